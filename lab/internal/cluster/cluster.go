@@ -1,0 +1,227 @@
+// Package cluster runs the real control plane of a lab: one etcd, one
+// kube-apiserver and one kube-controller-manager, on loopback addresses.
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"time"
+
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+
+	"github.com/rollcall-project/rollcall/lab/internal/pki"
+	"github.com/rollcall-project/rollcall/lab/internal/plan"
+	"github.com/rollcall-project/rollcall/lab/internal/proc"
+)
+
+// ServiceNetwork and ClusterNetwork are those of an ordinary install.
+const (
+	ServiceNetwork = "172.30.0.0/16"
+	ClusterNetwork = "10.128.0.0/14"
+)
+
+// Controllers is what the lab runs of the kube-controller-manager: signing and
+// approving requests as on a cluster, tokens of ServiceAccounts, and the
+// judgement that a host which renews no lease is gone.
+const Controllers = "certificatesigningrequest-signing-controller,certificatesigningrequest-approving-controller," +
+	"certificatesigningrequest-cleaner-controller,node-lifecycle-controller," +
+	"serviceaccount-token-controller,garbage-collector-controller,clusterrole-aggregation-controller"
+
+// Plane is a running control plane.
+type Plane struct {
+	Dir   string // its directory: certificates, etcd's data
+	Net   plan.Net
+	Bin   map[string]string
+	PKI   *pki.Cluster
+	Procs *proc.Group
+	Logs  string
+}
+
+// Start runs the three servers and returns once each answers.
+func (p *Plane) Start(ctx context.Context) error {
+	if err := p.write(); err != nil {
+		return fmt.Errorf("write certificates: %w", err)
+	}
+	for _, step := range []func(context.Context) error{p.etcd, p.apiserver, p.controllers} {
+		if err := step(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *Plane) file(name string) string { return filepath.Join(p.Dir, name) }
+
+// write puts the certificates where the servers read them.
+func (p *Plane) write() error {
+	if err := os.MkdirAll(p.Dir, 0o700); err != nil {
+		return err
+	}
+	pub, err := p.PKI.ServiceAccount.PublicKey()
+	if err != nil {
+		return err
+	}
+	files := map[string][]byte{
+		"client-ca.crt": p.PKI.ClientCA(), "service-account.pub": pub,
+		"service-account.key":  p.PKI.ServiceAccount.Key,
+		"kube-api-ca.crt":      p.PKI.KubeAPISigner.Cert,
+		"kubelet-signer.crt":   p.PKI.KubeletSigner.Cert,
+		"kubelet-signer.key":   p.PKI.KubeletSigner.Key,
+		"etcd-ca.crt":          p.PKI.EtcdSigner.Cert,
+		"audit-policy.yaml":    []byte(auditPolicy),
+	}
+	for name, pair := range map[string]pki.Pair{
+		"kube-api": p.PKI.KubeAPI, "to-kubelet": p.PKI.ToKubelet, "etcd": p.PKI.Etcd, "etcd-client": p.PKI.EtcdClient,
+	} {
+		files[name+".crt"], files[name+".key"] = pair.Cert, pair.Key
+	}
+	for name, data := range files {
+		if err := os.WriteFile(p.file(name), data, 0o600); err != nil {
+			return err
+		}
+	}
+	admin, err := Kubeconfig(p.Net.APIURL(), p.PKI.KubeAPISigner.Cert, Credential{Cert: p.PKI.Admin.Cert, Key: p.PKI.Admin.Key})
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(p.AdminKubeconfig(), admin, 0o600); err != nil {
+		return err
+	}
+	kcm, err := Kubeconfig(p.Net.APIURL(), p.PKI.KubeAPISigner.Cert, Credential{Cert: p.PKI.ControllerMgr.Cert, Key: p.PKI.ControllerMgr.Key})
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(p.file("controller-manager.kubeconfig"), kcm, 0o600)
+}
+
+// AdminKubeconfig is the file with system:admin's credential.
+func (p *Plane) AdminKubeconfig() string { return p.file("admin.kubeconfig") }
+
+// AdminConfig is a client as system:admin. The limits are those of a program
+// that stands in for several controllers.
+func (p *Plane) AdminConfig() *rest.Config {
+	return &rest.Config{
+		Host: p.Net.APIURL(),
+		TLSClientConfig: rest.TLSClientConfig{
+			CAData: p.PKI.KubeAPISigner.Cert, CertData: p.PKI.Admin.Cert, KeyData: p.PKI.Admin.Key,
+		},
+		QPS: 100, Burst: 200, UserAgent: "rollcall-lab",
+	}
+}
+
+func (p *Plane) etcd(ctx context.Context) error {
+	url := fmt.Sprintf("https://%s:%d", p.Net.Etcd(), plan.EtcdPort)
+	peer := fmt.Sprintf("https://%s:%d", p.Net.Etcd(), plan.EtcdPort+1)
+	err := p.Procs.Start(proc.Spec{
+		Name: "etcd", Path: p.Bin["etcd"], Log: filepath.Join(p.Logs, "etcd.log"),
+		Args: []string{
+			"--name=lab", "--data-dir=" + p.file("etcd"), "--unsafe-no-fsync",
+			"--listen-client-urls=" + url, "--advertise-client-urls=" + url,
+			"--listen-peer-urls=" + peer, "--initial-advertise-peer-urls=" + peer, "--initial-cluster=lab=" + peer,
+			"--cert-file=" + p.file("etcd.crt"), "--key-file=" + p.file("etcd.key"),
+			"--trusted-ca-file=" + p.file("etcd-ca.crt"), "--client-cert-auth",
+			"--peer-cert-file=" + p.file("etcd.crt"), "--peer-key-file=" + p.file("etcd.key"),
+			"--peer-trusted-ca-file=" + p.file("etcd-ca.crt"), "--peer-client-cert-auth",
+			"--logger=zap", "--log-level=warn",
+		},
+	})
+	if err != nil {
+		return err
+	}
+	client, err := rest.HTTPClientFor(&rest.Config{TLSClientConfig: rest.TLSClientConfig{
+		CAData: p.PKI.EtcdSigner.Cert, CertData: p.PKI.EtcdClient.Cert, KeyData: p.PKI.EtcdClient.Key,
+	}})
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	return p.Procs.Await(ctx, "etcd", func(ctx context.Context) error { return get(ctx, client, url+"/health") })
+}
+
+func (p *Plane) apiserver(ctx context.Context) error {
+	err := p.Procs.Start(proc.Spec{
+		Name: "kube-apiserver", Path: p.Bin["kube-apiserver"], Log: filepath.Join(p.Logs, "kube-apiserver.log"),
+		Args: []string{
+			"--bind-address=" + p.Net.API(), fmt.Sprintf("--secure-port=%d", plan.APIPort),
+			// The endpoints of the service "kubernetes" may not be
+			// loopback addresses; nothing in the lab uses them.
+			"--advertise-address=192.0.2.5", "--endpoint-reconciler-type=none",
+			fmt.Sprintf("--etcd-servers=https://%s:%d", p.Net.Etcd(), plan.EtcdPort),
+			"--etcd-cafile=" + p.file("etcd-ca.crt"), "--etcd-certfile=" + p.file("etcd-client.crt"), "--etcd-keyfile=" + p.file("etcd-client.key"),
+			"--tls-cert-file=" + p.file("kube-api.crt"), "--tls-private-key-file=" + p.file("kube-api.key"),
+			"--client-ca-file=" + p.file("client-ca.crt"), "--anonymous-auth=true",
+			"--authorization-mode=Node,RBAC", "--enable-admission-plugins=NodeRestriction",
+			"--service-account-issuer=https://kubernetes.default.svc",
+			"--service-account-key-file=" + p.file("service-account.pub"), "--service-account-signing-key-file=" + p.file("service-account.key"),
+			"--service-cluster-ip-range=" + ServiceNetwork,
+			"--kubelet-certificate-authority=" + p.file("kubelet-signer.crt"),
+			"--kubelet-client-certificate=" + p.file("to-kubelet.crt"), "--kubelet-client-key=" + p.file("to-kubelet.key"),
+			"--kubelet-preferred-address-types=InternalIP", "--allow-privileged=true",
+			"--audit-policy-file=" + p.file("audit-policy.yaml"), "--audit-log-path=" + filepath.Join(p.Logs, "audit.log"),
+			"--audit-log-maxsize=50", "--audit-log-maxbackup=2",
+		},
+	})
+	if err != nil {
+		return err
+	}
+	client, err := rest.HTTPClientFor(p.AdminConfig())
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
+	defer cancel()
+	return p.Procs.Await(ctx, "kube-apiserver", func(ctx context.Context) error { return get(ctx, client, p.Net.APIURL()+"/readyz") })
+}
+
+func (p *Plane) controllers(ctx context.Context) error {
+	port, err := plan.FreePort()
+	if err != nil {
+		return err
+	}
+	err = p.Procs.Start(proc.Spec{
+		Name: "kube-controller-manager", Path: p.Bin["kube-controller-manager"], Log: filepath.Join(p.Logs, "kube-controller-manager.log"),
+		Args: []string{
+			"--kubeconfig=" + p.file("controller-manager.kubeconfig"),
+			"--bind-address=" + p.Net.Local(), fmt.Sprintf("--secure-port=%d", port), "--cert-dir=" + p.file("controller-manager"),
+			"--controllers=" + Controllers, "--use-service-account-credentials=true",
+			"--cluster-signing-cert-file=" + p.file("kubelet-signer.crt"), "--cluster-signing-key-file=" + p.file("kubelet-signer.key"),
+			// openshift/cluster-kube-controller-manager-operator:bindata/assets/config/defaultconfig.yaml
+			"--cluster-signing-duration=720h",
+			"--service-account-private-key-file=" + p.file("service-account.key"), "--root-ca-file=" + p.file("kube-api-ca.crt"),
+			"--leader-elect=true", "--leader-elect-resource-lock=leases",
+		},
+	})
+	if err != nil {
+		return err
+	}
+	clients, err := kubernetes.NewForConfig(p.AdminConfig())
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	return p.Procs.Await(ctx, "kube-controller-manager", func(ctx context.Context) error {
+		return holdsLease(ctx, clients, "kube-system", "kube-controller-manager")
+	})
+}
+
+func get(ctx context.Context, client *http.Client, url string) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return err
+	}
+	resp, err := client.Do(req)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return fmt.Errorf("GET %s: %s", url, resp.Status)
+	}
+	return nil
+}

@@ -1,0 +1,151 @@
+// Package pki makes the certificate authorities and certificates of a lab
+// cluster, with the names and lives that the product's own have where a
+// diagnosis looks at them. Nothing here is reused between two labs.
+package pki
+
+import (
+	"crypto"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"fmt"
+	"math/big"
+	"net"
+	"time"
+)
+
+const (
+	// TenYears is the life of the root CA, of the machine config server's
+	// certificate and of the first masters' bootstrap certificate
+	// (openshift/installer:pkg/asset/tls/tls.go ValidityTenYears).
+	TenYears = 10 * 365 * 24 * time.Hour
+	// OneDay is the life of the first kubelet signer of a new cluster
+	// (openshift/installer:pkg/asset/tls/kubelet.go ValidityOneDay).
+	OneDay = 24 * time.Hour
+	// OneYear is the life of the other signers.
+	OneYear = 365 * 24 * time.Hour
+)
+
+// Pair is a certificate with its key, in PEM.
+type Pair struct {
+	Cert, Key []byte
+
+	cert *x509.Certificate
+	key  crypto.Signer
+}
+
+// Name is a subject.
+type Name struct {
+	CN string
+	O  []string
+	OU []string
+}
+
+// NewCA makes a self-signed authority that lives from one minute ago.
+func NewCA(name Name, life time.Duration) (Pair, error) {
+	template := &x509.Certificate{
+		Subject:               subject(name),
+		KeyUsage:              x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature | x509.KeyUsageKeyEncipherment,
+		BasicConstraintsValid: true,
+		IsCA:                  true,
+	}
+	return Pair{}.sign(template, life)
+}
+
+// Client issues a client certificate.
+func (ca Pair) Client(name Name, life time.Duration) (Pair, error) {
+	return ca.sign(&x509.Certificate{
+		Subject:     subject(name),
+		KeyUsage:    x509.KeyUsageDigitalSignature | x509.KeyUsageKeyEncipherment,
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
+	}, life)
+}
+
+// Server issues a serving certificate for names and addresses. An address is
+// also given as a DNS name, as the installer does for the machine config
+// server (openshift/installer:pkg/asset/tls/mcscertkey.go Generate).
+func (ca Pair) Server(name Name, hosts []string, life time.Duration) (Pair, error) {
+	template := &x509.Certificate{
+		Subject:     subject(name),
+		KeyUsage:    x509.KeyUsageDigitalSignature | x509.KeyUsageKeyEncipherment,
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+		DNSNames:    hosts,
+	}
+	for _, h := range hosts {
+		if ip := net.ParseIP(h); ip != nil {
+			template.IPAddresses = append(template.IPAddresses, ip)
+		}
+	}
+	return ca.sign(template, life)
+}
+
+// Peer issues a certificate that is good for serving and for asking, as etcd's
+// members use.
+func (ca Pair) Peer(name Name, hosts []string, life time.Duration) (Pair, error) {
+	template := &x509.Certificate{
+		Subject:     subject(name),
+		KeyUsage:    x509.KeyUsageDigitalSignature | x509.KeyUsageKeyEncipherment,
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
+	}
+	for _, h := range hosts {
+		if ip := net.ParseIP(h); ip != nil {
+			template.IPAddresses = append(template.IPAddresses, ip)
+			continue
+		}
+		template.DNSNames = append(template.DNSNames, h)
+	}
+	return ca.sign(template, life)
+}
+
+// sign fills in what all certificates share and signs with ca, or with the new
+// key itself where ca is empty.
+func (ca Pair) sign(template *x509.Certificate, life time.Duration) (Pair, error) {
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		return Pair{}, fmt.Errorf("make key of %s: %w", template.Subject.CommonName, err)
+	}
+	serial, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 62))
+	if err != nil {
+		return Pair{}, err
+	}
+	template.SerialNumber = serial
+	template.NotBefore = time.Now().Add(-time.Minute)
+	template.NotAfter = template.NotBefore.Add(life)
+	parent, signer := template, crypto.Signer(key)
+	if ca.cert != nil {
+		parent, signer = ca.cert, ca.key
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, parent, key.Public(), signer)
+	if err != nil {
+		return Pair{}, fmt.Errorf("sign %s: %w", template.Subject.CommonName, err)
+	}
+	cert, err := x509.ParseCertificate(der)
+	if err != nil {
+		return Pair{}, err
+	}
+	return Pair{
+		Cert: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}),
+		Key:  pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)}),
+		cert: cert,
+		key:  key,
+	}, nil
+}
+
+// PublicKey returns the pair's public key in PEM, as an API server wants it to
+// verify service account tokens.
+func (p Pair) PublicKey() ([]byte, error) {
+	der, err := x509.MarshalPKIXPublicKey(p.key.Public())
+	if err != nil {
+		return nil, err
+	}
+	return pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der}), nil
+}
+
+// NotAfter says when the certificate ends.
+func (p Pair) NotAfter() time.Time { return p.cert.NotAfter }
+
+func subject(n Name) pkix.Name {
+	return pkix.Name{CommonName: n.CN, Organization: n.O, OrganizationalUnit: n.OU}
+}
