@@ -1,0 +1,28 @@
+package depstmp
+
+import (
+	_ "github.com/Masterminds/semver/v3"
+	_ "github.com/evanphx/json-patch/v5"
+	_ "github.com/google/cel-go/cel"
+	_ "github.com/google/cel-go/ext"
+	_ "github.com/google/go-cmp/cmp"
+	_ "github.com/klauspost/compress/gzip"
+	_ "github.com/mattn/go-isatty"
+	_ "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+	_ "github.com/openshift/api/config/v1"
+	_ "github.com/openshift/api/machine/v1beta1"
+	_ "github.com/openshift/api/machineconfiguration/v1"
+	_ "github.com/rogpeppe/go-internal/testscript"
+	_ "github.com/santhosh-tekuri/jsonschema/v6"
+	_ "github.com/spf13/cobra"
+	_ "github.com/ulikunitz/xz"
+	_ "go.uber.org/goleak"
+	_ "golang.org/x/sync/errgroup"
+	_ "golang.org/x/term"
+	_ "k8s.io/api/certificates/v1"
+	_ "k8s.io/cli-runtime/pkg/genericclioptions"
+	_ "k8s.io/client-go/dynamic"
+	_ "k8s.io/client-go/kubernetes"
+	_ "k8s.io/client-go/metadata"
+	_ "sigs.k8s.io/yaml"
+)

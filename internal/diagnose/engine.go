@@ -1,0 +1,366 @@
+// Package diagnose turns facts into findings and findings into a diagnosis.
+//
+// It is deterministic: the same evidence and clock give the same answer in the
+// same order. It computes no fact and prints nothing.
+package diagnose
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/Masterminds/semver/v3"
+
+	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/facts"
+	"github.com/rollcall-project/rollcall/internal/fault"
+)
+
+// Relater leads from one subject to others. known is false where a subject's
+// relation could not be read: a host that never joined has no proven pool.
+type Relater interface {
+	Relate(ctx context.Context, w *facts.World, r fault.Relation, from fault.Subject) (to []fault.Subject, known bool, err error)
+	Subjects(ctx context.Context, w *facts.World, k fault.Kind) ([]fault.Subject, error)
+}
+
+// Engine evaluates a catalogue.
+type Engine struct {
+	catalog  *fault.Catalog
+	compiler *fault.Compiler
+	facts    map[string]facts.Fact
+	relate   Relater
+	log      *slog.Logger
+}
+
+// New returns an engine. The catalogue's expressions are compiled as they are used.
+func New(catalog *fault.Catalog, list []facts.Fact, relate Relater, log *slog.Logger) (*Engine, error) {
+	compiler, err := fault.NewCompiler(facts.Types(list))
+	if err != nil {
+		return nil, fmt.Errorf("make engine: %w", err)
+	}
+	e := &Engine{catalog: catalog, compiler: compiler, facts: map[string]facts.Fact{}, relate: relate, log: log}
+	for _, f := range list {
+		e.facts[f.Name] = f
+	}
+	return e, nil
+}
+
+// Compiler returns the compiler of the engine's expressions.
+func (e *Engine) Compiler() *fault.Compiler { return e.compiler }
+
+// Evaluate evaluates one fault for one subject. The error is a defect of the
+// catalogue or a fact, never an outcome.
+func (e *Engine) Evaluate(ctx context.Context, w *facts.World, f *fault.Fault, s fault.Subject) (fault.Finding, error) {
+	out := fault.Finding{Fault: f.ID, Subject: s, Severity: f.Severity, Title: f.Title}
+	if ok, why := applies(f.Versions, w.Version); !ok {
+		out.Outcome, out.Reason = fault.NotApplicable, why
+		return out, nil
+	}
+	b := e.bind(ctx, w, f, s)
+	if b.err != nil {
+		return out, b.err
+	}
+	if b.notApplicable != "" {
+		out.Outcome, out.Reason = fault.NotApplicable, b.notApplicable
+		return out, nil
+	}
+	v := &evaluation{engine: e, fault: f, bound: b}
+	if err := v.run(&out, w.Now); err != nil {
+		return out, fmt.Errorf("evaluate fault %s for %s: %w", f.ID, s, err)
+	}
+	out.Title = v.title(f.Title)
+	return out, nil
+}
+
+// applies judges a fault's version range. A cluster of unknown version is not
+// excluded: the evidence speaks for itself.
+func applies(versions, cluster string) (bool, string) {
+	if versions == "" || cluster == "" {
+		return true, ""
+	}
+	want, err := semver.NewConstraint(versions)
+	if err != nil {
+		return true, ""
+	}
+	have, err := semver.NewVersion(cluster)
+	if err != nil {
+		return true, ""
+	}
+	release := semver.New(have.Major(), have.Minor(), have.Patch(), "", "") // a nightly of 4.20 behaves as 4.20
+	if !want.Check(release) {
+		return false, fmt.Sprintf("only for versions %s, this is %s", versions, cluster)
+	}
+	return true, ""
+}
+
+// bound holds the facts of one evaluation under their names.
+type bound struct {
+	inputs        fault.Inputs
+	values        map[string]facts.Value // by variable
+	facts         map[string]string      // variable -> fact
+	why           map[string]string      // unknown name -> reason
+	supply        map[string]string
+	notApplicable string
+	err           error
+}
+
+func (e *Engine) bind(ctx context.Context, w *facts.World, f *fault.Fault, s fault.Subject) bound {
+	b := bound{
+		inputs: fault.Inputs{Vars: map[string]any{"this": fault.This{Name: s.Name, Kind: string(s.Kind), Now: w.Now, Version: w.Version}}},
+		values: map[string]facts.Value{}, facts: map[string]string{}, why: map[string]string{}, supply: map[string]string{},
+	}
+	names := make([]string, 0, len(f.Given))
+	for name := range f.Given {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		fact, ok := e.facts[f.Given[name].Fact]
+		if !ok {
+			b.err = fmt.Errorf("fault %s: there is no fact %q", f.ID, f.Given[name].Fact)
+			return b
+		}
+		v := w.Compute(ctx, fact, s)
+		b.facts[name], b.values[name] = fact.Name, v
+		b.take(name, v)
+		if b.err != nil || b.notApplicable != "" {
+			return b
+		}
+	}
+	return b
+}
+
+// take sorts a value into the inputs: known, unknown as a whole or in fields, or
+// not applicable.
+func (b *bound) take(name string, v facts.Value) {
+	u, unavailable := evidence.AsUnavailable(v.Err)
+	switch {
+	case v.Err == nil:
+		b.inputs.Vars[name] = v.V
+		for field, why := range v.Proof.Unknown {
+			full := name + "." + field
+			b.inputs.Unknown = append(b.inputs.Unknown, full)
+			b.why[full], b.supply[full] = why, v.Proof.Next[field]
+		}
+		slices.Sort(b.inputs.Unknown)
+	case errors.Is(v.Err, facts.ErrNotApplicable):
+		b.notApplicable = strings.TrimPrefix(v.Err.Error(), facts.ErrNotApplicable.Error()+": ")
+	case unavailable:
+		b.inputs.Unknown = append(b.inputs.Unknown, name)
+		b.why[name], b.supply[name] = u.Error(), u.Supply
+	default:
+		b.err = fmt.Errorf("compute fact %s: %w", b.facts[name], v.Err)
+	}
+}
+
+// reason explains unknown names; the first is the one that matters most.
+func (b *bound) reason(names []string) string {
+	var parts []string
+	for _, n := range names {
+		variable, _, _ := strings.Cut(n, ".")
+		why := b.why[n]
+		if why == "" {
+			why = b.why[variable]
+		}
+		if why == "" {
+			why = "could not be read"
+		}
+		if part := b.facts[variable] + ": " + why; !slices.Contains(parts, part) {
+			parts = append(parts, part)
+		}
+	}
+	return strings.Join(parts, "; ")
+}
+
+// evaluation is one fault at one subject.
+type evaluation struct {
+	engine *Engine
+	fault  *fault.Fault
+	bound  bound
+	used   map[string][]string // variable -> fields that decided
+}
+
+func (v *evaluation) eval(expr string) (fault.Result, error) {
+	p, err := v.engine.compiler.Compile(v.fault, expr)
+	if err != nil {
+		return fault.Result{}, err
+	}
+	r, err := p.Eval(v.bound.inputs)
+	if err != nil {
+		return r, fmt.Errorf("%q: %w", expr, err)
+	}
+	if v.used == nil {
+		v.used = map[string][]string{}
+	}
+	for name, fields := range p.Selects {
+		v.used[name] = append(v.used[name], fields...)
+	}
+	return r, nil
+}
+
+func (v *evaluation) run(out *fault.Finding, now time.Time) error {
+	when, err := v.eval(v.fault.When)
+	if err != nil {
+		return err
+	}
+	out.Evidence = v.proof()
+	switch {
+	case !when.Known():
+		out.Outcome, out.Missing = fault.Unknown, v.missing(when.Unknown)
+		out.Reason = v.bound.reason(when.Unknown)
+		return nil
+	case !when.True():
+		out.Outcome = fault.Absent
+		return nil
+	}
+	out.Outcome = fault.Present
+	if err := v.since(out); err != nil {
+		return err
+	}
+	if refuted, err := v.refuted(out); err != nil || refuted {
+		return err
+	}
+	if err := v.settles(out, now); err != nil {
+		return err
+	}
+	return v.support(out)
+}
+
+func (v *evaluation) missing(names []string) []string {
+	var list []string
+	for _, n := range names {
+		variable, _, _ := strings.Cut(n, ".")
+		if fact := v.bound.facts[variable]; fact != "" && !slices.Contains(list, fact) {
+			list = append(list, fact)
+		}
+	}
+	return list
+}
+
+func (v *evaluation) since(out *fault.Finding) error {
+	if v.fault.Since == "" {
+		return nil
+	}
+	r, err := v.eval(v.fault.Since)
+	if err != nil {
+		return err
+	}
+	if r.Known() && r.Time().Year() > 1 {
+		out.Since = r.Time()
+	}
+	return nil
+}
+
+func (v *evaluation) refuted(out *fault.Finding) (bool, error) {
+	if v.fault.Refute == "" {
+		return false, nil
+	}
+	before := v.used
+	v.used = nil
+	r, err := v.eval(v.fault.Refute)
+	if err != nil {
+		return false, err
+	}
+	if r.Known() && r.True() {
+		out.Outcome, out.Reason = fault.Absent, "counter-evidence: "+v.fault.Refute
+		out.Evidence = v.proof()
+		return true, nil
+	}
+	v.used = before
+	return false, nil
+}
+
+// settles turns a condition that is still normal into an absent fault with a
+// deadline. Where it is not known since when it holds, nothing protects it.
+func (v *evaluation) settles(out *fault.Finding, now time.Time) error {
+	s := v.fault.Settles
+	if s == nil {
+		return nil
+	}
+	if s.Unless != "" {
+		r, err := v.eval(s.Unless)
+		if err != nil || (r.Known() && r.True()) {
+			return err
+		}
+	}
+	since := out.Since
+	if s.Since != "" {
+		r, err := v.eval(s.Since)
+		if err != nil {
+			return err
+		}
+		since = time.Time{}
+		if r.Known() && r.Time().Year() > 1 {
+			since = r.Time()
+		}
+	}
+	if since.IsZero() {
+		return nil
+	}
+	if until := since.Add(s.Within.Duration); now.Before(until) {
+		out.Outcome, out.Until = fault.Absent, until
+		out.Reason = "normal until " + until.UTC().Format(time.RFC3339)
+	}
+	return nil
+}
+
+func (v *evaluation) support(out *fault.Finding) error {
+	for _, s := range v.fault.Support {
+		r, err := v.eval(s)
+		if err != nil {
+			return err
+		}
+		if r.Known() && r.True() {
+			out.Support++
+		}
+	}
+	out.Evidence = v.proof()
+	return nil
+}
+
+// proof collects the evidence of the fields that the expressions looked at, in
+// the order in which they did.
+func (v *evaluation) proof() []evidence.Item {
+	names := make([]string, 0, len(v.used))
+	for n := range v.used {
+		names = append(names, n)
+	}
+	slices.Sort(names)
+	var list []evidence.Item
+	for _, n := range names {
+		for _, item := range v.bound.values[n].Proof.Items {
+			if proves(item, v.used[n]) && !slices.ContainsFunc(list, func(have evidence.Item) bool {
+				return have.Locator == item.Locator && have.Excerpt == item.Excerpt
+			}) {
+				list = append(list, item)
+			}
+		}
+	}
+	return list
+}
+
+func proves(item evidence.Item, fields []string) bool {
+	if len(item.Fields) == 0 {
+		return true
+	}
+	return slices.ContainsFunc(item.Fields, func(f string) bool { return slices.Contains(fields, f) })
+}
+
+// title fills the braces of a title. What is not known stays "?".
+func (v *evaluation) title(text string) string {
+	return fault.FillTitle(v.fault, text, v.bound.inputs.Vars["this"].(fault.This).Name, func(expr string) string {
+		p, err := v.engine.compiler.Compile(v.fault, expr)
+		if err != nil {
+			return "?"
+		}
+		r, err := p.Eval(v.bound.inputs)
+		if err != nil || !r.Known() {
+			return "?"
+		}
+		return fault.Show(r)
+	})
+}

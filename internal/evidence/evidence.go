@@ -1,0 +1,266 @@
+// Package evidence is everything that Rollcall reads and where it read it:
+// API objects, lines of text and answers of probes, each with a locator under
+// which a person can look it up again.
+//
+// Invariants:
+//   - What a Reader hands out is sanitised: certificates stay, private keys,
+//     tokens, passwords and file contents are digests and sizes. Nothing behind
+//     the Reader ever sees a secret, so a recorded run replays to the same answer.
+//   - "Looked and found nothing" and "could not look" are different: the second
+//     is always an *Unavailable error and never an empty list.
+//   - A source knows nothing of faults.
+package evidence
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Resource names a kind of API object without its version, as `oc get` spells it.
+type Resource struct {
+	Group string // "" is the core group
+	Name  string // plural, lower case
+}
+
+// String returns the resource as "machineconfigpools.machineconfiguration.openshift.io".
+func (r Resource) String() string {
+	if r.Group == "" {
+		return r.Name
+	}
+	return r.Name + "." + r.Group
+}
+
+// The resources that facts read. They are listed here once, so that a source,
+// an index and the RBAC that is generated from needs agree on the spelling.
+var (
+	Nodes                = Resource{"", "nodes"}
+	Pods                 = Resource{"", "pods"}
+	Events               = Resource{"", "events"}
+	ConfigMaps           = Resource{"", "configmaps"}
+	Secrets              = Resource{"", "secrets"}
+	Namespaces           = Resource{"", "namespaces"}
+	Leases               = Resource{"coordination.k8s.io", "leases"}
+	CSRs                 = Resource{"certificates.k8s.io", "certificatesigningrequests"}
+	DaemonSets           = Resource{"apps", "daemonsets"}
+	Deployments          = Resource{"apps", "deployments"}
+	MachineConfigs       = Resource{"machineconfiguration.openshift.io", "machineconfigs"}
+	MachineConfigPools   = Resource{"machineconfiguration.openshift.io", "machineconfigpools"}
+	ControllerConfigs    = Resource{"machineconfiguration.openshift.io", "controllerconfigs"}
+	Machines             = Resource{"machine.openshift.io", "machines"}
+	MachineSets          = Resource{"machine.openshift.io", "machinesets"}
+	BareMetalHosts       = Resource{"metal3.io", "baremetalhosts"}
+	ClusterOperators     = Resource{"config.openshift.io", "clusteroperators"}
+	ClusterVersions      = Resource{"config.openshift.io", "clusterversions"}
+	Infrastructures      = Resource{"config.openshift.io", "infrastructures"}
+	EtcdOperators        = Resource{"operator.openshift.io", "etcds"}
+	MCSProbes            = Resource{ProbeGroup, "mcsanswers"}
+	PointerUserDataHints = Resource{ProbeGroup, "pointers"}
+)
+
+// ProbeGroup is the pseudo API group of answers that Rollcall asked for itself.
+// A probe's answer is an object like any other, so that recording and replaying
+// need no second mechanism.
+const ProbeGroup = "rollcall.dev"
+
+// Locator says where exactly a piece of evidence can be looked up again.
+type Locator struct {
+	Source string `json:"source"`          // the source's name: "live", an archive's base name, "console:control0"
+	Path   string `json:"path"`            // "nodes/control1", or the file inside the archive
+	Field  string `json:"field,omitempty"` // field of the object, as `oc explain` spells it
+	Line   int    `json:"line,omitempty"`  // 1-based line of a text
+}
+
+// String renders the locator on one line, without its source.
+func (l Locator) String() string {
+	var b strings.Builder
+	b.WriteString(l.Path)
+	if l.Line > 0 {
+		b.WriteByte(':')
+		b.WriteString(strconv.Itoa(l.Line))
+	}
+	if l.Field != "" {
+		b.WriteByte(' ')
+		b.WriteString(l.Field)
+	}
+	return b.String()
+}
+
+// At returns the locator of a field of the same object.
+func (l Locator) At(field string) Locator { l.Field = field; return l }
+
+// Item is one piece of proof: what was seen, where, and for a probe from where.
+type Item struct {
+	Locator Locator   `json:"locator"`
+	Excerpt string    `json:"excerpt"`
+	From    string    `json:"from,omitempty"`
+	Time    time.Time `json:"time,omitzero"`
+	Fields  []string  `json:"-"` // the fields of the fact that this item proves; empty: the fact as a whole
+}
+
+// Object is one API object as it was read, sanitised.
+type Object struct {
+	Resource  Resource
+	Namespace string
+	Name      string
+	Content   map[string]any
+	Loc       Locator
+	ReadAt    time.Time // zero where the source cannot tell
+}
+
+// TextKind tells what wrote a text.
+type TextKind string
+
+// The kinds of text that facts search.
+const (
+	ContainerLog TextKind = "log"
+	Journal      TextKind = "journal"
+	Console      TextKind = "console"
+)
+
+// TextQuery selects texts. Empty fields select all.
+type TextQuery struct {
+	Kind      TextKind
+	Namespace string // of the pod
+	Container string
+	Unit      string // of a journal
+	Host      string // of a journal or console
+}
+
+// String renders the query as a need: "log openshift-machine-config-operator/machine-config-server".
+func (q TextQuery) String() string {
+	switch q.Kind {
+	case ContainerLog:
+		return fmt.Sprintf("log %s/%s", q.Namespace, q.Container)
+	case Journal:
+		return "journal " + q.Unit
+	}
+	if q.Host != "" {
+		return string(q.Kind) + " " + q.Host
+	}
+	return string(q.Kind)
+}
+
+// Text is one stream of lines. Open may be called once at a time; its bytes are
+// foreign and not yet sanitised.
+type Text struct {
+	Kind      TextKind
+	Namespace string
+	Pod       string
+	Container string
+	Previous  bool
+	Host      string // node or console name, where known
+	Unit      string
+	Path      string // base of the lines' locators
+	Open      func(context.Context) (io.ReadCloser, error)
+}
+
+// Line is one sanitised line of a text.
+type Line struct {
+	Text string
+	Time time.Time // zero: the line carries no time that can be placed
+	Loc  Locator
+}
+
+// Need names something that a fact reads. Exactly one of Resource and Text is set.
+type Need struct {
+	Resource  Resource
+	Namespace string // of the objects; "" is cluster-scoped or all
+	Text      TextQuery
+}
+
+// String is the need's stable name in coverage, reports and RBAC.
+func (n Need) String() string {
+	if n.Resource.Name == "" {
+		return n.Text.String()
+	}
+	if n.Namespace != "" {
+		return n.Resource.String() + " -n " + n.Namespace
+	}
+	return n.Resource.String()
+}
+
+// Objects is the need for all objects of a resource in a namespace.
+func Objects(r Resource, namespace string) Need { return Need{Resource: r, Namespace: namespace} }
+
+// Texts is the need for texts.
+func Texts(q TextQuery) Need { return Need{Text: q} }
+
+// Why says why something could not be read.
+type Why string
+
+// The reasons, from "this source never has it" to "it should have been there".
+const (
+	NotCollected Why = "not collected" // the archive's kind does not contain it, or the collector did not get that far
+	NotServed    Why = "not served"    // the API does not know the resource
+	Forbidden    Why = "forbidden"     // rights are missing
+	Unreachable  Why = "unreachable"   // the other side did not answer in time
+	Damaged      Why = "damaged"       // it is there and cannot be read
+	NotAsked     Why = "not asked"     // it is only read when the user asks for it
+)
+
+// Unavailable is the error of a read that could not look. It is never "nothing there".
+type Unavailable struct {
+	Need   Need
+	Why    Why
+	Detail string // what happened, without secrets
+	Supply string // what would supply it: a command or a flag
+}
+
+// Error implements error.
+func (u *Unavailable) Error() string {
+	s := u.Need.String() + ": " + string(u.Why)
+	if u.Detail != "" {
+		s += " (" + u.Detail + ")"
+	}
+	return s
+}
+
+// AsUnavailable returns the Unavailable in err's chain.
+func AsUnavailable(err error) (*Unavailable, bool) {
+	var u *Unavailable
+	ok := errors.As(err, &u)
+	return u, ok
+}
+
+// Description says what a source is.
+type Description struct {
+	Kind    string    // "live", "must-gather", "inspect", "collection", "console", ...
+	Name    string    // what the user called it: a path, a context
+	Vantage string    // from where probes were made
+	Now     time.Time // the newest trustworthy time in the source; zero: it carries none
+}
+
+// Source reads from one place. Implementations are safe for concurrent use,
+// honour the context, and return *Unavailable when they cannot look.
+type Source interface {
+	Describe(context.Context) (Description, error)
+	// List returns the objects of a resource, sorted by namespace and name.
+	List(ctx context.Context, r Resource, namespace string) ([]Object, error)
+	// Texts returns the texts that match, sorted by path.
+	Texts(ctx context.Context, q TextQuery) ([]Text, error)
+}
+
+// State of a need after a run.
+type State string
+
+// Coverage states: the four outcomes, spelled for reads.
+const (
+	Read    State = "read"
+	Empty   State = "empty"   // looked, nothing there
+	Partial State = "partial" // some of it could not be read
+	Missing State = "missing" // could not look
+)
+
+// Coverage is the outcome of one need.
+type Coverage struct {
+	Need   string `json:"need"`
+	State  State  `json:"state"`
+	Count  int    `json:"count,omitempty"`
+	Reason string `json:"reason,omitempty"`
+	Supply string `json:"supply,omitempty"`
+}

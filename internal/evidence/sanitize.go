@@ -1,0 +1,259 @@
+package evidence
+
+import (
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/rollcall-project/rollcall/internal/evidence/scan"
+)
+
+// Sanitizer replaces secrets by salted digests and sizes. Equal values of one
+// run get equal digests, so contents can be compared without being known. The
+// salt lives only in memory. Values that are already digests pass unchanged:
+// replaying a collection sees what the first run saw.
+type Sanitizer struct {
+	salt   []byte
+	marks  *scan.Set
+	inside bool // only for Lines: between BEGIN and END of a private key
+}
+
+// NewSanitizer returns a sanitizer with a fresh random salt.
+func NewSanitizer() (*Sanitizer, error) {
+	salt := make([]byte, 32)
+	if _, err := rand.Read(salt); err != nil {
+		return nil, fmt.Errorf("make sanitizer's salt: %w", err)
+	}
+	return newSanitizer(salt)
+}
+
+func newSanitizer(salt []byte) (*Sanitizer, error) {
+	var marks []scan.Signature
+	for _, m := range secretMarks {
+		marks = append(marks, scan.Signature{ID: m, Literal: m})
+	}
+	set, err := scan.Compile(marks)
+	if err != nil {
+		return nil, fmt.Errorf("compile the marks of secrets: %w", err)
+	}
+	return &Sanitizer{salt: salt, marks: set}, nil
+}
+
+// Lines returns a sanitizer of the same salt for one stream of lines: private
+// keys that span lines are tracked, so it must not be shared between streams.
+func (s *Sanitizer) Lines() *Sanitizer { c := *s; c.inside = false; return &c }
+
+const redactedPrefix = "[redacted "
+
+// Redacted reports whether v is a digest that a Sanitizer made.
+func Redacted(v string) bool { return strings.HasPrefix(v, redactedPrefix) }
+
+func (s *Sanitizer) digest(v string) string {
+	if Redacted(v) || v == "" {
+		return v
+	}
+	mac := hmac.New(sha256.New, s.salt)
+	mac.Write([]byte(v))
+	return fmt.Sprintf("%s%s, %d bytes]", redactedPrefix, hex.EncodeToString(mac.Sum(nil)[:8]), len(v))
+}
+
+// publicSecretKeys are the keys of a Secret that hold certificates only, the same
+// that `oc adm inspect` keeps (openshift/oc:pkg/cli/admin/inspect/secret.go publicSecretKeys).
+var publicSecretKeys = []string{"tls.crt", "ca.crt", "service-ca.crt"}
+
+// Object sanitises an object in place.
+func (s *Sanitizer) Object(o *Object) {
+	meta, _ := o.Content["metadata"].(map[string]any)
+	delete(meta, "managedFields")
+	if notes, ok := meta["annotations"].(map[string]any); ok {
+		const applied = "kubectl.kubernetes.io/last-applied-configuration"
+		if v, ok := notes[applied].(string); ok {
+			notes[applied] = s.digest(v)
+		}
+	}
+	switch o.Resource {
+	case Secrets:
+		s.secret(o.Content)
+	case MachineConfigs:
+		s.machineConfig(o.Content)
+	}
+	s.walk(o.Content)
+}
+
+func (s *Sanitizer) secret(content map[string]any) {
+	for _, field := range []string{"data", "stringData"} {
+		data, _ := content[field].(map[string]any)
+		for k, v := range data {
+			text, _ := v.(string)
+			if slices.Contains(publicSecretKeys, k) && publicPEM(text) {
+				continue
+			}
+			data[k] = s.secretValue(text)
+		}
+	}
+}
+
+// publicPEM reports whether a base64 value is PEM without any private key.
+func publicPEM(encoded string) bool {
+	raw, err := base64.StdEncoding.DecodeString(encoded)
+	return err == nil && !strings.Contains(string(raw), "PRIVATE KEY")
+}
+
+var elided = regexp.MustCompile(`^(\d+) bytes long$`)
+
+// secretValue keeps what `oc adm inspect` left of a value ("1704 bytes long") and
+// digests everything else.
+func (s *Sanitizer) secretValue(encoded string) string {
+	raw, err := base64.StdEncoding.DecodeString(encoded)
+	if err != nil {
+		return s.digest(encoded)
+	}
+	if m := elided.FindSubmatch(raw); m != nil {
+		return redactedPrefix + "by the collector, " + string(m[1]) + " bytes]"
+	}
+	return s.digest(string(raw))
+}
+
+// machineConfig digests every file content, unit text, password hash and key of
+// the Ignition config inside a MachineConfig: it carries the global pull secret.
+func (s *Sanitizer) machineConfig(content map[string]any) {
+	spec, _ := content["spec"].(map[string]any)
+	config, _ := spec["config"].(map[string]any)
+	s.digestKeys(config, []string{"source", "contents", "inline", "passwordHash", "sshAuthorizedKeys"})
+}
+
+func (s *Sanitizer) digestKeys(v any, keys []string) {
+	switch v := v.(type) {
+	case map[string]any:
+		for k, child := range v {
+			switch c := child.(type) {
+			case string:
+				if slices.Contains(keys, k) {
+					v[k] = s.digest(c)
+				}
+			case []any:
+				if slices.Contains(keys, k) {
+					for i, e := range c {
+						if text, ok := e.(string); ok {
+							c[i] = s.digest(text)
+						}
+					}
+				}
+				s.digestKeys(c, keys)
+			default:
+				s.digestKeys(child, keys)
+			}
+		}
+	case []any:
+		for _, child := range v {
+			s.digestKeys(child, keys)
+		}
+	}
+}
+
+// walk sanitises every string of a decoded document.
+func (s *Sanitizer) walk(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		for k, child := range v {
+			if text, ok := child.(string); ok && secretKey(k) {
+				v[k] = s.digest(text)
+				continue
+			}
+			v[k] = s.walk(child)
+		}
+	case []any:
+		for i := range v {
+			v[i] = s.walk(v[i])
+		}
+	case string:
+		return s.Text(v)
+	}
+	return v
+}
+
+// secretKey reports whether a field's name says that its string is a secret. It
+// is deliberately narrow: "tokenSecret" or "pullSecret: {name}" are references.
+func secretKey(k string) bool {
+	switch strings.ToLower(k) {
+	case "password", "passwd", "bindpassword", "clientsecret", "accesstoken", "refreshtoken", "bearertoken",
+		".dockerconfigjson", ".dockercfg", "userdata", "client-key-data", "privatekey":
+		return true
+	}
+	return false
+}
+
+// secretMarks are the literals that a text must carry before the patterns of
+// secretPatterns are tried.
+var secretMarks = []string{
+	"private key", "eyj", "\"auth\"", "auth%22", "\\\"auth\\\"", "password", "passwd", "token", "authorization", "bearer",
+	"data:", "pullsecret", "pull_secret", "secret=", "secret:", "client-key-data", "ssh-rsa", "ssh-ed25519", "://",
+}
+
+// secretPatterns find a secret as their last group. They are tried only on texts
+// that carry a mark.
+var secretPatterns = []*regexp.Regexp{
+	regexp.MustCompile(`(?s)-----BEGIN [A-Z ]*PRIVATE KEY-----(.+?)(?:-----END|$)`),
+	regexp.MustCompile(`\b(eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?)`),
+	regexp.MustCompile(`(?i)\\*"auth\\*"\s*:\s*\\*"([^"\\]+)`),
+	regexp.MustCompile(`(?i)%22auth%22%3A(?:%20)?%22([^%]+)`),
+	regexp.MustCompile(`(?i)\b(?:authorization|bearer)["']?[:=\s]+["']?(?:(?:basic|bearer)\s+)?([A-Za-z0-9._~+/=-]{8,})`),
+	regexp.MustCompile(`(?i)(?:password|passwd|passphrase|client_?secret|access_?token|refresh_?token|\btoken|\bsecret)\\*["']?\s*[:=]\s*\\*["']?([^\s"'\\,;&}]{4,})`),
+	regexp.MustCompile(`(?i)pull_?secret\\*["']?\s*[:=]\s*(.{12,})`),
+	regexp.MustCompile(`(?i)client-key-data["']?\s*[:=]\s*["']?([A-Za-z0-9+/=]{16,})`),
+	regexp.MustCompile(`\bdata:[a-z0-9/.+-]*(?:;[a-z0-9=-]+)*,([^\s"']{24,})`),
+	regexp.MustCompile(`://[^/\s:@]+:([^/\s@]+)@`),
+}
+
+// Text replaces the secrets in a text. Certificates and public keys stay.
+func (s *Sanitizer) Text(v string) string {
+	if len(v) < 8 || len(s.marks.Find([]byte(v))) == 0 {
+		return v
+	}
+	for _, p := range secretPatterns {
+		v = s.replaceLastGroup(p, v)
+	}
+	return v
+}
+
+func (s *Sanitizer) replaceLastGroup(p *regexp.Regexp, v string) string {
+	all := p.FindAllStringSubmatchIndex(v, -1)
+	if all == nil {
+		return v
+	}
+	var b strings.Builder
+	at := 0
+	for _, m := range all {
+		from, to := m[len(m)-2], m[len(m)-1]
+		if from < at || strings.Contains(v[m[0]:m[1]], redactedPrefix) || strings.HasSuffix(v[:from], redactedPrefix) {
+			continue
+		}
+		b.WriteString(v[at:from])
+		b.WriteString(s.digest(v[from:to]))
+		at = to
+	}
+	b.WriteString(v[at:])
+	return b.String()
+}
+
+// Line sanitises one line of a stream; see Lines.
+func (s *Sanitizer) Line(v string) string {
+	begin := strings.Contains(v, "-----BEGIN ") && strings.Contains(v, "PRIVATE KEY-----")
+	switch {
+	case s.inside:
+		if strings.Contains(v, "-----END ") {
+			s.inside = false
+		}
+		return redactedPrefix + "line of a private key]"
+	case begin && !strings.Contains(v, "-----END "):
+		s.inside = true
+		return redactedPrefix + "private key]"
+	}
+	return s.Text(v)
+}

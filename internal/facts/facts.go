@@ -1,0 +1,210 @@
+// Package facts is the frame in which evidence becomes typed values.
+//
+// A fact is one Go struct about one subject, computed from sanitised evidence.
+// Anything with loops, parsing, crypto or arithmetic is a fact; what it means
+// stands in the catalogue. The facts themselves live in packages below this one,
+// one per area; internal/facts/all lists them.
+//
+// Invariants:
+//   - A fact that could not look returns *evidence.Unavailable (or marks single
+//     fields unknown); it never returns a zero value in its place.
+//   - A fact declares what it needs; a recording world proves the declaration in tests.
+//   - A fact sees no clock but World.Now.
+package facts
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/fault"
+)
+
+// Fact describes how one typed value is computed.
+type Fact struct {
+	Name  string
+	For   fault.Kind
+	Doc   string // one line: what it is
+	Needs []evidence.Need
+	Type  reflect.Type // the struct that expressions see
+	read  func(context.Context, *World, fault.Subject) (any, Proof, error)
+}
+
+// ErrNotApplicable says that the fact has no meaning for the subject.
+var ErrNotApplicable = errors.New("not applicable")
+
+// NotApplicable returns an ErrNotApplicable with its reason.
+func NotApplicable(format string, args ...any) error {
+	return fmt.Errorf("%w: %s", ErrNotApplicable, fmt.Sprintf(format, args...))
+}
+
+// Proof is what a fact was read from.
+type Proof struct {
+	Items   []evidence.Item   // best first
+	Unknown map[string]string // field -> why it could not be read
+	Next    map[string]string // field -> what would supply it
+}
+
+// Add appends an item that proves the named fields of the fact.
+func (p *Proof) Add(loc evidence.Locator, excerpt string, at time.Time, fields ...string) {
+	p.Items = append(p.Items, evidence.Item{Locator: loc, Excerpt: excerpt, Time: at, Fields: fields})
+}
+
+// Miss marks a field as unknown. err is usually an *evidence.Unavailable.
+func (p *Proof) Miss(field string, err error) {
+	if p.Unknown == nil {
+		p.Unknown, p.Next = map[string]string{}, map[string]string{}
+	}
+	p.Unknown[field] = err.Error()
+	if u, ok := evidence.AsUnavailable(err); ok {
+		p.Next[field] = u.Supply
+	}
+}
+
+// Define makes a fact of a function. T is a struct with `cel:"name"` tags.
+func Define[T any](name string, kind fault.Kind, doc string, needs []evidence.Need,
+	read func(context.Context, *World, fault.Subject) (T, Proof, error)) Fact {
+	return Fact{
+		Name: name, For: kind, Doc: doc, Needs: needs, Type: reflect.TypeFor[T](),
+		read: func(ctx context.Context, w *World, s fault.Subject) (any, Proof, error) {
+			v, p, err := read(ctx, w, s)
+			return v, p, err
+		},
+	}
+}
+
+// Value is a computed fact.
+type Value struct {
+	V     any
+	Proof Proof
+	Err   error    // *evidence.Unavailable, ErrNotApplicable, or a defect
+	Needs []string // what was really read, sorted
+}
+
+// World is what facts may look at: the evidence, the run's clock, and what other
+// facts computed already. It is safe for concurrent use.
+type World struct {
+	Now     time.Time
+	Version string // the cluster's, "" where it could not be read
+
+	reader  *evidence.Reader
+	shared  *shared
+	touched *touched // of the computation that this World was handed to
+}
+
+type shared struct {
+	mu    sync.Mutex
+	memos map[string]*memo
+}
+
+type memo struct {
+	once  sync.Once
+	value any
+	err   error
+	needs []evidence.Need
+}
+
+type touched struct {
+	mu    sync.Mutex
+	needs []evidence.Need
+}
+
+func (t *touched) add(needs ...evidence.Need) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, n := range needs {
+		if !slices.Contains(t.needs, n) {
+			t.needs = append(t.needs, n)
+		}
+	}
+}
+
+// NewWorld returns a world over a reader at a time.
+func NewWorld(r *evidence.Reader, now time.Time) *World {
+	return &World{Now: now, reader: r, shared: &shared{memos: map[string]*memo{}}, touched: &touched{}}
+}
+
+func (w *World) scope() *World {
+	inner := *w
+	inner.touched = &touched{}
+	return &inner
+}
+
+// List returns the objects of a resource; see evidence.Reader.List.
+func (w *World) List(ctx context.Context, r evidence.Resource, namespace string) ([]evidence.Object, error) {
+	w.touched.add(evidence.Objects(r, namespace))
+	return w.reader.List(ctx, r, namespace)
+}
+
+// Get returns one object; see evidence.Reader.Get.
+func (w *World) Get(ctx context.Context, r evidence.Resource, namespace, name string) (evidence.Object, bool, error) {
+	w.touched.add(evidence.Objects(r, namespace))
+	return w.reader.Get(ctx, r, namespace, name)
+}
+
+// Matches returns the lines that carry a signature; see evidence.Reader.Matches.
+func (w *World) Matches(ctx context.Context, q evidence.TextQuery, signature string) ([]evidence.Match, error) {
+	w.touched.add(evidence.Texts(q))
+	return w.reader.Matches(ctx, q, signature)
+}
+
+// Memo computes something once per run and attributes what it read to every
+// fact that uses it. Keys are package-qualified: "hosts.all".
+func Memo[T any](ctx context.Context, w *World, key string, compute func(context.Context, *World) (T, error)) (T, error) {
+	w.shared.mu.Lock()
+	m := w.shared.memos[key]
+	if m == nil {
+		m = &memo{}
+		w.shared.memos[key] = m
+	}
+	w.shared.mu.Unlock()
+	m.once.Do(func() {
+		inner := w.scope()
+		m.value, m.err = compute(ctx, inner)
+		m.needs = inner.touched.needs
+	})
+	w.touched.add(m.needs...)
+	value, _ := m.value.(T)
+	return value, m.err
+}
+
+// Compute computes a fact for a subject, once.
+func (w *World) Compute(ctx context.Context, f Fact, s fault.Subject) Value {
+	if f.For == fault.Cluster {
+		s = fault.Subject{Cluster: s.Cluster, Kind: fault.Cluster}
+	}
+	key := "fact " + f.Name + " " + s.Cluster + " " + s.String() + " " + s.Namespace
+	type result struct {
+		v any
+		p Proof
+	}
+	inner := w.scope()
+	r, err := Memo(ctx, inner, key, func(ctx context.Context, w *World) (result, error) {
+		v, p, err := f.read(ctx, w, s)
+		return result{v, p}, err
+	})
+	out := Value{V: r.v, Proof: r.p, Err: err}
+	for _, n := range inner.touched.needs {
+		out.Needs = append(out.Needs, n.String())
+	}
+	slices.Sort(out.Needs)
+	return out
+}
+
+// Types returns what the catalogue's compiler needs to know of the facts.
+func Types(list []Fact) []fault.FactType {
+	types := make([]fault.FactType, 0, len(list))
+	for _, f := range list {
+		t := fault.FactType{Name: f.Name, For: f.For, Type: f.Type}
+		for _, n := range f.Needs {
+			t.Needs = append(t.Needs, n.String())
+		}
+		types = append(types, t)
+	}
+	return types
+}

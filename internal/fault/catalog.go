@@ -1,0 +1,166 @@
+package fault
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+)
+
+// Catalog is everything that is known: faults and refused remedies.
+type Catalog struct {
+	Faults  []*Fault // sorted by id
+	Refused []*RefusedRemedy
+	byID    map[string]*Fault
+}
+
+// Fault returns the fault with the id.
+func (c *Catalog) Fault(id string) (*Fault, bool) { f, ok := c.byID[id]; return f, ok }
+
+// maxEntry bounds one file of the catalogue; users add their own directories.
+const maxEntry = 256 << 10
+
+// Load reads every *.yaml below the roots; a directory named "refused" holds
+// refused remedies, directories named "testdata" are passed over. A later root
+// may add entries but not replace one. All mistakes are reported together.
+func Load(roots ...fs.FS) (*Catalog, error) {
+	c := &Catalog{byID: map[string]*Fault{}}
+	var wrong []error
+	for _, root := range roots {
+		err := fs.WalkDir(root, ".", func(p string, d fs.DirEntry, err error) error {
+			if err != nil {
+				return err
+			}
+			if d.IsDir() && d.Name() == "testdata" {
+				return fs.SkipDir
+			}
+			if d.IsDir() || path.Ext(p) != ".yaml" {
+				return nil
+			}
+			if err := c.add(root, p); err != nil {
+				wrong = append(wrong, fmt.Errorf("load catalogue entry %s: %w", p, err))
+			}
+			return nil
+		})
+		if err != nil {
+			wrong = append(wrong, fmt.Errorf("walk catalogue: %w", err))
+		}
+	}
+	slices.SortFunc(c.Faults, func(a, b *Fault) int { return strings.Compare(a.ID, b.ID) })
+	slices.SortFunc(c.Refused, func(a, b *RefusedRemedy) int { return strings.Compare(a.ID, b.ID) })
+	wrong = append(wrong, c.checkLinks()...)
+	return c, errors.Join(wrong...)
+}
+
+func (c *Catalog) add(root fs.FS, p string) error {
+	info, err := fs.Stat(root, p)
+	if err != nil {
+		return err
+	}
+	if info.Size() > maxEntry {
+		return fmt.Errorf("%d bytes, at most %d are read", info.Size(), maxEntry)
+	}
+	raw, err := fs.ReadFile(root, p)
+	if err != nil {
+		return err
+	}
+	if path.Base(path.Dir(p)) == "refused" {
+		var r RefusedRemedy
+		if err := yaml.UnmarshalStrict(raw, &r); err != nil {
+			return err
+		}
+		c.Refused = append(c.Refused, &r)
+		return r.check()
+	}
+	var f Fault
+	if err := yaml.UnmarshalStrict(raw, &f); err != nil {
+		return err
+	}
+	if _, twice := c.byID[f.ID]; twice {
+		return fmt.Errorf("the id %q is taken", f.ID)
+	}
+	if want := f.ID + ".yaml"; path.Base(p) != want {
+		return fmt.Errorf("the file of fault %q is to be named %s", f.ID, want)
+	}
+	c.byID[f.ID] = &f
+	c.Faults = append(c.Faults, &f)
+	return f.check()
+}
+
+var kebab = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
+
+func (f *Fault) check() error {
+	var wrong []error
+	fail := func(format string, args ...any) { wrong = append(wrong, fmt.Errorf(format, args...)) }
+	if !kebab.MatchString(f.ID) {
+		fail("id %q is not kebab case", f.ID)
+	}
+	if f.Title == "" || f.Layer == "" || f.When == "" || f.Means == "" {
+		fail("title, layer, when and means are needed")
+	}
+	if !slices.Contains(Kinds(), f.For) {
+		fail("for: %q is no kind of subject", f.For)
+	}
+	if f.Severity.Rank() == 0 && f.Severity != Info {
+		fail("severity: %q is none of info, warning, error", f.Severity)
+	}
+	if f.Blocks != "" && !slices.Contains(Stages(), f.Blocks) {
+		fail("blocks: %q is no stage", f.Blocks)
+	}
+	for _, e := range f.Explains {
+		if !slices.Contains(Relations(), e.On) {
+			fail("explains %s: on: %q is no relation", e.Fault, e.On)
+		}
+		if e.Strength != Certain && e.Strength != LikelyEdge && e.Strength != PossibleEdge {
+			fail("explains %s: strength: %q is none of certain, likely, possible", e.Fault, e.Strength)
+		}
+	}
+	if len(f.Refs) == 0 {
+		fail("refs: a fault names its source")
+	}
+	return errors.Join(wrong...)
+}
+
+func (r *RefusedRemedy) check() error {
+	if !kebab.MatchString(r.ID) || r.Title == "" || r.Happens == "" || r.Instead == "" || r.When == "" || len(r.Advice) == 0 || len(r.Refs) == 0 {
+		return fmt.Errorf("refused remedy %q: id, title, advice, happens, when, instead and refs are needed", r.ID)
+	}
+	return nil
+}
+
+// checkLinks reports edges and refused remedies that lead nowhere.
+func (c *Catalog) checkLinks() []error {
+	var wrong []error
+	for _, f := range c.Faults {
+		for _, e := range f.Explains {
+			if _, ok := c.byID[e.Fault]; !ok {
+				wrong = append(wrong, fmt.Errorf("fault %s explains %q, which is not in the catalogue", f.ID, e.Fault))
+			}
+		}
+		for _, id := range f.Refused {
+			if !slices.ContainsFunc(c.Refused, func(r *RefusedRemedy) bool { return r.ID == id }) {
+				wrong = append(wrong, fmt.Errorf("fault %s refuses %q, which is not in the catalogue", f.ID, id))
+			}
+		}
+	}
+	return wrong
+}
+
+// CheckRemedies reports remedies that no one can carry out. The known ids are
+// passed in, so that the catalogue does not depend on the repair.
+func (c *Catalog) CheckRemedies(known []string) error {
+	var wrong []error
+	for _, f := range c.Faults {
+		for _, id := range f.Remedies {
+			if !slices.Contains(known, id) {
+				wrong = append(wrong, fmt.Errorf("fault %s names the remedy %q, which does not exist", f.ID, id))
+			}
+		}
+	}
+	return errors.Join(wrong...)
+}

@@ -1,0 +1,180 @@
+package fault
+
+import (
+	"time"
+
+	"github.com/rollcall-project/rollcall/internal/evidence"
+)
+
+// Diagnosis is the whole answer. Its JSON form is a published contract
+// (rollcall.dev/v1alpha1, kind Diagnosis).
+type Diagnosis struct {
+	APIVersion  string              `json:"apiVersion"`
+	Kind        string              `json:"kind"`
+	Source      Source              `json:"source"`
+	Now         time.Time           `json:"now"`
+	Cluster     ClusterInfo         `json:"cluster"`
+	Verdict     Verdict             `json:"verdict"`
+	Roots       []Root              `json:"roots"`
+	Deadlocks   []Deadlock          `json:"deadlocks"`
+	Unexplained []Unexplained       `json:"unexplained"`
+	Edges       []EdgeSeen          `json:"edges"`
+	Findings    []Finding           `json:"findings"`
+	Hosts       []HostState         `json:"hosts"`
+	Timeline    []Moment            `json:"timeline"`
+	Coverage    []evidence.Coverage `json:"coverage"`
+	Stats       Stats               `json:"stats"`
+}
+
+// Source says what was read and from where.
+type Source struct {
+	Kind    string `json:"kind"`
+	Name    string `json:"name"`
+	Vantage string `json:"vantage,omitempty"`
+}
+
+// ClusterInfo is what the cluster says of itself. Empty fields were not readable.
+type ClusterInfo struct {
+	ID       string `json:"id,omitempty"`
+	Version  string `json:"version,omitempty"`
+	Platform string `json:"platform,omitempty"`
+	Topology string `json:"topology,omitempty"`
+}
+
+// VerdictClass is what may be said about the whole.
+type VerdictClass string
+
+// The verdicts of DESIGN 6.
+const (
+	Healthy            VerdictClass = "healthy"
+	Settling           VerdictClass = "settling"
+	RecoverableInPlace VerdictClass = "recoverable-in-place"
+	RecoverableByNode  VerdictClass = "recoverable-by-node-replacement"
+	RecoverableQuorum  VerdictClass = "recoverable-by-quorum-restore"
+	RecoverableBackup  VerdictClass = "recoverable-from-backup"
+	ReinstallAdvised   VerdictClass = "reinstall-advised"
+	ReinstallRequired  VerdictClass = "reinstall-required"
+	Undetermined       VerdictClass = "undetermined"
+)
+
+// Verdict is the class, its reason in one sentence, and for settling until when.
+type Verdict struct {
+	Class  VerdictClass `json:"class"`
+	Reason string       `json:"reason"`
+	Until  time.Time    `json:"until,omitzero"`
+}
+
+// Root is a present fault that stands alone and that nothing present explains.
+type Root struct {
+	Key
+	Title      string          `json:"title"`
+	Means      string          `json:"means"`
+	Severity   Severity        `json:"severity"`
+	Confidence Confidence      `json:"confidence"`
+	Since      time.Time       `json:"since,omitzero"`
+	Evidence   []evidence.Item `json:"evidence"`
+	Explains   []Key           `json:"explains"`
+	RuledOut   []RuledOut      `json:"ruledOut"`
+	Remedies   []string        `json:"remedies"`
+	Refused    []string        `json:"refused"`
+	Deadlock   int             `json:"deadlock,omitempty"` // 1-based index into deadlocks
+	Lowered    string          `json:"lowered,omitempty"`  // why the confidence is not proven
+}
+
+// RuledOut is another cause of the same symptoms that was looked at and is not there.
+type RuledOut struct {
+	Key
+	Title  string `json:"title"`
+	Reason string `json:"reason"`
+}
+
+// Deadlock is a closed ring of present faults that hold each other up.
+type Deadlock struct {
+	Members []Key  `json:"members"`
+	Opens   Key    `json:"opens"` // the member whose remedy opens the ring
+	Remedy  string `json:"remedy,omitempty"`
+}
+
+// Unexplained is a present fault that does not stand alone and has no present cause.
+type Unexplained struct {
+	Key
+	Title    string          `json:"title"`
+	Severity Severity        `json:"severity"`
+	Evidence []evidence.Item `json:"evidence"`
+	Suspects []Suspect       `json:"suspects"`
+}
+
+// Suspect is an unknown fault that could explain a present one.
+type Suspect struct {
+	Key
+	Title  string `json:"title"`
+	Next   string `json:"next"`   // the fact that would decide
+	Supply string `json:"supply"` // how to get it
+}
+
+// Strength of an edge.
+type Strength string
+
+// Strengths of edges.
+const (
+	Certain      Strength = "certain"
+	LikelyEdge   Strength = "likely"
+	PossibleEdge Strength = "possible"
+)
+
+// EdgeSeen is an edge between two findings of this diagnosis.
+type EdgeSeen struct {
+	Cause    Key      `json:"cause"`
+	Effect   Key      `json:"effect"`
+	Strength Strength `json:"strength"`
+}
+
+// StageOutcome is the state of one stage.
+type StageOutcome string
+
+// Outcomes of a stage.
+const (
+	StagePassed        StageOutcome = "passed"
+	StageFailed        StageOutcome = "failed"
+	StageWaiting       StageOutcome = "waiting"
+	StageUnknown       StageOutcome = "unknown"
+	StageNotApplicable StageOutcome = "not-applicable"
+)
+
+// StageState is one stage of a host with its proof.
+type StageState struct {
+	Stage    Stage           `json:"stage"`
+	State    StageOutcome    `json:"state"`
+	At       time.Time       `json:"at,omitzero"` // when it was passed
+	Why      string          `json:"why,omitempty"`
+	Evidence []evidence.Item `json:"evidence,omitempty"`
+}
+
+// HostState is one line of the roll.
+type HostState struct {
+	Name      string       `json:"name"`
+	Role      string       `json:"role,omitempty"`
+	Expected  bool         `json:"expected"` // false: only a CSR claims the name
+	Stage     Stage        `json:"stage"`    // the first stage that is not passed, or the last one
+	State     StageOutcome `json:"state"`
+	Since     time.Time    `json:"since,omitzero"`
+	Why       string       `json:"why,omitempty"`
+	BlockedBy []Key        `json:"blockedBy"`
+	Stages    []StageState `json:"stages"`
+}
+
+// Moment is a point of the timeline.
+type Moment struct {
+	Time    time.Time        `json:"time"`
+	Subject Subject          `json:"subject"`
+	Text    string           `json:"text"`
+	Locator evidence.Locator `json:"locator,omitzero"`
+}
+
+// Stats says how much work the answer was.
+type Stats struct {
+	Faults   int   `json:"faults"`
+	Subjects int   `json:"subjects"`
+	Facts    int   `json:"facts"`
+	Millis   int64 `json:"millis"`
+}

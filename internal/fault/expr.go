@@ -1,0 +1,347 @@
+package fault
+
+import (
+	"fmt"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/google/cel-go/cel"
+	celast "github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+	"github.com/google/cel-go/ext"
+)
+
+// FactType is what the expressions need to know of a fact.
+type FactType struct {
+	Name  string
+	For   Kind
+	Type  reflect.Type // a struct whose fields carry `cel:"name"` tags
+	Needs []string
+}
+
+// Effect is what an edge's condition may know of the finding that it explains.
+type Effect struct {
+	Name  string    `cel:"name"`
+	Kind  string    `cel:"kind"`
+	Since time.Time `cel:"since"`
+}
+
+// This is what every expression may know of the run.
+type This struct {
+	Name    string    `cel:"name"`
+	Kind    string    `cel:"kind"`
+	Now     time.Time `cel:"now"`
+	Version string    `cel:"version"` // of the cluster, "" where it is not known
+}
+
+// Compiler compiles the expressions of faults. Programs are made lazily and kept.
+// It is safe for concurrent use.
+type Compiler struct {
+	facts map[string]FactType
+	base  *cel.Env
+
+	mu    sync.Mutex
+	envs  map[string]*cel.Env // by fault id
+	progs map[[2]string]*Program
+}
+
+// NewCompiler returns a compiler that knows the facts.
+func NewCompiler(facts []FactType) (*Compiler, error) {
+	natives := []any{ext.ParseStructTags(true), reflect.TypeFor[Effect](), reflect.TypeFor[This]()}
+	byName := map[string]FactType{}
+	var seen []reflect.Type
+	for _, f := range facts {
+		if _, twice := byName[f.Name]; twice {
+			return nil, fmt.Errorf("make compiler: fact %q is listed twice", f.Name)
+		}
+		byName[f.Name] = f
+		if !slices.Contains(seen, f.Type) {
+			seen = append(seen, f.Type)
+			natives = append(natives, f.Type)
+		}
+	}
+	base, err := cel.NewEnv(
+		ext.NativeTypes(natives...),
+		ext.Strings(),
+		cel.Variable("this", cel.ObjectType(typeName(reflect.TypeFor[This]()))),
+		cel.Variable("effect", cel.ObjectType(typeName(reflect.TypeFor[Effect]()))),
+	)
+	if err != nil {
+		return nil, fmt.Errorf("make expression environment: %w", err)
+	}
+	return &Compiler{facts: byName, base: base, envs: map[string]*cel.Env{}, progs: map[[2]string]*Program{}}, nil
+}
+
+func typeName(t reflect.Type) string { return t.String() }
+
+// env returns the environment of a fault's expressions.
+func (c *Compiler) env(f *Fault) (*cel.Env, error) {
+	if e, ok := c.envs[f.ID]; ok {
+		return e, nil
+	}
+	var vars []cel.EnvOption
+	for name, given := range f.Given {
+		fact, ok := c.facts[given.Fact]
+		if !ok {
+			return nil, fmt.Errorf("fault %s: given %s: there is no fact %q", f.ID, name, given.Fact)
+		}
+		if fact.For != f.For && fact.For != Cluster {
+			return nil, fmt.Errorf("fault %s: given %s: fact %q is about a %s, not a %s", f.ID, name, given.Fact, fact.For, f.For)
+		}
+		vars = append(vars, cel.Variable(name, cel.ObjectType(typeName(fact.Type))))
+	}
+	e, err := c.base.Extend(vars...)
+	if err != nil {
+		return nil, fmt.Errorf("fault %s: make expression environment: %w", f.ID, err)
+	}
+	c.envs[f.ID] = e
+	return e, nil
+}
+
+// Program is a compiled expression.
+type Program struct {
+	program cel.Program
+	Selects map[string][]string // variable -> fields that the expression looks at
+}
+
+// Compile compiles an expression of a fault, once.
+func (c *Compiler) Compile(f *Fault, expr string) (*Program, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	key := [2]string{f.ID, expr}
+	if p, ok := c.progs[key]; ok {
+		return p, nil
+	}
+	env, err := c.env(f)
+	if err != nil {
+		return nil, err
+	}
+	tree, issues := env.Compile(expr)
+	if issues.Err() != nil {
+		return nil, fmt.Errorf("fault %s: compile %q: %w", f.ID, expr, issues.Err())
+	}
+	program, err := env.Program(tree, cel.EvalOptions(cel.OptPartialEval), cel.CostLimit(100_000))
+	if err != nil {
+		return nil, fmt.Errorf("fault %s: compile %q: %w", f.ID, expr, err)
+	}
+	p := &Program{program: program, Selects: selects(tree.NativeRep())}
+	c.progs[key] = p
+	return p, nil
+}
+
+// selects lists which fields of which variables an expression looks at.
+func selects(tree *celast.AST) map[string][]string {
+	found := map[string][]string{}
+	celast.PostOrderVisit(tree.Expr(), celast.NewExprVisitor(func(e celast.Expr) {
+		if e.Kind() != celast.SelectKind {
+			return
+		}
+		operand := e.AsSelect().Operand()
+		if operand.Kind() == celast.IdentKind {
+			name := operand.AsIdent()
+			if field := e.AsSelect().FieldName(); !slices.Contains(found[name], field) {
+				found[name] = append(found[name], field)
+			}
+		}
+	}))
+	return found
+}
+
+// Inputs are the values of an expression. Unknown names variables, or
+// "variable.field", that could not be read.
+type Inputs struct {
+	Vars    map[string]any
+	Unknown []string
+}
+
+// Result of an expression: a value, or unknown with the names that would decide.
+type Result struct {
+	Value   ref.Val
+	Unknown []string
+}
+
+// True reports whether the result is known and true.
+func (r Result) True() bool { b, ok := r.Value.(types.Bool); return ok && bool(b) }
+
+// Known reports whether the expression has a value.
+func (r Result) Known() bool { return len(r.Unknown) == 0 }
+
+// Time returns the result as a time; zero where it is none.
+func (r Result) Time() time.Time {
+	if t, ok := r.Value.(types.Timestamp); ok {
+		return t.Time
+	}
+	return time.Time{}
+}
+
+// Eval evaluates the program. An error is a defect of the expression or of a
+// fact, never an outcome.
+func (p *Program) Eval(in Inputs) (Result, error) {
+	var patterns []*cel.AttributePatternType
+	for _, u := range in.Unknown {
+		name, field, nested := strings.Cut(u, ".")
+		pattern := cel.AttributePattern(name)
+		if nested {
+			pattern = pattern.QualString(field)
+		}
+		patterns = append(patterns, pattern)
+	}
+	vars, err := cel.PartialVars(in.Vars, patterns...)
+	if err != nil {
+		return Result{}, fmt.Errorf("bind facts: %w", err)
+	}
+	out, _, err := p.program.Eval(vars)
+	if err != nil {
+		return Result{}, fmt.Errorf("evaluate: %w", err)
+	}
+	if u, ok := out.(*types.Unknown); ok {
+		return Result{Value: out, Unknown: trails(u)}, nil
+	}
+	return Result{Value: out}, nil
+}
+
+func trails(u *types.Unknown) []string {
+	var names []string
+	for _, id := range u.IDs() {
+		all, _ := u.GetAttributeTrails(id)
+		for _, trail := range all {
+			name := trail.Variable()
+			for _, q := range trail.QualifierPath() {
+				name += "." + fmt.Sprint(q)
+			}
+			if !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+var hole = regexp.MustCompile(`\{([a-zA-Z][a-zA-Z0-9_.]*)\}`)
+
+// holes lists what a title names in braces, without the subject itself.
+func holes(f *Fault, text string) []string {
+	var list []string
+	for _, m := range hole.FindAllStringSubmatch(text, -1) {
+		if m[1] != string(f.For) && !slices.Contains(list, m[1]) {
+			list = append(list, m[1])
+		}
+	}
+	return list
+}
+
+// Check compiles every expression of every fault and reports all mistakes.
+func (c *Compiler) Check(catalog *Catalog) []error {
+	var wrong []error
+	for _, f := range catalog.Faults {
+		for _, want := range f.expressions() {
+			p, err := c.Compile(f, want.text)
+			if err != nil {
+				wrong = append(wrong, err)
+				continue
+			}
+			if got := p.program; got == nil {
+				wrong = append(wrong, fmt.Errorf("fault %s: %q has no program", f.ID, want.text))
+			}
+			if err := c.checkType(f, want); err != nil {
+				wrong = append(wrong, err)
+			}
+		}
+		if f.Next != "" {
+			if _, ok := c.facts[f.Next]; !ok {
+				wrong = append(wrong, fmt.Errorf("fault %s: next: there is no fact %q", f.ID, f.Next))
+			}
+		}
+	}
+	return wrong
+}
+
+type expression struct {
+	text string
+	want *cel.Type // nil: any
+}
+
+func (f *Fault) expressions() []expression {
+	list := []expression{{f.When, cel.BoolType}}
+	add := func(text string, want *cel.Type) {
+		if text != "" {
+			list = append(list, expression{text, want})
+		}
+	}
+	add(f.Refute, cel.BoolType)
+	add(f.Since, cel.TimestampType)
+	for _, s := range f.Support {
+		add(s, cel.BoolType)
+	}
+	if f.Settles != nil {
+		add(f.Settles.Unless, cel.BoolType)
+		add(f.Settles.Since, cel.TimestampType)
+	}
+	for _, e := range f.Explains {
+		add(e.When, cel.BoolType)
+	}
+	for _, h := range holes(f, f.Title) {
+		add(h, nil)
+	}
+	return list
+}
+
+func (c *Compiler) checkType(f *Fault, want expression) error {
+	if want.want == nil {
+		return nil
+	}
+	c.mu.Lock()
+	env, err := c.env(f)
+	c.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	tree, issues := env.Compile(want.text)
+	if issues.Err() != nil {
+		return issues.Err()
+	}
+	if !tree.OutputType().IsExactType(want.want) {
+		return fmt.Errorf("fault %s: %q is a %s, not a %s", f.ID, want.text, tree.OutputType(), want.want)
+	}
+	return nil
+}
+
+// Needs returns the needs of a fault: those of its facts.
+func (c *Compiler) Needs(f *Fault) []string {
+	var needs []string
+	for _, given := range f.Given {
+		needs = append(needs, c.facts[given.Fact].Needs...)
+	}
+	slices.Sort(needs)
+	return slices.Compact(needs)
+}
+
+// FillTitle replaces the braces of a title: the subject's kind by its name, all
+// others by what show returns for them.
+func FillTitle(f *Fault, text, name string, show func(expr string) string) string {
+	return hole.ReplaceAllStringFunc(text, func(m string) string {
+		inner := m[1 : len(m)-1]
+		if inner == string(f.For) {
+			return name
+		}
+		return show(inner)
+	})
+}
+
+// Show renders a result for a sentence.
+func Show(r Result) string {
+	switch v := r.Value.Value().(type) {
+	case time.Time:
+		return v.UTC().Format(time.RFC3339)
+	case []string:
+		return strings.Join(v, ", ")
+	default:
+		return fmt.Sprint(v)
+	}
+}

@@ -1,0 +1,116 @@
+package fault
+
+import (
+	"fmt"
+	"time"
+)
+
+// Fault is one entry of the catalogue: something that can be wrong with a
+// subject, what it means, what it explains and what is safe to do. The YAML form
+// is described in docs/writing-a-fault.md.
+type Fault struct {
+	ID          string             `json:"id"`
+	Title       string             `json:"title"` // may name {pool}, {host}, ... and fields of facts: {served.specName}
+	Layer       string             `json:"layer"`
+	For         Kind               `json:"for"`
+	Severity    Severity           `json:"severity"`
+	Given       map[string]FactRef `json:"given"`
+	When        string             `json:"when"`
+	Settles     *Settles           `json:"settles,omitempty"`
+	Since       string             `json:"since,omitempty"` // expression: when it began
+	Refute      string             `json:"refute,omitempty"`
+	Support     []string           `json:"support,omitempty"`
+	StandsAlone bool               `json:"standsAlone,omitempty"`
+	Explains    []Edge             `json:"explains,omitempty"`
+	Blocks      Stage              `json:"blocks,omitempty"`
+	Means       string             `json:"means"`
+	Remedies    []string           `json:"remedies,omitempty"`
+	Refused     []string           `json:"refused,omitempty"`
+	Next        string             `json:"next,omitempty"` // fact that would decide when unknown
+	Versions    string             `json:"versions,omitempty"`
+	Refs        []Ref              `json:"refs"`
+}
+
+// FactRef binds a name of the expressions to a fact.
+type FactRef struct {
+	Fact string `json:"fact"`
+}
+
+// Settles says how long the condition is normal.
+type Settles struct {
+	Within Duration `json:"within"`
+	Since  string   `json:"since,omitempty"`  // expression; the fault's since where empty
+	Unless string   `json:"unless,omitempty"` // expression: it is not normal, even now
+}
+
+// Edge says what a fault explains.
+type Edge struct {
+	Fault    string   `json:"fault"`
+	On       Relation `json:"on"`
+	Strength Strength `json:"strength"`
+	When     string   `json:"when,omitempty"` // over the cause's facts and `effect`
+}
+
+// Relation leads from the cause's subject to the subjects of the effect.
+type Relation string
+
+// The closed list of relations; internal/facts/relation implements them.
+const (
+	Same         Relation = "same"
+	HostsOfPool  Relation = "hosts-of-pool"  // every host whose pool it is, those that never joined included
+	NodesOfPool  Relation = "nodes-of-pool"  // only those that are nodes
+	PoolsOfHost  Relation = "pools-of-host"  // the pool that serves the host
+	HostsOfPeers Relation = "hosts-of-peers" // the other hosts of the same pools
+	CSRsOfHost   Relation = "csrs-of-host"
+	HostOfCSR    Relation = "host-of-csr"
+	AllHosts     Relation = "all-hosts"
+	AllPools     Relation = "all-pools"
+	AllCSRs      Relation = "all-csrs"
+	Operators    Relation = "operators"
+	ToCluster    Relation = "cluster"
+)
+
+// Relations lists the closed list.
+func Relations() []Relation {
+	return []Relation{Same, HostsOfPool, NodesOfPool, PoolsOfHost, HostsOfPeers, CSRsOfHost, HostOfCSR,
+		AllHosts, AllPools, AllCSRs, Operators, ToCluster}
+}
+
+// Ref names a place in a public source that says what the fault claims.
+type Ref struct {
+	Repo   string `json:"repo"`
+	Path   string `json:"path,omitempty"`
+	Symbol string `json:"symbol,omitempty"`
+	Branch string `json:"branch,omitempty"`
+	Note   string `json:"note,omitempty"`
+}
+
+// RefusedRemedy is advice that circulates and must not be followed.
+type RefusedRemedy struct {
+	ID      string   `json:"id"`
+	Title   string   `json:"title"`
+	Advice  []string `json:"advice"`  // phrases under which it circulates; `explain "TEXT"` looks for them
+	Happens string   `json:"happens"` // what really happens, per version
+	When    string   `json:"when"`    // when it is safe after all, or "never"
+	Instead string   `json:"instead"`
+	Refs    []Ref    `json:"refs"`
+}
+
+// Duration is a time.Duration in Go's notation, "30m".
+type Duration struct{ time.Duration }
+
+// UnmarshalJSON reads "30m".
+func (d *Duration) UnmarshalJSON(b []byte) error {
+	if len(b) < 2 || b[0] != '"' {
+		return fmt.Errorf("read duration %s: want a string such as \"30m\"", b)
+	}
+	v, err := time.ParseDuration(string(b[1 : len(b)-1]))
+	if err != nil {
+		return fmt.Errorf("read duration %s: %w", b, err)
+	}
+	d.Duration = v
+	return nil
+}
+
+// MarshalJSON writes "30m0s".
+func (d Duration) MarshalJSON() ([]byte, error) { return []byte(`"` + d.String() + `"`), nil }
