@@ -1,0 +1,214 @@
+package diagnose
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/rollcall-project/rollcall/internal/facts"
+	"github.com/rollcall-project/rollcall/internal/fault"
+)
+
+// graph is the findings of one run and the edges between them. Nodes are indexes
+// into findings.
+type graph struct {
+	engine   *Engine
+	world    *facts.World
+	findings []fault.Finding
+	index    map[fault.Key]int
+	edges    []edge
+}
+
+type edge struct {
+	from, to int
+	strength fault.Strength
+}
+
+func (e *Engine) graph(ctx context.Context, w *facts.World, findings []fault.Finding) (*graph, error) {
+	g := &graph{engine: e, world: w, findings: findings, index: map[fault.Key]int{}}
+	for i, f := range findings {
+		g.index[f.Key()] = i
+	}
+	for i, f := range findings {
+		if f.Outcome != fault.Present && f.Outcome != fault.Unknown && !f.Waiting() {
+			continue
+		}
+		if err := g.edgesFrom(ctx, i); err != nil {
+			return nil, err
+		}
+	}
+	slices.SortStableFunc(g.edges, func(a, b edge) int {
+		if a.from != b.from {
+			return a.from - b.from
+		}
+		return a.to - b.to
+	})
+	return g, nil
+}
+
+// edgesFrom adds the edges of one finding to findings that are present or
+// waiting. An edge over a relation that could not be read is never certain.
+func (g *graph) edgesFrom(ctx context.Context, from int) error {
+	cause := g.findings[from]
+	f, ok := g.engine.catalog.Fault(cause.Fault)
+	if !ok {
+		return nil
+	}
+	for _, e := range f.Explains {
+		to, known, err := g.engine.relate.Relate(ctx, g.world, e.On, cause.Subject)
+		if err != nil {
+			return fmt.Errorf("relate %s of %s: %w", e.On, cause.Subject, err)
+		}
+		for _, s := range to {
+			i, ok := g.index[fault.Key{Fault: e.Fault, Subject: s}]
+			if !ok || i == from {
+				continue
+			}
+			effect := g.findings[i]
+			if effect.Outcome != fault.Present && !effect.Waiting() {
+				continue
+			}
+			holds, err := g.holds(ctx, f, e, cause, effect)
+			if err != nil {
+				return err
+			}
+			if holds {
+				g.edges = append(g.edges, edge{from, i, strength(e.Strength, known)})
+			}
+		}
+	}
+	return nil
+}
+
+func strength(s fault.Strength, known bool) fault.Strength {
+	if s == fault.Certain && !known {
+		return fault.LikelyEdge
+	}
+	return s
+}
+
+// holds evaluates an edge's condition. One that cannot be decided holds for an
+// unknown cause (it stays a suspect) and not for a present one.
+func (g *graph) holds(ctx context.Context, f *fault.Fault, e fault.Edge, cause, effect fault.Finding) (bool, error) {
+	if e.When == "" {
+		return true, nil
+	}
+	p, err := g.engine.compiler.Compile(f, e.When)
+	if err != nil {
+		return false, err
+	}
+	b := g.engine.bind(ctx, g.world, f, cause.Subject)
+	if b.err != nil {
+		return false, b.err
+	}
+	b.inputs.Vars["effect"] = fault.Effect{Name: effect.Subject.Name, Kind: string(effect.Subject.Kind), Since: orFar(effect.Since)}
+	r, err := p.Eval(b.inputs)
+	if err != nil {
+		return false, fmt.Errorf("condition of the edge %s -> %s: %w", f.ID, e.Fault, err)
+	}
+	if !r.Known() {
+		return cause.Outcome == fault.Unknown, nil
+	}
+	return r.True(), nil
+}
+
+// orFar gives an effect without a known beginning a late one: an edge that asks
+// whether the cause is older is not broken by not knowing.
+func orFar(t time.Time) time.Time {
+	if t.IsZero() {
+		return time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
+	}
+	return t
+}
+
+// active reports whether a finding takes part in explaining: present, or its
+// condition holds and is still normal.
+func (g *graph) active(i int) bool {
+	return g.findings[i].Outcome == fault.Present || g.findings[i].Waiting()
+}
+
+// certain returns the certain edges between active findings, as successor lists.
+func (g *graph) certain() [][]int {
+	next := make([][]int, len(g.findings))
+	for _, e := range g.edges {
+		if e.strength == fault.Certain && g.active(e.from) && g.active(e.to) {
+			next[e.from] = append(next[e.from], e.to)
+		}
+	}
+	return next
+}
+
+// reach returns everything that can be reached from the starts over edges of at
+// least likely strength between active findings, the starts left out, in order.
+func (g *graph) reach(starts []int) []int {
+	seen := map[int]bool{}
+	queue := slices.Clone(starts)
+	for _, s := range starts {
+		seen[s] = true
+	}
+	var list []int
+	for len(queue) > 0 {
+		at := queue[0]
+		queue = queue[1:]
+		for _, e := range g.edges {
+			if e.from == at && e.strength != fault.PossibleEdge && g.active(e.from) && g.active(e.to) && !seen[e.to] {
+				seen[e.to] = true
+				queue = append(queue, e.to)
+				list = append(list, e.to)
+			}
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+// components returns the strongly connected components of a graph (Tarjan), each
+// sorted, in the order of their first member.
+func components(next [][]int) [][]int {
+	t := &tarjan{next: next, index: make([]int, len(next)), low: make([]int, len(next)), on: make([]bool, len(next))}
+	for v := range next {
+		if t.index[v] == 0 {
+			t.visit(v)
+		}
+	}
+	for _, c := range t.found {
+		slices.Sort(c)
+	}
+	slices.SortFunc(t.found, func(a, b []int) int { return a[0] - b[0] })
+	return t.found
+}
+
+type tarjan struct {
+	next       [][]int
+	index, low []int
+	on         []bool
+	stack      []int
+	count      int
+	found      [][]int
+}
+
+func (t *tarjan) visit(v int) {
+	t.count++
+	t.index[v], t.low[v] = t.count, t.count
+	t.stack = append(t.stack, v)
+	t.on[v] = true
+	for _, w := range t.next[v] {
+		if t.index[w] == 0 {
+			t.visit(w)
+			t.low[v] = min(t.low[v], t.low[w])
+		} else if t.on[w] {
+			t.low[v] = min(t.low[v], t.index[w])
+		}
+	}
+	if t.low[v] != t.index[v] {
+		return
+	}
+	at := slices.Index(t.stack, v)
+	c := slices.Clone(t.stack[at:])
+	for _, w := range c {
+		t.on[w] = false
+	}
+	t.stack = t.stack[:at]
+	t.found = append(t.found, c)
+}

@@ -1,0 +1,221 @@
+package diagnose
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/rollcall-project/rollcall/internal/facts"
+	"github.com/rollcall-project/rollcall/internal/fault"
+)
+
+// conclude chooses roots, deadlocks and what stays unexplained (DESIGN 6).
+func (e *Engine) conclude(ctx context.Context, w *facts.World, d *fault.Diagnosis) error {
+	g, err := e.graph(ctx, w, d.Findings)
+	if err != nil {
+		return err
+	}
+	for _, ed := range g.edges {
+		if g.active(ed.from) && g.active(ed.to) {
+			d.Edges = append(d.Edges, fault.EdgeSeen{Cause: g.findings[ed.from].Key(), Effect: g.findings[ed.to].Key(), Strength: ed.strength})
+		}
+	}
+	next := g.certain()
+	for _, c := range components(next) {
+		if !g.active(c[0]) || !slices.ContainsFunc(c, g.present) || g.caused(next, c) {
+			continue
+		}
+		g.place(d, c)
+	}
+	slices.SortStableFunc(d.Roots, func(a, b fault.Root) int {
+		if n := len(b.Explains) - len(a.Explains); n != 0 {
+			return n
+		}
+		if n := b.Severity.Rank() - a.Severity.Rank(); n != 0 {
+			return n
+		}
+		return compareKeys(a.Key, b.Key)
+	})
+	return nil
+}
+
+func (g *graph) present(i int) bool { return g.findings[i].Outcome == fault.Present }
+
+// caused reports whether anything outside a component explains it for certain.
+func (g *graph) caused(next [][]int, component []int) bool {
+	for from, tos := range next {
+		if slices.Contains(component, from) {
+			continue
+		}
+		if slices.ContainsFunc(tos, func(to int) bool { return slices.Contains(component, to) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// place puts an uncaused component where it belongs.
+func (g *graph) place(d *fault.Diagnosis, component []int) {
+	opener := g.opener(component)
+	deadlock := 0
+	if len(component) > 1 {
+		ring := fault.Deadlock{Opens: g.findings[component[0]].Key()}
+		if opener >= 0 {
+			ring.Opens = g.findings[opener].Key()
+			if remedies := g.fault(opener).Remedies; len(remedies) > 0 {
+				ring.Remedy = remedies[0]
+			}
+		}
+		for _, i := range component {
+			ring.Members = append(ring.Members, g.findings[i].Key())
+		}
+		d.Deadlocks = append(d.Deadlocks, ring)
+		deadlock = len(d.Deadlocks)
+	}
+	if opener >= 0 {
+		root := g.root(opener, component)
+		root.Deadlock = deadlock
+		d.Roots = append(d.Roots, root)
+		return
+	}
+	for _, i := range component {
+		if g.present(i) {
+			d.Unexplained = append(d.Unexplained, g.unexplained(i))
+		}
+	}
+}
+
+func (g *graph) fault(i int) *fault.Fault {
+	f, _ := g.engine.catalog.Fault(g.findings[i].Fault)
+	return f
+}
+
+// opener is the member of a component that stands alone; of several the one
+// with a remedy, then the first. -1 where none does.
+func (g *graph) opener(component []int) int {
+	best := -1
+	for _, i := range component {
+		if !g.present(i) || !g.fault(i).StandsAlone {
+			continue
+		}
+		if best < 0 || len(g.fault(best).Remedies) == 0 && len(g.fault(i).Remedies) > 0 {
+			best = i
+		}
+	}
+	return best
+}
+
+func (g *graph) root(i int, component []int) fault.Root {
+	f, finding := g.fault(i), g.findings[i]
+	r := fault.Root{
+		Key: finding.Key(), Title: finding.Title, Means: strings.TrimSpace(f.Means), Severity: finding.Severity, Since: finding.Since,
+		Evidence: finding.Evidence, Remedies: f.Remedies, Refused: f.Refused,
+	}
+	starts := []int{i}
+	for _, m := range component {
+		if m != i {
+			r.Explains = append(r.Explains, g.findings[m].Key())
+			starts = append(starts, m)
+		}
+	}
+	for _, to := range g.reach(starts) {
+		r.Explains = append(r.Explains, g.findings[to].Key())
+	}
+	r.Confidence, r.Lowered = g.confidence(i, component)
+	r.RuledOut = g.ruledOut(r)
+	return r
+}
+
+// confidence: proven when the mechanism was seen and no unknown stands before it.
+func (g *graph) confidence(i int, component []int) (fault.Confidence, string) {
+	f, finding := g.fault(i), g.findings[i]
+	if len(f.Support) > 0 && finding.Support == 0 {
+		return fault.Likely, "the condition holds, the mechanism itself was not seen"
+	}
+	for _, e := range g.edges {
+		cause := g.findings[e.from]
+		if cause.Outcome != fault.Unknown || e.strength != fault.Certain || !slices.Contains(component, e.to) {
+			continue
+		}
+		return fault.Likely, fmt.Sprintf("%s could be behind it and could not be checked: %s", cause.Fault, cause.Reason)
+	}
+	return fault.Proven, ""
+}
+
+// ruledOut lists the faults that could explain the same symptoms and were looked
+// at everywhere and found absent.
+func (g *graph) ruledOut(r fault.Root) []fault.RuledOut {
+	explained := map[string]bool{}
+	for _, k := range r.Explains {
+		explained[k.Fault] = true
+	}
+	var list []fault.RuledOut
+	for _, f := range g.engine.catalog.Faults {
+		if f.ID == r.Fault || explained[f.ID] || !slices.ContainsFunc(f.Explains, func(e fault.Edge) bool { return explained[e.Fault] }) {
+			continue
+		}
+		if out, ok := g.absentEverywhere(f); ok {
+			list = append(list, out)
+		}
+	}
+	return list
+}
+
+func (g *graph) absentEverywhere(f *fault.Fault) (fault.RuledOut, bool) {
+	var out fault.RuledOut
+	found := false
+	for _, finding := range g.findings {
+		if finding.Fault != f.ID || finding.Outcome == fault.NotApplicable {
+			continue
+		}
+		if finding.Outcome != fault.Absent || finding.Waiting() {
+			return out, false
+		}
+		if !found || out.Reason == "" && finding.Reason != "" {
+			out = fault.RuledOut{Key: finding.Key(), Title: finding.Title, Reason: finding.Reason}
+			if out.Reason == "" && len(finding.Evidence) > 0 {
+				out.Reason = finding.Evidence[0].Excerpt
+			}
+		}
+		found = true
+	}
+	return out, found
+}
+
+func (g *graph) unexplained(i int) fault.Unexplained {
+	finding := g.findings[i]
+	u := fault.Unexplained{Key: finding.Key(), Title: finding.Title, Severity: finding.Severity, Evidence: finding.Evidence}
+	for _, e := range g.edges {
+		cause := g.findings[e.from]
+		if e.to != i || (cause.Outcome == fault.Present && e.strength == fault.Certain) {
+			continue
+		}
+		f := g.fault(e.from)
+		s := fault.Suspect{Key: cause.Key(), Title: cause.Title, Next: f.Next}
+		if s.Next == "" && len(cause.Missing) > 0 {
+			s.Next = cause.Missing[0]
+		}
+		if cause.Outcome == fault.Unknown {
+			s.Supply = g.supply(cause, f)
+		}
+		u.Suspects = append(u.Suspects, s)
+	}
+	return u
+}
+
+// supply says what would make an unknown finding known.
+func (g *graph) supply(finding fault.Finding, f *fault.Fault) string {
+	b := g.engine.bind(context.Background(), g.world, f, finding.Subject) // facts are memoised: nothing is read again
+	names := make([]string, 0, len(b.supply))
+	for n := range b.supply {
+		names = append(names, n)
+	}
+	slices.Sort(names)
+	for _, n := range names {
+		if b.supply[n] != "" {
+			return b.supply[n]
+		}
+	}
+	return finding.Reason
+}

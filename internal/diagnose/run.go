@@ -1,0 +1,240 @@
+package diagnose
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/facts"
+	"github.com/rollcall-project/rollcall/internal/fault"
+)
+
+// Roll projects hosts, their stages and the findings that block them.
+type Roll interface {
+	Hosts(ctx context.Context, w *facts.World, findings []fault.Finding) ([]fault.HostState, error)
+}
+
+// Describer reads what the cluster says of itself.
+type Describer interface {
+	Describe(ctx context.Context, w *facts.World) (fault.ClusterInfo, error)
+}
+
+// Options is everything that a run needs.
+type Options struct {
+	Catalog *fault.Catalog
+	Facts   []facts.Fact
+	Relater Relater
+	Cluster Describer
+	Roll    Roll
+	Reader  *evidence.Reader
+	Now     time.Time // zero: the source's own newest time
+	Clock   func() time.Time
+	Only    []string // fault ids; empty: all
+	Skip    []string
+	Log     *slog.Logger
+}
+
+// ErrNoTime says that neither the source nor the user gave a "now".
+var ErrNoTime = errors.New("the source carries no time that can be trusted")
+
+// Run makes the whole diagnosis.
+func Run(ctx context.Context, o Options) (*fault.Diagnosis, error) {
+	started := o.Clock()
+	desc, err := o.Reader.Describe(ctx)
+	if err != nil {
+		return nil, err
+	}
+	now := o.Now
+	if now.IsZero() {
+		now = desc.Now
+	}
+	if now.IsZero() {
+		return nil, fmt.Errorf("choose the time of %s: %w; give one with --now", desc.Name, ErrNoTime)
+	}
+	engine, err := New(o.Catalog, o.Facts, o.Relater, o.Log)
+	if err != nil {
+		return nil, err
+	}
+	if err := prefetch(ctx, o); err != nil {
+		return nil, err
+	}
+	w := facts.NewWorld(o.Reader, now)
+	info, err := o.Cluster.Describe(ctx, w)
+	if err != nil {
+		return nil, fmt.Errorf("describe cluster: %w", err)
+	}
+	w.Version = info.Version
+	findings, subjects, err := engine.EvaluateAll(ctx, w, o.chosen())
+	if err != nil {
+		return nil, err
+	}
+	d := &fault.Diagnosis{
+		APIVersion: "rollcall.dev/v1alpha1", Kind: "Diagnosis", Now: now.UTC(), Cluster: info, Findings: findings,
+		Source: fault.Source{Kind: desc.Kind, Name: desc.Name, Vantage: desc.Vantage},
+	}
+	if err := engine.conclude(ctx, w, d); err != nil {
+		return nil, err
+	}
+	if d.Hosts, err = o.Roll.Hosts(ctx, w, findings); err != nil {
+		return nil, fmt.Errorf("call the roll: %w", err)
+	}
+	d.Coverage = o.Reader.Coverage()
+	d.Timeline = timeline(d)
+	d.Verdict = judge(d)
+	d.Stats = fault.Stats{Faults: len(o.chosen()), Subjects: subjects, Facts: len(o.Facts), Millis: o.Clock().Sub(started).Milliseconds()}
+	nonNil(d)
+	return d, nil
+}
+
+func (o Options) chosen() []*fault.Fault {
+	var list []*fault.Fault
+	for _, f := range o.Catalog.Faults {
+		if len(o.Only) > 0 && !slices.Contains(o.Only, f.ID) || slices.Contains(o.Skip, f.ID) {
+			continue
+		}
+		list = append(list, f)
+	}
+	return list
+}
+
+// prefetch reads what the chosen faults will ask for, side by side: on a live
+// cluster the round trips are the cost. What cannot be read is noted by the
+// reader and met again by the facts.
+func prefetch(ctx context.Context, o Options) error {
+	wanted := map[string]bool{}
+	for _, f := range o.chosen() {
+		for _, g := range f.Given {
+			wanted[g.Fact] = true
+		}
+	}
+	var group errgroup.Group
+	group.SetLimit(16)
+	seen := map[evidence.Need]bool{}
+	for _, f := range o.Facts {
+		if !wanted[f.Name] {
+			continue
+		}
+		for _, n := range f.Needs {
+			if seen[n] {
+				continue
+			}
+			seen[n] = true
+			group.Go(func() error {
+				if n.Resource.Name != "" {
+					_, _ = o.Reader.List(ctx, n.Resource, n.Namespace)
+				} else {
+					_, _ = o.Reader.Matches(ctx, n.Text, "")
+				}
+				return nil
+			})
+		}
+	}
+	_ = group.Wait()
+	return ctx.Err()
+}
+
+// EvaluateAll evaluates faults for all subjects of their kind. Where the subjects
+// of a kind cannot be listed, one unknown finding per fault says so.
+func (e *Engine) EvaluateAll(ctx context.Context, w *facts.World, list []*fault.Fault) ([]fault.Finding, int, error) {
+	subjects := map[fault.Kind][]fault.Subject{}
+	blind := map[fault.Kind]error{}
+	count := 0
+	for _, k := range fault.Kinds() {
+		s, err := e.relate.Subjects(ctx, w, k)
+		if _, ok := evidence.AsUnavailable(err); ok {
+			blind[k] = err
+		} else if err != nil {
+			return nil, 0, fmt.Errorf("list subjects of kind %s: %w", k, err)
+		}
+		subjects[k] = s
+		count += len(s)
+	}
+	var findings []fault.Finding
+	for _, f := range list {
+		if err := blind[f.For]; err != nil && len(subjects[f.For]) == 0 {
+			findings = append(findings, fault.Finding{
+				Fault: f.ID, Subject: fault.Subject{Kind: f.For, Name: "?"}, Outcome: fault.Unknown, Severity: f.Severity,
+				Title:  fault.FillTitle(f, f.Title, "?", func(string) string { return "?" }),
+				Reason: "it could not be read which there are: " + err.Error(),
+			})
+			continue
+		}
+		for _, s := range subjects[f.For] {
+			finding, err := e.Evaluate(ctx, w, f, s)
+			if err != nil {
+				return nil, 0, err
+			}
+			findings = append(findings, finding)
+		}
+	}
+	slices.SortStableFunc(findings, func(a, b fault.Finding) int { return compareKeys(a.Key(), b.Key()) })
+	return findings, count, nil
+}
+
+func compareKeys(a, b fault.Key) int {
+	return strings.Compare(a.Fault+"\x00"+a.Subject.String()+a.Subject.Namespace, b.Fault+"\x00"+b.Subject.String()+b.Subject.Namespace)
+}
+
+// timeline gathers when findings began and stages were passed.
+func timeline(d *fault.Diagnosis) []fault.Moment {
+	var list []fault.Moment
+	for _, f := range d.Findings {
+		if f.Outcome == fault.Present && !f.Since.IsZero() {
+			m := fault.Moment{Time: f.Since.UTC(), Subject: f.Subject, Text: f.Title}
+			if len(f.Evidence) > 0 {
+				m.Locator = f.Evidence[0].Locator
+			}
+			list = append(list, m)
+		}
+	}
+	for _, h := range d.Hosts {
+		for _, s := range h.Stages {
+			if s.State == fault.StagePassed && !s.At.IsZero() {
+				list = append(list, fault.Moment{Time: s.At.UTC(), Subject: fault.Subject{Kind: fault.Host, Name: h.Name}, Text: "passed " + string(s.Stage)})
+			}
+		}
+	}
+	slices.SortStableFunc(list, func(a, b fault.Moment) int { return a.Time.Compare(b.Time) })
+	return list
+}
+
+// nonNil makes empty lists of nil ones: the JSON contract has no null lists.
+func nonNil(d *fault.Diagnosis) {
+	fill(&d.Roots)
+	fill(&d.Deadlocks)
+	fill(&d.Unexplained)
+	fill(&d.Edges)
+	fill(&d.Findings)
+	fill(&d.Hosts)
+	fill(&d.Timeline)
+	fill(&d.Coverage)
+	for i := range d.Roots {
+		r := &d.Roots[i]
+		fill(&r.Evidence)
+		fill(&r.Explains)
+		fill(&r.RuledOut)
+		fill(&r.Remedies)
+		fill(&r.Refused)
+	}
+	for i := range d.Unexplained {
+		fill(&d.Unexplained[i].Evidence)
+		fill(&d.Unexplained[i].Suspects)
+	}
+	for i := range d.Hosts {
+		fill(&d.Hosts[i].BlockedBy)
+		fill(&d.Hosts[i].Stages)
+	}
+}
+
+func fill[T any](list *[]T) {
+	if *list == nil {
+		*list = []T{}
+	}
+}

@@ -1,0 +1,88 @@
+package diagnose
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/rollcall-project/rollcall/internal/fault"
+)
+
+// judge says what may be said about the whole. Age and the number of broken
+// things are no arguments; "healthy" needs hosts that were looked at.
+func judge(d *fault.Diagnosis) fault.Verdict {
+	open := openQuestions(d)
+	var without []string
+	serious := 0
+	for _, r := range d.Roots {
+		if r.Severity.Rank() > fault.Info.Rank() {
+			serious++
+			if len(r.Remedies) == 0 {
+				without = append(without, r.Fault)
+			}
+		}
+	}
+	switch {
+	case serious > 0 && len(without) > 0:
+		return fault.Verdict{Class: fault.Undetermined, Reason: "the catalogue knows no repair for " + strings.Join(without, ", ")}
+	case serious > 0:
+		return fault.Verdict{Class: fault.RecoverableInPlace, Reason: rootsReason(d)}
+	case len(open) > 0:
+		return fault.Verdict{Class: fault.Undetermined, Reason: strings.Join(open, "; ")}
+	}
+	if until, what := waiting(d); !until.IsZero() {
+		return fault.Verdict{Class: fault.Settling, Until: until, Reason: what}
+	}
+	return fault.Verdict{Class: fault.Healthy, Reason: fmt.Sprintf("all %d expected hosts answered, nothing in the catalogue is present", len(d.Hosts))}
+}
+
+func rootsReason(d *fault.Diagnosis) string {
+	if len(d.Roots) == 1 {
+		return "one root, and a repair that keeps the cluster"
+	}
+	return fmt.Sprintf("%d roots, and a repair that keeps the cluster for each", len(d.Roots))
+}
+
+// openQuestions lists what is left without an answer: present symptoms without a
+// cause, and expected hosts of which nothing can be said.
+func openQuestions(d *fault.Diagnosis) []string {
+	var open []string
+	for _, u := range d.Unexplained {
+		if u.Severity.Rank() > fault.Info.Rank() {
+			open = append(open, fmt.Sprintf("%s of %s has no proven cause", u.Fault, u.Subject))
+		}
+	}
+	if len(d.Hosts) == 0 {
+		return append(open, "no host could be looked at")
+	}
+	for _, h := range d.Hosts {
+		if h.Expected && h.State == fault.StageUnknown {
+			open = append(open, fmt.Sprintf("host %s: %s is unknown", h.Name, h.Stage))
+		}
+		if h.Expected && h.State == fault.StageFailed && len(h.BlockedBy) == 0 {
+			open = append(open, fmt.Sprintf("host %s failed at %s and nothing present explains it", h.Name, h.Stage))
+		}
+	}
+	return open
+}
+
+// Undecided reports whether a present symptom or an expected host is left
+// without an answer: exit code 3 where there is no fault.
+func Undecided(d *fault.Diagnosis) bool { return len(openQuestions(d)) > 0 }
+
+// waiting returns until when everything that is not over yet is normal.
+func waiting(d *fault.Diagnosis) (until time.Time, what string) {
+	var names []string
+	for _, f := range d.Findings {
+		if f.Waiting() {
+			if f.Until.After(until) {
+				until = f.Until
+			}
+			names = append(names, fmt.Sprintf("%s of %s", f.Fault, f.Subject))
+		}
+	}
+	if len(names) > 3 {
+		names = append(names[:3], fmt.Sprintf("and %d more", len(names)-3))
+	}
+	return until, "normal so far: " + strings.Join(names, ", ")
+}
