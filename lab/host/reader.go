@@ -1,0 +1,99 @@
+package host
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+)
+
+const (
+	machineConfigsPath = "/apis/" + machineConfigGroup + "/v1/machineconfigs/"
+	poolsPath          = "/apis/" + machineConfigGroup + "/v1/machineconfigpools/"
+	metadataOnly       = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
+)
+
+// apiReader reads MachineConfigs and pools from the API with the daemon's
+// service account. Whether a config exists is asked each time; its content,
+// which is large, is kept as long as its resourceVersion stays.
+type apiReader struct {
+	rest rest.Interface
+
+	mu   sync.Mutex
+	seen map[string]*machineConfig
+}
+
+func newConfigReader(kubeconfig string) (*apiReader, error) {
+	cfg, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
+	if err != nil {
+		return nil, fmt.Errorf("load kubeconfig of the machine-config-daemon: %w", err)
+	}
+	cfg.UserAgent = "machine-config-daemon"
+	client, err := kubernetes.NewForConfig(cfg)
+	if err != nil {
+		return nil, fmt.Errorf("make client of the machine-config-daemon: %w", err)
+	}
+	return &apiReader{rest: client.CoreV1().RESTClient(), seen: map[string]*machineConfig{}}, nil
+}
+
+// MachineConfig implements configReader. The daemon reads from a lister, whose
+// NotFound names the resource in the singular (facts: string D02), so the
+// error is made anew.
+func (r *apiReader) MachineConfig(ctx context.Context, name string) (*machineConfig, error) {
+	notFound := apierrors.NewNotFound(schema.GroupResource{Group: machineConfigGroup, Resource: "machineconfig"}, name)
+	if name == "" {
+		return nil, notFound
+	}
+	var meta metav1.PartialObjectMetadata
+	if err := r.get(ctx, machineConfigsPath+name, metadataOnly, &meta); err != nil {
+		if apierrors.IsNotFound(err) {
+			return nil, notFound
+		}
+		return nil, err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if mc := r.seen[name]; mc != nil && mc.ResourceVersion == meta.ResourceVersion {
+		return mc, nil
+	}
+	var mc machineConfig
+	if err := r.get(ctx, machineConfigsPath+name, "application/json", &mc); err != nil {
+		if apierrors.IsNotFound(err) {
+			return nil, notFound
+		}
+		return nil, err
+	}
+	r.seen[name] = &mc
+	return &mc, nil
+}
+
+// PoolConfig implements configReader.
+func (r *apiReader) PoolConfig(ctx context.Context, pool string) (string, error) {
+	var p struct {
+		Spec struct {
+			Configuration struct {
+				Name string `json:"name"`
+			} `json:"configuration"`
+		} `json:"spec"`
+	}
+	err := r.get(ctx, poolsPath+pool, "application/json", &p)
+	return p.Spec.Configuration.Name, err
+}
+
+func (r *apiReader) get(ctx context.Context, path, accept string, into any) error {
+	raw, err := r.rest.Get().AbsPath(path).SetHeader("Accept", accept).DoRaw(ctx)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(raw, into); err != nil {
+		return fmt.Errorf("decode %s: %w", path, err)
+	}
+	return nil
+}

@@ -1,0 +1,250 @@
+package host
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"path"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/yaml"
+)
+
+// controlPlanePod is a static pod that an installer pod of its operator puts
+// on a master (openshift/library-go:pkg/operator/staticpod/installerpod).
+type controlPlanePod struct {
+	file, name, namespace string
+	labels                map[string]string
+	containers            []string
+}
+
+// controlPlanePods are those whose manifests a master gets. Names, labels and
+// containers are the operators' (openshift/cluster-etcd-operator,
+// cluster-kube-{apiserver,controller-manager,scheduler}-operator: bindata pod
+// templates). The containers do not run: see the package comment.
+var controlPlanePods = []controlPlanePod{
+	{"etcd-pod.yaml", "etcd", "openshift-etcd",
+		map[string]string{"app": "etcd", "k8s-app": "etcd", "etcd": "true"},
+		[]string{"etcdctl", "etcd", "etcd-metrics", "etcd-readyz", "etcd-rev"}},
+	{"kube-apiserver-pod.yaml", "kube-apiserver", "openshift-kube-apiserver",
+		map[string]string{"app": "openshift-kube-apiserver", "apiserver": "true"},
+		[]string{"kube-apiserver", "kube-apiserver-cert-syncer", "kube-apiserver-cert-regeneration-controller", "kube-apiserver-insecure-readyz", "kube-apiserver-check-endpoints"}},
+	{"kube-controller-manager-pod.yaml", "kube-controller-manager", "openshift-kube-controller-manager",
+		map[string]string{"app": "kube-controller-manager", "kube-controller-manager": "true"},
+		[]string{"kube-controller-manager", "cluster-policy-controller", "kube-controller-manager-cert-syncer", "kube-controller-manager-recovery-controller"}},
+	{"kube-scheduler-pod.yaml", "openshift-kube-scheduler", "openshift-kube-scheduler",
+		map[string]string{"app": "openshift-kube-scheduler", "scheduler": "true"},
+		[]string{"kube-scheduler", "kube-scheduler-cert-syncer", "kube-scheduler-recovery-controller"}},
+}
+
+const simulatedImage = "lab.invalid/simulated"
+
+// manifest renders the pod as a file of the static pod directory.
+func (p controlPlanePod) manifest() ([]byte, error) {
+	labels := maps.Clone(p.labels)
+	labels["revision"] = "1"
+	pod := corev1.Pod{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"},
+		ObjectMeta: metav1.ObjectMeta{Name: p.name, Namespace: p.namespace, Labels: labels},
+		Spec:       corev1.PodSpec{HostNetwork: true, PriorityClassName: "system-node-critical"},
+	}
+	for _, c := range p.containers {
+		pod.Spec.Containers = append(pod.Spec.Containers, corev1.Container{Name: c, Image: simulatedImage})
+	}
+	return yaml.Marshal(pod)
+}
+
+// installStaticPods does the installer pods' work on a master that has none of
+// the manifests yet. It never puts one back: a manifest that somebody moved
+// away stays away, as on a real host until the next revision.
+func (k *kubelet) installStaticPods(ctx context.Context) {
+	const stamp = "/etc/kubernetes/static-pod-resources/installed"
+	if k.h.cfg.Role != "master" || k.h.disk.exists(stamp) || !k.h.sleep(ctx, k.h.pace.StaticPods) {
+		return
+	}
+	for _, p := range controlPlanePods {
+		raw, err := p.manifest()
+		if err == nil {
+			err = k.h.disk.write(path.Join(manifestsPath, p.file), raw, 0o600)
+		}
+		if err != nil {
+			k.h.log.Error("write static pod manifest", "pod", p.name, "error", err)
+			return
+		}
+	}
+	if err := k.h.disk.write(stamp, nil, 0o600); err != nil {
+		k.h.log.Error("mark static pods as installed", "error", err)
+	}
+}
+
+// syncMirrorPods keeps one mirror pod for each manifest of the static pod
+// directory and deletes those whose manifest is gone.
+func (k *kubelet) syncMirrorPods(ctx context.Context) {
+	k.h.every(ctx, max(k.h.pace.StaticPods/2, 200*time.Millisecond), func() {
+		if err := k.trySyncMirrorPods(ctx); err != nil && ctx.Err() == nil {
+			k.log.errorf("kubelet.go:3222", "\"Failed creating a mirror pod\" err=%q", err.Error())
+		}
+	})
+}
+
+func (k *kubelet) trySyncMirrorPods(ctx context.Context) error {
+	wanted, errs := k.staticPods()
+	keep := map[string]bool{}
+	for _, pod := range wanted {
+		keep[pod.Namespace+"/"+pod.Name] = true
+		if err := k.syncMirrorPod(ctx, pod); err != nil {
+			errs = append(errs, fmt.Errorf("mirror pod %s/%s: %w", pod.Namespace, pod.Name, err))
+		}
+	}
+	list, err := k.client.CoreV1().Pods("").List(ctx, metav1.ListOptions{FieldSelector: "spec.nodeName=" + k.h.cfg.Name})
+	if err != nil {
+		return errors.Join(append(errs, fmt.Errorf("list pods of the node: %w", err))...)
+	}
+	for _, pod := range list.Items {
+		_, mirror := pod.Annotations[corev1.MirrorPodAnnotationKey]
+		if !mirror || pod.Spec.NodeName != k.h.cfg.Name || keep[pod.Namespace+"/"+pod.Name] || len(errs) > 0 {
+			continue
+		}
+		if err := k.deletePod(ctx, &pod); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (k *kubelet) deletePod(ctx context.Context, pod *corev1.Pod) error {
+	now := int64(0)
+	err := k.client.CoreV1().Pods(pod.Namespace).Delete(ctx, pod.Name, metav1.DeleteOptions{GracePeriodSeconds: &now, Preconditions: &metav1.Preconditions{UID: &pod.UID}})
+	if err != nil && !apierrors.IsNotFound(err) {
+		return fmt.Errorf("delete mirror pod %s/%s: %w", pod.Namespace, pod.Name, err)
+	}
+	return nil
+}
+
+// staticPods reads the manifests. Names that begin with a dot are skipped, as
+// the kubelet does (k8s.io/kubernetes:pkg/kubelet/config/file_linux.go).
+func (k *kubelet) staticPods() (pods []*corev1.Pod, errs []error) {
+	dir, err := fs.ReadDir(k.h.disk.root.FS(), rel(manifestsPath))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, []error{fmt.Errorf("read static pod directory: %w", err)}
+	}
+	for _, e := range dir {
+		if e.IsDir() || strings.HasPrefix(e.Name(), ".") {
+			continue
+		}
+		raw, err := k.h.disk.read(path.Join(manifestsPath, e.Name()))
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		var pod corev1.Pod
+		if err := yaml.Unmarshal(raw, &pod); err != nil || pod.Name == "" {
+			errs = append(errs, fmt.Errorf("parse static pod %s: %w", e.Name(), errors.Join(err, errors.New("no pod"))))
+			continue
+		}
+		pods = append(pods, k.mirrorOf(&pod, raw))
+	}
+	return pods, errs
+}
+
+// mirrorOf makes of a static pod what the kubelet posts for it
+// (k8s.io/kubernetes:pkg/kubelet/config/common.go applyDefaults,
+// pkg/kubelet/pod/mirror_client.go CreateMirrorPod).
+func (k *kubelet) mirrorOf(pod *corev1.Pod, manifest []byte) *corev1.Pod {
+	sum := sha256.Sum256(append([]byte(k.h.cfg.Name+"\n"), manifest...))
+	hash := hex.EncodeToString(sum[:16])
+	pod.Name += "-" + strings.ToLower(k.h.cfg.Name)
+	if pod.Namespace == "" {
+		pod.Namespace = metav1.NamespaceDefault
+	}
+	pod.Annotations = maps.Clone(pod.Annotations)
+	if pod.Annotations == nil {
+		pod.Annotations = map[string]string{}
+	}
+	maps.Copy(pod.Annotations, map[string]string{
+		"kubernetes.io/config.hash": hash, corev1.MirrorPodAnnotationKey: hash,
+		"kubernetes.io/config.seen": k.started.Format(time.RFC3339Nano), "kubernetes.io/config.source": "file",
+	})
+	controller := true
+	pod.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "Node", Name: k.h.cfg.Name, UID: k.lastNode().UID, Controller: &controller}}
+	pod.Spec.NodeName = k.h.cfg.Name
+	pod.Spec.Tolerations = []corev1.Toleration{{Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoExecute}}
+	return pod
+}
+
+func (k *kubelet) syncMirrorPod(ctx context.Context, want *corev1.Pod) error {
+	pods := k.client.CoreV1().Pods(want.Namespace)
+	have, err := pods.Get(ctx, want.Name, metav1.GetOptions{})
+	if err == nil && have.Annotations[corev1.MirrorPodAnnotationKey] != want.Annotations[corev1.MirrorPodAnnotationKey] {
+		if err := k.deletePod(ctx, have); err != nil {
+			return err
+		}
+		err = apierrors.NewNotFound(corev1.Resource("pods"), want.Name)
+	}
+	if apierrors.IsNotFound(err) {
+		have, err = pods.Create(ctx, want, metav1.CreateOptions{})
+	}
+	if err != nil {
+		return err
+	}
+	if k.podRunning(have) {
+		return nil
+	}
+	have.Status = k.runningStatus(have)
+	_, err = pods.UpdateStatus(ctx, have, metav1.UpdateOptions{})
+	return err
+}
+
+// podRunning says whether the status was posted in this boot.
+func (k *kubelet) podRunning(pod *corev1.Pod) bool {
+	for _, c := range pod.Status.ContainerStatuses {
+		if c.State.Running == nil || c.State.Running.StartedAt.Time.Before(k.started.Truncate(time.Second)) {
+			return false
+		}
+	}
+	return len(pod.Status.ContainerStatuses) == len(pod.Spec.Containers)
+}
+
+// runningStatus says that the containers run since the kubelet started, and
+// were restarted once more than the status before says.
+func (k *kubelet) runningStatus(pod *corev1.Pod) corev1.PodStatus {
+	now, started := metav1.NewTime(k.h.now()), metav1.NewTime(k.started)
+	restarts := map[string]int32{}
+	for _, c := range pod.Status.ContainerStatuses {
+		restarts[c.Name] = c.RestartCount + 1
+	}
+	s := corev1.PodStatus{
+		Phase: corev1.PodRunning, StartTime: &started,
+		HostIP: k.h.cfg.Address, HostIPs: []corev1.HostIP{{IP: k.h.cfg.Address}},
+		PodIP: k.h.cfg.Address, PodIPs: []corev1.PodIP{{IP: k.h.cfg.Address}},
+	}
+	for _, t := range []corev1.PodConditionType{corev1.PodScheduled, corev1.PodInitialized, corev1.ContainersReady, corev1.PodReady} {
+		s.Conditions = append(s.Conditions, corev1.PodCondition{Type: t, Status: corev1.ConditionTrue, LastTransitionTime: now})
+	}
+	up := true
+	for _, c := range pod.Spec.Containers {
+		s.ContainerStatuses = append(s.ContainerStatuses, corev1.ContainerStatus{
+			Name: c.Name, Image: c.Image, Ready: true, Started: &up, RestartCount: restarts[c.Name],
+			ContainerID: "cri-o://" + containerID(string(types.UID(pod.UID))+c.Name+k.h.snapshot().BootID),
+			State:       corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: started}},
+		})
+	}
+	return s
+}
+
+func containerID(seed string) string {
+	sum := sha256.Sum256([]byte(seed))
+	return hex.EncodeToString(sum[:])
+}
