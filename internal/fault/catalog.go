@@ -1,6 +1,8 @@
 package fault
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -9,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"sigs.k8s.io/yaml"
+	"go.yaml.in/yaml/v3"
 )
 
 // Catalog is everything that is known: faults and refused remedies.
@@ -71,14 +73,14 @@ func (c *Catalog) add(root fs.FS, p string) error {
 	}
 	if path.Base(path.Dir(p)) == "refused" {
 		var r RefusedRemedy
-		if err := yaml.UnmarshalStrict(raw, &r); err != nil {
+		if err := decodeStrict(raw, &r); err != nil {
 			return err
 		}
 		c.Refused = append(c.Refused, &r)
 		return r.check()
 	}
 	var f Fault
-	if err := yaml.UnmarshalStrict(raw, &f); err != nil {
+	if err := decodeStrict(raw, &f); err != nil {
 		return err
 	}
 	if _, twice := c.byID[f.ID]; twice {
@@ -90,6 +92,22 @@ func (c *Catalog) add(root fs.FS, p string) error {
 	c.byID[f.ID] = &f
 	c.Faults = append(c.Faults, &f)
 	return f.check()
+}
+
+// decodeStrict decodes one YAML document and refuses unknown fields. It does not
+// use the Kubernetes decoder: that one reads the key "on" as the boolean of YAML 1.1.
+func decodeStrict(raw []byte, into any) error {
+	var tree map[string]any
+	if err := yaml.Unmarshal(raw, &tree); err != nil {
+		return err
+	}
+	asJSON, err := json.Marshal(tree)
+	if err != nil {
+		return err
+	}
+	d := json.NewDecoder(bytes.NewReader(asJSON))
+	d.DisallowUnknownFields()
+	return d.Decode(into)
 }
 
 var kebab = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)

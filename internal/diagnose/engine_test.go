@@ -1,0 +1,289 @@
+package diagnose
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/evidence/scan"
+	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/facts"
+)
+
+var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// lamp is a fact of a world that is small enough to see through: which lamps of
+// a host are lit, which cannot be seen, and since when.
+type lamp struct {
+	Lit   bool      `cel:"lit"`
+	Seen  bool      `cel:"seen"`
+	Since time.Time `cel:"since"`
+}
+
+// wall says for each host and lamp what a test wants: "lit", "dark", "unseen" or "none".
+type wall map[string]map[string]string
+
+func (wl wall) fact(name string) facts.Fact {
+	return facts.Define("lamp-"+name, fault.Host, "lamp "+name, nil,
+		func(_ context.Context, _ *facts.World, s fault.Subject) (lamp, facts.Proof, error) {
+			var p facts.Proof
+			loc := evidence.Locator{Source: "wall", Path: "hosts/" + s.Name, Field: name}
+			switch wl[s.Name][name] {
+			case "lit":
+				p.Add(loc, name+" is lit", noon.Add(-time.Hour), "lit")
+				return lamp{Lit: true, Since: noon.Add(-time.Hour)}, p, nil
+			case "fresh":
+				p.Add(loc, name+" is lit", noon.Add(-time.Minute), "lit")
+				return lamp{Lit: true, Since: noon.Add(-time.Minute)}, p, nil
+			case "unseen":
+				return lamp{}, p, &evidence.Unavailable{Need: evidence.Objects(evidence.Nodes, ""), Why: evidence.Forbidden, Supply: "rights to see " + name}
+			case "half":
+				p.Miss("seen", &evidence.Unavailable{Need: evidence.Objects(evidence.Pods, "x"), Why: evidence.NotCollected, Supply: "pods"})
+				return lamp{Lit: true, Since: noon.Add(-time.Hour)}, p, nil
+			case "none":
+				return lamp{}, p, facts.NotApplicable("%s has no lamp %s", s.Name, name)
+			}
+			return lamp{}, p, nil
+		})
+}
+
+func (wl wall) Subjects(_ context.Context, _ *facts.World, k fault.Kind) ([]fault.Subject, error) {
+	if k != fault.Host {
+		return nil, nil
+	}
+	var list []fault.Subject
+	for name := range wl {
+		list = append(list, fault.Subject{Kind: fault.Host, Name: name})
+	}
+	slices.SortFunc(list, func(a, b fault.Subject) int { return strings.Compare(a.Name, b.Name) })
+	return list, nil
+}
+
+func (wl wall) Relate(ctx context.Context, w *facts.World, r fault.Relation, from fault.Subject) ([]fault.Subject, bool, error) {
+	all, _ := wl.Subjects(ctx, w, fault.Host)
+	switch r {
+	case fault.Same:
+		return []fault.Subject{from}, true, nil
+	case fault.AllHosts:
+		return all, true, nil
+	}
+	return all, false, nil
+}
+
+func (wl wall) Describe(context.Context, *facts.World) (fault.ClusterInfo, error) {
+	return fault.ClusterInfo{Version: "4.20.3"}, nil
+}
+
+func (wl wall) Hosts(ctx context.Context, w *facts.World, _ []fault.Finding) ([]fault.HostState, error) {
+	all, _ := wl.Subjects(ctx, w, fault.Host)
+	var list []fault.HostState
+	for _, s := range all {
+		list = append(list, fault.HostState{Name: s.Name, Expected: true, Stage: fault.ConfigDone, State: fault.StagePassed})
+	}
+	return list, nil
+}
+
+// emptySource is a source in which nothing was collected.
+type emptySource struct{}
+
+func (emptySource) Describe(context.Context) (evidence.Description, error) {
+	return evidence.Description{Kind: "wall", Name: "wall", Now: noon}, nil
+}
+
+func (emptySource) List(_ context.Context, r evidence.Resource, ns string) ([]evidence.Object, error) {
+	return nil, &evidence.Unavailable{Need: evidence.Objects(r, ns), Why: evidence.NotCollected}
+}
+
+func (emptySource) Texts(_ context.Context, q evidence.TextQuery) ([]evidence.Text, error) {
+	return nil, &evidence.Unavailable{Need: evidence.Texts(q), Why: evidence.NotCollected}
+}
+
+func run(t *testing.T, wl wall, entries map[string]string) *fault.Diagnosis {
+	t.Helper()
+	files := fstest.MapFS{}
+	lamps := map[string]bool{}
+	for id, body := range entries {
+		text := "id: " + id + "\ntitle: " + id + " at {host}\nlayer: wall\nfor: host\nseverity: error\nmeans: a lamp\nrefs: [{repo: wall}]\n" + body
+		files["wall/"+id+".yaml"] = &fstest.MapFile{Data: []byte(text)}
+		lamps[id] = true
+		if !strings.Contains(body, "given:") {
+			text += "\ngiven: {it: {fact: lamp-" + id + "}}\nsince: it.since\n"
+			if !strings.Contains(body, "when:") {
+				text += "when: it.lit\n"
+			}
+			files["wall/"+id+".yaml"].Data = []byte(text)
+		}
+	}
+	catalog, err := fault.Load(files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []facts.Fact
+	for id := range lamps {
+		list = append(list, wl.fact(id))
+	}
+	clean, err := evidence.NewSanitizer()
+	if err != nil {
+		t.Fatal(err)
+	}
+	set, err := scan.Compile(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := Run(context.Background(), Options{
+		Catalog: catalog, Facts: list, Relater: wl, Cluster: wl, Roll: wl, Clock: func() time.Time { return noon }, Log: slog.New(slog.DiscardHandler),
+		Reader: evidence.NewReader(set, clean, nil, evidence.Limits{}, emptySource{}),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func roots(d *fault.Diagnosis) (list []string) {
+	for _, r := range d.Roots {
+		list = append(list, r.Fault+" "+r.Subject.Name+" "+string(r.Confidence))
+	}
+	return list
+}
+
+func TestRoots(t *testing.T) {
+	const stands = "standsAlone: true\nremedies: [switch]\n"
+	explains := func(what, on, strength string) string {
+		return "explains: [{fault: " + what + ", on: " + on + ", strength: " + strength + "}]\n"
+	}
+	tests := []struct {
+		name        string
+		wall        wall
+		entries     map[string]string
+		roots       []string
+		deadlocks   int
+		unexplained []string
+		suspects    []string
+		verdict     fault.VerdictClass
+	}{
+		{name: "nothing is lit", wall: wall{"a": {}}, entries: map[string]string{"x": stands}, verdict: fault.Healthy},
+		{name: "a cause and its symptom", wall: wall{"a": {"x": "lit", "y": "lit"}},
+			entries: map[string]string{"x": stands + explains("y", "same", "certain"), "y": ""},
+			roots:   []string{"x a proven"}, verdict: fault.RecoverableInPlace},
+		{name: "a likely edge does not demote", wall: wall{"a": {"x": "lit", "y": "lit"}},
+			entries: map[string]string{"x": stands + explains("y", "same", "likely"), "y": stands},
+			roots:   []string{"x a proven", "y a proven"}, verdict: fault.RecoverableInPlace},
+		{name: "an edge over a relation that is not known is not certain", wall: wall{"a": {"x": "lit", "y": "lit"}},
+			entries: map[string]string{"x": stands + explains("y", "hosts-of-pool", "certain"), "y": stands},
+			roots:   []string{"x a proven", "y a proven"}, verdict: fault.RecoverableInPlace},
+		{name: "two independent roots are both said", wall: wall{"a": {"x": "lit"}, "b": {"y": "lit"}},
+			entries: map[string]string{"x": stands, "y": stands},
+			roots:   []string{"x a proven", "y b proven"}, verdict: fault.RecoverableInPlace},
+		{name: "a ring with a member that stands alone", wall: wall{"a": {"x": "lit", "y": "lit", "z": "lit"}},
+			entries: map[string]string{"x": stands + explains("y", "same", "certain"), "y": "explains: [{fault: x, on: same, strength: certain}, {fault: z, on: same, strength: certain}]\n", "z": ""},
+			roots:   []string{"x a proven"}, deadlocks: 1, verdict: fault.RecoverableInPlace},
+		{name: "a ring that a cause outside explains is no deadlock", wall: wall{"a": {"w": "lit", "x": "lit", "y": "lit"}},
+			entries: map[string]string{"w": stands + explains("x", "same", "certain"), "x": stands + explains("y", "same", "certain"), "y": explains("x", "same", "certain")},
+			roots:   []string{"w a proven"}, verdict: fault.RecoverableInPlace},
+		{name: "a symptom without a cause has suspects", wall: wall{"a": {"x": "unseen", "y": "lit"}},
+			entries:     map[string]string{"x": stands + explains("y", "same", "certain"), "y": ""},
+			unexplained: []string{"y a"}, suspects: []string{"x a: rights to see x"}, verdict: fault.Undetermined},
+		{name: "an unknown before the root lowers it", wall: wall{"a": {"x": "unseen", "y": "lit"}},
+			entries: map[string]string{"x": stands + explains("y", "same", "certain"), "y": stands},
+			roots:   []string{"y a likely"}, verdict: fault.RecoverableInPlace},
+		{name: "support that did not hold lowers it", wall: wall{"a": {"x": "lit"}},
+			entries: map[string]string{"x": stands + "support: [it.seen]\n"},
+			roots:   []string{"x a likely"}, verdict: fault.RecoverableInPlace},
+		{name: "what still settles explains its symptom", wall: wall{"a": {"x": "fresh", "y": "lit"}},
+			entries: map[string]string{"x": stands + "settles: {within: 30m}\n" + explains("y", "same", "certain"), "y": ""},
+			verdict: fault.Settling},
+		{name: "settled long ago", wall: wall{"a": {"x": "lit"}},
+			entries: map[string]string{"x": stands + "settles: {within: 30m}\n"},
+			roots:   []string{"x a proven"}, verdict: fault.RecoverableInPlace},
+		{name: "not normal even now", wall: wall{"a": {"x": "fresh"}},
+			entries: map[string]string{"x": stands + "settles: {within: 30m, unless: it.lit}\n"},
+			roots:   []string{"x a proven"}, verdict: fault.RecoverableInPlace},
+		{name: "counter-evidence", wall: wall{"a": {"x": "lit"}},
+			entries: map[string]string{"x": stands + "refute: it.lit\n"}, verdict: fault.Healthy},
+		{name: "a root without a repair", wall: wall{"a": {"x": "lit"}},
+			entries: map[string]string{"x": "standsAlone: true\n"},
+			roots:   []string{"x a proven"}, verdict: fault.Undetermined},
+		{name: "not for this version", wall: wall{"a": {"x": "lit"}},
+			entries: map[string]string{"x": stands + "versions: \"<4.19\"\n"}, verdict: fault.Healthy},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			d := run(t, tt.wall, tt.entries)
+			if diff := cmp.Diff(tt.roots, roots(d)); diff != "" {
+				t.Errorf("roots (-want +got):\n%s", diff)
+			}
+			if len(d.Deadlocks) != tt.deadlocks {
+				t.Errorf("%d deadlocks, want %d", len(d.Deadlocks), tt.deadlocks)
+			}
+			var open, suspects []string
+			for _, u := range d.Unexplained {
+				open = append(open, u.Fault+" "+u.Subject.Name)
+				for _, s := range u.Suspects {
+					suspects = append(suspects, s.Fault+" "+s.Subject.Name+": "+s.Supply)
+				}
+			}
+			if diff := cmp.Diff(tt.unexplained, open); diff != "" {
+				t.Errorf("unexplained (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(tt.suspects, suspects); diff != "" {
+				t.Errorf("suspects (-want +got):\n%s", diff)
+			}
+			if d.Verdict.Class != tt.verdict {
+				t.Errorf("verdict %s (%s), want %s", d.Verdict.Class, d.Verdict.Reason, tt.verdict)
+			}
+		})
+	}
+}
+
+func TestOutcomes(t *testing.T) {
+	tests := []struct {
+		name, lamp, when string
+		want             fault.Outcome
+		missing          []string
+	}{
+		{"lit", "lit", "it.lit", fault.Present, nil},
+		{"dark", "", "it.lit", fault.Absent, nil},
+		{"unseen", "unseen", "it.lit", fault.Unknown, []string{"lamp-x"}},
+		{"not applicable", "none", "it.lit", fault.NotApplicable, nil},
+		{"the unknown field matters", "half", "it.lit && it.seen", fault.Unknown, []string{"lamp-x"}},
+		{"the unknown field does not matter", "half", "it.lit || it.seen", fault.Present, nil},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			d := run(t, wall{"a": {"x": tt.lamp}}, map[string]string{"x": "when: " + tt.when + "\n"})
+			got := d.Findings[0]
+			if got.Outcome != tt.want {
+				t.Fatalf("outcome %s (%s), want %s", got.Outcome, got.Reason, tt.want)
+			}
+			if diff := cmp.Diff(tt.missing, got.Missing); diff != "" {
+				t.Errorf("missing (-want +got):\n%s", diff)
+			}
+			if got.Outcome == fault.Unknown && got.Reason == "" {
+				t.Error("an unknown finding gives no reason")
+			}
+		})
+	}
+}
+
+// TestDeterministic: the same evidence gives the same answer, in the same order.
+func TestDeterministic(t *testing.T) {
+	wl := wall{"a": {"x": "lit", "y": "lit"}, "b": {"x": "unseen", "y": "lit"}, "c": {"y": "lit"}}
+	entries := map[string]string{
+		"x": "standsAlone: true\nexplains: [{fault: y, on: all-hosts, strength: certain}]\n",
+		"y": "explains: [{fault: x, on: same, strength: likely}]\n",
+	}
+	first := run(t, wl, entries)
+	for range 20 {
+		if diff := cmp.Diff(first, run(t, wl, entries)); diff != "" {
+			t.Fatalf("the answer changed (-first +now):\n%s", diff)
+		}
+	}
+}
