@@ -46,6 +46,11 @@ func (h *Host) Run(ctx context.Context) error {
 	if err := h.cfg.validate(); err != nil {
 		return err
 	}
+	abs, err := filepath.Abs(h.cfg.Dir)
+	if err != nil {
+		return fmt.Errorf("find directory of host %s: %w", h.cfg.Name, err)
+	}
+	h.cfg.Dir = abs // the kubelet's files name each other by absolute path
 	if err := os.MkdirAll(h.cfg.Dir, 0o700); err != nil {
 		return fmt.Errorf("create directory of host %s: %w", h.cfg.Name, err)
 	}
