@@ -1,0 +1,70 @@
+// Package cluster reads what a cluster says of itself: identity, version,
+// platform and topology. What cannot be read stays empty: a diagnosis of a broken
+// cluster must not depend on it.
+package cluster
+
+import (
+	"context"
+
+	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/facts"
+)
+
+// Describer implements diagnose.Describer.
+type Describer struct{}
+
+// Describe reads ClusterVersion "version" and Infrastructure "cluster"
+// (openshift/api:config/v1).
+func (Describer) Describe(ctx context.Context, w *facts.World) (fault.ClusterInfo, error) {
+	var info fault.ClusterInfo
+	version, ok, err := w.Get(ctx, evidence.ClusterVersions, "", "version")
+	if err := tolerate(err); err != nil {
+		return info, err
+	}
+	if ok {
+		info.ID = evidence.String(version.Content, "spec", "clusterID")
+		info.Version = current(version)
+	}
+	infra, ok, err := w.Get(ctx, evidence.Infrastructures, "", "cluster")
+	if err := tolerate(err); err != nil {
+		return info, err
+	}
+	if ok {
+		info.Platform = evidence.String(infra.Content, "status", "platformStatus", "type")
+		if info.Platform == "" {
+			info.Platform = evidence.String(infra.Content, "status", "platform") // before 4.2 there was only this field
+		}
+		info.Topology = evidence.String(infra.Content, "status", "controlPlaneTopology")
+	}
+	return info, nil
+}
+
+// tolerate passes on defects only: what could not be read is no error here.
+func tolerate(err error) error {
+	if _, ok := evidence.AsUnavailable(err); ok {
+		return nil
+	}
+	return err
+}
+
+// current is the version that the cluster runs: the last one that was completed;
+// while the first install is under way, the one that it is going to.
+func current(version evidence.Object) string {
+	history, _ := evidence.Field(version.Content, "status", "history").([]any)
+	first := ""
+	for _, h := range history {
+		entry, _ := h.(map[string]any)
+		v := evidence.String(entry, "version")
+		if evidence.String(entry, "state") == "Completed" {
+			return v
+		}
+		if first == "" {
+			first = v
+		}
+	}
+	if first == "" {
+		first = evidence.String(version.Content, "status", "desired", "version")
+	}
+	return first
+}
