@@ -7,8 +7,8 @@ import (
 	"context"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
-	"github.com/rollcall-project/rollcall/internal/fault"
 	"github.com/rollcall-project/rollcall/internal/facts"
+	"github.com/rollcall-project/rollcall/internal/fault"
 )
 
 // Describer implements diagnose.Describer.
