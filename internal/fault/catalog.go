@@ -86,11 +86,11 @@ func (c *Catalog) add(root fs.FS, p string) error {
 	if _, twice := c.byID[f.ID]; twice {
 		return fmt.Errorf("the id %q is taken", f.ID)
 	}
-	if want := f.ID + ".yaml"; path.Base(p) != want {
-		return fmt.Errorf("the file of fault %q is to be named %s", f.ID, want)
-	}
 	c.byID[f.ID] = &f
 	c.Faults = append(c.Faults, &f)
+	if want := f.ID + ".yaml"; path.Base(p) != want {
+		return errors.Join(fmt.Errorf("the file of fault %q is to be named %s", f.ID, want), f.check())
+	}
 	return f.check()
 }
 

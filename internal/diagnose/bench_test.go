@@ -1,0 +1,64 @@
+package diagnose
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"testing"
+	"testing/fstest"
+
+	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/evidence/scan"
+	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/facts"
+)
+
+// BenchmarkCatalogue evaluates 400 faults with an edge each over 30 hosts, from
+// compiling the expressions to the roots.
+func BenchmarkCatalogue(b *testing.B) {
+	const faults, hosts = 400, 30
+	wl := wall{}
+	for h := range hosts {
+		wl[fmt.Sprintf("h%02d", h)] = map[string]string{"f000": "lit"}
+	}
+	files := fstest.MapFS{}
+	var list []facts.Fact
+	for i := range faults {
+		id := fmt.Sprintf("f%03d", i)
+		files["wall/"+id+".yaml"] = &fstest.MapFile{Data: []byte("id: " + id + "\ntitle: " + id + " at {host}\nlayer: wall\nfor: host\n" +
+			"severity: error\nmeans: a lamp\nrefs: [{repo: wall}]\nstandsAlone: true\ngiven: {it: {fact: lamp-" + id + "}}\n" +
+			"when: it.lit && !it.seen\nsupport: [it.lit]\nexplains: [{fault: f000, on: same, strength: likely}]\n")}
+		list = append(list, wl.fact(id))
+	}
+	catalog, err := fault.Load(files)
+	if err != nil {
+		b.Fatal(err)
+	}
+	clean, err := evidence.NewSanitizer()
+	if err != nil {
+		b.Fatal(err)
+	}
+	set, err := scan.Compile(nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	ctx := context.Background()
+	b.ReportAllocs()
+	for b.Loop() {
+		engine, err := New(catalog, list, wl, slog.New(slog.DiscardHandler))
+		if err != nil {
+			b.Fatal(err)
+		}
+		w := facts.NewWorld(evidence.NewReader(set, clean, nil, evidence.Limits{}, emptySource{}), noon)
+		d := &fault.Diagnosis{}
+		if d.Findings, _, err = engine.EvaluateAll(ctx, w, catalog.Faults); err != nil {
+			b.Fatal(err)
+		}
+		if err := engine.conclude(ctx, w, d); err != nil {
+			b.Fatal(err)
+		}
+		if len(d.Roots) != hosts {
+			b.Fatalf("%d roots, want %d", len(d.Roots), hosts)
+		}
+	}
+}

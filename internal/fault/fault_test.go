@@ -1,0 +1,176 @@
+package fault
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+type served struct {
+	Name    string    `cel:"name"`
+	Updated int64     `cel:"updated"`
+	Since   time.Time `cel:"since"`
+	Nodes   []string  `cel:"nodes"`
+}
+
+const sound = `id: pool-empty
+title: pool {pool} serves {served.name} to {served.nodes}
+layer: machine-config
+for: pool
+severity: error
+given: {served: {fact: pool-served}}
+when: served.name == "" && served.updated == 0
+since: served.since
+settles: {within: 30m, unless: served.updated > 3}
+support: [served.updated == 0]
+explains: [{fault: pool-empty, on: same, strength: likely, when: served.since < effect.since}]
+means: nothing to serve
+refs: [{repo: openshift/machine-config-operator}]
+`
+
+func load(t *testing.T, text string) (*Catalog, error) {
+	t.Helper()
+	return Load(fstest.MapFS{"machine-config/pool-empty.yaml": {Data: []byte(text)}})
+}
+
+func compiler(t *testing.T) *Compiler {
+	t.Helper()
+	c, err := NewCompiler([]FactType{{Name: "pool-served", For: Pool, Type: reflect.TypeFor[served](), Needs: []string{"machineconfigpools"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func TestLoadRefuses(t *testing.T) {
+	tests := []struct{ name, old, new, want string }{
+		{"an unknown field", "means:", "meens:", "unknown field"},
+		{"an id that is not kebab case", "id: pool-empty", "id: Pool_Empty", "not kebab case"},
+		{"a file of another name", "id: pool-empty", "id: other", "is to be named other.yaml"},
+		{"an unknown kind", "for: pool", "for: puddle", "no kind of subject"},
+		{"an unknown severity", "severity: error", "severity: fatal", "none of info, warning, error"},
+		{"an unknown relation", "on: same", "on: sideways", "no relation"},
+		{"an unknown strength", "strength: likely", "strength: strong", "none of certain, likely, possible"},
+		{"an edge that leads nowhere", "fault: pool-empty, on", "fault: nothing, on", "not in the catalogue"},
+		{"a fault without a source", "refs: [{repo: openshift/machine-config-operator}]", "refs: []", "names its source"},
+		{"a duration that is none", "within: 30m", "within: soon", "read duration"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := load(t, strings.Replace(sound, tt.old, tt.new, 1))
+			if err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("error %v, want one with %q", err, tt.want)
+			}
+		})
+	}
+	if _, err := load(t, sound); err != nil {
+		t.Errorf("the sound entry: %v", err)
+	}
+}
+
+func TestLoadRefusesTwice(t *testing.T) {
+	_, err := Load(
+		fstest.MapFS{"a/pool-empty.yaml": {Data: []byte(sound)}},
+		fstest.MapFS{"b/pool-empty.yaml": {Data: []byte(sound)}},
+	)
+	if err == nil || !strings.Contains(err.Error(), "is taken") {
+		t.Errorf("error %v, want one that says the id is taken", err)
+	}
+}
+
+func TestCheckFindsMistakes(t *testing.T) {
+	tests := []struct{ name, old, new, want string }{
+		{"an unknown field of a fact", "served.updated == 0\nsince", "served.updatd == 0\nsince", "undefined field"},
+		{"an unknown variable", "support: [served.updated == 0]", "support: [asked.failures > 0]", "undeclared reference"},
+		{"a condition that is no bool", "support: [served.updated == 0]", "support: [served.updated]", "is a int, not a bool"},
+		{"a since that is no time", "since: served.since", "since: served.name", "not a google.protobuf.Timestamp"},
+		{"a title with an unknown field", "{served.name}", "{served.nom}", "undefined field"},
+		{"an unknown fact", "pool-served", "pool-served-2", "there is no fact"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			catalog, err := load(t, strings.Replace(sound, tt.old, tt.new, 1))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var all []string
+			for _, err := range compiler(t).Check(catalog) {
+				all = append(all, err.Error())
+			}
+			if got := strings.Join(all, "\n"); !strings.Contains(got, tt.want) {
+				t.Errorf("mistakes:\n%s\nwant one with %q", got, tt.want)
+			}
+		})
+	}
+	catalog, err := load(t, sound)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if wrong := compiler(t).Check(catalog); len(wrong) > 0 {
+		t.Errorf("the sound entry: %v", wrong)
+	}
+}
+
+func TestEvalIsPartial(t *testing.T) {
+	catalog, err := load(t, sound)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := catalog.Faults[0]
+	c := compiler(t)
+	tests := []struct {
+		name, expr string
+		in         Inputs
+		want       bool
+		unknown    []string
+	}{
+		{"known", f.When, Inputs{Vars: map[string]any{"served": served{}}}, true, nil},
+		{"a whole fact is missing", f.When, Inputs{Unknown: []string{"served"}}, false, []string{"served"}},
+		{"a field is missing and matters", f.When, Inputs{Vars: map[string]any{"served": served{}}, Unknown: []string{"served.updated"}}, false, []string{"served.updated"}},
+		{"a field is missing and does not matter", f.When, Inputs{Vars: map[string]any{"served": served{Name: "x"}}, Unknown: []string{"served.updated"}}, false, nil},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			p, err := c.Compile(f, tt.expr)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := p.Eval(tt.in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.True() != tt.want {
+				t.Errorf("%s = %v, want %v", tt.expr, r.Value, tt.want)
+			}
+			if diff := cmp.Diff(tt.unknown, r.Unknown); diff != "" {
+				t.Errorf("unknown (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestFillTitle(t *testing.T) {
+	catalog, err := load(t, sound)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, c := catalog.Faults[0], compiler(t)
+	got := FillTitle(f, f.Title, "master", func(expr string) string {
+		p, err := c.Compile(f, expr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := p.Eval(Inputs{Vars: map[string]any{"served": served{Name: "rendered-x", Nodes: []string{"a", "b"}}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return Show(r)
+	})
+	if want := "pool master serves rendered-x to a, b"; got != want {
+		t.Errorf("title %q, want %q", got, want)
+	}
+}
