@@ -86,10 +86,11 @@ func (d *disk) read(name string) ([]byte, error) {
 
 func (d *disk) lstat(name string) (fs.FileInfo, error) {
 	fi, err := d.root.Lstat(rel(name))
-	if err != nil {
-		return nil, hostError(name, err)
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		return nil, &fs.PathError{Op: "lstat", Path: name, Err: pe.Err}
 	}
-	return fi, nil
+	return fi, err
 }
 
 // exists says whether name is there; an error other than absence counts as there.
