@@ -1,0 +1,160 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"text/tabwriter"
+	"time"
+
+	"github.com/rollcall-project/rollcall/lab/host"
+	"github.com/rollcall-project/rollcall/lab/internal/lab"
+)
+
+// shown is the status in JSON.
+type shown struct {
+	lab.State
+	Alive      bool                  `json:"alive"`
+	Kubeconfig string                `json:"kubeconfig"`
+	HostStates map[string]host.State `json:"hostStates"`
+}
+
+func status(_ context.Context, e env, args []string) error {
+	flags := flag.NewFlagSet("status", flag.ContinueOnError)
+	flags.SetOutput(e.stderr)
+	format := flags.String("o", "text", "text or json")
+	if _, err := parse(flags, args); err != nil {
+		return err
+	}
+	s, err := e.dir.ReadState()
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("there is no lab in %s", e.dir)
+	}
+	if err != nil {
+		return err
+	}
+	release, free, err := e.dir.Lock()
+	if err != nil {
+		return err
+	}
+	if free {
+		release()
+	}
+	out := shown{State: s, Alive: !free, Kubeconfig: e.dir.Kubeconfig(), HostStates: map[string]host.State{}}
+	for _, name := range s.Hosts {
+		hs, err := host.ReadState(e.dir.Host(name))
+		switch {
+		case err == nil:
+			out.HostStates[name] = hs
+		case !errors.Is(err, fs.ErrNotExist):
+			return err
+		}
+	}
+	if *format == "json" {
+		enc := json.NewEncoder(e.stdout)
+		enc.SetIndent("", "  ")
+		return enc.Encode(out)
+	}
+	return printStatus(e, out)
+}
+
+func printStatus(e env, s shown) error {
+	w := tabwriter.NewWriter(e.stdout, 0, 0, 2, ' ', 0)
+	stage := string(s.Stage)
+	if !s.Alive {
+		stage = "dead (run up or down)"
+	}
+	fmt.Fprintf(w, "scenario\t%s\t%s\n", s.Scenario, stage)
+	fmt.Fprintf(w, "step\t%s\n", s.Step)
+	if s.Error != "" {
+		fmt.Fprintf(w, "error\t%s\n", s.Error)
+	}
+	fmt.Fprintf(w, "kubeconfig\t%s\n", s.Kubeconfig)
+	fmt.Fprintf(w, "api\t%s\n", s.Net.APIURL())
+	fmt.Fprintf(w, "machine config server\t%s\t%s\n", s.Net.MCSURL("master"), s.MCS)
+	fmt.Fprintf(w, "first render\t%s\n", s.FirstRender)
+	fmt.Fprintf(w, "in-cluster render\t%s\n", s.ClusterRender)
+	fmt.Fprintf(w, "\nHOST\tADDRESS\tPHASE\tSINCE\tBOOTS\n")
+	for i, name := range s.Hosts {
+		hs, on := s.HostStates[name]
+		if !on {
+			fmt.Fprintf(w, "%s\t%s\toff\t-\t0\n", name, s.Net.Host(i))
+			continue
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\n", name, s.Net.Host(i), hs.Phase, hs.Since.Format(time.RFC3339), hs.Boots)
+	}
+	fmt.Fprintf(w, "\nPROCESS\tPID\tSTATE\tLOG\n")
+	for _, p := range s.Procs {
+		state := "running"
+		if !p.Running {
+			state = p.Exit
+		}
+		fmt.Fprintf(w, "%s\t%d\t%s\t%s\n", p.Name, p.PID, state, p.Log)
+	}
+	return w.Flush()
+}
+
+func console(ctx context.Context, e env, args []string) error {
+	flags := flag.NewFlagSet("console", flag.ContinueOnError)
+	flags.SetOutput(e.stderr)
+	more := flags.Bool("f", false, "go on until interrupted")
+	rest, err := parse(flags, args)
+	if err != nil {
+		return err
+	}
+	if len(rest) != 1 {
+		return errors.New("console wants the name of one host")
+	}
+	s, err := e.dir.ReadState()
+	if err != nil {
+		return fmt.Errorf("there is no lab in %s", e.dir)
+	}
+	if !slices.Contains(s.Hosts, rest[0]) {
+		return fmt.Errorf("there is no host %q: %v", rest[0], s.Hosts)
+	}
+	screen, err := os.Open(e.dir.Console(rest[0]))
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s has not been switched on yet", rest[0])
+	}
+	if err != nil {
+		return err
+	}
+	defer screen.Close()
+	for {
+		if _, err := io.Copy(e.stdout, screen); err != nil {
+			return err
+		}
+		if !*more {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(200 * time.Millisecond):
+		}
+	}
+}
+
+func kubeconfig(_ context.Context, e env, _ []string) error {
+	if _, err := os.Stat(e.dir.Kubeconfig()); err != nil {
+		return fmt.Errorf("there is no lab in %s", e.dir)
+	}
+	_, err := fmt.Fprintln(e.stdout, e.dir.Kubeconfig())
+	return err
+}
+
+func etcdUnhealthy(_ context.Context, e env, args []string) error {
+	if len(args) != 1 || (args[0] != "on" && args[0] != "off") {
+		return errors.New("etcd-unhealthy wants on or off")
+	}
+	if _, err := e.dir.ReadState(); err != nil {
+		return fmt.Errorf("there is no lab in %s", e.dir)
+	}
+	return e.dir.SetEtcdUnhealthy(args[0] == "on")
+}

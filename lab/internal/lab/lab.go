@@ -1,0 +1,227 @@
+package lab
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/rollcall-project/rollcall/lab/internal/build"
+	"github.com/rollcall-project/rollcall/lab/internal/cluster"
+	"github.com/rollcall-project/rollcall/lab/internal/pki"
+	"github.com/rollcall-project/rollcall/lab/internal/plan"
+	"github.com/rollcall-project/rollcall/lab/internal/proc"
+	"github.com/rollcall-project/rollcall/lab/internal/seed"
+)
+
+// MCONamespace is where the machine config parts live.
+const MCONamespace = "openshift-machine-config-operator"
+
+// Options is what a lab is started with.
+type Options struct {
+	Dir      Dir
+	Scenario Scenario
+	// MCS is the release of the in-cluster machine config server: "4.20" or
+	// "4.14".
+	MCS       string
+	Artifacts build.Artifacts
+	Logger    *slog.Logger
+}
+
+// Lab is a running lab. It belongs to its supervisor.
+type Lab struct {
+	opts   Options
+	log    *slog.Logger
+	procs  *proc.Group
+	net    plan.Net
+	pki    *pki.Cluster
+	values seed.Values
+	plane  *cluster.Plane
+
+	kube    kubernetes.Interface
+	dyn     dynamic.Interface
+	applier *seed.Applier
+	vip     *plan.Forwarder // the API VIP's 22623
+
+	hosts sync.WaitGroup
+
+	// Only the world loop uses these.
+	masters        map[string]*master
+	controllerIn   string // the pod that the controller runs as
+	controllerPods int    // pods of the controller so far
+
+	mu           sync.Mutex // guards what follows
+	state        State
+	approves     bool // an installation-time approver is alive
+	controllerOn bool // the story has come to the in-cluster controller
+}
+
+// Run plays the scenario and keeps the lab alive until ctx ends. It reports
+// through Dir/lab.json; an error is also returned.
+func Run(ctx context.Context, opts Options) error {
+	l := &Lab{opts: opts, log: opts.Logger, procs: proc.NewGroup(opts.Logger), masters: map[string]*master{}}
+	l.state = State{
+		Scenario: opts.Scenario.Name, MCS: opts.MCS, Stage: Starting, PID: os.Getpid(), Started: time.Now().UTC(),
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer l.procs.StopAll()
+	defer l.hosts.Wait()
+	defer cancel()
+	if err := l.play(ctx); err != nil {
+		if ctx.Err() != nil {
+			return nil // told to stop while starting
+		}
+		l.update(func(s *State) { s.Stage, s.Error = Failed, err.Error() })
+		return err
+	}
+	<-ctx.Done()
+	return nil
+}
+
+// play tells the story of an install up to the scenario's steady state.
+func (l *Lab) play(ctx context.Context) error {
+	for _, act := range []struct {
+		step string
+		do   func(context.Context) error
+	}{
+		{"making addresses and certificates", l.prepare},
+		{"starting etcd, kube-apiserver and kube-controller-manager", l.startPlane},
+		{"creating the definitions and the objects of the install", l.createSeed},
+		{"rendering the first configs with machine-config-controller bootstrap", l.renderBootstrap},
+		{"serving them with machine-config-server bootstrap", l.serveBootstrap},
+		{"installing control1 and control2 from the bootstrap server", l.installFirstMasters},
+		{"starting the in-cluster machine-config-controller", l.startController},
+		{"handing over: bootstrap server off, API address to the masters", l.handOver},
+		{"rebooting the rendezvous host control0 as the third master", l.rebootRendezvous},
+		{"waiting for the steady state", l.awaitSteady},
+	} {
+		l.update(func(s *State) { s.Step = act.step })
+		l.log.Info(act.step)
+		if err := act.do(ctx); err != nil {
+			return fmt.Errorf("%s: %w", act.step, err)
+		}
+	}
+	l.update(func(s *State) { s.Stage, s.Step = Ready, l.opts.Scenario.About })
+	return nil
+}
+
+// update changes the published state.
+func (l *Lab) update(change func(*State)) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	change(&l.state)
+	l.state.Procs = l.procs.List()
+	if err := l.opts.Dir.writeState(l.state); err != nil {
+		l.log.Error("write state", "err", err)
+	}
+}
+
+func (l *Lab) prepare(context.Context) error {
+	var err error
+	if l.net, err = plan.Pick(string(l.opts.Dir)); err != nil {
+		return err
+	}
+	api := []string{l.net.API(), "localhost"}
+	for i := range 3 {
+		api = append(api, l.net.Host(i))
+	}
+	l.pki, err = pki.NewCluster(pki.Hosts{
+		API: append(api, "kubernetes.default.svc"), Etcd: []string{l.net.Etcd()},
+		// api-int and the VIP, not the masters' own addresses
+		// (openshift/installer:pkg/asset/tls/mcscertkey.go Generate).
+		MCS: []string{"api-int.lab.example.com", l.net.API()},
+	})
+	if err != nil {
+		return err
+	}
+	l.values = seed.NewValues(l.net, l.pki, time.Now())
+	l.vip = &plan.Forwarder{Addr: fmt.Sprintf("%s:%d", l.net.API(), plan.MCSPort), Logger: l.log}
+	l.update(func(s *State) {
+		s.Net = l.net
+		for _, h := range l.values.Hosts {
+			s.Hosts = append(s.Hosts, h.Name)
+		}
+	})
+	return nil
+}
+
+func (l *Lab) startPlane(ctx context.Context) error {
+	l.plane = &cluster.Plane{
+		Dir: l.opts.Dir.file("control-plane"), Net: l.net, Bin: l.opts.Artifacts.Bin, PKI: l.pki,
+		Procs: l.procs, Logs: l.opts.Dir.Logs(),
+	}
+	if err := l.plane.Start(ctx); err != nil {
+		return err
+	}
+	cfg := l.plane.AdminConfig()
+	var err error
+	if l.kube, err = kubernetes.NewForConfig(cfg); err != nil {
+		return err
+	}
+	if l.dyn, err = dynamic.NewForConfig(cfg); err != nil {
+		return err
+	}
+	if l.applier, err = seed.NewApplier(cfg); err != nil {
+		return err
+	}
+	admin, err := os.ReadFile(l.plane.AdminKubeconfig())
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(l.opts.Dir.Kubeconfig(), admin, 0o600)
+}
+
+// renderInputs are the manifests that only rendering depends on. They are
+// created in the cluster later than the rest, as cluster-bootstrap does with
+// what the operators' bootstrap renders.
+var renderInputs = map[string]bool{"60-machineconfig.yaml": true, "70-late-input.yaml": true}
+
+func (l *Lab) createSeed(ctx context.Context) error {
+	if err := l.applier.CRDs(ctx, l.opts.Artifacts.CRDs); err != nil {
+		return err
+	}
+	names, err := seed.Names()
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if renderInputs[name] {
+			continue
+		}
+		if err := l.apply(ctx, name); err != nil {
+			return err
+		}
+	}
+	gates, err := seed.FeatureGate(l.opts.Artifacts.FeatureGate)
+	if err != nil {
+		return err
+	}
+	return l.applier.Apply(ctx, []*unstructured.Unstructured{gates})
+}
+
+func (l *Lab) apply(ctx context.Context, name string) error {
+	data, err := l.values.YAML(name)
+	if err != nil {
+		return err
+	}
+	objs, err := seed.Parse(data)
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	if err := l.applier.Apply(ctx, objs); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return nil
+}
+
+// containerLog is where the log of a container of a host's pod is kept.
+func (l *Lab) containerLog(node, namespace, pod, container string) string {
+	return filepath.Join(l.opts.Dir.Host(node), "containers", namespace, pod, container+".log")
+}

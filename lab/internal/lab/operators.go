@@ -1,0 +1,285 @@
+package lab
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"reflect"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
+
+	"github.com/rollcall-project/rollcall/lab/internal/seed"
+)
+
+// SetEtcdUnhealthy makes the simulated etcd operator report that one member is
+// unhealthy, or no more. The lab's etcd itself is one healthy process.
+func (d Dir) SetEtcdUnhealthy(on bool) error {
+	if !on {
+		err := os.Remove(d.EtcdUnhealthy())
+		if os.IsNotExist(err) {
+			return nil
+		}
+		return err
+	}
+	return os.WriteFile(d.EtcdUnhealthy(), nil, 0o600)
+}
+
+// situation is what the simulated operators look at. All of it is read from
+// the cluster.
+type situation struct {
+	members []string // masters with a running etcd mirror pod
+	apis    int      // masters with a running kube-apiserver mirror pod
+	sick    bool     // SetEtcdUnhealthy
+	pool    *unstructured.Unstructured
+	wanted  int // masters of the install
+}
+
+type condition struct{ kind, status, reason, message string }
+
+// syncOperators writes the conditions of the operators that the lab does not
+// run, from what is in the cluster. Only their values are simulated, each after
+// the source named at it; an operator would write some of them minutes later
+// (it waits before it calls itself degraded), here they are written at once.
+func (l *Lab) syncOperators(ctx context.Context) error {
+	if !l.controllerWanted() {
+		return nil
+	}
+	s := situation{wanted: len(l.values.Hosts)}
+	var err error
+	if s.pool, err = l.pool(ctx, "master"); err != nil {
+		return err
+	}
+	if s.members, err = l.mirrorPods(ctx, "openshift-etcd", "etcd-"); err != nil {
+		return err
+	}
+	apis, err := l.mirrorPods(ctx, "openshift-kube-apiserver", "kube-apiserver-")
+	if err != nil {
+		return err
+	}
+	s.apis = len(apis)
+	_, err = os.Stat(l.opts.Dir.EtcdUnhealthy())
+	s.sick = err == nil
+
+	blocking := ""
+	operators := []struct {
+		name       string
+		conditions []condition
+	}{
+		{"authentication", s.authentication()},
+		{"etcd", s.etcdOperator()},
+		{"kube-apiserver", s.kubeAPIServer()},
+		{"machine-config", s.machineConfig()},
+		{"machine-approver", available("AsExpected", "")},
+	}
+	for _, op := range operators {
+		if err := l.writeConditions(ctx, operatorResource, op.name, op.conditions, nil); err != nil {
+			return err
+		}
+		if blocking == "" && (statusOf(op.conditions, "Available") != "True" || statusOf(op.conditions, "Degraded") == "True") {
+			blocking = op.name
+		}
+	}
+	if err := l.writeConditions(ctx, etcdResource, "cluster", s.etcdCR(), func(o *unstructured.Unstructured) error {
+		return unstructured.SetNestedField(o.Object, int64(len(s.members)), "status", "readyReplicas")
+	}); err != nil {
+		return err
+	}
+	return l.syncVersion(ctx, s, blocking)
+}
+
+func (l *Lab) mirrorPods(ctx context.Context, namespace, prefix string) ([]string, error) {
+	pods, err := l.kube.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return nil, fmt.Errorf("list pods of %s: %w", namespace, err)
+	}
+	var hosts []string
+	for _, pod := range pods.Items {
+		if strings.HasPrefix(pod.Name, prefix) && pod.Annotations[corev1.MirrorPodAnnotationKey] != "" && pod.Status.Phase == corev1.PodRunning {
+			hosts = append(hosts, pod.Spec.NodeName)
+		}
+	}
+	return hosts, nil
+}
+
+func available(reason, message string) []condition {
+	return []condition{
+		{"Available", "True", reason, message},
+		{"Progressing", "False", "AsExpected", ""},
+		{"Degraded", "False", "AsExpected", ""},
+		{"Upgradeable", "True", "AsExpected", ""},
+	}
+}
+
+// authentication is not available until each master's API server is an
+// endpoint (openshift/cluster-authentication-operator:pkg/controllers/readiness/wellknown_ready_controller.go).
+func (s situation) authentication() []condition {
+	if s.apis >= s.wanted {
+		return available("AsExpected", "All is well")
+	}
+	return []condition{
+		{"Available", "False", "WellKnown_NotReady", fmt.Sprintf("WellKnownAvailable: The well-known endpoint is not yet available: need at least %d kube-apiservers, got %d", s.wanted, s.apis)},
+		{"Progressing", "False", "AsExpected", ""},
+		{"Degraded", "False", "AsExpected", ""},
+		{"Upgradeable", "True", "AsExpected", "All is well"},
+	}
+}
+
+func (s situation) kubeAPIServer() []condition {
+	c := available("AsExpected", fmt.Sprintf("StaticPodsAvailable: %d nodes are active; 0 nodes have achieved new revision", s.apis))
+	if s.apis == 0 {
+		c[0].status, c[0].reason = "False", "StaticPods_ZeroNodesActive"
+	}
+	return c
+}
+
+// etcdCR are the conditions of the operator's own object
+// (openshift/cluster-etcd-operator:pkg/operator/etcdmemberscontroller/etcdmemberscontroller.go).
+func (s situation) etcdCR() []condition {
+	n := len(s.members)
+	c := []condition{
+		{"EtcdMembersAvailable", "True", "EtcdQuorate", fmt.Sprintf("%d members are available", n)},
+		{"EtcdMembersDegraded", "False", "AsExpected", "No unhealthy members found"},
+		{"EtcdMembersProgressing", "False", "AsExpected", "No unstarted etcd members found"},
+		{"EtcdRunningInCluster", "True", "BootstrapAlreadyRemoved", "etcd-bootstrap member is already removed"},
+		{"EtcdBootstrapMemberRemoved", "True", "BootstrapMemberRemoved", "etcd bootstrap member is removed"},
+	}
+	switch {
+	case n == 0:
+		c[0] = condition{"EtcdMembersAvailable", "False", "NoQuorum", "No quorum, none of 0 members are available"}
+	case s.sick:
+		message := fmt.Sprintf("%d of %d members are available, %s is unhealthy", n-1, n, s.members[n-1])
+		c[0].message = message
+		c[1] = condition{"EtcdMembersDegraded", "True", "UnhealthyMembers", message}
+	}
+	return c
+}
+
+func (s situation) etcdOperator() []condition {
+	cr := s.etcdCR()
+	c := available("AsExpected", "EtcdMembersAvailable: "+cr[0].message)
+	if cr[1].status == "True" {
+		c[2] = condition{"Degraded", "True", "EtcdMembers_UnhealthyMembers", "EtcdMembersDegraded: " + cr[1].message}
+	}
+	if cr[0].status != "True" {
+		c[0].status, c[0].reason = "False", "EtcdMembers_NoQuorum"
+	}
+	return c
+}
+
+// machineConfig is degraded while a required pool is
+// (openshift/machine-config-operator:pkg/operator/sync.go syncRequiredMachineConfigPools, pkg/operator/status.go syncDegradedStatus).
+func (s situation) machineConfig() []condition {
+	c := available("AsExpected", "Cluster has deployed [{operator "+seed.Version+"}]")
+	n := func(field string) int64 { return nestedInt(s.pool, "status", field) }
+	total, ready, updated := n("machineCount"), n("readyMachineCount"), n("updatedMachineCount")
+	if total > 0 && ready == total && updated == total && nested(s.pool, "status", "configuration", "name") == nested(s.pool, "spec", "configuration", "name") {
+		return c
+	}
+	degraded := n("degradedMachineCount") > 0
+	message := fmt.Sprintf("error MachineConfigPool master is not ready, retrying. Status: (pool degraded: %t total: %d, ready %d, updated: %d, unavailable: %d)",
+		degraded, total, ready, updated, n("unavailableMachineCount"))
+	c[1] = condition{"Progressing", "True", "", "Working towards " + seed.Version}
+	if degraded {
+		c[2] = condition{"Degraded", "True", "RequiredPoolsFailed", fmt.Sprintf(
+			"Unable to apply %s: error during syncRequiredMachineConfigPools: [context deadline exceeded, %s]", seed.Version, message)}
+	}
+	return c
+}
+
+// syncVersion is the cluster-version operator's view: the first operator that
+// is not available or is degraded holds the install up
+// (openshift/cluster-version-operator:pkg/cvo/status.go, lib/resourcebuilder ClusterOperatorNotAvailable).
+func (l *Lab) syncVersion(ctx context.Context, s situation, blocking string) error {
+	c := []condition{
+		{"Available", "False", "", ""},
+		{"Progressing", "True", "ClusterOperatorNotAvailable", fmt.Sprintf("Unable to apply %s: the cluster operator %s is not available", seed.Version, blocking)},
+		{"Failing", "True", "ClusterOperatorNotAvailable", fmt.Sprintf("Cluster operator %s is not available", blocking)},
+		{"ReleaseAccepted", "True", "PayloadLoaded", fmt.Sprintf("Payload loaded version=%q image=%q", seed.Version, l.values.ReleaseImage)},
+	}
+	done := blocking == "" && len(s.members) == s.wanted
+	if done {
+		message := "Done applying " + seed.Version
+		c[0] = condition{"Available", "True", "", message}
+		c[1] = condition{"Progressing", "False", "", "Cluster version is " + seed.Version}
+		c[2] = condition{"Failing", "False", "", ""}
+	} else if blocking == "" {
+		c[1] = condition{"Progressing", "True", "", fmt.Sprintf("Working towards %s", seed.Version)}
+		c[2] = condition{"Failing", "False", "", ""}
+	}
+	return l.writeConditions(ctx, versionResource, "version", c, func(o *unstructured.Unstructured) error {
+		history, _, err := unstructured.NestedSlice(o.Object, "status", "history")
+		if err != nil || len(history) == 0 {
+			return fmt.Errorf("no history: %v", err)
+		}
+		entry, ok := history[0].(map[string]any)
+		if !ok || !done || entry["state"] == "Completed" {
+			return nil // a completed install stays completed
+		}
+		entry["state"], entry["completionTime"] = "Completed", time.Now().UTC().Format(time.RFC3339)
+		return unstructured.SetNestedSlice(o.Object, history, "status", "history")
+	})
+}
+
+func statusOf(cs []condition, kind string) string {
+	for _, c := range cs {
+		if c.kind == kind {
+			return c.status
+		}
+	}
+	return ""
+}
+
+// writeConditions writes conditions where they differ, keeping the time of
+// those that do not; more may change other parts of the status.
+func (l *Lab) writeConditions(ctx context.Context, res schema.GroupVersionResource, name string, want []condition, more func(*unstructured.Unstructured) error) error {
+	var client dynamic.ResourceInterface = l.dyn.Resource(res)
+	obj, err := client.Get(ctx, name, metav1.GetOptions{})
+	if err != nil {
+		return fmt.Errorf("read %s %s: %w", res.Resource, name, err)
+	}
+	before := obj.DeepCopy()
+	old, _, _ := unstructured.NestedSlice(obj.Object, "status", "conditions")
+	times := map[string]any{}
+	for _, o := range old {
+		if m, ok := o.(map[string]any); ok {
+			times[fmt.Sprint(m["type"], m["status"])] = m["lastTransitionTime"]
+		}
+	}
+	now := any(time.Now().UTC().Format(time.RFC3339))
+	var list []any
+	for _, c := range want {
+		since := now
+		if t, ok := times[c.kind+c.status]; ok {
+			since = t
+		}
+		m := map[string]any{"type": c.kind, "status": c.status, "lastTransitionTime": since}
+		if c.reason != "" {
+			m["reason"] = c.reason
+		}
+		if c.message != "" {
+			m["message"] = c.message
+		}
+		list = append(list, m)
+	}
+	if err := unstructured.SetNestedSlice(obj.Object, list, "status", "conditions"); err != nil {
+		return err
+	}
+	if more != nil {
+		if err := more(obj); err != nil {
+			return fmt.Errorf("change status of %s %s: %w", res.Resource, name, err)
+		}
+	}
+	if reflect.DeepEqual(before.Object, obj.Object) {
+		return nil
+	}
+	if _, err := client.UpdateStatus(ctx, obj, metav1.UpdateOptions{}); err != nil {
+		return fmt.Errorf("write status of %s %s: %w", res.Resource, name, err)
+	}
+	return nil
+}

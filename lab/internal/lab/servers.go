@@ -1,0 +1,235 @@
+package lab
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/rollcall-project/rollcall/lab/internal/cluster"
+	"github.com/rollcall-project/rollcall/lab/internal/plan"
+	"github.com/rollcall-project/rollcall/lab/internal/proc"
+	"github.com/rollcall-project/rollcall/lab/internal/seed"
+)
+
+type seedHost = seed.Host
+
+const kubeletVersion = seed.KubeletVersion
+
+// suffix makes the five characters at the end of a pod's name, the same each
+// time. The alphabet is the API server's (k8s.io/apimachinery:pkg/util/rand).
+func suffix(parts ...string) string {
+	const alphabet = "bcdfghjklmnpqrstvwxz2456789"
+	sum := sha256.Sum256([]byte(strings.Join(parts, "/")))
+	out := make([]byte, 5)
+	for i := range out {
+		out[i] = alphabet[int(sum[i])%len(alphabet)]
+	}
+	return string(out)
+}
+
+// serviceAccount writes a kubeconfig with a token of a ServiceAccount of the
+// machine config operator, as a pod would have, and returns its path.
+func (l *Lab) serviceAccount(ctx context.Context, name string) (string, error) {
+	path := l.opts.Dir.file("service-accounts", name+".kubeconfig")
+	if _, err := os.Stat(path); err == nil {
+		return path, nil
+	}
+	week := int64(7 * 24 * time.Hour / time.Second)
+	token, err := l.kube.CoreV1().ServiceAccounts(MCONamespace).CreateToken(ctx, name,
+		&authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: &week}}, metav1.CreateOptions{})
+	if err != nil {
+		return "", fmt.Errorf("request a token for %s: %w", name, err)
+	}
+	data, err := cluster.Kubeconfig(l.net.APIURL(), l.pki.KubeAPISigner.Cert, cluster.Credential{Token: token.Status.Token})
+	if err != nil {
+		return "", err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return "", err
+	}
+	return path, os.WriteFile(path, data, 0o600)
+}
+
+func mcsProc(node string) string { return "machine-config-server-" + node }
+
+// ensureServer runs the machine config server of a master. All of them listen
+// on ports of their own on every address, because the program has no flag for
+// an address; the master's own address forwards to it.
+func (l *Lab) ensureServer(ctx context.Context, node string, m *master) error {
+	name := mcsProc(node)
+	if m.mcsRunning && l.procs.Running(name) {
+		return nil
+	}
+	m.mcsRunning = false
+	token := filepath.Join(l.mcsEtc(), "mcs", "bootstrap-token", "token")
+	for _, file := range []string{token, filepath.Join(l.mcsCerts(), "tls.crt")} {
+		if _, err := os.Stat(file); err != nil {
+			return fmt.Errorf("mount of %s: %w", m.pod, err) // as FailedMount: the container waits
+		}
+	}
+	kubeconfig, err := l.serviceAccount(ctx, "machine-config-server")
+	if err != nil {
+		return err
+	}
+	port, insecure, err := twoPorts()
+	if err != nil {
+		return err
+	}
+	args := []string{
+		"start", "--kubeconfig=" + kubeconfig, "--apiserver-url=" + l.net.APIURL(),
+		"--cert=" + filepath.Join(l.mcsCerts(), "tls.crt"), "--key=" + filepath.Join(l.mcsCerts(), "tls.key"),
+		fmt.Sprintf("--secure-port=%d", port), fmt.Sprintf("--insecure-port=%d", insecure),
+	}
+	bin := "machine-config-server-4.14"
+	if l.opts.MCS != "4.14" {
+		bin = "machine-config-server"
+		args = append(args, "--payload-version="+seed.Version, "--tls-min-version=VersionTLS12")
+	}
+	l.procs.Stop(name)
+	err = l.procs.Start(proc.Spec{
+		Name: name, Path: l.opts.Artifacts.Bin[bin], Args: args, Etc: l.mcsEtc(),
+		Log: l.containerLog(node, MCONamespace, m.pod, "machine-config-server"),
+	})
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
+	defer cancel()
+	if err := l.procs.Await(ctx, name, serves(insecure)); err != nil {
+		return err
+	}
+	m.port, m.mcsRunning = port, true
+	return m.mcs.SetTargets(fmt.Sprintf("127.0.0.1:%d", port))
+}
+
+const controllerProc = "machine-config-controller"
+
+// controllerWanted says whether the story has come to the in-cluster parts.
+func (l *Lab) controllerWanted() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.controllerOn
+}
+
+// startController creates what the in-cluster controller renders from and
+// starts it; it returns when the master pool has a render that stays.
+func (l *Lab) startController(ctx context.Context) error {
+	if err := l.apply(ctx, "60-machineconfig.yaml"); err != nil {
+		return err
+	}
+	if l.opts.Scenario.LateInput {
+		if err := l.apply(ctx, "70-late-input.yaml"); err != nil {
+			return err
+		}
+	}
+	for _, sa := range []string{"machine-config-daemon", "machine-config-controller"} {
+		if _, err := l.serviceAccount(ctx, sa); err != nil {
+			return err
+		}
+	}
+	l.mu.Lock()
+	l.controllerOn = true
+	l.mu.Unlock()
+	var name string
+	var since time.Time
+	err := l.await(ctx, 3*time.Minute, "the controller has not rendered the master pool", func(ctx context.Context) (bool, error) {
+		pool, err := l.pool(ctx, "master")
+		if err != nil {
+			return false, err
+		}
+		if got := nested(pool, "spec", "configuration", "name"); got != name {
+			name, since = got, time.Now()
+		}
+		// The first renders may lack what the sub-controllers generate a
+		// moment later.
+		return name != "" && time.Since(since) > 6*time.Second, nil
+	})
+	if err != nil {
+		return err
+	}
+	l.update(func(s *State) { s.ClusterRender = name })
+	return nil
+}
+
+// syncController keeps the in-cluster controller running as a pod of the
+// first schedulable master, and moves it when the pod was evicted.
+func (l *Lab) syncController(ctx context.Context) error {
+	if !l.controllerWanted() {
+		return nil
+	}
+	nodes, err := l.nodes(ctx)
+	if err != nil {
+		return err
+	}
+	pod, err := l.controllerPod(ctx, nodes)
+	if err != nil {
+		return err
+	}
+	if pod == nil {
+		l.procs.Stop(controllerProc)
+		return errors.New("no master can run the machine-config-controller")
+	}
+	if l.procs.Running(controllerProc) && l.controllerIn == pod.Name {
+		return nil
+	}
+	l.procs.Stop(controllerProc)
+	kubeconfig, err := l.serviceAccount(ctx, "machine-config-controller")
+	if err != nil {
+		return err
+	}
+	port, err := plan.FreePort()
+	if err != nil {
+		return err
+	}
+	l.controllerIn = pod.Name
+	return l.procs.Start(proc.Spec{
+		Name: controllerProc, Path: l.opts.Artifacts.Bin["machine-config-controller"],
+		Log: l.containerLog(pod.Spec.NodeName, MCONamespace, pod.Name, "machine-config-controller"),
+		Env: []string{"POD_NAME=" + pod.Name},
+		Args: []string{
+			"start", "--kubeconfig=" + kubeconfig, "--templates=" + l.opts.Artifacts.Templates,
+			"--resourcelock-namespace=" + MCONamespace, "--v=2", "--payload-version=" + seed.Version,
+			fmt.Sprintf("--metrics-listen-address=127.0.0.1:%d", port),
+		},
+	})
+}
+
+// handOver ends the bootstrap host's part: its server stops, the API address
+// goes to the masters, and it approves nothing any more
+// (openshift/installer:data/data/bootstrap/files/usr/local/bin/approve-csr.sh
+// ends with .bootkube.done).
+func (l *Lab) handOver(ctx context.Context) error {
+	err := l.await(ctx, 2*time.Minute, "the masters run no machine config server", func(context.Context) (bool, error) {
+		running := 0
+		for _, p := range l.procs.List() {
+			if p.Running && slices.Contains([]string{mcsProc("control1"), mcsProc("control2")}, p.Name) {
+				running++
+			}
+		}
+		return running == 2, nil
+	})
+	if err != nil {
+		return err
+	}
+	if err := l.awaitServingCertificates(ctx); err != nil {
+		return err
+	}
+	l.setApproves(l.opts.Scenario.InstallerApproves)
+	l.procs.Stop("machine-config-server-bootstrap")
+	return nil
+}
+
+func (l *Lab) setApproves(on bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.approves = on
+}

@@ -1,0 +1,244 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/rollcall-project/rollcall/lab/host"
+	"github.com/rollcall-project/rollcall/lab/internal/plan"
+)
+
+// world keeps true, once a second, what on a cluster kubelets, the scheduler,
+// the DaemonSet and Deployment controllers and the operators that the lab does
+// not run would keep true: pods on registered hosts with the real processes
+// behind them, the API address, and the operators' conditions.
+//
+// Pools, renders, node annotations and certificates are none of its business:
+// the real controllers and the hosts write those.
+func (l *Lab) world(ctx context.Context) {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for {
+		for _, part := range []struct {
+			name string
+			do   func(context.Context) error
+		}{
+			{"secrets", l.syncSecrets},
+			{"masters", l.syncMasters},
+			{"controller", l.syncController},
+			{"pods", l.finishDeletions},
+			{"approver", l.approve},
+			{"operators", l.syncOperators},
+		} {
+			if err := part.do(ctx); err != nil && ctx.Err() == nil {
+				l.log.Warn("keep the cluster true", "part", part.name, "err", err)
+			}
+		}
+		l.update(func(*State) {})
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// powerOn switches a host on. It stays on until the lab goes down.
+func (l *Lab) powerOn(ctx context.Context, name string) error {
+	i := slices.IndexFunc(l.values.Hosts, func(h seedHost) bool { return h.Name == name })
+	if i < 0 {
+		return fmt.Errorf("power on %s: no such host", name)
+	}
+	pointer, err := l.values.Pointer("master")
+	if err != nil {
+		return err
+	}
+	h := host.New(host.Config{
+		Name: name, Role: "master", Dir: l.opts.Dir.Host(name), Address: l.net.Host(i),
+		Pointer:             []byte(pointer),
+		IgnitionBin:         l.opts.Artifacts.Bin["ignition"],
+		KubeletBootstrapBin: l.opts.Artifacts.Bin["kubelet-bootstrap"],
+		KubeletVersion:      kubeletVersion,
+		BootImage:           l.values.OSImage,
+		DaemonKubeconfig:    l.opts.Dir.file("service-accounts", "machine-config-daemon.kubeconfig"),
+		ContainerLogs: func(namespace, pod, container string) (string, bool) {
+			path := l.containerLog(name, namespace, pod, container)
+			if !filepath.IsLocal(filepath.Join(namespace, pod, container)) {
+				return "", false
+			}
+			_, err := os.Stat(path)
+			return path, err == nil
+		},
+		Labeler: l.label,
+		Logger:  l.log.With("host", name),
+	})
+	l.hosts.Go(func() {
+		if err := h.Run(ctx); err != nil {
+			l.log.Error("host stopped", "host", name, "err", err)
+		}
+	})
+	return nil
+}
+
+// label is the part of admission that OpenShift's API server has and the
+// upstream one has not; see host.Config.Labeler.
+func (l *Lab) label(ctx context.Context, node string, labels map[string]string) error {
+	obj, err := l.kube.CoreV1().Nodes().Get(ctx, node, metav1.GetOptions{})
+	if err != nil {
+		return err
+	}
+	if obj.Labels == nil {
+		obj.Labels = map[string]string{}
+	}
+	for k, v := range labels {
+		obj.Labels[k] = v
+	}
+	_, err = l.kube.CoreV1().Nodes().Update(ctx, obj, metav1.UpdateOptions{})
+	return err
+}
+
+// nodes lists the masters that are Nodes, by name.
+func (l *Lab) nodes(ctx context.Context) ([]corev1.Node, error) {
+	list, err := l.kube.CoreV1().Nodes().List(ctx, metav1.ListOptions{LabelSelector: "node-role.kubernetes.io/master"})
+	if err != nil {
+		return nil, fmt.Errorf("list nodes: %w", err)
+	}
+	slices.SortFunc(list.Items, func(a, b corev1.Node) int { return strings.Compare(a.Name, b.Name) })
+	return list.Items, nil
+}
+
+// syncSecrets keeps the files that pods have mounted equal to their Secrets, as
+// a kubelet does. A Secret that is gone leaves the files as they were.
+func (l *Lab) syncSecrets(ctx context.Context) error {
+	for secret, dir := range map[string]string{
+		"machine-config-server-tls": l.mcsCerts(), "node-bootstrapper-token": filepath.Join(l.mcsEtc(), "mcs", "bootstrap-token"),
+	} {
+		s, err := l.kube.CoreV1().Secrets(MCONamespace).Get(ctx, secret, metav1.GetOptions{})
+		if apierrors.IsNotFound(err) {
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("read secret %s: %w", secret, err)
+		}
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return err
+		}
+		for key, value := range s.Data {
+			if !filepath.IsLocal(key) {
+				continue
+			}
+			if err := writeIfNew(filepath.Join(dir, key), value); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (l *Lab) mcsCerts() string { return l.opts.Dir.file("pods", "machine-config-server-tls") }
+
+// mcsEtc is what the machine config servers see as /etc.
+func (l *Lab) mcsEtc() string { return l.opts.Dir.file("pods", "etc") }
+
+func writeIfNew(path string, data []byte) error {
+	old, err := os.ReadFile(path)
+	if err == nil && string(old) == string(data) {
+		return nil
+	}
+	tmp := path + ".new"
+	if err := os.WriteFile(tmp, data, 0o600); err != nil {
+		return err
+	}
+	return os.Rename(tmp, path)
+}
+
+// master is what the lab runs for one registered master.
+type master struct {
+	index      int
+	pod        string // the machine config server's pod
+	port       int    // its real secure port
+	mcs, api   *plan.Forwarder
+	mcsRunning bool
+}
+
+// syncMasters gives each registered master its pods, its machine config server
+// and its addresses, and points the API address at one of them.
+func (l *Lab) syncMasters(ctx context.Context) error {
+	nodes, err := l.nodes(ctx)
+	if err != nil {
+		return err
+	}
+	var errs []error
+	var serving []string
+	for _, node := range nodes {
+		m, err := l.syncMaster(ctx, &node)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", node.Name, err))
+			continue
+		}
+		if m != nil && m.mcsRunning {
+			serving = append(serving, fmt.Sprintf("127.0.0.1:%d", m.port))
+		}
+	}
+	if !l.controllerWanted() || l.procs.Running("machine-config-server-bootstrap") {
+		return errors.Join(errs...)
+	}
+	// The virtual address lies on one master at a time; keepalived prefers
+	// those with a running machine config server (>= 4.16, chk_mcs).
+	if len(serving) > 1 {
+		serving = serving[:1]
+	}
+	if !slices.Equal(l.vip.Targets(), serving) {
+		errs = append(errs, l.vip.SetTargets(serving...))
+	}
+	return errors.Join(errs...)
+}
+
+func (l *Lab) syncMaster(ctx context.Context, node *corev1.Node) (*master, error) {
+	i := slices.IndexFunc(l.values.Hosts, func(h seedHost) bool { return h.Name == node.Name })
+	if i < 0 {
+		return nil, nil // somebody made a Node that is no host of ours
+	}
+	m := l.masters[node.Name]
+	if m == nil {
+		m = &master{index: i, pod: "machine-config-server-" + suffix(node.Name, "mcs")}
+		m.mcs = &plan.Forwarder{Addr: fmt.Sprintf("%s:%d", l.net.Host(i), plan.MCSPort), Logger: l.log}
+		m.api = &plan.Forwarder{Addr: fmt.Sprintf("%s:%d", l.net.Host(i), plan.APIPort), Logger: l.log}
+		l.masters[node.Name] = m
+	}
+	state, err := host.ReadState(l.opts.Dir.Host(node.Name))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	if state.Phase != host.PhaseRunning {
+		// The machine is down: so is what ran on it.
+		m.mcsRunning = false
+		l.procs.Stop(mcsProc(node.Name))
+		return m, errors.Join(m.mcs.SetTargets(), m.api.SetTargets())
+	}
+	if err := m.api.SetTargets(fmt.Sprintf("%s:%d", l.net.API(), plan.APIPort)); err != nil {
+		return nil, err
+	}
+	daemonPod := "machine-config-daemon-" + suffix(node.Name, "mcd")
+	if err := l.ensureDaemonPod(ctx, node, "machine-config-daemon", daemonPod); err != nil {
+		return nil, err
+	}
+	if !l.controllerWanted() {
+		return m, nil // the operator has not rolled out the in-cluster server yet
+	}
+	if err := l.ensureServer(ctx, node.Name, m); err != nil {
+		return nil, err
+	}
+	return m, l.ensureDaemonPod(ctx, node, "machine-config-server", m.pod)
+}
