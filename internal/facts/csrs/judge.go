@@ -1,0 +1,225 @@
+package csrs
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Result of one check.
+type Result string
+
+// The results: DESIGN's four outcomes as they read for a rule that must hold.
+const (
+	Passed        Result = "passed"
+	Refused       Result = "refused"
+	Unknown       Result = "unknown"
+	NotApplicable Result = "not-applicable"
+)
+
+// The approver's constants (openshift/cluster-machine-approver:pkg/controller/csr_check.go).
+const (
+	MaxPendingAge   = time.Hour        // maxPendingDelta: what counts as recent for the flood guard
+	MaxPendingExtra = 100              // maxDiffBetweenPendingCSRsAndMachinesCount
+	MachineSkew     = 10 * time.Second // maxMachineClockSkew
+	MachineWindow   = 2 * time.Hour    // maxMachineDelta
+)
+
+// Waits says, in one word, what stops a request.
+type Waits string
+
+// What can stop a request, in the order of the approver's own checks. Nothing
+// means that by these checks the approver approves.
+const (
+	WaitsNothing       Waits = "nothing"
+	WaitsFlowDisabled  Waits = "flow-disabled"         // client requests are switched off
+	WaitsShape         Waits = "not-a-kubelet-request" // signer, requester, groups, usages or subject are not those of a kubelet
+	WaitsNodeExists    Waits = "node-exists"
+	WaitsNoMachine     Waits = "no-machine"
+	WaitsNoAddresses   Waits = "machine-no-addresses"
+	WaitsName          Waits = "name-mismatch"
+	WaitsNodeRef       Waits = "machine-has-node-ref"
+	WaitsWindow        Waits = "outside-window"
+	WaitsNotLinked     Waits = "machine-not-linked" // serving: the node's Machine has no nodeRef yet
+	WaitsNames         Waits = "san-mismatch"
+	WaitsOtherApprover Waits = "other-approver" // the machine approver does not look at such requests
+	WaitsUnknown       Waits = "unknown"
+)
+
+// Known is a value that may not have been readable.
+type Known[T any] struct {
+	Value T
+	Why   string // why it is not known; "" when it is
+}
+
+// Is returns a known value.
+func Is[T any](v T) Known[T] { return Known[T]{Value: v} }
+
+// NotKnown returns a value that could not be read.
+func NotKnown[T any](why string) Known[T] { return Known[T]{Why: why} }
+
+// Machine is what the approver looks at of a Machine. Phase, role, owner and
+// deletion are not among it.
+type Machine struct {
+	Name    string
+	Created time.Time
+	NodeRef string // name of the node; "" without a nodeRef
+	DNS     []string
+	ExtDNS  []string // ExternalDNS and Hostname
+	IPs     []string // InternalIP and ExternalIP
+}
+
+// internalDNS reports whether one of the InternalDNS addresses is the node's
+// name (pkg/machinehandler/machinehandler.go FindMatchingMachineFromInternalDNS).
+func (m Machine) internalDNS(node string) bool {
+	return slices.ContainsFunc(m.DNS, func(a string) bool { return strings.EqualFold(strings.TrimSuffix(a, "."), node) })
+}
+
+// empty reports whether the Machine lists no address at all.
+func (m Machine) empty() bool { return len(m.DNS)+len(m.ExtDNS)+len(m.IPs) == 0 }
+
+// Surroundings is what the approver's decision depends on besides the request.
+type Surroundings struct {
+	Version      string // of the cluster, for the wording of messages; "" means the newest
+	FlowDisabled Known[bool]
+	Machines     Known[[]Machine]
+	NodeExists   Known[bool]
+	Candidate    string          // name of the Machine that should belong to the node by other signs; "" when there is none
+	Serving      Known[*Renewal] // the node's serving certificate as it would be presented; nil: it has none
+}
+
+// Renewal is what is known of the certificate that a kubelet serves.
+type Renewal struct {
+	CN       string
+	DNSNames []string
+	IPs      []string
+	NotAfter time.Time
+}
+
+// Check is one rule of the approver and how it came out.
+type Check struct {
+	Name    string `json:"name"`
+	Rule    string `json:"rule"`              // what must hold
+	Result  Result `json:"result"`            //
+	Detail  string `json:"detail,omitempty"`  // what was seen
+	Wording string `json:"wording,omitempty"` // what the approver's log says when it refuses, in the cluster's version
+	waits   Waits
+}
+
+// Judgement is the approver's decision, as far as it can be known.
+type Judgement struct {
+	Checks   []Check `json:"checks"`
+	Approves Result  `json:"approves"` // Passed: it approves; NotApplicable: it does not look at such requests
+	Waits    Waits   `json:"waits"`
+	Machine  string  `json:"machine,omitempty"` // the Machine that the decision was made with
+	Why      string  `json:"why,omitempty"`     // the first refusal, or what is not known, in words
+}
+
+// Refusals lists the names of the checks that refused.
+func (j Judgement) Refusals() []string {
+	var names []string
+	for _, c := range j.Checks {
+		if c.Result == Refused {
+			names = append(names, c.Name)
+		}
+	}
+	return names
+}
+
+// Judge decides a request as the cluster machine approver does. The flood guard
+// is not part of it: it stops all requests alike (see Flood).
+func Judge(r Request, in Surroundings) Judgement {
+	j := judging{request: r, in: in}
+	switch {
+	case r.Renews():
+		return otherApprover("requester", "asked for by the node bootstrapper", r.Requester,
+			"a node renews its own client certificate: the controller manager approves")
+	case r.Kind == Client:
+		j.client()
+	case r.Kind == Serving:
+		j.serving()
+	default:
+		return otherApprover("signer", "signed by a kubelet signer", r.Signer, "the machine approver ignores requests to "+r.Signer)
+	}
+	return j.decide()
+}
+
+func otherApprover(name, rule, detail, why string) Judgement {
+	return Judgement{
+		Checks:   []Check{{Name: name, Rule: rule, Result: NotApplicable, Detail: detail}},
+		Approves: NotApplicable, Waits: WaitsOtherApprover, Why: why,
+	}
+}
+
+type judging struct {
+	request Request
+	in      Surroundings
+	checks  []Check
+	machine string
+	anyOf   []Check // serving: the ways to be authorised, of which one suffices
+}
+
+// must adds a rule; err is what was seen against it.
+func (j *judging) must(name, rule string, waits Waits, ok bool, detail, wording string) bool {
+	c := Check{Name: name, Rule: rule, Result: Passed, waits: waits}
+	if !ok {
+		c.Result, c.Detail, c.Wording = Refused, detail, wording
+	}
+	j.checks = append(j.checks, c)
+	return ok
+}
+
+func (j *judging) cannot(name, rule string, waits Waits, why string) {
+	j.checks = append(j.checks, Check{Name: name, Rule: rule, Result: Unknown, Detail: why, waits: waits})
+}
+
+// decide folds the checks: a refusal decides, then what is not known.
+func (j *judging) decide() Judgement {
+	out := Judgement{Checks: append(j.checks, j.anyOf...), Approves: Passed, Waits: WaitsNothing, Machine: j.machine}
+	first := func(list []Check, want Result) *Check {
+		for i := range list {
+			if list[i].Result == want {
+				return &list[i]
+			}
+		}
+		return nil
+	}
+	refuse := func(c *Check) Judgement {
+		out.Approves, out.Waits, out.Why = Refused, c.waits, c.Rule+": "+c.Detail
+		return out
+	}
+	unknown := func(c *Check) Judgement {
+		out.Approves, out.Waits, out.Why = Unknown, WaitsUnknown, c.Rule+": "+c.Detail
+		return out
+	}
+	if c := first(j.checks, Refused); c != nil {
+		return refuse(c)
+	}
+	if c := first(j.checks, Unknown); c != nil {
+		return unknown(c)
+	}
+	if len(j.anyOf) == 0 || first(j.anyOf, Passed) != nil {
+		return out
+	}
+	// No way leads through. One that is not known may still; the Machine's says why it waits.
+	machine := j.anyOf[len(j.anyOf)-1]
+	if c := first(j.anyOf, Unknown); c != nil {
+		got := unknown(c)
+		if machine.Result == Refused {
+			got.Waits, got.Why = machine.waits, machine.Rule+": "+machine.Detail
+		}
+		return got
+	}
+	return refuse(&machine)
+}
+
+// older reports whether the cluster's minor release is before 4.minor; an
+// unknown version counts as the newest.
+func older(version string, minor int) bool {
+	var major, have int
+	if n, _ := fmt.Sscanf(version, "%d.%d", &major, &have); n != 2 || major != 4 {
+		return false
+	}
+	return have < minor
+}

@@ -1,0 +1,158 @@
+package csrs
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// usages that a kubelet's request may have, exactly one of the two, in any order
+// (openshift/cluster-machine-approver:pkg/controller/node_client.go).
+var (
+	clientUsages       = []string{"digital signature", "client auth"}
+	clientUsagesLegacy = []string{"key encipherment", "digital signature", "client auth"}
+)
+
+// client runs the checks of node_client.go isNodeClientCert and csr_check.go
+// authorizeNodeClientCSR, in their order.
+func (j *judging) client() {
+	r := j.request
+	if !j.clientShape() {
+		return
+	}
+	const flow = "client certificates are not switched off in machine-approver-config"
+	switch {
+	case j.in.FlowDisabled.Why != "":
+		j.cannot("flow-enabled", flow, WaitsFlowDisabled, j.in.FlowDisabled.Why)
+	default:
+		j.must("flow-enabled", flow, WaitsFlowDisabled, !j.in.FlowDisabled.Value, "nodeClientCert.disabled is true",
+			fmt.Sprintf("CSR %s for node client cert rejected as the flow is disabled", r.Name))
+	}
+	const fresh = "no Node of that name exists yet"
+	switch {
+	case j.in.NodeExists.Why != "":
+		j.cannot("node-absent", fresh, WaitsNodeExists, j.in.NodeExists.Why)
+	case !j.must("node-absent", fresh, WaitsNodeExists, !j.in.NodeExists.Value, "node "+r.NodeName+" exists",
+		fmt.Sprintf("%s: node %s already exists, cannot approve", r.Name, r.NodeName)):
+		return
+	}
+	j.clientMachine()
+}
+
+// clientShape checks that the request is one of a kubelet for its first
+// certificate. Requests of other shapes are left alone by the approver.
+func (j *judging) clientShape() bool {
+	r := j.request
+	ok := j.must("request", "the request can be read", WaitsShape, r.Broken == "", r.Broken, r.Name+": Failed to parse csr: "+r.Broken)
+	if !ok {
+		return false
+	}
+	sans := slices.Concat(r.DNSNames, r.IPs, r.Emails)
+	groups := slices.Clone(r.Groups)
+	slices.Sort(groups)
+	ignored := r.Name + ": CSR does not appear to be a valid node bootstrapper client cert request"
+	all := []bool{
+		j.must("organisation", "the only organisation is system:nodes", WaitsShape,
+			slices.Equal(r.Organisations, []string{NodesGroup}), list(r.Organisations), ""),
+		j.must("no-names", "a client certificate asks for no names or addresses", WaitsShape, len(sans) == 0, list(sans), ""),
+		j.must("usages", "usages are exactly those of a kubelet client", WaitsShape,
+			sameUsages(r.Usages, clientUsages) || sameUsages(r.Usages, clientUsagesLegacy), list(r.Usages), ""),
+		j.must("common-name", "the common name is system:node: and a name", WaitsShape,
+			strings.HasPrefix(r.CN, NodePrefix) && r.NodeName != "", fmt.Sprintf("%q", r.CN), ignored),
+		j.must("requester", "asked for by the node bootstrapper", WaitsShape, r.Requester == Bootstrapper, r.Requester, ignored),
+		j.must("requester-groups", "the requester's groups are exactly the bootstrapper's", WaitsShape,
+			slices.Equal(slices.Compact(groups), BootstrapperGroups), list(r.Groups), ignored),
+	}
+	return !slices.Contains(all, false)
+}
+
+// sameUsages is the approver's hasExactUsages.
+func sameUsages(have, want []string) bool {
+	return len(have) == len(want) && !slices.ContainsFunc(have, func(u string) bool { return !slices.Contains(want, u) })
+}
+
+func list(values []string) string {
+	if len(values) == 0 {
+		return "none"
+	}
+	return strings.Join(values, ", ")
+}
+
+// clientMachine checks the Machine whose InternalDNS is the node's name.
+func (j *judging) clientMachine() {
+	const found = "a Machine lists the node's name as InternalDNS"
+	const unlinked = "that Machine has no nodeRef yet"
+	const window = "asked between 10 s before and 2 h after the Machine was created"
+	r := j.request
+	if why := j.in.Machines.Why; why != "" {
+		j.cannot("machine", found, WaitsNoMachine, why)
+		return
+	}
+	at := slices.IndexFunc(j.in.Machines.Value, func(m Machine) bool { return m.internalDNS(r.NodeName) })
+	if at < 0 {
+		waits, detail := j.missing(r.NodeName)
+		j.must("machine", found, waits, false, detail, noMachine(j.in.Version, r))
+		return
+	}
+	m := j.in.Machines.Value[at]
+	j.machine = m.Name
+	j.must("machine", found, WaitsNoMachine, true, "", "")
+	if !j.must("machine-unlinked", unlinked, WaitsNodeRef, m.NodeRef == "", "Machine "+m.Name+" belongs to node "+m.NodeRef,
+		fmt.Sprintf("%s: machine for node %s already has node ref, cannot approve", r.Name, m.NodeRef)) {
+		return
+	}
+	start, end := m.Window()
+	inside := r.Created.After(start) && r.Created.Before(end)
+	j.must("window", window, WaitsWindow, inside,
+		fmt.Sprintf("asked at %s, the window is %s to %s", stamp(r.Created), stamp(start), stamp(end)),
+		fmt.Sprintf("%s: CSR creation time %s not in range (%s, %s)", r.Name, r.Created, start, end))
+}
+
+// Window returns the span in which a first request of the Machine's host is approved.
+func (m Machine) Window() (start, end time.Time) {
+	return m.Created.Add(-MachineSkew), m.Created.Add(MachineWindow)
+}
+
+func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+
+// noMachine is the approver's line; it was reworded in 4.20.
+func noMachine(version string, r Request) string {
+	if older(version, 20) {
+		return fmt.Sprintf("%s: failed to find machine for node %s, cannot approve", r.Name, r.NodeName)
+	}
+	return fmt.Sprintf("%s: failed to find machine with InternalDNS matching %s, cannot approve", r.Name, r.NodeName)
+}
+
+// missing tells why no Machine lists the name: there is none for this node, the
+// one there is has no addresses, or it has another name.
+func (j *judging) missing(node string) (Waits, string) {
+	all := j.in.Machines.Value
+	if len(all) == 0 {
+		return WaitsNoMachine, "there are no Machines"
+	}
+	at := slices.IndexFunc(all, func(m Machine) bool {
+		return m.Name == node || (j.in.Candidate != "" && m.Name == j.in.Candidate)
+	})
+	if at < 0 {
+		at = slices.IndexFunc(all, func(m Machine) bool {
+			return m.NodeRef == "" && slices.ContainsFunc(slices.Concat(m.DNS, m.ExtDNS), func(a string) bool {
+				return strings.EqualFold(label(a), label(node))
+			})
+		})
+	}
+	if at < 0 {
+		return WaitsNoMachine, fmt.Sprintf("none of the %d Machines lists %s or belongs to such a host", len(all), node)
+	}
+	m := all[at]
+	if m.empty() {
+		return WaitsNoAddresses, "Machine " + m.Name + " lists no addresses"
+	}
+	if len(m.DNS) == 0 {
+		return WaitsNoAddresses, "Machine " + m.Name + " lists no InternalDNS, only " + list(slices.Concat(m.ExtDNS, m.IPs))
+	}
+	return WaitsName, fmt.Sprintf("Machine %s lists %s, the host calls itself %s", m.Name, list(m.DNS), node)
+}
+
+// label is the first label of a host name.
+func label(name string) string { first, _, _ := strings.Cut(name, "."); return first }

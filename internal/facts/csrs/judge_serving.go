@@ -1,0 +1,156 @@
+package csrs
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+var (
+	servingUsages       = []string{"digital signature", "server auth"}
+	servingUsagesLegacy = []string{"digital signature", "key encipherment", "server auth"}
+)
+
+// serving runs the checks of csr_check.go validateCSRContents and the ways to be
+// authorised that authorizeCSR tries after it.
+func (j *judging) serving() {
+	if !j.servingShape() {
+		return
+	}
+	j.renewal()
+	j.servingMachine()
+}
+
+func (j *judging) servingShape() bool {
+	r := j.request
+	if !j.must("request", "the request can be read", WaitsShape, r.Broken == "", r.Broken, r.Name+": Failed to parse csr: "+r.Broken) {
+		return false
+	}
+	name, isNode := strings.CutPrefix(r.Requester, NodePrefix)
+	refused := func(old, now string) string {
+		if older(j.in.Version, 20) {
+			now = old
+		}
+		return r.Name + ": Unrecoverable serving cert error, cannot approve: " + now
+	}
+	hasAll := func(want []string) bool {
+		return !slices.ContainsFunc(want, func(u string) bool { return !slices.Contains(r.Usages, u) })
+	}
+	all := []bool{
+		j.must("requester", "asked for by a node for itself", WaitsShape, isNode && name != "", r.Requester,
+			r.Name+": CSR does not appear to be a node serving cert"),
+		j.must("requester-groups", "the requester is in system:nodes and system:authenticated", WaitsShape,
+			slices.Contains(r.Groups, NodesGroup) && slices.Contains(r.Groups, Authenticated), list(r.Groups),
+			refused("Too few groups", "too few groups")),
+		j.must("usages", "usages are those of a kubelet server", WaitsShape,
+			(len(r.Usages) == len(servingUsages) || len(r.Usages) == len(servingUsagesLegacy)) &&
+				(hasAll(servingUsages) || hasAll(servingUsagesLegacy)), list(r.Usages),
+			refused("Too few usages", "too few usages")),
+		j.must("common-name", "the common name is the requester's own", WaitsShape, r.CN == r.Requester, fmt.Sprintf("%q", r.CN),
+			refused(fmt.Sprintf("Mismatched CommonName %s != %s", r.CN, r.Requester),
+				fmt.Sprintf("mismatched CommonName %s != %s", r.CN, r.Requester))),
+		j.must("organisation", "system:nodes is among the organisations", WaitsShape, slices.Contains(r.Organisations, NodesGroup),
+			list(r.Organisations), refused(fmt.Sprintf("Organization %v doesn't include %s", r.Organisations, NodesGroup),
+				fmt.Sprintf("organization %v doesn't include %s", r.Organisations, NodesGroup))),
+	}
+	return !slices.Contains(all, false)
+}
+
+// renewal is the way that needs no Machine: the kubelet serves a valid certificate
+// with the same names (authorizeServingRenewal). The approver dials the kubelet;
+// from API objects alone it can be excluded, not confirmed, because a served
+// certificate does not say whether the kubelet is reachable from the approver.
+func (j *judging) renewal() {
+	const rule = "renewal: the kubelet serves a valid certificate of the same names"
+	r := j.request
+	c := Check{Name: "renewal", Rule: rule, waits: WaitsNames}
+	have := j.in.Serving.Value
+	switch {
+	case j.in.Serving.Why != "":
+		c.Result, c.Detail = Unknown, j.in.Serving.Why
+	case have == nil:
+		c.Result, c.Detail = Refused, "the node has no serving certificate yet"
+	case have.CN != r.CN:
+		c.Result, c.Detail = Refused, "it serves a certificate of "+have.CN
+	case !r.Created.Before(have.NotAfter):
+		c.Result, c.Detail = Refused, "its serving certificate ended at "+stamp(have.NotAfter)
+	case !sameSet(have.DNSNames, r.DNSNames) || !sameSet(have.IPs, r.IPs):
+		c.Result = Refused
+		c.Detail = fmt.Sprintf("it serves %s, the request asks for %s",
+			list(slices.Concat(have.DNSNames, have.IPs)), list(slices.Concat(r.DNSNames, r.IPs)))
+	default:
+		c.Result, c.Detail = Unknown, "whether the approver reaches the kubelet is not known from here"
+	}
+	if c.Result == Refused {
+		c.Wording = "Could not use current serving cert for renewal"
+	}
+	j.anyOf = append(j.anyOf, c)
+}
+
+func sameSet(a, b []string) bool {
+	a, b = slices.Clone(a), slices.Clone(b)
+	slices.Sort(a)
+	slices.Sort(b)
+	return slices.Equal(a, b)
+}
+
+// servingMachine is the way through the Machine whose nodeRef is the node
+// (authorizeServingCertWithMachine): it must list every name and address asked for.
+func (j *judging) servingMachine() {
+	const rule = "the node's Machine lists every name and address that is asked for"
+	r := j.request
+	c := Check{Name: "machine", Rule: rule, Result: Passed, waits: WaitsNoMachine}
+	defer func() { j.anyOf = append(j.anyOf, c) }()
+	if why := j.in.Machines.Why; why != "" {
+		c.Result, c.Detail = Unknown, why
+		return
+	}
+	at := slices.IndexFunc(j.in.Machines.Value, func(m Machine) bool { return m.NodeRef == r.NodeName })
+	if at < 0 {
+		c.Result, c.Wording = Refused, fmt.Sprintf("%s: Serving Cert: No target machine for node %q", r.Name, r.NodeName)
+		c.waits, c.Detail = j.unlinked(r.NodeName)
+		return
+	}
+	m := j.in.Machines.Value[at]
+	j.machine = m.Name
+	names, ips := Strange(r, m)
+	switch {
+	case len(names) > 0:
+		c.Result, c.waits, c.Detail = Refused, WaitsNames, fmt.Sprintf("Machine %s lists %s, not %s", m.Name, list(slices.Concat(m.DNS, m.ExtDNS)), list(names))
+		c.Wording = fmt.Sprintf("%s: DNS name '%s' not in machine names: %s", r.Name, names[0], strings.Join(slices.Concat(m.DNS, m.ExtDNS), " "))
+	case len(ips) > 0:
+		c.Result, c.waits, c.Detail = Refused, WaitsNames, fmt.Sprintf("Machine %s lists %s, not %s", m.Name, list(m.IPs), list(ips))
+		c.Wording = fmt.Sprintf("%s: IP address '%s' not in machine addresses: %s", r.Name, ips[0], strings.Join(m.IPs, " "))
+	}
+}
+
+// unlinked tells apart a node without a Machine and one whose Machine does not
+// name it yet: the node link controller sets the nodeRef.
+func (j *judging) unlinked(node string) (Waits, string) {
+	for _, m := range j.in.Machines.Value {
+		if m.NodeRef == "" && (m.internalDNS(node) || m.Name == node || (j.in.Candidate != "" && m.Name == j.in.Candidate)) {
+			return WaitsNotLinked, "Machine " + m.Name + " has no nodeRef"
+		}
+	}
+	if len(j.in.Machines.Value) == 0 {
+		return WaitsNoMachine, "there are no Machines"
+	}
+	return WaitsNoMachine, fmt.Sprintf("none of the %d Machines has node %s as its nodeRef", len(j.in.Machines.Value), node)
+}
+
+// Strange returns the names and addresses of a serving request that the Machine
+// does not list. Addresses are compared as the approver does, by their text.
+func Strange(r Request, m Machine) (names, ips []string) {
+	known := slices.Concat(m.DNS, m.ExtDNS)
+	for _, n := range r.DNSNames {
+		if n != "" && !slices.ContainsFunc(known, func(a string) bool { return strings.EqualFold(n, strings.TrimSuffix(a, ".")) }) {
+			names = append(names, n)
+		}
+	}
+	for _, ip := range r.IPs {
+		if !slices.Contains(m.IPs, ip) {
+			ips = append(ips, ip)
+		}
+	}
+	return names, ips
+}

@@ -1,0 +1,223 @@
+package csrs
+
+import (
+	"crypto/sha256"
+	"crypto/x509"
+	"encoding/hex"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	certificatesv1 "k8s.io/api/certificates/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/rollcall-project/rollcall/internal/evidence"
+)
+
+// The names that decide whose request it is
+// (openshift/cluster-machine-approver:pkg/controller/csr_check.go).
+const (
+	Bootstrapper  = "system:serviceaccount:openshift-machine-config-operator:node-bootstrapper"
+	NodePrefix    = "system:node:"
+	NodesGroup    = "system:nodes"
+	Authenticated = "system:authenticated"
+)
+
+// BootstrapperGroups are the exact groups of the node bootstrapper, sorted
+// (csr_check.go nodeBootstrapperGroups).
+var BootstrapperGroups = []string{
+	Authenticated,
+	"system:serviceaccounts",
+	"system:serviceaccounts:openshift-machine-config-operator",
+}
+
+// Kind is what a request is for.
+type Kind string
+
+// The kinds of request. Network requests are those of the network plugins'
+// per-node certificates, which another approver answers
+// (openshift/ovn-kubernetes:go-controller/pkg/csrapprover/approver.go).
+const (
+	Client  Kind = "client"
+	Serving Kind = "serving"
+	Network Kind = "network"
+	Other   Kind = "other"
+)
+
+// State is where a request stands.
+type State string
+
+// The states. Issued is approved and signed; Approved waits for the signer.
+const (
+	Pending  State = "pending"
+	Approved State = "approved"
+	Issued   State = "issued"
+	Denied   State = "denied"
+	Failed   State = "failed"
+)
+
+// Mark is one condition of a request: who set it, with which words and when.
+type Mark struct {
+	Reason  string
+	Message string
+	At      time.Time // zero where the condition carries no time
+}
+
+// Request is one certificate signing request, decoded.
+type Request struct {
+	Name      string
+	UID       string
+	Created   time.Time
+	Signer    string
+	Requester string
+	Groups    []string
+	Usages    []string
+	Kind      Kind
+	NodeName  string // the node that is asked for: what follows "system:node:" in the common name, for a serving request in the requester
+
+	// From the PKCS #10 request. They are empty where Broken says why it could not be read.
+	CN            string
+	Organisations []string
+	DNSNames      []string
+	IPs           []string
+	Emails        []string
+	URIs          []string
+	KeyDigest     string // SHA-256 of the public key (SubjectPublicKeyInfo), hex
+	Broken        string
+
+	State       State
+	Approval    Mark
+	Denial      Mark
+	Failure     Mark
+	Certificate *x509.Certificate // issued; nil where there is none or it could not be read
+	Loc         evidence.Locator
+}
+
+// Open reports whether somebody still waits for the request.
+func (r Request) Open() bool { return r.State == Pending || r.State == Approved }
+
+// Renews reports whether a node asks for its own next client certificate. Such
+// requests are approved by the controller manager, not by the machine approver
+// (kubernetes/kubernetes:pkg/controller/certificates/approver/sarapprove.go).
+func (r Request) Renews() bool {
+	return r.Kind == Client && strings.HasPrefix(r.Requester, NodePrefix) && r.Requester == r.CN
+}
+
+// Parse decodes a CertificateSigningRequest. A request whose PKCS #10 part cannot
+// be read is returned with Broken set: that it waits is still known.
+func Parse(o evidence.Object) (Request, error) {
+	csr, err := evidence.Decode[certificatesv1.CertificateSigningRequest](o)
+	if err != nil {
+		return Request{}, fmt.Errorf("decode request %s: %w", o.Name, err)
+	}
+	r := FromAPI(&csr)
+	r.Name, r.Loc = o.Name, o.Loc
+	return r, nil
+}
+
+// FromAPI converts a CertificateSigningRequest.
+func FromAPI(csr *certificatesv1.CertificateSigningRequest) Request {
+	r := Request{
+		Name: csr.Name, UID: string(csr.UID), Created: csr.CreationTimestamp.UTC(),
+		Signer: csr.Spec.SignerName, Requester: csr.Spec.Username, Groups: csr.Spec.Groups,
+	}
+	for _, u := range csr.Spec.Usages {
+		r.Usages = append(r.Usages, string(u))
+	}
+	if err := r.pkcs10(csr.Spec.Request); err != nil {
+		r.Broken = err.Error()
+	}
+	r.state(csr)
+	r.classify()
+	return r
+}
+
+// pkcs10 reads the request itself, as the approver does (controller.go parseCSR).
+func (r *Request) pkcs10(raw []byte) error {
+	block, _ := pem.Decode(raw)
+	if block == nil || block.Type != "CERTIFICATE REQUEST" {
+		return errors.New("spec.request holds no PEM block CERTIFICATE REQUEST")
+	}
+	p, err := x509.ParseCertificateRequest(block.Bytes)
+	if err != nil {
+		return fmt.Errorf("parse spec.request: %w", err)
+	}
+	r.CN, r.Organisations = p.Subject.CommonName, p.Subject.Organization
+	r.DNSNames, r.Emails = p.DNSNames, p.EmailAddresses
+	for _, ip := range p.IPAddresses {
+		r.IPs = append(r.IPs, ip.String())
+	}
+	for _, u := range p.URIs {
+		r.URIs = append(r.URIs, u.String())
+	}
+	sum := sha256.Sum256(p.RawSubjectPublicKeyInfo)
+	r.KeyDigest = hex.EncodeToString(sum[:])
+	return nil
+}
+
+// state folds the conditions. Denied wins: the API server lets no request be both.
+func (r *Request) state(csr *certificatesv1.CertificateSigningRequest) {
+	r.State = Pending
+	for _, c := range csr.Status.Conditions {
+		if c.Status == corev1.ConditionFalse { // the API admits only True; empty stood for it before v1
+			continue
+		}
+		m := Mark{Reason: c.Reason, Message: c.Message, At: c.LastTransitionTime.UTC()}
+		if m.At.Year() <= 1 {
+			m.At = c.LastUpdateTime.UTC()
+		}
+		if m.At.Year() <= 1 {
+			m.At = time.Time{}
+		}
+		switch c.Type {
+		case certificatesv1.CertificateApproved:
+			r.Approval = m
+			if r.State == Pending {
+				r.State = Approved
+			}
+		case certificatesv1.CertificateDenied:
+			r.Denial, r.State = m, Denied
+		case certificatesv1.CertificateFailed:
+			r.Failure = m
+			if r.State != Denied {
+				r.State = Failed
+			}
+		}
+	}
+	if len(csr.Status.Certificate) > 0 && (r.State == Approved || r.State == Pending) {
+		r.State = Issued
+		if block, _ := pem.Decode(csr.Status.Certificate); block != nil {
+			if cert, err := x509.ParseCertificate(block.Bytes); err == nil {
+				r.Certificate = cert
+			}
+		}
+	}
+}
+
+// classify tells what the request is for, and for which node.
+func (r *Request) classify() {
+	switch r.Signer {
+	case certificatesv1.KubeAPIServerClientKubeletSignerName:
+		r.Kind = Client
+		r.NodeName, _ = strings.CutPrefix(r.CN, NodePrefix)
+	case certificatesv1.KubeletServingSignerName:
+		r.Kind = Serving
+		if name, ok := strings.CutPrefix(r.Requester, NodePrefix); ok {
+			r.NodeName = name
+		} else {
+			r.NodeName, _ = strings.CutPrefix(r.CN, NodePrefix)
+		}
+	default:
+		r.Kind = Other
+		for _, prefix := range []string{"system:ovn-node:", "system:multus:"} {
+			if name, ok := strings.CutPrefix(r.CN, prefix); ok {
+				r.Kind, r.NodeName = Network, name
+			}
+		}
+	}
+	if !strings.HasPrefix(r.CN, NodePrefix) && r.Kind == Client {
+		r.NodeName = ""
+	}
+}
