@@ -100,19 +100,23 @@ func applies(versions, cluster string) (bool, string) {
 // bound holds the facts of one evaluation under their names.
 type bound struct {
 	inputs        fault.Inputs
-	values        map[string]facts.Value // by variable
-	facts         map[string]string      // variable -> fact
-	why           map[string]string      // unknown name -> reason
-	supply        map[string]string
+	given         map[string]fault.FactRef // variable -> fact
+	proofs        []named                  // in the order of the variables
+	why, supply   map[string]string        // by unknown name; nil while everything is known
 	notApplicable string
 	err           error
 }
 
+// named is the proof of one variable's fact.
+type named struct {
+	name  string
+	items []evidence.Item
+}
+
 func (e *Engine) bind(ctx context.Context, w *facts.World, f *fault.Fault, s fault.Subject) bound {
-	b := bound{
-		inputs: fault.Inputs{Vars: map[string]any{"this": fault.This{Name: s.Name, Kind: string(s.Kind), Now: w.Now, Version: w.Version}}},
-		values: map[string]facts.Value{}, facts: map[string]string{}, why: map[string]string{}, supply: map[string]string{},
-	}
+	b := bound{given: f.Given, proofs: make([]named, 0, len(f.Given))}
+	b.inputs.Vars = make(map[string]any, len(f.Given)+2)
+	b.inputs.Vars["this"] = fault.This{Name: s.Name, Kind: string(s.Kind), Now: w.Now, Version: w.Version}
 	names := make([]string, 0, len(f.Given))
 	for name := range f.Given {
 		names = append(names, name)
@@ -125,7 +129,7 @@ func (e *Engine) bind(ctx context.Context, w *facts.World, f *fault.Fault, s fau
 			return b
 		}
 		v := w.Compute(ctx, fact, s)
-		b.facts[name], b.values[name] = fact.Name, v
+		b.proofs = append(b.proofs, named{name, v.Proof.Items})
 		b.take(name, v)
 		if b.err != nil || b.notApplicable != "" {
 			return b
@@ -142,19 +146,24 @@ func (b *bound) take(name string, v facts.Value) {
 	case v.Err == nil:
 		b.inputs.Vars[name] = v.V
 		for field, why := range v.Proof.Unknown {
-			full := name + "." + field
-			b.inputs.Unknown = append(b.inputs.Unknown, full)
-			b.why[full], b.supply[full] = why, v.Proof.Next[field]
+			b.miss(name+"."+field, why, v.Proof.Next[field])
 		}
 		slices.Sort(b.inputs.Unknown)
 	case errors.Is(v.Err, facts.ErrNotApplicable):
 		b.notApplicable = strings.TrimPrefix(v.Err.Error(), facts.ErrNotApplicable.Error()+": ")
 	case unavailable:
-		b.inputs.Unknown = append(b.inputs.Unknown, name)
-		b.why[name], b.supply[name] = u.Error(), u.Supply
+		b.miss(name, u.Error(), u.Supply)
 	default:
-		b.err = fmt.Errorf("compute fact %s: %w", b.facts[name], v.Err)
+		b.err = fmt.Errorf("compute fact %s: %w", b.given[name].Fact, v.Err)
 	}
+}
+
+func (b *bound) miss(name, why, supply string) {
+	if b.why == nil {
+		b.why, b.supply = map[string]string{}, map[string]string{}
+	}
+	b.inputs.Unknown = append(b.inputs.Unknown, name)
+	b.why[name], b.supply[name] = why, supply
 }
 
 // reason explains unknown names; the first is the one that matters most.
@@ -169,7 +178,7 @@ func (b *bound) reason(names []string) string {
 		if why == "" {
 			why = "could not be read"
 		}
-		if part := b.facts[variable] + ": " + why; !slices.Contains(parts, part) {
+		if part := b.given[variable].Fact + ": " + why; !slices.Contains(parts, part) {
 			parts = append(parts, part)
 		}
 	}
@@ -234,7 +243,7 @@ func (v *evaluation) missing(names []string) []string {
 	var list []string
 	for _, n := range names {
 		variable, _, _ := strings.Cut(n, ".")
-		if fact := v.bound.facts[variable]; fact != "" && !slices.Contains(list, fact) {
+		if fact := v.bound.given[variable].Fact; fact != "" && !slices.Contains(list, fact) {
 			list = append(list, fact)
 		}
 	}
@@ -325,15 +334,10 @@ func (v *evaluation) support(out *fault.Finding) error {
 // proof collects the evidence of the fields that the expressions looked at, in
 // the order in which they did.
 func (v *evaluation) proof() []evidence.Item {
-	names := make([]string, 0, len(v.used))
-	for n := range v.used {
-		names = append(names, n)
-	}
-	slices.Sort(names)
 	var list []evidence.Item
-	for _, n := range names {
-		for _, item := range v.bound.values[n].Proof.Items {
-			if proves(item, v.used[n]) && !slices.ContainsFunc(list, func(have evidence.Item) bool {
+	for _, p := range v.bound.proofs {
+		for _, item := range p.items {
+			if proves(item, v.used[p.name]) && !slices.ContainsFunc(list, func(have evidence.Item) bool {
 				return have.Locator == item.Locator && have.Excerpt == item.Excerpt
 			}) {
 				list = append(list, item)
@@ -345,7 +349,7 @@ func (v *evaluation) proof() []evidence.Item {
 
 func proves(item evidence.Item, fields []string) bool {
 	if len(item.Fields) == 0 {
-		return true
+		return len(fields) > 0
 	}
 	return slices.ContainsFunc(item.Fields, func(f string) bool { return slices.Contains(fields, f) })
 }

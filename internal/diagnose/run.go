@@ -156,7 +156,11 @@ func (e *Engine) EvaluateAll(ctx context.Context, w *facts.World, list []*fault.
 		subjects[k] = s
 		count += len(s)
 	}
-	var findings []fault.Finding
+	total := 0
+	for _, f := range list {
+		total += max(1, len(subjects[f.For]))
+	}
+	findings := make([]fault.Finding, 0, total)
 	for _, f := range list {
 		if err := blind[f.For]; err != nil && len(subjects[f.For]) == 0 {
 			findings = append(findings, fault.Finding{
