@@ -105,7 +105,7 @@ func DefaultPace() Pace {
 		Lease:          10 * time.Second,
 		StaticPods:     2 * time.Second,
 		DaemonStart:    time.Second,
-		DaemonSync:     time.Second,
+		DaemonSync:     2 * time.Second,
 		DaemonRetryMin: time.Second,
 		DaemonRetryMax: 15 * time.Second,
 		DaemonPoll:     500 * time.Millisecond,

@@ -132,23 +132,19 @@ func (d *daemon) fail(ctx context.Context, err error) {
 		d.log.errorf("writer.go:231", "Marking Degraded due to: %q", err)
 	}
 	reason := fmt.Sprintf("%.2000s", err.Error())
-	if werr := d.annotate(ctx, map[string]string{annoState: state, annoReason: reason}); werr != nil {
+	if _, werr := d.annotate(ctx, map[string]string{annoState: state, annoReason: reason}); werr != nil {
 		d.log.errorf("writer.go:249", "Error setting %s annotation for node %s: %v", state, d.name, werr)
 	}
 }
 
-// annotate merges annotations into the Node; nothing else of it is touched.
-func (d *daemon) annotate(ctx context.Context, annos map[string]string) error {
+// annotate merges annotations into the Node; nothing else of it is touched. The
+// daemon's own copy stays as it was seen until the next sync.
+func (d *daemon) annotate(ctx context.Context, annos map[string]string) (*corev1.Node, error) {
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"annotations": annos}})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	node, err := d.client.CoreV1().Nodes().Patch(ctx, d.name, types.MergePatchType, patch, metav1.PatchOptions{})
-	if err != nil {
-		return err
-	}
-	d.node = node
-	return nil
+	return d.client.CoreV1().Nodes().Patch(ctx, d.name, types.MergePatchType, patch, metav1.PatchOptions{})
 }
 
 func (d *daemon) event(ctx context.Context, kind, reason, format string, a ...any) {
@@ -169,10 +165,9 @@ func (d *daemon) sync(ctx context.Context) error {
 	}
 	if node.Annotations[annoPostAction] == stateRebooting {
 		d.log.infof("daemon.go:721", "Detected Rebooting Annotation, applying MCN.")
-		if err := d.annotate(ctx, map[string]string{annoPostAction: ""}); err != nil {
-			return err
+		if _, err := d.annotate(ctx, map[string]string{annoPostAction: ""}); err != nil {
+			d.log.errorf("daemon.go:739", "Could not unset rebooting Anno: %v", err)
 		}
-		node = d.node
 	}
 	d.see(node)
 	if d.booting {

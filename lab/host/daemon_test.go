@@ -150,7 +150,7 @@ func (b *bench) annos() map[string]string {
 
 func (b *bench) set(annos map[string]string) {
 	b.t.Helper()
-	if err := b.annotate(b.t.Context(), annos); err != nil {
+	if _, err := b.annotate(b.t.Context(), annos); err != nil {
 		b.t.Fatal(err)
 	}
 }

@@ -106,7 +106,7 @@ func (d *daemon) loadAnnotations(ctx context.Context) error {
 			return cerr
 		}
 		d.log.infof("node.go:33", "Setting initial node config based on current configuration on disk: %s", mc.Name)
-		return d.annotate(ctx, map[string]string{annoCurrentConfig: mc.Name})
+		return d.takeAnnotations(ctx, map[string]string{annoCurrentConfig: mc.Name})
 	}
 	if err != nil {
 		return fmt.Errorf("failed to read initial annotations from %q: %w", nodeAnnotationsPath, err)
@@ -116,9 +116,19 @@ func (d *daemon) loadAnnotations(ctx context.Context) error {
 		return fmt.Errorf("failed to unmarshal initial annotations: %w", err)
 	}
 	d.log.infof("node.go:52", "Setting initial node config: %s", initial[annoCurrentConfig])
-	if err := d.annotate(ctx, initial); err != nil {
+	if err := d.takeAnnotations(ctx, initial); err != nil {
 		return fmt.Errorf("failed to set initial annotations: %w", err)
 	}
+	return nil
+}
+
+// takeAnnotations sets annotations and goes on with the Node that has them.
+func (d *daemon) takeAnnotations(ctx context.Context, annos map[string]string) error {
+	node, err := d.annotate(ctx, annos)
+	if err != nil {
+		return err
+	}
+	d.node = node
 	return nil
 }
 

@@ -36,6 +36,10 @@ func New(cfg Config) *Host {
 	return &Host{cfg: cfg, pace: cfg.Pace.withDefaults(), log: log.With("host", cfg.Name), now: time.Now}
 }
 
+// kernelVersion is what the simulated nodes report; RHCOS of 4.20 is built on
+// the RHEL 9.6 kernel.
+const kernelVersion = "5.14.0-570.el9.x86_64"
+
 // errReboot ends a boot because the machine restarts.
 var errReboot = errors.New("reboot")
 
@@ -134,6 +138,7 @@ func (h *Host) boot(ctx context.Context) error {
 		return err
 	}
 	h.console.powerOn()
+	h.console.status("[    0.000000] Linux version " + kernelVersion)
 	h.log.Info("kernel started", "bootID", h.snapshot().BootID, "phase", installed)
 	if !h.sleep(ctx, h.pace.Firmware) {
 		return ctx.Err()

@@ -68,6 +68,7 @@ func (k *kubelet) run(ctx context.Context) error {
 		return fmt.Errorf("load runtime kubeconfig: %w", err)
 	}
 	cfg.UserAgent = "kubelet/" + k.h.cfg.KubeletVersion + " (linux/amd64)"
+	cfg.QPS, cfg.Burst = 50, 100 // kubeAPIQPS and kubeAPIBurst of a kubelet
 	if k.client, err = kubernetes.NewForConfig(cfg); err != nil {
 		return fmt.Errorf("make client from runtime kubeconfig: %w", err)
 	}

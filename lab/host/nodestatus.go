@@ -67,7 +67,7 @@ func nodeStatus(f nodeFacts, prev []corev1.NodeCondition) corev1.NodeStatus {
 		DaemonEndpoints: corev1.NodeDaemonEndpoints{KubeletEndpoint: corev1.DaemonEndpoint{Port: int32(f.port)}},
 		NodeInfo: corev1.NodeSystemInfo{
 			MachineID: f.state.MachineID, SystemUUID: f.state.SystemUUID, BootID: f.state.BootID,
-			KernelVersion: "5.14.0-570.el9.x86_64", OSImage: "Red Hat Enterprise Linux CoreOS (simulated by the lab)",
+			KernelVersion: kernelVersion, OSImage: "Red Hat Enterprise Linux CoreOS (simulated by the lab)",
 			ContainerRuntimeVersion: "cri-o://" + criVersion(f.version), KubeletVersion: f.version,
 			OperatingSystem: "linux", Architecture: "amd64",
 		},

@@ -36,6 +36,7 @@ func newConfigReader(kubeconfig string) (*apiReader, error) {
 		return nil, fmt.Errorf("load kubeconfig of the machine-config-daemon: %w", err)
 	}
 	cfg.UserAgent = "machine-config-daemon"
+	cfg.QPS, cfg.Burst = 50, 100
 	client, err := kubernetes.NewForConfig(cfg)
 	if err != nil {
 		return nil, fmt.Errorf("make client of the machine-config-daemon: %w", err)

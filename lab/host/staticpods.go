@@ -15,7 +15,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/yaml"
 )
 
@@ -98,23 +97,30 @@ func (k *kubelet) syncMirrorPods(ctx context.Context) {
 
 func (k *kubelet) trySyncMirrorPods(ctx context.Context) error {
 	wanted, errs := k.staticPods()
-	keep := map[string]bool{}
-	for _, pod := range wanted {
-		keep[pod.Namespace+"/"+pod.Name] = true
-		if err := k.syncMirrorPod(ctx, pod); err != nil {
-			errs = append(errs, fmt.Errorf("mirror pod %s/%s: %w", pod.Namespace, pod.Name, err))
-		}
-	}
+	// A list of the node's own pods is all that the node authorizer lets a
+	// kubelet read about a pod that may not exist.
 	list, err := k.client.CoreV1().Pods("").List(ctx, metav1.ListOptions{FieldSelector: "spec.nodeName=" + k.h.cfg.Name})
 	if err != nil {
 		return errors.Join(append(errs, fmt.Errorf("list pods of the node: %w", err))...)
 	}
-	for _, pod := range list.Items {
-		_, mirror := pod.Annotations[corev1.MirrorPodAnnotationKey]
-		if !mirror || pod.Spec.NodeName != k.h.cfg.Name || keep[pod.Namespace+"/"+pod.Name] || len(errs) > 0 {
-			continue
+	have := map[string]*corev1.Pod{}
+	for i, pod := range list.Items {
+		if _, mirror := pod.Annotations[corev1.MirrorPodAnnotationKey]; mirror && pod.Spec.NodeName == k.h.cfg.Name {
+			have[pod.Namespace+"/"+pod.Name] = &list.Items[i]
 		}
-		if err := k.deletePod(ctx, &pod); err != nil {
+	}
+	for _, pod := range wanted {
+		key := pod.Namespace + "/" + pod.Name
+		if err := k.syncMirrorPod(ctx, pod, have[key]); err != nil {
+			errs = append(errs, fmt.Errorf("mirror pod %s: %w", key, err))
+		}
+		delete(have, key)
+	}
+	if len(errs) > 0 {
+		return errors.Join(errs...) // a manifest that could not be read is not one that is gone
+	}
+	for _, pod := range have {
+		if err := k.deletePod(ctx, pod); err != nil {
 			errs = append(errs, err)
 		}
 	}
@@ -184,26 +190,26 @@ func (k *kubelet) mirrorOf(pod *corev1.Pod, manifest []byte) *corev1.Pod {
 	return pod
 }
 
-func (k *kubelet) syncMirrorPod(ctx context.Context, want *corev1.Pod) error {
-	pods := k.client.CoreV1().Pods(want.Namespace)
-	have, err := pods.Get(ctx, want.Name, metav1.GetOptions{})
-	if err == nil && have.Annotations[corev1.MirrorPodAnnotationKey] != want.Annotations[corev1.MirrorPodAnnotationKey] {
+func (k *kubelet) syncMirrorPod(ctx context.Context, want, have *corev1.Pod) error {
+	if have != nil && have.Annotations[corev1.MirrorPodAnnotationKey] != want.Annotations[corev1.MirrorPodAnnotationKey] {
 		if err := k.deletePod(ctx, have); err != nil {
 			return err
 		}
-		err = apierrors.NewNotFound(corev1.Resource("pods"), want.Name)
+		have = nil
 	}
-	if apierrors.IsNotFound(err) {
-		have, err = pods.Create(ctx, want, metav1.CreateOptions{})
-	}
-	if err != nil {
-		return err
+	pods := k.client.CoreV1().Pods(want.Namespace)
+	if have == nil {
+		created, err := pods.Create(ctx, want, metav1.CreateOptions{})
+		if err != nil {
+			return err
+		}
+		have = created
 	}
 	if k.podRunning(have) {
 		return nil
 	}
 	have.Status = k.runningStatus(have)
-	_, err = pods.UpdateStatus(ctx, have, metav1.UpdateOptions{})
+	_, err := pods.UpdateStatus(ctx, have, metav1.UpdateOptions{})
 	return err
 }
 
@@ -237,7 +243,7 @@ func (k *kubelet) runningStatus(pod *corev1.Pod) corev1.PodStatus {
 	for _, c := range pod.Spec.Containers {
 		s.ContainerStatuses = append(s.ContainerStatuses, corev1.ContainerStatus{
 			Name: c.Name, Image: c.Image, Ready: true, Started: &up, RestartCount: restarts[c.Name],
-			ContainerID: "cri-o://" + containerID(string(types.UID(pod.UID))+c.Name+k.h.snapshot().BootID),
+			ContainerID: "cri-o://" + containerID(string(pod.UID)+c.Name+k.h.snapshot().BootID),
 			State:       corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: started}},
 		})
 	}

@@ -61,7 +61,7 @@ func (d *daemon) prepare(ctx context.Context) (*pendingUpdate, error) {
 func (d *daemon) trigger(ctx context.Context, from, to *machineConfig) error {
 	d.log.infof("daemon.go:2588", "Triggering layered OS update")
 	if s := d.node.Annotations[annoState]; s != stateDegraded && s != stateUnreconciled {
-		if err := d.annotate(ctx, map[string]string{annoState: stateWorking}); err != nil {
+		if _, err := d.annotate(ctx, map[string]string{annoState: stateWorking}); err != nil {
 			return fmt.Errorf("error setting node's state to Working: %w", err)
 		}
 	}
@@ -252,7 +252,7 @@ func (d *daemon) drain(ctx context.Context) error {
 	start := d.now()
 	d.event(ctx, corev1.EventTypeNormal, "Cordon", "Cordoned node to apply update")
 	d.event(ctx, corev1.EventTypeNormal, "Drain", "Draining node to update config.")
-	if err := d.annotate(ctx, map[string]string{annoDesiredDrain: request}); err != nil {
+	if _, err := d.annotate(ctx, map[string]string{annoDesiredDrain: request}); err != nil {
 		return fmt.Errorf("Could not set drain annotation: %w", err) //nolint:staticcheck // the daemon's own words
 	}
 	if !d.waitApplied(ctx, time.Hour) {
@@ -275,7 +275,6 @@ func (d *daemon) waitApplied(ctx context.Context, limit time.Duration) bool {
 		if err != nil {
 			d.log.warnf("drain.go:104", "Failed to get node: %v", err)
 		} else if node.Annotations[annoDesiredDrain] == node.Annotations[annoAppliedDrain] {
-			d.node = node
 			return true
 		}
 		if !d.sleep(ctx, d.pace.DaemonPoll) {
@@ -309,7 +308,7 @@ func (d *daemon) settle(ctx context.Context, st *configState) (inDesired bool, e
 		return true, err
 	}
 	d.event(ctx, corev1.EventTypeNormal, "NodeDone", "Setting node %s, currentConfig %s to Done", d.name, st.current.Name)
-	if err := d.annotate(ctx, map[string]string{annoState: stateDone, annoCurrentConfig: st.current.Name, annoReason: ""}); err != nil {
+	if _, err := d.annotate(ctx, map[string]string{annoState: stateDone, annoCurrentConfig: st.current.Name, annoReason: ""}); err != nil {
 		return true, fmt.Errorf("error setting node's state to Done: %w", err)
 	}
 	d.log.infof("daemon.go:2368", "In desired state MachineConfig: %s", st.current.Name)
@@ -319,7 +318,7 @@ func (d *daemon) settle(ctx context.Context, st *configState) (inDesired bool, e
 // complete asks for the uncordon and waits up to ten minutes
 // (pkg/daemon/daemon.go completeUpdate).
 func (d *daemon) complete(ctx context.Context, config string) error {
-	if err := d.annotate(ctx, map[string]string{annoDesiredDrain: "uncordon-" + config}); err != nil {
+	if _, err := d.annotate(ctx, map[string]string{annoDesiredDrain: "uncordon-" + config}); err != nil {
 		return fmt.Errorf("could not set drain annotation: %w", err)
 	}
 	if !d.waitApplied(ctx, 10*time.Minute) {
@@ -339,7 +338,7 @@ func (d *daemon) complete(ctx context.Context, config string) error {
 func (d *daemon) reboot(ctx context.Context, rationale string) error {
 	d.event(ctx, corev1.EventTypeNormal, "Reboot", "%s", rationale)
 	d.log.system("initiating reboot: %s", rationale)
-	if err := d.annotate(ctx, map[string]string{annoPostAction: stateRebooting}); err != nil {
+	if _, err := d.annotate(ctx, map[string]string{annoPostAction: stateRebooting}); err != nil {
 		d.log.errorf("update.go:2692", "Error setting post config action annotation %v", err)
 	}
 	if err := d.machine.reboot(rationale); err != nil {
