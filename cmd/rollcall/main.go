@@ -1,0 +1,20 @@
+// Command rollcall calls the roll of an OpenShift cluster: which hosts should have
+// answered, which did not, at which step each one stopped, why, and what is safe
+// to do about it. It also runs as `oc rollcall` and `kubectl rollcall`.
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/rollcall-project/rollcall/internal/cli"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := cli.Main(ctx, os.Args, cli.System())
+	stop()
+	os.Exit(int(code))
+}

@@ -1,0 +1,131 @@
+// Package cli is the command line: flags, commands, exit codes and printing.
+//
+// Invariants:
+//   - It computes nothing about a cluster: internal/diagnose does, and
+//     internal/report renders.
+//   - Results go to stdout, everything else to stderr.
+//   - The exit code depends on the answer and on --fail-on, never on the format.
+//   - It is the only package that reads the wall clock and the environment.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/klog/v2"
+)
+
+// IO is everything that a run takes from and gives to its surroundings.
+type IO struct {
+	In       io.Reader
+	Out, Err io.Writer
+	Getenv   func(string) string
+	Clock    func() time.Time
+	Screen   Screen // what Out is
+}
+
+// System returns the process's own surroundings.
+func System() IO {
+	return IO{
+		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Getenv: os.Getenv, Clock: time.Now,
+		Screen: screenOf(os.Stdout),
+	}
+}
+
+// app is one run of the command line. Commands are methods that build a
+// *cobra.Command; flags land in its fields.
+type app struct {
+	io     IO
+	name   string // how the user calls it: "rollcall", "oc rollcall"
+	kube   *genericclioptions.ConfigFlags
+	source sourceFlags
+	output outputFlags
+	global globalFlags
+	log    *slog.Logger
+}
+
+// Main runs the command line args (args[0] is the program's name) and returns the
+// exit code. Errors are already printed.
+func Main(ctx context.Context, args []string, io IO) ExitCode {
+	a := newApp(args[0], io)
+	root := a.rootCommand()
+	root.SetArgs(arguments(args))
+	cmd, err := root.ExecuteContextC(ctx)
+	code := codeOf(err)
+	if ctx.Err() != nil && code == ExitFailed {
+		err = errors.New("interrupted")
+	}
+	if err != nil && err.Error() != "" {
+		a.complain(cmd, err)
+	}
+	return code
+}
+
+func newApp(program string, io IO) *app {
+	return &app{io: io, name: displayName(program), log: slog.New(slog.DiscardHandler)}
+}
+
+// displayName is how the user typed the program: `oc rollcall` runs oc-rollcall.
+func displayName(program string) string {
+	base := strings.TrimSuffix(filepath.Base(program), ".exe")
+	for _, host := range []string{"oc", "kubectl"} {
+		if strings.HasPrefix(base, host+"-") || strings.HasPrefix(base, host+"_complete-") {
+			return host + " rollcall"
+		}
+	}
+	return "rollcall"
+}
+
+// arguments returns what cobra is to parse. kubectl and oc complete a plug-in by
+// running an executable named kubectl_complete-rollcall: a link to this program.
+func arguments(args []string) []string {
+	if strings.Contains(filepath.Base(args[0]), "_complete-") {
+		return append([]string{cobra.ShellCompRequestCmd}, args[1:]...)
+	}
+	return args[1:]
+}
+
+// complain prints an error, and after a mistake on the command line where the help is.
+func (a *app) complain(cmd *cobra.Command, err error) {
+	fmt.Fprintf(a.io.Err, "%s: %s\n", a.name, strings.TrimSpace(err.Error()))
+	var usage *usageError
+	if errors.As(err, &usage) && cmd != nil {
+		fmt.Fprintf(a.io.Err, "See '%s --help'.\n", cmd.CommandPath())
+	}
+}
+
+// usagef returns a usage error.
+func usagef(format string, args ...any) error {
+	return &usageError{fmt.Errorf(format, args...)}
+}
+
+// startLog sends log records to stderr: errors with --quiet, else warnings, more with -v.
+func (a *app) startLog() {
+	level := slog.LevelWarn
+	switch {
+	case a.global.quiet:
+		level = slog.LevelError
+	case a.global.verbose == 1:
+		level = slog.LevelInfo
+	case a.global.verbose > 1:
+		level = slog.LevelDebug
+	}
+	a.log = slog.New(slog.NewTextHandler(a.io.Err, &slog.HandlerOptions{Level: level}))
+	klog.SetSlogLogger(a.log) // client-go logs through klog
+}
+
+// progress tells the user what is being done, on stderr and only when a person looks.
+func (a *app) progress(format string, args ...any) {
+	if !a.global.quiet && a.io.Screen.ErrTerminal {
+		fmt.Fprintf(a.io.Err, format+"\n", args...)
+	}
+}

@@ -1,0 +1,99 @@
+package cli
+
+import (
+	"errors"
+
+	"github.com/rollcall-project/rollcall/internal/diagnose"
+	"github.com/rollcall-project/rollcall/internal/fault"
+)
+
+// ExitCode is what the process returns. It is the same for every output format.
+type ExitCode int
+
+// The exit codes. docs/reading-the-answer.md describes them for users.
+const (
+	ExitOK         ExitCode = 0 // nothing wrong
+	ExitFailed     ExitCode = 1 // usage, or the tool could not do its work
+	ExitFault      ExitCode = 2 // a fault at or above --fail-on
+	ExitUndecided  ExitCode = 3 // an expected host or a present symptom is left without an answer
+	ExitRolledBack ExitCode = 4 // a repair failed and was rolled back
+	ExitNeedsHuman ExitCode = 5 // a repair failed and a person is needed
+)
+
+// ExitError ends a command with a code. Err is printed on stderr; it is nil where
+// the answer on stdout already says all.
+type ExitError struct {
+	Code ExitCode
+	Err  error
+}
+
+// Error implements error.
+func (e *ExitError) Error() string {
+	if e.Err == nil {
+		return ""
+	}
+	return e.Err.Error()
+}
+
+// Unwrap returns the cause.
+func (e *ExitError) Unwrap() error { return e.Err }
+
+// codeOf returns the exit code of a command's error.
+func codeOf(err error) ExitCode {
+	var exit *ExitError
+	switch {
+	case err == nil:
+		return ExitOK
+	case errors.As(err, &exit):
+		return exit.Code
+	}
+	return ExitFailed
+}
+
+// usageError is a mistake on the command line. It is printed with the way to the help.
+type usageError struct{ err error }
+
+func (e *usageError) Error() string { return e.err.Error() }
+func (e *usageError) Unwrap() error { return e.err }
+
+// failOnNever is the word that keeps every answer at exit code 0.
+const failOnNever = "never"
+
+// answerExit returns the exit code of a diagnosis as an error, nil for 0.
+//
+// A fault counts for 2 when its cause is known: roots and what they explain. A
+// present fault whose cause is not known is an open question, 3. With
+// --fail-on never an answer never changes the code.
+func answerExit(d *fault.Diagnosis, failOn string) error {
+	if failOn == failOnNever {
+		return nil
+	}
+	if worst(d) >= fault.Severity(failOn).Rank() {
+		return &ExitError{Code: ExitFault}
+	}
+	if diagnose.Undecided(d) {
+		return &ExitError{Code: ExitUndecided}
+	}
+	return nil
+}
+
+// worst is the rank of the worst present fault that is a root or explained by one,
+// -1 where there is none.
+func worst(d *fault.Diagnosis) int {
+	severity := map[fault.Key]fault.Severity{}
+	for _, f := range d.Findings {
+		if f.Outcome == fault.Present {
+			severity[f.Key()] = f.Severity
+		}
+	}
+	rank := -1
+	for _, r := range d.Roots {
+		rank = max(rank, r.Severity.Rank())
+		for _, k := range r.Explains {
+			if s, ok := severity[k]; ok {
+				rank = max(rank, s.Rank())
+			}
+		}
+	}
+	return rank
+}

@@ -1,0 +1,175 @@
+package cli
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+)
+
+// globalFlags are the same for every command.
+type globalFlags struct {
+	verbose int
+	quiet   bool
+	ascii   bool
+}
+
+// sourceFlags say what is read.
+type sourceFlags struct {
+	from        []string
+	consoles    []string
+	now         string
+	readSecrets []string
+	catalogs    []string
+	only, skip  []string
+}
+
+// outputFlags say how the answer is given. The format is asked with formatOf.
+type outputFlags struct {
+	failOn    string
+	noHeaders bool
+}
+
+// The groups of flags in help texts, in their order.
+const (
+	groupOwn     = ""
+	groupRead    = "What is read"
+	groupAnswer  = "The answer"
+	groupConnect = "Connection to the cluster"
+	groupGlobal  = "Everywhere"
+)
+
+const groupAnnotation = "rollcall.dev/group"
+
+// grouped adds the flags of a set to a command under a heading of its help.
+func grouped(cmd *cobra.Command, group string, add func(*pflag.FlagSet)) {
+	set := pflag.NewFlagSet(group, pflag.ContinueOnError)
+	add(set)
+	set.VisitAll(func(f *pflag.Flag) {
+		if f.Annotations == nil {
+			f.Annotations = map[string][]string{}
+		}
+		f.Annotations[groupAnnotation] = []string{group}
+	})
+	cmd.Flags().AddFlagSet(set)
+}
+
+// addGlobalFlags adds the flags that every command has.
+func (a *app) addGlobalFlags(root *cobra.Command) {
+	f := root.PersistentFlags()
+	f.CountVarP(&a.global.verbose, "verbose", "v", "tell on stderr what is done; -vv for more")
+	f.BoolVarP(&a.global.quiet, "quiet", "q", false, "print nothing but the answer and errors")
+	f.BoolVar(&a.global.ascii, "ascii", false, "draw with ASCII only")
+	f.VisitAll(func(f *pflag.Flag) {
+		f.Annotations = map[string][]string{groupAnnotation: {groupGlobal}}
+	})
+}
+
+// addSourceFlags adds the flags that say what is read: a live cluster or archives.
+func (a *app) addSourceFlags(cmd *cobra.Command) {
+	grouped(cmd, groupRead, func(f *pflag.FlagSet) {
+		f.StringArrayVar(&a.source.from, "from", nil, "read this must-gather, inspect tree or collection (directory, .tar, .tar.gz) and no cluster; repeatable")
+		f.StringArrayVar(&a.source.consoles, "console", nil, "`HOST=FILE`: text from the screen of a host; repeatable")
+		f.StringVar(&a.source.now, "now", "", "take this `TIME` (RFC 3339) for the present; default: the newest time in the archive, or the clock")
+		f.StringSliceVar(&a.source.readSecrets, "read-secrets", nil, "also read Secrets of this `NAMESPACE`; values are never shown or kept; repeatable")
+		f.StringArrayVar(&a.source.catalogs, "catalog", nil, "add the faults of this `DIR` to the built-in ones; repeatable")
+	})
+	a.addConnectFlags(cmd)
+}
+
+// addChoiceFlags adds the flags that choose faults.
+func (a *app) addChoiceFlags(cmd *cobra.Command) {
+	grouped(cmd, groupRead, func(f *pflag.FlagSet) {
+		f.StringSliceVar(&a.source.only, "only", nil, "evaluate only this fault `ID`; repeatable")
+		f.StringSliceVar(&a.source.skip, "skip", nil, "leave out this fault `ID`; repeatable")
+	})
+}
+
+// addConnectFlags adds the connection flags as every kubectl plug-in has them. The
+// rare ones work and are left out of the help. There is no flag that turns the
+// verification of the API server off.
+func (a *app) addConnectFlags(cmd *cobra.Command) {
+	if a.kube == nil {
+		a.kube = genericclioptions.NewConfigFlags(true)
+		a.kube.Insecure = nil
+	}
+	shown := []string{"kubeconfig", "context", "as", "as-group", "request-timeout", "namespace", "server"}
+	grouped(cmd, groupConnect, func(f *pflag.FlagSet) {
+		a.kube.AddFlags(f)
+		f.VisitAll(func(f *pflag.Flag) { f.Hidden = !slices.Contains(shown, f.Name) })
+	})
+}
+
+// addOutputFlags adds -o with the formats that the command has; the first is the default.
+func (a *app) addOutputFlags(cmd *cobra.Command, formats ...string) {
+	grouped(cmd, groupAnswer, func(f *pflag.FlagSet) {
+		f.VarP(newChoice(new(string), formats), "output", "o", "format: "+strings.Join(formats, ", "))
+		if slices.Contains(formats, "wide") || slices.Contains(formats, "name") {
+			f.BoolVar(&a.output.noHeaders, "no-headers", false, "print no headings")
+		}
+	})
+	completeChoice(cmd, "output", formats)
+}
+
+// addFailOn adds --fail-on.
+func (a *app) addFailOn(cmd *cobra.Command) {
+	levels := []string{"error", "warning", "info", failOnNever}
+	grouped(cmd, groupAnswer, func(f *pflag.FlagSet) {
+		f.Var(newChoice(&a.output.failOn, levels), "fail-on", "exit with 2 from this severity on: info, warning, error; never: exit with 0 whatever the answer is")
+	})
+	completeChoice(cmd, "fail-on", levels)
+}
+
+// formatOf returns the format that a command was asked for with -o.
+func formatOf(cmd *cobra.Command) string { return cmd.Flag("output").Value.String() }
+
+func completeChoice(cmd *cobra.Command, flag string, values []string) {
+	err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
+	if err != nil { // only when the flag does not exist or has completions already
+		panic("complete --" + flag + ": " + err.Error())
+	}
+}
+
+// choice is a flag that takes one of a few words.
+type choice struct {
+	value   *string
+	allowed []string
+}
+
+// newChoice sets the default, the first of the allowed words.
+func newChoice(value *string, allowed []string) *choice {
+	*value = allowed[0]
+	return &choice{value, allowed}
+}
+
+func (c *choice) String() string {
+	if c.value == nil {
+		return ""
+	}
+	return *c.value
+}
+
+func (c *choice) Type() string { return "WORD" }
+
+func (c *choice) Set(v string) error {
+	if !slices.Contains(c.allowed, v) {
+		return usagef("want one of %s", strings.Join(c.allowed, ", "))
+	}
+	*c.value = v
+	return nil
+}
+
+// parseNow reads --now; the zero time where it is not given.
+func (s *sourceFlags) parseNow() (time.Time, error) {
+	if s.now == "" {
+		return time.Time{}, nil
+	}
+	t, err := time.Parse(time.RFC3339, s.now)
+	if err != nil {
+		return time.Time{}, usagef("--now %q is no RFC 3339 time; write it as 2026-05-01T12:00:00Z", s.now)
+	}
+	return t.UTC(), nil
+}

@@ -1,0 +1,47 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+)
+
+// The groups of commands in the help.
+const (
+	groupLook   = "look"
+	groupKnow   = "know"
+	groupRepair = "repair"
+	groupOther  = "other"
+)
+
+// rootCommand builds the whole command line.
+func (a *app) rootCommand() *cobra.Command {
+	root := a.rollCommand()
+	root.Use = "rollcall"
+	root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: a.name}
+	root.SilenceErrors, root.SilenceUsage = true, true
+	root.SetIn(a.io.In)
+	root.SetOut(a.io.Out)
+	root.SetErr(a.io.Err)
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
+	root.PersistentPreRunE = func(*cobra.Command, []string) error {
+		a.startLog()
+		return nil
+	}
+	a.addGlobalFlags(root)
+	root.AddGroup(
+		&cobra.Group{ID: groupLook, Title: "Look:"},
+		&cobra.Group{ID: groupRepair, Title: "Repair:"},
+		&cobra.Group{ID: groupKnow, Title: "Know:"},
+		&cobra.Group{ID: groupOther, Title: "Other:"},
+	)
+	add := func(group string, commands ...*cobra.Command) {
+		for _, c := range commands {
+			c.GroupID = group
+			root.AddCommand(c)
+		}
+	}
+	add(groupOther, a.versionCommand())
+	root.SetHelpCommandGroupID(groupOther)
+	root.SetCompletionCommandGroupID(groupOther)
+	setHelp(root)
+	return root
+}

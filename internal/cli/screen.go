@@ -1,0 +1,61 @@
+package cli
+
+import (
+	"os"
+	"strings"
+
+	"github.com/mattn/go-isatty"
+	"golang.org/x/term"
+
+	"github.com/rollcall-project/rollcall/internal/report"
+)
+
+// Screen is what stdout and stderr are.
+type Screen struct {
+	Terminal    bool // stdout is one
+	ErrTerminal bool // stderr is one
+	Width       int  // columns of stdout; 0: not known
+}
+
+func screenOf(out *os.File) Screen {
+	s := Screen{Terminal: isatty.IsTerminal(out.Fd()), ErrTerminal: isatty.IsTerminal(os.Stderr.Fd())}
+	if s.Terminal {
+		if width, _, err := term.GetSize(int(out.Fd())); err == nil {
+			s.Width = width
+		}
+	}
+	return s
+}
+
+// style says how text output may look.
+//
+// NO_COLOR (any value but the empty one) wins over CLICOLOR_FORCE; a dumb terminal
+// gets neither colour nor line drawing; a locale that is not UTF-8 gets ASCII.
+func (a *app) style() report.Style {
+	dumb := a.io.Getenv("TERM") == "dumb"
+	s := report.Style{
+		Width: a.io.Screen.Width,
+		Color: a.io.Screen.Terminal && !dumb,
+		ASCII: a.global.ascii || dumb || !utf8Locale(a.io.Getenv),
+	}
+	if force := a.io.Getenv("CLICOLOR_FORCE"); force != "" && force != "0" {
+		s.Color = true
+	}
+	if a.io.Getenv("NO_COLOR") != "" {
+		s.Color = false
+	}
+	return s
+}
+
+// utf8Locale reports whether the locale's characters are UTF-8. POSIX: LC_ALL wins
+// over LC_CTYPE, that over LANG. Where none is set nothing is known, and every
+// terminal of today shows UTF-8.
+func utf8Locale(getenv func(string) string) bool {
+	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
+		if v := getenv(name); v != "" {
+			v = strings.ToLower(v)
+			return strings.Contains(v, "utf-8") || strings.Contains(v, "utf8")
+		}
+	}
+	return true
+}

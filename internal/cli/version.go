@@ -1,0 +1,91 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+	"sigs.k8s.io/yaml"
+)
+
+// versionInfo is what `version -o json` prints.
+type versionInfo struct {
+	Version   string `json:"version"`
+	Commit    string `json:"commit,omitempty"`
+	Time      string `json:"time,omitempty"` // of the commit, RFC 3339
+	Modified  bool   `json:"modified"`       // the source tree had changes
+	GoVersion string `json:"goVersion"`
+	Platform  string `json:"platform"`
+}
+
+func (a *app) versionCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "version",
+		Short: "print the version of this program",
+		Args:  noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return a.printVersion(formatOf(cmd), readVersion())
+		},
+	}
+	a.addOutputFlags(cmd, "text", "json", "yaml")
+	return cmd
+}
+
+// readVersion reads what the Go linker knows of the build.
+func readVersion() versionInfo {
+	v := versionInfo{Version: "unknown", GoVersion: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
+	build, ok := debug.ReadBuildInfo()
+	if !ok {
+		return v
+	}
+	if build.Main.Version != "" {
+		v.Version = build.Main.Version
+	}
+	for _, s := range build.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			v.Commit = s.Value
+		case "vcs.time":
+			v.Time = s.Value
+		case "vcs.modified":
+			v.Modified = s.Value == "true"
+		}
+	}
+	return v
+}
+
+func (a *app) printVersion(format string, v versionInfo) error {
+	if format != "text" {
+		return a.printData(format, v)
+	}
+	fmt.Fprintf(a.io.Out, "rollcall %s (%s, %s)\n", v.Version, v.GoVersion, v.Platform)
+	return nil
+}
+
+// printData writes a value as JSON or YAML.
+func (a *app) printData(format string, v any) error {
+	raw, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return fmt.Errorf("encode the answer: %w", err)
+	}
+	raw = append(raw, '\n')
+	if format == "yaml" {
+		if raw, err = yaml.JSONToYAML(raw); err != nil {
+			return fmt.Errorf("encode the answer as YAML: %w", err)
+		}
+	}
+	if _, err := a.io.Out.Write(raw); err != nil {
+		return fmt.Errorf("write the answer: %w", err)
+	}
+	return nil
+}
+
+// noArgs refuses arguments and names the first one.
+func noArgs(_ *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return usagef("%q: this command takes no argument", args[0])
+	}
+	return nil
+}

@@ -1,0 +1,119 @@
+package live
+
+import (
+	"context"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/rollcall-project/rollcall/internal/evidence"
+)
+
+// Access is one thing that the API must allow: a verb on a resource.
+type Access struct {
+	Verb        string
+	Resource    evidence.Resource
+	Subresource string
+	Namespace   string // "" is cluster-scoped or all namespaces
+}
+
+// String renders the access as RBAC rules name it: "get pods/log in namespace x".
+func (a Access) String() string {
+	s := a.Verb + " " + a.Resource.Name
+	if a.Subresource != "" {
+		s += "/" + a.Subresource
+	}
+	if a.Resource.Group != "" {
+		s += "." + a.Resource.Group
+	}
+	if a.Namespace != "" {
+		s += " in namespace " + a.Namespace
+	}
+	return s
+}
+
+// errGarbage is the error of an answer that no API server gives: HTML of a proxy,
+// a cut document, an object of another kind.
+var errGarbage = errors.New("not an answer of a Kubernetes API")
+
+func garbage(format string, args ...any) error {
+	return fmt.Errorf("%w: %s", errGarbage, fmt.Sprintf(format, args...))
+}
+
+// unavailable turns the failure of a request into an *evidence.Unavailable for a
+// need. asked is the context of the request, ctx the caller's: a caller that
+// cancelled gets its own error back.
+func (s *Source) unavailable(ctx, asked context.Context, need evidence.Need, a Access, err error) error {
+	if err == nil {
+		return nil
+	}
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return fmt.Errorf("%s: %w", a, ctx.Err())
+	}
+	if _, ok := evidence.AsUnavailable(err); ok {
+		return err
+	}
+	u := &evidence.Unavailable{Need: need, Why: evidence.Unreachable, Detail: s.happened(asked, err)}
+	switch {
+	case apierrors.IsForbidden(err):
+		u.Why = evidence.Forbidden
+		u.Detail = "missing right: " + a.String()
+		u.Supply = "a role that may " + a.String()
+	case apierrors.IsUnauthorized(err):
+		u.Why = evidence.Forbidden
+		u.Detail = fmt.Sprintf("the API does not accept the credentials (401), so nobody may %s", a)
+		u.Supply = "valid credentials: log in again"
+	}
+	return u
+}
+
+// happened says in one line why a request had no usable answer.
+func (s *Source) happened(asked context.Context, err error) string {
+	var link *url.Error
+	if errors.As(err, &link) {
+		err = link.Err // the URL is long and the host is said anyway
+	}
+	var status apierrors.APIStatus
+	switch {
+	case asked != nil && errors.Is(asked.Err(), context.DeadlineExceeded):
+		return s.host + ": " + context.Cause(asked).Error()
+	case errors.Is(err, context.DeadlineExceeded):
+		return s.host + ": no answer in time"
+	case errors.As(err, &status):
+		code := int(status.Status().Code)
+		return fmt.Sprintf("%s: %d %s: %s", s.host, code, http.StatusText(code), clip(status.Status().Message))
+	}
+	return s.host + ": " + clip(err.Error())
+}
+
+// clip makes one short line of a message that somebody else wrote.
+func clip(v string) string {
+	v = strings.Join(strings.Fields(v), " ")
+	const most = 300
+	if len(v) <= most {
+		return v
+	}
+	return strings.ToValidUTF8(v[:most], "") + "…"
+}
+
+// passing reports whether a second attempt is worthwhile at once: the connection
+// was refused or broke, or a load balancer had no backend. A timeout is not: it
+// has cost enough already.
+func passing(asked context.Context, err error) bool {
+	if err == nil || asked.Err() != nil || errors.Is(err, errGarbage) {
+		return false
+	}
+	var status apierrors.APIStatus
+	if errors.As(err, &status) {
+		code := status.Status().Code
+		return code == http.StatusBadGateway || code == http.StatusServiceUnavailable
+	}
+	var unverified x509.UnknownAuthorityError
+	var link *url.Error
+	return errors.As(err, &link) && !errors.As(err, &unverified)
+}

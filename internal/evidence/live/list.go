@@ -1,0 +1,190 @@
+package live
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/rollcall-project/rollcall/internal/evidence"
+)
+
+// ContentKey marks an object of which not everything was read; ContentMetadata
+// is its value on a Secret of which only the metadata was asked for.
+const (
+	ContentKey      = "rollcall.dev/content"
+	ContentMetadata = "metadata"
+)
+
+// maxPages bounds a list whose server never says that it is complete.
+const maxPages = 4000
+
+// List implements evidence.Source. Objects are in the version that the API
+// prefers. Secrets outside Options.SecretNamespaces carry their metadata only
+// and the key ContentKey.
+func (s *Source) List(ctx context.Context, r evidence.Resource, namespace string) ([]evidence.Object, error) {
+	need := evidence.Objects(r, namespace)
+	var list []evidence.Object
+	var err error
+	switch {
+	case r == evidence.MCSProbes:
+		list, err = s.askMCS(ctx)
+	case r.Group == evidence.ProbeGroup:
+		return nil, &evidence.Unavailable{Need: need, Why: evidence.NotCollected, Detail: "no probe of the live cluster gives it"}
+	default:
+		list, err = s.list(ctx, need)
+	}
+	if u, ok := evidence.AsUnavailable(err); ok {
+		named := *u
+		named.Need = need // what was in the way may have been another read
+		return nil, &named
+	}
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(list, func(a, b evidence.Object) int {
+		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+	})
+	return list, nil
+}
+
+func (s *Source) list(ctx context.Context, need evidence.Need) ([]evidence.Object, error) {
+	as, err := s.resolve(ctx, need.Resource)
+	if errors.Is(err, errNotServed) {
+		return nil, &evidence.Unavailable{Need: need, Why: evidence.NotServed, Detail: "the API has no " + need.Resource.String()}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if need.Namespace != "" && !as.Namespaced {
+		return nil, fmt.Errorf("list %s: %s has no namespaces", need, need.Resource)
+	}
+	form := s.formOf(as, need.Namespace)
+	list, err := s.pages(ctx, need, as, form)
+	if expired(err) {
+		// The snapshot that the pages come from was compacted away: begin once more.
+		list, err = s.pages(ctx, need, as, form)
+	}
+	if expired(err) {
+		return nil, &evidence.Unavailable{Need: need, Why: evidence.Unreachable, Detail: "the list expired twice while its pages were read"}
+	}
+	return list, err
+}
+
+// expired reports whether the snapshot that a list's pages come from is gone.
+func expired(err error) bool { return apierrors.IsResourceExpired(err) || apierrors.IsGone(err) }
+
+// pages reads a list page by page. While one page is fetched the one before is
+// converted. An expired list comes back as it is; every other failure is
+// Unavailable. That includes a 404: discovery said that the resource is there.
+func (s *Source) pages(ctx context.Context, need evidence.Need, as served, form form) ([]evidence.Object, error) {
+	var parts [][]evidence.Object
+	var convert errgroup.Group
+	convert.SetLimit(2)
+	token := ""
+	for n := 0; ; n++ {
+		p, err := s.page(ctx, need, as, form, token)
+		if err != nil {
+			_ = convert.Wait() // the fetch's error is the one that says what happened
+			return nil, err
+		}
+		parts = append(parts, nil)
+		convert.Go(func() error {
+			objects, err := p.objects(s, as)
+			parts[n] = objects
+			return err
+		})
+		if p.next == "" {
+			break
+		}
+		if p.next == token || n >= maxPages {
+			_ = convert.Wait() // the endless list is the error
+			return nil, s.unavailable(ctx, nil, need, Access{}, garbage("the list of %s does not end", need.Resource))
+		}
+		token = p.next
+	}
+	if err := convert.Wait(); err != nil {
+		return nil, s.unavailable(ctx, nil, need, Access{}, err)
+	}
+	return slices.Concat(parts...), nil
+}
+
+// page fetches and decodes one page.
+func (s *Source) page(caller context.Context, need evidence.Need, as served, form form, token string) (page, error) {
+	right := Access{Verb: "list", Resource: as.Resource, Namespace: need.Namespace}
+	for attempt := 1; ; attempt++ {
+		ctx, cancel := s.bound(caller, s.opts.RequestTimeout)
+		p, err := s.pageOnce(ctx, need.Namespace, as, form, token)
+		again := attempt == 1 && passing(ctx, err)
+		if !expired(err) {
+			err = s.unavailable(caller, ctx, need, right, err)
+		}
+		cancel()
+		if again && s.pause(caller) {
+			continue
+		}
+		return p, err
+	}
+}
+
+func (s *Source) pageOnce(ctx context.Context, namespace string, as served, form form, token string) (page, error) {
+	req := s.rest.Get().AbsPath(as.path(namespace)...).SetHeader("Accept", form.accept).
+		Param("limit", strconv.Itoa(s.opts.PageSize)).MaxRetries(2)
+	if token != "" {
+		req.Param("continue", token)
+	}
+	var kind string
+	result := req.Do(ctx).ContentType(&kind)
+	if err := result.Error(); err != nil {
+		return page{}, err
+	}
+	body, err := result.Raw()
+	if err != nil {
+		return page{}, err
+	}
+	p, err := decode(body, kind, as, form)
+	p.readAt = s.opts.Now()
+	return p, err
+}
+
+// page is one decoded page of a list.
+type page struct {
+	next   string // continue token, "" on the last page
+	items  []item
+	readAt time.Time
+}
+
+// item yields one object's content.
+type item func() (map[string]any, error)
+
+func (p page) objects(s *Source, as served) ([]evidence.Object, error) {
+	list := make([]evidence.Object, 0, len(p.items))
+	for _, it := range p.items {
+		content, err := it()
+		if err != nil {
+			return nil, err
+		}
+		o := evidence.Object{
+			Resource: as.Resource, Content: content, ReadAt: p.readAt,
+			Namespace: evidence.String(content, "metadata", "namespace"), Name: evidence.String(content, "metadata", "name"),
+		}
+		if o.Name == "" {
+			return nil, garbage("an object of %s without a name", as.Resource)
+		}
+		if as.Namespaced == (o.Namespace == "") {
+			return nil, garbage("%s/%s is in namespace %q", as.Resource, o.Name, o.Namespace)
+		}
+		if as.Resource == evidence.Secrets {
+			hideAnnotations(content)
+		}
+		o.Loc = as.locator(o.Namespace, o.Name)
+		list = append(list, o)
+	}
+	return list, nil
+}

@@ -1,0 +1,116 @@
+package live
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"golang.org/x/sync/errgroup"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/rollcall-project/rollcall/internal/evidence"
+)
+
+// Right is whether the API allows one access that a need asks for.
+type Right struct {
+	Need    evidence.Need
+	Access  Access
+	Allowed bool
+	Err     error // the API could not say; Allowed means nothing then
+}
+
+// NeedsOf returns the accesses that reading a need takes. Journals and contents
+// of Secrets are listed, although they are read only when asked for.
+func NeedsOf(n evidence.Need) []Access {
+	list := func(r evidence.Resource, namespace string) Access {
+		return Access{Verb: "list", Resource: r, Namespace: namespace}
+	}
+	switch {
+	case n.Resource == evidence.MCSProbes:
+		return []Access{list(evidence.Nodes, ""), list(evidence.MachineConfigPools, ""), list(evidence.Infrastructures, "")}
+	case n.Resource.Group == evidence.ProbeGroup && n.Resource.Name != "":
+		return nil
+	case n.Resource.Name != "":
+		return []Access{list(n.Resource, n.Namespace)}
+	case n.Text.Kind == evidence.ContainerLog:
+		return []Access{
+			list(evidence.Pods, n.Text.Namespace),
+			{Verb: "get", Resource: evidence.Pods, Subresource: "log", Namespace: n.Text.Namespace},
+		}
+	case n.Text.Kind == evidence.Journal:
+		return []Access{list(evidence.Nodes, ""), {Verb: "get", Resource: evidence.Nodes, Subresource: "proxy"}}
+	}
+	return nil
+}
+
+// Rights asks the API which accesses of the needs it allows, each distinct one
+// once, in the order of the needs. It fails only when the caller cancels: an API
+// that cannot say is in Right.Err.
+func (s *Source) Rights(ctx context.Context, needs []evidence.Need) ([]Right, error) {
+	var rights []Right
+	for _, n := range needs {
+		for _, a := range NeedsOf(n) {
+			rights = append(rights, Right{Need: n, Access: a})
+		}
+	}
+	var group errgroup.Group
+	group.SetLimit(8)
+	for i := range rights {
+		group.Go(func() error {
+			rights[i].Allowed, rights[i].Err = s.allowed(ctx, rights[i].Access)
+			return nil
+		})
+	}
+	_ = group.Wait() // every failure is in its Right
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return nil, fmt.Errorf("ask for rights: %w", ctx.Err())
+	}
+	return rights, nil
+}
+
+// allowed asks the API once whether an access is allowed to who asks.
+func (s *Source) allowed(ctx context.Context, a Access) (bool, error) {
+	return memo(&s.memoMu, s.rights, a).get(ctx, func(ctx context.Context) (bool, error) { return s.review(ctx, a) })
+}
+
+// reviewStatus is what is read of a SelfSubjectAccessReview's answer.
+type reviewStatus struct {
+	Kind   string `json:"kind"`
+	Status *struct {
+		Allowed         bool   `json:"allowed"`
+		EvaluationError string `json:"evaluationError"`
+	} `json:"status"`
+}
+
+// review sends one SelfSubjectAccessReview. The API server answers it and stores
+// nothing; every authenticated user may ask it.
+func (s *Source) review(caller context.Context, a Access) (bool, error) {
+	ctx, cancel := s.bound(caller, s.opts.RequestTimeout)
+	defer cancel()
+	right := Access{Verb: "create", Resource: evidence.Resource{Group: "authorization.k8s.io", Name: "selfsubjectaccessreviews"}}
+	body, err := json.Marshal(map[string]any{
+		"apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectAccessReview",
+		"spec": map[string]any{"resourceAttributes": map[string]string{
+			"verb": a.Verb, "group": a.Resource.Group, "resource": a.Resource.Name, "subresource": a.Subresource, "namespace": a.Namespace,
+		}},
+	})
+	if err != nil {
+		return false, fmt.Errorf("encode the question whether one may %s: %w", a, err)
+	}
+	result := s.rest.Post().AbsPath("apis", "authorization.k8s.io", "v1", "selfsubjectaccessreviews").
+		SetHeader("Content-Type", runtime.ContentTypeJSON).SetHeader("Accept", runtime.ContentTypeJSON).
+		MaxRetries(2).Body(body).Do(ctx)
+	if err := result.Error(); err != nil {
+		return false, s.unavailable(caller, ctx, evidence.Need{Resource: right.Resource}, right, err)
+	}
+	answer, err := result.Raw()
+	if err != nil {
+		return false, s.unavailable(caller, ctx, evidence.Need{Resource: right.Resource}, right, err)
+	}
+	var got reviewStatus
+	if err := json.Unmarshal(answer, &got); err != nil || got.Kind != "SelfSubjectAccessReview" || got.Status == nil {
+		return false, s.unavailable(caller, ctx, evidence.Need{Resource: right.Resource}, right, garbage("%s", clip(string(answer[:min(len(answer), 2000)]))))
+	}
+	return got.Status.Allowed, nil
+}

@@ -1,0 +1,44 @@
+package live
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+)
+
+// maxAnswer bounds one answer of the API after decompression. etcd bounds an
+// object at 1.5 MiB, so that a page of real objects is far below.
+const maxAnswer = 512 << 20
+
+// boundedTransport bounds the size of answers: client-go reads them whole.
+type boundedTransport struct{ next http.RoundTripper }
+
+// WrappedRoundTripper lets client-go find the transport below.
+func (t boundedTransport) WrappedRoundTripper() http.RoundTripper { return t.next }
+
+// RoundTrip implements http.RoundTripper.
+func (t boundedTransport) RoundTrip(req *http.Request) (*http.Response, error) {
+	resp, err := t.next.RoundTrip(req)
+	if err != nil {
+		return nil, err
+	}
+	resp.Body = &boundedBody{ReadCloser: resp.Body, left: maxAnswer}
+	return resp, nil
+}
+
+type boundedBody struct {
+	io.ReadCloser
+	left int64
+}
+
+func (b *boundedBody) Read(p []byte) (int, error) {
+	if b.left <= 0 {
+		return 0, fmt.Errorf("the answer has more than %d MiB", int64(maxAnswer)>>20)
+	}
+	if int64(len(p)) > b.left {
+		p = p[:b.left]
+	}
+	n, err := b.ReadCloser.Read(p)
+	b.left -= int64(n)
+	return n, err
+}
