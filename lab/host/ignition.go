@@ -77,12 +77,7 @@ func (h *Host) watchIgnition(ctx context.Context, cmd *exec.Cmd) error {
 	wg.Go(func() {
 		last = h.copyLines(pr, fmt.Sprintf("ignition[%d]", cmd.Process.Pid))
 	})
-	wg.Go(func() {
-		began := h.now()
-		for h.sleepOr(done, h.pace.StartJob) {
-			h.console.status(startJob(ignitionUnit, h.now().Sub(began)))
-		}
-	})
+	wg.Go(func() { h.startJobLines(done) })
 	err := cmd.Wait()
 	pw.Close()
 	close(done)
@@ -98,6 +93,14 @@ func (h *Host) watchIgnition(ctx context.Context, cmd *exec.Cmd) error {
 	}
 	h.console.status("[  OK  ] Finished " + ignitionUnit + ".")
 	return nil
+}
+
+// startJobLines prints now and then that the job still runs, until done.
+func (h *Host) startJobLines(done <-chan struct{}) {
+	began := h.now()
+	for h.sleepOr(done, h.pace.StartJob) {
+		h.console.status(startJob(ignitionUnit, h.now().Sub(began)))
+	}
 }
 
 // copyLines copies r to the console line by line and returns the last one. A
