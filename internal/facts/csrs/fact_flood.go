@@ -1,0 +1,78 @@
+package csrs
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/facts"
+	"github.com/rollcall-project/rollcall/internal/fault"
+)
+
+// FloodSeen is the fact csr-flood.
+type FloodSeen struct {
+	Pending  int       `cel:"pending"` // requests of nodes younger than an hour that are not approved
+	Limit    int       `cel:"limit"`
+	Exceeded bool      `cel:"exceeded"`
+	Since    time.Time `cel:"since"`  // when the request was made that exceeded the limit
+	Logged   int       `cel:"logged"` // lines in which the approver says that it ignores all
+}
+
+// FloodFact is the fact csr-flood.
+func FloodFact() facts.Fact {
+	return facts.Define("csr-flood", fault.Cluster, "whether so many requests wait that the approver ignores all",
+		[]evidence.Need{
+			evidence.Objects(evidence.CSRs, ""),
+			evidence.Objects(evidence.Nodes, ""),
+			evidence.Objects(evidence.Machines, MachineNamespace),
+			evidence.Texts(approverLog),
+		}, readFlood)
+}
+
+func readFlood(ctx context.Context, w *facts.World, _ fault.Subject) (FloodSeen, facts.Proof, error) {
+	var p facts.Proof
+	var f FloodSeen
+	all, err := All(ctx, w)
+	if err != nil {
+		return f, p, err
+	}
+	machines, err := Machines(ctx, w)
+	if err := miss(&p, err, "limit"); err != nil {
+		return f, p, err
+	}
+	nodes, err := w.List(ctx, evidence.Nodes, "")
+	if err := miss(&p, err, "limit"); err != nil {
+		return f, p, err
+	}
+	count := CountFlood(all, len(machines), len(nodes), w.Now)
+	f.Pending, f.Limit, f.Exceeded = count.Pending, count.Limit, count.Exceeded()
+	switch {
+	case p.Unknown["limit"] != "" && count.Pending > MaxPendingExtra:
+		p.Miss("exceeded", errUnknown(p.Unknown["limit"])) // below 101 no number of machines matters
+	case f.Exceeded:
+		f.Since = since(all, count.Limit, w.Now)
+		p.Add(evidence.Locator{Path: evidence.CSRs.String()}, fmt.Sprintf("%d requests of nodes wait, the limit is %d", f.Pending, f.Limit),
+			f.Since, "pending", "limit", "exceeded")
+	}
+	lines, err := w.Matches(ctx, approverLog, sigFlood)
+	if err := miss(&p, err, "logged"); err != nil {
+		return f, p, err
+	}
+	f.Logged = len(lines)
+	if len(lines) > 0 {
+		last := lines[len(lines)-1].Line
+		p.Add(last.Loc, last.Text, last.Time, "logged")
+	}
+	return f, p, nil
+}
+
+// since finds the young request with which the limit was passed.
+func since(all []Request, limit int, now time.Time) time.Time {
+	for i := range all {
+		if CountFlood(all[:i+1], 0, 0, now).Pending > limit {
+			return all[i].Created
+		}
+	}
+	return time.Time{}
+}

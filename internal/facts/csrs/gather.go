@@ -1,0 +1,223 @@
+package csrs
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	machinev1 "github.com/openshift/api/machine/v1beta1"
+	certificatesv1 "k8s.io/api/certificates/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/facts"
+)
+
+// MachineNamespace is where the Machines of a self-managed cluster live.
+const MachineNamespace = "openshift-machine-api"
+
+// Kept is how long the controller manager keeps requests that were answered
+// (kubernetes/kubernetes:pkg/controller/certificates/cleaner/cleaner.go
+// approvedExpiration, deniedExpiration); pending ones are kept for 24 h.
+const Kept = time.Hour
+
+// All returns every request, oldest first.
+func All(ctx context.Context, w *facts.World) ([]Request, error) {
+	return facts.Memo(ctx, w, "csrs.all", func(ctx context.Context, w *facts.World) ([]Request, error) {
+		objects, err := w.List(ctx, evidence.CSRs, "")
+		if err != nil {
+			return nil, err
+		}
+		var all []Request
+		for _, o := range objects {
+			r, err := Parse(o)
+			if _, damaged := evidence.AsUnavailable(err); damaged {
+				continue // one object that does not fit its schema must not hide the others
+			}
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, r)
+		}
+		slices.SortFunc(all, func(a, b Request) int {
+			return cmp.Or(a.Created.Compare(b.Created), cmp.Compare(a.Name, b.Name))
+		})
+		return all, nil
+	})
+}
+
+// Siblings returns the requests of the same kind for the same node, oldest
+// first, r among them. The kubelet makes a new one, with a new key, at every
+// start and every 15 minutes without an answer; only the newest is of use to it
+// (kubernetes/client-go:util/certificate/certificate_manager.go).
+func Siblings(all []Request, r Request) []Request {
+	var list []Request
+	for _, o := range all {
+		if o.Kind == r.Kind && o.NodeName == r.NodeName && o.Signer == r.Signer {
+			list = append(list, o)
+		}
+	}
+	return list
+}
+
+// Newest reports whether no younger request of its kind exists for the node. A
+// request whose node is not known stands for itself.
+func Newest(all []Request, r Request) bool {
+	if r.NodeName == "" {
+		return true
+	}
+	same := Siblings(all, r)
+	return same[len(same)-1].Name == r.Name
+}
+
+// Machines returns the Machines as the approver sees them. A cluster without the
+// Machine API has none, which is known.
+func Machines(ctx context.Context, w *facts.World) ([]Machine, error) {
+	return facts.Memo(ctx, w, "csrs.machines", func(ctx context.Context, w *facts.World) ([]Machine, error) {
+		objects, err := w.List(ctx, evidence.Machines, MachineNamespace)
+		if u, ok := evidence.AsUnavailable(err); ok && u.Why == evidence.NotServed {
+			return nil, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		var all []Machine
+		for _, o := range objects {
+			m, err := evidence.Decode[machinev1.Machine](o)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, machineFrom(&m))
+		}
+		return all, nil
+	})
+}
+
+func machineFrom(m *machinev1.Machine) Machine {
+	out := Machine{Name: m.Name, Created: m.CreationTimestamp.UTC()}
+	if m.Status.NodeRef != nil {
+		out.NodeRef = m.Status.NodeRef.Name
+	}
+	for _, a := range m.Status.Addresses {
+		switch a.Type {
+		case corev1.NodeInternalDNS:
+			out.DNS = append(out.DNS, a.Address)
+		case corev1.NodeExternalDNS, corev1.NodeHostName:
+			out.ExtDNS = append(out.ExtDNS, a.Address)
+		case corev1.NodeInternalIP, corev1.NodeExternalIP:
+			out.IPs = append(out.IPs, a.Address)
+		}
+	}
+	return out
+}
+
+// Gather reads what the approver's decision on r depends on. What cannot be read
+// is not known in the result; the error is a defect.
+func Gather(ctx context.Context, w *facts.World, r Request) (Surroundings, error) {
+	s := Surroundings{Version: w.Version}
+	machines, err := Machines(ctx, w)
+	if s.Machines, err = known(machines, err); err != nil {
+		return s, err
+	}
+	disabled, err := flowDisabled(ctx, w)
+	if s.FlowDisabled, err = known(disabled, err); err != nil {
+		return s, err
+	}
+	node, exists, err := w.Get(ctx, evidence.Nodes, "", r.NodeName)
+	if s.NodeExists, err = known(exists, err); err != nil {
+		return s, err
+	}
+	if r.Kind == Serving {
+		all, err := All(ctx, w)
+		if err != nil {
+			return s, err
+		}
+		s.Serving = serves(all, r, node, w.Now)
+	}
+	s.Candidate, err = candidate(ctx, w, r.NodeName)
+	return s, err
+}
+
+func known[T any](v T, err error) (Known[T], error) {
+	if u, ok := evidence.AsUnavailable(err); ok {
+		return NotKnown[T](u.Error()), nil
+	}
+	if err != nil {
+		return Known[T]{}, err
+	}
+	return Is(v), nil
+}
+
+// serves derives what certificate the node's kubelet serves from the newest
+// request that was issued. Answered requests are kept for an hour only, so that
+// none is left proves something only for a younger node.
+func serves(all []Request, r Request, node evidence.Object, now time.Time) Known[*Renewal] {
+	var last *Request
+	for _, o := range Siblings(all, r) {
+		if o.Certificate != nil && o.Created.Before(r.Created) {
+			last = &o
+		}
+	}
+	if last == nil {
+		if born := node.Created(); !born.IsZero() && now.Sub(born) < Kept {
+			return Is[*Renewal](nil)
+		}
+		return NotKnown[*Renewal]("no issued serving request of the node is left; they are deleted an hour after they were made")
+	}
+	c := last.Certificate
+	renewal := &Renewal{CN: c.Subject.CommonName, DNSNames: c.DNSNames, NotAfter: c.NotAfter}
+	for _, ip := range c.IPAddresses {
+		renewal.IPs = append(renewal.IPs, ip.String())
+	}
+	return Is(renewal)
+}
+
+// candidate names the Machine whose BareMetalHost was inspected or is named as
+// the node: the Machine that should belong to it, whatever its addresses say.
+func candidate(ctx context.Context, w *facts.World, node string) (string, error) {
+	hosts, err := w.List(ctx, evidence.BareMetalHosts, MachineNamespace)
+	if _, ok := evidence.AsUnavailable(err); ok {
+		return "", nil // only a hint; the Machines themselves decide
+	}
+	if err != nil {
+		return "", err
+	}
+	for _, h := range hosts {
+		if evidence.String(h.Content, "spec", "consumerRef", "kind") != "Machine" {
+			continue
+		}
+		inspected := evidence.String(h.Content, "status", "hardware", "hostname")
+		if label(h.Name) == label(node) || (inspected != "" && label(inspected) == label(node)) {
+			return evidence.String(h.Content, "spec", "consumerRef", "name"), nil
+		}
+	}
+	return "", nil
+}
+
+// Flood is the approver's guard against a storm of requests: above the limit it
+// ignores all of them (controller.go reconcileLimits).
+type Flood struct {
+	Pending int
+	Limit   int
+}
+
+// CountFlood counts as the approver does at a time: young requests of nodes that
+// are not approved, against the larger of Machines and Nodes plus 100.
+func CountFlood(all []Request, machines, nodes int, now time.Time) Flood {
+	f := Flood{Limit: max(machines, nodes) + MaxPendingExtra}
+	for _, r := range all {
+		if !r.Created.After(now.Add(-MaxPendingAge)) || !r.Created.Before(now.Add(MachineSkew)) || r.State == Approved || r.State == Issued {
+			continue
+		}
+		client := r.Signer == certificatesv1.KubeAPIServerClientKubeletSignerName && r.Requester == Bootstrapper
+		serving := r.Signer == certificatesv1.KubeletServingSignerName && slices.Contains(r.Groups, NodesGroup)
+		if client || serving {
+			f.Pending++
+		}
+	}
+	return f
+}
+
+// Exceeded reports whether the approver ignores all requests.
+func (f Flood) Exceeded() bool { return f.Pending > f.Limit }

@@ -1,0 +1,8 @@
+package csrs
+
+import "github.com/rollcall-project/rollcall/internal/facts"
+
+// Facts lists the facts of this package.
+func Facts() []facts.Fact {
+	return []facts.Fact{RequestFact(), ApproverFact(), FloodFact()}
+}

@@ -1,0 +1,79 @@
+package csrs
+
+import (
+	"context"
+	"regexp"
+
+	"github.com/rollcall-project/rollcall/internal/evidence/scan"
+	"github.com/rollcall-project/rollcall/internal/facts"
+)
+
+const (
+	sigApproved = "approver-approved"
+	sigFlood    = "approver-flood"
+)
+
+// refusal is a line in which the approver says why it does not approve. Group 1
+// of the pattern is the request's name.
+type refusal struct {
+	id      string
+	waits   Waits
+	literal string
+	pattern string
+}
+
+// refusals are the lines of openshift/cluster-machine-approver:
+// pkg/controller/csr_check.go and controller.go, 4.0 to main. What follows the
+// request's name was reworded over the releases; the literals are what stayed.
+var refusals = []refusal{
+	{"approver-node-exists", WaitsNodeExists, "already exists, cannot approve", `([A-Za-z0-9.:-]+): node \S+ already exists, cannot approve`},
+	{"approver-no-machine", WaitsNoMachine, "failed to find machine", `([A-Za-z0-9.:-]+): failed to find machine (?:with InternalDNS matching|for node) \S+, cannot approve`},
+	{"approver-node-ref", WaitsNodeRef, "already has node ref, cannot approve", `([A-Za-z0-9.:-]+): machine for node .* already has node ref, cannot approve`},
+	{"approver-window", WaitsWindow, "csr creation time", `([A-Za-z0-9.:-]+): CSR creation time .* not in range`},
+	{"approver-dns", WaitsNames, "not in machine names", `([A-Za-z0-9.:-]+): DNS name '[^']*' not in machine names`},
+	{"approver-ip", WaitsNames, "not in machine addresses", `([A-Za-z0-9.:-]+): IP address '[^']*' not in machine addresses`},
+	{"approver-no-target", WaitsNoMachine, "no target machine", `([A-Za-z0-9.:-]+):? (?:Serving Cert: No target machine for node|not authorized: No target machine)`},
+	{"approver-flow", WaitsFlowDisabled, "rejected as the flow is disabled", `CSR:? ?([A-Za-z0-9.:-]+) for node client cert rejected as the flow is disabled`},
+	{"approver-shape", WaitsShape, "unrecoverable serving cert error", `([A-Za-z0-9.:-]+): Unrecoverable serving cert error`},
+}
+
+// Signatures lists what the facts of this package look for in logs.
+func Signatures() []scan.Signature {
+	list := []scan.Signature{
+		{ID: sigApproved, Literal: " approved", Pattern: regexp.MustCompile(`CSR ([A-Za-z0-9.:-]+) approved$`)},
+		{ID: sigFlood, Literal: "ignoring all csrs as too many recent pending", Pattern: regexp.MustCompile(`(?i)pending CSRs: (\d+); max pending allowed: (\d+)`)},
+	}
+	for _, r := range refusals {
+		list = append(list, scan.Signature{ID: r.id, Literal: r.literal, Pattern: regexp.MustCompile(`(?i)` + r.pattern)})
+	}
+	return list
+}
+
+// logged finds the last line in which the approver refuses a request.
+type loggedRefusal struct {
+	waits Waits
+	text  string
+	found bool
+}
+
+// said returns the approver's last words on a request, with their proof.
+func said(ctx context.Context, w *facts.World, name string, p *facts.Proof) (loggedRefusal, error) {
+	var out loggedRefusal
+	for _, s := range refusals {
+		lines, err := w.Matches(ctx, approverLog, s.id)
+		if err != nil {
+			return out, err
+		}
+		for i := len(lines) - 1; i >= 0; i-- {
+			if len(lines[i].Groups) > 1 && lines[i].Groups[1] == name {
+				l := lines[i].Line
+				p.Add(l.Loc, l.Text, l.Time, "logged")
+				if !out.found {
+					out = loggedRefusal{waits: s.waits, text: l.Text, found: true}
+				}
+				break
+			}
+		}
+	}
+	return out, nil
+}
