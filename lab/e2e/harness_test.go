@@ -1,0 +1,221 @@
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// The programs under test, built once.
+var rollcallBin, labBin string
+
+func TestMain(m *testing.M) { os.Exit(testMain(m)) }
+
+func testMain(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "rollcall-e2e-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	rollcallBin, labBin = filepath.Join(dir, "rollcall"), filepath.Join(dir, "rollcall-lab")
+	for _, b := range []struct{ in, out, pkg string }{
+		{"../..", rollcallBin, "./cmd/rollcall"},
+		{"..", labBin, "./cmd/rollcall-lab"},
+	} {
+		build := exec.Command("go", "build", "-o", b.out, b.pkg)
+		build.Dir = b.in
+		if out, err := build.CombinedOutput(); err != nil {
+			fmt.Fprintf(os.Stderr, "build %s: %v\n%s", b.pkg, err, out)
+			return 1
+		}
+	}
+	return m.Run()
+}
+
+// world is one lab and what a test does with it.
+type world struct {
+	t     *testing.T
+	dir   string // of the lab
+	state string // of the tool: plans, journals
+	kube  string // kubeconfig that the tool uses
+	proxy *proxy
+}
+
+// up starts a scenario in a directory of its own and takes it down at the end.
+func up(t *testing.T, scenario string, args ...string) *world {
+	t.Helper()
+	source, err := filepath.Abs("../servers")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &world{t: t, dir: filepath.Join(t.TempDir(), "lab"), state: t.TempDir()}
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Log("lab at the end:\n" + w.lab("status").out)
+		}
+		if r := w.lab("down"); r.code != 0 {
+			t.Errorf("lab down: %s", r)
+		}
+	})
+	r := w.lab(append([]string{"--source", source, "up", scenario}, args...)...)
+	if r.code != 0 {
+		t.Fatalf("lab up %s: %s", scenario, r)
+	}
+	w.kube = strings.TrimSpace(w.lab("kubeconfig").out)
+	w.proxy = newProxy(t, w.kube)
+	w.kube = w.proxy.config
+	return w
+}
+
+// result is how a process ended.
+type result struct {
+	args     []string
+	out, err string
+	code     int // -1: killed
+}
+
+func (r result) String() string {
+	return fmt.Sprintf("%s: exit %d\n%s\n%s", strings.Join(r.args, " "), r.code, r.out, r.err)
+}
+
+func (w *world) lab(args ...string) result {
+	w.t.Helper()
+	return w.start(labBin, nil, append([]string{"--dir", w.dir}, args...)...)
+}
+
+// rollcall runs the tool as a user would.
+func (w *world) rollcall(args ...string) result {
+	w.t.Helper()
+	return w.start(rollcallBin, w.proxy, args...)
+}
+
+// live adds what makes the tool look at the lab's cluster.
+func (w *world) live(args ...string) result {
+	w.t.Helper()
+	return w.rollcall(append(args, "--kubeconfig", w.kube)...)
+}
+
+func (w *world) start(bin string, p *proxy, args ...string) result {
+	w.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 15*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, bin, args...)
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	cmd.Env = append(os.Environ(), "XDG_STATE_HOME="+w.state, "KUBECONFIG=", "NO_COLOR=1")
+	if bin == labBin {
+		cmd.Env = os.Environ()
+	}
+	if err := cmd.Start(); err != nil {
+		w.t.Fatal(err)
+	}
+	if p != nil {
+		p.watch(cmd.Process)
+	}
+	err := cmd.Wait()
+	r := result{args: append([]string{filepath.Base(bin)}, args...), out: out.String(), err: errs.String()}
+	var exit *exec.ExitError
+	switch {
+	case err == nil:
+	case errors.As(err, &exit):
+		r.code = exit.ExitCode()
+	default:
+		w.t.Fatalf("%s: %v", r, err)
+	}
+	return r
+}
+
+// diagnosis is what the tests look at in the JSON contract.
+type diagnosis struct {
+	Verdict struct{ Class, Reason string }
+	Roots   []struct {
+		Fault      string
+		Subject    subject
+		Confidence string
+		Deadlock   int
+		Evidence   []struct{ Excerpt string }
+		Explains   []struct {
+			Fault   string
+			Subject subject
+		}
+	}
+	Deadlocks   []struct{ Members []struct{ Fault string } }
+	Unexplained []struct {
+		Fault   string
+		Subject subject
+	}
+	Findings []struct {
+		Fault   string
+		Subject subject
+		Outcome string
+	}
+	Hosts []struct {
+		Name, Stage, State string
+	}
+}
+
+type subject struct{ Kind, Name string }
+
+func (s subject) String() string { return s.Kind + "/" + s.Name }
+
+func parse(t *testing.T, r result) diagnosis {
+	t.Helper()
+	var d diagnosis
+	if err := json.Unmarshal([]byte(r.out), &d); err != nil {
+		t.Fatalf("the output is no JSON: %v\n%s", err, r)
+	}
+	return d
+}
+
+// roots renders the roots for comparison: fault, subject, confidence.
+func (d diagnosis) roots() string {
+	var list []string
+	for _, r := range d.Roots {
+		list = append(list, r.Fault+" "+r.Subject.String()+" "+r.Confidence)
+	}
+	return strings.Join(list, ", ")
+}
+
+func (d diagnosis) hosts() string {
+	var list []string
+	for _, h := range d.Hosts {
+		list = append(list, h.Name+":"+h.Stage+":"+h.State)
+	}
+	return strings.Join(list, " ")
+}
+
+// present lists the present findings.
+func (d diagnosis) present() string {
+	var list []string
+	for _, f := range d.Findings {
+		if f.Outcome == "present" {
+			list = append(list, f.Fault+" "+f.Subject.String())
+		}
+	}
+	return strings.Join(list, ", ")
+}
+
+// eventually repeats a question until it is answered with "" or the time is over.
+func eventually(t *testing.T, within time.Duration, ask func() string) {
+	t.Helper()
+	deadline := time.Now().Add(within)
+	for {
+		why := ask()
+		if why == "" {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("after %s: %s", within, why)
+		}
+		time.Sleep(time.Second)
+	}
+}
