@@ -1,0 +1,277 @@
+package archive
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/rollcall-project/rollcall/internal/evidence"
+)
+
+// The kinds of archive, as Description.Kind.
+const (
+	MustGather = "must-gather"
+	Inspect    = "inspect"
+	Collection = "collection" // Rollcall's own
+	Tree       = "tree"       // the layout, written by something else
+)
+
+// Source is an archive as an evidence.Source. It is safe for concurrent use and
+// keeps no decoded object: the Reader above it reads each need once.
+type Source struct {
+	name     string // what the user called it
+	base     string // its last element, in locators
+	kind     string
+	store    store
+	closer   io.Closer
+	objects  map[evidence.Resource][]entry // sorted by path
+	texts    []entry                       // sorted by path
+	roots    []string
+	stamps   []time.Time // ends of collection
+	manifest *Manifest
+	named    map[string]file // of a collection: its files by path
+	damaged  []string        // what could not even be indexed
+
+	nowMu    sync.Mutex
+	nowKnown bool
+	now      time.Time
+}
+
+var _ evidence.Source = (*Source)(nil)
+
+// store is where the members' bytes are.
+type store interface {
+	open(ctx context.Context, f file) (io.ReadCloser, error)
+}
+
+// FS returns the archive in a file system; name is what the user calls it. It
+// reads the names, and of the contents only what says what the archive is.
+func FS(fsys fs.FS, name string) (*Source, error) {
+	return fromFS(context.Background(), fsys, name)
+}
+
+func fromFS(ctx context.Context, fsys fs.FS, name string) (*Source, error) {
+	b := newBuilder(name)
+	err := fs.WalkDir(fsys, ".", func(p string, d fs.DirEntry, err error) error {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil {
+			if p == "." {
+				return err
+			}
+			b.damage(p, err)
+			return nil
+		}
+		if !d.Type().IsRegular() {
+			return nil // a link may lead anywhere; collectors of this layout write none
+		}
+		info, err := d.Info()
+		if err != nil {
+			b.damage(p, err)
+			return nil
+		}
+		_, err = b.add(p, info.Size())
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read archive %s: %w", name, err)
+	}
+	return b.finish(ctx, dirStore{fsys})
+}
+
+// dirStore opens members of a file system.
+type dirStore struct{ fsys fs.FS }
+
+func (d dirStore) open(_ context.Context, f file) (io.ReadCloser, error) {
+	return d.fsys.Open(f.path)
+}
+
+// Close releases what the archive holds open.
+func (s *Source) Close() error {
+	if s.closer == nil {
+		return nil
+	}
+	return s.closer.Close()
+}
+
+// builder collects the index in the order in which members come.
+type builder struct {
+	s         *Source
+	count     int
+	small     []entry // stamps, versions and manifests: read at the end
+	marks     marks
+	named     map[string]file
+	sawPrefix []string // first names, for the error message
+}
+
+// marks are names that tell a must-gather from an inspect tree.
+type marks struct{ mustGather, inspect bool }
+
+func newBuilder(name string) *builder {
+	base := path.Base(strings.TrimRight(strings.ReplaceAll(name, "\\", "/"), "/"))
+	return &builder{s: &Source{name: name, base: base, objects: map[evidence.Resource][]entry{}}, named: map[string]file{}}
+}
+
+// add indexes one member and returns what it is. It fails only on limits.
+func (b *builder) add(p string, size int64) (entry, error) {
+	if b.count++; b.count > maxFiles {
+		return entry{}, fmt.Errorf("more than %d files: this is no archive of one cluster; name a directory inside it", maxFiles)
+	}
+	if len(p) > maxPath {
+		b.damage(p[:80]+"...", errors.New("the name is too long"))
+		return entry{}, nil
+	}
+	if len(b.sawPrefix) < 3 {
+		b.sawPrefix = append(b.sawPrefix, p)
+	}
+	e := classify(p)
+	e.file.size = size
+	b.mark(p)
+	return e, b.keep(e)
+}
+
+func (b *builder) keep(e entry) error {
+	switch e.class {
+	case object:
+		b.named[e.file.path] = e.file
+		b.s.objects[e.resource] = append(b.s.objects[e.resource], e)
+	case text:
+		b.named[e.file.path] = e.file
+		b.s.texts = append(b.s.texts, e)
+	case stamp, version, manifest:
+		b.small = append(b.small, e)
+	}
+	return nil
+}
+
+func (b *builder) mark(p string) {
+	for part := range strings.SplitSeq(p, "/") {
+		switch {
+		case strings.HasPrefix(part, "must-gather"), part == "host_service_logs", part == "etcd_info", part == "sysinfo.tgz":
+			b.marks.mustGather = true
+		case strings.HasPrefix(part, "inspect.local."), strings.HasPrefix(part, "aggregated-discovery-api"):
+			b.marks.inspect = true
+		}
+	}
+}
+
+func (b *builder) damage(p string, err error) {
+	if len(b.s.damaged) < 20 {
+		b.s.damaged = append(b.s.damaged, fmt.Sprintf("%s: %v", p, err))
+	}
+}
+
+// finish sorts the index, reads the small files and decides what the archive is.
+func (b *builder) finish(ctx context.Context, st store) (*Source, error) {
+	s := b.s
+	s.store = st
+	byPath := func(x, y entry) int { return strings.Compare(x.file.path, y.file.path) }
+	roots := map[string]bool{}
+	for _, list := range s.objects {
+		slices.SortFunc(list, byPath)
+		for _, e := range list {
+			roots[e.root] = true
+		}
+	}
+	slices.SortFunc(s.texts, byPath)
+	for _, e := range s.texts {
+		roots[e.root] = true
+	}
+	for r := range roots {
+		s.roots = append(s.roots, r)
+	}
+	slices.Sort(s.roots)
+	slices.SortFunc(b.small, byPath)
+	if err := b.readSmall(ctx); err != nil {
+		return nil, err
+	}
+	if len(s.objects) == 0 && len(s.texts) == 0 && s.manifest == nil {
+		return nil, b.foreign()
+	}
+	if s.manifest != nil {
+		s.named = b.named
+	} else if err := s.oneCluster(ctx); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+func (b *builder) readSmall(ctx context.Context) error {
+	s := b.s
+	s.kind = Tree
+	if b.marks.inspect {
+		s.kind = Inspect
+	}
+	if b.marks.mustGather {
+		s.kind = MustGather
+	}
+	for _, e := range b.small {
+		switch e.class {
+		case manifest:
+			raw, err := s.read(ctx, e.file, maxManifest)
+			if err != nil {
+				return fmt.Errorf("read the header of collection %s: %w", s.name, err)
+			}
+			if s.manifest != nil {
+				return fmt.Errorf("read archive %s: it holds several collections of rollcall; name one of them", s.name)
+			}
+			if s.manifest, err = parseManifest(raw, e.root); err != nil {
+				return fmt.Errorf("read the header of collection %s: %s: %w", s.name, e.file.path, err)
+			}
+			s.kind = Collection
+		case stamp:
+			raw, err := s.read(ctx, e.file, maxSmallFile)
+			if err != nil {
+				b.damage(e.file.path, err)
+				continue
+			}
+			s.stamps = append(s.stamps, stampTimes(raw)...)
+			if s.kind == Tree {
+				s.kind = Inspect // inspect writes the file, and no other tool of this layout does
+			}
+		case version:
+			raw, err := s.read(ctx, e.file, maxSmallFile)
+			if err == nil && strings.Contains(string(raw), "must-gather") && s.kind != Collection {
+				s.kind = MustGather
+			}
+		}
+	}
+	return nil
+}
+
+func (b *builder) foreign() error {
+	saw := "it is empty"
+	if b.count > 0 {
+		saw = fmt.Sprintf("%d files such as %s", b.count, strings.Join(b.sawPrefix, ", "))
+	}
+	if len(b.s.damaged) > 0 {
+		saw += "; could not be read: " + strings.Join(b.s.damaged, "; ")
+	}
+	return fmt.Errorf("no object or log of a cluster found in %s (%s); expected the directory or tar of a must-gather, "+
+		"of `oc adm inspect` or of `rollcall collect`, with cluster-scoped-resources/ or namespaces/ somewhere in it", b.s.name, saw)
+}
+
+// read returns the content of a small member.
+func (s *Source) read(ctx context.Context, f file, limit int64) ([]byte, error) {
+	r, err := s.open(ctx, f)
+	if err != nil {
+		return nil, err
+	}
+	raw, err := io.ReadAll(io.LimitReader(r, limit+1))
+	err = errors.Join(err, r.Close())
+	if err != nil {
+		return nil, err
+	}
+	if int64(len(raw)) > limit {
+		return nil, fmt.Errorf("more than %d bytes", limit)
+	}
+	return raw, nil
+}

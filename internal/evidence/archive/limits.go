@@ -1,0 +1,25 @@
+package archive
+
+// An archive is foreign input. Each limit is far above what real archives hold
+// and far below what would hurt.
+const (
+	// maxFiles bounds the index. The largest must-gathers have some ten thousand
+	// files, an index entry costs about 200 bytes.
+	maxFiles = 1 << 20
+	// maxPath bounds one name, as Linux does (PATH_MAX).
+	maxPath = 4096
+	// maxObjectFile bounds one file of objects. Lists of events reach tens of MiB.
+	maxObjectFile = 256 << 20
+	// maxObject bounds the text of one object. etcd refuses requests above 1.5 MiB
+	// (etcd --max-request-bytes); as YAML with indentation that is a few MiB.
+	maxObject = 16 << 20
+	// maxObjects bounds the items of one List file.
+	maxObjects = 1 << 20
+	// maxSmallFile bounds the files that say what the archive is: timestamp, version.
+	maxSmallFile = 1 << 20
+	// maxManifest bounds the header of a collection: about 200 bytes a recorded object.
+	maxManifest = 64 << 20
+	// maxDepth bounds how deep an object nests. API objects stay below 50, also
+	// with OpenAPI schemas in them.
+	maxDepth = 200
+)

@@ -1,0 +1,256 @@
+package archive
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/rollcall-project/rollcall/internal/evidence"
+)
+
+// List implements evidence.Source. Beside objects it may return an
+// *evidence.Unavailable with Damaged: these objects are whole, others could not
+// be read.
+func (s *Source) List(ctx context.Context, r evidence.Resource, namespace string) ([]evidence.Object, error) {
+	need := evidence.Objects(r, namespace)
+	if s.manifest != nil {
+		return s.replayObjects(ctx, need)
+	}
+	c := listing{need: need, at: map[[2]string]int{}}
+	for _, e := range s.objects[r] {
+		if namespace != "" && e.namespace != "" && e.namespace != namespace {
+			continue
+		}
+		if err := s.readEntry(ctx, e, &c); err != nil {
+			return nil, err
+		}
+	}
+	slices.SortFunc(c.found, func(a, b found) int {
+		return cmp.Or(strings.Compare(a.object.Namespace, b.object.Namespace), strings.Compare(a.object.Name, b.object.Name))
+	})
+	objects := make([]evidence.Object, len(c.found))
+	for i, f := range c.found {
+		objects[i] = f.object
+	}
+	switch {
+	case len(c.damaged) > 0:
+		return objects, &evidence.Unavailable{Need: need, Why: evidence.Damaged, Detail: few(c.damaged), Supply: supply(need)}
+	case len(objects) == 0 && !c.looked:
+		return nil, s.notCollected(need)
+	}
+	return objects, nil
+}
+
+// listing is the state of one List.
+type listing struct {
+	need    evidence.Need
+	found   []found
+	at      map[[2]string]int
+	looked  bool // a whole List file without items was there
+	damaged []string
+}
+
+type found struct {
+	object evidence.Object
+	list   bool
+}
+
+func (c *listing) damage(path string, err error) {
+	c.damaged = append(c.damaged, fmt.Sprintf("%s: %v", path, err))
+}
+
+// readEntry adds the objects of one file. Only a cancelled context is an error.
+func (s *Source) readEntry(ctx context.Context, e entry, c *listing) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	raw, err := s.read(ctx, e.file, maxObjectFile)
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err != nil {
+		c.damage(e.file.path, err)
+		return nil
+	}
+	if len(bytes.TrimSpace(raw)) == 0 {
+		c.damage(e.file.path, errors.New("the file is empty"))
+		return nil
+	}
+	for doc := range documents(raw) {
+		s.readDocument(e, doc, c)
+	}
+	return nil
+}
+
+func (s *Source) readDocument(e entry, doc []byte, c *listing) {
+	h := scanHeader(doc)
+	switch {
+	case h.noItems:
+		if h.kind == "" {
+			c.damage(e.file.path, errors.New("the List is cut off"))
+			return
+		}
+		c.looked = true
+	case h.items > 0:
+		items, ok := splitItems(doc[h.items:])
+		if !ok {
+			s.readWhole(e, doc, c)
+			return
+		}
+		s.readItems(e, h, items, c)
+	default:
+		s.readWhole(e, doc, c)
+	}
+}
+
+// readItems decodes the items of a List. The keys of a List are printed in the
+// order of the alphabet, so a List whose kind never came is cut off, and its last
+// item may be too, even where it can still be parsed.
+func (s *Source) readItems(e entry, h header, items [][]byte, c *listing) {
+	cut := h.kind == ""
+	if cut && len(items) > 0 {
+		items = items[:len(items)-1]
+	}
+	for i, item := range items {
+		content, err := decode(item)
+		if err != nil {
+			c.damage(e.file.path, fmt.Errorf("item %d: %w", i+1, err))
+			continue
+		}
+		s.addItem(e, h, content, c)
+	}
+	if cut {
+		c.damage(e.file.path, fmt.Errorf("cut off after %d items", len(items)))
+		return
+	}
+	if len(items) == 0 {
+		c.looked = true
+	}
+}
+
+// readWhole decodes a document that is one object, or a List in another style.
+func (s *Source) readWhole(e entry, doc []byte, c *listing) {
+	content, err := decode(doc)
+	if err != nil {
+		c.damage(e.file.path, err)
+		return
+	}
+	kind := evidence.String(content, "kind")
+	items, isList := content["items"].([]any)
+	_, has := content["items"]
+	if kind != "List" && !(has && strings.HasSuffix(kind, "List")) {
+		s.addObject(e, content, false, c)
+		return
+	}
+	if !isList && content["items"] != nil {
+		c.damage(e.file.path, errors.New("items is no list"))
+		return
+	}
+	if len(items) == 0 {
+		c.looked = true
+	}
+	h := header{apiVersion: evidence.String(content, "apiVersion"), kind: kind}
+	for i, item := range items {
+		m, ok := item.(map[string]any)
+		if !ok {
+			c.damage(e.file.path, fmt.Errorf("item %d is no object", i+1))
+			continue
+		}
+		s.addItem(e, h, m, c)
+	}
+}
+
+// addItem adds an item of a List; typed Lists may leave out their items' kind.
+func (s *Source) addItem(e entry, h header, content map[string]any, c *listing) {
+	if kind := strings.TrimSuffix(h.kind, "List"); kind != "" && content["kind"] == nil {
+		content["kind"], content["apiVersion"] = kind, h.apiVersion
+	}
+	s.addObject(e, content, true, c)
+}
+
+func (s *Source) addObject(e entry, content map[string]any, list bool, c *listing) {
+	if evidence.String(content, "kind") == "Status" && evidence.String(content, "apiVersion") == "v1" {
+		c.damage(e.file.path, fmt.Errorf("the collector kept an error in its place: %q", evidence.String(content, "message")))
+		return
+	}
+	name := evidence.String(content, "metadata", "name")
+	if name == "" {
+		c.damage(e.file.path, errors.New("an object without metadata.name"))
+		return
+	}
+	namespace := evidence.String(content, "metadata", "namespace")
+	if namespace == "" {
+		namespace = e.namespace
+	}
+	if c.need.Namespace != "" && namespace != c.need.Namespace {
+		return
+	}
+	f := found{list: list, object: evidence.Object{
+		Resource: c.need.Resource, Namespace: namespace, Name: name, Content: content,
+		Loc: evidence.Locator{Source: s.base, Path: e.file.path},
+	}}
+	key := [2]string{namespace, name}
+	i, ok := c.at[key]
+	switch {
+	case !ok:
+		c.at[key] = len(c.found)
+		c.found = append(c.found, f)
+	case newer(f, c.found[i]):
+		c.found[i] = f
+	}
+}
+
+// newer reports whether a is to be preferred over b, another copy of the object
+// (see the package's doc).
+func newer(a, b found) bool {
+	x, y := a.object.Content, b.object.Content
+	sameUID := evidence.String(x, "metadata", "uid") == evidence.String(y, "metadata", "uid")
+	if sameUID {
+		v, errX := strconv.ParseUint(evidence.String(x, "metadata", "resourceVersion"), 10, 64)
+		w, errY := strconv.ParseUint(evidence.String(y, "metadata", "resourceVersion"), 10, 64)
+		if errX == nil && errY == nil && v != w {
+			return v > w
+		}
+	} else if t, u := a.object.Created(), b.object.Created(); !t.Equal(u) {
+		return t.After(u)
+	}
+	return b.list && !a.list
+}
+
+// few joins what is damaged, without flooding the report.
+func few(list []string) string {
+	const most = 3
+	if len(list) <= most {
+		return strings.Join(list, "; ")
+	}
+	return strings.Join(list[:most], "; ") + fmt.Sprintf("; and %d more", len(list)-most)
+}
+
+func (s *Source) notCollected(n evidence.Need) *evidence.Unavailable {
+	u := &evidence.Unavailable{Need: n, Why: evidence.NotCollected, Supply: supply(n)}
+	u.Detail = "nothing in the " + s.kind + " shows that it was looked for"
+	if len(s.damaged) > 0 {
+		u.Detail += "; could not be read: " + few(s.damaged)
+	}
+	return u
+}
+
+// supply is the command that would give what is missing.
+func supply(n evidence.Need) string {
+	r := n.Resource
+	switch {
+	case r.Name == "":
+		return textSupply(n.Text)
+	case r.Group == evidence.ProbeGroup:
+		return "run rollcall with access to the cluster: a probe cannot be made afterwards"
+	case n.Namespace != "":
+		return fmt.Sprintf("oc adm inspect -n %s %s", n.Namespace, r)
+	default:
+		return "oc adm inspect " + r.String()
+	}
+}

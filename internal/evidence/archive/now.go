@@ -1,0 +1,163 @@
+package archive
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/rollcall-project/rollcall/internal/evidence"
+)
+
+// timeBearing are the resources whose objects are scanned for the newest time:
+// something writes to them every few seconds in a cluster that runs.
+var timeBearing = []evidence.Resource{
+	evidence.Leases, evidence.Events, {Group: "events.k8s.io", Name: "events"}, evidence.Nodes, evidence.Pods,
+	evidence.ClusterOperators, evidence.ClusterVersions, evidence.MachineConfigPools, evidence.CSRs, evidence.Machines,
+	evidence.BareMetalHosts,
+}
+
+// pastTimes are the fields that hold a time at which something happened. Times
+// that may lie ahead are left out: notAfter, expirationTimestamp,
+// deletionTimestamp (it includes the grace period).
+var pastTimes = map[string]bool{
+	"renewTime": true, "acquireTime": true, "lastTimestamp": true, "firstTimestamp": true, "eventTime": true,
+	"lastObservedTime": true, "deprecatedLastTimestamp": true, "deprecatedFirstTimestamp": true,
+	"lastTransitionTime": true, "lastHeartbeatTime": true, "lastProbeTime": true, "lastUpdateTime": true,
+	"creationTimestamp": true, "startTime": true, "completionTime": true,
+}
+
+// clockSkew is how far behind the collector's clock an object's time may lie
+// ahead of it and still be believed.
+const clockSkew = 24 * time.Hour
+
+// Describe implements evidence.Source. Now is
+//   - in Rollcall's own collection: the clock of the recorded run;
+//   - otherwise the newest of: the ends in the collectors' `timestamp` files, and
+//     the times at which something happened in leases, events, nodes, pods,
+//     ClusterOperators, ClusterVersion, MachineConfigPools, CSRs, Machines and
+//     BareMetalHosts. Times more than a day after the newest end are not believed
+//     (a host's clock may be the fault), and times that may lie ahead, such as a
+//     certificate's notAfter, do not count.
+//
+// It is zero when the archive carries no such time.
+func (s *Source) Describe(ctx context.Context) (evidence.Description, error) {
+	d := evidence.Description{Kind: s.kind, Name: s.name}
+	if s.manifest != nil {
+		d.Now, d.Vantage = s.manifest.Now, s.manifest.Vantage
+		return d, nil
+	}
+	s.nowMu.Lock()
+	defer s.nowMu.Unlock()
+	if !s.nowKnown {
+		now, err := s.newest(ctx)
+		if err != nil {
+			return evidence.Description{}, fmt.Errorf("find the newest time in %s: %w", s.name, err)
+		}
+		s.now, s.nowKnown = now, true
+	}
+	d.Now = s.now
+	return d, nil
+}
+
+func (s *Source) newest(ctx context.Context) (time.Time, error) {
+	var newest, limit time.Time
+	for _, t := range s.stamps {
+		if t.After(newest) {
+			newest = t
+		}
+	}
+	if !newest.IsZero() {
+		limit = newest.Add(clockSkew)
+	}
+	for _, r := range timeBearing {
+		for _, e := range s.objects[r] {
+			if err := ctx.Err(); err != nil {
+				return time.Time{}, err
+			}
+			raw, err := s.read(ctx, e.file, maxObjectFile)
+			if err != nil {
+				continue // List reports it as damaged when it is asked for
+			}
+			if t := newestTime(raw, limit); t.After(newest) {
+				newest = t
+			}
+		}
+	}
+	return newest.UTC(), nil
+}
+
+// newestTime returns the newest time in the text of objects that is not after
+// limit; a zero limit is none. It scans for the fields of pastTimes, YAML or JSON.
+func newestTime(raw []byte, limit time.Time) time.Time {
+	var best string
+	var newest time.Time
+	mark := []byte("Time")
+	for at := 0; ; {
+		i := bytes.Index(raw[at:], mark)
+		if i < 0 {
+			return newest
+		}
+		at += i
+		begin := at
+		for begin > 0 && letter(raw[begin-1]) {
+			begin--
+		}
+		end := at + len(mark)
+		for end < len(raw) && letter(raw[end]) {
+			end++
+		}
+		at = end
+		if !pastTimes[string(raw[begin:end])] {
+			continue
+		}
+		value := timeAt(raw[end:])
+		if value == "" || strings.HasSuffix(value, "Z") && value[:min(19, len(value))] < best {
+			continue // times in UTC sort as text
+		}
+		t, err := time.Parse(time.RFC3339Nano, value)
+		if err != nil || !limit.IsZero() && t.After(limit) || !t.After(newest) {
+			continue
+		}
+		newest = t
+		best = t.UTC().Format("2006-01-02T15:04:05")
+	}
+}
+
+func letter(c byte) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' }
+
+// timeAt returns what stands behind a key where it looks like a time.
+func timeAt(raw []byte) string {
+	const longest = 40
+	raw = bytes.TrimLeft(raw[:min(len(raw), longest+6)], `": `)
+	n := 0
+	for n < len(raw) && (raw[n] >= '0' && raw[n] <= '9' || strings.IndexByte("T:.Z+-", raw[n]) >= 0) {
+		n++
+	}
+	if n < len("2006-01-02T15:04:05Z") || raw[10] != 'T' {
+		return ""
+	}
+	return string(raw[:n])
+}
+
+// stampTimes reads a collector's `timestamp` file: Go times with a monotonic
+// clock, one or more pairs of start and end
+// (openshift/oc:pkg/cli/admin/inspect, must-gather: time.Now().String()).
+func stampTimes(raw []byte) []time.Time {
+	var times []time.Time
+	for line := range bytes.Lines(raw) {
+		f := strings.Fields(string(line))
+		if len(f) < 3 || len(times) >= maxStamps {
+			continue
+		}
+		t, err := time.Parse("2006-01-02 15:04:05.999999999 -0700", strings.Join(f[:3], " "))
+		if err == nil {
+			times = append(times, t.UTC())
+		}
+	}
+	return times
+}
+
+// maxStamps bounds the lines of a timestamp file; inspect appends a pair a run.
+const maxStamps = 10000

@@ -1,0 +1,135 @@
+package archive
+
+import (
+	"bytes"
+	"iter"
+)
+
+// documents splits a stream of YAML at its "---" lines. Empty documents are left out.
+func documents(raw []byte) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		start := 0
+		for at := 0; at <= len(raw); {
+			end := bytes.IndexByte(raw[at:], '\n')
+			if end < 0 {
+				end = len(raw) - at
+			}
+			if line := raw[at : at+end]; len(line) > 2 && string(bytes.TrimRight(line, " \t\r")) == "---" {
+				if doc := raw[start:at]; len(bytes.TrimSpace(doc)) > 0 && !yield(doc) {
+					return
+				}
+				start = min(at+end+1, len(raw))
+			}
+			at += end + 1
+		}
+		if doc := raw[start:]; len(bytes.TrimSpace(doc)) > 0 {
+			yield(doc)
+		}
+	}
+}
+
+// header is what a scan for lines at the left margin tells about a document,
+// without decoding it.
+type header struct {
+	apiVersion string
+	kind       string
+	items      int // offset behind the line "items:", 0 where there is none
+	noItems    bool
+}
+
+// scanHeader reads the top-level keys of a block style document.
+func scanHeader(doc []byte) header {
+	var h header
+	for at := 0; at < len(doc); {
+		end := bytes.IndexByte(doc[at:], '\n')
+		if end < 0 {
+			end = len(doc) - at
+		}
+		line := doc[at : at+end]
+		at += end + 1
+		if len(line) == 0 || line[0] == ' ' || line[0] == '-' || line[0] == '#' {
+			continue
+		}
+		key, value, ok := bytes.Cut(line, []byte(":"))
+		if !ok {
+			continue
+		}
+		value = bytes.Trim(value, " \t\r\"'")
+		switch string(key) {
+		case "apiVersion":
+			h.apiVersion = string(value)
+		case "kind":
+			h.kind = string(value)
+		case "items":
+			switch string(value) {
+			case "":
+				h.items = min(at, len(doc))
+			case "null", "[]", "~":
+				h.noItems = true
+			}
+		}
+	}
+	return h
+}
+
+// splitItems returns the text of each item of a block style List, given the text
+// behind its line "items:". The dash of an item is the leftmost sign of its lines,
+// and YAML keeps everything that belongs to the item further right, block scalars
+// included, so that lines decide. The text of an item has a space in the place of
+// its dash, which makes it a document of its own. False means that the form is
+// another one and that the document must be decoded as a whole.
+func splitItems(body []byte) ([][]byte, bool) {
+	indent := -1
+	var items [][]byte
+	start := -1
+	flush := func(end int) {
+		if start >= 0 {
+			item := bytes.Clone(body[start:end])
+			item[indent] = ' '
+			items = append(items, item)
+			start = -1
+		}
+	}
+	at := 0
+	for at < len(body) {
+		end := bytes.IndexByte(body[at:], '\n')
+		if end < 0 {
+			end = len(body) - at
+		}
+		line := body[at : at+end]
+		left := margin(line)
+		switch {
+		case left == len(line) || line[left] == '#' && left == 0 || line[left] == '\r':
+			// blank
+		case indent < 0:
+			if !dash(line, left) {
+				return nil, line[left] != '[' && line[left] != '{' && line[left] != '&' && left == 0
+			}
+			indent, start = left, at
+		case left == indent && dash(line, left):
+			flush(at)
+			if len(items) >= maxObjects {
+				return items, true
+			}
+			start = at
+		case left <= indent:
+			flush(at)
+			return items, true
+		}
+		at += end + 1
+	}
+	flush(len(body))
+	return items, true
+}
+
+func margin(line []byte) int {
+	n := 0
+	for n < len(line) && line[n] == ' ' {
+		n++
+	}
+	return n
+}
+
+func dash(line []byte, at int) bool {
+	return line[at] == '-' && (at+1 == len(line) || line[at+1] == ' ' || line[at+1] == '\r')
+}

@@ -1,0 +1,123 @@
+package archive
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+
+	"github.com/klauspost/compress/gzip"
+
+	"github.com/rollcall-project/rollcall/internal/evidence"
+)
+
+// errNoBytes is what the current log of a container gives when its file is empty.
+var errNoBytes = errors.New("0 bytes: the container wrote nothing, or the collector could not read it")
+
+// Texts implements evidence.Source. Previous, insecure and rotated logs without
+// bytes are left out: collectors write them for every container.
+func (s *Source) Texts(ctx context.Context, q evidence.TextQuery) ([]evidence.Text, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if s.manifest != nil {
+		return s.replayTexts(q)
+	}
+	var texts []evidence.Text
+	empty := 0
+	for _, e := range s.texts {
+		if !selects(q, e.text) {
+			continue
+		}
+		t := e.text
+		if e.file.size == 0 {
+			if t.Kind == evidence.ContainerLog && path.Base(e.file.path) != "current.log" {
+				continue
+			}
+			empty++
+			t.Open = func(context.Context) (io.ReadCloser, error) { return nil, errNoBytes }
+		} else {
+			t.Open = func(ctx context.Context) (io.ReadCloser, error) { return s.openText(ctx, e.file) }
+		}
+		texts = append(texts, t)
+	}
+	if len(texts) > empty {
+		return texts, nil
+	}
+	need := evidence.Texts(q)
+	u := &evidence.Unavailable{Need: need, Why: evidence.NotCollected, Supply: supply(need)}
+	u.Detail = "the " + s.kind + " has no such text"
+	if empty > 0 {
+		u.Detail = fmt.Sprintf("%d files are there and empty: nothing was written, or the collector could not read it", empty)
+	}
+	return nil, u
+}
+
+// selects reports whether a query asks for a text. A journal that holds the lines
+// of several hosts is selected for each of them.
+func selects(q evidence.TextQuery, t evidence.Text) bool {
+	is := func(want, have string) bool { return want == "" || want == have }
+	return (q.Kind == "" || q.Kind == t.Kind) && is(q.Namespace, t.Namespace) && is(q.Container, t.Container) &&
+		is(q.Unit, t.Unit) && (is(q.Host, t.Host) || t.Kind == evidence.Journal && t.Host == "")
+}
+
+func textSupply(q evidence.TextQuery) string {
+	switch q.Kind {
+	case evidence.ContainerLog:
+		if q.Namespace == "" {
+			return "oc adm must-gather"
+		}
+		return "oc adm inspect ns/" + q.Namespace
+	case evidence.Journal:
+		host := q.Host
+		if host == "" {
+			host = "NODE"
+		}
+		if q.Unit == "" {
+			return "oc adm node-logs " + host
+		}
+		return fmt.Sprintf("oc adm node-logs %s -u %s", host, q.Unit)
+	case evidence.Console:
+		host := q.Host
+		if host == "" {
+			host = "HOST"
+		}
+		return "--console " + host + "=FILE"
+	}
+	return "oc adm must-gather"
+}
+
+// open opens a member as it lies in the archive.
+func (s *Source) open(ctx context.Context, f file) (io.ReadCloser, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	return s.store.open(ctx, f)
+}
+
+// openText opens a member and uncompresses it when it is gzip, whatever its name:
+// rotated logs are, and tools on the way unpack some and keep their suffix.
+func (s *Source) openText(ctx context.Context, f file) (io.ReadCloser, error) {
+	raw, err := s.open(ctx, f)
+	if err != nil {
+		return nil, err
+	}
+	in := bufio.NewReaderSize(raw, 64<<10)
+	if magic, _ := in.Peek(len(gzipMagic)); string(magic) != gzipMagic {
+		return readCloser{in, raw}, nil
+	}
+	z, err := gzip.NewReader(in)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("uncompress: %w", err), raw.Close())
+	}
+	return readCloser{z, raw}, nil
+}
+
+const gzipMagic = "\x1f\x8b\x08"
+
+type readCloser struct {
+	io.Reader
+	io.Closer
+}
