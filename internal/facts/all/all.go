@@ -1,0 +1,24 @@
+// Package all is the one visible list of the facts that the catalogue can use
+// and of the signatures that texts are searched for. A new area adds its own
+// two lists here and nowhere else.
+package all
+
+import (
+	"slices"
+
+	"github.com/rollcall-project/rollcall/internal/evidence/scan"
+	"github.com/rollcall-project/rollcall/internal/facts"
+	"github.com/rollcall-project/rollcall/internal/facts/hosts"
+)
+
+// All returns every fact.
+func All() []facts.Fact {
+	return slices.Concat[[]facts.Fact]()
+}
+
+// Signatures returns everything that texts are searched for, in one pass.
+func Signatures() []scan.Signature {
+	return slices.Concat(
+		hosts.Signatures(),
+	)
+}

@@ -1,0 +1,296 @@
+// Package hosts says who is who: it joins Nodes, Machines, BareMetalHosts, the
+// hosts of install-config, consoles and certificate requests to one list of
+// machines, the roll.
+//
+// Invariants:
+//   - A host that is expected is on the roll even if it never became a Node.
+//   - A name that only a certificate request claims is listed and is not
+//     expected: whoever asks chooses the name.
+//   - Hosts that are only counted (the replicas of install-config) are a gap with
+//     a number and never an invented name.
+//   - A kind that could not be read makes the roll partial and is named in
+//     Roll.Missing; only a roll of which nothing could be read is an error.
+package hosts
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+	machinev1beta1 "github.com/openshift/api/machine/v1beta1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/facts"
+)
+
+// MachineAPI is the namespace of Machines and BareMetalHosts.
+const MachineAPI = "openshift-machine-api"
+
+// Standing says how sure a statement about a host is.
+type Standing string
+
+// The standings. The empty one is "not known".
+const (
+	Proven Standing = "proven" // the Node's labels or annotations, or the host's own request, say so
+	Likely Standing = "likely" // the object that made the host says so
+)
+
+// Pool is the MachineConfigPool that serves a host.
+type Pool struct {
+	Name     string
+	Standing Standing
+	Excerpt  string // what says so
+	Loc      evidence.Locator
+}
+
+// Node is a Node object and where it was read.
+type Node struct {
+	Loc evidence.Locator
+	API corev1.Node
+}
+
+// Machine is a Machine object and where it was read.
+type Machine struct {
+	Loc evidence.Locator
+	API machinev1beta1.Machine
+}
+
+// BMH is a BareMetalHost object and where it was read.
+type BMH struct {
+	Loc evidence.Locator
+	API metal3.BareMetalHost
+}
+
+// Claim is a request for a client certificate in a host's name.
+type Claim struct {
+	Name    string // of the request
+	Created time.Time
+	Loc     evidence.Locator
+}
+
+// Host is one machine of the roll.
+type Host struct {
+	Name      string   // the Node's where there is one, else the BareMetalHost's, the Machine's, ...
+	Aliases   []string // every other name that it is known under, sorted
+	Expected  bool     // false: only a certificate request claims the name
+	Spare     bool     // a BareMetalHost that nothing consumes: it is not asked to join
+	Role      string   // master, worker, arbiter or a custom role; "" where nothing tells
+	Node      *Node    // nil: there is none, or Nodes could not be read (Roll.Missing)
+	Machine   *Machine
+	BMH       *BMH
+	Console   string   // locator path of a console text, "" where there is none
+	Addresses []string // all IP addresses that any object names, sorted
+	MACs      []string // lower case, sorted
+	Pool      Pool
+	Claims    []Claim // requests for its first client certificate, oldest first
+}
+
+// Gap counts hosts that are wanted and that no object names.
+type Gap struct {
+	Role   string
+	Wanted int
+	Named  int
+	Loc    evidence.Locator
+}
+
+// Roll is the whole list.
+type Roll struct {
+	Hosts   []Host // sorted by name
+	Gaps    []Gap
+	Missing []*evidence.Unavailable // kinds that could not be read: hosts may be missing
+}
+
+// Needs is what Read reads.
+func Needs() []evidence.Need {
+	return []evidence.Need{
+		evidence.Objects(evidence.Nodes, ""),
+		evidence.Objects(evidence.Machines, MachineAPI),
+		evidence.Objects(evidence.BareMetalHosts, MachineAPI),
+		evidence.Objects(evidence.ConfigMaps, "kube-system"),
+		evidence.Objects(evidence.CSRs, ""),
+		evidence.Texts(Consoles),
+	}
+}
+
+// All returns the hosts of the roll, computed once per run.
+func All(ctx context.Context, w *facts.World) ([]Host, error) {
+	r, err := Read(ctx, w)
+	if err != nil {
+		return nil, err
+	}
+	return r.Hosts, nil
+}
+
+// Find returns the host of a name or alias.
+func Find(ctx context.Context, w *facts.World, name string) (Host, bool, error) {
+	list, err := All(ctx, w)
+	if err != nil {
+		return Host{}, false, err
+	}
+	i := slices.IndexFunc(list, func(h Host) bool { return h.Name == name })
+	if i < 0 {
+		i = slices.IndexFunc(list, func(h Host) bool { return slices.Contains(h.Aliases, name) })
+	}
+	if i < 0 {
+		return Host{}, false, nil
+	}
+	return list[i], true, nil
+}
+
+// Read returns the roll, computed once per run. The error is an
+// *evidence.Unavailable when no kind that names hosts could be read.
+func Read(ctx context.Context, w *facts.World) (*Roll, error) {
+	return facts.Memo(ctx, w, "hosts.roll", read)
+}
+
+func read(ctx context.Context, w *facts.World) (*Roll, error) {
+	b := &builder{}
+	steps := []struct {
+		need evidence.Need
+		step func(context.Context, *facts.World, evidence.Need) error
+		// optional kinds add to a roll; that they are missing does not make it partial
+		optional bool
+	}{
+		{evidence.Objects(evidence.Nodes, ""), b.nodes, false},
+		{evidence.Objects(evidence.Machines, MachineAPI), b.machines, false},
+		{evidence.Objects(evidence.BareMetalHosts, MachineAPI), b.bareMetalHosts, false},
+		{evidence.Objects(evidence.ConfigMaps, "kube-system"), b.installConfig, true},
+		{evidence.Texts(Consoles), b.consoles, true},
+		{evidence.Objects(evidence.CSRs, ""), b.claims, true},
+	}
+	for _, s := range steps {
+		err := s.step(ctx, w, s.need)
+		u, unavailable := evidence.AsUnavailable(err)
+		switch {
+		case unavailable && s.optional:
+		case unavailable && u.Why == evidence.NotServed:
+			// The API has no such kind (no Machine API, no bare metal): nothing is missing.
+		case unavailable:
+			b.roll.Missing = append(b.roll.Missing, u)
+		case err != nil:
+			return nil, fmt.Errorf("call the roll: %w", err)
+		}
+	}
+	if len(b.list) == 0 && len(b.roll.Missing) > 0 {
+		return nil, b.roll.Missing[0]
+	}
+	b.finish()
+	return &b.roll, nil
+}
+
+// builder joins objects to hosts. A host is found again by any of its keys.
+type builder struct {
+	roll Roll
+	list []*Host
+	gaps []Gap
+}
+
+func (b *builder) add(name string) *Host {
+	h := &Host{Name: name, Expected: true}
+	b.list = append(b.list, h)
+	return h
+}
+
+// match returns the first host for which one of the tests holds; the tests are
+// tried in order of their strength over all hosts.
+func (b *builder) match(tests ...func(*Host) bool) *Host {
+	for _, test := range tests {
+		for _, h := range b.list {
+			if test(h) {
+				return h
+			}
+		}
+	}
+	return nil
+}
+
+// named matches a name or an alias, without regard to case and trailing dot.
+func named(name string) func(*Host) bool {
+	name = normal(name)
+	return func(h *Host) bool {
+		return name != "" && (normal(h.Name) == name || slices.ContainsFunc(h.Aliases, func(a string) bool { return normal(a) == name }))
+	}
+}
+
+// shortNamed matches when one of the two names is the first label of the other.
+// It holds only where it is unambiguous.
+func (b *builder) shortNamed(name string) func(*Host) bool {
+	short := firstLabel(name)
+	fits := func(h *Host) bool {
+		return short != "" && slices.ContainsFunc(append([]string{h.Name}, h.Aliases...), func(a string) bool {
+			return firstLabel(a) == short && (normal(a) == short || normal(name) == short)
+		})
+	}
+	count := 0
+	for _, h := range b.list {
+		if fits(h) {
+			count++
+		}
+	}
+	return func(h *Host) bool { return count == 1 && fits(h) }
+}
+
+// addressed matches a host that holds one of the addresses.
+func addressed(addresses []string) func(*Host) bool {
+	return func(h *Host) bool {
+		return slices.ContainsFunc(addresses, func(a string) bool { return slices.Contains(h.Addresses, a) })
+	}
+}
+
+func normal(name string) string { return strings.TrimSuffix(strings.ToLower(name), ".") }
+
+func firstLabel(name string) string {
+	label, _, _ := strings.Cut(normal(name), ".")
+	return label
+}
+
+func (h *Host) alias(names ...string) {
+	for _, n := range names {
+		if n != "" && n != h.Name && !slices.Contains(h.Aliases, n) {
+			h.Aliases = append(h.Aliases, n)
+		}
+	}
+}
+
+func (h *Host) addresses(list ...string) {
+	for _, a := range list {
+		if a != "" && !slices.Contains(h.Addresses, a) {
+			h.Addresses = append(h.Addresses, a)
+		}
+	}
+}
+
+func (h *Host) mac(list ...string) {
+	for _, m := range list {
+		if m = strings.ToLower(m); m != "" && !slices.Contains(h.MACs, m) {
+			h.MACs = append(h.MACs, m)
+		}
+	}
+}
+
+// finish decides names, roles and pools, counts the gaps and sorts.
+func (b *builder) finish() {
+	for _, h := range b.list {
+		h.settleRole()
+		h.settlePool()
+		slices.Sort(h.Aliases)
+		slices.Sort(h.Addresses)
+		slices.Sort(h.MACs)
+		b.roll.Hosts = append(b.roll.Hosts, *h)
+	}
+	slices.SortFunc(b.roll.Hosts, func(x, y Host) int { return strings.Compare(x.Name, y.Name) })
+	for _, g := range b.gaps {
+		for _, h := range b.roll.Hosts {
+			if h.Expected && !h.Spare && h.Role == g.Role {
+				g.Named++
+			}
+		}
+		if g.Named < g.Wanted {
+			b.roll.Gaps = append(b.roll.Gaps, g)
+		}
+	}
+}

@@ -1,0 +1,191 @@
+package hosts
+
+import (
+	"context"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/pem"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/evidence/scan"
+	"github.com/rollcall-project/rollcall/internal/facts"
+)
+
+// Consoles selects what screens and serial lines of hosts showed.
+var Consoles = evidence.TextQuery{Kind: evidence.Console}
+
+// The signatures that say whose console it is and which pool it asked for.
+const (
+	sigConsole    = "hosts.console"
+	sigConsoleURL = "hosts.console-url"
+)
+
+// Signatures is what Read looks for in texts. Every line of a first boot carries
+// Ignition's name; the URL's last element is the pool
+// (openshift/machine-config-operator:pkg/server/api.go ServeHTTP).
+func Signatures() []scan.Signature {
+	return []scan.Signature{
+		{ID: sigConsole, Literal: "ignition"},
+		{ID: sigConsoleURL, Literal: "/config/", Pattern: regexp.MustCompile(`https?://[^\s"/]+/config/([a-z0-9](?:[a-z0-9.-]*[a-z0-9])?)`)},
+	}
+}
+
+func (b *builder) consoles(ctx context.Context, w *facts.World, need evidence.Need) error {
+	seen, err := w.Matches(ctx, need.Text, sigConsole)
+	if err != nil {
+		return err
+	}
+	urls, err := w.Matches(ctx, need.Text, sigConsoleURL)
+	if err != nil {
+		return err
+	}
+	for _, m := range slices.Concat(seen, urls) {
+		if m.Text.Host == "" {
+			continue
+		}
+		h := b.match(named(m.Text.Host), b.shortNamed(m.Text.Host))
+		if h == nil {
+			h = b.add(m.Text.Host)
+		}
+		h.alias(m.Text.Host)
+		h.Console = m.Text.Path
+		if len(m.Groups) > 1 {
+			h.Pool = Pool{Name: m.Groups[1], Standing: Proven, Excerpt: strings.TrimSpace(m.Line.Text), Loc: m.Line.Loc}
+		}
+	}
+	return nil
+}
+
+// installHost is a host that install-config names.
+type installHost struct {
+	Name           string `json:"name"`
+	Role           string `json:"role"`
+	BootMACAddress string `json:"bootMACAddress"`
+}
+
+// installConfig is the part of install-config that names and counts hosts
+// (openshift/installer:pkg/types/installconfig.go InstallConfig,
+// pkg/types/baremetal/platform.go Host).
+type installConfig struct {
+	ControlPlane *struct {
+		Replicas *int `json:"replicas"`
+	} `json:"controlPlane"`
+	Compute []struct {
+		Name     string `json:"name"`
+		Replicas *int   `json:"replicas"`
+	} `json:"compute"`
+	Platform struct {
+		BareMetal *struct {
+			Hosts []installHost `json:"hosts"`
+		} `json:"baremetal"`
+	} `json:"platform"`
+}
+
+// maxInstallConfig bounds what is parsed: real ones are a few KiB.
+const maxInstallConfig = 1 << 20
+
+// installConfig reads kube-system/cluster-config-v1, which the installer writes
+// and nobody updates: it counts the hosts of day one.
+func (b *builder) installConfig(ctx context.Context, w *facts.World, need evidence.Need) error {
+	o, ok, err := w.Get(ctx, need.Resource, need.Namespace, "cluster-config-v1")
+	if err != nil || !ok {
+		return err
+	}
+	text := evidence.String(o.Content, "data", "install-config")
+	if text == "" || len(text) > maxInstallConfig {
+		return nil
+	}
+	var c installConfig
+	if err := yaml.Unmarshal([]byte(text), &c); err != nil {
+		return &evidence.Unavailable{Need: need, Why: evidence.Damaged, Detail: fmt.Sprintf("%s: install-config cannot be read: %v", o.Loc.Path, err)}
+	}
+	loc := o.Loc.At("data.install-config")
+	if c.Platform.BareMetal != nil {
+		for _, ih := range c.Platform.BareMetal.Hosts {
+			b.installHost(ih)
+		}
+	}
+	if c.ControlPlane != nil && c.ControlPlane.Replicas != nil {
+		b.gaps = append(b.gaps, Gap{Role: "master", Wanted: *c.ControlPlane.Replicas, Loc: loc})
+	}
+	if slices.ContainsFunc(b.list, func(h *Host) bool { return h.Machine != nil && h.Machine.API.Labels[machineRoleLabel] == "worker" }) {
+		return nil // with a Machine API the MachineSets say how many workers there are to be
+	}
+	for _, p := range c.Compute {
+		if p.Replicas != nil {
+			b.gaps = append(b.gaps, Gap{Role: p.Name, Wanted: *p.Replicas, Loc: loc})
+		}
+	}
+	return nil
+}
+
+func (b *builder) installHost(ih installHost) {
+	mac := strings.ToLower(ih.BootMACAddress)
+	h := b.match(func(h *Host) bool { return mac != "" && slices.Contains(h.MACs, mac) }, named(ih.Name), b.shortNamed(ih.Name))
+	if h == nil {
+		h = b.add(ih.Name)
+	}
+	h.alias(ih.Name)
+	h.mac(ih.BootMACAddress)
+	if h.Role == "" {
+		h.Role = ih.Role
+	}
+}
+
+// The names of a kubelet's first request
+// (openshift/cluster-machine-approver:pkg/controller/csr_check.go).
+const (
+	clientSigner = "kubernetes.io/kube-apiserver-client-kubelet"
+	nodePrefix   = "system:node:"
+)
+
+func (b *builder) claims(ctx context.Context, w *facts.World, need evidence.Need) error {
+	list, err := w.List(ctx, need.Resource, need.Namespace)
+	if err != nil {
+		return err
+	}
+	for _, o := range list {
+		if evidence.String(o.Content, "spec", "signerName") != clientSigner {
+			continue
+		}
+		name, ok := RequestedNode(o)
+		if !ok {
+			continue
+		}
+		h := b.match(named(name), b.shortNamed(name))
+		if h == nil {
+			h = b.add(name)
+			h.Expected = false
+		}
+		h.Claims = append(h.Claims, Claim{Name: o.Name, Created: o.Created(), Loc: o.Loc})
+	}
+	for _, h := range b.list {
+		slices.SortStableFunc(h.Claims, func(x, y Claim) int { return x.Created.Compare(y.Created) })
+	}
+	return nil
+}
+
+// RequestedNode returns the node name in a request's common name, and false
+// where it asks for something else or cannot be read.
+func RequestedNode(csr evidence.Object) (string, bool) {
+	raw, err := base64.StdEncoding.DecodeString(evidence.String(csr.Content, "spec", "request"))
+	if err != nil {
+		return "", false
+	}
+	block, _ := pem.Decode(raw)
+	if block == nil {
+		return "", false
+	}
+	request, err := x509.ParseCertificateRequest(block.Bytes)
+	if err != nil {
+		return "", false
+	}
+	name, ok := strings.CutPrefix(request.Subject.CommonName, nodePrefix)
+	return name, ok && name != ""
+}

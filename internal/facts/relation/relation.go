@@ -1,0 +1,210 @@
+// Package relation leads from one subject to others: the closed list of
+// fault.Relations over the roll, the pools, the requests and the operators.
+//
+// Invariants:
+//   - A relation is four-valued. A host that never joined has no proven pool: it
+//     is a candidate of every pool, and the answer says that it is not known.
+//     Its Machine's role or the URL on its console settles it.
+//   - Subjects that cannot be listed are an *evidence.Unavailable, never an empty
+//     list.
+package relation
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/facts"
+	"github.com/rollcall-project/rollcall/internal/facts/hosts"
+	"github.com/rollcall-project/rollcall/internal/fault"
+)
+
+// Relater implements diagnose.Relater.
+type Relater struct{}
+
+// Subjects lists the subjects of a kind, sorted by name. Names that only a
+// certificate request claims are no hosts.
+func (Relater) Subjects(ctx context.Context, w *facts.World, k fault.Kind) ([]fault.Subject, error) {
+	switch k {
+	case fault.Cluster:
+		return []fault.Subject{{Kind: fault.Cluster}}, nil
+	case fault.Host:
+		list, err := hosts.All(ctx, w)
+		if err != nil {
+			return nil, err
+		}
+		return subjects(list, func(h hosts.Host) bool { return h.Expected }), nil
+	case fault.Pool:
+		return objects(ctx, w, k, evidence.MachineConfigPools)
+	case fault.CSR:
+		return objects(ctx, w, k, evidence.CSRs)
+	case fault.Operator:
+		return objects(ctx, w, k, evidence.ClusterOperators)
+	}
+	return nil, fmt.Errorf("list subjects: %q is no kind", k)
+}
+
+func objects(ctx context.Context, w *facts.World, k fault.Kind, r evidence.Resource) ([]fault.Subject, error) {
+	list, err := w.List(ctx, r, "")
+	if err != nil {
+		return nil, err
+	}
+	var to []fault.Subject
+	for _, o := range list {
+		to = append(to, fault.Subject{Kind: k, Name: o.Name})
+	}
+	sortSubjects(to)
+	return to, nil
+}
+
+func subjects(list []hosts.Host, keep func(hosts.Host) bool) []fault.Subject {
+	var to []fault.Subject
+	for _, h := range list {
+		if keep(h) {
+			to = append(to, fault.Subject{Kind: fault.Host, Name: h.Name})
+		}
+	}
+	return to
+}
+
+func sortSubjects(list []fault.Subject) {
+	slices.SortFunc(list, func(a, b fault.Subject) int { return strings.Compare(a.Name, b.Name) })
+}
+
+// Relate follows one relation. known is false where what leads there could not
+// be read or is not proven; to then holds the candidates.
+func (r Relater) Relate(ctx context.Context, w *facts.World, rel fault.Relation, from fault.Subject) (to []fault.Subject, known bool, err error) {
+	switch rel {
+	case fault.Same:
+		return []fault.Subject{from}, true, nil
+	case fault.ToCluster:
+		to, err = r.Subjects(ctx, w, fault.Cluster)
+	case fault.AllHosts:
+		to, err = r.Subjects(ctx, w, fault.Host)
+	case fault.AllPools:
+		to, err = r.Subjects(ctx, w, fault.Pool)
+	case fault.AllCSRs:
+		to, err = r.Subjects(ctx, w, fault.CSR)
+	case fault.Operators:
+		to, err = r.Subjects(ctx, w, fault.Operator)
+	case fault.HostsOfPool:
+		return unread(hostsOfPool(ctx, w, from.Name))
+	case fault.NodesOfPool:
+		return unread(nodesOfPool(ctx, w, from.Name))
+	case fault.PoolsOfHost:
+		return unread(r.poolsOfHost(ctx, w, from.Name))
+	case fault.HostsOfPeers:
+		return unread(r.peers(ctx, w, from))
+	case fault.HostOfCSR:
+		return unread(hostOfCSR(ctx, w, from.Name))
+	case fault.CSRsOfHost:
+		return unread(csrsOfHost(ctx, w, from.Name))
+	default:
+		return nil, false, fmt.Errorf("relate: %q is no relation", rel)
+	}
+	return unread(to, true, err)
+}
+
+// unread turns "could not look" into a relation that is not known.
+func unread(to []fault.Subject, known bool, err error) ([]fault.Subject, bool, error) {
+	if _, ok := evidence.AsUnavailable(err); ok {
+		return nil, false, nil
+	}
+	return to, known, err
+}
+
+// joins reports whether the host is asked to join at all.
+func joins(h hosts.Host) bool { return h.Expected && !h.Spare }
+
+// hostsOfPool returns every host of the pool. Hosts of which no pool is known are
+// added as candidates.
+func hostsOfPool(ctx context.Context, w *facts.World, pool string) ([]fault.Subject, bool, error) {
+	list, err := hosts.All(ctx, w)
+	if err != nil {
+		return nil, false, err
+	}
+	candidate := func(h hosts.Host) bool { return joins(h) && h.Pool.Name == "" }
+	to := subjects(list, func(h hosts.Host) bool { return joins(h) && h.Pool.Name == pool || candidate(h) })
+	return to, !slices.ContainsFunc(list, candidate), nil
+}
+
+func nodesOfPool(ctx context.Context, w *facts.World, pool string) ([]fault.Subject, bool, error) {
+	list, err := hosts.All(ctx, w)
+	if err != nil {
+		return nil, false, err
+	}
+	return subjects(list, func(h hosts.Host) bool {
+		return h.Node != nil && h.Pool.Name == pool && h.Pool.Standing == hosts.Proven
+	}), true, nil
+}
+
+func (r Relater) poolsOfHost(ctx context.Context, w *facts.World, name string) ([]fault.Subject, bool, error) {
+	h, ok, err := hosts.Find(ctx, w, name)
+	if err != nil || !ok {
+		return nil, false, err
+	}
+	if h.Pool.Name != "" {
+		return []fault.Subject{{Kind: fault.Pool, Name: h.Pool.Name}}, true, nil
+	}
+	all, err := r.Subjects(ctx, w, fault.Pool)
+	return all, false, err
+}
+
+func (r Relater) peers(ctx context.Context, w *facts.World, from fault.Subject) ([]fault.Subject, bool, error) {
+	pools, known, err := r.poolsOfHost(ctx, w, from.Name)
+	if err != nil {
+		return nil, false, err
+	}
+	var to []fault.Subject
+	for _, p := range pools {
+		list, ok, err := hostsOfPool(ctx, w, p.Name)
+		if err != nil {
+			return nil, false, err
+		}
+		known = known && ok
+		for _, s := range list {
+			if s != from && !slices.Contains(to, s) {
+				to = append(to, s)
+			}
+		}
+	}
+	sortSubjects(to)
+	return to, known, nil
+}
+
+func hostOfCSR(ctx context.Context, w *facts.World, name string) ([]fault.Subject, bool, error) {
+	csr, ok, err := w.Get(ctx, evidence.CSRs, "", name)
+	if err != nil || !ok {
+		return nil, false, err
+	}
+	node, ok := hosts.RequestedNode(csr)
+	if !ok {
+		return nil, true, nil // it asks for no node: there is no host
+	}
+	h, ok, err := hosts.Find(ctx, w, node)
+	if err != nil || !ok {
+		return nil, false, err
+	}
+	return []fault.Subject{{Kind: fault.Host, Name: h.Name}}, true, nil
+}
+
+func csrsOfHost(ctx context.Context, w *facts.World, name string) ([]fault.Subject, bool, error) {
+	h, ok, err := hosts.Find(ctx, w, name)
+	if err != nil || !ok {
+		return nil, false, err
+	}
+	list, err := w.List(ctx, evidence.CSRs, "")
+	if err != nil {
+		return nil, false, err
+	}
+	var to []fault.Subject
+	for _, o := range list {
+		if node, ok := hosts.RequestedNode(o); ok && (node == h.Name || slices.Contains(h.Aliases, node)) {
+			to = append(to, fault.Subject{Kind: fault.CSR, Name: o.Name})
+		}
+	}
+	sortSubjects(to)
+	return to, true, nil
+}
