@@ -2,15 +2,18 @@ package live
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	apidiscoveryv2 "k8s.io/api/apidiscovery/v2"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/discovery"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
 )
@@ -66,7 +69,7 @@ type apis struct {
 }
 
 // discovery asks once what the API serves: two requests where the server knows
-// the aggregated form (OpenShift 4.14 and later), else one more for each group
+// the aggregated form (Kubernetes 1.26 and later), else one more for each group
 // that is needed.
 func (s *Source) discovery(ctx context.Context) (*apis, error) {
 	return s.apis.get(ctx, func(ctx context.Context) (*apis, error) {
@@ -75,22 +78,91 @@ func (s *Source) discovery(ctx context.Context) (*apis, error) {
 	})
 }
 
-func (s *Source) readAPIs(caller context.Context) (*apis, error) {
-	need := evidence.Need{Resource: evidence.Resource{Name: "apis"}}
-	right := Access{Verb: "get", Resource: evidence.Resource{Name: "/apis"}}
+func (s *Source) readAPIs(ctx context.Context) (*apis, error) {
+	core, err := s.readGroups(ctx, "/api")
+	if err != nil {
+		return nil, err
+	}
+	named, err := s.readGroups(ctx, "/apis")
+	if err != nil {
+		return nil, err
+	}
+	return s.index(core, named)
+}
+
+// discovered is what one of the two discovery documents says. lists is nil where
+// the server does not know the aggregated form.
+type discovered struct {
+	groups []metav1.APIGroup
+	lists  map[schema.GroupVersion]*metav1.APIResourceList
+	failed map[schema.GroupVersion]error
+}
+
+// Forms of discovery: aggregated, and what servers without it have.
+const acceptDiscovery = mediaJSON + ";g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList," +
+	mediaJSON + ";g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList," + mediaJSON
+
+// readGroups reads /api or /apis. client-go's own discovery client is not used: it
+// tries ten times with pauses when a load balancer without a backend closes the
+// connection, and that is a usual state of the clusters that are looked at.
+func (s *Source) readGroups(ctx context.Context, path string) (discovered, error) {
+	body, media, err := s.document(ctx, path, acceptDiscovery)
+	if err != nil {
+		return discovered{}, err
+	}
+	var kind struct {
+		Kind     string   `json:"kind"`
+		Versions []string `json:"versions"`
+	}
+	if err := json.Unmarshal(body, &kind); err != nil {
+		return discovered{}, s.notAnAPI(garbage("%s: %s", media, clip(string(body[:min(len(body), 2000)]))))
+	}
+	switch kind.Kind {
+	case "APIGroupDiscoveryList":
+		var list apidiscoveryv2.APIGroupDiscoveryList // v2beta1 has the same fields
+		if err := json.Unmarshal(body, &list); err != nil {
+			return discovered{}, s.notAnAPI(garbage("%s: %v", path, err))
+		}
+		groups, lists, failed := discovery.SplitGroupsAndResources(list)
+		return discovered{groups.Groups, lists, failed}, nil
+	case "APIVersions":
+		g := metav1.APIGroup{}
+		for _, v := range kind.Versions {
+			g.Versions = append(g.Versions, metav1.GroupVersionForDiscovery{GroupVersion: v, Version: v})
+		}
+		return discovered{groups: []metav1.APIGroup{g}}, nil
+	case "APIGroupList":
+		var list metav1.APIGroupList
+		if err := json.Unmarshal(body, &list); err != nil {
+			return discovered{}, s.notAnAPI(garbage("%s: %v", path, err))
+		}
+		return discovered{groups: list.Groups}, nil
+	}
+	return discovered{}, s.notAnAPI(garbage("%s is of kind %q", path, clip(kind.Kind)))
+}
+
+func (s *Source) notAnAPI(err error) error {
+	return &evidence.Unavailable{Need: evidence.Need{Resource: evidence.Resource{Name: "apis"}}, Why: evidence.Unreachable,
+		Detail: s.happened(nil, err)}
+}
+
+// document reads one document that is not a list. Every failure is
+// Unavailable.
+func (s *Source) document(caller context.Context, path, accept string) (body []byte, media string, err error) {
+	right := Access{Verb: "get", Resource: evidence.Resource{Name: path}}
 	for attempt := 1; ; attempt++ {
 		ctx, cancel := s.bound(caller, s.opts.RequestTimeout)
-		groups, lists, failed, err := s.discover.GroupsAndMaybeResourcesWithContext(ctx)
+		result := s.rest.Get().AbsPath(path).SetHeader("Accept", accept).MaxRetries(0).Do(ctx).ContentType(&media)
+		if err = result.Error(); err == nil {
+			body, err = result.Raw()
+		}
 		again := attempt == 1 && passing(ctx, err)
-		err = s.unavailable(caller, ctx, need, right, err)
+		err = s.unavailable(caller, ctx, evidence.Need{Resource: right.Resource}, right, err)
 		cancel()
 		if again && s.pause(caller) {
 			continue
 		}
-		if err != nil {
-			return nil, err
-		}
-		return s.index(groups, lists, failed)
+		return body, media, err
 	}
 }
 
@@ -106,13 +178,12 @@ func (s *Source) pause(ctx context.Context) bool {
 	}
 }
 
-func (s *Source) index(groups *metav1.APIGroupList, lists map[schema.GroupVersion]*metav1.APIResourceList,
-	failed map[schema.GroupVersion]error) (*apis, error) {
+func (s *Source) index(core, named discovered) (*apis, error) {
 	a := &apis{
-		groups: map[string][]string{}, failed: failed, names: map[string]int{},
+		groups: map[string][]string{}, failed: named.failed, names: map[string]int{},
 		lists: map[schema.GroupVersion]*lazy[*metav1.APIResourceList]{},
 	}
-	for _, g := range groups.Groups {
+	for _, g := range slices.Concat(core.groups, named.groups) {
 		for _, v := range g.Versions {
 			if v.Version == g.PreferredVersion.Version {
 				a.groups[g.Name] = slices.Insert(a.groups[g.Name], 0, v.Version)
@@ -122,13 +193,13 @@ func (s *Source) index(groups *metav1.APIGroupList, lists map[schema.GroupVersio
 		}
 	}
 	if len(a.groups[""]) == 0 {
-		return nil, &evidence.Unavailable{
-			Need: evidence.Need{Resource: evidence.Resource{Name: "apis"}}, Why: evidence.Unreachable,
-			Detail: s.host + ": " + garbage("it serves no core group").Error(),
-		}
+		return nil, s.notAnAPI(garbage("it serves no core group"))
 	}
 	seen := map[evidence.Resource]bool{}
-	for gv, l := range lists {
+	all := map[schema.GroupVersion]*metav1.APIResourceList{}
+	maps.Copy(all, core.lists)
+	maps.Copy(all, named.lists)
+	for gv, l := range all {
 		cell := &lazy[*metav1.APIResourceList]{v: l, made: true}
 		a.lists[gv] = cell
 		for _, r := range l.APIResources {
@@ -178,14 +249,19 @@ func (s *Source) resolve(ctx context.Context, r evidence.Resource) (served, erro
 // aggregated discovery is asked for it.
 func (s *Source) resourcesOf(ctx context.Context, a *apis, gv schema.GroupVersion) (*metav1.APIResourceList, error) {
 	cell := memo(&a.mu, a.lists, gv)
-	return cell.get(ctx, func(caller context.Context) (*metav1.APIResourceList, error) {
-		ctx, cancel := s.bound(caller, s.opts.RequestTimeout)
-		defer cancel()
-		l, err := s.discover.ServerResourcesForGroupVersionWithContext(ctx, gv.String())
-		if apierrors.IsNotFound(err) {
-			return &metav1.APIResourceList{}, nil
+	return cell.get(ctx, func(ctx context.Context) (*metav1.APIResourceList, error) {
+		path := "/apis/" + gv.String()
+		if gv.Group == "" {
+			path = "/api/" + gv.Version
 		}
-		right := Access{Verb: "get", Resource: evidence.Resource{Name: "/apis/" + gv.String()}}
-		return l, s.unavailable(caller, ctx, evidence.Need{Resource: evidence.Resource{Name: gv.String()}}, right, err)
+		body, _, err := s.document(ctx, path, mediaJSON)
+		if err != nil {
+			return nil, err
+		}
+		l := &metav1.APIResourceList{}
+		if err := json.Unmarshal(body, l); err != nil || l.Kind != "APIResourceList" {
+			return nil, s.notAnAPI(garbage("%s: %s", path, clip(string(body[:min(len(body), 2000)]))))
+		}
+		return l, nil
 	})
 }

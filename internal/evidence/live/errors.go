@@ -5,6 +5,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"strings"
@@ -102,7 +103,8 @@ func clip(v string) string {
 }
 
 // passing reports whether a second attempt is worthwhile at once: the connection
-// was refused or broke, or a load balancer had no backend. A timeout is not: it
+// was refused or broke, a load balancer had no
+// backend, or the API server shed load. A timeout is not: it
 // has cost enough already.
 func passing(asked context.Context, err error) bool {
 	if err == nil || asked.Err() != nil || errors.Is(err, errGarbage) {
@@ -111,9 +113,9 @@ func passing(asked context.Context, err error) bool {
 	var status apierrors.APIStatus
 	if errors.As(err, &status) {
 		code := status.Status().Code
-		return code == http.StatusBadGateway || code == http.StatusServiceUnavailable
+		return code == http.StatusBadGateway || code == http.StatusServiceUnavailable || code == http.StatusTooManyRequests
 	}
 	var unverified x509.UnknownAuthorityError
 	var link *url.Error
-	return errors.As(err, &link) && !errors.As(err, &unverified)
+	return errors.Is(err, io.ErrUnexpectedEOF) || errors.As(err, &link) && !errors.As(err, &unverified)
 }

@@ -329,10 +329,10 @@ func pool(name string) map[string]any {
 		"status":   map[string]any{"machineCount": 3, "ratio": 0.5}}
 }
 
-func numbered(n int, make1 func(i int) runtime.Object) []runtime.Object {
+func numbered(n int, produce func(i int) runtime.Object) []runtime.Object {
 	list := make([]runtime.Object, n)
 	for i := range list {
-		list[i] = make1(i)
+		list[i] = produce(i)
 	}
 	return list
 }

@@ -135,7 +135,7 @@ func (s *Source) page(caller context.Context, need evidence.Need, as served, for
 
 func (s *Source) pageOnce(ctx context.Context, namespace string, as served, form form, token string) (page, error) {
 	req := s.rest.Get().AbsPath(as.path(namespace)...).SetHeader("Accept", form.accept).
-		Param("limit", strconv.Itoa(s.opts.PageSize)).MaxRetries(2)
+		Param("limit", strconv.Itoa(s.opts.PageSize)).MaxRetries(0)
 	if token != "" {
 		req.Param("continue", token)
 	}

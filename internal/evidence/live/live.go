@@ -22,7 +22,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime"
 	utilnet "k8s.io/apimachinery/pkg/util/net"
-	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
 
@@ -85,12 +84,11 @@ func (o Options) withDefaults(cfg *rest.Config) Options {
 
 // Source reads one cluster in one run. It is safe for concurrent use.
 type Source struct {
-	opts     Options
-	host     string // of the API, for messages
-	http     *http.Client
-	rest     rest.Interface
-	discover *discovery.DiscoveryClient
-	mcsPort  int // another one only in tests
+	opts    Options
+	host    string // of the API, for messages
+	http    *http.Client
+	rest    rest.Interface
+	mcsPort int // another one only in tests
 
 	apis   lazy[*apis]
 	memoMu sync.Mutex
@@ -121,16 +119,15 @@ func New(cfg *rest.Config, opts Options) (*Source, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make the API's HTTP client: %w", err)
 	}
+	// The bearer token is added below the client, to redirected requests as well,
+	// and no API server redirects what is asked here.
+	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	api, err := rest.UnversionedRESTClientForConfigAndClient(cfg, client)
 	if err != nil {
 		return nil, fmt.Errorf("make the API's client: %w", err)
 	}
-	disco, err := discovery.NewDiscoveryClientForConfigAndClient(cfg, client)
-	if err != nil {
-		return nil, fmt.Errorf("make the discovery client: %w", err)
-	}
 	return &Source{
-		opts: opts, host: cfg.Host, http: client, rest: api, discover: disco, mcsPort: probe.MCSPort,
+		opts: opts, host: cfg.Host, http: client, rest: api, mcsPort: probe.MCSPort,
 		pods: map[string]*lazy[[]pod]{}, rights: map[Access]*lazy[bool]{},
 	}, nil
 }

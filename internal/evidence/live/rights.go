@@ -100,7 +100,7 @@ func (s *Source) review(caller context.Context, a Access) (bool, error) {
 	}
 	result := s.rest.Post().AbsPath("apis", "authorization.k8s.io", "v1", "selfsubjectaccessreviews").
 		SetHeader("Content-Type", runtime.ContentTypeJSON).SetHeader("Accept", runtime.ContentTypeJSON).
-		MaxRetries(2).Body(body).Do(ctx)
+		MaxRetries(0).Body(body).Do(ctx)
 	if err := result.Error(); err != nil {
 		return false, s.unavailable(caller, ctx, evidence.Need{Resource: right.Resource}, right, err)
 	}

@@ -241,7 +241,7 @@ func (s *Source) open(ctx context.Context, req *rest.Request) (io.ReadCloser, er
 	ctx, cancel := context.WithCancelCause(ctx)
 	late := fmt.Errorf("no answer within %v", s.opts.RequestTimeout)
 	timer := time.AfterFunc(s.opts.RequestTimeout, func() { cancel(late) })
-	body, err := req.SetHeader("Accept", "text/plain, */*").MaxRetries(1).Stream(ctx)
+	body, err := req.SetHeader("Accept", "text/plain, */*").MaxRetries(0).Stream(ctx)
 	timer.Stop()
 	if err != nil {
 		if cause := context.Cause(ctx); errors.Is(cause, late) {
