@@ -56,6 +56,9 @@ func up(ctx context.Context, e env, args []string) error {
 	if err := stop(ctx, e); err != nil {
 		return err
 	}
+	if err := e.dir.Remove(); err != nil {
+		return fmt.Errorf("remove the old lab: %w", err)
+	}
 	if err := e.dir.Create(scenario.Name); err != nil {
 		return err
 	}

@@ -43,7 +43,7 @@ func (l *Lab) ensurePod(ctx context.Context, node *corev1.Node, name, app string
 	}
 	now := metav1.NewTime(time.Now())
 	pod.Status = corev1.PodStatus{
-		Phase: corev1.PodRunning, StartTime: &now, QOSClass: corev1.PodQOSBurstable,
+		Phase: corev1.PodRunning, StartTime: &now, QOSClass: pod.Status.QOSClass,
 		HostIP: internalIP(node), PodIP: internalIP(node),
 	}
 	for _, t := range []corev1.PodConditionType{corev1.PodInitialized, corev1.PodReady, corev1.ContainersReady, corev1.PodScheduled} {
