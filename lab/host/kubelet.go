@@ -81,7 +81,7 @@ func (k *kubelet) run(ctx context.Context) error {
 	}
 	close(k.registered)
 	var wg sync.WaitGroup
-	for _, part := range []func(context.Context){k.renewLease, k.reportStatus, k.serve, k.installStaticPods, k.syncMirrorPods} {
+	for _, part := range []func(context.Context){k.renewLease, k.reportStatus, k.serve, k.installStaticPods, k.syncPods} {
 		wg.Go(func() { part(ctx) })
 	}
 	wg.Wait()

@@ -85,17 +85,18 @@ func (k *kubelet) installStaticPods(ctx context.Context) {
 	}
 }
 
-// syncMirrorPods keeps one mirror pod for each manifest of the static pod
-// directory and deletes those whose manifest is gone.
-func (k *kubelet) syncMirrorPods(ctx context.Context) {
+// syncPods keeps one mirror pod for each manifest of the static pod directory,
+// deletes those whose manifest is gone, and looks after the pods that were
+// bound to the node.
+func (k *kubelet) syncPods(ctx context.Context) {
 	k.h.every(ctx, max(k.h.pace.StaticPods/2, 200*time.Millisecond), func() {
-		if err := k.trySyncMirrorPods(ctx); err != nil && ctx.Err() == nil {
+		if err := k.trySyncPods(ctx); err != nil && ctx.Err() == nil {
 			k.log.errorf("kubelet.go:3222", "\"Failed creating a mirror pod\" err=%q", err.Error())
 		}
 	})
 }
 
-func (k *kubelet) trySyncMirrorPods(ctx context.Context) error {
+func (k *kubelet) trySyncPods(ctx context.Context) error {
 	wanted, errs := k.staticPods()
 	// A list of the node's own pods is all that the node authorizer lets a
 	// kubelet read about a pod that may not exist.
@@ -103,11 +104,17 @@ func (k *kubelet) trySyncMirrorPods(ctx context.Context) error {
 	if err != nil {
 		return errors.Join(append(errs, fmt.Errorf("list pods of the node: %w", err))...)
 	}
-	have := map[string]*corev1.Pod{}
-	for i, pod := range list.Items {
-		if _, mirror := pod.Annotations[corev1.MirrorPodAnnotationKey]; mirror && pod.Spec.NodeName == k.h.cfg.Name {
-			have[pod.Namespace+"/"+pod.Name] = &list.Items[i]
+	have, bound := map[string]*corev1.Pod{}, []*corev1.Pod{}
+	for i := range list.Items {
+		pod := &list.Items[i]
+		if _, mirror := pod.Annotations[corev1.MirrorPodAnnotationKey]; mirror {
+			have[pod.Namespace+"/"+pod.Name] = pod
+		} else {
+			bound = append(bound, pod)
 		}
+	}
+	if err := k.syncBoundPods(ctx, bound); err != nil {
+		k.log.errorf("pod_workers.go:1324", "\"Error syncing pod, skipping\" err=%q", err.Error())
 	}
 	for _, pod := range wanted {
 		key := pod.Namespace + "/" + pod.Name
