@@ -10,6 +10,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
+	"github.com/rollcall-project/rollcall/internal/facts/hosts"
 	"github.com/rollcall-project/rollcall/internal/fault"
 )
 
@@ -41,6 +42,10 @@ type Asked struct {
 	Failed   []string `cel:"failed"` // the names of the approver's checks that refuse
 	Logged   string   `cel:"logged"` // what the approver's own log says that stops it, in the same words as waits
 
+	Host     string `cel:"host"`     // the host of the roll that it is for
+	Expected bool   `cel:"expected"` // that host is expected; false: only requests claim the name
+	Role     string `cel:"role"`
+
 	NodeExists   bool      `cel:"nodeExists"`
 	NodeReady    bool      `cel:"nodeReady"`
 	NodeCreated  time.Time `cel:"nodeCreated"`
@@ -58,15 +63,11 @@ type Asked struct {
 // RequestFact is the fact csr-request.
 func RequestFact() facts.Fact {
 	return facts.Define("csr-request", fault.CSR, "who asks for which certificate, and what stops it",
-		[]evidence.Need{
-			evidence.Objects(evidence.CSRs, ""),
-			evidence.Objects(evidence.Nodes, ""),
+		append(hosts.Needs(),
 			evidence.Objects(evidence.Leases, "kube-node-lease"),
-			evidence.Objects(evidence.Machines, MachineNamespace),
-			evidence.Objects(evidence.BareMetalHosts, MachineNamespace),
 			evidence.Objects(evidence.ConfigMaps, ApproverNamespace),
 			evidence.Texts(approverLog),
-		}, readRequest)
+		), readRequest)
 }
 
 // Find returns the request of a name.
@@ -98,10 +99,21 @@ func readRequest(ctx context.Context, w *facts.World, s fault.Subject) (Asked, f
 	if err := a.node(ctx, w, r, &p); err != nil {
 		return a, p, err
 	}
-	if err := a.judge(ctx, w, r, &p); err != nil {
+	if err := a.onTheRoll(ctx, w, r, &p); err != nil {
 		return a, p, err
 	}
-	return a, p, nil
+	return a, p, a.judge(ctx, w, r, &p)
+}
+
+func (a *Asked) onTheRoll(ctx context.Context, w *facts.World, r Request, p *facts.Proof) error {
+	h, ok, err := HostOf(ctx, w, r)
+	if err != nil {
+		return miss(p, err, "host", "expected", "role")
+	}
+	if ok {
+		a.Host, a.Expected, a.Role = h.Name, h.Expected, h.Role
+	}
+	return nil
 }
 
 func plain(r Request) Asked {

@@ -12,10 +12,11 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
+	"github.com/rollcall-project/rollcall/internal/facts/hosts"
 )
 
 // MachineNamespace is where the Machines of a self-managed cluster live.
-const MachineNamespace = "openshift-machine-api"
+const MachineNamespace = hosts.MachineAPI
 
 // Kept is how long the controller manager keeps requests that were answered
 // (kubernetes/kubernetes:pkg/controller/certificates/cleaner/cleaner.go
@@ -135,7 +136,7 @@ func Gather(ctx context.Context, w *facts.World, r Request) (Surroundings, error
 		}
 		s.Serving = serves(all, r, node, w.Now)
 	}
-	s.Candidate, err = candidate(ctx, w, r.NodeName)
+	s.Candidate, err = candidate(ctx, w, r)
 	return s, err
 }
 
@@ -173,26 +174,33 @@ func serves(all []Request, r Request, node evidence.Object, now time.Time) Known
 	return Is(renewal)
 }
 
-// candidate names the Machine whose BareMetalHost was inspected or is named as
-// the node: the Machine that should belong to it, whatever its addresses say.
-func candidate(ctx context.Context, w *facts.World, node string) (string, error) {
-	hosts, err := w.List(ctx, evidence.BareMetalHosts, MachineNamespace)
-	if _, ok := evidence.AsUnavailable(err); ok {
+// candidate names the Machine of the host that the request is for, as the roll
+// joins them: the Machine that should belong to it, whatever its addresses say.
+func candidate(ctx context.Context, w *facts.World, r Request) (string, error) {
+	h, ok, err := HostOf(ctx, w, r)
+	if _, unavailable := evidence.AsUnavailable(err); unavailable {
 		return "", nil // only a hint; the Machines themselves decide
 	}
-	if err != nil {
+	if err != nil || !ok || h.Machine == nil {
 		return "", err
 	}
-	for _, h := range hosts {
-		if evidence.String(h.Content, "spec", "consumerRef", "kind") != "Machine" {
-			continue
-		}
-		inspected := evidence.String(h.Content, "status", "hardware", "hostname")
-		if label(h.Name) == label(node) || (inspected != "" && label(inspected) == label(node)) {
-			return evidence.String(h.Content, "spec", "consumerRef", "name"), nil
-		}
+	return h.Machine.API.Name, nil
+}
+
+// HostOf returns the host on the roll that a request is for.
+func HostOf(ctx context.Context, w *facts.World, r Request) (hosts.Host, bool, error) {
+	all, err := hosts.All(ctx, w)
+	if err != nil {
+		return hosts.Host{}, false, err
 	}
-	return "", nil
+	i := slices.IndexFunc(all, func(h hosts.Host) bool {
+		return (h.Node != nil && h.Node.API.Name == r.NodeName) ||
+			slices.ContainsFunc(h.Claims, func(c hosts.Claim) bool { return c.Name == r.Name })
+	})
+	if i >= 0 {
+		return all[i], true, nil
+	}
+	return hosts.Find(ctx, w, r.NodeName)
 }
 
 // Flood is the approver's guard against a storm of requests: above the limit it

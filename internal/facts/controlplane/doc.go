@@ -1,0 +1,32 @@
+// Package controlplane computes facts about the control plane as a whole: how
+// many of its nodes joined, whether a controller manager leads, what operators and
+// the ClusterVersion say.
+//
+// Invariants:
+//   - A ClusterOperator is read line by line; its message is never matched whole.
+//   - A condition that is normal while a cluster installs is a fact like any
+//     other: the catalogue says how long it may last.
+package controlplane
+
+import (
+	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/facts"
+)
+
+// Facts lists the facts of this package.
+func Facts() []facts.Fact {
+	return []facts.Fact{NodesFact(), ManagerFact(), OperatorFact(), VersionFact()}
+}
+
+func miss(p *facts.Proof, err error, fields ...string) error {
+	if err == nil {
+		return nil
+	}
+	if _, ok := evidence.AsUnavailable(err); !ok {
+		return err
+	}
+	for _, f := range fields {
+		p.Miss(f, err)
+	}
+	return nil
+}
