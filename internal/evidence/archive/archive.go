@@ -38,6 +38,7 @@ type Source struct {
 	manifest *Manifest
 	named    map[string]file // of a collection: its files by path
 	damaged  []string        // what could not even be indexed
+	cut      string          // how the stream ended early, "" when it did not
 
 	nowMu    sync.Mutex
 	nowKnown bool
@@ -78,7 +79,8 @@ func fromFS(ctx context.Context, fsys fs.FS, name string) (*Source, error) {
 			b.damage(p, err)
 			return nil
 		}
-		_, err = b.add(p, info.Size())
+		e, err := b.classify(p, info.Size())
+		b.keep(e)
 		return err
 	})
 	if err != nil {
@@ -120,10 +122,10 @@ func newBuilder(name string) *builder {
 	return &builder{s: &Source{name: name, base: base, objects: map[evidence.Resource][]entry{}}, named: map[string]file{}}
 }
 
-// add indexes one member and returns what it is. It fails only on limits.
-func (b *builder) add(p string, size int64) (entry, error) {
+// classify finds out what one member is. It fails only on limits.
+func (b *builder) classify(p string, size int64) (entry, error) {
 	if b.count++; b.count > maxFiles {
-		return entry{}, fmt.Errorf("more than %d files: this is no archive of one cluster; name a directory inside it", maxFiles)
+		return entry{}, &limitError{fmt.Sprintf("more than %d files: this is no archive of one cluster; name a directory inside it", maxFiles)}
 	}
 	if len(p) > maxPath {
 		b.damage(p[:80]+"...", errors.New("the name is too long"))
@@ -135,10 +137,11 @@ func (b *builder) add(p string, size int64) (entry, error) {
 	e := classify(p)
 	e.file.size = size
 	b.mark(p)
-	return e, b.keep(e)
+	return e, nil
 }
 
-func (b *builder) keep(e entry) error {
+// keep puts a member into the index.
+func (b *builder) keep(e entry) {
 	switch e.class {
 	case object:
 		b.named[e.file.path] = e.file
@@ -149,7 +152,6 @@ func (b *builder) keep(e entry) error {
 	case stamp, version, manifest:
 		b.small = append(b.small, e)
 	}
-	return nil
 }
 
 func (b *builder) mark(p string) {
@@ -169,19 +171,22 @@ func (b *builder) damage(p string, err error) {
 	}
 }
 
+// cut notes that the stream ended early: whatever is found may not be all.
+func (b *builder) cut(err error) { b.s.cut = err.Error() }
+
 // finish sorts the index, reads the small files and decides what the archive is.
 func (b *builder) finish(ctx context.Context, st store) (*Source, error) {
 	s := b.s
 	s.store = st
-	byPath := func(x, y entry) int { return strings.Compare(x.file.path, y.file.path) }
 	roots := map[string]bool{}
-	for _, list := range s.objects {
-		slices.SortFunc(list, byPath)
+	for r, list := range s.objects {
+		list = sortedByPath(list)
+		s.objects[r] = list
 		for _, e := range list {
 			roots[e.root] = true
 		}
 	}
-	slices.SortFunc(s.texts, byPath)
+	s.texts = sortedByPath(s.texts)
 	for _, e := range s.texts {
 		roots[e.root] = true
 	}
@@ -189,7 +194,7 @@ func (b *builder) finish(ctx context.Context, st store) (*Source, error) {
 		s.roots = append(s.roots, r)
 	}
 	slices.Sort(s.roots)
-	slices.SortFunc(b.small, byPath)
+	b.small = sortedByPath(b.small)
 	if err := b.readSmall(ctx); err != nil {
 		return nil, err
 	}
@@ -202,6 +207,20 @@ func (b *builder) finish(ctx context.Context, st store) (*Source, error) {
 		return nil, err
 	}
 	return s, nil
+}
+
+// sortedByPath sorts entries; of two members of one path the later one counts, as
+// it does for tar.
+func sortedByPath(list []entry) []entry {
+	slices.SortStableFunc(list, func(x, y entry) int { return strings.Compare(x.file.path, y.file.path) })
+	kept := list[:0]
+	for i, e := range list {
+		if i+1 < len(list) && list[i+1].file.path == e.file.path {
+			continue
+		}
+		kept = append(kept, e)
+	}
+	return kept
 }
 
 func (b *builder) readSmall(ctx context.Context) error {
@@ -251,6 +270,9 @@ func (b *builder) foreign() error {
 	saw := "it is empty"
 	if b.count > 0 {
 		saw = fmt.Sprintf("%d files such as %s", b.count, strings.Join(b.sawPrefix, ", "))
+	}
+	if b.s.cut != "" {
+		saw += "; " + b.s.cut
 	}
 	if len(b.s.damaged) > 0 {
 		saw += "; could not be read: " + strings.Join(b.s.damaged, "; ")

@@ -31,9 +31,10 @@ type entry struct {
 
 // file is a member of the archive.
 type file struct {
-	path string // as the archive spells it
-	size int64
-	at   int64 // offset in the tar stream, or index in a spool
+	path  string // as the archive spells it
+	size  int64
+	at    int64 // of a tar: offset at its place
+	place place
 }
 
 // classify finds out from its path what a file is. Names of directories above the

@@ -19,6 +19,17 @@ const (
 	maxSmallFile = 1 << 20
 	// maxManifest bounds the header of a collection: about 200 bytes a recorded object.
 	maxManifest = 64 << 20
+	// maxStream bounds a gzipped tar after decompression. The largest must-gather
+	// that was reported has 32 GiB (openshift/must-gather#558).
+	maxStream = 128 << 30
+	// maxRatio is the bound of unpacked to packed size once ratioFrom was unpacked.
+	// Objects reach 17, logs less; deflate itself can give 1,032.
+	maxRatio  = 500
+	ratioFrom = 256 << 20
+	// objectBudget and textBudget bound what is kept of a gzipped tar in memory,
+	// compressed. What is beyond is read again from the stream, which is slower.
+	objectBudget = 48 << 20
+	textBudget   = 64 << 20
 	// maxDepth bounds how deep an object nests. API objects stay below 50, also
 	// with OpenAPI schemas in them.
 	maxDepth = 200

@@ -30,6 +30,9 @@ func (s *Source) List(ctx context.Context, r evidence.Resource, namespace string
 			return nil, err
 		}
 	}
+	if s.cut != "" {
+		c.damaged = append(c.damaged, s.cut)
+	}
 	slices.SortFunc(c.found, func(a, b found) int {
 		return cmp.Or(strings.Compare(a.object.Namespace, b.object.Namespace), strings.Compare(a.object.Name, b.object.Name))
 	})

@@ -1,0 +1,257 @@
+package archive
+
+import (
+	"archive/tar"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/klauspost/compress/gzip"
+)
+
+// fromTar indexes a tar in one pass. A plain tar is read again in place. Of a
+// gzipped one the pass keeps the objects and logs, recompressed in chunks that
+// can be read alone (spool.go); what does not fit into the budget is read again
+// from the stream (cursor.go).
+func fromTar(ctx context.Context, f io.ReaderAt, size int64, name string) (*Source, error) {
+	form, err := sniff(f, name)
+	if err != nil {
+		return nil, err
+	}
+	b := newBuilder(name)
+	t := &tarStore{f: f, size: size, gzipped: form == gzipTar}
+	if t.gzipped {
+		t.objects, t.texts = newSpool(objectBudget), newSpool(textBudget)
+	}
+	if err := t.index(ctx, b, name); err != nil {
+		return nil, err
+	}
+	return b.finish(ctx, t)
+}
+
+// tarStore opens members of a tar.
+type tarStore struct {
+	f       io.ReaderAt
+	size    int64
+	gzipped bool
+	objects *spool
+	texts   *spool
+	cursors cursors
+}
+
+// place says where a member's bytes are.
+type place uint8
+
+const (
+	inStream  place = iota // at an offset of the (uncompressed) tar; for a directory unused
+	inObjects              // at an offset of the spool of objects
+	inTexts                // at an offset of the spool of texts
+)
+
+func (t *tarStore) open(ctx context.Context, f file) (io.ReadCloser, error) {
+	switch {
+	case f.place == inObjects:
+		return io.NopCloser(t.objects.reader(f.at, f.size)), nil
+	case f.place == inTexts:
+		return io.NopCloser(t.texts.reader(f.at, f.size)), nil
+	case t.gzipped:
+		return t.cursors.open(ctx, t, f)
+	}
+	return io.NopCloser(&exactly{io.NewSectionReader(t.f, f.at, f.size), f.size}), nil
+}
+
+// exactly fails when fewer bytes come than the member's header promised.
+type exactly struct {
+	r    io.Reader
+	left int64
+}
+
+func (e *exactly) Read(p []byte) (int, error) {
+	if e.left == 0 {
+		return 0, io.EOF
+	}
+	n, err := e.r.Read(p[:min(int64(len(p)), e.left)])
+	e.left -= int64(n)
+	if errors.Is(err, io.EOF) && e.left > 0 {
+		err = io.ErrUnexpectedEOF
+	}
+	return n, err
+}
+
+// index reads the tar once. An archive that is cut off, or breaks, keeps what
+// came before; a limit or a cancelled context is an error.
+func (t *tarStore) index(ctx context.Context, b *builder, name string) (err error) {
+	var in *counter
+	if t.gzipped {
+		z, err := t.uncompress()
+		if err != nil {
+			return fmt.Errorf("read archive %s: it begins like gzip and is not: %w", name, err)
+		}
+		ahead := readAhead(ctx, z)
+		defer func() { err = errors.Join(err, ahead.Close()) }()
+		defer t.objects.close()
+		defer t.texts.close()
+		in = &counter{r: ahead}
+	} else {
+		in = &counter{r: io.NewSectionReader(t.f, 0, t.size), seek: true}
+	}
+	members := tar.NewReader(in)
+	var end int64 // of the last member
+	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		h, err := members.Next()
+		if errors.Is(err, io.EOF) {
+			if in.n <= end+blockSize { // an archive ends in two blocks of zeros
+				b.cut(fmt.Errorf("the archive is cut off: it has no end mark behind byte %d of its content", in.n))
+			}
+			return nil
+		}
+		if err == nil {
+			end = in.n
+			if h.Typeflag == tar.TypeReg && !sparse(h) {
+				end += (h.Size + blockSize - 1) / blockSize * blockSize
+			}
+			err = t.member(b, h, members, in)
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		var limit *limitError
+		if errors.As(err, &limit) {
+			return fmt.Errorf("read archive %s: %w", name, err)
+		}
+		if err != nil {
+			b.cut(fmt.Errorf("the archive is cut off or damaged behind byte %d of its content: %w", in.n, err))
+			return nil
+		}
+	}
+}
+
+// blockSize is the unit of a tar.
+const blockSize = 512
+
+// uncompress returns the uncompressed stream from its beginning, bounded.
+func (t *tarStore) uncompress() (io.Reader, error) {
+	packed := &counter{r: io.NewSectionReader(t.f, 0, t.size)}
+	z, err := gzip.NewReader(packed)
+	if err != nil {
+		return nil, err
+	}
+	return &bounded{r: z, packed: packed}, nil
+}
+
+// member indexes one member and, in a gzipped tar, keeps its bytes.
+func (t *tarStore) member(b *builder, h *tar.Header, content io.Reader, in *counter) error {
+	name, ok := memberName(h)
+	if !ok {
+		b.damage(h.Name[:min(len(h.Name), 80)], errors.New("a name that leads out of the archive"))
+		return nil
+	}
+	switch h.Typeflag {
+	case tar.TypeReg:
+	case tar.TypeLink, tar.TypeSymlink:
+		if e := classify(name); e.class != other {
+			b.damage(name, errors.New("a link, which is not followed"))
+		}
+		return nil
+	default:
+		return nil
+	}
+	if sparse(h) {
+		b.damage(name, errors.New("a sparse file, which no collector writes"))
+		return nil
+	}
+	e, err := b.classify(name, h.Size)
+	if err != nil || e.class == other {
+		return err
+	}
+	e.file.at = in.n
+	if t.gzipped {
+		s, where := t.objects, inObjects
+		if e.class == text {
+			s, where = t.texts, inTexts
+		}
+		if !s.full(h.Size) {
+			e.file.at, e.file.place = s.written(), where
+			_, err = io.Copy(s, content)
+		}
+	}
+	b.keep(e)
+	return err
+}
+
+func sparse(h *tar.Header) bool {
+	for k := range h.PAXRecords {
+		if strings.HasPrefix(k, "GNU.sparse.") {
+			return true
+		}
+	}
+	return false
+}
+
+// memberName returns a member's path as in a directory. Nothing is ever unpacked,
+// so an absolute name is only a name; ".." is refused, because two spellings of
+// one path would hide one file behind another.
+func memberName(h *tar.Header) (string, bool) {
+	name := path.Clean(strings.TrimLeft(h.Name, "/"))
+	if name == "." || name == "" {
+		return ".", true
+	}
+	return name, !slices.Contains(strings.Split(h.Name, "/"), "..")
+}
+
+// counter counts what is read.
+type counter struct {
+	r    io.Reader
+	n    int64
+	seek bool // r is an io.Seeker, and skipping may use it
+}
+
+func (c *counter) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	c.n += int64(n)
+	return n, err
+}
+
+// Seek lets the tar reader skip members of a plain tar.
+func (c *counter) Seek(offset int64, whence int) (int64, error) {
+	s, ok := c.r.(io.Seeker)
+	if !ok || !c.seek {
+		return 0, errors.ErrUnsupported
+	}
+	n, err := s.Seek(offset, whence)
+	if err == nil {
+		c.n = n
+	}
+	return n, err
+}
+
+// limitError is a limit that an archive breaks.
+type limitError struct{ what string }
+
+func (l *limitError) Error() string { return l.what }
+
+// bounded stops decompression bombs.
+type bounded struct {
+	r      io.Reader
+	packed *counter
+	n      int64
+}
+
+func (b *bounded) Read(p []byte) (int, error) {
+	n, err := b.r.Read(p)
+	b.n += int64(n)
+	if b.n > maxStream {
+		return n, &limitError{fmt.Sprintf("more than %d bytes after decompression; unpack what is needed and name the directory", int64(maxStream))}
+	}
+	if b.n > ratioFrom && b.n/maxRatio > b.packed.n {
+		return n, &limitError{fmt.Sprintf("it unpacks to more than %d times its size, which logs and objects never do", maxRatio)}
+	}
+	return n, err
+}
