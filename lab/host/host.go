@@ -29,6 +29,9 @@ type Host struct {
 // New makes a machine that is switched off. Mistakes in the configuration are
 // reported by Run.
 func New(cfg Config) *Host {
+	if abs, err := filepath.Abs(cfg.Dir); err == nil && cfg.Dir != "" {
+		cfg.Dir = abs // the kubelet's files name each other by absolute path
+	}
 	log := cfg.Logger
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
@@ -50,11 +53,6 @@ func (h *Host) Run(ctx context.Context) error {
 	if err := h.cfg.validate(); err != nil {
 		return err
 	}
-	abs, err := filepath.Abs(h.cfg.Dir)
-	if err != nil {
-		return fmt.Errorf("find directory of host %s: %w", h.cfg.Name, err)
-	}
-	h.cfg.Dir = abs // the kubelet's files name each other by absolute path
 	if err := os.MkdirAll(h.cfg.Dir, 0o700); err != nil {
 		return fmt.Errorf("create directory of host %s: %w", h.cfg.Name, err)
 	}

@@ -1,7 +1,6 @@
 package host
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -172,42 +172,40 @@ var klogTime = regexp.MustCompile(`^[IWEF](\d{4} \d{2}:\d{2}:\d{2}\.\d{6}) `)
 
 // writeLog writes the lines of f that the options ask for. A container runtime
 // keeps the time of each line; here it is read from the klog header, in the
-// year in which the file was last written, and a line without one has the time
-// of the line before.
+// year in which the file was last written. A line without one has the time of
+// the line before, the first ones that of the first that has one.
 func writeLog(w io.Writer, f *os.File, o logOptions) error {
 	fi, err := f.Stat()
 	if err != nil {
 		return err
 	}
-	var lines []string
+	raw, err := io.ReadAll(f)
+	if err != nil {
+		return err
+	}
+	lines := slices.Collect(strings.Lines(string(raw)))
 	at := fi.ModTime().UTC()
-	sc := bufio.NewReader(f)
-	for {
-		line, err := sc.ReadString('\n')
-		if line != "" {
-			at = lineTime(line, at)
-			if !at.Before(o.since) {
-				if o.timestamps {
-					line = at.Format(time.RFC3339Nano) + " " + line
-				}
-				lines = append(lines, line)
-			}
-		}
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			return err
-		}
+	if i := slices.IndexFunc(lines, klogTime.MatchString); i >= 0 {
+		at = lineTime(lines[i], at)
 	}
-	if o.tail >= 0 && len(lines) > o.tail {
-		lines = lines[len(lines)-o.tail:]
+	var out []string
+	for _, line := range lines {
+		if at = lineTime(line, at); at.Before(o.since) {
+			continue
+		}
+		if o.timestamps {
+			line = at.Format(time.RFC3339Nano) + " " + line
+		}
+		out = append(out, line)
 	}
-	out := strings.Join(lines, "")
-	if o.limit > 0 && int64(len(out)) > o.limit {
-		out = out[:o.limit]
+	if o.tail >= 0 && len(out) > o.tail {
+		out = out[len(out)-o.tail:]
 	}
-	_, err = io.WriteString(w, out)
+	text := strings.Join(out, "")
+	if o.limit > 0 && int64(len(text)) > o.limit {
+		text = text[:o.limit]
+	}
+	_, err = io.WriteString(w, text)
 	return err
 }
 
