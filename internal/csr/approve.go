@@ -1,0 +1,139 @@
+package csr
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/rollcall-project/rollcall/internal/evidence"
+)
+
+// API is what an approval needs of the cluster.
+type API interface {
+	Lister
+	// GetRequest reads one request anew.
+	GetRequest(ctx context.Context, name string) (map[string]any, error)
+	// PatchApproval applies a JSON patch to the approval subresource.
+	PatchApproval(ctx context.Context, name string, patch []byte, dryRun bool) (map[string]any, error)
+}
+
+// SpecDigest identifies the content of a request: its API object's spec.
+func SpecDigest(content map[string]any) (string, error) {
+	raw, err := json.Marshal(content["spec"])
+	if err != nil {
+		return "", fmt.Errorf("digest request: %w", err)
+	}
+	sum := sha256.Sum256(raw)
+	return hex.EncodeToString(sum[:]), nil
+}
+
+// Message is the record that stays in the request: who, why, on which evidence,
+// and what was not proven.
+func (d Decision) Message(who string) (string, error) {
+	raw, err := json.Marshal(struct {
+		UID    string
+		Key    string
+		Checks []Check
+	}{d.Request.UID, d.Request.KeyDigest, d.Checks})
+	if err != nil {
+		return "", fmt.Errorf("digest evidence: %w", err)
+	}
+	sum := sha256.Sum256(raw)
+	return fmt.Sprintf("Approved with rollcall by %s: %s. Evidence sha256:%s; key sha256:%s. %s.",
+		who, d.Why, hex.EncodeToString(sum[:])[:16], prefix(d.Request.KeyDigest), upper(d.NotProven)), nil
+}
+
+func prefix(s string) string { return s[:min(16, len(s))] }
+
+func upper(s string) string {
+	if s == "" {
+		return s
+	}
+	return strings.ToUpper(s[:1]) + s[1:]
+}
+
+// Condition is the Approved condition that is added.
+func Condition(message string) map[string]any {
+	return map[string]any{"type": "Approved", "status": "True", "reason": Reason, "message": message}
+}
+
+// Patch is the JSON patch of an approval. It holds only for exactly the request
+// that was judged, in the version that was read.
+func Patch(content map[string]any, message string) ([]byte, error) {
+	type op struct {
+		Op    string `json:"op"`
+		Path  string `json:"path"`
+		Value any    `json:"value"`
+	}
+	ops := []op{
+		{"test", "/metadata/uid", evidence.String(content, "metadata", "uid")},
+		{"test", "/metadata/resourceVersion", evidence.String(content, "metadata", "resourceVersion")},
+		{"test", "/spec/request", evidence.String(content, "spec", "request")},
+		{"test", "/spec/username", evidence.String(content, "spec", "username")},
+	}
+	conditions, _ := evidence.Field(content, "status", "conditions").([]any)
+	switch {
+	case len(conditions) > 0:
+		ops = append(ops, op{"add", "/status/conditions/-", Condition(message)})
+	case evidence.Field(content, "status") != nil:
+		ops = append(ops, op{"add", "/status/conditions", []any{Condition(message)}})
+	default:
+		ops = append(ops, op{"add", "/status", map[string]any{"conditions": []any{Condition(message)}}})
+	}
+	raw, err := json.Marshal(ops)
+	if err != nil {
+		return nil, fmt.Errorf("encode approval: %w", err)
+	}
+	return raw, nil
+}
+
+// Approve approves one request after reading it and its surroundings again.
+// uid and spec are those of the request that a person or a plan was shown; a
+// difference refuses. With dryRun the server checks everything and keeps nothing.
+func Approve(ctx context.Context, api API, name, uid, spec string, e *Expectation, who string, now func() time.Time, dryRun bool) (Decision, error) {
+	content, err := api.GetRequest(ctx, name)
+	if err != nil {
+		return Decision{}, fmt.Errorf("read request %s again: %w", name, err)
+	}
+	have, err := SpecDigest(content)
+	if err != nil {
+		return Decision{}, err
+	}
+	if got := evidence.String(content, "metadata", "uid"); got != uid || have != spec {
+		return Decision{}, fmt.Errorf("approve request %s: it is another one than the one that was looked at (uid %s, was %s)", name, got, uid)
+	}
+	picture, err := Gather(ctx, api, now())
+	if err != nil {
+		return Decision{}, err
+	}
+	r, err := Parse(content)
+	if err != nil {
+		return Decision{}, err
+	}
+	d := Judge(r, e, picture)
+	if !d.Approve {
+		return d, fmt.Errorf("request %s is not approved: %s", name, d.Why)
+	}
+	message, err := d.Message(who)
+	if err != nil {
+		return d, err
+	}
+	patch, err := Patch(content, message)
+	if err != nil {
+		return d, err
+	}
+	if _, err := api.PatchApproval(ctx, name, patch, true); err != nil {
+		return d, fmt.Errorf("approve request %s (tried without keeping it): %w", name, err)
+	}
+	if dryRun {
+		return d, nil
+	}
+	if _, err := api.PatchApproval(ctx, name, patch, false); err != nil {
+		return d, fmt.Errorf("approve request %s: %w", name, err)
+	}
+	return d, nil
+}

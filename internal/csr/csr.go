@@ -1,0 +1,339 @@
+// Package csr approves certificate signing requests of hosts that are expected,
+// and no others.
+//
+// Whoever can fetch Ignition holds the bootstrap credential and may ask for the
+// identity of any node, a control-plane node's included. Therefore a name in a
+// request never makes a host expected: a person's word, or an object that the
+// cluster itself holds, does.
+//
+// Invariants:
+//   - Only requests to the two kubelet signers are judged, and only those that a
+//     kubelet makes when it joins. Renewals have their own approver.
+//   - A control-plane host is approved only when a person named it.
+//   - A check that could not be made refuses.
+//   - Possession of the key by the host is not proven and never claimed: a kubelet
+//     that rotates its certificates keeps the pending key in memory
+//     (kubernetes/client-go:util/certificate/certificate_manager.go generateCSR).
+//   - No Machine or other object is written to make another approver approve.
+package csr
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/rollcall-project/rollcall/internal/facts/csrs"
+)
+
+// Reason is the reason of our Approved condition.
+const Reason = "RollcallApprove"
+
+// Limits of what is approved.
+const (
+	maxAge       = time.Hour        // older requests are of no use to a kubelet that retries
+	clockSkew    = 10 * time.Second // between whoever told when the host booted and the API server
+	deadAfter    = 5 * time.Minute  // a lease not renewed for so long is a dead kubelet's
+	NotProvenYet = "not proven: that the key of the request lies on that host (the kubelet keeps it in memory until the certificate is there)"
+)
+
+// trusted are reasons of approvals of a client request that a serving request
+// may build on: ours, the machine approver's, and a person's with oc or kubectl
+// (openshift/cluster-machine-approver:pkg/controller/controller.go,
+// kubernetes/kubectl:pkg/cmd/certificates/certificates.go).
+var trusted = []string{Reason, "NodeCSRApprove", "KubectlApprove"}
+
+// Expectation says that a host is expected, by whose word, and since when.
+type Expectation struct {
+	Name     string   // of the host and the Node
+	Role     string   // "master", "worker", "" where it is not known
+	IPs      []string // as declared
+	DNS      []string // further names, as declared
+	Source   string   // whose word: "--expect", "BareMetalHost openshift-machine-api/x"
+	Explicit bool     // a person named it for this
+	Rebuild  bool     // a person said that a dead Node of that name is being rebuilt
+	// NotBefore is since when the host can have asked, and Boot how that is known.
+	NotBefore time.Time
+	Boot      string
+}
+
+// ParseExpect reads "NAME", "NAME=IP" and "NAME=IP,IP", as a person types it.
+func ParseExpect(text string) (Expectation, error) {
+	name, list, has := strings.Cut(text, "=")
+	e := Expectation{Name: name, Source: "--expect", Explicit: true}
+	if name == "" || strings.ContainsAny(name, "/ *,") {
+		return e, fmt.Errorf("read expectation %q: want NAME or NAME=IP,...", text)
+	}
+	if !has {
+		return e, nil
+	}
+	for _, one := range strings.Split(list, ",") {
+		ip, err := netip.ParseAddr(strings.TrimSpace(one))
+		if err != nil {
+			return e, fmt.Errorf("read expectation %q: %q is no address", text, one)
+		}
+		e.IPs = append(e.IPs, ip.Unmap().String())
+	}
+	return e, nil
+}
+
+// Node is what the judgement needs of a Node.
+type Node struct {
+	Name      string
+	Ready     bool
+	Control   bool
+	Addresses []string // IPs
+	Renewed   time.Time
+}
+
+// Picture is what is known of the cluster at one moment.
+type Picture struct {
+	Now      time.Time
+	Requests []csrs.Request // oldest first
+	Nodes    []Node
+	Machines int
+	VIPs     []string
+	CIDRs    []netip.Prefix // of pods and services
+}
+
+func (p Picture) node(name string) (Node, bool) {
+	i := slices.IndexFunc(p.Nodes, func(n Node) bool { return n.Name == name })
+	if i < 0 {
+		return Node{}, false
+	}
+	return p.Nodes[i], true
+}
+
+// Check is one rule and how it came out.
+type Check struct {
+	Name   string      `json:"name"`
+	Rule   string      `json:"rule"`
+	Result csrs.Result `json:"result"`
+	Detail string      `json:"detail,omitempty"`
+}
+
+// Decision is the answer on one request.
+type Decision struct {
+	Request   csrs.Request `json:"-"`
+	Name      string       `json:"name"`
+	Node      string       `json:"node"`
+	Kind      csrs.Kind    `json:"kind"`
+	Approve   bool         `json:"approve"`
+	Why       string       `json:"why"` // the first refusal, or on what it rests
+	Checks    []Check      `json:"checks"`
+	NotProven string       `json:"notProven,omitempty"`
+}
+
+// Judge decides one request. expected is nil when nobody expects its host.
+func Judge(r csrs.Request, expected *Expectation, p Picture) Decision {
+	j := &judging{r: r, e: expected, p: p}
+	j.d = Decision{Request: r, Name: r.Name, Node: r.NodeName, Kind: r.Kind}
+	j.common()
+	if expected != nil {
+		j.host()
+		if r.Kind == csrs.Serving {
+			j.serving()
+		} else {
+			j.client()
+		}
+	}
+	return j.decide()
+}
+
+type judging struct {
+	r csrs.Request
+	e *Expectation
+	p Picture
+	d Decision
+}
+
+func (j *judging) must(name, rule string, ok bool, format string, args ...any) {
+	c := Check{Name: name, Rule: rule, Result: csrs.Passed, Detail: fmt.Sprintf(format, args...)}
+	if !ok {
+		c.Result = csrs.Refused
+	}
+	j.d.Checks = append(j.d.Checks, c)
+}
+
+func (j *judging) decide() Decision {
+	for _, c := range j.d.Checks {
+		if c.Result != csrs.Passed {
+			j.d.Why = c.Rule + ": " + c.Detail
+			return j.d
+		}
+	}
+	j.d.Approve = true
+	j.d.NotProven = NotProvenYet
+	j.d.Why = fmt.Sprintf("%s is expected (%s); %s", j.e.Name, j.e.Source, j.e.Boot)
+	return j.d
+}
+
+// common are the rules that need no expectation.
+func (j *judging) common() {
+	r := j.r
+	j.must("open", "the request is pending", r.State == csrs.Pending, "it is %s", r.State)
+	j.must("signer", "it is a request with which a kubelet joins", (r.Kind == csrs.Client || r.Kind == csrs.Serving) && !r.Renews(),
+		"%s request to %s by %s", r.Kind, r.Signer, r.Requester)
+	// The shape is that of the machine approver's own rules. A picture in which
+	// nothing else can refuse leaves the shape as the only first refusal.
+	shape := csrs.Judge(r, csrs.Surroundings{FlowDisabled: csrs.Is(false), Machines: csrs.Is[[]csrs.Machine](nil),
+		NodeExists: csrs.Is(false), Serving: csrs.Is[*csrs.Renewal](nil)})
+	j.must("shape", "requester, groups, usages and subject are a kubelet's", shape.Waits != csrs.WaitsShape && shape.Approves != csrs.NotApplicable,
+		"%s", shapeDetail(shape))
+	flood := csrs.CountFlood(j.p.Requests, j.p.Machines, len(j.p.Nodes), j.p.Now)
+	j.must("flood", "there is no storm of requests", !flood.Exceeded(), "%d wait, the limit is %d", flood.Pending, flood.Limit)
+	who := "nobody expects it: a name in a request is only a claim"
+	if j.e != nil {
+		who = j.e.Source
+	}
+	j.must("expected", "the host is expected", j.e != nil && j.e.Name == r.NodeName, "%s: %s", orNone(r.NodeName), who)
+}
+
+func shapeDetail(s csrs.Judgement) string {
+	if s.Waits == csrs.WaitsShape || s.Approves == csrs.NotApplicable {
+		return s.Why
+	}
+	return "as the machine approver wants them"
+}
+
+func orNone(s string) string {
+	if s == "" {
+		return "(none)"
+	}
+	return s
+}
+
+// host are the rules on the expected host.
+func (j *judging) host() {
+	control := j.e.Role == "master" || j.e.Role == "control-plane" || j.e.Role == "arbiter" || j.e.Role == ""
+	j.must("role", "a control-plane host is named by a person", !control || j.e.Explicit, "role %s, %s", orNone(j.e.Role), j.e.Source)
+	created := j.r.Created
+	j.must("boot", "it was made after the host could first ask", !j.e.NotBefore.IsZero() && !created.Before(j.e.NotBefore.Add(-clockSkew)),
+		"made %s; %s", stamp(created), bootText(j.e))
+	j.must("age", "it is younger than an hour", j.p.Now.Sub(created) < maxAge && !created.After(j.p.Now.Add(clockSkew)),
+		"made %s, now %s", stamp(created), stamp(j.p.Now))
+	same := csrs.Siblings(j.p.Requests, j.r)
+	newest := len(same) > 0 && same[len(same)-1].UID == j.r.UID
+	j.must("newest", "it is the newest of its host", newest, "%d requests of this kind for the host", len(same))
+	j.must("in-flight", "no other request of its host was approved since it booted", j.spent(same) == "", "%s", orText(j.spent(same), "none was"))
+}
+
+func orText(s, other string) string {
+	if s == "" {
+		return other
+	}
+	return s
+}
+
+func bootText(e *Expectation) string {
+	if e.NotBefore.IsZero() {
+		return "it is not known when the host booted"
+	}
+	return e.Boot
+}
+
+// spent names another request that used up the expectation: one use each.
+func (j *judging) spent(same []csrs.Request) string {
+	for _, o := range same {
+		answered := o.State == csrs.Approved || o.State == csrs.Issued
+		if o.UID != j.r.UID && answered && !o.Created.Before(j.e.NotBefore.Add(-clockSkew)) {
+			return fmt.Sprintf("%s was approved (%s)", o.Name, o.Approval.Reason)
+		}
+	}
+	return ""
+}
+
+// client: the Node must not be there, or be dead and named for a rebuild.
+func (j *judging) client() {
+	sans := slices.Concat(j.r.DNSNames, j.r.IPs, j.r.Emails, j.r.URIs)
+	j.must("names", "a client request asks for no names or addresses", len(sans) == 0, "%s", list(sans))
+	n, exists := j.p.node(j.e.Name)
+	if !exists {
+		j.must("node", "the Node does not exist", true, "it does not")
+		return
+	}
+	silent := j.p.Now.Sub(n.Renewed)
+	dead := !n.Ready && silent > deadAfter
+	j.must("node", "the Node does not exist, or is dead and named for a rebuild", dead && j.e.Rebuild,
+		"it exists, Ready %t, lease renewed %s, named for a rebuild %t", n.Ready, stamp(n.Renewed), j.e.Rebuild)
+}
+
+// serving: the names and addresses must be the host's own, and nobody else's.
+func (j *judging) serving() {
+	n, exists := j.p.node(j.e.Name)
+	j.must("node", "the Node exists", exists, "Node %s exists: %t", j.e.Name, exists)
+	by := j.clientApprovedBy()
+	j.must("client", "the Node's client request was approved by Rollcall, the machine approver or a person", slices.Contains(trusted, by),
+		"approved with reason %s", orNone(by))
+	names := append([]string{j.e.Name}, j.e.DNS...)
+	var strange []string
+	for _, d := range j.r.DNSNames {
+		if !slices.ContainsFunc(names, func(have string) bool { return strings.EqualFold(have, strings.TrimSuffix(d, ".")) }) {
+			strange = append(strange, d)
+		}
+	}
+	j.must("names", "every name that is asked for is the host's", len(strange) == 0 && len(j.r.Emails)+len(j.r.URIs) == 0,
+		"asked for %s, declared %s", list(j.r.DNSNames), list(names))
+	j.must("declared", "the host's addresses are declared", len(j.e.IPs) > 0, "%s", list(j.e.IPs))
+	for _, ip := range j.r.IPs {
+		j.must("address", "the address is declared, the Node's, and nobody else's", j.foreign(ip, n) == "", "%s%s", ip, j.foreign(ip, n))
+	}
+	j.must("something", "at least one name or address is asked for", len(j.r.DNSNames)+len(j.r.IPs) > 0,
+		"%d names, %d addresses", len(j.r.DNSNames), len(j.r.IPs))
+}
+
+func (j *judging) clientApprovedBy() string {
+	by := ""
+	for _, o := range j.p.Requests {
+		if o.Kind == csrs.Client && o.NodeName == j.e.Name && o.State == csrs.Issued && o.Requester == csrs.Bootstrapper {
+			by = o.Approval.Reason
+		}
+	}
+	return by
+}
+
+// foreign says why an address must not be certified for the host.
+func (j *judging) foreign(text string, n Node) string {
+	ip, err := netip.ParseAddr(text)
+	if err != nil {
+		return " is no address"
+	}
+	ip = ip.Unmap()
+	has := func(list []string) bool {
+		return slices.ContainsFunc(list, func(s string) bool { a, err := netip.ParseAddr(s); return err == nil && a.Unmap() == ip })
+	}
+	switch {
+	case !has(j.e.IPs):
+		return " is not declared"
+	case !has(n.Addresses):
+		return " is not in the Node's status.addresses"
+	case has(j.p.VIPs):
+		return " is a virtual address of the cluster"
+	}
+	for _, other := range j.p.Nodes {
+		if other.Name != n.Name && has(other.Addresses) {
+			return " is the address of node " + other.Name
+		}
+	}
+	for _, c := range j.p.CIDRs {
+		if c.Contains(ip) {
+			return " lies in the network of pods or services " + c.String()
+		}
+	}
+	return ""
+}
+
+func list(s []string) string {
+	if len(s) == 0 {
+		return "(none)"
+	}
+	return strings.Join(s, ", ")
+}
+
+func stamp(t time.Time) string {
+	if t.IsZero() {
+		return "never"
+	}
+	return t.UTC().Format(time.RFC3339)
+}
