@@ -1,0 +1,274 @@
+package repair
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/rollcall-project/rollcall/internal/fault"
+)
+
+// maxTries bounds how often a write is prepared again because the object's
+// version moved while its fields stayed: busy objects move every few seconds.
+const maxTries = 5
+
+// act waits until the act can be made, and makes it.
+func (r *run) act(ctx context.Context, s Step, a action, deadline time.Time) error {
+	if a.ready != nil {
+		if err := r.until(ctx, s, deadline, func(ctx context.Context) (bool, string, error) { return a.ready(ctx, r, s) }); err != nil {
+			return err
+		}
+	}
+	if err := r.admit(ctx, s); err != nil {
+		return err
+	}
+	var conflict error
+	for range maxTries {
+		if err := r.unchanged(ctx, s); err != nil {
+			return err
+		}
+		w, why, err := a.prepare(ctx, r, s)
+		if err != nil {
+			return err
+		}
+		if w == nil {
+			r.say(s.ID, "nothing to write: %s", why)
+			return nil
+		}
+		switch err := r.write(ctx, s, w); {
+		case err == nil:
+			return nil
+		case !moved(err):
+			return err
+		default:
+			conflict = err
+		}
+	}
+	return refuse("%s is being written so often that the write never fits: %v", s.Subject, conflict)
+}
+
+// admit evaluates the guards and whether the fault is still there.
+func (r *run) admit(ctx context.Context, s Step) error {
+	for _, g := range s.Preconditions {
+		saw, err := guards[g.Guard](ctx, r, s, g)
+		if err != nil {
+			return err
+		}
+		r.say(s.ID, "%s: %s", g.Guard, saw)
+	}
+	return r.present(ctx, s)
+}
+
+// present refuses a step whose faults are all gone, or cannot be judged.
+func (r *run) present(ctx context.Context, s Step) error {
+	if len(s.While) == 0 {
+		return nil
+	}
+	var seen []string
+	for _, k := range s.While {
+		f, err := r.Eval.Evaluate(ctx, k)
+		if err != nil {
+			return fmt.Errorf("evaluate %s at %s: %w", k.Fault, k.Subject, err)
+		}
+		if f.Outcome == fault.Present {
+			return nil
+		}
+		seen = append(seen, fmt.Sprintf("%s at %s is %s%s", k.Fault, k.Subject, f.Outcome, because(f.Reason)))
+	}
+	return refuse("what the step is for is not there any more: %s", strings.Join(seen, "; ")).
+		instead("look again with `rollcall diagnose`")
+}
+
+func because(reason string) string {
+	if reason == "" {
+		return ""
+	}
+	return " (" + reason + ")"
+}
+
+// unchanged compares the fields that the plan was made from with those of now.
+func (r *run) unchanged(ctx context.Context, s Step) error {
+	for _, rd := range s.Reads {
+		content, err := r.API.Get(ctx, rd.Object)
+		if apierrors.IsNotFound(err) {
+			content, err = nil, nil
+		}
+		if err != nil {
+			return refuse("%s could not be read again: %v", rd.Object, err)
+		}
+		have, err := digestFields(content, rd.Fields)
+		if err != nil {
+			return err
+		}
+		if have != rd.Digest {
+			return refuse("%s is not as it was when the plan was made: %s; last written by %s", rd.Object, changed(rd, content), lastManager(content, rd.Fields)).
+				instead("make a new plan")
+		}
+	}
+	return nil
+}
+
+// changed says what differs from a reading, as far as the plan shows values.
+func changed(rd Reading, content Object) string {
+	if content == nil {
+		return "it is gone"
+	}
+	if rd.Seen[""] != "" {
+		return "it " + rd.Seen[""] + " no longer: it exists"
+	}
+	now := shown(content, rd.Fields)
+	var out []string
+	for _, f := range rd.Fields {
+		if was, is := rd.Seen[f], now[f]; was != is {
+			out = append(out, fmt.Sprintf("%s was %s, is %s", f, orNone(was), orNone(is)))
+		}
+	}
+	if len(out) == 0 {
+		return "a field that is not shown differs"
+	}
+	return strings.Join(out, ", ")
+}
+
+// write makes one write: tried on the server without keeping it, then the
+// intent, the write, the result.
+func (r *run) write(ctx context.Context, s Step, w *act) error {
+	if _, err := w.do(ctx, true); err != nil {
+		return rejected(w.Target, "the server refuses the write (tried without keeping it)", err)
+	}
+	pre, err := r.Store.Put(w.preImage)
+	if err != nil {
+		return err
+	}
+	w.PreImage = pre
+	if err := r.record(ctx, Record{Kind: Intent, Step: s.ID, Write: &w.Write}); err != nil {
+		return err
+	}
+	r.at(s.ID, "before write")
+	made, err := w.do(ctx, false)
+	r.at(s.ID, "after write")
+	if err != nil {
+		return r.unmade(ctx, s, w, err)
+	}
+	r.say(s.ID, "written: %s", w.Target)
+	return r.record(ctx, Record{Kind: Result, Step: s.ID, Write: withUID(w.Write, made)})
+}
+
+// unmade handles a write that returned an error. A definite refusal of the
+// server is recorded as not made; after a lost connection the content tells.
+func (r *run) unmade(ctx context.Context, s Step, w *act, cause error) error {
+	if definite(cause) {
+		if err := r.record(ctx, Record{Kind: Abandoned, Step: s.ID, Note: "the server refused it"}); err != nil {
+			return errors.Join(cause, err)
+		}
+		return rejected(w.Target, "the server refused the write", cause)
+	}
+	happened, err := r.settle(ctx, s, w.Write)
+	if err != nil || happened {
+		return err
+	}
+	return fmt.Errorf("write %s: %w", w.Target, cause)
+}
+
+// definite: the API server itself answered, and did not fail while doing it.
+func definite(err error) bool {
+	var status apierrors.APIStatus
+	if !errors.As(err, &status) {
+		return false
+	}
+	code := status.Status().Code
+	return code >= 400 && code < 500
+}
+
+// movedError says that the object is not the version that was read.
+type movedError struct{ error }
+
+func (m movedError) Unwrap() error { return m.error }
+
+func moved(err error) bool {
+	var m movedError
+	return errors.As(err, &m)
+}
+
+// rejected tells a moved object (409, or 422 of a failed `test`) from a refusal.
+func rejected(target Ref, what string, err error) error {
+	switch {
+	case apierrors.IsConflict(err), apierrors.IsInvalid(err) && failedTest(err):
+		return movedError{fmt.Errorf("write %s: %w", target, err)}
+	case apierrors.IsForbidden(err):
+		return refuse("%s: %v", what, err).instead("the user of this kubeconfig lacks the right; `oc auth can-i` shows which")
+	case definite(err):
+		return refuse("%s: %v", what, err)
+	}
+	return fmt.Errorf("write %s: %w", target, err)
+}
+
+// failedTest: the API server answers 422 with no field causes when a `test`
+// operation does not hold (k8s.io/apiserver:pkg/endpoints/handlers/patch.go
+// jsonPatcher.applyJSPatch), and with causes when the result is not valid.
+func failedTest(err error) bool {
+	var status apierrors.APIStatus
+	if !errors.As(err, &status) {
+		return false
+	}
+	d := status.Status().Details
+	return d == nil || len(d.Causes) == 0
+}
+
+// until polls until look reports true, or the deadline has passed.
+func (r *run) until(ctx context.Context, s Step, deadline time.Time, look func(context.Context) (bool, string, error)) error {
+	last := ""
+	for {
+		ok, waiting, err := look(ctx)
+		if err != nil {
+			return err
+		}
+		if ok {
+			return nil
+		}
+		if waiting != last {
+			r.say(s.ID, "waiting: %s", waiting)
+			last = waiting
+		}
+		if !r.Clock.Now().Before(deadline) {
+			return &late{step: s.ID, after: s.Deadline.Duration, waiting: waiting}
+		}
+		if err := r.Clock.Sleep(ctx, r.poll()); err != nil {
+			return err
+		}
+	}
+}
+
+// late says that an effect was not seen in time.
+type late struct {
+	step    string
+	after   time.Duration
+	waiting string
+}
+
+func (l *late) Error() string {
+	return fmt.Sprintf("step %s did not come to its effect within %s: %s", l.step, l.after, l.waiting)
+}
+
+// await waits for the action's effect and for the faults that it must end.
+func (r *run) await(ctx context.Context, s Step, a action, deadline time.Time) error {
+	return r.until(ctx, s, deadline, func(ctx context.Context) (bool, string, error) {
+		ok, waiting, err := a.seen(ctx, r, s)
+		if err != nil || !ok {
+			return false, waiting, err
+		}
+		for _, k := range s.Expect.Absent {
+			f, err := r.Eval.Evaluate(ctx, k)
+			if err != nil {
+				return false, "", fmt.Errorf("evaluate %s at %s: %w", k.Fault, k.Subject, err)
+			}
+			if f.Outcome != fault.Absent && f.Outcome != fault.NotApplicable {
+				return false, fmt.Sprintf("%s at %s is %s%s", k.Fault, k.Subject, f.Outcome, because(f.Reason)), nil
+			}
+		}
+		return true, "", nil
+	})
+}

@@ -1,0 +1,162 @@
+package repair
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/rollcall-project/rollcall/internal/csr"
+	"github.com/rollcall-project/rollcall/internal/facts/csrs"
+)
+
+// approveCSR approves exactly one request of one expected host, when it has
+// come, after internal/csr has judged it. Approved fields of the journal hold
+// the request's UID.
+func approveCSR() action {
+	return action{
+		check: func(s Step) error {
+			if s.Args.Signer != string(csrs.Client) && s.Args.Signer != string(csrs.Serving) {
+				return fmt.Errorf("args.signer is %q, want client or serving", s.Args.Signer)
+			}
+			if s.Args.After == "" && s.Args.NotBefore.IsZero() {
+				return fmt.Errorf("neither args.after nor args.notBefore says since when the host can have asked")
+			}
+			return need(map[string]string{"host": s.Args.Host})
+		},
+		ready: func(ctx context.Context, r *run, s Step) (bool, string, error) {
+			p, err := csr.Gather(ctx, Listing{r.API}, r.Clock.Now())
+			if err != nil {
+				return false, "", err
+			}
+			if _, asked := newest(p, s); asked {
+				return true, "", nil
+			}
+			if _, answered := served(p, s); answered {
+				return true, "", nil
+			}
+			return false, fmt.Sprintf("%s has not asked for its %s certificate", s.Args.Host, s.Args.Signer), nil
+		},
+		prepare: prepareApproval,
+		seen: func(ctx context.Context, r *run, s Step) (bool, string, error) {
+			p, err := csr.Gather(ctx, Listing{r.API}, r.Clock.Now())
+			if err != nil {
+				return false, "", err
+			}
+			_, ok := served(p, s)
+			return ok, fmt.Sprintf("the %s certificate of %s is not issued: the controller manager signs it", s.Args.Signer, s.Args.Host), nil
+		},
+		dependants: func(context.Context, *run, Step, Write) (string, error) {
+			return "an approval cannot be withdrawn: the certificate is valid until it expires (30 days at most), or until the signer's trust is rotated", nil
+		},
+	}
+}
+
+// newest returns the youngest pending request of the step's host and kind.
+func newest(p csr.Picture, s Step) (csrs.Request, bool) {
+	for _, q := range slices.Backward(p.Requests) {
+		if q.NodeName == s.Args.Host && string(q.Kind) == s.Args.Signer && q.State == csrs.Pending && !q.Renews() {
+			return q, true
+		}
+	}
+	return csrs.Request{}, false
+}
+
+// served reports whether the host has what the step is for: for the client
+// certificate the Node itself proves it, requests are deleted after an hour.
+func served(p csr.Picture, s Step) (string, bool) {
+	for _, q := range slices.Backward(p.Requests) {
+		if q.NodeName == s.Args.Host && string(q.Kind) == s.Args.Signer && q.State == csrs.Issued {
+			return q.Name + " is issued", true
+		}
+	}
+	if s.Args.Signer == string(csrs.Client) && slices.ContainsFunc(p.Nodes, func(n csr.Node) bool { return n.Name == s.Args.Host }) {
+		return "Node " + s.Args.Host + " is registered", true
+	}
+	return "", false
+}
+
+func (r *run) expectation(ctx context.Context, s Step) *csr.Expectation {
+	e := &csr.Expectation{Name: s.Args.Host, Role: s.Args.Role, IPs: s.Args.IPs, Explicit: true,
+		Source:    "named by a person in plan " + r.plan.ID,
+		NotBefore: s.Args.NotBefore, Boot: s.Args.Boot}
+	if s.Args.After != "" {
+		e.NotBefore = r.actTime(ctx, s.Args.After)
+		e.Boot = fmt.Sprintf("before step %s at %s no config was served to it", s.Args.After, e.NotBefore.UTC().Format("15:04:05Z07:00"))
+	}
+	return e
+}
+
+func prepareApproval(ctx context.Context, r *run, s Step) (*act, string, error) {
+	p, err := csr.Gather(ctx, Listing{r.API}, r.Clock.Now())
+	if err != nil {
+		return nil, "", refuse("the requests and what belongs to them could not be read: %v", err)
+	}
+	q, asked := newest(p, s)
+	if !asked {
+		if why, ok := served(p, s); ok {
+			return nil, why, nil
+		}
+		return nil, "", refuse("the request of %s is gone", s.Args.Host).instead("resume; its kubelet asks again")
+	}
+	content, err := r.API.Get(ctx, csrRef(q.Name))
+	if err != nil {
+		return nil, "", refuse("request %s could not be read again: %v", q.Name, err)
+	}
+	if uid := stringAt(content, "metadata", "uid"); uid != q.UID {
+		return nil, "", refuse("request %s was replaced by another of the same name", q.Name)
+	}
+	d := csr.Judge(q, r.expectation(ctx, s), p)
+	if !d.Approve {
+		return nil, "", refuse("request %s is not approved: %s", q.Name, d.Why).instead("see `rollcall csr explain %s`", q.Name)
+	}
+	r.say(s.ID, "request %s, UID %s, key %.16s: %s; %s", q.Name, q.UID, q.KeyDigest, d.Why, d.NotProven)
+	return approvalAct(r, s, content, d)
+}
+
+func approvalAct(r *run, s Step, content Object, d csr.Decision) (*act, string, error) {
+	message, err := d.Message("plan " + r.plan.ID)
+	if err != nil {
+		return nil, "", err
+	}
+	patch, err := csr.Patch(content, message)
+	if err != nil {
+		return nil, "", err
+	}
+	const at = "/status/conditions/[type=Approved]"
+	fields := []string{at + "/message", at + "/reason"}
+	before, err := digestFields(content, fields)
+	if err != nil {
+		return nil, "", err
+	}
+	after, err := digestSet(fields, map[string]any{fields[0]: message, fields[1]: csr.Reason})
+	if err != nil {
+		return nil, "", err
+	}
+	ref := csrRef(d.Name)
+	return &act{
+		Write: Write{Target: ref, Sub: "approval", UID: d.Request.UID, Fields: fields, Before: before, After: after,
+			Inverse: s.Inverse},
+		preImage: []byte("{}"),
+		do: func(ctx context.Context, dryRun bool) (Object, error) {
+			return r.API.Patch(ctx, ref, "approval", patch, dryRun)
+		},
+	}, "", nil
+}
+
+// Listing gives package csr the reads that it needs.
+type Listing struct{ API API }
+
+// List implements csr.Lister.
+func (l Listing) List(ctx context.Context, group, version, resource, namespace string) ([]map[string]any, error) {
+	return l.API.List(ctx, Ref{Group: group, Version: version, Resource: resource, Namespace: namespace})
+}
+
+// GetRequest implements csr.API.
+func (l Listing) GetRequest(ctx context.Context, name string) (map[string]any, error) {
+	return l.API.Get(ctx, csrRef(name))
+}
+
+// PatchApproval implements csr.API.
+func (l Listing) PatchApproval(ctx context.Context, name string, patch []byte, dryRun bool) (map[string]any, error) {
+	return l.API.Patch(ctx, csrRef(name), "approval", patch, dryRun)
+}

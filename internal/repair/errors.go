@@ -1,0 +1,97 @@
+package repair
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Refused says that a step was not done, and why. Nothing was written for it.
+type Refused struct {
+	Step   string
+	Reason string
+	WayOut string // what can be done instead; empty where nothing is known
+}
+
+// Error implements error.
+func (r *Refused) Error() string {
+	s := r.Reason
+	if r.Step != "" {
+		s = "step " + r.Step + " refused: " + s
+	}
+	if r.WayOut != "" {
+		s += "; " + r.WayOut
+	}
+	return s
+}
+
+func refuse(format string, args ...any) *Refused {
+	return &Refused{Reason: fmt.Sprintf(format, args...)}
+}
+
+func (r *Refused) instead(format string, args ...any) *Refused {
+	r.WayOut = fmt.Sprintf(format, args...)
+	return r
+}
+
+// RolledBack says that a repair failed and that everything it did was taken
+// back. The command line ends with 4.
+type RolledBack struct {
+	Cause error
+	Steps []string // taken back, in the order in which it was done
+}
+
+// Error implements error.
+func (r *RolledBack) Error() string {
+	return fmt.Sprintf("repair failed and was rolled back (%s): %v", strings.Join(r.Steps, ", "), r.Cause)
+}
+
+// Unwrap returns the cause.
+func (r *RolledBack) Unwrap() error { return r.Cause }
+
+// NeedPerson says that a repair stopped and that a person has to decide. The
+// command line ends with 5.
+type NeedPerson struct {
+	Cause error
+	Left  []string // what was done and stays, with the reason
+	Back  []string // what was taken back
+}
+
+// Error implements error.
+func (n *NeedPerson) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "a person is needed: %v", n.Cause)
+	if len(n.Back) > 0 {
+		fmt.Fprintf(&b, "; taken back: %s", strings.Join(n.Back, ", "))
+	}
+	if len(n.Left) > 0 {
+		fmt.Fprintf(&b, "; stays: %s", strings.Join(n.Left, "; "))
+	}
+	return b.String()
+}
+
+// Unwrap returns the cause.
+func (n *NeedPerson) Unwrap() error { return n.Cause }
+
+// Exit codes of a repair, as DESIGN's list has them.
+const (
+	ExitRolledBack = 4
+	ExitNeedPerson = 5
+)
+
+// ExitCode maps an error of Apply, Resume or Undo to the exit code of the
+// command: 0 for nil, 4, 5, and 1 for what is neither (a usage or tool error).
+func ExitCode(err error) int {
+	var back *RolledBack
+	var person *NeedPerson
+	var refused *Refused
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &back):
+		return ExitRolledBack
+	case errors.As(err, &person), errors.As(err, &refused):
+		return ExitNeedPerson
+	}
+	return 1
+}

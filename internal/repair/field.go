@@ -1,0 +1,226 @@
+package repair
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Ref names one API object.
+type Ref struct {
+	Group     string `json:"group,omitempty"`
+	Version   string `json:"version"`
+	Resource  string `json:"resource"` // plural, lower case
+	Namespace string `json:"namespace,omitempty"`
+	Name      string `json:"name,omitempty"`
+}
+
+// String renders the reference as "machineconfigpools/master".
+func (r Ref) String() string {
+	if r.Namespace != "" {
+		return r.Resource + "/" + r.Namespace + "/" + r.Name
+	}
+	return r.Resource + "/" + r.Name
+}
+
+const mcoGroup = "machineconfiguration.openshift.io"
+
+func poolRef(name string) Ref {
+	return Ref{Group: mcoGroup, Version: "v1", Resource: "machineconfigpools", Name: name}
+}
+
+func configRef(name string) Ref {
+	return Ref{Group: mcoGroup, Version: "v1", Resource: "machineconfigs", Name: name}
+}
+
+func nodeRef(name string) Ref { return Ref{Version: "v1", Resource: "nodes", Name: name} }
+
+func csrRef(name string) Ref {
+	return Ref{Group: "certificates.k8s.io", Version: "v1", Resource: "certificatesigningrequests", Name: name}
+}
+
+func clusterVersionRef() Ref {
+	return Ref{Group: "config.openshift.io", Version: "v1", Resource: "clusterversions", Name: "version"}
+}
+
+func etcdRef() Ref {
+	return Ref{Group: "operator.openshift.io", Version: "v1", Resource: "etcds", Name: "cluster"}
+}
+
+func controllerConfigRef() Ref {
+	return Ref{Group: mcoGroup, Version: "v1", Resource: "controllerconfigs", Name: "machine-config-controller"}
+}
+
+// Annotations of the machine-config-operator
+// (openshift/machine-config-operator:pkg/daemon/constants/constants.go,
+// pkg/controller/common/constants.go).
+const (
+	currentConfigKey  = mcoGroup + "/currentConfig"
+	desiredConfigKey  = mcoGroup + "/desiredConfig"
+	stateKey          = mcoGroup + "/state"
+	generatedByKey    = mcoGroup + "/generated-by-controller-version"
+	releaseVersionKey = mcoGroup + "/release-image-version"
+	roleLabel         = mcoGroup + "/role"
+)
+
+// pointer returns the JSON pointer of a path, escaped.
+func pointer(path ...string) string {
+	var b strings.Builder
+	for _, p := range path {
+		b.WriteByte('/')
+		b.WriteString(strings.NewReplacer("~", "~0", "/", "~1").Replace(p))
+	}
+	return b.String()
+}
+
+// fieldAt returns what lies at a JSON pointer. A path element "[type=X]" selects
+// the first element of a list whose field type is X.
+func fieldAt(content any, ptr string) (any, bool) {
+	at := content
+	for _, raw := range strings.Split(strings.TrimPrefix(ptr, "/"), "/") {
+		key := strings.NewReplacer("~1", "/", "~0", "~").Replace(raw)
+		switch v := at.(type) {
+		case map[string]any:
+			next, ok := v[key]
+			if !ok {
+				return nil, false
+			}
+			at = next
+		case []any:
+			next, ok := elementAt(v, key)
+			if !ok {
+				return nil, false
+			}
+			at = next
+		default:
+			return nil, false
+		}
+	}
+	return at, true
+}
+
+func elementAt(list []any, key string) (any, bool) {
+	if field, want, ok := strings.Cut(strings.Trim(key, "[]"), "="); ok && strings.HasPrefix(key, "[") {
+		i := slices.IndexFunc(list, func(e any) bool {
+			m, _ := e.(map[string]any)
+			return m[field] == want
+		})
+		if i < 0 {
+			return nil, false
+		}
+		return list[i], true
+	}
+	i, err := strconv.Atoi(key)
+	if err != nil || i < 0 || i >= len(list) {
+		return nil, false
+	}
+	return list[i], true
+}
+
+func stringAt(content map[string]any, path ...string) string {
+	v, _ := fieldAt(content, pointer(path...))
+	s, _ := v.(string)
+	return s
+}
+
+func intAt(content map[string]any, path ...string) int64 {
+	v, _ := fieldAt(content, pointer(path...))
+	switch n := v.(type) {
+	case int64:
+		return n
+	case float64:
+		return int64(n)
+	}
+	return 0
+}
+
+// digestFields digests the named fields of an object; nil content is an object
+// that is not there. Absent and null are the same: controllers drop empty fields.
+func digestFields(content map[string]any, fields []string) (string, error) {
+	if content == nil {
+		return digestBytes([]byte("absent")), nil
+	}
+	values := make([]any, 0, 2*len(fields))
+	for _, f := range fields {
+		v, _ := fieldAt(content, f)
+		values = append(values, f, canonical(v))
+	}
+	raw, err := json.Marshal(values)
+	if err != nil {
+		return "", fmt.Errorf("digest fields: %w", err)
+	}
+	return digestBytes(raw), nil
+}
+
+// canonical maps empty values to nil, so that a field that a controller writes
+// as "", {} or [] digests like one that it leaves out.
+func canonical(v any) any {
+	switch t := v.(type) {
+	case string:
+		if t == "" {
+			return nil
+		}
+	case []any:
+		if len(t) == 0 {
+			return nil
+		}
+	case map[string]any:
+		out := map[string]any{}
+		for k, e := range t {
+			if c := canonical(e); c != nil {
+				out[k] = c
+			}
+		}
+		if len(out) == 0 {
+			return nil
+		}
+		return out
+	}
+	return v
+}
+
+// shown returns the short scalar values of fields, for people.
+func shown(content map[string]any, fields []string) map[string]string {
+	const most = 200
+	out := map[string]string{}
+	for _, f := range fields {
+		v, ok := fieldAt(content, f)
+		if !ok || canonical(v) == nil {
+			out[f] = "(empty)"
+			continue
+		}
+		switch v.(type) {
+		case string, bool, int64, float64:
+			if s := fmt.Sprint(v); len(s) <= most {
+				out[f] = s
+			}
+		}
+	}
+	return out
+}
+
+// reading makes the Reading of an object; content nil says that it is not there.
+func reading(ref Ref, content map[string]any, fields ...string) (Reading, error) {
+	d, err := digestFields(content, fields)
+	if err != nil {
+		return Reading{}, err
+	}
+	r := Reading{Object: ref, Fields: fields, Digest: d}
+	if content == nil {
+		r.Seen = map[string]string{"": "is not there"}
+	} else {
+		r.Seen = shown(content, fields)
+	}
+	return r, nil
+}
+
+// splitPointer returns the unescaped elements of a JSON pointer.
+func splitPointer(ptr string) []string {
+	var out []string
+	for _, raw := range strings.Split(strings.TrimPrefix(ptr, "/"), "/") {
+		out = append(out, strings.NewReplacer("~1", "/", "~0", "~").Replace(raw))
+	}
+	return out
+}

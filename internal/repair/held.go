@@ -1,0 +1,187 @@
+package repair
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/url"
+	"os"
+	"path"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/httpstream"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/remotecommand"
+)
+
+// HeldPath is the file in which a host keeps the MachineConfig that the machine
+// config server sent it at first boot
+// (openshift/machine-config-operator:pkg/server/server.go machineConfigContentPath).
+const HeldPath = "/etc/mcs-machine-config-content.json"
+
+// HeldConfigs fetches the MachineConfig that a host holds. What it returns is
+// secret. An error that is fs.ErrNotExist says that this source has none for
+// the host.
+type HeldConfigs interface {
+	Fetch(ctx context.Context, host string) (io.ReadCloser, error)
+}
+
+// HeldFiles are files that the user named, by host.
+type HeldFiles map[string]string
+
+// Fetch implements HeldConfigs.
+func (h HeldFiles) Fetch(_ context.Context, host string) (io.ReadCloser, error) {
+	p, ok := h[host]
+	if !ok {
+		return nil, fmt.Errorf("held config of %s: no file was named: %w", host, fs.ErrNotExist)
+	}
+	f, err := os.Open(p)
+	if err != nil {
+		return nil, fmt.Errorf("held config of %s: %w", host, err)
+	}
+	return f, nil
+}
+
+// HeldMustGather finds held configs in an unpacked must-gather: it has them for
+// nodes whose state is Degraded
+// (openshift/must-gather:collection-scripts/gather_machineconfig_ondisk).
+type HeldMustGather struct{ Root fs.FS }
+
+// Fetch implements HeldConfigs.
+func (h HeldMustGather) Fetch(_ context.Context, host string) (io.ReadCloser, error) {
+	if strings.ContainsAny(host, `/\*?[`) {
+		return nil, fmt.Errorf("held config of %q: that is no host name", host)
+	}
+	name := path.Join("machine_config_ondisk", host, path.Base(HeldPath))
+	for _, pattern := range []string{name, path.Join("*", name), path.Join("*", "*", name)} {
+		found, err := fs.Glob(h.Root, pattern)
+		if err != nil {
+			return nil, fmt.Errorf("held config of %s: %w", host, err)
+		}
+		if len(found) == 0 {
+			continue
+		}
+		f, err := h.Root.Open(found[0])
+		if err != nil {
+			return nil, fmt.Errorf("held config of %s: %w", host, err)
+		}
+		return f, nil
+	}
+	return nil, fmt.Errorf("held config of %s: the must-gather has no %s: %w", host, name, fs.ErrNotExist)
+}
+
+// HeldLive reads the file through the machine-config-daemon's pod on the host,
+// which mounts the host's root at /rootfs
+// (openshift/machine-config-operator:manifests/machineconfigdaemon/daemonset.yaml).
+type HeldLive struct {
+	Config *rest.Config
+	Client kubernetes.Interface
+}
+
+// Fetch implements HeldConfigs.
+func (h HeldLive) Fetch(ctx context.Context, host string) (io.ReadCloser, error) {
+	const namespace = "openshift-machine-config-operator"
+	pods, err := h.Client.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{
+		LabelSelector: "k8s-app=machine-config-daemon", FieldSelector: "spec.nodeName=" + host,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("held config of %s: find its machine-config-daemon: %w", host, err)
+	}
+	if len(pods.Items) == 0 {
+		return nil, fmt.Errorf("held config of %s: no machine-config-daemon runs on it: %w", host, fs.ErrNotExist)
+	}
+	req := h.Client.CoreV1().RESTClient().Post().Resource("pods").Namespace(namespace).Name(pods.Items[0].Name).
+		SubResource("exec").VersionedParams(&corev1.PodExecOptions{
+		Container: "machine-config-daemon", Command: []string{"cat", "/rootfs" + HeldPath}, Stdout: true, Stderr: true,
+	}, scheme.ParameterCodec)
+	exec, err := executor(h.Config, req.URL())
+	if err != nil {
+		return nil, fmt.Errorf("held config of %s: %w", host, err)
+	}
+	return stream(ctx, host, exec), nil
+}
+
+// executor speaks WebSocket, and SPDY with API servers before Kubernetes 1.30
+// (OpenShift 4.17), as kubectl does.
+func executor(config *rest.Config, u *url.URL) (remotecommand.Executor, error) {
+	spdy, err := remotecommand.NewSPDYExecutor(config, "POST", u)
+	if err != nil {
+		return nil, err
+	}
+	socket, err := remotecommand.NewWebSocketExecutor(config, "GET", u.String())
+	if err != nil {
+		return nil, err
+	}
+	return remotecommand.NewFallbackExecutor(socket, spdy, func(err error) bool {
+		return httpstream.IsUpgradeFailure(err) || httpstream.IsHTTPSProxyError(err)
+	})
+}
+
+func stream(ctx context.Context, host string, exec remotecommand.Executor) io.ReadCloser {
+	out, in := io.Pipe()
+	go func() {
+		var complaint limited
+		err := exec.StreamWithContext(ctx, remotecommand.StreamOptions{Stdout: in, Stderr: &complaint})
+		if err != nil {
+			err = fmt.Errorf("read %s on %s: %w (%s)", HeldPath, host, err, complaint.text)
+		}
+		_ = in.CloseWithError(err) // never fails; nil ends the stream
+	}()
+	return out
+}
+
+// limited keeps the first bytes of what a command complains about.
+type limited struct{ text string }
+
+func (l *limited) Write(p []byte) (int, error) {
+	const most = 300
+	if room := most - len(l.text); room > 0 {
+		l.text += strings.Join(strings.Fields(string(p[:min(room, len(p))])), " ")
+	}
+	return len(p), nil
+}
+
+// HeldAny asks several sources in turn; the first that has it wins.
+type HeldAny []HeldConfigs
+
+// Fetch implements HeldConfigs.
+func (h HeldAny) Fetch(ctx context.Context, host string) (io.ReadCloser, error) {
+	var all []error
+	for _, one := range h {
+		r, err := one.Fetch(ctx, host)
+		if err == nil {
+			return r, nil
+		}
+		all = append(all, err)
+		if !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+	}
+	if len(all) == 0 {
+		return nil, fmt.Errorf("held config of %s: no source: %w", host, fs.ErrNotExist)
+	}
+	return nil, errors.Join(all...)
+}
+
+// fetchHeld reads a held config within bounds.
+func fetchHeld(ctx context.Context, from HeldConfigs, host string) (raw []byte, err error) {
+	in, err := from.Fetch(ctx, host)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, in.Close()) }()
+	raw, err = io.ReadAll(io.LimitReader(in, maxHeldFile+1))
+	if err != nil {
+		return nil, fmt.Errorf("read held config of %s: %w", host, err)
+	}
+	if len(raw) > maxHeldFile {
+		return nil, fmt.Errorf("read held config of %s: more than %d bytes", host, maxHeldFile)
+	}
+	return raw, nil
+}

@@ -1,0 +1,239 @@
+package repair
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"syscall"
+	"time"
+)
+
+// RecordKind says what a record of the journal means.
+type RecordKind string
+
+// The kinds of record.
+const (
+	Began      RecordKind = "began"       // the plan was taken on; holds its digest
+	Intent     RecordKind = "intent"      // a write is about to be made
+	Result     RecordKind = "result"      // the write was made, or found made
+	Abandoned  RecordKind = "abandoned"   // the write of the intent was not made and will not be
+	Done       RecordKind = "done"        // the step's effect was seen
+	Stopped    RecordKind = "stopped"     // the plan stopped at the step; holds why
+	UndoIntent RecordKind = "undo-intent" // the inverse is about to be written
+	UndoResult RecordKind = "undo-result" // the inverse was written, or found written
+	Finished   RecordKind = "finished"    // all steps are done, or all that can be are undone
+)
+
+// Record is one line of the journal. It holds no secret.
+type Record struct {
+	Seq   int        `json:"seq"`
+	Time  time.Time  `json:"time"`
+	Kind  RecordKind `json:"kind"`
+	Step  string     `json:"step,omitempty"`
+	Plan  string     `json:"plan,omitempty"` // digest of the plan, in Began
+	Write *Write     `json:"write,omitempty"`
+	Note  string     `json:"note,omitempty"`
+}
+
+// Write is one write to one object, as the journal keeps it: enough to find out
+// afterwards whether it was made, and to take it back. Bodies are not in it.
+type Write struct {
+	Target   Ref      `json:"target"`
+	Sub      string   `json:"subresource,omitempty"`
+	UID      string   `json:"uid,omitempty"` // of the object; of one that we created it is in the Result
+	Fields   []string `json:"fields"`        // JSON pointers that the write changes
+	Before   string   `json:"before"`        // digest of the fields before
+	After    string   `json:"after"`         // digest of the fields after
+	PreImage string   `json:"preImage"`      // digest in the store: the fields' values before
+	Inverse  string   `json:"inverse"`       // in words
+}
+
+// Journal is the append-only record of one plan's run on disk. One process at a
+// time holds it.
+type Journal struct {
+	path    string
+	file    *os.File
+	records []Record
+	now     func() time.Time
+}
+
+// OpenJournal opens or makes the journal of a plan below the state directory
+// and locks it. A last line that was cut by a crash is dropped: what it would
+// have said did not happen yet (an intent) or can be seen (a result).
+func OpenJournal(stateDir, plan string, now func() time.Time) (*Journal, error) {
+	if !planID.MatchString(plan) {
+		return nil, fmt.Errorf("open journal: %q is no plan id", plan)
+	}
+	dir := filepath.Join(stateDir, "plans", plan)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("open journal: %w", err)
+	}
+	path := filepath.Join(dir, "journal.jsonl")
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("open journal: %w", err)
+	}
+	j := &Journal{path: path, file: f, now: now}
+	if err := j.load(); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return j, nil
+}
+
+func (j *Journal) load() error {
+	if err := syscall.Flock(int(j.file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		return fmt.Errorf("lock journal %s: another rollcall is working on this plan: %w", j.path, err)
+	}
+	records, whole, err := readRecords(j.path)
+	if err != nil {
+		return err
+	}
+	if err := j.file.Truncate(whole); err != nil {
+		return fmt.Errorf("drop the cut line of %s: %w", j.path, err)
+	}
+	j.records = records
+	return syncDir(filepath.Dir(j.path))
+}
+
+// readRecords returns the whole records of a journal and how many bytes they take.
+func readRecords(path string) ([]Record, int64, error) {
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return nil, 0, fmt.Errorf("read journal: %w", err)
+	}
+	var list []Record
+	var whole int64
+	for {
+		line, rest, ok := bytes.Cut(raw[whole:], []byte("\n"))
+		if !ok {
+			return list, whole, nil
+		}
+		var r Record
+		if err := json.Unmarshal(line, &r); err != nil {
+			return nil, 0, fmt.Errorf("read journal %s, record %d: %w", path, len(list)+1, err)
+		}
+		if r.Seq != len(list)+1 {
+			return nil, 0, fmt.Errorf("read journal %s: record %d has number %d: lines are missing", path, len(list)+1, r.Seq)
+		}
+		list = append(list, r)
+		whole = int64(len(raw) - len(rest))
+	}
+}
+
+// Append writes a record durably.
+func (j *Journal) Append(r Record) error {
+	r.Seq, r.Time = len(j.records)+1, j.now().UTC()
+	raw, err := json.Marshal(r)
+	if err != nil {
+		return fmt.Errorf("encode record of journal: %w", err)
+	}
+	if _, err := j.file.Write(append(raw, '\n')); err != nil {
+		return fmt.Errorf("write journal %s: %w", j.path, err)
+	}
+	if err := j.file.Sync(); err != nil {
+		return fmt.Errorf("sync journal %s: %w", j.path, err)
+	}
+	j.records = append(j.records, r)
+	return nil
+}
+
+// Close releases the journal.
+func (j *Journal) Close() error { return j.file.Close() }
+
+// Path returns the journal's file.
+func (j *Journal) Path() string { return j.path }
+
+// Records returns what was written so far.
+func (j *Journal) Records() []Record { return slices.Clone(j.records) }
+
+// began returns the digest of the plan that the journal belongs to, "" at first.
+func (j *Journal) began() string {
+	for _, r := range j.records {
+		if r.Kind == Began {
+			return r.Plan
+		}
+	}
+	return ""
+}
+
+// stepState is how far a step came, by the journal alone.
+type stepState struct {
+	intent *Record // the last intent, with its write
+	result *Record // its result
+	done   bool
+	undoI  *Record // the undo's intent
+	undone bool
+}
+
+func (j *Journal) step(id string) stepState {
+	var s stepState
+	for i := range j.records {
+		r := &j.records[i]
+		if r.Step != id {
+			continue
+		}
+		switch r.Kind {
+		case Intent:
+			s = stepState{intent: r}
+		case Result:
+			s.result = r
+		case Abandoned:
+			s = stepState{}
+		case Done:
+			s.done = true
+		case UndoIntent:
+			s.undoI = r
+		case UndoResult:
+			s.undone = true
+		}
+	}
+	return s
+}
+
+// acted reports whether the step's write stands.
+func (s stepState) acted() bool { return s.intent != nil && s.result != nil && !s.undone }
+
+// History is one plan's journal, for reading.
+type History struct {
+	Plan    *Plan // nil where the plan's copy could not be read
+	ID      string
+	Records []Record
+}
+
+// Histories returns all journals below a state directory, oldest first.
+func Histories(stateDir string) ([]History, error) {
+	entries, err := os.ReadDir(filepath.Join(stateDir, "plans"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read history: %w", err)
+	}
+	var list []History
+	for _, e := range entries {
+		dir := filepath.Join(stateDir, "plans", e.Name())
+		records, _, err := readRecords(filepath.Join(dir, "journal.jsonl"))
+		if err != nil {
+			return nil, err
+		}
+		plan, err := Load(filepath.Join(dir, "plan.yaml"))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		list = append(list, History{Plan: plan, ID: e.Name(), Records: records})
+	}
+	slices.SortFunc(list, func(a, b History) int { return a.started().Compare(b.started()) })
+	return list, nil
+}
+
+func (h History) started() time.Time {
+	if len(h.Records) == 0 {
+		return time.Time{}
+	}
+	return h.Records[0].Time
+}

@@ -1,0 +1,199 @@
+package repair
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/rest"
+)
+
+// FieldManager is the name under which the API's managedFields show our writes.
+const FieldManager = "rollcall"
+
+// Object is the content of one API object as it was read, not sanitised: the
+// repair compares configs, so it must see them. It never leaves the process.
+type Object = map[string]any
+
+// Reader reads the cluster as it is now. Errors are those of
+// k8s.io/apimachinery/pkg/api/errors.
+type Reader interface {
+	Get(ctx context.Context, r Ref) (Object, error)
+	List(ctx context.Context, r Ref) ([]Object, error) // r.Name is not used
+}
+
+// Writer writes to the cluster. With dryRun the server does everything but keep it.
+type Writer interface {
+	// Patch applies a JSON patch; subresource "" is the object itself.
+	Patch(ctx context.Context, r Ref, subresource string, patch []byte, dryRun bool) (Object, error)
+	Create(ctx context.Context, r Ref, content Object, dryRun bool) (Object, error)
+	// Delete deletes exactly the object with the uid and resourceVersion.
+	Delete(ctx context.Context, r Ref, uid, resourceVersion string, dryRun bool) error
+}
+
+// API is a cluster that can be read and written.
+type API interface {
+	Reader
+	Writer
+}
+
+// Kube is the API through client-go.
+type Kube struct{ client dynamic.Interface }
+
+// NewKube returns the API of a dynamic client.
+func NewKube(c dynamic.Interface) *Kube { return &Kube{client: c} }
+
+func (k *Kube) resource(r Ref) dynamic.ResourceInterface {
+	gvr := schema.GroupVersionResource{Group: r.Group, Version: r.Version, Resource: r.Resource}
+	if r.Namespace != "" {
+		return k.client.Resource(gvr).Namespace(r.Namespace)
+	}
+	return k.client.Resource(gvr)
+}
+
+func dry(on bool) []string {
+	if on {
+		return []string{metav1.DryRunAll}
+	}
+	return nil
+}
+
+// Get implements Reader.
+func (k *Kube) Get(ctx context.Context, r Ref) (Object, error) {
+	u, err := k.resource(r).Get(ctx, r.Name, metav1.GetOptions{})
+	if err != nil {
+		return nil, err
+	}
+	return u.Object, nil
+}
+
+// List implements Reader.
+func (k *Kube) List(ctx context.Context, r Ref) ([]Object, error) {
+	const page = 500
+	var out []Object
+	next := ""
+	for {
+		l, err := k.resource(r).List(ctx, metav1.ListOptions{Limit: page, Continue: next})
+		if err != nil {
+			return nil, err
+		}
+		for i := range l.Items {
+			out = append(out, l.Items[i].Object)
+		}
+		if next = l.GetContinue(); next == "" {
+			return out, nil
+		}
+	}
+}
+
+// Patch implements Writer.
+func (k *Kube) Patch(ctx context.Context, r Ref, subresource string, patch []byte, dryRun bool) (Object, error) {
+	var sub []string
+	if subresource != "" {
+		sub = []string{subresource}
+	}
+	u, err := k.resource(r).Patch(ctx, r.Name, types.JSONPatchType, patch,
+		metav1.PatchOptions{FieldManager: FieldManager, DryRun: dry(dryRun)}, sub...)
+	if err != nil {
+		return nil, err
+	}
+	return u.Object, nil
+}
+
+// Create implements Writer.
+func (k *Kube) Create(ctx context.Context, r Ref, content Object, dryRun bool) (Object, error) {
+	u, err := k.resource(r).Create(ctx, &unstructured.Unstructured{Object: content},
+		metav1.CreateOptions{FieldManager: FieldManager, DryRun: dry(dryRun)})
+	if err != nil {
+		return nil, err
+	}
+	return u.Object, nil
+}
+
+// Delete implements Writer.
+func (k *Kube) Delete(ctx context.Context, r Ref, uid, resourceVersion string, dryRun bool) error {
+	id := types.UID(uid)
+	return k.resource(r).Delete(ctx, r.Name, metav1.DeleteOptions{
+		DryRun: dry(dryRun), Preconditions: &metav1.Preconditions{UID: &id, ResourceVersion: &resourceVersion},
+	})
+}
+
+// CADigest digests the CA that a client verifies the API server with. A client
+// that uses the system's pool has the digest "system".
+func CADigest(c *rest.Config) (string, error) {
+	ca := c.TLSClientConfig.CAData
+	if len(ca) == 0 && c.TLSClientConfig.CAFile != "" {
+		raw, err := os.ReadFile(c.TLSClientConfig.CAFile)
+		if err != nil {
+			return "", fmt.Errorf("read CA of the API server: %w", err)
+		}
+		ca = raw
+	}
+	if len(ca) == 0 {
+		return "system", nil
+	}
+	return digestBytes(ca), nil
+}
+
+// op is one operation of a JSON patch (RFC 6902).
+type op struct {
+	Op    string `json:"op"`
+	Path  string `json:"path"`
+	Value any    `json:"value,omitempty"`
+}
+
+// guarded puts the tests that every patch of ours begins with before the
+// operations: it is the object that was read, and in the version that was read.
+func guarded(content Object, ops ...op) ([]byte, error) {
+	all := []op{
+		{Op: "test", Path: "/metadata/uid", Value: stringAt(content, "metadata", "uid")},
+		{Op: "test", Path: "/metadata/resourceVersion", Value: stringAt(content, "metadata", "resourceVersion")},
+	}
+	raw, err := json.Marshal(append(all, ops...))
+	if err != nil {
+		return nil, fmt.Errorf("encode patch: %w", err)
+	}
+	return raw, nil
+}
+
+// lastManager names who last wrote one of the fields, as far as managedFields
+// tell: the newest manager whose fieldsV1 holds the first one or two steps of a
+// field's path.
+func lastManager(content Object, fields []string) string {
+	entries, _ := fieldAt(content, "/metadata/managedFields")
+	list, _ := entries.([]any)
+	who, when := "", ""
+	for _, e := range list {
+		m, _ := e.(map[string]any)
+		owned, _ := m["fieldsV1"].(map[string]any)
+		at := stringAt(m, "time")
+		for _, f := range fields {
+			if owns(owned, f) && at >= when {
+				who, when = stringAt(m, "manager"), at
+			}
+		}
+	}
+	if who == "" {
+		return "a writer that managedFields do not name"
+	}
+	return fmt.Sprintf("%s at %s", who, when)
+}
+
+// owns reports whether fieldsV1 covers the pointer, or stops above it.
+func owns(owned map[string]any, ptr string) bool {
+	at := owned
+	for i, p := range splitPointer(ptr) {
+		next, ok := at["f:"+p].(map[string]any)
+		if !ok {
+			return i > 0 && len(at) == 0
+		}
+		at = next
+	}
+	return true
+}

@@ -1,0 +1,280 @@
+package repair
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"time"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/rollcall-project/rollcall/internal/fault"
+)
+
+// APIVersion and Kind of a plan on file.
+const (
+	APIVersion = "rollcall.dev/v1alpha1"
+	PlanKind   = "RepairPlan"
+)
+
+// Plan is a repair as data. It is saved, reviewed and applied as saved.
+type Plan struct {
+	APIVersion string    `json:"apiVersion"`
+	Kind       string    `json:"kind"`
+	ID         string    `json:"id"`
+	Created    time.Time `json:"created"`
+	Cluster    ClusterID `json:"cluster"`
+	Context    string    `json:"context,omitempty"` // of the kubeconfig, for people
+	Root       fault.Key `json:"root"`
+	Title      string    `json:"title"`
+	Steps      []Step    `json:"steps"`
+	// Open says what the plan does not contain and what would supply it.
+	Open []string `json:"open,omitempty"`
+	// Notes are what a reader is to know that is no step.
+	Notes []string `json:"notes,omitempty"`
+}
+
+// ClusterID is how the cluster of a plan is recognised again.
+type ClusterID struct {
+	ID     string `json:"id"`     // ClusterVersion version .spec.clusterID
+	Server string `json:"server"` // for people; addresses may change
+	CA     string `json:"ca"`     // digest of the CA that the API server was verified with
+}
+
+// Risk is the worst that a step may set in motion.
+type Risk string
+
+// The risks, mildest first. They speak of what runs; whether a step can be taken
+// back is said by its inverse.
+const (
+	RiskNone       Risk = "none"
+	RiskReversible Risk = "reversible"
+	RiskRestart    Risk = "restart"
+	RiskDrain      Risk = "drain"
+	RiskReboot     Risk = "reboot"
+	RiskPower      Risk = "power"
+	RiskDataLoss   Risk = "data-loss"
+)
+
+// Grade says how a step is known to work.
+type Grade string
+
+// Grades: on the real servers; on a simulation of one side; from reading only.
+const (
+	ProvedInLab Grade = "lab"
+	Simulated   Grade = "simulated"
+	Advice      Grade = "advice"
+)
+
+// ActionName names what a step does.
+type ActionName string
+
+// The actions. One file each.
+const (
+	AdoptSpecConfig  ActionName = "adopt-spec-config"
+	ApproveCSR       ActionName = "approve-csr"
+	WaitNode         ActionName = "wait-node"
+	WaitEtcd         ActionName = "wait-etcd"
+	RecreateRender   ActionName = "recreate-render"
+	AlignAnnotations ActionName = "align-annotations"
+	WaitPool         ActionName = "wait-pool"
+	Verify           ActionName = "verify"
+)
+
+// Step is one typed act or wait.
+type Step struct {
+	ID            string      `json:"id"` // "1-adopt-spec-config"; the number is the order
+	Action        ActionName  `json:"action"`
+	Title         string      `json:"title"`
+	Subject       string      `json:"subject"` // "pool/master", "host/control0"
+	Risk          Risk        `json:"risk"`
+	RiskText      string      `json:"riskText,omitempty"` // what the risk is, in words
+	Proof         Grade       `json:"proof"`
+	OC            string      `json:"oc"`             // the same by hand
+	Args          Args        `json:"args,omitempty"` // what the action needs to know
+	Preconditions []Guard     `json:"preconditions,omitempty"`
+	Reads         []Reading   `json:"reads,omitempty"`
+	PreImage      string      `json:"preImage,omitempty"` // where the pre-image will lie; its digest stands in the journal
+	Inverse       string      `json:"inverse"`            // how it is taken back, or why it cannot be
+	While         []fault.Key `json:"while,omitempty"`    // one of these must still be present when the step acts
+	Expect        Expect      `json:"expect"`
+	Deadline      Duration    `json:"deadline"`
+}
+
+// Args are the parameters of the actions; each uses the ones it needs.
+type Args struct {
+	Pool   string   `json:"pool,omitempty"`
+	Host   string   `json:"host,omitempty"`
+	Config string   `json:"config,omitempty"` // a rendered MachineConfig
+	Signer string   `json:"signer,omitempty"` // "client" or "serving"
+	IPs    []string `json:"ips,omitempty"`    // the host's addresses, as a person declared them
+	Role   string   `json:"role,omitempty"`
+	// After names the step whose act must precede the request that is approved:
+	// before it the host could not have got its config.
+	After string `json:"after,omitempty"`
+	// NotBefore and Boot say it where no step of the plan does: since when the
+	// host can have asked, and how that is known.
+	NotBefore time.Time `json:"notBefore,omitzero"`
+	Boot      string    `json:"boot,omitempty"`
+	Members   int       `json:"members,omitempty"` // etcd members that must be healthy
+	Content   string    `json:"content,omitempty"` // digest of what lies in the store
+	From      string    `json:"from,omitempty"`    // where the content came from
+}
+
+// Reading is a digest of fields of one object as they were when the plan was made.
+type Reading struct {
+	Object Ref               `json:"object"`
+	Fields []string          `json:"fields"` // JSON pointers; empty: whether the object exists
+	Digest string            `json:"digest"`
+	Seen   map[string]string `json:"seen,omitempty"` // the values, for people; never secret fields
+}
+
+// Expect is what must be so after a step.
+type Expect struct {
+	Absent []fault.Key `json:"absent,omitempty"` // faults that must be gone
+	Text   string      `json:"text"`             // the condition, in words
+}
+
+// Duration is a time.Duration in Go's notation.
+type Duration = fault.Duration
+
+var planID = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
+
+// maxPlan bounds a plan on file; the bound is far above any real one.
+const maxPlan = 1 << 20
+
+// Encode renders the plan as it is saved.
+func (p *Plan) Encode() ([]byte, error) {
+	raw, err := yaml.Marshal(p)
+	if err != nil {
+		return nil, fmt.Errorf("encode plan %s: %w", p.ID, err)
+	}
+	return raw, nil
+}
+
+// Digest identifies the plan's content: a journal belongs to one digest.
+func (p *Plan) Digest() (string, error) {
+	raw, err := p.Encode()
+	if err != nil {
+		return "", err
+	}
+	return digestBytes(raw), nil
+}
+
+// Load reads a plan from a file, strictly: a field that is not known is an error.
+func Load(path string) (*Plan, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, fmt.Errorf("read plan: %w", err)
+	}
+	if info.Size() > maxPlan {
+		return nil, fmt.Errorf("read plan %s: %d bytes, at most %d are read", path, info.Size(), maxPlan)
+	}
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("read plan: %w", err)
+	}
+	return Decode(raw)
+}
+
+// Decode parses a plan and checks its form.
+func Decode(raw []byte) (*Plan, error) {
+	var p Plan
+	if err := yaml.UnmarshalStrict(raw, &p); err != nil {
+		return nil, fmt.Errorf("parse plan: %w", err)
+	}
+	if err := p.check(); err != nil {
+		return nil, fmt.Errorf("check plan: %w", err)
+	}
+	return &p, nil
+}
+
+func (p *Plan) check() error {
+	var wrong []error
+	fail := func(format string, args ...any) { wrong = append(wrong, fmt.Errorf(format, args...)) }
+	if p.APIVersion != APIVersion || p.Kind != PlanKind {
+		fail("it is %s %s, want %s %s", p.APIVersion, p.Kind, APIVersion, PlanKind)
+	}
+	if !planID.MatchString(p.ID) {
+		fail("id %q: want lower case letters, digits and dashes, at most 63", p.ID)
+	}
+	if p.Cluster.ID == "" {
+		fail("cluster.id is empty: a plan is for one cluster")
+	}
+	if len(p.Steps) == 0 {
+		fail("there are no steps")
+	}
+	seen := map[string]bool{}
+	for _, s := range p.Steps {
+		if !planID.MatchString(s.ID) || seen[s.ID] {
+			fail("step id %q is not usable or twice there", s.ID)
+		}
+		seen[s.ID] = true
+		a, ok := actionOf(s.Action)
+		if !ok {
+			fail("step %s: there is no action %q", s.ID, s.Action)
+			continue
+		}
+		if err := a.check(s); err != nil {
+			fail("step %s: %w", s.ID, err)
+		}
+		for _, g := range s.Preconditions {
+			if _, ok := guards[g.Guard]; !ok {
+				fail("step %s: there is no guard %q", s.ID, g.Guard)
+			}
+		}
+		if s.Deadline.Duration <= 0 {
+			fail("step %s: a deadline is needed", s.ID)
+		}
+	}
+	return errors.Join(wrong...)
+}
+
+// Save writes the plan to a new file; an existing one is not overwritten.
+func (p *Plan) Save(path string) error {
+	raw, err := p.Encode()
+	if err != nil {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("save plan: %s is there already", path)
+	}
+	if err != nil {
+		return fmt.Errorf("save plan: %w", err)
+	}
+	_, err = f.Write(raw)
+	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return fmt.Errorf("save plan %s: %w", path, err)
+	}
+	return nil
+}
+
+// Step returns the step with the id.
+func (p *Plan) Step(id string) (Step, bool) {
+	for _, s := range p.Steps {
+		if s.ID == id {
+			return s, true
+		}
+	}
+	return Step{}, false
+}
+
+func digestBytes(b []byte) string {
+	sum := sha256.Sum256(b)
+	return "sha256:" + hex.EncodeToString(sum[:])
+}
+
+// syncDir makes a new or renamed entry of a directory durable.
+func syncDir(dir string) error {
+	d, err := os.Open(filepath.Clean(dir))
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}

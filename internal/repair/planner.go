@@ -1,0 +1,180 @@
+package repair
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/rollcall-project/rollcall/internal/csr"
+	"github.com/rollcall-project/rollcall/internal/fault"
+)
+
+// Planner makes plans. It reads; the only thing that it writes is a held config
+// into the store on this machine.
+type Planner struct {
+	API   Reader
+	Store *Store
+	Held  HeldConfigs
+	Clock Clock
+}
+
+// Ask is what a plan is made from.
+type Ask struct {
+	Diagnosis *fault.Diagnosis
+	Catalog   *fault.Catalog
+	Root      fault.Key         // one of the diagnosis' roots
+	Expect    []csr.Expectation // hosts that a person named
+	Align     bool              // prefer align-annotations where nothing differs that is applied
+	Cluster   ClusterID
+	Context   string
+}
+
+// ErrNothingToDo says that no remedy of the root is something to be done.
+var ErrNothingToDo = errors.New("there is nothing to repair")
+
+// Plan turns a root and its remedies into ordered steps
+// (the order is that of docs/repair.md: unblock, join, quorum, then the nodes).
+func (p *Planner) Plan(ctx context.Context, ask Ask) (*Plan, error) {
+	b := &building{Planner: p, ask: ask, plan: &Plan{
+		APIVersion: APIVersion, Kind: PlanKind, Created: p.Clock.Now().UTC().Truncate(time.Second),
+		Cluster: ask.Cluster, Context: ask.Context, Root: ask.Root,
+	}}
+	if err := b.collect(); err != nil {
+		return nil, err
+	}
+	b.plan.ID = fmt.Sprintf("%.40s-%s", ask.Root.Fault, b.plan.Created.Format("20060102-150405"))
+	for _, part := range []func(context.Context) error{b.adopt, b.join, b.quorum, b.render, b.pool, b.verify} {
+		if err := part(ctx); err != nil {
+			return nil, fmt.Errorf("make plan for %s at %s: %w", ask.Root.Fault, ask.Root.Subject, err)
+		}
+	}
+	if len(b.plan.Steps) == 0 {
+		return nil, fmt.Errorf("make plan for %s at %s: %w%s", ask.Root.Fault, ask.Root.Subject, ErrNothingToDo, openText(b.plan.Open))
+	}
+	return b.plan, b.plan.check()
+}
+
+func openText(open []string) string {
+	if len(open) == 0 {
+		return ""
+	}
+	return ": " + strings.Join(open, "; ")
+}
+
+// building is one plan in the making.
+type building struct {
+	*Planner
+	ask      Ask
+	plan     *Plan
+	root     fault.Root
+	remedies map[string][]fault.Key // remedy -> present findings whose fault names it
+	poolName string
+	adopted  string // id of the step that adopts
+	members  int    // etcd members that there are to be; 0: not a control-plane pool
+	changes  bool   // some step writes
+}
+
+// collect finds the remedies of the root and of what it explains.
+func (b *building) collect() error {
+	i := slices.IndexFunc(b.ask.Diagnosis.Roots, func(r fault.Root) bool { return r.Key == b.ask.Root })
+	if i < 0 {
+		return fmt.Errorf("make plan: %s at %s is no root of this diagnosis", b.ask.Root.Fault, b.ask.Root.Subject)
+	}
+	b.root = b.ask.Diagnosis.Roots[i]
+	b.plan.Title = b.root.Title
+	if b.root.Confidence != fault.Proven {
+		b.plan.Notes = append(b.plan.Notes, fmt.Sprintf("the root is %s, not proven: %s", b.root.Confidence, orNone(b.root.Lowered)))
+	}
+	keys := append([]fault.Key{b.root.Key}, b.root.Explains...)
+	if d := b.root.Deadlock; d > 0 && d <= len(b.ask.Diagnosis.Deadlocks) {
+		keys = append(keys, b.ask.Diagnosis.Deadlocks[d-1].Members...)
+	}
+	b.remedies = map[string][]fault.Key{}
+	for _, k := range keys {
+		f, ok := b.ask.Catalog.Fault(k.Fault)
+		if !ok || !b.isPresent(k) {
+			continue
+		}
+		for _, id := range f.Remedies {
+			if !slices.Contains(b.remedies[id], k) {
+				b.remedies[id] = append(b.remedies[id], k)
+			}
+		}
+		if k.Subject.Kind == fault.Pool && b.poolName == "" {
+			b.poolName = k.Subject.Name
+		}
+	}
+	if b.poolName == "" {
+		b.poolName = b.poolOfHost(b.root.Subject)
+	}
+	if b.poolName == "" {
+		return fmt.Errorf("make plan: no pool is known for %s", b.root.Subject)
+	}
+	if b.poolName == "master" {
+		b.members = max(3, len(b.hosts("")))
+	}
+	return nil
+}
+
+func (b *building) isPresent(k fault.Key) bool {
+	return slices.ContainsFunc(b.ask.Diagnosis.Findings, func(f fault.Finding) bool {
+		return f.Key() == k && f.Outcome == fault.Present
+	}) || k == b.root.Key
+}
+
+// poolOfHost: a host's role names the pool that serves it.
+func (b *building) poolOfHost(s fault.Subject) string {
+	for _, h := range b.ask.Diagnosis.Hosts {
+		if s.Kind == fault.Host && h.Name == s.Name {
+			return poolOfRole(h.Role)
+		}
+	}
+	if s.Kind == fault.Cluster && len(b.remedies) > 0 {
+		return "master"
+	}
+	return ""
+}
+
+func poolOfRole(role string) string {
+	if role == "control-plane" {
+		return "master"
+	}
+	return role
+}
+
+// hosts returns the pool's expected hosts whose stage is before the named one;
+// "" returns all.
+func (b *building) hosts(before fault.Stage) []fault.HostState {
+	var out []fault.HostState
+	limit := slices.Index(fault.Stages(), before)
+	for _, h := range b.ask.Diagnosis.Hosts {
+		if !h.Expected || poolOfRole(h.Role) != b.poolName {
+			continue
+		}
+		if limit < 0 || slices.Index(fault.Stages(), h.Stage) < limit && h.State != fault.StagePassed {
+			out = append(out, h)
+		}
+	}
+	return out
+}
+
+// add appends a step with its number, and the guards that every act has.
+func (b *building) add(s Step) string {
+	a, _ := actionOf(s.Action)
+	if writes(a) {
+		s.Preconditions = append([]Guard{{Guard: SameCluster}, {Guard: NoUpgrade}}, s.Preconditions...)
+		b.changes = true
+	}
+	s.ID = fmt.Sprintf("%d-%s", len(b.plan.Steps)+1, s.Action)
+	b.plan.Steps = append(b.plan.Steps, s)
+	return s.ID
+}
+
+func (b *building) open(format string, args ...any) {
+	b.plan.Open = append(b.plan.Open, fmt.Sprintf(format, args...))
+}
+
+func minutes(n int) Duration { return Duration{Duration: time.Duration(n) * time.Minute} }

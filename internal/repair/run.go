@@ -1,0 +1,277 @@
+package repair
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/rollcall-project/rollcall/internal/fault"
+)
+
+// Evaluator evaluates one fault at one subject on evidence that is read anew.
+type Evaluator interface {
+	Evaluate(ctx context.Context, k fault.Key) (fault.Finding, error)
+}
+
+// Mirror keeps a copy of the journal where others see it. A failure is said and
+// stops nothing.
+type Mirror interface {
+	Keep(ctx context.Context, p *Plan, records []Record) error
+}
+
+// Point is a place at which a test may end the process.
+type Point struct{ Step, At string }
+
+// Executor applies plans. All fields but Mirror, Say, At and Poll are needed.
+type Executor struct {
+	API      API
+	Eval     Evaluator
+	Clock    Clock
+	StateDir string
+	Store    *Store
+	CA       string                  // digest of the CA that the API server is verified with, see CADigest
+	Mirror   Mirror                  // nil: none
+	Say      func(step, text string) // progress, for a person; nil: silent
+	At       func(Point)             // called before and after each write; nil outside tests
+	Poll     time.Duration           // between looks; zero is 5 s
+}
+
+// run is one plan under way.
+type run struct {
+	*Executor
+	plan     *Plan
+	journal  *Journal
+	mirrored bool // the mirror's failure was said
+}
+
+func (r *run) say(step, format string, args ...any) {
+	if r.Executor.Say != nil {
+		r.Executor.Say(step, fmt.Sprintf(format, args...))
+	}
+}
+
+func (r *run) at(step, where string) {
+	if r.Executor.At != nil {
+		r.Executor.At(Point{step, where})
+	}
+}
+
+func (r *run) poll() time.Duration {
+	if r.Poll > 0 {
+		return r.Poll
+	}
+	return 5 * time.Second
+}
+
+// record appends to the journal and then to its mirror.
+func (r *run) record(ctx context.Context, rec Record) error {
+	at := string(rec.Kind)
+	r.at(rec.Step, "before "+at)
+	if err := r.journal.Append(rec); err != nil {
+		return err
+	}
+	r.at(rec.Step, "after "+at)
+	if r.Mirror == nil {
+		return nil
+	}
+	if err := r.Mirror.Keep(ctx, r.plan, r.journal.Records()); err != nil && !r.mirrored {
+		r.mirrored = true
+		r.say(rec.Step, "the journal could not be copied to the cluster (it is on disk all the same): %v", err)
+	}
+	return nil
+}
+
+// Apply takes on a plan. A plan that was begun already is resumed with Resume.
+func (e *Executor) Apply(ctx context.Context, p *Plan) error {
+	j, err := OpenJournal(e.StateDir, p.ID, e.Clock.Now)
+	if err != nil {
+		return err
+	}
+	r := &run{Executor: e, plan: p, journal: j}
+	return errors.Join(r.begin(ctx), j.Close())
+}
+
+func (r *run) begin(ctx context.Context) error {
+	if err := r.plan.check(); err != nil {
+		return fmt.Errorf("check plan: %w", err)
+	}
+	if r.journal.began() != "" {
+		return refuse("plan %s was begun already", r.plan.ID).instead("go on with `rollcall fix resume %s`, or take it back with `rollcall fix undo %s`", r.plan.ID, r.plan.ID)
+	}
+	if _, err := guardSameCluster(ctx, r, Step{}, Guard{}); err != nil {
+		return err
+	}
+	if err := r.keepPlan(); err != nil {
+		return err
+	}
+	digest, err := r.plan.Digest()
+	if err != nil {
+		return err
+	}
+	if err := r.record(ctx, Record{Kind: Began, Plan: digest}); err != nil {
+		return err
+	}
+	return r.steps(ctx)
+}
+
+// keepPlan saves the plan as it is applied, next to its journal.
+func (r *run) keepPlan() error {
+	raw, err := r.plan.Encode()
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(filepath.Dir(r.journal.Path()), "plan.yaml")
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return fmt.Errorf("keep plan: %w", err)
+	}
+	_, err = f.Write(raw)
+	if err := errors.Join(err, f.Sync(), f.Close(), syncDir(filepath.Dir(path))); err != nil {
+		return fmt.Errorf("keep plan: %w", err)
+	}
+	return nil
+}
+
+// open opens a plan that was begun.
+func (e *Executor) open(id string) (*run, error) {
+	j, err := OpenJournal(e.StateDir, id, e.Clock.Now)
+	if err != nil {
+		return nil, err
+	}
+	r := &run{Executor: e, journal: j}
+	if err := r.adopt(); err != nil {
+		return nil, errors.Join(err, j.Close())
+	}
+	return r, nil
+}
+
+func (r *run) adopt() error {
+	if r.journal.began() == "" {
+		return refuse("no plan of that name was begun here").instead("`rollcall fix history` lists those that were")
+	}
+	p, err := Load(filepath.Join(filepath.Dir(r.journal.Path()), "plan.yaml"))
+	if err != nil {
+		return err
+	}
+	digest, err := p.Digest()
+	if err != nil {
+		return err
+	}
+	if digest != r.journal.began() {
+		return refuse("the kept plan was changed after it was begun (%s, was %s)", short(digest), short(r.journal.began()))
+	}
+	r.plan = p
+	return nil
+}
+
+// Resume goes on with a plan that was begun and did not finish.
+func (e *Executor) Resume(ctx context.Context, id string) error {
+	r, err := e.open(id)
+	if err != nil {
+		return err
+	}
+	return errors.Join(r.resume(ctx), r.journal.Close())
+}
+
+func (r *run) resume(ctx context.Context) error {
+	for _, rec := range r.journal.Records() {
+		switch rec.Kind {
+		case UndoIntent, UndoResult:
+			return refuse("plan %s is being taken back", r.plan.ID).instead("finish that with `rollcall fix undo %s`, then make a new plan", r.plan.ID)
+		case Finished:
+			return refuse("plan %s is finished: %s", r.plan.ID, rec.Note)
+		}
+	}
+	if _, err := guardSameCluster(ctx, r, Step{}, Guard{}); err != nil {
+		return err
+	}
+	return r.steps(ctx)
+}
+
+func (r *run) steps(ctx context.Context) error {
+	for _, s := range r.plan.Steps {
+		if r.journal.step(s.ID).done {
+			continue
+		}
+		if err := r.step(ctx, s); err != nil {
+			return r.failed(ctx, s, err)
+		}
+	}
+	return r.record(ctx, Record{Kind: Finished, Note: "all steps are done"})
+}
+
+// step does one step: settles what a kill left open, acts if the step acts, and
+// waits until its effect is seen.
+func (r *run) step(ctx context.Context, s Step) error {
+	a, ok := actionOf(s.Action)
+	if !ok {
+		return fmt.Errorf("step %s: there is no action %q", s.ID, s.Action)
+	}
+	r.say(s.ID, "%s", s.Title)
+	deadline := r.Clock.Now().Add(s.Deadline.Duration)
+	st := r.journal.step(s.ID)
+	if st.intent != nil && st.result == nil {
+		happened, err := r.settle(ctx, s, *st.intent.Write)
+		if err != nil {
+			return err
+		}
+		if !happened {
+			st = stepState{}
+		}
+	}
+	if writes(a) && st.intent == nil {
+		if err := r.act(ctx, s, a, deadline); err != nil {
+			return err
+		}
+	}
+	if err := r.await(ctx, s, a, deadline); err != nil {
+		return err
+	}
+	return r.record(ctx, Record{Kind: Done, Step: s.ID, Note: s.Expect.Text})
+}
+
+// settle finds out whether the write of an intent was made, by its content.
+func (r *run) settle(ctx context.Context, s Step, w Write) (happened bool, err error) {
+	have, content, err := r.digestOf(ctx, w)
+	if err != nil {
+		return false, err
+	}
+	switch have {
+	case w.After:
+		r.say(s.ID, "the write that was begun before is found made")
+		return true, r.record(ctx, Record{Kind: Result, Step: s.ID, Write: withUID(w, content), Note: "found made"})
+	case w.Before:
+		r.say(s.ID, "the write that was begun before was not made")
+		return false, r.record(ctx, Record{Kind: Abandoned, Step: s.ID, Note: "found not made"})
+	}
+	return false, refuse("%s was changed by %s after the plan had begun to write it", w.Target, lastManager(content, w.Fields)).
+		instead("look at it, then undo this plan and make a new one")
+}
+
+func withUID(w Write, content Object) *Write {
+	if w.UID == "" {
+		w.UID = stringAt(content, "metadata", "uid")
+	}
+	return &w
+}
+
+// digestOf digests the fields of a write as they are now.
+func (r *run) digestOf(ctx context.Context, w Write) (string, Object, error) {
+	content, err := r.API.Get(ctx, w.Target)
+	if apierrors.IsNotFound(err) {
+		content, err = nil, nil
+	}
+	if err != nil {
+		return "", nil, fmt.Errorf("read %s: %w", w.Target, err)
+	}
+	if content != nil && w.UID != "" && stringAt(content, "metadata", "uid") != w.UID {
+		return "another object", content, nil
+	}
+	have, err := digestFields(content, w.Fields)
+	return have, content, err
+}
