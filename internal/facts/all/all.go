@@ -8,17 +8,30 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/evidence/scan"
 	"github.com/rollcall-project/rollcall/internal/facts"
+	"github.com/rollcall-project/rollcall/internal/facts/certs"
+	"github.com/rollcall-project/rollcall/internal/facts/controlplane"
+	"github.com/rollcall-project/rollcall/internal/facts/csrs"
+	"github.com/rollcall-project/rollcall/internal/facts/etcd"
 	"github.com/rollcall-project/rollcall/internal/facts/hosts"
+	"github.com/rollcall-project/rollcall/internal/facts/kubelet"
 )
 
 // All returns every fact.
 func All() []facts.Fact {
-	return slices.Concat[[]facts.Fact]()
+	return slices.Concat(
+		csrs.Facts(),
+		kubelet.Facts(),
+		certs.Facts(),
+		etcd.Facts(),
+		controlplane.Facts(),
+	)
 }
 
 // Signatures returns everything that texts are searched for, in one pass.
 func Signatures() []scan.Signature {
 	return slices.Concat(
 		hosts.Signatures(),
+		csrs.Signatures(),
+		kubelet.Signatures(),
 	)
 }
