@@ -50,9 +50,13 @@ var commands = []command{
 var errUsage = errors.New("usage")
 
 func main() {
-	// The entrance to a mount namespace; see package proc.
+	// This program started again as the forerunner of another; see package proc.
 	if len(os.Args) > 3 && os.Args[1] == proc.InEtc {
 		fmt.Fprintln(os.Stderr, "rollcall-lab:", proc.EnterEtc(os.Args[2], os.Args[3], os.Args[4:]))
+		os.Exit(1)
+	}
+	if len(os.Args) > 3 && os.Args[1] == proc.TiedTo {
+		fmt.Fprintln(os.Stderr, "rollcall-lab:", proc.BecomeTied(os.Args[2], os.Args[3], os.Args[4:]))
 		os.Exit(1)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

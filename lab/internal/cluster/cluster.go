@@ -67,12 +67,12 @@ func (p *Plane) write() error {
 	}
 	files := map[string][]byte{
 		"client-ca.crt": p.PKI.ClientCA(), "service-account.pub": pub,
-		"service-account.key":  p.PKI.ServiceAccount.Key,
-		"kube-api-ca.crt":      p.PKI.KubeAPISigner.Cert,
-		"kubelet-signer.crt":   p.PKI.KubeletSigner.Cert,
-		"kubelet-signer.key":   p.PKI.KubeletSigner.Key,
-		"etcd-ca.crt":          p.PKI.EtcdSigner.Cert,
-		"audit-policy.yaml":    []byte(auditPolicy),
+		"service-account.key": p.PKI.ServiceAccount.Key,
+		"kube-api-ca.crt":     p.PKI.KubeAPISigner.Cert,
+		"kubelet-signer.crt":  p.PKI.KubeletSigner.Cert,
+		"kubelet-signer.key":  p.PKI.KubeletSigner.Key,
+		"etcd-ca.crt":         p.PKI.EtcdSigner.Cert,
+		"audit-policy.yaml":   []byte(auditPolicy),
 	}
 	for name, pair := range map[string]pki.Pair{
 		"kube-api": p.PKI.KubeAPI, "to-kubelet": p.PKI.ToKubelet, "etcd": p.PKI.Etcd, "etcd-client": p.PKI.EtcdClient,

@@ -48,7 +48,8 @@ type Lab struct {
 	kube    kubernetes.Interface
 	dyn     dynamic.Interface
 	applier *seed.Applier
-	vip     *plan.Forwarder // the API VIP's 22623
+	vip     *plan.Forwarder   // the API VIP's 22623
+	tied    map[string]string // programs that the hosts start, by name
 
 	hosts sync.WaitGroup
 
@@ -140,6 +141,12 @@ func (l *Lab) prepare(context.Context) error {
 	})
 	if err != nil {
 		return err
+	}
+	l.tied = map[string]string{}
+	for _, name := range []string{"ignition", "kubelet-bootstrap"} {
+		if l.tied[name], err = proc.Tied(l.opts.Dir.file("bin"), l.opts.Artifacts.Bin[name]); err != nil {
+			return err
+		}
 	}
 	l.values = seed.NewValues(l.net, l.pki, time.Now())
 	l.vip = &plan.Forwarder{Addr: fmt.Sprintf("%s:%d", l.net.API(), plan.MCSPort), Logger: l.log}

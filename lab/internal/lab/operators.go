@@ -66,7 +66,7 @@ func (l *Lab) syncOperators(ctx context.Context) error {
 	_, err = os.Stat(l.opts.Dir.EtcdUnhealthy())
 	s.sick = err == nil
 
-	blocking := ""
+	blocking, why := "", ""
 	operators := []struct {
 		name       string
 		conditions []condition
@@ -78,11 +78,15 @@ func (l *Lab) syncOperators(ctx context.Context) error {
 		{"machine-approver", available("AsExpected", "")},
 	}
 	for _, op := range operators {
-		if err := l.writeConditions(ctx, operatorResource, op.name, op.conditions, nil); err != nil {
+		settled := op.name != "machine-config" || statusOf(op.conditions, "Progressing") != "True"
+		versioned, err := l.writeOperator(ctx, op.name, op.conditions, settled)
+		if err != nil {
 			return err
 		}
-		if blocking == "" && (statusOf(op.conditions, "Available") != "True" || statusOf(op.conditions, "Degraded") == "True") {
-			blocking = op.name
+		if blocking == "" {
+			if why = blocks(op.conditions, versioned); why != "" {
+				blocking = op.name
+			}
 		}
 	}
 	if err := l.writeConditions(ctx, etcdResource, "cluster", s.etcdCR(), func(o *unstructured.Unstructured) error {
@@ -90,7 +94,36 @@ func (l *Lab) syncOperators(ctx context.Context) error {
 	}); err != nil {
 		return err
 	}
-	return l.syncVersion(ctx, s, blocking)
+	return l.syncVersion(ctx, s, blocking, why)
+}
+
+// blocks says, in the words of a cluster-version condition, how an operator
+// holds an install up: it is not available, or degraded, or has not reported
+// the release's version yet
+// (openshift/cluster-version-operator:lib/resourcebuilder, checkOperatorHealth).
+func blocks(conditions []condition, versioned bool) string {
+	switch {
+	case statusOf(conditions, "Available") != "True":
+		return "not available"
+	case statusOf(conditions, "Degraded") == "True":
+		return "degraded"
+	case !versioned:
+		return "still updating"
+	}
+	return ""
+}
+
+// writeOperator writes a ClusterOperator. Its version appears once the
+// operator has settled for the first time, and stays.
+func (l *Lab) writeOperator(ctx context.Context, name string, conditions []condition, settled bool) (versioned bool, err error) {
+	err = l.writeConditions(ctx, operatorResource, name, conditions, func(o *unstructured.Unstructured) error {
+		old, _, _ := unstructured.NestedSlice(o.Object, "status", "versions")
+		if versioned = len(old) > 0 || settled; !versioned || len(old) > 0 {
+			return nil
+		}
+		return unstructured.SetNestedSlice(o.Object, []any{map[string]any{"name": "operator", "version": seed.Version}}, "status", "versions")
+	})
+	return versioned, err
 }
 
 func (l *Lab) mirrorPods(ctx context.Context, namespace, prefix string) ([]string, error) {
@@ -195,11 +228,14 @@ func (s situation) machineConfig() []condition {
 // syncVersion is the cluster-version operator's view: the first operator that
 // is not available or is degraded holds the install up
 // (openshift/cluster-version-operator:pkg/cvo/status.go, lib/resourcebuilder ClusterOperatorNotAvailable).
-func (l *Lab) syncVersion(ctx context.Context, s situation, blocking string) error {
+func (l *Lab) syncVersion(ctx context.Context, s situation, blocking, why string) error {
+	reason := map[string]string{
+		"not available": "ClusterOperatorNotAvailable", "degraded": "ClusterOperatorDegraded", "still updating": "ClusterOperatorUpdating",
+	}[why]
 	c := []condition{
 		{"Available", "False", "", ""},
-		{"Progressing", "True", "ClusterOperatorNotAvailable", fmt.Sprintf("Unable to apply %s: the cluster operator %s is not available", seed.Version, blocking)},
-		{"Failing", "True", "ClusterOperatorNotAvailable", fmt.Sprintf("Cluster operator %s is not available", blocking)},
+		{"Progressing", "True", reason, fmt.Sprintf("Unable to apply %s: the cluster operator %s is %s", seed.Version, blocking, why)},
+		{"Failing", "True", reason, fmt.Sprintf("Cluster operator %s is %s", blocking, why)},
 		{"ReleaseAccepted", "True", "PayloadLoaded", fmt.Sprintf("Payload loaded version=%q image=%q", seed.Version, l.values.ReleaseImage)},
 	}
 	done := blocking == "" && len(s.members) == s.wanted
@@ -208,8 +244,8 @@ func (l *Lab) syncVersion(ctx context.Context, s situation, blocking string) err
 		c[0] = condition{"Available", "True", "", message}
 		c[1] = condition{"Progressing", "False", "", "Cluster version is " + seed.Version}
 		c[2] = condition{"Failing", "False", "", ""}
-	} else if blocking == "" {
-		c[1] = condition{"Progressing", "True", "", fmt.Sprintf("Working towards %s", seed.Version)}
+	} else if blocking == "" || why == "still updating" {
+		c[1] = condition{"Progressing", "True", reason, fmt.Sprintf("Working towards %s", seed.Version)}
 		c[2] = condition{"Failing", "False", "", ""}
 	}
 	return l.writeConditions(ctx, versionResource, "version", c, func(o *unstructured.Unstructured) error {

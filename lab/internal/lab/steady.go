@@ -58,6 +58,9 @@ func (l *Lab) desynced(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	l.mu.Lock()
+	first, later := l.state.FirstRender, l.state.ClusterRender
+	l.mu.Unlock()
 	status := func(field string) int64 { return nestedInt(pool, "status", field) }
 	switch {
 	case status("machineCount") != 2 || status("degradedMachineCount") != 2 || status("updatedMachineCount") != 0:
@@ -65,8 +68,8 @@ func (l *Lab) desynced(ctx context.Context) (string, error) {
 			status("machineCount"), status("degradedMachineCount"), status("updatedMachineCount")), nil
 	case nested(pool, "status", "configuration", "name") != "":
 		return "pool master serves " + nested(pool, "status", "configuration", "name"), nil
-	case l.state.FirstRender == l.state.ClusterRender:
-		return "both renders have the name " + l.state.FirstRender, nil
+	case first == later:
+		return "both renders have the name " + first, nil
 	}
 	console, err := os.ReadFile(l.opts.Dir.Console("control0"))
 	if err != nil {

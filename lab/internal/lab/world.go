@@ -67,8 +67,8 @@ func (l *Lab) powerOn(ctx context.Context, name string) error {
 	h := host.New(host.Config{
 		Name: name, Role: "master", Dir: l.opts.Dir.Host(name), Address: l.net.Host(i),
 		Pointer:             []byte(pointer),
-		IgnitionBin:         l.opts.Artifacts.Bin["ignition"],
-		KubeletBootstrapBin: l.opts.Artifacts.Bin["kubelet-bootstrap"],
+		IgnitionBin:         l.tied["ignition"],
+		KubeletBootstrapBin: l.tied["kubelet-bootstrap"],
 		KubeletVersion:      kubeletVersion,
 		BootImage:           l.values.OSImage,
 		DaemonKubeconfig:    l.opts.Dir.file("service-accounts", "machine-config-daemon.kubeconfig"),
