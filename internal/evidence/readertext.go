@@ -1,0 +1,245 @@
+package evidence
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// Matches returns the lines of the selected texts that carry a signature, in the
+// order of the texts and lines. All signatures are found in one pass over each text.
+func (r *Reader) Matches(ctx context.Context, q TextQuery, signature string) ([]Match, error) {
+	r.mu.Lock()
+	c := r.texts[q]
+	if c == nil {
+		c = &textsCell{}
+		r.texts[q] = c
+	}
+	r.mu.Unlock()
+	c.once.Do(func() { r.readTexts(ctx, q, c) })
+	if c.err != nil {
+		return nil, c.err
+	}
+	return c.matches[signature], nil
+}
+
+// Texts returns how many texts a query found. It reads them like Matches.
+func (r *Reader) Texts(ctx context.Context, q TextQuery) (int, error) {
+	_, err := r.Matches(ctx, q, "")
+	if err != nil {
+		return 0, err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.texts[q].count, nil
+}
+
+func (r *Reader) readTexts(ctx context.Context, q TextQuery, c *textsCell) {
+	need := Texts(q)
+	var all []Text
+	var missing *Unavailable
+	for _, s := range r.sources {
+		list, err := s.Texts(ctx, q)
+		if u, ok := AsUnavailable(err); ok {
+			if missing == nil || missing.Why == NotCollected {
+				missing = u
+			}
+			continue
+		}
+		if err != nil {
+			c.err = fmt.Errorf("list texts of %s: %w", need, err)
+			return
+		}
+		all = append(all, list...)
+	}
+	if len(all) == 0 {
+		if missing == nil {
+			missing = &Unavailable{Need: need, Why: NotCollected, Detail: "no such text in the source"}
+		}
+		missing = r.clean(missing)
+		r.note(need, Coverage{State: Missing, Reason: reason(missing), Supply: missing.Supply})
+		c.err = errors.Join(missing, r.recordMissing(need, missing))
+		return
+	}
+	desc, err := r.Describe(ctx)
+	if err != nil {
+		c.err = err
+		return
+	}
+	found := make([]map[string][]Match, len(all))
+	failed := make([]error, len(all))
+	var group errgroup.Group
+	group.SetLimit(r.limits.Parallel)
+	for i, t := range all {
+		group.Go(func() error {
+			found[i], failed[i] = r.readText(ctx, need, i, t, desc.Now)
+			return nil
+		})
+	}
+	_ = group.Wait() // readText's errors are kept per text
+	if err := ctx.Err(); err != nil {
+		c.err = fmt.Errorf("read %s: %w", need, err)
+		return
+	}
+	r.collect(need, c, all, found, failed)
+}
+
+// collect joins what was found; a text that broke makes the coverage partial,
+// and the need unavailable when no text could be read at all.
+func (r *Reader) collect(need Need, c *textsCell, all []Text, found []map[string][]Match, failed []error) {
+	c.matches = map[string][]Match{}
+	var broken []string
+	for i := range all {
+		if failed[i] != nil {
+			broken = append(broken, all[i].Path+": "+failed[i].Error())
+		}
+		for id, ms := range found[i] {
+			c.matches[id] = append(c.matches[id], ms...)
+		}
+	}
+	c.count = len(all) - len(broken)
+	switch {
+	case c.count == 0:
+		u := &Unavailable{Need: need, Why: Damaged, Detail: strings.Join(broken, "; ")}
+		r.note(need, Coverage{State: Missing, Reason: reason(u)})
+		c.err = u
+	case len(broken) > 0:
+		r.note(need, Coverage{State: Partial, Count: c.count, Reason: strings.Join(broken, "; ")})
+	default:
+		r.note(need, Coverage{State: Read, Count: c.count})
+	}
+}
+
+// readText reads one text to its end. What came before a failure is kept.
+func (r *Reader) readText(ctx context.Context, need Need, index int, t Text, now time.Time) (found map[string][]Match, err error) {
+	var out TextWriter
+	var cause error // what broke the text itself, for the record
+	if r.record != nil {
+		if out, err = r.record.Text(need, index, t); err != nil {
+			return nil, fmt.Errorf("record %s: %w", t.Path, err)
+		}
+		defer func() { err = errors.Join(err, out.Close(cause)) }()
+	}
+	in, err := t.Open(ctx)
+	if err != nil {
+		cause = r.cleanError(err)
+		return nil, fmt.Errorf("open %s: %w", t.Path, cause)
+	}
+	if out != nil {
+		out.Opened()
+	}
+	t.Open = nil
+	lines := lineReader{from: in, limit: r.limits.TextBytes, in: bufio.NewReaderSize(io.LimitReader(in, r.limits.TextBytes), r.limits.LineBytes)}
+	found = map[string][]Match{}
+	clean := r.sanitize.Lines()
+	for lines.next() {
+		if err = ctx.Err(); err == nil {
+			err = r.line(lines.raw, lines.n, now, t, clean, out, found)
+		}
+		if err != nil {
+			return found, errors.Join(err, in.Close())
+		}
+	}
+	if lines.err != nil {
+		cause = r.cleanError(lines.err)
+		err = fmt.Errorf("read %s line %d: %w", t.Path, lines.n, cause)
+	}
+	return found, errors.Join(err, in.Close())
+}
+
+func (r *Reader) cleanError(err error) error {
+	if text := err.Error(); r.sanitize.Text(text) != text {
+		return errors.New(r.sanitize.Text(text))
+	}
+	return err
+}
+
+// lineReader splits a text into lines. A line that is longer than the buffer is
+// cut; what is left of it is dropped.
+type lineReader struct {
+	from  io.Reader // behind in
+	in    *bufio.Reader
+	limit int64
+	raw   []byte // of the current line, valid until next
+	n     int    // its number, or the number of the line that could not be read
+	long  []byte
+	err   error
+}
+
+func (l *lineReader) next() bool {
+	l.n++
+	if l.err != nil {
+		return false
+	}
+	raw, more, err := l.in.ReadLine()
+	if err != nil {
+		return l.end(err)
+	}
+	l.raw = raw
+	if more {
+		l.long = append(l.long[:0], raw...) // the buffer is used again for the rest
+		l.raw = l.long
+	}
+	for more {
+		if _, more, err = l.in.ReadLine(); err != nil {
+			if !errors.Is(err, io.EOF) {
+				l.err = err
+			}
+			break
+		}
+	}
+	return true
+}
+
+// end tells the end of the text from a text that is too long.
+func (l *lineReader) end(err error) bool {
+	if !errors.Is(err, io.EOF) {
+		l.err = err
+		return false
+	}
+	if n, _ := l.from.Read(make([]byte, 1)); n > 0 {
+		l.err = fmt.Errorf("longer than %d bytes, the rest was not read", l.limit)
+	}
+	return false
+}
+
+func (r *Reader) line(raw []byte, n int, now time.Time, t Text, clean *Sanitizer, out io.Writer, found map[string][]Match) error {
+	hits := r.scan.Find(raw)
+	if len(hits) == 0 && out == nil {
+		if clean.inside || slices.Contains(raw, '-') {
+			clean.Line(string(raw)) // keeps track of keys that span lines
+		}
+		return nil
+	}
+	text := clean.Line(string(raw))
+	if out != nil {
+		if _, err := io.WriteString(out, text+"\n"); err != nil {
+			return fmt.Errorf("record %s: %w", t.Path, err)
+		}
+	}
+	if len(hits) == 0 || Redacted(text) {
+		return nil
+	}
+	line := Line{Text: text, Loc: Locator{Path: t.Path, Line: n}}
+	line.Time, _ = LineTime(text, now)
+	for _, h := range r.scan.Find([]byte(text)) {
+		found[h.ID] = append(thin(found[h.ID], r.limits.Matches), Match{Line: line, Text: t, Groups: h.Groups})
+	}
+	return nil
+}
+
+// thin makes room in a full list by dropping a quarter from its middle: when
+// something began and whether it still lasts are at the two ends.
+func thin(matches []Match, limit int) []Match {
+	if len(matches) < limit {
+		return matches
+	}
+	return slices.Delete(matches, limit/2, limit/2+limit/4+1)
+}
