@@ -2,18 +2,26 @@
 // about a cluster and read neither clock nor environment.
 //
 // Invariants:
-//   - Every line fits the width; nothing is cut that a person would want to copy:
-//     names, commands and locators are wrapped, never shortened.
+//   - Names, commands and locators are wrapped or stand on a line of their own; they
+//     are never shortened. Only excerpts of what was read are, and -o wide, json
+//     and yaml have them whole.
 //   - Colour is never the only sign; ASCII output carries the same signs.
+//   - What was read from a cluster or an archive is foreign: control characters
+//     never reach the terminal.
 //   - The same diagnosis gives the same bytes.
 package report
 
+import (
+	"strconv"
+	"strings"
+	"unicode"
+)
+
 // Style says how text may look.
 type Style struct {
-	Width   int    // columns; 0: 80
-	Color   bool   // ANSI colours
-	ASCII   bool   // no characters beyond ASCII
-	Command string // how the user calls the tool, for commands to copy; "": rollcall
+	Width int  // columns; 0: 80
+	Color bool // ANSI colours
+	ASCII bool // no characters beyond ASCII
 }
 
 const (
@@ -23,17 +31,96 @@ const (
 )
 
 func (s Style) width() int {
-	switch {
-	case s.Width <= 0:
+	if s.Width <= 0 {
 		return defaultWidth
-	default:
-		return min(max(s.Width, minWidth), maxWidth)
 	}
+	return min(max(s.Width, minWidth), maxWidth)
 }
 
-func (s Style) command() string {
-	if s.Command == "" {
-		return "rollcall"
+// paint is a way to set text off. The numbers are ANSI SGR parameters.
+type paint string
+
+const (
+	plain  paint = ""
+	bold   paint = "1"
+	dim    paint = "2"
+	red    paint = "1;31"
+	green  paint = "1;32"
+	yellow paint = "1;33"
+	cyan   paint = "36"
+)
+
+func (s Style) paint(p paint, text string) string {
+	if !s.Color || p == plain || text == "" {
+		return text
 	}
-	return s.Command
+	return "\x1b[" + string(p) + "m" + text + "\x1b[0m"
+}
+
+// sign is a mark that stands before a word of the same meaning.
+type sign int
+
+const (
+	signBad sign = iota
+	signGood
+	signOpen
+	signWait
+	branch   // of a tree, more follow
+	lastOne  // of a tree
+	trunk    // beside the children of a branch
+	ringTop  // where a ring is entered
+	ringSide // along a ring
+	ringEnd  // from where a ring goes back to its top
+	downward // to the next of a ring
+	separator
+	ellipsis
+)
+
+var signs = map[sign][2]string{
+	signBad: {"✗", "x"}, signGood: {"✓", "ok"}, signOpen: {"?", "?"}, signWait: {"…", "~"},
+	branch: {"├─ ", "|- "}, lastOne: {"└─ ", "`- "}, trunk: {"│  ", "|  "},
+	ringTop: {"┌─▶ ", "+-> "}, ringSide: {"│   ", "|   "}, ringEnd: {"└── ", "+-- "}, downward: {"↓", "v"},
+	separator: {" · ", " | "}, ellipsis: {"…", "..."},
+}
+
+func (s Style) sign(g sign) string {
+	if s.ASCII {
+		return signs[g][1]
+	}
+	return signs[g][0]
+}
+
+// clean makes foreign text harmless for a terminal: control characters and the
+// invisible ones that reorder text are shown as escapes, blanks become spaces.
+func (s Style) clean(text string) string {
+	harmless := true
+	for _, r := range text {
+		if r < ' ' || !s.shown(r) {
+			harmless = false
+			break
+		}
+	}
+	if harmless {
+		return text
+	}
+	var b strings.Builder
+	for _, r := range text {
+		switch {
+		case r == '\t' || r == '\n' || r == '\r':
+			b.WriteByte(' ')
+		case s.shown(r):
+			b.WriteRune(r)
+		default:
+			quoted := strconv.QuoteRuneToASCII(r)
+			b.WriteString(quoted[1 : len(quoted)-1])
+		}
+	}
+	return b.String()
+}
+
+func (s Style) shown(r rune) bool {
+	if s.ASCII && r > unicode.MaxASCII {
+		return false
+	}
+	return unicode.IsPrint(r) && r != unicode.ReplacementChar
 }

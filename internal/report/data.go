@@ -1,0 +1,103 @@
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/rollcall-project/rollcall/internal/fault"
+)
+
+// JSON writes the diagnosis as the published contract
+// (docs/schema/diagnosis.v1alpha1.json).
+func JSON(w io.Writer, d *fault.Diagnosis) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	if err := e.Encode(d); err != nil {
+		return fmt.Errorf("write the answer as JSON: %w", err)
+	}
+	return nil
+}
+
+// YAML writes the same contract as YAML.
+func YAML(w io.Writer, d *fault.Diagnosis) error {
+	raw, err := yaml.Marshal(d)
+	if err != nil {
+		return fmt.Errorf("encode the answer as YAML: %w", err)
+	}
+	if _, err := w.Write(raw); err != nil {
+		return fmt.Errorf("write the answer: %w", err)
+	}
+	return nil
+}
+
+// Names writes the ids of the root faults, one a line: words for `rollcall explain`.
+func Names(w io.Writer, d *fault.Diagnosis) error {
+	var b strings.Builder
+	seen := map[string]bool{}
+	for _, r := range d.Roots {
+		if !seen[r.Fault] {
+			seen[r.Fault] = true
+			b.WriteString(r.Fault + "\n")
+		}
+	}
+	return write(w, b.String())
+}
+
+// HostNames writes the hosts of the roll that are not done, as "host/control2";
+// all of them if asked.
+func HostNames(w io.Writer, d *fault.Diagnosis, all bool) error {
+	var b strings.Builder
+	for _, h := range d.Hosts {
+		if all || h.Expected && !done(h) {
+			b.WriteString("host/" + Style{}.clean(h.Name) + "\n")
+		}
+	}
+	return write(w, b.String())
+}
+
+// WideRoll writes every column of the roll, one host a line however long.
+func WideRoll(w io.Writer, d *fault.Diagnosis, o Options) error {
+	head := []string{"HOST", "ROLE", "EXPECTED", "STEP", "STATE", "SINCE", "BLOCKED-BY", "WHY"}
+	rows := [][]string{}
+	if !o.NoHeaders {
+		rows = append(rows, head)
+	}
+	t := newText(d, o)
+	for _, h := range d.Hosts {
+		if !o.All && (done(h) || !h.Expected) {
+			continue
+		}
+		var blocked []string
+		for _, k := range h.BlockedBy {
+			blocked = append(blocked, k.Fault+"@"+k.Subject.String())
+		}
+		rows = append(rows, []string{h.Name, h.Role, fmt.Sprint(h.Expected), string(h.Stage), string(h.State),
+			until(h.Since), strings.Join(blocked, ","), t.why(h)})
+	}
+	width := make([]int, len(head))
+	for _, row := range rows {
+		for i := range row {
+			if row[i] = o.clean(row[i]); row[i] == "" {
+				row[i] = "-"
+			}
+			width[i] = max(width[i], length(row[i]))
+		}
+	}
+	var b strings.Builder
+	for _, row := range rows {
+		b.WriteString(strings.TrimRight(columns(row, width), " ") + "\n")
+	}
+	return write(w, b.String())
+}
+
+func write(w io.Writer, s string) error {
+	if _, err := io.WriteString(w, s); err != nil {
+		return fmt.Errorf("write the answer: %w", err)
+	}
+	return nil
+}

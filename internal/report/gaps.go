@@ -1,0 +1,107 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/fault"
+)
+
+// unchecked says what could not be looked at and what would supply it: first what
+// faults were left unknown by.
+func (t *text) unchecked() {
+	unknown := map[string]bool{}
+	for _, f := range t.d.Findings {
+		if f.Outcome == fault.Unknown {
+			unknown[f.Fault] = true
+		}
+	}
+	groups := t.gaps()
+	if len(groups) == 0 && len(unknown) == 0 {
+		return
+	}
+	t.blank()
+	if len(unknown) == 0 && !t.o.Wide {
+		t.para(0, span{}, dim, count(len(groups), "thing", "things")+" could not be read, and no check needed more: -o wide lists them")
+		return
+	}
+	heading := "Could not be read"
+	if len(unknown) > 0 {
+		heading += fmt.Sprintf(" (%d of %s without an answer)", len(unknown), count(t.d.Stats.Faults, "check", "checks"))
+	}
+	t.head(0, heading)
+	for i, g := range groups {
+		if i == fewSuspects && !t.o.Wide {
+			t.para(0, span{plain, "- "}, dim, more(len(groups)-i))
+			return
+		}
+		line := some(g.needs, t.names())
+		if g.reason != "" {
+			line += ": " + g.reason
+		}
+		t.lead(0, span{plain, "- "}, "  ", plain, line, t.limit(fewExcerpt))
+		if g.supply != "" {
+			t.para(2, span{plain, "get it: "}, cyan, g.supply)
+		}
+	}
+}
+
+// gap is what is missing for one reason with one way to supply it.
+type gap struct {
+	needs          []string
+	reason, supply string
+}
+
+func (t *text) gaps() []gap {
+	var list []gap
+	for _, c := range t.d.Coverage {
+		if c.State != evidence.Missing && c.State != evidence.Partial {
+			continue
+		}
+		reason := c.Reason
+		if c.State == evidence.Partial {
+			reason = "only in part: " + reason
+		}
+		i := slices.IndexFunc(list, func(g gap) bool { return g.reason == reason && g.supply == c.Supply })
+		if i < 0 {
+			list = append(list, gap{reason: reason, supply: c.Supply})
+			i = len(list) - 1
+		}
+		list[i].needs = append(list[i].needs, needWords(c.Need))
+	}
+	// what can be supplied comes first
+	slices.SortStableFunc(list, func(a, b gap) int {
+		switch {
+		case (a.supply == "") == (b.supply == ""):
+			return 0
+		case a.supply == "":
+			return 1
+		}
+		return -1
+	})
+	return list
+}
+
+// needWords says a need in field terms.
+func needWords(need string) string {
+	resource, namespace, inside := strings.Cut(need, " -n ")
+	switch {
+	case resource == evidence.MCSProbes.String():
+		return "the answers of the machine config servers"
+	case resource == evidence.PointerUserDataHints.String():
+		return "pointer Ignition configs"
+	case need == string(evidence.Console):
+		return "screens of hosts"
+	case strings.HasPrefix(need, "log "):
+		return "logs of " + strings.TrimPrefix(need, "log ")
+	case strings.HasPrefix(need, "journal "):
+		return "journal of " + strings.TrimPrefix(need, "journal ")
+	}
+	name, _, _ := strings.Cut(resource, ".")
+	if inside {
+		name += " in " + namespace
+	}
+	return name
+}

@@ -1,0 +1,118 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+)
+
+// page is text that is being laid out.
+type page struct {
+	Style
+	b strings.Builder
+}
+
+func (p *page) flush(w io.Writer) error {
+	if _, err := io.WriteString(w, p.b.String()); err != nil {
+		return fmt.Errorf("write the answer: %w", err)
+	}
+	return nil
+}
+
+func (p *page) blank() { p.b.WriteByte('\n') }
+
+// span is a piece of one line.
+type span struct {
+	paint paint
+	text  string
+}
+
+// line writes spans on one line that is never broken: commands are to be copied.
+func (p *page) line(indent int, spans ...span) {
+	p.b.WriteString(strings.Repeat(" ", indent))
+	for _, s := range spans {
+		p.b.WriteString(p.paint(s.paint, p.clean(s.text)))
+	}
+	p.b.WriteByte('\n')
+}
+
+// para writes text broken at blanks. The first line begins after indent with lead,
+// which is counted and painted by itself; further lines begin under the text.
+func (p *page) para(indent int, lead span, style paint, text string) {
+	p.lead(indent, lead, strings.Repeat(" ", length(lead.text)), style, text, 0)
+}
+
+// lead is para with what further lines begin with, and at most limit lines (0: all).
+func (p *page) lead(indent int, first span, further string, style paint, text string, limit int) {
+	room := p.width() - indent - length(first.text)
+	lines := wrap(p.clean(text), room)
+	if limit > 0 && len(lines) > limit {
+		lines = lines[:limit]
+		last := cut(lines[limit-1], room-length(p.sign(ellipsis)))
+		lines[limit-1] = last + p.sign(ellipsis)
+	}
+	for i, l := range lines {
+		p.b.WriteString(strings.Repeat(" ", indent))
+		if i == 0 {
+			p.b.WriteString(p.paint(first.paint, first.text))
+		} else {
+			p.b.WriteString(further)
+		}
+		p.b.WriteString(p.paint(style, l))
+		p.b.WriteByte('\n')
+	}
+}
+
+// parts writes short texts with separators, broken between them.
+func (p *page) parts(indent int, style paint, list []string) {
+	line := ""
+	for _, part := range list {
+		part = p.clean(part)
+		switch {
+		case line == "":
+			line = part
+		case indent+length(line+p.sign(separator)+part) <= p.width():
+			line += p.sign(separator) + part
+		default:
+			p.line(indent, span{style, line})
+			line = part
+		}
+	}
+	p.line(indent, span{style, line})
+}
+
+// head writes a heading.
+func (p *page) head(indent int, text string) { p.line(indent, span{bold, text}) }
+
+func length(s string) int { return utf8.RuneCountInString(s) }
+
+// cut shortens a text to n characters.
+func cut(s string, n int) string {
+	if length(s) <= n {
+		return s
+	}
+	return strings.TrimRight(string([]rune(s)[:max(n, 0)]), " ")
+}
+
+// wrap breaks a text at blanks into lines of at most width characters. A word that
+// is longer stands alone and whole, so that it can be copied.
+func wrap(text string, width int) []string {
+	var lines []string
+	line := ""
+	for _, word := range strings.Fields(text) {
+		switch {
+		case line == "":
+			line = word
+		case length(line)+1+length(word) <= width:
+			line += " " + word
+		default:
+			lines = append(lines, line)
+			line = word
+		}
+	}
+	if line != "" || len(lines) == 0 {
+		lines = append(lines, line)
+	}
+	return lines
+}

@@ -1,0 +1,150 @@
+package report
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/rollcall-project/rollcall/internal/fault"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+var samples = []struct {
+	name string
+	make func() *fault.Diagnosis
+}{
+	{"desync", desyncProven}, {"healthy", healthy}, {"settling", settling}, {"undecided", undecided},
+	{"two-roots", twoRoots}, {"unreadable", unreadable},
+}
+
+func options(s Style) Options {
+	return Options{
+		Style: s, Source: "--from ./must-gather.local.5512",
+		Remedies: map[string]Remedy{"adopt-spec-config": {Title: "give the pool the config of its spec", Risk: "reversible; lets the third master boot"}},
+		Refused: map[string]Remedy{
+			"patch-annotations-blindly": {Title: "patch the nodes' annotations by hand"},
+			"approve-everything":        {Title: "approve every pending request"},
+		},
+		Plan: func(r fault.Root) string { return "rollcall fix plan " + r.Subject.String() },
+	}
+}
+
+func golden(t *testing.T, name string, got []byte) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.MkdirAll("testdata", 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatalf("%v (go test -update writes it)", err)
+	}
+	if !bytes.Equal(want, got) {
+		t.Errorf("%s differs; go test -update writes it\n--- want\n%s\n--- got\n%s", path, want, got)
+	}
+}
+
+func TestScreens(t *testing.T) {
+	for _, s := range samples {
+		for _, style := range []struct {
+			name  string
+			style Style
+		}{
+			{"80", Style{Width: 80}}, {"160", Style{Width: 160}},
+			{"80-colour", Style{Width: 80, Color: true}}, {"80-ascii", Style{Width: 80, ASCII: true}},
+		} {
+			t.Run(s.name+"/"+style.name, func(t *testing.T) {
+				var out bytes.Buffer
+				if err := Text(&out, s.make(), options(style.style)); err != nil {
+					t.Fatal(err)
+				}
+				golden(t, fmt.Sprintf("diagnose-%s-%s.txt", s.name, style.name), out.Bytes())
+				fits(t, out.String(), style.style)
+				out.Reset()
+				if err := Roll(&out, s.make(), options(style.style)); err != nil {
+					t.Fatal(err)
+				}
+				golden(t, fmt.Sprintf("roll-%s-%s.txt", s.name, style.name), out.Bytes())
+				fits(t, out.String(), style.style)
+			})
+		}
+		t.Run(s.name+"/wide", func(t *testing.T) {
+			var out bytes.Buffer
+			o := options(Style{Width: 120})
+			o.Wide = true
+			if err := Text(&out, s.make(), o); err != nil {
+				t.Fatal(err)
+			}
+			golden(t, "diagnose-"+s.name+"-wide.txt", out.Bytes())
+			out.Reset()
+			o.All = true
+			if err := WideRoll(&out, s.make(), o); err != nil {
+				t.Fatal(err)
+			}
+			golden(t, "roll-"+s.name+"-wide.txt", out.Bytes())
+		})
+	}
+}
+
+var escape = regexp.MustCompile("\x1b\\[[0-9;]*m")
+
+// fits checks that a line is only longer than the screen where it cannot be broken:
+// a command, a name or a path.
+func fits(t *testing.T, text string, s Style) {
+	t.Helper()
+	for _, line := range strings.Split(text, "\n") {
+		seen := escape.ReplaceAllString(line, "")
+		if !s.Color && seen != line {
+			t.Errorf("colour without being asked: %q", line)
+		}
+		if s.ASCII && len(seen) != utf8.RuneCountInString(seen) {
+			t.Errorf("not ASCII: %q", seen)
+		}
+		if n := utf8.RuneCountInString(seen); n > s.Width && !strings.Contains(seen, "rollcall ") && len(strings.Fields(seen)) > 2 {
+			t.Errorf("%d of %d columns: %q", n, s.Width, seen)
+		}
+	}
+}
+
+// TestOneScreen holds the promise that the answer fits a screen.
+func TestOneScreen(t *testing.T) {
+	for _, c := range []struct {
+		width, lines int
+	}{{80, 60}, {160, 48}} {
+		var out bytes.Buffer
+		if err := Text(&out, desyncProven(), options(Style{Width: c.width})); err != nil {
+			t.Fatal(err)
+		}
+		if n := strings.Count(out.String(), "\n"); n > c.lines {
+			t.Errorf("%d lines at %d columns, at most %d", n, c.width, c.lines)
+		}
+	}
+}
+
+// TestColourIsNeverTheOnlySign compares the words with and without colour.
+func TestColourIsNeverTheOnlySign(t *testing.T) {
+	for _, s := range samples {
+		var with, without bytes.Buffer
+		if err := Text(&with, s.make(), options(Style{Width: 100, Color: true})); err != nil {
+			t.Fatal(err)
+		}
+		if err := Text(&without, s.make(), options(Style{Width: 100})); err != nil {
+			t.Fatal(err)
+		}
+		if got := escape.ReplaceAllString(with.String(), ""); got != without.String() {
+			t.Errorf("%s: the text depends on colour", s.name)
+		}
+	}
+}

@@ -1,0 +1,275 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/rollcall-project/rollcall/internal/fault"
+)
+
+// Roll writes the roll: what was read, the hosts that are not done, a count of the
+// others, and where the full answer is.
+func Roll(w io.Writer, d *fault.Diagnosis, o Options) error {
+	t := newText(d, o)
+	if !o.NoHeaders {
+		t.source()
+		t.verdict()
+	}
+	t.rollHosts(o.All)
+	if !o.NoHeaders {
+		t.rollFoot()
+	}
+	return t.flush(w)
+}
+
+// done reports whether a host has answered at every stage.
+func done(h fault.HostState) bool {
+	return h.State == fault.StagePassed || h.State == fault.StageNotApplicable
+}
+
+func (t *text) rollHosts(all bool) {
+	var rows []fault.HostState
+	rest := map[string]int{}
+	claimed := 0
+	for _, h := range t.d.Hosts {
+		switch {
+		case !h.Expected:
+			claimed++
+			if all {
+				rows = append(rows, h)
+			}
+		case all || !done(h):
+			rows = append(rows, h)
+		default:
+			rest[h.Role]++
+		}
+	}
+	if len(rows) > 0 {
+		if !t.o.NoHeaders {
+			t.blank()
+		}
+		t.table(rows)
+	}
+	if t.o.NoHeaders {
+		return
+	}
+	t.blank()
+	t.countRest(rest, claimed, all)
+}
+
+// countRest says how many hosts are not listed.
+func (t *text) countRest(rest map[string]int, claimed int, all bool) {
+	if all {
+		return
+	}
+	var parts []string
+	total := 0
+	roles := make([]string, 0, len(rest))
+	for role := range rest {
+		roles = append(roles, role)
+	}
+	slices.Sort(roles)
+	for _, role := range roles {
+		total += rest[role]
+		name := role
+		if name == "" {
+			name = "without a role"
+		}
+		parts = append(parts, fmt.Sprintf("%d %s", rest[role], name))
+	}
+	switch {
+	case total > 0:
+		t.para(0, span{green, t.sign(signGood) + " "}, plain,
+			fmt.Sprintf("%s answered at every step (%s); --all lists them", count(total, "host", "hosts"), strings.Join(parts, ", ")))
+	case len(t.d.Hosts) == 0:
+		t.para(0, span{yellow, t.sign(signOpen) + " "}, plain, "no host could be looked at")
+	}
+	if claimed > 0 {
+		t.para(0, span{yellow, t.sign(signOpen) + " "}, plain,
+			fmt.Sprintf("%s only claimed by a CSR and not expected; --all lists them", count(claimed, "name is", "names are")))
+	}
+}
+
+// rollFoot names the causes in a line each and where the whole answer is.
+func (t *text) rollFoot() {
+	for _, r := range t.d.Roots {
+		t.lead(0, span{red, t.sign(signBad) + " cause: "}, "  ", plain, r.Title, 0)
+	}
+	for i, u := range t.d.Unexplained {
+		if i == fewSuspects {
+			t.para(0, span{}, dim, fmt.Sprintf("and %d more without a known cause", len(t.d.Unexplained)-i))
+			break
+		}
+		t.lead(0, span{yellow, t.sign(signOpen) + " cause not known: "}, "  ", plain, u.Title, 0)
+	}
+	if len(t.d.Roots)+len(t.d.Unexplained) > 0 {
+		t.line(0, span{plain, "The whole answer: "}, span{cyan, t.o.again("diagnose")})
+	}
+}
+
+var stateSigns = map[fault.StageOutcome]struct {
+	sign  sign
+	paint paint
+}{
+	fault.StagePassed: {signGood, green}, fault.StageFailed: {signBad, red}, fault.StageWaiting: {signWait, yellow},
+	fault.StageUnknown: {signOpen, yellow}, fault.StageNotApplicable: {signGood, dim},
+}
+
+// table lists hosts. Why a host is where it is stands in the last column, or where
+// that leaves no room on a line of its own below the host.
+func (t *text) table(rows []fault.HostState) {
+	head := []string{"HOST", "ROLE", "STEP", "STATE", "FOR"}
+	cells := make([][]string, len(rows))
+	width := make([]int, len(head))
+	for i, h := range head {
+		width[i] = length(h)
+	}
+	for i, h := range rows {
+		cells[i] = t.cells(h)
+		for j, c := range cells[i] {
+			width[j] = max(width[j], length(c))
+		}
+	}
+	used := 2
+	for _, w := range width {
+		used += w + 2
+	}
+	beside := t.width()-used >= 40
+	if !t.o.NoHeaders {
+		line := "  " + columns(head, width)
+		if beside {
+			line += "WHY"
+		}
+		t.line(0, span{bold, strings.TrimRight(line, " ")})
+	}
+	run := 0
+	for i, h := range rows {
+		mark := stateSigns[h.State]
+		sign := fmt.Sprintf("%-2s", t.sign(mark.sign))
+		if beside {
+			first := sign + columns(cells[i], width)
+			t.lead(0, span{mark.paint, first}, strings.Repeat(" ", length(first)), plain, t.why(h), 2)
+			continue
+		}
+		t.line(0, span{mark.paint, sign + strings.TrimRight(columns(cells[i], width), " ")})
+		run++
+		why := t.why(h)
+		if i+1 < len(rows) && why == t.why(rows[i+1]) {
+			continue // said once, below the last of them
+		}
+		if run > 1 && why != "" {
+			why = fmt.Sprintf("all %d: %s", run, why)
+		}
+		if run = 0; why != "" {
+			t.lead(4, span{}, "", plain, why, 2)
+		}
+	}
+}
+
+func (t *text) cells(h fault.HostState) []string {
+	role := h.Role
+	if !h.Expected {
+		role = "(claimed)"
+	}
+	if role == "" {
+		role = "-"
+	}
+	lasts := "-"
+	if !h.Since.IsZero() && !done(h) {
+		lasts = age(t.d.Now.Sub(h.Since))
+	}
+	name := t.clean(h.Name)
+	return []string{name, t.clean(role), string(h.Stage), string(h.State), lasts}
+}
+
+// why is a host's own reason, or the causes that block it.
+func (t *text) why(h fault.HostState) string {
+	if h.Why != "" || len(h.BlockedBy) == 0 {
+		return h.Why
+	}
+	var titles []string
+	for _, k := range h.BlockedBy {
+		titles = append(titles, t.title(k))
+	}
+	return strings.Join(titles, "; ")
+}
+
+func columns(cells []string, width []int) string {
+	var b strings.Builder
+	for i, c := range cells {
+		b.WriteString(c)
+		b.WriteString(strings.Repeat(" ", width[i]-length(c)+2))
+	}
+	return b.String()
+}
+
+// hosts closes the full answer with the hosts that are not done.
+func (t *text) hosts() {
+	var rows []fault.HostState
+	expected := 0
+	for _, h := range t.d.Hosts {
+		if h.Expected {
+			expected++
+		}
+		if h.Expected && !done(h) || t.o.Wide {
+			rows = append(rows, h)
+		}
+	}
+	if expected == 0 || len(rows) == 0 || t.o.Subject != nil {
+		return
+	}
+	t.blank()
+	open := 0
+	for _, h := range rows {
+		if !done(h) && h.Expected {
+			open++
+		}
+	}
+	t.head(0, fmt.Sprintf("Hosts: %d of %d not done", open, expected))
+	if !t.o.Wide {
+		t.byStage(rows)
+		return
+	}
+	t.table(rows)
+}
+
+// byStage counts hosts at the same step in the same state.
+func (t *text) byStage(rows []fault.HostState) {
+	type place struct {
+		stage fault.Stage
+		state fault.StageOutcome
+	}
+	var order []place
+	names := map[place][]string{}
+	for _, h := range rows {
+		p := place{h.Stage, h.State}
+		if names[p] == nil {
+			order = append(order, p)
+		}
+		names[p] = append(names[p], h.Name)
+	}
+	for _, p := range order {
+		mark := stateSigns[p.state]
+		t.para(0, span{mark.paint, fmt.Sprintf("%-2s", t.sign(mark.sign))}, plain,
+			fmt.Sprintf("%s at %s: %s", p.state, p.stage, some(names[p], fewNames)))
+	}
+}
+
+// stages lists every step of one host with its time and reason.
+func (t *text) stages(h fault.HostState) {
+	t.head(2, "Steps")
+	for _, s := range h.Stages {
+		if s.State == fault.StageNotApplicable && !t.o.Wide {
+			continue
+		}
+		mark := stateSigns[s.State]
+		lead := fmt.Sprintf("%-2s%-17s%-9s", t.sign(mark.sign), s.Stage, s.State)
+		about := until(s.At)
+		if s.Why != "" {
+			about = strings.TrimSpace(about + "  " + s.Why)
+		}
+		t.lead(2, span{mark.paint, lead}, strings.Repeat(" ", length(lead)), plain, about, t.limit(2))
+	}
+}

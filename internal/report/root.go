@@ -1,0 +1,237 @@
+package report
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/fault"
+)
+
+const (
+	fewProofs  = 3
+	fewLinks   = 12 // lines of a chain
+	fewRuled   = 3
+	fewNames   = 4
+	fewMeans   = 5 // lines
+	fewExcerpt = 3 // lines
+)
+
+// root writes one root: what, how sure, proof, what it leads to, what to do.
+func (t *text) root(i int, r fault.Root) {
+	t.blank()
+	mark := t.sign(signBad) + " "
+	if len(t.d.Roots) > 1 {
+		mark = fmt.Sprintf("%s%d of %d: ", mark, i+1, len(t.d.Roots))
+	}
+	t.lead(0, span{red, mark}, "  ", bold, r.Title, 0)
+	about := []string{confidences[r.Confidence], string(r.Severity), r.Subject.String()}
+	if s := since(r.Since, t.d.Now); s != "" {
+		about = append(about, s)
+	}
+	t.parts(2, dim, about)
+	if r.Lowered != "" {
+		t.para(2, span{yellow, "Not proven: "}, plain, r.Lowered)
+	}
+	t.lead(2, span{}, "", plain, r.Means, t.limit(fewMeans))
+	t.proof(r.Evidence)
+	t.ring(r)
+	t.leadsTo(r)
+	t.ruledOut(r)
+}
+
+// limit is n lines, or all of them in wide output.
+func (t *text) limit(n int) int {
+	if t.o.Wide {
+		return 0
+	}
+	return n
+}
+
+func (t *text) proof(items []evidence.Item) {
+	if len(items) == 0 {
+		return
+	}
+	t.head(2, "Proof")
+	for i, item := range items {
+		if i == fewProofs && !t.o.Wide {
+			t.para(2, span{}, dim, more(len(items)-i))
+			return
+		}
+		t.lead(2, span{plain, "- "}, "  ", plain, excerpt(item), t.limit(fewExcerpt))
+		where := item.Locator.String()
+		if t.sources > 1 && item.Locator.Source != "" {
+			where = item.Locator.Source + ": " + where
+		}
+		if item.From != "" {
+			where += " (asked from " + item.From + ")"
+		}
+		t.para(4, span{}, dim, where)
+	}
+}
+
+// leadsTo draws the chain from the root down to what was seen.
+func (t *text) leadsTo(r fault.Root) {
+	top := chain(t.d, r)
+	if len(top) == 0 {
+		return
+	}
+	t.head(2, "What it leads to")
+	left := fewLinks
+	if t.o.Wide {
+		left = 1 << 20
+	}
+	t.branches(top, "", &left)
+	if left < 0 {
+		t.para(2, span{}, dim, more(-left))
+	}
+}
+
+func (t *text) branches(list []*link, before string, left *int) {
+	for i, l := range list {
+		glyph, below := branch, t.sign(trunk)
+		if i == len(list)-1 {
+			glyph, below = lastOne, "   "
+		}
+		if *left--; *left >= 0 {
+			inner := below
+			if len(l.children) > 0 {
+				inner += t.sign(trunk)[:len(t.sign(trunk))-2]
+			}
+			t.lead(2, span{plain, before + t.sign(glyph)}, before+below, plain, t.linkTitle(l)+weak(l.strength), 0)
+		}
+		t.branches(l.children, before+below, left)
+	}
+}
+
+// weak marks edges that are not certain.
+func weak(s fault.Strength) string {
+	switch s {
+	case fault.LikelyEdge:
+		return " (likely because of it)"
+	case fault.PossibleEdge:
+		return " (possibly because of it)"
+	}
+	return ""
+}
+
+// linkTitle is the title of the first of the same findings, and where it is the same.
+func (t *text) linkTitle(l *link) string {
+	title := t.title(l.keys[0])
+	if len(l.keys) == 1 {
+		return title
+	}
+	var names []string
+	same := "the same"
+	first := l.keys[0].Subject.Name
+	for _, k := range l.keys[1:] {
+		names = append(names, k.Subject.Name)
+		if strings.ReplaceAll(title, first, "") != strings.ReplaceAll(t.title(k), k.Subject.Name, "") {
+			same = "alike"
+		}
+	}
+	return fmt.Sprintf("%s; %s: %s (%d %s)", title, same, some(names, t.names()), len(l.keys), plurals[l.keys[0].Subject.Kind])
+}
+
+func (t *text) names() int {
+	if t.o.Wide {
+		return 1 << 20
+	}
+	return fewNames
+}
+
+// title is a finding's title; the subject is added where it does not name it.
+func (t *text) title(k fault.Key) string {
+	title := t.finding[k].Title
+	if title == "" {
+		title = k.Fault
+	}
+	if k.Subject.Name != "" && !strings.Contains(title, k.Subject.Name) {
+		title += " (" + k.Subject.String() + ")"
+	}
+	return title
+}
+
+// ring draws a deadlock: each line holds up the next, the last the first.
+func (t *text) ring(r fault.Root) {
+	i := r.Deadlock - 1
+	if i < 0 || i >= len(t.d.Deadlocks) {
+		return
+	}
+	dead := t.d.Deadlocks[i]
+	s := t.Style
+	t.head(2, "Deadlock: each holds up the next, the last the first; waiting does not help")
+	links := loop(t.d, dead)
+	for i, l := range links {
+		first, further := s.sign(ringSide), s.sign(ringSide)
+		switch i {
+		case 0:
+			first = s.sign(ringTop)
+		case len(links) - 1:
+			first, further = s.sign(ringEnd), "    "
+		}
+		title := t.linkTitle(l)
+		if l.fault == r.Fault && len(l.keys) == 1 {
+			title = "the fault above"
+		}
+		t.lead(2, span{plain, first}, further, plain, title, 0)
+	}
+	if dead.Remedy != "" {
+		t.para(2, span{bold, "What opens it: "}, plain, t.remedyTitle(dead.Remedy))
+	}
+}
+
+// klogHeader is what klog writes before a message: severity, date, time, thread, place.
+var klogHeader = regexp.MustCompile(`^[IWEF]\d{4} \d{2}:\d{2}:\d{2}\.\d+ +\d+ \S+\] `)
+
+// excerpt is what an item shows. Of a log line the times and the place in the source
+// are left out: where the line is stands below, and the message has the room.
+func excerpt(item evidence.Item) string {
+	text := item.Excerpt
+	if item.Locator.Line == 0 {
+		return text
+	}
+	at := item.Time
+	if stamp, rest, ok := strings.Cut(text, " "); ok {
+		if t, err := time.Parse(time.RFC3339Nano, stamp); err == nil {
+			at, text = t, rest
+		}
+	}
+	text = klogHeader.ReplaceAllString(text, "")
+	if at.IsZero() {
+		return text
+	}
+	return clock(at) + " " + text
+}
+
+func (t *text) remedyTitle(id string) string {
+	if r, ok := t.o.Remedies[id]; ok && r.Title != "" {
+		return r.Title
+	}
+	return id
+}
+
+// ruledOut names the other causes of the same symptoms that are not there.
+func (t *text) ruledOut(r fault.Root) {
+	if len(r.RuledOut) == 0 {
+		return
+	}
+	var list []string
+	for _, o := range r.RuledOut {
+		line := o.Title
+		if o.Reason != "" {
+			line += " (" + o.Reason + ")"
+		}
+		list = append(list, line)
+	}
+	if !t.o.Wide {
+		t.para(2, span{bold, "Ruled out: "}, plain, some(list, fewRuled))
+		return
+	}
+	t.head(2, "Ruled out")
+	for _, line := range list {
+		t.para(2, span{plain, "- "}, plain, line)
+	}
+}

@@ -1,0 +1,123 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/rollcall-project/rollcall/internal/fault"
+)
+
+// headline is how a verdict is said.
+type headline struct {
+	sign  sign
+	paint paint
+	words string
+}
+
+// headlines are the verdicts in words that need no manual.
+var headlines = map[fault.VerdictClass]headline{
+	fault.Healthy:            {signGood, green, "NOTHING WRONG FOUND"},
+	fault.Settling:           {signWait, yellow, "NOT FINISHED, NORMAL SO FAR"},
+	fault.RecoverableInPlace: {signBad, red, "BROKEN, REPAIRABLE IN PLACE"},
+	fault.RecoverableByNode:  {signBad, red, "BROKEN, REPAIRABLE BY REPLACING A NODE"},
+	fault.RecoverableQuorum:  {signBad, red, "BROKEN, REPAIRABLE BY RESTORING ETCD QUORUM"},
+	fault.RecoverableBackup:  {signBad, red, "BROKEN, REPAIRABLE FROM AN ETCD BACKUP"},
+	fault.ReinstallAdvised:   {signBad, red, "BROKEN, A NEW INSTALL IS ADVISED"},
+	fault.ReinstallRequired:  {signBad, red, "BROKEN, A NEW INSTALL IS NEEDED"},
+}
+
+// headlineOf adds to the class whether a cause is known.
+func headlineOf(d *fault.Diagnosis) headline {
+	if h, ok := headlines[d.Verdict.Class]; ok {
+		return h
+	}
+	if len(d.Roots) > 0 {
+		return headline{signBad, red, "BROKEN, CAUSE FOUND, NO REPAIR KNOWN"}
+	}
+	return headline{signOpen, yellow, "UNDECIDED"}
+}
+
+// confidences in words.
+var confidences = map[fault.Confidence]string{
+	fault.Proven: "proven", fault.Likely: "likely, not proven", fault.Possible: "possible, not proven",
+}
+
+// clock renders a time as RFC 3339 in UTC.
+func clock(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+
+// since renders when something began and how long that is.
+func since(t, now time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return "since " + clock(t) + " (" + age(now.Sub(t)) + ")"
+}
+
+// age renders a duration as oc does: two units at most.
+func age(d time.Duration) string {
+	if d < 0 {
+		return "in the future"
+	}
+	s := int64(d / time.Second)
+	switch {
+	case s < 120:
+		return fmt.Sprintf("%ds", s)
+	case s < 3600:
+		return fmt.Sprintf("%dm", s/60)
+	case s < 48*3600:
+		return join(s/3600, "h", s%3600/60, "m")
+	}
+	return join(s/86400, "d", s%86400/3600, "h")
+}
+
+func join(a int64, unitA string, b int64, unitB string) string {
+	if b == 0 {
+		return fmt.Sprintf("%d%s", a, unitA)
+	}
+	return fmt.Sprintf("%d%s%d%s", a, unitA, b, unitB)
+}
+
+// count renders a number with its noun.
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+// some lists the first names and the number of the others.
+func some(names []string, limit int) string {
+	if len(names) <= limit {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:limit], ", "), len(names)-limit)
+}
+
+// more says that a list goes on and where it is whole.
+func more(n int) string { return fmt.Sprintf("and %d more: -o wide", n) }
+
+// plurals of the kinds of subject.
+var plurals = map[fault.Kind]string{
+	fault.Host: "hosts", fault.Pool: "pools", fault.CSR: "CSRs", fault.Operator: "operators", fault.Cluster: "clusters",
+}
+
+// StageMeans says what each step of the join path is, in field terms.
+func StageMeans(s fault.Stage) string { return stageMeans[s] }
+
+var stageMeans = map[fault.Stage]string{
+	fault.Planned:         "the host is expected: a BareMetalHost, Machine or Node names it",
+	fault.Powered:         "the machine is switched on",
+	fault.Inspected:       "Metal3 has inspected the hardware (not for agent-based, UPI or platform None installs)",
+	fault.Imaged:          "the operating system is written to the disk",
+	fault.IgnitionFetched: "Ignition has fetched the host's config from the machine config server on port 22623",
+	fault.FirstBoot:       "the first boot is over: Ignition applied its config and the kubelet started",
+	fault.ClientCert:      "the kubelet has its client certificate: its bootstrap CSR was approved",
+	fault.Registered:      "the Node object exists",
+	fault.NetworkReady:    "the network plug-in is up on the node",
+	fault.Ready:           "the Node is Ready",
+	fault.ServingCert:     "the kubelet has its serving certificate: its second CSR was approved (oc logs and oc exec need it)",
+	fault.EtcdMember:      "the node's etcd member is a voting, healthy member (control plane only)",
+	fault.StaticPods:      "the static pods of the control plane run at the latest revision (control plane only)",
+	fault.ConfigDone:      "the machine-config-daemon reports Done with the config of the pool",
+}
