@@ -41,8 +41,11 @@ func newScheme() *runtime.Scheme {
 	return s
 }
 
-// Media types of requests. Protobuf costs about a third of JSON's time and half
-// of its allocations for the built-in kinds (BenchmarkList).
+// Media types of requests. For built-in kinds as servers send them, with
+// managedFields, protobuf takes about three quarters of JSON's time and two thirds
+// of its allocations on this side (BenchmarkList), and less of the API server's
+// time. Without managedFields the two are equal here: conversion to maps costs
+// what parsing of JSON costs.
 const (
 	mediaJSON  = runtime.ContentTypeJSON
 	mediaProto = runtime.ContentTypeProtobuf
@@ -84,8 +87,8 @@ func decode(body []byte, contentType string, as served, form form) (page, error)
 	return page{}, garbage("%s: %s", media, clip(string(body[:min(len(body), 2000)])))
 }
 
-// listKind is the kind that a page must have. Custom resources may name their
-// list kind as they like, so for them only the end is known.
+// checkList refuses a page of another kind than the one that was asked for. Custom
+// resources may name their list kind as they like, so for them only its end is known.
 func checkList(got schema.GroupVersionKind, as served, form form) error {
 	want := as.groupVersion().WithKind(as.Kind + "List")
 	if form.metadata {
