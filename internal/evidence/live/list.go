@@ -84,7 +84,7 @@ func expired(err error) bool { return apierrors.IsResourceExpired(err) || apierr
 // converted. An expired list comes back as it is; every other failure is
 // Unavailable. That includes a 404: discovery said that the resource is there.
 func (s *Source) pages(ctx context.Context, need evidence.Need, as served, form form) ([]evidence.Object, error) {
-	var parts [][]evidence.Object
+	var parts []*[]evidence.Object // pointers: the slice grows while pages are converted
 	var convert errgroup.Group
 	convert.SetLimit(2)
 	token := ""
@@ -94,10 +94,10 @@ func (s *Source) pages(ctx context.Context, need evidence.Need, as served, form 
 			_ = convert.Wait() // the fetch's error is the one that says what happened
 			return nil, err
 		}
-		parts = append(parts, nil)
-		convert.Go(func() error {
-			objects, err := p.objects(s, as)
-			parts[n] = objects
+		part := new([]evidence.Object)
+		parts = append(parts, part)
+		convert.Go(func() (err error) {
+			*part, err = p.objects(s, as)
 			return err
 		})
 		if p.next == "" {
@@ -112,7 +112,11 @@ func (s *Source) pages(ctx context.Context, need evidence.Need, as served, form 
 	if err := convert.Wait(); err != nil {
 		return nil, s.unavailable(ctx, nil, need, Access{}, err)
 	}
-	return slices.Concat(parts...), nil
+	var list []evidence.Object
+	for _, part := range parts {
+		list = append(list, *part...)
+	}
+	return list, nil
 }
 
 // page fetches and decodes one page.
