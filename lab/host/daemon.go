@@ -74,8 +74,13 @@ func (h *Host) runDaemon(ctx context.Context, k *kubelet) error {
 		return ctx.Err()
 	}
 	configs, err := newConfigReader(h.cfg.DaemonKubeconfig)
-	if err != nil {
-		return err
+	for err != nil {
+		// As a pod whose token cannot be mounted: it waits until it can.
+		h.log.Warn("the machine-config-daemon cannot start yet", "error", err)
+		if !h.sleep(ctx, h.pace.DaemonRetryMax) {
+			return ctx.Err()
+		}
+		configs, err = newConfigReader(h.cfg.DaemonKubeconfig)
 	}
 	f, err := os.OpenFile(h.daemonLogPath(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {

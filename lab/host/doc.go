@@ -50,6 +50,25 @@
 // still in Ignition fetches again. ReadState tells a status command the phase
 // without a running Host.
 //
+// A fault is put on a host as on a real one: edit a file below Dir/root (drift),
+// move a manifest out of Dir/root/etc/kubernetes/manifests, remove
+// Dir/root/var/lib/kubelet/kubeconfig and restart the host (a new client
+// request), change what the API holds.
+//
+// # Limits
+//
+//   - The first client request is named node-csr-DIGEST and a restart finds it
+//     again, because LoadClientCert is the path without rotateCertificates; the
+//     kubelet of OpenShift rotates, and files a new csr-XXXXX each time. What
+//     the request says is the same. The client certificate is not rotated while
+//     a host runs.
+//   - The API server refuses to proxy to loopback, so /api/v1/nodes/NAME/proxy
+//     (oc adm node-logs) answers "address not allowed" where Address is in
+//     127.0.0.0/8; pod logs are not affected.
+//   - Logs are not followed.
+//   - bootstrapconfigdiff compares with the encapsulated config, which has no
+//     files: it lists every file of the in-cluster config. So does the real one.
+//
 // Below Dir: root/ (the file system), console.log (what a person sees on the
 // screen), state.json (ReadState), journal/UNIT.log (short-precise journal
 // text of a unit), machine-config-daemon.log (the MCD container's log),

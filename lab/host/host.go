@@ -88,7 +88,7 @@ func (h *Host) loadState() error {
 	s, err := ReadState(h.cfg.Dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		s = State{Phase: PhaseIgnition, OSImage: h.cfg.BootImage, MachineID: newMachineID(), SystemUUID: newUUID()}
+		s = State{Phase: PhaseIgnition, Since: h.now().UTC(), OSImage: h.cfg.BootImage, MachineID: newMachineID(), SystemUUID: newUUID()}
 	case err != nil:
 		return err
 	}

@@ -233,6 +233,9 @@ func TestInstalledHostBootsFromDisk(t *testing.T) {
 	running := func(_ string, s State) bool { return s.Phase == PhaseRunning }
 	runUntil(t, h, running)
 	first, _ := ReadState(h.cfg.Dir)
+	if first.Since.IsZero() {
+		t.Error("the phase has no time")
+	}
 	runUntil(t, New(h.cfg), func(_ string, s State) bool { return s.Phase == PhaseRunning && s.Boots > first.Boots })
 	second, _ := ReadState(h.cfg.Dir)
 	if runs, _ := os.ReadFile(count); string(runs) != "x\n" {
@@ -270,6 +273,33 @@ func TestFirstBoot(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestDaemonWaitsForItsKubeconfig(t *testing.T) {
+	k, _, _ := testKubelet(t)
+	close(k.registered)
+	k.h.pace = fastPace()
+	k.h.pace.DaemonRetryMax = time.Millisecond
+	k.h.cfg.DaemonKubeconfig = filepath.Join(t.TempDir(), "kubeconfig")
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- k.h.runDaemon(ctx, k) }()
+	config := "apiVersion: v1\nkind: Config\nclusters: [{name: c, cluster: {server: 'http://127.0.0.1:9'}}]\ncontexts: [{name: c, context: {cluster: c}}]\ncurrent-context: c\n"
+	if err := os.WriteFile(k.h.cfg.DaemonKubeconfig, []byte(config), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for {
+		if raw, _ := os.ReadFile(k.h.daemonLogPath()); strings.Contains(string(raw), "Starting MachineConfigDaemon") {
+			break
+		}
+		select {
+		case err := <-done:
+			t.Fatalf("the daemon ended with %v", err)
+		case <-time.After(time.Millisecond):
+		}
+	}
+	cancel()
+	<-done
 }
 
 func TestConfigIsChecked(t *testing.T) {
