@@ -3,6 +3,7 @@ package live
 import (
 	"fmt"
 	"net/http"
+	goruntime "runtime"
 	"strconv"
 	"testing"
 
@@ -27,12 +28,17 @@ func BenchmarkList(b *testing.B) {
 			}
 			s := f.source(b, Options{QPS: 1e6, Burst: 1e6})
 			b.ReportAllocs()
+			var list []evidence.Object
+			empty := heap()
 			for b.Loop() {
-				list, err := s.List(b.Context(), evidence.Pods, "")
+				var err error
+				list, err = s.List(b.Context(), evidence.Pods, "")
 				if err != nil || len(list) != 10_000 {
 					b.Fatalf("%d pods, %v", len(list), err)
 				}
 			}
+			b.ReportMetric(float64(heap()-empty)/10_000, "heap-B/pod")
+			goruntime.KeepAlive(list)
 		})
 	}
 }
@@ -51,6 +57,14 @@ func managed() []metav1.ManagedFieldsEntry {
 			FieldsV1: &metav1.FieldsV1{Raw: []byte(fields)}})
 	}
 	return list
+}
+
+// heap is what is alive.
+func heap() uint64 {
+	goruntime.GC()
+	var m goruntime.MemStats
+	goruntime.ReadMemStats(&m)
+	return m.HeapAlloc
 }
 
 func encodedPages(b *testing.B, media string, n, size int) [][]byte {

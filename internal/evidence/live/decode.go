@@ -42,10 +42,10 @@ func newScheme() *runtime.Scheme {
 }
 
 // Media types of requests. For built-in kinds as servers send them, with
-// managedFields, protobuf takes about three quarters of JSON's time and two thirds
-// of its allocations on this side (BenchmarkList), and less of the API server's
-// time. Without managedFields the two are equal here: conversion to maps costs
-// what parsing of JSON costs.
+// managedFields, protobuf takes half to two thirds of JSON's time on this side and
+// a third of its allocations (BenchmarkList), and less of the API server's time.
+// Without managedFields the two are equal here: conversion to maps then costs what
+// parsing of JSON costs.
 const (
 	mediaJSON  = runtime.ContentTypeJSON
 	mediaProto = runtime.ContentTypeProtobuf

@@ -143,7 +143,7 @@ func (s *Source) readGroups(ctx context.Context, path string) (discovered, error
 
 func (s *Source) notAnAPI(err error) error {
 	return &evidence.Unavailable{Need: evidence.Need{Resource: evidence.Resource{Name: "apis"}}, Why: evidence.Unreachable,
-		Detail: s.happened(nil, err)}
+		Detail: s.happened(err)}
 }
 
 // document reads one document that is not a list. Every failure is

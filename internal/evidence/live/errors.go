@@ -59,7 +59,10 @@ func (s *Source) unavailable(ctx, asked context.Context, need evidence.Need, a A
 	if _, ok := evidence.AsUnavailable(err); ok {
 		return err
 	}
-	u := &evidence.Unavailable{Need: need, Why: evidence.Unreachable, Detail: s.happened(asked, err)}
+	if errors.Is(asked.Err(), context.DeadlineExceeded) {
+		err = context.Cause(asked)
+	}
+	u := &evidence.Unavailable{Need: need, Why: evidence.Unreachable, Detail: s.happened(err)}
 	switch {
 	case apierrors.IsForbidden(err):
 		u.Why = evidence.Forbidden
@@ -74,15 +77,13 @@ func (s *Source) unavailable(ctx, asked context.Context, need evidence.Need, a A
 }
 
 // happened says in one line why a request had no usable answer.
-func (s *Source) happened(asked context.Context, err error) string {
+func (s *Source) happened(err error) string {
 	var link *url.Error
 	if errors.As(err, &link) {
 		err = link.Err // the URL is long and the host is said anyway
 	}
 	var status apierrors.APIStatus
 	switch {
-	case asked != nil && errors.Is(asked.Err(), context.DeadlineExceeded):
-		return s.host + ": " + context.Cause(asked).Error()
 	case errors.Is(err, context.DeadlineExceeded):
 		return s.host + ": no answer in time"
 	case errors.As(err, &status):

@@ -105,12 +105,12 @@ func (s *Source) pages(ctx context.Context, need evidence.Need, as served, form 
 		}
 		if p.next == token || n >= maxPages {
 			_ = convert.Wait() // the endless list is the error
-			return nil, s.unavailable(ctx, nil, need, Access{}, garbage("the list of %s does not end", need.Resource))
+			return nil, s.unavailable(ctx, ctx, need, Access{}, garbage("the list of %s does not end", need.Resource))
 		}
 		token = p.next
 	}
 	if err := convert.Wait(); err != nil {
-		return nil, s.unavailable(ctx, nil, need, Access{}, err)
+		return nil, s.unavailable(ctx, ctx, need, Access{}, err)
 	}
 	var list []evidence.Object
 	for _, part := range parts {
