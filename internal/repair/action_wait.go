@@ -22,8 +22,8 @@ func waitNode() action {
 	}
 }
 
-// waitEtcd waits for the members; it is what stands before any step that takes a
-// control-plane node down.
+// waitEtcd waits for the members and until no control-plane node is being
+// changed; it stands before any step that takes a control-plane node down.
 func waitEtcd() action {
 	return action{
 		check: func(s Step) error {
@@ -38,6 +38,9 @@ func waitEtcd() action {
 				return false, fmt.Sprintf("the etcd operator's object could not be read: %v", err), nil
 			}
 			if _, err := etcdMembers(etcd, s.Args.Members); err != nil {
+				return false, err.Error(), nil
+			}
+			if _, err := guardOthersAtRest(ctx, r, s, Guard{}); err != nil {
 				return false, err.Error(), nil
 			}
 			return true, "", nil

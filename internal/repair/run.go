@@ -87,13 +87,22 @@ func (r *run) record(ctx context.Context, rec Record) error {
 }
 
 // Apply takes on a plan. A plan that was begun already is resumed with Resume.
-func (e *Executor) Apply(ctx context.Context, p *Plan) error {
+func (e *Executor) Apply(ctx context.Context, p *Plan) (err error) {
 	j, err := OpenJournal(e.StateDir, p.ID, e.Clock.Now)
 	if err != nil {
 		return err
 	}
+	defer func() { err = closed(err, j) }()
 	r := &run{Executor: e, plan: p, journal: j}
-	return errors.Join(r.begin(ctx), j.Close())
+	return r.begin(ctx)
+}
+
+// closed releases the journal and keeps the type of err.
+func closed(err error, j *Journal) error {
+	if e := j.Close(); e != nil {
+		return errors.Join(err, fmt.Errorf("close journal: %w", e))
+	}
+	return err
 }
 
 func (r *run) begin(ctx context.Context) error {
@@ -170,12 +179,13 @@ func (r *run) adopt() error {
 }
 
 // Resume goes on with a plan that was begun and did not finish.
-func (e *Executor) Resume(ctx context.Context, id string) error {
+func (e *Executor) Resume(ctx context.Context, id string) (err error) {
 	r, err := e.open(id)
 	if err != nil {
 		return err
 	}
-	return errors.Join(r.resume(ctx), r.journal.Close())
+	defer func() { err = closed(err, r.journal) }()
+	return r.resume(ctx)
 }
 
 func (r *run) resume(ctx context.Context) error {

@@ -10,12 +10,13 @@ import (
 
 // Undo takes back what a plan did, last step first, as long as nothing depends
 // on it. It returns *NeedPerson where something has to stay.
-func (e *Executor) Undo(ctx context.Context, id string) error {
+func (e *Executor) Undo(ctx context.Context, id string) (err error) {
 	r, err := e.open(id)
 	if err != nil {
 		return err
 	}
-	return errors.Join(r.undo(ctx), r.journal.Close())
+	defer func() { err = closed(err, r.journal) }()
+	return r.undo(ctx)
 }
 
 func (r *run) undo(ctx context.Context) error {

@@ -1,0 +1,394 @@
+package repair
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rollcall-project/rollcall/internal/fault"
+)
+
+func condition(o Object, kind string) map[string]any { return conditionOf(o, kind) }
+
+// TestRefusedBeforeAnything: a plan that does not fit the cluster any more
+// writes nothing and says why.
+func TestRefusedBeforeAnything(t *testing.T) {
+	history := func(w *world, entries ...any) {
+		w.edit(clusterVersionRef(), "cvo", func(o Object) { o["status"].(map[string]any)["history"] = entries })
+	}
+	entry := func(state, version string) any { return map[string]any{"state": state, "version": version} }
+	tests := []struct {
+		name   string
+		change func(*rig)
+		want   string
+	}{
+		{"another cluster", func(r *rig) {
+			r.edit(clusterVersionRef(), "x", func(o Object) { o["spec"].(map[string]any)["clusterID"] = "other" })
+		}, "this is cluster other, the plan is for the-cluster"},
+		{"another CA", func(r *rig) { r.exec.CA = "sha256:other" }, "verified with another CA"},
+		{"an upgrade", func(r *rig) { history(r.world, entry("Partial", "4.20.1"), entry("Completed", "4.20.0")) }, "an update to 4.20.1 is under way"},
+		{"no word on upgrades", func(r *rig) { history(r.world) }, "does not say whether an update is under way"},
+		{"a paused pool", func(r *rig) {
+			r.edit(poolRef("master"), "x", func(o Object) { o["spec"].(map[string]any)["paused"] = true })
+		}, "pool master is paused"},
+		{"etcd without quorum", func(r *rig) { condition(r.objects[keyOf(etcdRef())], "EtcdMembersAvailable")["status"] = "False" }, "etcd has no quorum"},
+		{"an unhealthy member", func(r *rig) { condition(r.objects[keyOf(etcdRef())], "EtcdMembersDegraded")["status"] = "True" }, "a member that is not healthy"},
+		{"an operator that cannot see", func(r *rig) {
+			r.put(etcdRef(), etcdObject("2 members are available"))
+			c := r.objects[keyOf(etcdRef())]["status"].(map[string]any)
+			c["conditions"] = append(c["conditions"].([]any), map[string]any{"type": "EtcdMembersControllerDegraded", "status": "True", "message": "etcdserver: request timed out"})
+		}, "cannot see its members"},
+		{"an etcd that says nothing", func(r *rig) { r.put(etcdRef(), Object{"apiVersion": "operator.openshift.io/v1", "kind": "Etcd", "status": map[string]any{}}) }, "the health of etcd is not known"},
+		{"no number of members", func(r *rig) { r.put(etcdRef(), etcdObject("members are fine")) }, "the number of healthy members cannot be read"},
+		{"no etcd object", func(r *rig) { delete(r.objects, keyOf(etcdRef())) }, "could not be read, so it is not known"},
+		{"no right to look", func(r *rig) {
+			r.deny = func(verb, key string) int {
+				if verb == "GET" && key == keyOf(etcdRef()) {
+					return 403
+				}
+				return 0
+			}
+		}, "could not be read, so it is not known"},
+		{"a render that went away", func(r *rig) { delete(r.objects, keyOf(configRef(target))) }, "machineconfigs/" + target},
+		{"another render since", func(r *rig) {
+			r.put(configRef("rendered-master-new"), Object{})
+			r.edit(poolRef("master"), "machine-config-controller", func(o Object) {
+				o["spec"].(map[string]any)["configuration"].(map[string]any)["name"] = "rendered-master-new"
+			})
+		}, "was " + target + ", is rendered-master-new"},
+		{"a status filled by someone", func(r *rig) {
+			r.edit(poolRef("master"), "kubectl-edit", func(o Object) {
+				o["status"].(map[string]any)["configuration"] = map[string]any{"name": "x"}
+			})
+		}, "no longer"},
+		{"no right to write", func(r *rig) {
+			r.deny = func(verb, _ string) int {
+				if verb == "PATCH" {
+					return 403
+				}
+				return 0
+			}
+		}, "lacks the right"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			r := newRig(t, desync(t))
+			r.exec.Mirror = nil
+			p := r.plan(t)
+			tt.change(r)
+			if tt.want == "no longer" { // the fault is gone: seen before the digest
+				tt.want = "is not there any more"
+			}
+			err := r.exec.Apply(t.Context(), p)
+			var refused *Refused
+			if !errors.As(err, &refused) || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("Apply: %v\nwant a refusal with %q", err, tt.want)
+			}
+			if ExitCode(err) != ExitNeedPerson {
+				t.Errorf("exit code %d", ExitCode(err))
+			}
+			if len(r.writes) > 0 {
+				t.Errorf("written: %v", r.writes)
+			}
+		})
+	}
+}
+
+// TestConflictingWriter: someone writes between our look and our write.
+func TestConflictingWriter(t *testing.T) {
+	once := func(r *rig, change func(Object)) {
+		done := false
+		r.before = func(verb, key string) {
+			if verb == "PATCH" && key == keyOf(poolRef("master")) && !done {
+				done = true
+				r.mu.Lock()
+				defer r.mu.Unlock()
+				r.edit(poolRef("master"), "other-tool", change)
+			}
+		}
+	}
+	t.Run("on the same field", func(t *testing.T) {
+		r := newRig(t, desync(t))
+		p := r.plan(t)
+		once(r, func(o Object) {
+			o["status"].(map[string]any)["configuration"] = map[string]any{"name": "theirs"}
+		})
+		err := r.exec.Apply(t.Context(), p)
+		if err == nil || !strings.Contains(err.Error(), "other-tool") || !strings.Contains(err.Error(), "theirs") {
+			t.Errorf("Apply: %v, want a refusal that names the writer and the value", err)
+		}
+		if got := stringAt(r.get(poolRef("master")), "status", "configuration", "name"); got != "theirs" {
+			t.Errorf("status names %q: their write was lost", got)
+		}
+	})
+	t.Run("on another field", func(t *testing.T) {
+		r := newRig(t, desync(t))
+		p := r.plan(t)
+		once(r, func(o Object) { o["metadata"].(map[string]any)["annotations"] = map[string]any{"theirs": "yes"} })
+		if err := r.exec.Apply(t.Context(), p); err != nil {
+			t.Fatalf("Apply: %v", err)
+		}
+		r.repaired(t)
+		if got := stringAt(r.get(poolRef("master")), "metadata", "annotations", "theirs"); got != "yes" {
+			t.Error("their annotation was lost")
+		}
+	})
+	t.Run("after the act, before the undo", func(t *testing.T) {
+		r := newRig(t, desync(t))
+		p := r.plan(t)
+		r.frozen = true
+		if err := r.exec.Apply(t.Context(), p); err == nil {
+			t.Fatal("nothing joined, and Apply is content")
+		}
+		r.edit(poolRef("master"), "other-tool", func(o Object) {
+			o["status"].(map[string]any)["configuration"].(map[string]any)["name"] = "theirs"
+		})
+		err := r.exec.Undo(t.Context(), p.ID)
+		var person *NeedPerson
+		if !errors.As(err, &person) || !strings.Contains(err.Error(), "changed since by other-tool") {
+			t.Errorf("Undo: %v", err)
+		}
+	})
+}
+
+// TestRolledBack: an act that does not come to its effect is taken back.
+func TestRolledBack(t *testing.T) {
+	r := newRig(t, desync(t))
+	p := r.plan(t)
+	p.Steps = p.Steps[:1]
+	p.Steps[0].Expect.Absent = []fault.Key{renderFault} // which adopting does not end
+	r.frozen = true
+	err := r.exec.Apply(t.Context(), p)
+	var back *RolledBack
+	if !errors.As(err, &back) || ExitCode(err) != ExitRolledBack {
+		t.Fatalf("Apply: %v", err)
+	}
+	if name := stringAt(r.get(poolRef("master")), "status", "configuration", "name"); name != "" {
+		t.Errorf("status names %q", name)
+	}
+	if err := r.exec.Resume(t.Context(), p.ID); err == nil {
+		t.Error("a plan that was rolled back was resumed")
+	}
+}
+
+// TestTooLate: a wait that ends without its effect leaves all as it is.
+func TestTooLate(t *testing.T) {
+	r := newRig(t, desync(t))
+	p := r.plan(t)
+	r.frozen = true
+	err := r.exec.Apply(t.Context(), p)
+	var person *NeedPerson
+	if !errors.As(err, &person) || ExitCode(err) != ExitNeedPerson || !strings.Contains(err.Error(), "control0 has not asked") {
+		t.Fatalf("Apply: %v", err)
+	}
+	r.frozen = false
+	if err := r.exec.Resume(t.Context(), p.ID); err != nil {
+		t.Fatalf("Resume: %v", err)
+	}
+	r.repaired(t)
+}
+
+// TestStrangeRequest: an address that was not declared is not certified.
+func TestStrangeRequest(t *testing.T) {
+	r := newRig(t, desync(t))
+	p := r.plan(t)
+	for i := range p.Steps {
+		if p.Steps[i].Args.Signer != "" {
+			p.Steps[i].Args.IPs = []string{"192.0.2.99"}
+		}
+	}
+	err := r.exec.Apply(t.Context(), p)
+	if err == nil || !strings.Contains(err.Error(), "192.0.2.10 is not declared") {
+		t.Errorf("Apply: %v", err)
+	}
+	if countOf(r.writes, "patch certificatesigningrequests/csr-serving approval") > 0 {
+		t.Error("the serving request was approved")
+	}
+}
+
+func TestJournalCutAndTampered(t *testing.T) {
+	r := newRig(t, desync(t))
+	p := r.plan(t)
+	r.frozen = true
+	if err := r.exec.Apply(t.Context(), p); err == nil {
+		t.Fatal("Apply is content")
+	}
+	r.frozen = false
+	dir := filepath.Join(r.dir, "plans", p.ID)
+	path := filepath.Join(dir, "journal.jsonl")
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, append(raw, []byte(`{"seq":99,"kin`)...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	kept, err := os.ReadFile(filepath.Join(dir, "plan.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	edited := strings.Replace(string(kept), "master", "worker", 1)
+	if err := os.WriteFile(filepath.Join(dir, "plan.yaml"), []byte(edited), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.exec.Resume(t.Context(), p.ID); err == nil || !strings.Contains(err.Error(), "was changed after it was begun") {
+		t.Errorf("Resume of an edited plan: %v", err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "plan.yaml"), kept, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.exec.Resume(t.Context(), p.ID); err != nil {
+		t.Errorf("Resume over a cut line: %v", err)
+	}
+	r.repaired(t)
+}
+
+func TestTwoAtOnce(t *testing.T) {
+	dir := t.TempDir()
+	j, err := OpenJournal(dir, "p", time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := OpenJournal(dir, "p", time.Now); err == nil || !strings.Contains(err.Error(), "another rollcall") {
+		t.Errorf("OpenJournal: %v", err)
+	}
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestHeldRefused: what is not the missing render is not put back.
+func TestHeldRefused(t *testing.T) {
+	meta := func(o Object) map[string]any { return o["metadata"].(map[string]any) }
+	tests := []struct {
+		name   string
+		change func(Object)
+		want   string
+	}{
+		{"another name", func(o Object) { meta(o)["name"] = target }, "the missing one is " + missing},
+		{"another kind", func(o Object) { o["kind"] = "Secret" }, "not a MachineConfig"},
+		{"another pool", func(o Object) {
+			meta(o)["ownerReferences"] = []any{map[string]any{"kind": "MachineConfigPool", "name": "worker"}}
+		}, "not to pool master"},
+		{"a role label", func(o Object) { meta(o)["labels"] = map[string]any{roleLabel: "master"} }, "an input of the next render"},
+		{"another controller", func(o Object) { meta(o)["annotations"].(map[string]any)[generatedByKey] = "zzz" }, "from another release"},
+		{"no controller", func(o Object) { delete(meta(o)["annotations"].(map[string]any), generatedByKey) }, "from another release"},
+		{"another release", func(o Object) { meta(o)["annotations"].(map[string]any)[releaseVersionKey] = "4.19.0" }, "of release 4.19.0"},
+		{"no Ignition", func(o Object) { delete(o["spec"].(map[string]any), "config") }, "no Ignition config"},
+		{"bad Ignition", func(o Object) {
+			o["spec"].(map[string]any)["config"] = map[string]any{"ignition": map[string]any{"version": "9.9.9"}}
+		}, "not valid"},
+		{"too big", func(o Object) {
+			o["spec"].(map[string]any)["kernelArguments"] = []any{strings.Repeat("x", maxConfigSize)}
+		}, "the API takes at most"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			r := newRig(t, desync(t))
+			o := renderObject(missing, "server-a")
+			tt.change(o)
+			_, err := (&Planner{API: r.exec.API, Store: r.exec.Store, Clock: r.exec.Clock, Held: r.held(t, o)}).Plan(t.Context(), r.ask(t))
+			if err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("Plan: %v, want %q", err, tt.want)
+			}
+			if err != nil && strings.Contains(err.Error(), secret) {
+				t.Errorf("the error tells the secret: %v", err)
+			}
+			if kept, _ := os.ReadDir(filepath.Join(r.dir, "pre-images")); len(kept) > 0 {
+				t.Error("a refused config was kept")
+			}
+		})
+	}
+}
+
+// TestWithoutHeld: the rest is planned, and what is missing is said.
+func TestWithoutHeld(t *testing.T) {
+	r := newRig(t, desync(t))
+	ask := r.ask(t)
+	ask.Expect = nil
+	p, err := (&Planner{API: r.exec.API, Store: r.exec.Store, Clock: r.exec.Clock, Held: HeldAny{}}).Plan(t.Context(), ask)
+	if err != nil {
+		t.Fatal(err)
+	}
+	open := strings.Join(p.Open, "\n")
+	if !strings.Contains(open, "--held") || !strings.Contains(open, "--expect control0=IP") {
+		t.Errorf("open: %s", open)
+	}
+	for _, s := range p.Steps {
+		if s.Action == Verify || s.Action == ApproveCSR {
+			t.Errorf("a plan with something open has step %s", s.ID)
+		}
+	}
+}
+
+// TestAlign: annotations only with an empty difference, one node at a time.
+func TestAlign(t *testing.T) {
+	plan := func(r *rig, chrony string) *Plan {
+		ask := r.ask(t)
+		ask.Align = true
+		p, err := (&Planner{API: r.exec.API, Store: r.exec.Store, Clock: r.exec.Clock, Held: r.held(t, renderObject(missing, chrony))}).Plan(t.Context(), ask)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	count := func(p *Plan, a ActionName) (n int) {
+		for _, s := range p.Steps {
+			if s.Action == a {
+				n++
+			}
+		}
+		return n
+	}
+	r := newRig(t, desync(t))
+	if p := plan(r, "server-a"); count(p, AlignAnnotations) != 0 || count(p, RecreateRender) != 1 {
+		t.Errorf("with a difference: %v", actions(p))
+	}
+	p := plan(r, "server-b")
+	if count(p, AlignAnnotations) != 2 || count(p, RecreateRender) != 0 {
+		t.Fatalf("without a difference: %v", actions(p))
+	}
+	if err := r.exec.Apply(t.Context(), p); err != nil {
+		t.Fatalf("Apply: %v\n%s", err, strings.Join(r.said, "\n"))
+	}
+	for _, w := range r.writes {
+		if strings.HasPrefix(w, "create machineconfigs") {
+			t.Errorf("a render was created: %s", w)
+		}
+	}
+	raw, err := json.Marshal(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(string(raw), "state=Done") {
+		t.Error("the plan writes state: Done")
+	}
+
+	// An edited plan that claims an empty difference is refused.
+	r = newRig(t, desync(t))
+	p = plan(r, "server-b")
+	content, err := configOf(renderObject(missing, "server-a"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := content.Content()
+	if err != nil {
+		t.Fatal(err)
+	}
+	digest, err := r.exec.Store.Put(other)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range p.Steps {
+		if p.Steps[i].Action == AlignAnnotations {
+			p.Steps[i].Args.Content, p.Steps[i].Preconditions = digest, nil
+		}
+	}
+	if err := r.exec.Apply(t.Context(), p); err == nil || !strings.Contains(err.Error(), "differ in what is applied: file /etc/chrony.conf") {
+		t.Errorf("Apply of an edited plan: %v", err)
+	}
+}
