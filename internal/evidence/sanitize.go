@@ -222,16 +222,22 @@ func (s *Sanitizer) Text(v string) string {
 	return v
 }
 
+var redaction = regexp.MustCompile(`\[redacted [^\]]*\]`)
+
 func (s *Sanitizer) replaceLastGroup(p *regexp.Regexp, v string) string {
 	all := p.FindAllStringSubmatchIndex(v, -1)
 	if all == nil {
 		return v
 	}
+	var done [][]int // what is a digest already stays, so that a replay sees what the run saw
+	if strings.Contains(v, redactedPrefix) {
+		done = redaction.FindAllStringIndex(v, -1)
+	}
 	var b strings.Builder
 	at := 0
 	for _, m := range all {
 		from, to := m[len(m)-2], m[len(m)-1]
-		if from < at || strings.Contains(v[m[0]:m[1]], redactedPrefix) || strings.HasSuffix(v[:from], redactedPrefix) {
+		if from < at || slices.ContainsFunc(done, func(d []int) bool { return from < d[1] && d[0] < to }) {
 			continue
 		}
 		b.WriteString(v[at:from])

@@ -1,0 +1,27 @@
+// Package collect writes what a run read, so that the run can be replayed.
+//
+// A collection has the layout of a must-gather, for other tools and for people:
+//
+//	rollcall.yaml                                          the header: archive.Manifest
+//	cluster-scoped-resources/<group|core>/<resource>/<name>.yaml
+//	namespaces/<ns>/<group|core>/<resource>/<name>.yaml
+//	namespaces/<ns>/pods/<pod>/<pod>.yaml
+//	namespaces/<ns>/pods/<pod>/<container>/<container>/logs/current.log, previous.log, rotated/...
+//	host_service_logs/masters/<unit>_service.log           journals of several hosts in one
+//	nodes/<host>/<host>_logs_<unit>                        the journal of one host
+//	consoles/<host>.log
+//	reads/<n>/...                                          what differed when it was read for the n-th time
+//
+// Answers of probes are objects of the group rollcall.dev. The header holds what
+// the layout cannot: the run's clock, the outcome of every need, when each object
+// was read, and the locators of the run.
+//
+// Invariants:
+//   - Only what an evidence.Reader hands out is written, so it is sanitised; no
+//     file is readable for others (0600, directories 0700).
+//   - Replaying a collection gives the lists, errors and clock of the run
+//     (internal/evidence/archive).
+//   - The same reads give the same bytes: names are sorted, and the tar carries
+//     the run's clock and no user.
+//   - Names come from foreign systems and never lead out of the collection.
+package collect

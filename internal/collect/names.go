@@ -1,0 +1,72 @@
+package collect
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"path"
+	"regexp"
+	"strings"
+
+	"github.com/rollcall-project/rollcall/internal/evidence"
+)
+
+// element returns a name as one element of a path. Names come from an API server
+// or an archive: what cannot be an element, or would be too long for a file
+// system, gets a digest in its place.
+func element(name string) string {
+	const longest = 200 // file systems take 255 bytes; a suffix follows
+	if name == "" || name[0] == '.' || len(name) > longest || strings.ContainsAny(name, "/\\\x00") {
+		sum := sha256.Sum256([]byte(name))
+		return "name-" + hex.EncodeToString(sum[:8])
+	}
+	return name
+}
+
+func group(r evidence.Resource) string {
+	if r.Group == "" {
+		return "core"
+	}
+	return element(r.Group)
+}
+
+// objectFile is where a must-gather keeps an object.
+func objectFile(r evidence.Resource, namespace, name string) string {
+	file := element(name) + ".yaml"
+	switch {
+	case namespace == "":
+		return path.Join("cluster-scoped-resources", group(r), element(r.Name), file)
+	case r == evidence.Pods:
+		return path.Join("namespaces", element(namespace), "pods", element(name), file)
+	}
+	return path.Join("namespaces", element(namespace), group(r), element(r.Name), file)
+}
+
+var logName = regexp.MustCompile(`^(?:current|previous)(?:\.insecure)?\.log$`)
+
+// textFile is where a must-gather keeps a text.
+func textFile(t evidence.Text) string {
+	switch {
+	case t.Kind == evidence.ContainerLog:
+		c := element(t.Container)
+		return path.Join("namespaces", element(t.Namespace), "pods", element(t.Pod), c, c, "logs", containerLog(t))
+	case t.Kind == evidence.Journal && t.Host == "":
+		return path.Join("host_service_logs", "masters", element(t.Unit)+"_service.log")
+	case t.Kind == evidence.Journal:
+		h := element(t.Host)
+		return path.Join("nodes", h, h+"_logs_"+element(t.Unit))
+	}
+	return path.Join("consoles", element(t.Host)+".log")
+}
+
+func containerLog(t evidence.Text) string {
+	dir, base := path.Split(t.Path)
+	switch {
+	case logName.MatchString(base):
+		return base
+	case strings.HasSuffix(dir, "/rotated/"):
+		return path.Join("rotated", element(strings.TrimSuffix(base, ".gz")))
+	case t.Previous:
+		return "previous.log"
+	}
+	return "current.log"
+}
