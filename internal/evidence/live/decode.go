@@ -2,6 +2,7 @@ package live
 
 import (
 	"fmt"
+	"maps"
 	"mime"
 	"slices"
 	"strings"
@@ -135,8 +136,32 @@ func toContent(o runtime.Object, as served, form form) (map[string]any, error) {
 	if err != nil {
 		return nil, garbage("convert %s: %v", as.Resource, err)
 	}
+	content, _ = compact(content).(map[string]any)
 	mark(content, as, form)
 	return content, nil
+}
+
+// compact rebuilds the maps below v that have much more room than entries: the
+// converter makes a map as large as the struct has fields, and most are empty.
+// Without it the objects of a list take twice the memory.
+func compact(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		for k, child := range v {
+			switch child.(type) {
+			case map[string]any, []any:
+				v[k] = compact(child)
+			}
+		}
+		tight := make(map[string]any, len(v))
+		maps.Copy(tight, v)
+		return tight
+	case []any:
+		for i := range v {
+			v[i] = compact(v[i])
+		}
+	}
+	return v
 }
 
 // mark sets what single objects of a list do not carry themselves.
