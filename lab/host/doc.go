@@ -51,8 +51,8 @@
 // without a running Host.
 //
 // A fault is put on a host as on a real one: edit a file below Dir/root (drift),
-// move a manifest out of Dir/root/etc/kubernetes/manifests, remove
-// Dir/root/var/lib/kubelet/kubeconfig and restart the host (a new client
+// move a manifest out of root/etc/kubernetes/manifests, remove
+// root/var/lib/kubelet/kubeconfig and restart the host (a new client
 // request), change what the API holds.
 //
 // # Limits

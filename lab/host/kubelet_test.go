@@ -187,7 +187,7 @@ func TestMirrorPodsFollowTheManifests(t *testing.T) {
 		}
 	}
 	// A manifest that was moved away takes its mirror pod along and does not return.
-	if err := k.h.disk.rename(manifestsPath+"/etcd-pod.yaml", "/root/etcd-pod.yaml"); err == nil {
+	if err := k.h.disk.rename(manifestsPath+"/etcd-pod.yaml", "/absent/etcd-pod.yaml"); err == nil {
 		t.Fatal("renamed into a directory that does not exist")
 	}
 	if err := k.h.disk.rename(manifestsPath+"/etcd-pod.yaml", "/etc/etcd-pod.yaml"); err != nil {
