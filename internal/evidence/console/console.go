@@ -1,0 +1,149 @@
+// Package console reads what a person saw on a host's console: a capture of
+// Serial-over-LAN, of a virtual machine's serial port, a hypervisor's log, or
+// lines typed off a screen. It is an evidence.Source for --console HOST=FILE.
+//
+// Invariants:
+//   - The bytes are foreign. Escape sequences and control characters never reach
+//     the output, and their state is bounded.
+//   - A line is what stood in one line of the screen: a carriage return or a move
+//     of the cursor begins a new one. In a capture without those, a locator's line
+//     is the file's line.
+package console
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/rollcall-project/rollcall/internal/evidence"
+)
+
+// Spec is one value of --console.
+type Spec struct {
+	Host string // as the host calls itself, or as the cluster calls it
+	File string
+}
+
+// Parse reads a HOST=FILE. The host ends at the first equals sign.
+func Parse(value string) (Spec, error) {
+	host, file, ok := strings.Cut(value, "=")
+	bad := func(what string) (Spec, error) {
+		return Spec{}, fmt.Errorf("--console %q: %s; expected HOST=FILE, such as control2=sol.log", value, what)
+	}
+	switch {
+	case !ok:
+		return bad("there is no =")
+	case host == "":
+		return bad("the host is missing")
+	case file == "":
+		return bad("the file is missing")
+	case len(host) > maxHost:
+		return bad(fmt.Sprintf("a host name has at most %d characters", maxHost))
+	case strings.ContainsFunc(host, func(r rune) bool { return r == '/' || unicode.IsSpace(r) || !unicode.IsPrint(r) }):
+		return bad("the host's name has a character that no host name has")
+	}
+	return Spec{Host: host, File: file}, nil
+}
+
+// maxHost is the longest DNS name (RFC 1035, 2.3.4).
+const maxHost = 253
+
+// Source is one or more consoles.
+type Source struct{ specs []Spec }
+
+var _ evidence.Source = (*Source)(nil)
+
+// Open checks that the files can be read.
+func Open(specs ...Spec) (*Source, error) {
+	for _, s := range specs {
+		info, err := os.Stat(s.File)
+		switch {
+		case err != nil:
+			return nil, fmt.Errorf("open the console of %s: %w", s.Host, err)
+		case info.IsDir():
+			return nil, fmt.Errorf("open the console of %s: %s is a directory; an archive goes with --from", s.Host, s.File)
+		case info.Size() == 0 && info.Mode().IsRegular():
+			return nil, fmt.Errorf("open the console of %s: %s is empty", s.Host, s.File)
+		}
+		f, err := os.Open(s.File)
+		if err != nil {
+			return nil, fmt.Errorf("open the console of %s: %w", s.Host, err)
+		}
+		if err := f.Close(); err != nil {
+			return nil, fmt.Errorf("open the console of %s: %w", s.Host, err)
+		}
+	}
+	specs = slices.Clone(specs)
+	slices.SortStableFunc(specs, func(a, b Spec) int { return strings.Compare(path(a), path(b)) })
+	return &Source{specs: specs}, nil
+}
+
+// Describe implements evidence.Source. A console carries no time that can be trusted.
+func (s *Source) Describe(context.Context) (evidence.Description, error) {
+	var hosts []string
+	for _, spec := range s.specs {
+		if !slices.Contains(hosts, spec.Host) {
+			hosts = append(hosts, spec.Host)
+		}
+	}
+	return evidence.Description{Kind: "console", Name: "console:" + strings.Join(hosts, ",")}, nil
+}
+
+// List implements evidence.Source: a console holds no objects.
+func (s *Source) List(_ context.Context, r evidence.Resource, namespace string) ([]evidence.Object, error) {
+	return nil, &evidence.Unavailable{Need: evidence.Objects(r, namespace), Why: evidence.NotCollected, Detail: "a console holds no objects",
+		Supply: "--from ARCHIVE, or a kubeconfig"}
+}
+
+// Texts implements evidence.Source.
+func (s *Source) Texts(_ context.Context, q evidence.TextQuery) ([]evidence.Text, error) {
+	var texts []evidence.Text
+	for _, spec := range s.specs {
+		if q.Kind != "" && q.Kind != evidence.Console || q.Host != "" && q.Host != spec.Host ||
+			q.Namespace != "" || q.Container != "" || q.Unit != "" {
+			continue
+		}
+		texts = append(texts, evidence.Text{
+			Kind: evidence.Console, Host: spec.Host, Path: path(spec),
+			Open: func(context.Context) (io.ReadCloser, error) { return open(spec) },
+		})
+	}
+	if len(texts) > 0 {
+		return texts, nil
+	}
+	u := &evidence.Unavailable{Need: evidence.Texts(q), Why: evidence.NotCollected, Detail: "no such console was given"}
+	if q.Kind == evidence.Console {
+		host := q.Host
+		if host == "" {
+			host = "HOST"
+		}
+		u.Supply = "--console " + host + "=FILE"
+	}
+	return nil, u
+}
+
+// path is the base of the lines' locators.
+func path(s Spec) string { return "console:" + s.Host + "/" + filepath.Base(s.File) }
+
+func open(s Spec) (io.ReadCloser, error) {
+	f, err := os.Open(s.File)
+	if err != nil {
+		var p *os.PathError // the path is in the text's name
+		if errors.As(err, &p) {
+			err = p.Err
+		}
+		return nil, err
+	}
+	return readCloser{clean(f), f}, nil
+}
+
+type readCloser struct {
+	io.Reader
+	io.Closer
+}
