@@ -2,6 +2,7 @@ package lab
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -116,12 +117,26 @@ func (l *Lab) serveBootstrap(ctx context.Context) error {
 			return err
 		}
 	}
+	for try := 1; ; try++ {
+		port, err := l.startBootstrapServer(ctx, dir)
+		if err == nil {
+			return l.vip.SetTargets(fmt.Sprintf("127.0.0.1:%d", port))
+		}
+		// Somebody may have taken a port between its choice and its use.
+		if try == 3 || !errors.Is(err, proc.ErrEnded) {
+			return err
+		}
+	}
+}
+
+func (l *Lab) startBootstrapServer(ctx context.Context, dir string) (int, error) {
 	port, insecure, err := twoPorts()
 	if err != nil {
-		return err
+		return 0, err
 	}
+	const name = "machine-config-server-bootstrap"
 	err = l.procs.Start(proc.Spec{
-		Name: "machine-config-server-bootstrap", Path: l.opts.Artifacts.Bin["machine-config-server"],
+		Name: name, Path: l.opts.Artifacts.Bin["machine-config-server"],
 		Log: l.containerLog("control0", MCONamespace, "bootstrap-machine-config-operator-control0", "machine-config-server"),
 		Args: []string{
 			"bootstrap", "--payload-version=" + seed.Version, "--server-basedir=" + l.opts.Dir.file("bootstrap", "mcs"),
@@ -131,14 +146,11 @@ func (l *Lab) serveBootstrap(ctx context.Context) error {
 		},
 	})
 	if err != nil {
-		return err
+		return 0, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
-	if err := l.procs.Await(ctx, "machine-config-server-bootstrap", serves(insecure)); err != nil {
-		return err
-	}
-	return l.vip.SetTargets(fmt.Sprintf("127.0.0.1:%d", port))
+	return port, l.procs.Await(ctx, name, serves(insecure))
 }
 
 // serves returns a check of a machine config server's /healthz, which says that

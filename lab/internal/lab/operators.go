@@ -18,7 +18,9 @@ import (
 )
 
 // SetEtcdUnhealthy makes the simulated etcd operator report that one member is
-// unhealthy, or no more. The lab's etcd itself is one healthy process.
+// unhealthy, or no more. The lab's etcd itself is one healthy process, so that
+// the API goes on even where the report says that there is no quorum, as with
+// one of two members; on a cluster nobody could write that report.
 func (d Dir) SetEtcdUnhealthy(on bool) error {
 	if !on {
 		err := os.Remove(d.EtcdUnhealthy())
@@ -66,6 +68,10 @@ func (l *Lab) syncOperators(ctx context.Context) error {
 	_, err = os.Stat(l.opts.Dir.EtcdUnhealthy())
 	s.sick = err == nil
 
+	versioned, err := l.hasVersion(ctx, "machine-config")
+	if err != nil {
+		return err
+	}
 	blocking, why := "", ""
 	operators := []struct {
 		name       string
@@ -74,17 +80,19 @@ func (l *Lab) syncOperators(ctx context.Context) error {
 		{"authentication", s.authentication()},
 		{"etcd", s.etcdOperator()},
 		{"kube-apiserver", s.kubeAPIServer()},
-		{"machine-config", s.machineConfig()},
+		{"machine-config", s.machineConfig(versioned)},
 		{"machine-approver", available("AsExpected", "")},
 	}
 	for _, op := range operators {
-		settled := op.name != "machine-config" || statusOf(op.conditions, "Progressing") != "True"
-		versioned, err := l.writeOperator(ctx, op.name, op.conditions, settled)
-		if err != nil {
+		settled, extension := true, map[string]any(nil)
+		if op.name == "machine-config" {
+			settled, extension = versioned || s.poolSettled(), s.poolExtension()
+		}
+		if err := l.writeOperator(ctx, op.name, op.conditions, settled, extension); err != nil {
 			return err
 		}
 		if blocking == "" {
-			if why = blocks(op.conditions, versioned); why != "" {
+			if why = blocks(op.conditions, settled); why != "" {
 				blocking = op.name
 			}
 		}
@@ -115,15 +123,28 @@ func blocks(conditions []condition, versioned bool) string {
 
 // writeOperator writes a ClusterOperator. Its version appears once the
 // operator has settled for the first time, and stays.
-func (l *Lab) writeOperator(ctx context.Context, name string, conditions []condition, settled bool) (versioned bool, err error) {
-	err = l.writeConditions(ctx, operatorResource, name, conditions, func(o *unstructured.Unstructured) error {
-		old, _, _ := unstructured.NestedSlice(o.Object, "status", "versions")
-		if versioned = len(old) > 0 || settled; !versioned || len(old) > 0 {
+func (l *Lab) writeOperator(ctx context.Context, name string, conditions []condition, settled bool, extension map[string]any) error {
+	return l.writeConditions(ctx, operatorResource, name, conditions, func(o *unstructured.Unstructured) error {
+		if extension != nil {
+			if err := unstructured.SetNestedMap(o.Object, extension, "status", "extension"); err != nil {
+				return err
+			}
+		}
+		if !settled {
 			return nil
 		}
 		return unstructured.SetNestedSlice(o.Object, []any{map[string]any{"name": "operator", "version": seed.Version}}, "status", "versions")
 	})
-	return versioned, err
+}
+
+// hasVersion says whether an operator has reported a version.
+func (l *Lab) hasVersion(ctx context.Context, name string) (bool, error) {
+	o, err := l.dyn.Resource(operatorResource).Get(ctx, name, metav1.GetOptions{})
+	if err != nil {
+		return false, fmt.Errorf("read clusteroperator %s: %w", name, err)
+	}
+	versions, _, err := unstructured.NestedSlice(o.Object, "status", "versions")
+	return len(versions) > 0, err
 }
 
 func (l *Lab) mirrorPods(ctx context.Context, namespace, prefix string) ([]string, error) {
@@ -188,6 +209,9 @@ func (s situation) etcdCR() []condition {
 	case s.sick:
 		message := fmt.Sprintf("%d of %d members are available, %s is unhealthy", n-1, n, s.members[n-1])
 		c[0].message = message
+		if quorum := n/2 + 1; n-1 < quorum {
+			c[0].status, c[0].reason = "False", "NoQuorum"
+		}
 		c[1] = condition{"EtcdMembersDegraded", "True", "UnhealthyMembers", message}
 	}
 	return c
@@ -201,26 +225,6 @@ func (s situation) etcdOperator() []condition {
 	}
 	if cr[0].status != "True" {
 		c[0].status, c[0].reason = "False", "EtcdMembers_NoQuorum"
-	}
-	return c
-}
-
-// machineConfig is degraded while a required pool is
-// (openshift/machine-config-operator:pkg/operator/sync.go syncRequiredMachineConfigPools, pkg/operator/status.go syncDegradedStatus).
-func (s situation) machineConfig() []condition {
-	c := available("AsExpected", "Cluster has deployed [{operator "+seed.Version+"}]")
-	n := func(field string) int64 { return nestedInt(s.pool, "status", field) }
-	total, ready, updated := n("machineCount"), n("readyMachineCount"), n("updatedMachineCount")
-	if total > 0 && ready == total && updated == total && nested(s.pool, "status", "configuration", "name") == nested(s.pool, "spec", "configuration", "name") {
-		return c
-	}
-	degraded := n("degradedMachineCount") > 0
-	message := fmt.Sprintf("error MachineConfigPool master is not ready, retrying. Status: (pool degraded: %t total: %d, ready %d, updated: %d, unavailable: %d)",
-		degraded, total, ready, updated, n("unavailableMachineCount"))
-	c[1] = condition{"Progressing", "True", "", "Working towards " + seed.Version}
-	if degraded {
-		c[2] = condition{"Degraded", "True", "RequiredPoolsFailed", fmt.Sprintf(
-			"Unable to apply %s: error during syncRequiredMachineConfigPools: [context deadline exceeded, %s]", seed.Version, message)}
 	}
 	return c
 }
