@@ -1,0 +1,14 @@
+package mcs
+
+import (
+	"context"
+
+	"github.com/rollcall-project/rollcall/internal/facts"
+	"github.com/rollcall-project/rollcall/internal/fault"
+)
+
+// HostIgnition reads what a host's console says of Ignition, as the fact
+// host-ignition does.
+func HostIgnition(ctx context.Context, w *facts.World, name string) (Ignition, facts.Proof, error) {
+	return readIgnition(ctx, w, fault.Subject{Kind: fault.Host, Name: name})
+}

@@ -1,0 +1,158 @@
+package roll
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/facts"
+	"github.com/rollcall-project/rollcall/internal/facts/csrs"
+	"github.com/rollcall-project/rollcall/internal/facts/hosts"
+)
+
+// The namespaces of the control plane's static pods whose mirror pods are looked
+// at (openshift/cluster-etcd-operator, cluster-kube-apiserver-operator and the
+// operators of controller manager and scheduler).
+const (
+	etcdNamespace = "openshift-etcd"
+	kasNamespace  = "openshift-kube-apiserver"
+	leases        = "kube-node-lease"
+)
+
+// silent is after how long without a renewed lease a node does not report any
+// more. The controller manager itself waits 40 to 50 seconds
+// (kubernetes/kubernetes:pkg/controller/nodelifecycle, node-monitor-grace-period).
+const silent = 3 * time.Minute
+
+// shared is what all hosts' stages look at, read once.
+type shared struct {
+	now      time.Time
+	roll     *hosts.Roll
+	requests []csrs.Request
+	noCSRs   error // why requests could not be read
+	renewed  map[string]evidence.Object
+	newest   time.Time // newest renewal of any node's lease: the cluster's own "now"
+	pods     map[string]map[string]corev1.Pod
+	noPods   map[string]error
+	podLocs  map[string]evidence.Locator
+	targets  map[string]string // pool -> name of its rendered config
+}
+
+func look(ctx context.Context, w *facts.World, r *hosts.Roll) (*shared, error) {
+	s := &shared{now: w.Now, roll: r, renewed: map[string]evidence.Object{}, pods: map[string]map[string]corev1.Pod{},
+		noPods: map[string]error{}, podLocs: map[string]evidence.Locator{}, targets: map[string]string{}}
+	var err error
+	if s.requests, err = csrs.All(ctx, w); err != nil {
+		if _, ok := evidence.AsUnavailable(err); !ok {
+			return nil, err
+		}
+		s.noCSRs = err
+	}
+	for _, step := range []func(context.Context, *facts.World) error{s.lookAtLeases, s.lookAtPods, s.lookAtPools} {
+		if err := step(ctx, w); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+func (s *shared) lookAtLeases(ctx context.Context, w *facts.World) error {
+	list, err := w.List(ctx, evidence.Leases, leases)
+	if _, ok := evidence.AsUnavailable(err); ok {
+		return nil // older archives lack leases; the Ready condition has to do
+	}
+	for _, o := range list {
+		s.renewed[o.Name] = o
+		if t := evidence.Time(o.Content, "spec", "renewTime"); t.After(s.newest) {
+			s.newest = t
+		}
+	}
+	return err
+}
+
+func (s *shared) lookAtPods(ctx context.Context, w *facts.World) error {
+	for _, ns := range []string{etcdNamespace, kasNamespace} {
+		list, err := w.List(ctx, evidence.Pods, ns)
+		if _, ok := evidence.AsUnavailable(err); ok {
+			s.noPods[ns] = err
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		s.pods[ns] = map[string]corev1.Pod{}
+		for _, o := range list {
+			pod, err := evidence.Decode[corev1.Pod](o)
+			if err != nil {
+				continue // one pod that does not fit its schema must not hide the others
+			}
+			s.pods[ns][o.Name] = pod
+			s.podLocs[ns+"/"+o.Name] = o.Loc
+		}
+	}
+	return nil
+}
+
+func (s *shared) lookAtPools(ctx context.Context, w *facts.World) error {
+	list, err := w.List(ctx, evidence.MachineConfigPools, "")
+	if _, ok := evidence.AsUnavailable(err); ok {
+		return nil
+	}
+	for _, o := range list {
+		s.targets[o.Name] = evidence.String(o.Content, "spec", "configuration", "name")
+	}
+	return err
+}
+
+// of gathers what the stages of one host look at.
+func (s *shared) of(ctx context.Context, w *facts.World, h hosts.Host) (*view, error) {
+	v := &view{shared: s, host: h}
+	for _, r := range s.requests {
+		if r.NodeName == h.Name || slices.Contains(h.Aliases, r.NodeName) {
+			v.requests = append(v.requests, r)
+		}
+	}
+	v.judgeSilence()
+	var err error
+	v.ignition, err = s.lookAtIgnition(ctx, w, h)
+	return v, err
+}
+
+// judgeSilence decides whether the Node still reports, by the cluster's own
+// newest lease and never by the clock of whoever looks.
+func (v *view) judgeSilence() {
+	if v.host.Node == nil {
+		return
+	}
+	if lease, ok := v.renewed[v.host.Node.API.Name]; ok {
+		v.lastSeen = evidence.Time(lease.Content, "spec", "renewTime")
+		v.stale = !v.lastSeen.IsZero() && v.newest.Sub(v.lastSeen) > silent
+		return
+	}
+	if c := condition(v.host.Node.API.Status.Conditions, corev1.NodeReady); c != nil {
+		v.lastSeen = c.LastHeartbeatTime.Time
+		v.stale = c.Status == corev1.ConditionUnknown
+	}
+}
+
+// last returns the newest request of a kind, nil where there is none.
+func (v *view) last(k csrs.Kind) *csrs.Request {
+	for _, r := range slices.Backward(v.requests) {
+		if r.Kind == k {
+			return &r
+		}
+	}
+	return nil
+}
+
+func condition(list []corev1.NodeCondition, t corev1.NodeConditionType) *corev1.NodeCondition {
+	for i := range list {
+		if list[i].Type == t {
+			return &list[i]
+		}
+	}
+	return nil
+}

@@ -1,0 +1,192 @@
+package roll
+
+import (
+	"time"
+
+	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+
+	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/fault"
+)
+
+// planned: something that plans hosts names this one.
+func (v *view) planned() fault.StageState {
+	h := v.host
+	switch {
+	case !h.Expected:
+		return notApplicable("only a certificate request claims the name")
+	case h.BMH != nil:
+		return passed(h.BMH.API.CreationTimestamp.Time, item(h.BMH.Loc, "", "BareMetalHost "+h.BMH.API.Name, time.Time{}))
+	case h.Machine != nil:
+		return passed(h.Machine.API.CreationTimestamp.Time, item(h.Machine.Loc, "", "Machine "+h.Machine.API.Name, time.Time{}))
+	case h.Node != nil:
+		return passed(h.Node.API.CreationTimestamp.Time, item(h.Node.Loc, "", "Node "+h.Node.API.Name, time.Time{}))
+	}
+	return passed(time.Time{})
+}
+
+// powered: the BareMetalHost says so; without one a later stage has to prove it.
+func (v *view) powered() fault.StageState {
+	b := v.host.BMH
+	if b == nil {
+		return unknown("no BareMetalHost tells whether it is powered")
+	}
+	proof := item(b.Loc, "status.poweredOn", "poweredOn: "+yesNo(b.API.Status.PoweredOn), time.Time{})
+	switch {
+	case b.API.Status.PoweredOn:
+		return passed(time.Time{}, proof)
+	case b.API.Status.ErrorType == metal3.PowerManagementError:
+		return failed(stamp(b), b.API.Status.ErrorMessage, proof)
+	case v.host.Node != nil || v.ignition.seen:
+		return unknown("the BareMetalHost says that it is off and the host itself was seen")
+	}
+	return waiting(time.Time{}, "the BareMetalHost says that it is off", proof)
+}
+
+func yesNo(b bool) string {
+	if b {
+		return "true"
+	}
+	return "false"
+}
+
+// stamp is when the BareMetalHost's status last changed.
+func stamp(b *bmh) time.Time {
+	if b.API.Status.LastUpdated == nil {
+		return time.Time{}
+	}
+	return b.API.Status.LastUpdated.Time
+}
+
+// external reports whether something else than Metal3 installed the host: then
+// nothing inspects or images it (baremetal-operator:apis/metal3.io/v1alpha1
+// ExternallyProvisioned).
+func external(b *bmh) bool {
+	return b.API.Spec.ExternallyProvisioned || b.API.Status.Provisioning.State == metal3.StateExternallyProvisioned
+}
+
+// inspected: Metal3 has the hardware's details.
+func (v *view) inspected() fault.StageState {
+	b := v.host.BMH
+	switch {
+	case b == nil:
+		return notApplicable("no BareMetalHost: nothing inspects it")
+	case external(b):
+		return notApplicable("externally provisioned: Metal3 does not inspect it")
+	case b.API.InspectionDisabled():
+		return notApplicable("inspection is switched off")
+	case b.API.Status.ErrorType == metal3.InspectionError:
+		return failed(stamp(b), b.API.Status.ErrorMessage, item(b.Loc, "status.errorMessage", b.API.Status.ErrorMessage, stamp(b)))
+	}
+	done := b.API.Status.OperationHistory.Inspect.End.Time
+	if !done.IsZero() || b.API.Status.HardwareDetails != nil {
+		return passed(done, item(b.Loc, "status.operationHistory.inspect.end", done.UTC().Format(time.RFC3339), done))
+	}
+	return waiting(b.API.Status.OperationHistory.Inspect.Start.Time, "state "+state(b), item(b.Loc, "status.provisioning.state", state(b), stamp(b)))
+}
+
+// imaged: the operating system was written to the disk.
+func (v *view) imaged() fault.StageState {
+	b := v.host.BMH
+	if b == nil {
+		return unknown("no BareMetalHost tells whether its disk was written")
+	}
+	proof := item(b.Loc, "status.provisioning.state", state(b), stamp(b))
+	switch b.API.Status.Provisioning.State {
+	case metal3.StateProvisioned, metal3.StateExternallyProvisioned:
+		return passed(b.API.Status.OperationHistory.Provision.End.Time, proof)
+	}
+	switch b.API.Status.ErrorType {
+	case metal3.ProvisioningError, metal3.PreparationError, metal3.RegistrationError, metal3.ProvisionedRegistrationError:
+		return failed(stamp(b), b.API.Status.ErrorMessage, item(b.Loc, "status.errorMessage", b.API.Status.ErrorMessage, stamp(b)))
+	}
+	if b.API.Spec.ExternallyProvisioned {
+		return unknown("externally provisioned, and the state is " + state(b))
+	}
+	return waiting(b.API.Status.OperationHistory.Provision.Start.Time, "state "+state(b), proof)
+}
+
+func state(b *bmh) string {
+	if b.API.Status.Provisioning.State == "" {
+		return "(none yet)"
+	}
+	return string(b.API.Status.Provisioning.State)
+}
+
+// ignitionFetched: the host has its config from the machine config server.
+func (v *view) ignitionFetched() fault.StageState {
+	if v.host.Node != nil {
+		return passed(time.Time{}, item(v.host.Node.Loc, "", "Node "+v.host.Node.API.Name+" exists", v.host.Node.API.CreationTimestamp.Time))
+	}
+	if len(v.requests) > 0 {
+		r := v.requests[0]
+		return passed(time.Time{}, item(r.Loc, "", "it asked for a certificate as "+r.CN, r.Created))
+	}
+	return v.ignition.stage()
+}
+
+// firstBoot: the kubelet runs, so the first boot's units have let it start.
+func (v *view) firstBoot() fault.StageState {
+	if v.host.Node != nil {
+		return passed(time.Time{}, item(v.host.Node.Loc, "", "Node exists", v.host.Node.API.CreationTimestamp.Time))
+	}
+	if len(v.requests) > 0 {
+		r := v.requests[0]
+		return passed(r.Created, item(r.Loc, "", "its kubelet asked for a certificate", r.Created))
+	}
+	switch s := v.ignition.stage(); s.State {
+	case fault.StagePassed:
+		return waiting(s.At, "Ignition is done, the kubelet has not asked for a certificate yet", s.Evidence...)
+	case fault.StageUnknown:
+		return unknown("nothing was heard of the host: no Node, no certificate request, no console")
+	default:
+		return waiting(time.Time{}, "comes after Ignition")
+	}
+}
+
+// clientCert: the kubelet has a certificate of its own.
+func (v *view) clientCert() fault.StageState {
+	if v.host.Node != nil && !v.stale {
+		return passed(time.Time{}, item(v.host.Node.Loc, "", "Node exists and reports", v.lastSeen))
+	}
+	r := v.last(clientRequest)
+	if r == nil {
+		if v.noCSRs != nil {
+			return unknown(v.noCSRs.Error())
+		}
+		if v.host.Node != nil {
+			return unknown("the Node does not report, and no request for a new certificate is there")
+		}
+		return waiting(time.Time{}, "no request for a client certificate yet")
+	}
+	proof := item(r.Loc, "status.conditions", "client request "+string(r.State)+", created "+r.Created.UTC().Format(time.RFC3339), r.Created)
+	switch r.State {
+	case issuedRequest:
+		return passed(r.Approval.At, proof)
+	case pendingRequest:
+		return waiting(r.Created, "request "+r.Name+" waits for approval", proof)
+	case approvedRequest:
+		return waiting(r.Approval.At, "request "+r.Name+" is approved and not signed", proof)
+	}
+	return failed(r.Created, "request "+r.Name+" was "+string(r.State), proof)
+}
+
+// registered: the Node exists.
+func (v *view) registered() fault.StageState {
+	if v.host.Node == nil {
+		if v.nodesUnread() != nil {
+			return unknown(v.nodesUnread().Error())
+		}
+		return waiting(time.Time{}, "no Node of this name")
+	}
+	return passed(v.host.Node.API.CreationTimestamp.Time, item(v.host.Node.Loc, "metadata.creationTimestamp", "Node "+v.host.Node.API.Name, v.host.Node.API.CreationTimestamp.Time))
+}
+
+func (v *view) nodesUnread() error {
+	for _, u := range v.roll.Missing {
+		if u.Need.Resource == evidence.Nodes {
+			return u
+		}
+	}
+	return nil
+}

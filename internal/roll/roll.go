@@ -1,0 +1,204 @@
+// Package roll calls the roll: every host that is expected, the stage of the join
+// path at which it stands, since when and how that is known.
+//
+// Invariants:
+//   - The roll is a function of evidence: it chooses no root and explains nothing;
+//     what blocks a host is attached by the diagnosis.
+//   - A stage is passed, failed, waiting, unknown or not applicable. Proof of a
+//     later stage implies the earlier ones; a stage that nobody could look at is
+//     unknown, not passed.
+//   - A host whose Node no longer reports has lost its later stages: an old
+//     "Ready" is not proof.
+package roll
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/facts"
+	"github.com/rollcall-project/rollcall/internal/facts/csrs"
+	"github.com/rollcall-project/rollcall/internal/facts/hosts"
+	"github.com/rollcall-project/rollcall/internal/fault"
+)
+
+// Caller implements diagnose.Roll.
+type Caller struct{}
+
+// Hosts returns the state of every host, sorted by name. Where nothing that names
+// hosts could be read the list is empty: the coverage says why.
+func (Caller) Hosts(ctx context.Context, w *facts.World, _ []fault.Finding) ([]fault.HostState, error) {
+	r, err := hosts.Read(ctx, w)
+	if _, ok := evidence.AsUnavailable(err); ok {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	shared, err := look(ctx, w, r)
+	if err != nil {
+		return nil, err
+	}
+	var list []fault.HostState
+	for _, h := range r.Hosts {
+		if h.Spare {
+			continue // a BareMetalHost that nothing consumes is not asked to join
+		}
+		v, err := shared.of(ctx, w, h)
+		if err != nil {
+			return nil, fmt.Errorf("look at host %s: %w", h.Name, err)
+		}
+		list = append(list, v.state())
+	}
+	for _, g := range r.Gaps {
+		list = append(list, missing(g)...)
+	}
+	return list, nil
+}
+
+// missing stands for hosts that are only counted: they are expected, and nothing
+// names them.
+func missing(g hosts.Gap) []fault.HostState {
+	var list []fault.HostState
+	for n := range g.Wanted - g.Named {
+		list = append(list, fault.HostState{
+			Name: fmt.Sprintf("(%s %d of %d, not named by any object)", g.Role, g.Named+n+1, g.Wanted), Role: g.Role, Expected: true,
+			Stage: fault.Planned, State: fault.StageUnknown,
+			Why: fmt.Sprintf("install-config asks for %d, %d are known", g.Wanted, g.Named),
+			Stages: []fault.StageState{{Stage: fault.Planned, State: fault.StageUnknown,
+				Evidence: []evidence.Item{{Locator: g.Loc, Excerpt: fmt.Sprintf("replicas: %d", g.Wanted)}}}},
+		})
+	}
+	return list
+}
+
+// view is everything that the stages of one host look at.
+type view struct {
+	*shared
+	host     hosts.Host
+	requests []csrs.Request // for this host's name, oldest first
+	ignition ignition
+	stale    bool // the Node no longer reports
+	lastSeen time.Time
+}
+
+// rule decides one stage of one host.
+type rule struct {
+	stage  fault.Stage
+	decide func(*view) fault.StageState
+}
+
+// rules lists the join path.
+func rules() []rule {
+	return []rule{
+		{fault.Planned, (*view).planned},
+		{fault.Powered, (*view).powered},
+		{fault.Inspected, (*view).inspected},
+		{fault.Imaged, (*view).imaged},
+		{fault.IgnitionFetched, (*view).ignitionFetched},
+		{fault.FirstBoot, (*view).firstBoot},
+		{fault.ClientCert, (*view).clientCert},
+		{fault.Registered, (*view).registered},
+		{fault.NetworkReady, (*view).networkReady},
+		{fault.Ready, (*view).ready},
+		{fault.ServingCert, (*view).servingCert},
+		{fault.EtcdMember, (*view).etcdMember},
+		{fault.StaticPods, (*view).staticPods},
+		{fault.ConfigDone, (*view).configDone},
+	}
+}
+
+// state decides all stages and then where the host stands: at its first stage
+// that is not passed.
+func (v *view) state() fault.HostState {
+	s := fault.HostState{Name: v.host.Name, Role: v.host.Role, Expected: v.host.Expected}
+	for _, r := range rules() {
+		st := r.decide(v)
+		st.Stage = r.stage
+		s.Stages = append(s.Stages, st)
+	}
+	imply(s.Stages)
+	at := standing(s.Stages)
+	s.Stage, s.State, s.Why, s.Since = s.Stages[at].Stage, s.Stages[at].State, s.Stages[at].Why, since(s.Stages, at)
+	return s
+}
+
+// standing is where a host stands: at its first failed stage, else at the first
+// that is not passed, else at the last. What could not be looked at beside the
+// path (etcd, static pods) does not hide that the path itself still waits.
+func standing(stages []fault.StageState) int {
+	open := -1
+	for i, s := range stages {
+		switch {
+		case s.State == fault.StageFailed:
+			return i
+		case s.State == fault.StagePassed || s.State == fault.StageNotApplicable:
+		case open < 0, beside(stages[open]) && s.State == fault.StageWaiting:
+			open = i
+		}
+	}
+	if open < 0 {
+		return len(stages) - 1
+	}
+	return open
+}
+
+func beside(s fault.StageState) bool {
+	return s.State == fault.StageUnknown && (s.Stage == fault.EtcdMember || s.Stage == fault.StaticPods)
+}
+
+// imply passes stages that nobody could look at before a stage that is proved.
+// What is known to wait or to have failed stays.
+func imply(stages []fault.StageState) {
+	proved := fault.Stage("")
+	for i, s := range slices.Backward(stages) {
+		if s.State == fault.StagePassed && proved == "" && s.Stage != fault.EtcdMember && s.Stage != fault.StaticPods {
+			proved = s.Stage
+		}
+		if s.State == fault.StageUnknown && proved != "" && !beside(s) {
+			stages[i].State, stages[i].Why = fault.StagePassed, "implied by "+string(proved)
+		}
+	}
+}
+
+// since is when a host reached the stage at which it stands: the stage's own
+// time, else when the stage before it was passed.
+func since(stages []fault.StageState, at int) time.Time {
+	if !stages[at].At.IsZero() {
+		return stages[at].At
+	}
+	for _, s := range slices.Backward(stages[:at]) {
+		if s.State == fault.StagePassed && !s.At.IsZero() {
+			return s.At
+		}
+	}
+	return time.Time{}
+}
+
+// The results of a rule, for short.
+
+func passed(at time.Time, items ...evidence.Item) fault.StageState {
+	return fault.StageState{State: fault.StagePassed, At: at, Evidence: items}
+}
+
+func failed(at time.Time, why string, items ...evidence.Item) fault.StageState {
+	return fault.StageState{State: fault.StageFailed, At: at, Why: why, Evidence: items}
+}
+
+func waiting(at time.Time, why string, items ...evidence.Item) fault.StageState {
+	return fault.StageState{State: fault.StageWaiting, At: at, Why: why, Evidence: items}
+}
+
+func unknown(why string) fault.StageState {
+	return fault.StageState{State: fault.StageUnknown, Why: why}
+}
+
+func notApplicable(why string) fault.StageState {
+	return fault.StageState{State: fault.StageNotApplicable, Why: why}
+}
+
+func item(loc evidence.Locator, field, excerpt string, at time.Time) evidence.Item {
+	return evidence.Item{Locator: loc.At(field), Excerpt: excerpt, Time: at}
+}
