@@ -73,6 +73,8 @@ func (wl wall) Relate(ctx context.Context, w *facts.World, r fault.Relation, fro
 		return []fault.Subject{from}, true, nil
 	case fault.AllHosts:
 		return all, true, nil
+	case fault.CSRsOfHost:
+		return nil, true, nil
 	}
 	return all, false, nil
 }

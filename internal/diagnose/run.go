@@ -85,6 +85,11 @@ func Run(ctx context.Context, o Options) (*fault.Diagnosis, error) {
 	if d.Hosts, err = o.Roll.Hosts(ctx, w, findings); err != nil {
 		return nil, fmt.Errorf("call the roll: %w", err)
 	}
+	requests, err := engine.requests(ctx, w, d.Hosts)
+	if err != nil {
+		return nil, err
+	}
+	block(d, func(host string) []string { return requests[host] })
 	d.Coverage = o.Reader.Coverage()
 	d.Timeline = timeline(d)
 	d.Verdict = judge(d)
@@ -180,6 +185,21 @@ func (e *Engine) EvaluateAll(ctx context.Context, w *facts.World, list []*fault.
 	}
 	slices.SortStableFunc(findings, func(a, b fault.Finding) int { return compareKeys(a.Key(), b.Key()) })
 	return findings, count, nil
+}
+
+// requests returns the names of each host's certificate requests.
+func (e *Engine) requests(ctx context.Context, w *facts.World, hosts []fault.HostState) (map[string][]string, error) {
+	out := map[string][]string{}
+	for _, h := range hosts {
+		list, _, err := e.relate.Relate(ctx, w, fault.CSRsOfHost, fault.Subject{Kind: fault.Host, Name: h.Name})
+		if err != nil {
+			return nil, fmt.Errorf("find the requests of %s: %w", h.Name, err)
+		}
+		for _, s := range list {
+			out[h.Name] = append(out[h.Name], s.Name)
+		}
+	}
+	return out, nil
 }
 
 func compareKeys(a, b fault.Key) int {

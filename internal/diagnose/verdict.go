@@ -33,7 +33,17 @@ func judge(d *fault.Diagnosis) fault.Verdict {
 	if until, what := waiting(d); !until.IsZero() {
 		return fault.Verdict{Class: fault.Settling, Until: until, Reason: what}
 	}
-	return fault.Verdict{Class: fault.Healthy, Reason: fmt.Sprintf("all %d expected hosts answered, nothing in the catalogue is present", len(d.Hosts))}
+	return fault.Verdict{Class: fault.Healthy, Reason: fmt.Sprintf("all %d expected hosts answered, nothing in the catalogue is present", expected(d))}
+}
+
+func expected(d *fault.Diagnosis) int {
+	n := 0
+	for _, h := range d.Hosts {
+		if h.Expected {
+			n++
+		}
+	}
+	return n
 }
 
 func rootsReason(d *fault.Diagnosis) string {
@@ -56,14 +66,19 @@ func openQuestions(d *fault.Diagnosis) []string {
 		return append(open, "no host could be looked at")
 	}
 	for _, h := range d.Hosts {
-		if h.Expected && h.State == fault.StageUnknown {
-			open = append(open, fmt.Sprintf("host %s: %s is unknown", h.Name, h.Stage))
+		if !h.Expected || done(h) || len(h.BlockedBy) > 0 {
+			continue
 		}
-		if h.Expected && h.State == fault.StageFailed && len(h.BlockedBy) == 0 {
-			open = append(open, fmt.Sprintf("host %s failed at %s and nothing present explains it", h.Name, h.Stage))
-		}
+		open = append(open, fmt.Sprintf("host %s: %s is %s%s", h.Name, h.Stage, h.State, because(h.Why)))
 	}
 	return open
+}
+
+func because(why string) string {
+	if why == "" {
+		return ""
+	}
+	return " (" + why + ")"
 }
 
 // Undecided reports whether a present symptom or an expected host is left

@@ -1,0 +1,56 @@
+package diagnose
+
+import (
+	"slices"
+
+	"github.com/rollcall-project/rollcall/internal/fault"
+)
+
+// block attaches to every host that is not done what keeps it: the roots that
+// lead to a finding at the host, else the unexplained findings at it, else what
+// holds there and is still normal.
+func block(d *fault.Diagnosis, names func(host string) []string) {
+	for i := range d.Hosts {
+		h := &d.Hosts[i]
+		if done(*h) {
+			continue
+		}
+		at := atHost(h.Name, names)
+		for _, r := range d.Roots {
+			if at(r.Key) || slices.ContainsFunc(r.Explains, at) {
+				h.BlockedBy = append(h.BlockedBy, r.Key)
+			}
+		}
+		if len(h.BlockedBy) > 0 {
+			continue
+		}
+		for _, u := range d.Unexplained {
+			if at(u.Key) {
+				h.BlockedBy = append(h.BlockedBy, u.Key)
+			}
+		}
+		for _, f := range d.Findings {
+			if f.Waiting() && at(f.Key()) {
+				h.BlockedBy = append(h.BlockedBy, f.Key())
+			}
+		}
+	}
+}
+
+// atHost reports whether a finding is about the host or one of its requests.
+func atHost(name string, requests func(host string) []string) func(fault.Key) bool {
+	mine := requests(name)
+	return func(k fault.Key) bool {
+		switch k.Subject.Kind {
+		case fault.Host:
+			return k.Subject.Name == name
+		case fault.CSR:
+			return slices.Contains(mine, k.Subject.Name)
+		}
+		return false
+	}
+}
+
+func done(h fault.HostState) bool {
+	return h.State == fault.StagePassed || h.State == fault.StageNotApplicable
+}
