@@ -37,6 +37,12 @@ const (
 	cachedChunks = 8
 )
 
+// Buffers of the compressors.
+var (
+	rawChunks    = sync.Pool{New: func() any { return make([]byte, 0, chunkSize) }}
+	packedChunks = sync.Pool{New: func() any { return make([]byte, s2.MaxEncodedLen(chunkSize)) }}
+)
+
 func newSpool(budget int64) *spool {
 	return &spool{budget: budget, last: map[int][]byte{}, slot: make(chan struct{}, 2*runtime.GOMAXPROCS(0))}
 }
@@ -59,7 +65,7 @@ func (s *spool) Write(p []byte) (int, error) {
 	s.n += int64(total)
 	for len(p) > 0 {
 		if s.current == nil {
-			s.current = make([]byte, 0, chunkSize)
+			s.current = rawChunks.Get().([]byte)[:0]
 		}
 		k := min(len(p), chunkSize-len(s.current))
 		s.current = append(s.current, p[:k]...)
@@ -81,9 +87,12 @@ func (s *spool) flush() {
 	s.mu.Unlock()
 	s.slot <- struct{}{}
 	s.work.Go(func() {
-		packed := s2.Encode(nil, raw)
+		scratch := packedChunks.Get().([]byte)
+		packed := s2.Encode(scratch, raw)
 		kept := make([]byte, len(packed)) // Encode's result has the capacity of the worst case
 		copy(kept, packed)
+		packedChunks.Put(scratch)
+		rawChunks.Put(raw)
 		s.mu.Lock()
 		s.chunks[at] = kept
 		s.packed += int64(len(kept))

@@ -301,3 +301,55 @@ func TestCancelled(t *testing.T) {
 		}
 	}
 }
+
+// FuzzTar holds that no tar, packed or plain, hangs or crashes the reader.
+func FuzzTar(f *testing.F) {
+	raw := packTar(f, tree(f, mustGather), "")
+	f.Add(raw)
+	f.Add(gz(f, raw))
+	f.Add(gz(f, raw)[:200])
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		s, err := fromTar(t.Context(), bytes.NewReader(raw), int64(len(raw)), "fuzz")
+		if err != nil {
+			return
+		}
+		if len(s.objects) == 0 && len(s.texts) == 0 && s.manifest == nil {
+			t.Error("an archive without content is no error")
+		}
+		if _, err := s.Describe(t.Context()); err != nil {
+			t.Error(err)
+		}
+		for r := range s.objects {
+			if _, err := s.List(t.Context(), r, ""); err != nil {
+				if _, ok := evidence.AsUnavailable(err); !ok {
+					t.Error(err)
+				}
+			}
+		}
+		texts, _ := s.Texts(t.Context(), evidence.TextQuery{})
+		for _, x := range texts {
+			if in, err := x.Open(t.Context()); err == nil {
+				io.Copy(io.Discard, io.LimitReader(in, 1<<20))
+				in.Close()
+			}
+		}
+	})
+}
+
+// FuzzManifest holds that a header leads to no file outside the collection.
+func FuzzManifest(f *testing.F) {
+	f.Add([]byte("apiVersion: rollcall.dev/v1alpha1\nkind: Collection\nnow: 2026-01-01T00:00:00Z\nobjects:\n- resource: nodes\n  objects:\n  - name: a\n    file: x/a.yaml\ntexts: []\n"))
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		m, err := parseManifest(raw, "")
+		if err != nil {
+			return
+		}
+		for _, o := range m.Objects {
+			for _, r := range o.Objects {
+				if !filepath.IsLocal(r.File) {
+					t.Errorf("%q is accepted", r.File)
+				}
+			}
+		}
+	})
+}

@@ -1,0 +1,11 @@
+package archive
+
+import (
+	"bytes"
+	"context"
+)
+
+// Bytes opens an archive whose bytes are in memory, as Open opens a file.
+func Bytes(ctx context.Context, raw []byte, name string) (*Source, error) {
+	return fromTar(ctx, bytes.NewReader(raw), int64(len(raw)), name)
+}
