@@ -14,11 +14,15 @@ import (
 	"github.com/rollcall-project/rollcall/internal/facts/etcd"
 	"github.com/rollcall-project/rollcall/internal/facts/hosts"
 	"github.com/rollcall-project/rollcall/internal/facts/kubelet"
+	"github.com/rollcall-project/rollcall/internal/facts/mcs"
+	"github.com/rollcall-project/rollcall/internal/facts/pools"
 )
 
 // All returns every fact.
 func All() []facts.Fact {
 	return slices.Concat(
+		pools.Facts(),
+		mcs.Facts(),
 		csrs.Facts(),
 		kubelet.Facts(),
 		certs.Facts(),
@@ -31,6 +35,8 @@ func All() []facts.Fact {
 func Signatures() []scan.Signature {
 	return slices.Concat(
 		hosts.Signatures(),
+		pools.Signatures(),
+		mcs.Signatures(),
 		csrs.Signatures(),
 		kubelet.Signatures(),
 	)

@@ -294,3 +294,13 @@ func (b *builder) finish() {
 		}
 	}
 }
+
+// SameName reports whether two names are of one host: equal, or one of them the
+// first label of the other. Case and a trailing dot do not count.
+func SameName(a, b string) bool {
+	x, y := normal(a), normal(b)
+	if x == "" || y == "" {
+		return false
+	}
+	return x == y || firstLabel(x) == firstLabel(y) && (firstLabel(x) == x || firstLabel(y) == y)
+}

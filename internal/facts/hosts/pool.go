@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/rollcall-project/rollcall/internal/evidence"
 )
 
 // rolePrefix is the label prefix of node roles.
@@ -118,4 +120,20 @@ func userDataRole(b *BMH) (role, secret string) {
 		return "", secret
 	}
 	return role, secret
+}
+
+// PoolOfNode returns the pool that serves a Node, by the same rules as Host.Pool;
+// "" where nothing tells.
+func PoolOfNode(node evidence.Object) string {
+	for _, key := range []string{desiredConfig, currentConfig} {
+		if p := PoolOfConfig(node.Annotation(key)); p != "" {
+			return p
+		}
+	}
+	labels := map[string]string{}
+	raw, _ := evidence.Field(node.Content, "metadata", "labels").(map[string]any)
+	for k := range raw {
+		labels[k] = ""
+	}
+	return nodeRole(labels)
 }

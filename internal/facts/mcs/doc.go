@@ -1,0 +1,36 @@
+// Package mcs holds the facts about the machine config server: what it was
+// asked, what it answered, whether it runs, and what the booting host says of it.
+//
+// Invariants:
+//   - Only requests that carry Ignition's Accept header count as a host's. Any
+//     other client gets the oldest spec version, which can fail on a healthy pool
+//     (openshift/machine-config-operator:pkg/server/api.go
+//     detectSpecVersionFromAcceptHeader).
+//   - Failures count only while they last: a success of the same pool after them
+//     ends the count.
+//   - A console says nothing about a host whose console was not given.
+package mcs
+
+import (
+	"slices"
+
+	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/evidence/scan"
+	"github.com/rollcall-project/rollcall/internal/facts"
+)
+
+// Namespace is where the machine config operator and its operands run.
+const Namespace = "openshift-machine-config-operator"
+
+// Logs selects the machine config servers' logs.
+var Logs = evidence.TextQuery{Kind: evidence.ContainerLog, Namespace: Namespace, Container: "machine-config-server"}
+
+// Facts lists the facts of this package.
+func Facts() []facts.Fact {
+	return []facts.Fact{requestsFact, serverLogFact, answerFact, workloadFact, ignitionFact}
+}
+
+// Signatures lists what this package searches texts for.
+func Signatures() []scan.Signature {
+	return slices.Concat(logSignatures(), ignitionSignatures())
+}

@@ -1,0 +1,113 @@
+package mcs
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/rollcall-project/rollcall/internal/evidence/scan"
+)
+
+// The lines of Ignition that matter
+// (coreos/ignition:internal/resource/http.go, internal/resource/url.go,
+// internal/exec/engine.go, internal/main.go, config/shared/errors/errors.go).
+const (
+	sigAttempt   = "ignition.attempt"
+	sigResult    = "ignition.result"
+	sigGetError  = "ignition.error"
+	sigJob       = "ignition.job"
+	sigCA        = "ignition.ca"
+	sigCABroken  = "ignition.ca-broken"
+	sigCABundle  = "ignition.ca-bundle-broken"
+	sigFailed    = "ignition.failed"
+	sigAcquire   = "ignition.acquire"
+	sigFetchFail = "ignition.fetch-failed"
+	sigEmergency = "ignition.emergency"
+	sigVersionIn = "ignition.config-version"
+	sigInvalid   = "ignition.config-invalid"
+	sigEmpty     = "ignition.config-empty"
+	sigMerge     = "ignition.merge"
+	sigFinished  = "ignition.finished"
+	sigFetched   = "ignition.fetched"
+	sigKernel    = "ignition.kernel"
+)
+
+func ignitionSignatures() []scan.Signature {
+	return []scan.Signature{
+		{ID: sigAttempt, Literal: ": attempt #", Pattern: regexp.MustCompile(`(?i)\bGET (\S+): attempt #(\d+)`)},
+		{ID: sigResult, Literal: "get result:", Pattern: regexp.MustCompile(`(?i)GET result: (.*\S)`)},
+		{ID: sigGetError, Literal: "get error:", Pattern: regexp.MustCompile(`(?i)GET error: (.*\S)`)},
+		{ID: sigJob, Literal: "start job is running for ignition"},
+		{ID: sigCA, Literal: "to list of cas", Pattern: regexp.MustCompile(`(?i)Adding "([^"]*)" to list of CAs`)},
+		{ID: sigCABroken, Literal: "unable to decode ca"},
+		{ID: sigCABundle, Literal: "unable to parse ca bundle"},
+		{ID: sigFailed, Literal: "ignition failed:"},
+		{ID: sigAcquire, Literal: "failed to acquire config"},
+		{ID: sigFetchFail, Literal: "failed to fetch config"},
+		{ID: sigEmergency, Literal: "emergency shell"},
+		{ID: sigVersionIn, Literal: "unsupported config version"},
+		{ID: sigInvalid, Literal: "config is not valid"},
+		{ID: sigEmpty, Literal: "not a config (empty)"},
+		{ID: sigMerge, Literal: "merging configs resulted in an invalid config"},
+		{ID: sigFinished, Literal: "ignition finished successfully"},
+		{ID: sigFetched, Literal: "fetched referenced config at"},
+		{ID: sigKernel, Literal: "linux version "},
+	}
+}
+
+// statuses are the texts that Ignition prints for HTTP statuses: the text, not
+// the number (net/http StatusText).
+var statuses = map[string]int64{
+	"ok": 200, "bad request": 400, "unauthorized": 401, "forbidden": 403, "not found": 404, "method not allowed": 405,
+	"internal server error": 500, "bad gateway": 502, "service unavailable": 503, "gateway timeout": 504,
+}
+
+// Error classes of a request that got no HTTP answer.
+var errorClasses = []struct {
+	class string
+	text  *regexp.Regexp
+}{
+	// What a resolver says of itself may hold "connection refused" or "i/o timeout", so names come first.
+	{"dns", regexp.MustCompile(`(?i)\blookup \S+|no such host|server misbehaving|:53: `)},
+	{"tls-untrusted", regexp.MustCompile(`(?i)certificate signed by unknown authority`)},
+	{"tls-early", regexp.MustCompile(`(?i)current time \S+ is before `)},
+	{"tls-late", regexp.MustCompile(`(?i)current time \S+ is after `)},
+	{"tls-name", regexp.MustCompile(`(?i)certificate is valid for .*, not |doesn't contain any IP SANs|not valid for any names|cannot validate certificate for`)},
+	{"tls-timeout", regexp.MustCompile(`(?i)TLS handshake timeout`)},
+	{"plain-http", regexp.MustCompile(`(?i)server gave HTTP response to HTTPS client|first record does not look like a TLS handshake`)},
+	{"refused", regexp.MustCompile(`(?i)connection refused`)},
+	{"no-route", regexp.MustCompile(`(?i)no route to host`)},
+	{"no-network", regexp.MustCompile(`(?i)network is unreachable`)},
+	{"timeout", regexp.MustCompile(`(?i)i/o timeout|deadline exceeded|timeout awaiting response headers`)},
+	{"closed", regexp.MustCompile(`(?i)\bEOF\b|connection reset by peer`)},
+}
+
+func errorClass(text string) string {
+	for _, c := range errorClasses {
+		if c.text.MatchString(text) {
+			return c.class
+		}
+	}
+	return "other"
+}
+
+// poolInURL finds the pool that a URL of the machine config server asks for.
+var poolInURL = regexp.MustCompile(`^https?://[^/]+/config/([^/?]+)`)
+
+// uptime is the kernel's time stamp on a console line.
+var uptime = regexp.MustCompile(`^\W{0,3}\[\s*(\d+\.\d+)\]`)
+
+func seconds(line string) (float64, bool) {
+	m := uptime.FindStringSubmatch(line)
+	if m == nil {
+		return 0, false
+	}
+	v, err := strconv.ParseFloat(m[1], 64)
+	return v, err == nil
+}
+
+// sameKeyName is what crypto/x509 adds when a trusted CA of the same name has
+// another key (x509 UnknownAuthorityError.Error).
+var sameKeyName = regexp.MustCompile(`(?i)while trying to verify candidate authority certificate`)
+
+func lower(s string) string { return strings.ToLower(strings.TrimSpace(s)) }

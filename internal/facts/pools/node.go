@@ -1,0 +1,65 @@
+package pools
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/facts"
+	"github.com/rollcall-project/rollcall/internal/facts/hosts"
+)
+
+// The daemon's annotations on its Node
+// (openshift/machine-config-operator:pkg/daemon/constants/constants.go).
+const (
+	annotations      = "machineconfiguration.openshift.io/"
+	currentConfig    = annotations + "currentConfig"
+	desiredConfig    = annotations + "desiredConfig"
+	stateAnnotation  = annotations + "state"
+	reasonAnnotation = annotations + "reason"
+	desiredDrain     = annotations + "desiredDrain"
+	lastDrain        = annotations + "lastAppliedDrain"
+)
+
+// nodeConfig is what one Node names.
+type nodeConfig struct {
+	object                         evidence.Object
+	pool                           string
+	current, desired, state, cause string
+	class                          Class
+}
+
+func configOf(o evidence.Object) nodeConfig {
+	n := nodeConfig{
+		object: o, current: o.Annotation(currentConfig), desired: o.Annotation(desiredConfig),
+		state: o.Annotation(stateAnnotation), cause: o.Annotation(reasonAnnotation),
+	}
+	n.class = ClassOf(n.cause)
+	n.pool = hosts.PoolOfNode(o)
+	return n
+}
+
+// nodeConfigs reads what all Nodes of a pool name.
+func nodeConfigs(ctx context.Context, w *facts.World, pool string) ([]nodeConfig, error) {
+	list, err := w.List(ctx, evidence.Nodes, "")
+	if err != nil {
+		return nil, err
+	}
+	var nodes []nodeConfig
+	for _, o := range list {
+		if n := configOf(o); n.pool == pool {
+			nodes = append(nodes, n)
+		}
+	}
+	return nodes, nil
+}
+
+// names says what the Node names, for a proof.
+func (n nodeConfig) names() string {
+	return fmt.Sprintf("currentConfig: %s, desiredConfig: %s, state: %s", n.current, n.desired, n.state)
+}
+
+func (n nodeConfig) prove(p *facts.Proof, fields ...string) {
+	p.Add(n.object.Loc.At("metadata.annotations."+currentConfig), n.names(), time.Time{}, fields...)
+}
