@@ -22,6 +22,8 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/klog/v2"
+
+	"github.com/rollcall-project/rollcall/internal/demo"
 )
 
 // IO is everything that a run takes from and gives to its surroundings.
@@ -51,6 +53,7 @@ type app struct {
 	output outputFlags
 	global globalFlags
 	log    *slog.Logger
+	demos  func() (*demo.Set, error)
 }
 
 // Main runs the command line args (args[0] is the program's name) and returns the
@@ -71,7 +74,7 @@ func Main(ctx context.Context, args []string, io IO) ExitCode {
 }
 
 func newApp(program string, io IO) *app {
-	return &app{io: io, name: displayName(program), log: slog.New(slog.DiscardHandler)}
+	return &app{io: io, name: displayName(program), log: slog.New(slog.DiscardHandler), demos: demo.Embedded}
 }
 
 // displayName is how the user typed the program: `oc rollcall` runs oc-rollcall.

@@ -3,8 +3,8 @@ package cli
 import (
 	"errors"
 
-	"github.com/rollcall-project/rollcall/internal/diagnose"
 	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/repair"
 )
 
 // ExitCode is what the process returns. It is the same for every output format.
@@ -47,7 +47,7 @@ func codeOf(err error) ExitCode {
 	case errors.As(err, &exit):
 		return exit.Code
 	}
-	return ExitFailed
+	return ExitCode(repair.ExitCode(err)) // 4 and 5, else 1
 }
 
 // usageError is a mistake on the command line. It is printed with the way to the help.
@@ -64,14 +64,14 @@ const failOnNever = "never"
 // A fault counts for 2 when its cause is known: roots and what they explain. A
 // present fault whose cause is not known is an open question, 3. With
 // --fail-on never an answer never changes the code.
-func answerExit(d *fault.Diagnosis, failOn string) error {
+func answerExit(d *fault.Diagnosis, narrowed bool, failOn string) error {
 	if failOn == failOnNever {
 		return nil
 	}
 	if worst(d) >= fault.Severity(failOn).Rank() {
 		return &ExitError{Code: ExitFault}
 	}
-	if diagnose.Undecided(d) {
+	if undecided(d, narrowed) {
 		return &ExitError{Code: ExitUndecided}
 	}
 	return nil

@@ -23,6 +23,8 @@ type sourceFlags struct {
 	consoles    []string
 	now         string
 	readSecrets []string
+	journals    bool
+	probe       bool
 	catalogs    []string
 	only, skip  []string
 }
@@ -71,13 +73,22 @@ func (a *app) addGlobalFlags(root *cobra.Command) {
 // addSourceFlags adds the flags that say what is read: a live cluster or archives.
 func (a *app) addSourceFlags(cmd *cobra.Command) {
 	grouped(cmd, groupRead, func(f *pflag.FlagSet) {
-		f.StringArrayVar(&a.source.from, "from", nil, "read this must-gather, inspect tree or collection (directory, .tar, .tar.gz) and no cluster; repeatable")
-		f.StringArrayVar(&a.source.consoles, "console", nil, "`HOST=FILE`: text from the screen of a host; repeatable")
+		f.StringArrayVar(&a.source.from, "from", nil, "read the must-gather, inspect tree or collection at this `PATH` (directory, .tar, .tar.gz) and no cluster; repeatable")
+		f.StringArrayVar(&a.source.consoles, "console", nil, "text from the screen of a host, as `HOST=FILE`; repeatable")
 		f.StringVar(&a.source.now, "now", "", "take this `TIME` (RFC 3339) for the present; default: the newest time in the archive, or the clock")
 		f.StringSliceVar(&a.source.readSecrets, "read-secrets", nil, "also read Secrets of this `NAMESPACE`; values are never shown or kept; repeatable")
+		f.BoolVar(&a.source.journals, "journals", false, "also read journals of the nodes through their kubelets (live)")
+		f.BoolVar(&a.source.probe, "probe", false, "also ask the machine config servers on port 22623, without credentials (live; leaves a line in their logs)")
+	})
+	a.addCatalogFlag(cmd)
+	a.addConnectFlags(cmd)
+}
+
+// addCatalogFlag adds --catalog.
+func (a *app) addCatalogFlag(cmd *cobra.Command) {
+	grouped(cmd, groupRead, func(f *pflag.FlagSet) {
 		f.StringArrayVar(&a.source.catalogs, "catalog", nil, "add the faults of this `DIR` to the built-in ones; repeatable")
 	})
-	a.addConnectFlags(cmd)
 }
 
 // addChoiceFlags adds the flags that choose faults.
@@ -86,6 +97,11 @@ func (a *app) addChoiceFlags(cmd *cobra.Command) {
 		f.StringSliceVar(&a.source.only, "only", nil, "evaluate only this fault `ID`; repeatable")
 		f.StringSliceVar(&a.source.skip, "skip", nil, "leave out this fault `ID`; repeatable")
 	})
+	for _, flag := range []string{"only", "skip"} {
+		if err := cmd.RegisterFlagCompletionFunc(flag, a.completeFaults); err != nil {
+			panic("complete --" + flag + ": " + err.Error()) // the flag is registered above
+		}
+	}
 }
 
 // addConnectFlags adds the connection flags as every kubectl plug-in has them. The
@@ -96,11 +112,26 @@ func (a *app) addConnectFlags(cmd *cobra.Command) {
 		a.kube = genericclioptions.NewConfigFlags(true)
 		a.kube.Insecure = nil
 	}
-	shown := []string{"kubeconfig", "context", "as", "as-group", "request-timeout", "namespace", "server"}
 	grouped(cmd, groupConnect, func(f *pflag.FlagSet) {
 		a.kube.AddFlags(f)
-		f.VisitAll(func(f *pflag.Flag) { f.Hidden = !slices.Contains(shown, f.Name) })
+		f.VisitAll(func(f *pflag.Flag) {
+			usage, shown := connectUsage[f.Name]
+			if f.Hidden = !shown; shown {
+				f.Usage = usage
+			}
+		})
 	})
+}
+
+// connectUsage are the connection flags that the help shows, in short words.
+var connectUsage = map[string]string{
+	"kubeconfig":      "`FILE` with the cluster and your credentials; default: $KUBECONFIG, ~/.kube/config",
+	"context":         "`NAME` of the context in the kubeconfig",
+	"as":              "act as this `USER`",
+	"as-group":        "act as a member of this `GROUP`; repeatable",
+	"request-timeout": "give up on one request after this `TIME`, such as 30s; 0: 15 seconds",
+	"namespace":       "`NAME`; accepted as in every plug-in: the roll is always that of the whole cluster",
+	"server":          "`URL` of the API server, in place of the kubeconfig's",
 }
 
 // addOutputFlags adds -o with the formats that the command has; the first is the default.

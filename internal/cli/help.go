@@ -18,7 +18,7 @@ const usageTemplate = `Usage:{{if .Runnable}}
   {{.CommandPath}} COMMAND{{end}}{{if .HasExample}}
 
 Examples:
-{{.Example}}{{end}}{{if .HasAvailableSubCommands}}{{$cmds := .Commands}}{{if eq (len .Groups) 0}}
+{{.Example | trimTrailingWhitespaces}}{{end}}{{if .HasAvailableSubCommands}}{{$cmds := .Commands}}{{if eq (len .Groups) 0}}
 
 Commands:{{range $cmds}}{{if (or .IsAvailableCommand (eq .Name "help"))}}
   {{rpad .Name .NamePadding }} {{.Short}}{{end}}{{end}}{{else}}{{range $group := .Groups}}
@@ -26,6 +26,9 @@ Commands:{{range $cmds}}{{if (or .IsAvailableCommand (eq .Name "help"))}}
 {{.Title}}{{range $cmds}}{{if (and (eq .GroupID $group.ID) (or .IsAvailableCommand (eq .Name "help")))}}
   {{rpad .Name .NamePadding }} {{.Short}}{{end}}{{end}}{{end}}{{end}}{{end}}{{flagGroups .}}
 `
+
+// helpWidth is the width of help texts; docs/commands.md is made from them.
+const helpWidth = 80
 
 // setHelp gives a command tree its help. cobra's templates are per command, and
 // children inherit them.
@@ -48,7 +51,7 @@ func flagGroups(cmd *cobra.Command) string {
 		}
 		cmd.LocalFlags().VisitAll(add)
 		cmd.InheritedFlags().VisitAll(add)
-		usage := strings.TrimRight(set.FlagUsages(), "\n")
+		usage := strings.TrimRight(set.FlagUsagesWrapped(helpWidth), "\n")
 		if usage == "" {
 			continue
 		}

@@ -1,12 +1,156 @@
 package cli
 
-import "github.com/spf13/cobra"
+import (
+	"context"
+	"errors"
 
+	"github.com/spf13/cobra"
+
+	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/repair"
+	"github.com/rollcall-project/rollcall/internal/report"
+)
+
+// rollCommand is the program without a word: the roll.
 func (a *app) rollCommand() *cobra.Command {
-	return &cobra.Command{
+	var every bool
+	cmd := &cobra.Command{
+		Use:   "rollcall",
 		Short: "call the roll of an OpenShift cluster",
 		Long: `Rollcall calls the roll of an OpenShift cluster: which hosts should have answered,
 which did not, at which step each one stopped, why, how we know, and what is safe
-to do about it.`,
+to do about it.
+
+Without a command it prints the roll: the hosts that have not answered, and where
+they stand. It only reads.`,
+		Example: example(a.name, "", "the roll of the cluster of the kubeconfig") +
+			example(a.name, "--from ./must-gather.local.123", "the roll of an archive, without a cluster") +
+			example(a.name, "diagnose", "the whole answer") +
+			example(a.name, "demo", "an example, without a cluster and an archive"),
+		RunE: func(cmd *cobra.Command, _ []string) (err error) {
+			r, err := a.openRun(cmd.Context(), nil)
+			if err != nil {
+				return err
+			}
+			defer func() { err = errors.Join(err, r.Close()) }()
+			d, err := a.diagnose(cmd.Context(), r)
+			if err != nil {
+				return err
+			}
+			if err := a.printRoll(formatOf(cmd), d, r, every); err != nil {
+				return err
+			}
+			return answerExit(d, false, a.output.failOn)
+		},
 	}
+	cmd.Flags().BoolVar(&every, "all", false, "list every host, also those that answered at every step and names that only a CSR claims")
+	a.addSourceFlags(cmd)
+	a.addChoiceFlags(cmd)
+	a.addOutputFlags(cmd, "text", "wide", "name", "json", "yaml")
+	a.addFailOn(cmd)
+	return cmd
+}
+
+func (a *app) printRoll(format string, d *fault.Diagnosis, r *run, every bool) error {
+	o := a.reportOptions(r)
+	o.All = every
+	switch format {
+	case "wide":
+		return report.WideRoll(a.io.Out, d, o)
+	case "name":
+		return report.HostNames(a.io.Out, d, every)
+	case "json":
+		return report.JSON(a.io.Out, d)
+	case "yaml":
+		return report.YAML(a.io.Out, d)
+	}
+	return report.Roll(a.io.Out, d, o)
+}
+
+// reportOptions says how an answer looks and how its commands are written.
+func (a *app) reportOptions(r *run) report.Options {
+	o := report.Options{
+		Style: a.style(), Command: a.name, Source: a.again(), NoHeaders: a.output.noHeaders,
+		Remedies: map[string]report.Remedy{}, Refused: map[string]report.Remedy{},
+	}
+	for _, known := range repair.Remedies() {
+		o.Remedies[known.ID] = report.Remedy{Title: known.Title}
+	}
+	for _, known := range r.catalog.Refused {
+		o.Refused[known.ID] = report.Remedy{Title: known.Title}
+	}
+	return o
+}
+
+// again is what reads the same source once more.
+func (a *app) again() string {
+	var words []string
+	add := func(flag, value string) {
+		if value != "" {
+			words = append(words, flag, quote(value))
+		}
+	}
+	for _, p := range a.source.from {
+		add("--from", p)
+	}
+	for _, c := range a.source.consoles {
+		add("--console", c)
+	}
+	add("--now", a.source.now)
+	for _, p := range a.source.catalogs {
+		add("--catalog", p)
+	}
+	if len(a.source.from) == 0 && a.kube != nil {
+		add("--kubeconfig", *a.kube.KubeConfig)
+		add("--context", *a.kube.Context)
+	}
+	return joinWords(words)
+}
+
+// narrowed reports whether the answer is about one subject.
+func narrowed(s *fault.Subject) bool { return s != nil }
+
+// answer diagnoses, prints and returns the exit code as an error. subject is empty
+// for the whole cluster.
+func (a *app) answer(ctx context.Context, r *run, format, subject string) error {
+	var about *fault.Subject
+	if subject != "" {
+		s, err := parseSubject(subject)
+		if err != nil {
+			return err
+		}
+		about = &s
+	}
+	d, err := a.diagnose(ctx, r)
+	if err != nil {
+		return err
+	}
+	if about != nil {
+		s, err := r.resolve(ctx, d, *about)
+		if err != nil {
+			return err
+		}
+		about = &s
+		d = focus(d, s)
+	}
+	if err := a.printAnswer(format, d, r, about); err != nil {
+		return err
+	}
+	return answerExit(d, narrowed(about), a.output.failOn)
+}
+
+func (a *app) printAnswer(format string, d *fault.Diagnosis, r *run, about *fault.Subject) error {
+	o := a.reportOptions(r)
+	o.Subject = about
+	switch format {
+	case "name":
+		return report.Names(a.io.Out, d)
+	case "json":
+		return report.JSON(a.io.Out, d)
+	case "yaml":
+		return report.YAML(a.io.Out, d)
+	case "wide":
+		o.Wide = true
+	}
+	return report.Text(a.io.Out, d, o)
 }

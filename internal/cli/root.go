@@ -39,7 +39,9 @@ func (a *app) rootCommand() *cobra.Command {
 			root.AddCommand(c)
 		}
 	}
-	add(groupOther, a.versionCommand())
+	add(groupLook, a.diagnoseCommand(), a.demoCommand(), a.collectCommand(), a.canICommand())
+	add(groupKnow, a.explainCommand(), a.listCommand(), a.lintCommand())
+	add(groupOther, a.labCommand(), a.versionCommand())
 	root.SetHelpCommandGroupID(groupOther)
 	root.SetCompletionCommandGroupID(groupOther)
 	setHelp(root)

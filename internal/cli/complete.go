@@ -1,0 +1,102 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/fault"
+)
+
+// completionTime bounds what pressing TAB may cost.
+const completionTime = 3 * time.Second
+
+// subjectResources are what names are completed from.
+var subjectResources = []struct {
+	prefix, namespace string
+	resource          evidence.Resource
+}{
+	{"node/", "", evidence.Nodes},
+	{"bmh/", "openshift-machine-api", evidence.BareMetalHosts},
+	{"machine/", "openshift-machine-api", evidence.Machines},
+	{"mcp/", "", evidence.MachineConfigPools},
+	{"csr/", "", evidence.CSRs},
+	{"co/", "", evidence.ClusterOperators},
+}
+
+// completeSubject completes SUBJECT: first the kind, then the names in the source.
+func (a *app) completeSubject(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	var list []cobra.Completion
+	for _, s := range subjectResources {
+		if !strings.HasPrefix(typed, s.prefix) {
+			if strings.HasPrefix(s.prefix, typed) {
+				list = append(list, s.prefix)
+			}
+			continue
+		}
+		for _, name := range a.namesOf(cmd.Context(), s.resource, s.namespace) {
+			if strings.HasPrefix(s.prefix+name, typed) {
+				list = append(list, s.prefix+name)
+			}
+		}
+		return list, cobra.ShellCompDirectiveNoFileComp
+	}
+	return list, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+}
+
+// namesOf lists the names of a resource; none where they cannot be read in time.
+func (a *app) namesOf(ctx context.Context, r evidence.Resource, namespace string) []string {
+	ctx, cancel := context.WithTimeout(ctx, completionTime)
+	defer cancel()
+	opened, err := a.openRun(ctx, nil)
+	if err != nil {
+		return nil
+	}
+	list, err := opened.reader.List(ctx, r, namespace)
+	if err = errors.Join(err, opened.Close()); err != nil {
+		return nil
+	}
+	var names []string
+	for _, o := range list {
+		names = append(names, o.Name)
+	}
+	return names
+}
+
+// completeKnown completes ids of faults, remedies, refused remedies, facts and stages.
+func (a *app) completeKnown(_ *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	c, err := a.loadCatalog()
+	if err != nil || len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	var list []cobra.Completion
+	for _, e := range entries(c) {
+		list = append(list, cobra.CompletionWithDesc(e.id, e.kind+": "+e.title))
+	}
+	return list, cobra.ShellCompDirectiveNoFileComp
+}
+
+// completeFaults completes --only and --skip.
+func (a *app) completeFaults(_ *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	c, err := a.loadCatalog()
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	var list []cobra.Completion
+	for _, f := range c.Faults {
+		list = append(list, cobra.CompletionWithDesc(f.ID, plainTitle(f)))
+	}
+	return list, cobra.ShellCompDirectiveNoFileComp
+}
+
+// plainTitle is a fault's title with its holes shown as words.
+func plainTitle(f *fault.Fault) string {
+	return fault.FillTitle(f, f.Title, strings.ToUpper(string(f.For)), func(expr string) string { return "<" + expr + ">" })
+}

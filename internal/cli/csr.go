@@ -1,0 +1,364 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/rollcall-project/rollcall/internal/csr"
+	"github.com/rollcall-project/rollcall/internal/facts"
+	"github.com/rollcall-project/rollcall/internal/facts/csrs"
+	"github.com/rollcall-project/rollcall/internal/facts/hosts"
+	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/repair"
+)
+
+// csrFlags are the flags of `csr`.
+type csrFlags struct {
+	expect  []string
+	booted  string
+	rebuild bool
+	yes     bool
+}
+
+func (a *app) csrCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "csr",
+		Short: "list, explain and approve the certificate requests of hosts that join",
+		Long: `Whoever can fetch Ignition may ask for the identity of any node, so a request's name is
+only a claim. Rollcall approves exactly the requests of hosts that are expected: by an
+object of the cluster, or because you name them with --expect. A control-plane host is
+always named by you. That the key lies on the host is never proven before the
+certificate is issued; the record says so.`,
+		Example: example(a.name, "csr list", "who asks, and what speaks against it") +
+			example(a.name, "csr explain csr-abcde", "every rule, for one request") +
+			example(a.name, "csr approve csr-abcde --expect control0=192.0.2.10 --booted-after 20m", "show what would be approved") +
+			example(a.name, "csr approve csr-abcde --expect control0=192.0.2.10 --booted-after 20m --yes", "approve it"),
+	}
+	cmd.AddCommand(a.csrListCommand(), a.csrExplainCommand(), a.csrApproveCommand())
+	return cmd
+}
+
+func (a *app) addCSRFlags(cmd *cobra.Command, f *csrFlags) {
+	grouped(cmd, groupOwn, func(s *pflag.FlagSet) {
+		s.StringArrayVar(&f.expect, "expect", nil, "`NAME=IP,...`: this host is expected to join, with these addresses; repeatable")
+		s.StringVar(&f.booted, "booted-after", "", "the host booted after this `TIME` (RFC 3339), or at most so long ago (20m); older requests are not its own")
+		s.BoolVar(&f.rebuild, "rebuild", false, "the Node of an expected host is dead and being rebuilt under its name")
+	})
+	a.addConnectFlags(cmd)
+}
+
+// judged is the live picture with everyone who is expected.
+type judged struct {
+	api     *repair.Kube
+	picture csr.Picture
+	expect  []csr.Expectation
+}
+
+func (a *app) judge(ctx context.Context, f csrFlags) (*judged, error) {
+	c, err := a.openRepair(fixFlags{})
+	if err != nil {
+		return nil, err
+	}
+	named, err := expectations(f.expect)
+	if err != nil {
+		return nil, err
+	}
+	since, boot, err := bootedAfter(f.booted, a.io.Clock())
+	if err != nil {
+		return nil, err
+	}
+	known, err := a.expected(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for i := range named {
+		named[i].Rebuild = f.rebuild
+		for _, k := range known {
+			if hosts.SameName(k.Name, named[i].Name) {
+				named[i].Role, named[i].NotBefore, named[i].Boot = k.Role, k.NotBefore, k.Boot
+			}
+		}
+	}
+	all := append(named, known...)
+	for i := range all {
+		if !since.IsZero() {
+			all[i].NotBefore, all[i].Boot = since, boot
+		}
+	}
+	picture, err := csr.Gather(ctx, repair.Listing{API: c.api}, a.io.Clock())
+	if err != nil {
+		return nil, err
+	}
+	return &judged{api: c.api, picture: picture, expect: all}, nil
+}
+
+// bootedAfter reads a time, or a duration before now.
+func bootedAfter(text string, now time.Time) (time.Time, string, error) {
+	if text == "" {
+		return time.Time{}, "", nil
+	}
+	t, err := time.Parse(time.RFC3339, text)
+	if d, e := time.ParseDuration(text); err != nil && e == nil && d > 0 {
+		t, err = now.Add(-d), nil
+	}
+	if err != nil {
+		return t, "", usagef("--booted-after %q: want a time (RFC 3339) or a duration such as 20m", text)
+	}
+	return t, "a person said that it booted after " + t.UTC().Format(time.RFC3339), nil
+}
+
+// expected are the hosts of the roll: those that objects of the cluster name, with
+// the time at which each fetched its config, where a diagnosis knows it.
+func (a *app) expected(ctx context.Context) (_ []csr.Expectation, err error) {
+	r, err := a.openRun(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	d, err := a.diagnose(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	list, err := hosts.All(ctx, facts.NewWorld(r.reader, d.Now))
+	if err != nil {
+		return nil, fmt.Errorf("call the roll: %w", err)
+	}
+	var out []csr.Expectation
+	for _, h := range list {
+		if !h.Expected || h.Spare {
+			continue
+		}
+		e := csr.Expectation{Name: h.Name, Role: h.Role, IPs: h.Addresses, DNS: h.Aliases, Source: sourceOf(h)}
+		e.NotBefore, e.Boot = bootOf(d, h.Name)
+		out = append(out, e)
+	}
+	return out, nil
+}
+
+func sourceOf(h hosts.Host) string {
+	switch {
+	case h.BMH != nil:
+		return "a BareMetalHost"
+	case h.Machine != nil:
+		return "a Machine"
+	}
+	return "the roll"
+}
+
+func bootOf(d *fault.Diagnosis, host string) (time.Time, string) {
+	for _, h := range d.Hosts {
+		for _, s := range h.Stages {
+			if h.Name == host && s.Stage == fault.IgnitionFetched && s.State == fault.StagePassed && !s.At.IsZero() {
+				return s.At, "it fetched its config at " + s.At.UTC().Format(time.RFC3339)
+			}
+		}
+	}
+	return time.Time{}, ""
+}
+
+// decide judges one request with the expectation of its host.
+func (j *judged) decide(r csrs.Request) csr.Decision {
+	i := slices.IndexFunc(j.expect, func(e csr.Expectation) bool { return e.Name == r.NodeName })
+	if i < 0 {
+		return csr.Judge(r, nil, j.picture)
+	}
+	return csr.Judge(r, &j.expect[i], j.picture)
+}
+
+func (a *app) csrListCommand() *cobra.Command {
+	var f csrFlags
+	var every bool
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "list the requests of hosts that join, and what speaks against approving each",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			j, err := a.judge(cmd.Context(), f)
+			if err != nil {
+				return err
+			}
+			return a.printRequests(j, every)
+		},
+	}
+	grouped(cmd, groupOwn, func(s *pflag.FlagSet) {
+		s.BoolVar(&every, "all", false, "also those that were answered, and other kinds")
+	})
+	a.addCSRFlags(cmd, &f)
+	return cmd
+}
+
+func (a *app) printRequests(j *judged, every bool) error {
+	t := tabwriter.NewWriter(a.io.Out, 0, 0, 3, ' ', 0)
+	fmt.Fprintln(t, "REQUEST\tAGE\tKIND\tHOST\tSTATE\tAPPROVE\tWHY")
+	shown := 0
+	for _, r := range j.picture.Requests {
+		joins := r.Kind == csrs.Client || r.Kind == csrs.Serving
+		if !every && (r.State != csrs.Pending || !joins) {
+			continue
+		}
+		shown++
+		d := j.decide(r)
+		word := "no"
+		if d.Approve {
+			word = "yes"
+		}
+		age := j.picture.Now.Sub(r.Created).Round(time.Second)
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.Name, age, r.Kind, dash(r.NodeName), r.State, word, d.Why)
+	}
+	if shown == 0 {
+		_, err := fmt.Fprintln(a.io.Out, "No request is pending.")
+		return err
+	}
+	return t.Flush()
+}
+
+func dash(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return s
+}
+
+func (a *app) csrExplainCommand() *cobra.Command {
+	var f csrFlags
+	cmd := &cobra.Command{
+		Use:   "explain NAME",
+		Short: "every rule for one request, and how it came out",
+		Args:  exactlyOne("NAME"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			j, err := a.judge(cmd.Context(), f)
+			if err != nil {
+				return err
+			}
+			r, err := j.request(args[0])
+			if err != nil {
+				return err
+			}
+			a.printDecision(r, j.decide(r))
+			return nil
+		},
+	}
+	a.addCSRFlags(cmd, &f)
+	return cmd
+}
+
+func (j *judged) request(name string) (csrs.Request, error) {
+	r, ok := csrs.Find(j.picture.Requests, name)
+	if !ok {
+		return r, fmt.Errorf("there is no request %s; answered ones are deleted after an hour", name)
+	}
+	return r, nil
+}
+
+func (a *app) printDecision(r csrs.Request, d csr.Decision) {
+	w := a.io.Out
+	fmt.Fprintf(w, "%s: %s request for %s, made %s by %s\n", r.Name, r.Kind, dash(r.NodeName), r.Created.UTC().Format(time.RFC3339), r.Requester)
+	fmt.Fprintf(w, "  UID %s, key sha256:%.16s\n", r.UID, r.KeyDigest)
+	for _, c := range d.Checks {
+		mark := "yes"
+		if c.Result != csrs.Passed {
+			mark = "NO "
+		}
+		fmt.Fprintf(w, "  %s  %s: %s\n", mark, c.Rule, c.Detail)
+	}
+	if d.Approve {
+		fmt.Fprintf(w, "It would be approved: %s\n%s\n", d.Why, d.NotProven)
+		return
+	}
+	fmt.Fprintf(w, "It would not be approved: %s\n", d.Why)
+}
+
+func (a *app) csrApproveCommand() *cobra.Command {
+	var f csrFlags
+	cmd := &cobra.Command{
+		Use:   "approve NAME...",
+		Short: "approve exactly these requests, if every rule holds",
+		Long: `Approve reads each request and everything around it again immediately before it approves,
+and approves nothing but the request that it showed (its UID and content). Without --yes
+it only shows what would be approved, and has the server check it.`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usagef("name the requests; `%s csr list` lists them", a.name)
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { return a.approve(cmd.Context(), f, args) },
+	}
+	grouped(cmd, groupOwn, func(s *pflag.FlagSet) {
+		s.BoolVar(&f.yes, "yes", false, "approve; without it nothing is changed")
+	})
+	a.addCSRFlags(cmd, &f)
+	return cmd
+}
+
+func (a *app) approve(ctx context.Context, f csrFlags, names []string) error {
+	j, err := a.judge(ctx, f)
+	if err != nil {
+		return err
+	}
+	who := j.whoAmI(ctx)
+	var wrong []error
+	for _, name := range names {
+		r, err := j.request(name)
+		if err == nil {
+			a.printDecision(r, j.decide(r))
+			err = a.approveOne(ctx, j, r, who, !f.yes)
+		}
+		wrong = append(wrong, err)
+	}
+	if err := errors.Join(wrong...); err != nil {
+		return err
+	}
+	if !f.yes {
+		_, err = fmt.Fprintln(a.io.Out, "Nothing was changed; with --yes it is approved.")
+	}
+	return err
+}
+
+func (a *app) approveOne(ctx context.Context, j *judged, r csrs.Request, who string, dryRun bool) error {
+	api := repair.Listing{API: j.api}
+	content, err := api.GetRequest(ctx, r.Name)
+	if err != nil {
+		return fmt.Errorf("read request %s: %w", r.Name, err)
+	}
+	spec, err := csr.SpecDigest(content)
+	if err != nil {
+		return err
+	}
+	var e *csr.Expectation
+	if i := slices.IndexFunc(j.expect, func(e csr.Expectation) bool { return e.Name == r.NodeName }); i >= 0 {
+		e = &j.expect[i]
+	}
+	if _, err := csr.Approve(ctx, api, r.Name, r.UID, spec, e, who, a.io.Clock, dryRun); err != nil {
+		return err
+	}
+	if !dryRun {
+		fmt.Fprintf(a.io.Out, "%s is approved.\n", r.Name)
+	}
+	return nil
+}
+
+// whoAmI asks the API server under which name it knows us
+// (kubernetes/kubernetes:pkg/registry/authentication/selfsubjectreview). The
+// name goes into the record of the approval; an approval does not depend on it.
+func (j *judged) whoAmI(ctx context.Context) string {
+	review, err := j.api.Create(ctx, repair.Ref{Group: "authentication.k8s.io", Version: "v1", Resource: "selfsubjectreviews"},
+		repair.Object{"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"}, false)
+	if err != nil {
+		return "a user whose name the API server does not tell"
+	}
+	status, _ := review["status"].(map[string]any)
+	info, _ := status["userInfo"].(map[string]any)
+	if name, _ := info["username"].(string); strings.TrimSpace(name) != "" {
+		return name
+	}
+	return "a user without a name"
+}

@@ -1,0 +1,107 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/rollcall-project/rollcall/internal/demo"
+	"github.com/rollcall-project/rollcall/internal/evidence/archive"
+	"github.com/rollcall-project/rollcall/internal/report"
+)
+
+func (a *app) demoCommand() *cobra.Command {
+	var list bool
+	var save string
+	cmd := &cobra.Command{
+		Use:   "demo [NAME]",
+		Short: "the whole answer on an embedded example, without a cluster",
+		Long: `Demo answers an archive that is part of this program: what the real servers left
+behind in the lab. It is what "diagnose --from" says of the same bytes, with the
+same exit code.`,
+		Example: example(a.name, "demo", "the first example") + example(a.name, "demo --list", "what there is") +
+			example(a.name, "demo --save mg.tar.gz", "write the archive to a file to look inside"),
+		Args: atMostOne("NAME"),
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+			set, err := a.demos()
+			if err != nil {
+				return nil, cobra.ShellCompDirectiveError
+			}
+			return set.Names(), cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			set, err := a.demos()
+			if err != nil {
+				return err
+			}
+			if list {
+				return a.listDemos(formatOf(cmd), set)
+			}
+			d, err := set.Find(first(args))
+			if err != nil {
+				return usagef("%w", err)
+			}
+			raw, err := set.Archive(d)
+			if err != nil {
+				return err
+			}
+			if save != "" {
+				return a.saveDemo(save, raw)
+			}
+			return a.runDemo(cmd.Context(), formatOf(cmd), d, raw)
+		},
+	}
+	cmd.Flags().BoolVar(&list, "list", false, "list the examples")
+	cmd.Flags().StringVar(&save, "save", "", "write the archive to this `FILE` and answer nothing")
+	a.addChoiceFlags(cmd)
+	a.addCatalogFlag(cmd)
+	a.addAnswerFlags(cmd)
+	return cmd
+}
+
+func (a *app) listDemos(format string, set *demo.Set) error {
+	if format == "json" || format == "yaml" {
+		return a.printData(format, set.Demos)
+	}
+	var rows []report.Row
+	for _, d := range set.Demos {
+		rows = append(rows, report.Row{ID: d.Name, Title: d.About})
+	}
+	if format == "name" {
+		return report.IDs(a.io.Out, rows)
+	}
+	return report.List(a.io.Out, rows, report.Options{Style: a.style(), Command: a.name})
+}
+
+func (a *app) saveDemo(path string, raw []byte) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, os.ErrExist) {
+		return fmt.Errorf("--save %s: something is there already; name another file", path)
+	}
+	if err != nil {
+		return fmt.Errorf("save the example: %w", err)
+	}
+	_, err = f.Write(raw)
+	if err := errors.Join(err, f.Close()); err != nil {
+		return fmt.Errorf("save the example: %w", err)
+	}
+	return nil
+}
+
+// runDemo answers the archive as `diagnose --from` does.
+func (a *app) runDemo(ctx context.Context, format string, d demo.Demo, raw []byte) (err error) {
+	source, err := archive.Bytes(ctx, raw, d.Name)
+	if err != nil {
+		return err
+	}
+	r, err := a.openRunOver(ctx, nil, source)
+	if err != nil {
+		return errors.Join(err, source.Close())
+	}
+	r.closers = append(r.closers, source.Close)
+	defer func() { err = errors.Join(err, r.Close()) }()
+	return a.answer(ctx, r, format, "")
+}

@@ -1,0 +1,70 @@
+package cli
+
+import (
+	"errors"
+
+	"github.com/spf13/cobra"
+)
+
+func (a *app) diagnoseCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "diagnose [SUBJECT]",
+		Short: "say what is wrong, why, how that is known and what to do",
+		Long: `Diagnose gives the whole answer: the causes with their proof, what each leads to,
+what was ruled out, what could not be checked, and the next command with its risk.
+
+SUBJECT narrows the answer and is written as oc writes it:
+  ` + subjectForms + `
+
+It only reads. Exit codes: 0 nothing wrong, 1 the tool could not do its work,
+2 a fault at or above --fail-on, 3 undecided.`,
+		Example: example(a.name, "diagnose", "the cluster of the kubeconfig") +
+			example(a.name, "diagnose node/control2", "what concerns one host") +
+			example(a.name, "diagnose --from ./must-gather.local.123", "an archive") +
+			example(a.name, "diagnose --from mg.tar.gz --console control2=screen.txt", "with what a person saw on a screen") +
+			example(a.name, "diagnose -o json", "for programs; docs/schema has the schema"),
+		Args:              atMostOne("SUBJECT"),
+		ValidArgsFunction: a.completeSubject,
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			subject := first(args)
+			if subject != "" {
+				if _, err := parseSubject(subject); err != nil { // before anything is read
+					return err
+				}
+			}
+			r, err := a.openRun(cmd.Context(), nil)
+			if err != nil {
+				return err
+			}
+			defer func() { err = errors.Join(err, r.Close()) }()
+			return a.answer(cmd.Context(), r, formatOf(cmd), subject)
+		},
+	}
+	a.addSourceFlags(cmd)
+	a.addChoiceFlags(cmd)
+	a.addAnswerFlags(cmd)
+	return cmd
+}
+
+// addAnswerFlags adds the formats of a whole answer and --fail-on.
+func (a *app) addAnswerFlags(cmd *cobra.Command) {
+	a.addOutputFlags(cmd, "text", "wide", "name", "json", "yaml")
+	a.addFailOn(cmd)
+}
+
+// atMostOne refuses a second argument and names it.
+func atMostOne(what string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) > 1 {
+			return usagef("%q: only one %s can be given", args[1], what)
+		}
+		return nil
+	}
+}
+
+func first(args []string) string {
+	if len(args) == 0 {
+		return ""
+	}
+	return args[0]
+}

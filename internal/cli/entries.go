@@ -1,0 +1,94 @@
+package cli
+
+import (
+	"cmp"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/rollcall-project/rollcall/internal/facts"
+	"github.com/rollcall-project/rollcall/internal/facts/all"
+	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/repair"
+	"github.com/rollcall-project/rollcall/internal/report"
+)
+
+// entry is one thing that `explain` has a page about.
+type entry struct {
+	kind, id, title string
+	text            string // what free text is searched in, beside the title
+	page            any    // *fault.Fault, *fault.RefusedRemedy, repair.Remedy, facts.Fact or fault.Stage
+}
+
+// entries lists everything that can be explained: faults first.
+func entries(c *fault.Catalog) []entry {
+	var list []entry
+	for _, f := range c.Faults {
+		list = append(list, entry{"fault", f.ID, plainTitle(f), f.Means, f})
+	}
+	for _, r := range repair.Remedies() {
+		list = append(list, entry{"remedy", r.ID, r.Title, "", r})
+	}
+	for _, r := range c.Refused {
+		list = append(list, entry{"refused", r.ID, r.Title, strings.Join(r.Advice, "\n"), r})
+	}
+	for _, f := range sortedFacts() {
+		list = append(list, entry{"fact", f.Name, f.Doc, "", f})
+	}
+	for _, s := range fault.Stages() {
+		list = append(list, entry{"stage", string(s), report.StageMeans(s), "", s})
+	}
+	return list
+}
+
+func sortedFacts() []facts.Fact {
+	list := slices.Clone(all.All())
+	slices.SortFunc(list, func(a, b facts.Fact) int { return cmp.Compare(a.Name, b.Name) })
+	return list
+}
+
+// factPage describes a fact for people and programs.
+func factPage(f facts.Fact, c *fault.Catalog) report.Fact {
+	p := report.Fact{Name: f.Name, For: f.For, Doc: f.Doc, Fields: fieldsOf(f.Type), Needs: []string{}, UsedBy: []string{}}
+	for _, n := range f.Needs {
+		p.Needs = append(p.Needs, n.String())
+	}
+	for _, known := range c.Faults {
+		for _, given := range known.Given {
+			if given.Fact == f.Name && !slices.Contains(p.UsedBy, known.ID) {
+				p.UsedBy = append(p.UsedBy, known.ID)
+			}
+		}
+	}
+	return p
+}
+
+// fieldsOf lists the fields of a fact's struct as expressions spell them.
+func fieldsOf(t reflect.Type) []report.Field {
+	fields := []report.Field{}
+	for i := range t.NumField() {
+		f := t.Field(i)
+		if name := f.Tag.Get("cel"); name != "" {
+			fields = append(fields, report.Field{Name: name, Type: celType(f.Type)})
+		}
+	}
+	return fields
+}
+
+// celType names a Go type as expressions see it.
+func celType(t reflect.Type) string {
+	switch {
+	case t.String() == "time.Time":
+		return "timestamp"
+	case t.String() == "time.Duration":
+		return "duration"
+	case t.Kind() == reflect.Slice:
+		return "list of " + celType(t.Elem())
+	case t.Kind() == reflect.Map:
+		return fmt.Sprintf("map of %s to %s", celType(t.Key()), celType(t.Elem()))
+	case t.Kind() >= reflect.Int && t.Kind() <= reflect.Int64:
+		return "int"
+	}
+	return t.Kind().String()
+}

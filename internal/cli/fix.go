@@ -1,0 +1,367 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/rollcall-project/rollcall/internal/csr"
+	"github.com/rollcall-project/rollcall/internal/diagnose"
+	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/facts"
+	"github.com/rollcall-project/rollcall/internal/facts/all"
+	"github.com/rollcall-project/rollcall/internal/facts/relation"
+	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/repair"
+)
+
+// fixFlags are the flags of `fix`.
+type fixFlags struct {
+	stateDir string
+	root     string
+	to       string
+	expect   []string
+	held     []string
+	heldFrom string
+	align    bool
+}
+
+func (a *app) fixCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "fix",
+		Short: "plan a repair, apply it as planned, go on with it, take it back",
+		Long: `Fix repairs what diagnose found. A plan is a file: read it, have it read, then apply
+it as it was saved. Every step looks again before it acts, writes down what it is
+about to do and what was there before, and waits until its effect is seen.
+
+Only apply, resume and undo write to the cluster.`,
+		Example: example(a.name, "fix plan --expect control0=192.0.2.10", "make the plan; it is saved as a file") +
+			example(a.name, "fix apply bootstrap-mc-mismatch-20260501-031500.yaml", "apply it") +
+			example(a.name, "fix resume ID", "go on after a stop or a crash") +
+			example(a.name, "fix undo ID", "take back what can be taken back"),
+	}
+	cmd.AddCommand(a.fixPlanCommand(), a.fixApplyCommand(), a.fixAgainCommand("resume", "go on with a plan that stopped"),
+		a.fixAgainCommand("undo", "take back what a plan did, as far as nothing depends on it"), a.fixHistoryCommand())
+	return cmd
+}
+
+func (a *app) addFixFlags(cmd *cobra.Command, f *fixFlags) {
+	grouped(cmd, groupOwn, func(s *pflag.FlagSet) {
+		s.StringVar(&f.stateDir, "state-dir", "", "keep journals and what was there before in this `DIR`; default $XDG_STATE_HOME/rollcall")
+	})
+	a.addConnectFlags(cmd)
+}
+
+func (a *app) fixPlanCommand() *cobra.Command {
+	var f fixFlags
+	cmd := &cobra.Command{
+		Use:   "plan",
+		Short: "make a plan for a cause that diagnose names, and save it",
+		Long: `Plan diagnoses the live cluster, turns the remedies of one cause into ordered steps and
+saves them. It changes nothing in the cluster.
+
+A host's certificate requests are only in the plan when you name the host with
+--expect: the name in a request is chosen by whoever asks. A rendered config that
+only hosts hold is fetched from a host (through its machine-config-daemon), or from
+the file or must-gather that you name; it holds the pull secret and is kept with
+mode 0600 beside the journals, never in the plan.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.fixPlan(cmd.Context(), f, formatOf(cmd)) },
+	}
+	grouped(cmd, groupOwn, func(s *pflag.FlagSet) {
+		s.StringVar(&f.root, "root", "", "the cause to repair, as `FAULT` or FAULT@SUBJECT; needed when there are several")
+		s.StringVar(&f.to, "to", "", "save the plan as this `FILE`; default ID.yaml in this directory")
+		s.StringArrayVar(&f.expect, "expect", nil, "`NAME=IP,...`: this host is expected to join, with these addresses; repeatable")
+		s.StringArrayVar(&f.held, "held", nil, "`HOST=FILE`: a copy of the host's "+repair.HeldPath+"; repeatable")
+		s.StringVar(&f.heldFrom, "held-from", "", "take such copies from this unpacked must-gather `DIR`")
+		s.BoolVar(&f.align, "align", false, "prefer to name the new render on the nodes, where it applies the same as what they hold")
+		s.StringArrayVar(&a.source.consoles, "console", nil, "`HOST=FILE`: text from the screen of a host; repeatable")
+		s.BoolVar(&a.source.probe, "probe", false, "also ask the machine config servers on port 22623, without credentials")
+	})
+	a.addFixFlags(cmd, &f)
+	a.addOutputFlags(cmd, "text", "yaml")
+	return cmd
+}
+
+// repairer is what plan and apply share: one cluster, written to and read anew.
+type repairer struct {
+	api    *repair.Kube
+	held   repair.HeldConfigs
+	store  *repair.Store
+	state  string
+	ca     string
+	server string
+}
+
+func (a *app) openRepair(f fixFlags) (*repairer, error) {
+	config, err := a.kube.ToRESTConfig()
+	if err != nil {
+		return nil, fmt.Errorf("find the cluster: %w", err)
+	}
+	client, err := dynamic.NewForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("make client: %w", err)
+	}
+	typed, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("make client: %w", err)
+	}
+	ca, err := repair.CADigest(config)
+	if err != nil {
+		return nil, err
+	}
+	state, err := repair.StateDir(f.stateDir, a.io.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	held, err := heldSources(f)
+	if err != nil {
+		return nil, err
+	}
+	return &repairer{api: repair.NewKube(client), held: append(held, repair.HeldLive{Config: config, Client: typed}),
+		store: repair.NewStore(state), state: state, ca: ca, server: config.Host}, nil
+}
+
+// heldSources are the user's files first, then their must-gather.
+func heldSources(f fixFlags) (repair.HeldAny, error) {
+	files := repair.HeldFiles{}
+	for _, h := range f.held {
+		host, path, ok := strings.Cut(h, "=")
+		if !ok || host == "" || path == "" {
+			return nil, usagef("--held %q: want HOST=FILE", h)
+		}
+		files[host] = path
+	}
+	list := repair.HeldAny{files}
+	if f.heldFrom != "" {
+		info, err := os.Stat(f.heldFrom)
+		if err != nil {
+			return nil, fmt.Errorf("--held-from: %w", err)
+		}
+		if !info.IsDir() {
+			return nil, usagef("--held-from %s: want the directory of an unpacked must-gather", f.heldFrom)
+		}
+		list = append(list, repair.HeldMustGather{Root: os.DirFS(f.heldFrom)})
+	}
+	return list, nil
+}
+
+func (a *app) fixPlan(ctx context.Context, f fixFlags, format string) error {
+	c, err := a.openRepair(f)
+	if err != nil {
+		return err
+	}
+	expect, err := expectations(f.expect)
+	if err != nil {
+		return err
+	}
+	r, err := a.openRun(ctx, nil)
+	if err != nil {
+		return err
+	}
+	d, err := a.diagnose(ctx, r)
+	if err := errors.Join(err, r.Close()); err != nil {
+		return err
+	}
+	root, err := chooseRoot(d, f.root)
+	if err != nil {
+		return err
+	}
+	planner := &repair.Planner{API: c.api, Store: c.store, Held: c.held, Clock: wall{repair.SystemClock{}, a.io.Clock}}
+	p, err := planner.Plan(ctx, repair.Ask{Diagnosis: d, Catalog: r.catalog, Root: root.Key, Expect: expect, Align: f.align,
+		Cluster: repair.ClusterID{ID: d.Cluster.ID, Server: c.server, CA: c.ca}, Context: a.contextName(c.server)})
+	if err != nil {
+		return err
+	}
+	return a.savePlan(p, f, format)
+}
+
+func (a *app) savePlan(p *repair.Plan, f fixFlags, format string) error {
+	path := f.to
+	if path == "" {
+		path = p.ID + ".yaml"
+	}
+	if err := p.Save(path); err != nil {
+		return err
+	}
+	if format == "yaml" {
+		raw, err := p.Encode()
+		if err != nil {
+			return err
+		}
+		_, err = a.io.Out.Write(raw)
+		return err
+	}
+	return a.printPlan(p, path)
+}
+
+func expectations(texts []string) ([]csr.Expectation, error) {
+	var list []csr.Expectation
+	for _, t := range texts {
+		e, err := csr.ParseExpect(t)
+		if err != nil {
+			return nil, &usageError{err}
+		}
+		list = append(list, e)
+	}
+	return list, nil
+}
+
+// chooseRoot picks the root that is to be repaired; it never guesses among several.
+func chooseRoot(d *fault.Diagnosis, want string) (fault.Root, error) {
+	var names []string
+	var found []fault.Root
+	for _, r := range d.Roots {
+		name := r.Fault + "@" + r.Subject.String()
+		names = append(names, name)
+		if want == "" || want == r.Fault || want == name {
+			found = append(found, r)
+		}
+	}
+	switch {
+	case len(d.Roots) == 0:
+		return fault.Root{}, fmt.Errorf("nothing to repair: the diagnosis names no cause (%s: %s)", d.Verdict.Class, d.Verdict.Reason)
+	case len(found) == 1:
+		return found[0], nil
+	case len(found) == 0:
+		return fault.Root{}, usagef("--root %s: the causes are %s", want, strings.Join(names, ", "))
+	}
+	return fault.Root{}, usagef("there are several causes; choose one with --root: %s", strings.Join(names, ", "))
+}
+
+// wall is the system's clock with the command line's idea of now.
+type wall struct {
+	repair.SystemClock
+	now func() time.Time
+}
+
+func (w wall) Now() time.Time { return w.now() }
+
+// fresh evaluates a fault on a cluster that is read anew each time.
+type fresh struct{ app *app }
+
+// Evaluate implements repair.Evaluator.
+func (f fresh) Evaluate(ctx context.Context, k fault.Key) (_ fault.Finding, err error) {
+	r, err := f.app.openRun(ctx, nil)
+	if err != nil {
+		return fault.Finding{}, err
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	known, ok := r.catalog.Fault(k.Fault)
+	if !ok {
+		return fault.Finding{}, fmt.Errorf("there is no fault %q in this version's catalogue", k.Fault)
+	}
+	engine, err := diagnose.New(r.catalog, all.All(), relation.Relater{}, f.app.log)
+	if err != nil {
+		return fault.Finding{}, err
+	}
+	w := facts.NewWorld(r.reader, r.now)
+	if w.Version, err = version(ctx, w); err != nil {
+		return fault.Finding{}, err
+	}
+	return engine.Evaluate(ctx, w, known, k.Subject)
+}
+
+// version is the version that the cluster is at or on its way to, "" where it
+// cannot be read: faults of all versions are evaluated then.
+func version(ctx context.Context, w *facts.World) (string, error) {
+	cv, _, err := w.Get(ctx, evidence.ClusterVersions, "", "version")
+	if _, missing := evidence.AsUnavailable(err); missing {
+		return "", nil
+	}
+	return evidence.String(cv.Content, "status", "desired", "version"), err
+}
+
+func (a *app) executor(c *repairer) *repair.Executor {
+	return &repair.Executor{
+		API: c.api, Eval: fresh{a}, Clock: wall{repair.SystemClock{}, a.io.Clock}, StateDir: c.state, Store: c.store, CA: c.ca,
+		Mirror: repair.ConfigMapMirror{API: c.api}, Say: a.sayStep(), Poll: 2 * time.Second,
+	}
+}
+
+func (a *app) fixApplyCommand() *cobra.Command {
+	var f fixFlags
+	cmd := &cobra.Command{
+		Use:   "apply PLAN",
+		Short: "apply a saved plan, step by step",
+		Long: `Apply does what the plan's file says, as it was saved. Before each step it checks that it
+is the same cluster, that nothing that the plan was made from has changed, that the
+fault is still there and that etcd is well; otherwise it stops and says why.
+
+Exit codes: 0 repaired, 1 the tool could not do its work, 4 failed and rolled back,
+5 a person is needed.`,
+		Args: exactlyOne("PLAN"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			p, err := repair.Load(args[0])
+			if err != nil {
+				return err
+			}
+			c, err := a.openRepair(f)
+			if err != nil {
+				return err
+			}
+			return a.ended(p.ID, a.executor(c).Apply(cmd.Context(), p), "repaired")
+		},
+	}
+	a.addFixFlags(cmd, &f)
+	return cmd
+}
+
+func (a *app) fixAgainCommand(verb, short string) *cobra.Command {
+	var f fixFlags
+	cmd := &cobra.Command{
+		Use:   verb + " ID",
+		Short: short,
+		Args:  exactlyOne("ID"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			id, err := planName(args[0])
+			if err != nil {
+				return err
+			}
+			c, err := a.openRepair(f)
+			if err != nil {
+				return err
+			}
+			if verb == "undo" {
+				return a.ended(id, a.executor(c).Undo(cmd.Context(), id), "taken back")
+			}
+			return a.ended(id, a.executor(c).Resume(cmd.Context(), id), "repaired")
+		},
+	}
+	a.addFixFlags(cmd, &f)
+	return cmd
+}
+
+// planName accepts a plan's id, or its file.
+func planName(arg string) (string, error) {
+	if filepath.Ext(arg) != ".yaml" {
+		return arg, nil
+	}
+	p, err := repair.Load(arg)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("%s: there is no such file; name the plan's id", arg)
+	}
+	if err != nil {
+		return "", err
+	}
+	return p.ID, nil
+}
+
+func exactlyOne(what string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) != 1 {
+			return usagef("want one %s, got %d", what, len(args))
+		}
+		return nil
+	}
+}

@@ -1,0 +1,243 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/rollcall-project/rollcall/catalog"
+	"github.com/rollcall-project/rollcall/internal/diagnose"
+	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/evidence/archive"
+	"github.com/rollcall-project/rollcall/internal/evidence/console"
+	"github.com/rollcall-project/rollcall/internal/evidence/live"
+	"github.com/rollcall-project/rollcall/internal/evidence/scan"
+	"github.com/rollcall-project/rollcall/internal/facts"
+	"github.com/rollcall-project/rollcall/internal/facts/all"
+	"github.com/rollcall-project/rollcall/internal/facts/cluster"
+	"github.com/rollcall-project/rollcall/internal/facts/relation"
+	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/repair"
+	"github.com/rollcall-project/rollcall/internal/roll"
+)
+
+// run is one reading of one source.
+type run struct {
+	reader  *evidence.Reader
+	catalog *fault.Catalog
+	now     time.Time // zero: the source carries none
+	source  evidence.Description
+	closers []func() error
+}
+
+// Close releases what the run holds open.
+func (r *run) Close() error {
+	var wrong []error
+	for _, c := range slices.Backward(r.closers) {
+		wrong = append(wrong, c())
+	}
+	return errors.Join(wrong...)
+}
+
+// recording makes a recorder for a run at a time; nil records nothing.
+type recording func(now time.Time, d evidence.Description) (evidence.Recorder, error)
+
+// openRun opens what the flags name: archives where there are any, else the
+// cluster of the kubeconfig; consoles beside either. The caller closes the run.
+func (a *app) openRun(ctx context.Context, record recording) (*run, error) {
+	return a.openRunOver(ctx, record, nil)
+}
+
+// openRunOver is openRun over a source that is already open; nil opens one.
+func (a *app) openRunOver(ctx context.Context, record recording, first evidence.Source) (_ *run, err error) {
+	r := &run{}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, r.Close())
+		}
+	}()
+	if r.now, err = a.source.parseNow(); err != nil {
+		return nil, err
+	}
+	if r.catalog, err = a.loadCatalog(); err != nil {
+		return nil, err
+	}
+	if err := a.checkChoice(r.catalog); err != nil {
+		return nil, err
+	}
+	set, err := scan.Compile(all.Signatures())
+	if err != nil {
+		return nil, fmt.Errorf("compile signatures: %w", err)
+	}
+	clean, err := evidence.NewSanitizer()
+	if err != nil {
+		return nil, fmt.Errorf("make sanitizer: %w", err)
+	}
+	var sources []evidence.Source
+	if first != nil {
+		if sources, err = a.addConsoles([]evidence.Source{first}); err != nil {
+			return nil, err
+		}
+	} else if sources, err = a.openSources(ctx, r); err != nil {
+		return nil, err
+	}
+	if r.source, err = evidence.NewReader(set, clean, nil, evidence.Limits{}, sources...).Describe(ctx); err != nil {
+		return nil, err
+	}
+	if r.now.IsZero() {
+		r.now = r.source.Now
+	}
+	var recorder evidence.Recorder
+	if record != nil {
+		if recorder, err = record(r.now, r.source); err != nil {
+			return nil, err
+		}
+	}
+	r.reader = evidence.NewReader(set, clean, recorder, evidence.Limits{}, sources...)
+	return r, nil
+}
+
+func (a *app) openSources(ctx context.Context, r *run) ([]evidence.Source, error) {
+	var list []evidence.Source
+	for _, path := range a.source.from {
+		s, err := archive.Open(ctx, path)
+		if err != nil {
+			return nil, explainArchive(path, err)
+		}
+		r.closers = append(r.closers, s.Close)
+		list = append(list, s)
+	}
+	if len(list) == 0 {
+		s, err := a.openLive()
+		if err != nil {
+			return nil, err
+		}
+		r.closers = append(r.closers, func() error { s.Close(); return nil })
+		list = append(list, s)
+	}
+	return a.addConsoles(list)
+}
+
+// addConsoles adds what --console names behind the other sources.
+func (a *app) addConsoles(list []evidence.Source) ([]evidence.Source, error) {
+	if len(a.source.consoles) == 0 {
+		return list, nil
+	}
+	var specs []console.Spec
+	for _, value := range a.source.consoles {
+		spec, err := console.Parse(value)
+		if err != nil {
+			return nil, &usageError{err}
+		}
+		specs = append(specs, spec)
+	}
+	s, err := console.Open(specs...)
+	if err != nil {
+		return nil, err
+	}
+	return append(list, s), nil
+}
+
+// explainArchive says what is wrong with a path and the way out.
+func explainArchive(path string, err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("--from %s: there is no such file or directory; name the directory or the .tar.gz that oc adm must-gather wrote", path)
+	}
+	if errors.Is(err, fs.ErrPermission) {
+		return fmt.Errorf("--from %s: it may not be read by this user; chmod or copy it", path)
+	}
+	return fmt.Errorf("--from %s: %w", path, err)
+}
+
+// openLive returns the cluster that kubeconfig and flags name. It sends nothing yet.
+func (a *app) openLive() (*live.Source, error) {
+	config, err := a.kube.ToRESTConfig()
+	if clientcmd.IsEmptyConfig(err) || err != nil && strings.Contains(err.Error(), "no configuration has been provided") {
+		return nil, fmt.Errorf("no cluster is named: there is no kubeconfig ($KUBECONFIG, ~/.kube/config). "+
+			"Name one with --kubeconfig FILE, read an archive with --from PATH, or look at an example: %s demo", a.name)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the kubeconfig: %w; name another with --kubeconfig FILE or --context NAME", err)
+	}
+	s, err := live.New(config, live.Options{
+		Name: a.contextName(config.Host), SecretNamespaces: a.source.readSecrets,
+		Journals: a.source.journals, Probes: a.source.probe, Now: a.io.Clock,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("connect to %s: %w", config.Host, err)
+	}
+	return s, nil
+}
+
+// contextName is what the user calls the cluster.
+func (a *app) contextName(host string) string {
+	if a.kube.Context != nil && *a.kube.Context != "" {
+		return *a.kube.Context
+	}
+	if raw, err := a.kube.ToRawKubeConfigLoader().RawConfig(); err == nil && raw.CurrentContext != "" {
+		return raw.CurrentContext
+	}
+	return host
+}
+
+// loadCatalog loads the built-in faults and the directories of --catalog, which are
+// checked as `lint` does.
+func (a *app) loadCatalog() (*fault.Catalog, error) {
+	roots := []fs.FS{catalog.FS}
+	for _, dir := range a.source.catalogs {
+		info, err := os.Stat(dir)
+		if err != nil || !info.IsDir() {
+			return nil, fmt.Errorf("--catalog %s: it is no directory that can be read", dir)
+		}
+		roots = append(roots, os.DirFS(dir))
+	}
+	c, err := fault.Load(roots...)
+	if err != nil || len(roots) == 1 {
+		return c, err
+	}
+	return c, a.checkCatalog(c)
+}
+
+// checkCatalog type-checks expressions and remedies.
+func (a *app) checkCatalog(c *fault.Catalog) error {
+	compiler, err := fault.NewCompiler(facts.Types(all.All()))
+	if err != nil {
+		return fmt.Errorf("make the compiler of expressions: %w", err)
+	}
+	return errors.Join(append(compiler.Check(c), c.CheckRemedies(repair.RemedyIDs()))...)
+}
+
+// checkChoice refuses ids of --only and --skip that do not exist: a typing error
+// would silently leave out, or evaluate, the wrong faults.
+func (a *app) checkChoice(c *fault.Catalog) error {
+	for _, id := range slices.Concat(a.source.only, a.source.skip) {
+		if _, ok := c.Fault(id); !ok {
+			return usagef("there is no fault %q%s; `%s list faults` names them", id, didYouMean(id, faultIDs(c)), a.name)
+		}
+	}
+	return nil
+}
+
+func faultIDs(c *fault.Catalog) []string {
+	ids := make([]string, 0, len(c.Faults))
+	for _, f := range c.Faults {
+		ids = append(ids, f.ID)
+	}
+	return ids
+}
+
+// diagnose makes the whole diagnosis of a run.
+func (a *app) diagnose(ctx context.Context, r *run) (*fault.Diagnosis, error) {
+	a.progress("reading %s %s ...", r.source.Kind, r.source.Name)
+	return diagnose.Run(ctx, diagnose.Options{
+		Catalog: r.catalog, Facts: all.All(), Relater: relation.Relater{}, Cluster: cluster.Describer{}, Roll: roll.Caller{},
+		Reader: r.reader, Now: r.now, Clock: a.io.Clock, Only: a.source.only, Skip: a.source.skip, Log: a.log,
+	})
+}

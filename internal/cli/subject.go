@@ -1,0 +1,132 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/rollcall-project/rollcall/internal/diagnose"
+	"github.com/rollcall-project/rollcall/internal/facts"
+	"github.com/rollcall-project/rollcall/internal/facts/hosts"
+	"github.com/rollcall-project/rollcall/internal/fault"
+)
+
+// subjectKinds are the words before the slash, as oc writes them, without an API group.
+var subjectKinds = map[string]fault.Kind{
+	"host": fault.Host, "hosts": fault.Host, "node": fault.Host, "nodes": fault.Host, "no": fault.Host,
+	"bmh": fault.Host, "baremetalhost": fault.Host, "baremetalhosts": fault.Host, "machine": fault.Host, "machines": fault.Host,
+	"csr": fault.CSR, "certificatesigningrequest": fault.CSR, "certificatesigningrequests": fault.CSR,
+	"mcp": fault.Pool, "pool": fault.Pool, "machineconfigpool": fault.Pool, "machineconfigpools": fault.Pool,
+	"co": fault.Operator, "clusteroperator": fault.Operator, "clusteroperators": fault.Operator, "operator": fault.Operator,
+}
+
+const subjectForms = "node/NAME, host/NAME, bmh/NAME, machine/NAME, csr/NAME, mcp/NAME, co/NAME"
+
+// parseSubject reads "node/control0", also "machine.machine.openshift.io/x".
+func parseSubject(arg string) (fault.Subject, error) {
+	kind, name, ok := strings.Cut(arg, "/")
+	kind, _, _ = strings.Cut(strings.ToLower(kind), ".")
+	k, known := subjectKinds[kind]
+	switch {
+	case ok && known && name != "":
+		return fault.Subject{Kind: k, Name: name}, nil
+	case !ok:
+		return fault.Subject{}, usagef("%q is no subject: write it as oc does, one of %s", arg, subjectForms)
+	case name == "":
+		return fault.Subject{}, usagef("%q names no object: write it as oc does, one of %s", arg, subjectForms)
+	}
+	return fault.Subject{}, usagef("%q: nothing can be said about this kind; one of %s", arg, subjectForms)
+}
+
+// resolve turns a subject into the one of the diagnosis: a host is known under the
+// names of its Node, Machine and BareMetalHost.
+func (r *run) resolve(ctx context.Context, d *fault.Diagnosis, s fault.Subject) (fault.Subject, error) {
+	if s.Kind == fault.Host {
+		h, ok, err := hosts.Find(ctx, facts.NewWorld(r.reader, d.Now), s.Name)
+		if err == nil && ok {
+			s.Name = h.Name
+		}
+	}
+	var known []string
+	for _, f := range d.Findings {
+		if f.Subject.Kind != s.Kind || slices.Contains(known, f.Subject.Name) || f.Subject.Name == "?" {
+			continue
+		}
+		if f.Subject.Name == s.Name {
+			return f.Subject, nil
+		}
+		known = append(known, f.Subject.Name)
+	}
+	for _, h := range d.Hosts {
+		if s.Kind != fault.Host {
+			break
+		}
+		if h.Name == s.Name {
+			return s, nil
+		}
+		if !slices.Contains(known, h.Name) {
+			known = append(known, h.Name)
+		}
+	}
+	if len(known) == 0 {
+		return s, fmt.Errorf("%s: no %s could be looked at in %s %s; the answer without a subject says why", s, s.Kind, d.Source.Kind, d.Source.Name)
+	}
+	slices.Sort(known)
+	few := known
+	if len(few) > 8 {
+		few = append(slices.Clone(few[:8]), fmt.Sprintf("and %d more", len(known)-8))
+	}
+	return s, fmt.Errorf("%s is not in %s %s%s; there are: %s", s, d.Source.Kind, d.Source.Name, didYouMean(s.Name, known), strings.Join(few, ", "))
+}
+
+// focus narrows a diagnosis to what concerns a subject: its own findings and the
+// roots, symptoms and hosts that have to do with it. The verdict stays that of
+// the whole cluster.
+func focus(d *fault.Diagnosis, s fault.Subject) *fault.Diagnosis {
+	out := *d
+	about := func(k fault.Key) bool { return k.Subject == s }
+	out.Roots, out.Unexplained, out.Hosts, out.Findings = []fault.Root{}, []fault.Unexplained{}, []fault.HostState{}, []fault.Finding{}
+	kept := map[fault.Key]bool{}
+	for _, r := range d.Roots {
+		if !about(r.Key) && !slices.ContainsFunc(r.Explains, about) {
+			continue
+		}
+		out.Roots = append(out.Roots, r)
+		kept[r.Key] = true
+		for _, k := range r.Explains {
+			kept[k] = true
+		}
+	}
+	for _, u := range d.Unexplained {
+		if about(u.Key) {
+			out.Unexplained = append(out.Unexplained, u)
+			for _, suspect := range u.Suspects {
+				kept[suspect.Key] = true
+			}
+		}
+	}
+	for _, f := range d.Findings {
+		if f.Subject == s || kept[f.Key()] {
+			out.Findings = append(out.Findings, f)
+		}
+	}
+	for _, h := range d.Hosts {
+		if s.Kind == fault.Host && h.Name == s.Name {
+			out.Hosts = append(out.Hosts, h)
+		}
+	}
+	out.Timeline = slices.DeleteFunc(slices.Clone(d.Timeline), func(m fault.Moment) bool { return m.Subject != s })
+	return &out
+}
+
+// undecided is diagnose.Undecided for an answer that may be narrowed to a subject
+// which is no host: that it then lists no host is no open question.
+func undecided(d *fault.Diagnosis, narrowed bool) bool {
+	if narrowed && len(d.Hosts) == 0 {
+		copied := *d
+		copied.Hosts = []fault.HostState{{Expected: false}}
+		d = &copied
+	}
+	return diagnose.Undecided(d)
+}

@@ -1,0 +1,241 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/rollcall-project/rollcall/internal/fault"
+)
+
+// Fact describes a fact on its page.
+type Fact struct {
+	Name   string     `json:"name"`
+	For    fault.Kind `json:"for"`
+	Doc    string     `json:"doc"`
+	Fields []Field    `json:"fields"`
+	Needs  []string   `json:"needs"`
+	UsedBy []string   `json:"usedBy"`
+}
+
+// Field is one field of a fact.
+type Field struct {
+	Name string `json:"name"`
+	Type string `json:"type"`
+}
+
+// Row is one line of a list.
+type Row struct{ Kind, ID, Title string }
+
+// relations in words, from the view of the cause.
+var relations = map[fault.Relation]string{
+	fault.Same: "the same subject", fault.HostsOfPool: "the hosts of the pool", fault.NodesOfPool: "the nodes of the pool",
+	fault.PoolsOfHost: "the pool of the host", fault.HostsOfPeers: "the other hosts of the pool", fault.CSRsOfHost: "the CSRs of the host",
+	fault.HostOfCSR: "the host of the CSR", fault.AllHosts: "every host", fault.AllPools: "every pool", fault.AllCSRs: "every CSR",
+	fault.Operators: "operators", fault.ToCluster: "the cluster",
+}
+
+// FaultPage writes everything that the catalogue says of a fault.
+func FaultPage(w io.Writer, f *fault.Fault, c *fault.Catalog, o Options) error {
+	p := &page{Style: o.Style}
+	p.line(0, span{bold, f.ID})
+	p.parts(0, dim, []string{"fault", "of a " + string(f.For), "layer " + f.Layer, string(f.Severity)})
+	p.para(0, span{}, plain, f.Title)
+	p.section("What it means", f.Means)
+	p.head(0, "When it is said")
+	p.line(2, span{plain, f.When})
+	if f.Settles != nil {
+		line := "normal for the first " + age(f.Settles.Within.Duration)
+		if f.Settles.Unless != "" {
+			line += ", unless " + f.Settles.Unless
+		}
+		p.para(2, span{}, dim, line)
+	}
+	if f.Refute != "" {
+		p.line(2, span{dim, "not if " + f.Refute})
+	}
+	for _, s := range f.Support {
+		p.line(2, span{dim, "proven by " + s})
+	}
+	var leads, causes []string
+	for _, e := range f.Explains {
+		leads = append(leads, edgeWords(e.Fault, e))
+	}
+	for _, other := range c.Faults {
+		for _, e := range other.Explains {
+			if e.Fault == f.ID {
+				causes = append(causes, edgeWords(other.ID, e))
+			}
+		}
+	}
+	p.items("What it leads to", leads)
+	p.items("What can be behind it", causes)
+	if f.Blocks != "" {
+		p.section("Step that it stops", string(f.Blocks)+": "+StageMeans(f.Blocks))
+	}
+	p.items("Repair", f.Remedies)
+	p.items("Do not", refusedWords(f.Refused, c, o))
+	var given []string
+	for name, g := range f.Given {
+		given = append(given, name+" = "+g.Fact)
+	}
+	slices.Sort(given)
+	p.items("What is looked at ("+o.know("explain FACT")+")", given)
+	p.items("Source", refWords(f.Refs))
+	return p.flush(w)
+}
+
+func edgeWords(id string, e fault.Edge) string {
+	return fmt.Sprintf("%s (%s; %s)", id, relations[e.On], e.Strength)
+}
+
+func refusedWords(ids []string, c *fault.Catalog, o Options) []string {
+	var list []string
+	for _, id := range ids {
+		title := ""
+		for _, r := range c.Refused {
+			if r.ID == id {
+				title = r.Title + ": "
+			}
+		}
+		list = append(list, title+o.know("explain "+id))
+	}
+	return list
+}
+
+func refWords(refs []fault.Ref) []string {
+	var list []string
+	for _, r := range refs {
+		line := r.Repo
+		if r.Path != "" {
+			line += ":" + r.Path
+		}
+		for _, more := range []string{r.Symbol, r.Branch, r.Note} {
+			if more != "" {
+				line += " " + more
+			}
+		}
+		list = append(list, line)
+	}
+	return list
+}
+
+// RefusedPage writes why advice is not followed and what to do instead.
+func RefusedPage(w io.Writer, r *fault.RefusedRemedy, c *fault.Catalog, o Options) error {
+	p := &page{Style: o.Style}
+	p.line(0, span{bold, r.ID})
+	p.parts(0, dim, []string{"advice that circulates and is refused"})
+	p.para(0, span{red, p.sign(signBad) + " do not: "}, plain, r.Title)
+	p.section("What really happens", r.Happens)
+	p.section("When it is safe after all", r.When)
+	p.section("Do instead", r.Instead)
+	p.items("Also told as", r.Advice)
+	var used []string
+	for _, f := range c.Faults {
+		if slices.Contains(f.Refused, r.ID) {
+			used = append(used, f.ID)
+		}
+	}
+	p.items("Told about", used)
+	p.items("Source", refWords(r.Refs))
+	return p.flush(w)
+}
+
+// RemedyPage writes what a repair is and which faults it is for.
+func RemedyPage(w io.Writer, id, title string, c *fault.Catalog, o Options) error {
+	p := &page{Style: o.Style}
+	p.line(0, span{bold, id})
+	p.parts(0, dim, []string{"repair"})
+	p.para(0, span{}, plain, title)
+	var used []string
+	for _, f := range c.Faults {
+		if slices.Contains(f.Remedies, id) {
+			used = append(used, f.ID)
+		}
+	}
+	p.items("Repairs", used)
+	return p.flush(w)
+}
+
+// FactPage writes what a fact is made of.
+func FactPage(w io.Writer, f Fact, o Options) error {
+	p := &page{Style: o.Style}
+	p.line(0, span{bold, f.Name})
+	p.parts(0, dim, []string{"fact", "of a " + string(f.For)})
+	p.para(0, span{}, plain, f.Doc)
+	var fields []string
+	for _, field := range f.Fields {
+		fields = append(fields, field.Name+": "+field.Type)
+	}
+	p.items("Fields", fields)
+	p.items("What it reads", f.Needs)
+	p.items("Faults that look at it", f.UsedBy)
+	return p.flush(w)
+}
+
+// StagePage writes what a step of the join path is and what stops it.
+func StagePage(w io.Writer, s fault.Stage, c *fault.Catalog, o Options) error {
+	p := &page{Style: o.Style}
+	p.line(0, span{bold, string(s)})
+	at := slices.Index(fault.Stages(), s)
+	p.parts(0, dim, []string{fmt.Sprintf("step %d of %d of the join path", at+1, len(fault.Stages()))})
+	p.para(0, span{}, plain, StageMeans(s))
+	var stops []string
+	for _, f := range c.Faults {
+		if f.Blocks == s {
+			stops = append(stops, f.ID)
+		}
+	}
+	p.items("What can stop it", stops)
+	return p.flush(w)
+}
+
+func (p *page) section(title, body string) {
+	p.head(0, title)
+	p.para(2, span{}, plain, body)
+}
+
+func (p *page) items(title string, list []string) {
+	if len(list) == 0 {
+		return
+	}
+	p.head(0, title)
+	for _, v := range list {
+		p.para(2, span{plain, "- "}, plain, v)
+	}
+}
+
+// List writes ids with their titles.
+func List(w io.Writer, rows []Row, o Options) error {
+	p := &page{Style: o.Style}
+	width := 0
+	mixed := false
+	for _, r := range rows {
+		width = max(width, length(r.ID))
+		mixed = mixed || r.Kind != rows[0].Kind
+	}
+	for _, r := range rows {
+		title := r.Title
+		if mixed {
+			title = "(" + r.Kind + ") " + title
+		}
+		lead := r.ID + strings.Repeat(" ", width-length(r.ID)+2)
+		if p.width()-len(lead) < 30 {
+			p.line(0, span{bold, r.ID})
+			p.para(4, span{}, plain, title)
+			continue
+		}
+		p.para(0, span{bold, lead}, plain, title)
+	}
+	return p.flush(w)
+}
+
+// IDs writes one id a line.
+func IDs(w io.Writer, rows []Row) error {
+	var b strings.Builder
+	for _, r := range rows {
+		b.WriteString(r.ID + "\n")
+	}
+	return write(w, b.String())
+}
