@@ -67,7 +67,7 @@ func readMCS(ctx context.Context, w *facts.World, _ fault.Subject) (MCS, facts.P
 		return m, p, err
 	}
 	chain, from := kept, "secret"
-	if len(chain) == 0 {
+	if len(served.chain) > 0 { // what hosts meet; the Secret is what they will meet after a restart
 		chain, from, loc = served.chain, "served", served.loc
 	}
 	if len(chain) == 0 {
@@ -140,7 +140,8 @@ type servedChain struct {
 	loc   evidence.Locator
 }
 
-// served reads what probes saw. Servers that serve another leaf than the Secret
+// served reads what probes saw; of several certificates that of a server that
+// runs on an old copy, for hosts meet that one too. Servers that serve another leaf than the Secret
 // holds run on an old copy: up to 4.18 nothing reloads it
 // (openshift/machine-config-operator:pkg/server/api.go).
 func (m *MCS) served(ctx context.Context, w *facts.World, p *facts.Proof, kept []*x509.Certificate) (servedChain, error) {
@@ -163,6 +164,9 @@ func (m *MCS) served(ctx context.Context, w *facts.World, p *facts.Proof, kept [
 			out = servedChain{chain, o.Loc}
 		}
 		if len(kept) > 0 && !chain[0].Equal(kept[0]) {
+			if len(m.Stale) == 0 {
+				out = servedChain{chain, o.Loc}
+			}
 			m.Stale = append(m.Stale, a.Target)
 			p.Add(o.Loc, fmt.Sprintf("%s serves certificate %s, the Secret holds %s", a.Target, serial(chain[0]), serial(kept[0])), a.At, "stale")
 		}

@@ -227,7 +227,7 @@ func (a *Asked) judge(ctx context.Context, w *facts.World, r Request, p *facts.P
 	}
 	a.Logged = string(logged.waits)
 	if j.Waits == WaitsUnknown {
-		if !logged.found {
+		if !logged.found || logged.waits == WaitsNoMachine { // the log does not tell why it found none
 			p.Miss("waits", errUnknown(j.Why))
 			return nil
 		}

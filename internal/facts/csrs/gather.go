@@ -176,15 +176,25 @@ func serves(all []Request, r Request, node evidence.Object, now time.Time) Known
 
 // candidate names the Machine of the host that the request is for, as the roll
 // joins them: the Machine that should belong to it, whatever its addresses say.
-func candidate(ctx context.Context, w *facts.World, r Request) (string, error) {
+func candidate(ctx context.Context, w *facts.World, r Request) (Known[string], error) {
+	roll, err := hosts.Read(ctx, w)
+	if u, unavailable := evidence.AsUnavailable(err); unavailable {
+		return NotKnown[string](u.Error()), nil
+	}
+	if err != nil {
+		return Known[string]{}, err
+	}
 	h, ok, err := HostOf(ctx, w, r)
-	if _, unavailable := evidence.AsUnavailable(err); unavailable {
-		return "", nil // only a hint; the Machines themselves decide
+	if err != nil {
+		return Known[string]{}, err
 	}
-	if err != nil || !ok || h.Machine == nil {
-		return "", err
+	if ok && h.Machine != nil {
+		return Is(h.Machine.API.Name), nil
 	}
-	return h.Machine.API.Name, nil
+	if len(roll.Missing) > 0 {
+		return NotKnown[string](roll.Missing[0].Error()), nil
+	}
+	return Is(""), nil
 }
 
 // HostOf returns the host on the roll that a request is for.

@@ -85,7 +85,7 @@ type Surroundings struct {
 	FlowDisabled Known[bool]
 	Machines     Known[[]Machine]
 	NodeExists   Known[bool]
-	Candidate    string          // name of the Machine that should belong to the node by other signs; "" when there is none
+	Candidate    Known[string]   // name of the Machine that should belong to the node by other signs; "" when there is none
 	Serving      Known[*Renewal] // the node's serving certificate as it would be presented; nil: it has none
 }
 
@@ -194,7 +194,11 @@ func (j *judging) decide() Judgement {
 		return out
 	}
 	if c := first(j.checks, Refused); c != nil {
-		return refuse(c)
+		out = refuse(c)
+		if u := first(j.checks, Unknown); u != nil && u.Name == "node-absent" {
+			out.Waits, out.Why = WaitsUnknown, u.Rule+": "+u.Detail // it comes first, and may be what stops the request
+		}
+		return out
 	}
 	if c := first(j.checks, Unknown); c != nil {
 		return unknown(c)

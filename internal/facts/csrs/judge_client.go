@@ -132,7 +132,7 @@ func (j *judging) missing(node string) (Waits, string) {
 		return WaitsNoMachine, "there are no Machines"
 	}
 	at := slices.IndexFunc(all, func(m Machine) bool {
-		return m.Name == node || (j.in.Candidate != "" && m.Name == j.in.Candidate)
+		return m.Name == node || j.candidate(m)
 	})
 	if at < 0 {
 		at = slices.IndexFunc(all, func(m Machine) bool {
@@ -140,6 +140,9 @@ func (j *judging) missing(node string) (Waits, string) {
 				return strings.EqualFold(label(a), label(node))
 			})
 		})
+	}
+	if at < 0 && j.in.Candidate.Why != "" {
+		return WaitsUnknown, "no Machine lists " + node + "; whether one should is not known: " + j.in.Candidate.Why
 	}
 	if at < 0 {
 		return WaitsNoMachine, fmt.Sprintf("none of the %d Machines lists %s or belongs to such a host", len(all), node)
@@ -152,6 +155,11 @@ func (j *judging) missing(node string) (Waits, string) {
 		return WaitsNoAddresses, "Machine " + m.Name + " lists no InternalDNS, only " + list(slices.Concat(m.ExtDNS, m.IPs))
 	}
 	return WaitsName, fmt.Sprintf("Machine %s lists %s, the host calls itself %s", m.Name, list(m.DNS), node)
+}
+
+// candidate reports whether other signs tie the Machine to the node.
+func (j *judging) candidate(m Machine) bool {
+	return j.in.Candidate.Value != "" && m.Name == j.in.Candidate.Value
 }
 
 // label is the first label of a host name.

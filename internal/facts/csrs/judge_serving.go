@@ -128,12 +128,15 @@ func (j *judging) servingMachine() {
 // name it yet: the node link controller sets the nodeRef.
 func (j *judging) unlinked(node string) (Waits, string) {
 	for _, m := range j.in.Machines.Value {
-		if m.NodeRef == "" && (m.internalDNS(node) || m.Name == node || (j.in.Candidate != "" && m.Name == j.in.Candidate)) {
+		if m.NodeRef == "" && (m.internalDNS(node) || m.Name == node || j.candidate(m)) {
 			return WaitsNotLinked, "Machine " + m.Name + " has no nodeRef"
 		}
 	}
 	if len(j.in.Machines.Value) == 0 {
 		return WaitsNoMachine, "there are no Machines"
+	}
+	if j.in.Candidate.Why != "" {
+		return WaitsUnknown, "no Machine names node " + node + "; whether one should is not known: " + j.in.Candidate.Why
 	}
 	return WaitsNoMachine, fmt.Sprintf("none of the %d Machines has node %s as its nodeRef", len(j.in.Machines.Value), node)
 }

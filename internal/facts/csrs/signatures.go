@@ -3,6 +3,7 @@ package csrs
 import (
 	"context"
 	"regexp"
+	"strings"
 
 	"github.com/rollcall-project/rollcall/internal/evidence/scan"
 	"github.com/rollcall-project/rollcall/internal/facts"
@@ -65,7 +66,7 @@ func said(ctx context.Context, w *facts.World, name string, p *facts.Proof) (log
 			return out, err
 		}
 		for i := len(lines) - 1; i >= 0; i-- {
-			if len(lines[i].Groups) > 1 && lines[i].Groups[1] == name {
+			if len(lines[i].Groups) > 1 && strings.TrimSuffix(lines[i].Groups[1], ":") == name {
 				l := lines[i].Line
 				p.Add(l.Loc, l.Text, l.Time, "logged")
 				if !out.found {

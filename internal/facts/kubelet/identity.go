@@ -3,6 +3,7 @@ package kubelet
 import (
 	"context"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,7 +15,8 @@ import (
 )
 
 // Identity is the fact host-kubelet-log: what the kubelet says of the certificate
-// with which it speaks to the API. Counts are of lines; a zero is "not said".
+// with which it speaks to the API. Counts are of lines; a zero is "not said" only
+// where the host's journal was really read, and else unknown.
 type Identity struct {
 	Lines         int       `cel:"lines"`     // lines that tell anything of the identity
 	Anonymous     int       `cel:"anonymous"` // it sends no certificate: refused as system:anonymous
@@ -62,7 +64,7 @@ var sayings = []saying{
 // Signatures lists what the facts of this package look for.
 func Signatures() []scan.Signature {
 	var list []scan.Signature
-	for _, s := range sayings {
+	for _, s := range append(sayings, started) {
 		sig := scan.Signature{ID: s.id, Literal: s.literal}
 		if s.pattern != "" {
 			sig.Pattern = regexp.MustCompile(s.pattern)
@@ -97,14 +99,42 @@ func readIdentity(ctx context.Context, w *facts.World, s fault.Subject) (Identit
 	if missing != nil && h.Console == "" {
 		return out, p, missing
 	}
-	for _, say := range sayings {
+	covered := false
+	for _, say := range append(sayings, started) {
 		lines, err := said(ctx, w, h, say.id, missing == nil)
 		if err != nil {
 			return out, p, err
 		}
-		out.take(say, lines, &p)
+		covered = covered || slices.ContainsFunc(lines, func(m evidence.Match) bool { return m.Text.Kind == evidence.Journal })
+		if say.count != nil {
+			out.take(say, lines, &p)
+		}
+	}
+	if !covered {
+		out.silent(h, &p)
 	}
 	return out, p, nil
+}
+
+// started is the line that every journal of a kubelet has: systemd starts the
+// unit (openshift/machine-config-operator:templates/master/01-master-kubelet/_base/units/kubelet.service.yaml).
+var started = saying{id: "kubelet-started", literal: "kubernetes kubelet"}
+
+// silent marks what was not said as unknown: there is no journal of this host. A
+// console shows some of the kubelet's lines and proves the absence of none.
+func (i *Identity) silent(h hosts.Host, p *facts.Proof) {
+	err := &evidence.Unavailable{Need: evidence.Texts(journal), Why: evidence.NotCollected,
+		Detail: "no line of " + h.Name + " in any kubelet journal", Supply: "oc adm node-logs " + h.Name + " -u kubelet"}
+	for _, say := range sayings {
+		if *say.count(i) == 0 && (say.field != "valid" || i.Lines == 0) {
+			p.Miss(say.field, err)
+		}
+	}
+	if i.Lines == 0 {
+		for _, f := range []string{"lines", "last", "first", "lastValid", "lastAnonymous"} {
+			p.Miss(f, err)
+		}
+	}
 }
 
 // said returns the lines of one host, from its journal and its console.
