@@ -3,7 +3,6 @@ package lab
 import (
 	"context"
 	"fmt"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -13,9 +12,10 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 )
 
-// ensureDaemonPod makes a DaemonSet's pod on a node and keeps its status, in
-// place of the DaemonSet controller, the scheduler and the kubelet. The log
-// behind it is that of the real process, or of the host's simulated daemon.
+// ensureDaemonPod binds a DaemonSet's pod to a node, in place of the DaemonSet
+// controller and the scheduler. Its status and its end are the node's business.
+// The log behind it is that of the real process, or of the host's simulated
+// daemon.
 func (l *Lab) ensureDaemonPod(ctx context.Context, node *corev1.Node, app, name string) error {
 	ds, err := l.kube.AppsV1().DaemonSets(MCONamespace).Get(ctx, app, metav1.GetOptions{})
 	if err != nil {
@@ -27,10 +27,10 @@ func (l *Lab) ensureDaemonPod(ctx context.Context, node *corev1.Node, app, name 
 
 func (l *Lab) ensurePod(ctx context.Context, node *corev1.Node, name, app string, spec corev1.PodSpec, owner metav1.OwnerReference) error {
 	pods := l.kube.CoreV1().Pods(MCONamespace)
-	pod, err := pods.Get(ctx, name, metav1.GetOptions{})
+	_, err := pods.Get(ctx, name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
 		spec.NodeName = node.Name
-		pod, err = pods.Create(ctx, &corev1.Pod{
+		_, err = pods.Create(ctx, &corev1.Pod{
 			ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: MCONamespace, Labels: map[string]string{"k8s-app": app}, OwnerReferences: []metav1.OwnerReference{owner}},
 			Spec:       spec,
 		}, metav1.CreateOptions{})
@@ -38,38 +38,7 @@ func (l *Lab) ensurePod(ctx context.Context, node *corev1.Node, name, app string
 	if err != nil {
 		return fmt.Errorf("make pod %s: %w", name, err)
 	}
-	if pod.Status.Phase == corev1.PodRunning || pod.DeletionTimestamp != nil {
-		return nil
-	}
-	now := metav1.NewTime(time.Now())
-	pod.Status = corev1.PodStatus{
-		Phase: corev1.PodRunning, StartTime: &now, QOSClass: pod.Status.QOSClass,
-		HostIP: internalIP(node), PodIP: internalIP(node),
-	}
-	for _, t := range []corev1.PodConditionType{corev1.PodInitialized, corev1.PodReady, corev1.ContainersReady, corev1.PodScheduled} {
-		pod.Status.Conditions = append(pod.Status.Conditions, corev1.PodCondition{Type: t, Status: corev1.ConditionTrue, LastTransitionTime: now})
-	}
-	for _, c := range pod.Spec.Containers {
-		started := true
-		pod.Status.ContainerStatuses = append(pod.Status.ContainerStatuses, corev1.ContainerStatus{
-			Name: c.Name, Image: c.Image, ImageID: c.Image, Ready: true, Started: &started,
-			ContainerID: "cri-o://" + name + "-" + c.Name,
-			State:       corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: now}},
-		})
-	}
-	if _, err := pods.UpdateStatus(ctx, pod, metav1.UpdateOptions{}); err != nil {
-		return fmt.Errorf("write status of pod %s: %w", name, err)
-	}
 	return nil
-}
-
-func internalIP(node *corev1.Node) string {
-	for _, a := range node.Status.Addresses {
-		if a.Type == corev1.NodeInternalIP {
-			return a.Address
-		}
-	}
-	return ""
 }
 
 // controllerPod returns the machine-config-controller's pod, made new where it
@@ -131,24 +100,4 @@ func ready(node *corev1.Node) bool {
 		}
 	}
 	return false
-}
-
-// finishDeletions confirms the end of pods that were evicted or deleted, as
-// their kubelet does once the containers have stopped.
-func (l *Lab) finishDeletions(ctx context.Context) error {
-	pods, err := l.kube.CoreV1().Pods(MCONamespace).List(ctx, metav1.ListOptions{})
-	if err != nil {
-		return fmt.Errorf("list pods: %w", err)
-	}
-	none := int64(0)
-	for _, pod := range pods.Items {
-		if pod.DeletionTimestamp == nil {
-			continue
-		}
-		err := l.kube.CoreV1().Pods(MCONamespace).Delete(ctx, pod.Name, metav1.DeleteOptions{GracePeriodSeconds: &none, Preconditions: metav1.NewUIDPreconditions(string(pod.UID))})
-		if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
-			return fmt.Errorf("finish deletion of pod %s: %w", pod.Name, err)
-		}
-	}
-	return nil
 }

@@ -19,10 +19,10 @@ import (
 	"github.com/rollcall-project/rollcall/lab/internal/plan"
 )
 
-// world keeps true, once a second, what on a cluster kubelets, the scheduler,
-// the DaemonSet and Deployment controllers and the operators that the lab does
-// not run would keep true: pods on registered hosts with the real processes
-// behind them, the API address, and the operators' conditions.
+// world keeps true, once a second, what on a cluster the scheduler, the
+// DaemonSet and Deployment controllers and the operators that the lab does not
+// run would keep true: pods on registered hosts with the real processes behind
+// them, the API address, and the operators' conditions.
 //
 // Pools, renders, node annotations and certificates are none of its business:
 // the real controllers and the hosts write those.
@@ -37,7 +37,6 @@ func (l *Lab) world(ctx context.Context) {
 			{"secrets", l.syncSecrets},
 			{"masters", l.syncMasters},
 			{"controller", l.syncController},
-			{"pods", l.finishDeletions},
 			{"approver", l.approve},
 			{"operators", l.syncOperators},
 		} {
