@@ -1,0 +1,178 @@
+package csr
+
+import (
+	"net/netip"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rollcall-project/rollcall/internal/facts/csrs"
+)
+
+var noon = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
+
+func clientRequest() csrs.Request {
+	return csrs.Request{
+		Name: "csr-a", UID: "a", Created: noon.Add(-time.Minute), Kind: csrs.Client, State: csrs.Pending,
+		Signer: "kubernetes.io/kube-apiserver-client-kubelet", Requester: csrs.Bootstrapper, Groups: csrs.BootstrapperGroups,
+		Usages: []string{"digital signature", "client auth"}, NodeName: "control0", CN: "system:node:control0",
+		Organisations: []string{"system:nodes"}, KeyDigest: strings.Repeat("a", 64),
+	}
+}
+
+func servingRequest() csrs.Request {
+	r := clientRequest()
+	r.Name, r.UID, r.Kind, r.Signer = "csr-s", "s", csrs.Serving, "kubernetes.io/kubelet-serving"
+	r.Requester, r.Groups = "system:node:control0", []string{csrs.NodesGroup, csrs.Authenticated}
+	r.Usages, r.DNSNames, r.IPs = []string{"digital signature", "server auth"}, []string{"control0"}, []string{"192.0.2.10"}
+	return r
+}
+
+// TestJudge changes one thing at a time of a case that is approved.
+func TestJudge(t *testing.T) {
+	type scene struct {
+		r csrs.Request
+		e *Expectation
+		p Picture
+	}
+	client := func() *scene {
+		return &scene{clientRequest(), &Expectation{Name: "control0", Role: "master", IPs: []string{"192.0.2.10"}, Source: "--expect",
+			Explicit: true, NotBefore: noon.Add(-5 * time.Minute), Boot: "it booted"}, Picture{Now: noon}}
+	}
+	serving := func() *scene {
+		s := client()
+		s.r = servingRequest()
+		issued := clientRequest()
+		issued.State, issued.Approval.Reason = csrs.Issued, Reason
+		s.p.Requests = []csrs.Request{issued}
+		s.p.Nodes = []Node{{Name: "control0", Control: true, Addresses: []string{"192.0.2.10"}},
+			{Name: "control1", Control: true, Addresses: []string{"192.0.2.11"}}}
+		s.p.VIPs = []string{"192.0.2.5"}
+		s.p.CIDRs = []netip.Prefix{netip.MustParsePrefix("10.128.0.0/14")}
+		return s
+	}
+	declare := func(s *scene, ips ...string) { s.r.IPs, s.e.IPs = ips, ips }
+	sibling := func(s *scene, state csrs.State, at time.Duration) {
+		o := clientRequest()
+		o.Name, o.UID, o.State, o.Created = "csr-b", "b", state, s.r.Created.Add(at)
+		s.p.Requests = append(s.p.Requests, o)
+	}
+	tests := []struct {
+		name   string
+		base   func() *scene
+		change func(*scene)
+		want   string // part of the refusal; "" is approved
+	}{
+		{"client", client, func(*scene) {}, ""},
+		{"client with the old usages", client, func(s *scene) {
+			s.r.Usages = []string{"key encipherment", "digital signature", "client auth"}
+		}, ""},
+		{"nobody expects it", client, func(s *scene) { s.e = nil }, "nobody expects it"},
+		{"another host is expected", client, func(s *scene) { s.e.Name = "control9" }, "the host is expected"},
+		{"a master that no person named", client, func(s *scene) { s.e.Explicit = false }, "named by a person"},
+		{"a host of unknown role that no person named", client, func(s *scene) { s.e.Explicit, s.e.Role = false, "" }, "named by a person"},
+		{"a worker of the roll", client, func(s *scene) { s.e.Explicit, s.e.Role = false, "worker" }, ""},
+		{"system:admin asks", client, func(s *scene) { s.r.Requester = "system:admin" }, "kubelet's"},
+		{"an extra group", client, func(s *scene) { s.r.Groups = append(slices.Clone(s.r.Groups), "system:masters") }, "kubelet's"},
+		{"an extra organisation", client, func(s *scene) { s.r.Organisations = []string{"system:nodes", "system:masters"} }, "kubelet's"},
+		{"another common name", client, func(s *scene) { s.r.CN = "system:admin" }, "kubelet's"},
+		{"a usage too many", client, func(s *scene) { s.r.Usages = append(slices.Clone(s.r.Usages), "server auth") }, "kubelet's"},
+		{"a name in a client request", client, func(s *scene) { s.r.DNSNames = []string{"api"} }, "kubelet's"},
+		{"a URI in a client request", client, func(s *scene) { s.r.URIs = []string{"spiffe://x"} }, "no names or addresses"},
+		{"another signer", client, func(s *scene) { s.r.Kind, s.r.Signer = csrs.Other, "example.com/x" }, "kubelet joins"},
+		{"a renewal", client, func(s *scene) { s.r.Requester = "system:node:control0" }, "kubelet joins"},
+		{"denied before", client, func(s *scene) { s.r.State = csrs.Denied }, "it is denied"},
+		{"unknown boot", client, func(s *scene) { s.e.NotBefore = time.Time{} }, "not known when the host booted"},
+		{"older than the boot", client, func(s *scene) { s.r.Created = noon.Add(-6 * time.Minute) }, "after the host could first ask"},
+		{"older than an hour", client, func(s *scene) { s.e.NotBefore = noon.Add(-3 * time.Hour); s.r.Created = noon.Add(-2 * time.Hour) }, "younger than an hour"},
+		{"from the future", client, func(s *scene) { s.r.Created = noon.Add(time.Minute) }, "younger than an hour"},
+		{"a newer one waits", client, func(s *scene) { sibling(s, csrs.Pending, time.Second) }, "the newest"},
+		{"an older one waits", client, func(s *scene) { sibling(s, csrs.Pending, -time.Second) }, ""},
+		{"another was approved", client, func(s *scene) { sibling(s, csrs.Issued, -time.Second) }, "csr-b was approved"},
+		{"another was approved before the boot", client, func(s *scene) { sibling(s, csrs.Issued, -30*time.Minute) }, ""},
+		{"the Node exists", client, func(s *scene) { s.p.Nodes = []Node{{Name: "control0", Ready: true, Renewed: noon}} }, "the Node does not exist"},
+		{"the Node lives and is named for a rebuild", client, func(s *scene) {
+			s.e.Rebuild, s.p.Nodes = true, []Node{{Name: "control0", Renewed: noon.Add(-time.Minute)}}
+		}, "the Node does not exist"},
+		{"the Node is dead and not named", client, func(s *scene) { s.p.Nodes = []Node{{Name: "control0", Renewed: noon.Add(-time.Hour)}} }, "the Node does not exist"},
+		{"the Node is dead and named for a rebuild", client, func(s *scene) {
+			s.e.Rebuild, s.p.Nodes = true, []Node{{Name: "control0", Renewed: noon.Add(-time.Hour)}}
+		}, ""},
+		{"a storm", client, func(s *scene) {
+			for i := range 102 {
+				o := clientRequest()
+				o.NodeName = "x" + strings.Repeat("y", i)
+				s.p.Requests = append(s.p.Requests, o)
+			}
+		}, "storm"},
+		{"serving", serving, func(*scene) {}, ""},
+		{"serving after the approver's client", serving, func(s *scene) { s.p.Requests[0].Approval.Reason = "NodeCSRApprove" }, ""},
+		{"serving after nobody's client", serving, func(s *scene) { s.p.Requests = nil }, "client request was approved"},
+		{"serving after the controller manager's client", serving, func(s *scene) { s.p.Requests[0].Approval.Reason = "AutoApproved" }, "client request was approved"},
+		{"serving for another node", serving, func(s *scene) { s.r.CN = "system:node:control1" }, "kubelet's"},
+		{"serving without a Node", serving, func(s *scene) { s.p.Nodes = nil }, "the Node exists"},
+		{"a strange name", serving, func(s *scene) { s.r.DNSNames = []string{"control0", "api-int.example"} }, "every name"},
+		{"a declared name", serving, func(s *scene) {
+			s.r.DNSNames, s.e.DNS = []string{"control0", "Control0.example."}, []string{"control0.example"}
+		}, ""},
+		{"an address that is not declared", serving, func(s *scene) { s.e.IPs = []string{"192.0.2.99"} }, "is not declared"},
+		{"no address declared", serving, func(s *scene) { s.e.IPs = nil }, "addresses are declared"},
+		{"an address that is not the Node's", serving, func(s *scene) { declare(s, "192.0.2.77") }, "not in the Node's"},
+		{"the VIP", serving, func(s *scene) {
+			declare(s, "192.0.2.5")
+			s.p.Nodes[0].Addresses = []string{"192.0.2.5"}
+		}, "virtual address"},
+		{"another node's address", serving, func(s *scene) {
+			declare(s, "192.0.2.11")
+			s.p.Nodes[0].Addresses = []string{"192.0.2.11"}
+		}, "the address of node control1"},
+		{"an address of a pod", serving, func(s *scene) {
+			declare(s, "10.128.0.9")
+			s.p.Nodes[0].Addresses = []string{"10.128.0.9"}
+		}, "network of pods"},
+		{"nothing asked for", serving, func(s *scene) { s.r.DNSNames, s.r.IPs = nil, nil }, "at least one"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			s := tt.base()
+			tt.change(s)
+			s.p.Requests = append(s.p.Requests, s.r)
+			slices.SortStableFunc(s.p.Requests, func(a, b csrs.Request) int { return a.Created.Compare(b.Created) })
+			d := Judge(s.r, s.e, s.p)
+			if d.Approve != (tt.want == "") || !strings.Contains(d.Why, tt.want) {
+				t.Errorf("approve %t: %s; want %q", d.Approve, d.Why, tt.want)
+			}
+			if d.Approve != (d.NotProven != "") {
+				t.Errorf("an approval says what was not proven: %q", d.NotProven)
+			}
+		})
+	}
+}
+
+func TestParseExpect(t *testing.T) {
+	e, err := ParseExpect("control0=192.0.2.10, 2001:db8::1")
+	if err != nil || e.Name != "control0" || !slices.Equal(e.IPs, []string{"192.0.2.10", "2001:db8::1"}) || !e.Explicit {
+		t.Errorf("ParseExpect: %+v, %v", e, err)
+	}
+	for _, bad := range []string{"", "=1.2.3.4", "a=x", "a=", "a b", "*", "a,b"} {
+		if _, err := ParseExpect(bad); err == nil {
+			t.Errorf("ParseExpect(%q) is content", bad)
+		}
+	}
+}
+
+func FuzzParseExpect(f *testing.F) {
+	f.Add("control0=192.0.2.10,::1")
+	f.Fuzz(func(t *testing.T, text string) {
+		e, err := ParseExpect(text)
+		if err != nil {
+			return
+		}
+		for _, ip := range e.IPs {
+			if _, err := netip.ParseAddr(ip); err != nil {
+				t.Errorf("%q gives the address %q", text, ip)
+			}
+		}
+	})
+}
