@@ -109,6 +109,7 @@ func (l *Lab) play(ctx context.Context) error {
 			return fmt.Errorf("%s: %w", act.step, err)
 		}
 	}
+	l.setApproves(false) // the assisted-installer-controller ends with the install
 	l.update(func(s *State) { s.Stage, s.Step = Ready, l.opts.Scenario.About })
 	return nil
 }

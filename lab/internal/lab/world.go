@@ -37,6 +37,7 @@ func (l *Lab) world(ctx context.Context) {
 			{"secrets", l.syncSecrets},
 			{"masters", l.syncMasters},
 			{"controller", l.syncController},
+			{"workloads", l.syncWorkloads},
 			{"approver", l.approve},
 			{"operators", l.syncOperators},
 		} {
