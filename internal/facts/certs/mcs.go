@@ -58,7 +58,7 @@ func MCSFact() facts.Fact {
 func readMCS(ctx context.Context, w *facts.World, _ fault.Subject) (MCS, facts.Proof, error) {
 	var m MCS
 	var p facts.Proof
-	kept, loc, err := m.secret(ctx, w, &p)
+	kept, loc, unread, err := m.secret(ctx, w, &p)
 	if err != nil {
 		return m, p, err
 	}
@@ -71,7 +71,7 @@ func readMCS(ctx context.Context, w *facts.World, _ fault.Subject) (MCS, facts.P
 		chain, from, loc = served.chain, "served", served.loc
 	}
 	if len(chain) == 0 {
-		m.unread(loc, &p)
+		m.unread(loc, unread, &p)
 		return m, p, nil
 	}
 	m.From = from
@@ -83,7 +83,7 @@ func readMCS(ctx context.Context, w *facts.World, _ fault.Subject) (MCS, facts.P
 }
 
 // unread marks what only the certificate itself tells.
-func (m *MCS) unread(loc evidence.Locator, p *facts.Proof) {
+func (m *MCS) unread(loc evidence.Locator, why error, p *facts.Proof) {
 	fields := []string{"subject", "issuer", "names", "uncovered", "trusted", "rootCAData"}
 	if m.From == "" {
 		fields = append(fields, "from", "notBefore", "notAfter")
@@ -92,8 +92,13 @@ func (m *MCS) unread(loc evidence.Locator, p *facts.Proof) {
 			time.Time{}, "notBefore", "notAfter")
 	}
 	for _, f := range fields {
-		p.Miss(f, notRead)
+		p.Miss(f, why)
 	}
+}
+
+var errNoSecret = &evidence.Unavailable{
+	Need: evidence.Objects(evidence.Secrets, mcoNamespace), Why: evidence.NotCollected,
+	Detail: "there is no Secret " + mcsSecret + ", and no server showed a certificate",
 }
 
 var notRead = &evidence.Unavailable{
@@ -102,26 +107,27 @@ var notRead = &evidence.Unavailable{
 	Supply: "--read-secrets " + mcoNamespace + " (certificates are kept, keys are not)",
 }
 
-// secret reads the certificate of the Secret; nil where only its existence is known.
-func (m *MCS) secret(ctx context.Context, w *facts.World, p *facts.Proof) ([]*x509.Certificate, evidence.Locator, error) {
+// secret reads the certificate of the Secret. Where there is none to read, unread
+// says why.
+func (m *MCS) secret(ctx context.Context, w *facts.World, p *facts.Proof) (chain []*x509.Certificate, loc evidence.Locator, unread, err error) {
 	o, ok, err := w.Get(ctx, evidence.Secrets, mcoNamespace, mcsSecret)
 	if err != nil {
-		return nil, evidence.Locator{}, miss(p, err, "secretExists", "stale")
+		return nil, loc, err, miss(p, err, "secretExists", "stale")
 	}
 	m.SecretExists = ok
 	if !ok {
 		p.Add(evidence.Locator{Path: "secrets -n " + mcoNamespace}, "no Secret "+mcsSecret, time.Time{}, "secretExists")
-		return nil, evidence.Locator{}, nil
+		return nil, loc, errNoSecret, nil
 	}
 	p.Add(o.Loc, "Secret "+mcsSecret+" exists", o.Created(), "secretExists")
 	text := evidence.String(o.Content, "data", "tls.crt")
 	if text == "" || evidence.Redacted(text) {
 		p.Miss("stale", notRead)
 		m.annotations(o)
-		return nil, o.Loc, nil
+		return nil, o.Loc, notRead, nil
 	}
-	chain, err := fromBase64(o, text)
-	return chain, o.Loc.At("data.tls.crt"), miss(p, err, "stale")
+	chain, err = fromBase64(o, text)
+	return chain, o.Loc.At("data.tls.crt"), err, miss(p, err, "stale")
 }
 
 // annotations takes what the rotation noted on the Secret; it is shown even where
@@ -228,7 +234,7 @@ func firstVIP(infra evidence.Object) string {
 // authorities compares the leaf with the authority that pointers are made with:
 // the ConfigMap machine-config-server-ca where it exists (from 4.19, or after a
 // regeneration), else kube-system/root-ca
-// (openshift/machine-config-operator:pkg/operator/sync.go getMCSCABundle).
+// (openshift/machine-config-operator:pkg/operator/sync.go syncRenderConfig).
 func (m *MCS) authorities(ctx context.Context, w *facts.World, chain []*x509.Certificate, p *facts.Proof) error {
 	cc, ok, err := w.Get(ctx, evidence.ControllerConfigs, "", "machine-config-controller")
 	if err == nil && ok {

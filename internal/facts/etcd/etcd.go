@@ -96,7 +96,8 @@ func unsafe(cr evidence.Object) bool {
 	case bool:
 		return v
 	case string:
-		return v == "true"
+		on, err := strconv.ParseBool(v) // as the operator reads it
+		return err == nil && on
 	}
 	return false
 }

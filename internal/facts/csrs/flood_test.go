@@ -1,0 +1,96 @@
+package csrs
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	certificatesv1 "k8s.io/api/certificates/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// TestCountFlood mirrors TestRecentlyPendingNodeBootstrapperCSRs of the approver.
+func TestCountFlood(t *testing.T) {
+	now := born.Add(3 * time.Hour)
+	at := func(d time.Duration, more func(*certificatesv1.CertificateSigningRequest)) func(*certificatesv1.CertificateSigningRequest) {
+		return func(c *certificatesv1.CertificateSigningRequest) {
+			c.CreationTimestamp = metav1.NewTime(now.Add(d))
+			if more != nil {
+				more(c)
+			}
+		}
+	}
+	condition := func(kind certificatesv1.RequestConditionType) func(*certificatesv1.CertificateSigningRequest) {
+		return func(c *certificatesv1.CertificateSigningRequest) {
+			c.Status.Conditions = []certificatesv1.CertificateSigningRequestCondition{{Type: kind, Status: "True"}}
+		}
+	}
+	tests := []struct {
+		name string
+		r    Request
+		want int
+	}{
+		{"pending, of the bootstrapper", ask(t, Client, "panda", at(-time.Minute, nil)), 1},
+		{"pending, of a node", ask(t, Serving, "panda", at(-time.Minute, nil)), 1},
+		{"of somebody else", ask(t, Client, "panda", at(-time.Minute, func(c *certificatesv1.CertificateSigningRequest) { c.Spec.Username = "tiger" })), 0},
+		{"of the network plugin", ask(t, Client, "panda", at(-time.Minute, func(c *certificatesv1.CertificateSigningRequest) {
+			c.Spec.SignerName = certificatesv1.KubeAPIServerClientSignerName
+		})), 0},
+		{"serving without the nodes' group", ask(t, Serving, "panda", at(-time.Minute, func(c *certificatesv1.CertificateSigningRequest) { c.Spec.Groups = []string{Authenticated} })), 0},
+		{"approved", ask(t, Client, "panda", at(-time.Minute, condition(certificatesv1.CertificateApproved))), 0},
+		{"denied still counts", ask(t, Client, "panda", at(-time.Minute, condition(certificatesv1.CertificateDenied))), 1},
+		{"just young enough", ask(t, Client, "panda", at(-time.Hour+time.Second, nil)), 1},
+		{"an hour old", ask(t, Client, "panda", at(-time.Hour, nil)), 0},
+		{"a little in the future", ask(t, Client, "panda", at(9*time.Second, nil)), 1},
+		{"in the future", ask(t, Client, "panda", at(10*time.Second, nil)), 0},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := CountFlood([]Request{tt.r}, 0, 0, now).Pending; got != tt.want {
+				t.Errorf("counted %d, want %d", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestFloodLimit(t *testing.T) {
+	var all []Request
+	for i := range 104 {
+		r := ask(t, Client, "panda", nil)
+		r.Name, r.Created = fmt.Sprint("csr-", i), born
+		all = append(all, r)
+	}
+	for _, tt := range []struct {
+		machines, nodes int
+		exceeded        bool
+	}{{3, 1, true}, {4, 1, false}, {0, 4, false}, {0, 0, true}} {
+		f := CountFlood(all, tt.machines, tt.nodes, born.Add(time.Minute))
+		if f.Exceeded() != tt.exceeded {
+			t.Errorf("104 requests, %d machines, %d nodes: limit %d, exceeded %t", tt.machines, tt.nodes, f.Limit, f.Exceeded())
+		}
+	}
+}
+
+func TestAmong(t *testing.T) {
+	one := ask(t, Client, "panda", nil)
+	one.Name, one.Created = "csr-1", born
+	issued := ask(t, Client, "panda", nil)
+	issued.Name, issued.Created, issued.State = "csr-2", born.Add(15*time.Minute), Issued
+	three := ask(t, Client, "panda", nil)
+	three.Name, three.Created = "csr-3", born.Add(30*time.Minute)
+	four := ask(t, Client, "panda", nil)
+	four.Name, four.Created = "csr-4", born.Add(45*time.Minute)
+	other := ask(t, Client, "koala", nil)
+	other.Name, other.Created = "csr-5", born.Add(50*time.Minute)
+	all := []Request{one, issued, three, four, other}
+
+	var newest, old Asked
+	newest.among(all, four)
+	old.among(all, one)
+	if !newest.Newest || newest.Siblings != 2 || newest.Keys != 4 || !newest.FirstAsked.Equal(three.Created) {
+		t.Errorf("newest %t, siblings %d, keys %d, first asked %s; want the wait to begin after the issued one", newest.Newest, newest.Siblings, newest.Keys, newest.FirstAsked)
+	}
+	if old.Newest || !old.LaterIssued {
+		t.Errorf("the oldest: newest %t, later issued %t", old.Newest, old.LaterIssued)
+	}
+}
