@@ -74,7 +74,7 @@ func (r *run) present(ctx context.Context, s Step) error {
 		if err != nil {
 			return fmt.Errorf("evaluate %s at %s: %w", k.Fault, k.Subject, err)
 		}
-		if f.Outcome == fault.Present {
+		if f.Outcome == fault.Present || f.Waiting() { // its condition holds; a step before this one may have made it young again
 			return nil
 		}
 		seen = append(seen, fmt.Sprintf("%s at %s is %s%s", k.Fault, k.Subject, f.Outcome, because(f.Reason)))
@@ -265,7 +265,7 @@ func (r *run) await(ctx context.Context, s Step, a action, deadline time.Time) e
 			if err != nil {
 				return false, "", fmt.Errorf("evaluate %s at %s: %w", k.Fault, k.Subject, err)
 			}
-			if f.Outcome != fault.Absent && f.Outcome != fault.NotApplicable {
+			if f.Waiting() || f.Outcome != fault.Absent && f.Outcome != fault.NotApplicable {
 				return false, fmt.Sprintf("%s at %s is %s%s", k.Fault, k.Subject, f.Outcome, because(f.Reason)), nil
 			}
 		}
