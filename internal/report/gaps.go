@@ -33,25 +33,39 @@ func (t *text) unchecked() {
 	}
 	t.head(0, heading)
 	for i, g := range groups {
-		if i == fewSuspects && !t.o.Wide {
+		if i == fewGaps && !t.o.Wide {
 			t.para(0, span{plain, "- "}, dim, more(len(groups)-i))
 			return
 		}
-		line := some(g.needs, t.names())
-		if g.reason != "" {
-			line += ": " + g.reason
-		}
-		t.lead(0, span{plain, "- "}, "  ", plain, line, t.limit(fewExcerpt))
-		if g.supply != "" {
-			t.para(2, span{plain, "get it: "}, cyan, g.supply)
-		}
+		t.gap(g)
 	}
 }
 
-// gap is what is missing for one reason with one way to supply it.
+const (
+	fewGaps    = 3
+	fewGetting = 2
+)
+
+func (t *text) gap(g gap) {
+	line := some(g.needs, t.names())
+	if g.reason != "" {
+		line += ": " + g.reason
+	}
+	t.lead(0, span{plain, "- "}, "  ", plain, line, t.limit(fewExcerpt+1))
+	for i, s := range g.supplies {
+		if i == fewGetting && !t.o.Wide {
+			t.para(2, span{}, dim, more(len(g.supplies)-i))
+			return
+		}
+		t.lead(2, span{plain, "get it: "}, "  ", cyan, s, 0)
+	}
+}
+
+// gap is what is missing for one reason, and what would supply it.
 type gap struct {
-	needs          []string
-	reason, supply string
+	needs    []string
+	reason   string
+	supplies []string
 }
 
 func (t *text) gaps() []gap {
@@ -64,19 +78,22 @@ func (t *text) gaps() []gap {
 		if c.State == evidence.Partial {
 			reason = "only in part: " + reason
 		}
-		i := slices.IndexFunc(list, func(g gap) bool { return g.reason == reason && g.supply == c.Supply })
+		i := slices.IndexFunc(list, func(g gap) bool { return g.reason == reason })
 		if i < 0 {
-			list = append(list, gap{reason: reason, supply: c.Supply})
+			list = append(list, gap{reason: reason})
 			i = len(list) - 1
 		}
 		list[i].needs = append(list[i].needs, needWords(c.Need))
+		if c.Supply != "" && !slices.Contains(list[i].supplies, c.Supply) {
+			list[i].supplies = append(list[i].supplies, c.Supply)
+		}
 	}
 	// what can be supplied comes first
 	slices.SortStableFunc(list, func(a, b gap) int {
 		switch {
-		case (a.supply == "") == (b.supply == ""):
+		case (len(a.supplies) == 0) == (len(b.supplies) == 0):
 			return 0
-		case a.supply == "":
+		case len(a.supplies) == 0:
 			return 1
 		}
 		return -1

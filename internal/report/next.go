@@ -18,8 +18,8 @@ func (t *text) next() {
 	t.blank()
 	t.head(0, "Next")
 	refused := []string{}
-	for _, r := range t.d.Roots {
-		t.nextOf(r)
+	for _, r := range sameRoots(t.d) {
+		t.nextOf(r.Root)
 		for _, id := range r.Refused {
 			if !slices.Contains(refused, id) {
 				refused = append(refused, id)
@@ -68,7 +68,9 @@ func (t *text) supplies() {
 	}
 	if t.d.Verdict.Class == fault.Undetermined {
 		for _, g := range t.gaps() {
-			add(g.supply)
+			for _, s := range g.supplies {
+				add(s)
+			}
 		}
 	}
 	if len(list) == 0 {

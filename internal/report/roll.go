@@ -55,7 +55,9 @@ func (t *text) rollHosts(all bool) {
 	if t.o.NoHeaders {
 		return
 	}
-	t.blank()
+	if !all || len(t.d.Roots)+len(t.d.Unexplained) > 0 {
+		t.blank()
+	}
 	t.countRest(rest, claimed, all)
 }
 
@@ -94,8 +96,8 @@ func (t *text) countRest(rest map[string]int, claimed int, all bool) {
 
 // rollFoot names the causes in a line each and where the whole answer is.
 func (t *text) rollFoot() {
-	for _, r := range t.d.Roots {
-		t.lead(0, span{red, t.sign(signBad) + " cause: "}, "  ", plain, r.Title, 0)
+	for _, r := range sameRoots(t.d) {
+		t.lead(0, span{red, t.sign(signBad) + " cause: "}, "  ", plain, t.linkTitle(&link{keys: r.keys}), 0)
 	}
 	for i, u := range t.d.Unexplained {
 		if i == fewSuspects {

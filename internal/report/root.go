@@ -2,7 +2,9 @@ package report
 
 import (
 	"fmt"
+	"path"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,14 +21,39 @@ const (
 	fewExcerpt = 3 // lines
 )
 
+// same is one root with the roots of the same fault at other subjects.
+type same struct {
+	fault.Root             // the first; it explains what any of them explains
+	keys       []fault.Key // all of them
+}
+
+// sameRoots puts the roots of one fault together: a hundred requests of one kind
+// are one case. A root that is part of a deadlock stays alone.
+func sameRoots(d *fault.Diagnosis) []same {
+	var list []same
+	at := map[string]int{}
+	for _, r := range d.Roots {
+		i, ok := at[r.Fault]
+		if !ok || r.Deadlock > 0 || list[i].Deadlock > 0 {
+			at[r.Fault] = len(list)
+			r.Explains = slices.Clone(r.Explains)
+			list = append(list, same{r, []fault.Key{r.Key}})
+			continue
+		}
+		list[i].keys = append(list[i].keys, r.Key)
+		list[i].Explains = append(append(list[i].Explains, r.Key), r.Explains...)
+	}
+	return list
+}
+
 // root writes one root: what, how sure, proof, what it leads to, what to do.
-func (t *text) root(i int, r fault.Root) {
+func (t *text) root(i, of int, r same) {
 	t.blank()
 	mark := t.sign(signBad) + " "
-	if len(t.d.Roots) > 1 {
-		mark = fmt.Sprintf("%s%d of %d: ", mark, i+1, len(t.d.Roots))
+	if of > 1 {
+		mark = fmt.Sprintf("%s%d of %d: ", mark, i+1, of)
 	}
-	t.lead(0, span{red, mark}, "  ", bold, r.Title, 0)
+	t.lead(0, span{red, mark}, "  ", bold, t.linkTitle(&link{keys: r.keys}), 0)
 	about := []string{confidences[r.Confidence], string(r.Severity), r.Subject.String()}
 	if s := since(r.Since, t.d.Now); s != "" {
 		about = append(about, s)
@@ -37,9 +64,9 @@ func (t *text) root(i int, r fault.Root) {
 	}
 	t.lead(2, span{}, "", plain, r.Means, t.limit(fewMeans))
 	t.proof(r.Evidence)
-	t.ring(r)
-	t.leadsTo(r)
-	t.ruledOut(r)
+	t.ring(r.Root)
+	t.leadsTo(r.Root)
+	t.ruledOut(r.Root)
 }
 
 // limit is n lines, or all of them in wide output.
@@ -55,21 +82,51 @@ func (t *text) proof(items []evidence.Item) {
 		return
 	}
 	t.head(2, "Proof")
+	if !t.o.Wide {
+		items = distinct(items)
+	}
 	for i, item := range items {
 		if i == fewProofs && !t.o.Wide {
 			t.para(2, span{}, dim, more(len(items)-i))
 			return
 		}
 		t.lead(2, span{plain, "- "}, "  ", plain, excerpt(item), t.limit(fewExcerpt))
-		where := item.Locator.String()
-		if t.sources > 1 && item.Locator.Source != "" {
-			where = item.Locator.Source + ": " + where
-		}
-		if item.From != "" {
-			where += " (asked from " + item.From + ")"
-		}
-		t.para(4, span{}, dim, where)
+		t.para(4, span{}, dim, t.where(item))
 	}
+}
+
+// distinct keeps the first item of each place.
+func distinct(items []evidence.Item) []evidence.Item {
+	var list []evidence.Item
+	for _, item := range items {
+		if !slices.ContainsFunc(list, func(have evidence.Item) bool { return have.Locator == item.Locator }) {
+			list = append(list, item)
+		}
+	}
+	return list
+}
+
+// where says where an item can be looked up again. The source is named where it is
+// another than that of the answer; the directories with which every path of an
+// archive begins are left to -o wide.
+func (t *text) where(item evidence.Item) string {
+	loc := item.Locator
+	if !t.o.Wide {
+		for _, begin := range []string{"/namespaces/", "/cluster-scoped-resources/"} {
+			if i := strings.Index(loc.Path, begin); i > 0 {
+				loc.Path = t.sign(ellipsis) + loc.Path[i:]
+				break
+			}
+		}
+	}
+	where := loc.String()
+	if s := loc.Source; s != "" && s != "live" && s != t.d.Source.Name && s != path.Base(t.d.Source.Name) {
+		where = s + ": " + where
+	}
+	if item.From != "" {
+		where += " (asked from " + item.From + ")"
+	}
+	return where
 }
 
 // leadsTo draws the chain from the root down to what was seen.
@@ -179,7 +236,7 @@ func (t *text) ring(r fault.Root) {
 		t.lead(2, span{plain, first}, further, plain, title, 0)
 	}
 	if dead.Remedy != "" {
-		t.para(2, span{bold, "What opens it: "}, plain, t.remedyTitle(dead.Remedy))
+		t.lead(2, span{bold, "What opens it: "}, "  ", plain, t.remedyTitle(dead.Remedy), 0)
 	}
 }
 
@@ -227,7 +284,12 @@ func (t *text) ruledOut(r fault.Root) {
 		list = append(list, line)
 	}
 	if !t.o.Wide {
-		t.para(2, span{bold, "Ruled out: "}, plain, some(list, fewRuled))
+		rest := ""
+		if len(list) > fewRuled {
+			rest = fmt.Sprintf("; %d more", len(list)-fewRuled)
+			list = list[:fewRuled]
+		}
+		t.lead(2, span{bold, "Ruled out: "}, "  ", plain, strings.Join(list, "; ")+rest, 0)
 		return
 	}
 	t.head(2, "Ruled out")

@@ -41,7 +41,7 @@ func base(hosts ...fault.HostState) *fault.Diagnosis {
 		Cluster: fault.ClusterInfo{ID: "9f6c0a34-6f7e-4a57-9c85-5f0c4a2f1c11", Version: "4.20.3", Platform: "BareMetal", Topology: "HighlyAvailable"},
 		Verdict: fault.Verdict{Class: fault.Healthy, Reason: fmt.Sprintf("all %d expected hosts answered, nothing in the catalogue is present", len(hosts))},
 		Roots:   []fault.Root{}, Deadlocks: []fault.Deadlock{}, Unexplained: []fault.Unexplained{}, Edges: []fault.EdgeSeen{},
-		Findings: []fault.Finding{}, Hosts: hosts, Timeline: []fault.Moment{},
+		Findings: []fault.Finding{}, Hosts: append([]fault.HostState{}, hosts...), Timeline: []fault.Moment{},
 		Coverage: []evidence.Coverage{
 			{Need: "machineconfigpools.machineconfiguration.openshift.io", State: evidence.Read, Count: 2},
 			{Need: "nodes", State: evidence.Read, Count: 3},

@@ -62,6 +62,7 @@ type sign int
 
 const (
 	signBad sign = iota
+	signWarn
 	signGood
 	signOpen
 	signWait
@@ -77,7 +78,7 @@ const (
 )
 
 var signs = map[sign][2]string{
-	signBad: {"✗", "x"}, signGood: {"✓", "ok"}, signOpen: {"?", "?"}, signWait: {"…", "~"},
+	signBad: {"✗", "x"}, signWarn: {"!", "!"}, signGood: {"✓", "ok"}, signOpen: {"?", "?"}, signWait: {"…", "~"},
 	branch: {"├─ ", "|- "}, lastOne: {"└─ ", "`- "}, trunk: {"│  ", "|  "},
 	ringTop: {"┌─▶ ", "+-> "}, ringSide: {"│   ", "|   "}, ringEnd: {"└── ", "+-- "}, downward: {"↓", "v"},
 	separator: {" · ", " | "}, ellipsis: {"…", "..."},

@@ -56,19 +56,13 @@ type text struct {
 	o       Options
 	d       *fault.Diagnosis
 	finding map[fault.Key]fault.Finding
-	sources int // how many sources the evidence is from
 }
 
 func newText(d *fault.Diagnosis, o Options) *text {
 	t := &text{page: page{Style: o.Style}, o: o, d: d, finding: map[fault.Key]fault.Finding{}}
-	sources := map[string]bool{}
 	for _, f := range d.Findings {
 		t.finding[f.Key()] = f
-		for _, item := range f.Evidence {
-			sources[item.Locator.Source] = true
-		}
 	}
-	t.sources = len(sources)
 	return t
 }
 
@@ -78,8 +72,9 @@ func Text(w io.Writer, d *fault.Diagnosis, o Options) error {
 	t.verdict()
 	t.source()
 	t.subject()
-	for i, r := range d.Roots {
-		t.root(i, r)
+	roots := sameRoots(d)
+	for i, r := range roots {
+		t.root(i, len(roots), r)
 	}
 	t.unexplained()
 	t.settling()
@@ -104,7 +99,7 @@ func (t *text) verdict() {
 	case t.d.Verdict.Class == fault.Settling:
 		reason = "until " + clock(t.d.Verdict.Until) + "; ask again then"
 	case t.d.Verdict.Class == fault.Undetermined && len(t.d.Roots) > 0:
-		reason = count(len(t.d.Roots), "cause", "causes")
+		reason = count(len(sameRoots(t.d)), "cause", "causes") + " found"
 	}
 	if reason == "" {
 		t.line(0, span{h.paint, words})

@@ -27,15 +27,31 @@ var headlines = map[fault.VerdictClass]headline{
 	fault.ReinstallRequired:  {signBad, red, "BROKEN, A NEW INSTALL IS NEEDED"},
 }
 
-// headlineOf adds to the class whether a cause is known.
+// headlineOf adds to the class whether a cause is known, and says WARNING where
+// nothing that is present is an error.
 func headlineOf(d *fault.Diagnosis) headline {
-	if h, ok := headlines[d.Verdict.Class]; ok {
-		return h
+	h, known := headlines[d.Verdict.Class]
+	switch {
+	case known:
+	case len(d.Roots) > 0:
+		h = headline{signBad, red, "BROKEN, NO REPAIR KNOWN"}
+	default:
+		return headline{signOpen, yellow, "UNDECIDED"}
 	}
-	if len(d.Roots) > 0 {
-		return headline{signBad, red, "BROKEN, CAUSE FOUND, NO REPAIR KNOWN"}
+	if h.sign == signBad && !serious(d) {
+		h = headline{signWarn, yellow, strings.Replace(h.words, "BROKEN", "WARNING", 1)}
 	}
-	return headline{signOpen, yellow, "UNDECIDED"}
+	return h
+}
+
+// serious reports whether an error is present.
+func serious(d *fault.Diagnosis) bool {
+	for _, f := range d.Findings {
+		if f.Outcome == fault.Present && f.Severity == fault.Error {
+			return true
+		}
+	}
+	return false
 }
 
 // confidences in words.
