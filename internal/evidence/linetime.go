@@ -2,7 +2,6 @@ package evidence
 
 import (
 	"regexp"
-	"strings"
 	"time"
 )
 
@@ -28,7 +27,7 @@ func LineTime(line string, now time.Time) (time.Time, bool) {
 		return time.Time{}, false
 	}
 	if m := klogTime.FindStringSubmatch(head); m != nil {
-		return inYearOf("0102 15:04:05", m[1]+m[2]+" "+strings.SplitN(m[3], ".", 2)[0], now)
+		return inYearOf("0102 15:04:05", m[1]+m[2]+" "+m[3], now)
 	}
 	if m := journalTime.FindString(head); m != "" {
 		return inYearOf("Jan _2 15:04:05", m, now)
@@ -36,14 +35,19 @@ func LineTime(line string, now time.Time) (time.Time, bool) {
 	return time.Time{}, false
 }
 
+// inYearOf places a time without a year in the latest year that fits.
 func inYearOf(layout, value string, now time.Time) (time.Time, bool) {
 	t, err := time.Parse(layout, value)
 	if err != nil {
 		return time.Time{}, false
 	}
-	t = time.Date(now.Year(), t.Month(), t.Day(), t.Hour(), t.Minute(), t.Second(), 0, time.UTC)
-	if t.After(now.Add(24 * time.Hour)) {
-		t = t.AddDate(-1, 0, 0)
+	latest := now.Add(24 * time.Hour)
+	const leap = 8 // years without a 29 February, at most
+	for year := latest.Year(); year >= latest.Year()-leap; year-- {
+		d := time.Date(year, t.Month(), t.Day(), t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), time.UTC)
+		if d.Month() == t.Month() && !d.After(latest) {
+			return d, true
+		}
 	}
-	return t, true
+	return time.Time{}, false
 }

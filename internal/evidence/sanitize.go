@@ -21,7 +21,7 @@ import (
 type Sanitizer struct {
 	salt   []byte
 	marks  *scan.Set
-	inside bool // only for Lines: between BEGIN and END of a private key
+	inside int // only for Lines: lines left to the end of a private key, at most
 }
 
 // NewSanitizer returns a sanitizer with a fresh random salt.
@@ -47,7 +47,7 @@ func newSanitizer(salt []byte) (*Sanitizer, error) {
 
 // Lines returns a sanitizer of the same salt for one stream of lines: private
 // keys that span lines are tracked, so it must not be shared between streams.
-func (s *Sanitizer) Lines() *Sanitizer { c := *s; c.inside = false; return &c }
+func (s *Sanitizer) Lines() *Sanitizer { c := *s; c.inside = 0; return &c }
 
 const redactedPrefix = "[redacted "
 
@@ -99,10 +99,17 @@ func (s *Sanitizer) secret(content map[string]any) {
 	}
 }
 
-// publicPEM reports whether a base64 value is PEM without any private key.
+// publicPEM reports whether a base64 value is certificates and nothing else. A
+// bundle may have comments.
 func publicPEM(encoded string) bool {
 	raw, err := base64.StdEncoding.DecodeString(encoded)
-	return err == nil && !strings.Contains(string(raw), "PRIVATE KEY")
+	if err != nil {
+		return false
+	}
+	const begin = "-----BEGIN CERTIFICATE-----"
+	text := strings.TrimSpace(string(raw))
+	return (strings.HasPrefix(text, begin) || strings.HasPrefix(text, "#")) &&
+		strings.Contains(text, begin) && strings.Count(text, begin) == strings.Count(text, "-----BEGIN ")
 }
 
 var elided = regexp.MustCompile(`^(\d+) bytes long$`)
@@ -182,8 +189,10 @@ func (s *Sanitizer) walk(v any) any {
 // is deliberately narrow: "tokenSecret" or "pullSecret: {name}" are references.
 func secretKey(k string) bool {
 	switch strings.ToLower(k) {
-	case "password", "passwd", "bindpassword", "clientsecret", "accesstoken", "refreshtoken", "bearertoken",
-		".dockerconfigjson", ".dockercfg", "userdata", "client-key-data", "privatekey":
+	case "password", "passwd", "passphrase", "bindpassword", "clientsecret", "secretkey", "secretaccesskey", "apikey",
+		"token", "accesstoken", "refreshtoken", "bearertoken", "bootstraptoken",
+		".dockerconfigjson", ".dockercfg", "userdata", "client-key-data", "privatekey",
+		"internalregistrypullsecret": // of a ControllerConfig: openshift/api:machineconfiguration/v1 ControllerConfigSpec
 		return true
 	}
 	return false
@@ -192,23 +201,60 @@ func secretKey(k string) bool {
 // secretMarks are the literals that a text must carry before the patterns of
 // secretPatterns are tried.
 var secretMarks = []string{
-	"private key", "eyj", "\"auth\"", "auth%22", "\\\"auth\\\"", "password", "passwd", "token", "authorization", "bearer",
-	"data:", "pullsecret", "pull_secret", "secret=", "secret:", "client-key-data", "ssh-rsa", "ssh-ed25519", "://",
+	"private key", "eyj", "\"auth", "auth%22", "password", "passwd", "passphrase", "token", "authorization", "bearer", "basic ",
+	"data:", "pullsecret", "pull_secret", "secret=", "secret:", "secret\"", "secret'", "secret\\", "client_secret", "clientsecret",
+	"secret_key", "secretkey", "access_key", "accesskey", "api_key", "apikey", "client-key-data", "://", "ls0tls1crudjti", "sha256~",
+	"$1$", "$5$", "$6$", "$y$", "$2a$", "$2b$", "$2y$",
 }
 
-// secretPatterns find a secret as their last group. They are tried only on texts
-// that carry a mark.
-var secretPatterns = []*regexp.Regexp{
-	regexp.MustCompile(`(?s)-----BEGIN [A-Z ]*PRIVATE KEY-----(.+?)(?:-----END|$)`),
-	regexp.MustCompile(`\b(eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?)`),
-	regexp.MustCompile(`(?i)\\*"auth\\*"\s*:\s*\\*"([^"\\]+)`),
-	regexp.MustCompile(`(?i)%22auth%22%3A(?:%20)?%22([^%]+)`),
-	regexp.MustCompile(`(?i)\b(?:authorization|bearer)["']?[:=\s]+["']?(?:(?:basic|bearer)\s+)?([A-Za-z0-9._~+/=-]{8,})`),
-	regexp.MustCompile(`(?i)(?:password|passwd|passphrase|client_?secret|access_?token|refresh_?token|\btoken|\bsecret)\\*["']?\s*[:=]\s*\\*["']?([^\s"'\\,;&}]{4,})`),
-	regexp.MustCompile(`(?i)pull_?secret\\*["']?\s*[:=]\s*(.{12,})`),
-	regexp.MustCompile(`(?i)client-key-data["']?\s*[:=]\s*["']?([A-Za-z0-9+/=]{16,})`),
-	regexp.MustCompile(`\bdata:[a-z0-9/.+-]*(?:;[a-z0-9=-]+)*,([^\s"']{24,})`),
-	regexp.MustCompile(`://[^/\s:@]+:([^/\s@]+)@`),
+// secretPattern finds a secret as its last group.
+type secretPattern struct {
+	find *regexp.Regexp
+	// likely tells a credential from a word; nil takes everything. It is for keys
+	// that also stand in front of prose: "token: expired", "basic authentication".
+	likely func(string) bool
+}
+
+// value is what may stand between a key and its secret in YAML, JSON (also inside
+// a string), key=value and flags.
+const value = `\\*["']?[ \t]*[:=][ \t]*(?:[|>][+-]?[ \t]*\r?\n\s*)?\\*["']?`
+
+// secretPatterns are tried only on texts that carry a mark.
+var secretPatterns = []secretPattern{
+	{regexp.MustCompile(`(?s)-----BEGIN [A-Z ]*PRIVATE KEY-----(.+?)(?:-----END|$)`), nil},
+	{regexp.MustCompile(`(LS0tLS1CRUdJTi(?:BQUklWQVRF|BSU0Eg|BFQy|BPUEVOU1NI|BFTkNSWVBURUQ|BEU0Eg)[A-Za-z0-9+/=]*)`), nil}, // base64 of a private key's PEM
+	{regexp.MustCompile(`(eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?)`), nil},                            // JWT
+	{regexp.MustCompile(`(eyJhdXRo[A-Za-z0-9+/=_-]{12,})`), nil},                                                           // base64 of {"auth...
+	{regexp.MustCompile(`sha256~([A-Za-z0-9_-]{20,})`), nil},                                                               // OAuth token of OpenShift
+	{regexp.MustCompile(`(\$(?:1|5|6|y|2[aby])\$[./A-Za-z0-9$=,]{16,})`), nil},                                             // crypt(3)
+	{regexp.MustCompile(`(?i)\\*"auth\\*"\s*:\s*\\*"([^"\\]+)`), nil},
+	{regexp.MustCompile(`(?i)%22(?:auth|password)%22%3A(?:%20|\+)?%22([^%]+)`), nil},
+	{regexp.MustCompile(`(?i)\bauthorization["']?\s*[:=]\s*["'\[]*(?:(?:basic|bearer|digest|negotiate)\s+)?([A-Za-z0-9._~+/=-]{8,})`), nil},
+	{regexp.MustCompile(`(?i)\b(?:bearer|basic)\s+["']?([A-Za-z0-9._~+/=-]{8,})`), likelySecret},
+	{regexp.MustCompile(`(?i)(?:password|passwd|passphrase|client_?secret|access_?token|refresh_?token)` + value + `([^\s"'\\,;&}]{4,})`), nil},
+	{regexp.MustCompile(`(?i)(?:token|secret|secret_?key|secret_?access_?key|api_?key)` + value + `([^\s"'\\,;&}]{8,})`), likelySecret},
+	{regexp.MustCompile(`(?i)pull_?secret\\*["']?\s*[:=]\s*(.{12,})`), nil},
+	{regexp.MustCompile(`(?i)client-key-data["']?\s*[:=]\s*["']?([A-Za-z0-9+/=]{16,})`), nil},
+	{regexp.MustCompile(`\bdata:[a-z0-9/.+-]*(?:;[a-z0-9=-]+)*,([^\s"']{8,})`), nil},
+	{regexp.MustCompile(`://[^/\s:@]+:([^/\s@]+)@`), nil},
+}
+
+// likelySecret reports whether a value looks like a credential rather than like a
+// word or the name of an object. Such names, as node-bootstrapper-token-x7k2p or
+// rendered-master-<digest>, are words joined by hyphens.
+func likelySecret(v string) bool {
+	digits, words := 0, 0
+	for _, part := range strings.FieldsFunc(v, func(r rune) bool { return strings.ContainsRune("-./:", r) }) {
+		if strings.Trim(part, "abcdefghijklmnopqrstuvwxyz") == "" {
+			words++
+		}
+	}
+	for _, c := range v {
+		if c >= '0' && c <= '9' {
+			digits++
+		}
+	}
+	return words < 2 && (digits > 0 || len(v) >= 20)
 }
 
 // Text replaces the secrets in a text. Certificates and public keys stay.
@@ -224,8 +270,8 @@ func (s *Sanitizer) Text(v string) string {
 
 var redaction = regexp.MustCompile(`\[redacted [^\]]*\]`)
 
-func (s *Sanitizer) replaceLastGroup(p *regexp.Regexp, v string) string {
-	all := p.FindAllStringSubmatchIndex(v, -1)
+func (s *Sanitizer) replaceLastGroup(p secretPattern, v string) string {
+	all := p.find.FindAllStringSubmatchIndex(v, -1)
 	if all == nil {
 		return v
 	}
@@ -237,7 +283,7 @@ func (s *Sanitizer) replaceLastGroup(p *regexp.Regexp, v string) string {
 	at := 0
 	for _, m := range all {
 		from, to := m[len(m)-2], m[len(m)-1]
-		if from < at || slices.ContainsFunc(done, func(d []int) bool { return from < d[1] && d[0] < to }) {
+		if from < at || p.likely != nil && !p.likely(v[from:to]) || slices.ContainsFunc(done, func(d []int) bool { return from < d[1] && d[0] < to }) {
 			continue
 		}
 		b.WriteString(v[at:from])
@@ -248,18 +294,23 @@ func (s *Sanitizer) replaceLastGroup(p *regexp.Regexp, v string) string {
 	return b.String()
 }
 
+// maxKeyLines bounds a private key that spans lines: RSA with 16,384 bits has 200.
+// Without it a log that was cut behind BEGIN would be a secret to its end.
+const maxKeyLines = 256
+
 // Line sanitises one line of a stream; see Lines.
 func (s *Sanitizer) Line(v string) string {
-	begin := strings.Contains(v, "-----BEGIN ") && strings.Contains(v, "PRIVATE KEY-----")
-	switch {
-	case s.inside:
-		if strings.Contains(v, "-----END ") {
-			s.inside = false
+	if s.inside > 0 {
+		s.inside--
+		if end := strings.LastIndex(v, "-----END "); end >= 0 && strings.LastIndex(v, "-----BEGIN ") < end {
+			s.inside = 0
 		}
 		return redactedPrefix + "line of a private key]"
-	case begin && !strings.Contains(v, "-----END "):
-		s.inside = true
-		return redactedPrefix + "private key]"
+	}
+	begin := strings.LastIndex(v, "-----BEGIN ")
+	if begin >= 0 && strings.Contains(v[begin:], "PRIVATE KEY-----") && !strings.Contains(v[begin:], "-----END ") {
+		s.inside = maxKeyLines
+		return s.Text(v[:begin]) + redactedPrefix + "private key]"
 	}
 	return s.Text(v)
 }

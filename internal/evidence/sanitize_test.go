@@ -1,0 +1,234 @@
+package evidence
+
+import (
+	"encoding/base64"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func sanitizer(t testing.TB, salt string) *Sanitizer {
+	t.Helper()
+	s, err := newSanitizer([]byte(salt))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func b64(v string) string { return base64.StdEncoding.EncodeToString([]byte(v)) }
+
+const (
+	testJWT  = "eyJhbGciOiJSUzI1NiIsImtpZCI6IngifQ.eyJpc3MiOiJrdWJlcm5ldGVzIn0.c2lnbmF0dXJl-_x"
+	testKey  = "-----BEGIN EC PRIVATE KEY-----\nMHcCAQEEIplanted\n-----END EC PRIVATE KEY-----\n"
+	testCert = "-----BEGIN CERTIFICATE-----\nMIIBszCCAVmgAwIBAgIUplanted\n-----END CERTIFICATE-----\n"
+)
+
+// TestSecretsVanish holds the texts that secrets come in: the secret goes, the
+// rest of the text stays readable.
+func TestSecretsVanish(t *testing.T) {
+	s := sanitizer(t, "salt")
+	for text, secret := range map[string]string{
+		"Bearer " + testJWT:                                                                 testJWT,
+		"token: " + testJWT + " is expired":                                                 testJWT,
+		"x_" + testJWT:                                                                      "eyJpc3MiOiJrdWJlcm5ldGVzIn0",
+		"Authorization: Basic cm9vdDpjYWx2aW4=":                                             "cm9vdDpjYWx2aW4=",
+		`"Authorization":["Bearer abcdefgh.ijk"]`:                                           "abcdefgh.ijk",
+		"with basic cm9vdDpjYWx2aW4=":                                                       "cm9vdDpjYWx2aW4=",
+		`{"auths":{"quay.io":{"auth":"b3BlbnNoaWZ0OnB1bGw=","email":""}}`:                   "b3BlbnNoaWZ0OnB1bGw=",
+		`{\"auths\":{\"quay.io\":{\"auth\":\"b3BlbnNoaWZ0OnB1bGw=\"}}`:                      "b3BlbnNoaWZ0OnB1bGw=",
+		`{\\\"auth\\\":\\\"b3BlbnNoaWZ0OnB1bGw=\\\"}`:                                       "b3BlbnNoaWZ0OnB1bGw=",
+		"data:,%7B%22auths%22%3A%7B%22quay.io%22%3A%7B%22auth%22%3A%22b3BlbnNoaWZ0OnB1bGw=": "b3BlbnNoaWZ0OnB1bGw=",
+		"x%22auth%22%3A%22b3BlbnNoaWZ0%22":                                                  "b3BlbnNoaWZ0",
+		"config: " + b64(`{"auths":{"q":{"auth":"x"}}}`):                                    b64(`{"auths":{"q":{"auth":"x"}}}`),
+		"source: data:text/plain;charset=utf-8;base64,c2VjcmV0IGNvbnRlbnRz":                 "c2VjcmV0IGNvbnRlbnRz",
+		`user: "kubeadmin", and password: "AbCdE-FgHiJ-KlMnO-PqRsT"`:                        "AbCdE-FgHiJ-KlMnO-PqRsT",
+		`user: \"kubeadmin\", and password: \"AbCdE-FgHiJ-KlMnO\"`:                          "AbCdE-FgHiJ-KlMnO",
+		"bmc:\n  username: root\n  password: calvin\n":                                      "calvin",
+		"password: |\n    calvin\n":                                                         "calvin",
+		"--bmc-password=calvin --verbose":                                                   "calvin",
+		"IRONIC_PASSWORD=calvin":                                                            "calvin",
+		"bootstrap token=07401b.f395accd246ae52d":                                           "07401b.f395accd246ae52d",
+		"aws_secret_access_key = wJalrXUtnFEMI/K7MDENG+bPxRfi":                              "wJalrXUtnFEMI/K7MDENG+bPxRfi",
+		"redfish://root:calvin@10.0.0.1/redfish/v1":                                         "calvin",
+		"GET https://u:p%40ss@bmc.example.com: 401":                                         "p%40ss",
+		"oauth sha256~Xp4ahqAbCdEfGhIjKlMnOpQrStUvWxYz012345678":                            "Xp4ahqAbCdEfGhIjKlMnOpQrStUvWxYz012345678",
+		`core:$6$rounds=4096$salt$abcdefghijklmnop.qrstuv`:                                  "abcdefghijklmnop.qrstuv",
+		"pullSecret: '{not even json at all}'":                                              "not even json",
+		"client-key-data: LS0tLS1CRUdJTiBFQyBQUklWQVRFIEtFWS0tLS0t":                         "LS0tLS1CRUdJTiBFQyBQUklWQVRFIEtFWS0tLS0t",
+		"key: " + b64(testKey) + " end":                                                     b64("MHcCAQEEIplan")[4:12],
+		testCert + testKey:                                                                  "MHcCAQEEIplanted",
+		"-----BEGIN PRIVATE KEY-----\\nMIIEplanted and cut":                                 "MIIEplanted",
+	} {
+		got := s.Text(text)
+		if strings.Contains(got, secret) || !strings.Contains(got, redactedPrefix) {
+			t.Errorf("Text(%q) = %q", text, got)
+		}
+		if again := sanitizer(t, "other").Text(got); again != got {
+			t.Errorf("sanitising twice changes %q to %q", got, again)
+		}
+	}
+}
+
+// TestLookAlikesStay holds what a person needs to read.
+func TestLookAlikesStay(t *testing.T) {
+	s := sanitizer(t, "salt")
+	for _, text := range []string{
+		"ignition server: 511 Token not found", "token: expired", "Unable to authenticate the request: invalid bearer token, the token has expired",
+		`failed to get secret node-bootstrapper-token: secrets "node-bootstrapper-token" is forbidden`,
+		`MountVolume.SetUp failed for volume "kube-api-access": secret "node-bootstrapper-token-x7k2p" not found`,
+		"secret: openshift-machine-config-operator/node-bootstrapper-token-x7k2p",
+		`machineconfig.machineconfiguration.openshift.io "rendered-master-0123456789abcdef0123456789abcdef" not found`,
+		"secret: rendered-master-0123456789abcdef0123456789abcdef",
+		"quay.io/openshift-release-dev/ocp-v4.0-art-dev@sha256:415e56a6d8d2b8576c59d08a7c57a7d081fa59e7dc3cd8782ed7bcd6080c7c12",
+		"digest sha256:415e56a6d8d2b8576c59d08a7c57a7d081fa59e7dc3cd8782ed7bcd6080c7c12",
+		testCert, "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIplanted core@host", "-----BEGIN PUBLIC KEY-----\nMIIB\n-----END PUBLIC KEY-----\n",
+		"GET https://api-int.example.com:22623/config/master", "Get \"https://[fd00::1]:6443/api?timeout=32s\": dial tcp [fd00::1]:6443: connect: connection refused",
+		"authorization mode Node,RBAC", "basic authentication is off", "x509: certificate signed by unknown authority",
+		"system:serviceaccount:openshift-machine-config-operator:node-bootstrapper", "userDataSecret:\n  name: master-user-data-managed",
+		"tokens: 5, passwords were not asked for", "credentialsName: control1-bmc-secret", "metadata: x", "the data: none", "volumes:\n- secret:\n    secretName: etcd-serving-cert-1",
+		"imagePullSecrets:\n- name: pull-secret",
+	} {
+		if got := s.Text(text); got != text {
+			t.Errorf("Text(%q) = %q", text, got)
+		}
+	}
+}
+
+func TestDigestsCompare(t *testing.T) {
+	s := sanitizer(t, "salt")
+	a, b, c := s.Text("password: one11"), s.Text("x password=one11"), s.Text("password: two22")
+	value := func(v string) string { return v[strings.Index(v, redactedPrefix):] }
+	if value(a) != value(b) || value(a) == value(c) {
+		t.Errorf("equal secrets must have equal digests and others not: %q, %q, %q", a, b, c)
+	}
+	if value(sanitizer(t, "another").Text("password: one11")) == value(a) {
+		t.Error("a digest does not depend on the salt")
+	}
+	one, err := NewSanitizer()
+	if err != nil {
+		t.Fatal(err)
+	}
+	two, err := NewSanitizer()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if one.Text("password: one11") == two.Text("password: one11") {
+		t.Error("two sanitizers have the same salt")
+	}
+}
+
+func TestLines(t *testing.T) {
+	s := sanitizer(t, "salt").Lines()
+	var got []string
+	for line := range strings.Lines("a\nkey: -----BEGIN RSA PRIVATE KEY-----\n2026-01-01T00:00:00Z MIIE\nMIIF\n-----END RSA PRIVATE KEY-----\nb\n" +
+		strings.ReplaceAll(testCert, "\n", " ") + "-----BEGIN PRIVATE KEY-----\nMIIG\n-----END PRIVATE KEY-----\n" + testCert) {
+		got = append(got, s.Line(strings.TrimSuffix(line, "\n")))
+	}
+	line := "[redacted line of a private key]"
+	want := []string{"a", "key: [redacted private key]", line, line, line, "b",
+		strings.ReplaceAll(testCert, "\n", " ") + "[redacted private key]", line, line,
+		"-----BEGIN CERTIFICATE-----", "MIIBszCCAVmgAwIBAgIUplanted", "-----END CERTIFICATE-----"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	again := sanitizer(t, "other").Lines()
+	for _, v := range got {
+		if r := again.Line(v); r != v {
+			t.Errorf("a replayed line changes from %q to %q", v, r)
+		}
+	}
+	s = s.Lines()
+	s.Line("-----BEGIN PRIVATE KEY-----")
+	lines := 0
+	for s.Line("evidence") != "evidence" {
+		if lines++; lines > 10*maxKeyLines {
+			t.Fatal("a key without an end hides the rest of the log")
+		}
+	}
+}
+
+func TestSanitizeObjects(t *testing.T) {
+	s := sanitizer(t, "salt")
+	for name, c := range map[string]struct {
+		r       Resource
+		content map[string]any
+		gone    []string
+		kept    []string
+	}{
+		"secret": {Secrets, map[string]any{"data": map[string]any{
+			"password": b64("calvin"), "tls.crt": b64(testCert), "ca.crt": b64("calvin"), "service-ca.crt": b64(testCert + testKey), "elided": b64("1704 bytes long")},
+			"stringData": map[string]any{"x": "calvin-two"}},
+			[]string{b64("calvin"), b64(testKey)[:20], "calvin"}, []string{b64(testCert), "by the collector, 1704 bytes"}},
+		"machine config": {MachineConfigs, map[string]any{"metadata": map[string]any{"name": "rendered-master-0123"}, "spec": map[string]any{"kernelArguments": []any{"quiet"}, "config": map[string]any{
+			"storage": map[string]any{"files": []any{map[string]any{"path": "/etc/x", "contents": map[string]any{"source": "data:,short"}}}},
+			"passwd":  map[string]any{"users": []any{map[string]any{"name": "core", "passwordHash": "hash", "sshAuthorizedKeys": []any{"ssh-rsa AAAA"}}}},
+			"systemd": map[string]any{"units": []any{map[string]any{"name": "a.service", "contents": "[Unit]", "dropins": []any{map[string]any{"contents": "[Service]"}}}}}}}},
+			[]string{"short", `"hash"`, "ssh-rsa", "[Unit]", "[Service]"}, []string{"/etc/x", "core", "a.service", "quiet", "rendered-master-0123"}},
+		"config map": {ConfigMaps, map[string]any{"data": map[string]any{"ca": testCert, "key": testKey, "token": "abc", "kubeconfig": "users:\n- user:\n    token: abc123def456\n"}},
+			[]string{"MHcCAQEEIplanted", "abc123def456", `"abc"`}, []string{"MIIBszCCAVmgAwIBAgIUplanted", "users:"}},
+		"controller config": {ControllerConfigs, map[string]any{"spec": map[string]any{"internalRegistryPullSecret": "eyJpbWFnZSI6", "pullSecret": map[string]any{"name": "pull-secret"}}},
+			[]string{"eyJpbWFnZSI6"}, []string{"pull-secret"}},
+		"annotations": {Nodes, map[string]any{"metadata": map[string]any{"managedFields": []any{"mf"}, "annotations": map[string]any{
+			"kubectl.kubernetes.io/last-applied-configuration": "applied", "machineconfiguration.openshift.io/state": "Done"}}},
+			[]string{`"applied"`, "mf"}, []string{"Done"}},
+		"no object at all": {Secrets, map[string]any{"data": "x", "metadata": []any{}}, nil, []string{"x"}},
+	} {
+		o := Object{Resource: c.r, Content: c.content}
+		s.Object(&o)
+		text := dump(o.Content)
+		for _, secret := range c.gone {
+			if strings.Contains(text, secret) {
+				t.Errorf("%s: %q is left in %s", name, secret, text)
+			}
+		}
+		for _, kept := range c.kept {
+			if !strings.Contains(text, kept) {
+				t.Errorf("%s: %q is gone from %s", name, kept, text)
+			}
+		}
+		before := dump(o.Content)
+		sanitizer(t, "other").Object(&o)
+		if after := dump(o.Content); after != before {
+			t.Errorf("%s: sanitising twice changes %s to %s", name, before, after)
+		}
+	}
+}
+
+// dump prints strings as they are, with quotes around them.
+func dump(v any) string {
+	switch v := v.(type) {
+	case map[string]any:
+		var b strings.Builder
+		for _, k := range slices.Sorted(maps.Keys(v)) {
+			b.WriteString(`"` + k + `": ` + dump(v[k]) + " ")
+		}
+		return b.String()
+	case []any:
+		var b strings.Builder
+		for _, e := range v {
+			b.WriteString(dump(e) + " ")
+		}
+		return b.String()
+	case string:
+		return `"` + v + `"`
+	}
+	return reflect.ValueOf(v).String()
+}
+
+func FuzzSanitize(f *testing.F) {
+	f.Add("password: x1234567, token=abcdefgh12 https://a:b@c "+testJWT, "-----BEGIN PRIVATE KEY-----")
+	f.Fuzz(func(t *testing.T, text, line string) {
+		once := sanitizer(t, "a").Text(text)
+		if twice := sanitizer(t, "b").Text(once); twice != once {
+			t.Errorf("sanitising %q twice changes %q to %q", text, once, twice)
+		}
+		l := sanitizer(t, "a").Lines()
+		l.Line(line)
+		l.Line(text)
+	})
+}
