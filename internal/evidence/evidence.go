@@ -137,7 +137,7 @@ func (q TextQuery) String() string {
 	case ContainerLog:
 		return fmt.Sprintf("log %s/%s", q.Namespace, q.Container)
 	case Journal:
-		return "journal " + q.Unit
+		return strings.TrimRight("journal "+q.Unit+" "+q.Host, " ")
 	}
 	if q.Host != "" {
 		return string(q.Kind) + " " + q.Host

@@ -1,0 +1,296 @@
+package evidence
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"strings"
+	"sync"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/rollcall-project/rollcall/internal/evidence/scan"
+)
+
+// source is a Source with chosen answers; it counts how often it is asked.
+type source struct {
+	now   time.Time
+	lists map[Need]answer
+	texts map[string]func() (io.ReadCloser, error)
+
+	mu    sync.Mutex
+	asked map[string]int
+}
+
+type answer struct {
+	objects []Object
+	err     error
+}
+
+func (s *source) count(key string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.asked == nil {
+		s.asked = map[string]int{}
+	}
+	s.asked[key]++
+}
+
+func (s *source) Describe(context.Context) (Description, error) {
+	return Description{Kind: "test", Now: s.now}, nil
+}
+
+func (s *source) List(_ context.Context, r Resource, ns string) ([]Object, error) {
+	n := Objects(r, ns)
+	s.count(n.String())
+	a, ok := s.lists[n]
+	if !ok {
+		return nil, &Unavailable{Need: n, Why: NotCollected, Supply: "ask"}
+	}
+	return a.objects, a.err
+}
+
+func (s *source) Texts(_ context.Context, q TextQuery) ([]Text, error) {
+	s.count(q.String())
+	var out []Text
+	for path, open := range s.texts {
+		out = append(out, Text{Kind: q.Kind, Path: path, Open: func(context.Context) (io.ReadCloser, error) {
+			s.count(path)
+			return open()
+		}})
+	}
+	if out == nil {
+		return nil, &Unavailable{Need: Texts(q), Why: Forbidden, Detail: "password: hunter2"}
+	}
+	return out, nil
+}
+
+func content(text string) func() (io.ReadCloser, error) {
+	return func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(text)), nil }
+}
+
+func named(r Resource, name string, readAt int64) Object {
+	o := Object{Resource: r, Name: name, Content: map[string]any{"mark": fmt.Sprint(name, readAt)}}
+	if readAt > 0 {
+		o.ReadAt = time.Unix(readAt, 0)
+	}
+	return o
+}
+
+func reader(t *testing.T, limits Limits, sources ...Source) *Reader {
+	t.Helper()
+	set, err := scan.Compile([]scan.Signature{{ID: "bad", Literal: "bad"}, {ID: "worse", Literal: "worse"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return NewReader(set, sanitizer(t, "salt"), nil, limits, sources...)
+}
+
+func marks(list []Object) []string {
+	var out []string
+	for _, o := range list {
+		out = append(out, String(o.Content, "mark"))
+	}
+	return out
+}
+
+func TestReaderMergesSources(t *testing.T) {
+	nodes := Objects(Nodes, "")
+	one := &source{now: time.Unix(10, 0), lists: map[Need]answer{nodes: {objects: []Object{named(Nodes, "a", 5), named(Nodes, "b", 9)}}}}
+	two := &source{now: time.Unix(20, 0), lists: map[Need]answer{nodes: {objects: []Object{named(Nodes, "a", 7), named(Nodes, "b", 7), named(Nodes, "c", 0)}}}}
+	none := &source{}
+	r := reader(t, Limits{}, one, two, none)
+	list, err := r.List(t.Context(), Nodes, "")
+	if diff := cmp.Diff([]string{"a7", "b9", "c0"}, marks(list)); diff != "" || err != nil {
+		t.Errorf("List: %v (-want +got):\n%s", err, diff)
+	}
+	for range 3 {
+		if o, ok, err := r.Get(t.Context(), Nodes, "", "c"); !ok || err != nil || o.Name != "c" {
+			t.Errorf("Get(c) = %v, %v, %v", o, ok, err)
+		}
+		if _, ok, err := r.Get(t.Context(), Nodes, "", "d"); ok || err != nil {
+			t.Errorf("Get(d) = %v, %v, want looked and not there", ok, err)
+		}
+	}
+	if one.asked["nodes"] != 1 || none.asked["nodes"] != 1 {
+		t.Errorf("the sources were asked %v and %v times, want once", one.asked, none.asked)
+	}
+	if d, err := r.Describe(t.Context()); err != nil || !d.Now.Equal(time.Unix(20, 0)) {
+		t.Errorf("now is %v, %v, want the newest of all sources", d.Now, err)
+	}
+}
+
+func TestReaderCoverage(t *testing.T) {
+	damaged := &Unavailable{Need: Objects(Pods, ""), Why: Damaged, Detail: "pods.yaml is cut off", Supply: "again"}
+	s := &source{lists: map[Need]answer{
+		Objects(Nodes, ""):    {objects: []Object{named(Nodes, "a", 0)}},
+		Objects(CSRs, ""):     {},
+		Objects(Pods, ""):     {objects: []Object{named(Pods, "p", 0)}, err: damaged},
+		Objects(Events, "x"):  {err: &Unavailable{Need: Objects(Events, "x"), Why: Forbidden, Detail: "token=abcdefgh1234"}},
+		Objects(Machines, ""): {err: errors.New("a defect")},
+	}}
+	r := reader(t, Limits{}, s)
+	ctx := t.Context()
+	if list, err := r.List(ctx, Pods, ""); err != nil || len(list) != 1 {
+		t.Errorf("a damaged list gives %v, %v, want what is whole", list, err)
+	}
+	if _, ok, err := r.Get(ctx, Pods, "", "q"); ok || !errors.Is(err, error(mustUnavailable(t, err))) || mustUnavailable(t, err).Why != Damaged {
+		t.Errorf("Get of an object that may be in the damaged part: %v, %v", ok, err)
+	}
+	if _, err := r.List(ctx, Events, "x"); mustUnavailable(t, err).Why != Forbidden || strings.Contains(err.Error(), "abcdefgh1234") {
+		t.Errorf("List(events): %v, want forbidden, without the token", err)
+	}
+	if _, err := r.List(ctx, Machines, ""); err == nil || !strings.Contains(err.Error(), "a defect") {
+		t.Errorf("List(machines): %v", err)
+	}
+	if _, _, err := r.Get(ctx, Secrets, "x", "y"); mustUnavailable(t, err).Why != NotCollected {
+		t.Errorf("Get(secret): %v", err)
+	}
+	r.List(ctx, Nodes, "")
+	r.List(ctx, CSRs, "")
+	want := []Coverage{
+		{Need: "certificatesigningrequests.certificates.k8s.io", State: Empty},
+		{Need: "events -n x", State: Missing, Reason: r.Coverage()[1].Reason},
+		{Need: "nodes", State: Read, Count: 1},
+		{Need: "pods", State: Partial, Count: 1, Reason: "damaged: pods.yaml is cut off", Supply: "again"},
+		{Need: "secrets -n x", State: Missing, Reason: "not collected", Supply: "ask"},
+	}
+	if diff := cmp.Diff(want, r.Coverage()); diff != "" {
+		t.Errorf("coverage (-want +got):\n%s", diff)
+	}
+}
+
+func mustUnavailable(t *testing.T, err error) *Unavailable {
+	t.Helper()
+	u, ok := AsUnavailable(err)
+	if !ok {
+		t.Fatalf("the error is %v, want an Unavailable", err)
+	}
+	return u
+}
+
+func lines(ms []Match) []string {
+	var out []string
+	for _, m := range ms {
+		out = append(out, fmt.Sprintf("%d %s", m.Line.Loc.Line, m.Line.Text))
+	}
+	return out
+}
+
+func TestMatches(t *testing.T) {
+	q := TextQuery{Kind: Journal, Unit: "kubelet"}
+	s := &source{now: time.Date(2026, 1, 2, 11, 0, 0, 0, time.UTC), texts: map[string]func() (io.ReadCloser, error){
+		"a": content("good\nI0102 10:00:00.000000 1 x] BAD\r\nworse and bad\nno end bad")}}
+	r := reader(t, Limits{Parallel: 2}, s)
+	got, err := r.Matches(t.Context(), q, "bad")
+	if diff := cmp.Diff([]string{"2 I0102 10:00:00.000000 1 x] BAD", "3 worse and bad", "4 no end bad"}, lines(got)); diff != "" || err != nil {
+		t.Errorf("Matches: %v (-want +got):\n%s", err, diff)
+	}
+	if want := time.Date(2026, 1, 2, 10, 0, 0, 0, time.UTC); !got[0].Line.Time.Equal(want) || !got[1].Line.Time.IsZero() {
+		t.Errorf("times are %v and %v", got[0].Line.Time, got[1].Line.Time)
+	}
+	if got, err := r.Matches(t.Context(), q, "worse"); err != nil || len(got) != 1 {
+		t.Errorf("Matches(worse) = %v, %v", got, err)
+	}
+	if n, err := r.Texts(t.Context(), q); n != 1 || err != nil {
+		t.Errorf("Texts = %d, %v", n, err)
+	}
+	if s.asked["a"] != 1 {
+		t.Errorf("the text was read %d times for all signatures, want once", s.asked["a"])
+	}
+}
+
+func TestMatchesOfBrokenTexts(t *testing.T) {
+	q := TextQuery{Kind: ContainerLog, Namespace: "n"}
+	broken := func() (io.ReadCloser, error) {
+		return io.NopCloser(io.MultiReader(strings.NewReader("bad before\n"), iotest.ErrReader(errors.New("reset, password=hunter2")))), nil
+	}
+	closed := func() (io.ReadCloser, error) { return nil, errors.New("forbidden") }
+	s := &source{texts: map[string]func() (io.ReadCloser, error){"b": broken, "w": content("bad whole\n"), "c": closed}}
+	r := reader(t, Limits{}, s)
+	got, err := r.Matches(t.Context(), q, "bad")
+	if err != nil || len(got) != 2 {
+		t.Errorf("Matches = %v, %v, want the lines before the break too", lines(got), err)
+	}
+	c := r.Coverage()[0]
+	if c.State != Partial || c.Count != 1 || !strings.Contains(c.Reason, "c: open c: forbidden") ||
+		!strings.Contains(c.Reason, "b: read b line 2: reset") || strings.Contains(c.Reason, "hunter2") {
+		t.Errorf("coverage is %+v", c)
+	}
+	r = reader(t, Limits{}, &source{texts: map[string]func() (io.ReadCloser, error){"c": closed}})
+	if _, err := r.Matches(t.Context(), q, "bad"); mustUnavailable(t, err).Why != Damaged {
+		t.Errorf("no text could be read: %v", err)
+	}
+	r = reader(t, Limits{}, &source{})
+	if _, err := r.Matches(t.Context(), q, "bad"); mustUnavailable(t, err).Why != Forbidden || strings.Contains(err.Error(), "hunter2") {
+		t.Errorf("the texts are forbidden: %v", err)
+	}
+}
+
+func TestMatchesAreBounded(t *testing.T) {
+	q := TextQuery{Kind: Console}
+	long := "bad " + strings.Repeat("x", 100)
+	for name, c := range map[string]struct {
+		text   string
+		limits Limits
+		want   []string
+		state  State
+	}{
+		"a long line keeps its head":        {long + "\nbad next\n", Limits{LineBytes: 16}, []string{"1 " + long[:16], "2 bad next"}, Read},
+		"a long last line without an end":   {long, Limits{LineBytes: 16}, []string{"1 " + long[:16]}, Read},
+		"a line as long as the buffer":      {"bad 567890123456", Limits{LineBytes: 16}, []string{"1 bad 567890123456"}, Read},
+		"a text that is too long":           {"bad\nbad\nbad\n", Limits{TextBytes: 8}, []string{"1 bad", "2 bad"}, Partial},
+		"a text that is just short enough":  {"bad\nbad\n", Limits{TextBytes: 8}, []string{"1 bad", "2 bad"}, Read},
+		"matches thin out in their middle":  {strings.Repeat("bad\n", 10), Limits{Matches: 8}, []string{"1 bad", "2 bad", "3 bad", "4 bad", "8 bad", "9 bad", "10 bad"}, Read},
+		"a small limit of matches is a few": {strings.Repeat("bad\n", 5), Limits{Matches: 1}, []string{"5 bad"}, Read},
+	} {
+		// A second text that is whole keeps the matches of a broken one available.
+		r := reader(t, c.limits, &source{texts: map[string]func() (io.ReadCloser, error){"a": content(c.text), "b": content("")}})
+		got, err := r.Matches(t.Context(), q, "bad")
+		if diff := cmp.Diff(c.want, lines(got)); diff != "" || err != nil {
+			t.Errorf("%s: %v (-want +got):\n%s", name, err, diff)
+		}
+		if state := r.Coverage()[0].State; state != c.state {
+			t.Errorf("%s: coverage is %s, want %s", name, state, c.state)
+		}
+	}
+}
+
+// TestNoLineLeaks holds that a line inside a private key is no match and that a
+// match carries no secret.
+func TestNoLineLeaks(t *testing.T) {
+	r := reader(t, Limits{}, &source{texts: map[string]func() (io.ReadCloser, error){
+		"a": content("-----BEGIN PRIVATE KEY-----\nbadbadbad\n-----END PRIVATE KEY-----\nbad password: hunter2\n")}})
+	got, err := r.Matches(t.Context(), TextQuery{Kind: Console}, "bad")
+	if err != nil || len(got) != 1 || got[0].Line.Loc.Line != 4 || strings.Contains(got[0].Line.Text, "hunter2") {
+		t.Errorf("Matches = %q, %v", lines(got), err)
+	}
+}
+
+func TestCancelledReadIsNoEvidence(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	r := reader(t, Limits{}, &source{texts: map[string]func() (io.ReadCloser, error){"a": func() (io.ReadCloser, error) {
+		cancel()
+		return content("bad\nbad\n")()
+	}}})
+	if _, err := r.Matches(ctx, TextQuery{Kind: Console}, "bad"); !errors.Is(err, context.Canceled) {
+		t.Errorf("Matches: %v, want context.Canceled", err)
+	}
+}
+
+func TestNeedNames(t *testing.T) {
+	got := map[string]bool{}
+	for _, n := range []Need{Objects(Nodes, ""), Objects(Pods, "a"), Objects(Machines, ""), Texts(TextQuery{Kind: Console}),
+		Texts(TextQuery{Kind: Console, Host: "h"}), Texts(TextQuery{Kind: Journal, Unit: "crio"}), Texts(TextQuery{Kind: Journal, Unit: "crio", Host: "h"}), Texts(TextQuery{Kind: ContainerLog, Namespace: "a", Container: "c"})} {
+		got[n.String()] = true
+	}
+	want := map[string]bool{"nodes": true, "pods -n a": true, "machines.machine.openshift.io": true, "console": true, "console h": true, "journal crio": true, "journal crio h": true, "log a/c": true}
+	if !maps.Equal(got, want) {
+		t.Error(cmp.Diff(want, got))
+	}
+}
