@@ -45,7 +45,11 @@ func readVersion(ctx context.Context, w *facts.World, _ fault.Subject) (Version,
 	progressing, failing := conditions.Find(list, "Progressing"), conditions.Find(list, "Failing")
 	v.Message = progressing.Message
 	v.Failing, v.FailingReason, v.FailingMessage = failing.Status == "True", failing.Reason, failing.Message
-	p.Add(progressing.Loc, "Progressing="+progressing.Status+": "+progressing.Message, progressing.Since, "installing", "updating", "message")
+	shows := []string{"updating", "message"}
+	if v.Installing { // that it is over need not be shown wherever it was asked
+		shows = append(shows, "installing")
+	}
+	p.Add(progressing.Loc, "Progressing="+progressing.Status+": "+progressing.Message, progressing.Since, shows...)
 	if v.Failing {
 		p.Add(failing.Loc, "Failing=True "+failing.Reason+": "+failing.Message, failing.Since, "failing", "failingMessage", "failingReason")
 	}

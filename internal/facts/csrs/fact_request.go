@@ -127,7 +127,7 @@ func plain(r Request) Asked {
 }
 
 func (r Request) sentence() string {
-	return fmt.Sprintf("%s certificate for %s asked by %s at %s: %s", r.Kind, cmp.Or(r.NodeName, r.CN), r.Requester, stamp(r.Created), r.State)
+	return fmt.Sprintf("%s certificate for %s asked by %s at %s: %s", r.Kind, cmp.Or(r.NodeName, r.CN, "a name that cannot be read"), r.Requester, stamp(r.Created), r.State)
 }
 
 func marks(p *facts.Proof, r Request) {
@@ -136,9 +136,9 @@ func marks(p *facts.Proof, r Request) {
 		mark   Mark
 		fields []string
 	}{
-		{"approved", r.Approval, []string{"approvedAt", "approvedReason"}},
-		{"denied", r.Denial, []string{"deniedReason", "deniedMessage"}},
-		{"failed", r.Failure, []string{"failedReason", "failedMessage"}},
+		{"approved", r.Approval, []string{"approvedAt", "approvedReason", "state"}},
+		{"denied", r.Denial, []string{"deniedReason", "deniedMessage", "state"}},
+		{"failed", r.Failure, []string{"failedReason", "failedMessage", "state"}},
 	} {
 		if m.mark.Reason != "" || m.mark.Message != "" {
 			p.Add(r.Loc.At("status.conditions"), m.word+" "+m.mark.Reason+": "+m.mark.Message, m.mark.At, m.fields...)

@@ -107,6 +107,9 @@ type Check struct {
 	waits   Waits
 }
 
+// words says what was seen and what it was held against.
+func (c *Check) words() string { return c.Detail + " (the rule: " + c.Rule + ")" }
+
 // Judgement is the approver's decision, as far as it can be known.
 type Judgement struct {
 	Checks   []Check `json:"checks"`
@@ -186,17 +189,17 @@ func (j *judging) decide() Judgement {
 		return nil
 	}
 	refuse := func(c *Check) Judgement {
-		out.Approves, out.Waits, out.Why = Refused, c.waits, c.Rule+": "+c.Detail
+		out.Approves, out.Waits, out.Why = Refused, c.waits, c.words()
 		return out
 	}
 	unknown := func(c *Check) Judgement {
-		out.Approves, out.Waits, out.Why = Unknown, WaitsUnknown, c.Rule+": "+c.Detail
+		out.Approves, out.Waits, out.Why = Unknown, WaitsUnknown, c.words()
 		return out
 	}
 	if c := first(j.checks, Refused); c != nil {
 		out = refuse(c)
 		if u := first(j.checks, Unknown); u != nil && u.Name == "node-absent" {
-			out.Waits, out.Why = WaitsUnknown, u.Rule+": "+u.Detail // it comes first, and may be what stops the request
+			out.Waits, out.Why = WaitsUnknown, u.words() // it comes first, and may be what stops the request
 		}
 		return out
 	}
@@ -211,7 +214,7 @@ func (j *judging) decide() Judgement {
 	if c := first(j.anyOf, Unknown); c != nil {
 		got := unknown(c)
 		if machine.Result == Refused {
-			got.Waits, got.Why = machine.waits, machine.Rule+": "+machine.Detail
+			got.Waits, got.Why = machine.waits, machine.words()
 		}
 		return got
 	}

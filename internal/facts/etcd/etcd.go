@@ -138,9 +138,15 @@ var (
 func (e *Etcd) members(list []conditions.Condition, p *facts.Proof) {
 	found := false
 	for _, c := range conditions.Named(list, "EtcdMembersAvailable", "EtcdMembersDegraded", "EtcdMembersProgressing") {
-		if e.count(c.Message) {
-			found = true
-			p.Add(c.Loc, c.Type+"="+c.Status+" "+c.Reason+": "+c.Message, c.Since, "available", "members", "quorum", "quorate", "unhealthy", "notStarted", "tolerant")
+		degraded := c.Type == "EtcdMembersDegraded" && c.Status == "True"
+		fields := []string{"available", "members", "quorum", "quorate", "unhealthy", "notStarted", "tolerant"}
+		counted := e.count(c.Message)
+		if degraded {
+			fields = append(fields, "degraded")
+		}
+		if counted || degraded {
+			found = found || counted
+			p.Add(c.Loc, c.Type+"="+c.Status+" "+c.Reason+": "+c.Message, c.Since, fields...)
 		}
 		switch {
 		case c.Type == "EtcdMembersAvailable":
@@ -148,9 +154,8 @@ func (e *Etcd) members(list []conditions.Condition, p *facts.Proof) {
 			if c.Status == "False" || c.Reason == "NoQuorum" {
 				e.Since = c.Since
 			}
-		case c.Type == "EtcdMembersDegraded" && c.Status == "True":
+		case degraded:
 			e.Degraded, e.Since = true, c.Since
-			p.Add(c.Loc, "EtcdMembersDegraded "+c.Reason+": "+c.Message, c.Since, "degraded")
 		}
 	}
 	if !found {

@@ -15,8 +15,9 @@ import (
 )
 
 // Identity is the fact host-kubelet-log: what the kubelet says of the certificate
-// with which it speaks to the API. Counts are of lines; a zero is "not said" only
-// where the host's journal was really read, and else unknown.
+// with which it speaks to the API. Counts are of lines since its certificate was
+// last seen good; a zero is "not said" only where the host's journal was really
+// read, and else unknown.
 type Identity struct {
 	Lines         int       `cel:"lines"`     // lines that tell anything of the identity
 	Anonymous     int       `cel:"anonymous"` // it sends no certificate: refused as system:anonymous
@@ -44,13 +45,13 @@ type saying struct {
 	field   string
 }
 
-// sayings are the lines of kubernetes/kubernetes:pkg/kubelet/certificate/{bootstrap/bootstrap,transport}.go,
+// sayings, the good one last, are the lines of kubernetes/kubernetes:pkg/kubelet/certificate/{bootstrap/bootstrap,transport}.go,
 // plugin/pkg/admission/noderestriction, and kubernetes/client-go:util/certificate/certificate_manager.go.
 var sayings = []saying{
 	{"kubelet-anonymous", `user "system:anonymous" cannot`, "", func(i *Identity) *int { return &i.Anonymous }, "anonymous"},
 	{"kubelet-anonymous-json", `user \"system:anonymous\" cannot`, "", func(i *Identity) *int { return &i.Anonymous }, "anonymous"},
 	{"kubelet-no-bootstrap", "unable to load bootstrap kubeconfig", "", func(i *Identity) *int { return &i.NoBootstrap }, "noBootstrap"},
-	{"kubelet-unauthorized", "failed while requesting a signed certificate from the control plane", `(?i)(unauthorized|forbidden)`, func(i *Identity) *int { return &i.Unauthorized }, "unauthorized"},
+	{"kubelet-unauthorized", "failed while requesting a signed certificate from the control plane", `(?i)(unauthorized|cannot create resource "?.?certificatesigningrequests)`, func(i *Identity) *int { return &i.Unauthorized }, "unauthorized"},
 	{"kubelet-expired", "part of the existing bootstrap client certificate", "", func(i *Identity) *int { return &i.Expired }, "expired"},
 	{"kubelet-expired-exit", "currently active client certificate has expired", "", func(i *Identity) *int { return &i.Expired }, "expired"},
 	{"kubelet-not-loaded", "unable to load tls configuration from existing bootstrap client config", "", func(i *Identity) *int { return &i.NotLoaded }, "notLoaded"},
@@ -100,7 +101,7 @@ func readIdentity(ctx context.Context, w *facts.World, s fault.Subject) (Identit
 		return out, p, missing
 	}
 	covered := false
-	for _, say := range append(sayings, started) {
+	for _, say := range append([]saying{started, sayings[len(sayings)-1]}, sayings[:len(sayings)-1]...) { // "valid" before what it ends
 		lines, err := said(ctx, w, h, say.id, missing == nil)
 		if err != nil {
 			return out, p, err
@@ -188,11 +189,15 @@ func ofHost(m evidence.Match, h hosts.Host) bool {
 func short(name string) string { s, _, _ := strings.Cut(name, "."); return s }
 
 func (i *Identity) take(say saying, lines []evidence.Match, p *facts.Proof) {
-	if len(lines) == 0 {
+	if say.field != "valid" {
+		lines = slices.DeleteFunc(lines, func(m evidence.Match) bool {
+			return !m.Line.Time.IsZero() && !i.LastValid.IsZero() && !m.Line.Time.After(i.LastValid)
+		})
+	}
+	i.Lines += len(lines)
+	if *say.count(i) += len(lines); len(lines) == 0 {
 		return
 	}
-	*say.count(i) += len(lines)
-	i.Lines += len(lines)
 	first, last := lines[0].Line, lines[len(lines)-1].Line
 	if last.Time.After(i.Last) {
 		i.Last = last.Time
