@@ -27,9 +27,11 @@ const (
 	maxRatio  = 500
 	ratioFrom = 256 << 20
 	// objectBudget and textBudget bound what is kept of a gzipped tar in memory,
-	// compressed. What is beyond is read again from the stream, which is slower.
-	objectBudget = 48 << 20
-	textBudget   = 64 << 20
+	// compressed. The must-gathers of CI have 16 to 42 MB and fit. What is beyond is
+	// read again from the stream, one pass for members that are read in order. The
+	// garbage collector lets the heap grow to twice of what is kept.
+	objectBudget = 24 << 20
+	textBudget   = 32 << 20
 	// maxDepth bounds how deep an object nests. API objects stay below 50, also
 	// with OpenAPI schemas in them.
 	maxDepth = 200

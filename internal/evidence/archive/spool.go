@@ -1,19 +1,21 @@
 package archive
 
 import (
+	"fmt"
 	"io"
 	"runtime"
+	"slices"
 	"sync"
 
-	"github.com/klauspost/compress/s2"
+	"github.com/klauspost/compress/zstd"
 )
 
 // spool keeps bytes in memory, compressed in chunks that can be read alone. It is
 // written once, by one goroutine, then closed, then read by many.
 //
 // It exists because gzip cannot be entered in its middle: reading one log again
-// would uncompress everything before it. Objects and logs compress about eight
-// to one here, so a gigabyte fits into the budget.
+// would uncompress everything before it. Compressing costs less than the gunzip
+// that runs beside it, and chunks of zstd are about as small as the archive is.
 type spool struct {
 	budget  int64
 	current []byte
@@ -25,8 +27,10 @@ type spool struct {
 	last   map[int][]byte // chunks that were uncompressed last
 	order  []int
 
-	work sync.WaitGroup
-	slot chan struct{}
+	encoder *zstd.Encoder
+	decoder *zstd.Decoder
+	work    sync.WaitGroup
+	slot    chan struct{}
 }
 
 const (
@@ -40,11 +44,21 @@ const (
 // Buffers of the compressors.
 var (
 	rawChunks    = sync.Pool{New: func() any { return make([]byte, 0, chunkSize) }}
-	packedChunks = sync.Pool{New: func() any { return make([]byte, s2.MaxEncodedLen(chunkSize)) }}
+	packedChunks = sync.Pool{New: func() any { return make([]byte, 0, chunkSize) }}
 )
 
-func newSpool(budget int64) *spool {
-	return &spool{budget: budget, last: map[int][]byte{}, slot: make(chan struct{}, 2*runtime.GOMAXPROCS(0))}
+func newSpool(budget int64) (*spool, error) {
+	workers := runtime.GOMAXPROCS(0)
+	enc, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(workers),
+		zstd.WithWindowSize(chunkSize), zstd.WithLowerEncoderMem(true), zstd.WithEncoderCRC(false))
+	if err != nil {
+		return nil, fmt.Errorf("make compressor: %w", err)
+	}
+	dec, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(workers), zstd.WithDecoderMaxMemory(4*chunkSize), zstd.WithDecoderLowmem(true))
+	if err != nil {
+		return nil, fmt.Errorf("make decompressor: %w", err)
+	}
+	return &spool{budget: budget, last: map[int][]byte{}, slot: make(chan struct{}, 2*workers), encoder: enc, decoder: dec}, nil
 }
 
 // full reports whether so many more bytes may break the budget.
@@ -88,10 +102,9 @@ func (s *spool) flush() {
 	s.slot <- struct{}{}
 	s.work.Go(func() {
 		scratch := packedChunks.Get().([]byte)
-		packed := s2.Encode(scratch, raw)
-		kept := make([]byte, len(packed)) // Encode's result has the capacity of the worst case
-		copy(kept, packed)
-		packedChunks.Put(scratch)
+		packed := s.encoder.EncodeAll(raw, scratch[:0])
+		kept := slices.Clone(packed)
+		packedChunks.Put(packed)
 		rawChunks.Put(raw)
 		s.mu.Lock()
 		s.chunks[at] = kept
@@ -140,7 +153,7 @@ func (s *spool) chunk(i int) ([]byte, error) {
 	if raw != nil {
 		return raw, nil
 	}
-	raw, err := s2.Decode(nil, packed)
+	raw, err := s.decoder.DecodeAll(packed, make([]byte, 0, chunkSize))
 	if err != nil {
 		return nil, err
 	}

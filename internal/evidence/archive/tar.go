@@ -25,7 +25,9 @@ func fromTar(ctx context.Context, f io.ReaderAt, size int64, name string) (*Sour
 	b := newBuilder(name)
 	t := &tarStore{f: f, size: size, gzipped: form == gzipTar}
 	if t.gzipped {
-		t.objects, t.texts = newSpool(objectBudget), newSpool(textBudget)
+		if err := t.spools(objectBudget, textBudget); err != nil {
+			return nil, fmt.Errorf("read archive %s: %w", name, err)
+		}
 	}
 	if err := t.index(ctx, b, name); err != nil {
 		return nil, err
@@ -51,6 +53,13 @@ const (
 	inObjects              // at an offset of the spool of objects
 	inTexts                // at an offset of the spool of texts
 )
+
+func (t *tarStore) spools(objects, texts int64) (err error) {
+	if t.objects, err = newSpool(objects); err == nil {
+		t.texts, err = newSpool(texts)
+	}
+	return err
+}
 
 func (t *tarStore) open(ctx context.Context, f file) (io.ReadCloser, error) {
 	switch {

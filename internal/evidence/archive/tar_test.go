@@ -158,7 +158,10 @@ func TestBeyondTheBudget(t *testing.T) {
 	want := everything(t, s)
 	raw := gz(t, packTar(t, fsys, ""))
 	b := newBuilder("a")
-	st := &tarStore{f: bytes.NewReader(raw), size: int64(len(raw)), gzipped: true, objects: newSpool(-1), texts: newSpool(-1)}
+	st := &tarStore{f: bytes.NewReader(raw), size: int64(len(raw)), gzipped: true}
+	if err := st.spools(-1, -1); err != nil {
+		t.Fatal(err)
+	}
 	if err := st.index(t.Context(), b, "a"); err != nil {
 		t.Fatal(err)
 	}
