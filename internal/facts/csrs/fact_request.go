@@ -221,17 +221,22 @@ func (a *Asked) judge(ctx context.Context, w *facts.World, r Request, p *facts.P
 		p.Miss("machines", errUnknown(in.Machines.Why))
 	}
 	a.machine(in, r)
-	logged, err := said(ctx, w, r.Name, p)
+	logged, err := said(ctx, w, r.Name)
 	if err := miss(p, err, "logged"); err != nil {
 		return err
 	}
-	a.Logged = string(logged.waits)
+	for _, l := range logged {
+		p.Add(l.line.Loc, l.line.Text, l.line.Time, "logged")
+	}
+	if len(logged) > 0 {
+		a.Logged = string(logged[0].waits)
+	}
 	if j.Waits == WaitsUnknown {
-		if !logged.found || logged.waits == WaitsNoMachine { // the log does not tell why it found none
+		if a.Logged == "" || a.Logged == string(WaitsNoMachine) { // the log does not tell why it found none
 			p.Miss("waits", errUnknown(j.Why))
 			return nil
 		}
-		a.Waits, a.Why = string(logged.waits), strings.TrimSpace(logged.text)
+		a.Waits, a.Why = a.Logged, strings.TrimSpace(logged[0].line.Text)
 	}
 	if j.Why != "" {
 		p.Add(a.proofAt(r), j.Why, time.Time{}, "waits", "approves", "failed")

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/evidence/scan"
 	"github.com/rollcall-project/rollcall/internal/facts"
 )
@@ -50,31 +51,33 @@ func Signatures() []scan.Signature {
 	return list
 }
 
-// logged finds the last line in which the approver refuses a request.
+// loggedRefusal is a line in which the approver refuses a request.
 type loggedRefusal struct {
 	waits Waits
-	text  string
-	found bool
+	line  evidence.Line
 }
 
-// said returns the approver's last words on a request, with their proof.
-func said(ctx context.Context, w *facts.World, name string, p *facts.Proof) (loggedRefusal, error) {
-	var out loggedRefusal
-	for _, s := range refusals {
-		lines, err := w.Matches(ctx, approverLog, s.id)
-		if err != nil {
-			return out, err
-		}
-		for i := len(lines) - 1; i >= 0; i-- {
-			if len(lines[i].Groups) > 1 && strings.TrimSuffix(lines[i].Groups[1], ":") == name {
-				l := lines[i].Line
-				p.Add(l.Loc, l.Text, l.Time, "logged")
-				if !out.found {
-					out = loggedRefusal{waits: s.waits, text: l.Text, found: true}
+// said returns the approver's last words on a request, of each kind, in the order
+// of the list of refusals.
+func said(ctx context.Context, w *facts.World, name string) ([]loggedRefusal, error) {
+	all, err := facts.Memo(ctx, w, "csrs.said", func(ctx context.Context, w *facts.World) (map[string][]loggedRefusal, error) {
+		all := map[string][]loggedRefusal{}
+		for _, s := range refusals {
+			lines, err := w.Matches(ctx, approverLog, s.id)
+			if err != nil {
+				return nil, err
+			}
+			last := map[string]evidence.Line{}
+			for _, m := range lines {
+				if len(m.Groups) > 1 {
+					last[strings.TrimSuffix(m.Groups[1], ":")] = m.Line
 				}
-				break
+			}
+			for request, line := range last {
+				all[request] = append(all[request], loggedRefusal{s.waits, line})
 			}
 		}
-	}
-	return out, nil
+		return all, nil
+	})
+	return all[name], err
 }
