@@ -231,12 +231,22 @@ var secretPatterns = []secretPattern{
 	{regexp.MustCompile(`(?i)%22(?:auth|password)%22%3A(?:%20|\+)?%22([^%]+)`), nil},
 	{regexp.MustCompile(`(?i)\bauthorization["']?\s*[:=]\s*["'\[]*(?:(?:basic|bearer|digest|negotiate)\s+)?([A-Za-z0-9._~+/=-]{8,})`), nil},
 	{regexp.MustCompile(`(?i)\b(?:bearer|basic)\s+["']?([A-Za-z0-9._~+/=-]{8,})`), likelySecret},
-	{regexp.MustCompile(`(?i)(?:password|passwd|passphrase|client_?secret|access_?token|refresh_?token)` + value + `([^\s"'\\,;&}]{4,})`), nil},
+	{regexp.MustCompile(`(?i)(?:password|passwd|passphrase|client_?secret|access_?token|refresh_?token)` + value + `([^\s"'\\,;&}]{4,})`), noFlag},
 	{regexp.MustCompile(`(?i)(?:token|secret|secret_?key|secret_?access_?key|api_?key)` + value + `([^\s"'\\,;&}]{8,})`), likelySecret},
 	{regexp.MustCompile(`(?i)pull_?secret\\*["']?\s*[:=]\s*(.{12,})`), nil},
 	{regexp.MustCompile(`(?i)client-key-data["']?\s*[:=]\s*["']?([A-Za-z0-9+/=]{16,})`), nil},
 	{regexp.MustCompile(`\bdata:[a-z0-9/.+-]*(?:;[a-z0-9=-]+)*,([^\s"']{8,})`), nil},
 	{regexp.MustCompile(`://[^/\s:@]+:([^/\s@]+)@`), nil},
+}
+
+// noFlag reports whether a value is more than a yes or no, as in the daemon's
+// "passwd:false" (openshift/machine-config-operator:pkg/daemon/update.go).
+func noFlag(v string) bool {
+	switch strings.ToLower(v) {
+	case "true", "false", "null", "none", "<nil>":
+		return false
+	}
+	return true
 }
 
 // likelySecret reports whether a value looks like a credential rather than like a

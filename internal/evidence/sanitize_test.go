@@ -91,7 +91,7 @@ func TestLookAlikesStay(t *testing.T) {
 		"authorization mode Node,RBAC", "basic authentication is off", "x509: certificate signed by unknown authority",
 		"system:serviceaccount:openshift-machine-config-operator:node-bootstrapper", "userDataSecret:\n  name: master-user-data-managed",
 		"tokens: 5, passwords were not asked for", "credentialsName: control1-bmc-secret", "metadata: x", "the data: none", "volumes:\n- secret:\n    secretName: etcd-serving-cert-1",
-		"imagePullSecrets:\n- name: pull-secret",
+		"imagePullSecrets:\n- name: pull-secret", "machineConfigDiff{osUpdate:true kargs:false fips:false passwd:false files:true}",
 	} {
 		if got := s.Text(text); got != text {
 			t.Errorf("Text(%q) = %q", text, got)
