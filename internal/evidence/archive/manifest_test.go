@@ -1,0 +1,120 @@
+package archive
+
+import (
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/rollcall-project/rollcall/internal/evidence"
+)
+
+const collection = `
+-- c/rollcall.yaml --
+apiVersion: rollcall.dev/v1alpha1
+kind: Collection
+now: "2026-01-02T10:00:00Z"
+source: live
+vantage: laptop
+objects:
+- resource: pods
+  objects:
+  - {namespace: a, name: p, file: namespaces/a/pods/p/p.yaml, source: live, path: pods/p, readAt: "2026-01-02T09:59:59Z"}
+  - {namespace: b, name: q, file: namespaces/b/pods/q/q.yaml, source: live, path: pods/q}
+- resource: nodes
+- resource: machines.machine.openshift.io
+  namespace: openshift-machine-api
+  missing: {why: forbidden, detail: no, supply: a role}
+- resource: events
+  namespace: a
+  objects:
+  - {namespace: a, name: gone, file: namespaces/a/core/events/gone.yaml}
+texts:
+- query: {kind: journal, unit: crio}
+  missing: {why: unreachable}
+- query: {kind: console}
+  texts:
+  - {kind: console, host: h, path: "console:h", file: consoles/h.log, failed: it broke}
+  - {kind: console, host: i, path: "console:i", failed: closed}
+-- c/namespaces/a/pods/p/p.yaml --
+kind: Pod
+metadata: {name: p, namespace: a}
+-- c/namespaces/b/pods/q/q.yaml --
+kind: Pod
+metadata: {name: q, namespace: b}
+-- c/cluster-scoped-resources/core/nodes/planted-later.yaml --
+kind: Node
+metadata: {name: planted-later}
+-- c/consoles/h.log --
+seen
+`
+
+// TestReplayKeepsToTheHeader holds that a collection answers what its run was
+// answered: the header decides, not what lies in the tree.
+func TestReplayKeepsToTheHeader(t *testing.T) {
+	s := open(t, collection)
+	d, err := s.Describe(t.Context())
+	if err != nil || d.Kind != Collection || d.Vantage != "laptop" || !d.Now.Equal(at(t, "2026-01-02T10:00:00Z")) {
+		t.Errorf("Describe = %+v, %v", d, err)
+	}
+	if got := names(t, s, evidence.Nodes, ""); got != nil {
+		t.Errorf("the nodes are %v, the run found none", got)
+	}
+	if got := names(t, s, evidence.Pods, ""); len(got) != 2 {
+		t.Errorf("the pods are %v", got)
+	}
+	list, err := s.List(t.Context(), evidence.Pods, "a") // from the question about all namespaces
+	if err != nil || len(list) != 1 || list[0].Loc != (evidence.Locator{Source: "live", Path: "pods/p"}) ||
+		!list[0].ReadAt.Equal(at(t, "2026-01-02T09:59:59Z")) {
+		t.Errorf("List(pods -n a) = %+v, %v", list, err)
+	}
+	for _, c := range []struct {
+		n    evidence.Need
+		want evidence.Why
+	}{
+		{evidence.Objects(evidence.Machines, "openshift-machine-api"), evidence.Forbidden},
+		{evidence.Objects(evidence.Machines, ""), evidence.NotCollected},
+		{evidence.Objects(evidence.CSRs, ""), evidence.NotCollected},
+		{evidence.Objects(evidence.Events, "a"), evidence.Damaged}, // its file is gone
+	} {
+		if list, err := s.List(t.Context(), c.n.Resource, c.n.Namespace); list != nil || why(t, err) != c.want {
+			t.Errorf("List(%s) = %v, %v, want %s", c.n, list, err, c.want)
+		}
+	}
+	if _, err := s.Texts(t.Context(), evidence.TextQuery{Kind: evidence.Journal, Unit: "kubelet"}); why(t, err) != evidence.NotCollected {
+		t.Errorf("a text that was not asked for: %v", err)
+	}
+	texts, err := s.Texts(t.Context(), evidence.TextQuery{Kind: evidence.Console})
+	if err != nil || len(texts) != 2 {
+		t.Fatalf("Texts = %v, %v", texts, err)
+	}
+	in, err := texts[0].Open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	if raw, err := io.ReadAll(in); string(raw) != "seen\n" || err == nil || err.Error() != "it broke" {
+		t.Errorf("a text that broke reads %q, %v", raw, err)
+	}
+	if _, err := texts[1].Open(t.Context()); err == nil || err.Error() != "closed" {
+		t.Errorf("a text that did not open: %v", err)
+	}
+}
+
+func TestBadHeaders(t *testing.T) {
+	const good = "apiVersion: rollcall.dev/v1alpha1\nkind: Collection\nnow: \"2026-01-02T10:00:00Z\"\nobjects: []\ntexts: []\n"
+	for header, want := range map[string]string{
+		strings.Replace(good, "v1alpha1", "v9", 1): "use the rollcall that wrote it, or a newer one",
+		strings.Replace(good, "objects: []", "objects:\n- resource: nodes\n  objects: [{name: a, file: ../../etc/passwd}]", 1):            "not inside the collection",
+		strings.Replace(good, "texts: []", "texts:\n- query: {kind: console}\n  texts: [{kind: console, path: x, file: /etc/passwd}]", 1): "not inside the collection",
+		good + "extra: 1\n": "unknown field",
+		"{":                 "rollcall.yaml",
+	} {
+		_, err := FS(tree(t, in("rollcall.yaml", header)), "c")
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", header, err, want)
+		}
+	}
+	if _, err := FS(tree(t, in("a/rollcall.yaml", good)+in("b/rollcall.yaml", good)), "c"); err == nil || !strings.Contains(err.Error(), "several collections") {
+		t.Errorf("two collections in one: %v", err)
+	}
+}
