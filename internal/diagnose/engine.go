@@ -258,7 +258,7 @@ func (v *evaluation) since(out *fault.Finding) error {
 	if err != nil {
 		return err
 	}
-	if r.Known() && r.Time().Year() > 1 {
+	if r.Known() && r.Time().Unix() > 0 {
 		out.Since = r.Time()
 	}
 	return nil
@@ -303,7 +303,7 @@ func (v *evaluation) settles(out *fault.Finding, now time.Time) error {
 			return err
 		}
 		since = time.Time{}
-		if r.Known() && r.Time().Year() > 1 {
+		if r.Known() && r.Time().Unix() > 0 {
 			since = r.Time()
 		}
 	}

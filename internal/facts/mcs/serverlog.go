@@ -17,6 +17,8 @@ type ServerLog struct {
 	UnknownRequests  int64     `cel:"unknownRequests"`  // requests for them
 	UnknownAddresses []string  `cel:"unknownAddresses"` // of the clients
 	UnknownSince     time.Time `cel:"unknownSince"`
+	ControllerConfig int64     `cel:"controllerConfig"` // Ignition's last requests, of any pool, that failed for want of a ControllerConfig
+	ControllerSince  time.Time `cel:"controllerConfigSince"`
 	Rejected         int64     `cel:"rejected"`   // clients that ended the handshake because of our certificate
 	CertBroken       bool      `cel:"certBroken"` // the serving certificate cannot be loaded
 	CacheSync        bool      `cel:"cacheSync"`  // a server gave up waiting for the API and has not started since
@@ -47,6 +49,7 @@ func readServerLog(ctx context.Context, w *facts.World, _ fault.Subject) (Server
 			s.UnknownSince = q.failure.Time
 		}
 	}
+	s.withoutControllerConfig(all, &p)
 	slices.Sort(s.UnknownPools)
 	slices.Sort(s.UnknownAddresses)
 	lines, err := linesOf(ctx, w, Logs, sigCacheSync, sigCert, sigExit, sigRejected, sigLaunch)
@@ -55,6 +58,26 @@ func readServerLog(ctx context.Context, w *facts.World, _ fault.Subject) (Server
 	}
 	s.self(lines, &p)
 	return s, p, nil
+}
+
+// withoutControllerConfig counts the last row of requests that failed for want
+// of a ControllerConfig. Any request that got further ends it.
+func (s *ServerLog) withoutControllerConfig(all []request, p *facts.Proof) {
+	var row []request
+	for _, q := range all {
+		switch {
+		case !q.ignition() || q.class == poolUnknown || q.class == emptyName || q.class == configMissing: // these fail before
+		case q.class == controllerConfig:
+			row = append(row, q)
+		default:
+			row = nil
+		}
+	}
+	if len(row) == 0 {
+		return
+	}
+	s.ControllerConfig, s.ControllerSince = int64(len(row)), row[0].failure.Time
+	p.Add(row[0].failure.Loc, excerpt(row[0].failure.Text), row[0].failure.Time, "controllerConfig")
 }
 
 // lastUnknown returns the requests for unknown pools after which the pool was

@@ -26,7 +26,8 @@ type Workload struct {
 	MountFailed  string    `cel:"mountFailed"`  // the secret that a server cannot mount, "" for none
 	TLSSecret    bool      `cel:"tlsSecret"`    // secret machine-config-server-tls exists
 	TokenSecret  bool      `cel:"tokenSecret"`  // secret node-bootstrapper-token exists
-	Since        time.Time `cel:"since"`        // the first mount failure
+	Since        time.Time `cel:"since"`        // since when the first of notRunningOn has no running server
+	MountSince   time.Time `cel:"mountSince"`   // the first mount failure
 }
 
 var workloadFact = facts.Define("mcs-workload", fault.Cluster, "whether the machine config servers run on every master, and their secrets",
@@ -45,8 +46,8 @@ func readWorkload(ctx context.Context, w *facts.World, _ fault.Subject) (Workloa
 		fields []string
 	}{
 		{l.daemonSet, []string{"exists", "desired", "ready"}},
-		{l.pods, []string{"notRunningOn"}},
-		{l.events, []string{"mountFailed", "since"}},
+		{l.pods, []string{"notRunningOn", "since"}},
+		{l.events, []string{"mountFailed", "mountSince"}},
 		{l.secrets, []string{"tlsSecret", "tokenSecret"}},
 	} {
 		err := part.read(ctx, w, &p)
@@ -97,7 +98,7 @@ func (l *Workload) pods(ctx context.Context, w *facts.World, p *facts.Proof) err
 		}
 		ready := slices.ContainsFunc(pod.Status.ContainerStatuses, func(c corev1.ContainerStatus) bool { return c.Name == serverName && c.Ready })
 		running[node] = running[node] || ready
-		state[node] = evidence.Item{Locator: o.Loc.At("status"), Excerpt: podState(pod)}
+		state[node] = evidence.Item{Locator: o.Loc.At("status"), Excerpt: podState(pod), Time: notReadySince(pod)}
 	}
 	for _, n := range nodes {
 		if _, master := n.Label("node-role.kubernetes.io/master"); !master || running[n.Name] || !nodeReady(n) {
@@ -106,11 +107,24 @@ func (l *Workload) pods(ctx context.Context, w *facts.World, p *facts.Proof) err
 		l.NotRunningOn = append(l.NotRunningOn, n.Name)
 		item, ok := state[n.Name]
 		if !ok {
-			item = evidence.Item{Locator: n.Loc, Excerpt: "no pod of " + serverName + " on master " + n.Name}
+			item = evidence.Item{Locator: n.Loc, Excerpt: "no pod of " + serverName + " on master " + n.Name, Time: n.Created()}
 		}
-		p.Add(item.Locator, item.Excerpt, time.Time{}, "notRunningOn")
+		if l.Since.IsZero() || item.Time.Before(l.Since) {
+			l.Since = item.Time
+		}
+		p.Add(item.Locator, item.Excerpt, item.Time, "notRunningOn")
 	}
 	return nil
+}
+
+// notReadySince is when a pod ceased to be ready, or was made.
+func notReadySince(p corev1.Pod) time.Time {
+	for _, c := range p.Status.Conditions {
+		if c.Type == corev1.PodReady && !c.LastTransitionTime.IsZero() {
+			return c.LastTransitionTime.UTC()
+		}
+	}
+	return p.CreationTimestamp.UTC()
 }
 
 func podState(p corev1.Pod) string {
@@ -160,8 +174,8 @@ func (l *Workload) events(ctx context.Context, w *facts.World, p *facts.Proof) e
 			continue
 		}
 		l.MountFailed = m[1]
-		if at := evidence.Time(o.Content, "firstTimestamp"); l.Since.IsZero() || at.Before(l.Since) {
-			l.Since = at
+		if at := evidence.Time(o.Content, "firstTimestamp"); l.MountSince.IsZero() || at.Before(l.MountSince) {
+			l.MountSince = at
 		}
 		p.Add(o.Loc.At("message"), excerpt(message), evidence.Time(o.Content, "lastTimestamp"), "mountFailed")
 	}

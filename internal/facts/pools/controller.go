@@ -60,17 +60,21 @@ func readControllerConfig(ctx context.Context, w *facts.World, _ fault.Subject) 
 
 // Controller is whether the machine-config-controller works.
 type Controller struct {
-	Running    bool     `cel:"running"`    // a pod of it is ready
-	StalePools []string `cel:"stalePools"` // pools whose newest spec it has not seen
+	Running    bool      `cel:"running"`    // a pod of it is ready
+	Since      time.Time `cel:"since"`      // where it does not run: since its pod is not ready, without a pod since the first Node joined
+	StalePools []string  `cel:"stalePools"` // pools whose newest spec it has not seen
 }
 
 var controllerFact = facts.Define("mcc", fault.Cluster, "whether the machine-config-controller runs and keeps up",
-	[]evidence.Need{evidence.Objects(evidence.Pods, mcs.Namespace), evidence.Objects(evidence.MachineConfigPools, "")}, readController)
+	[]evidence.Need{evidence.Objects(evidence.Pods, mcs.Namespace), evidence.Objects(evidence.MachineConfigPools, ""), evidence.Objects(evidence.Nodes, "")}, readController)
 
 func readController(ctx context.Context, w *facts.World, _ fault.Subject) (Controller, facts.Proof, error) {
 	var c Controller
 	var p facts.Proof
-	if err := missOrFail(&p, c.pods(ctx, w, &p), "running"); err != nil {
+	if err := missOrFail(&p, c.pods(ctx, w, &p), "running", "since"); err != nil {
+		return c, p, err
+	}
+	if err := missOrFail(&p, c.firstNode(ctx, w), "since"); err != nil {
 		return c, p, err
 	}
 	pools, err := w.List(ctx, evidence.MachineConfigPools, "")
@@ -107,10 +111,28 @@ func (c *Controller) pods(ctx context.Context, w *facts.World, p *facts.Proof) e
 			return x.Type == corev1.PodReady && x.Status == corev1.ConditionTrue
 		})
 		c.Running = c.Running || ready
+		if i := slices.IndexFunc(pod.Status.Conditions, func(x corev1.PodCondition) bool { return x.Type == corev1.PodReady }); i >= 0 && !ready {
+			c.Since = pod.Status.Conditions[i].LastTransitionTime.UTC()
+		}
 		p.Add(o.Loc.At("status"), fmt.Sprintf("phase %s, ready %t", pod.Status.Phase, ready), time.Time{}, "running")
 	}
 	if seen == 0 {
 		p.Add(evidence.Locator{Path: "pods -n " + mcs.Namespace}, "no pod of machine-config-controller among those that were listed", time.Time{}, "running")
+	}
+	return nil
+}
+
+// firstNode takes the creation of the first Node for the beginning where no pod
+// tells one: an install has Nodes before it has a controller.
+func (c *Controller) firstNode(ctx context.Context, w *facts.World) error {
+	nodes, err := w.List(ctx, evidence.Nodes, "")
+	if err != nil || c.Running || !c.Since.IsZero() {
+		return err
+	}
+	for _, o := range nodes {
+		if at := o.Created(); c.Since.IsZero() || at.Before(c.Since) {
+			c.Since = at
+		}
 	}
 	return nil
 }

@@ -38,6 +38,7 @@ type Served struct {
 	RenderDegraded  bool      `cel:"renderDegraded"`
 	RenderMessage   string    `cel:"renderMessage"`
 	RenderVersion   string    `cel:"renderVersion"`   // of the controller that made the spec's config, "" where it is not marked
+	BaseVersion     string    `cel:"baseVersion"`     // of the controller that made the role's base config 00-<role>, "" likewise
 	NodeMessage     string    `cel:"nodeMessage"`     // of the condition NodeDegraded
 	ObservedCurrent bool      `cel:"observedCurrent"` // the controller has seen the newest spec
 	EverConverged   bool      `cel:"everConverged"`   // see everConverged
@@ -79,13 +80,14 @@ func PoolServed(ctx context.Context, w *facts.World, name string) (Served, facts
 	v.EverConverged = everConverged(&pool)
 	switch _, unavailable := evidence.AsUnavailable(configsErr); {
 	case unavailable:
-		for _, f := range []string{"specInCluster", "statusInCluster", "servedInCluster", "renderVersion"} {
+		for _, f := range []string{"specInCluster", "statusInCluster", "servedInCluster", "renderVersion", "baseVersion"} {
 			p.Miss(f, configsErr)
 		}
 	case configsErr != nil:
 		return v, p, configsErr
 	default:
 		v.inCluster(configs, &p)
+		v.versions(name, configs, &p)
 	}
 	v.prove(o, &p)
 	return v, p, nil
@@ -177,9 +179,22 @@ func (v *Served) inCluster(configs map[string]evidence.Object, p *facts.Proof) {
 			p.Add(evidence.Locator{Path: "machineconfigs"}, fmt.Sprintf("no MachineConfig %s among the %d in the cluster", n.name, len(configs)), time.Time{}, n.field)
 		}
 	}
+}
+
+// versions reads which controllers made the pool's render and its base config. A
+// custom pool has the base of worker.
+func (v *Served) versions(pool string, configs map[string]evidence.Object, p *facts.Proof) {
+	base, ok := configs["00-"+pool]
+	if !ok {
+		base, ok = configs["00-worker"]
+	}
+	if ok {
+		v.BaseVersion = base.Annotation(controllerVersion)
+		p.Add(base.Loc.At("metadata.annotations."+controllerVersion), base.Name+" was made by "+v.BaseVersion, time.Time{}, "baseVersion")
+	}
 	if o, ok := configs[v.SpecName]; ok {
 		v.RenderVersion = o.Annotation(controllerVersion)
-		p.Add(o.Loc.At("metadata.annotations."+controllerVersion), v.RenderVersion, time.Time{}, "renderVersion")
+		p.Add(o.Loc.At("metadata.annotations."+controllerVersion), o.Name+" was made by "+v.RenderVersion, time.Time{}, "renderVersion")
 	}
 }
 
