@@ -59,6 +59,9 @@ func (a *app) addFixFlags(cmd *cobra.Command, f *fixFlags) {
 	grouped(cmd, groupOwn, func(s *pflag.FlagSet) {
 		s.StringVar(&f.stateDir, "state-dir", "", "keep journals and what was there before in this `DIR`; default $XDG_STATE_HOME/rollcall")
 	})
+	grouped(cmd, groupRead, func(s *pflag.FlagSet) {
+		s.StringArrayVar(&a.source.catalogs, "catalog", nil, "add the faults of this `DIR` to the built-in ones; repeatable")
+	})
 	a.addConnectFlags(cmd)
 }
 
@@ -108,6 +111,7 @@ func (a *app) openRepair(f fixFlags) (*repairer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find the cluster: %w", err)
 	}
+	config.QPS = -1 // a repair makes few requests and must not wait for its own throttle
 	client, err := dynamic.NewForConfig(config)
 	if err != nil {
 		return nil, fmt.Errorf("make client: %w", err)

@@ -212,7 +212,7 @@ func (j *judging) host() {
 	j.must("boot", "it was made after the host could first ask", !j.e.NotBefore.IsZero() && !created.Before(j.e.NotBefore.Add(-clockSkew)),
 		"made %s; %s", stamp(created), bootText(j.e))
 	j.must("age", "it is younger than an hour", j.p.Now.Sub(created) < maxAge && !created.After(j.p.Now.Add(clockSkew)),
-		"made %s, now %s", stamp(created), stamp(j.p.Now))
+		"made %s", stamp(created)) // the clock stays out of the record: the same request gives the same one
 	same := csrs.Siblings(j.p.Requests, j.r)
 	newest := len(same) > 0 && same[len(same)-1].UID == j.r.UID
 	j.must("newest", "it is the newest of its host", newest, "%d requests of this kind for the host", len(same))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 	"time"
 
@@ -16,8 +17,9 @@ import (
 // version moved while its fields stayed: busy objects move every few seconds.
 const maxTries = 5
 
-// act waits until the act can be made, and makes it.
-func (r *run) act(ctx context.Context, s Step, a action, deadline time.Time) error {
+// act waits until the act can be made, and makes it. pending is the write of an
+// intent that the journal holds already.
+func (r *run) act(ctx context.Context, s Step, a action, pending *Write, deadline time.Time) error {
 	if a.ready != nil {
 		if err := r.until(ctx, s, deadline, func(ctx context.Context) (bool, string, error) { return a.ready(ctx, r, s) }); err != nil {
 			return err
@@ -39,19 +41,20 @@ func (r *run) act(ctx context.Context, s Step, a action, deadline time.Time) err
 			r.say(s.ID, "nothing to write: %s", why)
 			return nil
 		}
-		switch err := r.write(ctx, s, w); {
+		switch err := r.write(ctx, s, w, pending); {
 		case err == nil:
 			return nil
 		case !moved(err):
 			return err
 		default:
-			conflict = err
+			conflict, pending = err, nil
 		}
 	}
 	return refuse("%s is being written so often that the write never fits: %v", s.Subject, conflict)
 }
 
-// admit evaluates the guards and whether the fault is still there.
+// admit evaluates the guards, whether the plan's fields are as they were, and
+// whether the fault is still there.
 func (r *run) admit(ctx context.Context, s Step) error {
 	for _, g := range s.Preconditions {
 		saw, err := guards[g.Guard](ctx, r, s, g)
@@ -59,6 +62,9 @@ func (r *run) admit(ctx context.Context, s Step) error {
 			return err
 		}
 		r.say(s.ID, "%s: %s", g.Guard, saw)
+	}
+	if err := r.unchanged(ctx, s); err != nil {
+		return err
 	}
 	return r.present(ctx, s)
 }
@@ -134,8 +140,9 @@ func changed(rd Reading, content Object) string {
 }
 
 // write makes one write: tried on the server without keeping it, then the
-// intent, the write, the result.
-func (r *run) write(ctx context.Context, s Step, w *act) error {
+// intent, the write, the result. An intent that is in the journal already is not
+// written again, so that a process that is killed at every write still advances.
+func (r *run) write(ctx context.Context, s Step, w *act, pending *Write) error {
 	if _, err := w.do(ctx, true); err != nil {
 		return rejected(w.Target, "the server refuses the write (tried without keeping it)", err)
 	}
@@ -144,8 +151,10 @@ func (r *run) write(ctx context.Context, s Step, w *act) error {
 		return err
 	}
 	w.PreImage = pre
-	if err := r.record(ctx, Record{Kind: Intent, Step: s.ID, Write: &w.Write}); err != nil {
-		return err
+	if pending == nil || !reflect.DeepEqual(*pending, w.Write) {
+		if err := r.record(ctx, Record{Kind: Intent, Step: s.ID, Write: &w.Write}); err != nil {
+			return err
+		}
 	}
 	r.at(s.ID, "before write")
 	made, err := w.do(ctx, false)

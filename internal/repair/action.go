@@ -58,16 +58,21 @@ func actionOf(name ActionName) (action, bool) {
 // Remedies lists the remedy ids that the catalogue may name, and what each is.
 func Remedies() []Remedy {
 	return []Remedy{
-		{"adopt-spec-config", "fill the pool's status.configuration from its spec, so that the machine config server has a config to serve"},
-		{"approve-expected-csrs", "approve exactly the requests of the hosts that are expected, after proof"},
-		{"recreate-missing-render", "put the missing rendered MachineConfig back under its exact name, from what a host holds"},
-		{"align-annotations", "name the in-cluster render on a node whose held config differs in nothing that is applied"},
-		{"wait", "nothing is to be done: it settles by itself; wait and look again"},
+		{"adopt-spec-config", "fill the pool's status.configuration from its spec, so that the machine config server has a config to serve",
+			"reversible: the next host that asks is given this config; no machine that runs is touched"},
+		{"approve-expected-csrs", "approve exactly the requests of the hosts that are expected, after proof",
+			"none for what runs; a certificate that was issued cannot be taken back"},
+		{"recreate-missing-render", "put the missing rendered MachineConfig back under its exact name, from what a host holds",
+			"reboot: the nodes that waited for it drain and reboot, one at a time"},
+		{"align-annotations", "name the in-cluster render on a node whose held config differs in nothing that is applied",
+			"reboot: without drain where the booted system is another than the config's; one node at a time, and refused where anything differs that is applied"},
+		{"wait", "nothing is to be done: it settles by itself; wait and look again", "none"},
 	}
 }
 
-// Remedy is one entry of the list of remedies.
-type Remedy struct{ ID, Title string }
+// Remedy is one entry of the list of remedies. Risk begins with the worst Risk of its
+// steps and says it in words.
+type Remedy struct{ ID, Title, Risk string }
 
 // RemedyIDs returns the ids for fault.Catalog.CheckRemedies.
 func RemedyIDs() []string {

@@ -95,8 +95,8 @@ type Step struct {
 	Risk          Risk        `json:"risk"`
 	RiskText      string      `json:"riskText,omitempty"` // what the risk is, in words
 	Proof         Grade       `json:"proof"`
-	OC            string      `json:"oc"`             // the same by hand
-	Args          Args        `json:"args,omitempty"` // what the action needs to know
+	OC            string      `json:"oc"`            // the same by hand
+	Args          Args        `json:"args,omitzero"` // what the action needs to know
 	Preconditions []Guard     `json:"preconditions,omitempty"`
 	Reads         []Reading   `json:"reads,omitempty"`
 	PreImage      string      `json:"preImage,omitempty"` // where the pre-image will lie; its digest stands in the journal
@@ -129,7 +129,7 @@ type Args struct {
 // Reading is a digest of fields of one object as they were when the plan was made.
 type Reading struct {
 	Object Ref               `json:"object"`
-	Fields []string          `json:"fields"` // JSON pointers; empty: whether the object exists
+	Fields []string          `json:"fields,omitempty"` // JSON pointers; empty: whether the object exists
 	Digest string            `json:"digest"`
 	Seen   map[string]string `json:"seen,omitempty"` // the values, for people; never secret fields
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/csr"
+	"github.com/rollcall-project/rollcall/internal/facts/hosts"
 	"github.com/rollcall-project/rollcall/internal/fault"
 )
 
@@ -108,13 +109,13 @@ func (b *building) collect() error {
 		}
 	}
 	if b.poolName == "" {
-		b.poolName = b.poolOfHost(b.root.Subject)
+		b.poolName = b.poolOf(b.root.Subject)
 	}
 	if b.poolName == "" {
-		return fmt.Errorf("make plan: no pool is known for %s", b.root.Subject)
+		return fmt.Errorf("make plan: no pool is known for %s; name the host with --expect NAME=IP", b.root.Subject)
 	}
 	if b.poolName == "master" {
-		b.members = max(3, len(b.hosts("")))
+		b.members = max(3, len(b.hosts()))
 	}
 	return nil
 }
@@ -125,15 +126,23 @@ func (b *building) isPresent(k fault.Key) bool {
 	}) || k == b.root.Key
 }
 
-// poolOfHost: a host's role names the pool that serves it.
-func (b *building) poolOfHost(s fault.Subject) string {
+// poolOf: a host's role names the pool that serves it. A request only claims a
+// host, so there the host that a person named decides.
+func (b *building) poolOf(s fault.Subject) string {
+	names := []string{}
+	switch s.Kind {
+	case fault.Host:
+		names = append(names, s.Name)
+	case fault.Cluster, fault.Operator:
+		return "master"
+	}
+	for _, e := range b.ask.Expect {
+		names = append(names, e.Name)
+	}
 	for _, h := range b.ask.Diagnosis.Hosts {
-		if s.Kind == fault.Host && h.Name == s.Name {
+		if slices.ContainsFunc(names, func(n string) bool { return hosts.SameName(n, h.Name) }) && h.Role != "" {
 			return poolOfRole(h.Role)
 		}
-	}
-	if s.Kind == fault.Cluster && len(b.remedies) > 0 {
-		return "master"
 	}
 	return ""
 }
@@ -145,17 +154,40 @@ func poolOfRole(role string) string {
 	return role
 }
 
-// hosts returns the pool's expected hosts whose stage is before the named one;
-// "" returns all.
-func (b *building) hosts(before fault.Stage) []fault.HostState {
+// hosts returns the pool's expected hosts, each name once and with the stage
+// that came furthest: one machine may be known by objects that nothing links.
+func (b *building) hosts() []fault.HostState {
 	var out []fault.HostState
-	limit := slices.Index(fault.Stages(), before)
 	for _, h := range b.ask.Diagnosis.Hosts {
 		if !h.Expected || poolOfRole(h.Role) != b.poolName {
 			continue
 		}
-		if limit < 0 || slices.Index(fault.Stages(), h.Stage) < limit && h.State != fault.StagePassed {
+		i := slices.IndexFunc(out, func(o fault.HostState) bool { return hosts.SameName(o.Name, h.Name) })
+		switch {
+		case i < 0:
 			out = append(out, h)
+		case slices.Index(fault.Stages(), h.Stage) > slices.Index(fault.Stages(), out[i].Stage):
+			out[i] = h
+		}
+	}
+	return out
+}
+
+// toJoin returns the pool's hosts that have not passed the stage registered, and
+// those that only a person's word makes expected.
+func (b *building) toJoin() []fault.HostState {
+	limit := slices.Index(fault.Stages(), fault.Registered)
+	var out []fault.HostState
+	for _, h := range b.hosts() {
+		if slices.Index(fault.Stages(), h.Stage) <= limit && h.State != fault.StagePassed {
+			out = append(out, h)
+		}
+	}
+	for _, e := range b.ask.Expect {
+		i := slices.IndexFunc(b.ask.Diagnosis.Hosts, func(h fault.HostState) bool { return hosts.SameName(h.Name, e.Name) })
+		if i < 0 || !b.ask.Diagnosis.Hosts[i].Expected {
+			b.plan.Notes = append(b.plan.Notes, e.Name+" is in no object of the cluster; only your --expect makes it expected")
+			out = append(out, fault.HostState{Name: e.Name, Role: b.poolName})
 		}
 	}
 	return out

@@ -2,16 +2,14 @@ package repair
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
-	"maps"
+	"reflect"
 	"slices"
-	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/rollcall-project/rollcall/internal/csr"
+	"github.com/rollcall-project/rollcall/internal/facts/hosts"
 	"github.com/rollcall-project/rollcall/internal/fault"
 )
 
@@ -29,7 +27,8 @@ func (b *building) adopt(ctx context.Context) error {
 	if config == "" {
 		return fmt.Errorf("pool %s has no spec.configuration: it was never rendered, and there is nothing to adopt", b.poolName)
 	}
-	if stringAt(pool, "status", "configuration", "name") == config {
+	status, _ := fieldAt(pool, statusSource)
+	if spec, _ := fieldAt(pool, specSource); stringAt(pool, "status", "configuration", "name") == config && reflect.DeepEqual(spec, status) {
 		b.plan.Notes = append(b.plan.Notes, fmt.Sprintf("pool %s serves %s already", b.poolName, config))
 		return nil
 	}
@@ -61,7 +60,7 @@ func (b *building) adopt(ctx context.Context) error {
 // join plans the approval and the wait for every host of the pool that is not a
 // Node yet and that a person named.
 func (b *building) join(ctx context.Context) error {
-	waiting := b.hosts(fault.Registered)
+	waiting := b.toJoin()
 	for _, h := range waiting {
 		e, named := b.expectation(h.Name)
 		if !named {
@@ -73,7 +72,7 @@ func (b *building) join(ctx context.Context) error {
 		}
 	}
 	for _, e := range b.ask.Expect {
-		if !slices.ContainsFunc(waiting, func(h fault.HostState) bool { return h.Name == e.Name }) {
+		if !slices.ContainsFunc(waiting, func(h fault.HostState) bool { return hosts.SameName(h.Name, e.Name) }) {
 			b.plan.Notes = append(b.plan.Notes, fmt.Sprintf("%s was named with --expect and is not one of the hosts of pool %s that are still to join", e.Name, b.poolName))
 		}
 	}
@@ -81,7 +80,7 @@ func (b *building) join(ctx context.Context) error {
 }
 
 func (b *building) expectation(name string) (csr.Expectation, bool) {
-	i := slices.IndexFunc(b.ask.Expect, func(e csr.Expectation) bool { return e.Name == name })
+	i := slices.IndexFunc(b.ask.Expect, func(e csr.Expectation) bool { return hosts.SameName(e.Name, name) })
 	if i < 0 {
 		return csr.Expectation{}, false
 	}
@@ -89,6 +88,7 @@ func (b *building) expectation(name string) (csr.Expectation, bool) {
 }
 
 func (b *building) joinOne(ctx context.Context, h fault.HostState, e csr.Expectation) error {
+	h.Name = e.Name // the Node's name, as the person spells it: a BareMetalHost's may be shorter
 	_, err := b.API.Get(ctx, nodeRef(h.Name))
 	if err == nil {
 		b.plan.Notes = append(b.plan.Notes, "Node "+h.Name+" is registered already")
@@ -162,205 +162,6 @@ func (b *building) quorum(context.Context) error {
 		Risk:  RiskNone, Proof: ProvedInLab,
 		OC:      `oc get etcd cluster -o jsonpath='{.status.conditions[?(@.type=="EtcdMembersAvailable")].message}'`,
 		Inverse: "nothing is changed", Expect: Expect{Text: fmt.Sprintf("%d members are available", b.members)}, Deadline: minutes(45)})
-	return nil
-}
-
-func (b *building) restarts() bool {
-	return len(b.remedies["recreate-missing-render"])+len(b.remedies["align-annotations"]) > 0
-}
-
-// stuck groups the pool's nodes by the render that they name and that is not there.
-func (b *building) stuck(ctx context.Context) (map[string][]string, error) {
-	nodes, err := b.API.List(ctx, nodeRef(""))
-	if err != nil {
-		return nil, fmt.Errorf("list nodes: %w", err)
-	}
-	out := map[string][]string{}
-	for _, n := range nodes {
-		config := stringAt(n, "metadata", "annotations", currentConfigKey)
-		if m := renderedName.FindStringSubmatch(config); m == nil || m[1] != b.poolName {
-			continue
-		}
-		_, err := b.API.Get(ctx, configRef(config))
-		switch {
-		case apierrors.IsNotFound(err):
-			out[config] = append(out[config], stringAt(n, "metadata", "name"))
-		case err != nil:
-			return nil, fmt.Errorf("read MachineConfig %s: %w", config, err)
-		}
-	}
-	for _, names := range out {
-		slices.Sort(names)
-	}
-	return out, nil
-}
-
-// render plans what gives the daemons a config to start from again.
-func (b *building) render(ctx context.Context) error {
-	if !b.restarts() {
-		return nil
-	}
-	stuck, err := b.stuck(ctx)
-	if err != nil {
-		return err
-	}
-	for _, config := range slices.Sorted(maps.Keys(stuck)) {
-		if err := b.renderOne(ctx, config, stuck[config]); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (b *building) renderOne(ctx context.Context, config string, nodes []string) error {
-	held, from, digest, err := b.fetch(ctx, config, nodes)
-	if err != nil {
-		return err
-	}
-	if held == nil {
-		return nil
-	}
-	pool, err := b.API.Get(ctx, poolRef(b.poolName))
-	if err != nil {
-		return fmt.Errorf("read pool %s: %w", b.poolName, err)
-	}
-	target := stringAt(pool, "spec", "configuration", "name")
-	present, err := b.API.Get(ctx, configRef(target))
-	if err != nil {
-		return fmt.Errorf("read MachineConfig %s: %w", target, err)
-	}
-	other, err := configOf(present)
-	if err != nil {
-		return fmt.Errorf("read MachineConfig %s: %w", target, err)
-	}
-	diff, err := held.Diff(other)
-	if err != nil {
-		return err
-	}
-	if len(diff) == 0 {
-		b.plan.Notes = append(b.plan.Notes, fmt.Sprintf("%s and %s differ in nothing that a host applies", config, target))
-	} else {
-		b.plan.Notes = append(b.plan.Notes, fmt.Sprintf("what differs between %s (on %s) and %s: %s. Find out where that comes from, or the next install repeats it",
-			config, strings.Join(nodes, ", "), target, strings.Join(diff, "; ")))
-	}
-	if b.ask.Align && len(diff) == 0 {
-		return b.align(ctx, target, nodes, from, digest)
-	}
-	if b.ask.Align {
-		b.plan.Notes = append(b.plan.Notes, "annotations are not aligned, though asked for: the configs differ in what is applied; the render is re-created instead")
-	}
-	return b.recreate(ctx, config, nodes, from, digest)
-}
-
-// fetch gets and validates the missing config from one of the hosts that name it.
-func (b *building) fetch(ctx context.Context, config string, nodes []string) (*Config, string, string, error) {
-	want, err := expected(ctx, b.API, b.poolName, config)
-	if err != nil {
-		return nil, "", "", err
-	}
-	var tried []error
-	for _, host := range nodes {
-		raw, err := fetchHeld(ctx, b.Held, host)
-		if err != nil {
-			tried = append(tried, err)
-			continue
-		}
-		held, err := parseConfig(raw)
-		if err == nil {
-			err = held.Validate(want)
-		}
-		if err != nil {
-			return nil, "", "", fmt.Errorf("use %s of %s: %w", HeldPath, host, err)
-		}
-		content, err := held.Content()
-		if err != nil {
-			return nil, "", "", fmt.Errorf("encode held config of %s: %w", host, err)
-		}
-		digest, err := b.Store.Put(content)
-		return held, host + ":" + HeldPath, digest, err
-	}
-	b.open("%s is not re-created in this plan, because no host's copy could be had (%v): fetch %s from %s and name it with --held HOST=FILE",
-		config, firstLine(errors.Join(tried...)), HeldPath, strings.Join(nodes, " or "))
-	return nil, "", "", nil
-}
-
-func firstLine(err error) string {
-	if err == nil || errors.Is(err, fs.ErrNotExist) && err.Error() == "" {
-		return "none was asked"
-	}
-	line, _, _ := strings.Cut(err.Error(), "\n")
-	return line
-}
-
-func (b *building) recreate(ctx context.Context, config string, nodes []string, from, digest string) error {
-	absent, err := reading(configRef(config), nil)
-	if err != nil {
-		return err
-	}
-	reads := []Reading{absent}
-	for _, n := range nodes {
-		rd, err := b.nodeReading(ctx, n)
-		if err != nil {
-			return err
-		}
-		reads = append(reads, rd)
-	}
-	s := Step{
-		Action: RecreateRender, Subject: "pool/" + b.poolName, Reads: reads,
-		Args:     Args{Pool: b.poolName, Config: config, Content: digest, From: from},
-		Title:    fmt.Sprintf("re-create %s, which %s run and the cluster does not have, from what %s holds", config, strings.Join(nodes, " and "), strings.SplitN(from, ":", 2)[0]),
-		Risk:     RiskReboot,
-		RiskText: "the daemons go on, and the controller rolls each machine to the pool's target with drain and reboot, one at a time",
-		Proof:    Simulated,
-		OC: fmt.Sprintf("oc create -f FILE   # FILE is %s without resourceVersion, uid, creationTimestamp, managedFields and ownerReferences; it holds the pull secret",
-			from),
-		Preconditions: []Guard{{Guard: PoolNotPaused, Subject: b.poolName}},
-		PreImage:      "the object is not there", While: b.remedies["recreate-missing-render"],
-		Inverse: "delete it by its UID, until a daemon works with it",
-		Expect:  Expect{Text: "the daemons of " + strings.Join(nodes, " and ") + " are no longer Degraded for want of it"}, Deadline: minutes(15),
-	}
-	if b.members > 0 {
-		s.Preconditions = append(s.Preconditions, Guard{Guard: OneAtATime, Subject: b.poolName}, Guard{Guard: EtcdMembers, Count: b.members}, Guard{Guard: OthersAtRest})
-	}
-	b.add(s)
-	return nil
-}
-
-func (b *building) nodeReading(ctx context.Context, name string) (Reading, error) {
-	node, err := b.API.Get(ctx, nodeRef(name))
-	if err != nil {
-		return Reading{}, fmt.Errorf("read Node %s: %w", name, err)
-	}
-	return reading(nodeRef(name), node, pointer("metadata", "annotations", currentConfigKey),
-		pointer("metadata", "annotations", desiredConfigKey), pointer("metadata", "annotations", stateKey))
-}
-
-func (b *building) align(ctx context.Context, target string, nodes []string, from, digest string) error {
-	for _, n := range nodes {
-		rd, err := b.nodeReading(ctx, n)
-		if err != nil {
-			return err
-		}
-		s := Step{
-			Action: AlignAnnotations, Subject: "host/" + n, Reads: []Reading{rd},
-			Args:     Args{Host: n, Pool: b.poolName, Config: target, Content: digest, From: from},
-			Title:    fmt.Sprintf("name %s on node %s, whose held config applies the same; state is left to the daemon", target, n),
-			Risk:     RiskReboot,
-			RiskText: "the daemon validates the host; if the booted OS is another than the config's it reboots without drain",
-			Proof:    Advice,
-			OC: fmt.Sprintf(`oc annotate node %s --overwrite machineconfiguration.openshift.io/currentConfig=%s machineconfiguration.openshift.io/desiredConfig=%s`,
-				n, target, target),
-			Preconditions: []Guard{{Guard: PoolNotPaused, Subject: b.poolName}, {Guard: RenderExists, Subject: target},
-				{Guard: NoFurtherDrift, Subject: target}, {Guard: OthersAtRest, Subject: n}},
-			PreImage: "the two annotations", While: b.remedies["align-annotations"],
-			Inverse: "write the two annotations back, until the daemon has taken them",
-			Expect:  Expect{Text: "the daemon of " + n + " says Done"}, Deadline: minutes(15),
-		}
-		if b.members > 0 {
-			s.Preconditions = append(s.Preconditions, Guard{Guard: EtcdMembers, Count: b.members})
-		}
-		b.add(s)
-	}
 	return nil
 }
 

@@ -225,17 +225,18 @@ func (r *run) step(ctx context.Context, s Step) error {
 	r.say(s.ID, "%s", s.Title)
 	deadline := r.Clock.Now().Add(s.Deadline.Duration)
 	st := r.journal.step(s.ID)
+	var pending *Write // an intent whose write was not made
 	if st.intent != nil && st.result == nil {
 		happened, err := r.settle(ctx, s, *st.intent.Write)
 		if err != nil {
 			return err
 		}
 		if !happened {
-			st = stepState{}
+			pending = st.intent.Write
 		}
 	}
-	if writes(a) && st.intent == nil {
-		if err := r.act(ctx, s, a, deadline); err != nil {
+	if writes(a) && (st.intent == nil || pending != nil) {
+		if err := r.act(ctx, s, a, pending, deadline); err != nil {
 			return err
 		}
 	}
@@ -257,7 +258,7 @@ func (r *run) settle(ctx context.Context, s Step, w Write) (happened bool, err e
 		return true, r.record(ctx, Record{Kind: Result, Step: s.ID, Write: withUID(w, content), Note: "found made"})
 	case w.Before:
 		r.say(s.ID, "the write that was begun before was not made")
-		return false, r.record(ctx, Record{Kind: Abandoned, Step: s.ID, Note: "found not made"})
+		return false, nil
 	}
 	return false, refuse("%s was changed by %s after the plan had begun to write it", w.Target, lastManager(content, w.Fields)).
 		instead("look at it, then undo this plan and make a new one")

@@ -103,8 +103,10 @@ func (r *run) inverse(ctx context.Context, s Step, w Write, content Object) erro
 	if err := do(ctx, true); err != nil {
 		return rejected(w.Target, "the server refuses the inverse (tried without keeping it)", err)
 	}
-	if err := r.record(ctx, Record{Kind: UndoIntent, Step: s.ID, Write: &w}); err != nil {
-		return err
+	if r.journal.step(s.ID).undoI == nil {
+		if err := r.record(ctx, Record{Kind: UndoIntent, Step: s.ID, Write: &w}); err != nil {
+			return err
+		}
 	}
 	r.at(s.ID, "before inverse")
 	err = do(ctx, false)
