@@ -334,6 +334,8 @@ func (v *evaluation) support(out *fault.Finding) error {
 // proof collects the evidence of the fields that the expressions looked at, in
 // the order in which they did.
 func (v *evaluation) proof() []evidence.Item {
+	text := v.fault.When + " " + strings.Join(v.fault.Support, " ")
+	slices.SortStableFunc(v.bound.proofs, func(a, b named) int { return position(text, a.name) - position(text, b.name) })
 	var list []evidence.Item
 	for _, p := range v.bound.proofs {
 		for _, item := range p.items {
@@ -345,6 +347,14 @@ func (v *evaluation) proof() []evidence.Item {
 		}
 	}
 	return list
+}
+
+// position is where an expression first speaks of a variable.
+func position(text, name string) int {
+	if at := strings.Index(text, name+"."); at >= 0 {
+		return at
+	}
+	return len(text)
 }
 
 func proves(item evidence.Item, fields []string) bool {

@@ -3,6 +3,7 @@ package hosts
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
@@ -130,6 +131,7 @@ func (b *builder) bareMetalHosts(ctx context.Context, w *facts.World, need evide
 			h = b.add(o.Name)
 			h.Spare = spare(&api)
 		}
+		h = b.unite(h, &api)
 		if h.Node == nil && h.Machine != nil && h.Name == h.Machine.API.Name && h.Name != o.Name {
 			h.Name = o.Name // people know the machine by this name
 			h.alias(h.Machine.API.Name)
@@ -167,7 +169,47 @@ func (b *builder) hostOfBMH(m *metal3.BareMetalHost) *Host {
 			return h.BMH == nil && h.Node != nil && strings.HasPrefix(h.Node.API.Spec.ProviderID, "baremetalhost:///"+id+"/")
 		},
 	}
-	names, ips := []string{m.Name}, []string(nil)
+	names, ips := namesOfBMH(m)
+	for _, n := range names {
+		byName, byShort := named(n), b.shortNamed(n)
+		tests = append(tests, func(h *Host) bool { return h.BMH == nil && (byName(h) || byShort(h)) })
+	}
+	byAddress := addressed(ips)
+	tests = append(tests, func(h *Host) bool { return h.BMH == nil && byAddress(h) })
+	return b.match(tests...)
+}
+
+// unite joins a Machine that its BareMetalHost belongs to with the Node of the
+// BareMetalHost's name. A Machine without addresses and without nodeRef, as the
+// installer makes them for hosts that it does not inspect, leads to its Node only
+// by way of its BareMetalHost.
+func (b *builder) unite(h *Host, m *metal3.BareMetalHost) *Host {
+	if h.Node != nil || h.Machine == nil {
+		return h
+	}
+	names, ips := namesOfBMH(m)
+	free := func(test func(*Host) bool) func(*Host) bool {
+		return func(o *Host) bool { return o.Node != nil && o.Machine == nil && o.BMH == nil && test(o) }
+	}
+	var tests []func(*Host) bool
+	for _, n := range names {
+		tests = append(tests, free(named(n)), free(b.shortNamed(n)))
+	}
+	node := b.match(append(tests, free(addressed(ips)))...)
+	if node == nil {
+		return h
+	}
+	node.Machine = h.Machine
+	node.alias(append([]string{h.Name}, h.Aliases...)...)
+	node.addresses(h.Addresses...)
+	b.list = slices.DeleteFunc(b.list, func(o *Host) bool { return o == h })
+	return node
+}
+
+// namesOfBMH returns the names and addresses under which the host of a
+// BareMetalHost may be known.
+func namesOfBMH(m *metal3.BareMetalHost) (names, ips []string) {
+	names = []string{m.Name}
 	if hw := m.Status.HardwareDetails; hw != nil {
 		names = append([]string{hw.Hostname}, names...)
 		for _, nic := range hw.NIC {
@@ -176,13 +218,7 @@ func (b *builder) hostOfBMH(m *metal3.BareMetalHost) *Host {
 			}
 		}
 	}
-	for _, n := range names {
-		byName, byShort := named(n), b.shortNamed(n)
-		tests = append(tests, func(h *Host) bool { return h.BMH == nil && (byName(h) || byShort(h)) })
-	}
-	byAddress := addressed(ips)
-	tests = append(tests, func(h *Host) bool { return h.BMH == nil && byAddress(h) })
-	return b.match(tests...)
+	return names, ips
 }
 
 // damaged notes an object that does not fit its schema: it is on the roll by
