@@ -40,6 +40,7 @@ func (a *app) rootCommand() *cobra.Command {
 		}
 	}
 	add(groupLook, a.diagnoseCommand(), a.demoCommand(), a.collectCommand(), a.canICommand())
+	add(groupRepair, a.fixCommand(), a.csrCommand())
 	add(groupKnow, a.explainCommand(), a.listCommand(), a.lintCommand())
 	add(groupOther, a.labCommand(), a.versionCommand())
 	root.SetHelpCommandGroupID(groupOther)
