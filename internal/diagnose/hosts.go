@@ -30,7 +30,8 @@ func block(d *fault.Diagnosis, names func(host string) []string) {
 			}
 		}
 		for _, f := range d.Findings {
-			if f.Waiting() && at(f.Key()) {
+			whole := f.Subject.Kind == fault.Cluster && h.State == fault.StageWaiting // an install that is under way, say
+			if f.Waiting() && (whole || at(f.Key())) {
 				h.BlockedBy = append(h.BlockedBy, f.Key())
 			}
 		}
