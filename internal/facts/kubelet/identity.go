@@ -173,7 +173,8 @@ func ofHost(m evidence.Match, h hosts.Host) bool {
 	names := append([]string{h.Name}, h.Aliases...)
 	is := func(name string) bool {
 		for _, n := range names {
-			if strings.EqualFold(n, name) || strings.EqualFold(short(n), short(name)) {
+			oneIsShort := !strings.Contains(n, ".") || !strings.Contains(name, ".")
+			if strings.EqualFold(n, name) || oneIsShort && strings.EqualFold(short(n), short(name)) {
 				return true
 			}
 		}
