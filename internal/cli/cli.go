@@ -74,7 +74,9 @@ func Main(ctx context.Context, args []string, io IO) ExitCode {
 }
 
 func newApp(program string, io IO) *app {
-	return &app{io: io, name: displayName(program), log: slog.New(slog.DiscardHandler), demos: demo.Embedded}
+	kube := genericclioptions.NewConfigFlags(true)
+	kube.Insecure = nil
+	return &app{io: io, kube: kube, name: displayName(program), log: slog.New(slog.DiscardHandler), demos: demo.Embedded}
 }
 
 // displayName is how the user typed the program: `oc rollcall` runs oc-rollcall.

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
-	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/report"
 )
 
 // completionTime bounds what pressing TAB may cost.
@@ -91,12 +91,7 @@ func (a *app) completeFaults(_ *cobra.Command, _ []string, _ string) ([]cobra.Co
 	}
 	var list []cobra.Completion
 	for _, f := range c.Faults {
-		list = append(list, cobra.CompletionWithDesc(f.ID, plainTitle(f)))
+		list = append(list, cobra.CompletionWithDesc(f.ID, report.PlainTitle(f)))
 	}
 	return list, cobra.ShellCompDirectiveNoFileComp
-}
-
-// plainTitle is a fault's title with its holes shown as words.
-func plainTitle(f *fault.Fault) string {
-	return fault.FillTitle(f, f.Title, strings.ToUpper(string(f.For)), func(expr string) string { return "<" + expr + ">" })
 }

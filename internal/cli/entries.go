@@ -25,7 +25,7 @@ type entry struct {
 func entries(c *fault.Catalog) []entry {
 	var list []entry
 	for _, f := range c.Faults {
-		list = append(list, entry{"fault", f.ID, plainTitle(f), f.Means, f})
+		list = append(list, entry{"fault", f.ID, report.PlainTitle(f), f.Means, f})
 	}
 	for _, r := range repair.Remedies() {
 		list = append(list, entry{"remedy", r.ID, r.Title, "", r})

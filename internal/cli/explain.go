@@ -78,7 +78,7 @@ func (a *app) page(format string, c *fault.Catalog, e entry) error {
 	case *fault.RefusedRemedy:
 		return report.RefusedPage(a.io.Out, v, c, o)
 	case repair.Remedy:
-		return report.RemedyPage(a.io.Out, v.ID, v.Title, c, o)
+		return report.RemedyPage(a.io.Out, v.ID, report.Remedy{Title: v.Title, Risk: v.Risk}, c, o)
 	case facts.Fact:
 		return report.FactPage(a.io.Out, factPage(v, c), o)
 	}
@@ -93,7 +93,7 @@ func (a *app) data(c *fault.Catalog, e entry) any {
 	case fault.Stage:
 		return map[string]string{"stage": string(v), "means": report.StageMeans(v)}
 	case repair.Remedy:
-		return map[string]string{"id": v.ID, "title": v.Title}
+		return map[string]string{"id": v.ID, "title": v.Title, "risk": v.Risk}
 	}
 	return e.page
 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	"k8s.io/cli-runtime/pkg/genericclioptions"
 )
 
 // globalFlags are the same for every command.
@@ -108,10 +107,6 @@ func (a *app) addChoiceFlags(cmd *cobra.Command) {
 // rare ones work and are left out of the help. There is no flag that turns the
 // verification of the API server off.
 func (a *app) addConnectFlags(cmd *cobra.Command) {
-	if a.kube == nil {
-		a.kube = genericclioptions.NewConfigFlags(true)
-		a.kube.Insecure = nil
-	}
 	grouped(cmd, groupConnect, func(f *pflag.FlagSet) {
 		a.kube.AddFlags(f)
 		f.VisitAll(func(f *pflag.Flag) {

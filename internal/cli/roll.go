@@ -73,8 +73,15 @@ func (a *app) reportOptions(r *run) report.Options {
 		Style: a.style(), Command: a.name, Source: a.again(), NoHeaders: a.output.noHeaders,
 		Remedies: map[string]report.Remedy{}, Refused: map[string]report.Remedy{},
 	}
+	o.Plan = func(r fault.Root, only bool) string {
+		words := []string{a.name, "fix plan"}
+		if !only {
+			words = append(words, "--root", quote(r.Fault+"@"+r.Subject.String()))
+		}
+		return joinWords(append(words, a.connection()...))
+	}
 	for _, known := range repair.Remedies() {
-		o.Remedies[known.ID] = report.Remedy{Title: known.Title}
+		o.Remedies[known.ID] = report.Remedy{Title: known.Title, Risk: known.Risk}
 	}
 	for _, known := range r.catalog.Refused {
 		o.Refused[known.ID] = report.Remedy{Title: known.Title}
@@ -100,11 +107,24 @@ func (a *app) again() string {
 	for _, p := range a.source.catalogs {
 		add("--catalog", p)
 	}
-	if len(a.source.from) == 0 && a.kube != nil {
-		add("--kubeconfig", *a.kube.KubeConfig)
-		add("--context", *a.kube.Context)
+	if len(a.source.from) == 0 {
+		words = append(words, a.connection()...)
 	}
 	return joinWords(words)
+}
+
+// connection repeats the flags that name a cluster.
+func (a *app) connection() []string {
+	var words []string
+	for _, f := range []struct {
+		flag  string
+		value *string
+	}{{"--kubeconfig", a.kube.KubeConfig}, {"--context", a.kube.Context}, {"--server", a.kube.APIServer}} {
+		if *f.value != "" {
+			words = append(words, f.flag, quote(*f.value))
+		}
+	}
+	return words
 }
 
 // narrowed reports whether the answer is about one subject.
@@ -131,7 +151,7 @@ func (a *app) answer(ctx context.Context, r *run, format, subject string) error 
 			return err
 		}
 		about = &s
-		d = focus(d, s)
+		d = focus(d, s, r.related(ctx, d, s))
 	}
 	if err := a.printAnswer(format, d, r, about); err != nil {
 		return err

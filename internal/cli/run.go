@@ -7,10 +7,9 @@ import (
 	"io/fs"
 	"os"
 	"slices"
-	"strings"
 	"time"
 
-	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/client-go/rest"
 
 	"github.com/rollcall-project/rollcall/catalog"
 	"github.com/rollcall-project/rollcall/internal/diagnose"
@@ -158,13 +157,9 @@ func explainArchive(path string, err error) error {
 
 // openLive returns the cluster that kubeconfig and flags name. It sends nothing yet.
 func (a *app) openLive() (*live.Source, error) {
-	config, err := a.kube.ToRESTConfig()
-	if clientcmd.IsEmptyConfig(err) || err != nil && strings.Contains(err.Error(), "no configuration has been provided") {
-		return nil, fmt.Errorf("no cluster is named: there is no kubeconfig ($KUBECONFIG, ~/.kube/config). "+
-			"Name one with --kubeconfig FILE, read an archive with --from PATH, or look at an example: %s demo", a.name)
-	}
+	config, err := a.restConfig()
 	if err != nil {
-		return nil, fmt.Errorf("read the kubeconfig: %w; name another with --kubeconfig FILE or --context NAME", err)
+		return nil, err
 	}
 	s, err := live.New(config, live.Options{
 		Name: a.contextName(config.Host), SecretNamespaces: a.source.readSecrets,
@@ -176,10 +171,32 @@ func (a *app) openLive() (*live.Source, error) {
 	return s, nil
 }
 
+// restConfig is how the cluster is reached. Where nothing names one that is an
+// error; client-go would ask localhost:8080.
+func (a *app) restConfig() (*rest.Config, error) {
+	raw, err := a.kube.ToRawKubeConfigLoader().RawConfig()
+	if err != nil {
+		return nil, fmt.Errorf("read the kubeconfig: %w; name another with --kubeconfig FILE", err)
+	}
+	inCluster := a.io.Getenv("KUBERNETES_SERVICE_HOST") != ""
+	if len(raw.Clusters) == 0 && *a.kube.APIServer == "" && !inCluster {
+		return nil, fmt.Errorf("no cluster is named: there is no kubeconfig ($KUBECONFIG, ~/.kube/config). "+
+			"Name one with --kubeconfig FILE, read an archive with --from PATH, or look at an example: %s demo", a.name)
+	}
+	config, err := a.kube.ToRESTConfig()
+	if err != nil {
+		return nil, fmt.Errorf("read the kubeconfig: %w; name another with --kubeconfig FILE or --context NAME", err)
+	}
+	return config, nil
+}
+
 // contextName is what the user calls the cluster.
 func (a *app) contextName(host string) string {
-	if a.kube.Context != nil && *a.kube.Context != "" {
+	if *a.kube.Context != "" {
 		return *a.kube.Context
+	}
+	if *a.kube.APIServer != "" {
+		return host
 	}
 	if raw, err := a.kube.ToRawKubeConfigLoader().RawConfig(); err == nil && raw.CurrentContext != "" {
 		return raw.CurrentContext

@@ -9,6 +9,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/diagnose"
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/facts/hosts"
+	"github.com/rollcall-project/rollcall/internal/facts/relation"
 	"github.com/rollcall-project/rollcall/internal/fault"
 )
 
@@ -80,12 +81,27 @@ func (r *run) resolve(ctx context.Context, d *fault.Diagnosis, s fault.Subject) 
 	return s, fmt.Errorf("%s is not in %s %s%s; there are: %s", s, d.Source.Kind, d.Source.Name, didYouMean(s.Name, known), strings.Join(few, ", "))
 }
 
-// focus narrows a diagnosis to what concerns a subject: its own findings and the
-// roots, symptoms and hosts that have to do with it. The verdict stays that of
-// the whole cluster.
-func focus(d *fault.Diagnosis, s fault.Subject) *fault.Diagnosis {
+// related are the subjects that belong to a host: its certificate requests. Where
+// they cannot be read there are none to show.
+func (r *run) related(ctx context.Context, d *fault.Diagnosis, s fault.Subject) []fault.Subject {
+	if s.Kind != fault.Host {
+		return nil
+	}
+	w := facts.NewWorld(r.reader, d.Now)
+	w.Version = d.Cluster.Version
+	list, _, err := relation.Relater{}.Relate(ctx, w, fault.CSRsOfHost, s)
+	if err != nil {
+		return nil
+	}
+	return list
+}
+
+// focus narrows a diagnosis to what concerns a subject: its own findings, those of
+// what belongs to it, and the roots, symptoms and hosts that have to do with it.
+// The verdict stays that of the whole cluster.
+func focus(d *fault.Diagnosis, s fault.Subject, related []fault.Subject) *fault.Diagnosis {
 	out := *d
-	about := func(k fault.Key) bool { return k.Subject == s }
+	about := func(k fault.Key) bool { return k.Subject == s || slices.Contains(related, k.Subject) }
 	out.Roots, out.Unexplained, out.Hosts, out.Findings = []fault.Root{}, []fault.Unexplained{}, []fault.HostState{}, []fault.Finding{}
 	kept := map[fault.Key]bool{}
 	for _, r := range d.Roots {
@@ -107,7 +123,7 @@ func focus(d *fault.Diagnosis, s fault.Subject) *fault.Diagnosis {
 		}
 	}
 	for _, f := range d.Findings {
-		if f.Subject == s || kept[f.Key()] {
+		if about(f.Key()) || kept[f.Key()] {
 			out.Findings = append(out.Findings, f)
 		}
 	}
@@ -116,6 +132,9 @@ func focus(d *fault.Diagnosis, s fault.Subject) *fault.Diagnosis {
 			out.Hosts = append(out.Hosts, h)
 		}
 	}
+	out.Edges = slices.DeleteFunc(slices.Clone(d.Edges), func(e fault.EdgeSeen) bool {
+		return !kept[e.Cause] && !about(e.Cause) && !kept[e.Effect] && !about(e.Effect)
+	})
 	out.Timeline = slices.DeleteFunc(slices.Clone(d.Timeline), func(m fault.Moment) bool { return m.Subject != s })
 	return &out
 }

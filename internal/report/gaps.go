@@ -88,15 +88,12 @@ func (t *text) gaps() []gap {
 			list[i].supplies = append(list[i].supplies, c.Supply)
 		}
 	}
-	// what can be supplied comes first
+	// what most of the source is missing for comes first, then what can be supplied
 	slices.SortStableFunc(list, func(a, b gap) int {
-		switch {
-		case (len(a.supplies) == 0) == (len(b.supplies) == 0):
-			return 0
-		case len(a.supplies) == 0:
-			return 1
+		if n := len(b.needs) - len(a.needs); n != 0 {
+			return n
 		}
-		return -1
+		return min(len(b.supplies), 1) - min(len(a.supplies), 1)
 	})
 	return list
 }

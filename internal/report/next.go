@@ -2,6 +2,7 @@ package report
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/rollcall-project/rollcall/internal/fault"
 )
@@ -18,32 +19,40 @@ func (t *text) next() {
 	t.blank()
 	t.head(0, "Next")
 	refused := []string{}
-	for _, r := range sameRoots(t.d) {
-		t.nextOf(r.Root)
+	roots := sameRoots(t.d)
+	for _, r := range roots {
+		t.nextOf(r, len(t.d.Roots) == 1)
 		for _, id := range r.Refused {
 			if !slices.Contains(refused, id) {
 				refused = append(refused, id)
 			}
 		}
 	}
+	if len(refused) == 0 {
+		return
+	}
+	t.line(2, span{red, "Do not"}, span{plain, " (why: "}, span{cyan, t.o.know("explain ID")}, span{plain, ")"})
 	for _, id := range refused {
-		title := id
+		line := id
 		if known, ok := t.o.Refused[id]; ok {
-			title = known.Title
+			line += ": " + known.Title
 		}
-		t.para(2, span{red, "Do not: "}, plain, title)
-		t.line(4, span{plain, "why: "}, span{cyan, t.o.know("explain " + id)})
+		t.para(2, span{plain, "- "}, plain, line)
 	}
 }
 
-func (t *text) nextOf(r fault.Root) {
+func (t *text) nextOf(r same, only bool) {
 	if len(r.Remedies) == 0 || t.o.Plan == nil {
 		t.line(2, span{cyan, t.o.know("explain " + r.Fault)})
 		t.para(4, span{}, plain, "what is known about it; there is no automatic repair")
 		return
 	}
-	t.line(2, span{cyan, t.o.Plan(r)})
-	t.para(4, span{}, plain, "writes the repair as a file to read; changes nothing")
+	t.line(2, span{cyan, t.o.Plan(r.Root, only)})
+	about := "writes the repair as a file to read; changes nothing"
+	if t.d.Source.Kind != "live" {
+		about = "run it where the cluster answers: " + about
+	}
+	t.para(4, span{}, plain, about)
 	for _, id := range r.Remedies {
 		line := t.remedyTitle(id)
 		if risk := t.o.Remedies[id].Risk; risk != "" {
@@ -57,6 +66,9 @@ func (t *text) nextOf(r fault.Root) {
 func (t *text) supplies() {
 	var list []string
 	add := func(s string) {
+		if strings.HasPrefix(s, "--") {
+			s = t.o.again("diagnose") + " " + s
+		}
 		if s != "" && !slices.Contains(list, s) {
 			list = append(list, s)
 		}
@@ -66,8 +78,13 @@ func (t *text) supplies() {
 			add(s.Supply)
 		}
 	}
+	gaps := t.gaps()
+	if len(t.d.Hosts) == 0 && t.d.Source.Kind == "live" {
+		add(t.o.know("diagnose --from PATH") + "    # a must-gather that was made while the API answered")
+		gaps = nil
+	}
 	if t.d.Verdict.Class == fault.Undetermined {
-		for _, g := range t.gaps() {
+		for _, g := range gaps {
 			for _, s := range g.supplies {
 				add(s)
 			}
@@ -82,6 +99,6 @@ func (t *text) supplies() {
 		if i == fewSupplies {
 			return
 		}
-		t.para(2, span{}, cyan, s)
+		t.line(2, span{cyan, s})
 	}
 }

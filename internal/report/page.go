@@ -54,11 +54,17 @@ func (p *page) lead(indent int, first span, further string, style paint, text st
 	}
 	for i, l := range lines {
 		p.b.WriteString(strings.Repeat(" ", indent))
+		before := further
 		if i == 0 {
-			p.b.WriteString(p.paint(first.paint, first.text))
-		} else {
-			p.b.WriteString(further)
+			before = first.text
 		}
+		if l == "" {
+			before = strings.TrimRight(before, " ")
+		}
+		if i == 0 {
+			before = p.paint(first.paint, before)
+		}
+		p.b.WriteString(before)
 		p.b.WriteString(p.paint(style, l))
 		p.b.WriteByte('\n')
 	}

@@ -41,7 +41,7 @@ func FaultPage(w io.Writer, f *fault.Fault, c *fault.Catalog, o Options) error {
 	p := &page{Style: o.Style}
 	p.line(0, span{bold, f.ID})
 	p.parts(0, dim, []string{"fault", "of a " + string(f.For), "layer " + f.Layer, string(f.Severity)})
-	p.para(0, span{}, plain, f.Title)
+	p.para(0, span{}, plain, PlainTitle(f))
 	p.section("What it means", f.Means)
 	p.head(0, "When it is said")
 	p.line(2, span{plain, f.When})
@@ -84,6 +84,11 @@ func FaultPage(w io.Writer, f *fault.Fault, c *fault.Catalog, o Options) error {
 	p.items("What is looked at ("+o.know("explain FACT")+")", given)
 	p.items("Source", refWords(f.Refs))
 	return p.flush(w)
+}
+
+// PlainTitle is a fault's title outside a diagnosis: its holes are shown as words.
+func PlainTitle(f *fault.Fault) string {
+	return fault.FillTitle(f, f.Title, strings.ToUpper(string(f.For)), func(expr string) string { return "<" + expr + ">" })
 }
 
 func edgeWords(id string, e fault.Edge) string {
@@ -143,11 +148,12 @@ func RefusedPage(w io.Writer, r *fault.RefusedRemedy, c *fault.Catalog, o Option
 }
 
 // RemedyPage writes what a repair is and which faults it is for.
-func RemedyPage(w io.Writer, id, title string, c *fault.Catalog, o Options) error {
+func RemedyPage(w io.Writer, id string, r Remedy, c *fault.Catalog, o Options) error {
 	p := &page{Style: o.Style}
 	p.line(0, span{bold, id})
 	p.parts(0, dim, []string{"repair"})
-	p.para(0, span{}, plain, title)
+	p.para(0, span{}, plain, r.Title)
+	p.section("Risk", r.Risk)
 	var used []string
 	for _, f := range c.Faults {
 		if slices.Contains(f.Remedies, id) {

@@ -32,7 +32,12 @@ func options(s Style) Options {
 			"patch-annotations-blindly": {Title: "patch the nodes' annotations by hand"},
 			"approve-everything":        {Title: "approve every pending request"},
 		},
-		Plan: func(r fault.Root) string { return "rollcall fix plan " + r.Subject.String() },
+		Plan: func(r fault.Root, only bool) string {
+			if only {
+				return "rollcall fix plan"
+			}
+			return "rollcall fix plan --root " + r.Fault + "@" + r.Subject.String()
+		},
 	}
 }
 

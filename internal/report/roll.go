@@ -97,7 +97,11 @@ func (t *text) countRest(rest map[string]int, claimed int, all bool) {
 // rollFoot names the causes in a line each and where the whole answer is.
 func (t *text) rollFoot() {
 	for _, r := range sameRoots(t.d) {
-		t.lead(0, span{red, t.sign(signBad) + " cause: "}, "  ", plain, t.linkTitle(&link{keys: r.keys}), 0)
+		g, style := signBad, red
+		if r.Severity != fault.Error {
+			g, style = signWarn, yellow
+		}
+		t.lead(0, span{style, t.sign(g) + " cause: "}, "  ", plain, t.linkTitle(&link{keys: r.keys}), 0)
 	}
 	for i, u := range t.d.Unexplained {
 		if i == fewSuspects {
@@ -106,7 +110,12 @@ func (t *text) rollFoot() {
 		}
 		t.lead(0, span{yellow, t.sign(signOpen) + " cause not known: "}, "  ", plain, u.Title, 0)
 	}
-	if len(t.d.Roots)+len(t.d.Unexplained) > 0 {
+	gaps := t.gaps()
+	blind := len(t.d.Hosts) == 0 && len(gaps) > 0
+	if blind {
+		t.gap(gaps[0])
+	}
+	if blind || len(t.d.Roots)+len(t.d.Unexplained) > 0 {
 		t.line(0, span{plain, "The whole answer: "}, span{cyan, t.o.again("diagnose")})
 	}
 }

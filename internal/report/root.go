@@ -13,12 +13,13 @@ import (
 )
 
 const (
-	fewProofs  = 3
-	fewLinks   = 12 // lines of a chain
-	fewRuled   = 3
-	fewNames   = 4
-	fewMeans   = 5 // lines
-	fewExcerpt = 3 // lines
+	fewProofs     = 3
+	fewLinks      = 12 // lines of a chain
+	fewRuled      = 3
+	fewRuledLines = 5
+	fewNames      = 4
+	fewMeans      = 5 // lines
+	fewExcerpt    = 3 // lines
 )
 
 // same is one root with the roots of the same fault at other subjects.
@@ -49,11 +50,15 @@ func sameRoots(d *fault.Diagnosis) []same {
 // root writes one root: what, how sure, proof, what it leads to, what to do.
 func (t *text) root(i, of int, r same) {
 	t.blank()
-	mark := t.sign(signBad) + " "
+	g, style := signBad, red
+	if r.Severity != fault.Error {
+		g, style = signWarn, yellow
+	}
+	mark := t.sign(g) + " "
 	if of > 1 {
 		mark = fmt.Sprintf("%s%d of %d: ", mark, i+1, of)
 	}
-	t.lead(0, span{red, mark}, "  ", bold, t.linkTitle(&link{keys: r.keys}), 0)
+	t.lead(0, span{style, mark}, "  ", bold, t.linkTitle(&link{keys: r.keys}), 0)
 	about := []string{confidences[r.Confidence], string(r.Severity), r.Subject.String()}
 	if s := since(r.Since, t.d.Now); s != "" {
 		about = append(about, s)
@@ -82,25 +87,39 @@ func (t *text) proof(items []evidence.Item) {
 		return
 	}
 	t.head(2, "Proof")
-	if !t.o.Wide {
-		items = distinct(items)
-	}
-	for i, item := range items {
+	shown := distinct(items, t.o.Wide)
+	for i, p := range shown {
 		if i == fewProofs && !t.o.Wide {
-			t.para(2, span{}, dim, more(len(items)-i))
+			t.para(2, span{}, dim, more(len(shown)-i))
 			return
 		}
-		t.lead(2, span{plain, "- "}, "  ", plain, excerpt(item), t.limit(fewExcerpt))
-		t.para(4, span{}, dim, t.where(item))
+		t.lead(2, span{plain, "- "}, "  ", plain, excerpt(p.Item), t.limit(fewExcerpt))
+		where := t.where(p.Item)
+		if p.places > 1 {
+			where += " (and in " + count(p.places-1, "more place", "more places") + ")"
+		}
+		t.para(4, span{}, dim, where)
 	}
 }
 
-// distinct keeps the first item of each place.
-func distinct(items []evidence.Item) []evidence.Item {
-	var list []evidence.Item
+// proof is an item and how many others say the same.
+type proof struct {
+	evidence.Item
+	places int
+}
+
+// distinct keeps the first item of each place and of each text; all, if asked.
+func distinct(items []evidence.Item, all bool) []proof {
+	var list []proof
 	for _, item := range items {
-		if !slices.ContainsFunc(list, func(have evidence.Item) bool { return have.Locator == item.Locator }) {
-			list = append(list, item)
+		i := slices.IndexFunc(list, func(have proof) bool {
+			return !all && (have.Locator == item.Locator || have.Excerpt == item.Excerpt)
+		})
+		switch {
+		case i < 0:
+			list = append(list, proof{item, 1})
+		case list[i].Locator != item.Locator:
+			list[i].places++
 		}
 	}
 	return list
@@ -289,7 +308,7 @@ func (t *text) ruledOut(r fault.Root) {
 			rest = fmt.Sprintf("; %d more", len(list)-fewRuled)
 			list = list[:fewRuled]
 		}
-		t.lead(2, span{bold, "Ruled out: "}, "  ", plain, strings.Join(list, "; ")+rest, 0)
+		t.lead(2, span{bold, "Ruled out: "}, "  ", plain, strings.Join(list, "; ")+rest, fewRuledLines)
 		return
 	}
 	t.head(2, "Ruled out")

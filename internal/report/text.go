@@ -22,9 +22,9 @@ type Options struct {
 	Source    string // flags that a command needs to read the same source again
 	Remedies  map[string]Remedy
 	Refused   map[string]Remedy
-	Plan      func(fault.Root) string // the command that writes a repair plan; nil: there is none
-	Subject   *fault.Subject          // the diagnosis was narrowed to it
-	All       bool                    // also hosts that are done
+	Plan      func(r fault.Root, only bool) string // the command that plans the repair of a root, of the only one; nil: there is none
+	Subject   *fault.Subject                       // the diagnosis was narrowed to it
+	All       bool                                 // also hosts that are done
 	NoHeaders bool
 	Wide      bool // leave nothing out
 }
@@ -105,7 +105,7 @@ func (t *text) verdict() {
 		t.line(0, span{h.paint, words})
 		return
 	}
-	t.lead(0, span{h.paint, words + ": "}, "  ", plain, reason, 0)
+	t.lead(0, span{h.paint, words + ": "}, "  ", plain, reason, t.limit(3))
 }
 
 // source says what was read, so that nobody repairs the wrong cluster.

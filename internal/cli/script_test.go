@@ -1,0 +1,103 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/rollcall-project/rollcall/internal/fixture"
+)
+
+// TestMain makes the scripts' `rollcall` this test binary.
+func TestMain(m *testing.M) {
+	run := func() {
+		os.Exit(int(Main(context.Background(), os.Args, System())))
+	}
+	testscript.Main(m, map[string]func(){"rollcall": run, "oc-rollcall": run, "kubectl_complete-rollcall": run})
+}
+
+// TestScripts runs testdata/script. The commands beside those of testscript:
+//
+//	fixture NAME DIR       write an archive: a base of internal/fixture, or an overlay
+//	                       of the catalogue by its file name without .txtar
+//	exits CODE CMD ARG...  run a command and check its exit code
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata/script",
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("HOME", filepath.Join(e.WorkDir, "home"))
+			e.Setenv("KUBECONFIG", "")
+			e.Setenv("LC_ALL", "C.UTF-8")
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"fixture": writeFixture, "exits": exits},
+	})
+}
+
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits CODE COMMAND ARG...")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	err = ts.Exec(args[1], args[2:]...)
+	got := 0
+	var exit *exec.ExitError
+	switch {
+	case errors.As(err, &exit):
+		got = exit.ExitCode()
+	case err != nil:
+		ts.Fatalf("run: %v", err)
+	}
+	if got != want {
+		ts.Fatalf("exit code %d, want %d", got, want)
+	}
+}
+
+func writeFixture(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: fixture NAME DIR")
+	}
+	files, err := fixtureFiles(args[0])
+	ts.Check(err)
+	ts.Check(writeFiles(files, ts.MkAbs(args[1])))
+}
+
+func fixtureFiles(name string) (fstest.MapFS, error) {
+	files, err := fixture.Base(name)
+	if err == nil {
+		return files, nil
+	}
+	overlays, err := fixture.Overlays(os.DirFS("../../catalog"))
+	if err != nil {
+		return nil, err
+	}
+	for _, o := range overlays {
+		if strings.TrimSuffix(filepath.Base(o.Path), ".txtar") == name {
+			return o.FS()
+		}
+	}
+	return nil, fs.ErrNotExist
+}
+
+func writeFiles(files fstest.MapFS, dir string) error {
+	for name, f := range files {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return err
+		}
+		if err := os.WriteFile(path, f.Data, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
