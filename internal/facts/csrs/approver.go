@@ -133,7 +133,7 @@ func (a *Approver) pods(ctx context.Context, w *facts.World, p *facts.Proof) err
 		if t := notReadySince(o); a.Since.IsZero() || t.Before(a.Since) {
 			a.Since = t
 		}
-		p.Add(o.Loc.At("status"), fmt.Sprintf("pod %s is %s, ready %t %s", o.Name, phase, ready, waiting), time.Time{}, "pods", "running", "waiting")
+		p.Add(o.Loc.At("status"), strings.TrimSpace(fmt.Sprintf("pod %s is %s, ready: %t %s", o.Name, phase, ready, waiting)), time.Time{}, "pods", "running", "waiting")
 	}
 	if a.Running {
 		a.Since, a.Waiting = time.Time{}, ""

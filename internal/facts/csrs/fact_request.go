@@ -127,7 +127,18 @@ func plain(r Request) Asked {
 }
 
 func (r Request) sentence() string {
-	return fmt.Sprintf("%s certificate for %s asked by %s at %s: %s", r.Kind, cmp.Or(r.NodeName, r.CN, "a name that cannot be read"), r.Requester, stamp(r.Created), r.State)
+	return fmt.Sprintf("%s certificate for %s asked by %s at %s: %s", r.Kind, cmp.Or(r.NodeName, r.CN, "a name that cannot be read"), r.asker(), stamp(r.Created), r.State)
+}
+
+// asker names the requester in a sentence.
+func (r Request) asker() string {
+	switch r.Requester {
+	case Bootstrapper:
+		return "the node bootstrapper"
+	case NodePrefix + r.NodeName:
+		return "the node itself"
+	}
+	return r.Requester
 }
 
 func marks(p *facts.Proof, r Request) {
