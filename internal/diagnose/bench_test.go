@@ -54,7 +54,7 @@ func BenchmarkCatalogue(b *testing.B) {
 		if d.Findings, _, err = engine.EvaluateAll(ctx, w, catalog.Faults); err != nil {
 			b.Fatal(err)
 		}
-		if err := engine.conclude(ctx, w, d); err != nil {
+		if _, err := engine.conclude(ctx, w, d); err != nil {
 			b.Fatal(err)
 		}
 		if len(d.Roots) != hosts {

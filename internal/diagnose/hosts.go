@@ -9,7 +9,7 @@ import (
 // block attaches to every host that is not done what keeps it: the roots that
 // lead to a finding at the host, else the unexplained findings at it, else what
 // holds there and is still normal.
-func block(d *fault.Diagnosis, names func(host string) []string) {
+func block(d *fault.Diagnosis, young []cause, names func(host string) []string) {
 	for i := range d.Hosts {
 		h := &d.Hosts[i]
 		if done(*h) {
@@ -29,10 +29,10 @@ func block(d *fault.Diagnosis, names func(host string) []string) {
 				h.BlockedBy = append(h.BlockedBy, u.Key)
 			}
 		}
-		for _, f := range d.Findings {
-			whole := f.Subject.Kind == fault.Cluster && h.State == fault.StageWaiting // an install that is under way, say
-			if f.Waiting() && (whole || at(f.Key())) {
-				h.BlockedBy = append(h.BlockedBy, f.Key())
+		for _, c := range young {
+			whole := c.Subject.Kind == fault.Cluster && h.State == fault.StageWaiting // an install that is under way, say
+			if whole || at(c.Key) || slices.ContainsFunc(c.effects, at) {
+				h.BlockedBy = append(h.BlockedBy, c.Key)
 			}
 		}
 	}

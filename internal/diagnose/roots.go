@@ -10,11 +10,18 @@ import (
 	"github.com/rollcall-project/rollcall/internal/fault"
 )
 
-// conclude chooses roots, deadlocks and what stays unexplained (DESIGN 6).
-func (e *Engine) conclude(ctx context.Context, w *facts.World, d *fault.Diagnosis) error {
+// cause is a finding and everything that it leads to.
+type cause struct {
+	fault.Key
+	effects []fault.Key
+}
+
+// conclude chooses roots, deadlocks and what stays unexplained (DESIGN 6). It
+// returns the causes that hold and are still normal.
+func (e *Engine) conclude(ctx context.Context, w *facts.World, d *fault.Diagnosis) ([]cause, error) {
 	g, err := e.graph(ctx, w, d.Findings)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, ed := range g.edges {
 		if g.active(ed.from) && g.active(ed.to) {
@@ -22,11 +29,15 @@ func (e *Engine) conclude(ctx context.Context, w *facts.World, d *fault.Diagnosi
 		}
 	}
 	next := g.certain()
+	var young []cause
 	for _, c := range components(next) {
-		if !g.active(c[0]) || !slices.ContainsFunc(c, g.present) || g.caused(next, c) {
-			continue
+		switch {
+		case !g.active(c[0]) || g.caused(next, c):
+		case slices.ContainsFunc(c, g.present):
+			g.place(d, c)
+		default:
+			young = append(young, g.young(c))
 		}
-		g.place(d, c)
 	}
 	slices.SortStableFunc(d.Roots, func(a, b fault.Root) int {
 		if n := len(b.Explains) - len(a.Explains); n != 0 {
@@ -37,7 +48,16 @@ func (e *Engine) conclude(ctx context.Context, w *facts.World, d *fault.Diagnosi
 		}
 		return compareKeys(a.Key, b.Key)
 	})
-	return nil
+	return young, nil
+}
+
+// young is a component in which nothing is present yet, with what it leads to.
+func (g *graph) young(component []int) cause {
+	c := cause{Key: g.findings[component[0]].Key()}
+	for _, i := range append(slices.Clone(component[1:]), g.reach(component)...) {
+		c.effects = append(c.effects, g.findings[i].Key())
+	}
+	return c
 }
 
 func (g *graph) present(i int) bool { return g.findings[i].Outcome == fault.Present }

@@ -79,7 +79,8 @@ func Run(ctx context.Context, o Options) (*fault.Diagnosis, error) {
 		APIVersion: "rollcall.dev/v1alpha1", Kind: "Diagnosis", Now: now.UTC(), Cluster: info, Findings: findings,
 		Source: fault.Source{Kind: desc.Kind, Name: desc.Name, Vantage: desc.Vantage},
 	}
-	if err := engine.conclude(ctx, w, d); err != nil {
+	young, err := engine.conclude(ctx, w, d)
+	if err != nil {
 		return nil, err
 	}
 	if d.Hosts, err = o.Roll.Hosts(ctx, w, findings); err != nil {
@@ -89,7 +90,7 @@ func Run(ctx context.Context, o Options) (*fault.Diagnosis, error) {
 	if err != nil {
 		return nil, err
 	}
-	block(d, func(host string) []string { return requests[host] })
+	block(d, young, func(host string) []string { return requests[host] })
 	d.Coverage = o.Reader.Coverage()
 	d.Timeline = timeline(d)
 	d.Verdict = judge(d)

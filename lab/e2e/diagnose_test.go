@@ -23,6 +23,7 @@ func TestHealthy(t *testing.T) {
 // live, from the collection and without the console.
 func TestDesyncIsNamed(t *testing.T) {
 	w := up(t, "bootstrap-desync")
+	settled(t, w)
 	screen := w.lab("console", "control0").out
 	for _, line := range []string{"/config/master: attempt #", "GET result: Internal Server Error"} {
 		if !strings.Contains(screen, line) {
