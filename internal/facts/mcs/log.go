@@ -75,10 +75,16 @@ var failures = []struct {
 	{unservable, regexp.MustCompile(`(?i)parsing ignition config failed|failed to migrate kernel args|can't serve version`)},
 }
 
+// classOf returns the class of an error and, for a missing config, its name.
 func classOf(text string) (class, string) {
 	for _, f := range failures {
-		if m := f.text.FindStringSubmatch(text); m != nil {
-			return f.class, m[len(m)-1]
+		m := f.text.FindStringSubmatch(text)
+		switch {
+		case m == nil:
+		case f.class == configMissing:
+			return f.class, m[1]
+		default:
+			return f.class, ""
 		}
 	}
 	return otherFailure, ""

@@ -1,0 +1,207 @@
+package mcs
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/evidence/scan"
+	"github.com/rollcall-project/rollcall/internal/facts"
+)
+
+// hits searches a text for the package's signatures, as a Reader does.
+func hits(t testing.TB, path, text string) []hit {
+	t.Helper()
+	set, err := scan.Compile(Signatures())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []hit
+	for i, line := range strings.Split(text, "\n") {
+		for _, h := range set.Find([]byte(line)) {
+			at, _ := evidence.LineTime(line, time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
+			list = append(list, hit{id: h.ID, Match: evidence.Match{
+				Line: evidence.Line{Text: line, Time: at, Loc: evidence.Locator{Path: path, Line: i + 1}}, Text: evidence.Text{Path: path}, Groups: h.Groups,
+			}})
+		}
+	}
+	return list
+}
+
+const (
+	accept = `Accept-Header: "application/vnd.coreos.ignition+json;version=3.4.0, */*;q=0.1"`
+	agent  = `User-Agent:"Ignition/2.20.0"`
+)
+
+// TestPair: each error goes to its request, in the words of several releases.
+func TestPair(t *testing.T) {
+	tests := []struct {
+		name, log string
+		want      []string // pool, address, class, config
+	}{
+		{"served", `I0301 10:00:00.000001 1 api.go:120] Pool "worker" requested by address:"192.0.2.20:41234" ` + agent + ` ` + accept,
+			[]string{"worker 192.0.2.20   true"}},
+		{"an empty name, 4.14 without quotes", `I0301 10:00:00.000001 1 api.go:109] Pool master requested by address:"192.0.2.12:4" ` + agent + ` ` + accept + `
+E0301 10:00:00.000002 1 api.go:183] couldn't get config for req: {master 0xc0001}, error: could not fetch config , err: machineconfig.machineconfiguration.openshift.io "" not found`,
+			[]string{"master 192.0.2.12 empty-name  true"}},
+		{"a missing config, IPv6", `I0301 10:00:00.000001 1 api.go:120] Pool "master" requested by address:"[fd00::12]:4" ` + agent + ` ` + accept + `
+E0301 10:00:00.000002 1 api.go:183] couldn't get config for req: {machineConfigPool:master version:0xc00}, error: could not fetch config rendered-master-x, err: machineconfig.machineconfiguration.openshift.io "rendered-master-x" not found`,
+			[]string{"master fd00::12 config-missing rendered-master-x true"}},
+		{"a curl beside Ignition: conversion fails for the curl only", `I0301 10:00:00.000001 1 api.go:120] Pool "worker" requested by address:"198.51.100.7:1" User-Agent:"curl/8" Accept-Header: "*/*"
+E0301 10:00:00.000002 1 api.go:195] couldn't convert config for req: {worker 0xc0}, error: unable to convert
+I0301 10:00:01.000001 1 api.go:120] Pool "worker" requested by address:"192.0.2.20:2" ` + agent + ` ` + accept,
+			[]string{"worker 198.51.100.7 unservable  false", "worker 192.0.2.20   true"}},
+		{"two pools at once", `I0301 10:00:00.000001 1 api.go:120] Pool "master" requested by address:"192.0.2.12:1" ` + agent + ` ` + accept + `
+I0301 10:00:00.000002 1 api.go:120] Pool "worker" requested by address:"192.0.2.20:1" ` + agent + ` ` + accept + `
+E0301 10:00:00.000003 1 api.go:183] couldn't get config for req: {master 0xc0}, error: could not get controllerconfig: x`,
+			[]string{"master 192.0.2.12 controllerconfig-missing  true", "worker 192.0.2.20   true"}},
+		{"a version that is refused names no pool", `I0301 10:00:00.000001 1 api.go:120] Pool "worker" requested by address:"192.0.2.20:1" ` + agent + ` Accept-Header: "application/vnd.coreos.ignition+json;version=3.6.0"
+E0301 10:00:00.000002 1 api.go:131] unsupported Ignition version in Accept header: 3.6.0`,
+			[]string{"worker 192.0.2.20 version-refused  true"}},
+		{"an error without its request: the log was cut", `E0301 10:00:00.000002 1 api.go:183] couldn't get config for req: {master 0xc0}, error: could not fetch config , err: x`, nil},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			var got []string
+			for _, r := range pair(hits(t, "log", tt.log)) {
+				got = append(got, fmt.Sprintf("%s %s %s %s %t", r.pool, r.address, r.class, r.config, r.ignition()))
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("requests (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestErrorClass(t *testing.T) {
+	const get = `Get "https://api-int.x:22623/config/master": `
+	tests := map[string]string{
+		get + "dial tcp 192.168.1.214:22623: connect: no route to host":                                                             "no-route",
+		get + "dial tcp: lookup api-int.x on 10.0.0.1:53: no such host":                                                             "dns",
+		get + "dial tcp: lookup api-int.x on [::1]:53: read udp [::1]:60333->[::1]:53: read: connection refused":                    "dns",
+		get + "dial tcp: lookup api-int.x on 10.0.0.1:53: i/o timeout":                                                              "dns",
+		get + "dial tcp 10.0.0.5:22623: i/o timeout":                                                                                "timeout",
+		get + "net/http: timeout awaiting response headers":                                                                         "timeout",
+		get + "net/http: TLS handshake timeout":                                                                                     "tls-timeout",
+		get + "x509: certificate signed by unknown authority":                                                                       "tls-untrusted",
+		get + "x509: certificate has expired or is not yet valid: current time 2020-01-01T00:00:00Z is before 2026-01-01T00:00:00Z": "tls-early",
+		get + "x509: certificate has expired or is not yet valid: current time 2040-01-01T00:00:00Z is after 2036-01-01T00:00:00Z":  "tls-late",
+		get + "x509: certificate is valid for a, not b":                                                                             "tls-name",
+		get + "x509: cannot validate certificate for 10.0.0.5 because it doesn't contain any IP SANs":                               "tls-name",
+		get + "dial tcp 10.0.0.5:22623: connect: connection refused":                                                                "refused",
+		get + "dial tcp 10.0.0.5:22623: connect: network is unreachable":                                                            "no-network",
+		get + "EOF": "closed",
+		get + "read tcp 10.0.0.9:1->10.0.0.5:22623: read: connection reset by peer": "closed",
+		get + "http: server gave HTTP response to HTTPS client":                     "plain-http",
+		get + "something new": "other",
+	}
+	for text, want := range tests {
+		if got := errorClass(text); got != want {
+			t.Errorf("class of %q is %q, want %q", text, got, want)
+		}
+	}
+}
+
+func TestFollow(t *testing.T) {
+	const url = "https://10.0.50.6:22623/config/master"
+	tests := []struct {
+		name, console string
+		want          Ignition
+	}{
+		{"retrying", `[    9.1] ignition[482]: Adding "root-ca" to list of CAs
+[  341.287329] ignition[482]: GET ` + url + `: attempt #47
+[  360.287088] ignition[482]: GET error: Get "` + url + `": dial tcp 10.0.50.6:22623: connect: no route to host`,
+			Ignition{URL: url, Pool: "master", Attempts: 47, ErrorClass: "no-route", CA: "root-ca", Looping: true,
+				Error: `Get "` + url + `": dial tcp 10.0.50.6:22623: connect: no route to host`}},
+		{"the error of an attempt stands while the next one is under way", `[   10.0] ignition[1]: GET ` + url + `: attempt #1
+[   10.1] ignition[1]: GET result: Internal Server Error
+[   70.0] ignition[1]: GET ` + url + `: attempt #2`,
+			Ignition{URL: url, Pool: "master", Attempts: 2, Status: 500, Looping: true, Seconds: 60}},
+		{"another way to fail than before", `ignition[1]: GET ` + url + `: attempt #1
+ignition[1]: GET error: Get "x": dial tcp 10.0.50.6:22623: connect: connection refused
+ignition[1]: GET ` + url + `: attempt #2
+ignition[1]: GET result: Internal Server Error`,
+			Ignition{URL: url, Pool: "master", Attempts: 2, Status: 500, Looping: true}},
+		{"served at last", `ignition[1]: GET ` + url + `: attempt #2
+ignition[1]: GET result: OK
+ignition[1]: Ignition finished successfully`,
+			Ignition{URL: url, Pool: "master", Attempts: 2, Status: 200, Finished: true}},
+		{"a pointer over HTTP, then the server", `ignition[1]: GET http://10.0.0.9/master.ign: attempt #1
+ignition[1]: GET result: OK
+ignition[1]: GET ` + url + `: attempt #1`,
+			Ignition{URL: url, Pool: "master", Attempts: 1, Looping: true}},
+		{"gave up", `ignition[1]: GET ` + url + `: attempt #1
+ignition[1]: GET result: Bad Request
+ignition[1]: Ignition failed: failed to fetch config: failed to fetch resource
+Press Enter for emergency shell or wait 5 minutes for reboot.`,
+			Ignition{URL: url, Pool: "master", Attempts: 1, Status: 400, Terminal: true}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			var g Ignition
+			var p facts.Proof
+			g.follow(hits(t, "console", tt.console), &p)
+			if diff := cmp.Diff(tt.want, g); diff != "" {
+				t.Errorf("ignition (-want +got):\n%s", diff)
+			}
+			if len(p.Items) == 0 {
+				t.Error("nothing proves it")
+			}
+		})
+	}
+}
+
+// TestRow: a success ends the row, another pool's does not.
+func TestRow(t *testing.T) {
+	one := func(pool string, at int, err string) string {
+		line := fmt.Sprintf("I0301 10:00:%02d.000001 1 api.go:120] Pool %q requested by address:\"192.0.2.9:1\" %s %s\n", at, pool, agent, accept)
+		if err != "" {
+			line += fmt.Sprintf("E0301 10:00:%02d.000002 1 api.go:183] couldn't get config for req: {%s 0xc0}, error: %s\n", at, pool, err)
+		}
+		return line
+	}
+	const empty = `could not fetch config , err: machineconfig.machineconfiguration.openshift.io "" not found`
+	log := one("master", 1, empty) + one("master", 2, "") + one("master", 3, empty) + one("worker", 4, "") + one("master", 5, empty)
+	var row []request
+	for _, q := range pair(hits(t, "log", log)) {
+		if q.pool != "master" {
+			continue
+		}
+		if q.class == served {
+			row = nil
+			continue
+		}
+		row = append(row, q)
+	}
+	var r Requests
+	r.count(row)
+	want := Requests{Failures: 2, EmptyName: 2, Addresses: []string{"192.0.2.9"},
+		Since: time.Date(2026, 3, 1, 10, 0, 3, 2000, time.UTC), Last: time.Date(2026, 3, 1, 10, 0, 5, 2000, time.UTC)}
+	if diff := cmp.Diff(want, r); diff != "" {
+		t.Errorf("the row (-want +got):\n%s", diff)
+	}
+}
+
+// FuzzLines: no text of a server or a console breaks the readers.
+func FuzzLines(f *testing.F) {
+	f.Add(`Pool "x" requested by address:"" User-Agent:"" Accept-Header: ""` + "\n" + `couldn't get config for req: {x y}, error: `)
+	f.Add("GET x: attempt #99999999999999999999\nGET result: \nGET error: EOF")
+	f.Fuzz(func(t *testing.T, text string) {
+		lines := hits(t, "f", text)
+		for _, r := range pair(lines) {
+			if r.class != served && r.failure.Text == "" {
+				t.Error("a failure without its line")
+			}
+		}
+		var g Ignition
+		var p facts.Proof
+		g.follow(lines, &p)
+		if g.Looping && (g.Finished || g.Terminal) {
+			t.Error("it loops and has ended")
+		}
+	})
+}
