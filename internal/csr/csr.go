@@ -181,7 +181,7 @@ func (j *judging) common() {
 		NodeExists: csrs.Is(false), Serving: csrs.Is[*csrs.Renewal](nil)})
 	j.must("shape", "requester, groups, usages and subject are a kubelet's", shape.Waits != csrs.WaitsShape && shape.Approves != csrs.NotApplicable,
 		"%s", shapeDetail(shape))
-	flood := csrs.CountFlood(j.p.Requests, j.p.Machines, len(j.p.Nodes), j.p.Now)
+	flood := csrs.CountFlood(j.p.Requests, j.p.Machines, len(j.p.Nodes), j.p.Now, "")
 	j.must("flood", "there is no storm of requests", !flood.Exceeded(), "%d wait, the limit is %d", flood.Pending, flood.Limit)
 	who := "nobody expects it: a name in a request is only a claim"
 	if j.e != nil {

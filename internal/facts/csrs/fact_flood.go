@@ -45,13 +45,13 @@ func readFlood(ctx context.Context, w *facts.World, _ fault.Subject) (FloodSeen,
 	if err := miss(&p, err, "limit"); err != nil {
 		return f, p, err
 	}
-	count := CountFlood(all, len(machines), len(nodes), w.Now)
+	count := CountFlood(all, len(machines), len(nodes), w.Now, w.Version)
 	f.Pending, f.Limit, f.Exceeded = count.Pending, count.Limit, count.Exceeded()
 	switch {
 	case p.Unknown["limit"] != "" && count.Pending > MaxPendingExtra:
 		p.Miss("exceeded", errUnknown(p.Unknown["limit"])) // below 101 no number of machines matters
 	case f.Exceeded:
-		f.Since = since(all, count.Limit, w.Now)
+		f.Since = since(all, count.Limit, w.Now, w.Version)
 		p.Add(evidence.Locator{Path: evidence.CSRs.String()}, fmt.Sprintf("%d requests of nodes wait, the limit is %d", f.Pending, f.Limit),
 			f.Since, "pending", "limit", "exceeded")
 	}
@@ -68,9 +68,9 @@ func readFlood(ctx context.Context, w *facts.World, _ fault.Subject) (FloodSeen,
 }
 
 // since finds the young request with which the limit was passed.
-func since(all []Request, limit int, now time.Time) time.Time {
+func since(all []Request, limit int, now time.Time, version string) time.Time {
 	for i := range all {
-		if CountFlood(all[:i+1], 0, 0, now).Pending > limit {
+		if CountFlood(all[:i+1], 0, 0, now, version).Pending > limit {
 			return all[i].Created
 		}
 	}

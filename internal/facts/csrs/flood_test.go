@@ -46,10 +46,26 @@ func TestCountFlood(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := CountFlood([]Request{tt.r}, 0, 0, now).Pending; got != tt.want {
+			if got := CountFlood([]Request{tt.r}, 0, 0, now, "").Pending; got != tt.want {
 				t.Errorf("counted %d, want %d", got, tt.want)
 			}
 		})
+	}
+}
+
+// TestCountFloodOfOldReleases: up to 4.15 the guard looked at who asked only.
+func TestCountFloodOfOldReleases(t *testing.T) {
+	network := func(cn string) Request {
+		return ask(t, Client, "panda", func(c *certificatesv1.CertificateSigningRequest) {
+			c.Spec.SignerName, c.Spec.Username = certificatesv1.KubeAPIServerClientSignerName, NodePrefix+"panda"
+			c.Spec.Request = pemRequest(t, ecKey(t), cn, nil, nil, nil)
+		})
+	}
+	ovn, multus := network("system:ovn-node:panda"), network("system:multus:panda")
+	for version, want := range map[string]int{"4.14.3": 1, "4.15.9": 1, "4.16.0": 0, "4.20.1": 0} {
+		if got := CountFlood([]Request{ovn, multus}, 0, 0, born.Add(11*time.Minute), version).Pending; got != want {
+			t.Errorf("%s counts %d of the network plugins' requests, want %d", version, got, want)
+		}
 	}
 }
 
@@ -64,7 +80,7 @@ func TestFloodLimit(t *testing.T) {
 		machines, nodes int
 		exceeded        bool
 	}{{3, 1, true}, {4, 1, false}, {0, 4, false}, {0, 0, true}} {
-		f := CountFlood(all, tt.machines, tt.nodes, born.Add(time.Minute))
+		f := CountFlood(all, tt.machines, tt.nodes, born.Add(time.Minute), "4.20.1")
 		if f.Exceeded() != tt.exceeded {
 			t.Errorf("104 requests, %d machines, %d nodes: limit %d, exceeded %t", tt.machines, tt.nodes, f.Limit, f.Exceeded())
 		}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	machinev1 "github.com/openshift/api/machine/v1beta1"
@@ -220,21 +221,38 @@ type Flood struct {
 	Limit   int
 }
 
-// CountFlood counts as the approver does at a time: young requests of nodes that
-// are not approved, against the larger of Machines and Nodes plus 100.
-func CountFlood(all []Request, machines, nodes int, now time.Time) Flood {
+// CountFlood counts as the approver of a release does at a time: young requests
+// of nodes that are not approved, against the larger of Machines and Nodes plus
+// 100. A denied request counts until it is deleted.
+func CountFlood(all []Request, machines, nodes int, now time.Time, version string) Flood {
 	f := Flood{Limit: max(machines, nodes) + MaxPendingExtra}
 	for _, r := range all {
-		if !r.Created.After(now.Add(-MaxPendingAge)) || !r.Created.Before(now.Add(MachineSkew)) || r.State == Approved || r.State == Issued {
-			continue
-		}
-		client := r.Signer == certificatesv1.KubeAPIServerClientKubeletSignerName && r.Requester == Bootstrapper
-		serving := r.Signer == certificatesv1.KubeletServingSignerName && slices.Contains(r.Groups, NodesGroup)
-		if client || serving {
+		young := r.Created.After(now.Add(-MaxPendingAge)) && r.Created.Before(now.Add(MachineSkew))
+		if young && (r.State == Pending || r.State == Denied) && counts(r, version) {
 			f.Pending++
 		}
 	}
 	return f
+}
+
+// counts reports whether a request counts for the guard. Up to 4.15 every request
+// of a node did, those of OVN included, but for multus'
+// (csr_check.go recentlyPendingNodeCSRs@release-4.15); then signers were told apart
+// (controller.go pendingNodeCertFilter, from 4.16).
+func counts(r Request, version string) bool {
+	if older(version, 16) {
+		return r.Requester == Bootstrapper && slices.Equal(sorted(r.Groups), BootstrapperGroups) ||
+			strings.HasPrefix(r.Requester, NodePrefix) && !strings.HasPrefix(r.CN, "system:multus:")
+	}
+	return r.Signer == certificatesv1.KubeAPIServerClientKubeletSignerName && r.Requester == Bootstrapper ||
+		r.Signer == certificatesv1.KubeletServingSignerName && slices.Contains(r.Groups, NodesGroup)
+}
+
+// sorted returns the different values in order.
+func sorted(values []string) []string {
+	values = slices.Clone(values)
+	slices.Sort(values)
+	return slices.Compact(values)
 }
 
 // Exceeded reports whether the approver ignores all requests.

@@ -49,8 +49,6 @@ func (j *judging) clientShape() bool {
 		return false
 	}
 	sans := slices.Concat(r.DNSNames, r.IPs, r.Emails)
-	groups := slices.Clone(r.Groups)
-	slices.Sort(groups)
 	ignored := r.Name + ": CSR does not appear to be a valid node bootstrapper client cert request"
 	all := []bool{
 		j.must("organisation", "the only organisation is system:nodes", WaitsShape,
@@ -62,7 +60,7 @@ func (j *judging) clientShape() bool {
 			strings.HasPrefix(r.CN, NodePrefix) && r.NodeName != "", fmt.Sprintf("%q", r.CN), ignored),
 		j.must("requester", "asked for by the node bootstrapper", WaitsShape, r.Requester == Bootstrapper, r.Requester, ignored),
 		j.must("requester-groups", "the requester's groups are exactly the bootstrapper's", WaitsShape,
-			slices.Equal(slices.Compact(groups), BootstrapperGroups), list(r.Groups), ignored),
+			slices.Equal(sorted(r.Groups), BootstrapperGroups), list(r.Groups), ignored),
 	}
 	return !slices.Contains(all, false)
 }
