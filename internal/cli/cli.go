@@ -59,7 +59,10 @@ type app struct {
 // Main runs the command line args (args[0] is the program's name) and returns the
 // exit code. Errors are already printed.
 func Main(ctx context.Context, args []string, io IO) ExitCode {
-	a := newApp(args[0], io)
+	return newApp(args[0], io).run(ctx, args)
+}
+
+func (a *app) run(ctx context.Context, args []string) ExitCode {
 	root := a.rootCommand()
 	root.SetArgs(arguments(args))
 	cmd, err := root.ExecuteContextC(ctx)

@@ -107,9 +107,9 @@ type repairer struct {
 }
 
 func (a *app) openRepair(f fixFlags) (*repairer, error) {
-	config, err := a.kube.ToRESTConfig()
+	config, err := a.restConfig()
 	if err != nil {
-		return nil, fmt.Errorf("find the cluster: %w", err)
+		return nil, err
 	}
 	config.QPS = -1 // a repair makes few requests and must not wait for its own throttle
 	client, err := dynamic.NewForConfig(config)

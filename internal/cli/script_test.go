@@ -13,6 +13,7 @@ import (
 	"testing/fstest"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/rollcall-project/rollcall/internal/fixture"
 )
@@ -30,6 +31,7 @@ func TestMain(m *testing.M) {
 //	fixture NAME DIR       write an archive: a base of internal/fixture, or an overlay
 //	                       of the catalogue by its file name without .txtar
 //	exits CODE CMD ARG...  run a command and check its exit code
+//	schema                 check the last stdout against the published schema
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
@@ -39,7 +41,7 @@ func TestScripts(t *testing.T) {
 			e.Setenv("LC_ALL", "C.UTF-8")
 			return nil
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"fixture": writeFixture, "exits": exits},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"fixture": writeFixture, "exits": exits, "schema": followsSchema},
 	})
 }
 
@@ -60,6 +62,18 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	if got != want {
 		ts.Fatalf("exit code %d, want %d", got, want)
+	}
+}
+
+func followsSchema(ts *testscript.TestScript, neg bool, _ []string) {
+	c := jsonschema.NewCompiler()
+	c.AssertFormat()
+	schema, err := c.Compile("../../docs/schema/diagnosis.v1alpha1.json")
+	ts.Check(err)
+	v, err := jsonschema.UnmarshalJSON(strings.NewReader(ts.ReadFile("stdout")))
+	ts.Check(err)
+	if err := schema.Validate(v); (err != nil) != neg {
+		ts.Fatalf("schema: %v", err)
 	}
 }
 
