@@ -57,14 +57,10 @@ func TestKilledAtEveryWrite(t *testing.T) {
 	}
 	for n := range 100 {
 		err := run(n)
-		if err == nil {
-			t.Fatal("a process came to its end without a write")
-		}
-		var refused *Refused
-		if errors.As(err, &refused) { // finished: its last record's copy was the last write
+		if err == nil { // the copy of the last record was the last write
 			break
 		}
-		if !errors.Is(err, errKilled) {
+		if !errors.Is(err, errKilled) || n == 99 {
 			t.Fatalf("process %d: %v", n, err)
 		}
 	}

@@ -178,6 +178,9 @@ func (r *run) adopt() error {
 	return nil
 }
 
+// allDone is the note of a plan that came to its end.
+const allDone = "all steps are done"
+
 // Resume goes on with a plan that was begun and did not finish.
 func (e *Executor) Resume(ctx context.Context, id string) (err error) {
 	r, err := e.open(id)
@@ -194,7 +197,11 @@ func (r *run) resume(ctx context.Context) error {
 		case UndoIntent, UndoResult:
 			return refuse("plan %s is being taken back", r.plan.ID).instead("finish that with `rollcall fix undo %s`, then make a new plan", r.plan.ID)
 		case Finished:
-			return refuse("plan %s is finished: %s", r.plan.ID, rec.Note)
+			if rec.Note != allDone {
+				return refuse("plan %s is finished: %s", r.plan.ID, rec.Note).instead("make a new plan")
+			}
+			r.say("", "plan %s was finished before: %s", r.plan.ID, rec.Note)
+			return nil
 		}
 	}
 	if _, err := guardSameCluster(ctx, r, Step{}, Guard{}); err != nil {
@@ -212,7 +219,7 @@ func (r *run) steps(ctx context.Context) error {
 			return r.failed(ctx, s, err)
 		}
 	}
-	return r.record(ctx, Record{Kind: Finished, Note: "all steps are done"})
+	return r.record(ctx, Record{Kind: Finished, Note: allDone})
 }
 
 // step does one step: settles what a kill left open, acts if the step acts, and

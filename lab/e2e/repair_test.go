@@ -19,6 +19,8 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
+var etcdResource = schema.GroupVersionResource{Group: "operator.openshift.io", Version: "v1", Resource: "etcds"}
+
 var poolResource = schema.GroupVersionResource{Group: "machineconfiguration.openshift.io", Version: "v1", Resource: "machineconfigpools"}
 
 // TestRepair: the plan is refused where it must be, survives being killed before
@@ -35,19 +37,36 @@ func TestRepair(t *testing.T) {
 	w.refused(t, plan, "apply", "is not as it was when the plan was made")
 	w.setPoolStatus(t, `{"status":{"configuration":{"name":null}}}`)
 
-	if r := w.lab("etcd-unhealthy", "on"); r.code != 0 {
-		t.Fatal(r)
-	}
+	w.etcdUnhealthy(t, "on", "True")
 	w.refused(t, plan, "resume", "etcd")
-	if r := w.lab("etcd-unhealthy", "off"); r.code != 0 {
-		t.Fatal(r)
-	}
+	w.etcdUnhealthy(t, "off", "False")
 
 	kills := w.throughKills(t, plan)
 	if kills < 10 {
 		t.Errorf("the process was killed %d times only; the writes were %v", kills, w.proxy.written())
 	}
 	w.joined(t)
+}
+
+// etcdUnhealthy switches the report of the etcd operator and waits until it says so.
+func (w *world) etcdUnhealthy(t *testing.T, word, degraded string) {
+	t.Helper()
+	if r := w.lab("etcd-unhealthy", word); r.code != 0 {
+		t.Fatal(r)
+	}
+	eventually(t, time.Minute, func() string {
+		etcd, err := w.client(t).Resource(etcdResource).Get(t.Context(), "cluster", metav1.GetOptions{})
+		if err != nil {
+			return err.Error()
+		}
+		conditions, _, _ := unstructured.NestedSlice(etcd.Object, "status", "conditions")
+		for _, c := range conditions {
+			if m, _ := c.(map[string]any); m["type"] == "EtcdMembersDegraded" && m["status"] == degraded {
+				return ""
+			}
+		}
+		return "EtcdMembersDegraded is not " + degraded
+	})
 }
 
 // settled waits until the desync is no longer within the time in which it would
