@@ -131,9 +131,12 @@ func (a *app) startLog() {
 	klog.SetSlogLogger(a.log) // client-go logs through klog
 }
 
-// progress tells the user what is being done, on stderr and only when a person looks.
-func (a *app) progress(format string, args ...any) {
-	if !a.global.quiet && a.io.Screen.ErrTerminal {
-		fmt.Fprintf(a.io.Err, format+"\n", args...)
+// progress tells a person who looks what is being done, on one line of stderr that
+// the returned function takes away again.
+func (a *app) progress(format string, args ...any) (done func()) {
+	if a.global.quiet || !a.io.Screen.ErrTerminal || a.io.Getenv("TERM") == "dumb" {
+		return func() {}
 	}
+	fmt.Fprintf(a.io.Err, format, args...)
+	return func() { fmt.Fprint(a.io.Err, "\r\x1b[K") }
 }

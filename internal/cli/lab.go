@@ -139,8 +139,10 @@ func (a *app) buildLab(ctx context.Context, dir string) (string, error) {
 	program := filepath.Join(cache, "rollcall", "lab-"+hex.EncodeToString(sum[:6]), "rollcall-lab")
 	build := exec.CommandContext(ctx, compiler, "build", "-o", program, "./cmd/rollcall-lab")
 	build.Dir, build.Stdout, build.Stderr = dir, a.io.Err, a.io.Err
-	a.progress("building the lab's program ...")
-	if err := build.Run(); err != nil {
+	done := a.progress("building the lab's program ...")
+	err = build.Run()
+	done()
+	if err != nil {
 		return "", fmt.Errorf("build the lab in %s: %w", dir, err)
 	}
 	return program, nil

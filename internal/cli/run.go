@@ -252,7 +252,7 @@ func faultIDs(c *fault.Catalog) []string {
 
 // diagnose makes the whole diagnosis of a run.
 func (a *app) diagnose(ctx context.Context, r *run) (*fault.Diagnosis, error) {
-	a.progress("reading %s %s ...", r.source.Kind, r.source.Name)
+	defer a.progress("reading %s %s ...", r.source.Kind, r.source.Name)()
 	return diagnose.Run(ctx, diagnose.Options{
 		Catalog: r.catalog, Facts: all.All(), Relater: relation.Relater{}, Cluster: cluster.Describer{}, Roll: roll.Caller{},
 		Reader: r.reader, Now: r.now, Clock: a.io.Clock, Only: a.source.only, Skip: a.source.skip, Log: a.log,

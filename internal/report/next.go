@@ -48,15 +48,26 @@ func (t *text) nextOf(r same, only bool) {
 		return
 	}
 	t.line(2, span{cyan, t.o.Plan(r.Root, only)})
-	about := "writes the repair as a file to read; changes nothing"
+	about := "changes nothing; writes the repair as a file to read:"
 	if t.d.Source.Kind != "live" {
-		about = "run it where the cluster answers: " + about
+		about = "on the live cluster; " + about
 	}
 	t.para(4, span{}, plain, about)
+	opens := ""
+	if i := r.Deadlock - 1; i >= 0 && i < len(t.d.Deadlocks) {
+		opens = t.d.Deadlocks[i].Remedy
+	}
 	for _, id := range r.Remedies {
 		line := t.remedyTitle(id)
-		if risk := t.o.Remedies[id].Risk; risk != "" {
+		risk := t.o.Remedies[id].Risk
+		if class, _, ok := strings.Cut(risk, ":"); ok && !t.o.Wide {
+			risk = class // the plan has the words
+		}
+		if risk != "" {
 			line += " (risk: " + risk + ")"
+		}
+		if id == opens {
+			line += "; opens the deadlock"
 		}
 		t.para(4, span{plain, "- "}, plain, line)
 	}

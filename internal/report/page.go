@@ -45,11 +45,11 @@ func (p *page) para(indent int, lead span, style paint, text string) {
 
 // lead is para with what further lines begin with, and at most limit lines (0: all).
 func (p *page) lead(indent int, first span, further string, style paint, text string, limit int) {
-	room := p.width() - indent - length(first.text)
-	lines := wrap(p.clean(text), room)
+	room := p.width() - indent - length(further)
+	lines := wrap(p.clean(text), p.width()-indent-length(first.text), room)
 	if limit > 0 && len(lines) > limit {
 		lines = lines[:limit]
-		last := cut(lines[limit-1], room-length(p.sign(ellipsis)))
+		last := cut(lines[limit-1], min(room, p.width()-indent-length(first.text))-length(p.sign(ellipsis)))
 		lines[limit-1] = last + p.sign(ellipsis)
 	}
 	for i, l := range lines {
@@ -101,12 +101,17 @@ func cut(s string, n int) string {
 	return strings.TrimRight(string([]rune(s)[:max(n, 0)]), " ")
 }
 
-// wrap breaks a text at blanks into lines of at most width characters. A word that
-// is longer stands alone and whole, so that it can be copied.
-func wrap(text string, width int) []string {
+// wrap breaks a text at blanks into lines of at most rest characters, the first of
+// at most first. A word that is longer stands alone and whole, so that it can be
+// copied.
+func wrap(text string, first, rest int) []string {
 	var lines []string
 	line := ""
 	for _, word := range strings.Fields(text) {
+		width := rest
+		if len(lines) == 0 {
+			width = first
+		}
 		switch {
 		case line == "":
 			line = word

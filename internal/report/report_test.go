@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/rollcall-project/rollcall/internal/fault"
@@ -27,7 +29,7 @@ var samples = []struct {
 func options(s Style) Options {
 	return Options{
 		Style: s, Source: "--from ./must-gather.local.5512",
-		Remedies: map[string]Remedy{"adopt-spec-config": {Title: "give the pool the config of its spec", Risk: "reversible; lets the third master boot"}},
+		Remedies: map[string]Remedy{"adopt-spec-config": {Title: "give the pool the config of its spec", Risk: "reversible: lets the third master boot"}},
 		Refused: map[string]Remedy{
 			"patch-annotations-blindly": {Title: "patch the nodes' annotations by hand"},
 			"approve-everything":        {Title: "approve every pending request"},
@@ -150,6 +152,52 @@ func TestColourIsNeverTheOnlySign(t *testing.T) {
 		}
 		if got := escape.ReplaceAllString(with.String(), ""); got != without.String() {
 			t.Errorf("%s: the text depends on colour", s.name)
+		}
+	}
+}
+
+// TestForeignTextIsHarmless puts what an attacker would write into every string.
+func TestForeignTextIsHarmless(t *testing.T) {
+	const evil = "a\x1b[2J\x1b]0;owned\x07b\r\nc\u202ed\u200b\x9be\x00f"
+	d := desyncProven()
+	d.Source.Name, d.Cluster.Version = evil, evil
+	d.Roots[0].Title, d.Roots[0].Evidence[0].Excerpt, d.Roots[0].Evidence[0].Locator.Path = evil, evil, evil
+	d.Roots[0].Refused, d.Roots[0].RuledOut[0].Fault = []string{evil}, evil
+	d.Findings[1].Title, d.Hosts[0].Name, d.Hosts[0].Role, d.Hosts[1].Why = evil, evil, evil, evil
+	d.Coverage[0].Reason, d.Coverage[0].State = evil, "missing"
+	d.Timeline[0].Text = evil
+	for _, ascii := range []bool{false, true} {
+		for _, wide := range []bool{false, true} {
+			var out bytes.Buffer
+			o := options(Style{Width: 80, ASCII: ascii})
+			o.Wide, o.All = wide, true
+			for _, write := range []func() error{
+				func() error { return Text(&out, d, o) }, func() error { return Roll(&out, d, o) },
+				func() error { return WideRoll(&out, d, o) }, func() error { return HostNames(&out, d, true) },
+			} {
+				if err := write(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for _, r := range out.String() {
+				if r != '\n' && !unicode.IsPrint(r) || r == utf8.RuneError {
+					t.Fatalf("%U reaches the terminal (ascii %v, wide %v)", r, ascii, wide)
+				}
+			}
+			if strings.Contains(out.String(), "\nc\\u202e") {
+				t.Error("a line break of foreign text breaks the line")
+			}
+		}
+	}
+}
+
+func TestAge(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		0: "0s", 119 * time.Second: "119s", 2 * time.Minute: "2m", 59 * time.Minute: "59m", time.Hour: "1h",
+		61 * time.Minute: "1h1m", 47 * time.Hour: "47h", 48 * time.Hour: "2d", 50 * time.Hour: "2d2h", -time.Second: "in the future",
+	} {
+		if got := age(d); got != want {
+			t.Errorf("age(%v) = %q, want %q", d, got, want)
 		}
 	}
 }

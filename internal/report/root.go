@@ -13,13 +13,12 @@ import (
 )
 
 const (
-	fewProofs     = 3
-	fewLinks      = 12 // lines of a chain
-	fewRuled      = 3
-	fewRuledLines = 5
-	fewNames      = 4
-	fewMeans      = 5 // lines
-	fewExcerpt    = 3 // lines
+	fewProofs  = 3
+	fewLinks   = 12 // lines of a chain
+	fewRuled   = 6
+	fewNames   = 4
+	fewMeans   = 4 // lines
+	fewExcerpt = 3 // lines
 )
 
 // same is one root with the roots of the same fault at other subjects.
@@ -254,7 +253,7 @@ func (t *text) ring(r fault.Root) {
 		}
 		t.lead(2, span{plain, first}, further, plain, title, 0)
 	}
-	if dead.Remedy != "" {
+	if dead.Remedy != "" && !slices.Contains(r.Remedies, dead.Remedy) {
 		t.lead(2, span{bold, "What opens it: "}, "  ", plain, t.remedyTitle(dead.Remedy), 0)
 	}
 }
@@ -294,25 +293,20 @@ func (t *text) ruledOut(r fault.Root) {
 	if len(r.RuledOut) == 0 {
 		return
 	}
-	var list []string
-	for _, o := range r.RuledOut {
-		line := o.Title
-		if o.Reason != "" {
-			line += " (" + o.Reason + ")"
-		}
-		list = append(list, line)
-	}
 	if !t.o.Wide {
-		rest := ""
-		if len(list) > fewRuled {
-			rest = fmt.Sprintf("; %d more", len(list)-fewRuled)
-			list = list[:fewRuled]
+		var ids []string
+		for _, o := range r.RuledOut {
+			ids = append(ids, o.Fault)
 		}
-		t.lead(2, span{bold, "Ruled out: "}, "  ", plain, strings.Join(list, "; ")+rest, fewRuledLines)
+		t.lead(2, span{bold, "Ruled out: "}, "  ", plain, some(ids, fewRuled)+" (why: -o wide)", 0)
 		return
 	}
 	t.head(2, "Ruled out")
-	for _, line := range list {
+	for _, o := range r.RuledOut {
+		line := o.Fault + ": not so that " + o.Title
+		if o.Reason != "" {
+			line += " (" + o.Reason + ")"
+		}
 		t.para(2, span{plain, "- "}, plain, line)
 	}
 }

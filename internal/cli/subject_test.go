@@ -1,0 +1,107 @@
+package cli
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/repair"
+)
+
+func TestParseSubject(t *testing.T) {
+	for arg, want := range map[string]string{
+		"node/a": "host/a", "Nodes/a": "host/a", "bmh/a": "host/a", "machine.machine.openshift.io/a": "host/a",
+		"mcp/worker": "pool/worker", "csr/csr-1": "csr/csr-1", "co/etcd": "operator/etcd",
+		"node/a.example.com": "host/a.example.com",
+	} {
+		s, err := parseSubject(arg)
+		if err != nil || s.String() != want {
+			t.Errorf("%s: %s, %v; want %s", arg, s, err, want)
+		}
+	}
+	for _, arg := range []string{"", "a", "node/", "/a", "pod/a"} {
+		if s, err := parseSubject(arg); err == nil {
+			t.Errorf("%q is taken for %s", arg, s)
+		}
+	}
+}
+
+// TestExitCodes is the one table of the codes.
+func TestExitCodes(t *testing.T) {
+	for name, c := range map[string]struct {
+		err  error
+		want ExitCode
+	}{
+		"nothing":     {nil, 0},
+		"an error":    {errors.New("x"), 1},
+		"usage":       {usagef("x"), 1},
+		"fault":       {&ExitError{Code: ExitFault}, 2},
+		"undecided":   {&ExitError{Code: ExitUndecided}, 3},
+		"rolled back": {&repair.RolledBack{}, 4},
+		"a person":    {&repair.NeedPerson{}, 5},
+		"refused":     {&repair.Refused{}, 5},
+	} {
+		if got := codeOf(c.err); got != c.want {
+			t.Errorf("%s: %d, want %d", name, got, c.want)
+		}
+	}
+}
+
+// TestAnswerExit holds which answers count.
+func TestAnswerExit(t *testing.T) {
+	root := func(s fault.Severity) *fault.Diagnosis {
+		return &fault.Diagnosis{
+			Roots: []fault.Root{{Key: fault.Key{Fault: "r"}, Severity: s}},
+			Hosts: []fault.HostState{{Name: "a", Expected: true, State: fault.StagePassed}},
+		}
+	}
+	symptom := root(fault.Warning)
+	symptom.Roots[0].Explains = []fault.Key{{Fault: "s"}}
+	symptom.Findings = []fault.Finding{{Fault: "s", Outcome: fault.Present, Severity: fault.Error}}
+	open := root(fault.Info)
+	open.Unexplained = []fault.Unexplained{{Key: fault.Key{Fault: "u"}, Severity: fault.Error}}
+	both := root(fault.Error)
+	both.Unexplained = open.Unexplained
+	for _, c := range []struct {
+		name   string
+		d      *fault.Diagnosis
+		failOn string
+		want   ExitCode
+	}{
+		{"an error", root(fault.Error), "error", 2},
+		{"a warning", root(fault.Warning), "error", 0},
+		{"a warning counts", root(fault.Warning), "warning", 2},
+		{"an info counts", root(fault.Info), "info", 2},
+		{"an error that a warning explains", symptom, "error", 2},
+		{"without a cause", open, "error", 3},
+		{"2 goes before 3", both, "error", 2},
+		{"never", both, "never", 0},
+	} {
+		if got := codeOf(answerExit(c.d, false, c.failOn)); got != c.want {
+			t.Errorf("%s: %d, want %d", c.name, got, c.want)
+		}
+	}
+	blind := &fault.Diagnosis{}
+	if codeOf(answerExit(blind, false, "error")) != ExitUndecided || codeOf(answerExit(blind, true, "error")) != ExitOK {
+		t.Error("an answer about a pool lists no host; an answer about the cluster has to")
+	}
+}
+
+func TestDidYouMean(t *testing.T) {
+	known := []string{"csr-client-pending", "etcd-no-quorum"}
+	for word, want := range map[string]string{
+		"csr-client-pendin": " (did you mean csr-client-pending?)", "quorum": " (did you mean etcd-no-quorum?)", "zzzzzzzz": "",
+	} {
+		if got := didYouMean(word, known); got != want {
+			t.Errorf("%s: %q, want %q", word, got, want)
+		}
+	}
+}
+
+func TestQuote(t *testing.T) {
+	for word, want := range map[string]string{"./mg.tar.gz": "./mg.tar.gz", "a b": "'a b'", "": "''", "it's": `'it'\''s'`, "$(x)": "'$(x)'"} {
+		if got := quote(word); got != want {
+			t.Errorf("%s: %s, want %s", word, got, want)
+		}
+	}
+}
