@@ -12,6 +12,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/facts/controlplane"
 	"github.com/rollcall-project/rollcall/internal/facts/csrs"
 	"github.com/rollcall-project/rollcall/internal/facts/etcd"
+	"github.com/rollcall-project/rollcall/internal/facts/firstboot"
 	"github.com/rollcall-project/rollcall/internal/facts/hosts"
 	"github.com/rollcall-project/rollcall/internal/facts/kubelet"
 	"github.com/rollcall-project/rollcall/internal/facts/mcs"
@@ -23,6 +24,7 @@ func All() []facts.Fact {
 	return slices.Concat(
 		pools.Facts(),
 		mcs.Facts(),
+		firstboot.Facts(),
 		csrs.Facts(),
 		kubelet.Facts(),
 		certs.Facts(),
@@ -37,6 +39,7 @@ func Signatures() []scan.Signature {
 		hosts.Signatures(),
 		pools.Signatures(),
 		mcs.Signatures(),
+		firstboot.Signatures(),
 		csrs.Signatures(),
 		kubelet.Signatures(),
 	)

@@ -189,3 +189,13 @@ func RequestedNode(csr evidence.Object) (string, bool) {
 	name, ok := strings.CutPrefix(request.Subject.CommonName, nodePrefix)
 	return name, ok && name != ""
 }
+
+// ConsoleSeen reports whether a console of the host was given that shows its
+// first boot.
+func ConsoleSeen(ctx context.Context, w *facts.World, name string) (bool, error) {
+	lines, err := w.Matches(ctx, Consoles, sigConsole)
+	if err != nil {
+		return false, err
+	}
+	return slices.ContainsFunc(lines, func(m evidence.Match) bool { return SameName(m.Text.Host, name) }), nil
+}
