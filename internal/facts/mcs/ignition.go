@@ -148,11 +148,11 @@ func (g *Ignition) outcome(l *hit) {
 }
 
 func (g *Ignition) prove(attempt, outcome, end *hit, p *facts.Proof) {
-	if attempt != nil {
-		p.Add(attempt.Line.Loc, excerpt(attempt.Line.Text), attempt.Line.Time, "url", "pool", "attempts", "looping", "seconds")
-	}
 	if outcome != nil {
 		p.Add(outcome.Line.Loc, excerpt(outcome.Line.Text), outcome.Line.Time, "status", "errorClass", "error", "sameName", "looping")
+	}
+	if attempt != nil {
+		p.Add(attempt.Line.Loc, excerpt(attempt.Line.Text), attempt.Line.Time, "url", "pool", "attempts", "looping", "seconds")
 	}
 	if end != nil {
 		p.Add(end.Line.Loc, excerpt(end.Line.Text), end.Line.Time, "finished", "terminal")
