@@ -62,7 +62,14 @@ func (a *app) explain(format, words string) error {
 	case 1:
 		return a.page(format, c, found[0])
 	}
-	return a.printEntries(format, found)
+	if found[0].kind != "refused" || format != "text" {
+		return a.printEntries(format, found)
+	}
+	if err := a.page(format, c, found[0]); err != nil {
+		return err
+	}
+	fmt.Fprintln(a.io.Out, "\nSee also")
+	return a.printEntries(format, found[1:])
 }
 
 // page prints one entry.
@@ -118,12 +125,13 @@ func search(list []entry, words string) []entry {
 		for part := range strings.SplitSeq(e.text, "\n") {
 			score = max(score, overlap(asked, wordsOf(part)))
 		}
+		if score < enough {
+			continue
+		}
 		if e.kind == "refused" {
 			score += 0.2
 		}
-		if score >= enough {
-			hits = append(hits, hit{e, score})
-		}
+		hits = append(hits, hit{e, score + overlap(asked, wordsOf(e.id))/10})
 	}
 	slices.SortStableFunc(hits, func(a, b hit) int { return cmp.Compare(b.score, a.score) })
 	const most = 8
@@ -133,9 +141,6 @@ func search(list []entry, words string) []entry {
 			break
 		}
 		found = append(found, h.entry)
-	}
-	if len(found) > 0 && found[0].kind == "refused" {
-		return found[:1]
 	}
 	return found
 }

@@ -95,10 +95,14 @@ func (t *text) supplies() {
 		gaps = nil
 	}
 	if t.d.Verdict.Class == fault.Undetermined {
+		before := len(list)
 		for _, g := range gaps {
 			for _, s := range g.supplies {
 				add(s)
 			}
+		}
+		if t.d.Source.Kind != "live" && len(list)-before > fewSupplies { // too much to fetch piece by piece
+			list = append(list[:before], "oc adm must-gather    # then: "+t.o.know("diagnose --from DIR"))
 		}
 	}
 	if len(list) == 0 {

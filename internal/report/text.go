@@ -122,16 +122,17 @@ func sourceParts(d *fault.Diagnosis) []string {
 		name = d.Source.Kind + " " + name
 	}
 	parts = append(parts, name)
-	var about []string
-	for _, v := range []string{d.Cluster.Version, d.Cluster.Platform, d.Cluster.Topology} {
-		if v != "" {
-			about = append(about, v)
-		}
+	version := d.Cluster.Version
+	if version == "" {
+		version = "version not readable"
 	}
-	if len(about) > 0 {
-		parts = append(parts, strings.Join(about, " "))
-	} else {
-		parts = append(parts, "version not readable")
+	parts = append(parts, version)
+	platform := d.Cluster.Platform
+	if platform == "None" { // what Infrastructure says of hosts without a platform
+		platform = "platform None"
+	}
+	if about := strings.TrimSpace(platform + " " + d.Cluster.Topology); about != "" {
+		parts = append(parts, about)
 	}
 	if d.Source.Vantage != "" {
 		parts = append(parts, "asked from "+d.Source.Vantage)
@@ -206,28 +207,42 @@ func (t *text) suspects(list []fault.Suspect) {
 	}
 }
 
-// settling lists what holds and is still normal.
+// settling lists what holds and is still normal, the same ones together, each with
+// the first deadline.
 func (t *text) settling() {
-	var list []fault.Finding
+	var order []string
+	groups := map[string]*link{}
+	deadline := map[string]time.Time{}
 	for _, f := range t.d.Findings {
-		if f.Waiting() {
-			list = append(list, f)
+		if !f.Waiting() {
+			continue
+		}
+		if groups[f.Fault] == nil {
+			groups[f.Fault] = &link{fault: f.Fault}
+			deadline[f.Fault] = f.Until
+			order = append(order, f.Fault)
+		}
+		groups[f.Fault].keys = append(groups[f.Fault].keys, f.Key())
+		if f.Until.Before(deadline[f.Fault]) {
+			deadline[f.Fault] = f.Until
 		}
 	}
-	if len(list) == 0 {
+	if len(order) == 0 {
 		return
 	}
 	t.blank()
 	t.head(0, "Normal so far")
-	for i, f := range list {
-		if i == 5 && !t.o.Wide {
-			t.line(2, span{dim, more(len(list) - i)})
+	for i, id := range order {
+		if i == fewSettling && !t.o.Wide {
+			t.line(2, span{dim, more(len(order) - i)})
 			return
 		}
-		t.para(0, span{yellow, t.sign(signWait) + " "}, plain,
-			fmt.Sprintf("%s; a fault from %s on (in %s)", f.Title, clock(f.Until), age(f.Until.Sub(t.d.Now))))
+		t.para(0, span{yellow, t.sign(signWait) + " "}, plain, fmt.Sprintf("%s; a fault from %s on (in %s)",
+			t.linkTitle(groups[id]), clock(deadline[id]), age(deadline[id].Sub(t.d.Now))))
 	}
 }
+
+const fewSettling = 5
 
 // timeline lists when things began.
 func (t *text) timeline() {
