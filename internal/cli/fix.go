@@ -20,6 +20,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/facts/all"
+	"github.com/rollcall-project/rollcall/internal/facts/mcs"
 	"github.com/rollcall-project/rollcall/internal/facts/relation"
 	"github.com/rollcall-project/rollcall/internal/fault"
 	"github.com/rollcall-project/rollcall/internal/repair"
@@ -276,6 +277,20 @@ func (f fresh) Evaluate(ctx context.Context, k fault.Key) (_ fault.Finding, err 
 	return engine.Evaluate(ctx, w, known, k.Subject)
 }
 
+// LastServed implements repair.Served from the logs of the machine config servers.
+func (f fresh) LastServed(ctx context.Context, pool string) (_ time.Time, _ string, err error) {
+	r, err := f.app.openRun(ctx, nil)
+	if err != nil {
+		return time.Time{}, "", err
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	line, found, err := mcs.LastServed(ctx, facts.NewWorld(r.reader, r.now), pool)
+	if err != nil || !found {
+		return time.Time{}, "", err
+	}
+	return line.Time, strings.TrimSpace(line.Text), nil
+}
+
 // version is the version that the cluster is at or on its way to, "" where it
 // cannot be read: faults of all versions are evaluated then.
 func version(ctx context.Context, w *facts.World) (string, error) {
@@ -289,7 +304,7 @@ func version(ctx context.Context, w *facts.World) (string, error) {
 func (a *app) executor(c *repairer) *repair.Executor {
 	return &repair.Executor{
 		API: c.api, Eval: fresh{a}, Clock: wall{repair.SystemClock{}, a.io.Clock}, StateDir: c.state, Store: c.store, CA: c.ca,
-		Mirror: repair.ConfigMapMirror{API: c.api}, Say: a.sayStep(), Poll: 2 * time.Second,
+		Served: fresh{a}, Mirror: repair.ConfigMapMirror{API: c.api}, Say: a.sayStep(), Poll: 2 * time.Second,
 	}
 }
 

@@ -87,6 +87,9 @@ func adoptDependants(ctx context.Context, r *run, s Step, _ Write) (string, erro
 		return "", fmt.Errorf("list requests: %w", err)
 	}
 	since := r.actTime(ctx, s.ID)
+	if why := r.fetched(ctx, s.Args.Pool, since); why != "" {
+		return why, nil
+	}
 	for _, o := range requests {
 		q, err := csr.Parse(o)
 		if err != nil {
@@ -97,6 +100,26 @@ func adoptDependants(ctx context.Context, r *run, s Step, _ Write) (string, erro
 		}
 	}
 	return "", nil
+}
+
+// servedSkew is how far the clocks of a master and of the API server may be apart.
+const servedSkew = 10 * time.Second
+
+// fetched says that a host was given the pool's config since a time, by the logs
+// of the machine config servers: it boots with it, long before it asks for a
+// certificate. Logs that cannot be read do not say that nobody did.
+func (r *run) fetched(ctx context.Context, pool string, since time.Time) string {
+	if r.Served == nil {
+		return ""
+	}
+	at, what, err := r.Served.LastServed(ctx, pool)
+	switch {
+	case err != nil:
+		return fmt.Sprintf("it cannot be told whether a host has fetched the config: %v", err)
+	case !at.IsZero() && at.After(since.Add(-servedSkew)):
+		return "a host has fetched the config: " + what
+	}
+	return ""
 }
 
 // actTime is when a step's write was made, by the API server's clock where

@@ -18,6 +18,13 @@ type Evaluator interface {
 	Evaluate(ctx context.Context, k fault.Key) (fault.Finding, error)
 }
 
+// Served tells when a host was last given a config of a pool.
+type Served interface {
+	// LastServed returns the zero time when no host was; an error says that it
+	// cannot be told.
+	LastServed(ctx context.Context, pool string) (at time.Time, what string, err error)
+}
+
 // Mirror keeps a copy of the journal where others see it. A failure is said and
 // stops nothing.
 type Mirror interface {
@@ -27,7 +34,8 @@ type Mirror interface {
 // Point is a place at which a test may end the process.
 type Point struct{ Step, At string }
 
-// Executor applies plans. All fields but Mirror, Say, At and Poll are needed.
+// Executor applies plans. All fields but Served, Mirror, Say, At and
+// Poll are needed.
 type Executor struct {
 	API      API
 	Eval     Evaluator
@@ -35,6 +43,7 @@ type Executor struct {
 	StateDir string
 	Store    *Store
 	CA       string                  // digest of the CA that the API server is verified with, see CADigest
+	Served   Served                  // nil: only objects tell whether a host has fetched its config
 	Mirror   Mirror                  // nil: none
 	Say      func(step, text string) // progress, for a person; nil: silent
 	At       func(Point)             // called before and after each write; nil outside tests
