@@ -30,7 +30,7 @@ const (
 func logSignatures() []scan.Signature {
 	return []scan.Signature{
 		{ID: sigRequest, Literal: "requested by address", Pattern: regexp.MustCompile(
-			`(?i)pool "?([^" ]+)"? requested by address:"([^"]*)" user-agent:"([^"]*)" accept-header: ?"([^"]*)"`)},
+			`(?i)pool "?([^" ]+)"? requested by address:"([^"]*)" user-agent:"([^"]*)"(?: accept-header: ?"([^"]*)")?`)},
 		{ID: sigError, Literal: "get config for req", Pattern: regexp.MustCompile(`(?i)req: \{(?:machineconfigpool:)?([^\s}]+)[^}]*\},? error: (.*)`)},
 		{ID: sigConvert, Literal: "convert config for req", Pattern: regexp.MustCompile(`(?i)req: \{(?:machineconfigpool:)?([^\s}]+)[^}]*\},? error: (.*)`)},
 		{ID: sigVersion, Literal: "unsupported ignition version in accept header"},
@@ -94,7 +94,8 @@ func classOf(text string) (class, string) {
 type request struct {
 	pool    string
 	address string // of the client, without port; behind a load balancer its own
-	accept  string
+	agent   string
+	accept  string // "" also where the release does not log it
 	line    evidence.Line
 	class   class
 	config  string        // the config that was not found
@@ -103,6 +104,9 @@ type request struct {
 
 // ignition reports whether Ignition asked.
 func (r request) ignition() bool {
+	if r.accept == "" {
+		return strings.HasPrefix(strings.ToLower(r.agent), "ignition")
+	}
 	return strings.Contains(strings.ToLower(r.accept), "vnd.coreos.ignition")
 }
 
@@ -156,7 +160,7 @@ func pair(lines []hit) []request {
 			from = len(list)
 		}
 		if l.id == sigRequest {
-			list = append(list, request{pool: l.Groups[1], address: host(l.Groups[2]), accept: l.Groups[4], line: l.Line})
+			list = append(list, request{pool: l.Groups[1], address: host(l.Groups[2]), agent: l.Groups[3], accept: l.Groups[4], line: l.Line})
 			continue
 		}
 		pool, c, config := "", versionRefused, ""

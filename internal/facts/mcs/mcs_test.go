@@ -55,6 +55,9 @@ E0301 10:00:00.000002 1 api.go:183] couldn't get config for req: {machineConfigP
 E0301 10:00:00.000002 1 api.go:195] couldn't convert config for req: {worker 0xc0}, error: unable to convert
 I0301 10:00:01.000001 1 api.go:120] Pool "worker" requested by address:"192.0.2.20:2" ` + agent + ` ` + accept,
 			[]string{"worker 198.51.100.7 unservable  false", "worker 192.0.2.20   true"}},
+		{"a release that logs no Accept header", `I0705 19:25:31.368704 90 api.go:110] Pool master requested by address:"[::1]:33482" User-Agent:"Go-http-client/1.1"
+I0705 19:25:32.368704 90 api.go:110] Pool master requested by address:"[::1]:33483" User-Agent:"Ignition/2.9.0"`,
+			[]string{"master ::1   false", "master ::1   true"}},
 		{"two pools at once", `I0301 10:00:00.000001 1 api.go:120] Pool "master" requested by address:"192.0.2.12:1" ` + agent + ` ` + accept + `
 I0301 10:00:00.000002 1 api.go:120] Pool "worker" requested by address:"192.0.2.20:1" ` + agent + ` ` + accept + `
 E0301 10:00:00.000003 1 api.go:183] couldn't get config for req: {master 0xc0}, error: could not get controllerconfig: x`,
