@@ -98,7 +98,7 @@ func (v *Nodes) missing(ctx context.Context, w *facts.World, list []nodeConfig, 
 // target compares the nodes with the pool's config. A degraded node whose
 // currentConfig equals its desiredConfig is not failing in the controller's eyes
 // but unavailable, and keeps the place of those that could be updated
-// (pkg/controller/node/status.go isNodeMCDFailing, node_controller.go
+// (pkg/controller/common/layered_node_state.go IsNodeMCDFailing, pkg/controller/node/node_controller.go
 // getAllCandidateMachines).
 func (v *Nodes) target(ctx context.Context, w *facts.World, pool string, list []nodeConfig, p *facts.Proof) error {
 	o, ok, err := w.Get(ctx, evidence.MachineConfigPools, "", pool)
