@@ -73,12 +73,33 @@ func (g *graph) edgesFrom(ctx context.Context, from int) error {
 			if err != nil {
 				return err
 			}
-			if holds {
-				g.edges = append(g.edges, edge{from, i, strength(e.Strength, known)})
+			if !holds {
+				continue
 			}
+			sure := known
+			if !known {
+				if sure, err = g.knownFromThere(ctx, e.On, cause.Subject, s); err != nil {
+					return err
+				}
+			}
+			g.edges = append(g.edges, edge{from, i, strength(e.Strength, sure)})
 		}
 	}
 	return nil
+}
+
+// knownFromThere reports whether a relation that is not known as a whole is known
+// for one subject, seen from the other side: one host without a proven pool makes
+// "the hosts of the pool" unknown, and says nothing about the other hosts.
+func (g *graph) knownFromThere(ctx context.Context, on fault.Relation, cause, effect fault.Subject) (bool, error) {
+	if on != fault.HostsOfPool {
+		return false, nil
+	}
+	back, known, err := g.engine.relate.Relate(ctx, g.world, fault.PoolsOfHost, effect)
+	if err != nil {
+		return false, fmt.Errorf("relate %s of %s: %w", fault.PoolsOfHost, effect, err)
+	}
+	return known && slices.Contains(back, cause), nil
 }
 
 func strength(s fault.Strength, known bool) fault.Strength {
