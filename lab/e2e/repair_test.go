@@ -226,16 +226,18 @@ func (w *world) joined(t *testing.T) {
 	if screen := w.lab("console", "control0").out; !strings.Contains(screen, "GET result: OK") {
 		t.Error("control0's Ignition never got its config")
 	}
-	r := w.live("diagnose", "-o", "json")
-	d := parse(t, r)
-	if len(d.Roots) > 0 || strings.Contains(d.present(), "bootstrap-mc-mismatch") {
-		t.Errorf("after the repair: roots %q, present %q", d.roots(), d.present())
-	}
-	for _, h := range d.Hosts {
-		if h.State != "passed" {
-			t.Errorf("after the repair: %s", d.hosts())
+	eventually(t, 3*time.Minute, func() string {
+		d := parse(t, w.live("diagnose", "-o", "json"))
+		if len(d.Roots) > 0 || strings.Contains(d.present(), "bootstrap-mc-mismatch") {
+			return "after the repair: roots " + d.roots() + ", present " + d.present()
 		}
-	}
+		for _, h := range d.Hosts {
+			if h.State != "passed" {
+				return "after the repair: " + d.hosts()
+			}
+		}
+		return ""
+	})
 }
 
 // TestUndo: the first write taken back, from a process that was killed at it and
