@@ -63,7 +63,7 @@ func ParseExpect(text string) (Expectation, error) {
 	name, list, has := strings.Cut(text, "=")
 	e := Expectation{Name: name, Source: "--expect", Explicit: true}
 	if name == "" || strings.ContainsAny(name, "/ *,") {
-		return e, fmt.Errorf("read expectation %q: want NAME or NAME=IP,...", text)
+		return e, fmt.Errorf("read expectation %q: want NAME or NAME=IP,IP", text)
 	}
 	if !has {
 		return e, nil

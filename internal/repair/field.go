@@ -49,10 +49,6 @@ func etcdRef() Ref {
 	return Ref{Group: "operator.openshift.io", Version: "v1", Resource: "etcds", Name: "cluster"}
 }
 
-func controllerConfigRef() Ref {
-	return Ref{Group: mcoGroup, Version: "v1", Resource: "controllerconfigs", Name: "machine-config-controller"}
-}
-
 // Annotations of the machine-config-operator
 // (openshift/machine-config-operator:pkg/daemon/constants/constants.go,
 // pkg/controller/common/constants.go).
