@@ -17,6 +17,19 @@ const (
 	mcoTags        = "containers_image_openpgp"
 )
 
+// MCOVersion is the version of the machine config parts of 4.20: what the
+// operator writes into the ControllerConfig as generated-by-version, and what
+// the controller's own version has to equal before it renders
+// (openshift/machine-config-operator:pkg/controller/render/render_controller.go
+// generateRenderedMachineConfig). It has the form of a release build: time,
+// short form of mcoCommit, stream; the time is the commit's.
+const MCOVersion = "v4.20.0-202507241621.p2.gab14c8e.assembly.stream.el9-dirty"
+
+// mcoCommit is the commit that they are built from, which the controller writes
+// on what it renders as generated-by-controller-version. A release build writes
+// all 40 digits, the module's version has 12.
+const mcoCommit = "ab14c8e2843b"
+
 // targets is every program that a lab runs. The version flags only set what a
 // release build sets as well: the product writes them into the objects that it
 // generates (openshift/machine-config-operator:pkg/version/version.go) and the
@@ -41,12 +54,12 @@ var targets = []Target{
 	{
 		Name: "machine-config-controller", Module: "mco420", Tags: mcoTags,
 		Package: "github.com/openshift/machine-config-operator/cmd/machine-config-controller",
-		LDFlags: mcoVersion("v4.20.0", "ab14c8e2843b"),
+		LDFlags: mcoVersion(MCOVersion, mcoCommit),
 	},
 	{
 		Name: "machine-config-server", Module: "mco420", Tags: mcoTags,
 		Package: "github.com/openshift/machine-config-operator/cmd/machine-config-server",
-		LDFlags: mcoVersion("v4.20.0", "ab14c8e2843b"),
+		LDFlags: mcoVersion(MCOVersion, mcoCommit),
 	},
 	{
 		Name: "machine-config-server-4.14", Module: "mcs414", Tags: mcoTags,

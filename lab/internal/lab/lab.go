@@ -54,20 +54,22 @@ type Lab struct {
 	hosts sync.WaitGroup
 
 	// Only the world loop uses these.
-	masters        map[string]*master
-	controllerIn   string // the pod that the controller runs as
-	controllerPods int    // pods of the controller so far
+	masters         map[string]*master
+	deployed        map[deployment]int // pods of each so far
+	controllerIn    string             // the pod that the controller runs as
+	machineApprover *machineApprover   // nil while it does not run
 
 	mu           sync.Mutex // guards what follows
 	state        State
 	approves     bool // an installation-time approver is alive
 	controllerOn bool // the story has come to the in-cluster controller
+	handedOver   bool // the bootstrap host's part is over
 }
 
 // Run plays the scenario and keeps the lab alive until ctx ends. It reports
 // through Dir/lab.json; an error is also returned.
 func Run(ctx context.Context, opts Options) error {
-	l := &Lab{opts: opts, log: opts.Logger, procs: proc.NewGroup(opts.Logger), masters: map[string]*master{}}
+	l := &Lab{opts: opts, log: opts.Logger, procs: proc.NewGroup(opts.Logger), masters: map[string]*master{}, deployed: map[deployment]int{}}
 	l.state = State{
 		Scenario: opts.Scenario.Name, MCS: opts.MCS, Stage: Starting, PID: os.Getpid(), Started: time.Now().UTC(),
 	}

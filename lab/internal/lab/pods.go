@@ -7,7 +7,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 
 	appsv1 "k8s.io/api/apps/v1"
 )
@@ -22,33 +21,50 @@ func (l *Lab) ensureDaemonPod(ctx context.Context, node *corev1.Node, app, name 
 		return fmt.Errorf("read daemonset %s: %w", app, err)
 	}
 	owner := metav1.NewControllerRef(ds, appsv1.SchemeGroupVersion.WithKind("DaemonSet"))
-	return l.ensurePod(ctx, node, name, app, ds.Spec.Template.Spec, *owner)
+	return l.ensurePod(ctx, node, MCONamespace, name, ds.Spec.Template, *owner)
 }
 
-func (l *Lab) ensurePod(ctx context.Context, node *corev1.Node, name, app string, spec corev1.PodSpec, owner metav1.OwnerReference) error {
-	pods := l.kube.CoreV1().Pods(MCONamespace)
+func (l *Lab) ensurePod(ctx context.Context, node *corev1.Node, namespace, name string, template corev1.PodTemplateSpec, owner metav1.OwnerReference) error {
+	pods := l.kube.CoreV1().Pods(namespace)
 	_, err := pods.Get(ctx, name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
+		spec := template.Spec
 		spec.NodeName = node.Name
 		_, err = pods.Create(ctx, &corev1.Pod{
-			ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: MCONamespace, Labels: map[string]string{"k8s-app": app}, OwnerReferences: []metav1.OwnerReference{owner}},
+			ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: namespace, Labels: template.Labels, OwnerReferences: []metav1.OwnerReference{owner}},
 			Spec:       spec,
 		}, metav1.CreateOptions{})
 	}
 	if err != nil {
-		return fmt.Errorf("make pod %s: %w", name, err)
+		return fmt.Errorf("make pod %s/%s: %w", namespace, name, err)
 	}
 	return nil
 }
 
-// controllerPod returns the machine-config-controller's pod, made new where it
-// is gone: its Deployment, in place of three controllers.
-func (l *Lab) controllerPod(ctx context.Context, nodes []corev1.Node) (*corev1.Pod, error) {
-	list, err := l.kube.CoreV1().Pods(MCONamespace).List(ctx, metav1.ListOptions{
-		LabelSelector: labels.Set{"k8s-app": "machine-config-controller"}.String(),
+// deployment is a Deployment of one replica that the lab keeps running.
+type deployment struct {
+	namespace, name string
+	hash            string // of its ReplicaSet's name
+}
+
+var (
+	controllerDeployment = deployment{MCONamespace, "machine-config-controller", "6c9d7b8f5d"}
+	approverDeployment   = deployment{"openshift-cluster-machine-approver", "machine-approver", "7f5bd9c6c4"}
+)
+
+// deployedPod returns a Deployment's pod, made new on the first master that
+// takes pods where it is gone, in place of three controllers. It is nil where no
+// master does.
+func (l *Lab) deployedPod(ctx context.Context, d deployment, nodes []corev1.Node) (*corev1.Pod, error) {
+	rs, err := l.replicaSet(ctx, d)
+	if err != nil {
+		return nil, err
+	}
+	list, err := l.kube.CoreV1().Pods(d.namespace).List(ctx, metav1.ListOptions{
+		LabelSelector: metav1.FormatLabelSelector(rs.Spec.Selector),
 	})
 	if err != nil {
-		return nil, fmt.Errorf("list pods of machine-config-controller: %w", err)
+		return nil, fmt.Errorf("list pods of %s: %w", d.name, err)
 	}
 	for _, pod := range list.Items {
 		if pod.DeletionTimestamp == nil {
@@ -59,34 +75,30 @@ func (l *Lab) controllerPod(ctx context.Context, nodes []corev1.Node) (*corev1.P
 		if node.Spec.Unschedulable || !ready(&node) {
 			continue
 		}
-		rs, err := l.controllerReplicaSet(ctx)
-		if err != nil {
-			return nil, err
-		}
-		l.controllerPods++
-		name := fmt.Sprintf("%s-%s", rs.Name, suffix(node.Name, fmt.Sprint(l.controllerPods)))
+		l.deployed[d]++
+		name := fmt.Sprintf("%s-%s", rs.Name, suffix(node.Name, fmt.Sprint(l.deployed[d])))
 		owner := metav1.NewControllerRef(rs, appsv1.SchemeGroupVersion.WithKind("ReplicaSet"))
-		if err := l.ensurePod(ctx, &node, name, "machine-config-controller", rs.Spec.Template.Spec, *owner); err != nil {
+		if err := l.ensurePod(ctx, &node, d.namespace, name, rs.Spec.Template, *owner); err != nil {
 			return nil, err
 		}
-		return l.kube.CoreV1().Pods(MCONamespace).Get(ctx, name, metav1.GetOptions{})
+		return l.kube.CoreV1().Pods(d.namespace).Get(ctx, name, metav1.GetOptions{})
 	}
 	return nil, nil
 }
 
-func (l *Lab) controllerReplicaSet(ctx context.Context) (*appsv1.ReplicaSet, error) {
-	deploy, err := l.kube.AppsV1().Deployments(MCONamespace).Get(ctx, "machine-config-controller", metav1.GetOptions{})
+func (l *Lab) replicaSet(ctx context.Context, d deployment) (*appsv1.ReplicaSet, error) {
+	deploy, err := l.kube.AppsV1().Deployments(d.namespace).Get(ctx, d.name, metav1.GetOptions{})
 	if err != nil {
-		return nil, fmt.Errorf("read deployment machine-config-controller: %w", err)
+		return nil, fmt.Errorf("read deployment %s: %w", d.name, err)
 	}
-	name := "machine-config-controller-6c9d7b8f5d"
-	rs, err := l.kube.AppsV1().ReplicaSets(MCONamespace).Get(ctx, name, metav1.GetOptions{})
+	name := d.name + "-" + d.hash
+	rs, err := l.kube.AppsV1().ReplicaSets(d.namespace).Get(ctx, name, metav1.GetOptions{})
 	if !apierrors.IsNotFound(err) {
 		return rs, err
 	}
-	return l.kube.AppsV1().ReplicaSets(MCONamespace).Create(ctx, &appsv1.ReplicaSet{
+	return l.kube.AppsV1().ReplicaSets(d.namespace).Create(ctx, &appsv1.ReplicaSet{
 		ObjectMeta: metav1.ObjectMeta{
-			Name: name, Namespace: MCONamespace, Labels: deploy.Spec.Template.Labels,
+			Name: name, Namespace: d.namespace, Labels: deploy.Spec.Template.Labels,
 			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(deploy, appsv1.SchemeGroupVersion.WithKind("Deployment"))},
 		},
 		Spec: appsv1.ReplicaSetSpec{Replicas: deploy.Spec.Replicas, Selector: deploy.Spec.Selector, Template: deploy.Spec.Template},

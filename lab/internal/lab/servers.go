@@ -170,7 +170,7 @@ func (l *Lab) syncController(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	pod, err := l.controllerPod(ctx, nodes)
+	pod, err := l.deployedPod(ctx, controllerDeployment, nodes)
 	if err != nil {
 		return err
 	}
@@ -225,6 +225,9 @@ func (l *Lab) handOver(ctx context.Context) error {
 	}
 	l.setApproves(l.opts.Scenario.InstallerApproves)
 	l.procs.Stop("machine-config-server-bootstrap")
+	l.mu.Lock()
+	l.handedOver = true
+	l.mu.Unlock()
 	return nil
 }
 

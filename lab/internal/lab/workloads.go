@@ -8,10 +8,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 )
 
 // syncWorkloads writes the status of the machine config DaemonSets and of the
-// controller's Deployment from their pods, in place of the controllers that
+// Deployments that the lab keeps running from their pods, in place of the controllers that
 // would (k8s.io/kubernetes:pkg/controller/daemon/daemon_controller.go
 // updateDaemonSetStatus, pkg/controller/deployment/sync.go).
 func (l *Lab) syncWorkloads(ctx context.Context) error {
@@ -31,13 +32,20 @@ func (l *Lab) syncWorkloads(ctx context.Context) error {
 			return err
 		}
 	}
-	return l.syncDeployment(ctx, pods.Items)
+	for _, d := range []deployment{controllerDeployment, approverDeployment} {
+		if err := l.syncDeployment(ctx, d); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-// count returns how many pods of an app there are, and how many are ready.
-func count(pods []corev1.Pod, app string) (all, ready int32) {
+// count returns how many pods with these labels there are, and how many are
+// ready.
+func count(pods []corev1.Pod, wanted map[string]string) (all, ready int32) {
+	selector := labels.SelectorFromSet(wanted)
 	for _, pod := range pods {
-		if pod.Labels["k8s-app"] != app {
+		if !selector.Matches(labels.Set(pod.Labels)) {
 			continue
 		}
 		all++
@@ -55,7 +63,7 @@ func (l *Lab) syncDaemonSet(ctx context.Context, name string, wanted int32, pods
 	if err != nil {
 		return fmt.Errorf("read daemonset %s: %w", name, err)
 	}
-	all, ready := count(pods, name)
+	all, ready := count(pods, ds.Spec.Selector.MatchLabels)
 	status := appsv1.DaemonSetStatus{
 		ObservedGeneration: ds.Generation, DesiredNumberScheduled: wanted, CurrentNumberScheduled: all,
 		UpdatedNumberScheduled: all, NumberReady: ready, NumberAvailable: ready, NumberUnavailable: wanted - ready,
@@ -70,13 +78,17 @@ func (l *Lab) syncDaemonSet(ctx context.Context, name string, wanted int32, pods
 	return nil
 }
 
-func (l *Lab) syncDeployment(ctx context.Context, pods []corev1.Pod) error {
-	const name = "machine-config-controller"
-	d, err := l.kube.AppsV1().Deployments(MCONamespace).Get(ctx, name, metav1.GetOptions{})
+func (l *Lab) syncDeployment(ctx context.Context, of deployment) error {
+	deployments := l.kube.AppsV1().Deployments(of.namespace)
+	d, err := deployments.Get(ctx, of.name, metav1.GetOptions{})
 	if err != nil {
-		return fmt.Errorf("read deployment %s: %w", name, err)
+		return fmt.Errorf("read deployment %s: %w", of.name, err)
 	}
-	all, ready := count(pods, name)
+	pods, err := l.kube.CoreV1().Pods(of.namespace).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return fmt.Errorf("list pods of %s: %w", of.name, err)
+	}
+	all, ready := count(pods.Items, d.Spec.Selector.MatchLabels)
 	status := appsv1.DeploymentStatus{
 		ObservedGeneration: d.Generation, Replicas: all, UpdatedReplicas: all, ReadyReplicas: ready,
 		AvailableReplicas: ready, UnavailableReplicas: all - ready,
@@ -85,8 +97,8 @@ func (l *Lab) syncDeployment(ctx context.Context, pods []corev1.Pod) error {
 		return nil
 	}
 	d.Status = status
-	if _, err := l.kube.AppsV1().Deployments(MCONamespace).UpdateStatus(ctx, d, metav1.UpdateOptions{}); err != nil {
-		return fmt.Errorf("write status of deployment %s: %w", name, err)
+	if _, err := deployments.UpdateStatus(ctx, d, metav1.UpdateOptions{}); err != nil {
+		return fmt.Errorf("write status of deployment %s: %w", of.name, err)
 	}
 	return nil
 }

@@ -37,8 +37,9 @@ func (l *Lab) world(ctx context.Context) {
 			{"secrets", l.syncSecrets},
 			{"masters", l.syncMasters},
 			{"controller", l.syncController},
+			{"machine approver", l.syncMachineApprover},
 			{"workloads", l.syncWorkloads},
-			{"approver", l.approve},
+			{"installer's approver", l.approve},
 			{"operators", l.syncOperators},
 		} {
 			if err := part.do(ctx); err != nil && ctx.Err() == nil {

@@ -16,6 +16,7 @@ import (
 	"text/template"
 	"time"
 
+	"github.com/rollcall-project/rollcall/lab/internal/build"
 	"github.com/rollcall-project/rollcall/lab/internal/cluster"
 	"github.com/rollcall-project/rollcall/lab/internal/pki"
 	"github.com/rollcall-project/rollcall/lab/internal/plan"
@@ -57,7 +58,7 @@ func NewValues(net plan.Net, certs *pki.Cluster, began time.Time) Values {
 		Net: net, PKI: certs,
 		Version: Version, Channel: "stable-4.20",
 		ReleaseImage:   "quay.io/openshift-release-dev/ocp-release@" + digest("release"),
-		MCOVersion:     "v4.20.0",
+		MCOVersion:     build.MCOVersion,
 		ClusterName:    "lab",
 		BaseDomain:     "example.com",
 		InfraName:      "lab-7xk2p",
