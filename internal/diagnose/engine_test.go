@@ -55,6 +55,9 @@ func (wl wall) fact(name string) facts.Fact {
 }
 
 func (wl wall) Subjects(_ context.Context, _ *facts.World, k fault.Kind) ([]fault.Subject, error) {
+	if k == fault.Pool {
+		return nil, &evidence.Unavailable{Need: evidence.Objects(evidence.MachineConfigPools, ""), Why: evidence.Forbidden, Supply: "rights to list pools"}
+	}
 	if k != fault.Host {
 		return nil, nil
 	}
@@ -112,9 +115,15 @@ func run(t *testing.T, wl wall, entries map[string]string) *fault.Diagnosis {
 	files := fstest.MapFS{}
 	lamps := map[string]bool{}
 	for id, body := range entries {
-		text := "id: " + id + "\ntitle: " + id + " at {host}\nlayer: wall\nfor: host\nseverity: error\nmeans: a lamp\nrefs: [{repo: wall}]\n" + body
+		text := "id: " + id + "\ntitle: " + id + "\nlayer: wall\nseverity: error\nmeans: a lamp\nrefs: [{repo: wall}]\n" + body
+		kind := fault.Host
+		if strings.Contains(body, "for: pool") {
+			kind = fault.Pool
+		} else {
+			text += "for: host\n"
+		}
 		files["wall/"+id+".yaml"] = &fstest.MapFile{Data: []byte(text)}
-		lamps[id] = true
+		lamps[id] = kind == fault.Pool
 		if !strings.Contains(body, "given:") {
 			text += "\ngiven: {it: {fact: lamp-" + id + "}}\nsince: it.since\n"
 			if !strings.Contains(body, "when:") {
@@ -128,8 +137,12 @@ func run(t *testing.T, wl wall, entries map[string]string) *fault.Diagnosis {
 		t.Fatal(err)
 	}
 	var list []facts.Fact
-	for id := range lamps {
-		list = append(list, wl.fact(id))
+	for id, pool := range lamps {
+		f := wl.fact(id)
+		if pool {
+			f.For = fault.Pool
+		}
+		list = append(list, f)
 	}
 	clean, err := evidence.NewSanitizer()
 	if err != nil {
@@ -193,6 +206,9 @@ func TestRoots(t *testing.T) {
 		{name: "a symptom without a cause has suspects", wall: wall{"a": {"x": "unseen", "y": "lit"}},
 			entries:     map[string]string{"x": stands + explains("y", "same", "certain"), "y": ""},
 			unexplained: []string{"y a"}, suspects: []string{"x a: rights to see x"}, verdict: fault.Undetermined},
+		{name: "causes whose subjects cannot be listed are suspects", wall: wall{"a": {"y": "lit"}},
+			entries:     map[string]string{"x": "for: pool\n" + stands + explains("y", "hosts-of-pool", "certain"), "y": ""},
+			unexplained: []string{"y a"}, suspects: []string{"x ?: rights to list pools"}, verdict: fault.Undetermined},
 		{name: "an unknown before the root lowers it", wall: wall{"a": {"x": "unseen", "y": "lit"}},
 			entries: map[string]string{"x": stands + explains("y", "same", "certain"), "y": stands},
 			roots:   []string{"y a likely"}, verdict: fault.RecoverableInPlace},

@@ -56,7 +56,7 @@ func (g *graph) edgesFrom(ctx context.Context, from int) error {
 		return nil
 	}
 	for _, e := range f.Explains {
-		to, known, err := g.engine.relate.Relate(ctx, g.world, e.On, cause.Subject)
+		to, known, err := g.targets(ctx, e, cause.Subject)
 		if err != nil {
 			return fmt.Errorf("relate %s of %s: %w", e.On, cause.Subject, err)
 		}
@@ -88,6 +88,21 @@ func (g *graph) edgesFrom(ctx context.Context, from int) error {
 	return nil
 }
 
+// targets leads from a cause to where its effect may be. A cause whose subject
+// could not even be named may be behind the effect anywhere.
+func (g *graph) targets(ctx context.Context, e fault.Edge, from fault.Subject) ([]fault.Subject, bool, error) {
+	if from.Name != unnamed {
+		return g.engine.relate.Relate(ctx, g.world, e.On, from)
+	}
+	var to []fault.Subject
+	for _, f := range g.findings {
+		if f.Fault == e.Fault && f.Subject.Name != unnamed {
+			to = append(to, f.Subject)
+		}
+	}
+	return to, false, nil
+}
+
 // knownFromThere reports whether a relation that is not known as a whole is known
 // for one subject, seen from the other side: one host without a proven pool makes
 // "the hosts of the pool" unknown, and says nothing about the other hosts.
@@ -112,7 +127,7 @@ func strength(s fault.Strength, known bool) fault.Strength {
 // holds evaluates an edge's condition. One that cannot be decided holds for an
 // unknown cause (it stays a suspect) and not for a present one.
 func (g *graph) holds(ctx context.Context, f *fault.Fault, e fault.Edge, cause, effect fault.Finding) (bool, error) {
-	if e.When == "" {
+	if e.When == "" || cause.Subject.Name == unnamed {
 		return true, nil
 	}
 	p, err := g.engine.compiler.Compile(f, e.When)

@@ -226,6 +226,9 @@ func (g *graph) unexplained(i int) fault.Unexplained {
 
 // supply says what would make an unknown finding known.
 func (g *graph) supply(finding fault.Finding, f *fault.Fault) string {
+	if finding.Subject.Name == unnamed {
+		return finding.Supply
+	}
 	b := g.engine.bind(context.Background(), g.world, f, finding.Subject) // facts are memoised: nothing is read again
 	names := make([]string, 0, len(b.supply))
 	for n := range b.supply {

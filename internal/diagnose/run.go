@@ -146,6 +146,9 @@ func prefetch(ctx context.Context, o Options) error {
 	return ctx.Err()
 }
 
+// unnamed stands for the subjects of a kind that could not be listed.
+const unnamed = "?"
+
 // EvaluateAll evaluates faults for all subjects of their kind. Where the subjects
 // of a kind cannot be listed, one unknown finding per fault says so.
 func (e *Engine) EvaluateAll(ctx context.Context, w *facts.World, list []*fault.Fault) ([]fault.Finding, int, error) {
@@ -170,9 +173,9 @@ func (e *Engine) EvaluateAll(ctx context.Context, w *facts.World, list []*fault.
 	for _, f := range list {
 		if err := blind[f.For]; err != nil && len(subjects[f.For]) == 0 {
 			findings = append(findings, fault.Finding{
-				Fault: f.ID, Subject: fault.Subject{Kind: f.For, Name: "?"}, Outcome: fault.Unknown, Severity: f.Severity,
-				Title:  fault.FillTitle(f, f.Title, "?", func(string) string { return "?" }),
-				Reason: "it could not be read which there are: " + err.Error(),
+				Fault: f.ID, Subject: fault.Subject{Kind: f.For, Name: unnamed}, Outcome: fault.Unknown, Severity: f.Severity,
+				Title:  fault.FillTitle(f, f.Title, unnamed, func(string) string { return "?" }),
+				Reason: "it could not be read which there are: " + err.Error(), Supply: supplyOf(err),
 			})
 			continue
 		}
@@ -201,6 +204,13 @@ func (e *Engine) requests(ctx context.Context, w *facts.World, hosts []fault.Hos
 		}
 	}
 	return out, nil
+}
+
+func supplyOf(err error) string {
+	if u, ok := evidence.AsUnavailable(err); ok {
+		return u.Supply
+	}
+	return ""
 }
 
 func compareKeys(a, b fault.Key) int {

@@ -128,6 +128,7 @@ type Finding struct {
 	Reason   string          `json:"reason,omitempty"` // why unknown, not applicable, or ruled out
 	Missing  []string        `json:"missing,omitempty"`
 	Support  int             `json:"-"` // how many supporting expressions held
+	Supply   string          `json:"-"` // what would make it known, where its subjects could not be listed
 }
 
 // Waiting reports whether the fault's condition holds and is still normal.

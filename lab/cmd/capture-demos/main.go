@@ -32,56 +32,72 @@ const reader = "night-watch"
 func main() {
 	to := flag.String("to", "../internal/demo/archives", "directory of the archives")
 	stand := flag.Duration("stand", 65*time.Minute, "how long the broken cluster stands before it is captured")
+	healthy := flag.String("healthy", "", "directory of a healthy lab that runs already (default: one is brought up)")
+	desync := flag.String("desync", "", "directory of a bootstrap-desync lab that has stood long enough (default: one is brought up)")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
-	if err := capture(ctx, log, *to, *stand); err != nil {
+	if err := capture(ctx, log, *to, *stand, *healthy, *desync); err != nil {
 		log.Error("capture the examples", "err", err)
 		stop()
 		os.Exit(1)
 	}
 }
 
-func capture(ctx context.Context, log *slog.Logger, to string, stand time.Duration) (err error) {
+func capture(ctx context.Context, log *slog.Logger, to string, stand time.Duration, healthy, desync string) (err error) {
 	tmp, err := os.MkdirTemp("", "capture-demos-")
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(tmp)) }()
-	c := &capturer{log: log, to: to, dir: filepath.Join(tmp, "lab"), tool: filepath.Join(tmp, "rollcall"), lab: filepath.Join(tmp, "rollcall-lab")}
+	c := &capturer{log: log, to: to, tmp: tmp, tool: filepath.Join(tmp, "rollcall"), lab: filepath.Join(tmp, "rollcall-lab")}
 	if err := c.build(ctx); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, c.run(context.WithoutCancel(ctx), c.lab, "--dir", c.dir, "down")) }()
-	if err := c.up(ctx, "healthy"); err != nil {
+	if err := c.with(ctx, "healthy", healthy, 0, func() error { return c.collect(ctx, "healthy") }); err != nil {
 		return err
 	}
-	if err := c.collect(ctx, "healthy"); err != nil {
-		return err
+	return c.with(ctx, "bootstrap-desync", desync, stand, func() error {
+		screen := "control0=" + filepath.Join(c.dir, "hosts", "control0", "console.log")
+		if err := c.collect(ctx, "bootstrap-desync", "--console", screen, "--probe"); err != nil {
+			return err
+		}
+		if err := c.allowReader(ctx); err != nil {
+			return err
+		}
+		return c.collect(ctx, "undecided", "--console", screen, "--as", reader)
+	})
+}
+
+// with captures from a lab that runs, or from one that it brings up, lets stand
+// and takes down.
+func (c *capturer) with(ctx context.Context, scenario, dir string, stand time.Duration, capture func() error) (err error) {
+	c.dir = dir
+	if dir == "" {
+		c.dir = filepath.Join(c.tmp, scenario)
+		defer func() { err = errors.Join(err, c.run(context.WithoutCancel(ctx), c.lab, "--dir", c.dir, "down")) }()
+		if err := c.up(ctx, scenario); err != nil {
+			return err
+		}
+		c.log.Info("letting it stand", "for", stand)
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(stand):
+		}
 	}
-	if err := c.up(ctx, "bootstrap-desync"); err != nil {
-		return err
+	out, err := exec.CommandContext(ctx, c.lab, "--dir", c.dir, "kubeconfig").Output()
+	if err != nil {
+		return fmt.Errorf("ask the lab for its kubeconfig: %w", err)
 	}
-	log.Info("letting it stand", "for", stand)
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(stand):
-	}
-	screen := "control0=" + filepath.Join(c.dir, "hosts", "control0", "console.log")
-	if err := c.collect(ctx, "bootstrap-desync", "--console", screen, "--probe"); err != nil {
-		return err
-	}
-	if err := c.allowReader(ctx); err != nil {
-		return err
-	}
-	return c.collect(ctx, "undecided", "--console", screen, "--as", reader)
+	c.cfg = strings.TrimSpace(string(out))
+	return capture()
 }
 
 type capturer struct {
 	log            *slog.Logger
-	to, dir        string
+	to, tmp, dir   string
 	tool, lab, cfg string
 }
 
@@ -97,15 +113,7 @@ func (c *capturer) up(ctx context.Context, scenario string) error {
 	if err != nil {
 		return err
 	}
-	if err := c.run(ctx, c.lab, "--dir", c.dir, "--source", servers, "up", scenario); err != nil {
-		return err
-	}
-	out, err := exec.CommandContext(ctx, c.lab, "--dir", c.dir, "kubeconfig").Output()
-	if err != nil {
-		return fmt.Errorf("ask the lab for its kubeconfig: %w", err)
-	}
-	c.cfg = strings.TrimSpace(string(out))
-	return nil
+	return c.run(ctx, c.lab, "--dir", c.dir, "--source", servers, "up", scenario)
 }
 
 func (c *capturer) collect(ctx context.Context, name string, args ...string) error {
