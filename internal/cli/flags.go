@@ -72,7 +72,7 @@ func (a *app) addGlobalFlags(root *cobra.Command) {
 // addSourceFlags adds the flags that say what is read: a live cluster or archives.
 func (a *app) addSourceFlags(cmd *cobra.Command) {
 	grouped(cmd, groupRead, func(f *pflag.FlagSet) {
-		f.StringArrayVar(&a.source.from, "from", nil, "read the must-gather, inspect tree or collection at this `PATH` (directory, .tar, .tar.gz) and no cluster; repeatable")
+		f.StringArrayVar(&a.source.from, "from", nil, "read the archive at this `PATH` (directory, tar, zip, file of objects, packed or not; - is standard input) and no cluster; repeatable")
 		f.StringArrayVar(&a.source.consoles, "console", nil, "text from the screen of a host, as `HOST=FILE`; repeatable")
 		f.StringVar(&a.source.now, "now", "", "take this `TIME` (RFC 3339) for the present; default: the newest time in the archive, or the clock")
 		f.StringSliceVar(&a.source.readSecrets, "read-secrets", nil, "also read Secrets of this `NAMESPACE`; values are never shown or kept; repeatable")

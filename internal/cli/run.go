@@ -106,7 +106,7 @@ func (a *app) openRunOver(ctx context.Context, record recording, first evidence.
 func (a *app) openSources(ctx context.Context, r *run) ([]evidence.Source, error) {
 	var list []evidence.Source
 	for _, path := range a.source.from {
-		s, err := archive.Open(ctx, path)
+		s, err := a.openArchive(ctx, path)
 		if err != nil {
 			return nil, explainArchive(path, err)
 		}
@@ -122,6 +122,14 @@ func (a *app) openSources(ctx context.Context, r *run) ([]evidence.Source, error
 		list = append(list, s)
 	}
 	return a.addConsoles(list)
+}
+
+// openArchive opens one value of --from; a dash is standard input.
+func (a *app) openArchive(ctx context.Context, path string) (*archive.Source, error) {
+	if path == "-" {
+		return archive.Stream(ctx, a.io.In, "standard input")
+	}
+	return archive.Open(ctx, path)
 }
 
 // addConsoles adds what --console names behind the other sources.

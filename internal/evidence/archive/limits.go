@@ -19,14 +19,19 @@ const (
 	maxSmallFile = 1 << 20
 	// maxManifest bounds the header of a collection: about 200 bytes a recorded object.
 	maxManifest = 64 << 20
-	// maxStream bounds a gzipped tar after decompression. The largest must-gather
+	// maxStream bounds a packed tar after decompression. The largest must-gather
 	// that was reported has 32 GiB (openshift/must-gather#558).
 	maxStream = 128 << 30
+	// maxKept bounds a stream that is kept to be read again.
+	maxKept = 64 << 30
+	// maxDictionary bounds the window of xz and zstd. xz -9 has 64 MiB; zstd asks for
+	// its --long=27, 128 MiB, without being told to.
+	maxDictionary = 128 << 20
 	// maxRatio is the bound of unpacked to packed size once ratioFrom was unpacked.
 	// Objects reach 17, logs less; deflate itself can give 1,032.
 	maxRatio  = 500
 	ratioFrom = 256 << 20
-	// objectBudget and textBudget bound what is kept of a gzipped tar in memory,
+	// objectBudget and textBudget bound what is kept of a packed tar in memory,
 	// compressed. The must-gathers of CI have 16 to 42 MB and fit. What is beyond is
 	// read again from the stream, one pass for members that are read in order. The
 	// garbage collector lets the heap grow to twice of what is kept.

@@ -6,11 +6,12 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 )
 
-// Open opens an archive: a directory, a tar, or a gzipped tar, known by its
-// content. A directory is read through os.Root, so that no link in it leads
-// outside. Close releases it.
+// Open opens an archive: a directory, a tar or zip, or a file of objects or lines,
+// packed or not, known by its content. A directory is read through os.Root, so
+// that no link in it leads outside. Close releases it.
 func Open(ctx context.Context, name string) (*Source, error) {
 	info, err := os.Stat(name)
 	if err != nil {
@@ -28,14 +29,18 @@ func Open(ctx context.Context, name string) (*Source, error) {
 		s.closer = root
 		return s, nil
 	}
-	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("open archive %s: neither a directory nor a file; write the stream to a file first", name)
+	if info.Mode()&os.ModeDevice != 0 {
+		return nil, fmt.Errorf("open archive %s: it is a device, neither a directory nor a file", name)
 	}
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, fmt.Errorf("open archive: %w", err)
 	}
-	s, err := fromTar(ctx, f, info.Size(), name)
+	if !info.Mode().IsRegular() { // a pipe, as of <(curl ...)
+		s, err := Stream(ctx, f, name)
+		return s, errors.Join(err, f.Close())
+	}
+	s, err := fromBytes(ctx, f, info.Size(), name)
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
@@ -43,47 +48,120 @@ func Open(ctx context.Context, name string) (*Source, error) {
 	return s, nil
 }
 
-// format is how the bytes of a file are packed.
-type format int
-
-const (
-	notTar format = iota
-	plainTar
-	gzipTar
-)
-
-// foreignMagic names formats that are seen in the field and are not read.
-var foreignMagic = []struct{ magic, name, way string }{
-	{"\xfd7zXZ\x00", "xz", "uncompress it with `xz -dk` first"},
-	{"\x28\xb5\x2f\xfd", "zstd", "uncompress it with `zstd -d` first"},
-	{"BZh", "bzip2", "uncompress it with `bunzip2 -k` first"},
-	{"PK\x03\x04", "zip", "unpack it and name the directory"},
+// Stream opens an archive that can be read only once, such as standard input. Its
+// bytes are kept, as they come and packed as they are, in a temporary file that
+// has no name any more and that only this user could open; Close releases it.
+func Stream(ctx context.Context, r io.Reader, name string) (_ *Source, err error) {
+	f, err := os.CreateTemp("", "rollcall-*")
+	if err != nil {
+		return nil, fmt.Errorf("keep archive %s: %w", name, err)
+	}
+	kept := &temporary{File: f, named: os.Remove(f.Name()) != nil}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, kept.Close())
+		}
+	}()
+	n, err := io.Copy(f, io.LimitReader(&whileAlive{ctx, r}, maxKept+1))
+	if err != nil {
+		return nil, fmt.Errorf("read archive %s: %w", name, err)
+	}
+	if n > maxKept {
+		return nil, fmt.Errorf("read archive %s: more than %d bytes; write it to a file and name that", name, int64(maxKept))
+	}
+	s, err := fromBytes(ctx, f, n, name)
+	if err != nil {
+		return nil, err
+	}
+	s.closer = kept
+	return s, nil
 }
 
-// sniff tells the format from the first bytes; its error says what to do instead.
-func sniff(f io.ReaderAt, name string) (format, error) {
-	head := make([]byte, 512)
-	n, err := f.ReadAt(head, 0)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return notTar, fmt.Errorf("read archive %s: %w", name, err)
+// temporary is a file that goes away when it is closed.
+type temporary struct {
+	*os.File
+	named bool // where an open file cannot be removed
+}
+
+func (t *temporary) Close() error {
+	err := t.File.Close()
+	if t.named {
+		err = errors.Join(err, os.Remove(t.Name()))
 	}
-	head = head[:n]
-	switch {
-	case len(head) == 0:
-		return notTar, fmt.Errorf("no object or log of a cluster found in %s: the file is empty; was the download cut off?", name)
-	case len(head) > 2 && string(head[:3]) == gzipMagic:
-		return gzipTar, nil
-	case len(head) == 512 && (string(head[257:262]) == "ustar" || oldTar(head)):
-		return plainTar, nil
+	return err
+}
+
+// whileAlive ends a stream with its context.
+type whileAlive struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (w *whileAlive) Read(p []byte) (int, error) {
+	if err := w.ctx.Err(); err != nil {
+		return 0, err
 	}
-	for _, m := range foreignMagic {
-		if len(head) >= len(m.magic) && string(head[:len(m.magic)]) == m.magic {
-			return notTar, fmt.Errorf("read archive %s: it is %s, which is not read; %s", name, m.name, m.way)
+	return w.r.Read(p)
+}
+
+// fromBytes opens what the first bytes say it is.
+func fromBytes(ctx context.Context, f io.ReaderAt, size int64, name string) (*Source, error) {
+	head, err := peek(io.NewSectionReader(f, 0, size))
+	if err != nil {
+		return nil, fmt.Errorf("read archive %s: %w", name, err)
+	}
+	if len(head) == 0 {
+		return nil, fmt.Errorf("no object or log of a cluster found in %s: it is empty; was the download cut off?", name)
+	}
+	if strings.HasPrefix(string(head), zipMagic) || strings.HasPrefix(string(head), zipEmpty) {
+		return fromZip(ctx, f, size, name)
+	}
+	how := notPacked
+	for _, p := range packings {
+		if strings.HasPrefix(string(head), p.magic) && !isTar(head) {
+			how = p.how
 		}
 	}
-	return notTar, fmt.Errorf("no object or log of a cluster found in %s: it is neither a directory nor a tar or gzipped tar; "+
+	if how != notPacked {
+		r, err := unpack(f, size, how)
+		if err != nil {
+			return nil, fmt.Errorf("read archive %s: it begins like %s and is not: %w", name, how, err)
+		}
+		if head, err = peek(r); err != nil && !isTar(head) {
+			return nil, fmt.Errorf("no object or log of a cluster found in %s: it is cut off or damaged: unpack %s: %w", name, how, err)
+		}
+	}
+	if isTar(head) {
+		return fromTar(ctx, f, size, name, how)
+	}
+	return nil, foreignFile(name)
+}
+
+// peek returns the first bytes, as many as show what something is.
+func peek(r io.Reader) ([]byte, error) {
+	head := make([]byte, 4096)
+	n := 0
+	for n < len(head) {
+		k, err := r.Read(head[n:])
+		if n += k; err == io.EOF { // not io.ErrUnexpectedEOF, which is a stream that is cut off
+			break
+		}
+		if err != nil {
+			return head[:n], err
+		}
+	}
+	return head[:n], nil
+}
+
+func foreignFile(name string) error {
+	return fmt.Errorf("no object or log of a cluster found in %s: it is neither a directory nor a tar or zip (also as .gz, .xz, .zst, .bz2); "+
 		"expected a must-gather, an `oc adm inspect` tree or a collection of rollcall. "+
 		"Text from a console goes with --console HOST=%s", name, name)
+}
+
+// isTar knows a tar by its first header.
+func isTar(head []byte) bool {
+	return len(head) >= blockSize && (string(head[257:262]) == "ustar" || oldTar(head[:blockSize]))
 }
 
 // oldTar knows the tar of 7th Edition Unix, which has no magic, by its checksum.

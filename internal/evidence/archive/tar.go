@@ -9,22 +9,16 @@ import (
 	"path"
 	"slices"
 	"strings"
-
-	"github.com/klauspost/compress/gzip"
 )
 
 // fromTar indexes a tar in one pass. A plain tar is read again in place. Of a
-// gzipped one the pass keeps the objects and logs, recompressed in chunks that
+// packed one the pass keeps the objects and logs, recompressed in chunks that
 // can be read alone (spool.go); what does not fit into the budget is read again
 // from the stream (cursor.go).
-func fromTar(ctx context.Context, f io.ReaderAt, size int64, name string) (*Source, error) {
-	form, err := sniff(f, name)
-	if err != nil {
-		return nil, err
-	}
+func fromTar(ctx context.Context, f io.ReaderAt, size int64, name string, how packing) (*Source, error) {
 	b := newBuilder(name)
-	t := &tarStore{f: f, size: size, gzipped: form == gzipTar}
-	if t.gzipped {
+	t := &tarStore{f: f, size: size, how: how}
+	if how != notPacked {
 		if err := t.spools(objectBudget, textBudget); err != nil {
 			return nil, fmt.Errorf("read archive %s: %w", name, err)
 		}
@@ -39,7 +33,7 @@ func fromTar(ctx context.Context, f io.ReaderAt, size int64, name string) (*Sour
 type tarStore struct {
 	f       io.ReaderAt
 	size    int64
-	gzipped bool
+	how     packing
 	objects *spool
 	texts   *spool
 	cursors cursors
@@ -67,7 +61,7 @@ func (t *tarStore) open(ctx context.Context, f file) (io.ReadCloser, error) {
 		return io.NopCloser(t.objects.reader(f.at, f.size)), nil
 	case f.place == inTexts:
 		return io.NopCloser(t.texts.reader(f.at, f.size)), nil
-	case t.gzipped:
+	case t.how != notPacked:
 		return t.cursors.open(ctx, t, f)
 	}
 	return io.NopCloser(&exactly{io.NewSectionReader(t.f, f.at, f.size), f.size}), nil
@@ -95,10 +89,10 @@ func (e *exactly) Read(p []byte) (int, error) {
 // came before; a limit or a cancelled context is an error.
 func (t *tarStore) index(ctx context.Context, b *builder, name string) (err error) {
 	var in *counter
-	if t.gzipped {
+	if t.how != notPacked {
 		z, err := t.uncompress()
 		if err != nil {
-			return fmt.Errorf("read archive %s: it begins like gzip and is not: %w", name, err)
+			return fmt.Errorf("read archive %s: it begins like %s and is not: %w", name, t.how, err)
 		}
 		ahead := readAhead(ctx, z)
 		defer func() { err = errors.Join(err, ahead.Close()) }()
@@ -146,16 +140,9 @@ func (t *tarStore) index(ctx context.Context, b *builder, name string) (err erro
 const blockSize = 512
 
 // uncompress returns the uncompressed stream from its beginning, bounded.
-func (t *tarStore) uncompress() (io.Reader, error) {
-	packed := &counter{r: io.NewSectionReader(t.f, 0, t.size)}
-	z, err := gzip.NewReader(packed)
-	if err != nil {
-		return nil, err
-	}
-	return &bounded{r: z, packed: packed}, nil
-}
+func (t *tarStore) uncompress() (io.Reader, error) { return unpack(t.f, t.size, t.how) }
 
-// member indexes one member and, in a gzipped tar, keeps its bytes.
+// member indexes one member and, in a packed tar, keeps its bytes.
 func (t *tarStore) member(b *builder, h *tar.Header, content io.Reader, in *counter) error {
 	name, ok := memberName(h)
 	if !ok {
@@ -181,7 +168,7 @@ func (t *tarStore) member(b *builder, h *tar.Header, content io.Reader, in *coun
 		return err
 	}
 	e.file.at = in.n
-	if t.gzipped {
+	if t.how != notPacked {
 		s, where := t.objects, inObjects
 		if e.class == text {
 			s, where = t.texts, inTexts
@@ -245,22 +232,3 @@ func (c *counter) Seek(offset int64, whence int) (int64, error) {
 type limitError struct{ what string }
 
 func (l *limitError) Error() string { return l.what }
-
-// bounded stops decompression bombs.
-type bounded struct {
-	r      io.Reader
-	packed *counter
-	n      int64
-}
-
-func (b *bounded) Read(p []byte) (int, error) {
-	n, err := b.r.Read(p)
-	b.n += int64(n)
-	if b.n > maxStream {
-		return n, &limitError{fmt.Sprintf("more than %d bytes after decompression; unpack what is needed and name the directory", int64(maxStream))}
-	}
-	if b.n > ratioFrom && b.n/maxRatio > b.packed.n {
-		return n, &limitError{fmt.Sprintf("it unpacks to more than %d times its size, which logs and objects never do", maxRatio)}
-	}
-	return n, err
-}

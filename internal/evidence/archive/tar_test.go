@@ -158,7 +158,7 @@ func TestBeyondTheBudget(t *testing.T) {
 	want := everything(t, s)
 	raw := gz(t, packTar(t, fsys, ""))
 	b := newBuilder("a")
-	st := &tarStore{f: bytes.NewReader(raw), size: int64(len(raw)), gzipped: true}
+	st := &tarStore{f: bytes.NewReader(raw), size: int64(len(raw)), how: gzipped}
 	if err := st.spools(-1, -1); err != nil {
 		t.Fatal(err)
 	}
@@ -225,14 +225,16 @@ func TestHostileTar(t *testing.T) {
 		"link":       {pack(&tar.Header{Name: inTree, Linkname: "/etc/passwd", Typeflag: tar.TypeSymlink}), "a link, which is not followed"},
 		"hard link":  {pack(&tar.Header{Name: inTree, Linkname: "/etc/passwd", Typeflag: tar.TypeLink}), "a link, which is not followed"},
 		"device":     {pack(&tar.Header{Name: inTree, Typeflag: tar.TypeChar}), "no object or log"},
-		"empty file": {nil, "the file is empty"},
+		"empty file": {nil, "it is empty"},
 		"text":       {[]byte("hello, world\n"), "--console HOST="},
 		"empty tar":  {make([]byte, 1024), "neither a directory nor a tar"},
 		"empty gzip": {gz(t, nil), "no object or log"},
 		"bad gzip":   {[]byte("\x1f\x8b\x08 and no more"), "gzip"},
 		"gzip text":  {gz(t, []byte("hello, world\n")), "no object or log"},
-		"zip":        {[]byte("PK\x03\x04............"), "unpack it"},
-		"xz":         {[]byte("\xfd7zXZ\x00.........."), "xz -dk"},
+		"zip":        {[]byte("PK\x03\x04............"), "is the file cut off?"},
+		"xz":         {[]byte("\xfd7zXZ\x00.........."), "begins like xz and is not"},
+		"zstd":       {[]byte("\x28\xb5\x2f\xfd and no more"), "unpack zstd"},
+		"bzip2":      {[]byte("BZh9 and no more"), "unpack bzip2"},
 	} {
 		s, err := openFile(t, "a.tar", c.raw)
 		if err == nil {
@@ -312,7 +314,7 @@ func FuzzTar(f *testing.F) {
 	f.Add(gz(f, raw))
 	f.Add(gz(f, raw)[:200])
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		s, err := fromTar(t.Context(), bytes.NewReader(raw), int64(len(raw)), "fuzz")
+		s, err := fromBytes(t.Context(), bytes.NewReader(raw), int64(len(raw)), "fuzz")
 		if err != nil {
 			return
 		}

@@ -115,8 +115,6 @@ func (s *Source) openText(ctx context.Context, f file) (io.ReadCloser, error) {
 	return readCloser{z, raw}, nil
 }
 
-const gzipMagic = "\x1f\x8b\x08"
-
 type readCloser struct {
 	io.Reader
 	io.Closer

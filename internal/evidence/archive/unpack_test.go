@@ -1,0 +1,240 @@
+package archive
+
+import (
+	"archive/zip"
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/klauspost/compress/zstd"
+	"github.com/ulikunitz/xz"
+
+	"github.com/rollcall-project/rollcall/internal/evidence"
+)
+
+func packWith(t testing.TB, raw []byte, open func(io.Writer) (io.WriteCloser, error)) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w, err := open(&b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = w.Write(raw)
+	if err := errors.Join(err, w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func packXZ(t testing.TB, raw []byte) []byte {
+	return packWith(t, raw, func(w io.Writer) (io.WriteCloser, error) { return xz.NewWriter(w) })
+}
+
+func packZstd(t testing.TB, raw []byte) []byte {
+	return packWith(t, raw, func(w io.Writer) (io.WriteCloser, error) { return zstd.NewWriter(w) })
+}
+
+func packZip(t testing.TB, fsys fstest.MapFS, top string) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w := zip.NewWriter(&b)
+	for _, name := range slices.Sorted(maps.Keys(fsys)) {
+		m, err := w.Create(top + name)
+		if err == nil {
+			_, err = m.Write(fsys[name].Data)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// TestEveryContainerReadsAlike holds that the content decides, not the suffix.
+func TestEveryContainerReadsAlike(t *testing.T) {
+	fsys := tree(t, mustGather)
+	s, err := FS(fsys, "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := everything(t, s)
+	whole := packTar(t, fsys, "")
+	for name, raw := range map[string][]byte{
+		"tar": whole, "gzip": gz(t, whole), "xz": packXZ(t, whole), "zstd": packZstd(t, whole), "zip": packZip(t, fsys, ""),
+	} {
+		for _, file := range []string{"archive", "archive.tar.gz"} {
+			s, err := openFile(t, file, raw)
+			if err != nil {
+				t.Errorf("%s as %s: %v", name, file, err)
+				continue
+			}
+			if diff := cmp.Diff(want, everything(t, s)); diff != "" {
+				t.Errorf("%s reads otherwise (-want +got):\n%s", name, diff)
+			}
+		}
+		s, err := Stream(t.Context(), bytes.NewReader(raw), "standard input")
+		if err != nil {
+			t.Errorf("%s as a stream: %v", name, err)
+			continue
+		}
+		if diff := cmp.Diff(want, everything(t, s)); diff != "" {
+			t.Errorf("%s reads otherwise as a stream (-want +got):\n%s", name, diff)
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestBzip2(t *testing.T) {
+	s, err := Open(t.Context(), "testdata/node.tar.bz2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if got := names(t, s, evidence.Nodes, ""); !slices.Equal(got, []string{"control1"}) {
+		t.Errorf("nodes are %v", got)
+	}
+}
+
+// TestBeyondTheBudgetOfEveryPacking reads members again from each kind of stream.
+func TestBeyondTheBudgetOfEveryPacking(t *testing.T) {
+	fsys := tree(t, mustGather)
+	s, err := FS(fsys, "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := everything(t, s)
+	whole := packTar(t, fsys, "")
+	for how, raw := range map[packing][]byte{xzipped: packXZ(t, whole), zstandard: packZstd(t, whole)} {
+		st := &tarStore{f: bytes.NewReader(raw), size: int64(len(raw)), how: how}
+		b := newBuilder("a")
+		if err := errors.Join(st.spools(-1, -1), st.index(t.Context(), b, "a")); err != nil {
+			t.Fatal(err)
+		}
+		if s, err = b.finish(t.Context(), st); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, everything(t, s)); diff != "" {
+			t.Errorf("%s: what is not kept reads otherwise (-want +got):\n%s", how, diff)
+		}
+	}
+}
+
+// TestStreamLeavesNothing holds that a stream's copy has no name.
+func TestStreamLeavesNothing(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("TMPDIR", dir)
+	s, err := Stream(t.Context(), bytes.NewReader(packTar(t, tree(t, mustGather), "")), "standard input")
+	if err != nil {
+		t.Fatal(err)
+	}
+	left := func() int {
+		n := 0
+		_ = filepath.WalkDir(dir, func(string, fs.DirEntry, error) error { n++; return nil })
+		return n - 1
+	}
+	if n := left(); n != 0 {
+		t.Errorf("%d files are there while the stream is open", n)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	if _, err := Stream(ctx, zeros{}, "standard input"); !errors.Is(err, context.Canceled) {
+		t.Errorf("a stream without end that is cancelled gives %v", err)
+	}
+	if n := left(); n != 0 {
+		t.Errorf("%d files are left behind", n)
+	}
+}
+
+func TestPipe(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(name, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	raw := packTar(t, tree(t, mustGather), "")
+	written := make(chan error, 1)
+	go func() { written <- os.WriteFile(name, raw, 0o600) }()
+	s, err := Open(t.Context(), name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if err := <-written; err != nil {
+		t.Error(err)
+	}
+	if got := names(t, s, evidence.Nodes, ""); len(got) == 0 {
+		t.Error("a pipe gives no nodes")
+	}
+}
+
+func TestHostileContainers(t *testing.T) {
+	const inTree = "cluster-scoped-resources/core/nodes/a.yaml"
+	node := fstest.MapFS{inTree: {Data: []byte("kind: Node\nmetadata: {name: evil}\n")}}
+	whole := packTar(t, node, "")
+	wide := packXZ(t, whole)
+	wide[12+2+2] = 40 // the dictionary of the first block: 4 GiB
+	lying := packZip(t, fstest.MapFS{inTree: {Data: bytes.Repeat([]byte("a"), 100)}}, "")
+	at := bytes.Index(lying, []byte("PK\x01\x02"))
+	lying[at+24] = 10 // its size in the directory
+	bomb := bytes.Clone(lying)
+	copy(bomb[at+24:], "\x00\x00\x00\x7f")
+	locked := bytes.Clone(lying)
+	locked[at+8] |= 1
+	for name, c := range map[string]struct {
+		raw  []byte
+		want string
+	}{
+		"xz, dictionary": {wide, "wants a dictionary"},
+		"xz, cut off":    {packXZ(t, whole)[:120], "cut off"},
+		"zstd, cut off":  {packZstd(t, whole)[:60], "cut off"},
+		"zip, cut off":   {packZip(t, node, "")[:80], "cut off"},
+		"zip, empty":     {packZip(t, nil, ""), "it is empty"},
+		"zip, traversal": {packZip(t, node, "../"), "leads out of the archive"},
+		"zip, lying":     {lying, "no object"},
+		"zip, bomb":      {bomb, "times its size"},
+		"zip, encrypted": {locked, "it is encrypted"},
+	} {
+		s, err := openFile(t, "a", c.raw)
+		if err == nil {
+			_, err = s.List(t.Context(), evidence.Nodes, "")
+		}
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: the error is %v, want %q in it", name, err, c.want)
+		}
+	}
+}
+
+// FuzzOpen holds that foreign bytes neither hang nor crash the reader.
+func FuzzOpen(f *testing.F) {
+	whole := packTar(f, tree(f, mustGather), "")
+	f.Add(whole)
+	f.Add(packXZ(f, whole))
+	f.Add(packZstd(f, whole))
+	f.Add(packZip(f, tree(f, mustGather), ""))
+	f.Add([]byte("BZh91AY&SY"))
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		s, err := Bytes(t.Context(), raw, "a")
+		if err != nil {
+			return
+		}
+		everything(t, s)
+	})
+}
