@@ -32,12 +32,16 @@ func (t *text) unchecked() {
 		heading += fmt.Sprintf(" (%d of %s without an answer)", len(unknown), count(t.d.Stats.Faults, "check", "checks"))
 	}
 	t.head(0, heading)
+	groups, flags := t.notAsked(groups)
 	for i, g := range groups {
 		if i == fewGaps && !t.o.Wide {
 			t.para(0, span{plain, "- "}, dim, more(len(groups)-i))
-			return
+			break
 		}
 		t.gap(g)
+	}
+	if len(flags) > 0 {
+		t.para(0, span{plain, "- "}, plain, "not asked for: "+strings.Join(flags, ", "))
 	}
 }
 
@@ -46,12 +50,32 @@ const (
 	fewGetting = 2
 )
 
+// notAsked parts the gaps that a flag would fill, which are said in one line, from
+// the others.
+func (t *text) notAsked(groups []gap) (rest []gap, flags []string) {
+	if t.o.Wide {
+		return groups, nil
+	}
+	for _, g := range groups {
+		if len(g.supplies) == 1 && strings.HasPrefix(g.supplies[0], "--") {
+			flags = append(flags, g.supplies[0]+" ("+some(g.needs, fewNames)+")")
+		} else {
+			rest = append(rest, g)
+		}
+	}
+	return rest, flags
+}
+
 func (t *text) gap(g gap) {
 	line := some(g.needs, t.names())
 	if g.reason != "" {
 		line += ": " + g.reason
 	}
-	t.lead(0, span{plain, "- "}, "  ", plain, line, t.limit(fewExcerpt+1))
+	if len(g.supplies) == 1 && !t.o.Wide && length(t.clean(line+"; get it: "+g.supplies[0]))+2 <= t.width() {
+		t.line(0, span{plain, "- " + line + "; get it: "}, span{cyan, g.supplies[0]})
+		return
+	}
+	t.para(0, span{plain, "- "}, plain, squeeze(t.clean(line), t.width()-2, t.limit(fewExcerpt+1), t.sign(ellipsis)))
 	for i, s := range g.supplies {
 		if i == fewGetting && !t.o.Wide {
 			t.para(2, span{}, dim, more(len(g.supplies)-i))

@@ -28,11 +28,20 @@ func (t *text) next() {
 			}
 		}
 	}
-	if len(refused) == 0 {
+	t.refused(refused)
+}
+
+// refused names advice that circulates and is not to be followed.
+func (t *text) refused(ids []string) {
+	if len(ids) == 0 {
+		return
+	}
+	if !t.o.Wide {
+		t.lead(2, span{red, "Do not "}, "  ", plain, "(why: "+t.o.know("explain ID")+"): "+strings.Join(ids, ", "), 0)
 		return
 	}
 	t.line(2, span{red, "Do not"}, span{plain, " (why: "}, span{cyan, t.o.know("explain ID")}, span{plain, ")"})
-	for _, id := range refused {
+	for _, id := range ids {
 		line := id
 		if known, ok := t.o.Refused[id]; ok {
 			line += ": " + known.Title
@@ -48,22 +57,22 @@ func (t *text) nextOf(r same, only bool) {
 		return
 	}
 	t.line(2, span{cyan, t.o.Plan(r.Root, only)})
-	about := "changes nothing; writes the repair as a file to read:"
+	about := "changes nothing; saves the repair as a file to read first. "
 	if t.d.Source.Kind != "live" {
 		about = "on the live cluster; " + about
 	}
-	t.para(4, span{}, plain, about)
 	opens := ""
 	if i := r.Deadlock - 1; i >= 0 && i < len(t.d.Deadlocks) {
 		opens = t.d.Deadlocks[i].Remedy
 	}
+	if !t.o.Wide {
+		t.lead(4, span{}, "", plain, about+"It can hold: "+strings.Join(t.remedies(r.Remedies, opens), ", "), 0)
+		return
+	}
+	t.para(4, span{}, plain, strings.TrimSuffix(about, ". ")+":")
 	for _, id := range r.Remedies {
 		line := t.remedyTitle(id)
-		risk := t.o.Remedies[id].Risk
-		if class, _, ok := strings.Cut(risk, ":"); ok && !t.o.Wide {
-			risk = class // the plan has the words
-		}
-		if risk != "" {
+		if risk := t.o.Remedies[id].Risk; risk != "" {
 			line += " (risk: " + risk + ")"
 		}
 		if id == opens {
@@ -73,8 +82,43 @@ func (t *text) nextOf(r same, only bool) {
 	}
 }
 
+// remedies are ids with the class of their risk; the plan has the words.
+func (t *text) remedies(ids []string, opens string) []string {
+	var list []string
+	for _, id := range ids {
+		about := []string{}
+		if id == opens {
+			about = append(about, "opens the deadlock")
+		}
+		if risk, _, _ := strings.Cut(t.o.Remedies[id].Risk, ":"); risk != "" {
+			about = append(about, "risk: "+risk)
+		}
+		if len(about) > 0 {
+			id += " (" + strings.Join(about, "; ") + ")"
+		}
+		list = append(list, id)
+	}
+	return list
+}
+
 // supplies names what would decide, where no cause is known.
 func (t *text) supplies() {
+	list := t.supplyList()
+	if len(list) == 0 {
+		return
+	}
+	t.blank()
+	t.head(0, "Next: get what would decide (reads only)")
+	for i, s := range list {
+		if i == fewSupplies {
+			return
+		}
+		t.line(2, span{cyan, s})
+	}
+}
+
+// supplyList is what would decide, best first.
+func (t *text) supplyList() []string {
 	var list []string
 	add := func(s string) {
 		if strings.HasPrefix(s, "--") {
@@ -105,15 +149,5 @@ func (t *text) supplies() {
 			list = append(list[:before], "oc adm must-gather    # then: "+t.o.know("diagnose --from DIR"))
 		}
 	}
-	if len(list) == 0 {
-		return
-	}
-	t.blank()
-	t.head(0, "Next: get what would decide (reads only)")
-	for i, s := range list {
-		if i == fewSupplies {
-			return
-		}
-		t.line(2, span{cyan, s})
-	}
+	return list
 }

@@ -49,7 +49,7 @@ func (p *page) lead(indent int, first span, further string, style paint, text st
 	lines := wrap(p.clean(text), p.width()-indent-length(first.text), room)
 	if limit > 0 && len(lines) > limit {
 		lines = lines[:limit]
-		last := cut(lines[limit-1], min(room, p.width()-indent-length(first.text))-length(p.sign(ellipsis)))
+		last := cutWords(lines[limit-1], min(room, p.width()-indent-length(first.text))-length(p.sign(ellipsis)))
 		lines[limit-1] = last + p.sign(ellipsis)
 	}
 	for i, l := range lines {
@@ -99,6 +99,15 @@ func cut(s string, n int) string {
 		return s
 	}
 	return strings.TrimRight(string([]rune(s)[:max(n, 0)]), " ")
+}
+
+// cutWords shortens a text to n characters, at a blank where there is one.
+func cutWords(s string, n int) string {
+	short := cut(s, n)
+	if i := strings.LastIndexByte(short, ' '); i > 0 && short != s && !strings.HasPrefix(s[len(short):], " ") {
+		short = short[:i]
+	}
+	return strings.TrimRight(short, " ,;:(…")
 }
 
 // wrap breaks a text at blanks into lines of at most rest characters, the first of

@@ -108,7 +108,7 @@ func (t *text) rollFoot() {
 			t.para(0, span{}, dim, fmt.Sprintf("and %d more without a known cause", len(t.d.Unexplained)-i))
 			break
 		}
-		t.lead(0, span{yellow, t.sign(signOpen) + " cause not known: "}, "  ", plain, u.Title, 0)
+		t.lead(0, span{yellow, t.sign(signOpen) + " cause not known: "}, "  ", plain, t.brief(u.Title), 0)
 	}
 	gaps := t.gaps()
 	blind := len(t.d.Hosts) == 0 && len(gaps) > 0
@@ -198,7 +198,7 @@ func (t *text) cells(h fault.HostState) []string {
 // why is a host's own reason, or the causes that block it.
 func (t *text) why(h fault.HostState) string {
 	if h.Why != "" || len(h.BlockedBy) == 0 {
-		return h.Why
+		return t.brief(h.Why)
 	}
 	var titles []string
 	for _, k := range h.BlockedBy {
@@ -246,26 +246,55 @@ func (t *text) hosts() {
 	t.table(rows)
 }
 
-// byStage counts hosts at the same step in the same state.
+// byStage puts hosts together that stand at the same step in the same state.
 func (t *text) byStage(rows []fault.HostState) {
 	type place struct {
 		stage fault.Stage
 		state fault.StageOutcome
+		why   string
 	}
 	var order []place
-	names := map[place][]string{}
+	at := map[place][]fault.HostState{}
 	for _, h := range rows {
-		p := place{h.Stage, h.State}
-		if names[p] == nil {
+		p := place{h.Stage, h.State, alike(h)}
+		if at[p] == nil {
 			order = append(order, p)
 		}
-		names[p] = append(names[p], h.Name)
+		at[p] = append(at[p], h)
 	}
-	for _, p := range order {
-		mark := stateSigns[p.state]
-		t.para(0, span{mark.paint, fmt.Sprintf("%-2s", t.sign(mark.sign))}, plain,
-			fmt.Sprintf("%s at %s: %s", p.state, p.stage, some(names[p], fewNames)))
+	for i, p := range order {
+		if i == fewPlaces {
+			t.line(2, span{dim, "and others: " + t.o.again("")})
+			return
+		}
+		var names []string
+		for _, h := range at[p] {
+			names = append(names, h.Name)
+		}
+		mark, first := stateSigns[p.state], at[p][0]
+		line := fmt.Sprintf("%s at %s", p.state, p.stage)
+		if !first.Since.IsZero() {
+			line += " for " + age(t.d.Now.Sub(first.Since))
+		}
+		if why := t.why(first); why != "" {
+			line += ": " + why
+		}
+		who := t.clean(some(names, fewNames))
+		t.lead(0, span{mark.paint, fmt.Sprintf("%-2s", t.sign(mark.sign))}, "  ", plain, who+" "+line, 2+length(who)/t.width())
 	}
+}
+
+const fewPlaces = 6
+
+// alike is a host's reason without its name and without numbers: hosts that wait
+// for the same are one line.
+func alike(h fault.HostState) string {
+	return strings.Map(func(r rune) rune {
+		if r >= '0' && r <= '9' {
+			return -1
+		}
+		return r
+	}, strings.ReplaceAll(h.Why, h.Name, ""))
 }
 
 // stages lists every step of one host with its time and reason.

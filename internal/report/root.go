@@ -2,23 +2,18 @@ package report
 
 import (
 	"fmt"
-	"path"
 	"regexp"
 	"slices"
 	"strings"
-	"time"
 
-	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/fault"
 )
 
 const (
-	fewProofs  = 3
-	fewLinks   = 12 // lines of a chain
-	fewRuled   = 6
-	fewNames   = 4
-	fewMeans   = 4 // lines
-	fewExcerpt = 3 // lines
+	fewLinks = 12 // lines of a chain
+	fewRuled = 2
+	fewNames = 4
+	fewMeans = 2 // lines
 )
 
 // same is one root with the roots of the same fault at other subjects.
@@ -64,13 +59,34 @@ func (t *text) root(i, of int, r same) {
 	}
 	t.parts(2, dim, about)
 	if r.Lowered != "" {
-		t.para(2, span{yellow, "Not proven: "}, plain, r.Lowered)
+		t.para(2, span{yellow, "Not proven: "}, plain, t.brief(r.Lowered))
 	}
-	t.lead(2, span{}, "", plain, r.Means, t.limit(fewMeans))
+	t.means(r.Means)
 	t.proof(r.Evidence)
 	t.ring(r.Root)
 	t.leadsTo(r.Root)
 	t.ruledOut(r.Root)
+}
+
+// clauseEnd is where a text may end early.
+var clauseEnd = regexp.MustCompile(`[.;]( |$)`)
+
+// means writes what a fault means: the first clauses that have room, whole.
+func (t *text) means(text string) {
+	text = t.brief(text)
+	if !t.o.Wide {
+		room := t.width() - 2
+		whole := ""
+		for _, end := range clauseEnd.FindAllStringIndex(text, -1) {
+			if len(wrap(t.clean(text[:end[0]]+"."), room, room)) <= fewMeans {
+				whole = text[:end[0]] + "."
+			}
+		}
+		if whole != "" {
+			text = whole
+		}
+	}
+	t.lead(2, span{}, "", plain, text, t.limit(fewMeans))
 }
 
 // limit is n lines, or all of them in wide output.
@@ -79,72 +95,6 @@ func (t *text) limit(n int) int {
 		return 0
 	}
 	return n
-}
-
-func (t *text) proof(items []evidence.Item) {
-	if len(items) == 0 {
-		return
-	}
-	t.head(2, "Proof")
-	shown := distinct(items, t.o.Wide)
-	for i, p := range shown {
-		if i == fewProofs && !t.o.Wide {
-			t.para(2, span{}, dim, more(len(shown)-i))
-			return
-		}
-		t.lead(2, span{plain, "- "}, "  ", plain, excerpt(p.Item), t.limit(fewExcerpt))
-		where := t.where(p.Item)
-		if p.places > 1 {
-			where += " (and in " + count(p.places-1, "more place", "more places") + ")"
-		}
-		t.para(4, span{}, dim, where)
-	}
-}
-
-// proof is an item and how many others say the same.
-type proof struct {
-	evidence.Item
-	places int
-}
-
-// distinct keeps the first item of each place and of each text; all, if asked.
-func distinct(items []evidence.Item, all bool) []proof {
-	var list []proof
-	for _, item := range items {
-		i := slices.IndexFunc(list, func(have proof) bool {
-			return !all && (have.Locator == item.Locator || have.Excerpt == item.Excerpt)
-		})
-		switch {
-		case i < 0:
-			list = append(list, proof{item, 1})
-		case list[i].Locator != item.Locator:
-			list[i].places++
-		}
-	}
-	return list
-}
-
-// where says where an item can be looked up again. The source is named where it is
-// another than that of the answer; the directories with which every path of an
-// archive begins are left to -o wide.
-func (t *text) where(item evidence.Item) string {
-	loc := item.Locator
-	if !t.o.Wide {
-		for _, begin := range []string{"/namespaces/", "/cluster-scoped-resources/"} {
-			if i := strings.Index(loc.Path, begin); i > 0 {
-				loc.Path = t.sign(ellipsis) + loc.Path[i:]
-				break
-			}
-		}
-	}
-	where := loc.String()
-	if s := loc.Source; s != "" && s != "live" && s != t.d.Source.Name && s != path.Base(t.d.Source.Name) {
-		where = s + ": " + where
-	}
-	if item.From != "" {
-		where += " (asked from " + item.From + ")"
-	}
-	return where
 }
 
 // leadsTo draws the chain from the root down to what was seen.
@@ -207,7 +157,11 @@ func (t *text) linkTitle(l *link) string {
 			same = "alike"
 		}
 	}
-	return fmt.Sprintf("%s; %s: %s (%d %s)", title, same, some(names, t.names()), len(l.keys), plurals[l.keys[0].Subject.Kind])
+	title = fmt.Sprintf("%s; %s: %s", title, same, some(names, t.names()))
+	if len(names) > t.names() {
+		title += fmt.Sprintf(" (%d %s)", len(l.keys), plurals[l.keys[0].Subject.Kind])
+	}
+	return title
 }
 
 func (t *text) names() int {
@@ -226,7 +180,7 @@ func (t *text) title(k fault.Key) string {
 	if k.Subject.Name != "" && !strings.Contains(title, k.Subject.Name) {
 		title += " (" + k.Subject.String() + ")"
 	}
-	return title
+	return t.brief(title)
 }
 
 // ring draws a deadlock: each line holds up the next, the last the first.
@@ -253,32 +207,9 @@ func (t *text) ring(r fault.Root) {
 		}
 		t.lead(2, span{plain, first}, further, plain, title, 0)
 	}
-	if dead.Remedy != "" && !slices.Contains(r.Remedies, dead.Remedy) {
+	if dead.Remedy != "" {
 		t.lead(2, span{bold, "What opens it: "}, "  ", plain, t.remedyTitle(dead.Remedy), 0)
 	}
-}
-
-// klogHeader is what klog writes before a message: severity, date, time, thread, place.
-var klogHeader = regexp.MustCompile(`^[IWEF]\d{4} \d{2}:\d{2}:\d{2}\.\d+ +\d+ \S+\] `)
-
-// excerpt is what an item shows. Of a log line the times and the place in the source
-// are left out: where the line is stands below, and the message has the room.
-func excerpt(item evidence.Item) string {
-	text := item.Excerpt
-	if item.Locator.Line == 0 {
-		return text
-	}
-	at := item.Time
-	if stamp, rest, ok := strings.Cut(text, " "); ok {
-		if t, err := time.Parse(time.RFC3339Nano, stamp); err == nil {
-			at, text = t, rest
-		}
-	}
-	text = klogHeader.ReplaceAllString(text, "")
-	if at.IsZero() {
-		return text
-	}
-	return clock(at) + " " + text
 }
 
 func (t *text) remedyTitle(id string) string {
@@ -286,6 +217,14 @@ func (t *text) remedyTitle(id string) string {
 		return r.Title
 	}
 	return id
+}
+
+func ruledWords(ids []string) string {
+	words := some(ids, fewRuled)
+	if len(ids) > fewRuled {
+		words = fmt.Sprintf("%d other causes, as %s", len(ids), strings.Join(ids[:fewRuled], ", "))
+	}
+	return words + " (why: -o wide)"
 }
 
 // ruledOut names the other causes of the same symptoms that are not there.
@@ -296,9 +235,11 @@ func (t *text) ruledOut(r fault.Root) {
 	if !t.o.Wide {
 		var ids []string
 		for _, o := range r.RuledOut {
-			ids = append(ids, o.Fault)
+			if !slices.Contains(ids, o.Fault) {
+				ids = append(ids, o.Fault)
+			}
 		}
-		t.lead(2, span{bold, "Ruled out: "}, "  ", plain, some(ids, fewRuled)+" (why: -o wide)", 0)
+		t.lead(2, span{bold, "Ruled out: "}, "  ", plain, ruledWords(ids), 0)
 		return
 	}
 	t.head(2, "Ruled out")

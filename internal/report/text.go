@@ -13,6 +13,10 @@ import (
 type Remedy struct {
 	Title string
 	Risk  string // in words; empty for refused ones
+
+	// For refused ones: what really happens, when it is safe after all, what to do
+	// instead.
+	Happens, When, Instead string
 }
 
 // Options say how a diagnosis is rendered and what its commands look like.
@@ -26,7 +30,8 @@ type Options struct {
 	Subject   *fault.Subject                       // the diagnosis was narrowed to it
 	All       bool                                 // also hosts that are done
 	NoHeaders bool
-	Wide      bool // leave nothing out
+	Wide      bool           // leave nothing out
+	Catalog   *fault.Catalog // layers, meanings and sources of faults; nil: not known
 }
 
 // again returns a command over the same source.
@@ -94,6 +99,16 @@ func (t *text) verdict() {
 		mark = "OK"
 	}
 	words := mark + " " + h.words
+	reason := t.verdictReason()
+	if reason == "" {
+		t.line(0, span{h.paint, words})
+		return
+	}
+	t.lead(0, span{h.paint, words + ": "}, "  ", plain, reason, t.limit(3))
+}
+
+// verdictReason is what stands behind the verdict's class.
+func (t *text) verdictReason() string {
 	reason := t.d.Verdict.Reason
 	switch {
 	case t.d.Verdict.Class == fault.Settling:
@@ -101,11 +116,7 @@ func (t *text) verdict() {
 	case t.d.Verdict.Class == fault.Undetermined && len(t.d.Roots) > 0:
 		reason = count(len(sameRoots(t.d)), "cause", "causes") + " found"
 	}
-	if reason == "" {
-		t.line(0, span{h.paint, words})
-		return
-	}
-	t.lead(0, span{h.paint, words + ": "}, "  ", plain, reason, t.limit(3))
+	return reason
 }
 
 // source says what was read, so that nobody repairs the wrong cluster.
@@ -146,14 +157,7 @@ func (t *text) subject() {
 		return
 	}
 	t.blank()
-	verdict := "nothing known is wrong with it"
-	switch {
-	case len(t.d.Roots) > 0:
-		verdict = count(len(t.d.Roots), "cause concerns it", "causes concern it")
-	case len(t.d.Unexplained) > 0:
-		verdict = "something is wrong with it and the cause is not known"
-	}
-	t.para(0, span{bold, t.o.Subject.String() + ": "}, plain, verdict+"; the line above is about the whole cluster")
+	t.para(0, span{bold, t.o.Subject.String() + ": "}, plain, t.subjectVerdict()+"; the line above is about the whole cluster")
 	for _, h := range t.d.Hosts {
 		if t.o.Subject.Kind == fault.Host && h.Name == t.o.Subject.Name {
 			t.stages(h)
@@ -161,27 +165,48 @@ func (t *text) subject() {
 	}
 }
 
+// subjectVerdict is what the answer says of the subject that it was narrowed to.
+func (t *text) subjectVerdict() string {
+	switch {
+	case len(t.d.Roots) > 0:
+		return count(len(t.d.Roots), "cause concerns it", "causes concern it")
+	case len(t.d.Unexplained) > 0:
+		return "something is wrong with it and the cause is not known"
+	}
+	return "nothing known is wrong with it"
+}
+
 // unexplained lists symptoms without a proven cause, the same ones together.
 func (t *text) unexplained() {
-	var order []string
-	groups := map[string]*link{}
-	first := map[string]fault.Unexplained{}
-	for _, u := range t.d.Unexplained {
-		if groups[u.Fault] == nil {
-			groups[u.Fault] = &link{fault: u.Fault}
-			first[u.Fault] = u
-			order = append(order, u.Fault)
-		}
-		groups[u.Fault].keys = append(groups[u.Fault].keys, u.Key)
-	}
-	for _, id := range order {
+	for _, u := range t.withoutCause() {
 		t.blank()
 		mark := t.sign(signOpen) + " "
-		t.para(0, span{yellow, mark}, bold, t.linkTitle(groups[id]))
-		t.parts(2, dim, []string{"cause not known", string(first[id].Severity)})
-		t.proof(first[id].Evidence)
-		t.suspects(first[id].Suspects)
+		t.para(0, span{yellow, mark}, bold, t.linkTitle(u.link))
+		t.parts(2, dim, []string{"cause not known", string(u.Severity)})
+		t.proof(u.Evidence)
+		t.suspects(u.Suspects)
 	}
+}
+
+// open is one symptom without a proven cause with the same at other subjects.
+type open struct {
+	fault.Unexplained // the first
+	link              *link
+}
+
+func (t *text) withoutCause() []open {
+	var list []open
+	at := map[string]int{}
+	for _, u := range t.d.Unexplained {
+		i, ok := at[u.Fault]
+		if !ok {
+			i = len(list)
+			at[u.Fault] = i
+			list = append(list, open{u, &link{fault: u.Fault}})
+		}
+		list[i].link.keys = append(list[i].link.keys, u.Key)
+	}
+	return list
 }
 
 const fewSuspects = 4
@@ -197,7 +222,7 @@ func (t *text) suspects(list []fault.Suspect) {
 			t.para(2, span{plain, "- "}, dim, more(len(list)-i))
 			return
 		}
-		t.para(2, span{plain, "- "}, plain, s.Title)
+		t.para(2, span{plain, "- "}, plain, t.brief(s.Title))
 		switch {
 		case s.Supply != "":
 			t.para(4, span{plain, "decide: "}, cyan, s.Supply)
@@ -207,39 +232,60 @@ func (t *text) suspects(list []fault.Suspect) {
 	}
 }
 
-// settling lists what holds and is still normal, the same ones together, each with
-// the first deadline.
+// settling lists what holds and is still normal.
 func (t *text) settling() {
-	var order []string
-	groups := map[string]*link{}
-	deadline := map[string]time.Time{}
-	for _, f := range t.d.Findings {
-		if !f.Waiting() {
-			continue
-		}
-		if groups[f.Fault] == nil {
-			groups[f.Fault] = &link{fault: f.Fault}
-			deadline[f.Fault] = f.Until
-			order = append(order, f.Fault)
-		}
-		groups[f.Fault].keys = append(groups[f.Fault].keys, f.Key())
-		if f.Until.Before(deadline[f.Fault]) {
-			deadline[f.Fault] = f.Until
-		}
-	}
-	if len(order) == 0 {
+	list := t.waits()
+	if len(list) == 0 {
 		return
 	}
 	t.blank()
 	t.head(0, "Normal so far")
-	for i, id := range order {
+	for i, w := range list {
 		if i == fewSettling && !t.o.Wide {
-			t.line(2, span{dim, more(len(order) - i)})
+			t.line(2, span{dim, more(len(list) - i)})
 			return
 		}
-		t.para(0, span{yellow, t.sign(signWait) + " "}, plain, fmt.Sprintf("%s; a fault from %s on (in %s)",
-			t.linkTitle(groups[id]), clock(deadline[id]), age(deadline[id].Sub(t.d.Now))))
+		t.para(0, span{yellow, t.sign(signWait) + " "}, plain, t.linkTitle(w.link)+"; "+t.deadline(w.until))
 	}
+}
+
+// deadline says when what is normal so far becomes a fault.
+func (t *text) deadline(until time.Time) string {
+	return fmt.Sprintf("a fault from %s on (in %s)", clock(until), age(until.Sub(t.d.Now)))
+}
+
+// wait is a condition that holds and is normal, the same ones together, with the
+// first deadline.
+type wait struct {
+	link  *link
+	until time.Time
+}
+
+func (t *text) waits() []wait {
+	var list []wait
+	at := map[string]int{}
+	told := map[fault.Key]bool{} // in the chain of a cause
+	for _, r := range t.d.Roots {
+		for _, k := range r.Explains {
+			told[k] = true
+		}
+	}
+	for _, f := range t.d.Findings {
+		if !f.Waiting() || told[f.Key()] && !t.o.Wide {
+			continue
+		}
+		i, ok := at[f.Fault]
+		if !ok {
+			i = len(list)
+			at[f.Fault] = i
+			list = append(list, wait{&link{fault: f.Fault}, f.Until})
+		}
+		list[i].link.keys = append(list[i].link.keys, f.Key())
+		if f.Until.Before(list[i].until) {
+			list[i].until = f.Until
+		}
+	}
+	return list
 }
 
 const fewSettling = 5

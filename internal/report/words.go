@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 
@@ -112,6 +113,20 @@ func some(names []string, limit int) string {
 
 // more says that a list goes on and where it is whole.
 func more(n int) string { return fmt.Sprintf("and %d more: -o wide", n) }
+
+// rendered is the name of a rendered MachineConfig: its pool and a hash of 32 digits
+// (openshift/machine-config-operator:pkg/controller/render/hash.go
+// getMachineConfigHashedName).
+var rendered = regexp.MustCompile(`\b(rendered-[a-z0-9][a-z0-9.-]*-[0-9a-f]{6})[0-9a-f]{26}\b`)
+
+// brief shortens the names of rendered configs in a sentence; proof, commands and
+// -o wide have them whole.
+func (t *text) brief(sentence string) string {
+	if t.o.Wide {
+		return sentence
+	}
+	return rendered.ReplaceAllString(sentence, "${1}"+t.sign(ellipsis))
+}
 
 // plurals of the kinds of subject.
 var plurals = map[fault.Kind]string{
