@@ -43,9 +43,14 @@ const (
 
 // Buffers of the compressors.
 var (
-	rawChunks    = sync.Pool{New: func() any { return make([]byte, 0, chunkSize) }}
-	packedChunks = sync.Pool{New: func() any { return make([]byte, 0, chunkSize) }}
+	rawChunks    = sync.Pool{New: newChunk}
+	packedChunks = sync.Pool{New: newChunk}
 )
+
+func newChunk() any {
+	b := make([]byte, 0, chunkSize)
+	return &b
+}
 
 func newSpool(budget int64) (*spool, error) {
 	workers := runtime.GOMAXPROCS(0)
@@ -79,7 +84,7 @@ func (s *spool) Write(p []byte) (int, error) {
 	s.n += int64(total)
 	for len(p) > 0 {
 		if s.current == nil {
-			s.current = rawChunks.Get().([]byte)[:0]
+			s.current = (*rawChunks.Get().(*[]byte))[:0]
 		}
 		k := min(len(p), chunkSize-len(s.current))
 		s.current = append(s.current, p[:k]...)
@@ -101,11 +106,11 @@ func (s *spool) flush() {
 	s.mu.Unlock()
 	s.slot <- struct{}{}
 	s.work.Go(func() {
-		scratch := packedChunks.Get().([]byte)
+		scratch := *packedChunks.Get().(*[]byte)
 		packed := s.encoder.EncodeAll(raw, scratch[:0])
 		kept := slices.Clone(packed)
-		packedChunks.Put(packed)
-		rawChunks.Put(raw)
+		packedChunks.Put(&packed)
+		rawChunks.Put(&raw)
 		s.mu.Lock()
 		s.chunks[at] = kept
 		s.packed += int64(len(kept))
