@@ -22,6 +22,7 @@ It only reads. Exit codes: 0 nothing wrong, 1 the tool could not do its work,
 			example(a.name, "diagnose node/control2", "what concerns one host") +
 			example(a.name, "diagnose --from ./must-gather.local.123", "an archive") +
 			example(a.name, "diagnose --from mg.tar.gz --console control2=screen.txt", "with what a person saw on a screen") +
+			example(a.name, "diagnose -o html > answer.html", "one page to send or print, without network") +
 			example(a.name, "diagnose -o json", "for programs; docs/schema has the schema"),
 		Args:              atMostOne("SUBJECT"),
 		ValidArgsFunction: a.completeSubject,
@@ -48,7 +49,7 @@ It only reads. Exit codes: 0 nothing wrong, 1 the tool could not do its work,
 
 // addAnswerFlags adds the formats of a whole answer and --fail-on.
 func (a *app) addAnswerFlags(cmd *cobra.Command) {
-	a.addOutputFlags(cmd, "text", "wide", "name", "json", "yaml")
+	a.addOutputFlags(cmd, "text", "wide", "name", "json", "yaml", "html")
 	a.addFailOn(cmd)
 }
 

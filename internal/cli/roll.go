@@ -71,7 +71,7 @@ func (a *app) printRoll(format string, d *fault.Diagnosis, r *run, every bool) e
 func (a *app) reportOptions(r *run) report.Options {
 	o := report.Options{
 		Style: a.style(), Command: a.name, Source: a.again(), NoHeaders: a.output.noHeaders,
-		Remedies: map[string]report.Remedy{}, Refused: map[string]report.Remedy{},
+		Remedies: map[string]report.Remedy{}, Refused: map[string]report.Remedy{}, Catalog: r.catalog,
 	}
 	o.Plan = func(r fault.Root, only bool) string {
 		words := []string{a.name, "fix plan"}
@@ -84,7 +84,7 @@ func (a *app) reportOptions(r *run) report.Options {
 		o.Remedies[known.ID] = report.Remedy{Title: known.Title, Risk: known.Risk}
 	}
 	for _, known := range r.catalog.Refused {
-		o.Refused[known.ID] = report.Remedy{Title: known.Title}
+		o.Refused[known.ID] = report.Remedy{Title: known.Title, Happens: known.Happens, When: known.When, Instead: known.Instead}
 	}
 	return o
 }
@@ -169,6 +169,8 @@ func (a *app) printAnswer(format string, d *fault.Diagnosis, r *run, about *faul
 		return report.JSON(a.io.Out, d)
 	case "yaml":
 		return report.YAML(a.io.Out, d)
+	case "html":
+		return report.HTML(a.io.Out, d, o)
 	case "wide":
 		o.Wide = true
 	}

@@ -1,0 +1,150 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/rollcall-project/rollcall/internal/fault"
+)
+
+// htmlHosts is the roll: hosts that are not done, then the others.
+type htmlHosts struct {
+	Say     string
+	Steps   []htmlStep
+	Open    []htmlHost
+	Done    []htmlHost
+	Claimed []htmlHost
+	Legend  []htmlCell
+}
+
+type htmlStep struct {
+	Number      int
+	Name, Means string
+}
+
+type htmlHost struct {
+	Name, Role, Class string
+	Stands            string
+	Why               string
+	Cells             []htmlCell
+}
+
+// htmlCell is one stage in a host's bar. Sign and shape say the state without colour.
+type htmlCell struct{ Class, Sign, State, About string }
+
+var cellSigns = map[fault.StageOutcome]htmlCell{
+	fault.StagePassed:        {"passed", "✓", "passed", ""},
+	fault.StageFailed:        {"failed", "✗", "failed", ""},
+	fault.StageWaiting:       {"waiting", "…", "waiting", ""},
+	fault.StageUnknown:       {"unknown", "?", "unknown", ""},
+	fault.StageNotApplicable: {"na", "–", "not applicable", ""},
+}
+
+func (t *text) htmlHosts() htmlHosts {
+	var h htmlHosts
+	for i, s := range fault.Stages() {
+		h.Steps = append(h.Steps, htmlStep{i + 1, string(s), StageMeans(s)})
+	}
+	for _, s := range []fault.StageOutcome{fault.StagePassed, fault.StageFailed, fault.StageWaiting, fault.StageUnknown, fault.StageNotApplicable} {
+		h.Legend = append(h.Legend, cellSigns[s])
+	}
+	expected := 0
+	for _, x := range t.d.Hosts {
+		row := t.htmlHost(x)
+		switch {
+		case !x.Expected:
+			h.Claimed = append(h.Claimed, row)
+			continue
+		case done(x):
+			h.Done = append(h.Done, row)
+		default:
+			h.Open = append(h.Open, row)
+		}
+		expected++
+	}
+	switch {
+	case expected == 0:
+		h.Say = "No host could be looked at."
+	case len(h.Open) == 0:
+		h.Say = fmt.Sprintf("All %s answered at every step.", count(expected, "expected host", "expected hosts"))
+	default:
+		h.Say = fmt.Sprintf("%d of %s not done.", len(h.Open), count(expected, "expected host", "expected hosts"))
+	}
+	if n := len(h.Claimed); n > 0 {
+		h.Say += fmt.Sprintf(" %s only claimed by a certificate request and not expected: whoever asks for a certificate chooses its name.",
+			count(n, "name is", "names are"))
+	}
+	return h
+}
+
+func (t *text) htmlHost(x fault.HostState) htmlHost {
+	h := htmlHost{Name: x.Name, Role: x.Role, Class: cellSigns[x.State].Class, Why: t.why(x)}
+	if h.Stands = "every step passed"; !done(x) {
+		h.Stands = string(x.State) + " at " + string(x.Stage)
+		if !x.Since.IsZero() {
+			h.Stands += " for " + age(t.d.Now.Sub(x.Since))
+		}
+	}
+	state := map[fault.Stage]fault.StageState{}
+	for _, s := range x.Stages {
+		state[s.Stage] = s
+	}
+	for _, stage := range fault.Stages() {
+		s, ok := state[stage]
+		if !ok {
+			s.State = fault.StageUnknown
+		}
+		cell := cellSigns[s.State]
+		about := []string{string(stage) + ": " + cell.State}
+		if at := until(s.At); at != "" {
+			about = append(about, at)
+		}
+		if s.Why != "" {
+			about = append(about, s.Why)
+		}
+		cell.About = strings.Join(about, ", ")
+		h.Cells = append(h.Cells, cell)
+	}
+	return h
+}
+
+// htmlTime is the timeline as a picture and as a list.
+type htmlTime struct {
+	Charts  []drawing
+	Note    string
+	Moments []htmlMoment
+	Long    bool
+}
+
+type htmlMoment struct{ Time, Age, Subject, Text, Where string }
+
+const fewMoments = 40
+
+func (t *text) htmlTime() *htmlTime {
+	list := t.moments()
+	if len(list) == 0 {
+		return nil
+	}
+	h := &htmlTime{Charts: []drawing{t.drawTimeline(list, 1000), t.drawTimeline(list, 340)}, Long: len(list) > fewMoments}
+	if h.Charts[0].Class == "factors" {
+		h.Note = "The older, the closer together: equal steps are equal factors of the age."
+	}
+	h.Charts[0].Class, h.Charts[1].Class = "broad", "narrow"
+	for _, m := range list {
+		ago := age(t.d.Now.Sub(m.Time))
+		if !m.Time.After(t.d.Now) {
+			ago += " ago"
+		}
+		h.Moments = append(h.Moments, htmlMoment{clock(m.Time), ago, m.Subject.String(), m.Text, m.Locator.String()})
+	}
+	return h
+}
+
+// htmlRoll is one table of hosts.
+type htmlRoll struct {
+	Steps []htmlStep
+	Rows  []htmlHost
+}
+
+// Rows returns the table of some hosts; the template calls it.
+func (h htmlHosts) Rows(rows []htmlHost) htmlRoll { return htmlRoll{h.Steps, rows} }

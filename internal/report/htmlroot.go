@@ -1,0 +1,206 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/fault"
+)
+
+// htmlRoot is one cause.
+type htmlRoot struct {
+	ID          string
+	Class, Sign string
+	Number      string
+	Title       string
+	Tags        []string
+	Where       []string
+	Lowered     string
+	Means       string
+	Proof       []htmlProof
+	MoreProof   []htmlProof
+	HasChain    bool
+	Charts      []drawing
+	Tree        []htmlTree
+	Ring        []string
+	RuledOut    []pair
+	MoreRuled   []pair
+	Do          htmlDo
+	Refused     []htmlRefused
+	Refs        []string
+}
+
+type htmlProof struct{ Text, Where, Source, From string }
+
+type htmlTree struct {
+	Title    string
+	Children []htmlTree
+}
+
+// htmlDo is the command to go on with.
+type htmlDo struct {
+	Command, About string
+	Remedies       []htmlRemedy
+}
+
+type htmlRemedy struct {
+	ID, Title, Risk string
+	Opens           bool
+}
+
+type htmlRefused struct{ ID, Title, Happens, When, Instead string }
+
+const (
+	shownProofs = 6
+	shownRuled  = 8
+)
+
+func (t *text) htmlRoot(i, of int, r same) htmlRoot {
+	h := htmlRoot{
+		ID: fmt.Sprintf("cause-%d", i+1), Class: "bad", Sign: signs[signBad][0], Number: "Cause",
+		Title: t.linkTitle(&link{keys: r.keys}), Lowered: r.Lowered, Means: r.Means,
+		Do: t.htmlDo(r), Refused: t.htmlRefused(r.Refused),
+	}
+	if of > 1 {
+		h.Number = fmt.Sprintf("Cause %d of %d", i+1, of)
+	}
+	if r.Severity != fault.Error {
+		h.Class, h.Sign = "warn", signs[signWarn][0]
+	}
+	h.Tags = []string{confidences[r.Confidence], string(r.Severity), r.Subject.String()}
+	if s := since(r.Since, t.d.Now); s != "" {
+		h.Tags = append(h.Tags, s)
+	}
+	h.Tags = append(h.Tags, r.Fault)
+	if len(r.keys) > fewNames {
+		h.Where = subjects(r.keys)
+	}
+	h.Proof, h.MoreProof = t.htmlProof(r.Evidence)
+	p := pictureOf(t.d, r)
+	if h.HasChain = len(p.boxes) > 1 || p.ring != nil; h.HasChain {
+		h.Charts = []drawing{t.draw(p, 3), t.draw(p, 1)}
+		h.Charts[0].Class, h.Charts[1].Class = "broad", "narrow"
+	}
+	for _, l := range p.ring {
+		h.Ring = append(h.Ring, t.linkTitle(l))
+	}
+	h.Tree = t.htmlTree(chain(t.d, r.Root))
+	for _, o := range r.RuledOut {
+		ruled := pair{o.Fault + " (" + o.Subject.String() + ")", ruledOutWords(o)}
+		if len(h.RuledOut) < shownRuled {
+			h.RuledOut = append(h.RuledOut, ruled)
+			continue
+		}
+		h.MoreRuled = append(h.MoreRuled, ruled)
+	}
+	if f, ok := t.entry(r.Fault); ok {
+		h.Refs = refWords(f.Refs)
+	}
+	return h
+}
+
+func ruledOutWords(o fault.RuledOut) string {
+	line := "not so that " + o.Title
+	if o.Reason != "" {
+		line += ": " + o.Reason
+	}
+	return line
+}
+
+func subjects(keys []fault.Key) []string {
+	var list []string
+	for _, k := range keys {
+		list = append(list, k.Subject.String())
+	}
+	return list
+}
+
+// htmlProof is the proof in full; what is more than fits a glance comes second.
+func (t *text) htmlProof(items []evidence.Item) (first, rest []htmlProof) {
+	for _, i := range distinct(items, true) {
+		p := htmlProof{Text: excerpt(i.Item), Where: i.Locator.String(), From: i.From}
+		if s := i.Locator.Source; s != "" && s != t.d.Source.Name {
+			p.Source = s
+		}
+		if len(first) < shownProofs {
+			first = append(first, p)
+			continue
+		}
+		rest = append(rest, p)
+	}
+	return first, rest
+}
+
+func (t *text) htmlTree(list []*link) []htmlTree {
+	var tree []htmlTree
+	for _, l := range list {
+		tree = append(tree, htmlTree{t.linkTitle(l) + weak(l.strength), t.htmlTree(l.children)})
+	}
+	return tree
+}
+
+func (t *text) htmlDo(r same) htmlDo {
+	if len(r.Remedies) == 0 || t.o.Plan == nil {
+		return htmlDo{Command: t.o.know("explain " + r.Fault), About: "What is known about it. There is no automatic repair."}
+	}
+	do := htmlDo{Command: t.o.Plan(r.Root, len(t.d.Roots) == 1), About: "Changes nothing: writes the repair as a file to read."}
+	if t.d.Source.Kind != "live" {
+		do.About = "On the live cluster. " + do.About
+	}
+	opens := ""
+	if i := r.Deadlock - 1; i >= 0 && i < len(t.d.Deadlocks) {
+		opens = t.d.Deadlocks[i].Remedy
+	}
+	for _, id := range r.Remedies {
+		do.Remedies = append(do.Remedies, htmlRemedy{id, t.remedyTitle(id), t.o.Remedies[id].Risk, id == opens})
+	}
+	return do
+}
+
+func (t *text) htmlRefused(ids []string) []htmlRefused {
+	var list []htmlRefused
+	for _, id := range ids {
+		known, ok := t.o.Refused[id]
+		if !ok {
+			known.Title = id
+		}
+		when := known.When
+		if strings.EqualFold(strings.TrimSuffix(when, "."), "never") {
+			when = ""
+		}
+		list = append(list, htmlRefused{id, known.Title, known.Happens, when, known.Instead})
+	}
+	return list
+}
+
+// htmlOpen is something present whose cause is not known.
+type htmlOpen struct {
+	Title            string
+	Tags             []string
+	Where            []string
+	Proof, MoreProof []htmlProof
+	Suspects         []htmlSuspect
+}
+
+type htmlSuspect struct{ Title, Fault, Supply string }
+
+func (t *text) htmlOpen() []htmlOpen {
+	var list []htmlOpen
+	for _, u := range t.withoutCause() {
+		h := htmlOpen{Title: t.linkTitle(u.link), Tags: []string{"cause not known", string(u.Severity), u.Fault}}
+		if len(u.link.keys) > fewNames {
+			h.Where = subjects(u.link.keys)
+		}
+		h.Proof, h.MoreProof = t.htmlProof(u.Evidence)
+		for _, s := range u.Suspects {
+			supply := s.Supply
+			if supply == "" && s.Next != "" {
+				supply = t.o.know("explain " + s.Next)
+			}
+			h.Suspects = append(h.Suspects, htmlSuspect{s.Title, s.Fault, supply})
+		}
+		list = append(list, h)
+	}
+	return list
+}
