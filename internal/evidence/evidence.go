@@ -58,6 +58,14 @@ var (
 	ClusterVersions      = Resource{"config.openshift.io", "clusterversions"}
 	Infrastructures      = Resource{"config.openshift.io", "infrastructures"}
 	EtcdOperators        = Resource{"operator.openshift.io", "etcds"}
+	APIServerOperators   = Resource{"operator.openshift.io", "kubeapiservers"}
+	ManagerOperators     = Resource{"operator.openshift.io", "kubecontrollermanagers"}
+	SchedulerOperators   = Resource{"operator.openshift.io", "kubeschedulers"}
+	NetworkConfigs       = Resource{"config.openshift.io", "networks"}
+	ReplicaSets          = Resource{"apps", "replicasets"}
+	Provisionings        = Resource{"metal3.io", "provisionings"}
+	HardwareData         = Resource{"metal3.io", "hardwaredata"}
+	PreparedImages       = Resource{"metal3.io", "preprovisioningimages"}
 	MCSProbes            = Resource{ProbeGroup, "mcsanswers"}
 	PointerUserDataHints = Resource{ProbeGroup, "pointers"}
 )

@@ -8,6 +8,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/evidence/scan"
 	"github.com/rollcall-project/rollcall/internal/facts"
+	"github.com/rollcall-project/rollcall/internal/facts/baremetal"
 	"github.com/rollcall-project/rollcall/internal/facts/certs"
 	"github.com/rollcall-project/rollcall/internal/facts/controlplane"
 	"github.com/rollcall-project/rollcall/internal/facts/csrs"
@@ -17,6 +18,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/facts/kubelet"
 	"github.com/rollcall-project/rollcall/internal/facts/mcs"
 	"github.com/rollcall-project/rollcall/internal/facts/pools"
+	"github.com/rollcall-project/rollcall/internal/facts/workloads"
 )
 
 // All returns every fact.
@@ -30,6 +32,8 @@ func All() []facts.Fact {
 		certs.Facts(),
 		etcd.Facts(),
 		controlplane.Facts(),
+		baremetal.Facts(),
+		workloads.Facts(),
 	)
 }
 

@@ -1,0 +1,100 @@
+// Package baremetal computes facts about hosts that metal3 manages: the state
+// machine of a BareMetalHost, what its error means and when it is tried again, how
+// it is tied to its Machine, and whether metal3 itself works.
+//
+// Invariants:
+//   - There is no state "error": a host that failed keeps its state, and says so in
+//     operationalStatus, errorType, errorMessage and errorCount
+//     (metal3-io/baremetal-operator:apis/metal3.io/v1alpha1/baremetalhost_types.go).
+//   - Nothing is called stuck before the hard limit of its operation has passed.
+//     Ironic ends an inspection after 30 minutes and a deployment after 80; that
+//     nothing happens in between is a back-off of up to eight and a half hours.
+//   - The status of a host that is paused or detached is old by definition.
+//   - What an error message means is decided by the parts of it that did not
+//     change between releases of ironic. A message that none of them fits has no
+//     cause, and not the likeliest one.
+package baremetal
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/facts"
+	"github.com/rollcall-project/rollcall/internal/facts/hosts"
+)
+
+// Facts lists the facts of this package.
+func Facts() []facts.Fact {
+	return []facts.Fact{
+		HostFact(), PeersFact(), RootDeviceFact(), HardwareFact(), PreparedImageFact(),
+		MachineFact(), FrozenFact(), ProvisioningFact(),
+	}
+}
+
+// find returns the host of a name and insists on its BareMetalHost. That the roll
+// has no such host is only a statement when every kind that names hosts was read.
+func find(ctx context.Context, w *facts.World, name string) (hosts.Host, error) {
+	if _, err := w.List(ctx, evidence.BareMetalHosts, hosts.MachineAPI); err != nil {
+		return hosts.Host{}, err
+	}
+	h, err := onRoll(ctx, w, name)
+	if err == nil && h.BMH == nil {
+		return h, facts.NotApplicable("host %s has no BareMetalHost", name)
+	}
+	return h, err
+}
+
+func onRoll(ctx context.Context, w *facts.World, name string) (hosts.Host, error) {
+	roll, err := hosts.Read(ctx, w)
+	if err != nil {
+		return hosts.Host{}, err
+	}
+	h, ok, err := hosts.Find(ctx, w, name)
+	switch {
+	case err != nil:
+		return h, err
+	case !ok && len(roll.Missing) > 0:
+		return h, roll.Missing[0]
+	case !ok:
+		return h, facts.NotApplicable("there is no host %s", name)
+	}
+	return h, nil
+}
+
+// all returns the hosts that have a BareMetalHost.
+func all(ctx context.Context, w *facts.World) ([]hosts.Host, error) {
+	if _, err := w.List(ctx, evidence.BareMetalHosts, hosts.MachineAPI); err != nil {
+		return nil, err
+	}
+	list, err := hosts.All(ctx, w)
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(slices.Clone(list), func(h hosts.Host) bool { return h.BMH == nil }), nil
+}
+
+// miss marks fields unknown when err says that they could not be read, and
+// returns err when it is a defect.
+func miss(p *facts.Proof, err error, fields ...string) error {
+	if err == nil {
+		return nil
+	}
+	if _, ok := evidence.AsUnavailable(err); !ok {
+		return err
+	}
+	for _, f := range fields {
+		p.Miss(f, err)
+	}
+	return nil
+}
+
+// short cuts a foreign message to what fits on a screen.
+func short(s string) string {
+	s = strings.Join(strings.Fields(s), " ")
+	if r := []rune(s); len(r) > 300 {
+		return string(r[:300]) + "..."
+	}
+	return s
+}

@@ -1,0 +1,180 @@
+package baremetal
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/rollcall-project/rollcall/internal/facts"
+	"github.com/rollcall-project/rollcall/internal/facts/hosts"
+	"github.com/rollcall-project/rollcall/internal/fault"
+)
+
+// Peers is the fact bmh-peers.
+type Peers struct {
+	MAC        string    `cel:"mac"`
+	SameMAC    []string  `cel:"sameMAC"` // other hosts with the same boot MAC
+	BMC        string    `cel:"bmc"`     // endpoint and system path, as far as the address tells
+	SameBMC    []string  `cel:"sameBMC"` // other hosts with the same one
+	SaidTaken  bool      `cel:"saidTaken"`
+	TakenBy    string    `cel:"takenBy"` // who has the MAC, as the error says it
+	Registered bool      `cel:"registered"`
+	Since      time.Time `cel:"since"`
+}
+
+// PeersFact is the fact bmh-peers.
+func PeersFact() facts.Fact {
+	return facts.Define("bmh-peers", fault.Host, "whether another BareMetalHost has the same boot MAC or the same BMC", hosts.Needs(), readPeers)
+}
+
+// taken is ironic's message about a MAC; the name may be an ID or "namespace~host".
+var taken = regexp.MustCompile(`(?i)conflicts with existing node\s+(\S+)`)
+
+func readPeers(ctx context.Context, w *facts.World, s fault.Subject) (Peers, facts.Proof, error) {
+	var f Peers
+	var p facts.Proof
+	own, err := find(ctx, w, s.Name)
+	if err != nil {
+		return f, p, err
+	}
+	list, err := all(ctx, w)
+	if err != nil {
+		return f, p, err
+	}
+	api := &own.BMH.API
+	f.MAC, f.BMC, f.Since = mac(api.Spec.BootMACAddress), endpoint(api.Spec.BMC.Address), api.CreationTimestamp.UTC()
+	f.Registered = api.Status.Provisioning.ID != ""
+	p.Add(own.BMH.Loc.At("spec"), fmt.Sprintf("bootMACAddress %s, bmc %s", f.MAC, f.BMC), f.Since, "mac", "bmc", "sameMAC", "sameBMC", "since", "registered")
+	for _, h := range list {
+		o := &h.BMH.API
+		if h.Name == own.Name {
+			continue
+		}
+		if f.MAC != "" && mac(o.Spec.BootMACAddress) == f.MAC {
+			f.SameMAC = append(f.SameMAC, o.Name)
+			p.Add(h.BMH.Loc.At("spec.bootMACAddress"), o.Spec.BootMACAddress, o.CreationTimestamp.UTC(), "sameMAC")
+		}
+		if f.BMC != "" && endpoint(o.Spec.BMC.Address) == f.BMC {
+			f.SameBMC = append(f.SameBMC, o.Name)
+			p.Add(h.BMH.Loc.At("spec.bmc.address"), o.Spec.BMC.Address, o.CreationTimestamp.UTC(), "sameBMC")
+		}
+	}
+	if f.SaidTaken = Means(api.Status.ErrorMessage) == MACConflict; f.SaidTaken {
+		if m := taken.FindStringSubmatch(api.Status.ErrorMessage); m != nil {
+			f.TakenBy = m[1]
+		}
+		p.Add(own.BMH.Loc.At("status.errorMessage"), short(api.Status.ErrorMessage), time.Time{}, "saidTaken", "takenBy")
+	}
+	return f, p, nil
+}
+
+// mac is a MAC address in one spelling; "" for what is none.
+func mac(s string) string {
+	hw, err := net.ParseMAC(strings.TrimSpace(s))
+	if err != nil {
+		return ""
+	}
+	return hw.String()
+}
+
+// endpoint is the host, port and path of a BMC address, without what two
+// spellings of one BMC differ in: the driver, the case, the default port
+// (metal3-io/baremetal-operator:pkg/hardwareutils/bmc). Emulators serve several
+// hosts under one address, each under a path of its own.
+func endpoint(address string) string {
+	if !strings.Contains(address, "://") {
+		address = "ipmi://" + address
+	}
+	u, err := url.Parse(strings.TrimSpace(address))
+	if err != nil || u.Hostname() == "" {
+		return ""
+	}
+	scheme, transport, _ := strings.Cut(strings.ToLower(u.Scheme), "+")
+	port := u.Port()
+	switch {
+	case port != "":
+	case scheme == "ipmi" || scheme == "libvirt":
+		port = "623"
+	case transport == "http":
+		port = "80"
+	default:
+		port = "443"
+	}
+	return strings.ToLower(net.JoinHostPort(u.Hostname(), port)) + strings.TrimRight(u.Path, "/")
+}
+
+// Hardware is the fact hardware-peers.
+type Hardware struct {
+	Peers   int      `cel:"peers"`   // hosts of the same role whose hardware is known
+	Differs []string `cel:"differs"` // properties in which it is alone and all others agree
+	First   string   `cel:"first"`   // the first of them, in words
+}
+
+// HardwareFact is the fact hardware-peers.
+func HardwareFact() facts.Fact {
+	return facts.Define("hardware-peers", fault.Host, "in which properties a host's hardware differs from that of all others of its role",
+		append(hosts.Needs(), hardwareNeed), readHardware)
+}
+
+func readHardware(ctx context.Context, w *facts.World, s fault.Subject) (Hardware, facts.Proof, error) {
+	var f Hardware
+	var p facts.Proof
+	own, err := find(ctx, w, s.Name)
+	if err != nil {
+		return f, p, err
+	}
+	mine, err := inventory(ctx, w, own)
+	if err != nil {
+		return f, p, err
+	}
+	if mine.Properties == nil {
+		return f, p, facts.NotApplicable("the hardware of %s is not known: it was never inspected", s.Name)
+	}
+	list, err := all(ctx, w)
+	if err != nil {
+		return f, p, err
+	}
+	var others []Inventory
+	for _, h := range list {
+		if h.Name == own.Name || h.Role != own.Role {
+			continue
+		}
+		inv, err := inventory(ctx, w, h)
+		if err != nil {
+			return f, p, err
+		}
+		if inv.Properties != nil {
+			others = append(others, inv)
+		}
+	}
+	f.Peers = len(others)
+	p.Add(mine.Loc, fmt.Sprintf("compared with %d hosts of role %s", f.Peers, own.Role), time.Time{}, "peers", "differs", "first")
+	f.compare(mine, others, &p)
+	return f, p, nil
+}
+
+// compare looks for properties in which all others agree. With one other there is
+// no majority.
+func (f *Hardware) compare(mine Inventory, others []Inventory, p *facts.Proof) {
+	if len(others) < 2 {
+		return
+	}
+	for _, property := range properties {
+		theirs := others[0].Properties[property]
+		agree := !slices.ContainsFunc(others, func(i Inventory) bool { return i.Properties[property] != theirs })
+		if !agree || theirs == "" || mine.Properties[property] == "" || mine.Properties[property] == theirs {
+			continue
+		}
+		text := fmt.Sprintf("%s: %s, the others: %s", property, mine.Properties[property], theirs)
+		if f.First == "" {
+			f.First = text
+		}
+		f.Differs = append(f.Differs, property)
+		p.Add(mine.Loc, text, time.Time{}, "differs", "first")
+	}
+}

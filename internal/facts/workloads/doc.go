@@ -1,0 +1,40 @@
+// Package workloads computes where the chain from a Deployment to a running pod is
+// broken: the controller manager makes a ReplicaSet of a Deployment and pods of a
+// ReplicaSet, the scheduler gives a pod its node, the kubelet starts it.
+//
+// Invariants:
+//   - Each link is told from the objects alone, so an archive is enough
+//     (kubernetes/kubernetes:pkg/controller/deployment, pkg/controller/replicaset, pkg/scheduler).
+//   - A pod that admission refused is no pod that the controller manager forgot:
+//     the ReplicaSet's condition ReplicaFailure tells them apart.
+//   - A pod that does not fit on any node is no pod that the scheduler forgot: its
+//     condition PodScheduled tells them apart.
+package workloads
+
+import (
+	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/facts"
+)
+
+// machineAPI is the namespace of the Machine API and of metal3.
+const machineAPI = "openshift-machine-api"
+
+// Facts lists the facts of this package.
+func Facts() []facts.Fact {
+	return []facts.Fact{Metal3Fact(), OperatorFact(), StalledFact(), SchedulerFact()}
+}
+
+// miss marks fields unknown when err says that they could not be read, and
+// returns err when it is a defect.
+func miss(p *facts.Proof, err error, fields ...string) error {
+	if err == nil {
+		return nil
+	}
+	if _, ok := evidence.AsUnavailable(err); !ok {
+		return err
+	}
+	for _, f := range fields {
+		p.Miss(f, err)
+	}
+	return nil
+}

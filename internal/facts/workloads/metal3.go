@@ -1,0 +1,60 @@
+package workloads
+
+import (
+	"context"
+
+	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/facts"
+	"github.com/rollcall-project/rollcall/internal/fault"
+)
+
+// The Deployments of metal3
+// (openshift/cluster-baremetal-operator:provisioning/baremetal_pod.go baremetalDeploymentName,
+// provisioning/baremetal_operator.go). Up to 4.12 the operator is a container of the first.
+const (
+	metal3Deployment   = "metal3"
+	operatorDeployment = "metal3-baremetal-operator"
+)
+
+// bareMetal is read to know whether metal3 has anything to do.
+var bareMetal = evidence.Objects(evidence.BareMetalHosts, machineAPI)
+
+// Metal3Fact is the fact metal3-workload.
+func Metal3Fact() facts.Fact {
+	return facts.Define("metal3-workload", fault.Cluster, "how far the Deployment of metal3 (ironic and its web server) got: controller, ReplicaSet, scheduler, node",
+		append(needs(machineAPI), bareMetal), func(ctx context.Context, w *facts.World, _ fault.Subject) (Chain, facts.Proof, error) {
+			if err := managed(ctx, w); err != nil {
+				return Chain{}, facts.Proof{}, err
+			}
+			return walk(ctx, w, machineAPI, metal3Deployment)
+		})
+}
+
+// OperatorFact is the fact baremetal-operator-workload.
+func OperatorFact() facts.Fact {
+	return facts.Define("baremetal-operator-workload", fault.Cluster, "how far the Deployment of the bare metal operator got: controller, ReplicaSet, scheduler, node",
+		append(needs(machineAPI), bareMetal), func(ctx context.Context, w *facts.World, _ fault.Subject) (Chain, facts.Proof, error) {
+			if err := managed(ctx, w); err != nil {
+				return Chain{}, facts.Proof{}, err
+			}
+			c, p, err := walk(ctx, w, machineAPI, operatorDeployment)
+			if err == nil && !c.Exists {
+				return c, p, facts.NotApplicable("there is no Deployment %s: the operator is a container of metal3, or was never made", operatorDeployment)
+			}
+			return c, p, err
+		})
+}
+
+// managed is an error where no host has a BMC: metal3 has nothing to do then.
+func managed(ctx context.Context, w *facts.World) error {
+	list, err := w.List(ctx, evidence.BareMetalHosts, machineAPI)
+	if err != nil {
+		return err
+	}
+	for _, o := range list {
+		if evidence.String(o.Content, "spec", "bmc", "address") != "" {
+			return nil
+		}
+	}
+	return facts.NotApplicable("no BareMetalHost has a BMC")
+}
