@@ -67,7 +67,7 @@ func (a *app) run(ctx context.Context, args []string) ExitCode {
 	root.SetArgs(arguments(args))
 	cmd, err := root.ExecuteContextC(ctx)
 	code := codeOf(err)
-	if ctx.Err() != nil && code == ExitFailed {
+	if ctx.Err() != nil && code == ExitFailed && !strings.HasPrefix(err.Error(), "interrupted") {
 		err = errors.New("interrupted")
 	}
 	if err != nil && err.Error() != "" {

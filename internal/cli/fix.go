@@ -197,7 +197,7 @@ func (a *app) savePlan(p *repair.Plan, f fixFlags, format string) error {
 		path = p.ID + ".yaml"
 	}
 	if err := p.Save(path); err != nil {
-		return err
+		return fmt.Errorf("%w; name a file that is not there with --to FILE", err)
 	}
 	if format == "yaml" {
 		raw, err := p.Encode()
@@ -329,7 +329,7 @@ Exit codes: 0 repaired, 1 the tool could not do its work, 4 failed and rolled ba
 			if err != nil {
 				return err
 			}
-			return a.ended(p.ID, a.executor(c).Apply(cmd.Context(), p), "repaired")
+			return a.ended(cmd.Context(), p.ID, a.executor(c).Apply(cmd.Context(), p), applied)
 		},
 	}
 	a.addFixFlags(cmd, &f)
@@ -352,9 +352,9 @@ func (a *app) fixAgainCommand(verb, short string) *cobra.Command {
 				return err
 			}
 			if verb == "undo" {
-				return a.ended(id, a.executor(c).Undo(cmd.Context(), id), "taken back")
+				return a.ended(cmd.Context(), id, a.executor(c).Undo(cmd.Context(), id), undone)
 			}
-			return a.ended(id, a.executor(c).Resume(cmd.Context(), id), "repaired")
+			return a.ended(cmd.Context(), id, a.executor(c).Resume(cmd.Context(), id), applied)
 		},
 	}
 	a.addFixFlags(cmd, &f)

@@ -1,8 +1,8 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/rollcall-project/rollcall/internal/repair"
+	"github.com/rollcall-project/rollcall/internal/report"
 )
 
 // grades says what a proof grade means, for a person.
@@ -20,41 +21,84 @@ var grades = map[repair.Grade]string{
 	repair.Advice:      "from reading the sources; not proved by a run",
 }
 
-// printPlan prints a plan as a person reads it before applying it.
+// printPlan prints a plan as a person reads it before applying it: what is done,
+// with which risk, whether it can be taken back, and how far it was proved.
 func (a *app) printPlan(p *repair.Plan, path string) error {
-	var b strings.Builder
-	fmt.Fprintf(&b, "Plan %s\n", p.ID)
-	fmt.Fprintf(&b, "  for      %s at %s: %s\n", p.Root.Fault, p.Root.Subject, p.Title)
-	fmt.Fprintf(&b, "  cluster  %s, context %s, %s\n", p.Cluster.ID, p.Context, p.Cluster.Server)
+	list := []report.Section{{Heading: "Plan " + p.ID, Entries: []report.Entry{
+		{Name: "for", Text: fmt.Sprintf("%s at %s: %s", p.Root.Fault, p.Root.Subject, p.Title)},
+		{Name: "cluster", Text: fmt.Sprintf("%s, context %s, %s", p.Cluster.ID, p.Context, p.Cluster.Server)},
+		{Name: "steps", Text: planSummary(p)},
+	}}}
 	for _, s := range p.Steps {
-		fmt.Fprintf(&b, "\n%s  %s\n", s.ID, s.Title)
-		risk := string(s.Risk)
-		if s.RiskText != "" {
-			risk += ": " + s.RiskText
-		}
-		for _, line := range [][2]string{{"risk", risk}, {"undo", s.Inverse}, {"guards", guardList(s.Preconditions)},
-			{"until", fmt.Sprintf("%s (at most %s)", s.Expect.Text, s.Deadline.Duration)}, {"proof", grades[s.Proof]}, {"by hand", s.OC}} {
-			if line[1] != "" {
-				fmt.Fprintf(&b, "   %-8s %s\n", line[0], line[1])
-			}
-		}
+		list = append(list, stepSection(s))
 	}
-	for i, n := range p.Notes {
-		fmt.Fprintf(&b, "%s  note: %s\n", lead(i), n)
+	var notes []report.Entry
+	for _, n := range p.Notes {
+		notes = append(notes, report.Entry{Name: "note", Text: n})
 	}
-	for i, o := range p.Open {
-		fmt.Fprintf(&b, "%s  not in this plan: %s\n", lead(i), o)
+	for _, o := range p.Open {
+		notes = append(notes, report.Entry{Name: "not in it", Text: o})
 	}
-	fmt.Fprintf(&b, "\nNothing was changed. Saved as %s; read it, then:\n  %s fix apply %s\n", path, a.name, quote(path))
-	_, err := a.io.Out.Write([]byte(b.String()))
-	return err
+	if len(notes) > 0 {
+		list = append(list, report.Section{Heading: "Also", Entries: notes})
+	}
+	list = append(list, report.Section{Heading: "Nothing was changed in the cluster", Entries: []report.Entry{
+		{Name: "saved as", Text: path, Command: true},
+		{Name: "apply it", Text: joinWords(append([]string{a.name, "fix apply", quote(path)}, a.connection()...)), Command: true},
+	}})
+	return report.Sections(a.io.Out, a.style(), list)
 }
 
-func lead(i int) string {
-	if i == 0 {
-		return "\n"
+// planSummary says at a glance how much a plan does.
+func planSummary(p *repair.Plan) string {
+	acting, worst := 0, repair.RiskNone
+	for _, s := range p.Steps {
+		if s.Writes() {
+			acting++
+		}
+		if riskRank(s.Risk) > riskRank(worst) {
+			worst = s.Risk
+		}
 	}
-	return ""
+	return fmt.Sprintf("%d: %d to change something, %d only to wait and look; highest risk: %s", len(p.Steps), acting, len(p.Steps)-acting, worst)
+}
+
+// riskRank orders classes of risk, the worst last.
+func riskRank(r repair.Risk) int {
+	return slices.Index([]repair.Risk{repair.RiskNone, repair.RiskReversible, repair.RiskRestart, repair.RiskDrain,
+		repair.RiskReboot, repair.RiskPower, repair.RiskDataLoss}, r)
+}
+
+func stepSection(s repair.Step) report.Section {
+	risk := string(s.Risk)
+	if s.RiskText != "" {
+		risk += ": " + s.RiskText
+	}
+	until := report.Entry{Name: "until", Text: fmt.Sprintf("%s (at most %s)", s.Expect.Text, span(s.Deadline.Duration))}
+	byHand := report.Entry{Name: "by hand", Text: s.OC, Command: true}
+	section := report.Section{Heading: s.ID + ": " + s.Title}
+	if !s.Writes() {
+		section.Entries = []report.Entry{{Name: "risk", Text: risk + "; only waits and looks"}, until, byHand}
+		return section
+	}
+	section.Entries = []report.Entry{
+		{Name: "risk", Text: risk}, {Name: "undo", Text: s.Inverse}, {Name: "proof", Text: grades[s.Proof]},
+		{Name: "only if", Text: guardList(s.Preconditions)}, until, byHand,
+	}
+	return section
+}
+
+// span renders a deadline without its zeros: 30m, 2h.
+func span(d time.Duration) string {
+	s := d.String()
+	s = strings.TrimSuffix(s, "0s")
+	if strings.HasSuffix(s, "h0m") {
+		s = strings.TrimSuffix(s, "0m")
+	}
+	if s == "" || strings.HasSuffix(s, "m") || strings.HasSuffix(s, "h") {
+		return s
+	}
+	return d.String()
 }
 
 func guardList(list []repair.Guard) string {
@@ -83,20 +127,6 @@ func (a *app) sayStep() func(step, text string) {
 		}
 		fmt.Fprintf(a.io.Err, "   %s  %s\n", a.io.Clock().UTC().Format(time.TimeOnly), text)
 	}
-}
-
-// ended prints how a repair ended; an error carries the exit code.
-func (a *app) ended(id string, err error, good string) error {
-	if err == nil {
-		_, err := fmt.Fprintf(a.io.Out, "%s: %s\n", id, good)
-		return err
-	}
-	var person *repair.NeedPerson
-	var back *repair.RolledBack
-	if errors.As(err, &person) || errors.As(err, &back) {
-		fmt.Fprintf(a.io.Err, "the record: %s fix history %s\n", a.name, id)
-	}
-	return err
 }
 
 func (a *app) fixHistoryCommand() *cobra.Command {

@@ -73,13 +73,6 @@ func (a *app) reportOptions(r *run) report.Options {
 		Style: a.style(), Command: a.name, Source: a.again(), NoHeaders: a.output.noHeaders,
 		Remedies: map[string]report.Remedy{}, Refused: map[string]report.Remedy{}, Catalog: r.catalog,
 	}
-	o.Plan = func(r fault.Root, only bool) string {
-		words := []string{a.name, "fix plan"}
-		if !only {
-			words = append(words, "--root", quote(r.Fault+"@"+r.Subject.String()))
-		}
-		return joinWords(append(words, a.connection()...))
-	}
 	for _, known := range repair.Remedies() {
 		o.Remedies[known.ID] = report.Remedy{Title: known.Title, Risk: known.Risk}
 	}
@@ -145,6 +138,7 @@ func (a *app) answer(ctx context.Context, r *run, format, subject string) error 
 	if err != nil {
 		return err
 	}
+	whole := d
 	if about != nil {
 		s, err := r.resolve(ctx, d, *about)
 		if err != nil {
@@ -153,15 +147,19 @@ func (a *app) answer(ctx context.Context, r *run, format, subject string) error 
 		about = &s
 		d = focus(d, s, r.related(ctx, d, s))
 	}
-	if err := a.printAnswer(format, d, r, about); err != nil {
+	if err := a.printAnswer(ctx, format, d, whole, r, about); err != nil {
 		return err
 	}
 	return answerExit(d, narrowed(about), a.output.failOn)
 }
 
-func (a *app) printAnswer(format string, d *fault.Diagnosis, r *run, about *fault.Subject) error {
+// printAnswer prints d, which is whole, or what is left of it for one subject.
+func (a *app) printAnswer(ctx context.Context, format string, d, whole *fault.Diagnosis, r *run, about *fault.Subject) error {
 	o := a.reportOptions(r)
-	o.Subject = about
+	o.Subject, o.Plan = about, a.planCommand(ctx, r, whole)
+	if about != nil {
+		o.Whole = whole
+	}
 	switch format {
 	case "name":
 		return report.Names(a.io.Out, d)

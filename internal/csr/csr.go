@@ -58,7 +58,13 @@ type Expectation struct {
 	Boot      string
 }
 
+// AddressHole stands in a suggested command for an address that a person has to fill in.
+const AddressHole = "IP"
+
 // ParseExpect reads "NAME", "NAME=IP" and "NAME=IP,IP", as a person types it.
+//
+// The word IP, which commands on the screen carry where the address is not known,
+// is refused.
 func ParseExpect(text string) (Expectation, error) {
 	name, list, has := strings.Cut(text, "=")
 	e := Expectation{Name: name, Source: "--expect", Explicit: true}
@@ -69,6 +75,10 @@ func ParseExpect(text string) (Expectation, error) {
 		return e, nil
 	}
 	for _, one := range strings.Split(list, ",") {
+		if strings.TrimSpace(one) == AddressHole {
+			return e, fmt.Errorf("expectation %q: write an address of %s in the place of %s. It must come from you, not from the request: "+
+				"from agent-config or nmstate, the DHCP lease, DNS or the host's screen", text, name, AddressHole)
+		}
 		ip, err := netip.ParseAddr(strings.TrimSpace(one))
 		if err != nil {
 			return e, fmt.Errorf("read expectation %q: %q is no address", text, one)

@@ -227,9 +227,13 @@ func failedTest(err error) bool {
 	return d == nil || len(d.Causes) == 0
 }
 
+// sayAgain is how long a wait is silent: who watches wants to see that it is alive.
+const sayAgain = 30 * time.Second
+
 // until polls until look reports true, or the deadline has passed.
 func (r *run) until(ctx context.Context, s Step, deadline time.Time, look func(context.Context) (bool, string, error)) error {
-	last := ""
+	last, began := "", r.Clock.Now()
+	said := began
 	for {
 		ok, waiting, err := look(ctx)
 		if err != nil {
@@ -238,9 +242,13 @@ func (r *run) until(ctx context.Context, s Step, deadline time.Time, look func(c
 		if ok {
 			return nil
 		}
-		if waiting != last {
+		switch now := r.Clock.Now(); {
+		case waiting != last:
 			r.say(s.ID, "waiting: %s", waiting)
-			last = waiting
+			last, said = waiting, now
+		case now.Sub(said) >= sayAgain:
+			r.say(s.ID, "still waiting (%s of at most %s): %s", now.Sub(began).Round(time.Second), s.Deadline.Duration, waiting)
+			said = now
 		}
 		if !r.Clock.Now().Before(deadline) {
 			return &late{step: s.ID, after: s.Deadline.Duration, waiting: waiting}

@@ -235,6 +235,12 @@ func (p *Plan) check() error {
 	return errors.Join(wrong...)
 }
 
+// Writes reports whether the step changes something; the others wait and look.
+func (s Step) Writes() bool {
+	a, ok := actionOf(s.Action)
+	return ok && writes(a)
+}
+
 // Save writes the plan to a new file; an existing one is not overwritten.
 func (p *Plan) Save(path string) error {
 	raw, err := p.Encode()

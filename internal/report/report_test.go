@@ -129,7 +129,7 @@ func fits(t *testing.T, text string, s Style) {
 func TestOneScreen(t *testing.T) {
 	for _, c := range []struct {
 		width, lines int
-	}{{80, 60}, {160, 48}} {
+	}{{80, 48}, {100, 42}, {160, 40}} {
 		var out bytes.Buffer
 		if err := Text(&out, desyncProven(), options(Style{Width: c.width})); err != nil {
 			t.Fatal(err)

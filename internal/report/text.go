@@ -30,8 +30,9 @@ type Options struct {
 	Subject   *fault.Subject                       // the diagnosis was narrowed to it
 	All       bool                                 // also hosts that are done
 	NoHeaders bool
-	Wide      bool           // leave nothing out
-	Catalog   *fault.Catalog // layers, meanings and sources of faults; nil: not known
+	Whole     *fault.Diagnosis // the diagnosis before it was narrowed; nil: it was not
+	Wide      bool             // leave nothing out
+	Catalog   *fault.Catalog   // layers, meanings and sources of faults; nil: not known
 }
 
 // again returns a command over the same source.
@@ -81,6 +82,7 @@ func Text(w io.Writer, d *fault.Diagnosis, o Options) error {
 	for i, r := range roots {
 		t.root(i, len(roots), r)
 	}
+	t.elsewhere()
 	t.unexplained()
 	t.settling()
 	t.hosts()
@@ -93,7 +95,7 @@ func Text(w io.Writer, d *fault.Diagnosis, o Options) error {
 }
 
 func (t *text) verdict() {
-	h := headlineOf(t.d)
+	h := headlineOf(t.whole())
 	mark := t.sign(h.sign)
 	if strings.EqualFold(mark, "ok") {
 		mark = "OK"
@@ -173,7 +175,43 @@ func (t *text) subjectVerdict() string {
 	case len(t.d.Unexplained) > 0:
 		return "something is wrong with it and the cause is not known"
 	}
+	for _, h := range t.d.Hosts {
+		switch {
+		case t.o.Subject.Kind != fault.Host || h.Name != t.o.Subject.Name:
+		case h.State == fault.StageFailed:
+			return "it failed at " + string(h.Stage) + ", and what was read does not prove why"
+		case !done(h):
+			return "it has not got past " + string(h.Stage)
+		}
+	}
 	return "nothing known is wrong with it"
+}
+
+// whole is the diagnosis before it was narrowed to a subject.
+func (t *text) whole() *fault.Diagnosis {
+	if t.o.Whole != nil {
+		return t.o.Whole
+	}
+	return t.d
+}
+
+// elsewhere names the causes of the whole cluster that are not known to concern the
+// subject.
+func (t *text) elsewhere() {
+	if len(t.d.Roots) > 0 || t.o.Whole == nil || len(t.o.Whole.Roots) == 0 {
+		return
+	}
+	t.blank()
+	t.head(0, "Causes in the cluster that are not proven to concern it")
+	whole := newText(t.o.Whole, t.o)
+	for i, r := range sameRoots(t.o.Whole) {
+		if i == fewSuspects {
+			t.line(2, span{dim, "and more"})
+			break
+		}
+		t.para(0, span{red, t.sign(signBad) + " "}, plain, whole.linkTitle(&link{keys: r.keys}))
+	}
+	t.line(2, span{cyan, t.o.again("diagnose")})
 }
 
 // unexplained lists symptoms without a proven cause, the same ones together.

@@ -1,0 +1,66 @@
+package cli
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/rollcall-project/rollcall/internal/csr"
+	"github.com/rollcall-project/rollcall/internal/facts"
+	"github.com/rollcall-project/rollcall/internal/facts/hosts"
+	"github.com/rollcall-project/rollcall/internal/fault"
+)
+
+// planCommand writes the command that plans the repair of a root: whole, so that it
+// can be copied, with the hosts that are still to join. The other words are --root,
+// where there are several causes, and the cluster.
+func (a *app) planCommand(ctx context.Context, r *run, d *fault.Diagnosis) func(root fault.Root, only bool) string {
+	waiting := joining(d)
+	expect := map[string]string{}
+	w := facts.NewWorld(r.reader, d.Now)
+	for _, h := range waiting {
+		address := csr.AddressHole
+		if known, ok, err := hosts.Find(ctx, w, h.Name); err == nil && ok && len(known.Addresses) > 0 {
+			address = strings.Join(known.Addresses, ",")
+		}
+		expect[h.Name] = h.Name + "=" + address
+	}
+	return func(root fault.Root, only bool) string {
+		words := []string{a.name, "fix plan"}
+		if !only {
+			words = append(words, "--root", quote(root.Fault+"@"+root.Subject.String()))
+		}
+		for _, h := range waiting {
+			if concerns(root, h) && len(words) < maxExpected {
+				words = append(words, "--expect", quote(expect[h.Name]))
+			}
+		}
+		return joinWords(append(words, a.connection()...))
+	}
+}
+
+// maxExpected bounds the words of a command on the screen.
+const maxExpected = 12
+
+// joining are the expected hosts without a Node.
+func joining(d *fault.Diagnosis) []fault.HostState {
+	limit := slices.Index(fault.Stages(), fault.Registered)
+	var list []fault.HostState
+	for _, h := range d.Hosts {
+		if h.Expected && h.State != fault.StagePassed && slices.Index(fault.Stages(), h.Stage) <= limit {
+			list = append(list, h)
+		}
+	}
+	return list
+}
+
+// concerns reports whether the repair of a root may let a host join.
+func concerns(root fault.Root, h fault.HostState) bool {
+	switch root.Subject.Kind {
+	case fault.Host:
+		return root.Subject.Name == h.Name
+	case fault.Pool:
+		return root.Subject.Name == h.Role
+	}
+	return root.Subject.Kind == fault.Cluster
+}
