@@ -67,6 +67,7 @@ var (
 	HardwareData         = Resource{"metal3.io", "hardwaredata"}
 	PreparedImages       = Resource{"metal3.io", "preprovisioningimages"}
 	MCSProbes            = Resource{ProbeGroup, "mcsanswers"}
+	APIProbes            = Resource{ProbeGroup, "apianswers"}
 	PointerUserDataHints = Resource{ProbeGroup, "pointers"}
 )
 

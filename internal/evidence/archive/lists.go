@@ -235,6 +235,10 @@ func few(list []string) string {
 }
 
 func (s *Source) notCollected(n evidence.Need) *evidence.Unavailable {
+	if n.Resource == evidence.APIProbes {
+		return &evidence.Unavailable{Need: n, Why: evidence.NotAsked, Supply: "--probe, with a way to the cluster",
+			Detail: "an archive was read, and nobody went to the API"}
+	}
 	u := &evidence.Unavailable{Need: n, Why: evidence.NotCollected, Supply: supply(n)}
 	u.Detail = "nothing in the " + s.kind + " shows that it was looked for"
 	if len(s.damaged) > 0 {

@@ -70,11 +70,14 @@ func (s *Source) unavailable(ctx, asked context.Context, need evidence.Need, a A
 		u.Supply = "a role that may " + a.String()
 	case apierrors.IsUnauthorized(err):
 		u.Why = evidence.Forbidden
-		u.Detail = fmt.Sprintf("the API does not accept the credentials (401), so nobody may %s", a)
+		u.Detail = fmt.Sprintf("%s, so nobody may %s", notAccepted, a)
 		u.Supply = "valid credentials: log in again"
 	}
 	return u
 }
+
+// notAccepted begins the detail of every 401.
+const notAccepted = "the API does not accept the credentials (401)"
 
 // happened says in one line why a request had no usable answer.
 func (s *Source) happened(err error) string {

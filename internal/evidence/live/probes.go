@@ -2,11 +2,9 @@ package live
 
 import (
 	"context"
-	"errors"
 	"net"
 	"net/url"
 	"slices"
-	"strings"
 
 	"golang.org/x/sync/errgroup"
 
@@ -180,28 +178,3 @@ func (s *Source) askHost(ctx context.Context, t probeTarget, pools []string) []p
 // pathOf is the path of a pool's config. Pool names are DNS labels; anything else
 // is escaped so that it stays the last element.
 func pathOf(pool string) string { return "/config/" + url.PathEscape(pool) }
-
-// classify says at which step a probe failed.
-func classify(err error, stage probe.Stage) probe.ErrorClass {
-	var dns *net.DNSError
-	var wait net.Error
-	switch {
-	case errors.As(err, &dns):
-		return probe.ErrDNS
-	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &wait) && wait.Timeout():
-		return probe.ErrTimeout
-	case isErrno(err, refusedErrnos):
-		return probe.ErrRefused
-	case isErrno(err, noRouteErrnos):
-		return probe.ErrNoRoute
-	case brokenTLS(err):
-		return probe.ErrTLS
-	case closedByPeer(err):
-		return probe.ErrClosed
-	case stage == probe.StageTLS && strings.Contains(err.Error(), "malformed HTTP"):
-		return probe.ErrHTTP
-	case stage == probe.StageConnected:
-		return probe.ErrTLS
-	}
-	return probe.ErrOther
-}

@@ -24,6 +24,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/evidence/probe"
+	"github.com/rollcall-project/rollcall/internal/evidence/wire"
 )
 
 func master(name string, ips ...string) runtime.Object {
@@ -273,7 +274,7 @@ func TestClassify(t *testing.T) {
 		probe.ErrOther:   errors.New("something else"),
 	}
 	for want, err := range cases {
-		if got := classify(err, probe.StageNone); got != want {
+		if got := wire.Classify(err, probe.StageNone); got != want {
 			t.Errorf("%v: %s, want %s", err, got, want)
 		}
 	}

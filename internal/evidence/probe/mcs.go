@@ -3,13 +3,14 @@
 //
 // An answer is an evidence.Object of the pseudo group rollcall.dev, so that it
 // is listed, recorded and replayed like any object. The package holds the
-// schema only; internal/evidence/live does the asking.
+// schema only; internal/evidence/live and internal/evidence/ladder do the asking.
 //
 // Invariants:
 //   - An answer says from where it was asked. The same question asked from
 //     elsewhere may have another answer.
 //   - An answer holds no body: what the machine config server serves carries the
-//     pull secret and a bootstrap token.
+//     pull secret and a bootstrap token. Of an API's health only the names of the
+//     failed checks are kept.
 package probe
 
 import (
