@@ -24,6 +24,7 @@ type sourceFlags struct {
 	readSecrets []string
 	journals    bool
 	probe       bool
+	masters     []string
 	catalogs    []string
 	only, skip  []string
 }
@@ -77,7 +78,8 @@ func (a *app) addSourceFlags(cmd *cobra.Command) {
 		f.StringVar(&a.source.now, "now", "", "take this `TIME` (RFC 3339) for the present; default: the newest time in the archive, or the clock")
 		f.StringSliceVar(&a.source.readSecrets, "read-secrets", nil, "also read Secrets of this `NAMESPACE`; values are never shown or kept; repeatable")
 		f.BoolVar(&a.source.journals, "journals", false, "also read journals of the nodes through their kubelets (live)")
-		f.BoolVar(&a.source.probe, "probe", false, "also ask the machine config servers on port 22623, without credentials (live; leaves a line in their logs)")
+		f.BoolVar(&a.source.probe, "probe", false, "also ask the machine config servers and every API server one by one, without credentials (leaves a line in their logs); with --from: the way to the API of that cluster, from here")
+		f.StringArrayVar(&a.source.masters, "master", nil, "address of a control-plane host, as `HOST=IP` or HOST=IP:PORT, to be asked when the API does not answer; repeatable")
 	})
 	a.addCatalogFlag(cmd)
 	a.addConnectFlags(cmd)

@@ -100,7 +100,13 @@ func (a *app) again() string {
 	for _, p := range a.source.catalogs {
 		add("--catalog", p)
 	}
-	if len(a.source.from) == 0 {
+	for _, m := range a.source.masters {
+		add("--master", m)
+	}
+	if len(a.source.from) > 0 && a.source.probe {
+		words = append(words, "--probe")
+	}
+	if len(a.source.from) == 0 || a.source.probe {
 		words = append(words, a.connection()...)
 	}
 	return joinWords(words)

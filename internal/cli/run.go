@@ -113,13 +113,18 @@ func (a *app) openSources(ctx context.Context, r *run) ([]evidence.Source, error
 		r.closers = append(r.closers, s.Close)
 		list = append(list, s)
 	}
+	var cluster *live.Source
 	if len(list) == 0 {
 		s, err := a.openLive()
 		if err != nil {
 			return nil, err
 		}
 		r.closers = append(r.closers, func() error { s.Close(); return nil })
-		list = append(list, s)
+		list, cluster = append(list, s), s
+	}
+	list, err := a.addLadder(list, cluster)
+	if err != nil {
+		return nil, err
 	}
 	return a.addConsoles(list)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/evidence/scan"
 	"github.com/rollcall-project/rollcall/internal/facts"
+	"github.com/rollcall-project/rollcall/internal/facts/apiaccess"
 	"github.com/rollcall-project/rollcall/internal/facts/baremetal"
 	"github.com/rollcall-project/rollcall/internal/facts/certs"
 	"github.com/rollcall-project/rollcall/internal/facts/controlplane"
@@ -24,6 +25,7 @@ import (
 // All returns every fact.
 func All() []facts.Fact {
 	return slices.Concat(
+		apiaccess.Facts(),
 		pools.Facts(),
 		mcs.Facts(),
 		firstboot.Facts(),

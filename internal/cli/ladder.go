@@ -1,0 +1,131 @@
+package cli
+
+import (
+	"context"
+	"crypto/x509"
+	"encoding/pem"
+	"fmt"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"k8s.io/client-go/rest"
+
+	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/evidence/ladder"
+	"github.com/rollcall-project/rollcall/internal/evidence/live"
+	"github.com/rollcall-project/rollcall/internal/evidence/probe"
+)
+
+// addLadder adds the way to the API behind the other sources: always for a live
+// cluster, where it is one question as long as the API answers; beside archives
+// where --probe asks for it, because reading one asks nothing of a network.
+func (a *app) addLadder(list []evidence.Source, cluster *live.Source) ([]evidence.Source, error) {
+	masters, err := parseMasters(a.source.masters)
+	if err != nil {
+		return nil, err
+	}
+	if cluster == nil && !a.source.probe {
+		if len(masters) > 0 {
+			return nil, usagef("--master is for probes: beside --from it needs --probe")
+		}
+		return list, nil
+	}
+	o := ladder.Options{Masters: masters, Whole: a.source.probe, Now: a.io.Clock}
+	for _, s := range list {
+		if s != evidence.Source(cluster) {
+			o.Before = append(o.Before, s)
+		}
+	}
+	if o.Client, err = a.ladderClient(cluster); err != nil && cluster != nil {
+		return nil, err
+	}
+	return append(list, ladder.New(o)), nil
+}
+
+// ladderClient is what the kubeconfig says of the way to the API. cluster is nil
+// beside archives; the client's own request is then made once, for the ladder only.
+func (a *app) ladderClient(cluster *live.Source) (*ladder.Client, error) {
+	cfg, err := a.restConfig()
+	if err != nil {
+		return nil, err
+	}
+	cfg = rest.CopyConfig(cfg)
+	if err := rest.LoadTLSFiles(cfg); err != nil {
+		return nil, fmt.Errorf("read the certificates of the kubeconfig: %w", err)
+	}
+	server, _, err := rest.DefaultServerUrlFor(cfg)
+	if err != nil {
+		return nil, fmt.Errorf("read the server of the kubeconfig: %w", err)
+	}
+	c := &ladder.Client{Server: server, ServerName: cfg.ServerName, Insecure: cfg.Insecure, CAName: probe.BySystem, Proxy: cfg.Proxy}
+	if c.Proxy == nil {
+		c.Proxy = http.ProxyFromEnvironment
+	}
+	if len(cfg.CAData) > 0 {
+		c.CAs, c.CAName = x509.NewCertPool(), probe.ByKubeconfig
+		c.CAs.AppendCertsFromPEM(cfg.CAData)
+	}
+	c.Kind, c.Until = credential(cfg)
+	known := cluster
+	if known == nil {
+		if known, err = a.openLive(); err != nil {
+			return nil, err
+		}
+	}
+	c.Reach = func(ctx context.Context) (ladder.Reached, error) {
+		if cluster == nil {
+			defer known.Close()
+		}
+		r, err := known.Reach(ctx)
+		return ladder.Reached(r), err
+	}
+	if cluster != nil {
+		c.Known = cluster
+	}
+	return c, nil
+}
+
+// credential says what kind of credential the kubeconfig has, and until when a
+// client certificate is valid. Nothing of the credential itself is kept.
+func credential(cfg *rest.Config) (kind string, until time.Time) {
+	switch {
+	case len(cfg.CertData) > 0:
+		if block, _ := pem.Decode(cfg.CertData); block != nil {
+			if cert, err := x509.ParseCertificate(block.Bytes); err == nil {
+				until = cert.NotAfter.UTC()
+			}
+		}
+		return "client certificate", until
+	case cfg.BearerToken != "" || cfg.BearerTokenFile != "":
+		return "token", until
+	case cfg.ExecProvider != nil || cfg.AuthProvider != nil:
+		return "plug-in", until
+	case cfg.Username != "":
+		return "password", until
+	}
+	return "none", until
+}
+
+// parseMasters reads the values of --master.
+func parseMasters(values []string) ([]ladder.Master, error) {
+	var list []ladder.Master
+	for _, v := range values {
+		name, address, ok := strings.Cut(v, "=")
+		m := ladder.Master{Name: name, Host: address}
+		if host, port, err := net.SplitHostPort(address); err == nil {
+			n, err := strconv.ParseUint(port, 10, 16)
+			if err != nil || n == 0 {
+				return nil, usagef("--master %q: %q is no port", v, port)
+			}
+			m.Host, m.Port = host, int(n)
+		}
+		if !ok || name == "" || net.ParseIP(m.Host) == nil {
+			return nil, usagef("--master %q: write it as HOST=IP or HOST=IP:PORT", v)
+		}
+		list = append(list, m)
+	}
+	return list, nil
+}
