@@ -175,6 +175,8 @@ func (a *app) printAnswer(ctx context.Context, format string, d, whole *fault.Di
 		return report.YAML(a.io.Out, d)
 	case "html":
 		return report.HTML(a.io.Out, d, o)
+	case "sarif":
+		return report.SARIF(a.io.Out, d, o)
 	case "wide":
 		o.Wide = true
 	}
