@@ -144,7 +144,7 @@ func focus(d *fault.Diagnosis, s fault.Subject, related []fault.Subject) *fault.
 func undecided(d *fault.Diagnosis, narrowed bool) bool {
 	if narrowed && len(d.Hosts) == 0 {
 		copied := *d
-		copied.Hosts = []fault.HostState{{Expected: false}}
+		copied.Hosts = []fault.HostState{{Expected: true, State: fault.StagePassed}}
 		d = &copied
 	}
 	return diagnose.Undecided(d)

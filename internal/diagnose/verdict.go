@@ -62,7 +62,7 @@ func openQuestions(d *fault.Diagnosis) []string {
 			open = append(open, fmt.Sprintf("%s of %s has no proven cause", u.Fault, u.Subject))
 		}
 	}
-	if len(d.Hosts) == 0 {
+	if expected(d) == 0 { // a name that only a request claims is no host that answered
 		return append(open, "no host could be looked at")
 	}
 	for _, h := range d.Hosts {

@@ -129,6 +129,7 @@ const (
 	ContainerLog TextKind = "log"
 	Journal      TextKind = "journal"
 	Console      TextKind = "console"
+	Installer    TextKind = "installer" // .openshift_install.log: what openshift-install said
 )
 
 // TextQuery selects texts. Empty fields select all.
@@ -240,8 +241,12 @@ func AsUnavailable(err error) (*Unavailable, bool) {
 type Description struct {
 	Kind    string    // "live", "must-gather", "inspect", "collection", "console", ...
 	Name    string    // what the user called it: a path, a context
+	API     string    // the URL of the API that is asked; "" where none is
 	Vantage string    // from where probes were made
 	Now     time.Time // the newest trustworthy time in the source; zero: it carries none
+	// Notes are what the source holds and does not read, and how it was joined
+	// with others. They are part of the coverage of every run.
+	Notes []Coverage
 }
 
 // Source reads from one place. Implementations are safe for concurrent use,

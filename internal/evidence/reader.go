@@ -101,7 +101,8 @@ func NewReader(signatures *scan.Set, s *Sanitizer, record Recorder, limits Limit
 	}
 }
 
-// Describe describes the main source; its Now is the newest of all sources.
+// Describe describes the main source; its Now is the newest of all sources, and
+// the Notes of all are in the coverage from then on.
 func (r *Reader) Describe(ctx context.Context) (Description, error) {
 	var first Description
 	for i, s := range r.sources {
@@ -109,9 +110,15 @@ func (r *Reader) Describe(ctx context.Context) (Description, error) {
 		if err != nil {
 			return Description{}, fmt.Errorf("describe source: %w", err)
 		}
+		for _, c := range d.Notes {
+			r.noteAs(c.Need, c)
+		}
 		if i == 0 {
 			first = d
-		} else if d.Now.After(first.Now) {
+			continue
+		}
+		first.Notes = append(first.Notes, d.Notes...)
+		if d.Now.After(first.Now) {
 			first.Now = d.Now
 		}
 	}
@@ -248,8 +255,10 @@ func reason(u *Unavailable) string {
 	return string(u.Why) + ": " + u.Detail
 }
 
-func (r *Reader) note(n Need, c Coverage) {
-	c.Need = n.String()
+func (r *Reader) note(n Need, c Coverage) { r.noteAs(n.String(), c) }
+
+func (r *Reader) noteAs(need string, c Coverage) {
+	c.Need = need
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.coverage[c.Need] = c

@@ -38,7 +38,8 @@ type Source struct {
 	manifest *Manifest
 	named    map[string]file // of a collection: its files by path
 	damaged  []string        // what could not even be indexed
-	cut      string          // how the stream ended early, "" when it did not
+	notes    []evidence.Coverage
+	cut      string // how the stream ended early, "" when it did not
 
 	nowMu    sync.Mutex
 	nowKnown bool
@@ -108,7 +109,11 @@ func (s *Source) Close() error {
 type builder struct {
 	s         *Source
 	count     int
-	small     []entry // stamps, versions and manifests: read at the end
+	small     []entry // stamps, versions, manifests and details: read at the end
+	open      []entry // may hold anything: looked into at the end
+	found     map[of]bool
+	single    bool // a file that is no container
+	dump      bool // of HyperShift, with a hosted cluster's tree beside
 	marks     marks
 	named     map[string]file
 	sawPrefix []string // first names, for the error message
@@ -119,7 +124,7 @@ type marks struct{ mustGather, inspect bool }
 
 func newBuilder(name string) *builder {
 	base := path.Base(strings.TrimRight(strings.ReplaceAll(name, "\\", "/"), "/"))
-	return &builder{s: &Source{name: name, base: base, objects: map[evidence.Resource][]entry{}}, named: map[string]file{}}
+	return &builder{s: &Source{name: name, base: base, objects: map[evidence.Resource][]entry{}}, named: map[string]file{}, found: map[of]bool{}}
 }
 
 // classify finds out what one member is. It fails only on limits.
@@ -142,6 +147,10 @@ func (b *builder) classify(p string, size int64) (entry, error) {
 
 // keep puts a member into the index.
 func (b *builder) keep(e entry) {
+	if e.class == loose || e.mixed && e.resource.Name == "" {
+		b.open = append(b.open, e)
+		return
+	}
 	switch e.class {
 	case object:
 		b.named[e.file.path] = e.file
@@ -149,12 +158,15 @@ func (b *builder) keep(e entry) {
 	case text:
 		b.named[e.file.path] = e.file
 		b.s.texts = append(b.s.texts, e)
-	case stamp, version, manifest:
+	case stamp, version, manifest, detail:
 		b.small = append(b.small, e)
 	}
 }
 
 func (b *builder) mark(p string) {
+	if l, ok := layoutMark(p); ok {
+		b.found[l] = true
+	}
 	for part := range strings.SplitSeq(p, "/") {
 		switch {
 		case strings.HasPrefix(part, "must-gather"), part == "host_service_logs", part == "etcd_info", part == "sysinfo.tgz":
@@ -178,23 +190,22 @@ func (b *builder) cut(err error) { b.s.cut = err.Error() }
 func (b *builder) finish(ctx context.Context, st store) (*Source, error) {
 	s := b.s
 	s.store = st
-	roots := map[string]bool{}
+	b.dropUnproved()
+	b.open = sortedByPath(b.open)
+	b.small = sortedByPath(b.small)
+	if err := b.lookInto(ctx); err != nil {
+		return nil, err
+	}
 	for r, list := range s.objects {
-		list = sortedByPath(list)
-		s.objects[r] = list
-		for _, e := range list {
-			roots[e.root] = true
-		}
+		s.objects[r] = sortedByPath(list)
 	}
 	s.texts = sortedByPath(s.texts)
-	for _, e := range s.texts {
-		roots[e.root] = true
+	b.nameContainers(ctx)
+	b.leaveNested()
+	if err := b.nameFlat(ctx); err != nil {
+		return nil, err
 	}
-	for r := range roots {
-		s.roots = append(s.roots, r)
-	}
-	slices.Sort(s.roots)
-	b.small = sortedByPath(b.small)
+	s.roots = b.roots()
 	if err := b.readSmall(ctx); err != nil {
 		return nil, err
 	}
@@ -229,8 +240,21 @@ func (b *builder) readSmall(ctx context.Context) error {
 	if b.marks.inspect {
 		s.kind = Inspect
 	}
+	for _, layout := range []string{SOSReport, AgentGather, LogBundle, Insights} {
+		for l := range b.found {
+			if l.layout == layout {
+				s.kind = layout
+			}
+		}
+	}
 	if b.marks.mustGather {
 		s.kind = MustGather
+	}
+	if b.dump {
+		s.kind = HyperShift
+	}
+	if b.isLoose() {
+		s.kind = Files
 	}
 	for _, e := range b.small {
 		switch e.class {
@@ -267,6 +291,9 @@ func (b *builder) readSmall(ctx context.Context) error {
 }
 
 func (b *builder) foreign() error {
+	if b.single {
+		return foreignFile(b.s.name)
+	}
 	saw := "it is empty"
 	if b.count > 0 {
 		saw = fmt.Sprintf("%d files such as %s", b.count, strings.Join(b.sawPrefix, ", "))

@@ -16,6 +16,8 @@ const (
 	stamp          // start and end of the collection
 	version        // what wrote the archive
 	manifest       // header of Rollcall's own collection
+	detail         // says what other files are
+	loose          // may hold objects or lines where nothing else does
 )
 
 // entry is one file of the archive that is worth keeping in the index.
@@ -27,6 +29,14 @@ type entry struct {
 	namespace string
 	list      bool          // in the place of a List
 	text      evidence.Text // without Open
+
+	of     of     // the other layout that the file belongs to
+	mixed  bool   // objects of any kind
+	part   string // why its objects are not all that there are
+	whole  bool   // a journal of all units
+	export bool   // a journal in export format
+	free   bool   // in no layout
+	flat   string // the name of a log that begins with its pod's: see nameFlat
 }
 
 // file is a member of the archive.
@@ -59,6 +69,10 @@ func classify(path string) entry {
 		}
 	}
 	e.namespace = ""
+	if otherLayout(&e, parts) {
+		return e
+	}
+	e.namespace = ""
 	switch parts[len(parts)-1] {
 	case "timestamp":
 		e.class = stamp
@@ -66,6 +80,10 @@ func classify(path string) entry {
 		e.class = version
 	case ManifestName:
 		e.class = manifest
+	default:
+		if looseFile(path) {
+			e.class = loose
+		}
 	}
 	e.root = strings.TrimSuffix(path, parts[len(parts)-1])
 	return e
@@ -118,6 +136,9 @@ func namespaced(e *entry, rest []string) bool {
 	if rest[1] == "pods" && len(rest) > 3 {
 		return podFile(e, ns, rest[2:])
 	}
+	if len(rest) == 5 && rest[1] == "core" && rest[2] == "pods" && rest[3] == "logs" {
+		return flatLog(e, ns, rest[4])
+	}
 	stem, ok := objectFile(rest[len(rest)-1])
 	if !ok {
 		return false
@@ -164,6 +185,20 @@ func podFile(e *entry, ns string, rest []string) bool {
 		Kind: evidence.ContainerLog, Namespace: ns, Pod: pod, Container: rest[at-1],
 		Previous: strings.HasPrefix(name, "previous"), Path: e.file.path,
 	}
+	return true
+}
+
+// flatLog reads core/pods/logs/<pod>-<container>[-previous].log of a HyperShift
+// dump (openshift/hypershift:cmd/cluster/core/dump.go OutputAll). Where the pod's
+// name ends only the pods themselves tell.
+func flatLog(e *entry, ns, name string) bool {
+	stem, ok := strings.CutSuffix(name, ".log")
+	if !ok || stem == "" {
+		return false
+	}
+	e.class = text
+	e.text = evidence.Text{Kind: evidence.ContainerLog, Namespace: ns, Path: e.file.path}
+	e.flat, e.text.Previous = strings.CutSuffix(stem, "-previous")
 	return true
 }
 

@@ -22,8 +22,12 @@ func (s *Source) List(ctx context.Context, r evidence.Resource, namespace string
 		return s.replayObjects(ctx, need)
 	}
 	c := listing{need: need, at: map[[2]string]int{}}
-	for _, e := range s.objects[r] {
+	for _, e := range s.entries(r) {
 		if namespace != "" && e.namespace != "" && e.namespace != namespace {
+			continue
+		}
+		if e.part != "" && e.of.layout == Insights {
+			c.part = []string{e.part} // what is missing would read as absent
 			continue
 		}
 		if err := s.readEntry(ctx, e, &c); err != nil {
@@ -43,10 +47,20 @@ func (s *Source) List(ctx context.Context, r evidence.Resource, namespace string
 	switch {
 	case len(c.damaged) > 0:
 		return objects, &evidence.Unavailable{Need: need, Why: evidence.Damaged, Detail: few(c.damaged), Supply: supply(need)}
-	case len(objects) == 0 && !c.looked:
+	case len(objects) == 0 && !c.looked && len(c.part) == 0:
 		return nil, s.notCollected(need)
+	case len(c.part) > 0:
+		return objects, &evidence.Unavailable{Need: need, Why: evidence.NotCollected, Detail: few(c.part), Supply: s.supply(need)}
 	}
 	return objects, nil
+}
+
+// entries are the files of a resource. Events lie in two groups.
+func (s *Source) entries(r evidence.Resource) []entry {
+	if r == evidence.Events && len(s.objects[eventsV1]) > 0 {
+		return slices.Concat(s.objects[r], s.objects[eventsV1])
+	}
+	return s.objects[r]
 }
 
 // listing is the state of one List.
@@ -56,6 +70,7 @@ type listing struct {
 	at      map[[2]string]int
 	looked  bool // a whole List file without items was there
 	damaged []string
+	part    []string // why they are not all
 }
 
 type found struct {
@@ -71,6 +86,9 @@ func (c *listing) damage(path string, err error) {
 func (s *Source) readEntry(ctx context.Context, e entry, c *listing) error {
 	if err := ctx.Err(); err != nil {
 		return err
+	}
+	if e.part != "" && !slices.Contains(c.part, e.part) {
+		c.part = append(c.part, e.part)
 	}
 	raw, err := s.read(ctx, e.file, maxObjectFile)
 	if err := ctx.Err(); err != nil {
@@ -91,6 +109,9 @@ func (s *Source) readEntry(ctx context.Context, e entry, c *listing) error {
 }
 
 func (s *Source) readDocument(e entry, doc []byte, c *listing) {
+	if text := bytes.TrimSpace(doc); text[0] == '{' && s.readJSON(e, text, c) {
+		return
+	}
 	h := scanHeader(doc)
 	switch {
 	case h.noItems:
@@ -98,7 +119,7 @@ func (s *Source) readDocument(e entry, doc []byte, c *listing) {
 			c.damage(e.file.path, errors.New("the List is cut off"))
 			return
 		}
-		c.looked = true
+		c.look(e, h)
 	case h.items > 0:
 		items, ok := splitItems(doc[h.items:])
 		if !ok {
@@ -132,6 +153,14 @@ func (s *Source) readItems(e entry, h header, items [][]byte, c *listing) {
 		return
 	}
 	if len(items) == 0 {
+		c.look(e, h)
+	}
+}
+
+// look notes a List without items. Of files with any kind of objects only a List
+// that names its kind shows what was looked for.
+func (c *listing) look(e entry, h header) {
+	if r, ok := resourceOf(h.apiVersion, strings.TrimSuffix(h.kind, "List")); !e.mixed || ok && r == e.resource {
 		c.looked = true
 	}
 }
@@ -154,10 +183,10 @@ func (s *Source) readWhole(e entry, doc []byte, c *listing) {
 		c.damage(e.file.path, errors.New("items is no list"))
 		return
 	}
-	if len(items) == 0 {
-		c.looked = true
-	}
 	h := header{apiVersion: evidence.String(content, "apiVersion"), kind: kind}
+	if len(items) == 0 {
+		c.look(e, h)
+	}
 	for i, item := range items {
 		m, ok := item.(map[string]any)
 		if !ok {
@@ -181,6 +210,11 @@ func (s *Source) addObject(e entry, content map[string]any, list bool, c *listin
 		c.damage(e.file.path, fmt.Errorf("the collector kept an error in its place: %q", evidence.String(content, "message")))
 		return
 	}
+	if e.mixed {
+		if r, _ := resourceOf(evidence.String(content, "apiVersion"), evidence.String(content, "kind")); r != e.resource {
+			return
+		}
+	}
 	name := evidence.String(content, "metadata", "name")
 	if name == "" {
 		c.damage(e.file.path, errors.New("an object without metadata.name"))
@@ -192,6 +226,9 @@ func (s *Source) addObject(e entry, content map[string]any, list bool, c *listin
 	}
 	if c.need.Namespace != "" && namespace != c.need.Namespace {
 		return
+	}
+	if e.resource == eventsV1 && c.need.Resource == evidence.Events {
+		coreEvent(content)
 	}
 	f := found{list: list, object: evidence.Object{
 		Resource: c.need.Resource, Namespace: namespace, Name: name, Content: content,
@@ -239,8 +276,8 @@ func (s *Source) notCollected(n evidence.Need) *evidence.Unavailable {
 		return &evidence.Unavailable{Need: n, Why: evidence.NotAsked, Supply: "--probe, with a way to the cluster",
 			Detail: "an archive was read, and nobody went to the API"}
 	}
-	u := &evidence.Unavailable{Need: n, Why: evidence.NotCollected, Supply: supply(n)}
-	u.Detail = "nothing in the " + s.kind + " shows that it was looked for"
+	u := &evidence.Unavailable{Need: n, Why: evidence.NotCollected, Supply: s.supply(n)}
+	u.Detail = s.lacks()
 	if len(s.damaged) > 0 {
 		u.Detail += "; could not be read: " + few(s.damaged)
 	}

@@ -13,7 +13,7 @@ import (
 // timeBearing are the resources whose objects are scanned for the newest time:
 // something writes to them every few seconds in a cluster that runs.
 var timeBearing = []evidence.Resource{
-	evidence.Leases, evidence.Events, {Group: "events.k8s.io", Name: "events"}, evidence.Nodes, evidence.Pods,
+	evidence.Leases, evidence.Events, eventsV1, evidence.Nodes, evidence.Pods,
 	evidence.ClusterOperators, evidence.ClusterVersions, evidence.MachineConfigPools, evidence.CSRs, evidence.Machines,
 	evidence.BareMetalHosts,
 }
@@ -41,9 +41,11 @@ const clockSkew = 24 * time.Hour
 //     (a host's clock may be the fault), and times that may lie ahead, such as a
 //     certificate's notAfter, do not count.
 //
-// It is zero when the archive carries no such time.
+// Where none of these is there, it is the newest time that a line of a journal or
+// of the installer's log carries (lineNow). It is zero when the archive carries
+// no such time.
 func (s *Source) Describe(ctx context.Context) (evidence.Description, error) {
-	d := evidence.Description{Kind: s.kind, Name: s.name}
+	d := evidence.Description{Kind: s.kind, Name: s.name, Notes: s.notes}
 	if s.manifest != nil {
 		d.Now, d.Vantage = s.manifest.Now, s.manifest.Vantage
 		return d, nil
@@ -84,6 +86,9 @@ func (s *Source) newest(ctx context.Context) (time.Time, error) {
 				newest = t
 			}
 		}
+	}
+	if newest.IsZero() {
+		return s.lineNow(ctx)
 	}
 	return newest.UTC(), nil
 }

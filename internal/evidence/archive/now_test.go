@@ -81,7 +81,7 @@ func TestClassify(t *testing.T) {
 		"consoles/h.log":                                                        {class: text, text: evidence.Text{Kind: evidence.Console, Host: "h"}},
 		"README.md":                                                             {class: other},
 		"namespaces":                                                            {class: other},
-		"namespaces//core/pods.yaml":                                            {class: other},
+		"namespaces//core/pods.yaml":                                            {class: loose, root: "namespaces//core/"},
 	} {
 		got := classify(path)
 		if want.class == text {

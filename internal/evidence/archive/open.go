@@ -134,7 +134,7 @@ func fromBytes(ctx context.Context, f io.ReaderAt, size int64, name string) (*So
 	if isTar(head) {
 		return fromTar(ctx, f, size, name, how)
 	}
-	return nil, foreignFile(name)
+	return fromFile(ctx, f, size, name, how)
 }
 
 // peek returns the first bytes, as many as show what something is.

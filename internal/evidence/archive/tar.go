@@ -168,7 +168,7 @@ func (t *tarStore) member(b *builder, h *tar.Header, content io.Reader, in *coun
 		return err
 	}
 	e.file.at = in.n
-	if t.how != notPacked {
+	if t.how != notPacked && e.class != loose { // those are rarely read at all
 		s, where := t.objects, inObjects
 		if e.class == text {
 			s, where = t.texts, inTexts

@@ -2,6 +2,7 @@ package archive
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -39,7 +40,8 @@ func (s *Source) Texts(ctx context.Context, q evidence.TextQuery) ([]evidence.Te
 			empty++
 			t.Open = func(context.Context) (io.ReadCloser, error) { return nil, errNoBytes }
 		} else {
-			t.Open = func(ctx context.Context) (io.ReadCloser, error) { return s.openText(ctx, e.file) }
+			t.Unit = cmp.Or(t.Unit, q.Unit)
+			t.Open = func(ctx context.Context) (io.ReadCloser, error) { return s.openEntry(ctx, e, q.Unit) }
 		}
 		texts = append(texts, t)
 	}
@@ -47,8 +49,8 @@ func (s *Source) Texts(ctx context.Context, q evidence.TextQuery) ([]evidence.Te
 		return texts, nil
 	}
 	need := evidence.Texts(q)
-	u := &evidence.Unavailable{Need: need, Why: evidence.NotCollected, Supply: supply(need)}
-	u.Detail = "the " + s.kind + " has no such text"
+	u := &evidence.Unavailable{Need: need, Why: evidence.NotCollected, Supply: s.supply(need)}
+	u.Detail = "no such text is in the " + s.kind
 	if empty > 0 {
 		u.Detail = fmt.Sprintf("%d files are there and empty: nothing was written, or the collector could not read it", empty)
 	}
@@ -60,7 +62,7 @@ func (s *Source) Texts(ctx context.Context, q evidence.TextQuery) ([]evidence.Te
 func selects(q evidence.TextQuery, t evidence.Text) bool {
 	is := func(want, have string) bool { return want == "" || want == have }
 	return (q.Kind == "" || q.Kind == t.Kind) && is(q.Namespace, t.Namespace) && is(q.Container, t.Container) &&
-		is(q.Unit, t.Unit) && (is(q.Host, t.Host) || t.Kind == evidence.Journal && t.Host == "")
+		(is(q.Unit, t.Unit) || t.Kind == evidence.Journal && t.Unit == "") && (is(q.Host, t.Host) || t.Kind == evidence.Journal && t.Host == "")
 }
 
 func textSupply(q evidence.TextQuery) string {
@@ -95,6 +97,21 @@ func (s *Source) open(ctx context.Context, f file) (io.ReadCloser, error) {
 		return nil, err
 	}
 	return s.store.open(ctx, f)
+}
+
+// openEntry opens a text; a journal of all units shows the lines of the one that
+// is asked for.
+func (s *Source) openEntry(ctx context.Context, e entry, unit string) (io.ReadCloser, error) {
+	in, err := s.openText(ctx, e.file)
+	switch {
+	case err != nil:
+		return nil, err
+	case e.export:
+		return readCloser{exportLines(in, unit), in}, nil
+	case e.whole && unit != "":
+		return readCloser{unitLines(in, unit), in}, nil
+	}
+	return in, nil
 }
 
 // openText opens a member and uncompresses it when it is gzip, whatever its name:

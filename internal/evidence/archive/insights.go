@@ -1,0 +1,133 @@
+package archive
+
+import (
+	"strings"
+
+	"github.com/rollcall-project/rollcall/internal/evidence"
+)
+
+const (
+	configGroup  = "config.openshift.io"
+	mcoGroup     = "machineconfiguration.openshift.io"
+	machineGroup = "machine.openshift.io"
+)
+
+// insightsSingles are the objects config/<name>.json of an Insights archive
+// (openshift/insights-operator:docs/gathered-data.md).
+var insightsSingles = map[string]evidence.Resource{
+	"version":        evidence.ClusterVersions,
+	"infrastructure": evidence.Infrastructures,
+	"network":        {Group: configGroup, Name: "networks"},
+	"ingress":        {Group: configGroup, Name: "ingresses"},
+	"proxy":          {Group: configGroup, Name: "proxies"},
+	"authentication": {Group: configGroup, Name: "authentications"},
+	"featuregate":    {Group: configGroup, Name: "featuregates"},
+	"image":          {Group: configGroup, Name: "images"},
+	"oauth":          {Group: configGroup, Name: "oauths"},
+	"apiserver":      {Group: configGroup, Name: "apiservers"},
+}
+
+// insightsCluster are the directories config/<dir>/<name>.json; what Insights keeps
+// only in part has the reason beside it.
+var insightsCluster = map[string]insightsDir{
+	"clusteroperator":            {evidence.ClusterOperators, ""},
+	"node":                       {evidence.Nodes, ""},
+	"machineconfigpools":         {evidence.MachineConfigPools, ""},
+	"machineconfigs":             {evidence.MachineConfigs, "Insights keeps only MachineConfigs that are in use, without the contents of files"},
+	"kubeletconfigs":             {evidence.Resource{Group: mcoGroup, Name: "kubeletconfigs"}, ""},
+	"containerruntimeconfigs":    {evidence.Resource{Group: mcoGroup, Name: "containerruntimeconfigs"}, ""},
+	"certificatesigningrequests": {evidence.CSRs, "Insights keeps only requests that look suspicious"},
+}
+
+// insightsNamespaced are the directories config/<dir>/<namespace>/<name>.json.
+var insightsNamespaced = map[string]insightsDir{
+	"machines":                {evidence.Machines, ""},
+	"machinesets":             {evidence.MachineSets, ""},
+	"machinehealthchecks":     {evidence.Resource{Group: machineGroup, Name: "machinehealthchecks"}, ""},
+	"controlplanemachinesets": {evidence.Resource{Group: machineGroup, Name: "controlplanemachinesets"}, ""},
+	"pod":                     {evidence.Pods, "Insights keeps only pods of operators that are not well"},
+}
+
+type insightsDir struct {
+	resource evidence.Resource
+	part     string
+}
+
+// insightsFile reads what is below config/ and machinesets/.
+func insightsFile(e *entry, dir string, rest []string) bool {
+	if dir == "machinesets" && len(rest) == 2 { // of older versions, at the root
+		dir, rest = "config", append([]string{"machinesets"}, rest...)
+	}
+	if dir != "config" || len(rest) == 0 {
+		return false
+	}
+	if insightsLog(e, rest) {
+		return true
+	}
+	name, ok := strings.CutSuffix(rest[len(rest)-1], ".json")
+	if !ok || name == "" {
+		return false
+	}
+	switch len(rest) {
+	case 1:
+		e.resource, ok = insightsSingles[name]
+	case 2:
+		var d insightsDir
+		d, ok = insightsCluster[rest[0]]
+		e.resource, e.part = d.resource, d.part
+	case 3:
+		var d insightsDir
+		d, ok = insightsNamespaced[rest[0]]
+		e.resource, e.part, e.namespace = d.resource, d.part, rest[1]
+	case 4: // config/clusteroperator/<group>/<kind>/<name>.json, an operator's own resource
+		ok = rest[0] == "clusteroperator"
+		e.resource = evidence.Resource{Group: rest[1], Name: plural(rest[2])}
+	default:
+		ok = false
+	}
+	if ok {
+		e.class = object
+	}
+	return ok
+}
+
+// insightsLog reads node/logs/<node>.log, the last errors of a kubelet, and
+// pod/<ns>/logs/<pod>/<container>_{current,previous}.log.
+func insightsLog(e *entry, rest []string) bool {
+	switch {
+	case len(rest) == 3 && rest[0] == "node" && rest[1] == "logs":
+		host, ok := strings.CutSuffix(rest[2], ".log")
+		if !ok || host == "" {
+			return false
+		}
+		e.text = evidence.Text{Kind: evidence.Journal, Host: host, Unit: "kubelet"}
+	case len(rest) == 5 && rest[0] == "pod" && rest[2] == "logs":
+		container, current := strings.CutSuffix(rest[4], "_current.log")
+		if !current {
+			var previous bool
+			if container, previous = strings.CutSuffix(rest[4], "_previous.log"); !previous {
+				return false
+			}
+		}
+		e.text = evidence.Text{Kind: evidence.ContainerLog, Namespace: rest[1], Pod: rest[3], Container: container, Previous: !current}
+	default:
+		return false
+	}
+	e.class, e.text.Path = text, e.file.path
+	return true
+}
+
+// plural is the resource of a kind, as the API machinery guesses it
+// (k8s.io/apimachinery:pkg/api/meta/restmapper.go UnsafeGuessKindToResource).
+func plural(kind string) string {
+	kind = strings.ToLower(kind)
+	switch {
+	case kind == "", strings.HasSuffix(kind, "endpoints"), kind == "hardwaredata":
+		return kind
+	case strings.HasSuffix(kind, "s"):
+		return kind + "es"
+	case strings.HasSuffix(kind, "y"):
+		return strings.TrimSuffix(kind, "y") + "ies"
+	}
+	return kind + "s"
+}

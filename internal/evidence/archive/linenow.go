@@ -1,0 +1,114 @@
+package archive
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/rollcall-project/rollcall/internal/evidence"
+)
+
+// maxLineNow bounds what is read to find the newest time of lines.
+const maxLineNow = 256 << 20
+
+var (
+	isoStamp = regexp.MustCompile(`\b20\d\d-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d| [+-]\d{4})`)
+	dirStamp = regexp.MustCompile(`(?:^|/)(?:log-bundle|sosreport|agent-gather)-(?:[^/]*-)?(20\d\d)-?(\d\d)-?(\d\d)`)
+)
+
+// lineNow returns the newest time that lines of journals and of the installer
+// carry. Lines with a year decide the year of those without; so does the date in
+// the name of a log bundle, a sosreport or an agent-gather. With neither, lines
+// without a year give no time.
+func (s *Source) lineNow(ctx context.Context) (time.Time, error) {
+	var newest, limit time.Time
+	for _, e := range append([]entry{{root: s.base}}, s.texts...) {
+		if m := dirStamp.FindStringSubmatch(e.root); m != nil {
+			day, err := time.Parse(time.DateOnly, m[1]+"-"+m[2]+"-"+m[3])
+			if end := day.Add(2 * clockSkew); err == nil && end.After(limit) {
+				limit = end
+			}
+		}
+	}
+	var last []string
+	left := int64(maxLineNow)
+	for _, e := range s.texts {
+		if e.text.Kind != evidence.Journal && e.text.Kind != evidence.Installer || e.file.size == 0 || left <= 0 {
+			continue
+		}
+		t, line, err := s.newestLine(ctx, e, limit, &left)
+		if ctx.Err() != nil {
+			return time.Time{}, ctx.Err()
+		}
+		if err != nil {
+			continue // reading it says so
+		}
+		if last = append(last, line); t.After(newest) {
+			newest = t
+		}
+	}
+	from := newest
+	if from.IsZero() && !limit.IsZero() {
+		from = limit.Add(-clockSkew)
+	}
+	for _, line := range last {
+		if t, ok := evidence.LineTime(line, from); ok && t.After(newest) {
+			newest = t
+		}
+	}
+	return newest.UTC(), nil
+}
+
+// newestLine returns the newest time with a year in a text, and its last line.
+func (s *Source) newestLine(ctx context.Context, e entry, limit time.Time, left *int64) (newest time.Time, last string, err error) {
+	open := s.openEntry
+	if e.export {
+		open = func(ctx context.Context, e entry, _ string) (io.ReadCloser, error) { return s.openText(ctx, e.file) }
+	}
+	in, err := open(ctx, e, "")
+	if err != nil {
+		return newest, "", err
+	}
+	defer func() { err = errors.Join(err, in.Close()) }()
+	if e.export {
+		newest = newestEntry(io.LimitReader(in, *left), limit)
+		return newest, "", nil
+	}
+	lines := bufio.NewScanner(io.LimitReader(in, *left))
+	lines.Buffer(make([]byte, 64<<10), 1<<20)
+	for lines.Scan() {
+		line := lines.Text()
+		*left -= int64(len(line)) + 1
+		if strings.TrimSpace(line) != "" {
+			last = line
+		}
+		head := line[:min(len(line), 200)]
+		if i := strings.Index(head, "20"); i < 0 {
+			continue
+		}
+		m := strings.Replace(strings.Replace(isoStamp.FindString(head), "T", " ", 1), "Z", " +0000", 1)
+		for _, layout := range []string{"2006-01-02 15:04:05-07:00", "2006-01-02 15:04:05-0700", "2006-01-02 15:04:05 -0700"} {
+			if t, err := time.Parse(layout, m); err == nil && t.After(newest) && (limit.IsZero() || !t.After(limit)) {
+				newest = t
+			}
+		}
+	}
+	return newest, last, nil // a line that is too long ends the search, not the text
+}
+
+// newestEntry returns the newest time of a journal in export format.
+func newestEntry(r io.Reader, limit time.Time) (newest time.Time) {
+	for x := newExport(r); ; {
+		e, err := x.next()
+		if err != nil {
+			return newest
+		}
+		if e.time.After(newest) && (limit.IsZero() || !e.time.After(limit)) {
+			newest = e.time
+		}
+	}
+}

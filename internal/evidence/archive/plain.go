@@ -1,0 +1,256 @@
+package archive
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/rollcall-project/rollcall/internal/evidence"
+)
+
+// maxLoose bounds how many files outside of any layout are looked into.
+const maxLoose = 20000
+
+// looseFile reports whether a name may be that of a file of objects or lines.
+func looseFile(name string) bool {
+	if _, ok := objectFile(path.Base(name)); ok {
+		return true
+	}
+	return strings.HasSuffix(name, ".log") || strings.HasSuffix(name, ".txt")
+}
+
+// fromFile opens a single file of objects or lines.
+func fromFile(ctx context.Context, f io.ReaderAt, size int64, name string, how packing) (*Source, error) {
+	b := newBuilder(name)
+	b.single = true
+	st := &fileStore{f, size, how}
+	e := entry{class: loose, file: file{path: b.s.base, size: size}}
+	if how != notPacked {
+		r, err := st.open(ctx, e.file)
+		if err != nil {
+			return nil, fmt.Errorf("read archive %s: %w", name, err)
+		}
+		e.file.size, err = io.Copy(io.Discard, &whileAlive{ctx, r})
+		if limit := (*limitError)(nil); errors.As(err, &limit) || ctx.Err() != nil {
+			return nil, fmt.Errorf("read archive %s: %w", name, err)
+		}
+		if err != nil {
+			b.cut(fmt.Errorf("it is cut off or damaged behind byte %d of its content: %w", e.file.size, err))
+		}
+	}
+	b.count = 1
+	b.keep(e)
+	return b.finish(ctx, st)
+}
+
+// fileStore opens the one member of a file that is no container.
+type fileStore struct {
+	f    io.ReaderAt
+	size int64
+	how  packing
+}
+
+func (s *fileStore) open(context.Context, file) (io.ReadCloser, error) {
+	r, err := unpack(s.f, s.size, s.how)
+	if err != nil {
+		return nil, err
+	}
+	return io.NopCloser(r), nil
+}
+
+// lookInto finds out from their contents what files hold that may hold anything:
+// the resources of an installer log bundle and, where nothing else was found,
+// files in no layout.
+func (b *builder) lookInto(ctx context.Context) error {
+	lone := len(b.s.objects) == 0 && len(b.s.texts) == 0 &&
+		!slices.ContainsFunc(b.small, func(e entry) bool { return e.class == manifest })
+	for i, e := range b.open {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if e.class == loose && (!lone || i >= maxLoose) || e.file.size == 0 {
+			continue
+		}
+		head, err := b.head(ctx, e.file)
+		if err != nil && len(head) == 0 {
+			b.damage(e.file.path, err)
+			continue
+		}
+		e.free = e.class == loose
+		if t, ok := textOf(head); ok && e.free {
+			e.class, e.text, e.whole, e.export = text, t, t.Kind == evidence.Journal, bytes.HasPrefix(head, []byte(exportStart))
+			e.text.Path = e.file.path
+			b.keep(e)
+			continue
+		}
+		if e.mixed || objectsIn(head) {
+			b.keepKinds(ctx, e)
+		}
+	}
+	return nil
+}
+
+func (b *builder) head(ctx context.Context, f file) ([]byte, error) {
+	r, err := b.s.open(ctx, f)
+	if err != nil {
+		return nil, err
+	}
+	head, err := peek(r)
+	return head, errors.Join(err, r.Close())
+}
+
+// keepKinds indexes a file under each resource that it holds objects of.
+func (b *builder) keepKinds(ctx context.Context, e entry) {
+	raw, err := b.s.read(ctx, e.file, maxObjectFile)
+	if err != nil {
+		b.damage(e.file.path, err)
+		return
+	}
+	kinds := map[evidence.Resource]bool{} // true: as a List
+	for doc := range documents(raw) {
+		kindsOf(doc, kinds)
+	}
+	e.class, e.mixed = object, true
+	for r, list := range kinds {
+		e.resource, e.list, e.part = r, list, ""
+		if !list {
+			e.part = e.file.path + " holds single objects: whether there are others is not known"
+		}
+		b.keep(e)
+	}
+}
+
+const exportStart = "__CURSOR="
+
+var (
+	logrusLine  = regexp.MustCompile(`^time="[^"\n]*" level=[a-z]+ msg=`)
+	journalLine = regexp.MustCompile(`(?m)^[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \S+ [^\s:\[]+(?:\[\d+\])?:`)
+	topLevel    = regexp.MustCompile(`(?m)^(?:apiVersion|kind|items):|^\s*\{`)
+)
+
+// textOf tells from the first bytes what wrote lines: the installer (logrus), or
+// `journalctl` in its short or its export format.
+func textOf(head []byte) (evidence.Text, bool) {
+	switch {
+	case bytes.HasPrefix(head, []byte(exportStart)):
+		return evidence.Text{Kind: evidence.Journal}, true
+	case logrusLine.Match(head):
+		return evidence.Text{Kind: evidence.Installer}, true
+	case bytes.HasPrefix(head, []byte("-- Logs begin")), bytes.HasPrefix(head, []byte("-- Journal begins")):
+		return evidence.Text{Kind: evidence.Journal}, true
+	}
+	at := journalLine.FindIndex(head)
+	return evidence.Text{Kind: evidence.Journal}, at != nil && at[0] == 0
+}
+
+// objectsIn reports whether the first bytes may be those of objects.
+func objectsIn(head []byte) bool { return topLevel.Match(head) }
+
+// typeMeta is what tells an object's kind.
+type typeMeta struct {
+	APIVersion string            `json:"apiVersion"`
+	Kind       string            `json:"kind"`
+	Metadata   json.RawMessage   `json:"metadata"`
+	Items      []json.RawMessage `json:"items"`
+}
+
+// kindsOf adds the resources of a document's objects.
+func kindsOf(doc []byte, kinds map[evidence.Resource]bool) {
+	add := func(apiVersion, kind string, list bool) {
+		if r, ok := resourceOf(apiVersion, kind); ok {
+			kinds[r] = kinds[r] || list
+		}
+	}
+	if doc = bytes.TrimSpace(doc); bytes.HasPrefix(doc, []byte("{")) {
+		var m typeMeta
+		if json.Unmarshal(doc, &m) == nil {
+			if !isList(m.Kind) {
+				add(m.APIVersion, m.Kind, false)
+				return
+			}
+			add(m.APIVersion, strings.TrimSuffix(m.Kind, "List"), true)
+			for _, item := range m.Items {
+				var i struct {
+					APIVersion string `json:"apiVersion"`
+					Kind       string `json:"kind"`
+				}
+				if json.Unmarshal(item, &i) == nil {
+					add(i.APIVersion, i.Kind, true)
+				}
+			}
+			return
+		}
+	}
+	h := scanHeader(doc)
+	if !isList(h.kind) && h.items == 0 {
+		add(h.apiVersion, h.kind, false)
+		return
+	}
+	if h.items == 0 && !h.noItems { // in flow style
+		content, err := decode(doc)
+		if raw, errJSON := json.Marshal(content); err == nil && errJSON == nil {
+			kindsOf(raw, kinds)
+		}
+		return
+	}
+	add(h.apiVersion, strings.TrimSuffix(h.kind, "List"), true)
+	items, _ := splitItems(doc[h.items:])
+	for _, item := range items {
+		i := scanHeader(unindent(item))
+		add(i.apiVersion, i.kind, true)
+	}
+}
+
+func isList(kind string) bool { return strings.HasSuffix(kind, "List") }
+
+// unindent returns an item's lines from its own margin on.
+func unindent(item []byte) []byte {
+	n := margin(item)
+	var b bytes.Buffer
+	for line := range bytes.Lines(item) {
+		b.Write(line[min(n, margin(line), len(line)):])
+	}
+	return b.Bytes()
+}
+
+// resourceOf returns the resource of a kind, false where it is no kind of an API:
+// a group-less apiVersion is v1 and nothing else.
+func resourceOf(apiVersion, kind string) (evidence.Resource, bool) {
+	g, _, grouped := strings.Cut(apiVersion, "/")
+	if !grouped {
+		g = ""
+	}
+	if kind == "" || apiVersion == "" || !grouped && apiVersion != "v1" {
+		return evidence.Resource{}, false
+	}
+	return evidence.Resource{Group: g, Name: plural(kind)}, true
+}
+
+// eventsV1 are Events of the newer API; both APIs serve the same objects
+// (k8s.io/kubernetes:pkg/apis/events/v1/conversion.go).
+var eventsV1 = evidence.Resource{Group: "events.k8s.io", Name: "events"}
+
+// coreEvent turns an Event of events.k8s.io into the form of the core group.
+func coreEvent(e map[string]any) {
+	move := func(to, from string) {
+		if v, ok := e[from]; ok && e[to] == nil {
+			e[to] = v
+		}
+		delete(e, from)
+	}
+	move("involvedObject", "regarding")
+	move("message", "note")
+	move("count", "deprecatedCount")
+	move("firstTimestamp", "deprecatedFirstTimestamp")
+	move("lastTimestamp", "deprecatedLastTimestamp")
+	move("source", "deprecatedSource")
+	move("reportingComponent", "reportingController")
+	e["apiVersion"] = "v1"
+}

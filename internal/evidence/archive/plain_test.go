@@ -1,0 +1,150 @@
+package archive
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/rollcall-project/rollcall/internal/evidence"
+)
+
+const nodeList = `apiVersion: v1
+items:
+- apiVersion: v1
+  kind: Node
+  metadata:
+    name: control1
+- apiVersion: config.openshift.io/v1
+  kind: ClusterOperator
+  metadata:
+    name: dns
+kind: List
+metadata:
+  resourceVersion: ""
+`
+
+func TestPlainFiles(t *testing.T) {
+	const list = `{"kind": "List", "apiVersion": "v1", "items": [{"kind": "Node", "apiVersion": "v1", "metadata": {"name": "control1"}},
+{"kind": "ClusterOperator", "apiVersion": "config.openshift.io/v1", "metadata": {"name": "dns"}}]}`
+	const flow = "kind: List\napiVersion: v1\nitems: [{kind: Node, apiVersion: v1, metadata: {name: control1}}, " +
+		"{kind: ClusterOperator, apiVersion: config.openshift.io/v1, metadata: {name: dns}}]\n"
+	for name, raw := range map[string]string{"yaml": nodeList, "json": list, "flow": flow, "packed": string(gz(t, []byte(nodeList)))} {
+		s, err := openFile(t, "answer", []byte(raw))
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		isKind(t, s, Files, "")
+		for r, want := range map[evidence.Resource]string{evidence.Nodes: "control1", evidence.ClusterOperators: "dns"} {
+			if got := names(t, s, r, ""); !slices.Equal(got, []string{want}) {
+				t.Errorf("%s: %s are %v, want %s", name, r, got, want)
+			}
+		}
+		if _, err := s.List(t.Context(), evidence.CSRs, ""); why(t, err) != evidence.NotCollected {
+			t.Errorf("%s: what is not in the file is %v", name, err)
+		}
+	}
+}
+
+func TestPlainSingles(t *testing.T) {
+	s := open(t, `
+-- a.yaml --
+apiVersion: v1
+kind: Node
+metadata:
+  name: control1
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: p, namespace: ns}
+-- sub/b.json --
+{"apiVersion": "v1", "kind": "Node", "metadata": {"name": "control2"}}
+-- csrs.json --
+{"apiVersion": "certificates.k8s.io/v1", "kind": "CertificateSigningRequestList", "items": []}
+-- install-config.yaml --
+apiVersion: v1
+metadata: {name: c}
+-- README.txt --
+kind: of text
+`)
+	list, err := s.List(t.Context(), evidence.Nodes, "")
+	if len(list) != 2 || why(t, err) != evidence.NotCollected || !strings.Contains(err.Error(), "single objects") {
+		t.Errorf("List = %d objects, %v; want two, and that there may be more", len(list), err)
+	}
+	if list, err := s.List(t.Context(), evidence.CSRs, ""); err != nil || len(list) != 0 {
+		t.Errorf("an empty List of requests gives %v, %v, want none", list, err)
+	}
+}
+
+func TestPlainDamaged(t *testing.T) {
+	for name, raw := range map[string]string{
+		"yaml": nodeList[:len(nodeList)-60], "json": `{"apiVersion": "v1", "kind": "NodeList", "items": [{"metadata": {"name": "a"}}, {"meta`,
+	} {
+		s, err := openFile(t, "answer", []byte(raw))
+		if err == nil {
+			_, err = s.List(t.Context(), evidence.Nodes, "")
+		}
+		if err == nil {
+			t.Errorf("%s: what is cut off reads as whole", name)
+		}
+	}
+}
+
+func TestPlainLines(t *testing.T) {
+	s, err := openFile(t, ".openshift_install.log", []byte("time=\"2026-01-02T10:00:00-05:00\" level=debug msg=\"OpenShift Installer 4.20.1\"\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	isKind(t, s, Files, "2026-01-02T15:00:00Z")
+	if got := allText(t, s, evidence.TextQuery{Kind: evidence.Installer}); !strings.Contains(got, "4.20.1") {
+		t.Errorf("the installer says %q", got)
+	}
+	s, err = openFile(t, "kubelet.log", []byte("Jan 02 10:00:00 control1 kubenswrapper[1]: at 2026-01-02T10:00:00Z\nJan 02 10:00:09 control1 kubenswrapper[1]: later\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	isKind(t, s, Files, "2026-01-02T10:00:09Z")
+	if got := allText(t, s, evidence.TextQuery{Kind: evidence.Journal, Unit: "kubelet", Host: "control1"}); !strings.Contains(got, "later") {
+		t.Errorf("the kubelet says %q", got)
+	}
+}
+
+// TestNewEvents holds that Events of events.k8s.io read as those of the core group.
+func TestNewEvents(t *testing.T) {
+	s := open(t, `
+-- namespaces/ns/events.k8s.io/events/a.yaml --
+apiVersion: events.k8s.io/v1
+kind: Event
+metadata: {name: a, namespace: ns}
+note: it did
+regarding: {kind: Pod, name: p}
+deprecatedCount: 3
+deprecatedLastTimestamp: "2026-01-02T10:00:00Z"
+`)
+	list, err := s.List(t.Context(), evidence.Events, "ns")
+	if err != nil || len(list) != 1 {
+		t.Fatalf("List = %v, %v", list, err)
+	}
+	e := list[0].Content
+	if evidence.String(e, "message") != "it did" || evidence.String(e, "involvedObject", "name") != "p" || evidence.Int(e, "count") != 3 ||
+		evidence.Time(e, "lastTimestamp").IsZero() || e["note"] != nil {
+		t.Errorf("the event is %v", e)
+	}
+}
+
+// FuzzPlain holds that no file hangs or crashes the reader.
+func FuzzPlain(f *testing.F) {
+	f.Add([]byte(nodeList))
+	f.Add([]byte(`{"kind": "NodeList", "apiVersion": "v1", "items": [{"metadata": {"name": "a"}}]}`))
+	f.Add([]byte("time=\"x\" level=info msg=\"y\"\n"))
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		s, err := Bytes(t.Context(), raw, "a")
+		if err != nil {
+			return
+		}
+		if len(s.objects) == 0 && len(s.texts) == 0 {
+			t.Error("a file without content is no error")
+		}
+		everything(t, s)
+	})
+}
