@@ -12,8 +12,6 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/kubernetes"
 
 	"github.com/rollcall-project/rollcall/internal/csr"
 	"github.com/rollcall-project/rollcall/internal/diagnose"
@@ -113,13 +111,13 @@ func (a *app) openRepair(f fixFlags) (*repairer, error) {
 		return nil, err
 	}
 	config.QPS = -1 // a repair makes few requests and must not wait for its own throttle
-	client, err := dynamic.NewForConfig(config)
+	api, err := repair.NewKube(config)
 	if err != nil {
-		return nil, fmt.Errorf("make client: %w", err)
+		return nil, err
 	}
-	typed, err := kubernetes.NewForConfig(config)
+	onHosts, err := repair.NewHeldLive(config)
 	if err != nil {
-		return nil, fmt.Errorf("make client: %w", err)
+		return nil, err
 	}
 	ca, err := repair.CADigest(config)
 	if err != nil {
@@ -133,7 +131,7 @@ func (a *app) openRepair(f fixFlags) (*repairer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &repairer{api: repair.NewKube(client), held: append(held, repair.HeldLive{Config: config, Client: typed}),
+	return &repairer{api: api, held: append(held, onHosts),
 		store: repair.NewStore(state), state: state, ca: ca, server: config.Host}, nil
 }
 
@@ -162,11 +160,11 @@ func heldSources(f fixFlags) (repair.HeldAny, error) {
 }
 
 func (a *app) fixPlan(ctx context.Context, f fixFlags, format string) error {
-	c, err := a.openRepair(f)
+	expect, err := expectations(f.expect)
 	if err != nil {
 		return err
 	}
-	expect, err := expectations(f.expect)
+	c, err := a.openRepair(f)
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -80,14 +81,29 @@ func (h HeldMustGather) Fetch(_ context.Context, host string) (io.ReadCloser, er
 // which mounts the host's root at /rootfs
 // (openshift/machine-config-operator:manifests/machineconfigdaemon/daemonset.yaml).
 type HeldLive struct {
-	Config *rest.Config
-	Client kubernetes.Interface
+	config *rest.Config
+	client kubernetes.Interface
 }
+
+// NewHeldLive returns the held configs of the hosts of a running cluster. Its
+// clients are protected as those of NewKube.
+func NewHeldLive(cfg *rest.Config) (HeldLive, error) {
+	cfg = Protected(cfg)
+	c, err := kubernetes.NewForConfig(cfg)
+	if err != nil {
+		return HeldLive{}, fmt.Errorf("make client: %w", err)
+	}
+	return HeldLive{config: cfg, client: c}, nil
+}
+
+// heldTimeout is how long a host may take to hand out the file, which has a few
+// hundred KiB.
+const heldTimeout = time.Minute
 
 // Fetch implements HeldConfigs.
 func (h HeldLive) Fetch(ctx context.Context, host string) (io.ReadCloser, error) {
 	const namespace = "openshift-machine-config-operator"
-	pods, err := h.Client.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{
+	pods, err := h.client.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{
 		LabelSelector: "k8s-app=machine-config-daemon", FieldSelector: "spec.nodeName=" + host,
 	})
 	if err != nil {
@@ -96,11 +112,11 @@ func (h HeldLive) Fetch(ctx context.Context, host string) (io.ReadCloser, error)
 	if len(pods.Items) == 0 {
 		return nil, fmt.Errorf("held config of %s: no machine-config-daemon runs on it: %w", host, fs.ErrNotExist)
 	}
-	req := h.Client.CoreV1().RESTClient().Post().Resource("pods").Namespace(namespace).Name(pods.Items[0].Name).
+	req := h.client.CoreV1().RESTClient().Post().Resource("pods").Namespace(namespace).Name(pods.Items[0].Name).
 		SubResource("exec").VersionedParams(&corev1.PodExecOptions{
 		Container: "machine-config-daemon", Command: []string{"cat", "/rootfs" + HeldPath}, Stdout: true, Stderr: true,
 	}, scheme.ParameterCodec)
-	exec, err := executor(h.Config, req.URL())
+	exec, err := executor(h.config, req.URL())
 	if err != nil {
 		return nil, fmt.Errorf("held config of %s: %w", host, err)
 	}
@@ -171,6 +187,8 @@ func (h HeldAny) Fetch(ctx context.Context, host string) (io.ReadCloser, error) 
 
 // fetchHeld reads a held config within bounds.
 func fetchHeld(ctx context.Context, from HeldConfigs, host string) (raw []byte, err error) {
+	ctx, cancel := context.WithTimeout(ctx, heldTimeout)
+	defer cancel()
 	in, err := from.Fetch(ctx, host)
 	if err != nil {
 		return nil, err

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -12,6 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
+
+	"github.com/rollcall-project/rollcall/internal/evidence/live"
 )
 
 // FieldManager is the name under which the API's managedFields show our writes.
@@ -43,11 +46,35 @@ type API interface {
 	Writer
 }
 
-// Kube is the API through client-go.
+// Kube is the API through client-go. An answer that is not about the object that
+// was asked for is an error: a proxy, a cache or a server that means harm must not
+// make one object's fields pass for another's.
 type Kube struct{ client dynamic.Interface }
 
-// NewKube returns the API of a dynamic client.
-func NewKube(c dynamic.Interface) *Kube { return &Kube{client: c} }
+// NewKube returns the API that cfg leads to, protected as live.Protect says:
+// no redirection is followed, answers and requests are bounded.
+func NewKube(cfg *rest.Config) (*Kube, error) {
+	c, err := dynamic.NewForConfig(Protected(cfg))
+	if err != nil {
+		return nil, fmt.Errorf("make client: %w", err)
+	}
+	return &Kube{client: c}, nil
+}
+
+// Bounds of a client that repairs. etcd bounds an object at 1.5 MiB, and no list
+// of a repair holds MachineConfigs.
+const (
+	maxAnswer      = 64 << 20
+	requestTimeout = 20 * time.Second
+	pageSize       = 500
+	maxPages       = 200
+)
+
+// Protected returns a copy of cfg for clients that write to the cluster or fetch
+// what hosts hold.
+func Protected(cfg *rest.Config) *rest.Config {
+	return live.Protect(cfg, live.Limits{Answer: maxAnswer, Request: requestTimeout})
+}
 
 func (k *Kube) resource(r Ref) dynamic.ResourceInterface {
 	gvr := schema.GroupVersionResource{Group: r.Group, Version: r.Version, Resource: r.Resource}
@@ -67,29 +94,41 @@ func dry(on bool) []string {
 // Get implements Reader.
 func (k *Kube) Get(ctx context.Context, r Ref) (Object, error) {
 	u, err := k.resource(r).Get(ctx, r.Name, metav1.GetOptions{})
-	if err != nil {
-		return nil, err
-	}
-	return u.Object, nil
+	return answered(r, u, err)
 }
 
-// List implements Reader.
+// List implements Reader. A list is whole or an error.
 func (k *Kube) List(ctx context.Context, r Ref) ([]Object, error) {
-	const page = 500
 	var out []Object
 	next := ""
-	for {
-		l, err := k.resource(r).List(ctx, metav1.ListOptions{Limit: page, Continue: next})
+	for range maxPages {
+		l, err := k.resource(r).List(ctx, metav1.ListOptions{Limit: pageSize, Continue: next})
 		if err != nil {
 			return nil, err
 		}
 		for i := range l.Items {
-			out = append(out, l.Items[i].Object)
+			one := r
+			if one.Name = l.Items[i].GetName(); one.Name == "" {
+				return nil, fmt.Errorf("list %s: the API answered with an object without a name", r.Resource)
+			}
+			if r.Namespace == "" {
+				one.Namespace = l.Items[i].GetNamespace()
+			}
+			o, err := answered(one, &l.Items[i], nil)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, o)
 		}
+		last := next
 		if next = l.GetContinue(); next == "" {
 			return out, nil
 		}
+		if next == last {
+			break
+		}
 	}
+	return nil, fmt.Errorf("list %s: the list does not end", r.Resource)
 }
 
 // Patch implements Writer.
@@ -100,18 +139,39 @@ func (k *Kube) Patch(ctx context.Context, r Ref, subresource string, patch []byt
 	}
 	u, err := k.resource(r).Patch(ctx, r.Name, types.JSONPatchType, patch,
 		metav1.PatchOptions{FieldManager: FieldManager, DryRun: dry(dryRun)}, sub...)
-	if err != nil {
-		return nil, err
-	}
-	return u.Object, nil
+	return answered(r, u, err)
 }
 
 // Create implements Writer.
 func (k *Kube) Create(ctx context.Context, r Ref, content Object, dryRun bool) (Object, error) {
 	u, err := k.resource(r).Create(ctx, &unstructured.Unstructured{Object: content},
 		metav1.CreateOptions{FieldManager: FieldManager, DryRun: dry(dryRun)})
+	return answered(r, u, err)
+}
+
+// kinds are the kinds of the resources that a repair touches; of others only the
+// name, the namespace and the version can be compared.
+var kinds = map[string]string{
+	"machineconfigpools": "MachineConfigPool", "machineconfigs": "MachineConfig", "nodes": "Node",
+	"certificatesigningrequests": "CertificateSigningRequest", "clusterversions": "ClusterVersion", "etcds": "Etcd",
+	"configmaps": "ConfigMap",
+}
+
+// answered returns the content of an answer that is about the object asked for.
+func answered(r Ref, u *unstructured.Unstructured, err error) (Object, error) {
 	if err != nil {
 		return nil, err
+	}
+	version := r.Version
+	if r.Group != "" {
+		version = r.Group + "/" + r.Version
+	}
+	kind, known := kinds[r.Resource]
+	switch {
+	case u.GetName() != r.Name || u.GetNamespace() != r.Namespace:
+		return nil, fmt.Errorf("read %s: the API answered with %.80q in namespace %.80q", r, u.GetName(), u.GetNamespace())
+	case known && u.GetKind() != kind || u.GetAPIVersion() != version:
+		return nil, fmt.Errorf("read %s: the API answered with a %.80q of %.80q", r, u.GetKind(), u.GetAPIVersion())
 	}
 	return u.Object, nil
 }

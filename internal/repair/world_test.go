@@ -21,7 +21,6 @@ import (
 	"time"
 
 	jsonpatch "github.com/evanphx/json-patch/v5"
-	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
 )
 
@@ -52,11 +51,11 @@ func newWorld(t *testing.T) *world {
 }
 
 func (w *world) api() *Kube {
-	c, err := dynamic.NewForConfig(&rest.Config{Host: w.server.URL, QPS: -1})
+	k, err := NewKube(&rest.Config{Host: w.server.URL, QPS: -1})
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	return NewKube(c)
+	return k
 }
 
 func (w *world) stamp() string { return w.now.Format(time.RFC3339) }

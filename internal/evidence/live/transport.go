@@ -22,18 +22,19 @@ func (t boundedTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	resp.Body = &boundedBody{ReadCloser: resp.Body, left: maxAnswer}
+	resp.Body = &boundedBody{ReadCloser: resp.Body, left: maxAnswer, most: maxAnswer}
 	return resp, nil
 }
 
 type boundedBody struct {
 	io.ReadCloser
 	left int64
+	most int64 // of the whole answer
 }
 
 func (b *boundedBody) Read(p []byte) (int, error) {
 	if b.left <= 0 {
-		return 0, fmt.Errorf("the answer has more than %d MiB", int64(maxAnswer)>>20)
+		return 0, fmt.Errorf("the answer has more than %d MiB", b.most>>20)
 	}
 	if int64(len(p)) > b.left {
 		p = p[:b.left]
