@@ -77,7 +77,7 @@ func Run(ctx context.Context, o Options) (*fault.Diagnosis, error) {
 	}
 	d := &fault.Diagnosis{
 		APIVersion: "rollcall.dev/v1alpha1", Kind: "Diagnosis", Now: now.UTC(), Cluster: info, Findings: findings,
-		Source: fault.Source{Kind: desc.Kind, Name: desc.Name, Vantage: desc.Vantage},
+		Source: fault.Source{Kind: desc.Kind, Name: desc.Name, API: desc.API, Vantage: desc.Vantage},
 	}
 	young, err := engine.conclude(ctx, w, d)
 	if err != nil {

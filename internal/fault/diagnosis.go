@@ -30,6 +30,7 @@ type Diagnosis struct {
 type Source struct {
 	Kind    string `json:"kind"`
 	Name    string `json:"name"`
+	API     string `json:"api,omitempty"` // the URL that was asked; none for an archive
 	Vantage string `json:"vantage,omitempty"`
 }
 

@@ -171,7 +171,11 @@ func (t *text) table(rows []fault.HostState) {
 			continue // said once, below the last of them
 		}
 		if run > 1 && why != "" {
-			why = fmt.Sprintf("all %d: %s", run, why)
+			who := "both"
+			if run > 2 {
+				who = fmt.Sprintf("all %d", run)
+			}
+			why = who + ": " + why
 		}
 		if run = 0; why != "" {
 			t.lead(4, span{}, "", plain, why, 2)

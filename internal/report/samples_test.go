@@ -220,7 +220,7 @@ func twoRoots() *fault.Diagnosis {
 // unreadable is a source that could not be read at all.
 func unreadable() *fault.Diagnosis {
 	d := base()
-	d.Source = fault.Source{Kind: "live", Name: "prod/admin", Vantage: "bastion"}
+	d.Source = fault.Source{Kind: "live", Name: "prod/admin", API: "https://api.prod.example.com:6443", Vantage: "bastion"}
 	d.Cluster = fault.ClusterInfo{}
 	d.Verdict = fault.Verdict{Class: fault.Undetermined, Reason: "no host could be looked at"}
 	d.Coverage = nil

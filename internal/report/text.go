@@ -131,6 +131,9 @@ func sourceParts(d *fault.Diagnosis) []string {
 	name := d.Source.Name
 	if d.Source.Kind == "live" {
 		name = "cluster " + name
+		if d.Source.API != "" && d.Source.API != d.Source.Name {
+			name += " at " + d.Source.API
+		}
 	} else {
 		name = d.Source.Kind + " " + name
 	}

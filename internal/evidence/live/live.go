@@ -16,6 +16,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"net/url"
 	"os"
 	"sync"
 	"time"
@@ -138,7 +139,17 @@ func (s *Source) Close() { utilnet.CloseIdleConnectionsFor(s.http.Transport) }
 // Describe implements evidence.Source. It asks nothing of the cluster, so that a
 // cluster that does not answer can still be named.
 func (s *Source) Describe(context.Context) (evidence.Description, error) {
-	return evidence.Description{Kind: "live", Name: s.opts.Name, Vantage: s.opts.Vantage, Now: s.opts.Now()}, nil
+	return evidence.Description{Kind: "live", Name: s.opts.Name, API: withoutUser(s.host), Vantage: s.opts.Vantage, Now: s.opts.Now()}, nil
+}
+
+// withoutUser is a URL without a name and a password in it.
+func withoutUser(host string) string {
+	u, err := url.Parse(host)
+	if err != nil || u.User == nil {
+		return host
+	}
+	u.User = nil
+	return u.String()
 }
 
 // bound returns a context that ends d from now, or with the run. client-go's own

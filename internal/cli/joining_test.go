@@ -1,0 +1,41 @@
+package cli
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/rollcall-project/rollcall/internal/fault"
+)
+
+func TestJoining(t *testing.T) {
+	host := func(name string, stage fault.Stage, state fault.StageOutcome, expected bool) fault.HostState {
+		return fault.HostState{Name: name, Role: "master", Stage: stage, State: state, Expected: expected}
+	}
+	d := &fault.Diagnosis{Hosts: []fault.HostState{
+		host("done", fault.ConfigDone, fault.StagePassed, true),
+		host("degraded", fault.ConfigDone, fault.StageFailed, true),
+		host("fetches", fault.IgnitionFetched, fault.StageFailed, true),
+		host("registers", fault.Registered, fault.StageWaiting, true),
+		host("claimed", fault.ClientCert, fault.StageWaiting, false),
+	}}
+	var names []string
+	for _, h := range joining(d) {
+		names = append(names, h.Name)
+	}
+	if want := []string{"fetches", "registers"}; !slices.Equal(names, want) {
+		t.Errorf("still to join: %v, want %v", names, want)
+	}
+}
+
+func TestConcerns(t *testing.T) {
+	h := fault.HostState{Name: "control0", Role: "master"}
+	for s, want := range map[fault.Subject]bool{
+		{Kind: fault.Pool, Name: "master"}: true, {Kind: fault.Pool, Name: "worker"}: false,
+		{Kind: fault.Host, Name: "control0"}: true, {Kind: fault.Host, Name: "control1"}: false,
+		{Kind: fault.Cluster}: true, {Kind: fault.Operator, Name: "etcd"}: false,
+	} {
+		if got := concerns(fault.Root{Key: fault.Key{Subject: s}}, h); got != want {
+			t.Errorf("a cause at %s concerns %s of %s: %v, want %v", s, h.Name, h.Role, got, want)
+		}
+	}
+}
