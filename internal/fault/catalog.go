@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"path"
 	"regexp"
@@ -24,25 +25,39 @@ type Catalog struct {
 // Fault returns the fault with the id.
 func (c *Catalog) Fault(id string) (*Fault, bool) { f, ok := c.byID[id]; return f, ok }
 
-// maxEntry bounds one file of the catalogue; users add their own directories.
-const maxEntry = 256 << 10
+// The bounds of a catalogue; users add their own directories.
+const (
+	maxEntry   = 256 << 10 // bytes of one file
+	maxEntries = 4096      // files of all roots
+	maxWalked  = 65536     // files and directories that one root is searched through
+	maxDepth   = 8         // directories above a file, below its root
+)
 
 // Load reads every *.yaml below the roots; a directory named "refused" holds
 // refused remedies, directories named "testdata" are passed over. A later root
-// may add entries but not replace one. All mistakes are reported together.
+// may add entries but not replace one. All mistakes are reported together; a root
+// that is beyond the bounds ends the reading.
 func Load(roots ...fs.FS) (*Catalog, error) {
 	c := &Catalog{byID: map[string]*Fault{}}
 	var wrong []error
+	entries := 0
 	for _, root := range roots {
+		walked := 0
 		err := fs.WalkDir(root, ".", func(p string, d fs.DirEntry, err error) error {
 			if err != nil {
 				return err
 			}
-			if d.IsDir() && d.Name() == "testdata" {
-				return fs.SkipDir
+			if walked++; walked > maxWalked {
+				return fmt.Errorf("more than %d files and directories", maxWalked)
 			}
-			if d.IsDir() || path.Ext(p) != ".yaml" {
+			if d.IsDir() {
+				return enter(p)
+			}
+			if path.Ext(p) != ".yaml" {
 				return nil
+			}
+			if entries++; entries > maxEntries {
+				return fmt.Errorf("more than %d entries", maxEntries)
 			}
 			if err := c.add(root, p); err != nil {
 				wrong = append(wrong, fmt.Errorf("load catalogue entry %s: %w", p, err))
@@ -59,15 +74,45 @@ func Load(roots ...fs.FS) (*Catalog, error) {
 	return c, errors.Join(wrong...)
 }
 
-func (c *Catalog) add(root fs.FS, p string) error {
+// enter decides about a directory of a catalogue.
+func enter(p string) error {
+	if path.Base(p) == "testdata" {
+		return fs.SkipDir
+	}
+	if strings.Count(p, "/") >= maxDepth {
+		return fmt.Errorf("%s: more than %d directories deep", p, maxDepth)
+	}
+	return nil
+}
+
+// readEntry reads a file of a catalogue. Links are followed, as a mounted ConfigMap
+// has them, but only to regular files: what a FIFO is opened for never comes, and
+// /dev/zero has no end.
+func readEntry(root fs.FS, p string) (raw []byte, err error) {
 	info, err := fs.Stat(root, p)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if info.Size() > maxEntry {
-		return fmt.Errorf("%d bytes, at most %d are read", info.Size(), maxEntry)
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("not a regular file (%s)", info.Mode().Type())
 	}
-	raw, err := fs.ReadFile(root, p)
+	f, err := root.Open(p)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	raw, err = io.ReadAll(io.LimitReader(f, maxEntry+1)) // a size may lie, as in /proc
+	if err != nil {
+		return nil, err
+	}
+	if len(raw) > maxEntry {
+		return nil, fmt.Errorf("longer than %d bytes", maxEntry)
+	}
+	return raw, nil
+}
+
+func (c *Catalog) add(root fs.FS, p string) error {
+	raw, err := readEntry(root, p)
 	if err != nil {
 		return err
 	}
