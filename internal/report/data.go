@@ -1,7 +1,6 @@
 package report
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -14,25 +13,23 @@ import (
 // JSON writes the diagnosis as the published contract
 // (docs/schema/diagnosis.v1alpha1.json).
 func JSON(w io.Writer, d *fault.Diagnosis) error {
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	e.SetEscapeHTML(false)
-	if err := e.Encode(d); err != nil {
-		return fmt.Errorf("write the answer as JSON: %w", err)
+	raw, err := encode(d)
+	if err != nil {
+		return err
 	}
-	return nil
+	return write(w, string(raw))
 }
 
 // YAML writes the same contract as YAML.
 func YAML(w io.Writer, d *fault.Diagnosis) error {
-	raw, err := yaml.Marshal(d)
+	raw, err := encode(d)
 	if err != nil {
+		return err
+	}
+	if raw, err = yaml.JSONToYAML(raw); err != nil {
 		return fmt.Errorf("encode the answer as YAML: %w", err)
 	}
-	if _, err := w.Write(raw); err != nil {
-		return fmt.Errorf("write the answer: %w", err)
-	}
-	return nil
+	return write(w, string(raw))
 }
 
 // Names writes the ids of the root faults, one a line: words for `rollcall explain`.
