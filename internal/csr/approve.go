@@ -44,10 +44,8 @@ func (d Decision) Message(who string) (string, error) {
 	}
 	sum := sha256.Sum256(raw)
 	return fmt.Sprintf("Approved with rollcall by %s: %s. Evidence sha256:%s; key sha256:%s. %s.",
-		who, d.Why, hex.EncodeToString(sum[:])[:16], prefix(d.Request.KeyDigest), upper(d.NotProven)), nil
+		who, d.Why, hex.EncodeToString(sum[:])[:16], d.Request.KeyDigest, upper(d.NotProven)), nil
 }
-
-func prefix(s string) string { return s[:min(16, len(s))] }
 
 func upper(s string) string {
 	if s == "" {

@@ -11,9 +11,11 @@
 //     kubelet makes when it joins. Renewals have their own approver.
 //   - A control-plane host is approved only when a person named it.
 //   - A check that could not be made refuses.
+//   - Where several keys ask for one host, none is chosen: a person names the key.
 //   - Possession of the key by the host is not proven and never claimed: a kubelet
 //     that rotates its certificates keeps the pending key in memory
 //     (kubernetes/client-go:util/certificate/certificate_manager.go generateCSR).
+//     Hence a stranger who asks before the host does is not told apart from it.
 //   - No Machine or other object is written to make another approver approve.
 package csr
 
@@ -32,11 +34,14 @@ const Reason = "RollcallApprove"
 
 // Limits of what is approved.
 const (
-	maxAge       = time.Hour        // older requests are of no use to a kubelet that retries
-	clockSkew    = 10 * time.Second // between whoever told when the host booted and the API server
-	deadAfter    = 5 * time.Minute  // a lease not renewed for so long is a dead kubelet's
-	NotProvenYet = "not proven: that the key of the request lies on that host (the kubelet keeps it in memory until the certificate is there)"
+	maxAge    = time.Hour        // older requests are of no use to a kubelet that retries
+	clockSkew = 10 * time.Second // between whoever told when the host booted and the API server
+	deadAfter = 5 * time.Minute  // a lease not renewed for so long is a dead kubelet's
 )
+
+// NotProvenYet is what no approval here rests on, in the words of its record.
+const NotProvenYet = "not proven: that the key of the request lies on that host (the kubelet keeps it in memory until the certificate is there); " +
+	"a stranger with the bootstrap credential who asked before the host did, and alone, cannot be told apart from it"
 
 // trusted are reasons of approvals of a client request that a serving request
 // may build on: ours, the machine approver's, and a person's with oc or kubectl
@@ -56,6 +61,9 @@ type Expectation struct {
 	// NotBefore is since when the host can have asked, and Boot how that is known.
 	NotBefore time.Time
 	Boot      string
+	// Key is the digest of the public key that a person named for the host, in hex;
+	// "" where nobody did. It is the only way to choose among several keys.
+	Key string
 }
 
 // AddressHole stands in a suggested command for an address that a person has to fill in.
@@ -130,7 +138,8 @@ type Decision struct {
 	Node      string       `json:"node"`
 	Kind      csrs.Kind    `json:"kind"`
 	Approve   bool         `json:"approve"`
-	Why       string       `json:"why"` // the first refusal, or on what it rests
+	Why       string       `json:"why"`              // the first refusal, or on what it rests
+	WayOut    string       `json:"wayOut,omitempty"` // what a person can do about that refusal
 	Checks    []Check      `json:"checks"`
 	NotProven string       `json:"notProven,omitempty"`
 }
@@ -170,12 +179,18 @@ func (j *judging) decide() Decision {
 	for _, c := range j.d.Checks {
 		if c.Result != csrs.Passed {
 			j.d.Why = c.Rule + ": " + c.Detail
+			if c.Name != "alone" {
+				j.d.WayOut = ""
+			}
 			return j.d
 		}
 	}
 	j.d.Approve = true
 	j.d.NotProven = NotProvenYet
 	j.d.Why = fmt.Sprintf("%s is expected (%s); %s", j.e.Name, j.e.Source, j.e.Boot)
+	if j.e.Key != "" {
+		j.d.Why += "; its key was named by a person"
+	}
 	return j.d
 }
 
@@ -191,13 +206,15 @@ func (j *judging) common() {
 		NodeExists: csrs.Is(false), Serving: csrs.Is[*csrs.Renewal](nil)})
 	j.must("shape", "requester, groups, usages and subject are a kubelet's", shape.Waits != csrs.WaitsShape && shape.Approves != csrs.NotApplicable,
 		"%s", shapeDetail(shape))
+	named := hostName(r.NodeName) && r.CN == csrs.NodePrefix+r.NodeName
+	j.must("name", "the common name is system:node: and a name that a host can have", named, "%s", quoted(r.CN))
 	flood := csrs.CountFlood(j.p.Requests, j.p.Machines, len(j.p.Nodes), j.p.Now, "")
 	j.must("flood", "there is no storm of requests", !flood.Exceeded(), "%d wait, the limit is %d", flood.Pending, flood.Limit)
 	who := "nobody expects it: a name in a request is only a claim"
 	if j.e != nil {
 		who = j.e.Source
 	}
-	j.must("expected", "the host is expected", j.e != nil && j.e.Name == r.NodeName, "%s: %s", orNone(r.NodeName), who)
+	j.must("expected", "the host is expected", j.e != nil && j.e.Name == r.NodeName, "%s: %s", orNone(Shown(r)), who)
 }
 
 func shapeDetail(s csrs.Judgement) string {
@@ -219,13 +236,15 @@ func (j *judging) host() {
 	control := j.e.Role == "master" || j.e.Role == "control-plane" || j.e.Role == "arbiter" || j.e.Role == ""
 	j.must("role", "a control-plane host is named by a person", !control || j.e.Explicit, "role %s, %s", orNone(j.e.Role), j.e.Source)
 	created := j.r.Created
-	j.must("boot", "it was made after the host could first ask", !j.e.NotBefore.IsZero() && !created.Before(j.e.NotBefore.Add(-clockSkew)),
+	j.must("boot", "it was made after the host could first ask", !j.e.NotBefore.IsZero() && j.e.MayHaveMade(j.r),
 		"made %s; %s", stamp(created), bootText(j.e))
 	j.must("age", "it is younger than an hour", j.p.Now.Sub(created) < maxAge && !created.After(j.p.Now.Add(clockSkew)),
 		"made %s", stamp(created)) // the clock stays out of the record: the same request gives the same one
 	same := csrs.Siblings(j.p.Requests, j.r)
-	newest := len(same) > 0 && same[len(same)-1].UID == j.r.UID
-	j.must("newest", "it is the newest of its host", newest, "%d requests of this kind for the host", len(same))
+	j.alone(same)
+	mine := slices.DeleteFunc(slices.Clone(same), func(o csrs.Request) bool { return o.KeyDigest != j.r.KeyDigest })
+	newest := len(mine) > 0 && mine[len(mine)-1].UID == j.r.UID
+	j.must("newest", "it is the newest with its key", newest, "%d requests of this kind for the host with this key", len(mine))
 	j.must("in-flight", "no other request of its host was approved since it booted", j.spent(same) == "", "%s", orText(j.spent(same), "none was"))
 }
 
@@ -247,8 +266,8 @@ func bootText(e *Expectation) string {
 func (j *judging) spent(same []csrs.Request) string {
 	for _, o := range same {
 		answered := o.State == csrs.Approved || o.State == csrs.Issued
-		if o.UID != j.r.UID && answered && !o.Created.Before(j.e.NotBefore.Add(-clockSkew)) {
-			return fmt.Sprintf("%s was approved (%s)", o.Name, o.Approval.Reason)
+		if o.UID != j.r.UID && answered && j.e.MayHaveMade(o) {
+			return fmt.Sprintf("%s was approved (%s), UID %s, key sha256:%s", o.Name, o.Approval.Reason, o.UID, orNone(o.KeyDigest))
 		}
 	}
 	return ""

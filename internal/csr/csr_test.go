@@ -58,6 +58,16 @@ func TestJudge(t *testing.T) {
 		o.Name, o.UID, o.State, o.Created = "csr-b", "b", state, s.r.Created.Add(at)
 		s.p.Requests = append(s.p.Requests, o)
 	}
+	// rival is another key's request for the same host.
+	rival := func(s *scene, state csrs.State, at time.Duration) {
+		o := s.r
+		o.Name, o.UID, o.State, o.Created = "csr-r", "r", state, s.r.Created.Add(at)
+		o.KeyDigest = strings.Repeat("f", 64)
+		s.p.Requests = append(s.p.Requests, o)
+	}
+	rename := func(s *scene, to string) { s.r.NodeName, s.r.CN, s.e.Name = to, csrs.NodePrefix+to, to }
+	named := func(s *scene) { s.e.Key = s.r.KeyDigest }
+	const several = "no other key asks for the host's identity"
 	tests := []struct {
 		name   string
 		base   func() *scene
@@ -87,8 +97,31 @@ func TestJudge(t *testing.T) {
 		{"older than the boot", client, func(s *scene) { s.r.Created = noon.Add(-6 * time.Minute) }, "after the host could first ask"},
 		{"older than an hour", client, func(s *scene) { s.e.NotBefore = noon.Add(-3 * time.Hour); s.r.Created = noon.Add(-2 * time.Hour) }, "younger than an hour"},
 		{"from the future", client, func(s *scene) { s.r.Created = noon.Add(time.Minute) }, "younger than an hour"},
-		{"a newer one waits", client, func(s *scene) { sibling(s, csrs.Pending, time.Second) }, "the newest"},
-		{"an older one waits", client, func(s *scene) { sibling(s, csrs.Pending, -time.Second) }, ""},
+		{"a newer one with the same key waits", client, func(s *scene) { sibling(s, csrs.Pending, time.Second) }, "the newest"},
+		{"an older one with the same key waits", client, func(s *scene) { sibling(s, csrs.Pending, -time.Second) }, ""},
+		{"another key asked later", client, func(s *scene) { rival(s, csrs.Pending, time.Second) }, several},
+		{"another key asked before", client, func(s *scene) { rival(s, csrs.Pending, -time.Second) }, several},
+		{"another key asked before the boot", client, func(s *scene) { rival(s, csrs.Pending, -30*time.Minute) }, ""},
+		{"another key was approved", client, func(s *scene) { rival(s, csrs.Approved, -time.Second) }, several},
+		{"another key has its certificate", client, func(s *scene) { rival(s, csrs.Issued, time.Second) }, several},
+		{"another key was denied", client, func(s *scene) { rival(s, csrs.Denied, time.Second) }, ""},
+		{"another request cannot be read", serving, func(s *scene) {
+			rival(s, csrs.Pending, time.Second)
+			s.p.Requests[len(s.p.Requests)-1].KeyDigest = ""
+		}, several},
+		{"another key asks for the serving certificate", serving, func(s *scene) { rival(s, csrs.Pending, -time.Second) }, several},
+		{"another key, and a person named this one", client, func(s *scene) { rival(s, csrs.Pending, time.Second); named(s) }, ""},
+		{"another key, and a person named that one", client, func(s *scene) {
+			rival(s, csrs.Pending, time.Second)
+			s.e.Key = strings.Repeat("f", 64)
+		}, "the key that a person named"},
+		{"alone, and a person named another key", client, func(s *scene) { s.e.Key = strings.Repeat("e", 64) }, "the key that a person named"},
+		{"alone, and a person named its key", client, named, ""},
+		{"another key was approved, and a person named this one", client, func(s *scene) { rival(s, csrs.Issued, -time.Second); named(s) }, "csr-r was approved"},
+		{"a name with a line break", client, func(s *scene) { rename(s, "control0\ncsr-real") }, "a name that a host can have"},
+		{"a name that drives a terminal", client, func(s *scene) { rename(s, "\x1b]0;x\a") }, "a name that a host can have"},
+		{"a name in capitals", client, func(s *scene) { rename(s, "Control0") }, "a name that a host can have"},
+		{"a name of another alphabet", client, func(s *scene) { rename(s, "c\u043entrol0") }, "a name that a host can have"},
 		{"another was approved", client, func(s *scene) { sibling(s, csrs.Issued, -time.Second) }, "csr-b was approved"},
 		{"another was approved before the boot", client, func(s *scene) { sibling(s, csrs.Issued, -30*time.Minute) }, ""},
 		{"the Node exists", client, func(s *scene) { s.p.Nodes = []Node{{Name: "control0", Ready: true, Renewed: noon}} }, "the Node does not exist"},
@@ -143,6 +176,9 @@ func TestJudge(t *testing.T) {
 			if d.Approve != (tt.want == "") || !strings.Contains(d.Why, tt.want) {
 				t.Errorf("approve %t: %s; want %q", d.Approve, d.Why, tt.want)
 			}
+			if strings.Contains(d.Why, several) != (d.WayOut != "") {
+				t.Errorf("way out %q of: %s", d.WayOut, d.Why)
+			}
 			if d.Approve != (d.NotProven != "") {
 				t.Errorf("an approval says what was not proven: %q", d.NotProven)
 			}
@@ -175,4 +211,60 @@ func FuzzParseExpect(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestSeveralKeysAreNamed: the refusal names every request by UID and whole key,
+// says that they may all be the host's, and how to find out.
+func TestSeveralKeysAreNamed(t *testing.T) {
+	a, b := clientRequest(), clientRequest()
+	b.Name, b.UID, b.KeyDigest = "csr-b", "uid-b", strings.Repeat("b", 64)
+	a.UID = "uid-a"
+	e := &Expectation{Name: "control0", Explicit: true, IPs: []string{"192.0.2.10"}, NotBefore: noon.Add(-time.Hour), Boot: "it booted"}
+	d := Judge(a, e, Picture{Now: noon, Requests: []csrs.Request{a, b}})
+	for _, want := range []string{"UID uid-a", "UID uid-b", a.KeyDigest, b.KeyDigest} {
+		if !strings.Contains(d.Why, want) {
+			t.Errorf("the refusal lacks %s: %s", want, d.Why)
+		}
+	}
+	for _, want := range []string{"15 minutes", "restart the kubelet of control0", "--expect control0=192.0.2.10", "--key sha256:", "kubelet-client-current.pem", "deny"} {
+		if !strings.Contains(d.WayOut, want) {
+			t.Errorf("the way out lacks %q: %s", want, d.WayOut)
+		}
+	}
+	var many []csrs.Request
+	for range 50 {
+		b.UID += "x"
+		many = append(many, b)
+	}
+	if d = Judge(a, e, Picture{Now: noon, Requests: append(many, a)}); len(d.Why) > 2000 || !strings.Contains(d.Why, "more") {
+		t.Errorf("a refusal of %d bytes: %.200s", len(d.Why), d.Why)
+	}
+}
+
+func TestParseKey(t *testing.T) {
+	digest := strings.Repeat("0a", 32)
+	if got, err := ParseKey("sha256:" + digest); err != nil || got != digest {
+		t.Errorf("ParseKey: %q, %v", got, err)
+	}
+	for _, bad := range []string{"", digest, "sha256:", "sha256:" + digest[:16], "sha256:" + digest + "0", "sha256:" + strings.ToUpper(digest), "sha256:" + digest + "\n"} {
+		if got, err := ParseKey(bad); err == nil {
+			t.Errorf("ParseKey(%q) is content: %q", bad, got)
+		}
+	}
+}
+
+func TestShown(t *testing.T) {
+	for _, tt := range []struct{ node, cn, want string }{
+		{"control0", "system:node:control0", "control0"},
+		{"control0\x1b[2K\u202e", "", `"control0\x1b[2K\u202e"`},
+		{"", "system:admin", `"system:admin"`},
+		{"", "", ""},
+	} {
+		if got := Shown(csrs.Request{NodeName: tt.node, CN: tt.cn}); got != tt.want {
+			t.Errorf("Shown(%q, %q) = %s, want %s", tt.node, tt.cn, got, tt.want)
+		}
+	}
+	if got := Shown(csrs.Request{NodeName: strings.Repeat("\n", 1<<20)}); len(got) > 4*maxQuoted {
+		t.Errorf("%d bytes are shown", len(got))
+	}
 }

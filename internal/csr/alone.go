@@ -1,0 +1,142 @@
+package csr
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/rollcall-project/rollcall/internal/facts/csrs"
+)
+
+// maxListed bounds how many requests one sentence names, maxQuoted how much of a
+// name that is none is shown.
+const (
+	maxListed = 5
+	maxQuoted = 128
+)
+
+var keyForm = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
+
+// ParseKey reads the digest of a public key (SubjectPublicKeyInfo), as `sha256:`
+// and 64 hexadecimal digits. A shortened one is refused: it is the whole proof.
+func ParseKey(text string) (string, error) {
+	if !keyForm.MatchString(text) {
+		return "", fmt.Errorf("read key %q: want sha256: and the 64 lower-case hexadecimal digits of the public key's digest", text)
+	}
+	return strings.TrimPrefix(text, "sha256:"), nil
+}
+
+// Shown is how the host that a request asks for is shown: its name, or what stands
+// in the place of a name, quoted; "" where there is nothing.
+func Shown(r csrs.Request) string {
+	switch {
+	case hostName(r.NodeName):
+		return r.NodeName
+	case r.NodeName != "":
+		return quoted(r.NodeName)
+	case r.CN != "":
+		return quoted(r.CN)
+	}
+	return ""
+}
+
+// hostName reports whether a Node may have the name
+// (kubernetes/kubernetes:pkg/apis/core/validation ValidateNodeName).
+func hostName(s string) bool { return len(validation.IsDNS1123Subdomain(s)) == 0 }
+
+func quoted(s string) string {
+	if len(s) > maxQuoted {
+		return strconv.QuoteToASCII(s[:maxQuoted]) + "..."
+	}
+	return strconv.QuoteToASCII(s)
+}
+
+// alone are the rules against a second one who asks in the host's name. Whoever
+// holds the bootstrap credential may file at any time, also last; which of several
+// keys is the host's is nothing that their order or their content tells.
+func (j *judging) alone(same []csrs.Request) {
+	if j.e.Key != "" {
+		j.must("key", "it was made with the key that a person named", j.r.KeyDigest == j.e.Key,
+			"its key is sha256:%s, named was sha256:%s", orNone(j.r.KeyDigest), j.e.Key)
+	}
+	rivals := j.rivals(same)
+	const rule = "no other key asks for the host's identity since it could ask"
+	switch {
+	case len(rivals) == 0:
+		j.must("alone", rule, true, "none does")
+	case j.e.Key != "":
+		j.must("alone", rule+", or a person named the key", true, "chosen by a person among %s", describe(append(rivals, j.r)))
+	default:
+		j.must("alone", rule, false, "%s", describe(append(rivals, j.r)))
+		j.d.WayOut = wayOut(j.r, j.e)
+	}
+}
+
+// rivals are the requests that a person would have to choose among: those of the
+// host and kind, made since it could ask, that wait or were approved, with another
+// key. A denied one was chosen against. The same key is the same holder.
+func (j *judging) rivals(same []csrs.Request) []csrs.Request {
+	var list []csrs.Request
+	for _, o := range same {
+		counts := o.State == csrs.Pending || o.State == csrs.Approved || o.State == csrs.Issued
+		otherKey := o.KeyDigest != j.r.KeyDigest || o.KeyDigest == ""
+		if o.UID != j.r.UID && counts && otherKey && j.e.MayHaveMade(o) {
+			list = append(list, o)
+		}
+	}
+	return list
+}
+
+// MayHaveMade reports whether a request was made after the host could first ask.
+func (e *Expectation) MayHaveMade(r csrs.Request) bool {
+	return !r.Created.Before(e.NotBefore.Add(-clockSkew))
+}
+
+// describe names requests by what tells them apart.
+func describe(list []csrs.Request) string {
+	var out []string
+	for i, r := range list {
+		if i == maxListed {
+			out = append(out, fmt.Sprintf("and %d more", len(list)-maxListed))
+			break
+		}
+		out = append(out, one(r))
+	}
+	return strings.Join(out, "; ")
+}
+
+func one(r csrs.Request) string {
+	state := string(r.State)
+	if r.Approval.Reason != "" {
+		state += " (" + r.Approval.Reason + ")"
+	}
+	return fmt.Sprintf("%s (%s, made %s, UID %s, key sha256:%s)", r.Name, state, stamp(r.Created), r.UID, orNone(r.KeyDigest))
+}
+
+// wayOut says what a person can do about several keys. The pending key lies in the
+// memory of the kubelet (kubernetes/client-go:util/certificate/certificate_manager.go
+// generateCSR), so the host can only be made to ask again.
+func wayOut(r csrs.Request, e *Expectation) string {
+	file := "kubelet-client-current.pem"
+	if r.Kind == csrs.Serving {
+		file = "kubelet-server-current.pem"
+	}
+	ips := AddressHole
+	if len(e.IPs) > 0 {
+		ips = strings.Join(e.IPs, ",")
+	}
+	return fmt.Sprintf("a kubelet asks anew, with a new key, at every start and after about 15 minutes without an answer, so all of them may be the host's; "+
+		"or somebody else asks in its name. The pending key is in the kubelet's memory and cannot be read on the host; let the host show it: "+
+		"note the requests (`rollcall csr list`), restart the kubelet of %[1]s over its console or SSH, and take the one request that appears within seconds "+
+		"(none, or more than one: stop, somebody else is at work). Then `rollcall csr approve NAME --expect %[1]s=%[2]s --booted-after TIME --key sha256:DIGEST --yes` "+
+		"with the key that `rollcall csr explain NAME` shows, and deny the others (`oc adm certificate deny NAME`). Afterwards compare on the host: "+
+		"%[3]s; another digest there means that somebody else holds an identity of the host", e.Name, ips, keyOnHost(file))
+}
+
+// keyOnHost is the command that digests the key of an issued certificate on a host.
+func keyOnHost(file string) string {
+	return "`openssl x509 -in /var/lib/kubelet/pki/" + file + " -noout -pubkey | openssl pkey -pubin -outform DER | sha256sum`"
+}
