@@ -34,6 +34,9 @@ func (e *Engine) graph(ctx context.Context, w *facts.World, findings []fault.Fin
 		if f.Outcome != fault.Present && f.Outcome != fault.Unknown && !f.Waiting() {
 			continue
 		}
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		if err := g.edgesFrom(ctx, i); err != nil {
 			return nil, err
 		}
@@ -187,8 +190,11 @@ func (g *graph) reach(starts []int) []int {
 	for len(queue) > 0 {
 		at := queue[0]
 		queue = queue[1:]
-		for _, e := range g.edges {
-			if e.from == at && e.strength != fault.PossibleEdge && g.active(e.from) && g.active(e.to) && !seen[e.to] {
+		if !g.active(at) {
+			continue
+		}
+		for _, e := range g.from(at) {
+			if e.strength != fault.PossibleEdge && g.active(e.to) && !seen[e.to] {
 				seen[e.to] = true
 				queue = append(queue, e.to)
 				list = append(list, e.to)
@@ -197,6 +203,13 @@ func (g *graph) reach(starts []int) []int {
 	}
 	slices.Sort(list)
 	return list
+}
+
+// from returns the edges that leave a finding; edges are sorted by where they begin.
+func (g *graph) from(at int) []edge {
+	begin, _ := slices.BinarySearchFunc(g.edges, at, func(e edge, at int) int { return e.from - at })
+	end, _ := slices.BinarySearchFunc(g.edges, at+1, func(e edge, at int) int { return e.from - at })
+	return g.edges[begin:end]
 }
 
 // components returns the strongly connected components of a graph (Tarjan), each

@@ -30,9 +30,11 @@ func (e *Engine) conclude(ctx context.Context, w *facts.World, d *fault.Diagnosi
 	}
 	next := g.certain()
 	var young []cause
-	for _, c := range components(next) {
+	all := components(next)
+	caused := causedComponents(next, all)
+	for n, c := range all {
 		switch {
-		case !g.active(c[0]) || g.caused(next, c):
+		case !g.active(c[0]) || caused[n]:
 		case slices.ContainsFunc(c, g.present):
 			g.place(d, c)
 		default:
@@ -62,17 +64,24 @@ func (g *graph) young(component []int) cause {
 
 func (g *graph) present(i int) bool { return g.findings[i].Outcome == fault.Present }
 
-// caused reports whether anything outside a component explains it for certain.
-func (g *graph) caused(next [][]int, component []int) bool {
-	for from, tos := range next {
-		if slices.Contains(component, from) {
-			continue
-		}
-		if slices.ContainsFunc(tos, func(to int) bool { return slices.Contains(component, to) }) {
-			return true
+// causedComponents tells of each component whether anything outside explains it
+// for certain.
+func causedComponents(next [][]int, components [][]int) []bool {
+	of := make([]int, len(next))
+	for n, c := range components {
+		for _, i := range c {
+			of[i] = n
 		}
 	}
-	return false
+	caused := make([]bool, len(components))
+	for from, tos := range next {
+		for _, to := range tos {
+			if of[from] != of[to] {
+				caused[of[to]] = true
+			}
+		}
+	}
+	return caused
 }
 
 // place puts an uncaused component where it belongs.

@@ -146,6 +146,11 @@ func prefetch(ctx context.Context, o Options) error {
 	return ctx.Err()
 }
 
+// maxSubjects bounds how many subjects of one kind are judged one by one. A
+// cluster has some thousand nodes at most; more than this is a flood, of which the
+// facts about the whole speak, or an archive that was made to hurt.
+const maxSubjects = 10_000
+
 // unnamed stands for the subjects of a kind that could not be listed.
 const unnamed = "?"
 
@@ -161,6 +166,10 @@ func (e *Engine) EvaluateAll(ctx context.Context, w *facts.World, list []*fault.
 			blind[k] = err
 		} else if err != nil {
 			return nil, 0, fmt.Errorf("list subjects of kind %s: %w", k, err)
+		}
+		if len(s) > maxSubjects {
+			blind[k] = &evidence.Unavailable{Why: evidence.Damaged, Detail: fmt.Sprintf("there are %d of kind %s, at most %d are judged one by one", len(s), k, maxSubjects)}
+			s = nil
 		}
 		subjects[k] = s
 		count += len(s)
@@ -180,6 +189,9 @@ func (e *Engine) EvaluateAll(ctx context.Context, w *facts.World, list []*fault.
 			continue
 		}
 		for _, s := range subjects[f.For] {
+			if err := ctx.Err(); err != nil {
+				return nil, 0, err
+			}
 			finding, err := e.Evaluate(ctx, w, f, s)
 			if err != nil {
 				return nil, 0, err

@@ -55,9 +55,9 @@ func All(ctx context.Context, w *facts.World) ([]Request, error) {
 // (kubernetes/client-go:util/certificate/certificate_manager.go).
 func Siblings(all []Request, r Request) []Request {
 	var list []Request
-	for _, o := range all {
-		if o.Kind == r.Kind && o.NodeName == r.NodeName && o.Signer == r.Signer {
-			list = append(list, o)
+	for i := range all { // requests are large: a flood of them is not copied for each
+		if o := &all[i]; o.Kind == r.Kind && o.NodeName == r.NodeName && o.Signer == r.Signer {
+			list = append(list, *o)
 		}
 	}
 	return list

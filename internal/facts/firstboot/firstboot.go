@@ -59,17 +59,17 @@ const (
 // Signatures lists what this package searches texts for
 // (containers/image docker/docker_image_src.go newImageSource,
 // signature/policy_eval.go; openshift/machine-config-operator:pkg/daemon/daemon.go).
-func Signatures() []scan.Signature {
-	return []scan.Signature{
-		{ID: sigJob, Literal: "start job is running for", Pattern: regexp.MustCompile(`(?i)start job is running for (?:\S+ - )?machine[ -]config[ -]daemon[ -](pull|firstboot)`)},
-		{ID: sigPullDone, Literal: "pull", Pattern: regexp.MustCompile(`(?i)finished (?:\S+ - )?machine[ -]config[ -]daemon[ -]pull`)},
-		{ID: sigUnitDone, Literal: "firstboot", Pattern: regexp.MustCompile(`(?i)finished (?:\S+ - )?machine[ -]config[ -]daemon[ -]firstboot`)},
-		{ID: sigReboot, Literal: "completing firstboot provisioning to"},
-		{ID: sigNoReboot, Literal: "skipping reboot since no changes were detected"},
-		{ID: sigSource, Literal: "initializing source docker://", Pattern: regexp.MustCompile(`(?i)initializing source docker://\S+: (.*\S)`)},
-		{ID: sigImporter, Literal: "failed to invoke skopeo proxy", Pattern: regexp.MustCompile(`(?i)failed to invoke skopeo proxy (.*\S)`)},
-		{ID: sigPolicy, Literal: "source image rejected:", Pattern: regexp.MustCompile(`(?i)source image rejected: (.*\S)`)},
-	}
+func Signatures() []scan.Signature { return signatures }
+
+var signatures = []scan.Signature{
+	{ID: sigJob, Literal: "start job is running for", Pattern: regexp.MustCompile(`(?i)start job is running for (?:\S+ - )?machine[ -]config[ -]daemon[ -](pull|firstboot)`)},
+	{ID: sigPullDone, Literal: "pull", Pattern: regexp.MustCompile(`(?i)finished (?:\S+ - )?machine[ -]config[ -]daemon[ -]pull`)},
+	{ID: sigUnitDone, Literal: "firstboot", Pattern: regexp.MustCompile(`(?i)finished (?:\S+ - )?machine[ -]config[ -]daemon[ -]firstboot`)},
+	{ID: sigReboot, Literal: "completing firstboot provisioning to"},
+	{ID: sigNoReboot, Literal: "skipping reboot since no changes were detected"},
+	{ID: sigSource, Literal: "initializing source docker://", Pattern: regexp.MustCompile(`(?i)initializing source docker://\S+: (.*\S)`)},
+	{ID: sigImporter, Literal: "failed to invoke skopeo proxy", Pattern: regexp.MustCompile(`(?i)failed to invoke skopeo proxy (.*\S)`)},
+	{ID: sigPolicy, Literal: "source image rejected:", Pattern: regexp.MustCompile(`(?i)source image rejected: (.*\S)`)},
 }
 
 var classes = []struct {

@@ -102,6 +102,8 @@ type Roll struct {
 	Hosts   []Host // sorted by name
 	Gaps    []Gap
 	Missing []*evidence.Unavailable // kinds that could not be read: hosts may be missing
+
+	byName map[string]int
 }
 
 // Needs is what Read reads.
@@ -127,18 +129,30 @@ func All(ctx context.Context, w *facts.World) ([]Host, error) {
 
 // Find returns the host of a name or alias.
 func Find(ctx context.Context, w *facts.World, name string) (Host, bool, error) {
-	list, err := All(ctx, w)
+	r, err := Read(ctx, w)
 	if err != nil {
 		return Host{}, false, err
 	}
-	i := slices.IndexFunc(list, func(h Host) bool { return h.Name == name })
-	if i < 0 {
-		i = slices.IndexFunc(list, func(h Host) bool { return slices.Contains(h.Aliases, name) })
-	}
-	if i < 0 {
+	i, ok := r.byName[name]
+	if !ok {
 		return Host{}, false, nil
 	}
-	return list[i], true, nil
+	return r.Hosts[i], true, nil
+}
+
+// index finds hosts by name and, where no host has that name, by alias.
+func (r *Roll) index() {
+	r.byName = make(map[string]int, len(r.Hosts))
+	for i := range r.Hosts {
+		r.byName[r.Hosts[i].Name] = i
+	}
+	for i := range r.Hosts {
+		for _, a := range r.Hosts[i].Aliases {
+			if _, taken := r.byName[a]; !taken {
+				r.byName[a] = i
+			}
+		}
+	}
 }
 
 // Read returns the roll, computed once per run. The error is an
@@ -283,6 +297,7 @@ func (b *builder) finish() {
 		b.roll.Hosts = append(b.roll.Hosts, *h)
 	}
 	slices.SortFunc(b.roll.Hosts, func(x, y Host) int { return strings.Compare(x.Name, y.Name) })
+	b.roll.index()
 	for _, g := range b.gaps {
 		for _, h := range b.roll.Hosts {
 			if h.Expected && !h.Spare && h.Role == g.Role {
