@@ -30,12 +30,20 @@ func block(d *fault.Diagnosis, young []cause, names func(host string) []string) 
 			}
 		}
 		for _, c := range young {
-			whole := c.Subject.Kind == fault.Cluster && h.State == fault.StageWaiting // an install that is under way, say
+			whole := c.Subject.Kind == fault.Cluster && early(*h) // an install that is under way, say
 			if whole || at(c.Key) || slices.ContainsFunc(c.effects, at) {
 				h.BlockedBy = append(h.BlockedBy, c.Key)
 			}
 		}
 	}
+}
+
+// early: a host that waits, or of which nothing was heard before it could speak
+// to the cluster. Both are normal while the cluster itself is young; that a source
+// lacks data about a host is not.
+func early(h fault.HostState) bool {
+	return h.State == fault.StageWaiting ||
+		h.State == fault.StageUnknown && (h.Stage == fault.IgnitionFetched || h.Stage == fault.FirstBoot)
 }
 
 // atHost reports whether a finding is about the host or one of its requests.

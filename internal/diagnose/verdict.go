@@ -85,12 +85,13 @@ func because(why string) string {
 // without an answer: exit code 3 where there is no fault.
 func Undecided(d *fault.Diagnosis) bool { return len(openQuestions(d)) > 0 }
 
-// waiting returns until when everything that is not over yet is normal.
+// waiting returns the first time at which something that is still normal will be
+// a fault: when it is worth to ask again.
 func waiting(d *fault.Diagnosis) (until time.Time, what string) {
 	var names []string
 	for _, f := range d.Findings {
 		if f.Waiting() {
-			if f.Until.After(until) {
+			if until.IsZero() || f.Until.Before(until) {
 				until = f.Until
 			}
 			names = append(names, fmt.Sprintf("%s of %s", f.Fault, f.Subject))
