@@ -177,6 +177,8 @@ func (a *app) printAnswer(ctx context.Context, format string, d, whole *fault.Di
 		return report.HTML(a.io.Out, d, o)
 	case "sarif":
 		return report.SARIF(a.io.Out, d, o)
+	case "junit":
+		return report.JUnit(a.io.Out, d, o)
 	case "wide":
 		o.Wide = true
 	}
