@@ -18,7 +18,9 @@ import (
 	"github.com/rollcall-project/rollcall/internal/facts/hosts"
 	"github.com/rollcall-project/rollcall/internal/facts/kubelet"
 	"github.com/rollcall-project/rollcall/internal/facts/mcs"
+	"github.com/rollcall-project/rollcall/internal/facts/network"
 	"github.com/rollcall-project/rollcall/internal/facts/pools"
+	"github.com/rollcall-project/rollcall/internal/facts/staticpods"
 	"github.com/rollcall-project/rollcall/internal/facts/workloads"
 )
 
@@ -36,6 +38,8 @@ func All() []facts.Fact {
 		controlplane.Facts(),
 		baremetal.Facts(),
 		workloads.Facts(),
+		network.Facts(),
+		staticpods.Facts(),
 	)
 }
 
@@ -48,5 +52,6 @@ func Signatures() []scan.Signature {
 		firstboot.Signatures(),
 		csrs.Signatures(),
 		kubelet.Signatures(),
+		network.Signatures(),
 	)
 }

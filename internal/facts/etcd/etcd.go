@@ -204,6 +204,9 @@ func (e *Etcd) count(message string) bool {
 
 // words reads what other controllers of the operator say about etcd.
 func (e *Etcd) words(list []conditions.Condition, p *facts.Proof) {
+	if len(conditions.Named(list, "EtcdRunningInCluster")) == 0 {
+		p.Miss("bootstrap", errSilent) // the ClusterOperator does not carry it
+	}
 	for _, c := range list {
 		bad := strings.HasSuffix(c.Type, "Degraded") && c.Status == "True"
 		if bad && (strings.Contains(c.Message, "not fault tolerant") || strings.Contains(c.Message, "CheckSafeToScaleCluster")) {
@@ -214,9 +217,9 @@ func (e *Etcd) words(list []conditions.Condition, p *facts.Proof) {
 			e.TimedOut = true
 			p.Add(c.Loc, c.Type+": "+c.Message, c.Since, "timedOut")
 		}
-		if c.Type == "EtcdRunningInCluster" && c.Status == "False" {
-			e.Bootstrap = true
-			p.Add(c.Loc, fmt.Sprintf("EtcdRunningInCluster=False %s: %s", c.Reason, c.Message), c.Since, "bootstrap")
+		if c.Type == "EtcdRunningInCluster" {
+			e.Bootstrap = c.Status == "False"
+			p.Add(c.Loc, fmt.Sprintf("EtcdRunningInCluster=%s %s: %s", c.Status, c.Reason, c.Message), c.Since, "bootstrap")
 		}
 	}
 }

@@ -1,0 +1,149 @@
+// Package network computes facts about what a node needs to get a network: the
+// plugin's pods and their certificate, the approver and webhook of node identities,
+// the virtual addresses, and what the network operator says, level by level.
+//
+// Invariants:
+//   - The network operator reports the first of its levels that fails, in a fixed
+//     order (openshift/cluster-network-operator:pkg/controller/statusmanager/status_manager.go
+//     syncDegraded). Its message says nothing against the later levels.
+//   - A virtual address outside the machine networks is a contradiction in the
+//     configuration. It stops no data plane, and nothing here says so.
+//   - What a log says counts only while the pod that said it is not ready.
+package network
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/evidence/scan"
+	"github.com/rollcall-project/rollcall/internal/facts"
+	"github.com/rollcall-project/rollcall/internal/facts/hosts"
+)
+
+// Facts lists the facts of this package.
+func Facts() []facts.Fact {
+	return []facts.Fact{VIPsFact(), OperatorFact(), HostFact(), IdentityFact(), InfraFact()}
+}
+
+// The signatures of this package.
+const (
+	sigKubeconfig = "network-bootstrap-kubeconfig"
+	sigNotSigned  = "network-certificate-not-signed"
+	sigInvalid    = "network-certificate-invalid"
+	sigWebhook    = "node-identity-webhook"
+)
+
+// Signatures lists what the facts of this package look for in logs
+// (openshift/ovn-kubernetes:go-controller/pkg/util/kube.go StartNodeCertificateManager,
+// k8snetworkplumbingwg/multus-cni:pkg/k8sclient/k8sclient.go PerNodeK8sClient).
+func Signatures() []scan.Signature {
+	return []scan.Signature{
+		{ID: sigKubeconfig, Literal: "failed to load bootstrap kubeconfig"},
+		{ID: sigNotSigned, Literal: "certificate was not signed"},
+		{ID: sigInvalid, Literal: "the current certificate is invalid, exiting"},
+		{ID: sigWebhook, Literal: "network-node-identity.openshift.io", Pattern: regexp.MustCompile(`(?i)failed calling webhook \\?"(pod|node)\.network-node-identity`)},
+	}
+}
+
+// joined returns the host of a name, which must be a Node.
+func joined(ctx context.Context, w *facts.World, name string) (hosts.Host, error) {
+	if _, err := w.List(ctx, evidence.Nodes, ""); err != nil {
+		return hosts.Host{}, err
+	}
+	h, ok, err := hosts.Find(ctx, w, name)
+	if err != nil {
+		return h, err
+	}
+	if !ok || h.Node == nil {
+		return h, facts.NotApplicable("host %s is no Node yet", name)
+	}
+	return h, nil
+}
+
+// pluginOVN reports whether the cluster's network is OVN-Kubernetes.
+func pluginOVN(ctx context.Context, w *facts.World) error {
+	o, ok, err := w.Get(ctx, evidence.NetworkConfigs, "", "cluster")
+	if err != nil {
+		return err
+	}
+	if kind := evidence.String(o.Content, "status", "networkType"); !ok || kind != "OVNKubernetes" {
+		return facts.NotApplicable("the network is %q and not OVNKubernetes", kind)
+	}
+	return nil
+}
+
+// daemon is the pod of a DaemonSet on one node.
+type daemon struct {
+	Pod     string
+	Ready   bool
+	Waiting string
+	Since   time.Time
+	Loc     evidence.Locator
+}
+
+// on finds the pod with a label on a node. Where several are there (one is being
+// replaced) the ready one counts.
+func on(list []evidence.Object, app, node string) (daemon, error) {
+	var found daemon
+	for _, o := range list {
+		if l, _ := o.Label("app"); l != app || evidence.String(o.Content, "spec", "nodeName") != node {
+			continue
+		}
+		pod, err := evidence.Decode[corev1.Pod](o)
+		if err != nil {
+			return found, err
+		}
+		d := daemon{Pod: o.Name, Since: pod.CreationTimestamp.UTC(), Loc: o.Loc.At("status")}
+		for _, c := range pod.Status.Conditions {
+			if c.Type == corev1.PodReady {
+				d.Ready, d.Since = c.Status == corev1.ConditionTrue, c.LastTransitionTime.UTC()
+			}
+		}
+		d.Waiting = waiting(pod)
+		if found.Pod == "" || d.Ready {
+			found = d
+		}
+	}
+	return found, nil
+}
+
+// waiting is what the containers of a pod that are not ready say.
+func waiting(pod corev1.Pod) string {
+	var said []string
+	for _, c := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
+		switch {
+		case c.State.Waiting != nil && c.State.Waiting.Reason != "PodInitializing":
+			said = append(said, c.Name+" waits: "+c.State.Waiting.Reason)
+		case c.State.Terminated != nil && c.State.Terminated.ExitCode != 0:
+			said = append(said, fmt.Sprintf("%s ended with %d", c.Name, c.State.Terminated.ExitCode))
+		case c.State.Running != nil && !c.Ready:
+			said = append(said, c.Name+" runs and is not ready")
+		}
+	}
+	if len(said) == 0 {
+		return "phase " + string(pod.Status.Phase)
+	}
+	return strings.Join(said, "; ")
+}
+
+// miss marks fields unknown when err says that they could not be read, and
+// returns err when it is a defect.
+func miss(p *facts.Proof, err error, fields ...string) error {
+	if err == nil {
+		return nil
+	}
+	if _, ok := evidence.AsUnavailable(err); !ok {
+		return err
+	}
+	for _, f := range fields {
+		p.Miss(f, err)
+	}
+	return nil
+}
