@@ -105,13 +105,17 @@ func (a *app) openRunOver(ctx context.Context, record recording, first evidence.
 
 func (a *app) openSources(ctx context.Context, r *run) ([]evidence.Source, error) {
 	var list []evidence.Source
+	var archives []*archive.Source
 	for _, path := range a.source.from {
 		s, err := a.openArchive(ctx, path)
 		if err != nil {
 			return nil, explainArchive(path, err)
 		}
 		r.closers = append(r.closers, s.Close)
-		list = append(list, s)
+		list, archives = append(list, s), append(archives, s)
+	}
+	if err := joinArchives(ctx, archives); err != nil {
+		return nil, err
 	}
 	var cluster *live.Source
 	if len(list) == 0 {
@@ -127,6 +131,16 @@ func (a *app) openSources(ctx context.Context, r *run) ([]evidence.Source, error
 		return nil, err
 	}
 	return a.addConsoles(list)
+}
+
+// joinArchives refuses archives that are not provably of one cluster: naming them
+// together is a mistake of whoever typed it.
+func joinArchives(ctx context.Context, list []*archive.Source) error {
+	err := archive.Join(ctx, list)
+	if several := (*archive.SeveralClustersError)(nil); errors.As(err, &several) {
+		return &usageError{several}
+	}
+	return err
 }
 
 // openArchive opens one value of --from; a dash is standard input.

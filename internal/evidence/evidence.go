@@ -166,6 +166,7 @@ type Text struct {
 	Host      string // node or console name, where known
 	Unit      string
 	Path      string // base of the lines' locators
+	Source    string // of the lines' locators; "" where one source is read
 	Open      func(context.Context) (io.ReadCloser, error)
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"sort"
+	"strconv"
 	"sync"
 
 	"github.com/rollcall-project/rollcall/internal/evidence/scan"
@@ -232,13 +233,28 @@ func (r *Reader) merge(c *objectsCell, o Object) {
 	r.sanitize.Object(&o)
 	key := [2]string{o.Namespace, o.Name}
 	if i, ok := c.by[key]; ok {
-		if o.ReadAt.After(c.list[i].ReadAt) {
+		if newer(o, c.list[i]) {
 			c.list[i] = o
 		}
 		return
 	}
 	c.by[key] = len(c.list)
 	c.list = append(c.list, o)
+}
+
+// newer reports whether a was read after b, another copy of the object from another
+// source. Where the sources do not tell when they read it, the resourceVersion of
+// one object decides, and of two objects of one name the younger.
+func newer(a, b Object) bool {
+	if !a.ReadAt.IsZero() && !b.ReadAt.IsZero() {
+		return a.ReadAt.After(b.ReadAt)
+	}
+	if String(a.Content, "metadata", "uid") != String(b.Content, "metadata", "uid") {
+		return a.Created().After(b.Created())
+	}
+	v, errA := strconv.ParseUint(String(a.Content, "metadata", "resourceVersion"), 10, 64)
+	w, errB := strconv.ParseUint(String(b.Content, "metadata", "resourceVersion"), 10, 64)
+	return errA == nil && errB == nil && v > w
 }
 
 func (r *Reader) recordMissing(n Need, u *Unavailable) error {

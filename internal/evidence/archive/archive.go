@@ -39,6 +39,7 @@ type Source struct {
 	named    map[string]file // of a collection: its files by path
 	damaged  []string        // what could not even be indexed
 	notes    []evidence.Coverage
+	joined   bool   // with other archives: lines name this one
 	cut      string // how the stream ended early, "" when it did not
 
 	nowMu    sync.Mutex

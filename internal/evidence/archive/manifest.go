@@ -84,6 +84,7 @@ type TextRecord struct {
 	Host      string `json:"host,omitempty"`
 	Unit      string `json:"unit,omitempty"`
 	Path      string `json:"path"`             // base of the lines' locators in the run
+	Source    string `json:"source,omitempty"` // of the lines' locators
 	File      string `json:"file,omitempty"`   // in the collection; "" when the text could not be opened
 	Failed    string `json:"failed,omitempty"` // how opening or reading it ended, when not well
 }
@@ -208,7 +209,7 @@ func (s *Source) replayTexts(q evidence.TextQuery) ([]evidence.Text, error) {
 	for _, r := range record.Texts {
 		texts = append(texts, evidence.Text{
 			Kind: evidence.TextKind(r.Kind), Namespace: r.Namespace, Pod: r.Pod, Container: r.Container,
-			Previous: r.Previous, Host: r.Host, Unit: r.Unit, Path: r.Path,
+			Previous: r.Previous, Host: r.Host, Unit: r.Unit, Path: r.Path, Source: r.Source,
 			Open: func(ctx context.Context) (io.ReadCloser, error) { return s.openRecorded(ctx, r) },
 		})
 	}

@@ -33,6 +33,9 @@ func (s *Source) Texts(ctx context.Context, q evidence.TextQuery) ([]evidence.Te
 			continue
 		}
 		t := e.text
+		if s.joined {
+			t.Source = s.base
+		}
 		if e.file.size == 0 {
 			if t.Kind == evidence.ContainerLog && path.Base(e.file.path) != "current.log" {
 				continue

@@ -1,0 +1,134 @@
+package archive
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/rollcall-project/rollcall/internal/evidence"
+)
+
+// identities are what tells clusters apart, the strongest first. A source may
+// carry several values of one where it holds several objects.
+var identities = []struct {
+	what     string
+	resource evidence.Resource
+	name     string // "" is any
+	path     []string
+}{
+	{"cluster ID", evidence.ClusterVersions, "version", []string{"spec", "clusterID"}},
+	{"infrastructure name", evidence.Infrastructures, "cluster", []string{"status", "infrastructureName"}},
+	{"UID of kube-system", evidence.Namespaces, "kube-system", []string{"metadata", "uid"}},
+	{"machine ID of a node", evidence.Nodes, "", []string{"status", "nodeInfo", "machineID"}},
+	{"system UUID of a node", evidence.Nodes, "", []string{"status", "nodeInfo", "systemUUID"}},
+}
+
+// SeveralClustersError says that archives cannot be read as one.
+type SeveralClustersError struct {
+	One, Other string // what the user called them
+	Why        string
+}
+
+// Error implements error.
+func (e *SeveralClustersError) Error() string {
+	return fmt.Sprintf("--from %s and --from %s cannot be read as one: %s; read one of them at a time", e.One, e.Other, e.Why)
+}
+
+// identity holds the values of each of identities.
+type identity [][]string
+
+func (i identity) known() bool {
+	return slices.ContainsFunc(i, func(v []string) bool { return len(v) > 0 })
+}
+
+// Join makes several archives parts of one reading: they must be provably of one
+// cluster, that is, the strongest identity that two of them both carry is the
+// same. An archive without any, such as a journal, is believed to be of the same
+// cluster, and its Description says so. Afterwards objects and lines name their
+// archive.
+func Join(ctx context.Context, sources []*Source) error {
+	if len(sources) < 2 {
+		return nil
+	}
+	ids := make([]identity, len(sources))
+	first := -1
+	for i, s := range sources {
+		var err error
+		if ids[i], err = s.identity(ctx); err != nil {
+			return err
+		}
+		if first < 0 && ids[i].known() {
+			first = i
+		}
+	}
+	var proved identity
+	for i, s := range sources {
+		s.joined = true
+		if slices.ContainsFunc(sources[:i], func(o *Source) bool { return o.base == s.base }) {
+			s.base = s.name
+		}
+		switch {
+		case i == first:
+			proved = ids[i]
+		case ids[i].known():
+			if why := differ(proved, ids[i]); why != "" {
+				return &SeveralClustersError{sources[first].name, s.name, why}
+			}
+			proved = proved.with(ids[i])
+		}
+		if !ids[i].known() {
+			s.notes = append(s.notes, evidence.Coverage{
+				Need: "cluster of " + s.base, State: evidence.Partial,
+				Reason: "nothing in it says of which cluster it is; it is read as part of this one because it was named beside the others",
+			})
+		}
+	}
+	return nil
+}
+
+func (s *Source) identity(ctx context.Context) (identity, error) {
+	id := make(identity, len(identities))
+	for i, q := range identities {
+		list, err := s.List(ctx, q.resource, "")
+		if _, ok := evidence.AsUnavailable(err); err != nil && !ok {
+			return nil, fmt.Errorf("find the cluster of %s: %w", s.name, err)
+		}
+		for _, o := range list {
+			if v := evidence.String(o.Content, q.path...); v != "" && (q.name == "" || o.Name == q.name) {
+				id[i] = append(id[i], v)
+			}
+		}
+	}
+	return id, nil
+}
+
+// with returns the values of both.
+func (i identity) with(o identity) identity {
+	both := make(identity, len(identities))
+	for k := range both {
+		both[k] = slices.Concat(i[k], o[k])
+	}
+	return both
+}
+
+// differ says why two identities are not provably one, "" when they are.
+func differ(a, b identity) string {
+	for i, q := range identities {
+		if len(a[i]) == 0 || len(b[i]) == 0 {
+			continue
+		}
+		if slices.ContainsFunc(b[i], func(v string) bool { return slices.Contains(a[i], v) }) {
+			return ""
+		}
+		return fmt.Sprintf("they are of different clusters: the %s is %s in the one and %s in the other", q.what, quoted(a[i]), quoted(b[i]))
+	}
+	return "nothing that both hold shows that they are of one cluster"
+}
+
+func quoted(list []string) string {
+	if len(list) > 3 {
+		list = append(slices.Clone(list[:3]), "...")
+	}
+	return strings.Join(list, ", ")
+}
