@@ -50,7 +50,7 @@ type pair struct{ Term, Text string }
 func HTML(w io.Writer, d *fault.Diagnosis, o Options) error {
 	o.Style = Style{}
 	t := newText(d, o)
-	h := headlineOf(d)
+	h := headlineOf(t.whole())
 	p := htmlPage{
 		CSS: template.CSS(htmlStyle), Class: signClasses[h.sign], Sign: signs[h.sign][0], Headline: h.words, Reason: t.verdictReason(),
 		Source: t.htmlSource(), Counts: t.htmlCounts(), Supplies: t.htmlSupplies(),

@@ -138,7 +138,7 @@ func (t *text) junitSuite(name string, cases ...junitCase) junitSuite {
 
 // junitVerdict is the case that says whether there is an answer at all.
 func (t *text) junitVerdict() junitCase {
-	h := headlineOf(t.d)
+	h := headlineOf(t.whole())
 	c := junitCase{Class: "rollcall.verdict", Name: "an answer could be given", Time: "0"}
 	said := t.clean(h.words)
 	if reason := t.verdictReason(); reason != "" {
