@@ -100,6 +100,7 @@ type repairer struct {
 	api    *repair.Kube
 	held   repair.HeldConfigs
 	store  *repair.Store
+	known  *fault.Catalog
 	state  string
 	ca     string
 	server string
@@ -131,7 +132,11 @@ func (a *app) openRepair(f fixFlags) (*repairer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &repairer{api: api, held: append(held, onHosts),
+	known, err := a.loadCatalog()
+	if err != nil {
+		return nil, err
+	}
+	return &repairer{api: api, known: known, held: append(held, onHosts),
 		store: repair.NewStore(state), state: state, ca: ca, server: config.Host}, nil
 }
 
@@ -197,6 +202,10 @@ func (a *app) savePlan(p *repair.Plan, f fixFlags, format string) error {
 	if err := p.Save(path); err != nil {
 		return fmt.Errorf("%w; name a file that is not there with --to FILE", err)
 	}
+	digest, err := p.Digest()
+	if err != nil {
+		return err
+	}
 	if format == "yaml" {
 		raw, err := p.Encode()
 		if err != nil {
@@ -205,7 +214,11 @@ func (a *app) savePlan(p *repair.Plan, f fixFlags, format string) error {
 		_, err = a.io.Out.Write(raw)
 		return err
 	}
-	return a.printPlan(p, path)
+	if err := a.printPlan(p, path); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(a.io.Out, "\nIts digest is %s; with --digest, apply takes no other content.\n", digest)
+	return err
 }
 
 func expectations(texts []string) ([]csr.Expectation, error) {
@@ -301,19 +314,21 @@ func version(ctx context.Context, w *facts.World) (string, error) {
 
 func (a *app) executor(c *repairer) *repair.Executor {
 	return &repair.Executor{
-		API: c.api, Eval: fresh{a}, Clock: wall{repair.SystemClock{}, a.io.Clock}, StateDir: c.state, Store: c.store, CA: c.ca,
+		API: c.api, Eval: fresh{a}, Catalog: c.known, Clock: wall{repair.SystemClock{}, a.io.Clock}, StateDir: c.state, Store: c.store, CA: c.ca,
 		Served: fresh{a}, Mirror: repair.ConfigMapMirror{API: c.api}, Say: a.sayStep(), Poll: 2 * time.Second,
 	}
 }
 
 func (a *app) fixApplyCommand() *cobra.Command {
 	var f fixFlags
+	var reviewed string
 	cmd := &cobra.Command{
 		Use:   "apply PLAN",
 		Short: "apply a saved plan, step by step",
 		Long: `Apply does what the plan's file says, as it was saved. Before each step it checks that it
 is the same cluster, that nothing that the plan was made from has changed, that the
-fault is still there and that etcd is well; otherwise it stops and says why.
+fault is still there and that etcd is well; otherwise it stops and says why. A plan that
+leaves out a guard of its action, or that says something else than its steps do, is refused.
 
 Exit codes: 0 repaired, 1 the tool could not do its work, 4 failed and rolled back,
 5 a person is needed.`,
@@ -323,6 +338,9 @@ Exit codes: 0 repaired, 1 the tool could not do its work, 4 failed and rolled ba
 			if err != nil {
 				return err
 			}
+			if err := a.reviewed(p, reviewed); err != nil {
+				return err
+			}
 			c, err := a.openRepair(f)
 			if err != nil {
 				return err
@@ -330,8 +348,24 @@ Exit codes: 0 repaired, 1 the tool could not do its work, 4 failed and rolled ba
 			return a.ended(cmd.Context(), p.ID, a.executor(c).Apply(cmd.Context(), p), applied)
 		},
 	}
+	grouped(cmd, groupOwn, func(s *pflag.FlagSet) {
+		s.StringVar(&reviewed, "digest", "", "apply only the content with this `sha256:...`, the digest that plan printed and that was reviewed")
+	})
 	a.addFixFlags(cmd, &f)
 	return cmd
+}
+
+// reviewed says which content is applied, and refuses another than the one asked for.
+func (a *app) reviewed(p *repair.Plan, want string) error {
+	if want != "" {
+		return p.Is(want)
+	}
+	have, err := p.Digest()
+	if err != nil || a.global.quiet {
+		return err
+	}
+	_, err = fmt.Fprintf(a.io.Err, "plan %s, %s\n", p.ID, have)
+	return err
 }
 
 func (a *app) fixAgainCommand(verb, short string) *cobra.Command {

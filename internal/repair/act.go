@@ -129,7 +129,8 @@ func changed(rd Reading, content Object) string {
 	now := shown(content, rd.Fields)
 	var out []string
 	for _, f := range rd.Fields {
-		if was, is := rd.Seen[f], now[f]; was != is {
+		was, tell := rd.Seen[f]
+		if is := now[f]; tell && showable(rd.Object) && was != is {
 			out = append(out, fmt.Sprintf("%s was %s, is %s", f, orNone(was), orNone(is)))
 		}
 	}
@@ -138,6 +139,9 @@ func changed(rd Reading, content Object) string {
 	}
 	return strings.Join(out, ", ")
 }
+
+// showable: nothing is told of what may hold a secret.
+func showable(r Ref) bool { return r.Resource != "secrets" && r.Resource != "machineconfigs" }
 
 // write makes one write: tried on the server without keeping it, then the
 // intent, the write, the result. An intent that is in the journal already is not

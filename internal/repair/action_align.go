@@ -24,6 +24,9 @@ func alignAnnotations() action {
 			if err != nil {
 				return nil, "", err
 			}
+			if err := r.heldByNode(s, node); err != nil {
+				return nil, "", err
+			}
 			w, err := r.patchAct(nodeRef(s.Args.Host), "", node, map[string]any{current: s.Args.Config, desired: s.Args.Config},
 				"the two annotations as they were (kept pre-image)")
 			if err == nil && w.Before == w.After {
@@ -52,4 +55,23 @@ func alignAnnotations() action {
 		},
 		rollback: true,
 	}
+}
+
+// heldByNode refuses a node that runs something else than the config that was
+// compared: another pool's, or another host's.
+func (r *run) heldByNode(s Step, node Object) error {
+	raw, err := r.Store.Get(s.Args.Content)
+	if err != nil {
+		return refuse("the held config that the plan compared cannot be read: %v", err).instead("make a new plan")
+	}
+	held, err := parseConfig(raw)
+	if err != nil {
+		return refuse("the held config: %v", err)
+	}
+	runs := stringAt(node, "metadata", "annotations", currentConfigKey)
+	m := renderedName.FindStringSubmatch(held.Name())
+	if m == nil || m[1] != s.Args.Pool || runs != held.Name() && runs != s.Args.Config {
+		return refuse("node %s names %s, and the config that was compared is %.80q", s.Args.Host, orNone(runs), held.Name()).instead("make a new plan")
+	}
+	return nil
 }

@@ -35,6 +35,9 @@ func prepareRender(ctx context.Context, r *run, s Step) (*act, string, error) {
 	case !apierrors.IsNotFound(err):
 		return nil, "", refuse("it could not be read whether %s is there: %v", ref, err)
 	}
+	if err := r.wanted(ctx, s); err != nil {
+		return nil, "", err
+	}
 	object := held.ForCreate(r.plan.ID, s.Args.Content)
 	fields := []string{pointer("metadata", "annotations", contentAnnotation), pointer("metadata", "annotations", planAnnotation)}
 	before, err := digestFields(nil, nil)
@@ -52,6 +55,20 @@ func prepareRender(ctx context.Context, r *run, s Step) (*act, string, error) {
 			return r.API.Create(ctx, ref, object, dryRun)
 		},
 	}, "", nil
+}
+
+// wanted refuses to put back a config that no node runs.
+func (r *run) wanted(ctx context.Context, s Step) error {
+	nodes, err := r.API.List(ctx, nodeRef(""))
+	if err != nil {
+		return refuse("nodes could not be listed, so it is not known whether one runs %s: %v", s.Args.Config, err)
+	}
+	for _, n := range nodes {
+		if stringAt(n, "metadata", "annotations", currentConfigKey) == s.Args.Config {
+			return nil
+		}
+	}
+	return refuse("no node names %s: nothing waits for it", s.Args.Config).instead("make a new plan")
 }
 
 func sameRender(held *Config, there Object, s Step) (*act, string, error) {

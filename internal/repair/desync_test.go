@@ -254,7 +254,7 @@ func newRig(t *testing.T, w *world) *rig {
 	r := &rig{world: w, dir: t.TempDir()}
 	store := NewStore(r.dir)
 	api := w.api()
-	r.exec = &Executor{API: api, Eval: w, Clock: clock{w}, StateDir: r.dir, Store: store, CA: "ca", Mirror: ConfigMapMirror{api},
+	r.exec = &Executor{API: api, Eval: w, Catalog: testCatalog(t), Clock: clock{w}, StateDir: r.dir, Store: store, CA: "ca", Mirror: ConfigMapMirror{api},
 		Say: func(step, text string) { r.said = append(r.said, step+": "+text) }, Poll: 10 * time.Second}
 	return r
 }

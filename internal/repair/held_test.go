@@ -132,7 +132,7 @@ func TestAlign(t *testing.T) {
 	}
 	for i := range p.Steps {
 		if p.Steps[i].Action == AlignAnnotations {
-			p.Steps[i].Args.Content, p.Steps[i].Preconditions = digest, nil
+			p.Steps[i].Args.Content = digest
 		}
 	}
 	if err := r.exec.Apply(t.Context(), p); err == nil || !strings.Contains(err.Error(), "differ in what is applied: file /etc/chrony.conf") {

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -49,8 +50,8 @@ type ClusterID struct {
 // Risk is the worst that a step may set in motion.
 type Risk string
 
-// The risks, mildest first. They speak of what runs; whether a step can be taken
-// back is said by its inverse.
+// The risks, mildest first. They speak of what runs, identity of whom the cluster
+// trusts; whether a step can be taken back is said by its inverse.
 const (
 	RiskNone       Risk = "none"
 	RiskReversible Risk = "reversible"
@@ -58,6 +59,7 @@ const (
 	RiskDrain      Risk = "drain"
 	RiskReboot     Risk = "reboot"
 	RiskPower      Risk = "power"
+	RiskIdentity   Risk = "identity" // a stranger may get a host's identity, which cannot be called back
 	RiskDataLoss   Risk = "data-loss"
 )
 
@@ -166,18 +168,39 @@ func (p *Plan) Digest() (string, error) {
 	return digestBytes(raw), nil
 }
 
+// Is refuses a plan whose content is not the one that was reviewed.
+func (p *Plan) Is(digest string) error {
+	have, err := p.Digest()
+	if err != nil {
+		return err
+	}
+	if have != digest {
+		return refuse("the plan has the digest %s, not the %.80q that was asked for: it is not the content that was reviewed", have, digest).
+			instead("review this one, or get the one that was reviewed")
+	}
+	return nil
+}
+
 // Load reads a plan from a file, strictly: a field that is not known is an error.
 func Load(path string) (*Plan, error) {
-	info, err := os.Stat(path)
+	f, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("read plan: %w", err)
 	}
-	if info.Size() > maxPlan {
-		return nil, fmt.Errorf("read plan %s: %d bytes, at most %d are read", path, info.Size(), maxPlan)
+	p, err := loadFrom(f)
+	if err := errors.Join(err, f.Close()); err != nil {
+		return nil, fmt.Errorf("read plan %s: %w", path, err)
 	}
-	raw, err := os.ReadFile(path)
+	return p, nil
+}
+
+func loadFrom(in io.Reader) (*Plan, error) {
+	raw, err := io.ReadAll(io.LimitReader(in, maxPlan+1))
 	if err != nil {
-		return nil, fmt.Errorf("read plan: %w", err)
+		return nil, err
+	}
+	if len(raw) > maxPlan {
+		return nil, fmt.Errorf("more than %d bytes", maxPlan)
 	}
 	return Decode(raw)
 }
@@ -220,7 +243,7 @@ func (p *Plan) check() error {
 			fail("step %s: there is no action %q", s.ID, s.Action)
 			continue
 		}
-		if err := a.check(s); err != nil {
+		if err := errors.Join(a.check(s), p.checkMandate(s)); err != nil {
 			fail("step %s: %w", s.ID, err)
 		}
 		for _, g := range s.Preconditions {

@@ -114,8 +114,8 @@ func (b *building) collect() error {
 	if b.poolName == "" {
 		return fmt.Errorf("make plan: no pool is known for %s; name the host with --expect NAME=IP", b.root.Subject)
 	}
-	if b.poolName == "master" {
-		b.members = max(3, len(b.hosts()))
+	if controlPlanePool(b.poolName) {
+		b.members = max(leastMembers, len(b.hosts()))
 	}
 	return nil
 }
@@ -193,13 +193,16 @@ func (b *building) toJoin() []fault.HostState {
 	return out
 }
 
-// add appends a step with its number, and the guards that every act has.
+// add appends a step with its number, its guards, and what people read of it.
 func (b *building) add(s Step) string {
-	a, _ := actionOf(s.Action)
-	if writes(a) {
-		s.Preconditions = append([]Guard{{Guard: SameCluster}, {Guard: NoUpgrade}}, s.Preconditions...)
-		b.changes = true
+	s = described(s, b.ask.Root)
+	s.Preconditions = mandatory(s)
+	for i := range s.Preconditions {
+		if g := &s.Preconditions[i]; g.Guard == EtcdMembers {
+			g.Count = max(g.Count, b.members)
+		}
 	}
+	b.changes = b.changes || s.Writes()
 	s.ID = fmt.Sprintf("%d-%s", len(b.plan.Steps)+1, s.Action)
 	b.plan.Steps = append(b.plan.Steps, s)
 	return s.ID

@@ -156,24 +156,8 @@ func (b *building) recreate(ctx context.Context, config string, nodes []string, 
 		}
 		reads = append(reads, rd)
 	}
-	s := Step{
-		Action: RecreateRender, Subject: "pool/" + b.poolName, Reads: reads,
-		Args:     Args{Pool: b.poolName, Config: config, Content: digest, From: from},
-		Title:    fmt.Sprintf("re-create %s, which %s run and the cluster does not have, from what %s holds", config, strings.Join(nodes, " and "), strings.SplitN(from, ":", 2)[0]),
-		Risk:     RiskReboot,
-		RiskText: "the daemons go on, and the controller rolls each machine to the pool's target with drain and reboot, one at a time",
-		Proof:    Simulated,
-		OC: fmt.Sprintf("oc create -f FILE   # FILE is %s without resourceVersion, uid, creationTimestamp, managedFields and ownerReferences; it holds the pull secret",
-			from),
-		Preconditions: []Guard{{Guard: PoolNotPaused, Subject: b.poolName}},
-		PreImage:      "the object is not there", While: b.remedies["recreate-missing-render"],
-		Inverse: "delete it by its UID, until a daemon works with it",
-		Expect:  Expect{Text: "the daemons of " + strings.Join(nodes, " and ") + " are no longer Degraded for want of it"}, Deadline: minutes(15),
-	}
-	if b.members > 0 {
-		s.Preconditions = append(s.Preconditions, Guard{Guard: OneAtATime, Subject: b.poolName}, Guard{Guard: EtcdMembers, Count: b.members}, Guard{Guard: OthersAtRest})
-	}
-	b.add(s)
+	b.add(Step{Action: RecreateRender, Reads: reads, While: b.remedies["recreate-missing-render"], Deadline: minutes(15),
+		Args: Args{Pool: b.poolName, Config: config, Content: digest, From: from}})
 	return nil
 }
 
@@ -182,8 +166,7 @@ func (b *building) nodeReading(ctx context.Context, name string) (Reading, error
 	if err != nil {
 		return Reading{}, fmt.Errorf("read Node %s: %w", name, err)
 	}
-	return reading(nodeRef(name), node, pointer("metadata", "annotations", currentConfigKey),
-		pointer("metadata", "annotations", desiredConfigKey), pointer("metadata", "annotations", stateKey))
+	return reading(nodeRef(name), node, nodeFields()...)
 }
 
 func (b *building) align(ctx context.Context, target string, nodes []string, from, digest string) error {
@@ -192,25 +175,8 @@ func (b *building) align(ctx context.Context, target string, nodes []string, fro
 		if err != nil {
 			return err
 		}
-		s := Step{
-			Action: AlignAnnotations, Subject: "host/" + n, Reads: []Reading{rd},
-			Args:     Args{Host: n, Pool: b.poolName, Config: target, Content: digest, From: from},
-			Title:    fmt.Sprintf("name %s on node %s, whose held config applies the same; state is left to the daemon", target, n),
-			Risk:     RiskReboot,
-			RiskText: "the daemon validates the host; if the booted OS is another than the config's it reboots without drain",
-			Proof:    Advice,
-			OC: fmt.Sprintf(`oc annotate node %s --overwrite machineconfiguration.openshift.io/currentConfig=%s machineconfiguration.openshift.io/desiredConfig=%s`,
-				n, target, target),
-			Preconditions: []Guard{{Guard: PoolNotPaused, Subject: b.poolName}, {Guard: RenderExists, Subject: target},
-				{Guard: NoFurtherDrift, Subject: target}, {Guard: OthersAtRest, Subject: n}},
-			PreImage: "the two annotations", While: b.remedies["align-annotations"],
-			Inverse: "write the two annotations back, until the daemon has taken them",
-			Expect:  Expect{Text: "the daemon of " + n + " says Done"}, Deadline: minutes(15),
-		}
-		if b.members > 0 {
-			s.Preconditions = append(s.Preconditions, Guard{Guard: EtcdMembers, Count: b.members})
-		}
-		b.add(s)
+		b.add(Step{Action: AlignAnnotations, Reads: []Reading{rd}, While: b.remedies["align-annotations"], Deadline: minutes(15),
+			Args: Args{Host: n, Pool: b.poolName, Config: target, Content: digest, From: from}})
 	}
 	return nil
 }

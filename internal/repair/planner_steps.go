@@ -32,28 +32,11 @@ func (b *building) adopt(ctx context.Context) error {
 		b.plan.Notes = append(b.plan.Notes, fmt.Sprintf("pool %s serves %s already", b.poolName, config))
 		return nil
 	}
-	rd, err := reading(poolRef(b.poolName), pool, specName, specSource, statusName, statusSource, "/status/updatedMachineCount")
+	rd, err := reading(poolRef(b.poolName), pool, poolFields()...)
 	if err != nil {
 		return err
 	}
-	s := Step{
-		Action: AdoptSpecConfig, Subject: "pool/" + b.poolName, Args: Args{Pool: b.poolName, Config: config},
-		Title:    fmt.Sprintf("fill status.configuration of pool %s from its spec (%s), name and source", b.poolName, config),
-		Risk:     RiskReversible,
-		RiskText: "the next host that asks is given this config; no machine that runs is touched",
-		Proof:    ProvedInLab,
-		OC: fmt.Sprintf(`oc patch mcp %[1]s --subresource=status --type=merge -p "{\"status\":{\"configuration\":$(oc get mcp %[1]s -o jsonpath='{.spec.configuration}')}}"`,
-			b.poolName),
-		Preconditions: []Guard{{Guard: PoolNotPaused, Subject: b.poolName}, {Guard: RenderExists, Subject: config}},
-		Reads:         []Reading{rd}, PreImage: "status.configuration of the pool",
-		Inverse: "write status.configuration back as it was, until a host has fetched the config or a machine is updated",
-		While:   while, Deadline: minutes(2),
-		Expect: Expect{Text: "status.configuration.name stays " + config},
-	}
-	if b.members > 0 {
-		s.Preconditions = append(s.Preconditions, Guard{Guard: EtcdQuorum})
-	}
-	b.adopted = b.add(s)
+	b.adopted = b.add(Step{Action: AdoptSpecConfig, Args: Args{Pool: b.poolName, Config: config}, Reads: []Reading{rd}, While: while, Deadline: minutes(2)})
 	return nil
 }
 
@@ -111,12 +94,10 @@ func (b *building) joinOne(ctx context.Context, h fault.HostState, e csr.Expecta
 	if len(e.IPs) == 0 {
 		b.open("the serving request of %s is not in this plan: its addresses are not declared (--expect %s=IP)", h.Name, h.Name)
 	}
-	b.add(b.approval(h.Name, "client", args, []Reading{absent}))
-	b.add(Step{Action: WaitNode, Subject: "host/" + h.Name, Args: Args{Host: h.Name}, Title: "wait until Node " + h.Name + " is registered and Ready",
-		Risk: RiskNone, Proof: ProvedInLab, OC: fmt.Sprintf("oc wait --for=condition=Ready node/%s --timeout=30m", h.Name),
-		Inverse: "nothing is changed", Expect: Expect{Text: "Node " + h.Name + " is Ready"}, Deadline: minutes(30)})
+	b.add(approval("client", args, []Reading{absent}))
+	b.add(Step{Action: WaitNode, Args: Args{Host: h.Name}, Deadline: minutes(30)})
 	if len(e.IPs) > 0 {
-		b.add(b.approval(h.Name, "serving", args, nil))
+		b.add(approval("serving", args, nil))
 	}
 	return nil
 }
@@ -133,23 +114,9 @@ func (b *building) bootEvidence(h fault.HostState, args *Args) bool {
 	return false
 }
 
-func (b *building) approval(host, kind string, args Args, reads []Reading) Step {
+func approval(kind string, args Args, reads []Reading) Step {
 	args.Signer = kind
-	s := Step{
-		Action: ApproveCSR, Subject: "host/" + host, Args: args, Reads: reads,
-		Title:    fmt.Sprintf("approve exactly the %s request of %s, by its UID, when it has come", kind, host),
-		Risk:     RiskNone,
-		RiskText: "the host gets the identity of a node; " + csr.NotProvenYet,
-		Proof:    ProvedInLab,
-		OC:       fmt.Sprintf("oc get csr; oc describe csr NAME; oc adm certificate approve NAME   # the newest pending %s request of %s, after you have checked it", kind, host),
-		Inverse:  "none: an approval cannot be withdrawn; the certificate ends by itself (30 days at most)",
-		PreImage: "none: the request was pending",
-		Expect:   Expect{Text: "the certificate is issued"}, Deadline: minutes(30),
-	}
-	if b.members > 0 {
-		s.Preconditions = []Guard{{Guard: EtcdQuorum}}
-	}
-	return s
+	return Step{Action: ApproveCSR, Args: args, Reads: reads, Deadline: minutes(30)}
 }
 
 // quorum stands before everything that may take a control-plane node down.
@@ -157,11 +124,7 @@ func (b *building) quorum(context.Context) error {
 	if b.members == 0 || !b.restarts() {
 		return nil
 	}
-	b.add(Step{Action: WaitEtcd, Subject: "operator/etcd", Args: Args{Members: b.members},
-		Title: fmt.Sprintf("wait until etcd has %d members, all healthy; before that no other master is touched", b.members),
-		Risk:  RiskNone, Proof: ProvedInLab,
-		OC:      `oc get etcd cluster -o jsonpath='{.status.conditions[?(@.type=="EtcdMembersAvailable")].message}'`,
-		Inverse: "nothing is changed", Expect: Expect{Text: fmt.Sprintf("%d members are available", b.members)}, Deadline: minutes(45)})
+	b.add(Step{Action: WaitEtcd, Args: Args{Members: b.members}, Deadline: minutes(45)})
 	return nil
 }
 
@@ -170,11 +133,7 @@ func (b *building) pool(context.Context) error {
 	if !b.changes || len(b.plan.Open) > 0 || !b.restarts() {
 		return nil
 	}
-	b.add(Step{Action: WaitPool, Subject: "pool/" + b.poolName, Args: Args{Pool: b.poolName, Members: b.members},
-		Title: "wait until every machine of pool " + b.poolName + " runs its target; the controller takes one at a time",
-		Risk:  RiskNone, RiskText: "the reboots are those of the step before", Proof: ProvedInLab,
-		OC:      fmt.Sprintf("oc wait --for=condition=Updated mcp/%s --timeout=120m", b.poolName),
-		Inverse: "nothing is changed", Expect: Expect{Text: "updated machines are all machines"}, Deadline: minutes(120)})
+	b.add(Step{Action: WaitPool, Args: Args{Pool: b.poolName, Members: b.members}, Deadline: minutes(120)})
 	return nil
 }
 
@@ -192,8 +151,6 @@ func (b *building) verify(context.Context) error {
 			}
 		}
 	}
-	b.add(Step{Action: Verify, Subject: b.root.Subject.String(), Title: "evaluate the faults again: they must be absent",
-		Risk: RiskNone, Proof: ProvedInLab, OC: "rollcall diagnose", Inverse: "nothing is changed",
-		Expect: Expect{Absent: absent, Text: "the faults are absent"}, Deadline: minutes(10)})
+	b.add(Step{Action: Verify, Expect: Expect{Absent: absent}, Deadline: minutes(10)})
 	return nil
 }

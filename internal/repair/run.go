@@ -42,6 +42,7 @@ type Executor struct {
 	Clock    Clock
 	StateDir string
 	Store    *Store
+	Catalog  *fault.Catalog          // which remedies a fault has; a step is only done while a fault is there that it remedies
 	CA       string                  // digest of the CA that the API server is verified with, see CADigest
 	Served   Served                  // nil: only objects tell whether a host has fetched its config
 	Mirror   Mirror                  // nil: none
@@ -120,6 +121,9 @@ func (r *run) begin(ctx context.Context) error {
 	}
 	if r.journal.began() != "" {
 		return refuse("plan %s was begun already", r.plan.ID).instead("go on with `rollcall fix resume %s`, or take it back with `rollcall fix undo %s`", r.plan.ID, r.plan.ID)
+	}
+	if err := r.checkWhile(); err != nil {
+		return err
 	}
 	if _, err := guardSameCluster(ctx, r, Step{}, Guard{}); err != nil {
 		return err
@@ -212,6 +216,9 @@ func (r *run) resume(ctx context.Context) error {
 			r.say("", "plan %s was finished before: %s", r.plan.ID, rec.Note)
 			return nil
 		}
+	}
+	if err := r.checkWhile(); err != nil {
+		return err
 	}
 	if _, err := guardSameCluster(ctx, r, Step{}, Guard{}); err != nil {
 		return err

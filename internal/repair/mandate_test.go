@@ -1,0 +1,227 @@
+package repair
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/rollcall-project/rollcall/internal/fault"
+)
+
+// step returns the plan's step of an action.
+func stepOf(t *testing.T, p *Plan, a ActionName) *Step {
+	t.Helper()
+	for i := range p.Steps {
+		if p.Steps[i].Action == a {
+			return &p.Steps[i]
+		}
+	}
+	t.Fatalf("the plan has no %s", a)
+	return nil
+}
+
+// without returns the step's guards but one.
+func without(list []Guard, name GuardName) (out []Guard) {
+	for _, g := range list {
+		if g.Guard != name {
+			out = append(out, g)
+		}
+	}
+	return out
+}
+
+// TestEditedPlan: whatever a plan leaves out or falsifies, nothing is written.
+func TestEditedPlan(t *testing.T) {
+	pullSecret := Ref{Version: "v1", Resource: "secrets", Namespace: "openshift-config", Name: "pull-secret"}
+	sum := digestBytes(nil)
+	tests := []struct {
+		name string
+		edit func(*testing.T, *Plan)
+		want string
+	}{
+		{"no guards", func(t *testing.T, p *Plan) { stepOf(t, p, AdoptSpecConfig).Preconditions = nil }, "the guard same-cluster is left out"},
+		{"no quorum for an approval", func(t *testing.T, p *Plan) {
+			s := stepOf(t, p, ApproveCSR)
+			s.Preconditions, s.Args.Role = without(s.Preconditions, EtcdQuorum), "worker"
+		}, "the guard etcd-quorum is left out"},
+		{"fewer members", func(t *testing.T, p *Plan) {
+			for i, g := range stepOf(t, p, RecreateRender).Preconditions {
+				if g.Guard == EtcdMembers {
+					stepOf(t, p, RecreateRender).Preconditions[i].Count = 1
+				}
+			}
+		}, "the guard etcd-members is left out or weaker"},
+		{"another pool is watched", func(t *testing.T, p *Plan) {
+			for i, g := range stepOf(t, p, AdoptSpecConfig).Preconditions {
+				if g.Guard == PoolNotPaused {
+					stepOf(t, p, AdoptSpecConfig).Preconditions[i].Subject = "worker"
+				}
+			}
+		}, "the guard pool-not-paused is left out"},
+		{"whatever the fault", func(t *testing.T, p *Plan) { stepOf(t, p, AdoptSpecConfig).While = nil }, "while is empty"},
+		{"no reads", func(t *testing.T, p *Plan) { stepOf(t, p, RecreateRender).Reads = nil }, "which is left out"},
+		{"reads a secret", func(t *testing.T, p *Plan) {
+			s := stepOf(t, p, AdoptSpecConfig)
+			s.Reads = append(s.Reads, Reading{Object: pullSecret, Fields: []string{"/data/.dockerconfigjson"}, Digest: sum})
+		}, "does not read these fields of secrets/"},
+		{"reads a config's content", func(t *testing.T, p *Plan) {
+			s := stepOf(t, p, RecreateRender)
+			s.Reads = append(s.Reads, Reading{Object: configRef(target), Fields: []string{"/spec/config"}, Digest: sum})
+		}, "does not read these fields of machineconfigs/"},
+		{"reads more of the pool", func(t *testing.T, p *Plan) {
+			s := stepOf(t, p, AdoptSpecConfig)
+			s.Reads[0].Fields = append(s.Reads[0].Fields, "/metadata/annotations")
+		}, "does not read these fields of machineconfigpools/"},
+		{"shows another field", func(t *testing.T, p *Plan) {
+			stepOf(t, p, AdoptSpecConfig).Reads[0].Seen["/spec/config"] = "x"
+		}, "is not one of its fields"},
+		{"a false digest", func(t *testing.T, p *Plan) { stepOf(t, p, RecreateRender).Reads[0].Digest = sum }, "none that recreate-render can go by"},
+		{"a false title", func(t *testing.T, p *Plan) { stepOf(t, p, AdoptSpecConfig).Title = "look around" }, "title says something else"},
+		{"a false command", func(t *testing.T, p *Plan) { stepOf(t, p, AdoptSpecConfig).OC = "oc get nodes" }, "oc says something else"},
+		{"a false risk", func(t *testing.T, p *Plan) { stepOf(t, p, RecreateRender).Risk = RiskNone }, "risk says something else"},
+		{"a false grade", func(t *testing.T, p *Plan) { stepOf(t, p, RecreateRender).Proof = ProvedInLab }, "proof says something else"},
+		{"a false inverse", func(t *testing.T, p *Plan) { stepOf(t, p, ApproveCSR).Inverse = "undo" }, "inverse says something else"},
+		{"a false subject", func(t *testing.T, p *Plan) { stepOf(t, p, ApproveCSR).Subject = "host/control9" }, "subject says something else"},
+		{"another pool's config", func(t *testing.T, p *Plan) { stepOf(t, p, RecreateRender).Args.Pool = "worker" }, "is no rendered config of pool"},
+		{"a command in a name", func(t *testing.T, p *Plan) { stepOf(t, p, WaitNode).Args.Host = "x; rm -rf /" }, "is no name"},
+		{"no wait for etcd", func(t *testing.T, p *Plan) {
+			for i, s := range p.Steps {
+				if s.Action == WaitEtcd {
+					p.Steps = append(p.Steps[:i:i], p.Steps[i+1:]...)
+					return
+				}
+			}
+		}, "no step before it waits for 3 healthy etcd members"},
+		{"wait for etcd afterwards", func(_ *testing.T, p *Plan) { p.Steps[4], p.Steps[5] = p.Steps[5], p.Steps[4] }, "no step before it waits for 3 healthy etcd members"},
+		{"approval without the step before", func(_ *testing.T, p *Plan) { p.Steps = p.Steps[1:] }, "names no step before it"},
+		{"verify something else", func(t *testing.T, p *Plan) { stepOf(t, p, Verify).Expect.Absent = []fault.Key{emptyFault} }, "does not name the plan's root"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			r := newRig(t, desync(t))
+			r.put(pullSecret, Object{"apiVersion": "v1", "kind": "Secret", "data": map[string]any{".dockerconfigjson": secret}})
+			p := r.plan(t)
+			tt.edit(t, p)
+			raw, err := p.Encode()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := Decode(raw); err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("Decode: %v\nwant %q", err, tt.want)
+			}
+			if err := r.exec.Apply(t.Context(), p); err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("Apply: %v\nwant %q", err, tt.want)
+			}
+			if len(r.writes) > 0 {
+				t.Errorf("written: %v", r.writes)
+			}
+			r.noSecret(t)
+		})
+	}
+}
+
+// TestPlanMayAdd: what is stricter than demanded is applied.
+func TestPlanMayAdd(t *testing.T) {
+	r := newRig(t, desync(t))
+	p := r.plan(t)
+	s := stepOf(t, p, AdoptSpecConfig)
+	s.Preconditions = append(s.Preconditions, Guard{Guard: EtcdMembers, Count: 5})
+	err := r.exec.Apply(t.Context(), p)
+	var refused *Refused
+	if !errors.As(err, &refused) || !strings.Contains(err.Error(), "5 are needed") {
+		t.Errorf("Apply: %v, want the added guard to refuse", err)
+	}
+}
+
+// TestWhileOfAnotherRemedy: a fault that the step does not remedy is no condition.
+func TestWhileOfAnotherRemedy(t *testing.T) {
+	r := newRig(t, desync(t))
+	p := r.plan(t)
+	stepOf(t, p, AdoptSpecConfig).While = []fault.Key{renderFault}
+	err := r.exec.Apply(t.Context(), p)
+	if err == nil || !strings.Contains(err.Error(), "adopt-spec-config is no remedy") || len(r.writes) > 0 {
+		t.Errorf("Apply: %v, written %v", err, r.writes)
+	}
+}
+
+// TestChangedShowsNothingSecret: a difference is told only of shown fields of
+// objects that hold no secret.
+func TestChangedShowsNothingSecret(t *testing.T) {
+	content := Object{"data": map[string]any{"a": secret}, "spec": map[string]any{"config": secret}}
+	for _, rd := range []Reading{
+		{Object: Ref{Version: "v1", Resource: "secrets", Name: "x"}, Fields: []string{"/data/a"}, Seen: map[string]string{"/data/a": "was"}},
+		{Object: configRef("x"), Fields: []string{"/spec/config"}, Seen: map[string]string{"/spec/config": "was"}},
+		{Object: nodeRef("x"), Fields: []string{"/data/a"}},
+	} {
+		if got := changed(rd, content); strings.Contains(got, secret) {
+			t.Errorf("%s: %s", rd.Object, got)
+		}
+	}
+}
+
+// TestNothingWaits: a render that no node runs is not put back.
+func TestNothingWaits(t *testing.T) {
+	r := newRig(t, desync(t))
+	p := r.plan(t)
+	for _, n := range []string{"control1", "control2"} {
+		r.edit(nodeRef(n), "x", func(o Object) {
+			o["metadata"].(map[string]any)["annotations"].(map[string]any)[currentConfigKey] = target
+		})
+	}
+	w := &run{Executor: r.exec, plan: p}
+	if _, _, err := prepareRender(t.Context(), w, *stepOf(t, p, RecreateRender)); err == nil || !strings.Contains(err.Error(), "nothing waits for it") {
+		t.Errorf("prepareRender: %v", err)
+	}
+}
+
+// TestAlignAnotherPoolsNode: annotations are not aligned on a node that does not
+// run what was compared.
+func TestAlignAnotherPoolsNode(t *testing.T) {
+	r := newRig(t, desync(t))
+	raw, err := json.Marshal(renderObject(missing, "server-b"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	content, err := r.exec.Store.Put(raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.edit(nodeRef("control1"), "x", func(o Object) {
+		o["metadata"].(map[string]any)["annotations"].(map[string]any)[currentConfigKey] = "rendered-worker-00000000000000000000000000000000"
+	})
+	w := &run{Executor: r.exec, plan: &Plan{}}
+	s := Step{Action: AlignAnnotations, Args: Args{Host: "control1", Pool: "master", Config: target, Content: content}}
+	if _, _, err := alignAnnotations().prepare(t.Context(), w, s); err == nil || !strings.Contains(err.Error(), "the config that was compared is") {
+		t.Errorf("prepare: %v", err)
+	}
+}
+
+// TestReviewedDigest: only the content that was reviewed is the plan's.
+func TestReviewedDigest(t *testing.T) {
+	r := newRig(t, desync(t))
+	p := r.plan(t)
+	path := filepath.Join(t.TempDir(), "plan.yaml")
+	if err := p.Save(path); err != nil {
+		t.Fatal(err)
+	}
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := digestBytes(raw)
+	again, err := Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := again.Is(sum); err != nil {
+		t.Errorf("Is, with the digest of the file: %v", err)
+	}
+	again.Steps = again.Steps[:1]
+	var refused *Refused
+	if err := again.Is(sum); !errors.As(err, &refused) {
+		t.Errorf("Is, after a step was cut: %v", err)
+	}
+}
