@@ -14,6 +14,7 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // after the first signal a second one ends the process at once
 	code := cli.Main(ctx, os.Args, cli.System())
 	stop()
 	os.Exit(int(code))

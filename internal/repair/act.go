@@ -76,7 +76,7 @@ func (r *run) present(ctx context.Context, s Step) error {
 	}
 	var seen []string
 	for _, k := range s.While {
-		f, err := r.Eval.Evaluate(ctx, k)
+		f, err := r.evaluate(ctx, k)
 		if err != nil {
 			return fmt.Errorf("evaluate %s at %s: %w", k.Fault, k.Subject, err)
 		}
@@ -87,6 +87,33 @@ func (r *run) present(ctx context.Context, s Step) error {
 	}
 	return refuse("what the step is for is not there any more: %s", strings.Join(seen, "; ")).
 		instead("look again with `rollcall diagnose`")
+}
+
+// evaluate evaluates one fault. It comes back when ctx ends, whatever the
+// evaluator is at: it only reads, so that what it is at may be left to the end of
+// the process.
+func (r *run) evaluate(ctx context.Context, k fault.Key) (fault.Finding, error) {
+	return prompt(ctx, func(ctx context.Context) (fault.Finding, error) { return r.Eval.Evaluate(ctx, k) })
+}
+
+// prompt calls read and returns its result, or ctx's error as soon as ctx ends.
+func prompt[T any](ctx context.Context, read func(context.Context) (T, error)) (T, error) {
+	type answer struct {
+		v   T
+		err error
+	}
+	came := make(chan answer, 1)
+	go func() {
+		v, err := read(ctx)
+		came <- answer{v, err}
+	}()
+	select {
+	case a := <-came:
+		return a.v, a.err
+	case <-ctx.Done():
+		var none T
+		return none, ctx.Err()
+	}
 }
 
 func because(reason string) string {
@@ -239,7 +266,13 @@ func (r *run) until(ctx context.Context, s Step, deadline time.Time, look func(c
 	last, began := "", r.Clock.Now()
 	said := began
 	for {
-		ok, waiting, err := look(ctx)
+		ok, waiting, err := r.lookOnce(ctx, deadline, look)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if errors.Is(err, context.DeadlineExceeded) {
+			return &late{step: s.ID, after: s.Deadline.Duration, waiting: "a look did not end in time: " + err.Error()}
+		}
 		if err != nil {
 			return err
 		}
@@ -263,6 +296,16 @@ func (r *run) until(ctx context.Context, s Step, deadline time.Time, look func(c
 	}
 }
 
+// lookOnce looks within the step's time: a cluster that does not answer must not
+// hold a step longer than its deadline. The last look has leastLook all the same.
+func (r *run) lookOnce(ctx context.Context, deadline time.Time, look func(context.Context) (bool, string, error)) (bool, string, error) {
+	ctx, cancel := context.WithTimeout(ctx, max(deadline.Sub(r.Clock.Now()), leastLook))
+	defer cancel()
+	return look(ctx)
+}
+
+const leastLook = 30 * time.Second
+
 // late says that an effect was not seen in time.
 type late struct {
 	step    string
@@ -282,7 +325,7 @@ func (r *run) await(ctx context.Context, s Step, a action, deadline time.Time) e
 			return false, waiting, err
 		}
 		for _, k := range s.Expect.Absent {
-			f, err := r.Eval.Evaluate(ctx, k)
+			f, err := r.evaluate(ctx, k)
 			if err != nil {
 				return false, "", fmt.Errorf("evaluate %s at %s: %w", k.Fault, k.Subject, err)
 			}

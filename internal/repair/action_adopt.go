@@ -112,12 +112,19 @@ func (r *run) fetched(ctx context.Context, pool string, since time.Time) string 
 	if r.Served == nil {
 		return ""
 	}
-	at, what, err := r.Served.LastServed(ctx, pool)
+	type served struct {
+		at   time.Time
+		what string
+	}
+	last, err := prompt(ctx, func(ctx context.Context) (served, error) {
+		at, what, err := r.Served.LastServed(ctx, pool)
+		return served{at, what}, err
+	})
 	switch {
 	case err != nil:
 		return fmt.Sprintf("it cannot be told whether a host has fetched the config: %v", err)
-	case !at.IsZero() && at.After(since.Add(-servedSkew)):
-		return "a host has fetched the config: " + what
+	case !last.at.IsZero() && last.at.After(since.Add(-servedSkew)):
+		return "a host has fetched the config: " + last.what
 	}
 	return ""
 }

@@ -57,10 +57,25 @@ type Write struct {
 // time holds it.
 type Journal struct {
 	path    string
+	dir     *os.Root // the plan's directory
 	file    *os.File
 	records []Record
 	now     func() time.Time
 }
+
+// Names in a plan's directory.
+const (
+	plansDir    = "plans"
+	journalFile = "journal.jsonl"
+	planFile    = "plan.yaml"
+)
+
+// maxJournal and maxRecord bound what is read of a journal; they are far above a
+// real one, whose records have some hundred bytes.
+const (
+	maxJournal = 64 << 20
+	maxRecord  = 1 << 20
+)
 
 // OpenJournal opens or makes the journal of a plan below the state directory
 // and locks it. A last line that was cut by a crash is dropped: what it would
@@ -69,18 +84,17 @@ func OpenJournal(stateDir, plan string, now func() time.Time) (*Journal, error) 
 	if !planID.MatchString(plan) {
 		return nil, fmt.Errorf("open journal: %q is no plan id", plan)
 	}
-	dir := filepath.Join(stateDir, "plans", plan)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("open journal: %w", err)
-	}
-	path := filepath.Join(dir, "journal.jsonl")
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
+	dir, err := openState(stateDir, true, plansDir, plan)
 	if err != nil {
 		return nil, fmt.Errorf("open journal: %w", err)
 	}
-	j := &Journal{path: path, file: f, now: now}
+	f, err := openFile(dir, journalFile, os.O_RDWR|os.O_CREATE|os.O_APPEND)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("open journal: %w", err), dir.Close())
+	}
+	j := &Journal{path: filepath.Join(stateDir, plansDir, plan, journalFile), dir: dir, file: f, now: now}
 	if err := j.load(); err != nil {
-		return nil, errors.Join(err, f.Close())
+		return nil, errors.Join(err, j.Close())
 	}
 	return j, nil
 }
@@ -89,39 +103,47 @@ func (j *Journal) load() error {
 	if err := syscall.Flock(int(j.file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
 		return fmt.Errorf("lock journal %s: another rollcall is working on this plan: %w", j.path, err)
 	}
-	records, whole, err := readRecords(j.path)
+	raw, err := readFile(j.dir, journalFile, maxJournal)
 	if err != nil {
-		return err
+		return fmt.Errorf("read journal: %w", err)
 	}
-	if err := j.file.Truncate(whole); err != nil {
-		return fmt.Errorf("drop the cut line of %s: %w", j.path, err)
+	records, whole, err := parseRecords(raw)
+	if err != nil {
+		return fmt.Errorf("read journal %s: %w", j.path, err)
+	}
+	switch torn := len(raw) - whole; {
+	case torn > 0 && len(records) == 0: // it may be no journal at all: nothing of it is cut off
+		return fmt.Errorf("read journal %s: it has %d bytes and no whole record; nothing was begun with it, remove its directory", j.path, torn)
+	case torn > 0:
+		if err := j.file.Truncate(int64(whole)); err != nil {
+			return fmt.Errorf("drop the cut line of %s: %w", j.path, err)
+		}
 	}
 	j.records = records
-	return syncDir(filepath.Dir(j.path))
+	return syncRoot(j.dir)
 }
 
-// readRecords returns the whole records of a journal and how many bytes they take.
-func readRecords(path string) ([]Record, int64, error) {
-	raw, err := os.ReadFile(path)
-	if err != nil {
-		return nil, 0, fmt.Errorf("read journal: %w", err)
-	}
+// parseRecords returns the whole records of a journal and how many bytes they take.
+func parseRecords(raw []byte) ([]Record, int, error) {
 	var list []Record
-	var whole int64
+	whole := 0
 	for {
 		line, rest, ok := bytes.Cut(raw[whole:], []byte("\n"))
+		if len(line) > maxRecord {
+			return nil, 0, fmt.Errorf("record %d has more than %d bytes", len(list)+1, maxRecord)
+		}
 		if !ok {
 			return list, whole, nil
 		}
 		var r Record
 		if err := json.Unmarshal(line, &r); err != nil {
-			return nil, 0, fmt.Errorf("read journal %s, record %d: %w", path, len(list)+1, err)
+			return nil, 0, fmt.Errorf("record %d: %w", len(list)+1, err)
 		}
 		if r.Seq != len(list)+1 {
-			return nil, 0, fmt.Errorf("read journal %s: record %d has number %d: lines are missing", path, len(list)+1, r.Seq)
+			return nil, 0, fmt.Errorf("record %d has number %d: lines are missing", len(list)+1, r.Seq)
 		}
 		list = append(list, r)
-		whole = int64(len(raw) - len(rest))
+		whole = len(raw) - len(rest)
 	}
 }
 
@@ -143,7 +165,7 @@ func (j *Journal) Append(r Record) error {
 }
 
 // Close releases the journal.
-func (j *Journal) Close() error { return j.file.Close() }
+func (j *Journal) Close() error { return errors.Join(j.file.Close(), j.dir.Close()) }
 
 // Path returns the journal's file.
 func (j *Journal) Path() string { return j.path }
@@ -203,32 +225,60 @@ type History struct {
 	Plan    *Plan // nil where the plan's copy could not be read
 	ID      string
 	Records []Record
+	Broken  error // why the journal or the plan's copy could not be read; nil: they could
 }
 
-// Histories returns all journals below a state directory, oldest first.
+// Histories returns all journals below a state directory, oldest first. One that
+// cannot be read does not hide the others: its Broken says why.
 func Histories(stateDir string) ([]History, error) {
-	entries, err := os.ReadDir(filepath.Join(stateDir, "plans"))
+	plans, err := openState(stateDir, false, plansDir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read history: %w", err)
 	}
+	entries, err := fs.ReadDir(plans.FS(), ".")
 	var list []History
 	for _, e := range entries {
-		dir := filepath.Join(stateDir, "plans", e.Name())
-		records, _, err := readRecords(filepath.Join(dir, "journal.jsonl"))
-		if err != nil {
-			return nil, err
-		}
-		plan, err := Load(filepath.Join(dir, "plan.yaml"))
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, err
-		}
-		list = append(list, History{Plan: plan, ID: e.Name(), Records: records})
+		list = append(list, historyOf(plans, e.Name()))
 	}
-	slices.SortFunc(list, func(a, b History) int { return a.started().Compare(b.started()) })
+	if err := errors.Join(err, plans.Close()); err != nil {
+		return nil, fmt.Errorf("read history: %w", err)
+	}
+	slices.SortStableFunc(list, func(a, b History) int { return a.started().Compare(b.started()) })
 	return list, nil
+}
+
+func historyOf(plans *os.Root, id string) History {
+	h := History{ID: id}
+	dir, err := descend(plans, false, id)
+	if err != nil {
+		h.Broken = fmt.Errorf("read history of %q: %w", id, err)
+		return h
+	}
+	raw, err := readFile(dir, journalFile, maxJournal)
+	if err == nil {
+		h.Records, _, err = parseRecords(raw)
+	}
+	plan, planErr := keptPlan(dir)
+	if errors.Is(planErr, fs.ErrNotExist) {
+		planErr = nil // killed before it was kept
+	}
+	h.Plan = plan
+	if err := errors.Join(err, planErr, dir.Close()); err != nil {
+		h.Broken = fmt.Errorf("read history of %q: %w", id, err)
+	}
+	return h
+}
+
+// keptPlan reads the copy of a plan beside its journal.
+func keptPlan(dir *os.Root) (*Plan, error) {
+	raw, err := readFile(dir, planFile, maxPlan)
+	if err != nil {
+		return nil, fmt.Errorf("read plan: %w", err)
+	}
+	return Decode(raw)
 }
 
 func (h History) started() time.Time {

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -147,13 +145,7 @@ func (r *run) keepPlan() error {
 	if err != nil {
 		return err
 	}
-	path := filepath.Join(filepath.Dir(r.journal.Path()), "plan.yaml")
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return fmt.Errorf("keep plan: %w", err)
-	}
-	_, err = f.Write(raw)
-	if err := errors.Join(err, f.Sync(), f.Close(), syncDir(filepath.Dir(path))); err != nil {
+	if err := replaceFile(r.journal.dir, planFile, raw); err != nil {
 		return fmt.Errorf("keep plan: %w", err)
 	}
 	return nil
@@ -176,7 +168,7 @@ func (r *run) adopt() error {
 	if r.journal.began() == "" {
 		return refuse("no plan of that name was begun here").instead("`rollcall fix history` lists those that were")
 	}
-	p, err := Load(filepath.Join(filepath.Dir(r.journal.Path()), "plan.yaml"))
+	p, err := keptPlan(r.journal.dir)
 	if err != nil {
 		return err
 	}

@@ -3,18 +3,21 @@ package repair
 import (
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 )
 
 // Store keeps contents by their digest, each in a file of mode 0600 below a
 // directory of mode 0700. What it holds may be secret; its names are not.
-type Store struct{ dir string }
+type Store struct{ state string }
+
+const storeDir = "pre-images"
+
+// maxContent bounds one content; held configs are the largest.
+const maxContent = maxHeldFile
 
 // NewStore returns the store below a state directory.
-func NewStore(stateDir string) *Store { return &Store{dir: filepath.Join(stateDir, "pre-images")} }
+func NewStore(stateDir string) *Store { return &Store{state: stateDir} }
 
 // StateDir returns where journals and pre-images lie: the override if it is
 // set, else $XDG_STATE_HOME/rollcall, else ~/.local/state/rollcall.
@@ -32,69 +35,58 @@ func StateDir(override string, env func(string) string) (string, error) {
 	return filepath.Join(home, ".local", "state", "rollcall"), nil
 }
 
-func (s *Store) path(digest string) (string, error) {
-	hex, ok := strings.CutPrefix(digest, "sha256:")
-	if !ok || len(hex) != 64 || strings.Trim(hex, "0123456789abcdef") != "" {
-		return "", fmt.Errorf("digest %q is none", digest)
+// nameOf returns the file's name of a digest.
+func nameOf(digest string) (string, error) {
+	if !digestForm.MatchString(digest) {
+		return "", fmt.Errorf("digest %.80q is none", digest)
 	}
-	return filepath.Join(s.dir, hex), nil
+	return strings.TrimPrefix(digest, "sha256:"), nil
 }
 
 // Where returns the file of a digest, for people.
 func (s *Store) Where(digest string) string {
-	p, err := s.path(digest)
+	name, err := nameOf(digest)
 	if err != nil {
 		return ""
 	}
-	return p
+	return filepath.Join(s.state, storeDir, name)
 }
 
 // Put keeps a content durably and returns its digest.
 func (s *Store) Put(content []byte) (string, error) {
 	digest := digestBytes(content)
-	path, err := s.path(digest)
+	name, err := nameOf(digest)
 	if err != nil {
 		return "", err
 	}
-	if have, err := s.Get(digest); err == nil && len(have) == len(content) {
-		return digest, nil
+	if len(content) > maxContent {
+		return "", fmt.Errorf("keep content: it has %d bytes, at most %d are kept", len(content), maxContent)
 	}
-	if err := os.MkdirAll(s.dir, 0o700); err != nil {
-		return "", fmt.Errorf("keep content: %w", err)
-	}
-	f, err := os.CreateTemp(s.dir, ".new-*") // mode 0600
+	dir, err := openState(s.state, true, storeDir)
 	if err != nil {
 		return "", fmt.Errorf("keep content: %w", err)
 	}
-	_, err = f.Write(content)
-	err = errors.Join(err, f.Sync(), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), path)
+	if have, err := readFile(dir, name, maxContent); err != nil || digestBytes(have) != digest {
+		err = replaceFile(dir, name, content)
+		if err != nil {
+			return "", errors.Join(fmt.Errorf("keep content %s: %w", digest, err), dir.Close())
+		}
 	}
-	if err == nil {
-		err = syncDir(s.dir)
-	}
-	if err != nil {
-		return "", errors.Join(fmt.Errorf("keep content %s: %w", digest, err), removeLeft(f.Name()))
-	}
-	return digest, nil
-}
-
-func removeLeft(path string) error {
-	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
+	return digest, dir.Close()
 }
 
 // Get returns a content and verifies its digest.
 func (s *Store) Get(digest string) ([]byte, error) {
-	path, err := s.path(digest)
+	name, err := nameOf(digest)
 	if err != nil {
 		return nil, err
 	}
-	raw, err := os.ReadFile(path)
+	dir, err := openState(s.state, false, storeDir)
 	if err != nil {
+		return nil, fmt.Errorf("read kept content: %w", err)
+	}
+	raw, err := readFile(dir, name, maxContent)
+	if err := errors.Join(err, dir.Close()); err != nil {
 		return nil, fmt.Errorf("read kept content: %w", err)
 	}
 	if have := digestBytes(raw); have != digest {

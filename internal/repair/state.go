@@ -1,0 +1,171 @@
+package repair
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"syscall"
+)
+
+// The state directory is written and believed by later runs, perhaps with other
+// rights, so nothing in it is taken on trust: directories are ours and closed to
+// others, files are regular, ours, closed to others and have one name. Symbolic
+// links are not followed, below the directory that the user named.
+
+// openState opens a directory below the state directory, and makes what is not
+// there. Without making, a missing one is fs.ErrNotExist.
+func openState(stateDir string, makeIt bool, path ...string) (*os.Root, error) {
+	if makeIt {
+		if err := os.MkdirAll(stateDir, 0o700); err != nil {
+			return nil, err
+		}
+	}
+	at, err := os.OpenRoot(stateDir)
+	if err != nil {
+		return nil, err
+	}
+	// The named directory may be readable by others; who may write there could
+	// put another in the place of ours.
+	if err := checkDir(at, 0o022); err != nil {
+		return nil, errors.Join(err, at.Close())
+	}
+	for _, name := range path {
+		next, err := descend(at, makeIt, name)
+		if err := errors.Join(err, at.Close()); err != nil {
+			return nil, err
+		}
+		at = next
+	}
+	return at, nil
+}
+
+func descend(at *os.Root, makeIt bool, name string) (*os.Root, error) {
+	if makeIt {
+		if err := at.Mkdir(name, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+			return nil, err
+		}
+	}
+	info, err := at.Lstat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.IsDir() {
+		return nil, refuse("%s in %s is no directory (%s)", name, at.Name(), info.Mode().Type())
+	}
+	next, err := at.OpenRoot(name)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkDir(next, 0o077); err != nil {
+		return nil, errors.Join(err, next.Close())
+	}
+	return next, nil
+}
+
+func checkDir(at *os.Root, closed fs.FileMode) error {
+	info, err := at.Stat(".")
+	if err != nil {
+		return err
+	}
+	return checkOurs(at.Name(), info, closed, "0700")
+}
+
+func checkOurs(name string, info fs.FileInfo, closed fs.FileMode, want string) error {
+	st, ok := info.Sys().(*syscall.Stat_t)
+	switch {
+	case !ok:
+		return fmt.Errorf("%s: the system does not tell whose it is", name)
+	case int(st.Uid) != os.Geteuid():
+		return refuse("%s belongs to user %d, not to the one who runs this (%d)", name, st.Uid, os.Geteuid()).
+			instead("name a directory of your own with --state-dir")
+	case info.Mode().Perm()&closed != 0:
+		return refuse("%s has mode %04o and is open to others", name, info.Mode().Perm()).
+			instead("find out who may have written there, then chmod %s %s", want, name)
+	}
+	return nil
+}
+
+// openFile opens a regular file of ours; a symbolic link is none.
+func openFile(at *os.Root, name string, flag int) (*os.File, error) {
+	path := at.Name() + "/" + name
+	before, err := at.Lstat(name)
+	switch {
+	case err == nil && !before.Mode().IsRegular():
+		return nil, refuse("%s is no regular file (%s)", path, before.Mode().Type())
+	case err == nil && flag&os.O_CREATE != 0:
+		flag &^= os.O_CREATE
+	case errors.Is(err, fs.ErrNotExist) && flag&os.O_CREATE != 0:
+		flag |= os.O_EXCL
+	case err != nil:
+		return nil, err
+	}
+	f, err := at.OpenFile(name, flag|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkFile(f, path, before); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+func checkFile(f *os.File, path string, before fs.FileInfo) error {
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	st, ok := info.Sys().(*syscall.Stat_t)
+	if !info.Mode().IsRegular() || before != nil && !os.SameFile(before, info) || ok && st.Nlink != 1 {
+		return refuse("%s is not one regular file of one name", path)
+	}
+	return checkOurs(path, info, 0o077, "0600")
+}
+
+// readFile reads a file of the state directory within a bound.
+func readFile(at *os.Root, name string, most int64) ([]byte, error) {
+	f, err := openFile(at, name, os.O_RDONLY)
+	if err != nil {
+		return nil, err
+	}
+	raw, err := io.ReadAll(io.LimitReader(f, most+1))
+	if err := errors.Join(err, f.Close()); err != nil {
+		return nil, err
+	}
+	if int64(len(raw)) > most {
+		return nil, fmt.Errorf("%s/%s has more than %d bytes", at.Name(), name, most)
+	}
+	return raw, nil
+}
+
+// replaceFile puts a file durably in the place of the one of that name: what was
+// there, a link too, is replaced and never written through.
+func replaceFile(at *os.Root, name string, content []byte) error {
+	fresh := ".new-" + name
+	if err := at.Remove(fresh); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	f, err := at.OpenFile(fresh, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(content)
+	err = errors.Join(err, f.Sync(), f.Close())
+	if err == nil {
+		err = at.Rename(fresh, name)
+	}
+	if err == nil {
+		err = syncRoot(at)
+	}
+	return err
+}
+
+// syncRoot makes new and renamed entries of a directory durable.
+func syncRoot(at *os.Root) error {
+	d, err := at.Open(".")
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
