@@ -66,7 +66,7 @@ func planSummary(p *repair.Plan) string {
 // riskRank orders classes of risk, the worst last.
 func riskRank(r repair.Risk) int {
 	return slices.Index([]repair.Risk{repair.RiskNone, repair.RiskReversible, repair.RiskRestart, repair.RiskDrain,
-		repair.RiskReboot, repair.RiskPower, repair.RiskDataLoss}, r)
+		repair.RiskReboot, repair.RiskPower, repair.RiskIdentity, repair.RiskDataLoss}, r)
 }
 
 func stepSection(s repair.Step) report.Section {

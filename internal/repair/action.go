@@ -61,7 +61,7 @@ func Remedies() []Remedy {
 		{"adopt-spec-config", "fill the pool's status.configuration from its spec, so that the machine config server has a config to serve",
 			"reversible: the next host that asks is given this config; no machine that runs is touched"},
 		{"approve-expected-csrs", "approve exactly the requests of the hosts that are expected, after proof",
-			"none for what runs; a certificate that was issued cannot be taken back"},
+			"identity: nothing that runs is touched; a stranger who asks in the host's place, alone and before it, cannot be told apart, and a certificate that was issued cannot be taken back"},
 		{"recreate-missing-render", "put the missing rendered MachineConfig back under its exact name, from what a host holds",
 			"reboot: the nodes that waited for it drain and reboot, one at a time"},
 		{"align-annotations", "name the in-cluster render on a node whose held config differs in nothing that is applied",

@@ -11,7 +11,8 @@ import (
 
 // approveCSR approves exactly one request of one expected host, when it has
 // come, after internal/csr has judged it. Approved fields of the journal hold
-// the request's UID.
+// the request's UID. It never chooses among several requests: a person does, with
+// `rollcall csr approve --key`, and the plan goes on from there.
 func approveCSR() action {
 	return action{
 		check: func(s Step) error {
@@ -28,10 +29,14 @@ func approveCSR() action {
 			if err != nil {
 				return false, "", err
 			}
-			if _, asked := newest(p, s); asked {
+			e := r.expectation(ctx, s)
+			if name, waits := unsigned(p, s, e); waits {
+				return false, fmt.Sprintf("%s is approved and not issued: the controller manager signs it", name), nil
+			}
+			if _, answered := served(p, s, e); answered {
 				return true, "", nil
 			}
-			if _, answered := served(p, s); answered {
+			if _, asked := pending(p, s); asked {
 				return true, "", nil
 			}
 			return false, fmt.Sprintf("%s has not asked for its %s certificate", s.Args.Host, s.Args.Signer), nil
@@ -42,7 +47,7 @@ func approveCSR() action {
 			if err != nil {
 				return false, "", err
 			}
-			_, ok := served(p, s)
+			_, ok := served(p, s, r.expectation(ctx, s))
 			return ok, fmt.Sprintf("the %s certificate of %s is not issued: the controller manager signs it", s.Args.Signer, s.Args.Host), nil
 		},
 		dependants: func(context.Context, *run, Step, Write) (string, error) {
@@ -51,23 +56,49 @@ func approveCSR() action {
 	}
 }
 
-// newest returns the youngest pending request of the step's host and kind.
-func newest(p csr.Picture, s Step) (csrs.Request, bool) {
+// of reports whether a request is one of the step's host and kind.
+func of(q csrs.Request, s Step) bool {
+	return q.NodeName == s.Args.Host && string(q.Kind) == s.Args.Signer
+}
+
+// pending returns a request of the step's host and kind that waits, the youngest:
+// csr.Judge refuses it where another key waits too.
+func pending(p csr.Picture, s Step) (csrs.Request, bool) {
 	for _, q := range slices.Backward(p.Requests) {
-		if q.NodeName == s.Args.Host && string(q.Kind) == s.Args.Signer && q.State == csrs.Pending && !q.Renews() {
+		if of(q, s) && q.State == csrs.Pending && !q.Renews() {
 			return q, true
 		}
 	}
 	return csrs.Request{}, false
 }
 
+// unsigned names a request that Rollcall approved since the host could ask and that
+// is not issued yet.
+func unsigned(p csr.Picture, s Step, e *csr.Expectation) (string, bool) {
+	for _, q := range p.Requests {
+		if of(q, s) && q.State == csrs.Approved && q.Approval.Reason == csr.Reason && e.MayHaveMade(q) {
+			return q.Name, true
+		}
+	}
+	return "", false
+}
+
 // served reports whether the host has what the step is for: for the client
 // certificate the Node itself proves it, requests are deleted after an hour.
-func served(p csr.Picture, s Step) (string, bool) {
+//
+// What Rollcall approved, by this plan or at a person's word with --key, stands,
+// whoever else asks. What others approved does not while another request waits:
+// which of the two is the host's is then for csr.Judge to refuse.
+func served(p csr.Picture, s Step, e *csr.Expectation) (string, bool) {
+	_, waits := pending(p, s)
 	for _, q := range slices.Backward(p.Requests) {
-		if q.NodeName == s.Args.Host && string(q.Kind) == s.Args.Signer && q.State == csrs.Issued {
-			return q.Name + " is issued", true
+		ours := q.Approval.Reason == csr.Reason
+		if of(q, s) && q.State == csrs.Issued && e.MayHaveMade(q) && (ours || !waits) {
+			return fmt.Sprintf("%s is issued (approved with reason %s), key sha256:%s", q.Name, q.Approval.Reason, q.KeyDigest), true
 		}
+	}
+	if waits {
+		return "", false
 	}
 	if s.Args.Signer == string(csrs.Client) && slices.ContainsFunc(p.Nodes, func(n csr.Node) bool { return n.Name == s.Args.Host }) {
 		return "Node " + s.Args.Host + " is registered", true
@@ -91,11 +122,12 @@ func prepareApproval(ctx context.Context, r *run, s Step) (*act, string, error) 
 	if err != nil {
 		return nil, "", refuse("the requests and what belongs to them could not be read: %v", err)
 	}
-	q, asked := newest(p, s)
+	e := r.expectation(ctx, s)
+	if why, ok := served(p, s, e); ok {
+		return nil, why, nil
+	}
+	q, asked := pending(p, s)
 	if !asked {
-		if why, ok := served(p, s); ok {
-			return nil, why, nil
-		}
 		return nil, "", refuse("the request of %s is gone", s.Args.Host).instead("resume; its kubelet asks again")
 	}
 	content, err := r.API.Get(ctx, csrRef(q.Name))
@@ -105,11 +137,15 @@ func prepareApproval(ctx context.Context, r *run, s Step) (*act, string, error) 
 	if uid := stringAt(content, "metadata", "uid"); uid != q.UID {
 		return nil, "", refuse("request %s was replaced by another of the same name", q.Name)
 	}
-	d := csr.Judge(q, r.expectation(ctx, s), p)
+	d := csr.Judge(q, e, p)
+	if d.WayOut != "" {
+		return nil, "", refuse("no request of %s is approved: %s", s.Args.Host, d.Why).
+			instead("%s. Then go on with `rollcall fix resume %s`", d.WayOut, r.plan.ID)
+	}
 	if !d.Approve {
 		return nil, "", refuse("request %s is not approved: %s", q.Name, d.Why).instead("see `rollcall csr explain %s`", q.Name)
 	}
-	r.say(s.ID, "request %s, UID %s, key %.16s: %s; %s", q.Name, q.UID, q.KeyDigest, d.Why, d.NotProven)
+	r.say(s.ID, "request %s, UID %s, key sha256:%s: %s; %s", q.Name, q.UID, q.KeyDigest, d.Why, d.NotProven)
 	return approvalAct(r, s, content, d)
 }
 
