@@ -128,6 +128,8 @@ func needWords(need string) string {
 	switch {
 	case resource == evidence.MCSProbes.String():
 		return "the answers of the machine config servers"
+	case resource == evidence.APIProbes.String():
+		return "the way to the API"
 	case resource == evidence.PointerUserDataHints.String():
 		return "pointer Ignition configs"
 	case need == string(evidence.Console):

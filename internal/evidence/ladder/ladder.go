@@ -72,7 +72,7 @@ type Options struct {
 	Whole   bool     // walk the whole ladder even where the API answers
 	Vantage string   // the machine that asks; "" is this machine's host name
 	Now     func() time.Time
-	Step    time.Duration // for one rung; 0 is 4 s
+	Step    time.Duration // for one rung; 0 is 6 s: an API server whose etcd is gone takes four to say so
 }
 
 // Source walks the ladder once, when it is first asked for. It is safe for
@@ -89,7 +89,7 @@ type Source struct {
 
 // New returns a source. It sends nothing yet.
 func New(o Options) *Source {
-	o.Step = cmp.Or(o.Step, 4*time.Second)
+	o.Step = cmp.Or(o.Step, 6*time.Second)
 	if o.Now == nil {
 		o.Now = time.Now
 	}

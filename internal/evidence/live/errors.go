@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -113,6 +114,10 @@ func clip(v string) string {
 func passing(asked context.Context, err error) bool {
 	if err == nil || asked.Err() != nil || errors.Is(err, errGarbage) {
 		return false
+	}
+	var wait net.Error
+	if errors.As(err, &wait) && wait.Timeout() {
+		return false // such as that of the TLS handshake, which ends before the request's own
 	}
 	var status apierrors.APIStatus
 	if errors.As(err, &status) {

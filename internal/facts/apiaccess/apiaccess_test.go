@@ -1,0 +1,157 @@
+package apiaccess
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/evidence/probe"
+	"github.com/rollcall-project/rollcall/internal/evidence/scan"
+	"github.com/rollcall-project/rollcall/internal/facts"
+	"github.com/rollcall-project/rollcall/internal/fault"
+)
+
+// rungs is a source of recorded answers; without answers nobody went there.
+type rungs []probe.APIAnswer
+
+func (rungs) Describe(context.Context) (evidence.Description, error) {
+	return evidence.Description{Kind: "test"}, nil
+}
+
+func (rungs) Texts(_ context.Context, q evidence.TextQuery) ([]evidence.Text, error) {
+	return nil, &evidence.Unavailable{Need: evidence.Texts(q), Why: evidence.NotCollected}
+}
+
+func (l rungs) List(_ context.Context, r evidence.Resource, ns string) ([]evidence.Object, error) {
+	if len(l) == 0 {
+		return nil, &evidence.Unavailable{Need: evidence.Objects(r, ns), Why: evidence.NotAsked}
+	}
+	var list []evidence.Object
+	for _, a := range l {
+		o, err := a.Object()
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, o)
+	}
+	return list, nil
+}
+
+func compute[T any](t *testing.T, f facts.Fact, l rungs) (T, facts.Value) {
+	t.Helper()
+	set, err := scan.Compile(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	clean, err := evidence.NewSanitizer()
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := facts.NewWorld(evidence.NewReader(set, clean, nil, evidence.Limits{}, l), time.Now())
+	v := w.Compute(t.Context(), f, fault.Subject{Kind: fault.Cluster})
+	typed, _ := v.V.(T)
+	return typed, v
+}
+
+func health(status int, failed ...string) []probe.PathAnswer {
+	return []probe.PathAnswer{{Path: "/readyz", Status: status, Failed: failed}}
+}
+
+func front(change func(*probe.APIAnswer)) probe.APIAnswer {
+	a := probe.APIAnswer{Target: probe.TargetAPI, Host: "api.test", Port: 6443, Vantage: "bastion", At: time.Unix(1e9, 0).UTC(),
+		Stage: probe.StageAnswered, Trust: probe.TrustVerified, Paths: health(200)}
+	change(&a)
+	return a
+}
+
+func TestHealth(t *testing.T) {
+	cases := map[string]struct {
+		paths                      []probe.PathAnswer
+		etcd, passing, gate, other bool
+	}{
+		"ready":              {paths: health(200)},
+		"etcd":               {paths: health(500, "etcd", "etcd-readiness"), etcd: true},
+		"starts":             {paths: health(500, "poststarthook/start-apiextensions-controllers", "informer-sync"), passing: true},
+		"stops":              {paths: health(500, "shutdown"), passing: true},
+		"stops, and etcd":    {paths: health(500, "shutdown", "etcd"), etcd: true},
+		"balancer":           {paths: health(503), gate: true},
+		"server's own 500":   {paths: health(500)},
+		"a page":             {paths: health(302), other: true},
+		"no such path":       {paths: health(404), other: true},
+		"strangers kept off": {paths: health(401)},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			a, v := compute[Access](t, accessFact, rungs{front(func(a *probe.APIAnswer) { a.Paths = c.paths })})
+			if v.Err != nil || a.EtcdDown != c.etcd || a.Passing != c.passing || a.Gateway != c.gate || a.Foreign != c.other {
+				t.Errorf("%+v, %v", a, v.Err)
+			}
+		})
+	}
+}
+
+// TestUnseen: what the way did not come to is unknown, and not fine.
+func TestUnseen(t *testing.T) {
+	_, v := compute[Access](t, accessFact, rungs{front(func(a *probe.APIAnswer) {
+		a.Stage, a.Trust, a.Paths, a.ErrorClass = probe.StageNone, "", nil, probe.ErrRefused
+	})})
+	for _, field := range []string{"trust", "notAfter", "ready", "failed", "passing"} {
+		if v.Proof.Unknown[field] == "" {
+			t.Errorf("%s is taken for known", field)
+		}
+	}
+	if v.Proof.Unknown["error"] != "" {
+		t.Error("the step that failed is known")
+	}
+}
+
+func TestUsable(t *testing.T) {
+	bad := front(func(a *probe.APIAnswer) { a.Trust = probe.TrustUnknownCA })
+	good := front(func(*probe.APIAnswer) {})
+	ok := probe.APIAnswer{Target: probe.TargetClient, Host: "api.test", Port: 6443, OK: true, Credential: probe.CredentialAccepted}
+	ended := probe.APIAnswer{Target: probe.TargetClient, Host: "api.test", Port: 6443, At: time.Unix(1e9, 0),
+		Credential: probe.CredentialRefused, CredentialUntil: time.Unix(1e9-1, 0)}
+	if a, _ := compute[Access](t, accessFact, rungs{bad}); a.Usable {
+		t.Error("a server that nobody trusts is usable")
+	}
+	if a, _ := compute[Access](t, accessFact, rungs{good}); !a.Usable {
+		t.Error("a server that answers is not usable")
+	}
+	if a, _ := compute[Access](t, accessFact, rungs{bad, ok}); !a.Usable {
+		t.Error("what the client says counts")
+	}
+	if a, _ := compute[Access](t, accessFact, rungs{good, ended}); a.Usable || !a.Ended {
+		t.Errorf("ended credentials: %+v", a)
+	}
+}
+
+func TestMasters(t *testing.T) {
+	node := func(name, host string, class probe.ErrorClass, stage probe.Stage, paths []probe.PathAnswer) probe.APIAnswer {
+		return probe.APIAnswer{Target: probe.TargetNode + name, Host: host, Port: 6443, ErrorClass: class, Stage: stage, Paths: paths}
+	}
+	m, v := compute[Masters](t, mastersFact, rungs{
+		node("a", "192.0.2.1", "", probe.StageAnswered, health(200)),
+		node("a", "2001:db8::1", probe.ErrNoRoute, "", nil), // its other family cannot be reached from here
+		node("b", "192.0.2.2", probe.ErrRefused, "", nil),
+		node("c", "192.0.2.3", "", probe.StageAnswered, health(500, "etcd")),
+		node("d", "192.0.2.4", probe.ErrClosed, probe.StageConnected, nil),
+		{Target: "node/a", Host: "192.0.2.1", Port: probe.MCSPort, ErrorClass: probe.ErrRefused},
+	})
+	if v.Err != nil || m.Asked != 5 || m.Answering != 2 || m.Ready != 1 || m.Refused != 1 || m.Silent != 1 || m.Closed != 1 {
+		t.Errorf("%+v, %v", m, v.Err)
+	}
+	if !slices.Equal(m.Up, []string{"a"}) || !slices.Equal(m.Down, []string{"b", "c", "d"}) {
+		t.Errorf("up %v, down %v", m.Up, m.Down)
+	}
+}
+
+func TestNobodyWentThere(t *testing.T) {
+	for _, f := range Facts() {
+		if _, v := compute[any](t, f, nil); !errors.Is(v.Err, facts.ErrNotApplicable) {
+			t.Errorf("%s: %v", f.Name, v.Err)
+		}
+	}
+}
