@@ -37,13 +37,39 @@ func Facts() []facts.Fact {
 // has no such host is only a statement when every kind that names hosts was read.
 func find(ctx context.Context, w *facts.World, name string) (hosts.Host, error) {
 	if _, err := w.List(ctx, evidence.BareMetalHosts, hosts.MachineAPI); err != nil {
-		return hosts.Host{}, err
+		return hosts.Host{}, Elsewhere(ctx, w, err)
 	}
 	h, err := onRoll(ctx, w, name)
 	if err == nil && h.BMH == nil {
 		return h, facts.NotApplicable("host %s has no BareMetalHost", name)
 	}
 	return h, err
+}
+
+// needs is what the facts read that judge a BareMetalHost.
+func needs(more ...evidence.Need) []evidence.Need {
+	return slices.Concat(hosts.Needs(), []evidence.Need{evidence.Objects(evidence.Infrastructures, "")}, more)
+}
+
+// Elsewhere turns "BareMetalHosts were not read" into "not applicable" on a
+// platform whose Machines become something else: a collector leaves no trace of a
+// kind without objects. Only platform BareMetal has the provider that makes
+// Machines of BareMetalHosts; on None and External people may use them without
+// (openshift/machine-api-operator:pkg/operator/config.go getProviderControllerFromImages).
+func Elsewhere(ctx context.Context, w *facts.World, err error) error {
+	if _, ok := evidence.AsUnavailable(err); !ok {
+		return err
+	}
+	infra, ok, missing := w.Get(ctx, evidence.Infrastructures, "", "cluster")
+	if _, unavailable := evidence.AsUnavailable(missing); missing != nil && !unavailable {
+		return missing
+	}
+	switch platform := evidence.String(infra.Content, "status", "platformStatus", "type"); {
+	case missing != nil || !ok:
+	case slices.Contains([]string{"AWS", "Azure", "GCP", "IBMCloud", "PowerVS", "AlibabaCloud", "KubeVirt", "OpenStack", "Nutanix", "VSphere"}, platform):
+		return facts.NotApplicable("on platform %s no host of the cluster is a BareMetalHost", platform)
+	}
+	return err
 }
 
 func onRoll(ctx context.Context, w *facts.World, name string) (hosts.Host, error) {

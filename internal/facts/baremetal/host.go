@@ -54,7 +54,7 @@ type Host struct {
 
 // HostFact is the fact bmh.
 func HostFact() facts.Fact {
-	return facts.Define("bmh", fault.Host, "what the host's BareMetalHost says: state, error and what it means, next retry, power", hosts.Needs(), readHost)
+	return facts.Define("bmh", fault.Host, "what the host's BareMetalHost says: state, error and what it means, next retry, power", needs(), readHost)
 }
 
 func readHost(ctx context.Context, w *facts.World, s fault.Subject) (Host, facts.Proof, error) {

@@ -139,7 +139,7 @@ type Frozen struct {
 
 // FrozenFact is the fact bmh-progress.
 func FrozenFact() facts.Fact {
-	return facts.Define("bmh-progress", fault.Cluster, "whether anything still happens to the BareMetalHosts that have work left", hosts.Needs(), readFrozen)
+	return facts.Define("bmh-progress", fault.Cluster, "whether anything still happens to the BareMetalHosts that have work left", needs(), readFrozen)
 }
 
 func readFrozen(ctx context.Context, w *facts.World, _ fault.Subject) (Frozen, facts.Proof, error) {
@@ -147,7 +147,7 @@ func readFrozen(ctx context.Context, w *facts.World, _ fault.Subject) (Frozen, f
 	var p facts.Proof
 	list, err := all(ctx, w)
 	if err != nil {
-		return f, p, err
+		return f, p, Elsewhere(ctx, w, err)
 	}
 	if len(list) == 0 {
 		return f, p, facts.NotApplicable("there are no BareMetalHosts")

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/facts"
-	"github.com/rollcall-project/rollcall/internal/facts/hosts"
 	"github.com/rollcall-project/rollcall/internal/fault"
 )
 
@@ -29,7 +28,7 @@ type Peers struct {
 
 // PeersFact is the fact bmh-peers.
 func PeersFact() facts.Fact {
-	return facts.Define("bmh-peers", fault.Host, "whether another BareMetalHost has the same boot MAC or the same BMC", hosts.Needs(), readPeers)
+	return facts.Define("bmh-peers", fault.Host, "whether another BareMetalHost has the same boot MAC or the same BMC", needs(), readPeers)
 }
 
 // taken is ironic's message about a MAC; the name may be an ID or "namespace~host".
@@ -118,7 +117,7 @@ type Hardware struct {
 // HardwareFact is the fact hardware-peers.
 func HardwareFact() facts.Fact {
 	return facts.Define("hardware-peers", fault.Host, "in which properties a host's hardware differs from that of all others of its role",
-		append(hosts.Needs(), hardwareNeed), readHardware)
+		needs(hardwareNeed), readHardware)
 }
 
 func readHardware(ctx context.Context, w *facts.World, s fault.Subject) (Hardware, facts.Proof, error) {

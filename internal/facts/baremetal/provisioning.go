@@ -8,7 +8,6 @@ import (
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/facts/conditions"
-	"github.com/rollcall-project/rollcall/internal/facts/hosts"
 	"github.com/rollcall-project/rollcall/internal/fault"
 )
 
@@ -33,7 +32,7 @@ type Provisioning struct {
 // ProvisioningFact is the fact provisioning.
 func ProvisioningFact() facts.Fact {
 	return facts.Define("provisioning", fault.Cluster, "the configuration of bare metal provisioning, and what operator baremetal says of it",
-		append(hosts.Needs(), evidence.Objects(evidence.Provisionings, ""), evidence.Objects(evidence.ClusterOperators, "")), readProvisioning)
+		needs(evidence.Objects(evidence.Provisionings, ""), evidence.Objects(evidence.ClusterOperators, "")), readProvisioning)
 }
 
 func readProvisioning(ctx context.Context, w *facts.World, _ fault.Subject) (Provisioning, facts.Proof, error) {
@@ -41,7 +40,7 @@ func readProvisioning(ctx context.Context, w *facts.World, _ fault.Subject) (Pro
 	var p facts.Proof
 	list, err := all(ctx, w)
 	if err != nil {
-		return f, p, err
+		return f, p, Elsewhere(ctx, w, err)
 	}
 	if len(list) == 0 {
 		return f, p, facts.NotApplicable("there are no BareMetalHosts")

@@ -5,6 +5,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
+	"github.com/rollcall-project/rollcall/internal/facts/baremetal"
 	"github.com/rollcall-project/rollcall/internal/fault"
 )
 
@@ -22,7 +23,7 @@ var bareMetal = evidence.Objects(evidence.BareMetalHosts, machineAPI)
 // Metal3Fact is the fact metal3-workload.
 func Metal3Fact() facts.Fact {
 	return facts.Define("metal3-workload", fault.Cluster, "how far the Deployment of metal3 (ironic and its web server) got: controller, ReplicaSet, scheduler, node",
-		append(needs(machineAPI), bareMetal), func(ctx context.Context, w *facts.World, _ fault.Subject) (Chain, facts.Proof, error) {
+		append(needs(machineAPI), bareMetal, evidence.Objects(evidence.Infrastructures, "")), func(ctx context.Context, w *facts.World, _ fault.Subject) (Chain, facts.Proof, error) {
 			if err := managed(ctx, w); err != nil {
 				return Chain{}, facts.Proof{}, err
 			}
@@ -33,7 +34,7 @@ func Metal3Fact() facts.Fact {
 // OperatorFact is the fact baremetal-operator-workload.
 func OperatorFact() facts.Fact {
 	return facts.Define("baremetal-operator-workload", fault.Cluster, "how far the Deployment of the bare metal operator got: controller, ReplicaSet, scheduler, node",
-		append(needs(machineAPI), bareMetal), func(ctx context.Context, w *facts.World, _ fault.Subject) (Chain, facts.Proof, error) {
+		append(needs(machineAPI), bareMetal, evidence.Objects(evidence.Infrastructures, "")), func(ctx context.Context, w *facts.World, _ fault.Subject) (Chain, facts.Proof, error) {
 			if err := managed(ctx, w); err != nil {
 				return Chain{}, facts.Proof{}, err
 			}
@@ -49,7 +50,7 @@ func OperatorFact() facts.Fact {
 func managed(ctx context.Context, w *facts.World) error {
 	list, err := w.List(ctx, evidence.BareMetalHosts, machineAPI)
 	if err != nil {
-		return err
+		return baremetal.Elsewhere(ctx, w, err)
 	}
 	for _, o := range list {
 		if evidence.String(o.Content, "spec", "bmc", "address") != "" {
