@@ -213,8 +213,8 @@ func (l *lineReader) end(err error) bool {
 func (r *Reader) line(raw []byte, n int, now time.Time, t Text, clean *Sanitizer, out io.Writer, found map[string][]Match) error {
 	hits := r.scan.Find(raw)
 	if len(hits) == 0 && out == nil {
-		if clean.inside > 0 || slices.Contains(raw, '-') {
-			clean.Line(string(raw)) // keeps track of keys that span lines
+		if clean.spans(raw) {
+			clean.Line(string(raw)) // keeps track of secrets that span lines
 		}
 		return nil
 	}

@@ -176,7 +176,7 @@ func TestSanitizeObjects(t *testing.T) {
 		"annotations": {Nodes, map[string]any{"metadata": map[string]any{"managedFields": []any{"mf"}, "annotations": map[string]any{
 			"kubectl.kubernetes.io/last-applied-configuration": "applied", "machineconfiguration.openshift.io/state": "Done"}}},
 			[]string{`"applied"`, "mf"}, []string{"Done"}},
-		"no object at all": {Secrets, map[string]any{"data": "x", "metadata": []any{}}, nil, []string{"x"}},
+		"no object at all": {Secrets, map[string]any{"data": "x", "stringData": []any{"y"}, "metadata": []any{}}, []string{`"x"`, `"y"`}, nil},
 	} {
 		o := Object{Resource: c.r, Content: c.content}
 		s.Object(&o)

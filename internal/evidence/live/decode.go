@@ -202,22 +202,13 @@ func decodeJSON(body []byte, as served, form form) (page, error) {
 	return p, nil
 }
 
-// plainAnnotations are the annotations of Secrets that say when a certificate
-// ends and who owns it (openshift/library-go:pkg/operator/certrotation,
-// openshift/service-ca-operator). Others may hold the secret itself:
-// openshift.io/token-secret.value does, and last-applied-configuration may.
-var plainAnnotations = []string{
-	"auth.openshift.io/certificate-", "certificates.openshift.io/", "service.beta.openshift.io/", "service.alpha.openshift.io/",
-	"openshift.io/owning-component", "openshift.io/description",
-}
-
 // hideAnnotations keeps of a Secret's annotations only the names, and the values
-// of plainAnnotations.
+// of those that evidence.PlainSecretAnnotation names.
 func hideAnnotations(content map[string]any) {
 	notes, _ := evidence.Field(content, "metadata", "annotations").(map[string]any)
 	for k, v := range notes {
 		text, _ := v.(string)
-		if slices.ContainsFunc(plainAnnotations, func(p string) bool { return strings.HasPrefix(k, p) }) {
+		if evidence.PlainSecretAnnotation(k) {
 			continue
 		}
 		notes[k] = fmt.Sprintf("[redacted unread, %d bytes]", len(text))
