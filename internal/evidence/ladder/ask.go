@@ -141,8 +141,7 @@ func (s *Source) connect(ctx context.Context, r rung, proxy *url.URL, a *probe.A
 
 // serverName is the name under which an API server is asked for. Masters serve the
 // certificate of the front only to who names it (kube-apiserver
-// --tls-sni-cert-key; openshift/cluster-kube-apiserver-operator:bindata/assets/config/defaultconfig.yaml
-// servingInfo.namedCertificates).
+// --tls-sni-cert-key; openshift/cluster-kube-apiserver-operator:pkg/operator/configobservation/apiserver/observe_apiserver.go).
 func (s *Source) serverName(r rung) string {
 	c := s.opts.Client
 	switch {
