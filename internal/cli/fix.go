@@ -358,7 +358,9 @@ Exit codes: 0 repaired, 1 the tool could not do its work, 4 failed and rolled ba
 // reviewed says which content is applied, and refuses another than the one asked for.
 func (a *app) reviewed(p *repair.Plan, want string) error {
 	if want != "" {
-		return p.Is(want)
+		if err := p.Is(want); err != nil {
+			return err
+		}
 	}
 	have, err := p.Digest()
 	if err != nil || a.global.quiet {

@@ -278,7 +278,11 @@ func keptPlan(dir *os.Root) (*Plan, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read plan: %w", err)
 	}
-	return Decode(raw)
+	p, err := parsePlan(raw)
+	if err != nil {
+		return nil, err
+	}
+	return p, p.checkForm()
 }
 
 func (h History) started() time.Time {

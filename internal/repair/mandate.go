@@ -141,6 +141,12 @@ func (p *Plan) checkMandate(s Step) error {
 	if s.Action == Verify && !slices.Contains(s.Expect.Absent, p.Root) {
 		wrong = append(wrong, fmt.Errorf("expect.absent does not name the plan's root %s at %s", p.Root.Fault, p.Root.Subject))
 	}
+	return errors.Join(wrong...)
+}
+
+// checkWords compares what people read of a step with what it does.
+func (p *Plan) checkWords(s Step) error {
+	var wrong []error
 	want := described(s, p.Root)
 	for _, f := range []struct{ name, have, want string }{
 		{"subject", s.Subject, want.Subject}, {"title", s.Title, want.Title}, {"risk", string(s.Risk), string(want.Risk)},

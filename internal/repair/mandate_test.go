@@ -225,3 +225,33 @@ func TestReviewedDigest(t *testing.T) {
 		t.Errorf("Is, after a step was cut: %v", err)
 	}
 }
+
+// TestBegunByAnotherVersion: other words than this version's keep nobody from
+// going on with a plan or taking it back; what protects the cluster must be in it.
+func TestBegunByAnotherVersion(t *testing.T) {
+	begun := func(t *testing.T, edit func(*Plan)) (*rig, *Plan) {
+		r := newRig(t, desync(t))
+		p := r.plan(t)
+		edit(p)
+		j, err := OpenJournal(r.dir, p.ID, r.exec.Clock.Now)
+		ok(t, err)
+		w := &run{Executor: r.exec, plan: p, journal: j}
+		ok(t, w.keepPlan())
+		sum, err := p.Digest()
+		ok(t, err)
+		ok(t, j.Append(Record{Kind: Began, Plan: sum}))
+		ok(t, j.Close())
+		return r, p
+	}
+	r, p := begun(t, func(p *Plan) { p.Steps[0].Title = "as an older version said it" })
+	if err := r.exec.Resume(t.Context(), p.ID); err != nil {
+		t.Errorf("Resume: %v", err)
+	}
+	r, p = begun(t, func(p *Plan) { p.Steps[0].Preconditions = nil })
+	if err := r.exec.Resume(t.Context(), p.ID); err == nil || !strings.Contains(err.Error(), "the guard same-cluster is left out") || len(r.writes) > 0 {
+		t.Errorf("Resume without guards: %v, written %v", err, r.writes)
+	}
+	if err := r.exec.Undo(t.Context(), p.ID); err != nil {
+		t.Errorf("Undo: %v", err)
+	}
+}

@@ -204,19 +204,44 @@ func loadFrom(in io.Reader) (*Plan, error) {
 	return Decode(raw)
 }
 
-// Decode parses a plan and checks its form.
+// Decode parses a plan and checks it whole.
 func Decode(raw []byte) (*Plan, error) {
-	var p Plan
-	if err := yaml.UnmarshalStrict(raw, &p); err != nil {
-		return nil, fmt.Errorf("parse plan: %w", err)
+	p, err := parsePlan(raw)
+	if err != nil {
+		return nil, err
 	}
 	if err := p.check(); err != nil {
 		return nil, fmt.Errorf("check plan: %w", err)
 	}
+	return p, nil
+}
+
+func parsePlan(raw []byte) (*Plan, error) {
+	var p Plan
+	if err := yaml.UnmarshalStrict(raw, &p); err != nil {
+		return nil, fmt.Errorf("parse plan: %w", err)
+	}
 	return &p, nil
 }
 
+// check is what a plan must pass before it is begun. One that was begun has the
+// digest of its journal and may be older than this program: going on with it
+// needs its form and what protects the cluster, taking it back its form only.
 func (p *Plan) check() error {
+	return errors.Join(p.checkForm(), p.eachStep(p.checkMandate), p.eachStep(p.checkWords))
+}
+
+func (p *Plan) eachStep(check func(Step) error) error {
+	var wrong []error
+	for _, s := range p.Steps {
+		if err := check(s); err != nil {
+			wrong = append(wrong, fmt.Errorf("step %s: %w", s.ID, err))
+		}
+	}
+	return errors.Join(wrong...)
+}
+
+func (p *Plan) checkForm() error {
 	var wrong []error
 	fail := func(format string, args ...any) { wrong = append(wrong, fmt.Errorf(format, args...)) }
 	if p.APIVersion != APIVersion || p.Kind != PlanKind {
@@ -242,7 +267,7 @@ func (p *Plan) check() error {
 			fail("step %s: there is no action %q", s.ID, s.Action)
 			continue
 		}
-		if err := errors.Join(a.check(s), p.checkMandate(s)); err != nil {
+		if err := a.check(s); err != nil {
 			fail("step %s: %w", s.ID, err)
 		}
 		for _, g := range s.Preconditions {
