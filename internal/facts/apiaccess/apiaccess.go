@@ -131,7 +131,7 @@ func (a *Access) fill(f probe.APIAnswer) {
 // passing reports whether a failed check belongs to a server that starts or ends
 // in order: hooks after the start, caches that fill, and the delay before the end
 // (kubernetes/kubernetes:staging/src/k8s.io/apiserver/pkg/server/healthz/healthz.go
-// shutdownCheck, informerSync, and ../hooks.go).
+// NewShutdownHealthz, informerSync, and ../hooks.go).
 func passing(name string) bool {
 	return name == "shutdown" || name == "informer-sync" || name == "api-openshift-apiserver-available" || name == "api-openshift-oauth-apiserver-available" ||
 		strings.HasPrefix(name, "poststarthook/")
