@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"maps"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -28,41 +29,94 @@ const (
 	testCert = "-----BEGIN CERTIFICATE-----\nMIIBszCCAVmgAwIBAgIUplanted\n-----END CERTIFICATE-----\n"
 )
 
+// wrap breaks a text into lines of 64 characters, as base64 does.
+func wrap(v, with string) string {
+	var lines []string
+	for part := range slices.Chunk([]byte(v), 64) {
+		lines = append(lines, string(part))
+	}
+	return strings.Join(lines, with)
+}
+
 // TestSecretsVanish holds the texts that secrets come in: the secret goes, the
 // rest of the text stays readable.
 func TestSecretsVanish(t *testing.T) {
 	s := sanitizer(t, "salt")
 	for text, secret := range map[string]string{
-		"Bearer " + testJWT:                                                                 testJWT,
-		"token: " + testJWT + " is expired":                                                 testJWT,
-		"x_" + testJWT:                                                                      "eyJpc3MiOiJrdWJlcm5ldGVzIn0",
-		"Authorization: Basic cm9vdDpjYWx2aW4=":                                             "cm9vdDpjYWx2aW4=",
-		`"Authorization":["Bearer abcdefgh.ijk"]`:                                           "abcdefgh.ijk",
-		"with basic cm9vdDpjYWx2aW4=":                                                       "cm9vdDpjYWx2aW4=",
-		`{"auths":{"quay.io":{"auth":"b3BlbnNoaWZ0OnB1bGw=","email":""}}`:                   "b3BlbnNoaWZ0OnB1bGw=",
-		`{\"auths\":{\"quay.io\":{\"auth\":\"b3BlbnNoaWZ0OnB1bGw=\"}}`:                      "b3BlbnNoaWZ0OnB1bGw=",
-		`{\\\"auth\\\":\\\"b3BlbnNoaWZ0OnB1bGw=\\\"}`:                                       "b3BlbnNoaWZ0OnB1bGw=",
-		"data:,%7B%22auths%22%3A%7B%22quay.io%22%3A%7B%22auth%22%3A%22b3BlbnNoaWZ0OnB1bGw=": "b3BlbnNoaWZ0OnB1bGw=",
-		"x%22auth%22%3A%22b3BlbnNoaWZ0%22":                                                  "b3BlbnNoaWZ0",
-		"config: " + b64(`{"auths":{"q":{"auth":"x"}}}`):                                    b64(`{"auths":{"q":{"auth":"x"}}}`),
-		"source: data:text/plain;charset=utf-8;base64,c2VjcmV0IGNvbnRlbnRz":                 "c2VjcmV0IGNvbnRlbnRz",
-		`user: "kubeadmin", and password: "AbCdE-FgHiJ-KlMnO-PqRsT"`:                        "AbCdE-FgHiJ-KlMnO-PqRsT",
-		`user: \"kubeadmin\", and password: \"AbCdE-FgHiJ-KlMnO\"`:                          "AbCdE-FgHiJ-KlMnO",
-		"bmc:\n  username: root\n  password: calvin\n":                                      "calvin",
-		"password: |\n    calvin\n":                                                         "calvin",
-		"--bmc-password=calvin --verbose":                                                   "calvin",
-		"IRONIC_PASSWORD=calvin":                                                            "calvin",
-		"bootstrap token=07401b.f395accd246ae52d":                                           "07401b.f395accd246ae52d",
-		"aws_secret_access_key = wJalrXUtnFEMI/K7MDENG+bPxRfi":                              "wJalrXUtnFEMI/K7MDENG+bPxRfi",
-		"redfish://root:calvin@10.0.0.1/redfish/v1":                                         "calvin",
-		"GET https://u:p%40ss@bmc.example.com: 401":                                         "p%40ss",
-		"oauth sha256~Xp4ahqAbCdEfGhIjKlMnOpQrStUvWxYz012345678":                            "Xp4ahqAbCdEfGhIjKlMnOpQrStUvWxYz012345678",
-		`core:$6$rounds=4096$salt$abcdefghijklmnop.qrstuv`:                                  "abcdefghijklmnop.qrstuv",
-		"pullSecret: '{not even json at all}'":                                              "not even json",
-		"client-key-data: LS0tLS1CRUdJTiBFQyBQUklWQVRFIEtFWS0tLS0t":                         "LS0tLS1CRUdJTiBFQyBQUklWQVRFIEtFWS0tLS0t",
-		"key: " + b64(testKey) + " end":                                                     b64("MHcCAQEEIplan")[4:12],
-		testCert + testKey:                                                                  "MHcCAQEEIplanted",
-		"-----BEGIN PRIVATE KEY-----\\nMIIEplanted and cut":                                 "MIIEplanted",
+		"Bearer " + testJWT:                                                                   testJWT,
+		"token: " + testJWT + " is expired":                                                   testJWT,
+		"x_" + testJWT:                                                                        "eyJpc3MiOiJrdWJlcm5ldGVzIn0",
+		"Authorization: Basic cm9vdDpjYWx2aW4=":                                               "cm9vdDpjYWx2aW4=",
+		`"Authorization":["Bearer abcdefgh.ijk"]`:                                             "abcdefgh.ijk",
+		"with basic cm9vdDpjYWx2aW4=":                                                         "cm9vdDpjYWx2aW4=",
+		`{"auths":{"quay.io":{"auth":"b3BlbnNoaWZ0OnB1bGw=","email":""}}`:                     "b3BlbnNoaWZ0OnB1bGw=",
+		`{\"auths\":{\"quay.io\":{\"auth\":\"b3BlbnNoaWZ0OnB1bGw=\"}}`:                        "b3BlbnNoaWZ0OnB1bGw=",
+		`{\\\"auth\\\":\\\"b3BlbnNoaWZ0OnB1bGw=\\\"}`:                                         "b3BlbnNoaWZ0OnB1bGw=",
+		"data:,%7B%22auths%22%3A%7B%22quay.io%22%3A%7B%22auth%22%3A%22b3BlbnNoaWZ0OnB1bGw=":   "b3BlbnNoaWZ0OnB1bGw=",
+		"x%22auth%22%3A%22b3BlbnNoaWZ0%22":                                                    "b3BlbnNoaWZ0",
+		"config: " + b64(`{"auths":{"q":{"auth":"x"}}}`):                                      b64(`{"auths":{"q":{"auth":"x"}}}`),
+		"source: data:text/plain;charset=utf-8;base64,c2VjcmV0IGNvbnRlbnRz":                   "c2VjcmV0IGNvbnRlbnRz",
+		`user: "kubeadmin", and password: "AbCdE-FgHiJ-KlMnO-PqRsT"`:                          "AbCdE-FgHiJ-KlMnO-PqRsT",
+		`user: \"kubeadmin\", and password: \"AbCdE-FgHiJ-KlMnO\"`:                            "AbCdE-FgHiJ-KlMnO",
+		"bmc:\n  username: root\n  password: calvin\n":                                        "calvin",
+		"password: |\n    calvin\n":                                                           "calvin",
+		"--bmc-password=calvin --verbose":                                                     "calvin",
+		"IRONIC_PASSWORD=calvin":                                                              "calvin",
+		"bootstrap token=07401b.f395accd246ae52d":                                             "07401b.f395accd246ae52d",
+		"aws_secret_access_key = wJalrXUtnFEMI/K7MDENG+bPxRfi":                                "wJalrXUtnFEMI/K7MDENG+bPxRfi",
+		"redfish://root:calvin@10.0.0.1/redfish/v1":                                           "calvin",
+		"GET https://u:p%40ss@bmc.example.com: 401":                                           "p%40ss",
+		"oauth sha256~Xp4ahqAbCdEfGhIjKlMnOpQrStUvWxYz012345678":                              "Xp4ahqAbCdEfGhIjKlMnOpQrStUvWxYz012345678",
+		`core:$6$rounds=4096$salt$abcdefghijklmnop.qrstuv`:                                    "abcdefghijklmnop.qrstuv",
+		"pullSecret: '{not even json at all}'":                                                "not even json",
+		"client-key-data: LS0tLS1CRUdJTiBFQyBQUklWQVRFIEtFWS0tLS0t":                           "LS0tLS1CRUdJTiBFQyBQUklWQVRFIEtFWS0tLS0t",
+		"key: " + b64(testKey) + " end":                                                       b64("MHcCAQEEIplan")[4:12],
+		testCert + testKey:                                                                    "MHcCAQEEIplanted",
+		"-----BEGIN PRIVATE KEY-----\\nMIIEplanted and cut":                                   "MIIEplanted",
+		"cmd --password s3cr3t -v":                                                            "s3cr3t",
+		`cmd --bmc-password "two words" -v`:                                                   "words",
+		"cmd --token abc-def-S3cr3t":                                                          "S3cr3t",
+		"ipmitool -I lanplus -U root -P calvin power":                                         "calvin",
+		"curl -k -u root:calvin https://192.0.2.1":                                            "calvin",
+		"curl --user :calvin https://192.0.2.1":                                               "calvin",
+		"data:,before%22auth%22%3A%22b3BlbnNoaWZ0%22after":                                    "after",
+		"data:,x=password=abcdefgh&the-rest":                                                  "the-rest",
+		`pullSecret: {"auths":{"q":{"auth":"abcdefgh"},"r":{"identitytoken":"t0ken-t0ken"}}}`: "t0ken-t0ken",
+		"pull_secret=aaaa [redacted x] hunter2-hunter2":                                       "hunter2",
+		"password: [redacted hunter2":                                                         "hunter2",
+		"password: [redacted 0123456789abcdef, hunter2 bytes]":                                "hunter2",
+		"cfg " + b64(`{ "auths": {"quay.io":{"auth":"b3BlbnNoaWZ0"}}}`):                       b64("quay.io")[:6],
+		"cfg " + b64(`{"registry.svc:5000":{"username":"x","password":"calvin"}}`):            b64("registry")[:6],
+		"path/" + b64("users:\n- user:\n    token: abc123def456ghi\n"):                        b64("users:\n- user:\n")[4:],
+		"value " + b64(testJWT):                                                               b64(testJWT)[:20],
+		"value " + b64("sha256~Xp4ahqAbCdEfGhIjKlMnOpQrStU"):                                  b64("sha256~Xp4ahqAbCdEf")[:20],
+		"tls " + b64("\n"+testKey):                                                            b64("\n" + testKey)[:20],
+		"tls " + b64(testCert+testKey):                                                        b64(testCert + testKey)[:20],
+		"tls:\n  " + wrap(b64(testCert+strings.Repeat("x", 90)+testKey), "\n  ") + "\nclient-key-data: c2VjcmV0IGNvbnRlbnRz": b64(testKey)[len(b64(testKey))-8:],
+		"-----BEGIN PGP PRIVATE KEY BLOCK-----\nplanted\n-----END PGP PRIVATE KEY BLOCK-----":                                "planted",
+		"-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4\n-----END X\nplanted\n-----END RSA PRIVATE KEY-----":                  "planted",
+		"-----BEGIN RSA PRIVATE KEY-----\n" + testCert + "planted2\n-----END RSA PRIVATE KEY-----":                           "planted2",
+		"redfish://admin:a/calvin@192.0.2.1/redfish/v1":                                                                      "calvin",
+		"redfish://admin:p@calvin@192.0.2.1/redfish/v1":                                                                      "calvin",
+		"redfish://admin:calvin:p@192.0.2.1/redfish/v1":                                                                      "calvin",
+		"redfish://:calvin@192.0.2.1/redfish/v1":                                                                             "calvin",
+		"clone https://ghp0abcDEF123456@github.com/x":                                                                        "ghp0abcDEF123456",
+		"from https://10.0.0.1:2379,https://root:calvin@10.0.0.2":                                                            "calvin",
+		`password: "two calvin"`:                                         "calvin",
+		"password: ab,calvin":                                            "calvin",
+		"password='a;calvin'":                                            "calvin",
+		"user: kubeadmin, password is AbCdE-FgH1J-KlMnO-PqRsT":           "AbCdE-FgH1J",
+		"auth: b3BlbnNoaWZ0OnB1bGw=":                                     "b3BlbnNoaWZ0OnB1bGw=",
+		"map[auths:map[quay.io:map[auth:b3BlbnNoaWZ0OnB1bGw= email:x]]]": "b3BlbnNoaWZ0OnB1bGw=",
+		`{\u0022auth\u0022:\u0022b3BlbnNoaWZ0\u0022}`:                    "b3BlbnNoaWZ0",
+		"Cookie: session=abcdef123456":                                   "abcdef123456",
+		"Set-Cookie: ssn=S3cr3tS3cr3t; path=/":                           "S3cr3tS3cr3t",
+		"https://s3/x?X-Amz-Signature=abcdef123456&x=y":                  "abcdef123456",
+		"map[X-Auth-Token:[abcdef123456]]":                               "abcdef123456",
+		"token: abc-def-S3cr3tS3cr3t":                                    "S3cr3t",
+		"use token 07401b.f395accd246ae52d to join":                      "f395accd246ae52d",
+		"password: |-\n    calvin\n    second\nnext: x":                  "second",
+		"\"password\":\n  \"calvin\"":                                    "calvin",
 	} {
 		got := s.Text(text)
 		if strings.Contains(got, secret) || !strings.Contains(got, redactedPrefix) {
@@ -91,6 +145,13 @@ func TestLookAlikesStay(t *testing.T) {
 		"authorization mode Node,RBAC", "basic authentication is off", "x509: certificate signed by unknown authority",
 		"system:serviceaccount:openshift-machine-config-operator:node-bootstrapper", "userDataSecret:\n  name: master-user-data-managed",
 		"tokens: 5, passwords were not asked for", "credentialsName: control1-bmc-secret", "metadata: x", "the data: none", "volumes:\n- secret:\n    secretName: etcd-serving-cert-1",
+		"pulled quay.io/openshift-release-dev/ocp-release:4.16.3-x86_64 by docker://quay.io/ns/img@sha256:415e56a6d8d2b8576c59d08a7c57a7d081fa59e7dc3cd8782ed7bcd6080c7c12",
+		"docker://registry.example.com:5000/ns/img@sha256:415e56a6d8d2b8576c59d08a7c57a7d081fa59e7dc3cd8782ed7bcd6080c7c12", "ssh://core@192.0.2.1", "qemu+ssh://root@192.0.2.1/system",
+		"https://api.example.com:6443/readyz?verbose, ask admin@example.com", "https://10.0.0.1:2379,https://10.0.0.2:2379",
+		"token: /var/run/secrets/kubernetes.io/serviceaccount/token", "bootstrap token secret not found", "the --token flag is needed", "with --password flag", "scp -P 22 x core@h:", "mkdir -p /etc/kubernetes",
+		"curl -s https://192.0.2.1:6443/healthz", "password is required", "password:\n  secretRef: bmc-0", "token:\n    expirationSeconds: 3600", "secret: some-name", "secret:\n  name: some-name",
+		"auth: failed", "auth:\n  mode: x", "cookie: none", "credentials: bmc-secret-1", "token: https://api.example.com/x1 is not answering", "caBundle: " + b64(testCert+testCert),
+		"sha1 da39a3ee5e6b4b0d3255bfef95601890afd80709 of /usr/lib/modules/5.14.0-427.el9.x86_64/kernel/drivers/net/ethernet", "text " + b64("only a note about what was done yesterday"),
 		"imagePullSecrets:\n- name: pull-secret", "machineConfigDiff{osUpdate:true kargs:false fips:false passwd:false files:true}",
 	} {
 		if got := s.Text(text); got != text {
@@ -173,6 +234,26 @@ func TestSanitizeObjects(t *testing.T) {
 			[]string{"MHcCAQEEIplanted", "abc123def456", `"abc"`}, []string{"MIIBszCCAVmgAwIBAgIUplanted", "users:"}},
 		"controller config": {ControllerConfigs, map[string]any{"spec": map[string]any{"internalRegistryPullSecret": "eyJpbWFnZSI6", "pullSecret": map[string]any{"name": "pull-secret"}}},
 			[]string{"eyJpbWFnZSI6"}, []string{"pull-secret"}},
+		"pod": {Pods, map[string]any{"spec": map[string]any{"containers": []any{map[string]any{
+			"env": []any{map[string]any{"name": "IPMI_PASSWORD", "value": "calvin"}, map[string]any{"name": "TOKEN_NAME", "value": "kept-one"},
+				map[string]any{"name": "DB_PASSWORD", "valueFrom": map[string]any{"secretKeyRef": map[string]any{"name": "kept-two", "key": "kept-key"}}}},
+			"args":    []any{"--password", "calvin", "--token", "abc123DEF456", "--v", "4", "--auth-token=calvin1calvin1"},
+			"command": []any{"ipmitool", "-U", "root", "-P", "calvin"}, "curl": []any{"/usr/bin/curl", "-u", "root:calvin"}}},
+			"volumes": []any{map[string]any{"secret": map[string]any{"secretName": "kept-three"}}}, "serviceAccountToken": map[string]any{"path": "token", "audience": "kept-four"}}},
+			[]string{"calvin", "abc123DEF456"}, []string{"IPMI_PASSWORD", "kept-one", "kept-two", "kept-key", "kept-three", "kept-four", "ipmitool", `"4"`, "root:"}},
+		"names": {ConfigMaps, map[string]any{"data": map[string]any{"bmc-password": "calvin", "passwordFile": "/etc/kept", "tokenSecret": "kept-five"},
+			"spec": map[string]any{"bmcPassword": "calvin", "ipmiPassword": "calvin", "admin_password": "calvin", "password": map[string]any{"value": "calvin", "secretRef": map[string]any{"name": "kept-six"}},
+				"more": map[string]any{"password": []any{"calvin", int64(4711)}, "passwd": false}, "auth": "failed", "secret": "node-bootstrapper-token-x7k2p"},
+			"binaryData": map[string]any{"key": b64("x\n" + testKey), "ca": b64(testCert)}},
+			[]string{"calvin", "4711", b64("x\n" + testKey)[:20]}, []string{"/etc/kept", "kept-five", "kept-six", "failed", "node-bootstrapper-token-x7k2p", b64(testCert)}},
+		"secret's notes": {Secrets, map[string]any{"metadata": map[string]any{"annotations": map[string]any{
+			"openshift.io/token-secret.value": "calvin", "x/y": "calvin", "auth.openshift.io/certificate-not-after": "2036-01-01T00:00:00Z"}},
+			"data": map[string]any{"ca.crt": b64(testCert + "calvin"), "tls.crt": b64("# root of x\n" + testCert), "service-ca.crt": b64("# password: calvin\n" + testCert), "a": map[string]any{"b": "calvin"}}},
+			[]string{"calvin", b64(testCert + "calvin")}, []string{"2036-01-01T00:00:00Z", b64("# root of x\n" + testCert), "token-secret.value"}},
+		"headers and kernel arguments": {MachineConfigs, map[string]any{"spec": map[string]any{"kernelArguments": []any{"rd.password=calvin", "ip=dhcp", "coreos.token=calvin", "quiet"}, "config": map[string]any{
+			"storage": map[string]any{"files": []any{map[string]any{"contents": map[string]any{"httpHeaders": []any{map[string]any{"name": "X-Kept", "value": "calvin"}}}}}}}}},
+			[]string{"calvin"}, []string{"X-Kept", "ip=dhcp", "quiet", "rd.password="}},
+		"config as a string": {MachineConfigs, map[string]any{"spec": map[string]any{"config": "calvin"}}, []string{"calvin"}, nil},
 		"annotations": {Nodes, map[string]any{"metadata": map[string]any{"managedFields": []any{"mf"}, "annotations": map[string]any{
 			"kubectl.kubernetes.io/last-applied-configuration": "applied", "machineconfiguration.openshift.io/state": "Done"}}},
 			[]string{`"applied"`, "mf"}, []string{"Done"}},
@@ -198,6 +279,53 @@ func TestSanitizeObjects(t *testing.T) {
 		}
 	}
 }
+
+func TestRedacted(t *testing.T) {
+	for v, want := range map[string]bool{
+		"[redacted 0123456789abcdef, 5 bytes]": true, "[redacted by the collector, 1704 bytes]": true, "[redacted unread, 13 bytes]": true,
+		"[redacted line of a private key]": true, "[redacted private key]": true, "[redacted hunter2": false, "[redacted hunter2]": false,
+		"[redacted unread, 13 bytes] hunter2": false, "x [redacted private key]": false, "": false,
+	} {
+		if got := Redacted(v); got != want {
+			t.Errorf("Redacted(%q) = %t", v, got)
+		}
+	}
+}
+
+// TestSecretsOverLines holds secrets whose name stands on a line before, and what
+// must not be taken for such a one.
+func TestSecretsOverLines(t *testing.T) {
+	for in, want := range map[string]string{
+		"password: |\n  calvin\n  second\nend: x":                                                              "password: |\n  #\n  #\nend: x",
+		"\"password\":\n  \"calvin\"\n\"end\"":                                                                 "\"password\":\n  \"#\"\n\"end\"",
+		"2026-11-20T12:00:00Z stderr F password: |\n2026-11-20T12:00:00Z stderr F   calvin\nend":               "2026-11-20T12:00:00Z stderr F password: |\n2026-11-20T12:00:00Z stderr F   #\nend",
+		"-----BEGIN RSA PRIVATE KEY-----\nx\n-----END CERTIFICATE-----\ny\n-----END RSA PRIVATE KEY-----\nend": "[redacted private key]\n!\n!\n!\n!\nend",
+		"invalid password:\nI1120 sync.go:99] nothing to do":                                                   "invalid password:\nI1120 sync.go:99] nothing to do",
+		"token:\n  expirationSeconds: 3600":                                                                    "token:\n  expirationSeconds: 3600",
+		"- secret:\n    some-name":                                                                             "- secret:\n    some-name",
+		"password:\n  secretRef:\n    name: x":                                                                 "password:\n  secretRef:\n    name: x",
+		"password: |\nnot deeper":                                                                              "password: |\nnot deeper",
+	} {
+		s := sanitizer(t, "salt").Lines()
+		var got []string
+		for line := range strings.SplitSeq(in, "\n") {
+			s.spans([]byte(line))
+			got = append(got, s.Line(line))
+		}
+		again := sanitizer(t, "other").Lines()
+		for i, line := range got {
+			if r := again.Line(line); r != line {
+				t.Errorf("a replayed line changes from %q to %q", line, r)
+			}
+			got[i] = digests.ReplaceAllString(strings.ReplaceAll(line, "[redacted line of a private key]", "!"), "#")
+		}
+		if diff := cmp.Diff(want, strings.Join(got, "\n")); diff != "" {
+			t.Errorf("%q (-want +got):\n%s", in, diff)
+		}
+	}
+}
+
+var digests = regexp.MustCompile(`\[redacted [0-9a-f]{16}, \d+ bytes\]`)
 
 // dump prints strings as they are, with quotes around them.
 func dump(v any) string {

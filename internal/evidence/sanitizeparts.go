@@ -64,8 +64,10 @@ func userinfoIn(rest string) (from, to int) {
 	return 0, 0
 }
 
-// minBlob is the length from which base64 is looked into.
-const minBlob = 40
+const (
+	minBlob = 40 // from this length on base64 is looked into
+	minText = 24 // so much text in a row is looked at in what it decodes to
+)
 
 // sixBits is the value of a character of base64, of both alphabets; 0xff of others.
 var sixBits = func() (t [256]byte) {
@@ -99,7 +101,11 @@ func longRun(v string) bool {
 	return false
 }
 
-var blobs = regexp.MustCompile(`[A-Za-z0-9+/_-]{40,}(?:(?:\r?\n[ \t]*|\\r\\n|\\n)[A-Za-z0-9+/_-]{40,})*(?:(?:\r?\n[ \t]*|\\r\\n|\\n)[A-Za-z0-9+/_-]{1,39})?={0,2}`)
+var (
+	blobs = regexp.MustCompile(`[A-Za-z0-9+/_-]{40,}(?:(?:\r?\n[ \t]*|\\r\\n|\\n)[A-Za-z0-9+/_-]{40,})*={0,2}`)
+	// blobEnd is the last, shorter line of base64 over many lines, and what must follow.
+	blobEnd = regexp.MustCompile(`^((?:\r?\n[ \t]*|\\r\\n|\\n)[A-Za-z0-9+/_-]{1,39}={0,2})(?:[ \t\r"']*\n|\\|[ \t\r"']*$)`)
+)
 
 // blobs hides base64, also over many lines, that decodes to a text with a secret. It
 // is decoded once: a kubeconfig, a pull secret, a key or a token in a value that
@@ -109,11 +115,16 @@ func (m *masked) blobs() {
 	var b strings.Builder
 	at := 0
 	for _, r := range all {
-		if blob := m.text[r[0]:r[1]]; m.s.tells(blob) {
-			b.WriteString(m.text[at:r[0]])
-			b.WriteString(m.hide(blob))
-			at = r[1]
+		if r[0] < at || !m.s.tells(m.text[r[0]:r[1]]) {
+			continue
 		}
+		end := r[1]
+		if e := blobEnd.FindStringSubmatchIndex(m.text[end:]); e != nil {
+			end += e[3]
+		}
+		b.WriteString(m.text[at:r[0]])
+		b.WriteString(m.hide(m.text[r[0]:end]))
+		at = end
 	}
 	b.WriteString(m.text[at:])
 	m.text = b.String()
@@ -133,8 +144,13 @@ func (s *Sanitizer) tells(blob string) bool {
 				return true
 			}
 		}
-		if text := textStart(raw); len(text) >= minBlob/4*3-4 && s.patterns(text) != text {
-			return true
+		for len(raw) >= minText {
+			text := textStart(raw)
+			if len(text) >= minText && s.patterns(text) != text {
+				return true
+			}
+			_, size := utf8.DecodeRuneInString(raw[len(text):])
+			raw = raw[len(text)+size:]
 		}
 	}
 	return false
