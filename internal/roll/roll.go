@@ -151,14 +151,15 @@ func beside(s fault.StageState) bool {
 
 // imply passes stages that nobody could look at before a stage that is proved.
 // What is known to wait or to have failed stays, but for the stages of the bare
-// machine: a host whose disk was written does not wait for its inspection.
+// machine: a host whose disk was written does not wait for its inspection, and the
+// error of a BareMetalHost does not take back that its host has joined.
 func imply(stages []fault.StageState) {
 	proved := fault.Stage("")
 	for i, s := range slices.Backward(stages) {
 		if s.State == fault.StagePassed && proved == "" && s.Stage != fault.EtcdMember && s.Stage != fault.StaticPods {
 			proved = s.Stage
 		}
-		bare := s.State == fault.StageWaiting && slices.Index(fault.Stages(), s.Stage) < slices.Index(fault.Stages(), fault.IgnitionFetched)
+		bare := (s.State == fault.StageWaiting || s.State == fault.StageFailed) && slices.Index(fault.Stages(), s.Stage) < slices.Index(fault.Stages(), fault.IgnitionFetched)
 		if proved != "" && (bare || s.State == fault.StageUnknown) && !beside(s) {
 			stages[i].State, stages[i].Why = fault.StagePassed, "implied by "+string(proved)
 		}
