@@ -104,11 +104,24 @@ func arguments(args []string) []string {
 
 // complain prints an error, and after a mistake on the command line where the help is.
 func (a *app) complain(cmd *cobra.Command, err error) {
-	fmt.Fprintf(a.io.Err, "%s: %s\n", a.name, strings.TrimSpace(err.Error()))
+	fmt.Fprintf(a.io.Err, "%s: %s\n", a.name, a.cleanLines(strings.TrimSpace(err.Error())))
 	var usage *usageError
 	if errors.As(err, &usage) && cmd != nil {
 		fmt.Fprintf(a.io.Err, "See '%s --help'.\n", cmd.CommandPath())
 	}
+}
+
+// cleanLines makes an error harmless to print. Its further lines are indented: one
+// that came from a server does not pass for one of ours.
+func (a *app) cleanLines(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, l := range lines {
+		lines[i] = a.style().Clean(l)
+		if i > 0 && l != "" && !strings.HasPrefix(l, "  ") {
+			lines[i] = "  " + lines[i]
+		}
+	}
+	return strings.Join(lines, "\n")
 }
 
 // usagef returns a usage error.
@@ -137,6 +150,6 @@ func (a *app) progress(format string, args ...any) (done func()) {
 	if a.global.quiet || !a.io.Screen.ErrTerminal || a.io.Getenv("TERM") == "dumb" {
 		return func() {}
 	}
-	fmt.Fprintf(a.io.Err, format, args...)
+	fmt.Fprint(a.io.Err, a.style().Clean(fmt.Sprintf(format, args...)))
 	return func() { fmt.Fprint(a.io.Err, "\r\x1b[K") }
 }

@@ -67,6 +67,6 @@ func (a *app) collect(ctx context.Context, format, to string) (err error) {
 	case "yaml":
 		return report.YAML(a.io.Out, d)
 	}
-	fmt.Fprintf(a.io.Out, "%s written. To answer it again:\n  %s diagnose %s\n", to, a.name, o.Source)
+	fmt.Fprintf(a.io.Out, "%s written. To answer it again:\n  %s diagnose %s\n", a.style().Clean(to), a.name, a.style().Clean(o.Source))
 	return nil
 }

@@ -65,7 +65,9 @@ func (a *app) namesOf(ctx context.Context, r evidence.Resource, namespace string
 	}
 	var names []string
 	for _, o := range list {
-		names = append(names, o.Name)
+		if quote(o.Name) == o.Name { // a shell gets it, and a request's name may hold anything
+			names = append(names, o.Name)
+		}
 	}
 	return names
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -25,6 +24,7 @@ type csrFlags struct {
 	expect  []string
 	booted  string
 	rebuild bool
+	key     string
 	yes     bool
 }
 
@@ -36,7 +36,9 @@ func (a *app) csrCommand() *cobra.Command {
 only a claim. Rollcall approves exactly the requests of hosts that are expected: by an
 object of the cluster, or because you name them with --expect. A control-plane host is
 always named by you. That the key lies on the host is never proven before the
-certificate is issued; the record says so.`,
+certificate is issued; the record says so.
+
+Where several keys ask for one host, none is chosen: you name the key with --key.`,
 		Example: example(a.name, "csr list", "who asks, and what speaks against it") +
 			example(a.name, "csr explain csr-abcde", "every rule, for one request") +
 			example(a.name, "csr approve csr-abcde --expect control0=192.0.2.10 --booted-after 20m", "show what would be approved") +
@@ -195,38 +197,6 @@ func (a *app) csrListCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) printRequests(j *judged, every bool) error {
-	t := tabwriter.NewWriter(a.io.Out, 0, 0, 3, ' ', 0)
-	fmt.Fprintln(t, "REQUEST\tAGE\tKIND\tHOST\tSTATE\tAPPROVE\tWHY")
-	shown := 0
-	for _, r := range j.picture.Requests {
-		joins := r.Kind == csrs.Client || r.Kind == csrs.Serving
-		if !every && (r.State != csrs.Pending || !joins) {
-			continue
-		}
-		shown++
-		d := j.decide(r)
-		word := "no"
-		if d.Approve {
-			word = "yes"
-		}
-		age := j.picture.Now.Sub(r.Created).Round(time.Second)
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.Name, age, r.Kind, dash(r.NodeName), r.State, word, d.Why)
-	}
-	if shown == 0 {
-		_, err := fmt.Fprintln(a.io.Out, "No request is pending.")
-		return err
-	}
-	return t.Flush()
-}
-
-func dash(s string) string {
-	if s == "" {
-		return "-"
-	}
-	return s
-}
-
 func (a *app) csrExplainCommand() *cobra.Command {
 	var f csrFlags
 	cmd := &cobra.Command{
@@ -253,27 +223,9 @@ func (a *app) csrExplainCommand() *cobra.Command {
 func (j *judged) request(name string) (csrs.Request, error) {
 	r, ok := csrs.Find(j.picture.Requests, name)
 	if !ok {
-		return r, fmt.Errorf("there is no request %s; answered ones are deleted after an hour", name)
+		return r, fmt.Errorf("there is no request %q; answered ones are deleted after an hour", name)
 	}
 	return r, nil
-}
-
-func (a *app) printDecision(r csrs.Request, d csr.Decision) {
-	w := a.io.Out
-	fmt.Fprintf(w, "%s: %s request for %s, made %s by %s\n", r.Name, r.Kind, dash(r.NodeName), r.Created.UTC().Format(time.RFC3339), r.Requester)
-	fmt.Fprintf(w, "  UID %s, key sha256:%.16s\n", r.UID, r.KeyDigest)
-	for _, c := range d.Checks {
-		mark := "yes"
-		if c.Result != csrs.Passed {
-			mark = "NO "
-		}
-		fmt.Fprintf(w, "  %s  %s: %s\n", mark, c.Rule, c.Detail)
-	}
-	if d.Approve {
-		fmt.Fprintf(w, "It would be approved: %s\n%s\n", d.Why, d.NotProven)
-		return
-	}
-	fmt.Fprintf(w, "It would not be approved: %s\n", d.Why)
 }
 
 func (a *app) csrApproveCommand() *cobra.Command {
@@ -283,7 +235,11 @@ func (a *app) csrApproveCommand() *cobra.Command {
 		Short: "approve exactly these requests, if every rule holds",
 		Long: `Approve reads each request and everything around it again immediately before it approves,
 and approves nothing but the request that it showed (its UID and content). Without --yes
-it only shows what would be approved, and has the server check it.`,
+it only shows what would be approved, and has the server check it.
+
+Where requests with different keys ask for one host, name the host's own with --key.
+A pending key cannot be read on the host: restart its kubelet over its console or SSH,
+take the one request that appears within seconds, and its key from "csr explain".`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return usagef("name the requests; `%s csr list` lists them", a.name)
@@ -293,6 +249,7 @@ it only shows what would be approved, and has the server check it.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return a.approve(cmd.Context(), f, args) },
 	}
 	grouped(cmd, groupOwn, func(s *pflag.FlagSet) {
+		s.StringVar(&f.key, "key", "", "`sha256:DIGEST` of the public key that is the host's by your word: the only way to choose among several")
 		s.BoolVar(&f.yes, "yes", false, "approve; without it nothing is changed")
 	})
 	a.addCSRFlags(cmd, &f)
@@ -300,9 +257,16 @@ it only shows what would be approved, and has the server check it.`,
 }
 
 func (a *app) approve(ctx context.Context, f csrFlags, names []string) error {
+	key, err := keyOf(f.key, names)
+	if err != nil {
+		return err
+	}
 	j, err := a.judge(ctx, f)
 	if err != nil {
 		return err
+	}
+	for i := range j.expect {
+		j.expect[i].Key = key
 	}
 	who := j.whoAmI(ctx)
 	var wrong []error
@@ -323,6 +287,21 @@ func (a *app) approve(ctx context.Context, f csrFlags, names []string) error {
 	return err
 }
 
+// keyOf reads --key, which is for one request.
+func keyOf(flag string, names []string) (string, error) {
+	switch {
+	case flag == "":
+		return "", nil
+	case len(names) != 1:
+		return "", usagef("--key names the key of one request; approve one at a time")
+	}
+	key, err := csr.ParseKey(flag)
+	if err != nil {
+		return "", &usageError{fmt.Errorf("--key: %w", err)}
+	}
+	return key, nil
+}
+
 func (a *app) approveOne(ctx context.Context, j *judged, r csrs.Request, who string, dryRun bool) error {
 	api := repair.Listing{API: j.api}
 	content, err := api.GetRequest(ctx, r.Name)
@@ -341,7 +320,7 @@ func (a *app) approveOne(ctx context.Context, j *judged, r csrs.Request, who str
 		return err
 	}
 	if !dryRun {
-		fmt.Fprintf(a.io.Out, "%s is approved.\n", r.Name)
+		fmt.Fprintf(a.io.Out, "%s is approved.\n", a.style().Clean(r.Name))
 	}
 	return nil
 }

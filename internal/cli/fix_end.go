@@ -19,12 +19,13 @@ const (
 // who reads it is in the middle of a repair.
 func (a *app) ended(ctx context.Context, id string, err error, good string) error {
 	if err == nil {
-		_, err := fmt.Fprintf(a.io.Out, "%s: %s\n", id, good)
+		_, err := fmt.Fprintf(a.io.Out, "%s: %s\n", a.style().Clean(id), good)
 		return err
 	}
 	var back *repair.RolledBack
 	var person *repair.NeedPerson
 	var lines []string
+	clean := a.style().Clean // each line: what comes from the cluster makes no line of its own
 	ways := func(list ...string) {
 		for _, verb := range list {
 			lines = append(lines, fmt.Sprintf("  %-13s %s fix %s %s", waysOn[verb]+":", a.name, verb, id))
@@ -32,11 +33,11 @@ func (a *app) ended(ctx context.Context, id string, err error, good string) erro
 	}
 	switch {
 	case errors.As(err, &back):
-		lines = append(lines, fmt.Sprintf("the repair failed and was rolled back: %v", back.Cause),
+		lines = append(lines, fmt.Sprintf("the repair failed and was rolled back: %s", clean(back.Cause.Error())),
 			"  taken back:   "+strings.Join(back.Steps, ", "))
 		ways("history")
 	case errors.As(err, &person):
-		lines = append(lines, fmt.Sprintf("stopped, a person is needed: %v", person.Cause))
+		lines = append(lines, fmt.Sprintf("stopped, a person is needed: %s", clean(person.Cause.Error())))
 		if len(person.Back) > 0 {
 			lines = append(lines, "  taken back:   "+strings.Join(person.Back, ", "))
 		}
@@ -46,7 +47,7 @@ func (a *app) ended(ctx context.Context, id string, err error, good string) erro
 			if i > 0 {
 				name = ""
 			}
-			lines = append(lines, fmt.Sprintf("  %-13s %s", name, step))
+			lines = append(lines, fmt.Sprintf("  %-13s %s", name, clean(step)))
 		}
 		ways("resume", "undo", "history")
 		lines = append(lines, fmt.Sprintf("  %-13s %s fix plan ...   (where the plan itself was wrong: a host, an address)", "plan anew:", a.name))

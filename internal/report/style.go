@@ -91,6 +91,10 @@ func (s Style) sign(g sign) string {
 	return signs[g][0]
 }
 
+// Clean makes foreign text harmless to print on one line, for those who print
+// beside this package: no control character, none that reorders text, no line end.
+func (s Style) Clean(text string) string { return s.clean(text) }
+
 // clean makes foreign text harmless for a terminal: control characters and the
 // invisible ones that reorder text are shown as escapes, blanks become spaces.
 func (s Style) clean(text string) string {
