@@ -327,8 +327,8 @@ func (a *app) fixApplyCommand() *cobra.Command {
 		Short: "apply a saved plan, step by step",
 		Long: `Apply does what the plan's file says, as it was saved. Before each step it checks that it
 is the same cluster, that nothing that the plan was made from has changed, that the
-fault is still there and that etcd is well; otherwise it stops and says why. A plan that
-leaves out a guard of its action, or that says something else than its steps do, is refused.
+fault is still there and that etcd is well; otherwise it stops and says why. A plan
+that leaves out a guard, or that says something else than its steps do, is refused.
 
 Exit codes: 0 repaired, 1 the tool could not do its work, 4 failed and rolled back,
 5 a person is needed.`,
