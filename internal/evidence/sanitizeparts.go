@@ -6,6 +6,10 @@ import (
 	"unicode/utf8"
 )
 
+// maxURL bounds how far behind "://" an "@" is looked for: a text of nothing but
+// "://" would take the square of its length.
+const maxURL = 1024
+
 var (
 	portFirst  = regexp.MustCompile(`^\d{1,5}(?:[/?#,;)\]]|$)`)
 	digestNext = regexp.MustCompile(`^sha(?:256|384|512):`)
@@ -22,8 +26,8 @@ func (m *masked) userinfo() {
 			break
 		}
 		from := at + i + len("://")
-		end := len(v)
-		if i := strings.IndexAny(v[from:], " \t\r\n\"'<>`\\"); i >= 0 {
+		end := min(len(v), from+maxURL)
+		if i := strings.IndexAny(v[from:end], " \t\r\n\"'<>`\\"); i >= 0 {
 			end = from + i
 		}
 		b.WriteString(v[at:from])
@@ -45,8 +49,8 @@ func userinfoIn(rest string) (from, to int) {
 		host = i
 	}
 	sign := -1 // the @ before the host
-	for i := len(rest) - 1; i >= 0; i-- {
-		if rest[i] == '@' && i+1 < len(rest) && !digestNext.MatchString(rest[i+1:]) {
+	for i := strings.LastIndexByte(rest, '@'); i >= 0; i = strings.LastIndexByte(rest[:i], '@') {
+		if i+1 < len(rest) && !digestNext.MatchString(rest[i+1:]) {
 			sign = i
 			break
 		}
