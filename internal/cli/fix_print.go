@@ -118,14 +118,14 @@ func (a *app) sayStep() func(step, text string) {
 	if a.global.quiet {
 		return nil
 	}
-	last := ""
+	last, clean := "", a.style().Clean
 	return func(step, text string) {
 		if step != last {
 			last = step
-			fmt.Fprintf(a.io.Err, "%s  %s\n", step, text)
+			fmt.Fprintf(a.io.Err, "%s  %s\n", clean(step), clean(text))
 			return
 		}
-		fmt.Fprintf(a.io.Err, "   %s  %s\n", a.io.Clock().UTC().Format(time.TimeOnly), text)
+		fmt.Fprintf(a.io.Err, "   %s  %s\n", a.io.Clock().UTC().Format(time.TimeOnly), clean(text))
 	}
 }
 
@@ -167,6 +167,7 @@ func (a *app) printHistories(list []repair.History) error {
 		return err
 	}
 	t := tabwriter.NewWriter(a.io.Out, 0, 0, 3, ' ', 0)
+	clean := a.style().Clean
 	fmt.Fprintln(t, "PLAN\tBEGUN\tLAST\tSTATE")
 	for _, h := range list {
 		if h.Broken != nil { // the name is quoted: it may be none that a plan can have
@@ -174,11 +175,11 @@ func (a *app) printHistories(list []repair.History) error {
 			continue
 		}
 		if len(h.Records) == 0 {
-			fmt.Fprintf(t, "%s\t-\t-\tnot begun\n", h.ID)
+			fmt.Fprintf(t, "%s\t-\t-\tnot begun\n", clean(h.ID))
 			continue
 		}
 		last := h.Records[len(h.Records)-1]
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", h.ID, h.Records[0].Time.Format(time.RFC3339), last.Time.Format(time.RFC3339), recordText(last))
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", clean(h.ID), h.Records[0].Time.Format(time.RFC3339), last.Time.Format(time.RFC3339), clean(recordText(last)))
 	}
 	return t.Flush()
 }
@@ -195,10 +196,12 @@ func recordText(r repair.Record) string {
 }
 
 func (a *app) printHistory(h repair.History) error {
+	clean := a.style().Clean
 	for _, r := range h.Records {
-		fmt.Fprintf(a.io.Out, "%s  %s\n", r.Time.Format(time.RFC3339), recordText(r))
+		fmt.Fprintf(a.io.Out, "%s  %s\n", r.Time.Format(time.RFC3339), clean(recordText(r)))
 		if w := r.Write; w != nil && r.Kind == repair.Intent {
-			fmt.Fprintf(a.io.Out, "    %s: %s; before kept as %s; to take back: %s\n", w.Target, strings.Join(w.Fields, ", "), w.PreImage, w.Inverse)
+			fmt.Fprintf(a.io.Out, "    %s: %s; before kept as %s; to take back: %s\n", clean(w.Target.String()), clean(strings.Join(w.Fields, ", ")),
+				clean(w.PreImage), clean(w.Inverse))
 		}
 	}
 	return h.Broken
