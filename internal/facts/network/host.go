@@ -59,6 +59,9 @@ func readHost(ctx context.Context, w *facts.World, s fault.Subject) (Host, facts
 	if err != nil {
 		return f, p, err
 	}
+	if err := deployed(ctx, w); err != nil {
+		return f, p, err
+	}
 	f.NodeCreated = h.Node.API.CreationTimestamp.UTC()
 	p.Add(h.Node.Loc, "Node since "+f.NodeCreated.Format(time.RFC3339), f.NodeCreated, "nodeCreated")
 	for _, d := range []struct {
@@ -94,6 +97,26 @@ func readHost(ctx context.Context, w *facts.World, s fault.Subject) (Host, facts
 		}
 	}
 	return f, p, nil
+}
+
+// deployed reports plugins that run on no node at all as not applicable: then the
+// network operator has not rolled them out, which is no trouble of one host.
+func deployed(ctx context.Context, w *facts.World) error {
+	for namespace, app := range map[string]string{ovnNamespace: ovnApp, multusNamespace: multusApp} {
+		list, err := w.List(ctx, evidence.Pods, namespace)
+		if err != nil {
+			if _, ok := evidence.AsUnavailable(err); ok {
+				return nil // what could not be read is noted field by field
+			}
+			return err
+		}
+		for _, o := range list {
+			if l, _ := o.Label("app"); l == app {
+				return nil
+			}
+		}
+	}
+	return facts.NotApplicable("neither %s nor %s runs on any node: the plugins are not rolled out", ovnApp, multusApp)
 }
 
 // said are the fields that the logs decide.

@@ -7,6 +7,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 )
@@ -89,6 +90,9 @@ func (l *Lab) syncDeployment(ctx context.Context, of deployment) error {
 		return fmt.Errorf("list pods of %s: %w", of.name, err)
 	}
 	all, ready := count(pods.Items, d.Spec.Selector.MatchLabels)
+	if err := l.syncReplicaSet(ctx, of, all, ready); err != nil {
+		return err
+	}
 	status := appsv1.DeploymentStatus{
 		ObservedGeneration: d.Generation, Replicas: all, UpdatedReplicas: all, ReadyReplicas: ready,
 		AvailableReplicas: ready, UnavailableReplicas: all - ready,
@@ -99,6 +103,28 @@ func (l *Lab) syncDeployment(ctx context.Context, of deployment) error {
 	d.Status = status
 	if _, err := deployments.UpdateStatus(ctx, d, metav1.UpdateOptions{}); err != nil {
 		return fmt.Errorf("write status of deployment %s: %w", of.name, err)
+	}
+	return nil
+}
+
+// syncReplicaSet writes the status of a Deployment's ReplicaSet, once it is there
+// (k8s.io/kubernetes:pkg/controller/replicaset/replica_set_utils.go calculateStatus).
+func (l *Lab) syncReplicaSet(ctx context.Context, of deployment, all, ready int32) error {
+	sets := l.kube.AppsV1().ReplicaSets(of.namespace)
+	rs, err := sets.Get(ctx, of.name+"-"+of.hash, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read replicaset of %s: %w", of.name, err)
+	}
+	status := appsv1.ReplicaSetStatus{ObservedGeneration: rs.Generation, Replicas: all, FullyLabeledReplicas: all, ReadyReplicas: ready, AvailableReplicas: ready}
+	if equality.Semantic.DeepEqual(status, rs.Status) {
+		return nil
+	}
+	rs.Status = status
+	if _, err := sets.UpdateStatus(ctx, rs, metav1.UpdateOptions{}); err != nil {
+		return fmt.Errorf("write status of replicaset %s: %w", rs.Name, err)
 	}
 	return nil
 }
