@@ -20,6 +20,7 @@ import (
 	"time"
 
 	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/clientcmd"
@@ -28,6 +29,9 @@ import (
 // reader is the user of the third example: somebody who may look at hosts and
 // operators and not at machine configs or logs, as many support accounts.
 const reader = "night-watch"
+
+// calm is how long a healthy cluster stands: its last static pods come after it is up.
+const calm = 90 * time.Second
 
 func main() {
 	to := flag.String("to", "../internal/demo/archives", "directory of the archives")
@@ -55,7 +59,7 @@ func capture(ctx context.Context, log *slog.Logger, to string, stand time.Durati
 	if err := c.build(ctx); err != nil {
 		return err
 	}
-	if err := c.with(ctx, "healthy", healthy, 0, func() error { return c.collect(ctx, "healthy") }); err != nil {
+	if err := c.with(ctx, "healthy", healthy, calm, func() error { return c.collect(ctx, "healthy") }); err != nil {
 		return err
 	}
 	return c.with(ctx, "bootstrap-desync", desync, stand, func() error {
@@ -152,13 +156,13 @@ func (c *capturer) allowReader(ctx context.Context) error {
 		{Verbs: look, APIGroups: []string{"certificates.k8s.io"}, Resources: []string{"certificatesigningrequests"}},
 		{Verbs: look, APIGroups: []string{"coordination.k8s.io"}, Resources: []string{"leases"}},
 	}}
-	if _, err := client.RbacV1().ClusterRoles().Create(ctx, role, metav1.CreateOptions{}); err != nil {
+	if _, err := client.RbacV1().ClusterRoles().Create(ctx, role, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
 		return fmt.Errorf("make role %s: %w", reader, err)
 	}
 	binding := &rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: reader},
 		RoleRef:  rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: reader},
 		Subjects: []rbacv1.Subject{{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: reader}}}
-	if _, err := client.RbacV1().ClusterRoleBindings().Create(ctx, binding, metav1.CreateOptions{}); err != nil {
+	if _, err := client.RbacV1().ClusterRoleBindings().Create(ctx, binding, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
 		return fmt.Errorf("bind role %s: %w", reader, err)
 	}
 	return nil
