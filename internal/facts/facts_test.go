@@ -1,0 +1,101 @@
+package facts
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/evidence/scan"
+	"github.com/rollcall-project/rollcall/internal/fault"
+)
+
+type size struct {
+	N int64 `cel:"n"`
+}
+
+// blank is a source in which everything was looked at and nothing is there.
+type blank struct{}
+
+func (blank) Describe(context.Context) (evidence.Description, error) {
+	return evidence.Description{Kind: "blank", Name: "blank"}, nil
+}
+func (blank) List(context.Context, evidence.Resource, string) ([]evidence.Object, error) {
+	return nil, nil
+}
+func (blank) Texts(_ context.Context, q evidence.TextQuery) ([]evidence.Text, error) {
+	return nil, &evidence.Unavailable{Need: evidence.Texts(q), Why: evidence.NotCollected}
+}
+
+func newTestWorld(t *testing.T) *World {
+	t.Helper()
+	set, err := scan.Compile(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	clean, err := evidence.NewSanitizer()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return NewWorld(evidence.NewReader(set, clean, nil, evidence.Limits{}, blank{}), time.Unix(0, 0))
+}
+
+// TestNeedsOfMemos: what a shared computation read belongs to every fact that uses
+// it, also to those that find it computed already.
+func TestNeedsOfMemos(t *testing.T) {
+	ctx, w := context.Background(), newTestWorld(t)
+	runs := 0
+	nodes := func(ctx context.Context, w *World) (int, error) {
+		return Memo(ctx, w, "test.nodes", func(ctx context.Context, w *World) (int, error) {
+			runs++
+			list, err := w.List(ctx, evidence.Nodes, "")
+			return len(list), err
+		})
+	}
+	fact := func(name string) Fact {
+		return Define(name, fault.Host, name, nil, func(ctx context.Context, w *World, _ fault.Subject) (size, Proof, error) {
+			n, err := nodes(ctx, w)
+			return size{int64(n)}, Proof{}, err
+		})
+	}
+	for _, name := range []string{"first", "second"} {
+		for _, host := range []string{"a", "b"} {
+			v := w.Compute(ctx, fact(name), fault.Subject{Kind: fault.Host, Name: host})
+			if v.Err != nil || !slices.Equal(v.Needs, []string{"nodes"}) {
+				t.Errorf("%s of %s: needs %v, error %v; want [nodes]", name, host, v.Needs, v.Err)
+			}
+		}
+	}
+	if runs != 1 {
+		t.Errorf("the shared computation ran %d times, want once", runs)
+	}
+}
+
+// TestComputeOnce: a fact about the cluster is the same one for every subject.
+func TestComputeOnce(t *testing.T) {
+	ctx, w := context.Background(), newTestWorld(t)
+	runs := 0
+	f := Define("whole", fault.Cluster, "whole", nil, func(context.Context, *World, fault.Subject) (size, Proof, error) {
+		runs++
+		return size{}, Proof{}, NotApplicable("no %s here", "thing")
+	})
+	for _, host := range []string{"a", "b"} {
+		if v := w.Compute(ctx, f, fault.Subject{Kind: fault.Host, Name: host}); !errors.Is(v.Err, ErrNotApplicable) {
+			t.Errorf("error %v, want not applicable", v.Err)
+		}
+	}
+	if runs != 1 {
+		t.Errorf("computed %d times, want once", runs)
+	}
+}
+
+// TestMiss keeps why a field is unknown and what would supply it.
+func TestMiss(t *testing.T) {
+	var p Proof
+	p.Miss("n", &evidence.Unavailable{Need: evidence.Objects(evidence.Nodes, ""), Why: evidence.Forbidden, Supply: "a role"})
+	if p.Unknown["n"] != "nodes: forbidden" || p.Next["n"] != "a role" {
+		t.Errorf("unknown %v, next %v", p.Unknown, p.Next)
+	}
+}
