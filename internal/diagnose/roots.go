@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -173,22 +174,46 @@ func (g *graph) confidence(i int, component []int) (fault.Confidence, string) {
 }
 
 // ruledOut lists the faults that could explain the same symptoms and were looked
-// at everywhere and found absent.
+// at everywhere and found absent. Those that would have explained most of them
+// come first: they are what a person suspects.
 func (g *graph) ruledOut(r fault.Root) []fault.RuledOut {
 	explained := map[string]bool{}
 	for _, k := range r.Explains {
 		explained[k.Fault] = true
 	}
 	var list []fault.RuledOut
+	weight := map[string]int{}
 	for _, f := range g.engine.catalog.Faults {
-		if f.ID == r.Fault || explained[f.ID] || !slices.ContainsFunc(f.Explains, func(e fault.Edge) bool { return explained[e.Fault] }) {
+		if f.ID == r.Fault || explained[f.ID] {
+			continue
+		}
+		w := rivalry(f, explained)
+		if w == 0 {
 			continue
 		}
 		if out, ok := g.absentEverywhere(f); ok {
+			weight[f.ID] = w
 			list = append(list, out)
 		}
 	}
+	slices.SortStableFunc(list, func(a, b fault.RuledOut) int { return cmp.Compare(weight[b.Fault], weight[a.Fault]) })
 	return list
+}
+
+// rivalry is how much a fault would have explained of the faults that a root
+// explains; certain edges count double.
+func rivalry(f *fault.Fault, explained map[string]bool) int {
+	w := 0
+	for _, e := range f.Explains {
+		switch {
+		case !explained[e.Fault]:
+		case e.Strength == fault.Certain:
+			w += 2
+		default:
+			w++
+		}
+	}
+	return w
 }
 
 func (g *graph) absentEverywhere(f *fault.Fault) (fault.RuledOut, bool) {
