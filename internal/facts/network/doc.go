@@ -42,7 +42,7 @@ const (
 
 // Signatures lists what the facts of this package look for in logs
 // (openshift/ovn-kubernetes:go-controller/pkg/util/kube.go StartNodeCertificateManager,
-// k8snetworkplumbingwg/multus-cni:pkg/k8sclient/k8sclient.go PerNodeK8sClient).
+// k8snetworkplumbingwg/multus-cni:pkg/k8sclient/kubeconfig.go PerNodeK8sClient).
 func Signatures() []scan.Signature {
 	return []scan.Signature{
 		{ID: sigKubeconfig, Literal: "failed to load bootstrap kubeconfig"},
