@@ -53,11 +53,24 @@ type world struct {
 // up starts a scenario in a directory of its own and takes it down at the end.
 func up(t *testing.T, scenario string, args ...string) *world {
 	t.Helper()
-	source, err := filepath.Abs("../servers")
+	w := &world{t: t, dir: filepath.Join(t.TempDir(), "lab"), state: t.TempDir()}
+	w.begin(t, append([]string{scenario}, args...)...)
+	return w
+}
+
+// source is the directory lab/servers.
+func source(t *testing.T) string {
+	t.Helper()
+	dir, err := filepath.Abs("../servers")
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{t: t, dir: filepath.Join(t.TempDir(), "lab"), state: t.TempDir()}
+	return dir
+}
+
+// begin brings the lab up and takes it down at the end of the test.
+func (w *world) begin(t *testing.T, args ...string) {
+	t.Helper()
 	t.Cleanup(func() {
 		if t.Failed() {
 			t.Log("lab at the end:\n" + w.lab("status").out)
@@ -66,14 +79,13 @@ func up(t *testing.T, scenario string, args ...string) *world {
 			t.Errorf("lab down: %s", r)
 		}
 	})
-	r := w.lab(append([]string{"--source", source, "up", scenario}, args...)...)
+	r := w.lab(append([]string{"--source", source(t), "up"}, args...)...)
 	if r.code != 0 {
-		t.Fatalf("lab up %s: %s", scenario, r)
+		t.Fatalf("lab up %v: %s", args, r)
 	}
 	w.kube = strings.TrimSpace(w.lab("kubeconfig").out)
 	w.proxy = newProxy(t, w.kube)
 	w.kube = w.proxy.config
-	return w
 }
 
 // result is how a process ended.

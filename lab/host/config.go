@@ -59,6 +59,10 @@ type Config struct {
 	// patch done with the lab's administrator. Nil: the labels stay missing
 	// and the reason is logged.
 	Labeler func(ctx context.Context, node string, labels map[string]string) error
+	// Resume says that the machine was suspended while it ran, as a virtual
+	// machine whose snapshot is restored: the first boot of Run goes on where
+	// it was, without a new kernel. A machine that was not running boots.
+	Resume bool
 	// Pace holds the times between steps; zero fields take DefaultPace's.
 	Pace Pace
 	// Logger gets what the simulation itself has to say; nil discards.

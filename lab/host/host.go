@@ -24,6 +24,8 @@ type Host struct {
 
 	mu    sync.Mutex
 	state State
+
+	resuming bool // this life of the kernel began before Run
 }
 
 // New makes a machine that is switched off. Mistakes in the configuration are
@@ -69,8 +71,10 @@ func (h *Host) Run(ctx context.Context) error {
 	if err := h.loadState(); err != nil {
 		return err
 	}
+	h.resuming = h.cfg.Resume && h.state.Phase == PhaseRunning
 	for {
 		err := h.boot(ctx)
+		h.resuming = false
 		switch {
 		case ctx.Err() != nil:
 			return nil
@@ -131,6 +135,9 @@ func (h *Host) snapshot() State {
 // boot is one life of a kernel: from power-on or reboot to the next reboot, or
 // to the end of ctx.
 func (h *Host) boot(ctx context.Context) error {
+	if h.resuming {
+		return h.runServices(ctx)
+	}
 	installed := h.snapshot().Phase
 	if err := h.update(startKernel); err != nil {
 		return err

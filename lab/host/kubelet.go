@@ -33,6 +33,7 @@ type kubelet struct {
 	unit    *journal
 	labels  map[string]string
 	started time.Time
+	resumed bool // the kubelet has run in this boot before; see Config.Resume
 
 	// registered is closed once the Node is there; client and listener are set
 	// before.
@@ -52,7 +53,7 @@ func newKubelet(h *Host) (*kubelet, error) {
 	}
 	unit := &journal{path: h.journalPath("kubelet"), host: h.cfg.Name, ident: "kubenswrapper", pid: os.Getpid(), now: h.now}
 	return &kubelet{
-		h: h, unit: unit, labels: labels, started: h.now(),
+		h: h, unit: unit, labels: labels, started: h.now(), resumed: h.resuming,
 		log:        &klogger{w: io.Discard, now: h.now, pid: os.Getpid(), also: unit.log},
 		registered: make(chan struct{}),
 	}, nil

@@ -200,6 +200,9 @@ func TestMirrorPodsFollowTheManifests(t *testing.T) {
 	// The next boot restarts the containers.
 	clk.advance(time.Minute)
 	k.started = clk.now()
+	if err := k.h.update(startKernel); err != nil {
+		t.Fatal(err)
+	}
 	if err := k.trySyncPods(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -137,10 +137,14 @@ func (k *kubelet) status(prev []corev1.NodeCondition) corev1.NodeStatus {
 // on a change or after Report.
 func (k *kubelet) reportStatus(ctx context.Context) {
 	k.mu.Lock()
-	k.networkA = k.h.now().Add(k.h.pace.Network)
+	network := k.h.pace.Network
+	if k.resumed {
+		network = 0 // the plugin runs already
+	}
+	k.networkA = k.h.now().Add(network)
 	k.mu.Unlock()
 	k.tryStatus(ctx)
-	if !k.h.sleep(ctx, k.h.pace.Network) {
+	if !k.h.sleep(ctx, network) {
 		return
 	}
 	k.h.every(ctx, k.h.pace.Status, func() { k.tryStatus(ctx) })

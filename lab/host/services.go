@@ -12,7 +12,9 @@ import (
 // kubelet runs. It ends with the boot: errReboot when a part asks for a
 // reboot, ctx's error at power-off, another error when the simulation fails.
 func (h *Host) runServices(ctx context.Context) error {
-	h.console.status("[  OK  ] Reached target Multi-User System.")
+	if !h.resuming {
+		h.console.status("[  OK  ] Reached target Multi-User System.")
+	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	if !h.sleep(ctx, h.pace.KubeletStart) {

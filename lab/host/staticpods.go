@@ -220,10 +220,11 @@ func (k *kubelet) syncMirrorPod(ctx context.Context, want, have *corev1.Pod) err
 	return err
 }
 
-// podRunning says whether the status was posted in this boot.
+// podRunning says whether the status was posted in this boot: the names of
+// containers tell, because the times in a lab's cluster can be moved.
 func (k *kubelet) podRunning(pod *corev1.Pod) bool {
 	for _, c := range pod.Status.ContainerStatuses {
-		if c.State.Running == nil || c.State.Running.StartedAt.Time.Before(k.started.Truncate(time.Second)) {
+		if c.State.Running == nil || c.ContainerID != k.containerID(pod, c.Name) {
 			return false
 		}
 	}
@@ -250,14 +251,14 @@ func (k *kubelet) runningStatus(pod *corev1.Pod) corev1.PodStatus {
 	for _, c := range pod.Spec.Containers {
 		s.ContainerStatuses = append(s.ContainerStatuses, corev1.ContainerStatus{
 			Name: c.Name, Image: c.Image, Ready: true, Started: &up, RestartCount: restarts[c.Name],
-			ContainerID: "cri-o://" + containerID(string(pod.UID)+c.Name+k.h.snapshot().BootID),
+			ContainerID: k.containerID(pod, c.Name),
 			State:       corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: started}},
 		})
 	}
 	return s
 }
 
-func containerID(seed string) string {
-	sum := sha256.Sum256([]byte(seed))
-	return hex.EncodeToString(sum[:])
+func (k *kubelet) containerID(pod *corev1.Pod, container string) string {
+	sum := sha256.Sum256([]byte(string(pod.UID) + container + k.h.snapshot().BootID))
+	return "cri-o://" + hex.EncodeToString(sum[:])
 }

@@ -37,11 +37,13 @@ type env struct {
 }
 
 var commands = []command{
-	{name: "up", args: "SCENARIO [--mcs 4.20|4.14]", about: "start a lab and wait until the scenario is where it stays; replaces one that runs", run: up},
+	{name: "up", args: "NAME[+NAME...] [FLAGS]", about: "start a lab and wait until the scenario is where it stays; replaces one that runs", run: up},
+	{name: "scenarios", args: "[-o name]", about: "list what up can play", run: scenarios},
 	{name: "status", args: "[-o json]", about: "show scenario, addresses, hosts and processes", run: status},
 	{name: "console", args: "HOST [-f]", about: "print what a person sees on a host's screen", run: console},
 	{name: "kubeconfig", about: "print the path of the administrator's kubeconfig", run: kubeconfig},
 	{name: "etcd-unhealthy", args: "on|off", about: "make the simulated etcd operator report an unhealthy member", run: etcdUnhealthy},
+	{name: "snapshot", args: "DIR", about: "stop a healthy lab and keep it in DIR, for up --from DIR", run: snapshot},
 	{name: "down", about: "stop the lab and remove all of it", run: down},
 	{name: "build", about: "build the lab's programs into the cache and nothing else", run: buildAll},
 	{name: "supervise", hidden: true, run: supervise},
@@ -108,10 +110,6 @@ func usage(w io.Writer, flags *flag.FlagSet) {
 		if !c.hidden {
 			fmt.Fprintf(w, "  %-34s %s\n", c.name+" "+c.args, c.about)
 		}
-	}
-	fmt.Fprintln(w, "scenarios:")
-	for _, s := range lab.Scenarios() {
-		fmt.Fprintf(w, "  %-34s %s\n", s.Name, s.About)
 	}
 	fmt.Fprintln(w, "flags:")
 	flags.PrintDefaults()

@@ -81,13 +81,13 @@ func printStatus(e env, s shown) error {
 	fmt.Fprintf(w, "first render\t%s\n", s.FirstRender)
 	fmt.Fprintf(w, "in-cluster render\t%s\n", s.ClusterRender)
 	fmt.Fprintf(w, "\nHOST\tADDRESS\tPHASE\tSINCE\tBOOTS\n")
-	for i, name := range s.Hosts {
+	for _, name := range s.Hosts {
 		hs, on := s.HostStates[name]
 		if !on {
-			fmt.Fprintf(w, "%s\t%s\toff\t-\t0\n", name, s.Net.Host(i))
+			fmt.Fprintf(w, "%s\t%s\toff\t-\t0\n", name, s.Addresses[name])
 			continue
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\n", name, s.Net.Host(i), hs.Phase, hs.Since.Format(time.RFC3339), hs.Boots)
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\n", name, s.Addresses[name], hs.Phase, hs.Since.Format(time.RFC3339), hs.Boots)
 	}
 	fmt.Fprintf(w, "\nPROCESS\tPID\tSTATE\tLOG\n")
 	for _, p := range s.Procs {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -12,31 +13,60 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+	"text/tabwriter"
 	"time"
 
 	"github.com/rollcall-project/rollcall/lab/internal/build"
 	"github.com/rollcall-project/rollcall/lab/internal/lab"
+	"github.com/rollcall-project/rollcall/lab/internal/trouble"
 )
+
+// story is what `up` hands to the supervisor that it starts.
+type story struct {
+	scenario lab.Scenario
+	mcs      string
+	from     lab.Dir // a snapshot of a healthy cluster; empty: a new install
+	stand    time.Duration
+}
+
+// storyFlags reads the flags and the argument that up and supervise share.
+func storyFlags(e env, name string, args []string) (story, error) {
+	flags := flag.NewFlagSet(name, flag.ContinueOnError)
+	flags.SetOutput(e.stderr)
+	mcs := flags.String("mcs", "", "release of the in-cluster machine config server: 4.20 (default) or 4.14")
+	from := flags.String("from", "", "directory of a snapshot of a healthy lab to begin with, instead of an install")
+	stand := flags.Duration("stand", -1, "let the cluster have stood like this for so long (default: as long as the scenario says)")
+	rest, err := parse(flags, args)
+	if err != nil {
+		return story{}, err
+	}
+	if len(rest) != 1 {
+		return story{}, fmt.Errorf("%s wants the name of one scenario; `scenarios` lists them, + combines them", name)
+	}
+	s := story{mcs: *mcs, from: lab.Dir(*from), stand: *stand}
+	if s.scenario, err = lab.FindScenario(rest[0], trouble.All()); err != nil {
+		return story{}, err
+	}
+	switch wanted := s.scenario.MCS(); {
+	case s.mcs != "" && wanted != "" && s.mcs != wanted:
+		return story{}, fmt.Errorf("%s is about the machine config server of %s", rest[0], wanted)
+	case s.mcs == "":
+		s.mcs = cmp.Or(wanted, "4.20")
+	case s.mcs != "4.20" && s.mcs != "4.14":
+		return story{}, fmt.Errorf("there is no machine config server %q: 4.20 or 4.14", s.mcs)
+	}
+	if s.from != "" && !s.scenario.Workers {
+		return story{}, fmt.Errorf("%s begins with an install and cannot go on with a snapshot", rest[0])
+	}
+	return s, nil
+}
 
 // up builds what is missing, starts a supervisor that outlives this command and
 // waits for it.
 func up(ctx context.Context, e env, args []string) error {
-	flags := flag.NewFlagSet("up", flag.ContinueOnError)
-	flags.SetOutput(e.stderr)
-	mcs := flags.String("mcs", "4.20", "release of the in-cluster machine config server: 4.20 or 4.14")
-	rest, err := parse(flags, args)
+	s, err := storyFlags(e, "up", args)
 	if err != nil {
 		return err
-	}
-	if len(rest) != 1 {
-		return errors.New("up wants the name of one scenario")
-	}
-	scenario, err := lab.FindScenario(rest[0])
-	if err != nil {
-		return err
-	}
-	if *mcs != "4.20" && *mcs != "4.14" {
-		return fmt.Errorf("there is no machine config server %q: 4.20 or 4.14", *mcs)
 	}
 	release, err := commandLock(e)
 	if err != nil {
@@ -59,19 +89,90 @@ func up(ctx context.Context, e env, args []string) error {
 	if err := e.dir.Remove(); err != nil {
 		return fmt.Errorf("remove the old lab: %w", err)
 	}
-	if err := e.dir.Create(scenario.Name); err != nil {
+	if err := e.dir.Create(s.scenario.Name); err != nil {
 		return err
 	}
-	gone, err := startSupervisor(e, scenario.Name, *mcs)
+	if s.from != "" {
+		if err := e.dir.Restore(s.from); err != nil {
+			return errors.Join(err, e.dir.Remove())
+		}
+	}
+	gone, err := startSupervisor(e, s)
 	if err != nil {
 		return err
 	}
 	return follow(ctx, e, gone)
 }
 
+// snapshot stops the lab and copies it, to be gone on with by `up --from`.
+func snapshot(ctx context.Context, e env, args []string) error {
+	if len(args) != 1 {
+		return errors.New("snapshot wants one directory to write to")
+	}
+	to := lab.Dir(args[0])
+	release, err := commandLock(e)
+	if err != nil {
+		return err
+	}
+	defer release()
+	s, err := e.dir.ReadState()
+	if err != nil {
+		return fmt.Errorf("there is no lab in %s", e.dir)
+	}
+	if s.Scenario != "healthy" || s.Stage != lab.Ready {
+		return fmt.Errorf("make a snapshot: only a healthy lab that is ready can be gone on with, this is %s, %s", s.Scenario, s.Stage)
+	}
+	if err := to.Create(s.Scenario); err != nil {
+		return err
+	}
+	if err := stop(ctx, e); err != nil {
+		return err
+	}
+	if err := e.dir.CopyTo(to); err != nil {
+		return err
+	}
+	dir, err := filepath.Abs(string(e.dir))
+	if err != nil {
+		return err
+	}
+	if err := to.MarkSnapshot(dir); err != nil {
+		return err
+	}
+	return e.dir.Remove()
+}
+
+// scenarios lists what `up` knows.
+func scenarios(_ context.Context, e env, args []string) error {
+	flags := flag.NewFlagSet("scenarios", flag.ContinueOnError)
+	flags.SetOutput(e.stderr)
+	format := flags.String("o", "text", "text or name")
+	if _, err := parse(flags, args); err != nil {
+		return err
+	}
+	type row struct{ name, about string }
+	var rows []row
+	for _, s := range lab.Bases() {
+		rows = append(rows, row{s.Name, s.About})
+	}
+	for _, t := range trouble.All() {
+		rows = append(rows, row{t.Name, t.About})
+	}
+	if *format == "name" {
+		for _, r := range rows {
+			fmt.Fprintln(e.stdout, r.name)
+		}
+		return nil
+	}
+	w := tabwriter.NewWriter(e.stdout, 0, 0, 2, ' ', 0)
+	for _, r := range rows {
+		fmt.Fprintf(w, "%s\t%s\n", r.name, r.about)
+	}
+	return w.Flush()
+}
+
 // startSupervisor starts this program again as the supervisor, in a session of
 // its own. The channel closes when it ends.
-func startSupervisor(e env, scenario, mcs string) (<-chan struct{}, error) {
+func startSupervisor(e env, s story) (<-chan struct{}, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
@@ -89,7 +190,8 @@ func startSupervisor(e env, scenario, mcs string) (<-chan struct{}, error) {
 	if e.source != "" {
 		args = append(args, "--source", e.source)
 	}
-	cmd := exec.Command(self, append(args, "supervise", "--mcs", mcs, scenario)...)
+	args = append(args, "supervise", "--mcs", s.mcs, "--from", string(s.from), "--stand", s.stand.String(), s.scenario.Name)
+	cmd := exec.Command(self, args...)
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := cmd.Start(); err != nil {
@@ -141,13 +243,7 @@ func follow(ctx context.Context, e env, gone <-chan struct{}) error {
 
 // supervise is the process that owns a lab.
 func supervise(ctx context.Context, e env, args []string) error {
-	flags := flag.NewFlagSet("supervise", flag.ContinueOnError)
-	mcs := flags.String("mcs", "4.20", "")
-	rest, err := parse(flags, args)
-	if err != nil || len(rest) != 1 {
-		return errUsage
-	}
-	scenario, err := lab.FindScenario(rest[0])
+	s, err := storyFlags(e, "supervise", args)
 	if err != nil {
 		return err
 	}
@@ -168,7 +264,7 @@ func supervise(ctx context.Context, e env, args []string) error {
 		return err
 	}
 	err = lab.Run(ctx, lab.Options{
-		Dir: e.dir, Scenario: scenario, MCS: *mcs, Artifacts: art,
+		Dir: e.dir, Scenario: s.scenario, MCS: s.mcs, Resume: s.from != "", Stand: s.stand, Artifacts: art,
 		Logger: slog.New(slog.NewTextHandler(e.stderr, nil)),
 	})
 	return err

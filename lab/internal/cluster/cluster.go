@@ -183,6 +183,13 @@ func (p *Plane) controllers(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	clients, err := kubernetes.NewForConfig(p.AdminConfig())
+	if err != nil {
+		return err
+	}
+	if err := FreeLease(ctx, clients, "kube-system", "kube-controller-manager"); err != nil {
+		return err
+	}
 	err = p.Procs.Start(proc.Spec{
 		Name: "kube-controller-manager", Path: p.Bin["kube-controller-manager"], Log: filepath.Join(p.Logs, "kube-controller-manager.log"),
 		Args: []string{
@@ -196,10 +203,6 @@ func (p *Plane) controllers(ctx context.Context) error {
 			"--leader-elect=true", "--leader-elect-resource-lock=leases",
 		},
 	})
-	if err != nil {
-		return err
-	}
-	clients, err := kubernetes.NewForConfig(p.AdminConfig())
 	if err != nil {
 		return err
 	}

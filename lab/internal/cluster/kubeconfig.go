@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/clientcmd"
@@ -39,6 +40,26 @@ func holdsLease(ctx context.Context, c kubernetes.Interface, namespace, name str
 	}
 	if lease.Spec.HolderIdentity == nil || *lease.Spec.HolderIdentity == "" {
 		return errors.New("nobody holds the lease " + name)
+	}
+	return nil
+}
+
+// FreeLease takes a leader lease from a process that has ended, as it does
+// itself when it is stopped in order. Its successor would wait until the lease
+// runs out.
+func FreeLease(ctx context.Context, c kubernetes.Interface, namespace, name string) error {
+	leases := c.CoordinationV1().Leases(namespace)
+	lease, err := leases.Get(ctx, name, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read lease %s: %w", name, err)
+	}
+	nobody := ""
+	lease.Spec.HolderIdentity = &nobody
+	if _, err := leases.Update(ctx, lease, metav1.UpdateOptions{}); err != nil {
+		return fmt.Errorf("free lease %s: %w", name, err)
 	}
 	return nil
 }

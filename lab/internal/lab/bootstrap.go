@@ -192,8 +192,8 @@ func twoPorts() (int, int, error) {
 func (l *Lab) installFirstMasters(ctx context.Context) error {
 	l.setApproves(true)
 	go l.world(ctx)
-	for _, name := range []string{"control1", "control2"} {
-		if err := l.powerOn(ctx, name); err != nil {
+	for _, i := range []int{1, 2} {
+		if err := l.PowerOn(ctx, l.Master(i)); err != nil {
 			return err
 		}
 	}
@@ -201,6 +201,20 @@ func (l *Lab) installFirstMasters(ctx context.Context) error {
 		nodes, err := l.nodes(ctx)
 		return len(nodes) == 2, err
 	})
+}
+
+// awaitWhy polls until check has nothing more to say is missing.
+func (l *Lab) awaitWhy(ctx context.Context, limit time.Duration, what string, check func(context.Context, *Lab) (string, error)) error {
+	why := ""
+	err := l.await(ctx, limit, what, func(ctx context.Context) (bool, error) {
+		var err error
+		why, err = check(ctx, l)
+		return why == "" && err == nil, err
+	})
+	if err != nil {
+		return fmt.Errorf("%w: %s", err, why)
+	}
+	return nil
 }
 
 // await polls until done, for at most limit.

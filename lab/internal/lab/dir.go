@@ -77,24 +77,37 @@ type State struct {
 	Net      plan.Net    `json:"net"`
 	Procs    []proc.Info `json:"processes"`
 	Hosts    []string    `json:"hosts"`
+	// Addresses are the hosts' own.
+	Addresses map[string]string `json:"addresses"`
+	// Installed is when the cluster was made; a snapshot keeps it.
+	Installed time.Time `json:"installed"`
+	// Snapshot is set in a snapshot: the directory in which it was made.
+	Snapshot string `json:"snapshot,omitempty"`
 	// FirstRender and ClusterRender name the master pool's config as the
 	// bootstrap controller and as the in-cluster controller rendered it.
 	FirstRender   string `json:"firstRender,omitempty"`
 	ClusterRender string `json:"clusterRender,omitempty"`
 }
 
-const stateFile = "lab.json"
+const (
+	stateFile    = "lab.json"
+	snapshotFile = "snapshot.json" // the state of the lab that this one goes on with
+)
 
 // ReadState reads a lab's state; a directory without a lab gives an error that
 // is fs.ErrNotExist.
 func (d Dir) ReadState() (State, error) {
+	return readState(d.file(stateFile))
+}
+
+func readState(path string) (State, error) {
 	var s State
-	data, err := os.ReadFile(d.file(stateFile))
+	data, err := os.ReadFile(path)
 	if err != nil {
 		return s, err
 	}
 	if err := json.Unmarshal(data, &s); err != nil {
-		return s, fmt.Errorf("read %s: %w", d.file(stateFile), err)
+		return s, fmt.Errorf("read %s: %w", path, err)
 	}
 	return s, nil
 }

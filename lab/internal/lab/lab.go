@@ -30,7 +30,12 @@ type Options struct {
 	Scenario Scenario
 	// MCS is the release of the in-cluster machine config server: "4.20" or
 	// "4.14".
-	MCS       string
+	MCS string
+	// Resume says that Dir holds the healthy cluster of a snapshot, which goes
+	// on where it was; the base of the scenario is not played.
+	Resume bool
+	// Stand overrides how long the trouble stands; negative: as long as it says.
+	Stand     time.Duration
 	Artifacts build.Artifacts
 	Logger    *slog.Logger
 }
@@ -64,12 +69,14 @@ type Lab struct {
 	approves     bool // an installation-time approver is alive
 	controllerOn bool // the story has come to the in-cluster controller
 	handedOver   bool // the bootstrap host's part is over
+	machines     map[string]*machine
+	off          map[string]bool // parts of the world that stand still
 }
 
 // Run plays the scenario and keeps the lab alive until ctx ends. It reports
 // through Dir/lab.json; an error is also returned.
 func Run(ctx context.Context, opts Options) error {
-	l := &Lab{opts: opts, log: opts.Logger, procs: proc.NewGroup(opts.Logger), masters: map[string]*master{}, deployed: map[deployment]int{}}
+	l := &Lab{opts: opts, log: opts.Logger, procs: proc.NewGroup(opts.Logger), masters: map[string]*master{}, deployed: map[deployment]int{}, machines: map[string]*machine{}, off: map[string]bool{}}
 	l.state = State{
 		Scenario: opts.Scenario.Name, MCS: opts.MCS, Stage: Starting, PID: os.Getpid(), Started: time.Now().UTC(),
 	}
@@ -88,12 +95,44 @@ func Run(ctx context.Context, opts Options) error {
 	return nil
 }
 
-// play tells the story of an install up to the scenario's steady state.
+// act is one step of a story.
+type act struct {
+	step string
+	do   func(context.Context) error
+}
+
+// play tells the story: an install or the way back from a snapshot, then what
+// goes wrong.
 func (l *Lab) play(ctx context.Context) error {
-	for _, act := range []struct {
-		step string
-		do   func(context.Context) error
-	}{
+	story := l.install()
+	if l.opts.Resume {
+		story = l.goOn()
+	}
+	for _, act := range append(story, act{"", l.trouble}) {
+		l.step(act.step)
+		if err := act.do(ctx); err != nil {
+			l.mu.Lock()
+			step := l.state.Step
+			l.mu.Unlock()
+			return fmt.Errorf("%s: %w", step, err)
+		}
+	}
+	l.update(func(s *State) { s.Stage, s.Step = Ready, l.opts.Scenario.About })
+	return nil
+}
+
+// step says what is being done.
+func (l *Lab) step(what string) {
+	if what == "" {
+		return
+	}
+	l.update(func(s *State) { s.Step = what })
+	l.log.Info(what)
+}
+
+// install is the story of an install up to the base's steady state.
+func (l *Lab) install() []act {
+	story := []act{
 		{"making addresses and certificates", l.prepare},
 		{"starting etcd, kube-apiserver and kube-controller-manager", l.startPlane},
 		{"creating the definitions and the objects of the install", l.createSeed},
@@ -101,19 +140,28 @@ func (l *Lab) play(ctx context.Context) error {
 		{"serving them with machine-config-server bootstrap", l.serveBootstrap},
 		{"installing control1 and control2 from the bootstrap server", l.installFirstMasters},
 		{"starting the in-cluster machine-config-controller", l.startController},
-		{"handing over: bootstrap server off, API address to the masters", l.handOver},
-		{"rebooting the rendezvous host control0 as the third master", l.rebootRendezvous},
-		{"waiting for the steady state", l.awaitSteady},
-	} {
-		l.update(func(s *State) { s.Step = act.step })
-		l.log.Info(act.step)
-		if err := act.do(ctx); err != nil {
-			return fmt.Errorf("%s: %w", act.step, err)
-		}
 	}
-	l.setApproves(false) // the assisted-installer-controller ends with the install
-	l.update(func(s *State) { s.Stage, s.Step = Ready, l.opts.Scenario.About })
-	return nil
+	if l.opts.Scenario.Halfway {
+		return story
+	}
+	story = append(story,
+		act{"handing over: bootstrap server off, API address to the masters", l.handOver},
+		act{"rebooting the rendezvous host control0 as the third master", l.rebootRendezvous},
+		act{"waiting for the steady state", l.awaitSteady},
+	)
+	if l.opts.Scenario.Workers {
+		story = append(story, act{"adding worker0 and worker1 with a MachineSet", l.addWorkers})
+	}
+	return story
+}
+
+// goOn is the way back from a snapshot.
+func (l *Lab) goOn() []act {
+	return []act{
+		{"reading the snapshot", l.restore},
+		{"starting etcd, kube-apiserver and kube-controller-manager", l.startPlane},
+		{"going on where the snapshot was made", l.resume},
+	}
 }
 
 // update changes the published state.
@@ -145,18 +193,31 @@ func (l *Lab) prepare(context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := l.pki.Save(l.opts.Dir.file(pkiFile)); err != nil {
+		return err
+	}
+	installed := time.Now().UTC()
+	l.update(func(s *State) { s.Net, s.Installed = l.net, installed })
+	return l.equip(installed)
+}
+
+const pkiFile = "pki.json"
+
+// equip makes what every lab has, new or from a snapshot.
+func (l *Lab) equip(installed time.Time) error {
 	l.tied = map[string]string{}
 	for _, name := range []string{"ignition", "kubelet-bootstrap"} {
+		var err error
 		if l.tied[name], err = proc.Tied(l.opts.Dir.file("bin"), l.opts.Artifacts.Bin[name]); err != nil {
 			return err
 		}
 	}
-	l.values = seed.NewValues(l.net, l.pki, time.Now())
+	l.values = seed.NewValues(l.net, l.pki, installed)
 	l.vip = &plan.Forwarder{Addr: fmt.Sprintf("%s:%d", l.net.API(), plan.MCSPort), Logger: l.log}
 	l.update(func(s *State) {
-		s.Net = l.net
+		s.Hosts, s.Addresses = nil, map[string]string{}
 		for _, h := range l.values.Hosts {
-			s.Hosts = append(s.Hosts, h.Name)
+			s.Hosts, s.Addresses[h.Name] = append(s.Hosts, h.Name), l.net.Host(h.Index)
 		}
 	})
 	return nil
@@ -193,6 +254,9 @@ func (l *Lab) startPlane(ctx context.Context) error {
 // what the operators' bootstrap renders.
 var renderInputs = map[string]bool{"60-machineconfig.yaml": true, "70-late-input.yaml": true}
 
+// workersManifest is created when the masters stand.
+const workersManifest = "90-workers.yaml"
+
 func (l *Lab) createSeed(ctx context.Context) error {
 	if err := l.applier.CRDs(ctx, l.opts.Artifacts.CRDs); err != nil {
 		return err
@@ -202,7 +266,7 @@ func (l *Lab) createSeed(ctx context.Context) error {
 		return err
 	}
 	for _, name := range names {
-		if renderInputs[name] {
+		if renderInputs[name] || name == workersManifest {
 			continue
 		}
 		if err := l.apply(ctx, name); err != nil {

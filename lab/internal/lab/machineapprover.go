@@ -89,7 +89,7 @@ func (l *Lab) syncMachineApprover(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if state.Phase != host.PhaseRunning {
+	if !l.hostRuns(pod.Spec.NodeName) {
 		l.machineApprover = nil // the machine is down: nobody gives the lease back
 		return nil
 	}

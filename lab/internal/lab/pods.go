@@ -67,12 +67,20 @@ func (l *Lab) deployedPod(ctx context.Context, d deployment, nodes []corev1.Node
 		return nil, fmt.Errorf("list pods of %s: %w", d.name, err)
 	}
 	for _, pod := range list.Items {
-		if pod.DeletionTimestamp == nil {
+		if pod.DeletionTimestamp != nil {
+			continue
+		}
+		if l.isOn(pod.Spec.NodeName) {
 			return &pod, nil
+		}
+		// Its machine is dead. Tolerations let it stay for two minutes, here
+		// it goes at once: terminating, because no kubelet ends it.
+		if err := l.kube.CoreV1().Pods(d.namespace).Delete(ctx, pod.Name, metav1.DeleteOptions{}); err != nil {
+			return nil, fmt.Errorf("evict %s: %w", pod.Name, err)
 		}
 	}
 	for _, node := range nodes {
-		if node.Spec.Unschedulable || !ready(&node) {
+		if node.Spec.Unschedulable || !ready(&node) || !l.isOn(node.Name) {
 			continue
 		}
 		l.deployed[d]++

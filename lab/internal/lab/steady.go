@@ -30,7 +30,7 @@ func (l *Lab) pool(ctx context.Context, name string) (*unstructured.Unstructured
 // rebootRendezvous powers control0 on as the third master. It was the bootstrap
 // host so far; its disk has been written by coreos-installer with the pointer
 // config.
-func (l *Lab) rebootRendezvous(ctx context.Context) error { return l.powerOn(ctx, "control0") }
+func (l *Lab) rebootRendezvous(ctx context.Context) error { return l.PowerOn(ctx, l.Master(0)) }
 
 // awaitSteady waits until the cluster is where the scenario leaves it for good.
 func (l *Lab) awaitSteady(ctx context.Context) error {
@@ -38,15 +38,11 @@ func (l *Lab) awaitSteady(ctx context.Context) error {
 	if l.opts.Scenario.Joins {
 		check = l.converged
 	}
-	why := ""
-	err := l.await(ctx, limit, "the steady state was not reached", func(ctx context.Context) (bool, error) {
-		var err error
-		why, err = check(ctx)
-		return why == "", err
-	})
+	err := l.awaitWhy(ctx, limit, "the steady state was not reached", func(ctx context.Context, _ *Lab) (string, error) { return check(ctx) })
 	if err != nil {
-		return fmt.Errorf("%w: %s", err, why)
+		return err
 	}
+	l.setApproves(false) // the assisted-installer-controller ends with the install
 	return nil
 }
 

@@ -28,8 +28,12 @@ func (l *Lab) syncWorkloads(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("list pods: %w", err)
 	}
-	for _, name := range []string{"machine-config-server", "machine-config-daemon"} {
-		if err := l.syncDaemonSet(ctx, name, int32(len(nodes)), pods.Items); err != nil {
+	all, err := l.kube.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return fmt.Errorf("list nodes: %w", err)
+	}
+	for name, on := range map[string]int{"machine-config-server": len(nodes), "machine-config-daemon": len(all.Items)} {
+		if err := l.syncDaemonSet(ctx, name, int32(on), pods.Items); err != nil {
 			return err
 		}
 	}

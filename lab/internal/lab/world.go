@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,7 +14,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/rollcall-project/rollcall/lab/host"
 	"github.com/rollcall-project/rollcall/lab/internal/plan"
 )
 
@@ -35,13 +33,18 @@ func (l *Lab) world(ctx context.Context) {
 			do   func(context.Context) error
 		}{
 			{"secrets", l.syncSecrets},
-			{"masters", l.syncMasters},
-			{"controller", l.syncController},
-			{"machine approver", l.syncMachineApprover},
-			{"workloads", l.syncWorkloads},
+			{PartMasters, l.syncMasters},
+			{PartWorkers, l.syncWorkers},
+			{PartMachines, l.syncMachines},
+			{PartController, l.syncController},
+			{PartMachineApprover, l.syncMachineApprover},
+			{PartWorkloads, l.syncWorkloads},
 			{"installer's approver", l.approve},
-			{"operators", l.syncOperators},
+			{PartOperators, l.syncOperators},
 		} {
+			if !l.works(part.name) {
+				continue
+			}
 			if err := part.do(ctx); err != nil && ctx.Err() == nil {
 				l.log.Warn("keep the cluster true", "part", part.name, "err", err)
 			}
@@ -53,43 +56,6 @@ func (l *Lab) world(ctx context.Context) {
 		case <-tick.C:
 		}
 	}
-}
-
-// powerOn switches a host on. It stays on until the lab goes down.
-func (l *Lab) powerOn(ctx context.Context, name string) error {
-	i := slices.IndexFunc(l.values.Hosts, func(h seedHost) bool { return h.Name == name })
-	if i < 0 {
-		return fmt.Errorf("power on %s: no such host", name)
-	}
-	pointer, err := l.values.Pointer("master")
-	if err != nil {
-		return err
-	}
-	h := host.New(host.Config{
-		Name: name, Role: "master", Dir: l.opts.Dir.Host(name), Address: l.net.Host(i),
-		Pointer:             []byte(pointer),
-		IgnitionBin:         l.tied["ignition"],
-		KubeletBootstrapBin: l.tied["kubelet-bootstrap"],
-		KubeletVersion:      kubeletVersion,
-		BootImage:           l.values.OSImage,
-		DaemonKubeconfig:    l.opts.Dir.file("service-accounts", "machine-config-daemon.kubeconfig"),
-		ContainerLogs: func(namespace, pod, container string) (string, bool) {
-			path := l.containerLog(name, namespace, pod, container)
-			if !filepath.IsLocal(filepath.Join(namespace, pod, container)) {
-				return "", false
-			}
-			_, err := os.Stat(path)
-			return path, err == nil
-		},
-		Labeler: l.label,
-		Logger:  l.log.With("host", name),
-	})
-	l.hosts.Go(func() {
-		if err := h.Run(ctx); err != nil {
-			l.log.Error("host stopped", "host", name, "err", err)
-		}
-	})
-	return nil
 }
 
 // label is the part of admission that OpenShift's API server has and the
@@ -195,6 +161,9 @@ func (l *Lab) syncMasters(ctx context.Context) error {
 	if !l.controllerWanted() || l.procs.Running("machine-config-server-bootstrap") {
 		return errors.Join(errs...)
 	}
+	if !l.works(PartVIP) {
+		return errors.Join(errs...)
+	}
 	// The virtual address lies on one master at a time; keepalived prefers
 	// those with a running machine config server (>= 4.16, chk_mcs).
 	if len(serving) > 1 {
@@ -218,11 +187,7 @@ func (l *Lab) syncMaster(ctx context.Context, node *corev1.Node) (*master, error
 		m.api = &plan.Forwarder{Addr: fmt.Sprintf("%s:%d", l.net.Host(i), plan.APIPort), Logger: l.log}
 		l.masters[node.Name] = m
 	}
-	state, err := host.ReadState(l.opts.Dir.Host(node.Name))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
-	}
-	if state.Phase != host.PhaseRunning {
+	if !l.hostRuns(node.Name) {
 		// The machine is down: so is what ran on it.
 		m.mcsRunning = false
 		l.procs.Stop(mcsProc(node.Name))

@@ -1,7 +1,9 @@
 package pki
 
 import (
+	"encoding/json"
 	"fmt"
+	"os"
 	"slices"
 	"time"
 )
@@ -110,4 +112,26 @@ func (c *Cluster) leaves(h Hosts) error {
 // server accepts.
 func (c *Cluster) ClientCA() []byte {
 	return slices.Concat(c.AdminSigner.Cert, c.KubeletSigner.Cert, c.KubeletBootstrap.Cert, c.ControlSigner.Cert, c.ToKubeletSigner.Cert)
+}
+
+// Save writes all pairs to a file that Load reads.
+func (c *Cluster) Save(path string) error {
+	data, err := json.MarshalIndent(c, "", "  ")
+	if err != nil {
+		return fmt.Errorf("encode certificates: %w", err)
+	}
+	return os.WriteFile(path, data, 0o600)
+}
+
+// Load reads the pairs of a lab that goes on.
+func Load(path string) (*Cluster, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("read certificates: %w", err)
+	}
+	var c Cluster
+	if err := json.Unmarshal(data, &c); err != nil {
+		return nil, fmt.Errorf("read certificates of %s: %w", path, err)
+	}
+	return &c, nil
 }

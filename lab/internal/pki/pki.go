@@ -9,7 +9,9 @@ import (
 	"crypto/rsa"
 	"crypto/x509"
 	"crypto/x509/pkix"
+	"encoding/json"
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"math/big"
 	"net"
@@ -34,6 +36,35 @@ type Pair struct {
 
 	cert *x509.Certificate
 	key  crypto.Signer
+}
+
+// UnmarshalJSON reads a pair and parses it.
+func (p *Pair) UnmarshalJSON(data []byte) error {
+	var in struct{ Cert, Key []byte }
+	if err := json.Unmarshal(data, &in); err != nil {
+		return err
+	}
+	pair, err := Parse(in.Cert, in.Key)
+	*p = pair
+	return err
+}
+
+// Parse makes a pair of PEM that this package wrote.
+func Parse(certPEM, keyPEM []byte) (Pair, error) {
+	c, _ := pem.Decode(certPEM)
+	k, _ := pem.Decode(keyPEM)
+	if c == nil || k == nil {
+		return Pair{}, errors.New("parse certificate and key: no PEM")
+	}
+	cert, err := x509.ParseCertificate(c.Bytes)
+	if err != nil {
+		return Pair{}, err
+	}
+	key, err := x509.ParsePKCS1PrivateKey(k.Bytes)
+	if err != nil {
+		return Pair{}, err
+	}
+	return Pair{Cert: certPEM, Key: keyPEM, cert: cert, key: key}, nil
 }
 
 // Name is a subject.
@@ -99,8 +130,21 @@ func (ca Pair) Peer(name Name, hosts []string, life time.Duration) (Pair, error)
 	return ca.sign(template, life)
 }
 
+// Again issues from with a new key and another time to live: a certificate of
+// ca that is the same but for that.
+func (ca Pair) Again(from Pair, notBefore, notAfter time.Time) (Pair, error) {
+	t := &x509.Certificate{
+		Subject: from.cert.Subject, KeyUsage: from.cert.KeyUsage, ExtKeyUsage: from.cert.ExtKeyUsage,
+		DNSNames: from.cert.DNSNames, IPAddresses: from.cert.IPAddresses,
+		BasicConstraintsValid: from.cert.BasicConstraintsValid, IsCA: from.cert.IsCA,
+		NotBefore: notBefore,
+	}
+	return ca.sign(t, notAfter.Sub(notBefore))
+}
+
 // sign fills in what all certificates share and signs with ca, or with the new
-// key itself where ca is empty.
+// key itself where ca is empty. A certificate lives from one minute ago unless
+// template says otherwise.
 func (ca Pair) sign(template *x509.Certificate, life time.Duration) (Pair, error) {
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
@@ -111,7 +155,9 @@ func (ca Pair) sign(template *x509.Certificate, life time.Duration) (Pair, error
 		return Pair{}, err
 	}
 	template.SerialNumber = serial
-	template.NotBefore = time.Now().Add(-time.Minute)
+	if template.NotBefore.IsZero() {
+		template.NotBefore = time.Now().Add(-time.Minute)
+	}
 	template.NotAfter = template.NotBefore.Add(life)
 	parent, signer := template, crypto.Signer(key)
 	if ca.cert != nil {

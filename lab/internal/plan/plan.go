@@ -17,6 +17,9 @@ const (
 	EtcdPort    = 2379
 )
 
+// MostHosts is for how many machines a network is kept free.
+const MostHosts = 10
+
 // Net is a network 127.x.y.0/24.
 type Net struct {
 	X byte `json:"x"`
@@ -63,18 +66,19 @@ func Pick(seed string) (Net, error) {
 		// 127.0.y and 127.53.y are used by others: localhost itself,
 		// systemd-resolved.
 		n := Net{X: byte(64 + (sum+i)%128), Y: byte((sum >> 8) + i)}
-		if n.free() {
+		if n.Free() {
 			return n, nil
 		}
 	}
 	return Net{}, fmt.Errorf("find a free network in 127.0.0.0/8: none in 500 tries")
 }
 
-func (n Net) free() bool {
+// Free says whether nothing listens on any of the network's ports.
+func (n Net) Free() bool {
 	want := [][2]any{
 		{n.API(), APIPort}, {n.API(), MCSPort}, {n.Etcd(), EtcdPort},
 	}
-	for i := range 3 {
+	for i := range MostHosts {
 		for _, port := range []int{APIPort, MCSPort, KubeletPort} {
 			want = append(want, [2]any{n.Host(i), port})
 		}

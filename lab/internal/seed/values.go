@@ -29,18 +29,26 @@ const Version = "4.20.4"
 // KubeletVersion is the kubelet of that release.
 const KubeletVersion = "v1.33.5"
 
-// Host is one machine of the install.
+// Host is one machine.
 type Host struct {
 	Name  string
-	Index int
+	Role  string // master or worker
+	Index int    // of its address, Net.Host
 	MAC   string
+}
+
+// NewHost is the machine with that number.
+func NewHost(name, role string, index int) Host {
+	return Host{Name: name, Role: role, Index: index, MAC: fmt.Sprintf("00:00:5e:00:53:%02x", 0x10+index)}
 }
 
 // Values is what the templates are rendered with.
 type Values struct {
 	Net   plan.Net
 	PKI   *pki.Cluster
-	Hosts []Host
+	Hosts []Host // of the install
+	// Workers are added by a MachineSet later.
+	Workers []Host
 
 	Version, Channel, ReleaseImage string
 	MCOVersion, MCOImage, OSImage  string
@@ -69,9 +77,27 @@ func NewValues(net plan.Net, certs *pki.Cluster, began time.Time) Values {
 	}
 	v.MCOImage, v.OSImage = v.Image("machine-config-operator"), v.Image("rhel-coreos")
 	for i := range 3 {
-		v.Hosts = append(v.Hosts, Host{Name: fmt.Sprintf("control%d", i), Index: i, MAC: fmt.Sprintf("00:00:5e:00:53:%02x", 0x10+i)})
+		v.Hosts = append(v.Hosts, NewHost(fmt.Sprintf("control%d", i), "master", i))
+	}
+	for i := range 2 {
+		v.Workers = append(v.Workers, NewHost(fmt.Sprintf("worker%d", i), "worker", len(v.Hosts)+i))
 	}
 	return v
+}
+
+// Now is the time in a manifest's form.
+func (v Values) Now() string { return time.Now().UTC().Format(time.RFC3339) }
+
+// WorkerYAML is a worker as metal3 and the machine API leave it once its image
+// is written: BMC secret, BareMetalHost and Machine of the MachineSet.
+func (v Values) WorkerYAML(h Host) (string, error) {
+	set, err := templates()
+	if err != nil {
+		return "", err
+	}
+	var out strings.Builder
+	err = set.ExecuteTemplate(&out, "worker", map[string]any{"Host": h, "Values": v})
+	return out.String(), err
 }
 
 // Image names an image of the payload. The digest is made up and the same in
@@ -110,6 +136,7 @@ func templates() (*template.Template, error) {
 	set.Funcs(template.FuncMap{
 		"b64": b64, "str": func(b []byte) string { return string(b) },
 		"list":   func(in ...string) []string { return in },
+		"dict":   dict,
 		"indent": indent,
 		"include": func(name string, data any) (string, error) {
 			var out bytes.Buffer
@@ -118,6 +145,19 @@ func templates() (*template.Template, error) {
 		},
 	})
 	return set.ParseFS(manifests, "manifests/*")
+}
+
+// dict makes a map of keys and values.
+func dict(in ...any) (map[string]any, error) {
+	out := map[string]any{}
+	for i := 0; i+1 < len(in); i += 2 {
+		key, ok := in[i].(string)
+		if !ok {
+			return nil, fmt.Errorf("dict: key %v is no string", in[i])
+		}
+		out[key] = in[i+1]
+	}
+	return out, nil
 }
 
 func b64(in any) (string, error) {

@@ -1,0 +1,238 @@
+package e2e
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// scenario is one row of the table: what is brought up, and what the tool has to
+// say about it.
+type scenario struct {
+	name string // as `lab up` wants it
+	// roots are exactly the roots, each "FAULT KIND/NAME", in any order.
+	roots []string
+	// hosts are the hosts that are not done, "NAME:STAGE:STATE"; every other one
+	// has passed.
+	hosts []string
+	// verdict is the class; empty: not looked at.
+	verdict string
+	// consoles are the hosts whose screen somebody looked at.
+	consoles []string
+	// plain is what a must-gather gives, where a probe, a console or an empty
+	// list that it cannot contain makes a difference; because says which.
+	plain *answer
+}
+
+type answer struct {
+	roots, hosts []string
+	verdict      string
+	because      string
+}
+
+// table is every scenario, by area.
+func table() []scenario {
+	return slices.Concat(
+		healthyRows,
+		machineConfigRows,
+	)
+}
+
+var healthyRows = []scenario{
+	{name: "healthy", verdict: "healthy"},
+}
+
+// TestScenarios brings every scenario up and asks the tool for the answer: live,
+// from the collection, and from a must-gather written of it.
+//
+// Scenarios that come over a healthy cluster share one that was installed once:
+// each begins with a copy of it. Two labs run at a time.
+func TestScenarios(t *testing.T) {
+	if testing.Short() {
+		t.Skip("brings up every scenario of the lab")
+	}
+	slots := newSlots(t, min(2, runtime.GOMAXPROCS(0)))
+	for _, s := range table() {
+		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
+			slot := slots.take(t)
+			t.Cleanup(func() { slots.give(slot) })
+			w := slot.up(t, s.name)
+			s.check(t, w)
+		})
+	}
+}
+
+// slots are the places in which labs run side by side, each with its own
+// network and its own snapshot.
+type slots struct{ free chan *slot }
+
+type slot struct {
+	dir  string // of the lab
+	base string // of the snapshot
+	once sync.Once
+	err  error
+}
+
+func newSlots(t *testing.T, n int) slots {
+	s := slots{free: make(chan *slot, n)}
+	for range n {
+		dir := t.TempDir()
+		s.free <- &slot{dir: filepath.Join(dir, "lab"), base: filepath.Join(dir, "healthy")}
+	}
+	return s
+}
+
+func (s slots) take(t *testing.T) *slot {
+	t.Helper()
+	select {
+	case slot := <-s.free:
+		return slot
+	case <-t.Context().Done():
+		t.Fatal("no place for a lab became free")
+		return nil
+	}
+}
+
+func (s slots) give(slot *slot) { s.free <- slot }
+
+// up brings a scenario up in the slot, from its snapshot where the scenario has
+// a healthy base, and takes it down at the end of the test.
+func (s *slot) up(t *testing.T, scenario string) *world {
+	t.Helper()
+	w := &world{t: t, dir: s.dir, state: t.TempDir()}
+	args := []string{scenario}
+	if base, _, _ := strings.Cut(scenario, "+"); base != "bootstrap-desync" && base != "install-in-progress" {
+		s.once.Do(func() { s.err = s.makeBase(w) })
+		if s.err != nil {
+			t.Fatal(s.err)
+		}
+		args = append(args, "--from", s.base)
+	}
+	w.begin(t, args...)
+	return w
+}
+
+// makeBase installs the healthy cluster and keeps it.
+func (s *slot) makeBase(w *world) error {
+	for _, args := range [][]string{{"up", "healthy", "--stand", "48h"}, {"snapshot", s.base}} {
+		if r := w.lab(append([]string{"--source", source(w.t)}, args...)...); r.code != 0 {
+			return fmt.Errorf("make the healthy base: %s", r)
+		}
+	}
+	return nil
+}
+
+// check asks in all three ways.
+func (s scenario) check(t *testing.T, w *world) {
+	var screens []string
+	for _, host := range s.consoles {
+		screens = append(screens, "--console", host+"="+w.consoleFile(host))
+	}
+	s.compare(t, "live", s.answer(), w.live(append([]string{"diagnose", "-o", "json"}, screens...)...))
+
+	bundle := filepath.Join(t.TempDir(), "bundle")
+	if r := w.live(append([]string{"collect", "--to", bundle}, screens...)...); r.code != 0 && r.code != 2 && r.code != 3 {
+		t.Fatalf("collect: %s", r)
+	}
+	s.compare(t, "collection", s.answer(), w.rollcall("diagnose", "--from", bundle, "-o", "json"))
+
+	want := s.answer()
+	if s.plain != nil {
+		want = *s.plain
+	}
+	gathered := filepath.Join(t.TempDir(), "must-gather")
+	if err := plainMustGather(bundle, gathered); err != nil {
+		t.Fatal(err)
+	}
+	s.compare(t, "must-gather", want, w.rollcall(append([]string{"diagnose", "--from", gathered, "-o", "json"}, screens...)...))
+}
+
+func (s scenario) answer() answer { return answer{roots: s.roots, hosts: s.hosts, verdict: s.verdict} }
+
+func (s scenario) compare(t *testing.T, from string, want answer, r result) {
+	t.Helper()
+	d := parse(t, r)
+	got := answer{verdict: d.Verdict.Class}
+	for _, root := range d.Roots {
+		got.roots = append(got.roots, root.Fault+" "+root.Subject.String())
+	}
+	for _, h := range d.Hosts {
+		if h.State != "passed" {
+			got.hosts = append(got.hosts, h.Name+":"+h.Stage+":"+h.State)
+		}
+	}
+	for _, list := range []*[]string{&want.roots, &want.hosts, &got.roots, &got.hosts} {
+		*list = slices.Sorted(slices.Values(*list))
+	}
+	if !slices.Equal(got.roots, want.roots) || !slices.Equal(got.hosts, want.hosts) || (want.verdict != "" && got.verdict != want.verdict) {
+		t.Errorf("%s:\n got roots %q\nwant roots %q\n got hosts %q\nwant hosts %q\n got verdict %s (%s)\nwant verdict %s\npresent: %s\nunexplained: %v",
+			from, got.roots, want.roots, got.hosts, want.hosts, got.verdict, d.Verdict.Reason, want.verdict, d.present(), d.Unexplained)
+	}
+	if wantCode := exitCode(d); r.code != wantCode {
+		t.Errorf("%s: exit %d, want %d", from, r.code, wantCode)
+	}
+}
+
+// exitCode is what the answer's exit code has to be.
+func exitCode(d diagnosis) int {
+	if len(d.Roots) == 0 && len(d.Unexplained) == 0 {
+		return 0
+	}
+	return 2
+}
+
+// plainMustGather writes what of a collection a must-gather holds: the same
+// objects and logs in the same layout, without the header, the answers of
+// probes, what was read twice and the screens.
+func plainMustGather(from, to string) error {
+	to = filepath.Join(to, "quay-io-openshift-release-dev-ocp-v4-0-art-dev-sha256-0")
+	return filepath.WalkDir(from, func(path string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(from, path)
+		if err != nil {
+			return err
+		}
+		if e.IsDir() && (rel == "reads" || rel == "consoles" || e.Name() == "rollcall.dev") {
+			return filepath.SkipDir
+		}
+		if e.IsDir() {
+			return os.MkdirAll(filepath.Join(to, rel), 0o700)
+		}
+		if rel == "rollcall.yaml" {
+			return nil
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(filepath.Join(to, rel), data, 0o600)
+	})
+}
+
+// TestTableIsWhole: every trouble that the lab knows stands in the table.
+func TestTableIsWhole(t *testing.T) {
+	w := &world{t: t, dir: filepath.Join(t.TempDir(), "lab")}
+	covered := map[string]bool{}
+	for _, s := range table() {
+		if s.plain != nil && s.plain.because == "" {
+			t.Errorf("%s: why is a must-gather's answer another one?", s.name)
+		}
+		for part := range strings.SplitSeq(s.name, "+") {
+			covered[part] = true
+		}
+	}
+	for _, name := range strings.Fields(w.lab("scenarios", "-o", "name").out) {
+		if !covered[name] && name != "bootstrap-desync" { // TestDesyncIsNamed
+			t.Errorf("no row for %s", name)
+		}
+	}
+}

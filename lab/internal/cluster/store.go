@@ -1,0 +1,102 @@
+package cluster
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"k8s.io/client-go/rest"
+
+	"github.com/rollcall-project/rollcall/lab/internal/plan"
+)
+
+// Store is the lab's etcd below the API server. The API server protects what
+// only it may write, above all the times of objects; a lab in which time is to
+// have passed writes them here. It speaks the JSON form of etcd's own API
+// (etcd-io/etcd:api/etcdserverpb/gw), so that the lab needs no client of etcd's.
+type Store struct {
+	client *http.Client
+	url    string
+}
+
+// Store returns the plane's etcd.
+func (p *Plane) Store() (*Store, error) {
+	client, err := rest.HTTPClientFor(&rest.Config{TLSClientConfig: rest.TLSClientConfig{
+		CAData: p.PKI.EtcdSigner.Cert, CertData: p.PKI.EtcdClient.Cert, KeyData: p.PKI.EtcdClient.Key,
+	}})
+	if err != nil {
+		return nil, fmt.Errorf("make client of etcd: %w", err)
+	}
+	return &Store{client: client, url: fmt.Sprintf("https://%s:%d/v3/kv/", p.Net.Etcd(), plan.EtcdPort)}, nil
+}
+
+// Entry is one key with its value and the revision at which it was written.
+type Entry struct {
+	Key      []byte `json:"key"`
+	Value    []byte `json:"value"`
+	Revision int64  `json:"mod_revision,string"`
+}
+
+// ErrChanged says that somebody else wrote the key meanwhile.
+var ErrChanged = errors.New("the key has been written by another")
+
+// Keys lists the keys below a prefix.
+func (s *Store) Keys(ctx context.Context, prefix string) ([]Entry, error) {
+	end := []byte(prefix)
+	end[len(end)-1]++
+	return s.get(ctx, map[string]any{"key": []byte(prefix), "range_end": end, "keys_only": true})
+}
+
+// Get reads one key; it is nil if there is none.
+func (s *Store) Get(ctx context.Context, key string) (*Entry, error) {
+	list, err := s.get(ctx, map[string]any{"key": []byte(key)})
+	if err != nil || len(list) == 0 {
+		return nil, err
+	}
+	return &list[0], nil
+}
+
+func (s *Store) get(ctx context.Context, in any) ([]Entry, error) {
+	var out struct{ Kvs []Entry }
+	err := s.call(ctx, "range", in, &out)
+	return out.Kvs, err
+}
+
+// Replace writes e with another value, if it has not been written since.
+func (s *Store) Replace(ctx context.Context, e Entry, value []byte) error {
+	var out struct{ Succeeded bool }
+	err := s.call(ctx, "txn", map[string]any{
+		"compare": []any{map[string]any{"key": e.Key, "target": "MOD", "result": "EQUAL", "mod_revision": fmt.Sprint(e.Revision)}},
+		"success": []any{map[string]any{"requestPut": map[string]any{"key": e.Key, "value": value}}},
+	}, &out)
+	if err == nil && !out.Succeeded {
+		return ErrChanged
+	}
+	return err
+}
+
+func (s *Store) call(ctx context.Context, method string, in, out any) error {
+	body, err := json.Marshal(in)
+	if err != nil {
+		return err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.url+method, bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	resp, err := s.client.Do(req)
+	if err != nil {
+		return fmt.Errorf("ask etcd: %w", err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return fmt.Errorf("ask etcd for %s: %s", method, resp.Status)
+	}
+	if err := json.NewDecoder(resp.Body).Decode(out); err != nil {
+		return fmt.Errorf("read etcd's answer: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,121 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"time"
+
+	certificatesv1 "k8s.io/api/certificates/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/rollcall-project/rollcall/lab/internal/aging"
+	"github.com/rollcall-project/rollcall/lab/internal/cluster"
+)
+
+// timeless are the parts of the API server's store whose times tell nothing.
+var timeless = []string{
+	"/registry/apiextensions.k8s.io/", "/registry/apiregistration.k8s.io/", "/registry/flowschemas/",
+	"/registry/prioritylevelconfigurations/", "/registry/clusterroles/", "/registry/clusterrolebindings/",
+	"/registry/roles/", "/registry/rolebindings/", "/registry/ranges/", "/registry/masterleases/", "/registry/priorityclasses/",
+}
+
+// Age lets time pass: all that the cluster has recorded so far, in its objects
+// and in the logs of its pods and units, is d longer ago. See package aging for
+// what stays.
+func (l *Lab) Age(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return nil
+	}
+	shift := aging.Shift{By: d, Now: time.Now().UTC()}
+	store, err := l.plane.Store()
+	if err != nil {
+		return err
+	}
+	entries, err := store.Keys(ctx, "/registry/")
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if err := ageKey(ctx, store, shift, string(e.Key)); err != nil {
+			return fmt.Errorf("move %s into the past: %w", e.Key, err)
+		}
+	}
+	if err := l.ageLogs(shift); err != nil {
+		return err
+	}
+	return l.cleanRequests(ctx)
+}
+
+func ageKey(ctx context.Context, store *cluster.Store, shift aging.Shift, key string) error {
+	for _, prefix := range timeless {
+		if strings.HasPrefix(key, prefix) {
+			return nil
+		}
+	}
+	for range 20 {
+		entry, err := store.Get(ctx, key)
+		if err != nil || entry == nil {
+			return err // gone meanwhile
+		}
+		moved, err := shift.Object(entry.Value)
+		if err != nil || moved == nil {
+			return err
+		}
+		err = store.Replace(ctx, *entry, moved)
+		if !errors.Is(err, cluster.ErrChanged) {
+			return err
+		}
+	}
+	return errors.New("it is written all the time")
+}
+
+// ageLogs moves what containers and units of the hosts have logged.
+func (l *Lab) ageLogs(shift aging.Shift) error {
+	return filepath.WalkDir(l.opts.Dir.file("hosts"), func(path string, d fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && d.Name() == "root" {
+			return filepath.SkipDir // the host's disk
+		}
+		if d.IsDir() || filepath.Ext(path) != ".log" || d.Name() == "console.log" {
+			return nil
+		}
+		return shift.LogFile(path)
+	})
+}
+
+// cleanRequests does what the controller manager's cleaner does once an hour
+// (k8s.io/kubernetes:pkg/controller/certificates/cleaner/cleaner.go): requests
+// that were approved or denied are forgotten after an hour, others after a day,
+// both when it next looks.
+func (l *Lab) cleanRequests(ctx context.Context) error {
+	requests := l.kube.CertificatesV1().CertificateSigningRequests()
+	list, err := requests.List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return fmt.Errorf("list requests: %w", err)
+	}
+	for _, req := range list.Items {
+		last := req.CreationTimestamp.Time
+		limit := 24 * time.Hour
+		for _, c := range req.Status.Conditions {
+			if c.Type == certificatesv1.CertificateApproved || c.Type == certificatesv1.CertificateDenied {
+				last, limit = c.LastUpdateTime.Time, time.Hour
+			}
+		}
+		if time.Since(last) <= limit+time.Hour {
+			continue
+		}
+		if err := requests.Delete(ctx, req.Name, metav1.DeleteOptions{}); err != nil {
+			return fmt.Errorf("delete request %s: %w", req.Name, err)
+		}
+	}
+	return nil
+}
