@@ -71,6 +71,30 @@ var (
 	PointerUserDataHints = Resource{ProbeGroup, "pointers"}
 )
 
+// What only a machine itself can tell, one object per machine and resource
+// (internal/evidence/onhost has the schema).
+var (
+	HostIdentities  = Resource{ProbeGroup, "hostidentities"}  // name, kubeconfigs, certificates
+	HostConfigs     = Resource{ProbeGroup, "hostconfigs"}     // files of the machine-config-daemon, the booted image
+	HostUnits       = Resource{ProbeGroup, "hostunits"}       // systemd
+	HostClocks      = Resource{ProbeGroup, "hostclocks"}      // chrony
+	HostResolutions = Resource{ProbeGroup, "hostresolutions"} // names as the machine resolves them
+	HostContainers  = Resource{ProbeGroup, "hostcontainers"}  // the container runtime and the static pods' manifests
+	HostDisks       = Resource{ProbeGroup, "hostdisks"}       // file systems and the devices under them
+)
+
+// OnHost lists them.
+func OnHost() []Resource {
+	return []Resource{HostIdentities, HostConfigs, HostUnits, HostClocks, HostResolutions, HostContainers, HostDisks}
+}
+
+// NotOnHost is the answer of a source that does not stand on a machine to what only
+// the machine itself can tell.
+func NotOnHost(n Need) *Unavailable {
+	return &Unavailable{Need: n, Why: NotAsked, Detail: "nobody looked on the machines themselves",
+		Supply: "rollcall-host --collect FILE    # on the machine, then --from FILE beside the others"}
+}
+
 // ProbeGroup is the pseudo API group of answers that Rollcall asked for itself.
 // A probe's answer is an object like any other, so that recording and replaying
 // need no second mechanism.

@@ -107,7 +107,9 @@ func (t *text) gaps() []gap {
 			list = append(list, gap{reason: reason})
 			i = len(list) - 1
 		}
-		list[i].needs = append(list[i].needs, needWords(c.Need))
+		if words := needWords(c.Need); !slices.Contains(list[i].needs, words) {
+			list[i].needs = append(list[i].needs, words)
+		}
 		if c.Supply != "" && !slices.Contains(list[i].supplies, c.Supply) {
 			list[i].supplies = append(list[i].supplies, c.Supply)
 		}
@@ -132,6 +134,8 @@ func needWords(need string) string {
 		return "the way to the API"
 	case resource == evidence.PointerUserDataHints.String():
 		return "pointer Ignition configs"
+	case onHost(resource):
+		return "what only the machines themselves can tell"
 	case need == string(evidence.Console):
 		return "screens of hosts"
 	case strings.HasPrefix(need, "log "):
@@ -144,4 +148,8 @@ func needWords(need string) string {
 		name += " in " + namespace
 	}
 	return name
+}
+
+func onHost(resource string) bool {
+	return slices.ContainsFunc(evidence.OnHost(), func(r evidence.Resource) bool { return r.String() == resource })
 }

@@ -286,3 +286,7 @@ func (e *journalEntry) line(unit string) []byte {
 	}, b.Bytes())
 	return append(line, '\n')
 }
+
+// JournalLines returns a journal in export format as lines, for readers of running
+// journals; see exportLines.
+func JournalLines(r io.Reader, unit string) io.Reader { return exportLines(r, unit) }

@@ -276,6 +276,9 @@ func (s *Source) notCollected(n evidence.Need) *evidence.Unavailable {
 		return &evidence.Unavailable{Need: n, Why: evidence.NotAsked, Supply: "--probe, with a way to the cluster",
 			Detail: "an archive was read, and nobody went to the API"}
 	}
+	if slices.Contains(evidence.OnHost(), n.Resource) {
+		return evidence.NotOnHost(n)
+	}
 	u := &evidence.Unavailable{Need: n, Why: evidence.NotCollected, Supply: s.supply(n)}
 	u.Detail = s.lacks()
 	if len(s.damaged) > 0 {

@@ -191,6 +191,9 @@ func (s *Source) replayObject(ctx context.Context, r evidence.Resource, rec Obje
 }
 
 func notAsked(n evidence.Need) *evidence.Unavailable {
+	if slices.Contains(evidence.OnHost(), n.Resource) {
+		return evidence.NotOnHost(n)
+	}
 	return &evidence.Unavailable{Need: n, Why: evidence.NotCollected,
 		Detail: "the run that was recorded did not ask for it", Supply: supply(n)}
 }

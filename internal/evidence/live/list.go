@@ -35,6 +35,8 @@ func (s *Source) List(ctx context.Context, r evidence.Resource, namespace string
 	switch {
 	case r == evidence.MCSProbes:
 		list, err = s.askMCS(ctx)
+	case slices.Contains(evidence.OnHost(), r):
+		return nil, evidence.NotOnHost(need)
 	case r.Group == evidence.ProbeGroup:
 		return nil, &evidence.Unavailable{Need: need, Why: evidence.NotCollected, Detail: "no probe of the live cluster gives it"}
 	default:

@@ -19,6 +19,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/facts/kubelet"
 	"github.com/rollcall-project/rollcall/internal/facts/mcs"
 	"github.com/rollcall-project/rollcall/internal/facts/network"
+	"github.com/rollcall-project/rollcall/internal/facts/onhost"
 	"github.com/rollcall-project/rollcall/internal/facts/pools"
 	"github.com/rollcall-project/rollcall/internal/facts/staticpods"
 	"github.com/rollcall-project/rollcall/internal/facts/workloads"
@@ -40,6 +41,7 @@ func All() []facts.Fact {
 		workloads.Facts(),
 		network.Facts(),
 		staticpods.Facts(),
+		onhost.Facts(),
 	)
 }
 

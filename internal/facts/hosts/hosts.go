@@ -87,6 +87,7 @@ type Host struct {
 	MACs      []string // lower case, sorted
 	Pool      Pool
 	Claims    []Claim // requests for its first client certificate, oldest first
+	OnHost    string  // the name under which somebody looked on the machine itself, "" where nobody did
 }
 
 // Gap counts hosts that are wanted and that no object names.
@@ -115,6 +116,7 @@ func Needs() []evidence.Need {
 		evidence.Objects(evidence.ConfigMaps, "kube-system"),
 		evidence.Objects(evidence.CSRs, ""),
 		evidence.Texts(Consoles),
+		evidence.Objects(evidence.HostIdentities, ""),
 	}
 }
 
@@ -174,6 +176,7 @@ func read(ctx context.Context, w *facts.World) (*Roll, error) {
 		{evidence.Objects(evidence.BareMetalHosts, MachineAPI), b.bareMetalHosts, false},
 		{evidence.Objects(evidence.ConfigMaps, "kube-system"), b.installConfig, true},
 		{evidence.Texts(Consoles), b.consoles, true},
+		{evidence.Objects(evidence.HostIdentities, ""), b.machinesSeen, true},
 		{evidence.Objects(evidence.CSRs, ""), b.claims, true},
 	}
 	for _, s := range steps {

@@ -1,0 +1,103 @@
+// Package onhost computes facts about one machine from what it tells of itself:
+// the kubelet's identity files, units, the machine-config-daemon's files, the clock,
+// names, containers and disks (internal/evidence/onhost).
+//
+// Invariants:
+//   - Where nobody looked on a machine whose Node is Ready, the facts are not
+//     applicable: nobody goes to a machine that does its duty. Where the Node is not
+//     Ready, or there is none, they are unknown, and say what would supply them.
+//   - A file that could not be read makes its fields unknown; it is not a file that
+//     is not there.
+//   - What the machine says of time is by its own clock: host-clock tells what that
+//     is worth.
+package onhost
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/facts"
+	"github.com/rollcall-project/rollcall/internal/facts/hosts"
+	"github.com/rollcall-project/rollcall/internal/fault"
+)
+
+// Facts lists the facts of this area.
+func Facts() []facts.Fact {
+	return []facts.Fact{identityFact, unitsFact, configFact, clockFact, namesFact, containersFact, disksFact}
+}
+
+func needs(r evidence.Resource) []evidence.Need {
+	list := hosts.Needs()
+	if n := evidence.Objects(r, ""); !slices.Contains(list, n) {
+		list = append(list, n)
+	}
+	return list
+}
+
+// look returns what a machine said in one of its parts.
+func look[T any](ctx context.Context, w *facts.World, r evidence.Resource, s fault.Subject) (T, evidence.Locator, error) {
+	var none T
+	h, ok, err := hosts.Find(ctx, w, s.Name)
+	if err != nil {
+		return none, evidence.Locator{}, err
+	}
+	if !ok {
+		return none, evidence.Locator{}, facts.NotApplicable("there is no host %s", s.Name)
+	}
+	list, err := w.List(ctx, r, "")
+	if _, missing := evidence.AsUnavailable(err); err != nil && !missing {
+		return none, evidence.Locator{}, err
+	}
+	for _, o := range list {
+		if o.Name == h.OnHost {
+			v, err := evidence.Decode[T](o)
+			return v, o.Loc, err
+		}
+	}
+	switch {
+	case h.OnHost != "" && err != nil:
+		return none, evidence.Locator{}, err // somebody looked, and this could not be read
+	case ready(h):
+		return none, evidence.Locator{}, facts.NotApplicable("nobody looked on %s itself, and its Node is Ready", s.Name)
+	}
+	return none, evidence.Locator{}, &evidence.Unavailable{Need: evidence.Objects(r, ""), Why: evidence.NotAsked,
+		Detail: "nobody looked on " + s.Name + " itself", Supply: "rollcall-host --collect FILE    # on " + s.Name + ", then --from FILE beside the others"}
+}
+
+func ready(h hosts.Host) bool {
+	if h.Node == nil {
+		return false
+	}
+	return slices.ContainsFunc(h.Node.API.Status.Conditions, func(c corev1.NodeCondition) bool {
+		return c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue
+	})
+}
+
+// unread marks fields as unknown because a file could not be read.
+func unread(p *facts.Proof, r evidence.Resource, path, why string, fields ...string) {
+	for _, f := range fields {
+		p.Miss(f, &evidence.Unavailable{Need: evidence.Objects(r, ""), Why: evidence.Forbidden, Detail: path + ": " + why, Supply: "run rollcall-host as root"})
+	}
+}
+
+// at is the place of a file on the machine.
+func at(loc evidence.Locator, path string) evidence.Locator { loc.Path = path; return loc }
+
+func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+
+func span(d time.Duration) string {
+	switch {
+	case d < time.Minute:
+		return fmt.Sprintf("%.3g s", d.Seconds())
+	case d < 2*time.Hour:
+		return fmt.Sprintf("%d min", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%d h", int(d.Hours()))
+	}
+	return fmt.Sprintf("%d days", int(d.Hours()/24))
+}
