@@ -18,15 +18,17 @@ type globalFlags struct {
 
 // sourceFlags say what is read.
 type sourceFlags struct {
-	from        []string
-	consoles    []string
-	now         string
-	readSecrets []string
-	journals    bool
-	probe       bool
-	masters     []string
-	catalogs    []string
-	only, skip  []string
+	from             []string
+	consoles         []string
+	now              string
+	readSecrets      []string
+	journals         bool
+	probe            bool
+	masters          []string
+	hosted           string
+	hostedKubeconfig string
+	catalogs         []string
+	only, skip       []string
 }
 
 // outputFlags say how the answer is given. The format is asked with formatOf.
@@ -76,6 +78,8 @@ func (a *app) addSourceFlags(cmd *cobra.Command) {
 		f.StringArrayVar(&a.source.from, "from", nil, "read the archive at this `PATH` (directory, tar, zip, file of objects, packed or not; - is standard input) and no cluster; repeatable")
 		f.StringArrayVar(&a.source.consoles, "console", nil, "text from the screen of a host, as `HOST=FILE`; repeatable")
 		f.StringVar(&a.source.now, "now", "", "take this `TIME` (RFC 3339) for the present; default: the newest time in the archive, or the clock")
+		f.StringVar(&a.source.hosted, "hosted", "", "look at this hosted cluster, `NS/NAME` of its HostedCluster, together with its management cluster, which is that of the kubeconfig or of --from; reads one Secret: the kubeconfig that HostedCluster.status names")
+		f.StringVar(&a.source.hostedKubeconfig, "hosted-kubeconfig", "", "`FILE` with the hosted cluster's kubeconfig, in the place of that Secret")
 		f.StringSliceVar(&a.source.readSecrets, "read-secrets", nil, "also read Secrets of this `NAMESPACE`; values are never shown or kept; repeatable")
 		f.BoolVar(&a.source.journals, "journals", false, "also read journals of the nodes through their kubelets (live)")
 		f.BoolVar(&a.source.probe, "probe", false, "also ask the machine config servers and every API server one by one, without credentials (leaves a line in their logs); with --from: the way to the API of that cluster, from here")

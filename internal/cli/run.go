@@ -16,6 +16,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/evidence/archive"
 	"github.com/rollcall-project/rollcall/internal/evidence/console"
+	"github.com/rollcall-project/rollcall/internal/evidence/hosted"
 	"github.com/rollcall-project/rollcall/internal/evidence/live"
 	"github.com/rollcall-project/rollcall/internal/evidence/scan"
 	"github.com/rollcall-project/rollcall/internal/facts"
@@ -104,6 +105,9 @@ func (a *app) openRunOver(ctx context.Context, record recording, first evidence.
 }
 
 func (a *app) openSources(ctx context.Context, r *run) ([]evidence.Source, error) {
+	if err := a.checkHosted(); err != nil {
+		return nil, err
+	}
 	var list []evidence.Source
 	var archives []*archive.Source
 	for _, path := range a.source.from {
@@ -114,7 +118,13 @@ func (a *app) openSources(ctx context.Context, r *run) ([]evidence.Source, error
 		r.closers = append(r.closers, s.Close)
 		list, archives = append(list, s), append(archives, s)
 	}
-	if err := joinArchives(ctx, archives); err != nil {
+	both, err := hosted.Archives(ctx, archives, a.source.hosted)
+	if err != nil {
+		return nil, &usageError{err}
+	}
+	if both != nil {
+		list = []evidence.Source{both}
+	} else if err := joinArchives(ctx, archives); err != nil {
 		return nil, err
 	}
 	var cluster *live.Source
@@ -126,7 +136,14 @@ func (a *app) openSources(ctx context.Context, r *run) ([]evidence.Source, error
 		r.closers = append(r.closers, func() error { s.Close(); return nil })
 		list, cluster = append(list, s), s
 	}
-	list, err := a.addLadder(list, cluster)
+	if cluster != nil && a.source.hosted != "" && a.source.hosted != hosted.None {
+		s, err := a.openHosted(ctx, r, cluster)
+		if err != nil {
+			return nil, err
+		}
+		return a.addConsoles([]evidence.Source{s})
+	}
+	list, err = a.addLadder(list, cluster)
 	if err != nil {
 		return nil, err
 	}

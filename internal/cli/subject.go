@@ -19,10 +19,11 @@ var subjectKinds = map[string]fault.Kind{
 	"bmh": fault.Host, "baremetalhost": fault.Host, "baremetalhosts": fault.Host, "machine": fault.Host, "machines": fault.Host,
 	"csr": fault.CSR, "certificatesigningrequest": fault.CSR, "certificatesigningrequests": fault.CSR,
 	"mcp": fault.Pool, "pool": fault.Pool, "machineconfigpool": fault.Pool, "machineconfigpools": fault.Pool,
+	"nodepool": fault.NodePool, "nodepools": fault.NodePool, "np": fault.NodePool,
 	"co": fault.Operator, "clusteroperator": fault.Operator, "clusteroperators": fault.Operator, "operator": fault.Operator,
 }
 
-const subjectForms = "node/NAME, host/NAME, bmh/NAME, machine/NAME, csr/NAME, mcp/NAME, co/NAME"
+const subjectForms = "node/NAME, host/NAME, bmh/NAME, machine/NAME, csr/NAME, mcp/NAME, nodepool/NAME, co/NAME"
 
 // parseSubject reads "node/control0", also "machine.machine.openshift.io/x".
 func parseSubject(arg string) (fault.Subject, error) {
@@ -88,7 +89,7 @@ func (r *run) related(ctx context.Context, d *fault.Diagnosis, s fault.Subject) 
 		return nil
 	}
 	w := facts.NewWorld(r.reader, d.Now)
-	w.Version = d.Cluster.Version
+	w.Version, w.Topology = d.Cluster.Version, d.Cluster.Topology
 	list, _, err := relation.Relater{}.Relate(ctx, w, fault.CSRsOfHost, s)
 	if err != nil {
 		return nil

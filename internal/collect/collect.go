@@ -93,7 +93,7 @@ func (r *Recorder) Objects(n evidence.Need, objects []evidence.Object) error {
 			return fmt.Errorf("write %s %s: %w", n.Resource, o.Name, err)
 		}
 		records = append(records, archive.ObjectRecord{
-			Namespace: o.Namespace, Name: o.Name, File: file, Source: o.Loc.Source, Path: o.Loc.Path, ReadAt: o.ReadAt.UTC(),
+			Namespace: o.Namespace, Name: o.Name, File: file, Source: o.Loc.Source, Cluster: o.Loc.Cluster, Path: o.Loc.Path, ReadAt: o.ReadAt.UTC(),
 		})
 	}
 	r.mu.Lock()
@@ -208,7 +208,7 @@ func (r *Recorder) Discard() error {
 func (r *Recorder) manifest() archive.Manifest {
 	m := archive.Manifest{
 		APIVersion: archive.ManifestVersion, Kind: archive.ManifestKind,
-		Now: r.now, Source: r.source.Kind, Vantage: r.source.Vantage,
+		Now: r.now, Source: r.source.Kind, Vantage: r.source.Vantage, Hosted: r.source.Hosted,
 		Objects: []archive.ObjectsRecord{}, Texts: []archive.TextsRecord{},
 	}
 	for _, rec := range r.objects {
@@ -226,7 +226,7 @@ func (r *Recorder) manifest() archive.Manifest {
 	}
 	slices.SortFunc(m.Texts, func(a, b archive.TextsRecord) int {
 		x, y := a.Query, b.Query
-		return cmp.Or(strings.Compare(x.Kind, y.Kind), strings.Compare(x.Namespace, y.Namespace),
+		return cmp.Or(strings.Compare(x.Kind, y.Kind), strings.Compare(x.Cluster, y.Cluster), strings.Compare(x.Namespace, y.Namespace),
 			strings.Compare(x.Container, y.Container), strings.Compare(x.Unit, y.Unit), strings.Compare(x.Host, y.Host))
 	})
 	return m

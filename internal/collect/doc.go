@@ -10,6 +10,7 @@
 //	host_service_logs/masters/<unit>_service.log           journals of several hosts in one
 //	nodes/<host>/<host>_logs_<unit>                        the journal of one host
 //	consoles/<host>.log
+//	management/...                                         the same of a hosted cluster's management cluster
 //	reads/<n>/...                                          what differed when it was read for the n-th time
 //
 // Answers of probes are objects of the group rollcall.dev. The header holds what

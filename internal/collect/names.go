@@ -29,16 +29,25 @@ func group(r evidence.Resource) string {
 	return element(r.Group)
 }
 
+// cluster is the directory of what was read in another cluster than the one that was
+// looked at.
+func cluster(name string) string {
+	if name == "" {
+		return ""
+	}
+	return element(name)
+}
+
 // objectFile is where a must-gather keeps an object.
 func objectFile(r evidence.Resource, namespace, name string) string {
-	file := element(name) + ".yaml"
+	file, top := element(name)+".yaml", cluster(r.Cluster)
 	switch {
 	case namespace == "":
-		return path.Join("cluster-scoped-resources", group(r), element(r.Name), file)
-	case r == evidence.Pods:
-		return path.Join("namespaces", element(namespace), "pods", element(name), file)
+		return path.Join(top, "cluster-scoped-resources", group(r), element(r.Name), file)
+	case r.In("") == evidence.Pods:
+		return path.Join(top, "namespaces", element(namespace), "pods", element(name), file)
 	}
-	return path.Join("namespaces", element(namespace), group(r), element(r.Name), file)
+	return path.Join(top, "namespaces", element(namespace), group(r), element(r.Name), file)
 }
 
 var logName = regexp.MustCompile(`^(?:current|previous)(?:\.insecure)?\.log$`)
@@ -48,7 +57,7 @@ func textFile(t evidence.Text) string {
 	switch {
 	case t.Kind == evidence.ContainerLog:
 		c := element(t.Container)
-		return path.Join("namespaces", element(t.Namespace), "pods", element(t.Pod), c, c, "logs", containerLog(t))
+		return path.Join(cluster(t.Cluster), "namespaces", element(t.Namespace), "pods", element(t.Pod), c, c, "logs", containerLog(t))
 	case t.Kind == evidence.Journal && t.Host == "":
 		return path.Join("host_service_logs", "masters", element(t.Unit)+"_service.log")
 	case t.Kind == evidence.Journal:

@@ -21,7 +21,7 @@ func (r *Recorder) Text(n evidence.Need, index int, t evidence.Text) (evidence.T
 	w := &textWriter{r: r, query: n.Text, index: index, name: textFile(t), part: fmt.Sprintf(".part-%d", r.parts), sum: sha256.New()}
 	w.record = archive.TextRecord{
 		Kind: string(t.Kind), Namespace: t.Namespace, Pod: t.Pod, Container: t.Container,
-		Previous: t.Previous, Host: t.Host, Unit: t.Unit, Path: t.Path, Source: t.Source,
+		Previous: t.Previous, Host: t.Host, Unit: t.Unit, Path: t.Path, Source: t.Source, Cluster: t.Cluster,
 	}
 	return w, nil
 }

@@ -60,6 +60,10 @@ func (e *Engine) Evaluate(ctx context.Context, w *facts.World, f *fault.Fault, s
 		out.Outcome, out.Reason = fault.NotApplicable, why
 		return out, nil
 	}
+	if why, err := elsewhere(ctx, w, f); err != nil || why != "" {
+		out.Outcome, out.Reason = fault.NotApplicable, why
+		return out, err
+	}
 	b := e.bind(ctx, w, f, s)
 	if b.err != nil {
 		return out, b.err
@@ -96,6 +100,31 @@ func applies(versions, cluster string) (bool, string) {
 	}
 	return true, ""
 }
+
+// elsewhere says why a fault has no meaning for a cluster whose control plane runs
+// where this one's does, "" where it has. A topology that is not known excludes
+// nothing.
+func elsewhere(ctx context.Context, w *facts.World, f *fault.Fault) (string, error) {
+	h, err := w.Hosted(ctx)
+	if err != nil {
+		return "", fmt.Errorf("find out where the control plane runs: %w", err)
+	}
+	switch fault.ControlPlaneOf(f) {
+	case fault.OwnControlPlane:
+		if h != nil || w.Topology == external {
+			return "this is a hosted cluster: its control plane does not run in it", nil
+		}
+	case fault.HostedControlPlane:
+		if h == nil {
+			return "no hosted cluster is looked at together with its management cluster (--hosted)", nil
+		}
+	}
+	return "", nil
+}
+
+// external is the topology of a cluster whose control plane runs elsewhere
+// (openshift/api:config/v1/types_infrastructure.go ExternalTopologyMode).
+const external = "External"
 
 // bound holds the facts of one evaluation under their names.
 type bound struct {

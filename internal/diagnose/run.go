@@ -70,7 +70,7 @@ func Run(ctx context.Context, o Options) (*fault.Diagnosis, error) {
 	if err != nil {
 		return nil, fmt.Errorf("describe cluster: %w", err)
 	}
-	w.Version = info.Version
+	w.Version, w.Topology = info.Version, info.Topology
 	findings, subjects, err := engine.EvaluateAll(ctx, w, o.chosen())
 	if err != nil {
 		return nil, err
@@ -120,6 +120,10 @@ func prefetch(ctx context.Context, o Options) error {
 			wanted[g.Fact] = true
 		}
 	}
+	hosted, err := o.Reader.Hosted(ctx)
+	if err != nil {
+		return fmt.Errorf("find out what is read: %w", err)
+	}
 	var group errgroup.Group
 	group.SetLimit(16)
 	seen := map[evidence.Need]bool{}
@@ -128,7 +132,7 @@ func prefetch(ctx context.Context, o Options) error {
 			continue
 		}
 		for _, n := range f.Needs {
-			if seen[n] {
+			if seen[n] || hosted == nil && n.Resource.Cluster+n.Text.Cluster != "" {
 				continue
 			}
 			seen[n] = true

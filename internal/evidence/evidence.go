@@ -23,64 +23,88 @@ import (
 
 // Resource names a kind of API object without its version, as `oc get` spells it.
 type Resource struct {
-	Group string // "" is the core group
-	Name  string // plural, lower case
+	Group   string // "" is the core group
+	Name    string // plural, lower case
+	Cluster string // Management, or "" for the cluster that is looked at
 }
 
-// String returns the resource as "machineconfigpools.machineconfiguration.openshift.io".
+// String returns the resource as "machineconfigpools.machineconfiguration.openshift.io",
+// with "@management" behind it where that is meant.
 func (r Resource) String() string {
-	if r.Group == "" {
-		return r.Name
+	s := r.Name
+	if r.Group != "" {
+		s += "." + r.Group
 	}
-	return r.Name + "." + r.Group
+	if r.Cluster != "" {
+		s += "@" + r.Cluster
+	}
+	return s
+}
+
+// In is the same kind of object in another cluster.
+func (r Resource) In(cluster string) Resource {
+	r.Cluster = cluster
+	return r
 }
 
 // The resources that facts read. They are listed here once, so that a source,
 // an index and the RBAC that is generated from needs agree on the spelling.
 var (
-	Nodes                = Resource{"", "nodes"}
-	Pods                 = Resource{"", "pods"}
-	Events               = Resource{"", "events"}
-	ConfigMaps           = Resource{"", "configmaps"}
-	Secrets              = Resource{"", "secrets"}
-	Namespaces           = Resource{"", "namespaces"}
-	Leases               = Resource{"coordination.k8s.io", "leases"}
-	CSRs                 = Resource{"certificates.k8s.io", "certificatesigningrequests"}
-	DaemonSets           = Resource{"apps", "daemonsets"}
-	Deployments          = Resource{"apps", "deployments"}
-	MachineConfigs       = Resource{"machineconfiguration.openshift.io", "machineconfigs"}
-	MachineConfigPools   = Resource{"machineconfiguration.openshift.io", "machineconfigpools"}
-	ControllerConfigs    = Resource{"machineconfiguration.openshift.io", "controllerconfigs"}
-	Machines             = Resource{"machine.openshift.io", "machines"}
-	MachineSets          = Resource{"machine.openshift.io", "machinesets"}
-	BareMetalHosts       = Resource{"metal3.io", "baremetalhosts"}
-	ClusterOperators     = Resource{"config.openshift.io", "clusteroperators"}
-	ClusterVersions      = Resource{"config.openshift.io", "clusterversions"}
-	Infrastructures      = Resource{"config.openshift.io", "infrastructures"}
-	EtcdOperators        = Resource{"operator.openshift.io", "etcds"}
-	APIServerOperators   = Resource{"operator.openshift.io", "kubeapiservers"}
-	ManagerOperators     = Resource{"operator.openshift.io", "kubecontrollermanagers"}
-	SchedulerOperators   = Resource{"operator.openshift.io", "kubeschedulers"}
-	NetworkConfigs       = Resource{"config.openshift.io", "networks"}
-	ReplicaSets          = Resource{"apps", "replicasets"}
-	Provisionings        = Resource{"metal3.io", "provisionings"}
-	HardwareData         = Resource{"metal3.io", "hardwaredata"}
-	PreparedImages       = Resource{"metal3.io", "preprovisioningimages"}
-	MCSProbes            = Resource{ProbeGroup, "mcsanswers"}
-	APIProbes            = Resource{ProbeGroup, "apianswers"}
-	PointerUserDataHints = Resource{ProbeGroup, "pointers"}
+	Nodes                = Resource{Group: "", Name: "nodes"}
+	Pods                 = Resource{Group: "", Name: "pods"}
+	Events               = Resource{Group: "", Name: "events"}
+	ConfigMaps           = Resource{Group: "", Name: "configmaps"}
+	Secrets              = Resource{Group: "", Name: "secrets"}
+	Namespaces           = Resource{Group: "", Name: "namespaces"}
+	Leases               = Resource{Group: "coordination.k8s.io", Name: "leases"}
+	CSRs                 = Resource{Group: "certificates.k8s.io", Name: "certificatesigningrequests"}
+	DaemonSets           = Resource{Group: "apps", Name: "daemonsets"}
+	Deployments          = Resource{Group: "apps", Name: "deployments"}
+	MachineConfigs       = Resource{Group: "machineconfiguration.openshift.io", Name: "machineconfigs"}
+	MachineConfigPools   = Resource{Group: "machineconfiguration.openshift.io", Name: "machineconfigpools"}
+	ControllerConfigs    = Resource{Group: "machineconfiguration.openshift.io", Name: "controllerconfigs"}
+	Machines             = Resource{Group: "machine.openshift.io", Name: "machines"}
+	MachineSets          = Resource{Group: "machine.openshift.io", Name: "machinesets"}
+	BareMetalHosts       = Resource{Group: "metal3.io", Name: "baremetalhosts"}
+	ClusterOperators     = Resource{Group: "config.openshift.io", Name: "clusteroperators"}
+	ClusterVersions      = Resource{Group: "config.openshift.io", Name: "clusterversions"}
+	Infrastructures      = Resource{Group: "config.openshift.io", Name: "infrastructures"}
+	EtcdOperators        = Resource{Group: "operator.openshift.io", Name: "etcds"}
+	APIServerOperators   = Resource{Group: "operator.openshift.io", Name: "kubeapiservers"}
+	ManagerOperators     = Resource{Group: "operator.openshift.io", Name: "kubecontrollermanagers"}
+	SchedulerOperators   = Resource{Group: "operator.openshift.io", Name: "kubeschedulers"}
+	NetworkConfigs       = Resource{Group: "config.openshift.io", Name: "networks"}
+	ReplicaSets          = Resource{Group: "apps", Name: "replicasets"}
+	Provisionings        = Resource{Group: "metal3.io", Name: "provisionings"}
+	HardwareData         = Resource{Group: "metal3.io", Name: "hardwaredata"}
+	PreparedImages       = Resource{Group: "metal3.io", Name: "preprovisioningimages"}
+	MCSProbes            = Resource{Group: ProbeGroup, Name: "mcsanswers"}
+	APIProbes            = Resource{Group: ProbeGroup, Name: "apianswers"}
+	HostedClusters       = Resource{Group: "hypershift.openshift.io", Name: "hostedclusters", Cluster: Management}
+	NodePools            = Resource{Group: "hypershift.openshift.io", Name: "nodepools", Cluster: Management}
+	HostedMachines       = Resource{Group: "cluster.x-k8s.io", Name: "machines", Cluster: Management}
+	AgentMachines        = Resource{Group: "capi-provider.agent-install.openshift.io", Name: "agentmachines", Cluster: Management}
+	HostedAgents         = Resource{Group: "agent-install.openshift.io", Name: "agents", Cluster: Management}
+	KubevirtMachines     = Resource{Group: "infrastructure.cluster.x-k8s.io", Name: "kubevirtmachines", Cluster: Management}
+	HostedPods           = Resource{Name: "pods", Cluster: Management}
+	HostedSecrets        = Resource{Name: "secrets", Cluster: Management}
+	HostedEvents         = Resource{Name: "events", Cluster: Management}
+	HostedServices       = Resource{Name: "services", Cluster: Management}
+	HostedDeployments    = Resource{Group: "apps", Name: "deployments", Cluster: Management}
+	HostedProbes         = Resource{Group: ProbeGroup, Name: "hostedanswers", Cluster: Management}
+	PointerUserDataHints = Resource{Group: ProbeGroup, Name: "pointers"}
 )
 
 // What only a machine itself can tell, one object per machine and resource
 // (internal/evidence/onhost has the schema).
 var (
-	HostIdentities  = Resource{ProbeGroup, "hostidentities"}  // name, kubeconfigs, certificates
-	HostConfigs     = Resource{ProbeGroup, "hostconfigs"}     // files of the machine-config-daemon, the booted image
-	HostUnits       = Resource{ProbeGroup, "hostunits"}       // systemd
-	HostClocks      = Resource{ProbeGroup, "hostclocks"}      // chrony
-	HostResolutions = Resource{ProbeGroup, "hostresolutions"} // names as the machine resolves them
-	HostContainers  = Resource{ProbeGroup, "hostcontainers"}  // the container runtime and the static pods' manifests
-	HostDisks       = Resource{ProbeGroup, "hostdisks"}       // file systems and the devices under them
+	HostIdentities  = Resource{Group: ProbeGroup, Name: "hostidentities"}  // name, kubeconfigs, certificates
+	HostConfigs     = Resource{Group: ProbeGroup, Name: "hostconfigs"}     // files of the machine-config-daemon, the booted image
+	HostUnits       = Resource{Group: ProbeGroup, Name: "hostunits"}       // systemd
+	HostClocks      = Resource{Group: ProbeGroup, Name: "hostclocks"}      // chrony
+	HostResolutions = Resource{Group: ProbeGroup, Name: "hostresolutions"} // names as the machine resolves them
+	HostContainers  = Resource{Group: ProbeGroup, Name: "hostcontainers"}  // the container runtime and the static pods' manifests
+	HostDisks       = Resource{Group: ProbeGroup, Name: "hostdisks"}       // file systems and the devices under them
 )
 
 // OnHost lists them.
@@ -102,15 +126,19 @@ const ProbeGroup = "rollcall.dev"
 
 // Locator says where exactly a piece of evidence can be looked up again.
 type Locator struct {
-	Source string `json:"source"`          // the source's name: "live", an archive's base name, "console:control0"
-	Path   string `json:"path"`            // "nodes/control1", or the file inside the archive
-	Field  string `json:"field,omitempty"` // field of the object, as `oc explain` spells it
-	Line   int    `json:"line,omitempty"`  // 1-based line of a text
+	Source  string `json:"source"`            // the source's name: "live", an archive's base name, "console:control0"
+	Cluster string `json:"cluster,omitempty"` // Management, or "" for the cluster that is looked at
+	Path    string `json:"path"`              // "nodes/control1", or the file inside the archive
+	Field   string `json:"field,omitempty"`   // field of the object, as `oc explain` spells it
+	Line    int    `json:"line,omitempty"`    // 1-based line of a text
 }
 
 // String renders the locator on one line, without its source.
 func (l Locator) String() string {
 	var b strings.Builder
+	if l.Cluster != "" {
+		b.WriteString(l.Cluster + ": ")
+	}
 	b.WriteString(l.Path)
 	if l.Line > 0 {
 		b.WriteByte(':')
@@ -159,6 +187,7 @@ const (
 // TextQuery selects texts. Empty fields select all.
 type TextQuery struct {
 	Kind      TextKind
+	Cluster   string // Management, or "" for the cluster that is looked at
 	Namespace string // of the pod
 	Container string
 	Unit      string // of a journal
@@ -167,6 +196,11 @@ type TextQuery struct {
 
 // String renders the query as a need: "log openshift-machine-config-operator/machine-config-server".
 func (q TextQuery) String() string {
+	if q.Cluster != "" {
+		at := q.Cluster
+		q.Cluster = ""
+		return q.String() + "@" + at
+	}
 	switch q.Kind {
 	case ContainerLog:
 		return fmt.Sprintf("log %s/%s", q.Namespace, q.Container)
@@ -190,6 +224,7 @@ type Text struct {
 	Host      string // node or console name, where known
 	Unit      string
 	Path      string // base of the lines' locators
+	Cluster   string // of the lines' locators
 	Source    string // of the lines' locators; "" where one source is read
 	Open      func(context.Context) (io.ReadCloser, error)
 }
@@ -272,6 +307,9 @@ type Description struct {
 	// Notes are what the source holds and does not read, and how it was joined
 	// with others. They are part of the coverage of every run.
 	Notes []Coverage
+	// Hosted is set where the cluster that is looked at is a hosted one and its
+	// management cluster is read beside it.
+	Hosted *Hosted
 }
 
 // Source reads from one place. Implementations are safe for concurrent use,

@@ -227,7 +227,7 @@ func (r *Reader) line(raw []byte, n int, now time.Time, t Text, clean *Sanitizer
 	if len(hits) == 0 || Redacted(text) {
 		return nil
 	}
-	line := Line{Text: text, Loc: Locator{Source: t.Source, Path: t.Path, Line: n}}
+	line := Line{Text: text, Loc: Locator{Source: t.Source, Cluster: t.Cluster, Path: t.Path, Line: n}}
 	line.Time, _ = LineTime(text, now)
 	for _, h := range r.scan.Find([]byte(text)) {
 		found[h.ID] = append(thin(found[h.ID], r.limits.Matches), Match{Line: line, Text: t, Groups: h.Groups})

@@ -116,7 +116,7 @@ func (s *Sanitizer) Object(o *Object) {
 			notes[applied] = s.digest(v)
 		}
 	}
-	switch o.Resource {
+	switch o.Resource.In("") {
 	case Secrets:
 		s.secret(o.Content)
 	case MachineConfigs:
@@ -136,6 +136,9 @@ var publicSecretKeys = []string{"tls.crt", "ca.crt", "service-ca.crt"}
 var plainAnnotations = []string{
 	"auth.openshift.io/certificate-", "certificates.openshift.io/", "service.beta.openshift.io/", "service.alpha.openshift.io/",
 	"openshift.io/owning-component", "openshift.io/description",
+	"hypershift.openshift.io/nodePool", "hypershift.openshift.io/ignition-config", "hypershift.openshift.io/ignition-reached",
+	"hypershift.openshift.io/node-pool-upgrade-type", "hypershift.openshift.io/last-token-generation-time",
+	"hypershift.openshift.io/ignition-token-expiration-timestamp",
 }
 
 // PlainSecretAnnotation reports whether the value of a Secret's annotation may be
@@ -153,14 +156,20 @@ func (s *Sanitizer) secret(content map[string]any) {
 	}
 	for _, field := range []string{"data", "stringData"} {
 		data, ok := content[field].(map[string]any)
+		token := notes["hypershift.openshift.io/ignition-config"] == "true"
 		if !ok && content[field] != nil {
 			content[field] = s.digestAll(content[field])
 		}
 		for k, v := range data {
 			text, ok := v.(string)
+			if p, is := s.pointer(k, v); is {
+				data[k] = p
+				continue
+			}
 			switch {
 			case !ok:
 				data[k] = s.digestAll(v)
+			case token && slices.Contains(tokenStatusKeys, k) && s.plainBase64(text):
 			case !slices.Contains(publicSecretKeys, k) || !s.publicPEM(text):
 				data[k] = s.secretValue(text)
 			}

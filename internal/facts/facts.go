@@ -91,6 +91,8 @@ type Value struct {
 type World struct {
 	Now     time.Time
 	Version string // the cluster's, "" where it could not be read
+	// Topology is Infrastructure's controlPlaneTopology, "" where it could not be read.
+	Topology string
 
 	reader  *evidence.Reader
 	shared  *shared
@@ -145,6 +147,14 @@ func (w *World) List(ctx context.Context, r evidence.Resource, namespace string)
 func (w *World) Get(ctx context.Context, r evidence.Resource, namespace, name string) (evidence.Object, bool, error) {
 	w.touched.add(evidence.Objects(r, namespace))
 	return w.reader.Get(ctx, r, namespace, name)
+}
+
+// Hosted returns the hosted cluster that is looked at together with its management
+// cluster, nil where a cluster is looked at alone.
+func (w *World) Hosted(ctx context.Context) (*evidence.Hosted, error) {
+	return Memo(ctx, w, "facts.hosted", func(ctx context.Context, w *World) (*evidence.Hosted, error) {
+		return w.reader.Hosted(ctx)
+	})
 }
 
 // Matches returns the lines that carry a signature; see evidence.Reader.Matches.

@@ -40,6 +40,7 @@ type ClusterInfo struct {
 	Version  string `json:"version,omitempty"`
 	Platform string `json:"platform,omitempty"`
 	Topology string `json:"topology,omitempty"`
+	Hosted   string `json:"hosted,omitempty"` // namespace/name of the HostedCluster, where its management cluster was read, too
 }
 
 // VerdictClass is what may be said about the whole.

@@ -13,6 +13,7 @@ type Fault struct {
 	Title       string             `json:"title"` // may name {pool}, {host}, ... and fields of facts: {served.specName}
 	Layer       string             `json:"layer"`
 	For         Kind               `json:"for"`
+	Runs        ControlPlane       `json:"controlPlane,omitempty"` // see ControlPlaneOf
 	Severity    Severity           `json:"severity"`
 	Given       map[string]FactRef `json:"given"`
 	When        string             `json:"when"`
@@ -57,7 +58,7 @@ type Relation string
 // The closed list of relations; internal/facts/relation implements them.
 const (
 	Same         Relation = "same"
-	HostsOfPool  Relation = "hosts-of-pool"  // every host whose pool it is, those that never joined included
+	HostsOfPool  Relation = "hosts-of-pool"  // every host whose pool or NodePool it is, those that never joined included
 	NodesOfPool  Relation = "nodes-of-pool"  // only those that are nodes
 	PoolsOfHost  Relation = "pools-of-host"  // the pool that serves the host
 	HostsOfPeers Relation = "hosts-of-peers" // the other hosts of the same pools
@@ -65,6 +66,7 @@ const (
 	HostOfCSR    Relation = "host-of-csr"
 	AllHosts     Relation = "all-hosts"
 	AllPools     Relation = "all-pools"
+	AllNodePools Relation = "all-nodepools"
 	AllCSRs      Relation = "all-csrs"
 	Operators    Relation = "operators"
 	ToCluster    Relation = "cluster"
@@ -73,7 +75,7 @@ const (
 // Relations lists the closed list.
 func Relations() []Relation {
 	return []Relation{Same, HostsOfPool, NodesOfPool, PoolsOfHost, HostsOfPeers, CSRsOfHost, HostOfCSR,
-		AllHosts, AllPools, AllCSRs, Operators, ToCluster}
+		AllHosts, AllPools, AllNodePools, AllCSRs, Operators, ToCluster}
 }
 
 // Ref names a place in a public source that says what the fault claims.

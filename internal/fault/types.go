@@ -25,14 +25,15 @@ const (
 	Pool     Kind = "pool"
 	CSR      Kind = "csr"
 	Operator Kind = "operator"
+	NodePool Kind = "nodepool" // of a hosted cluster; it lies in the management cluster
 )
 
 // Kinds lists all kinds in the order in which reports show them.
-func Kinds() []Kind { return []Kind{Cluster, Pool, Host, CSR, Operator} }
+func Kinds() []Kind { return []Kind{Cluster, NodePool, Pool, Host, CSR, Operator} }
 
 // Subject is one thing that a fault can be about.
 type Subject struct {
-	Cluster   string `json:"cluster,omitempty"` // "" for the only cluster; hosted clusters have a name
+	Cluster   string `json:"cluster,omitempty"` // "management" for what lies there; "" for the cluster that is looked at
 	Kind      Kind   `json:"kind"`
 	Namespace string `json:"namespace,omitempty"`
 	Name      string `json:"name"`

@@ -130,7 +130,7 @@ func (t *text) brief(sentence string) string {
 
 // plurals of the kinds of subject.
 var plurals = map[fault.Kind]string{
-	fault.Host: "hosts", fault.Pool: "pools", fault.CSR: "CSRs", fault.Operator: "operators", fault.Cluster: "clusters",
+	fault.Host: "hosts", fault.Pool: "pools", fault.NodePool: "NodePools", fault.CSR: "CSRs", fault.Operator: "operators", fault.Cluster: "clusters",
 }
 
 // StageMeans says what each step of the join path is, in field terms.

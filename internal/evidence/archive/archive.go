@@ -39,8 +39,11 @@ type Source struct {
 	named    map[string]file // of a collection: its files by path
 	damaged  []string        // what could not even be indexed
 	notes    []evidence.Coverage
-	joined   bool   // with other archives: lines name this one
-	cut      string // how the stream ended early, "" when it did not
+	joined   bool      // with other archives: lines name this one
+	cut      string    // how the stream ended early, "" when it did not
+	dir      string    // of a nested tree: where it lies in the archive
+	nested   []*Source // trees of hosted clusters beside this one, by directory
+	small    []entry   // of a nested tree: what is read of it at the end
 
 	nowMu    sync.Mutex
 	nowKnown bool
@@ -202,12 +205,15 @@ func (b *builder) finish(ctx context.Context, st store) (*Source, error) {
 	}
 	s.texts = sortedByPath(s.texts)
 	b.nameContainers(ctx)
-	b.leaveNested()
+	b.splitNested()
 	if err := b.nameFlat(ctx); err != nil {
 		return nil, err
 	}
 	s.roots = b.roots()
 	if err := b.readSmall(ctx); err != nil {
+		return nil, err
+	}
+	if err := b.finishNested(ctx); err != nil {
 		return nil, err
 	}
 	if len(s.objects) == 0 && len(s.texts) == 0 && s.manifest == nil {

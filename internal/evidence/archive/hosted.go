@@ -60,10 +60,10 @@ func (b *builder) roots() []string {
 	return slices.Sorted(maps.Keys(roots))
 }
 
-// leaveNested leaves out the trees of hosted clusters beside that of their
-// management cluster: the same names mean other objects in them. A tree of a
-// hosted cluster alone is read.
-func (b *builder) leaveNested() {
+// splitNested parts the trees of hosted clusters from that of their management
+// cluster beside them: the same names mean other objects in them. A tree of a
+// hosted cluster alone is an archive like any other.
+func (b *builder) splitNested() {
 	s := b.s
 	left := map[string]int{}
 	for _, root := range b.roots() {
@@ -74,31 +74,119 @@ func (b *builder) leaveNested() {
 		}
 	}
 	if b.dump = b.dump && len(left) > 0; !b.dump {
+		b.dump = b.flatDump()
 		return
 	}
-	drop := func(e entry) bool {
-		dir, ok := nested(e.root)
-		if ok {
-			left[dir]++
-		}
-		return ok
-	}
-	for r, list := range s.objects {
-		if list = slices.DeleteFunc(list, drop); len(list) == 0 {
-			delete(s.objects, r)
-			continue
-		}
-		s.objects[r] = list
-	}
-	s.texts = slices.DeleteFunc(s.texts, drop)
-	b.small = slices.DeleteFunc(b.small, drop)
-	for _, dir := range slices.Sorted(maps.Keys(left)) {
-		name := strings.TrimPrefix(dir[strings.LastIndexByte(dir, '/')+1:], "hostedcluster-")
-		s.notes = append(s.notes, evidence.Coverage{
-			Need: "hosted cluster " + name, State: evidence.Missing, Supply: "--from on " + dir + " of the unpacked dump",
-			Reason: fmt.Sprintf("not asked: %d files of it are there in %s and were not read; this is the answer for the management cluster", left[dir], dir),
+	for dir := range left {
+		s.nested = append(s.nested, &Source{
+			name: s.name + ": " + dir, base: s.base, kind: Inspect, store: s.store, dir: dir, cut: s.cut,
+			objects: map[evidence.Resource][]entry{},
 		})
 	}
+	slices.SortFunc(s.nested, func(x, y *Source) int { return strings.Compare(x.dir, y.dir) })
+	for r, list := range s.objects {
+		s.objects[r] = b.part(list, left, func(to *Source, e entry) { to.objects[r] = append(to.objects[r], e) })
+		if len(s.objects[r]) == 0 {
+			delete(s.objects, r)
+		}
+	}
+	s.texts = b.part(s.texts, left, func(to *Source, e entry) { to.texts = append(to.texts, e) })
+	b.small = b.part(b.small, nil, func(to *Source, e entry) { to.small = append(to.small, e) })
+	for _, n := range s.nested {
+		s.notes = append(s.notes, evidence.Coverage{
+			Need: NestedNeed(n.hostedName()), State: evidence.Missing, Supply: "--hosted NAMESPACE/" + n.hostedName(),
+			Reason: fmt.Sprintf("not asked: %d files of it are there in %s and were not read; this is the answer for the management cluster", left[n.dir], n.dir),
+		})
+	}
+}
+
+// part hands the entries of nested trees to them and returns the others.
+func (b *builder) part(list []entry, count map[string]int, add func(*Source, entry)) []entry {
+	return slices.DeleteFunc(list, func(e entry) bool {
+		dir, ok := nested(e.root)
+		if !ok {
+			return false
+		}
+		i := slices.IndexFunc(b.s.nested, func(n *Source) bool { return n.dir == dir })
+		if i < 0 {
+			return false
+		}
+		if add(b.s.nested[i], e); count != nil {
+			count[dir]++
+		}
+		return true
+	})
+}
+
+// flatDump reports whether it is a dump without the tree of the hosted cluster: only
+// `hypershift dump` writes flat logs, and only beside a HostedControlPlane.
+func (b *builder) flatDump() bool {
+	flat := slices.ContainsFunc(b.s.texts, func(e entry) bool { return e.flat != "" })
+	return flat && len(b.s.objects[hostedControlPlanes]) > 0
+}
+
+// finishNested reads what the trees of hosted clusters say of themselves.
+func (b *builder) finishNested(ctx context.Context) error {
+	for _, n := range b.s.nested {
+		nb := &builder{s: n, small: n.small}
+		n.roots = nb.roots()
+		if err := nb.readSmall(ctx); err != nil {
+			return err
+		}
+		if err := n.oneCluster(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// NestedNeed is the need under which the coverage names a hosted cluster's tree.
+func NestedNeed(name string) string { return "hosted cluster " + name }
+
+// hostedName is the name in the directory of a hosted cluster's tree.
+func (s *Source) hostedName() string {
+	return strings.TrimPrefix(s.dir[strings.LastIndexByte(s.dir, '/')+1:], "hostedcluster-")
+}
+
+// Dump reports whether the archive is a dump of a HyperShift management cluster.
+func (s *Source) Dump() bool { return s.kind == HyperShift }
+
+// Recorded returns the hosted cluster of a collection that was made of two clusters.
+func (s *Source) Recorded() *evidence.Hosted {
+	if s.manifest == nil {
+		return nil
+	}
+	return s.manifest.Hosted
+}
+
+// Nested returns the tree of a hosted cluster inside the archive of its management
+// cluster; a dump names it by the HostedCluster's name alone.
+func (s *Source) Nested(name string) (*Source, bool) {
+	i := slices.IndexFunc(s.nested, func(n *Source) bool { return n.hostedName() == name })
+	if i < 0 {
+		return nil, false
+	}
+	return s.nested[i], true
+}
+
+// hostedControlPlanes exist once in each control plane's namespace.
+var hostedControlPlanes = evidence.Resource{Group: "hypershift.openshift.io", Name: "hostedcontrolplanes"}
+
+// dumped are the kinds that `hypershift dump cluster` asks for in the namespace of
+// every control plane, in one request with the HostedControlPlane
+// (openshift/hypershift:cmd/cluster/core/dump.go coreResources, DumpCluster; the same
+// in 4.12 to HEAD). It writes a file for each object and none for a kind without any.
+var dumped = []evidence.Resource{
+	evidence.HostedMachines.In(""), {Group: "cluster.x-k8s.io", Name: "machinesets"}, {Group: "cluster.x-k8s.io", Name: "machinedeployments"},
+	evidence.AgentMachines.In(""), evidence.KubevirtMachines.In(""),
+	evidence.Pods, evidence.Events, evidence.ConfigMaps, evidence.HostedServices.In(""), evidence.Deployments, evidence.ReplicaSets,
+}
+
+// lookedFor reports whether the collector proves to have asked for a kind of which
+// there is no file.
+func (s *Source) lookedFor(n evidence.Need) bool {
+	return s.kind == HyperShift && n.Namespace != "" && slices.Contains(dumped, n.Resource) &&
+		slices.ContainsFunc(s.objects[hostedControlPlanes], func(e entry) bool { return e.namespace == n.Namespace })
 }
 
 // nameFlat tells the pod from the container in the names of flat logs, by the

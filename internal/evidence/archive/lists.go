@@ -47,6 +47,8 @@ func (s *Source) List(ctx context.Context, r evidence.Resource, namespace string
 	switch {
 	case len(c.damaged) > 0:
 		return objects, &evidence.Unavailable{Need: need, Why: evidence.Damaged, Detail: few(c.damaged), Supply: supply(need)}
+	case len(objects) == 0 && !c.looked && len(c.part) == 0 && s.lookedFor(need):
+		return nil, nil
 	case len(objects) == 0 && !c.looked && len(c.part) == 0:
 		return nil, s.notCollected(need)
 	case len(c.part) > 0:

@@ -29,13 +29,14 @@ const (
 // errors and the same clock. The files that it names lie in the layout of a
 // must-gather, for other tools and for people.
 type Manifest struct {
-	APIVersion string          `json:"apiVersion"`
-	Kind       string          `json:"kind"`
-	Now        time.Time       `json:"now"`               // the run's clock
-	Source     string          `json:"source,omitempty"`  // kind of the source that was read
-	Vantage    string          `json:"vantage,omitempty"` // from where probes were made
-	Objects    []ObjectsRecord `json:"objects"`
-	Texts      []TextsRecord   `json:"texts"`
+	APIVersion string           `json:"apiVersion"`
+	Kind       string           `json:"kind"`
+	Now        time.Time        `json:"now"`               // the run's clock
+	Source     string           `json:"source,omitempty"`  // kind of the source that was read
+	Vantage    string           `json:"vantage,omitempty"` // from where probes were made
+	Hosted     *evidence.Hosted `json:"hosted,omitempty"`  // the hosted cluster that was looked at with its management cluster
+	Objects    []ObjectsRecord  `json:"objects"`
+	Texts      []TextsRecord    `json:"texts"`
 
 	root string // directory of the manifest in its archive, "" or ending in "/"
 }
@@ -52,9 +53,10 @@ type ObjectsRecord struct {
 type ObjectRecord struct {
 	Namespace string    `json:"namespace,omitempty"`
 	Name      string    `json:"name"`
-	File      string    `json:"file"`             // in the collection
-	Source    string    `json:"source,omitempty"` // the locator of the run
-	Path      string    `json:"path,omitempty"`   // the locator of the run
+	File      string    `json:"file"`              // in the collection
+	Source    string    `json:"source,omitempty"`  // the locator of the run
+	Cluster   string    `json:"cluster,omitempty"` // the locator of the run
+	Path      string    `json:"path,omitempty"`    // the locator of the run
 	ReadAt    time.Time `json:"readAt,omitzero"`
 }
 
@@ -68,6 +70,7 @@ type TextsRecord struct {
 // QueryRecord is an evidence.TextQuery.
 type QueryRecord struct {
 	Kind      string `json:"kind,omitempty"`
+	Cluster   string `json:"cluster,omitempty"`
 	Namespace string `json:"namespace,omitempty"`
 	Container string `json:"container,omitempty"`
 	Unit      string `json:"unit,omitempty"`
@@ -83,10 +86,11 @@ type TextRecord struct {
 	Previous  bool   `json:"previous,omitempty"`
 	Host      string `json:"host,omitempty"`
 	Unit      string `json:"unit,omitempty"`
-	Path      string `json:"path"`             // base of the lines' locators in the run
-	Source    string `json:"source,omitempty"` // of the lines' locators
-	File      string `json:"file,omitempty"`   // in the collection; "" when the text could not be opened
-	Failed    string `json:"failed,omitempty"` // how opening or reading it ended, when not well
+	Path      string `json:"path"`              // base of the lines' locators in the run
+	Cluster   string `json:"cluster,omitempty"` // of the lines' locators
+	Source    string `json:"source,omitempty"`  // of the lines' locators
+	File      string `json:"file,omitempty"`    // in the collection; "" when the text could not be opened
+	Failed    string `json:"failed,omitempty"`  // how opening or reading it ended, when not well
 }
 
 // MissingRecord is an evidence.Unavailable.
@@ -98,7 +102,7 @@ type MissingRecord struct {
 
 // RecordQuery returns a query as a record.
 func RecordQuery(q evidence.TextQuery) QueryRecord {
-	return QueryRecord{string(q.Kind), q.Namespace, q.Container, q.Unit, q.Host}
+	return QueryRecord{string(q.Kind), q.Cluster, q.Namespace, q.Container, q.Unit, q.Host}
 }
 
 func parseManifest(raw []byte, root string) (*Manifest, error) {
@@ -147,9 +151,9 @@ func (s *Source) replayObjects(ctx context.Context, n evidence.Need) ([]evidence
 			return r.Resource == n.Resource.String() && r.Namespace == namespace
 		})
 	}
-	i := find(n.Namespace)
+	i, all := find(n.Namespace), false
 	if i < 0 {
-		i = find("")
+		i, all = find(""), true
 	}
 	if i < 0 {
 		return nil, notAsked(n)
@@ -157,7 +161,7 @@ func (s *Source) replayObjects(ctx context.Context, n evidence.Need) ([]evidence
 	record := s.manifest.Objects[i]
 	var objects []evidence.Object
 	for _, r := range record.Objects {
-		if n.Namespace != "" && r.Namespace != n.Namespace {
+		if all && n.Namespace != "" && r.Namespace != n.Namespace {
 			continue
 		}
 		o, err := s.replayObject(ctx, n.Resource, r)
@@ -186,7 +190,7 @@ func (s *Source) replayObject(ctx context.Context, r evidence.Resource, rec Obje
 	}
 	return evidence.Object{
 		Resource: r, Namespace: rec.Namespace, Name: rec.Name, Content: content, ReadAt: rec.ReadAt,
-		Loc: evidence.Locator{Source: rec.Source, Path: rec.Path},
+		Loc: evidence.Locator{Source: rec.Source, Cluster: rec.Cluster, Path: rec.Path},
 	}, nil
 }
 
@@ -212,7 +216,7 @@ func (s *Source) replayTexts(q evidence.TextQuery) ([]evidence.Text, error) {
 	for _, r := range record.Texts {
 		texts = append(texts, evidence.Text{
 			Kind: evidence.TextKind(r.Kind), Namespace: r.Namespace, Pod: r.Pod, Container: r.Container,
-			Previous: r.Previous, Host: r.Host, Unit: r.Unit, Path: r.Path, Source: r.Source,
+			Previous: r.Previous, Host: r.Host, Unit: r.Unit, Path: r.Path, Source: r.Source, Cluster: r.Cluster,
 			Open: func(ctx context.Context) (io.ReadCloser, error) { return s.openRecorded(ctx, r) },
 		})
 	}

@@ -16,6 +16,7 @@ var timeBearing = []evidence.Resource{
 	evidence.Leases, evidence.Events, eventsV1, evidence.Nodes, evidence.Pods,
 	evidence.ClusterOperators, evidence.ClusterVersions, evidence.MachineConfigPools, evidence.CSRs, evidence.Machines,
 	evidence.BareMetalHosts,
+	evidence.HostedClusters.In(""), evidence.NodePools.In(""), evidence.HostedMachines.In(""),
 }
 
 // pastTimes are the fields that hold a time at which something happened. Times
@@ -47,7 +48,7 @@ const clockSkew = 24 * time.Hour
 func (s *Source) Describe(ctx context.Context) (evidence.Description, error) {
 	d := evidence.Description{Kind: s.kind, Name: s.name, Notes: s.notes}
 	if s.manifest != nil {
-		d.Now, d.Vantage = s.manifest.Now, s.manifest.Vantage
+		d.Now, d.Vantage, d.Hosted = s.manifest.Now, s.manifest.Vantage, s.manifest.Hosted
 		return d, nil
 	}
 	s.nowMu.Lock()

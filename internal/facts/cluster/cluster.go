@@ -37,7 +37,7 @@ func (Describer) Describe(ctx context.Context, w *facts.World) (fault.ClusterInf
 		}
 		info.Topology = evidence.String(infra.Content, "status", "controlPlaneTopology")
 	}
-	return info, nil
+	return info, hosted(ctx, w, &info)
 }
 
 // tolerate passes on defects only: what could not be read is no error here.

@@ -77,6 +77,9 @@ func Newest(all []Request, r Request) bool {
 // Machine API has none, which is known.
 func Machines(ctx context.Context, w *facts.World) ([]Machine, error) {
 	return facts.Memo(ctx, w, "csrs.machines", func(ctx context.Context, w *facts.World) ([]Machine, error) {
+		if h, err := w.Hosted(ctx); err != nil || h != nil {
+			return hostedMachines(ctx, w, err)
+		}
 		objects, err := w.List(ctx, evidence.Machines, MachineNamespace)
 		if u, ok := evidence.AsUnavailable(err); ok && u.Why == evidence.NotServed {
 			return nil, nil

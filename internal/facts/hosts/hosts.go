@@ -88,14 +88,21 @@ type Host struct {
 	Pool      Pool
 	Claims    []Claim // requests for its first client certificate, oldest first
 	OnHost    string  // the name under which somebody looked on the machine itself, "" where nobody did
+
+	// Of a host of a hosted cluster.
+	NodePool string           // "" where nothing tells
+	Hosted   *HostedMachine   // nil on the platform None, and for a host without a Machine
+	Provider *ProviderMachine // the AgentMachine or KubevirtMachine
+	Agent    *Agent
 }
 
 // Gap counts hosts that are wanted and that no object names.
 type Gap struct {
-	Role   string
-	Wanted int
-	Named  int
-	Loc    evidence.Locator
+	Role     string
+	NodePool string // of a hosted cluster; "" where install-config asks for them
+	Wanted   int
+	Named    int
+	Loc      evidence.Locator
 }
 
 // Roll is the whole list.
@@ -109,7 +116,7 @@ type Roll struct {
 
 // Needs is what Read reads.
 func Needs() []evidence.Need {
-	return []evidence.Need{
+	return append(hostedNeeds(), []evidence.Need{
 		evidence.Objects(evidence.Nodes, ""),
 		evidence.Objects(evidence.Machines, MachineAPI),
 		evidence.Objects(evidence.BareMetalHosts, MachineAPI),
@@ -117,7 +124,7 @@ func Needs() []evidence.Need {
 		evidence.Objects(evidence.CSRs, ""),
 		evidence.Texts(Consoles),
 		evidence.Objects(evidence.HostIdentities, ""),
-	}
+	}...)
 }
 
 // All returns the hosts of the roll, computed once per run.
@@ -175,6 +182,7 @@ func read(ctx context.Context, w *facts.World) (*Roll, error) {
 		{evidence.Objects(evidence.Machines, MachineAPI), b.machines, false},
 		{evidence.Objects(evidence.BareMetalHosts, MachineAPI), b.bareMetalHosts, false},
 		{evidence.Objects(evidence.ConfigMaps, "kube-system"), b.installConfig, true},
+		{evidence.Objects(evidence.HostedMachines, evidence.ControlPlaneNamespace), b.hosted, false},
 		{evidence.Texts(Consoles), b.consoles, true},
 		{evidence.Objects(evidence.HostIdentities, ""), b.machinesSeen, true},
 		{evidence.Objects(evidence.CSRs, ""), b.claims, true},
@@ -303,7 +311,7 @@ func (b *builder) finish() {
 	b.roll.index()
 	for _, g := range b.gaps {
 		for _, h := range b.roll.Hosts {
-			if h.Expected && !h.Spare && h.Role == g.Role {
+			if h.Expected && !h.Spare && h.Role == g.Role && (g.NodePool == "" || h.NodePool == g.NodePool) {
 				g.Named++
 			}
 		}

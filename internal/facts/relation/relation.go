@@ -38,6 +38,8 @@ func (Relater) Subjects(ctx context.Context, w *facts.World, k fault.Kind) ([]fa
 		return subjects(list, func(h hosts.Host) bool { return h.Expected }), nil
 	case fault.Pool:
 		return objects(ctx, w, k, evidence.MachineConfigPools)
+	case fault.NodePool:
+		return nodePools(ctx, w)
 	case fault.CSR:
 		return objects(ctx, w, k, evidence.CSRs)
 	case fault.Operator:
@@ -85,11 +87,16 @@ func (r Relater) Relate(ctx context.Context, w *facts.World, rel fault.Relation,
 		to, err = r.Subjects(ctx, w, fault.Host)
 	case fault.AllPools:
 		to, err = r.Subjects(ctx, w, fault.Pool)
+	case fault.AllNodePools:
+		to, err = r.Subjects(ctx, w, fault.NodePool)
 	case fault.AllCSRs:
 		to, err = r.Subjects(ctx, w, fault.CSR)
 	case fault.Operators:
 		to, err = r.Subjects(ctx, w, fault.Operator)
 	case fault.HostsOfPool:
+		if from.Kind == fault.NodePool {
+			return unread(hostsOfNodePool(ctx, w, from))
+		}
 		return unread(hostsOfPool(ctx, w, from.Name))
 	case fault.NodesOfPool:
 		return unread(nodesOfPool(ctx, w, from.Name))
@@ -145,6 +152,13 @@ func (r Relater) poolsOfHost(ctx context.Context, w *facts.World, name string) (
 	if err != nil || !ok {
 		return nil, false, err
 	}
+	if pools, err := nodePools(ctx, w); err != nil || len(pools) > 0 {
+		i := slices.IndexFunc(pools, func(s fault.Subject) bool { return s.Name == h.NodePool })
+		if i < 0 {
+			return pools, false, err
+		}
+		return pools[i : i+1], true, nil
+	}
 	if h.Pool.Name != "" {
 		return []fault.Subject{{Kind: fault.Pool, Name: h.Pool.Name}}, true, nil
 	}
@@ -159,7 +173,11 @@ func (r Relater) peers(ctx context.Context, w *facts.World, from fault.Subject) 
 	}
 	var to []fault.Subject
 	for _, p := range pools {
-		list, ok, err := hostsOfPool(ctx, w, p.Name)
+		of := func() ([]fault.Subject, bool, error) { return hostsOfPool(ctx, w, p.Name) }
+		if p.Kind == fault.NodePool {
+			of = func() ([]fault.Subject, bool, error) { return hostsOfNodePool(ctx, w, p) }
+		}
+		list, ok, err := of()
 		if err != nil {
 			return nil, false, err
 		}

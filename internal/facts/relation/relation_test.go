@@ -114,7 +114,7 @@ func TestRelations(t *testing.T) {
 		}
 	}
 	for _, k := range fault.Kinds() {
-		if list, err := (relation.Relater{}).Subjects(t.Context(), w, k); err != nil || len(list) == 0 {
+		if list, err := (relation.Relater{}).Subjects(t.Context(), w, k); err != nil || len(list) == 0 && k != fault.NodePool { // there is no hosted cluster
 			t.Errorf("subjects of kind %s: %v, %v", k, list, err)
 		}
 	}

@@ -1,0 +1,38 @@
+package relation
+
+import (
+	"context"
+	"slices"
+
+	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/facts"
+	"github.com/rollcall-project/rollcall/internal/facts/hosts"
+	"github.com/rollcall-project/rollcall/internal/fault"
+)
+
+// nodePools lists the NodePools of the hosted cluster that is looked at. Without
+// one there are none, which is known.
+func nodePools(ctx context.Context, w *facts.World) ([]fault.Subject, error) {
+	list, err := hosts.NodePools(ctx, w)
+	if err != nil {
+		return nil, err
+	}
+	var to []fault.Subject
+	for _, p := range list {
+		to = append(to, fault.Subject{Cluster: evidence.Management, Kind: fault.NodePool, Namespace: p.Namespace, Name: p.Name})
+	}
+	sortSubjects(to)
+	return to, nil
+}
+
+// hostsOfNodePool returns every host of a NodePool. A host of which no NodePool is
+// known is a candidate of each.
+func hostsOfNodePool(ctx context.Context, w *facts.World, pool fault.Subject) ([]fault.Subject, bool, error) {
+	list, err := hosts.All(ctx, w)
+	if err != nil {
+		return nil, false, err
+	}
+	candidate := func(h hosts.Host) bool { return joins(h) && h.NodePool == "" }
+	to := subjects(list, func(h hosts.Host) bool { return joins(h) && h.NodePool == pool.Name || candidate(h) })
+	return to, !slices.ContainsFunc(list, candidate), nil
+}

@@ -1,0 +1,36 @@
+package fault
+
+import "slices"
+
+// ControlPlane says in which clusters a fault can be, by where their control plane
+// runs. A hosted cluster has no masters, no machine-config-operator, no static pods
+// and no BareMetalHosts of its own: what can be wrong with those has no meaning there.
+type ControlPlane string
+
+// Where the control plane runs.
+const (
+	OwnControlPlane    ControlPlane = "own"    // on masters of the cluster itself
+	HostedControlPlane ControlPlane = "hosted" // in a management cluster, both are read
+	AnyControlPlane    ControlPlane = "any"
+)
+
+// ownLayers are the layers of the catalogue whose faults need an own control plane
+// unless they say otherwise.
+var ownLayers = []string{"baremetal", "certificates", "control-plane", "etcd", "machine-config"}
+
+// hostedLayer is the layer whose faults are those of hosted clusters.
+const hostedLayer = "hosted"
+
+// ControlPlaneOf returns where a fault can be: what it says itself, else what its
+// layer says.
+func ControlPlaneOf(f *Fault) ControlPlane {
+	switch {
+	case f.Runs != "":
+		return f.Runs
+	case f.Layer == hostedLayer:
+		return HostedControlPlane
+	case slices.Contains(ownLayers, f.Layer):
+		return OwnControlPlane
+	}
+	return AnyControlPlane
+}
