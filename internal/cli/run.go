@@ -85,7 +85,7 @@ func (a *app) openRunOver(ctx context.Context, record recording, first evidence.
 		if sources, err = a.addConsoles([]evidence.Source{first}); err != nil {
 			return nil, err
 		}
-	} else if sources, err = a.openSources(ctx, r); err != nil {
+	} else if sources, err = a.openSources(ctx, r, readOnce(set, clean, record)); err != nil {
 		return nil, err
 	}
 	if r.source, err = evidence.NewReader(set, clean, nil, evidence.Limits{}, sources...).Describe(ctx); err != nil {
@@ -104,14 +104,24 @@ func (a *app) openRunOver(ctx context.Context, record recording, first evidence.
 	return r, nil
 }
 
-func (a *app) openSources(ctx context.Context, r *run) ([]evidence.Source, error) {
+// readOnce makes the one pass over a packed archive keep what the facts ask for. A
+// recording wants the logs whole.
+func readOnce(set *scan.Set, clean *evidence.Sanitizer, record recording) []archive.Option {
+	how := []archive.Option{archive.For(facts.Needs(all.All()))}
+	if record == nil {
+		how = append(how, archive.Skim(evidence.NewSkimmer(set, clean, evidence.Limits{})))
+	}
+	return how
+}
+
+func (a *app) openSources(ctx context.Context, r *run, how []archive.Option) ([]evidence.Source, error) {
 	if err := a.checkHosted(); err != nil {
 		return nil, err
 	}
 	var list []evidence.Source
 	var archives []*archive.Source
 	for _, path := range a.source.from {
-		s, err := a.openArchive(ctx, path)
+		s, err := a.openArchive(ctx, path, how)
 		if err != nil {
 			return nil, explainArchive(path, err)
 		}
@@ -161,11 +171,11 @@ func joinArchives(ctx context.Context, list []*archive.Source) error {
 }
 
 // openArchive opens one value of --from; a dash is standard input.
-func (a *app) openArchive(ctx context.Context, path string) (*archive.Source, error) {
+func (a *app) openArchive(ctx context.Context, path string, how []archive.Option) (*archive.Source, error) {
 	if path == "-" {
-		return archive.Stream(ctx, a.io.In, "standard input")
+		return archive.Stream(ctx, a.io.In, "standard input", how...)
 	}
-	return archive.Open(ctx, path)
+	return archive.Open(ctx, path, how...)
 }
 
 // addConsoles adds what --console names behind the other sources.

@@ -227,6 +227,7 @@ type Text struct {
 	Cluster   string // of the lines' locators
 	Source    string // of the lines' locators; "" where one source is read
 	Open      func(context.Context) (io.ReadCloser, error)
+	Skimmed   *Skimmed // the lines that matter, where the source kept them; else nil
 }
 
 // Line is one sanitised line of a text.

@@ -127,6 +127,9 @@ func (r *Reader) readText(ctx context.Context, need Need, index int, t Text, now
 		}
 		defer func() { err = errors.Join(err, out.Close(cause)) }()
 	}
+	if t.Skimmed.serves(r) {
+		return r.readSkimmed(ctx, t, now)
+	}
 	in, err := t.Open(ctx)
 	if err != nil {
 		cause = r.cleanError(err)
@@ -135,8 +138,8 @@ func (r *Reader) readText(ctx context.Context, need Need, index int, t Text, now
 	if out != nil {
 		out.Opened()
 	}
-	t.Open = nil
-	lines := lineReader{from: in, limit: r.limits.TextBytes, in: bufio.NewReaderSize(io.LimitReader(in, r.limits.TextBytes), r.limits.LineBytes)}
+	t.Open, t.Skimmed = nil, nil
+	lines := r.limits.lines(in)
 	found = map[string][]Match{}
 	clean := r.sanitize.Lines()
 	for lines.next() {
@@ -152,6 +155,24 @@ func (r *Reader) readText(ctx context.Context, need Need, index int, t Text, now
 		err = fmt.Errorf("read %s line %d: %w", t.Path, lines.n, cause)
 	}
 	return found, errors.Join(err, in.Close())
+}
+
+// readSkimmed is readText over the lines that matter, which a source kept.
+func (r *Reader) readSkimmed(ctx context.Context, t Text, now time.Time) (map[string][]Match, error) {
+	found := map[string][]Match{}
+	clean := r.sanitize.Lines()
+	each := t.Skimmed.Each
+	t.Open, t.Skimmed = nil, nil
+	err := each(func(n int, line []byte) error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		return r.line(line, n, now, t, clean, nil, found)
+	})
+	if err != nil {
+		return found, fmt.Errorf("read %s: %w", t.Path, r.cleanError(err))
+	}
+	return found, nil
 }
 
 func (r *Reader) cleanError(err error) error {
@@ -171,6 +192,11 @@ type lineReader struct {
 	n     int    // its number, or the number of the line that could not be read
 	long  []byte
 	err   error
+}
+
+// lines splits a text within the limits.
+func (l Limits) lines(in io.Reader) *lineReader {
+	return &lineReader{from: in, limit: l.TextBytes, in: bufio.NewReaderSize(io.LimitReader(in, l.TextBytes), l.LineBytes)}
 }
 
 func (l *lineReader) next() bool {
@@ -210,6 +236,7 @@ func (l *lineReader) end(err error) bool {
 	return false
 }
 
+// line looks at one line.
 func (r *Reader) line(raw []byte, n int, now time.Time, t Text, clean *Sanitizer, out io.Writer, found map[string][]Match) error {
 	hits := r.scan.Find(raw)
 	if len(hits) == 0 && out == nil {

@@ -29,20 +29,30 @@ func (s *Sanitizer) Line(v string) string {
 		return s.line(v)
 	}
 	begin, end := last(keyBegin, v), last(keyEnd, v)
-	if s.inside > 0 {
-		s.inside--
-		if end >= 0 && begin < end {
-			s.inside = 0
-		} else if begin >= 0 {
-			s.inside = maxKeyLines
-		}
+	switch inside := s.inside > 0; {
+	case inside:
+		s.spanKey(begin, end)
 		return redactedPrefix + "line of a private key]"
-	}
-	if begin > end {
-		s.inside, s.block = maxKeyLines, block{}
+	case begin > end:
+		s.spanKey(begin, end)
 		return s.Text(v[:begin]) + redactedPrefix + "private key]"
 	}
 	return s.line(v)
+}
+
+// spanKey goes on with a private key over a line, or begins one; begin and end are
+// where its marks are in the line.
+func (s *Sanitizer) spanKey(begin, end int) {
+	switch {
+	case s.inside == 0:
+		s.inside, s.block = maxKeyLines, block{}
+	case end >= 0 && begin < end:
+		s.inside = 0
+	case begin >= 0:
+		s.inside = maxKeyLines
+	default:
+		s.inside--
+	}
 }
 
 // spans reports whether a line may begin, go on with or end a secret of several
@@ -63,10 +73,15 @@ func (s *Sanitizer) line(v string) string {
 	}
 	s.block = opened(v)
 	out := s.Text(v)
-	if out != v && strings.HasSuffix(out, "]") && wrapped.MatchString(v) {
+	s.openBlob(v, out)
+	return out
+}
+
+// openBlob opens a block of base64 behind a line that ended in a secret.
+func (s *Sanitizer) openBlob(v, clean string) {
+	if clean != v && strings.HasSuffix(clean, "]") && wrapped.MatchString(v) {
 		s.block = block{left: maxKeyLines, blob: true}
 	}
-	return out
 }
 
 // block is a secret whose name is on a line of its own: what follows is its value.

@@ -206,6 +206,19 @@ func (w *World) Compute(ctx context.Context, f Fact, s fault.Subject) Value {
 	return out
 }
 
+// Needs returns what facts read, each need once.
+func Needs(list []Fact) []evidence.Need {
+	var needs []evidence.Need
+	for _, f := range list {
+		for _, n := range f.Needs {
+			if !slices.Contains(needs, n) {
+				needs = append(needs, n)
+			}
+		}
+	}
+	return needs
+}
+
 // Types returns what the catalogue's compiler needs to know of the facts.
 func Types(list []Fact) []fault.FactType {
 	types := make([]fault.FactType, 0, len(list))

@@ -2,6 +2,7 @@ package archive
 
 import (
 	"strings"
+	"time"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
 )
@@ -37,6 +38,10 @@ type entry struct {
 	export bool   // a journal in export format
 	free   bool   // in no layout
 	flat   string // the name of a log that begins with its pod's: see nameFlat
+
+	timed  bool      // newest is known
+	newest time.Time // that objects carry
+	skim   *skimmed  // the lines that were kept, nil where the text itself is read
 }
 
 // file is a member of the archive.

@@ -3,7 +3,9 @@ package archive
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"time"
 
@@ -42,6 +44,9 @@ const clockSkew = 24 * time.Hour
 //     (a host's clock may be the fault), and times that may lie ahead, such as a
 //     certificate's notAfter, do not count.
 //
+// In an archive that was joined with others and does not say of which cluster it is
+// (Join), it is zero.
+//
 // Where none of these is there, it is the newest time that a line of a journal or
 // of the installer's log carries (lineNow). It is zero when the archive carries
 // no such time.
@@ -60,7 +65,9 @@ func (s *Source) Describe(ctx context.Context) (evidence.Description, error) {
 		}
 		s.now, s.nowKnown = now, true
 	}
-	d.Now = s.now
+	if !s.guest {
+		d.Now = s.now
+	}
 	return d, nil
 }
 
@@ -79,11 +86,14 @@ func (s *Source) newest(ctx context.Context) (time.Time, error) {
 			if err := ctx.Err(); err != nil {
 				return time.Time{}, err
 			}
-			raw, err := s.read(ctx, e.file, maxObjectFile)
-			if err != nil {
-				continue // List reports it as damaged when it is asked for
+			t := e.newest
+			if !e.timed || !limit.IsZero() && t.After(limit) {
+				var err error
+				if t, err = s.newestIn(ctx, e.file, limit); err != nil {
+					continue // List reports it as damaged when it is asked for
+				}
 			}
-			if t := newestTime(raw, limit); t.After(newest) {
+			if t.After(newest) {
 				newest = t
 			}
 		}
@@ -94,16 +104,72 @@ func (s *Source) newest(ctx context.Context) (time.Time, error) {
 	return newest.UTC(), nil
 }
 
-// newestTime returns the newest time in the text of objects that is not after
-// limit; a zero limit is none. It scans for the fields of pastTimes, YAML or JSON.
+// newestIn returns the newest time in a file of objects that is not after limit.
+func (s *Source) newestIn(ctx context.Context, f file, limit time.Time) (newest time.Time, err error) {
+	in, err := s.open(ctx, f)
+	if err != nil {
+		return newest, err
+	}
+	defer func() { err = errors.Join(err, in.Close()) }()
+	scan := timeScan{limit: limit}
+	if _, err := io.Copy(&scan, io.LimitReader(in, maxObjectFile)); err != nil {
+		return newest, err
+	}
+	return scan.end(), nil
+}
+
+// timeScan finds the newest time in the text of objects that is not after limit,
+// as it comes; a zero limit is none. It scans for the fields of pastTimes, YAML or
+// JSON.
+type timeScan struct {
+	limit  time.Time
+	newest time.Time
+	best   string
+	buf    []byte
+}
+
+const (
+	timeWindow  = 64 << 10
+	timeOverlap = 128 // longer than a field with its time
+)
+
+// Write implements io.Writer; it never fails.
+func (s *timeScan) Write(p []byte) (int, error) {
+	total := len(p)
+	for len(p) > 0 {
+		if s.buf == nil {
+			s.buf = make([]byte, 0, timeWindow)
+		}
+		k := min(len(p), timeWindow-len(s.buf))
+		s.buf = append(s.buf, p[:k]...)
+		if p = p[k:]; len(s.buf) == timeWindow {
+			s.scan(s.buf)
+			s.buf = s.buf[:copy(s.buf, s.buf[timeWindow-timeOverlap:])]
+		}
+	}
+	return total, nil
+}
+
+// end returns the newest time of what came.
+func (s *timeScan) end() time.Time {
+	s.scan(s.buf)
+	s.buf = s.buf[:0]
+	return s.newest
+}
+
+// newestTime is timeScan over a text that is there as a whole.
 func newestTime(raw []byte, limit time.Time) time.Time {
-	var best string
-	var newest time.Time
+	s := timeScan{limit: limit}
+	s.scan(raw)
+	return s.newest
+}
+
+func (s *timeScan) scan(raw []byte) {
 	mark := []byte("Time")
 	for at := 0; ; {
 		i := bytes.Index(raw[at:], mark)
 		if i < 0 {
-			return newest
+			return
 		}
 		at += i
 		begin := at
@@ -119,15 +185,15 @@ func newestTime(raw []byte, limit time.Time) time.Time {
 			continue
 		}
 		value := timeAt(raw[end:])
-		if value == "" || strings.HasSuffix(value, "Z") && value[:min(19, len(value))] < best {
+		if value == "" || strings.HasSuffix(value, "Z") && value[:min(19, len(value))] < s.best {
 			continue // times in UTC sort as text
 		}
 		t, err := time.Parse(time.RFC3339Nano, value)
-		if err != nil || !limit.IsZero() && t.After(limit) || !t.After(newest) {
+		if err != nil || !s.limit.IsZero() && t.After(s.limit) || !t.After(s.newest) {
 			continue
 		}
-		newest = t
-		best = t.UTC().Format("2006-01-02T15:04:05")
+		s.newest = t
+		s.best = t.UTC().Format("2006-01-02T15:04:05")
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 // Open opens an archive: a directory, a tar or zip, or a file of objects or lines,
 // packed or not, known by its content. A directory is read through os.Root, so
 // that no link in it leads outside. Close releases it.
-func Open(ctx context.Context, name string) (*Source, error) {
+func Open(ctx context.Context, name string, how ...Option) (*Source, error) {
 	info, err := os.Stat(name)
 	if err != nil {
 		return nil, fmt.Errorf("open archive: %w", err)
@@ -37,10 +37,10 @@ func Open(ctx context.Context, name string) (*Source, error) {
 		return nil, fmt.Errorf("open archive: %w", err)
 	}
 	if !info.Mode().IsRegular() { // a pipe, as of <(curl ...)
-		s, err := Stream(ctx, f, name)
+		s, err := Stream(ctx, f, name, how...)
 		return s, errors.Join(err, f.Close())
 	}
-	s, err := fromBytes(ctx, f, info.Size(), name)
+	s, err := fromBytes(ctx, f, info.Size(), name, optionsOf(how))
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
@@ -51,7 +51,7 @@ func Open(ctx context.Context, name string) (*Source, error) {
 // Stream opens an archive that can be read only once, such as standard input. Its
 // bytes are kept, as they come and packed as they are, in a temporary file that
 // has no name any more and that only this user could open; Close releases it.
-func Stream(ctx context.Context, r io.Reader, name string) (_ *Source, err error) {
+func Stream(ctx context.Context, r io.Reader, name string, how ...Option) (_ *Source, err error) {
 	f, err := os.CreateTemp("", "rollcall-*")
 	if err != nil {
 		return nil, fmt.Errorf("keep archive %s: %w", name, err)
@@ -69,7 +69,7 @@ func Stream(ctx context.Context, r io.Reader, name string) (_ *Source, err error
 	if n > maxKept {
 		return nil, fmt.Errorf("read archive %s: more than %d bytes; write it to a file and name that", name, int64(maxKept))
 	}
-	s, err := fromBytes(ctx, f, n, name)
+	s, err := fromBytes(ctx, f, n, name, optionsOf(how))
 	if err != nil {
 		return nil, err
 	}
@@ -105,7 +105,7 @@ func (w *whileAlive) Read(p []byte) (int, error) {
 }
 
 // fromBytes opens what the first bytes say it is.
-func fromBytes(ctx context.Context, f io.ReaderAt, size int64, name string) (*Source, error) {
+func fromBytes(ctx context.Context, f io.ReaderAt, size int64, name string, o options) (*Source, error) {
 	head, err := peek(io.NewSectionReader(f, 0, size))
 	if err != nil {
 		return nil, fmt.Errorf("read archive %s: %w", name, err)
@@ -132,7 +132,7 @@ func fromBytes(ctx context.Context, f io.ReaderAt, size int64, name string) (*So
 		}
 	}
 	if isTar(head) {
-		return fromTar(ctx, f, size, name, how)
+		return fromTar(ctx, f, size, name, how, o)
 	}
 	return fromFile(ctx, f, size, name, how)
 }

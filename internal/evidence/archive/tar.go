@@ -9,17 +9,19 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/rollcall-project/rollcall/internal/evidence"
 )
 
 // fromTar indexes a tar in one pass. A plain tar is read again in place. Of a
-// packed one the pass keeps the objects and logs, recompressed in chunks that
-// can be read alone (spool.go); what does not fit into the budget is read again
-// from the stream (cursor.go).
-func fromTar(ctx context.Context, f io.ReaderAt, size int64, name string, how packing) (*Source, error) {
+// packed one the pass keeps the objects and logs that are wanted, recompressed in
+// chunks that can be read alone (spool.go); the others, and what does not fit into
+// the budget, are read again from the stream (cursor.go).
+func fromTar(ctx context.Context, f io.ReaderAt, size int64, name string, how packing, o options) (*Source, error) {
 	b := newBuilder(name)
-	t := &tarStore{f: f, size: size, how: how}
+	t := &tarStore{f: f, size: size, how: how, wanted: o.wanted, skim: o.skim}
 	if how != notPacked {
-		if err := t.spools(objectBudget, textBudget); err != nil {
+		if err := t.spools(o.objects, o.texts); err != nil {
 			return nil, fmt.Errorf("read archive %s: %w", name, err)
 		}
 	}
@@ -34,6 +36,8 @@ type tarStore struct {
 	f       io.ReaderAt
 	size    int64
 	how     packing
+	wanted  *wanted
+	skim    *evidence.Skimmer
 	objects *spool
 	texts   *spool
 	cursors cursors
@@ -169,17 +173,32 @@ func (t *tarStore) member(b *builder, h *tar.Header, content io.Reader, in *coun
 	}
 	e.file.at = in.n
 	if t.how != notPacked && e.class != loose { // those are rarely read at all
-		s, where := t.objects, inObjects
-		if e.class == text {
-			s, where = t.texts, inTexts
-		}
-		if !s.full(h.Size) {
-			e.file.at, e.file.place = s.written(), where
-			_, err = io.Copy(s, content)
-		}
+		err = t.spool(&e, h.Size, content)
 	}
 	b.keep(e)
 	return err
+}
+
+// spool keeps the bytes of a member, or at least the newest time in it.
+func (t *tarStore) spool(e *entry, size int64, content io.Reader) error {
+	s, where := t.objects, inObjects
+	if e.class == text {
+		s, where = t.texts, inTexts
+	}
+	if wanted := t.wanted.entry(*e); wanted && t.maySkim(*e) {
+		return t.skimText(e, content)
+	} else if wanted && !s.full(size) {
+		e.file.at, e.file.place = s.written(), where
+		_, err := io.Copy(s, content)
+		return err
+	}
+	if e.class == object && slices.Contains(timeBearing, e.resource) {
+		var times timeScan
+		_, err := io.Copy(&times, content)
+		e.newest, e.timed = times.end(), true
+		return err
+	}
+	return nil
 }
 
 func sparse(h *tar.Header) bool {

@@ -314,7 +314,7 @@ func FuzzTar(f *testing.F) {
 	f.Add(gz(f, raw))
 	f.Add(gz(f, raw)[:200])
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		s, err := fromBytes(t.Context(), bytes.NewReader(raw), int64(len(raw)), "fuzz")
+		s, err := fromBytes(t.Context(), bytes.NewReader(raw), int64(len(raw)), "fuzz", optionsOf(nil))
 		if err != nil {
 			return
 		}

@@ -1,15 +1,12 @@
 package archive
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"path"
-
-	"github.com/klauspost/compress/gzip"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
 )
@@ -45,6 +42,9 @@ func (s *Source) Texts(ctx context.Context, q evidence.TextQuery) ([]evidence.Te
 		} else {
 			t.Unit = cmp.Or(t.Unit, q.Unit)
 			t.Open = func(ctx context.Context) (io.ReadCloser, error) { return s.openEntry(ctx, e, q.Unit) }
+			if st, ok := s.store.(*tarStore); ok && e.skim != nil {
+				t.Skimmed = st.lines(e.skim)
+			}
 		}
 		texts = append(texts, t)
 	}
@@ -117,22 +117,17 @@ func (s *Source) openEntry(ctx context.Context, e entry, unit string) (io.ReadCl
 	return in, nil
 }
 
-// openText opens a member and uncompresses it when it is gzip, whatever its name:
-// rotated logs are, and tools on the way unpack some and keep their suffix.
+// openText opens a member and uncompresses it when it is gzip.
 func (s *Source) openText(ctx context.Context, f file) (io.ReadCloser, error) {
 	raw, err := s.open(ctx, f)
 	if err != nil {
 		return nil, err
 	}
-	in := bufio.NewReaderSize(raw, 64<<10)
-	if magic, _ := in.Peek(len(gzipMagic)); string(magic) != gzipMagic {
-		return readCloser{in, raw}, nil
-	}
-	z, err := gzip.NewReader(in)
+	in, err := unzipped(raw)
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("uncompress: %w", err), raw.Close())
+		return nil, errors.Join(err, raw.Close())
 	}
-	return readCloser{z, raw}, nil
+	return readCloser{in, raw}, nil
 }
 
 type readCloser struct {

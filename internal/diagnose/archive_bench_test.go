@@ -1,0 +1,126 @@
+package diagnose_test
+
+import (
+	"bytes"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/rollcall-project/rollcall/catalog"
+	"github.com/rollcall-project/rollcall/internal/diagnose"
+	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/evidence/archive"
+	"github.com/rollcall-project/rollcall/internal/evidence/archive/archivetest"
+	"github.com/rollcall-project/rollcall/internal/evidence/scan"
+	"github.com/rollcall-project/rollcall/internal/facts"
+	"github.com/rollcall-project/rollcall/internal/facts/all"
+	"github.com/rollcall-project/rollcall/internal/facts/cluster"
+	"github.com/rollcall-project/rollcall/internal/facts/relation"
+	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/fixture"
+	"github.com/rollcall-project/rollcall/internal/roll"
+)
+
+// BenchmarkArchive makes the whole diagnosis of a gzipped must-gather, from its first
+// byte to the verdict, as `rollcall diagnose --from` does. Bytes are those after
+// decompression; peak-MB is the most memory that the process had. The archive of
+// 1 GiB takes a while to write and is only measured on request:
+//
+//	ROLLCALL_BENCH_GIB=1 go test -run '^$' -bench BenchmarkArchive -benchtime 3x ./internal/diagnose
+func BenchmarkArchive(b *testing.B) {
+	b.Run("100MB", func(b *testing.B) { benchmarkArchive(b, 100_000_000) })
+	b.Run("1GiB", func(b *testing.B) {
+		if os.Getenv("ROLLCALL_BENCH_GIB") == "" {
+			b.Skip("set ROLLCALL_BENCH_GIB=1 to measure it")
+		}
+		benchmarkArchive(b, 1<<30)
+	})
+}
+
+func benchmarkArchive(b *testing.B, size int64) {
+	base, err := fixture.Base("ocp-4.20-baremetal")
+	if err != nil {
+		b.Fatal(err)
+	}
+	path := filepath.Join(b.TempDir(), "must-gather.tar.gz")
+	if size, err = archivetest.File(path, base, size); err != nil {
+		b.Fatal(err)
+	}
+	faults, err := fault.Load(catalog.FS)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.SetBytes(size)
+	debug.FreeOSMemory()
+	resetPeak(b)
+	before := cpu(b)
+	for b.Loop() {
+		if d := diagnoseArchive(b, faults, path); d.Verdict.Class != "healthy" || len(d.Hosts) == 0 {
+			b.Fatalf("the verdict on a healthy cluster with %d hosts is %s: %s", len(d.Hosts), d.Verdict.Class, d.Verdict.Reason)
+		}
+	}
+	b.ReportMetric((cpu(b)-before).Seconds()/float64(b.N), "cpu-s/op")
+	b.ReportMetric(peak(b), "peak-MB")
+}
+
+// cpu is the time of all cores that the process took: it tells also on a machine
+// that does other things.
+func cpu(b *testing.B) time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+func diagnoseArchive(b *testing.B, faults *fault.Catalog, path string) *fault.Diagnosis {
+	set, err := scan.Compile(all.Signatures())
+	if err != nil {
+		b.Fatal(err)
+	}
+	clean, err := evidence.NewSanitizer()
+	if err != nil {
+		b.Fatal(err)
+	}
+	s, err := archive.Open(b.Context(), path, archive.For(facts.Needs(all.All())),
+		archive.Skim(evidence.NewSkimmer(set, clean, evidence.Limits{})))
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer s.Close()
+	d, err := diagnose.Run(b.Context(), diagnose.Options{
+		Catalog: faults, Facts: all.All(), Relater: relation.Relater{}, Cluster: cluster.Describer{}, Roll: roll.Caller{},
+		Reader: evidence.NewReader(set, clean, nil, evidence.Limits{}, s), Clock: time.Now, Log: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return d
+}
+
+// resetPeak makes the kernel forget how much memory the process had (proc(5),
+// /proc/pid/clear_refs).
+func resetPeak(b *testing.B) {
+	if err := os.WriteFile("/proc/self/clear_refs", []byte("5"), 0o600); err != nil {
+		b.Logf("peak-MB is that of the whole process: %v", err)
+	}
+}
+
+// peak returns the most resident memory of the process in MB.
+func peak(b *testing.B) float64 {
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		return 0 // only Linux tells
+	}
+	_, rest, _ := bytes.Cut(status, []byte("VmHWM:"))
+	var kib float64
+	if _, err := fmt.Fscan(bytes.NewReader(rest), &kib); err != nil {
+		b.Fatal(err)
+	}
+	return kib * 1024 / 1e6
+}
