@@ -40,6 +40,7 @@ type Source struct {
 	damaged  []string        // what could not even be indexed
 	notes    []evidence.Coverage
 	joined   bool      // with other archives: lines name this one
+	guest    bool      // joined without an identity: its times are not now
 	cut      string    // how the stream ended early, "" when it did not
 	dir      string    // of a nested tree: where it lies in the archive
 	nested   []*Source // trees of hosted clusters beside this one, by directory

@@ -3,55 +3,106 @@ package archive
 import (
 	"context"
 	"fmt"
+	"maps"
+	"path"
 	"slices"
 	"strings"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
 )
 
-// oneCluster fails when the roots are of different clusters. Each root is asked
-// for ClusterVersion's clusterID and Infrastructure's name, which are unique to a
-// cluster (openshift/api:config/v1 ClusterVersionSpec.ClusterID,
-// InfrastructureStatus.InfrastructureName). Roots that carry neither go with any.
+// oneCluster fails when what the archive holds is of different clusters, because
+// their objects cannot be told apart afterwards. Each root, and of files in no
+// layout each file, is asked for what a cluster has once (identities). What carries
+// none of that goes with any.
 func (s *Source) oneCluster(ctx context.Context) error {
-	if len(s.roots) < 2 {
-		return nil
+	places, err := s.places(ctx)
+	if err != nil {
+		return err
 	}
-	for _, q := range []struct {
-		resource evidence.Resource
-		name     string
-		path     []string
-	}{
-		{evidence.ClusterVersions, "version", []string{"spec", "clusterID"}},
-		{evidence.Infrastructures, "cluster", []string{"status", "infrastructureName"}},
-	} {
-		ids := map[string]string{} // identity -> root
-		for _, e := range s.objects[q.resource] {
-			c := listing{need: evidence.Objects(q.resource, ""), at: map[[2]string]int{}}
-			if err := s.readEntry(ctx, e, &c); err != nil {
-				return err
-			}
-			for _, f := range c.found {
-				if id := evidence.String(f.object.Content, q.path...); id != "" && f.object.Name == q.name && ids[id] == "" {
-					ids[id] = fmt.Sprintf("%q in %s", id, cmpDot(e.root))
-				}
-			}
+	var proved identity
+	for _, where := range slices.Sorted(maps.Keys(places)) {
+		id := places[where]
+		if _, different := apart(proved, id); different {
+			return s.severalClusters(places)
 		}
-		if len(ids) > 1 {
-			var all []string
-			for _, where := range ids {
-				all = append(all, where)
-			}
-			slices.Sort(all)
-			return fmt.Errorf("read archive %s: it holds several clusters: %s; name the directory of one of them", s.name, strings.Join(all, ", "))
-		}
+		proved = proved.with(id)
 	}
 	return nil
 }
 
-func cmpDot(root string) string {
-	if root == "" {
+// places returns the identities in the archive, by root or file.
+func (s *Source) places(ctx context.Context) (map[string]identity, error) {
+	places := map[string]identity{}
+	for i, q := range identities {
+		if q.name == "" {
+			continue
+		}
+		for _, e := range s.objects[q.resource] {
+			if !e.list && !e.mixed && !strings.HasPrefix(path.Base(e.file.path), q.name+".") {
+				continue // the file of another object
+			}
+			c := listing{need: evidence.Objects(q.resource, ""), at: map[[2]string]int{}}
+			if err := s.readEntry(ctx, e, &c); err != nil {
+				return nil, err
+			}
+			for _, f := range c.found {
+				v := evidence.String(f.object.Content, q.path...)
+				if v == "" || f.object.Name != q.name {
+					continue
+				}
+				where := placeOf(e)
+				if places[where] == nil {
+					places[where] = make(identity, len(identities))
+				}
+				places[where][i] = append(places[where][i], v)
+			}
+		}
+	}
+	return places, nil
+}
+
+// placeOf is where an entry was found, as it is named to people.
+func placeOf(e entry) string {
+	if e.free {
+		return e.file.path
+	}
+	if e.root == "" {
 		return "."
 	}
-	return strings.TrimSuffix(root, "/")
+	return strings.TrimSuffix(e.root, "/")
+}
+
+// severalClusters says which clusters there are, by the strongest identity that
+// tells them apart.
+func (s *Source) severalClusters(places map[string]identity) error {
+	for i, q := range identities {
+		first := map[string]string{} // value -> where
+		for _, where := range slices.Sorted(maps.Keys(places)) {
+			for _, v := range places[where][i] {
+				if first[v] == "" {
+					first[v] = fmt.Sprintf("%q in %s", v, where)
+				}
+			}
+		}
+		if len(first) < 2 {
+			continue
+		}
+		wayOut := "name the directory of one of them"
+		if s.kind == Files {
+			wayOut = "name the files of one of them, each with --from"
+		}
+		return fmt.Errorf("read archive %s: it holds several clusters: the %s is %s; %s",
+			s.name, q.what, fewOf(slices.Sorted(maps.Values(first))), wayOut)
+	}
+	return nil
+}
+
+// fewOf joins a list of places, without flooding the screen.
+func fewOf(list []string) string {
+	const most = 4
+	if len(list) <= most {
+		return strings.Join(list, ", ")
+	}
+	return strings.Join(list[:most], ", ") + fmt.Sprintf(" and %d more", len(list)-most)
 }

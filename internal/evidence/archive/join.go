@@ -20,6 +20,7 @@ var identities = []struct {
 	{"cluster ID", evidence.ClusterVersions, "version", []string{"spec", "clusterID"}},
 	{"infrastructure name", evidence.Infrastructures, "cluster", []string{"status", "infrastructureName"}},
 	{"UID of kube-system", evidence.Namespaces, "kube-system", []string{"metadata", "uid"}},
+	{"UID of the pool master", evidence.MachineConfigPools, "master", []string{"metadata", "uid"}},
 	{"machine ID of a node", evidence.Nodes, "", []string{"status", "nodeInfo", "machineID"}},
 	{"system UUID of a node", evidence.Nodes, "", []string{"status", "nodeInfo", "systemUUID"}},
 }
@@ -45,8 +46,8 @@ func (i identity) known() bool {
 // Join makes several archives parts of one reading: they must be provably of one
 // cluster, that is, the strongest identity that two of them both carry is the
 // same. An archive without any, such as a journal, is believed to be of the same
-// cluster, and its Description says so. Afterwards objects and lines name their
-// archive.
+// cluster, and its Description says so; it does not move "now", as long as another
+// gives one. Afterwards objects and lines name their archive.
 func Join(ctx context.Context, sources []*Source) error {
 	if len(sources) < 2 {
 		return nil
@@ -61,6 +62,10 @@ func Join(ctx context.Context, sources []*Source) error {
 		if first < 0 && ids[i].known() {
 			first = i
 		}
+	}
+	clock, err := hasClock(ctx, sources, ids)
+	if err != nil {
+		return err
 	}
 	var proved identity
 	for i, s := range sources {
@@ -78,13 +83,38 @@ func Join(ctx context.Context, sources []*Source) error {
 			proved = proved.with(ids[i])
 		}
 		if !ids[i].known() {
+			s.guest = clock
 			s.notes = append(s.notes, evidence.Coverage{
-				Need: "cluster of " + s.base, State: evidence.Partial,
-				Reason: "nothing in it says of which cluster it is; it is read as part of this one because it was named beside the others",
+				Need: "cluster of " + s.base, State: evidence.Partial, Reason: guestReason(clock),
 			})
 		}
 	}
 	return nil
+}
+
+// hasClock reports whether an archive that says of which cluster it is carries a time.
+func hasClock(ctx context.Context, sources []*Source, ids []identity) (bool, error) {
+	for i, s := range sources {
+		if !ids[i].known() {
+			continue
+		}
+		d, err := s.Describe(ctx)
+		if err != nil {
+			return false, err
+		}
+		if !d.Now.IsZero() {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+func guestReason(clock bool) string {
+	const reason = "nothing in it says of which cluster it is; it is read as part of this one because it was named beside the others"
+	if clock {
+		return reason + ", and its times do not count as now"
+	}
+	return reason
 }
 
 func (s *Source) identity(ctx context.Context) (identity, error) {
@@ -107,23 +137,38 @@ func (s *Source) identity(ctx context.Context) (identity, error) {
 func (i identity) with(o identity) identity {
 	both := make(identity, len(identities))
 	for k := range both {
-		both[k] = slices.Concat(i[k], o[k])
+		if both[k] = o[k]; k < len(i) {
+			both[k] = slices.Concat(i[k], o[k])
+		}
 	}
 	return both
 }
 
 // differ says why two identities are not provably one, "" when they are.
 func differ(a, b identity) string {
+	why, different := apart(a, b)
+	if why == "" && !different {
+		return "nothing that both hold shows that they are of one cluster"
+	}
+	if different {
+		return why
+	}
+	return ""
+}
+
+// apart compares the strongest identity that both have. Without one, it tells
+// nothing and why is empty.
+func apart(a, b identity) (why string, different bool) {
 	for i, q := range identities {
-		if len(a[i]) == 0 || len(b[i]) == 0 {
+		if i >= len(a) || len(a[i]) == 0 || len(b[i]) == 0 {
 			continue
 		}
 		if slices.ContainsFunc(b[i], func(v string) bool { return slices.Contains(a[i], v) }) {
-			return ""
+			return "the " + q.what + " is the same", false
 		}
-		return fmt.Sprintf("they are of different clusters: the %s is %s in the one and %s in the other", q.what, quoted(a[i]), quoted(b[i]))
+		return fmt.Sprintf("they are of different clusters: the %s is %s in the one and %s in the other", q.what, quoted(a[i]), quoted(b[i])), true
 	}
-	return "nothing that both hold shows that they are of one cluster"
+	return "", false
 }
 
 func quoted(list []string) string {

@@ -65,6 +65,69 @@ func TestJoin(t *testing.T) {
 	}
 }
 
+// TestGuestDoesNotMoveNow proves that a file of an unknown cluster, as a journal that
+// is a year younger, leaves "now" alone, unless nothing else gives a time.
+func TestGuestDoesNotMoveNow(t *testing.T) {
+	const events = "-- namespaces/ns/core/events.yaml --\napiVersion: v1\nkind: EventList\nitems:\n- metadata: {name: e, namespace: ns}\n  lastTimestamp: \"2026-01-02T10:00:00Z\"\n"
+	const journal = "-- install.log --\ntime=\"2027-01-02T10:00:00Z\" level=info msg=x\n"
+	now := func(files ...string) string {
+		var sources []*Source
+		var list []evidence.Source
+		for _, f := range files {
+			s := open(t, f)
+			sources, list = append(sources, s), append(list, s)
+		}
+		if err := Join(t.Context(), sources); err != nil {
+			t.Fatal(err)
+		}
+		clean, err := evidence.NewSanitizer()
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, err := evidence.NewReader(nil, clean, nil, evidence.Limits{}, list...).Describe(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d.Now.Format("2006-01-02")
+	}
+	if got := now(clusterA+events, journal); got != "2026-01-02" {
+		t.Errorf("now is %s behind a younger file of an unknown cluster", got)
+	}
+	if got := now(journal, clusterA+events); got != "2026-01-02" {
+		t.Errorf("now is %s behind a younger file of an unknown cluster that comes first", got)
+	}
+	if got := now(clusterA, journal); got != "2027-01-02" {
+		t.Errorf("now is %s where only the file of an unknown cluster has a time", got)
+	}
+}
+
+// TestPlainDirectoryOfSeveralClusters proves that objects of several clusters in
+// files of one directory are not read as one.
+func TestPlainDirectoryOfSeveralClusters(t *testing.T) {
+	file := func(name, id string) string {
+		return "-- " + name + " --\napiVersion: config.openshift.io/v1\nkind: ClusterVersion\nmetadata: {name: version}\nspec: {clusterID: " + id + "}\n"
+	}
+	pool := func(name, uid string) string {
+		return "-- " + name + " --\napiVersion: machineconfiguration.openshift.io/v1\nkind: MachineConfigPool\nmetadata: {name: master, uid: " + uid + "}\n"
+	}
+	for name, c := range map[string]struct{ files, want string }{
+		"two":       {file("one-cv.yaml", "a") + file("two-cv.yaml", "b"), `the cluster ID is "a" in one-cv.yaml, "b" in two-cv.yaml; name the files of one of them, each with --from`},
+		"two pools": {pool("one/master.yaml", "a") + pool("two/master.yaml", "b"), `the UID of the pool master is "a" in one/master.yaml, "b" in two/master.yaml`},
+		"many": {file("1.yaml", "a") + file("2.yaml", "b") + file("3.yaml", "c") + file("4.yaml", "d") + file("5.yaml", "e") + file("6.yaml", "f"),
+			`and 2 more; name`},
+		"one, twice":              {file("one-cv.yaml", "a") + file("two-cv.yaml", "a"), ""},
+		"one with another's pool": {file("cv.yaml", "a") + pool("master.yaml", "b"), ""},
+	} {
+		_, err := FS(tree(t, c.files), "dir")
+		switch {
+		case c.want == "" && err != nil:
+			t.Errorf("%s: %v", name, err)
+		case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)):
+			t.Errorf("%s: the error is %v, want %q in it", name, err, c.want)
+		}
+	}
+}
+
 // TestJoinedNewest holds that the newest copy wins and names where it is from.
 func TestJoinedNewest(t *testing.T) {
 	node := func(version string) string {

@@ -117,7 +117,7 @@ func TestSeveralClusters(t *testing.T) {
 	}
 	const file = "cluster-scoped-resources/config.openshift.io/infrastructures/cluster.yaml"
 	_, err := FS(tree(t, in("one/"+file, infra("c-1"))+in("two/"+file, infra("c-2"))), "x")
-	if err == nil || !strings.Contains(err.Error(), `several clusters: "c-1" in one, "c-2" in two; name the directory`) {
+	if err == nil || !strings.Contains(err.Error(), `"c-1" in one, "c-2" in two; name the directory`) {
 		t.Errorf("the error is %v", err)
 	}
 	open(t, in("one/"+file, infra("c-1"))+in("two/"+file, infra("c-1"))+in("three/"+podList, "kind: PodList\nitems: []"))
