@@ -49,6 +49,7 @@ type wanted struct {
 }
 
 func (w *wanted) object(r evidence.Resource, namespace string) {
+	r.Cluster = "" // the tree of the other cluster has the same names
 	w.objects[r] = append(w.objects[r], namespace)
 	if r == evidence.Events {
 		w.objects[eventsV1] = append(w.objects[eventsV1], namespace)
