@@ -93,6 +93,12 @@ var (
 	HostedDeployments    = Resource{Group: "apps", Name: "deployments", Cluster: Management}
 	HostedProbes         = Resource{Group: ProbeGroup, Name: "hostedanswers", Cluster: Management}
 	PointerUserDataHints = Resource{Group: ProbeGroup, Name: "pointers"}
+	Installs             = Resource{Group: ProbeGroup, Name: "installs"}
+	AssistedServices     = Resource{Group: ProbeGroup, Name: "assistedservices"}
+	AssistedClusters     = Resource{Group: ProbeGroup, Name: "assistedclusters"}
+	AssistedHosts        = Resource{Group: ProbeGroup, Name: "assistedhosts"}
+	Agents               = Resource{Group: "agent-install.openshift.io", Name: "agents"}
+	AgentClusterInstalls = Resource{Group: "extensions.hive.openshift.io", Name: "agentclusterinstalls"}
 )
 
 // What only a machine itself can tell, one object per machine and resource

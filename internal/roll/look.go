@@ -8,6 +8,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/evidence/assisted"
+	"github.com/rollcall-project/rollcall/internal/evidence/install"
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/facts/csrs"
 	"github.com/rollcall-project/rollcall/internal/facts/hosts"
@@ -39,6 +41,8 @@ type shared struct {
 	noPods   map[string]error
 	podLocs  map[string]evidence.Locator
 	targets  map[string]string // pool -> name of its rendered config
+	service  *assisted.Service // how the rendezvous host of an agent-based install answered; nil: nobody asked it
+	plan     *install.Install  // of an install directory; nil: none was read
 }
 
 func look(ctx context.Context, w *facts.World, r *hosts.Roll) (*shared, error) {
@@ -51,7 +55,7 @@ func look(ctx context.Context, w *facts.World, r *hosts.Roll) (*shared, error) {
 		}
 		s.noCSRs = err
 	}
-	for _, step := range []func(context.Context, *facts.World) error{s.lookAtLeases, s.lookAtPods, s.lookAtPools} {
+	for _, step := range []func(context.Context, *facts.World) error{s.lookAtLeases, s.lookAtPods, s.lookAtPools, s.lookAtInstall} {
 		if err := step(ctx, w); err != nil {
 			return nil, err
 		}
@@ -105,6 +109,29 @@ func (s *shared) lookAtPools(ctx context.Context, w *facts.World) error {
 		s.targets[o.Name] = evidence.String(o.Content, "spec", "configuration", "name")
 	}
 	return err
+}
+
+// lookAtInstall reads who plans the cluster and how the rendezvous host answered.
+func (s *shared) lookAtInstall(ctx context.Context, w *facts.World) error {
+	services, err := w.List(ctx, evidence.AssistedServices, "")
+	if _, ok := evidence.AsUnavailable(err); err != nil && !ok {
+		return err
+	}
+	for _, o := range services {
+		if svc, err := evidence.Decode[assisted.Service](o); err == nil && (s.service == nil || svc.Usable) {
+			s.service = &svc
+		}
+	}
+	plans, err := w.List(ctx, evidence.Installs, "")
+	if _, ok := evidence.AsUnavailable(err); err != nil && !ok {
+		return err
+	}
+	for _, o := range plans {
+		if plan, err := evidence.Decode[install.Install](o); err == nil {
+			s.plan = &plan
+		}
+	}
+	return nil
 }
 
 // of gathers what the stages of one host look at.

@@ -19,20 +19,32 @@ func (v *view) planned() fault.StageState {
 		return passed(h.BMH.API.CreationTimestamp.Time, item(h.BMH.Loc, "", "BareMetalHost "+h.BMH.API.Name, time.Time{}))
 	case h.Machine != nil:
 		return passed(h.Machine.API.CreationTimestamp.Time, item(h.Machine.Loc, "", "Machine "+h.Machine.API.Name, time.Time{}))
+	case h.Planned != nil:
+		return passed(time.Time{}, item(h.Planned.Loc, "", "named by the installer's configuration", time.Time{}))
+	case h.Assisted != nil:
+		return passed(h.Assisted.API.Registered, item(h.Assisted.Loc, "", "host "+h.Assisted.API.ID+" of the assisted-service", h.Assisted.API.Registered))
 	case h.Node != nil:
 		return passed(h.Node.API.CreationTimestamp.Time, item(h.Node.Loc, "", "Node "+h.Node.API.Name, time.Time{}))
 	}
 	return passed(time.Time{})
 }
 
-// powered: the BareMetalHost says so; without one a later stage has to prove it.
+// powered: the host itself reports, or its BareMetalHost or its instance says so;
+// without one a later stage has to prove it.
 func (v *view) powered() fault.StageState {
+	if s, ok := v.agentPowered(); ok {
+		return s
+	}
 	b := v.host.BMH
 	if b == nil {
-		return unknown("no BareMetalHost tells whether it is powered")
+		return v.instancePowered()
 	}
 	proof := item(b.Loc, "status.poweredOn", "poweredOn: "+yesNo(b.API.Status.PoweredOn), time.Time{})
 	switch {
+	case unmanaged(b):
+		return unknown("its BareMetalHost has no BMC to ask")
+	case detached(b):
+		return unknown("its BareMetalHost is detached: what it says of the power is old")
 	case b.API.Status.PoweredOn:
 		return passed(time.Time{}, proof)
 	case b.API.Status.ErrorType == metal3.PowerManagementError:
@@ -41,6 +53,18 @@ func (v *view) powered() fault.StageState {
 		return unknown("the BareMetalHost says that it is off and the host itself was seen")
 	}
 	return waiting(time.Time{}, "the BareMetalHost says that it is off", proof)
+}
+
+// unmanaged: metal3 has no BMC for the host, and its status is that of nobody
+// (baremetal-operator:docs/baremetalhost-states.md Unmanaged).
+func unmanaged(b *bmh) bool {
+	return b.API.Spec.BMC.Address == "" || b.API.Status.Provisioning.State == metal3.StateUnmanaged
+}
+
+// detached hosts keep their last status.
+func detached(b *bmh) bool {
+	_, noted := b.API.Annotations[metal3.DetachedAnnotation]
+	return noted || b.API.Status.OperationalStatus == metal3.OperationalStatusDetached
 }
 
 func yesNo(b bool) string {
@@ -69,8 +93,12 @@ func external(b *bmh) bool {
 func (v *view) inspected() fault.StageState {
 	b := v.host.BMH
 	switch {
+	case b == nil && v.waitsForHardware():
+		return waiting(time.Time{}, "comes after its BareMetalHost")
 	case b == nil:
 		return notApplicable("no BareMetalHost: nothing inspects it")
+	case unmanaged(b):
+		return notApplicable("its BareMetalHost has no BMC: nothing inspects it")
 	case external(b):
 		return notApplicable("externally provisioned: Metal3 does not inspect it")
 	case b.API.InspectionDisabled():
@@ -87,9 +115,15 @@ func (v *view) inspected() fault.StageState {
 
 // imaged: the operating system was written to the disk.
 func (v *view) imaged() fault.StageState {
+	if s, ok := v.agentImaged(); ok {
+		return s
+	}
 	b := v.host.BMH
 	if b == nil {
-		return unknown("no BareMetalHost tells whether its disk was written")
+		return v.instanceImaged()
+	}
+	if unmanaged(b) {
+		return unknown("its BareMetalHost has no BMC: metal3 writes no disk of it")
 	}
 	proof := item(b.Loc, "status.provisioning.state", state(b), stamp(b))
 	switch b.API.Status.Provisioning.State {
@@ -122,6 +156,9 @@ func (v *view) ignitionFetched() fault.StageState {
 		r := v.requests[0]
 		return passed(time.Time{}, item(r.Loc, "", "it asked for a certificate as "+r.CN, r.Created))
 	}
+	if s, ok := v.agentIgnition(); ok && !v.ignition.seen {
+		return s
+	}
 	return v.ignition.stage()
 }
 
@@ -134,7 +171,11 @@ func (v *view) firstBoot() fault.StageState {
 		r := v.requests[0]
 		return passed(r.Created, item(r.Loc, "", "its kubelet asked for a certificate", r.Created))
 	}
-	switch s := v.ignition.stage(); s.State {
+	if s, ok := v.agentJoined(); ok {
+		s.At = time.Time{}
+		return s
+	}
+	switch s := v.ignitionFetched(); s.State {
 	case fault.StagePassed:
 		return waiting(s.At, "Ignition is done, the kubelet has not asked for a certificate yet", s.Evidence...)
 	case fault.StageUnknown:
@@ -174,6 +215,9 @@ func (v *view) clientCert() fault.StageState {
 // registered: the Node exists.
 func (v *view) registered() fault.StageState {
 	if v.host.Node == nil {
+		if s, ok := v.agentJoined(); ok {
+			return s
+		}
 		if v.nodesUnread() != nil {
 			return unknown(v.nodesUnread().Error())
 		}

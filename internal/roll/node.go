@@ -87,6 +87,9 @@ func (v *view) ready() fault.StageState {
 		}
 		return failed(v.lastSeen, why, v.conditionItem(c))
 	}
+	if s, ok := v.agentDone(); ok {
+		return s
+	}
 	if s, ok := v.afterNode(); !ok {
 		return s
 	}

@@ -63,13 +63,14 @@ func (Caller) Hosts(ctx context.Context, w *facts.World, _ []fault.Finding) ([]f
 func missing(g hosts.Gap) []fault.HostState {
 	var list []fault.HostState
 	for n := range g.Wanted - g.Named {
-		list = append(list, fault.HostState{
-			Name: fmt.Sprintf("(%s %d of %d, not named by any object)", g.Role, g.Named+n+1, g.Wanted), Role: g.Role, Expected: true,
-			Stage: fault.Planned, State: fault.StageUnknown,
-			Why: fmt.Sprintf("install-config asks for %d, %d are known", g.Wanted, g.Named),
-			Stages: []fault.StageState{{Stage: fault.Planned, State: fault.StageUnknown,
-				Evidence: []evidence.Item{{Locator: g.Loc, Excerpt: fmt.Sprintf("replicas: %d", g.Wanted)}}}},
-		})
+		name := fmt.Sprintf("(%s %d of %d, not named by any object)", g.Role, g.Named+n+1, g.Wanted)
+		s := fault.StageState{Stage: fault.Planned, State: fault.StageUnknown, Why: fmt.Sprintf("install-config asks for %d, %d are known", g.Wanted, g.Named)}
+		if g.Of != "" {
+			name = fmt.Sprintf("(%d of %d of MachineSet %s, no Machine yet)", g.Named+n+1, g.Wanted, g.Of)
+			s.State, s.Why = fault.StageWaiting, fmt.Sprintf("MachineSet %s wants %d and has %d Machines", g.Of, g.Wanted, g.Named)
+		}
+		s.Evidence = []evidence.Item{{Locator: g.Loc, Excerpt: fmt.Sprintf("replicas: %d", g.Wanted)}}
+		list = append(list, fault.HostState{Name: name, Role: g.Role, Expected: true, Stage: s.Stage, State: s.State, Why: s.Why, Stages: []fault.StageState{s}})
 	}
 	return list
 }
@@ -152,18 +153,25 @@ func beside(s fault.StageState) bool {
 // imply passes stages that nobody could look at before a stage that is proved.
 // What is known to wait or to have failed stays, but for the stages of the bare
 // machine: a host whose disk was written does not wait for its inspection, and the
-// error of a BareMetalHost does not take back that its host has joined.
+// error of a BareMetalHost does not take back that its host has joined. That its
+// disk was written says nothing of whether it is powered now.
 func imply(stages []fault.StageState) {
 	proved := fault.Stage("")
 	for i, s := range slices.Backward(stages) {
 		if s.State == fault.StagePassed && proved == "" && s.Stage != fault.EtcdMember && s.Stage != fault.StaticPods {
 			proved = s.Stage
 		}
-		bare := (s.State == fault.StageWaiting || s.State == fault.StageFailed) && slices.Index(fault.Stages(), s.Stage) < slices.Index(fault.Stages(), fault.IgnitionFetched)
+		bare := (s.State == fault.StageWaiting || s.State == fault.StageFailed) && before(s.Stage, fault.IgnitionFetched) &&
+			(s.Stage != fault.Powered || !before(proved, fault.IgnitionFetched))
 		if proved != "" && (bare || s.State == fault.StageUnknown) && !beside(s) {
 			stages[i].State, stages[i].Why = fault.StagePassed, "implied by "+string(proved)
 		}
 	}
+}
+
+// before reports whether a stage is earlier on the path than another.
+func before(a, b fault.Stage) bool {
+	return slices.Index(fault.Stages(), a) < slices.Index(fault.Stages(), b)
 }
 
 // since is when a host reached the stage at which it stands: the stage's own

@@ -6,11 +6,15 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/rollcall-project/rollcall/internal/facts/all"
 	"github.com/rollcall-project/rollcall/internal/fault"
@@ -136,4 +140,77 @@ func TestRulesFollowThePath(t *testing.T) {
 	if !slices.Equal(got, fault.Stages()) {
 		t.Errorf("rules %v, stages %v", got, fault.Stages())
 	}
+}
+
+// TestKinds calls the roll of one cluster of each kind of install, with every host
+// that is on it. The archives are written by hand and small: what a kind does not
+// have is not there.
+func TestKinds(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join("testdata", "kinds", "*.txtar"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%v, %v", files, err)
+	}
+	for _, file := range files {
+		name := strings.TrimSuffix(filepath.Base(file), ".txtar")
+		t.Run(name, func(t *testing.T) {
+			a, err := txtar.ParseFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			fsys := fstest.MapFS{}
+			for _, f := range a.Files {
+				fsys["must-gather.local.1/image/"+f.Name] = &fstest.MapFile{Data: f.Data}
+			}
+			reader, err := fixture.Reader(fsys, all.Signatures())
+			if err != nil {
+				t.Fatal(err)
+			}
+			w, err := fixture.World(t.Context(), reader, time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC))
+			if err != nil {
+				t.Fatal(err)
+			}
+			list, err := Caller{}.Hosts(t.Context(), w, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := string(a.Comment) + "\n" + whole(list)
+			golden := strings.TrimSuffix(file, ".txtar") + ".golden"
+			if *update {
+				if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(golden)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(string(want), got); diff != "" {
+				t.Errorf("the roll (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// whole shows every host with every stage that has a meaning for it.
+func whole(list []fault.HostState) string {
+	var b strings.Builder
+	for _, h := range list {
+		claimed := ""
+		if !h.Expected {
+			claimed = " (claimed, not expected)"
+		}
+		fmt.Fprintf(&b, "%s %s%s: %s at %s", h.Name, h.Role, claimed, h.State, h.Stage)
+		if !h.Since.IsZero() {
+			fmt.Fprintf(&b, " since %s", h.Since.UTC().Format(time.RFC3339))
+		}
+		b.WriteString("\n")
+		for _, s := range h.Stages {
+			fmt.Fprintf(&b, "  %-17s%-15s", s.Stage, s.State)
+			if !s.At.IsZero() {
+				fmt.Fprintf(&b, "%s ", s.At.UTC().Format(time.RFC3339))
+			}
+			b.WriteString(s.Why + "\n")
+		}
+	}
+	return regexp.MustCompile(` +\n`).ReplaceAllString(b.String(), "\n")
 }

@@ -1,13 +1,18 @@
-// Package hosts says who is who: it joins Nodes, Machines, BareMetalHosts, the
-// hosts of install-config, consoles and certificate requests to one list of
-// machines, the roll.
+// Package hosts says who is who: it joins Nodes, Machines, BareMetalHosts, what an
+// agent-based install says of its hosts, the hosts of install-config and
+// agent-config, consoles and certificate requests to one list of machines, the roll.
 //
 // Invariants:
 //   - A host that is expected is on the roll even if it never became a Node.
 //   - A name that only a certificate request claims is listed and is not
 //     expected: whoever asks chooses the name.
-//   - Hosts that are only counted (the replicas of install-config) are a gap with
-//     a number and never an invented name.
+//   - Hosts that are only counted (the replicas of install-config, or of a
+//     MachineSet that has fewer Machines) are a gap with a number and never an
+//     invented name.
+//   - A MAC address joins two objects only where no other host has it, and a host
+//     name only where it says who the host is: localhost does not.
+//   - The Agents of a hub are hosts of other clusters. They are on the roll where
+//     the source has no Nodes of its own, or where they belong to the hub itself.
 //   - A kind that could not be read makes the roll partial and is named in
 //     Roll.Missing; only a roll of which nothing could be read is an error.
 package hosts
@@ -24,6 +29,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/evidence/assisted"
+	"github.com/rollcall-project/rollcall/internal/evidence/install"
 	"github.com/rollcall-project/rollcall/internal/facts"
 )
 
@@ -82,6 +89,8 @@ type Host struct {
 	Node      *Node    // nil: there is none, or Nodes could not be read (Roll.Missing)
 	Machine   *Machine
 	BMH       *BMH
+	Assisted  *Assisted
+	Planned   *Planned // in the installer's own words, where an install directory was read
 	Console   string   // locator path of a console text, "" where there is none
 	Addresses []string // all IP addresses that any object names, sorted
 	MACs      []string // lower case, sorted
@@ -96,10 +105,24 @@ type Host struct {
 	Agent    *Agent
 }
 
+// Assisted is what the service of an agent-based install says of a host, and where
+// it was read.
+type Assisted struct {
+	Loc evidence.Locator
+	API assisted.Host
+}
+
+// Planned is a host of install-config or agent-config in an install directory.
+type Planned struct {
+	Loc evidence.Locator
+	API install.Host
+}
+
 // Gap counts hosts that are wanted and that no object names.
 type Gap struct {
 	Role     string
-	NodePool string // of a hosted cluster; "" where install-config asks for them
+	NodePool string // of a hosted cluster; "" where install-config or a MachineSet asks for them
+	Of       string // the MachineSet that counts; "" is install-config or a NodePool
 	Wanted   int
 	Named    int
 	Loc      evidence.Locator
@@ -120,6 +143,10 @@ func Needs() []evidence.Need {
 		evidence.Objects(evidence.Nodes, ""),
 		evidence.Objects(evidence.Machines, MachineAPI),
 		evidence.Objects(evidence.BareMetalHosts, MachineAPI),
+		evidence.Objects(evidence.MachineSets, MachineAPI),
+		evidence.Objects(evidence.AssistedHosts, ""),
+		evidence.Objects(evidence.Agents, ""),
+		evidence.Objects(evidence.Installs, ""),
 		evidence.Objects(evidence.ConfigMaps, "kube-system"),
 		evidence.Objects(evidence.CSRs, ""),
 		evidence.Texts(Consoles),
@@ -181,6 +208,10 @@ func read(ctx context.Context, w *facts.World) (*Roll, error) {
 		{evidence.Objects(evidence.Nodes, ""), b.nodes, false},
 		{evidence.Objects(evidence.Machines, MachineAPI), b.machines, false},
 		{evidence.Objects(evidence.BareMetalHosts, MachineAPI), b.bareMetalHosts, false},
+		{evidence.Objects(evidence.MachineSets, MachineAPI), b.machineSets, true},
+		{evidence.Objects(evidence.AssistedHosts, ""), b.assisted, true},
+		{evidence.Objects(evidence.Agents, ""), b.agents, true},
+		{evidence.Objects(evidence.Installs, ""), b.installs, true},
 		{evidence.Objects(evidence.ConfigMaps, "kube-system"), b.installConfig, true},
 		{evidence.Objects(evidence.HostedMachines, evidence.ControlPlaneNamespace), b.hosted, false},
 		{evidence.Texts(Consoles), b.consoles, true},
@@ -212,6 +243,10 @@ type builder struct {
 	roll Roll
 	list []*Host
 	gaps []Gap
+
+	nodesRead bool // Nodes could be read: the source is of a cluster that has an API
+	bmhsRead  bool
+	sets      bool // MachineSets say how many workers there are to be
 }
 
 func (b *builder) add(name string) *Host {
@@ -266,6 +301,21 @@ func addressed(addresses []string) func(*Host) bool {
 	}
 }
 
+// hasMAC matches the one host that has one of the MAC addresses; where several
+// have it, it tells nothing.
+func (b *builder) hasMAC(macs []string) func(*Host) bool {
+	fits := func(h *Host) bool {
+		return slices.ContainsFunc(macs, func(m string) bool { return slices.Contains(h.MACs, strings.ToLower(m)) })
+	}
+	count := 0
+	for _, h := range b.list {
+		if fits(h) {
+			count++
+		}
+	}
+	return func(h *Host) bool { return count == 1 && fits(h) }
+}
+
 func normal(name string) string { return strings.TrimSuffix(strings.ToLower(name), ".") }
 
 func firstLabel(name string) string {
@@ -309,11 +359,21 @@ func (b *builder) finish() {
 	}
 	slices.SortFunc(b.roll.Hosts, func(x, y Host) int { return strings.Compare(x.Name, y.Name) })
 	b.roll.index()
+	// A host without a role is one of those that are counted, of whichever role.
+	anyRole := 0
+	for _, h := range b.roll.Hosts {
+		if h.Expected && !h.Spare && h.Role == "" {
+			anyRole++
+		}
+	}
 	for _, g := range b.gaps {
 		for _, h := range b.roll.Hosts {
-			if h.Expected && !h.Spare && h.Role == g.Role && (g.NodePool == "" || h.NodePool == g.NodePool) {
+			if g.Of == "" && h.Expected && !h.Spare && h.Role == g.Role && (g.NodePool == "" || h.NodePool == g.NodePool) {
 				g.Named++
 			}
+		}
+		if more := min(anyRole, g.Wanted-g.Named); g.Of == "" && g.NodePool == "" && more > 0 {
+			g.Named, anyRole = g.Named+more, anyRole-more
 		}
 		if g.Named < g.Wanted {
 			b.roll.Gaps = append(b.roll.Gaps, g)

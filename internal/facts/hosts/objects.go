@@ -29,6 +29,7 @@ func (b *builder) nodes(ctx context.Context, w *facts.World, need evidence.Need)
 	if err != nil {
 		return err
 	}
+	b.nodesRead = true
 	for _, o := range list {
 		h := b.add(o.Name)
 		api, err := evidence.Decode[corev1.Node](o)
@@ -118,6 +119,7 @@ func (b *builder) bareMetalHosts(ctx context.Context, w *facts.World, need evide
 	if err != nil {
 		return err
 	}
+	b.bmhsRead = len(list) > 0
 	for _, o := range list {
 		api, err := evidence.Decode[metal3.BareMetalHost](o)
 		if err != nil {

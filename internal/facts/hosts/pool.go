@@ -103,7 +103,11 @@ func (h *Host) settlePool() {
 	if h.BMH != nil {
 		if r, name := userDataRole(h.BMH); r != "" {
 			h.Pool = Pool{Name: r, Standing: Likely, Loc: h.BMH.Loc.At("spec.userData.name"), Excerpt: fmt.Sprintf("userData: %s", name)}
+			return
 		}
+	}
+	if h.Assisted != nil && h.Assisted.API.Role != "" {
+		h.Pool = Pool{Name: h.Assisted.API.Role, Standing: Likely, Loc: h.Assisted.Loc.At("role"), Excerpt: "role: " + h.Assisted.API.Role}
 	}
 }
 

@@ -112,22 +112,38 @@ func (b *builder) installConfig(ctx context.Context, w *facts.World, need eviden
 		}
 	}
 	if c.ControlPlane != nil && c.ControlPlane.Replicas != nil {
-		b.gaps = append(b.gaps, Gap{Role: "master", Wanted: *c.ControlPlane.Replicas, Loc: loc})
-	}
-	if slices.ContainsFunc(b.list, func(h *Host) bool { return h.Machine != nil && h.Machine.API.Labels[machineRoleLabel] == "worker" }) {
-		return nil // with a Machine API the MachineSets say how many workers there are to be
+		b.count("master", *c.ControlPlane.Replicas, loc)
 	}
 	for _, p := range c.Compute {
 		if p.Replicas != nil {
-			b.gaps = append(b.gaps, Gap{Role: p.Name, Wanted: *p.Replicas, Loc: loc})
+			b.count(p.Name, *p.Replicas, loc)
 		}
 	}
 	return nil
 }
 
+// count keeps how many hosts of a role an install-config asks for. With a Machine
+// API the MachineSets say how many workers there are to be.
+func (b *builder) count(role string, wanted int, loc evidence.Locator) {
+	if slices.ContainsFunc(b.gaps, func(g Gap) bool { return g.Of == "" && g.Role == role }) {
+		return // an install directory said it already
+	}
+	if role != "master" && role != "arbiter" && (b.sets || slices.ContainsFunc(b.list, func(h *Host) bool {
+		return h.Machine != nil && h.Machine.API.Labels[machineRoleLabel] == role
+	})) {
+		return
+	}
+	b.gaps = append(b.gaps, Gap{Role: role, Wanted: wanted, Loc: loc})
+}
+
+// installHost is a host of day one. The installer makes a BareMetalHost of each
+// (openshift/installer:pkg/asset/machines/baremetal/hosts.go Hosts): where there
+// are some and this one's is gone, somebody has taken the host away since.
 func (b *builder) installHost(ih installHost) {
-	mac := strings.ToLower(ih.BootMACAddress)
-	h := b.match(func(h *Host) bool { return mac != "" && slices.Contains(h.MACs, mac) }, named(ih.Name), b.shortNamed(ih.Name))
+	h := b.match(b.hasMAC([]string{ih.BootMACAddress}), named(ih.Name), b.shortNamed(ih.Name))
+	if h == nil && b.bmhsRead {
+		return
+	}
 	if h == nil {
 		h = b.add(ih.Name)
 	}
