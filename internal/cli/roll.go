@@ -25,6 +25,7 @@ Without a command it prints the roll: the hosts that have not answered, and wher
 they stand. It only reads.`,
 		Example: example(a.name, "", "the roll of the cluster of the kubeconfig") +
 			example(a.name, "--from ./must-gather.local.123", "the roll of an archive, without a cluster") +
+			example(a.name, "--install-dir .", "while openshift-install works in this directory, also before there is an API") +
 			example(a.name, "diagnose", "the whole answer") +
 			example(a.name, "demo", "an example, without a cluster and an archive"),
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
@@ -37,7 +38,7 @@ they stand. It only reads.`,
 			if err != nil {
 				return err
 			}
-			if err := a.printRoll(formatOf(cmd), d, r, every); err != nil {
+			if err := a.printRoll(cmd.Context(), formatOf(cmd), d, r, every); err != nil {
 				return err
 			}
 			return answerExit(d, false, a.output.failOn)
@@ -46,12 +47,14 @@ they stand. It only reads.`,
 	cmd.Flags().BoolVar(&every, "all", false, "list every host, also those that answered at every step and names that only a CSR claims")
 	a.addSourceFlags(cmd)
 	a.addChoiceFlags(cmd)
-	a.addOutputFlags(cmd, "text", "wide", "name", "json", "yaml")
+	a.addOutputFlags(cmd, "text", "wide", "name", "json", "yaml", "html", "sarif", "junit")
 	a.addFailOn(cmd)
 	return cmd
 }
 
-func (a *app) printRoll(format string, d *fault.Diagnosis, r *run, every bool) error {
+// printRoll prints the roll. The formats that are documents have one form only: that
+// of the whole answer, of which the roll is a part.
+func (a *app) printRoll(ctx context.Context, format string, d *fault.Diagnosis, r *run, every bool) error {
 	o := a.reportOptions(r)
 	o.All = every
 	switch format {
@@ -63,6 +66,8 @@ func (a *app) printRoll(format string, d *fault.Diagnosis, r *run, every bool) e
 		return report.JSON(a.io.Out, d)
 	case "yaml":
 		return report.YAML(a.io.Out, d)
+	case "html", "sarif", "junit":
+		return a.printAnswer(ctx, format, d, d, r, nil)
 	}
 	return report.Roll(a.io.Out, d, o)
 }
@@ -93,6 +98,8 @@ func (a *app) again() string {
 	for _, p := range a.source.from {
 		add("--from", p)
 	}
+	add("--install-dir", a.source.installDir)
+	add("--rendezvous", a.source.rendezvous)
 	for _, c := range a.source.consoles {
 		add("--console", c)
 	}
@@ -119,7 +126,7 @@ func (a *app) connection() []string {
 		flag  string
 		value *string
 	}{{"--kubeconfig", a.kube.KubeConfig}, {"--context", a.kube.Context}, {"--server", a.kube.APIServer}} {
-		if *f.value != "" {
+		if *f.value != "" && (f.flag != "--kubeconfig" || *f.value != a.source.ofDir) {
 			words = append(words, f.flag, quote(*f.value))
 		}
 	}

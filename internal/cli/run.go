@@ -17,6 +17,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/evidence/archive"
 	"github.com/rollcall-project/rollcall/internal/evidence/console"
 	"github.com/rollcall-project/rollcall/internal/evidence/hosted"
+	"github.com/rollcall-project/rollcall/internal/evidence/install"
 	"github.com/rollcall-project/rollcall/internal/evidence/live"
 	"github.com/rollcall-project/rollcall/internal/evidence/scan"
 	"github.com/rollcall-project/rollcall/internal/facts"
@@ -120,7 +121,17 @@ func (a *app) openSources(ctx context.Context, r *run, how []archive.Option) ([]
 	}
 	var list []evidence.Source
 	var archives []*archive.Source
+	var dirs []*install.Dir
 	for _, path := range a.source.from {
+		if path != "-" && install.Is(path) {
+			d, err := install.Open(path)
+			if err != nil {
+				return nil, fmt.Errorf("--from: %w", err)
+			}
+			r.closers = append(r.closers, d.Close)
+			dirs = append(dirs, d)
+			continue
+		}
 		s, err := a.openArchive(ctx, path, how)
 		if err != nil {
 			return nil, explainArchive(path, err)
@@ -137,14 +148,27 @@ func (a *app) openSources(ctx context.Context, r *run, how []archive.Option) ([]
 	} else if err := joinArchives(ctx, archives); err != nil {
 		return nil, err
 	}
+	dir, err := a.openInstallDir(r)
+	if err != nil {
+		return nil, err
+	}
+	if dir != nil {
+		dirs = append(dirs, dir)
+	}
+	for _, d := range dirs {
+		list = append(list, d)
+	}
+	if list, err = a.addRendezvous(list, dirs, dir); err != nil {
+		return nil, err
+	}
 	var cluster *live.Source
-	if len(list) == 0 {
+	if a.asksCluster(dir) {
 		s, err := a.openLive()
 		if err != nil {
 			return nil, err
 		}
 		r.closers = append(r.closers, func() error { s.Close(); return nil })
-		list, cluster = append(list, s), s
+		list, cluster = append([]evidence.Source{s}, list...), s
 	}
 	if cluster != nil && a.source.hosted != "" && a.source.hosted != hosted.None {
 		s, err := a.openHosted(ctx, r, cluster)
@@ -153,8 +177,7 @@ func (a *app) openSources(ctx context.Context, r *run, how []archive.Option) ([]
 		}
 		return a.addConsoles([]evidence.Source{s})
 	}
-	list, err = a.addLadder(list, cluster)
-	if err != nil {
+	if list, err = a.addLadder(list, cluster); err != nil {
 		return nil, err
 	}
 	return a.addConsoles(list)

@@ -130,6 +130,24 @@ func NotOnHost(n Need) *Unavailable {
 // need no second mechanism.
 const ProbeGroup = "rollcall.dev"
 
+// OnRequest says what asks for objects that are there only when a user wants them
+// asked for: a source that was not told to ask lacks them as NotAsked, and what
+// needs them has no meaning in that run. ok is false for all other resources.
+func OnRequest(r Resource) (u Unavailable, ok bool) {
+	u = Unavailable{Need: Objects(r, ""), Why: NotAsked}
+	switch r {
+	case APIProbes:
+		u.Detail, u.Supply = "nobody went to the API", "--probe, with a way to the cluster"
+	case AssistedServices, AssistedClusters, AssistedHosts:
+		u.Detail, u.Supply = "nobody asked the rendezvous host of an agent-based install", "--rendezvous IP"
+	case Installs:
+		u.Detail, u.Supply = "no directory of openshift-install was read", "--install-dir DIR"
+	default:
+		return Unavailable{}, false
+	}
+	return u, true
+}
+
 // Locator says where exactly a piece of evidence can be looked up again.
 type Locator struct {
 	Source  string `json:"source"`            // the source's name: "live", an archive's base name, "console:control0"

@@ -274,9 +274,9 @@ func few(list []string) string {
 }
 
 func (s *Source) notCollected(n evidence.Need) *evidence.Unavailable {
-	if n.Resource == evidence.APIProbes {
-		return &evidence.Unavailable{Need: n, Why: evidence.NotAsked, Supply: "--probe, with a way to the cluster",
-			Detail: "an archive was read, and nobody went to the API"}
+	if u, ok := evidence.OnRequest(n.Resource); ok {
+		u.Need, u.Detail = n, "an archive was read, and "+u.Detail
+		return &u
 	}
 	if slices.Contains(evidence.OnHost(), n.Resource) {
 		return evidence.NotOnHost(n)

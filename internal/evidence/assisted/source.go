@@ -98,6 +98,9 @@ func (s *Source) Texts(_ context.Context, q evidence.TextQuery) ([]evidence.Text
 func (s *Source) List(ctx context.Context, r evidence.Resource, namespace string) ([]evidence.Object, error) {
 	need := evidence.Objects(r, namespace)
 	if r != evidence.AssistedServices && r != evidence.AssistedClusters && r != evidence.AssistedHosts {
+		if u, ok := evidence.OnRequest(r); ok {
+			return nil, &u
+		}
 		return nil, &evidence.Unavailable{Need: need, Why: evidence.NotCollected, Detail: "the service on the rendezvous host does not give it",
 			Supply: "a kubeconfig, once the API answers"}
 	}

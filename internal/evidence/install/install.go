@@ -85,7 +85,9 @@ type Dir struct {
 	path string
 	root *os.Root
 	from string // the file that the hosts were read from
-	now  time.Time
+	now  time.Time // of the log's last line
+
+	changed time.Time // when the newest file was written
 }
 
 var _ evidence.Source = (*Dir)(nil)
@@ -260,6 +262,9 @@ func (d *Dir) file(name string, limit int64) ([]byte, bool, error) {
 		return nil, false, fmt.Errorf("read the install directory: %s has more than %d MiB", filepath.Join(d.path, name), limit>>20)
 	}
 	d.Install.Files = append(d.Install.Files, name)
+	if t := info.ModTime().UTC(); t.After(d.changed) {
+		d.changed = t
+	}
 	return raw, true, nil
 }
 
@@ -320,9 +325,13 @@ func (s state) token() assisted.Token {
 	return assisted.Token{}
 }
 
-// Describe implements evidence.Source. Now is the last line of the log.
+// Describe implements evidence.Source. Now is the last line of the log, or where
+// there is none when the newest file was written: plans carry no time.
 func (d *Dir) Describe(context.Context) (evidence.Description, error) {
 	desc := evidence.Description{Kind: Kind, Name: d.path, Now: d.now}
+	if desc.Now.IsZero() {
+		desc.Now = d.changed
+	}
 	entries, err := fs.ReadDir(d.root.FS(), ".")
 	if err != nil {
 		return desc, fmt.Errorf("list the install directory: %w", err)
@@ -338,6 +347,12 @@ func (d *Dir) Describe(context.Context) (evidence.Description, error) {
 
 // List implements evidence.Source for evidence.Installs.
 func (d *Dir) List(_ context.Context, r evidence.Resource, namespace string) ([]evidence.Object, error) {
+	if u, ok := evidence.OnRequest(r); ok && r != evidence.Installs {
+		if d.Install.RendezvousIP != "" && u.Supply == "--rendezvous IP" {
+			u.Supply = "--rendezvous " + d.Install.RendezvousIP
+		}
+		return nil, &u
+	}
 	if r != evidence.Installs {
 		return nil, &evidence.Unavailable{Need: evidence.Objects(r, namespace), Why: evidence.NotCollected,
 			Detail: "an install directory has no objects of the API", Supply: d.supply()}

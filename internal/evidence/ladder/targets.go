@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/evidence/install"
 	"github.com/rollcall-project/rollcall/internal/evidence/probe"
 )
 
@@ -89,6 +90,26 @@ func (s *Source) named(ctx context.Context, sources []Lister) []rung {
 		add(probe.TargetNode+m.Name, m.Host, s.mcsPort)
 	}
 	internal := false
+	for _, l := range s.opts.Before { // not the cluster: an install directory knows its hosts before there is one
+		plans, err := l.List(ctx, evidence.Installs, "")
+		for _, o := range plans {
+			plan, wrong := evidence.Decode[install.Install](o)
+			if err != nil || wrong != nil {
+				continue
+			}
+			for _, ip := range plan.APIVIPs {
+				both(probe.TargetVIP, ip)
+			}
+			for _, h := range plan.Hosts {
+				if h.Role != "master" || h.Name == "" {
+					continue
+				}
+				for _, ip := range h.Addresses {
+					both(probe.TargetNode+h.Name, ip)
+				}
+			}
+		}
+	}
 	for _, l := range sources {
 		nodes, err := l.List(ctx, evidence.Nodes, "")
 		for _, n := range nodes {

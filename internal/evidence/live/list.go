@@ -38,6 +38,10 @@ func (s *Source) List(ctx context.Context, r evidence.Resource, namespace string
 	case slices.Contains(evidence.OnHost(), r):
 		return nil, evidence.NotOnHost(need)
 	case r.Group == evidence.ProbeGroup:
+		if u, ok := evidence.OnRequest(r); ok {
+			u.Need = need
+			return nil, &u
+		}
 		return nil, &evidence.Unavailable{Need: need, Why: evidence.NotCollected, Detail: "no probe of the live cluster gives it"}
 	default:
 		list, err = s.list(ctx, need)
