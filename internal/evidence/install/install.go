@@ -84,7 +84,7 @@ type Dir struct {
 
 	path string
 	root *os.Root
-	from string // the file that the hosts were read from
+	from string    // the file that the hosts were read from
 	now  time.Time // of the log's last line
 
 	changed time.Time // when the newest file was written
