@@ -155,6 +155,9 @@ func (f *Identity) bootstrap(id *onhost.Identity, loc evidence.Locator, p *facts
 		f.BootstrapEnd, f.BootstrapExpired = b.User.NotAfter, id.At.After(b.User.NotAfter)
 		f.BootstrapAdmin = slices.Contains(b.User.Organization, "system:masters")
 		said += fmt.Sprintf(" of %s, valid to %s", b.User.CommonName, stamp(b.User.NotAfter))
+		if f.BootstrapUsable && f.BootstrapExpired {
+			f.BootstrapUsable, f.BootstrapWhy = false, "its client certificate ended "+stamp(b.User.NotAfter)
+		}
 	}
 	p.Add(at(loc, b.Path), said, b.Modified, fields...)
 }
