@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 
+	"github.com/rollcall-project/rollcall/internal/diagnose"
 	"github.com/rollcall-project/rollcall/internal/fault"
 	"github.com/rollcall-project/rollcall/internal/repair"
 )
@@ -68,32 +69,11 @@ func answerExit(d *fault.Diagnosis, narrowed bool, failOn string) error {
 	if failOn == failOnNever {
 		return nil
 	}
-	if worst(d) >= fault.Severity(failOn).Rank() {
+	if diagnose.Worst(d) >= fault.Severity(failOn).Rank() {
 		return &ExitError{Code: ExitFault}
 	}
 	if undecided(d, narrowed) {
 		return &ExitError{Code: ExitUndecided}
 	}
 	return nil
-}
-
-// worst is the rank of the worst present fault that is a root or explained by one,
-// -1 where there is none.
-func worst(d *fault.Diagnosis) int {
-	severity := map[fault.Key]fault.Severity{}
-	for _, f := range d.Findings {
-		if f.Outcome == fault.Present {
-			severity[f.Key()] = f.Severity
-		}
-	}
-	rank := -1
-	for _, r := range d.Roots {
-		rank = max(rank, r.Severity.Rank())
-		for _, k := range r.Explains {
-			if s, ok := severity[k]; ok {
-				rank = max(rank, s.Rank())
-			}
-		}
-	}
-	return rank
 }

@@ -33,6 +33,9 @@ func judge(d *fault.Diagnosis) fault.Verdict {
 	if until, what := waiting(d); !until.IsZero() {
 		return fault.Verdict{Class: fault.Settling, Until: until, Reason: what}
 	}
+	if d.Source.Kind == OnHost {
+		return fault.Verdict{Class: fault.Healthy, Reason: "nothing that " + d.Source.Name + " itself can tell is wrong; whether it has joined only the API tells"}
+	}
 	return fault.Verdict{Class: fault.Healthy, Reason: fmt.Sprintf("all %d expected hosts answered, nothing in the catalogue is present", expected(d))}
 }
 
@@ -62,6 +65,9 @@ func openQuestions(d *fault.Diagnosis) []string {
 			open = append(open, fmt.Sprintf("%s of %s has no proven cause", u.Fault, u.Subject))
 		}
 	}
+	if d.Source.Kind == OnHost {
+		return append(open, unasked(d)...)
+	}
 	if expected(d) == 0 { // a name that only a request claims is no host that answered
 		return append(open, "no host could be looked at")
 	}
@@ -74,6 +80,23 @@ func openQuestions(d *fault.Diagnosis) []string {
 	return open
 }
 
+// OnHost is the kind of a source that is one machine seen from inside. What only the
+// API can tell is no open question of it; what the machine should have told is.
+const OnHost = "host"
+
+func unasked(d *fault.Diagnosis) []string {
+	n := 0
+	for _, f := range d.Findings {
+		if f.Outcome == fault.Unknown && f.Severity == fault.Error {
+			n++
+		}
+	}
+	if n == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("of the checks of the machine %d without an answer", n)}
+}
+
 func because(why string) string {
 	if why == "" {
 		return ""
@@ -84,6 +107,27 @@ func because(why string) string {
 // Undecided reports whether a present symptom or an expected host is left
 // without an answer: exit code 3 where there is no fault.
 func Undecided(d *fault.Diagnosis) bool { return len(openQuestions(d)) > 0 }
+
+// Worst is the rank of the worst present fault that is a root or explained by one,
+// -1 where there is none: what an exit code of 2 goes by.
+func Worst(d *fault.Diagnosis) int {
+	severity := map[fault.Key]fault.Severity{}
+	for _, f := range d.Findings {
+		if f.Outcome == fault.Present {
+			severity[f.Key()] = f.Severity
+		}
+	}
+	rank := -1
+	for _, r := range d.Roots {
+		rank = max(rank, r.Severity.Rank())
+		for _, k := range r.Explains {
+			if s, ok := severity[k]; ok {
+				rank = max(rank, s.Rank())
+			}
+		}
+	}
+	return rank
+}
 
 // waiting returns the first time at which something that is still normal will be
 // a fault: when it is worth to ask again.

@@ -53,7 +53,11 @@ func (t *text) refused(ids []string) {
 func (t *text) nextOf(r same, only bool) {
 	if len(r.Remedies) == 0 || t.o.Plan == nil {
 		t.line(2, span{cyan, t.o.know("explain " + r.Fault)})
-		t.para(4, span{}, plain, "what is known about it; there is no automatic repair")
+		about := "what is known about it; there is no automatic repair"
+		if len(r.Remedies) > 0 {
+			about = "what is known about it, and its repair, which is planned where the API answers"
+		}
+		t.para(4, span{}, plain, about)
 		return
 	}
 	t.line(2, span{cyan, t.o.Plan(r.Root, only)})

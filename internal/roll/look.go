@@ -144,6 +144,9 @@ func (s *shared) of(ctx context.Context, w *facts.World, h hosts.Host) (*view, e
 	}
 	v.judgeSilence()
 	var err error
+	if v.machine, err = lookOnMachine(ctx, w, h); err != nil {
+		return nil, err
+	}
 	v.ignition, err = s.lookAtIgnition(ctx, w, h)
 	return v, err
 }

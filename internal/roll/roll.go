@@ -81,7 +81,8 @@ type view struct {
 	host     hosts.Host
 	requests []csrs.Request // for this host's name, oldest first
 	ignition ignition
-	stale    bool // the Node no longer reports
+	machine  *machine // what the host told of itself; nil: nobody looked on it
+	stale    bool     // the Node no longer reports
 	lastSeen time.Time
 }
 
@@ -117,6 +118,9 @@ func (v *view) state() fault.HostState {
 	s := fault.HostState{Name: v.host.Name, Role: v.host.Role, Expected: v.host.Expected}
 	for _, r := range rules() {
 		st := r.decide(v)
+		if own, ok := v.machine.stage(r.stage); ok && (st.State == fault.StageUnknown || st.State == fault.StageWaiting) {
+			st = own // what the machine says of its own start is nearer than what others say
+		}
 		st.Stage = r.stage
 		s.Stages = append(s.Stages, st)
 	}

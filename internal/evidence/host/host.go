@@ -141,16 +141,19 @@ func (s *Source) now() time.Time {
 		return s.opts.Now().UTC()
 	}
 	return s.tree.newest(kubeconfig, bootstrapKubeconfig, clientPair, servingPair, currentConfig, encapsulated, encapsulatedBak,
-		annotations, annotationsBak, served, "/var/lib/kubelet", "/var/lib/kubelet/pki", "/etc/kubernetes/manifests", "/etc/resolv.conf",
-		"/var/log/audit/audit.log", "/var/log/lastlog")
+		annotations, annotationsBak, served, "/etc/resolv.conf", "/var/log/audit/audit.log", "/var/log/lastlog")
 }
+
+// notHere is said of what a machine cannot tell: objects of the API, screens, other
+// machines' journals.
+const notHere = "the machine itself does not have it"
 
 // List implements evidence.Source.
 func (s *Source) List(ctx context.Context, r evidence.Resource, namespace string) ([]evidence.Object, error) {
 	read, ok := s.parts[r]
 	if !ok {
 		return nil, &evidence.Unavailable{Need: evidence.Objects(r, namespace), Why: evidence.NotCollected,
-			Detail: "a machine has no objects of the API", Supply: "rollcall diagnose, where the API answers, or oc adm must-gather"}
+			Detail: notHere, Supply: "oc adm must-gather    # where the API answers"}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -187,7 +190,7 @@ func (s *Source) copied(r evidence.Resource) error {
 func (s *Source) Texts(_ context.Context, q evidence.TextQuery) ([]evidence.Text, error) {
 	need := evidence.Texts(q)
 	if q.Kind != "" && q.Kind != evidence.Journal || q.Host != "" && !strings.EqualFold(q.Host, s.name) {
-		return nil, &evidence.Unavailable{Need: need, Why: evidence.NotCollected, Detail: "the machine " + s.name + " has its own journals only"}
+		return nil, &evidence.Unavailable{Need: need, Why: evidence.NotCollected, Detail: notHere, Supply: "oc adm must-gather    # where the API answers"}
 	}
 	args := []string{"--no-pager", "--output=export", fmt.Sprintf("--since=@%d", s.now().Add(-s.opts.Since).Unix())}
 	where := "journalctl"

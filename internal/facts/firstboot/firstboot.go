@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/evidence/onhost"
 	"github.com/rollcall-project/rollcall/internal/evidence/scan"
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/facts/hosts"
@@ -26,6 +27,9 @@ import (
 // Journal selects the journals of the unit that brings the OS to its image
 // (openshift/machine-config-operator:templates/common/_base/units/machine-config-daemon-firstboot.service.yaml).
 var Journal = evidence.TextQuery{Kind: evidence.Journal, Unit: "machine-config-daemon-firstboot"}
+
+// PullJournal selects those of the unit before it, which pulls the daemon's image.
+var PullJournal = evidence.TextQuery{Kind: evidence.Journal, Unit: "machine-config-daemon-pull"}
 
 // FirstBoot is how far the first boot came.
 type FirstBoot struct {
@@ -41,7 +45,7 @@ type FirstBoot struct {
 func Facts() []facts.Fact { return []facts.Fact{fact} }
 
 var fact = facts.Define("host-firstboot", fault.Host, "how far the host came between Ignition and its kubelet",
-	[]evidence.Need{evidence.Texts(hosts.Consoles), evidence.Texts(Journal), evidence.Objects(evidence.Nodes, "")}, read)
+	[]evidence.Need{evidence.Texts(hosts.Consoles), evidence.Texts(Journal), evidence.Texts(PullJournal), evidence.Objects(evidence.Nodes, ""), evidence.Objects(evidence.HostConfigs, "")}, read)
 
 // The lines that matter. Older systemd prints a unit's description, newer its
 // name as well.
@@ -100,8 +104,17 @@ func read(ctx context.Context, w *facts.World, s fault.Subject) (FirstBoot, fact
 	if _, ok := evidence.AsUnavailable(nodeErr); nodeErr != nil && !ok {
 		return b, p, nodeErr
 	}
-	journal, seen, err := linesOf(ctx, w, Journal, s.Name)
-	if _, ok := evidence.AsUnavailable(err); err != nil && !ok {
+	var journal []line
+	seen := false
+	for _, q := range []evidence.TextQuery{PullJournal, Journal} { // in the order in which they run
+		lines, some, err := linesOf(ctx, w, q, s.Name)
+		if _, ok := evidence.AsUnavailable(err); err != nil && !ok {
+			return b, p, err
+		}
+		journal, seen = append(journal, lines...), seen || some
+	}
+	finished, err := finishedOnDisk(ctx, w, s.Name, &p)
+	if err != nil {
 		return b, p, err
 	}
 	console, _, consoleErr := linesOf(ctx, w, hosts.Consoles, s.Name)
@@ -114,6 +127,8 @@ func read(ctx context.Context, w *facts.World, s fault.Subject) (FirstBoot, fact
 		return b, p, consoleErr
 	}
 	switch {
+	case finished:
+		return FirstBoot{Done: true}, p, nil
 	case seen:
 		b.follow(append(journal, console...), &p)
 		return b, p, nil
@@ -122,6 +137,32 @@ func read(ctx context.Context, w *facts.World, s fault.Subject) (FirstBoot, fact
 	}
 	return b, p, &evidence.Unavailable{Need: evidence.Texts(hosts.Consoles), Why: evidence.NotCollected,
 		Detail: "no console or journal of " + s.Name, Supply: "--console " + s.Name + "=FILE"}
+}
+
+// finishedOnDisk reports whether the machine itself shows that its first boot has
+// finished: the unit put its input aside (openshift/machine-config-operator:
+// pkg/daemon/constants/constants.go MachineConfigEncapsulatedBakPath).
+func finishedOnDisk(ctx context.Context, w *facts.World, name string, p *facts.Proof) (bool, error) {
+	list, err := w.List(ctx, evidence.HostConfigs, "")
+	if _, ok := evidence.AsUnavailable(err); err != nil && !ok {
+		return false, err
+	}
+	for _, o := range list {
+		if !hosts.SameName(o.Name, name) {
+			continue
+		}
+		c, err := evidence.Decode[onhost.Config](o)
+		if err != nil {
+			return false, err
+		}
+		if c.EncapsulatedBak.Exists && !c.Encapsulated.Exists && c.Encapsulated.Error == "" {
+			loc := o.Loc
+			loc.Path = c.EncapsulatedBak.Path
+			p.Add(loc, "the unit of the first boot put its input aside", c.EncapsulatedBak.Modified, "done")
+			return true, nil
+		}
+	}
+	return false, nil
 }
 
 type line struct {

@@ -1,0 +1,258 @@
+package hostcli
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rollcall-project/rollcall/internal/evidence/host/hosttest"
+	"github.com/rollcall-project/rollcall/internal/fault"
+)
+
+// typed runs the program on a machine. The machine's file systems are those of
+// whoever runs the test: what is said of their space is left out.
+func typed(t *testing.T, m *hosttest.Machine, args ...string) (code int, out, errs string) {
+	t.Helper()
+	var o, e bytes.Buffer
+	code = Main(t.Context(), append([]string{"--root", m.Root, "--skip", "host-file-system-full"}, args...), IO{
+		Out: &o, Err: &e, Getenv: func(string) string { return "" }, Clock: func() time.Time { return hosttest.Now },
+		Width: 80, Runner: m.Commands, CanReadSecret: true,
+	})
+	return code, o.String(), e.String()
+}
+
+func answer(t *testing.T, m *hosttest.Machine, args ...string) (int, fault.Diagnosis) {
+	t.Helper()
+	code, out, errs := typed(t, m, append(args, "-o", "json")...)
+	var d fault.Diagnosis
+	if err := json.Unmarshal([]byte(out), &d); err != nil {
+		t.Fatalf("exit code %d, %v\n%s\n%s", code, err, out, errs)
+	}
+	return code, d
+}
+
+// shown lists the faults that are present, or still normal with a "~".
+func shown(d fault.Diagnosis) []string {
+	var list []string
+	for _, f := range d.Findings {
+		switch {
+		case f.Outcome == fault.Present:
+			list = append(list, f.Fault)
+		case f.Waiting():
+			list = append(list, "~"+f.Fault)
+		}
+	}
+	return list
+}
+
+func TestHealthyMachine(t *testing.T) {
+	code, d := answer(t, hosttest.New(t))
+	if code != exitOK || d.Verdict.Class != fault.Healthy || len(shown(d)) > 0 {
+		t.Errorf("exit code %d, %+v, present: %v", code, d.Verdict, shown(d))
+	}
+	for _, f := range d.Findings {
+		if f.Outcome == fault.Unknown {
+			t.Errorf("%s is unknown: %s", f.Fault, f.Reason)
+		}
+	}
+	stages := map[fault.Stage]fault.StageOutcome{}
+	for _, s := range d.Hosts[0].Stages {
+		stages[s.Stage] = s.State
+	}
+	for _, s := range []fault.Stage{fault.Powered, fault.IgnitionFetched, fault.FirstBoot, fault.ClientCert} {
+		if stages[s] != fault.StagePassed {
+			t.Errorf("stage %s is %s", s, stages[s])
+		}
+	}
+	if stages[fault.Registered] != fault.StageUnknown {
+		t.Errorf("registered is %s: only the API tells", stages[fault.Registered])
+	}
+}
+
+// TestFaults puts one trouble after the other into a real tree and its programs.
+func TestFaults(t *testing.T) {
+	const (
+		kubelet = "kubelet.service"
+		current = "/var/lib/kubelet/pki/kubelet-client-current.pem"
+	)
+	firstBoot := func(m *hosttest.Machine, units map[string]string) {
+		m.Remove("/etc/ignition-machine-config-encapsulated.json.bak", "/etc/machine-config-daemon/currentconfig", "/var/lib/kubelet/pki", "/var/lib/kubelet/kubeconfig")
+		m.Put("/etc/ignition-machine-config-encapsulated.json", "{}")
+		units[kubelet], units["crio.service"] = "inactive dead", "inactive dead"
+		m.Commands["/usr/bin/systemctl"] = hosttest.Units(units)
+	}
+	tests := []struct {
+		name    string
+		trouble func(m *hosttest.Machine)
+		want    []string
+		roots   []string
+	}{
+		{"the certificate has ended", func(m *hosttest.Machine) {
+			m.Certificate("system:node:m1", "system:nodes", hosttest.Now.Add(-24*time.Hour), hosttest.Now.Add(-time.Hour))
+		}, []string{"kubelet-client-file-expired"}, []string{"kubelet-client-file-expired"}},
+		{"the key is another's", func(m *hosttest.Machine) {
+			cert, _ := m.Issue("system:node:m1", "system:nodes", hosttest.Now.Add(-time.Hour), hosttest.Now.Add(time.Hour))
+			_, key := m.Issue("system:node:m1", "system:nodes", hosttest.Now.Add(-time.Hour), hosttest.Now.Add(time.Hour))
+			m.Put("/var/lib/kubelet/pki/kubelet-client-2026-03-01-08-06-00.pem", string(cert)+string(key))
+		}, []string{"kubelet-client-file-unusable"}, []string{"kubelet-client-file-unusable"}},
+		{"another name", func(m *hosttest.Machine) { m.Put("/etc/hostname", "m9\n") }, []string{"kubelet-client-file-other-name"}, []string{"kubelet-client-file-other-name"}},
+		{"administrator", func(m *hosttest.Machine) {
+			m.Certificate("system:admin", "system:masters", hosttest.Now.Add(-time.Hour), hosttest.Now.Add(time.Hour))
+			m.Put("/var/lib/kubelet/kubeconfig", m.Kubeconfig("https://localhost:6443", "client-certificate: "+current))
+		}, []string{"kubelet-runs-as-admin"}, []string{"kubelet-runs-as-admin"}},
+		{"no certificate and no way to ask for one", func(m *hosttest.Machine) {
+			m.Remove("/var/lib/kubelet/pki", "/etc/kubernetes/kubeconfig")
+		}, []string{"bootstrap-kubeconfig-unusable", "kubelet-certificate-missing"}, []string{"bootstrap-kubeconfig-unusable"}},
+		{"the first boot pulls", func(m *hosttest.Machine) {
+			firstBoot(m, map[string]string{
+				"machine-config-daemon-pull.service": "activating start", "machine-config-daemon-firstboot.service": "inactive dead Job=31",
+			})
+			m.Commands["/usr/bin/journalctl --unit=machine-config-daemon-pull.service"] = hosttest.Journal(
+				hosttest.Entry("machine-config-daemon-pull.service", "podman", hosttest.Now.Add(-2*time.Hour), "Error: initializing source docker://quay.example.com/mco@sha256:1: reading manifest sha256:1: unauthorized: authentication required"),
+				hosttest.Entry("machine-config-daemon-pull.service", "podman", hosttest.Now.Add(-time.Hour), "Error: initializing source docker://quay.example.com/mco@sha256:1: reading manifest sha256:1: unauthorized: authentication required"),
+				hosttest.Entry("machine-config-daemon-pull.service", "podman", hosttest.Now.Add(-time.Hour), "Error: initializing source docker://quay.example.com/mco@sha256:1: reading manifest sha256:1: unauthorized: authentication required"),
+				hosttest.Entry("machine-config-daemon-pull.service", "podman", hosttest.Now.Add(-time.Hour), "Error: initializing source docker://quay.example.com/mco@sha256:1: reading manifest sha256:1: unauthorized: authentication required"),
+			)
+		}, []string{"firstboot-not-finished", "firstboot-pull-runs-on", "firstboot-pull-waiting"}, []string{"firstboot-pull-waiting"}},
+		{"the first boot failed", func(m *hosttest.Machine) {
+			firstBoot(m, map[string]string{"machine-config-daemon-firstboot.service": "failed failed Result=exit-code ExecMainStatus=255"})
+		}, []string{"container-runtime-stopped", "firstboot-not-finished", "firstboot-unit-failed", "kubelet-service-stopped"}, nil},
+		{"no address for the node", func(m *hosttest.Machine) {
+			m.Commands["/usr/bin/systemctl"] = hosttest.Units(map[string]string{kubelet: "inactive dead", "crio.service": "active running", "nodeip-configuration.service": "activating start"})
+		}, []string{"kubelet-service-stopped", "kubelet-waits-for-unit"}, []string{"kubelet-waits-for-unit"}},
+		{"no name", func(m *hosttest.Machine) { m.Put("/etc/hostname", "localhost.localdomain\n") }, []string{"host-name-localhost"}, []string{"host-name-localhost"}},
+		{"the clock runs free and is hours off", func(m *hosttest.Machine) {
+			m.Commands["/usr/bin/chronyc tracking"] = "7F7F0101,,0,0.0,32400.5,0,0,0,0,0,0,0,0,Not synchronised\n"
+			m.Commands["/usr/bin/chronyc sources"] = "^,?,192.0.2.120,0,6,0,4294967295,0,0,0\n"
+		}, []string{"host-clock-not-synchronised", "host-clock-wrong"}, nil},
+		{"the hardware clock has local time", func(m *hosttest.Machine) { m.Put("/sys/class/rtc/rtc0/since_epoch", "1772398800") }, []string{"hardware-clock-wrong"}, nil},
+		{"another image was booted", func(m *hosttest.Machine) {
+			m.Put("/ostree/deploy/rhcos/deploy/0f0f.0.origin", "container-image-reference=ostree-unverified-registry:quay.example.com/os@sha256:1111\n")
+		}, []string{"booted-image-differs"}, nil},
+		{"an empty currentconfig", func(m *hosttest.Machine) { m.Put("/etc/machine-config-daemon/currentconfig", "") }, []string{"config-file-damaged"}, nil},
+		{"coredns ended", func(m *hosttest.Machine) {
+			m.Commands["/usr/bin/crictl"] = hosttest.Containers("openshift-etcd etcd-m1 etcd RUNNING", "openshift-kni-infra coredns-m1 coredns EXITED")
+		}, []string{"onprem-containers-stopped"}, nil},
+		{"/var is read-only", func(m *hosttest.Machine) {
+			m.Put("/proc/1/mountinfo", "20 1 8:4 / / ro - xfs /dev/sda4 ro\n21 20 8:4 / /var ro,relatime shared:2 - xfs /dev/sda4 ro\n22 20 8:4 / /etc rw - xfs /dev/sda4 rw\n")
+		}, []string{"host-file-system-read-only"}, nil},
+		{"etcd on a disk that turns", func(m *hosttest.Machine) { m.Put("/sys/devices/pci0/block/sda/queue/rotational", "1") }, []string{"etcd-disk-turns"}, nil},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			m := hosttest.New(t)
+			tt.trouble(m)
+			code, d := answer(t, m)
+			if got := shown(d); !slices.Equal(got, tt.want) {
+				t.Errorf("present: %v, want %v", got, tt.want)
+			}
+			if code == exitOK && !slices.ContainsFunc(d.Findings, func(f fault.Finding) bool { return f.Outcome == fault.Present && f.Severity == fault.Warning }) {
+				t.Errorf("exit code 0: %+v", d.Verdict)
+			}
+			var roots []string
+			for _, r := range d.Roots {
+				roots = append(roots, r.Fault)
+			}
+			if tt.roots != nil && !slices.Equal(roots, tt.roots) {
+				t.Errorf("roots: %v, want %v", roots, tt.roots)
+			}
+		})
+	}
+}
+
+// TestSecrets: what lies on the machine in secret is in no answer and in no collection.
+func TestSecrets(t *testing.T) {
+	m := hosttest.New(t)
+	m.Commands["/usr/bin/journalctl"] = hosttest.Journal(
+		hosttest.Entry("kubelet.service", "kubenswrapper", hosttest.Now, `E0301 11:59:00.1 3100 x.go:1] user "system:anonymous" cannot: Authorization: Bearer `+hosttest.PlantedToken),
+	)
+	dir := filepath.Join(t.TempDir(), "case")
+	_, text, errs := typed(t, m, "-o", "wide", "--collect", dir)
+	_, doc := typedJSON(t, m)
+	all := text + errs + doc
+	err := filepath.WalkDir(dir, func(p string, e os.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		raw, err := os.ReadFile(p)
+		all += string(raw)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	key := strings.Split(string(m.Key), "\n")[1]
+	for _, secret := range []string{hosttest.PlantedToken, hosttest.PlantedPull, hosttest.PlantedConfig, key} {
+		if strings.Contains(all, secret) {
+			t.Errorf("%q is shown or kept", secret)
+		}
+	}
+	if !strings.Contains(all, "BEGIN CERTIFICATE") {
+		t.Error("the collection has lost the certificates")
+	}
+}
+
+func typedJSON(t *testing.T, m *hosttest.Machine) (int, string) {
+	t.Helper()
+	code, out, _ := typed(t, m, "-o", "json")
+	return code, out
+}
+
+func TestWrongUse(t *testing.T) {
+	m := hosttest.New(t)
+	empty := &hosttest.Machine{Root: t.TempDir()}
+	tests := []struct {
+		name string
+		m    *hosttest.Machine
+		args []string
+		want string
+	}{
+		{"argument", m, []string{"m1"}, "--root"},
+		{"format", m, []string{"-o", "xml"}, "want one of text"},
+		{"page", m, []string{"-o", "html"}, "--collect FILE"},
+		{"no such flag", m, []string{"--frm", "x"}, "--frm"},
+		{"severity", m, []string{"--fail-on", "bad"}, "want one of info"},
+		{"time", m, []string{"--now", "yesterday"}, "RFC 3339"},
+		{"fault", m, []string{"--only", "no-such"}, "there is no fault"},
+		{"fault of the cluster", m, []string{"--only", "etcd-no-quorum"}, "a machine alone"},
+		{"not a machine", empty, nil, "no root directory of an OpenShift machine"},
+		{"nothing there", &hosttest.Machine{Root: filepath.Join(empty.Root, "x")}, nil, "there is no such directory"},
+		{"collection is there", m, []string{"--collect", m.Root}, "something is there already"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			code, out, errs := typed(t, tt.m, tt.args...)
+			if code != exitFailed || out != "" || !strings.Contains(errs, tt.want) {
+				t.Errorf("exit code %d, stdout %q, stderr %q; want 1 and %q", code, out, errs, tt.want)
+			}
+		})
+	}
+}
+
+// TestCopy: of a copy of the files nothing that runs is said, least of all what runs
+// on the machine of whoever looks.
+func TestCopy(t *testing.T) {
+	m := hosttest.New(t)
+	m.Copy()
+	code, d := answer(t, m)
+	if code != exitUndecided {
+		t.Errorf("exit code %d", code)
+	}
+	for _, f := range d.Findings {
+		running := slices.Contains([]string{"kubelet-service-stopped", "host-clock-wrong", "onprem-containers-stopped", "host-cannot-resolve-api", "host-file-system-read-only"}, f.Fault)
+		if running && f.Outcome != fault.Unknown {
+			t.Errorf("%s is %s of a copy", f.Fault, f.Outcome)
+		}
+		if f.Fault == "kubelet-client-file-expired" && f.Outcome != fault.Absent {
+			t.Errorf("%s is %s: the file is there (%s)", f.Fault, f.Outcome, f.Reason)
+		}
+	}
+	if !d.Now.Equal(hosttest.Now.Add(-3 * time.Hour)) {
+		t.Errorf("the present of the copy is %s", d.Now)
+	}
+}

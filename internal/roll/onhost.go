@@ -1,0 +1,87 @@
+package roll
+
+import (
+	"context"
+
+	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/evidence/onhost"
+	"github.com/rollcall-project/rollcall/internal/facts"
+	"github.com/rollcall-project/rollcall/internal/facts/hosts"
+	"github.com/rollcall-project/rollcall/internal/fault"
+)
+
+// machine is what a host told of itself, where somebody looked on it.
+type machine struct {
+	identity    onhost.Identity
+	identityLoc evidence.Locator
+	config      onhost.Config // zero where it could not be read
+	configLoc   evidence.Locator
+}
+
+// lookOnMachine reads what the host told of itself, nil where nobody looked.
+func lookOnMachine(ctx context.Context, w *facts.World, h hosts.Host) (*machine, error) {
+	if h.OnHost == "" {
+		return nil, nil
+	}
+	var m machine
+	o, ok, err := w.Get(ctx, evidence.HostIdentities, "", h.OnHost)
+	if err != nil || !ok {
+		return nil, tolerate(err)
+	}
+	if m.identity, err = evidence.Decode[onhost.Identity](o); err != nil {
+		return nil, tolerate(err)
+	}
+	m.identityLoc = o.Loc
+	o, ok, err = w.Get(ctx, evidence.HostConfigs, "", h.OnHost)
+	if err != nil || !ok {
+		return &m, tolerate(err)
+	}
+	m.configLoc = o.Loc
+	m.config, err = evidence.Decode[onhost.Config](o)
+	return &m, tolerate(err)
+}
+
+// tolerate passes on defects only: what could not be read leaves its stages unknown.
+func tolerate(err error) error {
+	if _, ok := evidence.AsUnavailable(err); ok {
+		return nil
+	}
+	return err
+}
+
+// stage is what the machine itself proves of a stage of its start; false where it
+// says nothing.
+func (m *machine) stage(s fault.Stage) (fault.StageState, bool) {
+	if m == nil {
+		return fault.StageState{}, false
+	}
+	file := func(f onhost.File) []evidence.Item {
+		loc := m.configLoc
+		loc.Path = f.Path
+		return []evidence.Item{{Locator: loc, Excerpt: "the file is there", Time: f.Modified}}
+	}
+	c := m.config
+	switch {
+	case s == fault.Powered && m.identity.BootID != "":
+		return passed(m.identity.At, evidence.Item{Locator: m.identityLoc, Excerpt: "somebody looked on the running machine", Time: m.identity.At}), true
+	case s == fault.IgnitionFetched && c.Served.Exists:
+		return passed(c.Served.Modified, file(c.Served.File)...), true
+	case s == fault.IgnitionFetched && c.Encapsulated.Exists:
+		return passed(c.Encapsulated.Modified, file(c.Encapsulated)...), true
+	case s == fault.FirstBoot && c.Encapsulated.Exists:
+		return waiting(c.Encapsulated.Modified, "the unit of the first boot still has its input", file(c.Encapsulated)...), true
+	case s == fault.FirstBoot && c.EncapsulatedBak.Exists:
+		return passed(c.EncapsulatedBak.Modified, file(c.EncapsulatedBak)...), true
+	case s == fault.ClientCert && m.hasCertificate():
+		loc := m.identityLoc
+		loc.Path = m.identity.Client.Path
+		leaf := m.identity.Client.Leaf
+		return passed(leaf.NotBefore, evidence.Item{Locator: loc, Excerpt: "certificate of " + leaf.CommonName, Time: leaf.NotBefore}), true
+	}
+	return fault.StageState{}, false
+}
+
+func (m *machine) hasCertificate() bool {
+	p := m.identity.Client
+	return p.Leaf != nil && p.KeyFits && m.identity.At.Before(p.Leaf.NotAfter) && !m.identity.At.Before(p.Leaf.NotBefore)
+}
