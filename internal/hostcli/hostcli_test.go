@@ -3,6 +3,7 @@ package hostcli
 import (
 	"bytes"
 	"encoding/json"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -10,8 +11,18 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rollcall-project/rollcall/catalog"
+	"github.com/rollcall-project/rollcall/internal/diagnose"
+	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/evidence/archive"
 	"github.com/rollcall-project/rollcall/internal/evidence/host/hosttest"
+	"github.com/rollcall-project/rollcall/internal/evidence/scan"
+	"github.com/rollcall-project/rollcall/internal/facts/all"
+	"github.com/rollcall-project/rollcall/internal/facts/cluster"
+	"github.com/rollcall-project/rollcall/internal/facts/relation"
 	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/fixture"
+	"github.com/rollcall-project/rollcall/internal/roll"
 )
 
 // typed runs the program on a machine. The machine's file systems are those of
@@ -232,6 +243,69 @@ func TestWrongUse(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestCollection: what was kept is read together with an archive of the cluster and
+// gives the machine's finding to its Node.
+func TestCollection(t *testing.T) {
+	m := hosttest.New(t)
+	m.Put("/etc/hostname", "m2\n")
+	m.Put("/etc/machine-id", "55555552\n") // as the Node m2 has it
+	m.Certificate("system:node:m2", "system:nodes", hosttest.Now.Add(-24*time.Hour), hosttest.Now.Add(-time.Hour))
+	packed := filepath.Join(t.TempDir(), "m2.tar.gz")
+	if code, _, errs := typed(t, m, "--collect", packed); code != exitFault || !strings.Contains(errs, "rollcall diagnose --from") {
+		t.Fatalf("exit code %d, %s", code, errs)
+	}
+	files, err := fixture.Base("ocp-4.20-baremetal")
+	if err != nil {
+		t.Fatal(err)
+	}
+	gathered, err := archive.FS(files, "cluster")
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept, err := archive.Open(t.Context(), packed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer kept.Close()
+	if err := archive.Join(t.Context(), []*archive.Source{gathered, kept}); err != nil {
+		t.Fatal(err)
+	}
+	d := diagnosed(t, gathered, kept)
+	for _, f := range d.Findings {
+		if f.Fault == "kubelet-client-file-expired" && f.Subject.Name == "m2" {
+			if f.Outcome != fault.Present || len(f.Evidence) == 0 || f.Evidence[0].Locator.Path != "/var/lib/kubelet/pki/kubelet-client-current.pem" {
+				t.Errorf("%s: %+v", f.Outcome, f.Evidence)
+			}
+			return
+		}
+	}
+	t.Error("nothing is said of the machine's certificate")
+}
+
+func diagnosed(t *testing.T, sources ...evidence.Source) *fault.Diagnosis {
+	t.Helper()
+	set, err := scan.Compile(all.Signatures())
+	if err != nil {
+		t.Fatal(err)
+	}
+	clean, err := evidence.NewSanitizer()
+	if err != nil {
+		t.Fatal(err)
+	}
+	known, err := fault.Load(catalog.FS)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := diagnose.Run(t.Context(), diagnose.Options{
+		Catalog: known, Facts: all.All(), Relater: relation.Relater{}, Cluster: cluster.Describer{}, Roll: roll.Caller{},
+		Reader: evidence.NewReader(set, clean, nil, evidence.Limits{}, sources...), Clock: time.Now, Log: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
 }
 
 // TestCopy: of a copy of the files nothing that runs is said, least of all what runs

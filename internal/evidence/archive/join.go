@@ -47,7 +47,8 @@ func (i identity) known() bool {
 // cluster, that is, the strongest identity that two of them both carry is the
 // same. An archive without any, such as a journal, is believed to be of the same
 // cluster, and its Description says so; it does not move "now", as long as another
-// gives one. Afterwards objects and lines name their archive.
+// gives one. For a collection of rollcall-host see joinMachines. Afterwards objects
+// and lines name their archive.
 func Join(ctx context.Context, sources []*Source) error {
 	if len(sources) < 2 {
 		return nil
@@ -68,6 +69,7 @@ func Join(ctx context.Context, sources []*Source) error {
 		return err
 	}
 	var proved identity
+	guests := map[*Source]bool{}
 	for i, s := range sources {
 		s.joined = true
 		if slices.ContainsFunc(sources[:i], func(o *Source) bool { return o.base == s.base }) {
@@ -83,13 +85,14 @@ func Join(ctx context.Context, sources []*Source) error {
 			proved = proved.with(ids[i])
 		}
 		if !ids[i].known() {
+			guests[s] = true
 			s.guest = clock
 			s.notes = append(s.notes, evidence.Coverage{
 				Need: "cluster of " + s.base, State: evidence.Partial, Reason: guestReason(clock),
 			})
 		}
 	}
-	return nil
+	return joinMachines(ctx, sources, guests)
 }
 
 // hasClock reports whether an archive that says of which cluster it is carries a time.
