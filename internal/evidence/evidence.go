@@ -101,6 +101,21 @@ var (
 	AgentClusterInstalls = Resource{Group: "extensions.hive.openshift.io", Name: "agentclusterinstalls"}
 )
 
+// What the other operators say of themselves.
+var (
+	AuthenticationOperators = Resource{Group: "operator.openshift.io", Name: "authentications"}
+	ConsoleOperators        = Resource{Group: "operator.openshift.io", Name: "consoles"}
+	SnapshotOperators       = Resource{Group: "operator.openshift.io", Name: "csisnapshotcontrollers"}
+	DNSOperators            = Resource{Group: "operator.openshift.io", Name: "dnses"}
+	RegistryOperators       = Resource{Group: "imageregistry.operator.openshift.io", Name: "configs"}
+	IngressControllers      = Resource{Group: "operator.openshift.io", Name: "ingresscontrollers"}
+	NetworkOperators        = Resource{Group: "operator.openshift.io", Name: "networks"}
+	OpenShiftAPIOperators   = Resource{Group: "operator.openshift.io", Name: "openshiftapiservers"}
+	OpenShiftManagers       = Resource{Group: "operator.openshift.io", Name: "openshiftcontrollermanagers"}
+	ServiceCAOperators      = Resource{Group: "operator.openshift.io", Name: "servicecas"}
+	StorageOperators        = Resource{Group: "operator.openshift.io", Name: "storages"}
+)
+
 // What only a machine itself can tell, one object per machine and resource
 // (internal/evidence/onhost has the schema).
 var (

@@ -170,6 +170,8 @@ func (s *Sanitizer) secret(content map[string]any) {
 			case !ok:
 				data[k] = s.digestAll(v)
 			case token && slices.Contains(tokenStatusKeys, k) && s.plainBase64(text):
+			case k == userDataKey && field == "data":
+				data[k] = s.userData(text)
 			case !slices.Contains(publicSecretKeys, k) || !s.publicPEM(text):
 				data[k] = s.secretValue(text)
 			}

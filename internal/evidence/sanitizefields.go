@@ -108,6 +108,10 @@ func (s *Sanitizer) walk(v any) any {
 	case map[string]any:
 		s.pair(v)
 		for k, child := range v {
+			if text, ok := child.(string); ok && k == userDataKey {
+				v[k] = s.userData(text)
+				continue
+			}
 			if done, ok := s.field(kindOfKey(k), child); ok {
 				v[k] = done
 				continue

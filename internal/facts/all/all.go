@@ -20,6 +20,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/facts/mcs"
 	"github.com/rollcall-project/rollcall/internal/facts/network"
 	"github.com/rollcall-project/rollcall/internal/facts/onhost"
+	"github.com/rollcall-project/rollcall/internal/facts/pointers"
 	"github.com/rollcall-project/rollcall/internal/facts/pools"
 	"github.com/rollcall-project/rollcall/internal/facts/staticpods"
 	"github.com/rollcall-project/rollcall/internal/facts/workloads"
@@ -35,6 +36,7 @@ func All() []facts.Fact {
 		csrs.Facts(),
 		kubelet.Facts(),
 		certs.Facts(),
+		pointers.Facts(),
 		etcd.Facts(),
 		controlplane.Facts(),
 		baremetal.Facts(),

@@ -30,6 +30,7 @@ type MCS struct {
 	From         string    `cel:"from"` // where it was read: "secret", "served", or only its "annotations"
 	Subject      string    `cel:"subject"`
 	Issuer       string    `cel:"issuer"`
+	Authority    string    `cel:"authority"` // the issuer's common name, which Ignition prints of an authority
 	NotBefore    time.Time `cel:"notBefore"`
 	NotAfter     time.Time `cel:"notAfter"`
 	Names        []string  `cel:"names"`
@@ -84,7 +85,7 @@ func readMCS(ctx context.Context, w *facts.World, _ fault.Subject) (MCS, facts.P
 
 // unread marks what only the certificate itself tells.
 func (m *MCS) unread(loc evidence.Locator, why error, p *facts.Proof) {
-	fields := []string{"subject", "issuer", "names", "uncovered", "trusted", "rootCAData"}
+	fields := []string{"subject", "issuer", "authority", "names", "uncovered", "trusted", "rootCAData"}
 	if m.From == "" {
 		fields = append(fields, "from", "notBefore", "notAfter")
 	} else {
@@ -185,10 +186,10 @@ func (m *MCS) served(ctx context.Context, w *facts.World, p *facts.Proof, kept [
 func serial(c *x509.Certificate) string { return c.SerialNumber.Text(16) }
 
 func (m *MCS) leaf(c *x509.Certificate, loc evidence.Locator, p *facts.Proof) {
-	m.Subject, m.Issuer = c.Subject.String(), c.Issuer.String()
+	m.Subject, m.Issuer, m.Authority = c.Subject.String(), c.Issuer.String(), c.Issuer.CommonName
 	m.NotBefore, m.NotAfter, m.Names = c.NotBefore.UTC(), c.NotAfter.UTC(), Names(c)
 	p.Add(loc, fmt.Sprintf("valid from %s to %s", m.NotBefore.Format(time.RFC3339), m.NotAfter.Format(time.RFC3339)), time.Time{}, "notBefore", "notAfter")
-	p.Add(loc, "signed by "+m.Issuer, time.Time{}, "issuer", "trusted", "rootCAData")
+	p.Add(loc, "signed by "+m.Issuer, time.Time{}, "issuer", "authority", "trusted", "rootCAData")
 	p.Add(loc, "is for "+strings.Join(m.Names, ", "), time.Time{}, "names", "uncovered")
 }
 

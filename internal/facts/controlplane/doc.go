@@ -15,7 +15,7 @@ import (
 
 // Facts lists the facts of this package.
 func Facts() []facts.Fact {
-	return []facts.Fact{NodesFact(), ManagerFact(), OperatorFact(), VersionFact()}
+	return []facts.Fact{NodesFact(), ManagerFact(), OperatorFact(), ResourceFact(), VersionFact()}
 }
 
 func miss(p *facts.Proof, err error, fields ...string) error {

@@ -3,6 +3,7 @@ package controlplane
 import (
 	"context"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -25,6 +26,8 @@ type Operator struct {
 	Since            time.Time `cel:"since"`       // since when it is degraded or not available, the earlier
 	Controllers      []string  `cel:"controllers"` // the prefixes of the lines that say why
 	Lines            []string  `cel:"lines"`
+	First            string    `cel:"first"`            // the first of the lines, or that it says nothing
+	HeldUp           bool      `cel:"heldUp"`           // the version operator names it among those that it waits for
 	APIServersNeeded int       `cel:"apiServersNeeded"` // "need at least 3 kube-apiservers, got 2"; 0: it does not say so
 	APIServers       int       `cel:"apiServers"`
 	APIServersSince  time.Time `cel:"apiServersSince"`
@@ -34,7 +37,7 @@ type Operator struct {
 // OperatorFact is the fact operator.
 func OperatorFact() facts.Fact {
 	return facts.Define("operator", fault.Operator, "what a ClusterOperator says, line by line",
-		[]evidence.Need{evidence.Objects(evidence.ClusterOperators, "")}, readOperator)
+		[]evidence.Need{evidence.Objects(evidence.ClusterOperators, ""), evidence.Objects(evidence.ClusterVersions, "")}, readOperator)
 }
 
 var (
@@ -51,6 +54,9 @@ func readOperator(ctx context.Context, w *facts.World, s fault.Subject) (Operato
 	}
 	if !ok {
 		return op, p, facts.NotApplicable("there is no ClusterOperator %s", s.Name)
+	}
+	if err := op.waitedFor(ctx, w, s.Name, &p); err != nil {
+		return op, p, err
 	}
 	list := conditions.Of(o)
 	op.Reported = len(list) > 0
@@ -71,6 +77,21 @@ func readOperator(ctx context.Context, w *facts.World, s fault.Subject) (Operato
 	return op, p, nil
 }
 
+// waitedFor asks whether the version operator names the operator.
+func (op *Operator) waitedFor(ctx context.Context, w *facts.World, name string, p *facts.Proof) error {
+	cv, err := clusterVersion(ctx, w)
+	if err != nil {
+		return miss(p, err, "heldUp")
+	}
+	for _, c := range conditions.Named(conditions.Of(cv), "Progressing", "Failing") {
+		if slices.Contains(waitsFor(c.Message), name) {
+			op.HeldUp = true
+			p.Add(c.Loc, c.Type+"="+c.Status+": "+c.Message, c.Since, "heldUp")
+		}
+	}
+	return nil
+}
+
 // why takes the lines of a union that speaks against the operator.
 func (op *Operator) why(c conditions.Condition, bad bool, p *facts.Proof, fields ...string) {
 	if !bad {
@@ -80,7 +101,13 @@ func (op *Operator) why(c conditions.Condition, bad bool, p *facts.Proof, fields
 	if op.Since.IsZero() || c.Since.Before(op.Since) {
 		op.Since = c.Since
 	}
+	if op.First == "" {
+		op.First = c.Type + "=" + c.Status
+	}
 	for _, part := range conditions.Split([]conditions.Condition{c}) {
+		if len(op.Lines) == 0 {
+			op.First = brief(part)
+		}
 		op.Lines = append(op.Lines, part.Message)
 		op.Controllers = append(op.Controllers, strings.TrimSuffix(part.Type, c.Type))
 		shows := fields
@@ -93,6 +120,6 @@ func (op *Operator) why(c conditions.Condition, bad bool, p *facts.Proof, fields
 		for _, m := range poolNamed.FindAllStringSubmatch(part.Message, -1) {
 			op.Pools = append(op.Pools, m[1])
 		}
-		p.Add(c.Loc, c.Type+"="+c.Status+" "+part.Message, c.Since, append(shows, "lines", "controllers", "pools", "since")...)
+		p.Add(c.Loc, c.Type+"="+c.Status+" "+part.Message, c.Since, append(shows, "lines", "first", "controllers", "pools", "since")...)
 	}
 }

@@ -2,6 +2,9 @@ package controlplane
 
 import (
 	"context"
+	"regexp"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
@@ -23,6 +26,7 @@ type Version struct {
 	Failing        bool      `cel:"failing"`
 	FailingMessage string    `cel:"failingMessage"`
 	FailingReason  string    `cel:"failingReason"`
+	WaitsFor       []string  `cel:"waitsFor"` // operators that it names as what it waits for, sorted
 }
 
 // VersionFact is the fact cluster-version.
@@ -45,7 +49,8 @@ func readVersion(ctx context.Context, w *facts.World, _ fault.Subject) (Version,
 	progressing, failing := conditions.Find(list, "Progressing"), conditions.Find(list, "Failing")
 	v.Message = progressing.Message
 	v.Failing, v.FailingReason, v.FailingMessage = failing.Status == "True", failing.Reason, failing.Message
-	shows := []string{"updating", "message"}
+	v.WaitsFor = waitsFor(v.Message + "\n" + v.FailingMessage)
+	shows := []string{"updating", "message", "waitsFor", "started"}
 	if v.Installing { // that it is over need not be shown wherever it was asked
 		shows = append(shows, "installing")
 	}
@@ -62,6 +67,36 @@ func clusterVersion(ctx context.Context, w *facts.World) (evidence.Object, error
 		err = &evidence.Unavailable{Need: evidence.Objects(evidence.ClusterVersions, ""), Why: evidence.NotCollected, Detail: "there is no ClusterVersion"}
 	}
 	return o, err
+}
+
+// naming are the sentences in which the version operator names operators
+// (openshift/cluster-version-operator:pkg/cvo/internal/operatorstatus.go
+// checkOperatorHealth, pkg/cvo/status.go convertErrorToProgressing,
+// pkg/payload/task.go SummaryForReason).
+var naming = []*regexp.Regexp{
+	regexp.MustCompile(`(?i)cluster operators? ([a-z0-9, -]+?) (?:is|are) (?:not available|degraded|updating versions)`),
+	regexp.MustCompile(`(?i)cluster operators? ([a-z0-9, -]+?) (?:does|do) not declare expected versions`),
+	regexp.MustCompile(`(?i)wait has exceeded 40 minutes for these operators: ([a-z0-9, -]+)`),
+	regexp.MustCompile(`(?i)waiting (?:up to 40 minutes )?on ([a-z0-9, -]+?)(?: over 30 minutes(?: and (machine-config) over 90 minutes)?| over 90 minutes|$|\n)`),
+	regexp.MustCompile(`(?i)some cluster operators are still updating: ([a-z0-9, -]+)`),
+}
+
+var operatorName = regexp.MustCompile(`^[a-z0-9]+(?:-[a-z0-9]+)*$`)
+
+// waitsFor returns the operators that a message of the version operator names.
+func waitsFor(message string) []string {
+	var names []string
+	for _, re := range naming {
+		for _, m := range re.FindAllStringSubmatch(message, -1) {
+			for _, name := range strings.Split(strings.Join(m[1:], ","), ",") {
+				if name = strings.TrimSpace(name); operatorName.MatchString(name) && !slices.Contains(names, name) {
+					names = append(names, name)
+				}
+			}
+		}
+	}
+	slices.Sort(names)
+	return names
 }
 
 // history reads what was installed when, newest first

@@ -1,0 +1,33 @@
+// Package pointers computes facts about pointer configs: the small Ignition configs
+// that hosts boot with, which say from where the rest is fetched and which authority
+// is trusted for that.
+//
+// Invariants:
+//   - Only pointers in Secrets are read, and only where Secrets are. A pointer in an
+//     ISO, on a web server or on a host cannot be seen from here: that those in the
+//     cluster are right does not mean that a given host's is.
+//   - A Secret that exists and was not read leaves its contents unknown, never well.
+//   - An authority fits when it leads to the certificate that the machine config
+//     server shows; its name does not matter.
+package pointers
+
+import (
+	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/facts"
+)
+
+// Facts lists the facts of this package.
+func Facts() []facts.Fact { return []facts.Fact{Fact()} }
+
+func miss(p *facts.Proof, err error, fields ...string) error {
+	if err == nil {
+		return nil
+	}
+	if _, ok := evidence.AsUnavailable(err); !ok {
+		return err
+	}
+	for _, f := range fields {
+		p.Miss(f, err)
+	}
+	return nil
+}
