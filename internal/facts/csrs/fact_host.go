@@ -2,6 +2,7 @@ package csrs
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
@@ -24,7 +25,9 @@ type HostRequests struct {
 	ServingName   string    `cel:"servingName"`
 	ServingSince  time.Time `cel:"servingSince"`
 	NetworkDenied int       `cel:"networkDenied"` // requests of the network plugins on this host that were denied
-	Seen          bool      `cel:"seen"`          // there is any request of this host
+	AsAdmin       int       `cel:"asAdmin"`       // requests for this host that were made with an administrator's credential
+	AdminSince    time.Time `cel:"adminSince"`
+	Seen          bool      `cel:"seen"` // there is any request of this host
 }
 
 const none = "none"
@@ -51,6 +54,9 @@ func readHost(ctx context.Context, w *facts.World, s fault.Subject) (HostRequest
 	keys := map[string]bool{}
 	for _, r := range ForHost(all, h) {
 		out.Seen = true
+		if out.admin(r) {
+			p.Add(r.Loc.At("spec.username"), r.sentence(), r.Created, "asAdmin", "adminSince")
+		}
 		switch {
 		case r.Kind == Network && r.State == Denied:
 			out.NetworkDenied++
@@ -75,6 +81,20 @@ func readHost(ctx context.Context, w *facts.World, s fault.Subject) (HostRequest
 		p.Add(evidence.Locator{Path: evidence.CSRs.String()}, "no request of "+h.Name, time.Time{}, "seen", "client", "serving")
 	}
 	return out, p, nil
+}
+
+// admin counts a request in the node's name that a kubelet or a network plugin made
+// as an administrator: with the kubeconfig for people on control-plane hosts
+// (openshift/cluster-kube-apiserver-operator:bindata/assets/kube-apiserver/node-kubeconfigs.yaml).
+func (out *HostRequests) admin(r Request) bool {
+	if r.Kind != Client && r.Kind != Network || !slices.Contains(r.Groups, "system:masters") {
+		return false
+	}
+	out.AsAdmin++
+	if out.AdminSince.IsZero() || r.Created.Before(out.AdminSince) {
+		out.AdminSince = r.Created
+	}
+	return true
 }
 
 // addNewest keeps one item for these fields: that of the newest request.

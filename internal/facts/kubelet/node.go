@@ -165,4 +165,4 @@ func miss(p *facts.Proof, err error, fields ...string) error {
 }
 
 // Facts lists the facts of this package.
-func Facts() []facts.Fact { return []facts.Fact{NodeFact(), IdentityFact()} }
+func Facts() []facts.Fact { return []facts.Fact{NodeFact(), IdentityFact(), SilenceFact()} }
