@@ -86,13 +86,21 @@ func classify(path string) entry {
 	case ManifestName:
 		e.class = manifest
 	default:
-		if looseFile(path) {
+		switch {
+		case strings.HasSuffix(path, installerLog):
+			e.class, e.free, e.text = text, true, evidence.Text{Kind: evidence.Installer, Path: path}
+		case looseFile(path):
 			e.class = loose
 		}
 	}
 	e.root = strings.TrimSuffix(path, parts[len(parts)-1])
 	return e
 }
+
+// installerLog is how openshift-install names its log, in the directory that it ran
+// in (openshift/installer:cmd/openshift-install/log.go setupFileHook). People lay it
+// beside other archives.
+const installerLog = ".openshift_install.log"
 
 // objectFile returns the name before the suffix of files that hold objects.
 func objectFile(name string) (string, bool) {

@@ -69,7 +69,7 @@ func (s *fileStore) open(context.Context, file) (io.ReadCloser, error) {
 // the resources of an installer log bundle and, where nothing else was found,
 // files in no layout.
 func (b *builder) lookInto(ctx context.Context) error {
-	lone := len(b.s.objects) == 0 && len(b.s.texts) == 0 &&
+	lone := len(b.s.objects) == 0 && !slices.ContainsFunc(b.s.texts, func(e entry) bool { return !e.free }) &&
 		!slices.ContainsFunc(b.small, func(e entry) bool { return e.class == manifest })
 	for i, e := range b.open {
 		if err := ctx.Err(); err != nil {

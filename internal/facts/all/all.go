@@ -16,6 +16,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/facts/etcd"
 	"github.com/rollcall-project/rollcall/internal/facts/firstboot"
 	"github.com/rollcall-project/rollcall/internal/facts/hosts"
+	"github.com/rollcall-project/rollcall/internal/facts/installer"
 	"github.com/rollcall-project/rollcall/internal/facts/kubelet"
 	"github.com/rollcall-project/rollcall/internal/facts/mcs"
 	"github.com/rollcall-project/rollcall/internal/facts/network"
@@ -43,6 +44,7 @@ func All() []facts.Fact {
 		workloads.Facts(),
 		network.Facts(),
 		staticpods.Facts(),
+		installer.Facts(),
 		onhost.Facts(),
 	)
 }
@@ -57,5 +59,6 @@ func Signatures() []scan.Signature {
 		csrs.Signatures(),
 		kubelet.Signatures(),
 		network.Signatures(),
+		installer.Signatures(),
 	)
 }
