@@ -208,7 +208,7 @@ func (r *Recorder) Discard() error {
 func (r *Recorder) manifest() archive.Manifest {
 	m := archive.Manifest{
 		APIVersion: archive.ManifestVersion, Kind: archive.ManifestKind,
-		Now: r.now, Source: r.source.Kind, Vantage: r.source.Vantage, Hosted: r.source.Hosted,
+		Now: r.now, Source: r.source.Kind, Vantage: r.source.Vantage, Hosted: r.source.Hosted, Notes: r.source.Notes,
 		Objects: []archive.ObjectsRecord{}, Texts: []archive.TextsRecord{},
 	}
 	for _, rec := range r.objects {

@@ -40,7 +40,8 @@ type fakeText struct {
 }
 
 func (f *fake) Describe(context.Context) (evidence.Description, error) {
-	return evidence.Description{Kind: "live", Name: "ctx", Vantage: "here", Now: clock}, nil
+	return evidence.Description{Kind: "live", Name: "ctx", Vantage: "here", Now: clock,
+		Notes: []evidence.Coverage{{Need: "cluster of x.log", State: evidence.Partial, Reason: "nothing in it says of which cluster it is", Supply: "nothing"}}}, nil
 }
 
 func (f *fake) List(_ context.Context, r evidence.Resource, ns string) ([]evidence.Object, error) {

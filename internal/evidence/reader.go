@@ -103,26 +103,29 @@ func NewReader(signatures *scan.Set, s *Sanitizer, record Recorder, limits Limit
 }
 
 // Describe describes the main source; its Now is the newest of all sources, and
-// the Notes of all are in the coverage from then on.
+// the Notes are those of all, and in the coverage from then on.
 func (r *Reader) Describe(ctx context.Context) (Description, error) {
 	var first Description
+	var notes []Coverage
 	for i, s := range r.sources {
 		d, err := s.Describe(ctx)
 		if err != nil {
 			return Description{}, fmt.Errorf("describe source: %w", err)
 		}
 		for _, c := range d.Notes {
+			c.Reason = r.sanitize.Text(c.Reason)
+			notes = append(notes, c)
 			r.noteAs(c.Need, c)
 		}
 		if i == 0 {
 			first = d
 			continue
 		}
-		first.Notes = append(first.Notes, d.Notes...)
 		if d.Now.After(first.Now) {
 			first.Now = d.Now
 		}
 	}
+	first.Notes = notes
 	return first, nil
 }
 

@@ -29,14 +29,17 @@ const (
 // errors and the same clock. The files that it names lie in the layout of a
 // must-gather, for other tools and for people.
 type Manifest struct {
-	APIVersion string           `json:"apiVersion"`
-	Kind       string           `json:"kind"`
-	Now        time.Time        `json:"now"`               // the run's clock
-	Source     string           `json:"source,omitempty"`  // kind of the source that was read
-	Vantage    string           `json:"vantage,omitempty"` // from where probes were made
-	Hosted     *evidence.Hosted `json:"hosted,omitempty"`  // the hosted cluster that was looked at with its management cluster
-	Objects    []ObjectsRecord  `json:"objects"`
-	Texts      []TextsRecord    `json:"texts"`
+	APIVersion string    `json:"apiVersion"`
+	Kind       string    `json:"kind"`
+	Now        time.Time `json:"now"`               // the run's clock
+	Source     string    `json:"source,omitempty"`  // kind of the source that was read
+	Vantage    string    `json:"vantage,omitempty"` // from where probes were made
+	// Notes are what the run's sources said of themselves: what they hold and do not
+	// read, and how they were joined.
+	Notes   []evidence.Coverage `json:"notes,omitempty"`
+	Hosted  *evidence.Hosted    `json:"hosted,omitempty"` // the hosted cluster that was looked at with its management cluster
+	Objects []ObjectsRecord     `json:"objects"`
+	Texts   []TextsRecord       `json:"texts"`
 
 	root string // directory of the manifest in its archive, "" or ending in "/"
 }
