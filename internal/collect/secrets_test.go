@@ -1,6 +1,8 @@
 package collect
 
 import (
+	"bytes"
+	"compress/gzip"
 	"encoding/base64"
 	"io/fs"
 	"net/url"
@@ -20,6 +22,9 @@ const (
 	bmcPassword = "planted-calvin-1"
 	bootToken   = "07401b.f395accdplanted1"
 	sshKey      = "AAAAC3NzaC1lZDI1NTE5AAAAIplantedplanted"
+	// A PKCS#8 key and a PKCS#12 store in base64, without PEM around them.
+	derKey   = "MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgplantedplantedplantedplantedplanted0000"
+	keyStore = "MIIKQQIBAzCCCgcGCSqGSIb3DQEHAaCCCfgJplantedplantedplantedplantedplantedplantedplanted00"
 )
 
 const privateKey = "-----BEGIN RSA PRIVATE KEY-----\n" + keyBody + "\n-----END RSA PRIVATE KEY-----\n"
@@ -29,6 +34,14 @@ const pullSecret = `{"auths":{"quay.io":{"auth":"` + pullAuth + `","email":"a@b.
 const certificate = "-----BEGIN CERTIFICATE-----\nMIIBszCCAVmgAwIBAgIUstays\n-----END CERTIFICATE-----\n"
 
 func b64(v string) string { return base64.StdEncoding.EncodeToString([]byte(v)) }
+
+func gzipOf(v string) string {
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	_, _ = z.Write([]byte(v)) // a buffer takes everything
+	_ = z.Close()
+	return b.String()
+}
 
 func leaky() *fake {
 	f := &fake{objects: map[evidence.Need][]evidence.Object{}, missing: map[string]*evidence.Unavailable{}}
@@ -44,6 +57,7 @@ func leaky() *fake {
 		"storage": map[string]any{"files": []any{
 			file("/var/lib/kubelet/config.json", "data:,"+url.QueryEscape(pullSecret)),
 			file("/etc/a", "data:text/plain;charset=utf-8;base64,"+b64(pullSecret)),
+			file("/etc/gzip", "data:;base64,"+b64(gzipOf(pullSecret))),
 			file("/etc/kubernetes/kubeconfig", "data:,"+url.PathEscape("token: "+bootToken)),
 		}},
 		"systemd": map[string]any{"units": []any{map[string]any{"name": "x.service", "contents": "Environment=BMC_PASSWORD=" + bmcPassword}}},
@@ -52,6 +66,17 @@ func leaky() *fake {
 	add(evidence.ConfigMaps, "ns1", "cm", map[string]any{"data": map[string]any{
 		"key.pem": privateKey, "ca-bundle.crt": certificate, "install-config": "pullSecret: '" + pullSecret + "'\nbmc:\n  username: root\n  password: " + bmcPassword + "\n",
 	}})
+	add(evidence.ConfigMaps, "ns1", "binary", map[string]any{
+		"data":       map[string]any{"userData": "#cloud-config", "content": b64(gzipOf("password: " + bmcPassword + "\n" + strings.Repeat("x: y\n", 40))), "key.der": derKey},
+		"binaryData": map[string]any{"keystore.p12": keyStore},
+	})
+	add(evidence.BareMetalHosts, "", "h", map[string]any{"spec": map[string]any{
+		"bmc":      map[string]any{"address": "redfish://root:" + bmcPassword + "@192.0.2.9/redfish/v1/Systems/1", "credentialsName": "h-bmc-secret"},
+		"userData": map[string]any{"name": "worker-user-data", "namespace": "openshift-machine-api"},
+	}})
+	f.objects[evidence.Objects(evidence.BareMetalHosts, "")][0].Content["metadata"].(map[string]any)["annotations"] = map[string]any{
+		"example.com/bmc": `{"username":"root","password":"` + bmcPassword + `"}`,
+	}
 	add(evidence.Secrets, "ns1", "bmc", map[string]any{"data": map[string]any{
 		"password": b64(bmcPassword), "tls.key": b64(privateKey), "tls.crt": b64(certificate + privateKey), "token": b64(jwt), ".dockerconfigjson": b64(pullSecret),
 	}})
@@ -67,6 +92,7 @@ func leaky() *fake {
 		{Text: evidence.Text{Kind: evidence.ContainerLog, Namespace: "ns1", Pod: "p", Container: "c1", Path: "p"}, content: strings.Join([]string{
 			"failed: bearer " + jwt, "failed with token=" + bootToken, `failed {"auth":"` + pullAuth + `"}`, "failed kubeadmin password: \"" + bmcPassword + "\"",
 			"failed " + strings.TrimSuffix(privateKey, "\n"), "failed %7B%22auth%22%3A%22" + pullAuth + "%22", "failed: POST https://u:" + bmcPassword + "@bmc", "", "status 500: token not found",
+			"failed to load " + derKey, "failed: ipmitool -I lanplus -H 192.0.2.9 -U root -P " + bmcPassword + " power status",
 		}, "\n")},
 		{Text: evidence.Text{Kind: evidence.Console, Host: "h2", Path: "c"}, open: os.ErrPermission},
 	}
@@ -94,6 +120,7 @@ func TestNoSecretIsCollected(t *testing.T) {
 	for name, secret := range map[string]string{
 		"pull secret": pullAuth, "JWT": jwt, "JWT's claims": strings.Split(jwt, ".")[1], "private key": keyBody, "BMC password": bmcPassword,
 		"bootstrap token": bootToken, "SSH key": sshKey, "password hash": "$6$planted",
+		"key in DER": derKey[20:], "key store": keyStore[30:], "gzip": b64(gzipOf(pullSecret))[12:60],
 	} {
 		for how, spelled := range map[string]string{
 			"plain": secret, "base64": strings.TrimRight(b64(secret), "="), "url": url.QueryEscape(secret), "in base64": b64("x" + secret + "yyy")[4:20],
@@ -103,7 +130,7 @@ func TestNoSecretIsCollected(t *testing.T) {
 			}
 		}
 	}
-	for _, kept := range []string{"token not found", "MIIBszCCAVmgAwIBAgIUstays", "rendered-master-0123456789abcdef0123456789abcdef"} {
+	for _, kept := range []string{"token not found", "MIIBszCCAVmgAwIBAgIUstays", "rendered-master-0123456789abcdef0123456789abcdef", "worker-user-data", "h-bmc-secret"} {
 		if !strings.Contains(text, kept) {
 			t.Errorf("%q is not in the collection", kept)
 		}

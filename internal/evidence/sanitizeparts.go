@@ -111,9 +111,10 @@ var (
 	blobEnd = regexp.MustCompile(`^((?:\r?\n[ \t]*|\\r\\n|\\n)[A-Za-z0-9+/_-]{1,39}={0,2})(?:[ \t\r"']*\n|\\|[ \t\r"']*$)`)
 )
 
-// blobs hides base64, also over many lines, that decodes to a text with a secret. It
-// is decoded once: a kubeconfig, a pull secret, a key or a token in a value that
-// nothing else tells of.
+// blobs hides base64, also over many lines, that decodes to a text with a secret, or
+// to a key or a key store in its binary form. It is decoded once, and gunzipped where
+// that gives gzip, as Ignition's sources and cloud-init's user data are: a kubeconfig,
+// a pull secret, a key or a token in a value that nothing else tells of.
 func (m *masked) blobs() {
 	all := blobs.FindAllStringIndex(m.text, -1)
 	var b strings.Builder
@@ -141,8 +142,14 @@ func (s *Sanitizer) tells(blob string) bool {
 	if len(blob) < minBlob {
 		return false
 	}
+	if keyStoreIn(blob) {
+		return true
+	}
 	for skip := range 4 {
 		raw := decode64(blob[skip:], len(blob))
+		if strings.HasPrefix(raw, "\x1f\x8b\x08") {
+			raw = inflated(raw)
+		}
 		for _, mark := range []string{"PRIVATE KEY-----", `"auth"`, `"auths"`} {
 			if strings.Contains(raw, mark) {
 				return true
