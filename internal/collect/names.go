@@ -63,6 +63,8 @@ func textFile(t evidence.Text) string {
 	case t.Kind == evidence.Journal:
 		h := element(t.Host)
 		return path.Join("nodes", h, h+"_logs_"+element(t.Unit))
+	case t.Kind == evidence.Installer:
+		return path.Join("install", ".openshift_install.log")
 	}
 	return path.Join("consoles", element(t.Host)+".log")
 }
