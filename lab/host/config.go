@@ -59,6 +59,11 @@ type Config struct {
 	// patch done with the lab's administrator. Nil: the labels stay missing
 	// and the reason is logged.
 	Labeler func(ctx context.Context, node string, labels map[string]string) error
+	// DaemonImage is the machine-config-daemon's image.
+	DaemonImage string
+	// Pull is the registry: what the pull of an image at first boot says when it
+	// fails, nil when it works. Nil: every pull works.
+	Pull func(image string) error
 	// Resume says that the machine was suspended while it ran, as a virtual
 	// machine whose snapshot is restored: the first boot of Run goes on where
 	// it was, without a new kernel. A machine that was not running boots.
@@ -76,6 +81,7 @@ type Pace struct {
 	StartJob       time.Duration // between systemd's "A start job is running" lines
 	FirstBoot      time.Duration // pull and rebase of the OS at first boot
 	FirstBootRetry time.Duration // between tries of a first boot that fails (1 minute in life)
+	Hostname       time.Duration // node-valid-hostname.service's limit (5 minutes in life)
 	Reboot         time.Duration // from the reboot command to the kernel being back
 	KubeletStart   time.Duration // kernel to kubelet
 	KubeletRestart time.Duration // systemd's RestartSec of kubelet.service
@@ -100,6 +106,7 @@ func DefaultPace() Pace {
 		StartJob:       20 * time.Second,
 		FirstBoot:      time.Second,
 		FirstBootRetry: 10 * time.Second,
+		Hostname:       5 * time.Second,
 		Reboot:         2 * time.Second,
 		KubeletStart:   500 * time.Millisecond,
 		KubeletRestart: 2 * time.Second,
@@ -124,7 +131,7 @@ func (p Pace) withDefaults() Pace {
 		def  time.Duration
 	}{
 		{&p.Firmware, d.Firmware}, {&p.StartJob, d.StartJob}, {&p.FirstBoot, d.FirstBoot}, {&p.FirstBootRetry, d.FirstBootRetry},
-		{&p.Reboot, d.Reboot}, {&p.KubeletStart, d.KubeletStart}, {&p.KubeletRestart, d.KubeletRestart},
+		{&p.Reboot, d.Reboot}, {&p.Hostname, d.Hostname}, {&p.KubeletStart, d.KubeletStart}, {&p.KubeletRestart, d.KubeletRestart},
 		{&p.Network, d.Network}, {&p.Status, d.Status}, {&p.Report, d.Report}, {&p.Lease, d.Lease},
 		{&p.StaticPods, d.StaticPods}, {&p.DaemonStart, d.DaemonStart}, {&p.DaemonSync, d.DaemonSync},
 		{&p.DaemonRetryMin, d.DaemonRetryMin}, {&p.DaemonRetryMax, d.DaemonRetryMax}, {&p.DaemonPoll, d.DaemonPoll},

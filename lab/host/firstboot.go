@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"time"
 )
 
 // firstBoot is machine-config-daemon-pull.service and
@@ -22,8 +23,8 @@ import (
 // (cmd/machine-config-daemon/firstboot_complete_machineconfig.go).
 func (h *Host) firstBoot(ctx context.Context) error {
 	h.console.status("         Starting Machine Config Daemon Pull...")
-	if !h.sleep(ctx, h.pace.FirstBoot) {
-		return ctx.Err()
+	if err := h.pull(ctx); err != nil {
+		return err
 	}
 	h.console.status("[  OK  ] Finished Machine Config Daemon Pull.")
 	h.console.status("         Starting Machine Config Daemon Firstboot...")
@@ -41,6 +42,34 @@ func (h *Host) firstBoot(ctx context.Context) error {
 		log.infof("firstboot_complete_machineconfig.go:71", "Sleeping 1 minute for retry")
 		h.log.Warn("first boot failed, will retry", "error", err)
 		if !h.sleep(ctx, h.pace.FirstBootRetry) {
+			return ctx.Err()
+		}
+	}
+}
+
+// pull loops over podman once a second, without a limit and without an error
+// exit, until it has the machine-config-daemon's image
+// (openshift/machine-config-operator:templates/common/_base/units/machine-config-daemon-pull.service.yaml).
+func (h *Host) pull(ctx context.Context) error {
+	if !h.sleep(ctx, h.pace.FirstBoot) {
+		return ctx.Err()
+	}
+	if h.cfg.Pull == nil {
+		return nil
+	}
+	began, said := h.now(), h.now()
+	for {
+		err := h.cfg.Pull(h.cfg.DaemonImage)
+		if err == nil {
+			return nil
+		}
+		h.console.log(fmt.Sprintf("podman[%d]", os.Getpid()), "Trying to pull "+h.cfg.DaemonImage+"...")
+		h.console.log(fmt.Sprintf("podman[%d]", os.Getpid()), "Error: "+err.Error())
+		if h.now().Sub(said) >= h.pace.StartJob {
+			said = h.now()
+			h.console.status(startJob("Machine Config Daemon Pull", said.Sub(began)))
+		}
+		if !h.sleep(ctx, time.Second) {
 			return ctx.Err()
 		}
 	}

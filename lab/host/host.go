@@ -158,6 +158,9 @@ func (h *Host) boot(ctx context.Context) error {
 			return err
 		}
 	}
+	if err := h.awaitHostname(ctx); err != nil {
+		return err
+	}
 	if err := h.update(func(s *State) { s.Phase = PhaseRunning }); err != nil {
 		return err
 	}
@@ -169,6 +172,7 @@ func (h *Host) boot(ctx context.Context) error {
 func startKernel(s *State) {
 	s.Boots++
 	s.BootID = newUUID()
+	s.Registered = false
 	if s.StagedOSImage != nil {
 		s.OSImage, s.KernelArguments = *s.StagedOSImage, s.StagedKernelArguments
 		s.StagedOSImage, s.StagedKernelArguments = nil, nil

@@ -80,6 +80,9 @@ func (k *kubelet) run(ctx context.Context) error {
 	if !k.register(ctx) {
 		return ctx.Err()
 	}
+	if err := k.h.update(func(s *State) { s.Registered = true }); err != nil {
+		return err
+	}
 	close(k.registered)
 	var wg sync.WaitGroup
 	for _, part := range []func(context.Context){k.renewLease, k.reportStatus, k.serve, k.installStaticPods, k.syncPods} {

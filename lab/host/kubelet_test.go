@@ -250,8 +250,8 @@ func TestBoundPods(t *testing.T) {
 	if p := pods[daemonNamespace+"/machine-config-daemon-abcde"]; p.Status.Phase != corev1.PodRunning {
 		t.Errorf("daemon's pod is %q", p.Status.Phase)
 	}
-	if p := pods[daemonNamespace+"/something-else"]; p.Status.Phase != "" {
-		t.Errorf("a pod for which nothing runs is %q", p.Status.Phase)
+	if p := pods[daemonNamespace+"/something-else"]; p.Status.Phase != corev1.PodPending || p.Status.ContainerStatuses[0].State.Waiting == nil {
+		t.Errorf("a pod for which nothing runs is %v", p.Status)
 	}
 	if pods[daemonNamespace+"/evicted"] != nil {
 		t.Error("a pod that was evicted is still there")

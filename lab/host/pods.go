@@ -24,6 +24,9 @@ func (k *kubelet) syncBoundPods(ctx context.Context, pods []*corev1.Pod) error {
 		case k.lives(pod) && !k.podRunning(pod):
 			pod.Status = k.runningStatus(pod)
 			_, err = k.client.CoreV1().Pods(pod.Namespace).UpdateStatus(ctx, pod, metav1.UpdateOptions{})
+		case !k.lives(pod) && len(pod.Status.ContainerStatuses) == 0:
+			pod.Status = k.creatingStatus(pod)
+			_, err = k.client.CoreV1().Pods(pod.Namespace).UpdateStatus(ctx, pod, metav1.UpdateOptions{})
 		}
 		if err != nil {
 			errs = append(errs, fmt.Errorf("pod %s/%s: %w", pod.Namespace, pod.Name, err))
@@ -40,4 +43,22 @@ func (k *kubelet) lives(pod *corev1.Pod) bool {
 		}
 	}
 	return len(pod.Spec.Containers) > 0
+}
+
+// creatingStatus is that of a pod whose containers cannot be created yet.
+func (k *kubelet) creatingStatus(pod *corev1.Pod) corev1.PodStatus {
+	now := metav1.NewTime(k.h.now())
+	s := corev1.PodStatus{Phase: corev1.PodPending, StartTime: &now, HostIP: k.h.cfg.Address, HostIPs: []corev1.HostIP{{IP: k.h.cfg.Address}}}
+	for t, status := range map[corev1.PodConditionType]corev1.ConditionStatus{
+		corev1.PodScheduled: corev1.ConditionTrue, corev1.PodInitialized: corev1.ConditionTrue,
+		corev1.ContainersReady: corev1.ConditionFalse, corev1.PodReady: corev1.ConditionFalse,
+	} {
+		s.Conditions = append(s.Conditions, corev1.PodCondition{Type: t, Status: status, LastTransitionTime: now})
+	}
+	for _, c := range pod.Spec.Containers {
+		s.ContainerStatuses = append(s.ContainerStatuses, corev1.ContainerStatus{
+			Name: c.Name, Image: c.Image, State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ContainerCreating"}},
+		})
+	}
+	return s
 }

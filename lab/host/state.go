@@ -31,6 +31,9 @@ type State struct {
 	BootID     string    `json:"bootID"`
 	MachineID  string    `json:"machineID"`
 	SystemUUID string    `json:"systemUUID"`
+	// Registered says that the kubelet of this boot has its Node, and so runs what
+	// was bound to it.
+	Registered bool `json:"registered"`
 	// OSImage is the booted osImageURL (rpm-ostree status on a real host) and
 	// KernelArguments are those that MachineConfigs added to this boot.
 	OSImage         string   `json:"osImage"`

@@ -1,7 +1,11 @@
 package lab
 
 import (
+	"bytes"
 	"context"
+	"crypto/tls"
+	"encoding/pem"
+	"errors"
 	"fmt"
 	"time"
 
@@ -118,4 +122,23 @@ func (l *Lab) resource(res schema.GroupVersionResource, namespace string) dynami
 // Await polls until done, for at most limit.
 func (l *Lab) Await(ctx context.Context, limit time.Duration, what string, done func(context.Context) (bool, error)) error {
 	return l.await(ctx, limit, what, done)
+}
+
+// AwaitServed waits until the machine config server at the API address shows a
+// certificate.
+func (l *Lab) AwaitServed(ctx context.Context, cert []byte) error {
+	want, _ := pem.Decode(cert)
+	if want == nil {
+		return errors.New("wait for a certificate to be served: it is no PEM")
+	}
+	return l.await(ctx, time.Minute, "the machine config server still shows another certificate", func(ctx context.Context) (bool, error) {
+		dialer := tls.Dialer{Config: &tls.Config{InsecureSkipVerify: true}} // only looked at
+		conn, err := dialer.DialContext(ctx, "tcp", fmt.Sprintf("%s:%d", l.net.API(), plan.MCSPort))
+		if err != nil {
+			return false, err
+		}
+		defer conn.Close()
+		shown := conn.(*tls.Conn).ConnectionState().PeerCertificates
+		return len(shown) > 0 && bytes.Equal(shown[0].Raw, want.Bytes), nil
+	})
 }

@@ -58,7 +58,9 @@ type Lab struct {
 
 	hosts sync.WaitGroup
 
-	// Only the world loop uses these.
+	worldMu sync.Mutex // held while a master's part of the world changes
+
+	// Only the world loop uses these, and masters whoever holds worldMu.
 	masters         map[string]*master
 	deployed        map[deployment]int // pods of each so far
 	controllerIn    string             // the pod that the controller runs as

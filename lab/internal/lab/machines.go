@@ -98,6 +98,7 @@ func (l *Lab) hostConfig(m Machine) host.Config {
 		KubeletBootstrapBin: l.tied["kubelet-bootstrap"],
 		KubeletVersion:      kubeletVersion,
 		BootImage:           m.BootImage,
+		DaemonImage:         l.values.MCOImage,
 		Resume:              m.Resume,
 		DaemonKubeconfig:    l.opts.Dir.file("service-accounts", "machine-config-daemon.kubeconfig"),
 		ContainerLogs: func(namespace, pod, container string) (string, bool) {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/rollcall-project/rollcall/lab/internal/cluster"
@@ -70,10 +71,12 @@ func (l *Lab) ensureServer(ctx context.Context, node string, m *master) error {
 		return nil
 	}
 	m.mcsRunning = false
-	token := filepath.Join(l.mcsEtc(), "mcs", "bootstrap-token", "token")
-	for _, file := range []string{token, filepath.Join(l.mcsCerts(), "tls.crt")} {
-		if _, err := os.Stat(file); err != nil {
-			return fmt.Errorf("mount of %s: %w", m.pod, err) // as FailedMount: the container waits
+	if _, err := os.Stat(filepath.Join(l.mcsEtc(), "mcs", "bootstrap-token", "token")); err != nil {
+		return fmt.Errorf("mount of %s: %w", m.pod, err)
+	}
+	if _, err := os.Stat(l.mcsCerts(node)); err != nil {
+		if err := l.mount(ctx, "machine-config-server-tls", l.mcsCerts(node)); err != nil {
+			return errors.Join(err, l.failedMount(ctx, node, m.pod, "certs", "machine-config-server-tls"))
 		}
 	}
 	kubeconfig, err := l.serviceAccount(ctx, "machine-config-server")
@@ -86,7 +89,7 @@ func (l *Lab) ensureServer(ctx context.Context, node string, m *master) error {
 	}
 	args := []string{
 		"start", "--kubeconfig=" + kubeconfig, "--apiserver-url=" + l.net.APIURL(),
-		"--cert=" + filepath.Join(l.mcsCerts(), "tls.crt"), "--key=" + filepath.Join(l.mcsCerts(), "tls.key"),
+		"--cert=" + filepath.Join(l.mcsCerts(node), "tls.crt"), "--key=" + filepath.Join(l.mcsCerts(node), "tls.key"),
 		fmt.Sprintf("--secure-port=%d", port), fmt.Sprintf("--insecure-port=%d", insecure),
 	}
 	bin := "machine-config-server-4.14"
@@ -109,6 +112,79 @@ func (l *Lab) ensureServer(ctx context.Context, node string, m *master) error {
 	}
 	m.port, m.mcsRunning = port, true
 	return m.mcs.SetTargets(fmt.Sprintf("127.0.0.1:%d", port))
+}
+
+// RestartServerPod deletes the pod of a master's machine config server; the
+// DaemonSet makes another one, which mounts its volumes anew.
+func (l *Lab) RestartServerPod(ctx context.Context, node string) error {
+	l.worldMu.Lock()
+	defer l.worldMu.Unlock()
+	m := l.masters[node]
+	if m == nil {
+		return fmt.Errorf("restart the machine config server of %s: it runs none", node)
+	}
+	if err := l.kube.CoreV1().Pods(MCONamespace).Delete(ctx, m.pod, metav1.DeleteOptions{}); err != nil {
+		return fmt.Errorf("delete pod %s: %w", m.pod, err)
+	}
+	l.procs.Stop(mcsProc(node))
+	m.restarts++
+	m.pod = "machine-config-server-" + suffix(node, "mcs", fmt.Sprint(m.restarts))
+	m.mcsRunning = false
+	if err := os.RemoveAll(l.mcsCerts(node)); err != nil {
+		return err
+	}
+	return m.mcs.SetTargets()
+}
+
+// RefuseServer closes port 22623 of a master, on its own address and where it
+// holds the API address, while its machine config server runs on. Nothing moves
+// the API address any more.
+func (l *Lab) RefuseServer(node string) error {
+	l.Stop(PartVIP)
+	l.worldMu.Lock()
+	defer l.worldMu.Unlock()
+	m := l.masters[node]
+	if m == nil {
+		return fmt.Errorf("refuse port %d of %s: it runs no machine config server", plan.MCSPort, node)
+	}
+	return errors.Join(m.mcs.SetTargets(), l.vip.SetTargets())
+}
+
+// failedMount is the kubelet's event about a Secret that is not there
+// (k8s.io/kubernetes:pkg/volume/util/operationexecutor/operation_generator.go GenerateMountVolumeFunc).
+func (l *Lab) failedMount(ctx context.Context, node, pod, volume, secret string) error {
+	now := metav1.Now()
+	name := pod + "." + suffix(pod, volume, secret)
+	events := l.kube.CoreV1().Events(MCONamespace)
+	event, err := events.Get(ctx, name, metav1.GetOptions{})
+	if err == nil {
+		if now.Sub(event.LastTimestamp.Time) < time.Minute {
+			return nil
+		}
+		event.Count, event.LastTimestamp = event.Count+1, now
+		_, err = events.Update(ctx, event, metav1.UpdateOptions{})
+		return err
+	}
+	_, err = events.Create(ctx, &corev1.Event{
+		ObjectMeta:     metav1.ObjectMeta{Name: name},
+		InvolvedObject: corev1.ObjectReference{Kind: "Pod", Namespace: MCONamespace, Name: pod},
+		Source:         corev1.EventSource{Component: "kubelet", Host: node},
+		Type:           corev1.EventTypeWarning, Reason: "FailedMount", Count: 1, FirstTimestamp: now, LastTimestamp: now,
+		Message: fmt.Sprintf("MountVolume.SetUp failed for volume %q : secret %q not found", volume, secret),
+	}, metav1.CreateOptions{})
+	return err
+}
+
+// RestartController ends the machine-config-controller; its pod starts it again,
+// and it looks anew at what it decides once, at its start.
+func (l *Lab) RestartController(ctx context.Context) error {
+	l.procs.Stop(controllerProc)
+	if err := l.freeLeases(ctx); err != nil {
+		return err
+	}
+	return l.await(ctx, time.Minute, "the machine-config-controller has not started again", func(context.Context) (bool, error) {
+		return l.procs.Running(controllerProc), nil
+	})
 }
 
 const controllerProc = "machine-config-controller"

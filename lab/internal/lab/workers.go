@@ -108,9 +108,22 @@ func (l *Lab) syncWorkers(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// hostRuns says whether a Node is a host that is on and has booted. A host that
-// calls itself something else than its directory is found by its hostname.
+// hostRuns says whether a Node is a host that is on and whose kubelet runs what
+// is bound to it.
 func (l *Lab) hostRuns(node string) bool {
+	state, ok := l.hostState(node)
+	return ok && state.Phase == host.PhaseRunning && state.Registered
+}
+
+// hostBooted says whether a Node is a host that is on and has booted: its static
+// pods run, whatever its kubelet may do.
+func (l *Lab) hostBooted(node string) bool {
+	state, ok := l.hostState(node)
+	return ok && state.Phase == host.PhaseRunning
+}
+
+// hostState is that of the host that calls itself node, if it is on.
+func (l *Lab) hostState(node string) (host.State, bool) {
 	l.mu.Lock()
 	dir := ""
 	for name, m := range l.machines {
@@ -120,16 +133,16 @@ func (l *Lab) hostRuns(node string) bool {
 	}
 	l.mu.Unlock()
 	if dir == "" {
-		return false
+		return host.State{}, false
 	}
 	state, err := host.ReadState(l.opts.Dir.Host(dir))
 	if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
 			l.log.Warn("look at a host", "host", dir, "err", err)
 		}
-		return false
+		return host.State{}, false
 	}
-	return state.Phase == host.PhaseRunning
+	return state, true
 }
 
 // syncMachines keeps what the machine-api controllers write about Machines that

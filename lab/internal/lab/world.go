@@ -88,32 +88,45 @@ func (l *Lab) nodes(ctx context.Context) ([]corev1.Node, error) {
 // syncSecrets keeps the files that pods have mounted equal to their Secrets, as
 // a kubelet does. A Secret that is gone leaves the files as they were.
 func (l *Lab) syncSecrets(ctx context.Context) error {
-	for secret, dir := range map[string]string{
-		"machine-config-server-tls": l.mcsCerts(), "node-bootstrapper-token": filepath.Join(l.mcsEtc(), "mcs", "bootstrap-token"),
-	} {
-		s, err := l.kube.CoreV1().Secrets(MCONamespace).Get(ctx, secret, metav1.GetOptions{})
-		if apierrors.IsNotFound(err) {
-			continue
-		}
-		if err != nil {
-			return fmt.Errorf("read secret %s: %w", secret, err)
-		}
-		if err := os.MkdirAll(dir, 0o700); err != nil {
+	mounted, err := filepath.Glob(l.mcsCerts("*"))
+	if err != nil {
+		return err
+	}
+	for _, dir := range mounted {
+		if err := l.mount(ctx, "machine-config-server-tls", dir); err != nil && !apierrors.IsNotFound(err) {
 			return err
 		}
-		for key, value := range s.Data {
-			if !filepath.IsLocal(key) {
-				continue
-			}
-			if err := writeIfNew(filepath.Join(dir, key), value); err != nil {
-				return err
-			}
+	}
+	if err := l.mount(ctx, "node-bootstrapper-token", filepath.Join(l.mcsEtc(), "mcs", "bootstrap-token")); !apierrors.IsNotFound(err) {
+		return err
+	}
+	return nil
+}
+
+// mount writes a Secret of the machine config operator into a directory.
+func (l *Lab) mount(ctx context.Context, secret, dir string) error {
+	s, err := l.kube.CoreV1().Secrets(MCONamespace).Get(ctx, secret, metav1.GetOptions{})
+	if err != nil {
+		return fmt.Errorf("read secret %s: %w", secret, err)
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	for key, value := range s.Data {
+		if !filepath.IsLocal(key) {
+			continue
+		}
+		if err := writeIfNew(filepath.Join(dir, key), value); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-func (l *Lab) mcsCerts() string { return l.opts.Dir.file("pods", "machine-config-server-tls") }
+// mcsCerts is the volume of a master's machine config server.
+func (l *Lab) mcsCerts(node string) string {
+	return l.opts.Dir.file("pods", node, "machine-config-server-tls")
+}
 
 // mcsEtc is what the machine config servers see as /etc.
 func (l *Lab) mcsEtc() string { return l.opts.Dir.file("pods", "etc") }
@@ -137,6 +150,7 @@ type master struct {
 	port       int    // its real secure port
 	mcs, api   *plan.Forwarder
 	mcsRunning bool
+	restarts   int
 }
 
 // syncMasters gives each registered master its pods, its machine config server
@@ -176,6 +190,8 @@ func (l *Lab) syncMasters(ctx context.Context) error {
 }
 
 func (l *Lab) syncMaster(ctx context.Context, node *corev1.Node) (*master, error) {
+	l.worldMu.Lock()
+	defer l.worldMu.Unlock()
 	i := slices.IndexFunc(l.values.Hosts, func(h seedHost) bool { return h.Name == node.Name })
 	if i < 0 {
 		return nil, nil // somebody made a Node that is no host of ours
@@ -187,14 +203,18 @@ func (l *Lab) syncMaster(ctx context.Context, node *corev1.Node) (*master, error
 		m.api = &plan.Forwarder{Addr: fmt.Sprintf("%s:%d", l.net.Host(i), plan.APIPort), Logger: l.log}
 		l.masters[node.Name] = m
 	}
+	api := []string{fmt.Sprintf("%s:%d", l.net.API(), plan.APIPort)}
+	if !l.hostBooted(node.Name) {
+		api = nil
+	}
+	if err := m.api.SetTargets(api...); err != nil {
+		return nil, err
+	}
 	if !l.hostRuns(node.Name) {
-		// The machine is down: so is what ran on it.
+		// The machine is down, or its kubelet cannot run what is bound to it.
 		m.mcsRunning = false
 		l.procs.Stop(mcsProc(node.Name))
-		return m, errors.Join(m.mcs.SetTargets(), m.api.SetTargets())
-	}
-	if err := m.api.SetTargets(fmt.Sprintf("%s:%d", l.net.API(), plan.APIPort)); err != nil {
-		return nil, err
+		return m, m.mcs.SetTargets()
 	}
 	daemonPod := "machine-config-daemon-" + suffix(node.Name, "mcd")
 	if err := l.ensureDaemonPod(ctx, node, "machine-config-daemon", daemonPod); err != nil {

@@ -94,6 +94,16 @@ func (ca Pair) Client(name Name, life time.Duration) (Pair, error) {
 	}, life)
 }
 
+// ClientUntil issues a client certificate that began a month before it ends.
+func (ca Pair) ClientUntil(name Name, end time.Time) (Pair, error) {
+	const life = 30 * 24 * time.Hour
+	return ca.sign(&x509.Certificate{
+		Subject: subject(name), NotBefore: end.Add(-life),
+		KeyUsage:    x509.KeyUsageDigitalSignature | x509.KeyUsageKeyEncipherment,
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
+	}, life)
+}
+
 // Server issues a serving certificate for names and addresses. An address is
 // also given as a DNS name, as the installer does for the machine config
 // server (openshift/installer:pkg/asset/tls/mcscertkey.go Generate).
@@ -188,6 +198,9 @@ func (p Pair) PublicKey() ([]byte, error) {
 	}
 	return pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der}), nil
 }
+
+// NotBefore says when the certificate begins.
+func (p Pair) NotBefore() time.Time { return p.cert.NotBefore }
 
 // NotAfter says when the certificate ends.
 func (p Pair) NotAfter() time.Time { return p.cert.NotAfter }

@@ -18,7 +18,7 @@ const (
 )
 
 // MostHosts is for how many machines a network is kept free.
-const MostHosts = 10
+const MostHosts = 24
 
 // Net is a network 127.x.y.0/24.
 type Net struct {

@@ -113,7 +113,10 @@ func digest(name string) string {
 
 // Pointer is the pointer config of a pool
 // (openshift/installer:pkg/asset/ignition/machine/node.go pointerIgnitionConfig).
-func (v Values) Pointer(pool string) (string, error) {
+func (v Values) Pointer(pool string) (string, error) { return v.PointerWith(pool, v.PKI.Root.Cert) }
+
+// PointerWith is a pointer config that trusts another authority.
+func (v Values) PointerWith(pool string, ca []byte) (string, error) {
 	set, err := templates()
 	if err != nil {
 		return "", err
@@ -122,7 +125,7 @@ func (v Values) Pointer(pool string) (string, error) {
 	err = set.ExecuteTemplate(&out, "pointer", struct {
 		URL string
 		CA  []byte
-	}{v.Net.MCSURL(pool), v.PKI.Root.Cert})
+	}{v.Net.MCSURL(pool), ca})
 	return out.String(), err
 }
 
@@ -135,9 +138,10 @@ func templates() (*template.Template, error) {
 	set := template.New("").Option("missingkey=error")
 	set.Funcs(template.FuncMap{
 		"b64": b64, "str": func(b []byte) string { return string(b) },
-		"list":   func(in ...string) []string { return in },
-		"dict":   dict,
-		"indent": indent,
+		"list":    func(in ...string) []string { return in },
+		"dict":    dict,
+		"rfc3339": func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
+		"indent":  indent,
 		"include": func(name string, data any) (string, error) {
 			var out bytes.Buffer
 			err := set.ExecuteTemplate(&out, name, data)

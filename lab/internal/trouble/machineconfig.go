@@ -2,13 +2,12 @@ package trouble
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/rollcall-project/rollcall/lab/internal/lab"
 )
@@ -20,7 +19,19 @@ var machineConfig = []lab.Trouble{
 		Name:   "config-drift",
 		About:  "somebody edited a file on worker0 that a MachineConfig manages",
 		Break:  editManagedFile,
-		Steady: func(ctx context.Context, l *lab.Lab) (string, error) { return degraded(ctx, l, "worker0") },
+		Steady: degraded("worker0"),
+	},
+	{
+		Name:   "rendered-config-pruned",
+		About:  "somebody deleted the old rendered worker config while nodes were still on it",
+		Break:  pruneInUse,
+		Steady: degraded("worker1"),
+	},
+	{
+		Name:   "pool-paused",
+		About:  "the worker pool was paused and forgotten; a new config and a new kubelet CA wait behind it",
+		Break:  pauseAndChange,
+		Steady: heldBack,
 	},
 }
 
@@ -35,31 +46,88 @@ func editManagedFile(_ context.Context, l *lab.Lab) error {
 	return os.WriteFile(path, append(data, "\n# maxPods raised by hand\n"...), 0o644)
 }
 
-// degraded says whether the machine-config-daemon of a node has given up.
-func degraded(ctx context.Context, l *lab.Lab, name string) (string, error) {
-	node, err := l.Kube().CoreV1().Nodes().Get(ctx, name, metav1.GetOptions{})
-	if err != nil {
-		return "", err
-	}
-	if state := node.Annotations["machineconfiguration.openshift.io/state"]; state != "Degraded" {
-		return fmt.Sprintf("%s is %q", name, state), nil
-	}
-	return "", nil
+// pause pauses the worker pool or lets it go on.
+func pause(ctx context.Context, l *lab.Lab, on bool) error {
+	return l.Patch(ctx, pools, "", "worker", fmt.Sprintf(`{"spec":{"paused":%t}}`, on))
 }
 
-// notReady says whether the controller manager has lost a node.
-func notReady(ctx context.Context, l *lab.Lab, name string) (string, error) {
-	node, err := l.Kube().CoreV1().Nodes().Get(ctx, name, metav1.GetOptions{})
+// changeWorkers gives the workers one MachineConfig more and waits until the
+// controller has rendered with it. It returns the render before.
+func changeWorkers(ctx context.Context, l *lab.Lab) (string, error) {
+	before, err := rendered(ctx, l)
 	if err != nil {
 		return "", err
 	}
-	for _, c := range node.Status.Conditions {
-		if c.Type == corev1.NodeReady {
-			if c.Status == corev1.ConditionUnknown {
-				return "", nil
-			}
-			return fmt.Sprintf("%s is Ready=%s", name, c.Status), nil
-		}
+	err = l.Create(ctx, `apiVersion: machineconfiguration.openshift.io/v1
+kind: MachineConfig
+metadata:
+  name: 99-worker-motd
+  labels: {machineconfiguration.openshift.io/role: worker}
+spec:
+  config:
+    ignition: {version: 3.4.0}
+    storage:
+      files:
+      - {path: /etc/motd.d/owner, mode: 420, overwrite: true, contents: {source: "data:,team%20blue%0A"}}
+`)
+	if err != nil {
+		return "", err
 	}
-	return "", errors.New(name + " has no condition Ready")
+	return before, l.Await(ctx, time.Minute, "the worker pool was not rendered again", func(ctx context.Context) (bool, error) {
+		now, err := rendered(ctx, l)
+		return now != before, err
+	})
+}
+
+// rendered is the config that the worker pool is to have.
+func rendered(ctx context.Context, l *lab.Lab) (string, error) {
+	pool, err := l.Get(ctx, pools, "", "worker")
+	if err != nil {
+		return "", err
+	}
+	name, _, err := unstructured.NestedString(pool.Object, "spec", "configuration", "name")
+	return name, err
+}
+
+// pruneInUse: a roll-out is held back by a pause, the render that the nodes are
+// still on is taken for an old one and deleted, and the pause ends.
+func pruneInUse(ctx context.Context, l *lab.Lab) error {
+	if err := pause(ctx, l, true); err != nil {
+		return err
+	}
+	old, err := changeWorkers(ctx, l)
+	if err != nil {
+		return err
+	}
+	if err := l.Delete(ctx, configs, "", old); err != nil {
+		return err
+	}
+	if err := l.Await(ctx, 2*time.Minute, "the workers have not noticed", func(ctx context.Context) (bool, error) {
+		why, err := all(degraded("worker0"), degraded("worker1"))(ctx, l)
+		return why == "", err
+	}); err != nil {
+		return err
+	}
+	return pause(ctx, l, false)
+}
+
+func pauseAndChange(ctx context.Context, l *lab.Lab) error {
+	if err := pause(ctx, l, true); err != nil {
+		return err
+	}
+	_, err := changeWorkers(ctx, l)
+	return err
+}
+
+// heldBack says whether the paused pool is behind.
+func heldBack(ctx context.Context, l *lab.Lab) (string, error) {
+	pool, err := l.Get(ctx, pools, "", "worker")
+	if err != nil {
+		return "", err
+	}
+	updated, _, err := unstructured.NestedInt64(pool.Object, "status", "updatedMachineCount")
+	if updated != 0 {
+		return fmt.Sprintf("%d workers are updated", updated), nil
+	}
+	return "", err
 }

@@ -1,0 +1,186 @@
+package trouble
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"fmt"
+	"time"
+
+	certificatesv1 "k8s.io/api/certificates/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+
+	"github.com/rollcall-project/rollcall/lab/internal/lab"
+)
+
+// requests are the troubles of requests that nobody approves, and of those that
+// nobody should.
+var requests = []lab.Trouble{
+	{
+		Name:   "csr-machine-too-old",
+		About:  "a worker boots three hours after its Machine was made; the machine approver takes two",
+		Break:  bootLate,
+		Steady: asks("worker8"),
+	},
+	{
+		Name:   "csr-machine-no-addresses",
+		About:  "a worker's BareMetalHost was never inspected, so that its Machine has no addresses",
+		Break:  bootWithoutAddresses,
+		Steady: asks("worker9"),
+	},
+	{
+		Name:  "csr-machine-other-name",
+		About: "a worker calls itself otherwise than when it was inspected",
+		Break: func(ctx context.Context, l *lab.Lab) error {
+			m := worker(renamedWorker)
+			m.Hostname = "rack7-slot3"
+			return addWorker(ctx, l, m)
+		},
+		Steady: asks("rack7-slot3"),
+	},
+	{
+		Name:   "csr-no-machine",
+		About:  "a worker was booted by hand, without a Machine",
+		Break:  func(ctx context.Context, l *lab.Lab) error { return l.PowerOn(ctx, worker(strangeWorker)) },
+		Steady: asks("worker11"),
+	},
+	{
+		Name:   "csr-flood",
+		About:  "the kubelet of a retired host restarts in a loop and asks each time, until the machine approver ignores everybody",
+		Break:  flood,
+		Steady: asks("worker12"),
+		Stands: 20 * time.Minute, // requests older than an hour do not count
+	},
+	{
+		Name:   "rogue-csr-master",
+		About:  "somebody asks with a stolen bootstrap credential for the identity of the living master control0",
+		Break:  func(ctx context.Context, l *lab.Lab) error { return steal(ctx, l, "control0") },
+		Steady: asks("control0"),
+		Stands: 30 * time.Minute,
+	},
+	{
+		Name:   "rogue-csr-worker",
+		About:  "somebody asks with a stolen bootstrap credential for the identity of the living worker0",
+		Break:  func(ctx context.Context, l *lab.Lab) error { return steal(ctx, l, "worker0") },
+		Steady: asks("worker0"),
+		Stands: 30 * time.Minute,
+	},
+}
+
+// bootLate: the Machine waits three hours for its host to be switched on.
+func bootLate(ctx context.Context, l *lab.Lab) error {
+	m := worker(lateWorker)
+	if err := addMachine(ctx, l, m); err != nil {
+		return err
+	}
+	if err := l.Age(ctx, 3*time.Hour); err != nil {
+		return err
+	}
+	return l.PowerOn(ctx, m)
+}
+
+// bootWithoutAddresses: with inspection switched off the host has no hardware
+// details, and the Machine no addresses
+// (openshift/cluster-api-provider-baremetal:pkg/cloud/baremetal/actuators/machine/actuator.go nodeAddresses).
+func bootWithoutAddresses(ctx context.Context, l *lab.Lab) error {
+	m := worker(addresslessWorker)
+	if err := addMachine(ctx, l, m); err != nil {
+		return err
+	}
+	if err := l.Patch(ctx, bareMetal, machineNamespace, m.Name, `{"metadata":{"annotations":{"inspect.metal3.io":"disabled"}}}`); err != nil {
+		return err
+	}
+	if err := l.Patch(ctx, bareMetal, machineNamespace, m.Name, `{"status":{"hardware":null}}`, "status"); err != nil {
+		return err
+	}
+	if err := l.Patch(ctx, machines, machineNamespace, machineName(l, m), `{"status":{"addresses":null}}`, "status"); err != nil {
+		return err
+	}
+	return l.PowerOn(ctx, m)
+}
+
+// flood: a kubelet that rotates makes a new key and a new request at each start.
+func flood(ctx context.Context, l *lab.Lab) error {
+	client, err := bootstrapper(l)
+	if err != nil {
+		return err
+	}
+	for i := range 130 {
+		r := request{name: fmt.Sprintf("csr-retired-%03d", i), signer: certificatesv1.KubeAPIServerClientKubeletSignerName, cn: "system:node:retired3", o: "system:nodes"}
+		if err := r.file(ctx, client); err != nil {
+			return err
+		}
+	}
+	return addWorker(ctx, l, worker(floodedWorker))
+}
+
+// steal asks with the credential that every pointer config leads to.
+func steal(ctx context.Context, l *lab.Lab, node string) error {
+	client, err := bootstrapper(l)
+	if err != nil {
+		return err
+	}
+	r := request{name: "csr-x7w2f-" + node, signer: certificatesv1.KubeAPIServerClientKubeletSignerName, cn: "system:node:" + node, o: "system:nodes"}
+	return r.file(ctx, client)
+}
+
+// bootstrapper is a client with the credential of new hosts.
+func bootstrapper(l *lab.Lab) (kubernetes.Interface, error) {
+	return kubernetes.NewForConfig(&rest.Config{
+		Host: l.Net().APIURL(), QPS: 100, Burst: 200,
+		TLSClientConfig: rest.TLSClientConfig{
+			CAData: l.PKI().KubeAPISigner.Cert, CertData: l.PKI().NodeBootstrapper.Cert, KeyData: l.PKI().NodeBootstrapper.Key,
+		},
+	})
+}
+
+// request is a certificate request to file.
+type request struct {
+	name, signer, cn, o string
+	expires             time.Duration
+}
+
+func (r request) file(ctx context.Context, client kubernetes.Interface) error {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return err
+	}
+	der, err := x509.CreateCertificateRequest(rand.Reader, &x509.CertificateRequest{Subject: pkix.Name{CommonName: r.cn, Organization: []string{r.o}}}, key)
+	if err != nil {
+		return err
+	}
+	obj := &certificatesv1.CertificateSigningRequest{
+		ObjectMeta: metav1.ObjectMeta{Name: r.name},
+		Spec: certificatesv1.CertificateSigningRequestSpec{
+			Request: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE REQUEST", Bytes: der}), SignerName: r.signer,
+			Usages: []certificatesv1.KeyUsage{certificatesv1.UsageDigitalSignature, certificatesv1.UsageClientAuth},
+		},
+	}
+	if r.expires > 0 {
+		seconds := int32(r.expires / time.Second)
+		obj.Spec.ExpirationSeconds = &seconds
+	}
+	if _, err := client.CertificatesV1().CertificateSigningRequests().Create(ctx, obj, metav1.CreateOptions{}); err != nil {
+		return fmt.Errorf("file request %s: %w", r.name, err)
+	}
+	return nil
+}
+
+// commonName is what a request asks to be called.
+func commonName(req *certificatesv1.CertificateSigningRequest) string {
+	block, _ := pem.Decode(req.Spec.Request)
+	if block == nil {
+		return ""
+	}
+	csr, err := x509.ParseCertificateRequest(block.Bytes)
+	if err != nil {
+		return ""
+	}
+	return csr.Subject.CommonName
+}
