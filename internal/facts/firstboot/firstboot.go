@@ -37,8 +37,9 @@ type FirstBoot struct {
 	Failures int64     `cel:"failures"` // pulls that failed since the last step that was done
 	Class    string    `cel:"class"`    // of the last failure: registry-auth, image-missing, policy, registry-tls, dns, network, other
 	Error    string    `cel:"error"`
-	Done     bool      `cel:"done"`  // the last thing that is seen is its end
-	Since    time.Time `cel:"since"` // the first of these failures, where its line carries a time
+	Done     bool      `cel:"done"`     // the last thing that is seen is its end
+	Since    time.Time `cel:"since"`    // the first of these failures, where its line carries a time
+	Nameless bool      `cel:"nameless"` // it waits for a name that is not localhost, and has not got one
 }
 
 // Facts lists the facts of this package.
@@ -58,11 +59,14 @@ const (
 	sigSource   = "firstboot.source"
 	sigImporter = "firstboot.importer"
 	sigPolicy   = "firstboot.policy"
+	sigNameless = "firstboot.nameless"
+	sigNamed    = "firstboot.named"
 )
 
 // Signatures lists what this package searches texts for
 // (containers/image docker/docker_image_src.go newImageSource,
-// signature/policy_eval.go; openshift/machine-config-operator:pkg/daemon/daemon.go).
+// signature/policy_eval.go; openshift/machine-config-operator:pkg/daemon/daemon.go,
+// templates/common/_base/files/usr-local-bin-mco-hostname.yaml).
 func Signatures() []scan.Signature { return signatures }
 
 var signatures = []scan.Signature{
@@ -73,6 +77,8 @@ var signatures = []scan.Signature{
 	{ID: sigNoReboot, Literal: "skipping reboot since no changes were detected"},
 	{ID: sigSource, Literal: "initializing source docker://", Pattern: regexp.MustCompile(`(?i)initializing source docker://\S+: (.*\S)`)},
 	{ID: sigImporter, Literal: "failed to invoke skopeo proxy", Pattern: regexp.MustCompile(`(?i)failed to invoke skopeo proxy (.*\S)`)},
+	{ID: sigNameless, Literal: "waiting for non-localhost hostname"},
+	{ID: sigNamed, Literal: "node identified as "},
 	{ID: sigPolicy, Literal: "source image rejected:", Pattern: regexp.MustCompile(`(?i)source image rejected: (.*\S)`)},
 }
 
@@ -201,16 +207,18 @@ func hostInLine(text string) string {
 
 // follow plays the lines; what stands at the end counts.
 func (b *FirstBoot) follow(lines []line, p *facts.Proof) {
-	var wait, failure, end *line
+	var wait, failure, end, name *line
 	for i := range lines {
 		l := &lines[i]
 		switch l.id {
 		case sigJob:
 			b.Waiting, b.Done, wait = strings.ToLower(l.Groups[1]), false, l
+		case sigNameless, sigNamed:
+			b.Nameless, name = l.id == sigNameless, l
 		case sigPullDone:
-			*b, wait, failure = FirstBoot{}, nil, nil
+			*b, wait, failure = FirstBoot{Nameless: b.Nameless}, nil, nil
 		case sigUnitDone, sigReboot, sigNoReboot:
-			*b, wait, failure, end = FirstBoot{Done: true}, nil, nil, l
+			*b, wait, failure, end = FirstBoot{Done: true, Nameless: b.Nameless}, nil, nil, l
 		default:
 			b.Failures++
 			b.Done = false
@@ -223,7 +231,7 @@ func (b *FirstBoot) follow(lines []line, p *facts.Proof) {
 	for _, x := range []struct {
 		l      *line
 		fields []string
-	}{{failure, []string{"failures", "class", "error"}}, {wait, []string{"waiting"}}, {end, []string{"done"}}} {
+	}{{failure, []string{"failures", "class", "error"}}, {wait, []string{"waiting"}}, {end, []string{"done"}}, {name, []string{"nameless"}}} {
 		if x.l != nil {
 			p.Add(x.l.Line.Loc, cut(x.l.Line.Text), x.l.Line.Time, x.fields...)
 		}
