@@ -89,16 +89,18 @@ func onRoll(ctx context.Context, w *facts.World, name string) (hosts.Host, error
 	return h, nil
 }
 
-// all returns the hosts that have a BareMetalHost.
+// all returns the hosts that have a BareMetalHost. The slice is shared: do not change it.
 func all(ctx context.Context, w *facts.World) ([]hosts.Host, error) {
 	if _, err := w.List(ctx, evidence.BareMetalHosts, hosts.MachineAPI); err != nil {
 		return nil, err
 	}
-	list, err := hosts.All(ctx, w)
-	if err != nil {
-		return nil, err
-	}
-	return slices.DeleteFunc(slices.Clone(list), func(h hosts.Host) bool { return h.BMH == nil }), nil
+	return facts.Memo(ctx, w, "baremetal.all", func(ctx context.Context, w *facts.World) ([]hosts.Host, error) {
+		list, err := hosts.All(ctx, w)
+		if err != nil {
+			return nil, err
+		}
+		return slices.DeleteFunc(slices.Clone(list), func(h hosts.Host) bool { return h.BMH == nil }), nil
+	})
 }
 
 // miss marks fields unknown when err says that they could not be read, and

@@ -61,6 +61,9 @@ var meanings = []struct {
 
 // Means returns what an error message says, "" where no mechanism is named.
 func Means(message string) Cause {
+	if message == "" {
+		return "" // most hosts; no pattern fits nothing
+	}
 	for _, m := range meanings {
 		if m.pattern.MatchString(message) {
 			return m.cause

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/facts/hosts"
@@ -105,7 +107,7 @@ func (f *Machine) hosts(own hosts.Host, list []hosts.Host, p *facts.Proof) {
 	}
 	for _, h := range list {
 		api := &h.BMH.API
-		if free(of(h, time.Time{})) {
+		if free(api) {
 			f.Free++
 		}
 		if api.Name != f.Host {
@@ -122,8 +124,10 @@ func (f *Machine) hosts(own hosts.Host, list []hosts.Host, p *facts.Proof) {
 }
 
 // free reports whether the actuator may choose the host (chooseHost).
-func free(b Host) bool {
-	return (b.State == "available" || b.State == "ready") && b.Consumer == "" && b.ErrorMessage == "" && !b.External && !b.Deleting
+func free(h *metal3.BareMetalHost) bool {
+	state := h.Status.Provisioning.State
+	return (state == metal3.StateAvailable || state == metal3.StateReady) && (h.Spec.ConsumerRef == nil || h.Spec.ConsumerRef.Name == "") &&
+		strings.TrimSpace(h.Status.ErrorMessage) == "" && !h.Spec.ExternallyProvisioned && h.DeletionTimestamp == nil
 }
 
 // Frozen is the fact bmh-progress.

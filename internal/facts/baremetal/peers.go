@@ -6,11 +6,11 @@ import (
 	"net"
 	"net/url"
 	"regexp"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/facts"
+	"github.com/rollcall-project/rollcall/internal/facts/hosts"
 	"github.com/rollcall-project/rollcall/internal/fault"
 )
 
@@ -41,7 +41,7 @@ func readPeers(ctx context.Context, w *facts.World, s fault.Subject) (Peers, fac
 	if err != nil {
 		return f, p, err
 	}
-	list, err := all(ctx, w)
+	known, err := identities(ctx, w)
 	if err != nil {
 		return f, p, err
 	}
@@ -49,16 +49,14 @@ func readPeers(ctx context.Context, w *facts.World, s fault.Subject) (Peers, fac
 	f.MAC, f.BMC, f.Since = mac(api.Spec.BootMACAddress), endpoint(api.Spec.BMC.Address), api.CreationTimestamp.UTC()
 	f.Registered = api.Status.Provisioning.ID != ""
 	p.Add(own.BMH.Loc.At("spec"), fmt.Sprintf("bootMACAddress %s, bmc %s", f.MAC, f.BMC), f.Since, "mac", "bmc", "sameMAC", "sameBMC", "since", "registered")
-	for _, h := range list {
-		o := &h.BMH.API
-		if h.Name == own.Name {
-			continue
-		}
-		if f.MAC != "" && mac(o.Spec.BootMACAddress) == f.MAC {
+	for _, h := range known.mac[f.MAC] {
+		if o := &h.BMH.API; h.Name != own.Name {
 			f.SameMAC = append(f.SameMAC, o.Name)
 			p.Add(h.BMH.Loc.At("spec.bootMACAddress"), o.Spec.BootMACAddress, o.CreationTimestamp.UTC(), "sameMAC")
 		}
-		if f.BMC != "" && endpoint(o.Spec.BMC.Address) == f.BMC {
+	}
+	for _, h := range known.bmc[f.BMC] {
+		if o := &h.BMH.API; h.Name != own.Name {
 			f.SameBMC = append(f.SameBMC, o.Name)
 			p.Add(h.BMH.Loc.At("spec.bmc.address"), o.Spec.BMC.Address, o.CreationTimestamp.UTC(), "sameBMC")
 		}
@@ -70,6 +68,31 @@ func readPeers(ctx context.Context, w *facts.World, s fault.Subject) (Peers, fac
 		p.Add(own.BMH.Loc.At("status.errorMessage"), short(api.Status.ErrorMessage), time.Time{}, "saidTaken", "takenBy")
 	}
 	return f, p, nil
+}
+
+// byIdentity finds hosts by what should be one host's alone.
+type byIdentity struct {
+	mac, bmc map[string][]hosts.Host
+}
+
+// identities indexes the hosts once per run: each host is compared with all others.
+func identities(ctx context.Context, w *facts.World) (byIdentity, error) {
+	return facts.Memo(ctx, w, "baremetal.identities", func(ctx context.Context, w *facts.World) (byIdentity, error) {
+		known := byIdentity{map[string][]hosts.Host{}, map[string][]hosts.Host{}}
+		list, err := all(ctx, w)
+		if err != nil {
+			return known, err
+		}
+		for _, h := range list {
+			if m := mac(h.BMH.API.Spec.BootMACAddress); m != "" {
+				known.mac[m] = append(known.mac[m], h)
+			}
+			if b := endpoint(h.BMH.API.Spec.BMC.Address); b != "" {
+				known.bmc[b] = append(known.bmc[b], h)
+			}
+		}
+		return known, nil
+	})
 }
 
 // mac is a MAC address in one spelling; "" for what is none.
@@ -134,39 +157,83 @@ func readHardware(ctx context.Context, w *facts.World, s fault.Subject) (Hardwar
 	if mine.Properties == nil {
 		return f, p, facts.NotApplicable("the hardware of %s is not known: it was never inspected", s.Name)
 	}
-	list, err := all(ctx, w)
+	kinds, err := inventories(ctx, w)
 	if err != nil {
 		return f, p, err
 	}
-	var others []Inventory
-	for _, h := range list {
-		if h.Name == own.Name || h.Role != own.Role {
-			continue
-		}
-		inv, err := inventory(ctx, w, h)
+	kin := kinds[own.Role]
+	f.Peers = kin.hosts - 1 // it is one of them
+	p.Add(mine.Loc, fmt.Sprintf("compared with %d hosts of role %s", f.Peers, own.Role), time.Time{}, "peers", "differs", "first")
+	f.compare(mine, kin, &p)
+	return f, p, nil
+}
+
+// kind counts, over the hosts of a role, the values of each property.
+type kind struct {
+	hosts  int
+	values map[string]map[string]int // property -> value -> hosts
+}
+
+// inventories counts once per run: each host is compared with all others of its role.
+func inventories(ctx context.Context, w *facts.World) (map[string]kind, error) {
+	return facts.Memo(ctx, w, "baremetal.inventories", func(ctx context.Context, w *facts.World) (map[string]kind, error) {
+		list, err := all(ctx, w)
 		if err != nil {
-			return f, p, err
+			return nil, err
 		}
-		if inv.Properties != nil {
-			others = append(others, inv)
+		kinds := map[string]kind{}
+		for _, h := range list {
+			inv, err := inventory(ctx, w, h)
+			if err != nil {
+				return nil, err
+			}
+			if inv.Properties == nil {
+				continue
+			}
+			k, ok := kinds[h.Role]
+			if !ok {
+				k.values = map[string]map[string]int{}
+				for _, property := range properties {
+					k.values[property] = map[string]int{}
+				}
+			}
+			k.hosts++
+			for _, property := range properties {
+				k.values[property][inv.Properties[property]]++
+			}
+			kinds[h.Role] = k
+		}
+		return kinds, nil
+	})
+}
+
+// theirs returns the value of a property in which all others than one with the
+// value mine agree; "" where they do not.
+func (k kind) theirs(property, mine string) string {
+	value, found := "", 0
+	for v, n := range k.values[property] {
+		if v == mine {
+			n-- // its own
+		}
+		if n > 0 {
+			value, found = v, found+1
 		}
 	}
-	f.Peers = len(others)
-	p.Add(mine.Loc, fmt.Sprintf("compared with %d hosts of role %s", f.Peers, own.Role), time.Time{}, "peers", "differs", "first")
-	f.compare(mine, others, &p)
-	return f, p, nil
+	if found != 1 {
+		return ""
+	}
+	return value
 }
 
 // compare looks for properties in which all others agree. With one other there is
 // no majority.
-func (f *Hardware) compare(mine Inventory, others []Inventory, p *facts.Proof) {
-	if len(others) < 2 {
+func (f *Hardware) compare(mine Inventory, kin kind, p *facts.Proof) {
+	if f.Peers < 2 {
 		return
 	}
 	for _, property := range properties {
-		theirs := others[0].Properties[property]
-		agree := !slices.ContainsFunc(others, func(i Inventory) bool { return i.Properties[property] != theirs })
-		if !agree || theirs == "" || mine.Properties[property] == "" || mine.Properties[property] == theirs {
+		theirs := kin.theirs(property, mine.Properties[property])
+		if theirs == "" || mine.Properties[property] == "" || mine.Properties[property] == theirs {
 			continue
 		}
 		text := fmt.Sprintf("%s: %s, the others: %s", property, mine.Properties[property], theirs)

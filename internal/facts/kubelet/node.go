@@ -114,13 +114,17 @@ func (n *Node) fill(api *corev1.Node, loc evidence.Locator, p *facts.Proof) {
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
 func (n *Node) lease(ctx context.Context, w *facts.World, p *facts.Proof) error {
-	leases, err := w.List(ctx, evidence.Leases, leaseNamespace)
+	newest, err := facts.Memo(ctx, w, "kubelet.newest-lease", func(ctx context.Context, w *facts.World) (time.Time, error) {
+		leases, err := w.List(ctx, evidence.Leases, leaseNamespace)
+		_, newest := Newest(leases, "")
+		return newest, err
+	})
 	if err != nil {
 		return miss(p, err, "leaseFound", "leaseRenewed", "leaseStale", "leaseBehind")
 	}
-	own, newest := Newest(leases, n.Name)
-	if own.Name == "" {
-		return nil
+	own, ok, err := w.Get(ctx, evidence.Leases, leaseNamespace, n.Name)
+	if !ok || err != nil {
+		return miss(p, err, "leaseFound", "leaseRenewed", "leaseStale", "leaseBehind")
 	}
 	n.LeaseFound, n.LeaseRenewed = true, Renewed(own)
 	behind := newest.Sub(n.LeaseRenewed)

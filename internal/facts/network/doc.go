@@ -88,6 +88,24 @@ type daemon struct {
 	Loc     evidence.Locator
 }
 
+// podsOn returns the pods of a namespace on a node. They are sorted by node once
+// per run: with a pod per node, every host looks for its own.
+func podsOn(ctx context.Context, w *facts.World, namespace, node string) ([]evidence.Object, error) {
+	byNode, err := facts.Memo(ctx, w, "network.pods "+namespace, func(ctx context.Context, w *facts.World) (map[string][]evidence.Object, error) {
+		list, err := w.List(ctx, evidence.Pods, namespace)
+		if err != nil {
+			return nil, err
+		}
+		byNode := map[string][]evidence.Object{}
+		for _, o := range list {
+			n := evidence.String(o.Content, "spec", "nodeName")
+			byNode[n] = append(byNode[n], o)
+		}
+		return byNode, nil
+	})
+	return byNode[node], err
+}
+
 // on finds the pod with a label on a node. Where several are there (one is being
 // replaced) the ready one counts.
 func on(list []evidence.Object, app, node string) (daemon, error) {

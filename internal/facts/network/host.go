@@ -75,7 +75,7 @@ func readHost(ctx context.Context, w *facts.World, s fault.Subject) (Host, facts
 		{ovnNamespace, ovnApp, ovnLog, &f.OVNPod, &f.OVNWaiting, &f.OVNReady, &f.OVNSince, []string{"ovnPod", "ovnReady", "ovnWaiting", "ovnSince"}},
 		{multusNamespace, multusApp, multusLog, &f.MultusPod, &f.MultusWaiting, &f.MultusReady, &f.MultusSince, []string{"multusPod", "multusReady", "multusWaiting", "multusSince"}},
 	} {
-		list, err := w.List(ctx, evidence.Pods, d.namespace)
+		list, err := podsOn(ctx, w, d.namespace, h.Node.API.Name)
 		if err != nil {
 			if err := miss(&p, err, append(d.fields, said...)...); err != nil {
 				return f, p, err

@@ -153,7 +153,7 @@ func readInfra(ctx context.Context, w *facts.World, s fault.Subject) (Infra, fac
 	if err != nil {
 		return f, p, err
 	}
-	pods, err := w.List(ctx, evidence.Pods, infraNamespace)
+	pods, err := podsOn(ctx, w, infraNamespace, h.Node.API.Name)
 	if err != nil {
 		return f, p, err
 	}
@@ -173,7 +173,7 @@ func (f *Infra) look(name string, h hosts.Host, pods []evidence.Object, p *facts
 	node := h.Node.API.Name
 	fields := []string{"missing", "notReady", "waiting", "since"}
 	for _, o := range pods {
-		if evidence.String(o.Content, "spec", "nodeName") != node || !strings.HasPrefix(o.Name, name+"-") {
+		if !strings.HasPrefix(o.Name, name+"-") {
 			continue
 		}
 		pod, err := evidence.Decode[corev1.Pod](o)
