@@ -50,7 +50,7 @@ func (f *flags) set() *pflag.FlagSet {
 	s.SetOutput(io.Discard)
 	s.StringVar(&f.root, "root", "/", "root directory of the machine: `DIR`, such as /host in a container, or a copy of its files")
 	s.StringVar(&f.name, "name", "", "`NAME` of the machine in the answer; default: its host name")
-	s.DurationVar(&f.since, "journal-since", 48*time.Hour, "how far back journals are read, as 168h")
+	s.DurationVar(&f.since, "journal-since", 48*time.Hour, "how far back journals are read: a `TIME` such as 168h")
 	s.BoolVar(&f.noJournal, "no-journals", false, "read no journals")
 	s.BoolVar(&f.noNetwork, "no-network", false, "resolve no names: nothing leaves the machine")
 	s.StringVar(&f.collect, "collect", "", "also keep what was read, without secrets, in this new `DIR|FILE.tar.gz`")

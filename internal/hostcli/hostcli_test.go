@@ -3,6 +3,7 @@ package hostcli
 import (
 	"bytes"
 	"encoding/json"
+	"flag"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -10,6 +11,10 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/rollcall-project/rollcall/catalog"
 	"github.com/rollcall-project/rollcall/internal/diagnose"
@@ -85,18 +90,35 @@ func TestHealthyMachine(t *testing.T) {
 	}
 }
 
+// firstBoot takes the machine back to its first boot.
+func firstBoot(m *hosttest.Machine, units map[string]string) {
+	m.Remove("/etc/ignition-machine-config-encapsulated.json.bak", "/etc/machine-config-daemon/currentconfig", "/var/lib/kubelet/pki", "/var/lib/kubelet/kubeconfig")
+	m.Put("/etc/ignition-machine-config-encapsulated.json", "{}")
+	units["kubelet.service"], units["crio.service"] = "inactive dead", "inactive dead"
+	m.Commands["/usr/bin/systemctl"] = hosttest.Units(units)
+	m.Commands["/usr/bin/crictl"] = hosttest.Containers()
+	m.Remove("/etc/kubernetes/manifests/etcd-pod.yaml", "/etc/kubernetes/manifests/coredns.yaml")
+}
+
+// pulling: the first boot cannot pull the daemon's image.
+func pulling(m *hosttest.Machine) {
+	firstBoot(m, map[string]string{
+		"machine-config-daemon-pull.service": "activating start", "machine-config-daemon-firstboot.service": "inactive dead Job=31",
+	})
+	var entries []string
+	for ago := 6 * time.Minute; ago > 0; ago -= time.Minute {
+		entries = append(entries, hosttest.Entry("machine-config-daemon-pull.service", "podman", hosttest.Now.Add(-ago),
+			"Error: initializing source docker://quay.example.com/mco@sha256:1: reading manifest sha256:1: unauthorized: authentication required"))
+	}
+	m.Commands["/usr/bin/journalctl --unit=machine-config-daemon-pull.service"] = hosttest.Journal(entries...)
+}
+
 // TestFaults puts one trouble after the other into a real tree and its programs.
 func TestFaults(t *testing.T) {
 	const (
 		kubelet = "kubelet.service"
 		current = "/var/lib/kubelet/pki/kubelet-client-current.pem"
 	)
-	firstBoot := func(m *hosttest.Machine, units map[string]string) {
-		m.Remove("/etc/ignition-machine-config-encapsulated.json.bak", "/etc/machine-config-daemon/currentconfig", "/var/lib/kubelet/pki", "/var/lib/kubelet/kubeconfig")
-		m.Put("/etc/ignition-machine-config-encapsulated.json", "{}")
-		units[kubelet], units["crio.service"] = "inactive dead", "inactive dead"
-		m.Commands["/usr/bin/systemctl"] = hosttest.Units(units)
-	}
 	tests := []struct {
 		name    string
 		trouble func(m *hosttest.Machine)
@@ -119,17 +141,7 @@ func TestFaults(t *testing.T) {
 		{"no certificate and no way to ask for one", func(m *hosttest.Machine) {
 			m.Remove("/var/lib/kubelet/pki", "/etc/kubernetes/kubeconfig")
 		}, []string{"bootstrap-kubeconfig-unusable", "kubelet-certificate-missing"}, []string{"bootstrap-kubeconfig-unusable"}},
-		{"the first boot pulls", func(m *hosttest.Machine) {
-			firstBoot(m, map[string]string{
-				"machine-config-daemon-pull.service": "activating start", "machine-config-daemon-firstboot.service": "inactive dead Job=31",
-			})
-			m.Commands["/usr/bin/journalctl --unit=machine-config-daemon-pull.service"] = hosttest.Journal(
-				hosttest.Entry("machine-config-daemon-pull.service", "podman", hosttest.Now.Add(-2*time.Hour), "Error: initializing source docker://quay.example.com/mco@sha256:1: reading manifest sha256:1: unauthorized: authentication required"),
-				hosttest.Entry("machine-config-daemon-pull.service", "podman", hosttest.Now.Add(-time.Hour), "Error: initializing source docker://quay.example.com/mco@sha256:1: reading manifest sha256:1: unauthorized: authentication required"),
-				hosttest.Entry("machine-config-daemon-pull.service", "podman", hosttest.Now.Add(-time.Hour), "Error: initializing source docker://quay.example.com/mco@sha256:1: reading manifest sha256:1: unauthorized: authentication required"),
-				hosttest.Entry("machine-config-daemon-pull.service", "podman", hosttest.Now.Add(-time.Hour), "Error: initializing source docker://quay.example.com/mco@sha256:1: reading manifest sha256:1: unauthorized: authentication required"),
-			)
-		}, []string{"firstboot-not-finished", "firstboot-pull-runs-on", "firstboot-pull-waiting"}, []string{"firstboot-pull-waiting"}},
+		{"the first boot pulls", pulling, []string{"firstboot-not-finished", "firstboot-pull-runs-on", "firstboot-pull-waiting"}, []string{"firstboot-pull-waiting"}},
 		{"the first boot failed", func(m *hosttest.Machine) {
 			firstBoot(m, map[string]string{"machine-config-daemon-firstboot.service": "failed failed Result=exit-code ExecMainStatus=255"})
 		}, []string{"container-runtime-stopped", "firstboot-not-finished", "firstboot-unit-failed", "kubelet-service-stopped"}, nil},
@@ -171,6 +183,50 @@ func TestFaults(t *testing.T) {
 			}
 			if tt.roots != nil && !slices.Equal(roots, tt.roots) {
 				t.Errorf("roots: %v, want %v", roots, tt.roots)
+			}
+		})
+	}
+}
+
+var update = flag.Bool("update", false, "write the golden files")
+
+// TestScreens holds what a person sees, at 80 columns.
+func TestScreens(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
+		trouble func(*hosttest.Machine)
+		code    int
+	}{
+		{"healthy", func(*hosttest.Machine) {}, exitOK},
+		{"first-boot-pulls", pulling, exitFault},
+		{"certificate-ended", func(m *hosttest.Machine) {
+			m.Certificate("system:node:m1", "system:nodes", hosttest.Now.Add(-24*time.Hour), hosttest.Now.Add(-time.Hour))
+		}, exitFault},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			m := hosttest.New(t)
+			tt.trouble(m)
+			code, out, errs := typed(t, m)
+			if code != tt.code || errs != "" {
+				t.Errorf("exit code %d, stderr %q", code, errs)
+			}
+			file := filepath.Join("testdata", tt.name+".txt")
+			if *update {
+				if err := os.WriteFile(file, []byte(out), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(string(want), out); diff != "" {
+				t.Error(diff)
+			}
+			for line := range strings.Lines(out) {
+				if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > 80 {
+					t.Errorf("%d columns: %s", n, line)
+				}
 			}
 		})
 	}
@@ -306,6 +362,24 @@ func diagnosed(t *testing.T, sources ...evidence.Source) *fault.Diagnosis {
 		t.Fatal(err)
 	}
 	return d
+}
+
+// TestSchema: the JSON is that of rollcall, by its published schema.
+func TestSchema(t *testing.T) {
+	schema, err := jsonschema.NewCompiler().Compile("../../docs/schema/diagnosis.v1alpha1.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := hosttest.New(t)
+	pulling(m)
+	_, doc := typedJSON(t, m)
+	v, err := jsonschema.UnmarshalJSON(strings.NewReader(doc))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := schema.Validate(v); err != nil {
+		t.Error(err)
+	}
 }
 
 // TestCopy: of a copy of the files nothing that runs is said, least of all what runs

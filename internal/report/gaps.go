@@ -107,7 +107,11 @@ func (t *text) gaps() []gap {
 			list = append(list, gap{reason: reason})
 			i = len(list) - 1
 		}
-		if words := needWords(c.Need); !slices.Contains(list[i].needs, words) {
+		words := needWords(c.Need)
+		if onHost(c.Need) && strings.HasSuffix(c.Reason, evidence.NotOnHost(evidence.Need{}).Detail) {
+			words = "what only the machines themselves can tell"
+		}
+		if !slices.Contains(list[i].needs, words) {
 			list[i].needs = append(list[i].needs, words)
 		}
 		if c.Supply != "" && !slices.Contains(list[i].supplies, c.Supply) {
@@ -135,7 +139,7 @@ func needWords(need string) string {
 	case resource == evidence.PointerUserDataHints.String():
 		return "pointer Ignition configs"
 	case onHost(resource):
-		return "what only the machines themselves can tell"
+		return hostWords[resource]
 	case need == string(evidence.Console):
 		return "screens of hosts"
 	case strings.HasPrefix(need, "log "):
@@ -150,6 +154,15 @@ func needWords(need string) string {
 	return name
 }
 
-func onHost(resource string) bool {
-	return slices.ContainsFunc(evidence.OnHost(), func(r evidence.Resource) bool { return r.String() == resource })
+// hostWords say what a machine tells of itself.
+var hostWords = map[string]string{
+	evidence.HostIdentities.String():  "the machine's name and credentials",
+	evidence.HostConfigs.String():     "the machine-config-daemon's files",
+	evidence.HostUnits.String():       "the machine's units",
+	evidence.HostClocks.String():      "the machine's clock",
+	evidence.HostResolutions.String(): "names as the machine resolves them",
+	evidence.HostContainers.String():  "the machine's containers",
+	evidence.HostDisks.String():       "the machine's file systems",
 }
+
+func onHost(need string) bool { _, ok := hostWords[need]; return ok }

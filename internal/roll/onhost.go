@@ -62,7 +62,7 @@ func (m *machine) stage(s fault.Stage) (fault.StageState, bool) {
 	}
 	c := m.config
 	switch {
-	case s == fault.Powered && m.identity.BootID != "":
+	case (s == fault.Powered || s == fault.Imaged) && m.identity.BootID != "":
 		return passed(m.identity.At, evidence.Item{Locator: m.identityLoc, Excerpt: "somebody looked on the running machine", Time: m.identity.At}), true
 	case s == fault.IgnitionFetched && c.Served.Exists:
 		return passed(c.Served.Modified, file(c.Served.File)...), true
@@ -72,16 +72,23 @@ func (m *machine) stage(s fault.Stage) (fault.StageState, bool) {
 		return waiting(c.Encapsulated.Modified, "the unit of the first boot still has its input", file(c.Encapsulated)...), true
 	case s == fault.FirstBoot && c.EncapsulatedBak.Exists:
 		return passed(c.EncapsulatedBak.Modified, file(c.EncapsulatedBak)...), true
-	case s == fault.ClientCert && m.hasCertificate():
-		loc := m.identityLoc
-		loc.Path = m.identity.Client.Path
-		leaf := m.identity.Client.Leaf
-		return passed(leaf.NotBefore, evidence.Item{Locator: loc, Excerpt: "certificate of " + leaf.CommonName, Time: leaf.NotBefore}), true
+	case s == fault.ClientCert && m.identity.Client.Leaf != nil:
+		return m.certificate()
 	}
 	return fault.StageState{}, false
 }
 
-func (m *machine) hasCertificate() bool {
-	p := m.identity.Client
-	return p.Leaf != nil && p.KeyFits && m.identity.At.Before(p.Leaf.NotAfter) && !m.identity.At.Before(p.Leaf.NotBefore)
+// certificate is what the kubelet's certificate on the disk proves.
+func (m *machine) certificate() (fault.StageState, bool) {
+	p, now := m.identity.Client, m.identity.At
+	loc := m.identityLoc
+	loc.Path = p.Path
+	proof := evidence.Item{Locator: loc, Excerpt: "certificate of " + p.Leaf.CommonName, Time: p.Leaf.NotBefore}
+	switch {
+	case now.After(p.Leaf.NotAfter):
+		return failed(p.Leaf.NotAfter, "the certificate on its disk has ended", proof), true
+	case p.KeyFits && !now.Before(p.Leaf.NotBefore):
+		return passed(p.Leaf.NotBefore, proof), true
+	}
+	return fault.StageState{}, false
 }

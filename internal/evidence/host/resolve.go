@@ -27,7 +27,7 @@ func (s *Source) resolutions(ctx context.Context) (part, error) {
 		return part{}, &evidence.Unavailable{Need: need, Why: evidence.NotAsked, Detail: "--no-network", Supply: "rollcall-host without --no-network"}
 	case !s.sameNamespace("net"):
 		return part{}, &evidence.Unavailable{Need: need, Why: evidence.NotCollected,
-			Detail: "this container has a network of its own", Supply: "podman run --net=host"}
+			Detail: "this container has a network of its own", Supply: "rollcall-host in a container that was started with --net=host"}
 	}
 	r := onhost.Resolutions{Servers: nameServers(s.tree.text("/etc/resolv.conf")), Names: []onhost.Resolution{}, At: s.now()}
 	hosts := s.tree.text("/etc/hosts")
