@@ -114,6 +114,10 @@ func elsewhere(ctx context.Context, w *facts.World, f *fault.Fault) (string, err
 		if h != nil || w.Topology == external {
 			return "this is a hosted cluster: its control plane does not run in it", nil
 		}
+	case fault.AloneControlPlane:
+		if h != nil {
+			return "the way to the API of the kubeconfig was not walked: it is the management cluster's", nil
+		}
 	case fault.HostedControlPlane:
 		if h == nil {
 			return "no hosted cluster is looked at together with its management cluster (--hosted)", nil

@@ -169,8 +169,8 @@ func (f *Fault) check() error {
 	if !slices.Contains(Kinds(), f.For) {
 		fail("for: %q is no kind of subject", f.For)
 	}
-	if !slices.Contains([]ControlPlane{"", OwnControlPlane, HostedControlPlane, AnyControlPlane}, f.Runs) {
-		fail("controlPlane: %q is none of own, hosted, any", f.Runs)
+	if !slices.Contains([]ControlPlane{"", OwnControlPlane, HostedControlPlane, AnyControlPlane, AloneControlPlane}, f.Runs) {
+		fail("controlPlane: %q is none of own, hosted, any, alone", f.Runs)
 	}
 	if f.Severity.Rank() == 0 && f.Severity != Info {
 		fail("severity: %q is none of info, warning, error", f.Severity)

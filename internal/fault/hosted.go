@@ -12,11 +12,16 @@ const (
 	OwnControlPlane    ControlPlane = "own"    // on masters of the cluster itself
 	HostedControlPlane ControlPlane = "hosted" // in a management cluster, both are read
 	AnyControlPlane    ControlPlane = "any"
+	AloneControlPlane  ControlPlane = "alone" // wherever it runs, but not where the management cluster is read, too
 )
 
 // ownLayers are the layers of the catalogue whose faults need an own control plane
 // unless they say otherwise.
 var ownLayers = []string{"baremetal", "certificates", "control-plane", "etcd", "machine-config"}
+
+// apiLayer is the layer of the way to the API of the kubeconfig: with a hosted cluster
+// that is the management cluster's, which is not looked at.
+const apiLayer = "api"
 
 // hostedLayer is the layer whose faults are those of hosted clusters.
 const hostedLayer = "hosted"
@@ -29,6 +34,8 @@ func ControlPlaneOf(f *Fault) ControlPlane {
 		return f.Runs
 	case f.Layer == hostedLayer:
 		return HostedControlPlane
+	case f.Layer == apiLayer:
+		return AloneControlPlane
 	case slices.Contains(ownLayers, f.Layer):
 		return OwnControlPlane
 	}

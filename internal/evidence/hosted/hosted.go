@@ -160,6 +160,12 @@ func (s *Source) noWay(need evidence.Need) *evidence.Unavailable {
 // replayed like any other.
 func (s *Source) probe(ctx context.Context, need evidence.Need) ([]evidence.Object, error) {
 	if s.Reach == nil {
+		if list, err := s.Management.List(ctx, need.Resource.In(""), s.Ref.Namespace); err == nil && len(list) > 0 {
+			for i := range list {
+				list[i].Resource, list[i].Loc.Cluster = need.Resource, evidence.Management
+			}
+			return list, nil
+		}
 		return nil, &evidence.Unavailable{Need: need, Why: evidence.NotAsked, Detail: "an archive was read, and nobody went to the hosted API",
 			Supply: "--hosted " + s.Ref.String() + " with the kubeconfig of the management cluster"}
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/facts/csrs"
 	"github.com/rollcall-project/rollcall/internal/facts/etcd"
 	"github.com/rollcall-project/rollcall/internal/facts/firstboot"
+	"github.com/rollcall-project/rollcall/internal/facts/hosted"
 	"github.com/rollcall-project/rollcall/internal/facts/hosts"
 	"github.com/rollcall-project/rollcall/internal/facts/installer"
 	"github.com/rollcall-project/rollcall/internal/facts/kubelet"
@@ -45,6 +46,7 @@ func All() []facts.Fact {
 		network.Facts(),
 		staticpods.Facts(),
 		installer.Facts(),
+		hosted.Facts(),
 		onhost.Facts(),
 	)
 }
@@ -60,5 +62,6 @@ func Signatures() []scan.Signature {
 		kubelet.Signatures(),
 		network.Signatures(),
 		installer.Signatures(),
+		hosted.Signatures(),
 	)
 }

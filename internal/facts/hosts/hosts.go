@@ -218,7 +218,14 @@ func read(ctx context.Context, w *facts.World) (*Roll, error) {
 		{evidence.Objects(evidence.HostIdentities, ""), b.machinesSeen, true},
 		{evidence.Objects(evidence.CSRs, ""), b.claims, true},
 	}
+	h, err := w.Hosted(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("call the roll: %w", err)
+	}
 	for _, s := range steps {
+		if h != nil && (s.need.Resource == evidence.Machines || s.need.Resource == evidence.BareMetalHosts) {
+			continue // the Machines of a hosted cluster are those of the Cluster API, beside its control plane
+		}
 		err := s.step(ctx, w, s.need)
 		u, unavailable := evidence.AsUnavailable(err)
 		switch {

@@ -60,6 +60,7 @@ func ignitionSignatures() []scan.Signature {
 var statuses = map[string]int64{
 	"ok": 200, "bad request": 400, "unauthorized": 401, "forbidden": 403, "not found": 404, "method not allowed": 405,
 	"internal server error": 500, "bad gateway": 502, "service unavailable": 503, "gateway timeout": 504,
+	"network authentication required": 511, // an ignition server of a hosted cluster that does not know the token
 }
 
 // Error classes of a request that got no HTTP answer.

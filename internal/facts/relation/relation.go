@@ -37,6 +37,9 @@ func (Relater) Subjects(ctx context.Context, w *facts.World, k fault.Kind) ([]fa
 		}
 		return subjects(list, func(h hosts.Host) bool { return h.Expected }), nil
 	case fault.Pool:
+		if h, err := w.Hosted(ctx); err != nil || h != nil {
+			return nil, err // its hosts are configured by NodePools
+		}
 		return objects(ctx, w, k, evidence.MachineConfigPools)
 	case fault.NodePool:
 		return nodePools(ctx, w)
