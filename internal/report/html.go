@@ -103,6 +103,7 @@ func (t *text) htmlSource() []pair {
 		version = "not readable"
 	}
 	add("Version", version)
+	add("Hosted cluster", d.Cluster.Hosted)
 	add("Platform", strings.TrimSpace(d.Cluster.Platform+" "+d.Cluster.Topology))
 	add("Cluster", d.Cluster.ID)
 	add("As of", clock(d.Now))

@@ -138,6 +138,9 @@ func sourceParts(d *fault.Diagnosis) []string {
 		name = d.Source.Kind + " " + name
 	}
 	parts = append(parts, name)
+	if d.Cluster.Hosted != "" {
+		parts = append(parts, "hosted cluster "+d.Cluster.Hosted)
+	}
 	version := d.Cluster.Version
 	if version == "" {
 		version = "version not readable"

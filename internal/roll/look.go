@@ -32,6 +32,7 @@ const silent = 3 * time.Minute
 // shared is what all hosts' stages look at, read once.
 type shared struct {
 	now      time.Time
+	hosted   *evidence.Hosted // the hosted cluster that the roll is of, nil where it is of another
 	roll     *hosts.Roll
 	requests []csrs.Request
 	noCSRs   error // why requests could not be read
@@ -49,6 +50,9 @@ func look(ctx context.Context, w *facts.World, r *hosts.Roll) (*shared, error) {
 	s := &shared{now: w.Now, roll: r, renewed: map[string]evidence.Object{}, pods: map[string]map[string]corev1.Pod{},
 		noPods: map[string]error{}, podLocs: map[string]evidence.Locator{}, targets: map[string]string{}}
 	var err error
+	if s.hosted, err = w.Hosted(ctx); err != nil {
+		return nil, err
+	}
 	if s.requests, err = csrs.All(ctx, w); err != nil {
 		if _, ok := evidence.AsUnavailable(err); !ok {
 			return nil, err

@@ -12,6 +12,9 @@ import (
 // planned: something that plans hosts names this one.
 func (v *view) planned() fault.StageState {
 	h := v.host
+	if s, ok := v.hostedPlanned(); ok {
+		return s
+	}
 	switch {
 	case !h.Expected:
 		return notApplicable("only a certificate request claims the name")
@@ -32,6 +35,9 @@ func (v *view) planned() fault.StageState {
 // powered: the host itself reports, or its BareMetalHost or its instance says so;
 // without one a later stage has to prove it.
 func (v *view) powered() fault.StageState {
+	if s, ok := v.hostedPowered(); ok {
+		return s
+	}
 	if s, ok := v.agentPowered(); ok {
 		return s
 	}
@@ -91,6 +97,9 @@ func external(b *bmh) bool {
 
 // inspected: Metal3 has the hardware's details.
 func (v *view) inspected() fault.StageState {
+	if s, ok := v.hostedInspected(); ok {
+		return s
+	}
 	b := v.host.BMH
 	switch {
 	case b == nil && v.waitsForHardware():
@@ -115,6 +124,9 @@ func (v *view) inspected() fault.StageState {
 
 // imaged: the operating system was written to the disk.
 func (v *view) imaged() fault.StageState {
+	if s, ok := v.hostedImaged(); ok {
+		return s
+	}
 	if s, ok := v.agentImaged(); ok {
 		return s
 	}

@@ -185,6 +185,9 @@ func (v *view) configDone() fault.StageState {
 	if s, ok := v.afterNode(); !ok {
 		return s
 	}
+	if s, ok := v.hostedConfig(); ok {
+		return s
+	}
 	notes := v.host.Node.API.Annotations
 	current, desired, state := notes[mcdCurrent], notes[mcdDesired], notes[mcdState]
 	proof := item(v.host.Node.Loc, "metadata.annotations["+mcdState+"]", state, time.Time{})

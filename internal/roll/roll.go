@@ -65,6 +65,10 @@ func missing(g hosts.Gap) []fault.HostState {
 	for n := range g.Wanted - g.Named {
 		name := fmt.Sprintf("(%s %d of %d, not named by any object)", g.Role, g.Named+n+1, g.Wanted)
 		s := fault.StageState{Stage: fault.Planned, State: fault.StageUnknown, Why: fmt.Sprintf("install-config asks for %d, %d are known", g.Wanted, g.Named)}
+		if g.NodePool != "" {
+			name = fmt.Sprintf("(%d of %d of NodePool %s, not named by any object)", g.Named+n+1, g.Wanted, g.NodePool)
+			s.State, s.Why = fault.StageWaiting, fmt.Sprintf("NodePool %s wants %d, %d are known", g.NodePool, g.Wanted, g.Named)
+		}
 		if g.Of != "" {
 			name = fmt.Sprintf("(%d of %d of MachineSet %s, no Machine yet)", g.Named+n+1, g.Wanted, g.Of)
 			s.State, s.Why = fault.StageWaiting, fmt.Sprintf("MachineSet %s wants %d and has %d Machines", g.Of, g.Wanted, g.Named)

@@ -30,6 +30,9 @@ func optionsOf(list []Option) options {
 func For(needs []evidence.Need) Option {
 	w := &wanted{objects: map[evidence.Resource][]string{}}
 	for _, n := range needs {
+		if n.Resource.Cluster+n.Text.Cluster != "" { // its real namespace is not known yet
+			n.Namespace, n.Text.Namespace, n.Text.Cluster = "", "", ""
+		}
 		if n.Resource.Name == "" {
 			w.texts = append(w.texts, n.Text)
 			continue

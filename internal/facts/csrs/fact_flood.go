@@ -26,6 +26,7 @@ func FloodFact() facts.Fact {
 			evidence.Objects(evidence.CSRs, ""),
 			evidence.Objects(evidence.Nodes, ""),
 			evidence.Objects(evidence.Machines, MachineNamespace),
+			evidence.Objects(evidence.HostedMachines, evidence.ControlPlaneNamespace),
 			evidence.Texts(approverLog),
 		}, readFlood)
 }

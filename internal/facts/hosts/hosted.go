@@ -284,17 +284,23 @@ func (b *builder) hostedPools(ctx context.Context, w *facts.World) error {
 		if h.Node != nil && h.Node.API.Labels[NodePoolKey] != "" {
 			h.NodePool = h.Node.API.Labels[NodePoolKey]
 		}
-		if h.NodePool == "" && h.Expected && len(pools) == 1 {
-			h.NodePool = pools[0].Name
-		}
-		if h.Role == "" {
-			h.Role = "worker" // a hosted cluster has no other hosts
-		}
 	}
+	b.pools = pools
 	for _, p := range pools {
 		if p.Counted {
 			b.gaps = append(b.gaps, Gap{Role: "worker", NodePool: p.Name, Wanted: p.Wanted, Loc: p.Object.Loc.At("spec.replicas")})
 		}
 	}
 	return nil
+}
+
+// settleNodePool decides what no object says: the only NodePool is that of every
+// expected host, and a hosted cluster has no hosts but workers.
+func (b *builder) settleNodePool(h *Host) {
+	if h.NodePool == "" && h.Expected && len(b.pools) == 1 {
+		h.NodePool = b.pools[0].Name
+	}
+	if h.Role == "" && len(b.pools) > 0 {
+		h.Role = "worker"
+	}
 }

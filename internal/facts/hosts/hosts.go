@@ -253,7 +253,8 @@ type builder struct {
 
 	nodesRead bool // Nodes could be read: the source is of a cluster that has an API
 	bmhsRead  bool
-	sets      bool // MachineSets say how many workers there are to be
+	sets      bool       // MachineSets say how many workers there are to be
+	pools     []NodePool // of the hosted cluster that is looked at
 }
 
 func (b *builder) add(name string) *Host {
@@ -359,6 +360,7 @@ func (b *builder) finish() {
 	for _, h := range b.list {
 		h.settleRole()
 		h.settlePool()
+		b.settleNodePool(h)
 		slices.Sort(h.Aliases)
 		slices.Sort(h.Addresses)
 		slices.Sort(h.MACs)
