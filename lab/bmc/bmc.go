@@ -21,6 +21,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"io"
 	"log"
 	"net"
 	"net/http"
@@ -48,6 +49,8 @@ type Config struct {
 	// PowerChanged, where set, is told that the machine was switched on or off,
 	// and from what it will boot next.
 	PowerChanged func(on bool, boot Boot)
+	// Log, where set, gets a line for each request that arrives.
+	Log io.Writer
 }
 
 // Boot is from what a machine that is switched on now would boot.
@@ -73,8 +76,8 @@ type Trouble struct {
 
 // Request is one call that reached a controller.
 type Request struct {
-	Method, Path, User string
-	Status             int
+	Method, Path, User, Agent string
+	Status                    int
 }
 
 // BMC is a running controller.
@@ -212,6 +215,9 @@ func (b *BMC) remember(r Request) {
 	defer b.mu.Unlock()
 	if len(b.requests) < maxRequests {
 		b.requests = append(b.requests, r)
+	}
+	if b.cfg.Log != nil {
+		fmt.Fprintf(b.cfg.Log, "%s %s %s %q %d %q\n", time.Now().UTC().Format(time.RFC3339), r.Method, r.Path, r.User, r.Status, r.Agent)
 	}
 }
 

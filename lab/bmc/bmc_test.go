@@ -244,7 +244,7 @@ func TestRequestsAreRemembered(t *testing.T) {
 	b := start(t, Config{Vendor: Dell})
 	do(t, b, "GET", b.SystemPath(), "wrong", nil)
 	got := b.Requests()
-	if len(got) != 1 || got[0] != (Request{"GET", b.SystemPath(), "admin", 401}) {
+	if len(got) != 1 || got[0] != (Request{"GET", b.SystemPath(), "admin", "Go-http-client/1.1", 401}) {
 		t.Fatalf("remembered %+v", got)
 	}
 }

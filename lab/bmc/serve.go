@@ -22,7 +22,9 @@ func (b *BMC) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	path := strings.TrimSuffix(r.URL.Path, "/")
 	user, _, _ := r.BasicAuth()
 	rec := &recorder{ResponseWriter: w, status: http.StatusOK}
-	defer func() { b.remember(Request{Method: r.Method, Path: path, User: user, Status: rec.status}) }()
+	defer func() {
+		b.remember(Request{Method: r.Method, Path: path, User: user, Agent: r.UserAgent(), Status: rec.status})
+	}()
 
 	b.mu.Lock()
 	trouble := b.trouble

@@ -46,6 +46,7 @@ func table() []scenario {
 		machineConfigRows,
 		kubeletRows,
 		manyRows,
+		bareMetalRows,
 	)
 }
 

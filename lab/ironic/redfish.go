@@ -18,6 +18,9 @@ import (
 	"time"
 )
 
+// UserAgent is how Ironic introduces itself to a BMC.
+const UserAgent = "lab-ironic"
+
 // redfish talks to the BMC that a node's driver_info names, with the words of
 // sushy for what goes wrong (openstack/sushy:sushy/exceptions.py, connector.py).
 // It logs in with basic authentication; sushy tries a session first and falls
@@ -79,6 +82,7 @@ func (r *redfish) do(ctx context.Context, method, path string, body, into any) e
 	req.SetBasicAuth(r.user, r.pass)
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("OData-Version", "4.0")
+	req.Header.Set("User-Agent", UserAgent)
 	resp, err := r.client.Do(req)
 	if err != nil {
 		return connectionError{fmt.Errorf("Unable to connect to %s. Error: %s", target, pythonError(req.URL, err))} //nolint:staticcheck // sushy's words

@@ -31,6 +31,8 @@ type Artifacts struct {
 	Templates string
 	// CRDs holds the custom resource definitions of openshift/api and metal3.
 	CRDs string
+	// Metal3CRDs holds those that only the baremetal-operator needs.
+	Metal3CRDs string
 	// FeatureGate is the default FeatureGate object of openshift/api, without
 	// a version (openshift/api:payload-manifests/featuregates).
 	FeatureGate string
@@ -61,6 +63,7 @@ func (b Builder) All(ctx context.Context) (Artifacts, error) {
 	}
 	art.Templates = filepath.Join(dir, "templates")
 	art.CRDs = filepath.Join(dir, "crds")
+	art.Metal3CRDs = filepath.Join(dir, "metal3-crds")
 	art.FeatureGate = filepath.Join(dir, "featuregate.yaml")
 	return art, nil
 }

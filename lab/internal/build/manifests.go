@@ -35,17 +35,25 @@ var crdNames = []string{
 	"nodes", "oauths", "pinnedimagesets", "proxies", "schedulers",
 }
 
+// metal3CRDs are what the baremetal-operator watches or makes besides hosts.
+var metal3CRDs = []string{
+	"metal3.io_bmceventsubscriptions.yaml", "metal3.io_dataimages.yaml", "metal3.io_firmwareschemas.yaml",
+	"metal3.io_hardwaredata.yaml", "metal3.io_hostclaims.yaml", "metal3.io_hostdeploypolicies.yaml",
+	"metal3.io_hostfirmwarecomponents.yaml", "metal3.io_hostfirmwaresettings.yaml", "metal3.io_hostupdatepolicies.yaml",
+	"metal3.io_preprovisioningimages.yaml",
+}
+
 func (b Builder) manifests(ctx context.Context) (string, error) {
 	keys := make([]string, 0, 3)
-	for _, module := range []string{"mco420", "manifests"} {
+	for _, module := range []string{"mco420", "bmo"} {
 		key, err := digest(filepath.Join(b.Source, module))
 		if err != nil {
 			return "", err
 		}
 		keys = append(keys, key)
 	}
-	keys = append(keys, fmt.Sprint(crdDirs, crdNames))
-	key, err := digest(filepath.Join(b.Source, "manifests"), keys...)
+	keys = append(keys, fmt.Sprint(crdDirs, crdNames, metal3CRDs))
+	key, err := digest(filepath.Join(b.Source, "bmo"), keys...)
 	if err != nil {
 		return "", err
 	}
@@ -74,7 +82,7 @@ func (b Builder) copyManifests(ctx context.Context, to string) error {
 	if err != nil {
 		return err
 	}
-	metal3, err := b.moduleDir(ctx, "manifests", "github.com/metal3-io/baremetal-operator")
+	metal3, err := b.moduleDir(ctx, "bmo", "github.com/metal3-io/baremetal-operator")
 	if err != nil {
 		return err
 	}
@@ -92,6 +100,14 @@ func (b Builder) copyManifests(ctx context.Context, to string) error {
 	}
 	if err := copyFile(filepath.Join(metal3, "config/base/crds/bases/metal3.io_baremetalhosts.yaml"), filepath.Join(crds, "metal3.io_baremetalhosts.yaml")); err != nil {
 		return err
+	}
+	if err := os.MkdirAll(filepath.Join(to, "metal3-crds"), 0o755); err != nil {
+		return err
+	}
+	for _, name := range metal3CRDs {
+		if err := copyFile(filepath.Join(metal3, "config/base/crds/bases", name), filepath.Join(to, "metal3-crds", name)); err != nil {
+			return err
+		}
 	}
 	return copyFile(filepath.Join(api, "payload-manifests/featuregates/featureGate-SelfManagedHA-Default.yaml"), filepath.Join(to, "featuregate.yaml"))
 }

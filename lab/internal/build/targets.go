@@ -67,6 +67,10 @@ var targets = []Target{
 		LDFlags: mcoVersion("v4.14.0", "7e1fb719c1ba"),
 	},
 	{
+		Name: "baremetal-operator", Module: "bmo", Package: "github.com/metal3-io/baremetal-operator",
+		LDFlags: "-s -w",
+	},
+	{
 		// cgo: Ignition finds disks through libblkid
 		// (coreos/ignition:internal/exec/util/blkid.go).
 		Name: "ignition", Module: "ignition", Package: "github.com/coreos/ignition/v2/internal", CGO: true,

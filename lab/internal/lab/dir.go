@@ -31,6 +31,9 @@ func (d Dir) Console(name string) string { return filepath.Join(d.Host(name), "c
 // Logs holds the logs of the servers that are no pods.
 func (d Dir) Logs() string { return d.file("logs") }
 
+// BMCLog holds a line for each request that reached a BMC.
+func (d Dir) BMCLog() string { return d.file("logs", "bmc.log") }
+
 // EtcdUnhealthy is the file whose presence makes the simulated etcd operator
 // report an unhealthy member; see SetEtcdUnhealthy.
 func (d Dir) EtcdUnhealthy() string { return d.file("etcd-unhealthy") }

@@ -32,6 +32,7 @@ const (
 	PartMachines        = "machines"         // status of Machines and MachineSets
 	PartController      = "controller"       // machine-config-controller
 	PartMachineApprover = "machine approver" // cluster-machine-approver
+	PartMetal3          = "metal3"           // ironic and the baremetal-operator
 	PartWorkloads       = "workloads"        // status of DaemonSets and Deployments
 	PartOperators       = "operators"        // status of ClusterOperators, Etcd, ClusterVersion
 	PartVIP             = "vip"              // keepalived: the API address follows a serving master

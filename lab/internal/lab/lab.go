@@ -73,6 +73,7 @@ type Lab struct {
 	handedOver   bool // the bootstrap host's part is over
 	machines     map[string]*machine
 	off          map[string]bool // parts of the world that stand still
+	metal3       *metal3         // nil while it does not run
 }
 
 // Run plays the scenario and keeps the lab alive until ctx ends. It reports

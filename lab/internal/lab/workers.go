@@ -6,12 +6,15 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/rollcall-project/rollcall/lab/host"
 )
@@ -162,9 +165,33 @@ func (l *Lab) syncMachines(ctx context.Context) error {
 	}
 	var errs []error
 	for i := range machines.Items {
-		errs = append(errs, l.linkMachine(ctx, &machines.Items[i], nodes.Items))
+		errs = append(errs, l.provideID(ctx, &machines.Items[i]), l.linkMachine(ctx, &machines.Items[i], nodes.Items))
 	}
 	return errors.Join(append(errs, l.countMachines(ctx, machines.Items, nodes.Items))...)
+}
+
+// provideID writes the provider ID of a Machine whose host is provisioned. It
+// holds the host's UID (openshift/cluster-api-provider-baremetal:
+// pkg/cloud/baremetal/actuators/machine/actuator.go ensureMachineProviderID).
+func (l *Lab) provideID(ctx context.Context, m *unstructured.Unstructured) error {
+	namespace, name, ok := strings.Cut(m.GetAnnotations()["metal3.io/BareMetalHost"], "/")
+	if !ok || nested(m, "spec", "providerID") != "" {
+		return nil
+	}
+	host, err := l.dyn.Resource(BareMetalHosts).Namespace(namespace).Get(ctx, name, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) || err == nil && nested(host, "status", "provisioning", "state") != "provisioned" {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read the host of machine %s: %w", m.GetName(), err)
+	}
+	patch := fmt.Sprintf(`{"spec":{"providerID":"baremetalhost:///%s/%s/%s"}}`, namespace, name, host.GetUID())
+	changed, err := l.dyn.Resource(machineResource).Namespace(machineNamespace).Patch(ctx, m.GetName(), types.MergePatchType, []byte(patch), metav1.PatchOptions{})
+	if err != nil {
+		return fmt.Errorf("give machine %s its provider ID: %w", m.GetName(), err)
+	}
+	*m = *changed
+	return nil
 }
 
 func (l *Lab) linkMachine(ctx context.Context, m *unstructured.Unstructured, nodes []corev1.Node) error {

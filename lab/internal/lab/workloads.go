@@ -37,7 +37,11 @@ func (l *Lab) syncWorkloads(ctx context.Context) error {
 			return err
 		}
 	}
-	for _, d := range []deployment{controllerDeployment, approverDeployment} {
+	deployments := []deployment{controllerDeployment, approverDeployment}
+	if l.metal3Runs() {
+		deployments = append(deployments, metal3Deployment, bmoDeployment)
+	}
+	for _, d := range deployments {
 		if err := l.syncDeployment(ctx, d); err != nil {
 			return err
 		}

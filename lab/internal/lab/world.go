@@ -38,6 +38,7 @@ func (l *Lab) world(ctx context.Context) {
 			{PartMachines, l.syncMachines},
 			{PartController, l.syncController},
 			{PartMachineApprover, l.syncMachineApprover},
+			{PartMetal3, l.syncMetal3},
 			{PartWorkloads, l.syncWorkloads},
 			{"installer's approver", l.approve},
 			{PartOperators, l.syncOperators},

@@ -15,6 +15,8 @@ const (
 	MCSPort     = 22623 // openshift/machine-config-operator:pkg/server/api.go SecurePort
 	KubeletPort = 10250
 	EtcdPort    = 2379
+	// BMCPort is 443 on a real one, which needs root.
+	BMCPort = 8443
 )
 
 // MostHosts is for how many machines a network is kept free.
@@ -43,6 +45,9 @@ func (n Net) Local() string { return n.IP(8) }
 
 // Host is the address of the machine with that number.
 func (n Net) Host(i int) string { return n.IP(byte(20 + i)) }
+
+// BMC is the address of that machine's management controller.
+func (n Net) BMC(i int) string { return n.IP(byte(120 + i)) }
 
 // CIDR is the machine network.
 func (n Net) CIDR() string { return n.IP(0) + "/24" }
@@ -82,6 +87,7 @@ func (n Net) Free() bool {
 		for _, port := range []int{APIPort, MCSPort, KubeletPort} {
 			want = append(want, [2]any{n.Host(i), port})
 		}
+		want = append(want, [2]any{n.BMC(i), BMCPort})
 	}
 	for _, w := range want {
 		l, err := net.Listen("tcp", fmt.Sprintf("%s:%d", w[0], w[1]))

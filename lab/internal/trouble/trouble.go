@@ -26,6 +26,7 @@ func All() []lab.Trouble {
 		firstBoot,
 		identity,
 		requests,
+		provisioning,
 	)
 }
 
@@ -43,6 +44,7 @@ const (
 	renamedWorker
 	strangeWorker
 	floodedWorker
+	firstSpare // and the next six, which have no Machine
 )
 
 // worker is the machine with that number.

@@ -1,5 +1,7 @@
-// The baremetal-operator. The replaces are its own, written for who builds it
-// from outside; ironicapi says why it exists.
+// The baremetal-operator. Its own go.mod replaces apis and hardwareutils by the
+// directories beside it, which are modules of their own and not in its zip; the
+// newest hardwareutils on the module proxy is v0.9.0. ironicapi says of itself
+// why it exists.
 module github.com/rollcall-project/rollcall/lab/servers/bmo
 
 go 1.26
