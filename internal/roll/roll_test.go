@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -16,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 
+	"github.com/rollcall-project/rollcall/internal/evidence/scan"
 	"github.com/rollcall-project/rollcall/internal/facts/all"
 	"github.com/rollcall-project/rollcall/internal/fault"
 	"github.com/rollcall-project/rollcall/internal/fixture"
@@ -58,13 +60,26 @@ func TestRoll(t *testing.T) {
 	}
 }
 
+// signatures are compiled once for all fixtures.
+var signatures = sync.OnceValue(func() *scan.Set {
+	set, err := scan.Compile(all.Signatures())
+	if err != nil {
+		panic(err) // a mistake of the list
+	}
+	return set
+})
+
 func call(t *testing.T, o fixture.Overlay) string {
 	t.Helper()
 	fsys, err := o.FS()
 	if err != nil {
 		t.Fatal(err)
 	}
-	reader, err := fixture.Reader(fsys, all.Signatures())
+	source, err := fixture.Open(fsys)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reader, err := source.Reader(signatures())
 	if err != nil {
 		t.Fatal(err)
 	}
