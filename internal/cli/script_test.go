@@ -3,7 +3,10 @@ package cli
 import (
 	"context"
 	"errors"
+	"io"
 	"io/fs"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -41,7 +44,7 @@ func TestScripts(t *testing.T) {
 			e.Setenv("LC_ALL", "C.UTF-8")
 			return nil
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"fixture": writeFixture, "exits": exits, "schema": followsSchema},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"fixture": writeFixture, "exits": exits, "schema": followsSchema, "assisted": serveAssisted},
 	})
 }
 
@@ -114,4 +117,28 @@ func writeFiles(files fstest.MapFS, dir string) error {
 		}
 	}
 	return nil
+}
+
+// serveAssisted answers as the service of a rendezvous host does, with the cluster in
+// a file: `assisted FILE [TOKEN]` sets $RENDEZVOUS. With TOKEN it answers only those
+// who send it.
+func serveAssisted(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 1 || len(args) > 2 {
+		ts.Fatalf("usage: assisted FILE [TOKEN]")
+	}
+	cluster := ts.ReadFile(args[0])
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case len(args) == 2 && r.Header.Get("Watcher-Authorization") != args[1]:
+			w.WriteHeader(http.StatusUnauthorized)
+		case r.URL.Path == "/api/assisted-install/v2/clusters":
+			io.WriteString(w, "["+cluster+"]")
+		case strings.HasPrefix(r.URL.Path, "/api/assisted-install/v2/clusters/"):
+			io.WriteString(w, cluster)
+		default:
+			http.NotFound(w, r)
+		}
+	}))
+	ts.Defer(srv.Close)
+	ts.Setenv("RENDEZVOUS", strings.TrimPrefix(srv.URL, "http://"))
 }

@@ -152,7 +152,7 @@ func OnRequest(r Resource) (u Unavailable, ok bool) {
 	u = Unavailable{Need: Objects(r, ""), Why: NotAsked}
 	switch r {
 	case APIProbes:
-		u.Detail, u.Supply = "nobody went to the API", "--probe, with a way to the cluster"
+		u.Detail, u.Supply = "nobody went to the API", "--probe"
 	case AssistedServices, AssistedClusters, AssistedHosts:
 		u.Detail, u.Supply = "nobody asked the rendezvous host of an agent-based install", "--rendezvous IP"
 	case Installs:

@@ -27,6 +27,9 @@ func (v *view) agentItem(at time.Time) evidence.Item {
 // image. A host of which the service knows nothing has not come up, or cannot
 // reach it.
 func (v *view) agentPowered() (fault.StageState, bool) {
+	if b := v.host.BMH; b != nil && !unmanaged(b) && !external(b) {
+		return fault.StageState{}, false // metal3 looks after it
+	}
 	if v.host.Assisted != nil {
 		a := v.host.Assisted.API
 		return passed(a.Registered, item(v.host.Assisted.Loc, "", "registered with the assisted-service", a.Registered)), true
@@ -50,7 +53,7 @@ func (v *view) agentPowered() (fault.StageState, bool) {
 // agentImaged: the service follows the host until it reboots into the installed
 // system (openshift/assisted-service:models/host_stage.go).
 func (v *view) agentImaged() (fault.StageState, bool) {
-	if v.host.Assisted == nil {
+	if b := v.host.BMH; v.host.Assisted == nil || b != nil && !unmanaged(b) && !external(b) {
 		return fault.StageState{}, false
 	}
 	a := v.host.Assisted.API

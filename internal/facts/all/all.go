@@ -8,6 +8,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/evidence/scan"
 	"github.com/rollcall-project/rollcall/internal/facts"
+	"github.com/rollcall-project/rollcall/internal/facts/agents"
 	"github.com/rollcall-project/rollcall/internal/facts/apiaccess"
 	"github.com/rollcall-project/rollcall/internal/facts/baremetal"
 	"github.com/rollcall-project/rollcall/internal/facts/certs"
@@ -31,6 +32,7 @@ import (
 // All returns every fact.
 func All() []facts.Fact {
 	return slices.Concat(
+		agents.Facts(),
 		apiaccess.Facts(),
 		pools.Facts(),
 		mcs.Facts(),

@@ -26,6 +26,11 @@ func (Describer) Describe(ctx context.Context, w *facts.World) (fault.ClusterInf
 		info.ID = evidence.String(version.Content, "spec", "clusterID")
 		info.Version = current(version)
 	}
+	if !ok {
+		if err := beforeAPI(ctx, w, &info); err != nil {
+			return info, err
+		}
+	}
 	infra, ok, err := w.Get(ctx, evidence.Infrastructures, "", "cluster")
 	if err := tolerate(err); err != nil {
 		return info, err
@@ -38,6 +43,26 @@ func (Describer) Describe(ctx context.Context, w *facts.World) (fault.ClusterInf
 		info.Topology = evidence.String(infra.Content, "status", "controlPlaneTopology")
 	}
 	return info, hosted(ctx, w, &info)
+}
+
+// beforeAPI reads what the service of an agent-based install and the directory of
+// openshift-install say while there is no API.
+func beforeAPI(ctx context.Context, w *facts.World, info *fault.ClusterInfo) error {
+	plans, err := w.List(ctx, evidence.Installs, "")
+	if err := tolerate(err); err != nil {
+		return err
+	}
+	for _, p := range plans {
+		info.ID, info.Platform = evidence.String(p.Content, "clusterID"), evidence.String(p.Content, "platform")
+	}
+	clusters, err := w.List(ctx, evidence.AssistedClusters, "")
+	if err := tolerate(err); err != nil {
+		return err
+	}
+	for _, c := range clusters {
+		info.Version = evidence.String(c.Content, "version")
+	}
+	return nil
 }
 
 // tolerate passes on defects only: what could not be read is no error here.
