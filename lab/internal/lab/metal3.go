@@ -302,6 +302,16 @@ func (l *Lab) syncMetal3Pod(m *metal3, d deployment, pod *corev1.Pod) error {
 		if !moved {
 			return nil
 		}
+		// The kubelet shows a pod as running whose containers all have a log.
+		for _, silent := range []string{"metal3-httpd", "metal3-ramdisk-logs"} {
+			var log logFile
+			if err := log.open(l.containerLog(pod.Spec.NodeName, pod.Namespace, pod.Name, silent)); err != nil {
+				return err
+			}
+			if err := log.file.Close(); err != nil {
+				return err
+			}
+		}
 		return m.log.open(l.containerLog(pod.Spec.NodeName, pod.Namespace, pod.Name, "metal3-ironic"))
 	}
 	if !moved && l.procs.Running(bmoProc) {
