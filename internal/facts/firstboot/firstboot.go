@@ -119,7 +119,7 @@ func read(ctx context.Context, w *facts.World, s fault.Subject) (FirstBoot, fact
 		}
 		journal, seen = append(journal, lines...), seen || some
 	}
-	finished, err := finishedOnDisk(ctx, w, s.Name, &p)
+	finished, loc, err := finishedOnDisk(ctx, w, s.Name)
 	if err != nil {
 		return b, p, err
 	}
@@ -133,7 +133,8 @@ func read(ctx context.Context, w *facts.World, s fault.Subject) (FirstBoot, fact
 		return b, p, consoleErr
 	}
 	switch {
-	case finished:
+	case !finished.IsZero() && !after(append(journal, console...), finished):
+		p.Add(loc, "the unit of the first boot put its input aside", finished, "done")
 		return FirstBoot{Done: true}, p, nil
 	case seen:
 		b.follow(append(journal, console...), &p)
@@ -145,13 +146,20 @@ func read(ctx context.Context, w *facts.World, s fault.Subject) (FirstBoot, fact
 		Detail: "no console or journal of " + s.Name, Supply: "--console " + s.Name + "=FILE"}
 }
 
-// finishedOnDisk reports whether the machine itself shows that its first boot has
-// finished: the unit put its input aside (openshift/machine-config-operator:
+// after reports whether a line was written after a time, or does not say when: a
+// machine that was installed anew has its first boot before it again.
+func after(lines []line, t time.Time) bool {
+	return slices.ContainsFunc(lines, func(l line) bool { return l.Line.Time.IsZero() || l.Line.Time.After(t) })
+}
+
+// finishedOnDisk returns when the machine's first boot has finished, as its disk
+// shows, zero where it does not: the unit put its input aside (openshift/machine-config-operator:
 // pkg/daemon/constants/constants.go MachineConfigEncapsulatedBakPath).
-func finishedOnDisk(ctx context.Context, w *facts.World, name string, p *facts.Proof) (bool, error) {
+func finishedOnDisk(ctx context.Context, w *facts.World, name string) (time.Time, evidence.Locator, error) {
+	var never time.Time
 	list, err := w.List(ctx, evidence.HostConfigs, "")
 	if _, ok := evidence.AsUnavailable(err); err != nil && !ok {
-		return false, err
+		return never, evidence.Locator{}, err
 	}
 	for _, o := range list {
 		if !hosts.SameName(o.Name, name) {
@@ -159,16 +167,15 @@ func finishedOnDisk(ctx context.Context, w *facts.World, name string, p *facts.P
 		}
 		c, err := evidence.Decode[onhost.Config](o)
 		if err != nil {
-			return false, err
+			return never, evidence.Locator{}, err
 		}
 		if c.EncapsulatedBak.Exists && !c.Encapsulated.Exists && c.Encapsulated.Error == "" {
 			loc := o.Loc
 			loc.Path = c.EncapsulatedBak.Path
-			p.Add(loc, "the unit of the first boot put its input aside", c.EncapsulatedBak.Modified, "done")
-			return true, nil
+			return c.EncapsulatedBak.Modified, loc, nil
 		}
 	}
-	return false, nil
+	return never, evidence.Locator{}, nil
 }
 
 type line struct {
