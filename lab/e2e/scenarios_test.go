@@ -27,6 +27,9 @@ type scenario struct {
 	verdict string
 	// consoles are the hosts whose screen somebody looked at.
 	consoles []string
+	// probe says that the machine config servers are asked, too: what they show is
+	// in no object.
+	probe bool
 	// plain is what a must-gather gives, where a probe, a console or an empty
 	// list that it cannot contain makes a difference; because says which.
 	plain *answer
@@ -138,14 +141,17 @@ func (s *slot) makeBase(w *world) error {
 
 // check asks in all three ways.
 func (s scenario) check(t *testing.T, w *world) {
-	var screens []string
+	var screens, more []string
 	for _, host := range s.consoles {
 		screens = append(screens, "--console", host+"="+w.consoleFile(host))
 	}
-	s.compare(t, "live", s.answer(), w.live(append([]string{"diagnose", "-o", "json"}, screens...)...))
+	if s.probe {
+		more = []string{"--probe"}
+	}
+	s.compare(t, "live", s.answer(), w.live(slices.Concat([]string{"diagnose", "-o", "json"}, screens, more)...))
 
 	bundle := filepath.Join(t.TempDir(), "bundle")
-	if r := w.live(append([]string{"collect", "--to", bundle}, screens...)...); r.code != 0 && r.code != 2 && r.code != 3 {
+	if r := w.live(slices.Concat([]string{"collect", "--to", bundle}, screens, more)...); r.code != 0 && r.code != 2 && r.code != 3 {
 		t.Fatalf("collect: %s", r)
 	}
 	s.compare(t, "collection", s.answer(), w.rollcall("diagnose", "--from", bundle, "-o", "json"))
