@@ -45,16 +45,29 @@ type answer struct {
 func table() []scenario {
 	return slices.Concat(
 		healthyRows,
-		configServerRows,
-		machineConfigRows,
-		kubeletRows,
-		manyRows,
 		bareMetalRows,
+		withoutMetal3(slices.Concat(configServerRows, machineConfigRows, kubeletRows, manyRows)),
 	)
+}
+
+// withoutMetal3 adds what is rightly said of every cluster on which metal3 does
+// not run: the lab starts it only where a trouble is about it.
+func withoutMetal3(rows []scenario) []scenario {
+	const missing = "metal3-pod-missing cluster/"
+	for i := range rows {
+		rows[i].roots = append([]string{missing}, rows[i].roots...)
+		if rows[i].plain != nil {
+			plain := *rows[i].plain
+			plain.roots = append([]string{missing}, plain.roots...)
+			rows[i].plain = &plain
+		}
+	}
+	return rows
 }
 
 var healthyRows = []scenario{
 	{name: "healthy", verdict: "healthy"},
+	{name: "cluster", roots: []string{"metal3-pod-missing cluster/"}},
 	{name: "install-in-progress", verdict: "settling"},
 }
 
@@ -131,7 +144,7 @@ func (s *slot) up(t *testing.T, scenario string) *world {
 
 // makeBase installs the healthy cluster and keeps it.
 func (s *slot) makeBase(w *world) error {
-	for _, args := range [][]string{{"up", "healthy", "--stand", "48h"}, {"snapshot", s.base}} {
+	for _, args := range [][]string{{"up", "cluster", "--stand", "48h"}, {"snapshot", s.base}} {
 		if r := w.lab(append([]string{"--source", source(w.t)}, args...)...); r.code != 0 {
 			return fmt.Errorf("make the healthy base: %s", r)
 		}

@@ -43,7 +43,7 @@ var commands = []command{
 	{name: "console", args: "HOST [-f]", about: "print what a person sees on a host's screen", run: console},
 	{name: "kubeconfig", about: "print the path of the administrator's kubeconfig", run: kubeconfig},
 	{name: "etcd-unhealthy", args: "on|off", about: "make the simulated etcd operator report an unhealthy member", run: etcdUnhealthy},
-	{name: "snapshot", args: "DIR", about: "stop a healthy lab and keep it in DIR, for up --from DIR", run: snapshot},
+	{name: "snapshot", args: "DIR", about: "stop the lab cluster and keep it in DIR, for up --from DIR", run: snapshot},
 	{name: "down", about: "stop the lab and remove all of it", run: down},
 	{name: "build", about: "build the lab's programs into the cache and nothing else", run: buildAll},
 	{name: "supervise", hidden: true, run: supervise},

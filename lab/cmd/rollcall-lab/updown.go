@@ -119,8 +119,8 @@ func snapshot(ctx context.Context, e env, args []string) error {
 	if err != nil {
 		return fmt.Errorf("there is no lab in %s", e.dir)
 	}
-	if s.Scenario != "healthy" || s.Stage != lab.Ready {
-		return fmt.Errorf("make a snapshot: only a healthy lab that is ready can be gone on with, this is %s, %s", s.Scenario, s.Stage)
+	if s.Scenario != "cluster" || s.Stage != lab.Ready {
+		return fmt.Errorf("make a snapshot: only the scenario cluster, when it is ready, can be gone on with, this is %s, %s", s.Scenario, s.Stage)
 	}
 	if err := to.Create(s.Scenario); err != nil {
 		return err

@@ -28,6 +28,9 @@ type Scenario struct {
 	// Workers says that two workers are added by a MachineSet once the masters
 	// stand.
 	Workers bool
+	// Metal3 says that metal3 runs at the end. Elsewhere it does where a trouble
+	// is about it: it costs time, and adds its own retries to whatever is wrong.
+	Metal3 bool
 	// Halfway stops the story where the bootstrap host still serves.
 	Halfway bool
 	// Troubles break the cluster once the base stands, one after the other.
@@ -71,6 +74,12 @@ var bases = []Scenario{
 		Name:  "healthy",
 		About: "the same install with the same inputs on both sides: three masters and two workers join and the pools converge",
 
+		InstallerApproves: true, Joins: true, Workers: true, Metal3: true,
+	},
+	{
+		Name:  "cluster",
+		About: "the healthy cluster that troubles come over: metal3 does not run, and is missed",
+
 		InstallerApproves: true, Joins: true, Workers: true,
 	},
 	{
@@ -85,10 +94,10 @@ var bases = []Scenario{
 func Bases() []Scenario { return slices.Clone(bases) }
 
 // FindScenario returns the scenario that a user names: a base, troubles of the
-// list, or both, joined by "+". Troubles without a base come over a healthy
-// cluster.
+// list, or both, joined by "+". Troubles without a base come over the
+// cluster that is healthy.
 func FindScenario(name string, troubles []Trouble) (Scenario, error) {
-	s, based := bases[1], false
+	s, based := bases[2], false
 	var about []string
 	for _, part := range strings.Split(name, "+") {
 		if i := slices.IndexFunc(bases, func(b Scenario) bool { return b.Name == part }); i >= 0 {
@@ -148,6 +157,12 @@ const baseAge = 48 * time.Hour
 
 // trouble breaks the cluster and waits until it shows.
 func (l *Lab) trouble(ctx context.Context) error {
+	if l.opts.Scenario.Metal3 {
+		l.step("starting metal3")
+		if err := l.StartMetal3(ctx); err != nil {
+			return err
+		}
+	}
 	if len(l.opts.Scenario.Troubles) == 0 {
 		return l.Age(ctx, l.opts.Scenario.stands(l.opts.Stand))
 	}

@@ -36,13 +36,13 @@ var requests = []lab.Trouble{
 	},
 	{
 		Name:  "csr-machine-other-name",
-		About: "a worker calls itself otherwise than when it was inspected",
+		About: "a worker calls itself by its full name, and was inspected under the short one",
 		Break: func(ctx context.Context, l *lab.Lab) error {
 			m := worker(renamedWorker)
-			m.Hostname = "rack7-slot3"
+			m.Hostname = "worker10.lab.example.com"
 			return addWorker(ctx, l, m)
 		},
-		Steady: asks("rack7-slot3"),
+		Steady: asks("worker10.lab.example.com"),
 	},
 	{
 		Name:   "csr-no-machine",

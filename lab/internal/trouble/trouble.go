@@ -73,16 +73,6 @@ func addMachine(ctx context.Context, l *lab.Lab, m lab.Machine) error {
 	if err := l.Create(ctx, manifests); err != nil {
 		return err
 	}
-	// The provider ID ends in the UID of the host
-	// (openshift/cluster-api-provider-baremetal:pkg/cloud/baremetal/actuators/machine/actuator.go ensureProviderID).
-	host, err := l.Get(ctx, bareMetal, machineNamespace, m.Name)
-	if err != nil {
-		return err
-	}
-	id := fmt.Sprintf(`{"spec":{"providerID":"baremetalhost:///%s/%s/%s"}}`, machineNamespace, m.Name, host.GetUID())
-	if err := l.Patch(ctx, machines, machineNamespace, machineName(l, m), id); err != nil {
-		return err
-	}
 	set := l.Values().InfraName + "-worker"
 	obj, err := l.Get(ctx, machineSets, machineNamespace, set)
 	if err != nil {
