@@ -24,7 +24,7 @@ func judge(d *fault.Diagnosis) fault.Verdict {
 	}
 	switch {
 	case serious > 0 && len(without) > 0:
-		return fault.Verdict{Class: fault.Undetermined, Reason: "the catalogue knows no repair for " + strings.Join(without, ", ")}
+		return fault.Verdict{Class: fault.Undetermined, Reason: "the catalogue knows no repair for " + counted(without)}
 	case serious > 0:
 		return fault.Verdict{Class: fault.RecoverableInPlace, Reason: rootsReason(d)}
 	case len(open) > 0:
@@ -37,6 +37,26 @@ func judge(d *fault.Diagnosis) fault.Verdict {
 		return fault.Verdict{Class: fault.Healthy, Reason: "nothing that " + d.Source.Name + " itself can tell is wrong; whether it has joined only the API tells"}
 	}
 	return fault.Verdict{Class: fault.Healthy, Reason: fmt.Sprintf("all %d expected hosts answered, nothing in the catalogue is present", expected(d))}
+}
+
+// counted lists names in the order in which they come first, each once: of a
+// large cluster hundreds of hosts may have one fault.
+func counted(names []string) string {
+	times := map[string]int{}
+	for _, n := range names {
+		times[n]++
+	}
+	var list []string
+	for _, n := range names {
+		switch {
+		case times[n] > 1:
+			list = append(list, fmt.Sprintf("%s (%d times)", n, times[n]))
+		case times[n] == 1:
+			list = append(list, n)
+		}
+		times[n] = 0
+	}
+	return strings.Join(list, ", ")
 }
 
 func expected(d *fault.Diagnosis) int {
