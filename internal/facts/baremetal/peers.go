@@ -133,7 +133,7 @@ func endpoint(address string) string {
 // Hardware is the fact hardware-peers.
 type Hardware struct {
 	Peers   int      `cel:"peers"`   // hosts of the same role whose hardware is known
-	Differs []string `cel:"differs"` // properties in which it is alone and all others agree
+	Differs []string `cel:"differs"` // properties in which it is not as most others are
 	First   string   `cel:"first"`   // the first of them, in words
 }
 
@@ -207,36 +207,32 @@ func inventories(ctx context.Context, w *facts.World) (map[string]kind, error) {
 	})
 }
 
-// theirs returns the value of a property in which all others than one with the
-// value mine agree; "" where they do not.
-func (k kind) theirs(property, mine string) string {
-	value, found := "", 0
+// theirs returns the commonest value of a property among the others than one with the
+// value mine, and how many have it; of equally common ones the first in the alphabet.
+func (k kind) theirs(property, mine string) (value string, count int) {
 	for v, n := range k.values[property] {
 		if v == mine {
 			n-- // its own
 		}
-		if n > 0 {
-			value, found = v, found+1
+		if n > count || n == count && v < value {
+			value, count = v, n
 		}
 	}
-	if found != 1 {
-		return ""
-	}
-	return value
+	return value, count
 }
 
-// compare looks for properties in which all others agree. With one other there is
-// no majority.
+// compare looks for properties in which more than half of the others agree on
+// something else. With one other there is no majority.
 func (f *Hardware) compare(mine Inventory, kin kind, p *facts.Proof) {
 	if f.Peers < 2 {
 		return
 	}
 	for _, property := range properties {
-		theirs := kin.theirs(property, mine.Properties[property])
-		if theirs == "" || mine.Properties[property] == "" || mine.Properties[property] == theirs {
+		theirs, count := kin.theirs(property, mine.Properties[property])
+		if count*2 <= f.Peers || theirs == "" || mine.Properties[property] == "" || mine.Properties[property] == theirs {
 			continue
 		}
-		text := fmt.Sprintf("%s: %s, the others: %s", property, mine.Properties[property], theirs)
+		text := fmt.Sprintf("%s: %s, %d of %d others: %s", property, mine.Properties[property], count, f.Peers, theirs)
 		if f.First == "" {
 			f.First = text
 		}

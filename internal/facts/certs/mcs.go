@@ -307,4 +307,4 @@ func miss(p *facts.Proof, err error, fields ...string) error {
 }
 
 // Facts lists the facts of this package.
-func Facts() []facts.Fact { return []facts.Fact{MCSFact()} }
+func Facts() []facts.Fact { return []facts.Fact{MCSFact(), SignerFact()} }

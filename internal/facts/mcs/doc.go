@@ -27,7 +27,7 @@ var Logs = evidence.TextQuery{Kind: evidence.ContainerLog, Namespace: Namespace,
 
 // Facts lists the facts of this package.
 func Facts() []facts.Fact {
-	return []facts.Fact{requestsFact, serverLogFact, answerFact, workloadFact, ignitionFact}
+	return []facts.Fact{requestsFact, serverLogFact, answerFact, workloadFact, ignitionFact, hostRequestsFact}
 }
 
 // Signatures lists what this package searches texts for.

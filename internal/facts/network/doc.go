@@ -29,7 +29,7 @@ import (
 
 // Facts lists the facts of this package.
 func Facts() []facts.Fact {
-	return []facts.Fact{VIPsFact(), OperatorFact(), HostFact(), IdentityFact(), InfraFact()}
+	return []facts.Fact{VIPsFact(), OperatorFact(), HostFact(), IdentityFact(), InfraFact(), HoldersFact()}
 }
 
 // The signatures of this package.
@@ -38,6 +38,9 @@ const (
 	sigNotSigned  = "network-certificate-not-signed"
 	sigInvalid    = "network-certificate-invalid"
 	sigWebhook    = "node-identity-webhook"
+	// Of keepalived.
+	sigVRRP        = "keepalived-"
+	sigVRRPForeign = "keepalived-foreign"
 )
 
 // Signatures lists what the facts of this package look for in logs
@@ -48,6 +51,10 @@ func Signatures() []scan.Signature {
 		{ID: sigKubeconfig, Literal: "failed to load bootstrap kubeconfig"},
 		{ID: sigNotSigned, Literal: "certificate was not signed"},
 		{ID: sigInvalid, Literal: "the current certificate is invalid, exiting"},
+		{ID: sigVRRP + master, Literal: "entering master state", Pattern: vrrpState},
+		{ID: sigVRRP + backup, Literal: "entering backup state", Pattern: vrrpState},
+		{ID: sigVRRP + failed, Literal: "entering fault state", Pattern: vrrpState},
+		{ID: sigVRRPForeign, Literal: "received an invalid passwd"},
 		{ID: sigWebhook, Literal: "network-node-identity.openshift.io", Pattern: regexp.MustCompile(`(?i)failed calling webhook \\?"(pod|node)\.network-node-identity`)},
 	}
 }

@@ -118,22 +118,35 @@ func (f *Identity) node(n evidence.Object, pods []evidence.Object, p *facts.Proo
 	return nil
 }
 
-// infraNamespace is where the static pods of an on-premises platform are mirrored
-// (openshift/machine-config-operator:templates/common/on-prem/files).
-const infraNamespace = "openshift-kni-infra"
+// onPremise are the platforms whose installer sets up virtual addresses, and the
+// short names of which the namespaces of their static pods are made
+// (openshift/machine-config-operator:pkg/controller/template/render.go
+// onPremPlatformShortName, templates/common/on-prem/files).
+var onPremise = map[string]struct{ short, status string }{
+	"BareMetal": {"kni", "baremetal"},
+	"Nutanix":   {"nutanix", "nutanix"},
+	"OpenStack": {"openstack", "openstack"},
+	"VSphere":   {"vsphere", "vsphere"},
+}
+
+func infraNamespace(short string) string { return "openshift-" + short + "-infra" }
 
 // Infra is the fact onprem-pods.
 type Infra struct {
-	Missing  []string  `cel:"missing"`
-	NotReady []string  `cel:"notReady"`
-	Waiting  string    `cel:"waiting"`
-	Since    time.Time `cel:"since"`
+	Namespace string    `cel:"namespace"`
+	Missing   []string  `cel:"missing"`
+	NotReady  []string  `cel:"notReady"`
+	Waiting   string    `cel:"waiting"`
+	Since     time.Time `cel:"since"`
 }
 
 // InfraFact is the fact onprem-pods.
 func InfraFact() facts.Fact {
-	return facts.Define("onprem-pods", fault.Host, "whether keepalived, haproxy and coredns of platform BareMetal run on the node",
-		append(hosts.Needs(), evidence.Objects(evidence.Infrastructures, ""), evidence.Objects(evidence.Pods, infraNamespace)), readInfra)
+	needs := append(hosts.Needs(), evidence.Objects(evidence.Infrastructures, ""))
+	for _, short := range []string{"kni", "nutanix", "openstack", "vsphere"} {
+		needs = append(needs, evidence.Objects(evidence.Pods, infraNamespace(short)))
+	}
+	return facts.Define("onprem-pods", fault.Host, "whether keepalived, haproxy and coredns of an on-premises platform run on the node", needs, readInfra)
 }
 
 func readInfra(ctx context.Context, w *facts.World, s fault.Subject) (Infra, facts.Proof, error) {
@@ -143,17 +156,24 @@ func readInfra(ctx context.Context, w *facts.World, s fault.Subject) (Infra, fac
 	if err != nil {
 		return f, p, err
 	}
-	if platform := evidence.String(infra.Content, "status", "platformStatus", "type"); platform != "BareMetal" {
-		return f, p, facts.NotApplicable("platform %s is not BareMetal", platform)
+	platform := evidence.String(infra.Content, "status", "platformStatus", "type")
+	on, ok := onPremise[platform]
+	if !ok {
+		return f, p, facts.NotApplicable("platform %s has no virtual addresses of its own", platform)
 	}
-	if evidence.String(infra.Content, "status", "platformStatus", "baremetal", "loadBalancer", "type") == "UserManaged" {
+	status, _ := evidence.Field(infra.Content, "status", "platformStatus", on.status).(map[string]any)
+	if len(texts(status["apiServerInternalIPs"])) == 0 && evidence.String(status, "apiServerInternalIP") == "" {
+		return f, p, facts.NotApplicable("the cluster has no virtual addresses")
+	}
+	if evidence.String(status, "loadBalancer", "type") == "UserManaged" {
 		return f, p, facts.NotApplicable("the load balancer is managed outside the cluster")
 	}
+	f.Namespace = infraNamespace(on.short)
 	h, err := joined(ctx, w, s.Name)
 	if err != nil {
 		return f, p, err
 	}
-	pods, err := podsOn(ctx, w, infraNamespace, h.Node.API.Name)
+	pods, err := podsOn(ctx, w, f.Namespace, h.Node.API.Name)
 	if err != nil {
 		return f, p, err
 	}
@@ -196,7 +216,7 @@ func (f *Infra) look(name string, h hosts.Host, pods []evidence.Object, p *facts
 	}
 	f.Missing = append(f.Missing, name)
 	f.began(h.Node.API.CreationTimestamp.UTC())
-	p.Add(evidence.Locator{Path: "pods -n " + infraNamespace}, "no "+name+" on node "+node, time.Time{}, fields...)
+	p.Add(evidence.Locator{Path: "pods -n " + f.Namespace}, "no "+name+" on node "+node, time.Time{}, fields...)
 	return nil
 }
 
