@@ -11,7 +11,7 @@ import (
 
 // The Deployments of metal3
 // (openshift/cluster-baremetal-operator:provisioning/baremetal_pod.go baremetalDeploymentName,
-// provisioning/baremetal_operator.go). Up to 4.12 the operator is a container of the first.
+// provisioning/bmo_pod.go). Up to 4.12 the operator is a container of the first.
 const (
 	metal3Deployment   = "metal3"
 	operatorDeployment = "metal3-baremetal-operator"

@@ -1,0 +1,75 @@
+// Package factstest computes single facts over small archives, for the tests of the
+// packages below internal/facts. It is imported by tests only.
+package factstest
+
+import (
+	"testing"
+
+	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/evidence/scan"
+	"github.com/rollcall-project/rollcall/internal/facts"
+	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/fixture"
+)
+
+// The bases, see internal/fixture.
+const (
+	Metal = "ocp-4.20-baremetal"
+	None  = "ocp-4.14-none"
+)
+
+// World is a base with changes, written as an overlay without its header. Needs in
+// without are missing from it.
+func World(t *testing.T, base, changes string, signatures []scan.Signature, without ...evidence.Need) *facts.World {
+	t.Helper()
+	o, err := fixture.ParseOverlay("facts/testdata/test.txtar", []byte("base: "+base+"\nsubject: cluster\n"+changes))
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := o.FS()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := fixture.Reader(files, signatures, without...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := fixture.World(t.Context(), r, o.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// Read computes a fact that must be known as a whole; single fields may not be.
+func Read[T any](t *testing.T, w *facts.World, f facts.Fact, s fault.Subject) (T, facts.Proof) {
+	t.Helper()
+	v := w.Compute(t.Context(), f, s)
+	if v.Err != nil {
+		t.Fatalf("fact %s of %s: %v", f.Name, s, v.Err)
+	}
+	value, ok := v.V.(T)
+	if !ok {
+		t.Fatalf("fact %s is a %T", f.Name, v.V)
+	}
+	return value, v.Proof
+}
+
+// Err returns why a fact could not be computed.
+func Err(t *testing.T, w *facts.World, f facts.Fact, s fault.Subject) error {
+	t.Helper()
+	v := w.Compute(t.Context(), f, s)
+	if v.Err == nil {
+		t.Fatalf("fact %s of %s is %+v, want an error", f.Name, s, v.V)
+	}
+	return v.Err
+}
+
+// Host is a host.
+func Host(name string) fault.Subject { return fault.Subject{Kind: fault.Host, Name: name} }
+
+// Operator is an operator.
+func Operator(name string) fault.Subject { return fault.Subject{Kind: fault.Operator, Name: name} }
+
+// Cluster is the cluster.
+func Cluster() fault.Subject { return fault.Subject{Kind: fault.Cluster} }

@@ -1,0 +1,75 @@
+package staticpods_test
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/facts"
+	"github.com/rollcall-project/rollcall/internal/facts/factstest"
+	"github.com/rollcall-project/rollcall/internal/facts/staticpods"
+)
+
+const kas = "-- patch:cluster-scoped-resources/operator.openshift.io/kubeapiservers/cluster.yaml --\n"
+
+func TestPods(t *testing.T) {
+	tests := []struct {
+		name, status string
+		check        func(staticpods.Pods) bool
+	}{
+		{"as it should be", "", func(p staticpods.Pods) bool {
+			return p.Nodes == 3 && len(p.Behind)+len(p.Failed)+len(p.Missing) == 0 && p.Blocked == "" && p.Lost == ""
+		}},
+		{"a failure of a revision that has come through since", "{latestAvailableRevision: 7, nodeStatuses: [{nodeName: m0, currentRevision: 7, lastFailedRevision: 5, lastFailedCount: 1}]}", func(p staticpods.Pods) bool {
+			return len(p.Behind)+len(p.Failed) == 0
+		}},
+		{"a rollout", "{latestAvailableRevision: 8, nodeStatuses: [{nodeName: m0, currentRevision: 8}, {nodeName: m1, currentRevision: 7, targetRevision: 8}]}", func(p staticpods.Pods) bool {
+			return slices.Equal(p.Behind, []string{"m1"}) && len(p.Failed) == 0
+		}},
+		{"a node without any revision", "{latestAvailableRevision: 3, nodeStatuses: [{nodeName: m0}]}", func(p staticpods.Pods) bool {
+			return slices.Equal(p.Behind, []string{"m0"})
+		}},
+		{"a failed one", "{latestAvailableRevision: 8, nodeStatuses: [{nodeName: m0, currentRevision: 7, lastFailedRevision: 8, lastFailedCount: 3, lastFailedReason: InstallerFailed, lastFailedTime: \"2026-03-01T09:00:00Z\", lastFailedRevisionErrors: [\"no space\\nleft\"]}]}", func(p staticpods.Pods) bool {
+			return slices.Equal(p.Failed, []string{"m0"}) && p.FailedReason == "InstallerFailed" && p.FailedSince.Hour() == 9
+		}},
+		{"an operand that is missing on two nodes", "{conditions: [{type: GuardControllerDegraded, status: \"True\", lastTransitionTime: \"2026-03-01T09:00:00Z\", message: \"[Missing operand on node m0, Missing operand on node m1]\"}]}", func(p staticpods.Pods) bool {
+			return slices.Equal(p.Missing, []string{"m0", "m1"})
+		}},
+		{"an operand that was missing", "{conditions: [{type: GuardControllerDegraded, status: \"False\", message: \"Missing operand on node m0\"}]}", func(p staticpods.Pods) bool {
+			return len(p.Missing) == 0
+		}},
+		{"an installer without a network", "{conditions: [{type: InstallerPodNetworkingDegraded, status: \"True\", lastTransitionTime: \"2026-03-01T09:00:00Z\", message: \"failed to create pod network\"}]}", func(p staticpods.Pods) bool {
+			return p.NoNetwork && p.Blocked != "" && p.BlockedSince.Hour() == 9
+		}},
+		{"a pod that never showed up", "{conditions: [{type: MissingStaticPodControllerDegraded, status: \"True\", message: \"static pod lifecycle failure - static pod: \\\"kube-apiserver\\\" in namespace: \\\"openshift-kube-apiserver\\\" for revision: 8 on node: \\\"m0\\\" didn't show up, waited: 4m30s\"}]}", func(p staticpods.Pods) bool {
+			return p.Lost == "kube-apiserver"
+		}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			changes := ""
+			if tt.status != "" {
+				changes = kas + "status: " + tt.status + "\n"
+			}
+			p, _ := factstest.Read[staticpods.Pods](t, factstest.World(t, factstest.Metal, changes, nil), staticpods.Fact(), factstest.Operator("kube-apiserver"))
+			if !tt.check(p) {
+				t.Errorf("%+v", p)
+			}
+		})
+	}
+}
+
+func TestPodsUnknown(t *testing.T) {
+	_, p := factstest.Read[staticpods.Pods](t, factstest.World(t, factstest.Metal, kas+"status: {nodeStatuses: []}\n", nil), staticpods.Fact(), factstest.Operator("kube-apiserver"))
+	if p.Unknown["behind"] == "" || p.Unknown["failed"] == "" {
+		t.Errorf("without nodeStatuses nothing is known of them: %v", p.Unknown)
+	}
+	w := factstest.World(t, factstest.Metal, "", nil, evidence.Objects(evidence.APIServerOperators, ""))
+	if _, ok := evidence.AsUnavailable(factstest.Err(t, w, staticpods.Fact(), factstest.Operator("kube-apiserver"))); !ok {
+		t.Error("what could not be read is no Unavailable")
+	}
+	if err := factstest.Err(t, w, staticpods.Fact(), factstest.Operator("console")); !errors.Is(err, facts.ErrNotApplicable) {
+		t.Error(err)
+	}
+}

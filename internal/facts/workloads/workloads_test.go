@@ -1,0 +1,96 @@
+package workloads_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/facts"
+	"github.com/rollcall-project/rollcall/internal/facts/factstest"
+	"github.com/rollcall-project/rollcall/internal/facts/workloads"
+)
+
+const (
+	api        = "namespaces/openshift-machine-api/"
+	deployment = "-- patch:" + api + "apps/deployments/metal3.yaml --\n"
+	set        = api + "apps/replicasets/metal3-5c9d7f8b6.yaml"
+	pod        = api + "pods/metal3-5c9d7f8b6-x2k7q"
+	podFile    = "-- patch:" + pod + "/metal3-5c9d7f8b6-x2k7q.yaml --\n"
+	notReady   = deployment + "status: {readyReplicas: 0}\n"
+)
+
+// TestChain: the first link that does not hold is the broken one.
+func TestChain(t *testing.T) {
+	tests := []struct{ name, changes, broken string }{
+		{"whole", "", ""},
+		{"no Deployment", "-- delete:" + api + "apps/deployments/metal3.yaml --\n", "deployment"},
+		{"its change was not seen", deployment + "metadata: {generation: 9}\nstatus: {observedGeneration: 8}\n", "reconcile"},
+		{"scaled to nothing", deployment + "spec: {replicas: 0}\n", ""},
+		{"no ReplicaSet", "-- delete:" + set + " --\n", "replicaset"},
+		{"pods are not made", "-- patch:" + set + " --\nstatus: {replicas: 0}\n-- delete:" + pod + " --\n", "pods"},
+		{"pods are refused", "-- patch:" + set + " --\nstatus: {replicas: 0, conditions: [{type: ReplicaFailure, status: \"True\", reason: FailedCreate, message: exceeded quota}]}\n-- delete:" + pod + " --\n", "admission"},
+		{"nobody looked for a node", notReady + podFile + "spec: {nodeName: null}\nstatus: {phase: Pending, conditions: null, startTime: null, containerStatuses: null}\n", "scheduler"},
+		{"fits nowhere", notReady + podFile + "spec: {nodeName: null}\nstatus: {phase: Pending, startTime: null, containerStatuses: null, conditions: [{type: PodScheduled, status: \"False\", reason: Unschedulable, message: no nodes}]}\n", "placement"},
+		{"its node does not start it", notReady + podFile + "status: {phase: Pending, startTime: null, containerStatuses: null, conditions: [{type: PodScheduled, status: \"True\"}]}\n", "kubelet"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			c, _ := factstest.Read[workloads.Chain](t, factstest.World(t, factstest.Metal, tt.changes, nil), workloads.Metal3Fact(), factstest.Cluster())
+			if c.Broken != tt.broken {
+				t.Errorf("broken at %q, want %q: %+v", c.Broken, tt.broken, c)
+			}
+		})
+	}
+}
+
+func TestChainUnknown(t *testing.T) {
+	const ns = "openshift-machine-api"
+	for _, need := range []evidence.Resource{evidence.ReplicaSets, evidence.Pods} {
+		_, p := factstest.Read[workloads.Chain](t, factstest.World(t, factstest.Metal, "", nil, evidence.Objects(need, ns)), workloads.Metal3Fact(), factstest.Cluster())
+		if p.Unknown["broken"] == "" {
+			t.Errorf("without %s the chain is said to be whole", need)
+		}
+	}
+	blind := factstest.World(t, factstest.Metal, "", nil, evidence.Objects(evidence.Deployments, ns))
+	if _, ok := evidence.AsUnavailable(factstest.Err(t, blind, workloads.Metal3Fact(), factstest.Cluster())); !ok {
+		t.Error("Deployments that could not be read are no Unavailable")
+	}
+	if err := factstest.Err(t, factstest.World(t, factstest.None, "", nil), workloads.Metal3Fact(), factstest.Cluster()); !errors.Is(err, facts.ErrNotApplicable) {
+		t.Error(err)
+	}
+}
+
+func TestStalled(t *testing.T) {
+	read := func(changes string, without ...evidence.Need) (workloads.Stalled, facts.Proof) {
+		return factstest.Read[workloads.Stalled](t, factstest.World(t, factstest.Metal, changes, nil, without...), workloads.StalledFact(), factstest.Cluster())
+	}
+	if s, p := read(""); len(s.NotReconciled)+len(s.NotCreated)+len(s.Refused)+len(s.NotScheduled) > 0 || s.Deployments == 0 || len(p.Unknown) > 0 {
+		t.Errorf("%+v, unknown %v", s, p.Unknown)
+	}
+	if s, _ := read(deployment + "metadata: {generation: 9}\nstatus: {observedGeneration: 8}\n"); len(s.NotReconciled) != 1 {
+		t.Errorf("not reconciled %v", s.NotReconciled)
+	}
+	if s, _ := read("-- patch:" + set + " --\nstatus: {replicas: 0, conditions: [{type: ReplicaFailure, status: \"True\", message: \"exceeded quota\"}]}\n"); len(s.Refused) != 1 || s.Refusal == "" || len(s.NotCreated) > 0 {
+		t.Errorf("refused %v, not created %v", s.Refused, s.NotCreated)
+	}
+	if _, p := read("", evidence.Objects(evidence.Pods, "openshift-machine-config-operator")); p.Unknown["notScheduled"] == "" {
+		t.Error("pods of one of the namespaces could not be read, and none is said to wait")
+	}
+}
+
+func TestScheduler(t *testing.T) {
+	lease := func(at string) string {
+		return "-- patch:namespaces/openshift-kube-scheduler/coordination.k8s.io/leases/kube-scheduler.yaml --\nspec: {renewTime: \"" + at + "\"}\n" +
+			"-- patch:namespaces/kube-system/coordination.k8s.io/leases/kube-scheduler.yaml --\nspec: {renewTime: \"" + at + "\"}\n"
+	}
+	for at, stale := range map[string]bool{"2026-03-01T11:59:40.000000Z": false, "2026-03-01T09:00:00.000000Z": true} {
+		s, _ := factstest.Read[workloads.Scheduler](t, factstest.World(t, factstest.Metal, lease(at), nil), workloads.SchedulerFact(), factstest.Cluster())
+		if s.Stale != stale {
+			t.Errorf("renewed %s: stale %t", at, s.Stale)
+		}
+	}
+	none := factstest.World(t, factstest.Metal, "", nil, evidence.Objects(evidence.Leases, "kube-system"), evidence.Objects(evidence.Leases, "openshift-kube-scheduler"))
+	if _, ok := evidence.AsUnavailable(factstest.Err(t, none, workloads.SchedulerFact(), factstest.Cluster())); !ok {
+		t.Error("leases that could not be read are no Unavailable")
+	}
+}
