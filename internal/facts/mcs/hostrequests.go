@@ -48,33 +48,65 @@ func readHostRequests(ctx context.Context, w *facts.World, s fault.Subject) (Hos
 		p.Add(list[i].Node.Loc, "Node "+list[i].Node.API.Name+" exists", list[i].Node.API.CreationTimestamp.UTC(), "joined", "failures")
 		return f, p, nil
 	}
-	all, err := requests(ctx, w)
+	asked, err := byAddress(ctx, w)
 	if err != nil {
 		return f, p, err
 	}
-	own := addressesOf(list, i)
+	own, err := addressesOf(ctx, w, list[i])
+	if err != nil {
+		return f, p, err
+	}
 	if len(own) == 0 {
 		return f, p, facts.NotApplicable("no address of %s is known that is its alone", s.Name)
 	}
-	for _, q := range all {
-		if q.ignition() && slices.Contains(own, q.address) {
-			f.take(q)
-		}
+	var mine []request
+	for _, a := range own {
+		mine = append(mine, asked[a]...)
 	}
-	f.prove(all, own, &p)
+	slices.SortStableFunc(mine, func(a, b request) int { return a.line.Time.Compare(b.line.Time) })
+	for _, q := range mine {
+		f.take(q)
+	}
+	f.prove(mine, &p)
 	return f, p, nil
 }
 
-// addressesOf returns the addresses of a host that no other one has.
-func addressesOf(list []hosts.Host, of int) []string {
-	return slices.DeleteFunc(slices.Clone(list[of].Addresses), func(a string) bool {
-		for i, h := range list {
-			if i != of && slices.Contains(h.Addresses, a) {
-				return true
+// byAddress sorts the requests of Ignition by the client's address, once per run.
+func byAddress(ctx context.Context, w *facts.World) (map[string][]request, error) {
+	return facts.Memo(ctx, w, "mcs.by-address", func(ctx context.Context, w *facts.World) (map[string][]request, error) {
+		all, err := requests(ctx, w)
+		if err != nil {
+			return nil, err
+		}
+		by := map[string][]request{}
+		for _, q := range all {
+			if q.ignition() {
+				by[q.address] = append(by[q.address], q)
 			}
 		}
-		return false
+		return by, nil
 	})
+}
+
+// addressesOf returns the addresses of a host that no other one has.
+func addressesOf(ctx context.Context, w *facts.World, h hosts.Host) ([]string, error) {
+	owners, err := facts.Memo(ctx, w, "mcs.owners", func(ctx context.Context, w *facts.World) (map[string]int, error) {
+		list, err := hosts.All(ctx, w)
+		if err != nil {
+			return nil, err
+		}
+		owners := map[string]int{}
+		for _, h := range list {
+			for _, a := range h.Addresses {
+				owners[a]++
+			}
+		}
+		return owners, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(slices.Clone(h.Addresses), func(a string) bool { return owners[a] > 1 }), nil
 }
 
 func (f *HostRequests) take(q request) {
@@ -92,17 +124,14 @@ func (f *HostRequests) take(q request) {
 	f.Last = q.failure.Time
 }
 
-func (f *HostRequests) prove(all []request, own []string, p *facts.Proof) {
-	for i := len(all) - 1; i >= 0; i-- {
-		q := all[i]
-		if !q.ignition() || !slices.Contains(own, q.address) {
-			continue
-		}
-		p.Add(q.line.Loc, excerpt(q.line.Text), q.line.Time, "total", "pool", "address", "failures")
-		if q.class != served {
-			p.Add(q.failure.Loc, fmt.Sprintf("%d in a row failed, the last one: %s", f.Failures, excerpt(q.failure.Text)), q.failure.Time, "failures", "why", "since", "last")
-		}
+func (f *HostRequests) prove(mine []request, p *facts.Proof) {
+	if len(mine) == 0 {
+		p.Add(evidence.Locator{Path: Logs.String()}, "no request from its addresses", time.Time{}, "total", "failures")
 		return
 	}
-	p.Add(evidence.Locator{Path: Logs.String()}, "no request from its addresses", time.Time{}, "total", "failures")
+	q := mine[len(mine)-1]
+	p.Add(q.line.Loc, excerpt(q.line.Text), q.line.Time, "total", "pool", "address", "failures")
+	if q.class != served {
+		p.Add(q.failure.Loc, fmt.Sprintf("%d in a row failed, the last one: %s", f.Failures, excerpt(q.failure.Text)), q.failure.Time, "failures", "why", "since", "last")
+	}
 }
