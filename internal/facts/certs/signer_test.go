@@ -1,0 +1,35 @@
+package certs_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/facts"
+	"github.com/rollcall-project/rollcall/internal/facts/certs"
+	"github.com/rollcall-project/rollcall/internal/facts/factstest"
+)
+
+const signer = "namespaces/openshift-kube-controller-manager/core/secrets/csr-signer.yaml --\n"
+
+func TestSigner(t *testing.T) {
+	read := func(changes string) (certs.Signer, facts.Proof) {
+		return factstest.Read[certs.Signer](t, factstest.World(t, factstest.Metal, changes, nil), certs.SignerFact(), factstest.Cluster())
+	}
+	if s, p := read(""); !s.Exists || !s.NotAfter.Equal(time.Date(2026, 3, 31, 8, 0, 0, 0, time.UTC)) || p.Unknown["notAfter"] != "" {
+		t.Errorf("by its annotations: %+v, unknown %v", s, p.Unknown)
+	}
+	for name, changes := range map[string]string{
+		"neither contents nor annotations": "-- patch:" + signer + "metadata: {annotations: null}\n",
+		"annotations that are no times":    "-- patch:" + signer + "metadata: {annotations: {auth.openshift.io/certificate-not-after: soon}}\n",
+		"contents that are no certificate": "-- patch:" + signer + "data: {tls.crt: aGVsbG8=}\nmetadata: {annotations: null}\n",
+	} {
+		if s, p := read(changes); !s.Exists || p.Unknown["notAfter"] == "" {
+			t.Errorf("%s: %+v, unknown %v", name, s, p.Unknown)
+		}
+	}
+	w := factstest.World(t, factstest.Metal, "", nil, evidence.Objects(evidence.Secrets, "openshift-kube-controller-manager"))
+	if _, ok := evidence.AsUnavailable(factstest.Err(t, w, certs.SignerFact(), factstest.Cluster())); !ok {
+		t.Error("Secrets that could not be read are no Unavailable")
+	}
+}
