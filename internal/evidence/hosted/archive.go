@@ -21,7 +21,7 @@ func Archives(ctx context.Context, list []*archive.Source, want string) (evidenc
 		return nil, nil // a collection answers as its run was answered
 	}
 	dump := slices.ContainsFunc(list, (*archive.Source).Dump)
-	if want == None || want == "" && !dump {
+	if len(list) == 0 || want == None || want == "" && !dump {
 		return nil, nil
 	}
 	management, found, err := managing(ctx, list)

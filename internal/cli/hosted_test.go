@@ -1,0 +1,293 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"encoding/pem"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/evidence/archive"
+	"github.com/rollcall-project/rollcall/internal/fixture"
+)
+
+// servedKinds are the kinds that the two APIs of the test serve.
+var servedKinds = []struct {
+	group, version, resource, kind string
+	namespaced                     bool
+}{
+	{"", "v1", "nodes", "Node", false}, {"", "v1", "pods", "Pod", true}, {"", "v1", "secrets", "Secret", true},
+	{"", "v1", "events", "Event", true}, {"", "v1", "configmaps", "ConfigMap", true},
+	{"apps", "v1", "deployments", "Deployment", true}, {"coordination.k8s.io", "v1", "leases", "Lease", true},
+	{"certificates.k8s.io", "v1", "certificatesigningrequests", "CertificateSigningRequest", false},
+	{"config.openshift.io", "v1", "clusterversions", "ClusterVersion", false}, {"config.openshift.io", "v1", "infrastructures", "Infrastructure", false},
+	{"config.openshift.io", "v1", "clusteroperators", "ClusterOperator", false}, {"config.openshift.io", "v1", "networks", "Network", false},
+	{"hypershift.openshift.io", "v1beta1", "hostedclusters", "HostedCluster", true}, {"hypershift.openshift.io", "v1beta1", "nodepools", "NodePool", true},
+	{"cluster.x-k8s.io", "v1beta1", "machines", "Machine", true},
+	{"capi-provider.agent-install.openshift.io", "v1beta1", "agentmachines", "AgentMachine", true},
+	{"agent-install.openshift.io", "v1beta1", "agents", "Agent", true},
+}
+
+const hostedCredential = "hosted-bearer-7f3a1c"
+
+// archiveAPI serves what an archive holds as a Kubernetes API does.
+type archiveAPI struct {
+	from   *archive.Source
+	only   func(group string) bool
+	secret func(http.ResponseWriter, *http.Request) // GET of one Secret
+
+	mu     sync.Mutex
+	gets   []string // paths of Secrets that were read one by one
+	tokens []string
+}
+
+func (a *archiveAPI) ServeHTTP(w http.ResponseWriter, q *http.Request) {
+	a.mu.Lock()
+	if token := q.Header.Get("Authorization"); !slices.Contains(a.tokens, token) {
+		a.tokens = append(a.tokens, token)
+	}
+	a.mu.Unlock()
+	if parts := strings.Split(q.URL.Path, "/"); len(parts) == 7 && parts[5] == "secrets" {
+		a.mu.Lock()
+		a.gets = append(a.gets, q.URL.Path)
+		a.mu.Unlock()
+		a.secret(w, q)
+		return
+	}
+	answer := a.answer(q)
+	w.Header().Set("Content-Type", "application/json")
+	if answer == nil {
+		w.WriteHeader(http.StatusNotFound)
+		answer = object{"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "NotFound", "code": 404}
+	}
+	_ = json.NewEncoder(w).Encode(answer) // a client that went away is part of the tests
+}
+
+func (a *archiveAPI) answer(q *http.Request) object {
+	if q.URL.Path == "/api" {
+		return object{"kind": "APIVersions", "versions": []string{"v1"}}
+	}
+	groups := []object{}
+	for _, k := range servedKinds {
+		base, version := "/api/v1", k.version
+		if k.group != "" {
+			base, version = "/apis/"+k.group+"/"+k.version, k.group+"/"+k.version
+		}
+		if k.group != "" && !a.only(k.group) {
+			continue
+		}
+		v := object{"groupVersion": version, "version": k.version}
+		groups = append(groups, object{"name": k.group, "versions": []object{v}, "preferredVersion": v})
+		switch {
+		case q.URL.Path == base:
+			return a.resources(version, k.group)
+		case q.URL.Path == base+"/"+k.resource:
+			return a.list(q, evidence.Resource{Group: k.group, Name: k.resource}, "", version, k.kind)
+		case strings.HasPrefix(q.URL.Path, base+"/namespaces/") && strings.HasSuffix(q.URL.Path, "/"+k.resource):
+			ns := strings.Split(strings.TrimPrefix(q.URL.Path, base+"/namespaces/"), "/")[0]
+			return a.list(q, evidence.Resource{Group: k.group, Name: k.resource}, ns, version, k.kind)
+		}
+	}
+	if q.URL.Path == "/apis" {
+		return object{"kind": "APIGroupList", "apiVersion": "v1", "groups": slices.CompactFunc(named(groups), func(x, y object) bool { return x["name"] == y["name"] })}
+	}
+	return nil
+}
+
+// named leaves out the core group, which has no name.
+func named(groups []object) []object {
+	return slices.DeleteFunc(groups, func(g object) bool { return g["name"] == "" })
+}
+
+func (a *archiveAPI) resources(version, group string) object {
+	list := []object{}
+	for _, k := range servedKinds {
+		if k.group == group {
+			list = append(list, object{"name": k.resource, "kind": k.kind, "namespaced": k.namespaced, "verbs": []string{"list", "get"}})
+		}
+	}
+	return object{"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": version, "resources": list}
+}
+
+func (a *archiveAPI) list(q *http.Request, r evidence.Resource, ns, version, kind string) object {
+	list, _ := a.from.List(q.Context(), r, ns) // what the archive lacks this cluster does not have
+	items := []object{}
+	metadata := strings.Contains(q.Header.Get("Accept"), "PartialObjectMetadataList")
+	for _, o := range list {
+		content := object{"kind": kind, "apiVersion": version}
+		for k, v := range o.Content {
+			if !metadata || k == "metadata" {
+				content[k] = v
+			}
+		}
+		if metadata {
+			content["kind"], content["apiVersion"] = "PartialObjectMetadata", "meta.k8s.io/v1"
+		}
+		items = append(items, content)
+	}
+	if metadata {
+		return object{"kind": "PartialObjectMetadataList", "apiVersion": "meta.k8s.io/v1", "metadata": object{}, "items": items}
+	}
+	return object{"kind": kind + "List", "apiVersion": version, "metadata": object{}, "items": items}
+}
+
+// pair are the APIs of a management cluster and of its hosted cluster.
+type pair struct {
+	management, hosted *archiveAPI
+	kubeconfig         string // of the management cluster
+	user               string // of the hosted cluster's kubeconfig, in YAML
+	handler            http.Handler
+	server             *httptest.Server
+}
+
+func newPair(t *testing.T) *pair {
+	t.Helper()
+	files, err := fixture.Base("ocp-4.18-hosted-agent")
+	if err != nil {
+		t.Fatal(err)
+	}
+	source, err := archive.FS(files, "pair")
+	if err != nil {
+		t.Fatal(err)
+	}
+	nested, ok := source.Nested("prod")
+	if !ok {
+		t.Fatal("the base has no tree of the hosted cluster")
+	}
+	management := func(group string) bool { return group != "config.openshift.io" && group != "certificates.k8s.io" }
+	p := &pair{user: "{token: " + hostedCredential + "}",
+		management: &archiveAPI{from: source, only: management},
+		hosted:     &archiveAPI{from: nested, only: func(g string) bool { return !management(g) || g == "coordination.k8s.io" || g == "apps" }}}
+	p.handler = p.hosted
+	p.server = httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) { p.handler.ServeHTTP(w, q) }))
+	t.Cleanup(p.server.Close)
+	p.management.secret = func(w http.ResponseWriter, _ *http.Request) {
+		ca := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: p.server.Certificate().Raw})
+		config := fmt.Sprintf("apiVersion: v1\nkind: Config\ncurrent-context: x\ncontexts: [{name: x, context: {cluster: c, user: u}}]\n"+
+			"clusters: [{name: c, cluster: {server: '%s', certificate-authority-data: %s}}]\nusers: [{name: u, user: %s}]\n",
+			p.server.URL, base64.StdEncoding.EncodeToString(ca), p.user)
+		_ = json.NewEncoder(w).Encode(object{"kind": "Secret", "apiVersion": "v1", "data": object{"kubeconfig": []byte(config)}})
+	}
+	front := httptest.NewTLSServer(p.management)
+	t.Cleanup(front.Close)
+	p.kubeconfig = filepath.Join(t.TempDir(), "kubeconfig")
+	config := "apiVersion: v1\nkind: Config\nclusters: [{name: c, cluster: {server: '" + front.URL + "', certificate-authority-data: " +
+		base64.StdEncoding.EncodeToString(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: front.Certificate().Raw})) + "}}]\n" +
+		"contexts: [{name: mgmt, context: {cluster: c, user: u}}]\nusers: [{name: u, user: {token: management-bearer}}]\ncurrent-context: mgmt\n"
+	if err := os.WriteFile(p.kubeconfig, []byte(config), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// diagnose runs the command; the clock is that of the archive.
+func (p *pair) diagnose(t *testing.T, args ...string) (out, errs string, code ExitCode) {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	args = append([]string{"rollcall", "diagnose", "--kubeconfig", p.kubeconfig, "--now", "2026-03-01T12:00:30Z"}, args...)
+	code = Main(context.Background(), args, IO{In: strings.NewReader(""), Out: &stdout, Err: &stderr,
+		Getenv: func(string) string { return "" }, Clock: func() time.Time { return time.Date(2026, 3, 1, 12, 0, 30, 0, time.UTC) }})
+	for _, secret := range []string{hostedCredential, "management-bearer", "6b1f0f0e-5d0a", "0d9f3c11-1111"} {
+		if strings.Contains(stdout.String()+stderr.String(), secret) {
+			t.Errorf("%q is on the screen", secret)
+		}
+	}
+	return stdout.String(), stderr.String(), code
+}
+
+// TestHosted reads both clusters: the credential comes from one Secret, goes to the
+// hosted API only, and is nowhere to be seen.
+func TestHosted(t *testing.T) {
+	p := newPair(t)
+	out, errs, _ := p.diagnose(t, "--hosted", "clusters/prod", "--read-secrets", "clusters-prod", "-o", "json")
+	var d struct {
+		Cluster  struct{ Hosted, Version string }
+		Hosts    []struct{ Name string }
+		Roots    []struct{ Fault string }
+		Findings []struct{ Fault, Outcome, Reason string }
+	}
+	if err := json.Unmarshal([]byte(out), &d); err != nil {
+		t.Fatalf("%v\n%s", err, errs)
+	}
+	if d.Cluster.Hosted != "clusters/prod" || d.Cluster.Version != "4.18.21" || len(d.Hosts) != 2 || len(d.Roots) != 0 {
+		t.Errorf("the answer is of %+v with hosts %v and roots %v", d.Cluster, d.Hosts, d.Roots)
+	}
+	for _, f := range d.Findings {
+		if slices.Contains([]string{"user-data-outdated", "ignition-endpoint-name", "hosted-api-unreachable", "agent-not-found"}, f.Fault) && f.Outcome != "absent" {
+			t.Errorf("%s is %s: %s", f.Fault, f.Outcome, f.Reason)
+		}
+	}
+	if want := []string{"/api/v1/namespaces/clusters/secrets/prod-admin-kubeconfig"}; !slices.Equal(p.management.gets, want) {
+		t.Errorf("Secrets that were read: %v, want %v", p.management.gets, want)
+	}
+	if !slices.Equal(p.hosted.tokens, []string{"Bearer " + hostedCredential}) || !slices.Equal(p.management.tokens, []string{"Bearer management-bearer"}) {
+		t.Errorf("credentials were mixed up: hosted got %v, management got %v", p.hosted.tokens, p.management.tokens)
+	}
+}
+
+// TestHostedNotReadable: what is in the way of the hosted API is the answer.
+func TestHostedNotReadable(t *testing.T) {
+	denied := func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusForbidden)
+		_ = json.NewEncoder(w).Encode(object{"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "Forbidden", "code": 403, "message": "secrets is forbidden"})
+	}
+	tests := map[string]struct {
+		change func(*pair)
+		args   []string
+		code   ExitCode
+		says   string
+	}{
+		"forbidden Secret": {func(p *pair) { p.management.secret = denied }, nil, ExitUndecided, "there is no credential for the hosted cluster"},
+		"hangs": {func(p *pair) {
+			p.handler = http.HandlerFunc(func(_ http.ResponseWriter, q *http.Request) { <-q.Context().Done() })
+		}, []string{"--request-timeout", "300ms"}, ExitFault, "does not answer"},
+		"dead": {func(p *pair) { p.server.CloseClientConnections(); p.server.Listener.Close() }, nil, ExitFault, "does not answer"},
+		"refused": {func(p *pair) {
+			p.handler = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(401) })
+		}, nil, ExitFault, "does not accept the credential"},
+		"runs a program": {func(p *pair) { p.user = "{exec: {apiVersion: client.authentication.k8s.io/v1, command: /bin/false}}" }, nil,
+			ExitUndecided, "it names a program to run"},
+		"reads a file": {func(p *pair) { p.user = "{tokenFile: /etc/passwd}" }, nil, ExitUndecided, "it names files of this machine"},
+		"no kubeconfig": {func(p *pair) {
+			p.management.secret = func(w http.ResponseWriter, _ *http.Request) {
+				_ = json.NewEncoder(w).Encode(object{"kind": "Secret", "apiVersion": "v1", "data": object{"kubeconfig": []byte("{]")}})
+			}
+		}, nil, ExitUndecided, "cannot be read as a kubeconfig"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			p := newPair(t)
+			tt.change(p)
+			out, errs, code := p.diagnose(t, append(tt.args, "--hosted", "clusters/prod", "-o", "wide")...)
+			if code != tt.code || !strings.Contains(strings.Join(strings.Fields(out), " "), tt.says) {
+				t.Errorf("exit code %d, want %d and %q\n%s%s", code, tt.code, tt.says, out, errs)
+			}
+		})
+	}
+}
+
+// TestHostedNamed: a wrong name is answered with those that there are.
+func TestHostedNamed(t *testing.T) {
+	p := newPair(t)
+	for want, args := range map[string][]string{
+		"there are: clusters/prod":            {"--hosted", "clusters/prd"},
+		"write it as NAMESPACE/NAME":          {"--hosted", "prod"},
+		"needs --hosted":                      {"--hosted-kubeconfig", "x"},
+		"with --from nothing is asked of one": {"--from", "x", "--hosted-kubeconfig", "x"},
+	} {
+		if out, errs, code := p.diagnose(t, args...); code != ExitFailed || !strings.Contains(strings.Join(strings.Fields(errs), " "), want) {
+			t.Errorf("%v: exit code %d, want an error with %q: %s%s", args, code, want, out, errs)
+		}
+	}
+}
