@@ -30,13 +30,16 @@ func block(d *fault.Diagnosis, young []cause, names func(host string) []string) 
 			}
 		}
 		for _, c := range young {
-			whole := c.Subject.Kind == fault.Cluster && early(*h) // an install that is under way, say
+			// An install that is under way, say, or what holds it up and is still normal.
+			whole := early(*h) && (ofCluster(c.Key) || slices.ContainsFunc(c.effects, ofCluster))
 			if whole || at(c.Key) || slices.ContainsFunc(c.effects, at) {
 				h.BlockedBy = append(h.BlockedBy, c.Key)
 			}
 		}
 	}
 }
+
+func ofCluster(k fault.Key) bool { return k.Subject.Kind == fault.Cluster }
 
 // early: a host that waits, or of which nothing was heard before it could speak
 // to the cluster. Both are normal while the cluster itself is young; that a source
