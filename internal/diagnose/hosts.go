@@ -42,10 +42,11 @@ func block(d *fault.Diagnosis, young []cause, names func(host string) []string) 
 func ofCluster(k fault.Key) bool { return k.Subject.Kind == fault.Cluster }
 
 // early: a host that waits, or of which nothing was heard before it could speak
-// to the cluster. Both are normal while the cluster itself is young; that a source
-// lacks data about a host is not.
+// to the cluster, or whose daemon finds no render to compare its first config with.
+// All are normal while the cluster itself is young; that a source lacks data about a
+// host is not.
 func early(h fault.HostState) bool {
-	return h.State == fault.StageWaiting ||
+	return h.State == fault.StageWaiting || h.State == fault.StageFailed && h.Stage == fault.ConfigDone ||
 		h.State == fault.StageUnknown && (h.Stage == fault.IgnitionFetched || h.Stage == fault.FirstBoot)
 }
 

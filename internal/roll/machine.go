@@ -48,7 +48,7 @@ func (v *view) powered() fault.StageState {
 	proof := item(b.Loc, "status.poweredOn", "poweredOn: "+yesNo(b.API.Status.PoweredOn), time.Time{})
 	switch {
 	case unmanaged(b):
-		return unknown("its BareMetalHost has no BMC to ask")
+		return notApplicable("its BareMetalHost has no BMC: nothing here switches it on")
 	case detached(b):
 		return unknown("its BareMetalHost is detached: what it says of the power is old")
 	case b.API.Status.PoweredOn:

@@ -152,6 +152,7 @@ type diagnosis struct {
 	Roots   []struct {
 		Fault      string
 		Subject    subject
+		Severity   string
 		Confidence string
 		Deadlock   int
 		Evidence   []struct{ Excerpt string }
@@ -162,8 +163,9 @@ type diagnosis struct {
 	}
 	Deadlocks   []struct{ Members []struct{ Fault string } }
 	Unexplained []struct {
-		Fault   string
-		Subject subject
+		Fault    string
+		Subject  subject
+		Severity string
 	}
 	Findings []struct {
 		Fault   string
