@@ -152,7 +152,6 @@ type diagnosis struct {
 	Roots   []struct {
 		Fault      string
 		Subject    subject
-		Severity   string
 		Confidence string
 		Deadlock   int
 		Evidence   []struct{ Excerpt string }
@@ -163,14 +162,14 @@ type diagnosis struct {
 	}
 	Deadlocks   []struct{ Members []struct{ Fault string } }
 	Unexplained []struct {
-		Fault    string
-		Subject  subject
-		Severity string
-	}
-	Findings []struct {
 		Fault   string
 		Subject subject
-		Outcome string
+	}
+	Findings []struct {
+		Fault    string
+		Subject  subject
+		Outcome  string
+		Severity string
 	}
 	Hosts []struct {
 		Name, Stage, State string

@@ -2,19 +2,11 @@ package e2e
 
 // kubeletRows are the troubles of kubelets' certificates and requests.
 var kubeletRows = []scenario{
-	{name: "kubelet-certificate-lost", roots: []string{"csr-node-exists csr/?"}, hosts: []string{"control2:client-cert:failed"}},
-	{name: "kubelet-as-admin", roots: []string{"csr-denied csr/csr-ovn-node-control1", "csr-denied csr/csr-multus-control1"}},
-	{name: "node-past-its-certificates", roots: []string{"csr-node-exists csr/?"}, hosts: []string{"worker1:client-cert:failed"}},
-	{
-		name: "cluster-off-40-days", roots: []string{"certificates-ended-while-silent cluster/"},
-		hosts: []string{"control0:ready:waiting", "control1:ready:waiting", "control2:ready:waiting", "worker0:ready:waiting", "worker1:ready:waiting"},
-	},
 	{name: "csr-machine-too-old", roots: []string{"csr-outside-window csr/?"}, hosts: []string{"worker8:client-cert:waiting"}},
 	{name: "csr-machine-no-addresses", roots: []string{"csr-machine-no-addresses csr/?"}, hosts: []string{"worker9:client-cert:waiting"}},
 	// Whose request it is cannot be told: the names differ.
 	{name: "csr-machine-other-name", roots: []string{"csr-name-mismatch csr/?"}, hosts: []string{"worker10:ignition-fetched:unknown"}},
 	{name: "csr-no-machine", roots: []string{"csr-no-machine-for-node csr/?"}, hosts: []string{"worker11:client-cert:waiting"}},
-	{name: "csr-flood", roots: []string{"csr-flood-guard cluster/"}, hosts: []string{"worker12:client-cert:waiting"}},
 	{name: "rogue-csr-master", roots: []string{"csr-name-claimed-by-stranger csr/csr-x7w2f-control0"}},
 	{name: "rogue-csr-worker", roots: []string{"csr-name-claimed-by-stranger csr/csr-x7w2f-worker0"}},
 }
@@ -24,12 +16,6 @@ var manyRows = []scenario{
 	{
 		name:  "config-drift+node-past-its-certificates",
 		roots: []string{"config-drift host/worker0", "csr-node-exists csr/?"},
-		hosts: []string{"worker0:config-done:failed", "worker1:client-cert:failed"},
-	},
-	{
-		name:     "worker-old-ca+csr-machine-too-old+rogue-csr-master",
-		roots:    []string{"ignition-tls-untrusted host/worker2", "csr-outside-window csr/?", "csr-name-claimed-by-stranger csr/csr-x7w2f-control0"},
-		hosts:    []string{"worker2:ignition-fetched:failed", "worker8:client-cert:waiting"},
-		consoles: []string{"worker2"},
+		hosts: []string{"worker0:config-done:failed", "worker1:ready:failed"},
 	},
 }
