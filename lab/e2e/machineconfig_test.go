@@ -34,4 +34,16 @@ var configServerRows = []scenario{
 // machineConfigRows are the troubles of rendered configs and of the hosts' disks.
 var machineConfigRows = []scenario{
 	{name: "config-drift", roots: []string{"config-drift host/worker0"}, hosts: []string{"worker0:config-done:failed"}},
+	{
+		name:  "rendered-config-pruned",
+		roots: []string{"rendered-config-missing pool/worker"}, hosts: []string{"worker0:config-done:failed", "worker1:config-done:failed"},
+	},
+	{
+		name:  "firstboot-pull-refused",
+		roots: []string{"firstboot-pull-waiting host/worker6"}, hosts: []string{"worker6:first-boot:waiting"}, consoles: []string{"worker6"},
+	},
+	{
+		name:  "hostname-localhost",
+		roots: []string{"hostname-not-assigned host/worker7"}, hosts: []string{"worker7:ignition-fetched:unknown"}, consoles: []string{"worker7"},
+	},
 }
