@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/evidence/fromnode"
 	"github.com/rollcall-project/rollcall/internal/evidence/live"
 	"github.com/rollcall-project/rollcall/internal/facts/all"
 	"github.com/rollcall-project/rollcall/internal/report"
@@ -25,6 +26,11 @@ an error of a diagnosis: the checks that need it are unknown, and say so.
 Exit codes: 0 everything is allowed, 1 something is not or could not be asked.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if v := a.source.probeFrom; v != "" {
+				if _, err := nodeOfProbes(v); err != nil {
+					return err
+				}
+			}
 			s, err := a.openLive()
 			if err != nil {
 				return err
@@ -35,7 +41,16 @@ Exit codes: 0 everything is allowed, 1 something is not or could not be asked.`,
 	}
 	a.addOutputFlags(cmd, "text", "json", "yaml")
 	a.addConnectFlags(cmd)
+	cmd.Flags().StringVar(&a.source.probeFrom, "probe-from", "", "also ask for the rights that --probe-from `node/NAME` of a diagnosis takes")
 	return cmd
+}
+
+// probeFromRights are what --probe-from takes beside a diagnosis.
+func probeFromRights() []live.Access {
+	return []live.Access{
+		{Verb: "list", Resource: evidence.Pods, Namespace: fromnode.Namespace},
+		{Verb: "create", Resource: evidence.Pods, Subresource: "exec", Namespace: fromnode.Namespace},
+	}
 }
 
 // right is one line of the answer.
@@ -66,6 +81,13 @@ func (a *app) canI(ctx context.Context, format string, s *live.Source) error {
 	answers, err := s.Rights(ctx, a.needed())
 	if err != nil {
 		return err
+	}
+	if a.source.probeFrom != "" {
+		for _, access := range probeFromRights() {
+			r := live.Right{Access: access}
+			r.Allowed, r.Err = s.Allowed(ctx, access)
+			answers = append(answers, r)
+		}
 	}
 	var rights []right
 	missing := 0

@@ -28,6 +28,7 @@ type sourceFlags struct {
 	journals         bool
 	probe            bool
 	masters          []string
+	probeFrom        string
 	hosted           string
 	hostedKubeconfig string
 	catalogs         []string
@@ -88,6 +89,7 @@ func (a *app) addSourceFlags(cmd *cobra.Command) {
 		f.StringSliceVar(&a.source.readSecrets, "read-secrets", nil, "also read Secrets of this `NAMESPACE`; values are never shown or kept; repeatable")
 		f.BoolVar(&a.source.journals, "journals", false, "also read journals of the nodes through their kubelets (live)")
 		f.BoolVar(&a.source.probe, "probe", false, "also ask the machine config servers and every API server one by one, without credentials (leaves a line in their logs); with --from: the way to the API of that cluster, from here")
+		f.StringVar(&a.source.probeFrom, "probe-from", "", "make the probes of the way to the API from `node/NAME`: opens connections through its machine-config-daemon, which takes the right to exec into it and is logged by the API")
 		f.StringArrayVar(&a.source.masters, "master", nil, "address of a control-plane host, as `HOST=IP` or HOST=IP:PORT, to be asked when the API does not answer; repeatable")
 	})
 	a.addCatalogFlag(cmd)

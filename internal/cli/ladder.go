@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/x509"
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -11,9 +12,11 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/client-go/rest"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/evidence/fromnode"
 	"github.com/rollcall-project/rollcall/internal/evidence/ladder"
 	"github.com/rollcall-project/rollcall/internal/evidence/live"
 	"github.com/rollcall-project/rollcall/internal/evidence/probe"
@@ -22,10 +25,13 @@ import (
 // addLadder adds the way to the API behind the other sources: always for a live
 // cluster, where it is one question as long as the API answers; beside archives
 // where --probe asks for it, because reading one asks nothing of a network.
-func (a *app) addLadder(list []evidence.Source, cluster *live.Source) ([]evidence.Source, error) {
+func (a *app) addLadder(ctx context.Context, list []evidence.Source, cluster *live.Source) ([]evidence.Source, error) {
 	masters, err := parseMasters(a.source.masters)
 	if err != nil {
 		return nil, err
+	}
+	if cluster == nil && a.source.probeFrom != "" {
+		return nil, usagef("--probe-from %s goes through the API of a live cluster, and none is read here: leave --from, --install-dir and --rendezvous out, or use --probe, which asks from this machine", a.source.probeFrom)
 	}
 	if cluster == nil && !a.source.probe {
 		if len(masters) > 0 {
@@ -42,7 +48,54 @@ func (a *app) addLadder(list []evidence.Source, cluster *live.Source) ([]evidenc
 	if o.Client, err = a.ladderClient(cluster); err != nil && cluster != nil {
 		return nil, err
 	}
+	if o.From, err = a.probesFrom(ctx); err != nil {
+		return nil, err
+	}
+	if o.From != nil {
+		o.Step = 12 * time.Second // the command there has to start first, and to look a name up
+	}
 	return append(list, ladder.New(o)), nil
+}
+
+// probesFrom is the node of --probe-from; nil where the flag is not given. One
+// command is run there at once: a node that cannot be used is the user's mistake or
+// an API that is away, and no finding about the way to the API.
+func (a *app) probesFrom(ctx context.Context) (*ladder.From, error) {
+	value := a.source.probeFrom
+	if value == "" {
+		return nil, nil
+	}
+	name, err := nodeOfProbes(value)
+	if err != nil {
+		return nil, err
+	}
+	cfg, err := a.restConfig()
+	if err != nil {
+		return nil, err
+	}
+	limited, cancel := context.WithTimeout(ctx, 20*time.Second)
+	defer cancel()
+	node, err := fromnode.Find(limited, cfg, name)
+	if err == nil {
+		err = node.Check(limited)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("--probe-from %s: %w", value, err)
+	}
+	notRun := func(err error) bool {
+		var e *fromnode.Error
+		return errors.As(err, &e)
+	}
+	return &ladder.From{Name: value, Dial: node.DialContext, Lookup: node.LookupHost, NotRun: notRun}, nil
+}
+
+// nodeOfProbes is the name in the value of --probe-from.
+func nodeOfProbes(value string) (string, error) {
+	name, ok := strings.CutPrefix(value, "node/")
+	if wrong := validation.IsDNS1123Subdomain(name); !ok || len(wrong) > 0 {
+		return "", usagef("--probe-from %q: write it as node/NAME, with the name of a node of the cluster", value)
+	}
+	return name, nil
 }
 
 // ladderClient is what the kubeconfig says of the way to the API. cluster is nil

@@ -110,6 +110,7 @@ func (a *app) again() string {
 	for _, m := range a.source.masters {
 		add("--master", m)
 	}
+	add("--probe-from", a.source.probeFrom)
 	if len(a.source.from) > 0 && a.source.probe {
 		words = append(words, "--probe")
 	}

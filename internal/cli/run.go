@@ -171,13 +171,16 @@ func (a *app) openSources(ctx context.Context, r *run, how []archive.Option) ([]
 		list, cluster = append([]evidence.Source{s}, list...), s
 	}
 	if cluster != nil && a.source.hosted != "" && a.source.hosted != hosted.None {
+		if a.source.probeFrom != "" {
+			return nil, usagef("--probe-from is not for --hosted: the way to the API of a hosted cluster is not walked")
+		}
 		s, err := a.openHosted(ctx, r, cluster)
 		if err != nil {
 			return nil, err
 		}
 		return a.addConsoles([]evidence.Source{s})
 	}
-	if list, err = a.addLadder(list, cluster); err != nil {
+	if list, err = a.addLadder(ctx, list, cluster); err != nil {
 		return nil, err
 	}
 	return a.addConsoles(list)

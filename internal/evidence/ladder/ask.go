@@ -31,27 +31,54 @@ const (
 	mostBody    = 64 << 10
 )
 
-// try takes all steps of one rung.
-func (s *Source) try(ctx context.Context, r rung) probe.APIAnswer {
+// try takes all steps of one rung. The error says that they could not be taken at
+// all, from where they were to be.
+func (s *Source) try(ctx context.Context, r rung) (a probe.APIAnswer, _ error) {
 	ctx, cancel := context.WithTimeout(ctx, s.opts.Step)
 	defer cancel()
-	a := probe.APIAnswer{Target: r.target, Host: r.host, Port: r.port, Vantage: s.opts.Vantage, At: s.opts.Now()}
+	a = probe.APIAnswer{Target: r.target, Host: r.host, Port: r.port, Vantage: s.opts.Vantage, At: s.opts.Now()}
+	if s.opts.From != nil {
+		a.Vantage = s.opts.From.Name
+	}
 	began := time.Now()
 	defer func() { a.Millis = time.Since(began).Milliseconds() }()
 	proxy := s.proxyFor(r)
 	if proxy != nil {
 		a.Proxy = proxy.Host
 	} else if net.ParseIP(r.host) == nil {
-		if !s.resolve(ctx, &a) {
-			return a
+		if ok, err := s.resolve(ctx, &a); !ok {
+			return a, err
 		}
 	}
-	s.connect(ctx, r, proxy, &a)
-	return a
+	return a, s.connect(ctx, r, proxy, &a)
 }
 
 // resolve asks for the addresses of a name. False: there are none.
-func (s *Source) resolve(ctx context.Context, a *probe.APIAnswer) bool {
+func (s *Source) resolve(ctx context.Context, a *probe.APIAnswer) (bool, error) {
+	found, err := s.lookup(ctx, a)
+	if err == nil {
+		slices.Sort(found)
+		a.Addresses = found[:min(len(found), 16)]
+		return true, nil
+	}
+	if s.opts.From != nil && s.opts.From.NotRun(err) {
+		return false, err
+	}
+	a.ErrorClass, a.Error, a.DNS = probe.ErrDNS, clip(err.Error()), probe.DNSNoAnswer
+	var dns *net.DNSError
+	switch errors.As(err, &dns); {
+	case dns != nil && dns.IsNotFound:
+		a.DNS = probe.DNSNoSuchName
+	case s.opts.From != nil && (dns == nil || !dns.IsTimeout):
+		a.DNS = "" // getent does not tell a name that is not there from a server that fails
+	}
+	return false, nil
+}
+
+func (s *Source) lookup(ctx context.Context, a *probe.APIAnswer) ([]string, error) {
+	if s.opts.From != nil {
+		return s.opts.From.Lookup(ctx, a.Host)
+	}
 	var mu sync.Mutex
 	var servers []string
 	resolver := &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
@@ -66,24 +93,14 @@ func (s *Source) resolve(ctx context.Context, a *probe.APIAnswer) bool {
 	mu.Lock()
 	a.Resolver = slices.Sorted(slices.Values(servers))
 	mu.Unlock()
-	if err == nil {
-		slices.Sort(found)
-		a.Addresses = found[:min(len(found), 16)]
-		return true
-	}
-	a.ErrorClass, a.Error, a.DNS = probe.ErrDNS, clip(err.Error()), probe.DNSNoAnswer
-	var dns *net.DNSError
-	if errors.As(err, &dns) && dns.IsNotFound {
-		a.DNS = probe.DNSNoSuchName
-	}
-	return false
+	return found, err
 }
 
 // proxyFor is the proxy that the client uses; only the front is asked through it,
 // because everything behind it is asked as a host of the cluster would.
 func (s *Source) proxyFor(r rung) *url.URL {
 	c := s.opts.Client
-	if c == nil || c.Proxy == nil || r.target != probe.TargetAPI {
+	if c == nil || c.Proxy == nil || r.target != probe.TargetAPI || s.opts.From != nil {
 		return nil
 	}
 	proxy, err := c.Proxy(&http.Request{URL: c.Server})
@@ -95,7 +112,7 @@ func (s *Source) proxyFor(r rung) *url.URL {
 
 // connect opens one connection and asks the paths of the rung over it. What is
 // served as a certificate is looked at first and held against the CAs afterwards.
-func (s *Source) connect(ctx context.Context, r rung, proxy *url.URL, a *probe.APIAnswer) {
+func (s *Source) connect(ctx context.Context, r rung, proxy *url.URL, a *probe.APIAnswer) error {
 	w := &wire.Witness{}
 	name := s.serverName(r)
 	transport := &http.Transport{
@@ -105,6 +122,9 @@ func (s *Source) connect(ctx context.Context, r rung, proxy *url.URL, a *probe.A
 			InsecureSkipVerify: true, //nolint:gosec // only to look at the certificate; no credential is sent
 			VerifyConnection:   w.SawChain,
 		},
+	}
+	if s.opts.From != nil {
+		transport.DialContext = s.opts.From.Dial
 	}
 	defer transport.CloseIdleConnections()
 	client := &http.Client{
@@ -122,6 +142,9 @@ func (s *Source) connect(ctx context.Context, r rung, proxy *url.URL, a *probe.A
 	for i, path := range paths {
 		p, err := s.get(w.Watch(ctx), client, (&url.URL{Scheme: scheme, Host: a.Where(), Path: path}).String(), path, a)
 		a.Paths = append(a.Paths, p)
+		if err != nil && s.opts.From != nil && s.opts.From.NotRun(err) {
+			return err
+		}
 		if err != nil && i == 0 {
 			seen := w.Seen()
 			a.Stage, a.ErrorClass, a.Error = seen.Stage, wire.Classify(err, seen.Stage), clip(err.Error())
@@ -137,6 +160,7 @@ func (s *Source) connect(ctx context.Context, r rung, proxy *url.URL, a *probe.A
 	if r.port != s.mcsPort {
 		s.verify(seen.Chain, name, a)
 	}
+	return nil
 }
 
 // serverName is the name under which an API server is asked for. Masters serve the

@@ -19,6 +19,7 @@ import (
 	"context"
 	"crypto/x509"
 	"fmt"
+	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -71,8 +72,18 @@ type Options struct {
 	Before  []Lister // archives of the cluster
 	Whole   bool     // walk the whole ladder even where the API answers
 	Vantage string   // the machine that asks; "" is this machine's host name
+	From    *From    // ask from a node of the cluster in place of this machine
 	Now     func() time.Time
 	Step    time.Duration // for one rung; 0 is 6 s: an API server whose etcd is gone takes four to say so
+}
+
+// From makes the probes somewhere else. An error that NotRun recognises says nothing
+// of the address that was asked: the probe could not be made.
+type From struct {
+	Name   string
+	Dial   func(ctx context.Context, network, address string) (net.Conn, error)
+	Lookup func(ctx context.Context, host string) ([]string, error)
+	NotRun func(error) bool
 }
 
 // Source walks the ladder once, when it is first asked for. It is safe for
@@ -157,7 +168,7 @@ func (s *Source) walk(ctx context.Context) ([]evidence.Object, error) {
 	if ok {
 		w.ask(ctx, front)
 	}
-	whole := s.opts.Whole || !ok || !w.fine()
+	whole := s.opts.Whole || s.opts.From != nil || !ok || !w.fine()
 	if !whole {
 		late := time.NewTimer(patience)
 		defer late.Stop()
@@ -189,6 +200,7 @@ type walker struct {
 
 	client Reached // valid once the channel of reach is closed
 	failed error
+	notRun error // why a probe from elsewhere could not be made
 }
 
 // fine reports whether the front gave an answer that a client can use.
@@ -211,9 +223,13 @@ func (w *walker) ask(ctx context.Context, list ...rung) {
 			continue
 		}
 		group.Go(func() {
-			a := w.try(ctx, r)
+			a, err := w.try(ctx, r)
 			w.mu.Lock()
 			defer w.mu.Unlock()
+			if err != nil {
+				w.notRun = err
+				return
+			}
 			w.answers = append(w.answers, a)
 		})
 	}
@@ -262,6 +278,10 @@ func (w *walker) reach(ctx context.Context) <-chan struct{} {
 }
 
 func (w *walker) result() ([]evidence.Object, error) {
+	if w.notRun != nil { // half a ladder would be read as a whole one
+		return nil, &evidence.Unavailable{Need: evidence.Objects(evidence.APIProbes, ""), Why: evidence.Unreachable,
+			Detail: clip(w.notRun.Error()), Supply: "rollcall --probe from another machine, or rollcall-host on the node itself"}
+	}
 	if len(w.answers) == 0 {
 		return nil, &evidence.Unavailable{Need: evidence.Objects(evidence.APIProbes, ""), Why: evidence.NotAsked,
 			Detail: "no address of the API is known", Supply: "--kubeconfig FILE, or --master HOST=IP"}

@@ -69,10 +69,17 @@ func (s *Source) sameCluster(ctx context.Context) bool {
 }
 
 // named lists every rung behind the front: api-int and the virtual addresses, and
-// each control-plane host that the user or a source names.
+// each control-plane host that the user or a source names. From a node the machine
+// config servers are left out: the network plugin rejects connections from every
+// node to their ports, so what is met there is the node's own rule
+// (openshift/ovn-kubernetes:go-controller/pkg/node/OCP_HACKS.go generateBlockMCSRules,
+// chain OUTPUT; 22623 and 22624).
 func (s *Source) named(ctx context.Context, sources []Lister) []rung {
 	var list []rung
 	add := func(target, host string, port int) {
+		if s.opts.From != nil && port == s.mcsPort {
+			return
+		}
 		if r := (rung{target, host, port}); host != "" && !slices.Contains(list, r) {
 			list = append(list, r)
 		}

@@ -69,6 +69,9 @@ func (s *Source) Rights(ctx context.Context, needs []evidence.Need) ([]Right, er
 	return rights, nil
 }
 
+// Allowed asks the API once whether an access is allowed to who asks.
+func (s *Source) Allowed(ctx context.Context, a Access) (bool, error) { return s.allowed(ctx, a) }
+
 // allowed asks the API once whether an access is allowed to who asks.
 func (s *Source) allowed(ctx context.Context, a Access) (bool, error) {
 	return memo(&s.memoMu, s.rights, a).get(ctx, func(ctx context.Context) (bool, error) { return s.review(ctx, a) })

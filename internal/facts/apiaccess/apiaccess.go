@@ -22,7 +22,7 @@ import (
 
 // Facts lists the facts of this area.
 func Facts() []facts.Fact {
-	return []facts.Fact{accessFact, mastersFact, mcsFact}
+	return []facts.Fact{accessFact, mastersFact, mcsFact, hostFact}
 }
 
 var needs = []evidence.Need{evidence.Objects(evidence.APIProbes, "")}

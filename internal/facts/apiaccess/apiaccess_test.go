@@ -42,6 +42,11 @@ func (l rungs) List(_ context.Context, r evidence.Resource, ns string) ([]eviden
 
 func compute[T any](t *testing.T, f facts.Fact, l rungs) (T, facts.Value) {
 	t.Helper()
+	return computeFor[T](t, f, l, fault.Subject{Kind: fault.Cluster})
+}
+
+func computeFor[T any](t *testing.T, f facts.Fact, l rungs, s fault.Subject) (T, facts.Value) {
+	t.Helper()
 	set, err := scan.Compile(nil)
 	if err != nil {
 		t.Fatal(err)
@@ -51,7 +56,7 @@ func compute[T any](t *testing.T, f facts.Fact, l rungs) (T, facts.Value) {
 		t.Fatal(err)
 	}
 	w := facts.NewWorld(evidence.NewReader(set, clean, nil, evidence.Limits{}, l), time.Now())
-	v := w.Compute(t.Context(), f, fault.Subject{Kind: fault.Cluster})
+	v := w.Compute(t.Context(), f, s)
 	typed, _ := v.V.(T)
 	return typed, v
 }

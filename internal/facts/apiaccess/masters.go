@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/evidence/probe"
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/fault"
@@ -135,18 +136,16 @@ func readMCS(ctx context.Context, w *facts.World, _ fault.Subject) (MCS, facts.P
 		r.prove(&p, "frontAsked", "frontOK", "frontRefused", "refusing")
 	}
 	if len(p.Items) == 0 {
-		l.none(&p)
-		for i := range p.Items {
-			p.Items[i].Fields = []string{"frontAsked", "frontRefused"}
-		}
+		return m, p, &evidence.Unavailable{Need: needs[0], Why: evidence.NotAsked, Detail: "port 22623 of the machine config servers was not asked",
+			Supply: "rollcall diagnose --probe from a machine that is no node of the cluster"}
 	}
 	return m, p, nil
 }
 
-// sibling is the rung of the API at the same host.
+// sibling is the rung of the API at the same host, asked by the same machine.
 func (l ladder) sibling(r rung) *rung {
 	for i, other := range l.rest {
-		if other.Host == r.Host && other.Target == r.Target && other.Port == probe.APIPort {
+		if other.Host == r.Host && other.Target == r.Target && other.Port == probe.APIPort && other.Vantage == r.Vantage {
 			return &l.rest[i]
 		}
 	}

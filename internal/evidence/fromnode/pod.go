@@ -1,0 +1,137 @@
+package fromnode
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/remotecommand"
+	"k8s.io/client-go/util/exec"
+	"k8s.io/klog/v2"
+	"k8s.io/streaming/pkg/httpstream"
+)
+
+// The pods that run on every Linux node, with the node's own network and its root at
+// /rootfs (openshift/machine-config-operator:manifests/machineconfigdaemon/daemonset.yaml,
+// hostNetwork, privileged and the volume rootfs, 4.12 to 4.21).
+const (
+	Namespace = "openshift-machine-config-operator"
+	label     = "k8s-app=machine-config-daemon"
+	container = "machine-config-daemon"
+)
+
+// host puts a command into the node's own file system, so that its programs and its
+// resolver answer and not the image's; the operator's own tests reach a node so
+// (openshift/machine-config-operator:test/helpers/utils.go ExecCmdOnNode). The
+// messages are read, so they are not to be translated.
+var host = []string{"chroot", "/rootfs", "env", "LC_ALL=C"}
+
+// Find returns a node whose machine-config-daemon is used. It is refused where
+// that pod does not have the node's network: its answers would not be the node's.
+func Find(ctx context.Context, cfg *rest.Config, name string) (*Node, error) {
+	client, err := kubernetes.NewForConfig(cfg)
+	if err != nil {
+		return nil, fmt.Errorf("make the API's client: %w", err)
+	}
+	pods, err := client.CoreV1().Pods(Namespace).List(ctx, metav1.ListOptions{LabelSelector: label, FieldSelector: "spec.nodeName=" + name, Limit: 10})
+	if err != nil {
+		return nil, &Error{name, said("list pods", err)}
+	}
+	for _, p := range pods.Items {
+		if p.Status.Phase == corev1.PodRunning && p.Spec.NodeName == name && p.DeletionTimestamp == nil {
+			if !p.Spec.HostNetwork {
+				return nil, &Error{name, fmt.Errorf("pod %s/%s does not have the node's network", Namespace, p.Name)}
+			}
+			return &Node{Name: name, Run: &pod{cfg: cfg, client: client, name: p.Name}}, nil
+		}
+	}
+	if _, err := client.CoreV1().Nodes().Get(ctx, name, metav1.GetOptions{}); apierrors.IsNotFound(err) {
+		return nil, &Error{name, errors.New("the cluster has no node of this name; oc get nodes lists them")}
+	}
+	return nil, &Error{name, fmt.Errorf("no machine-config-daemon runs on it (oc -n %s get pods -o wide); name another node, or run rollcall-host on the machine", Namespace)}
+}
+
+// said adds the way out to what the API answered, or that it did not answer.
+func said(right string, err error) error {
+	var status apierrors.APIStatus
+	switch {
+	case apierrors.IsForbidden(err):
+		return fmt.Errorf("you need the right to %s in %s: %w", right, Namespace, err)
+	case apierrors.IsUnauthorized(err):
+		return fmt.Errorf("the API does not accept your credentials: %w", err)
+	case errors.As(err, &status):
+		return fmt.Errorf("the API could not do it (%s): %w", right, err)
+	}
+	return fmt.Errorf("the API does not answer, and no node can be asked without it; leave --probe-from out, or run rollcall-host on the machine: %w", err)
+}
+
+// pod runs commands in one container: over a web socket, and where the API server
+// or a proxy on the way does not speak that, over SPDY, as kubectl does.
+type pod struct {
+	cfg    *rest.Config
+	client kubernetes.Interface
+	name   string
+}
+
+// Run implements Runner.
+func (p *pod) Run(ctx context.Context, argv []string, in io.Reader, out, errs io.Writer) error {
+	target := p.client.CoreV1().RESTClient().Post().Resource("pods").Namespace(Namespace).Name(p.name).SubResource("exec").
+		VersionedParams(&corev1.PodExecOptions{Container: container, Command: slices.Concat(host, argv), Stdin: in != nil, Stdout: true, Stderr: true}, scheme.ParameterCodec).URL()
+	spdy, err := remotecommand.NewSPDYExecutor(p.cfg, "POST", target)
+	if err != nil {
+		return err
+	}
+	socket, err := remotecommand.NewWebSocketExecutor(p.cfg, "GET", target.String())
+	if err != nil {
+		return err
+	}
+	var refused *apierrors.StatusError
+	both, err := remotecommand.NewFallbackExecutor(socket, spdy, func(err error) bool {
+		var upgrade *httpstream.UpgradeFailureError
+		if errors.As(err, &upgrade) {
+			_ = errors.As(upgrade.Cause, &refused) // SPDY's error is only text
+		}
+		return upgrade != nil || httpstream.IsHTTPSProxyError(err)
+	})
+	if err != nil {
+		return err
+	}
+	quiet := klog.NewContext(ctx, klog.New(nil)) // a connection that is closed early is no error here, and every other is returned
+	err = both.StreamWithContext(quiet, remotecommand.StreamOptions{Stdin: in, Stdout: out, Stderr: errs})
+	var exit exec.CodeExitError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &exit):
+		return &Exit{Code: exit.Code}
+	case ctx.Err() != nil:
+		return fmt.Errorf("run a command in pod %s: %w", p.name, ctx.Err())
+	}
+	const answered = "unable to upgrade connection: "
+	if text, ok := strings.CutPrefix(err.Error(), answered); ok {
+		if refused == nil {
+			refused = &apierrors.StatusError{}
+		}
+		err = &upgradeError{text, refused}
+	}
+	return fmt.Errorf("pod %s: %w", p.name, said("create pods/exec", err))
+}
+
+// upgradeError is an exec that the API answered and did not do. Over SPDY, whose right
+// is the one to have, it has only a text; the status is that of the web socket.
+type upgradeError struct {
+	text   string
+	status *apierrors.StatusError
+}
+
+func (e *upgradeError) Error() string { return e.text }
+func (e *upgradeError) Unwrap() error { return e.status }

@@ -1,0 +1,74 @@
+package apiaccess
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/evidence/probe"
+	"github.com/rollcall-project/rollcall/internal/facts"
+	"github.com/rollcall-project/rollcall/internal/fault"
+)
+
+// TestFromHost: what a node was told to ask is said of that node alone, and a port of
+// the machine config server that refuses a node says nothing of the API.
+func TestFromHost(t *testing.T) {
+	rung := func(target, vantage string, port, status int) probe.APIAnswer {
+		a := probe.APIAnswer{Target: target, Host: target + ".test", Port: port, Vantage: vantage}
+		if status > 0 {
+			a.Stage, a.Paths = probe.StageAnswered, health(status)
+		} else {
+			a.ErrorClass, a.Error = probe.ErrRefused, "connect: connection refused"
+		}
+		return a
+	}
+	cases := map[string]struct {
+		rungs   rungs
+		host    string
+		na      bool
+		answers bool
+		others  []string
+	}{
+		"answers":        {rungs: rungs{rung("api-int", "node/w0", 6443, 200)}, host: "w0", answers: true},
+		"forbidden":      {rungs: rungs{rung("api-int", "node/w0", 6443, 403)}, host: "w0", answers: true},
+		"balancer":       {rungs: rungs{rung("api-int", "node/w0", 6443, 503)}, host: "w0"},
+		"refused":        {rungs: rungs{rung("api-int", "node/w0", 6443, 0), rung("vip", "node/w0", 6443, 200)}, host: "w0", others: []string{"vip.test:6443"}},
+		"MCS refuses":    {rungs: rungs{rung("api-int", "node/w0", 6443, 200), rung("api-int", "node/w0", 22623, 0)}, host: "w0", answers: true},
+		"another host":   {rungs: rungs{rung("api-int", "node/w0", 6443, 0)}, host: "w1", na: true},
+		"from a bastion": {rungs: rungs{rung("api-int", "w0", 6443, 0)}, host: "w0", na: true},
+		"front only":     {rungs: rungs{rung("api", "node/w0", 6443, 0)}, host: "w0", na: true},
+		"nobody asked":   {host: "w0", na: true},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			got, v := computeFor[FromHost](t, hostFact, c.rungs, fault.Subject{Kind: fault.Host, Name: c.host})
+			if na := errors.Is(v.Err, facts.ErrNotApplicable); na != c.na || !c.na && (got.Answers != c.answers || !slices.Equal(got.Others, c.others)) {
+				t.Errorf("%+v, %+v", got, v)
+			}
+		})
+	}
+}
+
+// TestMCSNotAsked: where nobody asked port 22623, as from a node, it is not known
+// whether it answers; and what one machine is refused is not held against what
+// another was answered.
+func TestMCSNotAsked(t *testing.T) {
+	vip := func(vantage string, port int, change func(*probe.APIAnswer)) probe.APIAnswer {
+		a := probe.APIAnswer{Target: probe.TargetVIP, Host: "192.0.2.5", Port: port, Vantage: vantage, Stage: probe.StageAnswered, Paths: health(200)}
+		change(&a)
+		return a
+	}
+	same := func(*probe.APIAnswer) {}
+	_, v := compute[MCS](t, mcsFact, rungs{front(same), vip("node/w0", probe.APIPort, same)})
+	if u, ok := evidence.AsUnavailable(v.Err); !ok || u.Why != evidence.NotAsked {
+		t.Errorf("err = %v", v.Err)
+	}
+	refused := func(a *probe.APIAnswer) { a.Stage, a.Paths, a.ErrorClass = "", nil, probe.ErrRefused }
+	for vantage, want := range map[string]bool{"bastion": true, "node/w0": false} {
+		m, _ := compute[MCS](t, mcsFact, rungs{vip(vantage, probe.APIPort, same), vip("bastion", probe.MCSPort, refused)})
+		if m.FrontRefused != 1 || m.APIThere != want {
+			t.Errorf("%s: %+v", vantage, m)
+		}
+	}
+}
