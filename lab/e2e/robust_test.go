@@ -29,7 +29,7 @@ func TestNothingStopsTheNextRun(t *testing.T) {
 	up := []string{"--dir", s.dir, "--source", source(t), "up", "config-drift", "--from", s.base}
 
 	killed := start(t, up...)
-	state := w.awaitProcesses(t, 3)
+	state := w.awaitProcesses(t, 3, 0)
 	if err := syscall.Kill(state.PID, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +39,7 @@ func TestNothingStopsTheNextRun(t *testing.T) {
 	w.awaitEnd(t, state)
 
 	interrupted := start(t, up...)
-	state = w.awaitProcesses(t, 3)
+	state = w.awaitProcesses(t, 3, state.PID)
 	if err := interrupted.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
@@ -95,13 +95,14 @@ func start(t *testing.T, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// awaitProcesses waits until a lab that is coming up has n servers.
-func (w *world) awaitProcesses(t *testing.T, n int) labState {
+// awaitProcesses waits until a lab that is coming up has n servers. What the
+// supervisor old, who is dead, has written does not count.
+func (w *world) awaitProcesses(t *testing.T, n, old int) labState {
 	t.Helper()
 	var s labState
 	eventually(t, 2*time.Minute, func() string {
 		s = w.labState(t)
-		if len(s.Processes) < n {
+		if s.PID == old || len(s.Processes) < n {
 			return "the lab has not begun"
 		}
 		return ""

@@ -33,6 +33,10 @@ func (l *Lab) Age(ctx context.Context, d time.Duration) error {
 	if d <= 0 {
 		return nil
 	}
+	// The machine approver compares a request's time with its Machine's, and the
+	// two are moved one after the other.
+	l.timeMu.Lock()
+	defer l.timeMu.Unlock()
 	shift := aging.Shift{By: d, Now: time.Now().UTC()}
 	store, err := l.plane.Store()
 	if err != nil {

@@ -59,6 +59,7 @@ type Lab struct {
 	hosts sync.WaitGroup
 
 	worldMu sync.Mutex // held while a master's part of the world changes
+	timeMu  sync.Mutex // held while time passes: who is played here must not see half of it
 
 	// Only the world loop uses these, and masters whoever holds worldMu.
 	masters         map[string]*master

@@ -211,7 +211,10 @@ func (l *Lab) shows(ctx context.Context) error {
 func (l *Lab) keep(ctx context.Context, name string, do func(context.Context, *Lab) error) {
 	l.hosts.Go(func() {
 		for l.pause(ctx, time.Second) {
-			if err := do(ctx, l); err != nil && ctx.Err() == nil {
+			l.timeMu.Lock()
+			err := do(ctx, l)
+			l.timeMu.Unlock()
+			if err != nil && ctx.Err() == nil {
 				l.log.Warn("keep the trouble", "trouble", name, "err", err)
 			}
 		}

@@ -46,7 +46,10 @@ func (l *Lab) world(ctx context.Context) {
 			if !l.works(part.name) {
 				continue
 			}
-			if err := part.do(ctx); err != nil && ctx.Err() == nil {
+			l.timeMu.Lock()
+			err := part.do(ctx)
+			l.timeMu.Unlock()
+			if err != nil && ctx.Err() == nil {
 				l.log.Warn("keep the cluster true", "part", part.name, "err", err)
 			}
 		}
