@@ -6,18 +6,6 @@ import (
 	"testing"
 )
 
-// TestHealthy: a cluster with which nothing is wrong is said to be healthy, live
-// and from its own collection.
-func TestHealthy(t *testing.T) {
-	w := up(t, "healthy")
-	live := w.live("diagnose", "-o", "json")
-	d := parse(t, live)
-	if live.code != 0 || d.Verdict.Class != "healthy" || len(d.Roots) > 0 {
-		t.Fatalf("verdict %s (%s), roots %q, present %q, hosts %s, exit %d", d.Verdict.Class, d.Verdict.Reason, d.roots(), d.present(), d.hosts(), live.code)
-	}
-	sameFromCollection(t, w, d)
-}
-
 // TestDesyncIsNamed: the third master's real Ignition loops on the real 500, and
 // the desync is named as the dead-locked root, proven, with the lines; the same
 // live, from the collection and without the console.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -16,6 +17,10 @@ import (
 
 // The programs under test, built once.
 var rollcallBin, labBin string
+
+// labs are the places in which labs run side by side: as many as tests do
+// (go test -parallel). Most of a scenario's time is waiting.
+var labs slots
 
 func TestMain(m *testing.M) { os.Exit(testMain(m)) }
 
@@ -38,6 +43,8 @@ func testMain(m *testing.M) int {
 			return 1
 		}
 	}
+	flag.Parse()
+	labs = newSlots(dir, flag.Lookup("test.parallel").Value.(flag.Getter).Get().(int))
 	return m.Run()
 }
 
@@ -50,12 +57,12 @@ type world struct {
 	proxy *proxy
 }
 
-// up starts a scenario in a directory of its own and takes it down at the end.
-func up(t *testing.T, scenario string, args ...string) *world {
+// up starts a scenario as soon as there is a place for it, side by side with
+// other tests, and takes it down at the end.
+func up(t *testing.T, scenario string) *world {
 	t.Helper()
-	w := &world{t: t, dir: filepath.Join(t.TempDir(), "lab"), state: t.TempDir()}
-	w.begin(t, append([]string{scenario}, args...)...)
-	return w
+	t.Parallel()
+	return labs.take(t).up(t, scenario)
 }
 
 // source is the directory lab/servers.

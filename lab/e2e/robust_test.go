@@ -19,14 +19,11 @@ func TestNothingStopsTheNextRun(t *testing.T) {
 	if testing.Short() {
 		t.Skip("brings labs up")
 	}
-	dir := t.TempDir()
-	s := &slot{dir: filepath.Join(dir, "lab"), base: filepath.Join(dir, "healthy")}
+	t.Parallel()
+	s := labs.take(t)
 	w := &world{t: t, dir: s.dir, state: t.TempDir()}
 	t.Cleanup(func() { w.lab("down") })
-	if err := s.makeBase(w); err != nil {
-		t.Fatal(err)
-	}
-	up := []string{"--dir", s.dir, "--source", source(t), "up", "config-drift", "--from", s.base}
+	up := []string{"--dir", s.dir, "--source", source(t), "up", "config-drift", "--from", s.cluster(w)}
 
 	killed := start(t, up...)
 	state := w.awaitProcesses(t, 3, 0)

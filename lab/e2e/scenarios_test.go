@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -84,25 +83,17 @@ var open = map[string]string{
 // from the collection, and from a must-gather written of it.
 //
 // Scenarios that come over a healthy cluster share one that was installed once:
-// each begins with a copy of it. Two labs run at a time.
+// each begins with a copy of it.
 func TestScenarios(t *testing.T) {
 	if testing.Short() {
 		t.Skip("brings up every scenario of the lab")
 	}
-	slots := newSlots(t, min(2, runtime.GOMAXPROCS(0)))
 	for _, s := range table() {
-		t.Run(s.name, func(t *testing.T) {
-			t.Parallel()
-			slot := slots.take(t)
-			t.Cleanup(func() { slots.give(slot) })
-			w := slot.up(t, s.name)
-			s.check(t, w)
-		})
+		t.Run(s.name, func(t *testing.T) { s.check(t, up(t, s.name)) })
 	}
 }
 
-// slots are the places in which labs run side by side, each with its own
-// network and its own snapshot.
+// slots are places for labs, each with its own network and its own snapshot.
 type slots struct{ free chan *slot }
 
 type slot struct {
@@ -112,27 +103,27 @@ type slot struct {
 	err  error
 }
 
-func newSlots(t *testing.T, n int) slots {
+func newSlots(dir string, n int) slots {
 	s := slots{free: make(chan *slot, n)}
-	for range n {
-		dir := t.TempDir()
-		s.free <- &slot{dir: filepath.Join(dir, "lab"), base: filepath.Join(dir, "healthy")}
+	for i := range n {
+		place := filepath.Join(dir, fmt.Sprintf("place%d", i))
+		s.free <- &slot{dir: filepath.Join(place, "lab"), base: filepath.Join(place, "cluster")}
 	}
 	return s
 }
 
+// take waits for a free place and gives it back at the end of the test.
 func (s slots) take(t *testing.T) *slot {
 	t.Helper()
 	select {
 	case slot := <-s.free:
+		t.Cleanup(func() { s.free <- slot })
 		return slot
 	case <-t.Context().Done():
 		t.Fatal("no place for a lab became free")
 		return nil
 	}
 }
-
-func (s slots) give(slot *slot) { s.free <- slot }
 
 // up brings a scenario up in the slot, from its snapshot where the scenario has
 // a healthy base, and takes it down at the end of the test.
@@ -141,14 +132,20 @@ func (s *slot) up(t *testing.T, scenario string) *world {
 	w := &world{t: t, dir: s.dir, state: t.TempDir()}
 	args := []string{scenario}
 	if base, _, _ := strings.Cut(scenario, "+"); base != "bootstrap-desync" && base != "install-in-progress" {
-		s.once.Do(func() { s.err = s.makeBase(w) })
-		if s.err != nil {
-			t.Fatal(s.err)
-		}
-		args = append(args, "--from", s.base)
+		args = append(args, "--from", s.cluster(w))
 	}
 	w.begin(t, args...)
 	return w
+}
+
+// cluster is the snapshot of the healthy cluster, made when it is first needed.
+func (s *slot) cluster(w *world) string {
+	w.t.Helper()
+	s.once.Do(func() { s.err = s.makeBase(w) })
+	if s.err != nil {
+		w.t.Fatal(s.err)
+	}
+	return s.base
 }
 
 // makeBase installs the healthy cluster and keeps it.
