@@ -135,7 +135,7 @@ func (v *view) imaged() fault.StageState {
 		return v.instanceImaged()
 	}
 	if unmanaged(b) {
-		return unknown("its BareMetalHost has no BMC: metal3 writes no disk of it")
+		return notApplicable("its BareMetalHost has no BMC: the installer writes its disk, and no object says so")
 	}
 	proof := item(b.Loc, "status.provisioning.state", state(b), stamp(b))
 	switch b.API.Status.Provisioning.State {
