@@ -12,6 +12,13 @@ var kubeletRows = []scenario{
 	// Whose request it is cannot be told: the names differ.
 	{name: "csr-machine-other-name", roots: []string{"csr-name-mismatch csr/?"}, hosts: []string{"worker10:ignition-fetched:unknown"}},
 	{name: "csr-no-machine", roots: []string{"csr-no-machine-for-node csr/?"}, hosts: []string{"worker11:client-cert:waiting"}},
+	// Two things are true: one kubelet floods, and no Machine is its host's. The
+	// newest of its requests stands for them.
+	{
+		name:  "csr-flood",
+		roots: []string{"csr-flood-guard cluster/", "csr-no-machine-for-node csr/csr-retired-129"},
+		hosts: []string{"worker12:client-cert:waiting"},
+	},
 	{name: "rogue-csr-master", roots: []string{"csr-name-claimed-by-stranger csr/csr-x7w2f-control0"}},
 	{name: "rogue-csr-worker", roots: []string{"csr-name-claimed-by-stranger csr/csr-x7w2f-worker0"}},
 }

@@ -15,8 +15,9 @@ type FloodSeen struct {
 	Pending  int       `cel:"pending"` // requests of nodes younger than an hour that are not approved
 	Limit    int       `cel:"limit"`
 	Exceeded bool      `cel:"exceeded"`
-	Since    time.Time `cel:"since"`  // when the request was made that exceeded the limit
-	Logged   int       `cel:"logged"` // lines in which the approver says that it ignores all
+	Loudest  string    `cel:"loudest"` // the node that most of them are for, if one asks that often; else ""
+	Since    time.Time `cel:"since"`   // when the request was made that exceeded the limit
+	Logged   int       `cel:"logged"`  // lines in which the approver says that it ignores all
 }
 
 // FloodFact is the fact csr-flood.
@@ -53,8 +54,12 @@ func readFlood(ctx context.Context, w *facts.World, _ fault.Subject) (FloodSeen,
 		p.Miss("exceeded", errUnknown(p.Unknown["limit"])) // below 101 no number of machines matters
 	case f.Exceeded:
 		f.Since = since(all, count.Limit, w.Now, w.Version)
-		p.Add(evidence.Locator{Path: evidence.CSRs.String()}, fmt.Sprintf("%d requests of nodes wait, the limit is %d", f.Pending, f.Limit),
-			f.Since, "pending", "limit", "exceeded")
+		text := fmt.Sprintf("%d requests of nodes wait, the limit is %d", f.Pending, f.Limit)
+		if node, n := loudest(all, w.Now, w.Version); n > f.Pending/2 {
+			f.Loudest = node
+			text += fmt.Sprintf("; %d of them are for %s", n, node)
+		}
+		p.Add(evidence.Locator{Path: evidence.CSRs.String()}, text, f.Since, "pending", "limit", "exceeded", "loudest")
 	}
 	lines, err := w.Matches(ctx, approverLog, sigFlood)
 	if err := miss(&p, err, "logged"); err != nil {
@@ -76,4 +81,20 @@ func since(all []Request, limit int, now time.Time, version string) time.Time {
 		}
 	}
 	return time.Time{}
+}
+
+// loudest is the node that the most requests of the flood are for: usually one
+// kubelet that restarts in a loop.
+func loudest(all []Request, now time.Time, version string) (node string, most int) {
+	count := map[string]int{}
+	for _, r := range all {
+		if !floods(r, now, version) {
+			continue
+		}
+		count[r.NodeName]++
+		if n := count[r.NodeName]; n > most {
+			node, most = r.NodeName, n
+		}
+	}
+	return node, most
 }

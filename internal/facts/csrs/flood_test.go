@@ -87,6 +87,24 @@ func TestFloodLimit(t *testing.T) {
 	}
 }
 
+func TestLoudest(t *testing.T) {
+	var all []Request
+	for i := range 9 {
+		r := ask(t, Client, []string{"panda", "koala", "koala"}[i%3], nil)
+		r.Name, r.Created = fmt.Sprint("csr-", i), born
+		if i == 8 {
+			r.State = Issued // no longer waits
+		}
+		all = append(all, r)
+	}
+	if node, n := loudest(all, born.Add(time.Minute), "4.20.1"); node != "koala" || n != 5 {
+		t.Errorf("loudest: %s with %d, want koala with 5", node, n)
+	}
+	if node, n := loudest(all, born.Add(2*time.Hour), "4.20.1"); node != "" || n != 0 {
+		t.Errorf("of requests that no longer count %s has %d", node, n)
+	}
+}
+
 func TestAmong(t *testing.T) {
 	one := ask(t, Client, "panda", nil)
 	one.Name, one.Created = "csr-1", born

@@ -230,12 +230,16 @@ type Flood struct {
 func CountFlood(all []Request, machines, nodes int, now time.Time, version string) Flood {
 	f := Flood{Limit: max(machines, nodes) + MaxPendingExtra}
 	for _, r := range all {
-		young := r.Created.After(now.Add(-MaxPendingAge)) && r.Created.Before(now.Add(MachineSkew))
-		if young && (r.State == Pending || r.State == Denied) && counts(r, version) {
+		if floods(r, now, version) {
 			f.Pending++
 		}
 	}
 	return f
+}
+
+func floods(r Request, now time.Time, version string) bool {
+	young := r.Created.After(now.Add(-MaxPendingAge)) && r.Created.Before(now.Add(MachineSkew))
+	return young && (r.State == Pending || r.State == Denied) && counts(r, version)
 }
 
 // counts reports whether a request counts for the guard. Up to 4.15 every request
