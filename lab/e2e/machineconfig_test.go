@@ -39,6 +39,10 @@ var machineConfigRows = []scenario{
 		roots: []string{"rendered-config-missing pool/worker"}, hosts: []string{"worker0:config-done:failed", "worker1:config-done:failed"},
 	},
 	{
+		name: "pool-paused", roots: []string{"pool-paused pool/worker"},
+		hosts: []string{"worker0:config-done:waiting", "worker1:config-done:waiting"},
+	},
+	{
 		name:  "firstboot-pull-refused",
 		roots: []string{"firstboot-pull-waiting host/worker6"}, hosts: []string{"worker6:first-boot:waiting"}, consoles: []string{"worker6"},
 	},

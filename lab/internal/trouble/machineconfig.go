@@ -29,7 +29,7 @@ var machineConfig = []lab.Trouble{
 	},
 	{
 		Name:   "pool-paused",
-		About:  "the worker pool was paused and forgotten; a new config and a new kubelet CA wait behind it",
+		About:  "the worker pool was paused and forgotten; a new config waits behind it",
 		Break:  pauseAndChange,
 		Steady: heldBack,
 	},
