@@ -3,6 +3,7 @@ package e2e
 // kubeletRows are the troubles of kubelets' certificates and requests.
 var kubeletRows = []scenario{
 	{name: "kubelet-certificate-lost", roots: []string{"csr-node-exists csr/?"}, hosts: []string{"control2:ready:failed"}},
+	{name: "kubelet-as-admin", roots: []string{"kubelet-admin-kubeconfig host/control1"}, hosts: []string{"control1:serving-cert:waiting"}},
 	{
 		name: "cluster-off-40-days", roots: []string{"certificates-ended-while-silent cluster/"},
 		hosts: []string{"control0:ready:waiting", "control1:ready:waiting", "control2:ready:waiting", "worker0:ready:waiting", "worker1:ready:waiting"},

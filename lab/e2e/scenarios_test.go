@@ -75,13 +75,6 @@ var healthyRows = []scenario{
 	},
 }
 
-// open are the scenarios that the lab plays and that have no row: what the tool
-// answers was not yet held against what is true, or is known not to be.
-var open = map[string]string{
-	"kubelet-as-admin": "the denied requests do not show in time",
-	"pool-paused":      "the root is named; the hosts stand at an unknown serving certificate",
-}
-
 // TestScenarios brings every scenario up and asks the tool for the answer: live,
 // from the collection, and from a must-gather written of it.
 //
@@ -274,12 +267,6 @@ func TestTableIsWhole(t *testing.T) {
 		}
 	}
 	for _, name := range strings.Fields(w.lab("scenarios", "-o", "name").out) {
-		if why := open[name]; why != "" {
-			if t.Logf("no row for %s: %s", name, why); covered[name] {
-				t.Errorf("%s has a row and is said to have none", name)
-			}
-			continue
-		}
 		if !covered[name] && name != "bootstrap-desync" { // TestDesyncIsNamed
 			t.Errorf("no row for %s", name)
 		}

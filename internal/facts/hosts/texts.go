@@ -187,8 +187,9 @@ func (b *builder) claims(ctx context.Context, w *facts.World, need evidence.Need
 	return nil
 }
 
-// RequestedNode returns the node name in a request's common name, and false
-// where it asks for something else or cannot be read.
+// RequestedNode returns the node that a request's common name names, be it for
+// the kubelet or for the node's network plugins, and false where it asks for
+// something else or cannot be read.
 func RequestedNode(csr evidence.Object) (string, bool) {
 	raw, err := base64.StdEncoding.DecodeString(evidence.String(csr.Content, "spec", "request"))
 	if err != nil {
@@ -202,8 +203,12 @@ func RequestedNode(csr evidence.Object) (string, bool) {
 	if err != nil {
 		return "", false
 	}
-	name, ok := strings.CutPrefix(request.Subject.CommonName, nodePrefix)
-	return name, ok && name != ""
+	for _, prefix := range []string{nodePrefix, "system:ovn-node:", "system:multus:"} {
+		if name, ok := strings.CutPrefix(request.Subject.CommonName, prefix); ok {
+			return name, name != ""
+		}
+	}
+	return "", false
 }
 
 // ConsoleSeen reports whether a console of the host was given that shows its
