@@ -216,16 +216,34 @@ func csrsOfHost(ctx context.Context, w *facts.World, name string) ([]fault.Subje
 	if err != nil || !ok {
 		return nil, false, err
 	}
-	list, err := w.List(ctx, evidence.CSRs, "")
+	byNode, err := requests(ctx, w)
 	if err != nil {
 		return nil, false, err
 	}
-	var to []fault.Subject
-	for _, o := range list {
-		if node, ok := hosts.RequestedNode(o); ok && (node == h.Name || slices.Contains(h.Aliases, node)) {
-			to = append(to, fault.Subject{Kind: fault.CSR, Name: o.Name})
+	to := slices.Clone(byNode[h.Name])
+	for i, a := range h.Aliases {
+		if a != h.Name && !slices.Contains(h.Aliases[:i], a) {
+			to = append(to, byNode[a]...)
 		}
 	}
 	sortSubjects(to)
 	return to, true, nil
+}
+
+// requests groups the requests by the node that they name. Each is parsed once a
+// run, and not once for every host.
+func requests(ctx context.Context, w *facts.World) (map[string][]fault.Subject, error) {
+	return facts.Memo(ctx, w, "relation.requests", func(ctx context.Context, w *facts.World) (map[string][]fault.Subject, error) {
+		list, err := w.List(ctx, evidence.CSRs, "")
+		if err != nil {
+			return nil, err
+		}
+		byNode := map[string][]fault.Subject{}
+		for _, o := range list {
+			if node, ok := hosts.RequestedNode(o); ok {
+				byNode[node] = append(byNode[node], fault.Subject{Kind: fault.CSR, Name: o.Name})
+			}
+		}
+		return byNode, nil
+	})
 }
