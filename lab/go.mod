@@ -1,10 +1,11 @@
 module github.com/rollcall-project/rollcall/lab
 
-go 1.26
+go 1.26.0
 
 require (
 	github.com/google/go-cmp v0.7.0
 	github.com/stmcginnis/gofish v0.23.0
+	golang.org/x/sync v0.24.0
 	k8s.io/api v0.34.2
 	k8s.io/apimachinery v0.34.2
 	k8s.io/client-go v0.34.2

@@ -6,7 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 
 	"k8s.io/client-go/rest"
 
@@ -76,6 +78,24 @@ func (s *Store) Replace(ctx context.Context, e Entry, value []byte) error {
 		return ErrChanged
 	}
 	return err
+}
+
+// putAtOnce is how many values go into one transaction: etcd takes 128 operations
+// and 1.5 MiB (etcd-io/etcd:server/embed/config.go DefaultMaxTxnOps, DefaultMaxRequestBytes).
+const putAtOnce = 50
+
+// Put writes values, whatever was there.
+func (s *Store) Put(ctx context.Context, values map[string][]byte) error {
+	for keys := range slices.Chunk(slices.Sorted(maps.Keys(values)), putAtOnce) {
+		puts := make([]any, 0, len(keys))
+		for _, key := range keys {
+			puts = append(puts, map[string]any{"requestPut": map[string]any{"key": []byte(key), "value": values[key]}})
+		}
+		if err := s.call(ctx, "txn", map[string]any{"success": puts}, &struct{}{}); err != nil {
+			return fmt.Errorf("write %s and the next: %w", keys[0], err)
+		}
+	}
+	return nil
 }
 
 func (s *Store) call(ctx context.Context, method string, in, out any) error {

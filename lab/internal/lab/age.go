@@ -38,11 +38,26 @@ func (l *Lab) Age(ctx context.Context, d time.Duration) error {
 	l.timeMu.Lock()
 	defer l.timeMu.Unlock()
 	shift := aging.Shift{By: d, Now: time.Now().UTC()}
+	if err := l.ageKeys(ctx, shift, "/registry/"); err != nil {
+		return err
+	}
+	if err := l.ageLogs(shift); err != nil {
+		return err
+	}
+	return l.cleanRequests(ctx)
+}
+
+// AgeRequests is Age for certificate requests only.
+func (l *Lab) AgeRequests(ctx context.Context, d time.Duration) error {
+	return l.ageKeys(ctx, aging.Shift{By: d, Now: time.Now().UTC()}, "/registry/certificatesigningrequests/")
+}
+
+func (l *Lab) ageKeys(ctx context.Context, shift aging.Shift, prefix string) error {
 	store, err := l.plane.Store()
 	if err != nil {
 		return err
 	}
-	entries, err := store.Keys(ctx, "/registry/")
+	entries, err := store.Keys(ctx, prefix)
 	if err != nil {
 		return err
 	}
@@ -51,10 +66,7 @@ func (l *Lab) Age(ctx context.Context, d time.Duration) error {
 			return fmt.Errorf("move %s into the past: %w", e.Key, err)
 		}
 	}
-	if err := l.ageLogs(shift); err != nil {
-		return err
-	}
-	return l.cleanRequests(ctx)
+	return nil
 }
 
 func ageKey(ctx context.Context, store *cluster.Store, shift aging.Shift, key string) error {

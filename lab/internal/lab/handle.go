@@ -15,7 +15,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
 
+	"github.com/rollcall-project/rollcall/lab/internal/cluster"
 	"github.com/rollcall-project/rollcall/lab/internal/pki"
 	"github.com/rollcall-project/rollcall/lab/internal/plan"
 	"github.com/rollcall-project/rollcall/lab/internal/proc"
@@ -43,6 +45,12 @@ func (l *Lab) Kube() kubernetes.Interface { return l.kube }
 
 // Dynamic is a client as system:admin.
 func (l *Lab) Dynamic() dynamic.Interface { return l.dyn }
+
+// Config leads to the API server as system:admin.
+func (l *Lab) Config() *rest.Config { return l.plane.AdminConfig() }
+
+// Store is what the API server stores, below it.
+func (l *Lab) Store() (*cluster.Store, error) { return l.plane.Store() }
 
 // Net is the lab's network.
 func (l *Lab) Net() plan.Net { return l.net }

@@ -27,6 +27,7 @@ func All() []lab.Trouble {
 		identity,
 		requests,
 		provisioning,
+		large,
 	)
 }
 
