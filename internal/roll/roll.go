@@ -136,7 +136,8 @@ func (v *view) state() fault.HostState {
 
 // standing is where a host stands: at its first failed stage, else at the first
 // that is not passed, else at the last. What could not be looked at beside the
-// path (etcd, static pods) does not hide that the path itself still waits.
+// path (etcd, static pods, and the serving certificate, without which a node still
+// takes its config) does not hide that the path itself still waits.
 func standing(stages []fault.StageState) int {
 	open := -1
 	for i, s := range stages {
@@ -144,7 +145,7 @@ func standing(stages []fault.StageState) int {
 		case s.State == fault.StageFailed:
 			return i
 		case s.State == fault.StagePassed || s.State == fault.StageNotApplicable:
-		case open < 0, beside(stages[open]) && s.State == fault.StageWaiting:
+		case open < 0, hidesNothing(stages[open]) && s.State == fault.StageWaiting:
 			open = i
 		}
 	}
@@ -152,6 +153,10 @@ func standing(stages []fault.StageState) int {
 		return len(stages) - 1
 	}
 	return open
+}
+
+func hidesNothing(s fault.StageState) bool {
+	return beside(s) || s.State == fault.StageUnknown && s.Stage == fault.ServingCert
 }
 
 func beside(s fault.StageState) bool {

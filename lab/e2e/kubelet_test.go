@@ -18,7 +18,7 @@ var kubeletRows = []scenario{
 	{
 		name:  "csr-flood",
 		roots: []string{"csr-flood-guard cluster/", "csr-no-machine-for-node csr/csr-retired-129"},
-		hosts: []string{"worker12:client-cert:waiting"},
+		hosts: []string{"retired3:client-cert:waiting", "worker12:client-cert:waiting"}, // retired3 is expected by nobody
 	},
 	{name: "rogue-csr-master", roots: []string{"csr-name-claimed-by-stranger csr/csr-x7w2f-control0"}},
 	{name: "rogue-csr-worker", roots: []string{"csr-name-claimed-by-stranger csr/csr-x7w2f-worker0"}},

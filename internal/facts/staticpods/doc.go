@@ -42,6 +42,7 @@ type Pods struct {
 	FailedSince  time.Time `cel:"failedSince"`
 	Missing      []string  `cel:"missing"` // nodes without the operand's mirror pod
 	MissingSince time.Time `cel:"missingSince"`
+	Gone         []string  `cel:"gone"`    // those of them whose member of etcd does not answer either
 	Blocked      string    `cel:"blocked"` // what an installer pod waits for
 	BlockedSince time.Time `cel:"blockedSince"`
 	NoNetwork    bool      `cel:"noNetwork"` // it gets no network on its node
@@ -76,7 +77,9 @@ func read(ctx context.Context, w *facts.World, s fault.Subject) (Pods, facts.Pro
 		return f, p, facts.NotApplicable("there is no %s cluster", r.Name)
 	}
 	f.nodes(o, &p)
-	f.conditions(conditions.Of(o), &p)
+	list := conditions.Of(o)
+	f.conditions(list, &p)
+	f.members(list, &p)
 	return f, p, nil
 }
 
@@ -129,7 +132,9 @@ func earliest(to *time.Time, t time.Time) {
 // {guard,installer,installerstate,missingstaticpod}).
 var (
 	missing = regexp.MustCompile(`(?i)missing operand on node ([^\s,\]]+)`)
-	lost    = regexp.MustCompile(`(?i)static pod: "?([^"\s]+)"?.* didn't show up`)
+	// openshift/cluster-etcd-operator:pkg/operator/etcdmemberscontroller
+	unhealthy = regexp.MustCompile(`(?:^|[ ,])([^ ,]+) is unhealthy`)
+	lost      = regexp.MustCompile(`(?i)static pod: "?([^"\s]+)"?.* didn't show up`)
 )
 
 // blocking are the conditions under which an installer pod waits.
@@ -161,6 +166,22 @@ func (f *Pods) conditions(list []conditions.Condition, p *facts.Proof) {
 		case lost.MatchString(c.Message):
 			f.Lost, f.LostSince = lost.FindStringSubmatch(c.Message)[1], c.Since
 			p.Add(c.Loc, text, c.Since, "lost", "lostSince")
+		}
+	}
+}
+
+// members finds where not only the mirror pod is missing: the operator asks the
+// members of etcd themselves.
+func (f *Pods) members(list []conditions.Condition, p *facts.Proof) {
+	for _, c := range list {
+		if c.Type != "EtcdMembersDegraded" || c.Status != "True" {
+			continue
+		}
+		for _, m := range unhealthy.FindAllStringSubmatch(c.Message, -1) {
+			if slices.Contains(f.Missing, m[1]) && !slices.Contains(f.Gone, m[1]) {
+				f.Gone = append(f.Gone, m[1])
+				p.Add(c.Loc, c.Type+": "+strings.Join(strings.Fields(c.Message), " "), c.Since, "gone")
+			}
 		}
 	}
 }

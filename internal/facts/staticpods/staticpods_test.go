@@ -36,6 +36,9 @@ func TestPods(t *testing.T) {
 		{"an operand that is missing on two nodes", "{conditions: [{type: GuardControllerDegraded, status: \"True\", lastTransitionTime: \"2026-03-01T09:00:00Z\", message: \"[Missing operand on node m0, Missing operand on node m1]\"}]}", func(p staticpods.Pods) bool {
 			return slices.Equal(p.Missing, []string{"m0", "m1"})
 		}},
+		{"an operand that is gone on one of them", "{conditions: [{type: EtcdMembersDegraded, status: \"True\", message: \"2 of 3 members are available, m1 is unhealthy\"}, {type: GuardControllerDegraded, status: \"True\", message: \"[Missing operand on node m0, Missing operand on node m1]\"}]}", func(p staticpods.Pods) bool {
+			return slices.Equal(p.Missing, []string{"m0", "m1"}) && slices.Equal(p.Gone, []string{"m1"})
+		}},
 		{"an operand that was missing", "{conditions: [{type: GuardControllerDegraded, status: \"False\", message: \"Missing operand on node m0\"}]}", func(p staticpods.Pods) bool {
 			return len(p.Missing) == 0
 		}},

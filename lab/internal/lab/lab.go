@@ -146,7 +146,7 @@ func (l *Lab) install() []act {
 		{"starting the in-cluster machine-config-controller", l.startController},
 	}
 	if l.opts.Scenario.Halfway {
-		return story
+		return append(story, act{"waiting until the first two masters have the cluster's config", l.awaitFirstConfigs})
 	}
 	story = append(story,
 		act{"handing over: bootstrap server off, API address to the masters", l.handOver},

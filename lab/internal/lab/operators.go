@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -38,6 +40,7 @@ type situation struct {
 	members []string // masters with a running etcd mirror pod
 	apis    int      // masters with a running kube-apiserver mirror pod
 	sick    bool     // SetEtcdUnhealthy
+	lost    []string // Ready masters on which etcd was installed and has no mirror pod
 	pool    *unstructured.Unstructured
 	wanted  int // masters of the install
 }
@@ -65,6 +68,9 @@ func (l *Lab) syncOperators(ctx context.Context) error {
 		return err
 	}
 	s.apis = len(apis)
+	if s.lost, err = l.lostOperands(ctx, s.members); err != nil {
+		return err
+	}
 	_, err = os.Stat(l.opts.Dir.EtcdUnhealthy())
 	s.sick = err == nil
 
@@ -161,6 +167,28 @@ func (l *Lab) mirrorPods(ctx context.Context, namespace, prefix string) ([]strin
 	return hosts, nil
 }
 
+// lostOperands returns the Ready masters whose etcd has run and has no mirror pod
+// any more: what the guard controller misses
+// (openshift/library-go:pkg/operator/staticpod/controller/guard/guard_controller.go sync),
+// and members that do not answer.
+func (l *Lab) lostOperands(ctx context.Context, running []string) ([]string, error) {
+	nodes, err := l.nodes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var lost []string
+	for _, n := range nodes {
+		if slices.Contains(running, n.Name) || !ready(&n) {
+			continue
+		}
+		installed, err := os.Stat(filepath.Join(l.Disk(n.Name), "etc", "kubernetes", "static-pod-resources", "installed"))
+		if err == nil && time.Since(installed.ModTime()) > 30*time.Second { // else it comes up
+			lost = append(lost, n.Name)
+		}
+	}
+	return lost, nil
+}
+
 func available(reason, message string) []condition {
 	return []condition{
 		{"Available", "True", reason, message},
@@ -195,21 +223,30 @@ func (s situation) kubeAPIServer() []condition {
 // etcdCR are the conditions of the operator's own object
 // (openshift/cluster-etcd-operator:pkg/operator/etcdmemberscontroller/etcdmemberscontroller.go).
 func (s situation) etcdCR() []condition {
-	n := len(s.members)
+	n := len(s.members) + len(s.lost)
+	unhealthy := slices.Clone(s.lost)
+	if s.sick && len(s.members) > 0 {
+		unhealthy = append(unhealthy, s.members[len(s.members)-1])
+	}
 	c := []condition{
 		{"EtcdMembersAvailable", "True", "EtcdQuorate", fmt.Sprintf("%d members are available", n)},
 		{"EtcdMembersDegraded", "False", "AsExpected", "No unhealthy members found"},
 		{"EtcdMembersProgressing", "False", "AsExpected", "No unstarted etcd members found"},
 		{"EtcdRunningInCluster", "True", "BootstrapAlreadyRemoved", "etcd-bootstrap member is already removed"},
 		{"EtcdBootstrapMemberRemoved", "True", "BootstrapMemberRemoved", "etcd bootstrap member is removed"},
+		{"GuardControllerDegraded", "False", "AsExpected", ""},
+	}
+	if len(s.lost) > 0 {
+		c[5] = condition{"GuardControllerDegraded", "True", "SyncError", missingOperand(s.lost)}
 	}
 	switch {
 	case n == 0:
 		c[0] = condition{"EtcdMembersAvailable", "False", "NoQuorum", "No quorum, none of 0 members are available"}
-	case s.sick:
-		message := fmt.Sprintf("%d of %d members are available, %s is unhealthy", n-1, n, s.members[n-1])
+	case len(unhealthy) > 0:
+		left := n - len(unhealthy)
+		message := fmt.Sprintf("%d of %d members are available, %s", left, n, strings.Join(suffixed(unhealthy, " is unhealthy"), ", "))
 		c[0].message = message
-		if quorum := n/2 + 1; n-1 < quorum {
+		if quorum := n/2 + 1; left < quorum {
 			c[0].status, c[0].reason = "False", "NoQuorum"
 		}
 		c[1] = condition{"EtcdMembersDegraded", "True", "UnhealthyMembers", message}
@@ -217,11 +254,40 @@ func (s situation) etcdCR() []condition {
 	return c
 }
 
+// missingOperand is how the guard controller lists what it misses: several errors
+// as an aggregate of k8s.io/apimachinery prints them.
+func missingOperand(nodes []string) string {
+	list := make([]string, len(nodes))
+	for i, n := range nodes {
+		list[i] = "Missing operand on node " + n
+	}
+	if len(list) == 1 {
+		return list[0]
+	}
+	return "[" + strings.Join(list, ", ") + "]"
+}
+
+func suffixed(list []string, suffix string) []string {
+	out := make([]string, len(list))
+	for i, s := range list {
+		out[i] = s + suffix
+	}
+	return out
+}
+
 func (s situation) etcdOperator() []condition {
 	cr := s.etcdCR()
 	c := available("AsExpected", "EtcdMembersAvailable: "+cr[0].message)
-	if cr[1].status == "True" {
-		c[2] = condition{"Degraded", "True", "EtcdMembers_UnhealthyMembers", "EtcdMembersDegraded: " + cr[1].message}
+	var reasons, messages []string
+	for _, part := range cr {
+		name, degraded := strings.CutSuffix(part.kind, "Degraded")
+		if degraded && part.status == "True" { // as library-go's status controller joins them
+			reasons = append(reasons, name+"_"+part.reason)
+			messages = append(messages, part.kind+": "+part.message)
+		}
+	}
+	if len(reasons) > 0 {
+		c[2] = condition{"Degraded", "True", strings.Join(reasons, "::"), strings.Join(messages, "\n")}
 	}
 	if cr[0].status != "True" {
 		c[0].status, c[0].reason = "False", "EtcdMembers_NoQuorum"

@@ -46,6 +46,23 @@ func (l *Lab) awaitSteady(ctx context.Context) error {
 	return nil
 }
 
+// awaitFirstConfigs waits until no master is between two configs, so that an
+// install that stands halfway looks the same whenever it is looked at.
+func (l *Lab) awaitFirstConfigs(ctx context.Context) error {
+	return l.awaitWhy(ctx, 3*time.Minute, "the first masters are not done", func(ctx context.Context, _ *Lab) (string, error) {
+		nodes, err := l.nodes(ctx)
+		if err != nil {
+			return "", err
+		}
+		for _, n := range nodes {
+			if state := n.Annotations["machineconfiguration.openshift.io/state"]; state != "Done" {
+				return fmt.Sprintf("%s is %q", n.Name, state), nil
+			}
+		}
+		return "", nil
+	})
+}
+
 // desynced says what is missing from the broken state: two masters that name a
 // render which is not there, a pool that never converged and a third master
 // whose Ignition is refused with HTTP 500.

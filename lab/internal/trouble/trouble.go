@@ -28,6 +28,7 @@ func All() []lab.Trouble {
 		requests,
 		provisioning,
 		large,
+		controlPlane,
 	)
 }
 
@@ -45,6 +46,7 @@ const (
 	renamedWorker
 	strangeWorker
 	floodedWorker
+	unsignedWorker
 	firstSpare // and the next six, which have no Machine
 )
 

@@ -1,0 +1,160 @@
+package trouble
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	certificatesv1 "k8s.io/api/certificates/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/rollcall-project/rollcall/lab/internal/lab"
+)
+
+// controlPlane are the troubles of etcd and of the controller manager.
+var controlPlane = []lab.Trouble{
+	{
+		Name:   "kcm-no-leader",
+		About:  "no controller manager leads: worker1 is off and stays Ready, a Deployment that was restarted stays as it was, worker13 waits for its certificate",
+		Break:  loseLeader,
+		Steady: all(approved("worker13"), stillReady("worker1")),
+		Stands: 30 * time.Minute,
+	},
+	{
+		Name:   "etcd-member-down",
+		About:  "the member of etcd on one master does not answer",
+		Break:  func(_ context.Context, l *lab.Lab) error { return l.Dir().SetEtcdUnhealthy(true) },
+		Steady: etcdSays("EtcdMembersDegraded"),
+	},
+	{
+		Name:   "etcd-manifest-moved",
+		About:  "somebody moved etcd's manifest away on control2, to restart it: the node is Ready and the operand is missed",
+		Break:  moveManifest,
+		Steady: etcdSays("GuardControllerDegraded"),
+	},
+	{
+		Name:   "etcd-quorum-lost",
+		About:  "etcd has lost its quorum: the API server runs and can read and write nothing",
+		Break:  func(_ context.Context, l *lab.Lab) error { l.Procs().Stop("etcd"); return nil },
+		Stands: -1, // there is nothing that time could be read from
+	},
+}
+
+var (
+	deployments = schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "deployments"}
+	leases      = schema.GroupVersionResource{Group: "coordination.k8s.io", Version: "v1", Resource: "leases"}
+	etcds       = schema.GroupVersionResource{Group: "operator.openshift.io", Version: "v1", Resource: "etcds"}
+)
+
+// loseLeader stops the controller manager, and what the lab writes in the place of
+// its controllers. Its lease was renewed until then; it runs out when three minutes
+// have passed.
+func loseLeader(ctx context.Context, l *lab.Lab) error {
+	l.Procs().Stop("kube-controller-manager")
+	l.Stop(lab.PartWorkloads)
+	if err := runOut(ctx, l, "kube-system", "kube-controller-manager"); err != nil {
+		return err
+	}
+	restart := fmt.Sprintf(`{"spec":{"template":{"metadata":{"annotations":{"kubectl.kubernetes.io/restartedAt":%q}}}}}`, time.Now().UTC().Format(time.RFC3339))
+	if err := l.Patch(ctx, deployments, lab.MCONamespace, "machine-config-controller", restart); err != nil {
+		return err
+	}
+	if err := l.PowerOff("worker1"); err != nil {
+		return err
+	}
+	if err := silent(ctx, l, "worker1"); err != nil {
+		return err
+	}
+	return addWorker(ctx, l, worker(unsignedWorker))
+}
+
+// silence is for how long nobody has heard of who has just been stopped: longer
+// than a lease lasts, and than a heartbeat counts as fresh when time passes.
+const silence = 10 * time.Minute
+
+// runOut lets a lease, whose holder is gone, run out.
+func runOut(ctx context.Context, l *lab.Lab, namespace, name string) error {
+	last := time.Now().UTC().Add(-silence).Format(metav1.RFC3339Micro)
+	return l.Patch(ctx, leases, namespace, name, fmt.Sprintf(`{"spec":{"renewTime":%q}}`, last))
+}
+
+// silent lets the last word of a node that is off be a while ago.
+func silent(ctx context.Context, l *lab.Lab, name string) error {
+	node, err := l.Kube().CoreV1().Nodes().Get(ctx, name, metav1.GetOptions{})
+	if err != nil {
+		return err
+	}
+	for i := range node.Status.Conditions {
+		node.Status.Conditions[i].LastHeartbeatTime = metav1.NewTime(time.Now().Add(-silence))
+	}
+	if _, err := l.Kube().CoreV1().Nodes().UpdateStatus(ctx, node, metav1.UpdateOptions{}); err != nil {
+		return fmt.Errorf("write the last heartbeat of %s: %w", name, err)
+	}
+	return runOut(ctx, l, "kube-node-lease", name)
+}
+
+// approved says whether a host's request for a client certificate was approved and
+// has no certificate.
+func approved(host string) func(context.Context, *lab.Lab) (string, error) {
+	return func(ctx context.Context, l *lab.Lab) (string, error) {
+		list, err := l.Kube().CertificatesV1().CertificateSigningRequests().List(ctx, metav1.ListOptions{})
+		if err != nil {
+			return "", err
+		}
+		for _, req := range list.Items {
+			if commonName(&req) == "system:node:"+host && req.Spec.SignerName == certificatesv1.KubeAPIServerClientKubeletSignerName && len(req.Status.Conditions) > 0 {
+				if len(req.Status.Certificate) > 0 {
+					return host + " has a certificate", nil
+				}
+				return "", nil
+			}
+		}
+		return "no request of " + host + " is approved", nil
+	}
+}
+
+// stillReady says whether nobody has judged a node that is off.
+func stillReady(name string) func(context.Context, *lab.Lab) (string, error) {
+	return func(ctx context.Context, l *lab.Lab) (string, error) {
+		node, err := l.Kube().CoreV1().Nodes().Get(ctx, name, metav1.GetOptions{})
+		if err != nil {
+			return "", err
+		}
+		if !slices.ContainsFunc(node.Status.Conditions, func(c corev1.NodeCondition) bool {
+			return c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue
+		}) {
+			return name + " is not Ready", nil
+		}
+		return "", nil
+	}
+}
+
+func moveManifest(_ context.Context, l *lab.Lab) error {
+	from := filepath.Join(l.Disk("control2"), "etc", "kubernetes", "manifests", "etcd-pod.yaml")
+	to := filepath.Join(l.Disk("control2"), "home", "core", "etcd-pod.yaml")
+	return errors.Join(os.MkdirAll(filepath.Dir(to), 0o755), os.Rename(from, to))
+}
+
+// etcdSays says whether a condition of the etcd operator's object is True.
+func etcdSays(kind string) func(context.Context, *lab.Lab) (string, error) {
+	return func(ctx context.Context, l *lab.Lab) (string, error) {
+		obj, err := l.Get(ctx, etcds, "", "cluster")
+		if err != nil {
+			return "", err
+		}
+		status, _ := obj.Object["status"].(map[string]any)
+		conditions, _ := status["conditions"].([]any)
+		for _, c := range conditions {
+			if m, ok := c.(map[string]any); ok && m["type"] == kind && m["status"] == "True" {
+				return "", nil
+			}
+		}
+		return "etcd does not say " + kind, nil
+	}
+}
