@@ -80,6 +80,7 @@ var (
 	PreparedImages       = Resource{Group: "metal3.io", Name: "preprovisioningimages"}
 	MCSProbes            = Resource{Group: ProbeGroup, Name: "mcsanswers"}
 	APIProbes            = Resource{Group: ProbeGroup, Name: "apianswers"}
+	EtcdAnswers          = Resource{Group: ProbeGroup, Name: "etcdanswers"} // what etcd told a must-gather
 	HostedClusters       = Resource{Group: "hypershift.openshift.io", Name: "hostedclusters", Cluster: Management}
 	NodePools            = Resource{Group: "hypershift.openshift.io", Name: "nodepools", Cluster: Management}
 	HostedMachines       = Resource{Group: "cluster.x-k8s.io", Name: "machines", Cluster: Management}

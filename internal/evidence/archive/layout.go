@@ -39,6 +39,7 @@ type entry struct {
 	free   bool   // in no layout
 	flat   string // the name of a log that begins with its pod's: see nameFlat
 
+	answer string    // the name of a document that is no object: see etcdInfo
 	timed  bool      // newest is known
 	newest time.Time // that objects carry
 	skim   *skimmed  // the lines that were kept, nil where the text itself is read
@@ -65,6 +66,7 @@ func classify(path string) entry {
 			p == "namespaces" && namespaced(&e, rest),
 			p == "host_service_logs" && hostServiceLog(&e, rest),
 			p == "nodes" && nodeLog(&e, rest),
+			p == "etcd_info" && etcdInfo(&e, rest),
 			p == "consoles" && consoleText(&e, rest):
 			e.root = strings.Join(parts[:i], "/")
 			if e.root != "" {
@@ -227,6 +229,21 @@ func hostServiceLog(e *entry, rest []string) bool {
 	}
 	e.class = text
 	e.text = evidence.Text{Kind: evidence.Journal, Unit: unit, Path: e.file.path}
+	return true
+}
+
+// etcdInfo reads what etcdctl printed as JSON: member_list, endpoint_health,
+// endpoint_status, alarm_list (openshift/must-gather:collection-scripts/gather_etcd).
+// Each document is the field answer of an object with its name.
+func etcdInfo(e *entry, rest []string) bool {
+	if len(rest) != 1 {
+		return false
+	}
+	name, ok := strings.CutSuffix(rest[0], ".json")
+	if !ok || name == "" {
+		return false
+	}
+	e.class, e.resource, e.answer = object, evidence.EtcdAnswers, name
 	return true
 }
 

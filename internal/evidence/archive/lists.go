@@ -100,6 +100,10 @@ func (s *Source) readEntry(ctx context.Context, e entry, c *listing) error {
 		c.damage(e.file.path, err)
 		return nil
 	}
+	if e.answer != "" {
+		s.readAnswer(e, raw, c)
+		return nil
+	}
 	if len(bytes.TrimSpace(raw)) == 0 {
 		c.damage(e.file.path, errors.New("the file is empty"))
 		return nil

@@ -54,7 +54,7 @@ func Fact() facts.Fact {
 }
 
 // Facts lists the facts of this package.
-func Facts() []facts.Fact { return []facts.Fact{Fact()} }
+func Facts() []facts.Fact { return []facts.Fact{Fact(), answersFact} }
 
 func read(ctx context.Context, w *facts.World, _ fault.Subject) (Etcd, facts.Proof, error) {
 	var e Etcd
