@@ -10,6 +10,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/evidence/fromnode"
+	"github.com/rollcall-project/rollcall/internal/evidence/hosted"
 	"github.com/rollcall-project/rollcall/internal/evidence/live"
 	"github.com/rollcall-project/rollcall/internal/facts/all"
 	"github.com/rollcall-project/rollcall/internal/report"
@@ -21,14 +22,21 @@ func (a *app) canICommand() *cobra.Command {
 		Short: "ask whether your rights suffice for a diagnosis",
 		Long: `Can-i asks the cluster which of the reads of a diagnosis you are allowed (one
 SelfSubjectAccessReview each, which changes nothing). What is not allowed is not
-an error of a diagnosis: the checks that need it are unknown, and say so.
+an error of a diagnosis: the checks that need it are unknown, and say so. What is
+asked of a management cluster beside a hosted one is marked "management:".
 
 Exit codes: 0 everything is allowed, 1 something is not or could not be asked.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := a.checkHosted(); err != nil {
+				return err
+			}
 			if v := a.source.probeFrom; v != "" {
 				if _, err := nodeOfProbes(v); err != nil {
 					return err
+				}
+				if a.source.hosted != "" && a.source.hosted != hosted.None {
+					return errProbeFromHosted
 				}
 			}
 			s, err := a.openLive()
@@ -41,6 +49,8 @@ Exit codes: 0 everything is allowed, 1 something is not or could not be asked.`,
 	}
 	a.addOutputFlags(cmd, "text", "json", "yaml")
 	a.addConnectFlags(cmd)
+	cmd.Flags().StringVar(&a.source.hosted, "hosted", "", "ask for the rights that --hosted `NS/NAME` of a diagnosis takes: in the management cluster, which is that of the kubeconfig, and in the hosted one, with the kubeconfig that HostedCluster.status names")
+	cmd.Flags().StringVar(&a.source.hostedKubeconfig, "hosted-kubeconfig", "", "`FILE` with the hosted cluster's kubeconfig, in the place of that Secret")
 	cmd.Flags().StringVar(&a.source.probeFrom, "probe-from", "", "also ask for the rights that --probe-from `node/NAME` of a diagnosis takes")
 	return cmd
 }
@@ -55,61 +65,45 @@ func probeFromRights() []live.Access {
 
 // right is one line of the answer.
 type right struct {
+	Cluster   string `json:"cluster,omitempty"` // "management" beside a hosted cluster
 	Verb      string `json:"verb"`
 	Resource  string `json:"resource"`
+	Name      string `json:"name,omitempty"` // of one object
 	Namespace string `json:"namespace,omitempty"`
 	Allowed   bool   `json:"allowed"`
 	Error     string `json:"error,omitempty"`
 }
 
 // needed lists what the facts read, each need once; Secrets only where the user
-// named their namespaces, because they are not read otherwise.
-func (a *app) needed() []evidence.Need {
-	var needs []evidence.Need
+// named their namespaces, because they are not read otherwise. What lies in a
+// management cluster is read with --hosted only.
+func (a *app) needed() (own, management []evidence.Need) {
 	for _, f := range all.All() {
 		for _, n := range f.Needs {
-			optional := n.Resource == evidence.Secrets || n.Text.Kind == evidence.Journal
-			if !optional && !slices.Contains(needs, n) {
-				needs = append(needs, n)
+			list := &own
+			if n.Resource.Cluster == evidence.Management || n.Text.Cluster == evidence.Management {
+				list = &management
+			}
+			optional := n.Resource.Name == evidence.Secrets.Name && n.Resource.Group == "" || n.Text.Kind == evidence.Journal
+			if !optional && !slices.Contains(*list, n) {
+				*list = append(*list, n)
 			}
 		}
 	}
-	return needs
+	return own, management
 }
 
 func (a *app) canI(ctx context.Context, format string, s *live.Source) error {
-	answers, err := s.Rights(ctx, a.needed())
+	rights, err := a.rights(ctx, s)
 	if err != nil {
 		return err
 	}
-	if a.source.probeFrom != "" {
-		for _, access := range probeFromRights() {
-			r := live.Right{Access: access}
-			r.Allowed, r.Err = s.Allowed(ctx, access)
-			answers = append(answers, r)
-		}
-	}
-	var rights []right
 	missing := 0
-	for _, r := range answers {
-		line := right{Verb: r.Access.Verb, Resource: r.Access.Resource.String(), Namespace: r.Access.Namespace, Allowed: r.Allowed}
-		if r.Access.Subresource != "" {
-			line.Resource += "/" + r.Access.Subresource
-		}
-		if r.Err != nil {
-			line.Allowed, line.Error = false, r.Err.Error()
-		}
-		if slices.Contains(rights, line) {
-			continue
-		}
-		if !line.Allowed {
+	for _, r := range rights {
+		if !r.Allowed {
 			missing++
 		}
-		rights = append(rights, line)
 	}
-	slices.SortFunc(rights, func(a, b right) int {
-		return strings.Compare(a.Resource+a.Namespace+a.Verb, b.Resource+b.Namespace+b.Verb)
-	})
 	if err := a.printRights(format, rights); err != nil {
 		return err
 	}
@@ -119,13 +113,71 @@ func (a *app) canI(ctx context.Context, format string, s *live.Source) error {
 	return nil
 }
 
+// rights asks for all that a diagnosis with these flags takes.
+func (a *app) rights(ctx context.Context, s *live.Source) ([]right, error) {
+	own, management := a.needed()
+	var list []right
+	if a.source.hosted != "" && a.source.hosted != hosted.None {
+		var err error
+		if list, err = a.hostedRights(ctx, s, own, management); err != nil {
+			return nil, err
+		}
+	} else {
+		answers, err := s.Rights(ctx, own)
+		if err != nil {
+			return nil, err
+		}
+		list = rightsOf("", answers)
+	}
+	if a.source.probeFrom != "" {
+		list = append(list, rightsOf("", ask(ctx, s, probeFromRights()))...)
+	}
+	slices.SortFunc(list, func(a, b right) int {
+		return strings.Compare(a.Cluster+" "+a.Resource+a.Name+a.Namespace+a.Verb, b.Cluster+" "+b.Resource+b.Name+b.Namespace+b.Verb)
+	})
+	return slices.Compact(list), nil
+}
+
+// ask asks for accesses that no need of a fact names.
+func ask(ctx context.Context, s *live.Source, list []live.Access) []live.Right {
+	var answers []live.Right
+	for _, access := range list {
+		r := live.Right{Access: access}
+		r.Allowed, r.Err = s.Allowed(ctx, access)
+		answers = append(answers, r)
+	}
+	return answers
+}
+
+func rightsOf(cluster string, answers []live.Right) []right {
+	var list []right
+	for _, r := range answers {
+		line := right{Cluster: cluster, Verb: r.Access.Verb, Resource: r.Access.Resource.String(), Name: r.Access.Name, Namespace: r.Access.Namespace, Allowed: r.Allowed}
+		if r.Access.Subresource != "" {
+			line.Resource += "/" + r.Access.Subresource
+		}
+		if r.Err != nil {
+			line.Allowed, line.Error = false, r.Err.Error()
+		}
+		list = append(list, line)
+	}
+	return list
+}
+
 func (a *app) printRights(format string, rights []right) error {
 	if format != "text" {
 		return a.printData(format, rights)
 	}
 	var rows []report.Access
 	for _, r := range rights {
-		rows = append(rows, report.Access{What: r.Verb + " " + r.Resource, Where: r.Namespace, Allowed: r.Allowed, Problem: r.Error})
+		what := r.Verb + " " + r.Resource
+		if r.Name != "" {
+			what += " " + r.Name
+		}
+		if r.Cluster != "" {
+			what = r.Cluster + ": " + what
+		}
+		rows = append(rows, report.Access{What: what, Where: r.Namespace, Allowed: r.Allowed, Problem: r.Error})
 	}
 	return report.Rights(a.io.Out, rows, report.Options{Style: a.style(), NoHeaders: a.output.noHeaders})
 }

@@ -49,9 +49,25 @@ Only apply, resume and undo write to the cluster.`,
 			example(a.name, "fix resume ID", "go on after a stop or a crash") +
 			example(a.name, "fix undo ID", "take back what can be taken back"),
 	}
+	// A hidden flag, so that who typed --hosted for diagnose is told the way instead of
+	// "unknown flag".
+	cmd.PersistentFlags().Var(noHosted{a.name}, "hosted", "not for fix")
+	if err := cmd.PersistentFlags().MarkHidden("hosted"); err != nil {
+		panic("hide --hosted: " + err.Error()) // the flag is registered above
+	}
 	cmd.AddCommand(a.fixPlanCommand(), a.fixApplyCommand(), a.fixAgainCommand("resume", "go on with a plan that stopped"),
 		a.fixAgainCommand("undo", "take back what a plan did, as far as nothing depends on it"), a.fixHistoryCommand())
 	return cmd
+}
+
+// noHosted is the flag --hosted of fix: every value is refused.
+type noHosted struct{ name string }
+
+func (noHosted) String() string { return "" }
+func (noHosted) Type() string   { return "string" }
+
+func (f noHosted) Set(string) error {
+	return fmt.Errorf("there is no automatic repair of a hosted cluster: its faults are mended in the management cluster, and \"%s diagnose --hosted NS/NAME\" says for each what to do by hand; requests of its workers are approved with \"%s csr approve --kubeconfig FILE\" of the hosted cluster", f.name, f.name)
 }
 
 func (a *app) addFixFlags(cmd *cobra.Command, f *fixFlags) {

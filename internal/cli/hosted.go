@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -33,12 +34,7 @@ func (a *app) checkHosted() error {
 // openHosted reads the cluster of --hosted together with its management cluster,
 // which is that of the kubeconfig.
 func (a *app) openHosted(ctx context.Context, r *run, management *live.Source) (evidence.Source, error) {
-	namespace, name, err := hosted.Parse(a.source.hosted)
-	if err != nil {
-		return nil, err
-	}
-	ref := evidence.Hosted{Namespace: namespace, Name: name, ControlPlane: hosted.ControlPlaneOf(namespace, name)}
-	object, err := findHosted(ctx, management, &ref, a.source.hosted)
+	ref, object, err := a.whichHosted(ctx, management)
 	if err != nil {
 		return nil, err
 	}
@@ -55,16 +51,88 @@ func (a *app) openHosted(ctx context.Context, r *run, management *live.Source) (
 		}
 		return s, nil
 	}
-	cluster, err := live.New(config, live.Options{
-		Name: a.source.hosted, SecretNamespaces: a.source.readSecrets, Journals: a.source.journals, Now: a.io.Clock,
-	})
+	cluster, err := a.connectHosted(config)
 	if err != nil {
-		return nil, fmt.Errorf("connect to the hosted cluster %s: %w", a.source.hosted, err)
+		return nil, err
 	}
 	r.closers = append(r.closers, func() error { cluster.Close(); return nil })
 	s.Cluster = cluster
 	s.Reach = func(ctx context.Context) (hosted.Answer, error) { return reachHosted(ctx, cluster, answer) }
 	return s, nil
+}
+
+// errProbeFromHosted says why the two flags do not go together.
+var errProbeFromHosted = usagef("--probe-from is not for --hosted: the way to the API of a hosted cluster is not walked")
+
+// whichHosted is the hosted cluster of --hosted, and its HostedCluster where that can
+// be read.
+func (a *app) whichHosted(ctx context.Context, management *live.Source) (evidence.Hosted, *evidence.Object, error) {
+	namespace, name, err := hosted.Parse(a.source.hosted)
+	if err != nil {
+		return evidence.Hosted{}, nil, err
+	}
+	ref := evidence.Hosted{Namespace: namespace, Name: name, ControlPlane: hosted.ControlPlaneOf(namespace, name)}
+	object, err := findHosted(ctx, management, &ref, a.source.hosted)
+	return ref, object, err
+}
+
+func (a *app) connectHosted(config *rest.Config) (*live.Source, error) {
+	s, err := live.New(config, live.Options{
+		Name: a.source.hosted, SecretNamespaces: a.source.readSecrets, Journals: a.source.journals, Now: a.io.Clock,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("connect to the hosted cluster %s: %w", a.source.hosted, err)
+	}
+	return s, nil
+}
+
+// hostedRights asks both APIs for what --hosted takes: the management cluster with the
+// user's credential, the hosted cluster with its own.
+func (a *app) hostedRights(ctx context.Context, management *live.Source, own, there []evidence.Need) ([]right, error) {
+	ref, object, err := a.whichHosted(ctx, management)
+	if err != nil {
+		return nil, err
+	}
+	var needs []evidence.Need
+	for _, n := range there {
+		namespace := cmp.Or(n.Namespace, n.Text.Namespace)
+		in, ok := ref.Real(namespace)
+		if !ok && namespace != "" {
+			continue // this platform has no such objects
+		}
+		if n.Resource.Name != "" {
+			needs = append(needs, evidence.Objects(n.Resource.In(""), in))
+			continue
+		}
+		n.Text.Cluster, n.Text.Namespace = "", in
+		needs = append(needs, evidence.Texts(n.Text))
+	}
+	answers, err := management.Rights(ctx, needs)
+	if err != nil {
+		return nil, err
+	}
+	more := []live.Access{{Verb: "list", Resource: evidence.HostedClusters.In("")}}
+	if a.source.hostedKubeconfig == "" && object != nil {
+		if name := evidence.String(object.Content, "status", "kubeconfig", "name"); name != "" {
+			more = append(more, live.Access{Verb: "get", Resource: evidence.Secrets, Namespace: ref.Namespace, Name: name})
+		}
+	}
+	list := rightsOf(evidence.Management, append(answers, ask(ctx, management, more)...))
+	config, why := a.hostedConfig(ctx, management, object, ref, &hosted.Answer{})
+	if why != "" {
+		why = "there is no credential for the hosted cluster: " + why + "; give one with --hosted-kubeconfig FILE"
+		return append(list, right{Verb: "read", Resource: ref.String(), Error: why}), nil
+	}
+	s, err := a.connectHosted(config)
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	answers, err = s.Rights(ctx, own)
+	if err != nil {
+		return nil, err
+	}
+	return append(list, rightsOf("", answers)...), nil
 }
 
 // findHosted finds the HostedCluster. That there is none of the name is a mistake of

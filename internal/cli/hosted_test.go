@@ -49,6 +49,8 @@ type archiveAPI struct {
 
 	mu     sync.Mutex
 	gets   []string // paths of Secrets that were read one by one
+	asked  []string // rights that were asked for
+	denied string   // the resource that nobody may read
 	tokens []string
 }
 
@@ -66,12 +68,30 @@ func (a *archiveAPI) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 		return
 	}
 	answer := a.answer(q)
+	if q.Method == http.MethodPost && strings.HasSuffix(q.URL.Path, "/selfsubjectaccessreviews") {
+		answer = a.review(q)
+	}
 	w.Header().Set("Content-Type", "application/json")
 	if answer == nil {
 		w.WriteHeader(http.StatusNotFound)
 		answer = object{"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "NotFound", "code": 404}
 	}
 	_ = json.NewEncoder(w).Encode(answer) // a client that went away is part of the tests
+}
+
+// review answers whether a right is there.
+func (a *archiveAPI) review(q *http.Request) object {
+	var body struct {
+		Spec struct {
+			ResourceAttributes struct{ Verb, Resource, Subresource, Namespace, Name string }
+		}
+	}
+	_ = json.NewDecoder(q.Body).Decode(&body) // what is not decoded is missing from asked
+	r := body.Spec.ResourceAttributes
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.asked = append(a.asked, strings.Join([]string{r.Verb, r.Resource, r.Subresource, r.Namespace, r.Name}, " "))
+	return object{"kind": "SelfSubjectAccessReview", "apiVersion": "authorization.k8s.io/v1", "status": object{"allowed": r.Resource != a.denied}}
 }
 
 func (a *archiveAPI) answer(q *http.Request) object {
@@ -194,8 +214,13 @@ func newPair(t *testing.T) *pair {
 // diagnose runs the command; the clock is that of the archive.
 func (p *pair) diagnose(t *testing.T, args ...string) (out, errs string, code ExitCode) {
 	t.Helper()
+	return p.run(t, append([]string{"diagnose", "--now", "2026-03-01T12:00:30Z"}, args...)...)
+}
+
+func (p *pair) run(t *testing.T, args ...string) (out, errs string, code ExitCode) {
+	t.Helper()
 	var stdout, stderr bytes.Buffer
-	args = append([]string{"rollcall", "diagnose", "--kubeconfig", p.kubeconfig, "--now", "2026-03-01T12:00:30Z"}, args...)
+	args = append([]string{"rollcall", args[0], "--kubeconfig", p.kubeconfig}, args[1:]...)
 	code = Main(context.Background(), args, IO{In: strings.NewReader(""), Out: &stdout, Err: &stderr,
 		Getenv: func(string) string { return "" }, Clock: func() time.Time { return time.Date(2026, 3, 1, 12, 0, 30, 0, time.UTC) }})
 	for _, secret := range []string{hostedCredential, "management-bearer", "6b1f0f0e-5d0a", "0d9f3c11-1111"} {
@@ -287,6 +312,58 @@ func TestHostedNamed(t *testing.T) {
 		"with --from nothing is asked of one": {"--from", "x", "--hosted-kubeconfig", "x"},
 	} {
 		if out, errs, code := p.diagnose(t, args...); code != ExitFailed || !strings.Contains(strings.Join(strings.Fields(errs), " "), want) {
+			t.Errorf("%v: exit code %d, want an error with %q: %s%s", args, code, want, out, errs)
+		}
+	}
+}
+
+// TestHostedRights: each API is asked for what is read of it, under the real names, and
+// the hosted one with its own credential.
+func TestHostedRights(t *testing.T) {
+	p := newPair(t)
+	p.management.denied = "nodepools"
+	out, errs, code := p.run(t, "can-i", "--hosted", "clusters/prod")
+	for _, want := range []string{"no management: list nodepools.hypershift.openshift.io in clusters ", "yes list nodes ", "yes management: get secrets prod-admin-kubeconfig in clusters "} {
+		if code != ExitFailed || !strings.Contains(strings.Join(strings.Fields(out), " ")+" ", want) {
+			t.Errorf("exit code %d, want %q\n%s%s", code, want, out, errs)
+		}
+	}
+	for right, of := range map[string]*archiveAPI{
+		"list pods  clusters-prod ": p.management, "list hostedclusters   ": p.management, "get secrets  clusters prod-admin-kubeconfig": p.management,
+		"get pods log clusters-prod ": p.management, "list nodes   ": p.hosted, "list certificatesigningrequests   ": p.hosted,
+	} {
+		other := p.management
+		if of == p.management {
+			other = p.hosted
+		}
+		if !slices.Contains(of.asked, right) || slices.Contains(other.asked, right) {
+			t.Errorf("%q: management was asked %q\nhosted was asked %q", right, p.management.asked, p.hosted.asked)
+		}
+	}
+	if strings.Contains(out, "<") || !slices.Equal(p.hosted.tokens, []string{"Bearer " + hostedCredential}) || !slices.Equal(p.management.tokens, []string{"Bearer management-bearer"}) {
+		t.Errorf("hosted got %v, management got %v\n%s", p.hosted.tokens, p.management.tokens, out)
+	}
+}
+
+// TestHostedRightsAlone: without --hosted nothing of a management cluster is asked for,
+// and without a credential the hosted cluster is not, which is said.
+func TestHostedRightsAlone(t *testing.T) {
+	p := newPair(t)
+	if out, errs, code := p.run(t, "can-i"); code != ExitOK || strings.Contains(out, "hypershift") || strings.Contains(out, "<") {
+		t.Errorf("exit code %d\n%s%s", code, out, errs)
+	}
+	p.user = "{tokenFile: /etc/passwd}"
+	out, errs, code := p.run(t, "can-i", "--hosted", "clusters/prod")
+	if code != ExitFailed || !strings.Contains(strings.Join(strings.Fields(out), " "), "? read clusters/prod: there is no credential for the hosted cluster") || strings.Contains(out, "list nodes") {
+		t.Errorf("exit code %d\n%s%s", code, out, errs)
+	}
+	for want, args := range map[string][]string{
+		"there are: clusters/prod":                {"can-i", "--hosted", "clusters/prd"},
+		"write it as NAMESPACE/NAME":              {"can-i", "--hosted", "prod"},
+		"is not for --hosted":                     {"can-i", "--hosted", "clusters/prod", "--probe-from", "node/a"},
+		"no automatic repair of a hosted cluster": {"fix", "plan", "--hosted", "clusters/prod"},
+	} {
+		if out, errs, code := p.run(t, args...); code != ExitFailed || !strings.Contains(strings.Join(strings.Fields(errs), " "), want) {
 			t.Errorf("%v: exit code %d, want an error with %q: %s%s", args, code, want, out, errs)
 		}
 	}

@@ -172,7 +172,7 @@ func (a *app) openSources(ctx context.Context, r *run, how []archive.Option) ([]
 	}
 	if cluster != nil && a.source.hosted != "" && a.source.hosted != hosted.None {
 		if a.source.probeFrom != "" {
-			return nil, usagef("--probe-from is not for --hosted: the way to the API of a hosted cluster is not walked")
+			return nil, errProbeFromHosted
 		}
 		s, err := a.openHosted(ctx, r, cluster)
 		if err != nil {

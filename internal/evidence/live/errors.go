@@ -22,6 +22,7 @@ type Access struct {
 	Resource    evidence.Resource
 	Subresource string
 	Namespace   string // "" is cluster-scoped or all namespaces
+	Name        string // of one object; "" is all of them
 }
 
 // String renders the access as RBAC rules name it: "get pods/log in namespace x".

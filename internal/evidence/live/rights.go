@@ -92,11 +92,14 @@ func (s *Source) review(caller context.Context, a Access) (bool, error) {
 	ctx, cancel := s.bound(caller, s.opts.RequestTimeout)
 	defer cancel()
 	right := Access{Verb: "create", Resource: evidence.Resource{Group: "authorization.k8s.io", Name: "selfsubjectaccessreviews"}}
+	what := map[string]string{
+		"verb": a.Verb, "group": a.Resource.Group, "resource": a.Resource.Name, "subresource": a.Subresource, "namespace": a.Namespace,
+	}
+	if a.Name != "" {
+		what["name"] = a.Name
+	}
 	body, err := json.Marshal(map[string]any{
-		"apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectAccessReview",
-		"spec": map[string]any{"resourceAttributes": map[string]string{
-			"verb": a.Verb, "group": a.Resource.Group, "resource": a.Resource.Name, "subresource": a.Subresource, "namespace": a.Namespace,
-		}},
+		"apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectAccessReview", "spec": map[string]any{"resourceAttributes": what},
 	})
 	if err != nil {
 		return false, fmt.Errorf("encode the question whether one may %s: %w", a, err)
