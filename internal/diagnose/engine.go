@@ -397,16 +397,16 @@ func proves(item evidence.Item, fields []string) bool {
 	return slices.ContainsFunc(item.Fields, func(f string) bool { return slices.Contains(fields, f) })
 }
 
-// title fills the braces of a title. What is not known stays "?".
+// title fills the braces of a title.
 func (v *evaluation) title(text string) string {
 	return fault.FillTitle(v.fault, text, v.bound.inputs.Vars["this"].(fault.This).Name, func(expr string) string {
 		p, err := v.engine.compiler.Compile(v.fault, expr)
 		if err != nil {
-			return "?"
+			return notKnown
 		}
 		r, err := p.Eval(v.bound.inputs)
 		if err != nil || !r.Known() {
-			return "?"
+			return notKnown
 		}
 		return fault.Show(r)
 	})

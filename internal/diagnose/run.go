@@ -158,6 +158,17 @@ const maxSubjects = 10_000
 // unnamed stands for the subjects of a kind that could not be listed.
 const unnamed = "?"
 
+// notKnown stands in a title for what could not be read.
+const notKnown = "(not known)"
+
+// someone stands in a title for a subject whose name is not known.
+func someone(k fault.Kind) string {
+	if k == fault.Host {
+		return "a host whose name is not known"
+	}
+	return notKnown
+}
+
 // EvaluateAll evaluates faults for all subjects of their kind. Where the subjects
 // of a kind cannot be listed, one unknown finding per fault says so.
 func (e *Engine) EvaluateAll(ctx context.Context, w *facts.World, list []*fault.Fault) ([]fault.Finding, int, error) {
@@ -187,7 +198,7 @@ func (e *Engine) EvaluateAll(ctx context.Context, w *facts.World, list []*fault.
 		if err := blind[f.For]; err != nil && len(subjects[f.For]) == 0 {
 			findings = append(findings, fault.Finding{
 				Fault: f.ID, Subject: fault.Subject{Kind: f.For, Name: unnamed}, Outcome: fault.Unknown, Severity: f.Severity,
-				Title:  fault.FillTitle(f, f.Title, unnamed, func(string) string { return "?" }),
+				Title:  fault.FillTitle(f, f.Title, someone(f.For), func(string) string { return notKnown }),
 				Reason: "it could not be read which there are: " + err.Error(), Supply: supplyOf(err),
 			})
 			continue

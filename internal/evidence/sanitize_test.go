@@ -68,6 +68,11 @@ func TestSecretsVanish(t *testing.T) {
 		"GET https://u:p%40ss@bmc.example.com: 401":                                           "p%40ss",
 		"oauth sha256~Xp4ahqAbCdEfGhIjKlMnOpQrStUvWxYz012345678":                              "Xp4ahqAbCdEfGhIjKlMnOpQrStUvWxYz012345678",
 		`core:$6$rounds=4096$salt$abcdefghijklmnop.qrstuv`:                                    "abcdefghijklmnop.qrstuv",
+		`pullSecret: Required value: {"auths":{"q":{"auth":"hunter2"}}}`:                      "hunter2",
+		`pullSecret: Invalid value: "hunter2-hunter2": must be JSON`:                          "hunter2",
+		"pullSecret: Required value, pullSecret: hunter2hunter2":                              "hunter2",
+		"pullSecret: Required value: dXNlcjpodW50ZXIyCg":                                      "dXNlcjpodW50ZXIyCg",
+		"pullSecret: Required values-hunter2":                                                 "hunter2",
 		"pullSecret: '{not even json at all}'":                                                "not even json",
 		"client-key-data: LS0tLS1CRUdJTiBFQyBQUklWQVRFIEtFWS0tLS0t":                           "LS0tLS1CRUdJTiBFQyBQUklWQVRFIEtFWS0tLS0t",
 		"key: " + b64(testKey) + " end":                                                       b64("MHcCAQEEIplan")[4:12],
@@ -152,6 +157,8 @@ func TestLookAlikesStay(t *testing.T) {
 		"curl -s https://192.0.2.1:6443/healthz", "password is required", "password:\n  secretRef: bmc-0", "token:\n    expirationSeconds: 3600", "secret: some-name", "secret:\n  name: some-name",
 		"auth: failed", "auth:\n  mode: x", "cookie: none", "credentials: bmc-secret-1", "token: https://api.example.com/x1 is not answering", "caBundle: " + b64(testCert+testCert),
 		"sha1 da39a3ee5e6b4b0d3255bfef95601890afd80709 of /usr/lib/modules/5.14.0-427.el9.x86_64/kernel/drivers/net/ethernet", "text " + b64("only a note about what was done yesterday"),
+		"pullSecret: Required value", `level=fatal msg="failed to load: invalid \"install-config.yaml\" file: pullSecret: Required value"`, "pullSecret: Forbidden: may not be set here",
+		"[pullSecret: Required value: it is needed to pull images, sshKey: Required value]",
 		"imagePullSecrets:\n- name: pull-secret", "machineConfigDiff{osUpdate:true kargs:false fips:false passwd:false files:true}",
 	} {
 		if got := s.Text(text); got != text {

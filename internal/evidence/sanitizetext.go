@@ -37,7 +37,7 @@ var secretPatterns = []secretPattern{
 	{[]string{"sha256~"}, regexp.MustCompile(`sha256~([A-Za-z0-9_-]{20,})`), nil},                                                                      // OAuth token of OpenShift
 	{[]string{"$1$", "$5$", "$6$", "$y$", "$2a$", "$2b$", "$2y$"}, regexp.MustCompile(`(\$(?:1|5|6|y|2[aby])\$[./A-Za-z0-9$=,]{16,})`), nil},           // crypt(3)
 	{[]string{"data:"}, regexp.MustCompile(`\bdata:[a-z0-9/.+-]*(?:;[a-z0-9=-]+)*,([^\s"']{8,})`), nil},
-	{[]string{"pullsecret", "pull_secret"}, regexp.MustCompile(`(?i)pull_?secret` + quote + `\s*[:=]\s*(.{12,})`), nil},
+	{[]string{"pullsecret", "pull_secret"}, regexp.MustCompile(`(?i)pull_?secret` + quote + `\s*[:=]\s*(.{12,})`), notRefused},
 	{[]string{"\"auth"}, regexp.MustCompile(`(?i)\\*"auth\\*"\s*:\s*\\*"([^"\\]+)`), nil},
 	{[]string{"u0022auth"}, regexp.MustCompile(`(?i)u0022auth\\+u0022\s*:\s*\\+u0022([^"\\]+)`), nil},
 	{[]string{"%22auth", "%22password", "%22identitytoken"}, regexp.MustCompile(`(?i)%22(?:auth|password|identitytoken)%22%3A(?:%20|\+)?%22([^%]+)`), nil},
@@ -57,6 +57,24 @@ var secretPatterns = []secretPattern{
 	{[]string{"curl"}, regexp.MustCompile(`\bcurl\b[^\r\n|]*?\s(?:-u|--user|--proxy-user)[ =]?["']?[^\s:"'/]*:([^\s"'\\]+)`), nil},
 	{[]string{"token"}, regexp.MustCompile(`\b([a-z0-9]{6}\.[a-z0-9]{16})\b`), kubeadmToken},
 	{[]string{"client-key-data"}, regexp.MustCompile(`(?i)client-key-data["']?\s*[:=]\s*["']?([A-Za-z0-9+/=]{16,})`), nil},
+}
+
+// refusal is how a validation speaks of a field without its value
+// (kubernetes/kubernetes:staging/src/k8s.io/apimachinery/pkg/util/validation/field/errors.go
+// ErrorBody: the types that it prints without one). "Invalid value" is followed by it.
+var refusal = regexp.MustCompile(`^(?:Required value|Forbidden)(?:[ :,.;"'\\\])]|$)`)
+
+// notRefused tells a pull secret from the sentence that it is missing. All that stands
+// behind it on the line must be words, too: another secret may follow.
+func notRefused(v string) bool {
+	if !refusal.MatchString(v) || strings.ContainsAny(v, "{}=%") || strings.IndexFunc(v, isAtom) >= 0 {
+		return true
+	}
+	words := strings.FieldsFunc(v, func(r rune) bool { return strings.ContainsRune(" \t:,;.\"'()[]\\", r) })
+	return slices.ContainsFunc(words, func(w string) bool {
+		lower := strings.ToLower(w)
+		return len(w) > 24 || likelySecret(w) || strings.Contains(lower, "pullsecret") || strings.Contains(lower, "pull_secret")
+	})
 }
 
 func longSecret(v string) bool { return len(v) >= 8 && likelySecret(v) }
