@@ -32,7 +32,7 @@ import (
 // Facts returns the facts of this area.
 func Facts() []facts.Fact {
 	return []facts.Fact{apiFact(), clusterFact(), certFact(), serverFact(), logFact(), workloadsFact(), eventsFact(), workersFact(),
-		poolFact(), poolMachinesFact(), tokenFact(), hostFact(), requestFact()}
+		poolFact(), poolMachinesFact(), tokenFact(), userDataFact(), hostFact(), requestFact()}
 }
 
 // none is the platform without Machines.

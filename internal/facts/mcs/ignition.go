@@ -17,6 +17,7 @@ type Ignition struct {
 	Joined     bool   `cel:"joined"`     // a Node of this name exists
 	URL        string `cel:"url"`        // the last one that was fetched
 	Pool       string `cel:"pool"`       // in that URL, "" where it is none of a machine config server
+	Hosted     bool   `cel:"hosted"`     // that URL is one of a hosted cluster's ignition server
 	Attempts   int64  `cel:"attempts"`   // number of the last attempt
 	Status     int64  `cel:"status"`     // HTTP status of the last answer, 0 when the last attempt got none
 	ErrorClass string `cel:"errorClass"` // of the last attempt without an answer: dns, refused, timeout, no-route, no-network, tls-..., plain-http, closed, other
@@ -132,6 +133,7 @@ func (g *Ignition) begin(l *hit) {
 	if m := poolInURL.FindStringSubmatch(g.URL); m != nil {
 		g.Pool = m[1]
 	}
+	g.Hosted = hostedURL.MatchString(g.URL)
 	g.Attempts, _ = strconv.ParseInt(l.Groups[2], 10, 64)
 	g.Finished, g.Terminal = false, false
 }
@@ -152,7 +154,7 @@ func (g *Ignition) prove(attempt, outcome, end *hit, p *facts.Proof) {
 		p.Add(outcome.Line.Loc, excerpt(outcome.Line.Text), outcome.Line.Time, "status", "errorClass", "error", "sameName", "looping")
 	}
 	if attempt != nil {
-		p.Add(attempt.Line.Loc, excerpt(attempt.Line.Text), attempt.Line.Time, "url", "pool", "attempts", "looping", "seconds")
+		p.Add(attempt.Line.Loc, excerpt(attempt.Line.Text), attempt.Line.Time, "url", "pool", "hosted", "attempts", "looping", "seconds")
 	}
 	if end != nil {
 		p.Add(end.Line.Loc, excerpt(end.Line.Text), end.Line.Time, "finished", "terminal")

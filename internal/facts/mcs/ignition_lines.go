@@ -93,6 +93,10 @@ func errorClass(text string) string {
 }
 
 // poolInURL finds the pool that a URL of the machine config server asks for.
+// hostedURL is what the user-data of a hosted cluster's machine points at
+// (openshift/hypershift:hypershift-operator/controllers/nodepool/token.go ignConfig).
+var hostedURL = regexp.MustCompile(`^https?://[^/]+/ignition$`)
+
 var poolInURL = regexp.MustCompile(`^https?://[^/]+/config/([^/?]+)`)
 
 // uptime is the kernel's time stamp on a console line.
