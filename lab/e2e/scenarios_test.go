@@ -29,6 +29,9 @@ type scenario struct {
 	// probe says that the machine config servers are asked, too: what they show is
 	// in no object.
 	probe bool
+	// hosted says that the question is about the hosted cluster, with its control
+	// plane's Secrets; the archive is then a dump of HyperShift.
+	hosted bool
 	// plain is what a must-gather gives, where a probe, a console or an empty
 	// list that it cannot contain makes a difference; because says which.
 	plain *answer
@@ -51,6 +54,7 @@ func table() []scenario {
 	return slices.Concat(
 		healthyRows,
 		bareMetalRows,
+		hostedRows,
 		withoutMetal3(slices.Concat(configServerRows, machineConfigRows, kubeletRows, controlPlaneRows, manyRows, scaleRows())),
 	)
 }
@@ -174,6 +178,7 @@ func (s scenario) check(t *testing.T, w *world) {
 	if s.probe {
 		more = []string{"--probe"}
 	}
+	more = append(more, s.hostedFlags()...)
 	s.compare(t, "live", s.answer(), w.live(slices.Concat([]string{"diagnose", "-o", "json"}, screens, more)...))
 	if s.large {
 		return
@@ -188,6 +193,10 @@ func (s scenario) check(t *testing.T, w *world) {
 	want := s.answer()
 	if s.plain != nil {
 		want = *s.plain
+	}
+	if s.hosted {
+		s.compare(t, "dump", want, s.dumped(t, w, bundle, screens))
+		return
 	}
 	gathered := filepath.Join(t.TempDir(), "must-gather")
 	if err := plainMustGather(bundle, gathered); err != nil {

@@ -33,6 +33,10 @@ type Artifacts struct {
 	CRDs string
 	// Metal3CRDs holds those that only the baremetal-operator needs.
 	Metal3CRDs string
+	// HyperShiftCRDs holds those of HyperShift, for a management cluster.
+	HyperShiftCRDs string
+	// HostedCRDs holds those of CRDs that a hosted cluster has.
+	HostedCRDs string
 	// FeatureGate is the default FeatureGate object of openshift/api, without
 	// a version (openshift/api:payload-manifests/featuregates).
 	FeatureGate string
@@ -64,6 +68,8 @@ func (b Builder) All(ctx context.Context) (Artifacts, error) {
 	art.Templates = filepath.Join(dir, "templates")
 	art.CRDs = filepath.Join(dir, "crds")
 	art.Metal3CRDs = filepath.Join(dir, "metal3-crds")
+	art.HyperShiftCRDs = filepath.Join(dir, "hypershift-crds")
+	art.HostedCRDs = filepath.Join(dir, "hosted-crds")
 	art.FeatureGate = filepath.Join(dir, "featuregate.yaml")
 	return art, nil
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -43,16 +44,31 @@ var metal3CRDs = []string{
 	"metal3.io_preprovisioningimages.yaml",
 }
 
+// hypershiftCRDs are what a management cluster has and a diagnosis of a hosted
+// cluster reads, in openshift/hypershift:cmd/install/assets.
+var hypershiftCRDs = []string{
+	"hypershift-operator/hypershift.openshift.io_hostedclusters.yaml",
+	"hypershift-operator/hypershift.openshift.io_hostedcontrolplanes.yaml",
+	"hypershift-operator/hypershift.openshift.io_nodepools.yaml",
+	"cluster-api/cluster.x-k8s.io_machines.yaml",
+}
+
+// notHosted are the parts of the definitions' names that a hosted cluster has
+// not: the Machine API and the machine config operator do not run in it
+// (openshift/hypershift:control-plane-operator/controllers/hostedcontrolplane/cvo/reconcile.go
+// ResourcesToRemove).
+var notHosted = []string{"_machine-api_", "_machine-config_", "metal3.io_"}
+
 func (b Builder) manifests(ctx context.Context) (string, error) {
 	keys := make([]string, 0, 3)
-	for _, module := range []string{"mco420", "bmo"} {
+	for _, module := range []string{"mco420", "bmo", "hypershift"} {
 		key, err := digest(filepath.Join(b.Source, module))
 		if err != nil {
 			return "", err
 		}
 		keys = append(keys, key)
 	}
-	keys = append(keys, fmt.Sprint(crdDirs, crdNames, metal3CRDs))
+	keys = append(keys, fmt.Sprint(crdDirs, crdNames, metal3CRDs, hypershiftCRDs, notHosted))
 	key, err := digest(filepath.Join(b.Source, "bmo"), keys...)
 	if err != nil {
 		return "", err
@@ -109,7 +125,42 @@ func (b Builder) copyManifests(ctx context.Context, to string) error {
 			return err
 		}
 	}
+	if err := b.copyHostedCRDs(ctx, to); err != nil {
+		return err
+	}
 	return copyFile(filepath.Join(api, "payload-manifests/featuregates/featureGate-SelfManagedHA-Default.yaml"), filepath.Join(to, "featuregate.yaml"))
+}
+
+// copyHostedCRDs copies the definitions of a management cluster, and those of
+// CRDs that a hosted cluster has as well.
+func (b Builder) copyHostedCRDs(ctx context.Context, to string) error {
+	hypershift, err := b.moduleDir(ctx, "hypershift", "github.com/openshift/hypershift")
+	if err != nil {
+		return err
+	}
+	for _, dir := range []string{"hypershift-crds", "hosted-crds"} {
+		if err := os.MkdirAll(filepath.Join(to, dir), 0o755); err != nil {
+			return err
+		}
+	}
+	for _, name := range hypershiftCRDs {
+		if err := copyFile(filepath.Join(hypershift, "cmd/install/assets", name), filepath.Join(to, "hypershift-crds", filepath.Base(name))); err != nil {
+			return err
+		}
+	}
+	entries, err := os.ReadDir(filepath.Join(to, "crds"))
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if slices.ContainsFunc(notHosted, func(part string) bool { return strings.Contains(e.Name(), part) }) {
+			continue
+		}
+		if err := copyFile(filepath.Join(to, "crds", e.Name()), filepath.Join(to, "hosted-crds", e.Name())); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // copyCRDs takes from one directory the wanted definitions in the variant that

@@ -71,6 +71,10 @@ var targets = []Target{
 		LDFlags: "-s -w",
 	},
 	{
+		Name: "ignition-server", Module: "hypershift", Package: "./cmd/ignition-server",
+		LDFlags: "-s -w",
+	},
+	{
 		// cgo: Ignition finds disks through libblkid
 		// (coreos/ignition:internal/exec/util/blkid.go).
 		Name: "ignition", Module: "ignition", Package: "github.com/coreos/ignition/v2/internal", CGO: true,

@@ -33,6 +33,9 @@ const Controllers = "certificatesigningrequest-signing-controller,certificatesig
 
 // Plane is a running control plane.
 type Plane struct {
+	Name  string // what its processes and logs are called begins with; empty for the lab's own
+	API   string // address of the API server
+	Etcd  string // address of etcd
 	Dir   string // its directory: certificates, etcd's data
 	Net   plan.Net
 	Bin   map[string]string
@@ -46,7 +49,7 @@ func (p *Plane) Start(ctx context.Context) error {
 	if err := p.write(); err != nil {
 		return fmt.Errorf("write certificates: %w", err)
 	}
-	for _, step := range []func(context.Context) error{p.etcd, p.apiserver, p.controllers} {
+	for _, step := range []func(context.Context) error{p.startEtcd, p.apiserver, p.controllers} {
 		if err := step(ctx); err != nil {
 			return err
 		}
@@ -84,19 +87,22 @@ func (p *Plane) write() error {
 			return err
 		}
 	}
-	admin, err := Kubeconfig(p.Net.APIURL(), p.PKI.KubeAPISigner.Cert, Credential{Cert: p.PKI.Admin.Cert, Key: p.PKI.Admin.Key})
+	admin, err := Kubeconfig(p.URL(), p.PKI.KubeAPISigner.Cert, Credential{Cert: p.PKI.Admin.Cert, Key: p.PKI.Admin.Key})
 	if err != nil {
 		return err
 	}
 	if err := os.WriteFile(p.AdminKubeconfig(), admin, 0o600); err != nil {
 		return err
 	}
-	kcm, err := Kubeconfig(p.Net.APIURL(), p.PKI.KubeAPISigner.Cert, Credential{Cert: p.PKI.ControllerMgr.Cert, Key: p.PKI.ControllerMgr.Key})
+	kcm, err := Kubeconfig(p.URL(), p.PKI.KubeAPISigner.Cert, Credential{Cert: p.PKI.ControllerMgr.Cert, Key: p.PKI.ControllerMgr.Key})
 	if err != nil {
 		return err
 	}
 	return os.WriteFile(p.file("controller-manager.kubeconfig"), kcm, 0o600)
 }
+
+// URL is where clients find the API server.
+func (p *Plane) URL() string { return fmt.Sprintf("https://%s:%d", p.API, plan.APIPort) }
 
 // AdminKubeconfig is the file with system:admin's credential.
 func (p *Plane) AdminKubeconfig() string { return p.file("admin.kubeconfig") }
@@ -105,7 +111,7 @@ func (p *Plane) AdminKubeconfig() string { return p.file("admin.kubeconfig") }
 // that stands in for several controllers.
 func (p *Plane) AdminConfig() *rest.Config {
 	return &rest.Config{
-		Host: p.Net.APIURL(),
+		Host: p.URL(),
 		TLSClientConfig: rest.TLSClientConfig{
 			CAData: p.PKI.KubeAPISigner.Cert, CertData: p.PKI.Admin.Cert, KeyData: p.PKI.Admin.Key,
 		},
@@ -113,11 +119,11 @@ func (p *Plane) AdminConfig() *rest.Config {
 	}
 }
 
-func (p *Plane) etcd(ctx context.Context) error {
-	url := fmt.Sprintf("https://%s:%d", p.Net.Etcd(), plan.EtcdPort)
-	peer := fmt.Sprintf("https://%s:%d", p.Net.Etcd(), plan.EtcdPort+1)
+func (p *Plane) startEtcd(ctx context.Context) error {
+	url := fmt.Sprintf("https://%s:%d", p.Etcd, plan.EtcdPort)
+	peer := fmt.Sprintf("https://%s:%d", p.Etcd, plan.EtcdPort+1)
 	err := p.Procs.Start(proc.Spec{
-		Name: "etcd", Path: p.Bin["etcd"], Log: filepath.Join(p.Logs, "etcd.log"),
+		Name: p.Name + "etcd", Path: p.Bin["etcd"], Log: filepath.Join(p.Logs, p.Name+"etcd.log"),
 		Args: []string{
 			"--name=lab", "--data-dir=" + p.file("etcd"), "--unsafe-no-fsync",
 			"--listen-client-urls=" + url, "--advertise-client-urls=" + url,
@@ -140,18 +146,18 @@ func (p *Plane) etcd(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
-	return p.Procs.Await(ctx, "etcd", func(ctx context.Context) error { return get(ctx, client, url+"/health") })
+	return p.Procs.Await(ctx, p.Name+"etcd", func(ctx context.Context) error { return get(ctx, client, url+"/health") })
 }
 
 func (p *Plane) apiserver(ctx context.Context) error {
 	err := p.Procs.Start(proc.Spec{
-		Name: "kube-apiserver", Path: p.Bin["kube-apiserver"], Log: filepath.Join(p.Logs, "kube-apiserver.log"),
+		Name: p.Name + "kube-apiserver", Path: p.Bin["kube-apiserver"], Log: filepath.Join(p.Logs, p.Name+"kube-apiserver.log"),
 		Args: []string{
-			"--bind-address=" + p.Net.API(), fmt.Sprintf("--secure-port=%d", plan.APIPort),
+			"--bind-address=" + p.API, fmt.Sprintf("--secure-port=%d", plan.APIPort),
 			// The endpoints of the service "kubernetes" may not be
 			// loopback addresses; nothing in the lab uses them.
 			"--advertise-address=192.0.2.5", "--endpoint-reconciler-type=none",
-			fmt.Sprintf("--etcd-servers=https://%s:%d", p.Net.Etcd(), plan.EtcdPort),
+			fmt.Sprintf("--etcd-servers=https://%s:%d", p.Etcd, plan.EtcdPort),
 			"--etcd-cafile=" + p.file("etcd-ca.crt"), "--etcd-certfile=" + p.file("etcd-client.crt"), "--etcd-keyfile=" + p.file("etcd-client.key"),
 			"--tls-cert-file=" + p.file("kube-api.crt"), "--tls-private-key-file=" + p.file("kube-api.key"),
 			"--client-ca-file=" + p.file("client-ca.crt"), "--anonymous-auth=true",
@@ -162,7 +168,7 @@ func (p *Plane) apiserver(ctx context.Context) error {
 			"--kubelet-certificate-authority=" + p.file("kubelet-signer.crt"),
 			"--kubelet-client-certificate=" + p.file("to-kubelet.crt"), "--kubelet-client-key=" + p.file("to-kubelet.key"),
 			"--kubelet-preferred-address-types=InternalIP", "--allow-privileged=true",
-			"--audit-policy-file=" + p.file("audit-policy.yaml"), "--audit-log-path=" + filepath.Join(p.Logs, "audit.log"),
+			"--audit-policy-file=" + p.file("audit-policy.yaml"), "--audit-log-path=" + filepath.Join(p.Logs, p.Name+"audit.log"),
 			"--audit-log-maxsize=50", "--audit-log-maxbackup=2",
 		},
 	})
@@ -175,7 +181,7 @@ func (p *Plane) apiserver(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	defer cancel()
-	return p.Procs.Await(ctx, "kube-apiserver", func(ctx context.Context) error { return get(ctx, client, p.Net.APIURL()+"/readyz") })
+	return p.Procs.Await(ctx, p.Name+"kube-apiserver", func(ctx context.Context) error { return get(ctx, client, p.URL()+"/readyz") })
 }
 
 func (p *Plane) controllers(ctx context.Context) error {
@@ -191,7 +197,7 @@ func (p *Plane) controllers(ctx context.Context) error {
 		return err
 	}
 	err = p.Procs.Start(proc.Spec{
-		Name: "kube-controller-manager", Path: p.Bin["kube-controller-manager"], Log: filepath.Join(p.Logs, "kube-controller-manager.log"),
+		Name: p.Name + "kube-controller-manager", Path: p.Bin["kube-controller-manager"], Log: filepath.Join(p.Logs, p.Name+"kube-controller-manager.log"),
 		Args: []string{
 			"--kubeconfig=" + p.file("controller-manager.kubeconfig"),
 			"--bind-address=" + p.Net.Local(), fmt.Sprintf("--secure-port=%d", port), "--cert-dir=" + p.file("controller-manager"),
@@ -208,7 +214,7 @@ func (p *Plane) controllers(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
-	return p.Procs.Await(ctx, "kube-controller-manager", func(ctx context.Context) error {
+	return p.Procs.Await(ctx, p.Name+"kube-controller-manager", func(ctx context.Context) error {
 		return holdsLease(ctx, clients, "kube-system", "kube-controller-manager")
 	})
 }

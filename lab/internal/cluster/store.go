@@ -32,7 +32,7 @@ func (p *Plane) Store() (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make client of etcd: %w", err)
 	}
-	return &Store{client: client, url: fmt.Sprintf("https://%s:%d/v3/kv/", p.Net.Etcd(), plan.EtcdPort)}, nil
+	return &Store{client: client, url: fmt.Sprintf("https://%s:%d/v3/kv/", p.Etcd, plan.EtcdPort)}, nil
 }
 
 // Entry is one key with its value and the revision at which it was written.

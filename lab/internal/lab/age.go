@@ -11,6 +11,7 @@ import (
 
 	certificatesv1 "k8s.io/api/certificates/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
 
 	"github.com/rollcall-project/rollcall/lab/internal/aging"
 	"github.com/rollcall-project/rollcall/lab/internal/cluster"
@@ -38,22 +39,28 @@ func (l *Lab) Age(ctx context.Context, d time.Duration) error {
 	l.timeMu.Lock()
 	defer l.timeMu.Unlock()
 	shift := aging.Shift{By: d, Now: time.Now().UTC()}
-	if err := l.ageKeys(ctx, shift, "/registry/"); err != nil {
+	if err := ageKeys(ctx, l.plane, shift, "/registry/"); err != nil {
 		return err
+	}
+	if h := l.hostedCluster(); h != nil {
+		if err := h.age(ctx, shift); err != nil {
+			return fmt.Errorf("age the hosted cluster: %w", err)
+		}
 	}
 	if err := l.ageLogs(shift); err != nil {
 		return err
 	}
-	return l.cleanRequests(ctx)
+	return cleanRequests(ctx, l.kube)
 }
 
 // AgeRequests is Age for certificate requests only.
 func (l *Lab) AgeRequests(ctx context.Context, d time.Duration) error {
-	return l.ageKeys(ctx, aging.Shift{By: d, Now: time.Now().UTC()}, "/registry/certificatesigningrequests/")
+	return ageKeys(ctx, l.plane, aging.Shift{By: d, Now: time.Now().UTC()}, "/registry/certificatesigningrequests/")
 }
 
-func (l *Lab) ageKeys(ctx context.Context, shift aging.Shift, prefix string) error {
-	store, err := l.plane.Store()
+// ageKeys moves what a control plane has stored below a prefix.
+func ageKeys(ctx context.Context, plane *cluster.Plane, shift aging.Shift, prefix string) error {
+	store, err := plane.Store()
 	if err != nil {
 		return err
 	}
@@ -115,8 +122,8 @@ func (l *Lab) ageLogs(shift aging.Shift) error {
 // (k8s.io/kubernetes:pkg/controller/certificates/cleaner/cleaner.go): requests
 // that were approved or denied are forgotten after an hour, others after a day,
 // both when it next looks.
-func (l *Lab) cleanRequests(ctx context.Context) error {
-	requests := l.kube.CertificatesV1().CertificateSigningRequests()
+func cleanRequests(ctx context.Context, kube kubernetes.Interface) error {
+	requests := kube.CertificatesV1().CertificateSigningRequests()
 	list, err := requests.List(ctx, metav1.ListOptions{})
 	if err != nil {
 		return fmt.Errorf("list requests: %w", err)

@@ -35,6 +35,7 @@ const (
 	PartController      = "controller"       // machine-config-controller
 	PartMachineApprover = "machine approver" // cluster-machine-approver
 	PartMetal3          = "metal3"           // ironic and the baremetal-operator
+	PartHosted          = "hosted"           // pods, ignition server, NodePool and requests of the hosted cluster
 	PartWorkloads       = "workloads"        // status of DaemonSets and Deployments
 	PartOperators       = "operators"        // status of ClusterOperators, Etcd, ClusterVersion
 	PartVIP             = "vip"              // keepalived: the API address follows a serving master

@@ -75,6 +75,7 @@ type Lab struct {
 	machines     map[string]*machine
 	off          map[string]bool // parts of the world that stand still
 	metal3       *metal3         // nil while it does not run
+	hosted       *Hosted         // nil where there is no hosted cluster
 }
 
 // Run plays the scenario and keeps the lab alive until ctx ends. It reports
@@ -229,6 +230,7 @@ func (l *Lab) equip(installed time.Time) error {
 
 func (l *Lab) startPlane(ctx context.Context) error {
 	l.plane = &cluster.Plane{
+		API: l.net.API(), Etcd: l.net.Etcd(),
 		Dir: l.opts.Dir.file("control-plane"), Net: l.net, Bin: l.opts.Artifacts.Bin, PKI: l.pki,
 		Procs: l.procs, Logs: l.opts.Dir.Logs(),
 	}

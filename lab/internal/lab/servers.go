@@ -40,12 +40,16 @@ func suffix(parts ...string) string {
 // serviceAccount writes a kubeconfig with a token of a ServiceAccount of the
 // machine config operator, as a pod would have, and returns its path.
 func (l *Lab) serviceAccount(ctx context.Context, name string) (string, error) {
+	return l.serviceAccountOf(ctx, MCONamespace, name)
+}
+
+func (l *Lab) serviceAccountOf(ctx context.Context, namespace, name string) (string, error) {
 	path := l.opts.Dir.file("service-accounts", name+".kubeconfig")
 	if _, err := os.Stat(path); err == nil {
 		return path, nil
 	}
 	week := int64(7 * 24 * time.Hour / time.Second)
-	token, err := l.kube.CoreV1().ServiceAccounts(MCONamespace).CreateToken(ctx, name,
+	token, err := l.kube.CoreV1().ServiceAccounts(namespace).CreateToken(ctx, name,
 		&authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: &week}}, metav1.CreateOptions{})
 	if err != nil {
 		return "", fmt.Errorf("request a token for %s: %w", name, err)

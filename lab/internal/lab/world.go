@@ -13,6 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
 
 	"github.com/rollcall-project/rollcall/lab/internal/plan"
 )
@@ -39,6 +40,7 @@ func (l *Lab) world(ctx context.Context) {
 			{PartController, l.syncController},
 			{PartMachineApprover, l.syncMachineApprover},
 			{PartMetal3, l.syncMetal3},
+			{PartHosted, l.syncHosted},
 			{PartWorkloads, l.syncWorkloads},
 			{"installer's approver", l.approve},
 			{PartOperators, l.syncOperators},
@@ -65,7 +67,11 @@ func (l *Lab) world(ctx context.Context) {
 // label is the part of admission that OpenShift's API server has and the
 // upstream one has not; see host.Config.Labeler.
 func (l *Lab) label(ctx context.Context, node string, labels map[string]string) error {
-	obj, err := l.kube.CoreV1().Nodes().Get(ctx, node, metav1.GetOptions{})
+	return setLabels(ctx, l.kube, node, labels)
+}
+
+func setLabels(ctx context.Context, kube kubernetes.Interface, node string, labels map[string]string) error {
+	obj, err := kube.CoreV1().Nodes().Get(ctx, node, metav1.GetOptions{})
 	if err != nil {
 		return err
 	}
@@ -75,7 +81,7 @@ func (l *Lab) label(ctx context.Context, node string, labels map[string]string) 
 	for k, v := range labels {
 		obj.Labels[k] = v
 	}
-	_, err = l.kube.CoreV1().Nodes().Update(ctx, obj, metav1.UpdateOptions{})
+	_, err = kube.CoreV1().Nodes().Update(ctx, obj, metav1.UpdateOptions{})
 	return err
 }
 

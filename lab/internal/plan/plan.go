@@ -20,7 +20,7 @@ const (
 )
 
 // MostHosts is for how many machines a network is kept free.
-const MostHosts = 24
+const MostHosts = 30
 
 // Net is a network 127.x.y.0/24.
 type Net struct {
@@ -42,6 +42,15 @@ func (n Net) Etcd() string { return n.IP(7) }
 
 // Local is for servers that the cluster's clients have no business with.
 func (n Net) Local() string { return n.IP(8) }
+
+// HostedAPI is where the API server of a hosted cluster listens.
+func (n Net) HostedAPI() string { return n.IP(9) }
+
+// HostedEtcd is where its etcd listens.
+func (n Net) HostedEtcd() string { return n.IP(10) }
+
+// Mirror is the address of a registry; nothing listens there.
+func (n Net) Mirror() string { return n.IP(11) }
 
 // Host is the address of the machine with that number.
 func (n Net) Host(i int) string { return n.IP(byte(20 + i)) }
@@ -82,6 +91,7 @@ func Pick(seed string) (Net, error) {
 func (n Net) Free() bool {
 	want := [][2]any{
 		{n.API(), APIPort}, {n.API(), MCSPort}, {n.Etcd(), EtcdPort},
+		{n.HostedAPI(), APIPort}, {n.HostedEtcd(), EtcdPort},
 	}
 	for i := range MostHosts {
 		for _, port := range []int{APIPort, MCSPort, KubeletPort} {

@@ -1,0 +1,263 @@
+package lab
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/uuid"
+
+	"github.com/rollcall-project/rollcall/lab/internal/seed"
+)
+
+var nodePoolResource = schema.GroupVersionResource{Group: "hypershift.openshift.io", Version: "v1beta1", Resource: "nodepools"}
+
+func (h *Hosted) tokenName() string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return "token-" + seed.HostedPool + "-" + h.hash
+}
+
+func (h *Hosted) userDataName() string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return "user-data-" + seed.HostedPool + "-" + h.hash
+}
+
+// token is the token Secret of the config that new machines get.
+func (h *Hosted) token(ctx context.Context) (*corev1.Secret, error) {
+	s, err := h.lab.kube.CoreV1().Secrets(seed.HostedControlPlane).Get(ctx, h.tokenName(), metav1.GetOptions{})
+	if err != nil {
+		return nil, fmt.Errorf("read the token secret: %w", err)
+	}
+	return s, nil
+}
+
+// Token is the present token.
+func (h *Hosted) Token(ctx context.Context) (string, error) {
+	s, err := h.token(ctx)
+	if err != nil {
+		return "", err
+	}
+	return string(s.Data["token"]), nil
+}
+
+// UserData is what a machine that is made now gets.
+func (h *Hosted) UserData(ctx context.Context) ([]byte, error) {
+	s, err := h.lab.kube.CoreV1().Secrets(seed.HostedControlPlane).Get(ctx, h.userDataName(), metav1.GetOptions{})
+	if err != nil {
+		return nil, fmt.Errorf("read the user-data: %w", err)
+	}
+	return s.Data["value"], nil
+}
+
+// UserDataVia is the present user-data for machines that are to dial another
+// address.
+func (h *Hosted) UserDataVia(ctx context.Context, address string) ([]byte, error) {
+	token, err := h.Token(ctx)
+	if err != nil {
+		return nil, err
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return seed.HostedPointer(h.values.IgnitionCA.Cert, token, fmt.Sprintf("%s:%d", address, hostedPort), h.hash)
+}
+
+// StopOperator stops the HyperShift operator: nobody rewrites user-data or the
+// NodePool's conditions any more.
+func (h *Hosted) StopOperator() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.operator = false
+}
+
+// Scale writes the wanted number of workers.
+func (h *Hosted) Scale(ctx context.Context, replicas int) error {
+	return h.lab.Patch(ctx, nodePoolResource, seed.HostedNamespace, seed.HostedPool, fmt.Sprintf(`{"spec":{"replicas":%d}}`, replicas))
+}
+
+// Rotate lets six hours pass, after which the ignition server makes a new token
+// and keeps the one before, and waits until it has.
+func (h *Hosted) Rotate(ctx context.Context) error {
+	before, err := h.Token(ctx)
+	if err != nil {
+		return err
+	}
+	if err := h.lab.Age(ctx, 6*time.Hour); err != nil {
+		return err
+	}
+	return h.lab.await(ctx, time.Minute, "the ignition server has not rotated the token", func(ctx context.Context) (bool, error) {
+		now, err := h.Token(ctx)
+		return err == nil && now != before, err
+	})
+}
+
+// Reconfigure changes the NodePool's config. For the new one the ignition server
+// has to build a payload by itself, which it cannot here: it goes to the registry
+// of the release image, and nothing listens there.
+func (h *Hosted) Reconfigure(ctx context.Context, extra string) error {
+	was := h.userDataName()
+	outdated := h.tokenName()
+	h.mu.Lock()
+	h.extra, h.hash = extra, h.values.Hash(extra)
+	h.values.Token = string(uuid.NewUUID())
+	h.mu.Unlock()
+	token, err := h.values.HostedToken(extra)
+	if err != nil {
+		return err
+	}
+	if err := h.lab.Create(ctx, token); err != nil {
+		return err
+	}
+	secrets := schema.GroupVersionResource{Version: "v1", Resource: "secrets"}
+	expires := time.Now().Add(2 * time.Hour).UTC().Format(time.RFC3339)
+	note := fmt.Sprintf(`{"metadata":{"annotations":{"hypershift.openshift.io/ignition-token-expiration-timestamp":%q}}}`, expires)
+	if err := h.lab.Patch(ctx, secrets, seed.HostedControlPlane, outdated, note); err != nil {
+		return err
+	}
+	if err := h.lab.Delete(ctx, secrets, seed.HostedControlPlane, was); err != nil {
+		return err
+	}
+	notes := fmt.Sprintf(`{"metadata":{"annotations":{"hypershift.openshift.io/nodePoolCurrentConfig":%q,"hypershift.openshift.io/nodePoolCurrentConfigVersion":%q}}}`, h.hash, h.hash)
+	return h.lab.Patch(ctx, nodePoolResource, seed.HostedNamespace, seed.HostedPool, notes)
+}
+
+// syncPool is the part of the NodePool controller that follows the token Secret:
+// the user-data and the conditions
+// (openshift/hypershift:hypershift-operator/controllers/nodepool/nodepool_controller.go reconcile,
+// reconcileUserDataSecret, createValidGeneratedPayloadCondition, createReachedIgnitionEndpointCondition).
+func (h *Hosted) syncPool(ctx context.Context) error {
+	h.mu.Lock()
+	operator := h.operator
+	h.mu.Unlock()
+	if !operator {
+		return nil
+	}
+	token, err := h.token(ctx)
+	if err != nil {
+		return err
+	}
+	return errors.Join(h.syncUserData(ctx, token), h.syncConditions(ctx, token))
+}
+
+func (h *Hosted) syncUserData(ctx context.Context, token *corev1.Secret) error {
+	h.mu.Lock()
+	hash := h.hash
+	h.mu.Unlock()
+	value, err := seed.HostedPointer(h.values.IgnitionCA.Cert, string(token.Data["token"]), h.values.Endpoint(), hash)
+	if err != nil {
+		return err
+	}
+	secrets := h.lab.kube.CoreV1().Secrets(seed.HostedControlPlane)
+	have, err := secrets.Get(ctx, h.userDataName(), metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		_, err = secrets.Create(ctx, &corev1.Secret{
+			ObjectMeta: metav1.ObjectMeta{
+				Name: h.userDataName(), Annotations: map[string]string{"hypershift.openshift.io/nodePool": seed.HostedNamespace + "/" + seed.HostedPool},
+			},
+			Data: map[string][]byte{"disableTemplating": []byte(base64.StdEncoding.EncodeToString([]byte("true"))), "value": value},
+		}, metav1.CreateOptions{})
+		return err
+	}
+	if err != nil || string(have.Data["value"]) == string(value) {
+		return err
+	}
+	have.Data["value"] = value
+	_, err = secrets.Update(ctx, have, metav1.UpdateOptions{})
+	return err
+}
+
+// poolConditions are those of a NodePool of the platform None in the order in
+// which the controller sets them; type, status, reason, message.
+func poolConditions(release string, token *corev1.Secret) [][4]string {
+	reason, message := string(token.Data["reason"]), string(token.Data["message"])
+	// A failure has the empty status: the product sets none
+	// (createValidGeneratedPayloadCondition).
+	payload := [4]string{"ValidGeneratedPayload", "", reason, message}
+	switch reason {
+	case "AsExpected":
+		payload[1] = "True"
+	case "":
+		payload = [4]string{"ValidGeneratedPayload", "Unknown", "", "Unable to get status data from token secret"}
+	}
+	reached := [4]string{"ReachedIgnitionEndpoint", "False", "ignitionNotReached", ""}
+	if _, ok := token.Annotations["hypershift.openshift.io/ignition-reached"]; ok {
+		reached = [4]string{"ReachedIgnitionEndpoint", "True", "AsExpected", ""}
+	}
+	return [][4]string{
+		{"AutoscalingEnabled", "False", "AsExpected", ""},
+		{"UpdateManagementEnabled", "True", "AsExpected", ""},
+		{"ValidReleaseImage", "True", "AsExpected", "Using release image: " + release},
+		{"ValidArchPlatform", "True", "AsExpected", ""},
+		{"ReconciliationActive", "True", "AsExpected", "Reconciliation active on resource"},
+		{"ValidMachineConfig", "True", "AsExpected", ""},
+		{"UpdatingConfig", "False", "AsExpected", ""},
+		{"UpdatingVersion", "False", "AsExpected", ""},
+		payload, reached,
+		{"ValidTuningConfig", "True", "AsExpected", ""},
+		{"AllMachinesReady", "False", "NotFound", "No Machines are created"},
+		{"AllNodesHealthy", "False", "NotFound", "No Machines are created"},
+	}
+}
+
+func (h *Hosted) syncConditions(ctx context.Context, token *corev1.Secret) error {
+	pool, err := h.lab.Get(ctx, nodePoolResource, seed.HostedNamespace, seed.HostedPool)
+	if err != nil {
+		return err
+	}
+	have, _, _ := unstructured.NestedSlice(pool.Object, "status", "conditions")
+	changed := nested(pool, "status", "version") != seed.Version
+	var list []any
+	for _, c := range poolConditions(h.values.Release, token) {
+		now := map[string]any{
+			"type": c[0], "status": c[1], "reason": c[2], "message": c[3],
+			"observedGeneration": pool.GetGeneration(), "lastTransitionTime": h.values.Now(),
+		}
+		i := slices.IndexFunc(have, func(e any) bool { m, _ := e.(map[string]any); return m["type"] == c[0] })
+		if i < 0 {
+			changed = true
+		} else {
+			was := have[i].(map[string]any) //nolint:errcheck // found as one above
+			if was["status"] == c[1] {
+				now["lastTransitionTime"] = was["lastTransitionTime"]
+			}
+			changed = changed || was["status"] != c[1] || was["reason"] != now["reason"] || was["message"] != c[3] || was["observedGeneration"] != now["observedGeneration"]
+		}
+		if c[2] == "" {
+			delete(now, "reason")
+		}
+		list = append(list, now)
+	}
+	if !changed {
+		return nil
+	}
+	if err := unstructured.SetNestedSlice(pool.Object, list, "status", "conditions"); err != nil {
+		return err
+	}
+	for field, value := range map[string]any{"version": seed.Version, "replicas": int64(0)} {
+		if err := unstructured.SetNestedField(pool.Object, value, "status", field); err != nil {
+			return err
+		}
+	}
+	_, err = h.lab.dyn.Resource(nodePoolResource).Namespace(seed.HostedNamespace).UpdateStatus(ctx, pool, metav1.UpdateOptions{})
+	if err != nil {
+		return fmt.Errorf("write the NodePool's status: %w", err)
+	}
+	return nil
+}
+
+// poolStands says what is missing until machines can be made.
+func (h *Hosted) poolStands(ctx context.Context) (string, error) {
+	if _, err := h.UserData(ctx); err != nil {
+		return err.Error(), nil // not yet
+	}
+	return "", nil
+}
