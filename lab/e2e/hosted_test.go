@@ -25,8 +25,8 @@ var hostedRows = []scenario{
 		roots: []string{"user-data-copy-outdated host/guest1", "ignition-tls-name host/guest3"},
 		hosts: []string{joinedGuest, "guest1:ignition-fetched:failed", "guest3:ignition-fetched:failed"},
 		plain: &answer{
-			roots: []string{"ignition-tls-name host/guest3"}, because: "a dump holds no Secrets to compare tokens with",
-			hosts: []string{joinedGuest, "guest1:ignition-fetched:failed", "guest3:ignition-fetched:failed"},
+			roots: []string{"ignition-tls-name host/guest3"}, because: noSecrets,
+			hosts: []string{agedGuest, "guest1:ignition-fetched:failed", "guest3:ignition-fetched:failed"},
 		},
 	},
 	{
@@ -34,8 +34,8 @@ var hostedRows = []scenario{
 		roots: []string{"user-data-outdated nodepool/guest"},
 		hosts: []string{joinedGuest, "guest2:ignition-fetched:failed"},
 		plain: &answer{
-			because: "a dump holds no Secrets to compare tokens with",
-			hosts:   []string{joinedGuest, "guest2:ignition-fetched:failed"},
+			because: noSecrets,
+			hosts:   []string{agedGuest, "guest2:ignition-fetched:failed"},
 		},
 	},
 	{
@@ -49,7 +49,12 @@ var hostedRows = []scenario{
 	},
 }
 
-const joinedGuest = "guest0:config-done:not-applicable"
+const (
+	joinedGuest = "guest0:config-done:not-applicable"
+	// The first worker where half a day has passed: its requests are forgotten.
+	agedGuest = "guest0:serving-cert:unknown"
+	noSecrets = "a dump holds no Secrets to compare tokens with, and an empty list of requests leaves no file"
+)
 
 // hostedFlags name the hosted cluster, and let its control plane's Secrets be read.
 func (s scenario) hostedFlags() []string {

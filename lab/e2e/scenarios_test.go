@@ -236,13 +236,13 @@ func (s scenario) compare(t *testing.T, from string, want answer, r result) {
 
 // exitCode is what the answer's exit code has to be.
 func exitCode(d diagnosis) int {
+	if len(d.Roots) == 0 && d.Verdict.Class == "undetermined" {
+		return 3
+	}
 	for _, f := range d.Findings {
 		if f.Outcome == "present" && f.Severity == "error" {
 			return 2
 		}
-	}
-	if len(d.Roots) == 0 && d.Verdict.Class == "undetermined" {
-		return 3
 	}
 	return 0
 }
