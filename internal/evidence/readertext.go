@@ -45,10 +45,12 @@ func (r *Reader) readTexts(ctx context.Context, q TextQuery, c *textsCell) {
 	need := Texts(q)
 	var all []Text
 	var missing *Unavailable
+	none := false // a source that could have such a text has none
 	for _, s := range r.sources {
 		list, err := s.Texts(ctx, q)
 		if u, ok := AsUnavailable(err); ok {
-			if missing == nil || missing.Why == NotCollected {
+			// What a console or a probe never has says less than the cluster's own reason.
+			if missing == nil || missing.Why == NotCollected && u.Why != NotCollected {
 				missing = u
 			}
 			continue
@@ -57,10 +59,11 @@ func (r *Reader) readTexts(ctx context.Context, q TextQuery, c *textsCell) {
 			c.err = fmt.Errorf("list texts of %s: %w", need, err)
 			return
 		}
+		none = none || len(list) == 0
 		all = append(all, list...)
 	}
 	if len(all) == 0 {
-		if missing == nil {
+		if missing == nil || none && missing.Why == NotCollected {
 			missing = &Unavailable{Need: need, Why: NotCollected, Detail: "no such text in the source"}
 		}
 		missing = r.clean(missing)
