@@ -22,6 +22,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/evidence/scan"
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/facts/all"
+	"github.com/rollcall-project/rollcall/internal/facts/attention"
 	"github.com/rollcall-project/rollcall/internal/facts/cluster"
 	"github.com/rollcall-project/rollcall/internal/facts/relation"
 	"github.com/rollcall-project/rollcall/internal/fault"
@@ -102,6 +103,9 @@ func (a *app) openRunOver(ctx context.Context, record recording, first evidence.
 		}
 	}
 	r.reader = evidence.NewReader(set, clean, recorder, evidence.Limits{}, sources...)
+	if r.source.Kind == live.SourceName {
+		r.reader.ReadFew(attention.Texts, attention.Logs)
+	}
 	return r, nil
 }
 

@@ -70,6 +70,8 @@ type Reader struct {
 	scan     *scan.Set
 	record   Recorder
 	limits   Limits
+	few      int // see ReadFew; 0: all
+	urgent   Urgency
 
 	mu       sync.Mutex
 	objects  map[Need]*objectsCell
@@ -90,6 +92,7 @@ type textsCell struct {
 	once    sync.Once
 	matches map[string][]Match
 	count   int
+	unread  map[[2]string]string // why, by namespace and name of the pod
 	err     error
 }
 
@@ -101,6 +104,15 @@ func NewReader(signatures *scan.Set, s *Sanitizer, record Recorder, limits Limit
 		objects: map[Need]*objectsCell{}, texts: map[TextQuery]*textsCell{}, coverage: map[string]Coverage{},
 	}
 }
+
+// Urgency chooses which of many texts are read.
+type Urgency func(context.Context, *Reader) func(Text) bool
+
+// ReadFew makes the reader read at most n texts of a query that has more: those
+// that urgent chooses, in the order of the texts. The others are unread, and known
+// as that. It is for sources of which each text costs a request, and called before
+// anything is read.
+func (r *Reader) ReadFew(n int, urgent Urgency) { r.few, r.urgent = n, urgent }
 
 // Describe describes the main source; its Now is the newest of all sources, and
 // the Notes are those of all, and in the coverage from then on.

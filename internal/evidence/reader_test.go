@@ -232,6 +232,38 @@ func TestMatchesOfBrokenTexts(t *testing.T) {
 	}
 }
 
+// TestReadFew: of many texts the urgent ones are read, and the others are known as
+// unread, not as silent.
+func TestReadFew(t *testing.T) {
+	q := TextQuery{Kind: ContainerLog, Namespace: "n"}
+	never := func(context.Context, *Reader) func(Text) bool { return func(Text) bool { return false } }
+	urgent := func(context.Context, *Reader) func(Text) bool { return func(t Text) bool { return t.Path != "a" } }
+	for name, c := range map[string]struct {
+		few    int
+		choose Urgency
+		read   int
+	}{
+		"no more than are read anyway": {3, never, 3}, "none is urgent": {2, never, 0},
+		"some are": {2, urgent, 2}, "more are than are read": {1, urgent, 1},
+	} {
+		s := &source{texts: map[string]func() (io.ReadCloser, error){"a": content("bad a\n"), "b": content("bad b\n"), "c": content("bad c\n")}}
+		r := reader(t, Limits{}, s)
+		r.ReadFew(c.few, c.choose)
+		got, err := r.Matches(t.Context(), q, "bad")
+		if err != nil || len(got) != c.read || s.asked["a"]+s.asked["b"]+s.asked["c"] != c.read {
+			t.Errorf("%s: %v, %v, %v", name, lines(got), s.asked, err)
+		}
+		cover := r.Coverage()[0]
+		if left := 3 - c.read; (left > 0) != strings.Contains(cover.Reason, fmt.Sprintf("%d were not asked for", left)) || cover.Count != c.read || (cover.State == Partial) != (left > 0) {
+			t.Errorf("%s: coverage is %+v", name, cover)
+		}
+		unread, err := r.Unread(t.Context(), q)
+		if err != nil || (len(unread) > 0) != (c.read < 3) {
+			t.Errorf("%s: unread %v, %v", name, unread, err)
+		}
+	}
+}
+
 func TestMatchesAreBounded(t *testing.T) {
 	q := TextQuery{Kind: Console}
 	long := "bad " + strings.Repeat("x", 100)

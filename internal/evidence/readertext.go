@@ -41,6 +41,36 @@ func (r *Reader) Texts(ctx context.Context, q TextQuery) (int, error) {
 	return r.texts[q].count, nil
 }
 
+// Unread says which pods' current logs a query selects and could not be read to
+// their end, or were not asked for: namespace and name, and why. What such a log
+// says is not known, whatever Matches returns.
+func (r *Reader) Unread(ctx context.Context, q TextQuery) (map[[2]string]string, error) {
+	if _, err := r.Matches(ctx, q, ""); err != nil {
+		return nil, err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.texts[q].unread, nil
+}
+
+// errNotUrgent is why a text was not read that an Urgency left out.
+var errNotUrgent = errors.New("it was not asked for: nothing else tells of trouble there")
+
+// chosen returns which texts are read.
+func (r *Reader) chosen(ctx context.Context, all []Text) func(Text) bool {
+	if r.few == 0 || len(all) <= r.few {
+		return func(Text) bool { return true }
+	}
+	chosen, left := r.urgent(ctx, r), r.few
+	return func(t Text) bool {
+		if left == 0 || !chosen(t) {
+			return false
+		}
+		left--
+		return true
+	}
+}
+
 func (r *Reader) readTexts(ctx context.Context, q TextQuery, c *textsCell) {
 	need := Texts(q)
 	var all []Text
@@ -80,7 +110,12 @@ func (r *Reader) readTexts(ctx context.Context, q TextQuery, c *textsCell) {
 	failed := make([]error, len(all))
 	var group errgroup.Group
 	group.SetLimit(r.limits.Parallel)
+	chosen := r.chosen(ctx, all)
 	for i, t := range all {
+		if !chosen(t) {
+			failed[i] = errors.Join(errNotUrgent, r.recordUnread(need, i, t))
+			continue
+		}
 		group.Go(func() error {
 			found[i], failed[i] = r.readText(ctx, need, i, t, desc.Now)
 			return nil
@@ -94,30 +129,77 @@ func (r *Reader) readTexts(ctx context.Context, q TextQuery, c *textsCell) {
 	r.collect(need, c, all, found, failed)
 }
 
+// recordUnread notes that a text is there and was not read.
+func (r *Reader) recordUnread(need Need, index int, t Text) error {
+	if r.record == nil {
+		return nil
+	}
+	out, err := r.record.Text(need, index, t)
+	if err != nil {
+		return fmt.Errorf("record %s: %w", t.Path, err)
+	}
+	return out.Close(errNotUrgent)
+}
+
 // collect joins what was found; a text that broke makes the coverage partial,
 // and the need unavailable when no text could be read at all.
 func (r *Reader) collect(need Need, c *textsCell, all []Text, found []map[string][]Match, failed []error) {
-	c.matches = map[string][]Match{}
-	var broken []string
-	for i := range all {
+	c.matches, c.unread = map[string][]Match{}, map[[2]string]string{}
+	var why broken
+	for i, t := range all {
 		if failed[i] != nil {
-			broken = append(broken, all[i].Path+": "+failed[i].Error())
+			why.add(t, failed[i])
+			if !t.Previous {
+				c.unread[[2]string{t.Namespace, t.Pod}] = failed[i].Error()
+			}
 		}
 		for id, ms := range found[i] {
 			c.matches[id] = append(c.matches[id], ms...)
 		}
 	}
-	c.count = len(all) - len(broken)
+	c.count = len(all) - why.count
 	switch {
-	case c.count == 0:
-		u := &Unavailable{Need: need, Why: Damaged, Detail: strings.Join(broken, "; ")}
+	case c.count == 0 && why.left == 0:
+		u := &Unavailable{Need: need, Why: Damaged, Detail: why.String()}
 		r.note(need, Coverage{State: Missing, Reason: reason(u)})
 		c.err = u
-	case len(broken) > 0:
-		r.note(need, Coverage{State: Partial, Count: c.count, Reason: strings.Join(broken, "; ")})
+	case why.count > 0:
+		r.note(need, Coverage{State: Partial, Count: c.count, Reason: why.String()})
 	default:
 		r.note(need, Coverage{State: Read, Count: c.count})
 	}
+}
+
+// broken is what could not be read of a query, a few texts by name.
+type broken struct {
+	count int // of texts
+	left  int // of those, not asked for
+	named []string
+}
+
+// namedBroken is how many texts are named: a cluster has thousands.
+const namedBroken = 5
+
+func (b *broken) add(t Text, err error) {
+	b.count++
+	if strings.HasPrefix(err.Error(), errNotUrgent.Error()) || strings.HasSuffix(err.Error(), errNotUrgent.Error()) {
+		b.left++
+		return
+	}
+	if len(b.named) < namedBroken {
+		b.named = append(b.named, t.Path+": "+err.Error())
+	}
+}
+
+func (b *broken) String() string {
+	list := b.named
+	if more := b.count - b.left - len(b.named); more > 0 {
+		list = append(list, fmt.Sprintf("and %d more", more))
+	}
+	if b.left > 0 {
+		list = append(list, fmt.Sprintf("%d were not asked for: nothing else tells of trouble there", b.left))
+	}
+	return strings.Join(list, "; ")
 }
 
 // readText reads one text to its end. What came before a failure is kept.

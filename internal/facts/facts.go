@@ -163,6 +163,12 @@ func (w *World) Matches(ctx context.Context, q evidence.TextQuery, signature str
 	return w.reader.Matches(ctx, q, signature)
 }
 
+// Unread says which pods' logs of a query are not known; see evidence.Reader.Unread.
+func (w *World) Unread(ctx context.Context, q evidence.TextQuery) (map[[2]string]string, error) {
+	w.touched.add(evidence.Texts(q))
+	return w.reader.Unread(ctx, q)
+}
+
 // Memo computes something once per run and attributes what it read to every
 // fact that uses it. Keys are package-qualified: "hosts.all".
 func Memo[T any](ctx context.Context, w *World, key string, compute func(context.Context, *World) (T, error)) (T, error) {

@@ -29,7 +29,20 @@ const maxPages = 4000
 // prefers. Secrets outside Options.SecretNamespaces carry their metadata only
 // and the key ContentKey.
 func (s *Source) List(ctx context.Context, r evidence.Resource, namespace string) ([]evidence.Object, error) {
-	need := evidence.Objects(r, namespace)
+	if r == evidence.Pods {
+		pods, err := s.podsIn(ctx, namespace)
+		if err != nil {
+			return nil, err
+		}
+		if list, ok := pods.take(); ok {
+			return list, nil
+		}
+	}
+	return s.read(ctx, evidence.Objects(r, namespace))
+}
+
+func (s *Source) read(ctx context.Context, need evidence.Need) ([]evidence.Object, error) {
+	r := need.Resource
 	var list []evidence.Object
 	var err error
 	switch {

@@ -93,7 +93,7 @@ type Source struct {
 
 	apis   lazy[*apis]
 	memoMu sync.Mutex
-	pods   map[string]*lazy[[]pod] // by namespace
+	pods   map[string]*lazy[*podList] // by namespace
 	rights map[Access]*lazy[bool]
 
 	start    sync.Once
@@ -129,7 +129,7 @@ func New(cfg *rest.Config, opts Options) (*Source, error) {
 	}
 	return &Source{
 		opts: opts, host: cfg.Host, http: client, rest: api, mcsPort: probe.MCSPort,
-		pods: map[string]*lazy[[]pod]{}, rights: map[Access]*lazy[bool]{},
+		pods: map[string]*lazy[*podList]{}, rights: map[Access]*lazy[bool]{},
 	}, nil
 }
 

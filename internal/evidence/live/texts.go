@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"k8s.io/client-go/rest"
@@ -56,10 +57,28 @@ type container struct {
 	previous bool
 }
 
+// podList is the pods of a namespace, listed once for both who asks for them: the
+// objects until somebody took them, whose they are from then on.
+type podList struct {
+	pods    []pod
+	mu      sync.Mutex
+	objects []evidence.Object
+	taken   bool
+}
+
+// take returns the objects to the first who asks.
+func (l *podList) take() ([]evidence.Object, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	list, first := l.objects, !l.taken
+	l.objects, l.taken = nil, true
+	return list, first
+}
+
 // podsIn lists the pods of a namespace once.
-func (s *Source) podsIn(ctx context.Context, namespace string) ([]pod, error) {
-	return memo(&s.memoMu, s.pods, namespace).get(ctx, func(ctx context.Context) ([]pod, error) {
-		objects, err := s.List(ctx, evidence.Pods, namespace)
+func (s *Source) podsIn(ctx context.Context, namespace string) (*podList, error) {
+	return memo(&s.memoMu, s.pods, namespace).get(ctx, func(ctx context.Context) (*podList, error) {
+		objects, err := s.read(ctx, evidence.Objects(evidence.Pods, namespace))
 		if err != nil {
 			return nil, err
 		}
@@ -76,7 +95,7 @@ func (s *Source) podsIn(ctx context.Context, namespace string) ([]pod, error) {
 			}
 			pods = append(pods, p)
 		}
-		return pods, nil
+		return &podList{pods: pods, objects: objects}, nil
 	})
 }
 
@@ -105,7 +124,7 @@ func (s *Source) containerLogs(ctx context.Context, need evidence.Need) ([]evide
 		return nil, err
 	}
 	var list []evidence.Text
-	for _, p := range pods {
+	for _, p := range pods.pods {
 		if q.Host != "" && q.Host != p.node {
 			continue
 		}

@@ -86,11 +86,32 @@ func readHolders(ctx context.Context, w *facts.World, _ fault.Subject) (Holders,
 		m := foreign[len(foreign)-1]
 		p.Add(m.Line.Loc, m.Line.Text, m.Line.Time, "clash")
 	}
+	if err := f.partly(ctx, w, &p); err != nil {
+		return f, p, err
+	}
 	if len(f.Instances) == 0 {
 		return f, p, miss(&p, &evidence.Unavailable{Need: evidence.Texts(keepalivedLog), Why: evidence.NotCollected,
 			Detail: "no line tells which host holds an address", Supply: "oc logs -n openshift-kni-infra keepalived-HOST -c keepalived"}, "instances", "twice", "hosts", "nobody", "since")
 	}
 	return f, p, nil
+}
+
+// partly takes back what a log that was not read may refute: that an address has no
+// holder, or no second one.
+func (f *Holders) partly(ctx context.Context, w *facts.World, p *facts.Proof) error {
+	unread, err := w.Unread(ctx, keepalivedLog)
+	if err != nil || len(unread) == 0 {
+		return err
+	}
+	var fields []string
+	for field, unproven := range map[string]bool{"nobody": len(f.Nobody) > 0, "twice": len(f.Twice) == 0, "clash": !f.Clash} {
+		if unproven {
+			fields = append(fields, field)
+		}
+	}
+	slices.Sort(fields)
+	return miss(p, &evidence.Unavailable{Need: evidence.Texts(keepalivedLog), Why: evidence.NotCollected,
+		Detail: fmt.Sprintf("the logs of %d hosts were not read", len(unread)), Supply: "oc logs -n openshift-kni-infra keepalived-HOST -c keepalived"}, fields...)
 }
 
 // hear keeps the last word of each host about each instance. What a container said

@@ -167,6 +167,17 @@ func TestHost(t *testing.T) {
 	if h, _ := read(logs + down); !h.Kubeconfig || h.OVNReady || h.SaidSince.Minute() != 30 {
 		t.Errorf("%+v", h)
 	}
+	// Logs are of use only where a pod is not ready.
+	unread := []evidence.Need{
+		evidence.Texts(evidence.TextQuery{Kind: evidence.ContainerLog, Namespace: "openshift-ovn-kubernetes", Container: "ovnkube-controller"}),
+		evidence.Texts(evidence.TextQuery{Kind: evidence.ContainerLog, Namespace: "openshift-multus", Container: "kube-multus"}),
+	}
+	if h, p := read("", unread...); h.Kubeconfig || p.Unknown["kubeconfig"] != "" {
+		t.Errorf("the logs of pods that are ready are asked for: %v", p.Unknown)
+	}
+	if _, p := read(down, unread...); p.Unknown["kubeconfig"] == "" {
+		t.Error("the log of a pod that is not ready could not be read, and is said to say nothing")
+	}
 	if h, _ := read("-- delete:" + pod + " --\n"); h.OVNPod != "" || h.OVNReady {
 		t.Errorf("%+v", h)
 	}

@@ -1,0 +1,89 @@
+package diagnose_test
+
+import (
+	"log/slog"
+	"os"
+	"testing"
+	"time"
+
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/rollcall-project/rollcall/catalog"
+	"github.com/rollcall-project/rollcall/internal/diagnose"
+	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/evidence/live"
+	"github.com/rollcall-project/rollcall/internal/evidence/scan"
+	"github.com/rollcall-project/rollcall/internal/facts/all"
+	"github.com/rollcall-project/rollcall/internal/facts/attention"
+	"github.com/rollcall-project/rollcall/internal/facts/cluster"
+	"github.com/rollcall-project/rollcall/internal/facts/relation"
+	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/report"
+	"github.com/rollcall-project/rollcall/internal/roll"
+)
+
+// BenchmarkLive makes the whole diagnosis of a running cluster, from its first
+// request to the last byte of the JSON, as `rollcall diagnose -o json` does. The
+// lab's large clusters are what it is meant for:
+//
+//	rollcall lab up scale-500
+//	ROLLCALL_BENCH_KUBECONFIG=$(rollcall lab kubeconfig) go test -run '^$' -bench BenchmarkLive -benchtime 5x ./internal/diagnose
+func BenchmarkLive(b *testing.B) {
+	kubeconfig := os.Getenv("ROLLCALL_BENCH_KUBECONFIG")
+	if kubeconfig == "" {
+		b.Skip("set ROLLCALL_BENCH_KUBECONFIG to measure against a running cluster")
+	}
+	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
+	if err != nil {
+		b.Fatal(err)
+	}
+	faults, err := fault.Load(catalog.FS)
+	if err != nil {
+		b.Fatal(err)
+	}
+	set, err := scan.Compile(all.Signatures())
+	if err != nil {
+		b.Fatal(err)
+	}
+	resetPeak(b)
+	before := cpu(b)
+	var out counter
+	for b.Loop() {
+		out = 0
+		clean, err := evidence.NewSanitizer()
+		if err != nil {
+			b.Fatal(err)
+		}
+		s, err := live.New(config, live.Options{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		reader := evidence.NewReader(set, clean, nil, evidence.Limits{}, s)
+		reader.ReadFew(attention.Texts, attention.Logs)
+		d, err := diagnose.Run(b.Context(), diagnose.Options{
+			Catalog: faults, Facts: all.All(), Relater: relation.Relater{}, Cluster: cluster.Describer{}, Roll: roll.Caller{},
+			Reader: reader, Clock: time.Now, Log: slog.New(slog.DiscardHandler),
+		})
+		if err != nil {
+			b.Fatal(err)
+		}
+		if len(d.Hosts) == 0 {
+			b.Fatal("the cluster has no hosts")
+		}
+		if err := report.JSON(&out, d); err != nil {
+			b.Fatal(err)
+		}
+		s.Close()
+	}
+	b.ReportMetric((cpu(b)-before).Seconds()/float64(b.N), "cpu-s/op")
+	b.ReportMetric(peak(b), "peak-MB")
+	b.ReportMetric(float64(out)/1e6, "json-MB")
+}
+
+// counter counts what is written to it.
+type counter int64
+
+func (c *counter) Write(p []byte) (int, error) {
+	*c += counter(len(p))
+	return len(p), nil
+}
