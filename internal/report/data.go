@@ -1,6 +1,7 @@
 package report
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"strings"
@@ -13,20 +14,17 @@ import (
 // JSON writes the diagnosis as the published contract
 // (docs/schema/diagnosis.v1alpha1.json).
 func JSON(w io.Writer, d *fault.Diagnosis) error {
-	raw, err := encode(d)
-	if err != nil {
-		return err
-	}
-	return write(w, string(raw))
+	return encode(w, d)
 }
 
 // YAML writes the same contract as YAML.
 func YAML(w io.Writer, d *fault.Diagnosis) error {
-	raw, err := encode(d)
-	if err != nil {
+	var doc bytes.Buffer
+	if err := encode(&doc, d); err != nil {
 		return err
 	}
-	if raw, err = yaml.JSONToYAML(raw); err != nil {
+	raw, err := yaml.JSONToYAML(doc.Bytes())
+	if err != nil {
 		return fmt.Errorf("encode the answer as YAML: %w", err)
 	}
 	return write(w, string(raw))

@@ -1,28 +1,81 @@
 package report
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"strconv"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/rollcall-project/rollcall/internal/fault"
 )
 
-// encode returns the diagnosis as JSON whose strings hold nothing that a terminal
+// encode writes the diagnosis as JSON whose strings hold nothing that a terminal
 // obeys and nothing that YAML has no spelling for. Both forms of the contract come
 // from here, so they say the same.
-func encode(d *fault.Diagnosis) ([]byte, error) {
+//
+// The findings are written one by one: of a large cluster there are hundreds of
+// thousands, and as one text they would take several times the diagnosis' memory.
+func encode(w io.Writer, d *fault.Diagnosis) error {
+	rest := *d
+	rest.Findings = []fault.Finding{}
+	frame, err := marshal("", &rest)
+	if err != nil {
+		return err
+	}
+	// A line of an indented document begins with as many spaces as it is deep.
+	const list = "\n  \"findings\": []"
+	before, after, found := bytes.Cut(frame, []byte(list))
+	if !found || len(d.Findings) == 0 {
+		if d.Findings == nil {
+			if frame, err = marshal("", d); err != nil {
+				return err
+			}
+		}
+		return write(w, string(frame)+"\n")
+	}
+	out := bufio.NewWriterSize(w, 64<<10)
+	if err := write(out, string(before)+strings.TrimSuffix(list, "]")); err != nil {
+		return err
+	}
+	for i := range d.Findings {
+		const indent = "    "
+		one, err := marshal(indent, &d.Findings[i])
+		if err != nil {
+			return err
+		}
+		between := ",\n" + indent
+		if i == 0 {
+			between = between[1:]
+		}
+		if err := write(out, between+string(one)); err != nil {
+			return err
+		}
+	}
+	if err := write(out, "\n  ]"+string(after)+"\n"); err != nil {
+		return err
+	}
+	if err := out.Flush(); err != nil {
+		return fmt.Errorf("write the answer: %w", err)
+	}
+	return nil
+}
+
+// marshal returns a part of the document, without the end of its last line; all
+// lines but the first begin with indent.
+func marshal(indent string, part any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
-	e.SetIndent("", "  ")
+	e.SetIndent(indent, "  ")
 	e.SetEscapeHTML(false)
-	if err := e.Encode(d); err != nil {
+	if err := e.Encode(part); err != nil {
 		return nil, fmt.Errorf("encode the answer as JSON: %w", err)
 	}
-	return harmless(b.Bytes()), nil
+	return harmless(bytes.TrimSuffix(b.Bytes(), []byte("\n"))), nil
 }
 
 // harmless shows control characters and invisible ones in the strings of a JSON
