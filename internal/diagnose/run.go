@@ -240,8 +240,21 @@ func supplyOf(err error) string {
 	return ""
 }
 
+// compareKeys orders by fault, then by the subject as it is written and its
+// namespace. There are hundreds of thousands of findings on a large cluster, so the
+// text is only made where the names do not decide.
 func compareKeys(a, b fault.Key) int {
-	return strings.Compare(a.Fault+"\x00"+a.Subject.String()+a.Subject.Namespace, b.Fault+"\x00"+b.Subject.String()+b.Subject.Namespace)
+	if c := strings.Compare(a.Fault, b.Fault); c != 0 {
+		return c
+	}
+	x, y := a.Subject, b.Subject
+	if x.Kind == y.Kind {
+		n := min(len(x.Name), len(y.Name))
+		if c := strings.Compare(x.Name[:n], y.Name[:n]); c != 0 {
+			return c
+		}
+	}
+	return strings.Compare(x.String()+x.Namespace, y.String()+y.Namespace)
 }
 
 // timeline gathers when findings began and stages were passed.

@@ -100,8 +100,20 @@ type World struct {
 }
 
 type shared struct {
-	mu    sync.Mutex
-	memos map[string]*memo
+	mu     sync.Mutex
+	memos  map[string]*memo
+	values map[asked]*answer
+}
+
+// asked is what Compute computes once.
+type asked struct {
+	fact    string
+	subject fault.Subject
+}
+
+type answer struct {
+	once  sync.Once
+	value Value
 }
 
 type memo struct {
@@ -128,7 +140,7 @@ func (t *touched) add(needs ...evidence.Need) {
 
 // NewWorld returns a world over a reader at a time.
 func NewWorld(r *evidence.Reader, now time.Time) *World {
-	return &World{Now: now, reader: r, shared: &shared{memos: map[string]*memo{}}, touched: &touched{}}
+	return &World{Now: now, reader: r, shared: &shared{memos: map[string]*memo{}, values: map[asked]*answer{}}, touched: &touched{}}
 }
 
 func (w *World) scope() *World {
@@ -189,27 +201,29 @@ func Memo[T any](ctx context.Context, w *World, key string, compute func(context
 	return value, m.err
 }
 
-// Compute computes a fact for a subject, once.
+// Compute computes a fact for a subject, once. The value is shared: do not change it.
 func (w *World) Compute(ctx context.Context, f Fact, s fault.Subject) Value {
 	if f.For == fault.Cluster {
 		s = fault.Subject{Cluster: s.Cluster, Kind: fault.Cluster}
 	}
-	key := "fact " + f.Name + " " + s.Cluster + " " + s.String() + " " + s.Namespace
-	type result struct {
-		v any
-		p Proof
+	key := asked{f.Name, s}
+	w.shared.mu.Lock()
+	a := w.shared.values[key]
+	if a == nil {
+		a = &answer{}
+		w.shared.values[key] = a
 	}
-	inner := w.scope()
-	r, err := Memo(ctx, inner, key, func(ctx context.Context, w *World) (result, error) {
-		v, p, err := f.read(ctx, w, s)
-		return result{v, p}, err
+	w.shared.mu.Unlock()
+	a.once.Do(func() {
+		inner := w.scope()
+		v, p, err := f.read(ctx, inner, s)
+		a.value = Value{V: v, Proof: p, Err: err}
+		for _, n := range inner.touched.needs {
+			a.value.Needs = append(a.value.Needs, n.String())
+		}
+		slices.Sort(a.value.Needs)
 	})
-	out := Value{V: r.v, Proof: r.p, Err: err}
-	for _, n := range inner.touched.needs {
-		out.Needs = append(out.Needs, n.String())
-	}
-	slices.Sort(out.Needs)
-	return out
+	return a.value
 }
 
 // Needs returns what facts read, each need once.
