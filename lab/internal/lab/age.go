@@ -42,7 +42,7 @@ func (l *Lab) Age(ctx context.Context, d time.Duration) error {
 	if err := ageKeys(ctx, l.plane, shift, "/registry/"); err != nil {
 		return err
 	}
-	if h := l.hostedCluster(); h != nil {
+	if h := l.Hosted(); h != nil {
 		if err := h.age(ctx, shift); err != nil {
 			return fmt.Errorf("age the hosted cluster: %w", err)
 		}

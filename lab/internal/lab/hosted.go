@@ -34,6 +34,7 @@ import (
 // server, and what HyperShift's operators leave in both.
 type Hosted struct {
 	lab    *Lab
+	opts   HostedOptions
 	values seed.Hosted
 	plane  *cluster.Plane
 	kube   kubernetes.Interface // of the hosted cluster
@@ -44,7 +45,6 @@ type Hosted struct {
 
 	mu       sync.Mutex
 	hash     string          // of the config that new machines get
-	extra    string          // what that config has more than the first
 	expected map[string]bool // hosts that a person knows of, and whose requests he approves
 	operator bool            // the HyperShift operator keeps the NodePool
 	fronts   []*plan.Forwarder
@@ -69,12 +69,15 @@ const HostedWorker = 24
 
 // StartHosted makes the hosted cluster and returns when its ignition server
 // serves. It joins the first worker, too, unless the options say that there is
-// none. A second call returns what the first one made.
+// none. A second call with the same options returns what the first one made.
 func (l *Lab) StartHosted(ctx context.Context, opts HostedOptions) (*Hosted, error) {
-	if h := l.hostedCluster(); h != nil {
+	if h := l.Hosted(); h != nil {
+		if h.opts != opts {
+			return nil, errors.New("start the hosted cluster: it has begun in another way; these troubles do not go together")
+		}
 		return h, nil
 	}
-	h := &Hosted{lab: l, asked: map[string]bool{}, expected: map[string]bool{}, operator: true}
+	h := &Hosted{lab: l, opts: opts, asked: map[string]bool{}, expected: map[string]bool{}, operator: true}
 	for _, step := range []func(context.Context) error{
 		func(context.Context) error { return h.certificates(opts) },
 		h.startPlane, h.manage,
@@ -100,7 +103,8 @@ func (l *Lab) StartHosted(ctx context.Context, opts HostedOptions) (*Hosted, err
 	})
 }
 
-func (l *Lab) hostedCluster() *Hosted {
+// Hosted is the hosted cluster; nil where there is none.
+func (l *Lab) Hosted() *Hosted {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.hosted

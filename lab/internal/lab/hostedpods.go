@@ -23,7 +23,7 @@ const ignitionProc = "ignition-server"
 // syncHosted keeps the hosted cluster true: its control plane's pods, the
 // ignition server behind one of them, the NodePool, and the requests of workers.
 func (l *Lab) syncHosted(ctx context.Context) error {
-	h := l.hostedCluster()
+	h := l.Hosted()
 	if h == nil {
 		return nil
 	}

@@ -107,7 +107,7 @@ func (h *Hosted) Reconfigure(ctx context.Context, extra string) error {
 	was := h.userDataName()
 	outdated := h.tokenName()
 	h.mu.Lock()
-	h.extra, h.hash = extra, h.values.Hash(extra)
+	h.hash = h.values.Hash(extra)
 	h.values.Token = string(uuid.NewUUID())
 	h.mu.Unlock()
 	token, err := h.values.HostedToken(extra)

@@ -180,9 +180,9 @@ func waitsForNetwork(ctx context.Context, l *lab.Lab) (string, error) {
 	if refused < 2 {
 		return fmt.Sprintf("%d ReplicaSets were refused, expected 2", refused), nil
 	}
-	h, err := l.StartHosted(ctx, lab.HostedOptions{})
-	if err != nil {
-		return "", err
+	h := l.Hosted()
+	if h == nil {
+		return "there is no hosted cluster", nil
 	}
 	list, err := h.Kube().CertificatesV1().CertificateSigningRequests().List(ctx, metav1.ListOptions{})
 	if err != nil {
