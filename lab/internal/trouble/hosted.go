@@ -173,7 +173,9 @@ func waitsForNetwork(ctx context.Context, l *lab.Lab) (string, error) {
 	}
 	refused := 0
 	for _, e := range events.Items {
-		if e.Reason == "FailedCreate" && strings.Contains(e.Message, "violates PodSecurity") {
+		// The controller goes on trying; an old refusal says nothing.
+		recent := time.Since(e.LastTimestamp.Time) < 10*time.Minute
+		if recent && e.Reason == "FailedCreate" && strings.Contains(e.Message, "violates PodSecurity") {
 			refused++
 		}
 	}
