@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/fault"
 )
 
@@ -91,6 +92,7 @@ func openQuestions(d *fault.Diagnosis) []string {
 	if expected(d) == 0 { // a name that only a request claims is no host that answered
 		return append(open, "no host could be looked at")
 	}
+	open = append(open, notWhole(d)...)
 	for _, h := range d.Hosts {
 		if !h.Expected || done(h) || len(h.BlockedBy) > 0 {
 			continue
@@ -98,6 +100,17 @@ func openQuestions(d *fault.Diagnosis) []string {
 		open = append(open, fmt.Sprintf("host %s: %s is %s%s", h.Name, h.Stage, h.State, because(h.Why)))
 	}
 	return open
+}
+
+// notWhole says that Nodes were read in part, as of an archive that is cut off or
+// damaged: there may be others, and none of them is known to be well.
+func notWhole(d *fault.Diagnosis) []string {
+	for _, c := range d.Coverage {
+		if c.Need == evidence.Nodes.String() && c.State == evidence.Partial {
+			return []string{"the Nodes could be read only in part: " + c.Reason}
+		}
+	}
+	return nil
 }
 
 // OnHost is the kind of a source that is one machine seen from inside. What only the

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"time"
 )
 
 // Open opens an archive: a directory, a tar or zip, or a file of objects or lines,
@@ -32,7 +33,7 @@ func Open(ctx context.Context, name string, how ...Option) (*Source, error) {
 	if info.Mode()&os.ModeDevice != 0 {
 		return nil, fmt.Errorf("open archive %s: it is a device, neither a directory nor a file", name)
 	}
-	f, err := os.Open(name)
+	f, err := openNamed(ctx, name, info.Mode())
 	if err != nil {
 		return nil, fmt.Errorf("open archive: %w", err)
 	}
@@ -46,6 +47,45 @@ func Open(ctx context.Context, name string, how ...Option) (*Source, error) {
 	}
 	s.closer = f
 	return s, nil
+}
+
+// pipePatience is how long a named pipe may be without a writer.
+const pipePatience = 15 * time.Second
+
+// openNamed opens a file. A named pipe that nobody writes to would be waited for without
+// end, and no signal ends that.
+func openNamed(ctx context.Context, name string, mode os.FileMode) (*os.File, error) {
+	if mode&os.ModeNamedPipe == 0 {
+		return os.Open(name)
+	}
+	type opened struct {
+		f   *os.File
+		err error
+	}
+	done := make(chan opened, 1)
+	go func() {
+		f, err := os.Open(name)
+		done <- opened{f, err}
+	}()
+	late := time.NewTimer(pipePatience)
+	defer late.Stop()
+	var err error
+	select {
+	case o := <-done:
+		return o.f, o.err
+	case <-ctx.Done():
+		err = ctx.Err()
+	case <-late.C:
+		err = fmt.Errorf("%s is a pipe that nobody writes to", name)
+	}
+	// Being its writer for a moment ends the wait of the goroutine.
+	if w, wrong := os.OpenFile(name, os.O_RDWR, 0); wrong == nil {
+		if o := <-done; o.f != nil {
+			err = errors.Join(err, o.f.Close())
+		}
+		err = errors.Join(err, w.Close())
+	}
+	return nil, err
 }
 
 // Stream opens an archive that can be read only once, such as standard input. Its

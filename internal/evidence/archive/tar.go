@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/klauspost/compress/gzip"
+
 	"github.com/rollcall-project/rollcall/internal/evidence"
 )
 
@@ -116,8 +118,10 @@ func (t *tarStore) index(ctx context.Context, b *builder, name string) (err erro
 		if errors.Is(err, io.EOF) {
 			if in.n <= end+blockSize { // an archive ends in two blocks of zeros
 				b.cut(fmt.Errorf("the archive is cut off: it has no end mark behind byte %d of its content", in.n))
+			} else if err := t.sound(in); err != nil {
+				b.cut(err)
 			}
-			return nil
+			return ctx.Err()
 		}
 		if err == nil {
 			end = in.n
@@ -138,6 +142,23 @@ func (t *tarStore) index(ctx context.Context, b *builder, name string) (err erro
 			return nil
 		}
 	}
+}
+
+// padding bounds what stands behind the end mark of a tar; tar itself fills up to 10 KiB.
+const padding = 1 << 20
+
+// sound reads a packed tar to its end, where the checksum of the whole is. Bytes that
+// were changed on the way often unpack to a tar that is well-formed.
+func (t *tarStore) sound(in io.Reader) error {
+	if t.how == notPacked {
+		return nil
+	}
+	_, err := io.Copy(io.Discard, io.LimitReader(in, padding))
+	var limit *limitError
+	if err == nil || errors.As(err, &limit) || errors.Is(err, gzip.ErrHeader) { // what was added behind the end is not of it
+		return nil
+	}
+	return fmt.Errorf("the archive is damaged: it does not have the checksum that was written with it (%s: %w)", t.how, err)
 }
 
 // blockSize is the unit of a tar.

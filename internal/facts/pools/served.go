@@ -198,10 +198,14 @@ func (v *Served) versions(pool string, configs map[string]evidence.Object, p *fa
 	}
 }
 
-// configNames indexes the MachineConfigs by name.
+// configNames indexes the MachineConfigs by name. Where some of them could not be read
+// it is an error: one that is not among the others may be there all the same.
 func configNames(ctx context.Context, w *facts.World) (map[string]evidence.Object, error) {
 	list, err := w.List(ctx, evidence.MachineConfigs, "")
 	if err != nil {
+		return nil, err
+	}
+	if _, _, err := w.Get(ctx, evidence.MachineConfigs, "", ""); err != nil { // no object has this name: it is an error where the list is not whole
 		return nil, err
 	}
 	names := make(map[string]evidence.Object, len(list))
