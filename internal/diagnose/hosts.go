@@ -7,9 +7,10 @@ import (
 )
 
 // block attaches to every host that is not done what keeps it: the roots that
-// lead to a finding at the host, else the unexplained findings at it, else what
-// holds there and is still normal.
-func block(d *fault.Diagnosis, young []cause, names func(host string) []string) {
+// lead to a finding at the host, else those of its pool that stop it where it
+// stands, else the unexplained findings at it, else what holds there and is still
+// normal.
+func block(d *fault.Diagnosis, young []cause, names func(host string) []string, stopped map[string][]fault.Key) {
 	for i := range d.Hosts {
 		h := &d.Hosts[i]
 		if done(*h) {
@@ -20,6 +21,9 @@ func block(d *fault.Diagnosis, young []cause, names func(host string) []string) 
 			if at(r.Key) || slices.ContainsFunc(r.Explains, at) {
 				h.BlockedBy = append(h.BlockedBy, r.Key)
 			}
+		}
+		if len(h.BlockedBy) == 0 {
+			h.BlockedBy = append(h.BlockedBy, stopped[h.Name]...)
 		}
 		if len(h.BlockedBy) > 0 {
 			continue

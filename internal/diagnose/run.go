@@ -90,7 +90,11 @@ func Run(ctx context.Context, o Options) (*fault.Diagnosis, error) {
 	if err != nil {
 		return nil, err
 	}
-	block(d, young, func(host string) []string { return requests[host] })
+	stopped, err := engine.stopped(ctx, w, d)
+	if err != nil {
+		return nil, err
+	}
+	block(d, young, func(host string) []string { return requests[host] }, stopped)
 	d.Coverage = o.Reader.Coverage()
 	d.Timeline = timeline(d)
 	d.Verdict = judge(d)
@@ -228,6 +232,28 @@ func (e *Engine) requests(ctx context.Context, w *facts.World, hosts []fault.Hos
 		}
 		for _, s := range list {
 			out[h.Name] = append(out[h.Name], s.Name)
+		}
+	}
+	return out, nil
+}
+
+// stopped returns the roots at a pool that stop hosts of it at the step at which
+// they stand, as a pool does that is paused.
+func (e *Engine) stopped(ctx context.Context, w *facts.World, d *fault.Diagnosis) (map[string][]fault.Key, error) {
+	out := map[string][]fault.Key{}
+	for _, r := range d.Roots {
+		f, ok := e.catalog.Fault(r.Fault)
+		if !ok || f.Blocks == "" || r.Subject.Kind != fault.Pool {
+			continue
+		}
+		list, _, err := e.relate.Relate(ctx, w, fault.HostsOfPool, r.Subject)
+		if err != nil {
+			return nil, fmt.Errorf("find the hosts of %s: %w", r.Subject, err)
+		}
+		for _, h := range d.Hosts {
+			if h.Stage == f.Blocks && slices.Contains(list, fault.Subject{Kind: fault.Host, Name: h.Name}) {
+				out[h.Name] = append(out[h.Name], r.Key)
+			}
 		}
 	}
 	return out, nil

@@ -45,10 +45,22 @@ func fromFile(ctx context.Context, f io.ReaderAt, size int64, name string, how p
 			b.cut(fmt.Errorf("it is cut off or damaged behind byte %d of its content: %w", e.file.size, err))
 		}
 	}
+	if head, err := b.headOf(ctx, st, e.file); err == nil && isKubeconfig(head) {
+		return nil, fmt.Errorf("no object or log of a cluster found in %s: it is a kubeconfig; a cluster to ask is named with --kubeconfig %s", name, name)
+	}
 	b.count = 1
 	b.keep(e)
 	return b.finish(ctx, st)
 }
+
+var (
+	configKind = regexp.MustCompile(`(?m)^\s*"?kind"?:\s*"?Config"?,?\s*$`)
+	contexts   = regexp.MustCompile(`(?m)^\s*"?(?:contexts|current-context)"?:`)
+)
+
+// isKubeconfig reports whether somebody gave the file with which a cluster is asked
+// (k8s.io/client-go:tools/clientcmd/api/v1/types.go Config).
+func isKubeconfig(head []byte) bool { return configKind.Match(head) && contexts.Match(head) }
 
 // fileStore opens the one member of a file that is no container.
 type fileStore struct {
@@ -97,8 +109,10 @@ func (b *builder) lookInto(ctx context.Context) error {
 	return nil
 }
 
-func (b *builder) head(ctx context.Context, f file) ([]byte, error) {
-	r, err := b.s.open(ctx, f)
+func (b *builder) head(ctx context.Context, f file) ([]byte, error) { return b.headOf(ctx, b.s, f) }
+
+func (b *builder) headOf(ctx context.Context, st store, f file) ([]byte, error) {
+	r, err := st.open(ctx, f)
 	if err != nil {
 		return nil, err
 	}
