@@ -237,8 +237,9 @@ func (e *Engine) requests(ctx context.Context, w *facts.World, hosts []fault.Hos
 	return out, nil
 }
 
-// stopped returns the roots at a pool that stop hosts of it at the step at which
-// they stand, as a pool does that is paused.
+// stopped returns the roots at a pool for which hosts of it wait at the step that
+// the root stops, as they do for a pool that is paused. A host that failed there, or
+// of which nothing is known, has another reason; so has one whose pool is not known.
 func (e *Engine) stopped(ctx context.Context, w *facts.World, d *fault.Diagnosis) (map[string][]fault.Key, error) {
 	out := map[string][]fault.Key{}
 	for _, r := range d.Roots {
@@ -246,12 +247,15 @@ func (e *Engine) stopped(ctx context.Context, w *facts.World, d *fault.Diagnosis
 		if !ok || f.Blocks == "" || r.Subject.Kind != fault.Pool {
 			continue
 		}
-		list, _, err := e.relate.Relate(ctx, w, fault.HostsOfPool, r.Subject)
-		if err != nil {
-			return nil, fmt.Errorf("find the hosts of %s: %w", r.Subject, err)
-		}
 		for _, h := range d.Hosts {
-			if h.Stage == f.Blocks && slices.Contains(list, fault.Subject{Kind: fault.Host, Name: h.Name}) {
+			if h.Stage != f.Blocks || h.State != fault.StageWaiting {
+				continue
+			}
+			pools, known, err := e.relate.Relate(ctx, w, fault.PoolsOfHost, fault.Subject{Kind: fault.Host, Name: h.Name})
+			if err != nil {
+				return nil, fmt.Errorf("find the pool of %s: %w", h.Name, err)
+			}
+			if known && slices.Contains(pools, r.Subject) {
 				out[h.Name] = append(out[h.Name], r.Key)
 			}
 		}
