@@ -36,7 +36,7 @@ func (h *Hosted) syncRequests(ctx context.Context) error {
 	var errs []error
 	for i := range list.Items {
 		req := &list.Items[i]
-		name := commonNameOf(req)
+		name := CommonName(req)
 		if node, ok := strings.CutPrefix(name, ovnPrefix); ok {
 			if identity && req.Spec.Username == "system:node:"+node {
 				errs = append(errs, h.approve(ctx, req, "AutoApproved", fmt.Sprintf("Auto-approved CSR %q", req.Name)))
@@ -119,8 +119,8 @@ func (h *Hosted) askForOVN(ctx context.Context, node string) error {
 	return nil
 }
 
-// commonNameOf is whom a request asks a certificate for; empty where it is none.
-func commonNameOf(req *certificatesv1.CertificateSigningRequest) string {
+// CommonName is whom a request asks a certificate for; empty where it is none.
+func CommonName(req *certificatesv1.CertificateSigningRequest) string {
 	block, _ := pem.Decode(req.Spec.Request)
 	if block == nil {
 		return ""

@@ -108,7 +108,7 @@ func approved(host string) func(context.Context, *lab.Lab) (string, error) {
 			return "", err
 		}
 		for _, req := range list.Items {
-			if commonName(&req) == "system:node:"+host && req.Spec.SignerName == certificatesv1.KubeAPIServerClientKubeletSignerName && len(req.Status.Conditions) > 0 {
+			if lab.CommonName(&req) == "system:node:"+host && req.Spec.SignerName == certificatesv1.KubeAPIServerClientKubeletSignerName && len(req.Status.Conditions) > 0 {
 				if len(req.Status.Certificate) > 0 {
 					return host + " has a certificate", nil
 				}

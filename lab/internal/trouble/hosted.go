@@ -192,7 +192,7 @@ func waitsForNetwork(ctx context.Context, l *lab.Lab) (string, error) {
 	}
 	waiting := 0
 	for _, req := range list.Items {
-		if len(req.Status.Conditions) == 0 && strings.HasPrefix(commonName(&req), "system:ovn-node:") {
+		if len(req.Status.Conditions) == 0 && strings.HasPrefix(lab.CommonName(&req), "system:ovn-node:") {
 			waiting++
 		}
 	}

@@ -135,7 +135,7 @@ func asks(hosts ...string) func(context.Context, *lab.Lab) (string, error) {
 		waiting := map[string]bool{}
 		for _, req := range list.Items {
 			if req.Spec.SignerName == certificatesv1.KubeAPIServerClientKubeletSignerName && len(req.Status.Conditions) == 0 {
-				waiting[commonName(&req)] = true
+				waiting[lab.CommonName(&req)] = true
 			}
 		}
 		for _, host := range hosts {
@@ -199,7 +199,7 @@ func networkIdentity(ctx context.Context, l *lab.Lab) error {
 		if req.Spec.SignerName != certificatesv1.KubeAPIServerClientSignerName || len(req.Status.Conditions) > 0 {
 			continue
 		}
-		prefix, node, ok := cutLast(commonName(&req))
+		prefix, node, ok := cutLast(lab.CommonName(&req))
 		if !ok || (prefix != "system:ovn-node" && prefix != "system:multus") {
 			continue
 		}
@@ -234,7 +234,7 @@ func denied(names ...string) func(context.Context, *lab.Lab) (string, error) {
 		}
 		for _, name := range names {
 			if !slices.ContainsFunc(list.Items, func(req certificatesv1.CertificateSigningRequest) bool {
-				return commonName(&req) == name && slices.ContainsFunc(req.Status.Conditions, func(c certificatesv1.CertificateSigningRequestCondition) bool {
+				return lab.CommonName(&req) == name && slices.ContainsFunc(req.Status.Conditions, func(c certificatesv1.CertificateSigningRequestCondition) bool {
 					return c.Type == certificatesv1.CertificateDenied
 				})
 			}) {

@@ -171,16 +171,3 @@ func (r request) file(ctx context.Context, client kubernetes.Interface) error {
 	}
 	return nil
 }
-
-// commonName is what a request asks to be called.
-func commonName(req *certificatesv1.CertificateSigningRequest) string {
-	block, _ := pem.Decode(req.Spec.Request)
-	if block == nil {
-		return ""
-	}
-	csr, err := x509.ParseCertificateRequest(block.Bytes)
-	if err != nil {
-		return ""
-	}
-	return csr.Subject.CommonName
-}
