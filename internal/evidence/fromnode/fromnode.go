@@ -206,6 +206,7 @@ func (n *Node) dial(ctx context.Context, host, port string) (net.Conn, error) {
 	select {
 	case <-ctx.Done():
 		stop()
+		<-opened // what the command said before is still read
 		err := fmt.Errorf("dial %s from node %s: %w", net.JoinHostPort(host, port), n.Name, ctx.Err())
 		select {
 		case <-runs: // it is the address that is silent
