@@ -42,6 +42,7 @@ whatever the answer is.`,
 }
 
 func (a *app) collect(ctx context.Context, format, to string) (err error) {
+	a.source.whole = true
 	var recorder *collect.Recorder
 	r, err := a.openRun(ctx, func(now time.Time, d evidence.Description) (evidence.Recorder, error) {
 		made, err := collect.Create(to, now, d)

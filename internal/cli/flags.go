@@ -24,6 +24,7 @@ type sourceFlags struct {
 	ofDir            string // the kubeconfig that --install-dir stands for
 	consoles         []string
 	now              string
+	whole            bool // keep what no fact reads, too: set by collect
 	readSecrets      []string
 	journals         bool
 	probe            bool

@@ -78,7 +78,7 @@ func (a *app) whichHosted(ctx context.Context, management *live.Source) (evidenc
 
 func (a *app) connectHosted(config *rest.Config) (*live.Source, error) {
 	s, err := live.New(config, live.Options{
-		Name: a.source.hosted, SecretNamespaces: a.source.readSecrets, Journals: a.source.journals, Now: a.io.Clock,
+		Name: a.source.hosted, Whole: a.source.whole, SecretNamespaces: a.source.readSecrets, Journals: a.source.journals, Now: a.io.Clock,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("connect to the hosted cluster %s: %w", a.source.hosted, err)

@@ -246,7 +246,7 @@ func (a *app) openLive() (*live.Source, error) {
 		return nil, err
 	}
 	s, err := live.New(config, live.Options{
-		Name: a.contextName(config.Host), SecretNamespaces: a.source.readSecrets,
+		Name: a.contextName(config.Host), Whole: a.source.whole, SecretNamespaces: a.source.readSecrets,
 		Journals: a.source.journals, Probes: a.source.probe, Now: a.io.Clock,
 	})
 	if err != nil {

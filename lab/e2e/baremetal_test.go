@@ -10,7 +10,7 @@ import (
 // bareMetalRows are the troubles of BMCs and of metal3. A host that no Machine
 // asked for is in stock: it has findings, and no place on the roll.
 var bareMetalRows = []scenario{
-	{name: "metal3-runs", verdict: "healthy"},
+	{name: "metal3-runs", verdict: "healthy", onlyIf: alone}, // as in "healthy", where it runs from the start
 	{
 		name:  "bmc-password-wrong",
 		roots: []string{"bmc-credentials-refused host/spare1"},
@@ -39,13 +39,6 @@ var bareMetalRows = []scenario{
 	{
 		name:  "power-stuck",
 		roots: []string{"bmh-power-error host/spare6"},
-	},
-	{
-		name:  "vip-outside-machine-network",
-		roots: []string{"vip-not-in-machine-network cluster/", "metal3-pod-missing cluster/"},
-		plain: &answer{
-			roots: []string{"vip-not-in-machine-network cluster/"}, because: "that there is no pod of metal3 leaves no file",
-		},
 	},
 }
 

@@ -14,6 +14,7 @@ var controlPlaneRows = []scenario{
 		roots: []string{"kcm-no-leader cluster/", "node-lease-stale host/worker1"},
 		hosts: []string{"worker1:ready:failed", "worker13:client-cert:waiting"},
 	},
+	{name: "vip-outside-machine-network", roots: []string{"vip-not-in-machine-network cluster/"}},
 	{name: "etcd-member-down", roots: []string{"etcd-member-unhealthy cluster/"}},
 	{name: "etcd-manifest-moved", roots: []string{"etcd-operand-gone operator/etcd"}, hosts: []string{"control2:etcd-member:waiting"}},
 }

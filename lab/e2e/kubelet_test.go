@@ -21,14 +21,6 @@ var kubeletRows = []scenario{
 		hosts: []string{"retired3:client-cert:waiting", "worker12:client-cert:waiting"}, // retired3 is expected by nobody
 	},
 	{name: "rogue-csr-master", roots: []string{"csr-name-claimed-by-stranger csr/csr-x7w2f-control0"}},
+	{name: "node-past-its-certificates", roots: []string{"csr-node-exists csr/?"}, hosts: []string{"worker1:ready:failed"}},
 	{name: "rogue-csr-worker", roots: []string{"csr-name-claimed-by-stranger csr/csr-x7w2f-worker0"}},
-}
-
-// manyRows are independent troubles at once: each is found, none hides another.
-var manyRows = []scenario{
-	{
-		name:  "config-drift+node-past-its-certificates",
-		roots: []string{"config-drift host/worker0", "csr-node-exists csr/?"},
-		hosts: []string{"worker0:config-done:failed", "worker1:ready:failed"},
-	},
 }

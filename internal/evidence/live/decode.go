@@ -57,6 +57,7 @@ const (
 type form struct {
 	accept   string
 	metadata bool // the server sends metadata only
+	lean     bool // what no fact reads is dropped
 }
 
 // formOf chooses the form of a resource's list. There is no fall-back from
@@ -67,7 +68,7 @@ func (s *Source) formOf(as served, namespace string) form {
 		return form{accept: mediaProto + asMetadata + "," + mediaJSON + asMetadata, metadata: true}
 	}
 	if scheme.Recognizes(as.groupVersion().WithKind(as.Kind + "List")) {
-		return form{accept: mediaProto + "," + mediaJSON + ";q=0.9"}
+		return form{accept: mediaProto + "," + mediaJSON + ";q=0.9", lean: !s.opts.Whole && leanable(as.Resource)}
 	}
 	return form{accept: mediaJSON}
 }
@@ -131,6 +132,9 @@ func decodeTyped(body []byte, as served, form form) (page, error) {
 func toContent(o runtime.Object, as served, form form) (map[string]any, error) {
 	if about, err := meta.Accessor(o); err == nil {
 		about.SetManagedFields(nil) // half of an object, and of no use to any fact
+	}
+	if form.lean {
+		Lean(o)
 	}
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(o)
 	if err != nil {

@@ -61,7 +61,7 @@ func TestListSameInBothForms(t *testing.T) {
 		f := newFakeAPI()
 		f.jsonOnly = jsonOnly
 		f.typed["/api/v1/pods"] = numbered(3, func(i int) runtime.Object { return richPod(i) })
-		got, err := f.source(t, Options{}).List(t.Context(), evidence.Pods, "")
+		got, err := f.source(t, Options{Whole: true}).List(t.Context(), evidence.Pods, "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -82,6 +82,33 @@ func TestListSameInBothForms(t *testing.T) {
 	}
 	if o.Loc != (evidence.Locator{Source: "live", Path: "-n ns-0 pods/pod-00000"}) || !o.ReadAt.Equal(epoch) {
 		t.Errorf("locator %+v, read at %v", o.Loc, o.ReadAt)
+	}
+}
+
+// TestLean: a diagnosis gets of a pod who it is, where it runs and how it is; what
+// its containers are told, an environment with passwords included, it does not.
+func TestLean(t *testing.T) {
+	f := newFakeAPI()
+	f.typed["/api/v1/pods"] = numbered(1, func(i int) runtime.Object { return richPod(i) })
+	lean, err := f.source(t, Options{}).List(t.Context(), evidence.Pods, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole, err := f.source(t, Options{Whole: true}).List(t.Context(), evidence.Pods, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range []string{"metadata", "status"} {
+		if d := cmp.Diff(whole[0].Content[part], lean[0].Content[part]); d != "" {
+			t.Errorf("%s (-whole +lean):\n%s", part, d)
+		}
+	}
+	want := map[string]any{"nodeName": "node-0", "containers": []any{
+		map[string]any{"name": "main", "image": "quay.io/openshift-release-dev/ocp-v4.0-art-dev@sha256:0123", "resources": map[string]any{}},
+		map[string]any{"name": "proxy", "image": "quay.io/openshift-release-dev/ocp-v4.0-art-dev@sha256:4567", "resources": map[string]any{}},
+	}}
+	if d := cmp.Diff(want, lean[0].Content["spec"]); d != "" {
+		t.Errorf("spec (-want +got):\n%s", d)
 	}
 }
 

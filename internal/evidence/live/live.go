@@ -44,6 +44,7 @@ type Options struct {
 	QPS              float32       // requests a second; 0 is 100
 	Burst            int           // 0 is 200
 	PageSize         int           // objects a page; 0 is 500, as `kubectl get --chunk-size`
+	Whole            bool          // keep also what no fact reads of pods and nodes: for those who write it down
 	SecretNamespaces []string      // namespaces whose Secrets may be read in full
 	Journals         bool          // read journals of nodes through their kubelets
 	LogBytes         int64         // of one text; 0 is 64 MiB
