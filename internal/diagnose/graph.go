@@ -17,6 +17,7 @@ type graph struct {
 	world    *facts.World
 	findings []fault.Finding
 	index    map[fault.Key]int
+	byFault  map[string][]int
 	edges    []edge
 }
 
@@ -26,9 +27,10 @@ type edge struct {
 }
 
 func (e *Engine) graph(ctx context.Context, w *facts.World, findings []fault.Finding) (*graph, error) {
-	g := &graph{engine: e, world: w, findings: findings, index: map[fault.Key]int{}}
+	g := &graph{engine: e, world: w, findings: findings, index: map[fault.Key]int{}, byFault: map[string][]int{}}
 	for i, f := range findings {
 		g.index[f.Key()] = i
+		g.byFault[f.Fault] = append(g.byFault[f.Fault], i)
 	}
 	for i, f := range findings {
 		if f.Outcome != fault.Present && f.Outcome != fault.Unknown && !f.Waiting() {

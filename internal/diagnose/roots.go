@@ -219,8 +219,9 @@ func rivalry(f *fault.Fault, explained map[string]bool) int {
 func (g *graph) absentEverywhere(f *fault.Fault) (fault.RuledOut, bool) {
 	var out fault.RuledOut
 	found := false
-	for _, finding := range g.findings {
-		if finding.Fault != f.ID || finding.Outcome == fault.NotApplicable {
+	for _, i := range g.byFault[f.ID] {
+		finding := &g.findings[i]
+		if finding.Outcome == fault.NotApplicable {
 			continue
 		}
 		if finding.Outcome != fault.Absent || finding.Waiting() {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -193,33 +194,47 @@ func (e *Engine) EvaluateAll(ctx context.Context, w *facts.World, list []*fault.
 		subjects[k] = s
 		count += len(s)
 	}
-	total := 0
-	for _, f := range list {
-		total += max(1, len(subjects[f.For]))
-	}
-	findings := make([]fault.Finding, 0, total)
-	for _, f := range list {
+	// Faults are judged side by side: on a large cluster that is half of the time. The
+	// order of the answer does not depend on it.
+	parts := make([][]fault.Finding, len(list))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	for i, f := range list {
 		if err := blind[f.For]; err != nil && len(subjects[f.For]) == 0 {
-			findings = append(findings, fault.Finding{
+			parts[i] = []fault.Finding{{
 				Fault: f.ID, Subject: fault.Subject{Kind: f.For, Name: unnamed}, Outcome: fault.Unknown, Severity: f.Severity,
 				Title:  fault.FillTitle(f, f.Title, someone(f.For), func(string) string { return notKnown }),
 				Reason: "it could not be read which there are: " + err.Error(), Supply: supplyOf(err),
-			})
+			}}
 			continue
 		}
-		for _, s := range subjects[f.For] {
-			if err := ctx.Err(); err != nil {
-				return nil, 0, err
-			}
-			finding, err := e.Evaluate(ctx, w, f, s)
-			if err != nil {
-				return nil, 0, err
-			}
-			findings = append(findings, finding)
-		}
+		group.Go(func() (err error) {
+			parts[i], err = e.evaluateFor(ctx, w, f, subjects[f.For])
+			return err
+		})
 	}
+	if err := group.Wait(); err != nil {
+		return nil, 0, err
+	}
+	findings := slices.Concat(parts...)
 	slices.SortStableFunc(findings, func(a, b fault.Finding) int { return compareKeys(a.Key(), b.Key()) })
 	return findings, count, nil
+}
+
+// evaluateFor evaluates a fault for subjects.
+func (e *Engine) evaluateFor(ctx context.Context, w *facts.World, f *fault.Fault, subjects []fault.Subject) ([]fault.Finding, error) {
+	list := make([]fault.Finding, 0, len(subjects))
+	for _, s := range subjects {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		finding, err := e.Evaluate(ctx, w, f, s)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, finding)
+	}
+	return list, nil
 }
 
 // requests returns the names of each host's certificate requests.

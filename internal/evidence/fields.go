@@ -4,17 +4,15 @@ import (
 	"encoding/json"
 	"fmt"
 	"time"
+
+	"k8s.io/apimachinery/pkg/runtime"
 )
 
 // Decode converts an object's content into a typed API struct. Unknown fields
 // are ignored; a field of the wrong type is an error that names the object.
 func Decode[T any](o Object) (T, error) {
 	var v T
-	raw, err := json.Marshal(o.Content)
-	if err != nil {
-		return v, fmt.Errorf("encode %s %s: %w", o.Resource, o.Name, err)
-	}
-	if err := json.Unmarshal(raw, &v); err != nil {
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(o.Content, &v); err != nil {
 		return v, &Unavailable{Need: Objects(o.Resource, o.Namespace), Why: Damaged,
 			Detail: fmt.Sprintf("%s does not fit its schema: %v", o.Loc.Path, err)}
 	}

@@ -29,12 +29,15 @@ var (
 // kindOfKey is deliberately narrow: "tokenSecret" or "pullSecret: {name}" are
 // references, and "passwordFile" is a path.
 func kindOfKey(k string) keyKind {
-	k = strings.Map(func(r rune) rune {
-		if strings.ContainsRune("-_. ", r) {
-			return -1
-		}
-		return r
-	}, strings.ToLower(k))
+	k = strings.ToLower(k)
+	if strings.ContainsAny(k, "-_. ") {
+		k = strings.Map(func(r rune) rune {
+			if strings.ContainsRune("-_. ", r) {
+				return -1
+			}
+			return r
+		}, k)
+	}
 	switch k {
 	case "token", "userdata":
 		return secretKey

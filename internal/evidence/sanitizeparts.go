@@ -95,14 +95,28 @@ func longRun(v string) bool {
 		for lo > 0 && sixBits[v[lo-1]] != 0xff {
 			lo--
 		}
-		for hi < len(v) && hi-lo < minBlob && sixBits[v[hi]] != 0xff {
+		for hi < len(v) && sixBits[v[hi]] != 0xff {
 			hi++
 		}
-		if hi-lo >= minBlob {
+		if hi-lo >= minBlob && !hexDigest(v[lo:hi]) {
 			return true
 		}
+		i = hi // the next run begins behind it
 	}
 	return false
+}
+
+// hexDigest reports whether a run is a number in hexadecimal, as the digests of images
+// and the IDs of containers, of which a cluster has tens of thousands. Read as base64,
+// in any alignment, its digits give none of a, e, p, P, '"' and '/': no key in PEM, no
+// auth, token or password, no URL. Nor do they begin as gzip or a key store does.
+func hexDigest(run string) bool {
+	for _, c := range []byte(strings.Trim(run, "/")) {
+		if (c < '0' || c > '9') && (c < 'a' || c > 'f') {
+			return false
+		}
+	}
+	return true
 }
 
 var (

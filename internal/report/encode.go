@@ -39,21 +39,24 @@ func encode(w io.Writer, d *fault.Diagnosis) error {
 		return write(w, string(frame)+"\n")
 	}
 	out := bufio.NewWriterSize(w, 64<<10)
+	m := newMarshaler("    ")
 	if err := write(out, string(before)+strings.TrimSuffix(list, "]")); err != nil {
 		return err
 	}
 	for i := range d.Findings {
-		const indent = "    "
-		one, err := marshal(indent, &d.Findings[i])
+		one, err := m.marshal(&d.Findings[i])
 		if err != nil {
 			return err
 		}
-		between := ",\n" + indent
+		between := ",\n    "
 		if i == 0 {
 			between = between[1:]
 		}
-		if err := write(out, between+string(one)); err != nil {
+		if err := write(out, between); err != nil {
 			return err
+		}
+		if _, err := out.Write(one); err != nil {
+			return fmt.Errorf("write the answer: %w", err)
 		}
 	}
 	if err := write(out, "\n  ]"+string(after)+"\n"); err != nil {
@@ -67,23 +70,39 @@ func encode(w io.Writer, d *fault.Diagnosis) error {
 
 // marshal returns a part of the document, without the end of its last line; all
 // lines but the first begin with indent.
-func marshal(indent string, part any) ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetIndent(indent, "  ")
-	e.SetEscapeHTML(false)
-	if err := e.Encode(part); err != nil {
+func marshal(indent string, part any) ([]byte, error) { return newMarshaler(indent).marshal(part) }
+
+// marshaler makes many parts of a document in the same room: a large cluster has
+// tens of thousands of findings.
+type marshaler struct {
+	raw     bytes.Buffer
+	encoder *json.Encoder
+	out     []byte
+}
+
+func newMarshaler(indent string) *marshaler {
+	m := &marshaler{}
+	m.encoder = json.NewEncoder(&m.raw)
+	m.encoder.SetIndent(indent, "  ")
+	m.encoder.SetEscapeHTML(false)
+	return m
+}
+
+// marshal returns a part; it is good until the next one is asked for.
+func (m *marshaler) marshal(part any) ([]byte, error) {
+	m.raw.Reset()
+	if err := m.encoder.Encode(part); err != nil {
 		return nil, fmt.Errorf("encode the answer as JSON: %w", err)
 	}
-	return harmless(bytes.TrimSuffix(b.Bytes(), []byte("\n"))), nil
+	m.out = harmless(m.out[:0], bytes.TrimSuffix(m.raw.Bytes(), []byte("\n")))
+	return m.out, nil
 }
 
 // harmless shows control characters and invisible ones in the strings of a JSON
 // document as the escapes that the text form shows ("\x1b", "\u202e"), spelled out.
 // Tabs and ends of lines stay. encoding/json already made bytes that are no UTF-8
-// the replacement character.
-func harmless(doc []byte) []byte {
-	out := make([]byte, 0, len(doc))
+// the replacement character. It appends to out.
+func harmless(out, doc []byte) []byte {
 	for i := 0; i < len(doc); {
 		c := doc[i]
 		switch {
@@ -96,8 +115,12 @@ func harmless(doc []byte) []byte {
 			}
 			i += size
 		case c < utf8.RuneSelf && c != 0x7f:
-			out = append(out, c)
-			i++
+			end := i + 1
+			for end < len(doc) && doc[end] < utf8.RuneSelf && doc[end] != 0x7f && doc[end] != '\\' {
+				end++
+			}
+			out = append(out, doc[i:end]...)
+			i = end
 		default:
 			r, size := utf8.DecodeRune(doc[i:])
 			if hidden(r) {
