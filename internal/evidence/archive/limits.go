@@ -24,6 +24,8 @@ const (
 	maxStream = 128 << 30
 	// maxKept bounds a stream that is kept to be read again.
 	maxKept = 64 << 30
+	// maxPlain bounds such a stream when it is text: a log, or a file of objects.
+	maxPlain = 1 << 30
 	// maxDictionary bounds the window of xz and zstd. xz -9 has 64 MiB; zstd asks for
 	// its --long=27, 128 MiB, without being told to.
 	maxDictionary = 128 << 20

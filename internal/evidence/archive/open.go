@@ -1,11 +1,13 @@
 package archive
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 )
@@ -102,12 +104,24 @@ func Stream(ctx context.Context, r io.Reader, name string, how ...Option) (_ *So
 			err = errors.Join(err, kept.Close())
 		}
 	}()
-	n, err := io.Copy(f, io.LimitReader(&whileAlive{ctx, r}, maxKept+1))
+	stream := &whileAlive{ctx, r}
+	head, err := peek(stream)
 	if err != nil {
 		return nil, fmt.Errorf("read archive %s: %w", name, err)
 	}
-	if n > maxKept {
-		return nil, fmt.Errorf("read archive %s: more than %d bytes; write it to a file and name that", name, int64(maxKept))
+	limit := int64(maxKept)
+	if !isPacked(head) {
+		if slices.Contains(head, 0) { // no text: what follows is not worth the disk
+			return nil, foreignFile(name)
+		}
+		limit = maxPlain
+	}
+	n, err := io.Copy(f, io.LimitReader(io.MultiReader(bytes.NewReader(head), stream), limit+1))
+	if err != nil {
+		return nil, fmt.Errorf("read archive %s: %w", name, err)
+	}
+	if n > limit {
+		return nil, fmt.Errorf("read archive %s: more than %d MiB; write it to a file and name that", name, limit>>20)
 	}
 	s, err := fromBytes(ctx, f, n, name, optionsOf(how))
 	if err != nil {
@@ -177,6 +191,17 @@ func fromBytes(ctx context.Context, f io.ReaderAt, size int64, name string, o op
 	return fromFile(ctx, f, size, name, how)
 }
 
+// isPacked knows what holds files by its first bytes.
+func isPacked(head []byte) bool {
+	begins := func(magic string) bool { return strings.HasPrefix(string(head), magic) }
+	for _, p := range packings {
+		if begins(p.magic) {
+			return true
+		}
+	}
+	return isTar(head) || begins(zipMagic) || begins(zipEmpty)
+}
+
 // peek returns the first bytes, as many as show what something is.
 func peek(r io.Reader) ([]byte, error) {
 	head := make([]byte, 4096)
@@ -196,7 +221,7 @@ func peek(r io.Reader) ([]byte, error) {
 func foreignFile(name string) error {
 	return fmt.Errorf("no object or log of a cluster found in %s: it is neither a directory nor a tar or zip (also as .gz, .xz, .zst, .bz2); "+
 		"expected a must-gather, an `oc adm inspect` tree or a collection of rollcall. "+
-		"Text from a console goes with --console HOST=%s", name, name)
+		"Text from a console goes with --console HOST=FILE", name)
 }
 
 // isTar knows a tar by its first header.

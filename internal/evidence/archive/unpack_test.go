@@ -136,6 +136,31 @@ func TestBeyondTheBudgetOfEveryPacking(t *testing.T) {
 }
 
 // TestStreamLeavesNothing holds that a stream's copy has no name.
+// endless gives the same bytes without end and counts them.
+type endless struct {
+	text string
+	n    int64
+}
+
+func (e *endless) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = e.text[i%len(e.text)]
+	}
+	e.n += int64(len(p))
+	return len(p), nil
+}
+
+// TestEndlessStream: what is no archive is not kept until the disk is full.
+func TestEndlessStream(t *testing.T) {
+	zeros := &endless{text: "\x00"}
+	if _, err := Stream(t.Context(), zeros, "zeros"); err == nil || !strings.Contains(err.Error(), "no object or log of a cluster found in zeros") {
+		t.Errorf("zeros: %v", err)
+	}
+	if zeros.n > 1<<20 {
+		t.Errorf("%d zeros were read", zeros.n)
+	}
+}
+
 func TestStreamLeavesNothing(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("TMPDIR", dir)
