@@ -122,16 +122,25 @@ func (t *text) htmlCounts() []pair {
 		}
 	}
 	outcomes := map[fault.Outcome]int{}
+	young := 0
 	for _, f := range t.d.Findings {
+		if f.Waiting() { // absent, with a deadline
+			young++
+			continue
+		}
 		outcomes[f.Outcome]++
 	}
 	list := []pair{{fmt.Sprint(len(sameRoots(t.d))), plural(len(sameRoots(t.d)), "cause", "causes")}}
 	if n := len(t.withoutCause()); n > 0 {
 		list = append(list, pair{fmt.Sprint(n), "without a known cause"})
 	}
-	return append(list,
+	list = append(list,
 		pair{fmt.Sprintf("%d of %d", answered, expected), "hosts answered at every step"},
-		pair{fmt.Sprint(outcomes[fault.Present]), "checks present"},
+		pair{fmt.Sprint(outcomes[fault.Present]), "checks present"})
+	if young > 0 {
+		list = append(list, pair{fmt.Sprint(young), "normal so far"})
+	}
+	return append(list,
 		pair{fmt.Sprint(outcomes[fault.Absent]), "absent"},
 		pair{fmt.Sprint(outcomes[fault.Unknown]), "unknown"},
 		pair{fmt.Sprint(outcomes[fault.NotApplicable]), "not applicable"})
