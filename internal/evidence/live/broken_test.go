@@ -245,3 +245,45 @@ func TestListOfSilentAggregatedServer(t *testing.T) {
 	list, err = s.List(t.Context(), evidence.Machines, "x")
 	wantUnavailable(t, list, err, evidence.NotServed, "")
 }
+
+// TestSilentServer: an API server that says what it serves and answers no list, as one
+// without etcd, is not waited for a hundred times.
+func TestSilentServer(t *testing.T) {
+	t.Parallel()
+	f := newFakeAPI()
+	hang := func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
+	for _, path := range []string{"/api/v1/nodes", poolsPath} {
+		f.handle[path] = hang
+	}
+	s := f.source(t, Options{RequestTimeout: 500 * time.Millisecond})
+	for i := range enoughSilence {
+		list, err := s.List(t.Context(), evidence.MachineConfigPools, "")
+		wantUnavailable(t, list, err, evidence.Unreachable, "no answer")
+		if n := len(f.requests(poolsPath)); n != i+1 {
+			t.Fatalf("%d requests after %d lists", n, i+1)
+		}
+	}
+	list, err := s.List(t.Context(), evidence.Nodes, "")
+	wantUnavailable(t, list, err, evidence.Unreachable, "not asked: none of the first 8 lists was answered")
+	if n := len(f.requests("/api/v1/nodes")); n != 0 {
+		t.Errorf("it was asked %d times all the same", n)
+	}
+}
+
+// TestSlowList: one list that is not answered says nothing of the others.
+func TestSlowList(t *testing.T) {
+	t.Parallel()
+	f := newFakeAPI()
+	f.handle[poolsPath] = func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
+	s := f.source(t, Options{RequestTimeout: 500 * time.Millisecond})
+	if _, err := s.List(t.Context(), evidence.Nodes, ""); err != nil {
+		t.Fatal(err)
+	}
+	for range enoughSilence + 1 {
+		list, err := s.List(t.Context(), evidence.MachineConfigPools, "")
+		wantUnavailable(t, list, err, evidence.Unreachable, "no answer")
+	}
+	if _, err := s.List(t.Context(), evidence.Nodes, ""); err != nil {
+		t.Errorf("a list that is answered was given up: %v", err)
+	}
+}

@@ -141,9 +141,13 @@ func (s *Source) pages(ctx context.Context, need evidence.Need, as served, form 
 // page fetches and decodes one page.
 func (s *Source) page(caller context.Context, need evidence.Need, as served, form form, token string) (page, error) {
 	right := Access{Verb: "list", Resource: as.Resource, Namespace: need.Namespace}
+	if err := s.silent(need); err != nil {
+		return page{}, err
+	}
 	for attempt := 1; ; attempt++ {
 		ctx, cancel := s.bound(caller, s.opts.RequestTimeout)
 		p, err := s.pageOnce(ctx, need.Namespace, as, form, token)
+		s.silence.note(caller, ctx, err)
 		again := attempt == 1 && passing(ctx, err)
 		if !expired(err) {
 			err = s.unavailable(caller, ctx, need, right, err)

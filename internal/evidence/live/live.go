@@ -91,6 +91,7 @@ type Source struct {
 	http    *http.Client
 	rest    rest.Interface
 	mcsPort int // another one only in tests
+	silence silence
 
 	apis   lazy[*apis]
 	memoMu sync.Mutex
