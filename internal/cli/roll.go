@@ -174,21 +174,8 @@ func (a *app) printAnswer(ctx context.Context, format string, d, whole *fault.Di
 	if about != nil {
 		o.Whole = whole
 	}
-	switch format {
-	case "name":
-		return report.Names(a.io.Out, d)
-	case "json":
-		return report.JSON(a.io.Out, d)
-	case "yaml":
-		return report.YAML(a.io.Out, d)
-	case "html":
+	if format == "html" {
 		return report.HTML(a.io.Out, d, o)
-	case "sarif":
-		return report.SARIF(a.io.Out, d, o)
-	case "junit":
-		return report.JUnit(a.io.Out, d, o)
-	case "wide":
-		o.Wide = true
 	}
-	return report.Text(a.io.Out, d, o)
+	return report.Answer(a.io.Out, format, d, o)
 }

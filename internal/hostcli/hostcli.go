@@ -268,21 +268,7 @@ func (a *app) print(d *fault.Diagnosis, c *fault.Catalog) error {
 	if a.flags.collect != "" && !a.flags.quiet {
 		fmt.Fprintf(a.io.Err, "%s written; read it with: rollcall diagnose --from %s\n", a.style().Clean(a.flags.collect), a.style().Clean(a.flags.collect))
 	}
-	switch a.flags.format {
-	case "name":
-		return report.Names(a.io.Out, d)
-	case "json":
-		return report.JSON(a.io.Out, d)
-	case "yaml":
-		return report.YAML(a.io.Out, d)
-	case "sarif":
-		return report.SARIF(a.io.Out, d, o)
-	case "junit":
-		return report.JUnit(a.io.Out, d, o)
-	case "wide":
-		o.Wide = true
-	}
-	return report.Text(a.io.Out, d, o)
+	return report.Answer(a.io.Out, a.flags.format, d, o)
 }
 
 func (a *app) code(d *fault.Diagnosis) int {

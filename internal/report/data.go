@@ -11,6 +11,26 @@ import (
 	"github.com/rollcall-project/rollcall/internal/fault"
 )
 
+// Answer writes the whole answer in a format: name, json, yaml, sarif, junit, wide or
+// text. HTML is not among them, so that a program without it does not carry it.
+func Answer(w io.Writer, format string, d *fault.Diagnosis, o Options) error {
+	switch format {
+	case "name":
+		return Names(w, d)
+	case "json":
+		return JSON(w, d)
+	case "yaml":
+		return YAML(w, d)
+	case "sarif":
+		return SARIF(w, d, o)
+	case "junit":
+		return JUnit(w, d, o)
+	case "wide":
+		o.Wide = true
+	}
+	return Text(w, d, o)
+}
+
 // JSON writes the diagnosis as the published contract
 // (docs/schema/diagnosis.v1alpha1.json).
 func JSON(w io.Writer, d *fault.Diagnosis) error {
