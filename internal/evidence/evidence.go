@@ -93,6 +93,7 @@ var (
 	HostedServices       = Resource{Name: "services", Cluster: Management}
 	HostedDeployments    = Resource{Group: "apps", Name: "deployments", Cluster: Management}
 	HostedProbes         = Resource{Group: ProbeGroup, Name: "hostedanswers", Cluster: Management}
+	BootstrapServices    = Resource{Group: ProbeGroup, Name: "bootstrapservices"} // what the bootstrap host recorded of its services
 	PointerUserDataHints = Resource{Group: ProbeGroup, Name: "pointers"}
 	Installs             = Resource{Group: ProbeGroup, Name: "installs"}
 	AssistedServices     = Resource{Group: ProbeGroup, Name: "assistedservices"}
@@ -139,6 +140,13 @@ func OnHost() []Resource {
 func NotOnHost(n Need) *Unavailable {
 	return &Unavailable{Need: n, Why: NotAsked, Detail: "nobody looked on the machines themselves",
 		Supply: "rollcall-host --collect FILE    # on the machine, then --from FILE beside the others"}
+}
+
+// NotOnBootstrap is the answer of a source that has no log bundle to what the bootstrap
+// host alone recorded.
+func NotOnBootstrap(n Need) *Unavailable {
+	return &Unavailable{Need: n, Why: NotCollected, Detail: "no log bundle of the bootstrap host was given",
+		Supply: "openshift-install gather bootstrap --dir DIR, then --from the bundle"}
 }
 
 // ProbeGroup is the pseudo API group of answers that Rollcall asked for itself.

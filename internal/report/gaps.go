@@ -136,6 +136,8 @@ func needWords(need string) string {
 		return "the answers of the machine config servers"
 	case resource == evidence.APIProbes.String():
 		return "the way to the API"
+	case resource == evidence.BootstrapServices.String():
+		return "what the bootstrap host got done"
 	case resource == evidence.PointerUserDataHints.String():
 		return "pointer Ignition configs"
 	case onHost(resource):

@@ -21,6 +21,8 @@ func bundleFile(e *entry, dir string, rest []string) bool {
 		e.class = text
 		e.text = evidence.Text{Kind: evidence.Console, Host: strings.TrimSuffix(rest[0], "-serial.log"), Path: e.file.path}
 		return true
+	case dir == "bootstrap" && len(rest) == 2 && rest[0] == "services":
+		return serviceFile(e, rest[1])
 	case dir == "bootstrap" && len(rest) == 2:
 		return bundleText(e, rest[0], rest[1])
 	case dir == "control-plane" && len(rest) == 3:

@@ -100,6 +100,10 @@ func (s *Source) readEntry(ctx context.Context, e entry, c *listing) error {
 		c.damage(e.file.path, err)
 		return nil
 	}
+	if e.resource == evidence.BootstrapServices && e.answer != "" {
+		s.readServiceRecords(e, raw, c)
+		return nil
+	}
 	if e.answer != "" {
 		s.readAnswer(e, raw, c)
 		return nil
@@ -284,6 +288,9 @@ func (s *Source) notCollected(n evidence.Need) *evidence.Unavailable {
 	}
 	if slices.Contains(evidence.OnHost(), n.Resource) {
 		return evidence.NotOnHost(n)
+	}
+	if n.Resource == evidence.BootstrapServices {
+		return s.noServices(n)
 	}
 	u := &evidence.Unavailable{Need: n, Why: evidence.NotCollected, Supply: s.supply(n)}
 	u.Detail = s.lacks()

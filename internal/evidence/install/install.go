@@ -353,6 +353,9 @@ func (d *Dir) List(_ context.Context, r evidence.Resource, namespace string) ([]
 		}
 		return nil, &u
 	}
+	if r == evidence.BootstrapServices {
+		return nil, evidence.NotOnBootstrap(evidence.Objects(r, namespace))
+	}
 	if r != evidence.Installs {
 		return nil, &evidence.Unavailable{Need: evidence.Objects(r, namespace), Why: evidence.NotCollected,
 			Detail: "an install directory has no objects of the API", Supply: d.supply()}

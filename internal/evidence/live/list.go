@@ -50,6 +50,8 @@ func (s *Source) read(ctx context.Context, need evidence.Need) ([]evidence.Objec
 		list, err = s.askMCS(ctx)
 	case slices.Contains(evidence.OnHost(), r):
 		return nil, evidence.NotOnHost(need)
+	case r == evidence.BootstrapServices:
+		return nil, evidence.NotOnBootstrap(need)
 	case r.Group == evidence.ProbeGroup:
 		if u, ok := evidence.OnRequest(r); ok {
 			u.Need = need

@@ -44,7 +44,7 @@ type Install struct {
 }
 
 // Facts lists the facts of this package.
-func Facts() []facts.Fact { return []facts.Fact{fact} }
+func Facts() []facts.Fact { return []facts.Fact{fact, bootstrapFact} }
 
 var fact = facts.Define("install-log", fault.Cluster, "how far openshift-install came, and how it ended",
 	[]evidence.Need{evidence.Texts(Log), evidence.Objects(evidence.ClusterVersions, "")}, read)

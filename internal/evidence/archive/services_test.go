@@ -1,0 +1,106 @@
+package archive
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/rollcall-project/rollcall/internal/evidence"
+)
+
+const serviceTree = `
+-- log-bundle-20260102101112/bootstrap/journals/bootkube.log --
+Jan 02 10:00:01 boot bootkube.sh[7]: Waiting for etcd
+-- log-bundle-20260102101112/log-bundle-bootstrap/bootstrap/journals/bootkube.log --
+-- log-bundle-20260102101112/log-bundle-bootstrap/bootstrap/services/bootkube.json --
+[{"timestamp": "2026-01-02T09:00:00Z", "phase": "service start"}, {"timestamp": "2026-01-02T10:00:00Z", "phase": "stage start", "stage": "wait-for-etcd", "unknown": [1]}]
+-- log-bundle-20260102091112/bootstrap/journals/bootkube.log --
+-- log-bundle-20260102091112/bootstrap/services/bootkube.json --
+[{"timestamp": "2026-01-02T09:00:00Z", "phase": "service start"}]
+-- log-bundle-20260102091112/bootstrap/services/release-image.json --
+-- log-bundle-20260102091112/bootstrap/services/approve-csr.json --
+[]
+-- log-bundle-20260102091112/bootstrap/services/not.a-unit.json --
+[]
+-- elsewhere/bootstrap/services/kubelet.json --
+[]
+`
+
+// TestServices: the newest copy counts, also below log-bundle-bootstrap; what cannot be
+// read is there and says why; a directory of that name in no bundle is none.
+func TestServices(t *testing.T) {
+	s := open(t, serviceTree)
+	list, err := s.List(t.Context(), evidence.BootstrapServices, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]evidence.Object{}
+	for _, o := range list {
+		got[o.Name] = o
+	}
+	if len(got) != 3 {
+		t.Errorf("services %v", got)
+	}
+	records, _ := evidence.Field(got["bootkube"].Content, "records").([]any)
+	if len(records) != 2 || evidence.String(records[1].(map[string]any), "stage") != "wait-for-etcd" {
+		t.Errorf("bootkube has %v of %s", records, got["bootkube"].Loc.Path)
+	}
+	if e := evidence.String(got["release-image"].Content, "error"); e != "the file is empty" {
+		t.Errorf("an empty file: %q", e)
+	}
+	if records, ok := evidence.Field(got["approve-csr"].Content, "records").([]any); !ok || len(records) != 0 {
+		t.Errorf("a list without records: %v", got["approve-csr"].Content)
+	}
+}
+
+// TestNoServices: not collected, with what would supply it, in a bundle and elsewhere.
+func TestNoServices(t *testing.T) {
+	for name, c := range map[string]struct{ tree, detail, supply string }{
+		"an older bundle": {bundleTree, "older release", "journalctl"},
+		"a must-gather":   {"-- must-gather/cluster-scoped-resources/core/nodes/a.yaml --\napiVersion: v1\nkind: Node\nmetadata: {name: a}\n", "no log bundle", "gather bootstrap"},
+	} {
+		_, err := open(t, c.tree).List(t.Context(), evidence.BootstrapServices, "")
+		u, ok := evidence.AsUnavailable(err)
+		if !ok || u.Why != evidence.NotCollected || !strings.Contains(u.Detail, c.detail) || !strings.Contains(u.Supply, c.supply) {
+			t.Errorf("%s: %v, supplied by %q", name, err, u.Supply)
+		}
+	}
+}
+
+func TestDecodeServiceRecords(t *testing.T) {
+	for name, raw := range map[string]string{
+		"empty": "\n", "an object": "{}", "text": "jq: error", "cut off": `[{"phase": "service start"}`, "cut off in a record": `[{"phase": "serv`,
+		"a number": `[{"phase": 1}]`, "no record": `["service start"]`, "a long stage": `[{"stage": "` + strings.Repeat("x", maxRecordField+1) + `"}]`,
+		"deep": `[{"x":` + strings.Repeat("[", 20000) + strings.Repeat("]", 20000) + `}]`, "large": `[` + strings.Repeat(" ", maxObject) + `]`,
+	} {
+		if got, _, err := decodeServiceRecords([]byte(raw)); err == nil {
+			t.Errorf("%s: %d records and no error", name, len(got))
+		}
+	}
+	n := 3*maxRecords + 7
+	raw := "[" + strings.Repeat(`{"phase":"stage start"},`, n-1) + `{"phase":"service end","errorMessage":"` + strings.Repeat("y", maxMessage+1) + `"}]`
+	got, dropped, err := decodeServiceRecords([]byte(raw))
+	if err != nil || len(got) != maxRecords || dropped != n-maxRecords {
+		t.Fatalf("%d records, %d dropped: %v", len(got), dropped, err)
+	}
+	if last := got[len(got)-1]; last.Phase != "service end" || len(last.ErrorMessage) > 100 {
+		t.Errorf("the last is %q with %d bytes of message", last.Phase, len(last.ErrorMessage))
+	}
+}
+
+// FuzzServiceRecords holds that foreign bytes give a bounded list or an error.
+func FuzzServiceRecords(f *testing.F) {
+	f.Add([]byte(`[{"timestamp":"2026-01-02T09:00:00Z","phase":"stage end","stage":"cb-bootstrap","result":"failure","errorLine":"1 x","errorMessage":"a\nb"}]`))
+	f.Add([]byte(`[`))
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		records, _, err := decodeServiceRecords(raw)
+		if err != nil && records != nil || len(records) > maxRecords {
+			t.Errorf("%d records with %v", len(records), err)
+		}
+		for _, r := range records {
+			if _, err := json.Marshal(r.content()); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+}

@@ -1,0 +1,183 @@
+package installer
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/facts"
+	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/fixture"
+)
+
+// records of a service, one a line: clock, phase, stage or command, result, message.
+func serviceFile(t *testing.T, lines string) string {
+	t.Helper()
+	list := []map[string]string{}
+	for l := range strings.Lines(strings.TrimSpace(lines)) {
+		f := strings.Split(strings.TrimSpace(l), "|")
+		r := map[string]string{"timestamp": "2026-03-01T" + f[0] + ":00Z", "phase": f[1]}
+		for i, key := range []string{"stage", "result", "errorMessage"} {
+			if len(f) > i+2 && f[i+2] != "" {
+				r[key] = f[i+2]
+			}
+		}
+		if strings.HasPrefix(f[1], "pre-command") {
+			r["preCommand"] = r["stage"]
+			delete(r, "stage")
+		}
+		list = append(list, r)
+	}
+	raw, err := json.Marshal(list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(raw)
+}
+
+func readServices(t *testing.T, files map[string]string) (Bootstrap, facts.Proof, error) {
+	t.Helper()
+	const bundle = "log-bundle-20260301090000/bootstrap/"
+	tree := fstest.MapFS{bundle + "journals/bootkube.log": {}}
+	for unit, text := range files {
+		tree[bundle+"services/"+unit+".json"] = &fstest.MapFile{Data: []byte(text)}
+	}
+	r, err := fixture.Reader(tree, Signatures())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return readBootstrap(t.Context(), facts.NewWorld(r, time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)), fault.Subject{Kind: fault.Cluster})
+}
+
+func clock(s string) time.Time {
+	at, err := time.Parse(time.RFC3339, "2026-03-01T"+s+":00Z")
+	if err != nil {
+		panic(err)
+	}
+	return at
+}
+
+const good = "07:00|service start\n07:01|service end||success"
+
+func TestBootstrap(t *testing.T) {
+	for name, c := range map[string]struct {
+		files map[string]string
+		want  Bootstrap
+	}{
+		"bootkube has ended": {map[string]string{"bootkube": good}, Bootstrap{Ran: []string{"bootkube"}}},
+		"bootkube has ended, whatever else cannot be read": {map[string]string{"bootkube": good, "kubelet": "[5]"}, Bootstrap{Ran: []string{"bootkube"}}},
+		"began again after its end": {map[string]string{"release-image": good, "bootkube": good + "\n08:00|service start"},
+			Bootstrap{Service: "bootkube", What: "bootkube does not get to its end", Since: clock("08:00"), Ran: []string{"bootkube", "release-image"}}},
+		"a stage failed in a row": {map[string]string{"bootkube": `07:00|service start
+			07:01|stage start|mco-bootstrap
+			07:02|stage end|mco-bootstrap|failure|error: one
+			07:02|service end||failure|error: one
+			07:03|service start
+			07:04|stage start|mco-bootstrap
+			07:05|stage end|mco-bootstrap|failure|Error: two`},
+			Bootstrap{Service: "bootkube", Stage: "mco-bootstrap", What: "bootkube in stage mco-bootstrap: two", Failures: 2, Error: "two",
+				Since: clock("07:02"), Ran: []string{"bootkube"}}},
+		"a stage that failed and then succeeded counts no more": {map[string]string{"bootkube": `07:00|service start
+			07:01|stage start|mco-bootstrap
+			07:02|stage end|mco-bootstrap|failure|error: one
+			07:02|service end||failure|error: one
+			07:03|service start
+			07:04|stage start|mco-bootstrap
+			07:05|stage end|mco-bootstrap|success
+			07:06|stage start|wait-for-ceo`},
+			Bootstrap{Service: "bootkube", Stage: "wait-for-ceo", What: "bootkube does not get past stage wait-for-ceo", Waits: true,
+				Since: clock("07:06"), Ran: []string{"bootkube"}}},
+		"stages that are done again do not hide the one that fails": {map[string]string{"bootkube": `07:00|service start
+			07:10|stage start|cb-bootstrap
+			07:30|stage end|cb-bootstrap|failure|timed out
+			07:30|service end||failure|timed out
+			08:56|service start
+			08:57|stage start|wait-for-etcd`},
+			Bootstrap{Service: "bootkube", Stage: "cb-bootstrap", What: "bootkube does not get past stage cb-bootstrap", Waits: true, Failures: 1,
+				Error: "timed out", Since: clock("07:10"), Ran: []string{"bootkube"}}},
+		"but one in which it is for long does": {map[string]string{"bootkube": `07:00|service start
+			07:10|stage start|cb-bootstrap
+			07:30|stage end|cb-bootstrap|failure|timed out
+			07:30|service end||failure|timed out
+			07:31|service start
+			07:32|stage start|wait-for-etcd`},
+			Bootstrap{Service: "bootkube", Stage: "wait-for-etcd", What: "bootkube does not get past stage wait-for-etcd", Waits: true,
+				Since: clock("07:32"), Ran: []string{"bootkube"}}},
+		"outside of its stages": {map[string]string{"bootkube": "07:00|service start\n07:01|service end||failure|"},
+			Bootstrap{Service: "bootkube", What: "bootkube outside of its stages: no message was recorded", Failures: 1, Error: "no message was recorded",
+				Since: clock("07:01"), Ran: []string{"bootkube"}}},
+		"the checks of the API's names are no stages": {map[string]string{"bootkube": `07:00|service start
+			07:01|stage start|resolve-api-int-url
+			07:01|stage end|resolve-api-int-url|failure|Unable to resolve API_INT_URL
+			07:01|stage start|check-api-url
+			07:01|stage end|check-api-url|failure|Unable to reach
+			07:02|stage start|cb-bootstrap`},
+			Bootstrap{Service: "bootkube", Stage: "cb-bootstrap", What: "bootkube does not get past stage cb-bootstrap", Waits: true,
+				Since: clock("07:02"), Ran: []string{"bootkube"}, Unresolved: []string{"api-int"}}},
+		"the kubelet runs without end": {map[string]string{"release-image": good, "kubelet": "07:02|pre-command start|pause\n07:02|pre-command end|pause|success\n07:03|service start"},
+			Bootstrap{NeverRan: "bootkube", Since: clock("07:03"), Ran: []string{"kubelet", "release-image"}}},
+		"a command before the kubelet": {map[string]string{"release-image": good, "kubelet": "07:02|pre-command start|pause\n07:03|pre-command end|pause|failure|no such image"},
+			Bootstrap{Service: "kubelet", Stage: "pause", What: "kubelet in its command pause: no such image", Failures: 1, Error: "no such image",
+				Since: clock("07:03"), Ran: []string{"kubelet", "release-image"}}},
+		"nothing of the image, but something else": {map[string]string{"approve-csr": "07:02|service start"},
+			Bootstrap{NeverRan: "release-image", Since: clock("07:02"), Ran: []string{"approve-csr"}}},
+		"no record of the image, which something after it needed": {map[string]string{"crio-configure": good},
+			Bootstrap{NeverRan: "bootkube", Since: clock("07:01"), Ran: []string{"crio-configure"}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			files := map[string]string{}
+			for unit, lines := range c.files {
+				if files[unit] = lines; lines[0] != '[' {
+					files[unit] = serviceFile(t, lines)
+				}
+			}
+			got, p, err := readServices(t, files)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c.want.Unresolved == nil {
+				c.want.Unresolved = []string{}
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			if len(p.Items) == 0 {
+				t.Error("no proof")
+			}
+		})
+	}
+}
+
+// TestBootstrapUnknown: what cannot be read is no service that did not run.
+func TestBootstrapUnknown(t *testing.T) {
+	for name, files := range map[string]map[string]string{
+		"no records": {}, "an empty file": {"release-image": ""}, "cut off": {"release-image": serviceFile(t, good), "bootkube": `[{"phase": "service st`},
+	} {
+		if got, _, err := readServices(t, files); err == nil {
+			t.Errorf("%s: %+v", name, got)
+		} else if u, ok := evidence.AsUnavailable(err); !ok || u.Supply == "" {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestBootstrapSecrets: a journal's lines are foreign text; they are shortened and without secrets.
+func TestBootstrapSecrets(t *testing.T) {
+	message := `Error: Get "https://ocp:hunter2-hunter2@mirror.example.com:5000/v2/": ` + strings.Repeat("no ", 500)
+	got, p, err := readServices(t, map[string]string{"release-image": serviceFile(t, "07:00|service start\n07:01|stage start|pull-release-image\n07:02|stage end|pull-release-image|failure|"+message)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if all := fmt.Sprintf("%+v %+v", got, p); strings.Contains(all, "hunter2") {
+		t.Errorf("the password is in %s", all)
+	}
+	if !strings.HasPrefix(got.Error, `Get "https://`) || len([]rune(got.Error)) > longestError+1 {
+		t.Errorf("the error is %q", got.Error)
+	}
+}

@@ -1,0 +1,162 @@
+package installer
+
+import (
+	"time"
+
+	"github.com/rollcall-project/rollcall/internal/evidence"
+)
+
+// service is how far one service of the bootstrap host came, by its records.
+type service struct {
+	object evidence.Object
+	damage string // why the records could not be read
+	began  bool
+	done   bool      // its last run ended in success
+	since  time.Time // when it began for the first time without a success since
+	last   time.Time // of the newest record
+	stages map[string]*stage
+	open   *stage // that has begun and not ended
+	urls   map[string]record
+}
+
+// stage is one stage of a service, or a command before or after it, since it last
+// ended in success.
+type stage struct {
+	name     string
+	command  bool
+	began    time.Time
+	failures int64
+	failed   time.Time // first
+	latest   time.Time // failure
+	order    int       // of the latest failure
+	message  string
+}
+
+// record is one record of a service (internal/evidence/archive serviceRecord).
+type record struct {
+	phase, stage, result, command, message string
+	at                                     time.Time
+}
+
+// The phases and results (openshift/installer:pkg/gather/service/entry.go).
+const (
+	serviceStart = "service start"
+	serviceEnd   = "service end"
+	stageStart   = "stage start"
+	stageEnd     = "stage end"
+	preEnd       = "pre-command end"
+	postEnd      = "post-command end"
+	success      = "success"
+	failure      = "failure"
+)
+
+func records(o evidence.Object) []record {
+	list, _ := evidence.Field(o.Content, "records").([]any)
+	out := make([]record, 0, len(list))
+	for _, e := range list {
+		m, _ := e.(map[string]any)
+		r := record{
+			phase: evidence.String(m, "phase"), stage: evidence.String(m, "stage"), result: evidence.String(m, "result"),
+			command: evidence.String(m, "preCommand") + evidence.String(m, "postCommand"),
+			message: evidence.String(m, "errorMessage"), at: evidence.Time(m, "timestamp"),
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+// followRecords goes through the records of a service. Services are started again until they
+// succeed, and a run begins with the stages that are not done yet, so each stage is
+// counted by itself.
+func followRecords(o evidence.Object) *service {
+	s := &service{object: o, damage: evidence.String(o.Content, "error"), stages: map[string]*stage{}, urls: map[string]record{}}
+	var before record
+	for i, r := range records(o) {
+		if r.at.After(s.last) {
+			s.last = r.at
+		}
+		if _, url := urlStages[r.stage]; url && r.stage != "" {
+			s.urls[r.stage] = r
+			continue
+		}
+		s.take(i, r, before)
+		before = r
+	}
+	return s
+}
+
+func (s *service) take(i int, r, before record) {
+	switch r.phase {
+	case serviceStart:
+		if s.done || !s.began {
+			s.since = r.at
+		}
+		s.began, s.done, s.open = true, false, nil
+	case stageStart:
+		s.open = s.stage(r.stage, false)
+		if s.open.began.IsZero() {
+			s.open.began = r.at
+		}
+	case stageEnd:
+		s.open = nil
+		s.end(i, s.stage(r.stage, false), r)
+	case preEnd:
+		s.began = true
+		s.end(i, s.stage(r.command, true), r)
+	case serviceEnd, postEnd:
+		s.done, s.open = r.result == success, nil
+		switch {
+		case s.done:
+			clear(s.stages)
+		case r.phase == postEnd:
+			s.end(i, s.stage(r.command, true), r)
+		case before.phase != stageEnd || before.result != failure: // else the stage has it
+			s.end(i, s.stage("", false), r)
+		}
+	}
+}
+
+func (s *service) stage(name string, command bool) *stage {
+	if s.stages[name] == nil {
+		s.stages[name] = &stage{name: name, command: command}
+	}
+	return s.stages[name]
+}
+
+func (s *service) end(i int, at *stage, r record) {
+	if r.result != failure {
+		delete(s.stages, at.name)
+		return
+	}
+	if at.failures == 0 {
+		at.failed = r.at
+	}
+	if at.began.IsZero() {
+		at.began = r.at
+	}
+	at.failures++
+	at.latest, at.order, at.message = r.at, i, r.message
+}
+
+// endless reports whether the service runs until the machine is shut down, so that it
+// is not expected to end.
+func (s *service) endless() bool { return s.object.Name == "kubelet" }
+
+// longOpen is for how long a stage has to be open to count more than another that
+// failed before: a service that is started again goes through its stages anew.
+const longOpen = 5 * time.Minute
+
+// failing returns what failed last without a success since, nil where nothing did or
+// where the service has been in another stage for long since.
+func (s *service) failing(now time.Time) *stage {
+	var worst *stage
+	for _, at := range s.stages {
+		if at.failures > 0 && (worst == nil || at.order > worst.order) {
+			worst = at
+		}
+	}
+	if worst != nil && s.open != nil && s.open != worst && now.Sub(s.open.began) > longOpen && s.open.began.After(worst.latest) {
+		return nil
+	}
+	return worst
+}
