@@ -97,8 +97,8 @@ func TestBootstrap(t *testing.T) {
 			07:10|stage start|cb-bootstrap
 			07:30|stage end|cb-bootstrap|failure|timed out
 			07:30|service end||failure|timed out
-			08:56|service start
-			08:57|stage start|wait-for-etcd`},
+			08:50|service start
+			08:51|stage start|wait-for-etcd`},
 			Bootstrap{Service: "bootkube", Stage: "cb-bootstrap", What: "bootkube does not get past stage cb-bootstrap", Waits: true, Failures: 1,
 				Error: "timed out", Since: clock("07:10"), Ran: []string{"bootkube"}}},
 		"but one in which it is for long does": {map[string]string{"bootkube": `07:00|service start

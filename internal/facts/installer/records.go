@@ -143,8 +143,9 @@ func (s *service) end(i int, at *stage, r record) {
 func (s *service) endless() bool { return s.object.Name == "kubelet" }
 
 // longOpen is for how long a stage has to be open to count more than another that
-// failed before: a service that is started again goes through its stages anew.
-const longOpen = 5 * time.Minute
+// failed before: a service that is started again goes through its stages anew, and the
+// etcd of the bootstrap host takes minutes to come back.
+const longOpen = 15 * time.Minute
 
 // failing returns what failed last without a success since, nil where nothing did or
 // where the service has been in another stage for long since.
