@@ -146,7 +146,7 @@ func NotOnHost(n Need) *Unavailable {
 // host alone recorded.
 func NotOnBootstrap(n Need) *Unavailable {
 	return &Unavailable{Need: n, Why: NotCollected, Detail: "no log bundle of the bootstrap host was given",
-		Supply: "openshift-install gather bootstrap --dir DIR, then --from the bundle"}
+		Supply: "openshift-install gather bootstrap --dir DIR    # then: --from FILE"}
 }
 
 // ProbeGroup is the pseudo API group of answers that Rollcall asked for itself.
