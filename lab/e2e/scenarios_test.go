@@ -63,9 +63,9 @@ func table() []scenario {
 	)
 }
 
-// bareMetalTogether and together are the rows that are played on
-// one cluster: independent troubles, of which each has to be found and none may
-// hide another. That is half of what the table is for, and a third of its time.
+// bareMetalTogether and together are the rows that are played on one cluster:
+// independent troubles, of which each has to be found and none may hide another.
+// That is half of what the table is for, and saves half of its time.
 var (
 	bareMetalTogether = []string{
 		"bmc-password-wrong+inspection-silent+mac-duplicate+host-paused+host-detached+host-held-off+power-stuck",
@@ -166,6 +166,7 @@ func TestScenarios(t *testing.T) {
 	if testing.Short() {
 		t.Skip("brings up every scenario of the lab")
 	}
+	t.Parallel() // beside the repairs, which take long
 	for _, s := range table() {
 		t.Run(s.name, func(t *testing.T) {
 			if s.onlyIf != "" && os.Getenv(s.onlyIf) == "" {
