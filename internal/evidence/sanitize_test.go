@@ -367,3 +367,31 @@ func FuzzSanitize(f *testing.F) {
 		l.Line(text)
 	})
 }
+
+// TestHexDigestHidesNothing proves what hexDigest says: in no alignment do four digits
+// in hexadecimal, read as base64, give a character that every secret looked for has.
+func TestHexDigestHidesNothing(t *testing.T) {
+	const digits = "0123456789abcdef"
+	for i := range len(digits) * len(digits) * len(digits) * len(digits) {
+		four := string([]byte{digits[i&15], digits[i>>4&15], digits[i>>8&15], digits[i>>12&15]})
+		raw, err := base64.StdEncoding.DecodeString(four)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.ContainsAny(string(raw), `aepP"/`) {
+			t.Fatalf("%s is %q", four, raw)
+		}
+	}
+	s, err := NewSanitizer()
+	if err != nil {
+		t.Fatal(err)
+	}
+	digest := "quay.io/a/b@sha256:" + strings.Repeat("0123456789abcdef", 4)
+	secret := base64.StdEncoding.EncodeToString([]byte(`{"auths":{"quay.io":{"auth":"dXNlcjpwYXNzd29yZA=="}}}`))
+	if got := s.Text(digest); got != digest {
+		t.Errorf("a digest became %s", got)
+	}
+	if got := s.Text(digest + " " + secret); strings.Contains(got, secret) || !strings.HasPrefix(got, digest) {
+		t.Errorf("beside a digest: %s", got)
+	}
+}
