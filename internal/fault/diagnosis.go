@@ -41,6 +41,32 @@ type ClusterInfo struct {
 	Platform string `json:"platform,omitempty"`
 	Topology string `json:"topology,omitempty"`
 	Hosted   string `json:"hosted,omitempty"` // namespace/name of the HostedCluster, where its management cluster was read, too
+
+	Installer *Installer `json:"installer,omitempty"` // where the cluster itself could not be asked
+}
+
+// Installer is what the log of openshift-install says of the installation.
+type Installer struct {
+	Ended    string    `json:"ended"`    // complete, failed, interrupted, or running: the log has no end
+	WaitsFor string    `json:"waitsFor"` // what its last step was for, in words; "" where it waits for nothing
+	At       time.Time `json:"at"`       // of the last line that counts
+	Locator  string    `json:"locator"`  // of that line
+}
+
+// String says it in words.
+func (i Installer) String() string {
+	at := i.At.UTC().Format(time.RFC3339)
+	switch {
+	case i.Ended == "complete" && i.WaitsFor == "":
+		return "openshift-install saw the bootstrap complete at " + at
+	case i.Ended == "complete":
+		return "openshift-install completed at " + at
+	case i.Ended == "running":
+		return "the log of openshift-install ends at " + at + ", where it waited for " + i.WaitsFor
+	case i.Ended == "interrupted":
+		return "openshift-install was interrupted at " + at + ", where it waited for " + i.WaitsFor
+	}
+	return "openshift-install failed at " + at + ", where it waited for " + i.WaitsFor
 }
 
 // VerdictClass is what may be said about the whole.

@@ -106,6 +106,9 @@ func (t *text) htmlSource() []pair {
 	add("Hosted cluster", d.Cluster.Hosted)
 	add("Platform", strings.TrimSpace(d.Cluster.Platform+" "+d.Cluster.Topology))
 	add("Cluster", d.Cluster.ID)
+	if d.Cluster.Installer != nil {
+		add("Installation", d.Cluster.Installer.String())
+	}
 	add("As of", clock(d.Now))
 	return list
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -30,7 +31,13 @@ func compileSchema(t *testing.T) *jsonschema.Schema {
 
 func TestOutputFollowsTheSchema(t *testing.T) {
 	schema := compileSchema(t)
-	for _, s := range samples {
+	logOnly := samples[0]
+	logOnly.name, logOnly.make = "only the installer's log", func() *fault.Diagnosis {
+		d := unreadable()
+		d.Cluster.Installer = &fault.Installer{Ended: "complete", At: noon, Locator: "DIR/.openshift_install.log:7"}
+		return d
+	}
+	for _, s := range append(slices.Clone(samples), logOnly) {
 		var asJSON, asYAML bytes.Buffer
 		if err := JSON(&asJSON, s.make()); err != nil {
 			t.Fatal(err)

@@ -156,6 +156,9 @@ func sourceParts(d *fault.Diagnosis) []string {
 	if d.Source.Vantage != "" {
 		parts = append(parts, "asked from "+d.Source.Vantage)
 	}
+	if d.Cluster.Installer != nil {
+		parts = append(parts, d.Cluster.Installer.String())
+	}
 	return append(parts, "as of "+clock(d.Now))
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
+	"github.com/rollcall-project/rollcall/internal/facts/installer"
 	"github.com/rollcall-project/rollcall/internal/fault"
 )
 
@@ -45,8 +46,8 @@ func (Describer) Describe(ctx context.Context, w *facts.World) (fault.ClusterInf
 	return info, hosted(ctx, w, &info)
 }
 
-// beforeAPI reads what the service of an agent-based install and the directory of
-// openshift-install say while there is no API.
+// beforeAPI reads what the service of an agent-based install, and the directory and
+// the log of openshift-install, say while there is no API.
 func beforeAPI(ctx context.Context, w *facts.World, info *fault.ClusterInfo) error {
 	plans, err := w.List(ctx, evidence.Installs, "")
 	if err := tolerate(err); err != nil {
@@ -62,7 +63,8 @@ func beforeAPI(ctx context.Context, w *facts.World, info *fault.ClusterInfo) err
 	for _, c := range clusters {
 		info.Version = evidence.String(c.Content, "version")
 	}
-	return nil
+	info.Installer, err = installer.Say(ctx, w)
+	return tolerate(err)
 }
 
 // tolerate passes on defects only: what could not be read is no error here.

@@ -1,4 +1,4 @@
-package installer
+package installer_test
 
 import (
 	"encoding/json"
@@ -12,7 +12,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
-	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/facts/installer"
 	"github.com/rollcall-project/rollcall/internal/fixture"
 )
 
@@ -41,18 +41,18 @@ func serviceFile(t *testing.T, lines string) string {
 	return string(raw)
 }
 
-func readServices(t *testing.T, files map[string]string) (Bootstrap, facts.Proof, error) {
+func readServices(t *testing.T, files map[string]string) (installer.Bootstrap, facts.Proof, error) {
 	t.Helper()
 	const bundle = "log-bundle-20260301090000/bootstrap/"
 	tree := fstest.MapFS{bundle + "journals/bootkube.log": {}}
 	for unit, text := range files {
 		tree[bundle+"services/"+unit+".json"] = &fstest.MapFile{Data: []byte(text)}
 	}
-	r, err := fixture.Reader(tree, Signatures())
+	r, err := fixture.Reader(tree, installer.Signatures())
 	if err != nil {
 		t.Fatal(err)
 	}
-	return readBootstrap(t.Context(), facts.NewWorld(r, time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)), fault.Subject{Kind: fault.Cluster})
+	return compute[installer.Bootstrap](t, facts.NewWorld(r, time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)), "bootstrap-services")
 }
 
 func clock(s string) time.Time {
@@ -68,12 +68,12 @@ const good = "07:00|service start\n07:01|service end||success"
 func TestBootstrap(t *testing.T) {
 	for name, c := range map[string]struct {
 		files map[string]string
-		want  Bootstrap
+		want  installer.Bootstrap
 	}{
-		"bootkube has ended": {map[string]string{"bootkube": good}, Bootstrap{Ran: []string{"bootkube"}}},
-		"bootkube has ended, whatever else cannot be read": {map[string]string{"bootkube": good, "kubelet": "[5]"}, Bootstrap{Ran: []string{"bootkube"}}},
+		"bootkube has ended": {map[string]string{"bootkube": good}, installer.Bootstrap{Ran: []string{"bootkube"}}},
+		"bootkube has ended, whatever else cannot be read": {map[string]string{"bootkube": good, "kubelet": "[5]"}, installer.Bootstrap{Ran: []string{"bootkube"}}},
 		"began again after its end": {map[string]string{"release-image": good, "bootkube": good + "\n08:00|service start"},
-			Bootstrap{Service: "bootkube", What: "bootkube does not get to its end", Since: clock("08:00"), Ran: []string{"bootkube", "release-image"}}},
+			installer.Bootstrap{Service: "bootkube", What: "bootkube does not get to its end", Since: clock("08:00"), Ran: []string{"bootkube", "release-image"}}},
 		"a stage failed in a row": {map[string]string{"bootkube": `07:00|service start
 			07:01|stage start|mco-bootstrap
 			07:02|stage end|mco-bootstrap|failure|error: one
@@ -81,7 +81,7 @@ func TestBootstrap(t *testing.T) {
 			07:03|service start
 			07:04|stage start|mco-bootstrap
 			07:05|stage end|mco-bootstrap|failure|Error: two`},
-			Bootstrap{Service: "bootkube", Stage: "mco-bootstrap", What: "bootkube in stage mco-bootstrap: two", Failures: 2, Error: "two",
+			installer.Bootstrap{Service: "bootkube", Stage: "mco-bootstrap", What: "bootkube in stage mco-bootstrap: two", Failures: 2, Error: "two",
 				Since: clock("07:02"), Ran: []string{"bootkube"}}},
 		"a stage that failed and then succeeded counts no more": {map[string]string{"bootkube": `07:00|service start
 			07:01|stage start|mco-bootstrap
@@ -91,7 +91,7 @@ func TestBootstrap(t *testing.T) {
 			07:04|stage start|mco-bootstrap
 			07:05|stage end|mco-bootstrap|success
 			07:06|stage start|wait-for-ceo`},
-			Bootstrap{Service: "bootkube", Stage: "wait-for-ceo", What: "bootkube does not get past stage wait-for-ceo", Waits: true,
+			installer.Bootstrap{Service: "bootkube", Stage: "wait-for-ceo", What: "bootkube does not get past stage wait-for-ceo", Waits: true,
 				Since: clock("07:06"), Ran: []string{"bootkube"}}},
 		"stages that are done again do not hide the one that fails": {map[string]string{"bootkube": `07:00|service start
 			07:10|stage start|cb-bootstrap
@@ -99,7 +99,7 @@ func TestBootstrap(t *testing.T) {
 			07:30|service end||failure|timed out
 			08:50|service start
 			08:51|stage start|wait-for-etcd`},
-			Bootstrap{Service: "bootkube", Stage: "cb-bootstrap", What: "bootkube does not get past stage cb-bootstrap", Waits: true, Failures: 1,
+			installer.Bootstrap{Service: "bootkube", Stage: "cb-bootstrap", What: "bootkube does not get past stage cb-bootstrap", Waits: true, Failures: 1,
 				Error: "timed out", Since: clock("07:10"), Ran: []string{"bootkube"}}},
 		"but one in which it is for long does": {map[string]string{"bootkube": `07:00|service start
 			07:10|stage start|cb-bootstrap
@@ -107,10 +107,10 @@ func TestBootstrap(t *testing.T) {
 			07:30|service end||failure|timed out
 			07:31|service start
 			07:32|stage start|wait-for-etcd`},
-			Bootstrap{Service: "bootkube", Stage: "wait-for-etcd", What: "bootkube does not get past stage wait-for-etcd", Waits: true,
+			installer.Bootstrap{Service: "bootkube", Stage: "wait-for-etcd", What: "bootkube does not get past stage wait-for-etcd", Waits: true,
 				Since: clock("07:32"), Ran: []string{"bootkube"}}},
 		"outside of its stages": {map[string]string{"bootkube": "07:00|service start\n07:01|service end||failure|"},
-			Bootstrap{Service: "bootkube", What: "bootkube outside of its stages: no message was recorded", Failures: 1, Error: "no message was recorded",
+			installer.Bootstrap{Service: "bootkube", What: "bootkube outside of its stages: no message was recorded", Failures: 1, Error: "no message was recorded",
 				Since: clock("07:01"), Ran: []string{"bootkube"}}},
 		"the checks of the API's names are no stages": {map[string]string{"bootkube": `07:00|service start
 			07:01|stage start|resolve-api-int-url
@@ -118,17 +118,17 @@ func TestBootstrap(t *testing.T) {
 			07:01|stage start|check-api-url
 			07:01|stage end|check-api-url|failure|Unable to reach
 			07:02|stage start|cb-bootstrap`},
-			Bootstrap{Service: "bootkube", Stage: "cb-bootstrap", What: "bootkube does not get past stage cb-bootstrap", Waits: true,
+			installer.Bootstrap{Service: "bootkube", Stage: "cb-bootstrap", What: "bootkube does not get past stage cb-bootstrap", Waits: true,
 				Since: clock("07:02"), Ran: []string{"bootkube"}, Unresolved: []string{"api-int"}}},
 		"the kubelet runs without end": {map[string]string{"release-image": good, "kubelet": "07:02|pre-command start|pause\n07:02|pre-command end|pause|success\n07:03|service start"},
-			Bootstrap{NeverRan: "bootkube", Since: clock("07:03"), Ran: []string{"kubelet", "release-image"}}},
+			installer.Bootstrap{NeverRan: "bootkube", Since: clock("07:03"), Ran: []string{"kubelet", "release-image"}}},
 		"a command before the kubelet": {map[string]string{"release-image": good, "kubelet": "07:02|pre-command start|pause\n07:03|pre-command end|pause|failure|no such image"},
-			Bootstrap{Service: "kubelet", Stage: "pause", What: "kubelet in its command pause: no such image", Failures: 1, Error: "no such image",
+			installer.Bootstrap{Service: "kubelet", Stage: "pause", What: "kubelet in its command pause: no such image", Failures: 1, Error: "no such image",
 				Since: clock("07:03"), Ran: []string{"kubelet", "release-image"}}},
 		"nothing of the image, but something else": {map[string]string{"approve-csr": "07:02|service start"},
-			Bootstrap{NeverRan: "release-image", Since: clock("07:02"), Ran: []string{"approve-csr"}}},
+			installer.Bootstrap{NeverRan: "release-image", Since: clock("07:02"), Ran: []string{"approve-csr"}}},
 		"no record of the image, which something after it needed": {map[string]string{"crio-configure": good},
-			Bootstrap{NeverRan: "bootkube", Since: clock("07:01"), Ran: []string{"crio-configure"}}},
+			installer.Bootstrap{NeverRan: "bootkube", Since: clock("07:01"), Ran: []string{"crio-configure"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			files := map[string]string{}
@@ -177,7 +177,7 @@ func TestBootstrapSecrets(t *testing.T) {
 	if all := fmt.Sprintf("%+v %+v", got, p); strings.Contains(all, "hunter2") {
 		t.Errorf("the password is in %s", all)
 	}
-	if !strings.HasPrefix(got.Error, `Get "https://`) || len([]rune(got.Error)) > longestError+1 {
+	if !strings.HasPrefix(got.Error, `Get "https://`) || len([]rune(got.Error)) > 401 {
 		t.Errorf("the error is %q", got.Error)
 	}
 }

@@ -41,6 +41,7 @@ type Install struct {
 	Version     string    `cel:"version"`     // of openshift-install
 	API         string    `cel:"api"`         // the address that it asked
 	Since       time.Time `cel:"since"`       // when the step began
+	At          time.Time `cel:"at"`          // when it ended, else when it last said what counts
 }
 
 // Facts lists the facts of this package.
@@ -154,6 +155,28 @@ func withoutLog(ctx context.Context, w *facts.World, missing error) error {
 		Supply: "--from DIR/.openshift_install.log, of the directory that openshift-install ran in"}
 }
 
+// Say tells of an installation whose cluster cannot be asked; nil where no log works
+// on one.
+func Say(ctx context.Context, w *facts.World) (*fault.Installer, error) {
+	list, err := lines(ctx, w)
+	if err != nil {
+		return nil, err
+	}
+	run := lastRun(list)
+	if run == nil || len(addresses(list)) > 1 {
+		return nil, nil
+	}
+	in := follow(run, new(facts.Proof))
+	said := &fault.Installer{Ended: in.Ended, WaitsFor: in.WaitsFor, At: in.At, Locator: run[len(run)-1].Line.Loc.String()}
+	if in.Interrupted {
+		said.Ended = "interrupted"
+	}
+	if in.Step == "bootstrapped" && !slices.ContainsFunc(run, func(l line) bool { return l.id == sigDone }) {
+		said.WaitsFor = ""
+	}
+	return said, nil
+}
+
 type line struct {
 	evidence.Match
 	id string
@@ -237,6 +260,9 @@ func addresses(list []line) []string {
 func follow(run []line, p *facts.Proof) Install {
 	in := Install{Ended: "running", Step: "assets", WaitsFor: "its assets"}
 	for _, l := range run {
+		if l.Line.Time.After(in.At) {
+			in.At = l.Line.Time
+		}
 		text := message(l)
 		show := func(fields ...string) { p.Add(l.Line.Loc, text, l.Line.Time, fields...) }
 		switch l.id {

@@ -1,7 +1,9 @@
-package installer
+package installer_test
 
 import (
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -12,6 +14,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
+	"github.com/rollcall-project/rollcall/internal/facts/installer"
 	"github.com/rollcall-project/rollcall/internal/fault"
 	"github.com/rollcall-project/rollcall/internal/fixture"
 )
@@ -22,19 +25,32 @@ func at(clock, level, text string) string {
 	return `time="2026-03-01T` + clock + `Z" level=` + level + ` msg="` + text + "\"\n"
 }
 
-func readLogs(t *testing.T, files map[string]string) (Install, error) {
+func world(t *testing.T, files map[string]string) *facts.World {
 	t.Helper()
 	tree := fstest.MapFS{"timestamp": {Data: []byte("2026-03-02 00:00:00 +0000 UTC\n")}}
 	for name, text := range files {
 		tree[name] = &fstest.MapFile{Data: []byte(text)}
 	}
-	r, err := fixture.Reader(tree, Signatures())
+	r, err := fixture.Reader(tree, installer.Signatures())
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := facts.NewWorld(r, time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC))
-	in, _, err := read(t.Context(), w, fault.Subject{Kind: fault.Cluster})
+	return facts.NewWorld(r, time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC))
+}
+
+func readLogs(t *testing.T, files map[string]string) (installer.Install, error) {
+	t.Helper()
+	in, _, err := compute[installer.Install](t, world(t, files), "install-log")
 	return in, err
+}
+
+func compute[T any](t *testing.T, w *facts.World, name string) (T, facts.Proof, error) {
+	t.Helper()
+	list := installer.Facts()
+	i := slices.IndexFunc(list, func(f facts.Fact) bool { return f.Name == name })
+	v := w.Compute(t.Context(), list[i], fault.Subject{Kind: fault.Cluster})
+	got, _ := v.V.(T)
+	return got, v.Proof, v.Err
 }
 
 func TestRuns(t *testing.T) {
@@ -42,39 +58,39 @@ func TestRuns(t *testing.T) {
 	boot := at("07:20:00", "info", "Waiting up to 30m0s for bootstrapping to complete...")
 	for name, c := range map[string]struct {
 		log  string
-		want Install
+		want installer.Install
 	}{
 		"of 4.3, the API never came": {run + wait +
 			at("07:29:00", "debug", "Still waiting for the Kubernetes API: the server could not find the requested resource") +
 			at("07:30:00", "fatal", "waiting for Kubernetes API: context deadline exceeded"),
-			Install{Ended: "failed", Step: "api", WaitsFor: "the Kubernetes API", API: "api.a.example.com:6443", Version: "v4.12.3",
+			installer.Install{Ended: "failed", Step: "api", WaitsFor: "the Kubernetes API", API: "api.a.example.com:6443", Version: "v4.12.3",
 				Reason: "the server could not find the requested resource", Error: "waiting for Kubernetes API: context deadline exceeded"}},
 		"a second run succeeds": {run + wait + at("07:30:00", "fatal", "waiting for Kubernetes API: context deadline exceeded") +
 			run + boot + at("07:40:00", "info", "It is now safe to remove the bootstrap resources"),
-			Install{Ended: "complete", Step: "bootstrapped", WaitsFor: "nothing", Version: "v4.12.3"}},
+			installer.Install{Ended: "complete", Step: "bootstrapped", WaitsFor: "nothing", Version: "v4.12.3"}},
 		"gathering afterwards does not count": {run + boot + at("07:50:00", "error", "Bootstrap failed to complete: timed out waiting for the condition") +
 			run + at("07:55:00", "fatal", "failed to gather VM console and bootstrap logs"),
-			Install{Ended: "failed", Step: "bootstrap", WaitsFor: "bootstrapping to complete", Version: "v4.12.3",
+			installer.Install{Ended: "failed", Step: "bootstrap", WaitsFor: "bootstrapping to complete", Version: "v4.12.3",
 				Error: "Bootstrap failed to complete: timed out waiting for the condition"}},
 		"of an agent install": {run + at("07:50:00", "info", "cluster bootstrap is complete") + at("08:50:00", "info", "Cluster is installed"),
-			Install{Ended: "complete", Step: "bootstrapped", WaitsFor: "nothing", Version: "v4.12.3"}},
+			installer.Install{Ended: "complete", Step: "bootstrapped", WaitsFor: "nothing", Version: "v4.12.3"}},
 		"an agent install timed out": {run + at("07:01:00", "info", "Waiting for cluster install to initialize. Sleeping for 30 seconds") + boot +
 			at("08:50:00", "error", "Bootstrap failed to complete: : bootstrap process timed out: context deadline exceeded"),
-			Install{Ended: "failed", Step: "bootstrap", WaitsFor: "bootstrapping to complete", Version: "v4.12.3",
+			installer.Install{Ended: "failed", Step: "bootstrap", WaitsFor: "bootstrapping to complete", Version: "v4.12.3",
 				Error: "Bootstrap failed to complete: : bootstrap process timed out: context deadline exceeded"}},
 		"operators": {run + at("08:00:00", "info", "Waiting up to 40m0s (until 8:40AM CET) for the cluster at https://api.a.example.com:6443 to initialize...") +
 			at("08:40:00", "error", "Cluster operator ingress Available is False with IngressUnavailable: x") +
 			at("08:40:00", "info", "Cluster operator insights Disabled is False with AsExpected: ") +
 			at("08:40:00", "error", "Cluster operator ingress Degraded is True with IngressDegraded: x") +
 			at("08:40:00", "fatal", "failed to initialize the cluster: Cluster operator ingress is not available"),
-			Install{Ended: "failed", Step: "initialize", WaitsFor: "the cluster to initialize", API: "api.a.example.com:6443", Version: "v4.12.3",
+			installer.Install{Ended: "failed", Step: "initialize", WaitsFor: "the cluster to initialize", API: "api.a.example.com:6443", Version: "v4.12.3",
 				Operators: []string{"ingress"}, Error: "failed to initialize the cluster: Cluster operator ingress is not available"}},
-		"killed": {run + wait, Install{Ended: "running", Step: "api", WaitsFor: "the Kubernetes API", API: "api.a.example.com:6443", Version: "v4.12.3"}},
+		"killed": {run + wait, installer.Install{Ended: "running", Step: "api", WaitsFor: "the Kubernetes API", API: "api.a.example.com:6443", Version: "v4.12.3"}},
 		"interrupted": {run + at("07:01:00", "fatal", `failed to fetch Install Config: failed UserInput: interrupt`),
-			Install{Ended: "failed", Step: "assets", WaitsFor: "its assets", Version: "v4.12.3", Interrupted: true,
+			installer.Install{Ended: "failed", Step: "assets", WaitsFor: "its assets", Version: "v4.12.3", Interrupted: true,
 				Error: "failed to fetch Install Config: failed UserInput: interrupt"}},
 		"an asset, at level error": {run + at("07:01:00", "error", `failed to fetch Master Machines: failed to load asset \"Install Config\": platform: Required value`),
-			Install{Ended: "failed", Step: "assets", WaitsFor: "its assets", Version: "v4.12.3",
+			installer.Install{Ended: "failed", Step: "assets", WaitsFor: "its assets", Version: "v4.12.3",
 				Error: `failed to fetch Master Machines: failed to load asset "Install Config": platform: Required value`}},
 	} {
 		got, err := readLogs(t, map[string]string{"dir/.openshift_install.log": c.log})
@@ -82,8 +98,34 @@ func TestRuns(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		if diff := cmp.Diff(c.want, got, cmpopts.IgnoreFields(Install{}, "Since")); diff != "" {
+		if diff := cmp.Diff(c.want, got, cmpopts.IgnoreFields(installer.Install{}, "Since", "At")); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// TestSay: while nobody can ask the cluster, the log has to say how far it came.
+func TestSay(t *testing.T) {
+	boot := at("07:20:00", "info", "Waiting up to 30m0s for bootstrapping to complete...")
+	for name, c := range map[string]struct{ log, want string }{
+		"done": {run + at("08:00:00", "info", "Waiting up to 10m0s for the openshift-console route to be created...") + at("08:01:00", "info", "Install complete!"),
+			"openshift-install completed at 2026-03-01T08:01:00Z"},
+		"done, of an agent install": {run + at("07:50:00", "info", "cluster bootstrap is complete") + at("08:50:00", "info", "Cluster is installed"),
+			"openshift-install completed at 2026-03-01T08:50:00Z"},
+		"bootstrapped": {run + boot + at("07:40:00", "info", "It is now safe to remove the bootstrap resources"),
+			"openshift-install saw the bootstrap complete at 2026-03-01T07:40:00Z"},
+		"killed": {run + boot, "the log of openshift-install ends at 2026-03-01T07:20:00Z, where it waited for bootstrapping to complete"},
+		"interrupted": {run + at("07:01:00", "fatal", `failed to fetch Install Config: failed UserInput: interrupt`),
+			"openshift-install was interrupted at 2026-03-01T07:01:00Z, where it waited for its assets"},
+		"failed": {run + boot + at("07:50:00", "error", "Bootstrap failed to complete: timed out waiting for the condition"),
+			"openshift-install failed at 2026-03-01T07:50:00Z, where it waited for bootstrapping to complete"},
+		"only files": {run + at("07:01:00", "info", "Ignition-Configs created in: . and auth"), ""},
+	} {
+		said, err := installer.Say(t.Context(), world(t, map[string]string{".openshift_install.log": c.log}))
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		} else if got := fmt.Sprint(said); said == nil && c.want != "" || said != nil && got != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}
 	}
 }
