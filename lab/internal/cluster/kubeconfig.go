@@ -7,6 +7,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
@@ -49,16 +50,8 @@ func holdsLease(ctx context.Context, c kubernetes.Interface, namespace, name str
 // runs out.
 func FreeLease(ctx context.Context, c kubernetes.Interface, namespace, name string) error {
 	leases := c.CoordinationV1().Leases(namespace)
-	lease, err := leases.Get(ctx, name, metav1.GetOptions{})
-	if apierrors.IsNotFound(err) {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("read lease %s: %w", name, err)
-	}
-	nobody := ""
-	lease.Spec.HolderIdentity = &nobody
-	if _, err := leases.Update(ctx, lease, metav1.UpdateOptions{}); err != nil {
+	_, err := leases.Patch(ctx, name, types.MergePatchType, []byte(`{"spec":{"holderIdentity":""}}`), metav1.PatchOptions{})
+	if err != nil && !apierrors.IsNotFound(err) {
 		return fmt.Errorf("free lease %s: %w", name, err)
 	}
 	return nil

@@ -2,6 +2,7 @@ package lab
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -13,6 +14,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/rollcall-project/rollcall/lab/internal/plan"
@@ -71,17 +73,11 @@ func (l *Lab) label(ctx context.Context, node string, labels map[string]string) 
 }
 
 func setLabels(ctx context.Context, kube kubernetes.Interface, node string, labels map[string]string) error {
-	obj, err := kube.CoreV1().Nodes().Get(ctx, node, metav1.GetOptions{})
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"labels": labels}})
 	if err != nil {
 		return err
 	}
-	if obj.Labels == nil {
-		obj.Labels = map[string]string{}
-	}
-	for k, v := range labels {
-		obj.Labels[k] = v
-	}
-	_, err = kube.CoreV1().Nodes().Update(ctx, obj, metav1.UpdateOptions{})
+	_, err = kube.CoreV1().Nodes().Patch(ctx, node, types.MergePatchType, patch, metav1.PatchOptions{})
 	return err
 }
 

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/client-go/util/retry"
 )
 
 // app is a pod that every worker has.
@@ -121,8 +122,20 @@ func (c *Cluster) makePod(ctx context.Context, a app, node, address, key string)
 	if err != nil {
 		return nil, fmt.Errorf("pod of %s: %w", a.name, err)
 	}
-	made.Status = running(made, address)
-	if made, err = pods.UpdateStatus(ctx, made, metav1.UpdateOptions{}); err != nil {
+	at := made
+	err = retry.RetryOnConflict(retry.DefaultBackoff, func() (err error) {
+		at.Status = running(at, address)
+		made, err = pods.UpdateStatus(ctx, at, metav1.UpdateOptions{})
+		if apierrors.IsConflict(err) {
+			// The stand-in for the kubelet of a node that was there before has said
+			// that the containers are being created.
+			if now, gone := pods.Get(ctx, at.Name, metav1.GetOptions{}); gone == nil {
+				at = now
+			}
+		}
+		return err
+	})
+	if err != nil {
 		return nil, fmt.Errorf("status of a pod of %s: %w", a.name, err)
 	}
 	return made, nil

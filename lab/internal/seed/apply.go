@@ -20,6 +20,7 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/restmapper"
+	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/yaml"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -110,8 +111,16 @@ func (a *Applier) create(ctx context.Context, obj *unstructured.Unstructured) er
 	if !has {
 		return nil
 	}
-	made.Object["status"] = status
-	_, err = client.UpdateStatus(ctx, made, metav1.UpdateOptions{})
+	err = retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+		made.Object["status"] = status
+		_, err := client.UpdateStatus(ctx, made, metav1.UpdateOptions{})
+		if apierrors.IsConflict(err) { // a controller has written to the object since
+			if now, gone := client.Get(ctx, made.GetName(), metav1.GetOptions{}); gone == nil {
+				made = now
+			}
+		}
+		return err
+	})
 	if apierrors.IsNotFound(err) {
 		return nil // the kind has no status subresource: Create took it all
 	}

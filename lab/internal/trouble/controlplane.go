@@ -13,6 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/util/retry"
 
 	"github.com/rollcall-project/rollcall/lab/internal/lab"
 )
@@ -86,14 +87,20 @@ func runOut(ctx context.Context, l *lab.Lab, namespace, name string) error {
 
 // silent lets the last word of a node that is off be a while ago.
 func silent(ctx context.Context, l *lab.Lab, name string) error {
-	node, err := l.Kube().CoreV1().Nodes().Get(ctx, name, metav1.GetOptions{})
-	if err != nil {
+	nodes := l.Kube().CoreV1().Nodes()
+	// The controller manager writes its conditions at the same time.
+	err := retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+		node, err := nodes.Get(ctx, name, metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		for i := range node.Status.Conditions {
+			node.Status.Conditions[i].LastHeartbeatTime = metav1.NewTime(time.Now().Add(-silence))
+		}
+		_, err = nodes.UpdateStatus(ctx, node, metav1.UpdateOptions{})
 		return err
-	}
-	for i := range node.Status.Conditions {
-		node.Status.Conditions[i].LastHeartbeatTime = metav1.NewTime(time.Now().Add(-silence))
-	}
-	if _, err := l.Kube().CoreV1().Nodes().UpdateStatus(ctx, node, metav1.UpdateOptions{}); err != nil {
+	})
+	if err != nil {
 		return fmt.Errorf("write the last heartbeat of %s: %w", name, err)
 	}
 	return runOut(ctx, l, "kube-node-lease", name)
