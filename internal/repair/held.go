@@ -14,8 +14,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/scheme"
+	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/remotecommand"
 	"k8s.io/streaming/pkg/httpstream"
@@ -82,14 +82,14 @@ func (h HeldMustGather) Fetch(_ context.Context, host string) (io.ReadCloser, er
 // (openshift/machine-config-operator:manifests/machineconfigdaemon/daemonset.yaml).
 type HeldLive struct {
 	config *rest.Config
-	client kubernetes.Interface
+	client corev1client.CoreV1Interface
 }
 
 // NewHeldLive returns the held configs of the hosts of a running cluster. Its
 // clients are protected as those of NewKube.
 func NewHeldLive(cfg *rest.Config) (HeldLive, error) {
 	cfg = Protected(cfg)
-	c, err := kubernetes.NewForConfig(cfg)
+	c, err := corev1client.NewForConfig(cfg)
 	if err != nil {
 		return HeldLive{}, fmt.Errorf("make client: %w", err)
 	}
@@ -103,7 +103,7 @@ const heldTimeout = time.Minute
 // Fetch implements HeldConfigs.
 func (h HeldLive) Fetch(ctx context.Context, host string) (io.ReadCloser, error) {
 	const namespace = "openshift-machine-config-operator"
-	pods, err := h.client.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{
+	pods, err := h.client.Pods(namespace).List(ctx, metav1.ListOptions{
 		LabelSelector: "k8s-app=machine-config-daemon", FieldSelector: "spec.nodeName=" + host,
 	})
 	if err != nil {
@@ -112,7 +112,7 @@ func (h HeldLive) Fetch(ctx context.Context, host string) (io.ReadCloser, error)
 	if len(pods.Items) == 0 {
 		return nil, fmt.Errorf("held config of %s: no machine-config-daemon runs on it: %w", host, fs.ErrNotExist)
 	}
-	req := h.client.CoreV1().RESTClient().Post().Resource("pods").Namespace(namespace).Name(pods.Items[0].Name).
+	req := h.client.RESTClient().Post().Resource("pods").Namespace(namespace).Name(pods.Items[0].Name).
 		SubResource("exec").VersionedParams(&corev1.PodExecOptions{
 		Container: "machine-config-daemon", Command: []string{"cat", "/rootfs" + HeldPath}, Stdout: true, Stderr: true,
 	}, scheme.ParameterCodec)

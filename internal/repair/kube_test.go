@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/kubernetes"
+	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/rest"
 
 	"github.com/rollcall-project/rollcall/internal/evidence/live"
@@ -60,11 +60,11 @@ func TestRedirectNotFollowed(t *testing.T) {
 		if _, err := fetchHeld(t.Context(), held, "x"); err == nil {
 			t.Errorf("%d: the held config came from a redirection", code)
 		}
-		typed, err := kubernetes.NewForConfig(Protected(cfg))
+		typed, err := corev1client.NewForConfig(Protected(cfg))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := typed.CoreV1().Nodes().List(t.Context(), metav1.ListOptions{}); !errors.Is(err, live.ErrRedirect) {
+		if _, err := typed.Nodes().List(t.Context(), metav1.ListOptions{}); !errors.Is(err, live.ErrRedirect) {
 			t.Errorf("%d: typed List: %v", code, err)
 		}
 	}

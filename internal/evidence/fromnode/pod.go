@@ -11,8 +11,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/scheme"
+	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/remotecommand"
 	"k8s.io/client-go/util/exec"
@@ -38,11 +38,11 @@ var host = []string{"chroot", "/rootfs", "env", "LC_ALL=C"}
 // Find returns a node whose machine-config-daemon is used. It is refused where
 // that pod does not have the node's network: its answers would not be the node's.
 func Find(ctx context.Context, cfg *rest.Config, name string) (*Node, error) {
-	client, err := kubernetes.NewForConfig(cfg)
+	client, err := corev1client.NewForConfig(cfg)
 	if err != nil {
 		return nil, fmt.Errorf("make the API's client: %w", err)
 	}
-	pods, err := client.CoreV1().Pods(Namespace).List(ctx, metav1.ListOptions{LabelSelector: label, FieldSelector: "spec.nodeName=" + name, Limit: 10})
+	pods, err := client.Pods(Namespace).List(ctx, metav1.ListOptions{LabelSelector: label, FieldSelector: "spec.nodeName=" + name, Limit: 10})
 	if err != nil {
 		return nil, &Error{name, said("list pods", err)}
 	}
@@ -54,7 +54,7 @@ func Find(ctx context.Context, cfg *rest.Config, name string) (*Node, error) {
 			return &Node{Name: name, Run: &pod{cfg: cfg, client: client, name: p.Name}}, nil
 		}
 	}
-	if _, err := client.CoreV1().Nodes().Get(ctx, name, metav1.GetOptions{}); apierrors.IsNotFound(err) {
+	if _, err := client.Nodes().Get(ctx, name, metav1.GetOptions{}); apierrors.IsNotFound(err) {
 		return nil, &Error{name, errors.New("the cluster has no node of this name; oc get nodes lists them")}
 	}
 	return nil, &Error{name, fmt.Errorf("no machine-config-daemon runs on it (oc -n %s get pods -o wide); name another node, or run rollcall-host on the machine", Namespace)}
@@ -78,13 +78,13 @@ func said(right string, err error) error {
 // or a proxy on the way does not speak that, over SPDY, as kubectl does.
 type pod struct {
 	cfg    *rest.Config
-	client kubernetes.Interface
+	client corev1client.CoreV1Interface
 	name   string
 }
 
 // Run implements Runner.
 func (p *pod) Run(ctx context.Context, argv []string, in io.Reader, out, errs io.Writer) error {
-	target := p.client.CoreV1().RESTClient().Post().Resource("pods").Namespace(Namespace).Name(p.name).SubResource("exec").
+	target := p.client.RESTClient().Post().Resource("pods").Namespace(Namespace).Name(p.name).SubResource("exec").
 		VersionedParams(&corev1.PodExecOptions{Container: container, Command: slices.Concat(host, argv), Stdin: in != nil, Stdout: true, Stderr: true}, scheme.ParameterCodec).URL()
 	spdy, err := remotecommand.NewSPDYExecutor(p.cfg, "POST", target)
 	if err != nil {
