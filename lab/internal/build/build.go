@@ -18,6 +18,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 )
@@ -74,12 +75,21 @@ func (b Builder) All(ctx context.Context) (Artifacts, error) {
 	return art, nil
 }
 
-// compile leaves out debugging data, and a seventh of a build's time with it: nobody
-// debugs these programs.
-const compile = "-gcflags=all=-dwarf=false"
+// How programs are compiled. Debugging data is left out, and a seventh of a build's
+// time with it: nobody debugs them. Inlining is a sixth of what remains; the servers
+// that everything goes through have it, and the standard library, which is compiled
+// once for all.
+var (
+	compileFast  = []string{"-gcflags=all=-dwarf=false"}
+	compileSmall = []string{"-gcflags=all=-dwarf=false -l", "-gcflags=std=-dwarf=false"}
+)
 
 func (b Builder) target(ctx context.Context, t Target) (string, error) {
 	module := filepath.Join(b.Source, t.Module)
+	compile := compileSmall
+	if t.Busy {
+		compile = compileFast
+	}
 	key, err := digest(module, fmt.Sprintf("%+v %s", t, compile))
 	if err != nil {
 		return "", err
@@ -97,7 +107,7 @@ func (b Builder) target(ctx context.Context, t Target) (string, error) {
 	// leaves nothing that looks finished.
 	tmp := fmt.Sprintf("%s.%d.tmp", file, os.Getpid())
 	defer os.Remove(tmp)
-	args := []string{"build", "-buildvcs=false", compile, "-o", tmp, "-ldflags", t.LDFlags}
+	args := slices.Concat([]string{"build", "-buildvcs=false", "-o", tmp, "-ldflags", t.LDFlags}, compile)
 	if t.Tags != "" {
 		args = append(args, "-tags", t.Tags)
 	}
