@@ -89,7 +89,7 @@ func (k *kubelet) installStaticPods(ctx context.Context) {
 // deletes those whose manifest is gone, and looks after the pods that were
 // bound to the node.
 func (k *kubelet) syncPods(ctx context.Context) {
-	k.h.every(ctx, max(k.h.pace.StaticPods/2, 200*time.Millisecond), func() {
+	k.h.every(ctx, max(k.h.pace.StaticPods, 200*time.Millisecond), func() {
 		if err := k.trySyncPods(ctx); err != nil && ctx.Err() == nil {
 			k.log.errorf("kubelet.go:3222", "\"Failed creating a mirror pod\" err=%q", err.Error())
 		}

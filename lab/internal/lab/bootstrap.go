@@ -233,7 +233,7 @@ func (l *Lab) await(ctx context.Context, limit time.Duration, what string, done 
 		select {
 		case <-ctx.Done():
 			return fmt.Errorf("%s after %s: %w (last error: %v)", what, limit, ctx.Err(), last)
-		case <-time.After(200 * time.Millisecond):
+		case <-time.After(500 * time.Millisecond):
 		}
 	}
 }

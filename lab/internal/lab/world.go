@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,11 +17,20 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
 
 	"github.com/rollcall-project/rollcall/lab/internal/plan"
 )
 
-// world keeps true, once a second, what on a cluster the scheduler, the
+// How long the world sleeps between two passes: where nothing is left to do it is
+// looked at less often, or labs that stand side by side keep the machine busy with
+// questions.
+const (
+	worldBusy = time.Second
+	worldIdle = 3 * time.Second
+)
+
+// world keeps true, every few seconds, what on a cluster the scheduler, the
 // DaemonSet and Deployment controllers and the operators that the lab does not
 // run would keep true: pods on registered hosts with the real processes behind
 // them, the API address, and the operators' conditions.
@@ -28,9 +38,8 @@ import (
 // Pools, renders, node annotations and certificates are none of its business:
 // the real controllers and the hosts write those.
 func (l *Lab) world(ctx context.Context) {
-	tick := time.NewTicker(time.Second)
-	defer tick.Stop()
-	for {
+	for wait := worldBusy; ; {
+		begin, writes := time.Now(), l.writes.Load()
 		for _, part := range []struct {
 			name string
 			do   func(context.Context) error
@@ -58,13 +67,33 @@ func (l *Lab) world(ctx context.Context) {
 			}
 		}
 		l.update(func(*State) {})
-		select {
-		case <-ctx.Done():
+		if wait += worldBusy / 2; l.writes.Load() != writes {
+			wait = worldBusy
+		}
+		if !l.pause(ctx, min(wait, worldIdle)-min(time.Since(begin), worldBusy)) {
 			return
-		case <-tick.C:
 		}
 	}
 }
+
+// counted returns a configuration whose clients count what they change in the cluster.
+// Renewals of leases and events change nothing that the world has to follow.
+func (l *Lab) counted(cfg *rest.Config) *rest.Config {
+	cfg = rest.CopyConfig(cfg)
+	cfg.Wrap(func(next http.RoundTripper) http.RoundTripper {
+		return roundTripper(func(r *http.Request) (*http.Response, error) {
+			if r.Method != http.MethodGet && !strings.Contains(r.URL.Path, "/leases") && !strings.Contains(r.URL.Path, "/events") {
+				l.writes.Add(1)
+			}
+			return next.RoundTrip(r)
+		})
+	})
+	return cfg
+}
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 // label is the part of admission that OpenShift's API server has and the
 // upstream one has not; see host.Config.Labeler.
