@@ -20,6 +20,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -55,6 +56,11 @@ type Builder struct {
 // alone fills the machine), and copies the manifests.
 func (b Builder) All(ctx context.Context) (Artifacts, error) {
 	art := Artifacts{Bin: map[string]string{}}
+	ctx, stop := context.WithCancel(ctx)
+	var ahead sync.WaitGroup
+	ahead.Go(func() { b.fetch(ctx) })
+	defer ahead.Wait()
+	defer stop()
 	for _, t := range targets {
 		file, err := b.target(ctx, t)
 		if err != nil {
@@ -84,17 +90,60 @@ var (
 	compileSmall = []string{"-gcflags=all=-dwarf=false -l", "-gcflags=std=-dwarf=false"}
 )
 
-func (b Builder) target(ctx context.Context, t Target) (string, error) {
-	module := filepath.Join(b.Source, t.Module)
-	compile := compileSmall
-	if t.Busy {
-		compile = compileFast
+// fetch downloads what the targets are built from, ahead of the builds: a build alone
+// downloads everything before it compiles anything. What fails here fails again in the
+// build, which says so.
+func (b Builder) fetch(ctx context.Context) {
+	for _, t := range targets {
+		file, err := b.file(t)
+		if err != nil {
+			return
+		}
+		if _, err := os.Stat(file); err == nil {
+			continue
+		}
+		if _, err := b.command(ctx, t, "list", "-deps").CombinedOutput(); ctx.Err() != nil || err != nil {
+			return
+		}
 	}
-	key, err := digest(module, fmt.Sprintf("%+v %s", t, compile))
+}
+
+// command runs the go command for a target's package.
+func (b Builder) command(ctx context.Context, t Target, args ...string) *exec.Cmd {
+	if t.Tags != "" {
+		args = append(args, "-tags", t.Tags)
+	}
+	cmd := exec.CommandContext(ctx, "go", append(args, t.Package)...)
+	cmd.Dir = filepath.Join(b.Source, t.Module)
+	cgo := "0"
+	if t.CGO {
+		cgo = "1"
+	}
+	cmd.Env = append(os.Environ(), "CGO_ENABLED="+cgo, "GOWORK=off", "GOFLAGS=")
+	return cmd
+}
+
+func (t Target) compile() []string {
+	if t.Busy {
+		return compileFast
+	}
+	return compileSmall
+}
+
+// file is where a target's program lies once it is built.
+func (b Builder) file(t Target) (string, error) {
+	key, err := digest(filepath.Join(b.Source, t.Module), fmt.Sprintf("%+v %s", t, t.compile()))
 	if err != nil {
 		return "", err
 	}
-	file := filepath.Join(b.Cache, "bin", t.Module+"-"+key, t.Name)
+	return filepath.Join(b.Cache, "bin", t.Module+"-"+key, t.Name), nil
+}
+
+func (b Builder) target(ctx context.Context, t Target) (string, error) {
+	file, err := b.file(t)
+	if err != nil {
+		return "", err
+	}
 	if _, err := os.Stat(file); err == nil {
 		return file, nil
 	}
@@ -107,19 +156,9 @@ func (b Builder) target(ctx context.Context, t Target) (string, error) {
 	// leaves nothing that looks finished.
 	tmp := fmt.Sprintf("%s.%d.tmp", file, os.Getpid())
 	defer os.Remove(tmp)
-	args := slices.Concat([]string{"build", "-buildvcs=false", "-o", tmp, "-ldflags", t.LDFlags}, compile)
-	if t.Tags != "" {
-		args = append(args, "-tags", t.Tags)
-	}
-	cmd := exec.CommandContext(ctx, "go", append(args, t.Package)...)
-	cmd.Dir = module
-	cgo := "0"
-	if t.CGO {
-		cgo = "1"
-	}
-	cmd.Env = append(os.Environ(), "CGO_ENABLED="+cgo, "GOWORK=off", "GOFLAGS=")
+	cmd := b.command(ctx, t, slices.Concat([]string{"build", "-buildvcs=false", "-o", tmp, "-ldflags", t.LDFlags}, t.compile())...)
 	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("go %s: %w\n%s", strings.Join(args, " "), err, hint(t, out))
+		return "", fmt.Errorf("%s: %w\n%s", strings.Join(cmd.Args, " "), err, hint(t, out))
 	}
 	if err := os.Rename(tmp, file); err != nil {
 		return "", err
