@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -55,16 +56,50 @@ func (e *Engine) Compiler() *fault.Compiler { return e.compiler }
 // Evaluate evaluates one fault for one subject. The error is a defect of the
 // catalogue or a fact, never an outcome.
 func (e *Engine) Evaluate(ctx context.Context, w *facts.World, f *fault.Fault, s fault.Subject) (fault.Finding, error) {
+	t, err := open(ctx, w, f)
+	if err != nil {
+		return fault.Finding{}, err
+	}
+	return e.judge(ctx, w, t, s)
+}
+
+// trial is a fault that is judged for one subject after the other: what is the same
+// for all of them.
+type trial struct {
+	fault    *fault.Fault
+	given    []string // its variables, sorted
+	order    []int    // of them in a proof: as the expressions speak of them
+	excluded string   // why it has no meaning for this cluster, "" where it has
+}
+
+func open(ctx context.Context, w *facts.World, f *fault.Fault) (trial, error) {
+	t := trial{fault: f, given: variables(f), order: make([]int, len(f.Given))}
+	text := f.When + " " + strings.Join(f.Support, " ")
+	for i := range t.order {
+		t.order[i] = i
+	}
+	slices.SortStableFunc(t.order, func(a, b int) int { return position(text, t.given[a]) - position(text, t.given[b]) })
+	ok, why := applies(f.Versions, w.Version)
+	if ok {
+		var err error
+		if why, err = elsewhere(ctx, w, f); err != nil {
+			return trial{}, err
+		}
+	}
+	t.excluded = why
+	return t, nil
+}
+
+func variables(f *fault.Fault) []string { return slices.Sorted(maps.Keys(f.Given)) }
+
+func (e *Engine) judge(ctx context.Context, w *facts.World, t trial, s fault.Subject) (fault.Finding, error) {
+	f := t.fault
 	out := fault.Finding{Fault: f.ID, Subject: s, Severity: f.Severity, Title: f.Title}
-	if ok, why := applies(f.Versions, w.Version); !ok {
-		out.Outcome, out.Reason = fault.NotApplicable, why
+	if t.excluded != "" {
+		out.Outcome, out.Reason = fault.NotApplicable, t.excluded
 		return out, nil
 	}
-	if why, err := elsewhere(ctx, w, f); err != nil || why != "" {
-		out.Outcome, out.Reason = fault.NotApplicable, why
-		return out, err
-	}
-	b := e.bind(ctx, w, f, s)
+	b := e.bind(ctx, w, f, t.given, s)
 	if b.err != nil {
 		return out, b.err
 	}
@@ -72,7 +107,7 @@ func (e *Engine) Evaluate(ctx context.Context, w *facts.World, f *fault.Fault, s
 		out.Outcome, out.Reason = fault.NotApplicable, b.notApplicable
 		return out, nil
 	}
-	v := &evaluation{engine: e, fault: f, bound: b}
+	v := &evaluation{engine: e, trial: t, bound: b}
 	if err := v.run(&out, w.Now); err != nil {
 		return out, fmt.Errorf("evaluate fault %s for %s: %w", f.ID, s, err)
 	}
@@ -134,27 +169,17 @@ const external = "External"
 type bound struct {
 	inputs        fault.Inputs
 	given         map[string]fault.FactRef // variable -> fact
-	proofs        []named                  // in the order of the variables
+	proofs        [][]evidence.Item        // of the variables
 	why, supply   map[string]string        // by unknown name; nil while everything is known
 	notApplicable string
 	err           error
 }
 
-// named is the proof of one variable's fact.
-type named struct {
-	name  string
-	items []evidence.Item
-}
-
-func (e *Engine) bind(ctx context.Context, w *facts.World, f *fault.Fault, s fault.Subject) bound {
-	b := bound{given: f.Given, proofs: make([]named, 0, len(f.Given))}
+// bind computes the facts of a fault's variables, see variables.
+func (e *Engine) bind(ctx context.Context, w *facts.World, f *fault.Fault, names []string, s fault.Subject) bound {
+	b := bound{given: f.Given, proofs: make([][]evidence.Item, 0, len(names))}
 	b.inputs.Vars = make(map[string]any, len(f.Given)+2)
 	b.inputs.Vars["this"] = fault.This{Name: s.Name, Kind: string(s.Kind), Now: w.Now, Version: w.Version}
-	names := make([]string, 0, len(f.Given))
-	for name := range f.Given {
-		names = append(names, name)
-	}
-	slices.Sort(names)
 	for _, name := range names {
 		fact, ok := e.facts[f.Given[name].Fact]
 		if !ok {
@@ -162,7 +187,7 @@ func (e *Engine) bind(ctx context.Context, w *facts.World, f *fault.Fault, s fau
 			return b
 		}
 		v := w.Compute(ctx, fact, s)
-		b.proofs = append(b.proofs, named{name, v.Proof.Items})
+		b.proofs = append(b.proofs, v.Proof.Items)
 		b.take(name, v)
 		if b.err != nil || b.notApplicable != "" {
 			return b
@@ -221,13 +246,25 @@ func (b *bound) reason(names []string) string {
 // evaluation is one fault at one subject.
 type evaluation struct {
 	engine *Engine
-	fault  *fault.Fault
+	trial  trial
 	bound  bound
-	used   map[string][]string // variable -> fields that decided
+	used   []*fault.Program // the expressions that decided
+}
+
+// fields are those of a variable that the expressions looked at.
+func (v *evaluation) fields(name string) []string {
+	if len(v.used) == 1 {
+		return v.used[0].Selects[name]
+	}
+	var list []string
+	for _, p := range v.used {
+		list = append(list, p.Selects[name]...)
+	}
+	return list
 }
 
 func (v *evaluation) eval(expr string) (fault.Result, error) {
-	p, err := v.engine.compiler.Compile(v.fault, expr)
+	p, err := v.engine.compiler.Compile(v.trial.fault, expr)
 	if err != nil {
 		return fault.Result{}, err
 	}
@@ -235,17 +272,12 @@ func (v *evaluation) eval(expr string) (fault.Result, error) {
 	if err != nil {
 		return r, fmt.Errorf("%q: %w", expr, err)
 	}
-	if v.used == nil {
-		v.used = map[string][]string{}
-	}
-	for name, fields := range p.Selects {
-		v.used[name] = append(v.used[name], fields...)
-	}
+	v.used = append(v.used, p)
 	return r, nil
 }
 
 func (v *evaluation) run(out *fault.Finding, now time.Time) error {
-	when, err := v.eval(v.fault.When)
+	when, err := v.eval(v.trial.fault.When)
 	if err != nil {
 		return err
 	}
@@ -284,10 +316,10 @@ func (v *evaluation) missing(names []string) []string {
 }
 
 func (v *evaluation) since(out *fault.Finding) error {
-	if v.fault.Since == "" {
+	if v.trial.fault.Since == "" {
 		return nil
 	}
-	r, err := v.eval(v.fault.Since)
+	r, err := v.eval(v.trial.fault.Since)
 	if err != nil {
 		return err
 	}
@@ -298,17 +330,17 @@ func (v *evaluation) since(out *fault.Finding) error {
 }
 
 func (v *evaluation) refuted(out *fault.Finding) (bool, error) {
-	if v.fault.Refute == "" {
+	if v.trial.fault.Refute == "" {
 		return false, nil
 	}
 	before := v.used
 	v.used = nil
-	r, err := v.eval(v.fault.Refute)
+	r, err := v.eval(v.trial.fault.Refute)
 	if err != nil {
 		return false, err
 	}
 	if r.Known() && r.True() {
-		out.Outcome, out.Reason = fault.Absent, "counter-evidence: "+v.fault.Refute
+		out.Outcome, out.Reason = fault.Absent, "counter-evidence: "+v.trial.fault.Refute
 		out.Evidence = v.proof()
 		return true, nil
 	}
@@ -319,7 +351,7 @@ func (v *evaluation) refuted(out *fault.Finding) (bool, error) {
 // settles turns a condition that is still normal into an absent fault with a
 // deadline. Where it is not known since when it holds, nothing protects it.
 func (v *evaluation) settles(out *fault.Finding, now time.Time) error {
-	s := v.fault.Settles
+	s := v.trial.fault.Settles
 	if s == nil {
 		return nil
 	}
@@ -351,7 +383,7 @@ func (v *evaluation) settles(out *fault.Finding, now time.Time) error {
 }
 
 func (v *evaluation) support(out *fault.Finding) error {
-	for _, s := range v.fault.Support {
+	for _, s := range v.trial.fault.Support {
 		r, err := v.eval(s)
 		if err != nil {
 			return err
@@ -367,12 +399,11 @@ func (v *evaluation) support(out *fault.Finding) error {
 // proof collects the evidence of the fields that the expressions looked at, in
 // the order in which they did.
 func (v *evaluation) proof() []evidence.Item {
-	text := v.fault.When + " " + strings.Join(v.fault.Support, " ")
-	slices.SortStableFunc(v.bound.proofs, func(a, b named) int { return position(text, a.name) - position(text, b.name) })
 	var list []evidence.Item
-	for _, p := range v.bound.proofs {
-		for _, item := range p.items {
-			if proves(item, v.used[p.name]) && !slices.ContainsFunc(list, func(have evidence.Item) bool {
+	for _, i := range v.trial.order {
+		fields := v.fields(v.trial.given[i])
+		for _, item := range v.bound.proofs[i] {
+			if proves(item, fields) && !slices.ContainsFunc(list, func(have evidence.Item) bool {
 				return have.Locator == item.Locator && have.Excerpt == item.Excerpt
 			}) {
 				list = append(list, item)
@@ -399,8 +430,8 @@ func proves(item evidence.Item, fields []string) bool {
 
 // title fills the braces of a title.
 func (v *evaluation) title(text string) string {
-	return fault.FillTitle(v.fault, text, v.bound.inputs.Vars["this"].(fault.This).Name, func(expr string) string {
-		p, err := v.engine.compiler.Compile(v.fault, expr)
+	return fault.FillTitle(v.trial.fault, text, v.bound.inputs.Vars["this"].(fault.This).Name, func(expr string) string {
+		p, err := v.engine.compiler.Compile(v.trial.fault, expr)
 		if err != nil {
 			return notKnown
 		}

@@ -139,7 +139,7 @@ func (g *graph) holds(ctx context.Context, f *fault.Fault, e fault.Edge, cause, 
 	if err != nil {
 		return false, err
 	}
-	b := g.engine.bind(ctx, g.world, f, cause.Subject)
+	b := g.engine.bind(ctx, g.world, f, variables(f), cause.Subject)
 	if b.err != nil {
 		return false, b.err
 	}

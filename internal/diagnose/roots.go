@@ -264,7 +264,7 @@ func (g *graph) supply(finding fault.Finding, f *fault.Fault) string {
 	if finding.Subject.Name == unnamed {
 		return finding.Supply
 	}
-	b := g.engine.bind(context.Background(), g.world, f, finding.Subject) // facts are memoised: nothing is read again
+	b := g.engine.bind(context.Background(), g.world, f, variables(f), finding.Subject) // facts are memoised: nothing is read again
 	names := make([]string, 0, len(b.supply))
 	for n := range b.supply {
 		names = append(names, n)

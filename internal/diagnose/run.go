@@ -223,12 +223,16 @@ func (e *Engine) EvaluateAll(ctx context.Context, w *facts.World, list []*fault.
 
 // evaluateFor evaluates a fault for subjects.
 func (e *Engine) evaluateFor(ctx context.Context, w *facts.World, f *fault.Fault, subjects []fault.Subject) ([]fault.Finding, error) {
+	t, err := open(ctx, w, f)
+	if err != nil {
+		return nil, err
+	}
 	list := make([]fault.Finding, 0, len(subjects))
 	for _, s := range subjects {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		finding, err := e.Evaluate(ctx, w, f, s)
+		finding, err := e.judge(ctx, w, t, s)
 		if err != nil {
 			return nil, err
 		}

@@ -82,8 +82,22 @@ func Define[T any](name string, kind fault.Kind, doc string, needs []evidence.Ne
 type Value struct {
 	V     any
 	Proof Proof
-	Err   error    // *evidence.Unavailable, ErrNotApplicable, or a defect
-	Needs []string // what was really read, sorted
+	Err   error // *evidence.Unavailable, ErrNotApplicable, or a defect
+
+	touched *touched
+}
+
+// Needs returns what was really read, sorted.
+func (v Value) Needs() []string {
+	if v.touched == nil {
+		return nil
+	}
+	var needs []string
+	for _, n := range v.touched.all() {
+		needs = append(needs, n.String())
+	}
+	slices.Sort(needs)
+	return needs
 }
 
 // World is what facts may look at: the evidence, the run's clock, and what other
@@ -123,19 +137,42 @@ type memo struct {
 	needs []evidence.Need
 }
 
+// touched is what a computation read: itself, and through memos. Written for every
+// fact of every host and hardly ever asked, so it is put together when it is.
 type touched struct {
 	mu    sync.Mutex
 	needs []evidence.Need
+	memos []*memo
 }
 
-func (t *touched) add(needs ...evidence.Need) {
+func (t *touched) add(n evidence.Need) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for _, n := range needs {
-		if !slices.Contains(t.needs, n) {
-			t.needs = append(t.needs, n)
+	if !slices.Contains(t.needs, n) {
+		t.needs = append(t.needs, n)
+	}
+}
+
+func (t *touched) use(m *memo) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !slices.Contains(t.memos, m) {
+		t.memos = append(t.memos, m)
+	}
+}
+
+func (t *touched) all() []evidence.Need {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	list := slices.Clone(t.needs)
+	for _, m := range t.memos {
+		for _, n := range m.needs {
+			if !slices.Contains(list, n) {
+				list = append(list, n)
+			}
 		}
 	}
+	return list
 }
 
 // NewWorld returns a world over a reader at a time.
@@ -194,9 +231,9 @@ func Memo[T any](ctx context.Context, w *World, key string, compute func(context
 	m.once.Do(func() {
 		inner := w.scope()
 		m.value, m.err = compute(ctx, inner)
-		m.needs = inner.touched.needs
+		m.needs = inner.touched.all()
 	})
-	w.touched.add(m.needs...)
+	w.touched.use(m)
 	value, _ := m.value.(T)
 	return value, m.err
 }
@@ -217,11 +254,7 @@ func (w *World) Compute(ctx context.Context, f Fact, s fault.Subject) Value {
 	a.once.Do(func() {
 		inner := w.scope()
 		v, p, err := f.read(ctx, inner, s)
-		a.value = Value{V: v, Proof: p, Err: err}
-		for _, n := range inner.touched.needs {
-			a.value.Needs = append(a.value.Needs, n.String())
-		}
-		slices.Sort(a.value.Needs)
+		a.value = Value{V: v, Proof: p, Err: err, touched: inner.touched}
 	})
 	return a.value
 }

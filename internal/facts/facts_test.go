@@ -63,8 +63,8 @@ func TestNeedsOfMemos(t *testing.T) {
 	for _, name := range []string{"first", "second"} {
 		for _, host := range []string{"a", "b"} {
 			v := w.Compute(ctx, fact(name), fault.Subject{Kind: fault.Host, Name: host})
-			if v.Err != nil || !slices.Equal(v.Needs, []string{"nodes"}) {
-				t.Errorf("%s of %s: needs %v, error %v; want [nodes]", name, host, v.Needs, v.Err)
+			if v.Err != nil || !slices.Equal(v.Needs(), []string{"nodes"}) {
+				t.Errorf("%s of %s: needs %v, error %v; want [nodes]", name, host, v.Needs(), v.Err)
 			}
 		}
 	}

@@ -2,6 +2,7 @@ package fault
 
 import (
 	"fmt"
+	"maps"
 	"reflect"
 	"regexp"
 	"slices"
@@ -40,14 +41,14 @@ type This struct {
 }
 
 // Compiler compiles the expressions of faults. Programs are made lazily and kept.
-// It is safe for concurrent use.
+// It is safe for concurrent use, and compiles side by side.
 type Compiler struct {
 	facts map[string]FactType
 	base  *cel.Env
 
 	mu    sync.Mutex
-	envs  map[string]*cel.Env // by fault id
-	progs map[[2]string]*Program
+	envs  map[string]func() (*cel.Env, error) // by the names and types of the variables: many faults are given the same
+	progs map[[2]string]func() (*Program, error)
 }
 
 // NewCompiler returns a compiler that knows the facts.
@@ -74,18 +75,18 @@ func NewCompiler(facts []FactType) (*Compiler, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make expression environment: %w", err)
 	}
-	return &Compiler{facts: byName, base: base, envs: map[string]*cel.Env{}, progs: map[[2]string]*Program{}}, nil
+	return &Compiler{facts: byName, base: base, envs: map[string]func() (*cel.Env, error){}, progs: map[[2]string]func() (*Program, error){}}, nil
 }
 
 func typeName(t reflect.Type) string { return t.String() }
 
 // env returns the environment of a fault's expressions.
 func (c *Compiler) env(f *Fault) (*cel.Env, error) {
-	if e, ok := c.envs[f.ID]; ok {
-		return e, nil
-	}
-	var vars []cel.EnvOption
-	for name, given := range f.Given {
+	names := slices.Sorted(maps.Keys(f.Given))
+	vars := make([]cel.EnvOption, 0, len(names))
+	var key strings.Builder
+	for _, name := range names {
+		given := f.Given[name]
 		fact, ok := c.facts[given.Fact]
 		if !ok {
 			return nil, fmt.Errorf("fault %s: given %s: there is no fact %q", f.ID, name, given.Fact)
@@ -94,13 +95,26 @@ func (c *Compiler) env(f *Fault) (*cel.Env, error) {
 			return nil, fmt.Errorf("fault %s: given %s: fact %q is about a %s, not a %s", f.ID, name, given.Fact, fact.For, f.For)
 		}
 		vars = append(vars, cel.Variable(name, cel.ObjectType(typeName(fact.Type))))
+		key.WriteString(name + " " + typeName(fact.Type) + "\n")
 	}
-	e, err := c.base.Extend(vars...)
+	e, err := kept(c, c.envs, key.String(), func() (*cel.Env, error) { return c.base.Extend(vars...) })
 	if err != nil {
 		return nil, fmt.Errorf("fault %s: make expression environment: %w", f.ID, err)
 	}
-	c.envs[f.ID] = e
 	return e, nil
+}
+
+// kept returns what was made under a key, and makes it when it is first asked for;
+// who asks meanwhile waits, who asks for something else does not.
+func kept[K comparable, V any](c *Compiler, all map[K]func() (V, error), key K, make func() (V, error)) (V, error) {
+	c.mu.Lock()
+	get, ok := all[key]
+	if !ok {
+		get = sync.OnceValues(make)
+		all[key] = get
+	}
+	c.mu.Unlock()
+	return get()
 }
 
 // Program is a compiled expression.
@@ -111,12 +125,10 @@ type Program struct {
 
 // Compile compiles an expression of a fault, once.
 func (c *Compiler) Compile(f *Fault, expr string) (*Program, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	key := [2]string{f.ID, expr}
-	if p, ok := c.progs[key]; ok {
-		return p, nil
-	}
+	return kept(c, c.progs, [2]string{f.ID, expr}, func() (*Program, error) { return c.compile(f, expr) })
+}
+
+func (c *Compiler) compile(f *Fault, expr string) (*Program, error) {
 	env, err := c.env(f)
 	if err != nil {
 		return nil, err
@@ -129,9 +141,7 @@ func (c *Compiler) Compile(f *Fault, expr string) (*Program, error) {
 	if err != nil {
 		return nil, fmt.Errorf("fault %s: compile %q: %w", f.ID, expr, err)
 	}
-	p := &Program{program: program, Selects: selects(tree.NativeRep())}
-	c.progs[key] = p
-	return p, nil
+	return &Program{program: program, Selects: selects(tree.NativeRep())}, nil
 }
 
 // selects lists which fields of which variables an expression looks at.
@@ -296,9 +306,7 @@ func (c *Compiler) checkType(f *Fault, want expression) error {
 	if want.want == nil {
 		return nil
 	}
-	c.mu.Lock()
 	env, err := c.env(f)
-	c.mu.Unlock()
 	if err != nil {
 		return err
 	}
