@@ -132,11 +132,9 @@ func (s *Source) readDocument(e entry, doc []byte, c *listing) {
 		c.look(e, h)
 	case h.items > 0:
 		items, ok := splitItems(doc[h.items:])
-		if !ok {
+		if !ok || !s.readItems(e, h, items, c) {
 			s.readWhole(e, doc, c)
-			return
 		}
-		s.readItems(e, h, items, c)
 	default:
 		s.readWhole(e, doc, c)
 	}
@@ -145,26 +143,40 @@ func (s *Source) readDocument(e entry, doc []byte, c *listing) {
 // readItems decodes the items of a List. The keys of a List are printed in the
 // order of the alphabet, so a List whose kind never came is cut off, and its last
 // item may be too, even where it can still be parsed.
-func (s *Source) readItems(e entry, h header, items [][]byte, c *listing) {
+//
+// False means that nothing was added and that the document has to be decoded as a
+// whole: an item cannot be decoded, and perhaps it was cut where it does not end, as
+// within a quote whose lines begin further left than YAML allows and its decoders take.
+func (s *Source) readItems(e entry, h header, items [][]byte, c *listing) bool {
 	cut := h.kind == ""
 	if cut && len(items) > 0 {
 		items = items[:len(items)-1]
 	}
+	contents, errs := make([]map[string]any, len(items)), make([]error, len(items))
+	failed := false
 	for i, item := range items {
-		content, err := decode(item)
+		contents[i], errs[i] = decode(item)
+		failed = failed || errs[i] != nil
+	}
+	if failed && !cut {
+		if _, err := decode(h.doc); err == nil {
+			return false
+		}
+	}
+	for i, err := range errs {
 		if err != nil {
 			c.damage(e.file.path, fmt.Errorf("item %d: %w", i+1, err))
 			continue
 		}
-		s.addItem(e, h, content, c)
+		s.addItem(e, h, contents[i], c)
 	}
-	if cut {
+	switch {
+	case cut:
 		c.damage(e.file.path, fmt.Errorf("cut off after %d items", len(items)))
-		return
-	}
-	if len(items) == 0 {
+	case len(items) == 0:
 		c.look(e, h)
 	}
+	return true
 }
 
 // look notes a List without items. Of files with any kind of objects only a List

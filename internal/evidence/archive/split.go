@@ -31,6 +31,7 @@ func documents(raw []byte) iter.Seq[[]byte] {
 // header is what a scan for lines at the left margin tells about a document,
 // without decoding it.
 type header struct {
+	doc        []byte
 	apiVersion string
 	kind       string
 	items      int // offset behind the line "items:", 0 where there is none
@@ -39,7 +40,7 @@ type header struct {
 
 // scanHeader reads the top-level keys of a block style document.
 func scanHeader(doc []byte) header {
-	var h header
+	h := header{doc: doc}
 	for at := 0; at < len(doc); {
 		end := bytes.IndexByte(doc[at:], '\n')
 		if end < 0 {
@@ -79,6 +80,9 @@ func scanHeader(doc []byte) header {
 // its dash, which makes it a document of its own. False means that the form is
 // another one and that the document must be decoded as a whole.
 func splitItems(body []byte) ([][]byte, bool) {
+	if otherBreaks(body) {
+		return nil, false
+	}
 	indent := -1
 	var items [][]byte
 	start := -1
@@ -120,6 +124,23 @@ func splitItems(body []byte) ([][]byte, bool) {
 	}
 	flush(len(body))
 	return items, true
+}
+
+// otherBreaks reports whether a text has ends of lines that YAML knows and that are
+// neither LF nor CRLF: a lone CR, NEL, LS and PS
+// (go.yaml.in/yaml/v2:yamlprivateh.go is_break). No program that writes objects makes
+// them outside of quotes.
+func otherBreaks(text []byte) bool {
+	for rest := text; ; {
+		i := bytes.IndexByte(rest, '\r')
+		if i < 0 {
+			break
+		}
+		if rest = rest[i+1:]; len(rest) > 0 && rest[0] != '\n' {
+			return true
+		}
+	}
+	return bytes.Contains(text, []byte("\u0085")) || bytes.Contains(text, []byte("\u2028")) || bytes.Contains(text, []byte("\u2029"))
 }
 
 func margin(line []byte) int {
