@@ -162,9 +162,18 @@ func (s *Source) page(caller context.Context, need evidence.Need, as served, for
 	}
 }
 
+// pageOf is how many objects a page has. A rendered MachineConfig has hundreds of KiB,
+// and a cluster that nobody prunes has hundreds of them.
+func (s *Source) pageOf(as served) int {
+	if as.Resource == evidence.MachineConfigs {
+		return min(s.opts.PageSize, 50)
+	}
+	return s.opts.PageSize
+}
+
 func (s *Source) pageOnce(ctx context.Context, namespace string, as served, form form, token string) (page, error) {
 	req := s.rest.Get().AbsPath(as.path(namespace)...).SetHeader("Accept", form.accept).
-		Param("limit", strconv.Itoa(s.opts.PageSize)).MaxRetries(0)
+		Param("limit", strconv.Itoa(s.pageOf(as))).MaxRetries(0)
 	if token != "" {
 		req.Param("continue", token)
 	}

@@ -18,7 +18,7 @@ var ErrRedirect = errors.New("the API redirects to another place, which is not f
 
 // Limits bound what a client waits for and takes.
 type Limits struct {
-	Answer  int64         // bytes of one answer after decompression; 0 is 512 MiB
+	Answer  int64         // bytes of one answer after decompression; 0 is 256 MiB
 	Request time.Duration // of one request, its answer included; 0 is 30 s
 }
 

@@ -6,9 +6,13 @@ import (
 	"net/http"
 )
 
-// maxAnswer bounds one answer of the API after decompression. etcd bounds an
-// object at 1.5 MiB, so that a page of real objects is far below.
-const maxAnswer = 512 << 20
+// What bounds one answer of the API after decompression: client-go keeps all of it, and
+// twice that while it grows. etcd bounds an object at 1.5 MiB; a page of real objects
+// is far below (see pageOf), and whatever is no page of a list is small.
+const (
+	maxAnswer = 256 << 20
+	maxSmall  = 64 << 20
+)
 
 // boundedTransport bounds the size of answers: client-go reads them whole.
 type boundedTransport struct{ next http.RoundTripper }
@@ -22,7 +26,11 @@ func (t boundedTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	resp.Body = &boundedBody{ReadCloser: resp.Body, left: maxAnswer, most: maxAnswer}
+	most := int64(maxAnswer)
+	if query := req.URL.Query(); !query.Has("limit") && !query.Has("limitBytes") {
+		most = maxSmall
+	}
+	resp.Body = &boundedBody{ReadCloser: resp.Body, left: most, most: most}
 	return resp, nil
 }
 
