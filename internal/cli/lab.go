@@ -29,11 +29,12 @@ that boot through the real Ignition. It needs the source tree of rollcall and Go
 run it inside the tree, or name its directory lab/ with --lab-dir.
 
 The words are those of the lab's own program, which is built when it is needed:
-  lab up bootstrap-desync|healthy   start and wait until the scenario stands
-  lab status                        hosts, addresses, processes
-  lab console HOST                  what a person sees on a host's screen
-  lab kubeconfig                    the path of its kubeconfig
-  lab down                          stop and remove all of it`,
+  lab scenarios            what it can play, and what each is
+  lab up NAME[+NAME...]    start and wait until the scenario stands
+  lab status               hosts, addresses, processes
+  lab console HOST         what a person sees on a host's screen
+  lab kubeconfig           the path of its kubeconfig
+  lab down                 stop and remove all of it`,
 		DisableFlagParsing: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			dir, words := labDir(args)
