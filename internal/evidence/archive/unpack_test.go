@@ -253,7 +253,13 @@ func FuzzOpen(f *testing.F) {
 	f.Add(whole)
 	f.Add(packXZ(f, whole))
 	f.Add(packZstd(f, whole))
-	f.Add(packZip(f, tree(f, mustGather), ""))
+	zipped := packZip(f, tree(f, mustGather), "")
+	f.Add(zipped)
+	for _, at := range []int{len(zipped) / 8, len(zipped) / 4, len(zipped) / 2} {
+		damaged := bytes.Clone(zipped)
+		damaged[at] ^= 0x55
+		f.Add(damaged)
+	}
 	f.Add([]byte("BZh91AY&SY"))
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		s, err := Bytes(t.Context(), raw, "a")
