@@ -25,13 +25,13 @@ var machineConfig = []lab.Trouble{
 		Name:   "rendered-config-pruned",
 		About:  "somebody deleted the old rendered worker config while nodes were still on it",
 		Break:  pruneInUse,
-		Steady: degraded("worker1"),
+		Steady: all(degraded("worker1"), observed("worker")),
 	},
 	{
 		Name:   "pool-paused",
 		About:  "the worker pool was paused and forgotten; a new config waits behind it",
 		Break:  pauseAndChange,
-		Steady: heldBack,
+		Steady: all(heldBack, observed("worker")),
 	},
 }
 
@@ -117,6 +117,23 @@ func pauseAndChange(ctx context.Context, l *lab.Lab) error {
 	}
 	_, err := changeWorkers(ctx, l)
 	return err
+}
+
+// observed says whether the controller has seen the newest spec of a pool, which takes
+// it some seconds (openshift/machine-config-operator:pkg/controller/node/node_controller.go
+// updateDelay).
+func observed(name string) func(context.Context, *lab.Lab) (string, error) {
+	return func(ctx context.Context, l *lab.Lab) (string, error) {
+		pool, err := l.Get(ctx, pools, "", name)
+		if err != nil {
+			return "", err
+		}
+		seen, _, err := unstructured.NestedInt64(pool.Object, "status", "observedGeneration")
+		if want := pool.GetGeneration(); seen < want {
+			return fmt.Sprintf("of pool %s generation %d was observed, it has %d", name, seen, want), err
+		}
+		return "", err
+	}
 }
 
 // heldBack says whether the paused pool is behind.
