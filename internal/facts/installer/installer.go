@@ -168,7 +168,7 @@ func Say(ctx context.Context, w *facts.World) (*fault.Installer, error) {
 	}
 	in := follow(run, new(facts.Proof))
 	said := &fault.Installer{Ended: in.Ended, WaitsFor: in.WaitsFor, At: in.At, Locator: run[len(run)-1].Line.Loc.String()}
-	if in.Interrupted {
+	if in.Ended == "failed" && in.Interrupted {
 		said.Ended = "interrupted"
 	}
 	if in.Step == "bootstrapped" && !slices.ContainsFunc(run, func(l line) bool { return l.id == sigDone }) {

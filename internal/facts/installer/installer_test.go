@@ -117,6 +117,8 @@ func TestSay(t *testing.T) {
 		"killed": {run + boot, "the log of openshift-install ends at 2026-03-01T07:20:00Z, where it waited for bootstrapping to complete"},
 		"interrupted": {run + at("07:01:00", "fatal", `failed to fetch Install Config: failed UserInput: interrupt`),
 			"openshift-install was interrupted at 2026-03-01T07:01:00Z, where it waited for its assets"},
+		"done after all": {run + at("07:30:00", "error", "Bootstrap failed to complete: signal: terminated") + at("08:01:00", "info", "Install complete!"),
+			"openshift-install completed at 2026-03-01T08:01:00Z"},
 		"failed": {run + boot + at("07:50:00", "error", "Bootstrap failed to complete: timed out waiting for the condition"),
 			"openshift-install failed at 2026-03-01T07:50:00Z, where it waited for bootstrapping to complete"},
 		"only files": {run + at("07:01:00", "info", "Ignition-Configs created in: . and auth"), ""},
