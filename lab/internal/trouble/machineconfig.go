@@ -121,7 +121,7 @@ func pauseAndChange(ctx context.Context, l *lab.Lab) error {
 
 // observed says whether the controller has seen the newest spec of a pool, which takes
 // it some seconds (openshift/machine-config-operator:pkg/controller/node/node_controller.go
-// updateDelay).
+// defaultUpdateDelay).
 func observed(name string) func(context.Context, *lab.Lab) (string, error) {
 	return func(ctx context.Context, l *lab.Lab) (string, error) {
 		pool, err := l.Get(ctx, pools, "", name)
