@@ -67,13 +67,14 @@ func (e *Engine) Evaluate(ctx context.Context, w *facts.World, f *fault.Fault, s
 // for all of them.
 type trial struct {
 	fault    *fault.Fault
+	title    fault.Title
 	given    []string // its variables, sorted
 	order    []int    // of them in a proof: as the expressions speak of them
 	excluded string   // why it has no meaning for this cluster, "" where it has
 }
 
 func open(ctx context.Context, w *facts.World, f *fault.Fault) (trial, error) {
-	t := trial{fault: f, given: variables(f), order: make([]int, len(f.Given))}
+	t := trial{fault: f, title: fault.ParseTitle(f, f.Title), given: variables(f), order: make([]int, len(f.Given))}
 	text := f.When + " " + strings.Join(f.Support, " ")
 	for i := range t.order {
 		t.order[i] = i
@@ -111,7 +112,7 @@ func (e *Engine) judge(ctx context.Context, w *facts.World, t trial, s fault.Sub
 	if err := v.run(&out, w.Now); err != nil {
 		return out, fmt.Errorf("evaluate fault %s for %s: %w", f.ID, s, err)
 	}
-	out.Title = v.title(f.Title)
+	out.Title = v.title()
 	return out, nil
 }
 
@@ -429,8 +430,8 @@ func proves(item evidence.Item, fields []string) bool {
 }
 
 // title fills the braces of a title.
-func (v *evaluation) title(text string) string {
-	return fault.FillTitle(v.trial.fault, text, v.bound.inputs.Vars["this"].(fault.This).Name, func(expr string) string {
+func (v *evaluation) title() string {
+	return v.trial.title.Fill(v.bound.inputs.Vars["this"].(fault.This).Name, func(expr string) string {
 		p, err := v.engine.compiler.Compile(v.trial.fault, expr)
 		if err != nil {
 			return notKnown

@@ -1,0 +1,74 @@
+package fault
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
+
+var hole = regexp.MustCompile(`\{([a-zA-Z][a-zA-Z0-9_.]*)\}`)
+
+// holes lists what a title names in braces, without the subject itself.
+func holes(f *Fault, text string) []string {
+	var list []string
+	for _, m := range hole.FindAllStringSubmatch(text, -1) {
+		if m[1] != string(f.For) && !slices.Contains(list, m[1]) {
+			list = append(list, m[1])
+		}
+	}
+	return list
+}
+
+// Title is a title taken apart at its braces: a fault is judged for every host.
+type Title struct {
+	kind  string
+	parts []string // in turn: text, what stands in braces, text
+}
+
+// ParseTitle takes a title of a fault apart.
+func ParseTitle(f *Fault, text string) Title {
+	t := Title{kind: string(f.For)}
+	at := 0
+	for _, m := range hole.FindAllStringSubmatchIndex(text, -1) {
+		t.parts = append(t.parts, text[at:m[0]], text[m[2]:m[3]])
+		at = m[1]
+	}
+	t.parts = append(t.parts, text[at:])
+	return t
+}
+
+// Fill replaces the braces: the subject's kind by its name, all others by what show
+// returns for them.
+func (t Title) Fill(name string, show func(expr string) string) string {
+	if len(t.parts) == 1 {
+		return t.parts[0]
+	}
+	filled := slices.Clone(t.parts)
+	for i := 1; i < len(filled); i += 2 {
+		if filled[i] == t.kind {
+			filled[i] = name
+		} else {
+			filled[i] = show(filled[i])
+		}
+	}
+	return strings.Join(filled, "")
+}
+
+// FillTitle fills a title once.
+func FillTitle(f *Fault, text, name string, show func(expr string) string) string {
+	return ParseTitle(f, text).Fill(name, show)
+}
+
+// Show renders a result for a sentence.
+func Show(r Result) string {
+	switch v := r.Value.Value().(type) {
+	case time.Time:
+		return v.UTC().Format(time.RFC3339)
+	case []string:
+		return strings.Join(v, ", ")
+	default:
+		return fmt.Sprint(v)
+	}
+}
