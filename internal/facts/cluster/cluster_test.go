@@ -1,0 +1,56 @@
+package cluster_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/facts/cluster"
+	"github.com/rollcall-project/rollcall/internal/facts/factstest"
+)
+
+const (
+	version = "-- patch:cluster-scoped-resources/config.openshift.io/clusterversions/version.yaml --\n"
+	infra   = "-- patch:cluster-scoped-resources/config.openshift.io/infrastructures/cluster.yaml --\n"
+)
+
+// TestVersion: the version is the one that runs, not the one that is wished for.
+func TestVersion(t *testing.T) {
+	tests := []struct{ name, changes, want string }{
+		{"as installed", "", "4.20."},
+		{"on its way to the next", version + "status: {history: [{state: Partial, version: 4.21.3}, {state: Completed, version: 4.20.9}, {state: Completed, version: 4.19.1}]}\n", "4.20.9"},
+		{"an update that was given up", version + "status: {history: [{state: Partial, version: 4.21.3}, {state: Partial, version: 4.20.9}]}\n", "4.21.3"},
+		{"the first install", version + "status: {history: [{state: Partial, version: 4.20.1}]}\n", "4.20.1"},
+		{"before the first history", version + "status: {history: null, desired: {version: 4.20.0}}\n", "4.20.0"},
+		{"a history of another shape", version + "status: {history: [7, text, {state: Completed}], desired: {version: 4.20.0}}\n", ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			info, err := cluster.Describer{}.Describe(t.Context(), factstest.World(t, factstest.Metal, tt.changes, nil))
+			if err != nil || !strings.HasPrefix(info.Version, tt.want) || tt.want == "" && info.Version != "" {
+				t.Errorf("version %q, %v; want %q", info.Version, err, tt.want)
+			}
+		})
+	}
+}
+
+func TestPlatform(t *testing.T) {
+	for changes, want := range map[string]string{
+		"": "BareMetal/HighlyAvailable",
+		infra + "status: {platformStatus: null, platform: VSphere, controlPlaneTopology: SingleReplica}\n": "VSphere/SingleReplica",
+	} {
+		info, err := cluster.Describer{}.Describe(t.Context(), factstest.World(t, factstest.Metal, changes, nil))
+		if got := info.Platform + "/" + info.Topology; err != nil || got != want {
+			t.Errorf("%s, %v; want %s", got, err, want)
+		}
+	}
+}
+
+// TestUnread: what cannot be read stays empty, and is no error.
+func TestUnread(t *testing.T) {
+	w := factstest.World(t, factstest.Metal, "", nil, evidence.Objects(evidence.ClusterVersions, ""), evidence.Objects(evidence.Infrastructures, ""), evidence.Objects(evidence.Installs, ""))
+	info, err := cluster.Describer{}.Describe(t.Context(), w)
+	if err != nil || info.Version != "" || info.ID != "" || info.Platform != "" || info.Topology != "" {
+		t.Errorf("%+v, %v", info, err)
+	}
+}
