@@ -2,22 +2,21 @@ package lab
 
 import (
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/x509"
-	"crypto/x509/pkix"
 	"encoding/pem"
 	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
+	"time"
 
 	certificatesv1 "k8s.io/api/certificates/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/rollcall-project/rollcall/lab/internal/cluster"
 )
 
 // syncRequests lets the network plugin of each Node ask for its certificate, and
@@ -94,29 +93,10 @@ func (h *Hosted) askForOVN(ctx context.Context, node string) error {
 	if err != nil {
 		return err
 	}
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		return err
-	}
-	der, err := x509.CreateCertificateRequest(rand.Reader, &x509.CertificateRequest{
-		Subject: pkix.Name{CommonName: ovnPrefix + node, Organization: []string{"system:ovn-nodes"}},
-	}, key)
-	if err != nil {
-		return err
-	}
-	day := int32(24 * 60 * 60)
-	_, err = client.CertificatesV1().CertificateSigningRequests().Create(ctx, &certificatesv1.CertificateSigningRequest{
-		ObjectMeta: metav1.ObjectMeta{GenerateName: "csr-"},
-		Spec: certificatesv1.CertificateSigningRequestSpec{
-			Request:    pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE REQUEST", Bytes: der}),
-			SignerName: certificatesv1.KubeAPIServerClientSignerName, ExpirationSeconds: &day,
-			Usages: []certificatesv1.KeyUsage{certificatesv1.UsageDigitalSignature, certificatesv1.UsageClientAuth},
-		},
-	}, metav1.CreateOptions{})
-	if err != nil {
-		return fmt.Errorf("ask for %s%s: %w", ovnPrefix, node, err)
-	}
-	return nil
+	_, err = cluster.Request{
+		Signer: certificatesv1.KubeAPIServerClientSignerName, CN: ovnPrefix + node, O: "system:ovn-nodes", Expires: 24 * time.Hour,
+	}.File(ctx, client)
+	return err
 }
 
 // CommonName is whom a request asks a certificate for; empty where it is none.

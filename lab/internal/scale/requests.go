@@ -2,12 +2,6 @@ package scale
 
 import (
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/x509"
-	"crypto/x509/pkix"
-	"encoding/pem"
 	"fmt"
 	"net"
 
@@ -18,6 +12,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/util/retry"
 
+	"github.com/rollcall-project/rollcall/lab/internal/cluster"
 	"github.com/rollcall-project/rollcall/lab/internal/pki"
 )
 
@@ -73,20 +68,10 @@ func (c *Cluster) request(ctx context.Context, w worker, signer string) (*certif
 	who := rest.ImpersonationConfig{UserName: pki.Bootstrapper, Groups: []string{
 		"system:serviceaccounts", "system:serviceaccounts:" + pki.BootstrapperNamespace, "system:authenticated",
 	}}
-	template := &x509.CertificateRequest{Subject: pkix.Name{CommonName: "system:node:" + w.name, Organization: []string{"system:nodes"}}}
-	usages := []certificatesv1.KeyUsage{certificatesv1.UsageDigitalSignature, certificatesv1.UsageClientAuth}
+	r := cluster.Request{Signer: signer, CN: "system:node:" + w.name, O: "system:nodes"}
 	if signer == certificatesv1.KubeletServingSignerName {
 		who = rest.ImpersonationConfig{UserName: "system:node:" + w.name, Groups: []string{"system:nodes", "system:authenticated"}}
-		template.DNSNames, template.IPAddresses = []string{w.name}, []net.IP{net.ParseIP(w.address)}
-		usages[1] = certificatesv1.UsageServerAuth
-	}
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		return nil, err
-	}
-	der, err := x509.CreateCertificateRequest(rand.Reader, template, key)
-	if err != nil {
-		return nil, err
+		r.DNS, r.IPs = []string{w.name}, []net.IP{net.ParseIP(w.address)}
 	}
 	cfg := rest.CopyConfig(c.spec.Config)
 	cfg.Impersonate = who
@@ -94,14 +79,5 @@ func (c *Cluster) request(ctx context.Context, w worker, signer string) (*certif
 	if err != nil {
 		return nil, err
 	}
-	made, err := as.CertificatesV1().CertificateSigningRequests().Create(ctx, &certificatesv1.CertificateSigningRequest{
-		ObjectMeta: metav1.ObjectMeta{GenerateName: "csr-"},
-		Spec: certificatesv1.CertificateSigningRequestSpec{
-			Request: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE REQUEST", Bytes: der}), SignerName: signer, Usages: usages,
-		},
-	}, metav1.CreateOptions{})
-	if err != nil {
-		return nil, fmt.Errorf("file a request for %s: %w", signer, err)
-	}
-	return made, nil
+	return r.File(ctx, as)
 }

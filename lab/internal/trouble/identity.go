@@ -15,6 +15,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/rollcall-project/rollcall/lab/internal/cluster"
 	"github.com/rollcall-project/rollcall/lab/internal/lab"
 	"github.com/rollcall-project/rollcall/lab/internal/pki"
 )
@@ -170,16 +171,16 @@ func becomeAdmin(ctx context.Context, l *lab.Lab) error {
 	if err := onAgain(ctx, l, host); err != nil {
 		return err
 	}
-	own := request{name: "csr-" + host, signer: certificatesv1.KubeAPIServerClientKubeletSignerName, cn: "system:node:" + host, o: "system:nodes"}
-	if err := own.file(ctx, l.Kube()); err != nil {
+	own := cluster.Request{Name: "csr-" + host, Signer: certificatesv1.KubeAPIServerClientKubeletSignerName, CN: "system:node:" + host, O: "system:nodes"}
+	if _, err := own.File(ctx, l.Kube()); err != nil {
 		return err
 	}
 	for prefix, org := range map[string]string{"system:ovn-node": "system:ovn-nodes", "system:multus": "system:multus"} {
-		r := request{
-			name: "csr-" + strings.TrimPrefix(prefix, "system:") + "-" + host, signer: certificatesv1.KubeAPIServerClientSignerName,
-			cn: prefix + ":" + host, o: org, expires: 24 * time.Hour,
+		r := cluster.Request{
+			Name: "csr-" + strings.TrimPrefix(prefix, "system:") + "-" + host, Signer: certificatesv1.KubeAPIServerClientSignerName,
+			CN: prefix + ":" + host, O: org, Expires: 24 * time.Hour,
 		}
-		if err := r.file(ctx, l.Kube()); err != nil {
+		if _, err := r.File(ctx, l.Kube()); err != nil {
 			return err
 		}
 	}

@@ -2,20 +2,14 @@ package trouble
 
 import (
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/x509"
-	"crypto/x509/pkix"
-	"encoding/pem"
 	"fmt"
 	"time"
 
 	certificatesv1 "k8s.io/api/certificates/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
+	"github.com/rollcall-project/rollcall/lab/internal/cluster"
 	"github.com/rollcall-project/rollcall/lab/internal/lab"
 )
 
@@ -112,8 +106,8 @@ func flood(ctx context.Context, l *lab.Lab) error {
 		return err
 	}
 	for i := range 130 {
-		r := request{name: fmt.Sprintf("csr-retired-%03d", i), signer: certificatesv1.KubeAPIServerClientKubeletSignerName, cn: "system:node:retired3", o: "system:nodes"}
-		if err := r.file(ctx, client); err != nil {
+		r := cluster.Request{Name: fmt.Sprintf("csr-retired-%03d", i), Signer: certificatesv1.KubeAPIServerClientKubeletSignerName, CN: "system:node:retired3", O: "system:nodes"}
+		if _, err := r.File(ctx, client); err != nil {
 			return err
 		}
 	}
@@ -126,8 +120,10 @@ func steal(ctx context.Context, l *lab.Lab, node string) error {
 	if err != nil {
 		return err
 	}
-	r := request{name: "csr-x7w2f-" + node, signer: certificatesv1.KubeAPIServerClientKubeletSignerName, cn: "system:node:" + node, o: "system:nodes"}
-	return r.file(ctx, client)
+	_, err = cluster.Request{
+		Name: "csr-x7w2f-" + node, Signer: certificatesv1.KubeAPIServerClientKubeletSignerName, CN: "system:node:" + node, O: "system:nodes",
+	}.File(ctx, client)
+	return err
 }
 
 // bootstrapper is a client with the credential of new hosts.
@@ -138,36 +134,4 @@ func bootstrapper(l *lab.Lab) (kubernetes.Interface, error) {
 			CAData: l.PKI().KubeAPISigner.Cert, CertData: l.PKI().NodeBootstrapper.Cert, KeyData: l.PKI().NodeBootstrapper.Key,
 		},
 	})
-}
-
-// request is a certificate request to file.
-type request struct {
-	name, signer, cn, o string
-	expires             time.Duration
-}
-
-func (r request) file(ctx context.Context, client kubernetes.Interface) error {
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		return err
-	}
-	der, err := x509.CreateCertificateRequest(rand.Reader, &x509.CertificateRequest{Subject: pkix.Name{CommonName: r.cn, Organization: []string{r.o}}}, key)
-	if err != nil {
-		return err
-	}
-	obj := &certificatesv1.CertificateSigningRequest{
-		ObjectMeta: metav1.ObjectMeta{Name: r.name},
-		Spec: certificatesv1.CertificateSigningRequestSpec{
-			Request: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE REQUEST", Bytes: der}), SignerName: r.signer,
-			Usages: []certificatesv1.KeyUsage{certificatesv1.UsageDigitalSignature, certificatesv1.UsageClientAuth},
-		},
-	}
-	if r.expires > 0 {
-		seconds := int32(r.expires / time.Second)
-		obj.Spec.ExpirationSeconds = &seconds
-	}
-	if _, err := client.CertificatesV1().CertificateSigningRequests().Create(ctx, obj, metav1.CreateOptions{}); err != nil {
-		return fmt.Errorf("file request %s: %w", r.name, err)
-	}
-	return nil
 }
