@@ -43,12 +43,12 @@ type Trouble struct {
 	Name  string
 	About string // what is broken and why, in one line
 	// MCS is the release of the in-cluster machine config server that the
-	// trouble is about ("4.14"); empty: whichever runs.
+	// trouble is about ("4.14", "4.20"); empty: whichever runs.
 	MCS string
 	// Break breaks the cluster, and returns once that is done. It waits for
 	// nothing that follows from it.
 	Break func(context.Context, *Lab) error
-	// Keep, where set, is called once a second from Break on: the part of a
+	// Keep, where set, is called every few seconds from Break on: the part of a
 	// program that the lab does not run.
 	Keep func(context.Context, *Lab) error
 	// Steady says what is missing from the trouble as the field shows it, and
