@@ -29,6 +29,8 @@ type scenario struct {
 	// probe says that the machine config servers are asked, too: what they show is
 	// in no object.
 	probe bool
+	// probeFrom is a node from which the way to the API is asked, too.
+	probeFrom string
 	// hosted says that the question is about the hosted cluster, with its control
 	// plane's Secrets; the archive is then a dump of HyperShift.
 	hosted bool
@@ -145,7 +147,7 @@ func withoutMetal3(rows []scenario) []scenario {
 }
 
 var healthyRows = []scenario{
-	{name: "healthy", verdict: "healthy"},
+	{name: "healthy", verdict: "healthy", probeFrom: "control1"},
 	// All noise, no fault.
 	{
 		name: "install-in-progress", verdict: "settling",
@@ -256,6 +258,9 @@ func (s scenario) check(t *testing.T, w *world) {
 	if s.large {
 		return
 	}
+	if s.probeFrom != "" {
+		s.compareFromNode(t, w)
+	}
 
 	bundle := filepath.Join(t.TempDir(), "bundle")
 	if r := w.live(slices.Concat([]string{"collect", "--to", bundle}, screens, more)...); r.code != 0 && r.code != 2 && r.code != 3 {
@@ -273,6 +278,16 @@ func (s scenario) check(t *testing.T, w *world) {
 		t.Fatal(err)
 	}
 	s.compare(t, "must-gather", want, w.rollcall(append([]string{"diagnose", "--from", gathered, "-o", "json"}, screens...)...))
+}
+
+// compareFromNode walks the way to the API from a node: through the real API
+// server, into the streams of a kubelet.
+func (s scenario) compareFromNode(t *testing.T, w *world) {
+	node := "node/" + s.probeFrom
+	s.compare(t, "from "+node, s.answer(), w.live("diagnose", "--probe-from", node, "-o", "json"))
+	if r := w.live("diagnose", "--probe-from", node, "-o", "wide"); !strings.Contains(r.out, "from "+node) {
+		t.Errorf("nothing was asked from %s: %s", node, r)
+	}
 }
 
 func (s scenario) answer() answer { return answer{roots: s.roots, hosts: s.hosts, verdict: s.verdict} }

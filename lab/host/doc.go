@@ -66,6 +66,9 @@
 //     (oc adm node-logs) answers "address not allowed" where Address is in
 //     127.0.0.0/8; pod logs are not affected.
 //   - Logs are not followed.
+//   - Of all containers, only the machine-config-daemon's takes an exec, and in it
+//     only commands below chroot /rootfs, which run on the lab's machine as who
+//     runs the lab: whoever may create pods/exec in the lab's cluster may do that.
 //   - bootstrapconfigdiff compares with the encapsulated config, which has no
 //     files: it lists every file of the in-cluster config. So does the real one.
 //

@@ -71,6 +71,7 @@ func (k *kubelet) routes() http.Handler {
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "ok") })
 	mux.HandleFunc("GET /containerLogs/{namespace}/{pod}/{container}", k.containerLogs)
 	mux.HandleFunc("GET /logs/journal", k.nodeLogs)
+	mux.HandleFunc("/exec/{namespace}/{pod}/{container}", k.exec)
 	return mux
 }
 
@@ -86,7 +87,11 @@ func (k *kubelet) authenticated(next http.Handler) http.Handler {
 			k.log.errorf("server.go:329", "\"Unable to authenticate the request due to an error\" err=%q", err.Error())
 			return
 		}
-		attr := authorizationv1.ResourceAttributes{Verb: "get", Version: "v1", Resource: "nodes", Name: k.h.cfg.Name, Subresource: "proxy"}
+		verb := "get"
+		if r.Method == http.MethodPost { // k8s.io/kubernetes:pkg/kubelet/server/auth.go GetRequestAttributes
+			verb = "create"
+		}
+		attr := authorizationv1.ResourceAttributes{Verb: verb, Version: "v1", Resource: "nodes", Name: k.h.cfg.Name, Subresource: "proxy"}
 		if len(r.URL.Path) >= 5 && r.URL.Path[:5] == "/logs" {
 			attr.Subresource = "log"
 		}
@@ -97,9 +102,9 @@ func (k *kubelet) authenticated(next http.Handler) http.Handler {
 		}, metav1.CreateOptions{})
 		switch {
 		case err != nil:
-			http.Error(w, fmt.Sprintf("Authorization error (user=%s, verb=get, resource=nodes, subresource=%s)", client.Subject.CommonName, attr.Subresource), http.StatusInternalServerError)
+			http.Error(w, fmt.Sprintf("Authorization error (user=%s, verb=%s, resource=nodes, subresource=%s)", client.Subject.CommonName, verb, attr.Subresource), http.StatusInternalServerError)
 		case !review.Status.Allowed:
-			http.Error(w, fmt.Sprintf("Forbidden (user=%s, verb=get, resource=nodes, subresource=%s)", client.Subject.CommonName, attr.Subresource), http.StatusForbidden)
+			http.Error(w, fmt.Sprintf("Forbidden (user=%s, verb=%s, resource=nodes, subresource=%s)", client.Subject.CommonName, verb, attr.Subresource), http.StatusForbidden)
 		default:
 			next.ServeHTTP(w, r)
 		}

@@ -1,0 +1,81 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os/exec"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+	remotecommandconsts "k8s.io/apimachinery/pkg/util/remotecommand"
+	"k8s.io/client-go/tools/remotecommand"
+	streaming "k8s.io/kubelet/pkg/cri/streaming/remotecommand"
+	utilexec "k8s.io/utils/exec"
+)
+
+// exec answers as the kubelet does to the exec subresource of a pod, with the
+// kubelet's own server of its streams. There is one container in which something
+// can be run: the machine-config-daemon's.
+func (k *kubelet) exec(w http.ResponseWriter, r *http.Request) {
+	ns, pod, container := r.PathValue("namespace"), r.PathValue("pod"), r.PathValue("container")
+	if ns != daemonNamespace || container != daemonContainer || !strings.HasPrefix(pod, daemonContainer) {
+		http.Error(w, "pod does not exist", http.StatusNotFound)
+		return
+	}
+	opts, err := streaming.NewOptions(r)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	// The times are the kubelet's (k8s.io/kubernetes:pkg/kubelet/apis/config/v1beta1/defaults.go
+	// StreamingConnectionIdleTimeout, k8s.io/kubelet:pkg/cri/streaming/server.go DefaultConfig).
+	streaming.ServeExec(w, r, daemonShell{}, pod, "", container, r.URL.Query()["command"], opts,
+		4*time.Hour, remotecommandconsts.DefaultStreamCreationTimeout, remotecommandconsts.SupportedStreamingProtocols)
+}
+
+// daemonShell runs commands in the machine-config-daemon's container, as far as
+// they go on to the node's own file system, which the pod has at /rootfs: that
+// is this machine, in whose network namespace the lab's hosts are.
+type daemonShell struct{}
+
+// rootfs is what such a command begins with.
+var rootfs = []string{"chroot", "/rootfs"}
+
+// ExecInContainer implements streaming.Executor.
+func (daemonShell) ExecInContainer(ctx context.Context, _ string, _ types.UID, _ string, argv []string, in io.Reader, out, errs io.WriteCloser, tty bool, _ <-chan remotecommand.TerminalSize, _ time.Duration) error {
+	if tty || len(argv) <= len(rootfs) || !slices.Equal(argv[:len(rootfs)], rootfs) {
+		return fmt.Errorf("the lab runs only %s COMMAND in this container, and has no terminal", strings.Join(rootfs, " "))
+	}
+	argv = argv[len(rootfs):]
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	cmd.Env = []string{"PATH=/usr/bin:/bin"}
+	cmd.WaitDelay = time.Second
+	if out != nil {
+		cmd.Stdout = out
+	}
+	if errs != nil {
+		cmd.Stderr = errs
+	}
+	if in != nil {
+		// Not cmd.Stdin: Wait would wait for the client to end its input.
+		stdin, err := cmd.StdinPipe()
+		if err != nil {
+			return err
+		}
+		go func() {
+			_, _ = io.Copy(stdin, in) // the command may end first
+			_ = stdin.Close()
+		}()
+	}
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		return &utilexec.ExitErrorWrapper{ExitError: exit}
+	}
+	return err
+}
