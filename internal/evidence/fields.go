@@ -80,3 +80,20 @@ func (o Object) Annotation(key string) string {
 
 // Created returns the object's creation time, zero where it carries none.
 func (o Object) Created() time.Time { return Time(o.Content, "metadata", "creationTimestamp") }
+
+// SpecWritten is when something besides the object's status was written last; zero
+// where it does not tell, see ManagedFields. A generation has no time: only the API
+// server's own notes do (k8s.io/apimachinery:pkg/apis/meta/v1/types.go ManagedFieldsEntry).
+// Before Kubernetes 1.22 they do not tell a status from the rest, and the time may be
+// that of a status.
+func (o Object) SpecWritten() time.Time {
+	list, _ := Field(o.Content, "metadata", "managedFields").([]any)
+	var last time.Time
+	for _, raw := range list {
+		entry, _ := raw.(map[string]any)
+		if at := Time(entry, "time"); String(entry, "subresource") == "" && at.After(last) {
+			last = at
+		}
+	}
+	return last
+}

@@ -109,7 +109,7 @@ func (s *Sanitizer) digestAll(v any) any {
 // Object sanitises an object in place.
 func (s *Sanitizer) Object(o *Object) {
 	meta, _ := o.Content["metadata"].(map[string]any)
-	delete(meta, "managedFields")
+	writes(o.Resource, meta)
 	if notes, ok := meta["annotations"].(map[string]any); ok {
 		const applied = "kubectl.kubernetes.io/last-applied-configuration"
 		if v, ok := notes[applied].(string); ok {
@@ -123,6 +123,35 @@ func (s *Sanitizer) Object(o *Object) {
 		s.machineConfig(o.Content)
 	}
 	s.walk(o.Content)
+}
+
+// ManagedFields reports whether the managedFields of a resource are kept, as far as
+// they say who wrote when: nothing else tells since when the spec of a pool or of an
+// operator's own resource is as it is.
+func ManagedFields(r Resource) bool {
+	return r.In("") == MachineConfigPools || strings.HasSuffix(r.Group, "operator.openshift.io")
+}
+
+// writes removes managedFields, which are half of an object, or what of them is not
+// needed.
+func writes(r Resource, meta map[string]any) {
+	list, _ := meta["managedFields"].([]any)
+	var kept []any
+	for _, raw := range list {
+		entry, _ := raw.(map[string]any)
+		lean := map[string]any{}
+		for _, key := range []string{"manager", "operation", "subresource", "time"} {
+			if text, ok := entry[key].(string); ok {
+				lean[key] = text
+			}
+		}
+		if len(lean) > 0 {
+			kept = append(kept, lean)
+		}
+	}
+	if delete(meta, "managedFields"); len(kept) > 0 && ManagedFields(r) {
+		meta["managedFields"] = kept
+	}
 }
 
 // publicSecretKeys are the keys of a Secret that hold certificates only, the same

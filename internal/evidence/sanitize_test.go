@@ -264,6 +264,9 @@ func TestSanitizeObjects(t *testing.T) {
 		"annotations": {Nodes, map[string]any{"metadata": map[string]any{"managedFields": []any{"mf"}, "annotations": map[string]any{
 			"kubectl.kubernetes.io/last-applied-configuration": "applied", "machineconfiguration.openshift.io/state": "Done"}}},
 			[]string{`"applied"`, "mf"}, []string{"Done"}},
+		"writes": {MachineConfigPools, map[string]any{"metadata": map[string]any{"managedFields": []any{"mf", map[string]any{"fieldsV1": "calvin"}, map[string]any{
+			"manager": "oc", "operation": "Update", "time": "2026-03-01T11:00:00Z", "fieldsV1": map[string]any{"f:spec": map[string]any{"calvin": "x"}}}}}},
+			[]string{"calvin", "mf", "fieldsV1"}, []string{"2026-03-01T11:00:00Z", "oc"}},
 		"no object at all": {Secrets, map[string]any{"data": "x", "stringData": []any{"y"}, "metadata": []any{}}, []string{`"x"`, `"y"`}, nil},
 	} {
 		o := Object{Resource: c.r, Content: c.content}

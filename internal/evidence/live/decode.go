@@ -196,7 +196,7 @@ func decodeJSON(body []byte, as served, form form) (page, error) {
 			return page{}, garbage("a list of %s with a %T", as.Resource, it)
 		}
 		p.items = append(p.items, func() (map[string]any, error) {
-			if about, ok := content["metadata"].(map[string]any); ok {
+			if about, ok := content["metadata"].(map[string]any); ok && !evidence.ManagedFields(as.Resource) {
 				delete(about, "managedFields")
 			}
 			mark(content, as, form)

@@ -138,7 +138,7 @@ func TestListPagesAreJoinedAndSorted(t *testing.T) {
 	if got := evidence.Field(pools[0].Content, "status", "machineCount"); got != int64(3) {
 		t.Errorf("a whole number of a custom resource is %T", got)
 	}
-	if pools[0].Loc.Path != "machineconfigpools/pool-00" || evidence.Field(pools[0].Content, "metadata", "managedFields") != nil {
+	if pools[0].Loc.Path != "machineconfigpools/pool-00" || evidence.Field(pools[0].Content, "metadata", "managedFields") == nil {
 		t.Errorf("pool: %+v", pools[0])
 	}
 	if n := len(f.requests("/apis")) - len(f.requests("/apis/")); n != 1 {

@@ -96,10 +96,14 @@ func (f *Resource) take(o evidence.Object, p *facts.Proof) {
 	p.Add(o.Loc.At("spec.managementState"), "managementState "+f.State, time.Time{}, "unmanaged", "state")
 	generation, seen := evidence.Int(o.Content, "metadata", "generation"), evidence.Int(o.Content, "status", "observedGeneration")
 	if seen > 0 { // not every operator writes it
+		var changed time.Time
 		if seen < generation {
+			if changed = o.SpecWritten(); !f.NotObserved || changed.Before(f.ChangedSince) {
+				f.ChangedSince = changed
+			}
 			f.NotObserved = true
 		}
-		p.Add(o.Loc.At("status.observedGeneration"), fmt.Sprintf("generation %d, observed %d", generation, seen), time.Time{}, "notObserved", "changedSince")
+		p.Add(o.Loc.At("status.observedGeneration"), fmt.Sprintf("generation %d, observed %d", generation, seen), changed, "notObserved", "changedSince")
 	}
 	for _, c := range conditions.Of(o) {
 		degraded, isDegraded := strings.CutSuffix(c.Type, "Degraded")

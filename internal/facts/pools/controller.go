@@ -63,6 +63,7 @@ type Controller struct {
 	Running    bool      `cel:"running"`    // a pod of it is ready
 	Since      time.Time `cel:"since"`      // where it does not run: since its pod is not ready, without a pod since the first Node joined
 	StalePools []string  `cel:"stalePools"` // pools whose newest spec it has not seen
+	Changed    time.Time `cel:"changed"`    // the first of the specs that it has not seen; zero where their writers are not known
 }
 
 var controllerFact = facts.Define("mcc", fault.Cluster, "whether the machine-config-controller runs and keeps up",
@@ -81,14 +82,21 @@ func readController(ctx context.Context, w *facts.World, _ fault.Subject) (Contr
 	if err := missOrFail(&p, err, "stalePools"); err != nil {
 		return c, p, err
 	}
+	written := map[string]time.Time{}
 	for _, o := range pools {
 		generation, observed := evidence.Int(o.Content, "metadata", "generation"), evidence.Int(o.Content, "status", "observedGeneration")
 		if observed < generation {
 			c.StalePools = append(c.StalePools, o.Name)
-			p.Add(o.Loc.At("status.observedGeneration"), fmt.Sprintf("generation %d, observedGeneration %d", generation, observed), time.Time{}, "stalePools")
+			written[o.Name] = o.SpecWritten()
+			p.Add(o.Loc.At("status.observedGeneration"), fmt.Sprintf("generation %d, observedGeneration %d", generation, observed), written[o.Name], "stalePools", "changed")
 		}
 	}
 	slices.Sort(c.StalePools)
+	for i, name := range c.StalePools {
+		if at := written[name]; i == 0 || at.Before(c.Changed) { // one that is not known is the zero time
+			c.Changed = at
+		}
+	}
 	return c, p, nil
 }
 
