@@ -11,6 +11,7 @@ package etcd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -33,6 +34,7 @@ type Etcd struct {
 	Unhealthy      []string  `cel:"unhealthy"`
 	NotStarted     []string  `cel:"notStarted"` // added, and never joined
 	HA             bool      `cel:"ha"`         // the topology asks for more than one member
+	Fenced         bool      `cel:"fenced"`     // two nodes of which the one fences the other: they never have one to spare
 	Tolerant       bool      `cel:"tolerant"`   // one more member may fail
 	Bootstrap      bool      `cel:"bootstrap"`  // the member of the bootstrap host has not been removed
 	Degraded       bool      `cel:"degraded"`   // EtcdMembersDegraded
@@ -79,10 +81,11 @@ func read(ctx context.Context, w *facts.World, _ fault.Subject) (Etcd, facts.Pro
 		err = &evidence.Unavailable{Need: evidence.Objects(evidence.Infrastructures, ""), Why: evidence.NotCollected}
 	}
 	if err != nil {
-		return e, p, miss(&p, err, "ha")
+		return e, p, errors.Join(miss(&p, err, "ha"), miss(&p, err, "fenced"))
 	}
 	topology := evidence.String(infra.Content, "status", "controlPlaneTopology")
 	e.HA = topology != "SingleReplica" && topology != "External" // "" is before 4.8, when all were highly available
+	e.Fenced = topology == "DualReplica"                         // openshift/api:config/v1/types_infrastructure.go DualReplicaTopologyMode
 	if topology == "External" {
 		return e, p, facts.NotApplicable("etcd of a hosted cluster is not run by this cluster")
 	}
