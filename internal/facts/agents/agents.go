@@ -31,6 +31,7 @@ func Facts() []facts.Fact { return []facts.Fact{hostFact, clusterFact, serviceFa
 // Host is what the service says of one host.
 type Host struct {
 	Registered bool      `cel:"registered"` // the service knows the host
+	Expected   time.Time `cel:"expected"`   // since when it could have registered: the first other host did; zero where none has
 	Planned    bool      `cel:"planned"`    // install-config or agent-config names it
 	Joined     bool      `cel:"joined"`     // it is a Node
 	Service    string    `cel:"service"`    // the address that was asked
@@ -117,11 +118,34 @@ func readHost(ctx context.Context, w *facts.World, s fault.Subject) (Host, facts
 		if !asked {
 			return f, p, facts.NotApplicable("no service of an agent-based install was asked, and no Agent is of this host")
 		}
-		return f, p, nil
+		return f, p, f.first(ctx, w, &p)
 	}
 	f.fill(h.Assisted.API)
 	f.prove(h, &p)
 	return f, p, nil
+}
+
+// first finds out when the first host registered: from then on the service was there
+// for all of them.
+func (f *Host) first(ctx context.Context, w *facts.World, p *facts.Proof) error {
+	list, err := w.List(ctx, evidence.AssistedHosts, "")
+	if err != nil {
+		p.Miss("expected", err)
+		if _, ok := evidence.AsUnavailable(err); !ok {
+			return err
+		}
+		return nil
+	}
+	var first evidence.Locator
+	for _, o := range list {
+		if at := evidence.Time(o.Content, "registered"); !at.IsZero() && (f.Expected.IsZero() || at.Before(f.Expected)) {
+			f.Expected, first = at, o.Loc
+		}
+	}
+	if !f.Expected.IsZero() {
+		p.Add(first, "the first host registered at "+f.Expected.UTC().Format(time.RFC3339), f.Expected, "expected")
+	}
+	return nil
 }
 
 // missing: the host is not on the roll, so what names it could not be read.
@@ -145,8 +169,9 @@ func (f *Host) fill(a assisted.Host) {
 	// PostRegisterDuringReboot; their fixed parts are compared.
 	f.TookTooLong = f.Failed && (strings.Contains(says, "took longer than expected") || strings.Contains(says, "did not sufficiently progress") || strings.Contains(says, "due to timeout"))
 	f.WithCluster = f.Failed && strings.Contains(says, "part of a cluster that failed to install")
-	f.BootedImage = strings.Contains(says, "booted the installation image")
-	f.NotBack = !f.BootedImage && (strings.Contains(says, "timed out when pulling the configuration files") || strings.Contains(says, "failed to boot from the installation disk"))
+	// The second one is what becomes of the first after an hour, after 4.21.
+	f.BootedImage = strings.Contains(says, "booted the installation image") || strings.Contains(says, "failed to boot from the installation disk")
+	f.NotBack = !f.BootedImage && strings.Contains(says, "timed out when pulling the configuration files")
 	for _, v := range assisted.Failing(a.Validations) {
 		f.Failing = append(f.Failing, v.ID)
 		group, known := groups[v.ID]
