@@ -40,6 +40,8 @@ type FirstBoot struct {
 	Done     bool      `cel:"done"`     // the last thing that is seen is its end
 	Since    time.Time `cel:"since"`    // the first of these failures, where its line carries a time
 	Nameless bool      `cel:"nameless"` // it waits for a name that is not localhost, and has not got one
+
+	NamelessSince time.Time `cel:"namelessSince"` // where the first line of that wait carries a time
 }
 
 // Facts lists the facts of this package.
@@ -221,11 +223,14 @@ func (b *FirstBoot) follow(lines []line, p *facts.Proof) {
 		case sigJob:
 			b.Waiting, b.Done, wait = strings.ToLower(l.Groups[1]), false, l
 		case sigNameless, sigNamed:
+			if l.id == sigNamed || !b.Nameless {
+				b.NamelessSince = l.Line.Time
+			}
 			b.Nameless, name = l.id == sigNameless, l
 		case sigPullDone:
-			*b, wait, failure = FirstBoot{Nameless: b.Nameless}, nil, nil
+			*b, wait, failure = FirstBoot{Nameless: b.Nameless, NamelessSince: b.NamelessSince}, nil, nil
 		case sigUnitDone, sigReboot, sigNoReboot:
-			*b, wait, failure, end = FirstBoot{Done: true, Nameless: b.Nameless}, nil, nil, l
+			*b, wait, failure, end = FirstBoot{Done: true, Nameless: b.Nameless, NamelessSince: b.NamelessSince}, nil, nil, l
 		default:
 			b.Failures++
 			b.Done = false
@@ -238,7 +243,7 @@ func (b *FirstBoot) follow(lines []line, p *facts.Proof) {
 	for _, x := range []struct {
 		l      *line
 		fields []string
-	}{{failure, []string{"failures", "class", "error"}}, {wait, []string{"waiting"}}, {end, []string{"done"}}, {name, []string{"nameless"}}} {
+	}{{failure, []string{"failures", "class", "error"}}, {wait, []string{"waiting"}}, {end, []string{"done"}}, {name, []string{"nameless", "namelessSince"}}} {
 		if x.l != nil {
 			p.Add(x.l.Line.Loc, cut(x.l.Line.Text), x.l.Line.Time, x.fields...)
 		}

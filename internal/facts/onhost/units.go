@@ -30,7 +30,7 @@ type Units struct {
 	FirstBootSince   time.Time `cel:"firstBootSince"`
 	PullRuns         bool      `cel:"pullRuns"` // machine-config-daemon-pull has not ended
 	PullSince        time.Time `cel:"pullSince"`
-	Failed           []string  `cel:"failed"`  // units before the kubelet that failed
+	Failed           []string  `cel:"failed"`  // units that the kubelet requires and that failed
 	Running          []string  `cel:"running"` // one-shot units before the kubelet that have not ended
 	Before           string    `cel:"before"`  // both in words
 	BeforeSince      time.Time `cel:"beforeSince"`
@@ -41,12 +41,16 @@ type Units struct {
 var unitsFact = facts.Define("host-units", fault.Host, "what systemd says of the kubelet, the container runtime and the units before them",
 	needs(evidence.HostUnits), readUnits)
 
-// The units before the kubelet, each of which keeps it from starting
-// (openshift/machine-config-operator:templates/common/_base/units).
+// The units before the kubelet, each of which keeps it from starting as long as it
+// runs (openshift/machine-config-operator:templates/common/_base/units, common/on-prem/units).
 var before = []string{
 	"node-valid-hostname.service", "nodeip-configuration.service", "ovs-configuration.service", "wait-for-primary-ip.service",
 	"NetworkManager-wait-online.service", "nmstate-configuration.service",
 }
+
+// required are those whose failure keeps it from starting, too: kubelet.service
+// requires kubelet-dependencies.target, and that one these. The others it only wants.
+var required = []string{"nodeip-configuration.service", "ovs-configuration.service"}
 
 func readUnits(ctx context.Context, w *facts.World, s fault.Subject) (Units, facts.Proof, error) {
 	var f Units
@@ -87,6 +91,8 @@ func readUnits(ctx context.Context, w *facts.World, s fault.Subject) (Units, fac
 		u, ok := unit(name)
 		switch {
 		case !ok || u.Active != "failed" && u.Active != "activating":
+			continue
+		case u.Active == "failed" && !slices.Contains(required, name):
 			continue
 		case u.Active == "failed":
 			f.Failed = append(f.Failed, name)
