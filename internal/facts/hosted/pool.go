@@ -27,6 +27,7 @@ type Pool struct {
 	TuningSince    time.Time `cel:"tuningSince"`
 	ReleaseError   string    `cel:"releaseError"`
 	ReleaseSince   time.Time `cel:"releaseSince"`
+	SkewOnly       bool      `cel:"skewOnly"` // the release error is the distance to the control plane's version, which stops nothing
 	SettingsError  string    `cel:"settingsError"`
 	SettingsSince  time.Time `cel:"settingsSince"`
 	EndpointError  string    `cel:"endpointError"`
@@ -50,9 +51,13 @@ type Pool struct {
 // The conditions of a NodePool
 // (openshift/hypershift:api/hypershift/v1beta1/nodepool_conditions.go).
 var (
-	poolReleaseTypes  = []string{"ValidReleaseImage", "ValidArchPlatform", "ValidPlatformImage", "SupportedVersionSkew"}
+	poolReleaseTypes  = []string{"ValidReleaseImage", "ValidArchPlatform", "ValidPlatformImage", skewType} // the skew last
 	poolSettingsTypes = []string{"UpdateManagementEnabled", "ValidPlatformConfig", "ValidMachineTemplate", "AWSSecurityGroupAvailable"}
 )
+
+// skewType is only set, and the NodePool reconciled on
+// (hypershift-operator/controllers/nodepool/conditions.go supportedVersionSkewCondition, from 4.21).
+const skewType = "SupportedVersionSkew"
 
 func poolFact() facts.Fact {
 	return facts.Define("nodepool", fault.NodePool, "what a NodePool wants and what its conditions say",
@@ -87,6 +92,9 @@ func readPool(ctx context.Context, w *facts.World, s fault.Subject) (Pool, facts
 		t := wrong(o, part.bad, &p, []string{part.field + "Error", part.field, part.field + "Since"}, part.types...)
 		*part.text, *part.since = t.text, t.since
 	}
+	f.SkewOnly = f.ReleaseError != "" && !slices.ContainsFunc(conditions.Of(o), func(c conditions.Condition) bool {
+		return c.Status == "False" && c.Type != skewType && slices.Contains(poolReleaseTypes, c.Type)
+	})
 	f.scaling(o, &p)
 	f.payload(o, &p)
 	f.fetched(o, &p)
