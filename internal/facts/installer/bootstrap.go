@@ -56,6 +56,9 @@ func readBootstrap(ctx context.Context, w *facts.World, _ fault.Subject) (Bootst
 	if err != nil {
 		return Bootstrap{}, p, err
 	}
+	if len(list) == 0 { // a collection of a run that met none
+		return Bootstrap{}, p, withoutBundle(ctx, w, evidence.NotOnBootstrap(bootstrapNeed))
+	}
 	runs := map[string]*service{}
 	b := Bootstrap{Ran: []string{}, Unresolved: []string{}}
 	var last time.Time

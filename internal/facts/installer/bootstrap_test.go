@@ -167,6 +167,20 @@ func TestBootstrapUnknown(t *testing.T) {
 	}
 }
 
+// TestBootstrapEmpty: a list of services without any is no service that did not run.
+func TestBootstrapEmpty(t *testing.T) {
+	r, err := fixture.Reader(fstest.MapFS{
+		"cluster-scoped-resources/rollcall.dev/bootstrapservices.yaml": {Data: []byte("apiVersion: rollcall.dev/v1alpha1\nkind: BootstrapServiceList\nitems: []\n")},
+	}, installer.Signatures())
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, _, err := compute[installer.Bootstrap](t, facts.NewWorld(r, clock("09:00")), "bootstrap-services")
+	if _, ok := evidence.AsUnavailable(err); !ok {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
 // TestBootstrapSecrets: a journal's lines are foreign text; they are shortened and without secrets.
 func TestBootstrapSecrets(t *testing.T) {
 	message := `Error: Get "https://ocp:hunter2-hunter2@mirror.example.com:5000/v2/": ` + strings.Repeat("no ", 500)
