@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"slices"
 	"strconv"
@@ -68,7 +69,7 @@ func parseContainers(raw []byte) ([]onhost.Container, error) {
 	list := []onhost.Container{}
 	for _, c := range v.Containers {
 		if len(list) == maxContainers {
-			break
+			return nil, fmt.Errorf("it names more than %d containers", maxContainers)
 		}
 		o := onhost.Container{
 			Name: c.Metadata.Name, Attempt: c.Metadata.Attempt,

@@ -196,10 +196,11 @@ func (s *Source) Texts(_ context.Context, q evidence.TextQuery) ([]evidence.Text
 	where := "journalctl"
 	if !s.live {
 		const dir = "/var/log/journal"
-		if !s.tree.stat(dir).Exists {
-			return nil, &evidence.Unavailable{Need: need, Why: evidence.NotCollected, Detail: s.opts.Root + " has no " + dir, Supply: "rollcall-host on " + s.name}
+		at, err := s.tree.journal(dir)
+		if err != nil {
+			return nil, &evidence.Unavailable{Need: need, Why: evidence.NotCollected, Detail: s.opts.Root + " has no " + dir + " that can be read: " + plain(err), Supply: "rollcall-host on " + s.name}
 		}
-		args = append(args, "--directory="+s.tree.under(dir))
+		args = append(args, "--directory="+at)
 	}
 	if q.Unit != "" {
 		args = append(args, "--unit="+q.Unit+".service")

@@ -3,6 +3,7 @@ package host
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -177,6 +178,47 @@ func TestJournal(t *testing.T) {
 	}
 	if _, err := s.Texts(t.Context(), evidence.TextQuery{Kind: evidence.Journal, Host: "m2"}); err == nil {
 		t.Error("it has the journal of another machine")
+	}
+}
+
+// TestJournalOfCopy: a link does not lead journalctl out of the copy.
+func TestJournalOfCopy(t *testing.T) {
+	const dir = "/var/log/journal"
+	outside := t.TempDir()
+	for name, c := range map[string]struct {
+		make func(m *hosttest.Machine)
+		want string // of the error; "" for none
+	}{
+		"a directory":         {func(m *hosttest.Machine) { m.Put(dir+"/0123/system.journal", "") }, ""},
+		"a link within":       {func(m *hosttest.Machine) { m.Put("/srv/j/0123/system.journal", ""); m.Link(dir, "/srv/j") }, ""},
+		"a link to elsewhere": {func(m *hosttest.Machine) { m.Link(dir, outside) }, "no such file"},
+		"a link in it":        {func(m *hosttest.Machine) { m.Link(dir+"/0123", outside) }, "is a link"},
+		"a link below":        {func(m *hosttest.Machine) { m.Link(dir+"/0123/system.journal", outside) }, "is a link"},
+		"a file":              {func(m *hosttest.Machine) { m.Put(dir, "") }, "no directory"},
+		"none":                {func(*hosttest.Machine) {}, "no such file"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := hosttest.New(t)
+			m.Copy()
+			m.Remove(dir)
+			c.make(m)
+			texts, err := open(t, m, Options{}).Texts(t.Context(), evidence.TextQuery{Kind: evidence.Journal, Unit: "kubelet"})
+			if c.want == "" && (err != nil || len(texts) != 1) || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+				t.Errorf("%d texts, %v, want %q", len(texts), err, c.want)
+			}
+		})
+	}
+}
+
+// TestManyManifests: a directory of which a part would be read is not read.
+func TestManyManifests(t *testing.T) {
+	m := hosttest.New(t)
+	for i := range maxManifests + 1 {
+		m.Put(fmt.Sprintf("%s/p%03d.yaml", manifestDir, i), "kind: Pod")
+	}
+	c := get[onhost.Containers](t, open(t, m, Options{}), evidence.HostContainers)
+	if c.ManifestError == "" || len(c.Manifests) != 0 {
+		t.Errorf("%d manifests, %q", len(c.Manifests), c.ManifestError)
 	}
 }
 

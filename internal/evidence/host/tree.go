@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -136,26 +137,72 @@ func (t *tree) text(name string) string {
 	return strings.TrimSpace(string(raw))
 }
 
-// list returns the names in a directory, at most limit.
+// list returns the names in a directory; more than limit is an error.
 func (t *tree) list(name string, limit int) ([]string, error) {
+	entries, err := t.entries(name, limit)
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names, err
+}
+
+func (t *tree) entries(name string, limit int) ([]fs.DirEntry, error) {
 	at, err := t.resolve(name)
 	if err != nil {
 		return nil, err
+	}
+	if info, err := t.root.Lstat(at); err != nil || !info.IsDir() { // to open a pipe is to wait for who writes
+		return nil, cmp.Or(err, error(errNotDirectory))
 	}
 	d, err := t.root.Open(at)
 	if err != nil {
 		return nil, err
 	}
 	defer d.Close()
-	entries, err := d.ReadDir(limit)
+	entries, err := d.ReadDir(limit + 1)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
-	var names []string
-	for _, e := range entries {
-		names = append(names, e.Name())
+	if len(entries) > limit {
+		return nil, fmt.Errorf("%s holds more than %d files", name, limit)
 	}
-	return names, nil
+	return entries, nil
+}
+
+var errNotDirectory = errors.New("it is no directory")
+
+// journal returns a directory of journals as this process sees it, for a program that
+// knows nothing of the tree: neither it nor what lies in it may be a link, which would
+// lead that program out (sd-journal descends one level: a directory for each machine).
+func (t *tree) journal(name string) (string, error) {
+	at, err := t.resolve(name)
+	if err != nil {
+		return "", err
+	}
+	const most = 10_000
+	var look func(name string, deep int) error
+	look = func(name string, deep int) error {
+		entries, err := t.entries(name, most)
+		if err != nil {
+			return err
+		}
+		for _, e := range entries {
+			switch {
+			case e.Type()&fs.ModeSymlink != 0:
+				return fmt.Errorf("%s is a link", path.Join(name, e.Name()))
+			case e.IsDir() && deep > 0:
+				if err := look(path.Join(name, e.Name()), deep-1); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	}
+	if err := look("/"+at, 1); err != nil {
+		return "", err
+	}
+	return t.under(at), nil
 }
 
 // newest is the latest time of change among names that lie in the tree: the best
