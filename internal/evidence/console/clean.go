@@ -2,6 +2,7 @@ package console
 
 import (
 	"bufio"
+	"fmt"
 	"io"
 	"unicode/utf8"
 )
@@ -14,6 +15,9 @@ const (
 	maxSequence = 64
 	// maxString bounds the strings of OSC, DCS and the like, such as window titles.
 	maxString = 4096
+	// maxScreen bounds what is read of a file: one of zeroes alone shows nothing, and
+	// would be read to its end before anybody could say stop.
+	maxScreen = 1 << 30
 )
 
 // clean returns the text that r showed on a screen, as lines of UTF-8.
@@ -35,8 +39,9 @@ const (
 type screen struct {
 	in     *bufio.Reader
 	mode   mode
-	length int  // of the sequence
-	column int  // bytes in the line so far
+	length int // of the sequence
+	column int // bytes in the line so far
+	read   int64
 	cr     bool // the last character was a carriage return
 	out    []byte
 	err    error
@@ -60,6 +65,9 @@ func (s *screen) fill() {
 	s.out = make([]byte, 0, 8<<10)
 	for len(s.out) < 4<<10 {
 		c, size, err := s.in.ReadRune()
+		if s.read += int64(size); err == nil && s.read > maxScreen {
+			err = fmt.Errorf("it is longer than %d MiB", maxScreen>>20)
+		}
 		if err != nil {
 			s.err = err
 			return

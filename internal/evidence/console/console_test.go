@@ -1,6 +1,7 @@
 package console
 
 import (
+	"bufio"
 	"bytes"
 	"io"
 	"os"
@@ -63,6 +64,21 @@ func TestClean(t *testing.T) {
 			t.Errorf("%s, byte by byte: %q, want %q", name, got, c.want)
 		}
 	}
+}
+
+// TestEndless: a file that shows nothing is read within bounds.
+func TestEndless(t *testing.T) {
+	s := &screen{in: bufio.NewReader(zeroes{}), read: maxScreen - 1<<20}
+	if _, err := io.ReadAll(s); err == nil || !strings.Contains(err.Error(), "1024 MiB") {
+		t.Errorf("err = %v", err)
+	}
+}
+
+type zeroes struct{}
+
+func (zeroes) Read(p []byte) (int, error) {
+	clear(p)
+	return len(p), nil
 }
 
 func TestSource(t *testing.T) {

@@ -195,12 +195,12 @@ func (d *Dir) rest() error {
 	if d.Kubeconfig() != "" {
 		d.Install.Files = append(d.Install.Files, kubeconfig)
 	}
-	f, err := d.root.Open(logFile)
+	f, err := d.log()
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("read the installer's log: %w", err)
+		return err
 	}
 	defer f.Close()
 	d.Install.Files = append(d.Install.Files, logFile)
@@ -240,19 +240,38 @@ func lastTime(f *os.File) (time.Time, error) {
 	return last, nil // a log that cannot be read to its end is found out when it is searched
 }
 
+func (d *Dir) log() (*os.File, error) { return d.open(logFile) }
+
+// open opens a file of the directory. To open a pipe would be to wait for who writes
+// to it.
+func (d *Dir) open(name string) (*os.File, error) {
+	info, err := d.root.Stat(name)
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%s is no file", filepath.Join(d.path, name))
+	}
+	var f *os.File
+	if err == nil {
+		f, err = d.root.Open(name)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the install directory: %w", err)
+	}
+	return f, nil
+}
+
 // file reads one file of the directory; false: it is not there.
 func (d *Dir) file(name string, limit int64) ([]byte, bool, error) {
-	f, err := d.root.Open(name)
+	f, err := d.open(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, false, nil
 	}
 	if err != nil {
-		return nil, false, fmt.Errorf("read the install directory: %w", err)
+		return nil, false, err
 	}
 	defer f.Close()
 	info, err := f.Stat()
-	if err != nil || !info.Mode().IsRegular() {
-		return nil, false, fmt.Errorf("read the install directory: %s is no file", filepath.Join(d.path, name))
+	if err != nil {
+		return nil, false, fmt.Errorf("read the install directory: %w", err)
 	}
 	raw, err := io.ReadAll(io.LimitReader(f, limit+1))
 	if err != nil {
@@ -388,5 +407,5 @@ func (d *Dir) Texts(_ context.Context, q evidence.TextQuery) ([]evidence.Text, e
 		return nil, &evidence.Unavailable{Need: evidence.Texts(q), Why: evidence.NotCollected, Detail: "an install directory has the installer's log only"}
 	}
 	return []evidence.Text{{Kind: evidence.Installer, Path: logFile, Source: filepath.Base(d.path),
-		Open: func(context.Context) (io.ReadCloser, error) { return d.root.Open(logFile) }}}, nil
+		Open: func(context.Context) (io.ReadCloser, error) { return d.log() }}}, nil
 }

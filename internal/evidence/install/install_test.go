@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -194,6 +195,19 @@ func TestWrong(t *testing.T) {
 				t.Errorf("err = %v", err)
 			}
 		})
+	}
+}
+
+// TestPipe: nobody waits for who writes to a pipe.
+func TestPipe(t *testing.T) {
+	for _, name := range []string{metadataFile, logFile} {
+		path := dir(t, map[string]string{configFile: "apiVersion: v1\nbaseDomain: example.com\nmetadata: {name: c}\n"})
+		if err := syscall.Mkfifo(filepath.Join(path, name), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Open(path); err == nil || !strings.Contains(err.Error(), "is no file") {
+			t.Errorf("%s: err = %v", name, err)
+		}
 	}
 }
 
