@@ -239,9 +239,9 @@ func (s *Source) stream(caller context.Context, need evidence.Need, right Access
 		cancel()
 		return nil, err
 	}
-	in := bufio.NewReaderSize(io.LimitReader(body, s.opts.LogBytes), 64<<10)
+	in := bufio.NewReaderSize(&whole{body, s.opts.LogBytes}, 64<<10)
 	head, err := in.Peek(256)
-	if err != nil && !errors.Is(err, io.EOF) {
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, errCut) {
 		err = s.unavailable(caller, ctx, need, right, fmt.Errorf("the log breaks off at its beginning: %w", err))
 		cancel()
 		return nil, errors.Join(err, body.Close())
@@ -254,6 +254,25 @@ func (s *Source) stream(caller context.Context, need evidence.Need, right Access
 	}
 	return &stream{Reader: in, body: body, cancel: cancel}, nil
 }
+
+// whole reads at most left bytes. A log that has as many was cut: the kubelet begins
+// so many lines before its end and stops after so many bytes, so what is missing is
+// the newest.
+type whole struct {
+	from io.Reader
+	left int64
+}
+
+func (w *whole) Read(p []byte) (int, error) {
+	if w.left == 0 {
+		return 0, errCut
+	}
+	n, err := w.from.Read(p[:min(int64(len(p)), w.left)])
+	w.left -= int64(n)
+	return n, err
+}
+
+var errCut = errors.New("the log is longer than what is read of it: its newest lines are missing")
 
 // open sends the request and awaits the answer's header within the time of one request.
 func (s *Source) open(ctx context.Context, req *rest.Request) (io.ReadCloser, error) {
