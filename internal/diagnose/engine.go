@@ -324,7 +324,7 @@ func (v *evaluation) since(out *fault.Finding) error {
 	if err != nil {
 		return err
 	}
-	if r.Known() && r.Time().Unix() > 0 {
+	if r.Known() && evidence.Plausible(r.Time()) && r.Time().Unix() > 0 {
 		out.Since = r.Time()
 	}
 	return nil
@@ -369,7 +369,7 @@ func (v *evaluation) settles(out *fault.Finding, now time.Time) error {
 			return err
 		}
 		since = time.Time{}
-		if r.Known() && r.Time().Unix() > 0 {
+		if r.Known() && evidence.Plausible(r.Time()) && r.Time().Unix() > 0 {
 			since = r.Time()
 		}
 	}

@@ -59,6 +59,9 @@ func Run(ctx context.Context, o Options) (*fault.Diagnosis, error) {
 	if now.IsZero() {
 		return nil, fmt.Errorf("choose the time of %s: %w; give one with --now", desc.Name, ErrNoTime)
 	}
+	if !evidence.Plausible(now) {
+		return nil, fmt.Errorf("choose the time of %s: %s cannot be one of a cluster; give another with --now", desc.Name, now.UTC().Format("2006-01-02T15:04:05Z"))
+	}
 	engine, err := New(o.Catalog, o.Facts, o.Relater, o.Log)
 	if err != nil {
 		return nil, err
@@ -87,6 +90,9 @@ func Run(ctx context.Context, o Options) (*fault.Diagnosis, error) {
 	if d.Hosts, err = o.Roll.Hosts(ctx, w, findings); err != nil {
 		return nil, fmt.Errorf("call the roll: %w", err)
 	}
+	for i := range d.Hosts {
+		plausible(&d.Hosts[i])
+	}
 	requests, err := engine.requests(ctx, w, d.Hosts)
 	if err != nil {
 		return nil, err
@@ -102,6 +108,22 @@ func Run(ctx context.Context, o Options) (*fault.Diagnosis, error) {
 	d.Stats = fault.Stats{Faults: len(o.chosen()), Subjects: subjects, Facts: len(o.Facts), Millis: o.Clock().Sub(started).Milliseconds()}
 	nonNil(d)
 	return d, nil
+}
+
+// plausible forgets times that cannot be ones of a cluster.
+func plausible(h *fault.HostState) {
+	keep := func(t *time.Time) {
+		if !evidence.Plausible(*t) {
+			*t = time.Time{}
+		}
+	}
+	keep(&h.Since)
+	for i := range h.Stages {
+		keep(&h.Stages[i].At)
+		for j := range h.Stages[i].Evidence {
+			keep(&h.Stages[i].Evidence[j].Time)
+		}
+	}
 }
 
 func (o Options) chosen() []*fault.Fault {

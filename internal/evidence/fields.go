@@ -38,13 +38,20 @@ func String(content map[string]any, path ...string) string {
 	return s
 }
 
-// Time returns the RFC 3339 time at a path, zero where there is none.
+// Time returns the RFC 3339 time at a path, zero where there is no plausible one.
 func Time(content map[string]any, path ...string) time.Time {
 	t, err := time.Parse(time.RFC3339Nano, String(content, path...))
-	if err != nil {
+	if err != nil || !Plausible(t) {
 		return time.Time{}
 	}
 	return t
+}
+
+// Plausible reports whether a time can be one of a cluster. What is read is foreign:
+// a year of five digits has no JSON, and 300 years no Duration.
+func Plausible(t time.Time) bool {
+	year := t.UTC().Year()
+	return year >= 1970 && year <= 2200
 }
 
 // Int returns the whole number at a path, 0 where there is none. YAML and JSON

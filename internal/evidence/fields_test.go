@@ -26,3 +26,16 @@ func TestSpecWritten(t *testing.T) {
 		}
 	}
 }
+
+func TestPlausible(t *testing.T) {
+	for text, want := range map[string]bool{
+		"2026-03-01T12:00:00Z": true, "1970-01-01T00:00:00Z": true, "9999-12-31T23:59:59-01:00": false, "1650-01-01T00:00:00Z": false,
+	} {
+		if got := Time(map[string]any{"at": text}, "at"); got.IsZero() == want {
+			t.Errorf("%s is %s", text, got)
+		}
+		if _, ok := LineTime(text+" a line", time.Time{}); ok != want {
+			t.Errorf("a line with %s has a time: %t", text, ok)
+		}
+	}
+}

@@ -18,7 +18,7 @@ func LineTime(line string, now time.Time) (time.Time, bool) {
 	head := line[:min(len(line), 120)]
 	if m := isoTime.FindString(head); m != "" {
 		for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999-0700"} {
-			if t, err := time.Parse(layout, m); err == nil {
+			if t, err := time.Parse(layout, m); err == nil && Plausible(t) {
 				return t.UTC(), true
 			}
 		}

@@ -254,6 +254,11 @@ func (w *World) Compute(ctx context.Context, f Fact, s fault.Subject) Value {
 	a.once.Do(func() {
 		inner := w.scope()
 		v, p, err := f.read(ctx, inner, s)
+		for i := range p.Items { // decoded into types, too
+			if !evidence.Plausible(p.Items[i].Time) {
+				p.Items[i].Time = time.Time{}
+			}
+		}
 		a.value = Value{V: v, Proof: p, Err: err, touched: inner.touched}
 	})
 	return a.value

@@ -88,7 +88,7 @@ func (a axis) ticks() []time.Duration {
 		if whole/s > 10 && s != steps[len(steps)-1] {
 			continue
 		}
-		for age := s; age <= whole; age += s {
+		for age := s; age > 0 && age <= whole; age += s { // the longest Duration is followed by negative ones
 			place(age)
 		}
 		break
