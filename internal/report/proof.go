@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"iter"
 	"path"
 	"regexp"
 	"slices"
@@ -57,7 +58,10 @@ func squeeze(text string, room, limit int, gap string) string {
 		return text
 	}
 	words := strings.Fields(text)
-	for from, to := len(words)/2, len(words)/2; ; {
+	// Of a very long line only what could be left is tried.
+	from := min(len(words)/2, within(slices.All(words), room*limit))
+	to := max(len(words)/2, len(words)-within(slices.Backward(words), room*limit))
+	for {
 		switch {
 		case from > 1 && from >= len(words)-to:
 			from--
@@ -73,6 +77,18 @@ func squeeze(text string, room, limit int, gap string) string {
 			return short
 		}
 	}
+}
+
+// within is how many words fill so many bytes, the one with which it is full included.
+func within(words iter.Seq2[int, string], most int) int {
+	n, size := 0, 0
+	for _, w := range words {
+		n, size = n+1, size+len(w)+1
+		if size > most {
+			break
+		}
+	}
+	return n
 }
 
 // proof is an item and how many others say the same.

@@ -38,6 +38,9 @@ func TestSqueeze(t *testing.T) {
 	if whole := squeeze(long, 60, 0, "…"); whole != long {
 		t.Errorf("without a limit the line is changed: %q", whole)
 	}
+	if huge := squeeze(strings.Repeat("a ", 1<<20), 60, 2, "…"); len(huge) < 60 || len(wrap(huge, 60, 60)) > 2 {
+		t.Errorf("a line of 2 MiB is squeezed to %q", huge)
+	}
 	if word := strings.Repeat("x", 200); squeeze(word, 60, 1, "…") != word {
 		t.Error("a word that cannot be broken is broken")
 	}

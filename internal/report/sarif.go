@@ -1,6 +1,7 @@
 package report
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -49,12 +50,13 @@ func SARIF(w io.Writer, d *fault.Diagnosis, o Options) error {
 			run.Bases[id] = sarifBase{sarifMessage{s.said("the evidence of " + source)}}
 		}
 	}
-	e := json.NewEncoder(w)
+	var doc bytes.Buffer
+	e := json.NewEncoder(&doc) // which escapes what HTML obeys: these files are shown on web pages
 	e.SetIndent("", "  ")
 	if err := e.Encode(sarifLog{Schema: sarifSchema, Version: "2.1.0", Runs: []sarifRun{run}}); err != nil {
 		return fmt.Errorf("write the answer as SARIF: %w", err)
 	}
-	return nil
+	return write(w, string(harmless(nil, doc.Bytes())))
 }
 
 // sarif collects rules and sources while results are made.
