@@ -215,7 +215,7 @@ func (w *walker) fine() bool {
 	return false
 }
 
-// ask asks the rungs that were not asked yet, all at once: there are few.
+// ask asks the rungs that were not asked yet, all at once: there are few, see maxRungs.
 func (w *walker) ask(ctx context.Context, list ...rung) {
 	var group sync.WaitGroup
 	for _, r := range list {

@@ -68,6 +68,10 @@ func (s *Source) sameCluster(ctx context.Context) bool {
 	return len(hosts) == 0 || slices.Contains(hosts, s.opts.Client.Server.Hostname())
 }
 
+// maxRungs bounds how many addresses are asked: five control-plane hosts of two
+// addresses have less than half of it, and an archive may name a whole network.
+const maxRungs = 64
+
 // named lists every rung behind the front: api-int and the virtual addresses, and
 // each control-plane host that the user or a source names. From a node the machine
 // config servers are left out: the network plugin rejects connections from every
@@ -80,7 +84,7 @@ func (s *Source) named(ctx context.Context, sources []Lister) []rung {
 		if s.opts.From != nil && port == s.mcsPort {
 			return
 		}
-		if r := (rung{target, host, port}); host != "" && !slices.Contains(list, r) {
+		if r := (rung{target, host, port}); host != "" && len(list) < maxRungs && !slices.Contains(list, r) {
 			list = append(list, r)
 		}
 	}
