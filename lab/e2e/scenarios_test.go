@@ -285,8 +285,20 @@ func (s scenario) check(t *testing.T, w *world) {
 func (s scenario) compareFromNode(t *testing.T, w *world) {
 	node := "node/" + s.probeFrom
 	s.compare(t, "from "+node, s.answer(), w.live("diagnose", "--probe-from", node, "-o", "json"))
-	if r := w.live("diagnose", "--probe-from", node, "-o", "wide"); !strings.Contains(r.out, "from "+node) {
-		t.Errorf("nothing was asked from %s: %s", node, r)
+	bundle := filepath.Join(t.TempDir(), "bundle")
+	r := w.live("collect", "--to", bundle, "--probe-from", node)
+	answers, err := filepath.Glob(filepath.Join(bundle, "cluster-scoped-resources", "rollcall.dev", "apianswers", "*.yaml"))
+	if r.code != 0 || err != nil || len(answers) < 3 {
+		t.Fatalf("%d answers of API servers, %v: %s", len(answers), err, r)
+	}
+	for _, path := range answers {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text := string(data); !strings.Contains(text, "vantage: "+node+"\n") || !strings.Contains(text, "trust: verified\n") {
+			t.Errorf("%s was not asked from %s, or not to its end:\n%s", filepath.Base(path), node, text)
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package apiaccess
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -39,6 +40,10 @@ func readMasters(ctx context.Context, w *facts.World, _ fault.Subject) (Masters,
 		}
 		m.add(r, &p)
 	}
+	// What is wrong is shown before what is not.
+	slices.SortStableFunc(p.Items, func(a, b evidence.Item) int {
+		return cmp.Compare(slices.Index(b.Fields, "down"), slices.Index(a.Fields, "down"))
+	})
 	// a host with two addresses is up when one of them answers
 	m.Down = slices.DeleteFunc(m.Down, func(name string) bool { return slices.Contains(m.Up, name) })
 	slices.Sort(m.Up)
