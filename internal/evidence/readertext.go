@@ -43,7 +43,8 @@ func (r *Reader) Texts(ctx context.Context, q TextQuery) (int, error) {
 
 // Unread says which pods' current logs a query selects and could not be read to
 // their end, or were not asked for: namespace and name, and why. What such a log
-// says is not known, whatever Matches returns.
+// says is not known, whatever Matches returns. Without a pod's name they are logs of
+// any pods: how many and which is not known.
 func (r *Reader) Unread(ctx context.Context, q TextQuery) (map[[2]string]string, error) {
 	if _, err := r.Matches(ctx, q, ""); err != nil {
 		return nil, err

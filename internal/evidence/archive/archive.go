@@ -37,11 +37,13 @@ type Source struct {
 	stamps   []time.Time // ends of collection
 	manifest *Manifest
 	named    map[string]file // of a collection: its files by path
-	damaged  []string        // what could not even be indexed
+	damaged  []string        // what could not even be indexed, the first of it
+	gaps     []gap           // what that may hide, where it is more than one file
 	notes    []evidence.Coverage
 	joined   bool      // with other archives: lines name this one
 	guest    bool      // joined without an identity: its times are not now
 	cut      string    // how the stream ended early, "" when it did not
+	single   bool      // a file that is no container
 	dir      string    // of a nested tree: where it lies in the archive
 	nested   []*Source // trees of hosted clusters beside this one, by directory
 	small    []entry   // of a nested tree: what is read of it at the end
@@ -74,16 +76,20 @@ func fromFS(ctx context.Context, fsys fs.FS, name string) (*Source, error) {
 			if p == "." {
 				return err
 			}
-			b.damage(p, err)
+			b.loseDir(p, err)
 			return nil
 		}
-		if !d.Type().IsRegular() {
-			return nil // a link may lead anywhere; collectors of this layout write none
+		switch {
+		case d.IsDir():
+			return nil
+		case d.Type()&fs.ModeSymlink != 0: // it may lead anywhere; collectors of this layout write none
+			return b.lose(p, errLink)
+		case !d.Type().IsRegular():
+			return b.lose(p, errNoFile)
 		}
 		info, err := d.Info()
 		if err != nil {
-			b.damage(p, err)
-			return nil
+			return b.lose(p, err)
 		}
 		e, err := b.classify(p, info.Size())
 		b.keep(e)
@@ -117,7 +123,6 @@ type builder struct {
 	small     []entry // stamps, versions, manifests and details: read at the end
 	open      []entry // may hold anything: looked into at the end
 	found     map[of]bool
-	single    bool // a file that is no container
 	dump      bool // of HyperShift, with a hosted cluster's tree beside
 	marks     marks
 	named     map[string]file
@@ -206,7 +211,9 @@ func (b *builder) finish(ctx context.Context, st store) (*Source, error) {
 	}
 	s.texts = sortedByPath(s.texts)
 	b.nameContainers(ctx)
+	b.dropBeside()
 	b.splitNested()
+	b.partGaps()
 	if err := b.nameFlat(ctx); err != nil {
 		return nil, err
 	}
@@ -217,7 +224,7 @@ func (b *builder) finish(ctx context.Context, st store) (*Source, error) {
 	if err := b.finishNested(ctx); err != nil {
 		return nil, err
 	}
-	if len(s.objects) == 0 && len(s.texts) == 0 && s.manifest == nil {
+	if !b.whole() {
 		return nil, b.foreign()
 	}
 	if s.manifest != nil {
@@ -299,7 +306,7 @@ func (b *builder) readSmall(ctx context.Context) error {
 }
 
 func (b *builder) foreign() error {
-	if b.single {
+	if b.s.single {
 		return foreignFile(b.s.name)
 	}
 	saw := "it is empty"

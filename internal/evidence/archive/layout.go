@@ -51,6 +51,7 @@ type file struct {
 	size  int64
 	at    int64 // of a tar: offset at its place
 	place place
+	lost  string // why its bytes cannot be read, "" where they can
 }
 
 // classify finds out from its path what a file is. Names of directories above the

@@ -34,6 +34,9 @@ func (s *Source) List(ctx context.Context, r evidence.Resource, namespace string
 			return nil, err
 		}
 	}
+	for _, g := range s.hidden(need) {
+		c.damage(g.path, errors.New(g.why))
+	}
 	if s.cut != "" {
 		c.damaged = append(c.damaged, s.cut)
 	}

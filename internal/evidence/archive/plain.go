@@ -29,7 +29,7 @@ func looseFile(name string) bool {
 // fromFile opens a single file of objects or lines.
 func fromFile(ctx context.Context, f io.ReaderAt, size int64, name string, how packing) (*Source, error) {
 	b := newBuilder(name)
-	b.single = true
+	b.s.single = true
 	st := &fileStore{f, size, how}
 	e := entry{class: loose, file: file{path: b.s.base, size: size}}
 	if how != notPacked {
@@ -87,12 +87,12 @@ func (b *builder) lookInto(ctx context.Context) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if e.class == loose && (!lone || i >= maxLoose) || e.file.size == 0 {
+		if e.class == loose && (!lone || i >= maxLoose) || e.file.size == 0 && e.file.lost == "" {
 			continue
 		}
 		head, err := b.head(ctx, e.file)
 		if err != nil && len(head) == 0 {
-			b.damage(e.file.path, err)
+			b.loseLoose(e, err)
 			continue
 		}
 		e.free = e.class == loose
@@ -124,7 +124,7 @@ func (b *builder) headOf(ctx context.Context, st store, f file) ([]byte, error) 
 func (b *builder) keepKinds(ctx context.Context, e entry) {
 	raw, err := b.s.read(ctx, e.file, maxObjectFile)
 	if err != nil {
-		b.damage(e.file.path, err)
+		b.loseLoose(e, err)
 		return
 	}
 	kinds := map[evidence.Resource]bool{} // true: as a List

@@ -171,22 +171,21 @@ func (t *tarStore) uncompress() (io.Reader, error) { return unpack(t.f, t.size, 
 func (t *tarStore) member(b *builder, h *tar.Header, content io.Reader, in *counter) error {
 	name, ok := memberName(h)
 	if !ok {
-		b.damage(h.Name[:min(len(h.Name), 80)], errors.New("a name that leads out of the archive"))
-		return nil
+		return b.loseOutside(h.Name)
 	}
 	switch h.Typeflag {
 	case tar.TypeReg:
+	case tar.TypeDir, tar.TypeXGlobalHeader:
+		return nil
 	case tar.TypeLink, tar.TypeSymlink:
-		if e := classify(name); e.class != other {
-			b.damage(name, errors.New("a link, which is not followed"))
-		}
-		return nil
+		return b.lose(name, errLink)
+	case tar.TypeGNUSparse:
+		return b.lose(name, errSparse)
 	default:
-		return nil
+		return b.lose(name, errNoFile)
 	}
 	if sparse(h) {
-		b.damage(name, errors.New("a sparse file, which no collector writes"))
-		return nil
+		return b.lose(name, errSparse)
 	}
 	e, err := b.classify(name, h.Size)
 	if err != nil || e.class == other {

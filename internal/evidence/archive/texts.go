@@ -33,7 +33,7 @@ func (s *Source) Texts(ctx context.Context, q evidence.TextQuery) ([]evidence.Te
 		if s.joined {
 			t.Source = s.base
 		}
-		if e.file.size == 0 {
+		if e.file.size == 0 && e.file.lost == "" {
 			if t.Kind == evidence.ContainerLog && path.Base(e.file.path) != "current.log" {
 				continue
 			}
@@ -48,16 +48,45 @@ func (s *Source) Texts(ctx context.Context, q evidence.TextQuery) ([]evidence.Te
 		}
 		texts = append(texts, t)
 	}
+	need := evidence.Texts(q)
+	unseen := s.unseen(need)
 	if len(texts) > empty {
+		if unseen != "" {
+			texts = append(texts, s.unread(q, unseen))
+		}
 		return texts, nil
 	}
-	need := evidence.Texts(q)
+	if unseen != "" {
+		return nil, &evidence.Unavailable{Need: need, Why: evidence.Damaged, Detail: unseen, Supply: s.supply(need)}
+	}
 	u := &evidence.Unavailable{Need: need, Why: evidence.NotCollected, Supply: s.supply(need)}
 	u.Detail = "no such text is in the " + s.kind
 	if empty > 0 {
 		u.Detail = fmt.Sprintf("%d files are there and empty: nothing was written, or the collector could not read it", empty)
 	}
 	return nil, u
+}
+
+// unseen says why there may be texts that no entry stands for, "" where there are none.
+func (s *Source) unseen(n evidence.Need) string {
+	var why []string
+	for _, g := range s.hidden(n) {
+		why = append(why, g.path+": "+g.why)
+	}
+	if s.cut != "" && !s.single { // a single text ends with the error itself
+		why = append(why, s.cut)
+	}
+	return few(why)
+}
+
+// unread stands for the texts that may be there and cannot be read.
+func (s *Source) unread(q evidence.TextQuery, why string) evidence.Text {
+	t := evidence.Text{Kind: q.Kind, Namespace: q.Namespace, Container: q.Container, Host: q.Host, Unit: q.Unit, Path: s.base}
+	if s.joined {
+		t.Source = s.base
+	}
+	t.Open = func(context.Context) (io.ReadCloser, error) { return nil, errors.New(why) }
+	return t
 }
 
 // selects reports whether a query asks for a text. A journal that holds the lines
@@ -98,6 +127,9 @@ func textSupply(q evidence.TextQuery) string {
 func (s *Source) open(ctx context.Context, f file) (io.ReadCloser, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
+	}
+	if f.lost != "" {
+		return nil, errors.New(f.lost)
 	}
 	return s.store.open(ctx, f)
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"path"
 	"slices"
 	"strings"
@@ -37,20 +38,22 @@ type zipStore struct{ members []*zip.File }
 func (z *zipStore) member(b *builder, m *zip.File, i int) error {
 	name := path.Clean(strings.TrimLeft(strings.ReplaceAll(m.Name, "\\", "/"), "/"))
 	if slices.Contains(strings.Split(m.Name, "/"), "..") {
-		b.damage(m.Name[:min(len(m.Name), 80)], errors.New("a name that leads out of the archive"))
-		return nil
+		return b.loseOutside(m.Name)
 	}
-	if !m.Mode().IsRegular() {
+	switch mode := m.Mode(); {
+	case mode.IsDir():
 		return nil
+	case mode&fs.ModeSymlink != 0:
+		return b.lose(name, errLink)
+	case !mode.IsRegular():
+		return b.lose(name, errNoFile)
 	}
 	size := int64(min(m.UncompressedSize64, 1<<62))
 	switch {
 	case m.Flags&1 != 0:
-		b.damage(name, errors.New("it is encrypted"))
-		return nil
+		return b.lose(name, errors.New("it is encrypted"))
 	case size > ratioFrom && size/maxRatio > int64(min(m.CompressedSize64, 1<<62)):
-		b.damage(name, fmt.Errorf("it unpacks to more than %d times its size, which logs and objects never do", maxRatio))
-		return nil
+		return b.lose(name, fmt.Errorf("it unpacks to more than %d times its size, which logs and objects never do", maxRatio))
 	}
 	e, err := b.classify(name, size)
 	if err != nil {

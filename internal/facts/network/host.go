@@ -140,6 +140,7 @@ func (f *Host) log(ctx context.Context, w *facts.World, q evidence.TextQuery, po
 		return &evidence.Unavailable{Need: evidence.Texts(q), Why: evidence.Unreachable, Detail: why,
 			Supply: fmt.Sprintf("oc logs -n %s -c %s %s", q.Namespace, q.Container, pod.Pod)}
 	}
+	silent := true
 	for _, s := range []struct {
 		id, field string
 		to        *bool
@@ -155,11 +156,14 @@ func (f *Host) log(ctx context.Context, w *facts.World, q evidence.TextQuery, po
 			if !*s.to {
 				p.Add(m.Line.Loc, m.Line.Text, m.Line.Time, s.field, "saidSince")
 			}
-			*s.to = true
+			*s.to, silent = true, false
 			if at := m.Line.Time; !at.IsZero() && (f.SaidSince.IsZero() || at.Before(f.SaidSince)) {
 				f.SaidSince = at
 			}
 		}
+	}
+	if why, ok := unread[[2]string{q.Namespace, ""}]; ok && silent { // its log may be among those
+		return &evidence.Unavailable{Need: evidence.Texts(q), Why: evidence.Damaged, Detail: why}
 	}
 	if f.SaidSince.IsZero() {
 		f.SaidSince = pod.Since
