@@ -322,6 +322,10 @@ const (
 	NotAsked     Why = "not asked"     // it is only read when the user asks for it
 )
 
+// Hides reports whether what is needed may be there all the same: a source has it, or
+// should, and could not read it. What another source says does not make up for that.
+func (w Why) Hides() bool { return w != NotCollected && w != NotServed && w != NotAsked }
+
 // Unavailable is the error of a read that could not look. It is never "nothing there".
 type Unavailable struct {
 	Need   Need
@@ -365,7 +369,8 @@ type Description struct {
 // honour the context, and return *Unavailable when they cannot look.
 type Source interface {
 	Describe(context.Context) (Description, error)
-	// List returns the objects of a resource, sorted by namespace and name.
+	// List returns the objects of a resource, sorted by namespace and name. Objects
+	// beside an *Unavailable are some of them; so are texts.
 	List(ctx context.Context, r Resource, namespace string) ([]Object, error)
 	// Texts returns the texts that match, sorted by path.
 	Texts(ctx context.Context, q TextQuery) ([]Text, error)

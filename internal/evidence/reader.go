@@ -185,13 +185,14 @@ func (r *Reader) readObjects(ctx context.Context, n Need, c *objectsCell) {
 	for _, s := range r.sources {
 		list, err := s.List(ctx, n.Resource, n.Namespace)
 		if u, ok := AsUnavailable(err); ok {
-			if missing == nil || missing.Why == NotCollected {
-				missing = u
+			missing = graver(missing, u)
+			if u.Why.Hides() || len(list) > 0 {
+				c.partial = graver(c.partial, u)
 			}
 			if len(list) == 0 {
 				continue
 			}
-			c.partial, err = u, nil
+			err = nil
 		}
 		if err != nil {
 			c.err = fmt.Errorf("list %s: %w", n, err)
@@ -202,7 +203,7 @@ func (r *Reader) readObjects(ctx context.Context, n Need, c *objectsCell) {
 			r.merge(c, o)
 		}
 	}
-	if !seen {
+	if !seen || len(c.list) == 0 && c.partial != nil { // nothing of a list that is not whole is no empty list
 		if missing == nil {
 			missing = &Unavailable{Need: n, Why: NotCollected}
 		}
@@ -223,6 +224,24 @@ func (r *Reader) readObjects(ctx context.Context, n Need, c *objectsCell) {
 	if err := r.recordObjects(n, c); err != nil {
 		c.err = fmt.Errorf("record %s: %w", n, err)
 	}
+}
+
+// graver returns which of two reasons says more. What a source never has says less than
+// what the cluster itself says, and that less than that something could not be read.
+func graver(a, b *Unavailable) *Unavailable {
+	rank := func(w Why) int {
+		switch {
+		case w.Hides():
+			return 2
+		case w == NotCollected:
+			return 0
+		}
+		return 1
+	}
+	if a == nil || rank(b.Why) > rank(a.Why) {
+		return b
+	}
+	return a
 }
 
 func (r *Reader) recordObjects(n Need, c *objectsCell) error {

@@ -165,6 +165,58 @@ func TestReaderCoverage(t *testing.T) {
 	}
 }
 
+// TestOneSourceIsDamaged: what one source could not read is not made up for by another
+// that has nothing, or something else.
+func TestOneSourceIsDamaged(t *testing.T) {
+	hosts, q := Objects(BareMetalHosts, ""), TextQuery{Kind: Journal, Unit: "kubelet"}
+	has := answer{objects: []Object{named(BareMetalHosts, "a", 0)}}
+	lacks := func(why Why) answer { return answer{err: &Unavailable{Need: hosts, Why: why}} }
+	for name, tt := range map[string]struct {
+		one, two answer
+		want     State
+	}{
+		"damaged and empty":           {lacks(Damaged), answer{}, Missing},
+		"damaged and there":           {lacks(Damaged), has, Partial},
+		"forbidden and there":         {lacks(Forbidden), has, Partial},
+		"unreachable and empty":       {lacks(Unreachable), answer{}, Missing},
+		"not collected and empty":     {lacks(NotCollected), answer{}, Empty},
+		"not served and there":        {lacks(NotServed), has, Read},
+		"not asked and empty":         {lacks(NotAsked), answer{}, Empty},
+		"not asked and damaged":       {lacks(NotAsked), lacks(Damaged), Missing},
+		"in part and not collected":   {answer{has.objects, lacks(NotCollected).err}, lacks(NotServed), Partial},
+		"not collected, damaged part": {lacks(NotCollected), answer{has.objects, lacks(Damaged).err}, Partial},
+		"damaged both":                {lacks(Damaged), lacks(Damaged), Missing},
+		"not collected, not served":   {lacks(NotCollected), lacks(NotServed), Missing},
+		"in part, and what it hides":  {answer{has.objects, lacks(NotCollected).err}, lacks(Damaged), Partial},
+	} {
+		for _, order := range [][]answer{{tt.one, tt.two}, {tt.two, tt.one}} {
+			var sources []Source
+			for _, a := range order {
+				sources = append(sources, &source{lists: map[Need]answer{hosts: a}})
+			}
+			r := reader(t, Limits{}, sources...)
+			list, err := r.List(t.Context(), BareMetalHosts, "")
+			_, ok, getErr := r.Get(t.Context(), BareMetalHosts, "", "z")
+			c := r.Coverage()[0]
+			if c.State != tt.want || (err != nil) != (tt.want == Missing) || ok || (getErr != nil) != (tt.want == Missing || tt.want == Partial) {
+				t.Errorf("%s: %+v, %d objects, %v, %v", name, c, len(list), err, getErr)
+			}
+			if damaged := strings.Contains(name, "damaged") || strings.Contains(name, "hides"); damaged != strings.Contains(c.Reason, "damaged") {
+				t.Errorf("%s: the reason is %s", name, c.Reason)
+			}
+		}
+	}
+	good := &source{texts: map[string]func() (io.ReadCloser, error){"a": content("bad\n")}}
+	for _, sources := range [][]Source{{good, &source{}}, {&source{}, good}} { // the other one is forbidden
+		r := reader(t, Limits{}, sources...)
+		got, err := r.Matches(t.Context(), q, "bad")
+		unread, _ := r.Unread(t.Context(), q)
+		if c := r.Coverage()[0]; err != nil || len(got) != 1 || len(unread) != 1 || c.State != Partial || c.Count != 1 || strings.Contains(c.Reason, "hunter2") {
+			t.Errorf("%v, %v, unread %v, %+v", lines(got), err, unread, c)
+		}
+	}
+}
+
 func mustUnavailable(t *testing.T, err error) *Unavailable {
 	t.Helper()
 	u, ok := AsUnavailable(err)

@@ -75,14 +75,15 @@ func (r *Reader) chosen(ctx context.Context, all []Text) func(Text) bool {
 func (r *Reader) readTexts(ctx context.Context, q TextQuery, c *textsCell) {
 	need := Texts(q)
 	var all []Text
+	var unread []Text
 	var missing *Unavailable
 	none := false // a source that could have such a text has none
 	for _, s := range r.sources {
 		list, err := s.Texts(ctx, q)
 		if u, ok := AsUnavailable(err); ok {
-			// What a console or a probe never has says less than the cluster's own reason.
-			if missing == nil || missing.Why == NotCollected && u.Why != NotCollected {
-				missing = u
+			missing = graver(missing, u)
+			if all = append(all, list...); u.Why.Hides() || len(list) > 0 {
+				unread = append(unread, unreadText(q, u))
 			}
 			continue
 		}
@@ -102,6 +103,7 @@ func (r *Reader) readTexts(ctx context.Context, q TextQuery, c *textsCell) {
 		c.err = errors.Join(missing, r.recordMissing(need, missing))
 		return
 	}
+	all = append(all, unread...)
 	desc, err := r.Describe(ctx)
 	if err != nil {
 		c.err = err
@@ -128,6 +130,14 @@ func (r *Reader) readTexts(ctx context.Context, q TextQuery, c *textsCell) {
 		return
 	}
 	r.collect(need, c, all, found, failed)
+}
+
+// unreadText stands for the texts that a source may have and could not read.
+func unreadText(q TextQuery, u *Unavailable) Text {
+	return Text{
+		Kind: q.Kind, Cluster: q.Cluster, Namespace: q.Namespace, Container: q.Container, Host: q.Host, Unit: q.Unit, Path: q.String(),
+		Open: func(context.Context) (io.ReadCloser, error) { return nil, errors.New(reason(u)) },
+	}
 }
 
 // recordUnread notes that a text is there and was not read.

@@ -245,9 +245,27 @@ func TestGather(t *testing.T) {
 	if _, err := (joined{own, plain{fail: broken}}).List(t.Context(), evidence.Nodes, ""); !errors.Is(err, broken) {
 		t.Errorf("a defect became %v", err)
 	}
+	damaged := partly{plain{}}
+	for name, both := range map[string]joined{"before": {damaged, own}, "behind": {own, damaged}} {
+		list, err := both.List(t.Context(), evidence.Nodes, "")
+		if whyOf(err) != evidence.Damaged || len(list) != 1 {
+			t.Errorf("one that is damaged %s one that looked: %v, %v", name, list, err)
+		}
+		if _, err := (joined{both[0], both[1], partial, management}).List(t.Context(), evidence.CSRs, ""); whyOf(err) != evidence.Damaged {
+			t.Errorf("damaged %s: %v", name, err)
+		}
+	}
 	if d, err := (joined{management, own}).Describe(t.Context()); err != nil || d.Name != "hub" || !d.Now.Equal(own.now) {
 		t.Errorf("%+v, %v", d, err)
 	}
+}
+
+func whyOf(err error) evidence.Why {
+	u, ok := evidence.AsUnavailable(err)
+	if !ok {
+		return ""
+	}
+	return u.Why
 }
 
 // partly hands out what it has as a part.

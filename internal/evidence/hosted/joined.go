@@ -40,8 +40,8 @@ func (j joined) Texts(ctx context.Context, q evidence.TextQuery) ([]evidence.Tex
 	return gather(j, func(s evidence.Source) ([]evidence.Text, error) { return s.Texts(ctx, q) })
 }
 
-// gather joins what the sources have. What one of them could not read matters where
-// none had it, and where it had a part of it.
+// gather joins what the sources have. What one of them never has matters where none had
+// it; what one should have, and could not read or only in part, matters always.
 func gather[T any](sources []evidence.Source, read func(evidence.Source) ([]T, error)) ([]T, error) {
 	var all []T
 	var missing, partial error
@@ -54,14 +54,15 @@ func gather[T any](sources []evidence.Source, read func(evidence.Source) ([]T, e
 			return nil, err
 		case err == nil:
 			looked = true
-		case len(list) > 0:
+		case u.Why.Hides(), len(list) > 0 && partial == nil:
 			partial = err
+		case len(list) > 0:
 		case missing == nil || u.Why != evidence.NotCollected:
 			missing = err
 		}
 		all = append(all, list...)
 	}
-	if partial != nil || looked {
+	if partial != nil || looked || len(all) > 0 {
 		return all, partial
 	}
 	return all, missing
