@@ -5,14 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 
-	"sigs.k8s.io/yaml"
+	"github.com/rollcall-project/rollcall/internal/evidence/yamlin"
 )
 
 // decode reads one object as Kubernetes reads YAML. Whole numbers become int64,
-// as they are in objects that come from an API server. The alias limit is the
-// decoder's own (go.yaml.in/yaml/v2 "document contains excessive aliasing").
+// as they are in objects that come from an API server. How often aliases are followed
+// is the decoder's own limit (go.yaml.in/yaml/v2 "document contains excessive aliasing").
 func decode(raw []byte) (map[string]any, error) {
 	if len(raw) > maxObject {
 		return nil, fmt.Errorf("one object of %d bytes, the limit is %d", len(raw), maxObject)
@@ -20,12 +19,9 @@ func decode(raw []byte) (map[string]any, error) {
 	if deepFlow(raw) {
 		return nil, fmt.Errorf("nested deeper than %d", maxDepth)
 	}
-	text, err := yaml.YAMLToJSON(raw)
+	text, err := yamlin.ToJSON(raw, 2*maxObject)
 	if err != nil {
-		return nil, errors.New(strings.TrimPrefix(err.Error(), "error converting YAML to JSON: "))
-	}
-	if len(text) > 2*maxObject {
-		return nil, fmt.Errorf("one object of %d bytes after its aliases were followed, the limit is %d", len(text), 2*maxObject)
+		return nil, err
 	}
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()

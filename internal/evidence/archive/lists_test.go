@@ -133,6 +133,7 @@ func TestDecodeIsBounded(t *testing.T) {
 	}
 	for name, raw := range map[string]string{
 		"aliases":    bomb,
+		"one alias":  `a: &a "` + strings.Repeat("x", 1<<20) + "\"\nb: [" + strings.Repeat("*a,", 1500) + "]\n",
 		"deep flow":  "a: " + strings.Repeat("[", 100000) + strings.Repeat("]", 100000),
 		"open flow":  strings.Repeat("{a: ", 100000),
 		"deep block": deepBlock(1000),

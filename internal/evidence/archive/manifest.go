@@ -10,9 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"sigs.k8s.io/yaml"
-
 	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/evidence/yamlin"
 )
 
 // ManifestName is the file that makes a tree a collection of Rollcall.
@@ -110,7 +109,7 @@ func RecordQuery(q evidence.TextQuery) QueryRecord {
 
 func parseManifest(raw []byte, root string) (*Manifest, error) {
 	m := &Manifest{root: root}
-	if err := yaml.UnmarshalStrict(raw, m); err != nil {
+	if err := yamlin.UnmarshalStrict(raw, m, 2*maxManifest); err != nil {
 		return nil, err
 	}
 	if m.APIVersion != ManifestVersion || m.Kind != ManifestKind {

@@ -10,10 +10,9 @@ import (
 	"slices"
 	"strings"
 
-	"sigs.k8s.io/yaml"
-
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/evidence/scan"
+	"github.com/rollcall-project/rollcall/internal/evidence/yamlin"
 	"github.com/rollcall-project/rollcall/internal/facts"
 )
 
@@ -102,7 +101,7 @@ func (b *builder) installConfig(ctx context.Context, w *facts.World, need eviden
 		return nil
 	}
 	var c installConfig
-	if err := yaml.Unmarshal([]byte(text), &c); err != nil {
+	if err := yamlin.Unmarshal([]byte(text), &c, 2*maxInstallConfig); err != nil {
 		return &evidence.Unavailable{Need: need, Why: evidence.Damaged, Detail: fmt.Sprintf("%s: install-config cannot be read: %v", o.Loc.Path, err)}
 	}
 	loc := o.Loc.At("data.install-config")

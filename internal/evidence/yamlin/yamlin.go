@@ -1,0 +1,139 @@
+// Package yamlin reads YAML that others wrote, within a bound.
+//
+// The decoder bounds how often aliases are followed, not how long what they stand
+// for is: an alias to one long text costs the decoder nothing and the JSON that is
+// made of it everything. So the size of the JSON is known before it is made.
+package yamlin
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+	kyaml "sigs.k8s.io/yaml"
+)
+
+// ToJSON turns the first document of raw into JSON, as Kubernetes reads YAML. With its
+// aliases followed it may have limit bytes.
+func ToJSON(raw []byte, limit int) ([]byte, error) {
+	if err := check(raw, limit); err != nil {
+		return nil, err
+	}
+	text, err := kyaml.YAMLToJSON(raw)
+	if err != nil {
+		return nil, errors.New(strings.TrimPrefix(err.Error(), "error converting YAML to JSON: "))
+	}
+	if len(text) > limit {
+		return nil, tooLong(limit)
+	}
+	return text, nil
+}
+
+// Unmarshal reads the first document of raw into v, by the names that JSON has for
+// its fields. With its aliases followed it may have limit bytes as JSON.
+func Unmarshal(raw []byte, v any, limit int) error {
+	if err := check(raw, limit); err != nil {
+		return err
+	}
+	return kyaml.Unmarshal(raw, v)
+}
+
+// UnmarshalStrict is Unmarshal that refuses fields that v does not have, and double ones.
+func UnmarshalStrict(raw []byte, v any, limit int) error {
+	if err := check(raw, limit); err != nil {
+		return err
+	}
+	return kyaml.UnmarshalStrict(raw, v)
+}
+
+func tooLong(limit int) error {
+	return fmt.Errorf("more than %d bytes after its aliases were followed", limit)
+}
+
+// check refuses a document whose aliases make it longer than limit.
+func check(raw []byte, limit int) error {
+	if !mayAlias(raw) {
+		return nil
+	}
+	var doc yaml.Node // its aliases are not followed
+	if err := yaml.Unmarshal(raw, &doc); err != nil {
+		return err
+	}
+	m := measure{limit: limit, known: map[*yaml.Node]int{}}
+	if n := m.size(&doc); m.circle {
+		return errors.New("an alias stands for what it is a part of")
+	} else if n > limit {
+		return tooLong(limit)
+	}
+	return nil
+}
+
+// mayAlias reports whether there may be an anchor and an alias: both signs with a
+// letter of a name behind them (go.yaml.in/yaml/v2:scannerc.go yaml_parser_scan_anchor).
+func mayAlias(raw []byte) bool {
+	if len(raw) > 1 && (raw[0] == 0xfe && raw[1] == 0xff || raw[0] == 0xff && raw[1] == 0xfe) {
+		return true // UTF-16
+	}
+	anchor, alias := false, false
+	for i := 0; i+1 < len(raw) && !(anchor && alias); i++ {
+		switch raw[i] {
+		case '&':
+			anchor = anchor || ofName(raw[i+1])
+		case '*':
+			alias = alias || ofName(raw[i+1])
+		}
+	}
+	return anchor && alias
+}
+
+func ofName(c byte) bool {
+	return c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' || c == '_' || c == '-'
+}
+
+// measure sums the size of a document as JSON, with what its aliases stand for.
+type measure struct {
+	limit  int
+	known  map[*yaml.Node]int // of what aliases stand for; -1 while it is summed
+	circle bool
+}
+
+func (m *measure) size(n *yaml.Node) int {
+	switch n.Kind {
+	case yaml.ScalarNode:
+		return max(jsonLen(n.Value), len("null")) + 1
+	case yaml.AliasNode:
+		size, ok := m.known[n.Alias]
+		if size < 0 {
+			m.circle = true
+			return 0
+		}
+		if !ok {
+			m.known[n.Alias] = -1
+			size = m.size(n.Alias)
+			m.known[n.Alias] = size
+		}
+		return size
+	}
+	sum := 2
+	for _, child := range n.Content {
+		if sum += m.size(child); sum > m.limit || m.circle {
+			break // also long before a number could overflow
+		}
+	}
+	return sum
+}
+
+// jsonLen is the length of a text as encoding/json writes it.
+func jsonLen(s string) int {
+	n := len(s) + 2
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case c < ' ' || c == '<' || c == '>' || c == '&':
+			n += 5
+		case c == '"' || c == '\\':
+			n++
+		}
+	}
+	return n
+}
