@@ -39,6 +39,39 @@ func decode(raw []byte) (map[string]any, error) {
 	return m, nil
 }
 
+// spending is what the objects of one answer have taken so far.
+type spending struct{ spent, limit int }
+
+// decode decodes one object while there is room for it.
+func (b *spending) decode(raw []byte, decode func([]byte) (map[string]any, error)) (map[string]any, error) {
+	limit := b.limit
+	if limit == 0 {
+		limit = maxNeed
+	}
+	if b.spent > limit {
+		return nil, fmt.Errorf("the objects that came before take more than %d bytes", limit)
+	}
+	content, err := decode(raw)
+	b.spent += len(raw) + valueCost*values(content)
+	return content, err
+}
+
+// values counts what a decoded value holds.
+func values(v any) int {
+	n := 1
+	switch v := v.(type) {
+	case map[string]any:
+		for _, child := range v {
+			n += values(child)
+		}
+	case []any:
+		for _, child := range v {
+			n += values(child)
+		}
+	}
+	return n
+}
+
 // plain replaces json.Number by int64 or float64 and holds the depth.
 func plain(v any, depth int) (any, error) {
 	if depth > maxDepth {

@@ -19,7 +19,7 @@ func (s *Source) readJSON(e entry, doc []byte, c *listing) bool {
 		return false
 	}
 	if !isList(m.Kind) {
-		content, err := decodeJSON(doc)
+		content, err := c.cost.decode(doc, decodeJSON)
 		if err != nil {
 			c.damage(e.file.path, err)
 			return true
@@ -28,15 +28,14 @@ func (s *Source) readJSON(e entry, doc []byte, c *listing) bool {
 		return true
 	}
 	r, _ := resourceOf(m.APIVersion, m.Kind[:len(m.Kind)-len("List")])
-	if len(m.Items) == 0 && (!e.mixed || r == e.resource) {
+	if len(m.Items.list) == 0 && (!e.mixed || r == e.resource) {
 		c.looked = true
 	}
-	for i, item := range m.Items {
-		if i >= maxObjects {
-			c.damage(e.file.path, fmt.Errorf("more than %d items", maxObjects))
-			break
-		}
-		content, err := decodeJSON(item)
+	if m.Items.more {
+		c.damage(e.file.path, fmt.Errorf("more than %d items", maxObjects))
+	}
+	for i, item := range m.Items.list {
+		content, err := c.cost.decode(item, decodeJSON)
 		if err != nil {
 			c.damage(e.file.path, fmt.Errorf("item %d: %w", i+1, err))
 			continue
@@ -44,6 +43,35 @@ func (s *Source) readJSON(e entry, doc []byte, c *listing) bool {
 		s.addItem(e, header{apiVersion: m.APIVersion, kind: m.Kind}, content, c)
 	}
 	return true
+}
+
+// jsonItems are the texts of a list's items, not more than maxObjects.
+type jsonItems struct {
+	list []json.RawMessage
+	more bool
+}
+
+// UnmarshalJSON implements json.Unmarshaler. What comes is valid JSON.
+func (l *jsonItems) UnmarshalJSON(raw []byte) error {
+	if string(raw) == "null" {
+		return nil
+	}
+	d := json.NewDecoder(bytes.NewReader(raw))
+	if t, err := d.Token(); err != nil || t != json.Delim('[') {
+		return errors.New("items is no list")
+	}
+	for d.More() {
+		if len(l.list) >= maxObjects {
+			l.more = true
+			return nil
+		}
+		var item json.RawMessage
+		if err := d.Decode(&item); err != nil {
+			return err
+		}
+		l.list = append(l.list, item)
+	}
+	return nil
 }
 
 // decodeJSON decodes one object within the limits of decode.

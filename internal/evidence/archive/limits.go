@@ -13,8 +13,16 @@ const (
 	// maxObject bounds the text of one object. etcd refuses requests above 1.5 MiB
 	// (etcd --max-request-bytes); as YAML with indentation that is a few MiB.
 	maxObject = 16 << 20
-	// maxObjects bounds the items of one List file.
+	// maxObjects bounds the items of one List file, and the documents of one file.
 	maxObjects = 1 << 20
+	// maxKinds bounds the kinds of objects in one file; an API has some hundreds.
+	maxKinds = 1000
+	// maxNeed bounds what the objects of one answer take in memory, roughly. Fifty
+	// thousand pods are some 500 MiB.
+	maxNeed = 2 << 30
+	// valueCost is what a decoded value takes beside its text: an interface, and its
+	// part of a map.
+	valueCost = 64
 	// maxSmallFile bounds the files that say what the archive is: timestamp, version.
 	maxSmallFile = 1 << 20
 	// maxManifest bounds the header of a collection: about 200 bytes a recorded object.

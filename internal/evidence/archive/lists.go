@@ -38,7 +38,7 @@ func (s *Source) List(ctx context.Context, r evidence.Resource, namespace string
 		c.damage(g.path, errors.New(g.why))
 	}
 	if s.cut != "" {
-		c.damaged = append(c.damaged, s.cut)
+		c.damaged.add(s.cut)
 	}
 	slices.SortFunc(c.found, func(a, b found) int {
 		return cmp.Or(strings.Compare(a.object.Namespace, b.object.Namespace), strings.Compare(a.object.Name, b.object.Name))
@@ -48,8 +48,8 @@ func (s *Source) List(ctx context.Context, r evidence.Resource, namespace string
 		objects[i] = f.object
 	}
 	switch {
-	case len(c.damaged) > 0:
-		return objects, &evidence.Unavailable{Need: need, Why: evidence.Damaged, Detail: few(c.damaged), Supply: supply(need)}
+	case c.damaged.count > 0:
+		return objects, &evidence.Unavailable{Need: need, Why: evidence.Damaged, Detail: c.damaged.String(), Supply: supply(need)}
 	case len(objects) == 0 && !c.looked && len(c.part) == 0 && s.lookedFor(need):
 		return nil, nil
 	case len(objects) == 0 && !c.looked && len(c.part) == 0:
@@ -74,8 +74,9 @@ type listing struct {
 	found   []found
 	at      map[[2]string]int
 	looked  bool // a whole List file without items was there
-	damaged []string
+	damaged damages
 	part    []string // why they are not all
+	cost    spending
 }
 
 type found struct {
@@ -84,7 +85,34 @@ type found struct {
 }
 
 func (c *listing) damage(path string, err error) {
-	c.damaged = append(c.damaged, fmt.Sprintf("%s: %v", path, err))
+	if c.damaged.count < namedDamages {
+		c.damaged.add(fmt.Sprintf("%s: %v", path, err))
+		return
+	}
+	c.damaged.count++
+}
+
+// damages is what could not be read: how much, and the first of it. An archive may
+// have more damage than there is memory to tell of it.
+type damages struct {
+	count int
+	first []string
+}
+
+const namedDamages = 3
+
+func (d *damages) add(what string) {
+	if d.count++; len(d.first) < namedDamages {
+		d.first = append(d.first, what)
+	}
+}
+
+func (d *damages) String() string {
+	s := strings.Join(d.first, "; ")
+	if more := d.count - len(d.first); more > 0 {
+		s += fmt.Sprintf("; and %d more", more)
+	}
+	return s
 }
 
 // readEntry adds the objects of one file. Only a cancelled context is an error.
@@ -115,7 +143,12 @@ func (s *Source) readEntry(ctx context.Context, e entry, c *listing) error {
 		c.damage(e.file.path, errors.New("the file is empty"))
 		return nil
 	}
+	n := 0
 	for doc := range documents(raw) {
+		if n++; n > maxObjects {
+			c.damage(e.file.path, fmt.Errorf("more than %d documents", maxObjects))
+			break
+		}
 		s.readDocument(e, doc, c)
 	}
 	return nil
@@ -158,7 +191,7 @@ func (s *Source) readItems(e entry, h header, items [][]byte, c *listing) bool {
 	contents, errs := make([]map[string]any, len(items)), make([]error, len(items))
 	failed := false
 	for i, item := range items {
-		contents[i], errs[i] = decode(item)
+		contents[i], errs[i] = c.cost.decode(item, decode)
 		failed = failed || errs[i] != nil
 	}
 	if failed && !cut {
@@ -192,7 +225,7 @@ func (c *listing) look(e entry, h header) {
 
 // readWhole decodes a document that is one object, or a List in another style.
 func (s *Source) readWhole(e entry, doc []byte, c *listing) {
-	content, err := decode(doc)
+	content, err := c.cost.decode(doc, decode)
 	if err != nil {
 		c.damage(e.file.path, err)
 		return
@@ -289,11 +322,11 @@ func newer(a, b found) bool {
 
 // few joins what is damaged, without flooding the report.
 func few(list []string) string {
-	const most = 3
-	if len(list) <= most {
-		return strings.Join(list, "; ")
+	var d damages
+	for _, what := range list {
+		d.add(what)
 	}
-	return strings.Join(list[:most], "; ") + fmt.Sprintf("; and %d more", len(list)-most)
+	return d.String()
 }
 
 func (s *Source) notCollected(n evidence.Need) *evidence.Unavailable {

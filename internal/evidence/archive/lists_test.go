@@ -1,6 +1,7 @@
 package archive
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -229,4 +230,54 @@ func FuzzDecode(f *testing.F) {
 		}
 		scanHeader(raw)
 	})
+}
+
+// TestMuchDamage: of damage without end the first is told, and how much it is.
+func TestMuchDamage(t *testing.T) {
+	s := open(t, in(podList, "kind: Pod\nmetadata: {name: a}\n"+strings.Repeat("---\na\n", 5000)))
+	list, err := s.List(t.Context(), evidence.Pods, "a")
+	u, ok := evidence.AsUnavailable(err)
+	if !ok || len(list) != 1 || !strings.HasSuffix(u.Detail, "; and 4997 more") || len(u.Detail) > 1000 {
+		t.Errorf("%d objects, %v", len(list), err)
+	}
+}
+
+// TestSpending: the objects of one answer are bounded together, however small each is.
+func TestSpending(t *testing.T) {
+	for name, c := range map[string]struct {
+		raw  string
+		want int // objects that fit into 2000 bytes
+	}{
+		"texts":    {`"` + strings.Repeat("x", 900) + `"`, 2},
+		"no texts": {"[0,0,0,0,0,0,0]", 4},
+		"few":      {"{}", 10},
+	} {
+		cost, got := spending{limit: 2000}, 0
+		for range 10 {
+			if _, err := cost.decode([]byte(`{"a": `+c.raw+"}"), decode); err == nil {
+				got++
+			}
+		}
+		if got != c.want {
+			t.Errorf("%s: %d", name, got)
+		}
+	}
+	var items jsonItems
+	if err := json.Unmarshal([]byte("["+strings.Repeat("0,", maxObjects+3)+"0]"), &items); err != nil || len(items.list) != maxObjects || !items.more {
+		t.Errorf("%d items, %v", len(items.list), err)
+	}
+}
+
+// TestManyKinds: a file that holds more kinds than any API may hold all that is asked for.
+func TestManyKinds(t *testing.T) {
+	for n, want := range map[int]evidence.Why{100: evidence.NotCollected, maxKinds + 1: evidence.Damaged} {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, "apiVersion: v1\nkind: K%d\nmetadata: {name: a}\n---\n", i)
+		}
+		s := open(t, in("a.yaml", b.String())+in("b.yaml", "apiVersion: v1\nkind: Node\nmetadata: {name: a}\n"))
+		if _, err := s.List(t.Context(), evidence.Pods, ""); why(t, err) != want {
+			t.Errorf("%d kinds: %v", n, err)
+		}
+	}
 }

@@ -116,12 +116,8 @@ func parseManifest(raw []byte, root string) (*Manifest, error) {
 		return nil, fmt.Errorf("it is %q %q, this rollcall reads %q %q; use the rollcall that wrote it, or a newer one",
 			m.APIVersion, m.Kind, ManifestVersion, ManifestKind)
 	}
-	for _, o := range m.Objects {
-		for _, r := range o.Objects {
-			if err := inside(r.File); err != nil {
-				return nil, err
-			}
-		}
+	if err := m.filesOfObjects(); err != nil {
+		return nil, err
 	}
 	for _, t := range m.Texts {
 		for _, r := range t.Texts {
@@ -131,6 +127,28 @@ func parseManifest(raw []byte, root string) (*Manifest, error) {
 		}
 	}
 	return m, nil
+}
+
+// filesOfObjects refuses files outside of the collection, and one that is named for two
+// objects: reading it again and again would take memory that no file of the collection
+// has. Two needs may name one object.
+func (m *Manifest) filesOfObjects() error {
+	type object struct{ resource, namespace, name string }
+	named := map[string]object{}
+	for _, o := range m.Objects {
+		once := map[string]bool{}
+		for _, r := range o.Objects {
+			if err := inside(r.File); err != nil {
+				return err
+			}
+			this := object{o.Resource, r.Namespace, r.Name}
+			if have, ok := named[r.File]; ok && have != this || once[r.File] {
+				return fmt.Errorf("the file %q is named for two objects", r.File)
+			}
+			named[r.File], once[r.File] = this, true
+		}
+	}
+	return nil
 }
 
 // inside refuses names that lead out of the collection.
@@ -162,11 +180,12 @@ func (s *Source) replayObjects(ctx context.Context, n evidence.Need) ([]evidence
 	}
 	record := s.manifest.Objects[i]
 	var objects []evidence.Object
+	var cost spending
 	for _, r := range record.Objects {
 		if all && n.Namespace != "" && r.Namespace != n.Namespace {
 			continue
 		}
-		o, err := s.replayObject(ctx, n.Resource, r)
+		o, err := s.replayObject(ctx, n.Resource, r, &cost)
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
@@ -181,12 +200,12 @@ func (s *Source) replayObjects(ctx context.Context, n evidence.Need) ([]evidence
 	return objects, nil
 }
 
-func (s *Source) replayObject(ctx context.Context, r evidence.Resource, rec ObjectRecord) (evidence.Object, error) {
+func (s *Source) replayObject(ctx context.Context, r evidence.Resource, rec ObjectRecord, cost *spending) (evidence.Object, error) {
 	raw, err := s.readNamed(ctx, rec.File)
 	if err != nil {
 		return evidence.Object{}, err
 	}
-	content, err := decode(raw)
+	content, err := cost.decode(raw, decode)
 	if err != nil {
 		return evidence.Object{}, err
 	}

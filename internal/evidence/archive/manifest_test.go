@@ -107,7 +107,9 @@ func TestBadHeaders(t *testing.T) {
 		strings.Replace(good, "objects: []", "objects:\n- resource: nodes\n  objects: [{name: a, file: ../../etc/passwd}]", 1):            "not inside the collection",
 		strings.Replace(good, "texts: []", "texts:\n- query: {kind: console}\n  texts: [{kind: console, path: x, file: /etc/passwd}]", 1): "not inside the collection",
 		good + "extra: 1\n": "unknown field",
-		"{":                 "rollcall.yaml",
+		strings.Replace(good, "objects: []", "objects:\n- resource: nodes\n  objects: [{name: a, file: x}, {name: b, file: x}]", 1): "named for two objects",
+		strings.Replace(good, "objects: []", "objects:\n- resource: nodes\n  objects: [{name: a, file: x}, {name: a, file: x}]", 1): "named for two objects",
+		"{": "rollcall.yaml",
 		strings.Replace(good, "objects: []", "objects:\n- {resource: &a "+strings.Repeat("x", 1<<20)+"}\n"+strings.Repeat("- {resource: *a}\n", 500), 1): "aliases",
 	} {
 		_, err := FS(tree(t, in("rollcall.yaml", header)), "c")

@@ -128,8 +128,17 @@ func (b *builder) keepKinds(ctx context.Context, e entry) {
 		return
 	}
 	kinds := map[evidence.Resource]bool{} // true: as a List
+	n := 0
 	for doc := range documents(raw) {
+		if n++; n > maxObjects || len(kinds) > maxKinds {
+			b.loseLoose(e, fmt.Errorf("more than %d documents, or than %d kinds of objects", maxObjects, maxKinds))
+			return
+		}
 		kindsOf(doc, kinds)
+	}
+	if len(kinds) > maxKinds {
+		b.loseLoose(e, fmt.Errorf("more than %d kinds of objects", maxKinds))
+		return
 	}
 	e.class, e.mixed = object, true
 	for r, list := range kinds {
@@ -169,16 +178,16 @@ func objectsIn(head []byte) bool { return topLevel.Match(head) }
 
 // typeMeta is what tells an object's kind.
 type typeMeta struct {
-	APIVersion string            `json:"apiVersion"`
-	Kind       string            `json:"kind"`
-	Metadata   json.RawMessage   `json:"metadata"`
-	Items      []json.RawMessage `json:"items"`
+	APIVersion string          `json:"apiVersion"`
+	Kind       string          `json:"kind"`
+	Metadata   json.RawMessage `json:"metadata"`
+	Items      jsonItems       `json:"items"`
 }
 
 // kindsOf adds the resources of a document's objects.
 func kindsOf(doc []byte, kinds map[evidence.Resource]bool) {
 	add := func(apiVersion, kind string, list bool) {
-		if r, ok := resourceOf(apiVersion, kind); ok {
+		if r, ok := resourceOf(apiVersion, kind); ok && len(kinds) <= maxKinds {
 			kinds[r] = kinds[r] || list
 		}
 	}
@@ -190,7 +199,7 @@ func kindsOf(doc []byte, kinds map[evidence.Resource]bool) {
 				return
 			}
 			add(m.APIVersion, strings.TrimSuffix(m.Kind, "List"), true)
-			for _, item := range m.Items {
+			for _, item := range m.Items.list {
 				var i struct {
 					APIVersion string `json:"apiVersion"`
 					Kind       string `json:"kind"`
