@@ -80,6 +80,9 @@ func fromFS(ctx context.Context, fsys fs.FS, name string) (*Source, error) {
 			return nil
 		}
 		switch {
+		case d.IsDir() && tooLong(p):
+			b.loseName(p)
+			return fs.SkipDir
 		case d.IsDir():
 			return nil
 		case d.Type()&fs.ModeSymlink != 0: // it may lead anywhere; collectors of this layout write none
@@ -142,8 +145,8 @@ func (b *builder) classify(p string, size int64) (entry, error) {
 	if b.count++; b.count > maxFiles {
 		return entry{}, &limitError{fmt.Sprintf("more than %d files: this is no archive of one cluster; name a directory inside it", maxFiles)}
 	}
-	if len(p) > maxPath {
-		b.damage(p[:80]+"...", errors.New("the name is too long"))
+	if tooLong(p) {
+		b.loseName(p)
 		return entry{}, nil
 	}
 	if len(b.sawPrefix) < 3 {
@@ -202,7 +205,7 @@ func (b *builder) finish(ctx context.Context, st store) (*Source, error) {
 	s.store = st
 	b.dropUnproved()
 	b.open = sortedByPath(b.open)
-	b.small = sortedByPath(b.small)
+	b.small = s.inOrder(sortedByPath(b.small))
 	if err := b.lookInto(ctx); err != nil {
 		return nil, err
 	}

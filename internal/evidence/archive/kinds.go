@@ -88,19 +88,22 @@ func layoutMark(p string) (of, bool) {
 	parts := strings.Split(p, "/")
 	for i, part := range parts {
 		rest := parts[i+1:]
-		root := strings.Join(parts[:i], "/")
+		layout := ""
 		switch {
 		case part == "insights-operator" && len(rest) == 1 && rest[0] == "gathers.json",
 			part == "config" && len(rest) == 1 && (rest[0] == "version.json" || rest[0] == "id"):
-			return of{Insights, root}, true
+			layout = Insights
 		case part == "bootstrap" && len(rest) > 1 && rest[0] == "journals",
 			part == "control-plane" && len(rest) > 2 && rest[1] == "journals":
-			return of{LogBundle, root}, true
+			layout = LogBundle
 		case part == "sos_commands" && len(rest) > 1:
-			return of{SOSReport, root}, true
+			layout = SOSReport
 		case part == "journal.export" && len(rest) == 0:
-			return of{AgentGather, root}, true
+			layout = AgentGather
+		default:
+			continue
 		}
+		return of{layout, strings.Join(parts[:i], "/")}, true
 	}
 	return of{}, false
 }

@@ -8,6 +8,9 @@ const (
 	maxFiles = 1 << 20
 	// maxPath bounds one name, as Linux does (PATH_MAX).
 	maxPath = 4096
+	// maxParts bounds the directories that a name goes through. Real ones have some
+	// twenty.
+	maxParts = 64
 	// maxObjectFile bounds one file of objects. Lists of events reach tens of MiB.
 	maxObjectFile = 256 << 20
 	// maxObject bounds the text of one object. etcd refuses requests above 1.5 MiB

@@ -22,7 +22,7 @@ func (s *Source) List(ctx context.Context, r evidence.Resource, namespace string
 		return s.replayObjects(ctx, need)
 	}
 	c := listing{need: need, at: map[[2]string]int{}}
-	for _, e := range s.entries(r) {
+	for _, e := range s.inOrder(s.entries(r)) {
 		if namespace != "" && e.namespace != "" && e.namespace != namespace {
 			continue
 		}
@@ -298,7 +298,7 @@ func (s *Source) addObject(e entry, content map[string]any, list bool, c *listin
 	case !ok:
 		c.at[key] = len(c.found)
 		c.found = append(c.found, f)
-	case newer(f, c.found[i]):
+	case newer(f, c.found[i]), !newer(c.found[i], f) && f.object.Loc.Path < c.found[i].object.Loc.Path:
 		c.found[i] = f
 	}
 }

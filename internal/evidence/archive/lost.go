@@ -60,6 +60,20 @@ func (b *builder) loseDir(p string, why error) {
 	b.gap(gap{path: p, why: why.Error(), in: at, rest: rest})
 }
 
+func tooLong(p string) bool { return len(p) > maxPath || strings.Count(p, "/") >= maxParts }
+
+// loseName notes a name that is too long to be looked at. Little of it is kept.
+func (b *builder) loseName(p string) {
+	why := errors.New("the name is too long")
+	short := strings.Clone(p[:min(len(p), 80)]) + "..."
+	b.damage(short, why)
+	at, _ := layoutDir(p)
+	if at == "" {
+		at = anywhere
+	}
+	b.gap(gap{path: short, why: why.Error(), in: at})
+}
+
 // loseLoose notes a file whose content alone would tell what it is.
 func (b *builder) loseLoose(e entry, why error) {
 	b.damage(e.file.path, why)

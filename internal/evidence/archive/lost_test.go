@@ -305,3 +305,29 @@ func TestTextsBehindTheCut(t *testing.T) {
 		}
 	}
 }
+
+// TestLongNames: a name that is too long is not looked at, and costs little.
+func TestLongNames(t *testing.T) {
+	for name, want := range map[string][]string{
+		strings.Repeat("d/", 100) + "x.yaml":                                  {"nodes", "pods -n a", "log a/c"}, // it may be all of another root
+		"mg/audit_logs/" + strings.Repeat("d/", 100) + "x.yaml":               nil,
+		"mg/namespaces/" + strings.Repeat("d/", 100) + "x.yaml":               {"pods -n a", "log a/c"},
+		"mg/cluster-scoped-resources/core/nodes/" + strings.Repeat("x", 4100): {"nodes"},
+	} {
+		files := fstest.MapFS{name: {Data: []byte("kind: Node\n")}}
+		for name, content := range lostFiles {
+			files[name] = &fstest.MapFile{Data: []byte(content)}
+		}
+		s, err := openFile(t, "mg.tar", packTar(t, files, ""))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := partly(t, s); !slices.Equal(got, want) {
+			t.Errorf("%.60s: in part %q", name, got)
+		}
+	}
+	deep := strings.Repeat("d/", 2000) + "x.yaml"
+	if n := testing.AllocsPerRun(10, func() { layoutMark(deep) }); n > 2 {
+		t.Errorf("%v allocations for a deep name", n)
+	}
+}

@@ -84,7 +84,7 @@ func (s *Source) newest(ctx context.Context) (time.Time, error) {
 		limit = newest.Add(clockSkew)
 	}
 	for _, r := range timeBearing {
-		for _, e := range s.objects[r] {
+		for _, e := range s.inOrder(s.objects[r]) {
 			if err := ctx.Err(); err != nil {
 				return time.Time{}, err
 			}

@@ -2,6 +2,7 @@ package archive
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -83,33 +84,75 @@ func (s *fileStore) open(context.Context, file) (io.ReadCloser, error) {
 func (b *builder) lookInto(ctx context.Context) error {
 	lone := len(b.s.objects) == 0 && !slices.ContainsFunc(b.s.texts, func(e entry) bool { return !e.free }) &&
 		!slices.ContainsFunc(b.small, func(e entry) bool { return e.class == manifest })
+	var list []entry
 	for i, e := range b.open {
+		if (e.class != loose || lone && i < maxLoose) && (e.file.size > 0 || e.file.lost != "") {
+			list = append(list, e)
+		}
+	}
+	for _, e := range b.s.inOrder(list) {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if e.class == loose && (!lone || i >= maxLoose) || e.file.size == 0 && e.file.lost == "" {
-			continue
-		}
-		head, err := b.head(ctx, e.file)
-		if err != nil && len(head) == 0 {
+		if err := b.lookIntoFile(ctx, e); err != nil {
 			b.loseLoose(e, err)
-			continue
-		}
-		e.free = e.class == loose
-		if t, ok := textOf(head); ok && e.free {
-			e.class, e.text, e.whole, e.export = text, t, t.Kind == evidence.Journal, bytes.HasPrefix(head, []byte(exportStart))
-			e.text.Path = e.file.path
-			b.keep(e)
-			continue
-		}
-		if e.mixed || objectsIn(head) {
-			b.keepKinds(ctx, e)
 		}
 	}
 	return nil
 }
 
-func (b *builder) head(ctx context.Context, f file) ([]byte, error) { return b.headOf(ctx, b.s, f) }
+// lookIntoFile keeps a file for what its first bytes say it is. It is opened once: in a
+// packed tar there is no cheap way back.
+func (b *builder) lookIntoFile(ctx context.Context, e entry) (err error) {
+	r, err := b.s.open(ctx, e.file)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	head, broken := peek(r)
+	if broken != nil && len(head) == 0 {
+		return broken
+	}
+	e.free = e.class == loose
+	if t, ok := textOf(head); ok && e.free {
+		e.class, e.text, e.whole, e.export = text, t, t.Kind == evidence.Journal, bytes.HasPrefix(head, []byte(exportStart))
+		e.text.Path = e.file.path
+		b.keep(e)
+		return nil
+	}
+	if !e.mixed && !objectsIn(head) {
+		return nil
+	}
+	if broken != nil {
+		return broken
+	}
+	raw, err := io.ReadAll(io.LimitReader(io.MultiReader(bytes.NewReader(head), r), maxObjectFile+1))
+	if err == nil && len(raw) > maxObjectFile {
+		err = fmt.Errorf("more than %d bytes", maxObjectFile)
+	}
+	if err != nil {
+		return err
+	}
+	return b.keepKinds(e, raw)
+}
+
+// inOrder returns entries in the order in which a stream is read once for all of them.
+func (s *Source) inOrder(list []entry) []entry {
+	t, ok := s.store.(*tarStore)
+	inStreamOnly := func(e entry) bool { return e.file.place == inStream && e.file.lost == "" }
+	if !ok || t.how == notPacked || !slices.ContainsFunc(list, inStreamOnly) {
+		return list
+	}
+	at := func(e entry) int64 {
+		if inStreamOnly(e) {
+			return e.file.at
+		}
+		return -1
+	}
+	list = slices.Clone(list)
+	slices.SortStableFunc(list, func(x, y entry) int { return cmp.Compare(at(x), at(y)) })
+	return list
+}
 
 func (b *builder) headOf(ctx context.Context, st store, f file) ([]byte, error) {
 	r, err := st.open(ctx, f)
@@ -121,24 +164,17 @@ func (b *builder) headOf(ctx context.Context, st store, f file) ([]byte, error) 
 }
 
 // keepKinds indexes a file under each resource that it holds objects of.
-func (b *builder) keepKinds(ctx context.Context, e entry) {
-	raw, err := b.s.read(ctx, e.file, maxObjectFile)
-	if err != nil {
-		b.loseLoose(e, err)
-		return
-	}
+func (b *builder) keepKinds(e entry, raw []byte) error {
 	kinds := map[evidence.Resource]bool{} // true: as a List
 	n := 0
 	for doc := range documents(raw) {
 		if n++; n > maxObjects || len(kinds) > maxKinds {
-			b.loseLoose(e, fmt.Errorf("more than %d documents, or than %d kinds of objects", maxObjects, maxKinds))
-			return
+			return fmt.Errorf("more than %d documents, or than %d kinds of objects", maxObjects, maxKinds)
 		}
 		kindsOf(doc, kinds)
 	}
 	if len(kinds) > maxKinds {
-		b.loseLoose(e, fmt.Errorf("more than %d kinds of objects", maxKinds))
-		return
+		return fmt.Errorf("more than %d kinds of objects", maxKinds)
 	}
 	e.class, e.mixed = object, true
 	for r, list := range kinds {
@@ -148,6 +184,7 @@ func (b *builder) keepKinds(ctx context.Context, e entry) {
 		}
 		b.keep(e)
 	}
+	return nil
 }
 
 const exportStart = "__CURSOR="

@@ -1,6 +1,11 @@
 package archive
 
 import (
+	"archive/tar"
+	"bytes"
+	"fmt"
+	"io"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -147,4 +152,55 @@ func FuzzPlain(f *testing.F) {
 		}
 		everything(t, s)
 	})
+}
+
+// TestFilesInReverse: in a packed tar files are read in the order in which they lie
+// there, whatever their names are.
+func TestFilesInReverse(t *testing.T) {
+	const files = 100
+	var packed bytes.Buffer
+	w := tar.NewWriter(&packed)
+	noise := rand.New(rand.NewPCG(1, 2))
+	for i := range files {
+		junk := make([]byte, 20<<10)
+		for k := range junk {
+			junk[k] = "0123456789abcdef"[noise.IntN(16)]
+		}
+		content := fmt.Sprintf("apiVersion: v1\nkind: Node\nmetadata: {name: n%03d, uid: same}\nspec: {a: %q}\n", i, junk)
+		if err := w.WriteHeader(&tar.Header{Name: fmt.Sprintf("%03d.yaml", files-i), Mode: 0o600, Size: int64(len(content)), Typeflag: tar.TypeReg}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Write([]byte(content)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	raw := gz(t, packed.Bytes())
+	counted := &countedReaderAt{r: bytes.NewReader(raw)}
+	s, err := fromBytes(t.Context(), counted, int64(len(raw)), "x.tar.gz", optionsOf(nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if list, err := s.List(t.Context(), evidence.Nodes, ""); len(list) != files || why(t, err) != evidence.NotCollected {
+		t.Errorf("%d objects, %v", len(list), err)
+	}
+	if _, err := s.Describe(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if passes := counted.n / int64(len(raw)); passes > 6 {
+		t.Errorf("the archive was read %d times", passes)
+	}
+}
+
+type countedReaderAt struct {
+	r io.ReaderAt
+	n int64
+}
+
+func (c *countedReaderAt) ReadAt(p []byte, off int64) (int, error) {
+	n, err := c.r.ReadAt(p, off)
+	c.n += int64(n)
+	return n, err
 }
