@@ -160,7 +160,7 @@ func inside(file string) error {
 }
 
 func (r MissingRecord) unavailable(n evidence.Need) *evidence.Unavailable {
-	return &evidence.Unavailable{Need: n, Why: evidence.Why(r.Why), Detail: r.Detail, Supply: r.Supply}
+	return &evidence.Unavailable{Need: n, Why: ownWhy(r.Why), Detail: r.Detail, Supply: ownSupply(n, r.Supply)}
 }
 
 // replayObjects answers as the recorded run was answered. A question about one

@@ -55,7 +55,7 @@ func (s *Source) Describe(ctx context.Context) (evidence.Description, error) {
 	d := evidence.Description{Kind: s.kind, Name: s.name, Notes: s.notes}
 	if s.manifest != nil {
 		d.Now, d.Vantage, d.Hosted = s.manifest.Now, s.manifest.Vantage, s.manifest.Hosted
-		d.Notes = slices.Concat(s.notes, s.manifest.Notes)
+		d.Notes = slices.Concat(s.notes, ownNotes(s.manifest.Notes))
 		return d, nil
 	}
 	s.nowMu.Lock()
