@@ -116,13 +116,34 @@ func (s *Sanitizer) Object(o *Object) {
 			notes[applied] = s.digest(v)
 		}
 	}
-	switch o.Resource.In("") {
-	case Secrets:
+	switch r, kind := o.Resource.In(""), o.Content["kind"]; { // walk does what says its kind
+	case r == Secrets && kind != "Secret":
 		s.secret(o.Content)
-	case MachineConfigs:
+	case r == MachineConfigs && kind != "MachineConfig":
 		s.machineConfig(o.Content)
 	}
 	s.walk(o.Content)
+}
+
+// kind sanitises an object that says itself what it is, also one in a list or filed
+// under the name of another resource. Whatever group it names: a reference to one
+// has nothing that this would hide.
+func (s *Sanitizer) kind(content map[string]any) {
+	kind, _ := content["kind"].(string)
+	objects := []any{content}
+	if name, ok := strings.CutSuffix(kind, "List"); ok { // its items may leave out their kind
+		kind = name
+		objects, _ = content["items"].([]any)
+	}
+	for _, raw := range objects {
+		o, _ := raw.(map[string]any)
+		switch kind {
+		case "Secret":
+			s.secret(o)
+		case "MachineConfig":
+			s.machineConfig(o)
+		}
+	}
 }
 
 // ManagedFields reports whether the managedFields of a resource are kept, as far as

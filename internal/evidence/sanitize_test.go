@@ -260,7 +260,18 @@ func TestSanitizeObjects(t *testing.T) {
 		"headers and kernel arguments": {MachineConfigs, map[string]any{"spec": map[string]any{"kernelArguments": []any{"rd.password=calvin", "ip=dhcp", "coreos.token=calvin", "quiet"}, "config": map[string]any{
 			"storage": map[string]any{"files": []any{map[string]any{"contents": map[string]any{"httpHeaders": []any{map[string]any{"name": "X-Kept", "value": "calvin"}}}}}}}}},
 			[]string{"calvin"}, []string{"X-Kept", "ip=dhcp", "quiet", "rd.password="}},
-		"config as a string": {MachineConfigs, map[string]any{"spec": map[string]any{"config": "calvin"}}, []string{"calvin"}, nil},
+		"secrets under another name": {ConfigMaps, map[string]any{"kind": "List", "items": []any{
+			map[string]any{"apiVersion": "v1", "kind": "Secret", "data": map[string]any{"key": b64("hunter2")}},
+			map[string]any{"kind": "Secret", "metadata": map[string]any{"annotations": map[string]any{"x/y": "calvin"}}, "stringData": map[string]any{"x": "calvin"}},
+			map[string]any{"kind": "SecretList", "items": []any{map[string]any{"data": map[string]any{"tls.crt": b64(testCert), "x": b64("calvin")}}, nil, "kept-eight"}},
+			map[string]any{"kind": "MachineConfig", "spec": map[string]any{"config": map[string]any{"storage": map[string]any{"files": []any{
+				map[string]any{"path": "/etc/x", "contents": map[string]any{"source": "data:,calvin"}}}}}}},
+			map[string]any{"kind": "Event", "involvedObject": map[string]any{"kind": "Secret", "name": "kept-seven"}}}},
+			[]string{b64("hunter2"), "calvin", b64("calvin")}, []string{b64(testCert), "/etc/x", "kept-seven", "kept-eight"}},
+		"a secret filed as a config map":         {ConfigMaps, map[string]any{"kind": "Secret", "data": map[string]any{"key": b64("hunter2")}}, []string{b64("hunter2")}, nil},
+		"a secret that says to be something":     {Secrets, map[string]any{"kind": "MachineConfig", "data": map[string]any{"key": b64("hunter2")}}, []string{b64("hunter2")}, nil},
+		"a machine config filed as a config map": {ConfigMaps, map[string]any{"kind": "MachineConfig", "spec": map[string]any{"config": "calvin"}}, []string{"calvin"}, nil},
+		"config as a string":                     {MachineConfigs, map[string]any{"spec": map[string]any{"config": "calvin"}}, []string{"calvin"}, nil},
 		"annotations": {Nodes, map[string]any{"metadata": map[string]any{"managedFields": []any{"mf"}, "annotations": map[string]any{
 			"kubectl.kubernetes.io/last-applied-configuration": "applied", "machineconfiguration.openshift.io/state": "Done"}}},
 			[]string{`"applied"`, "mf"}, []string{"Done"}},

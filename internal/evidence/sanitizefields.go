@@ -109,6 +109,7 @@ func (s *Sanitizer) referred(v any) any {
 func (s *Sanitizer) walk(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
+		s.kind(v)
 		s.pair(v)
 		for k, child := range v {
 			if text, ok := child.(string); ok && k == userDataKey {
