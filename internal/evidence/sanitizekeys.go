@@ -78,16 +78,23 @@ func derHead(raw string, tag byte) (string, bool) {
 	return "", false
 }
 
-// maxInflated bounds what is looked at of gzip in base64.
-const maxInflated = 1 << 20
+// What is looked at of gzip in base64: so much in all blobs of one text, and so many
+// times the length of each. Usual text is ten times its gzip; a thousand times are
+// made to make this slow. A limit depends on nothing around the blob, so that what
+// stays the first time does so the next.
+const (
+	maxInflated   = 2 << 20
+	inflatedBase  = 1 << 10
+	inflatedTimes = 16
+)
 
-// inflated returns the text in gzip, as far as it goes.
-func inflated(raw string) string {
+// inflated returns the text in gzip, and whether it is no longer than the limit.
+func inflated(raw string, limit int) (string, bool) {
 	z, err := gzip.NewReader(strings.NewReader(raw))
 	if err != nil {
-		return ""
+		return "", true
 	}
 	var out bytes.Buffer
-	_, _ = io.Copy(&out, io.LimitReader(z, maxInflated)) // what is cut off is looked at as far as it came
-	return out.String()
+	n, _ := io.Copy(&out, io.LimitReader(z, int64(limit)+1)) // of what is broken, as far as it came
+	return out.String(), n <= int64(limit)
 }

@@ -12,6 +12,8 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"math/big"
+	mathrand "math/rand/v2"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -106,6 +108,44 @@ func TestGzipInBase64(t *testing.T) {
 		packed := base64.StdEncoding.EncodeToString(zipped(t, text))
 		if out := s.Text("content: " + packed); strings.Contains(out, packed[10:40]) {
 			t.Errorf("not hidden: %.60q as %.80s", text, out)
+		}
+	}
+}
+
+// TestGzipIsBounded holds that what is too much to be looked at is hidden unseen, and
+// that the second time hides no more.
+func TestGzipIsBounded(t *testing.T) {
+	plain := func(seed, n int) string {
+		var b strings.Builder
+		r := mathrand.New(mathrand.NewPCG(1, uint64(seed)))
+		for b.Len() < n {
+			b.WriteString(strconv.FormatUint(uint64(r.Uint32()), 10) + " ")
+		}
+		return base64.StdEncoding.EncodeToString(zipped(t, b.String()))
+	}
+	blank := base64.StdEncoding.EncodeToString(zipped(t, strings.Repeat("nothing ", 1<<17)))
+	late := base64.StdEncoding.EncodeToString(zipped(t, strings.Repeat("nothing ", 1<<17)+`{"auths":{"q":{"auth":"aHVudGVyMg=="}}}`))
+	var many []string
+	for i := range 7 {
+		many = append(many, plain(i, maxInflated/5))
+	}
+	for name, c := range map[string]struct {
+		text    string
+		hidden  int
+		visible string
+	}{
+		"little":           {plain(1, 1000), 0, plain(1, 1000)},
+		"a bomb":           {"x: " + blank + " end", 1, "x: "},
+		"behind the limit": {late, 1, ""},
+		"many bombs":       {strings.Repeat(blank+" ", 13), 13, ""},
+		"many":             {strings.Join(many, " "), 3, many[3]},
+	} {
+		once := sanitizer(t, "a").Text(c.text)
+		if n := strings.Count(once, redactedPrefix); n != c.hidden || !strings.Contains(once, c.visible) {
+			t.Errorf("%s: %d are hidden, not %d", name, n, c.hidden)
+		}
+		if twice := sanitizer(t, "b").Text(once); twice != once {
+			t.Errorf("%s: sanitising twice changes it", name)
 		}
 	}
 }

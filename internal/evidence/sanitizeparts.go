@@ -131,10 +131,11 @@ var (
 // a pull secret, a key or a token in a value that nothing else tells of.
 func (m *masked) blobs() {
 	all := blobs.FindAllStringIndex(m.text, -1)
+	left := maxInflated
 	var b strings.Builder
 	at := 0
 	for _, r := range all {
-		if r[0] < at || !m.s.tells(m.text[r[0]:r[1]]) {
+		if r[0] < at || !m.s.tells(m.text[r[0]:r[1]], &left) {
 			continue
 		}
 		end := r[1]
@@ -151,8 +152,9 @@ func (m *masked) blobs() {
 
 // tells reports whether base64 decodes to something that holds a secret. What stands
 // in front of it, as the directories of a path, may belong to the same alphabet, so
-// every alignment is tried.
-func (s *Sanitizer) tells(blob string) bool {
+// every alignment is tried. What inflates to more than it may, or than is left for its
+// text, is not looked at and counts as a secret.
+func (s *Sanitizer) tells(blob string, left *int) bool {
 	if len(blob) < minBlob {
 		return false
 	}
@@ -162,7 +164,12 @@ func (s *Sanitizer) tells(blob string) bool {
 	for skip := range 4 {
 		raw := decode64(blob[skip:], len(blob))
 		if strings.HasPrefix(raw, "\x1f\x8b\x08") {
-			raw = inflated(raw)
+			text, whole := inflated(raw, min(*left, inflatedBase+inflatedTimes*len(blob)))
+			if !whole {
+				return true
+			}
+			*left -= len(text)
+			raw = text
 		}
 		for _, mark := range []string{"PRIVATE KEY-----", `"auth"`, `"auths"`} {
 			if strings.Contains(raw, mark) {
@@ -171,7 +178,7 @@ func (s *Sanitizer) tells(blob string) bool {
 		}
 		for len(raw) >= minText {
 			text := textStart(raw)
-			if len(text) >= minText && s.patterns(text) != text {
+			if len(text) >= minText && s.finds(text) {
 				return true
 			}
 			_, size := utf8.DecodeRuneInString(raw[len(text):])

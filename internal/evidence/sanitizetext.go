@@ -36,7 +36,7 @@ var secretPatterns = []secretPattern{
 	{[]string{"eyjhdxro"}, regexp.MustCompile(`(eyJhdXRo[A-Za-z0-9+/=_-]{12,})`), nil},                                                                 // base64 of {"auth...
 	{[]string{"sha256~"}, regexp.MustCompile(`sha256~([A-Za-z0-9_-]{20,})`), nil},                                                                      // OAuth token of OpenShift
 	{[]string{"$1$", "$5$", "$6$", "$y$", "$2a$", "$2b$", "$2y$"}, regexp.MustCompile(`(\$(?:1|5|6|y|2[aby])\$[./A-Za-z0-9$=,]{16,})`), nil},           // crypt(3)
-	{[]string{"data:"}, regexp.MustCompile(`\bdata:[a-z0-9/.+-]*(?:;[a-z0-9=-]+)*,([^\s"']{8,})`), nil},
+	{[]string{"data:"}, regexp.MustCompile(`(?i)\bdata:[a-z0-9/.+-]*(?:;[^,\s]*)?,([^\s"']{8,})`), nil},
 	{[]string{"pullsecret", "pull_secret"}, regexp.MustCompile(`(?i)pull_?secret` + quote + `\s*[:=]\s*(.{12,})`), notRefused},
 	{[]string{"\"auth"}, regexp.MustCompile(`(?i)\\*"auth\\*"\s*:\s*\\*"([^"\\]+)`), nil},
 	{[]string{"u0022auth"}, regexp.MustCompile(`(?i)u0022auth\\+u0022\s*:\s*\\+u0022([^"\\]+)`), nil},
@@ -100,10 +100,23 @@ func (s *Sanitizer) Text(v string) string {
 
 // patterns is Text without a look into base64.
 func (s *Sanitizer) patterns(v string) string {
+	clean, _ := s.search(v, false)
+	return clean
+}
+
+// finds reports whether a text holds a secret. It stops at the first.
+func (s *Sanitizer) finds(v string) bool {
+	_, found := s.search(v, true)
+	return found
+}
+
+// search hides what the patterns find and reports whether that was anything. With
+// first it stops there; the text is then of no use.
+func (s *Sanitizer) search(v string, first bool) (string, bool) {
 	hits := s.marks.Find([]byte(v))
 	urls := strings.Contains(v, "://")
 	if len(hits) == 0 && !urls {
-		return v
+		return v, false
 	}
 	var tries []int
 	for _, h := range hits {
@@ -111,8 +124,11 @@ func (s *Sanitizer) patterns(v string) string {
 	}
 	slices.Sort(tries)
 	tries = slices.Compact(tries)
+	whole := v
 	if len(hits) > 0 && strings.Contains(v, "\n") {
-		v = s.blocks(v)
+		if v = s.blocks(v); first && v != whole {
+			return v, true
+		}
 	}
 	m := s.mask(v)
 	// What one pattern hides may join what another sees: until nothing changes, so
@@ -124,12 +140,16 @@ func (s *Sanitizer) patterns(v string) string {
 		}
 		for _, i := range tries {
 			m.apply(secretPatterns[i])
+			if first && m.text != before {
+				return v, true
+			}
 		}
 		if m.text == before {
 			break
 		}
 	}
-	return m.unmask(m.text)
+	clean := m.unmask(m.text)
+	return clean, clean != whole
 }
 
 // masked is a text in which every digest is one rune of plane 16, which is for
