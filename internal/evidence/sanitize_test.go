@@ -263,6 +263,10 @@ func TestSanitizeObjects(t *testing.T) {
 		"headers and kernel arguments": {MachineConfigs, map[string]any{"spec": map[string]any{"kernelArguments": []any{"rd.password=calvin", "ip=dhcp", "coreos.token=calvin", "quiet"}, "config": map[string]any{
 			"storage": map[string]any{"files": []any{map[string]any{"contents": map[string]any{"httpHeaders": []any{map[string]any{"name": "X-Kept", "value": "calvin"}}}}}}}}},
 			[]string{"calvin"}, []string{"X-Kept", "ip=dhcp", "quiet", "rd.password="}},
+		"names, in a list and short": {Pods, map[string]any{"env": []any{map[string]any{"name": "DB_PASS", "value": "hunter2"}, map[string]any{"name": "DB_PWD", "value": "hunter2"},
+			map[string]any{"name": "PWD", "value": "/kept/dir1"}}, "passwords": []any{"hunter2", "calvin"}, "accessToken": []any{"hunter2"}, "X-Auth-Token": []any{"hunter2", "kept-word"},
+			"wifi": map[string]any{"psk": "calvin"}, "AccountKey": "calvin", "bypass": "kept1", "tokens": int64(5)},
+			[]string{"hunter2", "calvin"}, []string{"DB_PASS", "/kept/dir1", "kept-word", "kept1"}},
 		"secrets under another name": {ConfigMaps, map[string]any{"kind": "List", "items": []any{
 			map[string]any{"apiVersion": "v1", "kind": "Secret", "data": map[string]any{"key": b64("hunter2")}},
 			map[string]any{"kind": "Secret", "metadata": map[string]any{"annotations": map[string]any{"x/y": "calvin"}}, "stringData": map[string]any{"x": "calvin"}},

@@ -19,11 +19,11 @@ const (
 // The ends of names, in lower case and without separators: "bmc-password",
 // "ipmiPassword" and "ADMIN_PASSWORD" all end in "password".
 var (
-	deepEnds = []string{"password", "passwd", "passphrase", "passcode", "clientsecret", "bmcpass", "ipmipass"}
-	sureEnds = []string{"secretkey", "secretaccesskey", "privatekey", "apikey", "accesstoken", "refreshtoken", "bearertoken",
+	deepEnds = []string{"password", "passwd", "passphrase", "passcode", "clientsecret", "bmcpass", "ipmipass", "psk"}
+	sureEnds = []string{"secretkey", "secretaccesskey", "privatekey", "accountkey", "apikey", "accesstoken", "refreshtoken", "bearertoken",
 		"bootstraptoken", "identitytoken", "registrytoken", "dockerconfigjson", "dockercfg", "clientkeydata", "secretvalue",
 		"internalregistrypullsecret"} // of a ControllerConfig: openshift/api:machineconfiguration/v1 ControllerConfigSpec
-	maybeEnds = []string{"token", "authorization", "cookie", "credential", "credentials", "accesskey"}
+	maybeEnds = []string{"token", "authorization", "cookie", "credential", "accesskey", "pass", "pwd"}
 )
 
 // kindOfKey is deliberately narrow: "tokenSecret" or "pullSecret: {name}" are
@@ -45,9 +45,11 @@ func kindOfKey(k string) keyKind {
 		return maybeKey
 	}
 	ends := func(list []string) bool {
-		return slices.ContainsFunc(list, func(e string) bool { return strings.HasSuffix(k, e) })
+		return slices.ContainsFunc(list, func(e string) bool { return strings.HasSuffix(k, e) || strings.HasSuffix(k, e+"s") })
 	}
 	switch {
+	case strings.HasSuffix(k, "bypass"), strings.HasSuffix(k, "compass"):
+		return plainKey
 	case ends(deepEnds):
 		return deepKey
 	case ends(sureEnds):
@@ -63,7 +65,7 @@ func kindOfKey(k string) keyKind {
 func (s *Sanitizer) field(kind keyKind, v any) (any, bool) {
 	switch v := v.(type) {
 	case string:
-		if kind >= secretKey && noFlag(v) || kind == maybeKey && likelySecret(v) {
+		if kind >= secretKey && noFlag(v) || kind == maybeKey && noPath(v) {
 			return s.digest(v), true
 		}
 	case int64, float64, int:
@@ -71,8 +73,14 @@ func (s *Sanitizer) field(kind keyKind, v any) (any, bool) {
 			return s.digest(fmt.Sprint(v)), true
 		}
 	case map[string]any, []any:
-		if kind == deepKey {
+		list, ok := v.([]any)
+		switch {
+		case kind == deepKey, kind == secretKey && ok:
 			return s.referred(v), true
+		case kind == maybeKey:
+			for i, e := range list {
+				list[i], _ = s.field(kind, e)
+			}
 		}
 	}
 	return v, false

@@ -11,7 +11,7 @@ import (
 const maxURL = 1024
 
 var (
-	portFirst  = regexp.MustCompile(`^\d{1,5}(?:[/?#,;)\]]|$)`)
+	portFirst  = regexp.MustCompile(`^\d{1,5}(?:[/?#,;)\]'\\]|$)`)
 	digestNext = regexp.MustCompile(`^sha(?:256|384|512):`)
 )
 
@@ -26,10 +26,7 @@ func (m *masked) userinfo() {
 			break
 		}
 		from := at + i + len("://")
-		end := min(len(v), from+maxURL)
-		if i := strings.IndexAny(v[from:end], " \t\r\n\"'<>`\\"); i >= 0 {
-			end = from + i
-		}
+		end := urlEnd(v, from)
 		b.WriteString(v[at:from])
 		at = from
 		if lo, hi := userinfoIn(v[from:end]); lo < hi {

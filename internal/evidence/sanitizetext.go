@@ -17,40 +17,50 @@ type secretPattern struct {
 }
 
 // Parts of patterns: what may stand between a key and its secret in YAML, JSON
-// (also inside a string), key=value, URL-encoded JSON and Go's maps; and the
-// secret, quoted or not. Quoted it may hold blanks.
+// (also inside a string), key=value, URL-encoded JSON, Go's maps and dumps, and with
+// colours; and where the secret begins, quoted or not. Quoted it may hold blanks.
 const (
 	quote    = `(?:\\*["']|\\+u0022)?`
-	sep      = quote + `[ \t]*[:=][ \t]*\[?`
-	quoted   = `"((?:[^"\\\r\n]|\\.)+)|'([^'\r\n]+)|\\+u0022([^\\\r\n]+)|\\+["']([^"'\\\r\n]+)`
-	password = `pass(?:word|wd|phrase|code)|client_?secret|(?:access|refresh|identity|registry)_?token|(?:bmc|ipmi)_?pass`
-	token    = `token|secret|secret_?key|secret_?access_?key|access_?key|api_?-?key|credentials?|\bauth`
+	colours  = `(?:(?:\x1b|\\+x1b|\\+u001b|\\+033|\\+e)\[[0-9;]*m)*`
+	dumped   = `(?:\((?:\*?string|\[\](?:uint8|byte)|(?:len|cap)=\d+|0x[0-9a-f]+)\)[ \t]*)*`
+	sep      = colours + quote + colours + `[ \t]*[:=]=?>?[ \t]*` + colours + dumped + `\[?`
+	quoted   = `[ubr]{0,2}(?:\\*["']|\\+u0022)(?P<quoted>[^\r\n])`
+	password = `(?:pass(?:word|wd|phrase|code)|client_?secret|(?:access|refresh|identity|registry)_?token|(?:bmc|ipmi)_?pass|(?:\b|_)psk)s?`
+	token    = `token|secret|secret_?key|secret_?access_?key|access_?key|(?:private|account)[_-]?key|api_?-?key|credentials?|\bauth`
+	short    = `(?:(?:_|-|db|root|user|admin)(?:pass|pwd)|\b(?-i:[Pp]ass|[Pp]wd))` + sep + `|\b(?:pass|pwd)=` // "PASS: node1" is a result
 )
+
+// passMarks are in every text that password finds something in.
+var passMarks = []string{"pass", "secret", "_token", "accesstoken", "refreshtoken", "identitytoken", "registrytoken", "psk"}
 
 // secretPatterns are tried in this order, each on texts that carry one of its marks.
 var secretPatterns = []secretPattern{
 	{[]string{redactedPrefix}, regexp.MustCompile(`(\[redacted [^\]\r\n]*\]?)`), nil}, // foreign text that looks like a digest
 	{[]string{"private key"}, regexp.MustCompile(`(?is)-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(.+?)(?:-----END [A-Z0-9 ]*PRIVATE KEY|$)`), nil},
-	{[]string{"ls0tls1crudjti"}, regexp.MustCompile(`(LS0tLS1CRUdJTi(?:BQUklWQVRF|BSU0Eg|BFQy|BPUEVOU1NI|BFTkNSWVBURUQ|BEU0Eg)[A-Za-z0-9+/=]*)`), nil}, // base64 of a private key's PEM
-	{[]string{"eyj"}, regexp.MustCompile(`(eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?)`), nil},                                       // JWT
-	{[]string{"eyjhdxro"}, regexp.MustCompile(`(eyJhdXRo[A-Za-z0-9+/=_-]{12,})`), nil},                                                                 // base64 of {"auth...
-	{[]string{"sha256~"}, regexp.MustCompile(`sha256~([A-Za-z0-9_-]{20,})`), nil},                                                                      // OAuth token of OpenShift
-	{[]string{"$1$", "$5$", "$6$", "$y$", "$2a$", "$2b$", "$2y$"}, regexp.MustCompile(`(\$(?:1|5|6|y|2[aby])\$[./A-Za-z0-9$=,]{16,})`), nil},           // crypt(3)
+	{[]string{"ls0tls1crudjti"}, regexp.MustCompile(`(LS0tLS1CRUdJTi(?:BQUklWQVRF|BSU0Eg|BFQy|BPUEVOU1NI|BFTkNSWVBURUQ|BEU0Eg)[A-Za-z0-9+/=]*)`), nil},      // base64 of a private key's PEM
+	{[]string{"eyj"}, regexp.MustCompile(`(eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?)`), nil},                                            // JWT
+	{[]string{"eyjhdxro"}, regexp.MustCompile(`(eyJhdXRo[A-Za-z0-9+/=_-]{12,})`), nil},                                                                      // base64 of {"auth...
+	{[]string{"sha256~"}, regexp.MustCompile(`sha256~([A-Za-z0-9_-]{20,})`), nil},                                                                           // OAuth token of OpenShift
+	{[]string{"$1$", "$5$", "$apr1$", "$6$", "$y$", "$2a$", "$2b$", "$2y$"}, regexp.MustCompile(`(\$(?:1|5|6|y|apr1|2[aby])\$[./A-Za-z0-9$=,]{16,})`), nil}, // crypt(3)
+	{[]string{"age-secret-key-"}, regexp.MustCompile(`(?i)AGE-SECRET-KEY-((?:PQ-)?1[0-9A-Z]{20,})`), nil},
 	{[]string{"data:"}, regexp.MustCompile(`(?i)\bdata:[a-z0-9/.+-]*(?:;[^,\s]*)?,([^\s"']{8,})`), nil},
 	{[]string{"pullsecret", "pull_secret"}, regexp.MustCompile(`(?i)pull_?secret` + quote + `\s*[:=]\s*(.{12,})`), notRefused},
 	{[]string{"\"auth"}, regexp.MustCompile(`(?i)\\*"auth\\*"\s*:\s*\\*"([^"\\]+)`), nil},
 	{[]string{"u0022auth"}, regexp.MustCompile(`(?i)u0022auth\\+u0022\s*:\s*\\+u0022([^"\\]+)`), nil},
-	{[]string{"%22auth", "%22password", "%22identitytoken"}, regexp.MustCompile(`(?i)%22(?:auth|password|identitytoken)%22%3A(?:%20|\+)?%22([^%]+)`), nil},
+	{[]string{"%22auth", "%22password", "%22identitytoken"}, regexp.MustCompile(`(?i)%22(?:auth|password|identitytoken)%22%3A(?:%20|\+)?%22((?:[^%\s]|%[013-9a-f][0-9a-f]|%2[013-9a-f])+)`), nil},
+	{[]string{"3a%2f%2f", "3a%252f%252f"}, regexp.MustCompile(`(?i)%(?:25)*3A(?:%(?:25)*2F){2}[^\s"'<>&]*?%(?:25)*3A([^\s"'<>&]+)%(?:25)*40`), noPort},
 	{[]string{"authorization"}, regexp.MustCompile(`(?i)\bauthorization["']?\s*[:=]\s*["'\[]*(?:(?:basic|bearer|digest|negotiate)\s+)?([A-Za-z0-9._~+/=-]{8,})`), nil},
 	{[]string{"bearer", "basic "}, regexp.MustCompile(`(?i)\b(?:bearer|basic)\s+["']?([A-Za-z0-9._~+/=-]{8,})`), likelySecret},
 	{[]string{"cookie"}, regexp.MustCompile(`(?i)\b(?:set-)?cookie2?["']?\s*[:=]\s*["'\[]*([^\r\n"'\]]{6,})`), func(v string) bool { return strings.Contains(v, "=") }},
 	{[]string{"signature=", "x-amz-", "sig="}, regexp.MustCompile(`(?i)(?:x-(?:amz|goog)-(?:signature|security-token|credential)|[?&]sig(?:nature)?)=([^&\s"'\\]{8,})`), nil},
-	{[]string{"pass", "secret", "_token", "accesstoken", "refreshtoken", "identitytoken", "registrytoken"},
-		regexp.MustCompile(`(?i)(?:` + password + `)` + sep + `(?:` + quoted + `|([^\s"'\\&}\[][^\s"'\\&}]{2,}[^\s"'\\&},;\])]))`), noFlag},
-	{[]string{"token", "secret", "access_key", "accesskey", "api_key", "apikey", "api-key", "credential", "auth:", "auth=", "auth'", "auth\""},
-		regexp.MustCompile(`(?i)(?:` + token + `)` + sep + `(?:` + quoted + `|([^\s"'\\,;&}\[\]]{8,}))`), longSecret},
-	{[]string{"password is", "password was", "passphrase is"}, regexp.MustCompile(`(?i)(?:password|passphrase) (?:is|was):? ["']?([^\s"'\\,;]{4,})`), likelySecret},
-	{[]string{"pass"}, regexp.MustCompile(`(?i)(?:^|[\s"'\[,])--[a-z0-9-]*(?:password|passwd|passphrase|pass)[ \t]+(?:` + quoted + `|([^\s"'\\-][^\s"'\\]{3,}))`), noFlag},
+	{passMarks, regexp.MustCompile(`(?i)(?:` + password + `)` + sep + `(?:` + quoted + `|(?P<open>[^\s"'\[]))`), noFlag},
+	{[]string{"words", "passwds", "phrases"}, regexp.MustCompile(`(?i)(?:passwords|passwds|passphrases)` + quote + `[ \t]*[:=][ \t]*\[([^\]\r\n"'\\]{4,})\]`), nil},
+	{[]string{`:\n`, `: \n`, `=\n`, `= \n`, `:\r`, `|\n`, `>\n`, `|-\n`, `>-\n`}, regexp.MustCompile(`(?i)(?:` + password + `)` + quote + `[ \t]*[:=][ \t]*(?:[|>][0-9+-]*)?(?:[ \t]|\\+[rt])*\\+n(?:[ \t]|\\+[nrt])*(?:\\*["'])?([^\s"'\\,;{}]{3,}[^\s"'\\,;:{}])[ \t]*(?:[\\"',}\]]|$)`), noFlag},
+	{[]string{"pass=", "pass:", "pass ", "pass\t", "pass'", "pass\"", `pass\`, "pass\x1b", "pwd=", "pwd:", "pwd ", "pwd\t", "pwd'", "pwd\"", `pwd\`, "pwd\x1b"}, regexp.MustCompile(`(?i)(?:` + short + `)(?:` + quoted + `|(?P<open>[^\s"'\[]))`), noPath},
+	{[]string{"token", "secret", "access_key", "accesskey", "private", "account", "api_key", "apikey", "api-key", "credential", "auth:", "auth=", "auth'", "auth\"", "auth\x1b", "auth\\"},
+		regexp.MustCompile(`(?i)(?:` + token + `)` + sep + `(?:` + quoted + `|(?P<word>[^\s"',;&}\[\]]))`), longSecret},
+	{[]string{"password is", "password was", "passphrase is"}, regexp.MustCompile(`(?i)(?:password|passphrase) (?:is|was):? (?:` + quoted + `|(?P<word>[^\s"',;]))`), likelySecret},
+	{[]string{"pass"}, regexp.MustCompile(`(?i)(?:^|[\s"'\[,])--[a-z0-9-]*(?:password|passwd|passphrase|pass)[ \t]+(?:` + quoted + `|(?P<open>[^\s"'-]))`), noFlag},
 	{[]string{"token", "secret", "api-key", "apikey"}, regexp.MustCompile(`(?i)(?:^|[\s"'\[,])--[a-z0-9-]*(?:token|secret|secret-key|api-?key)[ \t]+["']?([^\s"'\\-][^\s"'\\]{7,})`), likelySecret},
 	{[]string{" -p"}, regexp.MustCompile(`(?:\bipmitool\b|\s-U[ =]?\S+)[^\r\n|]*?\s-P[ =]?["']?([^\s"'\\]+)`), nil},
 	{[]string{"sshpass"}, regexp.MustCompile(`\bsshpass\s+-p\s*["']?([^\s"'\\]+)`), nil},
@@ -76,6 +86,16 @@ func notRefused(v string) bool {
 		return len(w) > 24 || likelySecret(w) || strings.Contains(lower, "pullsecret") || strings.Contains(lower, "pull_secret")
 	})
 }
+
+// noPath tells what stands behind "pass" and "pwd" from a result or a directory.
+func noPath(v string) bool { return likelySecret(v) && !lowPath.MatchString(v) }
+
+var lowPath = regexp.MustCompile(`^(?:/[a-z0-9._-]+){2,}/?$`)
+
+// noPort tells a password in a URL that is encoded from the port of a host.
+func noPort(v string) bool { return !encodedPort.MatchString(v) }
+
+var encodedPort = regexp.MustCompile(`(?i)^\d{1,5}(?:%(?:25)*(?:2F|3F|23|2C)|$)`)
 
 func longSecret(v string) bool { return len(v) >= 8 && likelySecret(v) }
 
@@ -224,8 +244,11 @@ func (m *masked) apply(p secretPattern) {
 	var b strings.Builder
 	at := 0
 	for _, g := range all {
-		from, to := lastGroup(g)
-		if from < at || p.likely != nil && !p.likely(m.text[from:to]) {
+		if from, _ := lastGroup(g); from < at {
+			continue
+		}
+		from, to := p.span(m.text, g)
+		if from >= to || p.likely != nil && !p.likely(m.text[from:to]) {
 			continue
 		}
 		b.WriteString(m.text[at:from])
