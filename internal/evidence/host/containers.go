@@ -11,10 +11,9 @@ import (
 	"strings"
 	"time"
 
-	"sigs.k8s.io/yaml"
-
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/evidence/onhost"
+	"github.com/rollcall-project/rollcall/internal/evidence/yamlin"
 )
 
 // manifestDir is the kubelet's staticPodPath
@@ -121,7 +120,7 @@ func (s *Source) manifest(name string) onhost.Manifest {
 			} `json:"containers"`
 		} `json:"spec"`
 	}
-	if err := yaml.Unmarshal(raw, &pod); err != nil || pod.Metadata.Name == "" {
+	if err := yamlin.Unmarshal(raw, &pod, 2*maxFile); err != nil || pod.Metadata.Name == "" {
 		m.Problem = "it is no pod"
 		return m
 	}

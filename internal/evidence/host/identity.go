@@ -14,9 +14,8 @@ import (
 	"slices"
 	"strings"
 
-	"sigs.k8s.io/yaml"
-
 	"github.com/rollcall-project/rollcall/internal/evidence/onhost"
+	"github.com/rollcall-project/rollcall/internal/evidence/yamlin"
 )
 
 // The files of a kubelet's identity (openshift/machine-config-operator:
@@ -171,7 +170,7 @@ func (s *Source) kubeconfig(name string) onhost.Kubeconfig {
 		return k
 	}
 	var f kubeconfigFile
-	if err := yaml.Unmarshal(raw, &f); err != nil {
+	if err := yamlin.Unmarshal(raw, &f, 2*maxFile); err != nil {
 		k.Problem = "it is no YAML" // the parser's words may quote what stands there
 		return k
 	}

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"sigs.k8s.io/yaml"
+	"github.com/rollcall-project/rollcall/internal/evidence/yamlin"
 )
 
 // Bounds of what is taken from a file.
@@ -152,7 +152,7 @@ func (h *Host) mac(m string) {
 // yamlConfig reads one YAML file of the directory.
 func yamlConfig[T any](raw []byte) (*T, error) {
 	var v T
-	if err := yaml.Unmarshal(raw, &v); err != nil {
+	if err := yamlin.Unmarshal(raw, &v, 2*maxConfig); err != nil {
 		return nil, fmt.Errorf("it is no YAML that fits: %w", err)
 	}
 	return &v, nil

@@ -6,9 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"sigs.k8s.io/yaml"
-
 	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/evidence/yamlin"
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/fault"
 )
@@ -45,7 +44,7 @@ func flowSwitch(ctx context.Context, w *facts.World) (bool, evidence.Locator, er
 		} `json:"nodeClientCert"`
 	}
 	text := evidence.String(cm.Content, "data", "config.yaml")
-	if yaml.Unmarshal([]byte(text), &config) != nil {
+	if yamlin.Unmarshal([]byte(text), &config, 1<<20) != nil {
 		return false, cm.Loc, nil // the approver, too, takes the default then
 	}
 	return config.NodeClientCert.Disabled, cm.Loc.At("data.config.yaml"), nil
