@@ -44,6 +44,7 @@ type Source struct {
 	guest    bool      // joined without an identity: its times are not now
 	cut      string    // how the stream ended early, "" when it did not
 	single   bool      // a file that is no container
+	inner    *inner    // what its packed members unpack to
 	dir      string    // of a nested tree: where it lies in the archive
 	nested   []*Source // trees of hosted clusters beside this one, by directory
 	small    []entry   // of a nested tree: what is read of it at the end
@@ -94,6 +95,7 @@ func fromFS(ctx context.Context, fsys fs.FS, name string) (*Source, error) {
 		if err != nil {
 			return b.lose(p, err)
 		}
+		b.s.inner.size += info.Size()
 		e, err := b.classify(p, info.Size())
 		b.keep(e)
 		return err
@@ -137,7 +139,7 @@ type marks struct{ mustGather, inspect bool }
 
 func newBuilder(name string) *builder {
 	base := path.Base(strings.TrimRight(strings.ReplaceAll(name, "\\", "/"), "/"))
-	return &builder{s: &Source{name: name, base: base, objects: map[evidence.Resource][]entry{}}, named: map[string]file{}, found: map[of]bool{}}
+	return &builder{s: &Source{name: name, base: base, objects: map[evidence.Resource][]entry{}, inner: &inner{seen: map[string]int64{}}}, named: map[string]file{}, found: map[of]bool{}}
 }
 
 // classify finds out what one member is. It fails only on limits.

@@ -79,7 +79,7 @@ func (b *builder) splitNested() {
 	}
 	for dir := range left {
 		s.nested = append(s.nested, &Source{
-			name: s.name + ": " + dir, base: s.base, kind: Inspect, store: s.store, dir: dir, cut: s.cut,
+			name: s.name + ": " + dir, base: s.base, kind: Inspect, store: s.store, dir: dir, cut: s.cut, inner: s.inner,
 			objects: map[evidence.Resource][]entry{},
 		})
 	}

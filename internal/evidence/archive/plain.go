@@ -30,7 +30,7 @@ func looseFile(name string) bool {
 // fromFile opens a single file of objects or lines.
 func fromFile(ctx context.Context, f io.ReaderAt, size int64, name string, how packing) (*Source, error) {
 	b := newBuilder(name)
-	b.s.single = true
+	b.s.single, b.s.inner.size = true, size
 	st := &fileStore{f, size, how}
 	e := entry{class: loose, file: file{path: b.s.base, size: size}}
 	if how != notPacked {

@@ -35,7 +35,7 @@ func (t *tarStore) maySkim(e entry) bool {
 // budget none are kept, and the text is read from the stream when it is asked for.
 func (t *tarStore) skimText(e *entry, content io.Reader) error {
 	kept := &skimmed{at: t.texts.written()}
-	in, err := unzipped(content)
+	in, err := t.inner.unzipped(content, e.file.path)
 	if err != nil {
 		return nil // it is read again, and fails again, when it is asked for
 	}
@@ -104,7 +104,7 @@ func (t *tarStore) lines(k *skimmed) *evidence.Skimmed {
 
 // unzipped returns what is in a member that is gzip, whatever its name: rotated
 // logs are, and tools on the way unpack some and keep their suffix.
-func unzipped(r io.Reader) (io.Reader, error) {
+func (n *inner) unzipped(r io.Reader, member string) (io.Reader, error) {
 	in := bufio.NewReaderSize(r, 64<<10)
 	if magic, _ := in.Peek(len(gzipMagic)); string(magic) != gzipMagic {
 		return in, nil
@@ -113,5 +113,5 @@ func unzipped(r io.Reader) (io.Reader, error) {
 	if err != nil {
 		return nil, fmt.Errorf("uncompress: %w", err)
 	}
-	return z, nil
+	return &innerReader{r: z, inner: n, member: member}, nil
 }

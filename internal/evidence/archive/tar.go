@@ -21,7 +21,8 @@ import (
 // the budget, are read again from the stream (cursor.go).
 func fromTar(ctx context.Context, f io.ReaderAt, size int64, name string, how packing, o options) (*Source, error) {
 	b := newBuilder(name)
-	t := &tarStore{f: f, size: size, how: how, wanted: o.wanted, skim: o.skim}
+	b.s.inner.size = size
+	t := &tarStore{f: f, size: size, how: how, wanted: o.wanted, skim: o.skim, inner: b.s.inner}
 	if how != notPacked {
 		if err := t.spools(o.objects, o.texts); err != nil {
 			return nil, fmt.Errorf("read archive %s: %w", name, err)
@@ -40,6 +41,7 @@ type tarStore struct {
 	how     packing
 	wanted  *wanted
 	skim    *evidence.Skimmer
+	inner   *inner
 	objects *spool
 	texts   *spool
 	cursors cursors

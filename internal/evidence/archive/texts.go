@@ -155,7 +155,7 @@ func (s *Source) openText(ctx context.Context, f file) (io.ReadCloser, error) {
 	if err != nil {
 		return nil, err
 	}
-	in, err := unzipped(raw)
+	in, err := s.inner.unzipped(raw, f.path)
 	if err != nil {
 		return nil, errors.Join(err, raw.Close())
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
@@ -115,6 +116,53 @@ func smallDictionary(in *bufio.Reader) error {
 	return nil
 }
 
+// inner counts what packed members unpack to, each once, however often it is read: a
+// small archive may hold many small bombs.
+type inner struct {
+	size  int64 // of the archive
+	mu    sync.Mutex
+	total int64
+	seen  map[string]int64
+}
+
+// grow notes that a member unpacked to n bytes so far.
+func (i *inner) grow(member string, n int64) error {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if more := n - i.seen[member]; more > 0 {
+		i.total += more
+		i.seen[member] = n
+	}
+	return ratio(i.total, i.size)
+}
+
+type innerReader struct {
+	r      io.Reader
+	inner  *inner
+	member string
+	n      int64
+}
+
+func (r *innerReader) Read(p []byte) (int, error) {
+	n, err := r.r.Read(p)
+	r.n += int64(n)
+	if limit := r.inner.grow(r.member, r.n); limit != nil {
+		return n, limit
+	}
+	return n, err
+}
+
+// ratio refuses what unpacks to more than real archives do.
+func ratio(unpacked, packed int64) error {
+	if unpacked > maxStream {
+		return &limitError{fmt.Sprintf("more than %d bytes after decompression; unpack what is needed and name the directory", int64(maxStream))}
+	}
+	if unpacked > ratioFrom && unpacked/maxRatio > packed {
+		return &limitError{fmt.Sprintf("it unpacks to more than %d times its size, which logs and objects never do", maxRatio)}
+	}
+	return nil
+}
+
 // bounded stops decompression bombs.
 type bounded struct {
 	r      io.Reader
@@ -125,11 +173,8 @@ type bounded struct {
 func (b *bounded) Read(p []byte) (int, error) {
 	n, err := b.r.Read(p)
 	b.n += int64(n)
-	if b.n > maxStream {
-		return n, &limitError{fmt.Sprintf("more than %d bytes after decompression; unpack what is needed and name the directory", int64(maxStream))}
-	}
-	if b.n > ratioFrom && b.n/maxRatio > b.packed.n {
-		return n, &limitError{fmt.Sprintf("it unpacks to more than %d times its size, which logs and objects never do", maxRatio)}
+	if limit := ratio(b.n, b.packed.n); limit != nil {
+		return n, limit
 	}
 	return n, err
 }

@@ -3,8 +3,10 @@ package archive
 import (
 	"archive/zip"
 	"bytes"
+	"compress/gzip"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"maps"
@@ -236,6 +238,8 @@ func TestHostileContainers(t *testing.T) {
 		"zip, lying":     {lying, "no object"},
 		"zip, bomb":      {bomb, "times its size"},
 		"zip, encrypted": {locked, "it is encrypted"},
+		"zip, together":  {packRaw(t, 200<<20, 200<<20), "times its size"},
+		"zip, each":      {packRaw(t, 100<<20, 100<<20), "unexpected EOF"},
 	} {
 		s, err := openFile(t, "a", c.raw)
 		if err == nil {
@@ -243,6 +247,67 @@ func TestHostileContainers(t *testing.T) {
 		}
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: the error is %v, want %q in it", name, err, c.want)
+		}
+	}
+}
+
+// packRaw packs members that claim to be of some sizes.
+func packRaw(t *testing.T, sizes ...uint64) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w := zip.NewWriter(&b)
+	for i, size := range sizes {
+		h := &zip.FileHeader{Name: fmt.Sprintf("cluster-scoped-resources/core/nodes/%d.yaml", i), Method: zip.Deflate, UncompressedSize64: size, CompressedSize64: 2}
+		m, err := w.CreateRaw(h)
+		if err == nil {
+			_, err = m.Write([]byte{3, 0})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// TestInnerBombs: what packed members of an archive unpack to is bounded together, and
+// each is counted once.
+func TestInnerBombs(t *testing.T) {
+	var bomb bytes.Buffer
+	w := gzip.NewWriter(&bomb)
+	if _, err := io.Copy(w, io.LimitReader(zeros{}, 150<<20)); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	log := func(pod string) string { return "namespaces/a/pods/" + pod + "/c/c/logs/current.log" }
+	s, err := openFile(t, "a.tar.gz", gz(t, packTar(t, fstest.MapFS{
+		log("one"): {Data: bomb.Bytes()}, log("two"): {Data: bomb.Bytes()},
+	}, "")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	texts, err := s.Texts(t.Context(), evidence.TextQuery{Kind: evidence.ContainerLog})
+	if err != nil || len(texts) != 2 {
+		t.Fatal(texts, err)
+	}
+	for step, c := range []struct {
+		text int
+		says string
+	}{{0, ""}, {0, ""}, {1, "times its size"}} {
+		in, err := texts[c.text].Open(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = io.Copy(io.Discard, in)
+		if (err != nil) != (c.says != "") || err != nil && !strings.Contains(err.Error(), c.says) {
+			t.Errorf("step %d: %v, want %q", step, err, c.says)
+		}
+		if err := in.Close(); err != nil {
+			t.Error(err)
 		}
 	}
 }

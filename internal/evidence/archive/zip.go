@@ -20,7 +20,8 @@ func fromZip(ctx context.Context, f io.ReaderAt, size int64, name string) (*Sour
 		return nil, fmt.Errorf("read archive %s: it begins like a zip and its directory, at its end, cannot be read; is the file cut off? %w", name, err)
 	}
 	b := newBuilder(name)
-	st := &zipStore{members: z.File}
+	b.s.inner.size = size
+	st := &zipStore{members: z.File, size: size}
 	for i, m := range z.File {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -33,7 +34,11 @@ func fromZip(ctx context.Context, f io.ReaderAt, size int64, name string) (*Sour
 }
 
 // zipStore opens members of a zip. A file's at is its number in the directory.
-type zipStore struct{ members []*zip.File }
+type zipStore struct {
+	members  []*zip.File
+	size     int64 // of the file
+	unpacked int64 // of the members together: several may lie on the same bytes
+}
 
 func (z *zipStore) member(b *builder, m *zip.File, i int) error {
 	name := path.Clean(strings.TrimLeft(strings.ReplaceAll(m.Name, "\\", "/"), "/"))
@@ -54,6 +59,10 @@ func (z *zipStore) member(b *builder, m *zip.File, i int) error {
 		return b.lose(name, errors.New("it is encrypted"))
 	case size > ratioFrom && size/maxRatio > int64(min(m.CompressedSize64, 1<<62)):
 		return b.lose(name, fmt.Errorf("it unpacks to more than %d times its size, which logs and objects never do", maxRatio))
+	}
+	z.unpacked += min(size, maxStream+1)
+	if err := ratio(z.unpacked, z.size); err != nil {
+		return err
 	}
 	e, err := b.classify(name, size)
 	if err != nil {
