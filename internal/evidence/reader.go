@@ -141,8 +141,11 @@ func (r *Reader) Describe(ctx context.Context) (Description, error) {
 	return first, nil
 }
 
-// List returns all objects of a resource in a namespace ("" for cluster-scoped
-// or all namespaces). The slice is shared: do not change it.
+// List returns the objects of a resource in a namespace ("" for cluster-scoped or all
+// namespaces). They are all only where the Coverage of the need is Read or Empty: where
+// some could not be read, List returns the others with a nil error, the Coverage is
+// Partial, and Get of one that is not among them is an *Unavailable. None beside some
+// that could not be read is an error. The slice is shared: do not change it.
 func (r *Reader) List(ctx context.Context, res Resource, namespace string) ([]Object, error) {
 	c := r.cell(ctx, Objects(res, namespace))
 	return c.list, c.err

@@ -1,7 +1,11 @@
 // Package archive reads what a collector left behind as an evidence.Source:
 // a must-gather, an `oc adm inspect` tree, any tree of one-object files in the
-// same layout, or Rollcall's own collection; as a directory, a tar or a gzipped
-// tar (known by its content, not by its name). Nothing is unpacked to disk.
+// same layout, Rollcall's own collection, an Insights archive, an installer's log
+// bundle, an agent-gather, a sosreport, or plain files of objects or lines. It comes
+// as a directory, a tar, a zip or a single file; a tar or a single file may be packed
+// with gzip, xz, zstd or bzip2. That is known by its content, not by its name. Nothing
+// is unpacked to disk; what can be read only once, as from a pipe, is kept as it comes
+// in a temporary file.
 //
 // # Where things are
 //
@@ -33,7 +37,10 @@
 // not asked for or the request failed; openshift/oc:pkg/cli/admin/inspect).
 //
 // A file that is empty or cut off is Damaged: what is whole is returned beside an
-// *evidence.Unavailable that names the file. The current log of a container with
+// *evidence.Unavailable that names the file. So it is where a file cannot be read at
+// all (a link, an encrypted or sparse member, a directory without rights) or the end
+// of the archive is missing, for whoever asks for what may lie there; what else lies
+// in the archive is answered as before. The current log of a container with
 // no bytes is no evidence of silence: on a host that cannot be reached the
 // collector leaves the same file.
 //

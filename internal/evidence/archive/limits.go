@@ -45,7 +45,9 @@ const (
 	maxRatio  = 500
 	ratioFrom = 256 << 20
 	// objectBudget and textBudget bound what is kept of a packed tar in memory,
-	// compressed. The must-gathers of CI have 16 to 42 MB and fit. What is beyond is
+	// compressed. A member is kept when an eighth of its size fits (spool.full): one
+	// that does not compress may take eight times the budget, and is the last one then.
+	// The must-gathers of CI have 16 to 42 MB and fit. What is beyond is
 	// read again from the stream, one pass for members that are read in order. The
 	// garbage collector lets the heap grow to twice of what is kept.
 	objectBudget = 24 << 20

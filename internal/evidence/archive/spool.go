@@ -66,7 +66,8 @@ func newSpool(budget int64) (*spool, error) {
 	return &spool{budget: budget, last: map[int][]byte{}, slot: make(chan struct{}, 2*workers), encoder: enc, decoder: dec}, nil
 }
 
-// full reports whether so many more bytes may break the budget.
+// full reports whether so many more bytes would break the budget, if they compress as
+// expected.
 func (s *spool) full(more int64) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
