@@ -194,7 +194,7 @@ func (s *Source) hides(g gap, n evidence.Need) bool {
 		case len(at) > 1 && at[1] == "pods":
 			return r == evidence.Pods
 		}
-		return (len(at) < 2 || group(at[1]) == r.Group) && (len(at) < 3 || at[2] == r.Name)
+		return (len(at) < 2 || group(at[1]) == r.Group || r == evidence.Events && at[1] == eventsV1.Group) && (len(at) < 3 || at[2] == r.Name)
 	}
 	return false
 }

@@ -331,3 +331,19 @@ func TestLongNames(t *testing.T) {
 		t.Errorf("%v allocations for a deep name", n)
 	}
 }
+
+// TestEventsOfBothGroups: events lie in two groups, and what is lost of either matters.
+func TestEventsOfBothGroups(t *testing.T) {
+	for link, want := range map[string]evidence.Why{
+		"mg/namespaces/a/events.k8s.io":             evidence.Damaged,
+		"mg/namespaces/a/events.k8s.io/events.yaml": evidence.Damaged,
+		"mg/namespaces/a/core/events":               evidence.Damaged,
+		"mg/namespaces/a/apps":                      evidence.NotCollected,
+	} {
+		for how, s := range linked(t, link) {
+			if _, err := s.List(t.Context(), evidence.Events, "a"); why(t, err) != want {
+				t.Errorf("%s, %s: %v", link, how, err)
+			}
+		}
+	}
+}

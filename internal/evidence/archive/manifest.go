@@ -95,7 +95,8 @@ type TextRecord struct {
 	Failed    string `json:"failed,omitempty"`  // how opening or reading it ended, when not well
 }
 
-// MissingRecord is an evidence.Unavailable.
+// MissingRecord is an evidence.Unavailable. Of its advice only what Rollcall itself says
+// is believed on replay.
 type MissingRecord struct {
 	Why    string `json:"why"`
 	Detail string `json:"detail,omitempty"`
