@@ -20,7 +20,7 @@ const (
 // "ipmiPassword" and "ADMIN_PASSWORD" all end in "password".
 var (
 	deepEnds = []string{"password", "passwd", "passphrase", "passcode", "clientsecret", "bmcpass", "ipmipass", "psk"}
-	sureEnds = []string{"secretkey", "secretaccesskey", "privatekey", "accountkey", "apikey", "accesstoken", "refreshtoken", "bearertoken",
+	sureEnds = []string{"secretkey", "secretaccesskey", "privatekey", "accountkey", "presharedkey", "apikey", "accesstoken", "refreshtoken", "bearertoken",
 		"bootstraptoken", "identitytoken", "registrytoken", "dockerconfigjson", "dockercfg", "clientkeydata", "secretvalue",
 		"internalregistrypullsecret"} // of a ControllerConfig: openshift/api:machineconfiguration/v1 ControllerConfigSpec
 	maybeEnds = []string{"token", "authorization", "cookie", "credential", "accesskey", "pass", "pwd"}

@@ -97,7 +97,7 @@ var (
 	opener = regexp.MustCompile(`(?i)(?:(pass(?:word|wd|phrase)|client_?secret|access_?token|refresh_?token|pull_?secret)|token|secret|secret_?key|api_?key|\bauth)` +
 		`\\*["']?[ \t]*[:=][ \t]*(?:([|>][0-9+-]*)[ \t]*)?\r?$`)
 	linePrefix = regexp.MustCompile(`^(?:\d{4}-\d\d-\d\dT\S+ )?(?:std(?:out|err) [FP] )?`)
-	oneValue   = regexp.MustCompile(`^(?:\\*"([^"\\]+)\\*"|'([^']+)'|([^\s"'{}\[\],]*[^\s"'{}\[\],:])),?$`)
+	oneValue   = regexp.MustCompile(`^(?:\\*"((?:[^"\\]|\\.)+?)\\*"|'((?:[^']|'')+)'|([^\s"'{}\[\],]\S*[^\s"'{}\[\],:])),?$`)
 	wrapped    = regexp.MustCompile(`[A-Za-z0-9+/_-]{60,}$`)
 	onlyBlob   = regexp.MustCompile(`^[A-Za-z0-9+/_-]{4,}={0,2}$`)
 )

@@ -26,7 +26,7 @@ const (
 	sep      = colours + quote + colours + `[ \t]*[:=]=?>?[ \t]*` + colours + dumped + `\[?`
 	quoted   = `[ubr]{0,2}(?:\\*["']|\\+u0022)(?P<quoted>[^\r\n])`
 	password = `(?:pass(?:word|wd|phrase|code)|client_?secret|(?:access|refresh|identity|registry)_?token|(?:bmc|ipmi)_?pass|(?:\b|_)psk)s?`
-	token    = `token|secret|secret_?key|secret_?access_?key|access_?key|(?:private|account)[_-]?key|api_?-?key|credentials?|\bauth`
+	token    = `token|secret|secret_?key|secret_?access_?key|access_?key|(?:private|account|pre_?shared)[_-]?key|api_?-?key|credentials?|\bauth`
 	short    = `(?:(?:_|-|db|root|user|admin)(?:pass|pwd)|\b(?-i:[Pp]ass|[Pp]wd))` + sep + `|\b(?:pass|pwd)=` // "PASS: node1" is a result
 )
 
@@ -57,7 +57,7 @@ var secretPatterns = []secretPattern{
 	{[]string{"words", "passwds", "phrases"}, regexp.MustCompile(`(?i)(?:passwords|passwds|passphrases)` + quote + `[ \t]*[:=][ \t]*\[([^\]\r\n"'\\]{4,})\]`), nil},
 	{[]string{`:\n`, `: \n`, `=\n`, `= \n`, `:\r`, `|\n`, `>\n`, `|-\n`, `>-\n`}, regexp.MustCompile(`(?i)(?:` + password + `)` + quote + `[ \t]*[:=][ \t]*(?:[|>][0-9+-]*)?(?:[ \t]|\\+[rt])*\\+n(?:[ \t]|\\+[nrt])*(?:\\*["'])?([^\s"'\\,;{}]{3,}[^\s"'\\,;:{}])[ \t]*(?:[\\"',}\]]|$)`), noFlag},
 	{[]string{"pass=", "pass:", "pass ", "pass\t", "pass'", "pass\"", `pass\`, "pass\x1b", "pwd=", "pwd:", "pwd ", "pwd\t", "pwd'", "pwd\"", `pwd\`, "pwd\x1b"}, regexp.MustCompile(`(?i)(?:` + short + `)(?:` + quoted + `|(?P<open>[^\s"'\[]))`), noPath},
-	{[]string{"token", "secret", "access_key", "accesskey", "private", "account", "api_key", "apikey", "api-key", "credential", "auth:", "auth=", "auth'", "auth\"", "auth\x1b", "auth\\"},
+	{[]string{"token", "secret", "access_key", "accesskey", "private", "account", "shared", "api_key", "apikey", "api-key", "credential", "auth:", "auth=", "auth'", "auth\"", "auth\x1b", "auth\\"},
 		regexp.MustCompile(`(?i)(?:` + token + `)` + sep + `(?:` + quoted + `|(?P<word>[^\s"',;&}\[\]]))`), longSecret},
 	{[]string{"password is", "password was", "passphrase is"}, regexp.MustCompile(`(?i)(?:password|passphrase) (?:is|was):? (?:` + quoted + `|(?P<word>[^\s"',;]))`), likelySecret},
 	{[]string{"pass"}, regexp.MustCompile(`(?i)(?:^|[\s"'\[,])--[a-z0-9-]*(?:password|passwd|passphrase|pass)[ \t]+(?:` + quoted + `|(?P<open>[^\s"'-]))`), noFlag},
