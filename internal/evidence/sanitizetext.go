@@ -20,7 +20,7 @@ type secretPattern struct {
 // (also inside a string), key=value, URL-encoded JSON, Go's maps and dumps, and with
 // colours; and where the secret begins, quoted or not. Quoted it may hold blanks.
 const (
-	quote    = `(?:\\*["']|\\+u0022)?`
+	quote    = `(?:\\*["']{1,2}|\\+u0022)?`
 	colours  = `(?:(?:\x1b|\\+x1b|\\+u001b|\\+033|\\+e)\[[0-9;]*m)*`
 	dumped   = `(?:\((?:\*?string|\[\](?:uint8|byte)|(?:len|cap)=\d+|0x[0-9a-f]+)\)[ \t]*)*`
 	sep      = colours + quote + colours + `[ \t]*[:=]=?>?[ \t]*` + colours + dumped + `\[?`

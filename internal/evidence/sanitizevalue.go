@@ -33,6 +33,7 @@ func (p secretPattern) span(v string, groups []int) (from, to int) {
 	}
 	switch name {
 	case quotedValue:
+		from = doubled(v, from)
 		to = quotedEnd(v, from)
 		if !inList.MatchString(v[max(0, from-16):from]) {
 			break
@@ -51,6 +52,19 @@ func (p secretPattern) span(v string, groups []int) (from, to int) {
 		}
 	}
 	return from, to
+}
+
+// doubled skips the rest of quotes that open a value several at once, as in YAML inside
+// of YAML and in CSV: in "" they are all of it.
+func doubled(v string, from int) int {
+	next := from
+	for next < len(v) && v[next] == v[from-1] && v[next] != '2' { // of u0022
+		next++
+	}
+	if next > from && closes(v, next) {
+		return from
+	}
+	return next
 }
 
 // slashes returns how many backslashes stand in a row at the end of a text.

@@ -41,6 +41,9 @@ func TestValueEnds(t *testing.T) {
 		`{\u0022password\u0022:\u0022a\u0026b\u0022}`:         `{\u0022password\u0022:\u0022#\u0022}`,
 		`{\"password\":\"hunter2", "c":"d"}`:                  `{\"password\":\"#", "c":"d"}`,
 		"password: 'it''s hunter2' # x":                       "password: '#' # x",
+		"password: '''hunter2' # x":                           "password: '''#' # x",
+		"x: 'password: ''hunter2'''":                          "x: 'password: ''#'",
+		`"{""password"":""a-hunter2"",""user"":""root""}"`:    `"{""password"":""#"",""user"":""root""}"`,
 		"{u'password': u'two hunter2', u'user': u'root'}":     "{u'password': u'#', u'user': u'root'}",
 		"{'password': b'hunter2', 'user': 'root'}":            "{'password': b'#', 'user': 'root'}",
 		`Password:(string) (len=7) "hunter2",`:                `Password:(string) (len=7) "#",`,
@@ -90,7 +93,7 @@ func TestNoValue(t *testing.T) {
 		"a?password=&user=root-12345", `a?password=\u0026user=root-12345`, "--- PASS: TestNode1 (0.00s)", "PWD=/var/lib/node1", "bypass: 10.0.0.1:8080", "private-key=/etc/kubernetes/static-pod/tls.key",
 		`msg="--tls-private-key-file=/etc/kubernetes/server1.key"`, "x?u=https%3A%2F%2Fapi.example.com%3A6443%2Fx%40y", `{"urls":["https://a.example.com:6443","b@example.com"]}`,
 		`'https://a.example.com:6443','b@example.com'`, `"GET https://a.example.com:6443/x\nb@example.com"`, `Password:(string) "", User:(string) (len=4) "root"`,
-		"password\x1b[0m", `"passwords": [], "more": ["evidence"]`, "pass: yes, pwd: none",
+		"password\x1b[0m", "password='',user='root-12345'", `"{""password"":"""",""user"":""root-12345""}"`, `"passwords": [], "more": ["evidence"]`, "pass: yes, pwd: none",
 	} {
 		if got := sanitizer(t, "a").Text(text); got != text {
 			t.Errorf("%s\nbecame %s", text, got)
