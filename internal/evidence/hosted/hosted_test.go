@@ -47,10 +47,10 @@ func object(r evidence.Resource, namespace, name string) evidence.Object {
 }
 
 var (
-	ref    = evidence.Hosted{Namespace: "clusters", Name: "prod", ControlPlane: "clusters-prod"}
-	monday = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
-	broken = errors.New("a defect")
-	pods   = evidence.HostedPods.In("")
+	ref       = evidence.Hosted{Namespace: "clusters", Name: "prod", ControlPlane: "clusters-prod"}
+	monday    = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
+	errDefect = errors.New("a defect")
+	pods      = evidence.HostedPods.In("")
 )
 
 func clusters() (management, own plain) {
@@ -85,8 +85,8 @@ func TestList(t *testing.T) {
 	if u, ok := evidence.AsUnavailable(err); !ok || u.Need != evidence.Objects(evidence.HostedSecrets, evidence.ControlPlaneNamespace) {
 		t.Errorf("the failed read is named %v", err)
 	}
-	management.fail = broken
-	if _, err := (&Source{Ref: ref, Management: management, Cluster: own}).List(t.Context(), evidence.HostedPods, evidence.ControlPlaneNamespace); !errors.Is(err, broken) {
+	management.fail = errDefect
+	if _, err := (&Source{Ref: ref, Management: management, Cluster: own}).List(t.Context(), evidence.HostedPods, evidence.ControlPlaneNamespace); !errors.Is(err, errDefect) {
 		t.Errorf("a defect became %v", err)
 	}
 }
@@ -166,8 +166,8 @@ func TestProbe(t *testing.T) {
 	if err != nil || len(list) != 1 || list[0].Name != "prod" || evidence.String(list[0].Content, "status", "detail") != "timeout" {
 		t.Fatalf("%v, %v", list, err)
 	}
-	if _, err := (&Source{Ref: ref, Management: management, Reach: func(context.Context) (Answer, error) { return Answer{}, broken }}).
-		List(t.Context(), evidence.HostedProbes, evidence.HostedNamespace); !errors.Is(err, broken) {
+	if _, err := (&Source{Ref: ref, Management: management, Reach: func(context.Context) (Answer, error) { return Answer{}, errDefect }}).
+		List(t.Context(), evidence.HostedProbes, evidence.HostedNamespace); !errors.Is(err, errDefect) {
 		t.Errorf("a defect became %v", err)
 	}
 	archived := &Source{Ref: ref, Management: management}
@@ -242,7 +242,7 @@ func TestGather(t *testing.T) {
 	if _, err := (joined{own, management}).List(t.Context(), evidence.CSRs, ""); err == nil {
 		t.Error("what nobody has was read")
 	}
-	if _, err := (joined{own, plain{fail: broken}}).List(t.Context(), evidence.Nodes, ""); !errors.Is(err, broken) {
+	if _, err := (joined{own, plain{fail: errDefect}}).List(t.Context(), evidence.Nodes, ""); !errors.Is(err, errDefect) {
 		t.Errorf("a defect became %v", err)
 	}
 	damaged := partly{plain{}}
