@@ -111,7 +111,7 @@ func (f *Holders) partly(ctx context.Context, w *facts.World, p *facts.Proof) er
 	}
 	slices.Sort(fields)
 	return miss(p, &evidence.Unavailable{Need: evidence.Texts(keepalivedLog), Why: evidence.NotCollected,
-		Detail: fmt.Sprintf("the logs of %d hosts were not read", len(unread)), Supply: "oc logs -n openshift-kni-infra keepalived-HOST -c keepalived"}, fields...)
+		Detail: fmt.Sprintf("%d logs were not read to their end", len(unread)), Supply: "oc logs -n openshift-kni-infra keepalived-HOST -c keepalived"}, fields...)
 }
 
 // hear keeps the last word of each host about each instance. What a container said

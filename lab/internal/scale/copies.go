@@ -124,10 +124,11 @@ func (c *Cluster) copyNode(w worker, m *model, add adder) error {
 	lease := c.lease(w, node.UID)
 	lease.ManagedFields, lease.UID = m.lease.ManagedFields, m.lease.UID
 	c.own(lease, w, m, "Lease", w.name)
-	if w.fate == joined {
-		c.leases = append(c.leases, lease)
+	if err := add(leaseKey(w.name), lease, coordinationv1.SchemeGroupVersion.WithKind("Lease")); err != nil {
+		return err
 	}
-	return add(leaseKey(w.name), lease, coordinationv1.SchemeGroupVersion.WithKind("Lease"))
+	c.hold(w, lease)
+	return nil
 }
 
 func leaseKey(node string) string {

@@ -35,7 +35,13 @@ func (c *Cluster) makeNode(ctx context.Context, w worker, m *model) error {
 
 func (c *Cluster) makeLease(ctx context.Context, w worker, m *model) (err error) {
 	m.lease, err = c.core.CoordinationV1().Leases(corev1.NamespaceNodeLease).Create(ctx, c.lease(w, m.node.UID), metav1.CreateOptions{})
-	return err
+	if err != nil {
+		return err
+	}
+	kept := m.lease.DeepCopy()
+	kept.SetResourceVersion("") // the store's revision
+	c.hold(w, kept)
+	return nil
 }
 
 // lease is the kubelet's; one that is gone has not renewed it for as long.
@@ -130,30 +136,49 @@ func (c *Cluster) nodeStatus(w worker) corev1.NodeStatus {
 	return s
 }
 
-// Keep renews the leases until ctx ends, evenly over the interval.
-func (c *Cluster) Keep(ctx context.Context) {
-	const shares = 20
-	tick := time.NewTicker(renewEvery / shares)
+// hold makes a worker's lease one that is kept.
+func (c *Cluster) hold(w worker, lease *coordinationv1.Lease) {
+	if w.fate != joined {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.leases[w.name] = lease
+}
+
+// keep renews the leases until ctx ends.
+func (c *Cluster) keep(ctx context.Context) {
+	tick := time.NewTicker(renewEvery / 20)
 	defer tick.Stop()
-	for n := 0; ; n = (n + 1) % shares {
+	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
 		}
-		now := metav1.NowMicro()
-		renewed := map[string][]byte{}
-		for _, l := range c.leases[len(c.leases)*n/shares : len(c.leases)*(n+1)/shares] {
-			l.Spec.RenewTime = &now
-			value, err := stored(l, coordinationv1.SchemeGroupVersion.WithKind("Lease"))
-			if err != nil {
-				c.spec.Logger.Warn("renew a lease", "node", l.Name, "err", err)
-				continue
-			}
-			renewed[leaseKey(l.Name)] = value
-		}
-		if err := c.spec.Store.Put(ctx, renewed); err != nil && ctx.Err() == nil {
+		if err := c.spec.Store.Put(ctx, c.renewed(time.Now())); err != nil && ctx.Err() == nil {
 			c.spec.Logger.Warn("renew leases", "err", err)
 		}
 	}
+}
+
+// renewed are the leases whose time has come.
+func (c *Cluster) renewed(at time.Time) map[string][]byte {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	values := map[string][]byte{}
+	for _, l := range c.leases {
+		if at.Sub(l.Spec.RenewTime.Time) < renewEvery {
+			continue
+		}
+		now := metav1.NewMicroTime(at)
+		l.Spec.RenewTime = &now
+		value, err := stored(l, coordinationv1.SchemeGroupVersion.WithKind("Lease"))
+		if err != nil {
+			c.spec.Logger.Warn("renew a lease", "node", l.Name, "err", err)
+			continue
+		}
+		values[leaseKey(l.Name)] = value
+	}
+	return values
 }

@@ -20,6 +20,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -77,8 +78,10 @@ type Cluster struct {
 	dynamic dynamic.Interface
 	workers []worker
 	models  map[fate]*model
-	leases  []*coordinationv1.Lease // of workers that are there and alive
-	began   time.Time               // when it became what it is
+	began   time.Time // when it became what it is
+
+	mu     sync.Mutex
+	leases map[string]*coordinationv1.Lease // of workers that are there and alive
 }
 
 // New returns a cluster of which nothing is made yet.
@@ -95,12 +98,15 @@ func New(spec Spec) (*Cluster, error) {
 		return nil, err
 	}
 	spec.Config = cfg
-	return &Cluster{spec: spec, core: core, dynamic: dyn, workers: plan(spec), models: map[fate]*model{}, began: time.Now().Add(-stands)}, nil
+	return &Cluster{spec: spec, core: core, dynamic: dyn, workers: plan(spec), models: map[fate]*model{}, began: time.Now().Add(-stands),
+		leases: map[string]*coordinationv1.Lease{}}, nil
 }
 
-// Populate makes everything. Who keeps the leases (Keep) has to begin as soon as
-// it returns: the controller manager gives nodes up after less than a minute.
+// Populate makes everything, and from the first node on keeps the leases until ctx
+// ends: the controller manager gives nodes up after less than a minute, and the pods
+// of two thousand take longer.
 func (c *Cluster) Populate(ctx context.Context) error {
+	go c.keep(ctx)
 	for _, step := range []struct {
 		name string
 		do   func(context.Context) error

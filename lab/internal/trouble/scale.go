@@ -64,7 +64,6 @@ func populate(ctx context.Context, l *lab.Lab, workers int) error {
 	if err := c.Populate(ctx); err != nil {
 		return err
 	}
-	go c.Keep(ctx)
 	set := v.InfraName + "-worker"
 	if err := l.Patch(ctx, machineSets, machineNamespace, set, fmt.Sprintf(`{"spec":{"replicas":%d}}`, len(v.Workers)+workers)); err != nil {
 		return err
