@@ -44,8 +44,9 @@ func kindOfKey(k string) keyKind {
 	case "auth", "secret", "kubeadmin", "rootpw":
 		return maybeKey
 	}
+	one := strings.TrimSuffix(k, "s")
 	ends := func(list []string) bool {
-		return slices.ContainsFunc(list, func(e string) bool { return strings.HasSuffix(k, e) || strings.HasSuffix(k, e+"s") })
+		return slices.ContainsFunc(list, func(e string) bool { return strings.HasSuffix(k, e) || strings.HasSuffix(one, e) })
 	}
 	switch {
 	case strings.HasSuffix(k, "bypass"), strings.HasSuffix(k, "compass"):

@@ -288,11 +288,13 @@ func named(name string) func(*Host) bool {
 // It holds only where it is unambiguous.
 func (b *builder) shortNamed(name string) func(*Host) bool {
 	short := firstLabel(name)
-	fits := func(h *Host) bool {
-		return short != "" && slices.ContainsFunc(append([]string{h.Name}, h.Aliases...), func(a string) bool {
-			return firstLabel(a) == short && (normal(a) == short || normal(name) == short)
-		})
+	fit := func(a string) bool {
+		if len(a) < len(short) || !strings.EqualFold(a[:len(short)], short) {
+			return false // soon: every host is held against every other
+		}
+		return firstLabel(a) == short && (normal(a) == short || normal(name) == short)
 	}
+	fits := func(h *Host) bool { return short != "" && (fit(h.Name) || slices.ContainsFunc(h.Aliases, fit)) }
 	count := 0
 	for _, h := range b.list {
 		if fits(h) {
