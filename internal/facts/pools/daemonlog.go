@@ -90,6 +90,16 @@ func readDaemon(ctx context.Context, w *facts.World, s fault.Subject) (Daemon, f
 		return d, p, &evidence.Unavailable{Need: evidence.Texts(DaemonLogs), Why: evidence.NotCollected,
 			Detail: "no line of the daemon on " + s.Name, Supply: fmt.Sprintf("oc logs -n %s -c machine-config-daemon POD of %s", mcs.Namespace, s.Name)}
 	}
+	unread, err := w.Unread(ctx, DaemonLogs)
+	if err != nil {
+		return d, p, err
+	}
+	for _, l := range lines { // what it said last decides
+		if why, ok := unread[[2]string{l.Text.Namespace, l.Text.Pod}]; ok && !l.Text.Previous {
+			return d, p, &evidence.Unavailable{Need: evidence.Texts(DaemonLogs), Why: evidence.Damaged, Detail: "the daemon's log was not read to its end: " + why,
+				Supply: fmt.Sprintf("oc logs -n %s -c machine-config-daemon %s", mcs.Namespace, l.Text.Pod)}
+		}
+	}
 	d.follow(lines, &p)
 	return d, p, nil
 }
