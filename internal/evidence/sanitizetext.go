@@ -57,6 +57,7 @@ var secretPatterns = []secretPattern{
 	{[]string{"words", "passwds", "phrases"}, regexp.MustCompile(`(?i)(?:passwords|passwds|passphrases)` + quote + `[ \t]*[:=][ \t]*\[([^\]\r\n"'\\]{4,})\]`), nil},
 	{[]string{`:\n`, `: \n`, `=\n`, `= \n`, `:\r`, `|\n`, `>\n`, `|-\n`, `>-\n`}, regexp.MustCompile(`(?i)(?:` + password + `)` + quote + `[ \t]*[:=][ \t]*(?:[|>][0-9+-]*)?(?:[ \t]|\\+[rt])*\\+n(?:[ \t]|\\+[nrt])*(?:\\*["'])?([^\s"'\\,;{}]{3,}[^\s"'\\,;:{}])[ \t]*(?:[\\"',}\]]|$)`), noFlag},
 	{[]string{"pass=", "pass:", "pass ", "pass\t", "pass'", "pass\"", `pass\`, "pass\x1b", "pwd=", "pwd:", "pwd ", "pwd\t", "pwd'", "pwd\"", `pwd\`, "pwd\x1b"}, regexp.MustCompile(`(?i)(?:` + short + `)(?:` + quoted + `|(?P<open>[^\s"'\[]))`), noPath},
+	{[]string{"_pass=", "_pwd="}, regexp.MustCompile(`\b[A-Z][A-Z0-9_]*_(?:PASS|PWD)=(?:` + quoted + `|(?P<open>[^\s"'\[]))`), variable}, // of an environment
 	{[]string{"token", "secret", "access_key", "accesskey", "private", "account", "shared", "api_key", "apikey", "api-key", "credential", "auth:", "auth=", "auth'", "auth\"", "auth\x1b", "auth\\"},
 		regexp.MustCompile(`(?i)(?:` + token + `)` + sep + `(?:` + quoted + `|(?P<word>[^\s"',;&}\[\]]))`), longSecret},
 	{[]string{"password is", "password was", "passphrase is"}, regexp.MustCompile(`(?i)(?:password|passphrase) (?:is|was):? (?:` + quoted + `|(?P<word>[^\s"',;]))`), likelySecret},
@@ -90,6 +91,9 @@ func notRefused(v string) bool {
 // noPath tells what stands behind "pass" and "pwd" from a result or a directory.
 func noPath(v string) bool { return likelySecret(v) && !lowPath.MatchString(v) }
 
+// variable is noPath of a variable whose name leaves no doubt, as DB_PASS.
+func variable(v string) bool { return noFlag(v) && !lowPath.MatchString(v) }
+
 var lowPath = regexp.MustCompile(`^(?:/[a-z0-9._-]+){2,}/?$`)
 
 // noPort tells a password in a URL that is encoded from the port of a host.
@@ -110,6 +114,7 @@ func (s *Sanitizer) Text(v string) string {
 	if len(v) < 8 {
 		return v
 	}
+	v = s.manifests(v)
 	if blob := longRun(v); blob {
 		m := s.mask(v)
 		m.blobs()
