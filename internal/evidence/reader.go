@@ -93,6 +93,7 @@ type textsCell struct {
 	matches map[string][]Match
 	count   int
 	unread  map[[2]string]string // why, by namespace and name of the pod
+	cut     []Cut
 	err     error
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -274,14 +275,34 @@ func TestMatchesOfBrokenTexts(t *testing.T) {
 		!strings.Contains(c.Reason, "b: read b line 2: reset") || strings.Contains(c.Reason, "hunter2") {
 		t.Errorf("coverage is %+v", c)
 	}
+	if cut := cutOf(t, r, q); cut != "b c" {
+		t.Errorf("cut are %q, want those that broke off or did not open", cut)
+	}
 	r = reader(t, Limits{}, &source{texts: map[string]func() (io.ReadCloser, error){"c": closed}})
-	if _, err := r.Matches(t.Context(), q, "bad"); mustUnavailable(t, err).Why != Damaged {
+	if _, err := r.Matches(t.Context(), q, "bad"); mustUnavailable(t, err).Why != Damaged || cutOf(t, r, q) != "c" {
 		t.Errorf("no text could be read: %v", err)
 	}
 	r = reader(t, Limits{}, &source{})
-	if _, err := r.Matches(t.Context(), q, "bad"); mustUnavailable(t, err).Why != Forbidden || strings.Contains(err.Error(), "hunter2") {
+	if _, err := r.Matches(t.Context(), q, "bad"); mustUnavailable(t, err).Why != Forbidden || strings.Contains(err.Error(), "hunter2") || cutOf(t, r, q) != q.String() {
 		t.Errorf("the texts are forbidden: %v", err)
 	}
+}
+
+// cutOf returns the paths of what was not read to its end, in their order.
+func cutOf(t *testing.T, r *Reader, q TextQuery) string {
+	t.Helper()
+	cut, err := r.Cut(t.Context(), q)
+	if err != nil {
+		t.Error(err)
+	}
+	var paths []string
+	for _, c := range cut {
+		if paths = append(paths, c.Text.Path); c.Why == "" || strings.Contains(c.Why, "hunter2") {
+			t.Errorf("%s is cut because %q", c.Text.Path, c.Why)
+		}
+	}
+	slices.Sort(paths)
+	return strings.Join(paths, " ")
 }
 
 // TestReadFew: of many texts the urgent ones are read, and the others are known as
@@ -312,6 +333,9 @@ func TestReadFew(t *testing.T) {
 		unread, err := r.Unread(t.Context(), q)
 		if err != nil || (len(unread) > 0) != (c.read < 3) {
 			t.Errorf("%s: unread %v, %v", name, unread, err)
+		}
+		if cut := cutOf(t, r, q); cut != "" {
+			t.Errorf("%s: %s was left out on purpose and counts as cut", name, cut)
 		}
 	}
 }

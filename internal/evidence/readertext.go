@@ -54,6 +54,29 @@ func (r *Reader) Unread(ctx context.Context, q TextQuery) (map[[2]string]string,
 	return r.texts[q].unread, nil
 }
 
+// Cut is a text that could not be read to its end.
+type Cut struct {
+	Text Text
+	Why  string
+}
+
+// Cut returns the texts of a query that were found and could not be read to their
+// end, be it the current one or a previous one: what they did not show may stand in
+// the rest. A text of which only the source knows that it is there has the query's
+// fields and no more. What ReadFew left out is not among them; see Unread.
+//
+// Where nothing at all could be read Matches says so; here are then the texts of
+// which it is known that they are there or may be.
+func (r *Reader) Cut(ctx context.Context, q TextQuery) ([]Cut, error) {
+	_, err := r.Matches(ctx, q, "")
+	if _, unavailable := AsUnavailable(err); err != nil && !unavailable {
+		return nil, err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.texts[q].cut, nil
+}
+
 // errNotUrgent is why a text was not read that an Urgency left out.
 var errNotUrgent = errors.New("it was not asked for: nothing else tells of trouble there")
 
@@ -99,6 +122,9 @@ func (r *Reader) readTexts(ctx context.Context, q TextQuery, c *textsCell) {
 			missing = &Unavailable{Need: need, Why: NotCollected, Detail: "no such text in the source"}
 		}
 		missing = r.clean(missing)
+		if missing.Why.Hides() {
+			c.cut = []Cut{{Text{Kind: q.Kind, Cluster: q.Cluster, Namespace: q.Namespace, Container: q.Container, Host: q.Host, Unit: q.Unit, Path: q.String()}, reason(missing)}}
+		}
 		r.note(need, Coverage{State: Missing, Reason: reason(missing), Supply: missing.Supply})
 		c.err = errors.Join(missing, r.recordMissing(need, missing))
 		return
@@ -159,7 +185,10 @@ func (r *Reader) collect(need Need, c *textsCell, all []Text, found []map[string
 	var why broken
 	for i, t := range all {
 		if failed[i] != nil {
-			why.add(t, failed[i])
+			if !why.add(t, failed[i]) {
+				t.Open, t.Skimmed = nil, nil
+				c.cut = append(c.cut, Cut{t, failed[i].Error()})
+			}
 			if !t.Previous {
 				c.unread[[2]string{t.Namespace, t.Pod}] = failed[i].Error()
 			}
@@ -191,15 +220,17 @@ type broken struct {
 // namedBroken is how many texts are named: a cluster has thousands.
 const namedBroken = 5
 
-func (b *broken) add(t Text, err error) {
+// add takes a text that was not read, and says whether that was on purpose.
+func (b *broken) add(t Text, err error) (left bool) {
 	b.count++
 	if strings.HasPrefix(err.Error(), errNotUrgent.Error()) || strings.HasSuffix(err.Error(), errNotUrgent.Error()) {
 		b.left++
-		return
+		return true
 	}
 	if len(b.named) < namedBroken {
 		b.named = append(b.named, t.Path+": "+err.Error())
 	}
+	return false
 }
 
 func (b *broken) String() string {

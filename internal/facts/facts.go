@@ -218,6 +218,42 @@ func (w *World) Unread(ctx context.Context, q evidence.TextQuery) (map[[2]string
 	return w.reader.Unread(ctx, q)
 }
 
+// Cut returns the first text of a query that concerns a fact and was not read to its
+// end, as an error, nil where there is none; see evidence.Reader.Cut. concerns nil:
+// all do.
+func (w *World) Cut(ctx context.Context, q evidence.TextQuery, concerns func(evidence.Text) bool) error {
+	w.touched.add(evidence.Texts(q))
+	cut, err := w.reader.Cut(ctx, q)
+	if err != nil {
+		return err
+	}
+	for _, c := range cut {
+		if concerns == nil || concerns(c.Text) {
+			return &evidence.Unavailable{Need: evidence.Texts(q), Why: evidence.Damaged, Detail: "not read to its end: " + c.Why, Supply: "the whole of " + c.Text.Path}
+		}
+	}
+	return nil
+}
+
+// Unheard marks fields that no line has set (silent) as unknown, where a text of the
+// query that concerns them was not read to its end: the line may stand in the rest.
+// What a line has set stays.
+func (w *World) Unheard(ctx context.Context, p *Proof, q evidence.TextQuery, concerns func(evidence.Text) bool, silent map[string]bool) error {
+	err := w.Cut(ctx, q, concerns)
+	if err == nil {
+		return nil
+	}
+	if _, ok := evidence.AsUnavailable(err); !ok {
+		return err
+	}
+	for field, is := range silent {
+		if is {
+			p.Miss(field, err)
+		}
+	}
+	return nil
+}
+
 // Memo computes something once per run and attributes what it read to every
 // fact that uses it. Keys are package-qualified: "hosts.all".
 func Memo[T any](ctx context.Context, w *World, key string, compute func(context.Context, *World) (T, error)) (T, error) {

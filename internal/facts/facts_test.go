@@ -3,8 +3,11 @@ package facts
 import (
 	"context"
 	"errors"
+	"io"
 	"slices"
+	"strings"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
@@ -97,5 +100,51 @@ func TestMiss(t *testing.T) {
 	p.Miss("n", &evidence.Unavailable{Need: evidence.Objects(evidence.Nodes, ""), Why: evidence.Forbidden, Supply: "a role"})
 	if p.Unknown["n"] != "nodes: forbidden" || p.Next["n"] != "a role" {
 		t.Errorf("unknown %v, next %v", p.Unknown, p.Next)
+	}
+}
+
+// logs is a source with two container logs, of which the second breaks off.
+type logs struct{ blank }
+
+func (logs) Texts(context.Context, evidence.TextQuery) ([]evidence.Text, error) {
+	open := func(in io.Reader) func(context.Context) (io.ReadCloser, error) {
+		return func(context.Context) (io.ReadCloser, error) { return io.NopCloser(in), nil }
+	}
+	return []evidence.Text{
+		{Kind: evidence.ContainerLog, Path: "whole.log", Host: "a", Open: open(strings.NewReader("said\n"))},
+		{Kind: evidence.ContainerLog, Path: "cut.log", Host: "b", Open: open(iotest.ErrReader(errors.New("broken off")))},
+	}, nil
+}
+
+// TestUnheard: what no line has set is unknown where a text that concerns it broke off.
+func TestUnheard(t *testing.T) {
+	q := evidence.TextQuery{Kind: evidence.ContainerLog, Namespace: "n"}
+	clean, err := evidence.NewSanitizer()
+	if err != nil {
+		t.Fatal(err)
+	}
+	set, err := scan.Compile(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := NewWorld(evidence.NewReader(set, clean, nil, evidence.Limits{}, logs{}), time.Unix(0, 0))
+	of := func(host string) func(evidence.Text) bool {
+		return func(t evidence.Text) bool { return t.Host == host }
+	}
+	for name, c := range map[string]struct {
+		concerns func(evidence.Text) bool
+		unknown  bool
+	}{"all": {nil, true}, "the whole one": {of("a"), false}, "the one that broke off": {of("b"), true}} {
+		var p Proof
+		if err := w.Unheard(t.Context(), &p, q, c.concerns, map[string]bool{"silent": true, "said": false}); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(p.Unknown["silent"], "broken off") && p.Next["silent"] == "the whole of cut.log"; got != c.unknown || p.Unknown["said"] != "" {
+			t.Errorf("%s: unknown are %v, next %v", name, p.Unknown, p.Next)
+		}
+	}
+	var p Proof // a query of which nothing was collected is Matches' to tell
+	if err := newTestWorld(t).Unheard(t.Context(), &p, q, nil, map[string]bool{"silent": true}); err != nil || len(p.Unknown) > 0 {
+		t.Errorf("not collected: %v, %v", p.Unknown, err)
 	}
 }

@@ -118,7 +118,8 @@ func readHost(ctx context.Context, w *facts.World, s fault.Subject) (Host, facts
 		if !asked {
 			return f, p, facts.NotApplicable("no service of an agent-based install was asked, and no Agent is of this host")
 		}
-		return f, p, f.first(ctx, w, &p)
+		err = f.first(ctx, w, &p)
+		return f, p, err
 	}
 	f.fill(h.Assisted.API)
 	f.prove(h, &p)

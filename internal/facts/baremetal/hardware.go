@@ -130,7 +130,8 @@ func readRootDevice(ctx context.Context, w *facts.World, s fault.Subject) (RootD
 	p.Add(h.BMH.Loc.At("spec.rootDeviceHints"), f.Hints, time.Time{}, "hints")
 	inv, err := inventory(ctx, w, h)
 	if err != nil {
-		return f, p, miss(&p, err, "disks", "fitting", "known")
+		err = miss(&p, err, "disks", "fitting", "known")
+		return f, p, err
 	}
 	f.Known, f.Disks = inv.Properties != nil, len(inv.Storage)
 	for _, d := range inv.Storage {

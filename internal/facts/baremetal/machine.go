@@ -79,7 +79,8 @@ func readMachine(ctx context.Context, w *facts.World, s fault.Subject) (Machine,
 	}
 	list, err := all(ctx, w)
 	if err != nil {
-		return f, p, miss(&p, err, "hostExists", "hostState", "replaced", "free")
+		err = miss(&p, err, "hostExists", "hostState", "replaced", "free")
+		return f, p, err
 	}
 	f.hosts(h, list, &p)
 	return f, p, nil

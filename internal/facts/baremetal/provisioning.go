@@ -62,7 +62,8 @@ func readProvisioning(ctx context.Context, w *facts.World, _ fault.Subject) (Pro
 	}
 	co, ok, err := w.Get(ctx, evidence.ClusterOperators, "", "baremetal")
 	if err != nil {
-		return f, p, miss(&p, err, "reported", "degraded", "reason", "message", "waits", "invalid", "since")
+		err = miss(&p, err, "reported", "degraded", "reason", "message", "waits", "invalid", "since")
+		return f, p, err
 	}
 	f.Reported = ok
 	f.operator(conditions.Of(co), &p)

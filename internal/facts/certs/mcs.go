@@ -80,7 +80,8 @@ func readMCS(ctx context.Context, w *facts.World, _ fault.Subject) (MCS, facts.P
 	if err := m.names(ctx, w, chain[0], &p); err != nil {
 		return m, p, err
 	}
-	return m, p, m.authorities(ctx, w, chain, &p)
+	err = m.authorities(ctx, w, chain, &p)
+	return m, p, err
 }
 
 // unread marks what only the certificate itself tells.

@@ -46,20 +46,23 @@ func readSigner(ctx context.Context, w *facts.World, _ fault.Subject) (Signer, f
 	}
 	if f.Exists = ok; !ok {
 		p.Add(evidence.Locator{Path: "secrets -n " + managerNamespace}, "no Secret "+signerSecret, time.Time{}, "exists")
-		return f, p, miss(&p, signerUnread, "notBefore", "notAfter", "subject")
+		err = miss(&p, signerUnread, "notBefore", "notAfter", "subject")
+		return f, p, err
 	}
 	p.Add(o.Loc, "Secret "+signerSecret+" exists", o.Created(), "exists")
 	loc := o.Loc.At("data.tls.crt")
 	if text := evidence.String(o.Content, "data", "tls.crt"); text != "" && !evidence.Redacted(text) {
 		chain, err := fromBase64(o, text)
 		if err != nil {
-			return f, p, miss(&p, err, "notBefore", "notAfter", "subject")
+			err = miss(&p, err, "notBefore", "notAfter", "subject")
+			return f, p, err
 		}
 		f.NotBefore, f.NotAfter, f.Subject = chain[0].NotBefore.UTC(), chain[0].NotAfter.UTC(), chain[0].Subject.String()
 	} else {
 		var m MCS
 		if m.annotations(o); m.From == "" {
-			return f, p, miss(&p, signerUnread, "notBefore", "notAfter", "subject")
+			err = miss(&p, signerUnread, "notBefore", "notAfter", "subject")
+			return f, p, err
 		}
 		f.NotBefore, f.NotAfter, loc = m.NotBefore, m.NotAfter, o.Loc.At("metadata.annotations")
 		_ = miss(&p, signerUnread, "subject")

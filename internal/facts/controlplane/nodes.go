@@ -47,7 +47,8 @@ func readNodes(ctx context.Context, w *facts.World, _ fault.Subject) (Nodes, fac
 	} else if err := miss(&p, err); err != nil {
 		return n, p, err
 	}
-	return n, p, n.expect(ctx, w, &p)
+	err = n.expect(ctx, w, &p)
+	return n, p, err
 }
 
 func (n *Nodes) count(o evidence.Object) {

@@ -93,7 +93,8 @@ func readApprover(ctx context.Context, w *facts.World, _ fault.Subject) (Approve
 	if a.FlowDisabled = disabled; disabled {
 		p.Add(loc, "nodeClientCert.disabled: true", time.Time{}, "flowDisabled")
 	}
-	return a, p, a.log(ctx, w, &p)
+	err = a.log(ctx, w, &p)
+	return a, p, err
 }
 
 // miss marks fields unknown when err says that they could not be read, and
@@ -213,6 +214,9 @@ func (a *Approver) log(ctx context.Context, w *facts.World, p *facts.Proof) erro
 		}
 	}
 	lines, err := w.Matches(ctx, approverLog, sigApproved)
+	if err != nil {
+		return miss(p, err, "approvals")
+	}
 	a.Approvals = len(lines)
-	return miss(p, err, "approvals")
+	return w.Unheard(ctx, p, approverLog, nil, map[string]bool{"refusals": a.Refusals == 0, "approvals": a.Approvals == 0})
 }

@@ -70,7 +70,8 @@ func readFlood(ctx context.Context, w *facts.World, _ fault.Subject) (FloodSeen,
 		last := lines[len(lines)-1].Line
 		p.Add(last.Loc, last.Text, last.Time, "logged")
 	}
-	return f, p, nil
+	err = w.Unheard(ctx, &p, approverLog, nil, map[string]bool{"logged": f.Logged == 0})
+	return f, p, err
 }
 
 // since finds the young request with which the limit was passed.

@@ -102,7 +102,8 @@ func readRequest(ctx context.Context, w *facts.World, s fault.Subject) (Asked, f
 	if err := a.onTheRoll(ctx, w, r, &p); err != nil {
 		return a, p, err
 	}
-	return a, p, a.judge(ctx, w, r, &p)
+	err = a.judge(ctx, w, r, &p)
+	return a, p, err
 }
 
 func (a *Asked) onTheRoll(ctx context.Context, w *facts.World, r Request, p *facts.Proof) error {
@@ -241,6 +242,8 @@ func (a *Asked) judge(ctx context.Context, w *facts.World, r Request, p *facts.P
 	}
 	if len(logged) > 0 {
 		a.Logged = string(logged[0].waits)
+	} else if err := w.Unheard(ctx, p, approverLog, nil, map[string]bool{"logged": p.Unknown["logged"] == ""}); err != nil {
+		return err
 	}
 	if j.Waits == WaitsUnknown {
 		if a.Logged == "" || a.Logged == string(WaitsNoMachine) { // the log does not tell why it found none

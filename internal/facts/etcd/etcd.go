@@ -81,7 +81,8 @@ func read(ctx context.Context, w *facts.World, _ fault.Subject) (Etcd, facts.Pro
 		err = &evidence.Unavailable{Need: evidence.Objects(evidence.Infrastructures, ""), Why: evidence.NotCollected}
 	}
 	if err != nil {
-		return e, p, errors.Join(miss(&p, err, "ha"), miss(&p, err, "fenced"))
+		err = errors.Join(miss(&p, err, "ha"), miss(&p, err, "fenced"))
+		return e, p, err
 	}
 	topology := evidence.String(infra.Content, "status", "controlPlaneTopology")
 	e.HA = topology != "SingleReplica" && topology != "External" // "" is before 4.8, when all were highly available

@@ -140,6 +140,13 @@ func read(ctx context.Context, w *facts.World, s fault.Subject) (FirstBoot, fact
 		return FirstBoot{Done: true}, p, nil
 	case seen:
 		b.follow(append(journal, console...), &p)
+		for _, q := range []evidence.TextQuery{PullJournal, Journal, hosts.Consoles} {
+			if err := w.Unheard(ctx, &p, q, hosts.Shows(s.Name), map[string]bool{
+				"waiting": b.Waiting == "", "failures": b.Failures == 0, "class": b.Class == "", "error": b.Error == "", "done": !b.Done, "nameless": !b.Nameless,
+			}); err != nil {
+				return b, p, err
+			}
+		}
 		return b, p, nil
 	case joined:
 		return b, p, facts.NotApplicable("%s has joined, and no console or journal of its first boot was given", s.Name)

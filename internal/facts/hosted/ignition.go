@@ -272,5 +272,9 @@ func readLog(ctx context.Context, w *facts.World, _ fault.Subject) (Log, facts.P
 			}
 		}
 	}
-	return f, p, nil
+	err := w.Unheard(ctx, &p, serverLog, nil, map[string]bool{
+		"machines": f.Machines == 0, "last": f.Machines == 0, "unknown": f.Unknown == 0, "refused": f.Refused == 0,
+		"badPath": f.BadPath == 0, "payload": f.Payload == 0, "error": f.Payload == 0,
+	})
+	return f, p, err
 }

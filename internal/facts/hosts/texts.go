@@ -210,6 +210,11 @@ func RequestedNode(csr evidence.Object) (string, bool) {
 	return "", false
 }
 
+// Shows returns whether a text may be of the host: it is, or does not say whose it is.
+func Shows(name string) func(evidence.Text) bool {
+	return func(t evidence.Text) bool { return t.Host == "" || SameName(t.Host, name) }
+}
+
 // ConsoleSeen reports whether a console of the host was given that shows its
 // first boot.
 func ConsoleSeen(ctx context.Context, w *facts.World, name string) (bool, error) {

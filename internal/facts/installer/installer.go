@@ -102,7 +102,14 @@ func read(ctx context.Context, w *facts.World, _ fault.Subject) (Install, facts.
 	if err != nil {
 		return Install{}, p, err
 	}
+	cut := w.Cut(ctx, Log, nil)
+	if _, ok := evidence.AsUnavailable(cut); cut != nil && !ok {
+		return Install{}, p, cut
+	}
 	run := lastRun(list)
+	if run == nil && cut != nil {
+		return Install{}, p, cut
+	}
 	if run == nil {
 		return Install{}, p, facts.NotApplicable("no run of openshift-install in the log works on a cluster")
 	}
@@ -111,7 +118,11 @@ func read(ctx context.Context, w *facts.World, _ fault.Subject) (Install, facts.
 			Detail: "the logs are of several clusters: " + strings.Join(apis, ", "), Supply: "--from with the log of one of them"}
 	}
 	in := follow(run, &p)
-	return in, p, in.overtake(ctx, w, run, &p)
+	if cut != nil && in.Ended != "failed" { // what ended it may stand in the rest
+		p.Miss("ended", cut)
+	}
+	err = in.overtake(ctx, w, run, &p)
+	return in, p, err
 }
 
 // completed returns when the cluster's first version was completed. Where that

@@ -111,21 +111,25 @@ func readIdentity(ctx context.Context, w *facts.World, s fault.Subject) (Identit
 			out.take(say, lines, &p)
 		}
 	}
-	if !covered {
-		out.silent(h, &p)
+	if !covered { // a console shows some of the kubelet's lines and proves the absence of none
+		out.silent(&p, &evidence.Unavailable{Need: evidence.Texts(journal), Why: evidence.NotCollected,
+			Detail: "no line of " + h.Name + " in any kubelet journal", Supply: "oc adm node-logs " + h.Name + " -u kubelet"})
+		return out, p, nil
 	}
-	return out, p, nil
+	err = w.Cut(ctx, journal, func(t evidence.Text) bool { return t.Host == "" || called(h, t.Host) })
+	if _, ok := evidence.AsUnavailable(err); ok {
+		out.silent(&p, err)
+		return out, p, nil
+	}
+	return out, p, err
 }
 
 // started is the line that every journal of a kubelet has: systemd starts the
 // unit (openshift/machine-config-operator:templates/master/01-master-kubelet/_base/units/kubelet.service.yaml).
 var started = saying{id: "kubelet-started", literal: "kubernetes kubelet"}
 
-// silent marks what was not said as unknown: there is no journal of this host. A
-// console shows some of the kubelet's lines and proves the absence of none.
-func (i *Identity) silent(h hosts.Host, p *facts.Proof) {
-	err := &evidence.Unavailable{Need: evidence.Texts(journal), Why: evidence.NotCollected,
-		Detail: "no line of " + h.Name + " in any kubelet journal", Supply: "oc adm node-logs " + h.Name + " -u kubelet"}
+// silent marks what was not said as unknown: there is no whole journal of this host.
+func (i *Identity) silent(p *facts.Proof, err error) {
 	for _, say := range sayings {
 		if *say.count(i) == 0 && (say.field != "valid" || i.Lines == 0) {
 			p.Miss(say.field, err)
@@ -170,21 +174,22 @@ func said(ctx context.Context, w *facts.World, h hosts.Host, id string, journals
 // journals of all masters in one file; there the line itself names the machine
 // (openshift/must-gather:collection-scripts/gather_service_logs).
 func ofHost(m evidence.Match, h hosts.Host) bool {
-	names := append([]string{h.Name}, h.Aliases...)
-	is := func(name string) bool {
-		for _, n := range names {
-			oneIsShort := !strings.Contains(n, ".") || !strings.Contains(name, ".")
-			if strings.EqualFold(n, name) || oneIsShort && strings.EqualFold(short(n), short(name)) {
-				return true
-			}
-		}
-		return false
-	}
 	if m.Text.Host != "" {
-		return is(m.Text.Host)
+		return called(h, m.Text.Host)
 	}
 	fields := strings.Fields(m.Line.Text[:min(len(m.Line.Text), 300)])
-	return len(fields) > 4 && (is(fields[0]) || is(fields[3]))
+	return len(fields) > 4 && (called(h, fields[0]) || called(h, fields[3]))
+}
+
+// called reports whether a host goes by a name.
+func called(h hosts.Host, name string) bool {
+	for _, n := range append([]string{h.Name}, h.Aliases...) {
+		oneIsShort := !strings.Contains(n, ".") || !strings.Contains(name, ".")
+		if strings.EqualFold(n, name) || oneIsShort && strings.EqualFold(short(n), short(name)) {
+			return true
+		}
+	}
+	return false
 }
 
 func short(name string) string { s, _, _ := strings.Cut(name, "."); return s }

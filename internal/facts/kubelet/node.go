@@ -80,7 +80,8 @@ func readNode(ctx context.Context, w *facts.World, s fault.Subject) (Node, facts
 		return n, p, nil
 	}
 	n.fill(&h.Node.API, h.Node.Loc, &p)
-	return n, p, n.lease(ctx, w, &p)
+	err = n.lease(ctx, w, &p)
+	return n, p, err
 }
 
 func (n *Node) fill(api *corev1.Node, loc evidence.Locator, p *facts.Proof) {

@@ -71,7 +71,8 @@ func readSilence(ctx context.Context, w *facts.World, _ fault.Subject) (Silence,
 		f.Silent, f.Nodes, stamp(f.From), stamp(f.Now)), f.From, "nodes", "silent", "all", "from", "now", "gap")
 	requests, err := csrs.All(ctx, w)
 	if err != nil {
-		return f, p, miss(&p, err, "asking", "first")
+		err = miss(&p, err, "asking", "first")
+		return f, p, err
 	}
 	asked := map[string]bool{}
 	for _, r := range requests {

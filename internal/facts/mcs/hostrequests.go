@@ -68,7 +68,8 @@ func readHostRequests(ctx context.Context, w *facts.World, s fault.Subject) (Hos
 		f.take(q)
 	}
 	f.prove(mine, &p)
-	return f, p, nil
+	err = w.Unheard(ctx, &p, Logs, nil, map[string]bool{"total": f.Total == 0, "failures": f.Failures == 0})
+	return f, p, err
 }
 
 // byAddress sorts the requests of Ignition by the client's address, once per run.

@@ -56,7 +56,11 @@ func readIgnition(ctx context.Context, w *facts.World, s fault.Subject) (Ignitio
 		return g, p, err
 	}
 	g.follow(lines, &p)
-	return g, p, nil
+	err = w.Unheard(ctx, &p, hosts.Consoles, hosts.Shows(s.Name), map[string]bool{
+		"attempts": g.Attempts == 0, "status": g.Status == 0, "errorClass": g.ErrorClass == "", "sameName": !g.SameName, "badCA": !g.BadCA,
+		"badConfig": g.BadConfig == "", "looping": !g.Looping, "finished": !g.Finished, "terminal": !g.Terminal,
+	})
+	return g, p, err
 }
 
 // consoleOf returns the lines of the last boot on the host's console. A console

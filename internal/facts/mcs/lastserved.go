@@ -8,9 +8,13 @@ import (
 )
 
 // LastServed returns the newest line of a request of Ignition for the pool that
-// was answered with a config; false: there is none in the logs.
+// was answered with a config; false: there is none in the logs. Where one of them was
+// not read to its end it is an error: a newer one may stand in the rest.
 func LastServed(ctx context.Context, w *facts.World, pool string) (evidence.Line, bool, error) {
 	all, err := requests(ctx, w)
+	if err == nil {
+		err = w.Cut(ctx, Logs, nil)
+	}
 	var last evidence.Line
 	found := false
 	for _, q := range all {

@@ -71,7 +71,12 @@ func PoolRequests(ctx context.Context, w *facts.World, pool string) (Requests, f
 		last := row[len(row)-1]
 		p.Add(last.failure.Loc, fmt.Sprintf("%d requests in a row failed, the last one: %s", len(row), excerpt(last.failure.Text)), last.failure.Time, "failures")
 	}
-	return r, p, nil
+	err = w.Unheard(ctx, &p, Logs, nil, map[string]bool{
+		"total": r.Total == 0, "failures": r.Failures == 0, "emptyName": r.EmptyName == 0, "configMissing": r.ConfigMissing == 0,
+		"controllerConfig": r.ControllerConfig == 0, "unservable": r.Unservable == 0, "versionRefused": r.VersionRefused == 0,
+		"bootstrapRefusals": r.BootstrapRefusals == 0, "bareFailures": r.BareFailures == 0,
+	})
+	return r, p, err
 }
 
 func (r *Requests) count(row []request) {

@@ -57,7 +57,12 @@ func readServerLog(ctx context.Context, w *facts.World, _ fault.Subject) (Server
 		return s, p, err
 	}
 	s.self(lines, &p)
-	return s, p, nil
+	err = w.Unheard(ctx, &p, Logs, nil, map[string]bool{
+		"unknownPools": len(s.UnknownPools) == 0, "unknownRequests": s.UnknownRequests == 0, "unknownAddresses": len(s.UnknownAddresses) == 0,
+		"controllerConfig": s.ControllerConfig == 0, "rejected": s.Rejected == 0,
+		"certBroken": !s.CertBroken, "cacheSync": !s.CacheSync, "exited": !s.Exited,
+	})
+	return s, p, err
 }
 
 // withoutControllerConfig counts the last row of requests that failed for want

@@ -90,8 +90,9 @@ func readHolders(ctx context.Context, w *facts.World, _ fault.Subject) (Holders,
 		return f, p, err
 	}
 	if len(f.Instances) == 0 {
-		return f, p, miss(&p, &evidence.Unavailable{Need: evidence.Texts(keepalivedLog), Why: evidence.NotCollected,
+		err = miss(&p, &evidence.Unavailable{Need: evidence.Texts(keepalivedLog), Why: evidence.NotCollected,
 			Detail: "no line tells which host holds an address", Supply: "oc logs -n openshift-kni-infra keepalived-HOST -c keepalived"}, "instances", "twice", "hosts", "nobody", "since")
+		return f, p, err
 	}
 	return f, p, nil
 }

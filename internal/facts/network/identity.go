@@ -67,7 +67,8 @@ func readIdentity(ctx context.Context, w *facts.World, _ fault.Subject) (Identit
 	p.Add(evidence.Locator{Path: "pods -n " + identityNamespace}, fmt.Sprintf("%d run", f.Running), time.Time{}, "running", "notRunningOn")
 	lines, err := w.Matches(ctx, kubeletJournal, sigWebhook)
 	if err != nil {
-		return f, p, miss(&p, err, "webhook", "webhookFirst", "webhookLast")
+		err = miss(&p, err, "webhook", "webhookFirst", "webhookLast")
+		return f, p, err
 	}
 	for _, m := range lines {
 		f.Webhook++
@@ -82,7 +83,9 @@ func readIdentity(ctx context.Context, w *facts.World, _ fault.Subject) (Identit
 		last := lines[len(lines)-1]
 		p.Add(last.Line.Loc, last.Line.Text, last.Line.Time, "webhook", "webhookFirst", "webhookLast")
 	}
-	return f, p, nil
+	silent := len(lines) == 0
+	err = w.Unheard(ctx, &p, kubeletJournal, nil, map[string]bool{"webhook": silent, "webhookFirst": silent, "webhookLast": silent})
+	return f, p, err
 }
 
 func (f *Identity) node(n evidence.Object, pods []evidence.Object, p *facts.Proof) error {

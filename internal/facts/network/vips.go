@@ -63,7 +63,8 @@ func readVIPs(ctx context.Context, w *facts.World, _ fault.Subject) (VIPs, facts
 	}
 	p.Add(infra.Loc.At(strings.Join(spec, ".")), fmt.Sprintf("virtual addresses %s, machineNetworks %s", strings.Join(f.All, " "), strings.Join(f.Networks, " ")), time.Time{},
 		"all", "networks", "outside", "checked", "userManaged")
-	return f, p, f.operator(ctx, w, &p)
+	err = f.operator(ctx, w, &p)
+	return f, p, err
 }
 
 func (f *VIPs) operator(ctx context.Context, w *facts.World, p *facts.Proof) error {

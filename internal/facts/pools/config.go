@@ -61,7 +61,8 @@ func readConfig(ctx context.Context, w *facts.World, s fault.Subject) (Config, f
 	if err := c.lookUp(ctx, w, n, &p); err != nil {
 		return c, p, err
 	}
-	return c, p, c.pool(ctx, w, &p)
+	err = c.pool(ctx, w, &p)
+	return c, p, err
 }
 
 // lookUp finds out whether the named configs exist. Where MachineConfigs could

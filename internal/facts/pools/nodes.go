@@ -51,7 +51,8 @@ func readNodes(ctx context.Context, w *facts.World, s fault.Subject) (Nodes, fac
 	if blind {
 		return v, p, nil
 	}
-	return v, p, missOrFail(&p, v.bootstrap(ctx, w, missing, &p), "bootstrapMode")
+	err = missOrFail(&p, v.bootstrap(ctx, w, missing, &p), "bootstrapMode")
+	return v, p, err
 }
 
 // missing finds the nodes whose config is not in the cluster.

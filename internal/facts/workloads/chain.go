@@ -70,7 +70,8 @@ func walk(ctx context.Context, w *facts.World, namespace, name string) (Chain, f
 	c.deployment(o, d, &p)
 	sets, err := w.List(ctx, evidence.ReplicaSets, namespace)
 	if err != nil {
-		return c, p, miss(&p, err, "sets", "pods", "refusal", "node", "waiting", "broken")
+		err = miss(&p, err, "sets", "pods", "refusal", "node", "waiting", "broken")
+		return c, p, err
 	}
 	own, err := c.replicaSets(sets, d, &p)
 	if err != nil {
@@ -78,9 +79,11 @@ func walk(ctx context.Context, w *facts.World, namespace, name string) (Chain, f
 	}
 	pods, err := w.List(ctx, evidence.Pods, namespace)
 	if err != nil {
-		return c, p, miss(&p, err, "pods", "node", "waiting", "broken")
+		err = miss(&p, err, "pods", "node", "waiting", "broken")
+		return c, p, err
 	}
-	return c, p, c.pods(pods, own, &p)
+	err = c.pods(pods, own, &p)
+	return c, p, err
 }
 
 func (c *Chain) deployment(o evidence.Object, d appsv1.Deployment, p *facts.Proof) {
