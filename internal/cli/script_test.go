@@ -35,9 +35,18 @@ func TestMain(m *testing.M) {
 //	                       of the catalogue by its file name without .txtar
 //	exits CODE CMD ARG...  run a command and check its exit code
 //	schema                 check the last stdout against the published schema
+//
+// -short runs those in which the most happens side by side.
 func TestScripts(t *testing.T) {
+	dir, files := "testdata/script", []string(nil)
+	if testing.Short() {
+		dir = ""
+		for _, name := range []string{"collect", "hosted", "input", "ladder"} {
+			files = append(files, "testdata/script/"+name+".txtar")
+		}
+	}
 	testscript.Run(t, testscript.Params{
-		Dir: "testdata/script",
+		Dir: dir, Files: files,
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("HOME", filepath.Join(e.WorkDir, "home"))
 			e.Setenv("KUBECONFIG", "")

@@ -115,6 +115,9 @@ func TestGzipInBase64(t *testing.T) {
 // TestGzipIsBounded holds that what is too much to be looked at is hidden unseen, and
 // that the second time hides no more.
 func TestGzipIsBounded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("much of one thing after the other")
+	}
 	plain := func(seed, n int) string {
 		var b strings.Builder
 		r := mathrand.New(mathrand.NewPCG(1, uint64(seed)))

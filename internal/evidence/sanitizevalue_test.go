@@ -104,6 +104,9 @@ func TestNoValue(t *testing.T) {
 // TestLongValues holds that a long line of names without values takes no square of its
 // length: the test would not end.
 func TestLongValues(t *testing.T) {
+	if testing.Short() {
+		t.Skip("much of one thing after the other")
+	}
 	for _, part := range []string{"pass=none,", "password=\\", "token:'a ", `password:"`, `password:\"x`, "psk=&", "psk=}", "://", `://a\@`, `://a\`, "password:[\"", "%3A%2F%2F%3A", "\x1b[0m", "password:\\n"} {
 		text := strings.Repeat(part, (64<<10)/len(part))
 		once := sanitizer(t, "a").Text(text)

@@ -87,7 +87,7 @@ func offFor(ctx context.Context, l *lab.Lab, d time.Duration, hosts ...string) e
 		if err := l.PowerOff(host); err != nil {
 			return err
 		}
-		if err := expire(l, host); err != nil {
+		if err := errors.Join(expire(l, host), silent(ctx, l, host)); err != nil {
 			return err
 		}
 	}
