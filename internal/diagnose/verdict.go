@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -102,15 +103,26 @@ func openQuestions(d *fault.Diagnosis) []string {
 	return open
 }
 
-// notWhole says that Nodes were read in part, as of an archive that is cut off or
-// damaged: there may be others, and none of them is known to be well.
+// rollKinds are the kinds of which one more object may be a host or what holds it up.
+var rollKinds = []evidence.Resource{
+	evidence.Nodes, evidence.BareMetalHosts, evidence.Machines, evidence.CSRs, evidence.MachineConfigPools, evidence.ClusterOperators,
+}
+
+// notWhole says which of them were read in part, as of an archive that is cut off or
+// damaged: there may be others, of which nothing is known. That a collector picked
+// some of them out is no such part, but of Nodes, which are who has answered.
 func notWhole(d *fault.Diagnosis) []string {
+	var open []string
 	for _, c := range d.Coverage {
-		if c.Need == evidence.Nodes.String() && c.State == evidence.Partial {
-			return []string{"the Nodes could be read only in part: " + c.Reason}
+		i := slices.IndexFunc(rollKinds, func(r evidence.Resource) bool {
+			return c.Need == r.String() || strings.HasPrefix(c.Need, r.String()+" -n ")
+		})
+		if i < 0 || c.State != evidence.Partial || i > 0 && strings.HasPrefix(c.Reason, string(evidence.NotCollected)) {
+			continue
 		}
+		open = append(open, fmt.Sprintf("the %s could be read only in part: %s", c.Need, c.Reason))
 	}
-	return nil
+	return open
 }
 
 // OnHost is the kind of a source that is one machine seen from inside. What only the

@@ -7,13 +7,27 @@ import (
 	"github.com/rollcall-project/rollcall/internal/fault"
 )
 
-// TestNotWhole: hosts of a list that is not whole are not all hosts.
+// TestNotWhole: hosts of a list that is not whole are not all hosts, and what holds one
+// up may be in the part of another kind that could not be read.
 func TestNotWhole(t *testing.T) {
 	d := &fault.Diagnosis{Hosts: []fault.HostState{{Name: "m0", Expected: true, Stage: fault.ConfigDone, State: fault.StagePassed}}}
-	for state, want := range map[evidence.State]fault.VerdictClass{evidence.Read: fault.Healthy, evidence.Partial: fault.Undetermined} {
-		d.Coverage = []evidence.Coverage{{Need: "nodes", State: state, Reason: "damaged: the archive is cut off"}}
-		if got := judge(d); got.Class != want {
-			t.Errorf("%s: %+v, want %s", state, got, want)
+	for _, c := range []struct {
+		need   string
+		state  evidence.State
+		reason string
+		want   fault.VerdictClass
+	}{
+		{"nodes", evidence.Read, "", fault.Healthy},
+		{"nodes", evidence.Partial, "damaged: the archive is cut off", fault.Undetermined},
+		{"nodes", evidence.Partial, "not collected: single objects", fault.Undetermined},
+		{evidence.Objects(evidence.Machines, "openshift-machine-api").String(), evidence.Partial, "damaged: m.yaml", fault.Undetermined},
+		{evidence.CSRs.String(), evidence.Partial, "unreachable: page 2", fault.Undetermined},
+		{evidence.CSRs.String(), evidence.Partial, "not collected: single objects", fault.Healthy},
+		{evidence.Objects(evidence.Pods, "openshift-dns").String(), evidence.Partial, "damaged: p.yaml", fault.Healthy},
+	} {
+		d.Coverage = []evidence.Coverage{{Need: c.need, State: c.state, Reason: c.reason}}
+		if got := judge(d); got.Class != c.want {
+			t.Errorf("%s %s: %+v, want %s", c.need, c.state, got, c.want)
 		}
 	}
 }
