@@ -175,7 +175,7 @@ func (r *rig) applyKilled(ctx context.Context, p *Plan, n int) {
 
 func TestKilledAnywhereThenResumed(t *testing.T) {
 	for n, at := range points(t) {
-		if testing.Short() && n%4 != 0 {
+		if testing.Short() && n%10 != 0 {
 			continue // for the race detector they are alike
 		}
 		t.Run(at.Step+"/"+at.At, func(t *testing.T) {
@@ -218,7 +218,7 @@ func countOf(list []string, s string) int {
 // the reason is told.
 func TestKilledAnywhereThenUndone(t *testing.T) {
 	for n, at := range points(t) {
-		if at.At == "before began" || testing.Short() && n%4 != 0 {
+		if at.At == "before began" || testing.Short() && n%10 != 0 {
 			continue
 		}
 		t.Run(at.Step+"/"+at.At, func(t *testing.T) {

@@ -244,6 +244,9 @@ func TestMuchDamage(t *testing.T) {
 
 // TestSpending: the objects of one answer are bounded together, however small each is.
 func TestSpending(t *testing.T) {
+	if testing.Short() {
+		t.Skip("much of one thing after the other")
+	}
 	for name, c := range map[string]struct {
 		raw  string
 		want int // objects that fit into 2000 bytes

@@ -157,6 +157,9 @@ func FuzzPlain(f *testing.F) {
 // TestFilesInReverse: in a packed tar files are read in the order in which they lie
 // there, whatever their names are.
 func TestFilesInReverse(t *testing.T) {
+	if testing.Short() {
+		t.Skip("much of one thing after the other")
+	}
 	const files = 100
 	var packed bytes.Buffer
 	w := tar.NewWriter(&packed)

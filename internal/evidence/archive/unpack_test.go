@@ -275,6 +275,9 @@ func packRaw(t *testing.T, sizes ...uint64) []byte {
 // TestInnerBombs: what packed members of an archive unpack to is bounded together, and
 // each is counted once.
 func TestInnerBombs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("much of one thing after the other")
+	}
 	var bomb bytes.Buffer
 	w := gzip.NewWriter(&bomb)
 	if _, err := io.Copy(w, io.LimitReader(zeros{}, 150<<20)); err != nil {
