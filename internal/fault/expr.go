@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/cel-go/cel"
 	celast "github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/operators"
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/ext"
@@ -138,8 +139,13 @@ func (c *Compiler) compile(f *Fault, expr string) (*Program, error) {
 	if issues.Err() != nil {
 		return nil, fmt.Errorf("fault %s: compile %q: %w", f.ID, expr, issues.Err())
 	}
+	// To count what an expression costs takes as much time as the expression.
+	var limit []cel.ProgramOption
+	if !plain(tree.NativeRep()) {
+		limit = []cel.ProgramOption{cel.CostLimit(100_000)}
+	}
 	program := func(options ...cel.ProgramOption) (cel.Program, error) {
-		p, err := env.Program(tree, append(options, cel.CostLimit(100_000))...)
+		p, err := env.Program(tree, append(options, limit...)...)
 		if err != nil {
 			return nil, fmt.Errorf("fault %s: compile %q: %w", f.ID, expr, err)
 		}
@@ -155,6 +161,25 @@ func (c *Compiler) compile(f *Fault, expr string) (*Program, error) {
 		names:   names(tree.NativeRep()), Selects: selects(tree.NativeRep()),
 	}, nil
 }
+
+// plain reports whether an expression can take no longer than it is long: it compares
+// and combines, and neither goes over a list nor makes a text out of others, of which
+// a few in each other can be without end.
+func plain(tree *celast.AST) bool {
+	simple := true
+	celast.PostOrderVisit(tree.Expr(), celast.NewExprVisitor(func(e celast.Expr) {
+		switch e.Kind() {
+		case celast.ComprehensionKind:
+			simple = false
+		case celast.CallKind:
+			_, operator := operators.FindReverse(e.AsCall().FunctionName())
+			simple = simple && (operator || slices.Contains(plainCalls, e.AsCall().FunctionName()))
+		}
+	}))
+	return simple
+}
+
+var plainCalls = []string{"size", "startsWith", "endsWith", "contains", "duration", "timestamp"}
 
 // names lists the variables that an expression speaks of.
 func names(tree *celast.AST) []string {

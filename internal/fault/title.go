@@ -72,3 +72,25 @@ func Show(r Result) string {
 		return fmt.Sprint(v)
 	}
 }
+
+// Span renders a duration as oc does: two units at most.
+func Span(d time.Duration) string {
+	two := func(a int64, unitA string, b int64, unitB string) string {
+		if b == 0 {
+			return fmt.Sprintf("%d%s", a, unitA)
+		}
+		return fmt.Sprintf("%d%s%d%s", a, unitA, b, unitB)
+	}
+	s := int64(d / time.Second)
+	switch {
+	case d < 0:
+		return "in the future"
+	case s < 120:
+		return fmt.Sprintf("%ds", s)
+	case s < 3600:
+		return fmt.Sprintf("%dm", s/60)
+	case s < 48*3600:
+		return two(s/3600, "h", s%3600/60, "m")
+	}
+	return two(s/86400, "d", s%86400/3600, "h")
+}

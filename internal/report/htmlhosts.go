@@ -82,7 +82,7 @@ func (t *text) htmlHost(x fault.HostState) htmlHost {
 	if h.Stands = "every step passed"; !done(x) {
 		h.Stands = string(x.State) + " at " + string(x.Stage)
 		if !x.Since.IsZero() {
-			h.Stands += " for " + age(t.d.Now.Sub(x.Since))
+			h.Stands += " for " + fault.Span(t.d.Now.Sub(x.Since))
 		}
 	}
 	state := map[fault.Stage]fault.StageState{}
@@ -131,7 +131,7 @@ func (t *text) htmlTime() *htmlTime {
 	}
 	h.Charts[0].Class, h.Charts[1].Class = "broad", "narrow"
 	for _, m := range list {
-		ago := age(t.d.Now.Sub(m.Time))
+		ago := fault.Span(t.d.Now.Sub(m.Time))
 		if !m.Time.After(t.d.Now) {
 			ago += " ago"
 		}

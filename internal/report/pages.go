@@ -46,7 +46,7 @@ func FaultPage(w io.Writer, f *fault.Fault, c *fault.Catalog, o Options) error {
 	p.head(0, "When it is said")
 	p.line(2, span{plain, f.When})
 	if f.Settles != nil {
-		line := "normal for the first " + age(f.Settles.Within.Duration)
+		line := "normal for the first " + fault.Span(f.Settles.Within.Duration)
 		if f.Settles.Unless != "" {
 			line += ", unless " + f.Settles.Unless
 		}

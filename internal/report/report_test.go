@@ -196,8 +196,8 @@ func TestAge(t *testing.T) {
 		0: "0s", 119 * time.Second: "119s", 2 * time.Minute: "2m", 59 * time.Minute: "59m", time.Hour: "1h",
 		61 * time.Minute: "1h1m", 47 * time.Hour: "47h", 48 * time.Hour: "2d", 50 * time.Hour: "2d2h", -time.Second: "in the future",
 	} {
-		if got := age(d); got != want {
-			t.Errorf("age(%v) = %q, want %q", d, got, want)
+		if got := fault.Span(d); got != want {
+			t.Errorf("fault.Span(%v) = %q, want %q", d, got, want)
 		}
 	}
 }

@@ -193,7 +193,7 @@ func (t *text) cells(h fault.HostState) []string {
 	}
 	lasts := "-"
 	if !h.Since.IsZero() && !done(h) {
-		lasts = age(t.d.Now.Sub(h.Since))
+		lasts = fault.Span(t.d.Now.Sub(h.Since))
 	}
 	name := t.clean(h.Name)
 	return []string{name, t.clean(role), string(h.Stage), string(h.State), lasts}
@@ -278,7 +278,7 @@ func (t *text) byStage(rows []fault.HostState) {
 		mark, first := stateSigns[p.state], at[p][0]
 		line := fmt.Sprintf("%s at %s", p.state, p.stage)
 		if !first.Since.IsZero() {
-			line += " for " + age(t.d.Now.Sub(first.Since))
+			line += " for " + fault.Span(t.d.Now.Sub(first.Since))
 		}
 		if why := t.why(first); why != "" {
 			line += ": " + why

@@ -298,7 +298,7 @@ func (t *text) settling() {
 
 // deadline says when what is normal so far becomes a fault.
 func (t *text) deadline(until time.Time) string {
-	return fmt.Sprintf("a fault from %s on (in %s)", clock(until), age(until.Sub(t.d.Now)))
+	return fmt.Sprintf("a fault from %s on (in %s)", clock(until), fault.Span(until.Sub(t.d.Now)))
 }
 
 // wait is a condition that holds and is normal, the same ones together, with the

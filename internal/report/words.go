@@ -68,31 +68,7 @@ func since(t, now time.Time) string {
 	if t.IsZero() {
 		return ""
 	}
-	return "since " + clock(t) + " (" + age(now.Sub(t)) + ")"
-}
-
-// age renders a duration as oc does: two units at most.
-func age(d time.Duration) string {
-	if d < 0 {
-		return "in the future"
-	}
-	s := int64(d / time.Second)
-	switch {
-	case s < 120:
-		return fmt.Sprintf("%ds", s)
-	case s < 3600:
-		return fmt.Sprintf("%dm", s/60)
-	case s < 48*3600:
-		return join(s/3600, "h", s%3600/60, "m")
-	}
-	return join(s/86400, "d", s%86400/3600, "h")
-}
-
-func join(a int64, unitA string, b int64, unitB string) string {
-	if b == 0 {
-		return fmt.Sprintf("%d%s", a, unitA)
-	}
-	return fmt.Sprintf("%d%s%d%s", a, unitA, b, unitB)
+	return "since " + clock(t) + " (" + fault.Span(now.Sub(t)) + ")"
 }
 
 // count renders a number with its noun.

@@ -129,7 +129,7 @@ func (b *Host) times(h hosts.Host, now time.Time) {
 	}
 	try := limit(st.Provisioning.State)
 	b.Settled = try == 0
-	b.Limit, b.Elapsed = words(try), words(now.Sub(b.Since))
+	b.Limit, b.Elapsed = fault.Span(try), fault.Span(now.Sub(b.Since))
 	if b.Failing && b.Errors > 0 && !b.Updated.IsZero() {
 		least, most := backoff(b.Errors)
 		b.RetryFrom, b.RetryBy = b.Updated.Add(least), b.Updated.Add(most)
@@ -144,8 +144,6 @@ func (b *Host) times(h hosts.Host, now time.Time) {
 	}
 	b.Overdue = (try > 0 || b.Failing) && b.Managed && now.Sub(last) > max(try, 15*time.Minute)
 }
-
-func words(d time.Duration) string { return d.Round(time.Minute).String() }
 
 func (b *Host) prove(h hosts.Host, p *facts.Proof) {
 	loc, api := h.BMH.Loc, &h.BMH.API

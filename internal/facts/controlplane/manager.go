@@ -71,7 +71,7 @@ func readManager(ctx context.Context, w *facts.World, _ fault.Subject) (Manager,
 	m.Holder, _, _ = strings.Cut(holder, "_")
 	m.Newest = newest
 	behind := newest.Sub(m.Renewed)
-	m.Stale, m.Behind = behind > limit, behind.Round(time.Second).String()
+	m.Stale, m.Behind = behind > limit, fault.Span(behind)
 	p.Add(own.Loc.At("spec.renewTime"), fmt.Sprintf("renewed %s by %s, %s behind the newest lease",
 		m.Renewed.UTC().Format(time.RFC3339), m.Holder, m.Behind), m.Renewed, "stale", "renewed", "newest", "holder", "behind")
 	return m, p, nil

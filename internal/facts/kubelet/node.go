@@ -129,7 +129,7 @@ func (n *Node) lease(ctx context.Context, w *facts.World, p *facts.Proof) error 
 	}
 	n.LeaseFound, n.LeaseRenewed = true, Renewed(own)
 	behind := newest.Sub(n.LeaseRenewed)
-	n.LeaseStale, n.LeaseBehind = behind > StaleAfter, behind.Round(time.Second).String()
+	n.LeaseStale, n.LeaseBehind = behind > StaleAfter, fault.Span(behind)
 	p.Add(own.Loc.At("spec.renewTime"), fmt.Sprintf("renewed %s, %s behind the newest lease", stamp(n.LeaseRenewed), n.LeaseBehind), n.LeaseRenewed,
 		"leaseFound", "leaseRenewed", "leaseStale", "leaseBehind")
 	return nil

@@ -66,7 +66,7 @@ func readSilence(ctx context.Context, w *facts.World, _ fault.Subject) (Silence,
 		}
 	}
 	f.All = f.Nodes > 0 && f.Silent == f.Nodes && f.From.Sub(first) < atOnce
-	f.Gap = f.Now.Sub(f.From).Round(time.Minute).String()
+	f.Gap = fault.Span(f.Now.Sub(f.From))
 	p.Add(evidence.Locator{Path: "leases -n " + leaseNamespace}, fmt.Sprintf("%d of %d nodes are silent; the last renewal is of %s, the control plane's of %s",
 		f.Silent, f.Nodes, stamp(f.From), stamp(f.Now)), f.From, "nodes", "silent", "all", "from", "now", "gap")
 	requests, err := csrs.All(ctx, w)

@@ -163,7 +163,7 @@ func readScheduler(ctx context.Context, w *facts.World, _ fault.Subject) (Schedu
 	if far.After(near) {
 		near = far
 	}
-	f.Behind = near.Sub(f.Renewed).Round(time.Second).String()
+	f.Behind = fault.Span(near.Sub(f.Renewed))
 	p.Add(own.Loc.At("spec.renewTime"), fmt.Sprintf("renewed %s by %s, %s behind the newest lease", f.Renewed.UTC().Format(time.RFC3339), f.Holder, f.Behind),
 		f.Renewed, "holder", "renewed", "stale", "behind")
 	return f, p, nil
