@@ -22,6 +22,7 @@ type Sanitizer struct {
 	salt  []byte
 	marks *scan.Set
 	tries map[string][]int // the patterns that a mark is for
+	keys  *keyKinds
 
 	// Only for Lines.
 	inside int // lines left to the end of a private key, at most
@@ -38,7 +39,7 @@ func NewSanitizer() (*Sanitizer, error) {
 }
 
 func newSanitizer(salt []byte) (*Sanitizer, error) {
-	s := &Sanitizer{salt: salt, tries: map[string][]int{}}
+	s := &Sanitizer{salt: salt, tries: map[string][]int{}, keys: &keyKinds{}}
 	var marks []scan.Signature
 	for i, p := range secretPatterns {
 		for _, m := range p.marks {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 )
 
 // keyKind is what the name of a field says of its value.
@@ -59,6 +61,26 @@ func kindOfKey(k string) keyKind {
 		return maybeKey
 	}
 	return plainKey
+}
+
+// keyKinds remembers kindOfKey: ten thousand pods have a few hundred names of fields.
+// It is safe for concurrent use. Of names that somebody makes up it keeps some.
+type keyKinds struct {
+	known sync.Map // string -> keyKind
+	count atomic.Int64
+}
+
+const maxKeyKinds = 4096
+
+func (c *keyKinds) kind(k string) keyKind {
+	if kind, ok := c.known.Load(k); ok {
+		return kind.(keyKind)
+	}
+	kind := kindOfKey(k)
+	if len(k) <= 256 && c.count.Add(1) <= maxKeyKinds {
+		c.known.Store(strings.Clone(k), kind)
+	}
+	return kind
 }
 
 // field returns what is left of the value of a field whose name says more or less
@@ -125,7 +147,7 @@ func (s *Sanitizer) walk(v any) any {
 				v[k] = s.userData(text)
 				continue
 			}
-			if done, ok := s.field(kindOfKey(k), child); ok {
+			if done, ok := s.field(s.keys.kind(k), child); ok {
 				v[k] = done
 				continue
 			}
