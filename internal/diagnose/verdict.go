@@ -112,7 +112,8 @@ var rollKinds = []evidence.Resource{
 // damaged: there may be others, of which nothing is known. That a collector picked
 // some of them out is no such part, but of Nodes, which are who has answered.
 func notWhole(d *fault.Diagnosis) []string {
-	var open []string
+	var reasons []string // in the order of the coverage
+	kinds := map[string][]string{}
 	for _, c := range d.Coverage {
 		i := slices.IndexFunc(rollKinds, func(r evidence.Resource) bool {
 			return c.Need == r.String() || strings.HasPrefix(c.Need, r.String()+" -n ")
@@ -120,7 +121,16 @@ func notWhole(d *fault.Diagnosis) []string {
 		if i < 0 || c.State != evidence.Partial || i > 0 && strings.HasPrefix(c.Reason, string(evidence.NotCollected)) {
 			continue
 		}
-		open = append(open, fmt.Sprintf("the %s could be read only in part: %s", c.Need, c.Reason))
+		if kinds[c.Reason] == nil {
+			reasons = append(reasons, c.Reason)
+		}
+		if name := rollKinds[i].Name; !slices.Contains(kinds[c.Reason], name) {
+			kinds[c.Reason] = append(kinds[c.Reason], name)
+		}
+	}
+	var open []string
+	for _, why := range reasons {
+		open = append(open, strings.Join(kinds[why], ", ")+" could be read only in part: "+why)
 	}
 	return open
 }

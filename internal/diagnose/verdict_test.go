@@ -30,6 +30,13 @@ func TestNotWhole(t *testing.T) {
 			t.Errorf("%s %s: %+v, want %s", c.need, c.state, got, c.want)
 		}
 	}
+	d.Coverage = nil
+	for _, need := range []string{"certificatesigningrequests.certificates.k8s.io", "machines.machine.openshift.io -n a", "machines.machine.openshift.io -n b"} {
+		d.Coverage = append(d.Coverage, evidence.Coverage{Need: need, State: evidence.Partial, Reason: "damaged: cut off"})
+	}
+	if got, want := judge(d).Reason, "certificatesigningrequests, machines could be read only in part: damaged: cut off"; got != want {
+		t.Errorf("what was lost for one reason is said as %q, want %q", got, want)
+	}
 }
 
 func TestCounted(t *testing.T) {
