@@ -32,7 +32,7 @@ func (blank) Texts(_ context.Context, q evidence.TextQuery) ([]evidence.Text, er
 	return nil, &evidence.Unavailable{Need: evidence.Texts(q), Why: evidence.NotCollected}
 }
 
-func newTestWorld(t *testing.T) *World {
+func newTestWorld(t *testing.T, source evidence.Source) *World {
 	t.Helper()
 	set, err := scan.Compile(nil)
 	if err != nil {
@@ -42,13 +42,13 @@ func newTestWorld(t *testing.T) *World {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return NewWorld(evidence.NewReader(set, clean, nil, evidence.Limits{}, blank{}), time.Unix(0, 0))
+	return NewWorld(evidence.NewReader(set, clean, nil, evidence.Limits{}, source), time.Unix(0, 0))
 }
 
 // TestNeedsOfMemos: what a shared computation read belongs to every fact that uses
 // it, also to those that find it computed already.
 func TestNeedsOfMemos(t *testing.T) {
-	ctx, w := context.Background(), newTestWorld(t)
+	ctx, w := context.Background(), newTestWorld(t, blank{})
 	runs := 0
 	nodes := func(ctx context.Context, w *World) (int, error) {
 		return Memo(ctx, w, "test.nodes", func(ctx context.Context, w *World) (int, error) {
@@ -78,7 +78,7 @@ func TestNeedsOfMemos(t *testing.T) {
 
 // TestComputeOnce: a fact about the cluster is the same one for every subject.
 func TestComputeOnce(t *testing.T) {
-	ctx, w := context.Background(), newTestWorld(t)
+	ctx, w := context.Background(), newTestWorld(t, blank{})
 	runs := 0
 	f := Define("whole", fault.Cluster, "whole", nil, func(context.Context, *World, fault.Subject) (size, Proof, error) {
 		runs++
@@ -119,15 +119,7 @@ func (logs) Texts(context.Context, evidence.TextQuery) ([]evidence.Text, error) 
 // TestUnheard: what no line has set is unknown where a text that concerns it broke off.
 func TestUnheard(t *testing.T) {
 	q := evidence.TextQuery{Kind: evidence.ContainerLog, Namespace: "n"}
-	clean, err := evidence.NewSanitizer()
-	if err != nil {
-		t.Fatal(err)
-	}
-	set, err := scan.Compile(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	w := NewWorld(evidence.NewReader(set, clean, nil, evidence.Limits{}, logs{}), time.Unix(0, 0))
+	w := newTestWorld(t, logs{})
 	of := func(host string) func(evidence.Text) bool {
 		return func(t evidence.Text) bool { return t.Host == host }
 	}
@@ -144,7 +136,7 @@ func TestUnheard(t *testing.T) {
 		}
 	}
 	var p Proof // a query of which nothing was collected is Matches' to tell
-	if err := newTestWorld(t).Unheard(t.Context(), &p, q, nil, map[string]bool{"silent": true}); err != nil || len(p.Unknown) > 0 {
+	if err := newTestWorld(t, blank{}).Unheard(t.Context(), &p, q, nil, map[string]bool{"silent": true}); err != nil || len(p.Unknown) > 0 {
 		t.Errorf("not collected: %v, %v", p.Unknown, err)
 	}
 }

@@ -119,6 +119,9 @@ func readIdentity(ctx context.Context, w *facts.World, s fault.Subject) (Identit
 	err = w.Cut(ctx, journal, func(t evidence.Text) bool { return t.Host == "" || called(h, t.Host) })
 	if _, ok := evidence.AsUnavailable(err); ok {
 		out.silent(&p, err)
+		for _, field := range []string{"last", "lastAnonymous", "lastValid"} { // a later one may stand in the rest
+			p.Miss(field, err)
+		}
 		return out, p, nil
 	}
 	return out, p, err

@@ -61,6 +61,10 @@ func readHolders(ctx context.Context, w *facts.World, _ fault.Subject) (Holders,
 	if kind := evidence.String(status, "type"); kind != "BareMetal" || evidence.String(status, "baremetal", "loadBalancer", "type") == "UserManaged" {
 		return f, p, facts.NotApplicable("keepalived holds no virtual addresses on platform %s, or a load balancer outside does", kind)
 	}
+	unread, err := w.Unread(ctx, keepalivedLog)
+	if err != nil {
+		return f, p, err
+	}
 	last := map[string]map[string]word{} // instance, host
 	for _, state := range []string{master, backup, failed} {
 		lines, err := w.Matches(ctx, keepalivedLog, sigVRRP+state)
@@ -68,7 +72,9 @@ func readHolders(ctx context.Context, w *facts.World, _ fault.Subject) (Holders,
 			return f, p, err
 		}
 		for _, m := range lines {
-			hear(last, m)
+			if _, cut := unread[[2]string{m.Text.Namespace, m.Text.Pod}]; !cut { // what broke off tells no last word
+				hear(last, m)
+			}
 		}
 	}
 	for instance := range last {

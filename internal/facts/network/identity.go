@@ -84,7 +84,7 @@ func readIdentity(ctx context.Context, w *facts.World, _ fault.Subject) (Identit
 		p.Add(last.Line.Loc, last.Line.Text, last.Line.Time, "webhook", "webhookFirst", "webhookLast")
 	}
 	silent := len(lines) == 0
-	err = w.Unheard(ctx, &p, kubeletJournal, nil, map[string]bool{"webhook": silent, "webhookFirst": silent, "webhookLast": silent})
+	err = w.Unheard(ctx, &p, kubeletJournal, nil, map[string]bool{"webhook": silent, "webhookFirst": silent, "webhookLast": true})
 	return f, p, err
 }
 

@@ -1,6 +1,7 @@
 package pools
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -133,9 +134,14 @@ func (v *Nodes) bootstrap(ctx context.Context, w *facts.World, missing []nodeCon
 			p.Add(n.object.Loc.At("metadata.annotations."+reasonAnnotation), firstLine(n.cause), time.Time{}, "bootstrapMode")
 			continue
 		}
+		name := n.object.Name
+		if cut := w.Cut(ctx, DaemonLogs, func(t evidence.Text) bool { return t.Host == "" || t.Host == name }); cut != nil {
+			err = cmp.Or(err, cut) // the end of its first run may stand in the rest
+			continue
+		}
 		var d Daemon
 		var proof facts.Proof
-		d.follow(lines[n.object.Name], &proof)
+		d.follow(lines[name], &proof)
 		if !d.BootstrapMode {
 			continue
 		}
