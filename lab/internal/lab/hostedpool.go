@@ -85,7 +85,8 @@ func (h *Hosted) Scale(ctx context.Context, replicas int) error {
 }
 
 // Rotate lets six hours pass, after which the ignition server makes a new token
-// and keeps the one before, and waits until it has.
+// and keeps the one before, and waits until it has, and until the operator, where it
+// runs, has seen it: in six hours it has time enough.
 func (h *Hosted) Rotate(ctx context.Context) error {
 	before, err := h.Token(ctx)
 	if err != nil {
@@ -94,10 +95,14 @@ func (h *Hosted) Rotate(ctx context.Context) error {
 	if err := h.lab.Age(ctx, 6*time.Hour); err != nil {
 		return err
 	}
-	return h.lab.await(ctx, time.Minute, "the ignition server has not rotated the token", func(ctx context.Context) (bool, error) {
+	err = h.lab.await(ctx, time.Minute, "the ignition server has not rotated the token", func(ctx context.Context) (bool, error) {
 		now, err := h.Token(ctx)
 		return err == nil && now != before, err
 	})
+	if err != nil {
+		return err
+	}
+	return h.lab.followUp(ctx)
 }
 
 // Reconfigure changes the NodePool's config. For the new one the ignition server

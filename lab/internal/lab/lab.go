@@ -63,6 +63,7 @@ type Lab struct {
 	timeMu  sync.Mutex // held while time passes: who is played here must not see half of it
 
 	writes atomic.Int64 // requests of the lab itself that changed the cluster, see counted
+	passes passes       // of the world
 
 	// Only the world loop uses these, and masters whoever holds worldMu.
 	masters         map[string]*master
@@ -85,6 +86,7 @@ type Lab struct {
 // through Dir/lab.json; an error is also returned.
 func Run(ctx context.Context, opts Options) error {
 	l := &Lab{opts: opts, log: opts.Logger, procs: proc.NewGroup(opts.Logger), masters: map[string]*master{}, deployed: map[deployment]int{}, machines: map[string]*machine{}, off: map[string]bool{}}
+	l.passes.hurry = make(chan struct{}, 1)
 	l.state = State{
 		Scenario: opts.Scenario.Name, MCS: opts.MCS, Stage: Starting, PID: os.Getpid(), Started: time.Now().UTC(),
 	}

@@ -164,7 +164,10 @@ func (l *Lab) trouble(ctx context.Context) error {
 		}
 	}
 	if len(l.opts.Scenario.Troubles) == 0 {
-		return l.Age(ctx, l.opts.Scenario.stands(l.opts.Stand))
+		if err := l.Age(ctx, l.opts.Scenario.stands(l.opts.Stand)); err != nil {
+			return err
+		}
+		return l.followUp(ctx)
 	}
 	if !l.opts.Resume {
 		if err := l.Age(ctx, baseAge); err != nil {
@@ -188,9 +191,11 @@ func (l *Lab) trouble(ctx context.Context) error {
 		if err := l.Age(ctx, d); err != nil {
 			return err
 		}
-		return l.shows(ctx)
+		if err := l.shows(ctx); err != nil {
+			return err
+		}
 	}
-	return nil
+	return l.followUp(ctx)
 }
 
 // shows waits until all troubles show as the field shows them.

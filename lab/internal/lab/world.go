@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -39,6 +40,7 @@ const (
 // the real controllers and the hosts write those.
 func (l *Lab) world(ctx context.Context) {
 	for wait := worldBusy; ; {
+		l.passes.begun.Add(1)
 		begin, writes := time.Now(), l.writes.Load()
 		for _, part := range []struct {
 			name string
@@ -67,13 +69,37 @@ func (l *Lab) world(ctx context.Context) {
 			}
 		}
 		l.update(func(*State) {})
+		l.passes.done.Store(l.passes.begun.Load())
 		if wait += worldBusy / 2; l.writes.Load() != writes {
 			wait = worldBusy
 		}
-		if !l.pause(ctx, min(wait, worldIdle)-min(time.Since(begin), worldBusy)) {
+		select {
+		case <-ctx.Done():
 			return
+		case <-l.passes.hurry:
+		case <-time.After(min(wait, worldIdle) - min(time.Since(begin), worldBusy)):
 		}
 	}
+}
+
+// passes counts how often the world has gone over the cluster.
+type passes struct {
+	begun, done atomic.Int64
+	hurry       chan struct{} // one place: begin the next at once
+}
+
+// followUp waits until the world has gone over the whole cluster once since the call:
+// those who are played here have then seen what was changed before. How long a pass
+// takes depends on the machine and on how many labs stand side by side.
+func (l *Lab) followUp(ctx context.Context) error {
+	next := l.passes.begun.Load() + 1
+	select {
+	case l.passes.hurry <- struct{}{}:
+	default: // somebody has asked already
+	}
+	return l.await(ctx, 2*time.Minute, "the world has not gone over the cluster", func(context.Context) (bool, error) {
+		return l.passes.done.Load() >= next, nil
+	})
 }
 
 // counted returns a configuration whose clients count what they change in the cluster.
