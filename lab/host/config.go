@@ -92,6 +92,7 @@ type Pace struct {
 	StaticPods     time.Duration // registered to the installer pods having written the manifests
 	DaemonStart    time.Duration // registered to the machine-config-daemon running
 	DaemonSync     time.Duration // between syncs of the daemon without an error
+	DaemonDrift    time.Duration // between looks at the disk
 	DaemonRetryMin time.Duration // first back-off of the daemon after an error; doubles
 	DaemonRetryMax time.Duration // last one (pkg/daemon/daemon.go maxUpdateBackoff is 60s)
 	DaemonPoll     time.Duration // between looks at lastAppliedDrain (10s in life)
@@ -117,6 +118,7 @@ func DefaultPace() Pace {
 		StaticPods:     2 * time.Second,
 		DaemonStart:    time.Second,
 		DaemonSync:     2 * time.Second,
+		DaemonDrift:    5 * time.Second,
 		DaemonRetryMin: time.Second,
 		DaemonRetryMax: 15 * time.Second,
 		DaemonPoll:     500 * time.Millisecond,
@@ -133,7 +135,7 @@ func (p Pace) withDefaults() Pace {
 		{&p.Firmware, d.Firmware}, {&p.StartJob, d.StartJob}, {&p.FirstBoot, d.FirstBoot}, {&p.FirstBootRetry, d.FirstBootRetry},
 		{&p.Reboot, d.Reboot}, {&p.Hostname, d.Hostname}, {&p.KubeletStart, d.KubeletStart}, {&p.KubeletRestart, d.KubeletRestart},
 		{&p.Network, d.Network}, {&p.Status, d.Status}, {&p.Report, d.Report}, {&p.Lease, d.Lease},
-		{&p.StaticPods, d.StaticPods}, {&p.DaemonStart, d.DaemonStart}, {&p.DaemonSync, d.DaemonSync},
+		{&p.StaticPods, d.StaticPods}, {&p.DaemonStart, d.DaemonStart}, {&p.DaemonSync, d.DaemonSync}, {&p.DaemonDrift, d.DaemonDrift},
 		{&p.DaemonRetryMin, d.DaemonRetryMin}, {&p.DaemonRetryMax, d.DaemonRetryMax}, {&p.DaemonPoll, d.DaemonPoll},
 	} {
 		if *f.have <= 0 {

@@ -56,6 +56,7 @@ type daemon struct {
 
 	node    *corev1.Node // as last seen
 	booting bool         // the first sync of this process has not succeeded yet
+	matched time.Time    // when the disk was last seen to be as it should
 }
 
 // runDaemon is the machine-config-daemon's pod: it starts some time after the
@@ -164,7 +165,8 @@ func (d *daemon) event(ctx context.Context, kind, reason, format string, a ...an
 
 // sync is one pass of pkg/daemon/daemon.go syncNode.
 func (d *daemon) sync(ctx context.Context) error {
-	node, err := d.client.CoreV1().Nodes().Get(ctx, d.name, metav1.GetOptions{})
+	// As the lister of the product: what the API server keeps in memory.
+	node, err := d.client.CoreV1().Nodes().Get(ctx, d.name, metav1.GetOptions{ResourceVersion: "0"})
 	if err != nil {
 		return err
 	}
@@ -236,8 +238,12 @@ func (d *daemon) cleanUp() error {
 
 // checkDrift is the config drift monitor
 // (pkg/daemon/config_drift_monitor.go, daemon.go onConfigDrift): a managed file
-// that somebody changed makes the node Degraded.
+// that somebody changed makes the node Degraded. The product is told of changes, here
+// everything is read, which is not for every sync.
 func (d *daemon) checkDrift(ctx context.Context) error {
+	if d.now().Sub(d.matched) < d.pace.DaemonDrift {
+		return nil
+	}
 	mc, err := readCurrentConfig(d.disk)
 	if err != nil {
 		return nil // not written yet, so nothing to compare with
@@ -246,6 +252,7 @@ func (d *daemon) checkDrift(ctx context.Context) error {
 		d.event(ctx, corev1.EventTypeWarning, "ConfigDriftDetected", "%s", err)
 		return err
 	}
+	d.matched = d.now()
 	return nil
 }
 

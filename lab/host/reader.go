@@ -90,7 +90,8 @@ func (r *apiReader) PoolConfig(ctx context.Context, pool string) (string, error)
 }
 
 func (r *apiReader) get(ctx context.Context, path, accept string, into any) error {
-	raw, err := r.rest.Get().AbsPath(path).SetHeader("Accept", accept).DoRaw(ctx)
+	// From what the API server keeps in memory, as a lister does.
+	raw, err := r.rest.Get().AbsPath(path).Param("resourceVersion", "0").SetHeader("Accept", accept).DoRaw(ctx)
 	if err != nil {
 		return err
 	}

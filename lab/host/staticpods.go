@@ -99,8 +99,9 @@ func (k *kubelet) syncPods(ctx context.Context) {
 func (k *kubelet) trySyncPods(ctx context.Context) error {
 	wanted, errs := k.staticPods()
 	// A list of the node's own pods is all that the node authorizer lets a
-	// kubelet read about a pod that may not exist.
-	list, err := k.client.CoreV1().Pods("").List(ctx, metav1.ListOptions{FieldSelector: "spec.nodeName=" + k.h.cfg.Name})
+	// kubelet read about a pod that may not exist. As a kubelet's informer, from what
+	// the API server keeps in memory.
+	list, err := k.client.CoreV1().Pods("").List(ctx, metav1.ListOptions{ResourceVersion: "0", FieldSelector: "spec.nodeName=" + k.h.cfg.Name})
 	if err != nil {
 		return errors.Join(append(errs, fmt.Errorf("list pods of the node: %w", err))...)
 	}

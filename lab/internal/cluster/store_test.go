@@ -57,6 +57,8 @@ func (k *keys) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			}
 		}
 		_ = json.NewEncoder(w).Encode(map[string]any{"succeeded": ok})
+	case "/v3/watch":
+		k.watch(w)
 	default:
 		http.NotFound(w, r)
 	}
@@ -66,7 +68,7 @@ func TestStore(t *testing.T) {
 	etcd := &keys{entries: map[string]Entry{}}
 	server := httptest.NewServer(etcd)
 	defer server.Close()
-	s := &Store{client: server.Client(), url: server.URL + "/v3/kv/"}
+	s := &Store{client: server.Client(), url: server.URL + "/v3/"}
 	values := map[string][]byte{"/other": []byte("x")}
 	for i := range 2*putAtOnce + 1 {
 		values[fmt.Sprintf("/pods/%03d", i)] = []byte{byte(i)}
@@ -114,5 +116,30 @@ func TestKubeconfig(t *testing.T) {
 	}
 	if strings.Contains(string(raw), "insecure-skip-tls-verify: true") {
 		t.Error("TLS is not verified")
+	}
+}
+
+// watch answers as etcd's gateway does: that the watch stands, then parts of a stream.
+func (k *keys) watch(w http.ResponseWriter) {
+	for _, part := range []string{
+		`{"result":{"header":{"revision":"7"},"created":true}}`,
+		`{"result":{"header":{"revision":"8"},"events":[{"kv":{"key":"L3BvZHMvYQ==","value":"eA=="}},{"type":"DELETE","kv":{"key":"L3BvZHMvYg=="}}]}}`,
+		`{"result":{"canceled":true,"cancel_reason":"compacted"}}`,
+	} {
+		fmt.Fprintln(w, part)
+	}
+}
+
+func TestWatch(t *testing.T) {
+	server := httptest.NewServer(&keys{})
+	defer server.Close()
+	s := &Store{client: server.Client(), url: server.URL + "/v3/"}
+	var seen []string
+	err := s.Watch(t.Context(), "/pods/", func(key string) { seen = append(seen, key) })
+	if want := []string{"/pods/a", "/pods/b"}; !slices.Equal(seen, want) {
+		t.Errorf("saw %q, want %q", seen, want)
+	}
+	if err == nil || !strings.Contains(err.Error(), "etcd has ended it: compacted") {
+		t.Errorf("the end of a watch: %v", err)
 	}
 }

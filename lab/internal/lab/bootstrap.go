@@ -191,6 +191,7 @@ func twoPorts() (int, int, error) {
 // Nodes. Meanwhile the bootstrap host approves every request.
 func (l *Lab) installFirstMasters(ctx context.Context) error {
 	l.setApproves(true)
+	l.follow(ctx, l.plane)
 	go l.world(ctx)
 	for _, i := range []int{1, 2} {
 		if err := l.PowerOn(ctx, l.Master(i)); err != nil {

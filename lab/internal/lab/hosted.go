@@ -155,7 +155,8 @@ func (h *Hosted) startPlane(ctx context.Context) error {
 	if err := h.plane.Start(ctx); err != nil {
 		return err
 	}
-	cfg := l.counted(h.plane.AdminConfig())
+	l.follow(ctx, h.plane)
+	cfg := h.plane.AdminConfig()
 	var err error
 	if h.kube, err = kubernetes.NewForConfig(cfg); err != nil {
 		return err

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -62,8 +61,7 @@ type Lab struct {
 	worldMu sync.Mutex // held while a master's part of the world changes
 	timeMu  sync.Mutex // held while time passes: who is played here must not see half of it
 
-	writes atomic.Int64 // requests of the lab itself that changed the cluster, see counted
-	passes passes       // of the world
+	passes passes // of the world
 
 	// Only the world loop uses these, and masters whoever holds worldMu.
 	masters         map[string]*master
@@ -242,7 +240,7 @@ func (l *Lab) startPlane(ctx context.Context) error {
 	if err := l.plane.Start(ctx); err != nil {
 		return err
 	}
-	cfg := l.counted(l.plane.AdminConfig())
+	cfg := l.plane.AdminConfig()
 	var err error
 	if l.kube, err = kubernetes.NewForConfig(cfg); err != nil {
 		return err

@@ -181,6 +181,7 @@ func (l *Lab) resume(ctx context.Context) error {
 	l.mu.Lock()
 	l.controllerOn, l.handedOver = true, true
 	l.mu.Unlock()
+	l.follow(ctx, l.plane)
 	go l.world(ctx)
 	for _, h := range append(l.values.Hosts, l.values.Workers...) {
 		if err := l.PowerOn(ctx, Machine{Host: h, Resume: true}); err != nil {

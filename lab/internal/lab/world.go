@@ -5,30 +5,18 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync/atomic"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/rest"
 
 	"github.com/rollcall-project/rollcall/lab/internal/plan"
-)
-
-// How long the world sleeps between two passes: where nothing is left to do it is
-// looked at less often, or labs that stand side by side keep the machine busy with
-// questions.
-const (
-	worldBusy = time.Second
-	worldIdle = 3 * time.Second
 )
 
 // world keeps true, every few seconds, what on a cluster the scheduler, the
@@ -39,9 +27,8 @@ const (
 // Pools, renders, node annotations and certificates are none of its business:
 // the real controllers and the hosts write those.
 func (l *Lab) world(ctx context.Context) {
-	for wait := worldBusy; ; {
-		l.passes.begun.Add(1)
-		begin, writes := time.Now(), l.writes.Load()
+	for {
+		begin, was := l.passes.begin(), l.here()
 		for _, part := range []struct {
 			name string
 			do   func(context.Context) error
@@ -69,57 +56,12 @@ func (l *Lab) world(ctx context.Context) {
 			}
 		}
 		l.update(func(*State) {})
-		l.passes.done.Store(l.passes.begun.Load())
-		if wait += worldBusy / 2; l.writes.Load() != writes {
-			wait = worldBusy
-		}
-		select {
-		case <-ctx.Done():
+		l.passes.end()
+		if !l.rest(ctx, begin, was) {
 			return
-		case <-l.passes.hurry:
-		case <-time.After(min(wait, worldIdle) - min(time.Since(begin), worldBusy)):
 		}
 	}
 }
-
-// passes counts how often the world has gone over the cluster.
-type passes struct {
-	begun, done atomic.Int64
-	hurry       chan struct{} // one place: begin the next at once
-}
-
-// followUp waits until the world has gone over the whole cluster once since the call:
-// those who are played here have then seen what was changed before. How long a pass
-// takes depends on the machine and on how many labs stand side by side.
-func (l *Lab) followUp(ctx context.Context) error {
-	next := l.passes.begun.Load() + 1
-	select {
-	case l.passes.hurry <- struct{}{}:
-	default: // somebody has asked already
-	}
-	return l.await(ctx, 2*time.Minute, "the world has not gone over the cluster", func(context.Context) (bool, error) {
-		return l.passes.done.Load() >= next, nil
-	})
-}
-
-// counted returns a configuration whose clients count what they change in the cluster.
-// Renewals of leases and events change nothing that the world has to follow.
-func (l *Lab) counted(cfg *rest.Config) *rest.Config {
-	cfg = rest.CopyConfig(cfg)
-	cfg.Wrap(func(next http.RoundTripper) http.RoundTripper {
-		return roundTripper(func(r *http.Request) (*http.Response, error) {
-			if r.Method != http.MethodGet && !strings.Contains(r.URL.Path, "/leases") && !strings.Contains(r.URL.Path, "/events") {
-				l.writes.Add(1)
-			}
-			return next.RoundTrip(r)
-		})
-	})
-	return cfg
-}
-
-type roundTripper func(*http.Request) (*http.Response, error)
-
-func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 // label is the part of admission that OpenShift's API server has and the
 // upstream one has not; see host.Config.Labeler.
