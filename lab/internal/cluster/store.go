@@ -36,6 +36,9 @@ func (p *Plane) Store() (*Store, error) {
 	return &Store{client: client, url: fmt.Sprintf("https://%s:%d/v3/", p.Etcd, plan.EtcdPort)}, nil
 }
 
+// Stores says whether the plane's etcd runs.
+func (p *Plane) Stores() bool { return p.Procs.Running(p.Name + "etcd") }
+
 // Entry is one key with its value and the revision at which it was written.
 type Entry struct {
 	Key      []byte `json:"key"`

@@ -48,15 +48,15 @@ func TestRest(t *testing.T) {
 	}
 }
 
-// followUp comes back after a whole pass that began after the call, not with one that
+// wholePass comes back after a whole pass that began after the call, not with one that
 // was under way.
-func TestFollowUp(t *testing.T) {
+func TestWholePass(t *testing.T) {
 	l := &Lab{}
 	l.passes.hurry = make(chan struct{}, 1)
 	synctest.Test(t, func(t *testing.T) {
 		l.passes.begin()
 		start, failed := time.Now(), make(chan error)
-		go func() { failed <- l.followUp(t.Context()) }()
+		go func() { failed <- l.wholePass(t.Context()) }()
 		for range 2 {
 			time.Sleep(10 * time.Second)
 			l.passes.end()
