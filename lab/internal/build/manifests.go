@@ -39,9 +39,8 @@ var crdNames = []string{
 // metal3CRDs are what the baremetal-operator watches or makes besides hosts.
 var metal3CRDs = []string{
 	"metal3.io_bmceventsubscriptions.yaml", "metal3.io_dataimages.yaml", "metal3.io_firmwareschemas.yaml",
-	"metal3.io_hardwaredata.yaml", "metal3.io_hostclaims.yaml", "metal3.io_hostdeploypolicies.yaml",
-	"metal3.io_hostfirmwarecomponents.yaml", "metal3.io_hostfirmwaresettings.yaml", "metal3.io_hostupdatepolicies.yaml",
-	"metal3.io_preprovisioningimages.yaml",
+	"metal3.io_hardwaredata.yaml", "metal3.io_hostfirmwarecomponents.yaml", "metal3.io_hostfirmwaresettings.yaml",
+	"metal3.io_hostupdatepolicies.yaml", "metal3.io_preprovisioningimages.yaml",
 }
 
 // hypershiftCRDs are what a management cluster has and a diagnosis of a hosted

@@ -9,7 +9,9 @@ type Target struct {
 	Tags    string
 	LDFlags string
 	CGO     bool
-	Busy    bool // much goes through it: compiled with inlining
+	// Apart says that its libraries are of versions that no other target has, and that
+	// little goes through it: compiled without inlining.
+	Apart bool
 }
 
 const (
@@ -38,32 +40,32 @@ const mcoCommit = "ab14c8e2843b"
 var targets = []Target{
 	{
 		Name: "etcd", Module: "etcd", Package: "go.etcd.io/etcd/server/v3",
-		LDFlags: "-s -w", Busy: true,
+		LDFlags: "-s -w",
 	},
 	{
 		Name: "kube-apiserver", Module: "kube", Package: "k8s.io/kubernetes/cmd/kube-apiserver",
-		LDFlags: kubeVersion("1", "34", "v1.34.2"), Busy: true,
+		LDFlags: kubeVersion("1", "34", "v1.34.2"),
 	},
 	{
 		Name: "kube-controller-manager", Module: "kube", Package: "k8s.io/kubernetes/cmd/kube-controller-manager",
-		LDFlags: kubeVersion("1", "34", "v1.34.2"), Busy: true,
+		LDFlags: kubeVersion("1", "34", "v1.34.2"),
 	},
 	{
 		Name: "kubelet-bootstrap", Module: "kube", Package: "./cmd/kubelet-bootstrap",
-		LDFlags: kubeVersion("1", "34", "v1.34.2"), Busy: true,
+		LDFlags: kubeVersion("1", "34", "v1.34.2"),
 	},
 	{
-		Name: "machine-config-controller", Module: "mco420", Tags: mcoTags,
+		Name: "machine-config-controller", Module: "mco420", Tags: mcoTags, Apart: true,
 		Package: "github.com/openshift/machine-config-operator/cmd/machine-config-controller",
 		LDFlags: mcoVersion(MCOVersion, mcoCommit),
 	},
 	{
-		Name: "machine-config-server", Module: "mco420", Tags: mcoTags,
+		Name: "machine-config-server", Module: "mco420", Tags: mcoTags, Apart: true,
 		Package: "github.com/openshift/machine-config-operator/cmd/machine-config-server",
 		LDFlags: mcoVersion(MCOVersion, mcoCommit),
 	},
 	{
-		Name: "machine-config-server-4.14", Module: "mcs414", Tags: mcoTags,
+		Name: "machine-config-server-4.14", Module: "mcs414", Tags: mcoTags, Apart: true,
 		Package: "github.com/openshift/machine-config-operator/cmd/machine-config-server",
 		LDFlags: mcoVersion("v4.14.0", "7e1fb719c1ba"),
 	},
@@ -72,13 +74,13 @@ var targets = []Target{
 		LDFlags: "-s -w",
 	},
 	{
-		Name: "ignition-server", Module: "hypershift", Package: "./cmd/ignition-server",
+		Name: "ignition-server", Module: "hypershift", Package: "./cmd/ignition-server", Apart: true,
 		LDFlags: "-s -w",
 	},
 	{
 		// cgo: Ignition finds disks through libblkid
 		// (coreos/ignition:internal/exec/util/blkid.go).
-		Name: "ignition", Module: "ignition", Package: "github.com/coreos/ignition/v2/internal", CGO: true,
+		Name: "ignition", Module: "ignition", Package: "github.com/coreos/ignition/v2/internal", CGO: true, Apart: true,
 		LDFlags: "-s -w -X github.com/coreos/ignition/v2/internal/version.Raw=2.24.0",
 	},
 }
