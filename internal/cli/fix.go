@@ -261,6 +261,8 @@ func chooseRoot(d *fault.Diagnosis, want string) (fault.Root, error) {
 		}
 	}
 	switch {
+	case len(d.Roots) == 0 && d.Verdict.Class == fault.Settling:
+		return fault.Root{}, fmt.Errorf("nothing to repair yet: %s; ask again after %s, when the first of it counts as a fault", d.Verdict.Reason, d.Verdict.Until.UTC().Format(time.RFC3339))
 	case len(d.Roots) == 0:
 		return fault.Root{}, fmt.Errorf("nothing to repair: the diagnosis names no cause (%s: %s)", d.Verdict.Class, d.Verdict.Reason)
 	case len(found) == 1:

@@ -8,9 +8,9 @@ import (
 
 // block attaches to every host that is not done what keeps it: the roots that
 // lead to a finding at the host, else those of its pool that stop it where it
-// stands, else the unexplained findings at it, else what holds there and is still
-// normal.
-func block(d *fault.Diagnosis, young []cause, names func(host string) []string, stopped map[string][]fault.Key) {
+// stands (stopped), else the unexplained findings at it, else what holds there, or at
+// its pool (held), and is still normal.
+func block(d *fault.Diagnosis, young []cause, names func(host string) []string, stopped, held map[string][]fault.Key) {
 	for i := range d.Hosts {
 		h := &d.Hosts[i]
 		if done(*h) {
@@ -36,7 +36,7 @@ func block(d *fault.Diagnosis, young []cause, names func(host string) []string, 
 		for _, c := range young {
 			// An install that is under way, say, or what holds it up and is still normal.
 			whole := early(*h) && (ofCluster(c.Key) || slices.ContainsFunc(c.effects, ofCluster))
-			if whole || at(c.Key) || slices.ContainsFunc(c.effects, at) {
+			if whole || at(c.Key) || slices.ContainsFunc(c.effects, at) || slices.Contains(held[h.Name], c.Key) {
 				h.BlockedBy = append(h.BlockedBy, c.Key)
 			}
 		}

@@ -23,7 +23,7 @@ func TestBlock(t *testing.T) {
 	}
 	d.Hosts[3].State = fault.StagePassed
 	stopped := map[string][]fault.Key{"w0": {paused}, "w1": {paused}, "w3": {paused}}
-	block(d, nil, func(string) []string { return nil }, stopped)
+	block(d, nil, func(string) []string { return nil }, stopped, nil)
 	for i, want := range [][]fault.Key{{drift}, {paused}, {late}, nil} {
 		if got := d.Hosts[i].BlockedBy; !slices.Equal(got, want) {
 			t.Errorf("%s is stopped by %v, want %v", d.Hosts[i].Name, got, want)

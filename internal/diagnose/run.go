@@ -97,11 +97,15 @@ func Run(ctx context.Context, o Options) (*fault.Diagnosis, error) {
 	if err != nil {
 		return nil, err
 	}
-	stopped, err := engine.stopped(ctx, w, d)
+	stopped, err := engine.stopped(ctx, w, d.Hosts, causes(d.Roots))
 	if err != nil {
 		return nil, err
 	}
-	block(d, young, func(host string) []string { return requests[host] }, stopped)
+	held, err := engine.stopped(ctx, w, d.Hosts, young)
+	if err != nil {
+		return nil, err
+	}
+	block(d, young, func(host string) []string { return requests[host] }, stopped, held)
 	d.Coverage = o.Reader.Coverage()
 	d.Timeline = timeline(d)
 	d.Verdict = judge(d)
@@ -278,30 +282,58 @@ func (e *Engine) requests(ctx context.Context, w *facts.World, hosts []fault.Hos
 	return out, nil
 }
 
-// stopped returns the roots at a pool for which hosts of it wait at the step that
-// the root stops, as they do for a pool that is paused. A host that failed there, or
-// of which nothing is known, has another reason; so has one whose pool is not known.
-func (e *Engine) stopped(ctx context.Context, w *facts.World, d *fault.Diagnosis) (map[string][]fault.Key, error) {
+// stopped returns, by host, the causes that lead to a finding at the host's pool which
+// stops hosts at the step where it stands: what a pool that is paused does to those
+// that wait for it, or one that is served no config. A host that failed there by its
+// own account, or of which nothing is known, has another reason; so has one whose pool
+// is not known.
+func (e *Engine) stopped(ctx context.Context, w *facts.World, hosts []fault.HostState, causes []cause) (map[string][]fault.Key, error) {
 	out := map[string][]fault.Key{}
-	for _, r := range d.Roots {
-		f, ok := e.catalog.Fault(r.Fault)
-		if !ok || f.Blocks == "" || r.Subject.Kind != fault.Pool {
-			continue
-		}
-		for _, h := range d.Hosts {
-			if h.Stage != f.Blocks || h.State != fault.StageWaiting {
+	for _, c := range causes {
+		stops := e.stops(c)
+		for _, h := range hosts {
+			if len(stops[h.Stage]) == 0 || !withItsPool(h) {
 				continue
 			}
 			pools, known, err := e.relate.Relate(ctx, w, fault.PoolsOfHost, fault.Subject{Kind: fault.Host, Name: h.Name})
 			if err != nil {
 				return nil, fmt.Errorf("find the pool of %s: %w", h.Name, err)
 			}
-			if known && slices.Contains(pools, r.Subject) {
-				out[h.Name] = append(out[h.Name], r.Key)
+			if known && slices.ContainsFunc(pools, func(s fault.Subject) bool { return slices.Contains(stops[h.Stage], s) }) {
+				out[h.Name] = append(out[h.Name], c.Key)
 			}
 		}
 	}
 	return out, nil
+}
+
+// stops returns the pools whose hosts a cause stops, by the step.
+func (e *Engine) stops(c cause) map[fault.Stage][]fault.Subject {
+	out := map[fault.Stage][]fault.Subject{}
+	for _, k := range append([]fault.Key{c.Key}, c.effects...) {
+		f, ok := e.catalog.Fault(k.Fault)
+		if ok && f.Blocks != "" && k.Subject.Kind == fault.Pool {
+			out[f.Blocks] = append(out[f.Blocks], k.Subject)
+		}
+	}
+	return out
+}
+
+// withItsPool: a host that waits, or whose failure was told by what its pool meets.
+func withItsPool(h fault.HostState) bool {
+	if h.State != fault.StageFailed {
+		return h.State == fault.StageWaiting
+	}
+	return slices.ContainsFunc(h.Stages, func(s fault.StageState) bool { return s.Stage == h.Stage && s.OfPool })
+}
+
+// causes are the roots with what they lead to.
+func causes(roots []fault.Root) []cause {
+	list := make([]cause, 0, len(roots))
+	for _, r := range roots {
+		list = append(list, cause{Key: r.Key, effects: r.Explains})
+	}
+	return list
 }
 
 func supplyOf(err error) string {

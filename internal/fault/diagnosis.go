@@ -176,6 +176,9 @@ type StageState struct {
 	At       time.Time       `json:"at,omitzero"` // when it was passed
 	Why      string          `json:"why,omitempty"`
 	Evidence []evidence.Item `json:"evidence,omitempty"`
+	// OfPool says that the state was told by what the host's pool meets, and not by
+	// the host itself. Only the diagnosis uses it.
+	OfPool bool `json:"-"`
 }
 
 // HostState is one line of the roll.

@@ -85,7 +85,9 @@ func (s *shared) fromServers(ctx context.Context, w *facts.World, h hosts.Host) 
 		return none, err
 	}
 	why := fmt.Sprintf("%d requests in a row for pool %s were answered with an error, and it is the only host of the pool that is missing", r.Failures, h.Pool.Name)
-	return ignition{seen: true, decided: failed(r.Since, why, top(proof.Items)...)}, nil
+	decided := failed(r.Since, why, top(proof.Items)...)
+	decided.OfPool = true
+	return ignition{seen: true, decided: decided}, nil
 }
 
 func (s *shared) onlyMissing(h hosts.Host) bool {
