@@ -189,6 +189,7 @@ func (s *Source) walk(ctx context.Context) ([]evidence.Object, error) {
 	if c := s.opts.Client; whole && c != nil && c.Known != nil && w.client.OK {
 		w.ask(ctx, s.named(ctx, []Lister{c.Known})...)
 	}
+	w.askAgain(ctx)
 	return w.result()
 }
 
@@ -208,7 +209,7 @@ func (w *walker) fine() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, a := range w.answers {
-		if status := a.Status(pathReady); a.Target == probe.TargetAPI && status > 0 && status < 500 && (a.Trust == probe.TrustVerified || a.Trust == "") {
+		if a.Target == probe.TargetAPI && isReady(a) && (a.Trust == probe.TrustVerified || a.Trust == "") {
 			return true
 		}
 	}
@@ -234,6 +235,51 @@ func (w *walker) ask(ctx context.Context, list ...rung) {
 		})
 	}
 	group.Wait()
+}
+
+// secondLook is how long a master that is not ready beside others is given.
+const secondLook = time.Second
+
+// askAgain asks those masters once more that were reached and are not ready, while
+// others are: a busy etcd makes one of several answers late, and the next is well.
+// Who is not ready twice keeps the first answer.
+func (w *walker) askAgain(ctx context.Context) {
+	var odd []int
+	ready := false
+	for i, a := range w.answers {
+		switch {
+		case a.Node() == "" || a.Port == w.mcsPort:
+		case isReady(a):
+			ready = true
+		case a.Stage != probe.StageNone:
+			odd = append(odd, i)
+		}
+	}
+	if !ready || len(odd) == 0 {
+		return
+	}
+	select {
+	case <-time.After(secondLook):
+	case <-ctx.Done():
+		return
+	}
+	var group sync.WaitGroup
+	for _, i := range odd {
+		group.Go(func() {
+			first := w.answers[i]
+			second, err := w.try(ctx, rung{first.Target, first.Host, first.Port})
+			if err == nil && isReady(second) {
+				w.answers[i] = second
+			}
+		})
+	}
+	group.Wait()
+}
+
+// isReady: whoever may not read /readyz is answered all the same.
+func isReady(a probe.APIAnswer) bool {
+	status := a.Status(pathReady)
+	return status > 0 && status < 500
 }
 
 func (w *walker) asked(r rung) bool {

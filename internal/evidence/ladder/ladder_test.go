@@ -11,6 +11,7 @@ import (
 	"errors"
 	"io"
 	"log"
+	"maps"
 	"math/big"
 	"net"
 	"net/http"
@@ -211,6 +212,45 @@ func TestNotReady(t *testing.T) {
 }
 
 // listen runs a TCP server that does not speak as it should.
+// TestAskedAgain: a master that is late once is not down, one that is not ready twice is.
+func TestAskedAgain(t *testing.T) {
+	ca := newAuthority(t)
+	cert := ca.serving(t, "api.lark.example.com", -time.Hour, time.Hour)
+	well, down := serve(t, cert, 200, "ok"), serve(t, cert, 500, "[-]etcd failed\n")
+	asked := 0
+	var mu sync.Mutex
+	late := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		if asked++; asked <= 3 { // the three paths of the first time
+			w.WriteHeader(http.StatusInternalServerError)
+			_, _ = io.WriteString(w, "[-]etcd failed\n")
+		}
+	}))
+	late.TLS = &tls.Config{Certificates: []tls.Certificate{cert}}
+	late.StartTLS()
+	t.Cleanup(late.Close)
+	masters := make([]Master, 0, 3)
+	for name, server := range map[string]string{"well": well.URL, "late": late.URL, "down": down.URL} {
+		u := address(t, server)
+		port, err := strconv.Atoi(u.Port())
+		if err != nil {
+			t.Fatal(err)
+		}
+		masters = append(masters, Master{Name: name, Host: u.Hostname(), Port: port})
+	}
+	got := walk(t, Options{Masters: masters, Whole: true})
+	status := map[string]int{}
+	for _, a := range got {
+		if a.Node() != "" && a.Port != probe.MCSPort && a.Stage == probe.StageAnswered {
+			status[a.Node()] = a.Status(pathReady)
+		}
+	}
+	if want := map[string]int{"well": 200, "late": 200, "down": 500}; !maps.Equal(status, want) {
+		t.Errorf("the masters answer %v, want %v", status, want)
+	}
+}
+
 func listen(t *testing.T, speak func(net.Conn)) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
