@@ -195,6 +195,23 @@ func TestWriteLog(t *testing.T) {
 	}
 }
 
+// TestLineTime: klog writes no year. A file of January may begin in December.
+func TestLineTime(t *testing.T) {
+	newYear := time.Date(2027, 1, 1, 0, 30, 0, 0, time.UTC)
+	for line, want := range map[string]string{
+		"I0101 00:10:00.000000  1 a.go:1] b": "2027-01-01T00:10:00Z",
+		"W1230 00:10:00.000000  1 a.go:1] b": "2026-12-30T00:10:00Z",
+		"I0101 00:31:00.000000  1 a.go:1] b": "2027-01-01T00:31:00Z", // written while the file is read
+		"I0229 00:10:00.000000  1 a.go:1] b": "",                     // neither year has it
+		"after":                              "",
+	} {
+		got, ok := lineTime(line, newYear)
+		if ok != (want != "") || ok && got.Format(time.RFC3339) != want {
+			t.Errorf("%s: %v %v, want %q", line, got, ok, want)
+		}
+	}
+}
+
 func TestPortIsKeptOverBoots(t *testing.T) {
 	k, _, _ := testKubelet(t)
 	k.h.state.KubeletPort = 0

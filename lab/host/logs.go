@@ -172,7 +172,7 @@ var klogTime = regexp.MustCompile(`^[IWEF](\d{4} \d{2}:\d{2}:\d{2}\.\d{6}) `)
 
 // writeLog writes the lines of f that the options ask for. A container runtime
 // keeps the time of each line; here it is read from the klog header, in the
-// year in which the file was last written. A line without one has the time of
+// year in which it is not after the file was last written. A line without one has the time of
 // the line before, the first ones that of the first that has one.
 func writeLog(w io.Writer, f *os.File, o logOptions) error {
 	fi, err := f.Stat()
@@ -184,13 +184,17 @@ func writeLog(w io.Writer, f *os.File, o logOptions) error {
 		return err
 	}
 	lines := slices.Collect(strings.Lines(string(raw)))
-	at := fi.ModTime().UTC()
+	written := fi.ModTime().UTC()
+	at := written
 	if i := slices.IndexFunc(lines, klogTime.MatchString); i >= 0 {
-		at = lineTime(lines[i], at)
+		at, _ = lineTime(lines[i], written)
 	}
 	var out []string
 	for _, line := range lines {
-		if at = lineTime(line, at); at.Before(o.since) {
+		if t, ok := lineTime(line, written); ok {
+			at = t
+		}
+		if at.Before(o.since) {
 			continue
 		}
 		if o.timestamps {
@@ -209,15 +213,18 @@ func writeLog(w io.Writer, f *os.File, o logOptions) error {
 	return err
 }
 
-// lineTime is the time of a log line, or before if it has none.
-func lineTime(line string, before time.Time) time.Time {
+// lineTime is the time of a line of a file that was last written then, if it has one.
+// A day later than that, it was the year before.
+func lineTime(line string, written time.Time) (time.Time, bool) {
 	m := klogTime.FindStringSubmatch(line)
 	if m == nil {
-		return before
+		return time.Time{}, false
 	}
-	t, err := time.Parse("2006 0102 15:04:05.000000", fmt.Sprintf("%04d %s", before.Year(), m[1]))
-	if err != nil {
-		return before
+	for _, year := range []int{written.Year(), written.Year() - 1} {
+		t, err := time.Parse("2006 0102 15:04:05.000000", fmt.Sprintf("%04d %s", year, m[1]))
+		if err == nil && t.Before(written.Add(24*time.Hour)) {
+			return t, true
+		}
 	}
-	return t
+	return time.Time{}, false
 }
