@@ -14,6 +14,8 @@ import (
 	certificatesv1 "k8s.io/api/certificates/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/rollcall-project/rollcall/lab/internal/cluster"
 	"github.com/rollcall-project/rollcall/lab/internal/lab"
@@ -171,8 +173,17 @@ func becomeAdmin(ctx context.Context, l *lab.Lab) error {
 	if err := onAgain(ctx, l, host); err != nil {
 		return err
 	}
+	// The requests are made with what lies on the disk, as whom it says.
+	cfg, err := clientcmd.BuildConfigFromFlags("", kubeconfigOf(l, host))
+	if err != nil {
+		return fmt.Errorf("read the kubeconfig of %s: %w", host, err)
+	}
+	kubelet, err := kubernetes.NewForConfig(cfg)
+	if err != nil {
+		return err
+	}
 	own := cluster.Request{Name: "csr-" + host, Signer: certificatesv1.KubeAPIServerClientKubeletSignerName, CN: "system:node:" + host, O: "system:nodes"}
-	if _, err := own.File(ctx, l.Kube()); err != nil {
+	if _, err := own.File(ctx, kubelet); err != nil {
 		return err
 	}
 	for prefix, org := range map[string]string{"system:ovn-node": "system:ovn-nodes", "system:multus": "system:multus"} {
@@ -180,7 +191,7 @@ func becomeAdmin(ctx context.Context, l *lab.Lab) error {
 			Name: "csr-" + strings.TrimPrefix(prefix, "system:") + "-" + host, Signer: certificatesv1.KubeAPIServerClientSignerName,
 			CN: prefix + ":" + host, O: org, Expires: 24 * time.Hour,
 		}
-		if _, err := r.File(ctx, l.Kube()); err != nil {
+		if _, err := r.File(ctx, kubelet); err != nil {
 			return err
 		}
 	}
