@@ -24,6 +24,10 @@ const (
 	ClusterNetwork = "10.128.0.0/14"
 )
 
+// EventTTL is how long the API server keeps events
+// (openshift/cluster-kube-apiserver-operator:bindata/assets/config/defaultconfig.yaml event-ttl).
+const EventTTL = 3 * time.Hour
+
 // Controllers is what the lab runs of the kube-controller-manager: signing and
 // approving requests as on a cluster, tokens of ServiceAccounts, and the
 // judgement that a host which renews no lease is gone.
@@ -168,6 +172,7 @@ func (p *Plane) apiserver(ctx context.Context) error {
 			"--kubelet-certificate-authority=" + p.file("kubelet-signer.crt"),
 			"--kubelet-client-certificate=" + p.file("to-kubelet.crt"), "--kubelet-client-key=" + p.file("to-kubelet.key"),
 			"--kubelet-preferred-address-types=InternalIP", "--allow-privileged=true",
+			"--event-ttl=" + EventTTL.String(),
 			"--audit-policy-file=" + p.file("audit-policy.yaml"), "--audit-log-path=" + filepath.Join(p.Logs, p.Name+"audit.log"),
 			"--audit-log-maxsize=50", "--audit-log-maxbackup=2",
 		},

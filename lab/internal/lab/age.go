@@ -10,6 +10,8 @@ import (
 	"time"
 
 	certificatesv1 "k8s.io/api/certificates/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 
@@ -50,7 +52,7 @@ func (l *Lab) Age(ctx context.Context, d time.Duration) error {
 	if err := l.ageLogs(shift); err != nil {
 		return err
 	}
-	return cleanRequests(ctx, l.kube)
+	return forget(ctx, l.kube)
 }
 
 // AgeRequests is Age for certificate requests only.
@@ -116,6 +118,47 @@ func (l *Lab) ageLogs(shift aging.Shift) error {
 		}
 		return shift.LogFile(path)
 	})
+}
+
+// forget takes away what a cluster would no longer have.
+func forget(ctx context.Context, kube kubernetes.Interface) error {
+	if err := cleanRequests(ctx, kube); err != nil {
+		return err
+	}
+	return forgetEvents(ctx, kube)
+}
+
+// forgetEvents deletes the events that were last written longer ago than the API server
+// keeps them.
+func forgetEvents(ctx context.Context, kube kubernetes.Interface) error {
+	list, err := kube.CoreV1().Events(metav1.NamespaceAll).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return fmt.Errorf("list events: %w", err)
+	}
+	for _, e := range list.Items {
+		if time.Since(lastSeen(&e)) <= cluster.EventTTL {
+			continue
+		}
+		err := kube.CoreV1().Events(e.Namespace).Delete(ctx, e.Name, metav1.DeleteOptions{})
+		if err != nil && !apierrors.IsNotFound(err) {
+			return fmt.Errorf("delete event %s/%s: %w", e.Namespace, e.Name, err)
+		}
+	}
+	return nil
+}
+
+func lastSeen(e *corev1.Event) time.Time {
+	last := e.CreationTimestamp.Time
+	times := []time.Time{e.LastTimestamp.Time, e.EventTime.Time}
+	if e.Series != nil {
+		times = append(times, e.Series.LastObservedTime.Time)
+	}
+	for _, t := range times {
+		if t.After(last) {
+			last = t
+		}
+	}
+	return last
 }
 
 // cleanRequests does what the controller manager's cleaner does once an hour

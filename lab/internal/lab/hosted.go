@@ -359,7 +359,7 @@ func (h *Hosted) age(ctx context.Context, shift aging.Shift) error {
 	if err := ageKeys(ctx, h.plane, shift, "/registry/"); err != nil {
 		return err
 	}
-	return cleanRequests(ctx, h.kube)
+	return forget(ctx, h.kube)
 }
 
 // replaceFiles puts other contents into files of an Ignition config, and takes
