@@ -255,6 +255,9 @@ func supervise(ctx context.Context, e env, args []string) error {
 		return errors.New("another supervisor runs")
 	}
 	defer release()
+	if err := e.dir.Claim(); err != nil { // from here on somebody may want to end it
+		return err
+	}
 	builder, err := newBuilder(e)
 	if err != nil {
 		return err

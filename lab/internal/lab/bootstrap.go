@@ -192,7 +192,7 @@ func twoPorts() (int, int, error) {
 func (l *Lab) installFirstMasters(ctx context.Context) error {
 	l.setApproves(true)
 	l.follow(ctx, l.plane)
-	go l.world(ctx)
+	l.hosts.Go(func() { l.world(ctx) })
 	for _, i := range []int{1, 2} {
 		if err := l.PowerOn(ctx, l.Master(i)); err != nil {
 			return err

@@ -127,6 +127,16 @@ func (d Dir) writeState(s State) error {
 	return os.Rename(tmp, d.file(stateFile))
 }
 
+// Claim says in the state whose process the lab is.
+func (d Dir) Claim() error {
+	s, err := d.ReadState()
+	if err != nil {
+		return err
+	}
+	s.PID = os.Getpid()
+	return d.writeState(s)
+}
+
 // Create makes the directory and marks it as a lab's. A directory that holds
 // something else is refused.
 func (d Dir) Create(scenario string) error {

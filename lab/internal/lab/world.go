@@ -166,13 +166,13 @@ func (l *Lab) syncMasters(ctx context.Context) error {
 	var errs []error
 	var serving []string
 	for _, node := range nodes {
-		m, err := l.syncMaster(ctx, &node)
+		address, err := l.syncMaster(ctx, &node)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w", node.Name, err))
 			continue
 		}
-		if m != nil && m.mcsRunning {
-			serving = append(serving, fmt.Sprintf("127.0.0.1:%d", m.port))
+		if address != "" {
+			serving = append(serving, address)
 		}
 	}
 	if !l.controllerWanted() || l.procs.Running("machine-config-server-bootstrap") {
@@ -192,12 +192,14 @@ func (l *Lab) syncMasters(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-func (l *Lab) syncMaster(ctx context.Context, node *corev1.Node) (*master, error) {
+// syncMaster returns where the master's machine config server listens; empty where
+// none runs.
+func (l *Lab) syncMaster(ctx context.Context, node *corev1.Node) (string, error) {
 	l.worldMu.Lock()
 	defer l.worldMu.Unlock()
 	i := slices.IndexFunc(l.values.Hosts, func(h seedHost) bool { return h.Name == node.Name })
 	if i < 0 {
-		return nil, nil // somebody made a Node that is no host of ours
+		return "", nil // somebody made a Node that is no host of ours
 	}
 	m := l.masters[node.Name]
 	if m == nil {
@@ -211,23 +213,26 @@ func (l *Lab) syncMaster(ctx context.Context, node *corev1.Node) (*master, error
 		api = nil
 	}
 	if err := m.api.SetTargets(api...); err != nil {
-		return nil, err
+		return "", err
 	}
 	if !l.hostRuns(node.Name) {
 		// The machine is down, or its kubelet cannot run what is bound to it.
 		m.mcsRunning = false
 		l.procs.Stop(mcsProc(node.Name))
-		return m, m.mcs.SetTargets()
+		return "", m.mcs.SetTargets()
 	}
 	daemonPod := "machine-config-daemon-" + suffix(node.Name, "mcd")
 	if err := l.ensureDaemonPod(ctx, node, "machine-config-daemon", daemonPod); err != nil {
-		return nil, err
+		return "", err
 	}
 	if !l.controllerWanted() {
-		return m, nil // the operator has not rolled out the in-cluster server yet
+		return "", nil // the operator has not rolled out the in-cluster server yet
 	}
 	if err := l.ensureServer(ctx, node.Name, m); err != nil {
-		return nil, err
+		return "", err
 	}
-	return m, l.ensureDaemonPod(ctx, node, "machine-config-server", m.pod)
+	if err := l.ensureDaemonPod(ctx, node, "machine-config-server", m.pod); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("127.0.0.1:%d", m.port), nil
 }
