@@ -15,7 +15,7 @@ var controlPlaneRows = []scenario{
 		hosts: []string{"worker1:ready:failed", "worker13:client-cert:waiting"},
 	},
 	{name: "vip-outside-machine-network", roots: []string{"vip-not-in-machine-network cluster/"}},
-	{name: "etcd-member-down", roots: []string{"etcd-member-unhealthy cluster/"}},
+	{name: "etcd-member-down", roots: []string{"etcd-member-unhealthy cluster/"}, hosts: []string{"control2:etcd-member:waiting"}},
 	{name: "etcd-manifest-moved", roots: []string{"etcd-operand-gone operator/etcd"}, hosts: []string{"control2:etcd-member:waiting"}},
 }
 
@@ -23,7 +23,7 @@ var controlPlaneRows = []scenario{
 // bounded time; nothing of the cluster is said that was not read. There is no
 // must-gather of such a cluster.
 func TestQuorumLost(t *testing.T) {
-	w := up(t, "etcd-quorum-lost")
+	w := up(t, "etcd-quorum-lost", false)
 	d := quorumLost(t, w.live("diagnose", "-o", "json"))
 	bundle := filepath.Join(t.TempDir(), "bundle")
 	if r := w.live("collect", "--to", bundle); r.code != 0 {

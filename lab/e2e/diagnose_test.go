@@ -8,10 +8,9 @@ import (
 
 // TestDesyncIsNamed: the third master's real Ignition loops on the real 500, and
 // the desync is named as the dead-locked root, proven, with the lines; the same
-// live, from the collection and without the console.
+// live, from the collection, without the console, and from a must-gather.
 func TestDesyncIsNamed(t *testing.T) {
-	w := up(t, "bootstrap-desync")
-	settled(t, w)
+	w := up(t, "bootstrap-desync", true, anHour...)
 	screen := w.lab("console", "control0").out
 	for _, line := range []string{"/config/master: attempt #", "GET result: Internal Server Error"} {
 		if !strings.Contains(screen, line) {
@@ -21,7 +20,19 @@ func TestDesyncIsNamed(t *testing.T) {
 	d := desync(t, w.live("diagnose", "-o", "json", "--console", "control0="+w.consoleFile("control0")))
 	sameFromCollection(t, w, d, "--console", "control0="+w.consoleFile("control0"))
 	desync(t, w.live("diagnose", "-o", "json"))
+
+	bundle, gathered := filepath.Join(t.TempDir(), "bundle"), filepath.Join(t.TempDir(), "must-gather")
+	if r := w.live("collect", "--to", bundle); r.code != 0 && r.code != 2 {
+		t.Fatalf("collect: %s", r)
+	}
+	if err := plainMustGather(bundle, gathered); err != nil {
+		t.Fatal(err)
+	}
+	desync(t, w.rollcall("diagnose", "--from", gathered, "-o", "json"))
 }
+
+// anHour lets a trouble have stood for longer than it would be normal.
+var anHour = []string{"--stand", "65m"}
 
 // desync asserts the answer to the incident.
 func desync(t *testing.T, r result) diagnosis {
@@ -42,8 +53,8 @@ func desync(t *testing.T, r result) diagnosis {
 	if d.Verdict.Class != "recoverable-in-place" {
 		t.Errorf("verdict %s: %s", d.Verdict.Class, d.Verdict.Reason)
 	}
-	if !strings.Contains(d.hosts(), "control0:ignition-fetched:failed") {
-		t.Errorf("control0 is not said to stop at Ignition: %s", d.hosts())
+	if got, want := d.hosts(), "control0:ignition-fetched:failed control1:config-done:failed control2:config-done:failed"; got != want {
+		t.Errorf("hosts %s, want %s", got, want)
 	}
 	return d
 }

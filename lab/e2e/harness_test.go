@@ -18,7 +18,7 @@ import (
 // The programs under test, built once.
 var rollcallBin, labBin string
 
-// labs are the places in which labs run side by side: as many as tests do
+// labs are the places in which labs run side by side: as many as tests would
 // (go test -parallel). Most of a scenario's time is waiting.
 var labs slots
 
@@ -44,7 +44,20 @@ func testMain(m *testing.M) int {
 		}
 	}
 	flag.Parse()
-	labs = newSlots(dir, flag.Lookup("test.parallel").Value.(flag.Getter).Get().(int))
+	if !testing.Short() { // once, and not by the first labs all at the same time
+		build := exec.Command(labBin, "--source", "../servers", "build")
+		build.Stderr = os.Stderr
+		if err := build.Run(); err != nil {
+			fmt.Fprintf(os.Stderr, "build the lab's programs: %v\n", err)
+			return 1
+		}
+	}
+	parallel := flag.Lookup("test.parallel")
+	labs = newSlots(dir, parallel.Value.(flag.Getter).Get().(int))
+	if err := parallel.Value.Set("1000"); err != nil { // they wait for a place: see slots
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
 	return m.Run()
 }
 
@@ -59,10 +72,10 @@ type world struct {
 
 // up starts a scenario as soon as there is a place for it, side by side with
 // other tests, and takes it down at the end.
-func up(t *testing.T, scenario string) *world {
+func up(t *testing.T, scenario string, long bool, flags ...string) *world {
 	t.Helper()
 	t.Parallel()
-	return labs.take(t).up(t, scenario)
+	return labs.take(t, long).up(t, scenario, flags...)
 }
 
 // source is the directory lab/servers.

@@ -5,7 +5,7 @@ var kubeletRows = []scenario{
 	{name: "kubelet-certificate-lost", roots: []string{"csr-node-exists csr/?"}, hosts: []string{"control2:ready:failed"}},
 	{name: "kubelet-as-admin", roots: []string{"kubelet-admin-kubeconfig host/control1"}, hosts: []string{"control1:serving-cert:waiting"}},
 	{
-		name: "cluster-off-40-days", roots: []string{"certificates-ended-while-silent cluster/"},
+		name: "cluster-off-40-days", long: true, roots: []string{"certificates-ended-while-silent cluster/"},
 		hosts: []string{"control0:ready:waiting", "control1:ready:waiting", "control2:ready:waiting", "worker0:ready:waiting", "worker1:ready:waiting"},
 	},
 	{name: "csr-machine-too-old", roots: []string{"csr-outside-window csr/?"}, hosts: []string{"worker8:client-cert:waiting"}},
@@ -21,6 +21,6 @@ var kubeletRows = []scenario{
 		hosts: []string{"retired3:client-cert:waiting", "worker12:client-cert:waiting"}, // retired3 is expected by nobody
 	},
 	{name: "rogue-csr-master", roots: []string{"csr-name-claimed-by-stranger csr/csr-x7w2f-control0"}},
-	{name: "node-past-its-certificates", roots: []string{"csr-node-exists csr/?"}, hosts: []string{"worker1:ready:failed"}},
+	{name: "node-past-its-certificates", long: true, roots: []string{"csr-node-exists csr/?"}, hosts: []string{"worker1:ready:failed"}},
 	{name: "rogue-csr-worker", roots: []string{"csr-name-claimed-by-stranger csr/csr-x7w2f-worker0"}},
 }

@@ -27,7 +27,7 @@ var poolResource = schema.GroupVersionResource{Group: "machineconfiguration.open
 // and after every write, and at its end the third master has joined, the pool has
 // converged under the real controller, and the fault is absent.
 func TestRepair(t *testing.T) {
-	w := up(t, "bootstrap-desync")
+	w := up(t, "bootstrap-desync", true, anHour...)
 	settled(t, w)
 	plan := w.plan("plan.yaml")
 
@@ -244,7 +244,7 @@ func (w *world) joined(t *testing.T) {
 // with the undo itself killed; then the fault is as it was. Once a host has used
 // the write, taking it back is refused with the reason.
 func TestUndo(t *testing.T) {
-	w := up(t, "bootstrap-desync")
+	w := up(t, "bootstrap-desync", true)
 	settled(t, w)
 	w.ignition(t, syscall.SIGSTOP)
 	id := w.killedAtPool(t, w.plan("first.yaml"))

@@ -20,7 +20,7 @@ func TestNothingStopsTheNextRun(t *testing.T) {
 		t.Skip("brings labs up")
 	}
 	t.Parallel()
-	s := labs.take(t)
+	s := labs.take(t, false)
 	w := &world{t: t, dir: s.dir, state: t.TempDir()}
 	t.Cleanup(func() { w.lab("down") })
 	up := []string{"--dir", s.dir, "--source", source(t), "up", "config-drift", "--from", s.cluster(w)}

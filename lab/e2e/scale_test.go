@@ -8,7 +8,6 @@ func scaleRows() []scenario {
 	rows := []scenario{{name: "scale-500"}, {name: "scale-2000", onlyIf: "ROLLCALL_LAB_SCALE2000"}}
 	for i, n := range []int{500, 2000} {
 		k := n / 100
-		rows[i].large = true
 		for at := n - 4*k; at < n; at++ {
 			host := fmt.Sprintf("worker-%04d", at)
 			root, stands := "node-lease-stale host/"+host, "ready:failed"

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"maps"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -44,6 +45,10 @@ var controlPlanePods = []controlPlanePod{
 		map[string]string{"app": "openshift-kube-scheduler", "scheduler": "true"},
 		[]string{"kube-scheduler", "kube-scheduler-cert-syncer", "kube-scheduler-recovery-controller"}},
 }
+
+// UnreadyFile lists, on a host's disk, the containers that run and do not answer. It is
+// the lab's: the containers of control planes do not run.
+const UnreadyFile = "/run/rollcall-lab/unready"
 
 const simulatedImage = "lab.invalid/simulated"
 
@@ -225,7 +230,7 @@ func (k *kubelet) syncMirrorPod(ctx context.Context, want, have *corev1.Pod) err
 // containers tell, because the times in a lab's cluster can be moved.
 func (k *kubelet) podRunning(pod *corev1.Pod) bool {
 	for _, c := range pod.Status.ContainerStatuses {
-		if c.State.Running == nil || c.ContainerID != k.containerID(pod, c.Name) {
+		if c.State.Running == nil || c.ContainerID != k.containerID(pod, c.Name) || c.Ready == k.unready(pod, c.Name) {
 			return false
 		}
 	}
@@ -245,18 +250,35 @@ func (k *kubelet) runningStatus(pod *corev1.Pod) corev1.PodStatus {
 		HostIP: k.h.cfg.Address, HostIPs: []corev1.HostIP{{IP: k.h.cfg.Address}},
 		PodIP: k.h.cfg.Address, PodIPs: []corev1.PodIP{{IP: k.h.cfg.Address}},
 	}
+	var unready []string
+	for _, c := range pod.Spec.Containers {
+		if k.unready(pod, c.Name) {
+			unready = append(unready, c.Name)
+		}
+	}
 	for _, t := range []corev1.PodConditionType{corev1.PodScheduled, corev1.PodInitialized, corev1.ContainersReady, corev1.PodReady} {
-		s.Conditions = append(s.Conditions, corev1.PodCondition{Type: t, Status: corev1.ConditionTrue, LastTransitionTime: now})
+		c := corev1.PodCondition{Type: t, Status: corev1.ConditionTrue, LastTransitionTime: now}
+		if ofContainers := t == corev1.ContainersReady || t == corev1.PodReady; ofContainers && len(unready) > 0 {
+			c.Status, c.Reason, c.Message = corev1.ConditionFalse, "ContainersNotReady", fmt.Sprintf("containers with unready status: %v", unready)
+		}
+		s.Conditions = append(s.Conditions, c)
 	}
 	up := true
 	for _, c := range pod.Spec.Containers {
 		s.ContainerStatuses = append(s.ContainerStatuses, corev1.ContainerStatus{
-			Name: c.Name, Image: c.Image, Ready: true, Started: &up, RestartCount: restarts[c.Name],
+			Name: c.Name, Image: c.Image, Ready: !slices.Contains(unready, c.Name), Started: &up, RestartCount: restarts[c.Name],
 			ContainerID: k.containerID(pod, c.Name),
 			State:       corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: started}},
 		})
 	}
 	return s
+}
+
+// unready says whether a container's probe fails: whose name, as NAMESPACE/CONTAINER,
+// stands in a line of UnreadyFile.
+func (k *kubelet) unready(pod *corev1.Pod, container string) bool {
+	list, err := k.h.disk.read(UnreadyFile)
+	return err == nil && slices.Contains(strings.Fields(string(list)), pod.Namespace+"/"+container)
 }
 
 func (k *kubelet) containerID(pod *corev1.Pod, container string) string {

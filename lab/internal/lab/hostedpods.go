@@ -63,16 +63,7 @@ func (h *Hosted) contain(ctx context.Context, pod *corev1.Pod) error {
 	if pod.Labels["app"] == ignitionProc {
 		return h.syncServer(ctx, pod)
 	}
-	for _, c := range pod.Spec.Containers {
-		log := h.lab.containerLog(pod.Spec.NodeName, pod.Namespace, pod.Name, c.Name)
-		if _, err := os.Stat(log); err == nil {
-			continue
-		}
-		if err := errors.Join(os.MkdirAll(filepath.Dir(log), 0o755), os.WriteFile(log, nil, 0o644)); err != nil {
-			return err
-		}
-	}
-	return nil
+	return h.lab.silent(pod)
 }
 
 // syncServer runs HyperShift's ignition server as its ServiceAccount. The node

@@ -76,6 +76,7 @@ type Lab struct {
 	handedOver   bool // the bootstrap host's part is over
 	machines     map[string]*machine
 	off          map[string]bool // parts of the world that stand still
+	metal3Shown  bool            // its objects and pods are there
 	metal3       *metal3         // nil while it does not run
 	hosted       *Hosted         // nil where there is no hosted cluster
 }
@@ -158,7 +159,10 @@ func (l *Lab) install() []act {
 		act{"waiting for the steady state", l.awaitSteady},
 	)
 	if l.opts.Scenario.Workers {
-		story = append(story, act{"adding worker0 and worker1 with a MachineSet", l.addWorkers})
+		story = append(story,
+			act{"adding worker0 and worker1 with a MachineSet", l.addWorkers},
+			act{"showing metal3", l.showMetal3},
+		)
 	}
 	return story
 }

@@ -52,13 +52,11 @@ const (
 
 // StartMetal3 makes the workers' BMCs, Ironic and the operator, which registers
 // and adopts the workers as it does after every restart of Ironic. It returns
-// when all hosts that are there are looked after. A second call does nothing.
+// when all hosts that are there are looked after, and it is seen to run. A second call
+// does nothing.
 func (l *Lab) StartMetal3(ctx context.Context) error {
 	if l.metal3Runs() {
 		return nil
-	}
-	if err := l.metal3Objects(ctx); err != nil {
-		return err
 	}
 	// Bound to the supervisor, not to the trouble that asked for it.
 	m := &metal3{ctx: ctx, pods: map[deployment]string{}, bmcs: map[string]*bmc.BMC{}}
@@ -102,8 +100,28 @@ func (l *Lab) StartMetal3(ctx context.Context) error {
 				return fmt.Sprintf("%s is %q %s", w.Name, s, nested(host, "status", "errorMessage")), nil
 			}
 		}
-		return "", nil
+		return l.unavailable(ctx, metal3Deployment, bmoDeployment)
 	})
+}
+
+// showMetal3 makes metal3 as anybody sees it who reads the cluster: its objects and its
+// pods, in which nothing runs until StartMetal3.
+func (l *Lab) showMetal3(ctx context.Context) error {
+	if err := l.metal3Objects(ctx); err != nil {
+		return err
+	}
+	l.mu.Lock()
+	l.metal3Shown = true
+	l.mu.Unlock()
+	return l.awaitWhy(ctx, time.Minute, "metal3 is not there", func(ctx context.Context, _ *Lab) (string, error) {
+		return l.unavailable(ctx, metal3Deployment, bmoDeployment)
+	})
+}
+
+func (l *Lab) metal3There() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.metal3Shown
 }
 
 func (l *Lab) metal3Runs() bool {
@@ -267,13 +285,15 @@ func (l *Lab) AddSpare(ctx context.Context, s Spare) error {
 // its pod.
 func (l *Lab) syncMetal3(ctx context.Context) error {
 	l.mu.Lock()
-	m := l.metal3
+	m, shown := l.metal3, l.metal3Shown
 	l.mu.Unlock()
-	if m == nil {
+	if !shown {
 		return nil
 	}
-	if err := l.cableHosts(ctx, m); err != nil {
-		return err
+	if m != nil {
+		if err := l.cableHosts(ctx, m); err != nil {
+			return err
+		}
 	}
 	nodes, err := l.nodes(ctx)
 	if err != nil {
@@ -288,29 +308,23 @@ func (l *Lab) syncMetal3(ctx context.Context) error {
 			l.procs.Stop(bmoProc)
 			return errors.New("no master can run " + d.name)
 		}
-		if err := l.syncMetal3Pod(m, d, pod); err != nil {
+		if err := errors.Join(l.silent(pod), l.syncMetal3Pod(m, d, pod)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+// syncMetal3Pod puts what runs behind a pod; m is nil where nothing does.
 func (l *Lab) syncMetal3Pod(m *metal3, d deployment, pod *corev1.Pod) error {
+	if m == nil {
+		return nil
+	}
 	moved := m.pods[d] != pod.Name
 	m.pods[d] = pod.Name
 	if d == metal3Deployment {
 		if !moved {
 			return nil
-		}
-		// The kubelet shows a pod as running whose containers all have a log.
-		for _, silent := range []string{"metal3-httpd", "metal3-ramdisk-logs"} {
-			var log logFile
-			if err := log.open(l.containerLog(pod.Spec.NodeName, pod.Namespace, pod.Name, silent)); err != nil {
-				return err
-			}
-			if err := log.file.Close(); err != nil {
-				return err
-			}
 		}
 		return m.log.open(l.containerLog(pod.Spec.NodeName, pod.Namespace, pod.Name, "metal3-ironic"))
 	}

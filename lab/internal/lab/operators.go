@@ -40,6 +40,7 @@ type situation struct {
 	members []string // masters with a running etcd mirror pod
 	apis    int      // masters with a running kube-apiserver mirror pod
 	sick    bool     // SetEtcdUnhealthy
+	silent  []string // members whose etcd does not answer its probe
 	lost    []string // Ready masters on which etcd was installed and has no mirror pod
 	pool    *unstructured.Unstructured
 	wanted  int // masters of the install
@@ -60,8 +61,15 @@ func (l *Lab) syncOperators(ctx context.Context) error {
 	if s.pool, err = l.pool(ctx, "master"); err != nil {
 		return err
 	}
-	if s.members, err = l.mirrorPods(ctx, "openshift-etcd", "etcd-"); err != nil {
+	members, err := l.mirrorPods(ctx, "openshift-etcd", "etcd-")
+	if err != nil {
 		return err
+	}
+	for _, pod := range members {
+		s.members = append(s.members, pod.Spec.NodeName)
+		if !podReady(&pod) {
+			s.silent = append(s.silent, pod.Spec.NodeName)
+		}
 	}
 	apis, err := l.mirrorPods(ctx, "openshift-kube-apiserver", "kube-apiserver-")
 	if err != nil {
@@ -153,18 +161,19 @@ func (l *Lab) hasVersion(ctx context.Context, name string) (bool, error) {
 	return len(versions) > 0, err
 }
 
-func (l *Lab) mirrorPods(ctx context.Context, namespace, prefix string) ([]string, error) {
+// mirrorPods returns the running mirror pods whose names begin so.
+func (l *Lab) mirrorPods(ctx context.Context, namespace, prefix string) ([]corev1.Pod, error) {
 	pods, err := l.kube.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{})
 	if err != nil {
 		return nil, fmt.Errorf("list pods of %s: %w", namespace, err)
 	}
-	var hosts []string
+	var running []corev1.Pod
 	for _, pod := range pods.Items {
 		if strings.HasPrefix(pod.Name, prefix) && pod.Annotations[corev1.MirrorPodAnnotationKey] != "" && pod.Status.Phase == corev1.PodRunning {
-			hosts = append(hosts, pod.Spec.NodeName)
+			running = append(running, pod)
 		}
 	}
-	return hosts, nil
+	return running, nil
 }
 
 // lostOperands returns the Ready masters whose etcd has run and has no mirror pod
@@ -224,7 +233,7 @@ func (s situation) kubeAPIServer() []condition {
 // (openshift/cluster-etcd-operator:pkg/operator/etcdmemberscontroller/etcdmemberscontroller.go).
 func (s situation) etcdCR() []condition {
 	n := len(s.members) + len(s.lost)
-	unhealthy := slices.Clone(s.lost)
+	unhealthy := slices.Concat(s.lost, s.silent)
 	if s.sick && len(s.members) > 0 {
 		unhealthy = append(unhealthy, s.members[len(s.members)-1])
 	}

@@ -76,7 +76,11 @@ func TestUnhealthyMemberIsNamed(t *testing.T) {
 	if statusOf(s.etcdCR(), "EtcdMembersAvailable") != "False" {
 		t.Error("one of two members is a quorum")
 	}
-	s.sick, s.members = false, nil
+	s.sick, s.members, s.silent = false, []string{"control0", "control1", "control2"}, []string{"control1"}
+	if got, want := messageOf(s.etcdCR(), "EtcdMembersDegraded"), "2 of 3 members are available, control1 is unhealthy"; got != want {
+		t.Errorf("EtcdMembersDegraded says %q, want %q", got, want)
+	}
+	s.members, s.silent = nil, nil
 	if statusOf(s.etcdCR(), "EtcdMembersAvailable") != "False" {
 		t.Error("no member, and etcd is available")
 	}

@@ -83,7 +83,12 @@ func (d Dir) Restore(from Dir) error {
 	if err := from.CopyTo(d); err != nil {
 		return err
 	}
-	if err := os.Rename(d.file(stateFile), d.file(snapshotFile)); err != nil {
+	// The state's own file is there at every moment: without it the directory is nobody's.
+	data, err := os.ReadFile(d.file(stateFile))
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(d.file(snapshotFile), data, 0o600); err != nil {
 		return err
 	}
 	if err := d.writeState(State{Scenario: state.Scenario, Stage: Starting, Started: time.Now().UTC()}); err != nil {
@@ -162,6 +167,9 @@ func (l *Lab) restore(context.Context) error {
 	if l.pki, err = pki.Load(l.opts.Dir.file(pkiFile)); err != nil {
 		return err
 	}
+	if until := l.pki.KubeletSigner.NotAfter(); time.Now().After(until) {
+		return fmt.Errorf("go on with a snapshot: the signer of its kubelets ended at %s, a day after its install; make another one", until.UTC().Format(time.RFC3339))
+	}
 	l.net = saved.Net
 	l.update(func(s *State) {
 		s.Net, s.Installed = saved.Net, saved.Installed
@@ -179,10 +187,10 @@ func (l *Lab) resume(ctx context.Context) error {
 		return err
 	}
 	l.mu.Lock()
-	l.controllerOn, l.handedOver = true, true
+	l.controllerOn, l.handedOver, l.metal3Shown = true, true, true
 	l.mu.Unlock()
 	l.follow(ctx, l.plane)
-	go l.world(ctx)
+	l.hosts.Go(func() { l.world(ctx) })
 	for _, h := range append(l.values.Hosts, l.values.Workers...) {
 		if err := l.PowerOn(ctx, Machine{Host: h, Resume: true}); err != nil {
 			return err

@@ -29,7 +29,8 @@ type Scenario struct {
 	// stand.
 	Workers bool
 	// Metal3 says that metal3 runs at the end. Elsewhere it does where a trouble
-	// is about it: it costs time, and adds its own retries to whatever is wrong.
+	// is about it, and is shown only: it costs time, and adds its own retries to
+	// whatever is wrong.
 	Metal3 bool
 	// Halfway stops the story where the bootstrap host still serves.
 	Halfway bool
@@ -78,7 +79,7 @@ var bases = []Scenario{
 	},
 	{
 		Name:  "cluster",
-		About: "the healthy cluster that troubles come over: metal3 does not run, and is missed",
+		About: "the healthy cluster that troubles come over: the pods of metal3 are there and do nothing",
 
 		InstallerApproves: true, Joins: true, Workers: true,
 	},

@@ -3,6 +3,7 @@ package lab
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -38,7 +39,7 @@ func (l *Lab) syncWorkloads(ctx context.Context) error {
 		}
 	}
 	deployments := []deployment{controllerDeployment, approverDeployment}
-	if l.metal3Runs() {
+	if l.metal3There() {
 		deployments = append(deployments, metal3Deployment, bmoDeployment)
 	}
 	for _, d := range deployments {
@@ -58,13 +59,17 @@ func count(pods []corev1.Pod, wanted map[string]string) (all, ready int32) {
 			continue
 		}
 		all++
-		for _, c := range pod.Status.Conditions {
-			if c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue {
-				ready++
-			}
+		if podReady(&pod) {
+			ready++
 		}
 	}
 	return all, ready
+}
+
+func podReady(pod *corev1.Pod) bool {
+	return slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
+		return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
+	})
 }
 
 func (l *Lab) syncDaemonSet(ctx context.Context, name string, wanted int32, pods []corev1.Pod) error {
@@ -135,4 +140,18 @@ func (l *Lab) syncReplicaSet(ctx context.Context, of deployment, all, ready int3
 		return fmt.Errorf("write status of replicaset %s: %w", rs.Name, err)
 	}
 	return nil
+}
+
+// unavailable says which Deployment has no available pod, as its status knows it.
+func (l *Lab) unavailable(ctx context.Context, list ...deployment) (string, error) {
+	for _, of := range list {
+		d, err := l.kube.AppsV1().Deployments(of.namespace).Get(ctx, of.name, metav1.GetOptions{})
+		if err != nil {
+			return "", fmt.Errorf("read deployment %s: %w", of.name, err)
+		}
+		if d.Status.AvailableReplicas == 0 {
+			return "no pod of " + of.name + " is available", nil
+		}
+	}
+	return "", nil
 }

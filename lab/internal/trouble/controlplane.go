@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/util/retry"
 
+	"github.com/rollcall-project/rollcall/lab/host"
 	"github.com/rollcall-project/rollcall/lab/internal/lab"
 )
 
@@ -29,8 +30,8 @@ var controlPlane = []lab.Trouble{
 	},
 	{
 		Name:   "etcd-member-down",
-		About:  "the member of etcd on one master does not answer",
-		Break:  func(_ context.Context, l *lab.Lab) error { return l.Dir().SetEtcdUnhealthy(true) },
+		About:  "the member of etcd on control2 runs and does not answer",
+		Break:  silenceMember,
 		Steady: etcdSays("EtcdMembersDegraded"),
 	},
 	{
@@ -52,6 +53,13 @@ var (
 	leases      = schema.GroupVersionResource{Group: "coordination.k8s.io", Version: "v1", Resource: "leases"}
 	etcds       = schema.GroupVersionResource{Group: "operator.openshift.io", Version: "v1", Resource: "etcds"}
 )
+
+// silenceMember lets the probe of a member's container fail, as the kubelet of a host
+// sees it that cannot reach it.
+func silenceMember(_ context.Context, l *lab.Lab) error {
+	file := filepath.Join(l.Disk("control2"), host.UnreadyFile)
+	return errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte("openshift-etcd/etcd\n"), 0o600))
+}
 
 // loseLeader stops the controller manager, and what the lab writes in the place of
 // its controllers. Its lease was renewed until then; it runs out when three minutes
