@@ -27,6 +27,9 @@ const (
 type fakeConfigs struct {
 	configs map[string]*machineConfig
 	pool    string
+
+	ca        []byte
+	caVersion string // empty: there is no ControllerConfig yet
 }
 
 func (f *fakeConfigs) MachineConfig(_ context.Context, name string) (*machineConfig, error) {
@@ -34,6 +37,13 @@ func (f *fakeConfigs) MachineConfig(_ context.Context, name string) (*machineCon
 		return mc, nil
 	}
 	return nil, apierrors.NewNotFound(schema.GroupResource{Group: machineConfigGroup, Resource: "machineconfig"}, name)
+}
+
+func (f *fakeConfigs) KubeletCA(context.Context, string) ([]byte, string, error) {
+	if f.caVersion == "" {
+		return nil, "", apierrors.NewNotFound(schema.GroupResource{Group: machineConfigGroup, Resource: "controllerconfig"}, "machine-config-controller")
+	}
+	return f.ca, f.caVersion, nil
 }
 
 func (f *fakeConfigs) PoolConfig(context.Context, string) (string, error) {

@@ -21,6 +21,9 @@ type configReader interface {
 	MachineConfig(ctx context.Context, name string) (*machineConfig, error)
 	// PoolConfig returns spec.configuration.name of a pool.
 	PoolConfig(ctx context.Context, pool string) (string, error)
+	// KubeletCA returns spec.kubeAPIServerServingCAData of the ControllerConfig, and its
+	// resourceVersion. Where that is known already, only it is read.
+	KubeletCA(ctx context.Context, known string) (ca []byte, resourceVersion string, err error)
 }
 
 // machine is what the daemon does to the machine itself.
@@ -40,8 +43,8 @@ func (h *Host) booted() (string, []string) {
 
 // daemon is the machine-config-daemon of one boot, by the rules of
 // openshift/machine-config-operator:pkg/daemon at the 4.20 fork point. Not
-// followed: on-cluster layering, MachineConfigNode status, certificate
-// writing, SSH keys, node disruption policies (the fixed list of files that
+// followed: on-cluster layering, MachineConfigNode status, other certificates
+// than the CA of the kubelet's clients, SSH keys, node disruption policies (the fixed list of files that
 // need no reboot is used instead) and roll back of a half-applied update.
 type daemon struct {
 	name    string
@@ -186,6 +189,9 @@ func (d *daemon) sync(ctx context.Context) error {
 		}
 		d.booting = false
 		return nil
+	}
+	if err := d.writeKubeletCA(ctx); err != nil && ctx.Err() == nil {
+		d.log.errorf("certificate_writer.go:78", "Error syncing ControllerConfig: %v", err)
 	}
 	if want := node.Annotations[annoDesiredDrain]; want != "" && want != node.Annotations[annoAppliedDrain] {
 		d.log.infof("daemon.go:825", "A previously requested drain has not yet completed. Waiting for machine-config-controller to finish draining node.")

@@ -17,7 +17,9 @@ import (
 const (
 	machineConfigsPath = "/apis/" + machineConfigGroup + "/v1/machineconfigs/"
 	poolsPath          = "/apis/" + machineConfigGroup + "/v1/machineconfigpools/"
-	metadataOnly       = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
+	// openshift/machine-config-operator:pkg/controller/common/constants.go ControllerConfigName
+	controllerConfigPath = "/apis/" + machineConfigGroup + "/v1/controllerconfigs/machine-config-controller"
+	metadataOnly         = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
 )
 
 // apiReader reads MachineConfigs and pools from the API with the daemon's
@@ -87,6 +89,25 @@ func (r *apiReader) PoolConfig(ctx context.Context, pool string) (string, error)
 	}
 	err := r.get(ctx, poolsPath+pool, "application/json", &p)
 	return p.Spec.Configuration.Name, err
+}
+
+// KubeletCA implements configReader.
+func (r *apiReader) KubeletCA(ctx context.Context, known string) ([]byte, string, error) {
+	var meta metav1.PartialObjectMetadata
+	if err := r.get(ctx, controllerConfigPath, metadataOnly, &meta); err != nil {
+		return nil, "", err
+	}
+	if meta.ResourceVersion == known {
+		return nil, known, nil
+	}
+	var c struct {
+		metav1.ObjectMeta `json:"metadata"`
+		Spec              struct {
+			CA []byte `json:"kubeAPIServerServingCAData"`
+		} `json:"spec"`
+	}
+	err := r.get(ctx, controllerConfigPath, "application/json", &c)
+	return c.Spec.CA, c.ResourceVersion, err
 }
 
 func (r *apiReader) get(ctx context.Context, path, accept string, into any) error {

@@ -1,15 +1,19 @@
 package trouble
 
 import (
+	"bytes"
 	"context"
+	"encoding/base64"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/rollcall-project/rollcall/lab/internal/lab"
+	"github.com/rollcall-project/rollcall/lab/internal/pki"
 )
 
 // machineConfig are the troubles of rendered configs and of what lies on the
@@ -29,9 +33,9 @@ var machineConfig = []lab.Trouble{
 	},
 	{
 		Name:   "pool-paused",
-		About:  "the worker pool was paused and forgotten; a new config waits behind it",
+		About:  "the worker pool was paused and forgotten; a new config waits behind it, the renewed CA of the kubelets' clients does not",
 		Break:  pauseAndChange,
-		Steady: all(heldBack, observed("worker")),
+		Steady: all(heldBack, observed("worker"), kubeletCAWritten),
 	},
 }
 
@@ -115,8 +119,53 @@ func pauseAndChange(ctx context.Context, l *lab.Lab) error {
 	if err := pause(ctx, l, true); err != nil {
 		return err
 	}
+	if err := newKubeletCA(ctx, l); err != nil {
+		return err
+	}
 	_, err := changeWorkers(ctx, l)
 	return err
+}
+
+// newKubeletCA does what the machine config operator does when the CA of the API
+// server's client certificates for kubelets was renewed: the ControllerConfig holds both
+// (openshift/machine-config-operator:pkg/operator/sync.go syncRenderConfig).
+func newKubeletCA(ctx context.Context, l *lab.Lab) error {
+	renewed, err := pki.NewCA(pki.Name{CN: "kube-apiserver-to-kubelet-signer"}, 365*24*time.Hour)
+	if err != nil {
+		return err
+	}
+	both := base64.StdEncoding.EncodeToString(slices.Concat(l.PKI().ToKubeletSigner.Cert, renewed.Cert))
+	return l.Patch(ctx, controllerConfigs, "", "machine-config-controller", fmt.Sprintf(`{"spec":{"kubeAPIServerServingCAData":%q}}`, both))
+}
+
+// kubeletCAWritten says whether the workers have the CA of the ControllerConfig on their
+// disks, as they do under a pause, too.
+func kubeletCAWritten(ctx context.Context, l *lab.Lab) (string, error) {
+	config, err := l.Get(ctx, controllerConfigs, "", "machine-config-controller")
+	if err != nil {
+		return "", err
+	}
+	encoded, _, err := unstructured.NestedString(config.Object, "spec", "kubeAPIServerServingCAData")
+	if err != nil {
+		return "", err
+	}
+	want, err := base64.StdEncoding.DecodeString(encoded)
+	if err != nil {
+		return "", fmt.Errorf("decode the kubelets' CA: %w", err)
+	}
+	if bytes.Count(want, []byte("BEGIN CERTIFICATE")) < 2 {
+		return "the ControllerConfig has not the renewed CA", nil
+	}
+	for _, w := range l.Values().Workers {
+		have, err := os.ReadFile(filepath.Join(l.Disk(w.Name), "etc/kubernetes/kubelet-ca.crt"))
+		if err != nil {
+			return "", err
+		}
+		if !bytes.Equal(have, want) {
+			return w.Name + " has the old CA of the kubelet's clients", nil
+		}
+	}
+	return "", nil
 }
 
 // observed says whether the controller has seen the newest spec of a pool, which takes
