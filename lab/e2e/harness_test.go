@@ -93,7 +93,7 @@ func (w *world) begin(t *testing.T, args ...string) {
 	t.Helper()
 	t.Cleanup(func() {
 		if t.Failed() {
-			t.Log("lab at the end:\n" + w.lab("status").out)
+			t.Log("lab at the end:\n" + w.lab("status").out + w.supervisorLog())
 		}
 		if r := w.lab("down"); r.code != 0 {
 			t.Errorf("lab down: %s", r)
@@ -106,6 +106,16 @@ func (w *world) begin(t *testing.T, args ...string) {
 	w.kube = strings.TrimSpace(w.lab("kubeconfig").out)
 	w.proxy = newProxy(t, w.kube)
 	w.kube = w.proxy.config
+}
+
+// supervisorLog is the end of what the lab's owner had to say.
+func (w *world) supervisorLog() string {
+	data, err := os.ReadFile(filepath.Join(w.dir, "supervisor.log"))
+	if err != nil {
+		return err.Error()
+	}
+	lines := strings.SplitAfter(string(data), "\n")
+	return strings.Join(lines[max(0, len(lines)-60):], "")
 }
 
 // result is how a process ended.

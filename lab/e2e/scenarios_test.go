@@ -237,7 +237,7 @@ func (s *slot) cluster(w *world) string {
 func (s *slot) makeBase(w *world) error {
 	for _, args := range [][]string{{"up", "cluster", "--stand", "48h"}, {"snapshot", s.base}} {
 		if r := w.lab(append([]string{"--source", source(w.t)}, args...)...); r.code != 0 {
-			return fmt.Errorf("make the healthy base: %s", r)
+			return fmt.Errorf("make the healthy base: %s\n%s", r, w.supervisorLog())
 		}
 	}
 	return nil

@@ -211,6 +211,55 @@ func TestMirrorPodsFollowTheManifests(t *testing.T) {
 	}
 }
 
+// TestPodsReadiness: what the controller manager says of the pods of a node that was away
+// is taken back, a container whose probe fails is not ready, and no restart is counted.
+func TestPodsReadiness(t *testing.T) {
+	k, client, _ := testKubelet(t)
+	k.register(t.Context())
+	k.h.pace = fastPace()
+	k.installStaticPods(t.Context())
+	const name = "openshift-etcd/etcd-control0"
+	sync := func() (ready bool, unready []string) {
+		t.Helper()
+		if err := k.trySyncPods(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		pod := podNames(t, client)[name]
+		for _, c := range pod.Status.ContainerStatuses {
+			if !c.Ready {
+				unready = append(unready, c.Name)
+			}
+			if c.RestartCount != 0 {
+				t.Errorf("%s was restarted %d times", c.Name, c.RestartCount)
+			}
+		}
+		return podSaysReady(pod), unready
+	}
+	if ready, unready := sync(); !ready || len(unready) > 0 {
+		t.Fatalf("ready %v, unready %v", ready, unready)
+	}
+	pod := podNames(t, client)[name]
+	for i := range pod.Status.Conditions {
+		if pod.Status.Conditions[i].Type == corev1.PodReady {
+			pod.Status.Conditions[i].Status = corev1.ConditionFalse
+		}
+	}
+	if _, err := client.CoreV1().Pods(pod.Namespace).UpdateStatus(t.Context(), pod, metav1.UpdateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if ready, unready := sync(); !ready || len(unready) > 0 {
+		t.Errorf("after the node was away: ready %v, unready %v", ready, unready)
+	}
+	if err := k.h.disk.write(UnreadyFile, []byte("openshift-etcd/etcd\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if ready, unready := sync(); ready || !slices.Equal(unready, []string{"etcd"}) {
+			t.Errorf("with a silent etcd: ready %v, unready %v", ready, unready)
+		}
+	}
+}
+
 func TestUnreadableManifestDeletesNothing(t *testing.T) {
 	k, client, _ := testKubelet(t)
 	k.register(t.Context())

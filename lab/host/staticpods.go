@@ -226,24 +226,38 @@ func (k *kubelet) syncMirrorPod(ctx context.Context, want, have *corev1.Pod) err
 	return err
 }
 
-// podRunning says whether the status was posted in this boot: the names of
-// containers tell, because the times in a lab's cluster can be moved.
+// podRunning says whether the status was posted in this boot, and is still so: the names
+// of containers tell, because the times in a lab's cluster can be moved. Of a node that
+// was not Ready the controller manager marks the pods as not ready, and the kubelet takes
+// that back (k8s.io/kubernetes:pkg/kubelet/status/status_manager.go needsReconcile).
 func (k *kubelet) podRunning(pod *corev1.Pod) bool {
+	ready := true
 	for _, c := range pod.Status.ContainerStatuses {
-		if c.State.Running == nil || c.ContainerID != k.containerID(pod, c.Name) || c.Ready == k.unready(pod, c.Name) {
+		unready := k.unready(pod, c.Name)
+		if c.State.Running == nil || c.ContainerID != k.containerID(pod, c.Name) || c.Ready == unready {
 			return false
 		}
+		ready = ready && !unready
 	}
-	return len(pod.Status.ContainerStatuses) == len(pod.Spec.Containers)
+	return podSaysReady(pod) == ready && len(pod.Status.ContainerStatuses) == len(pod.Spec.Containers)
+}
+
+func podSaysReady(pod *corev1.Pod) bool {
+	return slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
+		return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
+	})
 }
 
 // runningStatus says that the containers run since the kubelet started, and
-// were restarted once more than the status before says.
+// were restarted once more than the status of another boot says.
 func (k *kubelet) runningStatus(pod *corev1.Pod) corev1.PodStatus {
 	now, started := metav1.NewTime(k.h.now()), metav1.NewTime(k.started)
 	restarts := map[string]int32{}
 	for _, c := range pod.Status.ContainerStatuses {
-		restarts[c.Name] = c.RestartCount + 1
+		restarts[c.Name] = c.RestartCount
+		if c.ContainerID != "" && c.ContainerID != k.containerID(pod, c.Name) { // of the boot before
+			restarts[c.Name]++
+		}
 	}
 	s := corev1.PodStatus{
 		Phase: corev1.PodRunning, StartTime: &started,

@@ -141,9 +141,7 @@ func stillReady(name string) func(context.Context, *lab.Lab) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		if !slices.ContainsFunc(node.Status.Conditions, func(c corev1.NodeCondition) bool {
-			return c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue
-		}) {
+		if !isReady(node) {
 			return name + " is not Ready", nil
 		}
 		return "", nil
@@ -172,4 +170,10 @@ func etcdSays(kind string) func(context.Context, *lab.Lab) (string, error) {
 		}
 		return "etcd does not say " + kind, nil
 	}
+}
+
+func isReady(node *corev1.Node) bool {
+	return slices.ContainsFunc(node.Status.Conditions, func(c corev1.NodeCondition) bool {
+		return c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue
+	})
 }

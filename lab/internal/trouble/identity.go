@@ -36,7 +36,7 @@ var identity = []lab.Trouble{
 		About:  "after that somebody copied localhost.kubeconfig over the kubelet's: it runs as system:admin, and OVN and multus of control1 get no certificates",
 		Break:  becomeAdmin,
 		Keep:   networkIdentity,
-		Steady: denied("system:ovn-node:control1", "system:multus:control1"),
+		Steady: all(denied("system:ovn-node:control1", "system:multus:control1"), stillReady("control1")),
 		Stands: 40 * time.Minute,
 	},
 	{
@@ -160,6 +160,10 @@ func asks(hosts ...string) func(context.Context, *lab.Lab) (string, error) {
 // and ask with it.
 func becomeAdmin(ctx context.Context, l *lab.Lab) error {
 	const host = "control1"
+	before, err := l.Kube().CoreV1().Nodes().Get(ctx, host, metav1.GetOptions{})
+	if err != nil {
+		return err
+	}
 	if err := l.PowerOff(host); err != nil {
 		return err
 	}
@@ -171,6 +175,14 @@ func becomeAdmin(ctx context.Context, l *lab.Lab) error {
 		return err
 	}
 	if err := onAgain(ctx, l, host); err != nil {
+		return err
+	}
+	// It seems to have worked: the node is Ready. What fails comes later.
+	err = l.Await(ctx, 2*time.Minute, host+" is not Ready again", func(ctx context.Context) (bool, error) {
+		node, err := l.Kube().CoreV1().Nodes().Get(ctx, host, metav1.GetOptions{})
+		return err == nil && isReady(node) && node.Status.NodeInfo.BootID != before.Status.NodeInfo.BootID, err
+	})
+	if err != nil {
 		return err
 	}
 	// The requests are made with what lies on the disk, as whom it says.
