@@ -3,6 +3,8 @@ package trouble
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -43,9 +45,10 @@ var provisioning = []lab.Trouble{
 		Steady: hostIs("spare3", "registering", "registration error"),
 	},
 	{
-		Name:  "host-paused",
-		About: "new host spare4 was created paused by somebody who never took it back",
-		Break: addSpare(lab.Spare{Host: spare(4), Vendor: bmc.HPE, Annotations: map[string]string{"baremetalhost.metal3.io/paused": "maintenance"}}),
+		Name:   "host-paused",
+		About:  "new host spare4 was created paused by somebody who never took it back",
+		Steady: passedOver("spare4"),
+		Break:  addSpare(lab.Spare{Host: spare(4), Vendor: bmc.HPE, Annotations: map[string]string{"baremetalhost.metal3.io/paused": "maintenance"}}),
 	},
 	{
 		Name:   "host-detached",
@@ -106,6 +109,35 @@ func detachSpare(ctx context.Context, l *lab.Lab) error {
 		return err
 	}
 	return l.Annotate(ctx, "spare5", "baremetalhost.metal3.io/detached", "")
+}
+
+// passedOver says whether the operator has seen a paused host, and done nothing.
+func passedOver(name string) func(context.Context, *lab.Lab) (string, error) {
+	return func(ctx context.Context, l *lab.Lab) (string, error) {
+		host, err := l.Get(ctx, lab.BareMetalHosts, "openshift-machine-api", name)
+		if err != nil {
+			return "", err
+		}
+		if s := field(host.Object, "status", "provisioning", "state"); s != "" {
+			return fmt.Sprintf("%s is %q", name, s), nil
+		}
+		logs, err := filepath.Glob(filepath.Join(l.Dir().Host("*"), "containers", "openshift-machine-api", "*", "metal3-baremetal-operator.log"))
+		if err != nil {
+			return "", err
+		}
+		for _, file := range logs {
+			data, err := os.ReadFile(file)
+			if err != nil {
+				return "", err
+			}
+			for line := range strings.Lines(string(data)) {
+				if strings.Contains(line, "host is paused, no work to do") && strings.Contains(line, name) {
+					return "", nil
+				}
+			}
+		}
+		return "the operator has not come to " + name, nil
+	}
 }
 
 func detached(name string) func(context.Context, *lab.Lab) (string, error) {
