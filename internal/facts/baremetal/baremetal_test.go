@@ -121,6 +121,48 @@ func TestOverdue(t *testing.T) {
 	}
 }
 
+// TestGoesOn: a failure goes on while the host is in the state in which that is tried
+// again, and one to register it until a registration has ended.
+func TestGoesOn(t *testing.T) {
+	at := func(minute int) metav1.Time { return metav1.NewTime(time.Date(2026, 3, 1, 12, minute, 0, 0, time.UTC)) }
+	host := func(state metal3.ProvisioningState, change func(*metal3.OperationHistory)) *metal3.BareMetalHostStatus {
+		var st metal3.BareMetalHostStatus
+		st.Provisioning.State = state
+		st.OperationHistory.Register = metal3.OperationMetric{Start: at(1), End: at(5)}
+		st.OperationHistory.Inspect.Start = at(5)
+		if change != nil {
+			change(&st.OperationHistory)
+		}
+		return &st
+	}
+	began := func(h *metal3.OperationHistory) { h.Register = metal3.OperationMetric{Start: at(20)} }
+	ended := func(h *metal3.OperationHistory) { h.Register = metal3.OperationMetric{Start: at(20), End: at(22)} }
+	for _, c := range []struct {
+		name string
+		st   *metal3.BareMetalHostStatus
+		kind metal3.ErrorType
+		at   int
+		goes bool
+		only metal3.ErrorType
+	}{
+		{"inspected again", host(metal3.StateInspecting, nil), metal3.InspectionError, 9, true, metal3.InspectionError},
+		{"inspected once more after another inspection had failed", host(metal3.StateInspecting, nil), metal3.InspectionError, 4, false, metal3.InspectionError},
+		{"registered again while it was inspected", host(metal3.StateInspecting, ended), metal3.RegistrationError, 19, false, ""},
+		{"being registered while it is inspected", host(metal3.StateInspecting, began), metal3.RegistrationError, 19, true, ""},
+		{"being registered", host(metal3.StateRegistering, began), metal3.RegistrationError, 19, true, metal3.RegistrationError},
+		{"prepared after its inspection had failed", host(metal3.StatePreparing, nil), metal3.InspectionError, 9, false, ""},
+		{"deprovisioned after its provisioning had failed", host(metal3.StateDeprovisioning, nil), metal3.ProvisioningError, 9, true, ""},
+		{"provisioned once more", host(metal3.StateProvisioning, nil), metal3.ProvisioningError, 9, false, ""},
+	} {
+		if got := goesOn(c.st, failure{kind: c.kind, at: at(c.at).Time}); got != c.goes {
+			t.Errorf("%s: goes on %t, want %t", c.name, got, c.goes)
+		}
+		if got := only(c.st); got != c.only {
+			t.Errorf("%s: only %q, want %q", c.name, got, c.only)
+		}
+	}
+}
+
 func TestHints(t *testing.T) {
 	spinning, yes := false, metal3.Storage{Name: "/dev/disk/by-path/p1", AlternateNames: []string{"/dev/sda"}, Vendor: "EXAMPLE", Model: "Fast Disk 9", SerialNumber: "S1",
 		SizeBytes: 960197124096, WWN: "0xABC"}

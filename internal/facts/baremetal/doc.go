@@ -6,6 +6,8 @@
 //   - There is no state "error": a host that failed keeps its state, and says so in
 //     operationalStatus, errorType, errorMessage and errorCount
 //     (metal3-io/baremetal-operator:apis/metal3.io/v1alpha1/baremetalhost_types.go).
+//   - While what failed is tried again, the first three read as if nothing had
+//     happened, and errorCount alone is left. That is not the end of the failure.
 //   - Nothing is called stuck before the hard limit of its operation has passed.
 //     Ironic ends an inspection after 30 minutes and a deployment after 80; that
 //     nothing happens in between is a back-off of up to eight and a half hours.

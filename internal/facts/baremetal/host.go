@@ -24,6 +24,7 @@ type Host struct {
 	ErrorMessage string    `cel:"errorMessage"`
 	Errors       int       `cel:"errors"` // failures in a row
 	Failing      bool      `cel:"failing"`
+	Retrying     bool      `cel:"retrying"`  // what failed is being tried again; what it said is from an event
 	Cause        string    `cel:"cause"`     // what the message means; "" where it names no mechanism
 	RetryFrom    time.Time `cel:"retryFrom"` // between these two the operator tries again
 	RetryBy      time.Time `cel:"retryBy"`
@@ -54,7 +55,8 @@ type Host struct {
 
 // HostFact is the fact bmh.
 func HostFact() facts.Fact {
-	return facts.Define("bmh", fault.Host, "what the host's BareMetalHost says: state, error and what it means, next retry, power", needs(), readHost)
+	return facts.Define("bmh", fault.Host, "what the host's BareMetalHost says: state, error and what it means, next retry, power",
+		needs(evidence.Objects(evidence.Events, hosts.MachineAPI)), readHost)
 }
 
 func readHost(ctx context.Context, w *facts.World, s fault.Subject) (Host, facts.Proof, error) {
@@ -79,6 +81,9 @@ func readHost(ctx context.Context, w *facts.World, s fault.Subject) (Host, facts
 	ref := h.BMH.API.Spec.ConsumerRef
 	b.ConsumerGone = err == nil && ref != nil && ref.Kind == "Machine" && strings.HasPrefix(ref.APIVersion, "machine.openshift.io/") &&
 		!slices.ContainsFunc(machines, func(o evidence.Object) bool { return o.Name == ref.Name })
+	if err := b.again(ctx, w, h, &p); err != nil {
+		return b, p, err
+	}
 	b.prove(h, &p)
 	return b, p, nil
 }
@@ -147,15 +152,19 @@ func (b *Host) times(h hosts.Host, now time.Time) {
 
 func (b *Host) prove(h hosts.Host, p *facts.Proof) {
 	loc, api := h.BMH.Loc, &h.BMH.API
-	if b.Failing {
+	if b.Failing && !b.Retrying {
 		text := fmt.Sprintf("state %s, %s %d times: %s", b.State, b.ErrorType, b.Errors, b.ErrorMessage)
 		if !b.RetryBy.IsZero() {
 			text += fmt.Sprintf(" (tried again between %s and %s)", stamp(b.RetryFrom), stamp(b.RetryBy))
 		}
 		p.Add(loc.At("status.errorMessage"), text, b.Updated, "failing", "errorType", "errorMessage", "errors", "cause", "retryFrom", "retryBy", "failures")
 	}
-	p.Add(loc.At("status.provisioning.state"), fmt.Sprintf("%s since %s, %s", b.State, stamp(b.Since), b.Status), b.Since,
-		"state", "status", "settled", "since", "elapsed", "limit", "overdue", "updated", "managed", "failing", "inspected", "errorType", "cause", "failures")
+	text := fmt.Sprintf("%s since %s, %s", b.State, stamp(b.Since), b.Status)
+	if b.Errors > 0 && (!b.Failing || b.Retrying) {
+		text += fmt.Sprintf(", errorCount %d", b.Errors) // which a failure leaves behind when its message is gone
+	}
+	p.Add(loc.At("status.provisioning.state"), text, b.Since,
+		"errors", "retrying", "errorMessage", "state", "status", "settled", "since", "elapsed", "limit", "overdue", "updated", "managed", "failing", "inspected", "errorType", "cause", "failures")
 	p.Add(loc.At("status.poweredOn"), fmt.Sprintf("spec.online: %t, status.poweredOn: %t", b.Online, b.PoweredOn), b.Updated, "online", "poweredOn")
 	p.Add(loc.At("spec.bmc.address"), b.BMC, time.Time{}, "bmc", "secret")
 	if b.SecretNew {

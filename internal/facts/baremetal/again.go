@@ -1,0 +1,162 @@
+package baremetal
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+
+	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/facts"
+	"github.com/rollcall-project/rollcall/internal/facts/hosts"
+)
+
+// eventsKept is how long the API server of OpenShift keeps events
+// (openshift/cluster-kube-apiserver-operator:bindata/assets/config/defaultconfig.yaml event-ttl).
+const eventsKept = 3 * time.Hour
+
+// failures are the reasons under which the operator makes an event of every failure
+// that it counts, with the message that it also writes to the status
+// (metal3-io/baremetal-operator:internal/controller/metal3.io/baremetalhost_controller.go recordActionFailure).
+// Up to OpenShift 4.17 a failed preparation has none there: its events are without a reason.
+var failures = map[string]metal3.ErrorType{
+	"RegistrationError":            metal3.RegistrationError,
+	"ProvisionedRegistrationError": metal3.ProvisionedRegistrationError,
+	"InspectionError":              metal3.InspectionError,
+	"PreparationError":             metal3.PreparationError,
+	"":                             metal3.PreparationError,
+	"ProvisioningError":            metal3.ProvisioningError,
+	"PowerManagementError":         metal3.PowerManagementError,
+}
+
+// failure is what an event says.
+type failure struct {
+	kind    metal3.ErrorType
+	message string
+	uid     string // of the BareMetalHost
+	at      time.Time
+	loc     evidence.Locator
+}
+
+// failed returns the failures that the events tell of, by the name of the host.
+func failed(ctx context.Context, w *facts.World) (map[string][]failure, error) {
+	return facts.Memo(ctx, w, "baremetal.failed", func(ctx context.Context, w *facts.World) (map[string][]failure, error) {
+		list, err := w.List(ctx, evidence.Events, hosts.MachineAPI)
+		if err != nil {
+			return nil, err
+		}
+		by := map[string][]failure{}
+		for _, o := range list {
+			kind, ok := failures[evidence.String(o.Content, "reason")]
+			if !ok || evidence.String(o.Content, "involvedObject", "kind") != "BareMetalHost" {
+				continue
+			}
+			at := evidence.Time(o.Content, "lastTimestamp")
+			if at.IsZero() {
+				at = evidence.Time(o.Content, "eventTime")
+			}
+			name := evidence.String(o.Content, "involvedObject", "name")
+			by[name] = append(by[name], failure{kind, evidence.String(o.Content, "message"),
+				evidence.String(o.Content, "involvedObject", "uid"), at, o.Loc.At("message")})
+		}
+		return by, nil
+	})
+}
+
+// again finds out what a host failed at that is being tried again. When a try begins,
+// the operator takes the error out of the status (clearErrorWithStatus) and leaves
+// errorCount, which only success resets (handleInspecting and the like): for the half
+// hour of an inspection the status of a host that has failed three times reads OK.
+//
+// It is failing still when it failed at least twice in a row. One failure is what
+// metal3's own next try is for, and it tells nothing while that has not ended.
+//
+// The count alone does not say what failed, nor that it fails still: a registration
+// that failed and worked later leaves it as it is. The event of the last failure says
+// it; without one, the state may.
+func (b *Host) again(ctx context.Context, w *facts.World, h hosts.Host, p *facts.Proof) error {
+	if b.Failing || b.Errors < 2 || b.Settled || !b.Managed || b.Overdue {
+		return nil
+	}
+	api := &h.BMH.API
+	_, pause := backoff(b.Errors)
+	longest := pause + limit(api.Status.Provisioning.State)
+	by, err := failed(ctx, w)
+	if _, ok := evidence.AsUnavailable(err); err != nil && !ok {
+		return err
+	}
+	var last failure
+	for _, f := range by[api.Name] {
+		other := f.uid != "" && api.UID != "" && f.uid != string(api.UID)
+		if other || w.Now.Sub(f.at) > longest || !goesOn(&api.Status, f) || f.at.Before(last.at) {
+			continue
+		}
+		last = f
+	}
+	if err == nil && longest > eventsKept {
+		err = &evidence.Unavailable{Need: evidence.Objects(evidence.Events, hosts.MachineAPI), Why: evidence.NotCollected,
+			Detail: fmt.Sprintf("events are kept for three hours, and after %d failures the last one may be older", b.Errors),
+			Supply: "the log of the pod metal3-baremetal-operator"}
+	}
+	kind := only(&api.Status)
+	switch {
+	case last.kind != "":
+		b.Failing, b.Retrying = true, true
+		b.ErrorType, b.ErrorMessage, b.Cause = string(last.kind), short(last.message), string(Means(last.message))
+		p.Add(last.loc, fmt.Sprintf("%s, the last of %d failures in a row: %s", b.ErrorType, b.Errors, b.ErrorMessage), last.at,
+			"failing", "retrying", "errorType", "errorMessage", "cause")
+	case kind != "":
+		b.Failing, b.Retrying = true, true
+		b.ErrorType, b.ErrorMessage = string(kind), "it is tried again, and no event is left that says what it was"
+		if err == nil {
+			err = &evidence.Unavailable{Need: evidence.Objects(evidence.Events, hosts.MachineAPI), Why: evidence.NotCollected,
+				Detail: "none is of its last failure", Supply: "the log of the pod metal3-baremetal-operator"}
+		}
+		return miss(p, err, "cause")
+	case err != nil:
+		return miss(p, err, "failing", "retrying", "errorType", "errorMessage", "cause")
+	}
+	return nil
+}
+
+// goesOn reports whether what failed is what the host's state is busy with. A host is
+// registered in all states, and what failed of that is over when the last registration
+// has an end (ensureRegistered). A provisioning that failed is followed by
+// deprovisioning (handleProvisioning).
+func goesOn(st *metal3.BareMetalHostStatus, f failure) bool {
+	state, history := st.Provisioning.State, &st.OperationHistory
+	switch f.kind {
+	case metal3.RegistrationError:
+		return registering(state) || !history.Register.Start.IsZero() && history.Register.End.IsZero()
+	case metal3.InspectionError:
+		return state == metal3.StateInspecting && !f.at.Before(history.Inspect.Start.Time)
+	case metal3.PreparationError:
+		return state == metal3.StatePreparing
+	case metal3.ProvisioningError, metal3.ProvisionedRegistrationError:
+		return state == metal3.StateDeprovisioning
+	case metal3.PowerManagementError:
+		return state == metal3.StatePoweringOffBeforeDelete
+	}
+	return false
+}
+
+// only returns the one thing that can have failed since the count was last reset, ""
+// where there are several. A host comes to be registered with a count of zero. It is
+// set to zero again when it goes from there into inspection, which ends the one
+// operation and begins the other with one time stamp (handleRegistering,
+// updateHostStateFrom); a registration that failed since would have begun anew.
+func only(st *metal3.BareMetalHostStatus) metal3.ErrorType {
+	history := &st.OperationHistory
+	switch state := st.Provisioning.State; {
+	case registering(state):
+		return metal3.RegistrationError
+	case state == metal3.StateInspecting && !history.Inspect.Start.IsZero() && history.Register.End.Equal(&history.Inspect.Start):
+		return metal3.InspectionError
+	}
+	return ""
+}
+
+func registering(s metal3.ProvisioningState) bool {
+	return s == metal3.StateNone || s == metal3.StateRegistering
+}
