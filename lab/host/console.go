@@ -32,13 +32,6 @@ func (c *console) powerOn() {
 	c.start = c.now()
 }
 
-// uptime is the time since the kernel started.
-func (c *console) uptime() time.Duration {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.now().Sub(c.start)
-}
-
 // log writes text as source's line of the kernel log, unchanged; text of more
 // than one line becomes that many.
 func (c *console) log(source, text string) {

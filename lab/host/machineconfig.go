@@ -90,8 +90,8 @@ type configDiff struct {
 	units         bool
 	kernelType    bool
 	extensions    bool
-	oclEnabled    bool
-	revertFromOCL bool
+	oclEnabled    bool //lint:ignore U1000 it is printed
+	revertFromOCL bool //lint:ignore U1000 it is printed
 }
 
 // diffConfigs compares the parts that the daemon compares. On-cluster layering

@@ -19,13 +19,12 @@ const (
 
 // nodeFacts is what a status is computed from.
 type nodeFacts struct {
-	name, address  string
-	port           int
-	version        string
-	state          State
-	networkReady   bool
-	now            time.Time
-	statusInterval time.Duration
+	name, address string
+	port          int
+	version       string
+	state         State
+	networkReady  bool
+	now           time.Time
 }
 
 // nodeStatus computes the status that a kubelet posts; prev gives the
