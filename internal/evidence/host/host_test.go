@@ -290,6 +290,7 @@ func FuzzKubeconfig(f *testing.F) {
 	}
 	f.Cleanup(func() { _ = s.Close() })
 	f.Add([]byte(m.Kubeconfig("https://user:pass@x:6443", "token: planted")))
+	f.Add([]byte(m.Kubeconfig("https://x/user:pass@y:6443", "token: planted")))
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		if err := os.WriteFile(filepath.Join(m.Root, bootstrapKubeconfig), raw, 0o600); err != nil {
 			t.Fatal(err)

@@ -195,9 +195,8 @@ func (s *Source) fill(k *onhost.Kubeconfig, f *kubeconfigFile) string {
 		if u, err := url.Parse(k.Server); err != nil || u.Hostname() == "" {
 			problem = "its server is no URL"
 			k.Server = ""
-		} else if u.User != nil {
-			u.User = nil
-			k.Server = u.String()
+		} else { // no user, and nothing behind the host: what is misplaced there may be a password
+			k.Server = (&url.URL{Scheme: u.Scheme, Host: u.Host}).String()
 		}
 		if data, err := base64.StdEncoding.DecodeString(c.Cluster.CAData); err == nil {
 			k.Authorities = certificates(data)
