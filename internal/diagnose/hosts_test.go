@@ -8,7 +8,7 @@ import (
 )
 
 // TestBlock: what stops a host is said at the host: first what leads to it, then
-// what stops its pool where it stands.
+// what stops its pool where it stands, last what is still normal there.
 func TestBlock(t *testing.T) {
 	host := func(name string) fault.Subject { return fault.Subject{Kind: fault.Host, Name: name} }
 	drift := fault.Key{Fault: "config-drift", Subject: host("w0")}
@@ -18,13 +18,16 @@ func TestBlock(t *testing.T) {
 		Roots:       []fault.Root{{Key: drift}, {Key: paused}},
 		Unexplained: []fault.Unexplained{{Key: late}},
 	}
-	for _, name := range []string{"w0", "w1", "w2", "w3"} {
+	young := fault.Key{Fault: "mcs-pool-config-empty", Subject: paused.Subject}
+	for _, name := range []string{"w0", "w1", "w2", "w3", "w4"} {
 		d.Hosts = append(d.Hosts, fault.HostState{Name: name, Expected: true, Stage: fault.ConfigDone, State: fault.StageWaiting})
 	}
 	d.Hosts[3].State = fault.StagePassed
 	stopped := map[string][]fault.Key{"w0": {paused}, "w1": {paused}, "w3": {paused}}
-	block(d, nil, func(string) []string { return nil }, stopped, nil)
-	for i, want := range [][]fault.Key{{drift}, {paused}, {late}, nil} {
+	d.Hosts[4].State = fault.StageFailed
+	held := map[string][]fault.Key{"w0": {young}, "w1": {young}, "w3": {young}, "w4": {young}}
+	block(d, []cause{{Key: young}}, func(string) []string { return nil }, stopped, held)
+	for i, want := range [][]fault.Key{{drift}, {paused}, {late}, nil, {young}} {
 		if got := d.Hosts[i].BlockedBy; !slices.Equal(got, want) {
 			t.Errorf("%s is stopped by %v, want %v", d.Hosts[i].Name, got, want)
 		}

@@ -74,6 +74,9 @@ type world struct {
 // other tests, and takes it down at the end.
 func up(t *testing.T, scenario string, long bool, flags ...string) *world {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("brings a lab up")
+	}
 	t.Parallel()
 	return labs.take(t, long).up(t, scenario, flags...)
 }

@@ -120,6 +120,9 @@ func (s scenario) and(other scenario) scenario {
 	s.roots, s.hosts = slices.Concat(s.roots, other.roots), union(s.hosts, other.hosts)
 	s.consoles = slices.Concat(s.consoles, other.consoles)
 	s.probe, s.hosted, s.long = s.probe || other.probe, s.hosted || other.hosted, s.long || other.long
+	if s.also != nil && other.also != nil {
+		panic("two rows of " + s.name + " look at more; one would be left out")
+	}
 	if s.also == nil {
 		s.also = other.also
 	}
@@ -257,15 +260,15 @@ func (s scenario) check(t *testing.T, w *world) {
 	if s.probeFrom != "" {
 		s.compareFromNode(t, w)
 	}
-	if s.also != nil {
-		s.also(t, w)
-	}
 
 	bundle := filepath.Join(t.TempDir(), "bundle")
 	if r := w.live(slices.Concat([]string{"collect", "--to", bundle}, screens, more)...); r.code != 0 && r.code != 2 && r.code != 3 {
 		t.Fatalf("collect: %s", r)
 	}
 	s.compare(t, "collection", s.answer(), w.rollcall("diagnose", "--from", bundle, "-o", "json"))
+	if s.also != nil { // after all that asks the cluster
+		s.also(t, w)
+	}
 
 	want := s.plainAnswer()
 	if s.hosted {

@@ -211,7 +211,6 @@ func TestNotReady(t *testing.T) {
 	}
 }
 
-// listen runs a TCP server that does not speak as it should.
 // TestAskedAgain: a master that is late once is not down, one that is not ready twice is.
 func TestAskedAgain(t *testing.T) {
 	ca := newAuthority(t)
@@ -251,6 +250,7 @@ func TestAskedAgain(t *testing.T) {
 	}
 }
 
+// listen runs a TCP server that does not speak as it should.
 func listen(t *testing.T, speak func(net.Conn)) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

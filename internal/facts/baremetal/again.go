@@ -16,18 +16,20 @@ import (
 // (openshift/cluster-kube-apiserver-operator:bindata/assets/config/defaultconfig.yaml event-ttl).
 const eventsKept = 3 * time.Hour
 
-// failures are the reasons under which the operator makes an event of every failure
-// that it counts, with the message that it also writes to the status
+// failures are the reasons under which the operator makes an event of a failure of what
+// takes long, with the message that it also writes to the status
 // (metal3-io/baremetal-operator:internal/controller/metal3.io/baremetalhost_controller.go recordActionFailure).
 // Up to OpenShift 4.17 a failed preparation has none there: its events are without a reason.
+//
+// A registration is none of these. It is tried for a minute at most, and its count says
+// nothing: a secret that is missing is counted every ten seconds (credentialsErrorResult),
+// and the first try with the right one begins with all of these.
 var failures = map[string]metal3.ErrorType{
-	"RegistrationError":            metal3.RegistrationError,
-	"ProvisionedRegistrationError": metal3.ProvisionedRegistrationError,
-	"InspectionError":              metal3.InspectionError,
-	"PreparationError":             metal3.PreparationError,
-	"":                             metal3.PreparationError,
-	"ProvisioningError":            metal3.ProvisioningError,
-	"PowerManagementError":         metal3.PowerManagementError,
+	"InspectionError":      metal3.InspectionError,
+	"PreparationError":     metal3.PreparationError,
+	"":                     metal3.PreparationError,
+	"ProvisioningError":    metal3.ProvisioningError,
+	"PowerManagementError": metal3.PowerManagementError,
 }
 
 // failure is what an event says.
@@ -36,6 +38,7 @@ type failure struct {
 	message string
 	uid     string // of the BareMetalHost
 	at      time.Time
+	count   int
 	loc     evidence.Locator
 }
 
@@ -58,7 +61,7 @@ func failed(ctx context.Context, w *facts.World) (map[string][]failure, error) {
 			}
 			name := evidence.String(o.Content, "involvedObject", "name")
 			by[name] = append(by[name], failure{kind, evidence.String(o.Content, "message"),
-				evidence.String(o.Content, "involvedObject", "uid"), at, o.Loc.At("message")})
+				evidence.String(o.Content, "involvedObject", "uid"), at, int(evidence.Int(o.Content, "count")), o.Loc.At("message")})
 		}
 		return by, nil
 	})
@@ -74,12 +77,15 @@ func failed(ctx context.Context, w *facts.World) (map[string][]failure, error) {
 //
 // The count alone does not say what failed, nor that it fails still: a registration
 // that failed and worked later leaves it as it is. The event of the last failure says
-// it; without one, the state may.
+// it, and that of the failure before, what was counted; without them, the state may.
 func (b *Host) again(ctx context.Context, w *facts.World, h hosts.Host, p *facts.Proof) error {
 	if b.Failing || b.Errors < 2 || b.Settled || !b.Managed || b.Overdue {
 		return nil
 	}
 	api := &h.BMH.API
+	if s := api.Status.Provisioning.State; s == metal3.StateNone || s == metal3.StateRegistering {
+		return nil
+	}
 	_, pause := backoff(b.Errors)
 	longest := pause + limit(api.Status.Provisioning.State)
 	by, err := failed(ctx, w)
@@ -87,12 +93,16 @@ func (b *Host) again(ctx context.Context, w *facts.World, h hosts.Host, p *facts
 		return err
 	}
 	var last failure
+	times := map[metal3.ErrorType]int{}
 	for _, f := range by[api.Name] {
 		other := f.uid != "" && api.UID != "" && f.uid != string(api.UID)
-		if other || w.Now.Sub(f.at) > longest || !goesOn(&api.Status, f) || f.at.Before(last.at) {
+		if other || !goesOn(&api.Status, f) {
 			continue
 		}
-		last = f
+		times[f.kind] += max(1, f.count)
+		if w.Now.Sub(f.at) <= longest && !f.at.Before(last.at) {
+			last = f
+		}
 	}
 	if err == nil && longest > eventsKept {
 		err = &evidence.Unavailable{Need: evidence.Objects(evidence.Events, hosts.MachineAPI), Why: evidence.NotCollected,
@@ -101,10 +111,14 @@ func (b *Host) again(ctx context.Context, w *facts.World, h hosts.Host, p *facts
 	}
 	kind := only(&api.Status)
 	switch {
+	case last.kind != "" && times[last.kind] < 2 && kind == "" && err == nil:
+		return nil // the others that were counted may have been of registrations
+	case last.kind != "" && times[last.kind] < 2 && kind == "":
+		return miss(p, err, "failing", "retrying", "errorType", "errorMessage", "cause")
 	case last.kind != "":
 		b.Failing, b.Retrying = true, true
 		b.ErrorType, b.ErrorMessage, b.Cause = string(last.kind), short(last.message), string(Means(last.message))
-		p.Add(last.loc, fmt.Sprintf("%s, the last of %d failures in a row: %s", b.ErrorType, b.Errors, b.ErrorMessage), last.at,
+		p.Add(last.loc, fmt.Sprintf("%s, of %d failures that were counted the last: %s", b.ErrorType, b.Errors, b.ErrorMessage), last.at,
 			"failing", "retrying", "errorType", "errorMessage", "cause")
 	case kind != "":
 		b.Failing, b.Retrying = true, true
@@ -120,20 +134,16 @@ func (b *Host) again(ctx context.Context, w *facts.World, h hosts.Host, p *facts
 	return nil
 }
 
-// goesOn reports whether what failed is what the host's state is busy with. A host is
-// registered in all states, and what failed of that is over when the last registration
-// has an end (ensureRegistered). A provisioning that failed is followed by
-// deprovisioning (handleProvisioning).
+// goesOn reports whether what failed is what the host's state is busy with. A
+// provisioning that failed is followed by deprovisioning (handleProvisioning).
 func goesOn(st *metal3.BareMetalHostStatus, f failure) bool {
 	state, history := st.Provisioning.State, &st.OperationHistory
 	switch f.kind {
-	case metal3.RegistrationError:
-		return registering(state) || !history.Register.Start.IsZero() && history.Register.End.IsZero()
 	case metal3.InspectionError:
 		return state == metal3.StateInspecting && !f.at.Before(history.Inspect.Start.Time)
 	case metal3.PreparationError:
 		return state == metal3.StatePreparing
-	case metal3.ProvisioningError, metal3.ProvisionedRegistrationError:
+	case metal3.ProvisioningError:
 		return state == metal3.StateDeprovisioning
 	case metal3.PowerManagementError:
 		return state == metal3.StatePoweringOffBeforeDelete
@@ -142,21 +152,14 @@ func goesOn(st *metal3.BareMetalHostStatus, f failure) bool {
 }
 
 // only returns the one thing that can have failed since the count was last reset, ""
-// where there are several. A host comes to be registered with a count of zero. It is
-// set to zero again when it goes from there into inspection, which ends the one
+// where there are several. It is set to zero when a host goes from its registration into
+// inspection, which ends the one
 // operation and begins the other with one time stamp (handleRegistering,
 // updateHostStateFrom); a registration that failed since would have begun anew.
 func only(st *metal3.BareMetalHostStatus) metal3.ErrorType {
 	history := &st.OperationHistory
-	switch state := st.Provisioning.State; {
-	case registering(state):
-		return metal3.RegistrationError
-	case state == metal3.StateInspecting && !history.Inspect.Start.IsZero() && history.Register.End.Equal(&history.Inspect.Start):
+	if st.Provisioning.State == metal3.StateInspecting && !history.Inspect.Start.IsZero() && history.Register.End.Equal(&history.Inspect.Start) {
 		return metal3.InspectionError
 	}
 	return ""
-}
-
-func registering(s metal3.ProvisioningState) bool {
-	return s == metal3.StateNone || s == metal3.StateRegistering
 }

@@ -122,7 +122,7 @@ func TestOverdue(t *testing.T) {
 }
 
 // TestGoesOn: a failure goes on while the host is in the state in which that is tried
-// again, and one to register it until a registration has ended.
+// again. A registration tells nothing.
 func TestGoesOn(t *testing.T) {
 	at := func(minute int) metav1.Time { return metav1.NewTime(time.Date(2026, 3, 1, 12, minute, 0, 0, time.UTC)) }
 	host := func(state metal3.ProvisioningState, change func(*metal3.OperationHistory)) *metal3.BareMetalHostStatus {
@@ -148,8 +148,8 @@ func TestGoesOn(t *testing.T) {
 		{"inspected again", host(metal3.StateInspecting, nil), metal3.InspectionError, 9, true, metal3.InspectionError},
 		{"inspected once more after another inspection had failed", host(metal3.StateInspecting, nil), metal3.InspectionError, 4, false, metal3.InspectionError},
 		{"registered again while it was inspected", host(metal3.StateInspecting, ended), metal3.RegistrationError, 19, false, ""},
-		{"being registered while it is inspected", host(metal3.StateInspecting, began), metal3.RegistrationError, 19, true, ""},
-		{"being registered", host(metal3.StateRegistering, began), metal3.RegistrationError, 19, true, metal3.RegistrationError},
+		{"being registered while it is inspected", host(metal3.StateInspecting, began), metal3.RegistrationError, 19, false, ""},
+		{"being registered", host(metal3.StateRegistering, began), metal3.RegistrationError, 19, false, ""},
 		{"prepared after its inspection had failed", host(metal3.StatePreparing, nil), metal3.InspectionError, 9, false, ""},
 		{"deprovisioned after its provisioning had failed", host(metal3.StateDeprovisioning, nil), metal3.ProvisioningError, 9, true, ""},
 		{"provisioned once more", host(metal3.StateProvisioning, nil), metal3.ProvisioningError, 9, false, ""},

@@ -6,7 +6,24 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes/fake"
 )
+
+// TestForgetEvents: what the API server would no longer have goes, and nothing else.
+func TestForgetEvents(t *testing.T) {
+	event := func(name string, age time.Duration) *corev1.Event {
+		at := metav1.NewTime(time.Now().Add(-age))
+		return &corev1.Event{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "a", CreationTimestamp: at}, LastTimestamp: at}
+	}
+	kube := fake.NewClientset(event("kept", 2*time.Hour), event("gone", 4*time.Hour))
+	if err := forgetEvents(t.Context(), kube); err != nil {
+		t.Fatal(err)
+	}
+	list, err := kube.CoreV1().Events("a").List(t.Context(), metav1.ListOptions{})
+	if err != nil || len(list.Items) != 1 || list.Items[0].Name != "kept" {
+		t.Errorf("left are %v, %v", list.Items, err)
+	}
+}
 
 // TestLastSeen: an event lives on from when it was last written, which each kind of
 // recorder notes in another field.

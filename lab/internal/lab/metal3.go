@@ -100,6 +100,9 @@ func (l *Lab) StartMetal3(ctx context.Context) error {
 				return fmt.Sprintf("%s is %q %s", w.Name, s, nested(host, "status", "errorMessage")), nil
 			}
 		}
+		if !l.procs.Running(bmoProc) {
+			return "the baremetal-operator does not run", nil
+		}
 		return l.unavailable(ctx, metal3Deployment, bmoDeployment)
 	})
 }

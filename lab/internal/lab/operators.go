@@ -67,7 +67,9 @@ func (l *Lab) syncOperators(ctx context.Context) error {
 	}
 	for _, pod := range members {
 		s.members = append(s.members, pod.Spec.NodeName)
-		if !podReady(&pod) {
+		// The condition of the pod would not do: of a node that is away the controller
+		// manager sets it, and the operator asks the members themselves.
+		if slices.ContainsFunc(pod.Status.ContainerStatuses, func(c corev1.ContainerStatus) bool { return c.Name == "etcd" && !c.Ready }) {
 			s.silent = append(s.silent, pod.Spec.NodeName)
 		}
 	}
