@@ -153,9 +153,9 @@ func goesOn(st *metal3.BareMetalHostStatus, f failure) bool {
 
 // only returns the one thing that can have failed since the count was last reset, ""
 // where there are several. It is set to zero when a host goes from its registration into
-// inspection, which ends the one
-// operation and begins the other with one time stamp (handleRegistering,
-// updateHostStateFrom); a registration that failed since would have begun anew.
+// inspection, which ends the one operation and begins the other with one time stamp
+// (handleRegistering, updateHostStateFrom); a registration that failed since would have
+// begun anew.
 func only(st *metal3.BareMetalHostStatus) metal3.ErrorType {
 	history := &st.OperationHistory
 	if st.Provisioning.State == metal3.StateInspecting && !history.Inspect.Start.IsZero() && history.Register.End.Equal(&history.Inspect.Start) {
