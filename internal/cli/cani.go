@@ -9,11 +9,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
-	"github.com/rollcall-project/rollcall/internal/evidence/fromnode"
-	"github.com/rollcall-project/rollcall/internal/evidence/hosted"
-	"github.com/rollcall-project/rollcall/internal/evidence/live"
 	"github.com/rollcall-project/rollcall/internal/facts/all"
 	"github.com/rollcall-project/rollcall/internal/report"
+	"github.com/rollcall-project/rollcall/internal/source/fromnode"
+	"github.com/rollcall-project/rollcall/internal/source/hosted"
+	"github.com/rollcall-project/rollcall/internal/source/live"
 )
 
 func (a *app) canICommand() *cobra.Command {

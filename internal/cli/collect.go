@@ -10,6 +10,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/collect"
 	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/reader"
 	"github.com/rollcall-project/rollcall/internal/report"
 )
 
@@ -44,7 +45,7 @@ whatever the answer is.`,
 func (a *app) collect(ctx context.Context, format, to string) (err error) {
 	a.source.whole = true
 	var recorder *collect.Recorder
-	r, err := a.openRun(ctx, func(now time.Time, d evidence.Description) (evidence.Recorder, error) {
+	r, err := a.openRun(ctx, func(now time.Time, d evidence.Description) (reader.Recorder, error) {
 		made, err := collect.Create(to, now, d)
 		recorder = made
 		return made, err

@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rollcall-project/rollcall/internal/demo"
-	"github.com/rollcall-project/rollcall/internal/evidence/archive"
 	"github.com/rollcall-project/rollcall/internal/report"
+	"github.com/rollcall-project/rollcall/internal/source/archive"
 )
 
 func (a *app) demoCommand() *cobra.Command {

@@ -10,8 +10,8 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
-	"github.com/rollcall-project/rollcall/internal/evidence/hosted"
-	"github.com/rollcall-project/rollcall/internal/evidence/live"
+	"github.com/rollcall-project/rollcall/internal/source/hosted"
+	"github.com/rollcall-project/rollcall/internal/source/live"
 )
 
 // checkHosted refuses what cannot be meant before anything is read.

@@ -5,8 +5,8 @@ import (
 	"net"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
-	"github.com/rollcall-project/rollcall/internal/evidence/assisted"
-	"github.com/rollcall-project/rollcall/internal/evidence/install"
+	"github.com/rollcall-project/rollcall/internal/source/assisted"
+	"github.com/rollcall-project/rollcall/internal/source/install"
 )
 
 // openInstallDir opens --install-dir and makes its kubeconfig the one that is used,

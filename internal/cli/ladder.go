@@ -16,10 +16,10 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
-	"github.com/rollcall-project/rollcall/internal/evidence/fromnode"
-	"github.com/rollcall-project/rollcall/internal/evidence/ladder"
-	"github.com/rollcall-project/rollcall/internal/evidence/live"
-	"github.com/rollcall-project/rollcall/internal/evidence/probe"
+	"github.com/rollcall-project/rollcall/internal/source/fromnode"
+	"github.com/rollcall-project/rollcall/internal/source/ladder"
+	"github.com/rollcall-project/rollcall/internal/source/live"
+	"github.com/rollcall-project/rollcall/internal/source/probe"
 )
 
 // addLadder adds the way to the API behind the other sources: always for a live

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rollcall-project/rollcall/internal/evidence/fromnode/fromnodetest"
+	"github.com/rollcall-project/rollcall/internal/source/fromnode/fromnodetest"
 )
 
 // probesOf runs a command against the API of a test.

@@ -14,25 +14,27 @@ import (
 	"github.com/rollcall-project/rollcall/catalog"
 	"github.com/rollcall-project/rollcall/internal/diagnose"
 	"github.com/rollcall-project/rollcall/internal/evidence"
-	"github.com/rollcall-project/rollcall/internal/evidence/archive"
-	"github.com/rollcall-project/rollcall/internal/evidence/console"
-	"github.com/rollcall-project/rollcall/internal/evidence/hosted"
-	"github.com/rollcall-project/rollcall/internal/evidence/install"
-	"github.com/rollcall-project/rollcall/internal/evidence/live"
-	"github.com/rollcall-project/rollcall/internal/evidence/scan"
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/facts/all"
 	"github.com/rollcall-project/rollcall/internal/facts/attention"
 	"github.com/rollcall-project/rollcall/internal/facts/cluster"
 	"github.com/rollcall-project/rollcall/internal/facts/relation"
 	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/reader"
 	"github.com/rollcall-project/rollcall/internal/repair"
 	"github.com/rollcall-project/rollcall/internal/roll"
+	"github.com/rollcall-project/rollcall/internal/sanitize"
+	"github.com/rollcall-project/rollcall/internal/scan"
+	"github.com/rollcall-project/rollcall/internal/source/archive"
+	"github.com/rollcall-project/rollcall/internal/source/console"
+	"github.com/rollcall-project/rollcall/internal/source/hosted"
+	"github.com/rollcall-project/rollcall/internal/source/install"
+	"github.com/rollcall-project/rollcall/internal/source/live"
 )
 
 // run is one reading of one source.
 type run struct {
-	reader  *evidence.Reader
+	reader  *reader.Reader
 	catalog *fault.Catalog
 	now     time.Time // zero: the source carries none
 	source  evidence.Description
@@ -49,7 +51,7 @@ func (r *run) Close() error {
 }
 
 // recording makes a recorder for a run at a time; nil records nothing.
-type recording func(now time.Time, d evidence.Description) (evidence.Recorder, error)
+type recording func(now time.Time, d evidence.Description) (reader.Recorder, error)
 
 // openRun opens what the flags name: archives where there are any, else the
 // cluster of the kubeconfig; consoles beside either. The caller closes the run.
@@ -78,7 +80,7 @@ func (a *app) openRunOver(ctx context.Context, record recording, first evidence.
 	if err != nil {
 		return nil, fmt.Errorf("compile signatures: %w", err)
 	}
-	clean, err := evidence.NewSanitizer()
+	clean, err := sanitize.New()
 	if err != nil {
 		return nil, fmt.Errorf("make sanitizer: %w", err)
 	}
@@ -90,19 +92,19 @@ func (a *app) openRunOver(ctx context.Context, record recording, first evidence.
 	} else if sources, err = a.openSources(ctx, r, readOnce(set, clean, record)); err != nil {
 		return nil, err
 	}
-	if r.source, err = evidence.NewReader(set, clean, nil, evidence.Limits{}, sources...).Describe(ctx); err != nil {
+	if r.source, err = reader.New(set, clean, nil, reader.Limits{}, sources...).Describe(ctx); err != nil {
 		return nil, err
 	}
 	if r.now.IsZero() {
 		r.now = r.source.Now
 	}
-	var recorder evidence.Recorder
+	var recorder reader.Recorder
 	if record != nil {
 		if recorder, err = record(r.now, r.source); err != nil {
 			return nil, err
 		}
 	}
-	r.reader = evidence.NewReader(set, clean, recorder, evidence.Limits{}, sources...)
+	r.reader = reader.New(set, clean, recorder, reader.Limits{}, sources...)
 	if r.source.Kind == live.SourceName {
 		r.reader.ReadFew(attention.Texts, attention.Logs)
 	}
@@ -111,10 +113,10 @@ func (a *app) openRunOver(ctx context.Context, record recording, first evidence.
 
 // readOnce makes the one pass over a packed archive keep what the facts ask for. A
 // recording wants the logs whole.
-func readOnce(set *scan.Set, clean *evidence.Sanitizer, record recording) []archive.Option {
+func readOnce(set *scan.Set, clean *sanitize.Sanitizer, record recording) []archive.Option {
 	how := []archive.Option{archive.For(facts.Needs(all.All()))}
 	if record == nil {
-		how = append(how, archive.Skim(evidence.NewSkimmer(set, clean, evidence.Limits{})))
+		how = append(how, archive.Skim(reader.NewSkimmer(set, clean, reader.Limits{})))
 	}
 	return how
 }

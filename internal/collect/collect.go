@@ -16,7 +16,8 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
-	"github.com/rollcall-project/rollcall/internal/evidence/archive"
+	"github.com/rollcall-project/rollcall/internal/reader"
+	"github.com/rollcall-project/rollcall/internal/source/archive"
 )
 
 // Recorder writes a collection. It implements evidence.Recorder and is safe for
@@ -42,7 +43,7 @@ type textsRecord struct {
 	texts   map[int]archive.TextRecord
 }
 
-var _ evidence.Recorder = (*Recorder)(nil)
+var _ reader.Recorder = (*Recorder)(nil)
 
 // Create begins a collection at path: a gzipped tar when it ends in .tar.gz or
 // .tgz, otherwise a directory. Nothing may be there yet. now is the run's clock,

@@ -19,8 +19,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
-	"github.com/rollcall-project/rollcall/internal/evidence/archive"
-	"github.com/rollcall-project/rollcall/internal/evidence/scan"
+	"github.com/rollcall-project/rollcall/internal/reader"
+	"github.com/rollcall-project/rollcall/internal/sanitize"
+	"github.com/rollcall-project/rollcall/internal/scan"
+	"github.com/rollcall-project/rollcall/internal/source/archive"
 )
 
 var clock = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
@@ -121,7 +123,7 @@ var questions = struct {
 }
 
 // run asks every question.
-func run(t *testing.T, rec evidence.Recorder, sources ...evidence.Source) outcome {
+func run(t *testing.T, rec reader.Recorder, sources ...evidence.Source) outcome {
 	t.Helper()
 	signatures, err := scan.Compile([]scan.Signature{
 		{ID: "failed", Literal: "failed"}, {ID: "status", Literal: "status", Pattern: regexp.MustCompile(`status (\d+)`)},
@@ -129,11 +131,11 @@ func run(t *testing.T, rec evidence.Recorder, sources ...evidence.Source) outcom
 	if err != nil {
 		t.Fatal(err)
 	}
-	clean, err := evidence.NewSanitizer()
+	clean, err := sanitize.New()
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := evidence.NewReader(signatures, clean, rec, evidence.Limits{}, sources...)
+	r := reader.New(signatures, clean, rec, reader.Limits{}, sources...)
 	d, err := r.Describe(t.Context())
 	if err != nil {
 		t.Fatal(err)

@@ -21,7 +21,7 @@
 //   - Only what an evidence.Reader hands out is written, so it is sanitised; no
 //     file is readable for others (0600, directories 0700).
 //   - Replaying a collection gives the lists, errors and clock of the run
-//     (internal/evidence/archive).
+//     (internal/source/archive).
 //   - The same reads give the same bytes: names are sorted, and the tar carries
 //     the run's clock and no user.
 //   - Names come from foreign systems and never lead out of the collection.

@@ -10,11 +10,12 @@ import (
 	"path/filepath"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
-	"github.com/rollcall-project/rollcall/internal/evidence/archive"
+	"github.com/rollcall-project/rollcall/internal/reader"
+	"github.com/rollcall-project/rollcall/internal/source/archive"
 )
 
 // Text implements evidence.Recorder.
-func (r *Recorder) Text(n evidence.Need, index int, t evidence.Text) (evidence.TextWriter, error) {
+func (r *Recorder) Text(n evidence.Need, index int, t evidence.Text) (reader.TextWriter, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.parts++

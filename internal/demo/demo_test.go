@@ -6,7 +6,7 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"github.com/rollcall-project/rollcall/internal/evidence/archive"
+	"github.com/rollcall-project/rollcall/internal/source/archive"
 )
 
 // maxArchive bounds each embedded archive: the program is to stay small.

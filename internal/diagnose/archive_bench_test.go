@@ -13,17 +13,18 @@ import (
 
 	"github.com/rollcall-project/rollcall/catalog"
 	"github.com/rollcall-project/rollcall/internal/diagnose"
-	"github.com/rollcall-project/rollcall/internal/evidence"
-	"github.com/rollcall-project/rollcall/internal/evidence/archive"
-	"github.com/rollcall-project/rollcall/internal/evidence/archive/archivetest"
-	"github.com/rollcall-project/rollcall/internal/evidence/scan"
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/facts/all"
 	"github.com/rollcall-project/rollcall/internal/facts/cluster"
 	"github.com/rollcall-project/rollcall/internal/facts/relation"
 	"github.com/rollcall-project/rollcall/internal/fault"
 	"github.com/rollcall-project/rollcall/internal/fixture"
+	"github.com/rollcall-project/rollcall/internal/reader"
 	"github.com/rollcall-project/rollcall/internal/roll"
+	"github.com/rollcall-project/rollcall/internal/sanitize"
+	"github.com/rollcall-project/rollcall/internal/scan"
+	"github.com/rollcall-project/rollcall/internal/source/archive"
+	"github.com/rollcall-project/rollcall/internal/source/archive/archivetest"
 )
 
 // BenchmarkArchive makes the whole diagnosis of a gzipped must-gather, from its first
@@ -83,19 +84,19 @@ func diagnoseArchive(b *testing.B, faults *fault.Catalog, path string) *fault.Di
 	if err != nil {
 		b.Fatal(err)
 	}
-	clean, err := evidence.NewSanitizer()
+	clean, err := sanitize.New()
 	if err != nil {
 		b.Fatal(err)
 	}
 	s, err := archive.Open(b.Context(), path, archive.For(facts.Needs(all.All())),
-		archive.Skim(evidence.NewSkimmer(set, clean, evidence.Limits{})))
+		archive.Skim(reader.NewSkimmer(set, clean, reader.Limits{})))
 	if err != nil {
 		b.Fatal(err)
 	}
 	defer s.Close()
 	d, err := diagnose.Run(b.Context(), diagnose.Options{
 		Catalog: faults, Facts: all.All(), Relater: relation.Relater{}, Cluster: cluster.Describer{}, Roll: roll.Caller{},
-		Reader: evidence.NewReader(set, clean, nil, evidence.Limits{}, s), Clock: time.Now, Log: slog.New(slog.DiscardHandler),
+		Reader: reader.New(set, clean, nil, reader.Limits{}, s), Clock: time.Now, Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		b.Fatal(err)

@@ -7,10 +7,11 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"github.com/rollcall-project/rollcall/internal/evidence"
-	"github.com/rollcall-project/rollcall/internal/evidence/scan"
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/reader"
+	"github.com/rollcall-project/rollcall/internal/sanitize"
+	"github.com/rollcall-project/rollcall/internal/scan"
 )
 
 // BenchmarkCatalogue evaluates 400 faults with an edge each over 30 hosts, from
@@ -34,7 +35,7 @@ func BenchmarkCatalogue(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	clean, err := evidence.NewSanitizer()
+	clean, err := sanitize.New()
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -49,7 +50,7 @@ func BenchmarkCatalogue(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		w := facts.NewWorld(evidence.NewReader(set, clean, nil, evidence.Limits{}, emptySource{}), noon)
+		w := facts.NewWorld(reader.New(set, clean, nil, reader.Limits{}, emptySource{}), noon)
 		d := &fault.Diagnosis{}
 		if d.Findings, _, err = engine.EvaluateAll(ctx, w, catalog.Faults); err != nil {
 			b.Fatal(err)

@@ -12,9 +12,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
-	"github.com/rollcall-project/rollcall/internal/evidence/scan"
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/reader"
+	"github.com/rollcall-project/rollcall/internal/sanitize"
+	"github.com/rollcall-project/rollcall/internal/scan"
 )
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -144,7 +146,7 @@ func run(t *testing.T, wl wall, entries map[string]string) *fault.Diagnosis {
 		}
 		list = append(list, f)
 	}
-	clean, err := evidence.NewSanitizer()
+	clean, err := sanitize.New()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,7 +156,7 @@ func run(t *testing.T, wl wall, entries map[string]string) *fault.Diagnosis {
 	}
 	d, err := Run(context.Background(), Options{
 		Catalog: catalog, Facts: list, Relater: wl, Cluster: wl, Roll: wl, Clock: func() time.Time { return noon }, Log: slog.New(slog.DiscardHandler),
-		Reader: evidence.NewReader(set, clean, nil, evidence.Limits{}, emptySource{}),
+		Reader: reader.New(set, clean, nil, reader.Limits{}, emptySource{}),
 	})
 	if err != nil {
 		t.Fatal(err)

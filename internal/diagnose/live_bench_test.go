@@ -10,16 +10,17 @@ import (
 
 	"github.com/rollcall-project/rollcall/catalog"
 	"github.com/rollcall-project/rollcall/internal/diagnose"
-	"github.com/rollcall-project/rollcall/internal/evidence"
-	"github.com/rollcall-project/rollcall/internal/evidence/live"
-	"github.com/rollcall-project/rollcall/internal/evidence/scan"
 	"github.com/rollcall-project/rollcall/internal/facts/all"
 	"github.com/rollcall-project/rollcall/internal/facts/attention"
 	"github.com/rollcall-project/rollcall/internal/facts/cluster"
 	"github.com/rollcall-project/rollcall/internal/facts/relation"
 	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/reader"
 	"github.com/rollcall-project/rollcall/internal/report"
 	"github.com/rollcall-project/rollcall/internal/roll"
+	"github.com/rollcall-project/rollcall/internal/sanitize"
+	"github.com/rollcall-project/rollcall/internal/scan"
+	"github.com/rollcall-project/rollcall/internal/source/live"
 )
 
 // BenchmarkLive makes the whole diagnosis of a running cluster, from its first
@@ -50,7 +51,7 @@ func BenchmarkLive(b *testing.B) {
 	var out counter
 	for b.Loop() {
 		out = 0
-		clean, err := evidence.NewSanitizer()
+		clean, err := sanitize.New()
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -58,7 +59,7 @@ func BenchmarkLive(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		reader := evidence.NewReader(set, clean, nil, evidence.Limits{}, s)
+		reader := reader.New(set, clean, nil, reader.Limits{}, s)
 		reader.ReadFew(attention.Texts, attention.Logs)
 		d, err := diagnose.Run(b.Context(), diagnose.Options{
 			Catalog: faults, Facts: all.All(), Relater: relation.Relater{}, Cluster: cluster.Describer{}, Roll: roll.Caller{},

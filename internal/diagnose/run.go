@@ -15,6 +15,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/reader"
 )
 
 // Roll projects hosts, their stages and the findings that block them.
@@ -34,7 +35,7 @@ type Options struct {
 	Relater Relater
 	Cluster Describer
 	Roll    Roll
-	Reader  *evidence.Reader
+	Reader  *reader.Reader
 	Now     time.Time // zero: the source's own newest time
 	Clock   func() time.Time
 	Only    []string // fault ids; empty: all

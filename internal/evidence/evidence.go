@@ -2,10 +2,10 @@
 // API objects, lines of text and answers of probes, each with a locator under
 // which a person can look it up again.
 //
+// It holds types only: internal/source reads, internal/sanitize removes secrets,
+// internal/reader joins both.
+//
 // Invariants:
-//   - What a Reader hands out is sanitised: certificates stay, private keys,
-//     tokens, passwords and file contents are digests and sizes. Nothing behind
-//     the Reader ever sees a secret, so a recorded run replays to the same answer.
 //   - "Looked and found nothing" and "could not look" are different: the second
 //     is always an *Unavailable error and never an empty list.
 //   - A source knows nothing of faults.
@@ -119,7 +119,7 @@ var (
 )
 
 // What only a machine itself can tell, one object per machine and resource
-// (internal/evidence/onhost has the schema).
+// (internal/source/onhost has the schema).
 var (
 	HostIdentities  = Resource{Group: ProbeGroup, Name: "hostidentities"}  // name, kubeconfigs, certificates
 	HostConfigs     = Resource{Group: ProbeGroup, Name: "hostconfigs"}     // files of the machine-config-daemon, the booted image
@@ -278,11 +278,26 @@ type Text struct {
 	Skimmed   *Skimmed // the lines that matter, where the source kept them; else nil
 }
 
+// Skimmed are the lines that were kept of a text that can be read only once.
+type Skimmed struct {
+	By any // who chose the lines; a reader that would choose others reads the whole text
+	// Each calls yield for the lines in their order, and returns how reading the
+	// text ended.
+	Each func(yield func(n int, line []byte) error) error
+}
+
 // Line is one sanitised line of a text.
 type Line struct {
 	Text string
 	Time time.Time // zero: the line carries no time that can be placed
 	Loc  Locator
+}
+
+// Match is one line that carries a signature.
+type Match struct {
+	Line   Line
+	Text   Text // without Open
+	Groups []string
 }
 
 // Need names something that a fact reads. Exactly one of Resource and Text is set.

@@ -1,7 +1,5 @@
 package evidence
 
-import "context"
-
 // A hosted cluster has its control plane in the namespaces of another one, its
 // management cluster. Where both are read, the hosted cluster is the one that is
 // looked at: its Nodes, requests and operators are asked for as ever. What lies in
@@ -48,14 +46,4 @@ func (h Hosted) Real(namespace string) (string, bool) {
 		namespace = h.Agents
 	}
 	return namespace, namespace != ""
-}
-
-// Hosted returns the hosted cluster that is looked at together with its management
-// cluster, nil where a cluster is looked at alone.
-func (r *Reader) Hosted(ctx context.Context) (*Hosted, error) {
-	d, err := r.Describe(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return d.Hosted, nil
 }

@@ -23,6 +23,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/reader"
 )
 
 // Fact describes how one typed value is computed.
@@ -108,7 +109,7 @@ type World struct {
 	// Topology is Infrastructure's controlPlaneTopology, "" where it could not be read.
 	Topology string
 
-	reader  *evidence.Reader
+	reader  *reader.Reader
 	shared  *shared
 	touched *touched // of the computation that this World was handed to
 }
@@ -176,7 +177,7 @@ func (t *touched) all() []evidence.Need {
 }
 
 // NewWorld returns a world over a reader at a time.
-func NewWorld(r *evidence.Reader, now time.Time) *World {
+func NewWorld(r *reader.Reader, now time.Time) *World {
 	return &World{Now: now, reader: r, shared: &shared{memos: map[string]*memo{}, values: map[asked]*answer{}}, touched: &touched{}}
 }
 

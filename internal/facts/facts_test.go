@@ -11,8 +11,10 @@ import (
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
-	"github.com/rollcall-project/rollcall/internal/evidence/scan"
 	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/reader"
+	"github.com/rollcall-project/rollcall/internal/sanitize"
+	"github.com/rollcall-project/rollcall/internal/scan"
 )
 
 type size struct {
@@ -38,11 +40,11 @@ func newTestWorld(t *testing.T, source evidence.Source) *World {
 	if err != nil {
 		t.Fatal(err)
 	}
-	clean, err := evidence.NewSanitizer()
+	clean, err := sanitize.New()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return NewWorld(evidence.NewReader(set, clean, nil, evidence.Limits{}, source), time.Unix(0, 0))
+	return NewWorld(reader.New(set, clean, nil, reader.Limits{}, source), time.Unix(0, 0))
 }
 
 // TestNeedsOfMemos: what a shared computation read belongs to every fact that uses

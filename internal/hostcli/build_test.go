@@ -24,7 +24,7 @@ func TestImports(t *testing.T) {
 	for pkg := range strings.FieldsSeq(string(list)) {
 		for _, not := range []string{
 			"k8s.io/client-go", "k8s.io/cli-runtime", "k8s.io/kubectl", "sigs.k8s.io/kustomize", "github.com/spf13/cobra",
-			"github.com/rollcall-project/rollcall/internal/cli", "github.com/rollcall-project/rollcall/internal/evidence/live",
+			"github.com/rollcall-project/rollcall/internal/cli", "github.com/rollcall-project/rollcall/internal/source/live",
 			"github.com/rollcall-project/rollcall/internal/repair", "runtime/cgo",
 		} {
 			if pkg == not || strings.HasPrefix(pkg, not+"/") {

@@ -30,15 +30,17 @@ import (
 	"github.com/rollcall-project/rollcall/internal/collect"
 	"github.com/rollcall-project/rollcall/internal/diagnose"
 	"github.com/rollcall-project/rollcall/internal/evidence"
-	"github.com/rollcall-project/rollcall/internal/evidence/host"
-	"github.com/rollcall-project/rollcall/internal/evidence/scan"
 	"github.com/rollcall-project/rollcall/internal/facts/all"
 	"github.com/rollcall-project/rollcall/internal/facts/cluster"
 	"github.com/rollcall-project/rollcall/internal/facts/onhost"
 	"github.com/rollcall-project/rollcall/internal/facts/relation"
 	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/reader"
 	"github.com/rollcall-project/rollcall/internal/report"
 	"github.com/rollcall-project/rollcall/internal/roll"
+	"github.com/rollcall-project/rollcall/internal/sanitize"
+	"github.com/rollcall-project/rollcall/internal/scan"
+	"github.com/rollcall-project/rollcall/internal/source/host"
 )
 
 // The exit codes, the same as rollcall's.
@@ -206,7 +208,7 @@ func (a *app) diagnose(ctx context.Context, s *host.Source, c *fault.Catalog, ch
 	if err != nil {
 		return nil, fmt.Errorf("compile signatures: %w", err)
 	}
-	clean, err := evidence.NewSanitizer()
+	clean, err := sanitize.New()
 	if err != nil {
 		return nil, fmt.Errorf("make sanitizer: %w", err)
 	}
@@ -215,7 +217,7 @@ func (a *app) diagnose(ctx context.Context, s *host.Source, c *fault.Catalog, ch
 		return nil, err
 	}
 	var recorder *collect.Recorder
-	var record evidence.Recorder
+	var record reader.Recorder
 	if a.flags.collect != "" {
 		desc, err := s.Describe(ctx)
 		if err != nil {
@@ -229,7 +231,7 @@ func (a *app) diagnose(ctx context.Context, s *host.Source, c *fault.Catalog, ch
 	defer a.progress("looking on %s ...", s.Name())()
 	d, err := diagnose.Run(ctx, diagnose.Options{
 		Catalog: c, Facts: all.All(), Relater: relation.Relater{}, Cluster: cluster.Describer{}, Roll: roll.Caller{},
-		Reader: evidence.NewReader(set, clean, record, evidence.Limits{}, source), Now: now, Clock: a.io.Clock,
+		Reader: reader.New(set, clean, record, reader.Limits{}, source), Now: now, Clock: a.io.Clock,
 		Only: chosen, Skip: a.flags.skip, Log: slog.New(slog.DiscardHandler),
 	})
 	switch {

@@ -19,15 +19,17 @@ import (
 	"github.com/rollcall-project/rollcall/catalog"
 	"github.com/rollcall-project/rollcall/internal/diagnose"
 	"github.com/rollcall-project/rollcall/internal/evidence"
-	"github.com/rollcall-project/rollcall/internal/evidence/archive"
-	"github.com/rollcall-project/rollcall/internal/evidence/host/hosttest"
-	"github.com/rollcall-project/rollcall/internal/evidence/scan"
 	"github.com/rollcall-project/rollcall/internal/facts/all"
 	"github.com/rollcall-project/rollcall/internal/facts/cluster"
 	"github.com/rollcall-project/rollcall/internal/facts/relation"
 	"github.com/rollcall-project/rollcall/internal/fault"
 	"github.com/rollcall-project/rollcall/internal/fixture"
+	"github.com/rollcall-project/rollcall/internal/reader"
 	"github.com/rollcall-project/rollcall/internal/roll"
+	"github.com/rollcall-project/rollcall/internal/sanitize"
+	"github.com/rollcall-project/rollcall/internal/scan"
+	"github.com/rollcall-project/rollcall/internal/source/archive"
+	"github.com/rollcall-project/rollcall/internal/source/host/hosttest"
 )
 
 // typed runs the program on a machine. The machine's file systems are those of
@@ -346,7 +348,7 @@ func diagnosed(t *testing.T, sources ...evidence.Source) *fault.Diagnosis {
 	if err != nil {
 		t.Fatal(err)
 	}
-	clean, err := evidence.NewSanitizer()
+	clean, err := sanitize.New()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -356,7 +358,7 @@ func diagnosed(t *testing.T, sources ...evidence.Source) *fault.Diagnosis {
 	}
 	d, err := diagnose.Run(t.Context(), diagnose.Options{
 		Catalog: known, Facts: all.All(), Relater: relation.Relater{}, Cluster: cluster.Describer{}, Roll: roll.Caller{},
-		Reader: evidence.NewReader(set, clean, nil, evidence.Limits{}, sources...), Clock: time.Now, Log: slog.New(slog.DiscardHandler),
+		Reader: reader.New(set, clean, nil, reader.Limits{}, sources...), Clock: time.Now, Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -14,7 +14,7 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
 
-	"github.com/rollcall-project/rollcall/internal/evidence/live"
+	"github.com/rollcall-project/rollcall/internal/source/live"
 )
 
 // FieldManager is the name under which the API's managedFields show our writes.

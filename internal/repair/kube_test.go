@@ -12,7 +12,7 @@ import (
 	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/rest"
 
-	"github.com/rollcall-project/rollcall/internal/evidence/live"
+	"github.com/rollcall-project/rollcall/internal/source/live"
 )
 
 // answering is the API whose server does what do does.

@@ -8,11 +8,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
-	"github.com/rollcall-project/rollcall/internal/evidence/assisted"
-	"github.com/rollcall-project/rollcall/internal/evidence/install"
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/facts/csrs"
 	"github.com/rollcall-project/rollcall/internal/facts/hosts"
+	"github.com/rollcall-project/rollcall/internal/source/assisted"
+	"github.com/rollcall-project/rollcall/internal/source/install"
 )
 
 // The namespaces of the control plane's static pods whose mirror pods are looked

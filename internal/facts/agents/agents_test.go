@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/rollcall-project/rollcall/internal/evidence/assisted"
+	"github.com/rollcall-project/rollcall/internal/source/assisted"
 )
 
 // TestFill: what a host's status and sentence mean. The sentences are shaped like the

@@ -6,7 +6,6 @@ package all
 import (
 	"slices"
 
-	"github.com/rollcall-project/rollcall/internal/evidence/scan"
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/facts/agents"
 	"github.com/rollcall-project/rollcall/internal/facts/apiaccess"
@@ -27,6 +26,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/facts/pools"
 	"github.com/rollcall-project/rollcall/internal/facts/staticpods"
 	"github.com/rollcall-project/rollcall/internal/facts/workloads"
+	"github.com/rollcall-project/rollcall/internal/scan"
 )
 
 // All returns every fact.

@@ -8,10 +8,12 @@ import (
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
-	"github.com/rollcall-project/rollcall/internal/evidence/probe"
-	"github.com/rollcall-project/rollcall/internal/evidence/scan"
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/reader"
+	"github.com/rollcall-project/rollcall/internal/sanitize"
+	"github.com/rollcall-project/rollcall/internal/scan"
+	"github.com/rollcall-project/rollcall/internal/source/probe"
 )
 
 // rungs is a source of recorded answers; without answers nobody went there.
@@ -51,11 +53,11 @@ func computeFor[T any](t *testing.T, f facts.Fact, l rungs, s fault.Subject) (T,
 	if err != nil {
 		t.Fatal(err)
 	}
-	clean, err := evidence.NewSanitizer()
+	clean, err := sanitize.New()
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := facts.NewWorld(evidence.NewReader(set, clean, nil, evidence.Limits{}, l), time.Now())
+	w := facts.NewWorld(reader.New(set, clean, nil, reader.Limits{}, l), time.Now())
 	v := w.Compute(t.Context(), f, s)
 	typed, _ := v.V.(T)
 	return typed, v

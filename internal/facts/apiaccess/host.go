@@ -3,9 +3,9 @@ package apiaccess
 import (
 	"context"
 
-	"github.com/rollcall-project/rollcall/internal/evidence/probe"
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/source/probe"
 )
 
 // FromHost is what the API answers to a node that was told to ask. A kubelet asks

@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
-	"github.com/rollcall-project/rollcall/internal/evidence/probe"
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/source/probe"
 )
 
 // TestFromHost: what a node was told to ask is said of that node alone, and a port of

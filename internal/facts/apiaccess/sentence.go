@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/rollcall-project/rollcall/internal/evidence/probe"
+	"github.com/rollcall-project/rollcall/internal/source/probe"
 )
 
 // sentence says on one line how far a rung went.

@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/reader"
 )
 
 // Texts is how many logs of one kind are read on a live cluster whatever their
@@ -21,7 +22,7 @@ const Texts = 60
 // Logs chooses the logs of control-plane nodes, of nodes that are not Ready or not
 // done with their config, and of pods that are not ready or are going. Where Nodes
 // or Pods cannot be read, their part chooses all.
-func Logs(ctx context.Context, r *evidence.Reader) func(evidence.Text) bool {
+func Logs(ctx context.Context, r *reader.Reader) func(evidence.Text) bool {
 	nodes, known := map[string]bool{}, false
 	if list, err := r.List(ctx, evidence.Nodes, ""); err == nil {
 		known = true
@@ -47,7 +48,7 @@ func Logs(ctx context.Context, r *evidence.Reader) func(evidence.Text) bool {
 
 // podsOf tells of each pod of a namespace whether it is in trouble; nil where they
 // cannot be read.
-func podsOf(ctx context.Context, r *evidence.Reader, namespace string) map[string]bool {
+func podsOf(ctx context.Context, r *reader.Reader, namespace string) map[string]bool {
 	list, err := r.List(ctx, evidence.Pods, namespace)
 	if err != nil {
 		return nil

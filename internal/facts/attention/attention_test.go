@@ -5,7 +5,9 @@ import (
 	"testing"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
-	"github.com/rollcall-project/rollcall/internal/evidence/scan"
+	"github.com/rollcall-project/rollcall/internal/reader"
+	"github.com/rollcall-project/rollcall/internal/sanitize"
+	"github.com/rollcall-project/rollcall/internal/scan"
 )
 
 // lists is a source of objects.
@@ -66,11 +68,11 @@ func TestLogs(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			clean, err := evidence.NewSanitizer()
+			clean, err := sanitize.New()
 			if err != nil {
 				t.Fatal(err)
 			}
-			r := evidence.NewReader(set, clean, nil, evidence.Limits{}, from.source)
+			r := reader.New(set, clean, nil, reader.Limits{}, from.source)
 			if got := Logs(t.Context(), r)(evidence.Text{Namespace: "n", Host: c.node, Pod: c.pod}); got != from.want {
 				t.Errorf("%s on %s, of %d resources: %v", c.pod, c.node, len(from.source), got)
 			}

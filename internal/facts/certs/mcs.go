@@ -10,9 +10,10 @@ import (
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
-	"github.com/rollcall-project/rollcall/internal/evidence/probe"
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/sanitize"
+	"github.com/rollcall-project/rollcall/internal/source/probe"
 )
 
 const (
@@ -123,7 +124,7 @@ func (m *MCS) secret(ctx context.Context, w *facts.World, p *facts.Proof) (chain
 	}
 	p.Add(o.Loc, "Secret "+mcsSecret+" exists", o.Created(), "secretExists")
 	text := evidence.String(o.Content, "data", "tls.crt")
-	if text == "" || evidence.Redacted(text) {
+	if text == "" || sanitize.Redacted(text) {
 		p.Miss("stale", notRead)
 		m.annotations(o)
 		return nil, o.Loc, notRead, nil

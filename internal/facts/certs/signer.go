@@ -8,6 +8,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/sanitize"
 )
 
 // The Secret with which the controller manager signs the certificates of kubelets
@@ -51,7 +52,7 @@ func readSigner(ctx context.Context, w *facts.World, _ fault.Subject) (Signer, f
 	}
 	p.Add(o.Loc, "Secret "+signerSecret+" exists", o.Created(), "exists")
 	loc := o.Loc.At("data.tls.crt")
-	if text := evidence.String(o.Content, "data", "tls.crt"); text != "" && !evidence.Redacted(text) {
+	if text := evidence.String(o.Content, "data", "tls.crt"); text != "" && !sanitize.Redacted(text) {
 		chain, err := fromBase64(o, text)
 		if err != nil {
 			err = miss(&p, err, "notBefore", "notAfter", "subject")

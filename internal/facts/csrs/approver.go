@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
-	"github.com/rollcall-project/rollcall/internal/evidence/yamlin"
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/source/yamlin"
 )
 
 // Where the approver runs (openshift/cluster-machine-approver:manifests/04-deployment.yaml).

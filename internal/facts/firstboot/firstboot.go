@@ -17,11 +17,11 @@ import (
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
-	"github.com/rollcall-project/rollcall/internal/evidence/onhost"
-	"github.com/rollcall-project/rollcall/internal/evidence/scan"
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/facts/hosts"
 	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/scan"
+	"github.com/rollcall-project/rollcall/internal/source/onhost"
 )
 
 // Journal selects the journals of the unit that brings the OS to its image

@@ -9,6 +9,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
+	"github.com/rollcall-project/rollcall/internal/sanitize"
 )
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -30,7 +31,7 @@ const (
 
 // TestMatch: tokens are compared by digest, and what was not read is never equal.
 func TestMatch(t *testing.T) {
-	if !evidence.Redacted(digestA) || !evidence.Redacted(digestB) {
+	if !sanitize.Redacted(digestA) || !sanitize.Redacted(digestB) {
 		t.Fatal("these are no digests of the sanitiser")
 	}
 	secret := func(current, old string) evidence.Object {

@@ -11,9 +11,10 @@ import (
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
-	"github.com/rollcall-project/rollcall/internal/evidence/scan"
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/sanitize"
+	"github.com/rollcall-project/rollcall/internal/scan"
 )
 
 // Cert is the fact hosted-ignition-cert: the certificate that the published ignition
@@ -93,7 +94,7 @@ func readCert(ctx context.Context, w *facts.World, _ fault.Subject) (Cert, facts
 func (f *Cert) strangers(list []evidence.Object, root *x509.Certificate, p *facts.Proof) {
 	for _, o := range list {
 		pool := o.Annotation("hypershift.openshift.io/nodePool")
-		text := evidence.String(o.Content, "data", "value", evidence.PointerKey, "ca")
+		text := evidence.String(o.Content, "data", "value", sanitize.PointerKey, "ca")
 		block, _ := pem.Decode([]byte(text))
 		if pool == "" || block == nil || slices.Equal(block.Bytes, root.Raw) {
 			continue

@@ -11,6 +11,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/facts/hosts"
 	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/sanitize"
 )
 
 // Token is the fact nodepool-token: whether what a new machine gets as user-data is
@@ -129,7 +130,7 @@ var notRead = &evidence.Unavailable{
 }
 
 func (f *Token) pointer(ctx context.Context, w *facts.World, n hosts.NodePool, token, data evidence.Object, p *facts.Proof) error {
-	pointer, ok := evidence.Field(data.Content, "data", "value", evidence.PointerKey).(map[string]any)
+	pointer, ok := evidence.Field(data.Content, "data", "value", sanitize.PointerKey).(map[string]any)
 	if !ok {
 		for _, field := range []string{"matches", "encoding", "source", "wrongSource", "wrongPool"} {
 			p.Miss(field, notRead)
@@ -160,7 +161,7 @@ func (f *Token) match(digest string, token evidence.Object, loc evidence.Locator
 	switch {
 	case token.Name == "":
 		f.Matches = "none"
-	case !contents(token) || !evidence.Redacted(current):
+	case !contents(token) || !sanitize.Redacted(current):
 		p.Miss("matches", notRead)
 		return
 	case digest == current:

@@ -10,9 +10,9 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
-	"github.com/rollcall-project/rollcall/internal/evidence/assisted"
-	"github.com/rollcall-project/rollcall/internal/evidence/install"
 	"github.com/rollcall-project/rollcall/internal/facts"
+	"github.com/rollcall-project/rollcall/internal/source/assisted"
+	"github.com/rollcall-project/rollcall/internal/source/install"
 )
 
 // localCluster is the ClusterDeployment under which a hub manages itself

@@ -29,9 +29,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
-	"github.com/rollcall-project/rollcall/internal/evidence/assisted"
-	"github.com/rollcall-project/rollcall/internal/evidence/install"
 	"github.com/rollcall-project/rollcall/internal/facts"
+	"github.com/rollcall-project/rollcall/internal/source/assisted"
+	"github.com/rollcall-project/rollcall/internal/source/install"
 )
 
 // MachineAPI is the namespace of Machines and BareMetalHosts.

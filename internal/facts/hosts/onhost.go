@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
-	"github.com/rollcall-project/rollcall/internal/evidence/onhost"
 	"github.com/rollcall-project/rollcall/internal/facts"
+	"github.com/rollcall-project/rollcall/internal/source/onhost"
 )
 
 // machinesSeen joins what machines told of themselves with the hosts that are known.

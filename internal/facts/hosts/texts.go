@@ -11,9 +11,9 @@ import (
 	"strings"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
-	"github.com/rollcall-project/rollcall/internal/evidence/scan"
-	"github.com/rollcall-project/rollcall/internal/evidence/yamlin"
 	"github.com/rollcall-project/rollcall/internal/facts"
+	"github.com/rollcall-project/rollcall/internal/scan"
+	"github.com/rollcall-project/rollcall/internal/source/yamlin"
 )
 
 // Consoles selects what screens and serial lines of hosts showed.

@@ -32,7 +32,7 @@ type stage struct {
 	message  string
 }
 
-// record is one record of a service (internal/evidence/archive serviceRecord).
+// record is one record of a service (internal/source/archive serviceRecord).
 type record struct {
 	phase, stage, result, command, message string
 	at                                     time.Time

@@ -15,8 +15,8 @@ import (
 	"slices"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
-	"github.com/rollcall-project/rollcall/internal/evidence/scan"
 	"github.com/rollcall-project/rollcall/internal/facts"
+	"github.com/rollcall-project/rollcall/internal/scan"
 )
 
 // Namespace is where the machine config operator and its operands run.

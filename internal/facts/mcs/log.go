@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
-	"github.com/rollcall-project/rollcall/internal/evidence/scan"
 	"github.com/rollcall-project/rollcall/internal/facts"
+	"github.com/rollcall-project/rollcall/internal/scan"
 )
 
 // The lines of the server that matter. 4.14 prints the pool without quotes; the

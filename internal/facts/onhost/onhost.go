@@ -1,6 +1,6 @@
 // Package onhost computes facts about one machine from what it tells of itself:
 // the kubelet's identity files, units, the machine-config-daemon's files, the clock,
-// names, containers and disks (internal/evidence/onhost).
+// names, containers and disks (internal/source/onhost).
 //
 // Invariants:
 //   - Where nobody looked on a machine whose Node is Ready, the facts are not

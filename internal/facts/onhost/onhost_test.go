@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rollcall-project/rollcall/internal/evidence/onhost"
+	"github.com/rollcall-project/rollcall/internal/source/onhost"
 )
 
 func TestLocal(t *testing.T) {

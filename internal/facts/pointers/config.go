@@ -10,8 +10,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts/certs"
+	"github.com/rollcall-project/rollcall/internal/sanitize"
 )
 
 // Config is a pointer config, as far as it is kept.
@@ -65,7 +65,7 @@ func Parse(userData string) (Config, error) {
 	}
 	for _, l := range doc.Ignition.Security.TLS.Authorities {
 		_, data, ok := strings.Cut(l.Source, ",")
-		if !ok || evidence.Redacted(l.Source) {
+		if !ok || sanitize.Redacted(l.Source) {
 			continue
 		}
 		text, err := base64.StdEncoding.DecodeString(data)

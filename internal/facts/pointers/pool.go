@@ -11,6 +11,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/facts/certs"
 	"github.com/rollcall-project/rollcall/internal/facts/hosts"
 	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/sanitize"
 )
 
 // Pool is the fact pool-pointers: the pointer configs in Secrets for hosts of one
@@ -138,7 +139,7 @@ var contents = []string{"outdated", "uncovered", "address", "authority", "inUse"
 // not. A pointer that leads elsewhere, or names no authority, is not judged.
 func (f *Pool) look(o evidence.Object, used bool, serving certs.Serving, servingErr error, p *facts.Proof) error {
 	text := evidence.String(o.Content, "data", "userData")
-	if text == "" || evidence.Redacted(text) {
+	if text == "" || sanitize.Redacted(text) {
 		f.Unread = append(f.Unread, o.Name)
 		return unread(o.Name)
 	}

@@ -10,10 +10,12 @@ import (
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
-	"github.com/rollcall-project/rollcall/internal/evidence/scan"
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/facts/mcs"
 	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/reader"
+	"github.com/rollcall-project/rollcall/internal/sanitize"
+	"github.com/rollcall-project/rollcall/internal/scan"
 )
 
 // oneLog is a source with the log of one daemon, which may break off.
@@ -48,11 +50,11 @@ func TestDaemonLogCut(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		clean, err := evidence.NewSanitizer()
+		clean, err := sanitize.New()
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := evidence.NewReader(set, clean, nil, evidence.Limits{}, oneLog{line, end})
+		r := reader.New(set, clean, nil, reader.Limits{}, oneLog{line, end})
 		v := facts.NewWorld(r, time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)).Compute(t.Context(), daemonFact, fault.Subject{Kind: fault.Host, Name: "m0"})
 		if _, unknown := evidence.AsUnavailable(v.Err); unknown != (name == "cut") {
 			t.Errorf("%s: %+v, %v", name, v.V, v.Err)

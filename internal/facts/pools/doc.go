@@ -12,9 +12,9 @@ package pools
 
 import (
 	"github.com/rollcall-project/rollcall/internal/evidence"
-	"github.com/rollcall-project/rollcall/internal/evidence/scan"
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/facts/mcs"
+	"github.com/rollcall-project/rollcall/internal/scan"
 )
 
 // DaemonLogs selects the logs of the machine-config-daemons.

@@ -7,12 +7,14 @@ import (
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
-	"github.com/rollcall-project/rollcall/internal/evidence/scan"
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/facts/hosts"
 	"github.com/rollcall-project/rollcall/internal/facts/relation"
 	"github.com/rollcall-project/rollcall/internal/fault"
 	"github.com/rollcall-project/rollcall/internal/fixture"
+	"github.com/rollcall-project/rollcall/internal/reader"
+	"github.com/rollcall-project/rollcall/internal/sanitize"
+	"github.com/rollcall-project/rollcall/internal/scan"
 )
 
 // many copies the requests of a base.
@@ -49,13 +51,13 @@ func BenchmarkCSRsOfHosts(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	clean, err := evidence.NewSanitizer()
+	clean, err := sanitize.New()
 	if err != nil {
 		b.Fatal(err)
 	}
 	for b.Loop() {
 		b.StopTimer()
-		w := facts.NewWorld(evidence.NewReader(set, clean, nil, evidence.Limits{}, manyRequests{source, 500}), time.Time{})
+		w := facts.NewWorld(reader.New(set, clean, nil, reader.Limits{}, manyRequests{source, 500}), time.Time{})
 		if _, _, err := hosts.Find(b.Context(), w, "m0"); err != nil {
 			b.Fatal(err)
 		}

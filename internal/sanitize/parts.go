@@ -1,0 +1,230 @@
+package sanitize
+
+import (
+	"regexp"
+	"strings"
+	"unicode/utf8"
+)
+
+// maxURL bounds how far behind "://" an "@" is looked for: a text of nothing but
+// "://" would take the square of its length.
+const maxURL = 1024
+
+var (
+	portFirst  = regexp.MustCompile(`^\d{1,5}(?:[/?#,;)\]'\\]|$)`)
+	digestNext = regexp.MustCompile(`^sha(?:256|384|512):`)
+)
+
+// userinfo hides passwords in URLs, also those that hold "/" or "@" unencoded, and
+// tokens that stand for a user. A reference to an image by digest has none.
+func (m *masked) userinfo() {
+	var b strings.Builder
+	v, at := m.text, 0
+	for {
+		i := strings.Index(v[at:], "://")
+		if i < 0 {
+			break
+		}
+		from := at + i + len("://")
+		end := urlEnd(v, from)
+		b.WriteString(v[at:from])
+		at = from
+		if lo, hi := userinfoIn(v[from:end]); lo < hi {
+			b.WriteString(v[from : from+lo])
+			b.WriteString(m.hide(v[from+lo : from+hi]))
+			at = from + hi
+		}
+	}
+	b.WriteString(v[at:])
+	m.text = b.String()
+}
+
+// userinfoIn returns where the secret is in what follows "://".
+func userinfoIn(rest string) (from, to int) {
+	host := len(rest)
+	if i := strings.IndexAny(rest, "/?#"); i >= 0 {
+		host = i
+	}
+	sign := -1 // the @ before the host
+	for i := strings.LastIndexByte(rest, '@'); i >= 0; i = strings.LastIndexByte(rest[:i], '@') {
+		if i+1 < len(rest) && !digestNext.MatchString(rest[i+1:]) {
+			sign = i
+			break
+		}
+	}
+	if sign < 0 {
+		return 0, 0
+	}
+	colon := strings.IndexByte(rest[:sign], ':')
+	switch {
+	case colon >= 0 && colon < host && !strings.Contains(rest[:colon], "[") && (sign < host || !portFirst.MatchString(rest[colon+1:])):
+		return colon + 1, sign
+	case colon < 0 && sign < host && sign >= 8 && likelySecret(rest[:sign]):
+		return 0, sign
+	}
+	return 0, 0
+}
+
+const (
+	minBlob = 40 // from this length on base64 is looked into
+	minText = 24 // so much text in a row is looked at in what it decodes to
+)
+
+// sixBits is the value of a character of base64, of both alphabets; 0xff of others.
+var sixBits = func() (t [256]byte) {
+	for i := range t {
+		t[i] = 0xff
+	}
+	for i, c := range []byte("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/") {
+		t[c] = byte(i)
+	}
+	t['-'], t['_'] = 62, 63
+	return t
+}()
+
+// longRun reports whether a text carries characters of base64 in a row.
+func longRun(v string) bool {
+	for i := minBlob - 1; i < len(v); i += minBlob { // a run of that length meets every such place
+		if sixBits[v[i]] == 0xff {
+			continue
+		}
+		lo, hi := i, i+1
+		for lo > 0 && sixBits[v[lo-1]] != 0xff {
+			lo--
+		}
+		for hi < len(v) && sixBits[v[hi]] != 0xff {
+			hi++
+		}
+		if hi-lo >= minBlob && !hexDigest(v[lo:hi]) {
+			return true
+		}
+		i = hi // the next run begins behind it
+	}
+	return false
+}
+
+// hexDigest reports whether a run is a number in hexadecimal, as the digests of images
+// and the IDs of containers, of which a cluster has tens of thousands. Read as base64,
+// in any alignment, its digits give none of a, e, p, P, '"' and '/': no key in PEM, no
+// auth, token or password, no URL. Nor do they begin as gzip or a key store does.
+func hexDigest(run string) bool {
+	for _, c := range []byte(strings.Trim(run, "/")) {
+		if (c < '0' || c > '9') && (c < 'a' || c > 'f') {
+			return false
+		}
+	}
+	return true
+}
+
+var (
+	blobs = regexp.MustCompile(`[A-Za-z0-9+/_-]{40,}(?:(?:\r?\n[ \t]*|\\r\\n|\\n)[A-Za-z0-9+/_-]{40,})*={0,2}`)
+	// blobEnd is the last, shorter line of base64 over many lines, and what must follow.
+	blobEnd = regexp.MustCompile(`^((?:\r?\n[ \t]*|\\r\\n|\\n)[A-Za-z0-9+/_-]{1,39}={0,2})(?:[ \t\r"']*\n|\\|[ \t\r"']*$)`)
+)
+
+// blobs hides base64, also over many lines, that decodes to a text with a secret, or
+// to a key or a key store in its binary form. It is decoded once, and gunzipped where
+// that gives gzip, as Ignition's sources and cloud-init's user data are: a kubeconfig,
+// a pull secret, a key or a token in a value that nothing else tells of.
+func (m *masked) blobs() {
+	all := blobs.FindAllStringIndex(m.text, -1)
+	left := maxInflated
+	var b strings.Builder
+	at := 0
+	for _, r := range all {
+		if r[0] < at || !m.s.tells(m.text[r[0]:r[1]], &left) {
+			continue
+		}
+		end := r[1]
+		if e := blobEnd.FindStringSubmatchIndex(m.text[end:]); e != nil {
+			end += e[3]
+		}
+		b.WriteString(m.text[at:r[0]])
+		b.WriteString(m.hide(m.text[r[0]:end]))
+		at = end
+	}
+	b.WriteString(m.text[at:])
+	m.text = b.String()
+}
+
+// tells reports whether base64 decodes to something that holds a secret. What stands
+// in front of it, as the directories of a path, may belong to the same alphabet, so
+// every alignment is tried. What inflates to more than it may, or than is left for its
+// text, is not looked at and counts as a secret.
+func (s *Sanitizer) tells(blob string, left *int) bool {
+	if len(blob) < minBlob {
+		return false
+	}
+	if keyStoreIn(blob) {
+		return true
+	}
+	for skip := range 4 {
+		raw := decode64(blob[skip:], len(blob))
+		if strings.HasPrefix(raw, "\x1f\x8b\x08") {
+			text, whole := inflated(raw, min(*left, inflatedBase+inflatedTimes*len(blob)))
+			if !whole {
+				return true
+			}
+			*left -= len(text)
+			raw = text
+		}
+		for _, mark := range []string{"PRIVATE KEY-----", `"auth"`, `"auths"`} {
+			if strings.Contains(raw, mark) {
+				return true
+			}
+		}
+		for len(raw) >= minText {
+			text := textStart(raw)
+			if len(text) >= minText && s.finds(text) {
+				return true
+			}
+			_, size := utf8.DecodeRuneInString(raw[len(text):])
+			raw = raw[len(text)+size:]
+		}
+	}
+	return false
+}
+
+// decode64 decodes what it can and passes over ends of lines.
+func decode64(v string, limit int) string {
+	out := make([]byte, 0, limit/4*3)
+	var bits uint32
+	n := 0
+	for i := 0; i < len(v); i++ {
+		if v[i] == '\\' && i+1 < len(v) { // \n in a quoted text
+			i++
+			continue
+		}
+		c := sixBits[v[i]]
+		if c == 0xff {
+			continue
+		}
+		bits = bits<<6 | uint32(c)
+		if n++; n == 4 {
+			out = append(out, byte(bits>>16), byte(bits>>8), byte(bits))
+			bits, n = 0, 0
+		}
+	}
+	switch n {
+	case 2:
+		out = append(out, byte(bits>>4))
+	case 3:
+		out = append(out, byte(bits>>10), byte(bits>>2))
+	}
+	return string(out)
+}
+
+// textStart returns the longest start of raw that is text.
+func textStart(raw string) string {
+	for i, r := range raw {
+		if r < ' ' && r != '\t' && r != '\n' && r != '\r' || r == 0x7f {
+			return raw[:i]
+		}
+		if r == utf8.RuneError {
+			if _, size := utf8.DecodeRuneInString(raw[i:]); size == 1 {
+				return raw[:i]
+			}
+		}
+	}
+	return raw
+}

@@ -1,0 +1,275 @@
+package sanitize
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// secretPattern finds a secret as the last of its groups that took part.
+type secretPattern struct {
+	marks []string // literals of which a text must carry one, in lower case
+	find  *regexp.Regexp
+	// likely tells a credential from a word; nil takes everything. It is for keys
+	// that also stand in front of prose: "token: expired", "basic authentication".
+	likely func(string) bool
+}
+
+// Parts of patterns: what may stand between a key and its secret in YAML, JSON
+// (also inside a string), key=value, URL-encoded JSON, Go's maps and dumps, and with
+// colours; and where the secret begins, quoted or not. Quoted it may hold blanks.
+const (
+	quote    = `(?:\\*["']{1,2}|\\+u0022)?`
+	colours  = `(?:(?:\x1b|\\+x1b|\\+u001b|\\+033|\\+e)\[[0-9;]*m)*`
+	dumped   = `(?:\((?:\*?string|\[\](?:uint8|byte)|(?:len|cap)=\d+|0x[0-9a-f]+)\)[ \t]*)*`
+	sep      = colours + quote + colours + `[ \t]*[:=]=?>?[ \t]*` + colours + dumped + `\[?`
+	quoted   = `[ubr]{0,2}(?:\\*["']|\\+u0022)(?P<quoted>[^\r\n])`
+	password = `(?:pass(?:word|wd|phrase|code)|client_?secret|(?:access|refresh|identity|registry)_?token|(?:bmc|ipmi)_?pass|(?:\b|_)psk)s?`
+	token    = `token|secret|secret_?key|secret_?access_?key|access_?key|(?:private|account|pre_?shared)[_-]?key|api_?-?key|credentials?|\bauth`
+	short    = `(?:(?:_|-|db|root|user|admin)(?:pass|pwd)|\b(?-i:[Pp]ass|[Pp]wd))` + sep + `|\b(?:pass|pwd)=` // "PASS: node1" is a result
+)
+
+// passMarks are in every text that password finds something in.
+var passMarks = []string{"pass", "secret", "_token", "accesstoken", "refreshtoken", "identitytoken", "registrytoken", "psk"}
+
+// secretPatterns are tried in this order, each on texts that carry one of its marks.
+var secretPatterns = []secretPattern{
+	{[]string{redactedPrefix}, regexp.MustCompile(`(\[redacted [^\]\r\n]*\]?)`), nil}, // foreign text that looks like a digest
+	{[]string{"private key"}, regexp.MustCompile(`(?is)-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(.+?)(?:-----END [A-Z0-9 ]*PRIVATE KEY|$)`), nil},
+	{[]string{"ls0tls1crudjti"}, regexp.MustCompile(`(LS0tLS1CRUdJTi(?:BQUklWQVRF|BSU0Eg|BFQy|BPUEVOU1NI|BFTkNSWVBURUQ|BEU0Eg)[A-Za-z0-9+/=]*)`), nil},      // base64 of a private key's PEM
+	{[]string{"eyj"}, regexp.MustCompile(`(eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?)`), nil},                                            // JWT
+	{[]string{"eyjhdxro"}, regexp.MustCompile(`(eyJhdXRo[A-Za-z0-9+/=_-]{12,})`), nil},                                                                      // base64 of {"auth...
+	{[]string{"sha256~"}, regexp.MustCompile(`sha256~([A-Za-z0-9_-]{20,})`), nil},                                                                           // OAuth token of OpenShift
+	{[]string{"$1$", "$5$", "$apr1$", "$6$", "$y$", "$2a$", "$2b$", "$2y$"}, regexp.MustCompile(`(\$(?:1|5|6|y|apr1|2[aby])\$[./A-Za-z0-9$=,]{16,})`), nil}, // crypt(3)
+	{[]string{"age-secret-key-"}, regexp.MustCompile(`(?i)AGE-SECRET-KEY-((?:PQ-)?1[0-9A-Z]{20,})`), nil},
+	{[]string{"data:"}, regexp.MustCompile(`(?i)\bdata:[a-z0-9/.+-]*(?:;[^,\s]*)?,([^\s"']{8,})`), nil},
+	{[]string{"pullsecret", "pull_secret"}, regexp.MustCompile(`(?i)pull_?secret` + quote + `\s*[:=]\s*(.{12,})`), notRefused},
+	{[]string{"\"auth"}, regexp.MustCompile(`(?i)\\*"auth\\*"\s*:\s*\\*"([^"\\]+)`), nil},
+	{[]string{"u0022auth"}, regexp.MustCompile(`(?i)u0022auth\\+u0022\s*:\s*\\+u0022([^"\\]+)`), nil},
+	{[]string{"%22auth", "%22password", "%22identitytoken"}, regexp.MustCompile(`(?i)%22(?:auth|password|identitytoken)%22%3A(?:%20|\+)?%22((?:[^%\s]|%[013-9a-f][0-9a-f]|%2[013-9a-f])+)`), nil},
+	{[]string{"3a%2f%2f", "3a%252f%252f"}, regexp.MustCompile(`(?i)%(?:25)*3A(?:%(?:25)*2F){2}[^\s"'<>&]*?%(?:25)*3A([^\s"'<>&]+)%(?:25)*40`), noPort},
+	{[]string{"authorization"}, regexp.MustCompile(`(?i)\bauthorization["']?\s*[:=]\s*["'\[]*(?:(?:basic|bearer|digest|negotiate)\s+)?([A-Za-z0-9._~+/=-]{8,})`), nil},
+	{[]string{"bearer", "basic "}, regexp.MustCompile(`(?i)\b(?:bearer|basic)\s+["']?([A-Za-z0-9._~+/=-]{8,})`), likelySecret},
+	{[]string{"cookie"}, regexp.MustCompile(`(?i)\b(?:set-)?cookie2?["']?\s*[:=]\s*["'\[]*([^\r\n"'\]]{6,})`), func(v string) bool { return strings.Contains(v, "=") }},
+	{[]string{"signature=", "x-amz-", "sig="}, regexp.MustCompile(`(?i)(?:x-(?:amz|goog)-(?:signature|security-token|credential)|[?&]sig(?:nature)?)=([^&\s"'\\]{8,})`), nil},
+	{passMarks, regexp.MustCompile(`(?i)(?:` + password + `)` + sep + `(?:` + quoted + `|(?P<open>[^\s"'\[]))`), noFlag},
+	{[]string{"words", "passwds", "phrases"}, regexp.MustCompile(`(?i)(?:passwords|passwds|passphrases)` + quote + `[ \t]*[:=][ \t]*\[([^\]\r\n"'\\]{4,})\]`), nil},
+	{[]string{`:\n`, `: \n`, `=\n`, `= \n`, `:\r`, `|\n`, `>\n`, `|-\n`, `>-\n`}, regexp.MustCompile(`(?i)(?:` + password + `)` + quote + `[ \t]*[:=][ \t]*(?:[|>][0-9+-]*)?(?:[ \t]|\\+[rt])*\\+n(?:[ \t]|\\+[nrt])*(?:\\*["'])?([^\s"'\\,;{}]{3,}[^\s"'\\,;:{}])[ \t]*(?:[\\"',}\]]|$)`), noFlag},
+	{[]string{"pass=", "pass:", "pass ", "pass\t", "pass'", "pass\"", `pass\`, "pass\x1b", "pwd=", "pwd:", "pwd ", "pwd\t", "pwd'", "pwd\"", `pwd\`, "pwd\x1b"}, regexp.MustCompile(`(?i)(?:` + short + `)(?:` + quoted + `|(?P<open>[^\s"'\[]))`), noPath},
+	{[]string{"_pass=", "_pwd="}, regexp.MustCompile(`\b[A-Z][A-Z0-9_]*_(?:PASS|PWD)=(?:` + quoted + `|(?P<open>[^\s"'\[]))`), variable}, // of an environment
+	{[]string{"token", "secret", "access_key", "accesskey", "private", "account", "shared", "api_key", "apikey", "api-key", "credential", "auth:", "auth=", "auth'", "auth\"", "auth\x1b", "auth\\"},
+		regexp.MustCompile(`(?i)(?:` + token + `)` + sep + `(?:` + quoted + `|(?P<word>[^\s"',;&}\[\]]))`), longSecret},
+	{[]string{"password is", "password was", "passphrase is"}, regexp.MustCompile(`(?i)(?:password|passphrase) (?:is|was):? (?:` + quoted + `|(?P<word>[^\s"',;]))`), likelySecret},
+	{[]string{"pass"}, regexp.MustCompile(`(?i)(?:^|[\s"'\[,])--[a-z0-9-]*(?:password|passwd|passphrase|pass)[ \t]+(?:` + quoted + `|(?P<open>[^\s"'-]))`), noFlag},
+	{[]string{"token", "secret", "api-key", "apikey"}, regexp.MustCompile(`(?i)(?:^|[\s"'\[,])--[a-z0-9-]*(?:token|secret|secret-key|api-?key)[ \t]+["']?([^\s"'\\-][^\s"'\\]{7,})`), likelySecret},
+	{[]string{" -p"}, regexp.MustCompile(`(?:\bipmitool\b|\s-U[ =]?\S+)[^\r\n|]*?\s-P[ =]?["']?([^\s"'\\]+)`), nil},
+	{[]string{"sshpass"}, regexp.MustCompile(`\bsshpass\s+-p\s*["']?([^\s"'\\]+)`), nil},
+	{[]string{"curl"}, regexp.MustCompile(`\bcurl\b[^\r\n|]*?\s(?:-u|--user|--proxy-user)[ =]?["']?[^\s:"'/]*:([^\s"'\\]+)`), nil},
+	{[]string{"token"}, regexp.MustCompile(`\b([a-z0-9]{6}\.[a-z0-9]{16})\b`), kubeadmToken},
+	{[]string{"client-key-data"}, regexp.MustCompile(`(?i)client-key-data["']?\s*[:=]\s*["']?([A-Za-z0-9+/=]{16,})`), nil},
+}
+
+// refusal is how a validation speaks of a field without its value
+// (kubernetes/kubernetes:staging/src/k8s.io/apimachinery/pkg/util/validation/field/errors.go
+// ErrorBody: the types that it prints without one). "Invalid value" is followed by it.
+var refusal = regexp.MustCompile(`^(?:Required value|Forbidden)(?:[ :,.;"'\\\])]|$)`)
+
+// notRefused tells a pull secret from the sentence that it is missing. All that stands
+// behind it on the line must be words, too: another secret may follow.
+func notRefused(v string) bool {
+	if !refusal.MatchString(v) || strings.ContainsAny(v, "{}=%") || strings.IndexFunc(v, isAtom) >= 0 {
+		return true
+	}
+	words := strings.FieldsFunc(v, func(r rune) bool { return strings.ContainsRune(" \t:,;.\"'()[]\\", r) })
+	return slices.ContainsFunc(words, func(w string) bool {
+		lower := strings.ToLower(w)
+		return len(w) > 24 || likelySecret(w) || strings.Contains(lower, "pullsecret") || strings.Contains(lower, "pull_secret")
+	})
+}
+
+// noPath tells what stands behind "pass" and "pwd" from a result or a directory.
+func noPath(v string) bool { return likelySecret(v) && !lowPath.MatchString(v) }
+
+// variable is noPath of a variable whose name leaves no doubt, as DB_PASS.
+func variable(v string) bool { return noFlag(v) && !lowPath.MatchString(v) }
+
+var lowPath = regexp.MustCompile(`^(?:/[a-z0-9._-]+){2,}/?$`)
+
+// noPort tells a password in a URL that is encoded from the port of a host.
+func noPort(v string) bool { return !encodedPort.MatchString(v) }
+
+var encodedPort = regexp.MustCompile(`(?i)^\d{1,5}(?:%(?:25)*(?:2F|3F|23|2C)|$)`)
+
+func longSecret(v string) bool { return len(v) >= 8 && likelySecret(v) }
+
+// kubeadmToken tells a bootstrap token (k8s.io/cluster-bootstrap/token/api
+// BootstrapTokenPattern), which is random, from a host's name.
+func kubeadmToken(v string) bool {
+	return strings.ContainsAny(v[:6], "0123456789") && strings.ContainsAny(v[7:], "0123456789")
+}
+
+// Text replaces the secrets in a text. Certificates and public keys stay.
+func (s *Sanitizer) Text(v string) string {
+	if len(v) < 8 {
+		return v
+	}
+	v = s.manifests(v)
+	if blob := longRun(v); blob {
+		m := s.mask(v)
+		m.blobs()
+		v = m.unmask(m.text)
+	}
+	return s.patterns(v)
+}
+
+// patterns is Text without a look into base64.
+func (s *Sanitizer) patterns(v string) string {
+	clean, _ := s.search(v, false)
+	return clean
+}
+
+// finds reports whether a text holds a secret. It stops at the first.
+func (s *Sanitizer) finds(v string) bool {
+	_, found := s.search(v, true)
+	return found
+}
+
+// search hides what the patterns find and reports whether that was anything. With
+// first it stops there; the text is then of no use.
+func (s *Sanitizer) search(v string, first bool) (string, bool) {
+	hits := s.marks.Find([]byte(v))
+	urls := strings.Contains(v, "://")
+	if len(hits) == 0 && !urls {
+		return v, false
+	}
+	var tries []int
+	for _, h := range hits {
+		tries = append(tries, s.tries[h.ID]...)
+	}
+	slices.Sort(tries)
+	tries = slices.Compact(tries)
+	whole := v
+	if len(hits) > 0 && strings.Contains(v, "\n") {
+		if v = s.blocks(v); first && v != whole {
+			return v, true
+		}
+	}
+	m := s.mask(v)
+	// What one pattern hides may join what another sees: until nothing changes, so
+	// that a replay finds nothing new.
+	for range 4 {
+		before := m.text
+		if urls {
+			m.userinfo()
+		}
+		for _, i := range tries {
+			m.apply(secretPatterns[i])
+			if first && m.text != before {
+				return v, true
+			}
+		}
+		if m.text == before {
+			break
+		}
+	}
+	clean := m.unmask(m.text)
+	return clean, clean != whole
+}
+
+// masked is a text in which every digest is one rune of plane 16, which is for
+// private use and which no text of a cluster holds. So no pattern sees half a
+// digest, and what stands around one is judged together with it.
+type masked struct {
+	s     *Sanitizer
+	text  string
+	atoms []string
+}
+
+const firstAtom, lastAtom = 0x100000, 0x10fffd
+
+func isAtom(r rune) bool { return r >= firstAtom && r <= lastAtom }
+
+func (s *Sanitizer) mask(v string) *masked {
+	m := &masked{s: s}
+	if strings.IndexByte(v, 0xf4) >= 0 { // the first byte of that plane in UTF-8
+		v = strings.Map(func(r rune) rune {
+			if isAtom(r) {
+				return utf8.RuneError
+			}
+			return r
+		}, v)
+	}
+	m.text = v
+	if strings.Contains(v, redactedPrefix) {
+		m.text = redactions.ReplaceAllStringFunc(v, m.atom)
+	}
+	return m
+}
+
+// atom returns the rune for a digest. A text with too many digests shares the last.
+func (m *masked) atom(digest string) string {
+	if len(m.atoms) > lastAtom-firstAtom {
+		return string(rune(lastAtom))
+	}
+	m.atoms = append(m.atoms, digest)
+	return string(rune(firstAtom + len(m.atoms) - 1))
+}
+
+func (m *masked) unmask(v string) string {
+	if len(m.atoms) == 0 || strings.IndexByte(v, 0xf4) < 0 {
+		return v
+	}
+	var b strings.Builder
+	for i, r := range v {
+		switch {
+		case isAtom(r):
+			b.WriteString(m.atoms[r-firstAtom])
+		default:
+			_, size := utf8.DecodeRuneInString(v[i:])
+			b.WriteString(v[i : i+size])
+		}
+	}
+	return b.String()
+}
+
+// hide returns what stands for a secret; digests stay as they are.
+func (m *masked) hide(secret string) string {
+	if strings.IndexFunc(secret, func(r rune) bool { return !isAtom(r) }) < 0 {
+		return secret
+	}
+	return m.atom(m.s.digest(m.unmask(secret)))
+}
+
+func (m *masked) apply(p secretPattern) {
+	all := p.find.FindAllStringSubmatchIndex(m.text, -1)
+	if all == nil {
+		return
+	}
+	var b strings.Builder
+	at := 0
+	for _, g := range all {
+		if from, _ := lastGroup(g); from < at {
+			continue
+		}
+		from, to := p.span(m.text, g)
+		if from >= to || p.likely != nil && !p.likely(m.text[from:to]) {
+			continue
+		}
+		b.WriteString(m.text[at:from])
+		b.WriteString(m.hide(m.text[from:to]))
+		at = to
+	}
+	b.WriteString(m.text[at:])
+	m.text = b.String()
+}
+
+// lastGroup returns the bounds of the last group that took part in a match.
+func lastGroup(m []int) (from, to int) {
+	for i := len(m) - 2; i >= 0; i -= 2 {
+		if m[i] >= 0 {
+			return m[i], m[i+1]
+		}
+	}
+	return 0, 0
+}

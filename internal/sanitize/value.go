@@ -1,0 +1,256 @@
+package sanitize
+
+import (
+	"regexp"
+	"strings"
+	"unicode/utf8"
+)
+
+// Where a secret ends cannot be told by a regular expression of this kind: it counts
+// no backslashes and looks at nothing behind itself. So the patterns of named secrets
+// find only where the value begins, in groups with these names.
+const (
+	quotedValue = "quoted" // behind a quote, to the same one
+	openValue   = "open"   // without quotes, to the next blank
+	wordValue   = "word"   // the same, but to a comma or bracket
+)
+
+// maxValue bounds a value without quotes: one that turns out to be no secret must not
+// be gone over again and again.
+const maxValue = 4096
+
+// minOpen is the least number of characters of a value without quotes.
+const minOpen = 4
+
+// span returns where the secret is that a pattern found; nothing where it is empty.
+func (p secretPattern) span(v string, groups []int) (from, to int) {
+	from, to = lastGroup(groups)
+	name := ""
+	for i, n := range p.find.SubexpNames() {
+		if groups[2*i] >= 0 && n != "" {
+			name = n
+		}
+	}
+	switch name {
+	case quotedValue:
+		from = doubled(v, from)
+		to = quotedEnd(v, from)
+		if !inList.MatchString(v[max(0, from-16):from]) {
+			break
+		}
+		for { // ["a", "b"]
+			next := listNext.FindString(v[to:min(len(v), to+64)])
+			if next == "" || to+len(next) >= len(v) {
+				break
+			}
+			to = quotedEnd(v, to+len(next))
+		}
+	case openValue, wordValue:
+		to = unquotedEnd(v, from, name == wordValue)
+		if utf8.RuneCountInString(v[from:to]) < minOpen {
+			to = from
+		}
+	}
+	return from, to
+}
+
+// doubled skips the rest of quotes that open a value several at once, as in YAML inside
+// of YAML and in CSV: in "" they are all of it.
+func doubled(v string, from int) int {
+	next := from
+	for next < len(v) && v[next] == v[from-1] && v[next] != '2' { // of u0022
+		next++
+	}
+	if next > from && closes(v, next) {
+		return from
+	}
+	return next
+}
+
+// slashes returns how many backslashes stand in a row at the end of a text.
+func slashes(v string) int { return len(v) - len(strings.TrimRight(v, `\`)) }
+
+// slashRun returns where the backslashes that begin at i end.
+func slashRun(v string, i int) int {
+	for i < len(v) && v[i] == '\\' {
+		i++
+	}
+	return i
+}
+
+// quotedEnd returns where a value ends whose opening quote stands right before it. In
+// JSON inside of JSON that quote has one backslash or three, its end has as many, and
+// a quote that belongs to the value has more.
+func quotedEnd(v string, from int) int {
+	if head, ok := strings.CutSuffix(v[:from], "u0022"); ok {
+		return escapedEnd(v, from, slashes(head))
+	}
+	mark := v[from-1]
+	level := slashes(v[:from-1])
+	for i := from; i < len(v); {
+		switch c := v[i]; {
+		case c == '\n' || c == '\r':
+			return i
+		case c == '\\':
+			next := slashRun(v, i)
+			if next == len(v) || v[next] != mark {
+				i = next
+				continue
+			}
+			switch n := next - i; {
+			case n < level:
+				return i
+			case n%(2*level+2) == level:
+				return next - level
+			}
+			i = next + 1
+		case c == mark && mark == '\'' && i > from && level == 0 && strings.HasPrefix(v[i+1:], "'"):
+			i += 2 // YAML's quote inside of quotes
+		case c == mark:
+			return i
+		default:
+			i++
+		}
+	}
+	return len(v)
+}
+
+// escapedEnd is quotedEnd where the quotes are written as numbers.
+func escapedEnd(v string, from, level int) int {
+	for i := from; i < len(v); {
+		switch c := v[i]; {
+		case c == '\n' || c == '\r' || c == '"':
+			return i
+		case c == '\\':
+			next := slashRun(v, i)
+			if next-i <= level && strings.HasPrefix(v[next:], "u0022") {
+				return i
+			}
+			i = next + 1
+		default:
+			i++
+		}
+	}
+	return len(v)
+}
+
+var (
+	inList    = regexp.MustCompile(`(?i)\[[ubr]{0,2}(?:\\*["']|\\+u0022)$`)
+	listNext  = regexp.MustCompile(`(?i)^(?:\\*["']|\\+u0022)[ \t]*,[ \t]*[ubr]{0,2}(?:\\*["']|\\+u0022)`)
+	nextField = regexp.MustCompile(`^(?:amp;)?[A-Za-z0-9_.%\[\]-]{1,40}=`)
+	nextLine  = regexp.MustCompile(`^(?:$|[\s"'\\,}\])#]|-[ \t]|[A-Za-z0-9_.-]{1,60}\\*["']?[ \t]*[:=])`)
+	colour    = regexp.MustCompile(`^(?:x1b|u001b|033|e)\[[0-9;]*m`)
+)
+
+// unquotedEnd returns where a value without quotes ends. Signs that close something
+// are part of it where nothing of a structure follows, as in it's-a-secret.
+func unquotedEnd(v string, from int, word bool) int {
+	end := min(len(v), from+maxValue)
+	i := from
+scan:
+	for i < end {
+		switch c := v[i]; c {
+		case ' ', '\t', '\n', '\v', '\f', '\r':
+			break scan
+		case ',', ';', '[', '{':
+			if word && c != '{' || i+1 < len(v) && strings.IndexByte(`"'\`, v[i+1]) >= 0 && i > from {
+				break scan // a list goes on
+			}
+		case '"', '\'':
+			if closes(v, i+1) {
+				break scan
+			}
+		case '}', ']', ')':
+			j := i
+			for j < len(v) && strings.IndexByte("}])", v[j]) >= 0 {
+				j++
+			}
+			if word && c != ')' || closes(v, j) {
+				break scan
+			}
+			i = j - 1
+		case '&':
+			if word || nextField.MatchString(v[i+1:]) {
+				break scan
+			}
+		case '\x1b':
+			break scan
+		case '\\':
+			j, ends := escaped(v, i, i == from)
+			if ends {
+				break scan
+			}
+			i = j - 1
+		}
+		i++
+	}
+	i = min(i, len(v))
+	for i > from && i < len(v) && !utf8.RuneStart(v[i]) {
+		i--
+	}
+	return from + len(strings.TrimRight(v[from:i], `,;])}"'`))
+}
+
+// escaped reports whether backslashes at i, and what they stand for, end a value that
+// has no quotes; else it returns where to go on.
+func escaped(v string, i int, first bool) (next int, ends bool) {
+	next = slashRun(v, i)
+	if next == len(v) {
+		return next, true
+	}
+	rest := v[next:]
+	switch {
+	case rest[0] == '"' || rest[0] == '\'':
+		return next + 1, first || strings.IndexByte(",{[;", v[i-1]) >= 0 || closes(v, next+1)
+	case strings.HasPrefix(rest, "u0022"):
+		return next + 5, first || closes(v, next+5)
+	case strings.HasPrefix(rest, "u0026"):
+		return next + 5, nextField.MatchString(rest[5:])
+	case colour.MatchString(rest):
+		return next, true
+	case strings.IndexByte("nrt", rest[0]) >= 0:
+		return next + 1, first || nextLine.MatchString(rest[1:])
+	}
+	return next, false
+}
+
+// closes reports whether what stands at i shows that a quote or bracket before it
+// closed something.
+func closes(v string, i int) bool {
+	if i >= len(v) || strings.IndexByte(" \t\r\n\v\f,:;}])=\\\"'<|\x1b", v[i]) >= 0 {
+		return true
+	}
+	return v[i] == '.' && (i+1 == len(v) || strings.IndexByte(" \t\r\n\"\\", v[i+1]) >= 0)
+}
+
+// urlEnd returns where a URL ends at the latest that begins at from. A password in it
+// may hold quotes and backslashes, also such as stand for an ampersand.
+func urlEnd(v string, from int) int {
+	end := min(len(v), from+maxURL)
+	if strings.IndexByte(v[from:end], '@') < 0 {
+		return from // there is no password
+	}
+	for i := from; i < end; i++ {
+		switch v[i] {
+		case ' ', '\t', '\r', '\n', '"', '<', '>':
+			return i
+		case '\'', '`':
+			if closes(v, i+1) {
+				return i
+			}
+		case '\\':
+			next := slashRun(v, i)
+			if next == len(v) || strings.IndexByte("\"nrt`", v[next]) >= 0 || colour.MatchString(v[next:min(len(v), next+16)]) ||
+				v[next] == '\'' && closes(v, next+1) {
+				return i
+			}
+			for _, sign := range []string{"u0022", "u003c", "u003e", "u003C", "u003E", "u0020"} {
+				if strings.HasPrefix(v[next:], sign) {
+					return i
+				}
+			}
+			i = next - 1
+		}
+	}
+	return end
+}

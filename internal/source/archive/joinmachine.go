@@ -1,0 +1,202 @@
+package archive
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/pem"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/source/onhost"
+)
+
+// belonging is what shows to which cluster a machine belongs. A machine carries no
+// cluster ID, but it believes in authorities that are made anew for each cluster, and
+// once it is a Node the cluster knows its machine ID.
+type belonging struct {
+	ids         []string // machine IDs and system UUIDs, without dashes, lower case
+	authorities []string // SHA-256 of certificates
+	servers     []string // host names of the internal API
+}
+
+// joinMachines decides for every collection of rollcall-host whether its machine
+// belongs to the cluster of the others. What differs refuses the reading; what proves
+// it is said; what does neither is believed, and said.
+func joinMachines(ctx context.Context, sources []*Source, guests map[*Source]bool) error {
+	var cluster belonging
+	var first *Source
+	var machines []*Source
+	seen := map[*Source]belonging{}
+	for _, s := range sources {
+		b, is, err := s.machineOf(ctx)
+		if err != nil {
+			return err
+		}
+		if is && guests[s] {
+			machines, seen[s] = append(machines, s), b
+			continue
+		}
+		if b, err = s.clusterOf(ctx); err != nil {
+			return err
+		}
+		cluster = cluster.with(b)
+		if first == nil {
+			first = s
+		}
+	}
+	for _, s := range machines {
+		if first == nil { // only machines: the first one stands for the cluster
+			first, cluster = s, belonging{authorities: seen[s].authorities, servers: seen[s].servers}
+			continue
+		}
+		proof, why := cluster.of(seen[s])
+		if why != "" {
+			return &SeveralClustersError{first.name, s.name, why}
+		}
+		s.settle(proof)
+	}
+	return nil
+}
+
+// settle notes why a machine is taken for one of the cluster.
+func (s *Source) settle(proof string) {
+	need := "cluster of " + s.base
+	s.notes = slices.DeleteFunc(s.notes, func(c evidence.Coverage) bool { return c.Need == need && proof != "" })
+	if proof != "" {
+		s.guest = false
+		s.notes = append(s.notes, evidence.Coverage{Need: need, State: evidence.Read, Count: 1, Reason: proof})
+	}
+}
+
+// of says what proves that a machine belongs to the cluster, or why it does not.
+// Neither: nothing that both hold tells.
+func (b belonging) of(m belonging) (proof, why string) {
+	common := func(x, y []string) bool {
+		return slices.ContainsFunc(x, func(v string) bool { return slices.Contains(y, v) })
+	}
+	switch {
+	case common(b.ids, m.ids):
+		return "a Node of the cluster has this machine's ID", ""
+	case common(b.authorities, m.authorities):
+		return "the machine believes in an authority of the cluster", ""
+	case len(b.authorities) > 0 && len(m.authorities) > 0:
+		return "", "they are of different clusters: the machine believes in none of the authorities of the other"
+	case common(b.servers, m.servers) || len(b.servers) == 0 || len(m.servers) == 0:
+		return "", ""
+	}
+	return "", fmt.Sprintf("they are of different clusters: the machine's kubelet speaks to %s, the other's API is %s", quoted(m.servers), quoted(b.servers))
+}
+
+func (b belonging) with(o belonging) belonging {
+	return belonging{slices.Concat(b.ids, o.ids), slices.Concat(b.authorities, o.authorities), slices.Concat(b.servers, o.servers)}
+}
+
+// machineOf reads what machines told of themselves; false where the archive has none.
+func (s *Source) machineOf(ctx context.Context) (belonging, bool, error) {
+	var b belonging
+	list, err := s.listed(ctx, evidence.HostIdentities, "")
+	for _, o := range list {
+		id, err := evidence.Decode[onhost.Identity](o)
+		if err != nil {
+			continue // it says so where it is read
+		}
+		b.ids = append(b.ids, plainID(id.MachineID, id.SystemUUID)...)
+		for _, c := range slices.Concat(id.RootCA, id.Runtime.Authorities, id.Bootstrap.Authorities) {
+			if c.SHA256 != "" {
+				b.authorities = append(b.authorities, c.SHA256)
+			}
+		}
+		b.servers = append(b.servers, serverNames(id.Runtime.Server, id.Bootstrap.Server)...)
+	}
+	return b, len(list) > 0, err
+}
+
+// clusterOf reads what a cluster's objects say: its Nodes' IDs, the authorities that
+// the machine-config-operator puts on every machine, and the name of its internal API
+// (openshift/machine-config-operator:templates/common/_base/files/root-ca.yaml,
+// pkg/daemon/certificate_writer.go).
+func (s *Source) clusterOf(ctx context.Context) (belonging, error) {
+	var b belonging
+	nodes, err := s.listed(ctx, evidence.Nodes, "")
+	if err != nil {
+		return b, err
+	}
+	for _, o := range nodes {
+		b.ids = append(b.ids, plainID(evidence.String(o.Content, "status", "nodeInfo", "machineID"), evidence.String(o.Content, "status", "nodeInfo", "systemUUID"))...)
+	}
+	configs, err := s.listed(ctx, evidence.ControllerConfigs, "")
+	if err != nil {
+		return b, err
+	}
+	for _, o := range configs {
+		for _, field := range []string{"rootCAData", "kubeAPIServerServingCAData"} {
+			if raw, err := base64.StdEncoding.DecodeString(evidence.String(o.Content, "spec", field)); err == nil {
+				b.authorities = append(b.authorities, fingerprints(raw)...)
+			}
+		}
+	}
+	maps, err := s.listed(ctx, evidence.ConfigMaps, "kube-system")
+	if err != nil {
+		return b, err
+	}
+	for _, o := range maps {
+		if o.Name == "kube-root-ca.crt" {
+			b.authorities = append(b.authorities, fingerprints([]byte(evidence.String(o.Content, "data", "ca.crt")))...)
+		}
+	}
+	infras, err := s.listed(ctx, evidence.Infrastructures, "")
+	for _, o := range infras {
+		b.servers = append(b.servers, serverNames(evidence.String(o.Content, "status", "apiServerInternalURI"))...)
+	}
+	return b, err
+}
+
+// listed is List without what could not be read.
+func (s *Source) listed(ctx context.Context, r evidence.Resource, namespace string) ([]evidence.Object, error) {
+	list, err := s.List(ctx, r, namespace)
+	if _, ok := evidence.AsUnavailable(err); err != nil && !ok {
+		return nil, fmt.Errorf("find the cluster of %s: %w", s.name, err)
+	}
+	return list, nil
+}
+
+func plainID(ids ...string) []string {
+	var list []string
+	for _, id := range ids {
+		if id != "" {
+			list = append(list, strings.ReplaceAll(strings.ToLower(id), "-", ""))
+		}
+	}
+	return list
+}
+
+func serverNames(servers ...string) []string {
+	var list []string
+	for _, v := range servers {
+		if u, err := url.Parse(v); err == nil && u.Hostname() != "" && !slices.Contains(list, u.Hostname()) {
+			list = append(list, u.Hostname())
+		}
+	}
+	return list
+}
+
+// fingerprints are those of the certificates in a bundle.
+func fingerprints(raw []byte) []string {
+	var list []string
+	for len(list) < 100 {
+		var block *pem.Block
+		if block, raw = pem.Decode(raw); block == nil {
+			return list
+		}
+		if block.Type == "CERTIFICATE" {
+			sum := sha256.Sum256(block.Bytes)
+			list = append(list, hex.EncodeToString(sum[:]))
+		}
+	}
+	return list
+}

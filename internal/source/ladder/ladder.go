@@ -1,0 +1,345 @@
+// Package ladder is the evidence.Source of the way to the API: names, addresses,
+// ports and certificates from here to every API server, rung by rung. It answers
+// when nothing else does.
+//
+// Invariants:
+//   - No rung carries a credential. The client's own request is made by the live
+//     source, over a connection that it verified.
+//   - Every rung names the machine that asked: from elsewhere it may differ.
+//   - A rung that fails is an answer. Only a cancelled caller is an error.
+//   - Where the API answers its client, nothing but its front is asked, unless the
+//     whole ladder is wanted.
+//   - Rungs are asked side by side, each with Options.Step for all its steps: a
+//     ladder to a cluster that is gone takes two of them, beside the client's own
+//     request, which has the live source's bound.
+package ladder
+
+import (
+	"cmp"
+	"context"
+	"crypto/x509"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/source/probe"
+)
+
+// Lister is where nodes and addresses of the cluster are known from.
+type Lister interface {
+	List(ctx context.Context, r evidence.Resource, namespace string) ([]evidence.Object, error)
+}
+
+// Client is the kubeconfig's side of the ladder.
+type Client struct {
+	Server     *url.URL
+	ServerName string         // verified in place of the URL's host; "" is the host
+	CAs        *x509.CertPool // nil: the system's
+	CAName     string         // probe.ByKubeconfig or probe.BySystem
+	Insecure   bool           // the kubeconfig switches the verification off
+	Proxy      func(*http.Request) (*url.URL, error)
+	Kind       string    // of the credential: "client certificate", "token", "exec", "none"
+	Until      time.Time // end of the client certificate
+	// Reach makes the client's own request.
+	Reach func(context.Context) (Reached, error)
+	Known Lister // the cluster itself; asked only when it answers
+}
+
+// Reached says what became of the client's own request.
+type Reached struct {
+	OK, Unauthorized bool
+	Detail           string
+}
+
+// Master is one control-plane host that the user names.
+type Master struct {
+	Name string
+	Host string
+	Port int // 0 is probe.APIPort
+}
+
+// Options say what the ladder leads to.
+type Options struct {
+	Client  *Client  // nil: there is no kubeconfig. Left aside where Before is of another cluster
+	Masters []Master // beside those that are known from elsewhere
+	Before  []Lister // archives of the cluster
+	Whole   bool     // walk the whole ladder even where the API answers
+	Vantage string   // the machine that asks; "" is this machine's host name
+	From    *From    // ask from a node of the cluster in place of this machine
+	Now     func() time.Time
+	Step    time.Duration // for one rung; 0 is 6 s: an API server whose etcd is gone takes four to say so
+}
+
+// From makes the probes somewhere else. An error that NotRun recognises says nothing
+// of the address that was asked: the probe could not be made.
+type From struct {
+	Name   string
+	Dial   func(ctx context.Context, network, address string) (net.Conn, error)
+	Lookup func(ctx context.Context, host string) ([]string, error)
+	NotRun func(error) bool
+}
+
+// Source walks the ladder once, when it is first asked for. It is safe for
+// concurrent use.
+type Source struct {
+	opts    Options
+	mcsPort int // another one only in tests
+
+	turn    chan struct{}
+	walked  bool
+	objects []evidence.Object
+	err     error
+}
+
+// New returns a source. It sends nothing yet.
+func New(o Options) *Source {
+	o.Step = cmp.Or(o.Step, 6*time.Second)
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Vantage == "" {
+		o.Vantage = "here"
+		if name, err := os.Hostname(); err == nil && name != "" {
+			o.Vantage = name
+		}
+	}
+	return &Source{opts: o, mcsPort: probe.MCSPort, turn: make(chan struct{}, 1)}
+}
+
+// Describe implements evidence.Source. It has no time of its own: beside an
+// archive, now is the archive's.
+func (s *Source) Describe(context.Context) (evidence.Description, error) {
+	return evidence.Description{Kind: "ladder", Name: "the way to the API", Vantage: s.opts.Vantage}, nil
+}
+
+// Texts implements evidence.Source: there are none.
+func (s *Source) Texts(_ context.Context, q evidence.TextQuery) ([]evidence.Text, error) {
+	return nil, &evidence.Unavailable{Need: evidence.Texts(q), Why: evidence.NotCollected, Detail: "probes give no texts"}
+}
+
+// List implements evidence.Source for evidence.APIProbes.
+func (s *Source) List(ctx context.Context, r evidence.Resource, namespace string) ([]evidence.Object, error) {
+	if r != evidence.APIProbes {
+		return nil, &evidence.Unavailable{Need: evidence.Objects(r, namespace), Why: evidence.NotCollected, Detail: "probes do not give it"}
+	}
+	select {
+	case s.turn <- struct{}{}:
+		defer func() { <-s.turn }()
+	case <-ctx.Done():
+		return nil, fmt.Errorf("walk the ladder: %w", ctx.Err())
+	}
+	if s.walked {
+		return slices.Clone(s.objects), s.err
+	}
+	objects, err := s.walk(ctx)
+	if cause := ctx.Err(); cause != nil {
+		return nil, fmt.Errorf("walk the ladder: %w", cause)
+	}
+	s.objects, s.err, s.walked = objects, err, true
+	return slices.Clone(objects), err
+}
+
+// rung is one address and port to ask.
+type rung struct {
+	target, host string
+	port         int
+}
+
+// patience is how long the client's own request may take before the ladder is
+// walked beside it.
+const patience = 3 * time.Second
+
+// walk asks the front and lets the client ask, and where one of them fails, takes
+// long, or the whole ladder is wanted, all rungs that are known.
+func (s *Source) walk(ctx context.Context) ([]evidence.Object, error) {
+	if !s.sameCluster(ctx) {
+		s.opts.Client = nil
+	}
+	w := &walker{Source: s}
+	reached := w.reach(ctx)
+	front, ok := s.front(ctx)
+	if ok {
+		w.ask(ctx, front)
+	}
+	whole := s.opts.Whole || s.opts.From != nil || !ok || !w.fine()
+	if !whole {
+		late := time.NewTimer(patience)
+		defer late.Stop()
+		select {
+		case <-reached:
+			whole = !w.client.OK
+		case <-late.C:
+			whole = true
+		}
+	}
+	if whole {
+		w.ask(ctx, s.named(ctx, s.opts.Before)...)
+	}
+	<-reached // the client's request has its own bound and honours the context
+	if w.failed != nil {
+		return nil, w.failed
+	}
+	if c := s.opts.Client; whole && c != nil && c.Known != nil && w.client.OK {
+		w.ask(ctx, s.named(ctx, []Lister{c.Known})...)
+	}
+	w.askAgain(ctx)
+	return w.result()
+}
+
+// walker is one walk.
+type walker struct {
+	*Source
+	mu      sync.Mutex
+	answers []probe.APIAnswer
+
+	client Reached // valid once the channel of reach is closed
+	failed error
+	notRun error // why a probe from elsewhere could not be made
+}
+
+// fine reports whether the front gave an answer that a client can use.
+func (w *walker) fine() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, a := range w.answers {
+		if a.Target == probe.TargetAPI && isReady(a) && (a.Trust == probe.TrustVerified || a.Trust == "") {
+			return true
+		}
+	}
+	return false
+}
+
+// ask asks the rungs that were not asked yet, all at once: there are few, see maxRungs.
+func (w *walker) ask(ctx context.Context, list ...rung) {
+	var group sync.WaitGroup
+	for _, r := range list {
+		if w.asked(r) {
+			continue
+		}
+		group.Go(func() {
+			a, err := w.try(ctx, r)
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			if err != nil {
+				w.notRun = err
+				return
+			}
+			w.answers = append(w.answers, a)
+		})
+	}
+	group.Wait()
+}
+
+// secondLook is how long a master that is not ready beside others is given.
+const secondLook = time.Second
+
+// askAgain asks those masters once more that were reached and are not ready, while
+// others are: a busy etcd makes one of several answers late, and the next is well.
+// Who is not ready twice keeps the first answer.
+func (w *walker) askAgain(ctx context.Context) {
+	var odd []int
+	ready := false
+	for i, a := range w.answers {
+		switch {
+		case a.Node() == "" || a.Port == w.mcsPort:
+		case isReady(a):
+			ready = true
+		case a.Stage != probe.StageNone:
+			odd = append(odd, i)
+		}
+	}
+	if !ready || len(odd) == 0 {
+		return
+	}
+	select {
+	case <-time.After(secondLook):
+	case <-ctx.Done():
+		return
+	}
+	var group sync.WaitGroup
+	for _, i := range odd {
+		group.Go(func() {
+			first := w.answers[i]
+			second, err := w.try(ctx, rung{first.Target, first.Host, first.Port})
+			if err == nil && isReady(second) {
+				w.answers[i] = second
+			}
+		})
+	}
+	group.Wait()
+}
+
+// isReady: whoever may not read /readyz is answered all the same.
+func isReady(a probe.APIAnswer) bool {
+	status := a.Status(pathReady)
+	return status > 0 && status < 500
+}
+
+func (w *walker) asked(r rung) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.ContainsFunc(w.answers, func(a probe.APIAnswer) bool {
+		return a.Target == r.target && a.Host == r.host && a.Port == r.port
+	})
+}
+
+// reach starts the client's own request; the channel is closed when it has ended.
+func (w *walker) reach(ctx context.Context) <-chan struct{} {
+	done := make(chan struct{})
+	c := w.opts.Client
+	if c == nil {
+		close(done)
+		return done
+	}
+	a := probe.APIAnswer{
+		Target: probe.TargetClient, Host: c.Server.Hostname(), Port: portOf(c.Server), Vantage: w.opts.Vantage, At: w.opts.Now(),
+		CredentialKind: c.Kind, CredentialUntil: c.Until, Credential: probe.CredentialNotTold,
+	}
+	go func() {
+		defer close(done)
+		began := time.Now()
+		if w.client, w.failed = c.Reach(ctx); w.failed != nil {
+			return
+		}
+		a.Millis = time.Since(began).Milliseconds()
+		a.OK, a.Error = w.client.OK, w.client.Detail
+		switch {
+		case w.client.Unauthorized:
+			a.Credential = probe.CredentialRefused
+		case w.client.OK:
+			a.Credential = probe.CredentialAccepted
+		}
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.answers = append(w.answers, a)
+	}()
+	return done
+}
+
+func (w *walker) result() ([]evidence.Object, error) {
+	if w.notRun != nil { // half a ladder would be read as a whole one
+		return nil, &evidence.Unavailable{Need: evidence.Objects(evidence.APIProbes, ""), Why: evidence.Unreachable,
+			Detail: clip(w.notRun.Error()), Supply: "rollcall --probe from another machine, or rollcall-host on the node itself"}
+	}
+	if len(w.answers) == 0 {
+		return nil, &evidence.Unavailable{Need: evidence.Objects(evidence.APIProbes, ""), Why: evidence.NotAsked,
+			Detail: "no address of the API is known", Supply: "--kubeconfig FILE, or --master HOST=IP"}
+	}
+	var list []evidence.Object
+	for _, a := range w.answers {
+		o, err := a.Object()
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, o)
+	}
+	slices.SortFunc(list, func(a, b evidence.Object) int { return strings.Compare(a.Name, b.Name) })
+	return slices.CompactFunc(list, func(a, b evidence.Object) bool { return a.Name == b.Name }), nil
+}

@@ -1,0 +1,206 @@
+// Package live is the evidence.Source over the API of a running cluster.
+//
+// Invariants:
+//   - It only reads. The one POST that it sends is a SelfSubjectAccessReview,
+//     which the API server answers and does not store.
+//   - A list is whole or it is an *evidence.Unavailable: an API that dies between
+//     two pages, a proxy that answers HTML and an answer of another kind than the
+//     one that was asked for never become an empty or a half list.
+//   - The contents of Secrets are asked for only in the namespaces that the user
+//     named; elsewhere the API server sends their metadata and nothing else.
+//   - A probe carries no credential: it has its own HTTP client.
+//   - A caller that cancels gets its context's error, never an Unavailable.
+package live
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
+	"k8s.io/client-go/rest"
+	"k8s.io/klog/v2"
+
+	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/source/probe"
+)
+
+// SourceName is the Locator.Source of everything that a Source reads.
+const SourceName = "live"
+
+// Options say how to read a cluster. The zero value is a careful run: no probes,
+// no journals, no contents of Secrets.
+type Options struct {
+	Name             string        // what the user calls the cluster: the context's name
+	Vantage          string        // the machine that asks; "" is this machine's host name
+	RequestTimeout   time.Duration // of one request, with its retries; 0 is the config's, else 15 s
+	RunTimeout       time.Duration // of everything together, from the first request on; 0 is 3 min
+	RetryPause       time.Duration // before the one further attempt after a broken connection; 0 is 500 ms
+	QPS              float32       // requests a second; 0 is 100
+	Burst            int           // 0 is 200
+	PageSize         int           // objects a page; 0 is 500, as `kubectl get --chunk-size`
+	Whole            bool          // keep also what no fact reads of pods and nodes: for those who write it down
+	SecretNamespaces []string      // namespaces whose Secrets may be read in full
+	Journals         bool          // read journals of nodes through their kubelets
+	LogBytes         int64         // of one text; 0 is 64 MiB
+	LogLines         int           // the newest lines of one text; 0 is 100,000, the most that a kubelet gives of a journal
+	Probes           bool          // ask the machine config servers
+	ProbeTimeout     time.Duration // of one probe; 0 is 5 s
+	Now              func() time.Time
+}
+
+func orDefault[T comparable](v *T, d T) {
+	var zero T
+	if *v == zero {
+		*v = d
+	}
+}
+
+func (o Options) withDefaults(cfg *rest.Config) Options {
+	orDefault(&o.RequestTimeout, cfg.Timeout)
+	orDefault(&o.RequestTimeout, 15*time.Second)
+	orDefault(&o.RunTimeout, 3*time.Minute)
+	orDefault(&o.RetryPause, 500*time.Millisecond)
+	orDefault(&o.QPS, 100)
+	orDefault(&o.Burst, 200)
+	orDefault(&o.PageSize, 500)
+	orDefault(&o.LogBytes, 64<<20)
+	orDefault(&o.LogLines, 100_000)
+	orDefault(&o.ProbeTimeout, 5*time.Second)
+	if o.Vantage == "" {
+		o.Vantage = "here"
+		if name, err := os.Hostname(); err == nil && name != "" {
+			o.Vantage = name
+		}
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return o
+}
+
+// Source reads one cluster in one run. It is safe for concurrent use.
+type Source struct {
+	opts    Options
+	host    string // of the API, for messages
+	http    *http.Client
+	rest    rest.Interface
+	mcsPort int // another one only in tests
+	silence silence
+
+	apis   lazy[*apis]
+	memoMu sync.Mutex
+	pods   map[string]*lazy[*podList] // by namespace
+	rights map[Access]*lazy[bool]
+
+	start    sync.Once
+	deadline time.Time
+}
+
+// New returns a source over the API that cfg leads to. It sends nothing yet.
+// cfg is not changed.
+func New(cfg *rest.Config, opts Options) (*Source, error) {
+	opts = opts.withDefaults(cfg)
+	cfg = rest.CopyConfig(cfg)
+	cfg.Timeout = 0 // every request has a context with a deadline; a client's timeout would cut logs
+	cfg.RateLimiter, cfg.QPS, cfg.Burst = nil, opts.QPS, opts.Burst
+	cfg.WarningHandler, cfg.WarningHandlerWithContext = rest.NoWarnings{}, nil
+	cfg.NegotiatedSerializer = codecs.WithoutConversion()
+	cfg.GroupVersion, cfg.APIPath = nil, ""
+	cfg.ContentConfig.ContentType = runtime.ContentTypeJSON
+	cfg.ContentConfig.AcceptContentTypes = runtime.ContentTypeJSON
+	if cfg.UserAgent == "" {
+		cfg.UserAgent = "rollcall"
+	}
+	cfg.Wrap(func(next http.RoundTripper) http.RoundTripper { return boundedTransport{next} })
+	client, err := rest.HTTPClientFor(cfg)
+	if err != nil {
+		return nil, fmt.Errorf("make the API's HTTP client: %w", err)
+	}
+	// The bearer token is added below the client, to redirected requests as well,
+	// and no API server redirects what is asked here.
+	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	api, err := rest.UnversionedRESTClientForConfigAndClient(cfg, client)
+	if err != nil {
+		return nil, fmt.Errorf("make the API's client: %w", err)
+	}
+	return &Source{
+		opts: opts, host: cfg.Host, http: client, rest: api, mcsPort: probe.MCSPort,
+		pods: map[string]*lazy[*podList]{}, rights: map[Access]*lazy[bool]{},
+	}, nil
+}
+
+// Close closes idle connections. The source may still be used.
+func (s *Source) Close() { utilnet.CloseIdleConnectionsFor(s.http.Transport) }
+
+// Describe implements evidence.Source. It asks nothing of the cluster, so that a
+// cluster that does not answer can still be named.
+func (s *Source) Describe(context.Context) (evidence.Description, error) {
+	return evidence.Description{Kind: "live", Name: s.opts.Name, API: withoutUser(s.host), Vantage: s.opts.Vantage, Now: s.opts.Now()}, nil
+}
+
+// withoutUser is a URL without a name and a password in it.
+func withoutUser(host string) string {
+	u, err := url.Parse(host)
+	if err != nil || u.User == nil {
+		return host
+	}
+	u.User = nil
+	return u.String()
+}
+
+// bound returns a context that ends d from now, or with the run. client-go's own
+// log lines are dropped: what they say is in the errors, too.
+func (s *Source) bound(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+	s.start.Do(func() { s.deadline = time.Now().Add(s.opts.RunTimeout) })
+	ctx = klog.NewContext(ctx, klog.Logger{})
+	at := time.Now().Add(d)
+	if s.deadline.Before(at) {
+		return context.WithDeadlineCause(ctx, s.deadline, fmt.Errorf("the run's time of %v is over", s.opts.RunTimeout))
+	}
+	return context.WithDeadlineCause(ctx, at, fmt.Errorf("no answer within %v", d))
+}
+
+// lazy is a value that is made once, by the first caller that needs it. A caller
+// whose context ends while it makes or awaits the value leaves nothing behind.
+type lazy[T any] struct {
+	init sync.Once
+	turn chan struct{}
+	made bool
+	v    T
+	err  error
+}
+
+func (l *lazy[T]) get(ctx context.Context, produce func(context.Context) (T, error)) (T, error) {
+	l.init.Do(func() { l.turn = make(chan struct{}, 1) })
+	select {
+	case l.turn <- struct{}{}:
+		defer func() { <-l.turn }()
+	case <-ctx.Done():
+		var zero T
+		return zero, ctx.Err()
+	}
+	if l.made {
+		return l.v, l.err
+	}
+	v, err := produce(ctx)
+	if ctx.Err() == nil {
+		l.v, l.err, l.made = v, err, true
+	}
+	return v, err
+}
+
+// memo returns the lazy value of a key.
+func memo[K comparable, T any](mu *sync.Mutex, m map[K]*lazy[T], key K) *lazy[T] {
+	mu.Lock()
+	defer mu.Unlock()
+	if m[key] == nil {
+		m[key] = &lazy[T]{}
+	}
+	return m[key]
+}
