@@ -168,19 +168,18 @@ const external = "External"
 
 // bound holds the facts of one evaluation under their names.
 type bound struct {
-	inputs        fault.Inputs
+	vars          map[string]any
 	given         map[string]fault.FactRef // variable -> fact
-	proofs        [][]evidence.Item        // of the variables
-	why, supply   map[string]string        // by unknown name; nil while everything is known
+	values        []facts.Value            // of the variables
 	notApplicable string
 	err           error
 }
 
 // bind computes the facts of a fault's variables, see variables.
 func (e *Engine) bind(ctx context.Context, w *facts.World, f *fault.Fault, names []string, s fault.Subject) bound {
-	b := bound{given: f.Given, proofs: make([][]evidence.Item, 0, len(names))}
-	b.inputs.Vars = make(map[string]any, len(f.Given)+2)
-	b.inputs.Vars["this"] = fault.This{Name: s.Name, Kind: string(s.Kind), Now: w.Now, Version: w.Version}
+	b := bound{given: f.Given, values: make([]facts.Value, 0, len(names))}
+	b.vars = make(map[string]any, len(f.Given)+2)
+	b.vars["this"] = fault.This{Name: s.Name, Kind: string(s.Kind), Now: w.Now, Version: w.Version}
 	for _, name := range names {
 		fact, ok := e.facts[f.Given[name].Fact]
 		if !ok {
@@ -188,8 +187,8 @@ func (e *Engine) bind(ctx context.Context, w *facts.World, f *fault.Fault, names
 			return b
 		}
 		v := w.Compute(ctx, fact, s)
-		b.proofs = append(b.proofs, v.Proof.Items)
-		b.take(name, v)
+		b.values = append(b.values, v)
+		b.add(name, v)
 		if b.err != nil || b.notApplicable != "" {
 			return b
 		}
@@ -197,32 +196,29 @@ func (e *Engine) bind(ctx context.Context, w *facts.World, f *fault.Fault, names
 	return b
 }
 
-// take sorts a value into the inputs: known, unknown as a whole or in fields, or
-// not applicable.
-func (b *bound) take(name string, v facts.Value) {
-	u, unavailable := evidence.AsUnavailable(v.Err)
+// add makes a variable of a value: known, unknown as a whole, or not applicable.
+func (b *bound) add(name string, v facts.Value) {
+	_, unavailable := evidence.AsUnavailable(v.Err)
 	switch {
 	case v.Err == nil:
-		b.inputs.Vars[name] = v.V
-		for field, why := range v.Proof.Unknown {
-			b.miss(name+"."+field, why, v.Proof.Next[field])
-		}
-		slices.Sort(b.inputs.Unknown)
+		b.vars[name] = fault.Var{Name: name, Record: v}
 	case errors.Is(v.Err, facts.ErrNotApplicable):
 		b.notApplicable = strings.TrimPrefix(v.Err.Error(), facts.ErrNotApplicable.Error()+": ")
 	case unavailable:
-		b.miss(name, u.Error(), u.Supply)
+		b.vars[name] = fault.Var{Name: name}
 	default:
 		b.err = fmt.Errorf("compute fact %s: %w", b.given[name].Fact, v.Err)
 	}
 }
 
-func (b *bound) miss(name, why, supply string) {
-	if b.why == nil {
-		b.why, b.supply = map[string]string{}, map[string]string{}
+// why returns why a name of an expression is unknown: "variable", or "variable.field".
+func (b *bound) why(name string) error {
+	variable, field, _ := strings.Cut(name, ".")
+	i := slices.Index(slices.Sorted(maps.Keys(b.given)), variable)
+	if i < 0 || i >= len(b.values) {
+		return nil
 	}
-	b.inputs.Unknown = append(b.inputs.Unknown, name)
-	b.why[name], b.supply[name] = why, supply
+	return b.values[i].Why(field)
 }
 
 // reason explains unknown names; the first is the one that matters most.
@@ -230,12 +226,9 @@ func (b *bound) reason(names []string) string {
 	var parts []string
 	for _, n := range names {
 		variable, _, _ := strings.Cut(n, ".")
-		why := b.why[n]
-		if why == "" {
-			why = b.why[variable]
-		}
-		if why == "" {
-			why = "could not be read"
+		why := "could not be read"
+		if err := b.why(n); err != nil {
+			why = err.Error()
 		}
 		if part := b.given[variable].Fact + ": " + why; !slices.Contains(parts, part) {
 			parts = append(parts, part)
@@ -269,7 +262,7 @@ func (v *evaluation) eval(expr string) (fault.Result, error) {
 	if err != nil {
 		return fault.Result{}, err
 	}
-	r, err := p.Eval(v.bound.inputs)
+	r, err := p.Eval(v.bound.vars)
 	if err != nil {
 		return r, fmt.Errorf("%q: %w", expr, err)
 	}
@@ -403,8 +396,8 @@ func (v *evaluation) proof() []evidence.Item {
 	var list []evidence.Item
 	for _, i := range v.trial.order {
 		fields := v.fields(v.trial.given[i])
-		for _, item := range v.bound.proofs[i] {
-			if proves(item, fields) && !slices.ContainsFunc(list, func(have evidence.Item) bool {
+		for _, item := range v.bound.values[i].Proof(fields) {
+			if !slices.ContainsFunc(list, func(have evidence.Item) bool {
 				return have.Locator == item.Locator && have.Excerpt == item.Excerpt
 			}) {
 				list = append(list, item)
@@ -422,21 +415,14 @@ func position(text, name string) int {
 	return len(text)
 }
 
-func proves(item evidence.Item, fields []string) bool {
-	if len(item.Fields) == 0 {
-		return len(fields) > 0
-	}
-	return slices.ContainsFunc(item.Fields, func(f string) bool { return slices.Contains(fields, f) })
-}
-
 // title fills the braces of a title.
 func (v *evaluation) title() string {
-	return v.trial.title.Fill(v.bound.inputs.Vars["this"].(fault.This).Name, func(expr string) string {
+	return v.trial.title.Fill(v.bound.vars["this"].(fault.This).Name, func(expr string) string {
 		p, err := v.engine.compiler.Compile(v.trial.fault, expr)
 		if err != nil {
 			return notKnown
 		}
-		r, err := p.Eval(v.bound.inputs)
+		r, err := p.Eval(v.bound.vars)
 		if err != nil || !r.Known() {
 			return notKnown
 		}

@@ -24,9 +24,9 @@ var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 // lamp is a fact of a world that is small enough to see through: which lamps of
 // a host are lit, which cannot be seen, and since when.
 type lamp struct {
-	Lit   bool      `cel:"lit"`
-	Seen  bool      `cel:"seen"`
-	Since time.Time `cel:"since"`
+	Lit   facts.Field[bool]      `cel:"lit"`
+	Seen  facts.Field[bool]      `cel:"seen"`
+	Since facts.Field[time.Time] `cel:"since"`
 }
 
 // wall says for each host and lamp what a test wants: "lit", "dark", "unseen" or "none".
@@ -34,25 +34,28 @@ type wall map[string]map[string]string
 
 func (wl wall) fact(name string) facts.Fact {
 	return facts.Define("lamp-"+name, fault.Host, "lamp "+name, nil,
-		func(_ context.Context, _ *facts.World, s fault.Subject) (lamp, facts.Proof, error) {
-			var p facts.Proof
+		func(_ context.Context, _ *facts.World, s fault.Subject) (lamp, error) {
+			var f lamp
 			loc := evidence.Locator{Source: "wall", Path: "hosts/" + s.Name, Field: name}
+			lit := func(since time.Time) {
+				f.Lit.Set(true, evidence.Item{Locator: loc, Excerpt: name + " is lit", Time: since})
+				f.Since.Set(since)
+			}
 			switch wl[s.Name][name] {
 			case "lit":
-				p.Add(loc, name+" is lit", noon.Add(-time.Hour), "lit")
-				return lamp{Lit: true, Since: noon.Add(-time.Hour)}, p, nil
+				lit(noon.Add(-time.Hour))
 			case "fresh":
-				p.Add(loc, name+" is lit", noon.Add(-time.Minute), "lit")
-				return lamp{Lit: true, Since: noon.Add(-time.Minute)}, p, nil
+				lit(noon.Add(-time.Minute))
 			case "unseen":
-				return lamp{}, p, &evidence.Unavailable{Need: evidence.Objects(evidence.Nodes, ""), Why: evidence.Forbidden, Supply: "rights to see " + name}
+				return f, &evidence.Unavailable{Need: evidence.Objects(evidence.Nodes, ""), Why: evidence.Forbidden, Supply: "rights to see " + name}
 			case "half":
-				p.Miss("seen", &evidence.Unavailable{Need: evidence.Objects(evidence.Pods, "x"), Why: evidence.NotCollected, Supply: "pods"})
-				return lamp{Lit: true, Since: noon.Add(-time.Hour)}, p, nil
+				lit(noon.Add(-time.Hour))
+				f.Seen.Miss(&evidence.Unavailable{Need: evidence.Objects(evidence.Pods, "x"), Why: evidence.NotCollected, Supply: "pods"})
 			case "none":
-				return lamp{}, p, facts.NotApplicable("%s has no lamp %s", s.Name, name)
+				return f, facts.NotApplicable("%s has no lamp %s", s.Name, name)
 			}
-			return lamp{}, p, nil
+			facts.Complete(&f)
+			return f, nil
 		})
 }
 

@@ -143,8 +143,8 @@ func (g *graph) holds(ctx context.Context, f *fault.Fault, e fault.Edge, cause, 
 	if b.err != nil {
 		return false, b.err
 	}
-	b.inputs.Vars["effect"] = fault.Effect{Name: effect.Subject.Name, Kind: string(effect.Subject.Kind), Since: orFar(effect.Since)}
-	r, err := p.Eval(b.inputs)
+	b.vars["effect"] = fault.Effect{Name: effect.Subject.Name, Kind: string(effect.Subject.Kind), Since: orFar(effect.Since)}
+	r, err := p.Eval(b.vars)
 	if err != nil {
 		return false, fmt.Errorf("condition of the edge %s -> %s: %w", f.ID, e.Fault, err)
 	}

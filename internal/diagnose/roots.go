@@ -265,14 +265,9 @@ func (g *graph) supply(finding fault.Finding, f *fault.Fault) string {
 		return finding.Supply
 	}
 	b := g.engine.bind(context.Background(), g.world, f, variables(f), finding.Subject) // facts are memoised: nothing is read again
-	names := make([]string, 0, len(b.supply))
-	for n := range b.supply {
-		names = append(names, n)
-	}
-	slices.Sort(names)
-	for _, n := range names {
-		if b.supply[n] != "" {
-			return b.supply[n]
+	for _, v := range b.values {
+		if supply := v.Supply(); supply != "" {
+			return supply
 		}
 	}
 	return finding.Reason

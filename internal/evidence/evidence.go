@@ -221,6 +221,11 @@ type Object struct {
 	ReadAt    time.Time // zero where the source cannot tell
 }
 
+// Shows returns a field of the object as a piece of evidence.
+func (o Object) Shows(field, excerpt string, at time.Time) Item {
+	return Item{Locator: o.Loc.At(field), Excerpt: excerpt, Time: at}
+}
+
 // TextKind tells what wrote a text.
 type TextKind string
 
@@ -276,6 +281,18 @@ type Text struct {
 	Source    string // of the lines' locators; "" where one source is read
 	Open      func(context.Context) (io.ReadCloser, error)
 	Skimmed   *Skimmed // the lines that matter, where the source kept them; else nil
+}
+
+// Item returns the line as a piece of evidence.
+func (m Match) Item() Item {
+	return Item{Locator: m.Line.Loc, Excerpt: m.Line.Text, Time: m.Line.Time}
+}
+
+// TextGap is a text that is there, or should be, and was not read to its end.
+type TextGap struct {
+	Text     Text // without Open
+	Why      string
+	NotAsked bool // on purpose: nothing else tells of trouble there
 }
 
 // Skimmed are the lines that were kept of a text that can be read only once.

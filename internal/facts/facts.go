@@ -28,12 +28,21 @@ import (
 
 // Fact describes how one typed value is computed.
 type Fact struct {
-	Name  string
-	For   fault.Kind
-	Doc   string // one line: what it is
-	Needs []evidence.Need
-	Type  reflect.Type // the struct that expressions see
-	read  func(context.Context, *World, fault.Subject) (any, Proof, error)
+	Name   string
+	For    fault.Kind
+	Doc    string // one line: what it is
+	Needs  []evidence.Need
+	Type   reflect.Type // the struct
+	Fields []fault.FieldType
+	read   func(context.Context, *World, fault.Subject) (record, error)
+}
+
+// record is a computed struct behind its fields.
+type record interface {
+	field(i int) (any, error)
+	// proof returns the evidence of fields, by their indexes.
+	proof(fields []int) []evidence.Item
+	limit(gap error)
 }
 
 // ErrNotApplicable says that the fact has no meaning for the subject.
@@ -44,48 +53,135 @@ func NotApplicable(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrNotApplicable, fmt.Sprintf(format, args...))
 }
 
-// Proof is what a fact was read from.
-type Proof struct {
-	Items   []evidence.Item   // best first
-	Unknown map[string]string // field -> why it could not be read
-	Next    map[string]string // field -> what would supply it
-}
-
-// Add appends an item that proves the named fields of the fact.
-func (p *Proof) Add(loc evidence.Locator, excerpt string, at time.Time, fields ...string) {
-	p.Items = append(p.Items, evidence.Item{Locator: loc, Excerpt: excerpt, Time: at, Fields: fields})
-}
-
-// Miss marks a field as unknown. err is usually an *evidence.Unavailable.
-func (p *Proof) Miss(field string, err error) {
-	if p.Unknown == nil {
-		p.Unknown, p.Next = map[string]string{}, map[string]string{}
-	}
-	p.Unknown[field] = err.Error()
-	if u, ok := evidence.AsUnavailable(err); ok {
-		p.Next[field] = u.Supply
-	}
-}
-
-// Define makes a fact of a function. T is a struct with `cel:"name"` tags.
+// Define makes a fact of a function. T is a struct of Fields, each with a tag
+// `cel:"name"`. Define panics where it is not: that is a mistake of the program and is
+// found when it starts.
 func Define[T any](name string, kind fault.Kind, doc string, needs []evidence.Need,
-	read func(context.Context, *World, fault.Subject) (T, Proof, error)) Fact {
+	read func(context.Context, *World, fault.Subject) (T, error)) Fact {
+	fields, err := fieldTypes(reflect.TypeFor[T]())
+	if err != nil {
+		panic(fmt.Sprintf("define fact %s: %v", name, err))
+	}
 	return Fact{
-		Name: name, For: kind, Doc: doc, Needs: needs, Type: reflect.TypeFor[T](),
-		read: func(ctx context.Context, w *World, s fault.Subject) (any, Proof, error) {
-			v, p, err := read(ctx, w, s)
-			return v, p, err
+		Name: name, For: kind, Doc: doc, Needs: needs, Type: reflect.TypeFor[T](), Fields: fields,
+		read: func(ctx context.Context, w *World, s fault.Subject) (record, error) {
+			v, err := read(ctx, w, s)
+			if err != nil {
+				return nil, err
+			}
+			return &structRecord[T]{v: v}, nil
 		},
+	}
+}
+
+// structRecord is a struct of Fields.
+type structRecord[T any] struct{ v T }
+
+func (r *structRecord[T]) at(i int) anyField {
+	return reflect.ValueOf(&r.v).Elem().Field(i).Addr().Interface().(anyField)
+}
+
+func (r *structRecord[T]) field(i int) (any, error) { return r.at(i).get() }
+
+func (r *structRecord[T]) proof(fields []int) []evidence.Item {
+	var list []evidence.Item
+	for _, i := range fields {
+		list = append(list, r.at(i).items()...)
+	}
+	return list
+}
+
+func (r *structRecord[T]) limit(gap error) {
+	for i := range reflect.TypeFor[T]().NumField() {
+		f := r.at(i)
+		if gap != nil {
+			f.limit(gap)
+		}
+		f.clean()
 	}
 }
 
 // Value is a computed fact.
 type Value struct {
-	V     any
-	Proof Proof
-	Err   error // *evidence.Unavailable, ErrNotApplicable, or a defect
+	Err error // *evidence.Unavailable, ErrNotApplicable, or a defect
 
+	fact    *Fact
+	record  record
 	touched *touched
+}
+
+// Field returns the value of the i-th field of the fact, or why it is unknown.
+func (v Value) Field(i int) (any, error) {
+	if v.Err != nil {
+		return nil, v.Err
+	}
+	return v.record.field(i)
+}
+
+// Why returns why a field is unknown, or the fact as a whole; nil where it is known.
+func (v Value) Why(field string) error {
+	if v.Err != nil {
+		return v.Err
+	}
+	for i, f := range v.fact.Fields {
+		if f.Name == field {
+			_, err := v.record.field(i)
+			return err
+		}
+	}
+	return nil
+}
+
+// Supply returns what would make the fact known, or its first field for which that can
+// be said; "" where there is none.
+func (v Value) Supply() string {
+	if v.Err != nil {
+		return supplyOf(v.Err)
+	}
+	for i := range v.fact.Fields {
+		if _, err := v.record.field(i); err != nil && supplyOf(err) != "" {
+			return supplyOf(err)
+		}
+	}
+	return ""
+}
+
+func supplyOf(err error) string {
+	if u, ok := evidence.AsUnavailable(err); ok {
+		return u.Supply
+	}
+	var plain *plainUnknown
+	if errors.As(err, &plain) {
+		return plain.supply
+	}
+	return ""
+}
+
+// Proof returns the evidence of the fields, in their order.
+func (v Value) Proof(fields []string) []evidence.Item {
+	if v.record == nil {
+		return nil
+	}
+	indexes := make([]int, 0, len(fields))
+	for _, name := range fields {
+		if i := slices.IndexFunc(v.fact.Fields, func(f fault.FieldType) bool { return f.Name == name }); i >= 0 {
+			indexes = append(indexes, i)
+		}
+	}
+	return v.record.proof(indexes)
+}
+
+// As returns the struct of a computed fact, for tests and for facts that use another one.
+func As[T any](v Value) (T, bool) {
+	switch r := v.record.(type) {
+	case *structRecord[T]:
+		return r.v, true
+	case *plainRecord:
+		t, ok := r.v.(T)
+		return t, ok
+	}
+	var zero T
+	return zero, false
 }
 
 // Needs returns what was really read, sorted.
@@ -136,22 +232,68 @@ type memo struct {
 	value any
 	err   error
 	needs []evidence.Need
+	gaps  []gap
 }
 
 // touched is what a computation read: itself, and through memos. Written for every
 // fact of every host and hardly ever asked, so it is put together when it is.
 type touched struct {
-	mu    sync.Mutex
-	needs []evidence.Need
-	memos []*memo
+	mu       sync.Mutex
+	needs    []evidence.Need
+	memos    []*memo
+	gaps     []gap
+	concerns func(evidence.Text) bool // which texts the computation is about; nil: all
 }
 
-func (t *touched) add(n evidence.Need) {
+// gap is something that a computation wanted to read and that was not read whole.
+type gap struct {
+	text *evidence.Text // nil: objects, or texts of which nothing is known
+	err  *evidence.Unavailable
+}
+
+func (t *touched) miss(g gap) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if !slices.Contains(t.needs, n) {
-		t.needs = append(t.needs, n)
+	t.gaps = append(t.gaps, g)
+}
+
+// gap returns the first gap that concerns the computation, nil where all was read.
+func (t *touched) gap() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	lists := [][]gap{t.gaps}
+	for _, m := range t.memos {
+		lists = append(lists, m.gaps)
 	}
+	for _, list := range lists {
+		for _, g := range list {
+			if g.text == nil || t.concerns == nil || t.concerns(*g.text) {
+				return g.err
+			}
+		}
+	}
+	return nil
+}
+
+func (t *touched) allGaps() []gap {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	list := slices.Clone(t.gaps)
+	for _, m := range t.memos {
+		list = append(list, m.gaps...)
+	}
+	return list
+}
+
+// add notes a need and reports whether it was noted before.
+func (t *touched) add(n evidence.Need) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if slices.Contains(t.needs, n) {
+		return true
+	}
+	t.needs = append(t.needs, n)
+	return false
 }
 
 func (t *touched) use(m *memo) {
@@ -187,17 +329,50 @@ func (w *World) scope() *World {
 	return &inner
 }
 
-// List returns the objects of a resource; see evidence.Reader.List.
+// List returns all objects of a resource. Where only some could be read it is an
+// *evidence.Unavailable: what is counted or not found among some says nothing.
 func (w *World) List(ctx context.Context, r evidence.Resource, namespace string) ([]evidence.Object, error) {
-	w.touched.add(evidence.Objects(r, namespace))
-	return w.reader.List(ctx, r, namespace)
+	list, err := w.Some(ctx, r, namespace)
+	if err != nil {
+		return nil, err
+	}
+	if u := w.reader.Partial(ctx, r, namespace); u != nil {
+		return nil, u
+	}
+	return list, nil
 }
 
-// Get returns one object; see evidence.Reader.Get.
+// Some returns the objects of a resource that could be read, for facts in which each
+// object speaks for itself. Where some could not be read, what the computation claims
+// without evidence is unknown.
+func (w *World) Some(ctx context.Context, r evidence.Resource, namespace string) ([]evidence.Object, error) {
+	w.touched.add(evidence.Objects(r, namespace))
+	list, err := w.reader.List(ctx, r, namespace)
+	w.missed(err)
+	if u := w.reader.Partial(ctx, r, namespace); u != nil {
+		w.touched.miss(gap{err: u})
+	}
+	return list, err
+}
+
+// Get returns one object; see reader.Reader.Get.
 func (w *World) Get(ctx context.Context, r evidence.Resource, namespace, name string) (evidence.Object, bool, error) {
 	w.touched.add(evidence.Objects(r, namespace))
-	return w.reader.Get(ctx, r, namespace, name)
+	o, ok, err := w.reader.Get(ctx, r, namespace, name)
+	w.missed(err)
+	return o, ok, err
 }
+
+// missed remembers a read that failed. What its source never has is left to the fact.
+func (w *World) missed(err error) {
+	if u, ok := evidence.AsUnavailable(err); ok && u.Why.Hides() {
+		w.touched.miss(gap{err: u})
+	}
+}
+
+// Concerns says which texts the computation is about: a text that was not read and that
+// is another host's or pod's leaves its claims alone.
+func (w *World) Concerns(texts func(evidence.Text) bool) { w.touched.concerns = texts }
 
 // Hosted returns the hosted cluster that is looked at together with its management
 // cluster, nil where a cluster is looked at alone.
@@ -207,49 +382,44 @@ func (w *World) Hosted(ctx context.Context) (*evidence.Hosted, error) {
 	})
 }
 
-// Matches returns the lines that carry a signature; see evidence.Reader.Matches.
+// Matches returns the lines that carry a signature. A text that was not read whole
+// makes what the computation claims without evidence unknown, if it Concerns it.
 func (w *World) Matches(ctx context.Context, q evidence.TextQuery, signature string) ([]evidence.Match, error) {
-	w.touched.add(evidence.Texts(q))
-	return w.reader.Matches(ctx, q, signature)
+	need := evidence.Texts(q)
+	seen := w.touched.add(need)
+	list, err := w.reader.Matches(ctx, q, signature)
+	if seen {
+		return list, err
+	}
+	w.missed(err)
+	gaps, gapsErr := w.reader.Gaps(ctx, q)
+	if gapsErr != nil {
+		return nil, gapsErr
+	}
+	for _, g := range gaps {
+		w.touched.miss(gap{text: &g.Text, err: textGap(need, g)})
+	}
+	return list, err
 }
 
-// Unread says which pods' logs of a query are not known; see evidence.Reader.Unread.
-func (w *World) Unread(ctx context.Context, q evidence.TextQuery) (map[[2]string]string, error) {
-	w.touched.add(evidence.Texts(q))
-	return w.reader.Unread(ctx, q)
+func textGap(need evidence.Need, g evidence.TextGap) *evidence.Unavailable {
+	return &evidence.Unavailable{Need: need, Why: evidence.Damaged, Detail: "not read to its end: " + g.Why, Supply: "the whole of " + g.Text.Path}
 }
 
-// Cut returns the first text of a query that concerns a fact and was not read to its
-// end, as an error, nil where there is none; see evidence.Reader.Cut. concerns nil:
-// all do.
-func (w *World) Cut(ctx context.Context, q evidence.TextQuery, concerns func(evidence.Text) bool) error {
-	w.touched.add(evidence.Texts(q))
-	cut, err := w.reader.Cut(ctx, q)
+// Gap returns why a text of a query that satisfies which was not read whole, nil where
+// all were. It is for facts in which the last line counts: they cannot go by what was
+// found before a text breaks off.
+func (w *World) Gap(ctx context.Context, q evidence.TextQuery, which func(evidence.Text) bool) error {
+	if _, err := w.Matches(ctx, q, ""); err != nil {
+		return err
+	}
+	gaps, err := w.reader.Gaps(ctx, q)
 	if err != nil {
 		return err
 	}
-	for _, c := range cut {
-		if concerns == nil || concerns(c.Text) {
-			return &evidence.Unavailable{Need: evidence.Texts(q), Why: evidence.Damaged, Detail: "not read to its end: " + c.Why, Supply: "the whole of " + c.Text.Path}
-		}
-	}
-	return nil
-}
-
-// Unheard marks fields that no line has set (silent) as unknown, where a text of the
-// query that concerns them was not read to its end: the line may stand in the rest.
-// What a line has set stays.
-func (w *World) Unheard(ctx context.Context, p *Proof, q evidence.TextQuery, concerns func(evidence.Text) bool, silent map[string]bool) error {
-	err := w.Cut(ctx, q, concerns)
-	if err == nil {
-		return nil
-	}
-	if _, ok := evidence.AsUnavailable(err); !ok {
-		return err
-	}
-	for field, is := range silent {
-		if is {
-			p.Miss(field, err)
+	for _, g := range gaps {
+		if which == nil || which(g.Text) {
+			return textGap(evidence.Texts(q), g)
 		}
 	}
 	return nil
@@ -268,7 +438,7 @@ func Memo[T any](ctx context.Context, w *World, key string, compute func(context
 	m.once.Do(func() {
 		inner := w.scope()
 		m.value, m.err = compute(ctx, inner)
-		m.needs = inner.touched.all()
+		m.needs, m.gaps = inner.touched.all(), inner.touched.allGaps()
 	})
 	w.touched.use(m)
 	value, _ := m.value.(T)
@@ -290,13 +460,11 @@ func (w *World) Compute(ctx context.Context, f Fact, s fault.Subject) Value {
 	w.shared.mu.Unlock()
 	a.once.Do(func() {
 		inner := w.scope()
-		v, p, err := f.read(ctx, inner, s)
-		for i := range p.Items { // decoded into types, too
-			if !evidence.Plausible(p.Items[i].Time) {
-				p.Items[i].Time = time.Time{}
-			}
+		r, err := f.read(ctx, inner, s)
+		if err == nil {
+			r.limit(inner.touched.gap())
 		}
-		a.value = Value{V: v, Proof: p, Err: err, touched: inner.touched}
+		a.value = Value{Err: err, fact: &f, record: r, touched: inner.touched}
 	})
 	return a.value
 }
@@ -318,7 +486,7 @@ func Needs(list []Fact) []evidence.Need {
 func Types(list []Fact) []fault.FactType {
 	types := make([]fault.FactType, 0, len(list))
 	for _, f := range list {
-		t := fault.FactType{Name: f.Name, For: f.For, Type: f.Type}
+		t := fault.FactType{Name: f.Name, For: f.For, Fields: f.Fields}
 		for _, n := range f.Needs {
 			t.Needs = append(t.Needs, n.String())
 		}

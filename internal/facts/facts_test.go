@@ -18,7 +18,7 @@ import (
 )
 
 type size struct {
-	N int64 `cel:"n"`
+	N Field[int64] `cel:"n"`
 }
 
 // blank is a source in which everything was looked at and nothing is there.
@@ -60,9 +60,9 @@ func TestNeedsOfMemos(t *testing.T) {
 		})
 	}
 	fact := func(name string) Fact {
-		return Define(name, fault.Host, name, nil, func(ctx context.Context, w *World, _ fault.Subject) (size, Proof, error) {
+		return Define(name, fault.Host, name, nil, func(ctx context.Context, w *World, _ fault.Subject) (size, error) {
 			n, err := nodes(ctx, w)
-			return size{int64(n)}, Proof{}, err
+			return size{Known(int64(n))}, err
 		})
 	}
 	for _, name := range []string{"first", "second"} {
@@ -82,9 +82,9 @@ func TestNeedsOfMemos(t *testing.T) {
 func TestComputeOnce(t *testing.T) {
 	ctx, w := context.Background(), newTestWorld(t, blank{})
 	runs := 0
-	f := Define("whole", fault.Cluster, "whole", nil, func(context.Context, *World, fault.Subject) (size, Proof, error) {
+	f := Define("whole", fault.Cluster, "whole", nil, func(context.Context, *World, fault.Subject) (size, error) {
 		runs++
-		return size{}, Proof{}, NotApplicable("no %s here", "thing")
+		return size{}, NotApplicable("no %s here", "thing")
 	})
 	for _, host := range []string{"a", "b"} {
 		if v := w.Compute(ctx, f, fault.Subject{Kind: fault.Host, Name: host}); !errors.Is(v.Err, ErrNotApplicable) {

@@ -17,14 +17,6 @@ import (
 	"github.com/google/cel-go/ext"
 )
 
-// FactType is what the expressions need to know of a fact.
-type FactType struct {
-	Name  string
-	For   Kind
-	Type  reflect.Type // a struct whose fields carry `cel:"name"` tags
-	Needs []string
-}
-
 // Effect is what an edge's condition may know of the finding that it explains.
 type Effect struct {
 	Name  string    `cel:"name"`
@@ -53,25 +45,22 @@ type Compiler struct {
 
 // NewCompiler returns a compiler that knows the facts.
 func NewCompiler(facts []FactType) (*Compiler, error) {
-	natives := []any{ext.ParseStructTags(true), reflect.TypeFor[Effect](), reflect.TypeFor[This]()}
 	byName := map[string]FactType{}
-	var seen []reflect.Type
 	for _, f := range facts {
 		if _, twice := byName[f.Name]; twice {
 			return nil, fmt.Errorf("make compiler: fact %q is listed twice", f.Name)
 		}
 		byName[f.Name] = f
-		if !slices.Contains(seen, f.Type) {
-			seen = append(seen, f.Type)
-			natives = append(natives, f.Type)
-		}
 	}
 	base, err := cel.NewEnv(
-		ext.NativeTypes(natives...),
+		ext.NativeTypes(ext.ParseStructTags(true), reflect.TypeFor[Effect](), reflect.TypeFor[This]()),
 		ext.Strings(),
 		cel.Variable("this", cel.ObjectType(typeName(reflect.TypeFor[This]()))),
 		cel.Variable("effect", cel.ObjectType(typeName(reflect.TypeFor[Effect]()))),
 	)
+	if err == nil {
+		base, err = withRecords(base, byName)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("make expression environment: %w", err)
 	}
@@ -94,8 +83,8 @@ func (c *Compiler) env(f *Fault) (*cel.Env, error) {
 		if fact.For != f.For && fact.For != Cluster {
 			return nil, fmt.Errorf("fault %s: given %s: fact %q is about a %s, not a %s", f.ID, name, given.Fact, fact.For, f.For)
 		}
-		vars = append(vars, cel.Variable(name, cel.ObjectType(typeName(fact.Type))))
-		key.WriteString(name + " " + typeName(fact.Type) + "\n")
+		vars = append(vars, cel.Variable(name, cel.ObjectType(recordType(fact.Name))))
+		key.WriteString(name + " " + fact.Name + "\n")
 	}
 	e, err := kept(c, c.envs, key.String(), func() (*cel.Env, error) { return c.base.Extend(vars...) })
 	if err != nil {
@@ -119,10 +108,8 @@ func kept[K comparable, V any](c *Compiler, all map[K]func() (V, error), key K, 
 
 // Program is a compiled expression.
 type Program struct {
-	known   cel.Program                 // where all is known that it speaks of, which is the rule, and twice as fast
-	partial func() (cel.Program, error) // where something is not
-	names   []string                    // the variables that it speaks of
-	Selects map[string][]string         // variable -> fields that the expression looks at
+	program cel.Program
+	Selects map[string][]string // variable -> fields that the expression looks at
 }
 
 // Compile compiles an expression of a fault, once.
@@ -144,22 +131,11 @@ func (c *Compiler) compile(f *Fault, expr string) (*Program, error) {
 	if !plain(tree.NativeRep()) {
 		limit = []cel.ProgramOption{cel.CostLimit(100_000)}
 	}
-	program := func(options ...cel.ProgramOption) (cel.Program, error) {
-		p, err := env.Program(tree, append(options, limit...)...)
-		if err != nil {
-			return nil, fmt.Errorf("fault %s: compile %q: %w", f.ID, expr, err)
-		}
-		return p, nil
-	}
-	known, err := program()
+	program, err := env.Program(tree, limit...)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("fault %s: compile %q: %w", f.ID, expr, err)
 	}
-	return &Program{
-		known:   known,
-		partial: sync.OnceValues(func() (cel.Program, error) { return program(cel.EvalOptions(cel.OptPartialEval)) }),
-		names:   names(tree.NativeRep()), Selects: selects(tree.NativeRep()),
-	}, nil
+	return &Program{program: program, Selects: selects(tree.NativeRep())}, nil
 }
 
 // plain reports whether an expression can take no longer than it is long: it compares
@@ -181,17 +157,6 @@ func plain(tree *celast.AST) bool {
 
 var plainCalls = []string{"size", "startsWith", "endsWith", "contains", "duration", "timestamp"}
 
-// names lists the variables that an expression speaks of.
-func names(tree *celast.AST) []string {
-	var list []string
-	celast.PostOrderVisit(tree.Expr(), celast.NewExprVisitor(func(e celast.Expr) {
-		if e.Kind() == celast.IdentKind && !slices.Contains(list, e.AsIdent()) {
-			list = append(list, e.AsIdent())
-		}
-	}))
-	return list
-}
-
 // selects lists which fields of which variables an expression looks at.
 func selects(tree *celast.AST) map[string][]string {
 	found := map[string][]string{}
@@ -208,13 +173,6 @@ func selects(tree *celast.AST) map[string][]string {
 		}
 	}))
 	return found
-}
-
-// Inputs are the values of an expression. Unknown names variables, or
-// "variable.field", that could not be read.
-type Inputs struct {
-	Vars    map[string]any
-	Unknown []string
 }
 
 // Result of an expression: a value, or unknown with the names that would decide.
@@ -237,37 +195,10 @@ func (r Result) Time() time.Time {
 	return time.Time{}
 }
 
-// Eval evaluates the program. An error is a defect of the expression or of a
-// fact, never an outcome.
-func (p *Program) Eval(in Inputs) (Result, error) {
-	var patterns []*cel.AttributePatternType
-	for _, u := range in.Unknown {
-		name, field, nested := strings.Cut(u, ".")
-		if !slices.Contains(p.names, name) {
-			continue
-		}
-		pattern := cel.AttributePattern(name)
-		if nested {
-			pattern = pattern.QualString(field)
-		}
-		patterns = append(patterns, pattern)
-	}
-	if len(patterns) == 0 {
-		out, _, err := p.known.Eval(in.Vars)
-		if err != nil {
-			return Result{}, fmt.Errorf("evaluate: %w", err)
-		}
-		return Result{Value: out}, nil
-	}
-	vars, err := cel.PartialVars(in.Vars, patterns...)
-	if err != nil {
-		return Result{}, fmt.Errorf("bind facts: %w", err)
-	}
-	program, err := p.partial()
-	if err != nil {
-		return Result{}, err
-	}
-	out, _, err := program.Eval(vars)
+// Eval evaluates the program with its variables: a Var for each fact, "this" and, on an
+// edge, "effect". An error is a defect of the expression or of a fact, never an outcome.
+func (p *Program) Eval(vars map[string]any) (Result, error) {
+	out, _, err := p.program.Eval(vars)
 	if err != nil {
 		return Result{}, fmt.Errorf("evaluate: %w", err)
 	}

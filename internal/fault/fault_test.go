@@ -1,6 +1,7 @@
 package fault
 
 import (
+	"errors"
 	"reflect"
 	"strings"
 	"testing"
@@ -10,11 +11,19 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-type served struct {
-	Name    string    `cel:"name"`
-	Updated int64     `cel:"updated"`
-	Since   time.Time `cel:"since"`
-	Nodes   []string  `cel:"nodes"`
+// served is a fact: name, nodes, updated and since in this order; a nil is unknown.
+type served [4]any
+
+var servedFields = []FieldType{
+	{"name", reflect.TypeFor[string]()}, {"nodes", reflect.TypeFor[[]string]()},
+	{"updated", reflect.TypeFor[int64]()}, {"since", reflect.TypeFor[time.Time]()},
+}
+
+func (s served) Field(i int) (any, error) {
+	if s[i] == nil {
+		return nil, errors.New("unknown")
+	}
+	return s[i], nil
 }
 
 const sound = `id: pool-empty
@@ -39,7 +48,7 @@ func load(t *testing.T, text string) (*Catalog, error) {
 
 func compiler(t *testing.T) *Compiler {
 	t.Helper()
-	c, err := NewCompiler([]FactType{{Name: "pool-served", For: Pool, Type: reflect.TypeFor[served](), Needs: []string{"machineconfigpools"}}})
+	c, err := NewCompiler([]FactType{{Name: "pool-served", For: Pool, Fields: servedFields, Needs: []string{"machineconfigpools"}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,14 +133,20 @@ func TestEvalIsPartial(t *testing.T) {
 	c := compiler(t)
 	tests := []struct {
 		name, expr string
-		in         Inputs
+		in         Record
 		want       bool
 		unknown    []string
 	}{
-		{"known", f.When, Inputs{Vars: map[string]any{"served": served{}}}, true, nil},
-		{"a whole fact is missing", f.When, Inputs{Unknown: []string{"served"}}, false, []string{"served"}},
-		{"a field is missing and matters", f.When, Inputs{Vars: map[string]any{"served": served{}}, Unknown: []string{"served.updated"}}, false, []string{"served.updated"}},
-		{"a field is missing and does not matter", f.When, Inputs{Vars: map[string]any{"served": served{Name: "x"}}, Unknown: []string{"served.updated"}}, false, nil},
+		{"known", f.When, served{"", []string(nil), int64(0), time.Time{}}, true, nil},
+		{"a whole fact is missing", f.When, nil, false, []string{"served"}},
+		{"a field is missing and matters", f.When, served{0: ""}, false, []string{"served.updated"}},
+		{"a field is missing and does not matter", f.When, served{0: "x"}, false, nil},
+		{"two fields are missing", f.When, served{}, false, []string{"served.name", "served.updated"}},
+		{"a part of a call is missing", "served.name.startsWith('x')", served{}, false, []string{"served.name"}},
+		{"a list is missing", "served.nodes.exists(n, n == 'a')", served{}, false, []string{"served.nodes"}},
+		{"an element is looked for in a list that is missing", "'a' in served.nodes", served{}, false, []string{"served.nodes"}},
+		{"a time is missing", "this.now - served.since > duration('1h')", served{}, false, []string{"served.since"}},
+		{"a condition is missing", "served.updated > 0 ? true : false", served{}, false, []string{"served.updated"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -139,7 +154,7 @@ func TestEvalIsPartial(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r, err := p.Eval(tt.in)
+			r, err := p.Eval(map[string]any{"this": This{Now: time.Unix(0, 0)}, "served": Var{Name: "served", Record: tt.in}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -164,7 +179,7 @@ func TestFillTitle(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := p.Eval(Inputs{Vars: map[string]any{"served": served{Name: "rendered-x", Nodes: []string{"a", "b"}}}})
+		r, err := p.Eval(map[string]any{"served": Var{Name: "served", Record: served{0: "rendered-x", 1: []string{"a", "b"}}}})
 		if err != nil {
 			t.Fatal(err)
 		}

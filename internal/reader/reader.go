@@ -87,8 +87,7 @@ type textsCell struct {
 	once    sync.Once
 	matches map[string][]evidence.Match
 	count   int
-	unread  map[[2]string]string // why, by namespace and name of the pod
-	cut     []Cut
+	gaps    []evidence.TextGap
 	err     error
 }
 
@@ -145,6 +144,16 @@ func (r *Reader) Describe(ctx context.Context) (evidence.Description, error) {
 func (r *Reader) List(ctx context.Context, res evidence.Resource, namespace string) ([]evidence.Object, error) {
 	c := r.cell(ctx, evidence.Objects(res, namespace))
 	return c.list, c.err
+}
+
+// Partial returns why some objects of a resource could not be read beside those that
+// List returns, nil where List returns all or an error.
+func (r *Reader) Partial(ctx context.Context, res evidence.Resource, namespace string) *evidence.Unavailable {
+	c := r.cell(ctx, evidence.Objects(res, namespace))
+	if c.err != nil {
+		return nil
+	}
+	return c.partial
 }
 
 // Get returns one object. False with a nil error means: looked, not there. Where

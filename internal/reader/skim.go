@@ -26,7 +26,8 @@ func NewSkimmer(signatures *scan.Set, s *sanitize.Sanitizer, limits Limits) *Ski
 }
 
 // Skim calls keep for the lines of a text that matter, with their numbers. It
-// returns how reading ended: nil at the end of the text. An error of keep ends it.
+// returns how reading ended: nil at the end of the text, an error of its own where the
+// text has no line. An error of keep ends it.
 func (k *Skimmer) Skim(in io.Reader, keep func(n int, line []byte) error) error {
 	lines := k.limits.lines(in)
 	clean := k.clean.Lines()
@@ -38,6 +39,9 @@ func (k *Skimmer) Skim(in io.Reader, keep func(n int, line []byte) error) error 
 		if err := keep(lines.n, lines.raw); err != nil {
 			return err
 		}
+	}
+	if lines.n == 1 && lines.err == nil {
+		return errEmptyLog
 	}
 	return lines.err
 }

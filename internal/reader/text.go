@@ -45,39 +45,48 @@ func (r *Reader) Texts(ctx context.Context, q evidence.TextQuery) (int, error) {
 }
 
 // Unread says which pods' current logs a query selects and could not be read to
-// their end, or were not asked for: namespace and name, and why. What such a log
-// says is not known, whatever Matches returns. Without a pod's name they are logs of
-// any pods: how many and which is not known.
+// their end, or were not asked for: namespace and name, and why.
 func (r *Reader) Unread(ctx context.Context, q evidence.TextQuery) (map[[2]string]string, error) {
+	gaps, err := r.Gaps(ctx, q)
+	if err != nil {
+		return nil, err
+	}
 	if _, err := r.Matches(ctx, q, ""); err != nil {
 		return nil, err
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.texts[q].unread, nil
+	unread := map[[2]string]string{}
+	for _, g := range gaps {
+		if !g.Text.Previous {
+			unread[[2]string{g.Text.Namespace, g.Text.Pod}] = g.Why
+		}
+	}
+	return unread, nil
 }
 
 // Cut is a text that could not be read to its end.
-type Cut struct {
-	Text evidence.Text
-	Why  string
+type Cut = evidence.TextGap
+
+// Cut returns the gaps of a query without those that ReadFew left out.
+func (r *Reader) Cut(ctx context.Context, q evidence.TextQuery) ([]Cut, error) {
+	gaps, err := r.Gaps(ctx, q)
+	return slices.DeleteFunc(slices.Clone(gaps), func(g Cut) bool { return g.NotAsked }), err
 }
 
-// Cut returns the texts of a query that were found and could not be read to their
-// end, be it the current one or a previous one: what they did not show may stand in
-// the rest. A text of which only the source knows that it is there has the query's
-// fields and no more. What ReadFew left out is not among them; see Unread.
+// Gaps returns the texts of a query that are there, or should be, and were not read to
+// their end: cut, not opened, not asked for, or missing though their pod is listed with
+// a container that has run. What they would show is not known. A text of which only the
+// source knows that it is there has the query's fields and no more.
 //
 // Where nothing at all could be read Matches says so; here are then the texts of
 // which it is known that they are there or may be.
-func (r *Reader) Cut(ctx context.Context, q evidence.TextQuery) ([]Cut, error) {
+func (r *Reader) Gaps(ctx context.Context, q evidence.TextQuery) ([]evidence.TextGap, error) {
 	_, err := r.Matches(ctx, q, "")
 	if _, unavailable := evidence.AsUnavailable(err); err != nil && !unavailable {
 		return nil, err
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.texts[q].cut, nil
+	return r.texts[q].gaps, nil
 }
 
 // errNotUrgent is why a text was not read that an Urgency left out.
@@ -121,18 +130,21 @@ func (r *Reader) readTexts(ctx context.Context, q evidence.TextQuery, c *textsCe
 		all = append(all, list...)
 	}
 	if len(all) == 0 {
+		for _, t := range r.withoutLog(ctx, q, nil) {
+			c.gaps = append(c.gaps, evidence.TextGap{Text: closed(t), Why: errNoLog.Error()})
+		}
 		if missing == nil || none && missing.Why == evidence.NotCollected {
 			missing = &evidence.Unavailable{Need: need, Why: evidence.NotCollected, Detail: "no such text in the source"}
 		}
 		missing = r.clean(missing)
 		if missing.Why.Hides() {
-			c.cut = []Cut{{evidence.Text{Kind: q.Kind, Cluster: q.Cluster, Namespace: q.Namespace, Container: q.Container, Host: q.Host, Unit: q.Unit, Path: q.String()}, reason(missing)}}
+			c.gaps = []evidence.TextGap{{Text: evidence.Text{Kind: q.Kind, Cluster: q.Cluster, Namespace: q.Namespace, Container: q.Container, Host: q.Host, Unit: q.Unit, Path: q.String()}, Why: reason(missing)}}
 		}
 		r.note(need, evidence.Coverage{State: evidence.Missing, Reason: reason(missing), Supply: missing.Supply})
 		c.err = errors.Join(missing, r.recordMissing(need, missing))
 		return
 	}
-	all = append(all, unread...)
+	all = append(append(all, unread...), r.withoutLog(ctx, q, all)...)
 	desc, err := r.Describe(ctx)
 	if err != nil {
 		c.err = err
@@ -158,6 +170,7 @@ func (r *Reader) readTexts(ctx context.Context, q evidence.TextQuery, c *textsCe
 		c.err = fmt.Errorf("read %s: %w", need, err)
 		return
 	}
+	r.forgiveEmpty(ctx, q, all, failed)
 	r.collect(need, c, all, found, failed)
 }
 
@@ -184,17 +197,12 @@ func (r *Reader) recordUnread(need evidence.Need, index int, t evidence.Text) er
 // collect joins what was found; a text that broke makes the coverage partial,
 // and the need unavailable when no text could be read at all.
 func (r *Reader) collect(need evidence.Need, c *textsCell, all []evidence.Text, found []map[string][]evidence.Match, failed []error) {
-	c.matches, c.unread = map[string][]evidence.Match{}, map[[2]string]string{}
+	c.matches = map[string][]evidence.Match{}
 	var why broken
 	for i, t := range all {
 		if failed[i] != nil {
-			if !why.add(t, failed[i]) {
-				t.Open, t.Skimmed = nil, nil
-				c.cut = append(c.cut, Cut{t, failed[i].Error()})
-			}
-			if !t.Previous {
-				c.unread[[2]string{t.Namespace, t.Pod}] = failed[i].Error()
-			}
+			left := why.add(t, failed[i])
+			c.gaps = append(c.gaps, evidence.TextGap{Text: closed(t), Why: failed[i].Error(), NotAsked: left})
 		}
 		for id, ms := range found[i] {
 			c.matches[id] = append(c.matches[id], ms...)
@@ -280,9 +288,12 @@ func (r *Reader) readText(ctx context.Context, need evidence.Need, index int, t 
 			return found, errors.Join(err, in.Close())
 		}
 	}
-	if lines.err != nil {
+	switch {
+	case lines.err != nil:
 		cause = r.cleanError(lines.err)
 		err = fmt.Errorf("read %s line %d: %w", t.Path, lines.n, cause)
+	case lines.n == 1:
+		err = errEmptyLog
 	}
 	return found, errors.Join(err, in.Close())
 }
@@ -299,10 +310,10 @@ func (r *Reader) readSkimmed(ctx context.Context, t evidence.Text, now time.Time
 		}
 		return r.line(line, n, now, t, clean, nil, found)
 	})
-	if err != nil {
-		return found, fmt.Errorf("read %s: %w", t.Path, r.cleanError(err))
+	if err != nil && !errors.Is(err, errEmptyLog) {
+		err = fmt.Errorf("read %s: %w", t.Path, r.cleanError(err))
 	}
-	return found, nil
+	return found, err
 }
 
 func (r *Reader) cleanError(err error) error {

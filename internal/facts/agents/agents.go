@@ -65,7 +65,7 @@ type Host struct {
 	Other    string   `cel:"other"`
 }
 
-var hostFact = facts.Define("agent-host", fault.Host, "what the service of an agent-based install says of the host: status, stage, failing validations",
+var hostFact = facts.DefinePlain("agent-host", fault.Host, "what the service of an agent-based install says of the host: status, stage, failing validations",
 	append(hosts.Needs(), evidence.Objects(evidence.AssistedServices, "")), readHost)
 
 // groups say what a validation is about
@@ -257,7 +257,7 @@ type Service struct {
 	At      time.Time `cel:"at"`
 }
 
-var serviceFact = facts.Define("agent-service", fault.Cluster, "how the service on the rendezvous host of an agent-based install answered",
+var serviceFact = facts.DefinePlain("agent-service", fault.Cluster, "how the service on the rendezvous host of an agent-based install answered",
 	[]evidence.Need{evidence.Objects(evidence.AssistedServices, ""), evidence.Objects(evidence.Nodes, "")}, readService)
 
 // answer is one service with the place of its object.
@@ -343,7 +343,7 @@ type Cluster struct {
 	Problems string    `cel:"problems"` // what they say
 }
 
-var clusterFact = facts.Define("agent-cluster", fault.Cluster, "what the service of an agent-based install says of the cluster",
+var clusterFact = facts.DefinePlain("agent-cluster", fault.Cluster, "what the service of an agent-based install says of the cluster",
 	[]evidence.Need{evidence.Objects(evidence.AssistedClusters, ""), evidence.Objects(evidence.AssistedHosts, ""),
 		evidence.Objects(evidence.AgentClusterInstalls, ""), evidence.Objects(evidence.Agents, ""), evidence.Objects(evidence.Nodes, "")}, readCluster)
 

@@ -64,7 +64,7 @@ type Access struct {
 	At time.Time `cel:"at"`
 }
 
-var accessFact = facts.Define("api-access", fault.Cluster, "what the front of the API answers: name, connection, certificate, health, credentials", needs, readAccess)
+var accessFact = facts.DefinePlain("api-access", fault.Cluster, "what the front of the API answers: name, connection, certificate, health, credentials", needs, readAccess)
 
 func readAccess(ctx context.Context, w *facts.World, _ fault.Subject) (Access, facts.Proof, error) {
 	var a Access

@@ -59,7 +59,7 @@ func computeFor[T any](t *testing.T, f facts.Fact, l rungs, s fault.Subject) (T,
 	}
 	w := facts.NewWorld(reader.New(set, clean, nil, reader.Limits{}, l), time.Now())
 	v := w.Compute(t.Context(), f, s)
-	typed, _ := v.V.(T)
+	typed, _ := facts.As[T](v)
 	return typed, v
 }
 
@@ -106,11 +106,11 @@ func TestUnseen(t *testing.T) {
 		a.Stage, a.Trust, a.Paths, a.ErrorClass = probe.StageNone, "", nil, probe.ErrRefused
 	})})
 	for _, field := range []string{"trust", "notAfter", "ready", "failed", "passing"} {
-		if v.Proof.Unknown[field] == "" {
+		if v.PlainProof().Unknown[field] == "" {
 			t.Errorf("%s is taken for known", field)
 		}
 	}
-	if v.Proof.Unknown["error"] != "" {
+	if v.PlainProof().Unknown["error"] != "" {
 		t.Error("the step that failed is known")
 	}
 }

@@ -22,7 +22,7 @@ type FromHost struct {
 	Others    []string `cel:"others"`    // of them, those that answer
 }
 
-var hostFact = facts.Define("api-from-host", fault.Host, "what api-int answers to the node of --probe-from, by name as its kubelet asks", needs, readFromHost)
+var hostFact = facts.DefinePlain("api-from-host", fault.Host, "what api-int answers to the node of --probe-from, by name as its kubelet asks", needs, readFromHost)
 
 func readFromHost(ctx context.Context, w *facts.World, s fault.Subject) (FromHost, facts.Proof, error) {
 	f := FromHost{Addresses: []string{}, Others: []string{}}

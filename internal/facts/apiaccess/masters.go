@@ -25,7 +25,7 @@ type Masters struct {
 	Down      []string `cel:"down"`      // names of those that are not
 }
 
-var mastersFact = facts.Define("api-masters", fault.Cluster, "how each master's own API server answers, asked past every load balancer", needs, readMasters)
+var mastersFact = facts.DefinePlain("api-masters", fault.Cluster, "how each master's own API server answers, asked past every load balancer", needs, readMasters)
 
 func readMasters(ctx context.Context, w *facts.World, _ fault.Subject) (Masters, facts.Proof, error) {
 	m := Masters{Up: []string{}, Down: []string{}}
@@ -105,7 +105,7 @@ type MCS struct {
 	OK           int64    `cel:"ok"`           // of them, HTTP came back
 }
 
-var mcsFact = facts.Define("mcs-ports", fault.Cluster, "whether port 22623 answers at api-int, the virtual addresses and each master", needs, readMCS)
+var mcsFact = facts.DefinePlain("mcs-ports", fault.Cluster, "whether port 22623 answers at api-int, the virtual addresses and each master", needs, readMCS)
 
 func readMCS(ctx context.Context, w *facts.World, _ fault.Subject) (MCS, facts.Proof, error) {
 	m := MCS{Refusing: []string{}}

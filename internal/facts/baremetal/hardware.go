@@ -104,7 +104,7 @@ type RootDevice struct {
 
 // RootDeviceFact is the fact root-device.
 func RootDeviceFact() facts.Fact {
-	return facts.Define("root-device", fault.Host, "which of the host's disks its root device hints fit", needs(hardwareNeed), readRootDevice)
+	return facts.DefinePlain("root-device", fault.Host, "which of the host's disks its root device hints fit", needs(hardwareNeed), readRootDevice)
 }
 
 func readRootDevice(ctx context.Context, w *facts.World, s fault.Subject) (RootDevice, facts.Proof, error) {
@@ -202,7 +202,7 @@ type PreparedImage struct {
 
 // PreparedImageFact is the fact preprovisioning-image.
 func PreparedImageFact() facts.Fact {
-	return facts.Define("preprovisioning-image", fault.Host, "whether the image that the host boots for its inspection has been made",
+	return facts.DefinePlain("preprovisioning-image", fault.Host, "whether the image that the host boots for its inspection has been made",
 		needs(evidence.Objects(evidence.PreparedImages, hosts.MachineAPI)), readPreparedImage)
 }
 

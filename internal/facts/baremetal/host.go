@@ -55,7 +55,7 @@ type Host struct {
 
 // HostFact is the fact bmh.
 func HostFact() facts.Fact {
-	return facts.Define("bmh", fault.Host, "what the host's BareMetalHost says: state, error and what it means, next retry, power",
+	return facts.DefinePlain("bmh", fault.Host, "what the host's BareMetalHost says: state, error and what it means, next retry, power",
 		needs(evidence.Objects(evidence.Events, hosts.MachineAPI)), readHost)
 }
 

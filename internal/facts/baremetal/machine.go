@@ -42,7 +42,7 @@ type Machine struct {
 
 // MachineFact is the fact bmh-machine.
 func MachineFact() facts.Fact {
-	return facts.Define("bmh-machine", fault.Host, "how the host's Machine and its BareMetalHost are tied to each other", hosts.Needs(), readMachine)
+	return facts.DefinePlain("bmh-machine", fault.Host, "how the host's Machine and its BareMetalHost are tied to each other", hosts.Needs(), readMachine)
 }
 
 func readMachine(ctx context.Context, w *facts.World, s fault.Subject) (Machine, facts.Proof, error) {
@@ -144,7 +144,7 @@ type Frozen struct {
 
 // FrozenFact is the fact bmh-progress.
 func FrozenFact() facts.Fact {
-	return facts.Define("bmh-progress", fault.Cluster, "whether anything still happens to the BareMetalHosts that have work left", needs(), readFrozen)
+	return facts.DefinePlain("bmh-progress", fault.Cluster, "whether anything still happens to the BareMetalHosts that have work left", needs(), readFrozen)
 }
 
 func readFrozen(ctx context.Context, w *facts.World, _ fault.Subject) (Frozen, facts.Proof, error) {

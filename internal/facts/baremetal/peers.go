@@ -28,7 +28,7 @@ type Peers struct {
 
 // PeersFact is the fact bmh-peers.
 func PeersFact() facts.Fact {
-	return facts.Define("bmh-peers", fault.Host, "whether another BareMetalHost has the same boot MAC or the same BMC", needs(), readPeers)
+	return facts.DefinePlain("bmh-peers", fault.Host, "whether another BareMetalHost has the same boot MAC or the same BMC", needs(), readPeers)
 }
 
 // taken is ironic's message about a MAC; the name may be an ID or "namespace~host".
@@ -139,7 +139,7 @@ type Hardware struct {
 
 // HardwareFact is the fact hardware-peers.
 func HardwareFact() facts.Fact {
-	return facts.Define("hardware-peers", fault.Host, "in which properties a host's hardware differs from that of all others of its role",
+	return facts.DefinePlain("hardware-peers", fault.Host, "in which properties a host's hardware differs from that of all others of its role",
 		needs(hardwareNeed), readHardware)
 }
 

@@ -31,7 +31,7 @@ type Provisioning struct {
 
 // ProvisioningFact is the fact provisioning.
 func ProvisioningFact() facts.Fact {
-	return facts.Define("provisioning", fault.Cluster, "the configuration of bare metal provisioning, and what operator baremetal says of it",
+	return facts.DefinePlain("provisioning", fault.Cluster, "the configuration of bare metal provisioning, and what operator baremetal says of it",
 		needs(evidence.Objects(evidence.Provisionings, ""), evidence.Objects(evidence.ClusterOperators, "")), readProvisioning)
 }
 

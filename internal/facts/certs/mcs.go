@@ -46,7 +46,7 @@ type MCS struct {
 
 // MCSFact is the fact mcs-certificate.
 func MCSFact() facts.Fact {
-	return facts.Define("mcs-certificate", fault.Cluster, "the machine config server's certificate: names, validity, who signed it",
+	return facts.DefinePlain("mcs-certificate", fault.Cluster, "the machine config server's certificate: names, validity, who signed it",
 		[]evidence.Need{
 			evidence.Objects(evidence.Secrets, mcoNamespace),
 			evidence.Objects(evidence.MCSProbes, ""),

@@ -28,7 +28,7 @@ type Signer struct {
 
 // SignerFact is the fact csr-signer.
 func SignerFact() facts.Fact {
-	return facts.Define("csr-signer", fault.Cluster, "the certificate with which the controller manager signs those of kubelets",
+	return facts.DefinePlain("csr-signer", fault.Cluster, "the certificate with which the controller manager signs those of kubelets",
 		[]evidence.Need{evidence.Objects(evidence.Secrets, managerNamespace)}, readSigner)
 }
 

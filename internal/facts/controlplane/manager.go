@@ -39,7 +39,7 @@ type Manager struct {
 
 // ManagerFact is the fact kcm-lease.
 func ManagerFact() facts.Fact {
-	return facts.Define("kcm-lease", fault.Cluster, "whether a kube-controller-manager leads",
+	return facts.DefinePlain("kcm-lease", fault.Cluster, "whether a kube-controller-manager leads",
 		[]evidence.Need{
 			evidence.Objects(evidence.Leases, systemNamespace),
 			evidence.Objects(evidence.Leases, "kube-node-lease"),

@@ -25,7 +25,7 @@ type Nodes struct {
 
 // NodesFact is the fact control-plane-nodes.
 func NodesFact() facts.Fact {
-	return facts.Define("control-plane-nodes", fault.Cluster, "how many control-plane nodes joined, of how many that should",
+	return facts.DefinePlain("control-plane-nodes", fault.Cluster, "how many control-plane nodes joined, of how many that should",
 		append(hosts.Needs(), evidence.Objects(evidence.Infrastructures, ""), evidence.Objects(evidence.ClusterVersions, "")), readNodes)
 }
 

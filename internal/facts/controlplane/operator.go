@@ -36,7 +36,7 @@ type Operator struct {
 
 // OperatorFact is the fact operator.
 func OperatorFact() facts.Fact {
-	return facts.Define("operator", fault.Operator, "what a ClusterOperator says, line by line",
+	return facts.DefinePlain("operator", fault.Operator, "what a ClusterOperator says, line by line",
 		[]evidence.Need{evidence.Objects(evidence.ClusterOperators, ""), evidence.Objects(evidence.ClusterVersions, "")}, readOperator)
 }
 

@@ -31,7 +31,7 @@ type Version struct {
 
 // VersionFact is the fact cluster-version.
 func VersionFact() facts.Fact {
-	return facts.Define("cluster-version", fault.Cluster, "whether the cluster finished its installation, and what the version operator says",
+	return facts.DefinePlain("cluster-version", fault.Cluster, "whether the cluster finished its installation, and what the version operator says",
 		[]evidence.Need{evidence.Objects(evidence.ClusterVersions, "")}, readVersion)
 }
 

@@ -67,7 +67,7 @@ type Approver struct {
 
 // ApproverFact is the fact approver.
 func ApproverFact() facts.Fact {
-	return facts.Define("approver", fault.Cluster, "whether the cluster machine approver runs, leads and is switched on",
+	return facts.DefinePlain("approver", fault.Cluster, "whether the cluster machine approver runs, leads and is switched on",
 		[]evidence.Need{
 			evidence.Objects(evidence.Pods, ApproverNamespace),
 			evidence.Objects(evidence.Leases, ApproverNamespace),

@@ -22,7 +22,7 @@ type FloodSeen struct {
 
 // FloodFact is the fact csr-flood.
 func FloodFact() facts.Fact {
-	return facts.Define("csr-flood", fault.Cluster, "whether so many requests wait that the approver ignores all",
+	return facts.DefinePlain("csr-flood", fault.Cluster, "whether so many requests wait that the approver ignores all",
 		[]evidence.Need{
 			evidence.Objects(evidence.CSRs, ""),
 			evidence.Objects(evidence.Nodes, ""),

@@ -34,7 +34,7 @@ const none = "none"
 
 // HostFact is the fact host-csrs.
 func HostFact() facts.Fact {
-	return facts.Define("host-csrs", fault.Host, "where a host's certificate requests stand", hosts.Needs(), readHost)
+	return facts.DefinePlain("host-csrs", fault.Host, "where a host's certificate requests stand", hosts.Needs(), readHost)
 }
 
 func readHost(ctx context.Context, w *facts.World, s fault.Subject) (HostRequests, facts.Proof, error) {

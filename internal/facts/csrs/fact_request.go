@@ -62,7 +62,7 @@ type Asked struct {
 
 // RequestFact is the fact csr-request.
 func RequestFact() facts.Fact {
-	return facts.Define("csr-request", fault.CSR, "who asks for which certificate, and what stops it",
+	return facts.DefinePlain("csr-request", fault.CSR, "who asks for which certificate, and what stops it",
 		append(hosts.Needs(),
 			evidence.Objects(evidence.Leases, "kube-node-lease"),
 			evidence.Objects(evidence.ConfigMaps, ApproverNamespace),

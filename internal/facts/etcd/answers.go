@@ -24,7 +24,7 @@ type Answers struct {
 	LargestMB int64    `cel:"largestMB"` // of the members' databases
 }
 
-var answersFact = facts.Define("etcd-answers", fault.Cluster, "what etcd itself answered: members, health, alarms",
+var answersFact = facts.DefinePlain("etcd-answers", fault.Cluster, "what etcd itself answered: members, health, alarms",
 	[]evidence.Need{answersNeed}, readAnswers)
 
 var answersNeed = evidence.Objects(evidence.EtcdAnswers, "")

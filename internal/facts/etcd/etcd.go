@@ -47,7 +47,7 @@ type Etcd struct {
 
 // Fact is the fact etcd.
 func Fact() facts.Fact {
-	return facts.Define("etcd", fault.Cluster, "etcd's members and quorum, as its operator reports them",
+	return facts.DefinePlain("etcd", fault.Cluster, "etcd's members and quorum, as its operator reports them",
 		[]evidence.Need{
 			evidence.Objects(evidence.EtcdOperators, ""),
 			evidence.Objects(evidence.ClusterOperators, ""),

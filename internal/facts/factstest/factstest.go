@@ -48,11 +48,18 @@ func Read[T any](t *testing.T, w *facts.World, f facts.Fact, s fault.Subject) (T
 	if v.Err != nil {
 		t.Fatalf("fact %s of %s: %v", f.Name, s, v.Err)
 	}
-	value, ok := v.V.(T)
+	value, ok := facts.As[T](v)
 	if !ok {
-		t.Fatalf("fact %s is a %T", f.Name, v.V)
+		t.Fatalf("fact %s is no %T", f.Name, value)
 	}
-	return value, v.Proof
+	return value, v.PlainProof()
+}
+
+// Fields computes a fact that must be known as a whole, as its fields.
+func Fields[T any](t *testing.T, w *facts.World, f facts.Fact, s fault.Subject) T {
+	t.Helper()
+	value, _ := Read[T](t, w, f, s)
+	return value
 }
 
 // Err returns why a fact could not be computed.
@@ -60,7 +67,7 @@ func Err(t *testing.T, w *facts.World, f facts.Fact, s fault.Subject) error {
 	t.Helper()
 	v := w.Compute(t.Context(), f, s)
 	if v.Err == nil {
-		t.Fatalf("fact %s of %s is %+v, want an error", f.Name, s, v.V)
+		t.Fatalf("fact %s of %s is known, want an error", f.Name, s)
 	}
 	return v.Err
 }

@@ -47,7 +47,7 @@ type FirstBoot struct {
 // Facts lists the facts of this package.
 func Facts() []facts.Fact { return []facts.Fact{fact} }
 
-var fact = facts.Define("host-firstboot", fault.Host, "how far the host came between Ignition and its kubelet",
+var fact = facts.DefinePlain("host-firstboot", fault.Host, "how far the host came between Ignition and its kubelet",
 	[]evidence.Need{evidence.Texts(hosts.Consoles), evidence.Texts(Journal), evidence.Texts(PullJournal), evidence.Objects(evidence.Nodes, ""), evidence.Objects(evidence.HostConfigs, "")}, read)
 
 // The lines that matter. Older systemd prints a unit's description, newer its

@@ -47,7 +47,7 @@ var (
 )
 
 func clusterFact() facts.Fact {
-	return facts.Define("hosted-cluster", fault.Cluster, "what the HostedCluster says of itself",
+	return facts.DefinePlain("hosted-cluster", fault.Cluster, "what the HostedCluster says of itself",
 		[]evidence.Need{evidence.Objects(evidence.HostedClusters, evidence.HostedNamespace)}, readCluster)
 }
 
@@ -104,7 +104,7 @@ type API struct {
 }
 
 func apiFact() facts.Fact {
-	return facts.Define("hosted-api", fault.Cluster, "whether the hosted cluster's API answers, and with which credential it was asked",
+	return facts.DefinePlain("hosted-api", fault.Cluster, "whether the hosted cluster's API answers, and with which credential it was asked",
 		[]evidence.Need{evidence.Objects(evidence.HostedProbes, evidence.HostedNamespace)}, readAPI)
 }
 

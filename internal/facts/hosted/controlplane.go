@@ -30,7 +30,7 @@ type Workloads struct {
 }
 
 func workloadsFact() facts.Fact {
-	return facts.Define("hosted-workloads", fault.Cluster, "the parts of the hosted control plane on which the join of a worker depends",
+	return facts.DefinePlain("hosted-workloads", fault.Cluster, "the parts of the hosted control plane on which the join of a worker depends",
 		[]evidence.Need{evidence.Objects(evidence.HostedDeployments, evidence.ControlPlaneNamespace)}, readWorkloads)
 }
 
@@ -104,7 +104,7 @@ const recent = 30 * time.Minute
 var missingSecret = regexp.MustCompile(`MountVolume\.SetUp failed for volume "[^"]*" ?: secret "([^"]+)" not found`)
 
 func eventsFact() facts.Fact {
-	return facts.Define("hosted-events", fault.Cluster, "what the management cluster refuses to the pods of the hosted control plane",
+	return facts.DefinePlain("hosted-events", fault.Cluster, "what the management cluster refuses to the pods of the hosted control plane",
 		[]evidence.Need{evidence.Objects(evidence.HostedEvents, evidence.ControlPlaneNamespace)}, readEvents)
 }
 
@@ -170,7 +170,7 @@ type Workers struct {
 }
 
 func workersFact() facts.Fact {
-	return facts.Define("hosted-workers", fault.Cluster, "whether a worker has joined the hosted cluster yet", []evidence.Need{
+	return facts.DefinePlain("hosted-workers", fault.Cluster, "whether a worker has joined the hosted cluster yet", []evidence.Need{
 		evidence.Objects(evidence.Nodes, ""), evidence.Objects(evidence.NodePools, evidence.HostedNamespace),
 	}, readWorkers)
 }

@@ -41,7 +41,7 @@ type Host struct {
 }
 
 func hostFact() facts.Fact {
-	return facts.Define("hosted-host", fault.Host, "the Machine of a host of a hosted cluster, its provider's machine and its Agent", hosts.Needs(), readHost)
+	return facts.DefinePlain("hosted-host", fault.Host, "the Machine of a host of a hosted cluster, its provider's machine and its Agent", hosts.Needs(), readHost)
 }
 
 func readHost(ctx context.Context, w *facts.World, s fault.Subject) (Host, facts.Proof, error) {
@@ -157,7 +157,7 @@ type Request struct {
 const disableMachines = "hypershift.openshift.io/disable-machine-management"
 
 func requestFact() facts.Fact {
-	return facts.Define("hosted-request", fault.CSR, "who is to approve a request of a hosted cluster", []evidence.Need{
+	return facts.DefinePlain("hosted-request", fault.CSR, "who is to approve a request of a hosted cluster", []evidence.Need{
 		evidence.Objects(evidence.CSRs, ""), evidence.Objects(evidence.NodePools, evidence.HostedNamespace),
 		evidence.Objects(evidence.HostedClusters, evidence.HostedNamespace),
 	}, readRequest)

@@ -39,7 +39,7 @@ const (
 )
 
 func certFact() facts.Fact {
-	return facts.Define("hosted-ignition-cert", fault.Cluster, "the ignition endpoint's certificate, its names and its CA", []evidence.Need{
+	return facts.DefinePlain("hosted-ignition-cert", fault.Cluster, "the ignition endpoint's certificate, its names and its CA", []evidence.Need{
 		evidence.Objects(evidence.HostedClusters, evidence.HostedNamespace),
 		evidence.Objects(evidence.HostedSecrets, evidence.ControlPlaneNamespace),
 	}, readCert)
@@ -137,7 +137,7 @@ type Server struct {
 const ignitionApp = "ignition-server"
 
 func serverFact() facts.Fact {
-	return facts.Define("hosted-ignition-server", fault.Cluster, "whether the ignition server's pods run",
+	return facts.DefinePlain("hosted-ignition-server", fault.Cluster, "whether the ignition server's pods run",
 		[]evidence.Need{evidence.Objects(evidence.HostedPods, evidence.ControlPlaneNamespace)}, readServer)
 }
 
@@ -236,7 +236,7 @@ type Log struct {
 }
 
 func logFact() facts.Fact {
-	return facts.Define("hosted-ignition-log", fault.Cluster, "what the ignition server's log says of requests and payloads",
+	return facts.DefinePlain("hosted-ignition-log", fault.Cluster, "what the ignition server's log says of requests and payloads",
 		[]evidence.Need{evidence.Texts(serverLog)}, readLog)
 }
 

@@ -60,7 +60,7 @@ var (
 const skewType = "SupportedVersionSkew"
 
 func poolFact() facts.Fact {
-	return facts.Define("nodepool", fault.NodePool, "what a NodePool wants and what its conditions say",
+	return facts.DefinePlain("nodepool", fault.NodePool, "what a NodePool wants and what its conditions say",
 		[]evidence.Need{evidence.Objects(evidence.NodePools, evidence.HostedNamespace)}, readPool)
 }
 
@@ -165,7 +165,7 @@ type PoolMachines struct {
 }
 
 func poolMachinesFact() facts.Fact {
-	return facts.Define("nodepool-machines", fault.NodePool, "the Machines of a NodePool", []evidence.Need{
+	return facts.DefinePlain("nodepool-machines", fault.NodePool, "the Machines of a NodePool", []evidence.Need{
 		evidence.Objects(evidence.NodePools, evidence.HostedNamespace),
 		evidence.Objects(evidence.HostedMachines, evidence.ControlPlaneNamespace),
 	}, readPoolMachines)

@@ -43,7 +43,7 @@ const (
 )
 
 func tokenFact() facts.Fact {
-	return facts.Define("nodepool-token", fault.NodePool, "the token and user-data Secrets of a NodePool, held against each other", []evidence.Need{
+	return facts.DefinePlain("nodepool-token", fault.NodePool, "the token and user-data Secrets of a NodePool, held against each other", []evidence.Need{
 		evidence.Objects(evidence.NodePools, evidence.HostedNamespace),
 		evidence.Objects(evidence.HostedClusters, evidence.HostedNamespace),
 		evidence.Objects(evidence.HostedSecrets, evidence.ControlPlaneNamespace),

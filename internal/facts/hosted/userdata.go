@@ -24,7 +24,7 @@ type UserData struct {
 const warm = 15 * time.Minute
 
 func userDataFact() facts.Fact {
-	return facts.Define("hosted-user-data", fault.Cluster, "whether the ignition server knows the tokens that machines made now would bring", []evidence.Need{
+	return facts.DefinePlain("hosted-user-data", fault.Cluster, "whether the ignition server knows the tokens that machines made now would bring", []evidence.Need{
 		evidence.Objects(evidence.NodePools, evidence.HostedNamespace),
 		evidence.Objects(evidence.HostedClusters, evidence.HostedNamespace),
 		evidence.Objects(evidence.HostedSecrets, evidence.ControlPlaneNamespace),

@@ -31,7 +31,7 @@ type Bootstrap struct {
 
 var bootstrapNeed = evidence.Objects(evidence.BootstrapServices, "")
 
-var bootstrapFact = facts.Define("bootstrap-services", fault.Cluster, "how far the services of the bootstrap host came",
+var bootstrapFact = facts.DefinePlain("bootstrap-services", fault.Cluster, "how far the services of the bootstrap host came",
 	[]evidence.Need{bootstrapNeed, evidence.Objects(evidence.ClusterVersions, "")}, readBootstrap)
 
 // chain is the order in which the services build on each other

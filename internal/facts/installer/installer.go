@@ -47,7 +47,7 @@ type Install struct {
 // Facts lists the facts of this package.
 func Facts() []facts.Fact { return []facts.Fact{fact, bootstrapFact} }
 
-var fact = facts.Define("install-log", fault.Cluster, "how far openshift-install came, and how it ended",
+var fact = facts.DefinePlain("install-log", fault.Cluster, "how far openshift-install came, and how it ended",
 	[]evidence.Need{evidence.Texts(Log), evidence.Objects(evidence.ClusterVersions, "")}, read)
 
 // The lines that matter. Since 4.10 the error that ends a run may be of level error,

@@ -49,8 +49,8 @@ func compute[T any](t *testing.T, w *facts.World, name string) (T, facts.Proof, 
 	list := installer.Facts()
 	i := slices.IndexFunc(list, func(f facts.Fact) bool { return f.Name == name })
 	v := w.Compute(t.Context(), list[i], fault.Subject{Kind: fault.Cluster})
-	got, _ := v.V.(T)
-	return got, v.Proof, v.Err
+	got, _ := facts.As[T](v)
+	return got, v.PlainProof(), v.Err
 }
 
 func TestRuns(t *testing.T) {

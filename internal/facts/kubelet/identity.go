@@ -79,7 +79,7 @@ var journal = evidence.TextQuery{Kind: evidence.Journal, Unit: "kubelet"}
 
 // IdentityFact is the fact host-kubelet-log.
 func IdentityFact() facts.Fact {
-	return facts.Define("host-kubelet-log", fault.Host, "what the kubelet's journal and the console say of its certificate",
+	return facts.DefinePlain("host-kubelet-log", fault.Host, "what the kubelet's journal and the console say of its certificate",
 		append(hosts.Needs(), evidence.Texts(journal)), readIdentity)
 }
 

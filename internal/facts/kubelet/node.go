@@ -58,7 +58,7 @@ type Node struct {
 
 // NodeFact is the fact host-node.
 func NodeFact() facts.Fact {
-	return facts.Define("host-node", fault.Host, "what the host's Node says and when its kubelet last gave a sign of life",
+	return facts.DefinePlain("host-node", fault.Host, "what the host's Node says and when its kubelet last gave a sign of life",
 		append(hosts.Needs(), evidence.Objects(evidence.Leases, leaseNamespace)), readNode)
 }
 

@@ -34,7 +34,7 @@ const far = 15 * time.Minute
 
 // SilenceFact is the fact cluster-silence.
 func SilenceFact() facts.Fact {
-	return facts.Define("cluster-silence", fault.Cluster, "whether all kubelets fell silent at one time, and ask for new certificates since",
+	return facts.DefinePlain("cluster-silence", fault.Cluster, "whether all kubelets fell silent at one time, and ask for new certificates since",
 		[]evidence.Need{evidence.Objects(evidence.Leases, leaseNamespace), evidence.Objects(evidence.Leases, "kube-system"),
 			evidence.Objects(evidence.CSRs, "")}, readSilence)
 }

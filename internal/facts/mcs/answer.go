@@ -28,7 +28,7 @@ type Answer struct {
 	At           time.Time `cel:"at"` // of the last answer
 }
 
-var answerFact = facts.Define("mcs-answer", fault.Pool, "how each machine config server answers a HEAD for the pool's config",
+var answerFact = facts.DefinePlain("mcs-answer", fault.Pool, "how each machine config server answers a HEAD for the pool's config",
 	[]evidence.Need{evidence.Objects(evidence.MCSProbes, "")}, readAnswer)
 
 func readAnswer(ctx context.Context, w *facts.World, s fault.Subject) (Answer, facts.Proof, error) {

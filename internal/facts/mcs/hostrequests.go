@@ -26,7 +26,7 @@ type HostRequests struct {
 	Last     time.Time `cel:"last"`
 }
 
-var hostRequestsFact = facts.Define("host-mcs-requests", fault.Host, "what a host that has not joined asked the machine config servers for, told by its address",
+var hostRequestsFact = facts.DefinePlain("host-mcs-requests", fault.Host, "what a host that has not joined asked the machine config servers for, told by its address",
 	append(hosts.Needs(), evidence.Texts(Logs)), readHostRequests)
 
 func readHostRequests(ctx context.Context, w *facts.World, s fault.Subject) (HostRequests, facts.Proof, error) {

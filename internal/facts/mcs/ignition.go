@@ -32,7 +32,7 @@ type Ignition struct {
 	Seconds    int64  `cel:"seconds"`  // from the first to the last attempt in this boot, by the kernel's clock
 }
 
-var ignitionFact = facts.Define("host-ignition", fault.Host, "what the host's console says of Ignition",
+var ignitionFact = facts.DefinePlain("host-ignition", fault.Host, "what the host's console says of Ignition",
 	[]evidence.Need{evidence.Texts(hosts.Consoles), evidence.Objects(evidence.Nodes, "")}, readIgnition)
 
 func readIgnition(ctx context.Context, w *facts.World, s fault.Subject) (Ignition, facts.Proof, error) {

@@ -31,7 +31,7 @@ type Requests struct {
 	Last              time.Time `cel:"last"`         // last failure of the row
 }
 
-var requestsFact = facts.Define("mcs-requests", fault.Pool, "what hosts asked the machine config servers for, and how it ended",
+var requestsFact = facts.DefinePlain("mcs-requests", fault.Pool, "what hosts asked the machine config servers for, and how it ended",
 	[]evidence.Need{evidence.Texts(Logs)}, readRequests)
 
 func readRequests(ctx context.Context, w *facts.World, s fault.Subject) (Requests, facts.Proof, error) {

@@ -25,7 +25,7 @@ type ServerLog struct {
 	Exited           bool      `cel:"exited"`     // a server ended with an error and has not started since
 }
 
-var serverLogFact = facts.Define("mcs-log", fault.Cluster, "what the machine config servers log about themselves and about unknown pools",
+var serverLogFact = facts.DefinePlain("mcs-log", fault.Cluster, "what the machine config servers log about themselves and about unknown pools",
 	[]evidence.Need{evidence.Texts(Logs)}, readServerLog)
 
 func readServerLog(ctx context.Context, w *facts.World, _ fault.Subject) (ServerLog, facts.Proof, error) {

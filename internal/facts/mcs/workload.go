@@ -30,7 +30,7 @@ type Workload struct {
 	MountSince   time.Time `cel:"mountSince"`   // the first mount failure
 }
 
-var workloadFact = facts.Define("mcs-workload", fault.Cluster, "whether the machine config servers run on every master, and their secrets",
+var workloadFact = facts.DefinePlain("mcs-workload", fault.Cluster, "whether the machine config servers run on every master, and their secrets",
 	[]evidence.Need{
 		evidence.Objects(evidence.DaemonSets, Namespace), evidence.Objects(evidence.Pods, Namespace), evidence.Objects(evidence.Nodes, ""),
 		evidence.Objects(evidence.Events, Namespace), evidence.Objects(evidence.Secrets, Namespace),

@@ -39,7 +39,7 @@ type Holders struct {
 
 // HoldersFact is the fact vip-holders.
 func HoldersFact() facts.Fact {
-	return facts.Define("vip-holders", fault.Cluster, "which hosts hold the virtual addresses, as their keepalived says",
+	return facts.DefinePlain("vip-holders", fault.Cluster, "which hosts hold the virtual addresses, as their keepalived says",
 		[]evidence.Need{evidence.Objects(evidence.Infrastructures, ""), evidence.Texts(keepalivedLog)}, readHolders)
 }
 

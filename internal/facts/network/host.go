@@ -44,7 +44,7 @@ type Host struct {
 
 // HostFact is the fact host-network.
 func HostFact() facts.Fact {
-	return facts.Define("host-network", fault.Host, "whether the network plugin's pods run on the node, and what keeps them from it",
+	return facts.DefinePlain("host-network", fault.Host, "whether the network plugin's pods run on the node, and what keeps them from it",
 		append(hosts.Needs(), evidence.Objects(evidence.NetworkConfigs, ""), evidence.Objects(evidence.Pods, ovnNamespace),
 			evidence.Objects(evidence.Pods, multusNamespace), evidence.Texts(ovnLog), evidence.Texts(multusLog)), readHost)
 }

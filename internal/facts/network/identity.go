@@ -37,7 +37,7 @@ type Identity struct {
 
 // IdentityFact is the fact node-identity.
 func IdentityFact() facts.Fact {
-	return facts.Define("node-identity", fault.Cluster, "whether approver and webhook of the network's node identities run on every control-plane host",
+	return facts.DefinePlain("node-identity", fault.Cluster, "whether approver and webhook of the network's node identities run on every control-plane host",
 		[]evidence.Need{evidence.Objects(evidence.NetworkConfigs, ""), evidence.Objects(evidence.Pods, identityNamespace),
 			evidence.Objects(evidence.Nodes, ""), evidence.Texts(kubeletJournal)}, readIdentity)
 }
@@ -149,7 +149,7 @@ func InfraFact() facts.Fact {
 	for _, short := range []string{"kni", "nutanix", "openstack", "vsphere"} {
 		needs = append(needs, evidence.Objects(evidence.Pods, infraNamespace(short)))
 	}
-	return facts.Define("onprem-pods", fault.Host, "whether keepalived, haproxy and coredns of an on-premises platform run on the node", needs, readInfra)
+	return facts.DefinePlain("onprem-pods", fault.Host, "whether keepalived, haproxy and coredns of an on-premises platform run on the node", needs, readInfra)
 }
 
 func readInfra(ctx context.Context, w *facts.World, s fault.Subject) (Infra, facts.Proof, error) {

@@ -29,7 +29,7 @@ type VIPs struct {
 
 // VIPsFact is the fact vips.
 func VIPsFact() facts.Fact {
-	return facts.Define("vips", fault.Cluster, "the virtual addresses of API and ingress against the machine networks",
+	return facts.DefinePlain("vips", fault.Cluster, "the virtual addresses of API and ingress against the machine networks",
 		[]evidence.Need{evidence.Objects(evidence.Infrastructures, ""), evidence.Objects(evidence.ClusterOperators, "")}, readVIPs)
 }
 
@@ -117,7 +117,7 @@ type Operator struct {
 
 // OperatorFact is the fact network-operator.
 func OperatorFact() facts.Fact {
-	return facts.Define("network-operator", fault.Operator, "what ClusterOperator network says: which level fails, which DaemonSets wait for how many nodes",
+	return facts.DefinePlain("network-operator", fault.Operator, "what ClusterOperator network says: which level fails, which DaemonSets wait for how many nodes",
 		[]evidence.Need{evidence.Objects(evidence.ClusterOperators, "")}, readOperator)
 }
 

@@ -24,7 +24,7 @@ type Clock struct {
 	RTCOff       string `cel:"rtcOff"`
 }
 
-var clockFact = facts.Define("host-clock", fault.Host, "what chrony says of the machine's clock, and how far its hardware clock is from it",
+var clockFact = facts.DefinePlain("host-clock", fault.Host, "what chrony says of the machine's clock, and how far its hardware clock is from it",
 	needs(evidence.HostClocks), readClock)
 
 func readClock(ctx context.Context, w *facts.World, s fault.Subject) (Clock, facts.Proof, error) {

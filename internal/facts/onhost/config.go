@@ -28,7 +28,7 @@ type Config struct {
 	CurrentSince time.Time `cel:"currentSince"`
 }
 
-var configFact = facts.Define("host-config-files", fault.Host, "what Ignition and the machine-config-daemon left on the machine's disk, and the image that it booted",
+var configFact = facts.DefinePlain("host-config-files", fault.Host, "what Ignition and the machine-config-daemon left on the machine's disk, and the image that it booted",
 	needs(evidence.HostConfigs), readConfig)
 
 func readConfig(ctx context.Context, w *facts.World, s fault.Subject) (Config, facts.Proof, error) {

@@ -23,7 +23,7 @@ type Containers struct {
 	Broken        []string  `cel:"broken"` // manifests that are no pods
 }
 
-var containersFact = facts.Define("host-containers", fault.Host, "the static pods on the machine's disk, and whether their containers run as the container runtime says",
+var containersFact = facts.DefinePlain("host-containers", fault.Host, "the static pods on the machine's disk, and whether their containers run as the container runtime says",
 	needs(evidence.HostContainers), readContainers)
 
 // infraSuffix ends the namespaces of the on-prem static pods: openshift-kni-infra,

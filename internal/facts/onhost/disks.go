@@ -23,7 +23,7 @@ type Disks struct {
 	EtcdKnown  bool     `cel:"etcdKnown"` // the kernel's word on it is worth something
 }
 
-var disksFact = facts.Define("host-disks", fault.Host, "the file systems that a node writes to, and the disk under etcd", needs(evidence.HostDisks), readDisks)
+var disksFact = facts.DefinePlain("host-disks", fault.Host, "the file systems that a node writes to, and the disk under etcd", needs(evidence.HostDisks), readDisks)
 
 // The hard thresholds of eviction that the kubelet has where its configuration names
 // none (kubernetes/kubernetes:pkg/kubelet/apis/config/v1beta1/defaults_linux.go

@@ -48,7 +48,7 @@ type Identity struct {
 	At               time.Time `cel:"at"`
 }
 
-var identityFact = facts.Define("host-identity", fault.Host, "the machine's name and the credentials of its kubelet, as they lie on its disk",
+var identityFact = facts.DefinePlain("host-identity", fault.Host, "the machine's name and the credentials of its kubelet, as they lie on its disk",
 	needs(evidence.HostIdentities), readIdentity)
 
 // The names that credentials carry (openshift/cluster-kube-apiserver-operator:

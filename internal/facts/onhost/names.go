@@ -21,7 +21,7 @@ type Names struct {
 	Servers []string `cel:"servers"`
 }
 
-var namesFact = facts.Define("host-names", fault.Host, "whether the machine itself resolves the names that its kubelet needs", needs(evidence.HostResolutions), readNames)
+var namesFact = facts.DefinePlain("host-names", fault.Host, "whether the machine itself resolves the names that its kubelet needs", needs(evidence.HostResolutions), readNames)
 
 func readNames(ctx context.Context, w *facts.World, s fault.Subject) (Names, facts.Proof, error) {
 	var f Names

@@ -38,7 +38,7 @@ type Units struct {
 	TimeServiceKnown bool      `cel:"timeServiceKnown"`
 }
 
-var unitsFact = facts.Define("host-units", fault.Host, "what systemd says of the kubelet, the container runtime and the units before them",
+var unitsFact = facts.DefinePlain("host-units", fault.Host, "what systemd says of the kubelet, the container runtime and the units before them",
 	needs(evidence.HostUnits), readUnits)
 
 // The units before the kubelet, each of which keeps it from starting as long as it

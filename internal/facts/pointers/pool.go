@@ -32,7 +32,7 @@ type Pool struct {
 
 // Fact is the fact pool-pointers.
 func Fact() facts.Fact {
-	return facts.Define("pool-pointers", fault.Pool, "the pointer configs in Secrets: their address and authority against the machine config server's certificate",
+	return facts.DefinePlain("pool-pointers", fault.Pool, "the pointer configs in Secrets: their address and authority against the machine config server's certificate",
 		append(certs.ServingNeeds(), evidence.Objects(evidence.Secrets, hosts.MachineAPI), evidence.Objects(evidence.MachineSets, hosts.MachineAPI)), read)
 }
 

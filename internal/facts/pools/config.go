@@ -29,7 +29,7 @@ type Config struct {
 	PoolSince      time.Time `cel:"poolSince"`    // since when the pool reports degraded nodes; zero where it does not
 }
 
-var configFact = facts.Define("host-config", fault.Host, "what the Node says of its machine config",
+var configFact = facts.DefinePlain("host-config", fault.Host, "what the Node says of its machine config",
 	[]evidence.Need{
 		evidence.Objects(evidence.Nodes, ""), evidence.Objects(evidence.MachineConfigs, ""), evidence.Objects(evidence.MachineConfigPools, ""),
 	}, readConfig)

@@ -25,7 +25,7 @@ type ControllerConfig struct {
 	Since   time.Time `cel:"since"`   // of the failure
 }
 
-var controllerConfigFact = facts.Define("controller-config", fault.Cluster, "the ControllerConfig machine-config-controller",
+var controllerConfigFact = facts.DefinePlain("controller-config", fault.Cluster, "the ControllerConfig machine-config-controller",
 	[]evidence.Need{evidence.Objects(evidence.ControllerConfigs, "")}, readControllerConfig)
 
 // generatedBy is the annotation with the operator's version
@@ -66,7 +66,7 @@ type Controller struct {
 	Changed    time.Time `cel:"changed"`    // the first of the specs that it has not seen; zero where their writers are not known
 }
 
-var controllerFact = facts.Define("mcc", fault.Cluster, "whether the machine-config-controller runs and keeps up",
+var controllerFact = facts.DefinePlain("mcc", fault.Cluster, "whether the machine-config-controller runs and keeps up",
 	[]evidence.Need{evidence.Objects(evidence.Pods, mcs.Namespace), evidence.Objects(evidence.MachineConfigPools, ""), evidence.Objects(evidence.Nodes, "")}, readController)
 
 func readController(ctx context.Context, w *facts.World, _ fault.Subject) (Controller, facts.Proof, error) {

@@ -75,7 +75,7 @@ type Daemon struct {
 	Last          time.Time `cel:"last"`
 }
 
-var daemonFact = facts.Define("mcd-log", fault.Host, "what the node's machine-config-daemon says",
+var daemonFact = facts.DefinePlain("mcd-log", fault.Host, "what the node's machine-config-daemon says",
 	[]evidence.Need{evidence.Texts(DaemonLogs), evidence.Objects(evidence.Pods, mcs.Namespace)}, readDaemon)
 
 func readDaemon(ctx context.Context, w *facts.World, s fault.Subject) (Daemon, facts.Proof, error) {

@@ -27,7 +27,7 @@ type Nodes struct {
 	Since         time.Time `cel:"since"`  // creation of the oldest node that names a missing config
 }
 
-var nodesFact = facts.Define("pool-nodes", fault.Pool, "the nodes of a pool, by the config that they name",
+var nodesFact = facts.DefinePlain("pool-nodes", fault.Pool, "the nodes of a pool, by the config that they name",
 	[]evidence.Need{
 		evidence.Objects(evidence.Nodes, ""), evidence.Objects(evidence.MachineConfigs, ""), evidence.Objects(evidence.MachineConfigPools, ""),
 		evidence.Texts(DaemonLogs), evidence.Objects(evidence.Pods, mcs.Namespace),

@@ -46,7 +46,7 @@ type Served struct {
 	Since           time.Time `cel:"since"` // of the condition that is wrong: RenderDegraded, NodeDegraded, Updating; else created
 }
 
-var servedFact = facts.Define("pool-served-config", fault.Pool, "the config that a pool wants, reached, and has served to new hosts",
+var servedFact = facts.DefinePlain("pool-served-config", fault.Pool, "the config that a pool wants, reached, and has served to new hosts",
 	[]evidence.Need{evidence.Objects(evidence.MachineConfigPools, ""), evidence.Objects(evidence.MachineConfigs, "")}, readServed)
 
 func readServed(ctx context.Context, w *facts.World, s fault.Subject) (Served, facts.Proof, error) {

@@ -59,7 +59,7 @@ func Fact() facts.Fact {
 	for _, r := range []evidence.Resource{evidence.EtcdOperators, evidence.APIServerOperators, evidence.ManagerOperators, evidence.SchedulerOperators} {
 		needs = append(needs, evidence.Objects(r, ""))
 	}
-	return facts.Define("static-pods", fault.Operator, "revisions, installers and guards of an operator's static pods", needs, read)
+	return facts.DefinePlain("static-pods", fault.Operator, "revisions, installers and guards of an operator's static pods", needs, read)
 }
 
 func read(ctx context.Context, w *facts.World, s fault.Subject) (Pods, facts.Proof, error) {

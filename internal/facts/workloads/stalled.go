@@ -36,7 +36,7 @@ func StalledFact() facts.Fact {
 	for _, ns := range looked {
 		list = append(list, needs(ns)...)
 	}
-	return facts.Define("stalled-workloads", fault.Cluster, "workloads of the Machine API and of the machine config operator that controller manager or scheduler have left alone", list, readStalled)
+	return facts.DefinePlain("stalled-workloads", fault.Cluster, "workloads of the Machine API and of the machine config operator that controller manager or scheduler have left alone", list, readStalled)
 }
 
 func readStalled(ctx context.Context, w *facts.World, _ fault.Subject) (Stalled, facts.Proof, error) {
@@ -147,7 +147,7 @@ const (
 
 // SchedulerFact is the fact scheduler-lease.
 func SchedulerFact() facts.Fact {
-	return facts.Define("scheduler-lease", fault.Cluster, "whether a kube-scheduler leads",
+	return facts.DefinePlain("scheduler-lease", fault.Cluster, "whether a kube-scheduler leads",
 		[]evidence.Need{evidence.Objects(evidence.Leases, leaseNamespace), evidence.Objects(evidence.Leases, openshiftNS)}, readScheduler)
 }
 

@@ -1,0 +1,194 @@
+package facts
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/fault"
+)
+
+// Field is one value of a fact: known with the evidence that shows it, or unknown
+// with the reason. The zero Field is unknown: a fact that forgets to set a field
+// claims nothing.
+//
+// A value that was set without evidence is a claim from silence: nothing that was
+// read says otherwise. World.Compute makes it unknown where something that the fact
+// read was not read whole.
+type Field[T any] struct {
+	value T
+	state fieldState
+	why   error
+	proof []evidence.Item
+}
+
+type fieldState uint8
+
+const (
+	unset fieldState = iota
+	known
+	unknown
+)
+
+// errUnset is why a field is unknown that its fact has not set.
+var errUnset = errors.New("the fact does not say")
+
+// Known returns a field with a value and what shows it.
+func Known[T any](v T, proof ...evidence.Item) Field[T] {
+	return Field[T]{value: v, state: known, proof: proof}
+}
+
+// Unknown returns a field that could not be determined. err is usually an
+// *evidence.Unavailable, which says what would supply it.
+func Unknown[T any](err error) Field[T] { return Field[T]{state: unknown, why: err} }
+
+// Set makes the field known and adds to its evidence.
+func (f *Field[T]) Set(v T, proof ...evidence.Item) {
+	f.value, f.state, f.why = v, known, nil
+	f.proof = append(f.proof, proof...)
+}
+
+// Miss makes the field unknown. err is usually an *evidence.Unavailable.
+func (f *Field[T]) Miss(err error) {
+	var zero T
+	f.value, f.state, f.why = zero, unknown, err
+}
+
+// Clear forgets value, reason and evidence.
+func (f *Field[T]) Clear() { *f = Field[T]{} }
+
+// Prove adds evidence and changes neither value nor state.
+func (f *Field[T]) Prove(proof ...evidence.Item) { f.proof = append(f.proof, proof...) }
+
+// Get returns the value, or why it is unknown.
+func (f Field[T]) Get() (T, error) {
+	switch f.state {
+	case known:
+		return f.value, nil
+	case unknown:
+		return f.value, f.why
+	}
+	return f.value, errUnset
+}
+
+// Value returns the value, and the zero value where it is unknown. It is for a fact
+// that computes one field from another one that it has set itself; all others use Get.
+func (f Field[T]) Value() T { return f.value }
+
+// Proof returns the evidence.
+func (f Field[T]) Proof() []evidence.Item { return f.proof }
+
+// Equal compares values and whether they are known, without evidence and reasons.
+func (f Field[T]) Equal(g Field[T]) bool {
+	return f.state == g.state && reflect.DeepEqual(f.value, g.value)
+}
+
+// String renders the field for tests and logs.
+func (f Field[T]) String() string {
+	if _, err := f.Get(); err != nil {
+		return "unknown: " + err.Error()
+	}
+	return fmt.Sprint(f.value)
+}
+
+// Setter is what can be done to a field of any type.
+type Setter interface {
+	Miss(err error)
+	Prove(proof ...evidence.Item)
+}
+
+// Miss makes fields unknown because of an *evidence.Unavailable. Every other error is
+// returned: it is a defect and no outcome.
+func Miss(err error, fields ...Setter) error {
+	if err == nil {
+		return nil
+	}
+	if _, ok := evidence.AsUnavailable(err); !ok {
+		return err
+	}
+	for _, f := range fields {
+		f.Miss(err)
+	}
+	return nil
+}
+
+// Prove adds one piece of evidence to fields.
+func Prove(item evidence.Item, fields ...Setter) {
+	for _, f := range fields {
+		f.Prove(item)
+	}
+}
+
+// Complete sets the fields of a fact that are not set yet to their zero values: all
+// that could have set them was read and did not.
+func Complete[T any](fact *T) {
+	v := reflect.ValueOf(fact).Elem()
+	for i := range v.NumField() {
+		v.Field(i).Addr().Interface().(anyField).complete()
+	}
+}
+
+// anyField is a field of any type, as the frame uses it.
+type anyField interface {
+	Setter
+	get() (any, error)
+	items() []evidence.Item
+	elem() reflect.Type
+	complete()
+	limit(gap error)
+	clean()
+}
+
+func (f *Field[T]) get() (any, error)      { return f.Get() }
+func (f *Field[T]) items() []evidence.Item { return f.proof }
+func (f *Field[T]) elem() reflect.Type     { return reflect.TypeFor[T]() }
+
+func (f *Field[T]) complete() {
+	if f.state == unset {
+		f.state = known
+	}
+}
+
+// limit takes back a claim from silence where not all was read.
+func (f *Field[T]) limit(gap error) {
+	if f.state == known && len(f.proof) == 0 {
+		f.Miss(gap)
+	}
+}
+
+// clean removes times that cannot be ones of a cluster from the evidence.
+func (f *Field[T]) clean() {
+	for i := range f.proof {
+		if !evidence.Plausible(f.proof[i].Time) {
+			f.proof = slices.Clone(f.proof) // it may be shared with another field
+			f.proof[i].Time = time.Time{}
+		}
+	}
+}
+
+// fieldTypes returns the fields of a fact, and a mistake in how it is defined.
+func fieldTypes(t reflect.Type) ([]fault.FieldType, error) {
+	if t.Kind() != reflect.Struct {
+		return nil, fmt.Errorf("%s is no struct", t)
+	}
+	var list []fault.FieldType
+	for i := range t.NumField() {
+		field := t.Field(i)
+		name := field.Tag.Get("cel")
+		typed, ok := reflect.New(field.Type).Interface().(anyField)
+		switch {
+		case !ok || !field.IsExported():
+			return nil, fmt.Errorf("%s.%s is no exported Field", t, field.Name)
+		case name == "" || strings.ContainsAny(name, " ,\"."):
+			return nil, fmt.Errorf("%s.%s has no name for expressions", t, field.Name)
+		case slices.ContainsFunc(list, func(f fault.FieldType) bool { return f.Name == name }):
+			return nil, fmt.Errorf("%s.%s: the name %q is used twice", t, field.Name, name)
+		}
+		list = append(list, fault.FieldType{Name: name, Type: typed.elem()})
+	}
+	return list, nil
+}
