@@ -7,6 +7,7 @@
 package conditions
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -22,6 +23,25 @@ type Condition struct {
 	Message string
 	Since   time.Time // of the status; zero where the condition carries no time
 	Loc     evidence.Locator
+}
+
+// Item returns the condition as a piece of evidence.
+func (c Condition) Item() evidence.Item {
+	text := c.Type + "=" + c.Status
+	if c.Reason != "" {
+		text += " " + c.Reason
+	}
+	if c.Message != "" {
+		text += ": " + strings.Join(strings.Fields(c.Message), " ")
+	}
+	return evidence.Item{Locator: c.Loc, Excerpt: text, Time: c.Since}
+}
+
+// NotReported is why nothing is known of a condition that an object does not carry: its
+// controller has not reported it yet, which is not the same as False.
+func NotReported(r evidence.Resource, name, condition string) *evidence.Unavailable {
+	return &evidence.Unavailable{Need: evidence.Objects(r, ""), Why: evidence.NotCollected,
+		Detail: fmt.Sprintf("%s %s has not reported %s yet", r.Name, name, condition), Supply: fmt.Sprintf("oc get %s %s -o yaml", r, name)}
 }
 
 // Of returns the conditions in an object's status.

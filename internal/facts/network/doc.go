@@ -157,18 +157,3 @@ func waiting(pod corev1.Pod) string {
 	}
 	return strings.Join(said, "; ")
 }
-
-// miss marks fields unknown when err says that they could not be read, and
-// returns err when it is a defect.
-func miss(p *facts.Proof, err error, fields ...string) error {
-	if err == nil {
-		return nil
-	}
-	if _, ok := evidence.AsUnavailable(err); !ok {
-		return err
-	}
-	for _, f := range fields {
-		p.Miss(f, err)
-	}
-	return nil
-}

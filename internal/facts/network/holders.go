@@ -3,6 +3,7 @@ package network
 import (
 	"context"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -29,101 +30,103 @@ var vrrpState = regexp.MustCompile(`(?i)\(?([A-Za-z0-9_.-]+)\)? entering (master
 // word. One of them should, and the others should say BACKUP
 // (acassen/keepalived:keepalived/vrrp/vrrp.c).
 type Holders struct {
-	Instances []string  `cel:"instances"` // that any host spoke of
-	Twice     []string  `cel:"twice"`     // of which more than one host last said MASTER
-	Hosts     []string  `cel:"hosts"`     // that hold the first of these
-	Nobody    []string  `cel:"nobody"`    // of which every host that spoke last said BACKUP or FAULT
-	Since     time.Time `cel:"since"`     // since when the second one holds it
-	Clash     bool      `cel:"clash"`     // adverts came that are not of this cluster: another one has the same router id
+	Instances facts.Field[[]string]  `cel:"instances"` // that any host reports
+	Twice     facts.Field[[]string]  `cel:"twice"`     // for which more than one host last reported MASTER
+	Hosts     facts.Field[[]string]  `cel:"hosts"`     // that hold the first of these
+	Nobody    facts.Field[[]string]  `cel:"nobody"`    // for which each host last reported BACKUP or FAULT
+	Since     facts.Field[time.Time] `cel:"since"`     // since when the second one holds it
+	Clash     facts.Field[bool]      `cel:"clash"`     // adverts arrive from outside of this cluster: another one has the same router id
 }
 
 // HoldersFact is the fact vip-holders.
 func HoldersFact() facts.Fact {
-	return facts.DefinePlain("vip-holders", fault.Cluster, "which hosts hold the virtual addresses, as their keepalived says",
+	return facts.Define("vip-holders", fault.Cluster, "which hosts hold the virtual addresses, as their keepalived says",
 		[]evidence.Need{evidence.Objects(evidence.Infrastructures, ""), evidence.Texts(keepalivedLog)}, readHolders)
 }
 
-// word is the last word of one host about one instance.
+// word is the last state that one host reports for one instance.
 type word struct {
 	state string
 	at    time.Time
 	line  evidence.Line
 }
 
-func readHolders(ctx context.Context, w *facts.World, _ fault.Subject) (Holders, facts.Proof, error) {
+func readHolders(ctx context.Context, w *facts.World, _ fault.Subject) (Holders, error) {
 	var f Holders
-	var p facts.Proof
 	infra, _, err := w.Get(ctx, evidence.Infrastructures, "", "cluster")
 	if err != nil {
-		return f, p, err
+		return f, err
 	}
 	status, _ := evidence.Field(infra.Content, "status", "platformStatus").(map[string]any)
 	if kind := evidence.String(status, "type"); kind != "BareMetal" || evidence.String(status, "baremetal", "loadBalancer", "type") == "UserManaged" {
-		return f, p, facts.NotApplicable("keepalived holds no virtual addresses on platform %s, or a load balancer outside does", kind)
-	}
-	unread, err := w.Unread(ctx, keepalivedLog)
-	if err != nil {
-		return f, p, err
-	}
-	last := map[string]map[string]word{} // instance, host
-	for _, state := range []string{master, backup, failed} {
-		lines, err := w.Matches(ctx, keepalivedLog, sigVRRP+state)
-		if err != nil {
-			return f, p, err
-		}
-		for _, m := range lines {
-			if _, cut := unread[[2]string{m.Text.Namespace, m.Text.Pod}]; !cut { // what broke off tells no last word
-				hear(last, m)
-			}
-		}
-	}
-	for instance := range last {
-		f.Instances = append(f.Instances, instance)
-	}
-	slices.Sort(f.Instances)
-	for _, instance := range f.Instances {
-		f.judge(instance, last[instance], &p)
+		return f, facts.NotApplicable("keepalived holds no virtual addresses on platform %s, or a load balancer outside does", kind)
 	}
 	foreign, err := w.Matches(ctx, keepalivedLog, sigVRRPForeign)
 	if err != nil {
-		return f, p, err
+		return f, err
 	}
-	if f.Clash = len(foreign) > 0; f.Clash {
-		m := foreign[len(foreign)-1]
-		p.Add(m.Line.Loc, m.Line.Text, m.Line.Time, "clash")
+	if n := len(foreign); n > 0 {
+		f.Clash.Set(true, foreign[n-1].Item())
 	}
-	if err := f.partly(ctx, w, &p); err != nil {
-		return f, p, err
+	last, err := lastStates(ctx, w)
+	if err != nil {
+		return f, err
 	}
-	if len(f.Instances) == 0 {
-		err = miss(&p, &evidence.Unavailable{Need: evidence.Texts(keepalivedLog), Why: evidence.NotCollected,
-			Detail: "no line tells which host holds an address", Supply: "oc logs -n openshift-kni-infra keepalived-HOST -c keepalived"}, "instances", "twice", "hosts", "nobody", "since")
-		return f, p, err
+	instances := slices.Sorted(maps.Keys(last))
+	if len(instances) == 0 {
+		facts.Complete(&f)
+		return f, facts.Miss(&evidence.Unavailable{Need: evidence.Texts(keepalivedLog), Why: evidence.NotCollected,
+			Detail: "no line tells which host holds an address", Supply: supplyKeepalived}, &f.Instances, &f.Twice, &f.Hosts, &f.Nobody, &f.Since)
 	}
-	return f, p, nil
-}
-
-// partly takes back what a log that was not read may refute: that an address has no
-// holder, or no second one.
-func (f *Holders) partly(ctx context.Context, w *facts.World, p *facts.Proof) error {
-	unread, err := w.Unread(ctx, keepalivedLog)
-	if err != nil || len(unread) == 0 {
-		return err
+	f.Instances.Set(instances)
+	for _, instance := range instances {
+		f.judge(instance, last[instance])
 	}
-	var fields []string
-	for field, unproven := range map[string]bool{"nobody": len(f.Nobody) > 0, "twice": len(f.Twice) == 0, "clash": !f.Clash} {
-		if unproven {
-			fields = append(fields, field)
+	// A log that was not read may show another holder.
+	if gap := w.Gap(ctx, keepalivedLog, isCurrent); gap != nil && len(f.Nobody.Value()) > 0 {
+		if err := facts.Miss(gap, &f.Nobody); err != nil {
+			return f, err
 		}
 	}
-	slices.Sort(fields)
-	return miss(p, &evidence.Unavailable{Need: evidence.Texts(keepalivedLog), Why: evidence.NotCollected,
-		Detail: fmt.Sprintf("%d logs were not read to their end", len(unread)), Supply: "oc logs -n openshift-kni-infra keepalived-HOST -c keepalived"}, fields...)
+	facts.Complete(&f)
+	return f, nil
 }
 
-// hear keeps the last word of each host about each instance. What a container said
+const supplyKeepalived = "oc logs -n openshift-kni-infra keepalived-HOST -c keepalived"
+
+func isCurrent(t evidence.Text) bool { return !t.Previous }
+
+// lastStates returns the last state that each host reports for each instance. A log that
+// was not read to its end does not show the last one.
+func lastStates(ctx context.Context, w *facts.World) (map[string]map[string]word, error) {
+	last := map[string]map[string]word{} // instance, host
+	whole := map[string]bool{}           // by pod
+	for _, state := range []string{master, backup, failed} {
+		lines, err := w.Matches(ctx, keepalivedLog, sigVRRP+state)
+		if err != nil {
+			return nil, err
+		}
+		for _, m := range lines {
+			ok, seen := whole[m.Text.Pod]
+			if !seen {
+				err := w.Gap(ctx, keepalivedLog, func(t evidence.Text) bool { return isCurrent(t) && t.Pod == m.Text.Pod })
+				if _, unavailable := evidence.AsUnavailable(err); err != nil && !unavailable {
+					return nil, err
+				}
+				ok = err == nil
+				whole[m.Text.Pod] = ok
+			}
+			if ok {
+				keepLast(last, m)
+			}
+		}
+	}
+	return last, nil
+}
+
+// keepLast keeps the last state of each host for each instance. What a container logged
 // before its restart does not count.
-func hear(last map[string]map[string]word, m evidence.Match) {
+func keepLast(last map[string]map[string]word, m evidence.Match) {
 	if m.Text.Previous {
 		return
 	}
@@ -136,17 +139,13 @@ func hear(last map[string]map[string]word, m evidence.Match) {
 	}
 }
 
-func (f *Holders) judge(instance string, by map[string]word, p *facts.Proof) {
+func (f *Holders) judge(instance string, by map[string]word) {
 	var holders []string
+	var proof []evidence.Item
 	var since time.Time
-	hosts := make([]string, 0, len(by))
-	for host := range by {
-		hosts = append(hosts, host)
-	}
-	slices.Sort(hosts)
-	for _, host := range hosts {
+	for _, host := range slices.Sorted(maps.Keys(by)) {
 		s := by[host]
-		p.Add(s.line.Loc, fmt.Sprintf("%s: %s is %s", host, instance, strings.ToUpper(s.state)), s.at, "instances", "twice", "hosts", "nobody", "since")
+		proof = append(proof, evidence.Item{Locator: s.line.Loc, Excerpt: fmt.Sprintf("%s: %s is %s", host, instance, strings.ToUpper(s.state)), Time: s.at})
 		if s.state == master {
 			holders = append(holders, host)
 			if s.at.After(since) {
@@ -154,13 +153,15 @@ func (f *Holders) judge(instance string, by map[string]word, p *facts.Proof) {
 			}
 		}
 	}
+	f.Instances.Prove(proof...)
 	switch {
 	case len(holders) > 1:
-		f.Twice = append(f.Twice, instance)
-		if len(f.Twice) == 1 {
-			f.Hosts, f.Since = holders, since
+		if len(f.Twice.Value()) == 0 {
+			f.Hosts.Set(holders, proof...)
+			f.Since.Set(since, proof...)
 		}
+		f.Twice.Set(append(f.Twice.Value(), instance), proof...)
 	case len(holders) == 0:
-		f.Nobody = append(f.Nobody, instance)
+		f.Nobody.Set(append(f.Nobody.Value(), instance), proof...)
 	}
 }

@@ -2,7 +2,9 @@ package network
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
@@ -27,76 +29,96 @@ var (
 
 // Host is the fact host-network.
 type Host struct {
-	OVNPod        string    `cel:"ovnPod"` // of ovnkube-node on the node; "" where there is none
-	OVNReady      bool      `cel:"ovnReady"`
-	OVNWaiting    string    `cel:"ovnWaiting"`
-	OVNSince      time.Time `cel:"ovnSince"`
-	MultusPod     string    `cel:"multusPod"`
-	MultusReady   bool      `cel:"multusReady"`
-	MultusWaiting string    `cel:"multusWaiting"`
-	MultusSince   time.Time `cel:"multusSince"`
-	NodeCreated   time.Time `cel:"nodeCreated"`
-	Kubeconfig    bool      `cel:"kubeconfig"` // a pod that is not ready cannot load the kubelet's kubeconfig
-	NotSigned     bool      `cel:"notSigned"`  // its certificate was not signed in time
-	Invalid       bool      `cel:"invalid"`    // its certificate is expired or not yet valid
-	SaidSince     time.Time `cel:"saidSince"`
+	OVNPod        facts.Field[string]    `cel:"ovnPod"` // of ovnkube-node on the node; "" where there is none
+	OVNReady      facts.Field[bool]      `cel:"ovnReady"`
+	OVNWaiting    facts.Field[string]    `cel:"ovnWaiting"`
+	OVNSince      facts.Field[time.Time] `cel:"ovnSince"`
+	MultusPod     facts.Field[string]    `cel:"multusPod"`
+	MultusReady   facts.Field[bool]      `cel:"multusReady"`
+	MultusWaiting facts.Field[string]    `cel:"multusWaiting"`
+	MultusSince   facts.Field[time.Time] `cel:"multusSince"`
+	NodeCreated   facts.Field[time.Time] `cel:"nodeCreated"`
+	Kubeconfig    facts.Field[bool]      `cel:"kubeconfig"` // a pod that is not ready cannot load the kubelet's kubeconfig
+	NotSigned     facts.Field[bool]      `cel:"notSigned"`  // its certificate was not signed in time
+	Invalid       facts.Field[bool]      `cel:"invalid"`    // its certificate is expired or not yet valid
+	SaidSince     facts.Field[time.Time] `cel:"saidSince"`
 }
 
 // HostFact is the fact host-network.
 func HostFact() facts.Fact {
-	return facts.DefinePlain("host-network", fault.Host, "whether the network plugin's pods run on the node, and what keeps them from it",
+	return facts.Define("host-network", fault.Host, "whether the network plugin's pods run on the node, and what keeps them from it",
 		append(hosts.Needs(), evidence.Objects(evidence.NetworkConfigs, ""), evidence.Objects(evidence.Pods, ovnNamespace),
 			evidence.Objects(evidence.Pods, multusNamespace), evidence.Texts(ovnLog), evidence.Texts(multusLog)), readHost)
 }
 
-func readHost(ctx context.Context, w *facts.World, s fault.Subject) (Host, facts.Proof, error) {
+func readHost(ctx context.Context, w *facts.World, s fault.Subject) (Host, error) {
 	var f Host
-	var p facts.Proof
 	if err := pluginOVN(ctx, w); err != nil {
-		return f, p, err
+		return f, err
 	}
 	h, err := joined(ctx, w, s.Name)
 	if err != nil {
-		return f, p, err
+		return f, err
 	}
 	if err := deployed(ctx, w); err != nil {
-		return f, p, err
+		return f, err
 	}
-	f.NodeCreated = h.Node.API.CreationTimestamp.UTC()
-	p.Add(h.Node.Loc, "Node since "+f.NodeCreated.Format(time.RFC3339), f.NodeCreated, "nodeCreated")
-	for _, d := range []struct {
-		namespace, app string
-		log            evidence.TextQuery
-		pod, waiting   *string
-		ready          *bool
-		since          *time.Time
-		fields         []string
-	}{
-		{ovnNamespace, ovnApp, ovnLog, &f.OVNPod, &f.OVNWaiting, &f.OVNReady, &f.OVNSince, []string{"ovnPod", "ovnReady", "ovnWaiting", "ovnSince"}},
-		{multusNamespace, multusApp, multusLog, &f.MultusPod, &f.MultusWaiting, &f.MultusReady, &f.MultusSince, []string{"multusPod", "multusReady", "multusWaiting", "multusSince"}},
-	} {
-		list, err := podsOn(ctx, w, d.namespace, h.Node.API.Name)
-		if err != nil {
-			if err := miss(&p, err, append(d.fields, said...)...); err != nil {
-				return f, p, err
-			}
-			continue
+	created := h.Node.API.CreationTimestamp.UTC()
+	f.NodeCreated.Set(created, evidence.Item{Locator: h.Node.Loc, Excerpt: "Node since " + created.Format(time.RFC3339), Time: created})
+	var down []string // pods that are not ready, whose logs are read
+	for _, d := range f.plugins() {
+		pod, err := d.read(ctx, w, h)
+		if err == nil && pod.Pod != "" && !pod.Ready {
+			down = append(down, pod.Pod)
+			err = f.log(ctx, w, d.log, pod)
+		} else if err == nil && pod.Ready && f.SaidSince.Value().IsZero() {
+			f.SaidSince.Set(pod.Since)
 		}
-		pod, err := on(list, d.app, h.Node.API.Name)
-		if err != nil {
-			return f, p, err
-		}
-		*d.pod, *d.waiting, *d.ready, *d.since = pod.Pod, pod.Waiting, pod.Ready, pod.Since
-		if pod.Pod == "" {
-			p.Add(evidence.Locator{Path: "pods -n " + d.namespace}, fmt.Sprintf("no pod of %s on node %s", d.app, h.Node.API.Name), f.NodeCreated, d.fields...)
-			continue
-		}
-		p.Add(pod.Loc, fmt.Sprintf("%s: ready %t, %s", pod.Pod, pod.Ready, pod.Waiting), pod.Since, d.fields...)
-		if err := miss(&p, f.log(ctx, w, d.log, pod, &p), said...); err != nil {
-			return f, p, err
+		if err := facts.Miss(err, &f.Kubeconfig, &f.NotSigned, &f.Invalid, &f.SaidSince); err != nil {
+			return f, err
 		}
 	}
-	return f, p, nil
+	w.Concerns(func(t evidence.Text) bool { return t.Pod == "" || slices.Contains(down, t.Pod) })
+	facts.Complete(&f)
+	return f, nil
+}
+
+// plugin is a DaemonSet of the network, and the fields about its pod on the node.
+type plugin struct {
+	namespace, app string
+	log            evidence.TextQuery
+	pod, waiting   *facts.Field[string]
+	ready          *facts.Field[bool]
+	since          *facts.Field[time.Time]
+}
+
+func (f *Host) plugins() []plugin {
+	return []plugin{
+		{ovnNamespace, ovnApp, ovnLog, &f.OVNPod, &f.OVNWaiting, &f.OVNReady, &f.OVNSince},
+		{multusNamespace, multusApp, multusLog, &f.MultusPod, &f.MultusWaiting, &f.MultusReady, &f.MultusSince},
+	}
+}
+
+// read finds the plugin's pod on the host and sets its fields.
+func (d plugin) read(ctx context.Context, w *facts.World, h hosts.Host) (daemon, error) {
+	node := h.Node.API.Name
+	list, err := podsOn(ctx, w, d.namespace, node)
+	if err != nil {
+		return daemon{}, errors.Join(err, facts.Miss(err, d.pod, d.waiting, d.ready, d.since))
+	}
+	pod, err := on(list, d.app, node)
+	if err != nil {
+		return pod, err
+	}
+	item := evidence.Item{Locator: pod.Loc, Excerpt: fmt.Sprintf("%s: ready %t, %s", pod.Pod, pod.Ready, pod.Waiting), Time: pod.Since}
+	if pod.Pod == "" {
+		item = evidence.Item{Locator: evidence.Locator{Path: "pods -n " + d.namespace}, Excerpt: fmt.Sprintf("no pod of %s on node %s", d.app, node), Time: h.Node.API.CreationTimestamp.UTC()}
+	}
+	d.pod.Set(pod.Pod, item)
+	d.waiting.Set(pod.Waiting, item)
+	d.ready.Set(pod.Ready, item)
+	d.since.Set(pod.Since, item)
+	return pod, nil
 }
 
 // deployed reports plugins that run on no node at all as not applicable: then the
@@ -119,32 +141,14 @@ func deployed(ctx context.Context, w *facts.World) error {
 	return facts.NotApplicable("neither %s nor %s runs on any node: the plugins are not rolled out", ovnApp, multusApp)
 }
 
-// said are the fields that the logs decide.
-var said = []string{"kubeconfig", "notSigned", "invalid", "saidSince"}
-
-// log reads what a pod says of its certificate. Lines of a pod that is ready are
-// of a trouble that has passed: they are not read, which on a large cluster that
-// is well spares a request for each node and plugin.
-func (f *Host) log(ctx context.Context, w *facts.World, q evidence.TextQuery, pod daemon, p *facts.Proof) error {
-	if pod.Ready {
-		if f.SaidSince.IsZero() {
-			f.SaidSince = pod.Since
-		}
-		return nil
-	}
-	unread, err := w.Unread(ctx, q)
-	if err != nil {
-		return err
-	}
-	if why, ok := unread[[2]string{q.Namespace, pod.Pod}]; ok {
-		return &evidence.Unavailable{Need: evidence.Texts(q), Why: evidence.Unreachable, Detail: why,
-			Supply: fmt.Sprintf("oc logs -n %s -c %s %s", q.Namespace, q.Container, pod.Pod)}
-	}
-	silent := true
+// log reads what a pod that is not ready logs about its certificate. Lines of a pod that
+// is ready are of a trouble that has passed: they are not read, which on a large cluster
+// that is well spares a request for each node and plugin.
+func (f *Host) log(ctx context.Context, w *facts.World, q evidence.TextQuery, pod daemon) error {
 	for _, s := range []struct {
-		id, field string
-		to        *bool
-	}{{sigKubeconfig, "kubeconfig", &f.Kubeconfig}, {sigNotSigned, "notSigned", &f.NotSigned}, {sigInvalid, "invalid", &f.Invalid}} {
+		id string
+		to *facts.Field[bool]
+	}{{sigKubeconfig, &f.Kubeconfig}, {sigNotSigned, &f.NotSigned}, {sigInvalid, &f.Invalid}} {
 		lines, err := w.Matches(ctx, q, s.id)
 		if err != nil {
 			return err
@@ -153,20 +157,16 @@ func (f *Host) log(ctx context.Context, w *facts.World, q evidence.TextQuery, po
 			if m.Text.Pod != pod.Pod {
 				continue
 			}
-			if !*s.to {
-				p.Add(m.Line.Loc, m.Line.Text, m.Line.Time, s.field, "saidSince")
+			if !s.to.Value() {
+				s.to.Set(true, m.Item())
 			}
-			*s.to, silent = true, false
-			if at := m.Line.Time; !at.IsZero() && (f.SaidSince.IsZero() || at.Before(f.SaidSince)) {
-				f.SaidSince = at
+			if at, since := m.Line.Time, f.SaidSince.Value(); !at.IsZero() && (since.IsZero() || at.Before(since)) {
+				f.SaidSince.Set(at, m.Item())
 			}
 		}
 	}
-	if why, ok := unread[[2]string{q.Namespace, ""}]; ok && silent { // its log may be among those
-		return &evidence.Unavailable{Need: evidence.Texts(q), Why: evidence.Damaged, Detail: why}
-	}
-	if f.SaidSince.IsZero() {
-		f.SaidSince = pod.Since
+	if f.SaidSince.Value().IsZero() {
+		f.SaidSince.Set(pod.Since)
 	}
 	return nil
 }

@@ -27,71 +27,87 @@ var kubeletJournal = evidence.TextQuery{Kind: evidence.Journal, Unit: "kubelet"}
 
 // Identity is the fact node-identity.
 type Identity struct {
-	Running      int       `cel:"running"`
-	NotRunningOn []string  `cel:"notRunningOn"` // control-plane nodes that are Ready
-	Since        time.Time `cel:"since"`
-	Webhook      int       `cel:"webhook"` // lines in which a kubelet says that the webhook failed
-	WebhookFirst time.Time `cel:"webhookFirst"`
-	WebhookLast  time.Time `cel:"webhookLast"`
+	Running      facts.Field[int]       `cel:"running"`
+	NotRunningOn facts.Field[[]string]  `cel:"notRunningOn"` // control-plane nodes that are Ready
+	Since        facts.Field[time.Time] `cel:"since"`
+	Webhook      facts.Field[int]       `cel:"webhook"` // lines in which a kubelet logs that the webhook failed
+	WebhookFirst facts.Field[time.Time] `cel:"webhookFirst"`
+	WebhookLast  facts.Field[time.Time] `cel:"webhookLast"`
 }
 
 // IdentityFact is the fact node-identity.
 func IdentityFact() facts.Fact {
-	return facts.DefinePlain("node-identity", fault.Cluster, "whether approver and webhook of the network's node identities run on every control-plane host",
+	return facts.Define("node-identity", fault.Cluster, "whether approver and webhook of the network's node identities run on every control-plane host",
 		[]evidence.Need{evidence.Objects(evidence.NetworkConfigs, ""), evidence.Objects(evidence.Pods, identityNamespace),
 			evidence.Objects(evidence.Nodes, ""), evidence.Texts(kubeletJournal)}, readIdentity)
 }
 
-func readIdentity(ctx context.Context, w *facts.World, _ fault.Subject) (Identity, facts.Proof, error) {
+func readIdentity(ctx context.Context, w *facts.World, _ fault.Subject) (Identity, error) {
 	var f Identity
-	var p facts.Proof
 	if err := pluginOVN(ctx, w); err != nil {
-		return f, p, err
+		return f, err
 	}
 	pods, err := w.List(ctx, evidence.Pods, identityNamespace)
 	if err != nil {
-		return f, p, err
+		return f, err
 	}
 	if !slices.ContainsFunc(pods, func(o evidence.Object) bool { l, _ := o.Label("app"); return l == identityApp }) {
-		return f, p, facts.NotApplicable("node identities are not deployed: before 4.14, or switched off")
+		return f, facts.NotApplicable("node identities are not deployed: before 4.14, or switched off")
 	}
 	nodes, err := w.List(ctx, evidence.Nodes, "")
 	if err != nil {
-		return f, p, err
+		return f, err
 	}
+	running := 0
 	for _, n := range nodes {
-		if err := f.node(n, pods, &p); err != nil {
-			return f, p, err
+		ready, err := f.node(n, pods)
+		if err != nil {
+			return f, err
+		}
+		if ready {
+			running++
 		}
 	}
-	p.Add(evidence.Locator{Path: "pods -n " + identityNamespace}, fmt.Sprintf("%d run", f.Running), time.Time{}, "running", "notRunningOn")
-	lines, err := w.Matches(ctx, kubeletJournal, sigWebhook)
-	if err != nil {
-		err = miss(&p, err, "webhook", "webhookFirst", "webhookLast")
-		return f, p, err
+	count := evidence.Item{Locator: evidence.Locator{Path: "pods -n " + identityNamespace}, Excerpt: fmt.Sprintf("%d run", running)}
+	f.Running.Set(running, count)
+	f.NotRunningOn.Set(f.NotRunningOn.Value(), count)
+	f.Since.Set(f.Since.Value(), count)
+	if err := facts.Miss(f.webhook(ctx, w), &f.Webhook, &f.WebhookFirst, &f.WebhookLast); err != nil {
+		return f, err
 	}
-	for _, m := range lines {
-		f.Webhook++
-		if f.WebhookFirst.IsZero() || m.Line.Time.Before(f.WebhookFirst) {
-			f.WebhookFirst = m.Line.Time
-		}
-		if m.Line.Time.After(f.WebhookLast) {
-			f.WebhookLast = m.Line.Time
-		}
-	}
-	if len(lines) > 0 {
-		last := lines[len(lines)-1]
-		p.Add(last.Line.Loc, last.Line.Text, last.Line.Time, "webhook", "webhookFirst", "webhookLast")
-	}
-	silent := len(lines) == 0
-	err = w.Unheard(ctx, &p, kubeletJournal, nil, map[string]bool{"webhook": silent, "webhookFirst": silent, "webhookLast": true})
-	return f, p, err
+	facts.Complete(&f)
+	return f, nil
 }
 
-func (f *Identity) node(n evidence.Object, pods []evidence.Object, p *facts.Proof) error {
+// webhook counts the kubelets' lines about the webhook that failed. When it failed last is
+// known only where no journal breaks off.
+func (f *Identity) webhook(ctx context.Context, w *facts.World) error {
+	lines, err := w.Matches(ctx, kubeletJournal, sigWebhook)
+	if err != nil || len(lines) == 0 {
+		return err
+	}
+	var first, last time.Time
+	for _, m := range lines {
+		if first.IsZero() || m.Line.Time.Before(first) {
+			first = m.Line.Time
+		}
+		if m.Line.Time.After(last) {
+			last = m.Line.Time
+		}
+	}
+	proof := lines[len(lines)-1].Item()
+	f.Webhook.Set(len(lines), proof)
+	f.WebhookFirst.Set(first, proof)
+	f.WebhookLast.Set(last, proof)
+	return facts.Miss(w.Gap(ctx, kubeletJournal, nil), &f.WebhookLast)
+}
+
+// node looks for the pod on a control-plane node that is Ready, and reports whether it
+// is ready there.
+func (f *Identity) node(n evidence.Object, pods []evidence.Object) (bool, error) {
 	node, err := evidence.Decode[corev1.Node](n)
 	if err != nil {
-		return err
+		return false, err
 	}
 	_, master := node.Labels["node-role.kubernetes.io/master"]
 	_, controlPlane := node.Labels["node-role.kubernetes.io/control-plane"]
@@ -99,26 +115,21 @@ func (f *Identity) node(n evidence.Object, pods []evidence.Object, p *facts.Proo
 		return c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue
 	})
 	if !ready || !master && !controlPlane {
-		return nil
+		return false, nil
 	}
 	pod, err := on(pods, identityApp, n.Name)
-	if err != nil {
-		return err
+	if err != nil || pod.Ready {
+		return pod.Ready, err
 	}
-	if pod.Ready {
-		f.Running++
-		return nil
-	}
-	since, loc, text := pod.Since, pod.Loc, pod.Pod+": "+pod.Waiting
+	item := evidence.Item{Locator: pod.Loc, Excerpt: pod.Pod + ": " + pod.Waiting, Time: pod.Since}
 	if pod.Pod == "" {
-		since, loc, text = n.Created(), n.Loc, "no pod of "+identityApp+" on "+n.Name
+		item = evidence.Item{Locator: n.Loc, Excerpt: "no pod of " + identityApp + " on " + n.Name, Time: n.Created()}
 	}
-	f.NotRunningOn = append(f.NotRunningOn, n.Name)
-	if f.Since.IsZero() || since.Before(f.Since) {
-		f.Since = since
+	f.NotRunningOn.Set(append(f.NotRunningOn.Value(), n.Name), item)
+	if since := f.Since.Value(); since.IsZero() || item.Time.Before(since) {
+		f.Since.Set(item.Time, item)
 	}
-	p.Add(loc, text, since, "notRunningOn", "running", "since")
-	return nil
+	return false, nil
 }
 
 // onPremise are the platforms whose installer sets up virtual addresses, and the
@@ -136,11 +147,11 @@ func infraNamespace(short string) string { return "openshift-" + short + "-infra
 
 // Infra is the fact onprem-pods.
 type Infra struct {
-	Namespace string    `cel:"namespace"`
-	Missing   []string  `cel:"missing"`
-	NotReady  []string  `cel:"notReady"`
-	Waiting   string    `cel:"waiting"`
-	Since     time.Time `cel:"since"`
+	Namespace facts.Field[string]    `cel:"namespace"`
+	Missing   facts.Field[[]string]  `cel:"missing"`
+	NotReady  facts.Field[[]string]  `cel:"notReady"`
+	Waiting   facts.Field[string]    `cel:"waiting"`
+	Since     facts.Field[time.Time] `cel:"since"`
 }
 
 // InfraFact is the fact onprem-pods.
@@ -149,52 +160,51 @@ func InfraFact() facts.Fact {
 	for _, short := range []string{"kni", "nutanix", "openstack", "vsphere"} {
 		needs = append(needs, evidence.Objects(evidence.Pods, infraNamespace(short)))
 	}
-	return facts.DefinePlain("onprem-pods", fault.Host, "whether keepalived, haproxy and coredns of an on-premises platform run on the node", needs, readInfra)
+	return facts.Define("onprem-pods", fault.Host, "whether keepalived, haproxy and coredns of an on-premises platform run on the node", needs, readInfra)
 }
 
-func readInfra(ctx context.Context, w *facts.World, s fault.Subject) (Infra, facts.Proof, error) {
+func readInfra(ctx context.Context, w *facts.World, s fault.Subject) (Infra, error) {
 	var f Infra
-	var p facts.Proof
 	infra, _, err := w.Get(ctx, evidence.Infrastructures, "", "cluster")
 	if err != nil {
-		return f, p, err
+		return f, err
 	}
 	platform := evidence.String(infra.Content, "status", "platformStatus", "type")
 	on, ok := onPremise[platform]
 	if !ok {
-		return f, p, facts.NotApplicable("platform %s has no virtual addresses of its own", platform)
+		return f, facts.NotApplicable("platform %s has no virtual addresses of its own", platform)
 	}
 	status, _ := evidence.Field(infra.Content, "status", "platformStatus", on.status).(map[string]any)
 	if len(texts(status["apiServerInternalIPs"])) == 0 && evidence.String(status, "apiServerInternalIP") == "" {
-		return f, p, facts.NotApplicable("the cluster has no virtual addresses")
+		return f, facts.NotApplicable("the cluster has no virtual addresses")
 	}
 	if evidence.String(status, "loadBalancer", "type") == "UserManaged" {
-		return f, p, facts.NotApplicable("the load balancer is managed outside the cluster")
+		return f, facts.NotApplicable("the load balancer is managed outside the cluster")
 	}
-	f.Namespace = infraNamespace(on.short)
+	namespace := infraNamespace(on.short)
+	f.Namespace.Set(namespace, infra.Shows("status.platformStatus.type", platform, time.Time{}))
 	h, err := joined(ctx, w, s.Name)
 	if err != nil {
-		return f, p, err
+		return f, err
 	}
-	pods, err := podsOn(ctx, w, f.Namespace, h.Node.API.Name)
+	pods, err := podsOn(ctx, w, namespace, h.Node.API.Name)
 	if err != nil {
-		return f, p, err
+		return f, err
 	}
 	wanted := []string{"keepalived", "coredns"}
 	if _, master := h.Node.API.Labels["node-role.kubernetes.io/master"]; master {
 		wanted = append(wanted, "haproxy")
 	}
 	for _, name := range wanted {
-		if err := f.look(name, h, pods, &p); err != nil {
-			return f, p, err
+		if err := f.look(name, h, pods); err != nil {
+			return f, err
 		}
 	}
-	return f, p, nil
+	facts.Complete(&f)
+	return f, nil
 }
 
-func (f *Infra) look(name string, h hosts.Host, pods []evidence.Object, p *facts.Proof) error {
-	node := h.Node.API.Name
-	fields := []string{"missing", "notReady", "waiting", "since"}
+func (f *Infra) look(name string, h hosts.Host, pods []evidence.Object) error {
 	for _, o := range pods {
 		if !strings.HasPrefix(o.Name, name+"-") {
 			continue
@@ -205,26 +215,31 @@ func (f *Infra) look(name string, h hosts.Host, pods []evidence.Object, p *facts
 		}
 		i := slices.IndexFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type == corev1.PodReady })
 		if i >= 0 && pod.Status.Conditions[i].Status == corev1.ConditionTrue {
-			p.Add(o.Loc.At("status"), name+" is Ready", time.Time{}, fields...)
+			f.prove(o.Shows("status", name+" is Ready", time.Time{}))
 			return nil
 		}
 		since := pod.CreationTimestamp.UTC()
 		if i >= 0 {
 			since = pod.Status.Conditions[i].LastTransitionTime.UTC()
 		}
-		f.NotReady, f.Waiting = append(f.NotReady, name), waiting(pod)
+		f.NotReady.Set(append(f.NotReady.Value(), name))
+		f.Waiting.Set(waiting(pod))
 		f.began(since)
-		p.Add(o.Loc.At("status"), name+": "+f.Waiting, since, fields...)
+		f.prove(o.Shows("status", name+": "+f.Waiting.Value(), since))
 		return nil
 	}
-	f.Missing = append(f.Missing, name)
+	f.Missing.Set(append(f.Missing.Value(), name))
 	f.began(h.Node.API.CreationTimestamp.UTC())
-	p.Add(evidence.Locator{Path: "pods -n " + f.Namespace}, "no "+name+" on node "+node, time.Time{}, fields...)
+	f.prove(evidence.Item{Locator: evidence.Locator{Path: "pods -n " + f.Namespace.Value()}, Excerpt: "no " + name + " on node " + h.Node.API.Name})
 	return nil
 }
 
+func (f *Infra) prove(item evidence.Item) {
+	facts.Prove(item, &f.Missing, &f.NotReady, &f.Waiting, &f.Since)
+}
+
 func (f *Infra) began(t time.Time) {
-	if f.Since.IsZero() || t.Before(f.Since) {
-		f.Since = t
+	if since := f.Since.Value(); since.IsZero() || t.Before(since) {
+		f.Since.Set(t)
 	}
 }

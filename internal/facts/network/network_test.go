@@ -2,7 +2,6 @@ package network_test
 
 import (
 	"errors"
-	"slices"
 	"testing"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
@@ -18,8 +17,8 @@ const (
 )
 
 func TestVIPs(t *testing.T) {
-	read := func(changes string, without ...evidence.Need) (network.VIPs, facts.Proof) {
-		return factstest.Read[network.VIPs](t, factstest.World(t, factstest.Metal, changes, nil, without...), network.VIPsFact(), factstest.Cluster())
+	read := func(changes string, without ...evidence.Need) network.VIPs {
+		return factstest.Fields[network.VIPs](t, factstest.World(t, factstest.Metal, changes, nil, without...), network.VIPsFact(), factstest.Cluster())
 	}
 	spec := func(vips, networks string) string {
 		return infra + "spec: {platformSpec: {baremetal: {apiServerInternalIPs: " + vips + ", ingressIPs: [], machineNetworks: " + networks + "}}}\n"
@@ -41,12 +40,15 @@ func TestVIPs(t *testing.T) {
 		"a network with host bits":  {"[192.0.2.5]", "[192.0.2.77/24]", nil, true},
 		"mapped addresses are one":  {"[\"::ffff:192.0.2.5\"]", "[192.0.2.0/24]", nil, true},
 	} {
-		if v, _ := read(spec(tt.vips, tt.networks)); !slices.Equal(v.Outside, tt.outside) || v.Checked != tt.checked {
-			t.Errorf("%s: outside %v, checked %t", name, v.Outside, v.Checked)
+		if v := read(spec(tt.vips, tt.networks)); !v.Outside.Equal(facts.Known(tt.outside)) || !v.Checked.Equal(facts.Known(tt.checked)) {
+			t.Errorf("%s: outside %v, checked %v", name, v.Outside, v.Checked)
 		}
 	}
-	if _, p := read("", evidence.Objects(evidence.ClusterOperators, "")); p.Unknown["said"] == "" {
-		t.Error("the operator could not be read, and is said to say nothing")
+	if _, err := read("", evidence.Objects(evidence.ClusterOperators, "")).Said.Get(); err == nil {
+		t.Error("the operator could not be read, and is said to report nothing")
+	}
+	if _, err := read(co + "status: {conditions: null}\n").Said.Get(); err == nil {
+		t.Error("the operator has not reported yet, and is said to report nothing")
 	}
 	if err := factstest.Err(t, factstest.World(t, factstest.None, "", nil), network.VIPsFact(), factstest.Cluster()); !errors.Is(err, facts.ErrNotApplicable) {
 		t.Error(err)
@@ -77,10 +79,17 @@ func TestOperator(t *testing.T) {
 		"awaiting": {degraded("PodDeployment", `DaemonSet "/openshift-ovn-kubernetes/ovnkube-node" is not available (awaiting 2 nodes)`), "pods", 2, nil},
 		"unheard":  {degraded("SomethingNew", "x"), "other", 0, nil},
 	} {
-		o, _ := factstest.Read[network.Operator](t, factstest.World(t, factstest.Metal, tt.changes, nil), network.OperatorFact(), factstest.Operator("network"))
-		if o.Level != tt.level || o.Awaiting != tt.awaiting || !slices.Equal(o.Hung, tt.hung) || o.Degraded != (tt.level != "") {
+		o := factstest.Fields[network.Operator](t, factstest.World(t, factstest.Metal, tt.changes, nil), network.OperatorFact(), factstest.Operator("network"))
+		if !o.Level.Equal(facts.Known(tt.level)) || !o.Awaiting.Equal(facts.Known(tt.awaiting)) || !o.Hung.Equal(facts.Known(tt.hung)) || !o.Degraded.Equal(facts.Known(tt.level != "")) {
 			t.Errorf("%s: %+v", name, o)
 		}
+	}
+	silent := factstest.Fields[network.Operator](t, factstest.World(t, factstest.Metal, co+"status: {conditions: null}\n", nil), network.OperatorFact(), factstest.Operator("network"))
+	if _, err := silent.Degraded.Get(); err == nil {
+		t.Error("an operator that has not reported yet is not degraded")
+	}
+	if _, err := silent.Available.Get(); err == nil {
+		t.Error("an operator that has not reported yet is available")
 	}
 	if err := factstest.Err(t, factstest.World(t, factstest.Metal, "", nil), network.OperatorFact(), factstest.Operator("dns")); !errors.Is(err, facts.ErrNotApplicable) {
 		t.Error(err)
@@ -89,20 +98,19 @@ func TestOperator(t *testing.T) {
 
 func TestInfra(t *testing.T) {
 	read := func(host, changes string) network.Infra {
-		i, _ := factstest.Read[network.Infra](t, factstest.World(t, factstest.Metal, changes, nil), network.InfraFact(), factstest.Host(host))
-		return i
+		return factstest.Fields[network.Infra](t, factstest.World(t, factstest.Metal, changes, nil), network.InfraFact(), factstest.Host(host))
 	}
-	if i := read("m0", ""); len(i.Missing)+len(i.NotReady) > 0 {
+	if i := read("m0", ""); len(i.Missing.Value())+len(i.NotReady.Value()) > 0 {
 		t.Errorf("%+v", i)
 	}
-	if i := read("m0", "-- delete:"+kni+"haproxy-m0 --\n"); !slices.Equal(i.Missing, []string{"haproxy"}) {
+	if i := read("m0", "-- delete:"+kni+"haproxy-m0 --\n"); !i.Missing.Equal(facts.Known([]string{"haproxy"})) {
 		t.Errorf("missing %v", i.Missing)
 	}
-	if i := read("w0", ""); len(i.Missing) > 0 {
+	if i := read("w0", ""); len(i.Missing.Value()) > 0 {
 		t.Errorf("a worker has no haproxy, and needs none: %v", i.Missing)
 	}
 	notReady := "-- patch:" + kni + "keepalived-m0/keepalived-m0.yaml --\nstatus: {conditions: [{type: Ready, status: \"False\", lastTransitionTime: \"2026-03-01T09:00:00Z\"}], containerStatuses: [{name: keepalived, ready: false, state: {waiting: {reason: CrashLoopBackOff}}}]}\n"
-	if i := read("m0", notReady); !slices.Equal(i.NotReady, []string{"keepalived"}) || i.Waiting != "keepalived waits: CrashLoopBackOff" || i.Since.Hour() != 9 {
+	if i := read("m0", notReady); !i.NotReady.Equal(facts.Known([]string{"keepalived"})) || i.Waiting.Value() != "keepalived waits: CrashLoopBackOff" || i.Since.Value().Hour() != 9 {
 		t.Errorf("%+v", i)
 	}
 	for name, changes := range map[string]string{
@@ -137,34 +145,66 @@ func TestHolders(t *testing.T) {
 		"another cluster":        {said("m0", "(lark_API_0) received an invalid passwd!"), nil, nil, true},
 		"another spelling":       {said("m1", "VRRP_Instance(lark_API_0) Entering MASTER STATE"), []string{"lark_API_0"}, nil, false},
 	} {
-		h, p := factstest.Read[network.Holders](t, factstest.World(t, factstest.Metal, tt.changes, network.Signatures()), network.HoldersFact(), factstest.Cluster())
-		if !slices.Equal(h.Twice, tt.twice) || !slices.Equal(h.Nobody, tt.nobody) || h.Clash != tt.clash || len(p.Unknown) > 0 {
-			t.Errorf("%s: %+v, unknown %v", name, h, p.Unknown)
+		h := holders(t, tt.changes)
+		if !h.Twice.Equal(facts.Known(tt.twice)) || !h.Nobody.Equal(facts.Known(tt.nobody)) || !h.Clash.Equal(facts.Known(tt.clash)) {
+			t.Errorf("%s: twice %v, nobody %v, clash %v", name, h.Twice, h.Nobody, h.Clash)
 		}
 	}
-	silent := "-- " + kni + "keepalived-m0/keepalived/keepalived/logs/current.log --\nStarting\n-- " + kni + "keepalived-m1/keepalived/keepalived/logs/current.log --\nStarting\n-- " + kni + "keepalived-m2/keepalived/keepalived/logs/current.log --\nStarting\n"
-	if _, p := factstest.Read[network.Holders](t, factstest.World(t, factstest.Metal, silent, network.Signatures()), network.HoldersFact(), factstest.Cluster()); p.Unknown["twice"] == "" || p.Unknown["nobody"] == "" {
-		t.Errorf("logs that were cut tell nothing: %v", p.Unknown)
+	log := func(host string) string {
+		return kni + "keepalived-" + host + "/keepalived/keepalived/logs/current.log"
+	}
+	none := ""
+	for _, host := range []string{"m0", "m1", "m2", "w0", "w1"} {
+		none += "-- " + log(host) + " --\nStarting\n"
+	}
+	clash := said("m0", "(lark_API_0) received an invalid passwd!")
+	two := said("m1", "(lark_API_0) Entering MASTER STATE")
+	for name, tt := range map[string]struct {
+		changes              string
+		twice, nobody, clash bool // known
+	}{
+		"no state":           {none, false, false, true},
+		"one log is missing": {"-- delete:" + log("m2") + " --\n", false, false, false},
+		"one log is empty":   {"-- " + log("m2") + " --\n", false, false, false},
+		"a log is missing, another cluster is seen":   {clash + "-- delete:" + log("m2") + " --\n", false, false, true},
+		"a log is missing, two others have a holder":  {two + "-- delete:" + log("m2") + " --\n", true, false, false},
+		"the log of one of two holders is missing":    {two + "-- delete:" + log("m0") + " --\n", false, false, false},
+		"the holder's log is missing: nobody is left": {"-- delete:" + log("m0") + " --\n", false, false, false},
+	} {
+		h := holders(t, tt.changes)
+		for field, known := range map[*facts.Field[[]string]]bool{&h.Twice: tt.twice, &h.Nobody: tt.nobody} {
+			if _, err := field.Get(); (err == nil) != known {
+				t.Errorf("%s: %v, want known %t", name, field, known)
+			}
+		}
+		if _, err := h.Clash.Get(); (err == nil) != tt.clash {
+			t.Errorf("%s: clash %v, want known %t", name, h.Clash, tt.clash)
+		}
 	}
 	if err := factstest.Err(t, factstest.World(t, factstest.None, "", network.Signatures()), network.HoldersFact(), factstest.Cluster()); !errors.Is(err, facts.ErrNotApplicable) {
 		t.Error(err)
 	}
 }
 
+func holders(t *testing.T, changes string) network.Holders {
+	t.Helper()
+	return factstest.Fields[network.Holders](t, factstest.World(t, factstest.Metal, changes, network.Signatures()), network.HoldersFact(), factstest.Cluster())
+}
+
 func TestHost(t *testing.T) {
 	const pod = "namespaces/openshift-ovn-kubernetes/pods/ovnkube-node-0ovn0"
-	read := func(changes string, without ...evidence.Need) (network.Host, facts.Proof) {
-		return factstest.Read[network.Host](t, factstest.World(t, factstest.Metal, changes, network.Signatures(), without...), network.HostFact(), factstest.Host("m0"))
+	read := func(changes string, without ...evidence.Need) network.Host {
+		return factstest.Fields[network.Host](t, factstest.World(t, factstest.Metal, changes, network.Signatures(), without...), network.HostFact(), factstest.Host("m0"))
 	}
 	logs := "-- append:" + pod + "/ovnkube-controller/ovnkube-controller/logs/current.log --\n2026-03-01T11:30:00.000000000Z F0301 failed to load bootstrap kubeconfig from /var/lib/kubelet/kubeconfig: unable to read client-cert\n"
 	down := "-- patch:" + pod + "/ovnkube-node-0ovn0.yaml --\nstatus: {conditions: [{type: Ready, status: \"False\", lastTransitionTime: \"2026-03-01T11:29:00Z\"}]}\n"
-	if h, _ := read(""); !h.OVNReady || !h.MultusReady || h.Kubeconfig {
+	if h := read(""); !h.OVNReady.Value() || !h.MultusReady.Value() || h.Kubeconfig.Value() {
 		t.Errorf("%+v", h)
 	}
-	if h, _ := read(logs); h.Kubeconfig {
+	if h := read(logs); !h.Kubeconfig.Equal(facts.Known(false)) {
 		t.Error("what a pod said that is ready now is taken for its trouble")
 	}
-	if h, _ := read(logs + down); !h.Kubeconfig || h.OVNReady || h.SaidSince.Minute() != 30 {
+	if h := read(logs + down); !h.Kubeconfig.Value() || h.OVNReady.Value() || h.SaidSince.Value().Minute() != 30 {
 		t.Errorf("%+v", h)
 	}
 	// Logs are of use only where a pod is not ready.
@@ -172,16 +212,19 @@ func TestHost(t *testing.T) {
 		evidence.Texts(evidence.TextQuery{Kind: evidence.ContainerLog, Namespace: "openshift-ovn-kubernetes", Container: "ovnkube-controller"}),
 		evidence.Texts(evidence.TextQuery{Kind: evidence.ContainerLog, Namespace: "openshift-multus", Container: "kube-multus"}),
 	}
-	if h, p := read("", unread...); h.Kubeconfig || p.Unknown["kubeconfig"] != "" {
-		t.Errorf("the logs of pods that are ready are asked for: %v", p.Unknown)
+	if h := read("", unread...); !h.Kubeconfig.Equal(facts.Known(false)) {
+		t.Errorf("the logs of pods that are ready are asked for: %v", h.Kubeconfig)
 	}
-	if _, p := read(down, unread...); p.Unknown["kubeconfig"] == "" {
+	if _, err := read(down, unread...).Kubeconfig.Get(); err == nil {
 		t.Error("the log of a pod that is not ready could not be read, and is said to say nothing")
 	}
-	if h, _ := read("-- delete:" + pod + " --\n"); h.OVNPod != "" || h.OVNReady {
+	if h := read("-- delete:" + pod + " --\n"); !h.OVNPod.Equal(facts.Known("")) || !h.OVNReady.Equal(facts.Known(false)) {
 		t.Errorf("%+v", h)
 	}
-	if _, p := read("", evidence.Objects(evidence.Pods, "openshift-multus")); p.Unknown["multusReady"] == "" {
+	if _, err := read(down + "-- delete:" + pod + "/ovnkube-controller --\n").Invalid.Get(); err == nil {
+		t.Error("a pod that is not ready has no log, and is said to log nothing")
+	}
+	if _, err := read("", evidence.Objects(evidence.Pods, "openshift-multus")).MultusReady.Get(); err == nil {
 		t.Error("pods that could not be read are taken for not there")
 	}
 	other := "-- patch:cluster-scoped-resources/config.openshift.io/networks/cluster.yaml --\nstatus: {networkType: OpenShiftSDN}\n"

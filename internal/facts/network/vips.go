@@ -18,65 +18,66 @@ import (
 
 // VIPs is the fact vips.
 type VIPs struct {
-	Platform    string   `cel:"platform"`
-	All         []string `cel:"all"` // virtual addresses of API and ingress
-	Networks    []string `cel:"networks"`
-	Outside     []string `cel:"outside"`     // virtual addresses in none of the networks
-	Checked     bool     `cel:"checked"`     // there are networks to compare with
-	UserManaged bool     `cel:"userManaged"` // the load balancer is outside the cluster
-	Said        bool     `cel:"said"`        // the network operator says so, too
+	Platform    facts.Field[string]   `cel:"platform"`
+	All         facts.Field[[]string] `cel:"all"` // virtual addresses of API and ingress
+	Networks    facts.Field[[]string] `cel:"networks"`
+	Outside     facts.Field[[]string] `cel:"outside"`     // virtual addresses in none of the networks
+	Checked     facts.Field[bool]     `cel:"checked"`     // there are networks to compare with
+	UserManaged facts.Field[bool]     `cel:"userManaged"` // the load balancer is outside the cluster
+	Said        facts.Field[bool]     `cel:"said"`        // the network operator says so, too
 }
 
 // VIPsFact is the fact vips.
 func VIPsFact() facts.Fact {
-	return facts.DefinePlain("vips", fault.Cluster, "the virtual addresses of API and ingress against the machine networks",
+	return facts.Define("vips", fault.Cluster, "the virtual addresses of API and ingress against the machine networks",
 		[]evidence.Need{evidence.Objects(evidence.Infrastructures, ""), evidence.Objects(evidence.ClusterOperators, "")}, readVIPs)
 }
 
 // readVIPs does the check of openshift/cluster-network-operator:
 // pkg/controller/infrastructureconfig/validations.go over the spec, which carries
 // these fields since 4.16.
-func readVIPs(ctx context.Context, w *facts.World, _ fault.Subject) (VIPs, facts.Proof, error) {
+func readVIPs(ctx context.Context, w *facts.World, _ fault.Subject) (VIPs, error) {
 	var f VIPs
-	var p facts.Proof
 	infra, ok, err := w.Get(ctx, evidence.Infrastructures, "", "cluster")
 	if err == nil && !ok {
 		err = &evidence.Unavailable{Need: evidence.Objects(evidence.Infrastructures, ""), Why: evidence.NotCollected, Supply: "oc get infrastructure cluster -o yaml"}
 	}
 	if err != nil {
-		return f, p, err
+		return f, err
 	}
-	f.Platform = evidence.String(infra.Content, "status", "platformStatus", "type")
-	key := map[string]string{"BareMetal": "baremetal", "VSphere": "vsphere", "OpenStack": "openstack", "Nutanix": "nutanix"}[f.Platform]
+	platform := evidence.String(infra.Content, "status", "platformStatus", "type")
+	key := map[string]string{"BareMetal": "baremetal", "VSphere": "vsphere", "OpenStack": "openstack", "Nutanix": "nutanix"}[platform]
 	if key == "" {
-		return f, p, facts.NotApplicable("platform %s has no virtual addresses of its own", f.Platform)
+		return f, facts.NotApplicable("platform %s has no virtual addresses of its own", platform)
 	}
-	f.UserManaged = evidence.String(infra.Content, "status", "platformStatus", key, "loadBalancer", "type") == "UserManaged"
+	f.Platform.Set(platform, infra.Shows("status.platformStatus.type", platform, time.Time{}))
+	balancer := evidence.String(infra.Content, "status", "platformStatus", key, "loadBalancer", "type")
+	f.UserManaged.Set(balancer == "UserManaged", infra.Shows("status.platformStatus."+key+".loadBalancer.type", balancer, time.Time{}))
 	spec := []string{"spec", "platformSpec", key}
-	f.Networks = texts(evidence.Field(infra.Content, append(spec, "machineNetworks")...))
-	f.All = append(texts(evidence.Field(infra.Content, append(spec, "apiServerInternalIPs")...)), texts(evidence.Field(infra.Content, append(spec, "ingressIPs")...))...)
-	f.Checked = len(f.Networks) > 0 && len(f.All) > 0
-	for _, vip := range f.All {
-		if f.Checked && !inside(vip, f.Networks) {
-			f.Outside = append(f.Outside, vip)
+	networks := texts(evidence.Field(infra.Content, append(spec, "machineNetworks")...))
+	vips := append(texts(evidence.Field(infra.Content, append(spec, "apiServerInternalIPs")...)), texts(evidence.Field(infra.Content, append(spec, "ingressIPs")...))...)
+	checked := len(networks) > 0 && len(vips) > 0
+	var outside []string
+	for _, vip := range vips {
+		if checked && !inside(vip, networks) {
+			outside = append(outside, vip)
 		}
 	}
-	p.Add(infra.Loc.At(strings.Join(spec, ".")), fmt.Sprintf("virtual addresses %s, machineNetworks %s", strings.Join(f.All, " "), strings.Join(f.Networks, " ")), time.Time{},
-		"all", "networks", "outside", "checked", "userManaged")
-	err = f.operator(ctx, w, &p)
-	return f, p, err
-}
-
-func (f *VIPs) operator(ctx context.Context, w *facts.World, p *facts.Proof) error {
+	item := infra.Shows(strings.Join(spec, "."), fmt.Sprintf("virtual addresses %s, machineNetworks %s", strings.Join(vips, " "), strings.Join(networks, " ")), time.Time{})
+	f.Networks.Set(networks, item)
+	f.All.Set(vips, item)
+	f.Outside.Set(outside, item)
+	f.Checked.Set(checked, item)
 	o, _, err := w.Get(ctx, evidence.ClusterOperators, "", "network")
 	if err != nil {
-		return miss(p, err, "said")
+		return f, facts.Miss(err, &f.Said)
 	}
 	c := conditions.Find(conditions.Of(o), "Degraded")
-	if f.Said = c.Status == "True" && vipMessage.MatchString(c.Message); f.Said {
-		p.Add(c.Loc, c.Reason+": "+c.Message, c.Since, "said")
+	if c.Type == "" {
+		return f, facts.Miss(conditions.NotReported(evidence.ClusterOperators, "network", "Degraded"), &f.Said)
 	}
-	return nil
+	f.Said.Set(c.Status == "True" && vipMessage.MatchString(c.Message), c.Item())
+	return f, nil
 }
 
 func texts(v any) []string {
@@ -104,20 +105,20 @@ var vipMessage = regexp.MustCompile(`(?i)VIP '[^']*' cannot be found in any mach
 
 // Operator is the fact network-operator.
 type Operator struct {
-	Degraded   bool      `cel:"degraded"`
-	Available  bool      `cel:"available"`
-	Reason     string    `cel:"reason"`
-	Message    string    `cel:"message"`
-	Level      string    `cel:"level"` // infrastructure, rollout, pods, render, other; "" when not degraded
-	DaemonSets []string  `cel:"daemonSets"`
-	Awaiting   int       `cel:"awaiting"` // nodes without a ready pod of the worst of them
-	Hung       []string  `cel:"hung"`     // whose rollout does not get on
-	Since      time.Time `cel:"since"`
+	Degraded   facts.Field[bool]      `cel:"degraded"`
+	Available  facts.Field[bool]      `cel:"available"`
+	Reason     facts.Field[string]    `cel:"reason"`
+	Message    facts.Field[string]    `cel:"message"`
+	Level      facts.Field[string]    `cel:"level"` // infrastructure, rollout, pods, render, other; "" when not degraded
+	DaemonSets facts.Field[[]string]  `cel:"daemonSets"`
+	Awaiting   facts.Field[int]       `cel:"awaiting"` // nodes without a ready pod of the worst of them
+	Hung       facts.Field[[]string]  `cel:"hung"`     // whose rollout does not get on
+	Since      facts.Field[time.Time] `cel:"since"`
 }
 
 // OperatorFact is the fact network-operator.
 func OperatorFact() facts.Fact {
-	return facts.DefinePlain("network-operator", fault.Operator, "what ClusterOperator network says: which level fails, which DaemonSets wait for how many nodes",
+	return facts.Define("network-operator", fault.Operator, "what ClusterOperator network says: which level fails, which DaemonSets wait for how many nodes",
 		[]evidence.Need{evidence.Objects(evidence.ClusterOperators, "")}, readOperator)
 }
 
@@ -139,51 +140,68 @@ var levels = []struct {
 	{"pods", regexp.MustCompile(`PodDeployment|DaemonSet|Deploying`)},
 }
 
-func readOperator(ctx context.Context, w *facts.World, s fault.Subject) (Operator, facts.Proof, error) {
+func readOperator(ctx context.Context, w *facts.World, s fault.Subject) (Operator, error) {
 	var f Operator
-	var p facts.Proof
 	if s.Name != "network" {
-		return f, p, facts.NotApplicable("operator %s is not the network operator", s.Name)
+		return f, facts.NotApplicable("operator %s is not the network operator", s.Name)
 	}
 	o, ok, err := w.Get(ctx, evidence.ClusterOperators, "", s.Name)
 	if err != nil {
-		return f, p, err
+		return f, err
 	}
 	if !ok {
-		return f, p, facts.NotApplicable("there is no ClusterOperator network")
+		return f, facts.NotApplicable("there is no ClusterOperator network")
 	}
-	f.Available = true
+	missing := map[string]bool{"Degraded": true, "Available": true}
 	for _, c := range conditions.Of(o) {
-		switch {
-		case c.Type == "Degraded":
-			f.Degraded, f.Reason, f.Message, f.Since = c.Status == "True", c.Reason, c.Message, c.Since
-		case c.Type == "Available":
-			f.Available = c.Status == "True"
-		case c.Type != "Progressing":
+		delete(missing, c.Type)
+		switch c.Type {
+		case "Degraded":
+			f.degraded(c)
+		case "Available":
+			f.Available.Set(c.Status == "True", c.Item())
+		case "Progressing":
+		default:
 			continue
 		}
-		f.workloads(c.Message)
-		p.Add(c.Loc, fmt.Sprintf("%s=%s %s: %s", c.Type, c.Status, c.Reason, c.Message), c.Since,
-			"degraded", "available", "reason", "message", "level", "daemonSets", "awaiting", "hung", "since")
+		f.workloads(c)
 	}
-	if f.Degraded {
-		f.Level = "other"
+	if missing["Degraded"] {
+		_ = facts.Miss(conditions.NotReported(evidence.ClusterOperators, s.Name, "Degraded"), &f.Degraded, &f.Reason, &f.Message, &f.Since, &f.Level)
+	}
+	if missing["Available"] {
+		_ = facts.Miss(conditions.NotReported(evidence.ClusterOperators, s.Name, "Available"), &f.Available)
+	}
+	facts.Complete(&f)
+	return f, nil
+}
+
+func (f *Operator) degraded(c conditions.Condition) {
+	level := ""
+	if c.Status == "True" {
+		level = "other"
 		for _, l := range levels {
-			if l.reason.MatchString(f.Reason) {
-				f.Level = l.level
+			if l.reason.MatchString(c.Reason) {
+				level = l.level
 				break
 			}
 		}
 	}
-	return f, p, nil
+	f.Degraded.Set(c.Status == "True", c.Item())
+	f.Level.Set(level, c.Item())
+	f.Reason.Set(c.Reason, c.Item())
+	f.Message.Set(c.Message, c.Item())
+	f.Since.Set(c.Since, c.Item())
 }
 
-func (f *Operator) workloads(message string) {
-	for _, m := range awaits.FindAllStringSubmatch(message, -1) {
+// workloads reads which workloads a condition names.
+func (f *Operator) workloads(c conditions.Condition) {
+	for _, m := range awaits.FindAllStringSubmatch(c.Message, -1) {
 		n, _ := strconv.Atoi(m[2])
-		f.DaemonSets, f.Awaiting = append(f.DaemonSets, m[1]), max(f.Awaiting, n)
+		f.DaemonSets.Set(append(f.DaemonSets.Value(), m[1]), c.Item())
+		f.Awaiting.Set(max(f.Awaiting.Value(), n), c.Item())
 	}
-	for _, m := range hangs.FindAllStringSubmatch(message, -1) {
-		f.Hung = append(f.Hung, m[1])
+	for _, m := range hangs.FindAllStringSubmatch(c.Message, -1) {
+		f.Hung.Set(append(f.Hung.Value(), m[1]), c.Item())
 	}
 }
