@@ -123,6 +123,16 @@ func Prove(item evidence.Item, fields ...Setter) {
 	}
 }
 
+// Append adds a value to a field that is a list.
+func Append[T any](f *Field[[]T], v T, proof ...evidence.Item) { f.Set(append(f.value, v), proof...) }
+
+// Earliest sets a time that is known and earlier than the one that the field has.
+func Earliest(f *Field[time.Time], t time.Time, proof ...evidence.Item) {
+	if !t.IsZero() && (f.value.IsZero() || t.Before(f.value)) {
+		f.Set(t, proof...)
+	}
+}
+
 // Complete sets the fields of a fact that are not set yet to their zero values: all
 // that could have set them was read and did not.
 func Complete[T any](fact *T) {

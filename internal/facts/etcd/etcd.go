@@ -11,7 +11,6 @@ package etcd
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -27,27 +26,27 @@ import (
 
 // Etcd is the fact etcd.
 type Etcd struct {
-	Available      int       `cel:"available"` // members that are healthy
-	Members        int       `cel:"members"`   // members that count for the quorum
-	Quorum         int       `cel:"quorum"`    // how many must be healthy
-	Quorate        bool      `cel:"quorate"`
-	Unhealthy      []string  `cel:"unhealthy"`
-	NotStarted     []string  `cel:"notStarted"` // added, and never joined
-	HA             bool      `cel:"ha"`         // the topology asks for more than one member
-	Fenced         bool      `cel:"fenced"`     // two nodes of which the one fences the other: they never have one to spare
-	Tolerant       bool      `cel:"tolerant"`   // one more member may fail
-	Bootstrap      bool      `cel:"bootstrap"`  // the member of the bootstrap host has not been removed
-	Degraded       bool      `cel:"degraded"`   // EtcdMembersDegraded
-	Since          time.Time `cel:"since"`      // since when members are not all healthy
-	AvailableSince time.Time `cel:"availableSince"`
-	HeldBack       bool      `cel:"heldBack"` // the operator holds back revisions until etcd is fault tolerant
-	TimedOut       bool      `cel:"timedOut"` // etcd did not answer the operator in time
-	Unsafe         bool      `cel:"unsafe"`   // the override for clusters without quorum protection is set
+	Available      facts.Field[int]       `cel:"available"` // members that are healthy
+	Members        facts.Field[int]       `cel:"members"`   // members that count for the quorum
+	Quorum         facts.Field[int]       `cel:"quorum"`    // how many must be healthy
+	Quorate        facts.Field[bool]      `cel:"quorate"`
+	Unhealthy      facts.Field[[]string]  `cel:"unhealthy"`
+	NotStarted     facts.Field[[]string]  `cel:"notStarted"` // added, and never joined
+	HA             facts.Field[bool]      `cel:"ha"`         // the topology asks for more than one member
+	Fenced         facts.Field[bool]      `cel:"fenced"`     // two nodes of which the one fences the other: they never have one to spare
+	Tolerant       facts.Field[bool]      `cel:"tolerant"`   // one more member may fail
+	Bootstrap      facts.Field[bool]      `cel:"bootstrap"`  // the member of the bootstrap host has not been removed
+	Degraded       facts.Field[bool]      `cel:"degraded"`   // EtcdMembersDegraded
+	Since          facts.Field[time.Time] `cel:"since"`      // since when members are not all healthy
+	AvailableSince facts.Field[time.Time] `cel:"availableSince"`
+	HeldBack       facts.Field[bool]      `cel:"heldBack"` // the operator holds back revisions until etcd is fault tolerant
+	TimedOut       facts.Field[bool]      `cel:"timedOut"` // etcd did not answer the operator in time
+	Unsafe         facts.Field[bool]      `cel:"unsafe"`   // the override for clusters without quorum protection is set
 }
 
 // Fact is the fact etcd.
 func Fact() facts.Fact {
-	return facts.DefinePlain("etcd", fault.Cluster, "etcd's members and quorum, as its operator reports them",
+	return facts.Define("etcd", fault.Cluster, "etcd's members and quorum, as its operator reports them",
 		[]evidence.Need{
 			evidence.Objects(evidence.EtcdOperators, ""),
 			evidence.Objects(evidence.ClusterOperators, ""),
@@ -58,39 +57,40 @@ func Fact() facts.Fact {
 // Facts lists the facts of this package.
 func Facts() []facts.Fact { return []facts.Fact{Fact(), answersFact} }
 
-func read(ctx context.Context, w *facts.World, _ fault.Subject) (Etcd, facts.Proof, error) {
+func read(ctx context.Context, w *facts.World, _ fault.Subject) (Etcd, error) {
 	var e Etcd
-	var p facts.Proof
 	list, err := said(ctx, w)
 	if err != nil {
-		return e, p, err
+		return e, err
 	}
-	e.members(list, &p)
-	e.words(list, &p)
+	e.members(list)
+	e.words(list)
 	cr, ok, err := w.Get(ctx, evidence.EtcdOperators, "", "cluster")
-	if err == nil && ok {
-		e.Unsafe = unsafe(cr)
-		if e.Unsafe {
-			p.Add(cr.Loc.At("spec.unsupportedConfigOverrides"), unsafeKey+": true", time.Time{}, "unsafe")
+	switch {
+	case err != nil:
+		if err := facts.Miss(err, &e.Unsafe); err != nil {
+			return e, err
 		}
-	} else if err := miss(&p, err, "unsafe"); err != nil {
-		return e, p, err
+	case ok:
+		e.Unsafe.Set(unsafe(cr), cr.Shows("spec.unsupportedConfigOverrides", fmt.Sprintf("%s: %t", unsafeKey, unsafe(cr)), time.Time{}))
 	}
 	infra, ok, err := w.Get(ctx, evidence.Infrastructures, "", "cluster")
 	if err == nil && !ok {
 		err = &evidence.Unavailable{Need: evidence.Objects(evidence.Infrastructures, ""), Why: evidence.NotCollected}
 	}
 	if err != nil {
-		err = errors.Join(miss(&p, err, "ha"), miss(&p, err, "fenced"))
-		return e, p, err
+		facts.Complete(&e)
+		return e, facts.Miss(err, &e.HA, &e.Fenced)
 	}
 	topology := evidence.String(infra.Content, "status", "controlPlaneTopology")
-	e.HA = topology != "SingleReplica" && topology != "External" // "" is before 4.8, when all were highly available
-	e.Fenced = topology == "DualReplica"                         // openshift/api:config/v1/types_infrastructure.go DualReplicaTopologyMode
 	if topology == "External" {
-		return e, p, facts.NotApplicable("etcd of a hosted cluster is not run by this cluster")
+		return e, facts.NotApplicable("etcd of a hosted cluster is not run by this cluster")
 	}
-	return e, p, nil
+	item := infra.Shows("status.controlPlaneTopology", topology, time.Time{})
+	e.HA.Set(topology != "SingleReplica", item)   // "" is before 4.8, when all were highly available
+	e.Fenced.Set(topology == "DualReplica", item) // openshift/api:config/v1/types_infrastructure.go DualReplicaTopologyMode
+	facts.Complete(&e)
+	return e, nil
 }
 
 const unsafeKey = "useUnsupportedUnsafeNonHANonProductionUnstableEtcd"
@@ -139,38 +139,38 @@ var (
 
 // members reads the counts (openshift/cluster-etcd-operator:pkg/etcdcli/health.go
 // memberHealth.Status).
-func (e *Etcd) members(list []conditions.Condition, p *facts.Proof) {
-	found := false
+func (e *Etcd) members(list []conditions.Condition) {
+	var n counts
 	for _, c := range conditions.Named(list, "EtcdMembersAvailable", "EtcdMembersDegraded", "EtcdMembersProgressing") {
 		degraded := c.Type == "EtcdMembersDegraded" && c.Status == "True"
-		fields := []string{"available", "members", "quorum", "quorate", "unhealthy", "notStarted", "tolerant"}
-		counted := e.count(c.Message)
-		if degraded {
-			fields = append(fields, "degraded")
-		}
-		if counted || degraded {
-			found = found || counted
-			p.Add(c.Loc, c.Type+"="+c.Status+" "+c.Reason+": "+c.Message, c.Since, fields...)
+		if n.read(c.Message) || degraded {
+			facts.Prove(c.Item(), &e.Available, &e.Members, &e.Quorum, &e.Quorate, &e.Unhealthy, &e.NotStarted, &e.Tolerant)
 		}
 		switch {
 		case c.Type == "EtcdMembersAvailable":
-			e.AvailableSince = c.Since
+			e.AvailableSince.Set(c.Since, c.Item())
 			if c.Status == "False" || c.Reason == "NoQuorum" {
-				e.Since = c.Since
+				e.Since.Set(c.Since, c.Item())
 			}
-		case degraded:
-			e.Degraded, e.Since = true, c.Since
+		case c.Type == "EtcdMembersDegraded":
+			e.Degraded.Set(degraded, c.Item())
+			if degraded {
+				e.Since.Set(c.Since, c.Item())
+			}
 		}
 	}
-	if !found {
-		for _, f := range []string{"available", "members", "quorum", "quorate", "unhealthy", "notStarted", "tolerant"} {
-			p.Miss(f, errSilent)
-		}
+	if n.members == 0 {
+		_ = facts.Miss(errSilent, &e.Available, &e.Members, &e.Quorum, &e.Quorate, &e.Unhealthy, &e.NotStarted, &e.Tolerant)
 		return
 	}
-	e.Quorum = e.Members/2 + 1
-	e.Quorate = e.Available >= e.Quorum
-	e.Tolerant = e.Available > e.Quorum
+	quorum := n.members/2 + 1
+	e.Available.Set(n.available)
+	e.Members.Set(n.members)
+	e.Quorum.Set(quorum)
+	e.Quorate.Set(n.available >= quorum)
+	e.Tolerant.Set(n.available > quorum)
+	e.Unhealthy.Set(n.unhealthy)
+	e.NotStarted.Set(n.notStarted)
 }
 
 var errSilent = &evidence.Unavailable{
@@ -178,9 +178,15 @@ var errSilent = &evidence.Unavailable{
 	Supply: "oc get etcd cluster -o yaml",
 }
 
-// count reads one message; the larger number of members wins, for the three
+// counts are the numbers that the operator's messages have.
+type counts struct {
+	available, members    int
+	unhealthy, notStarted []string
+}
+
+// read reads one message; the larger number of members wins, because the three
 // conditions are written one after the other.
-func (e *Etcd) count(message string) bool {
+func (n *counts) read(message string) bool {
 	have, members := 0, 0
 	if m := someAvailable.FindStringSubmatch(message); m != nil {
 		have, _ = strconv.Atoi(m[1])
@@ -191,8 +197,8 @@ func (e *Etcd) count(message string) bool {
 	} else {
 		return false
 	}
-	if members >= e.Members {
-		e.Available, e.Members = have, members
+	if members >= n.members {
+		n.available, n.members = have, members
 	}
 	add := func(to *[]string, found [][]string) {
 		for _, m := range found {
@@ -201,42 +207,26 @@ func (e *Etcd) count(message string) bool {
 			}
 		}
 	}
-	add(&e.Unhealthy, isUnhealthy.FindAllStringSubmatch(message, -1))
-	add(&e.NotStarted, notStarted.FindAllStringSubmatch(message, -1))
+	add(&n.unhealthy, isUnhealthy.FindAllStringSubmatch(message, -1))
+	add(&n.notStarted, notStarted.FindAllStringSubmatch(message, -1))
 	return true
 }
 
-// words reads what other controllers of the operator say about etcd.
-func (e *Etcd) words(list []conditions.Condition, p *facts.Proof) {
+// words reads what other controllers of the operator report about etcd.
+func (e *Etcd) words(list []conditions.Condition) {
 	if len(conditions.Named(list, "EtcdRunningInCluster")) == 0 {
-		p.Miss("bootstrap", errSilent) // the ClusterOperator does not carry it
+		e.Bootstrap.Miss(errSilent) // the ClusterOperator does not carry it
 	}
 	for _, c := range list {
 		bad := strings.HasSuffix(c.Type, "Degraded") && c.Status == "True"
 		if bad && (strings.Contains(c.Message, "not fault tolerant") || strings.Contains(c.Message, "CheckSafeToScaleCluster")) {
-			e.HeldBack = true
-			p.Add(c.Loc, c.Type+": "+c.Message, c.Since, "heldBack")
+			e.HeldBack.Set(true, c.Item())
 		}
 		if bad && (strings.Contains(c.Message, "etcdserver: request timed out") || strings.Contains(c.Message, "etcdserver: no leader")) {
-			e.TimedOut = true
-			p.Add(c.Loc, c.Type+": "+c.Message, c.Since, "timedOut")
+			e.TimedOut.Set(true, c.Item())
 		}
 		if c.Type == "EtcdRunningInCluster" {
-			e.Bootstrap = c.Status == "False"
-			p.Add(c.Loc, fmt.Sprintf("EtcdRunningInCluster=%s %s: %s", c.Status, c.Reason, c.Message), c.Since, "bootstrap")
+			e.Bootstrap.Set(c.Status == "False", c.Item())
 		}
 	}
-}
-
-func miss(p *facts.Proof, err error, fields ...string) error {
-	if err == nil {
-		return nil
-	}
-	if _, ok := evidence.AsUnavailable(err); !ok {
-		return err
-	}
-	for _, f := range fields {
-		p.Miss(f, err)
-	}
-	return nil
 }

@@ -1,6 +1,8 @@
 package etcd
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -12,31 +14,35 @@ import (
 
 func TestMembersAreCountedFromTheOperatorsWords(t *testing.T) {
 	tests := []struct {
-		name, message string
-		want          Etcd
+		name, message     string
+		want              counts
+		quorate, tolerant bool
 	}{
-		{"all", "3 members are available", Etcd{Available: 3, Members: 3, Quorum: 2, Quorate: true, Tolerant: true}},
+		{"all", "3 members are available", counts{available: 3, members: 3}, true, true},
 		{"one of three is unhealthy", "2 of 3 members are available, control2.lark.example.com is unhealthy",
-			Etcd{Available: 2, Members: 3, Quorum: 2, Quorate: true, Unhealthy: []string{"control2.lark.example.com"}}},
+			counts{available: 2, members: 3, unhealthy: []string{"control2.lark.example.com"}}, true, false},
 		{"two of three", "1 of 3 members are available, m1 is unhealthy, m2 is unhealthy",
-			Etcd{Available: 1, Members: 3, Quorum: 2, Unhealthy: []string{"m1", "m2"}}},
+			counts{available: 1, members: 3, unhealthy: []string{"m1", "m2"}}, false, false},
 		{"not started", "3 of 4 members are available, NAME-PENDING-192.0.2.12 has not started",
-			Etcd{Available: 3, Members: 4, Quorum: 3, Quorate: true, NotStarted: []string{"NAME-PENDING-192.0.2.12"}}},
-		{"two members only", "2 members are available", Etcd{Available: 2, Members: 2, Quorum: 2, Quorate: true}},
-		{"one of one", "1 members are available", Etcd{Available: 1, Members: 1, Quorum: 1, Quorate: true}},
+			counts{available: 3, members: 4, notStarted: []string{"NAME-PENDING-192.0.2.12"}}, true, false},
+		{"two members only", "2 members are available", counts{available: 2, members: 2}, true, false},
+		{"one of one", "1 members are available", counts{available: 1, members: 1}, true, false},
 		{"five with one down", "4 of 5 members are available, m4 is unhealthy",
-			Etcd{Available: 4, Members: 5, Quorum: 3, Quorate: true, Tolerant: true, Unhealthy: []string{"m4"}}},
+			counts{available: 4, members: 5, unhealthy: []string{"m4"}}, true, true},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			var got Etcd
-			var p facts.Proof
-			got.members([]conditions.Condition{{Type: "EtcdMembersAvailable", Status: "True", Message: tt.message}}, &p)
-			if diff := cmp.Diff(tt.want, got); diff != "" {
+			var got counts
+			if !got.read(tt.message) {
+				t.Fatalf("%q has no numbers", tt.message)
+			}
+			if diff := cmp.Diff(tt.want, got, cmp.AllowUnexported(counts{})); diff != "" {
 				t.Errorf("members of %q (-want +got):\n%s", tt.message, diff)
 			}
-			if len(p.Unknown) > 0 {
-				t.Errorf("unknown: %v", p.Unknown)
+			var e Etcd
+			e.members([]conditions.Condition{{Type: "EtcdMembersAvailable", Status: "True", Message: tt.message}})
+			if !e.Quorate.Equal(facts.Known(tt.quorate)) || !e.Tolerant.Equal(facts.Known(tt.tolerant)) {
+				t.Errorf("quorate %v, tolerant %v", e.Quorate, e.Tolerant)
 			}
 		})
 	}
@@ -44,11 +50,11 @@ func TestMembersAreCountedFromTheOperatorsWords(t *testing.T) {
 
 func TestSilenceIsNotHealth(t *testing.T) {
 	var e Etcd
-	var p facts.Proof
-	e.members([]conditions.Condition{{Type: "EtcdMembersDegraded", Status: "False", Message: "No unhealthy members found"}}, &p)
-	for _, f := range []string{"available", "members", "quorate", "tolerant", "unhealthy"} {
-		if p.Unknown[f] == "" {
-			t.Errorf("%s is known though no number was said", f)
+	e.members([]conditions.Condition{{Type: "EtcdMembersDegraded", Status: "False", Message: "No unhealthy members found"}})
+	facts.Complete(&e)
+	for name, f := range map[string]fmt.Stringer{"available": e.Available, "members": e.Members, "quorate": e.Quorate, "tolerant": e.Tolerant, "unhealthy": e.Unhealthy} {
+		if !strings.HasPrefix(f.String(), "unknown") {
+			t.Errorf("%s is %v though the operator reports no number", name, f)
 		}
 	}
 }

@@ -33,21 +33,21 @@ var operators = map[string]evidence.Resource{
 
 // Pods is the fact static-pods.
 type Pods struct {
-	Latest       int       `cel:"latest"`       // the newest revision that can be installed
-	Nodes        int       `cel:"nodes"`        // that have a status
-	Behind       []string  `cel:"behind"`       // nodes with an older revision, or none
-	Rollout      time.Time `cel:"rollout"`      // since when nodes are being moved to it
-	Failed       []string  `cel:"failed"`       // nodes on which installing the revision failed, and that do not have it
-	FailedReason string    `cel:"failedReason"` // InstallerFailed, OperandFailed, OperandFailedFallback
-	FailedSince  time.Time `cel:"failedSince"`
-	Missing      []string  `cel:"missing"` // nodes without the operand's mirror pod
-	MissingSince time.Time `cel:"missingSince"`
-	Gone         []string  `cel:"gone"`    // those of them whose member of etcd does not answer either
-	Blocked      string    `cel:"blocked"` // what an installer pod waits for
-	BlockedSince time.Time `cel:"blockedSince"`
-	NoNetwork    bool      `cel:"noNetwork"` // it gets no network on its node
-	Lost         string    `cel:"lost"`      // a pod whose manifest was written and that never showed up
-	LostSince    time.Time `cel:"lostSince"`
+	Latest       facts.Field[int]       `cel:"latest"`       // the newest revision that can be installed
+	Nodes        facts.Field[int]       `cel:"nodes"`        // that have a status
+	Behind       facts.Field[[]string]  `cel:"behind"`       // nodes with an older revision, or none
+	Rollout      facts.Field[time.Time] `cel:"rollout"`      // since when nodes are being moved to it
+	Failed       facts.Field[[]string]  `cel:"failed"`       // nodes on which installing the revision failed, and that do not have it
+	FailedReason facts.Field[string]    `cel:"failedReason"` // InstallerFailed, OperandFailed, OperandFailedFallback
+	FailedSince  facts.Field[time.Time] `cel:"failedSince"`
+	Missing      facts.Field[[]string]  `cel:"missing"` // nodes without the operand's mirror pod
+	MissingSince facts.Field[time.Time] `cel:"missingSince"`
+	Gone         facts.Field[[]string]  `cel:"gone"`    // those of them whose member of etcd does not answer either
+	Blocked      facts.Field[string]    `cel:"blocked"` // what an installer pod waits for
+	BlockedSince facts.Field[time.Time] `cel:"blockedSince"`
+	NoNetwork    facts.Field[bool]      `cel:"noNetwork"` // it gets no network on its node
+	Lost         facts.Field[string]    `cel:"lost"`      // a pod whose manifest was written and that never showed up
+	LostSince    facts.Field[time.Time] `cel:"lostSince"`
 }
 
 // Facts lists the facts of this package.
@@ -59,55 +59,61 @@ func Fact() facts.Fact {
 	for _, r := range []evidence.Resource{evidence.EtcdOperators, evidence.APIServerOperators, evidence.ManagerOperators, evidence.SchedulerOperators} {
 		needs = append(needs, evidence.Objects(r, ""))
 	}
-	return facts.DefinePlain("static-pods", fault.Operator, "revisions, installers and guards of an operator's static pods", needs, read)
+	return facts.Define("static-pods", fault.Operator, "revisions, installers and guards of an operator's static pods", needs, read)
 }
 
-func read(ctx context.Context, w *facts.World, s fault.Subject) (Pods, facts.Proof, error) {
+func read(ctx context.Context, w *facts.World, s fault.Subject) (Pods, error) {
 	var f Pods
-	var p facts.Proof
 	r, ok := operators[s.Name]
 	if !ok {
-		return f, p, facts.NotApplicable("operator %s runs no static pods", s.Name)
+		return f, facts.NotApplicable("operator %s runs no static pods", s.Name)
 	}
 	o, ok, err := w.Get(ctx, r, "", "cluster")
 	if err != nil {
-		return f, p, err
+		return f, err
 	}
 	if !ok {
-		return f, p, facts.NotApplicable("there is no %s cluster", r.Name)
+		return f, facts.NotApplicable("there is no %s cluster", r.Name)
 	}
-	f.nodes(o, &p)
 	list := conditions.Of(o)
-	f.conditions(list, &p)
-	f.members(list, &p)
-	return f, p, nil
+	f.conditions(list)
+	f.members(list)
+	f.nodes(o)
+	facts.Complete(&f)
+	return f, nil
 }
 
 // nodes reads openshift/api:operator/v1/types.go NodeStatus.
-func (f *Pods) nodes(o evidence.Object, p *facts.Proof) {
-	f.Latest = int(evidence.Int(o.Content, "status", "latestAvailableRevision"))
+func (f *Pods) nodes(o evidence.Object) {
+	latest := int(evidence.Int(o.Content, "status", "latestAvailableRevision"))
 	list, _ := evidence.Field(o.Content, "status", "nodeStatuses").([]any)
+	if len(list) == 0 {
+		u := &evidence.Unavailable{Need: evidence.Objects(o.Resource, ""), Why: evidence.NotCollected, Detail: "no nodeStatuses", Supply: "oc get " + o.Resource.Name + " cluster -o yaml"}
+		_ = facts.Miss(u, &f.Latest, &f.Nodes, &f.Behind, &f.Failed, &f.FailedReason)
+		return
+	}
+	var behind, failing []string
+	reason := ""
 	for _, e := range list {
 		n, _ := e.(map[string]any)
 		name := evidence.String(n, "nodeName")
 		current, failed := int(evidence.Int(n, "currentRevision")), int(evidence.Int(n, "lastFailedRevision"))
-		f.Nodes++
-		text := fmt.Sprintf("%s has revision %d of %d", name, current, f.Latest)
-		if current < f.Latest {
-			f.Behind = append(f.Behind, name)
+		text := fmt.Sprintf("%s has revision %d of %d", name, current, latest)
+		if current < latest {
+			behind = append(behind, name)
 		}
 		if failed > current && evidence.Int(n, "lastFailedCount") > 0 {
-			f.Failed, f.FailedReason = append(f.Failed, name), evidence.String(n, "lastFailedReason")
-			at := evidence.Time(n, "lastFailedTime")
-			earliest(&f.FailedSince, at)
-			text += fmt.Sprintf(", revision %d failed %d times: %s %s", failed, evidence.Int(n, "lastFailedCount"), f.FailedReason, errorsOf(n))
+			failing, reason = append(failing, name), evidence.String(n, "lastFailedReason")
+			facts.Earliest(&f.FailedSince, evidence.Time(n, "lastFailedTime"))
+			text += fmt.Sprintf(", revision %d failed %d times: %s %s", failed, evidence.Int(n, "lastFailedCount"), reason, errorsOf(n))
 		}
-		p.Add(o.Loc.At("status.nodeStatuses"), text, time.Time{}, "behind", "latest", "nodes", "failed", "failedReason", "failedSince")
+		facts.Prove(o.Shows("status.nodeStatuses", text, time.Time{}), &f.Behind, &f.Latest, &f.Nodes, &f.Failed, &f.FailedReason, &f.FailedSince)
 	}
-	if f.Nodes == 0 {
-		p.Miss("behind", &evidence.Unavailable{Need: evidence.Objects(o.Resource, ""), Why: evidence.NotCollected, Detail: "no nodeStatuses", Supply: "oc get " + o.Resource.Name + " cluster -o yaml"})
-		p.Miss("failed", &evidence.Unavailable{Need: evidence.Objects(o.Resource, ""), Why: evidence.NotCollected, Detail: "no nodeStatuses"})
-	}
+	f.Latest.Set(latest)
+	f.Nodes.Set(len(list))
+	f.Behind.Set(behind)
+	f.Failed.Set(failing)
+	f.FailedReason.Set(reason)
 }
 
 func errorsOf(n map[string]any) string {
@@ -122,12 +128,6 @@ func errorsOf(n map[string]any) string {
 	return string(text[:min(len(text), 300)])
 }
 
-func earliest(to *time.Time, t time.Time) {
-	if !t.IsZero() && (to.IsZero() || t.Before(*to)) {
-		*to = t
-	}
-}
-
 // The words of the controllers (openshift/library-go:pkg/operator/staticpod/controller/
 // {guard,installer,installerstate,missingstaticpod}).
 var (
@@ -140,47 +140,45 @@ var (
 // blocking are the conditions under which an installer pod waits.
 var blocking = []string{"InstallerPodPendingDegraded", "InstallerPodContainerWaitingDegraded", "InstallerPodNetworkingDegraded"}
 
-func (f *Pods) conditions(list []conditions.Condition, p *facts.Proof) {
+func (f *Pods) conditions(list []conditions.Condition) {
 	for _, c := range list {
 		if c.Status != "True" {
 			continue
 		}
-		text := c.Type + ": " + strings.Join(strings.Fields(c.Message), " ")
 		for _, m := range missing.FindAllStringSubmatch(c.Message, -1) {
-			if strings.HasSuffix(c.Type, "Degraded") && !slices.Contains(f.Missing, m[1]) {
-				f.Missing, f.MissingSince = append(f.Missing, m[1]), c.Since
-				p.Add(c.Loc, text, c.Since, "missing", "missingSince")
+			if strings.HasSuffix(c.Type, "Degraded") && !slices.Contains(f.Missing.Value(), m[1]) {
+				facts.Append(&f.Missing, m[1], c.Item())
+				f.MissingSince.Set(c.Since, c.Item())
 			}
 		}
 		switch {
 		case c.Type == "NodeInstallerProgressing":
-			f.Rollout = c.Since
-			p.Add(c.Loc, text, c.Since, "rollout", "behind")
+			f.Rollout.Set(c.Since, c.Item())
+			f.Behind.Prove(c.Item())
 		case slices.Contains(blocking, c.Type):
-			f.Blocked, f.NoNetwork = c.Message, f.NoNetwork || c.Type == "InstallerPodNetworkingDegraded"
-			earliest(&f.BlockedSince, c.Since)
-			p.Add(c.Loc, text, c.Since, "blocked", "blockedSince", "noNetwork")
+			f.Blocked.Set(c.Message, c.Item())
+			f.NoNetwork.Set(f.NoNetwork.Value() || c.Type == "InstallerPodNetworkingDegraded", c.Item())
+			facts.Earliest(&f.BlockedSince, c.Since, c.Item())
 		case c.Type == "NodeInstallerDegraded":
-			earliest(&f.FailedSince, c.Since)
-			p.Add(c.Loc, text, c.Since, "failed", "failedReason", "failedSince")
+			facts.Earliest(&f.FailedSince, c.Since)
+			facts.Prove(c.Item(), &f.Failed, &f.FailedReason, &f.FailedSince)
 		case lost.MatchString(c.Message):
-			f.Lost, f.LostSince = lost.FindStringSubmatch(c.Message)[1], c.Since
-			p.Add(c.Loc, text, c.Since, "lost", "lostSince")
+			f.Lost.Set(lost.FindStringSubmatch(c.Message)[1], c.Item())
+			f.LostSince.Set(c.Since, c.Item())
 		}
 	}
 }
 
 // members finds where not only the mirror pod is missing: the operator asks the
 // members of etcd themselves.
-func (f *Pods) members(list []conditions.Condition, p *facts.Proof) {
+func (f *Pods) members(list []conditions.Condition) {
 	for _, c := range list {
 		if c.Type != "EtcdMembersDegraded" || c.Status != "True" {
 			continue
 		}
 		for _, m := range unhealthy.FindAllStringSubmatch(c.Message, -1) {
-			if slices.Contains(f.Missing, m[1]) && !slices.Contains(f.Gone, m[1]) {
-				f.Gone = append(f.Gone, m[1])
-				p.Add(c.Loc, c.Type+": "+strings.Join(strings.Fields(c.Message), " "), c.Since, "gone")
+			if slices.Contains(f.Missing.Value(), m[1]) && !slices.Contains(f.Gone.Value(), m[1]) {
+				facts.Append(&f.Gone, m[1], c.Item())
 			}
 		}
 	}
