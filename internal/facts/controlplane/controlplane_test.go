@@ -24,23 +24,26 @@ func TestOperator(t *testing.T) {
 		"{type: Degraded, status: \"True\", reason: \"EtcdMembers_UnhealthyMembers::NodeController_MasterNodesReady\", lastTransitionTime: \"2026-03-01T09:00:00Z\", " +
 		"message: \"EtcdMembersDegraded: 2 of 3 members are available, m1 is unhealthy\\nNodeControllerDegraded: The master nodes not ready: node \\\"m1\\\" not ready\"}]}\n"
 	t.Run("line by line", func(t *testing.T) {
-		op, _ := factstest.Read[controlplane.Operator](t, factstest.World(t, factstest.Metal, degraded, nil), controlplane.OperatorFact(), factstest.Operator("etcd"))
-		if !op.Degraded || !op.Available || !slices.Equal(op.Controllers, []string{"EtcdMembers", "NodeController"}) {
+		op := factstest.Fields[controlplane.Operator](t, factstest.World(t, factstest.Metal, degraded, nil), controlplane.OperatorFact(), factstest.Operator("etcd"))
+		if !op.Degraded.Value() || !op.Available.Value() || !slices.Equal(op.Controllers.Value(), []string{"EtcdMembers", "NodeController"}) {
 			t.Errorf("%+v", op)
 		}
-		if op.First != "EtcdMembersDegraded: 2 of 3 members are available, m1 is unhealthy" {
+		if op.First.Value() != "EtcdMembersDegraded: 2 of 3 members are available, m1 is unhealthy" {
 			t.Errorf("the first line is %q", op.First)
 		}
 	})
 	t.Run("says nothing", func(t *testing.T) {
-		op, _ := factstest.Read[controlplane.Operator](t, factstest.World(t, factstest.Metal, co+"etcd.yaml --\nstatus: {conditions: [{type: Degraded, status: \"True\"}]}\n", nil), controlplane.OperatorFact(), factstest.Operator("etcd"))
-		if op.First != "Degraded=True" || op.Available || len(op.Lines) > 0 {
+		op := factstest.Fields[controlplane.Operator](t, factstest.World(t, factstest.Metal, co+"etcd.yaml --\nstatus: {conditions: [{type: Degraded, status: \"True\"}]}\n", nil), controlplane.OperatorFact(), factstest.Operator("etcd"))
+		if _, err := op.Available.Get(); op.First.Value() != "Degraded=True" || err == nil || len(op.Lines.Value()) > 0 {
 			t.Errorf("%+v", op)
 		}
 	})
 	t.Run("has not reported", func(t *testing.T) {
-		op, _ := factstest.Read[controlplane.Operator](t, factstest.World(t, factstest.Metal, co+"etcd.yaml --\nstatus: null\n", nil), controlplane.OperatorFact(), factstest.Operator("etcd"))
-		if op.Reported {
+		op := factstest.Fields[controlplane.Operator](t, factstest.World(t, factstest.Metal, co+"etcd.yaml --\nstatus: null\n", nil), controlplane.OperatorFact(), factstest.Operator("etcd"))
+		if _, err := op.Degraded.Get(); err == nil {
+			t.Error("an operator without conditions is said not to be degraded")
+		}
+		if op.Reported.Value() {
 			t.Error("an operator without conditions is said to have reported")
 		}
 	})
@@ -48,19 +51,19 @@ func TestOperator(t *testing.T) {
 		changes := co + "authentication.yaml --\nstatus: {conditions: [{type: Available, status: \"False\", message: \"WellKnownAvailable: The well-known endpoint is not yet available: need at least 3 kube-apiservers, got 2\"}]}\n" +
 			co + "machine-config.yaml --\nstatus: {conditions: [{type: Degraded, status: \"True\", message: \"Unable to apply 4.20.6: error MachineConfigPool master is not ready, retrying\"}]}\n"
 		w := factstest.World(t, factstest.Metal, changes, nil)
-		op, _ := factstest.Read[controlplane.Operator](t, w, controlplane.OperatorFact(), factstest.Operator("authentication"))
-		if op.APIServersNeeded != 3 || op.APIServers != 2 {
-			t.Errorf("%d of %d API servers", op.APIServers, op.APIServersNeeded)
+		op := factstest.Fields[controlplane.Operator](t, w, controlplane.OperatorFact(), factstest.Operator("authentication"))
+		if op.APIServersNeeded.Value() != 3 || op.APIServers.Value() != 2 {
+			t.Errorf("%v of %v API servers", op.APIServers, op.APIServersNeeded)
 		}
-		if op, _ = factstest.Read[controlplane.Operator](t, w, controlplane.OperatorFact(), factstest.Operator("machine-config")); !slices.Contains(op.Pools, "master") {
+		if op = factstest.Fields[controlplane.Operator](t, w, controlplane.OperatorFact(), factstest.Operator("machine-config")); !slices.Contains(op.Pools.Value(), "master") {
 			t.Errorf("pools %v", op.Pools)
 		}
 	})
 	t.Run("no version: only what it waits for is unknown", func(t *testing.T) {
 		w := factstest.World(t, factstest.Metal, degraded, nil, evidence.Objects(evidence.ClusterVersions, ""))
-		op, p := factstest.Read[controlplane.Operator](t, w, controlplane.OperatorFact(), factstest.Operator("etcd"))
-		if _, unknown := p.Unknown["heldUp"]; !unknown || !op.Degraded || len(p.Unknown) != 1 {
-			t.Errorf("degraded %t, unknown %v", op.Degraded, p.Unknown)
+		op := factstest.Fields[controlplane.Operator](t, w, controlplane.OperatorFact(), factstest.Operator("etcd"))
+		if _, err := op.HeldUp.Get(); err == nil || !op.Degraded.Value() {
+			t.Errorf("degraded %v, held up %v", op.Degraded, op.HeldUp)
 		}
 	})
 	t.Run("unreadable", func(t *testing.T) {
@@ -77,35 +80,35 @@ func TestOperator(t *testing.T) {
 }
 
 func TestResource(t *testing.T) {
-	read := func(t *testing.T, name, changes string, without ...evidence.Need) (controlplane.Resource, facts.Proof) {
+	read := func(t *testing.T, name, changes string, without ...evidence.Need) controlplane.Resource {
 		t.Helper()
-		return factstest.Read[controlplane.Resource](t, factstest.World(t, factstest.Metal, changes, nil, without...), controlplane.ResourceFact(), factstest.Operator(name))
+		return factstest.Fields[controlplane.Resource](t, factstest.World(t, factstest.Metal, changes, nil, without...), controlplane.ResourceFact(), factstest.Operator(name))
 	}
-	if r, p := read(t, "console", ""); len(r.Degraded)+len(r.Unavailable) > 0 || r.Unmanaged || r.NotObserved || len(p.Items) == 0 {
+	if r := read(t, "console", ""); len(r.Degraded.Value())+len(r.Unavailable.Value()) > 0 || r.Unmanaged.Value() || r.NotObserved.Value() || len(r.Degraded.Proof()) == 0 {
 		t.Errorf("of a healthy one: %+v", r)
 	}
 	changes := own + "consoles/cluster.yaml --\nstatus: {conditions: [" +
 		"{type: RouteHealthDegraded, status: \"True\", reason: FailedGet, message: \"second\", lastTransitionTime: \"2026-03-01T10:00:00Z\"}, " +
 		"{type: SyncLoopRefreshDegraded, status: \"True\", reason: X, message: \"first\", lastTransitionTime: \"2026-03-01T09:00:00Z\"}, " +
 		"{type: DeploymentAvailable, status: \"False\", reason: Y, message: none, lastTransitionTime: \"2026-03-01T09:30:00Z\"}]}\n"
-	r, _ := read(t, "console", changes)
-	if !slices.Equal(r.Degraded, []string{"RouteHealth", "SyncLoopRefresh"}) || !slices.Equal(r.Unavailable, []string{"Deployment"}) {
+	r := read(t, "console", changes)
+	if !slices.Equal(r.Degraded.Value(), []string{"RouteHealth", "SyncLoopRefresh"}) || !slices.Equal(r.Unavailable.Value(), []string{"Deployment"}) {
 		t.Errorf("%+v", r)
 	}
-	if r.First != "SyncLoopRefreshDegraded: first" || r.Since.Hour() != 9 {
+	if r.First.Value() != "SyncLoopRefreshDegraded: first" || r.Since.Value().Hour() != 9 {
 		t.Errorf("the oldest is %q since %s", r.First, r.Since)
 	}
 	long := own + "consoles/cluster.yaml --\nstatus: {conditions: [{type: ADegraded, status: \"True\", message: \"" + strings.Repeat("ü", 400) + "\"}]}\n"
-	if r, _ := read(t, "console", long); len([]rune(r.First)) > 170 {
-		t.Errorf("a title of %d characters", len([]rune(r.First)))
+	if r := read(t, "console", long); len([]rune(r.First.Value())) > 170 {
+		t.Errorf("a title of %d characters", len([]rune(r.First.Value())))
 	}
-	if r, _ := read(t, "dns", own+"dnses/default.yaml --\nmetadata: {generation: 9}\n"); !r.NotObserved {
+	if r := read(t, "dns", own+"dnses/default.yaml --\nmetadata: {generation: 9}\n"); !r.NotObserved.Value() {
 		t.Error("a generation that was not observed is not noticed")
 	}
-	if r, _ := read(t, "network", own+"networks/cluster.yaml --\nmetadata: {generation: 9}\n"); r.NotObserved {
+	if r := read(t, "network", own+"networks/cluster.yaml --\nmetadata: {generation: 9}\n"); r.NotObserved.Value() {
 		t.Error("an operator that does not write observedGeneration is said to be behind")
 	}
-	if r, _ := read(t, "storage", own+"storages/cluster.yaml --\nspec: {managementState: Removed}\n"); !r.Unmanaged || r.State != "Removed" {
+	if r := read(t, "storage", own+"storages/cluster.yaml --\nspec: {managementState: Removed}\n"); !r.Unmanaged.Value() || r.State.Value() != "Removed" {
 		t.Errorf("%+v", r)
 	}
 	w := factstest.World(t, factstest.Metal, "", nil, evidence.Objects(evidence.ConsoleOperators, ""))
@@ -119,13 +122,12 @@ func TestResource(t *testing.T) {
 
 func TestVersion(t *testing.T) {
 	read := func(changes string) controlplane.Version {
-		v, _ := factstest.Read[controlplane.Version](t, factstest.World(t, factstest.Metal, changes, nil), controlplane.VersionFact(), factstest.Cluster())
-		return v
+		return factstest.Fields[controlplane.Version](t, factstest.World(t, factstest.Metal, changes, nil), controlplane.VersionFact(), factstest.Cluster())
 	}
-	if v := read(""); v.Installing || v.Updating || v.Current != "4.20.6" || len(v.WaitsFor) > 0 {
+	if v := read(""); v.Installing.Value() || v.Updating.Value() || v.Current.Value() != "4.20.6" || len(v.WaitsFor.Value()) > 0 {
 		t.Errorf("of a cluster that is done: %+v", v)
 	}
-	if v := read(cv + "status: {history: [{state: Partial, version: 4.20.6, startedTime: \"2026-03-01T07:45:00Z\"}]}\n"); !v.Installing || v.Updating {
+	if v := read(cv + "status: {history: [{state: Partial, version: 4.20.6, startedTime: \"2026-03-01T07:45:00Z\"}]}\n"); !v.Installing.Value() || v.Updating.Value() {
 		t.Errorf("of an installation: %+v", v)
 	}
 	tests := []struct {
@@ -146,8 +148,14 @@ func TestVersion(t *testing.T) {
 	}
 	for _, tt := range tests {
 		changes := cv + "status: {conditions: [{type: Progressing, status: \"True\", message: " + quote(tt.says) + "}]}\n"
-		if got := read(changes).WaitsFor; !slices.Equal(got, tt.want) {
+		if got := read(changes).WaitsFor.Value(); !slices.Equal(got, tt.want) {
 			t.Errorf("%q: waits for %q, want %q", tt.says, got, tt.want)
+		}
+	}
+	fresh := read(cv + "status: {history: null, conditions: null}\n")
+	for name, f := range map[string]interface{ String() string }{"failing": fresh.Failing, "message": fresh.Message, "updating": fresh.Updating} {
+		if !strings.HasPrefix(f.String(), "unknown") {
+			t.Errorf("a ClusterVersion without a status: %s is %s", name, f)
 		}
 	}
 	w := factstest.World(t, factstest.Metal, "", nil, evidence.Objects(evidence.ClusterVersions, ""))
@@ -161,18 +169,19 @@ func quote(s string) string {
 }
 
 func TestNodes(t *testing.T) {
-	read := func(t *testing.T, changes string, without ...evidence.Need) (controlplane.Nodes, facts.Proof) {
+	read := func(t *testing.T, changes string, without ...evidence.Need) controlplane.Nodes {
 		t.Helper()
-		return factstest.Read[controlplane.Nodes](t, factstest.World(t, factstest.Metal, changes, nil, without...), controlplane.NodesFact(), factstest.Cluster())
+		return factstest.Fields[controlplane.Nodes](t, factstest.World(t, factstest.Metal, changes, nil, without...), controlplane.NodesFact(), factstest.Cluster())
 	}
-	if n, _ := read(t, ""); n.Expected != 3 || n.Registered != 3 || n.Ready != 3 || !n.HA {
+	if n := read(t, ""); n.Expected.Value() != 3 || n.Registered.Value() != 3 || n.Ready.Value() != 3 || !n.HA.Value() {
 		t.Errorf("%+v", n)
 	}
-	if n, _ := read(t, "-- delete:cluster-scoped-resources/core/nodes/m2.yaml --\n"); n.Expected != 3 || n.Registered != 2 {
+	if n := read(t, "-- delete:cluster-scoped-resources/core/nodes/m2.yaml --\n"); n.Expected.Value() != 3 || n.Registered.Value() != 2 {
 		t.Errorf("%+v", n)
 	}
-	if n, p := read(t, "", evidence.Objects(evidence.Infrastructures, "")); p.Unknown["expected"] == "" || n.Registered != 3 {
-		t.Errorf("without the topology: %+v, unknown %v", n, p.Unknown)
+	n := read(t, "", evidence.Objects(evidence.Infrastructures, ""))
+	if _, err := n.Expected.Get(); err == nil || n.Registered.Value() != 3 {
+		t.Errorf("without the topology: %+v", n)
 	}
 	hosted := factstest.World(t, factstest.Metal, infra+"status: {controlPlaneTopology: External}\n", nil)
 	if err := factstest.Err(t, hosted, controlplane.NodesFact(), factstest.Cluster()); !errors.Is(err, facts.ErrNotApplicable) {
@@ -196,9 +205,9 @@ func TestManager(t *testing.T) {
 		"never renewed":                {lease + "null}\n", true},
 		"ahead of all (clocks differ)": {lease + "\"2026-03-01T12:30:00.000000Z\"}\n", false},
 	} {
-		m, _ := factstest.Read[controlplane.Manager](t, factstest.World(t, factstest.Metal, tt.changes, nil), controlplane.ManagerFact(), factstest.Cluster())
-		if m.Stale != tt.stale || m.Holder != "m1" {
-			t.Errorf("%s: stale %t by %q", name, m.Stale, m.Holder)
+		m := factstest.Fields[controlplane.Manager](t, factstest.World(t, factstest.Metal, tt.changes, nil), controlplane.ManagerFact(), factstest.Cluster())
+		if m.Stale.Value() != tt.stale || m.Holder.Value() != "m1" {
+			t.Errorf("%s: stale %v by %v", name, m.Stale, m.Holder)
 		}
 	}
 	gone := factstest.World(t, factstest.Metal, "-- delete:namespaces/kube-system/coordination.k8s.io/leases/kube-controller-manager.yaml --\n", nil)

@@ -9,24 +9,10 @@
 package controlplane
 
 import (
-	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
 )
 
 // Facts lists the facts of this package.
 func Facts() []facts.Fact {
 	return []facts.Fact{NodesFact(), ManagerFact(), OperatorFact(), ResourceFact(), VersionFact()}
-}
-
-func miss(p *facts.Proof, err error, fields ...string) error {
-	if err == nil {
-		return nil
-	}
-	if _, ok := evidence.AsUnavailable(err); !ok {
-		return err
-	}
-	for _, f := range fields {
-		p.Miss(f, err)
-	}
-	return nil
 }

@@ -29,50 +29,50 @@ const (
 
 // Manager is the fact kcm-lease.
 type Manager struct {
-	Found   bool      `cel:"found"`
-	Holder  string    `cel:"holder"` // the node or host name before the first "_"
-	Renewed time.Time `cel:"renewed"`
-	Newest  time.Time `cel:"newest"` // the newest sign of life that it was compared with
-	Stale   bool      `cel:"stale"`
-	Behind  string    `cel:"behind"`
+	Found   facts.Field[bool]      `cel:"found"`
+	Holder  facts.Field[string]    `cel:"holder"` // the node or host name before the first "_"
+	Renewed facts.Field[time.Time] `cel:"renewed"`
+	Newest  facts.Field[time.Time] `cel:"newest"` // the newest sign of life that it was compared with
+	Stale   facts.Field[bool]      `cel:"stale"`
+	Behind  facts.Field[string]    `cel:"behind"`
 }
 
 // ManagerFact is the fact kcm-lease.
 func ManagerFact() facts.Fact {
-	return facts.DefinePlain("kcm-lease", fault.Cluster, "whether a kube-controller-manager leads",
+	return facts.Define("kcm-lease", fault.Cluster, "whether a kube-controller-manager leads",
 		[]evidence.Need{
 			evidence.Objects(evidence.Leases, systemNamespace),
 			evidence.Objects(evidence.Leases, "kube-node-lease"),
 		}, readManager)
 }
 
-func readManager(ctx context.Context, w *facts.World, _ fault.Subject) (Manager, facts.Proof, error) {
+func readManager(ctx context.Context, w *facts.World, _ fault.Subject) (Manager, error) {
 	var m Manager
-	var p facts.Proof
 	leases, err := w.List(ctx, evidence.Leases, systemNamespace)
 	if err != nil {
-		return m, p, err
+		return m, err
 	}
 	own, newest := kubelet.Newest(leases, managerLease)
-	limit := staleNear
-	if m.Found = own.Name != ""; !m.Found {
-		return m, p, &evidence.Unavailable{Need: evidence.Objects(evidence.Leases, systemNamespace), Why: evidence.NotCollected,
+	if own.Name == "" {
+		return m, &evidence.Unavailable{Need: evidence.Objects(evidence.Leases, systemNamespace), Why: evidence.NotCollected,
 			Detail: "no lease " + managerLease, Supply: "oc get lease -n kube-system kube-controller-manager -o yaml"}
 	}
-	m.Renewed = kubelet.Renewed(own)
-	nodes, err := w.List(ctx, evidence.Leases, "kube-node-lease")
+	renewed, limit := kubelet.Renewed(own), staleNear
+	nodes, err := w.Some(ctx, evidence.Leases, "kube-node-lease")
 	if _, unavailable := evidence.AsUnavailable(err); err != nil && !unavailable {
-		return m, p, err
+		return m, err
 	}
-	if _, far := kubelet.Newest(nodes, ""); far.Sub(m.Renewed) > staleFar && far.After(newest) {
+	if _, far := kubelet.Newest(nodes, ""); far.Sub(renewed) > staleFar && far.After(newest) {
 		newest, limit = far, staleFar
 	}
-	holder := evidence.String(own.Content, "spec", "holderIdentity")
-	m.Holder, _, _ = strings.Cut(holder, "_")
-	m.Newest = newest
-	behind := newest.Sub(m.Renewed)
-	m.Stale, m.Behind = behind > limit, fault.Span(behind)
-	p.Add(own.Loc.At("spec.renewTime"), fmt.Sprintf("renewed %s by %s, %s behind the newest lease",
-		m.Renewed.UTC().Format(time.RFC3339), m.Holder, m.Behind), m.Renewed, "stale", "renewed", "newest", "holder", "behind")
-	return m, p, nil
+	holder, _, _ := strings.Cut(evidence.String(own.Content, "spec", "holderIdentity"), "_")
+	behind := newest.Sub(renewed)
+	item := own.Shows("spec.renewTime", fmt.Sprintf("renewed %s by %s, %s behind the newest lease", renewed.UTC().Format(time.RFC3339), holder, fault.Span(behind)), renewed)
+	m.Found.Set(true, item)
+	m.Holder.Set(holder, item)
+	m.Renewed.Set(renewed, item)
+	m.Newest.Set(newest, item)
+	m.Stale.Set(behind > limit, item)
+	m.Behind.Set(fault.Span(behind), item)
+	return m, nil
 }

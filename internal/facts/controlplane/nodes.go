@@ -1,6 +1,7 @@
 package controlplane
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -8,66 +9,76 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
+	"github.com/rollcall-project/rollcall/internal/facts/conditions"
 	"github.com/rollcall-project/rollcall/internal/facts/hosts"
 	"github.com/rollcall-project/rollcall/internal/fault"
 )
 
 // Nodes is the fact control-plane-nodes.
 type Nodes struct {
-	Expected   int       `cel:"expected"`   // control-plane nodes that there should be
-	Registered int       `cel:"registered"` // that are Nodes
-	Ready      int       `cel:"ready"`
-	Names      []string  `cel:"names"`
-	Says       string    `cel:"says"`  // where the expectation comes from
-	Since      time.Time `cel:"since"` // when the cluster began, or the newest of them registered
-	HA         bool      `cel:"ha"`
+	Expected   facts.Field[int]       `cel:"expected"`   // control-plane nodes that there should be
+	Registered facts.Field[int]       `cel:"registered"` // that are Nodes
+	Ready      facts.Field[int]       `cel:"ready"`
+	Names      facts.Field[[]string]  `cel:"names"`
+	Says       facts.Field[string]    `cel:"says"`  // where the expectation comes from
+	Since      facts.Field[time.Time] `cel:"since"` // when the cluster began, or the newest of them registered
+	HA         facts.Field[bool]      `cel:"ha"`
 }
 
 // NodesFact is the fact control-plane-nodes.
 func NodesFact() facts.Fact {
-	return facts.DefinePlain("control-plane-nodes", fault.Cluster, "how many control-plane nodes joined, of how many that should",
+	return facts.Define("control-plane-nodes", fault.Cluster, "how many control-plane nodes joined, of how many that should",
 		append(hosts.Needs(), evidence.Objects(evidence.Infrastructures, ""), evidence.Objects(evidence.ClusterVersions, "")), readNodes)
 }
 
-func readNodes(ctx context.Context, w *facts.World, _ fault.Subject) (Nodes, facts.Proof, error) {
+func readNodes(ctx context.Context, w *facts.World, _ fault.Subject) (Nodes, error) {
 	var n Nodes
-	var p facts.Proof
 	list, err := w.List(ctx, evidence.Nodes, "")
 	if err != nil {
-		return n, p, err
+		return n, err
 	}
+	var c counted
 	for _, o := range list {
-		n.count(o)
+		c.add(o)
 	}
-	p.Add(evidence.Locator{Path: "nodes"}, fmt.Sprintf("%d control-plane nodes: %s", n.Registered, strings.Join(n.Names, ", ")),
-		time.Time{}, "registered", "ready", "names")
+	item := evidence.Item{Locator: evidence.Locator{Path: "nodes"}, Excerpt: fmt.Sprintf("%d control-plane nodes: %s", len(c.names), strings.Join(c.names, ", "))}
+	n.Registered.Set(len(c.names), item)
+	n.Ready.Set(c.ready, item)
+	n.Names.Set(c.names, item)
 	version, err := clusterVersion(ctx, w)
-	if err == nil && version.Created().After(n.Since) {
-		n.Since = version.Created()
-	} else if err := miss(&p, err); err != nil {
-		return n, p, err
+	if _, unavailable := evidence.AsUnavailable(err); err != nil && !unavailable {
+		return n, err
 	}
-	err = n.expect(ctx, w, &p)
-	return n, p, err
+	if err == nil && version.Created().After(c.since) {
+		c.since = version.Created()
+	}
+	if c.since.IsZero() {
+		n.Since.Miss(cmp.Or(err, error(&evidence.Unavailable{Need: evidence.Objects(evidence.ClusterVersions, ""), Why: evidence.NotCollected, Detail: "nothing says when the cluster began"})))
+	} else {
+		n.Since.Set(c.since, item)
+	}
+	return n, n.expect(ctx, w)
 }
 
-func (n *Nodes) count(o evidence.Object) {
+// counted are the control-plane nodes of a list.
+type counted struct {
+	names []string
+	ready int
+	since time.Time
+}
+
+func (c *counted) add(o evidence.Object) {
 	_, master := o.Label("node-role.kubernetes.io/master")
 	_, controlPlane := o.Label("node-role.kubernetes.io/control-plane")
 	if !master && !controlPlane {
 		return
 	}
-	n.Registered++
-	n.Names = append(n.Names, o.Name)
-	if o.Created().After(n.Since) {
-		n.Since = o.Created()
+	c.names = append(c.names, o.Name)
+	if o.Created().After(c.since) {
+		c.since = o.Created()
 	}
-	list, _ := evidence.Field(o.Content, "status", "conditions").([]any)
-	for _, e := range list {
-		c, _ := e.(map[string]any)
-		if evidence.String(c, "type") == "Ready" && evidence.String(c, "status") == "True" {
-			n.Ready++
-		}
+	if conditions.Find(conditions.Of(o), "Ready").Status == "True" {
+		c.ready++
 	}
 }
 
@@ -77,37 +88,39 @@ func (n *Nodes) count(o evidence.Object) {
 var topologies = map[string]int{"HighlyAvailable": 3, "HighlyAvailableArbiter": 2, "DualReplica": 2, "SingleReplica": 1}
 
 // expect takes the larger of what the topology and the install-config ask for.
-func (n *Nodes) expect(ctx context.Context, w *facts.World, p *facts.Proof) error {
+func (n *Nodes) expect(ctx context.Context, w *facts.World) error {
 	infra, ok, err := w.Get(ctx, evidence.Infrastructures, "", "cluster")
 	if err != nil {
-		return miss(p, err, "expected", "says", "ha")
+		return facts.Miss(err, &n.Expected, &n.Says, &n.HA)
 	}
 	topology := evidence.String(infra.Content, "status", "controlPlaneTopology")
 	if topology == "External" {
 		return facts.NotApplicable("the control plane is hosted elsewhere")
 	}
-	n.HA = ok && topology != "SingleReplica"
-	n.Expected = topologies[topology]
-	n.Says = "topology " + topology
 	loc := infra.Loc.At("status.controlPlaneTopology")
-	if roll, err := hosts.Read(ctx, w); err == nil {
-		for _, g := range roll.Gaps {
-			if g.Role == "master" && g.Wanted > n.Expected {
-				n.Expected, n.Says, loc = g.Wanted, "install-config", g.Loc
-			}
-		}
-		if named := masters(roll); named > n.Expected {
-			n.Expected, n.Says = named, "the hosts on the roll"
-		}
-	} else if err := miss(p, err); err != nil {
+	expected, says := topologies[topology], "topology "+topology
+	n.HA.Set(ok && topology != "SingleReplica", evidence.Item{Locator: loc, Excerpt: says})
+	roll, err := hosts.Read(ctx, w)
+	if _, unavailable := evidence.AsUnavailable(err); err != nil && !unavailable {
 		return err
 	}
-	if n.Expected == 0 {
-		p.Miss("expected", &evidence.Unavailable{Need: evidence.Objects(evidence.Infrastructures, ""), Why: evidence.NotCollected,
-			Detail: "neither topology nor install-config says how many", Supply: "oc get infrastructure cluster -o yaml"})
-		return nil
+	if err == nil {
+		for _, g := range roll.Gaps {
+			if g.Role == "master" && g.Wanted > expected {
+				expected, says, loc = g.Wanted, "install-config", g.Loc
+			}
+		}
+		if named := masters(roll); named > expected {
+			expected, says = named, "the expected hosts"
+		}
 	}
-	p.Add(loc, fmt.Sprintf("%s: %d control-plane nodes", n.Says, n.Expected), time.Time{}, "expected", "says", "ha")
+	if expected == 0 {
+		return facts.Miss(&evidence.Unavailable{Need: evidence.Objects(evidence.Infrastructures, ""), Why: evidence.NotCollected,
+			Detail: "neither topology nor install-config says how many", Supply: "oc get infrastructure cluster -o yaml"}, &n.Expected, &n.Says)
+	}
+	item := evidence.Item{Locator: loc, Excerpt: fmt.Sprintf("%s: %d control-plane nodes", says, expected)}
+	n.Expected.Set(expected, item)
+	n.Says.Set(says, item)
 	return nil
 }
 

@@ -2,6 +2,7 @@ package controlplane
 
 import (
 	"context"
+	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
@@ -16,27 +17,27 @@ import (
 
 // Operator is the fact operator: one ClusterOperator, its unions taken apart.
 type Operator struct {
-	Reported         bool      `cel:"reported"` // it has conditions
-	Available        bool      `cel:"available"`
-	AvailableSince   time.Time `cel:"availableSince"` // of the present status
-	Degraded         bool      `cel:"degraded"`
-	DegradedSince    time.Time `cel:"degradedSince"`
-	Progressing      bool      `cel:"progressing"`
-	ProgressingSince time.Time `cel:"progressingSince"`
-	Since            time.Time `cel:"since"`       // since when it is degraded or not available, the earlier
-	Controllers      []string  `cel:"controllers"` // the prefixes of the lines that say why
-	Lines            []string  `cel:"lines"`
-	First            string    `cel:"first"`            // the first of the lines, or that it says nothing
-	HeldUp           bool      `cel:"heldUp"`           // the version operator names it among those that it waits for
-	APIServersNeeded int       `cel:"apiServersNeeded"` // "need at least 3 kube-apiservers, got 2"; 0: it does not say so
-	APIServers       int       `cel:"apiServers"`
-	APIServersSince  time.Time `cel:"apiServersSince"`
-	Pools            []string  `cel:"pools"` // pools that its lines name
+	Reported         facts.Field[bool]      `cel:"reported"` // it has conditions
+	Available        facts.Field[bool]      `cel:"available"`
+	AvailableSince   facts.Field[time.Time] `cel:"availableSince"` // of the present status
+	Degraded         facts.Field[bool]      `cel:"degraded"`
+	DegradedSince    facts.Field[time.Time] `cel:"degradedSince"`
+	Progressing      facts.Field[bool]      `cel:"progressing"`
+	ProgressingSince facts.Field[time.Time] `cel:"progressingSince"`
+	Since            facts.Field[time.Time] `cel:"since"`       // since when it is degraded or not available, the earlier
+	Controllers      facts.Field[[]string]  `cel:"controllers"` // the prefixes of the lines that say why
+	Lines            facts.Field[[]string]  `cel:"lines"`
+	First            facts.Field[string]    `cel:"first"`            // the first of the lines, or that it says nothing
+	HeldUp           facts.Field[bool]      `cel:"heldUp"`           // the version operator names it among those that it waits for
+	APIServersNeeded facts.Field[int]       `cel:"apiServersNeeded"` // "need at least 3 kube-apiservers, got 2"; 0: it does not say so
+	APIServers       facts.Field[int]       `cel:"apiServers"`
+	APIServersSince  facts.Field[time.Time] `cel:"apiServersSince"`
+	Pools            facts.Field[[]string]  `cel:"pools"` // pools that its lines name
 }
 
 // OperatorFact is the fact operator.
 func OperatorFact() facts.Fact {
-	return facts.DefinePlain("operator", fault.Operator, "what a ClusterOperator says, line by line",
+	return facts.Define("operator", fault.Operator, "what a ClusterOperator says, line by line",
 		[]evidence.Need{evidence.Objects(evidence.ClusterOperators, ""), evidence.Objects(evidence.ClusterVersions, "")}, readOperator)
 }
 
@@ -45,81 +46,93 @@ var (
 	poolNamed   = regexp.MustCompile(`(?i)(?:MachineConfigPool |pool )["']?([a-z0-9.-]+)`)
 )
 
-func readOperator(ctx context.Context, w *facts.World, s fault.Subject) (Operator, facts.Proof, error) {
+func readOperator(ctx context.Context, w *facts.World, s fault.Subject) (Operator, error) {
 	var op Operator
-	var p facts.Proof
 	o, ok, err := w.Get(ctx, evidence.ClusterOperators, "", s.Name)
 	if err != nil {
-		return op, p, err
+		return op, err
 	}
 	if !ok {
-		return op, p, facts.NotApplicable("there is no ClusterOperator %s", s.Name)
+		return op, facts.NotApplicable("there is no ClusterOperator %s", s.Name)
 	}
-	if err := op.waitedFor(ctx, w, s.Name, &p); err != nil {
-		return op, p, err
+	if err := op.waitedFor(ctx, w, s.Name); err != nil {
+		return op, err
 	}
 	list := conditions.Of(o)
-	op.Reported = len(list) > 0
-	for _, c := range list {
-		is := c.Status == "True"
-		switch c.Type {
-		case "Available":
-			op.Available, op.AvailableSince = is, c.Since
-			op.why(c, !is, &p, "available", "availableSince")
-		case "Degraded":
-			op.Degraded, op.DegradedSince = is, c.Since
-			op.why(c, is, &p, "degraded", "degradedSince")
-		case "Progressing":
-			op.Progressing, op.ProgressingSince = is, c.Since
-			p.Add(c.Loc, "Progressing="+c.Status+": "+c.Message, c.Since, "progressing", "progressingSince")
+	op.Reported.Set(len(list) > 0, o.Shows("status.conditions", fmt.Sprintf("%d conditions", len(list)), time.Time{}))
+	for _, is := range []struct {
+		kind  string
+		bad   string // the status that speaks against the operator
+		value *facts.Field[bool]
+		since *facts.Field[time.Time]
+	}{
+		{"Available", "False", &op.Available, &op.AvailableSince},
+		{"Degraded", "True", &op.Degraded, &op.DegradedSince},
+		{"Progressing", "", &op.Progressing, &op.ProgressingSince},
+	} {
+		c := conditions.Find(list, is.kind)
+		// Unknown is what an operator reports before it knows.
+		if c.Status != "True" && c.Status != "False" {
+			if err := facts.Miss(conditions.NotReported(evidence.ClusterOperators, s.Name, is.kind), is.value, is.since); err != nil {
+				return op, err
+			}
+			continue
+		}
+		is.value.Set(c.Status == "True", c.Item())
+		is.since.Set(c.Since, c.Item())
+		if c.Status == is.bad {
+			op.why(c)
 		}
 	}
-	return op, p, nil
+	facts.Complete(&op)
+	return op, nil
 }
 
 // waitedFor asks whether the version operator names the operator.
-func (op *Operator) waitedFor(ctx context.Context, w *facts.World, name string, p *facts.Proof) error {
+func (op *Operator) waitedFor(ctx context.Context, w *facts.World, name string) error {
 	cv, err := clusterVersion(ctx, w)
 	if err != nil {
-		return miss(p, err, "heldUp")
+		return facts.Miss(err, &op.HeldUp)
 	}
-	for _, c := range conditions.Named(conditions.Of(cv), "Progressing", "Failing") {
-		if slices.Contains(waitsFor(c.Message), name) {
-			op.HeldUp = true
-			p.Add(c.Loc, c.Type+"="+c.Status+": "+c.Message, c.Since, "heldUp")
+	list := conditions.Named(conditions.Of(cv), "Progressing", "Failing")
+	if len(list) == 0 {
+		return facts.Miss(conditions.NotReported(evidence.ClusterVersions, "version", "Progressing"), &op.HeldUp)
+	}
+	held := slices.ContainsFunc(list, func(c conditions.Condition) bool { return slices.Contains(waitsFor(c.Message), name) })
+	op.HeldUp.Set(held)
+	for _, c := range list {
+		if !held || slices.Contains(waitsFor(c.Message), name) {
+			op.HeldUp.Prove(c.Item())
 		}
 	}
 	return nil
 }
 
-// why takes the lines of a union that speaks against the operator.
-func (op *Operator) why(c conditions.Condition, bad bool, p *facts.Proof, fields ...string) {
-	if !bad {
-		p.Add(c.Loc, c.Type+"="+c.Status, c.Since, fields...)
-		return
-	}
-	if op.Since.IsZero() || c.Since.Before(op.Since) {
-		op.Since = c.Since
-	}
-	if op.First == "" {
-		op.First = c.Type + "=" + c.Status
+// why reads the lines of a condition that speaks against the operator.
+func (op *Operator) why(c conditions.Condition) {
+	facts.Earliest(&op.Since, c.Since, c.Item())
+	first := op.First.Value() == "" || len(op.Lines.Value()) == 0
+	if op.First.Value() == "" {
+		op.First.Set(c.Type+"="+c.Status, c.Item())
 	}
 	for _, part := range conditions.Split([]conditions.Condition{c}) {
-		if len(op.Lines) == 0 {
-			op.First = brief(part)
+		item := evidence.Item{Locator: c.Loc, Excerpt: c.Type + "=" + c.Status + " " + part.Message, Time: c.Since}
+		if first {
+			op.First.Set(brief(part), item)
+			first = false
 		}
-		op.Lines = append(op.Lines, part.Message)
-		op.Controllers = append(op.Controllers, strings.TrimSuffix(part.Type, c.Type))
-		shows := fields
+		facts.Append(&op.Lines, part.Message, item)
+		facts.Append(&op.Controllers, strings.TrimSuffix(part.Type, c.Type), item)
+		op.Since.Prove(item)
 		if m := needServers.FindStringSubmatch(part.Message); m != nil {
-			op.APIServersNeeded, _ = strconv.Atoi(m[1])
-			op.APIServers, _ = strconv.Atoi(m[2])
-			op.APIServersSince = c.Since
-			shows = append([]string{"apiServersNeeded", "apiServers"}, fields...)
+			needed, _ := strconv.Atoi(m[1])
+			got, _ := strconv.Atoi(m[2])
+			op.APIServersNeeded.Set(needed, item)
+			op.APIServers.Set(got, item)
+			op.APIServersSince.Set(c.Since, item)
 		}
 		for _, m := range poolNamed.FindAllStringSubmatch(part.Message, -1) {
-			op.Pools = append(op.Pools, m[1])
+			facts.Append(&op.Pools, m[1], item)
 		}
-		p.Add(c.Loc, c.Type+"="+c.Status+" "+part.Message, c.Since, append(shows, "lines", "first", "controllers", "pools", "since")...)
 	}
 }

@@ -18,14 +18,14 @@ import (
 // minutes, for some conditions ten
 // (openshift/library-go:pkg/operator/status/inertia.go).
 type Resource struct {
-	Degraded     []string  `cel:"degraded"` // types of the conditions that say so, without the end "Degraded"
-	First        string    `cel:"first"`    // of these, the one that began first: reason and message
-	Since        time.Time `cel:"since"`
-	Unavailable  []string  `cel:"unavailable"`  // types of the conditions Available that are False, without that end
-	Unmanaged    bool      `cel:"unmanaged"`    // spec.managementState: the operator was told to leave its operand alone, or to remove it
-	State        string    `cel:"state"`        // spec.managementState
-	NotObserved  bool      `cel:"notObserved"`  // the last change of its spec has not been seen by it
-	ChangedSince time.Time `cel:"changedSince"` // zero: not told
+	Degraded     facts.Field[[]string]  `cel:"degraded"` // types of the conditions that say so, without the end "Degraded"
+	First        facts.Field[string]    `cel:"first"`    // of these, the one that began first: reason and message
+	Since        facts.Field[time.Time] `cel:"since"`
+	Unavailable  facts.Field[[]string]  `cel:"unavailable"`  // types of the conditions Available that are False, without that end
+	Unmanaged    facts.Field[bool]      `cel:"unmanaged"`    // spec.managementState: the operator was told to leave its operand alone, or to remove it
+	State        facts.Field[string]    `cel:"state"`        // spec.managementState
+	NotObserved  facts.Field[bool]      `cel:"notObserved"`  // the last change of its spec has not been seen by it
+	ChangedSince facts.Field[time.Time] `cel:"changedSince"` // zero: not told
 }
 
 // own is the resource of an operator. Name "" means all objects of the kind in the
@@ -63,67 +63,79 @@ func ResourceFact() facts.Fact {
 		needs = append(needs, evidence.Objects(r.resource, r.namespace))
 	}
 	slices.SortFunc(needs, func(a, b evidence.Need) int { return strings.Compare(a.String(), b.String()) })
-	return facts.DefinePlain("operator-resource", fault.Operator, "what an operator says in its own resource, which its ClusterOperator repeats minutes later", needs, readResource)
+	return facts.Define("operator-resource", fault.Operator, "what an operator says in its own resource, which its ClusterOperator repeats minutes later", needs, readResource)
 }
 
-func readResource(ctx context.Context, w *facts.World, s fault.Subject) (Resource, facts.Proof, error) {
+func readResource(ctx context.Context, w *facts.World, s fault.Subject) (Resource, error) {
 	var f Resource
-	var p facts.Proof
 	from, ok := ownResources[s.Name]
 	if !ok {
-		return f, p, facts.NotApplicable("operator %s has no resource of its own that is known", s.Name)
+		return f, facts.NotApplicable("operator %s has no resource of its own that is known", s.Name)
 	}
 	list, err := w.List(ctx, from.resource, from.namespace)
 	if err != nil {
-		return f, p, err
+		return f, err
 	}
 	found := false
 	for _, o := range list {
 		if from.name == "" || o.Name == from.name {
 			found = true
-			f.take(o, &p)
+			f.read(o)
 		}
 	}
 	if !found {
-		return f, p, facts.NotApplicable("there is no %s of operator %s", from.resource, s.Name)
+		return f, facts.NotApplicable("there is no %s of operator %s", from.resource, s.Name)
 	}
-	return f, p, nil
+	facts.Complete(&f)
+	return f, nil
 }
 
-func (f *Resource) take(o evidence.Object, p *facts.Proof) {
-	f.State = evidence.String(o.Content, "spec", "managementState")
-	f.Unmanaged = f.Unmanaged || f.State == "Unmanaged" || f.State == "Removed"
-	p.Add(o.Loc.At("spec.managementState"), "managementState "+f.State, time.Time{}, "unmanaged", "state")
-	generation, seen := evidence.Int(o.Content, "metadata", "generation"), evidence.Int(o.Content, "status", "observedGeneration")
-	if seen > 0 { // not every operator writes it
-		var changed time.Time
-		if seen < generation {
-			if changed = o.SpecWritten(); !f.NotObserved || changed.Before(f.ChangedSince) {
-				f.ChangedSince = changed
-			}
-			f.NotObserved = true
-		}
-		p.Add(o.Loc.At("status.observedGeneration"), fmt.Sprintf("generation %d, observed %d", generation, seen), changed, "notObserved", "changedSince")
-	}
+// read reads one object. What one object of several says against the operator stays.
+func (f *Resource) read(o evidence.Object) {
+	state := evidence.String(o.Content, "spec", "managementState")
+	item := o.Shows("spec.managementState", "managementState "+state, time.Time{})
+	f.State.Set(state, item)
+	f.Unmanaged.Set(f.Unmanaged.Value() || state == "Unmanaged" || state == "Removed", item)
+	f.observed(o)
+	healthy := true
 	for _, c := range conditions.Of(o) {
 		degraded, isDegraded := strings.CutSuffix(c.Type, "Degraded")
 		available, isAvailable := strings.CutSuffix(c.Type, "Available")
-		text := fmt.Sprintf("%s=%s %s: %s", c.Type, c.Status, c.Reason, strings.Join(strings.Fields(c.Message), " "))
 		switch {
 		case isDegraded && c.Status == "True":
-			f.Degraded = append(f.Degraded, degraded)
-			if f.Since.IsZero() || c.Since.Before(f.Since) {
-				f.Since, f.First = c.Since, brief(c)
+			healthy = false
+			facts.Append(&f.Degraded, degraded, c.Item())
+			if since := f.Since.Value(); since.IsZero() || c.Since.Before(since) {
+				f.Since.Set(c.Since, c.Item())
+				f.First.Set(brief(c), c.Item())
 			}
-			p.Add(c.Loc, text, c.Since, "degraded", "first", "since")
 		case isAvailable && c.Status == "False":
-			f.Unavailable = append(f.Unavailable, available)
-			p.Add(c.Loc, text, c.Since, "unavailable")
+			facts.Append(&f.Unavailable, available, c.Item())
 		}
 	}
-	if len(f.Degraded) == 0 {
-		p.Add(o.Loc.At("status.conditions"), "no condition says Degraded", time.Time{}, "degraded", "since")
+	if healthy {
+		facts.Prove(o.Shows("status.conditions", "no condition says Degraded", time.Time{}), &f.Degraded, &f.Since)
 	}
+}
+
+// observed compares the object's generation with the one that its operator has seen. Not
+// every operator writes it.
+func (f *Resource) observed(o evidence.Object) {
+	generation, seen := evidence.Int(o.Content, "metadata", "generation"), evidence.Int(o.Content, "status", "observedGeneration")
+	if seen == 0 {
+		return
+	}
+	item := o.Shows("status.observedGeneration", fmt.Sprintf("generation %d, observed %d", generation, seen), time.Time{})
+	if seen >= generation {
+		f.NotObserved.Set(f.NotObserved.Value(), item)
+		return
+	}
+	changed := o.SpecWritten()
+	item.Time = changed
+	if !f.NotObserved.Value() || changed.Before(f.ChangedSince.Value()) {
+		f.ChangedSince.Set(changed, item)
+	}
+	f.NotObserved.Set(true, item)
 }
 
 // brief is a condition in the words of the operator, short enough for a title.

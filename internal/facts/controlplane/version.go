@@ -15,50 +15,58 @@ import (
 
 // Version is the fact cluster-version.
 type Version struct {
-	Installing     bool      `cel:"installing"` // no version was ever completed
-	Updating       bool      `cel:"updating"`   // completed once, and on the way to another version
-	Created        time.Time `cel:"created"`    // of the ClusterVersion: when the installation began
-	Started        time.Time `cel:"started"`    // of the newest step
-	Completed      time.Time `cel:"completed"`  // of the first installation
-	Current        string    `cel:"current"`    // last completed
-	Desired        string    `cel:"desired"`
-	Message        string    `cel:"message"` // of Progressing
-	Failing        bool      `cel:"failing"`
-	FailingMessage string    `cel:"failingMessage"`
-	FailingReason  string    `cel:"failingReason"`
-	WaitsFor       []string  `cel:"waitsFor"` // operators that it names as what it waits for, sorted
+	Installing     facts.Field[bool]      `cel:"installing"` // no version was ever completed
+	Updating       facts.Field[bool]      `cel:"updating"`   // completed once, and on the way to another version
+	Created        facts.Field[time.Time] `cel:"created"`    // of the ClusterVersion: when the installation began
+	Started        facts.Field[time.Time] `cel:"started"`    // of the newest step
+	Completed      facts.Field[time.Time] `cel:"completed"`  // of the first installation
+	Current        facts.Field[string]    `cel:"current"`    // last completed
+	Desired        facts.Field[string]    `cel:"desired"`
+	Message        facts.Field[string]    `cel:"message"` // of Progressing
+	Failing        facts.Field[bool]      `cel:"failing"`
+	FailingMessage facts.Field[string]    `cel:"failingMessage"`
+	FailingReason  facts.Field[string]    `cel:"failingReason"`
+	WaitsFor       facts.Field[[]string]  `cel:"waitsFor"` // operators that it names as what it waits for, sorted
 }
 
 // VersionFact is the fact cluster-version.
 func VersionFact() facts.Fact {
-	return facts.DefinePlain("cluster-version", fault.Cluster, "whether the cluster finished its installation, and what the version operator says",
+	return facts.Define("cluster-version", fault.Cluster, "whether the cluster finished its installation, and what the version operator says",
 		[]evidence.Need{evidence.Objects(evidence.ClusterVersions, "")}, readVersion)
 }
 
-func readVersion(ctx context.Context, w *facts.World, _ fault.Subject) (Version, facts.Proof, error) {
+func readVersion(ctx context.Context, w *facts.World, _ fault.Subject) (Version, error) {
 	var v Version
-	var p facts.Proof
 	o, err := clusterVersion(ctx, w)
 	if err != nil {
-		return v, p, err
+		return v, err
 	}
-	v.Created = o.Created()
-	v.Desired = evidence.String(o.Content, "status", "desired", "version")
-	v.history(o)
+	v.Created.Set(o.Created(), o.Shows("metadata.creationTimestamp", o.Created().Format(time.RFC3339), o.Created()))
+	desired := evidence.String(o.Content, "status", "desired", "version")
+	v.Desired.Set(desired, o.Shows("status.desired.version", desired, time.Time{}))
 	list := conditions.Of(o)
 	progressing, failing := conditions.Find(list, "Progressing"), conditions.Find(list, "Failing")
-	v.Message = progressing.Message
-	v.Failing, v.FailingReason, v.FailingMessage = failing.Status == "True", failing.Reason, failing.Message
-	v.WaitsFor = waitsFor(v.Message + "\n" + v.FailingMessage)
-	shows := []string{"updating", "message", "waitsFor", "started"}
-	if v.Installing { // that it is over need not be shown wherever it was asked
-		shows = append(shows, "installing")
+	if progressing.Type == "" {
+		_ = facts.Miss(conditions.NotReported(evidence.ClusterVersions, "version", "Progressing"), &v.Message, &v.Failing)
+	} else { // without Failing: the operator removes it where nothing fails (openshift/cluster-version-operator:pkg/cvo/status.go)
+		v.Message.Set(progressing.Message, progressing.Item())
+		v.Failing.Set(false, progressing.Item())
 	}
-	p.Add(progressing.Loc, "Progressing="+progressing.Status+": "+progressing.Message, progressing.Since, shows...)
-	if v.Failing {
-		p.Add(failing.Loc, "Failing=True "+failing.Reason+": "+failing.Message, failing.Since, "failing", "failingMessage", "failingReason")
+	if failing.Type != "" {
+		v.Failing.Set(failing.Status == "True", failing.Item())
+		v.FailingReason.Set(failing.Reason, failing.Item())
+		v.FailingMessage.Set(failing.Message, failing.Item())
 	}
-	return v, p, nil
+	v.WaitsFor.Set(waitsFor(progressing.Message + "\n" + failing.Message))
+	v.history(o)
+	if progressing.Type != "" {
+		facts.Prove(progressing.Item(), &v.Updating, &v.WaitsFor, &v.Started)
+		if v.Installing.Value() { // that it is over need not be shown wherever it was asked
+			v.Installing.Prove(progressing.Item())
+		}
+	}
+	facts.Complete(&v)
+	return v, nil
 }
 
 func clusterVersion(ctx context.Context, w *facts.World) (evidence.Object, error) {
@@ -103,18 +111,27 @@ func waitsFor(message string) []string {
 // (openshift/api:config/v1/types_cluster_version.go UpdateHistory).
 func (v *Version) history(o evidence.Object) {
 	list, _ := evidence.Field(o.Content, "status", "history").([]any)
+	current := ""
 	for i, e := range list {
 		h, _ := e.(map[string]any)
 		if i == 0 {
-			v.Started = evidence.Time(h, "startedTime")
+			v.Started.Set(evidence.Time(h, "startedTime"))
 		}
 		if evidence.String(h, "state") == "Completed" {
-			if v.Current == "" {
-				v.Current = evidence.String(h, "version")
+			if current == "" {
+				current = evidence.String(h, "version")
 			}
-			v.Completed = evidence.Time(h, "completionTime")
+			v.Completed.Set(evidence.Time(h, "completionTime"), o.Shows("status.history", "completed "+evidence.String(h, "version"), evidence.Time(h, "completionTime")))
 		}
 	}
-	v.Installing = v.Current == ""
-	v.Updating = !v.Installing && v.Desired != "" && v.Desired != v.Current
+	if len(list) == 0 {
+		u := &evidence.Unavailable{Need: evidence.Objects(evidence.ClusterVersions, ""), Why: evidence.NotCollected, Detail: "status.history is empty: the version operator has not reported yet"}
+		_ = facts.Miss(u, &v.Updating, &v.Current, &v.Started)
+		v.Installing.Set(true, o.Shows("status.history", "no version was completed", time.Time{}))
+		return
+	}
+	desired := v.Desired.Value()
+	v.Current.Set(current, o.Shows("status.history", "last completed: "+current, time.Time{}))
+	v.Installing.Set(current == "")
+	v.Updating.Set(current != "" && desired != "" && desired != current)
 }
