@@ -116,6 +116,10 @@ func Miss(err error, fields ...Setter) error {
 	return nil
 }
 
+// Missed reports whether an error of Get says that something could not be read, and not
+// that the field was not set yet.
+func Missed(err error) bool { return err != nil && !errors.Is(err, errUnset) }
+
 // Prove adds one piece of evidence to fields.
 func Prove(item evidence.Item, fields ...Setter) {
 	for _, f := range fields {

@@ -1,6 +1,7 @@
 package workloads
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -29,17 +30,38 @@ const (
 
 // Chain is one Deployment and how far it got.
 type Chain struct {
-	Exists   bool      `cel:"exists"`
-	Wanted   int       `cel:"wanted"`
-	Ready    int       `cel:"ready"`
-	Observed bool      `cel:"observed"` // the controller has seen the last change of the Deployment
-	Sets     int       `cel:"sets"`     // ReplicaSets of it that are to have pods
-	Pods     int       `cel:"pods"`
-	Refusal  string    `cel:"refusal"` // why creating a pod is refused
-	Node     string    `cel:"node"`    // of the first pod
-	Waiting  string    `cel:"waiting"` // what its containers say
-	Broken   string    `cel:"broken"`  // the link: deployment, reconcile, replicaset, admission, pods, scheduler, placement, kubelet, container; "" for none
-	Since    time.Time `cel:"since"`
+	Exists   facts.Field[bool]      `cel:"exists"`
+	Wanted   facts.Field[int]       `cel:"wanted"`
+	Ready    facts.Field[int]       `cel:"ready"`
+	Observed facts.Field[bool]      `cel:"observed"` // the controller has seen the last change of the Deployment
+	Sets     facts.Field[int]       `cel:"sets"`     // ReplicaSets of it that are to have pods
+	Pods     facts.Field[int]       `cel:"pods"`
+	Refusal  facts.Field[string]    `cel:"refusal"` // why creating a pod is refused
+	Node     facts.Field[string]    `cel:"node"`    // of the first pod
+	Waiting  facts.Field[string]    `cel:"waiting"` // what its containers report
+	Broken   facts.Field[string]    `cel:"broken"`  // the link: deployment, reconcile, replicaset, admission, pods, scheduler, placement, kubelet, container; "" for none
+	Since    facts.Field[time.Time] `cel:"since"`
+}
+
+// links is a Chain while it is followed.
+type links struct {
+	Chain
+	wanted, ready, sets, pods      int
+	refusal, node, waiting, broken string
+	since                          time.Time
+}
+
+// end returns the chain with what was found.
+func (c *links) end() Chain {
+	f := c.Chain
+	f.Sets.Set(c.sets)
+	f.Pods.Set(c.pods)
+	f.Refusal.Set(c.refusal)
+	f.Node.Set(c.node)
+	f.Waiting.Set(c.waiting)
+	f.Broken.Set(c.broken)
+	f.Since.Set(c.since)
+	return f
 }
 
 // needs of a chain in a namespace.
@@ -51,61 +73,67 @@ func needs(namespace string) []evidence.Need {
 
 // walk follows the chain of one Deployment. What could not be read leaves the
 // fields after it unknown.
-func walk(ctx context.Context, w *facts.World, namespace, name string) (Chain, facts.Proof, error) {
-	var c Chain
-	var p facts.Proof
+func walk(ctx context.Context, w *facts.World, namespace, name string) (Chain, error) {
+	var c links
 	o, ok, err := w.Get(ctx, evidence.Deployments, namespace, name)
 	if err != nil {
-		return c, p, err
+		return Chain{}, err
 	}
 	if !ok {
-		c.Broken = linkDeployment
-		p.Add(evidence.Locator{Path: "deployments -n " + namespace}, "there is no Deployment "+name, time.Time{}, "exists", "broken", "wanted", "ready")
-		return c, p, nil
+		none := evidence.Item{Locator: evidence.Locator{Path: "deployments -n " + namespace}, Excerpt: "there is no Deployment " + name}
+		return Chain{Exists: facts.Known(false, none), Broken: facts.Known(linkDeployment, none), Wanted: facts.Known(0, none), Ready: facts.Known(0, none),
+			Observed: facts.Known(false, none), Sets: facts.Known(0, none), Pods: facts.Known(0, none), Refusal: facts.Known("", none),
+			Node: facts.Known("", none), Waiting: facts.Known("", none), Since: facts.Known(time.Time{}, none)}, nil
 	}
 	d, err := evidence.Decode[appsv1.Deployment](o)
 	if err != nil {
-		return c, p, err
+		return Chain{}, err
 	}
-	c.deployment(o, d, &p)
+	c.deployment(o, d)
 	sets, err := w.List(ctx, evidence.ReplicaSets, namespace)
 	if err != nil {
-		err = miss(&p, err, "sets", "pods", "refusal", "node", "waiting", "broken")
-		return c, p, err
+		f := c.end()
+		return f, facts.Miss(err, &f.Sets, &f.Pods, &f.Refusal, &f.Node, &f.Waiting, &f.Broken)
 	}
-	own, err := c.replicaSets(sets, d, &p)
+	own, err := c.replicaSets(sets, d)
 	if err != nil {
-		return c, p, err
+		return Chain{}, err
 	}
 	pods, err := w.List(ctx, evidence.Pods, namespace)
 	if err != nil {
-		err = miss(&p, err, "pods", "node", "waiting", "broken")
-		return c, p, err
+		f := c.end()
+		return f, facts.Miss(err, &f.Pods, &f.Node, &f.Waiting, &f.Broken)
 	}
-	err = c.pods(pods, own, &p)
-	return c, p, err
+	if err := c.readPods(pods, own); err != nil {
+		return Chain{}, err
+	}
+	return c.end(), nil
 }
 
-func (c *Chain) deployment(o evidence.Object, d appsv1.Deployment, p *facts.Proof) {
-	c.Exists, c.Wanted, c.Ready, c.Since = true, 1, int(d.Status.ReadyReplicas), d.CreationTimestamp.UTC()
+func (c *links) deployment(o evidence.Object, d appsv1.Deployment) {
+	c.wanted, c.ready, c.since = 1, int(d.Status.ReadyReplicas), d.CreationTimestamp.UTC()
 	if d.Spec.Replicas != nil {
-		c.Wanted = int(*d.Spec.Replicas)
+		c.wanted = int(*d.Spec.Replicas)
 	}
-	c.Observed = d.Status.ObservedGeneration >= d.Generation
+	observed := d.Status.ObservedGeneration >= d.Generation
 	for _, cond := range d.Status.Conditions {
 		if cond.Type == appsv1.DeploymentAvailable && cond.Status != corev1.ConditionTrue {
-			c.Since = cond.LastTransitionTime.UTC()
+			c.since = cond.LastTransitionTime.UTC()
 		}
 	}
-	if c.Wanted > 0 && !c.Observed {
-		c.Broken = linkReconcile
+	if c.wanted > 0 && !observed {
+		c.broken = linkReconcile
 	}
-	p.Add(o.Loc.At("status"), fmt.Sprintf("%d of %d ready, generation %d, observed %d", c.Ready, c.Wanted, d.Generation, d.Status.ObservedGeneration), c.Since,
-		"exists", "wanted", "ready", "observed", "broken", "since")
+	item := o.Shows("status", fmt.Sprintf("%d of %d ready, generation %d, observed %d", c.ready, c.wanted, d.Generation, d.Status.ObservedGeneration), c.since)
+	c.Exists.Set(true, item)
+	c.Wanted.Set(c.wanted, item)
+	c.Ready.Set(c.ready, item)
+	c.Observed.Set(observed, item)
+	facts.Prove(item, &c.Broken, &c.Since)
 }
 
 // replicaSets finds those of the Deployment that are to have pods.
-func (c *Chain) replicaSets(list []evidence.Object, d appsv1.Deployment, p *facts.Proof) (map[string]bool, error) {
+func (c *links) replicaSets(list []evidence.Object, d appsv1.Deployment) (map[string]bool, error) {
 	own := map[string]bool{}
 	created, wanted := 0, 0
 	for _, o := range list {
@@ -120,29 +148,22 @@ func (c *Chain) replicaSets(list []evidence.Object, d appsv1.Deployment, p *fact
 			continue
 		}
 		own[o.Name] = true
-		c.Sets++
+		c.sets++
 		created, wanted = created+int(set.Status.Replicas), wanted+int(*set.Spec.Replicas)
-		c.Refusal = cmpOr(c.Refusal, refusal(set))
-		p.Add(o.Loc.At("status"), fmt.Sprintf("replicas %d of %d %s", set.Status.Replicas, *set.Spec.Replicas, refusal(set)), o.Created(), "sets", "refusal", "broken")
+		c.refusal = cmp.Or(c.refusal, refusal(set))
+		facts.Prove(o.Shows("status", fmt.Sprintf("replicas %d of %d %s", set.Status.Replicas, *set.Spec.Replicas, refusal(set)), o.Created()), &c.Sets, &c.Refusal, &c.Broken)
 	}
 	switch {
-	case c.Broken != "" || c.Wanted == 0:
-	case c.Sets == 0:
-		c.Broken = linkReplicaSet
-		p.Add(evidence.Locator{Path: "replicasets -n " + d.Namespace}, "none of "+d.Name+" is to have pods", time.Time{}, "sets", "broken")
-	case created < wanted && c.Refusal != "":
-		c.Broken = linkAdmission
+	case c.broken != "" || c.wanted == 0:
+	case c.sets == 0:
+		c.broken = linkReplicaSet
+		facts.Prove(evidence.Item{Locator: evidence.Locator{Path: "replicasets -n " + d.Namespace}, Excerpt: "none of " + d.Name + " is to have pods"}, &c.Sets, &c.Broken)
+	case created < wanted && c.refusal != "":
+		c.broken = linkAdmission
 	case created < wanted:
-		c.Broken = linkPods
+		c.broken = linkPods
 	}
 	return own, nil
-}
-
-func cmpOr(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }
 
 // refusal is why the API does not take the pods of a ReplicaSet
@@ -170,7 +191,7 @@ func ownedBy(o evidence.Object, kind, name string) bool {
 	return i > 0 && o.Name[:i] == name
 }
 
-func (c *Chain) pods(list []evidence.Object, own map[string]bool, p *facts.Proof) error {
+func (c *links) readPods(list []evidence.Object, own map[string]bool) error {
 	for _, o := range list {
 		mine := false
 		for set := range own {
@@ -183,19 +204,17 @@ func (c *Chain) pods(list []evidence.Object, own map[string]bool, p *facts.Proof
 		if err != nil {
 			return err
 		}
-		c.Pods++
+		c.pods++
 		link, says, since := state(pod)
-		if c.Node == "" {
-			c.Node = pod.Spec.NodeName
+		c.node = cmp.Or(c.node, pod.Spec.NodeName)
+		if link != "" && c.broken == "" && c.ready < c.wanted {
+			c.broken, c.waiting, c.since = link, says, since
 		}
-		if link != "" && c.Broken == "" && c.Ready < c.Wanted {
-			c.Broken, c.Waiting, c.Since = link, says, since
-		}
-		p.Add(o.Loc.At("status"), fmt.Sprintf("on node %q: %s", pod.Spec.NodeName, says), since, "pods", "node", "waiting", "broken")
+		facts.Prove(o.Shows("status", fmt.Sprintf("on node %q: %s", pod.Spec.NodeName, says), since), &c.Pods, &c.Node, &c.Waiting, &c.Broken)
 	}
-	if c.Broken == "" && c.Wanted > 0 && c.Pods == 0 {
-		c.Broken = linkPods
-		p.Add(evidence.Locator{Path: "pods -n " + machineAPI}, "no pod of its ReplicaSets", time.Time{}, "pods", "broken")
+	if c.broken == "" && c.wanted > 0 && c.pods == 0 {
+		c.broken = linkPods
+		facts.Prove(evidence.Item{Locator: evidence.Locator{Path: "pods -n " + machineAPI}, Excerpt: "no pod of its ReplicaSets"}, &c.Pods, &c.Broken)
 	}
 	return nil
 }

@@ -12,7 +12,6 @@
 package workloads
 
 import (
-	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
 )
 
@@ -22,19 +21,4 @@ const machineAPI = "openshift-machine-api"
 // Facts lists the facts of this package.
 func Facts() []facts.Fact {
 	return []facts.Fact{Metal3Fact(), OperatorFact(), StalledFact(), SchedulerFact()}
-}
-
-// miss marks fields unknown when err says that they could not be read, and
-// returns err when it is a defect.
-func miss(p *facts.Proof, err error, fields ...string) error {
-	if err == nil {
-		return nil
-	}
-	if _, ok := evidence.AsUnavailable(err); !ok {
-		return err
-	}
-	for _, f := range fields {
-		p.Miss(f, err)
-	}
-	return nil
 }

@@ -22,10 +22,10 @@ var bareMetal = evidence.Objects(evidence.BareMetalHosts, machineAPI)
 
 // Metal3Fact is the fact metal3-workload.
 func Metal3Fact() facts.Fact {
-	return facts.DefinePlain("metal3-workload", fault.Cluster, "how far the Deployment of metal3 (ironic and its web server) got: controller, ReplicaSet, scheduler, node",
-		append(needs(machineAPI), bareMetal, evidence.Objects(evidence.Infrastructures, "")), func(ctx context.Context, w *facts.World, _ fault.Subject) (Chain, facts.Proof, error) {
+	return facts.Define("metal3-workload", fault.Cluster, "how far the Deployment of metal3 (ironic and its web server) got: controller, ReplicaSet, scheduler, node",
+		append(needs(machineAPI), bareMetal, evidence.Objects(evidence.Infrastructures, "")), func(ctx context.Context, w *facts.World, _ fault.Subject) (Chain, error) {
 			if err := managed(ctx, w); err != nil {
-				return Chain{}, facts.Proof{}, err
+				return Chain{}, err
 			}
 			return walk(ctx, w, machineAPI, metal3Deployment)
 		})
@@ -33,16 +33,16 @@ func Metal3Fact() facts.Fact {
 
 // OperatorFact is the fact baremetal-operator-workload.
 func OperatorFact() facts.Fact {
-	return facts.DefinePlain("baremetal-operator-workload", fault.Cluster, "how far the Deployment of the bare metal operator got: controller, ReplicaSet, scheduler, node",
-		append(needs(machineAPI), bareMetal, evidence.Objects(evidence.Infrastructures, "")), func(ctx context.Context, w *facts.World, _ fault.Subject) (Chain, facts.Proof, error) {
+	return facts.Define("baremetal-operator-workload", fault.Cluster, "how far the Deployment of the bare metal operator got: controller, ReplicaSet, scheduler, node",
+		append(needs(machineAPI), bareMetal, evidence.Objects(evidence.Infrastructures, "")), func(ctx context.Context, w *facts.World, _ fault.Subject) (Chain, error) {
 			if err := managed(ctx, w); err != nil {
-				return Chain{}, facts.Proof{}, err
+				return Chain{}, err
 			}
-			c, p, err := walk(ctx, w, machineAPI, operatorDeployment)
-			if err == nil && !c.Exists {
-				return c, p, facts.NotApplicable("there is no Deployment %s: the operator is a container of metal3, or was never made", operatorDeployment)
+			c, err := walk(ctx, w, machineAPI, operatorDeployment)
+			if err == nil && !c.Exists.Value() {
+				return c, facts.NotApplicable("there is no Deployment %s: the operator is a container of metal3, or was never made", operatorDeployment)
 			}
-			return c, p, err
+			return c, err
 		})
 }
 

@@ -19,15 +19,15 @@ var looked = []string{"openshift-machine-api", "openshift-machine-config-operato
 
 // Stalled is the fact stalled-workloads. Names are "namespace/name".
 type Stalled struct {
-	Deployments   int       `cel:"deployments"`
-	NotReconciled []string  `cel:"notReconciled"` // Deployments whose last change the controller has not seen
-	NotCreated    []string  `cel:"notCreated"`    // ReplicaSets without all their pods, and nothing refuses them
-	CreatedSince  time.Time `cel:"createdSince"`  // the age of the oldest of them
-	Refused       []string  `cel:"refused"`       // ReplicaSets whose pods are refused
-	Refusal       string    `cel:"refusal"`
-	RefusedSince  time.Time `cel:"refusedSince"`
-	NotScheduled  []string  `cel:"notScheduled"` // pods that the scheduler has not looked at
-	PodsSince     time.Time `cel:"podsSince"`    // the age of the oldest of them
+	Deployments   facts.Field[int]       `cel:"deployments"`
+	NotReconciled facts.Field[[]string]  `cel:"notReconciled"` // Deployments whose last change the controller has not seen
+	NotCreated    facts.Field[[]string]  `cel:"notCreated"`    // ReplicaSets without all their pods, and nothing refuses them
+	CreatedSince  facts.Field[time.Time] `cel:"createdSince"`  // the age of the oldest of them
+	Refused       facts.Field[[]string]  `cel:"refused"`       // ReplicaSets whose pods are refused
+	Refusal       facts.Field[string]    `cel:"refusal"`
+	RefusedSince  facts.Field[time.Time] `cel:"refusedSince"`
+	NotScheduled  facts.Field[[]string]  `cel:"notScheduled"` // pods that the scheduler has not looked at
+	PodsSince     facts.Field[time.Time] `cel:"podsSince"`    // the age of the oldest of them
 }
 
 // StalledFact is the fact stalled-workloads.
@@ -36,48 +36,51 @@ func StalledFact() facts.Fact {
 	for _, ns := range looked {
 		list = append(list, needs(ns)...)
 	}
-	return facts.DefinePlain("stalled-workloads", fault.Cluster, "workloads of the Machine API and of the machine config operator that controller manager or scheduler have left alone", list, readStalled)
+	return facts.Define("stalled-workloads", fault.Cluster, "workloads of the Machine API and of the machine config operator that controller manager or scheduler have left alone", list, readStalled)
 }
 
-func readStalled(ctx context.Context, w *facts.World, _ fault.Subject) (Stalled, facts.Proof, error) {
+func readStalled(ctx context.Context, w *facts.World, _ fault.Subject) (Stalled, error) {
 	var f Stalled
-	var p facts.Proof
+	count := 0
 	for _, ns := range looked {
 		deployments, err := w.List(ctx, evidence.Deployments, ns)
-		if err := miss(&p, err, "deployments", "notReconciled"); err != nil {
-			return f, p, err
+		if err := facts.Miss(err, &f.Deployments, &f.NotReconciled); err != nil {
+			return f, err
 		}
-		f.deployments(deployments, &p)
+		count += len(deployments)
+		f.deployments(deployments)
 		sets, err := w.List(ctx, evidence.ReplicaSets, ns)
-		if err := miss(&p, err, "notCreated", "refused", "refusal", "createdSince", "refusedSince"); err != nil {
-			return f, p, err
+		if err := facts.Miss(err, &f.NotCreated, &f.Refused, &f.Refusal, &f.CreatedSince, &f.RefusedSince); err != nil {
+			return f, err
 		}
-		if err := f.replicaSets(sets, &p); err != nil {
-			return f, p, err
+		if err := f.replicaSets(sets); err != nil {
+			return f, err
 		}
 		pods, err := w.List(ctx, evidence.Pods, ns)
-		if err := miss(&p, err, "notScheduled", "podsSince"); err != nil {
-			return f, p, err
+		if err := facts.Miss(err, &f.NotScheduled, &f.PodsSince); err != nil {
+			return f, err
 		}
-		if err := f.pods(pods, &p); err != nil {
-			return f, p, err
+		if err := f.pods(pods); err != nil {
+			return f, err
 		}
 	}
-	return f, p, nil
+	if _, err := f.Deployments.Get(); !facts.Missed(err) {
+		f.Deployments.Set(count)
+	}
+	facts.Complete(&f)
+	return f, nil
 }
 
-func (f *Stalled) deployments(list []evidence.Object, p *facts.Proof) {
+func (f *Stalled) deployments(list []evidence.Object) {
 	for _, o := range list {
-		f.Deployments++
 		generation, seen := evidence.Int(o.Content, "metadata", "generation"), evidence.Int(o.Content, "status", "observedGeneration")
 		if seen < generation {
-			f.NotReconciled = append(f.NotReconciled, o.Namespace+"/"+o.Name)
-			p.Add(o.Loc.At("status.observedGeneration"), fmt.Sprintf("generation %d, observed %d", generation, seen), time.Time{}, "notReconciled")
+			facts.Append(&f.NotReconciled, o.Namespace+"/"+o.Name, o.Shows("status.observedGeneration", fmt.Sprintf("generation %d, observed %d", generation, seen), time.Time{}))
 		}
 	}
 }
 
-func (f *Stalled) replicaSets(list []evidence.Object, p *facts.Proof) error {
+func (f *Stalled) replicaSets(list []evidence.Object) error {
 	for _, o := range list {
 		set, err := evidence.Decode[appsv1.ReplicaSet](o)
 		if err != nil {
@@ -88,51 +91,46 @@ func (f *Stalled) replicaSets(list []evidence.Object, p *facts.Proof) error {
 		}
 		name, text := o.Namespace+"/"+o.Name, fmt.Sprintf("replicas %d of %d", set.Status.Replicas, *set.Spec.Replicas)
 		if why := refusal(set); why != "" {
-			f.Refused, f.Refusal = append(f.Refused, name), why
 			since := o.Created()
 			for _, c := range set.Status.Conditions {
 				if c.Type == appsv1.ReplicaSetReplicaFailure {
 					since = c.LastTransitionTime.UTC()
 				}
 			}
-			earliest(&f.RefusedSince, since)
-			p.Add(o.Loc.At("status.conditions"), text+": "+why, since, "refused", "refusal", "refusedSince")
+			item := o.Shows("status.conditions", text+": "+why, since)
+			facts.Append(&f.Refused, name, item)
+			f.Refusal.Set(why, item)
+			facts.Earliest(&f.RefusedSince, since, item)
 			continue
 		}
-		f.NotCreated = append(f.NotCreated, name)
-		earliest(&f.CreatedSince, o.Created())
-		p.Add(o.Loc.At("status.replicas"), text+", and nothing refuses them", o.Created(), "notCreated", "createdSince")
+		item := o.Shows("status.replicas", text+", and nothing refuses them", o.Created())
+		facts.Append(&f.NotCreated, name, item)
+		facts.Earliest(&f.CreatedSince, o.Created(), item)
 	}
 	return nil
 }
 
-func (f *Stalled) pods(list []evidence.Object, p *facts.Proof) error {
+func (f *Stalled) pods(list []evidence.Object) error {
 	for _, o := range list {
 		pod, err := evidence.Decode[corev1.Pod](o)
 		if err != nil {
 			return err
 		}
 		if link, says, since := state(pod); link == linkScheduler && pod.Status.Phase == corev1.PodPending {
-			f.NotScheduled = append(f.NotScheduled, o.Namespace+"/"+o.Name)
-			earliest(&f.PodsSince, since)
-			p.Add(o.Loc.At("status.conditions"), says+": no condition PodScheduled", since, "notScheduled", "podsSince")
+			item := o.Shows("status.conditions", says+": no condition PodScheduled", since)
+			facts.Append(&f.NotScheduled, o.Namespace+"/"+o.Name, item)
+			facts.Earliest(&f.PodsSince, since, item)
 		}
 	}
 	return nil
 }
 
-func earliest(to *time.Time, t time.Time) {
-	if to.IsZero() || t.Before(*to) {
-		*to = t
-	}
-}
-
 // Scheduler is the fact scheduler-lease.
 type Scheduler struct {
-	Holder  string    `cel:"holder"`
-	Renewed time.Time `cel:"renewed"`
-	Stale   bool      `cel:"stale"` // against the newest lease that was read with it
-	Behind  string    `cel:"behind"`
+	Holder  facts.Field[string]    `cel:"holder"`
+	Renewed facts.Field[time.Time] `cel:"renewed"`
+	Stale   facts.Field[bool]      `cel:"stale"` // against the newest lease that was read with it
+	Behind  facts.Field[string]    `cel:"behind"`
 }
 
 // The lease of the leading scheduler. Leases of one namespace were read together
@@ -147,26 +145,28 @@ const (
 
 // SchedulerFact is the fact scheduler-lease.
 func SchedulerFact() facts.Fact {
-	return facts.DefinePlain("scheduler-lease", fault.Cluster, "whether a kube-scheduler leads",
+	return facts.Define("scheduler-lease", fault.Cluster, "whether a kube-scheduler leads",
 		[]evidence.Need{evidence.Objects(evidence.Leases, leaseNamespace), evidence.Objects(evidence.Leases, openshiftNS)}, readScheduler)
 }
 
-func readScheduler(ctx context.Context, w *facts.World, _ fault.Subject) (Scheduler, facts.Proof, error) {
+func readScheduler(ctx context.Context, w *facts.World, _ fault.Subject) (Scheduler, error) {
 	var f Scheduler
-	var p facts.Proof
 	own, near, far, err := schedulerLeases(ctx, w)
 	if err != nil {
-		return f, p, err
+		return f, err
 	}
-	f.Holder, f.Renewed = evidence.String(own.Content, "spec", "holderIdentity"), kubelet.Renewed(own)
-	f.Stale = near.Sub(f.Renewed) > staleNear || far.Sub(f.Renewed) > staleFar
+	holder, renewed := evidence.String(own.Content, "spec", "holderIdentity"), kubelet.Renewed(own)
+	stale := near.Sub(renewed) > staleNear || far.Sub(renewed) > staleFar
 	if far.After(near) {
 		near = far
 	}
-	f.Behind = fault.Span(near.Sub(f.Renewed))
-	p.Add(own.Loc.At("spec.renewTime"), fmt.Sprintf("renewed %s by %s, %s behind the newest lease", f.Renewed.UTC().Format(time.RFC3339), f.Holder, f.Behind),
-		f.Renewed, "holder", "renewed", "stale", "behind")
-	return f, p, nil
+	behind := fault.Span(near.Sub(renewed))
+	item := own.Shows("spec.renewTime", fmt.Sprintf("renewed %s by %s, %s behind the newest lease", renewed.UTC().Format(time.RFC3339), holder, behind), renewed)
+	f.Holder.Set(holder, item)
+	f.Renewed.Set(renewed, item)
+	f.Stale.Set(stale, item)
+	f.Behind.Set(behind, item)
+	return f, nil
 }
 
 // schedulerLeases finds the lease where the releases keep it: in

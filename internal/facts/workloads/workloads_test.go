@@ -35,9 +35,9 @@ func TestChain(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			c, _ := factstest.Read[workloads.Chain](t, factstest.World(t, factstest.Metal, tt.changes, nil), workloads.Metal3Fact(), factstest.Cluster())
-			if c.Broken != tt.broken {
-				t.Errorf("broken at %q, want %q: %+v", c.Broken, tt.broken, c)
+			c := factstest.Fields[workloads.Chain](t, factstest.World(t, factstest.Metal, tt.changes, nil), workloads.Metal3Fact(), factstest.Cluster())
+			if c.Broken.Value() != tt.broken {
+				t.Errorf("broken at %v, want %q: %+v", c.Broken, tt.broken, c)
 			}
 		})
 	}
@@ -46,8 +46,8 @@ func TestChain(t *testing.T) {
 func TestChainUnknown(t *testing.T) {
 	const ns = "openshift-machine-api"
 	for _, need := range []evidence.Resource{evidence.ReplicaSets, evidence.Pods} {
-		_, p := factstest.Read[workloads.Chain](t, factstest.World(t, factstest.Metal, "", nil, evidence.Objects(need, ns)), workloads.Metal3Fact(), factstest.Cluster())
-		if p.Unknown["broken"] == "" {
+		c := factstest.Fields[workloads.Chain](t, factstest.World(t, factstest.Metal, "", nil, evidence.Objects(need, ns)), workloads.Metal3Fact(), factstest.Cluster())
+		if _, err := c.Broken.Get(); err == nil {
 			t.Errorf("without %s the chain is said to be whole", need)
 		}
 	}
@@ -61,19 +61,25 @@ func TestChainUnknown(t *testing.T) {
 }
 
 func TestStalled(t *testing.T) {
-	read := func(changes string, without ...evidence.Need) (workloads.Stalled, facts.Proof) {
-		return factstest.Read[workloads.Stalled](t, factstest.World(t, factstest.Metal, changes, nil, without...), workloads.StalledFact(), factstest.Cluster())
+	read := func(changes string, without ...evidence.Need) workloads.Stalled {
+		return factstest.Fields[workloads.Stalled](t, factstest.World(t, factstest.Metal, changes, nil, without...), workloads.StalledFact(), factstest.Cluster())
 	}
-	if s, p := read(""); len(s.NotReconciled)+len(s.NotCreated)+len(s.Refused)+len(s.NotScheduled) > 0 || s.Deployments == 0 || len(p.Unknown) > 0 {
-		t.Errorf("%+v, unknown %v", s, p.Unknown)
+	s := read("")
+	for name, f := range map[string]facts.Field[[]string]{"not reconciled": s.NotReconciled, "not created": s.NotCreated, "refused": s.Refused, "not scheduled": s.NotScheduled} {
+		if !f.Equal(facts.Known[[]string](nil)) {
+			t.Errorf("%s: %v", name, f)
+		}
 	}
-	if s, _ := read(deployment + "metadata: {generation: 9}\nstatus: {observedGeneration: 8}\n"); len(s.NotReconciled) != 1 {
+	if s.Deployments.Value() == 0 {
+		t.Errorf("%+v", s)
+	}
+	if s := read(deployment + "metadata: {generation: 9}\nstatus: {observedGeneration: 8}\n"); len(s.NotReconciled.Value()) != 1 {
 		t.Errorf("not reconciled %v", s.NotReconciled)
 	}
-	if s, _ := read("-- patch:" + set + " --\nstatus: {replicas: 0, conditions: [{type: ReplicaFailure, status: \"True\", message: \"exceeded quota\"}]}\n"); len(s.Refused) != 1 || s.Refusal == "" || len(s.NotCreated) > 0 {
+	if s := read("-- patch:" + set + " --\nstatus: {replicas: 0, conditions: [{type: ReplicaFailure, status: \"True\", message: \"exceeded quota\"}]}\n"); len(s.Refused.Value()) != 1 || s.Refusal.Value() == "" || len(s.NotCreated.Value()) > 0 {
 		t.Errorf("refused %v, not created %v", s.Refused, s.NotCreated)
 	}
-	if _, p := read("", evidence.Objects(evidence.Pods, "openshift-machine-config-operator")); p.Unknown["notScheduled"] == "" {
+	if _, err := read("", evidence.Objects(evidence.Pods, "openshift-machine-config-operator")).NotScheduled.Get(); err == nil {
 		t.Error("pods of one of the namespaces could not be read, and none is said to wait")
 	}
 }
@@ -84,9 +90,9 @@ func TestScheduler(t *testing.T) {
 			"-- patch:namespaces/kube-system/coordination.k8s.io/leases/kube-scheduler.yaml --\nspec: {renewTime: \"" + at + "\"}\n"
 	}
 	for at, stale := range map[string]bool{"2026-03-01T11:59:40.000000Z": false, "2026-03-01T09:00:00.000000Z": true} {
-		s, _ := factstest.Read[workloads.Scheduler](t, factstest.World(t, factstest.Metal, lease(at), nil), workloads.SchedulerFact(), factstest.Cluster())
-		if s.Stale != stale {
-			t.Errorf("renewed %s: stale %t", at, s.Stale)
+		s := factstest.Fields[workloads.Scheduler](t, factstest.World(t, factstest.Metal, lease(at), nil), workloads.SchedulerFact(), factstest.Cluster())
+		if s.Stale.Value() != stale {
+			t.Errorf("renewed %s: stale %v", at, s.Stale)
 		}
 	}
 	none := factstest.World(t, factstest.Metal, "", nil, evidence.Objects(evidence.Leases, "kube-system"), evidence.Objects(evidence.Leases, "openshift-kube-scheduler"))
