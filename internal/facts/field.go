@@ -146,12 +146,23 @@ func Complete[T any](fact *T) {
 	}
 }
 
+// ProveAll adds one piece of evidence to all fields of a fact that are known.
+func ProveAll[T any](fact *T, item evidence.Item) {
+	v := reflect.ValueOf(fact).Elem()
+	for i := range v.NumField() {
+		if f := v.Field(i).Addr().Interface().(anyField); f.isKnown() {
+			f.Prove(item)
+		}
+	}
+}
+
 // anyField is a field of any type, as the frame uses it.
 type anyField interface {
 	Setter
 	get() (any, error)
 	items() []evidence.Item
 	elem() reflect.Type
+	isKnown() bool
 	complete()
 	limit(gap error)
 	clean()
@@ -160,6 +171,8 @@ type anyField interface {
 func (f *Field[T]) get() (any, error)      { return f.Get() }
 func (f *Field[T]) items() []evidence.Item { return f.proof }
 func (f *Field[T]) elem() reflect.Type     { return reflect.TypeFor[T]() }
+
+func (f *Field[T]) isKnown() bool { return f.state == known }
 
 func (f *Field[T]) complete() {
 	if f.state == unset {

@@ -29,103 +29,114 @@ var needs = []evidence.Need{evidence.Objects(evidence.APIProbes, "")}
 
 // Access is what the front of the API answered.
 type Access struct {
-	Usable  bool   `cel:"usable"`  // the client of the kubeconfig gets answers; without a kubeconfig: the front answers below 500
-	Server  string `cel:"server"`  // host and port that were asked
-	Name    string `cel:"name"`    // the host alone
-	Vantage string `cel:"vantage"` // the machine that asked
-	Proxied bool   `cel:"proxied"` // asked through a proxy: its refusals may be the proxy's
+	Usable  facts.Field[bool]   `cel:"usable"`  // the client of the kubeconfig gets answers; without a kubeconfig: the front answers below 500
+	Server  facts.Field[string] `cel:"server"`  // host and port that were asked
+	Name    facts.Field[string] `cel:"name"`    // the host alone
+	Vantage facts.Field[string] `cel:"vantage"` // the machine that asked
+	Proxied facts.Field[bool]   `cel:"proxied"` // asked through a proxy: its refusals may be the proxy's
 
-	Error     string   `cel:"error"`     // the step that failed, an errorClass; "" when HTTP came back
-	Connected bool     `cel:"connected"` // a TCP connection was made
-	NoName    bool     `cel:"noName"`    // a name server says that there is no such name
-	NoAnswer  bool     `cel:"noAnswer"`  // no name server answers
-	Addresses []string `cel:"addresses"` // what the name resolves to
-	Resolver  string   `cel:"resolver"`  // the name servers that were asked
+	Error     facts.Field[string]   `cel:"error"`     // the step that failed, an errorClass; "" when HTTP came back
+	Connected facts.Field[bool]     `cel:"connected"` // a TCP connection was made
+	NoName    facts.Field[bool]     `cel:"noName"`    // a name server says that there is no such name
+	NoAnswer  facts.Field[bool]     `cel:"noAnswer"`  // no name server answers
+	Addresses facts.Field[[]string] `cel:"addresses"` // what the name resolves to
+	Resolver  facts.Field[string]   `cel:"resolver"`  // the name servers that were asked
 
-	Trust      string    `cel:"trust"` // what the served chain is worth to the client
-	Issuer     string    `cel:"issuer"`
-	NotBefore  time.Time `cel:"notBefore"`
-	NotAfter   time.Time `cel:"notAfter"`
-	ServerTime time.Time `cel:"serverTime"` // the Date header
-	ValidThere bool      `cel:"validThere"` // the certificate is valid at the server's time
+	Trust      facts.Field[string]    `cel:"trust"` // what the served chain is worth to the client
+	Issuer     facts.Field[string]    `cel:"issuer"`
+	NotBefore  facts.Field[time.Time] `cel:"notBefore"`
+	NotAfter   facts.Field[time.Time] `cel:"notAfter"`
+	ServerTime facts.Field[time.Time] `cel:"serverTime"` // the Date header
+	ValidThere facts.Field[bool]      `cel:"validThere"` // the certificate is valid at the server's time
 
-	Credential string    `cel:"credential"` // accepted, refused, unknown; "" without a kubeconfig
-	Kind       string    `cel:"kind"`       // of the credential
-	Until      time.Time `cel:"until"`      // end of the client certificate
-	Ended      bool      `cel:"ended"`      // the client certificate has ended
+	Credential facts.Field[string]    `cel:"credential"` // accepted, refused, unknown; "" without a kubeconfig
+	Kind       facts.Field[string]    `cel:"kind"`       // of the credential
+	Until      facts.Field[time.Time] `cel:"until"`      // end of the client certificate
+	Ended      facts.Field[bool]      `cel:"ended"`      // the client certificate has ended
 
-	Ready    int64    `cel:"ready"`    // status of /readyz, 0 when none came
-	Failed   []string `cel:"failed"`   // checks that /readyz calls failed
-	EtcdDown bool     `cel:"etcdDown"` // etcd is among them
-	Passing  bool     `cel:"passing"`  // all of them belong to a start or an orderly end
-	Gateway  bool     `cel:"gateway"`  // 502, 503 or 504 without an API server's checks: a load balancer speaks
-	Foreign  bool     `cel:"foreign"`  // what answers is no API server
+	Ready    facts.Field[int64]    `cel:"ready"`    // status of /readyz, 0 when none came
+	Failed   facts.Field[[]string] `cel:"failed"`   // checks that /readyz calls failed
+	EtcdDown facts.Field[bool]     `cel:"etcdDown"` // etcd is among them
+	Passing  facts.Field[bool]     `cel:"passing"`  // all of them belong to a start or an orderly end
+	Gateway  facts.Field[bool]     `cel:"gateway"`  // 502, 503 or 504 without an API server's checks: a load balancer speaks
+	Foreign  facts.Field[bool]     `cel:"foreign"`  // what answers is no API server
 
-	At time.Time `cel:"at"`
+	At facts.Field[time.Time] `cel:"at"`
 }
 
-var accessFact = facts.DefinePlain("api-access", fault.Cluster, "what the front of the API answers: name, connection, certificate, health, credentials", needs, readAccess)
+var accessFact = facts.Define("api-access", fault.Cluster, "what the front of the API answers: name, connection, certificate, health, credentials", needs, readAccess)
 
-func readAccess(ctx context.Context, w *facts.World, _ fault.Subject) (Access, facts.Proof, error) {
+func readAccess(ctx context.Context, w *facts.World, _ fault.Subject) (Access, error) {
 	var a Access
-	var p facts.Proof
 	l, err := read(ctx, w)
 	if err != nil {
-		return a, p, err
+		return a, err
 	}
 	if l.front == nil {
-		return a, p, &evidence.Unavailable{Need: needs[0], Why: evidence.NotAsked, Detail: "the front of the API was not asked", Supply: "--kubeconfig FILE"}
+		return a, &evidence.Unavailable{Need: needs[0], Why: evidence.NotAsked, Detail: "the front of the API was not asked", Supply: "--kubeconfig FILE"}
 	}
-	f := l.front.APIAnswer
-	a.fill(f)
-	l.front.prove(&p, "usable", "server", "name", "error", "connected", "noName", "noAnswer", "addresses", "resolver", "trust", "issuer", "notBefore",
-		"notAfter", "serverTime", "validThere", "ready", "failed", "etcdDown", "passing", "gateway", "foreign", "at", "proxied", "vantage")
-	unseen(f, &p)
-	if l.client == nil {
-		a.Usable = a.Ready > 0 && a.Ready < 500 && (a.Trust == "" || a.Trust == string(probe.TrustVerified))
-		return a, p, nil
+	front := l.front.APIAnswer
+	a.fill(front)
+	ready, trust := a.Ready.Value(), a.Trust.Value()
+	a.Usable.Set(ready > 0 && ready < 500 && (trust == "" || trust == string(probe.TrustVerified)))
+	facts.ProveAll(&a, l.front.item())
+	a.missUnseen(front)
+	if l.client != nil {
+		c, item := l.client.APIAnswer, l.client.item()
+		a.Usable.Set(c.OK, item)
+		a.Credential.Set(c.Credential, item)
+		a.Kind.Set(c.CredentialKind, item)
+		a.Until.Set(c.CredentialUntil, item)
+		a.Ended.Set(!c.CredentialUntil.IsZero() && c.At.After(c.CredentialUntil), item)
 	}
-	c := l.client.APIAnswer
-	a.Usable, a.Credential, a.Kind, a.Until = c.OK, c.Credential, c.CredentialKind, c.CredentialUntil
-	a.Ended = !c.CredentialUntil.IsZero() && c.At.After(c.CredentialUntil)
-	l.client.prove(&p, "usable", "credential", "kind", "until", "ended")
-	return a, p, nil
+	facts.Complete(&a)
+	return a, nil
 }
 
-// unseen marks what the front never came to: a certificate that was not served is
-// not a good one, and a server that said nothing is not ready.
-func unseen(f probe.APIAnswer, p *facts.Proof) {
-	miss := func(detail, supply string, fields ...string) {
-		for _, field := range fields {
-			p.Miss(field, &evidence.Unavailable{Need: needs[0], Why: evidence.Unreachable, Detail: detail, Supply: supply})
-		}
+// missUnseen marks what the front did not reach: a certificate that was not served is
+// not a good one, and a server that reported nothing is not ready.
+func (a *Access) missUnseen(f probe.APIAnswer) {
+	miss := func(detail, supply string, fields ...facts.Setter) {
+		_ = facts.Miss(&evidence.Unavailable{Need: needs[0], Why: evidence.Unreachable, Detail: detail, Supply: supply}, fields...)
 	}
 	switch {
 	case f.Trust == "" && len(f.Chain) > 0:
-		miss("there is no kubeconfig that verifies a certificate", "--kubeconfig FILE", "trust")
+		miss("there is no kubeconfig that verifies a certificate", "--kubeconfig FILE", &a.Trust)
 	case f.Trust == "":
-		miss("no certificate was seen: the way ended before", "a way to "+f.Where(), "trust", "issuer", "notBefore", "notAfter", "validThere")
+		miss("no certificate was seen: the connection ended before", "a network path to "+f.Where(), &a.Trust, &a.Issuer, &a.NotBefore, &a.NotAfter, &a.ValidThere)
 	}
 	if f.Status("/readyz") == 0 {
-		miss("nothing was said of the API's health: the way ended before", "a way to "+f.Where(), "ready", "failed", "etcdDown", "passing")
+		miss("the API reported no health: the connection ended before", "a network path to "+f.Where(), &a.Ready, &a.Failed, &a.EtcdDown, &a.Passing)
 	}
 }
 
 func (a *Access) fill(f probe.APIAnswer) {
-	a.Server, a.Name, a.Vantage, a.Proxied, a.At = f.Where(), f.Host, f.Vantage, f.Proxy != "", f.At
-	a.Error, a.Connected = string(f.ErrorClass), f.Stage != probe.StageNone
-	a.NoName, a.NoAnswer = f.DNS == probe.DNSNoSuchName, f.DNS == probe.DNSNoAnswer
-	a.Addresses, a.Resolver = f.Addresses, strings.Join(f.Resolver, ", ")
-	a.Trust, a.ServerTime = string(f.Trust), f.ServerTime
+	a.Server.Set(f.Where())
+	a.Name.Set(f.Host)
+	a.Vantage.Set(f.Vantage)
+	a.Proxied.Set(f.Proxy != "")
+	a.At.Set(f.At)
+	a.Error.Set(string(f.ErrorClass))
+	a.Connected.Set(f.Stage != probe.StageNone)
+	a.NoName.Set(f.DNS == probe.DNSNoSuchName)
+	a.NoAnswer.Set(f.DNS == probe.DNSNoAnswer)
+	a.Addresses.Set(f.Addresses)
+	a.Resolver.Set(strings.Join(f.Resolver, ", "))
+	a.Trust.Set(string(f.Trust))
+	a.ServerTime.Set(f.ServerTime)
 	if leaf := f.Leaf(); leaf != nil {
-		a.Issuer, a.NotBefore, a.NotAfter = leaf.Issuer.CommonName, leaf.NotBefore.UTC(), leaf.NotAfter.UTC()
-		a.ValidThere = !f.ServerTime.IsZero() && !f.ServerTime.Before(leaf.NotBefore) && f.ServerTime.Before(leaf.NotAfter)
+		a.Issuer.Set(leaf.Issuer.CommonName)
+		a.NotBefore.Set(leaf.NotBefore.UTC())
+		a.NotAfter.Set(leaf.NotAfter.UTC())
+		a.ValidThere.Set(!f.ServerTime.IsZero() && !f.ServerTime.Before(leaf.NotBefore) && f.ServerTime.Before(leaf.NotAfter))
 	}
-	a.Ready, a.Failed = int64(f.Status("/readyz")), f.Failed("/readyz")
-	a.EtcdDown = slices.ContainsFunc(a.Failed, func(name string) bool { return strings.HasPrefix(name, "etcd") })
-	a.Passing = len(a.Failed) > 0 && !slices.ContainsFunc(a.Failed, func(name string) bool { return !passing(name) })
-	a.Gateway = len(a.Failed) == 0 && (a.Ready == 502 || a.Ready == 503 || a.Ready == 504)
-	a.Foreign = f.ErrorClass == probe.ErrHTTP || a.Ready == 404 || a.Ready >= 300 && a.Ready < 400
+	ready, failed := int64(f.Status("/readyz")), f.Failed("/readyz")
+	a.Ready.Set(ready)
+	a.Failed.Set(failed)
+	a.EtcdDown.Set(slices.ContainsFunc(failed, func(name string) bool { return strings.HasPrefix(name, "etcd") }))
+	a.Passing.Set(len(failed) > 0 && !slices.ContainsFunc(failed, func(name string) bool { return !passing(name) }))
+	a.Gateway.Set(len(failed) == 0 && (ready == 502 || ready == 503 || ready == 504))
+	a.Foreign.Set(f.ErrorClass == probe.ErrHTTP || ready == 404 || ready >= 300 && ready < 400)
 }
 
 // passing reports whether a failed check belongs to a server that starts or ends
@@ -149,8 +160,8 @@ type rung struct {
 	loc evidence.Locator
 }
 
-func (r rung) prove(p *facts.Proof, fields ...string) {
-	p.Items = append(p.Items, evidence.Item{Locator: r.loc, Excerpt: r.sentence(), From: r.Vantage, Time: r.At, Fields: fields})
+func (r rung) item() evidence.Item {
+	return evidence.Item{Locator: r.loc, Excerpt: r.sentence(), From: r.Vantage, Time: r.At}
 }
 
 // read sorts the answers. Where an archive was read nobody went to the API, and

@@ -3,7 +3,9 @@ package apiaccess
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -93,7 +95,7 @@ func TestHealth(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			a, v := compute[Access](t, accessFact, rungs{front(func(a *probe.APIAnswer) { a.Paths = c.paths })})
-			if v.Err != nil || a.EtcdDown != c.etcd || a.Passing != c.passing || a.Gateway != c.gate || a.Foreign != c.other {
+			if v.Err != nil || a.EtcdDown.Value() != c.etcd || a.Passing.Value() != c.passing || a.Gateway.Value() != c.gate || a.Foreign.Value() != c.other {
 				t.Errorf("%+v, %v", a, v.Err)
 			}
 		})
@@ -102,15 +104,15 @@ func TestHealth(t *testing.T) {
 
 // TestUnseen: what the way did not come to is unknown, and not fine.
 func TestUnseen(t *testing.T) {
-	_, v := compute[Access](t, accessFact, rungs{front(func(a *probe.APIAnswer) {
+	a, _ := compute[Access](t, accessFact, rungs{front(func(a *probe.APIAnswer) {
 		a.Stage, a.Trust, a.Paths, a.ErrorClass = probe.StageNone, "", nil, probe.ErrRefused
 	})})
-	for _, field := range []string{"trust", "notAfter", "ready", "failed", "passing"} {
-		if v.PlainProof().Unknown[field] == "" {
-			t.Errorf("%s is taken for known", field)
+	for name, f := range map[string]fmt.Stringer{"trust": a.Trust, "notAfter": a.NotAfter, "ready": a.Ready, "failed": a.Failed, "passing": a.Passing} {
+		if !strings.HasPrefix(f.String(), "unknown") {
+			t.Errorf("%s is taken for known: %s", name, f)
 		}
 	}
-	if v.PlainProof().Unknown["error"] != "" {
+	if !a.Error.Equal(facts.Known(string(probe.ErrRefused))) {
 		t.Error("the step that failed is known")
 	}
 }
@@ -121,16 +123,16 @@ func TestUsable(t *testing.T) {
 	ok := probe.APIAnswer{Target: probe.TargetClient, Host: "api.test", Port: 6443, OK: true, Credential: probe.CredentialAccepted}
 	ended := probe.APIAnswer{Target: probe.TargetClient, Host: "api.test", Port: 6443, At: time.Unix(1e9, 0),
 		Credential: probe.CredentialRefused, CredentialUntil: time.Unix(1e9-1, 0)}
-	if a, _ := compute[Access](t, accessFact, rungs{bad}); a.Usable {
+	if a, _ := compute[Access](t, accessFact, rungs{bad}); a.Usable.Value() {
 		t.Error("a server that nobody trusts is usable")
 	}
-	if a, _ := compute[Access](t, accessFact, rungs{good}); !a.Usable {
+	if a, _ := compute[Access](t, accessFact, rungs{good}); !a.Usable.Value() {
 		t.Error("a server that answers is not usable")
 	}
-	if a, _ := compute[Access](t, accessFact, rungs{bad, ok}); !a.Usable {
+	if a, _ := compute[Access](t, accessFact, rungs{bad, ok}); !a.Usable.Value() {
 		t.Error("what the client says counts")
 	}
-	if a, _ := compute[Access](t, accessFact, rungs{good, ended}); a.Usable || !a.Ended {
+	if a, _ := compute[Access](t, accessFact, rungs{good, ended}); a.Usable.Value() || !a.Ended.Value() {
 		t.Errorf("ended credentials: %+v", a)
 	}
 }
@@ -147,10 +149,10 @@ func TestMasters(t *testing.T) {
 		node("d", "192.0.2.4", probe.ErrClosed, probe.StageConnected, nil),
 		{Target: "node/a", Host: "192.0.2.1", Port: probe.MCSPort, ErrorClass: probe.ErrRefused},
 	})
-	if v.Err != nil || m.Asked != 5 || m.Answering != 2 || m.Ready != 1 || m.Refused != 1 || m.Silent != 1 || m.Closed != 1 {
+	if v.Err != nil || m.Asked.Value() != 5 || m.Answering.Value() != 2 || m.Ready.Value() != 1 || m.Refused.Value() != 1 || m.Silent.Value() != 1 || m.Closed.Value() != 1 {
 		t.Errorf("%+v, %v", m, v.Err)
 	}
-	if !slices.Equal(m.Up, []string{"a"}) || !slices.Equal(m.Down, []string{"b", "c", "d"}) {
+	if !slices.Equal(m.Up.Value(), []string{"a"}) || !slices.Equal(m.Down.Value(), []string{"b", "c", "d"}) {
 		t.Errorf("up %v, down %v", m.Up, m.Down)
 	}
 }

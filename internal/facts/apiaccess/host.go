@@ -12,26 +12,26 @@ import (
 // api-int (openshift/installer:pkg/asset/manifests/utils.go getInternalAPIServerURL);
 // from outside the name and the way to it may be others.
 type FromHost struct {
-	Server    string   `cel:"server"`    // api-int and its port
-	Answers   bool     `cel:"answers"`   // an API server answers there, below 500
-	How       string   `cel:"how"`       // what came back in its place
-	Error     string   `cel:"error"`     // the step that failed, an errorClass; "" when HTTP came back
-	NoName    bool     `cel:"noName"`    // the name has no address on the node, or no name server answers it
-	Addresses []string `cel:"addresses"` // what the name resolves to there
-	Asked     int64    `cel:"asked"`     // virtual addresses and control-plane hosts that the node was told to ask, too
-	Others    []string `cel:"others"`    // of them, those that answer
+	Server    facts.Field[string]   `cel:"server"`    // api-int and its port
+	Answers   facts.Field[bool]     `cel:"answers"`   // an API server answers there, below 500
+	How       facts.Field[string]   `cel:"how"`       // what came back in its place
+	Error     facts.Field[string]   `cel:"error"`     // the step that failed, an errorClass; "" when HTTP came back
+	NoName    facts.Field[bool]     `cel:"noName"`    // the name has no address on the node, or no name server answers it
+	Addresses facts.Field[[]string] `cel:"addresses"` // what the name resolves to there
+	Asked     facts.Field[int64]    `cel:"asked"`     // virtual addresses and control-plane hosts that the node was told to ask, too
+	Others    facts.Field[[]string] `cel:"others"`    // of them, those that answer
 }
 
-var hostFact = facts.DefinePlain("api-from-host", fault.Host, "what api-int answers to the node of --probe-from, by name as its kubelet asks", needs, readFromHost)
+var hostFact = facts.Define("api-from-host", fault.Host, "what api-int answers to the node of --probe-from, by name as its kubelet asks", needs, readFromHost)
 
-func readFromHost(ctx context.Context, w *facts.World, s fault.Subject) (FromHost, facts.Proof, error) {
-	f := FromHost{Addresses: []string{}, Others: []string{}}
-	var p facts.Proof
+func readFromHost(ctx context.Context, w *facts.World, s fault.Subject) (FromHost, error) {
+	var f FromHost
 	l, err := read(ctx, w)
 	if err != nil {
-		return f, p, err
+		return f, err
 	}
-	asked := false
+	asked := int64(0)
+	var others []string
 	for _, r := range l.rest {
 		if r.Vantage != probe.TargetNode+s.Name || r.isMCS() {
 			continue
@@ -39,23 +39,32 @@ func readFromHost(ctx context.Context, w *facts.World, s fault.Subject) (FromHos
 		status := r.Status("/readyz")
 		up := status > 0 && status < 500
 		if r.Target == probe.TargetAPIInt {
-			asked = true
-			f.Server, f.Answers, f.Error, f.NoName = r.Where(), up, string(r.ErrorClass), r.ErrorClass == probe.ErrDNS
-			f.Addresses = append(f.Addresses, r.Addresses...)
-			if !up {
-				f.How = r.outcome()
-			}
-			r.prove(&p, "server", "answers", "how", "error", "noName", "addresses")
+			f.apiInt(r, up)
 			continue
 		}
-		f.Asked++
+		asked++
 		if up {
-			f.Others = append(f.Others, r.Where())
+			others = append(others, r.Where())
 		}
-		r.prove(&p, "asked", "others")
+		facts.Prove(r.item(), &f.Asked, &f.Others)
 	}
-	if !asked {
-		return f, p, facts.NotApplicable("the API was not asked from this host")
+	if f.Server.Value() == "" {
+		return f, facts.NotApplicable("the API was not asked from this host")
 	}
-	return f, p, nil
+	f.Asked.Set(asked)
+	f.Others.Set(others)
+	return f, nil
+}
+
+func (f *FromHost) apiInt(r rung, up bool) {
+	how := ""
+	if !up {
+		how = r.outcome()
+	}
+	f.Server.Set(r.Where(), r.item())
+	f.Answers.Set(up, r.item())
+	f.How.Set(how, r.item())
+	f.Error.Set(string(r.ErrorClass), r.item())
+	f.NoName.Set(r.ErrorClass == probe.ErrDNS, r.item())
+	f.Addresses.Set(append(f.Addresses.Value(), r.Addresses...), r.item())
 }

@@ -43,7 +43,7 @@ func TestFromHost(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			got, v := computeFor[FromHost](t, hostFact, c.rungs, fault.Subject{Kind: fault.Host, Name: c.host})
-			if na := errors.Is(v.Err, facts.ErrNotApplicable); na != c.na || !c.na && (got.Answers != c.answers || !slices.Equal(got.Others, c.others)) {
+			if na := errors.Is(v.Err, facts.ErrNotApplicable); na != c.na || !c.na && (got.Answers.Value() != c.answers || !slices.Equal(got.Others.Value(), c.others)) {
 				t.Errorf("%+v, %+v", got, v)
 			}
 		})
@@ -67,7 +67,7 @@ func TestMCSNotAsked(t *testing.T) {
 	refused := func(a *probe.APIAnswer) { a.Stage, a.Paths, a.ErrorClass = "", nil, probe.ErrRefused }
 	for vantage, want := range map[string]bool{"bastion": true, "node/w0": false} {
 		m, _ := compute[MCS](t, mcsFact, rungs{vip(vantage, probe.APIPort, same), vip("bastion", probe.MCSPort, refused)})
-		if m.FrontRefused != 1 || m.APIThere != want {
+		if m.FrontRefused.Value() != 1 || m.APIThere.Value() != want {
 			t.Errorf("%s: %+v", vantage, m)
 		}
 	}

@@ -1,7 +1,6 @@
 package apiaccess
 
 import (
-	"cmp"
 	"context"
 	"slices"
 
@@ -14,137 +13,127 @@ import (
 // Masters is how the API servers answer that were asked one by one, past every
 // load balancer.
 type Masters struct {
-	Asked     int64    `cel:"asked"`
-	Answering int64    `cel:"answering"` // HTTP came back
-	Ready     int64    `cel:"ready"`     // of them, /readyz below 500
-	Refused   int64    `cel:"refused"`   // the host answers, nothing listens
-	Silent    int64    `cel:"silent"`    // no connection in time, or no route
-	Closed    int64    `cel:"closed"`    // a connection, and then no TLS or no HTTP
-	Verified  int64    `cel:"verified"`  // serve a certificate that the client trusts
-	Up        []string `cel:"up"`        // names of those that are ready
-	Down      []string `cel:"down"`      // names of those that are not
+	Asked     facts.Field[int64]    `cel:"asked"`
+	Answering facts.Field[int64]    `cel:"answering"` // HTTP came back
+	Ready     facts.Field[int64]    `cel:"ready"`     // of them, /readyz below 500
+	Refused   facts.Field[int64]    `cel:"refused"`   // the host answers, nothing listens
+	Silent    facts.Field[int64]    `cel:"silent"`    // no connection in time, or no route
+	Closed    facts.Field[int64]    `cel:"closed"`    // a connection, and then no TLS or no HTTP
+	Verified  facts.Field[int64]    `cel:"verified"`  // serve a certificate that the client trusts
+	Up        facts.Field[[]string] `cel:"up"`        // names of those that are ready
+	Down      facts.Field[[]string] `cel:"down"`      // names of those that are not
 }
 
-var mastersFact = facts.DefinePlain("api-masters", fault.Cluster, "how each master's own API server answers, asked past every load balancer", needs, readMasters)
+var mastersFact = facts.Define("api-masters", fault.Cluster, "how each master's own API server answers, asked past every load balancer", needs, readMasters)
 
-func readMasters(ctx context.Context, w *facts.World, _ fault.Subject) (Masters, facts.Proof, error) {
-	m := Masters{Up: []string{}, Down: []string{}}
-	var p facts.Proof
+func readMasters(ctx context.Context, w *facts.World, _ fault.Subject) (Masters, error) {
+	var m Masters
 	l, err := read(ctx, w)
 	if err != nil {
-		return m, p, err
+		return m, err
 	}
+	var up, down []string
+	var upProof, downProof []evidence.Item
+	asked := int64(0)
 	for _, r := range l.rest {
 		if r.Node() == "" || r.isMCS() {
 			continue
 		}
-		m.add(r, &p)
+		asked++
+		if m.count(r) {
+			up, upProof = append(up, r.Node()), append(upProof, r.item())
+		} else {
+			down, downProof = append(down, r.Node()), append(downProof, r.item())
+		}
 	}
-	// What is wrong is shown before what is not.
-	slices.SortStableFunc(p.Items, func(a, b evidence.Item) int {
-		return cmp.Compare(slices.Index(b.Fields, "down"), slices.Index(a.Fields, "down"))
-	})
 	// a host with two addresses is up when one of them answers
-	m.Down = slices.DeleteFunc(m.Down, func(name string) bool { return slices.Contains(m.Up, name) })
-	slices.Sort(m.Up)
-	slices.Sort(m.Down)
-	m.Up, m.Down = slices.Compact(m.Up), slices.Compact(m.Down)
-	if m.Asked == 0 {
-		l.none(&p)
+	down = slices.DeleteFunc(down, func(name string) bool { return slices.Contains(up, name) })
+	slices.Sort(up)
+	slices.Sort(down)
+	all := slices.Concat(downProof, upProof) // what is wrong is shown before what is not
+	if asked == 0 && l.front != nil {
+		all = []evidence.Item{l.front.item()}
 	}
-	return m, p, nil
+	m.Asked.Set(asked, all...)
+	m.Up.Set(slices.Compact(up), upProof...)
+	m.Down.Set(slices.Compact(down), downProof...)
+	facts.Complete(&m)
+	return m, nil
 }
 
-func (m *Masters) add(r rung, p *facts.Proof) {
-	fields := []string{"asked"}
-	count := func(n *int64, names ...string) { *n++; fields = append(fields, names...) }
-	count(&m.Asked)
-	ready := false
+// count adds a master's answer to the numbers, and reports whether it is ready.
+func (m *Masters) count(r rung) (ready bool) {
+	add := func(n *facts.Field[int64]) { n.Set(n.Value()+1, r.item()) }
 	switch {
 	case r.answers():
-		count(&m.Answering, "answering")
+		add(&m.Answering)
 		status := r.Status("/readyz")
 		if ready = status > 0 && status < 500; ready {
-			count(&m.Ready, "ready")
+			add(&m.Ready)
 		}
 	case r.ErrorClass == probe.ErrRefused:
-		count(&m.Refused, "refused")
+		add(&m.Refused)
 	case r.Stage != probe.StageNone:
-		count(&m.Closed, "closed")
+		add(&m.Closed)
 	default:
-		count(&m.Silent, "silent")
+		add(&m.Silent)
 	}
 	if r.Trust == probe.TrustVerified {
-		count(&m.Verified, "verified")
+		add(&m.Verified)
 	}
-	if ready {
-		m.Up = append(m.Up, r.Node())
-		fields = append(fields, "up")
-	} else {
-		m.Down = append(m.Down, r.Node())
-		fields = append(fields, "down")
-	}
-	r.prove(p, fields...)
-}
-
-// none says what was looked at where no master was asked.
-func (l ladder) none(p *facts.Proof) {
-	if l.front != nil {
-		l.front.prove(p, "asked")
-	}
+	return ready
 }
 
 // MCS is how port 22623 answers from here, in front and on the masters.
 type MCS struct {
-	FrontAsked   int64    `cel:"frontAsked"`   // api-int and virtual addresses
-	FrontOK      int64    `cel:"frontOK"`      // of them, HTTP came back
-	FrontRefused int64    `cel:"frontRefused"` // of them, nothing listens
-	Refusing     []string `cel:"refusing"`     // addresses of those
-	APIThere     bool     `cel:"apiThere"`     // one that refuses 22623 answers on 6443
-	Asked        int64    `cel:"asked"`        // masters
-	OK           int64    `cel:"ok"`           // of them, HTTP came back
+	FrontAsked   facts.Field[int64]    `cel:"frontAsked"`   // api-int and virtual addresses
+	FrontOK      facts.Field[int64]    `cel:"frontOK"`      // of them, HTTP came back
+	FrontRefused facts.Field[int64]    `cel:"frontRefused"` // of them, nothing listens
+	Refusing     facts.Field[[]string] `cel:"refusing"`     // addresses of those
+	APIThere     facts.Field[bool]     `cel:"apiThere"`     // one that refuses 22623 answers on 6443
+	Asked        facts.Field[int64]    `cel:"asked"`        // masters
+	OK           facts.Field[int64]    `cel:"ok"`           // of them, HTTP came back
 }
 
-var mcsFact = facts.DefinePlain("mcs-ports", fault.Cluster, "whether port 22623 answers at api-int, the virtual addresses and each master", needs, readMCS)
+var mcsFact = facts.Define("mcs-ports", fault.Cluster, "whether port 22623 answers at api-int, the virtual addresses and each master", needs, readMCS)
 
-func readMCS(ctx context.Context, w *facts.World, _ fault.Subject) (MCS, facts.Proof, error) {
-	m := MCS{Refusing: []string{}}
-	var p facts.Proof
+func readMCS(ctx context.Context, w *facts.World, _ fault.Subject) (MCS, error) {
+	var m MCS
 	l, err := read(ctx, w)
 	if err != nil {
-		return m, p, err
+		return m, err
 	}
+	add := func(n *facts.Field[int64], r rung) { n.Set(n.Value()+1, r.item()) }
+	seen := false
 	for _, r := range l.rest {
 		if !r.isMCS() {
 			continue
 		}
-		if r.Node() != "" {
-			m.Asked++
-			if r.answers() {
-				m.OK++
-			}
-			r.prove(&p, "asked", "ok")
-			continue
-		}
-		m.FrontAsked++
+		seen = true
 		switch {
+		case r.Node() != "":
+			add(&m.Asked, r)
+			if r.answers() {
+				add(&m.OK, r)
+			}
+			continue
 		case r.answers():
-			m.FrontOK++
+			add(&m.FrontOK, r)
 		case r.ErrorClass == probe.ErrRefused:
-			m.FrontRefused++
-			m.Refusing = append(m.Refusing, r.Where())
+			add(&m.FrontRefused, r)
+			facts.Append(&m.Refusing, r.Where(), r.item())
 			if api := l.sibling(r); api != nil && api.answers() {
-				m.APIThere = true
-				api.prove(&p, "apiThere")
+				m.APIThere.Set(true, api.item())
 			}
 		}
-		r.prove(&p, "frontAsked", "frontOK", "frontRefused", "refusing")
+		add(&m.FrontAsked, r)
 	}
-	if len(p.Items) == 0 {
-		return m, p, &evidence.Unavailable{Need: needs[0], Why: evidence.NotAsked, Detail: "port 22623 of the machine config servers was not asked",
+	if !seen {
+		return m, &evidence.Unavailable{Need: needs[0], Why: evidence.NotAsked, Detail: "port 22623 of the machine config servers was not asked",
 			Supply: "rollcall diagnose --probe from a machine that is no node of the cluster"}
 	}
-	return m, p, nil
+	facts.Complete(&m)
+	return m, nil
 }
 
 // sibling is the rung of the API at the same host, asked by the same machine.

@@ -27,26 +27,26 @@ const (
 // user-data Secrets, which are not read: whether a given host's pointer has the
 // right authority cannot be told from here.
 type MCS struct {
-	SecretExists bool      `cel:"secretExists"`
-	From         string    `cel:"from"` // where it was read: "secret", "served", or only its "annotations"
-	Subject      string    `cel:"subject"`
-	Issuer       string    `cel:"issuer"`
-	Authority    string    `cel:"authority"` // the issuer's common name, which Ignition prints of an authority
-	NotBefore    time.Time `cel:"notBefore"`
-	NotAfter     time.Time `cel:"notAfter"`
-	Names        []string  `cel:"names"`
-	Asked        []string  `cel:"asked"`      // under which names and addresses hosts ask for it
-	Uncovered    []string  `cel:"uncovered"`  // those of asked that the certificate is not for
-	Published    string    `cel:"published"`  // the ConfigMap with the authority that pointers are made with
-	Trusted      bool      `cel:"trusted"`    // the published authority signed it
-	RootCAData   bool      `cel:"rootCAData"` // ControllerConfig.spec.rootCAData signed it
-	ServedBy     []string  `cel:"servedBy"`   // the probed servers
-	Stale        []string  `cel:"stale"`      // servers that serve another certificate than the Secret holds
+	SecretExists facts.Field[bool]      `cel:"secretExists"`
+	From         facts.Field[string]    `cel:"from"` // where it was read: "secret", "served", or only its "annotations"
+	Subject      facts.Field[string]    `cel:"subject"`
+	Issuer       facts.Field[string]    `cel:"issuer"`
+	Authority    facts.Field[string]    `cel:"authority"` // the issuer's common name, which Ignition prints of an authority
+	NotBefore    facts.Field[time.Time] `cel:"notBefore"`
+	NotAfter     facts.Field[time.Time] `cel:"notAfter"`
+	Names        facts.Field[[]string]  `cel:"names"`
+	Asked        facts.Field[[]string]  `cel:"asked"`      // under which names and addresses hosts ask for it
+	Uncovered    facts.Field[[]string]  `cel:"uncovered"`  // those of asked that the certificate is not for
+	Published    facts.Field[string]    `cel:"published"`  // the ConfigMap with the authority that pointers are made with
+	Trusted      facts.Field[bool]      `cel:"trusted"`    // the published authority signed it
+	RootCAData   facts.Field[bool]      `cel:"rootCAData"` // ControllerConfig.spec.rootCAData signed it
+	ServedBy     facts.Field[[]string]  `cel:"servedBy"`   // the probed servers
+	Stale        facts.Field[[]string]  `cel:"stale"`      // servers that serve another certificate than the Secret holds
 }
 
 // MCSFact is the fact mcs-certificate.
 func MCSFact() facts.Fact {
-	return facts.DefinePlain("mcs-certificate", fault.Cluster, "the machine config server's certificate: names, validity, who signed it",
+	return facts.Define("mcs-certificate", fault.Cluster, "the machine config server's certificate: names, validity, who signed it",
 		[]evidence.Need{
 			evidence.Objects(evidence.Secrets, mcoNamespace),
 			evidence.Objects(evidence.MCSProbes, ""),
@@ -57,46 +57,49 @@ func MCSFact() facts.Fact {
 		}, readMCS)
 }
 
-func readMCS(ctx context.Context, w *facts.World, _ fault.Subject) (MCS, facts.Proof, error) {
+func readMCS(ctx context.Context, w *facts.World, _ fault.Subject) (MCS, error) {
 	var m MCS
-	var p facts.Proof
-	kept, loc, unread, err := m.secret(ctx, w, &p)
+	kept, err := m.secret(ctx, w)
 	if err != nil {
-		return m, p, err
+		return m, err
 	}
-	served, err := m.served(ctx, w, &p, kept)
+	served, err := m.served(ctx, w, kept.chain)
 	if err != nil {
-		return m, p, err
+		return m, err
 	}
-	chain, from := kept, "secret"
+	shown, from := kept, "secret"
 	if len(served.chain) > 0 { // what hosts meet; the Secret is what they will meet after a restart
-		chain, from, loc = served.chain, "served", served.loc
+		shown, from = served, "served"
 	}
-	if len(chain) == 0 {
-		m.unread(loc, unread, &p)
-		return m, p, nil
+	if len(shown.chain) == 0 {
+		m.missLeaf(kept)
+		facts.Complete(&m)
+		return m, nil
 	}
-	m.From = from
-	m.leaf(chain[0], loc, &p)
-	if err := m.names(ctx, w, chain[0], &p); err != nil {
-		return m, p, err
+	m.From.Set(from, evidence.Item{Locator: shown.loc, Excerpt: "the certificate is " + from})
+	m.leaf(shown)
+	if err := facts.Miss(m.askedNames(ctx, w, shown.chain[0]), &m.Asked, &m.Uncovered); err != nil {
+		return m, err
 	}
-	err = m.authorities(ctx, w, chain, &p)
-	return m, p, err
+	if err := m.authorities(ctx, w, shown.chain); err != nil {
+		return m, err
+	}
+	facts.Complete(&m)
+	return m, nil
 }
 
-// unread marks what only the certificate itself tells.
-func (m *MCS) unread(loc evidence.Locator, why error, p *facts.Proof) {
-	fields := []string{"subject", "issuer", "authority", "names", "uncovered", "trusted", "rootCAData"}
-	if m.From == "" {
-		fields = append(fields, "from", "notBefore", "notAfter")
-	} else {
-		p.Add(loc.At("metadata.annotations"), fmt.Sprintf("valid from %s to %s", m.NotBefore.Format(time.RFC3339), m.NotAfter.Format(time.RFC3339)),
-			time.Time{}, "notBefore", "notAfter")
+// missLeaf marks what only the certificate itself tells. The Secret's annotations may
+// have its validity.
+func (m *MCS) missLeaf(kept shownChain) {
+	_ = facts.Miss(kept.why, &m.Subject, &m.Issuer, &m.Authority, &m.Names, &m.Uncovered, &m.Trusted, &m.RootCAData)
+	if kept.validity.ok {
+		item := kept.validity.item
+		m.From.Set("annotations", item)
+		m.NotBefore.Set(kept.validity.before, item)
+		m.NotAfter.Set(kept.validity.after, item)
+		return
 	}
-	for _, f := range fields {
-		p.Miss(f, why)
-	}
+	_ = facts.Miss(kept.why, &m.From, &m.NotBefore, &m.NotAfter)
 }
 
 var errNoSecret = &evidence.Unavailable{
@@ -110,114 +113,139 @@ var notRead = &evidence.Unavailable{
 	Supply: "--read-secrets " + mcoNamespace + " (certificates are kept, keys are not)",
 }
 
-// secret reads the certificate of the Secret. Where there is none to read, unread
-// says why.
-func (m *MCS) secret(ctx context.Context, w *facts.World, p *facts.Proof) (chain []*x509.Certificate, loc evidence.Locator, unread, err error) {
+// shownChain is a certificate with its chain, and where it was read; else why it could
+// not be read, and the validity that the Secret's annotations have.
+type shownChain struct {
+	chain    []*x509.Certificate
+	loc      evidence.Locator
+	why      error
+	validity validity
+}
+
+type validity struct {
+	ok            bool
+	before, after time.Time
+	item          evidence.Item
+}
+
+// secret reads the certificate of the Secret.
+func (m *MCS) secret(ctx context.Context, w *facts.World) (shownChain, error) {
 	o, ok, err := w.Get(ctx, evidence.Secrets, mcoNamespace, mcsSecret)
 	if err != nil {
-		return nil, loc, err, miss(p, err, "secretExists", "stale")
+		return shownChain{why: err}, facts.Miss(err, &m.SecretExists, &m.Stale)
 	}
-	m.SecretExists = ok
 	if !ok {
-		p.Add(evidence.Locator{Path: "secrets -n " + mcoNamespace}, "no Secret "+mcsSecret, time.Time{}, "secretExists")
-		return nil, loc, errNoSecret, nil
+		m.SecretExists.Set(false, evidence.Item{Locator: evidence.Locator{Path: "secrets -n " + mcoNamespace}, Excerpt: "no Secret " + mcsSecret})
+		return shownChain{why: errNoSecret}, nil
 	}
-	p.Add(o.Loc, "Secret "+mcsSecret+" exists", o.Created(), "secretExists")
+	m.SecretExists.Set(true, evidence.Item{Locator: o.Loc, Excerpt: "Secret " + mcsSecret + " exists", Time: o.Created()})
 	text := evidence.String(o.Content, "data", "tls.crt")
 	if text == "" || sanitize.Redacted(text) {
-		p.Miss("stale", notRead)
-		m.annotations(o)
-		return nil, o.Loc, notRead, nil
+		m.Stale.Miss(notRead)
+		return shownChain{loc: o.Loc, why: notRead, validity: noted(o)}, nil
 	}
-	chain, err = fromBase64(o, text)
-	return chain, o.Loc.At("data.tls.crt"), err, miss(p, err, "stale")
+	chain, err := fromBase64(o, text)
+	return shownChain{chain: chain, loc: o.Loc.At("data.tls.crt"), why: err}, facts.Miss(err, &m.Stale)
 }
 
-// annotations takes what the rotation noted on the Secret; it is shown even where
+// noted returns what the rotation noted on the Secret; it is shown even where
 // the Secret's contents are not read (from 4.19,
 // openshift/library-go:pkg/operator/certrotation/annotations.go).
-func (m *MCS) annotations(o evidence.Object) {
+func noted(o evidence.Object) validity {
 	before, err1 := time.Parse(time.RFC3339, o.Annotation("auth.openshift.io/certificate-not-before"))
 	after, err2 := time.Parse(time.RFC3339, o.Annotation("auth.openshift.io/certificate-not-after"))
-	if err1 == nil && err2 == nil {
-		m.From, m.NotBefore, m.NotAfter = "annotations", before.UTC(), after.UTC()
-	}
+	v := validity{ok: err1 == nil && err2 == nil, before: before.UTC(), after: after.UTC()}
+	v.item = o.Shows("metadata.annotations", valid(v.before, v.after), time.Time{})
+	return v
 }
 
-type servedChain struct {
-	chain []*x509.Certificate
-	loc   evidence.Locator
+func valid(before, after time.Time) string {
+	return fmt.Sprintf("valid from %s to %s", before.UTC().Format(time.RFC3339), after.UTC().Format(time.RFC3339))
 }
 
 // served reads what probes saw; of several certificates that of a server that
-// runs on an old copy, for hosts meet that one too. Servers that serve another leaf than the Secret
-// holds run on an old copy: up to 4.18 nothing reloads it
+// runs on an old copy, because hosts meet that one too. Servers that serve another leaf
+// than the Secret holds run on an old copy: up to 4.18 nothing reloads it
 // (openshift/machine-config-operator:pkg/server/api.go).
-func (m *MCS) served(ctx context.Context, w *facts.World, p *facts.Proof, kept []*x509.Certificate) (servedChain, error) {
-	var out servedChain
+func (m *MCS) served(ctx context.Context, w *facts.World, kept []*x509.Certificate) (shownChain, error) {
+	var out shownChain
 	answers, err := w.List(ctx, evidence.MCSProbes, "")
 	if err != nil {
-		return out, miss(p, err, "servedBy", "stale")
+		return out, facts.Miss(err, &m.ServedBy, &m.Stale)
 	}
+	var by, stale []string
 	for _, o := range answers {
 		a, err := evidence.Decode[probe.MCSAnswer](o)
 		if err != nil {
 			return out, err
 		}
 		chain, err := ParseBundle([]byte(strings.Join(a.Chain, "\n")))
-		if err != nil || slices.Contains(m.ServedBy, a.Target) {
+		if err != nil || slices.Contains(by, a.Target) {
 			continue // the probe did not come as far as a certificate, or was asked for another pool
 		}
-		m.ServedBy = append(m.ServedBy, a.Target)
+		by = append(by, a.Target)
+		m.ServedBy.Prove(evidence.Item{Locator: o.Loc, Excerpt: fmt.Sprintf("%s serves certificate %s", a.Target, serial(chain[0])), Time: a.At})
 		if out.chain == nil {
-			out = servedChain{chain, o.Loc}
+			out = shownChain{chain: chain, loc: o.Loc}
 		}
 		if len(kept) > 0 && !chain[0].Equal(kept[0]) {
-			if len(m.Stale) == 0 {
-				out = servedChain{chain, o.Loc}
+			if len(stale) == 0 {
+				out = shownChain{chain: chain, loc: o.Loc}
 			}
-			m.Stale = append(m.Stale, a.Target)
-			p.Add(o.Loc, fmt.Sprintf("%s serves certificate %s, the Secret holds %s", a.Target, serial(chain[0]), serial(kept[0])), a.At, "stale")
+			stale = append(stale, a.Target)
+			m.Stale.Prove(evidence.Item{Locator: o.Loc, Excerpt: fmt.Sprintf("%s serves certificate %s, the Secret holds %s", a.Target, serial(chain[0]), serial(kept[0])), Time: a.At})
 		}
 	}
-	slices.Sort(m.ServedBy)
-	slices.Sort(m.Stale)
+	slices.Sort(by)
+	slices.Sort(stale)
+	m.ServedBy.Set(by)
+	if len(kept) > 0 {
+		m.Stale.Set(stale)
+	}
 	return out, nil
 }
 
 func serial(c *x509.Certificate) string { return c.SerialNumber.Text(16) }
 
-func (m *MCS) leaf(c *x509.Certificate, loc evidence.Locator, p *facts.Proof) {
-	m.Subject, m.Issuer, m.Authority = c.Subject.String(), c.Issuer.String(), c.Issuer.CommonName
-	m.NotBefore, m.NotAfter, m.Names = c.NotBefore.UTC(), c.NotAfter.UTC(), Names(c)
-	p.Add(loc, fmt.Sprintf("valid from %s to %s", m.NotBefore.Format(time.RFC3339), m.NotAfter.Format(time.RFC3339)), time.Time{}, "notBefore", "notAfter")
-	p.Add(loc, "signed by "+m.Issuer, time.Time{}, "issuer", "authority", "trusted", "rootCAData")
-	p.Add(loc, "is for "+strings.Join(m.Names, ", "), time.Time{}, "names", "uncovered")
+func (m *MCS) leaf(shown shownChain) {
+	c := shown.chain[0]
+	validity := evidence.Item{Locator: shown.loc, Excerpt: valid(c.NotBefore, c.NotAfter)}
+	signed := evidence.Item{Locator: shown.loc, Excerpt: "signed by " + c.Issuer.String()}
+	names := evidence.Item{Locator: shown.loc, Excerpt: "is for " + strings.Join(Names(c), ", ")}
+	m.Subject.Set(c.Subject.String(), signed)
+	m.Issuer.Set(c.Issuer.String(), signed)
+	m.Authority.Set(c.Issuer.CommonName, signed)
+	m.NotBefore.Set(c.NotBefore.UTC(), validity)
+	m.NotAfter.Set(c.NotAfter.UTC(), validity)
+	m.Names.Set(Names(c), names)
+	m.Uncovered.Prove(names)
+	facts.Prove(signed, &m.Trusted, &m.RootCAData)
 }
 
 // onPrem are the platforms whose pointer names the API VIP itself instead of
 // api-int (openshift/machine-config-operator:pkg/operator/sync.go getIgnitionHost).
 var onPrem = map[string]string{"BareMetal": "baremetal", "OpenStack": "openstack", "VSphere": "vsphere", "oVirt": "ovirt", "Nutanix": "nutanix"}
 
-func (m *MCS) names(ctx context.Context, w *facts.World, leaf *x509.Certificate, p *facts.Proof) error {
+func (m *MCS) askedNames(ctx context.Context, w *facts.World, leaf *x509.Certificate) error {
 	infra, ok, err := w.Get(ctx, evidence.Infrastructures, "", "cluster")
 	if err != nil {
-		return miss(p, err, "asked", "uncovered")
+		return err
 	}
+	var asked, uncovered []string
 	if host := hostOf(evidence.String(infra.Content, "status", "apiServerInternalURI")); ok && host != "" {
-		m.Asked = append(m.Asked, host)
+		asked = append(asked, host)
 	}
 	if vip := firstVIP(infra); vip != "" {
-		m.Asked = append(m.Asked, vip)
+		asked = append(asked, vip)
 	}
-	for _, host := range m.Asked {
+	for _, host := range asked {
 		if !Covers(leaf, host) {
-			m.Uncovered = append(m.Uncovered, host)
+			uncovered = append(uncovered, host)
 		}
 	}
-	if len(m.Uncovered) > 0 {
-		p.Add(infra.Loc.At("status"), "hosts ask for "+strings.Join(m.Asked, " and "), time.Time{}, "asked", "uncovered")
-	}
+	item := infra.Shows("status", "hosts ask for "+strings.Join(asked, " and "), time.Time{})
+	m.Asked.Set(asked, item)
+	m.Uncovered.Set(uncovered, item)
 	return nil
 }
 
@@ -238,27 +266,33 @@ func firstVIP(infra evidence.Object) string {
 // the ConfigMap machine-config-server-ca where it exists (from 4.19, or after a
 // regeneration), else kube-system/root-ca
 // (openshift/machine-config-operator:pkg/operator/sync.go syncRenderConfig).
-func (m *MCS) authorities(ctx context.Context, w *facts.World, chain []*x509.Certificate, p *facts.Proof) error {
-	cc, ok, err := w.Get(ctx, evidence.ControllerConfigs, "", "machine-config-controller")
-	if err == nil && ok {
-		var list []*x509.Certificate
-		if list, err = fromBase64(cc, evidence.String(cc.Content, "spec", "rootCAData")); err == nil {
-			m.RootCAData = ChainSignedBy(chain, list)
-			p.Add(cc.Loc.At("spec.rootCAData"), "authorities "+subjects(list), time.Time{}, "rootCAData")
-		}
-	} else if err == nil {
-		err = &evidence.Unavailable{Need: evidence.Objects(evidence.ControllerConfigs, ""), Why: evidence.NotCollected, Detail: "there is no ControllerConfig"}
-	}
-	if err := miss(p, err, "rootCAData"); err != nil {
+func (m *MCS) authorities(ctx context.Context, w *facts.World, chain []*x509.Certificate) error {
+	if err := facts.Miss(m.rootCAData(ctx, w, chain), &m.RootCAData); err != nil {
 		return err
 	}
 	bundle, o, err := published(ctx, w)
 	if err != nil {
-		return miss(p, err, "published", "trusted")
+		return facts.Miss(err, &m.Published, &m.Trusted)
 	}
-	m.Published = o.Namespace + "/" + o.Name
-	m.Trusted = ChainSignedBy(chain, bundle)
-	p.Add(o.Loc.At("data"), "authorities "+subjects(bundle), time.Time{}, "published", "trusted")
+	item := o.Shows("data", "authorities "+subjects(bundle), time.Time{})
+	m.Published.Set(o.Namespace+"/"+o.Name, item)
+	m.Trusted.Set(ChainSignedBy(chain, bundle), item)
+	return nil
+}
+
+func (m *MCS) rootCAData(ctx context.Context, w *facts.World, chain []*x509.Certificate) error {
+	cc, ok, err := w.Get(ctx, evidence.ControllerConfigs, "", "machine-config-controller")
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return &evidence.Unavailable{Need: evidence.Objects(evidence.ControllerConfigs, ""), Why: evidence.NotCollected, Detail: "there is no ControllerConfig"}
+	}
+	list, err := fromBase64(cc, evidence.String(cc.Content, "spec", "rootCAData"))
+	if err != nil {
+		return err
+	}
+	m.RootCAData.Set(ChainSignedBy(chain, list), cc.Shows("spec.rootCAData", "authorities "+subjects(list), time.Time{}))
 	return nil
 }
 
@@ -291,21 +325,6 @@ func subjects(list []*x509.Certificate) string {
 		names = append(names, cmp.Or(c.Subject.CommonName, c.Subject.String()))
 	}
 	return strings.Join(names, ", ")
-}
-
-// miss marks fields unknown when err says that they could not be read, and
-// returns err when it is a defect.
-func miss(p *facts.Proof, err error, fields ...string) error {
-	if err == nil {
-		return nil
-	}
-	if _, ok := evidence.AsUnavailable(err); !ok {
-		return err
-	}
-	for _, f := range fields {
-		p.Miss(f, err)
-	}
-	return nil
 }
 
 // Facts lists the facts of this package.

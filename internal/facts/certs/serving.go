@@ -25,22 +25,19 @@ func ServingNeeds() []evidence.Need {
 func ReadServing(ctx context.Context, w *facts.World) (Serving, error) {
 	return facts.Memo(ctx, w, "certs.serving", func(ctx context.Context, w *facts.World) (Serving, error) {
 		var m MCS
-		var p facts.Proof
-		kept, loc, unread, err := m.secret(ctx, w, &p)
+		kept, err := m.secret(ctx, w)
 		if err != nil {
 			return Serving{}, err
 		}
-		served, err := m.served(ctx, w, &p, kept)
+		served, err := m.served(ctx, w, kept.chain)
 		switch {
 		case err != nil:
 			return Serving{}, err
 		case len(served.chain) > 0:
-			return Serving{served.chain, kept, served.loc}, nil
-		case len(kept) > 0:
-			return Serving{kept, kept, loc}, nil
-		case unread != nil:
-			return Serving{}, unread
+			return Serving{served.chain, kept.chain, served.loc}, nil
+		case len(kept.chain) > 0:
+			return Serving{kept.chain, kept.chain, kept.loc}, nil
 		}
-		return Serving{}, notRead
+		return Serving{}, kept.why
 	})
 }

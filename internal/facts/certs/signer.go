@@ -2,7 +2,6 @@ package certs
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
@@ -20,15 +19,15 @@ const (
 
 // Signer is the fact csr-signer.
 type Signer struct {
-	Exists    bool      `cel:"exists"`
-	NotBefore time.Time `cel:"notBefore"`
-	NotAfter  time.Time `cel:"notAfter"`
-	Subject   string    `cel:"subject"`
+	Exists    facts.Field[bool]      `cel:"exists"`
+	NotBefore facts.Field[time.Time] `cel:"notBefore"`
+	NotAfter  facts.Field[time.Time] `cel:"notAfter"`
+	Subject   facts.Field[string]    `cel:"subject"`
 }
 
 // SignerFact is the fact csr-signer.
 func SignerFact() facts.Fact {
-	return facts.DefinePlain("csr-signer", fault.Cluster, "the certificate with which the controller manager signs those of kubelets",
+	return facts.Define("csr-signer", fault.Cluster, "the certificate with which the controller manager signs those of kubelets",
 		[]evidence.Need{evidence.Objects(evidence.Secrets, managerNamespace)}, readSigner)
 }
 
@@ -38,36 +37,34 @@ var signerUnread = &evidence.Unavailable{
 	Supply: "--read-secrets " + managerNamespace + " (certificates are kept, keys are not)",
 }
 
-func readSigner(ctx context.Context, w *facts.World, _ fault.Subject) (Signer, facts.Proof, error) {
+func readSigner(ctx context.Context, w *facts.World, _ fault.Subject) (Signer, error) {
 	var f Signer
-	var p facts.Proof
 	o, ok, err := w.Get(ctx, evidence.Secrets, managerNamespace, signerSecret)
 	if err != nil {
-		return f, p, err
+		return f, err
 	}
-	if f.Exists = ok; !ok {
-		p.Add(evidence.Locator{Path: "secrets -n " + managerNamespace}, "no Secret "+signerSecret, time.Time{}, "exists")
-		err = miss(&p, signerUnread, "notBefore", "notAfter", "subject")
-		return f, p, err
+	if !ok {
+		f.Exists.Set(false, evidence.Item{Locator: evidence.Locator{Path: "secrets -n " + managerNamespace}, Excerpt: "no Secret " + signerSecret})
+		return f, facts.Miss(signerUnread, &f.NotBefore, &f.NotAfter, &f.Subject)
 	}
-	p.Add(o.Loc, "Secret "+signerSecret+" exists", o.Created(), "exists")
-	loc := o.Loc.At("data.tls.crt")
+	f.Exists.Set(true, evidence.Item{Locator: o.Loc, Excerpt: "Secret " + signerSecret + " exists", Time: o.Created()})
 	if text := evidence.String(o.Content, "data", "tls.crt"); text != "" && !sanitize.Redacted(text) {
 		chain, err := fromBase64(o, text)
 		if err != nil {
-			err = miss(&p, err, "notBefore", "notAfter", "subject")
-			return f, p, err
+			return f, facts.Miss(err, &f.NotBefore, &f.NotAfter, &f.Subject)
 		}
-		f.NotBefore, f.NotAfter, f.Subject = chain[0].NotBefore.UTC(), chain[0].NotAfter.UTC(), chain[0].Subject.String()
-	} else {
-		var m MCS
-		if m.annotations(o); m.From == "" {
-			err = miss(&p, signerUnread, "notBefore", "notAfter", "subject")
-			return f, p, err
-		}
-		f.NotBefore, f.NotAfter, loc = m.NotBefore, m.NotAfter, o.Loc.At("metadata.annotations")
-		_ = miss(&p, signerUnread, "subject")
+		item := o.Shows("data.tls.crt", valid(chain[0].NotBefore, chain[0].NotAfter), time.Time{})
+		f.NotBefore.Set(chain[0].NotBefore.UTC(), item)
+		f.NotAfter.Set(chain[0].NotAfter.UTC(), item)
+		f.Subject.Set(chain[0].Subject.String(), item)
+		return f, nil
 	}
-	p.Add(loc, fmt.Sprintf("valid from %s to %s", f.NotBefore.Format(time.RFC3339), f.NotAfter.Format(time.RFC3339)), time.Time{}, "notBefore", "notAfter", "subject")
-	return f, p, nil
+	f.Subject.Miss(signerUnread)
+	v := noted(o)
+	if !v.ok {
+		return f, facts.Miss(signerUnread, &f.NotBefore, &f.NotAfter)
+	}
+	f.NotBefore.Set(v.before, v.item)
+	f.NotAfter.Set(v.after, v.item)
+	return f, nil
 }

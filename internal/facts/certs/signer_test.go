@@ -13,19 +13,20 @@ import (
 const signer = "namespaces/openshift-kube-controller-manager/core/secrets/csr-signer.yaml --\n"
 
 func TestSigner(t *testing.T) {
-	read := func(changes string) (certs.Signer, facts.Proof) {
-		return factstest.Read[certs.Signer](t, factstest.World(t, factstest.Metal, changes, nil), certs.SignerFact(), factstest.Cluster())
+	read := func(changes string) certs.Signer {
+		return factstest.Fields[certs.Signer](t, factstest.World(t, factstest.Metal, changes, nil), certs.SignerFact(), factstest.Cluster())
 	}
-	if s, p := read(""); !s.Exists || !s.NotAfter.Equal(time.Date(2026, 3, 31, 8, 0, 0, 0, time.UTC)) || p.Unknown["notAfter"] != "" {
-		t.Errorf("by its annotations: %+v, unknown %v", s, p.Unknown)
+	if s := read(""); !s.Exists.Value() || !s.NotAfter.Equal(facts.Known(time.Date(2026, 3, 31, 8, 0, 0, 0, time.UTC))) {
+		t.Errorf("by its annotations: %+v", s)
 	}
 	for name, changes := range map[string]string{
 		"neither contents nor annotations": "-- patch:" + signer + "metadata: {annotations: null}\n",
 		"annotations that are no times":    "-- patch:" + signer + "metadata: {annotations: {auth.openshift.io/certificate-not-after: soon}}\n",
 		"contents that are no certificate": "-- patch:" + signer + "data: {tls.crt: aGVsbG8=}\nmetadata: {annotations: null}\n",
 	} {
-		if s, p := read(changes); !s.Exists || p.Unknown["notAfter"] == "" {
-			t.Errorf("%s: %+v, unknown %v", name, s, p.Unknown)
+		s := read(changes)
+		if _, err := s.NotAfter.Get(); err == nil || !s.Exists.Value() {
+			t.Errorf("%s: %+v", name, s)
 		}
 	}
 	w := factstest.World(t, factstest.Metal, "", nil, evidence.Objects(evidence.Secrets, "openshift-kube-controller-manager"))
