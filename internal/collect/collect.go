@@ -3,6 +3,7 @@ package collect
 import (
 	"cmp"
 	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -30,12 +31,18 @@ type Recorder struct {
 	now    time.Time
 
 	mu      sync.Mutex
-	used    map[string][sha256.Size]byte // file -> its content
+	used    map[string]stored // by name of the file
 	parts   int
 	objects map[evidence.Need]*archive.ObjectsRecord
 	texts   map[evidence.TextQuery]*textsRecord
 	source  evidence.Description
 	closed  bool
+}
+
+// stored is what a file holds.
+type stored struct {
+	sum  [sha256.Size]byte
+	size int64
 }
 
 type textsRecord struct {
@@ -50,7 +57,7 @@ var _ reader.Recorder = (*Recorder)(nil)
 // d describes the source that is read.
 func Create(path string, now time.Time, d evidence.Description) (*Recorder, error) {
 	r := &Recorder{
-		out: path, dir: path, now: now.UTC(), source: d, used: map[string][sha256.Size]byte{},
+		out: path, dir: path, now: now.UTC(), source: d, used: map[string]stored{},
 		objects: map[evidence.Need]*archive.ObjectsRecord{}, texts: map[evidence.TextQuery]*textsRecord{},
 	}
 	r.packed = strings.HasSuffix(path, ".tar.gz") || strings.HasSuffix(path, ".tgz")
@@ -137,7 +144,7 @@ func (r *Recorder) query(q evidence.TextQuery) *textsRecord {
 // write stores content under a name, or under a variant of it when the name is
 // taken by other content, and returns the name that it got.
 func (r *Recorder) write(name string, content []byte) (string, error) {
-	name, have := r.claim(name, sha256.Sum256(content))
+	name, have := r.claim(name, stored{sha256.Sum256(content), int64(len(content))})
 	if have {
 		return name, nil
 	}
@@ -148,17 +155,17 @@ func (r *Recorder) write(name string, content []byte) (string, error) {
 }
 
 // claim reserves a name for content. True means that it is stored already.
-func (r *Recorder) claim(name string, sum [sha256.Size]byte) (string, bool) {
+func (r *Recorder) claim(name string, content stored) (string, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	at := name
 	for n := 2; ; n++ {
 		have, taken := r.used[at]
 		if !taken {
-			r.used[at] = sum
+			r.used[at] = content
 			return at, false
 		}
-		if have == sum {
+		if have == content {
 			return at, true
 		}
 		at = fmt.Sprintf("reads/%d/%s", n, name)
@@ -186,6 +193,9 @@ func (r *Recorder) Close() (err error) {
 		return err
 	}
 	if err := r.root.WriteFile(archive.ManifestName, header, 0o600); err != nil {
+		return err
+	}
+	if err := r.root.WriteFile(archive.SealName, archive.Seal(header), 0o600); err != nil {
 		return err
 	}
 	if !r.packed {
@@ -230,6 +240,10 @@ func (r *Recorder) manifest() archive.Manifest {
 		return cmp.Or(strings.Compare(x.Kind, y.Kind), strings.Compare(x.Cluster, y.Cluster), strings.Compare(x.Namespace, y.Namespace),
 			strings.Compare(x.Container, y.Container), strings.Compare(x.Unit, y.Unit), strings.Compare(x.Host, y.Host))
 	})
+	for name, f := range r.used {
+		m.Files = append(m.Files, archive.FileRecord{Name: name, Size: f.size, SHA256: hex.EncodeToString(f.sum[:])})
+	}
+	slices.SortFunc(m.Files, func(a, b archive.FileRecord) int { return strings.Compare(a.Name, b.Name) })
 	return m
 }
 

@@ -3,6 +3,7 @@
 // A collection has the layout of a must-gather, for other tools and for people:
 //
 //	rollcall.yaml                                          the header: archive.Manifest
+//	rollcall.sha256                                        the SHA-256 of the header
 //	cluster-scoped-resources/<group|core>/<resource>/<name>.yaml
 //	namespaces/<ns>/<group|core>/<resource>/<name>.yaml
 //	namespaces/<ns>/pods/<pod>/<pod>.yaml
@@ -15,13 +16,15 @@
 //
 // Answers of probes are objects of the group rollcall.dev. The header holds what
 // the layout cannot: the run's clock, the outcome of every need, when each object
-// was read, and the locators of the run.
+// was read, the locators of the run, and the size and SHA-256 of every file.
 //
 // Invariants:
 //   - Only what an evidence.Reader hands out is written, so it is sanitised; no
 //     file is readable for others (0600, directories 0700).
 //   - Replaying a collection gives the lists, errors and clock of the run
 //     (internal/source/archive).
+//   - A changed byte or a missing file is found when the collection is read: the
+//     header lists what there is. In a tar it comes first.
 //   - The same reads give the same bytes: names are sorted, and the tar carries
 //     the run's clock and no user.
 //   - Names come from foreign systems and never lead out of the collection.

@@ -8,13 +8,19 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/klauspost/compress/gzip"
+
+	"github.com/rollcall-project/rollcall/internal/source/archive"
 )
 
-// pack writes the files below root as a gzipped tar, sorted by name. It appears
-// under its name only when it is whole.
+// first are the files that tell a reader what the others are.
+var first = []string{archive.SealName, archive.ManifestName}
+
+// pack writes the files below root as a gzipped tar: the header, then the others sorted
+// by name. The tar appears under its name only when it is whole.
 func pack(root *os.Root, out string, now time.Time) (err error) {
 	f, err := os.CreateTemp(filepath.Dir(out), ".rollcall-collect-*.tar.gz") // 0600
 	if err != nil {
@@ -27,13 +33,16 @@ func pack(root *os.Root, out string, now time.Time) (err error) {
 	}()
 	z := gzip.NewWriter(f)
 	w := tar.NewWriter(z)
-	err = fs.WalkDir(root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
+	for _, name := range first {
+		err = errors.Join(err, packFile(w, root, name, now))
+	}
+	walked := fs.WalkDir(root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || slices.Contains(first, name) {
 			return err
 		}
 		return packFile(w, root, name, now)
 	})
-	if err = errors.Join(err, w.Close(), z.Close(), f.Sync(), f.Close()); err != nil {
+	if err = errors.Join(err, walked, w.Close(), z.Close(), f.Sync(), f.Close()); err != nil {
 		return fmt.Errorf("pack: %w", err)
 	}
 	return os.Rename(f.Name(), out)

@@ -40,6 +40,7 @@ type textWriter struct {
 	file   *os.File
 	buf    *bufio.Writer
 	sum    hash.Hash
+	size   int64
 }
 
 // Opened implements evidence.TextWriter.
@@ -53,6 +54,7 @@ func (w *textWriter) Write(p []byte) (int, error) {
 		}
 	}
 	w.sum.Write(p)
+	w.size += int64(len(p))
 	return w.buf.Write(p)
 }
 
@@ -90,7 +92,7 @@ func (w *textWriter) place() error {
 	if err := errors.Join(w.buf.Flush(), w.file.Close()); err != nil {
 		return err
 	}
-	name, have := w.r.claim(w.name, [sha256.Size]byte(w.sum.Sum(nil)))
+	name, have := w.r.claim(w.name, stored{[sha256.Size]byte(w.sum.Sum(nil)), w.size})
 	w.record.File = name
 	if have {
 		return w.r.root.Remove(w.part)

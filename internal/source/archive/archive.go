@@ -173,7 +173,7 @@ func (b *builder) keep(e entry) {
 	case text:
 		b.named[e.file.path] = e.file
 		b.s.texts = append(b.s.texts, e)
-	case stamp, version, manifest, detail:
+	case stamp, version, manifest, seal, detail:
 		b.small = append(b.small, e)
 	}
 }
@@ -232,10 +232,10 @@ func (b *builder) finish(ctx context.Context, st store) (*Source, error) {
 	if !b.whole() {
 		return nil, b.foreign()
 	}
-	if s.manifest != nil {
-		s.named = b.named
-	} else if err := s.oneCluster(ctx); err != nil {
-		return nil, err
+	if s.manifest == nil {
+		if err := s.oneCluster(ctx); err != nil {
+			return nil, err
+		}
 	}
 	return s, nil
 }
@@ -276,20 +276,19 @@ func (b *builder) readSmall(ctx context.Context) error {
 	if b.isLoose() {
 		s.kind = Files
 	}
+	headers, seals := map[string][]byte{}, map[string][]byte{}
 	for _, e := range b.small {
 		switch e.class {
-		case manifest:
+		case manifest, seal:
 			raw, err := s.read(ctx, e.file, maxManifest)
 			if err != nil {
-				return fmt.Errorf("read the header of collection %s: %w", s.name, err)
+				return fmt.Errorf("read the header of collection %s: %s: %w; %s", s.name, e.file.path, err, copyAgain)
 			}
-			if s.manifest != nil {
-				return fmt.Errorf("read archive %s: it holds several collections of rollcall; name one of them", s.name)
+			if e.class == seal {
+				seals[e.root] = raw
+			} else {
+				headers[e.root] = raw
 			}
-			if s.manifest, err = parseManifest(raw, e.root); err != nil {
-				return fmt.Errorf("read the header of collection %s: %s: %w", s.name, e.file.path, err)
-			}
-			s.kind = Collection
 		case stamp:
 			raw, err := s.read(ctx, e.file, maxSmallFile)
 			if err != nil {
@@ -302,12 +301,12 @@ func (b *builder) readSmall(ctx context.Context) error {
 			}
 		case version:
 			raw, err := s.read(ctx, e.file, maxSmallFile)
-			if err == nil && strings.Contains(string(raw), "must-gather") && s.kind != Collection {
+			if err == nil && strings.Contains(string(raw), "must-gather") {
 				s.kind = MustGather
 			}
 		}
 	}
-	return nil
+	return b.openManifest(headers, seals)
 }
 
 func (b *builder) foreign() error {

@@ -17,6 +17,7 @@ const (
 	stamp          // start and end of the collection
 	version        // what wrote the archive
 	manifest       // header of Rollcall's own collection
+	seal           // the digest of that header
 	detail         // says what other files are
 	loose          // may hold objects or lines where nothing else does
 )
@@ -88,6 +89,8 @@ func classify(path string) entry {
 		e.class = version
 	case ManifestName:
 		e.class = manifest
+	case SealName:
+		e.class = seal
 	default:
 		switch {
 		case strings.HasSuffix(path, installerLog):

@@ -19,8 +19,10 @@ const ManifestName = "rollcall.yaml"
 
 // The version of the layout. A reader refuses versions that it does not know.
 const (
-	ManifestVersion = "rollcall.dev/v1alpha1"
+	ManifestVersion = "rollcall.dev/v1alpha2"
 	ManifestKind    = "Collection"
+
+	unsealedVersion = "rollcall.dev/v1alpha1" // without digests
 )
 
 // Manifest is the header of a collection: what one run asked and what it got, in
@@ -39,8 +41,18 @@ type Manifest struct {
 	Hosted  *evidence.Hosted    `json:"hosted,omitempty"` // the hosted cluster that was looked at with its management cluster
 	Objects []ObjectsRecord     `json:"objects"`
 	Texts   []TextsRecord       `json:"texts"`
+	Files   []FileRecord        `json:"files,omitempty"` // every file of the collection but the header and its seal
 
-	root string // directory of the manifest in its archive, "" or ending in "/"
+	root   string                // directory of the manifest in its archive, "" or ending in "/"
+	sealed bool                  // digests are there and were checked against the seal
+	files  map[string]FileRecord // by name, of a sealed collection
+}
+
+// FileRecord is one file of a collection as it was written.
+type FileRecord struct {
+	Name   string `json:"name"`
+	Size   int64  `json:"size"`
+	SHA256 string `json:"sha256"`
 }
 
 // ObjectsRecord is the outcome of one need for objects.
@@ -108,14 +120,24 @@ func RecordQuery(q evidence.TextQuery) QueryRecord {
 	return QueryRecord{string(q.Kind), q.Cluster, q.Namespace, q.Container, q.Unit, q.Host}
 }
 
-func parseManifest(raw []byte, root string) (*Manifest, error) {
-	m := &Manifest{root: root}
+// parseManifest reads a header. seal is the content of SealName beside it, nil where
+// there is no such file.
+func parseManifest(raw, seal []byte, root string) (*Manifest, error) {
+	if seal != nil {
+		if err := checkSeal(raw, seal); err != nil {
+			return nil, err
+		}
+	}
+	m := &Manifest{root: root, sealed: seal != nil}
 	if err := yamlin.UnmarshalStrict(raw, m, 2*maxManifest); err != nil {
 		return nil, err
 	}
-	if m.APIVersion != ManifestVersion || m.Kind != ManifestKind {
+	if m.APIVersion != ManifestVersion && m.APIVersion != unsealedVersion || m.Kind != ManifestKind {
 		return nil, fmt.Errorf("it is %q %q, this rollcall reads %q %q; use the rollcall that wrote it, or a newer one",
 			m.APIVersion, m.Kind, ManifestVersion, ManifestKind)
+	}
+	if m.APIVersion == ManifestVersion && !m.sealed {
+		return nil, fmt.Errorf("%s is missing beside it; %s", SealName, copyAgain)
 	}
 	if err := m.filesOfObjects(); err != nil {
 		return nil, err
@@ -127,7 +149,7 @@ func parseManifest(raw []byte, root string) (*Manifest, error) {
 			}
 		}
 	}
-	return m, nil
+	return m, m.indexFiles()
 }
 
 // filesOfObjects refuses files outside of the collection, and one that is named for two
@@ -182,6 +204,7 @@ func (s *Source) replayObjects(ctx context.Context, n evidence.Need) ([]evidence
 	record := s.manifest.Objects[i]
 	var objects []evidence.Object
 	var cost spending
+	var damaged damages
 	for _, r := range record.Objects {
 		if all && n.Namespace != "" && r.Namespace != n.Namespace {
 			continue
@@ -191,9 +214,19 @@ func (s *Source) replayObjects(ctx context.Context, n evidence.Need) ([]evidence
 			return nil, err
 		}
 		if err != nil {
-			return nil, &evidence.Unavailable{Need: n, Why: evidence.Damaged, Detail: fmt.Sprintf("%s: %v", r.File, err), Supply: supply(n)}
+			damaged.add(fmt.Sprintf("%s: %v", r.File, err))
+			continue
 		}
 		objects = append(objects, o)
+	}
+	if why := s.unsealedCut(); why != "" {
+		damaged.add(why)
+	}
+	if damaged.count > 0 {
+		if record.Missing != nil {
+			damaged.add(record.Missing.unavailable(n).Error())
+		}
+		return objects, &evidence.Unavailable{Need: n, Why: evidence.Damaged, Detail: damaged.String(), Supply: supply(n)}
 	}
 	if record.Missing != nil {
 		return objects, record.Missing.unavailable(n)
@@ -242,6 +275,9 @@ func (s *Source) replayTexts(q evidence.TextQuery) ([]evidence.Text, error) {
 			Open: func(ctx context.Context) (io.ReadCloser, error) { return s.openRecorded(ctx, r) },
 		})
 	}
+	if why := s.unsealedCut(); why != "" {
+		texts = append(texts, s.unread(q, why))
+	}
 	return texts, nil
 }
 
@@ -250,13 +286,12 @@ func (s *Source) openRecorded(ctx context.Context, r TextRecord) (io.ReadCloser,
 	if r.File == "" {
 		return nil, errors.New(r.Failed)
 	}
-	f, ok := s.named[s.manifest.root+r.File]
-	if !ok {
-		return nil, fmt.Errorf("%s is missing in the collection", r.File)
+	in, err := s.openNamed(ctx, r.File)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", r.File, err)
 	}
-	in, err := s.open(ctx, f)
-	if err != nil || r.Failed == "" {
-		return in, err
+	if r.Failed == "" {
+		return in, nil
 	}
 	return readCloser{io.MultiReader(in, failing{errors.New(r.Failed)}), in}, nil
 }
@@ -264,11 +299,3 @@ func (s *Source) openRecorded(ctx context.Context, r TextRecord) (io.ReadCloser,
 type failing struct{ err error }
 
 func (f failing) Read([]byte) (int, error) { return 0, f.err }
-
-func (s *Source) readNamed(ctx context.Context, name string) ([]byte, error) {
-	f, ok := s.named[s.manifest.root+name]
-	if !ok {
-		return nil, errors.New("missing in the collection")
-	}
-	return s.read(ctx, f, maxObjectFile)
-}

@@ -29,7 +29,7 @@ type skimmed struct {
 // maySkim reports whether the lines of a member are those that a Reader sees: not
 // where they are first told apart by unit, or translated.
 func (t *tarStore) maySkim(e entry) bool {
-	return t.skim != nil && e.class == text && !e.whole && !e.export && e.of.layout == ""
+	return t.skim != nil && !t.replay && e.class == text && !e.whole && !e.export && e.of.layout == ""
 }
 
 // skimText keeps the lines of a text that matter. Where they do not fit into the

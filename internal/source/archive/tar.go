@@ -45,6 +45,7 @@ type tarStore struct {
 	objects *spool
 	texts   *spool
 	cursors cursors
+	replay  bool // a collection, whose texts are read whole to check their digests
 }
 
 // place says where a member's bytes are.
@@ -194,6 +195,7 @@ func (t *tarStore) member(b *builder, h *tar.Header, content io.Reader, in *coun
 		return err
 	}
 	e.file.at = in.n
+	t.replay = t.replay || e.class == seal
 	if t.how != notPacked && e.class != loose { // those are rarely read at all
 		err = t.spool(&e, h.Size, content)
 	}
