@@ -70,7 +70,7 @@ func (w *textWriter) create() error {
 // Close implements evidence.TextWriter.
 func (w *textWriter) Close(failed error) error {
 	if failed != nil {
-		w.record.Failed = failed.Error()
+		w.record.Failed, w.record.Damaged = failed.Error(), evidence.IsDamage(failed)
 	}
 	if w.opened {
 		if err := w.place(); err != nil {

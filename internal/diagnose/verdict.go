@@ -87,6 +87,7 @@ func openQuestions(d *fault.Diagnosis) []string {
 			open = append(open, fmt.Sprintf("%s of %s has no proven cause", u.Fault, u.Subject))
 		}
 	}
+	open = append(open, damaged(d)...)
 	if d.Source.Kind == OnHost {
 		return append(open, unasked(d)...)
 	}
@@ -115,9 +116,7 @@ func notWhole(d *fault.Diagnosis) []string {
 	var reasons []string // in the order of the coverage
 	kinds := map[string][]string{}
 	for _, c := range d.Coverage {
-		i := slices.IndexFunc(rollKinds, func(r evidence.Resource) bool {
-			return c.Need == r.String() || strings.HasPrefix(c.Need, r.String()+" -n ")
-		})
+		i := rollKind(c)
 		if i < 0 || c.State != evidence.Partial || i > 0 && strings.HasPrefix(c.Reason, string(evidence.NotCollected)) {
 			continue
 		}
@@ -133,6 +132,36 @@ func notWhole(d *fault.Diagnosis) []string {
 		open = append(open, strings.Join(kinds[why], ", ")+" could be read only in part: "+why)
 	}
 	return open
+}
+
+func rollKind(c evidence.Coverage) int {
+	return slices.IndexFunc(rollKinds, func(r evidence.Resource) bool {
+		return c.Need == r.String() || strings.HasPrefix(c.Need, r.String()+" -n ")
+	})
+}
+
+// damaged says what else is there and is not what was written: what it said is not
+// known, and nothing else makes up for that.
+func damaged(d *fault.Diagnosis) []string {
+	const named = 3
+	var needs []string
+	var first string
+	for _, c := range d.Coverage {
+		if !c.Damaged || c.State == evidence.Partial && rollKind(c) >= 0 {
+			continue
+		}
+		if needs = append(needs, c.Need); first == "" {
+			first = c.Reason
+		}
+	}
+	if len(needs) == 0 {
+		return nil
+	}
+	list := strings.Join(needs[:min(named, len(needs))], ", ")
+	if more := len(needs) - named; more > 0 {
+		list += fmt.Sprintf(" and %d more", more)
+	}
+	return []string{"damaged, and not read whole: " + list + " (" + first + ")"}
 }
 
 // OnHost is the kind of a source that is one machine seen from inside. What only the

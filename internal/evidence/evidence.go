@@ -375,6 +375,19 @@ func (u *Unavailable) Error() string {
 	return s
 }
 
+// Damage is the error of a text that is there, and whose bytes are lost or are not those
+// that were written.
+type Damage struct{ Detail string }
+
+// Error implements error.
+func (d *Damage) Error() string { return d.Detail }
+
+// IsDamage reports whether a Damage is in err's chain.
+func IsDamage(err error) bool {
+	var d *Damage
+	return errors.As(err, &d)
+}
+
 // AsUnavailable returns the Unavailable in err's chain.
 func AsUnavailable(err error) (*Unavailable, bool) {
 	var u *Unavailable
@@ -426,4 +439,6 @@ type Coverage struct {
 	Count  int    `json:"count,omitempty"`
 	Reason string `json:"reason,omitempty"`
 	Supply string `json:"supply,omitempty"`
+
+	Damaged bool `json:"-"` // something is there, and is not what was written
 }

@@ -160,7 +160,7 @@ func TestReaderCoverage(t *testing.T) {
 		{Need: "certificatesigningrequests.certificates.k8s.io", State: evidence.Empty},
 		{Need: "events -n x", State: evidence.Missing, Reason: r.Coverage()[1].Reason},
 		{Need: "nodes", State: evidence.Read, Count: 1},
-		{Need: "pods", State: evidence.Partial, Count: 1, Reason: "damaged: pods.yaml is cut off", Supply: "again"},
+		{Need: "pods", State: evidence.Partial, Count: 1, Reason: "damaged: pods.yaml is cut off", Supply: "again", Damaged: true},
 		{Need: "secrets -n x", State: evidence.Missing, Reason: "not collected", Supply: "ask"},
 	}
 	if diff := cmp.Diff(want, r.Coverage()); diff != "" {

@@ -140,7 +140,7 @@ func (r *Reader) readTexts(ctx context.Context, q evidence.TextQuery, c *textsCe
 		if missing.Why.Hides() {
 			c.gaps = []evidence.TextGap{{Text: evidence.Text{Kind: q.Kind, Cluster: q.Cluster, Namespace: q.Namespace, Container: q.Container, Host: q.Host, Unit: q.Unit, Path: q.String()}, Why: reason(missing)}}
 		}
-		r.note(need, evidence.Coverage{State: evidence.Missing, Reason: reason(missing), Supply: missing.Supply})
+		r.note(need, evidence.Coverage{State: evidence.Missing, Reason: reason(missing), Supply: missing.Supply, Damaged: missing.Why == evidence.Damaged})
 		c.err = errors.Join(missing, r.recordMissing(need, missing))
 		return
 	}
@@ -178,7 +178,12 @@ func (r *Reader) readTexts(ctx context.Context, q evidence.TextQuery, c *textsCe
 func unreadText(q evidence.TextQuery, u *evidence.Unavailable) evidence.Text {
 	return evidence.Text{
 		Kind: q.Kind, Cluster: q.Cluster, Namespace: q.Namespace, Container: q.Container, Host: q.Host, Unit: q.Unit, Path: q.String(),
-		Open: func(context.Context) (io.ReadCloser, error) { return nil, errors.New(reason(u)) },
+		Open: func(context.Context) (io.ReadCloser, error) {
+			if u.Why == evidence.Damaged {
+				return nil, &evidence.Damage{Detail: reason(u)}
+			}
+			return nil, errors.New(reason(u))
+		},
 	}
 }
 
@@ -199,8 +204,10 @@ func (r *Reader) recordUnread(need evidence.Need, index int, t evidence.Text) er
 func (r *Reader) collect(need evidence.Need, c *textsCell, all []evidence.Text, found []map[string][]evidence.Match, failed []error) {
 	c.matches = map[string][]evidence.Match{}
 	var why broken
+	damaged := false
 	for i, t := range all {
 		if failed[i] != nil {
+			damaged = damaged || evidence.IsDamage(failed[i])
 			left := why.add(t, failed[i])
 			c.gaps = append(c.gaps, evidence.TextGap{Text: closed(t), Why: failed[i].Error(), NotAsked: left})
 		}
@@ -212,10 +219,10 @@ func (r *Reader) collect(need evidence.Need, c *textsCell, all []evidence.Text, 
 	switch {
 	case c.count == 0 && why.left == 0:
 		u := &evidence.Unavailable{Need: need, Why: evidence.Damaged, Detail: why.String()}
-		r.note(need, evidence.Coverage{State: evidence.Missing, Reason: reason(u)})
+		r.note(need, evidence.Coverage{State: evidence.Missing, Reason: reason(u), Damaged: damaged})
 		c.err = u
 	case why.count > 0:
-		r.note(need, evidence.Coverage{State: evidence.Partial, Count: c.count, Reason: why.String()})
+		r.note(need, evidence.Coverage{State: evidence.Partial, Count: c.count, Reason: why.String(), Damaged: damaged})
 	default:
 		r.note(need, evidence.Coverage{State: evidence.Read, Count: c.count})
 	}
@@ -317,10 +324,14 @@ func (r *Reader) readSkimmed(ctx context.Context, t evidence.Text, now time.Time
 }
 
 func (r *Reader) cleanError(err error) error {
-	if text := err.Error(); r.sanitize.Text(text) != text {
-		return errors.New(r.sanitize.Text(text))
+	text := r.sanitize.Text(err.Error())
+	switch {
+	case text == err.Error():
+		return err
+	case evidence.IsDamage(err):
+		return &evidence.Damage{Detail: text}
 	}
-	return err
+	return errors.New(text)
 }
 
 // lineReader splits a text into lines. A line that is longer than the buffer is

@@ -105,6 +105,7 @@ type TextRecord struct {
 	Source    string `json:"source,omitempty"`  // of the lines' locators
 	File      string `json:"file,omitempty"`    // in the collection; "" when the text could not be opened
 	Failed    string `json:"failed,omitempty"`  // how opening or reading it ended, when not well
+	Damaged   bool   `json:"damaged,omitempty"` // that it failed as evidence.Damage
 }
 
 // MissingRecord is an evidence.Unavailable. Of its advice only what Rollcall itself says
@@ -283,17 +284,24 @@ func (s *Source) replayTexts(q evidence.TextQuery) ([]evidence.Text, error) {
 
 // openRecorded opens a recorded text; it fails, or ends, as it did in the run.
 func (s *Source) openRecorded(ctx context.Context, r TextRecord) (io.ReadCloser, error) {
+	failed := errors.New(r.Failed)
+	if r.Damaged {
+		failed = &evidence.Damage{Detail: r.Failed}
+	}
 	if r.File == "" {
-		return nil, errors.New(r.Failed)
+		return nil, failed
 	}
 	in, err := s.openNamed(ctx, r.File)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", r.File, err)
+		return nil, &evidence.Damage{Detail: fmt.Sprintf("%s: %v", r.File, err)}
 	}
 	if r.Failed == "" {
 		return in, nil
 	}
-	return readCloser{io.MultiReader(in, failing{errors.New(r.Failed)}), in}, nil
+	return readCloser{io.MultiReader(in, failing{failed}), in}, nil
 }
 
 type failing struct{ err error }

@@ -97,7 +97,7 @@ func (t *tarStore) lines(k *skimmed) *evidence.Skimmed {
 			}
 		}
 		if k.ended != "" {
-			return errors.New(k.ended)
+			return &evidence.Damage{Detail: k.ended}
 		}
 		return nil
 	}}

@@ -41,7 +41,7 @@ func (s *Source) Texts(ctx context.Context, q evidence.TextQuery) ([]evidence.Te
 			t.Open = func(context.Context) (io.ReadCloser, error) { return nil, errNoBytes }
 		} else {
 			t.Unit = cmp.Or(t.Unit, q.Unit)
-			t.Open = func(ctx context.Context) (io.ReadCloser, error) { return s.openEntry(ctx, e, q.Unit) }
+			t.Open = func(ctx context.Context) (io.ReadCloser, error) { return s.openChecked(ctx, e, q.Unit) }
 			if st, ok := s.store.(*tarStore); ok && e.skim != nil {
 				t.Skimmed = st.lines(e.skim)
 			}
@@ -85,7 +85,7 @@ func (s *Source) unread(q evidence.TextQuery, why string) evidence.Text {
 	if s.joined {
 		t.Source = s.base
 	}
-	t.Open = func(context.Context) (io.ReadCloser, error) { return nil, errors.New(why) }
+	t.Open = func(context.Context) (io.ReadCloser, error) { return nil, &evidence.Damage{Detail: why} }
 	return t
 }
 
@@ -132,6 +132,36 @@ func (s *Source) open(ctx context.Context, f file) (io.ReadCloser, error) {
 		return nil, errors.New(f.lost)
 	}
 	return s.store.open(ctx, f)
+}
+
+// openChecked is openEntry with errors that say that the text is damaged.
+func (s *Source) openChecked(ctx context.Context, e entry, unit string) (io.ReadCloser, error) {
+	in, err := s.openEntry(ctx, e, unit)
+	if err != nil {
+		return nil, damage(ctx, err)
+	}
+	return readCloser{checkedReader{ctx, in}, in}, nil
+}
+
+// damage is an error of reading an archive, unless it is the caller's.
+func damage(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return err
+	}
+	return &evidence.Damage{Detail: err.Error()}
+}
+
+type checkedReader struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (c checkedReader) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	if err != nil && err != io.EOF {
+		err = damage(c.ctx, err)
+	}
+	return n, err
 }
 
 // openEntry opens a text; a journal of all units shows the lines of the one that
