@@ -185,7 +185,7 @@ func TestListHangs(t *testing.T) {
 	t.Cleanup(func() { close(release) })
 	list, err := sourceOf(t, host, Options{RequestTimeout: 50 * time.Millisecond}).List(t.Context(), evidence.MachineConfigPools, "")
 	wantUnavailable(t, list, err, evidence.Unreachable, "no answer within 50ms")
-	list, err = sourceOf(t, host, Options{RunTimeout: 50 * time.Millisecond}).List(t.Context(), evidence.MachineConfigPools, "")
+	list, err = sourceOf(t, host, Options{RunTimeout: 50 * time.Millisecond, ListTimeout: time.Minute}).List(t.Context(), evidence.MachineConfigPools, "")
 	wantUnavailable(t, list, err, evidence.Unreachable, "the run's time of 50ms is over")
 
 	ctx, cancel := context.WithCancel(t.Context())

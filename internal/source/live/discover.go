@@ -8,7 +8,6 @@ import (
 	"maps"
 	"slices"
 	"sync"
-	"time"
 
 	apidiscoveryv2 "k8s.io/api/apidiscovery/v2"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -150,31 +149,19 @@ func (s *Source) notAnAPI(err error) error {
 // Unavailable.
 func (s *Source) document(caller context.Context, path, accept string) (body []byte, media string, err error) {
 	right := Access{Verb: "get", Resource: evidence.Resource{Name: path}}
-	for attempt := 1; ; attempt++ {
+	for try := (tries{s: s}); ; {
 		ctx, cancel := s.bound(caller, s.opts.RequestTimeout)
 		result := s.rest.Get().AbsPath(path).SetHeader("Accept", accept).MaxRetries(0).Do(ctx).ContentType(&media)
 		if err = result.Error(); err == nil {
 			body, err = result.Raw()
 		}
-		again := attempt == 1 && passing(ctx, err)
-		err = s.unavailable(caller, ctx, evidence.Need{Resource: right.Resource}, right, err)
+		pause, again := try.next(ctx, err)
+		err = try.failed(s.unavailable(caller, ctx, evidence.Need{Resource: right.Resource}, right, err))
 		cancel()
-		if again && s.pause(caller) {
+		if again && s.pause(caller, pause) {
 			continue
 		}
 		return body, media, err
-	}
-}
-
-// pause waits before a further attempt. False: the caller's time is over.
-func (s *Source) pause(ctx context.Context) bool {
-	t := time.NewTimer(s.opts.RetryPause)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
 	}
 }
 

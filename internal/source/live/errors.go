@@ -89,7 +89,7 @@ func (s *Source) happened(err error) string {
 	}
 	var status apierrors.APIStatus
 	switch {
-	case errors.Is(err, context.DeadlineExceeded):
+	case errors.Is(err, context.DeadlineExceeded), strings.Contains(err.Error(), "would exceed context deadline"): // of client-go's rate limit
 		return s.host + ": no answer in time"
 	case errors.As(err, &status):
 		code := int(status.Status().Code)
@@ -108,12 +108,11 @@ func clip(v string) string {
 	return strings.ToValidUTF8(v[:most], "") + "…"
 }
 
-// passing reports whether a second attempt is worthwhile at once: the connection
-// was refused or broke, a load balancer had no
-// backend, or the API server shed load. A timeout is not: it
-// has cost enough already.
+// passing reports whether another try is worthwhile: the connection was refused or
+// broke, a load balancer had no backend, the API server shed load or failed. A timeout
+// is not: it has cost enough already.
 func passing(asked context.Context, err error) bool {
-	if err == nil || asked.Err() != nil || errors.Is(err, errGarbage) {
+	if err == nil || asked.Err() != nil || errors.Is(err, errGarbage) || errors.Is(err, errTooMuch) {
 		return false
 	}
 	var wait net.Error
@@ -122,8 +121,7 @@ func passing(asked context.Context, err error) bool {
 	}
 	var status apierrors.APIStatus
 	if errors.As(err, &status) {
-		code := status.Status().Code
-		return code == http.StatusBadGateway || code == http.StatusServiceUnavailable || code == http.StatusTooManyRequests
+		return refusal(err)
 	}
 	var unverified x509.UnknownAuthorityError
 	var link *url.Error

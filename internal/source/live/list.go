@@ -105,6 +105,8 @@ func expired(err error) bool { return apierrors.IsResourceExpired(err) || apierr
 // converted. An expired list comes back as it is; every other failure is
 // Unavailable. That includes a 404: discovery said that the resource is there.
 func (s *Source) pages(ctx context.Context, need evidence.Need, as served, form form) ([]evidence.Object, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, s.opts.ListTimeout, fmt.Errorf("the list has not ended within %v", s.opts.ListTimeout))
+	defer cancel()
 	var parts []*[]evidence.Object // pointers: the slice grows while pages are converted
 	var convert errgroup.Group
 	convert.SetLimit(2)
@@ -146,16 +148,16 @@ func (s *Source) page(caller context.Context, need evidence.Need, as served, for
 	if err := s.silent(need); err != nil {
 		return page{}, err
 	}
-	for attempt := 1; ; attempt++ {
+	for try := (tries{s: s}); ; {
 		ctx, cancel := s.bound(caller, s.opts.RequestTimeout)
 		p, err := s.pageOnce(ctx, need.Namespace, as, form, token)
 		s.silence.note(caller, ctx, err)
-		again := attempt == 1 && passing(ctx, err)
+		pause, again := try.next(ctx, err)
 		if !expired(err) {
-			err = s.unavailable(caller, ctx, need, right, err)
+			err = try.failed(s.unavailable(caller, ctx, need, right, err))
 		}
 		cancel()
-		if again && s.pause(caller) {
+		if again && s.pause(caller, pause) {
 			continue
 		}
 		return p, err

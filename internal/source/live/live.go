@@ -6,6 +6,8 @@
 //   - A list is whole or it is an *evidence.Unavailable: an API that dies between
 //     two pages, a proxy that answers HTML and an answer of another kind than the
 //     one that was asked for never become an empty or a half list.
+//   - Whatever a server sends, a run ends: one request, one list and the run have a
+//     bound in time, one answer and the run one in bytes.
 //   - The contents of Secrets are asked for only in the namespaces that the user
 //     named; elsewhere the API server sends their metadata and nothing else.
 //   - A probe carries no credential: it has its own HTTP client.
@@ -19,6 +21,7 @@ import (
 	"net/url"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
@@ -38,9 +41,12 @@ const SourceName = "live"
 type Options struct {
 	Name             string        // what the user calls the cluster: the context's name
 	Vantage          string        // the machine that asks; "" is this machine's host name
-	RequestTimeout   time.Duration // of one request, with its retries; 0 is the config's, else 15 s
+	RequestTimeout   time.Duration // of one try of a request; 0 is the config's, else 15 s
 	RunTimeout       time.Duration // of everything together, from the first request on; 0 is 3 min
-	RetryPause       time.Duration // before the one further attempt after a broken connection; 0 is 500 ms
+	ListTimeout      time.Duration // of all pages of one list; 0 is a third of RunTimeout
+	RunBytes         int64         // of all answers together but logs; 0 is 1 GiB
+	RunLogBytes      int64         // of all logs together; 0 is 4 GiB
+	RetryPause       time.Duration // before the second try, doubled for each further one; 0 is 500 ms
 	QPS              float32       // requests a second; 0 is 100
 	Burst            int           // 0 is 200
 	PageSize         int           // objects a page; 0 is 500, as `kubectl get --chunk-size`
@@ -65,6 +71,9 @@ func (o Options) withDefaults(cfg *rest.Config) Options {
 	orDefault(&o.RequestTimeout, cfg.Timeout)
 	orDefault(&o.RequestTimeout, 15*time.Second)
 	orDefault(&o.RunTimeout, 3*time.Minute)
+	orDefault(&o.ListTimeout, o.RunTimeout/3)
+	orDefault(&o.RunBytes, 1<<30)
+	orDefault(&o.RunLogBytes, 4<<30)
 	orDefault(&o.RetryPause, 500*time.Millisecond)
 	orDefault(&o.QPS, 100)
 	orDefault(&o.Burst, 200)
@@ -92,6 +101,7 @@ type Source struct {
 	rest    rest.Interface
 	mcsPort int // another one only in tests
 	silence silence
+	refused atomic.Int32 // requests in a row that were refused on every try
 
 	apis   lazy[*apis]
 	memoMu sync.Mutex
@@ -117,7 +127,8 @@ func New(cfg *rest.Config, opts Options) (*Source, error) {
 	if cfg.UserAgent == "" {
 		cfg.UserAgent = "rollcall"
 	}
-	cfg.Wrap(func(next http.RoundTripper) http.RoundTripper { return boundedTransport{next} })
+	answers, logs := newAllowance(opts.RunBytes), newAllowance(opts.RunLogBytes)
+	cfg.Wrap(func(next http.RoundTripper) http.RoundTripper { return boundedTransport{next, answers, logs} })
 	client, err := rest.HTTPClientFor(cfg)
 	if err != nil {
 		return nil, fmt.Errorf("make the API's HTTP client: %w", err)
@@ -158,7 +169,7 @@ func withoutUser(host string) string {
 // log lines are dropped: what they say is in the errors, too.
 func (s *Source) bound(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	s.start.Do(func() { s.deadline = time.Now().Add(s.opts.RunTimeout) })
-	ctx = klog.NewContext(ctx, klog.Logger{})
+	ctx = withHint(klog.NewContext(ctx, klog.Logger{}))
 	at := time.Now().Add(d)
 	if s.deadline.Before(at) {
 		return context.WithDeadlineCause(ctx, s.deadline, fmt.Errorf("the run's time of %v is over", s.opts.RunTimeout))

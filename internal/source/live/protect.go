@@ -60,7 +60,7 @@ func (t protected) RoundTrip(req *http.Request) (*http.Response, error) {
 		cancel()
 		return nil, errors.Join(fmt.Errorf("%s %s: %w (%s)", req.Method, req.URL.Path, ErrRedirect, resp.Status), resp.Body.Close())
 	}
-	resp.Body = &endedBody{boundedBody{ReadCloser: resp.Body, left: t.l.Answer, most: t.l.Answer}, cancel}
+	resp.Body = &endedBody{boundedBody{resp.Body, t.l.Answer, t.l.Answer, newAllowance(t.l.Answer + 1)}, cancel}
 	return resp, nil
 }
 

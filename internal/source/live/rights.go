@@ -89,8 +89,6 @@ type reviewStatus struct {
 // review sends one SelfSubjectAccessReview. The API server answers it and stores
 // nothing; every authenticated user may ask it.
 func (s *Source) review(caller context.Context, a Access) (bool, error) {
-	ctx, cancel := s.bound(caller, s.opts.RequestTimeout)
-	defer cancel()
 	right := Access{Verb: "create", Resource: evidence.Resource{Group: "authorization.k8s.io", Name: "selfsubjectaccessreviews"}}
 	what := map[string]string{
 		"verb": a.Verb, "group": a.Resource.Group, "resource": a.Resource.Name, "subresource": a.Subresource, "namespace": a.Namespace,
@@ -104,19 +102,29 @@ func (s *Source) review(caller context.Context, a Access) (bool, error) {
 	if err != nil {
 		return false, fmt.Errorf("encode the question whether one may %s: %w", a, err)
 	}
-	result := s.rest.Post().AbsPath("apis", "authorization.k8s.io", "v1", "selfsubjectaccessreviews").
-		SetHeader("Content-Type", runtime.ContentTypeJSON).SetHeader("Accept", runtime.ContentTypeJSON).
-		MaxRetries(0).Body(body).Do(ctx)
-	if err := result.Error(); err != nil {
-		return false, s.unavailable(caller, ctx, evidence.Need{Resource: right.Resource}, right, err)
-	}
-	answer, err := result.Raw()
-	if err != nil {
-		return false, s.unavailable(caller, ctx, evidence.Need{Resource: right.Resource}, right, err)
+	var answer []byte
+	for try := (tries{s: s}); ; {
+		ctx, cancel := s.bound(caller, s.opts.RequestTimeout)
+		result := s.rest.Post().AbsPath("apis", "authorization.k8s.io", "v1", "selfsubjectaccessreviews").
+			SetHeader("Content-Type", runtime.ContentTypeJSON).SetHeader("Accept", runtime.ContentTypeJSON).
+			MaxRetries(0).Body(body).Do(ctx)
+		if err = result.Error(); err == nil {
+			answer, err = result.Raw()
+		}
+		pause, again := try.next(ctx, err)
+		err = try.failed(s.unavailable(caller, ctx, evidence.Need{Resource: right.Resource}, right, err))
+		cancel()
+		if again && s.pause(caller, pause) {
+			continue
+		}
+		if err != nil {
+			return false, err
+		}
+		break
 	}
 	var got reviewStatus
 	if err := json.Unmarshal(answer, &got); err != nil || got.Kind != "SelfSubjectAccessReview" || got.Status == nil {
-		return false, s.unavailable(caller, ctx, evidence.Need{Resource: right.Resource}, right, garbage("%s", clip(string(answer[:min(len(answer), 2000)]))))
+		return false, s.unavailable(caller, caller, evidence.Need{Resource: right.Resource}, right, garbage("%s", clip(string(answer[:min(len(answer), 2000)]))))
 	}
 	return got.Status.Allowed, nil
 }

@@ -234,6 +234,13 @@ var failures = [][]byte{
 func (s *Source) stream(caller context.Context, need evidence.Need, right Access, req *rest.Request) (io.ReadCloser, error) {
 	ctx, cancel := s.bound(caller, 4*s.opts.RequestTimeout)
 	body, err := s.open(ctx, req)
+	for try := (tries{s: s}); err != nil && throttled(err); {
+		pause, again := try.next(ctx, err)
+		if !again || !s.pause(ctx, pause) {
+			break
+		}
+		body, err = s.open(ctx, req)
+	}
 	if err != nil {
 		err = s.unavailable(caller, ctx, need, right, err)
 		cancel()

@@ -29,7 +29,7 @@ func TestEndlessAnswer(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		resp, err := boundedTransport{endless{}}.RoundTrip(req)
+		resp, err := boundedTransport{endless{}, newAllowance(maxAnswer * 2), newAllowance(1)}.RoundTrip(req)
 		if err != nil {
 			t.Fatal(err)
 		}
