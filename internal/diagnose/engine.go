@@ -43,11 +43,15 @@ func New(catalog *fault.Catalog, list []facts.Fact, relate Relater, log *slog.Lo
 	if err != nil {
 		return nil, fmt.Errorf("make engine: %w", err)
 	}
+	return newEngine(catalog, list, relate, compiler, log), nil
+}
+
+func newEngine(catalog *fault.Catalog, list []facts.Fact, relate Relater, compiler *fault.Compiler, log *slog.Logger) *Engine {
 	e := &Engine{catalog: catalog, compiler: compiler, facts: map[string]facts.Fact{}, relate: relate, log: log}
 	for _, f := range list {
 		e.facts[f.Name] = f
 	}
-	return e, nil
+	return e
 }
 
 // Compiler returns the compiler of the engine's expressions.

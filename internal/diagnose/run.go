@@ -41,6 +41,8 @@ type Options struct {
 	Only    []string // fault ids; empty: all
 	Skip    []string
 	Log     *slog.Logger
+	// Compiler keeps what it compiled from one run to the next; nil makes one.
+	Compiler *fault.Compiler
 }
 
 // ErrNoTime says that neither the source nor the user gave a "now".
@@ -63,7 +65,7 @@ func Run(ctx context.Context, o Options) (*fault.Diagnosis, error) {
 	if !evidence.Plausible(now) {
 		return nil, fmt.Errorf("choose the time of %s: %s cannot be one of a cluster; give another with --now", desc.Name, now.UTC().Format("2006-01-02T15:04:05Z"))
 	}
-	engine, err := New(o.Catalog, o.Facts, o.Relater, o.Log)
+	engine, err := o.engine()
 	if err != nil {
 		return nil, err
 	}
@@ -113,6 +115,13 @@ func Run(ctx context.Context, o Options) (*fault.Diagnosis, error) {
 	d.Stats = fault.Stats{Faults: len(o.chosen()), Subjects: subjects, Facts: len(o.Facts), Millis: o.Clock().Sub(started).Milliseconds()}
 	nonNil(d)
 	return d, nil
+}
+
+func (o Options) engine() (*Engine, error) {
+	if o.Compiler != nil {
+		return newEngine(o.Catalog, o.Facts, o.Relater, o.Compiler, o.Log), nil
+	}
+	return New(o.Catalog, o.Facts, o.Relater, o.Log)
 }
 
 // plausible forgets times that cannot be ones of a cluster.
