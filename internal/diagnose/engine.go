@@ -113,7 +113,7 @@ func (e *Engine) judge(ctx context.Context, w *facts.World, t trial, s fault.Sub
 		return out, nil
 	}
 	v := &evaluation{engine: e, trial: t, bound: b}
-	if err := v.run(&out, w.Now); err != nil {
+	if err := v.run(&out, w); err != nil {
 		return out, fmt.Errorf("evaluate fault %s for %s: %w", f.ID, s, err)
 	}
 	out.Title = v.title()
@@ -274,7 +274,7 @@ func (v *evaluation) eval(expr string) (fault.Result, error) {
 	return r, nil
 }
 
-func (v *evaluation) run(out *fault.Finding, now time.Time) error {
+func (v *evaluation) run(out *fault.Finding, w *facts.World) error {
 	when, err := v.eval(v.trial.fault.When)
 	if err != nil {
 		return err
@@ -296,7 +296,7 @@ func (v *evaluation) run(out *fault.Finding, now time.Time) error {
 	if refuted, err := v.refuted(out); err != nil || refuted {
 		return err
 	}
-	if err := v.settles(out, now); err != nil {
+	if err := v.settles(out, w); err != nil {
 		return err
 	}
 	return v.support(out)
@@ -321,9 +321,7 @@ func (v *evaluation) since(out *fault.Finding) error {
 	if err != nil {
 		return err
 	}
-	if r.Known() && evidence.Plausible(r.Time()) && r.Time().Unix() > 0 {
-		out.Since = r.Time()
-	}
+	out.Since = timeOf(r)
 	return nil
 }
 
@@ -347,8 +345,10 @@ func (v *evaluation) refuted(out *fault.Finding) (bool, error) {
 }
 
 // settles turns a condition that is still normal into an absent fault with a
-// deadline. Where it is not known since when it holds, nothing protects it.
-func (v *evaluation) settles(out *fault.Finding, now time.Time) error {
+// deadline. Where it is not known since when it holds, the age of the installation
+// bounds it: it holds no longer than the cluster exists. Where that is not known
+// either, it is unknown whether this is a fault.
+func (v *evaluation) settles(out *fault.Finding, w *facts.World) error {
 	s := v.trial.fault.Settles
 	if s == nil {
 		return nil
@@ -365,19 +365,30 @@ func (v *evaluation) settles(out *fault.Finding, now time.Time) error {
 		if err != nil {
 			return err
 		}
-		since = time.Time{}
-		if r.Known() && evidence.Plausible(r.Time()) && r.Time().Unix() > 0 {
-			since = r.Time()
-		}
+		since = timeOf(r)
 	}
 	if since.IsZero() {
+		since = w.Installed
+	}
+	if since.IsZero() {
+		out.Outcome, out.Undated = fault.Unknown, true
+		out.Reason = fmt.Sprintf("the condition holds, but since when is not known; for the first %s it is normal", s.Within.Duration)
 		return nil
 	}
-	if until := since.Add(s.Within.Duration); now.Before(until) {
+	if until := since.Add(s.Within.Duration); w.Now.Before(until) {
 		out.Outcome, out.Until = fault.Absent, until
 		out.Reason = "normal until " + until.UTC().Format(time.RFC3339)
 	}
 	return nil
+}
+
+// timeOf is the time that an expression gives, zero where it gives none that can be
+// one of a cluster.
+func timeOf(r fault.Result) time.Time {
+	if r.Known() && evidence.Plausible(r.Time()) && r.Time().Unix() > 0 {
+		return r.Time()
+	}
+	return time.Time{}
 }
 
 func (v *evaluation) support(out *fault.Finding) error {

@@ -19,6 +19,7 @@ type graph struct {
 	index    map[fault.Key]int
 	byFault  map[string][]int
 	edges    []edge
+	hosts    []fault.HostState
 }
 
 type edge struct {
@@ -26,8 +27,8 @@ type edge struct {
 	strength fault.Strength
 }
 
-func (e *Engine) graph(ctx context.Context, w *facts.World, findings []fault.Finding) (*graph, error) {
-	g := &graph{engine: e, world: w, findings: findings, index: map[fault.Key]int{}, byFault: map[string][]int{}}
+func (e *Engine) graph(ctx context.Context, w *facts.World, findings []fault.Finding, hosts []fault.HostState) (*graph, error) {
+	g := &graph{engine: e, world: w, findings: findings, hosts: hosts, index: map[fault.Key]int{}, byFault: map[string][]int{}}
 	for i, f := range findings {
 		g.index[f.Key()] = i
 		g.byFault[f.Fault] = append(g.byFault[f.Fault], i)

@@ -20,7 +20,7 @@ type cause struct {
 // conclude chooses roots, deadlocks and what stays unexplained (DESIGN 6). It
 // returns the causes that hold and are still normal.
 func (e *Engine) conclude(ctx context.Context, w *facts.World, d *fault.Diagnosis) ([]cause, error) {
-	g, err := e.graph(ctx, w, d.Findings)
+	g, err := e.graph(ctx, w, d.Findings, d.Hosts)
 	if err != nil {
 		return nil, err
 	}
@@ -170,6 +170,9 @@ func (g *graph) confidence(i int, component []int) (fault.Confidence, string) {
 		}
 		return fault.Likely, fmt.Sprintf("%s could be behind it and could not be checked: %s", cause.Fault, cause.Reason)
 	}
+	if step, passed := g.passedByAll(f, finding.Since); passed && !g.witnessed(i, component) {
+		return fault.Likely, fmt.Sprintf("every host has passed %s, which it would stop, and nothing else shows it", step)
+	}
 	return fault.Proven, ""
 }
 
@@ -247,6 +250,9 @@ func (g *graph) unexplained(i int) fault.Unexplained {
 			continue
 		}
 		f := g.fault(e.from)
+		if g.passedAlready(cause) {
+			continue
+		}
 		s := fault.Suspect{Key: cause.Key(), Title: cause.Title, Next: f.Next}
 		if s.Next == "" && len(cause.Missing) > 0 {
 			s.Next = cause.Missing[0]

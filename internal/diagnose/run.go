@@ -77,7 +77,7 @@ func Run(ctx context.Context, o Options) (*fault.Diagnosis, error) {
 	if err != nil {
 		return nil, fmt.Errorf("describe cluster: %w", err)
 	}
-	w.Version, w.Topology = info.Version, info.Topology
+	w.Version, w.Topology, w.Installed = info.Version, info.Topology, info.Began
 	findings, subjects, err := engine.EvaluateAll(ctx, w, o.chosen())
 	if err != nil {
 		return nil, err
@@ -86,15 +86,15 @@ func Run(ctx context.Context, o Options) (*fault.Diagnosis, error) {
 		APIVersion: "rollcall.dev/v1alpha1", Kind: "Diagnosis", Now: now.UTC(), Cluster: info, Findings: findings,
 		Source: fault.Source{Kind: desc.Kind, Name: desc.Name, API: desc.API, Vantage: desc.Vantage},
 	}
-	young, err := engine.conclude(ctx, w, d)
-	if err != nil {
-		return nil, err
-	}
 	if d.Hosts, err = o.Roll.Hosts(ctx, w, findings); err != nil {
 		return nil, fmt.Errorf("call the roll: %w", err)
 	}
 	for i := range d.Hosts {
 		plausible(&d.Hosts[i])
+	}
+	young, err := engine.conclude(ctx, w, d)
+	if err != nil {
+		return nil, err
 	}
 	requests, err := engine.requests(ctx, w, d.Hosts)
 	if err != nil {

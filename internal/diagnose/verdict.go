@@ -14,6 +14,9 @@ import (
 // things are no arguments; "healthy" needs hosts that were looked at.
 func judge(d *fault.Diagnosis) fault.Verdict {
 	open := openQuestions(d)
+	if worse := worseUnexplained(d); len(worse) > 0 {
+		return fault.Verdict{Class: fault.Undetermined, Reason: strings.Join(worse, "; ")}
+	}
 	var without []string
 	serious := 0
 	for _, r := range d.Roots {
@@ -31,6 +34,9 @@ func judge(d *fault.Diagnosis) fault.Verdict {
 		return fault.Verdict{Class: fault.RecoverableInPlace, Reason: rootsReason(d)}
 	case len(open) > 0:
 		return fault.Verdict{Class: fault.Undetermined, Reason: strings.Join(open, "; ")}
+	}
+	if d.Cluster.Installing && expected(d) == 0 {
+		return fault.Verdict{Class: fault.Settling, Until: d.Cluster.Began.Add(firstHostWithin), Reason: "the installation has begun, no host has registered yet"}
 	}
 	if until, what := waiting(d); !until.IsZero() {
 		return fault.Verdict{Class: fault.Settling, Until: until, Reason: what}
@@ -78,20 +84,55 @@ func rootsReason(d *fault.Diagnosis) string {
 	return fmt.Sprintf("%d roots, and a repair that keeps the cluster for each", len(d.Roots))
 }
 
+// worseUnexplained lists the present symptoms without a cause that are worse than every
+// root: a warning does not answer for them.
+func worseUnexplained(d *fault.Diagnosis) []string {
+	worst := fault.Info.Rank()
+	for _, r := range d.Roots {
+		worst = max(worst, r.Severity.Rank())
+	}
+	var list []string
+	for _, u := range d.Unexplained {
+		if len(d.Roots) > 0 && u.Severity.Rank() > worst {
+			list = append(list, noCause(u))
+		}
+	}
+	return list
+}
+
+func noCause(u fault.Unexplained) string {
+	return fmt.Sprintf("%s of %s has no proven cause", u.Fault, u.Subject)
+}
+
+// firstHostWithin is how long an installation is without a host at most before that is
+// a question: the bootstrap host needs minutes until its API answers, the control plane
+// some more.
+const firstHostWithin = time.Hour
+
+// awaitsFirstHost reports an installation that has begun and whose Nodes were read and
+// are none.
+func awaitsFirstHost(d *fault.Diagnosis) bool {
+	return d.Cluster.Installing && d.Now.Before(d.Cluster.Began.Add(firstHostWithin)) &&
+		slices.ContainsFunc(d.Coverage, func(c evidence.Coverage) bool {
+			return c.Need == evidence.Nodes.String() && c.State == evidence.Empty
+		})
+}
+
 // openQuestions lists what is left without an answer: present symptoms without a
 // cause, and expected hosts of which nothing can be said.
 func openQuestions(d *fault.Diagnosis) []string {
 	var open []string
 	for _, u := range d.Unexplained {
 		if u.Severity.Rank() > fault.Info.Rank() {
-			open = append(open, fmt.Sprintf("%s of %s has no proven cause", u.Fault, u.Subject))
+			open = append(open, noCause(u))
 		}
 	}
 	open = append(open, damaged(d)...)
+	open = append(open, undated(d)...)
 	if d.Source.Kind == OnHost {
 		return append(open, unasked(d)...)
 	}
-	if expected(d) == 0 { // a name that only a request claims is no host that answered
+	if expected(d) == 0 && !awaitsFirstHost(d) { // a name that only a request claims is no host that answered
 		return append(open, "no host could be looked at")
 	}
 	open = append(open, notWhole(d)...)
@@ -102,6 +143,23 @@ func openQuestions(d *fault.Diagnosis) []string {
 		open = append(open, fmt.Sprintf("host %s: %s is %s%s", h.Name, h.Stage, h.State, because(h.Why)))
 	}
 	return open
+}
+
+// undated lists what holds and may be a fault or may be normal: since when is not known.
+func undated(d *fault.Diagnosis) []string {
+	var names []string
+	for _, f := range d.Findings {
+		if f.Undated && f.Severity.Rank() > fault.Info.Rank() {
+			names = append(names, fmt.Sprintf("%s of %s", f.Fault, f.Subject))
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	if n := len(names); n > 3 {
+		names = append(names[:3], fmt.Sprintf("and %d more", n-3))
+	}
+	return []string{"since when is not known, so whether it is still normal: " + strings.Join(names, ", ")}
 }
 
 // rollKinds are the kinds of which one more object may be a host or what holds it up.

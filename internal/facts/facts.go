@@ -202,6 +202,8 @@ func (v Value) Needs() []string {
 type World struct {
 	Now     time.Time
 	Version string // the cluster's, "" where it could not be read
+	// Installed is when the installation began, zero where it could not be read.
+	Installed time.Time
 	// Topology is Infrastructure's controlPlaneTopology, "" where it could not be read.
 	Topology string
 

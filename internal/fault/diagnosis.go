@@ -43,6 +43,9 @@ type ClusterInfo struct {
 	Hosted   string `json:"hosted,omitempty"` // namespace/name of the HostedCluster, where its management cluster was read, too
 
 	Installer *Installer `json:"installer,omitempty"` // where the cluster itself could not be asked
+
+	Began      time.Time `json:"-"` // when the installation began; zero: not known
+	Installing bool      `json:"-"` // no version was ever completed
 }
 
 // Installer is what the log of openshift-install says of the installation.

@@ -5,6 +5,8 @@ package cluster
 
 import (
 	"context"
+	"slices"
+	"time"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
@@ -43,7 +45,41 @@ func (Describer) Describe(ctx context.Context, w *facts.World) (fault.ClusterInf
 		}
 		info.Topology = evidence.String(infra.Content, "status", "controlPlaneTopology")
 	}
+	if info.Began, info.Installing, err = began(ctx, w, version, infra); err != nil {
+		return info, err
+	}
 	return info, hosted(ctx, w, &info)
+}
+
+// began says when the installation began and whether it is under way. The bootstrap
+// host creates ClusterVersion and Infrastructure among the first objects
+// (openshift/installer:pkg/asset/manifests). Before them, and before the first Node, an
+// API that serves neither has just started.
+func began(ctx context.Context, w *facts.World, version, infra evidence.Object) (at time.Time, installing bool, err error) {
+	if version.Content != nil {
+		return version.Created(), !completed(version), nil
+	}
+	if at := infra.Created(); !at.IsZero() {
+		return at, false, nil
+	}
+	_, none, err := w.Get(ctx, evidence.ClusterVersions, "", "version")
+	if u, ok := evidence.AsUnavailable(err); err != nil && (!ok || u.Why != evidence.NotServed) {
+		return at, false, tolerate(err)
+	}
+	nodes, err := w.List(ctx, evidence.Nodes, "")
+	if err != nil || none || len(nodes) > 0 {
+		return at, false, tolerate(err)
+	}
+	return w.Now, true, nil
+}
+
+// completed reports whether a version was ever completed.
+func completed(version evidence.Object) bool {
+	history, _ := evidence.Field(version.Content, "status", "history").([]any)
+	return slices.ContainsFunc(history, func(h any) bool {
+		entry, _ := h.(map[string]any)
+		return evidence.String(entry, "state") == "Completed"
+	})
 }
 
 // beforeAPI reads what the service of an agent-based install, and the directory and

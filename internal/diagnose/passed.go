@@ -1,0 +1,95 @@
+package diagnose
+
+import (
+	"slices"
+	"time"
+
+	"github.com/rollcall-project/rollcall/internal/fault"
+)
+
+// passed reports whether a host has passed a step of the join path.
+func passed(h fault.HostState, step fault.Stage) bool {
+	return slices.ContainsFunc(h.Stages, func(s fault.StageState) bool {
+		return s.Stage == step && (s.State == fault.StagePassed || s.State == fault.StageNotApplicable)
+	})
+}
+
+// passedByAll returns the step at which a fault of the whole cluster stops hosts, and
+// whether every expected host has passed it although the fault was there. Such a
+// fault is not what it seems.
+func (g *graph) passedByAll(f *fault.Fault, since time.Time) (fault.Stage, bool) {
+	if f.For != fault.Cluster {
+		return "", false
+	}
+	step := g.stepOf(f)
+	if step == "" {
+		return "", false
+	}
+	expected := 0
+	for _, h := range g.hosts {
+		if !h.Expected {
+			continue
+		}
+		expected++
+		if !passed(h, step) || passedBefore(h, step, since) {
+			return step, false
+		}
+	}
+	return step, expected > 0
+}
+
+// passedBefore reports that a host passed a step before a time: what stops hosts there
+// since then says nothing of this one. The times of later steps bound it.
+func passedBefore(h fault.HostState, step fault.Stage, since time.Time) bool {
+	if since.IsZero() {
+		return false
+	}
+	at := slices.Index(fault.Stages(), step)
+	return slices.ContainsFunc(h.Stages, func(s fault.StageState) bool {
+		return slices.Index(fault.Stages(), s.Stage) >= at && s.State == fault.StagePassed && !s.At.IsZero() && s.At.Before(since)
+	})
+}
+
+// stepOf is the step that a fault stops: its own, else the earliest of the faults of
+// hosts that it explains for certain; "" where it stops none.
+func (g *graph) stepOf(f *fault.Fault) fault.Stage {
+	if f.Blocks != "" {
+		return f.Blocks
+	}
+	at := -1
+	for _, e := range f.Explains {
+		effect, ok := g.engine.catalog.Fault(e.Fault)
+		if !ok || e.Strength != fault.Certain || effect.For != fault.Host || effect.Blocks == "" {
+			continue
+		}
+		if n := slices.Index(fault.Stages(), effect.Blocks); n >= 0 && (at < 0 || n < at) {
+			at = n
+		}
+	}
+	if at < 0 {
+		return ""
+	}
+	return fault.Stages()[at]
+}
+
+// witnessed reports whether something beside its condition shows a fault: a line of its
+// support, or another fault that is present and that it explains.
+func (g *graph) witnessed(i int, component []int) bool {
+	return g.findings[i].Support > 0 || len(component) > 1 ||
+		slices.ContainsFunc(g.reach(component), g.present)
+}
+
+// passedAlready reports a fault at a host that stops a step which the host has passed:
+// that it could not be looked for makes it no suspect.
+func (g *graph) passedAlready(f fault.Finding) bool {
+	if f.Outcome != fault.Unknown || f.Subject.Kind != fault.Host {
+		return false
+	}
+	def, ok := g.engine.catalog.Fault(f.Fault)
+	if !ok || def.Blocks == "" {
+		return false
+	}
+	return slices.ContainsFunc(g.hosts, func(h fault.HostState) bool {
+		return h.Name == f.Subject.Name && passed(h, def.Blocks) && done(h)
+	})
+}
