@@ -46,6 +46,8 @@ func (wl wall) fact(name string) facts.Fact {
 				lit(noon.Add(-time.Hour))
 			case "fresh":
 				lit(noon.Add(-time.Minute))
+			case "timeless":
+				lit(time.Time{})
 			case "unseen":
 				return f, &evidence.Unavailable{Need: evidence.Objects(evidence.Nodes, ""), Why: evidence.Forbidden, Supply: "rights to see " + name}
 			case "half":
@@ -120,7 +122,10 @@ func run(t *testing.T, wl wall, entries map[string]string) *fault.Diagnosis {
 	files := fstest.MapFS{}
 	lamps := map[string]bool{}
 	for id, body := range entries {
-		text := "id: " + id + "\ntitle: " + id + "\nlayer: wall\nseverity: error\nmeans: a lamp\nrefs: [{repo: wall}]\n" + body
+		text := "id: " + id + "\ntitle: " + id + "\nlayer: wall\nmeans: a lamp\nrefs: [{repo: wall}]\n" + body
+		if !strings.Contains(body, "severity:") {
+			text += "severity: error\n"
+		}
 		kind := fault.Host
 		if strings.Contains(body, "for: pool") {
 			kind = fault.Pool
@@ -226,6 +231,14 @@ func TestRoots(t *testing.T) {
 		{name: "settled long ago", wall: wall{"a": {"x": "lit"}},
 			entries: map[string]string{"x": stands + "settles: {within: 30m}\n"},
 			roots:   []string{"x a proven"}, verdict: fault.RecoverableInPlace},
+		{name: "what may settle needs a beginning", wall: wall{"a": {"x": "timeless"}},
+			entries: map[string]string{"x": stands + "settles: {within: 30m}\n"}, verdict: fault.Undetermined},
+		{name: "it does not where it is not normal even now", wall: wall{"a": {"x": "timeless"}},
+			entries: map[string]string{"x": stands + "settles: {within: 30m, unless: it.lit}\n"},
+			roots:   []string{"x a proven"}, verdict: fault.RecoverableInPlace},
+		{name: "a warning does not answer for an error", wall: wall{"a": {"x": "lit", "y": "lit"}},
+			entries: map[string]string{"x": stands + "severity: warning\n", "y": ""},
+			roots:   []string{"x a proven"}, unexplained: []string{"y a"}, verdict: fault.Undetermined},
 		{name: "not normal even now", wall: wall{"a": {"x": "fresh"}},
 			entries: map[string]string{"x": stands + "settles: {within: 30m, unless: it.lit}\n"},
 			roots:   []string{"x a proven"}, verdict: fault.RecoverableInPlace},

@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"testing"
+	"time"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/fault"
@@ -36,6 +37,29 @@ func TestNotWhole(t *testing.T) {
 	}
 	if got, want := judge(d).Reason, "certificatesigningrequests, machines could be read only in part: damaged: cut off"; got != want {
 		t.Errorf("what was lost for one reason is said as %q, want %q", got, want)
+	}
+}
+
+// TestFirstHost: an installation whose Nodes were read and are none has just begun. That
+// none were read, or that none came for long, is a question.
+func TestFirstHost(t *testing.T) {
+	for _, c := range []struct {
+		name       string
+		installing bool
+		nodes      evidence.State
+		age        time.Duration
+		want       fault.VerdictClass
+	}{
+		{"just begun", true, evidence.Empty, time.Minute, fault.Settling},
+		{"not read", true, evidence.Missing, time.Minute, fault.Undetermined},
+		{"for long", true, evidence.Empty, 2 * time.Hour, fault.Undetermined},
+		{"installed once", false, evidence.Empty, time.Minute, fault.Undetermined},
+	} {
+		d := &fault.Diagnosis{Now: noon, Cluster: fault.ClusterInfo{Installing: c.installing, Began: noon.Add(-c.age)},
+			Coverage: []evidence.Coverage{{Need: "nodes", State: c.nodes}}}
+		if got := judge(d); got.Class != c.want {
+			t.Errorf("%s: %+v, want %s", c.name, got, c.want)
+		}
 	}
 }
 

@@ -1,0 +1,62 @@
+package diagnose
+
+import (
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/rollcall-project/rollcall/internal/fault"
+)
+
+// TestPassedByAll: what stops every host at a step that all of them have passed needs
+// more than its own condition, unless it began later.
+func TestPassedByAll(t *testing.T) {
+	const head = "title: x\nlayer: l\nseverity: error\nmeans: m\nrefs: [{repo: r}]\ngiven: {it: {fact: f}}\nwhen: it.x\n"
+	catalog, err := fault.Load(fstest.MapFS{
+		"l/own.yaml":    {Data: []byte("id: own\nfor: cluster\nblocks: ignition-fetched\n" + head)},
+		"l/stops.yaml":  {Data: []byte("id: stops\nfor: cluster\nexplains: [{fault: fetch, on: all-hosts, strength: certain}]\n" + head)},
+		"l/maybe.yaml":  {Data: []byte("id: maybe\nfor: cluster\nexplains: [{fault: fetch, on: all-hosts, strength: likely}]\n" + head)},
+		"l/fetch.yaml":  {Data: []byte("id: fetch\nfor: host\nblocks: ignition-fetched\n" + head)},
+		"l/inpool.yaml": {Data: []byte("id: inpool\nfor: pool\nblocks: ignition-fetched\n" + head)},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	host := func(name string, state fault.StageOutcome, expected bool) fault.HostState {
+		return fault.HostState{Name: name, Expected: expected, State: state, Stages: []fault.StageState{
+			{Stage: fault.IgnitionFetched, State: state}, {Stage: fault.Registered, State: state, At: noon},
+		}}
+	}
+	passedBoth := []fault.HostState{host("a", fault.StagePassed, true), host("b", fault.StagePassed, true)}
+	for _, c := range []struct {
+		name, fault string
+		hosts       []fault.HostState
+		since       time.Time
+		want        bool
+	}{
+		{"its own step", "own", passedBoth, time.Time{}, true},
+		{"the step of what it explains", "stops", passedBoth, time.Time{}, true},
+		{"it was there before", "own", passedBoth, noon.Add(-time.Hour), true},
+		{"it began later", "own", passedBoth, noon.Add(time.Hour), false},
+		{"it only may stop hosts", "maybe", passedBoth, time.Time{}, false},
+		{"of one pool", "inpool", passedBoth, time.Time{}, false},
+		{"one host waits", "own", []fault.HostState{passedBoth[0], host("b", fault.StageWaiting, true)}, time.Time{}, false},
+		{"a stranger waits", "own", []fault.HostState{passedBoth[0], host("b", fault.StageWaiting, false)}, time.Time{}, true},
+		{"no host", "own", nil, time.Time{}, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			g := &graph{engine: &Engine{catalog: catalog}, hosts: c.hosts}
+			f, _ := catalog.Fault(c.fault)
+			if _, got := g.passedByAll(f, c.since); got != c.want {
+				t.Errorf("passed by all: %t, want %t", got, c.want)
+			}
+		})
+	}
+	g := &graph{engine: &Engine{catalog: catalog}, hosts: passedBoth}
+	at := func(outcome fault.Outcome, name string) fault.Finding {
+		return fault.Finding{Fault: "fetch", Outcome: outcome, Subject: fault.Subject{Kind: fault.Host, Name: name}}
+	}
+	if !g.passedAlready(at(fault.Unknown, "a")) || g.passedAlready(at(fault.Present, "a")) || g.passedAlready(at(fault.Unknown, "z")) {
+		t.Error("only an unknown fault of a host that has passed its step is no suspect")
+	}
+}
