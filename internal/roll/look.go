@@ -10,6 +10,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/facts/csrs"
+	"github.com/rollcall-project/rollcall/internal/facts/etcd"
 	"github.com/rollcall-project/rollcall/internal/facts/hosts"
 	"github.com/rollcall-project/rollcall/internal/source/assisted"
 	"github.com/rollcall-project/rollcall/internal/source/install"
@@ -41,6 +42,8 @@ type shared struct {
 	pods     map[string]map[string]corev1.Pod
 	noPods   map[string]error
 	podLocs  map[string]evidence.Locator
+	members  int               // of etcd, where its operator says that all of them are available; else 0
+	said     evidence.Item     // that it says so
 	targets  map[string]string // pool -> name of its rendered config
 	service  *assisted.Service // how the rendezvous host of an agent-based install answered; nil: nobody asked it
 	plan     *install.Install  // of an install directory; nil: none was read
@@ -59,7 +62,7 @@ func look(ctx context.Context, w *facts.World, r *hosts.Roll) (*shared, error) {
 		}
 		s.noCSRs = err
 	}
-	for _, step := range []func(context.Context, *facts.World) error{s.lookAtLeases, s.lookAtPods, s.lookAtPools, s.lookAtInstall} {
+	for _, step := range []func(context.Context, *facts.World) error{s.lookAtLeases, s.lookAtPods, s.lookAtEtcd, s.lookAtPools, s.lookAtInstall} {
 		if err := step(ctx, w); err != nil {
 			return nil, err
 		}
@@ -102,6 +105,22 @@ func (s *shared) lookAtPods(ctx context.Context, w *facts.World) error {
 		}
 	}
 	return nil
+}
+
+func (s *shared) lookAtEtcd(ctx context.Context, w *facts.World) (err error) {
+	s.members, s.said, err = etcd.AllAvailable(ctx, w)
+	return err
+}
+
+// masters counts the hosts that are to have a member of etcd.
+func (s *shared) masters() int {
+	n := 0
+	for _, h := range s.roll.Hosts {
+		if !h.Spare && h.Expected && slices.Contains(controlPlaneRoles, h.Role) {
+			n++
+		}
+	}
+	return n
 }
 
 func (s *shared) lookAtPools(ctx context.Context, w *facts.World) error {
