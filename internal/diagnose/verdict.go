@@ -137,7 +137,7 @@ func openQuestions(d *fault.Diagnosis) []string {
 	}
 	open = append(open, notWhole(d)...)
 	for _, h := range d.Hosts {
-		if !h.Expected || done(h) || len(h.BlockedBy) > 0 {
+		if !h.Expected || done(h) || len(h.BlockedBy) > 0 || !inProgress(d, h).IsZero() {
 			continue
 		}
 		open = append(open, fmt.Sprintf("host %s: %s is %s%s", h.Name, h.Stage, h.State, because(h.Why)))
@@ -160,6 +160,28 @@ func undated(d *fault.Diagnosis) []string {
 		names = append(names[:3], fmt.Sprintf("and %d more", n-3))
 	}
 	return []string{"since when is not known, so whether it is still normal: " + strings.Join(names, ", ")}
+}
+
+// patience is how long a host may wait at a step that nothing is known to hold up. A
+// restart of a bare metal host takes 20 minutes; a static pod is written anew on one
+// node after the other.
+var patience = map[fault.Stage]time.Duration{
+	fault.NetworkReady: 15 * time.Minute,
+	fault.Ready:        20 * time.Minute,
+	fault.ServingCert:  15 * time.Minute,
+	fault.EtcdMember:   15 * time.Minute,
+	fault.StaticPods:   15 * time.Minute,
+	fault.ConfigDone:   60 * time.Minute,
+}
+
+// inProgress returns until when a host that waits is only on its way, zero where it is
+// not, or where it is not known since when it waits.
+func inProgress(d *fault.Diagnosis, h fault.HostState) time.Time {
+	until := h.Since.Add(patience[h.Stage])
+	if h.State != fault.StageWaiting || h.Since.IsZero() || !d.Now.Before(until) {
+		return time.Time{}
+	}
+	return until
 }
 
 // rollKinds are the kinds of which one more object may be a host or what holds it up.
@@ -281,6 +303,14 @@ func waiting(d *fault.Diagnosis) (until time.Time, what string) {
 				until = f.Until
 			}
 			names = append(names, fmt.Sprintf("%s of %s", f.Fault, f.Subject))
+		}
+	}
+	for _, h := range d.Hosts {
+		if at := inProgress(d, h); h.Expected && len(h.BlockedBy) == 0 && !at.IsZero() {
+			if until.IsZero() || at.Before(until) {
+				until = at
+			}
+			names = append(names, fmt.Sprintf("%s waits at %s", h.Name, h.Stage))
 		}
 	}
 	if len(names) > 3 {

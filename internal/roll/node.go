@@ -11,6 +11,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts/csrs"
 	"github.com/rollcall-project/rollcall/internal/facts/hosts"
+	"github.com/rollcall-project/rollcall/internal/facts/pools"
 	"github.com/rollcall-project/rollcall/internal/fault"
 )
 
@@ -211,10 +212,10 @@ func (v *view) configDone() fault.StageState {
 	case state == "Degraded" || state == "Unreconcilable":
 		return failed(time.Time{}, state+": "+firstLine(notes[mcdReason]), proof)
 	case state != "Done" || current != desired:
-		return waiting(time.Time{}, "state "+state+", going to "+desired, proof)
+		return waiting(pools.StepSince(&v.host.Node.API), "state "+state+", going to "+desired, proof)
 	}
 	if target := v.targets[v.host.Pool.Name]; target != "" && target != current {
-		return waiting(time.Time{}, "on "+current+", the pool wants "+target, proof)
+		return waiting(pools.StepSince(&v.host.Node.API), "on "+current+", the pool wants "+target, proof)
 	}
 	return passed(time.Time{}, proof, item(v.host.Node.Loc, "metadata.annotations["+mcdCurrent+"]", current, time.Time{}))
 }
