@@ -135,7 +135,7 @@ func openQuestions(d *fault.Diagnosis) []string {
 	if expected(d) == 0 && !awaitsFirstHost(d) { // a name that only a request claims is no host that answered
 		return append(open, "no host could be looked at")
 	}
-	open = append(open, notWhole(d)...)
+	open = append(open, premisesOpen(d)...)
 	for _, h := range d.Hosts {
 		if !h.Expected || done(h) || len(h.BlockedBy) > 0 || !inProgress(d, h).IsZero() {
 			continue
@@ -184,42 +184,6 @@ func inProgress(d *fault.Diagnosis, h fault.HostState) time.Time {
 	return until
 }
 
-// rollKinds are the kinds of which one more object may be a host or what holds it up.
-var rollKinds = []evidence.Resource{
-	evidence.Nodes, evidence.BareMetalHosts, evidence.Machines, evidence.CSRs, evidence.MachineConfigPools, evidence.ClusterOperators,
-}
-
-// notWhole says which of them were read in part, as of an archive that is cut off or
-// damaged: there may be others, of which nothing is known. That a collector picked
-// some of them out is no such part, but of Nodes, which are who has answered.
-func notWhole(d *fault.Diagnosis) []string {
-	var reasons []string // in the order of the coverage
-	kinds := map[string][]string{}
-	for _, c := range d.Coverage {
-		i := rollKind(c)
-		if i < 0 || c.State != evidence.Partial || i > 0 && strings.HasPrefix(c.Reason, string(evidence.NotCollected)) {
-			continue
-		}
-		if kinds[c.Reason] == nil {
-			reasons = append(reasons, c.Reason)
-		}
-		if name := rollKinds[i].Name; !slices.Contains(kinds[c.Reason], name) {
-			kinds[c.Reason] = append(kinds[c.Reason], name)
-		}
-	}
-	var open []string
-	for _, why := range reasons {
-		open = append(open, strings.Join(kinds[why], ", ")+" could be read only in part: "+why)
-	}
-	return open
-}
-
-func rollKind(c evidence.Coverage) int {
-	return slices.IndexFunc(rollKinds, func(r evidence.Resource) bool {
-		return c.Need == r.String() || strings.HasPrefix(c.Need, r.String()+" -n ")
-	})
-}
-
 // damaged says what else is there and is not what was written: what it said is not
 // known, and nothing else makes up for that.
 func damaged(d *fault.Diagnosis) []string {
@@ -227,7 +191,7 @@ func damaged(d *fault.Diagnosis) []string {
 	var needs []string
 	var first string
 	for _, c := range d.Coverage {
-		if !c.Damaged || c.State == evidence.Partial && rollKind(c) >= 0 {
+		if !c.Damaged || premiseOf(c) != nil {
 			continue
 		}
 		if needs = append(needs, c.Need); first == "" {

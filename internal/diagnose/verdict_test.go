@@ -8,34 +8,53 @@ import (
 	"github.com/rollcall-project/rollcall/internal/fault"
 )
 
-// TestNotWhole: hosts of a list that is not whole are not all hosts, and what holds one
-// up may be in the part of another kind that could not be read.
-func TestNotWhole(t *testing.T) {
-	d := &fault.Diagnosis{Hosts: []fault.HostState{{Name: "m0", Expected: true, Stage: fault.ConfigDone, State: fault.StagePassed}}}
+// TestPremises: a cluster is healthy only where the kinds that hosts are known by were read
+// whole, or where the API does not serve them.
+func TestPremises(t *testing.T) {
+	healthy := func() *fault.Diagnosis {
+		return &fault.Diagnosis{Hosts: []fault.HostState{{Name: "m0", Expected: true, Stage: fault.ConfigDone, State: fault.StagePassed}}}
+	}
+	machines := evidence.Objects(evidence.Machines, "openshift-machine-api").String()
+	bmh := evidence.Objects(evidence.BareMetalHosts, "openshift-machine-api").String()
 	for _, c := range []struct {
-		need   string
-		state  evidence.State
-		reason string
-		want   fault.VerdictClass
+		need     string
+		state    evidence.State
+		why      evidence.Why
+		topology string
+		want     fault.VerdictClass
 	}{
-		{"nodes", evidence.Read, "", fault.Healthy},
-		{"nodes", evidence.Partial, "damaged: the archive is cut off", fault.Undetermined},
-		{"nodes", evidence.Partial, "not collected: single objects", fault.Undetermined},
-		{evidence.Objects(evidence.Machines, "openshift-machine-api").String(), evidence.Partial, "damaged: m.yaml", fault.Undetermined},
-		{evidence.CSRs.String(), evidence.Partial, "unreachable: page 2", fault.Undetermined},
-		{evidence.CSRs.String(), evidence.Partial, "not collected: single objects", fault.Healthy},
-		{evidence.Objects(evidence.Pods, "openshift-dns").String(), evidence.Partial, "damaged: p.yaml", fault.Healthy},
+		{"nodes", evidence.Read, "", "", fault.Healthy},
+		{"nodes", evidence.Partial, evidence.Damaged, "", fault.Undetermined},
+		{"nodes", evidence.Partial, evidence.NotCollected, "", fault.Undetermined},
+		{machines, evidence.Partial, evidence.Damaged, "", fault.Undetermined},
+		{machines, evidence.Missing, evidence.Forbidden, "", fault.Undetermined},
+		{machines, evidence.Missing, evidence.Unreachable, "", fault.Undetermined},
+		{machines, evidence.Missing, evidence.NotServed, "", fault.Healthy},
+		{machines, evidence.Missing, evidence.NotCollected, "", fault.Healthy}, // there may be none
+		{machines, evidence.Missing, evidence.Forbidden, "External", fault.Healthy},
+		{evidence.MachineSets.String(), evidence.Missing, evidence.Forbidden, "", fault.Undetermined},
+		{bmh, evidence.Missing, evidence.Forbidden, "", fault.Undetermined},
+		{bmh, evidence.Missing, evidence.Unreachable, "", fault.Undetermined},
+		{evidence.ClusterOperators.String(), evidence.Missing, evidence.NotCollected, "", fault.Undetermined},
+		{evidence.MachineConfigPools.String(), evidence.Missing, evidence.NotCollected, "", fault.Undetermined},
+		{evidence.MachineConfigPools.String(), evidence.Missing, evidence.NotCollected, "External", fault.Healthy},
+		{evidence.CSRs.String(), evidence.Partial, evidence.Unreachable, "", fault.Undetermined},
+		{evidence.CSRs.String(), evidence.Missing, evidence.Forbidden, "", fault.Undetermined},
+		{evidence.CSRs.String(), evidence.Partial, evidence.NotCollected, "", fault.Healthy},
+		{evidence.Objects(evidence.Pods, "openshift-dns").String(), evidence.Missing, evidence.Forbidden, "", fault.Healthy},
 	} {
-		d.Coverage = []evidence.Coverage{{Need: c.need, State: c.state, Reason: c.reason}}
+		d := healthy()
+		d.Cluster.Topology = c.topology
+		d.Coverage = []evidence.Coverage{{Need: c.need, State: c.state, Why: c.why, Reason: string(c.why) + ": because"}}
 		if got := judge(d); got.Class != c.want {
-			t.Errorf("%s %s: %+v, want %s", c.need, c.state, got, c.want)
+			t.Errorf("%s %s (%s): %+v, want %s", c.need, c.state, c.why, got, c.want)
 		}
 	}
-	d.Coverage = nil
+	d := healthy()
 	for _, need := range []string{"certificatesigningrequests.certificates.k8s.io", "machines.machine.openshift.io -n a", "machines.machine.openshift.io -n b"} {
-		d.Coverage = append(d.Coverage, evidence.Coverage{Need: need, State: evidence.Partial, Reason: "damaged: cut off"})
+		d.Coverage = append(d.Coverage, evidence.Coverage{Need: need, State: evidence.Partial, Why: evidence.Damaged, Reason: "damaged: cut off"})
 	}
-	if got, want := judge(d).Reason, "certificatesigningrequests, machines could be read only in part: damaged: cut off"; got != want {
+	if got, want := judge(d).Reason, "not all certificatesigningrequests, machines were read: damaged: cut off"; got != want {
 		t.Errorf("what was lost for one reason is said as %q, want %q", got, want)
 	}
 }

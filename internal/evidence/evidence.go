@@ -440,5 +440,6 @@ type Coverage struct {
 	Reason string `json:"reason,omitempty"`
 	Supply string `json:"supply,omitempty"`
 
+	Why     Why  `json:"-"` // why not all of it was read; "" for texts
 	Damaged bool `json:"-"` // something is there, and is not what was written
 }

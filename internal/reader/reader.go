@@ -216,7 +216,7 @@ func (r *Reader) readObjects(ctx context.Context, n evidence.Need, c *objectsCel
 			missing = &evidence.Unavailable{Need: n, Why: evidence.NotCollected}
 		}
 		missing = r.clean(missing)
-		r.note(n, evidence.Coverage{State: evidence.Missing, Reason: reason(missing), Supply: missing.Supply, Damaged: missing.Why == evidence.Damaged})
+		r.note(n, evidence.Coverage{State: evidence.Missing, Reason: reason(missing), Supply: missing.Supply, Why: missing.Why, Damaged: missing.Why == evidence.Damaged})
 		c.err = errors.Join(missing, r.recordMissing(n, missing))
 		return
 	}
@@ -225,7 +225,7 @@ func (r *Reader) readObjects(ctx context.Context, n evidence.Need, c *objectsCel
 	case c.partial != nil:
 		c.partial = r.clean(c.partial)
 		cover.State, cover.Reason, cover.Supply = evidence.Partial, reason(c.partial), c.partial.Supply
-		cover.Damaged = c.partial.Why == evidence.Damaged
+		cover.Why, cover.Damaged = c.partial.Why, c.partial.Why == evidence.Damaged
 	case len(c.list) == 0:
 		cover.State = evidence.Empty
 	}

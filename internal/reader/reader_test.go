@@ -158,10 +158,10 @@ func TestReaderCoverage(t *testing.T) {
 	r.List(ctx, evidence.CSRs, "")
 	want := []evidence.Coverage{
 		{Need: "certificatesigningrequests.certificates.k8s.io", State: evidence.Empty},
-		{Need: "events -n x", State: evidence.Missing, Reason: r.Coverage()[1].Reason},
+		{Need: "events -n x", State: evidence.Missing, Reason: r.Coverage()[1].Reason, Why: evidence.Forbidden},
 		{Need: "nodes", State: evidence.Read, Count: 1},
-		{Need: "pods", State: evidence.Partial, Count: 1, Reason: "damaged: pods.yaml is cut off", Supply: "again", Damaged: true},
-		{Need: "secrets -n x", State: evidence.Missing, Reason: "not collected", Supply: "ask"},
+		{Need: "pods", State: evidence.Partial, Count: 1, Reason: "damaged: pods.yaml is cut off", Supply: "again", Why: evidence.Damaged, Damaged: true},
+		{Need: "secrets -n x", State: evidence.Missing, Reason: "not collected", Supply: "ask", Why: evidence.NotCollected},
 	}
 	if diff := cmp.Diff(want, r.Coverage()); diff != "" {
 		t.Errorf("coverage (-want +got):\n%s", diff)

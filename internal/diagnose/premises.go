@@ -1,0 +1,92 @@
+package diagnose
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/fault"
+)
+
+// premise is a kind of object that has to be read whole before a cluster is called
+// healthy: one more object of it may be a host that is missing, or what holds one up.
+type premise struct {
+	resource evidence.Resource
+	// always: each cluster has such objects. Of the other kinds an archive may hold none
+	// because there are none: the collectors write one file for each object.
+	always bool
+	needed func(fault.ClusterInfo) bool // nil: of each cluster
+}
+
+var premises = []premise{
+	{resource: evidence.Nodes, always: true},
+	{resource: evidence.ClusterOperators, always: true},
+	{resource: evidence.MachineConfigPools, always: true, needed: ownControlPlane},
+	{resource: evidence.CSRs},
+	{resource: evidence.Machines, needed: ownControlPlane},
+	{resource: evidence.MachineSets, needed: ownControlPlane},
+	{resource: evidence.BareMetalHosts, needed: ownControlPlane},
+	{resource: evidence.NodePools, needed: hostedBeside},
+	{resource: evidence.HostedMachines, needed: hostedBeside},
+}
+
+// ownControlPlane: the workers of a hosted cluster have their machines and configs in the
+// management cluster.
+func ownControlPlane(c fault.ClusterInfo) bool { return c.Topology != "External" && c.Hosted == "" }
+
+// hostedBeside: the management cluster is read, too.
+func hostedBeside(c fault.ClusterInfo) bool { return c.Hosted != "" }
+
+// unread returns why a premise does not hold, "" where it does. A kind that the API does
+// not serve has no objects. A collector that picks single objects, or that leaves no trace
+// of an empty list, says nothing against a kind that a cluster may have none of.
+func (p premise) unread(c evidence.Coverage) string {
+	switch {
+	case c.State != evidence.Missing && c.State != evidence.Partial, c.Why == evidence.NotServed:
+		return ""
+	case c.Why == evidence.NotCollected && !p.always:
+		return ""
+	case c.Why == evidence.NotCollected && c.State == evidence.Partial && p.resource != evidence.Nodes:
+		return ""
+	}
+	return c.Reason
+}
+
+// premisesOpen lists the premises of "healthy" that were not read whole, with the reason.
+func premisesOpen(d *fault.Diagnosis) []string {
+	var reasons []string // in the order of the coverage
+	kinds := map[string][]string{}
+	for _, c := range d.Coverage {
+		p := premiseOf(c)
+		if p == nil || p.needed != nil && !p.needed(d.Cluster) {
+			continue
+		}
+		why := p.unread(c)
+		if why == "" {
+			continue
+		}
+		if kinds[why] == nil {
+			reasons = append(reasons, why)
+		}
+		if !slices.Contains(kinds[why], p.resource.Name) {
+			kinds[why] = append(kinds[why], p.resource.Name)
+		}
+	}
+	open := make([]string, 0, len(reasons))
+	for _, why := range reasons {
+		open = append(open, fmt.Sprintf("not all %s were read: %s", strings.Join(kinds[why], ", "), why))
+	}
+	return open
+}
+
+func premiseOf(c evidence.Coverage) *premise {
+	i := slices.IndexFunc(premises, func(p premise) bool {
+		need := p.resource.String()
+		return c.Need == need || strings.HasPrefix(c.Need, need+" -n ")
+	})
+	if i < 0 {
+		return nil
+	}
+	return &premises[i]
+}
