@@ -13,7 +13,7 @@ import (
 var errNoLog = errors.New("its pod is listed and there is no log of it")
 
 // errEmptyLog is why a log says nothing that has no line.
-var errEmptyLog = errors.New("the log is empty though the container has run")
+var errEmptyLog = errors.New("it is empty")
 
 // withoutLog returns the current logs that a query selects, that should be there and are
 // not among those that were found: of containers that have run, in pods that are listed.
@@ -32,12 +32,13 @@ func (r *Reader) withoutLog(ctx context.Context, q evidence.TextQuery, found []e
 	return list
 }
 
-// forgiveEmpty takes empty texts for read, but for current logs of containers that have
-// run: what the queries ask for are servers and daemons, which log when they start.
+// forgiveEmpty takes empty logs for read of containers that have not run, and of runs
+// before. Every other text that the queries ask for has lines: servers and daemons log
+// when they start.
 func (r *Reader) forgiveEmpty(ctx context.Context, q evidence.TextQuery, all []evidence.Text, failed []error) {
 	var ran []evidence.Text
 	for i, t := range all {
-		if !errors.Is(failed[i], errEmptyLog) {
+		if !errors.Is(failed[i], errEmptyLog) || t.Kind != evidence.ContainerLog {
 			continue
 		}
 		if ran == nil {
@@ -81,7 +82,8 @@ func hasRun(pod evidence.Object, container string) bool {
 				continue
 			}
 			state, _ := c["state"].(map[string]any)
-			return state["running"] != nil || state["terminated"] != nil
+			last, _ := c["lastState"].(map[string]any)
+			return state["running"] != nil || state["terminated"] != nil || last["terminated"] != nil || evidence.Int(c, "restartCount") > 0
 		}
 	}
 	return false

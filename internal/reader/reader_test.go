@@ -364,7 +364,7 @@ func TestMatchesAreBounded(t *testing.T) {
 		"a small limit of matches is a few": {strings.Repeat("bad\n", 5), Limits{Matches: 1}, []string{"5 bad"}, evidence.Read},
 	} {
 		// A second text that is whole keeps the matches of a broken one available.
-		r := reader(t, c.limits, &source{texts: map[string]func() (io.ReadCloser, error){"a": content(c.text), "b": content("")}})
+		r := reader(t, c.limits, &source{texts: map[string]func() (io.ReadCloser, error){"a": content(c.text), "b": content("fine\n")}})
 		got, err := r.Matches(t.Context(), q, "bad")
 		if diff := cmp.Diff(c.want, lines(got)); diff != "" || err != nil {
 			t.Errorf("%s: %v (-want +got):\n%s", name, err, diff)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"path"
+	"strings"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
 )
@@ -50,6 +51,9 @@ func (s *Source) Texts(ctx context.Context, q evidence.TextQuery) ([]evidence.Te
 	}
 	need := evidence.Texts(q)
 	unseen := s.unseen(need)
+	if missing := withoutMasters(q, texts); missing != "" && unseen == "" {
+		unseen = missing
+	}
 	if len(texts) > empty {
 		if unseen != "" {
 			texts = append(texts, s.unread(q, unseen))
@@ -77,6 +81,29 @@ func (s *Source) unseen(n evidence.Need) string {
 		why = append(why, s.cut)
 	}
 	return few(why)
+}
+
+// withoutMasters says that a must-gather has the workers' journal of a unit and not the
+// masters'. The collector writes that of the masters first
+// (openshift/must-gather:collection-scripts/gather_service_logs); a hosted cluster has none.
+func withoutMasters(q evidence.TextQuery, texts []evidence.Text) string {
+	const workers, masters = "host_service_logs/workers/", "host_service_logs/masters/"
+	if q.Kind != evidence.Journal || q.Host != "" {
+		return ""
+	}
+	missing := ""
+	for _, t := range texts {
+		switch {
+		case strings.Contains(t.Path, masters):
+			return ""
+		case strings.Contains(t.Path, workers) && !strings.Contains(t.Path, "hostedcluster-"):
+			missing = strings.Replace(t.Path, workers, masters, 1)
+		}
+	}
+	if missing == "" {
+		return ""
+	}
+	return missing + " is not there beside the workers' journal"
 }
 
 // unread stands for the texts that may be there and cannot be read.
