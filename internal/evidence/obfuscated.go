@@ -41,3 +41,9 @@ func Obfuscated(v string) bool {
 	labels := strings.FieldsFunc(v, func(r rune) bool { return strings.ContainsRune("./:@,[] ", r) })
 	return slices.ContainsFunc(labels, struckOut.MatchString)
 }
+
+// Replaced is why a comparison has no result: what it compares was obfuscated before the
+// archive was shared.
+func Replaced(n Need, what string) *Unavailable {
+	return &Unavailable{Need: n, Why: NotCollected, Detail: what + " was obfuscated", Supply: "the archive as it was before it was cleaned"}
+}

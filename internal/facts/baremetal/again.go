@@ -78,60 +78,66 @@ func failed(ctx context.Context, w *facts.World) (map[string][]failure, error) {
 // The count alone does not say what failed, nor that it fails still: a registration
 // that failed and worked later leaves it as it is. The event of the last failure says
 // it, and that of the failure before, what was counted; without them, the state may.
-func (b *Host) again(ctx context.Context, w *facts.World, h hosts.Host, p *facts.Proof) error {
-	if b.Failing || b.Errors < 2 || b.Settled || !b.Managed || b.Overdue {
+func (b *seen) again(ctx context.Context, w *facts.World, h hosts.Host, f *Host) error {
+	if b.failing || b.errors < 2 || b.settled || !b.managed || b.overdue {
 		return nil
 	}
 	api := &h.BMH.API
 	if s := api.Status.Provisioning.State; s == metal3.StateNone || s == metal3.StateRegistering {
 		return nil
 	}
-	_, pause := backoff(b.Errors)
+	_, pause := backoff(b.errors)
 	longest := pause + limit(api.Status.Provisioning.State)
 	by, err := failed(ctx, w)
-	if _, ok := evidence.AsUnavailable(err); err != nil && !ok {
+	if err := facts.Miss(err); err != nil {
 		return err
 	}
-	var last failure
+	last, times := latest(api, by[api.Name], w.Now.Add(-longest))
+	if err == nil && longest > eventsKept {
+		err = noEvent(fmt.Sprintf("events are kept for three hours, and after %d failures the last one may be older", b.errors))
+	}
+	kind := only(&api.Status)
+	switch {
+	case last.kind != "" && times < 2 && kind == "" && err == nil:
+		return nil // the others that were counted may have been of registrations
+	case last.kind != "" && times < 2 && kind == "", last.kind == "" && kind == "" && err != nil:
+		b.unclear, b.why = []facts.Setter{&f.Failing, &f.Retrying, &f.ErrorType, &f.ErrorMessage, &f.Cause}, err
+	case last.kind != "":
+		b.failing, b.retrying = true, true
+		b.errorType, b.errorMessage, b.cause = string(last.kind), short(last.message), Means(last.message)
+		text := fmt.Sprintf("%s, of %d failures that were counted the last: %s", b.errorType, b.errors, b.errorMessage)
+		facts.Prove(evidence.Item{Locator: last.loc, Excerpt: text, Time: last.at}, &f.Failing, &f.Retrying, &f.ErrorType, &f.ErrorMessage, &f.Cause)
+	case kind != "":
+		b.failing, b.retrying = true, true
+		b.errorType, b.errorMessage = string(kind), "it is tried again, and no event is left that says what it was"
+		if err == nil {
+			err = noEvent("none is of its last failure")
+		}
+		b.unclear, b.why = []facts.Setter{&f.Cause}, err
+	}
+	return nil
+}
+
+// latest returns the last failure since a time that goes on, and how often what failed
+// was counted.
+func latest(api *metal3.BareMetalHost, list []failure, since time.Time) (last failure, count int) {
 	times := map[metal3.ErrorType]int{}
-	for _, f := range by[api.Name] {
+	for _, f := range list {
 		other := f.uid != "" && api.UID != "" && f.uid != string(api.UID)
 		if other || !goesOn(&api.Status, f) {
 			continue
 		}
 		times[f.kind] += max(1, f.count)
-		if w.Now.Sub(f.at) <= longest && !f.at.Before(last.at) {
+		if !f.at.Before(since) && !f.at.Before(last.at) {
 			last = f
 		}
 	}
-	if err == nil && longest > eventsKept {
-		err = &evidence.Unavailable{Need: evidence.Objects(evidence.Events, hosts.MachineAPI), Why: evidence.NotCollected,
-			Detail: fmt.Sprintf("events are kept for three hours, and after %d failures the last one may be older", b.Errors),
-			Supply: "the log of the pod metal3-baremetal-operator"}
-	}
-	kind := only(&api.Status)
-	switch {
-	case last.kind != "" && times[last.kind] < 2 && kind == "" && err == nil:
-		return nil // the others that were counted may have been of registrations
-	case last.kind != "" && times[last.kind] < 2 && kind == "":
-		return miss(p, err, "failing", "retrying", "errorType", "errorMessage", "cause")
-	case last.kind != "":
-		b.Failing, b.Retrying = true, true
-		b.ErrorType, b.ErrorMessage, b.Cause = string(last.kind), short(last.message), string(Means(last.message))
-		p.Add(last.loc, fmt.Sprintf("%s, of %d failures that were counted the last: %s", b.ErrorType, b.Errors, b.ErrorMessage), last.at,
-			"failing", "retrying", "errorType", "errorMessage", "cause")
-	case kind != "":
-		b.Failing, b.Retrying = true, true
-		b.ErrorType, b.ErrorMessage = string(kind), "it is tried again, and no event is left that says what it was"
-		if err == nil {
-			err = &evidence.Unavailable{Need: evidence.Objects(evidence.Events, hosts.MachineAPI), Why: evidence.NotCollected,
-				Detail: "none is of its last failure", Supply: "the log of the pod metal3-baremetal-operator"}
-		}
-		return miss(p, err, "cause")
-	case err != nil:
-		return miss(p, err, "failing", "retrying", "errorType", "errorMessage", "cause")
-	}
-	return nil
+	return last, times[last.kind]
+}
+
+func noEvent(why string) *evidence.Unavailable {
+	return &evidence.Unavailable{Need: evidence.Objects(evidence.Events, hosts.MachineAPI), Why: evidence.NotCollected,
+		Detail: why, Supply: "the log of the pod metal3-baremetal-operator"}
 }
 
 // goesOn reports whether what failed is what the host's state is busy with. A

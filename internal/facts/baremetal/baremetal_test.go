@@ -85,7 +85,7 @@ func TestMAC(t *testing.T) {
 // still be going on.
 func TestOverdue(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	host := func(state metal3.ProvisioningState, ago time.Duration, errors int, change func(*metal3.BareMetalHost)) Host {
+	host := func(state metal3.ProvisioningState, ago time.Duration, errors int, change func(*metal3.BareMetalHost)) seen {
 		at := metav1.NewTime(now.Add(-ago))
 		api := metal3.BareMetalHost{}
 		api.Spec.BMC.Address = "redfish://10.0.0.1/redfish/v1/Systems/1"
@@ -96,12 +96,12 @@ func TestOverdue(t *testing.T) {
 		if change != nil {
 			change(&api)
 		}
-		return of(hosts.Host{BMH: &hosts.BMH{API: api}}, now)
+		return see(hosts.Host{BMH: &hosts.BMH{API: api}}, now)
 	}
 	none := func(*metal3.BareMetalHost) {}
 	for _, c := range []struct {
 		name   string
-		host   Host
+		host   seen
 		change bool
 	}{
 		{"a try of 34 minutes", host(metal3.StateInspecting, 34*time.Minute, 0, none), false},
@@ -115,8 +115,8 @@ func TestOverdue(t *testing.T) {
 		}), false},
 		{"without a BMC", host(metal3.StateUnmanaged, 90*time.Hour, 0, func(h *metal3.BareMetalHost) { h.Spec.BMC.Address = "" }), false},
 	} {
-		if c.host.Overdue != c.change {
-			t.Errorf("%s: overdue %t, want %t", c.name, c.host.Overdue, c.change)
+		if c.host.overdue != c.change {
+			t.Errorf("%s: overdue %t, want %t", c.name, c.host.overdue, c.change)
 		}
 	}
 }

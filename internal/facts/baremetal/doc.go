@@ -38,7 +38,7 @@ func Facts() []facts.Fact {
 // find returns the host of a name and insists on its BareMetalHost. That the roll
 // has no such host is only a statement when every kind that names hosts was read.
 func find(ctx context.Context, w *facts.World, name string) (hosts.Host, error) {
-	if _, err := w.List(ctx, evidence.BareMetalHosts, hosts.MachineAPI); err != nil {
+	if _, err := w.Some(ctx, evidence.BareMetalHosts, hosts.MachineAPI); err != nil {
 		return hosts.Host{}, Elsewhere(ctx, w, err)
 	}
 	h, err := onRoll(ctx, w, name)
@@ -103,21 +103,6 @@ func all(ctx context.Context, w *facts.World) ([]hosts.Host, error) {
 		}
 		return slices.DeleteFunc(slices.Clone(list), func(h hosts.Host) bool { return h.BMH == nil }), nil
 	})
-}
-
-// miss marks fields unknown when err says that they could not be read, and
-// returns err when it is a defect.
-func miss(p *facts.Proof, err error, fields ...string) error {
-	if err == nil {
-		return nil
-	}
-	if _, ok := evidence.AsUnavailable(err); !ok {
-		return err
-	}
-	for _, f := range fields {
-		p.Miss(f, err)
-	}
-	return nil
 }
 
 // short cuts a foreign message to what fits on a screen.

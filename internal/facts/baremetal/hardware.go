@@ -94,53 +94,81 @@ func describe(hw *metal3.HardwareDetails) map[string]string {
 
 // RootDevice is the fact root-device.
 type RootDevice struct {
-	Hints   string    `cel:"hints"` // what is asked for, in words; "" for nothing
-	Disks   int       `cel:"disks"` // that the inspection found
-	Fitting []string  `cel:"fitting"`
-	Known   bool      `cel:"known"` // the host was inspected
-	Refused bool      `cel:"refused"`
-	Since   time.Time `cel:"since"`
+	Hints   facts.Field[string]    `cel:"hints"` // what is asked for, in words; "" for nothing
+	Disks   facts.Field[int]       `cel:"disks"` // that the inspection found
+	Fitting facts.Field[[]string]  `cel:"fitting"`
+	Known   facts.Field[bool]      `cel:"known"` // the host was inspected
+	Refused facts.Field[bool]      `cel:"refused"`
+	Since   facts.Field[time.Time] `cel:"since"`
 }
 
 // RootDeviceFact is the fact root-device.
 func RootDeviceFact() facts.Fact {
-	return facts.DefinePlain("root-device", fault.Host, "which of the host's disks its root device hints fit", needs(hardwareNeed), readRootDevice)
+	return facts.Define("root-device", fault.Host, "which of the host's disks its root device hints fit", needs(hardwareNeed), readRootDevice)
 }
 
-func readRootDevice(ctx context.Context, w *facts.World, s fault.Subject) (RootDevice, facts.Proof, error) {
+func readRootDevice(ctx context.Context, w *facts.World, s fault.Subject) (RootDevice, error) {
 	var f RootDevice
-	var p facts.Proof
 	h, err := find(ctx, w, s.Name)
 	if err != nil {
-		return f, p, err
+		return f, err
 	}
 	api := &h.BMH.API
-	f.Since = api.CreationTimestamp.UTC()
+	since := api.CreationTimestamp.UTC()
 	if op := api.Status.OperationHistory.Inspect; !op.End.IsZero() {
-		f.Since = op.End.UTC()
+		since = op.End.UTC()
 	}
-	if f.Refused = Means(api.Status.ErrorMessage) == NoRootDevice; f.Refused {
-		p.Add(h.BMH.Loc.At("status.errorMessage"), short(api.Status.ErrorMessage), time.Time{}, "refused")
-	}
+	f.Since.Set(since, shown(h, "status.operationHistory.inspect", "ended or created at "+stamp(since), since))
+	f.Refused.Set(Means(api.Status.ErrorMessage) == NoRootDevice, errorMessage(h))
 	hints := api.Spec.RootDeviceHints
 	if hints == nil {
-		return f, p, nil
+		none := shown(h, "spec.rootDeviceHints", "none", time.Time{})
+		f.Hints.Set("", none)
+		f.Fitting.Set(nil, none)
+		f.Disks.Set(0, none)
+		f.Known.Set(false, none)
+		return f, nil
 	}
-	f.Hints = hintWords(hints)
-	p.Add(h.BMH.Loc.At("spec.rootDeviceHints"), f.Hints, time.Time{}, "hints")
+	f.Hints.Set(hintWords(hints), shown(h, "spec.rootDeviceHints", hintWords(hints), time.Time{}))
 	inv, err := inventory(ctx, w, h)
 	if err != nil {
-		err = miss(&p, err, "disks", "fitting", "known")
-		return f, p, err
+		return f, facts.Miss(err, &f.Disks, &f.Fitting, &f.Known)
 	}
-	f.Known, f.Disks = inv.Properties != nil, len(inv.Storage)
+	f.Disks.Set(len(inv.Storage))
+	f.Known.Set(inv.Properties != nil)
+	f.Fitting.Set(fitting(hints, inv.Storage))
 	for _, d := range inv.Storage {
-		if fits(hints, d) {
-			f.Fitting = append(f.Fitting, d.Name)
-		}
-		p.Add(inv.Loc, fmt.Sprintf("%s %s %s %d GB, serial %s", d.Name, d.Vendor, d.Model, d.SizeBytes/1e9, d.SerialNumber), time.Time{}, "disks", "fitting", "known")
+		text := fmt.Sprintf("%s %s %s %d GB, serial %s", d.Name, d.Vendor, d.Model, d.SizeBytes/1e9, d.SerialNumber)
+		facts.Prove(evidence.Item{Locator: inv.Loc, Excerpt: text}, &f.Disks, &f.Fitting, &f.Known)
 	}
-	return f, p, nil
+	if inv.Properties != nil && len(inv.Storage) == 0 {
+		facts.Prove(evidence.Item{Locator: inv.Loc, Excerpt: "the inspection found no disk"}, &f.Disks, &f.Fitting, &f.Known)
+	}
+	if len(f.Fitting.Value()) == 0 && hiddenDisk(hints, inv.Storage) {
+		f.Fitting.Miss(evidence.Replaced(hardwareNeed, "what the hints name"))
+	}
+	return f, nil
+}
+
+// fitting returns the names of the disks that hints fit.
+func fitting(hints *metal3.RootDeviceHints, disks []metal3.Storage) []string {
+	var names []string
+	for _, d := range disks {
+		if fits(hints, d) {
+			names = append(names, d.Name)
+		}
+	}
+	return names
+}
+
+// hiddenDisk reports whether a hint or what it is compared with was obfuscated.
+func hiddenDisk(hints *metal3.RootDeviceHints, disks []metal3.Storage) bool {
+	if slices.ContainsFunc(list(hints), func(h hint) bool { return evidence.Obfuscated(h.want) }) {
+		return true
+	}
+	return slices.ContainsFunc(disks, func(d metal3.Storage) bool {
+		return slices.ContainsFunc([]string{d.Name, d.HCTL, d.Model, d.Vendor, d.SerialNumber, d.WWN, d.WWNWithExtension, d.WWNVendorExtension}, evidence.Obfuscated)
+	})
 }
 
 // hint is one comparison of a root device hint with a disk.
@@ -193,52 +221,61 @@ func hintWords(h *metal3.RootDeviceHints) string {
 
 // PreparedImage is the fact preprovisioning-image.
 type PreparedImage struct {
-	Exists  bool      `cel:"exists"`
-	Ready   bool      `cel:"ready"`
-	Failed  bool      `cel:"failed"`
-	Message string    `cel:"message"`
-	Since   time.Time `cel:"since"`
+	Exists  facts.Field[bool]      `cel:"exists"`
+	Ready   facts.Field[bool]      `cel:"ready"`
+	Failed  facts.Field[bool]      `cel:"failed"`
+	Message facts.Field[string]    `cel:"message"`
+	Since   facts.Field[time.Time] `cel:"since"`
 }
 
 // PreparedImageFact is the fact preprovisioning-image.
 func PreparedImageFact() facts.Fact {
-	return facts.DefinePlain("preprovisioning-image", fault.Host, "whether the image that the host boots for its inspection has been made",
+	return facts.Define("preprovisioning-image", fault.Host, "whether the image that the host boots for its inspection has been made",
 		needs(evidence.Objects(evidence.PreparedImages, hosts.MachineAPI)), readPreparedImage)
 }
 
-func readPreparedImage(ctx context.Context, w *facts.World, s fault.Subject) (PreparedImage, facts.Proof, error) {
+func readPreparedImage(ctx context.Context, w *facts.World, s fault.Subject) (PreparedImage, error) {
 	var f PreparedImage
-	var p facts.Proof
 	h, err := find(ctx, w, s.Name)
 	if err != nil {
-		return f, p, err
+		return f, err
 	}
 	o, ok, err := w.Get(ctx, evidence.PreparedImages, h.BMH.API.Namespace, h.BMH.API.Name)
 	if err != nil {
-		return f, p, err
+		return f, err
 	}
 	if !ok {
-		p.Add(evidence.Locator{Path: "preprovisioningimages -n " + h.BMH.API.Namespace}, "none of "+h.BMH.API.Name, time.Time{}, "exists")
-		return f, p, nil
+		none := evidence.Item{Locator: evidence.Locator{Path: "preprovisioningimages -n " + h.BMH.API.Namespace}, Excerpt: "none of " + h.BMH.API.Name}
+		f.Exists.Set(false, none)
+		f.Ready.Set(false, none)
+		f.Failed.Set(false, none)
+		facts.Complete(&f)
+		return f, nil
 	}
-	f.Exists, f.Since = true, o.Created()
-	p.Add(o.Loc, "made "+stamp(f.Since), f.Since, "exists")
-	for _, c := range conditions.Of(o) {
-		switch {
-		case c.Type == "Ready":
-			f.Ready = c.Status == "True"
-		case c.Type == "Error":
-			f.Failed = c.Status == "True"
-		default:
-			continue
-		}
-		if c.Status == "False" && c.Type == "Ready" || c.Status == "True" && c.Type == "Error" {
-			f.Since = c.Since
-			if c.Message != "" {
-				f.Message = short(c.Message)
-			}
-		}
-		p.Add(c.Loc, c.Type+"="+c.Status+" "+c.Reason+": "+short(c.Message), c.Since, "ready", "failed", "message", "since")
+	made := o.Shows("metadata.creationTimestamp", "made "+stamp(o.Created()), o.Created())
+	f.Exists.Set(true, made)
+	f.Since.Set(o.Created(), made)
+	f.Message.Set("", made)
+	list := conditions.Of(o)
+	f.condition(conditions.Find(list, "Ready"), &f.Ready, o.Name, "Ready", "False")
+	f.condition(conditions.Find(list, "Error"), &f.Failed, o.Name, "Error", "True")
+	return f, nil
+}
+
+// condition sets a field from a condition, and why and since when where it is bad.
+func (f *PreparedImage) condition(c conditions.Condition, field *facts.Field[bool], name, kind, bad string) {
+	if c.Type == "" {
+		field.Miss(conditions.NotReported(evidence.PreparedImages, name, kind))
+		return
 	}
-	return f, p, nil
+	item := c.Item()
+	item.Excerpt = short(item.Excerpt)
+	field.Set(c.Status == "True", item)
+	if c.Status != bad {
+		return
+	}
+	f.Since.Set(c.Since, item)
+	if c.Message != "" {
+		f.Message.Set(short(c.Message), item)
+	}
 }

@@ -11,177 +11,273 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
+	"github.com/rollcall-project/rollcall/internal/facts/conditions"
 	"github.com/rollcall-project/rollcall/internal/facts/hosts"
 	"github.com/rollcall-project/rollcall/internal/fault"
 )
 
 // Host is the fact bmh.
 type Host struct {
-	Name         string    `cel:"name"`
-	State        string    `cel:"state"`  // of the state machine: registering, inspecting, ...
-	Status       string    `cel:"status"` // operationalStatus: OK, error, discovered, delayed, detached, servicing
-	ErrorType    string    `cel:"errorType"`
-	ErrorMessage string    `cel:"errorMessage"`
-	Errors       int       `cel:"errors"` // failures in a row
-	Failing      bool      `cel:"failing"`
-	Retrying     bool      `cel:"retrying"`  // what failed is being tried again; what it said is from an event
-	Cause        string    `cel:"cause"`     // what the message means; "" where it names no mechanism
-	RetryFrom    time.Time `cel:"retryFrom"` // between these two the operator tries again
-	RetryBy      time.Time `cel:"retryBy"`
-	Settled      bool      `cel:"settled"` // in a state in which nothing is being done to it
-	Managed      bool      `cel:"managed"` // it has a BMC and metal3 may use it: neither paused nor detached nor unmanaged
-	External     bool      `cel:"external"`
-	Deleting     bool      `cel:"deleting"`
-	Online       bool      `cel:"online"` // wanted
-	PoweredOn    bool      `cel:"poweredOn"`
-	HeldOff      []string  `cel:"heldOff"` // reboot annotations that keep it off
-	Paused       bool      `cel:"paused"`
-	PausedBy     string    `cel:"pausedBy"`
-	Detached     bool      `cel:"detached"`
-	BMC          string    `cel:"bmc"`
-	Secret       string    `cel:"secret"`    // with the BMC's credentials
-	SecretNew    bool      `cel:"secretNew"` // what was tried last is not what worked last
-	Failures     int       `cel:"failures"`  // of provisioning, over all rounds
-	Consumer     string    `cel:"consumer"`  // the Machine that it belongs to
-	ConsumerGone bool      `cel:"consumerGone"`
-	Joined       bool      `cel:"joined"` // its host is a Node
-	Inspected    bool      `cel:"inspected"`
-	Updated      time.Time `cel:"updated"` // the last change of its status
-	Since        time.Time `cel:"since"`   // when what is being done to it began
-	Elapsed      string    `cel:"elapsed"` // from then to the run's clock
-	Limit        string    `cel:"limit"`   // how long one try can last
-	Overdue      bool      `cel:"overdue"` // longer than that, and the time of the next try has passed
+	Name         facts.Field[string]    `cel:"name"`
+	State        facts.Field[string]    `cel:"state"`  // of the state machine: registering, inspecting, ...
+	Status       facts.Field[string]    `cel:"status"` // operationalStatus: OK, error, discovered, delayed, detached, servicing
+	ErrorType    facts.Field[string]    `cel:"errorType"`
+	ErrorMessage facts.Field[string]    `cel:"errorMessage"`
+	Errors       facts.Field[int]       `cel:"errors"` // failures in a row
+	Failing      facts.Field[bool]      `cel:"failing"`
+	Retrying     facts.Field[bool]      `cel:"retrying"`  // what failed is being tried again; what it said is from an event
+	Cause        facts.Field[string]    `cel:"cause"`     // what the message means; "" where it names no mechanism
+	RetryFrom    facts.Field[time.Time] `cel:"retryFrom"` // between these two the operator tries again
+	RetryBy      facts.Field[time.Time] `cel:"retryBy"`
+	Settled      facts.Field[bool]      `cel:"settled"` // in a state in which nothing is being done to it
+	Managed      facts.Field[bool]      `cel:"managed"` // it has a BMC and metal3 may use it: neither paused nor detached nor unmanaged
+	External     facts.Field[bool]      `cel:"external"`
+	Deleting     facts.Field[bool]      `cel:"deleting"`
+	Online       facts.Field[bool]      `cel:"online"` // wanted
+	PoweredOn    facts.Field[bool]      `cel:"poweredOn"`
+	HeldOff      facts.Field[[]string]  `cel:"heldOff"` // reboot annotations that keep it off
+	Paused       facts.Field[bool]      `cel:"paused"`
+	PausedBy     facts.Field[string]    `cel:"pausedBy"`
+	Detached     facts.Field[bool]      `cel:"detached"`
+	BMC          facts.Field[string]    `cel:"bmc"`
+	Secret       facts.Field[string]    `cel:"secret"`    // with the BMC's credentials
+	SecretNew    facts.Field[bool]      `cel:"secretNew"` // what was tried last is not what worked last
+	Failures     facts.Field[int]       `cel:"failures"`  // of provisioning, over all rounds
+	Consumer     facts.Field[string]    `cel:"consumer"`  // the Machine that it belongs to
+	ConsumerGone facts.Field[bool]      `cel:"consumerGone"`
+	Joined       facts.Field[bool]      `cel:"joined"` // its host is a Node
+	Inspected    facts.Field[bool]      `cel:"inspected"`
+	Updated      facts.Field[time.Time] `cel:"updated"` // the last change of its status
+	Since        facts.Field[time.Time] `cel:"since"`   // when what is being done to it began
+	Elapsed      facts.Field[string]    `cel:"elapsed"` // from then to the run's clock
+	Limit        facts.Field[string]    `cel:"limit"`   // how long one try can last
+	Overdue      facts.Field[bool]      `cel:"overdue"` // longer than that, and the time of the next try has passed
+}
+
+// seen is a BareMetalHost at a time, as its object shows it.
+type seen struct {
+	state, status           string
+	errorType, errorMessage string
+	errors                  int
+	failing, retrying       bool
+	cause                   Cause
+	retryFrom, retryBy      time.Time
+	settled, managed        bool
+	paused, detached        bool
+	pausedBy                string
+	updated, since          time.Time
+	elapsed, limit          string
+	overdue                 bool
+
+	unclear []facts.Setter // fields that are unknown, as what failed before the present try is
+	why     error
 }
 
 // HostFact is the fact bmh.
 func HostFact() facts.Fact {
-	return facts.DefinePlain("bmh", fault.Host, "what the host's BareMetalHost says: state, error and what it means, next retry, power",
+	return facts.Define("bmh", fault.Host, "what the host's BareMetalHost says: state, error and what it means, next retry, power",
 		needs(evidence.Objects(evidence.Events, hosts.MachineAPI)), readHost)
 }
 
-func readHost(ctx context.Context, w *facts.World, s fault.Subject) (Host, facts.Proof, error) {
-	var p facts.Proof
+func readHost(ctx context.Context, w *facts.World, s fault.Subject) (Host, error) {
+	var f Host
 	h, err := find(ctx, w, s.Name)
 	if err != nil {
-		return Host{}, p, err
+		return f, err
 	}
-	b := of(h, w.Now)
 	raw, _, err := w.Get(ctx, evidence.BareMetalHosts, h.BMH.API.Namespace, h.BMH.API.Name)
 	if err != nil {
-		return b, p, err
+		return f, err
 	}
-	b.Failures = int(evidence.Int(raw.Content, "status", "provisioningFailCount"))
-	if _, err := w.List(ctx, evidence.Nodes, ""); err != nil {
-		p.Miss("joined", err)
+	b := see(h, w.Now)
+	f.spec(h)
+	f.power(h, raw, b)
+	if err := f.consumer(ctx, w, h); err != nil {
+		return f, err
 	}
-	machines, err := w.List(ctx, evidence.Machines, hosts.MachineAPI)
-	if err := miss(&p, err, "consumerGone"); err != nil {
-		return b, p, err
+	if err := b.again(ctx, w, h, &f); err != nil {
+		return f, err
 	}
-	ref := h.BMH.API.Spec.ConsumerRef
-	b.ConsumerGone = err == nil && ref != nil && ref.Kind == "Machine" && strings.HasPrefix(ref.APIVersion, "machine.openshift.io/") &&
-		!slices.ContainsFunc(machines, func(o evidence.Object) bool { return o.Name == ref.Name })
-	if err := b.again(ctx, w, h, &p); err != nil {
-		return b, p, err
+	f.progress(h, b)
+	f.Failures.Set(int(evidence.Int(raw.Content, "status", "provisioningFailCount")), f.State.Proof()...)
+	f.failure(h, b)
+	if err := facts.Miss(b.why, b.unclear...); err != nil {
+		return f, err
 	}
-	b.prove(h, &p)
-	return b, p, nil
+	facts.Complete(&f)
+	return f, nil
 }
 
-// of reads a BareMetalHost at a time.
-func of(h hosts.Host, now time.Time) Host {
+// see reads a BareMetalHost at a time.
+func see(h hosts.Host, now time.Time) seen {
 	api := &h.BMH.API
 	st := &api.Status
-	b := Host{
-		Name: api.Name, State: string(st.Provisioning.State), Status: string(st.OperationalStatus),
-		ErrorType: string(st.ErrorType), ErrorMessage: short(st.ErrorMessage), Errors: st.ErrorCount,
-		External: api.Spec.ExternallyProvisioned, Deleting: api.DeletionTimestamp != nil,
-		Online: api.Spec.Online, PoweredOn: st.PoweredOn, BMC: api.Spec.BMC.Address, Secret: api.Spec.BMC.CredentialsName,
-		SecretNew: st.TriedCredentials.Version != "" && st.TriedCredentials != st.GoodCredentials,
-		Joined:    h.Node != nil, Inspected: st.HardwareDetails != nil,
+	b := seen{
+		state: string(st.Provisioning.State), status: string(st.OperationalStatus),
+		errorType: string(st.ErrorType), errorMessage: short(st.ErrorMessage), errors: st.ErrorCount, cause: Means(st.ErrorMessage),
 	}
-	b.PausedBy, b.Paused = api.Annotations[metal3.PausedAnnotation]
-	_, b.Detached = api.Annotations[metal3.DetachedAnnotation]
-	b.Detached = b.Detached || st.OperationalStatus == metal3.OperationalStatusDetached
-	for key := range api.Annotations {
-		if client, ok := strings.CutPrefix(key, metal3.RebootAnnotationPrefix+"/"); ok {
-			b.HeldOff = append(b.HeldOff, client)
-		}
-	}
-	slices.Sort(b.HeldOff)
-	if ref := api.Spec.ConsumerRef; ref != nil {
-		b.Consumer = ref.Name
-	}
-	b.Failing = b.ErrorType != "" || b.ErrorMessage != "" || st.OperationalStatus == metal3.OperationalStatusError
-	b.Cause = string(Means(st.ErrorMessage))
-	b.Managed = !b.Paused && !b.Detached && b.BMC != "" && st.Provisioning.State != metal3.StateUnmanaged
+	b.pausedBy, b.paused = api.Annotations[metal3.PausedAnnotation]
+	_, b.detached = api.Annotations[metal3.DetachedAnnotation]
+	b.detached = b.detached || st.OperationalStatus == metal3.OperationalStatusDetached
+	b.failing = b.errorType != "" || b.errorMessage != "" || st.OperationalStatus == metal3.OperationalStatusError
+	b.managed = !b.paused && !b.detached && api.Spec.BMC.Address != "" && st.Provisioning.State != metal3.StateUnmanaged
 	b.times(h, now)
 	return b
 }
 
-func (b *Host) times(h hosts.Host, now time.Time) {
+func (b *seen) times(h hosts.Host, now time.Time) {
 	api := &h.BMH.API
 	st := &api.Status
 	if st.LastUpdated != nil {
-		b.Updated = st.LastUpdated.UTC()
+		b.updated = st.LastUpdated.UTC()
 	}
-	b.Since = api.CreationTimestamp.UTC()
-	if !b.Updated.IsZero() {
-		b.Since = b.Updated
+	b.since = api.CreationTimestamp.UTC()
+	if !b.updated.IsZero() {
+		b.since = b.updated
 	}
 	if op := operation(st); !op.Start.IsZero() && op.End.IsZero() {
-		b.Since = op.Start.UTC()
+		b.since = op.Start.UTC()
 	}
 	try := limit(st.Provisioning.State)
-	b.Settled = try == 0
-	b.Limit, b.Elapsed = fault.Span(try), fault.Span(now.Sub(b.Since))
-	if b.Failing && b.Errors > 0 && !b.Updated.IsZero() {
-		least, most := backoff(b.Errors)
-		b.RetryFrom, b.RetryBy = b.Updated.Add(least), b.Updated.Add(most)
+	b.settled = try == 0
+	b.limit, b.elapsed = fault.Span(try), fault.Span(now.Sub(b.since))
+	if b.failing && b.errors > 0 && !b.updated.IsZero() {
+		least, most := backoff(b.errors)
+		b.retryFrom, b.retryBy = b.updated.Add(least), b.updated.Add(most)
 	}
 	// A try may begin at the last moment of the back-off and last as long as it can.
-	last := b.Since
-	if b.Updated.After(last) {
-		last = b.Updated
+	last := b.since
+	if b.updated.After(last) {
+		last = b.updated
 	}
-	if b.RetryBy.After(last) {
-		last = b.RetryBy
+	if b.retryBy.After(last) {
+		last = b.retryBy
 	}
-	b.Overdue = (try > 0 || b.Failing) && b.Managed && now.Sub(last) > max(try, 15*time.Minute)
+	b.overdue = (try > 0 || b.failing) && b.managed && now.Sub(last) > max(try, 15*time.Minute)
 }
 
-func (b *Host) prove(h hosts.Host, p *facts.Proof) {
-	loc, api := h.BMH.Loc, &h.BMH.API
-	if b.Failing && !b.Retrying {
-		text := fmt.Sprintf("state %s, %s %d times: %s", b.State, b.ErrorType, b.Errors, b.ErrorMessage)
-		if !b.RetryBy.IsZero() {
-			text += fmt.Sprintf(" (tried again between %s and %s)", stamp(b.RetryFrom), stamp(b.RetryBy))
+// shown returns a field of the BareMetalHost as a piece of evidence.
+func shown(h hosts.Host, field, excerpt string, at time.Time) evidence.Item {
+	return evidence.Item{Locator: h.BMH.Loc.At(field), Excerpt: excerpt, Time: at}
+}
+
+// spec sets what is asked of the host.
+func (f *Host) spec(h hosts.Host) {
+	api := &h.BMH.API
+	bmc := shown(h, "spec.bmc.address", "address: "+api.Spec.BMC.Address, time.Time{})
+	f.Name.Set(api.Name, bmc)
+	f.BMC.Set(api.Spec.BMC.Address, bmc)
+	f.Secret.Set(api.Spec.BMC.CredentialsName, bmc)
+	f.External.Set(api.Spec.ExternallyProvisioned, shown(h, "spec.externallyProvisioned", fmt.Sprint(api.Spec.ExternallyProvisioned), time.Time{}))
+	meta := shown(h, "metadata", "deletion requested: "+fmt.Sprint(api.DeletionTimestamp != nil), time.Time{})
+	f.Deleting.Set(api.DeletionTimestamp != nil, meta)
+	var held []string
+	for key := range api.Annotations {
+		if client, ok := strings.CutPrefix(key, metal3.RebootAnnotationPrefix+"/"); ok {
+			held = append(held, client)
 		}
-		p.Add(loc.At("status.errorMessage"), text, b.Updated, "failing", "errorType", "errorMessage", "errors", "cause", "retryFrom", "retryBy", "failures")
 	}
-	text := fmt.Sprintf("%s since %s, %s", b.State, stamp(b.Since), b.Status)
-	if b.Errors > 0 && (!b.Failing || b.Retrying) {
-		text += fmt.Sprintf(", errorCount %d", b.Errors) // which a failure leaves behind when its message is gone
+	slices.Sort(held)
+	f.HeldOff.Set(held, shown(h, "metadata.annotations", metal3.RebootAnnotationPrefix+"/ of: "+strings.Join(held, ", "), time.Time{}))
+}
+
+// power sets what the status says of power, hardware and credentials.
+func (f *Host) power(h hosts.Host, raw evidence.Object, b seen) {
+	api := &h.BMH.API
+	st := &api.Status
+	item := shown(h, "status.poweredOn", fmt.Sprintf("spec.online: %t, status.poweredOn: %t", api.Spec.Online, st.PoweredOn), b.updated)
+	f.Online.Set(api.Spec.Online, item)
+	if _, reported := evidence.Field(raw.Content, "status", "poweredOn").(bool); reported {
+		f.PoweredOn.Set(st.PoweredOn, item)
+	} else {
+		f.PoweredOn.Miss(conditions.NotReported(evidence.BareMetalHosts, api.Name, "poweredOn"))
 	}
-	p.Add(loc.At("status.provisioning.state"), text, b.Since,
-		"errors", "retrying", "errorMessage", "state", "status", "settled", "since", "elapsed", "limit", "overdue", "updated", "managed", "failing", "inspected", "errorType", "cause", "failures")
-	p.Add(loc.At("status.poweredOn"), fmt.Sprintf("spec.online: %t, status.poweredOn: %t", b.Online, b.PoweredOn), b.Updated, "online", "poweredOn")
-	p.Add(loc.At("spec.bmc.address"), b.BMC, time.Time{}, "bmc", "secret")
-	if b.SecretNew {
-		p.Add(loc.At("status.triedCredentials"), "the credentials that were tried last are not those that worked last", b.Updated, "secretNew")
+	f.Inspected.Set(st.HardwareDetails != nil, shown(h, "status.hardware", fmt.Sprintf("reported: %t", st.HardwareDetails != nil), time.Time{}))
+	fresh := st.TriedCredentials.Version != "" && st.TriedCredentials != st.GoodCredentials
+	f.SecretNew.Set(fresh, shown(h, "status.triedCredentials", fmt.Sprintf("the credentials that were tried last are others than those that worked last: %t", fresh), b.updated))
+}
+
+// consumer sets who uses the host.
+func (f *Host) consumer(ctx context.Context, w *facts.World, h hosts.Host) error {
+	if h.Node != nil {
+		f.Joined.Set(true, evidence.Item{Locator: h.Node.Loc, Excerpt: "node " + h.Node.API.Name, Time: h.Node.API.CreationTimestamp.UTC()})
+	} else if _, err := w.List(ctx, evidence.Nodes, ""); err != nil {
+		if err := facts.Miss(err, &f.Joined); err != nil {
+			return err
+		}
+	} else {
+		f.Joined.Set(false, evidence.Item{Locator: evidence.Locator{Path: "nodes"}, Excerpt: "none is of host " + h.Name})
 	}
-	for _, c := range b.HeldOff {
-		p.Add(loc.At("metadata.annotations"), metal3.RebootAnnotationPrefix+"/"+c, time.Time{}, "heldOff")
+	ref := h.BMH.API.Spec.ConsumerRef
+	if ref == nil {
+		item := shown(h, "spec.consumerRef", "none", time.Time{})
+		f.Consumer.Set("", item)
+		f.ConsumerGone.Set(false, item)
+		return nil
 	}
-	if b.Paused {
-		p.Add(loc.At("metadata.annotations"), metal3.PausedAnnotation+": "+b.PausedBy, time.Time{}, "paused", "pausedBy")
+	item := shown(h, "spec.consumerRef", "consumed by "+ref.Name, time.Time{})
+	f.Consumer.Set(ref.Name, item)
+	if ref.Kind != "Machine" || !strings.HasPrefix(ref.APIVersion, "machine.openshift.io/") {
+		f.ConsumerGone.Set(false, item) // of another provider
+		return nil
 	}
-	if b.Detached {
-		p.Add(loc.At("metadata.annotations"), metal3.DetachedAnnotation, time.Time{}, "detached")
+	machines, err := w.List(ctx, evidence.Machines, hosts.MachineAPI)
+	if err != nil {
+		return facts.Miss(err, &f.ConsumerGone)
 	}
-	if api.Spec.ConsumerRef != nil {
-		p.Add(loc.At("spec.consumerRef"), "consumed by "+b.Consumer, time.Time{}, "consumer", "consumerGone")
+	gone := !slices.ContainsFunc(machines, func(o evidence.Object) bool { return o.Name == ref.Name })
+	f.ConsumerGone.Set(gone, item, evidence.Item{Locator: evidence.Locator{Path: "machines -n " + hosts.MachineAPI}, Excerpt: fmt.Sprintf("%d Machines, %s is one of them: %t", len(machines), ref.Name, !gone)})
+	return nil
+}
+
+// progress sets where the host is and since when.
+func (f *Host) progress(h hosts.Host, b seen) {
+	text := fmt.Sprintf("%s since %s, %s", b.state, stamp(b.since), b.status)
+	if b.errors > 0 && (!b.failing || b.retrying) {
+		text += fmt.Sprintf(", errorCount %d", b.errors) // which a failure leaves behind when its message is gone
 	}
+	item := shown(h, "status.provisioning.state", text, b.since)
+	f.State.Set(b.state, item)
+	f.Status.Set(b.status, item)
+	f.Settled.Set(b.settled, item)
+	f.Managed.Set(b.managed, item)
+	f.Updated.Set(b.updated, item)
+	f.Since.Set(b.since, item)
+	f.Elapsed.Set(b.elapsed, item)
+	f.Limit.Set(b.limit, item)
+	f.Overdue.Set(b.overdue, item)
+	annotation := shown(h, "metadata.annotations", metal3.PausedAnnotation+": "+b.pausedBy, time.Time{})
+	if !b.paused {
+		annotation.Excerpt = "no " + metal3.PausedAnnotation
+	}
+	f.Paused.Set(b.paused, annotation)
+	f.PausedBy.Set(b.pausedBy, annotation)
+	f.Detached.Set(b.detached, shown(h, "metadata.annotations", fmt.Sprintf("%s: %t, operationalStatus %s", metal3.DetachedAnnotation, b.detached, b.status), time.Time{}))
+}
+
+// failure sets what failed, and when it is tried again.
+func (f *Host) failure(h hosts.Host, b seen) {
+	item := f.State.Proof()[0]
+	if b.failing && !b.retrying {
+		text := fmt.Sprintf("state %s, %s %d times: %s", b.state, b.errorType, b.errors, b.errorMessage)
+		if !b.retryBy.IsZero() {
+			text += fmt.Sprintf(" (tried again between %s and %s)", stamp(b.retryFrom), stamp(b.retryBy))
+		}
+		facts.Prove(shown(h, "status.errorMessage", text, b.updated), f.ofFailure()...)
+	}
+	f.ErrorType.Set(b.errorType, item)
+	f.ErrorMessage.Set(b.errorMessage, item)
+	f.Errors.Set(b.errors, item)
+	f.Failing.Set(b.failing, item)
+	f.Retrying.Set(b.retrying, item)
+	f.Cause.Set(string(b.cause), item)
+	f.RetryFrom.Set(b.retryFrom, item)
+	f.RetryBy.Set(b.retryBy, item)
+}
+
+// ofFailure are the fields that the error message shows.
+func (f *Host) ofFailure() []facts.Setter {
+	return []facts.Setter{&f.Failing, &f.ErrorType, &f.ErrorMessage, &f.Errors, &f.Cause, &f.RetryFrom, &f.RetryBy, &f.Failures}
 }
 
 func stamp(t time.Time) string {

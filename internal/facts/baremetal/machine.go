@@ -26,64 +26,79 @@ const (
 
 // Machine is the fact bmh-machine.
 type Machine struct {
-	Name         string    `cel:"name"`
-	Phase        string    `cel:"phase"`
-	ControlPlane bool      `cel:"controlPlane"`
-	Host         string    `cel:"host"` // the BareMetalHost that it names; "" for none
-	HostExists   bool      `cel:"hostExists"`
-	HostState    string    `cel:"hostState"`
-	Replaced     bool      `cel:"replaced"` // the BareMetalHost of that name is another object than the one that was provisioned
-	Free         int       `cel:"free"`     // BareMetalHosts that a Machine may take
-	Error        string    `cel:"error"`
-	Joined       bool      `cel:"joined"` // there is a Node
-	Deleting     bool      `cel:"deleting"`
-	Created      time.Time `cel:"created"`
+	Name         facts.Field[string]    `cel:"name"`
+	Phase        facts.Field[string]    `cel:"phase"`
+	ControlPlane facts.Field[bool]      `cel:"controlPlane"`
+	Host         facts.Field[string]    `cel:"host"` // the BareMetalHost that it names; "" for none
+	HostExists   facts.Field[bool]      `cel:"hostExists"`
+	HostState    facts.Field[string]    `cel:"hostState"`
+	Replaced     facts.Field[bool]      `cel:"replaced"` // the BareMetalHost of that name is another object than the one that was provisioned
+	Free         facts.Field[int]       `cel:"free"`     // BareMetalHosts that a Machine may take
+	Error        facts.Field[string]    `cel:"error"`
+	Joined       facts.Field[bool]      `cel:"joined"` // there is a Node
+	Deleting     facts.Field[bool]      `cel:"deleting"`
+	Created      facts.Field[time.Time] `cel:"created"`
 }
 
 // MachineFact is the fact bmh-machine.
 func MachineFact() facts.Fact {
-	return facts.DefinePlain("bmh-machine", fault.Host, "how the host's Machine and its BareMetalHost are tied to each other", hosts.Needs(), readMachine)
+	return facts.Define("bmh-machine", fault.Host, "how the host's Machine and its BareMetalHost are tied to each other", hosts.Needs(), readMachine)
 }
 
-func readMachine(ctx context.Context, w *facts.World, s fault.Subject) (Machine, facts.Proof, error) {
+func readMachine(ctx context.Context, w *facts.World, s fault.Subject) (Machine, error) {
 	var f Machine
-	var p facts.Proof
-	if _, err := w.List(ctx, evidence.Machines, hosts.MachineAPI); err != nil {
-		return f, p, err
+	if _, err := w.Some(ctx, evidence.Machines, hosts.MachineAPI); err != nil {
+		return f, err
 	}
 	h, err := onRoll(ctx, w, s.Name)
 	if err != nil {
-		return f, p, err
+		return f, err
 	}
 	if roll, err := hosts.Read(ctx, w); h.Machine == nil && err == nil && len(roll.Missing) > 0 {
-		return f, p, roll.Missing[0] // what would join the name to its Machine was not read
+		return f, roll.Missing[0] // what would join the name to its Machine was not read
 	}
 	if h.Machine == nil || !ofBareMetal(h) {
-		return f, p, facts.NotApplicable("host %s has no Machine of the bare metal provider", s.Name)
+		return f, facts.NotApplicable("host %s has no Machine of the bare metal provider", s.Name)
 	}
-	api, loc := &h.Machine.API, h.Machine.Loc
-	f.Name, f.Created, f.Joined, f.Deleting = api.Name, api.CreationTimestamp.UTC(), h.Node != nil, api.DeletionTimestamp != nil
-	f.ControlPlane = h.Role == "master"
-	if api.Status.Phase != nil {
-		f.Phase = *api.Status.Phase
-	}
-	if api.Status.ErrorMessage != nil {
-		f.Error = short(*api.Status.ErrorMessage)
-	}
-	_, f.Host, _ = strings.Cut(api.Annotations[hostAnnotation], "/")
-	p.Add(loc.At("status.phase"), fmt.Sprintf("Machine %s is %s since at least %s %s", f.Name, f.Phase, stamp(f.Created), f.Error), f.Created,
-		"name", "phase", "error", "created", "controlPlane", "deleting")
-	p.Add(loc.At("metadata.annotations"), fmt.Sprintf("%s: %s", hostAnnotation, api.Annotations[hostAnnotation]), time.Time{}, "host")
-	if _, err := w.List(ctx, evidence.Nodes, ""); err != nil {
-		p.Miss("joined", err)
+	f.machine(h)
+	if h.Node != nil {
+		f.Joined.Set(true, evidence.Item{Locator: h.Node.Loc, Excerpt: "node " + h.Node.API.Name})
+	} else if _, err := w.List(ctx, evidence.Nodes, ""); err != nil {
+		if err := facts.Miss(err, &f.Joined); err != nil {
+			return f, err
+		}
+	} else {
+		f.Joined.Set(false, evidence.Item{Locator: evidence.Locator{Path: "nodes"}, Excerpt: "none is of Machine " + h.Machine.API.Name})
 	}
 	list, err := all(ctx, w)
 	if err != nil {
-		err = miss(&p, err, "hostExists", "hostState", "replaced", "free")
-		return f, p, err
+		return f, facts.Miss(err, &f.HostExists, &f.HostState, &f.Replaced, &f.Free)
 	}
-	f.hosts(h, list, &p)
-	return f, p, nil
+	f.hosts(h, list)
+	facts.Complete(&f)
+	return f, nil
+}
+
+// machine sets what the Machine itself says.
+func (f *Machine) machine(h hosts.Host) {
+	api, loc := &h.Machine.API, h.Machine.Loc
+	created, phase, message := api.CreationTimestamp.UTC(), "", ""
+	if api.Status.Phase != nil {
+		phase = *api.Status.Phase
+	}
+	if api.Status.ErrorMessage != nil {
+		message = short(*api.Status.ErrorMessage)
+	}
+	item := evidence.Item{Locator: loc.At("status.phase"), Time: created,
+		Excerpt: fmt.Sprintf("Machine %s is %s since at least %s %s", api.Name, phase, stamp(created), message)}
+	f.Name.Set(api.Name, item)
+	f.Created.Set(created, item)
+	f.Phase.Set(phase, item)
+	f.Error.Set(message, item)
+	f.ControlPlane.Set(h.Role == "master", item)
+	f.Deleting.Set(api.DeletionTimestamp != nil, item)
+	_, host, _ := strings.Cut(api.Annotations[hostAnnotation], "/")
+	f.Host.Set(host, evidence.Item{Locator: loc.At("metadata.annotations"), Excerpt: fmt.Sprintf("%s: %s", hostAnnotation, api.Annotations[hostAnnotation])})
 }
 
 // ofBareMetal reports whether the Machine is one that becomes a BareMetalHost.
@@ -101,27 +116,39 @@ func ofBareMetal(h hosts.Host) bool {
 	return json.Unmarshal(value.Raw, &kind) == nil && kind.Kind == providerKind
 }
 
-func (f *Machine) hosts(own hosts.Host, list []hosts.Host, p *facts.Proof) {
+// hosts sets what the BareMetalHosts say of the one that the Machine names.
+func (f *Machine) hosts(own hosts.Host, list []hosts.Host) {
 	id := ""
 	if own.Machine.API.Spec.ProviderID != nil {
 		id = *own.Machine.API.Spec.ProviderID
 	}
+	available := 0
 	for _, h := range list {
 		api := &h.BMH.API
 		if free(api) {
-			f.Free++
+			available++
 		}
-		if api.Name != f.Host {
+		if api.Name != f.Host.Value() {
 			continue
 		}
-		f.HostExists, f.HostState = true, string(api.Status.Provisioning.State)
+		state := string(api.Status.Provisioning.State)
+		item := shown(h, "status.provisioning.state", fmt.Sprintf("%s is %s, uid %s, providerID %s", api.Name, state, api.UID, id), time.Time{})
+		f.HostExists.Set(true, item)
+		f.HostState.Set(state, item)
 		// baremetalhost:///NAMESPACE/NAME/UID, of the host that was provisioned
 		uid := id[strings.LastIndex(id, "/")+1:]
-		f.Replaced = strings.HasPrefix(id, idPrefix) && strings.Count(id, "/") == 5 && api.UID != "" && uid != string(api.UID)
-		p.Add(h.BMH.Loc.At("status.provisioning.state"), fmt.Sprintf("%s is %s, uid %s, providerID %s", api.Name, f.HostState, api.UID, id), time.Time{},
-			"hostExists", "hostState", "replaced")
+		f.Replaced.Set(strings.HasPrefix(id, idPrefix) && strings.Count(id, "/") == 5 && api.UID != "" && uid != string(api.UID), item)
+		if evidence.Obfuscated(uid) || evidence.Obfuscated(string(api.UID)) || evidence.Obfuscated(id) {
+			f.Replaced.Miss(evidence.Replaced(evidence.Objects(evidence.BareMetalHosts, hosts.MachineAPI), "the providerID or the uid"))
+		}
 	}
-	p.Add(evidence.Locator{Path: "baremetalhosts -n " + hosts.MachineAPI}, fmt.Sprintf("%d hosts, %d of them can be taken", len(list), f.Free), time.Time{}, "free", "hostExists")
+	whole := evidence.Item{Locator: evidence.Locator{Path: "baremetalhosts -n " + hosts.MachineAPI}, Excerpt: fmt.Sprintf("%d hosts, %d of them can be taken", len(list), available)}
+	f.Free.Set(available, whole)
+	if _, err := f.HostExists.Get(); err != nil {
+		f.HostExists.Set(false, whole)
+		f.HostState.Set("", whole)
+		f.Replaced.Set(false, whole)
+	}
 }
 
 // free reports whether the actuator may choose the host (chooseHost).
@@ -133,59 +160,64 @@ func free(h *metal3.BareMetalHost) bool {
 
 // Frozen is the fact bmh-progress.
 type Frozen struct {
-	Hosts     int       `cel:"hosts"`   // that metal3 manages
-	Pending   int       `cel:"pending"` // with work left to do
-	Overdue   int       `cel:"overdue"` // of these, for longer than one try can last, and past the next retry
-	Names     []string  `cel:"names"`   // of those
-	Newest    time.Time `cel:"newest"`  // the newest change of any host's status
-	Since     time.Time `cel:"since"`
-	Unmanaged int       `cel:"unmanaged"`
+	Hosts     facts.Field[int]       `cel:"hosts"`   // that metal3 manages
+	Pending   facts.Field[int]       `cel:"pending"` // with work left to do
+	Overdue   facts.Field[int]       `cel:"overdue"` // of these, for longer than one try can last, and past the next retry
+	Names     facts.Field[[]string]  `cel:"names"`   // of those
+	Newest    facts.Field[time.Time] `cel:"newest"`  // the newest change of any host's status
+	Since     facts.Field[time.Time] `cel:"since"`
+	Unmanaged facts.Field[int]       `cel:"unmanaged"`
 }
 
 // FrozenFact is the fact bmh-progress.
 func FrozenFact() facts.Fact {
-	return facts.DefinePlain("bmh-progress", fault.Cluster, "whether anything still happens to the BareMetalHosts that have work left", needs(), readFrozen)
+	return facts.Define("bmh-progress", fault.Cluster, "whether anything still happens to the BareMetalHosts that have work left", needs(), readFrozen)
 }
 
-func readFrozen(ctx context.Context, w *facts.World, _ fault.Subject) (Frozen, facts.Proof, error) {
+func readFrozen(ctx context.Context, w *facts.World, _ fault.Subject) (Frozen, error) {
 	var f Frozen
-	var p facts.Proof
 	list, err := all(ctx, w)
 	if err != nil {
-		return f, p, Elsewhere(ctx, w, err)
+		return f, Elsewhere(ctx, w, err)
 	}
 	if len(list) == 0 {
-		return f, p, facts.NotApplicable("there are no BareMetalHosts")
+		return f, facts.NotApplicable("there are no BareMetalHosts")
 	}
-	fields := []string{"hosts", "pending", "overdue", "names", "newest", "since", "unmanaged"}
+	var newest time.Time
+	var overdue []string
+	var items []evidence.Item
+	managed, pending, unmanaged := 0, 0, 0
 	for _, h := range list {
-		b := of(h, w.Now)
-		if b.Updated.After(f.Newest) {
-			f.Newest = b.Updated
+		b := see(h, w.Now)
+		if b.updated.After(newest) {
+			newest = b.updated
 		}
-		if !b.Managed {
-			f.Unmanaged++
+		if !b.managed {
+			unmanaged++
 			continue
 		}
-		f.Hosts++
-		if b.Settled && !b.Failing {
+		managed++
+		if b.settled && !b.failing {
 			continue
 		}
-		f.Pending++
-		p.Add(h.BMH.Loc.At("status.lastUpdated"), fmt.Sprintf("%s since %s, last change %s", b.State, stamp(b.Since), stamp(b.Updated)), b.Updated, fields...)
-		if b.Overdue && !waitsForPerson(b) {
-			f.Overdue++
-			f.Names = append(f.Names, b.Name)
+		pending++
+		items = append(items, shown(h, "status.lastUpdated", fmt.Sprintf("%s since %s, last change %s", b.state, stamp(b.since), stamp(b.updated)), b.updated))
+		if b.overdue && !waitsForPerson(b.cause) {
+			overdue = append(overdue, h.BMH.API.Name)
 		}
 	}
-	f.Since = f.Newest
-	p.Add(evidence.Locator{Path: "baremetalhosts -n " + hosts.MachineAPI}, fmt.Sprintf("%d managed hosts, %d with work left, the newest change of any status %s",
-		f.Hosts, f.Pending, stamp(f.Newest)), f.Newest, fields...)
-	return f, p, nil
+	items = append(items, evidence.Item{Locator: evidence.Locator{Path: "baremetalhosts -n " + hosts.MachineAPI}, Time: newest,
+		Excerpt: fmt.Sprintf("%d managed hosts, %d with work left, the newest change of any status %s", managed, pending, stamp(newest))})
+	f.Hosts.Set(managed, items...)
+	f.Pending.Set(pending, items...)
+	f.Overdue.Set(len(overdue), items...)
+	f.Names.Set(overdue, items...)
+	f.Newest.Set(newest, items...)
+	f.Since.Set(newest, items...)
+	f.Unmanaged.Set(unmanaged, items...)
+	return f, nil
 }
 
 // waitsForPerson reports an error after which the operator waits until somebody
 // changes the host or its secret.
-func waitsForPerson(b Host) bool {
-	return b.Cause == string(NoCredentials) || b.Cause == string(Address) || b.Cause == string(Refused)
-}
+func waitsForPerson(c Cause) bool { return c == NoCredentials || c == Address || c == Refused }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/facts/hosts"
 	"github.com/rollcall-project/rollcall/internal/fault"
@@ -16,78 +17,116 @@ import (
 
 // Peers is the fact bmh-peers.
 type Peers struct {
-	MAC        string    `cel:"mac"`
-	SameMAC    []string  `cel:"sameMAC"` // other hosts with the same boot MAC
-	BMC        string    `cel:"bmc"`     // endpoint and system path, as far as the address tells
-	SameBMC    []string  `cel:"sameBMC"` // other hosts with the same one
-	SaidTaken  bool      `cel:"saidTaken"`
-	TakenBy    string    `cel:"takenBy"` // who has the MAC, as the error says it
-	Registered bool      `cel:"registered"`
-	Since      time.Time `cel:"since"`
+	MAC        facts.Field[string]    `cel:"mac"`
+	SameMAC    facts.Field[[]string]  `cel:"sameMAC"` // other hosts with the same boot MAC
+	BMC        facts.Field[string]    `cel:"bmc"`     // endpoint and system path, as far as the address tells
+	SameBMC    facts.Field[[]string]  `cel:"sameBMC"` // other hosts with the same one
+	SaidTaken  facts.Field[bool]      `cel:"saidTaken"`
+	TakenBy    facts.Field[string]    `cel:"takenBy"` // who has the MAC, as the error says it
+	Registered facts.Field[bool]      `cel:"registered"`
+	Since      facts.Field[time.Time] `cel:"since"`
 }
 
 // PeersFact is the fact bmh-peers.
 func PeersFact() facts.Fact {
-	return facts.DefinePlain("bmh-peers", fault.Host, "whether another BareMetalHost has the same boot MAC or the same BMC", needs(), readPeers)
+	return facts.Define("bmh-peers", fault.Host, "whether another BareMetalHost has the same boot MAC or the same BMC", needs(), readPeers)
 }
 
 // taken is ironic's message about a MAC; the name may be an ID or "namespace~host".
 var taken = regexp.MustCompile(`(?i)conflicts with existing node\s+(\S+)`)
 
-func readPeers(ctx context.Context, w *facts.World, s fault.Subject) (Peers, facts.Proof, error) {
+func readPeers(ctx context.Context, w *facts.World, s fault.Subject) (Peers, error) {
 	var f Peers
-	var p facts.Proof
 	own, err := find(ctx, w, s.Name)
 	if err != nil {
-		return f, p, err
+		return f, err
 	}
 	known, err := identities(ctx, w)
 	if err != nil {
-		return f, p, err
+		return f, err
 	}
 	api := &own.BMH.API
-	f.MAC, f.BMC, f.Since = mac(api.Spec.BootMACAddress), endpoint(api.Spec.BMC.Address), api.CreationTimestamp.UTC()
-	f.Registered = api.Status.Provisioning.ID != ""
-	p.Add(own.BMH.Loc.At("spec"), fmt.Sprintf("bootMACAddress %s, bmc %s", f.MAC, f.BMC), f.Since, "mac", "bmc", "sameMAC", "sameBMC", "since", "registered")
-	for _, h := range known.mac[f.MAC] {
-		if o := &h.BMH.API; h.Name != own.Name {
-			f.SameMAC = append(f.SameMAC, o.Name)
-			p.Add(h.BMH.Loc.At("spec.bootMACAddress"), o.Spec.BootMACAddress, o.CreationTimestamp.UTC(), "sameMAC")
+	address, bmc, since := mac(api.Spec.BootMACAddress), endpoint(api.Spec.BMC.Address), api.CreationTimestamp.UTC()
+	item := shown(own, "spec", fmt.Sprintf("bootMACAddress %s, bmc %s", address, bmc), since)
+	f.MAC.Set(address, item)
+	f.BMC.Set(bmc, item)
+	f.Since.Set(since, item)
+	f.Registered.Set(api.Status.Provisioning.ID != "", item)
+	f.SameMAC.Prove(item)
+	f.SameBMC.Prove(item)
+	f.SameMAC.Set(shares(&f.SameMAC, own, known.mac[address], func(h hosts.Host) (string, string) { return "spec.bootMACAddress", h.BMH.API.Spec.BootMACAddress }))
+	f.SameBMC.Set(shares(&f.SameBMC, own, known.bmc[bmc], func(h hosts.Host) (string, string) { return "spec.bmc.address", h.BMH.API.Spec.BMC.Address }))
+	hidden := func(what string) error {
+		return evidence.Replaced(evidence.Objects(evidence.BareMetalHosts, hosts.MachineAPI), what)
+	}
+	if evidence.Obfuscated(api.Spec.BootMACAddress) {
+		f.MAC.Miss(hidden("the MAC address"))
+		f.SameMAC.Miss(hidden("the MAC address"))
+	} else if known.hiddenMAC && len(f.SameMAC.Value()) == 0 {
+		f.SameMAC.Miss(hidden("the MAC address of another host"))
+	}
+	if evidence.Obfuscated(api.Spec.BMC.Address) {
+		f.BMC.Miss(hidden("the BMC's address"))
+		f.SameBMC.Miss(hidden("the BMC's address"))
+	} else if known.hiddenBMC && len(f.SameBMC.Value()) == 0 {
+		f.SameBMC.Miss(hidden("the BMC's address of another host"))
+	}
+	message := errorMessage(own)
+	f.SaidTaken.Set(Means(api.Status.ErrorMessage) == MACConflict, message)
+	if m := taken.FindStringSubmatch(api.Status.ErrorMessage); m != nil && f.SaidTaken.Value() {
+		f.TakenBy.Set(m[1], message)
+	} else {
+		f.TakenBy.Set("", message)
+	}
+	return f, nil
+}
+
+// errorMessage is what the status says of a failure.
+func errorMessage(h hosts.Host) evidence.Item {
+	text := short(h.BMH.API.Status.ErrorMessage)
+	if text == "" {
+		text = "no error message"
+	}
+	return shown(h, "status.errorMessage", text, time.Time{})
+}
+
+// shares returns the names of the other hosts of a list, and proves each.
+func shares(f facts.Setter, own hosts.Host, list []hosts.Host, field func(hosts.Host) (path, value string)) []string {
+	var names []string
+	for _, h := range list {
+		if h.Name != own.Name {
+			path, value := field(h)
+			names = append(names, h.BMH.API.Name)
+			f.Prove(shown(h, path, value, h.BMH.API.CreationTimestamp.UTC()))
 		}
 	}
-	for _, h := range known.bmc[f.BMC] {
-		if o := &h.BMH.API; h.Name != own.Name {
-			f.SameBMC = append(f.SameBMC, o.Name)
-			p.Add(h.BMH.Loc.At("spec.bmc.address"), o.Spec.BMC.Address, o.CreationTimestamp.UTC(), "sameBMC")
-		}
-	}
-	if f.SaidTaken = Means(api.Status.ErrorMessage) == MACConflict; f.SaidTaken {
-		if m := taken.FindStringSubmatch(api.Status.ErrorMessage); m != nil {
-			f.TakenBy = m[1]
-		}
-		p.Add(own.BMH.Loc.At("status.errorMessage"), short(api.Status.ErrorMessage), time.Time{}, "saidTaken", "takenBy")
-	}
-	return f, p, nil
+	return names
 }
 
 // byIdentity finds hosts by what should be one host's alone.
 type byIdentity struct {
-	mac, bmc map[string][]hosts.Host
+	mac, bmc             map[string][]hosts.Host
+	hiddenMAC, hiddenBMC bool // one of a host was obfuscated
 }
 
 // identities indexes the hosts once per run: each host is compared with all others.
 func identities(ctx context.Context, w *facts.World) (byIdentity, error) {
 	return facts.Memo(ctx, w, "baremetal.identities", func(ctx context.Context, w *facts.World) (byIdentity, error) {
-		known := byIdentity{map[string][]hosts.Host{}, map[string][]hosts.Host{}}
+		known := byIdentity{mac: map[string][]hosts.Host{}, bmc: map[string][]hosts.Host{}}
 		list, err := all(ctx, w)
 		if err != nil {
 			return known, err
 		}
 		for _, h := range list {
-			if m := mac(h.BMH.API.Spec.BootMACAddress); m != "" {
+			spec := &h.BMH.API.Spec
+			if evidence.Obfuscated(spec.BootMACAddress) {
+				known.hiddenMAC = true
+			} else if m := mac(spec.BootMACAddress); m != "" {
 				known.mac[m] = append(known.mac[m], h)
 			}
-			if b := endpoint(h.BMH.API.Spec.BMC.Address); b != "" {
+			if evidence.Obfuscated(spec.BMC.Address) {
+				known.hiddenBMC = true
+			} else if b := endpoint(spec.BMC.Address); b != "" {
 				known.bmc[b] = append(known.bmc[b], h)
 			}
 		}
@@ -132,40 +171,41 @@ func endpoint(address string) string {
 
 // Hardware is the fact hardware-peers.
 type Hardware struct {
-	Peers   int      `cel:"peers"`   // hosts of the same role whose hardware is known
-	Differs []string `cel:"differs"` // properties in which it is not as most others are
-	First   string   `cel:"first"`   // the first of them, in words
+	Peers   facts.Field[int]      `cel:"peers"`   // hosts of the same role whose hardware is known
+	Differs facts.Field[[]string] `cel:"differs"` // properties in which it is not as most others are
+	First   facts.Field[string]   `cel:"first"`   // the first of them, in words
 }
 
 // HardwareFact is the fact hardware-peers.
 func HardwareFact() facts.Fact {
-	return facts.DefinePlain("hardware-peers", fault.Host, "in which properties a host's hardware differs from that of all others of its role",
+	return facts.Define("hardware-peers", fault.Host, "in which properties a host's hardware differs from that of all others of its role",
 		needs(hardwareNeed), readHardware)
 }
 
-func readHardware(ctx context.Context, w *facts.World, s fault.Subject) (Hardware, facts.Proof, error) {
+func readHardware(ctx context.Context, w *facts.World, s fault.Subject) (Hardware, error) {
 	var f Hardware
-	var p facts.Proof
 	own, err := find(ctx, w, s.Name)
 	if err != nil {
-		return f, p, err
+		return f, err
 	}
 	mine, err := inventory(ctx, w, own)
 	if err != nil {
-		return f, p, err
+		return f, err
 	}
 	if mine.Properties == nil {
-		return f, p, facts.NotApplicable("the hardware of %s is not known: it was never inspected", s.Name)
+		return f, facts.NotApplicable("the hardware of %s is not known: it was never inspected", s.Name)
 	}
 	kinds, err := inventories(ctx, w)
 	if err != nil {
-		return f, p, err
+		return f, err
 	}
 	kin := kinds[own.Role]
-	f.Peers = kin.hosts - 1 // it is one of them
-	p.Add(mine.Loc, fmt.Sprintf("compared with %d hosts of role %s", f.Peers, own.Role), time.Time{}, "peers", "differs", "first")
-	f.compare(mine, kin, &p)
-	return f, p, nil
+	peers := kin.hosts - 1 // it is one of them
+	item := evidence.Item{Locator: mine.Loc, Excerpt: fmt.Sprintf("compared with %d hosts of role %s", peers, own.Role)}
+	f.Peers.Set(peers, item)
+	facts.Prove(item, &f.Differs, &f.First)
+	f.compare(mine, kin, peers)
+	return f, nil
 }
 
 // kind counts, over the hosts of a role, the values of each property.
@@ -223,20 +263,29 @@ func (k kind) theirs(property, mine string) (value string, count int) {
 
 // compare looks for properties in which more than half of the others agree on
 // something else. With one other there is no majority.
-func (f *Hardware) compare(mine Inventory, kin kind, p *facts.Proof) {
-	if f.Peers < 2 {
-		return
-	}
+func (f *Hardware) compare(mine Inventory, kin kind, peers int) {
+	var differs []string
+	first, hidden := "", ""
 	for _, property := range properties {
-		theirs, count := kin.theirs(property, mine.Properties[property])
-		if count*2 <= f.Peers || theirs == "" || mine.Properties[property] == "" || mine.Properties[property] == theirs {
+		own := mine.Properties[property]
+		theirs, count := kin.theirs(property, own)
+		if evidence.Obfuscated(own) || evidence.Obfuscated(theirs) {
+			hidden = property
 			continue
 		}
-		text := fmt.Sprintf("%s: %s, %d of %d others: %s", property, mine.Properties[property], count, f.Peers, theirs)
-		if f.First == "" {
-			f.First = text
+		if peers < 2 || count*2 <= peers || theirs == "" || own == "" || own == theirs {
+			continue
 		}
-		f.Differs = append(f.Differs, property)
-		p.Add(mine.Loc, text, time.Time{}, "differs", "first")
+		text := fmt.Sprintf("%s: %s, %d of %d others: %s", property, own, count, peers, theirs)
+		if first == "" {
+			first = text
+		}
+		differs = append(differs, property)
+		facts.Prove(evidence.Item{Locator: mine.Loc, Excerpt: text}, &f.Differs, &f.First)
+	}
+	f.Differs.Set(differs)
+	f.First.Set(first)
+	if hidden != "" && len(differs) == 0 {
+		_ = facts.Miss(evidence.Replaced(hardwareNeed, "the "+hidden), &f.Differs, &f.First)
 	}
 }

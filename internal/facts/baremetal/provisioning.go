@@ -3,11 +3,13 @@ package baremetal
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/facts/conditions"
+	"github.com/rollcall-project/rollcall/internal/facts/hosts"
 	"github.com/rollcall-project/rollcall/internal/fault"
 )
 
@@ -17,70 +19,99 @@ const provisioningName = "provisioning-configuration"
 
 // Provisioning is the fact provisioning.
 type Provisioning struct {
-	Exists   bool      `cel:"exists"`
-	Network  string    `cel:"network"` // Managed, Unmanaged, Disabled
-	Managed  int       `cel:"managed"` // BareMetalHosts that have a BMC
-	Reported bool      `cel:"reported"`
-	Degraded bool      `cel:"degraded"`
-	Reason   string    `cel:"reason"` // of operator baremetal
-	Message  string    `cel:"message"`
-	Waits    bool      `cel:"waits"`   // the operator says that it waits for the resource
-	Invalid  bool      `cel:"invalid"` // the operator refuses what the resource says
-	Since    time.Time `cel:"since"`
+	Exists   facts.Field[bool]      `cel:"exists"`
+	Network  facts.Field[string]    `cel:"network"` // Managed, Unmanaged, Disabled
+	Managed  facts.Field[int]       `cel:"managed"` // BareMetalHosts that have a BMC
+	Reported facts.Field[bool]      `cel:"reported"`
+	Degraded facts.Field[bool]      `cel:"degraded"`
+	Reason   facts.Field[string]    `cel:"reason"` // of operator baremetal
+	Message  facts.Field[string]    `cel:"message"`
+	Waits    facts.Field[bool]      `cel:"waits"`   // the operator says that it waits for the resource
+	Invalid  facts.Field[bool]      `cel:"invalid"` // the operator refuses what the resource says
+	Since    facts.Field[time.Time] `cel:"since"`
 }
 
 // ProvisioningFact is the fact provisioning.
 func ProvisioningFact() facts.Fact {
-	return facts.DefinePlain("provisioning", fault.Cluster, "the configuration of bare metal provisioning, and what operator baremetal says of it",
+	return facts.Define("provisioning", fault.Cluster, "the configuration of bare metal provisioning, and what operator baremetal says of it",
 		needs(evidence.Objects(evidence.Provisionings, ""), evidence.Objects(evidence.ClusterOperators, "")), readProvisioning)
 }
 
-func readProvisioning(ctx context.Context, w *facts.World, _ fault.Subject) (Provisioning, facts.Proof, error) {
+func readProvisioning(ctx context.Context, w *facts.World, _ fault.Subject) (Provisioning, error) {
 	var f Provisioning
-	var p facts.Proof
 	list, err := all(ctx, w)
 	if err != nil {
-		return f, p, Elsewhere(ctx, w, err)
+		return f, Elsewhere(ctx, w, err)
 	}
 	if len(list) == 0 {
-		return f, p, facts.NotApplicable("there are no BareMetalHosts")
+		return f, facts.NotApplicable("there are no BareMetalHosts")
 	}
+	managed := 0
 	for _, h := range list {
 		if h.BMH.API.Spec.BMC.Address != "" {
-			f.Managed++
+			managed++
 		}
 	}
+	f.Managed.Set(managed, evidence.Item{Locator: evidence.Locator{Path: "baremetalhosts -n " + hosts.MachineAPI}, Excerpt: fmt.Sprintf("%d hosts with a BMC", managed)})
 	o, ok, err := w.Get(ctx, evidence.Provisionings, "", provisioningName)
-	if err := miss(&p, err, "exists", "network"); err != nil {
-		return f, p, err
+	switch {
+	case err != nil:
+		if err := facts.Miss(err, &f.Exists, &f.Network); err != nil {
+			return f, err
+		}
+	case ok:
+		network := evidence.String(o.Content, "spec", "provisioningNetwork")
+		item := o.Shows("spec.provisioningNetwork", fmt.Sprintf("provisioningNetwork %s, %d hosts with a BMC", network, managed), o.Created())
+		f.Exists.Set(true, item)
+		f.Network.Set(network, item)
+	default:
+		item := evidence.Item{Locator: evidence.Locator{Path: "provisionings"}, Excerpt: fmt.Sprintf("there is none, and %d hosts have a BMC", managed)}
+		f.Exists.Set(false, item)
+		f.Network.Set("", item)
 	}
-	if f.Exists = ok; ok {
-		f.Network = evidence.String(o.Content, "spec", "provisioningNetwork")
-		p.Add(o.Loc.At("spec.provisioningNetwork"), fmt.Sprintf("provisioningNetwork %s, %d hosts with a BMC", f.Network, f.Managed), o.Created(), "exists", "network", "managed")
-	} else if err == nil {
-		p.Add(evidence.Locator{Path: "provisionings"}, fmt.Sprintf("there is none, and %d hosts have a BMC", f.Managed), time.Time{}, "exists", "managed")
+	if err := f.operator(ctx, w); err != nil {
+		return f, err
 	}
-	co, ok, err := w.Get(ctx, evidence.ClusterOperators, "", "baremetal")
-	if err != nil {
-		err = miss(&p, err, "reported", "degraded", "reason", "message", "waits", "invalid", "since")
-		return f, p, err
-	}
-	f.Reported = ok
-	f.operator(conditions.Of(co), &p)
-	return f, p, nil
+	facts.Complete(&f)
+	return f, nil
 }
 
 // operator reads the reasons of openshift/cluster-baremetal-operator:controllers/clusteroperator.go.
-func (f *Provisioning) operator(list []conditions.Condition, p *facts.Proof) {
-	fields := []string{"reported", "degraded", "reason", "message", "waits", "invalid", "since"}
-	for _, c := range list {
-		f.Waits = f.Waits || c.Reason == "WaitingForProvisioningCR"
-		if c.Type != "Degraded" {
-			continue
-		}
-		f.Degraded = c.Status == "True"
-		f.Invalid = f.Degraded && c.Reason == "InvalidConfiguration"
-		f.Reason, f.Message, f.Since = c.Reason, short(c.Message), c.Since
-		p.Add(c.Loc, fmt.Sprintf("Degraded=%s %s: %s", c.Status, c.Reason, short(c.Message)), c.Since, fields...)
+func (f *Provisioning) operator(ctx context.Context, w *facts.World) error {
+	co, ok, err := w.Get(ctx, evidence.ClusterOperators, "", "baremetal")
+	if err != nil {
+		return facts.Miss(err, &f.Reported, &f.Degraded, &f.Reason, &f.Message, &f.Waits, &f.Invalid, &f.Since)
 	}
+	if !ok {
+		f.Reported.Set(false, evidence.Item{Locator: evidence.Locator{Path: "clusteroperators"}, Excerpt: "none is called baremetal"})
+		return facts.Miss(notReported, &f.Degraded, &f.Reason, &f.Message, &f.Waits, &f.Invalid, &f.Since)
+	}
+	f.Reported.Set(true, co.Shows("", "clusteroperator baremetal", time.Time{}))
+	list := conditions.Of(co)
+	waits := slices.IndexFunc(list, func(c conditions.Condition) bool { return c.Reason == "WaitingForProvisioningCR" })
+	if waits >= 0 {
+		f.Waits.Set(true, list[waits].Item())
+	}
+	c := conditions.Find(list, "Degraded")
+	if c.Type == "" {
+		if waits < 0 {
+			f.Waits.Miss(notReported)
+		}
+		return facts.Miss(notReported, &f.Degraded, &f.Reason, &f.Message, &f.Invalid, &f.Since)
+	}
+	item := c.Item()
+	item.Excerpt = short(item.Excerpt)
+	degraded := c.Status == "True"
+	f.Degraded.Set(degraded, item)
+	f.Invalid.Set(degraded && c.Reason == "InvalidConfiguration", item)
+	f.Reason.Set(c.Reason, item)
+	f.Message.Set(short(c.Message), item)
+	f.Since.Set(c.Since, item)
+	if waits < 0 {
+		f.Waits.Set(false, item)
+	}
+	return nil
 }
+
+// notReported is why nothing is known of what the operator says.
+var notReported = conditions.NotReported(evidence.ClusterOperators, "baremetal", "Degraded")
