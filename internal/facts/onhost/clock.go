@@ -13,46 +13,65 @@ import (
 
 // Clock is the fact host-clock.
 type Clock struct {
-	Synchronised bool   `cel:"synchronised"`
-	Reference    string `cel:"reference"`    // whom it follows
-	OffsetMillis int64  `cel:"offsetMillis"` // how far it is off, by chrony's reckoning, without sign
-	Offset       string `cel:"offset"`       // in words
-	Sources      int64  `cel:"sources"`      // servers that are configured
-	Reachable    int64  `cel:"reachable"`    // of them those that answered lately
-	RTCKnown     bool   `cel:"rtcKnown"`
-	RTCOffMillis int64  `cel:"rtcOffMillis"` // how far the hardware clock is from the system clock
-	RTCOff       string `cel:"rtcOff"`
+	Synchronised facts.Field[bool]   `cel:"synchronised"`
+	Reference    facts.Field[string] `cel:"reference"`    // whom it follows
+	OffsetMillis facts.Field[int64]  `cel:"offsetMillis"` // how far it is off, by chrony's reckoning, without sign
+	Offset       facts.Field[string] `cel:"offset"`       // in words
+	Sources      facts.Field[int64]  `cel:"sources"`      // servers that are configured
+	Reachable    facts.Field[int64]  `cel:"reachable"`    // of them those that answered lately
+	RTCKnown     facts.Field[bool]   `cel:"rtcKnown"`
+	RTCOffMillis facts.Field[int64]  `cel:"rtcOffMillis"` // how far the hardware clock is from the system clock
+	RTCOff       facts.Field[string] `cel:"rtcOff"`
 }
 
-var clockFact = facts.DefinePlain("host-clock", fault.Host, "what chrony says of the machine's clock, and how far its hardware clock is from it",
+var clockFact = facts.Define("host-clock", fault.Host, "what chrony says of the machine's clock, and how far its hardware clock is from it",
 	needs(evidence.HostClocks), readClock)
 
-func readClock(ctx context.Context, w *facts.World, s fault.Subject) (Clock, facts.Proof, error) {
+func readClock(ctx context.Context, w *facts.World, s fault.Subject) (Clock, error) {
 	var f Clock
-	var p facts.Proof
 	c, loc, err := look[onhost.Clock](ctx, w, evidence.HostClocks, s)
 	if err != nil {
-		return f, p, err
+		return f, err
 	}
 	off := time.Duration(min(c.Offset, 1e9) * float64(time.Second))
-	f.Synchronised, f.Reference, f.OffsetMillis, f.Offset = c.Synchronised, c.Reference, off.Milliseconds(), span(off)
-	p.Add(at(loc, "chronyc tracking"), fmt.Sprintf("leap status %s, stratum %d, reference %q, the system clock is %s off", c.Leap, c.Stratum, c.Reference, f.Offset), c.At,
-		"synchronised", "reference", "offsetMillis", "offset")
-	f.Sources = int64(len(c.Sources))
+	said := fmt.Sprintf("leap status %s, stratum %d, reference %q, the system clock is %s off", c.Leap, c.Stratum, c.Reference, span(off))
+	tracking := shows(loc, "chronyc tracking", said, c.At)
+	f.Synchronised.Set(c.Synchronised, tracking)
+	f.Reference.Set(c.Reference, tracking)
+	f.OffsetMillis.Set(off.Milliseconds(), tracking)
+	f.Offset.Set(span(off), tracking)
+	f.sources(c, loc)
+	f.hardware(c, loc)
+	return f, nil
+}
+
+func (f *Clock) sources(c onhost.Clock, loc evidence.Locator) {
+	if c.SourcesError != "" {
+		unread(evidence.HostClocks, "chronyc sources", c.SourcesError, &f.Sources, &f.Reachable)
+		return
+	}
+	reachable := int64(0)
 	for _, x := range c.Sources {
 		if x.Reach > 0 {
-			f.Reachable++
+			reachable++
 		}
 	}
-	if c.SourcesError != "" {
-		unread(&p, evidence.HostClocks, "chronyc sources", c.SourcesError, "sources", "reachable")
-	} else {
-		p.Add(at(loc, "chronyc sources"), fmt.Sprintf("%d of %d servers answered one of the last eight questions", f.Reachable, f.Sources), c.At, "sources", "reachable")
+	item := shows(loc, "chronyc sources", fmt.Sprintf("%d of %d servers answered one of the last eight questions", reachable, len(c.Sources)), c.At)
+	f.Sources.Set(int64(len(c.Sources)), item)
+	f.Reachable.Set(reachable, item)
+}
+
+func (f *Clock) hardware(c onhost.Clock, loc evidence.Locator) {
+	const path = "/sys/class/rtc/rtc0/since_epoch"
+	if c.RTC.IsZero() {
+		none := shows(loc, path, "no hardware clock was read", c.At)
+		f.RTCKnown.Set(false, none)
+		unread(evidence.HostClocks, path, "no hardware clock was read", &f.RTCOffMillis, &f.RTCOff)
+		return
 	}
-	if !c.RTC.IsZero() {
-		d := c.At.Sub(c.RTC).Abs()
-		f.RTCKnown, f.RTCOffMillis, f.RTCOff = true, d.Milliseconds(), span(d)
-		p.Add(at(loc, "/sys/class/rtc/rtc0/since_epoch"), "hardware clock "+stamp(c.RTC)+", system clock "+stamp(c.At), c.At, "rtcKnown", "rtcOffMillis", "rtcOff")
-	}
-	return f, p, nil
+	d := c.At.Sub(c.RTC).Abs()
+	item := shows(loc, path, "hardware clock "+stamp(c.RTC)+", system clock "+stamp(c.At), c.At)
+	f.RTCKnown.Set(true, item)
+	f.RTCOffMillis.Set(d.Milliseconds(), item)
+	f.RTCOff.Set(span(d), item)
 }

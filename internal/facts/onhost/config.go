@@ -13,76 +13,114 @@ import (
 
 // Config is the fact host-config-files.
 type Config struct {
-	Open         bool      `cel:"open"`      // the first boot's unit still has its input
-	OpenSince    time.Time `cel:"openSince"` // when Ignition wrote it
-	Finished     bool      `cel:"finished"`  // the first boot's unit put its input aside
-	Served       string    `cel:"served"`    // the config that the machine config server gave
-	Current      string    `cel:"current"`   // the config that the daemon applied last
-	FirstRun     bool      `cel:"firstRun"`  // the daemon's first run has not finished
-	Damaged      string    `cel:"damaged"`   // what of these files cannot be read as what it is
-	Staged       bool      `cel:"staged"`    // a deployment waits for the next boot
-	StagedSince  time.Time `cel:"stagedSince"`
-	Booted       string    `cel:"booted"` // image of the booted deployment
-	Wanted       string    `cel:"wanted"` // image of the applied config
-	BootedOther  bool      `cel:"bootedOther"`
-	CurrentSince time.Time `cel:"currentSince"`
+	Open         facts.Field[bool]      `cel:"open"`      // the first boot's unit still has its input
+	OpenSince    facts.Field[time.Time] `cel:"openSince"` // when Ignition wrote it
+	Finished     facts.Field[bool]      `cel:"finished"`  // the first boot's unit put its input aside
+	Served       facts.Field[string]    `cel:"served"`    // the config that the machine config server gave
+	Current      facts.Field[string]    `cel:"current"`   // the config that the daemon applied last
+	FirstRun     facts.Field[bool]      `cel:"firstRun"`  // the daemon's first run has not finished
+	Damaged      facts.Field[string]    `cel:"damaged"`   // what of these files cannot be read as what it is
+	Staged       facts.Field[bool]      `cel:"staged"`    // a deployment waits for the next boot
+	StagedSince  facts.Field[time.Time] `cel:"stagedSince"`
+	Booted       facts.Field[string]    `cel:"booted"` // image of the booted deployment
+	Wanted       facts.Field[string]    `cel:"wanted"` // image of the applied config
+	BootedOther  facts.Field[bool]      `cel:"bootedOther"`
+	CurrentSince facts.Field[time.Time] `cel:"currentSince"`
 }
 
-var configFact = facts.DefinePlain("host-config-files", fault.Host, "what Ignition and the machine-config-daemon left on the machine's disk, and the image that it booted",
+var configFact = facts.Define("host-config-files", fault.Host, "what Ignition and the machine-config-daemon left on the machine's disk, and the image that it booted",
 	needs(evidence.HostConfigs), readConfig)
 
-func readConfig(ctx context.Context, w *facts.World, s fault.Subject) (Config, facts.Proof, error) {
+func readConfig(ctx context.Context, w *facts.World, s fault.Subject) (Config, error) {
 	var f Config
-	var p facts.Proof
 	c, loc, err := look[onhost.Config](ctx, w, evidence.HostConfigs, s)
 	if err != nil {
-		return f, p, err
+		return f, err
 	}
-	file := func(x onhost.File, fields ...string) bool {
-		switch {
-		case x.Error != "":
-			unread(&p, evidence.HostConfigs, x.Path, x.Error, fields...)
-		case x.Exists:
-			p.Add(at(loc, x.Path), "the file is there, written "+stamp(x.Modified), x.Modified, fields...)
-		default:
-			p.Add(at(loc, x.Path), "there is no such file", time.Time{}, fields...)
-		}
-		return x.Error == "" && x.Exists
-	}
-	f.Open, f.OpenSince = file(c.Encapsulated, "open", "openSince"), c.Encapsulated.Modified
-	f.Finished = file(c.EncapsulatedBak, "finished")
-	f.FirstRun = file(c.Annotations, "firstRun")
-	f.Staged, f.StagedSince = file(c.Staged, "staged", "stagedSince"), c.Staged.Modified
-	f.configs(&c, loc, &p)
-	return f, p, nil
+	file(loc, c.Encapsulated, &f.Open, &f.OpenSince)
+	file(loc, c.EncapsulatedBak, &f.Finished, nil)
+	file(loc, c.Annotations, &f.FirstRun, nil)
+	file(loc, c.Staged, &f.Staged, &f.StagedSince)
+	f.configs(&c, loc)
+	f.image(&c, loc)
+	return f, nil
 }
 
-func (f *Config) configs(c *onhost.Config, loc evidence.Locator, p *facts.Proof) {
-	f.Served, f.Current, f.CurrentSince = c.Served.Name, c.Current.Name, c.Current.Modified
-	for _, m := range []onhost.MachineConfig{c.Served, c.Current} {
-		if m.Error != "" {
-			unread(p, evidence.HostConfigs, m.Path, m.Error, "served", "current", "damaged", "wanted", "bootedOther")
-		}
-		if m.Problem != "" && f.Damaged == "" {
-			f.Damaged = m.Path + ": " + m.Problem
-			p.Add(at(loc, m.Path), m.Problem, m.Modified, "damaged")
-		}
-		if m.Name != "" {
-			p.Add(at(loc, m.Path), "MachineConfig "+m.Name, m.Modified, "served", "current", "currentSince")
-		}
+// file sets whether a file is there, and since when.
+func file(loc evidence.Locator, x onhost.File, there *facts.Field[bool], since *facts.Field[time.Time]) {
+	item := shows(loc, x.Path, "there is no such file", time.Time{})
+	if x.Exists {
+		item = shows(loc, x.Path, "the file is there, written "+stamp(x.Modified), x.Modified)
 	}
-	f.Booted, f.Wanted = c.Booted, c.Current.OSImageURL
-	if c.CurrentImage != "" {
-		f.Wanted = c.CurrentImage
+	there.Set(x.Exists, item)
+	if since != nil {
+		since.Set(x.Modified, item)
 	}
-	if c.Booted == "" {
-		for _, field := range []string{"booted", "bootedOther"} {
-			p.Miss(field, &evidence.Unavailable{Need: evidence.Objects(evidence.HostConfigs, ""), Why: evidence.NotCollected, Detail: c.BootedProblem})
-		}
+	if x.Error == "" {
 		return
 	}
-	f.BootedOther = f.Wanted != "" && digest(f.Wanted) != digest(f.Booted)
-	p.Add(at(loc, c.BootedFrom), "booted "+c.Booted+"; applied "+f.Wanted, time.Time{}, "booted", "wanted", "bootedOther")
+	unread(evidence.HostConfigs, x.Path, x.Error, there)
+	if since != nil {
+		unread(evidence.HostConfigs, x.Path, x.Error, since)
+	}
+}
+
+// configs sets what the files of the machine-config-daemon say.
+func (f *Config) configs(c *onhost.Config, loc evidence.Locator) {
+	damaged := ""
+	for _, m := range []struct {
+		onhost.MachineConfig
+		name *facts.Field[string]
+	}{{c.Served, &f.Served}, {c.Current, &f.Current}} {
+		said := "MachineConfig " + m.Name
+		switch {
+		case m.Problem != "":
+			said = m.Problem
+		case m.Name == "":
+			said = "there is no such file"
+		}
+		item := shows(loc, m.Path, said, m.Modified)
+		m.name.Set(m.Name, item)
+		f.Damaged.Prove(item)
+		if m.Problem != "" && damaged == "" {
+			damaged = m.Path + ": " + m.Problem
+		}
+	}
+	f.Damaged.Set(damaged)
+	f.CurrentSince.Set(c.Current.Modified, f.Current.Proof()...)
+	wanted := c.Current.OSImageURL
+	if c.CurrentImage != "" {
+		wanted = c.CurrentImage
+	}
+	f.Wanted.Set(wanted, f.Current.Proof()...)
+	for _, m := range []onhost.MachineConfig{c.Served, c.Current} {
+		if m.Error != "" {
+			unread(evidence.HostConfigs, m.Path, m.Error, &f.Served, &f.Current, &f.Wanted)
+			if damaged == "" {
+				unread(evidence.HostConfigs, m.Path, m.Error, &f.Damaged)
+			}
+		}
+	}
+}
+
+// image sets which image the machine booted.
+func (f *Config) image(c *onhost.Config, loc evidence.Locator) {
+	if c.Booted == "" {
+		_ = facts.Miss(&evidence.Unavailable{Need: evidence.Objects(evidence.HostConfigs, ""), Why: evidence.NotCollected, Detail: c.BootedProblem}, &f.Booted, &f.BootedOther)
+		return
+	}
+	wanted, err := f.Wanted.Get()
+	item := shows(loc, c.BootedFrom, "booted "+c.Booted+"; applied "+wanted, time.Time{})
+	f.Booted.Set(c.Booted, item)
+	if err != nil {
+		f.BootedOther.Miss(err)
+		return
+	}
+	f.Wanted.Prove(item)
+	f.BootedOther.Set(wanted != "" && digest(wanted) != digest(c.Booted), item)
+	if evidence.Obfuscated(digest(wanted)) || evidence.Obfuscated(digest(c.Booted)) {
+		f.BootedOther.Miss(evidence.Replaced(evidence.Objects(evidence.HostConfigs, ""), "the image's name"))
+	}
 }
 
 // digest is what tells images apart: mirrors give one image several names.

@@ -14,68 +14,90 @@ import (
 
 // Containers is the fact host-containers.
 type Containers struct {
-	RuntimeSilent bool      `cel:"runtimeSilent"` // the container runtime does not answer
-	Infra         []string  `cel:"infra"`         // containers of the on-prem static pods that do not run
-	InfraSince    time.Time `cel:"infraSince"`
-	Control       []string  `cel:"control"` // containers of the control plane's static pods that do not run
-	ControlSince  time.Time `cel:"controlSince"`
-	Manifests     int64     `cel:"manifests"`
-	Broken        []string  `cel:"broken"` // manifests that are no pods
+	RuntimeSilent facts.Field[bool]      `cel:"runtimeSilent"` // the container runtime does not answer
+	Infra         facts.Field[[]string]  `cel:"infra"`         // containers of the on-prem static pods that do not run
+	InfraSince    facts.Field[time.Time] `cel:"infraSince"`
+	Control       facts.Field[[]string]  `cel:"control"` // containers of the control plane's static pods that do not run
+	ControlSince  facts.Field[time.Time] `cel:"controlSince"`
+	Manifests     facts.Field[int64]     `cel:"manifests"`
+	Broken        facts.Field[[]string]  `cel:"broken"` // manifests that are no pods
 }
 
-var containersFact = facts.DefinePlain("host-containers", fault.Host, "the static pods on the machine's disk, and whether their containers run as the container runtime says",
+var containersFact = facts.Define("host-containers", fault.Host, "the static pods on the machine's disk, and whether their containers run as the container runtime says",
 	needs(evidence.HostContainers), readContainers)
 
 // infraSuffix ends the namespaces of the on-prem static pods: openshift-kni-infra,
 // openshift-vsphere-infra and so on (openshift/machine-config-operator:manifests/on-prem).
 const infraSuffix = "-infra"
 
-func readContainers(ctx context.Context, w *facts.World, s fault.Subject) (Containers, facts.Proof, error) {
+func readContainers(ctx context.Context, w *facts.World, s fault.Subject) (Containers, error) {
 	var f Containers
-	var p facts.Proof
 	c, loc, err := look[onhost.Containers](ctx, w, evidence.HostContainers, s)
 	if err != nil {
-		return f, p, err
+		return f, err
 	}
-	f.Manifests = int64(len(c.Manifests))
-	if c.RuntimeError != "" {
-		f.RuntimeSilent = true
-		p.Add(at(loc, "crictl ps -a"), c.RuntimeError, c.At, "runtimeSilent")
-		unread(&p, evidence.HostContainers, "crictl ps -a", c.RuntimeError, "infra", "infraSince", "control", "controlSince")
-		return f, p, nil
-	}
-	p.Add(at(loc, "crictl ps -a"), fmt.Sprintf("%d containers, %d static pods", len(c.Containers), len(c.Manifests)), c.At, "runtimeSilent", "infra", "control", "manifests")
+	const runtime, manifests = "crictl ps -a", "/etc/kubernetes/manifests"
+	found := shows(loc, manifests, fmt.Sprintf("%d static pods", len(c.Manifests)), c.At)
+	f.Manifests.Set(int64(len(c.Manifests)), found)
+	f.Broken.Set(nil, found)
 	if c.ManifestError != "" {
-		unread(&p, evidence.HostContainers, "/etc/kubernetes/manifests", c.ManifestError, "infra", "infraSince", "control", "controlSince", "manifests", "broken")
-		return f, p, nil
+		unread(evidence.HostContainers, manifests, c.ManifestError, &f.Infra, &f.InfraSince, &f.Control, &f.ControlSince, &f.Manifests, &f.Broken)
 	}
+	if c.RuntimeError != "" {
+		f.RuntimeSilent.Set(true, shows(loc, runtime, c.RuntimeError, c.At))
+		unread(evidence.HostContainers, runtime, c.RuntimeError, &f.Infra, &f.InfraSince, &f.Control, &f.ControlSince)
+	} else {
+		f.RuntimeSilent.Set(false, shows(loc, runtime, fmt.Sprintf("%d containers, %d static pods", len(c.Containers), len(c.Manifests)), c.At))
+	}
+	if c.ManifestError != "" {
+		return f, nil
+	}
+	var control, infra stopped
 	for _, m := range c.Manifests {
 		if m.Error != "" || m.Problem != "" {
-			f.Broken = append(f.Broken, m.Path)
-			p.Add(at(loc, m.Path), m.Error+m.Problem, m.Modified, "broken")
+			facts.Append(&f.Broken, m.Path, shows(loc, m.Path, m.Error+m.Problem, m.Modified))
 			continue
 		}
-		list, since, field := &f.Control, &f.ControlSince, "control"
+		list := &control
 		if strings.HasSuffix(m.Namespace, infraSuffix) {
-			list, since, field = &f.Infra, &f.InfraSince, "infra"
+			list = &infra
 		}
-		for _, name := range m.Containers {
-			last, runs := newest(c.Containers, m, name)
-			if runs {
-				continue
-			}
-			*list = append(*list, m.Pod+"/"+name)
-			began, said := m.Modified, "it was never made"
-			if last != nil {
-				began, said = last.Created, fmt.Sprintf("%s, attempt %d of %s", last.State, last.Attempt, stamp(last.Created))
-			}
-			if since.IsZero() || began.Before(*since) {
-				*since = began
-			}
-			p.Add(at(loc, "crictl ps -a --name "+name), fmt.Sprintf("container %s of the static pod in %s does not run: %s", name, m.Path, said), began, field, field+"Since")
-		}
+		list.add(c.Containers, m, loc)
 	}
-	return f, p, nil
+	if c.RuntimeError == "" {
+		whole := f.RuntimeSilent.Proof()
+		f.Control.Set(control.names, append(control.proof, whole...)...)
+		f.ControlSince.Set(control.since, append(control.proof, whole...)...)
+		f.Infra.Set(infra.names, append(infra.proof, whole...)...)
+		f.InfraSince.Set(infra.since, append(infra.proof, whole...)...)
+	}
+	return f, nil
+}
+
+// stopped are containers of static pods that do not run.
+type stopped struct {
+	names []string
+	since time.Time
+	proof []evidence.Item
+}
+
+// add adds those of a manifest.
+func (s *stopped) add(list []onhost.Container, m onhost.Manifest, loc evidence.Locator) {
+	for _, name := range m.Containers {
+		last, runs := newest(list, m, name)
+		if runs {
+			continue
+		}
+		began, said := m.Modified, "it was never made"
+		if last != nil {
+			began, said = last.Created, fmt.Sprintf("%s, attempt %d of %s", last.State, last.Attempt, stamp(last.Created))
+		}
+		s.names = append(s.names, m.Pod+"/"+name)
+		if s.since.IsZero() || began.Before(s.since) {
+			s.since = began
+		}
+		s.proof = append(s.proof, shows(loc, "crictl ps -a --name "+name, fmt.Sprintf("container %s of the static pod in %s does not run: %s", name, m.Path, said), began))
+	}
 }
 
 // newest returns the newest container of a static pod's container, and whether one

@@ -14,16 +14,16 @@ import (
 
 // Disks is the fact host-disks.
 type Disks struct {
-	Full       []string `cel:"full"` // file systems below the kubelet's thresholds of eviction
-	FullWords  string   `cel:"fullWords"`
-	ReadOnly   []string `cel:"readOnly"` // file systems that a node writes to and that are read-only
-	EtcdFound  bool     `cel:"etcdFound"`
-	EtcdDevice string   `cel:"etcdDevice"`
-	EtcdSpins  bool     `cel:"etcdSpins"` // the disk of etcd's data turns, as the kernel says of a disk that is not a hypervisor's
-	EtcdKnown  bool     `cel:"etcdKnown"` // the kernel's word on it is worth something
+	Full       facts.Field[[]string] `cel:"full"` // file systems below the kubelet's thresholds of eviction
+	FullWords  facts.Field[string]   `cel:"fullWords"`
+	ReadOnly   facts.Field[[]string] `cel:"readOnly"` // file systems that a node writes to and that are read-only
+	EtcdFound  facts.Field[bool]     `cel:"etcdFound"`
+	EtcdDevice facts.Field[string]   `cel:"etcdDevice"`
+	EtcdSpins  facts.Field[bool]     `cel:"etcdSpins"` // the disk of etcd's data turns, as the kernel says of a disk that is not a hypervisor's
+	EtcdKnown  facts.Field[bool]     `cel:"etcdKnown"` // the kernel's word on it is worth something
 }
 
-var disksFact = facts.DefinePlain("host-disks", fault.Host, "the file systems that a node writes to, and the disk under etcd", needs(evidence.HostDisks), readDisks)
+var disksFact = facts.Define("host-disks", fault.Host, "the file systems that a node writes to, and the disk under etcd", needs(evidence.HostDisks), readDisks)
 
 // The hard thresholds of eviction that the kubelet has where its configuration names
 // none (kubernetes/kubernetes:pkg/kubelet/apis/config/v1beta1/defaults_linux.go
@@ -44,54 +44,69 @@ var evicted = []string{"/var/lib/kubelet", containersPath}
 // writable are what a node cannot do without.
 var writable = []string{"/etc", "/var", "/var/lib/kubelet", containersPath, "/var/lib/etcd", "/var/log"}
 
-func readDisks(ctx context.Context, w *facts.World, s fault.Subject) (Disks, facts.Proof, error) {
+func readDisks(ctx context.Context, w *facts.World, s fault.Subject) (Disks, error) {
 	var f Disks
-	var p facts.Proof
 	d, loc, err := look[onhost.Disks](ctx, w, evidence.HostDisks, s)
 	if err != nil {
-		return f, p, err
+		return f, err
 	}
-	seen := []string{}
+	var full, readOnly, seen []string
+	words, missed := "", onhost.FileSystem{}
 	for _, x := range d.FileSystems {
-		fields := []string{"full", "fullWords", "readOnly"}
-		switch {
-		case x.Error != "":
-			unread(&p, evidence.HostDisks, x.Path, x.Error, fields...)
+		if x.Error != "" {
+			missed = x
 			continue
-		case x.Path == "/var/lib/etcd":
-			f.etcd(x, loc, &p)
 		}
-		if slices.Contains(writable, x.Path) && x.ReadOnly {
-			f.ReadOnly = append(f.ReadOnly, x.Path)
+		if x.Path == "/var/lib/etcd" {
+			f.etcd(x, loc)
 		}
-		what, low := want(x)
-		if low && !slices.Contains(seen, x.Mount+x.Type) {
-			f.Full = append(f.Full, x.Path)
-			if f.FullWords == "" {
-				f.FullWords = x.Path + ": " + what
-			}
-		}
-		seen = append(seen, x.Mount+x.Type)
-		mode := "writable"
+		mode, needed := "writable", slices.Contains(writable, x.Path)
 		if x.ReadOnly {
 			mode = "read-only"
 		}
-		if low || x.ReadOnly && slices.Contains(writable, x.Path) || x.Path == "/var" {
-			p.Add(at(loc, "df "+x.Path), fmt.Sprintf("mounted at %s (%s, %s): %s", x.Mount, x.Type, mode, what), d.At, fields...)
+		if needed && x.ReadOnly {
+			readOnly = append(readOnly, x.Path)
+		}
+		what, low := want(x)
+		if low && !slices.Contains(seen, x.Mount+x.Type) {
+			full = append(full, x.Path)
+			if words == "" {
+				words = x.Path + ": " + what
+			}
+		}
+		seen = append(seen, x.Mount+x.Type)
+		if low || x.ReadOnly && needed || x.Path == "/var" {
+			item := shows(loc, "df "+x.Path, fmt.Sprintf("mounted at %s (%s, %s): %s", x.Mount, x.Type, mode, what), d.At)
+			facts.Prove(item, &f.Full, &f.FullWords, &f.ReadOnly)
 		}
 	}
-	return f, p, nil
+	f.Full.Set(full)
+	f.FullWords.Set(words)
+	f.ReadOnly.Set(readOnly)
+	if missed.Error != "" && len(full) == 0 {
+		unread(evidence.HostDisks, missed.Path, missed.Error, &f.Full, &f.FullWords)
+	}
+	if missed.Error != "" && len(readOnly) == 0 {
+		unread(evidence.HostDisks, missed.Path, missed.Error, &f.ReadOnly)
+	}
+	facts.Complete(&f)
+	if missed.Path == "/var/lib/etcd" {
+		unread(evidence.HostDisks, missed.Path, missed.Error, &f.EtcdFound, &f.EtcdDevice, &f.EtcdSpins, &f.EtcdKnown)
+	}
+	return f, nil
 }
 
-func (f *Disks) etcd(x onhost.FileSystem, loc evidence.Locator, p *facts.Proof) {
-	f.EtcdFound, f.EtcdDevice = true, x.Device
-	f.EtcdKnown = x.Known && !x.Virtual
-	f.EtcdSpins = f.EtcdKnown && x.Rotational
+func (f *Disks) etcd(x onhost.FileSystem, loc evidence.Locator) {
+	known := x.Known && !x.Virtual
 	said := fmt.Sprintf("/var/lib/etcd is on %s %s, rotational: %v", x.Device, x.Model, x.Rotational)
-	if !f.EtcdKnown {
+	if !known {
 		said = fmt.Sprintf("/var/lib/etcd is on %s %s, of which the kernel's word on rotation means nothing", x.Device, x.Model)
 	}
-	p.Add(at(loc, "/sys/block/"+x.Device+"/queue/rotational"), said, time.Time{}, "etcdFound", "etcdDevice", "etcdSpins", "etcdKnown")
+	item := shows(loc, "/sys/block/"+x.Device+"/queue/rotational", said, time.Time{})
+	f.EtcdFound.Set(true, item)
+	f.EtcdDevice.Set(x.Device, item)
+	f.EtcdKnown.Set(known, item)
+	f.EtcdSpins.Set(known && x.Rotational, item)
 }
 
 // want says how much is free and whether the kubelet would evict pods for it.

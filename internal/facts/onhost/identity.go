@@ -18,37 +18,37 @@ import (
 
 // Identity is the fact host-identity.
 type Identity struct {
-	Hostname string `cel:"hostname"`
-	Nameless bool   `cel:"nameless"` // it is called localhost
+	Hostname facts.Field[string] `cel:"hostname"`
+	Nameless facts.Field[bool]   `cel:"nameless"` // it is called localhost
 
-	Server     string    `cel:"server"`     // whom the kubelet's kubeconfig speaks to
-	Local      bool      `cel:"local"`      // that is the machine itself
-	AsNode     bool      `cel:"asNode"`     // the credential that it uses is a node's
-	Who        string    `cel:"who"`        // whose credential it is: "system:node:m0 of system:nodes"
-	CertFound  bool      `cel:"certFound"`  // there is a client certificate
-	CertUsable bool      `cel:"certUsable"` // it is there with its key
-	CertWhy    string    `cel:"certWhy"`    // why it is not
-	CertNode   string    `cel:"certNode"`   // whose node certificate it is
-	OtherNode  bool      `cel:"otherNode"`  // it is another machine's than this one is called
-	NotBefore  time.Time `cel:"notBefore"`
-	NotAfter   time.Time `cel:"notAfter"`
-	Expired    bool      `cel:"expired"`
-	NotYet     bool      `cel:"notYet"`   // it is not valid yet by the machine's clock
-	NeedsNew   bool      `cel:"needsNew"` // without a new certificate the kubelet cannot speak to the API as its node
+	Server     facts.Field[string]    `cel:"server"`     // whom the kubelet's kubeconfig speaks to
+	Local      facts.Field[bool]      `cel:"local"`      // that is the machine itself
+	AsNode     facts.Field[bool]      `cel:"asNode"`     // the credential that it uses is a node's
+	Who        facts.Field[string]    `cel:"who"`        // whose credential it is: "system:node:m0 of system:nodes"
+	CertFound  facts.Field[bool]      `cel:"certFound"`  // there is a client certificate
+	CertUsable facts.Field[bool]      `cel:"certUsable"` // it is there with its key
+	CertWhy    facts.Field[string]    `cel:"certWhy"`    // why it is not
+	CertNode   facts.Field[string]    `cel:"certNode"`   // whose node certificate it is
+	OtherNode  facts.Field[bool]      `cel:"otherNode"`  // it is another machine's than this one is called
+	NotBefore  facts.Field[time.Time] `cel:"notBefore"`
+	NotAfter   facts.Field[time.Time] `cel:"notAfter"`
+	Expired    facts.Field[bool]      `cel:"expired"`
+	NotYet     facts.Field[bool]      `cel:"notYet"`   // it is not valid yet by the machine's clock
+	NeedsNew   facts.Field[bool]      `cel:"needsNew"` // without a new certificate the kubelet cannot speak to the API as its node
 
-	Bootstrap        bool      `cel:"bootstrap"`       // there is a bootstrap kubeconfig
-	BootstrapUsable  bool      `cel:"bootstrapUsable"` // it names a server and holds a credential
-	BootstrapWhy     string    `cel:"bootstrapWhy"`    // why it is not
-	BootstrapKind    string    `cel:"bootstrapKind"`   // of its credential
-	BootstrapExpired bool      `cel:"bootstrapExpired"`
-	BootstrapEnd     time.Time `cel:"bootstrapEnd"` // of a certificate
-	BootstrapAdmin   bool      `cel:"bootstrapAdmin"`
-	BootstrapLocal   bool      `cel:"bootstrapLocal"` // it speaks to the machine itself
-	ForeignCA        bool      `cel:"foreignCA"`      // the two kubeconfigs believe in no common authority
-	At               time.Time `cel:"at"`
+	Bootstrap        facts.Field[bool]      `cel:"bootstrap"`       // there is a bootstrap kubeconfig
+	BootstrapUsable  facts.Field[bool]      `cel:"bootstrapUsable"` // it names a server and holds a credential
+	BootstrapWhy     facts.Field[string]    `cel:"bootstrapWhy"`    // why it is not
+	BootstrapKind    facts.Field[string]    `cel:"bootstrapKind"`   // of its credential
+	BootstrapExpired facts.Field[bool]      `cel:"bootstrapExpired"`
+	BootstrapEnd     facts.Field[time.Time] `cel:"bootstrapEnd"` // of a certificate
+	BootstrapAdmin   facts.Field[bool]      `cel:"bootstrapAdmin"`
+	BootstrapLocal   facts.Field[bool]      `cel:"bootstrapLocal"` // it speaks to the machine itself
+	ForeignCA        facts.Field[bool]      `cel:"foreignCA"`      // the two kubeconfigs believe in no common authority
+	At               facts.Field[time.Time] `cel:"at"`
 }
 
-var identityFact = facts.DefinePlain("host-identity", fault.Host, "the machine's name and the credentials of its kubelet, as they lie on its disk",
+var identityFact = facts.Define("host-identity", fault.Host, "the machine's name and the credentials of its kubelet, as they lie on its disk",
 	needs(evidence.HostIdentities), readIdentity)
 
 // The names that credentials carry (openshift/cluster-kube-apiserver-operator:
@@ -59,107 +59,161 @@ const (
 	nodesGroup = "system:nodes"
 )
 
-func readIdentity(ctx context.Context, w *facts.World, s fault.Subject) (Identity, facts.Proof, error) {
+func readIdentity(ctx context.Context, w *facts.World, s fault.Subject) (Identity, error) {
 	var f Identity
-	var p facts.Proof
 	id, loc, err := look[onhost.Identity](ctx, w, evidence.HostIdentities, s)
 	if err != nil {
-		return f, p, err
+		return f, err
 	}
-	f.At = id.At
-	f.Hostname, f.Nameless = id.Hostname, strings.HasPrefix(strings.ToLower(id.Hostname), "localhost")
-	p.Add(at(loc, "/proc/sys/kernel/hostname"), fmt.Sprintf("the machine is called %q (by %s; /etc/hostname: %q)", id.Hostname, id.NameFrom, id.StaticName), id.At, "hostname", "nameless")
+	name := shows(loc, "/proc/sys/kernel/hostname", fmt.Sprintf("the machine is called %q (by %s; /etc/hostname: %q)", id.Hostname, id.NameFrom, id.StaticName), id.At)
+	f.At.Set(id.At, name)
+	f.Hostname.Set(id.Hostname, name)
+	f.Nameless.Set(strings.HasPrefix(strings.ToLower(id.Hostname), "localhost"), name)
 	if id.Hostname == "" {
-		unread(&p, evidence.HostIdentities, "/proc/sys/kernel/hostname", "the container has a name of its own", "hostname", "nameless")
+		unread(evidence.HostIdentities, "/proc/sys/kernel/hostname", "the container has a name of its own", &f.Hostname, &f.Nameless)
 	}
-	f.credential(&id, loc, &p)
-	f.bootstrap(&id, loc, &p)
-	f.ForeignCA = len(id.Runtime.Authorities) > 0 && len(id.Bootstrap.Authorities) > 0 && !common(id.Runtime.Authorities, id.Bootstrap.Authorities)
-	p.Add(at(loc, id.Bootstrap.Path), fmt.Sprintf("authorities in %s: %s; in %s: %s", id.Runtime.Path, authorities(id.Runtime.Authorities), id.Bootstrap.Path, authorities(id.Bootstrap.Authorities)),
-		id.Bootstrap.Modified, "foreignCA")
-	return f, p, nil
+	f.server(&id, loc)
+	f.credential(&id, loc)
+	f.bootstrap(&id, loc)
+	foreign := len(id.Runtime.Authorities) > 0 && len(id.Bootstrap.Authorities) > 0 && !common(id.Runtime.Authorities, id.Bootstrap.Authorities)
+	f.ForeignCA.Set(foreign, shows(loc, id.Bootstrap.Path, fmt.Sprintf("authorities in %s: %s; in %s: %s", id.Runtime.Path, authorities(id.Runtime.Authorities), id.Bootstrap.Path, authorities(id.Bootstrap.Authorities)),
+		id.Bootstrap.Modified))
+	for _, k := range []onhost.Kubeconfig{id.Runtime, id.Bootstrap} {
+		if k.Error != "" {
+			unread(evidence.HostIdentities, k.Path, k.Error, &f.ForeignCA)
+		}
+	}
+	return f, nil
+}
+
+// server sets whom the kubelet's kubeconfig speaks to.
+func (f *Identity) server(id *onhost.Identity, loc evidence.Locator) {
+	k := id.Runtime
+	item := shows(loc, k.Path, "there is no such file", time.Time{})
+	if k.Exists {
+		item = shows(loc, k.Path, fmt.Sprintf("server %s, user: %s", k.Server, k.UserKind), k.Modified)
+	}
+	f.Server.Set(k.Server, item)
+	f.Local.Set(local(k.Server), item)
+	switch {
+	case k.Error != "":
+		unread(evidence.HostIdentities, k.Path, k.Error, &f.Server, &f.Local)
+	case evidence.Obfuscated(k.Server):
+		f.Local.Miss(evidence.Replaced(evidence.Objects(evidence.HostIdentities, ""), "the server's address"))
+	}
 }
 
 // credential judges what the kubelet speaks to the API with: what its kubeconfig
 // leads to, and that is a file with a certificate and its key unless somebody gave it
 // another kubeconfig.
-func (f *Identity) credential(id *onhost.Identity, loc evidence.Locator, p *facts.Proof) {
+func (f *Identity) credential(id *onhost.Identity, loc evidence.Locator) {
 	k, pair := id.Runtime, id.Client
-	leaf := pair.Leaf
-	place, said := at(loc, pair.Path), ""
+	leaf, place := pair.Leaf, pair.Path
 	if k.UserKind == onhost.UserEmbedded && k.User != nil {
-		leaf, place = k.User, at(loc, k.Path)
-	}
-	f.Server, f.Local = k.Server, local(k.Server)
-	if k.Error != "" {
-		unread(p, evidence.HostIdentities, k.Path, k.Error, "server", "local", "asNode", "who")
-	} else if k.Exists {
-		p.Add(at(loc, k.Path), fmt.Sprintf("server %s, user: %s", k.Server, k.UserKind), k.Modified, "server", "local")
-	} else {
-		p.Add(at(loc, k.Path), "there is no such file", time.Time{}, "server", "local")
+		leaf, place = k.User, k.Path
 	}
 	switch {
 	case pair.Error != "":
-		unread(p, evidence.HostIdentities, pair.Path, pair.Error, "certFound", "certUsable", "certWhy", "certNode", "otherNode", "notBefore", "notAfter", "expired", "notYet", "needsNew", "asNode", "who")
+		unread(evidence.HostIdentities, pair.Path, pair.Error, f.ofCredential()...)
 		return
 	case leaf == nil:
-		f.CertWhy, f.NeedsNew, f.AsNode = "there is no such file", true, true
+		why := "there is no such file"
 		if pair.Exists {
-			f.CertFound, f.CertWhy = true, pair.Problem
+			why = pair.Problem
 		}
-		p.Add(place, f.CertWhy, pair.Modified, "certFound", "certUsable", "certWhy", "certNode", "otherNode", "notBefore", "notAfter", "expired", "notYet", "needsNew", "asNode", "who")
-		return
+		facts.Prove(shows(loc, place, why, pair.Modified), f.ofCredential()...)
+		f.CertFound.Set(pair.Exists)
+		f.CertWhy.Set(why)
+		f.NeedsNew.Set(true)
+		f.AsNode.Set(true)
+		facts.Complete(f)
+	default:
+		f.certificate(id, leaf, loc, place)
 	}
-	f.CertFound, f.CertUsable = true, leaf == k.User || pair.KeyFits
-	if !f.CertUsable {
-		f.CertWhy = "its private key is missing or another certificate's"
+	if k.Error != "" {
+		unread(evidence.HostIdentities, k.Path, k.Error, &f.AsNode, &f.Who)
 	}
-	f.Who = leaf.CommonName + " of " + strings.Join(leaf.Organization, ", ")
-	f.CertNode, f.AsNode = strings.CutPrefix(leaf.CommonName, nodePrefix)
-	f.AsNode = f.AsNode && slices.Contains(leaf.Organization, nodesGroup)
-	f.OtherNode = f.AsNode && id.Hostname != "" && !f.Nameless && !hosts.SameName(f.CertNode, id.Hostname)
-	f.NotBefore, f.NotAfter = leaf.NotBefore, leaf.NotAfter
-	f.Expired, f.NotYet = id.At.After(leaf.NotAfter), id.At.Before(leaf.NotBefore)
-	f.NeedsNew = f.Expired || !f.CertUsable || !f.AsNode
-	said = fmt.Sprintf("certificate of %s, valid from %s to %s", f.Who, stamp(f.NotBefore), stamp(f.NotAfter))
-	if f.CertWhy != "" {
-		said += "; " + f.CertWhy
+}
+
+// ofCredential are the fields that a certificate tells.
+func (f *Identity) ofCredential() []facts.Setter {
+	return []facts.Setter{&f.CertFound, &f.CertUsable, &f.CertWhy, &f.CertNode, &f.OtherNode, &f.NotBefore, &f.NotAfter, &f.Expired, &f.NotYet, &f.NeedsNew, &f.AsNode, &f.Who}
+}
+
+// certificate sets what the client certificate says.
+func (f *Identity) certificate(id *onhost.Identity, leaf *onhost.Certificate, loc evidence.Locator, place string) {
+	usable, why := leaf == id.Runtime.User || id.Client.KeyFits, ""
+	if !usable {
+		why = "its private key is missing or another certificate's"
 	}
-	p.Add(place, said, pair.Modified, "certFound", "certUsable", "certWhy", "certNode", "otherNode", "notBefore", "notAfter", "expired", "notYet", "needsNew", "asNode", "who")
+	who := leaf.CommonName + " of " + strings.Join(leaf.Organization, ", ")
+	node, asNode := strings.CutPrefix(leaf.CommonName, nodePrefix)
+	asNode = asNode && slices.Contains(leaf.Organization, nodesGroup)
+	expired := id.At.After(leaf.NotAfter)
+	said := fmt.Sprintf("certificate of %s, valid from %s to %s", who, stamp(leaf.NotBefore), stamp(leaf.NotAfter))
+	if why != "" {
+		said += "; " + why
+	}
+	facts.Prove(shows(loc, place, said, id.Client.Modified), f.ofCredential()...)
+	f.CertFound.Set(true)
+	f.CertUsable.Set(usable)
+	f.CertWhy.Set(why)
+	f.CertNode.Set(node)
+	f.NotBefore.Set(leaf.NotBefore)
+	f.NotAfter.Set(leaf.NotAfter)
+	f.Expired.Set(expired)
+	f.NotYet.Set(id.At.Before(leaf.NotBefore))
+	f.NeedsNew.Set(expired || !usable || !asNode)
+	f.AsNode.Set(asNode)
+	f.Who.Set(who)
+	f.OtherNode.Set(asNode && id.Hostname != "" && !f.Nameless.Value() && !hosts.SameName(node, id.Hostname))
+	if evidence.Obfuscated(node) || evidence.Obfuscated(id.Hostname) {
+		f.OtherNode.Miss(evidence.Replaced(evidence.Objects(evidence.HostIdentities, ""), "the machine's name"))
+	}
 }
 
 // bootstrap judges what the kubelet asks for its first certificate with.
-func (f *Identity) bootstrap(id *onhost.Identity, loc evidence.Locator, p *facts.Proof) {
+func (f *Identity) bootstrap(id *onhost.Identity, loc evidence.Locator) {
 	b := id.Bootstrap
-	fields := []string{"bootstrap", "bootstrapUsable", "bootstrapWhy", "bootstrapKind", "bootstrapExpired", "bootstrapEnd", "bootstrapAdmin", "bootstrapLocal"}
+	fields := []facts.Setter{&f.Bootstrap, &f.BootstrapUsable, &f.BootstrapWhy, &f.BootstrapKind, &f.BootstrapExpired, &f.BootstrapEnd, &f.BootstrapAdmin, &f.BootstrapLocal}
 	if b.Error != "" {
-		unread(p, evidence.HostIdentities, b.Path, b.Error, fields...)
+		unread(evidence.HostIdentities, b.Path, b.Error, fields...)
 		return
 	}
-	f.Bootstrap, f.BootstrapKind, f.BootstrapLocal = b.Exists, b.UserKind, local(b.Server)
+	why, said := "", fmt.Sprintf("server %s, user: %s", b.Server, b.UserKind)
 	switch {
 	case !b.Exists:
-		f.BootstrapWhy = "there is no such file"
+		why = "there is no such file"
 	case b.Problem != "":
-		f.BootstrapWhy = b.Problem
+		why = b.Problem
 	case b.UserKind == onhost.UserNone:
-		f.BootstrapWhy = "it holds no credential"
-	default:
-		f.BootstrapUsable = true
+		why = "it holds no credential"
 	}
-	said := f.BootstrapWhy
-	if f.BootstrapUsable {
-		said = fmt.Sprintf("server %s, user: %s", b.Server, b.UserKind)
+	if why != "" {
+		said = why
 	}
+	var end time.Time
+	expired, admin := false, false
 	if b.User != nil {
-		f.BootstrapEnd, f.BootstrapExpired = b.User.NotAfter, id.At.After(b.User.NotAfter)
-		f.BootstrapAdmin = slices.Contains(b.User.Organization, "system:masters")
-		said += fmt.Sprintf(" of %s, valid to %s", b.User.CommonName, stamp(b.User.NotAfter))
-		if f.BootstrapUsable && f.BootstrapExpired {
-			f.BootstrapUsable, f.BootstrapWhy = false, "its client certificate ended "+stamp(b.User.NotAfter)
+		end, expired = b.User.NotAfter, id.At.After(b.User.NotAfter)
+		admin = slices.Contains(b.User.Organization, "system:masters")
+		said += fmt.Sprintf(" of %s, valid to %s", b.User.CommonName, stamp(end))
+		if why == "" && expired {
+			why = "its client certificate ended " + stamp(end)
 		}
 	}
-	p.Add(at(loc, b.Path), said, b.Modified, fields...)
+	facts.Prove(shows(loc, b.Path, said, b.Modified), fields...)
+	f.Bootstrap.Set(b.Exists)
+	f.BootstrapUsable.Set(why == "")
+	f.BootstrapWhy.Set(why)
+	f.BootstrapKind.Set(b.UserKind)
+	f.BootstrapExpired.Set(expired)
+	f.BootstrapEnd.Set(end)
+	f.BootstrapAdmin.Set(admin)
+	f.BootstrapLocal.Set(local(b.Server))
+	if evidence.Obfuscated(b.Server) {
+		f.BootstrapLocal.Miss(evidence.Replaced(evidence.Objects(evidence.HostIdentities, ""), "the server's address"))
+	}
 }
 
 // local reports whether a kubeconfig's server is the machine itself.

@@ -13,40 +13,46 @@ import (
 
 // Names is the fact host-names.
 type Names struct {
-	Asked   int64    `cel:"asked"`
-	Failed  []string `cel:"failed"`
-	First   string   `cel:"first"` // the first that failed
-	Why     string   `cel:"why"`
-	Silent  bool     `cel:"silent"` // no name server answered, or none is named
-	Servers []string `cel:"servers"`
+	Asked   facts.Field[int64]    `cel:"asked"`
+	Failed  facts.Field[[]string] `cel:"failed"`
+	First   facts.Field[string]   `cel:"first"` // the first that failed
+	Why     facts.Field[string]   `cel:"why"`
+	Silent  facts.Field[bool]     `cel:"silent"` // no name server answered, or none is named
+	Servers facts.Field[[]string] `cel:"servers"`
 }
 
-var namesFact = facts.DefinePlain("host-names", fault.Host, "whether the machine itself resolves the names that its kubelet needs", needs(evidence.HostResolutions), readNames)
+var namesFact = facts.Define("host-names", fault.Host, "whether the machine itself resolves the names that its kubelet needs", needs(evidence.HostResolutions), readNames)
 
-func readNames(ctx context.Context, w *facts.World, s fault.Subject) (Names, facts.Proof, error) {
+func readNames(ctx context.Context, w *facts.World, s fault.Subject) (Names, error) {
 	var f Names
-	var p facts.Proof
 	r, loc, err := look[onhost.Resolutions](ctx, w, evidence.HostResolutions, s)
 	if err != nil {
-		return f, p, err
+		return f, err
 	}
-	f.Asked, f.Servers = int64(len(r.Names)), r.Servers
+	if len(r.Names) == 0 {
+		return f, facts.NotApplicable("no kubeconfig of the machine names a server by a name")
+	}
+	var failed []string
+	first := onhost.Resolution{}
 	for _, n := range r.Names {
 		said := n.Name + ", " + n.Why + ": " + strings.Join(n.Addresses, ", ")
 		if n.Class != "" {
 			said = n.Name + ", " + n.Why + ": " + n.Error
-			f.Failed = append(f.Failed, n.Name)
-			if f.First == "" {
-				f.First, f.Why, f.Silent = n.Name, n.Error, n.Class != onhost.NoSuchName
+			failed = append(failed, n.Name)
+			if first.Name == "" {
+				first = n
 			}
 		}
 		if n.From != "" {
 			said += fmt.Sprintf(" (asked %s)", n.From)
 		}
-		p.Add(at(loc, "/etc/resolv.conf"), said, r.At, "asked", "failed", "first", "why", "silent", "servers")
+		facts.Prove(shows(loc, "/etc/resolv.conf", said, r.At), &f.Asked, &f.Failed, &f.First, &f.Why, &f.Silent, &f.Servers)
 	}
-	if f.Asked == 0 {
-		return f, p, facts.NotApplicable("no kubeconfig of the machine names a server by a name")
-	}
-	return f, p, nil
+	f.Asked.Set(int64(len(r.Names)))
+	f.Servers.Set(r.Servers)
+	f.Failed.Set(failed)
+	f.First.Set(first.Name)
+	f.Why.Set(first.Error)
+	f.Silent.Set(first.Class != "" && first.Class != onhost.NoSuchName)
+	return f, nil
 }

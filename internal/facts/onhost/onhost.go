@@ -49,7 +49,7 @@ func look[T any](ctx context.Context, w *facts.World, r evidence.Resource, s fau
 	if !ok {
 		return none, evidence.Locator{}, facts.NotApplicable("there is no host %s", s.Name)
 	}
-	list, err := w.List(ctx, r, "")
+	list, err := w.Some(ctx, r, "")
 	if _, missing := evidence.AsUnavailable(err); err != nil && !missing {
 		return none, evidence.Locator{}, err
 	}
@@ -78,11 +78,14 @@ func ready(h hosts.Host) bool {
 	})
 }
 
-// unread marks fields as unknown because a file could not be read.
-func unread(p *facts.Proof, r evidence.Resource, path, why string, fields ...string) {
-	for _, f := range fields {
-		p.Miss(f, &evidence.Unavailable{Need: evidence.Objects(r, ""), Why: evidence.Forbidden, Detail: path + ": " + why, Supply: "run rollcall-host as root"})
-	}
+// unread makes fields unknown because a file could not be read.
+func unread(r evidence.Resource, path, why string, fields ...facts.Setter) {
+	_ = facts.Miss(&evidence.Unavailable{Need: evidence.Objects(r, ""), Why: evidence.Forbidden, Detail: path + ": " + why, Supply: "run rollcall-host as root"}, fields...)
+}
+
+// shows is what the machine says in one of its files or commands.
+func shows(loc evidence.Locator, path, said string, when time.Time) evidence.Item {
+	return evidence.Item{Locator: at(loc, path), Excerpt: said, Time: when}
 }
 
 // at is the place of a file on the machine.

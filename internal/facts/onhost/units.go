@@ -15,30 +15,30 @@ import (
 
 // Units is the fact host-units.
 type Units struct {
-	KubeletRuns  bool      `cel:"kubeletRuns"`
-	Kubelet      string    `cel:"kubelet"` // its state in systemd's words
-	KubeletSince time.Time `cel:"kubeletSince"`
-	Restarts     int64     `cel:"restarts"`    // of the kubelet by systemd
-	RestartsNow  bool      `cel:"restartsNow"` // it waits to be started again
-	RuntimeRuns  bool      `cel:"runtimeRuns"`
-	Runtime      string    `cel:"runtime"`
-	RuntimeSince time.Time `cel:"runtimeSince"`
+	KubeletRuns  facts.Field[bool]      `cel:"kubeletRuns"`
+	Kubelet      facts.Field[string]    `cel:"kubelet"` // its state in systemd's words
+	KubeletSince facts.Field[time.Time] `cel:"kubeletSince"`
+	Restarts     facts.Field[int64]     `cel:"restarts"`    // of the kubelet by systemd
+	RestartsNow  facts.Field[bool]      `cel:"restartsNow"` // it waits to be started again
+	RuntimeRuns  facts.Field[bool]      `cel:"runtimeRuns"`
+	Runtime      facts.Field[string]    `cel:"runtime"`
+	RuntimeSince facts.Field[time.Time] `cel:"runtimeSince"`
 
-	FirstBoot        string    `cel:"firstBoot"` // state of machine-config-daemon-firstboot, "" where there is no such unit
-	FirstBootFailed  bool      `cel:"firstBootFailed"`
-	FirstBootRuns    bool      `cel:"firstBootRuns"`
-	FirstBootSince   time.Time `cel:"firstBootSince"`
-	PullRuns         bool      `cel:"pullRuns"` // machine-config-daemon-pull has not ended
-	PullSince        time.Time `cel:"pullSince"`
-	Failed           []string  `cel:"failed"`  // units that the kubelet requires and that failed
-	Running          []string  `cel:"running"` // one-shot units before the kubelet that have not ended
-	Before           string    `cel:"before"`  // both in words
-	BeforeSince      time.Time `cel:"beforeSince"`
-	TimeServiceRuns  bool      `cel:"timeServiceRuns"`
-	TimeServiceKnown bool      `cel:"timeServiceKnown"`
+	FirstBoot        facts.Field[string]    `cel:"firstBoot"` // state of machine-config-daemon-firstboot, "" where there is no such unit
+	FirstBootFailed  facts.Field[bool]      `cel:"firstBootFailed"`
+	FirstBootRuns    facts.Field[bool]      `cel:"firstBootRuns"`
+	FirstBootSince   facts.Field[time.Time] `cel:"firstBootSince"`
+	PullRuns         facts.Field[bool]      `cel:"pullRuns"` // machine-config-daemon-pull has not ended
+	PullSince        facts.Field[time.Time] `cel:"pullSince"`
+	Failed           facts.Field[[]string]  `cel:"failed"`  // units that the kubelet requires and that failed
+	Running          facts.Field[[]string]  `cel:"running"` // one-shot units before the kubelet that have not ended
+	Before           facts.Field[string]    `cel:"before"`  // both in words
+	BeforeSince      facts.Field[time.Time] `cel:"beforeSince"`
+	TimeServiceRuns  facts.Field[bool]      `cel:"timeServiceRuns"`
+	TimeServiceKnown facts.Field[bool]      `cel:"timeServiceKnown"`
 }
 
-var unitsFact = facts.DefinePlain("host-units", fault.Host, "what systemd says of the kubelet, the container runtime and the units before them",
+var unitsFact = facts.Define("host-units", fault.Host, "what systemd says of the kubelet, the container runtime and the units before them",
 	needs(evidence.HostUnits), readUnits)
 
 // The units before the kubelet, each of which keeps it from starting as long as it
@@ -52,64 +52,85 @@ var before = []string{
 // requires kubelet-dependencies.target, and that one these. The others it only wants.
 var required = []string{"nodeip-configuration.service", "ovs-configuration.service"}
 
-func readUnits(ctx context.Context, w *facts.World, s fault.Subject) (Units, facts.Proof, error) {
+func readUnits(ctx context.Context, w *facts.World, s fault.Subject) (Units, error) {
 	var f Units
-	var p facts.Proof
 	v, loc, err := look[onhost.Units](ctx, w, evidence.HostUnits, s)
 	if err != nil {
-		return f, p, err
+		return f, err
 	}
-	unit := func(name string) (onhost.Unit, bool) {
-		i := slices.IndexFunc(v.Units, func(u onhost.Unit) bool { return u.Name == name })
-		if i < 0 {
-			return onhost.Unit{Name: name, Active: "not there"}, false
-		}
-		return v.Units[i], true
+	l := unitList{v.Units, loc}
+	k, item := l.unit("kubelet.service")
+	f.KubeletRuns.Set(k.Active == "active", item)
+	f.Kubelet.Set(state(k), item)
+	f.KubeletSince.Set(k.Since, item)
+	f.Restarts.Set(int64(k.Restarts), item)
+	f.RestartsNow.Set(k.Sub == "auto-restart", item)
+	c, item := l.unit("crio.service")
+	f.RuntimeRuns.Set(c.Active == "active", item)
+	f.Runtime.Set(state(c), item)
+	f.RuntimeSince.Set(c.Since, item)
+	b, item := l.unit("machine-config-daemon-firstboot.service")
+	if b.Active == absent {
+		f.FirstBoot.Set("", item)
+	} else {
+		f.FirstBoot.Set(state(b), item)
 	}
-	prove := func(u onhost.Unit, fields ...string) {
-		p.Add(at(loc, "systemctl show "+u.Name), state(u), u.Since, fields...)
-	}
+	f.FirstBootFailed.Set(b.Active == "failed", item)
+	f.FirstBootRuns.Set(b.Active == "activating" || b.Job, item)
+	f.FirstBootSince.Set(b.Since, item)
+	p, item := l.unit("machine-config-daemon-pull.service")
+	f.PullRuns.Set(p.Active == "activating", item)
+	f.PullSince.Set(p.Since, item)
+	t, item := l.unit("chronyd.service")
+	f.TimeServiceKnown.Set(t.Active != absent, item)
+	f.TimeServiceRuns.Set(t.Active == "active", item)
+	f.before(l)
+	return f, nil
+}
 
-	k, _ := unit("kubelet.service")
-	f.KubeletRuns, f.Kubelet, f.KubeletSince, f.Restarts = k.Active == "active", state(k), k.Since, int64(k.Restarts)
-	f.RestartsNow = k.Sub == "auto-restart"
-	prove(k, "kubeletRuns", "kubelet", "kubeletSince", "restarts", "restartsNow")
-	c, _ := unit("crio.service")
-	f.RuntimeRuns, f.Runtime, f.RuntimeSince = c.Active == "active", state(c), c.Since
-	prove(c, "runtimeRuns", "runtime", "runtimeSince")
+// absent is the state of a unit that systemd does not know.
+const absent = "not there"
 
-	if b, ok := unit("machine-config-daemon-firstboot.service"); ok {
-		f.FirstBoot, f.FirstBootFailed, f.FirstBootSince = state(b), b.Active == "failed", b.Since
-		f.FirstBootRuns = b.Active == "activating" || b.Job
-		prove(b, "firstBoot", "firstBootFailed", "firstBootRuns", "firstBootSince")
+// unitList is what systemd says of its units.
+type unitList struct {
+	units []onhost.Unit
+	loc   evidence.Locator
+}
+
+func (l unitList) unit(name string) (onhost.Unit, evidence.Item) {
+	u := onhost.Unit{Name: name, Active: absent}
+	if i := slices.IndexFunc(l.units, func(u onhost.Unit) bool { return u.Name == name }); i >= 0 {
+		u = l.units[i]
 	}
-	if u, ok := unit("machine-config-daemon-pull.service"); ok {
-		f.PullRuns, f.PullSince = u.Active == "activating", u.Since
-		prove(u, "pullRuns", "pullSince")
-	}
+	return u, shows(l.loc, "systemctl show "+name, state(u), u.Since)
+}
+
+// before sets which units keep the kubelet from starting.
+func (f *Units) before(l unitList) {
+	var failed, running []string
+	var since time.Time
 	for _, name := range before {
-		u, ok := unit(name)
+		u, item := l.unit(name)
 		switch {
-		case !ok || u.Active != "failed" && u.Active != "activating":
-			continue
-		case u.Active == "failed" && !slices.Contains(required, name):
-			continue
-		case u.Active == "failed":
-			f.Failed = append(f.Failed, name)
+		case u.Active == "failed" && slices.Contains(required, name):
+			failed = append(failed, name)
+		case u.Active == "activating":
+			running = append(running, name)
 		default:
-			f.Running = append(f.Running, name)
+			continue
 		}
-		if f.BeforeSince.IsZero() || u.Since.Before(f.BeforeSince) {
-			f.BeforeSince = u.Since
+		if since.IsZero() || u.Since.Before(since) {
+			since = u.Since
 		}
-		prove(u, "failed", "running", "before", "beforeSince")
+		facts.Prove(item, &f.Failed, &f.Running, &f.Before, &f.BeforeSince)
 	}
-	f.Before = strings.Join(append(words(f.Failed, "failed"), words(f.Running, "has not ended")...), ", ")
-	if t, ok := unit("chronyd.service"); ok {
-		f.TimeServiceKnown, f.TimeServiceRuns = true, t.Active == "active"
-		prove(t, "timeServiceRuns", "timeServiceKnown")
+	if len(failed)+len(running) == 0 {
+		facts.Prove(shows(l.loc, "systemctl show", "none of the units before the kubelet failed or still runs", time.Time{}), &f.Failed, &f.Running, &f.Before, &f.BeforeSince)
 	}
-	return f, p, nil
+	f.Failed.Set(failed)
+	f.Running.Set(running)
+	f.Before.Set(strings.Join(append(words(failed, "failed"), words(running, "has not ended")...), ", "))
+	f.BeforeSince.Set(since)
 }
 
 func words(units []string, what string) []string {
