@@ -12,7 +12,6 @@ package agents
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -30,42 +29,42 @@ func Facts() []facts.Fact { return []facts.Fact{hostFact, clusterFact, serviceFa
 
 // Host is what the service says of one host.
 type Host struct {
-	Registered bool      `cel:"registered"` // the service knows the host
-	Expected   time.Time `cel:"expected"`   // since when it could have registered: the first other host did; zero where none has
-	Planned    bool      `cel:"planned"`    // install-config or agent-config names it
-	Joined     bool      `cel:"joined"`     // it is a Node
-	Service    string    `cel:"service"`    // the address that was asked
-	Status     string    `cel:"status"`
-	Says       string    `cel:"says"` // the service's sentence about the status
-	Since      time.Time `cel:"since"`
-	Stage      string    `cel:"stage"` // of the installation; "" before it
-	StageSince time.Time `cel:"stageSince"`
-	Disk       string    `cel:"disk"` // that it was installed to, or is to be
+	Registered facts.Field[bool]      `cel:"registered"` // the service knows the host
+	Expected   facts.Field[time.Time] `cel:"expected"`   // since when it could have registered: the first other host did; zero where none has
+	Planned    facts.Field[bool]      `cel:"planned"`    // install-config or agent-config names it
+	Joined     facts.Field[bool]      `cel:"joined"`     // it is a Node
+	Service    facts.Field[string]    `cel:"service"`    // the address that was asked
+	Status     facts.Field[string]    `cel:"status"`
+	Says       facts.Field[string]    `cel:"says"` // the service's sentence about the status
+	Since      facts.Field[time.Time] `cel:"since"`
+	Stage      facts.Field[string]    `cel:"stage"` // of the installation; "" before it
+	StageSince facts.Field[time.Time] `cel:"stageSince"`
+	Disk       facts.Field[string]    `cel:"disk"` // that it was installed to, or is to be
 
-	Blocked     bool `cel:"blocked"`     // the service does not install it as it is
-	Failed      bool `cel:"failed"`      // its installation ended in an error
-	TookTooLong bool `cel:"tookTooLong"` // because a stage did not end in its time
-	WithCluster bool `cel:"withCluster"` // because the cluster's installation failed
-	BootedImage bool `cel:"bootedImage"` // it booted the installation image again
-	NotBack     bool `cel:"notBack"`     // it rebooted and nobody saw it since
-	Gone        bool `cel:"gone"`        // it has stopped reporting
-	MediaLost   bool `cel:"mediaLost"`   // the image that it runs from cannot be read
-	Rejected    bool `cel:"rejected"`    // nobody has approved its Agent
+	Blocked     facts.Field[bool] `cel:"blocked"`     // the service does not install it as it is
+	Failed      facts.Field[bool] `cel:"failed"`      // its installation ended in an error
+	TookTooLong facts.Field[bool] `cel:"tookTooLong"` // because a stage did not end in its time
+	WithCluster facts.Field[bool] `cel:"withCluster"` // because the cluster's installation failed
+	BootedImage facts.Field[bool] `cel:"bootedImage"` // it booted the installation image again
+	NotBack     facts.Field[bool] `cel:"notBack"`     // it rebooted and nobody saw it since
+	Gone        facts.Field[bool] `cel:"gone"`        // it has stopped reporting
+	MediaLost   facts.Field[bool] `cel:"mediaLost"`   // the image that it runs from cannot be read
+	Rejected    facts.Field[bool] `cel:"rejected"`    // nobody has approved its Agent
 
-	Failing  []string `cel:"failing"`  // ids of validations
-	Hardware string   `cel:"hardware"` // what the failing validations of a group say; "" where none fails
-	Disks    string   `cel:"disks"`
-	Clock    string   `cel:"clock"`
-	Peers    string   `cel:"peers"`
-	DNS      string   `cel:"dns"`
-	Hostname string   `cel:"hostname"`
-	Network  string   `cel:"network"`
-	Platform string   `cel:"platform"`
-	Images   string   `cel:"images"`
-	Other    string   `cel:"other"`
+	Failing  facts.Field[[]string] `cel:"failing"`  // ids of validations
+	Hardware facts.Field[string]   `cel:"hardware"` // what the failing validations of a group say; "" where none fails
+	Disks    facts.Field[string]   `cel:"disks"`
+	Clock    facts.Field[string]   `cel:"clock"`
+	Peers    facts.Field[string]   `cel:"peers"`
+	DNS      facts.Field[string]   `cel:"dns"`
+	Hostname facts.Field[string]   `cel:"hostname"`
+	Network  facts.Field[string]   `cel:"network"`
+	Platform facts.Field[string]   `cel:"platform"`
+	Images   facts.Field[string]   `cel:"images"`
+	Other    facts.Field[string]   `cel:"other"`
 }
 
-var hostFact = facts.DefinePlain("agent-host", fault.Host, "what the service of an agent-based install says of the host: status, stage, failing validations",
+var hostFact = facts.Define("agent-host", fault.Host, "what the service of an agent-based install says of the host: status, stage, failing validations",
 	append(hosts.Needs(), evidence.Objects(evidence.AssistedServices, "")), readHost)
 
 // groups say what a validation is about
@@ -89,64 +88,79 @@ var groups = map[string]string{
 	"connected": "", "media-connected": "", "has-inventory": "",
 }
 
-func readHost(ctx context.Context, w *facts.World, s fault.Subject) (Host, facts.Proof, error) {
+func readHost(ctx context.Context, w *facts.World, s fault.Subject) (Host, error) {
 	var f Host
-	var p facts.Proof
 	h, ok, err := hosts.Find(ctx, w, s.Name)
 	if err != nil {
-		return f, p, err
+		return f, err
 	}
 	services, asked, err := listServices(ctx, w)
 	if err != nil {
-		return f, p, err
+		return f, err
 	}
-	_, unread := w.List(ctx, evidence.AssistedHosts, "")
+	known, unread := w.List(ctx, evidence.AssistedHosts, "")
 	if !ok || h.Assisted == nil && asked && unread != nil {
-		return f, p, missing(unread, evidence.AssistedHosts)
+		return f, missing(unread, evidence.AssistedHosts)
 	}
-	// Where there is no API to ask for Nodes the service's word has to do: it watches
-	// for the Node of each host that it installs.
-	f.Joined, f.Planned = h.Node != nil || h.Assisted != nil && h.Assisted.API.Reached(assisted.StageJoined), h.Planned != nil
+	if h.Assisted == nil && !asked {
+		return f, facts.NotApplicable("no service of an agent-based install was asked, and no Agent is of this host")
+	}
+	if err := f.elsewhere(ctx, w, h); err != nil {
+		return f, err
+	}
 	if len(services) > 0 {
-		f.Service = services[0].Address
-		p.Add(services[0].loc, services[0].sentence(), services[0].At, "service", "registered")
-	}
-	if h.Planned != nil {
-		p.Add(h.Planned.Loc, "host "+h.Name+" is planned", time.Time{}, "planned")
+		item := services[0].item()
+		f.Service.Set(services[0].Address, item)
+		f.Registered.Prove(item)
 	}
 	if h.Assisted == nil {
-		if !asked {
-			return f, p, facts.NotApplicable("no service of an agent-based install was asked, and no Agent is of this host")
-		}
-		err = f.first(ctx, w, &p)
-		return f, p, err
+		f.Registered.Set(false, evidence.Item{Locator: evidence.Locator{Path: evidence.AssistedHosts.String()}, Excerpt: fmt.Sprintf("none of the %d hosts that registered is %s", len(known), h.Name)})
+		f.first(known)
+	} else {
+		f.fill(h.Assisted.API, h.Assisted.Loc)
 	}
-	f.fill(h.Assisted.API)
-	f.prove(h, &p)
-	return f, p, nil
+	facts.Complete(&f)
+	return f, nil
+}
+
+// elsewhere sets what others than the service say of the host. Where there is no API to
+// ask for Nodes the service's word has to do: it watches for the Node of each host that
+// it installs.
+func (f *Host) elsewhere(ctx context.Context, w *facts.World, h hosts.Host) error {
+	if h.Planned != nil {
+		f.Planned.Set(true, evidence.Item{Locator: h.Planned.Loc, Excerpt: "host " + h.Name + " is planned"})
+	}
+	_, err := w.List(ctx, evidence.Nodes, "")
+	switch {
+	case h.Node != nil:
+		f.Joined.Set(true, evidence.Item{Locator: h.Node.Loc, Excerpt: "node " + h.Node.API.Name})
+	case h.Assisted != nil:
+		joined := h.Assisted.API.Reached(assisted.StageJoined)
+		f.Joined.Set(joined, evidence.Item{Locator: h.Assisted.Loc, Excerpt: fmt.Sprintf("stage %q, joined: %t", h.Assisted.API.Stage, joined)})
+	case err == nil:
+		f.Joined.Set(false, evidence.Item{Locator: evidence.Locator{Path: "nodes"}, Excerpt: "none is of host " + h.Name})
+	default:
+		u, ok := evidence.AsUnavailable(err)
+		if !ok {
+			return err
+		}
+		if u.Why.Hides() {
+			f.Joined.Miss(err)
+		}
+	}
+	return nil
 }
 
 // first finds out when the first host registered: from then on the service was there
 // for all of them.
-func (f *Host) first(ctx context.Context, w *facts.World, p *facts.Proof) error {
-	list, err := w.List(ctx, evidence.AssistedHosts, "")
-	if err != nil {
-		p.Miss("expected", err)
-		if _, ok := evidence.AsUnavailable(err); !ok {
-			return err
-		}
-		return nil
-	}
-	var first evidence.Locator
+func (f *Host) first(list []evidence.Object) {
 	for _, o := range list {
-		if at := evidence.Time(o.Content, "registered"); !at.IsZero() && (f.Expected.IsZero() || at.Before(f.Expected)) {
-			f.Expected, first = at, o.Loc
+		at := evidence.Time(o.Content, "registered")
+		if t := f.Expected.Value(); !at.IsZero() && (t.IsZero() || at.Before(t)) {
+			f.Expected.Clear()
+			f.Expected.Set(at, o.Shows("registered", "the first host registered at "+at.UTC().Format(time.RFC3339), at))
 		}
 	}
-	if !f.Expected.IsZero() {
-		p.Add(first, "the first host registered at "+f.Expected.UTC().Format(time.RFC3339), f.Expected, "expected")
-	}
-	return nil
 }
 
 // missing: the host is not on the roll, so what names it could not be read.
@@ -157,35 +171,72 @@ func missing(err error, r evidence.Resource) error {
 	return &evidence.Unavailable{Need: evidence.Objects(r, ""), Why: evidence.NotCollected, Detail: "the host is not on the roll", Supply: "--rendezvous IP"}
 }
 
-func (f *Host) fill(a assisted.Host) {
-	f.Registered, f.Status, f.Says, f.Since = true, a.Status, short(a.StatusInfo), a.StatusAt
-	f.Stage, f.StageSince, f.Disk, f.Rejected = a.Stage, a.StageAt, a.Disk, a.Rejected
-	f.Blocked = slices.Contains([]string{assisted.Insufficient, assisted.PendingForInput, assisted.PreparingFailed, "insufficient-unbound"}, a.Status)
-	f.Failed = a.Status == assisted.Error
-	f.Gone = strings.HasPrefix(a.Status, assisted.Disconnected)
-	f.MediaLost = a.Media == "disconnected"
-	says := strings.ToLower(a.StatusInfo)
-	// The sentences are those of openshift/assisted-service:internal/host/common.go
-	// and, for the image that was booted again, internal/host/transition.go
-	// PostRegisterDuringReboot; their fixed parts are compared.
-	f.TookTooLong = f.Failed && (strings.Contains(says, "took longer than expected") || strings.Contains(says, "did not sufficiently progress") || strings.Contains(says, "due to timeout"))
-	f.WithCluster = f.Failed && strings.Contains(says, "part of a cluster that failed to install")
+// fill sets what the service says.
+func (f *Host) fill(a assisted.Host, loc evidence.Locator) {
+	text := "status " + a.Status
+	if a.Stage != "" {
+		text += ", stage " + a.Stage
+	}
+	if a.StatusInfo != "" {
+		text += ": " + short(a.StatusInfo)
+	}
+	item := evidence.Item{Locator: loc, Excerpt: text, Time: a.StatusAt}
+	f.Registered.Set(true, item)
+	f.Status.Set(a.Status, item)
+	f.Says.Set(short(a.StatusInfo), item)
+	f.Since.Set(a.StatusAt, item)
+	f.Stage.Set(a.Stage, item)
+	f.StageSince.Set(a.StageAt, item)
+	f.Disk.Set(a.Disk, item)
+	f.Rejected.Set(a.Rejected, item)
+	f.Blocked.Set(slices.Contains([]string{assisted.Insufficient, assisted.PendingForInput, assisted.PreparingFailed, "insufficient-unbound"}, a.Status), item)
+	f.Gone.Set(strings.HasPrefix(a.Status, assisted.Disconnected), item)
+	f.MediaLost.Set(a.Media == "disconnected", item)
+	f.sentence(a, item)
+	f.validations(a, loc)
+}
+
+// sentence sets what the service's sentence means. The sentences are those of
+// openshift/assisted-service:internal/host/common.go and, for the image that was booted
+// again, internal/host/transition.go PostRegisterDuringReboot; their fixed parts are
+// compared.
+func (f *Host) sentence(a assisted.Host, item evidence.Item) {
+	failed, says := a.Status == assisted.Error, strings.ToLower(a.StatusInfo)
+	f.Failed.Set(failed, item)
+	f.TookTooLong.Set(failed && (strings.Contains(says, "took longer than expected") || strings.Contains(says, "did not sufficiently progress") || strings.Contains(says, "due to timeout")), item)
+	f.WithCluster.Set(failed && strings.Contains(says, "part of a cluster that failed to install"), item)
 	// The second one is what becomes of the first after an hour, after 4.21.
-	f.BootedImage = strings.Contains(says, "booted the installation image") || strings.Contains(says, "failed to boot from the installation disk")
-	f.NotBack = !f.BootedImage && strings.Contains(says, "timed out when pulling the configuration files")
-	for _, v := range assisted.Failing(a.Validations) {
-		f.Failing = append(f.Failing, v.ID)
+	booted := strings.Contains(says, "booted the installation image") || strings.Contains(says, "failed to boot from the installation disk")
+	f.BootedImage.Set(booted, item)
+	f.NotBack.Set(!booted && strings.Contains(says, "timed out when pulling the configuration files"), item)
+}
+
+// validations sets what the validations that fail say. A host that has reported none has
+// none that fails: they are made from its inventory.
+func (f *Host) validations(a assisted.Host, loc evidence.Locator) {
+	list := assisted.Failing(a.Validations)
+	none := evidence.Item{Locator: loc, Excerpt: fmt.Sprintf("%d of %d validations fail", len(list), len(a.Validations))}
+	f.Failing.Set(nil, none)
+	for _, name := range groupNames {
+		f.group(name).Set("", none)
+	}
+	for _, v := range list {
+		item := evidence.Item{Locator: loc, Excerpt: v.ID + " " + v.Status + ": " + short(v.Message)}
+		facts.Append(&f.Failing, v.ID, item)
 		group, known := groups[v.ID]
 		if !known {
 			group = "other"
 		}
 		if to := f.group(group); to != nil {
-			*to = join(*to, v)
+			to.Set(join(to.Value(), v), item)
 		}
 	}
 }
 
-func (f *Host) group(name string) *string {
+// groupNames are the groups that have a field.
+var groupNames = []string{"hardware", "disks", "clock", "peers", "dns", "hostname", "network", "platform", "images", "other"}
+
+func (f *Host) group(name string) *facts.Field[string] {
 	switch name {
 	case "hardware":
 		return &f.Hardware
@@ -222,42 +273,20 @@ func join(to string, v assisted.Validation) string {
 	return short(to + says)
 }
 
-func (f Host) prove(h hosts.Host, p *facts.Proof) {
-	a := h.Assisted.API
-	text := "status " + a.Status
-	if a.Stage != "" {
-		text += ", stage " + a.Stage
-	}
-	if a.StatusInfo != "" {
-		text += ": " + short(a.StatusInfo)
-	}
-	p.Add(h.Assisted.Loc, text, a.StatusAt, "registered", "status", "says", "since", "stage", "stageSince", "disk", "blocked", "failed", "tookTooLong",
-		"withCluster", "bootedImage", "notBack", "gone", "mediaLost", "rejected")
-	for _, v := range assisted.Failing(a.Validations) {
-		group, known := groups[v.ID]
-		if !known {
-			group = "other"
-		}
-		if group != "" {
-			p.Add(h.Assisted.Loc, v.ID+" "+v.Status+": "+short(v.Message), time.Time{}, "failing", group)
-		}
-	}
-}
-
 // Service is how the service on the rendezvous host answered.
 type Service struct {
-	Address string    `cel:"address"`
-	Vantage string    `cel:"vantage"`
-	Usable  bool      `cel:"usable"`
-	Refused bool      `cel:"refused"` // the host answers and nothing listens
-	Denied  bool      `cel:"denied"`  // it wants a token, or another one
-	Token   bool      `cel:"token"`   // one was sent
-	Error   string    `cel:"error"`
-	API     bool      `cel:"api"` // the cluster's API answers with Nodes: the service is needed no more
-	At      time.Time `cel:"at"`
+	Address facts.Field[string]    `cel:"address"`
+	Vantage facts.Field[string]    `cel:"vantage"`
+	Usable  facts.Field[bool]      `cel:"usable"`
+	Refused facts.Field[bool]      `cel:"refused"` // the host answers and nothing listens
+	Denied  facts.Field[bool]      `cel:"denied"`  // it wants a token, or another one
+	Token   facts.Field[bool]      `cel:"token"`   // one was sent
+	Error   facts.Field[string]    `cel:"error"`
+	API     facts.Field[bool]      `cel:"api"` // the cluster's API answers with Nodes: the service is needed no more
+	At      facts.Field[time.Time] `cel:"at"`
 }
 
-var serviceFact = facts.DefinePlain("agent-service", fault.Cluster, "how the service on the rendezvous host of an agent-based install answered",
+var serviceFact = facts.Define("agent-service", fault.Cluster, "how the service on the rendezvous host of an agent-based install answered",
 	[]evidence.Need{evidence.Objects(evidence.AssistedServices, ""), evidence.Objects(evidence.Nodes, "")}, readService)
 
 // answer is one service with the place of its object.
@@ -271,6 +300,10 @@ func (a answer) sentence() string {
 		return fmt.Sprintf("%s answers: %d clusters, %d hosts", a.Address, a.Clusters, a.Hosts)
 	}
 	return a.Address + ": " + a.Error
+}
+
+func (a answer) item() evidence.Item {
+	return evidence.Item{Locator: a.loc, Excerpt: a.sentence(), From: a.Vantage, Time: a.At}
 }
 
 // listServices returns the answers, those that can be used first. asked is false
@@ -302,84 +335,94 @@ func listServices(ctx context.Context, w *facts.World) (list []answer, asked boo
 	return list, true, nil
 }
 
-func readService(ctx context.Context, w *facts.World, _ fault.Subject) (Service, facts.Proof, error) {
+func readService(ctx context.Context, w *facts.World, _ fault.Subject) (Service, error) {
 	var f Service
-	var p facts.Proof
 	list, asked, err := listServices(ctx, w)
 	if err != nil {
-		return f, p, err
+		return f, err
 	}
 	if !asked || len(list) == 0 {
-		return f, p, facts.NotApplicable("nobody asked the rendezvous host of an agent-based install")
+		return f, facts.NotApplicable("nobody asked the rendezvous host of an agent-based install")
 	}
 	a := list[0]
-	f = Service{Address: a.Address, Vantage: a.Vantage, Usable: a.Usable, Refused: a.Refused, Token: a.Token, Error: a.Error, At: a.At,
-		Denied: a.Status == 401 || a.Status == 403}
-	p.Items = append(p.Items, evidence.Item{Locator: a.loc, Excerpt: a.sentence(), From: a.Vantage, Time: a.At})
+	item := a.item()
+	f.Address.Set(a.Address, item)
+	f.Vantage.Set(a.Vantage, item)
+	f.Usable.Set(a.Usable, item)
+	f.Refused.Set(a.Refused, item)
+	f.Denied.Set(a.Status == 401 || a.Status == 403, item)
+	f.Token.Set(a.Token, item)
+	f.Error.Set(a.Error, item)
+	f.At.Set(a.At, item)
 	nodes, err := w.List(ctx, evidence.Nodes, "")
 	u, unavailable := evidence.AsUnavailable(err)
 	switch {
 	case unavailable && u.Why == evidence.NotCollected && !a.Usable:
-		p.Miss("api", err)
-	case unavailable: // the API was asked and gave none, or does not matter
-	case err != nil:
-		return f, p, err
+		f.API.Miss(err)
+	case err != nil && !unavailable:
+		return f, err
+	default: // the API was asked and gave none, or it does not matter
+		f.API.Set(len(nodes) > 0, item)
 	}
-	f.API = len(nodes) > 0
-	return f, p, nil
+	return f, nil
 }
 
 // Cluster is what the service says of the cluster.
 type Cluster struct {
-	Name     string    `cel:"name"`
-	Status   string    `cel:"status"`
-	Says     string    `cel:"says"`
-	Since    time.Time `cel:"since"`
-	Hosts    int       `cel:"hosts"`  // that have registered
-	Wanted   int       `cel:"wanted"` // of the control plane
-	Waits    bool      `cel:"waits"`  // its installation has not begun
-	Failed   bool      `cel:"failed"`
-	Failing  []string  `cel:"failing"`  // ids of validations
-	Problems string    `cel:"problems"` // what they say
+	Name     facts.Field[string]    `cel:"name"`
+	Status   facts.Field[string]    `cel:"status"`
+	Says     facts.Field[string]    `cel:"says"`
+	Since    facts.Field[time.Time] `cel:"since"`
+	Hosts    facts.Field[int]       `cel:"hosts"`  // that have registered
+	Wanted   facts.Field[int]       `cel:"wanted"` // of the control plane
+	Waits    facts.Field[bool]      `cel:"waits"`  // its installation has not begun
+	Failed   facts.Field[bool]      `cel:"failed"`
+	Failing  facts.Field[[]string]  `cel:"failing"`  // ids of validations
+	Problems facts.Field[string]    `cel:"problems"` // what they say
 }
 
-var clusterFact = facts.DefinePlain("agent-cluster", fault.Cluster, "what the service of an agent-based install says of the cluster",
+var clusterFact = facts.Define("agent-cluster", fault.Cluster, "what the service of an agent-based install says of the cluster",
 	[]evidence.Need{evidence.Objects(evidence.AssistedClusters, ""), evidence.Objects(evidence.AssistedHosts, ""),
 		evidence.Objects(evidence.AgentClusterInstalls, ""), evidence.Objects(evidence.Agents, ""), evidence.Objects(evidence.Nodes, "")}, readCluster)
 
-func readCluster(ctx context.Context, w *facts.World, _ fault.Subject) (Cluster, facts.Proof, error) {
+func readCluster(ctx context.Context, w *facts.World, _ fault.Subject) (Cluster, error) {
 	var f Cluster
-	var p facts.Proof
 	list, members, err := listClusters(ctx, w)
 	if err != nil {
-		return f, p, err
+		return f, err
 	}
 	if len(list) == 0 {
-		return f, p, facts.NotApplicable("the service knows no cluster")
+		return f, facts.NotApplicable("the service knows no cluster")
 	}
 	c, err := assisted.ClusterOf(list[0])
 	if err != nil {
-		return f, p, err
+		return f, err
 	}
-	f = Cluster{Name: c.String(), Status: c.Status, Says: short(c.StatusInfo), Since: c.StatusAt, Wanted: int(c.ControlPlanes),
-		Waits: slices.Contains([]string{assisted.Insufficient, assisted.PendingForInput}, c.Status), Failed: c.Status == assisted.Error || c.Status == assisted.Cancelled}
-	for _, v := range assisted.Failing(c.Validations) {
-		f.Failing = append(f.Failing, v.ID)
-		f.Problems = join(f.Problems, v)
-	}
-	p.Add(list[0].Loc, "status "+c.Status+": "+short(c.StatusInfo), c.StatusAt)
-	for _, v := range assisted.Failing(c.Validations) {
-		p.Add(list[0].Loc, v.ID+" "+v.Status+": "+short(v.Message), time.Time{}, "failing", "problems")
-	}
+	f.fill(c, list[0])
 	joined, err := w.List(ctx, members, "")
-	switch _, unavailable := evidence.AsUnavailable(err); {
-	case unavailable:
-		p.Miss("hosts", err)
-	case err != nil:
-		return f, p, errors.Join(fmt.Errorf("count the hosts of %s", f.Name), err)
+	if err != nil {
+		return f, facts.Miss(err, &f.Hosts)
 	}
-	f.Hosts = len(joined)
-	return f, p, nil
+	f.Hosts.Set(len(joined), evidence.Item{Locator: evidence.Locator{Path: members.String()}, Excerpt: fmt.Sprintf("%d hosts", len(joined))})
+	return f, nil
+}
+
+func (f *Cluster) fill(c assisted.Cluster, o evidence.Object) {
+	item := o.Shows("", "status "+c.Status+": "+short(c.StatusInfo), c.StatusAt)
+	f.Name.Set(c.String(), item)
+	f.Status.Set(c.Status, item)
+	f.Says.Set(short(c.StatusInfo), item)
+	f.Since.Set(c.StatusAt, item)
+	f.Wanted.Set(int(c.ControlPlanes), item)
+	f.Waits.Set(slices.Contains([]string{assisted.Insufficient, assisted.PendingForInput}, c.Status), item)
+	f.Failed.Set(c.Status == assisted.Error || c.Status == assisted.Cancelled, item)
+	f.Failing.Set(nil, item)
+	f.Problems.Set("", item)
+	for _, v := range assisted.Failing(c.Validations) {
+		fails := o.Shows("", v.ID+" "+v.Status+": "+short(v.Message), time.Time{})
+		facts.Append(&f.Failing, v.ID, fails)
+		f.Problems.Set(join(f.Problems.Value(), v), fails)
+	}
 }
 
 // listClusters returns the cluster of the service, or where nobody asked one the

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/source/assisted"
 )
 
@@ -37,9 +38,10 @@ func TestFill(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			var f Host
-			f.fill(tt.host)
-			got := flags{f.Blocked, f.Failed, f.TookTooLong, f.WithCluster, f.BootedImage, f.NotBack, f.Gone, f.MediaLost, f.Rejected}
-			if got != tt.want || !f.Registered || f.Status != tt.host.Status {
+			f.fill(tt.host, evidence.Locator{})
+			got := flags{f.Blocked.Value(), f.Failed.Value(), f.TookTooLong.Value(), f.WithCluster.Value(), f.BootedImage.Value(), f.NotBack.Value(),
+				f.Gone.Value(), f.MediaLost.Value(), f.Rejected.Value()}
+			if got != tt.want || !f.Registered.Value() || f.Status.Value() != tt.host.Status {
 				t.Errorf("%+v, want %+v", got, tt.want)
 			}
 		})
@@ -51,11 +53,11 @@ func TestFill(t *testing.T) {
 func TestGroups(t *testing.T) {
 	for id, group := range groups {
 		var f Host
-		f.fill(assisted.Host{Validations: []assisted.Validation{{ID: id, Status: assisted.Failure, Message: "m"}}})
-		if to := f.group(group); group != "" && (to == nil || *to != "m") {
+		f.fill(assisted.Host{Validations: []assisted.Validation{{ID: id, Status: assisted.Failure, Message: "m"}}}, evidence.Locator{})
+		if to := f.group(group); group != "" && (to == nil || to.Value() != "m") {
 			t.Errorf("%s: nothing is said about %s", id, group)
 		}
-		if len(f.Failing) != 1 {
+		if len(f.Failing.Value()) != 1 {
 			t.Errorf("%s: failing %v", id, f.Failing)
 		}
 	}
@@ -63,8 +65,8 @@ func TestGroups(t *testing.T) {
 	f.fill(assisted.Host{Validations: []assisted.Validation{
 		{ID: "made-up-tomorrow", Status: assisted.Failure}, {ID: "ntp-synced", Status: "success", Message: "fine"}, {ID: "mtu-valid", Status: "pending"},
 		{ID: "hostname-valid", Status: assisted.Faulty, Message: "first"}, {ID: "hostname-unique", Status: assisted.Failure, Message: "second"},
-	}})
-	if f.Other != "made-up-tomorrow" || f.Clock != "" || f.Peers != "" || f.Hostname != "first; second" || len(f.Failing) != 3 {
+	}}, evidence.Locator{})
+	if f.Other.Value() != "made-up-tomorrow" || f.Clock.Value() != "" || f.Peers.Value() != "" || f.Hostname.Value() != "first; second" || len(f.Failing.Value()) != 3 {
 		t.Errorf("%+v", f)
 	}
 }
