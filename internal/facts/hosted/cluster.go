@@ -14,27 +14,27 @@ import (
 // Cluster is the fact hosted-cluster: what the HostedCluster says. A field is ""
 // where nothing is wrong with what it is about.
 type Cluster struct {
-	Platform       string    `cel:"platform"`
-	Created        time.Time `cel:"created"`
-	Endpoint       string    `cel:"endpoint"` // status.ignitionEndpoint, host or host:port
-	Release        string    `cel:"release"`
-	ReleaseSince   time.Time `cel:"releaseSince"`
-	Config         string    `cel:"config"`
-	ConfigSince    time.Time `cel:"configSince"`
-	Infra          string    `cel:"infra"`
-	InfraSince     time.Time `cel:"infraSince"`
-	Etcd           string    `cel:"etcd"`
-	EtcdSince      time.Time `cel:"etcdSince"`
-	API            string    `cel:"api"`
-	APISince       time.Time `cel:"apiSince"`
-	Ignition       string    `cel:"ignition"`
-	IgnitionSince  time.Time `cel:"ignitionSince"`
-	Paused         string    `cel:"paused"`
-	PausedSince    time.Time `cel:"pausedSince"`
-	Reconcile      string    `cel:"reconcile"`
-	ReconcileSince time.Time `cel:"reconcileSince"`
-	Data           string    `cel:"data"` // the control plane does not reach the data plane
-	DataSince      time.Time `cel:"dataSince"`
+	Platform       facts.Field[string]    `cel:"platform"`
+	Created        facts.Field[time.Time] `cel:"created"`
+	Endpoint       facts.Field[string]    `cel:"endpoint"` // status.ignitionEndpoint, host or host:port
+	Release        facts.Field[string]    `cel:"release"`
+	ReleaseSince   facts.Field[time.Time] `cel:"releaseSince"`
+	Config         facts.Field[string]    `cel:"config"`
+	ConfigSince    facts.Field[time.Time] `cel:"configSince"`
+	Infra          facts.Field[string]    `cel:"infra"`
+	InfraSince     facts.Field[time.Time] `cel:"infraSince"`
+	Etcd           facts.Field[string]    `cel:"etcd"`
+	EtcdSince      facts.Field[time.Time] `cel:"etcdSince"`
+	API            facts.Field[string]    `cel:"api"`
+	APISince       facts.Field[time.Time] `cel:"apiSince"`
+	Ignition       facts.Field[string]    `cel:"ignition"`
+	IgnitionSince  facts.Field[time.Time] `cel:"ignitionSince"`
+	Paused         facts.Field[string]    `cel:"paused"`
+	PausedSince    facts.Field[time.Time] `cel:"pausedSince"`
+	Reconcile      facts.Field[string]    `cel:"reconcile"`
+	ReconcileSince facts.Field[time.Time] `cel:"reconcileSince"`
+	Data           facts.Field[string]    `cel:"data"` // the control plane does not reach the data plane
+	DataSince      facts.Field[time.Time] `cel:"dataSince"`
 }
 
 // The conditions of a HostedCluster
@@ -47,44 +47,41 @@ var (
 )
 
 func clusterFact() facts.Fact {
-	return facts.DefinePlain("hosted-cluster", fault.Cluster, "what the HostedCluster says of itself",
+	return facts.Define("hosted-cluster", fault.Cluster, "what the HostedCluster says of itself",
 		[]evidence.Need{evidence.Objects(evidence.HostedClusters, evidence.HostedNamespace)}, readCluster)
 }
 
-func readCluster(ctx context.Context, w *facts.World, _ fault.Subject) (Cluster, facts.Proof, error) {
+func readCluster(ctx context.Context, w *facts.World, _ fault.Subject) (Cluster, error) {
 	var f Cluster
-	var p facts.Proof
 	o, err := hostedCluster(ctx, w)
 	if err != nil {
-		return f, p, err
+		return f, err
 	}
-	f.Platform, f.Created = evidence.String(o.Content, "spec", "platform", "type"), o.Created()
-	f.Endpoint = evidence.String(o.Content, "status", "ignitionEndpoint")
-	p.Add(o.Loc.At("status.ignitionEndpoint"), "ignitionEndpoint: "+f.Endpoint, time.Time{}, "endpoint")
-	for _, part := range []struct {
-		text  *string
-		since *time.Time
-		field string
-		types []string
-	}{
-		{&f.Release, &f.ReleaseSince, "release", releaseTypes},
-		{&f.Config, &f.ConfigSince, "config", configTypes},
-		{&f.Infra, &f.InfraSince, "infra", []string{"InfrastructureReady"}},
-		{&f.Etcd, &f.EtcdSince, "etcd", []string{"EtcdAvailable", "UnmanagedEtcdAvailable"}},
-		{&f.API, &f.APISince, "api", []string{"KubeAPIServerAvailable"}},
-		{&f.Ignition, &f.IgnitionSince, "ignition", []string{"IgnitionEndpointAvailable"}},
-		{&f.Paused, &f.PausedSince, "paused", []string{"ReconciliationActive"}},
-		{&f.Reconcile, &f.ReconcileSince, "reconcile", reconcileTypes},
-		{&f.Data, &f.DataSince, "data", []string{"DataPlaneConnectionAvailable"}},
+	platform, endpoint := evidence.String(o.Content, "spec", "platform", "type"), evidence.String(o.Content, "status", "ignitionEndpoint")
+	item := o.Shows("spec.platform.type", "platform "+platform, o.Created())
+	f.Platform.Set(platform, item)
+	f.Created.Set(o.Created(), item)
+	f.Endpoint.Set(endpoint, o.Shows("status.ignitionEndpoint", "ignitionEndpoint: "+endpoint, time.Time{}))
+	for _, p := range []part{
+		{&f.Release, &f.ReleaseSince, "False", releaseTypes, true},
+		{&f.Config, &f.ConfigSince, "False", configTypes, true},
+		{&f.Infra, &f.InfraSince, "False", []string{"InfrastructureReady"}, true},
+		{&f.Etcd, &f.EtcdSince, "False", []string{"EtcdAvailable", "UnmanagedEtcdAvailable"}, true},
+		{&f.API, &f.APISince, "False", []string{"KubeAPIServerAvailable"}, true},
+		{&f.Ignition, &f.IgnitionSince, "False", []string{"IgnitionEndpointAvailable"}, true},
+		{&f.Paused, &f.PausedSince, "False", []string{"ReconciliationActive"}, false},
+		{&f.Reconcile, &f.ReconcileSince, "False", reconcileTypes, false},
+		{&f.Data, &f.DataSince, "False", []string{dataType}, false},
 	} {
-		t := wrong(o, "False", &p, []string{part.field, part.field + "Since"}, part.types...)
-		*part.text, *part.since = t.text, t.since
+		p.read(o)
 	}
-	if c := conditions.Find(conditions.Of(o), "DataPlaneConnectionAvailable"); c.Reason == "NoWorkerNodesAvailable" {
-		f.Data = "" // before the first worker there is nothing to be connected with
+	if c := conditions.Find(conditions.Of(o), dataType); c.Reason == "NoWorkerNodesAvailable" {
+		f.Data.Set("", c.Item()) // before the first worker there is nothing to be connected with
 	}
-	return f, p, nil
+	return f, nil
 }
+
+const dataType = "DataPlaneConnectionAvailable"
 
 // hostOf is the host in "host" or "host:port".
 func hostOf(endpoint string) string {
@@ -96,41 +93,47 @@ func hostOf(endpoint string) string {
 
 // API is the fact hosted-api: whether the hosted cluster's API answers.
 type API struct {
-	Answered     bool   `cel:"answered"`
-	Unauthorized bool   `cel:"unauthorized"`
-	Credential   bool   `cel:"credential"` // there is one to ask with
-	Why          string `cel:"why"`        // why there is none, or why there was no answer
-	Server       string `cel:"server"`
+	Answered     facts.Field[bool]   `cel:"answered"`
+	Unauthorized facts.Field[bool]   `cel:"unauthorized"`
+	Credential   facts.Field[bool]   `cel:"credential"` // there is one to ask with
+	Why          facts.Field[string] `cel:"why"`        // why there is none, or why there was no answer
+	Server       facts.Field[string] `cel:"server"`
 }
 
 func apiFact() facts.Fact {
-	return facts.DefinePlain("hosted-api", fault.Cluster, "whether the hosted cluster's API answers, and with which credential it was asked",
+	return facts.Define("hosted-api", fault.Cluster, "whether the hosted cluster's API answers, and with which credential it was asked",
 		[]evidence.Need{evidence.Objects(evidence.HostedProbes, evidence.HostedNamespace)}, readAPI)
 }
 
-func readAPI(ctx context.Context, w *facts.World, _ fault.Subject) (API, facts.Proof, error) {
+func readAPI(ctx context.Context, w *facts.World, _ fault.Subject) (API, error) {
 	var f API
-	var p facts.Proof
 	if _, err := looked(ctx, w); err != nil {
-		return f, p, err
+		return f, err
 	}
 	list, err := w.List(ctx, evidence.HostedProbes, evidence.HostedNamespace)
 	if u, ok := evidence.AsUnavailable(err); ok && u.Why == evidence.NotAsked {
-		return f, p, facts.NotApplicable("%s", u.Detail)
+		return f, facts.NotApplicable("%s", u.Detail)
 	}
 	if err != nil {
-		return f, p, err
+		return f, err
 	}
 	for _, o := range list {
 		s := func(k string) string { return evidence.String(o.Content, "status", k) }
-		f.Answered, _ = evidence.Field(o.Content, "status", "answered").(bool)
-		f.Unauthorized, _ = evidence.Field(o.Content, "status", "unauthorized").(bool)
-		f.Server, f.Credential, f.Why = s("server"), s("noCredential") == "", s("noCredential")+s("detail")
-		text := "it answers"
-		if !f.Answered {
-			text = f.Why
+		answered, _ := evidence.Field(o.Content, "status", "answered").(bool)
+		unauthorized, _ := evidence.Field(o.Content, "status", "unauthorized").(bool)
+		text, why := "it answers", s("noCredential")+s("detail")
+		if !answered {
+			text = why
 		}
-		p.Items = append(p.Items, evidence.Item{Locator: o.Loc, Excerpt: text, From: s("from"), Time: evidence.Time(o.Content, "status", "at")})
+		item := evidence.Item{Locator: o.Loc, Excerpt: text, From: s("from"), Time: evidence.Time(o.Content, "status", "at")}
+		f.Answered.Set(answered, item)
+		f.Unauthorized.Set(unauthorized, item)
+		f.Server.Set(s("server"), item)
+		f.Credential.Set(s("noCredential") == "", item)
+		f.Why.Set(why, item)
 	}
-	return f, p, nil
+	if len(list) == 0 {
+		facts.Complete(&f)
+	}
+	return f, nil
 }

@@ -17,84 +17,88 @@ import (
 // Workloads is the fact hosted-workloads: the parts of the control plane on which the
 // join of a worker depends. Each is ready, down or none (there is no such Deployment).
 type Workloads struct {
-	Ignition      string    `cel:"ignition"` // ignition-server and its proxy
-	IgnitionSince time.Time `cel:"ignitionSince"`
-	Approver      string    `cel:"approver"` // machine-approver
-	ApproverSince time.Time `cel:"approverSince"`
-	Identity      string    `cel:"identity"` // network-node-identity: it approves the network plugin's certificates
-	IdentitySince time.Time `cel:"identitySince"`
-	Machines      string    `cel:"machines"` // cluster-api and capi-provider: they make Machines
-	MachinesSince time.Time `cel:"machinesSince"`
-	OVN           string    `cel:"ovn"` // ovnkube-control-plane
-	OVNSince      time.Time `cel:"ovnSince"`
+	Ignition      facts.Field[string]    `cel:"ignition"` // ignition-server and its proxy
+	IgnitionSince facts.Field[time.Time] `cel:"ignitionSince"`
+	Approver      facts.Field[string]    `cel:"approver"` // machine-approver
+	ApproverSince facts.Field[time.Time] `cel:"approverSince"`
+	Identity      facts.Field[string]    `cel:"identity"` // network-node-identity: it approves the network plugin's certificates
+	IdentitySince facts.Field[time.Time] `cel:"identitySince"`
+	Machines      facts.Field[string]    `cel:"machines"` // cluster-api and capi-provider: they make Machines
+	MachinesSince facts.Field[time.Time] `cel:"machinesSince"`
+	OVN           facts.Field[string]    `cel:"ovn"` // ovnkube-control-plane
+	OVNSince      facts.Field[time.Time] `cel:"ovnSince"`
 }
 
 func workloadsFact() facts.Fact {
-	return facts.DefinePlain("hosted-workloads", fault.Cluster, "the parts of the hosted control plane on which the join of a worker depends",
+	return facts.Define("hosted-workloads", fault.Cluster, "the parts of the hosted control plane on which the join of a worker depends",
 		[]evidence.Need{evidence.Objects(evidence.HostedDeployments, evidence.ControlPlaneNamespace)}, readWorkloads)
 }
 
-func readWorkloads(ctx context.Context, w *facts.World, _ fault.Subject) (Workloads, facts.Proof, error) {
+func readWorkloads(ctx context.Context, w *facts.World, _ fault.Subject) (Workloads, error) {
 	var f Workloads
-	var p facts.Proof
 	if _, err := looked(ctx, w); err != nil {
-		return f, p, err
+		return f, err
 	}
 	list, err := w.List(ctx, evidence.HostedDeployments, evidence.ControlPlaneNamespace)
 	if err != nil {
-		return f, p, err
+		return f, err
 	}
 	for _, part := range []struct {
-		state *string
-		since *time.Time
-		field string
+		state *facts.Field[string]
+		since *facts.Field[time.Time]
 		names []string
 	}{
-		{&f.Ignition, &f.IgnitionSince, "ignition", []string{"ignition-server", "ignition-server-proxy"}},
-		{&f.Approver, &f.ApproverSince, "approver", []string{"machine-approver"}},
-		{&f.Identity, &f.IdentitySince, "identity", []string{"network-node-identity"}},
-		{&f.Machines, &f.MachinesSince, "machines", []string{"cluster-api", "capi-provider"}},
-		{&f.OVN, &f.OVNSince, "ovn", []string{"ovnkube-control-plane", "ovnkube-master"}},
+		{&f.Ignition, &f.IgnitionSince, []string{"ignition-server", "ignition-server-proxy"}},
+		{&f.Approver, &f.ApproverSince, []string{"machine-approver"}},
+		{&f.Identity, &f.IdentitySince, []string{"network-node-identity"}},
+		{&f.Machines, &f.MachinesSince, []string{"cluster-api", "capi-provider"}},
+		{&f.OVN, &f.OVNSince, []string{"ovnkube-control-plane", "ovnkube-master"}},
 	} {
-		*part.state = "none"
+		none := whole("deployments of the control plane", fmt.Sprintf("%d, none is %s", len(list), part.names[0]))
+		part.state.Set("none")
+		part.since.Set(time.Time{})
 		for _, o := range list {
-			if !slices.Contains(part.names, o.Name) || *part.state == "down" {
+			if !slices.Contains(part.names, o.Name) || part.state.Value() == "down" {
 				continue
 			}
-			*part.state, *part.since = deployment(o, &p, part.field)
+			state, since, item := deployment(o)
+			part.state.Set(state, item)
+			part.since.Set(since, item)
+		}
+		if part.state.Value() == "none" {
+			facts.Prove(none, part.state, part.since)
 		}
 	}
-	return f, p, nil
+	return f, nil
 }
 
 // deployment: scaled to zero is down, too: nothing answers.
-func deployment(o evidence.Object, p *facts.Proof, field string) (string, time.Time) {
+func deployment(o evidence.Object) (string, time.Time, evidence.Item) {
 	available, wanted := evidence.Int(o.Content, "status", "availableReplicas"), evidence.Int(o.Content, "spec", "replicas")
+	text := fmt.Sprintf("%s: %d of %d available", o.Name, available, wanted)
 	if available > 0 {
-		return "ready", time.Time{}
+		return "ready", time.Time{}, o.Shows("status.availableReplicas", text, time.Time{})
 	}
 	c := conditions.Find(conditions.Of(o), "Available")
 	since := c.Since
 	if since.IsZero() {
 		since = o.Created()
 	}
-	text := fmt.Sprintf("%s: 0 of %d available", o.Name, wanted)
 	if c.Status == "False" && c.Message != "" {
 		text += ": " + c.Message
 	}
-	p.Add(o.Loc.At("status.availableReplicas"), text, since, field, field+"Since")
-	return "down", since
+	return "down", since, o.Shows("status.availableReplicas", text, since)
 }
 
 // Events is the fact hosted-events: what the management cluster refuses to the
 // control plane's pods.
 type Events struct {
-	Refused      []string  `cel:"refused"` // what the PodSecurity admission refuses pods to
-	Refusal      string    `cel:"refusal"` // the first violation, as said
-	RefusedSince time.Time `cel:"refusedSince"`
-	Secret       string    `cel:"secret"` // a Secret that a pod wants to mount and that is not there
-	SecretPod    string    `cel:"secretPod"`
-	SecretSince  time.Time `cel:"secretSince"`
+	Refused      facts.Field[[]string]  `cel:"refused"` // what the PodSecurity admission refuses pods to
+	Refusal      facts.Field[string]    `cel:"refusal"` // the first violation, as said
+	RefusedSince facts.Field[time.Time] `cel:"refusedSince"`
+	Secret       facts.Field[string]    `cel:"secret"` // a Secret that a pod wants to mount and that is not there
+	SecretPod    facts.Field[string]    `cel:"secretPod"`
+	SecretSince  facts.Field[time.Time] `cel:"secretSince"`
 }
 
 // recent is how old an event may be and still speak of the present; a ReplicaSet is
@@ -104,28 +108,28 @@ const recent = 30 * time.Minute
 var missingSecret = regexp.MustCompile(`MountVolume\.SetUp failed for volume "[^"]*" ?: secret "([^"]+)" not found`)
 
 func eventsFact() facts.Fact {
-	return facts.DefinePlain("hosted-events", fault.Cluster, "what the management cluster refuses to the pods of the hosted control plane",
+	return facts.Define("hosted-events", fault.Cluster, "what the management cluster refuses to the pods of the hosted control plane",
 		[]evidence.Need{evidence.Objects(evidence.HostedEvents, evidence.ControlPlaneNamespace)}, readEvents)
 }
 
-func readEvents(ctx context.Context, w *facts.World, _ fault.Subject) (Events, facts.Proof, error) {
+func readEvents(ctx context.Context, w *facts.World, _ fault.Subject) (Events, error) {
 	var f Events
-	var p facts.Proof
 	if _, err := looked(ctx, w); err != nil {
-		return f, p, err
+		return f, err
 	}
-	list, err := w.List(ctx, evidence.HostedEvents, evidence.ControlPlaneNamespace)
+	list, err := w.Some(ctx, evidence.HostedEvents, evidence.ControlPlaneNamespace)
 	if err != nil {
-		return f, p, err
+		return f, err
 	}
 	for _, o := range list {
-		f.event(w.Now, o, &p)
+		f.event(w.Now, o)
 	}
-	slices.Sort(f.Refused)
-	return f, p, nil
+	slices.Sort(f.Refused.Value())
+	facts.Complete(&f)
+	return f, nil
 }
 
-func (f *Events) event(now time.Time, o evidence.Object, p *facts.Proof) {
+func (f *Events) event(now time.Time, o evidence.Object) {
 	s := func(path ...string) string { return evidence.String(o.Content, path...) }
 	last, first := evidence.Time(o.Content, "lastTimestamp"), evidence.Time(o.Content, "firstTimestamp")
 	if last.IsZero() {
@@ -138,66 +142,65 @@ func (f *Events) event(now time.Time, o evidence.Object, p *facts.Proof) {
 		return
 	}
 	message, object := s("message"), s("involvedObject", "kind")+" "+s("involvedObject", "name")
+	item := o.Shows("", object+": "+message, last)
 	switch m := missingSecret.FindStringSubmatch(message); {
 	case s("reason") == "FailedCreate" && strings.Contains(message, "violates PodSecurity"):
-		if slices.Contains(f.Refused, object) {
+		if slices.Contains(f.Refused.Value(), object) {
 			return
 		}
-		f.Refused = append(f.Refused, object)
-		if f.Refusal == "" {
-			f.Refusal = message[strings.Index(message, "violates PodSecurity"):]
+		facts.Append(&f.Refused, object, item)
+		if f.Refusal.Value() == "" {
+			f.Refusal.Set(message[strings.Index(message, "violates PodSecurity"):], item)
 		}
-		f.RefusedSince = earlier(f.RefusedSince, first)
-		p.Add(o.Loc, object+": "+message, last, "refused", "refusal", "refusedSince")
-	case s("reason") == "FailedMount" && m != nil && f.Secret == "":
-		f.Secret, f.SecretPod, f.SecretSince = m[1], s("involvedObject", "name"), first
-		p.Add(o.Loc, object+": "+message, last, "secret", "secretPod", "secretSince")
+		facts.Earliest(&f.RefusedSince, first, item)
+	case s("reason") == "FailedMount" && m != nil && f.Secret.Value() == "":
+		f.Secret.Set(m[1], item)
+		f.SecretPod.Set(s("involvedObject", "name"), item)
+		f.SecretSince.Set(first, item)
 	}
-}
-
-func earlier(a, b time.Time) time.Time {
-	if a.IsZero() || b.Before(a) {
-		return b
-	}
-	return a
 }
 
 // Workers is the fact hosted-workers: whether any node has joined yet.
 type Workers struct {
-	Nodes   int       `cel:"nodes"`
-	Wanted  int       `cel:"wanted"`
-	Created time.Time `cel:"created"` // of the oldest NodePool
+	Nodes   facts.Field[int]       `cel:"nodes"`
+	Wanted  facts.Field[int]       `cel:"wanted"`
+	Created facts.Field[time.Time] `cel:"created"` // of the oldest NodePool
 }
 
 func workersFact() facts.Fact {
-	return facts.DefinePlain("hosted-workers", fault.Cluster, "whether a worker has joined the hosted cluster yet", []evidence.Need{
+	return facts.Define("hosted-workers", fault.Cluster, "whether a worker has joined the hosted cluster yet", []evidence.Need{
 		evidence.Objects(evidence.Nodes, ""), evidence.Objects(evidence.NodePools, evidence.HostedNamespace),
 	}, readWorkers)
 }
 
-func readWorkers(ctx context.Context, w *facts.World, _ fault.Subject) (Workers, facts.Proof, error) {
+func readWorkers(ctx context.Context, w *facts.World, _ fault.Subject) (Workers, error) {
 	var f Workers
-	var p facts.Proof
 	h, err := looked(ctx, w)
 	if err != nil {
-		return f, p, err
+		return f, err
 	}
 	pools, err := w.List(ctx, evidence.NodePools, evidence.HostedNamespace)
 	if err != nil {
-		return f, p, err
+		return f, err
 	}
 	nodes, err := w.List(ctx, evidence.Nodes, "")
 	if err != nil {
-		return f, p, err
+		return f, err
 	}
-	f.Nodes = len(nodes)
+	wanted := 0
+	f.Nodes.Set(len(nodes), evidence.Item{Locator: evidence.Locator{Path: "nodes"}, Excerpt: fmt.Sprintf("%d Nodes", len(nodes))})
 	for _, o := range pools {
 		if evidence.String(o.Content, "spec", "clusterName") != h.Name {
 			continue
 		}
-		f.Wanted += int(evidence.Int(o.Content, "spec", "replicas"))
-		f.Created = earlier(f.Created, o.Created())
-		p.Add(o.Loc.At("spec.replicas"), fmt.Sprintf("%d replicas, and %d Nodes are there", evidence.Int(o.Content, "spec", "replicas"), f.Nodes), o.Created(), "nodes", "wanted", "created")
+		replicas := evidence.Int(o.Content, "spec", "replicas")
+		wanted += int(replicas)
+		item := o.Shows("spec.replicas", fmt.Sprintf("%d replicas, and %d Nodes are there", replicas, len(nodes)), o.Created())
+		f.Wanted.Prove(item)
+		f.Nodes.Prove(item)
+		facts.Earliest(&f.Created, o.Created(), item)
 	}
-	return f, p, nil
+	f.Wanted.Set(wanted)
+	facts.Complete(&f)
+	return f, nil
 }

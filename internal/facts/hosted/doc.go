@@ -18,8 +18,8 @@ package hosted
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
@@ -84,31 +84,48 @@ func findPool(ctx context.Context, w *facts.World, s fault.Subject) (hosts.NodeP
 	return hosts.NodePool{}, facts.NotApplicable("there is no NodePool %s", s.Name)
 }
 
-// trouble is the first condition of some that is not as it must be.
-type trouble struct {
-	text  string // "ValidMachineConfig: ..."; "" where all are well
-	since time.Time
+// part is a sentence and a time that some conditions decide: the first of the types whose
+// status is the bad one. The sentence is "" where all are well.
+type part struct {
+	text  *facts.Field[string]
+	since *facts.Field[time.Time]
+	bad   string
+	types []string
+	// always: a controller reports at least one of the types, so that none of them means
+	// that it has not looked yet. Without it their absence is normal.
+	always bool
 }
 
-// wrong looks for the first of the types whose status is the bad one, and proves it.
-func wrong(o evidence.Object, bad string, p *facts.Proof, fields []string, types ...string) trouble {
+// read sets the fields from an object's conditions.
+func (p part) read(o evidence.Object) {
 	list := conditions.Of(o)
-	for _, t := range types {
-		c := conditions.Find(list, t)
-		if c.Status != bad {
-			continue
-		}
-		text := c.Type + "=" + c.Status
-		if c.Reason != "" {
-			text += " " + c.Reason
-		}
-		if c.Message != "" {
-			text += ": " + c.Message
-		}
-		p.Add(c.Loc, text, c.Since, fields...)
-		return trouble{said(c), c.Since}
+	var found []conditions.Condition
+	for _, t := range p.types {
+		found = append(found, conditions.Named(list, t)...)
 	}
-	return trouble{}
+	if i := slices.IndexFunc(found, func(c conditions.Condition) bool { return c.Status == p.bad }); i >= 0 {
+		p.text.Set(said(found[i]), found[i].Item())
+		p.since.Set(found[i].Since, found[i].Item())
+		return
+	}
+	if i := slices.IndexFunc(found, func(c conditions.Condition) bool { return c.Status == "Unknown" }); i >= 0 {
+		u := conditions.NotReported(o.Resource, o.Name, found[i].Type)
+		u.Detail = found[i].Item().Excerpt
+		_ = facts.Miss(u, p.text, p.since)
+		return
+	}
+	if len(found) == 0 && p.always {
+		_ = facts.Miss(conditions.NotReported(o.Resource, o.Name, p.types[0]), p.text, p.since)
+		return
+	}
+	p.text.Set("")
+	p.since.Set(time.Time{})
+	for _, c := range found {
+		facts.Prove(c.Item(), p.text, p.since)
+	}
+	if len(found) == 0 {
+		facts.Prove(o.Shows("status.conditions", fmt.Sprintf("none of the %d conditions is %s", len(list), p.types[0]), time.Time{}), p.text, p.since)
+	}
 }
 
 // said is a condition's message, else its reason, else its type.
@@ -121,17 +138,7 @@ func said(c conditions.Condition) string {
 	return fmt.Sprintf("%s is %s", c.Type, c.Status)
 }
 
-// miss marks fields as unknown where something could not be read; other errors are
-// passed on.
-func miss(p *facts.Proof, err error, fields ...string) error {
-	if err == nil {
-		return nil
-	}
-	if _, ok := evidence.AsUnavailable(err); !ok || errors.Is(err, facts.ErrNotApplicable) {
-		return err
-	}
-	for _, f := range fields {
-		p.Miss(f, err)
-	}
-	return nil
+// whole is a list that was read whole as a piece of evidence.
+func whole(path, said string) evidence.Item {
+	return evidence.Item{Locator: evidence.Locator{Cluster: evidence.Management, Path: path}, Excerpt: said}
 }

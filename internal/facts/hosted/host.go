@@ -2,6 +2,7 @@ package hosted
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -17,76 +18,99 @@ import (
 // Host is the fact hosted-host: the Machine of a host and what stands behind it. A
 // field that is a sentence is "" where nothing is wrong.
 type Host struct {
-	Machine      string    `cel:"machine"`
-	Phase        string    `cel:"phase"`
-	Created      time.Time `cel:"created"`
-	Joined       bool      `cel:"joined"`
-	Provider     string    `cel:"provider"` // kind of the infrastructure's machine
-	Failure      string    `cel:"failure"`  // the Machine failed for good
-	FailureSince time.Time `cel:"failureSince"`
-	Bootstrap    string    `cel:"bootstrap"` // there is no user-data for it yet
-	BootSince    time.Time `cel:"bootSince"`
-	Infra        string    `cel:"infra"` // the infrastructure's machine is not ready
-	InfraSince   time.Time `cel:"infraSince"`
-	NoAgent      string    `cel:"noAgent"` // no Agent fits
-	NoAgentSince time.Time `cel:"noAgentSince"`
-	Agent        string    `cel:"agent"`
-	AgentState   string    `cel:"agentState"`
-	Invalid      string    `cel:"invalid"` // the Agent does not meet the requirements
-	InvalidSince time.Time `cel:"invalidSince"`
-	Install      string    `cel:"install"` // the installation on the Agent failed
-	InstallSince time.Time `cel:"installSince"`
-	Lost         string    `cel:"lost"` // the Agent is not connected
-	LostSince    time.Time `cel:"lostSince"`
+	Machine      facts.Field[string]    `cel:"machine"`
+	Phase        facts.Field[string]    `cel:"phase"`
+	Created      facts.Field[time.Time] `cel:"created"`
+	Joined       facts.Field[bool]      `cel:"joined"`
+	Provider     facts.Field[string]    `cel:"provider"` // kind of the infrastructure's machine
+	Failure      facts.Field[string]    `cel:"failure"`  // the Machine failed for good
+	FailureSince facts.Field[time.Time] `cel:"failureSince"`
+	Bootstrap    facts.Field[string]    `cel:"bootstrap"` // there is no user-data for it yet
+	BootSince    facts.Field[time.Time] `cel:"bootSince"`
+	Infra        facts.Field[string]    `cel:"infra"` // the infrastructure's machine is not ready
+	InfraSince   facts.Field[time.Time] `cel:"infraSince"`
+	NoAgent      facts.Field[string]    `cel:"noAgent"` // no Agent fits
+	NoAgentSince facts.Field[time.Time] `cel:"noAgentSince"`
+	Agent        facts.Field[string]    `cel:"agent"`
+	AgentState   facts.Field[string]    `cel:"agentState"`
+	Invalid      facts.Field[string]    `cel:"invalid"` // the Agent does not meet the requirements
+	InvalidSince facts.Field[time.Time] `cel:"invalidSince"`
+	Install      facts.Field[string]    `cel:"install"` // the installation on the Agent failed
+	InstallSince facts.Field[time.Time] `cel:"installSince"`
+	Lost         facts.Field[string]    `cel:"lost"` // the Agent is not connected
+	LostSince    facts.Field[time.Time] `cel:"lostSince"`
 }
 
 func hostFact() facts.Fact {
-	return facts.DefinePlain("hosted-host", fault.Host, "the Machine of a host of a hosted cluster, its provider's machine and its Agent", hosts.Needs(), readHost)
+	return facts.Define("hosted-host", fault.Host, "the Machine of a host of a hosted cluster, its provider's machine and its Agent", hosts.Needs(), readHost)
 }
 
-func readHost(ctx context.Context, w *facts.World, s fault.Subject) (Host, facts.Proof, error) {
+func readHost(ctx context.Context, w *facts.World, s fault.Subject) (Host, error) {
 	var f Host
-	var p facts.Proof
 	if _, err := looked(ctx, w); err != nil {
-		return f, p, err
+		return f, err
 	}
 	h, ok, err := hosts.Find(ctx, w, s.Name)
 	if err != nil {
-		return f, p, err
+		return f, err
 	}
 	if r, err := hosts.Read(ctx, w); err == nil && h.Hosted == nil && len(r.Missing) > 0 {
-		return f, p, r.Missing[0]
+		return f, r.Missing[0]
 	}
 	if !ok || h.Hosted == nil {
-		return f, p, facts.NotApplicable("it has no Machine")
+		return f, facts.NotApplicable("it has no Machine")
 	}
-	m := h.Hosted
-	f.Machine, f.Phase, f.Created, f.Joined, f.Provider = m.Name, m.Phase, m.Created, m.NodeRef != "" || h.Node != nil, m.InfraKind
-	p.Add(m.Loc.At("status.phase"), "Machine "+m.Name+": "+m.Phase, m.Created, "phase", "machine", "joined", "created")
-	if m.Failure != "" || m.Phase == "Failed" {
-		f.Failure, f.FailureSince = m.Failure, m.Created
-		if f.Failure == "" {
-			f.Failure = "phase Failed"
+	f.machine(h)
+	if f.Joined.Value() { // what its machine's conditions said on the way is over
+		joined := f.Joined.Proof()[0]
+		facts.Complete(&f)
+		facts.Prove(joined, &f.Bootstrap, &f.BootSince, &f.Infra, &f.InfraSince, &f.NoAgent, &f.NoAgentSince, &f.Agent, &f.AgentState,
+			&f.Invalid, &f.InvalidSince, &f.Install, &f.InstallSince, &f.Lost, &f.LostSince)
+		return f, nil
+	}
+	f.Joined.Clear()
+	if _, err := w.List(ctx, evidence.Nodes, ""); err != nil {
+		if err := facts.Miss(err, &f.Joined); err != nil {
+			return f, err
 		}
-		p.Add(m.Loc.At("status.failureMessage"), f.Failure, time.Time{}, "failure")
+	} else {
+		f.Joined.Set(false, evidence.Item{Locator: evidence.Locator{Path: "nodes"}, Excerpt: "none is of Machine " + h.Hosted.Name})
 	}
-	if f.Joined {
-		return f, p, nil // what its machine's conditions said on the way is over
-	}
-	t := wrong(m.Object, "False", &p, []string{"bootstrap", "bootSince"}, "BootstrapReady")
-	f.Bootstrap, f.BootSince = t.text, t.since
-	t = wrong(m.Object, "False", &p, []string{"infra", "infraSince"}, "InfrastructureReady")
-	f.Infra, f.InfraSince = t.text, t.since
+	part{&f.Bootstrap, &f.BootSince, "False", []string{"BootstrapReady"}, true}.read(h.Hosted.Object)
+	part{&f.Infra, &f.InfraSince, "False", []string{"InfrastructureReady"}, true}.read(h.Hosted.Object)
+	f.agentMachine(h)
 	if err := unread(ctx, w, h); err != nil {
-		for _, field := range []string{"noAgent", "agent", "agentState", "invalid", "install", "lost"} {
-			p.Miss(field, err)
-		}
+		fields := []facts.Setter{&f.Agent, &f.AgentState, &f.Invalid, &f.InvalidSince, &f.Install, &f.InstallSince, &f.Lost, &f.LostSince}
 		if h.Provider == nil {
-			return f, p, nil
+			fields = append(fields, &f.NoAgent, &f.NoAgentSince)
+		}
+		if err := facts.Miss(err, fields...); err != nil {
+			return f, err
 		}
 	}
-	f.agentMachine(h, &p)
-	return f, p, nil
+	facts.Complete(&f)
+	return f, nil
+}
+
+// machine sets what the Machine itself says.
+func (f *Host) machine(h hosts.Host) {
+	m := h.Hosted
+	item := m.Object.Shows("status.phase", "Machine "+m.Name+": "+m.Phase, m.Created)
+	f.Machine.Set(m.Name, item)
+	f.Phase.Set(m.Phase, item)
+	f.Created.Set(m.Created, item)
+	f.Provider.Set(m.InfraKind, item)
+	f.Joined.Set(m.NodeRef != "" || h.Node != nil, item)
+	failure, since := m.Failure, time.Time{}
+	if failure == "" && m.Phase == "Failed" {
+		failure = "phase Failed"
+	}
+	if failure != "" {
+		since = m.Created
+		item = m.Object.Shows("status.failureMessage", failure, time.Time{})
+	}
+	f.Failure.Set(failure, item)
+	f.FailureSince.Set(since, item)
 }
 
 // unread says why what stands behind a Machine is not known, nil where it is.
@@ -109,47 +133,51 @@ func unread(ctx context.Context, w *facts.World, h hosts.Host) error {
 // The conditions of an AgentMachine and of an Agent
 // (openshift/cluster-api-provider-agent:api/v1beta1/agentmachine_types.go,
 // openshift/assisted-service:api/v1beta1/agent_types.go).
-func (f *Host) agentMachine(h hosts.Host, p *facts.Proof) {
-	if h.Provider == nil || h.Provider.Kind != "AgentMachine" {
-		if h.Provider != nil {
-			if t := wrong(h.Provider.Object, "False", p, []string{"infra", "infraSince"}, "VMProvisioned", "VMLiveMigratable", "Ready"); t.text != "" {
-				f.Infra, f.InfraSince = t.text, t.since
-			}
-		}
+func (f *Host) agentMachine(h hosts.Host) {
+	if h.Provider == nil {
 		return
 	}
 	machine := h.Provider.Object
-	t := wrong(machine, "False", p, []string{"noAgent", "noAgentSince"}, "AgentReserved")
-	f.NoAgent, f.NoAgentSince = t.text, t.since
+	if h.Provider.Kind != "AgentMachine" {
+		var infra facts.Field[string]
+		var since facts.Field[time.Time]
+		if (part{&infra, &since, "False", []string{"VMProvisioned", "VMLiveMigratable", "Ready"}, false}).read(machine); infra.Value() != "" {
+			f.Infra, f.InfraSince = infra, since
+		}
+		return
+	}
+	part{&f.NoAgent, &f.NoAgentSince, "False", []string{"AgentReserved"}, false}.read(machine)
 	if h.Agent == nil {
 		return
 	}
 	agent := h.Agent.Object
-	f.Agent, f.AgentState = h.Agent.Name, evidence.String(agent.Content, "status", "debugInfo", "state")
-	t = wrong(agent, "False", p, []string{"invalid", "invalidSince"}, "SpecSynced", "Validated", "RequirementsMet")
-	f.Invalid, f.InvalidSince = t.text, t.since
-	t = wrong(agent, "False", p, []string{"lost", "lostSince"}, "Connected")
-	f.Lost, f.LostSince = t.text, t.since
-	if c := conditions.Find(conditions.Of(agent), "Installed"); c.Status == "False" && c.Reason == "InstallationFailed" {
-		f.Install, f.InstallSince = said(c), c.Since
-		p.Add(c.Loc, c.Reason+": "+c.Message, c.Since, "install", "installSince")
-		f.Invalid = "" // what was not met on the way is over
+	state := evidence.String(agent.Content, "status", "debugInfo", "state")
+	item := agent.Shows("status.debugInfo.state", "Agent "+h.Agent.Name+": "+state, time.Time{})
+	f.Agent.Set(h.Agent.Name, item)
+	f.AgentState.Set(state, item)
+	part{&f.Invalid, &f.InvalidSince, "False", []string{"SpecSynced", "Validated", "RequirementsMet"}, true}.read(agent)
+	part{&f.Lost, &f.LostSince, "False", []string{"Connected"}, true}.read(agent)
+	list := conditions.Of(agent)
+	if c := conditions.Find(list, "Installed"); c.Status == "False" && c.Reason == "InstallationFailed" {
+		f.Install.Set(said(c), c.Item())
+		f.InstallSince.Set(c.Since, c.Item())
+		f.Invalid.Set("", c.Item()) // what was not met on the way is over
 	}
-	if c := conditions.Find(conditions.Of(agent), "RequirementsMet"); c.Reason == "AgentAlreadyInstalling" || c.Reason == "AgentInstallationStopped" {
-		f.Invalid = ""
+	if c := conditions.Find(list, "RequirementsMet"); c.Reason == "AgentAlreadyInstalling" || c.Reason == "AgentInstallationStopped" {
+		f.Invalid.Set("", c.Item())
 	}
 }
 
 // Request is the fact hosted-request: who is to approve a request of a hosted
 // cluster.
 type Request struct {
-	Kind     string    `cel:"kind"` // client, serving, network, other
-	State    string    `cel:"state"`
-	Newest   bool      `cel:"newest"`
-	Renews   bool      `cel:"renews"`
-	Created  time.Time `cel:"created"`
-	Nobody   bool      `cel:"nobody"`   // nobody approves requests of kubelets: no Machines are made for this cluster's hosts
-	Disabled bool      `cel:"disabled"` // the HostedCluster switches the management of Machines off
+	Kind     facts.Field[string]    `cel:"kind"` // client, serving, network, other
+	State    facts.Field[string]    `cel:"state"`
+	Newest   facts.Field[bool]      `cel:"newest"`
+	Renews   facts.Field[bool]      `cel:"renews"`
+	Created  facts.Field[time.Time] `cel:"created"`
+	Nobody   facts.Field[bool]      `cel:"nobody"`   // nobody approves requests of kubelets: no Machines are made for this cluster's hosts
+	Disabled facts.Field[bool]      `cel:"disabled"` // the HostedCluster switches the management of Machines off
 }
 
 // disableMachines switches Machines and their approver off
@@ -157,40 +185,45 @@ type Request struct {
 const disableMachines = "hypershift.openshift.io/disable-machine-management"
 
 func requestFact() facts.Fact {
-	return facts.DefinePlain("hosted-request", fault.CSR, "who is to approve a request of a hosted cluster", []evidence.Need{
+	return facts.Define("hosted-request", fault.CSR, "who is to approve a request of a hosted cluster", []evidence.Need{
 		evidence.Objects(evidence.CSRs, ""), evidence.Objects(evidence.NodePools, evidence.HostedNamespace),
 		evidence.Objects(evidence.HostedClusters, evidence.HostedNamespace),
 	}, readRequest)
 }
 
-func readRequest(ctx context.Context, w *facts.World, s fault.Subject) (Request, facts.Proof, error) {
+func readRequest(ctx context.Context, w *facts.World, s fault.Subject) (Request, error) {
 	var f Request
-	var p facts.Proof
 	cluster, err := hostedCluster(ctx, w)
 	if err != nil {
-		return f, p, err
+		return f, err
 	}
 	pools, err := hosts.NodePools(ctx, w)
 	if err != nil {
-		return f, p, err
+		return f, err
 	}
 	all, err := csrs.All(ctx, w)
 	if err != nil {
-		return f, p, err
+		return f, err
 	}
 	r, ok := csrs.Find(all, s.Name)
 	if !ok {
-		return f, p, facts.NotApplicable("there is no request %s", s.Name)
+		return f, facts.NotApplicable("there is no request %s", s.Name)
 	}
-	f.Kind, f.State, f.Renews, f.Created, f.Newest = string(r.Kind), string(r.State), r.Renews(), r.Created, csrs.Newest(all, r)
-	p.Add(r.Loc, string(r.Kind)+" request of "+r.Requester+": "+f.State, r.Created, "kind", "state", "newest", "created", "renews")
-	f.Disabled = strings.EqualFold(cluster.Annotation(disableMachines), "true")
+	item := evidence.Item{Locator: r.Loc, Excerpt: string(r.Kind) + " request of " + r.Requester + ": " + string(r.State), Time: r.Created}
+	f.Kind.Set(string(r.Kind), item)
+	f.State.Set(string(r.State), item)
+	f.Renews.Set(r.Renews(), item)
+	f.Created.Set(r.Created, item)
+	f.Newest.Set(csrs.Newest(all, r), item)
+	disabled := strings.EqualFold(cluster.Annotation(disableMachines), "true")
+	annotation := cluster.Shows("metadata.annotations", fmt.Sprintf("%s: %t", disableMachines, disabled), time.Time{})
+	f.Disabled.Set(disabled, annotation)
 	made := slices.ContainsFunc(pools, func(n hosts.NodePool) bool { return n.Platform != none })
-	f.Nobody = f.Disabled || !made
 	for _, n := range pools {
 		if n.Platform == none {
-			p.Add(n.Object.Loc.At("spec.platform.type"), "NodePool "+n.Name+" is of the platform None: no Machines are made", time.Time{}, "nobody")
+			f.Nobody.Prove(n.Object.Shows("spec.platform.type", "NodePool "+n.Name+" is of the platform None: no Machines are made", time.Time{}))
 		}
 	}
-	return f, p, nil
+	f.Nobody.Set(disabled || !made, annotation)
+	return f, nil
 }

@@ -53,10 +53,9 @@ func TestMatch(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			var f Token
-			var p facts.Proof
-			f.match(tt.digest, tt.token, evidence.Locator{}, &p)
-			if f.Matches != tt.want || (p.Unknown["matches"] != "") != (tt.want == "") {
-				t.Errorf("matches %q, unknown %q; want %q", f.Matches, p.Unknown["matches"], tt.want)
+			f.match(tt.digest, tt.token, evidence.Locator{})
+			if got, err := f.Matches.Get(); got != tt.want || (err != nil) != (tt.want == "") {
+				t.Errorf("matches %v, want %q", f.Matches, tt.want)
 			}
 		})
 	}
@@ -73,16 +72,14 @@ func TestTokenNotes(t *testing.T) {
 			o.Content["metadata"].(map[string]any)["annotations"].(map[string]any)[noteExpires] = expires
 		}
 		var f Token
-		var p facts.Proof
-		f.token(noon, o, &p)
-		if f.Expired != ended || !f.Fetched || f.Stage != "AsExpected" || !f.Generated.Equal(noon.Add(-2*time.Hour)) || len(p.Unknown) > 0 {
-			t.Errorf("expires %q: %+v, unknown %v", expires, f, p.Unknown)
+		f.token(noon, o)
+		if !f.Expired.Equal(facts.Known(ended)) || !f.Fetched.Value() || f.Stage.Value() != "AsExpected" || !f.Generated.Value().Equal(noon.Add(-2*time.Hour)) {
+			t.Errorf("expires %q: %+v", expires, f)
 		}
 	}
 	var f Token
-	var p facts.Proof
-	f.token(noon, object(t, "token-a", "metadata: {name: token-a}"), &p)
-	if p.Unknown["stage"] == "" || p.Next["stage"] == "" {
+	f.token(noon, object(t, "token-a", "metadata: {name: token-a}"))
+	if _, err := f.Stage.Get(); err == nil {
 		t.Error("the stage of a Secret that was not read is known")
 	}
 }
@@ -96,14 +93,13 @@ func TestEvents(t *testing.T) {
 	mount := "reason: FailedMount\ninvolvedObject: {kind: Pod, name: ignition-server-1}\neventTime: \"2026-03-01T11:50:00.000000Z\"\n" +
 		"message: 'MountVolume.SetUp failed for volume \"ca\" : secret \"ignition-server-ca-cert\" not found'\n"
 	var f Events
-	var p facts.Proof
 	for _, text := range []string{refused(`"2026-03-01T11:55:00Z"`), refused(`"2026-03-01T11:56:00Z"`), refused(`"2026-03-01T08:00:00Z"`), mount, "reason: FailedCreate\nlastTimestamp: \"2026-03-01T11:55:00Z\"\nmessage: quota\n", "{}"} {
-		f.event(noon, object(t, "e", text), &p)
+		f.event(noon, object(t, "e", text))
 	}
-	if len(f.Refused) != 1 || f.Refused[0] != "ReplicaSet multus-1" || f.Refusal != `violates PodSecurity "restricted:latest": privileged` || !f.RefusedSince.Equal(noon.Add(-3*time.Hour)) {
+	if len(f.Refused.Value()) != 1 || f.Refused.Value()[0] != "ReplicaSet multus-1" || f.Refusal.Value() != `violates PodSecurity "restricted:latest": privileged` || !f.RefusedSince.Value().Equal(noon.Add(-3*time.Hour)) {
 		t.Errorf("refused %+v", f)
 	}
-	if f.Secret != "ignition-server-ca-cert" || f.SecretPod != "ignition-server-1" || !f.SecretSince.Equal(noon.Add(-10*time.Minute)) {
+	if f.Secret.Value() != "ignition-server-ca-cert" || f.SecretPod.Value() != "ignition-server-1" || !f.SecretSince.Value().Equal(noon.Add(-10*time.Minute)) {
 		t.Errorf("mount %+v", f)
 	}
 }
@@ -119,10 +115,9 @@ func TestDeployment(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			var p facts.Proof
-			state, since := deployment(object(t, "ignition-server", tt.text), &p, "ignition")
-			if state != tt.want || !since.Equal(tt.since) || (len(p.Items) > 0) != (tt.want == "down") {
-				t.Errorf("%s since %s, proof %v", state, since, p.Items)
+			state, since, item := deployment(object(t, "ignition-server", tt.text))
+			if state != tt.want || !since.Equal(tt.since) || item.Excerpt == "" {
+				t.Errorf("%s since %s, proof %v", state, since, item)
 			}
 		})
 	}
@@ -150,29 +145,28 @@ func TestPoolConditions(t *testing.T) {
 	condition := func(kind, status, reason string) evidence.Object {
 		return object(t, "pool", "status: {conditions: [{type: "+kind+", status: \""+status+"\", reason: "+reason+", message: m}]}")
 	}
-	var p facts.Proof
 	for status, want := range map[string]string{"True": "True", "": "failed", "False": "False"} {
 		var f Pool
-		if f.payload(condition("ValidGeneratedPayload", status, "X"), &p); f.PayloadStatus != want {
+		if f.payload(condition("ValidGeneratedPayload", status, "X")); f.PayloadStatus.Value() != want {
 			t.Errorf("payload %q is %q", status, f.PayloadStatus)
 		}
 	}
 	for reason, wrong := range map[string]bool{"ValidationFailed": true, "AsExpected": false} {
 		var f Pool
-		if f.scaling(condition("AutoscalingEnabled", "False", reason), &p); (f.SettingsError != "") != wrong {
+		if f.scaling(condition("AutoscalingEnabled", "False", reason)); (f.SettingsError.Value() != "") != wrong {
 			t.Errorf("scaling %s: %q", reason, f.SettingsError)
 		}
 	}
 	for reason, wrong := range map[string]bool{"Failed": true, "AsExpected": false} {
 		var f Pool
-		if f.members(condition("AllMachinesReady", "False", reason), &p); (f.Machines != "") != wrong {
+		if f.members(condition("AllMachinesReady", "False", reason)); (f.Machines.Value() != "") != wrong {
 			t.Errorf("machines %s: %q", reason, f.Machines)
 		}
 	}
 	var f Pool
-	f.payload(object(t, "pool", "{}"), &p)
-	f.fetched(condition("ReachedIgnitionEndpoint", "True", "X"), &p)
-	if f.PayloadStatus != "" || f.NotReached {
+	f.payload(object(t, "pool", "{}"))
+	f.fetched(condition("ReachedIgnitionEndpoint", "True", "X"))
+	if f.PayloadStatus.Value() != "" || f.NotReached.Value() {
 		t.Errorf("%+v", f)
 	}
 }

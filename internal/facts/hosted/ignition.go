@@ -20,13 +20,13 @@ import (
 // Cert is the fact hosted-ignition-cert: the certificate that the published ignition
 // endpoint shows, and the CA that new machines are told to trust.
 type Cert struct {
-	Endpoint  string    `cel:"endpoint"` // host that machines dial
-	Names     []string  `cel:"names"`    // for which the certificate is valid
-	Covers    bool      `cel:"covers"`
-	Signed    bool      `cel:"signed"` // by the CA of the Secret
-	NotBefore time.Time `cel:"notBefore"`
-	NotAfter  time.Time `cel:"notAfter"`  // of the certificate or of its CA, whichever ends first
-	Strangers []string  `cel:"strangers"` // NodePools whose user-data has another CA
+	Endpoint  facts.Field[string]    `cel:"endpoint"` // host that machines dial
+	Names     facts.Field[[]string]  `cel:"names"`    // for which the certificate is valid
+	Covers    facts.Field[bool]      `cel:"covers"`
+	Signed    facts.Field[bool]      `cel:"signed"` // by the CA of the Secret
+	NotBefore facts.Field[time.Time] `cel:"notBefore"`
+	NotAfter  facts.Field[time.Time] `cel:"notAfter"`  // of the certificate or of its CA, whichever ends first
+	Strangers facts.Field[[]string]  `cel:"strangers"` // NodePools whose user-data has another CA
 }
 
 // The Secrets of the ignition server's certificates. The proxy in front shows the
@@ -39,26 +39,25 @@ const (
 )
 
 func certFact() facts.Fact {
-	return facts.DefinePlain("hosted-ignition-cert", fault.Cluster, "the ignition endpoint's certificate, its names and its CA", []evidence.Need{
+	return facts.Define("hosted-ignition-cert", fault.Cluster, "the ignition endpoint's certificate, its names and its CA", []evidence.Need{
 		evidence.Objects(evidence.HostedClusters, evidence.HostedNamespace),
 		evidence.Objects(evidence.HostedSecrets, evidence.ControlPlaneNamespace),
 	}, readCert)
 }
 
-func readCert(ctx context.Context, w *facts.World, _ fault.Subject) (Cert, facts.Proof, error) {
+func readCert(ctx context.Context, w *facts.World, _ fault.Subject) (Cert, error) {
 	var f Cert
-	var p facts.Proof
 	cluster, err := hostedCluster(ctx, w)
 	if err != nil {
-		return f, p, err
+		return f, err
 	}
 	list, err := w.List(ctx, evidence.HostedSecrets, evidence.ControlPlaneNamespace)
 	if err != nil {
-		return f, p, err
+		return f, err
 	}
 	endpoint := evidence.String(cluster.Content, "status", "ignitionEndpoint")
-	if f.Endpoint = hostOf(endpoint); f.Endpoint == "" {
-		return f, p, facts.NotApplicable("the HostedCluster has no ignition endpoint yet")
+	if endpoint == "" {
+		return f, facts.NotApplicable("the HostedCluster has no ignition endpoint yet")
 	}
 	secret := func(name string) evidence.Object {
 		i := slices.IndexFunc(list, func(o evidence.Object) bool { return o.Name == name })
@@ -67,40 +66,63 @@ func readCert(ctx context.Context, w *facts.World, _ fault.Subject) (Cert, facts
 		}
 		return list[i]
 	}
-	serving, ca := secret(servingSecret), secret(caSecret)
-	leaf, root := certificate(serving), certificate(ca)
+	serving := secret(servingSecret)
+	leaf, root := certificate(serving), certificate(secret(caSecret))
 	if leaf == nil || root == nil {
-		return f, p, notRead
+		return f, notRead
 	}
-	f.Covers = leaf.VerifyHostname(f.Endpoint) == nil
-	f.Names = slices.Clone(leaf.DNSNames)
+	dial := cluster.Shows("status.ignitionEndpoint", "machines dial "+endpoint, time.Time{})
+	f.Endpoint.Set(hostOf(endpoint), dial)
+	f.names(leaf, serving, dial)
+	f.times(leaf, root, serving)
+	f.strangers(list, root)
+	return f, nil
+}
+
+// names holds the certificate's names against the endpoint's.
+func (f *Cert) names(leaf *x509.Certificate, serving evidence.Object, dial evidence.Item) {
+	names := slices.Clone(leaf.DNSNames)
 	for _, ip := range leaf.IPAddresses {
-		f.Names = append(f.Names, ip.String())
+		names = append(names, ip.String())
 	}
-	f.Signed = leaf.CheckSignatureFrom(root) == nil
-	f.NotBefore, f.NotAfter = leaf.NotBefore, leaf.NotAfter
-	if root.NotAfter.Before(f.NotAfter) {
-		f.NotAfter = root.NotAfter
+	item := serving.Shows("data[tls.crt]", "valid for "+strings.Join(names, ", "), time.Time{})
+	f.Names.Set(names, item)
+	f.Covers.Set(leaf.VerifyHostname(f.Endpoint.Value()) == nil, item, dial)
+	if evidence.Obfuscated(f.Endpoint.Value()) {
+		f.Covers.Miss(evidence.Replaced(evidence.Objects(evidence.HostedClusters, evidence.HostedNamespace), "the ignition endpoint"))
 	}
-	p.Add(serving.Loc.At("data[tls.crt]"), "valid for "+strings.Join(f.Names, ", "), time.Time{}, "names", "covers")
-	p.Add(cluster.Loc.At("status.ignitionEndpoint"), "machines dial "+endpoint, time.Time{}, "endpoint", "covers")
-	p.Add(serving.Loc.At("data[tls.crt]"), fmt.Sprintf("from %s to %s, issued by %q", leaf.NotBefore.UTC().Format(time.RFC3339), f.NotAfter.UTC().Format(time.RFC3339), leaf.Issuer.CommonName),
-		time.Time{}, "notAfter", "notBefore", "signed")
-	f.strangers(list, root, &p)
-	return f, p, nil
+}
+
+func (f *Cert) times(leaf, root *x509.Certificate, serving evidence.Object) {
+	end := leaf.NotAfter
+	if root.NotAfter.Before(end) {
+		end = root.NotAfter
+	}
+	item := serving.Shows("data[tls.crt]", fmt.Sprintf("from %s to %s, issued by %q", leaf.NotBefore.UTC().Format(time.RFC3339), end.UTC().Format(time.RFC3339), leaf.Issuer.CommonName), time.Time{})
+	f.NotBefore.Set(leaf.NotBefore, item)
+	f.NotAfter.Set(end, item)
+	f.Signed.Set(leaf.CheckSignatureFrom(root) == nil, item)
 }
 
 // strangers compares the CA in every NodePool's user-data with the one that signs.
-func (f *Cert) strangers(list []evidence.Object, root *x509.Certificate, p *facts.Proof) {
+func (f *Cert) strangers(list []evidence.Object, root *x509.Certificate) {
+	f.Strangers.Set(nil)
+	unread := false
 	for _, o := range list {
 		pool := o.Annotation("hypershift.openshift.io/nodePool")
-		text := evidence.String(o.Content, "data", "value", sanitize.PointerKey, "ca")
-		block, _ := pem.Decode([]byte(text))
-		if pool == "" || block == nil || slices.Equal(block.Bytes, root.Raw) {
-			continue
+		pointer, ok := evidence.Field(o.Content, "data", "value", sanitize.PointerKey).(map[string]any)
+		unread = unread || strings.HasPrefix(o.Name, "user-data-") && !ok
+		block, _ := pem.Decode([]byte(evidence.String(pointer, "ca")))
+		switch {
+		case pool == "" || block == nil:
+		case slices.Equal(block.Bytes, root.Raw):
+			f.Strangers.Prove(o.Shows("data.value", "its CA is that of "+caSecret, time.Time{}))
+		default:
+			facts.Append(&f.Strangers, pool[strings.LastIndexByte(pool, '/')+1:], o.Shows("data.value", "its CA is not that of "+caSecret, time.Time{}))
 		}
-		f.Strangers = append(f.Strangers, pool[strings.LastIndexByte(pool, '/')+1:])
-		p.Add(o.Loc.At("data.value"), "its CA is not that of "+caSecret, time.Time{}, "strangers")
+	}
+	if unread && len(f.Strangers.Value()) == 0 {
+		f.Strangers.Miss(notRead)
 	}
 }
 
@@ -126,53 +148,60 @@ func certificate(o evidence.Object) *x509.Certificate {
 // Server is the fact hosted-ignition-server: the pods that serve payloads. Their
 // cache is memory: a new pod knows no token until it has built the payload again.
 type Server struct {
-	Pods    int       `cel:"pods"`
-	Ready   int       `cel:"ready"`
-	Proxies int       `cel:"proxies"`
-	Waiting string    `cel:"waiting"` // why a pod does not run
-	Since   time.Time `cel:"since"`   // since when a pod is not ready
-	Started time.Time `cel:"started"` // when the youngest ready one started
+	Pods    facts.Field[int]       `cel:"pods"`
+	Ready   facts.Field[int]       `cel:"ready"`
+	Proxies facts.Field[int]       `cel:"proxies"`
+	Waiting facts.Field[string]    `cel:"waiting"` // why a pod does not run
+	Since   facts.Field[time.Time] `cel:"since"`   // since when a pod is not ready
+	Started facts.Field[time.Time] `cel:"started"` // when the youngest ready one started
 }
 
 const ignitionApp = "ignition-server"
 
 func serverFact() facts.Fact {
-	return facts.DefinePlain("hosted-ignition-server", fault.Cluster, "whether the ignition server's pods run",
+	return facts.Define("hosted-ignition-server", fault.Cluster, "whether the ignition server's pods run",
 		[]evidence.Need{evidence.Objects(evidence.HostedPods, evidence.ControlPlaneNamespace)}, readServer)
 }
 
-func readServer(ctx context.Context, w *facts.World, _ fault.Subject) (Server, facts.Proof, error) {
+func readServer(ctx context.Context, w *facts.World, _ fault.Subject) (Server, error) {
 	var f Server
-	var p facts.Proof
 	if _, err := looked(ctx, w); err != nil {
-		return f, p, err
+		return f, err
 	}
 	pods, err := w.List(ctx, evidence.HostedPods, evidence.ControlPlaneNamespace)
 	if err != nil {
-		return f, p, err
+		return f, err
 	}
+	all, runs, proxies := 0, 0, 0
+	var started time.Time
 	for _, o := range pods {
 		app, _ := o.Label("app")
 		ready, since, waiting := podState(o)
 		switch {
 		case app == ignitionApp+"-proxy" && ready:
-			f.Proxies++
+			proxies++
 		case app != ignitionApp:
 		case ready:
-			f.Pods, f.Ready = f.Pods+1, f.Ready+1
-			if since.After(f.Started) {
-				f.Started = since
+			all, runs = all+1, runs+1
+			if since.After(started) {
+				started = since
 			}
 		default:
-			f.Pods++
-			f.Waiting, f.Since = waiting, since
-			p.Add(o.Loc.At("status"), o.Name+": "+waiting, since, "ready", "waiting", "since")
+			all++
+			item := o.Shows("status", o.Name+": "+waiting, since)
+			f.Waiting.Set(waiting, item)
+			f.Since.Set(since, item)
+			f.Ready.Prove(item)
 		}
 	}
-	if f.Pods == 0 {
-		p.Add(evidence.Locator{Cluster: evidence.Management, Path: "pods of the control plane"}, "no pod with the label app=ignition-server", time.Time{}, "pods", "ready")
-	}
-	return f, p, nil
+	item := whole("pods of the control plane", fmt.Sprintf("%d pods with the label app=ignition-server, %d ready", all, runs))
+	f.Pods.Set(all, item)
+	f.Ready.Set(runs, item)
+	f.Proxies.Set(proxies, item)
+	f.Started.Set(started, item)
+	facts.Complete(&f)
+	facts.Prove(item, &f.Waiting, &f.Since)
+	return f, nil
 }
 
 // podState says whether a pod is ready, since when that is so, and why it is not.
@@ -226,56 +255,51 @@ var serverLog = evidence.TextQuery{Kind: evidence.ContainerLog, Cluster: evidenc
 // Log is the fact hosted-ignition-log. Its lines name no client: a proxy stands in
 // front, and "Ignition/" as user agent tells a machine from a person.
 type Log struct {
-	Machines int       `cel:"machines"` // requests of Ignition
-	Last     time.Time `cel:"last"`     // the last of them
-	Unknown  int       `cel:"unknown"`  // requests with a token that the server does not know (511)
-	Refused  int       `cel:"refused"`  // requests without a usable Authorization header (401)
-	BadPath  int       `cel:"badPath"`
-	Payload  int       `cel:"payload"` // failed generations of a payload
-	Error    string    `cel:"error"`   // of the last of them
+	Machines facts.Field[int]       `cel:"machines"` // requests of Ignition
+	Last     facts.Field[time.Time] `cel:"last"`     // the last of them
+	Unknown  facts.Field[int]       `cel:"unknown"`  // requests with a token that the server does not know (511)
+	Refused  facts.Field[int]       `cel:"refused"`  // requests without a usable Authorization header (401)
+	BadPath  facts.Field[int]       `cel:"badPath"`
+	Payload  facts.Field[int]       `cel:"payload"` // failed generations of a payload
+	Error    facts.Field[string]    `cel:"error"`   // of the last of them
 }
 
 func logFact() facts.Fact {
-	return facts.DefinePlain("hosted-ignition-log", fault.Cluster, "what the ignition server's log says of requests and payloads",
+	return facts.Define("hosted-ignition-log", fault.Cluster, "what the ignition server's log says of requests and payloads",
 		[]evidence.Need{evidence.Texts(serverLog)}, readLog)
 }
 
-func readLog(ctx context.Context, w *facts.World, _ fault.Subject) (Log, facts.Proof, error) {
+func readLog(ctx context.Context, w *facts.World, _ fault.Subject) (Log, error) {
 	var f Log
-	var p facts.Proof
 	if _, err := looked(ctx, w); err != nil {
-		return f, p, err
+		return f, err
 	}
 	for _, part := range []struct {
 		signatures []string
-		count      *int
-		field      string
+		count      *facts.Field[int]
 	}{
-		{[]string{sigAgent}, &f.Machines, "machines"}, {[]string{sigUnknown}, &f.Unknown, "unknown"},
-		{[]string{sigHeader, sigEncoded}, &f.Refused, "refused"}, {[]string{sigPath}, &f.BadPath, "badPath"}, {[]string{sigPayload}, &f.Payload, "payload"},
+		{[]string{sigAgent}, &f.Machines}, {[]string{sigUnknown}, &f.Unknown},
+		{[]string{sigHeader, sigEncoded}, &f.Refused}, {[]string{sigPath}, &f.BadPath}, {[]string{sigPayload}, &f.Payload},
 	} {
 		for _, id := range part.signatures {
 			lines, err := w.Matches(ctx, serverLog, id)
 			if err != nil {
-				return f, p, err
+				return f, err
 			}
-			if *part.count += len(lines); len(lines) == 0 {
+			if len(lines) == 0 {
 				continue
 			}
-			last := lines[len(lines)-1].Line
-			p.Add(last.Loc, last.Text, last.Time, part.field)
+			last := lines[len(lines)-1]
+			part.count.Set(part.count.Value()+len(lines), last.Item())
 			switch id {
 			case sigAgent:
-				f.Last = last.Time
+				f.Last.Set(last.Line.Time, last.Item())
 			case sigPayload:
-				at := strings.Index(strings.ToLower(last.Text), "error getting ignition payload: ")
-				f.Error = strings.TrimSpace(last.Text[at+len("error getting ignition payload: "):])
+				at := strings.Index(strings.ToLower(last.Line.Text), "error getting ignition payload: ")
+				f.Error.Set(strings.TrimSpace(last.Line.Text[at+len("error getting ignition payload: "):]), last.Item())
 			}
 		}
 	}
-	err := w.Unheard(ctx, &p, serverLog, nil, map[string]bool{
-		"machines": f.Machines == 0, "last": f.Machines == 0, "unknown": f.Unknown == 0, "refused": f.Refused == 0,
-		"badPath": f.BadPath == 0, "payload": f.Payload == 0, "error": f.Payload == 0,
-	})
-	return f, p, err
+	facts.Complete(&f)
+	return f, nil
 }

@@ -15,37 +15,37 @@ import (
 
 // Pool is the fact nodepool. A field that is a sentence is "" where nothing is wrong.
 type Pool struct {
-	Platform       string    `cel:"platform"`
-	Automated      bool      `cel:"automated"` // Machines are made for it: not on the platform None
-	UpgradeType    string    `cel:"upgradeType"`
-	Created        time.Time `cel:"created"`
-	Wanted         int       `cel:"wanted"`
-	Version        string    `cel:"version"`
-	ConfigError    string    `cel:"configError"`
-	ConfigSince    time.Time `cel:"configSince"`
-	TuningError    string    `cel:"tuningError"`
-	TuningSince    time.Time `cel:"tuningSince"`
-	ReleaseError   string    `cel:"releaseError"`
-	ReleaseSince   time.Time `cel:"releaseSince"`
-	SkewOnly       bool      `cel:"skewOnly"` // the release error is the distance to the control plane's version, which stops nothing
-	SettingsError  string    `cel:"settingsError"`
-	SettingsSince  time.Time `cel:"settingsSince"`
-	EndpointError  string    `cel:"endpointError"`
-	EndpointSince  time.Time `cel:"endpointSince"`
-	PayloadStatus  string    `cel:"payloadStatus"` // of ValidGeneratedPayload; "" where it was not set
-	PayloadReason  string    `cel:"payloadReason"`
-	PayloadMessage string    `cel:"payloadMessage"`
-	PayloadSince   time.Time `cel:"payloadSince"`
-	NotReached     bool      `cel:"notReached"` // nobody has fetched the payload of this config yet
-	ReachedSince   time.Time `cel:"reachedSince"`
-	Paused         bool      `cel:"paused"`
-	PausedSince    time.Time `cel:"pausedSince"`
-	Updating       string    `cel:"updating"`
-	UpdatingSince  time.Time `cel:"updatingSince"`
-	Machines       string    `cel:"machines"` // what AllMachinesReady complains of
-	MachinesSince  time.Time `cel:"machinesSince"`
-	Nodes          string    `cel:"nodes"`
-	NodesSince     time.Time `cel:"nodesSince"`
+	Platform       facts.Field[string]    `cel:"platform"`
+	Automated      facts.Field[bool]      `cel:"automated"` // Machines are made for it: not on the platform None
+	UpgradeType    facts.Field[string]    `cel:"upgradeType"`
+	Created        facts.Field[time.Time] `cel:"created"`
+	Wanted         facts.Field[int]       `cel:"wanted"`
+	Version        facts.Field[string]    `cel:"version"`
+	ConfigError    facts.Field[string]    `cel:"configError"`
+	ConfigSince    facts.Field[time.Time] `cel:"configSince"`
+	TuningError    facts.Field[string]    `cel:"tuningError"`
+	TuningSince    facts.Field[time.Time] `cel:"tuningSince"`
+	ReleaseError   facts.Field[string]    `cel:"releaseError"`
+	ReleaseSince   facts.Field[time.Time] `cel:"releaseSince"`
+	SkewOnly       facts.Field[bool]      `cel:"skewOnly"` // the release error is the distance to the control plane's version, which stops nothing
+	SettingsError  facts.Field[string]    `cel:"settingsError"`
+	SettingsSince  facts.Field[time.Time] `cel:"settingsSince"`
+	EndpointError  facts.Field[string]    `cel:"endpointError"`
+	EndpointSince  facts.Field[time.Time] `cel:"endpointSince"`
+	PayloadStatus  facts.Field[string]    `cel:"payloadStatus"` // of ValidGeneratedPayload; "" where it was not set
+	PayloadReason  facts.Field[string]    `cel:"payloadReason"`
+	PayloadMessage facts.Field[string]    `cel:"payloadMessage"`
+	PayloadSince   facts.Field[time.Time] `cel:"payloadSince"`
+	NotReached     facts.Field[bool]      `cel:"notReached"` // nobody has fetched the payload of this config yet
+	ReachedSince   facts.Field[time.Time] `cel:"reachedSince"`
+	Paused         facts.Field[bool]      `cel:"paused"`
+	PausedSince    facts.Field[time.Time] `cel:"pausedSince"`
+	Updating       facts.Field[string]    `cel:"updating"`
+	UpdatingSince  facts.Field[time.Time] `cel:"updatingSince"`
+	Machines       facts.Field[string]    `cel:"machines"` // what AllMachinesReady complains of
+	MachinesSince  facts.Field[time.Time] `cel:"machinesSince"`
+	Nodes          facts.Field[string]    `cel:"nodes"`
+	NodesSince     facts.Field[time.Time] `cel:"nodesSince"`
 }
 
 // The conditions of a NodePool
@@ -60,148 +60,172 @@ var (
 const skewType = "SupportedVersionSkew"
 
 func poolFact() facts.Fact {
-	return facts.DefinePlain("nodepool", fault.NodePool, "what a NodePool wants and what its conditions say",
+	return facts.Define("nodepool", fault.NodePool, "what a NodePool wants and what its conditions say",
 		[]evidence.Need{evidence.Objects(evidence.NodePools, evidence.HostedNamespace)}, readPool)
 }
 
-func readPool(ctx context.Context, w *facts.World, s fault.Subject) (Pool, facts.Proof, error) {
+func readPool(ctx context.Context, w *facts.World, s fault.Subject) (Pool, error) {
 	var f Pool
-	var p facts.Proof
 	n, err := findPool(ctx, w, s)
 	if err != nil {
-		return f, p, err
+		return f, err
 	}
 	o := n.Object
-	f.Platform, f.Automated, f.Wanted, f.Created = n.Platform, n.Platform != none, n.Wanted, o.Created()
-	f.UpgradeType, f.Version = evidence.String(o.Content, "spec", "management", "upgradeType"), evidence.String(o.Content, "status", "version")
-	p.Add(o.Loc.At("spec"), fmt.Sprintf("platform %s, %d replicas", f.Platform, f.Wanted), time.Time{}, "platform", "automated", "wanted")
-	for _, part := range []struct {
-		text  *string
-		since *time.Time
-		field string
-		bad   string
-		types []string
-	}{
-		{&f.ConfigError, &f.ConfigSince, "config", "False", []string{"ValidMachineConfig"}},
-		{&f.TuningError, &f.TuningSince, "tuning", "False", []string{"ValidTuningConfig"}},
-		{&f.ReleaseError, &f.ReleaseSince, "release", "False", poolReleaseTypes},
-		{&f.SettingsError, &f.SettingsSince, "settings", "False", poolSettingsTypes},
-		{&f.EndpointError, &f.EndpointSince, "endpoint", "False", []string{"IgnitionEndpointAvailable"}},
-		{&f.Updating, &f.UpdatingSince, "updating", "True", []string{"UpdatingVersion", "UpdatingConfig"}},
-	} {
-		t := wrong(o, part.bad, &p, []string{part.field + "Error", part.field, part.field + "Since"}, part.types...)
-		*part.text, *part.since = t.text, t.since
+	upgrade, version := evidence.String(o.Content, "spec", "management", "upgradeType"), evidence.String(o.Content, "status", "version")
+	spec := o.Shows("spec", fmt.Sprintf("platform %s, %d replicas, upgradeType %s", n.Platform, n.Wanted, upgrade), o.Created())
+	f.Platform.Set(n.Platform, spec)
+	f.Automated.Set(n.Platform != none, spec)
+	f.Wanted.Set(n.Wanted, spec)
+	f.Created.Set(o.Created(), spec)
+	f.UpgradeType.Set(upgrade, spec)
+	f.Version.Set(version, o.Shows("status.version", "version "+version, time.Time{}))
+	f.conditions(o)
+	f.scaling(o)
+	f.payload(o)
+	f.fetched(o)
+	if n.Platform != none {
+		f.members(o)
 	}
-	f.SkewOnly = f.ReleaseError != "" && !slices.ContainsFunc(conditions.Of(o), func(c conditions.Condition) bool {
+	facts.Complete(&f)
+	return f, nil
+}
+
+// conditions sets what is wrong with the parts of the NodePool. Of the release and the
+// config a NodePool always reports; the others are set in some releases, or only while
+// something is wrong (hypershift-operator/controllers/nodepool/conditions.go).
+func (f *Pool) conditions(o evidence.Object) {
+	for _, p := range []part{
+		{&f.ConfigError, &f.ConfigSince, "False", []string{"ValidMachineConfig"}, true},
+		{&f.TuningError, &f.TuningSince, "False", []string{"ValidTuningConfig"}, false},
+		{&f.ReleaseError, &f.ReleaseSince, "False", poolReleaseTypes, true},
+		{&f.SettingsError, &f.SettingsSince, "False", poolSettingsTypes, false},
+		{&f.EndpointError, &f.EndpointSince, "False", []string{"IgnitionEndpointAvailable"}, false},
+		{&f.Updating, &f.UpdatingSince, "True", []string{"UpdatingVersion", "UpdatingConfig"}, false},
+	} {
+		p.read(o)
+	}
+	list := conditions.Of(o)
+	only := f.ReleaseError.Value() != "" && !slices.ContainsFunc(list, func(c conditions.Condition) bool {
 		return c.Status == "False" && c.Type != skewType && slices.Contains(poolReleaseTypes, c.Type)
 	})
-	f.scaling(o, &p)
-	f.payload(o, &p)
-	f.fetched(o, &p)
-	if f.Automated {
-		f.members(o, &p)
+	if _, err := f.ReleaseError.Get(); err != nil {
+		f.SkewOnly.Miss(err)
+	} else {
+		f.SkewOnly.Set(only, f.ReleaseError.Proof()...)
 	}
-	if c := conditions.Find(conditions.Of(o), "ReconciliationActive"); c.Status == "False" {
-		f.Paused, f.PausedSince = true, c.Since
-		p.Add(c.Loc, said(c), c.Since, "paused")
+	c := conditions.Find(list, "ReconciliationActive")
+	switch {
+	case c.Status == "False":
+		f.Paused.Set(true, c.Item())
+		f.PausedSince.Set(c.Since, c.Item())
+	case c.Type != "":
+		f.Paused.Set(false, c.Item())
 	}
-	return f, p, nil
 }
 
 // scaling: AutoscalingEnabled is False as well where no autoscaler is wanted; only the
 // reason tells (hypershift-operator/controllers/nodepool/conditions.go
 // autoscalerEnabledCondition).
-func (f *Pool) scaling(o evidence.Object, p *facts.Proof) {
-	if c := conditions.Find(conditions.Of(o), "AutoscalingEnabled"); c.Status == "False" && c.Reason == "ValidationFailed" && f.SettingsError == "" {
-		f.SettingsError, f.SettingsSince = said(c), c.Since
-		p.Add(c.Loc, c.Reason+": "+c.Message, c.Since, "settingsError")
+func (f *Pool) scaling(o evidence.Object) {
+	if c := conditions.Find(conditions.Of(o), "AutoscalingEnabled"); c.Status == "False" && c.Reason == "ValidationFailed" && f.SettingsError.Value() == "" {
+		f.SettingsError.Clear()
+		f.SettingsError.Set(said(c), c.Item())
+		f.SettingsSince.Clear()
+		f.SettingsSince.Set(c.Since, c.Item())
 	}
 }
 
 // payload: the status is the empty string where the generation fails
 // (createValidGeneratedPayloadCondition), so everything but True is a failure.
-func (f *Pool) payload(o evidence.Object, p *facts.Proof) {
+func (f *Pool) payload(o evidence.Object) {
 	list := conditions.Named(conditions.Of(o), "ValidGeneratedPayload")
 	if len(list) == 0 {
 		return
 	}
 	c := list[0]
-	f.PayloadStatus, f.PayloadReason, f.PayloadMessage, f.PayloadSince = c.Status, c.Reason, c.Message, c.Since
-	if c.Status == "" {
-		f.PayloadStatus = "failed"
+	status := c.Status
+	if status == "" {
+		status = "failed"
 	}
-	p.Add(c.Loc, c.Reason+": "+c.Message, c.Since, "payloadStatus", "payloadMessage", "payloadReason")
+	f.PayloadStatus.Set(status, c.Item())
+	f.PayloadReason.Set(c.Reason, c.Item())
+	f.PayloadMessage.Set(c.Message, c.Item())
+	f.PayloadSince.Set(c.Since, c.Item())
 }
 
-func (f *Pool) fetched(o evidence.Object, p *facts.Proof) {
-	if c := conditions.Find(conditions.Of(o), "ReachedIgnitionEndpoint"); c.Status == "False" {
-		f.NotReached, f.ReachedSince = true, c.Since
-		p.Add(c.Loc, "ReachedIgnitionEndpoint=False "+c.Reason, c.Since, "notReached")
+func (f *Pool) fetched(o evidence.Object) {
+	if c := conditions.Find(conditions.Of(o), "ReachedIgnitionEndpoint"); c.Type != "" {
+		f.NotReached.Set(c.Status == "False", c.Item())
+		f.ReachedSince.Set(c.Since, c.Item())
 	}
 }
 
 // members: the same type and status are set where there are no replicas to be had.
-func (f *Pool) members(o evidence.Object, p *facts.Proof) {
-	for _, part := range []struct {
-		text  *string
-		since *time.Time
-		field string
-		kind  string
-	}{{&f.Machines, &f.MachinesSince, "machines", "AllMachinesReady"}, {&f.Nodes, &f.NodesSince, "nodes", "AllNodesHealthy"}} {
-		if c := conditions.Find(conditions.Of(o), part.kind); c.Status == "False" && c.Reason != "AsExpected" {
-			*part.text, *part.since = said(c), c.Since
-			p.Add(c.Loc, c.Reason+": "+c.Message, c.Since, part.field)
+func (f *Pool) members(o evidence.Object) {
+	list := conditions.Of(o)
+	for _, p := range []part{
+		{&f.Machines, &f.MachinesSince, "False", []string{"AllMachinesReady"}, false},
+		{&f.Nodes, &f.NodesSince, "False", []string{"AllNodesHealthy"}, false},
+	} {
+		p.read(o)
+		if c := conditions.Find(list, p.types[0]); c.Status == "False" && c.Reason == "AsExpected" {
+			p.text.Set("")
+			p.since.Set(time.Time{})
 		}
 	}
 }
 
 // PoolMachines is the fact nodepool-machines: what there is of a NodePool.
 type PoolMachines struct {
-	Wanted  int       `cel:"wanted"`
-	Made    int       `cel:"made"`   // Machines that are not being deleted
-	Joined  int       `cel:"joined"` // of them with a Node
-	Oldest  time.Time `cel:"oldest"` // since when the oldest Machine without a Node is there
-	Waiting []string  `cel:"waiting"`
+	Wanted  facts.Field[int]       `cel:"wanted"`
+	Made    facts.Field[int]       `cel:"made"`   // Machines that are not being deleted
+	Joined  facts.Field[int]       `cel:"joined"` // of them with a Node
+	Oldest  facts.Field[time.Time] `cel:"oldest"` // since when the oldest Machine without a Node is there
+	Waiting facts.Field[[]string]  `cel:"waiting"`
 }
 
 func poolMachinesFact() facts.Fact {
-	return facts.DefinePlain("nodepool-machines", fault.NodePool, "the Machines of a NodePool", []evidence.Need{
+	return facts.Define("nodepool-machines", fault.NodePool, "the Machines of a NodePool", []evidence.Need{
 		evidence.Objects(evidence.NodePools, evidence.HostedNamespace),
 		evidence.Objects(evidence.HostedMachines, evidence.ControlPlaneNamespace),
 	}, readPoolMachines)
 }
 
-func readPoolMachines(ctx context.Context, w *facts.World, s fault.Subject) (PoolMachines, facts.Proof, error) {
+func readPoolMachines(ctx context.Context, w *facts.World, s fault.Subject) (PoolMachines, error) {
 	var f PoolMachines
-	var p facts.Proof
 	n, err := findPool(ctx, w, s)
 	if err != nil {
-		return f, p, err
+		return f, err
 	}
 	list, err := hosts.HostedMachines(ctx, w)
 	if err != nil {
-		return f, p, err
+		return f, err
 	}
 	if n.Platform == none {
-		return f, p, facts.NotApplicable("no Machines are made on the platform None")
+		return f, facts.NotApplicable("no Machines are made on the platform None")
 	}
-	f.Wanted = n.Wanted
-	p.Add(n.Object.Loc.At("spec.replicas"), fmt.Sprintf("%d replicas", n.Wanted), time.Time{}, "wanted")
+	f.Wanted.Set(n.Wanted, n.Object.Shows("spec.replicas", fmt.Sprintf("%d replicas", n.Wanted), time.Time{}))
+	made, joined := 0, 0
+	var waiting []string
 	for _, m := range list {
 		if hosts.NodePoolOf(m.Object) != n.Name || m.Deleting {
 			continue
 		}
-		f.Made++
+		made++
 		if m.NodeRef != "" {
-			f.Joined++
+			joined++
 			continue
 		}
-		f.Waiting = append(f.Waiting, m.Name)
-		if f.Oldest.IsZero() || m.Created.Before(f.Oldest) {
-			f.Oldest = m.Created
-		}
-		p.Add(m.Loc.At("status.phase"), fmt.Sprintf("Machine %s: %s, no Node yet", m.Name, m.Phase), m.Created, "waiting", "oldest", "made")
+		waiting = append(waiting, m.Name)
+		item := m.Object.Shows("status.phase", fmt.Sprintf("Machine %s: %s, no Node yet", m.Name, m.Phase), m.Created)
+		facts.Earliest(&f.Oldest, m.Created, item)
+		facts.Prove(item, &f.Waiting, &f.Made)
 	}
-	slices.Sort(f.Waiting)
-	return f, p, nil
+	slices.Sort(waiting)
+	item := whole("machines of the control plane", fmt.Sprintf("%d of NodePool %s, %d with a Node", made, n.Name, joined))
+	f.Made.Set(made, item)
+	f.Joined.Set(joined, item)
+	f.Waiting.Set(waiting, item)
+	facts.Complete(&f)
+	return f, nil
 }

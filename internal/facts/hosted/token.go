@@ -17,20 +17,20 @@ import (
 // Token is the fact nodepool-token: whether what a new machine gets as user-data is
 // what the ignition server knows. Tokens are compared by digest.
 type Token struct {
-	Config      string    `cel:"config"`      // hash of the config that the NodePool gives to new machines
-	TokenThere  bool      `cel:"tokenThere"`  // the token Secret of that hash exists
-	UserData    bool      `cel:"userData"`    // the user-data Secret of that hash exists
-	Generated   time.Time `cel:"generated"`   // when the token was made or rotated
-	Expired     bool      `cel:"expired"`     // marked as outdated, and that time is over
-	Expires     time.Time `cel:"expires"`     // zero for the current one
-	Fetched     bool      `cel:"fetched"`     // somebody got the payload
-	Stage       string    `cel:"stage"`       // reason of the token Secret; "" while the payload is not built
-	Message     string    `cel:"message"`     // of the token Secret
-	Matches     string    `cel:"matches"`     // the token in user-data is: current, old, other, none
-	Encoding    string    `cel:"encoding"`    // base64; else how the Authorization header is broken
-	Source      string    `cel:"source"`      // the URL in user-data
-	WrongSource bool      `cel:"wrongSource"` // it is not the HostedCluster's endpoint
-	WrongPool   bool      `cel:"wrongPool"`   // the headers name another NodePool or config
+	Config      facts.Field[string]    `cel:"config"`      // hash of the config that the NodePool gives to new machines
+	TokenThere  facts.Field[bool]      `cel:"tokenThere"`  // the token Secret of that hash exists
+	UserData    facts.Field[bool]      `cel:"userData"`    // the user-data Secret of that hash exists
+	Generated   facts.Field[time.Time] `cel:"generated"`   // when the token was made or rotated
+	Expired     facts.Field[bool]      `cel:"expired"`     // marked as outdated, and that time is over
+	Expires     facts.Field[time.Time] `cel:"expires"`     // zero for the current one
+	Fetched     facts.Field[bool]      `cel:"fetched"`     // somebody got the payload
+	Stage       facts.Field[string]    `cel:"stage"`       // reason of the token Secret; "" while the payload is not built
+	Message     facts.Field[string]    `cel:"message"`     // of the token Secret
+	Matches     facts.Field[string]    `cel:"matches"`     // the token in user-data is: current, old, other, none
+	Encoding    facts.Field[string]    `cel:"encoding"`    // base64; else how the Authorization header is broken
+	Source      facts.Field[string]    `cel:"source"`      // the URL in user-data
+	WrongSource facts.Field[bool]      `cel:"wrongSource"` // it is not the HostedCluster's endpoint
+	WrongPool   facts.Field[bool]      `cel:"wrongPool"`   // the headers name another NodePool or config
 }
 
 // The annotations of a token Secret
@@ -43,31 +43,30 @@ const (
 )
 
 func tokenFact() facts.Fact {
-	return facts.DefinePlain("nodepool-token", fault.NodePool, "the token and user-data Secrets of a NodePool, held against each other", []evidence.Need{
+	return facts.Define("nodepool-token", fault.NodePool, "the token and user-data Secrets of a NodePool, held against each other", []evidence.Need{
 		evidence.Objects(evidence.NodePools, evidence.HostedNamespace),
 		evidence.Objects(evidence.HostedClusters, evidence.HostedNamespace),
 		evidence.Objects(evidence.HostedSecrets, evidence.ControlPlaneNamespace),
 	}, readToken)
 }
 
-func readToken(ctx context.Context, w *facts.World, s fault.Subject) (Token, facts.Proof, error) {
+func readToken(ctx context.Context, w *facts.World, s fault.Subject) (Token, error) {
 	var f Token
-	var p facts.Proof
 	n, err := findPool(ctx, w, s)
 	if err != nil {
-		return f, p, err
+		return f, err
 	}
 	secrets, err := w.List(ctx, evidence.HostedSecrets, evidence.ControlPlaneNamespace)
 	if err != nil {
-		return f, p, err
+		return f, err
 	}
-	f.Config = n.Object.Annotation(noteConfig)
-	if f.Config == "" {
-		return f, p, facts.NotApplicable("the NodePool has given no config to machines yet")
+	config := n.Object.Annotation(noteConfig)
+	if config == "" {
+		return f, facts.NotApplicable("the NodePool has given no config to machines yet")
 	}
 	find := func(prefix string) (evidence.Object, bool) {
 		for _, o := range secrets {
-			if o.Name == prefix+"-"+n.Name+"-"+f.Config {
+			if o.Name == prefix+"-"+n.Name+"-"+config {
 				return o, true
 			}
 		}
@@ -75,25 +74,37 @@ func readToken(ctx context.Context, w *facts.World, s fault.Subject) (Token, fac
 	}
 	token, there := find("token")
 	data, dataThere := find("user-data")
-	f.TokenThere, f.UserData = there, dataThere
-	p.Add(n.Object.Loc.At("metadata.annotations["+noteConfig+"]"), "new machines get config "+f.Config, time.Time{}, "config", "tokenThere", "userData")
+	item := n.Object.Shows("metadata.annotations["+noteConfig+"]", "new machines get config "+config, time.Time{})
+	f.Config.Set(config, item)
+	f.TokenThere.Set(there, item)
+	f.UserData.Set(dataThere, item)
 	if there {
-		f.token(w.Now, token, &p)
+		f.token(w.Now, token)
 	}
 	if dataThere {
-		err = f.pointer(ctx, w, n, token, data, &p)
+		if err := f.pointer(ctx, w, n, token, data); err != nil {
+			return f, err
+		}
 	}
-	return f, p, err
+	facts.Complete(&f)
+	return f, nil
 }
 
-func (f *Token) token(now time.Time, o evidence.Object, p *facts.Proof) {
-	f.Generated, _ = time.Parse(time.RFC3339Nano, o.Annotation(noteGenerated))
-	f.Fetched = o.Annotation(noteReached) == "True"
-	p.Add(o.Loc.At("metadata.annotations"), "token generated "+o.Annotation(noteGenerated), f.Generated, "generated", "fetched")
+func (f *Token) token(now time.Time, o evidence.Object) {
+	generated, _ := time.Parse(time.RFC3339Nano, o.Annotation(noteGenerated))
+	item := o.Shows("metadata.annotations", "token generated "+o.Annotation(noteGenerated), generated)
+	f.Generated.Set(generated, item)
+	f.Fetched.Set(o.Annotation(noteReached) == "True", item)
+	f.Expired.Set(false, item)
 	if note := o.Annotation(noteExpires); note != "" {
 		at, err := time.Parse(time.RFC3339, note)
-		f.Expires, f.Expired = at, err != nil || now.After(at) // what cannot be parsed counts as expired there, too
-		p.Add(o.Loc.At("metadata.annotations"), "outdated, ends "+note, at, "expires", "expired")
+		item := o.Shows("metadata.annotations", "outdated, ends "+note, at)
+		f.Expires.Set(at, item)
+		f.Expired.Set(err != nil || now.After(at), item) // what cannot be parsed counts as expired there, too
+	}
+	if !contents(o) {
+		_ = facts.Miss(notRead, &f.Stage, &f.Message)
+		return
 	}
 	read := func(key string) string {
 		raw, err := base64.StdEncoding.DecodeString(evidence.String(o.Content, "data", key))
@@ -102,14 +113,9 @@ func (f *Token) token(now time.Time, o evidence.Object, p *facts.Proof) {
 		}
 		return string(raw)
 	}
-	if !contents(o) {
-		p.Miss("stage", notRead)
-		p.Miss("message", notRead)
-		return
-	}
-	if f.Stage, f.Message = read("reason"), read("message"); f.Stage != "" {
-		p.Add(o.Loc.At("data.message"), f.Stage+": "+f.Message, time.Time{}, "stage", "message")
-	}
+	built := o.Shows("data.message", read("reason")+": "+read("message"), time.Time{})
+	f.Stage.Set(read("reason"), built)
+	f.Message.Set(read("message"), built)
 }
 
 // contents reports whether a Secret was read with its data.
@@ -129,49 +135,46 @@ var notRead = &evidence.Unavailable{
 	Supply: "--read-secrets with the namespace of the control plane (tokens are compared by digest and never shown)",
 }
 
-func (f *Token) pointer(ctx context.Context, w *facts.World, n hosts.NodePool, token, data evidence.Object, p *facts.Proof) error {
+func (f *Token) pointer(ctx context.Context, w *facts.World, n hosts.NodePool, token, data evidence.Object) error {
 	pointer, ok := evidence.Field(data.Content, "data", "value", sanitize.PointerKey).(map[string]any)
 	if !ok {
-		for _, field := range []string{"matches", "encoding", "source", "wrongSource", "wrongPool"} {
-			p.Miss(field, notRead)
-		}
-		return nil
+		return facts.Miss(notRead, &f.Matches, &f.Encoding, &f.Source, &f.WrongSource, &f.WrongPool)
 	}
-	loc := data.Loc.At("data.value")
-	f.Encoding, f.Source = evidence.String(pointer, "encoding"), evidence.String(pointer, "source")
-	f.match(evidence.String(pointer, "token"), token, loc, p)
-	wantPool, wantHash := n.Namespace+"/"+n.Name, f.Config
+	source, encoding := evidence.String(pointer, "source"), evidence.String(pointer, "encoding")
+	f.match(evidence.String(pointer, "token"), token, data.Loc.At("data.value"))
+	wantPool, wantHash := n.Namespace+"/"+n.Name, f.Config.Value()
 	havePool, haveHash := evidence.String(pointer, "nodePool"), evidence.String(pointer, "hash")
-	f.WrongPool = havePool != wantPool || haveHash != wantHash
-	p.Add(loc, fmt.Sprintf("headers NodePool %q, TargetConfigVersionHash %q", havePool, haveHash), time.Time{}, "wrongPool")
+	f.WrongPool.Set(havePool != wantPool || haveHash != wantHash, data.Shows("data.value", fmt.Sprintf("headers NodePool %q, TargetConfigVersionHash %q", havePool, haveHash), time.Time{}))
+	item := data.Shows("data.value", "source "+source, time.Time{})
+	f.Source.Set(source, item)
+	f.Encoding.Set(encoding, item)
 	cluster, err := hostedCluster(ctx, w)
 	if err != nil {
-		return miss(p, err, "wrongSource")
+		return facts.Miss(err, &f.WrongSource)
 	}
 	endpoint := evidence.String(cluster.Content, "status", "ignitionEndpoint")
-	f.WrongSource = endpoint != "" && f.Source != "https://"+endpoint+"/ignition"
-	p.Add(loc, "source "+f.Source, time.Time{}, "source", "wrongSource", "encoding")
+	f.WrongSource.Set(endpoint != "" && source != "https://"+endpoint+"/ignition", item)
+	if evidence.Obfuscated(endpoint) || evidence.Obfuscated(source) {
+		f.WrongSource.Miss(evidence.Replaced(evidence.Objects(evidence.HostedClusters, evidence.HostedNamespace), "the ignition endpoint"))
+	}
 	return nil
 }
 
 // match holds the digest of user-data's token against those of the token Secret. The
 // old token stays valid until the next rotation.
-func (f *Token) match(digest string, token evidence.Object, loc evidence.Locator, p *facts.Proof) {
+func (f *Token) match(digest string, token evidence.Object, loc evidence.Locator) {
 	current, old := evidence.String(token.Content, "data", "token"), evidence.String(token.Content, "data", "old_token")
+	state, said := "other", "not one of the token Secret"
 	switch {
 	case token.Name == "":
-		f.Matches = "none"
+		state, said = "none", "of no token Secret"
 	case !contents(token) || !sanitize.Redacted(current):
-		p.Miss("matches", notRead)
+		f.Matches.Miss(notRead)
 		return
 	case digest == current:
-		f.Matches = "current"
+		state, said = "current", "the current one"
 	case digest == old && old != "":
-		f.Matches = "old"
-	default:
-		f.Matches = "other"
+		state, said = "old", "the one before the last rotation"
 	}
-	p.Add(loc, "its token is "+map[string]string{
-		"current": "the current one", "old": "the one before the last rotation", "other": "not one of the token Secret", "none": "of no token Secret",
-	}[f.Matches], time.Time{}, "matches")
+	f.Matches.Set(state, evidence.Item{Locator: loc, Excerpt: "its token is " + said})
 }

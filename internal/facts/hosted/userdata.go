@@ -16,7 +16,7 @@ import (
 // UserData is the fact hosted-user-data: whether a machine that is made now would be
 // answered. Where it would, a machine that is answered with 511 brings something else.
 type UserData struct {
-	Known bool `cel:"known"` // the tokens of all NodePools' user-data are ones that the running server has built payloads for
+	Known facts.Field[bool] `cel:"known"` // the tokens of all NodePools' user-data are ones that the running server has built payloads for
 }
 
 // warm is how long the ignition server may take to build the payloads again after a
@@ -24,7 +24,7 @@ type UserData struct {
 const warm = 15 * time.Minute
 
 func userDataFact() facts.Fact {
-	return facts.DefinePlain("hosted-user-data", fault.Cluster, "whether the ignition server knows the tokens that machines made now would bring", []evidence.Need{
+	return facts.Define("hosted-user-data", fault.Cluster, "whether the ignition server knows the tokens that machines made now would bring", []evidence.Need{
 		evidence.Objects(evidence.NodePools, evidence.HostedNamespace),
 		evidence.Objects(evidence.HostedClusters, evidence.HostedNamespace),
 		evidence.Objects(evidence.HostedSecrets, evidence.ControlPlaneNamespace),
@@ -32,40 +32,50 @@ func userDataFact() facts.Fact {
 	}, readUserData)
 }
 
-func readUserData(ctx context.Context, w *facts.World, s fault.Subject) (UserData, facts.Proof, error) {
+func readUserData(ctx context.Context, w *facts.World, s fault.Subject) (UserData, error) {
 	var f UserData
-	var p facts.Proof
 	if _, err := looked(ctx, w); err != nil {
-		return f, p, err
+		return f, err
 	}
-	server, _, err := readServer(ctx, w, s)
+	server, err := readServer(ctx, w, s)
 	if err != nil {
-		return f, p, err
+		return f, err
 	}
 	pools, err := hosts.NodePools(ctx, w)
 	if err != nil {
-		return f, p, err
+		return f, err
 	}
-	f.Known = server.Ready > 0 && w.Now.Sub(server.Started) > warm && len(pools) > 0
+	known := server.Ready.Value() > 0 && w.Now.Sub(server.Started.Value()) > warm && len(pools) > 0
+	f.Known.Prove(server.Ready.Proof()...)
 	for _, n := range pools {
-		tok, proof, err := readToken(ctx, w, fault.Subject{Kind: fault.NodePool, Namespace: n.Namespace, Name: n.Name})
+		tok, err := readToken(ctx, w, fault.Subject{Kind: fault.NodePool, Namespace: n.Namespace, Name: n.Name})
 		if errors.Is(err, facts.ErrNotApplicable) {
 			continue // it has given nothing to machines yet
 		}
 		if err != nil {
-			return f, p, err
+			return f, err
 		}
-		if tok.Matches == "" {
-			p.Miss("known", notRead)
-			return f, p, nil
+		matches, err := tok.Matches.Get()
+		if matches == "" {
+			err = notRead
 		}
-		f.Known = f.Known && (tok.Matches == "current" || tok.Matches == "old") && tok.Stage == "AsExpected" && !tok.Expired && !tok.WrongSource
-		for _, item := range proof.Items {
-			if !slices.Contains(item.Fields, "matches") && !slices.Contains(item.Fields, "stage") {
-				continue
+		for _, e := range []error{err, why(tok.Stage), why(tok.Expired), why(tok.WrongSource)} {
+			if e != nil {
+				return f, facts.Miss(e, &f.Known)
 			}
-			p.Add(item.Locator, fmt.Sprintf("NodePool %s: %s", n.Name, item.Excerpt), item.Time, "known")
+		}
+		known = known && (matches == "current" || matches == "old") && tok.Stage.Value() == "AsExpected" && !tok.Expired.Value() && !tok.WrongSource.Value()
+		for _, item := range slices.Concat(tok.Matches.Proof(), tok.Stage.Proof()) {
+			item.Excerpt = fmt.Sprintf("NodePool %s: %s", n.Name, item.Excerpt)
+			f.Known.Prove(item)
 		}
 	}
-	return f, p, nil
+	f.Known.Set(known)
+	return f, nil
+}
+
+// why returns why a field is unknown.
+func why[T any](f facts.Field[T]) error {
+	_, err := f.Get()
+	return err
 }
