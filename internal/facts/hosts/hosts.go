@@ -343,7 +343,7 @@ func (h *Host) alias(names ...string) {
 
 func (h *Host) addresses(list ...string) {
 	for _, a := range list {
-		if a != "" && !slices.Contains(h.Addresses, a) {
+		if a != "" && !slices.Contains(h.Addresses, a) && !evidence.Obfuscated(a) {
 			h.Addresses = append(h.Addresses, a)
 		}
 	}
@@ -351,7 +351,7 @@ func (h *Host) addresses(list ...string) {
 
 func (h *Host) mac(list ...string) {
 	for _, m := range list {
-		if m = strings.ToLower(m); m != "" && !slices.Contains(h.MACs, m) {
+		if m = strings.ToLower(m); m != "" && !slices.Contains(h.MACs, m) && !evidence.Obfuscated(m) {
 			h.MACs = append(h.MACs, m)
 		}
 	}

@@ -51,8 +51,8 @@ func (b *builder) machinesSeen(ctx context.Context, w *facts.World, need evidenc
 }
 
 // same compares identifiers, which are written with and without dashes and in either
-// case. Two that are not known are not the same.
+// case. Two that are not known, or were obfuscated, are not the same.
 func same(a, b string) bool {
 	plain := func(s string) string { return strings.ReplaceAll(strings.ToLower(s), "-", "") }
-	return a != "" && plain(a) == plain(b)
+	return a != "" && plain(a) == plain(b) && !evidence.Obfuscated(a)
 }
