@@ -22,10 +22,10 @@ func TestNotReported(t *testing.T) {
 		etcd     string
 		reported bool
 	}{
-		"as it is":     {"", "", true},
-		"nothing yet":  {prod + "[]}\n", "", false},
-		"unknown":      {prod + "[{type: EtcdAvailable, status: Unknown, reason: StatusUnknown}]}\n", "", false},
-		"unmanaged":    {prod + "[{type: UnmanagedEtcdAvailable, status: \"True\"}]}\n", "", true},
+		"as it is":      {"", "", true},
+		"nothing yet":   {prod + "[]}\n", "", false},
+		"unknown":       {prod + "[{type: EtcdAvailable, status: Unknown, reason: StatusUnknown}]}\n", "", false},
+		"unmanaged":     {prod + "[{type: UnmanagedEtcdAvailable, status: \"True\"}]}\n", "", true},
 		"not available": {prod + "[{type: EtcdAvailable, status: \"False\", reason: QuorumLost, message: gone}]}\n", "gone", true},
 	} {
 		f := factstest.Fields[Cluster](t, factstest.World(t, agentBase, c.changes, nil), clusterFact(), factstest.Cluster())

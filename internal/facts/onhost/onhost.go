@@ -16,6 +16,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -88,8 +89,14 @@ func shows(loc evidence.Locator, path, said string, when time.Time) evidence.Ite
 	return evidence.Item{Locator: at(loc, path), Excerpt: said, Time: when}
 }
 
-// at is the place of a file on the machine.
-func at(loc evidence.Locator, path string) evidence.Locator { loc.Path = path; return loc }
+// at is the place of a file on the machine; in a sosreport or a log bundle, which have
+// each answer in a file, it is that file.
+func at(loc evidence.Locator, path string) evidence.Locator {
+	if !strings.Contains(loc.Path, "sos_commands/") && !strings.Contains(loc.Path, "control-plane/") {
+		loc.Path = path
+	}
+	return loc
+}
 
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 

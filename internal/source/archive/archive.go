@@ -211,6 +211,7 @@ func (b *builder) finish(ctx context.Context, st store) (*Source, error) {
 	if err := b.lookInto(ctx); err != nil {
 		return nil, err
 	}
+	b.machines()
 	for r, list := range s.objects {
 		s.objects[r] = sortedByPath(list)
 	}

@@ -26,7 +26,7 @@ func bundleFile(e *entry, dir string, rest []string) bool {
 	case dir == "bootstrap" && len(rest) == 2:
 		return bundleText(e, rest[0], rest[1])
 	case dir == "control-plane" && len(rest) == 3:
-		return bundleText(e, rest[1], rest[2])
+		return bundleMachine(e, rest) || bundleText(e, rest[1], rest[2])
 	}
 	return false
 }
@@ -67,7 +67,7 @@ func bundleText(e *entry, dir, name string) bool {
 func (b *builder) nameContainers(ctx context.Context) {
 	pods := map[string]evidence.Text{}
 	for _, e := range b.small {
-		if e.class != detail {
+		if e.class != detail || e.of.layout != LogBundle {
 			continue
 		}
 		raw, err := b.s.read(ctx, e.file, maxSmallFile)

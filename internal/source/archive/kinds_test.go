@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/source/onhost"
 )
 
 func allText(t testing.TB, s *Source, q evidence.TextQuery) string {
@@ -323,5 +324,88 @@ metadata: {name: w1}
 	_, hosted, _ = strings.Cut(hosted, "token not found\n")
 	if got := names(t, open(t, hosted), evidence.Nodes, ""); !slices.Equal(got, []string{"w1"}) {
 		t.Errorf("a hosted cluster's tree alone gives %v", got)
+	}
+}
+
+// machinesIn returns what machines tell of themselves, by their names.
+func machinesIn[T any](t *testing.T, s *Source, r evidence.Resource) map[string]T {
+	t.Helper()
+	list, err := s.List(t.Context(), r, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]T{}
+	for _, o := range list {
+		v, err := evidence.Decode[T](o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[o.Name] = v
+	}
+	return all
+}
+
+const unsynchronised = `Reference ID    : 00000000 ()
+Stratum         : 0
+System time     : 0.000000000 seconds fast of NTP time
+Leap status     : Not synchronised
+`
+
+// TestSOSMachine: the machine of a sosreport is one of the cluster, by the name that it
+// has, with what chrony printed.
+func TestSOSMachine(t *testing.T) {
+	const root = "sosreport-x-2026-01-03-abc/"
+	s := open(t, "-- "+root+"sos_commands/host/hostname --\nlocalhost.localdomain\n"+
+		"-- "+root+"sos_commands/chrony/chronyc_tracking --\n"+unsynchronised+
+		"-- "+root+"sos_commands/chrony/chronyc_-n_sources --\nMS Name/IP address         Stratum Poll Reach LastRx Last sample\n=====\n"+
+		"^? 192.0.2.123                   0  10     0     -     +0ns[   +0ns] +/-    0ns\n^* 192.0.2.124   2   6   377    23   +12us[ +15us] +/-   10ms\n")
+	id := machinesIn[onhost.Identity](t, s, evidence.HostIdentities)["localhost.localdomain"]
+	if id.Hostname != "localhost.localdomain" || id.Runtime.Error == "" || id.Client.Error == "" {
+		t.Errorf("identity %+v", id)
+	}
+	c, ok := machinesIn[onhost.Clock](t, s, evidence.HostClocks)["localhost.localdomain"]
+	if !ok || c.Synchronised || len(c.Sources) != 2 || c.Sources[0].Reach != 0 || c.Sources[1].Reach != 255 || c.SourcesError != "" {
+		t.Errorf("clock %+v", c)
+	}
+}
+
+// TestSOSMachineDamaged: what chronyc could not say is not a clock, and a table that is
+// not there is not an empty one.
+func TestSOSMachineDamaged(t *testing.T) {
+	const root = "sosreport-x-2026-01-03-abc/sos_commands/"
+	for _, text := range []string{"", "506 Cannot talk to daemon\n", "System time : soon\nLeap status : Normal\n"} {
+		s := open(t, "-- "+root+"host/hostname --\nm0\n-- "+root+"chrony/chronyc_tracking --\n"+text)
+		if _, err := s.List(t.Context(), evidence.HostClocks, ""); err == nil || why(t, err) != evidence.Damaged {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+	s := open(t, "-- "+root+"host/hostname --\nm0\n-- "+root+"chrony/chronyc_tracking --\n"+unsynchronised+"-- "+root+"chrony/chronyc_-n_sources --\n506 Cannot talk to daemon\n")
+	if c := machinesIn[onhost.Clock](t, s, evidence.HostClocks)["m0"]; c.SourcesError == "" {
+		t.Errorf("clock %+v", c)
+	}
+	s = open(t, "-- "+root+"host/hostname --\nm0 and more\n-- "+root+"logs/journalctl_--no-pager_--catalog_--boot --\nJan 02 10:00:02 m0 a[1]: b\n")
+	if _, err := s.List(t.Context(), evidence.HostIdentities, ""); why(t, err) != evidence.Damaged {
+		t.Errorf("a host name that is none: %v", err)
+	}
+}
+
+// TestBundleMachines: each directory of a log bundle's control plane is a machine, by
+// its name or, where that is localhost, by its address.
+func TestBundleMachines(t *testing.T) {
+	const root = "log-bundle-20260102101112/control-plane/"
+	s := open(t, bundleTree+"-- "+root+"192.0.2.6/network/hostname.txt --\nlocalhost\n-- "+root+"192.0.2.6/journals/kubelet.log --\nJan 02 10:10:00 localhost kubelet[9]: a\n"+
+		"-- "+root+"192.0.2.7/journals/kubelet.log --\nJan 02 10:10:00 localhost kubelet[9]: a\n"+
+		"-- "+root+"192.0.2.8/journals/kubelet.log --\nJan 02 10:10:00 localhost kubelet[9]: a\nJan 02 10:11:00 control4 kubelet[9]: a\n")
+	got := machinesIn[onhost.Identity](t, s, evidence.HostIdentities)
+	for name, want := range map[string]onhost.Identity{
+		"control1": {Hostname: "control1", Addresses: []string{"192.0.2.5"}}, "192.0.2.6": {Hostname: "localhost", Addresses: []string{"192.0.2.6"}},
+		"192.0.2.7": {Addresses: []string{"192.0.2.7"}}, "control4": {Hostname: "control4", Addresses: []string{"192.0.2.8"}},
+	} {
+		if id, ok := got[name]; !ok || id.Hostname != want.Hostname || !slices.Equal(id.Addresses, want.Addresses) {
+			t.Errorf("%s: %+v", name, id)
+		}
+	}
+	if len(got) != 4 {
+		t.Errorf("%d machines, want 4", len(got))
 	}
 }

@@ -40,6 +40,8 @@ type entry struct {
 	free   bool   // in no layout
 	flat   string // the name of a log that begins with its pod's: see nameFlat
 
+	machine *machineFile // the file tells of one machine
+
 	answer string    // the name of a document that is no object: see etcdInfo
 	timed  bool      // newest is known
 	newest time.Time // that objects carry

@@ -123,6 +123,9 @@ func (s *Source) readEntry(ctx context.Context, e entry, c *listing) error {
 	if e.part != "" && !slices.Contains(c.part, e.part) {
 		c.part = append(c.part, e.part)
 	}
+	if e.machine != nil {
+		return s.readMachine(ctx, e, c)
+	}
 	raw, err := s.read(ctx, e.file, maxObjectFile)
 	if err := ctx.Err(); err != nil {
 		return err
