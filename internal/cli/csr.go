@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/rollcall-project/rollcall/internal/csr"
+	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/facts/csrs"
 	"github.com/rollcall-project/rollcall/internal/facts/hosts"
@@ -77,7 +78,7 @@ func (a *app) judge(ctx context.Context, f csrFlags) (*judged, error) {
 	if err != nil {
 		return nil, err
 	}
-	known, err := a.expected(ctx)
+	known, unread, err := a.expected(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -99,6 +100,7 @@ func (a *app) judge(ctx context.Context, f csrFlags) (*judged, error) {
 	if err != nil {
 		return nil, err
 	}
+	picture.Unread = unread
 	return &judged{api: c.api, picture: picture, expect: all}, nil
 }
 
@@ -117,48 +119,33 @@ func bootedAfter(text string, now time.Time) (time.Time, string, error) {
 	return t, "a person said that it booted after " + t.UTC().Format(time.RFC3339), nil
 }
 
-// expected are the hosts of the roll: those that objects of the cluster name, with
-// the time at which each fetched its config, where a diagnosis knows it.
-func (a *app) expected(ctx context.Context) (_ []csr.Expectation, err error) {
+// expected are the hosts that objects of the cluster name, with the time at which each
+// fetched its config, where a diagnosis knows it. unread says why they are not known.
+func (a *app) expected(ctx context.Context) (_ []csr.Expectation, unread string, err error) {
 	r, err := a.openRun(ctx, nil)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
 	d, err := a.diagnose(ctx, r)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	list, err := hosts.All(ctx, facts.NewWorld(r.reader, d.Now))
+	list, err := hosts.Declared(ctx, facts.NewWorld(r.reader, d.Now))
+	if u, ok := evidence.AsUnavailable(err); ok {
+		return nil, u.Error(), nil
+	}
 	if err != nil {
-		return nil, fmt.Errorf("call the roll: %w", err)
+		return nil, "", err
 	}
-	var out []csr.Expectation
-	for _, h := range list {
-		if !h.Expected || h.Spare {
-			continue
-		}
-		e := csr.Expectation{Name: h.Name, Role: h.Role, IPs: h.Addresses, DNS: h.Aliases, Source: sourceOf(h)}
-		e.NotBefore, e.Boot = bootOf(d, h.Name)
-		out = append(out, e)
-	}
-	return out, nil
+	return csr.Expected(list, func(h hosts.Host) (time.Time, string) { return bootOf(d, h) }), "", nil
 }
 
-func sourceOf(h hosts.Host) string {
-	switch {
-	case h.BMH != nil:
-		return "a BareMetalHost"
-	case h.Machine != nil:
-		return "a Machine"
-	}
-	return "the roll"
-}
-
-func bootOf(d *fault.Diagnosis, host string) (time.Time, string) {
+func bootOf(d *fault.Diagnosis, host hosts.Host) (time.Time, string) {
+	names := append([]string{host.Name}, host.Aliases...)
 	for _, h := range d.Hosts {
 		for _, s := range h.Stages {
-			if h.Name == host && s.Stage == fault.IgnitionFetched && s.State == fault.StagePassed && !s.At.IsZero() {
+			if slices.Contains(names, h.Name) && s.Stage == fault.IgnitionFetched && s.State == fault.StagePassed && !s.At.IsZero() {
 				return s.At, "it fetched its config at " + s.At.UTC().Format(time.RFC3339)
 			}
 		}
@@ -168,11 +155,7 @@ func bootOf(d *fault.Diagnosis, host string) (time.Time, string) {
 
 // decide judges one request with the expectation of its host.
 func (j *judged) decide(r csrs.Request) csr.Decision {
-	i := slices.IndexFunc(j.expect, func(e csr.Expectation) bool { return e.Name == r.NodeName })
-	if i < 0 {
-		return csr.Judge(r, nil, j.picture)
-	}
-	return csr.Judge(r, &j.expect[i], j.picture)
+	return csr.Judge(r, csr.For(j.expect, r.NodeName), j.picture)
 }
 
 func (a *app) csrListCommand() *cobra.Command {
@@ -312,11 +295,7 @@ func (a *app) approveOne(ctx context.Context, j *judged, r csrs.Request, who str
 	if err != nil {
 		return err
 	}
-	var e *csr.Expectation
-	if i := slices.IndexFunc(j.expect, func(e csr.Expectation) bool { return e.Name == r.NodeName }); i >= 0 {
-		e = &j.expect[i]
-	}
-	if _, err := csr.Approve(ctx, api, r.Name, r.UID, spec, e, who, a.io.Clock, dryRun); err != nil {
+	if _, err := csr.Approve(ctx, api, r.Name, r.UID, spec, csr.For(j.expect, r.NodeName), who, a.io.Clock, dryRun); err != nil {
 		return err
 	}
 	if !dryRun {

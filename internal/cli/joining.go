@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/rollcall-project/rollcall/internal/csr"
 	"github.com/rollcall-project/rollcall/internal/facts"
@@ -17,11 +18,12 @@ import (
 func (a *app) planCommand(ctx context.Context, r *run, d *fault.Diagnosis) func(root fault.Root, only bool) string {
 	waiting := joining(d)
 	expect := map[string]string{}
-	w := facts.NewWorld(r.reader, d.Now)
+	declared, _ := hosts.Declared(ctx, facts.NewWorld(r.reader, d.Now)) // what is missing the person fills in
+	known := csr.Expected(declared, func(hosts.Host) (time.Time, string) { return time.Time{}, "" })
 	for _, h := range waiting {
 		address := csr.AddressHole
-		if known, ok, err := hosts.Find(ctx, w, h.Name); err == nil && ok && len(known.Addresses) > 0 {
-			address = strings.Join(known.Addresses, ",")
+		if e := csr.For(known, h.Name); e != nil && len(e.IPs) > 0 {
+			address = strings.Join(e.IPs, ",")
 		}
 		expect[h.Name] = h.Name + "=" + address
 	}

@@ -9,6 +9,9 @@
 // Invariants:
 //   - Only requests to the two kubelet signers are judged, and only those that a
 //     kubelet makes when it joins. Renewals have their own approver.
+//   - A request is held to the rules of its signer, exactly (csrs.SignerRules).
+//   - What a kubelet writes of itself (Node.status) speaks against a request or not at
+//     all: no host is expected, and no address is a host's, because its Node says so.
 //   - A control-plane host is approved only when a person named it.
 //   - A check that could not be made refuses.
 //   - Where several keys ask for one host, none is chosen: a person names the key.
@@ -61,6 +64,8 @@ type Expectation struct {
 	// NotBefore is since when the host can have asked, and Boot how that is known.
 	NotBefore time.Time
 	Boot      string
+	// Joined is the Node that the host's Machine belongs to already, "" where there is none.
+	Joined string
 	// Key is the digest of the public key that a person named for the host, in hex;
 	// "" where nobody did. It is the only way to choose among several keys.
 	Key string
@@ -113,6 +118,7 @@ type Picture struct {
 	Machines int
 	VIPs     []string
 	CIDRs    []netip.Prefix // of pods and services
+	Unread   string         // why it is not known which hosts the cluster expects; "" where it is
 }
 
 func (p Picture) node(name string) (Node, bool) {
@@ -200,28 +206,29 @@ func (j *judging) common() {
 	j.must("open", "the request is pending", r.State == csrs.Pending, "it is %s", r.State)
 	j.must("signer", "it is a request with which a kubelet joins", (r.Kind == csrs.Client || r.Kind == csrs.Serving) && !r.Renews(),
 		"%s request to %s by %s", r.Kind, r.Signer, r.Requester)
-	// The shape is that of the machine approver's own rules. A picture in which
-	// nothing else can refuse leaves the shape as the only first refusal.
-	shape := csrs.Judge(r, csrs.Surroundings{FlowDisabled: csrs.Is(false), Machines: csrs.Is[[]csrs.Machine](nil),
-		NodeExists: csrs.Is(false), Serving: csrs.Is[*csrs.Renewal](nil)})
-	j.must("shape", "requester, groups, usages and subject are a kubelet's", shape.Waits != csrs.WaitsShape && shape.Approves != csrs.NotApplicable,
-		"%s", shapeDetail(shape))
+	for _, c := range csrs.SignerRules(r) {
+		j.d.Checks = append(j.d.Checks, Check{Name: c.Name, Rule: c.Rule, Result: c.Result, Detail: c.Detail})
+	}
 	named := hostName(r.NodeName) && r.CN == csrs.NodePrefix+r.NodeName
 	j.must("name", "the common name is system:node: and a name that a host can have", named, "%s", quoted(r.CN))
 	flood := csrs.CountFlood(j.p.Requests, j.p.Machines, len(j.p.Nodes), j.p.Now, "")
 	j.must("flood", "there is no storm of requests", !flood.Exceeded(), "%d wait, the limit is %d", flood.Pending, flood.Limit)
-	who := "nobody expects it: a name in a request is only a claim"
-	if j.e != nil {
-		who = j.e.Source
+	j.must("expected", "the host is expected", j.e != nil && j.e.Name == r.NodeName, "%s: %s", orNone(Shown(r)), j.who())
+	if j.e == nil && j.p.Unread != "" {
+		j.d.Checks[len(j.d.Checks)-1].Result = csrs.Unknown
 	}
-	j.must("expected", "the host is expected", j.e != nil && j.e.Name == r.NodeName, "%s: %s", orNone(Shown(r)), who)
 }
 
-func shapeDetail(s csrs.Judgement) string {
-	if s.Waits == csrs.WaitsShape || s.Approves == csrs.NotApplicable {
-		return s.Why
+// who says by whose word the host is expected, and where it is not, how to say it.
+func (j *judging) who() string {
+	const say = "if it is yours, say so: --expect NAME=ADDRESS"
+	switch {
+	case j.e != nil:
+		return j.e.Source
+	case j.p.Unread != "":
+		return "it is not known whether it is expected: " + j.p.Unread + "; " + say
 	}
-	return "as the machine approver wants them"
+	return "nobody expects it: no Machine, BareMetalHost, Agent or plan has exactly this name for one host, and a name in a request or a Node is only a claim; " + say
 }
 
 func orNone(s string) string {
@@ -235,6 +242,8 @@ func orNone(s string) string {
 func (j *judging) host() {
 	control := j.e.Role == "master" || j.e.Role == "control-plane" || j.e.Role == "arbiter" || j.e.Role == ""
 	j.must("role", "a control-plane host is named by a person", !control || j.e.Explicit, "role %s, %s", orNone(j.e.Role), j.e.Source)
+	j.must("joined", "the host's Machine belongs to no other Node", j.e.Joined == "" || j.e.Joined == j.e.Name, "its nodeRef is %s", orNone(j.e.Joined))
+	j.must("key-elsewhere", "its key asks for no other name", j.elsewhere() == "", "%s", orText(j.elsewhere(), "it does not"))
 	created := j.r.Created
 	j.must("boot", "it was made after the host could first ask", !j.e.NotBefore.IsZero() && j.e.MayHaveMade(j.r),
 		"made %s; %s", stamp(created), bootText(j.e))
@@ -273,10 +282,19 @@ func (j *judging) spent(same []csrs.Request) string {
 	return ""
 }
 
+// elsewhere names a request for another name that was made with the same key. A
+// kubelet asks for its own name only.
+func (j *judging) elsewhere() string {
+	for _, o := range j.p.Requests {
+		if o.KeyDigest == j.r.KeyDigest && o.CN != j.r.CN {
+			return fmt.Sprintf("%s asks for %s with it", o.Name, quoted(o.CN))
+		}
+	}
+	return ""
+}
+
 // client: the Node must not be there, or be dead and named for a rebuild.
 func (j *judging) client() {
-	sans := slices.Concat(j.r.DNSNames, j.r.IPs, j.r.Emails, j.r.URIs)
-	j.must("names", "a client request asks for no names or addresses", len(sans) == 0, "%s", list(sans))
 	n, exists := j.p.node(j.e.Name)
 	if !exists {
 		j.must("node", "the Node does not exist", true, "it does not")
@@ -298,25 +316,33 @@ func (j *judging) serving() {
 	names := append([]string{j.e.Name}, j.e.DNS...)
 	var strange []string
 	for _, d := range j.r.DNSNames {
-		if !slices.ContainsFunc(names, func(have string) bool { return strings.EqualFold(have, strings.TrimSuffix(d, ".")) }) {
+		if !slices.ContainsFunc(names, func(have string) bool { return strings.EqualFold(have, d) }) {
 			strange = append(strange, d)
 		}
 	}
-	j.must("names", "every name that is asked for is the host's", len(strange) == 0 && len(j.r.Emails)+len(j.r.URIs) == 0,
+	j.must("names", "every name that is asked for is the host's", len(strange) == 0,
 		"asked for %s, declared %s", list(j.r.DNSNames), list(names))
-	j.must("declared", "the host's addresses are declared", len(j.e.IPs) > 0, "%s", list(j.e.IPs))
+	declared := list(j.e.IPs)
+	if len(j.e.IPs) == 0 {
+		declared = "no Machine, BareMetalHost, Agent or plan has one for this host only, and what its Node says is the kubelet's own word; say it: --expect " + j.e.Name + "=ADDRESS"
+	}
+	j.must("declared", "the host's addresses are declared", len(j.e.IPs) > 0, "%s", declared)
 	for _, ip := range j.r.IPs {
 		j.must("address", "the address is declared, the Node's, and nobody else's", j.foreign(ip, n) == "", "%s%s", ip, j.foreign(ip, n))
 	}
-	j.must("something", "at least one name or address is asked for", len(j.r.DNSNames)+len(j.r.IPs) > 0,
-		"%d names, %d addresses", len(j.r.DNSNames), len(j.r.IPs))
 }
 
+// clientApprovedBy is the reason with which the Node's client certificate was
+// approved. Whoever holds one of several may ask, so that the first one that is not
+// trusted counts.
 func (j *judging) clientApprovedBy() string {
 	by := ""
 	for _, o := range j.p.Requests {
-		if o.Kind == csrs.Client && o.NodeName == j.e.Name && o.State == csrs.Issued && o.Requester == csrs.Bootstrapper {
-			by = o.Approval.Reason
+		if o.Kind != csrs.Client || o.NodeName != j.e.Name || o.State != csrs.Issued || o.Requester != csrs.Bootstrapper {
+			continue
+		}
+		if by = orNone(o.Approval.Reason); !slices.Contains(trusted, by) {
+			break
 		}
 	}
 	return by
@@ -333,6 +359,8 @@ func (j *judging) foreign(text string, n Node) string {
 		return slices.ContainsFunc(list, func(s string) bool { a, err := netip.ParseAddr(s); return err == nil && a.Unmap() == ip })
 	}
 	switch {
+	case !ip.IsGlobalUnicast():
+		return " is no address of a host in a network"
 	case !has(j.e.IPs):
 		return " is not declared"
 	case !has(n.Addresses):

@@ -1,48 +1,92 @@
 package csr
 
 import (
+	"crypto"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"net"
 	"net/netip"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	certificatesv1 "k8s.io/api/certificates/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/rollcall-project/rollcall/internal/facts/csrs"
 )
 
 var noon = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 
-func clientRequest() csrs.Request {
-	return csrs.Request{
-		Name: "csr-a", UID: "a", Created: noon.Add(-time.Minute), Kind: csrs.Client, State: csrs.Pending,
-		Signer: "kubernetes.io/kube-apiserver-client-kubelet", Requester: csrs.Bootstrapper, Groups: csrs.BootstrapperGroups,
-		Usages: []string{"digital signature", "client auth"}, NodeName: "control0", CN: "system:node:control0",
-		Organisations: []string{"system:nodes"}, KeyDigest: strings.Repeat("a", 64),
+// key is one key for all requests of these tests: their content tells them apart.
+var key = func() *ecdsa.PrivateKey {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		panic(err)
 	}
+	return key
+}()
+
+// asked is a request as somebody makes it: its API object and its PKCS #10 content.
+type asked struct {
+	api      certificatesv1.CertificateSigningRequest
+	template x509.CertificateRequest
+	signer   crypto.Signer
 }
 
-func servingRequest() csrs.Request {
-	r := clientRequest()
-	r.Name, r.UID, r.Kind, r.Signer = "csr-s", "s", csrs.Serving, "kubernetes.io/kubelet-serving"
-	r.Requester, r.Groups = "system:node:control0", []string{csrs.NodesGroup, csrs.Authenticated}
-	r.Usages, r.DNSNames, r.IPs = []string{"digital signature", "server auth"}, []string{"control0"}, []string{"192.0.2.10"}
-	return r
+// request signs and encodes it, as client-go does.
+func (a asked) request() csrs.Request {
+	der, err := x509.CreateCertificateRequest(rand.Reader, &a.template, a.signer)
+	if err != nil {
+		panic(err)
+	}
+	a.api.Spec.Request = pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE REQUEST", Bytes: der})
+	return csrs.FromAPI(&a.api)
 }
+
+func askClient() asked {
+	return asked{signer: key,
+		template: x509.CertificateRequest{Subject: pkix.Name{CommonName: "system:node:control0", Organization: []string{"system:nodes"}}},
+		api: certificatesv1.CertificateSigningRequest{
+			ObjectMeta: metav1.ObjectMeta{Name: "csr-a", UID: "a", CreationTimestamp: metav1.NewTime(noon.Add(-time.Minute))},
+			Spec: certificatesv1.CertificateSigningRequestSpec{SignerName: "kubernetes.io/kube-apiserver-client-kubelet", Username: csrs.Bootstrapper,
+				Groups: slices.Clone(csrs.BootstrapperGroups), Usages: []certificatesv1.KeyUsage{"digital signature", "client auth"}}}}
+}
+
+func askServing() asked {
+	a := askClient()
+	a.template.DNSNames, a.template.IPAddresses = []string{"control0"}, []net.IP{net.ParseIP("192.0.2.10")}
+	a.api.Name, a.api.UID = "csr-s", "s"
+	a.api.Spec.SignerName, a.api.Spec.Username = "kubernetes.io/kubelet-serving", "system:node:control0"
+	a.api.Spec.Groups = []string{csrs.NodesGroup, csrs.Authenticated}
+	a.api.Spec.Usages = []certificatesv1.KeyUsage{"digital signature", "server auth"}
+	return a
+}
+
+func clientRequest() csrs.Request { return askClient().request() }
 
 // TestJudge changes one thing at a time of a case that is approved.
 func TestJudge(t *testing.T) {
 	type scene struct {
+		asked
 		r csrs.Request
 		e *Expectation
 		p Picture
 	}
 	client := func() *scene {
-		return &scene{clientRequest(), &Expectation{Name: "control0", Role: "master", IPs: []string{"192.0.2.10"}, Source: "--expect",
+		return &scene{askClient(), clientRequest(), &Expectation{Name: "control0", Role: "master", IPs: []string{"192.0.2.10"}, Source: "--expect",
 			Explicit: true, NotBefore: noon.Add(-5 * time.Minute), Boot: "it booted"}, Picture{Now: noon}}
 	}
 	serving := func() *scene {
 		s := client()
-		s.r = servingRequest()
+		s.asked = askServing()
+		s.r = s.request()
 		issued := clientRequest()
 		issued.State, issued.Approval.Reason = csrs.Issued, Reason
 		s.p.Requests = []csrs.Request{issued}
@@ -52,7 +96,14 @@ func TestJudge(t *testing.T) {
 		s.p.CIDRs = []netip.Prefix{netip.MustParsePrefix("10.128.0.0/14")}
 		return s
 	}
-	declare := func(s *scene, ips ...string) { s.r.IPs, s.e.IPs = ips, ips }
+	// ask makes the request again with another content.
+	ask := func(change func(*asked)) func(*scene) {
+		return func(s *scene) { change(&s.asked); s.r = s.request() }
+	}
+	declare := func(s *scene, ip string) {
+		ask(func(a *asked) { a.template.IPAddresses = []net.IP{net.ParseIP(ip)} })(s)
+		s.e.IPs = []string{ip}
+	}
 	sibling := func(s *scene, state csrs.State, at time.Duration) {
 		o := clientRequest()
 		o.Name, o.UID, o.State, o.Created = "csr-b", "b", state, s.r.Created.Add(at)
@@ -65,7 +116,10 @@ func TestJudge(t *testing.T) {
 		o.KeyDigest = strings.Repeat("f", 64)
 		s.p.Requests = append(s.p.Requests, o)
 	}
-	rename := func(s *scene, to string) { s.r.NodeName, s.r.CN, s.e.Name = to, csrs.NodePrefix+to, to }
+	rename := func(s *scene, to string) {
+		ask(func(a *asked) { a.template.Subject.CommonName = csrs.NodePrefix + to })(s)
+		s.e.Name = to
+	}
 	named := func(s *scene) { s.e.Key = s.r.KeyDigest }
 	const several = "no other key asks for the host's identity"
 	tests := []struct {
@@ -75,23 +129,23 @@ func TestJudge(t *testing.T) {
 		want   string // part of the refusal; "" is approved
 	}{
 		{"client", client, func(*scene) {}, ""},
-		{"client with the old usages", client, func(s *scene) {
-			s.r.Usages = []string{"key encipherment", "digital signature", "client auth"}
-		}, ""},
+		{"client with the old usages", client, ask(func(a *asked) {
+			a.api.Spec.Usages = []certificatesv1.KeyUsage{"key encipherment", "digital signature", "client auth"}
+		}), ""},
 		{"nobody expects it", client, func(s *scene) { s.e = nil }, "nobody expects it"},
 		{"another host is expected", client, func(s *scene) { s.e.Name = "control9" }, "the host is expected"},
 		{"a master that no person named", client, func(s *scene) { s.e.Explicit = false }, "named by a person"},
 		{"a host of unknown role that no person named", client, func(s *scene) { s.e.Explicit, s.e.Role = false, "" }, "named by a person"},
 		{"a worker of the roll", client, func(s *scene) { s.e.Explicit, s.e.Role = false, "worker" }, ""},
-		{"system:admin asks", client, func(s *scene) { s.r.Requester = "system:admin" }, "kubelet's"},
-		{"an extra group", client, func(s *scene) { s.r.Groups = append(slices.Clone(s.r.Groups), "system:masters") }, "kubelet's"},
-		{"an extra organisation", client, func(s *scene) { s.r.Organisations = []string{"system:nodes", "system:masters"} }, "kubelet's"},
-		{"another common name", client, func(s *scene) { s.r.CN = "system:admin" }, "kubelet's"},
-		{"a usage too many", client, func(s *scene) { s.r.Usages = append(slices.Clone(s.r.Usages), "server auth") }, "kubelet's"},
-		{"a name in a client request", client, func(s *scene) { s.r.DNSNames = []string{"api"} }, "kubelet's"},
-		{"a URI in a client request", client, func(s *scene) { s.r.URIs = []string{"spiffe://x"} }, "no names or addresses"},
-		{"another signer", client, func(s *scene) { s.r.Kind, s.r.Signer = csrs.Other, "example.com/x" }, "kubelet joins"},
-		{"a renewal", client, func(s *scene) { s.r.Requester = "system:node:control0" }, "kubelet joins"},
+		{"system:admin asks", client, ask(func(a *asked) { a.api.Spec.Username = "system:admin" }), "asked for by the node bootstrapper"},
+		{"an extra group", client, ask(func(a *asked) { a.api.Spec.Groups = append(a.api.Spec.Groups, "system:masters") }), "groups are exactly"},
+		{"an extra organisation", client, ask(func(a *asked) { a.template.Subject.Organization = []string{"system:nodes", "system:masters"} }), "only organization"},
+		{"another common name", client, ask(func(a *asked) { a.template.Subject.CommonName = "system:admin" }), "common name is system:node:"},
+		{"a usage too many", client, ask(func(a *asked) { a.api.Spec.Usages = append(a.api.Spec.Usages, "server auth") }), "usages are exactly"},
+		{"a name in a client request", client, ask(func(a *asked) { a.template.DNSNames = []string{"api"} }), "no names, addresses"},
+		{"a URI in a client request", client, ask(func(a *asked) { a.template.URIs = []*url.URL{{Scheme: "spiffe", Host: "x"}} }), "no names, addresses"},
+		{"another signer", client, ask(func(a *asked) { a.api.Spec.SignerName = "example.com/x" }), "kubelet joins"},
+		{"a renewal", client, ask(func(a *asked) { a.api.Spec.Username = "system:node:control0" }), "kubelet joins"},
 		{"denied before", client, func(s *scene) { s.r.State = csrs.Denied }, "it is denied"},
 		{"unknown boot", client, func(s *scene) { s.e.NotBefore = time.Time{} }, "not known when the host booted"},
 		{"older than the boot", client, func(s *scene) { s.r.Created = noon.Add(-6 * time.Minute) }, "after the host could first ask"},
@@ -135,7 +189,7 @@ func TestJudge(t *testing.T) {
 		{"a storm", client, func(s *scene) {
 			for i := range 102 {
 				o := clientRequest()
-				o.NodeName = "x" + strings.Repeat("y", i)
+				o.NodeName, o.CN, o.KeyDigest = "x"+strings.Repeat("y", i), "x", ""
 				s.p.Requests = append(s.p.Requests, o)
 			}
 		}, "storm"},
@@ -143,11 +197,12 @@ func TestJudge(t *testing.T) {
 		{"serving after the approver's client", serving, func(s *scene) { s.p.Requests[0].Approval.Reason = "NodeCSRApprove" }, ""},
 		{"serving after nobody's client", serving, func(s *scene) { s.p.Requests = nil }, "client request was approved"},
 		{"serving after the controller manager's client", serving, func(s *scene) { s.p.Requests[0].Approval.Reason = "AutoApproved" }, "client request was approved"},
-		{"serving for another node", serving, func(s *scene) { s.r.CN = "system:node:control1" }, "kubelet's"},
+		{"serving for another node", serving, ask(func(a *asked) { a.template.Subject.CommonName = "system:node:control1" }), "asked for by the node itself"},
 		{"serving without a Node", serving, func(s *scene) { s.p.Nodes = nil }, "the Node exists"},
-		{"a strange name", serving, func(s *scene) { s.r.DNSNames = []string{"control0", "api-int.example"} }, "every name"},
+		{"a strange name", serving, ask(func(a *asked) { a.template.DNSNames = []string{"control0", "api-int.example"} }), "every name"},
 		{"a declared name", serving, func(s *scene) {
-			s.r.DNSNames, s.e.DNS = []string{"control0", "Control0.example."}, []string{"control0.example"}
+			ask(func(a *asked) { a.template.DNSNames = []string{"control0", "Control0.example"} })(s)
+			s.e.DNS = []string{"control0.example"}
 		}, ""},
 		{"an address that is not declared", serving, func(s *scene) { s.e.IPs = []string{"192.0.2.99"} }, "is not declared"},
 		{"no address declared", serving, func(s *scene) { s.e.IPs = nil }, "addresses are declared"},
@@ -164,7 +219,41 @@ func TestJudge(t *testing.T) {
 			declare(s, "10.128.0.9")
 			s.p.Nodes[0].Addresses = []string{"10.128.0.9"}
 		}, "network of pods"},
-		{"nothing asked for", serving, func(s *scene) { s.r.DNSNames, s.r.IPs = nil, nil }, "at least one"},
+		{"masters as well in a serving request", serving, ask(func(a *asked) { a.template.Subject.Organization = []string{"system:nodes", "system:masters"} }), "only organization"},
+		{"client authentication as well in a serving request", serving, ask(func(a *asked) { a.api.Spec.Usages = append(a.api.Spec.Usages, "client auth") }), "usages are exactly"},
+		{"masters among the groups of a node", serving, ask(func(a *asked) { a.api.Spec.Groups = append(a.api.Spec.Groups, "system:masters") }), "groups are exactly"},
+		{"an email address in a serving request", serving, ask(func(a *asked) { a.template.EmailAddresses = []string{"a@b.c"} }), "no other extension"},
+		{"a request that was not decoded", client, func(s *scene) {
+			s.r = csrs.Request{Name: "x", Kind: csrs.Client, State: csrs.Pending, NodeName: "control0"}
+		}, "one PEM block"},
+		{"a name with a trailing dot", serving, ask(func(a *asked) { a.template.DNSNames = []string{"control0."} }), "every name"},
+		{"any name of a domain", serving, func(s *scene) {
+			ask(func(a *asked) { a.template.DNSNames = []string{"*.example"} })(s)
+			s.e.DNS = []string{"x.example"}
+		}, "every name"},
+		{"an address as a name", serving, ask(func(a *asked) { a.template.DNSNames = []string{"192.0.2.10"} }), "every name"},
+		{"the loopback address, declared", serving, func(s *scene) { declare(s, "127.0.0.1"); s.p.Nodes[0].Addresses = s.e.IPs }, "no address of a host"},
+		{"a link-local address, declared", serving, func(s *scene) { declare(s, "fe80::1"); s.p.Nodes[0].Addresses = s.e.IPs }, "no address of a host"},
+		{"every address, declared", serving, func(s *scene) { declare(s, "0.0.0.0"); s.p.Nodes[0].Addresses = s.e.IPs }, "no address of a host"},
+		{"a group's address, declared", serving, func(s *scene) { declare(s, "224.0.0.1"); s.p.Nodes[0].Addresses = s.e.IPs }, "no address of a host"},
+		{"an address of the host and a strange one", serving, ask(func(a *asked) {
+			a.template.IPAddresses = append(a.template.IPAddresses, net.ParseIP("198.51.100.1"))
+		}), "is not declared"},
+		{"only its Node has the address", serving, func(s *scene) { s.e.Explicit, s.e.Role, s.e.IPs = false, "worker", nil }, "--expect control0=ADDRESS"},
+		{"a second client certificate that nobody trusted", serving, func(s *scene) {
+			rogue := clientRequest()
+			rogue.State, rogue.Approval.Reason = csrs.Issued, "AutoApproved"
+			s.p.Requests = append([]csrs.Request{rogue}, s.p.Requests...)
+		}, "client request was approved"},
+		{"its Machine belongs to another Node", client, func(s *scene) { s.e.Joined = "control7" }, "no other Node"},
+		{"its Machine belongs to its Node", serving, func(s *scene) { s.e.Joined = "control0" }, ""},
+		{"the same key asks for another host", client, func(s *scene) {
+			o := s.r
+			o.Name, o.UID, o.NodeName, o.CN = "csr-o", "o", "control1", "system:node:control1"
+			s.p.Requests = append(s.p.Requests, o)
+		}, "asks for no other name"},
+		{"who is expected could not be read", client, func(s *scene) { s.e, s.p.Unread = nil, "machines: forbidden" }, "not known whether it is expected: machines: forbidden"},
+		{"nothing asked for", serving, ask(func(a *asked) { a.template.DNSNames, a.template.IPAddresses = nil, nil }), "at least one"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -5,7 +5,6 @@ import (
 	"crypto/x509"
 	"encoding/hex"
 	"encoding/pem"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -74,6 +73,7 @@ type Request struct {
 	Requester string
 	Groups    []string
 	Usages    []string
+	Lifetime  *time.Duration // that is asked for; nil leaves it to the signer
 	Kind      Kind
 	NodeName  string // the node that is asked for: what follows "system:node:" in the common name, for a serving request in the requester
 
@@ -86,6 +86,7 @@ type Request struct {
 	URIs          []string
 	KeyDigest     string // SHA-256 of the public key (SubjectPublicKeyInfo), hex
 	Broken        string
+	raw           []byte // spec.request, for SignerRules
 
 	State       State
 	Approval    Mark
@@ -121,7 +122,11 @@ func Parse(o evidence.Object) (Request, error) {
 func FromAPI(csr *certificatesv1.CertificateSigningRequest) Request {
 	r := Request{
 		Name: csr.Name, UID: string(csr.UID), Created: csr.CreationTimestamp.UTC(),
-		Signer: csr.Spec.SignerName, Requester: csr.Spec.Username, Groups: csr.Spec.Groups,
+		Signer: csr.Spec.SignerName, Requester: csr.Spec.Username, Groups: csr.Spec.Groups, raw: csr.Spec.Request,
+	}
+	if seconds := csr.Spec.ExpirationSeconds; seconds != nil {
+		life := time.Duration(*seconds) * time.Second
+		r.Lifetime = &life
 	}
 	for _, u := range csr.Spec.Usages {
 		r.Usages = append(r.Usages, string(u))
@@ -138,7 +143,7 @@ func FromAPI(csr *certificatesv1.CertificateSigningRequest) Request {
 func (r *Request) pkcs10(raw []byte) error {
 	block, _ := pem.Decode(raw)
 	if block == nil || block.Type != "CERTIFICATE REQUEST" {
-		return errors.New("spec.request holds no PEM block CERTIFICATE REQUEST")
+		return errNoBlock
 	}
 	p, err := x509.ParseCertificateRequest(block.Bytes)
 	if err != nil {

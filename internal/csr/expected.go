@@ -1,0 +1,98 @@
+package csr
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/rollcall-project/rollcall/internal/facts/hosts"
+)
+
+// Expected returns what objects of the cluster, or a plan, say of the hosts that are
+// to join. declared comes from hosts.Declared: what a kubelet says of itself, in its
+// Node or in a request, makes no host expected and no address its own. boot tells
+// since when a host can have asked.
+//
+// An address that two hosts have is nobody's.
+func Expected(declared []hosts.Host, boot func(hosts.Host) (time.Time, string)) []Expectation {
+	holders := map[string]int{}
+	for _, h := range declared {
+		for _, ip := range h.Addresses {
+			holders[ip]++
+		}
+	}
+	var list []Expectation
+	for _, h := range declared {
+		if !h.Expected || h.Spare || leaves(h) {
+			continue
+		}
+		e := Expectation{Name: h.Name, Role: h.Role, DNS: h.Aliases, Source: sourceOf(h), Joined: joined(h)}
+		for _, ip := range h.Addresses {
+			if holders[ip] == 1 {
+				e.IPs = append(e.IPs, ip)
+			}
+		}
+		e.NotBefore, e.Boot = boot(h)
+		list = append(list, e)
+	}
+	return list
+}
+
+// leaves reports whether an object of the host is being deleted.
+func leaves(h hosts.Host) bool {
+	return h.Machine != nil && h.Machine.API.DeletionTimestamp != nil || h.BMH != nil && h.BMH.API.DeletionTimestamp != nil ||
+		h.Hosted != nil && h.Hosted.Deleting
+}
+
+// joined is the Node that the host's Machine belongs to. It only ever speaks against a
+// request: the node link controller finds it by what the Node says of itself
+// (openshift/machine-api-operator:pkg/controller/nodelink/nodelink_controller.go).
+func joined(h hosts.Host) string {
+	switch {
+	case h.Machine != nil && h.Machine.API.Status.NodeRef != nil:
+		return h.Machine.API.Status.NodeRef.Name
+	case h.Hosted != nil:
+		return h.Hosted.NodeRef
+	}
+	return ""
+}
+
+func sourceOf(h hosts.Host) string {
+	switch {
+	case h.BMH != nil:
+		return "a BareMetalHost"
+	case h.Machine != nil, h.Hosted != nil:
+		return "a Machine"
+	case h.Assisted != nil, h.Agent != nil:
+		return "an Agent"
+	}
+	return "the install's plan"
+}
+
+// For returns the expectation of the host that is to join as a Node of this name, nil
+// where there is none. A person's comes first. Of the others the name must be one of
+// theirs as it is written: a first label may be of any domain. Where two hosts go by
+// the name, neither is expected under it.
+func For(all []Expectation, node string) *Expectation {
+	if at := slices.IndexFunc(all, func(e Expectation) bool { return e.Explicit && e.Name == node }); at >= 0 {
+		return &all[at]
+	}
+	var found *Expectation
+	for _, e := range all {
+		if e.Explicit || !slices.ContainsFunc(append([]string{e.Name}, e.DNS...), func(n string) bool { return strings.EqualFold(n, node) }) {
+			continue
+		}
+		if found != nil || anybody(node) {
+			return nil
+		}
+		e.DNS = append(slices.Clone(e.DNS), e.Name)
+		e.Name = node
+		found = &e
+	}
+	return found
+}
+
+// anybody reports whether a name is one that every host has before it has its own.
+func anybody(name string) bool {
+	return name == "localhost" || strings.HasPrefix(name, "localhost.")
+}

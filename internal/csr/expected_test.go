@@ -1,0 +1,69 @@
+package csr
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+	machinev1beta1 "github.com/openshift/api/machine/v1beta1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/rollcall-project/rollcall/internal/facts/hosts"
+)
+
+func TestExpected(t *testing.T) {
+	gone := metav1.NewTime(noon)
+	machine := func(edit func(*machinev1beta1.Machine)) *hosts.Machine {
+		m := &hosts.Machine{}
+		edit(&m.API)
+		return m
+	}
+	declared := []hosts.Host{
+		{Name: "worker-0", Aliases: []string{"m-0", "worker-0.example"}, Expected: true, Role: "worker", Addresses: []string{"192.0.2.20", "192.0.2.99"}, BMH: &hosts.BMH{}},
+		{Name: "worker-1", Aliases: []string{"localhost"}, Expected: true, Role: "worker", Addresses: []string{"192.0.2.21", "192.0.2.99"}, BMH: &hosts.BMH{}},
+		{Name: "twin", Expected: true, Addresses: []string{"192.0.2.31"}, Machine: machine(func(*machinev1beta1.Machine) {})},
+		{Name: "worker-3", Aliases: []string{"twin"}, Expected: true, Addresses: []string{"192.0.2.32"}, Planned: &hosts.Planned{}},
+		{Name: "spare", Expected: true, Spare: true, BMH: &hosts.BMH{}},
+		{Name: "claimed"},
+		{Name: "leaving", Expected: true, Machine: machine(func(m *machinev1beta1.Machine) { m.DeletionTimestamp = &gone })},
+		{Name: "leaving-bmh", Expected: true, BMH: &hosts.BMH{API: metal3.BareMetalHost{ObjectMeta: metav1.ObjectMeta{DeletionTimestamp: &gone}}}},
+		{Name: "linked", Expected: true, Machine: machine(func(m *machinev1beta1.Machine) { m.Status.NodeRef = &corev1.ObjectReference{Name: "other"} })},
+	}
+	list := Expected(declared, func(h hosts.Host) (time.Time, string) { return noon, "it booted: " + h.Name })
+	list = append(list, Expectation{Name: "twin.example", Explicit: true, IPs: []string{"192.0.2.77"}})
+	for _, tt := range []struct {
+		node   string
+		ips    []string
+		source string // "" is not expected
+		joined string
+	}{
+		{"worker-0", []string{"192.0.2.20"}, "a BareMetalHost", ""}, // 192.0.2.99 is of two hosts
+		{"worker-0.example", []string{"192.0.2.20"}, "a BareMetalHost", ""},
+		{"worker-0.evil", nil, "", ""},
+		{"WORKER-0", []string{"192.0.2.20"}, "a BareMetalHost", ""}, // refused by its name, later
+		{"worker", nil, "", ""},
+		{"", nil, "", ""},
+		{"localhost", nil, "", ""},
+		{"twin", nil, "", ""}, // two hosts go by it
+		{"worker-3", []string{"192.0.2.32"}, "the install's plan", ""},
+		{"spare", nil, "", ""},
+		{"claimed", nil, "", ""},
+		{"leaving", nil, "", ""},
+		{"leaving-bmh", nil, "", ""},
+		{"linked", nil, "a Machine", "other"},
+	} {
+		e := For(list, tt.node)
+		if (e != nil) != (tt.source != "") {
+			t.Errorf("%q: expected %v", tt.node, e)
+			continue
+		}
+		if e != nil && (e.Name != tt.node || e.Source != tt.source || !slices.Equal(e.IPs, tt.ips) || e.Joined != tt.joined || e.Boot == "") {
+			t.Errorf("%q: %+v", tt.node, e)
+		}
+	}
+	if e := For(list, "twin.example"); e == nil || !e.Explicit {
+		t.Errorf("a person named it: %+v", e)
+	}
+}

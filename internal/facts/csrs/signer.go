@@ -1,0 +1,309 @@
+package csrs
+
+import (
+	"bytes"
+	"crypto/ecdsa"
+	"crypto/ed25519"
+	"crypto/elliptic"
+	"crypto/rsa"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/asn1"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// The span in which a request may ask for the life of its certificate: the API
+// server refuses less (kubernetes/kubernetes:pkg/apis/certificates/validation
+// validateCertificateSigningRequest), and the signer gives no more by default
+// (pkg/controller/certificates/signer/config, ClusterSigningDuration). A kubelet
+// asks for none.
+const (
+	minLifetime = 10 * time.Minute
+	maxLifetime = 365 * 24 * time.Hour
+)
+
+// The sizes of an RSA key: below the first it is weak, above the second no TLS
+// client of Go accepts its signatures (crypto/tls checkKeySize).
+const (
+	minRSA      = 2048
+	maxRSA      = 8192
+	minExponent = 65537
+)
+
+var (
+	oidOrganization     = asn1.ObjectIdentifier{2, 5, 4, 10}
+	oidCommonName       = asn1.ObjectIdentifier{2, 5, 4, 3}
+	oidSubjectAltName   = asn1.ObjectIdentifier{2, 5, 29, 17}
+	oidExtensionRequest = asn1.ObjectIdentifier{1, 2, 840, 113549, 1, 9, 14}
+)
+
+// The tags of a name in a subjectAltName that a kubelet asks for (RFC 5280, 4.2.1.6).
+const (
+	tagDNS = 2
+	tagIP  = 7
+)
+
+// SignerRules holds a request against the rules of the signer that it is for
+// (kubernetes/kubernetes:pkg/apis/certificates/helpers.go ValidateKubeletClientCSR,
+// ValidateKubeletServingCSR, as pkg/controller/certificates/signer/signer.go uses
+// them) and of the API server, and against what a kubelet sends
+// (pkg/kubelet/certificate/kubelet.go). It is stricter than the machine approver,
+// whose own rules Judge repeats: that one admits further organizations and usages
+// in a serving request.
+//
+// A request that cannot be read fails the first rule. One of another kind fails too.
+func SignerRules(r Request) []Check {
+	s := &signing{r: r}
+	block, err := onlyBlock(r.raw)
+	s.must("form", "spec.request is one PEM block CERTIFICATE REQUEST and nothing else", err)
+	if err != nil {
+		return s.checks
+	}
+	p, err := x509.ParseCertificateRequest(block)
+	s.must("request", "the request can be read", err)
+	if err != nil {
+		return s.checks
+	}
+	s.must("signature", "it is signed with its own key, and not with SHA-1 or MD5", checkSignature(p))
+	s.must("key", "its key is not weak", checkKey(p.PublicKey))
+	s.must("subject", "its subject is one organization and one common name", checkSubject(p.RawSubject))
+	s.must("organization", "the only organization is system:nodes", same(p.Subject.Organization, []string{NodesGroup}))
+	s.must("common-name", "the common name is system:node: and a name", s.commonName(p.Subject.CommonName))
+	s.must("attributes", "it asks for nothing but a certificate", checkAttributes(p.RawTBSCertificateRequest))
+	s.must("names", s.namesRule(), s.names(p))
+	s.must("usages", "usages are exactly those of a kubelet "+string(r.Kind), s.usages())
+	s.must("requester", s.requesterRule(), s.requester(p.Subject.CommonName))
+	s.must("groups", "the requester's groups are exactly those of such a requester", s.groups())
+	s.must("lifetime", "it asks for no odd lifetime", s.lifetime())
+	return s.checks
+}
+
+type signing struct {
+	r      Request
+	checks []Check
+}
+
+func (s *signing) must(name, rule string, err error) {
+	c := Check{Name: name, Rule: rule, Result: Passed}
+	if err != nil {
+		c.Result, c.Detail = Refused, err.Error()
+	}
+	s.checks = append(s.checks, c)
+}
+
+// onlyBlock returns the content of the one PEM block that a text consists of. Parsers
+// differ in what they skip before, in and after a block, so the text must be what an
+// encoder writes.
+func onlyBlock(raw []byte) ([]byte, error) {
+	block, rest := pem.Decode(raw)
+	switch {
+	case block == nil || block.Type != "CERTIFICATE REQUEST":
+		return nil, errNoBlock
+	case len(block.Headers) > 0:
+		return nil, errors.New("the PEM block has headers")
+	case len(bytes.TrimSpace(rest)) > 0:
+		return nil, fmt.Errorf("%d bytes follow the PEM block", len(rest))
+	case !bytes.Equal(bytes.TrimSpace(pem.EncodeToMemory(block)), bytes.TrimSpace(raw)):
+		return nil, errors.New("there is more than the PEM block, or it is not encoded as usual")
+	}
+	return block.Bytes, nil
+}
+
+var errNoBlock = errors.New("spec.request holds no PEM block CERTIFICATE REQUEST")
+
+// checkSignature shows that the requester held the key. CheckSignature itself admits
+// SHA-1 in requests.
+func checkSignature(p *x509.CertificateRequest) error {
+	switch p.SignatureAlgorithm {
+	case x509.MD5WithRSA, x509.SHA1WithRSA, x509.ECDSAWithSHA1, x509.DSAWithSHA1:
+		return fmt.Errorf("it is signed with %s", p.SignatureAlgorithm)
+	}
+	return p.CheckSignature()
+}
+
+func checkKey(key any) error {
+	switch k := key.(type) {
+	case *rsa.PublicKey:
+		if n := k.N.BitLen(); n < minRSA || n > maxRSA {
+			return fmt.Errorf("RSA key of %d bits", n)
+		}
+		if k.E < minExponent || k.E%2 == 0 || k.N.Bit(0) == 0 {
+			return fmt.Errorf("RSA key with exponent %d", k.E)
+		}
+		return nil
+	case *ecdsa.PublicKey:
+		if !slices.Contains([]elliptic.Curve{elliptic.P256(), elliptic.P384(), elliptic.P521()}, k.Curve) {
+			return fmt.Errorf("key on curve %s", k.Params().Name)
+		}
+		return nil
+	case ed25519.PublicKey:
+		return nil
+	}
+	return fmt.Errorf("key of type %T", key)
+}
+
+// checkSubject looks at the subject as it is encoded. crypto/x509 keeps the last of
+// several common names, other parsers the first; other attributes reach the
+// certificate, and the API server reads a user's UID from one
+// (kubernetes/kubernetes:staging/src/k8s.io/apiserver/pkg/authentication/request/x509/x509.go).
+func checkSubject(raw []byte) error {
+	var rdns pkix.RDNSequence
+	if rest, err := asn1.Unmarshal(raw, &rdns); err != nil || len(rest) > 0 {
+		return errors.New("the subject cannot be read")
+	}
+	names := 0
+	for _, rdn := range rdns {
+		for _, a := range rdn {
+			switch {
+			case a.Type.Equal(oidCommonName):
+				names++
+			case !a.Type.Equal(oidOrganization):
+				return fmt.Errorf("the subject has the attribute %s", a.Type)
+			}
+		}
+	}
+	if names != 1 {
+		return fmt.Errorf("the subject has %d common names", names)
+	}
+	return nil
+}
+
+// checkAttributes admits one request for extensions and no other attribute.
+// crypto/x509 leaves out attributes that it does not know, and all values of an
+// attribute but the first.
+func checkAttributes(raw []byte) error {
+	var body struct {
+		Version    int
+		Subject    asn1.RawValue
+		Key        asn1.RawValue
+		Attributes []asn1.RawValue `asn1:"tag:0"`
+	}
+	if rest, err := asn1.Unmarshal(raw, &body); err != nil || len(rest) > 0 {
+		return errors.New("its attributes cannot be read")
+	}
+	if body.Version != 0 {
+		return fmt.Errorf("version %d of PKCS #10", body.Version+1)
+	}
+	if len(body.Attributes) > 1 {
+		return fmt.Errorf("%d attributes", len(body.Attributes))
+	}
+	for _, one := range body.Attributes {
+		var attribute struct {
+			ID     asn1.ObjectIdentifier
+			Values []asn1.RawValue `asn1:"set"`
+		}
+		if rest, err := asn1.Unmarshal(one.FullBytes, &attribute); err != nil || len(rest) > 0 {
+			return errors.New("an attribute cannot be read")
+		}
+		if !attribute.ID.Equal(oidExtensionRequest) || len(attribute.Values) != 1 {
+			return fmt.Errorf("attribute %s with %d values", attribute.ID, len(attribute.Values))
+		}
+	}
+	return nil
+}
+
+func (s *signing) namesRule() string {
+	if s.r.Kind == Serving {
+		return "it asks for DNS names and addresses, at least one, and for no other extension"
+	}
+	return "a client request asks for no names, addresses or other extensions"
+}
+
+func (s *signing) names(p *x509.CertificateRequest) error {
+	for _, e := range p.Extensions {
+		if !e.Id.Equal(oidSubjectAltName) {
+			return fmt.Errorf("it asks for extension %s", e.Id)
+		}
+		if err := checkAltNames(e.Value); err != nil {
+			return err
+		}
+	}
+	switch {
+	case s.r.Kind == Serving && len(p.DNSNames)+len(p.IPAddresses) == 0:
+		return errors.New("it asks for none")
+	case s.r.Kind != Serving && len(p.Extensions) > 0:
+		return fmt.Errorf("it asks for %s", list(slices.Concat(s.r.DNSNames, s.r.IPs)))
+	}
+	return nil
+}
+
+// checkAltNames refuses the kinds of names that the signer refuses, and those that
+// crypto/x509 passes over.
+func checkAltNames(raw []byte) error {
+	var names []asn1.RawValue
+	if rest, err := asn1.Unmarshal(raw, &names); err != nil || len(rest) > 0 {
+		return errors.New("its alternative names cannot be read")
+	}
+	for _, n := range names {
+		if n.Class != asn1.ClassContextSpecific || n.Tag != tagDNS && n.Tag != tagIP {
+			return fmt.Errorf("an alternative name of kind %d, neither a DNS name nor an address", n.Tag)
+		}
+	}
+	return nil
+}
+
+func (s *signing) commonName(cn string) error {
+	if name, ok := strings.CutPrefix(cn, NodePrefix); !ok || name == "" {
+		return fmt.Errorf("%q", cn)
+	}
+	return nil
+}
+
+// usages compares sets, as the signer does, and refuses repeated ones, as the API
+// server does.
+func (s *signing) usages() error {
+	sets := [][]string{clientUsages, clientUsagesLegacy}
+	if s.r.Kind == Serving {
+		sets = [][]string{servingUsages, servingUsagesLegacy}
+	}
+	if !slices.ContainsFunc(sets, func(want []string) bool { return sameSet(s.r.Usages, want) }) {
+		return errors.New(list(s.r.Usages))
+	}
+	return nil
+}
+
+func (s *signing) requesterRule() string {
+	if s.r.Kind == Serving {
+		return "asked for by the node itself"
+	}
+	return "asked for by the node bootstrapper"
+}
+
+func (s *signing) requester(cn string) error {
+	ok := s.r.Kind == Client && s.r.Requester == Bootstrapper || s.r.Kind == Serving && s.r.Requester == cn
+	if !ok {
+		return errors.New(s.r.Requester)
+	}
+	return nil
+}
+
+// groups of a kubelet are those of its client certificate.
+func (s *signing) groups() error {
+	want := BootstrapperGroups
+	if s.r.Kind == Serving {
+		want = []string{Authenticated, NodesGroup}
+	}
+	return same(sorted(s.r.Groups), want)
+}
+
+func same(have, want []string) error {
+	if !slices.Equal(have, want) {
+		return errors.New(list(have))
+	}
+	return nil
+}
+
+func (s *signing) lifetime() error {
+	if s.r.Lifetime == nil {
+		return nil
+	}
+	if d := *s.r.Lifetime; d < minLifetime || d > maxLifetime {
+		return fmt.Errorf("%s", d)
+	}
+	return nil
+}
