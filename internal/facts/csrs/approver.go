@@ -26,17 +26,12 @@ const leaseLimit = 5 * time.Minute
 
 var approverLog = evidence.TextQuery{Kind: evidence.ContainerLog, Namespace: ApproverNamespace, Container: approverContainer}
 
-// flowDisabled reads the switch for client requests. Without the ConfigMap the
-// flow is on (pkg/controller/config.go LoadConfig).
-func flowDisabled(ctx context.Context, w *facts.World) (bool, error) {
-	disabled, _, err := flowSwitch(ctx, w)
-	return disabled, err
-}
-
-func flowSwitch(ctx context.Context, w *facts.World) (bool, evidence.Locator, error) {
-	cm, ok, err := w.Get(ctx, evidence.ConfigMaps, ApproverNamespace, approverConfig)
+// flowSwitch reads the switch for client requests. Without the ConfigMap the flow is
+// on (pkg/controller/config.go LoadConfig).
+func flowSwitch(ctx context.Context, w *facts.World) (disabled bool, shown evidence.Item, err error) {
+	cm, ok, shown, err := one(ctx, w, evidence.ConfigMaps, ApproverNamespace, approverConfig)
 	if err != nil || !ok {
-		return false, evidence.Locator{}, err
+		return false, shown, err
 	}
 	var config struct {
 		NodeClientCert struct {
@@ -45,102 +40,92 @@ func flowSwitch(ctx context.Context, w *facts.World) (bool, evidence.Locator, er
 	}
 	text := evidence.String(cm.Content, "data", "config.yaml")
 	if yamlin.Unmarshal([]byte(text), &config, 1<<20) != nil {
-		return false, cm.Loc, nil // the approver, too, takes the default then
+		return false, shown, nil // the approver, too, takes the default then
 	}
-	return config.NodeClientCert.Disabled, cm.Loc.At("data.config.yaml"), nil
+	disabled = config.NodeClientCert.Disabled
+	return disabled, cm.Shows("data.config.yaml", fmt.Sprintf("nodeClientCert.disabled: %t", disabled), time.Time{}), nil
 }
 
 // Approver is the state of the cluster machine approver. Its ClusterOperator is
 // hard-wired to Available and says nothing (status.go).
 type Approver struct {
-	Pods         int       `cel:"pods"`
-	Running      bool      `cel:"running"` // a pod runs and its container is ready
-	Waiting      string    `cel:"waiting"` // why a container waits: CrashLoopBackOff, ...
-	Since        time.Time `cel:"since"`   // since when it does not run
-	LeaseFound   bool      `cel:"leaseFound"`
-	LeaseRenewed time.Time `cel:"leaseRenewed"`
-	LeaseStale   bool      `cel:"leaseStale"` // against the newest lease of the cluster
-	FlowDisabled bool      `cel:"flowDisabled"`
-	Refusals     int       `cel:"refusals"` // lines in which it refuses a request
-	Approvals    int       `cel:"approvals"`
+	Pods         facts.Field[int]       `cel:"pods"`
+	Running      facts.Field[bool]      `cel:"running"` // a pod runs and its container is ready
+	Waiting      facts.Field[string]    `cel:"waiting"` // why a container waits: CrashLoopBackOff, ...
+	Since        facts.Field[time.Time] `cel:"since"`   // since when it does not run
+	LeaseFound   facts.Field[bool]      `cel:"leaseFound"`
+	LeaseRenewed facts.Field[time.Time] `cel:"leaseRenewed"`
+	LeaseStale   facts.Field[bool]      `cel:"leaseStale"` // against the newest lease of the cluster
+	FlowDisabled facts.Field[bool]      `cel:"flowDisabled"`
+	Refusals     facts.Field[int]       `cel:"refusals"` // lines in which it refuses a request
+	Approvals    facts.Field[int]       `cel:"approvals"`
 }
 
 // ApproverFact is the fact approver.
 func ApproverFact() facts.Fact {
-	return facts.DefinePlain("approver", fault.Cluster, "whether the cluster machine approver runs, leads and is switched on",
+	return facts.Define("approver", fault.Cluster, "whether the cluster machine approver runs, leads and is switched on",
 		[]evidence.Need{
 			evidence.Objects(evidence.Pods, ApproverNamespace),
 			evidence.Objects(evidence.Leases, ApproverNamespace),
-			evidence.Objects(evidence.Leases, "kube-node-lease"),
+			evidence.Objects(evidence.Leases, nodeLeases),
 			evidence.Objects(evidence.ConfigMaps, ApproverNamespace),
 			evidence.Texts(approverLog),
 		}, readApprover)
 }
 
-func readApprover(ctx context.Context, w *facts.World, _ fault.Subject) (Approver, facts.Proof, error) {
+func readApprover(ctx context.Context, w *facts.World, _ fault.Subject) (Approver, error) {
 	var a Approver
-	var p facts.Proof
-	if err := a.pods(ctx, w, &p); err != nil {
-		return a, p, err
+	for _, read := range []func(context.Context, *facts.World) error{a.pods, a.lease, a.flow, a.log} {
+		if err := read(ctx, w); err != nil {
+			return a, err
+		}
 	}
-	if err := a.lease(ctx, w, &p); err != nil {
-		return a, p, err
-	}
-	disabled, loc, err := flowSwitch(ctx, w)
-	if err := miss(&p, err, "flowDisabled"); err != nil {
-		return a, p, err
-	}
-	if a.FlowDisabled = disabled; disabled {
-		p.Add(loc, "nodeClientCert.disabled: true", time.Time{}, "flowDisabled")
-	}
-	err = a.log(ctx, w, &p)
-	return a, p, err
+	return a, nil
 }
 
-// miss marks fields unknown when err says that they could not be read, and
-// returns err when it is a defect.
-func miss(p *facts.Proof, err error, fields ...string) error {
-	if err == nil {
-		return nil
+func (a *Approver) flow(ctx context.Context, w *facts.World) error {
+	disabled, shown, err := flowSwitch(ctx, w)
+	if err != nil {
+		return facts.Miss(err, &a.FlowDisabled)
 	}
-	if _, ok := evidence.AsUnavailable(err); !ok {
-		return err
-	}
-	for _, f := range fields {
-		p.Miss(f, err)
-	}
+	a.FlowDisabled.Set(disabled, shown)
 	return nil
 }
 
-func (a *Approver) pods(ctx context.Context, w *facts.World, p *facts.Proof) error {
+func (a *Approver) pods(ctx context.Context, w *facts.World) error {
 	pods, err := w.List(ctx, evidence.Pods, ApproverNamespace)
 	if err != nil {
-		return miss(p, err, "pods", "running", "waiting", "since")
+		return facts.Miss(err, &a.Pods, &a.Running, &a.Waiting, &a.Since)
 	}
+	var shown []evidence.Item
+	var since time.Time
+	running, waits := false, ""
 	for _, o := range pods {
 		if app, _ := o.Label("app"); app != "machine-approver" {
 			continue
 		}
-		a.Pods++
 		phase := evidence.String(o.Content, "status", "phase")
 		ready, waiting := containerState(o)
-		if phase == "Running" && ready {
-			a.Running = true
+		running = running || phase == "Running" && ready
+		if waits == "" {
+			waits = waiting
 		}
-		if a.Waiting == "" {
-			a.Waiting = waiting
+		if t := notReadySince(o); since.IsZero() || t.Before(since) {
+			since = t
 		}
-		if t := notReadySince(o); a.Since.IsZero() || t.Before(a.Since) {
-			a.Since = t
-		}
-		p.Add(o.Loc.At("status"), strings.TrimSpace(fmt.Sprintf("pod %s is %s, ready: %t %s", o.Name, phase, ready, waiting)), time.Time{}, "pods", "running", "waiting")
+		shown = append(shown, o.Shows("status", strings.TrimSpace(fmt.Sprintf("pod %s is %s, ready: %t %s", o.Name, phase, ready, waiting)), time.Time{}))
 	}
-	if a.Running {
-		a.Since, a.Waiting = time.Time{}, ""
+	if running {
+		since, waits = time.Time{}, ""
 	}
-	if a.Pods == 0 {
-		p.Add(evidence.Locator{Path: "pods -n " + ApproverNamespace}, "no pod of app machine-approver", time.Time{}, "pods", "running")
+	a.Pods.Set(len(shown))
+	if len(shown) == 0 {
+		shown = []evidence.Item{{Locator: evidence.Locator{Path: "pods -n " + ApproverNamespace}, Excerpt: "no pod of app machine-approver"}}
 	}
+	a.Pods.Prove(shown...)
+	a.Running.Set(running, shown...)
+	a.Waiting.Set(waits, shown...)
+	a.Since.Set(since, shown...)
 	return nil
 }
 
@@ -169,29 +154,30 @@ func notReadySince(pod evidence.Object) time.Time {
 	return pod.Created()
 }
 
-func (a *Approver) lease(ctx context.Context, w *facts.World, p *facts.Proof) error {
-	lease, ok, err := w.Get(ctx, evidence.Leases, ApproverNamespace, approverLease)
+func (a *Approver) lease(ctx context.Context, w *facts.World) error {
+	lease, ok, shown, err := one(ctx, w, evidence.Leases, ApproverNamespace, approverLease)
 	if err != nil {
-		return miss(p, err, "leaseFound", "leaseRenewed", "leaseStale")
+		return facts.Miss(err, &a.LeaseFound, &a.LeaseRenewed, &a.LeaseStale)
 	}
-	if !ok {
-		return nil // a release before 4.9 elected by ConfigMap
+	renewed := evidence.Time(lease.Content, "spec", "renewTime")
+	a.LeaseFound.Set(ok, shown)
+	a.LeaseRenewed.Set(renewed, shown)
+	if !ok { // a release before 4.9 elected by ConfigMap
+		a.LeaseStale.Set(false, shown)
+		return nil
 	}
-	a.LeaseFound = true
-	a.LeaseRenewed = evidence.Time(lease.Content, "spec", "renewTime")
 	newest, err := newestNodeLease(ctx, w)
 	if err != nil {
-		return miss(p, err, "leaseStale")
+		return facts.Miss(err, &a.LeaseStale)
 	}
-	a.LeaseStale = newest.Sub(a.LeaseRenewed) > leaseLimit
-	p.Add(lease.Loc.At("spec.renewTime"), fmt.Sprintf("renewed %s, the newest node lease %s", stamp(a.LeaseRenewed), stamp(newest)),
-		a.LeaseRenewed, "leaseStale", "leaseRenewed", "leaseFound")
+	a.LeaseStale.Set(newest.Sub(renewed) > leaseLimit,
+		lease.Shows("spec.renewTime", fmt.Sprintf("renewed %s, the newest node lease %s", stamp(renewed), stamp(newest)), renewed))
 	return nil
 }
 
 // newestNodeLease is the newest sign of life of any kubelet.
 func newestNodeLease(ctx context.Context, w *facts.World) (time.Time, error) {
-	leases, err := w.List(ctx, evidence.Leases, "kube-node-lease")
+	leases, err := w.List(ctx, evidence.Leases, nodeLeases)
 	var newest time.Time
 	for _, l := range leases {
 		if t := evidence.Time(l.Content, "spec", "renewTime"); t.After(newest) {
@@ -201,22 +187,28 @@ func newestNodeLease(ctx context.Context, w *facts.World) (time.Time, error) {
 	return newest, err
 }
 
-func (a *Approver) log(ctx context.Context, w *facts.World, p *facts.Proof) error {
+func (a *Approver) log(ctx context.Context, w *facts.World) error {
+	count := 0
 	for _, s := range refusals {
 		lines, err := w.Matches(ctx, approverLog, s.id)
 		if err != nil {
-			return miss(p, err, "refusals", "approvals")
+			return facts.Miss(err, &a.Refusals, &a.Approvals)
 		}
-		a.Refusals += len(lines)
+		count += len(lines)
 		if len(lines) > 0 {
-			last := lines[len(lines)-1].Line
-			p.Add(last.Loc, strings.TrimSpace(last.Text), last.Time, "refusals")
+			last := lines[len(lines)-1].Item()
+			last.Excerpt = strings.TrimSpace(last.Excerpt)
+			a.Refusals.Prove(last)
 		}
 	}
+	a.Refusals.Set(count)
 	lines, err := w.Matches(ctx, approverLog, sigApproved)
 	if err != nil {
-		return miss(p, err, "approvals")
+		return facts.Miss(err, &a.Approvals)
 	}
-	a.Approvals = len(lines)
-	return w.Unheard(ctx, p, approverLog, nil, map[string]bool{"refusals": a.Refusals == 0, "approvals": a.Approvals == 0})
+	a.Approvals.Set(len(lines))
+	if len(lines) > 0 {
+		a.Approvals.Prove(lines[len(lines)-1].Item())
+	}
+	return nil
 }

@@ -1,6 +1,7 @@
 package csrs
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -12,17 +13,17 @@ import (
 
 // FloodSeen is the fact csr-flood.
 type FloodSeen struct {
-	Pending  int       `cel:"pending"` // requests of nodes younger than an hour that are not approved
-	Limit    int       `cel:"limit"`
-	Exceeded bool      `cel:"exceeded"`
-	Loudest  string    `cel:"loudest"` // the node that most of them are for, if one asks that often; else ""
-	Since    time.Time `cel:"since"`   // when the request was made that exceeded the limit
-	Logged   int       `cel:"logged"`  // lines in which the approver says that it ignores all
+	Pending  facts.Field[int]       `cel:"pending"` // requests of nodes younger than an hour that are not approved
+	Limit    facts.Field[int]       `cel:"limit"`
+	Exceeded facts.Field[bool]      `cel:"exceeded"`
+	Loudest  facts.Field[string]    `cel:"loudest"` // the node that most of them are for, if one asks that often; else ""
+	Since    facts.Field[time.Time] `cel:"since"`   // when the request was made that exceeded the limit
+	Logged   facts.Field[int]       `cel:"logged"`  // lines in which the approver says that it ignores all
 }
 
 // FloodFact is the fact csr-flood.
 func FloodFact() facts.Fact {
-	return facts.DefinePlain("csr-flood", fault.Cluster, "whether so many requests wait that the approver ignores all",
+	return facts.Define("csr-flood", fault.Cluster, "whether so many requests wait that the approver ignores all",
 		[]evidence.Need{
 			evidence.Objects(evidence.CSRs, ""),
 			evidence.Objects(evidence.Nodes, ""),
@@ -32,46 +33,54 @@ func FloodFact() facts.Fact {
 		}, readFlood)
 }
 
-func readFlood(ctx context.Context, w *facts.World, _ fault.Subject) (FloodSeen, facts.Proof, error) {
-	var p facts.Proof
+func readFlood(ctx context.Context, w *facts.World, _ fault.Subject) (FloodSeen, error) {
 	var f FloodSeen
 	all, err := All(ctx, w)
 	if err != nil {
-		return f, p, err
+		return f, err
 	}
 	machines, err := Machines(ctx, w)
-	if err := miss(&p, err, "limit"); err != nil {
-		return f, p, err
+	nodes, errNodes := w.List(ctx, evidence.Nodes, "")
+	if err := facts.Miss(cmp.Or(err, errNodes), &f.Limit); err != nil {
+		return f, err
 	}
-	nodes, err := w.List(ctx, evidence.Nodes, "")
-	if err := miss(&p, err, "limit"); err != nil {
-		return f, p, err
-	}
-	count := CountFlood(all, len(machines), len(nodes), w.Now, w.Version)
-	f.Pending, f.Limit, f.Exceeded = count.Pending, count.Limit, count.Exceeded()
-	switch {
-	case p.Unknown["limit"] != "" && count.Pending > MaxPendingExtra:
-		p.Miss("exceeded", errUnknown(p.Unknown["limit"])) // below 101 no number of machines matters
-	case f.Exceeded:
-		f.Since = since(all, count.Limit, w.Now, w.Version)
-		text := fmt.Sprintf("%d requests of nodes wait, the limit is %d", f.Pending, f.Limit)
-		if node, n := loudest(all, w.Now, w.Version); n > f.Pending/2 {
-			f.Loudest = node
-			text += fmt.Sprintf("; %d of them are for %s", n, node)
-		}
-		p.Add(evidence.Locator{Path: evidence.CSRs.String()}, text, f.Since, "pending", "limit", "exceeded", "loudest")
-	}
+	f.count(CountFlood(all, len(machines), len(nodes), w.Now, w.Version), all, w)
 	lines, err := w.Matches(ctx, approverLog, sigFlood)
-	if err := miss(&p, err, "logged"); err != nil {
-		return f, p, err
+	if err != nil {
+		return f, facts.Miss(err, &f.Logged)
 	}
-	f.Logged = len(lines)
+	f.Logged.Set(len(lines))
 	if len(lines) > 0 {
-		last := lines[len(lines)-1].Line
-		p.Add(last.Loc, last.Text, last.Time, "logged")
+		f.Logged.Prove(lines[len(lines)-1].Item())
 	}
-	err = w.Unheard(ctx, &p, approverLog, nil, map[string]bool{"logged": f.Logged == 0})
-	return f, p, err
+	return f, nil
+}
+
+func (f *FloodSeen) count(count Flood, all []Request, w *facts.World) {
+	shown := evidence.Item{Locator: evidence.Locator{Path: evidence.CSRs.String()}, Excerpt: fmt.Sprintf("%d requests of nodes wait", count.Pending)}
+	_, unread := f.Limit.Get()
+	most := ""
+	node, n := loudest(all, w.Now, w.Version)
+	exceeded := count.Exceeded() && !facts.Missed(unread)
+	if exceeded {
+		shown.Time = since(all, count.Limit, w.Now, w.Version)
+		shown.Excerpt += fmt.Sprintf(", the limit is %d", count.Limit)
+		if n > count.Pending/2 {
+			most = node
+			shown.Excerpt += fmt.Sprintf("; %d of them are for %s", n, node)
+		}
+	}
+	f.Pending.Set(count.Pending, shown)
+	if facts.Missed(unread) && count.Pending > MaxPendingExtra { // below 101 no number of machines matters
+		_ = facts.Miss(unread, &f.Exceeded, &f.Loudest, &f.Since)
+		return
+	}
+	if !facts.Missed(unread) {
+		f.Limit.Set(count.Limit, shown)
+	}
+	f.Exceeded.Set(exceeded, shown)
+	f.Loudest.Set(most, shown)
+	f.Since.Set(shown.Time, shown)
 }
 
 // since finds the young request with which the limit was passed.

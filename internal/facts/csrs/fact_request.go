@@ -16,55 +16,55 @@ import (
 
 // Asked is one request as the catalogue sees it.
 type Asked struct {
-	Name       string    `cel:"name"`
-	Node       string    `cel:"node"`  // the node that is asked for; "" where none is named
-	Kind       string    `cel:"kind"`  // client, serving, network, other
-	State      string    `cel:"state"` // pending, approved, issued, denied, failed
-	Signer     string    `cel:"signer"`
-	Requester  string    `cel:"requester"`
-	Renews     bool      `cel:"renews"` // a node asks for its own next client certificate
-	Created    time.Time `cel:"created"`
-	FirstAsked time.Time `cel:"firstAsked"` // when the oldest request of this node and kind was made that nobody answered
-	Newest     bool      `cel:"newest"`     // only the newest of a node is of use to it
-	Siblings   int       `cel:"siblings"`   // other open requests for the same node and kind
-	Keys       int       `cel:"keys"`       // different keys among all of them
+	Name       facts.Field[string]    `cel:"name"`
+	Node       facts.Field[string]    `cel:"node"`  // the node that is asked for; "" where none is named
+	Kind       facts.Field[string]    `cel:"kind"`  // client, serving, network, other
+	State      facts.Field[string]    `cel:"state"` // pending, approved, issued, denied, failed
+	Signer     facts.Field[string]    `cel:"signer"`
+	Requester  facts.Field[string]    `cel:"requester"`
+	Renews     facts.Field[bool]      `cel:"renews"` // a node asks for its own next client certificate
+	Created    facts.Field[time.Time] `cel:"created"`
+	FirstAsked facts.Field[time.Time] `cel:"firstAsked"` // when the oldest request of this node and kind was made that nobody answered
+	Newest     facts.Field[bool]      `cel:"newest"`     // only the newest of a node is of use to it
+	Siblings   facts.Field[int]       `cel:"siblings"`   // other open requests for the same node and kind
+	Keys       facts.Field[int]       `cel:"keys"`       // different keys among all of them
 
-	ApprovedAt     time.Time `cel:"approvedAt"`
-	ApprovedReason string    `cel:"approvedReason"`
-	DeniedReason   string    `cel:"deniedReason"`
-	DeniedMessage  string    `cel:"deniedMessage"`
-	FailedReason   string    `cel:"failedReason"`
-	FailedMessage  string    `cel:"failedMessage"`
+	ApprovedAt     facts.Field[time.Time] `cel:"approvedAt"`
+	ApprovedReason facts.Field[string]    `cel:"approvedReason"`
+	DeniedReason   facts.Field[string]    `cel:"deniedReason"`
+	DeniedMessage  facts.Field[string]    `cel:"deniedMessage"`
+	FailedReason   facts.Field[string]    `cel:"failedReason"`
+	FailedMessage  facts.Field[string]    `cel:"failedMessage"`
 
-	Approves string   `cel:"approves"` // what the approver decides: passed, refused, unknown, not-applicable
-	Waits    string   `cel:"waits"`    // what stops it there; see Waits
-	Why      string   `cel:"why"`
-	Failed   []string `cel:"failed"` // the names of the approver's checks that refuse
-	Logged   string   `cel:"logged"` // what the approver's own log says that stops it, in the same words as waits
+	Approves facts.Field[string]   `cel:"approves"` // what the approver decides: passed, refused, unknown, not-applicable
+	Waits    facts.Field[string]   `cel:"waits"`    // what stops it there; see Waits
+	Why      facts.Field[string]   `cel:"why"`
+	Failed   facts.Field[[]string] `cel:"failed"` // the names of the approver's checks that refuse
+	Logged   facts.Field[string]   `cel:"logged"` // what the approver's own log says that stops it, in the same words as waits
 
-	Host     string `cel:"host"`     // the host of the roll that it is for
-	Expected bool   `cel:"expected"` // that host is expected; false: only requests claim the name
-	Role     string `cel:"role"`
+	Host     facts.Field[string] `cel:"host"`     // the host of the roll that it is for
+	Expected facts.Field[bool]   `cel:"expected"` // that host is expected; false: only requests claim the name
+	Role     facts.Field[string] `cel:"role"`
 
-	NodeExists   bool      `cel:"nodeExists"`
-	NodeReady    bool      `cel:"nodeReady"`
-	NodeCreated  time.Time `cel:"nodeCreated"`
-	NodeRenewed  time.Time `cel:"nodeRenewed"` // the node's lease
-	AliveSince   bool      `cel:"aliveSince"`  // a kubelet of that name renewed its lease well after this request was made
-	LaterIssued  bool      `cel:"laterIssued"` // a younger request of the same node and kind was issued
-	Machine      string    `cel:"machine"`     // the Machine that the decision was made with
-	Machines     int       `cel:"machines"`
-	WindowStart  time.Time `cel:"windowStart"`
-	WindowEnd    time.Time `cel:"windowEnd"`
-	StrangeNames []string  `cel:"strangeNames"` // asked for and not listed by the Machine
-	StrangeIPs   []string  `cel:"strangeIPs"`
+	NodeExists   facts.Field[bool]      `cel:"nodeExists"`
+	NodeReady    facts.Field[bool]      `cel:"nodeReady"`
+	NodeCreated  facts.Field[time.Time] `cel:"nodeCreated"`
+	NodeRenewed  facts.Field[time.Time] `cel:"nodeRenewed"` // the node's lease
+	AliveSince   facts.Field[bool]      `cel:"aliveSince"`  // a kubelet of that name renewed its lease well after this request was made
+	LaterIssued  facts.Field[bool]      `cel:"laterIssued"` // a younger request of the same node and kind was issued
+	Machine      facts.Field[string]    `cel:"machine"`     // the Machine that the decision was made with
+	Machines     facts.Field[int]       `cel:"machines"`
+	WindowStart  facts.Field[time.Time] `cel:"windowStart"`
+	WindowEnd    facts.Field[time.Time] `cel:"windowEnd"`
+	StrangeNames facts.Field[[]string]  `cel:"strangeNames"` // asked for and not listed by the Machine
+	StrangeIPs   facts.Field[[]string]  `cel:"strangeIPs"`
 }
 
 // RequestFact is the fact csr-request.
 func RequestFact() facts.Fact {
-	return facts.DefinePlain("csr-request", fault.CSR, "who asks for which certificate, and what stops it",
+	return facts.Define("csr-request", fault.CSR, "who asks for which certificate, and what stops it",
 		append(hosts.Needs(),
-			evidence.Objects(evidence.Leases, "kube-node-lease"),
+			evidence.Objects(evidence.Leases, nodeLeases),
 			evidence.Objects(evidence.ConfigMaps, ApproverNamespace),
 			evidence.Texts(approverLog),
 		), readRequest)
@@ -79,52 +79,61 @@ func Find(all []Request, name string) (Request, bool) {
 	return all[i], true
 }
 
-func readRequest(ctx context.Context, w *facts.World, s fault.Subject) (Asked, facts.Proof, error) {
-	var p facts.Proof
+func readRequest(ctx context.Context, w *facts.World, s fault.Subject) (Asked, error) {
+	w.Concerns(func(t evidence.Text) bool { return t.Kind == evidence.ContainerLog }) // consoles place hosts on the roll only
 	all, err := All(ctx, w)
 	if err != nil {
-		return Asked{}, p, err
+		return Asked{}, err
 	}
 	r, ok := Find(all, s.Name)
 	if !ok {
-		return Asked{}, p, facts.NotApplicable("there is no request %s", s.Name)
+		return Asked{}, facts.NotApplicable("there is no request %s", s.Name)
 	}
-	a := plain(r)
-	a.among(all, r)
-	p.Add(r.Loc, r.sentence(), r.Created, "state", "kind", "created", "newest", "firstAsked", "requester", "renews", "siblings")
-	if r.Broken != "" {
-		p.Add(r.Loc.At("spec.request"), r.Broken, time.Time{}, "waits", "approves")
+	a := asks(r, among(all, r))
+	if err := a.node(ctx, w, r); err != nil {
+		return a, err
 	}
-	marks(&p, r)
-	if err := a.node(ctx, w, r, &p); err != nil {
-		return a, p, err
+	if err := a.onTheRoll(ctx, w, r); err != nil {
+		return a, err
 	}
-	if err := a.onTheRoll(ctx, w, r, &p); err != nil {
-		return a, p, err
+	if err := a.logs(ctx, w, r); err != nil {
+		return a, err
 	}
-	err = a.judge(ctx, w, r, &p)
-	return a, p, err
+	err = a.judge(ctx, w, r)
+	return a, err
 }
 
-func (a *Asked) onTheRoll(ctx context.Context, w *facts.World, r Request, p *facts.Proof) error {
-	h, ok, err := HostOf(ctx, w, r)
-	if err != nil {
-		return miss(p, err, "host", "expected", "role")
+// asks is what the request itself says, and its place among the others.
+func asks(r Request, p place) Asked {
+	a := Asked{
+		Name: facts.Known(r.Name), Node: facts.Known(r.NodeName), Kind: facts.Known(string(r.Kind)), State: facts.Known(string(r.State)),
+		Signer: facts.Known(r.Signer), Requester: facts.Known(r.Requester), Renews: facts.Known(r.Renews()), Created: facts.Known(r.Created),
+		FirstAsked: facts.Known(p.first), Newest: facts.Known(p.newest), Siblings: facts.Known(p.siblings), Keys: facts.Known(p.keys),
+		LaterIssued: facts.Known(p.laterIssued),
+		ApprovedAt:  facts.Known(r.Approval.At), ApprovedReason: facts.Known(r.Approval.Reason),
+		DeniedReason: facts.Known(r.Denial.Reason), DeniedMessage: facts.Known(r.Denial.Message),
+		FailedReason: facts.Known(r.Failure.Reason), FailedMessage: facts.Known(r.Failure.Message),
 	}
-	if ok {
-		a.Host, a.Expected, a.Role = h.Name, h.Expected, h.Role
+	facts.ProveAll(&a, r.item())
+	for _, m := range []struct {
+		word   string
+		mark   Mark
+		fields []facts.Setter
+	}{
+		{"approved", r.Approval, []facts.Setter{&a.ApprovedAt, &a.ApprovedReason, &a.State}},
+		{"denied", r.Denial, []facts.Setter{&a.DeniedReason, &a.DeniedMessage, &a.State}},
+		{"failed", r.Failure, []facts.Setter{&a.FailedReason, &a.FailedMessage, &a.State}},
+	} {
+		if m.mark.Reason != "" || m.mark.Message != "" {
+			facts.Prove(evidence.Item{Locator: r.Loc.At("status.conditions"), Excerpt: m.word + " " + m.mark.Reason + ": " + m.mark.Message, Time: m.mark.At}, m.fields...)
+		}
 	}
-	return nil
+	return a
 }
 
-func plain(r Request) Asked {
-	return Asked{
-		Name: r.Name, Node: r.NodeName, Kind: string(r.Kind), State: string(r.State), Signer: r.Signer,
-		Requester: r.Requester, Renews: r.Renews(), Created: r.Created,
-		ApprovedAt: r.Approval.At, ApprovedReason: r.Approval.Reason,
-		DeniedReason: r.Denial.Reason, DeniedMessage: r.Denial.Message,
-		FailedReason: r.Failure.Reason, FailedMessage: r.Failure.Message,
-	}
+// item shows the request in one sentence.
+func (r Request) item() evidence.Item {
+	return evidence.Item{Locator: r.Loc, Excerpt: r.sentence(), Time: r.Created}
 }
 
 func (r Request) sentence() string {
@@ -142,27 +151,18 @@ func (r Request) asker() string {
 	return r.Requester
 }
 
-func marks(p *facts.Proof, r Request) {
-	for _, m := range []struct {
-		word   string
-		mark   Mark
-		fields []string
-	}{
-		{"approved", r.Approval, []string{"approvedAt", "approvedReason", "state"}},
-		{"denied", r.Denial, []string{"deniedReason", "deniedMessage", "state"}},
-		{"failed", r.Failure, []string{"failedReason", "failedMessage", "state"}},
-	} {
-		if m.mark.Reason != "" || m.mark.Message != "" {
-			p.Add(r.Loc.At("status.conditions"), m.word+" "+m.mark.Reason+": "+m.mark.Message, m.mark.At, m.fields...)
-		}
-	}
+// place is where a request stands among the others of its node.
+type place struct {
+	newest         bool
+	siblings, keys int
+	first          time.Time
+	laterIssued    bool
 }
 
-// among places the request between the others of its node.
-func (a *Asked) among(all []Request, r Request) {
-	a.Newest, a.FirstAsked, a.Keys = Newest(all, r), r.Created, 1
+func among(all []Request, r Request) place {
+	p := place{newest: Newest(all, r), first: r.Created, keys: 1}
 	if r.NodeName == "" {
-		return
+		return p
 	}
 	keys := map[string]bool{}
 	open := false
@@ -170,114 +170,206 @@ func (a *Asked) among(all []Request, r Request) {
 		keys[o.KeyDigest] = true
 		if o.State == Issued { // what was asked before it has been answered
 			open = false
-			a.LaterIssued = a.LaterIssued || o.Created.After(r.Created)
+			p.laterIssued = p.laterIssued || o.Created.After(r.Created)
 			continue
 		}
 		if o.State != r.State {
 			continue
 		}
 		if !open {
-			open, a.FirstAsked = true, o.Created
+			open, p.first = true, o.Created
 		}
 		if o.Name != r.Name {
-			a.Siblings++
+			p.siblings++
 		}
 	}
-	a.Keys = len(keys)
+	p.keys = len(keys)
+	return p
 }
+
+func (a *Asked) onTheRoll(ctx context.Context, w *facts.World, r Request) error {
+	h, ok, err := HostOf(ctx, w, r)
+	if err != nil {
+		return facts.Miss(err, &a.Host, &a.Expected, &a.Role)
+	}
+	if !ok {
+		a.Host.Set("")
+		a.Expected.Set(false)
+		a.Role.Set("")
+		return nil
+	}
+	// That nothing expects the host, or tells its role, is a claim from silence.
+	a.Host.Set(h.Name, r.item())
+	a.Expected.Set(h.Expected, shownBy(h)...)
+	a.Role.Set(h.Role, shownBy(h)...)
+	if h.Role == "" {
+		a.Role = facts.Known("")
+	}
+	return nil
+}
+
+// shownBy are the objects that make a host an expected one.
+func shownBy(h hosts.Host) []evidence.Item {
+	for _, o := range []struct {
+		has  bool
+		loc  func() evidence.Locator
+		what string
+	}{
+		{h.Node != nil, func() evidence.Locator { return h.Node.Loc }, "Node"},
+		{h.Machine != nil, func() evidence.Locator { return h.Machine.Loc }, "Machine"},
+		{h.BMH != nil, func() evidence.Locator { return h.BMH.Loc }, "BareMetalHost"},
+		{h.Assisted != nil, func() evidence.Locator { return h.Assisted.Loc }, "Agent"},
+		{h.Planned != nil, func() evidence.Locator { return h.Planned.Loc }, "the install's plan"},
+		{h.Hosted != nil, func() evidence.Locator { return h.Hosted.Loc }, "Machine"},
+	} {
+		if o.has {
+			return []evidence.Item{{Locator: o.loc(), Excerpt: "host " + h.Name + " has a " + o.what}}
+		}
+	}
+	return nil
+}
+
+// nodeLeases holds one Lease for each kubelet.
+const nodeLeases = "kube-node-lease"
 
 // aliveMargin is how long after the request the lease must have been renewed: a
 // kubelet renews its lease every 10 s and may have done so while it restarted.
 const aliveMargin = time.Minute
 
-func (a *Asked) node(ctx context.Context, w *facts.World, r Request, p *facts.Proof) error {
-	node, ok, err := w.Get(ctx, evidence.Nodes, "", r.NodeName)
+func (a *Asked) node(ctx context.Context, w *facts.World, r Request) error {
+	node, ok, item, err := one(ctx, w, evidence.Nodes, "", r.NodeName)
 	if err != nil {
-		return miss(p, err, "nodeExists", "nodeReady", "nodeCreated", "nodeRenewed", "aliveSince")
+		return facts.Miss(err, &a.NodeExists, &a.NodeReady, &a.NodeCreated, &a.NodeRenewed, &a.AliveSince)
 	}
+	a.NodeExists.Set(ok, item)
+	a.NodeCreated.Set(node.Created(), item)
 	if !ok {
+		a.NodeReady.Set(false, item)
+		a.NodeRenewed.Set(time.Time{}, item)
+		a.AliveSince.Set(false, item)
 		return nil
 	}
-	a.NodeExists, a.NodeCreated = true, node.Created()
+	a.NodeReady.Miss(&evidence.Unavailable{Need: evidence.Objects(evidence.Nodes, ""), Why: evidence.NotCollected, Detail: "the condition Ready of node " + node.Name + " is not reported yet"})
 	conditions, _ := evidence.Field(node.Content, "status", "conditions").([]any)
 	for _, e := range conditions {
 		c, _ := e.(map[string]any)
 		if evidence.String(c, "type") == "Ready" {
-			a.NodeReady = evidence.String(c, "status") == "True"
-			p.Add(node.Loc.At("status.conditions"), "Ready="+evidence.String(c, "status")+" "+evidence.String(c, "message"),
-				evidence.Time(c, "lastTransitionTime"), "nodeReady")
+			a.NodeReady.Set(evidence.String(c, "status") == "True", node.Shows("status.conditions",
+				"Ready="+evidence.String(c, "status")+" "+evidence.String(c, "message"), evidence.Time(c, "lastTransitionTime")))
 		}
 	}
-	p.Add(node.Loc, "node "+node.Name+" exists since "+stamp(a.NodeCreated), a.NodeCreated, "nodeExists", "nodeCreated", "waits")
-	lease, ok, err := w.Get(ctx, evidence.Leases, "kube-node-lease", r.NodeName)
+	lease, ok, item, err := one(ctx, w, evidence.Leases, nodeLeases, r.NodeName)
 	if err != nil {
-		return miss(p, err, "nodeRenewed", "aliveSince")
+		return facts.Miss(err, &a.NodeRenewed, &a.AliveSince)
 	}
+	renewed := evidence.Time(lease.Content, "spec", "renewTime")
 	if ok {
-		a.NodeRenewed = evidence.Time(lease.Content, "spec", "renewTime")
-		a.AliveSince = a.NodeRenewed.After(r.Created.Add(aliveMargin))
-		p.Add(lease.Loc.At("spec.renewTime"), "lease renewed "+stamp(a.NodeRenewed), a.NodeRenewed, "nodeRenewed", "aliveSince")
+		item = lease.Shows("spec.renewTime", "lease renewed "+stamp(renewed), renewed)
+	}
+	a.NodeRenewed.Set(renewed, item)
+	a.AliveSince.Set(renewed.After(r.Created.Add(aliveMargin)), item)
+	return nil
+}
+
+// one returns an object of a list that was read whole, or that it is not there, and
+// what shows it.
+func one(ctx context.Context, w *facts.World, kind evidence.Resource, namespace, name string) (evidence.Object, bool, evidence.Item, error) {
+	if _, err := w.List(ctx, kind, namespace); err != nil {
+		return evidence.Object{}, false, evidence.Item{}, err
+	}
+	o, ok, err := w.Get(ctx, kind, namespace, name)
+	if !ok || err != nil {
+		return o, false, evidence.Item{Locator: evidence.Locator{Path: evidence.Objects(kind, namespace).String()}, Excerpt: "no " + name + " is among them"}, err
+	}
+	return o, true, evidence.Item{Locator: o.Loc, Excerpt: name + " exists since " + stamp(o.Created()), Time: o.Created()}, nil
+}
+
+// logs sets what the approver's own log says that stops the request.
+func (a *Asked) logs(ctx context.Context, w *facts.World, r Request) error {
+	logged, err := said(ctx, w, r.Name)
+	if err != nil {
+		return facts.Miss(err, &a.Logged)
+	}
+	a.Logged.Set("")
+	for i, l := range logged {
+		if i == 0 {
+			a.Logged.Set(string(l.waits))
+		}
+		a.Logged.Prove(evidence.Item{Locator: l.line.Loc, Excerpt: l.line.Text, Time: l.line.Time})
 	}
 	return nil
 }
 
-func (a *Asked) judge(ctx context.Context, w *facts.World, r Request, p *facts.Proof) error {
+func (a *Asked) judge(ctx context.Context, w *facts.World, r Request) error {
 	in, err := Gather(ctx, w, r)
 	if err != nil {
 		return err
 	}
 	j := Judge(r, in)
-	a.Approves, a.Waits, a.Why, a.Failed, a.Machine = string(j.Approves), string(j.Waits), j.Why, j.Refusals(), j.Machine
-	a.Machines = len(in.Machines.Value)
-	if in.Machines.Why != "" {
-		p.Miss("machines", errUnknown(in.Machines.Why))
+	a.machines(in, j, r)
+	shown := evidence.Item{Locator: j.proofAt(r), Excerpt: cmp.Or(j.Why, "by the rules of the machine approver nothing stops it")}
+	if r.Broken != "" {
+		shown = evidence.Item{Locator: r.Loc.At("spec.request"), Excerpt: r.Broken}
 	}
-	a.machine(in, r)
-	logged, err := said(ctx, w, r.Name)
-	if err := miss(p, err, "logged"); err != nil {
-		return err
+	a.Approves.Set(string(j.Approves), shown)
+	a.Failed.Set(j.Refusals(), shown)
+	if a.NodeExists.Value() {
+		a.Waits.Prove(a.NodeExists.Proof()...)
 	}
-	for _, l := range logged {
-		p.Add(l.line.Loc, l.line.Text, l.line.Time, "logged")
-	}
-	if len(logged) > 0 {
-		a.Logged = string(logged[0].waits)
-	} else if err := w.Unheard(ctx, p, approverLog, nil, map[string]bool{"logged": p.Unknown["logged"] == ""}); err != nil {
-		return err
-	}
-	if j.Waits == WaitsUnknown {
-		if a.Logged == "" || a.Logged == string(WaitsNoMachine) { // the log does not tell why it found none
-			p.Miss("waits", errUnknown(j.Why))
-			return nil
-		}
-		a.Waits, a.Why = a.Logged, strings.TrimSpace(logged[0].line.Text)
-	}
-	if j.Why != "" {
-		p.Add(a.proofAt(r), j.Why, time.Time{}, "waits", "approves", "failed")
+	logged := a.Logged.Value()
+	switch {
+	case j.Waits != WaitsUnknown:
+		a.Waits.Set(string(j.Waits), shown)
+		a.Why.Set(j.Why, shown)
+	case logged == "" || logged == string(WaitsNoMachine): // the log does not tell why it found none
+		a.Waits.Miss(&notKnown{j.Why, j.err})
+		a.Why.Set(j.Why, shown)
+	default:
+		a.Waits.Set(logged, a.Logged.Proof()...)
+		a.Why.Set(strings.TrimSpace(a.Logged.Proof()[0].Excerpt), a.Logged.Proof()...)
 	}
 	return nil
 }
 
-type errUnknown string
+// notKnown says in the words of a decision what could not be read for it.
+type notKnown struct {
+	why string
+	err error
+}
 
-func (e errUnknown) Error() string { return string(e) }
+func (n *notKnown) Error() string { return n.why }
+func (n *notKnown) Unwrap() error { return n.err }
 
 // proofAt is where the reason can be looked up: the Machine, where it is one.
-func (a *Asked) proofAt(r Request) evidence.Locator {
-	if a.Machine != "" {
-		return evidence.Locator{Source: r.Loc.Source, Path: "machines.machine.openshift.io/" + a.Machine + " -n " + MachineNamespace}
+func (j Judgement) proofAt(r Request) evidence.Locator {
+	if j.Machine != "" {
+		return evidence.Locator{Source: r.Loc.Source, Path: "machines.machine.openshift.io/" + j.Machine + " -n " + MachineNamespace}
 	}
 	return r.Loc
 }
 
-func (a *Asked) machine(in Surroundings, r Request) {
-	for _, m := range in.Machines.Value {
-		if m.Name != a.Machine {
-			continue
-		}
-		a.WindowStart, a.WindowEnd = m.Window()
-		if r.Kind == Serving {
-			a.StrangeNames, a.StrangeIPs = Strange(r, m)
-		}
+func (a *Asked) machines(in Surroundings, j Judgement, r Request) {
+	all, err := in.Machines.Get()
+	if err != nil {
+		_ = facts.Miss(err, &a.Machine, &a.Machines, &a.WindowStart, &a.WindowEnd, &a.StrangeNames, &a.StrangeIPs)
+		return
 	}
+	list := evidence.Item{Locator: evidence.Locator{Path: evidence.Objects(evidence.Machines, MachineNamespace).String()}, Excerpt: fmt.Sprintf("%d Machines", len(all))}
+	a.Machines.Set(len(all), list)
+	item := list
+	var m Machine
+	var start, end time.Time
+	if i := slices.IndexFunc(all, func(m Machine) bool { return m.Name == j.Machine }); i >= 0 {
+		m, item = all[i], evidence.Item{Locator: j.proofAt(r), Excerpt: "Machine " + j.Machine}
+		start, end = m.Window()
+	}
+	a.WindowStart.Set(start, item)
+	a.WindowEnd.Set(end, item)
+	a.Machine.Set(j.Machine, item)
+	var names, ips []string
+	if m.Name != "" && r.Kind == Serving {
+		names, ips = Strange(r, m)
+	}
+	a.StrangeNames.Set(names, item)
+	a.StrangeIPs.Set(ips, item)
 }

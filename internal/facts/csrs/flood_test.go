@@ -118,13 +118,10 @@ func TestAmong(t *testing.T) {
 	other.Name, other.Created = "csr-5", born.Add(50*time.Minute)
 	all := []Request{one, issued, three, four, other}
 
-	var newest, old Asked
-	newest.among(all, four)
-	old.among(all, one)
-	if !newest.Newest || newest.Siblings != 2 || newest.Keys != 4 || !newest.FirstAsked.Equal(three.Created) {
-		t.Errorf("newest %t, siblings %d, keys %d, first asked %s; want the wait to begin after the issued one", newest.Newest, newest.Siblings, newest.Keys, newest.FirstAsked)
+	if p := among(all, four); !p.newest || p.siblings != 2 || p.keys != 4 || !p.first.Equal(three.Created) {
+		t.Errorf("%+v; want the wait to begin after the issued one", p)
 	}
-	if old.Newest || !old.LaterIssued {
-		t.Errorf("the oldest: newest %t, later issued %t", old.Newest, old.LaterIssued)
+	if p := among(all, one); p.newest || !p.laterIssued {
+		t.Errorf("the oldest: %+v", p)
 	}
 }

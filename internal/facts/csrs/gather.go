@@ -34,8 +34,8 @@ func All(ctx context.Context, w *facts.World) ([]Request, error) {
 		var all []Request
 		for _, o := range objects {
 			r, err := Parse(o)
-			if _, damaged := evidence.AsUnavailable(err); damaged {
-				continue // one object that does not fit its schema must not hide the others
+			if _, damaged := evidence.AsUnavailable(err); damaged { // it must neither hide the others nor be none
+				r, err = Request{Name: o.Name, Created: o.Created(), Kind: Other, Broken: err.Error(), Loc: o.Loc}, nil
 			}
 			if err != nil {
 				return nil, err
@@ -125,7 +125,7 @@ func Gather(ctx context.Context, w *facts.World, r Request) (Surroundings, error
 	if s.Machines, err = known(machines, err); err != nil {
 		return s, err
 	}
-	disabled, err := flowDisabled(ctx, w)
+	disabled, _, err := flowSwitch(ctx, w)
 	if s.FlowDisabled, err = known(disabled, err); err != nil {
 		return s, err
 	}
@@ -144,20 +144,17 @@ func Gather(ctx context.Context, w *facts.World, r Request) (Surroundings, error
 	return s, err
 }
 
-func known[T any](v T, err error) (Known[T], error) {
-	if u, ok := evidence.AsUnavailable(err); ok {
-		return NotKnown[T](u.Error()), nil
+func known[T any](v T, err error) (facts.Field[T], error) {
+	if _, ok := evidence.AsUnavailable(err); ok {
+		return facts.Unknown[T](err), nil
 	}
-	if err != nil {
-		return Known[T]{}, err
-	}
-	return Is(v), nil
+	return facts.Known(v), err
 }
 
 // serves derives what certificate the node's kubelet serves from the newest
 // request that was issued. Answered requests are kept for an hour only, so that
 // none is left proves something only for a younger node.
-func serves(all []Request, r Request, node evidence.Object, now time.Time) Known[*Renewal] {
+func serves(all []Request, r Request, node evidence.Object, now time.Time) facts.Field[*Renewal] {
 	var last *Request
 	for _, o := range Siblings(all, r) {
 		if o.Certificate != nil && o.Created.Before(r.Created) {
@@ -166,39 +163,36 @@ func serves(all []Request, r Request, node evidence.Object, now time.Time) Known
 	}
 	if last == nil {
 		if born := node.Created(); !born.IsZero() && now.Sub(born) < Kept {
-			return Is[*Renewal](nil)
+			return facts.Known[*Renewal](nil)
 		}
-		return NotKnown[*Renewal]("no issued serving request of the node is left; they are deleted an hour after they were made")
+		return facts.Unknown[*Renewal](&evidence.Unavailable{Need: evidence.Objects(evidence.CSRs, ""), Why: evidence.NotCollected,
+			Detail: "no issued serving request of the node is left; they are deleted an hour after they were made"})
 	}
 	c := last.Certificate
 	renewal := &Renewal{CN: c.Subject.CommonName, DNSNames: c.DNSNames, NotAfter: c.NotAfter}
 	for _, ip := range c.IPAddresses {
 		renewal.IPs = append(renewal.IPs, ip.String())
 	}
-	return Is(renewal)
+	return facts.Known(renewal)
 }
 
 // candidate names the Machine of the host that the request is for, as the roll
 // joins them: the Machine that should belong to it, whatever its addresses say.
-func candidate(ctx context.Context, w *facts.World, r Request) (Known[string], error) {
+func candidate(ctx context.Context, w *facts.World, r Request) (facts.Field[string], error) {
 	roll, err := hosts.Read(ctx, w)
-	if u, unavailable := evidence.AsUnavailable(err); unavailable {
-		return NotKnown[string](u.Error()), nil
-	}
 	if err != nil {
-		return Known[string]{}, err
+		return known("", err)
 	}
 	h, ok, err := HostOf(ctx, w, r)
-	if err != nil {
-		return Known[string]{}, err
+	switch {
+	case err != nil:
+		return facts.Field[string]{}, err
+	case ok && h.Machine != nil:
+		return facts.Known(h.Machine.API.Name), nil
+	case len(roll.Missing) > 0:
+		return facts.Unknown[string](roll.Missing[0]), nil
 	}
-	if ok && h.Machine != nil {
-		return Is(h.Machine.API.Name), nil
-	}
-	if len(roll.Missing) > 0 {
-		return NotKnown[string](roll.Missing[0].Error()), nil
-	}
-	return Is(""), nil
+	return facts.Known(""), nil
 }
 
 // HostOf returns the host on the roll that a request is for.

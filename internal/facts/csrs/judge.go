@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/rollcall-project/rollcall/internal/facts"
 )
 
 // Result of one check.
@@ -47,18 +49,6 @@ const (
 	WaitsUnknown       Waits = "unknown"
 )
 
-// Known is a value that may not have been readable.
-type Known[T any] struct {
-	Value T
-	Why   string // why it is not known; "" when it is
-}
-
-// Is returns a known value.
-func Is[T any](v T) Known[T] { return Known[T]{Value: v} }
-
-// NotKnown returns a value that could not be read.
-func NotKnown[T any](why string) Known[T] { return Known[T]{Why: why} }
-
 // Machine is what the approver looks at of a Machine. Phase, role, owner and
 // deletion are not among it.
 type Machine struct {
@@ -82,11 +72,11 @@ func (m Machine) empty() bool { return len(m.DNS)+len(m.ExtDNS)+len(m.IPs) == 0 
 // Surroundings is what the approver's decision depends on besides the request.
 type Surroundings struct {
 	Version      string // of the cluster, for the wording of messages; "" means the newest
-	FlowDisabled Known[bool]
-	Machines     Known[[]Machine]
-	NodeExists   Known[bool]
-	Candidate    Known[string]   // name of the Machine that should belong to the node by other signs; "" when there is none
-	Serving      Known[*Renewal] // the node's serving certificate as it would be presented; nil: it has none
+	FlowDisabled facts.Field[bool]
+	Machines     facts.Field[[]Machine]
+	NodeExists   facts.Field[bool]
+	Candidate    facts.Field[string]   // name of the Machine that should belong to the node by other signs; "" when there is none
+	Serving      facts.Field[*Renewal] // the node's serving certificate as it would be presented; nil: it has none
 }
 
 // Renewal is what is known of the certificate that a kubelet serves.
@@ -105,6 +95,7 @@ type Check struct {
 	Detail  string `json:"detail,omitempty"`  // what was seen
 	Wording string `json:"wording,omitempty"` // what the approver's log says when it refuses, in the cluster's version
 	waits   Waits
+	err     error // why it could not be made
 }
 
 // words says what was seen and what it was held against.
@@ -117,6 +108,7 @@ type Judgement struct {
 	Waits    Waits   `json:"waits"`
 	Machine  string  `json:"machine,omitempty"` // the Machine that the decision was made with
 	Why      string  `json:"why,omitempty"`     // the first refusal, or what is not known, in words
+	err      error   // what is not known
 }
 
 // Refusals lists the names of the checks that refused.
@@ -173,8 +165,8 @@ func (j *judging) must(name, rule string, waits Waits, ok bool, detail, wording 
 	return ok
 }
 
-func (j *judging) cannot(name, rule string, waits Waits, why string) {
-	j.checks = append(j.checks, Check{Name: name, Rule: rule, Result: Unknown, Detail: why, waits: waits})
+func (j *judging) cannot(name, rule string, waits Waits, err error) {
+	j.checks = append(j.checks, Check{Name: name, Rule: rule, Result: Unknown, Detail: err.Error(), waits: waits, err: err})
 }
 
 // decide folds the checks: a refusal decides, then what is not known.
@@ -189,17 +181,17 @@ func (j *judging) decide() Judgement {
 		return nil
 	}
 	refuse := func(c *Check) Judgement {
-		out.Approves, out.Waits, out.Why = Refused, c.waits, c.words()
+		out.Approves, out.Waits, out.Why, out.err = Refused, c.waits, c.words(), c.err
 		return out
 	}
 	unknown := func(c *Check) Judgement {
-		out.Approves, out.Waits, out.Why = Unknown, WaitsUnknown, c.words()
+		out.Approves, out.Waits, out.Why, out.err = Unknown, WaitsUnknown, c.words(), c.err
 		return out
 	}
 	if c := first(j.checks, Refused); c != nil {
 		out = refuse(c)
 		if u := first(j.checks, Unknown); u != nil && u.Name == "node-absent" {
-			out.Waits, out.Why = WaitsUnknown, u.words() // it comes first, and may be what stops the request
+			out.Waits, out.Why, out.err = WaitsUnknown, u.words(), u.err // it comes first, and may be what stops the request
 		}
 		return out
 	}
@@ -214,7 +206,7 @@ func (j *judging) decide() Judgement {
 	if c := first(j.anyOf, Unknown); c != nil {
 		got := unknown(c)
 		if machine.Result == Refused {
-			got.Waits, got.Why = machine.waits, machine.words()
+			got.Waits, got.Why, got.err = machine.waits, machine.words(), machine.err
 		}
 		return got
 	}

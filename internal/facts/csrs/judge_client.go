@@ -22,19 +22,17 @@ func (j *judging) client() {
 		return
 	}
 	const flow = "client certificates are not switched off in machine-approver-config"
-	switch {
-	case j.in.FlowDisabled.Why != "":
-		j.cannot("flow-enabled", flow, WaitsFlowDisabled, j.in.FlowDisabled.Why)
-	default:
-		j.must("flow-enabled", flow, WaitsFlowDisabled, !j.in.FlowDisabled.Value, "nodeClientCert.disabled is true",
+	if disabled, err := j.in.FlowDisabled.Get(); err != nil {
+		j.cannot("flow-enabled", flow, WaitsFlowDisabled, err)
+	} else {
+		j.must("flow-enabled", flow, WaitsFlowDisabled, !disabled, "nodeClientCert.disabled is true",
 			fmt.Sprintf("CSR %s for node client cert rejected as the flow is disabled", r.Name))
 	}
 	const fresh = "no Node of that name exists yet"
-	switch {
-	case j.in.NodeExists.Why != "":
-		j.cannot("node-absent", fresh, WaitsNodeExists, j.in.NodeExists.Why)
-	case !j.must("node-absent", fresh, WaitsNodeExists, !j.in.NodeExists.Value, "node "+r.NodeName+" exists",
-		fmt.Sprintf("%s: node %s already exists, cannot approve", r.Name, r.NodeName)):
+	if exists, err := j.in.NodeExists.Get(); err != nil {
+		j.cannot("node-absent", fresh, WaitsNodeExists, err)
+	} else if !j.must("node-absent", fresh, WaitsNodeExists, !exists, "node "+r.NodeName+" exists",
+		fmt.Sprintf("%s: node %s already exists, cannot approve", r.Name, r.NodeName)) {
 		return
 	}
 	j.clientMachine()
@@ -83,17 +81,19 @@ func (j *judging) clientMachine() {
 	const unlinked = "that Machine has no nodeRef yet"
 	const window = "asked between 10 s before and 2 h after the Machine was created"
 	r := j.request
-	if why := j.in.Machines.Why; why != "" {
-		j.cannot("machine", found, WaitsNoMachine, why)
+	machines, err := j.in.Machines.Get()
+	if err != nil {
+		j.cannot("machine", found, WaitsNoMachine, err)
 		return
 	}
-	at := slices.IndexFunc(j.in.Machines.Value, func(m Machine) bool { return m.internalDNS(r.NodeName) })
+	at := slices.IndexFunc(machines, func(m Machine) bool { return m.internalDNS(r.NodeName) })
 	if at < 0 {
-		waits, detail := j.missing(r.NodeName)
+		waits, detail := j.missing(machines, r.NodeName)
 		j.must("machine", found, waits, false, detail, noMachine(j.in.Version, r))
+		j.maybe(waits)
 		return
 	}
-	m := j.in.Machines.Value[at]
+	m := machines[at]
 	j.machine = m.Name
 	j.must("machine", found, WaitsNoMachine, true, "", "")
 	if !j.must("machine-unlinked", unlinked, WaitsNodeRef, m.NodeRef == "", "Machine "+m.Name+" belongs to node "+m.NodeRef,
@@ -124,8 +124,7 @@ func noMachine(version string, r Request) string {
 
 // missing tells why no Machine lists the name: there is none for this node, the
 // one there is has no addresses, or it has another name.
-func (j *judging) missing(node string) (Waits, string) {
-	all := j.in.Machines.Value
+func (j *judging) missing(all []Machine, node string) (Waits, string) {
 	if len(all) == 0 {
 		return WaitsNoMachine, "there are no Machines"
 	}
@@ -139,8 +138,8 @@ func (j *judging) missing(node string) (Waits, string) {
 			})
 		})
 	}
-	if at < 0 && j.in.Candidate.Why != "" {
-		return WaitsUnknown, "no Machine lists " + node + "; whether one should is not known: " + j.in.Candidate.Why
+	if _, err := j.in.Candidate.Get(); at < 0 && err != nil {
+		return WaitsUnknown, "no Machine lists " + node + "; whether one should is not known: " + err.Error()
 	}
 	if at < 0 {
 		return WaitsNoMachine, fmt.Sprintf("none of the %d Machines lists %s or belongs to such a host", len(all), node)
@@ -157,7 +156,15 @@ func (j *judging) missing(node string) (Waits, string) {
 
 // candidate reports whether other signs tie the Machine to the node.
 func (j *judging) candidate(m Machine) bool {
-	return j.in.Candidate.Value != "" && m.Name == j.in.Candidate.Value
+	name, err := j.in.Candidate.Get()
+	return err == nil && name != "" && m.Name == name
+}
+
+// maybe keeps why it is not known what stops the request, in the last check.
+func (j *judging) maybe(waits Waits) {
+	if _, err := j.in.Candidate.Get(); waits == WaitsUnknown {
+		j.checks[len(j.checks)-1].err = err
+	}
 }
 
 // label is the first label of a host name.

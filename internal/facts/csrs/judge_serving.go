@@ -64,16 +64,16 @@ func (j *judging) renewal() {
 	const rule = "renewal: the kubelet serves a valid certificate of the same names"
 	r := j.request
 	c := Check{Name: "renewal", Rule: rule, waits: WaitsNames}
-	have := j.in.Serving.Value
+	have, err := j.in.Serving.Get()
 	switch {
-	case j.in.Serving.Why != "":
-		c.Result, c.Detail = Unknown, j.in.Serving.Why
+	case err != nil:
+		c.Result, c.Detail, c.err = Unknown, err.Error(), err
 	case have == nil:
 		c.Result, c.Detail = Refused, "the node has no serving certificate yet"
 	case have.CN != r.CN:
 		c.Result, c.Detail = Refused, "it serves a certificate of "+have.CN
 	case !r.Created.Before(have.NotAfter):
-		c.Result, c.Detail = Refused, "its serving certificate ended at "+stamp(have.NotAfter)
+		c.Result, c.Detail = Refused, "its serving certificate expired at "+stamp(have.NotAfter)
 	case !sameSet(have.DNSNames, r.DNSNames) || !sameSet(have.IPs, r.IPs):
 		c.Result = Refused
 		c.Detail = fmt.Sprintf("it serves %s, the request asks for %s",
@@ -101,17 +101,18 @@ func (j *judging) servingMachine() {
 	r := j.request
 	c := Check{Name: "machine", Rule: rule, Result: Passed, waits: WaitsNoMachine}
 	defer func() { j.anyOf = append(j.anyOf, c) }()
-	if why := j.in.Machines.Why; why != "" {
-		c.Result, c.Detail = Unknown, why
+	machines, err := j.in.Machines.Get()
+	if err != nil {
+		c.Result, c.Detail, c.err = Unknown, err.Error(), err
 		return
 	}
-	at := slices.IndexFunc(j.in.Machines.Value, func(m Machine) bool { return m.NodeRef == r.NodeName })
+	at := slices.IndexFunc(machines, func(m Machine) bool { return m.NodeRef == r.NodeName })
 	if at < 0 {
 		c.Result, c.Wording = Refused, fmt.Sprintf("%s: Serving Cert: No target machine for node %q", r.Name, r.NodeName)
-		c.waits, c.Detail = j.unlinked(r.NodeName)
+		c.waits, c.Detail, c.err = j.unlinked(machines, r.NodeName)
 		return
 	}
-	m := j.in.Machines.Value[at]
+	m := machines[at]
 	j.machine = m.Name
 	names, ips := Strange(r, m)
 	switch {
@@ -126,19 +127,19 @@ func (j *judging) servingMachine() {
 
 // unlinked tells apart a node without a Machine and one whose Machine does not
 // name it yet: the node link controller sets the nodeRef.
-func (j *judging) unlinked(node string) (Waits, string) {
-	for _, m := range j.in.Machines.Value {
+func (j *judging) unlinked(machines []Machine, node string) (Waits, string, error) {
+	for _, m := range machines {
 		if m.NodeRef == "" && (m.internalDNS(node) || m.Name == node || j.candidate(m)) {
-			return WaitsNotLinked, "Machine " + m.Name + " has no nodeRef"
+			return WaitsNotLinked, "Machine " + m.Name + " has no nodeRef", nil
 		}
 	}
-	if len(j.in.Machines.Value) == 0 {
-		return WaitsNoMachine, "there are no Machines"
+	if len(machines) == 0 {
+		return WaitsNoMachine, "there are no Machines", nil
 	}
-	if j.in.Candidate.Why != "" {
-		return WaitsUnknown, "no Machine names node " + node + "; whether one should is not known: " + j.in.Candidate.Why
+	if _, err := j.in.Candidate.Get(); err != nil {
+		return WaitsUnknown, "no Machine names node " + node + "; whether one should is not known: " + err.Error(), err
 	}
-	return WaitsNoMachine, fmt.Sprintf("none of the %d Machines has node %s as its nodeRef", len(j.in.Machines.Value), node)
+	return WaitsNoMachine, fmt.Sprintf("none of the %d Machines has node %s as its nodeRef", len(machines), node), nil
 }
 
 // Strange returns the names and addresses of a serving request that the Machine

@@ -9,6 +9,7 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
+	"errors"
 	"net"
 	"slices"
 	"strings"
@@ -17,6 +18,8 @@ import (
 
 	certificatesv1 "k8s.io/api/certificates/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/rollcall-project/rollcall/internal/facts"
 )
 
 var born = time.Date(2025, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -80,7 +83,7 @@ func linked(m Machine, node string) Machine { m.NodeRef = node; return m }
 
 func with(machines ...Machine) Surroundings {
 	return Surroundings{
-		FlowDisabled: Is(false), NodeExists: Is(false), Machines: Is(machines), Serving: Is[*Renewal](nil),
+		FlowDisabled: facts.Known(false), NodeExists: facts.Known(false), Candidate: facts.Known(""), Machines: facts.Known(machines), Serving: facts.Known[*Renewal](nil),
 	}
 }
 
@@ -147,22 +150,30 @@ func TestJudgeClient(t *testing.T) {
 		{name: "a group is missing", edit: groups("system:serviceaccounts:openshift-machine-config-operator", Authenticated), in: with(machineOf("panda")), want: Refused, waits: WaitsShape, check: "requester-groups"},
 		{name: "an extra group", edit: groups(append(slices.Clone(BootstrapperGroups), "bear")...), in: with(machineOf("panda")), want: Refused, waits: WaitsShape, check: "requester-groups"},
 		{name: "groups in another order", edit: groups(BootstrapperGroups[2], BootstrapperGroups[0], BootstrapperGroups[1]), in: with(machineOf("panda")), want: Passed, waits: WaitsNothing},
-		{name: "node exists", in: func() Surroundings { s := with(machineOf("panda")); s.NodeExists = Is(true); return s }(), want: Refused, waits: WaitsNodeExists, check: "node-absent"},
+		{name: "node exists", in: func() Surroundings { s := with(machineOf("panda")); s.NodeExists = facts.Known(true); return s }(), want: Refused, waits: WaitsNodeExists, check: "node-absent"},
 		{name: "node not readable", in: func() Surroundings {
 			s := with(machineOf("panda"))
-			s.NodeExists = NotKnown[bool]("forbidden")
+			s.NodeExists = facts.Unknown[bool](errors.New("forbidden"))
 			return s
 		}(), want: Unknown, waits: WaitsUnknown},
 		{name: "no machines", in: with(), want: Refused, waits: WaitsNoMachine, check: "machine"},
-		{name: "machines not readable", in: func() Surroundings { s := with(); s.Machines = NotKnown[[]Machine]("not collected"); return s }(), want: Unknown, waits: WaitsUnknown},
+		{name: "machines not readable", in: func() Surroundings {
+			s := with()
+			s.Machines = facts.Unknown[[]Machine](errors.New("not collected"))
+			return s
+		}(), want: Unknown, waits: WaitsUnknown},
 		{name: "machine without addresses", in: with(bare), want: Refused, waits: WaitsNoAddresses, check: "machine"},
 		{name: "machine with addresses but no name", in: with(ipsOnly), want: Refused, waits: WaitsNoAddresses, check: "machine"},
 		{name: "only other machines", in: with(foreign, machineOf("koala")), want: Refused, waits: WaitsNoMachine, check: "machine"},
 		{name: "machine lists the full name", in: with(full), want: Refused, waits: WaitsName, check: "machine"},
-		{name: "machine known by other signs", in: func() Surroundings { s := with(foreign); s.Candidate = Is("rack-7"); return s }(), want: Refused, waits: WaitsName, check: "machine"},
-		{name: "whether a machine should is not known", in: func() Surroundings { s := with(foreign); s.Candidate = NotKnown[string]("forbidden"); return s }(), want: Refused, waits: WaitsUnknown, check: "machine"},
+		{name: "machine known by other signs", in: func() Surroundings { s := with(foreign); s.Candidate = facts.Known("rack-7"); return s }(), want: Refused, waits: WaitsName, check: "machine"},
+		{name: "whether a machine should is not known", in: func() Surroundings {
+			s := with(foreign)
+			s.Candidate = facts.Unknown[string](errors.New("forbidden"))
+			return s
+		}(), want: Refused, waits: WaitsUnknown, check: "machine"},
 		{name: "machine has node ref", in: with(linked(machineOf("panda"), "panda")), want: Refused, waits: WaitsNodeRef, check: "machine-unlinked"},
-		{name: "flow is disabled", in: func() Surroundings { s := with(machineOf("panda")); s.FlowDisabled = Is(true); return s }(), want: Refused, waits: WaitsFlowDisabled, check: "flow-enabled"},
+		{name: "flow is disabled", in: func() Surroundings { s := with(machineOf("panda")); s.FlowDisabled = facts.Known(true); return s }(), want: Refused, waits: WaitsFlowDisabled, check: "flow-enabled"},
 		{name: "just in time", edit: at(2*time.Hour - time.Second), in: with(machineOf("panda")), want: Passed, waits: WaitsNothing},
 		{name: "too late", edit: at(2 * time.Hour), in: with(machineOf("panda")), want: Refused, waits: WaitsWindow, check: "window"},
 		{name: "a little early", edit: at(-9 * time.Second), in: with(machineOf("panda")), want: Passed, waits: WaitsNothing},
@@ -211,7 +222,7 @@ func TestJudgeServing(t *testing.T) {
 	trailing.ExtDNS, trailing.DNS = []string{"panda.example.com."}, []string{"panda"}
 	serves := func(r Renewal) Surroundings {
 		s := with()
-		s.Serving = Is(&r)
+		s.Serving = facts.Known(&r)
 		return s
 	}
 	same := Renewal{CN: NodePrefix + "panda", DNSNames: []string{"panda"}, IPs: []string{"192.0.2.21"}, NotAfter: born.Add(time.Hour)}
@@ -253,10 +264,10 @@ func TestJudgeServing(t *testing.T) {
 		{name: "renewal: another node's certificate", in: other(func(r *Renewal) { r.CN = NodePrefix + "bear" }), want: Refused, waits: WaitsNoMachine, check: "renewal"},
 		{name: "renewal not known, machine refuses", edit: subject(NodePrefix+"panda", nodes, []string{"panda"}, []string{"198.51.100.1"}), in: func() Surroundings {
 			s := with(good)
-			s.Serving = NotKnown[*Renewal]("no issued request is left")
+			s.Serving = facts.Unknown[*Renewal](errors.New("no issued request is left"))
 			return s
 		}(), want: Unknown, waits: WaitsNames},
-		{name: "nothing readable", in: Surroundings{Machines: NotKnown[[]Machine]("forbidden"), Serving: NotKnown[*Renewal]("forbidden")}, want: Unknown, waits: WaitsUnknown},
+		{name: "nothing readable", in: Surroundings{Machines: facts.Unknown[[]Machine](errors.New("forbidden")), Serving: facts.Unknown[*Renewal](errors.New("forbidden"))}, want: Unknown, waits: WaitsUnknown},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

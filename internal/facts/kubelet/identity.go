@@ -19,21 +19,21 @@ import (
 // last seen good; a zero is "not said" only where the host's journal was really
 // read, and else unknown.
 type Identity struct {
-	Lines         int       `cel:"lines"`     // lines that tell anything of the identity
-	Anonymous     int       `cel:"anonymous"` // it sends no certificate: refused as system:anonymous
-	LastAnonymous time.Time `cel:"lastAnonymous"`
-	NoBootstrap   int       `cel:"noBootstrap"`  // the bootstrap kubeconfig cannot be loaded
-	Unauthorized  int       `cel:"unauthorized"` // the API server refuses the credential that it asks with
-	Expired       int       `cel:"expired"`      // its certificate has expired
-	NotLoaded     int       `cel:"notLoaded"`    // its certificate is absent or unreadable
-	NotSigned     int       `cel:"notSigned"`    // a request was not answered in 15 minutes
-	Unreachable   int       `cel:"unreachable"`  // expired, and the API does not answer
-	WrongName     int       `cel:"wrongName"`    // its certificate has another name than the host
-	Locked        int       `cel:"locked"`       // it may not ask for another name than its certificate's
-	Valid         int       `cel:"valid"`        // its certificate was good at a start
-	LastValid     time.Time `cel:"lastValid"`
-	Last          time.Time `cel:"last"`  // time of the last such line
-	First         time.Time `cel:"first"` // time of the first line of a failure
+	Lines         facts.Field[int]       `cel:"lines"`     // lines that tell anything of the identity
+	Anonymous     facts.Field[int]       `cel:"anonymous"` // it sends no certificate: refused as system:anonymous
+	LastAnonymous facts.Field[time.Time] `cel:"lastAnonymous"`
+	NoBootstrap   facts.Field[int]       `cel:"noBootstrap"`  // the bootstrap kubeconfig cannot be loaded
+	Unauthorized  facts.Field[int]       `cel:"unauthorized"` // the API server refuses the credential that it asks with
+	Expired       facts.Field[int]       `cel:"expired"`      // its certificate has expired
+	NotLoaded     facts.Field[int]       `cel:"notLoaded"`    // its certificate is absent or unreadable
+	NotSigned     facts.Field[int]       `cel:"notSigned"`    // a request was not answered in 15 minutes
+	Unreachable   facts.Field[int]       `cel:"unreachable"`  // expired, and the API does not answer
+	WrongName     facts.Field[int]       `cel:"wrongName"`    // its certificate has another name than the host
+	Locked        facts.Field[int]       `cel:"locked"`       // it may not ask for another name than its certificate's
+	Valid         facts.Field[int]       `cel:"valid"`        // its certificate was good at a start
+	LastValid     facts.Field[time.Time] `cel:"lastValid"`
+	Last          facts.Field[time.Time] `cel:"last"`  // time of the last such line
+	First         facts.Field[time.Time] `cel:"first"` // time of the first line of a failure
 }
 
 // saying is a line of the kubelet and the counter that it raises.
@@ -41,25 +41,24 @@ type saying struct {
 	id      string
 	literal string
 	pattern string // "" where the literal decides
-	count   func(*Identity) *int
-	field   string
+	count   func(*Identity) *facts.Field[int]
 }
 
 // sayings, the good one last, are the lines of kubernetes/kubernetes:pkg/kubelet/certificate/{bootstrap/bootstrap,transport}.go,
 // plugin/pkg/admission/noderestriction, and kubernetes/client-go:util/certificate/certificate_manager.go.
 var sayings = []saying{
-	{"kubelet-anonymous", `user "system:anonymous" cannot`, "", func(i *Identity) *int { return &i.Anonymous }, "anonymous"},
-	{"kubelet-anonymous-json", `user \"system:anonymous\" cannot`, "", func(i *Identity) *int { return &i.Anonymous }, "anonymous"},
-	{"kubelet-no-bootstrap", "unable to load bootstrap kubeconfig", "", func(i *Identity) *int { return &i.NoBootstrap }, "noBootstrap"},
-	{"kubelet-unauthorized", "failed while requesting a signed certificate from the control plane", `(?i)(unauthorized|cannot create resource "?.?certificatesigningrequests)`, func(i *Identity) *int { return &i.Unauthorized }, "unauthorized"},
-	{"kubelet-expired", "part of the existing bootstrap client certificate", "", func(i *Identity) *int { return &i.Expired }, "expired"},
-	{"kubelet-expired-exit", "currently active client certificate has expired", "", func(i *Identity) *int { return &i.Expired }, "expired"},
-	{"kubelet-not-loaded", "unable to load tls configuration from existing bootstrap client config", "", func(i *Identity) *int { return &i.NotLoaded }, "notLoaded"},
-	{"kubelet-not-signed", "certificate request was not signed", "", func(i *Identity) *int { return &i.NotSigned }, "notSigned"},
-	{"kubelet-unreachable", "a restart may be necessary to retrieve new initial credentials", "", func(i *Identity) *int { return &i.Unreachable }, "unreachable"},
-	{"kubelet-wrong-name", "does not match requested cn", "", func(i *Identity) *int { return &i.WrongName }, "wrongName"},
-	{"kubelet-locked", "can only create a node csr with cn=system:node:", "", func(i *Identity) *int { return &i.Locked }, "locked"},
-	{"kubelet-valid", "file contents are still valid, no bootstrap necessary", "", func(i *Identity) *int { return &i.Valid }, "valid"},
+	{"kubelet-anonymous", `user "system:anonymous" cannot`, "", func(i *Identity) *facts.Field[int] { return &i.Anonymous }},
+	{"kubelet-anonymous-json", `user \"system:anonymous\" cannot`, "", func(i *Identity) *facts.Field[int] { return &i.Anonymous }},
+	{"kubelet-no-bootstrap", "unable to load bootstrap kubeconfig", "", func(i *Identity) *facts.Field[int] { return &i.NoBootstrap }},
+	{"kubelet-unauthorized", "failed while requesting a signed certificate from the control plane", `(?i)(unauthorized|cannot create resource "?.?certificatesigningrequests)`, func(i *Identity) *facts.Field[int] { return &i.Unauthorized }},
+	{"kubelet-expired", "part of the existing bootstrap client certificate", "", func(i *Identity) *facts.Field[int] { return &i.Expired }},
+	{"kubelet-expired-exit", "currently active client certificate has expired", "", func(i *Identity) *facts.Field[int] { return &i.Expired }},
+	{"kubelet-not-loaded", "unable to load tls configuration from existing bootstrap client config", "", func(i *Identity) *facts.Field[int] { return &i.NotLoaded }},
+	{"kubelet-not-signed", "certificate request was not signed", "", func(i *Identity) *facts.Field[int] { return &i.NotSigned }},
+	{"kubelet-unreachable", "a restart may be necessary to retrieve new initial credentials", "", func(i *Identity) *facts.Field[int] { return &i.Unreachable }},
+	{"kubelet-wrong-name", "does not match requested cn", "", func(i *Identity) *facts.Field[int] { return &i.WrongName }},
+	{"kubelet-locked", "can only create a node csr with cn=system:node:", "", func(i *Identity) *facts.Field[int] { return &i.Locked }},
+	{"kubelet-valid", "file contents are still valid, no bootstrap necessary", "", func(i *Identity) *facts.Field[int] { return &i.Valid }},
 }
 
 // Signatures lists what the facts of this package look for.
@@ -79,68 +78,151 @@ var journal = evidence.TextQuery{Kind: evidence.Journal, Unit: "kubelet"}
 
 // IdentityFact is the fact host-kubelet-log.
 func IdentityFact() facts.Fact {
-	return facts.DefinePlain("host-kubelet-log", fault.Host, "what the kubelet's journal and the console say of its certificate",
+	return facts.Define("host-kubelet-log", fault.Host, "what the kubelet's journal and the console say of its certificate",
 		append(hosts.Needs(), evidence.Texts(journal)), readIdentity)
 }
 
-func readIdentity(ctx context.Context, w *facts.World, s fault.Subject) (Identity, facts.Proof, error) {
+func readIdentity(ctx context.Context, w *facts.World, s fault.Subject) (Identity, error) {
 	var out Identity
-	var p facts.Proof
 	h, ok, err := hosts.Find(ctx, w, s.Name)
 	if err != nil {
-		return out, p, err
+		return out, err
 	}
 	if !ok {
-		return out, p, facts.NotApplicable("there is no host %s", s.Name)
+		return out, facts.NotApplicable("there is no host %s", s.Name)
 	}
+	own := func(t evidence.Text) bool {
+		return t.Kind == evidence.Journal && (t.Host == "" || called(h, t.Host)) || t.Kind == evidence.Console && t.Path == h.Console
+	}
+	w.Concerns(own)
 	_, missing := w.Matches(ctx, journal, "")
-	if _, ok := evidence.AsUnavailable(missing); missing != nil && !ok {
-		return out, p, missing
+	if _, ok := evidence.AsUnavailable(missing); missing != nil && (!ok || h.Console == "") {
+		return out, missing
 	}
-	if missing != nil && h.Console == "" {
-		return out, p, missing
+	t, err := read(ctx, w, h, missing == nil)
+	if err != nil {
+		return out, err
 	}
-	covered := false
-	for _, say := range append([]saying{started, sayings[len(sayings)-1]}, sayings[:len(sayings)-1]...) { // "valid" before what it ends
-		lines, err := said(ctx, w, h, say.id, missing == nil)
-		if err != nil {
-			return out, p, err
-		}
-		covered = covered || slices.ContainsFunc(lines, func(m evidence.Match) bool { return m.Text.Kind == evidence.Journal })
-		if say.count != nil {
-			out.take(say, lines, &p)
-		}
-	}
-	if !covered { // a console shows some of the kubelet's lines and proves the absence of none
-		out.silent(&p, &evidence.Unavailable{Need: evidence.Texts(journal), Why: evidence.NotCollected,
+	t.set(&out)
+	if !t.covered { // a console shows some of the kubelet's lines and proves the absence of none
+		out.silent(&evidence.Unavailable{Need: evidence.Texts(journal), Why: evidence.NotCollected,
 			Detail: "no line of " + h.Name + " in any kubelet journal", Supply: "oc adm node-logs " + h.Name + " -u kubelet"})
-		return out, p, nil
+		return out, nil
 	}
-	err = w.Cut(ctx, journal, func(t evidence.Text) bool { return t.Host == "" || called(h, t.Host) })
-	if _, ok := evidence.AsUnavailable(err); ok {
-		out.silent(&p, err)
-		for _, field := range []string{"last", "lastAnonymous", "lastValid"} { // a later one may stand in the rest
-			p.Miss(field, err)
-		}
-		return out, p, nil
-	}
-	return out, p, err
+	return out, out.ends(w.Gap(ctx, journal, own))
 }
 
 // started is the line that every journal of a kubelet has: systemd starts the
 // unit (openshift/machine-config-operator:templates/master/01-master-kubelet/_base/units/kubelet.service.yaml).
 var started = saying{id: "kubelet-started", literal: "kubernetes kubelet"}
 
-// silent marks what was not said as unknown: there is no whole journal of this host.
-func (i *Identity) silent(p *facts.Proof, err error) {
-	for _, say := range sayings {
-		if *say.count(i) == 0 && (say.field != "valid" || i.Lines == 0) {
-			p.Miss(say.field, err)
+// isValid is the last of the sayings: after it the failures before it count no more.
+func isValid(i int) bool { return i == len(sayings)-1 }
+
+// silent makes what was not logged unknown: there is no whole journal of this host.
+func (i *Identity) silent(err error) {
+	lines := i.Lines.Value()
+	for n, say := range sayings {
+		if f := say.count(i); f.Value() == 0 && (!isValid(n) || lines == 0) {
+			f.Miss(err)
 		}
 	}
-	if i.Lines == 0 {
-		for _, f := range []string{"lines", "last", "first", "lastValid", "lastAnonymous"} {
-			p.Miss(f, err)
+	if lines == 0 {
+		_ = facts.Miss(err, &i.Lines, &i.Last, &i.First, &i.LastValid, &i.LastAnonymous)
+	}
+}
+
+// ends takes back what the rest of a journal that breaks off may end: failures, which
+// count since the certificate was last good, and the last of anything.
+func (i *Identity) ends(gap error) error {
+	if gap == nil {
+		return nil
+	}
+	i.silent(gap)
+	for n, say := range sayings {
+		if !isValid(n) {
+			_ = facts.Miss(gap, say.count(i))
+		}
+	}
+	return facts.Miss(gap, &i.Lines, &i.First, &i.Last, &i.LastAnonymous, &i.LastValid)
+}
+
+// tally is what the lines of one host say. first and last are of lines that count.
+type tally struct {
+	covered                               bool // lines come from a journal of the host
+	counts                                map[*saying]int
+	shown                                 map[*saying]evidence.Item
+	first, last, lastValid, lastAnonymous evidence.Item
+}
+
+func read(ctx context.Context, w *facts.World, h hosts.Host, journals bool) (*tally, error) {
+	t := &tally{counts: map[*saying]int{}, shown: map[*saying]evidence.Item{}}
+	order := []*saying{&started, &sayings[len(sayings)-1]} // "valid" before what it ends
+	for i := range sayings[:len(sayings)-1] {
+		order = append(order, &sayings[i])
+	}
+	for _, say := range order {
+		lines, err := said(ctx, w, h, say.id, journals)
+		if err != nil {
+			return nil, err
+		}
+		t.covered = t.covered || slices.ContainsFunc(lines, func(m evidence.Match) bool { return m.Text.Kind == evidence.Journal })
+		if say.count != nil {
+			t.take(say, lines)
+		}
+	}
+	return t, nil
+}
+
+func (t *tally) take(say *saying, lines []evidence.Match) {
+	valid := say == &sayings[len(sayings)-1]
+	if !valid {
+		lines = slices.DeleteFunc(lines, func(m evidence.Match) bool {
+			return !m.Line.Time.IsZero() && !t.lastValid.Time.IsZero() && !m.Line.Time.After(t.lastValid.Time)
+		})
+	}
+	if len(lines) == 0 {
+		return
+	}
+	first, last := lines[0].Item(), lines[len(lines)-1].Item()
+	t.counts[say], t.shown[say] = len(lines), last
+	later := func(item *evidence.Item) {
+		if last.Time.After(item.Time) {
+			*item = last
+		}
+	}
+	later(&t.last)
+	if valid {
+		later(&t.lastValid)
+		return
+	}
+	if strings.HasPrefix(say.id, "kubelet-anonymous") {
+		later(&t.lastAnonymous)
+	}
+	if !first.Time.IsZero() && (t.first.Time.IsZero() || first.Time.Before(t.first.Time)) {
+		t.first = first
+	}
+}
+
+// set sets all fields. What no line says is a claim from silence.
+func (t *tally) set(out *Identity) {
+	facts.Complete(out)
+	lines := 0
+	for i := range sayings {
+		say := &sayings[i]
+		if n := t.counts[say]; n > 0 {
+			lines += n
+			f := say.count(out)
+			f.Set(f.Value()+n, t.shown[say])
+			out.Lines.Set(lines, t.shown[say])
+		}
+	}
+	for _, f := range []struct {
+		field *facts.Field[time.Time]
+		item  evidence.Item
+	}{{&out.First, t.first}, {&out.Last, t.last}, {&out.LastValid, t.lastValid}, {&out.LastAnonymous, t.lastAnonymous}} {
+		if !f.item.Time.IsZero() {
+			f.field.Set(f.item.Time, f.item)
 		}
 	}
 }
@@ -196,35 +278,3 @@ func called(h hosts.Host, name string) bool {
 }
 
 func short(name string) string { s, _, _ := strings.Cut(name, "."); return s }
-
-func (i *Identity) take(say saying, lines []evidence.Match, p *facts.Proof) {
-	if say.field != "valid" {
-		lines = slices.DeleteFunc(lines, func(m evidence.Match) bool {
-			return !m.Line.Time.IsZero() && !i.LastValid.IsZero() && !m.Line.Time.After(i.LastValid)
-		})
-	}
-	i.Lines += len(lines)
-	if *say.count(i) += len(lines); len(lines) == 0 {
-		return
-	}
-	first, last := lines[0].Line, lines[len(lines)-1].Line
-	if last.Time.After(i.Last) {
-		i.Last = last.Time
-	}
-	switch say.field {
-	case "valid":
-		if last.Time.After(i.LastValid) {
-			i.LastValid = last.Time
-		}
-	case "anonymous":
-		if last.Time.After(i.LastAnonymous) {
-			i.LastAnonymous = last.Time
-		}
-		fallthrough
-	default:
-		if !first.Time.IsZero() && (i.First.IsZero() || first.Time.Before(i.First)) {
-			i.First = first.Time
-		}
-	}
-	p.Add(last.Loc, last.Text, last.Time, say.field)
-}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
@@ -19,35 +20,47 @@ const (
 	lease   = "-- patch:namespaces/kube-node-lease/coordination.k8s.io/leases/m1.yaml --\n"
 )
 
-func TestNode(t *testing.T) {
-	read := func(changes string, without ...evidence.Need) (kubelet.Node, facts.Proof) {
-		return factstest.Read[kubelet.Node](t, factstest.World(t, factstest.Metal, changes, nil, without...), kubelet.NodeFact(), factstest.Host("m1"))
+// known returns the value of a field that must be known.
+func known[T any](t *testing.T, f facts.Field[T]) T {
+	t.Helper()
+	v, err := f.Get()
+	if err != nil {
+		t.Errorf("unknown: %v", err)
 	}
-	if n, _ := read(""); !n.Exists || !n.Ready || !n.ControlPlane || n.LeaseStale || !n.LeaseFound {
+	return v
+}
+
+func unknown[T any](f facts.Field[T]) bool { _, err := f.Get(); return err != nil }
+
+func TestNode(t *testing.T) {
+	read := func(changes string, without ...evidence.Need) kubelet.Node {
+		return factstest.Fields[kubelet.Node](t, factstest.World(t, factstest.Metal, changes, nil, without...), kubelet.NodeFact(), factstest.Host("m1"))
+	}
+	if n := read(""); !known(t, n.Exists) || !known(t, n.Ready) || !known(t, n.ControlPlane) || known(t, n.LeaseStale) || !known(t, n.LeaseFound) {
 		t.Errorf("%+v", n)
 	}
-	if n, _ := read(lease + "spec: {renewTime: \"2026-03-01T11:57:00.000000Z\"}\n"); !n.LeaseStale {
+	if n := read(lease + "spec: {renewTime: \"2026-03-01T11:57:00.000000Z\"}\n"); !known(t, n.LeaseStale) {
 		t.Errorf("a lease three minutes behind is not stale: %s", n.LeaseBehind)
 	}
-	if n, _ := read(node + "status: {conditions: [{type: Ready, status: Unknown, reason: NodeStatusUnknown}]}\n"); n.Ready || !n.StoppedPosting || n.NetworkNotReady {
+	if n := read(node + "status: {conditions: [{type: Ready, status: Unknown, reason: NodeStatusUnknown}]}\n"); known(t, n.Ready) || !known(t, n.StoppedPosting) || known(t, n.NetworkNotReady) {
 		t.Errorf("%+v", n)
 	}
-	if n, _ := read(node + "status: {conditions: [{type: Ready, status: \"False\", message: \"container runtime network not ready: NetworkReady=false reason:NetworkPluginNotReady\"}]}\n"); !n.NetworkNotReady || n.StoppedPosting {
+	if n := read(node + "status: {conditions: [{type: Ready, status: \"False\", message: \"container runtime network not ready: NetworkReady=false reason:NetworkPluginNotReady\"}]}\n"); !known(t, n.NetworkNotReady) || known(t, n.StoppedPosting) {
 		t.Errorf("%+v", n)
 	}
-	if n, _ := read(node + "status: {conditions: null}\n"); n.Ready || n.ReadyStatus != "" {
-		t.Errorf("without a condition: %+v", n)
+	if n := read(node + "status: {conditions: null}\n"); !unknown(n.Ready) || !unknown(n.ReadyStatus) || !unknown(n.StoppedPosting) || !known(t, n.Exists) {
+		t.Errorf("a condition that is not reported yet: %+v", n)
 	}
-	if n, _ := read(node + "spec: {taints: [{key: node.cloudprovider.kubernetes.io/uninitialized, value: \"true\", effect: NoSchedule}]}\n"); !n.WaitsForCloudInit {
+	if n := read(node + "spec: {taints: [{key: node.cloudprovider.kubernetes.io/uninitialized, value: \"true\", effect: NoSchedule}]}\n"); !known(t, n.WaitsForCloudInit) {
 		t.Errorf("taints %v", n.Taints)
 	}
-	if n, _ := read("-- delete:cluster-scoped-resources/core/nodes/m1.yaml --\n"); n.Exists || n.Ready {
+	if n := read("-- delete:cluster-scoped-resources/core/nodes/m1.yaml --\n"); known(t, n.Exists) || known(t, n.Ready) {
 		t.Errorf("a host without a Node: %+v", n)
 	}
-	if n, p := read("", evidence.Objects(evidence.Leases, "kube-node-lease")); p.Unknown["leaseStale"] == "" || !n.Ready {
-		t.Errorf("without leases: %+v, unknown %v", n, p.Unknown)
+	if n := read("", evidence.Objects(evidence.Leases, "kube-node-lease")); !unknown(n.LeaseStale) || !unknown(n.LeaseFound) || !known(t, n.Ready) {
+		t.Errorf("without leases: %+v", n)
 	}
-	if n, _ := read("-- delete:namespaces/kube-node-lease/coordination.k8s.io/leases/m1.yaml --\n"); n.LeaseFound || n.LeaseStale {
+	if n := read("-- delete:namespaces/kube-node-lease/coordination.k8s.io/leases/m1.yaml --\n"); known(t, n.LeaseFound) || known(t, n.LeaseStale) {
 		t.Errorf("without its lease: %+v", n)
 	}
 	w := factstest.World(t, factstest.Metal, "", nil, evidence.Objects(evidence.Nodes, ""))
@@ -63,6 +76,12 @@ func line(at, text string) string {
 	return "Mar 01 " + at + ".000001 m1 kubenswrapper[3100]: E0301 " + at + ".000001    3100 x.go:1] " + text + "\n"
 }
 
+// seen are the fields of an Identity that is known.
+type seen struct {
+	Anonymous, Expired, NotLoaded, NoBootstrap, Unauthorized, WrongName, Valid int
+	LastAnonymous                                                              time.Time
+}
+
 func TestIdentity(t *testing.T) {
 	const (
 		anonymous = `failed to ensure lease exists: leases.coordination.k8s.io "m1" is forbidden: User "system:anonymous" cannot get resource`
@@ -70,20 +89,20 @@ func TestIdentity(t *testing.T) {
 	)
 	tests := []struct {
 		name, lines string
-		check       func(kubelet.Identity) bool
+		check       func(seen) bool
 	}{
-		{"nothing said", "", func(i kubelet.Identity) bool { return i.Anonymous+i.Expired+i.NotLoaded+i.NoBootstrap == 0 }},
-		{"anonymous", line("11:50:00", anonymous) + line("11:51:00", anonymous), func(i kubelet.Identity) bool { return i.Anonymous == 2 && i.LastAnonymous.Minute() == 51 }},
-		{"anonymous, in quotes", line("11:50:00", `err="User \"system:anonymous\" cannot create"`), func(i kubelet.Identity) bool { return i.Anonymous == 1 }},
-		{"well again since", line("11:50:00", anonymous) + line("11:55:00", valid), func(i kubelet.Identity) bool { return i.Anonymous == 0 && i.Valid > 0 }},
-		{"ill again since", line("11:50:00", valid) + line("11:55:00", anonymous), func(i kubelet.Identity) bool { return i.Anonymous == 1 }},
-		{"expired", line("11:50:00", "The currently active client certificate has expired and the server is responsive, exiting."), func(i kubelet.Identity) bool { return i.Expired == 1 && i.NotLoaded == 0 }},
-		{"not loaded", line("11:50:00", "unable to load TLS configuration from existing bootstrap client config read from /var/lib/kubelet/kubeconfig: no such file"), func(i kubelet.Identity) bool { return i.NotLoaded == 1 }},
-		{"no bootstrap kubeconfig", line("11:50:00", "failed to run Kubelet: unable to load bootstrap kubeconfig: stat /etc/kubernetes/kubeconfig: no such file or directory"), func(i kubelet.Identity) bool { return i.NoBootstrap == 1 }},
-		{"its credential is refused", line("11:50:00", `Failed while requesting a signed certificate from the control plane" err="cannot create certificate signing request: Unauthorized"`), func(i kubelet.Identity) bool { return i.Unauthorized == 1 }},
-		{"the way to the API is closed", line("11:50:00", `Failed while requesting a signed certificate from the control plane" err="dial tcp: connection refused"`), func(i kubelet.Identity) bool { return i.Unauthorized == 0 }},
-		{"another name", line("11:50:00", "Current certificate CN (system:node:m9) does not match requested CN (system:node:m1)"), func(i kubelet.Identity) bool { return i.WrongName == 1 }},
-		{"of another host", strings.ReplaceAll(line("11:50:00", anonymous), " m1 ", " m0 "), func(i kubelet.Identity) bool { return i.Anonymous == 0 }},
+		{"nothing said", "", func(i seen) bool { return i.Anonymous+i.Expired+i.NotLoaded+i.NoBootstrap == 0 }},
+		{"anonymous", line("11:50:00", anonymous) + line("11:51:00", anonymous), func(i seen) bool { return i.Anonymous == 2 && i.LastAnonymous.Minute() == 51 }},
+		{"anonymous, in quotes", line("11:50:00", `err="User \"system:anonymous\" cannot create"`), func(i seen) bool { return i.Anonymous == 1 }},
+		{"well again since", line("11:50:00", anonymous) + line("11:55:00", valid), func(i seen) bool { return i.Anonymous == 0 && i.Valid > 0 }},
+		{"ill again since", line("11:50:00", valid) + line("11:55:00", anonymous), func(i seen) bool { return i.Anonymous == 1 }},
+		{"expired", line("11:50:00", "The currently active client certificate has expired and the server is responsive, exiting."), func(i seen) bool { return i.Expired == 1 && i.NotLoaded == 0 }},
+		{"not loaded", line("11:50:00", "unable to load TLS configuration from existing bootstrap client config read from /var/lib/kubelet/kubeconfig: no such file"), func(i seen) bool { return i.NotLoaded == 1 }},
+		{"no bootstrap kubeconfig", line("11:50:00", "failed to run Kubelet: unable to load bootstrap kubeconfig: stat /etc/kubernetes/kubeconfig: no such file or directory"), func(i seen) bool { return i.NoBootstrap == 1 }},
+		{"its credential is refused", line("11:50:00", `Failed while requesting a signed certificate from the control plane" err="cannot create certificate signing request: Unauthorized"`), func(i seen) bool { return i.Unauthorized == 1 }},
+		{"the way to the API is closed", line("11:50:00", `Failed while requesting a signed certificate from the control plane" err="dial tcp: connection refused"`), func(i seen) bool { return i.Unauthorized == 0 }},
+		{"another name", line("11:50:00", "Current certificate CN (system:node:m9) does not match requested CN (system:node:m1)"), func(i seen) bool { return i.WrongName == 1 }},
+		{"of another host", strings.ReplaceAll(line("11:50:00", anonymous), " m1 ", " m0 "), func(i seen) bool { return i.Anonymous == 0 }},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -91,9 +110,11 @@ func TestIdentity(t *testing.T) {
 			if tt.lines != "" {
 				changes = journal + tt.lines
 			}
-			i, p := factstest.Read[kubelet.Identity](t, factstest.World(t, factstest.Metal, changes, kubelet.Signatures()), kubelet.IdentityFact(), factstest.Host("m1"))
+			f := factstest.Fields[kubelet.Identity](t, factstest.World(t, factstest.Metal, changes, kubelet.Signatures()), kubelet.IdentityFact(), factstest.Host("m1"))
+			i := seen{known(t, f.Anonymous), known(t, f.Expired), known(t, f.NotLoaded), known(t, f.NoBootstrap), known(t, f.Unauthorized),
+				known(t, f.WrongName), known(t, f.Valid), known(t, f.LastAnonymous)}
 			if !tt.check(i) {
-				t.Errorf("%+v, unknown %v", i, p.Unknown)
+				t.Errorf("%+v", i)
 			}
 		})
 	}
@@ -107,14 +128,20 @@ func TestIdentityUnknown(t *testing.T) {
 	if _, ok := evidence.AsUnavailable(factstest.Err(t, noConsole, kubelet.IdentityFact(), factstest.Host("m1"))); !ok {
 		t.Error("without journal and console it is no Unavailable")
 	}
-	i, p := factstest.Read[kubelet.Identity](t, factstest.World(t, factstest.Metal, "", sigs, query), kubelet.IdentityFact(), factstest.Host("m1"))
-	if p.Unknown["anonymous"] == "" || p.Unknown["expired"] == "" {
-		t.Errorf("a console proves that nothing was said: %+v, unknown %v", i, p.Unknown)
+	i := factstest.Fields[kubelet.Identity](t, factstest.World(t, factstest.Metal, "", sigs, query), kubelet.IdentityFact(), factstest.Host("m1"))
+	if !unknown(i.Anonymous) || !unknown(i.Expired) {
+		t.Errorf("a console proves that nothing was logged: %+v", i)
 	}
 	other := factstest.World(t, factstest.Metal, "-- delete:consoles/w1.log --\n-- delete:host_service_logs/workers --\n", sigs)
-	_, p = factstest.Read[kubelet.Identity](t, other, kubelet.IdentityFact(), factstest.Host("w1"))
-	if p.Unknown["anonymous"] == "" {
+	if i := factstest.Fields[kubelet.Identity](t, other, kubelet.IdentityFact(), factstest.Host("w1")); !unknown(i.Anonymous) {
 		t.Error("the journals of the masters stand for a worker's")
+	}
+	// A journal that breaks off has a rest: neither silence nor a failure that it may end is known.
+	for name, changes := range map[string]string{"silent": "", "with a failure": journal + line("11:50:00", "currently active client certificate has expired")} {
+		w := factstest.Broken(t, factstest.Metal, changes, sigs, evidence.Journal)
+		if i := factstest.Fields[kubelet.Identity](t, w, kubelet.IdentityFact(), factstest.Host("m1")); !unknown(i.Expired) || !unknown(i.Anonymous) || !unknown(i.Last) {
+			t.Errorf("%s, broken off: %+v", name, i)
+		}
 	}
 }
 
@@ -139,13 +166,13 @@ func TestSilence(t *testing.T) {
 		"one":                    {leases(a), false, 1},
 		"read a quarter earlier": {leases("2026-03-01T11:50:00", "2026-03-01T11:50:00", "2026-03-01T11:50:00", "2026-03-01T11:50:00", "2026-03-01T11:50:00"), false, 0},
 	} {
-		s, _ := factstest.Read[kubelet.Silence](t, factstest.World(t, factstest.Metal, tt.changes, nil), kubelet.SilenceFact(), factstest.Cluster())
-		if s.All != tt.all || s.Silent != tt.silent || s.Nodes != 5 || s.Asking != 0 {
+		s := factstest.Fields[kubelet.Silence](t, factstest.World(t, factstest.Metal, tt.changes, nil), kubelet.SilenceFact(), factstest.Cluster())
+		if known(t, s.All) != tt.all || known(t, s.Silent) != tt.silent || known(t, s.Nodes) != 5 || known(t, s.Asking) != 0 {
 			t.Errorf("%s: %+v", name, s)
 		}
 	}
-	_, p := factstest.Read[kubelet.Silence](t, factstest.World(t, factstest.Metal, "", nil, evidence.Objects(evidence.CSRs, "")), kubelet.SilenceFact(), factstest.Cluster())
-	if p.Unknown["asking"] == "" {
+	f := factstest.Fields[kubelet.Silence](t, factstest.World(t, factstest.Metal, "", nil, evidence.Objects(evidence.CSRs, "")), kubelet.SilenceFact(), factstest.Cluster())
+	if !unknown(f.Asking) || !unknown(f.First) {
 		t.Error("requests could not be read, and nobody is said to ask")
 	}
 	for _, ns := range []string{"kube-system", "kube-node-lease"} {

@@ -34,104 +34,136 @@ const StaleAfter = 2 * time.Minute
 
 // Node is the fact host-node.
 type Node struct {
-	Exists            bool      `cel:"exists"`
-	Name              string    `cel:"name"`
-	Created           time.Time `cel:"created"`
-	Ready             bool      `cel:"ready"`
-	ReadyStatus       string    `cel:"readyStatus"` // True, False, Unknown; "" without the condition
-	ReadyReason       string    `cel:"readyReason"`
-	ReadyMessage      string    `cel:"readyMessage"`
-	ReadySince        time.Time `cel:"readySince"` // of the present status
-	LastHeartbeat     time.Time `cel:"lastHeartbeat"`
-	NetworkNotReady   bool      `cel:"networkNotReady"` // the runtime waits for a CNI configuration
-	Unschedulable     bool      `cel:"unschedulable"`
-	Taints            []string  `cel:"taints"`
-	KubeletVersion    string    `cel:"kubeletVersion"`
-	ControlPlane      bool      `cel:"controlPlane"`
-	LeaseFound        bool      `cel:"leaseFound"`
-	LeaseRenewed      time.Time `cel:"leaseRenewed"`
-	LeaseStale        bool      `cel:"leaseStale"`
-	LeaseBehind       string    `cel:"leaseBehind"`       // how far behind the newest, in words
-	StoppedPosting    bool      `cel:"stoppedPosting"`    // Ready=Unknown: the controller manager gave it up
-	WaitsForCloudInit bool      `cel:"waitsForCloudInit"` // the external cloud provider has not initialised it
+	Exists            facts.Field[bool]      `cel:"exists"`
+	Name              facts.Field[string]    `cel:"name"`
+	Created           facts.Field[time.Time] `cel:"created"`
+	Ready             facts.Field[bool]      `cel:"ready"`
+	ReadyStatus       facts.Field[string]    `cel:"readyStatus"` // True, False, Unknown; "" without the condition
+	ReadyReason       facts.Field[string]    `cel:"readyReason"`
+	ReadyMessage      facts.Field[string]    `cel:"readyMessage"`
+	ReadySince        facts.Field[time.Time] `cel:"readySince"` // of the present status
+	LastHeartbeat     facts.Field[time.Time] `cel:"lastHeartbeat"`
+	NetworkNotReady   facts.Field[bool]      `cel:"networkNotReady"` // the runtime waits for a CNI configuration
+	Unschedulable     facts.Field[bool]      `cel:"unschedulable"`
+	Taints            facts.Field[[]string]  `cel:"taints"`
+	KubeletVersion    facts.Field[string]    `cel:"kubeletVersion"`
+	ControlPlane      facts.Field[bool]      `cel:"controlPlane"`
+	LeaseFound        facts.Field[bool]      `cel:"leaseFound"`
+	LeaseRenewed      facts.Field[time.Time] `cel:"leaseRenewed"`
+	LeaseStale        facts.Field[bool]      `cel:"leaseStale"`
+	LeaseBehind       facts.Field[string]    `cel:"leaseBehind"`       // how far behind the newest, in words
+	StoppedPosting    facts.Field[bool]      `cel:"stoppedPosting"`    // Ready=Unknown: the controller manager gave it up
+	WaitsForCloudInit facts.Field[bool]      `cel:"waitsForCloudInit"` // the external cloud provider has not initialized it
 }
 
 // NodeFact is the fact host-node.
 func NodeFact() facts.Fact {
-	return facts.DefinePlain("host-node", fault.Host, "what the host's Node says and when its kubelet last gave a sign of life",
+	return facts.Define("host-node", fault.Host, "what the host's Node says and when its kubelet last gave a sign of life",
 		append(hosts.Needs(), evidence.Objects(evidence.Leases, leaseNamespace)), readNode)
 }
 
-func readNode(ctx context.Context, w *facts.World, s fault.Subject) (Node, facts.Proof, error) {
+func readNode(ctx context.Context, w *facts.World, s fault.Subject) (Node, error) {
+	w.Concerns(func(evidence.Text) bool { return false }) // consoles place hosts on the roll only
 	var n Node
-	var p facts.Proof
-	if _, err := w.List(ctx, evidence.Nodes, ""); err != nil {
-		return n, p, err
+	nodes, err := w.List(ctx, evidence.Nodes, "")
+	if err != nil {
+		return n, err
 	}
 	h, ok, err := hosts.Find(ctx, w, s.Name)
 	if err != nil {
-		return n, p, err
+		return n, err
 	}
 	if !ok {
-		return n, p, facts.NotApplicable("there is no host %s", s.Name)
+		return n, facts.NotApplicable("there is no host %s", s.Name)
 	}
 	if h.Node == nil {
-		p.Add(evidence.Locator{Path: "nodes"}, "no Node of "+h.Name, time.Time{}, "exists")
-		return n, p, nil
+		facts.Complete(&n)
+		facts.ProveAll(&n, evidence.Item{Locator: evidence.Locator{Path: "nodes"}, Excerpt: fmt.Sprintf("none of the %d Nodes is %s", len(nodes), h.Name)})
+		return n, nil
 	}
-	n.fill(&h.Node.API, h.Node.Loc, &p)
-	err = n.lease(ctx, w, &p)
-	return n, p, err
+	n.fill(&h.Node.API, h.Node.Loc)
+	n.ready(&h.Node.API, h.Node.Loc)
+	err = n.lease(ctx, w, h.Node.API.Name)
+	return n, err
 }
 
-func (n *Node) fill(api *corev1.Node, loc evidence.Locator, p *facts.Proof) {
-	n.Exists, n.Name, n.Created = true, api.Name, api.CreationTimestamp.UTC()
-	n.Unschedulable, n.KubeletVersion = api.Spec.Unschedulable, api.Status.NodeInfo.KubeletVersion
+func (n *Node) fill(api *corev1.Node, loc evidence.Locator) {
+	created := api.CreationTimestamp.UTC()
+	exists := evidence.Item{Locator: loc, Excerpt: "Node exists since " + stamp(created), Time: created}
+	controlPlane := false
 	for _, role := range []string{"node-role.kubernetes.io/master", "node-role.kubernetes.io/control-plane"} {
 		if _, ok := api.Labels[role]; ok {
-			n.ControlPlane = true
+			controlPlane = true
 		}
 	}
+	var taints []string
 	for _, t := range api.Spec.Taints {
-		n.Taints = append(n.Taints, t.Key+":"+string(t.Effect))
-		n.WaitsForCloudInit = n.WaitsForCloudInit || t.Key == "node.cloudprovider.kubernetes.io/uninitialized"
+		taints = append(taints, t.Key+":"+string(t.Effect))
 	}
-	p.Add(loc, "Node exists since "+stamp(n.Created), n.Created, "exists", "created")
+	tainted := evidence.Item{Locator: loc.At("spec.taints"), Excerpt: fmt.Sprintf("%d taints %s", len(taints), strings.Join(taints, ", "))}
+	n.Exists.Set(true, exists)
+	n.Created.Set(created, exists)
+	n.Name.Set(api.Name, exists)
+	n.KubeletVersion.Set(api.Status.NodeInfo.KubeletVersion, exists)
+	n.Unschedulable.Set(api.Spec.Unschedulable, evidence.Item{Locator: loc.At("spec.unschedulable"), Excerpt: fmt.Sprint(api.Spec.Unschedulable)})
+	n.ControlPlane.Set(controlPlane, exists)
+	n.Taints.Set(taints, tainted)
+	n.WaitsForCloudInit.Set(slices.ContainsFunc(api.Spec.Taints, func(t corev1.Taint) bool {
+		return t.Key == "node.cloudprovider.kubernetes.io/uninitialized"
+	}), tainted)
+}
+
+// ready reads the condition Ready. A kubelet reports it with its first status, so that
+// without it nothing is known of the node's state yet.
+func (n *Node) ready(api *corev1.Node, loc evidence.Locator) {
 	i := slices.IndexFunc(api.Status.Conditions, func(c corev1.NodeCondition) bool { return c.Type == corev1.NodeReady })
 	if i < 0 {
-		p.Add(loc.At("status.conditions"), "no condition Ready", time.Time{}, "ready", "readyStatus")
+		_ = facts.Miss(&evidence.Unavailable{Need: evidence.Objects(evidence.Nodes, ""), Why: evidence.NotCollected, Detail: "the condition Ready of Node " + api.Name + " is not reported yet"},
+			&n.Ready, &n.ReadyStatus, &n.ReadyReason, &n.ReadyMessage, &n.ReadySince, &n.LastHeartbeat, &n.StoppedPosting, &n.NetworkNotReady)
 		return
 	}
 	c := api.Status.Conditions[i]
-	n.Ready, n.ReadyStatus = c.Status == corev1.ConditionTrue, string(c.Status)
-	n.ReadyReason, n.ReadyMessage = c.Reason, c.Message
-	n.ReadySince, n.LastHeartbeat = c.LastTransitionTime.UTC(), c.LastHeartbeatTime.UTC()
-	n.StoppedPosting = c.Status == corev1.ConditionUnknown
-	n.NetworkNotReady = !n.Ready && strings.Contains(c.Message, "NetworkPluginNotReady")
-	p.Add(loc.At("status.conditions"), fmt.Sprintf("Ready=%s since %s: %s %s", c.Status, stamp(n.ReadySince), c.Reason, c.Message), n.ReadySince,
-		"ready", "readyStatus", "readyReason", "readyMessage", "readySince", "stoppedPosting", "networkNotReady", "lastHeartbeat")
+	ready, since := c.Status == corev1.ConditionTrue, c.LastTransitionTime.UTC()
+	shown := evidence.Item{Locator: loc.At("status.conditions"), Excerpt: fmt.Sprintf("Ready=%s since %s: %s %s", c.Status, stamp(since), c.Reason, c.Message), Time: since}
+	n.Ready.Set(ready, shown)
+	n.ReadyStatus.Set(string(c.Status), shown)
+	n.ReadyReason.Set(c.Reason, shown)
+	n.ReadyMessage.Set(c.Message, shown)
+	n.ReadySince.Set(since, shown)
+	n.LastHeartbeat.Set(c.LastHeartbeatTime.UTC(), shown)
+	n.StoppedPosting.Set(c.Status == corev1.ConditionUnknown, shown)
+	n.NetworkNotReady.Set(!ready && strings.Contains(c.Message, "NetworkPluginNotReady"), shown)
 }
 
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
-func (n *Node) lease(ctx context.Context, w *facts.World, p *facts.Proof) error {
+func (n *Node) lease(ctx context.Context, w *facts.World, name string) error {
+	fields := []facts.Setter{&n.LeaseFound, &n.LeaseRenewed, &n.LeaseStale, &n.LeaseBehind}
 	newest, err := facts.Memo(ctx, w, "kubelet.newest-lease", func(ctx context.Context, w *facts.World) (time.Time, error) {
 		leases, err := w.List(ctx, evidence.Leases, leaseNamespace)
 		_, newest := Newest(leases, "")
 		return newest, err
 	})
 	if err != nil {
-		return miss(p, err, "leaseFound", "leaseRenewed", "leaseStale", "leaseBehind")
+		return facts.Miss(err, fields...)
 	}
-	own, ok, err := w.Get(ctx, evidence.Leases, leaseNamespace, n.Name)
-	if !ok || err != nil {
-		return miss(p, err, "leaseFound", "leaseRenewed", "leaseStale", "leaseBehind")
+	own, ok, err := w.Get(ctx, evidence.Leases, leaseNamespace, name)
+	if err != nil {
+		return facts.Miss(err, fields...)
 	}
-	n.LeaseFound, n.LeaseRenewed = true, Renewed(own)
-	behind := newest.Sub(n.LeaseRenewed)
-	n.LeaseStale, n.LeaseBehind = behind > StaleAfter, fault.Span(behind)
-	p.Add(own.Loc.At("spec.renewTime"), fmt.Sprintf("renewed %s, %s behind the newest lease", stamp(n.LeaseRenewed), n.LeaseBehind), n.LeaseRenewed,
-		"leaseFound", "leaseRenewed", "leaseStale", "leaseBehind")
+	shown := evidence.Item{Locator: evidence.Locator{Path: "leases -n " + leaseNamespace}, Excerpt: "no lease of " + name}
+	renewed, behind := Renewed(own), time.Duration(0)
+	if ok {
+		behind = newest.Sub(renewed)
+		shown = own.Shows("spec.renewTime", fmt.Sprintf("renewed %s, %s behind the newest lease", stamp(renewed), fault.Span(behind)), renewed)
+	}
+	n.LeaseFound.Set(ok, shown)
+	n.LeaseRenewed.Set(renewed, shown)
+	n.LeaseStale.Set(behind > StaleAfter, shown)
+	n.LeaseBehind.Set("", shown)
+	if ok {
+		n.LeaseBehind.Set(fault.Span(behind))
+	}
 	return nil
 }
 
@@ -152,21 +184,6 @@ func Newest(leases []evidence.Object, name string) (own evidence.Object, newest 
 		}
 	}
 	return own, newest
-}
-
-// miss marks fields unknown when err says that they could not be read, and
-// returns err when it is a defect.
-func miss(p *facts.Proof, err error, fields ...string) error {
-	if err == nil {
-		return nil
-	}
-	if _, ok := evidence.AsUnavailable(err); !ok {
-		return err
-	}
-	for _, f := range fields {
-		p.Miss(f, err)
-	}
-	return nil
 }
 
 // Facts lists the facts of this package.

@@ -15,14 +15,14 @@ import (
 // A host that fails does so alone; all at once they do when the cluster is switched
 // off, or when they lose the way to the API. What they ask for afterwards tells which.
 type Silence struct {
-	Nodes  int       `cel:"nodes"`  // that have a lease
-	Silent int       `cel:"silent"` // of them, that have not renewed it since the others came back
-	All    bool      `cel:"all"`    // all of them, and within a quarter of an hour of each other
-	From   time.Time `cel:"from"`   // the last renewal of any of them
-	Now    time.Time `cel:"now"`    // the newest sign of life of the control plane
-	Gap    string    `cel:"gap"`
-	Asking int       `cel:"asking"` // nodes that have asked for a first client certificate since
-	First  time.Time `cel:"first"`  // when the first of them asked
+	Nodes  facts.Field[int]       `cel:"nodes"`  // that have a lease
+	Silent facts.Field[int]       `cel:"silent"` // of them, that have not renewed it since the others came back
+	All    facts.Field[bool]      `cel:"all"`    // all of them, and within a quarter of an hour of each other
+	From   facts.Field[time.Time] `cel:"from"`   // the last renewal of any of them
+	Now    facts.Field[time.Time] `cel:"now"`    // the newest sign of life of the control plane
+	Gap    facts.Field[string]    `cel:"gap"`
+	Asking facts.Field[int]       `cel:"asking"` // nodes that have asked for a first client certificate since
+	First  facts.Field[time.Time] `cel:"first"`  // when the first of them asked
 }
 
 // atOnce is how far apart the last renewals of a cluster may be that is switched off
@@ -34,57 +34,64 @@ const far = 15 * time.Minute
 
 // SilenceFact is the fact cluster-silence.
 func SilenceFact() facts.Fact {
-	return facts.DefinePlain("cluster-silence", fault.Cluster, "whether all kubelets fell silent at one time, and ask for new certificates since",
+	return facts.Define("cluster-silence", fault.Cluster, "whether all kubelets fell silent at one time, and ask for new certificates since",
 		[]evidence.Need{evidence.Objects(evidence.Leases, leaseNamespace), evidence.Objects(evidence.Leases, "kube-system"),
 			evidence.Objects(evidence.CSRs, "")}, readSilence)
 }
 
-func readSilence(ctx context.Context, w *facts.World, _ fault.Subject) (Silence, facts.Proof, error) {
+func readSilence(ctx context.Context, w *facts.World, _ fault.Subject) (Silence, error) {
 	var f Silence
-	var p facts.Proof
 	leases, err := w.List(ctx, evidence.Leases, leaseNamespace)
 	if err != nil {
-		return f, p, err
+		return f, err
 	}
 	system, err := w.List(ctx, evidence.Leases, "kube-system")
 	if err != nil {
-		return f, p, err
+		return f, err
 	}
-	_, f.Now = Newest(system, "")
+	_, now := Newest(system, "")
+	_, from := Newest(leases, "")
 	var first time.Time
+	silent := 0
 	for _, l := range leases {
 		at := Renewed(l)
-		f.Nodes++
-		if f.Now.Sub(at) > far {
-			f.Silent++
+		if now.Sub(at) > far {
+			silent++
 		}
 		if first.IsZero() || at.Before(first) {
 			first = at
 		}
-		if at.After(f.From) {
-			f.From = at
-		}
 	}
-	f.All = f.Nodes > 0 && f.Silent == f.Nodes && f.From.Sub(first) < atOnce
-	f.Gap = fault.Span(f.Now.Sub(f.From))
-	p.Add(evidence.Locator{Path: "leases -n " + leaseNamespace}, fmt.Sprintf("%d of %d nodes are silent; the last renewal is of %s, the control plane's of %s",
-		f.Silent, f.Nodes, stamp(f.From), stamp(f.Now)), f.From, "nodes", "silent", "all", "from", "now", "gap")
+	f.Nodes.Set(len(leases))
+	f.Silent.Set(silent)
+	f.All.Set(len(leases) > 0 && silent == len(leases) && from.Sub(first) < atOnce)
+	f.From.Set(from)
+	f.Now.Set(now)
+	f.Gap.Set(fault.Span(now.Sub(from)))
+	facts.ProveAll(&f, evidence.Item{Locator: evidence.Locator{Path: "leases -n " + leaseNamespace}, Excerpt: fmt.Sprintf(
+		"%d of %d nodes are silent; the last renewal is of %s, the control plane's of %s", silent, len(leases), stamp(from), stamp(now)), Time: from})
+	err = f.asking(ctx, w, from)
+	return f, err
+}
+
+// asking counts the nodes that have asked for a first client certificate since.
+func (f *Silence) asking(ctx context.Context, w *facts.World, from time.Time) error {
 	requests, err := csrs.All(ctx, w)
 	if err != nil {
-		err = miss(&p, err, "asking", "first")
-		return f, p, err
+		return facts.Miss(err, &f.Asking, &f.First)
 	}
 	asked := map[string]bool{}
+	shown := evidence.Item{Locator: evidence.Locator{Path: evidence.CSRs.String()}, Excerpt: fmt.Sprintf("none of the %d requests is for a first client certificate", len(requests))}
 	for _, r := range requests {
-		if r.Kind != csrs.Client || r.Renews() || !r.Created.After(f.From) || r.NodeName == "" {
+		if r.Kind != csrs.Client || r.Renews() || !r.Created.After(from) || r.NodeName == "" {
 			continue
 		}
 		if len(asked) == 0 {
-			f.First = r.Created
-			p.Add(r.Loc, "asks for a first client certificate of "+r.NodeName, r.Created, "asking", "first")
+			shown = evidence.Item{Locator: r.Loc, Excerpt: "asks for a first client certificate of " + r.NodeName, Time: r.Created}
 		}
 		asked[r.NodeName] = true
 	}
-	f.Asking = len(asked)
-	return f, p, nil
+	f.Asking.Set(len(asked), shown)
+	f.First.Set(shown.Time, shown)
+	return nil
 }
