@@ -13,11 +13,13 @@ import (
 	"crypto/x509/pkix"
 	"encoding/asn1"
 	"encoding/pem"
+	"errors"
 	"math/big"
 	"net"
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	certificatesv1 "k8s.io/api/certificates/v1"
@@ -162,9 +164,11 @@ func resign(attributes string, version int) func(*testing.T, *filed) {
 	}
 }
 
+// rsaKey makes one key for all tests: it takes long.
 func rsaKey(bits int) func(*testing.T) crypto.Signer {
+	once := sync.OnceValues(func() (*rsa.PrivateKey, error) { return rsa.GenerateKey(rand.Reader, bits) })
 	return func(t *testing.T) crypto.Signer {
-		key, err := rsa.GenerateKey(rand.Reader, bits)
+		key, err := once()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -172,26 +176,26 @@ func rsaKey(bits int) func(*testing.T) crypto.Signer {
 	}
 }
 
+var rsa2048 = rsaKey(2048)
+
 // smallExponent is an RSA key with the exponent 3.
-func smallExponent(t *testing.T) crypto.Signer {
+var smallExponent = sync.OnceValue(func() *rsa.PrivateKey {
 	for {
 		p, errP := rand.Prime(rand.Reader, 1024)
 		q, errQ := rand.Prime(rand.Reader, 1024)
 		if errP != nil || errQ != nil {
-			t.Fatal(errP, errQ)
+			panic(errors.Join(errP, errQ))
 		}
-		one, three := big.NewInt(1), big.NewInt(3)
+		one := big.NewInt(1)
 		phi := new(big.Int).Mul(new(big.Int).Sub(p, one), new(big.Int).Sub(q, one))
-		d := new(big.Int).ModInverse(three, phi)
-		n := new(big.Int).Mul(p, q)
-		if d == nil || n.BitLen() != 2048 {
-			continue
+		d := new(big.Int).ModInverse(big.NewInt(3), phi)
+		if n := new(big.Int).Mul(p, q); d != nil && n.BitLen() == 2048 {
+			key := &rsa.PrivateKey{PublicKey: rsa.PublicKey{N: n, E: 3}, D: d, Primes: []*big.Int{p, q}}
+			key.Precompute()
+			return key
 		}
-		key := &rsa.PrivateKey{PublicKey: rsa.PublicKey{N: n, E: 3}, D: d, Primes: []*big.Int{p, q}}
-		key.Precompute()
-		return key
 	}
-}
+})
 
 func curve(c elliptic.Curve) func(*testing.T) crypto.Signer {
 	return func(t *testing.T) crypto.Signer {
@@ -226,7 +230,7 @@ type deviation struct {
 // common are deviations of requests of both kinds.
 var common = []deviation{
 	{"nothing", func(*testing.T, *filed) {}, ""},
-	{"RSA of 2048 bits", signedBy(rsaKey(2048), 0), ""},
+	{"RSA of 2048 bits", signedBy(rsa2048, 0), ""},
 	{"on P-384", signedBy(curve(elliptic.P384()), 0), ""},
 	{"Ed25519", signedBy(edKey, 0), ""},
 	{"blanks around the block", text(func(b []byte) []byte { return slices.Concat([]byte("\n"), b, []byte("\n \n")) }), ""},
@@ -261,9 +265,9 @@ var common = []deviation{
 	{"cut", encoded(func(der []byte) []byte { return der[:len(der)-1] }), "request"},
 	{"another signature", encoded(func(der []byte) []byte { der[len(der)-1] ^= 1; return der }), "signature"},
 	{"another name than was signed", encoded(func(der []byte) []byte { return bytes.Replace(der, []byte("panda"), []byte("koala"), 1) }), "signature"},
-	{"signed with SHA-1", signedBy(rsaKey(2048), x509.SHA1WithRSA), "signature"},
+	{"signed with SHA-1", signedBy(rsa2048, x509.SHA1WithRSA), "signature"},
 	{"RSA of 1024 bits", signedBy(rsaKey(1024), 0), "key"},
-	{"RSA with exponent 3", signedBy(smallExponent, 0), "key"},
+	{"RSA with exponent 3", signedBy(func(*testing.T) crypto.Signer { return smallExponent() }, 0), "key"},
 	{"on P-224", signedBy(curve(elliptic.P224()), 0), "key"},
 
 	{"two common names", subject(rdn(oidOrganization, NodesGroup), rdn(oidCommonName, "system:admin"), rdn(oidCommonName, NodePrefix+"panda")), "subject"},

@@ -12,9 +12,9 @@ import (
 	"github.com/rollcall-project/rollcall/internal/scan"
 )
 
-// Broken is a World whose texts of a kind break off at their end: all lines are read,
+// Broken is a World in which some texts break off at their end: all lines are read,
 // and then an error says that there is more.
-func Broken(t *testing.T, base, changes string, signatures []scan.Signature, kind evidence.TextKind) *facts.World {
+func Broken(t *testing.T, base, changes string, signatures []scan.Signature, which func(evidence.Text) bool) *facts.World {
 	t.Helper()
 	o, err := fixture.ParseOverlay("facts/testdata/test.txtar", []byte("base: "+base+"\nsubject: cluster\n"+changes))
 	if err != nil {
@@ -28,7 +28,7 @@ func Broken(t *testing.T, base, changes string, signatures []scan.Signature, kin
 	if err != nil {
 		t.Fatal(err)
 	}
-	source.Source = breaks{source.Source, kind}
+	source.Source = breaks{source.Source, which}
 	set, err := scan.Compile(signatures)
 	if err != nil {
 		t.Fatal(err)
@@ -46,13 +46,13 @@ func Broken(t *testing.T, base, changes string, signatures []scan.Signature, kin
 
 type breaks struct {
 	evidence.Source
-	kind evidence.TextKind
+	which func(evidence.Text) bool
 }
 
 func (b breaks) Texts(ctx context.Context, q evidence.TextQuery) ([]evidence.Text, error) {
 	list, err := b.Source.Texts(ctx, q)
 	for i, t := range list {
-		if t.Kind != b.kind || t.Open == nil {
+		if t.Open == nil || !b.which(t) {
 			continue
 		}
 		list[i].Skimmed = nil

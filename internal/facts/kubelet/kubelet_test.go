@@ -138,7 +138,7 @@ func TestIdentityUnknown(t *testing.T) {
 	}
 	// A journal that breaks off has a rest: neither silence nor a failure that it may end is known.
 	for name, changes := range map[string]string{"silent": "", "with a failure": journal + line("11:50:00", "currently active client certificate has expired")} {
-		w := factstest.Broken(t, factstest.Metal, changes, sigs, evidence.Journal)
+		w := factstest.Broken(t, factstest.Metal, changes, sigs, func(t evidence.Text) bool { return strings.Contains(t.Path, "masters") })
 		if i := factstest.Fields[kubelet.Identity](t, w, kubelet.IdentityFact(), factstest.Host("m1")); !unknown(i.Expired) || !unknown(i.Anonymous) || !unknown(i.Last) {
 			t.Errorf("%s, broken off: %+v", name, i)
 		}
