@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	mcfgv1 "github.com/openshift/api/machineconfiguration/v1"
+
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/fault"
@@ -12,111 +14,118 @@ import (
 
 // Config is what a Node says of its machine config.
 type Config struct {
-	Annotated      bool      `cel:"annotated"` // the daemon has ever written to the Node
-	Current        string    `cel:"current"`
-	Desired        string    `cel:"desired"`
-	State          string    `cel:"state"`          // Done, Working, Degraded, Unreconcilable
-	Reason         string    `cel:"reason"`         // the daemon's complaint, cut
-	Class          string    `cel:"class"`          // of the complaint; see Class
-	CurrentMissing bool      `cel:"currentMissing"` // the config that it names is not in the cluster
-	DesiredMissing bool      `cel:"desiredMissing"`
-	Pool           string    `cel:"pool"`
-	PoolSpec       string    `cel:"poolSpec"` // what the pool wants
-	AtPoolSpec     bool      `cel:"atPoolSpec"`
-	DrainPending   bool      `cel:"drainPending"` // the daemon asked for a drain or uncordon that has not been done
-	Ready          bool      `cel:"ready"`        // the Node's condition
-	Created        time.Time `cel:"created"`      // of the Node
-	PoolSince      time.Time `cel:"poolSince"`    // since when the pool reports degraded nodes; zero where it does not
+	Annotated      facts.Field[bool]      `cel:"annotated"` // the daemon has ever written to the Node
+	Current        facts.Field[string]    `cel:"current"`
+	Desired        facts.Field[string]    `cel:"desired"`
+	State          facts.Field[string]    `cel:"state"`          // Done, Working, Degraded, Unreconcilable
+	Reason         facts.Field[string]    `cel:"reason"`         // the daemon's complaint, cut
+	Class          facts.Field[string]    `cel:"class"`          // of the complaint; see Class
+	CurrentMissing facts.Field[bool]      `cel:"currentMissing"` // the config that it names is not in the cluster
+	DesiredMissing facts.Field[bool]      `cel:"desiredMissing"`
+	Pool           facts.Field[string]    `cel:"pool"`
+	PoolSpec       facts.Field[string]    `cel:"poolSpec"` // what the pool wants
+	AtPoolSpec     facts.Field[bool]      `cel:"atPoolSpec"`
+	DrainPending   facts.Field[bool]      `cel:"drainPending"` // the daemon asked for a drain or uncordon that has not been done
+	Ready          facts.Field[bool]      `cel:"ready"`        // the Node's condition
+	Created        facts.Field[time.Time] `cel:"created"`      // of the Node
+	PoolSince      facts.Field[time.Time] `cel:"poolSince"`    // since when the pool reports degraded nodes; zero where it does not
 }
 
-var configFact = facts.DefinePlain("host-config", fault.Host, "what the Node says of its machine config",
+var configFact = facts.Define("host-config", fault.Host, "what the Node says of its machine config",
 	[]evidence.Need{
 		evidence.Objects(evidence.Nodes, ""), evidence.Objects(evidence.MachineConfigs, ""), evidence.Objects(evidence.MachineConfigPools, ""),
 	}, readConfig)
 
-func readConfig(ctx context.Context, w *facts.World, s fault.Subject) (Config, facts.Proof, error) {
+func readConfig(ctx context.Context, w *facts.World, s fault.Subject) (Config, error) {
 	var c Config
-	var p facts.Proof
 	o, ok, err := w.Get(ctx, evidence.Nodes, "", s.Name)
 	if err != nil {
-		return c, p, err
+		return c, err
 	}
 	if !ok {
-		return c, p, facts.NotApplicable("%s is not a Node yet", s.Name)
+		return c, facts.NotApplicable("%s is not a Node yet", s.Name)
 	}
 	n := configOf(o)
-	c = Config{
-		Annotated: n.current != "" || n.state != "", Current: n.current, Desired: n.desired, State: n.state, Reason: firstLine(n.cause),
-		Class: string(n.class), Pool: n.pool, Created: o.Created(), Ready: ready(o),
-		DrainPending: o.Annotation(desiredDrain) != "" && o.Annotation(desiredDrain) != o.Annotation(lastDrain),
+	c.annotations(n)
+	ready, item, err := nodeReady(o)
+	c.Ready.Set(ready, item)
+	if err := facts.Miss(err, &c.Ready); err != nil {
+		return c, err
 	}
-	n.prove(&p, "current", "desired", "state", "annotated", "currentMissing", "desiredMissing", "atPoolSpec")
+	c.Pool.Set(n.pool, o.Shows("metadata.labels", "pool "+n.pool, time.Time{}))
+	c.Created.Set(o.Created(), o.Shows("metadata.creationTimestamp", "Node "+o.Name+" exists", o.Created()))
+	if err := c.lookUp(ctx, w, n); err != nil {
+		return c, err
+	}
+	return c, c.comparePool(ctx, w, n)
+}
+
+// annotations reads what the daemon wrote to its Node.
+func (c *Config) annotations(n nodeConfig) {
+	names, o := n.item(), n.object
+	c.Annotated.Set(n.current != "" || n.state != "", names)
+	c.Current.Set(n.current, names)
+	c.Desired.Set(n.desired, names)
+	c.State.Set(n.state, names)
+	reason := names
 	if n.cause != "" {
-		p.Add(o.Loc.At("metadata.annotations."+reasonAnnotation), c.Reason, time.Time{}, "reason", "class", "currentMissing")
+		reason = o.Shows("metadata.annotations."+reasonAnnotation, firstLine(n.cause), time.Time{})
 	}
-	if c.DrainPending {
-		p.Add(o.Loc.At("metadata.annotations."+desiredDrain), fmt.Sprintf("desiredDrain: %s, lastAppliedDrain: %s",
-			o.Annotation(desiredDrain), o.Annotation(lastDrain)), time.Time{}, "drainPending")
-	}
-	if err := c.lookUp(ctx, w, n, &p); err != nil {
-		return c, p, err
-	}
-	err = c.pool(ctx, w, &p)
-	return c, p, err
+	c.Reason.Set(firstLine(n.cause), reason)
+	c.Class.Set(string(n.class), reason)
+	desired, last := o.Annotation(desiredDrain), o.Annotation(lastDrain)
+	c.DrainPending.Set(desired != "" && desired != last,
+		o.Shows("metadata.annotations."+desiredDrain, fmt.Sprintf("desiredDrain: %s, lastAppliedDrain: %s", desired, last), time.Time{}))
 }
 
 // lookUp finds out whether the named configs exist. Where MachineConfigs could
 // not be read, the daemon's own complaint still proves that its config is missing.
-func (c *Config) lookUp(ctx context.Context, w *facts.World, n nodeConfig, p *facts.Proof) error {
+func (c *Config) lookUp(ctx context.Context, w *facts.World, n nodeConfig) error {
+	facts.Prove(n.item(), &c.CurrentMissing, &c.DesiredMissing)
+	if n.class.missing() {
+		facts.Prove(n.object.Shows("metadata.annotations."+reasonAnnotation, firstLine(n.cause), time.Time{}), &c.CurrentMissing)
+	}
 	configs, err := configNames(ctx, w)
-	if _, ok := evidence.AsUnavailable(err); ok {
-		p.Miss("desiredMissing", err)
-		if c.CurrentMissing = n.class.missing(); !c.CurrentMissing {
-			p.Miss("currentMissing", err)
-		}
-		return nil
-	}
 	if err != nil {
-		return err
+		if n.class.missing() {
+			c.CurrentMissing.Set(true)
+			return facts.Miss(err, &c.DesiredMissing)
+		}
+		return facts.Miss(err, &c.CurrentMissing, &c.DesiredMissing)
 	}
-	if _, ok := configs[c.Current]; !ok && c.Current != "" {
-		c.CurrentMissing = true
-		p.Add(evidence.Locator{Path: "machineconfigs"}, fmt.Sprintf("no MachineConfig %s among the %d in the cluster", c.Current, len(configs)), time.Time{}, "currentMissing")
-	}
-	if _, ok := configs[c.Desired]; !ok && c.Desired != "" {
-		c.DesiredMissing = true
-		if c.Desired != c.Current {
-			p.Add(evidence.Locator{Path: "machineconfigs"}, fmt.Sprintf("no MachineConfig %s among the %d in the cluster", c.Desired, len(configs)), time.Time{}, "desiredMissing")
+	for _, f := range []struct {
+		name  string
+		field *facts.Field[bool]
+	}{{n.current, &c.CurrentMissing}, {n.desired, &c.DesiredMissing}} {
+		_, ok := configs[f.name]
+		f.field.Set(!ok && f.name != "")
+		if !ok && f.name != "" {
+			f.field.Prove(notAmong(configs, f.name))
 		}
 	}
 	return nil
 }
 
-// pool reads what the node's pool wants.
-func (c *Config) pool(ctx context.Context, w *facts.World, p *facts.Proof) error {
-	served, proof, err := PoolServed(ctx, w, c.Pool)
+// comparePool reads what the node's pool wants.
+func (c *Config) comparePool(ctx context.Context, w *facts.World, n nodeConfig) error {
+	o, pool, err := readPool(ctx, w, n.pool)
 	if err != nil {
-		if _, ok := evidence.AsUnavailable(err); ok {
-			for _, f := range []string{"poolSpec", "atPoolSpec", "poolSince"} {
-				p.Miss(f, err)
-			}
-			return nil
+		if err := facts.Miss(err, &c.PoolSpec, &c.AtPoolSpec, &c.PoolSince); err != nil {
+			facts.Complete(c)
+			return ignoreNotApplicable(err)
 		}
-		return ignoreNotApplicable(err)
+		return nil
 	}
-	c.PoolSpec = served.SpecName
-	c.AtPoolSpec = c.Current == served.SpecName && c.Desired == served.SpecName
-	if served.NodeMessage != "" {
-		c.PoolSince = served.Since
+	spec := pool.Spec.Configuration.Name
+	wants := o.Shows("spec.configuration.name", fmt.Sprintf("spec.configuration.name: %q", spec), time.Time{})
+	c.PoolSpec.Set(spec, wants)
+	c.AtPoolSpec.Set(n.current == spec && n.desired == spec, n.item(), wants)
+	var since time.Time
+	degraded := o.Shows("status.conditions[NodeDegraded]", "the pool reports no degraded node", time.Time{})
+	if x := condition(&pool, mcfgv1.MachineConfigPoolNodeDegraded); isTrue(x) && x.Message != "" {
+		since = x.LastTransitionTime.UTC()
+		degraded.Excerpt, degraded.Time = firstLine(x.Message), since
 	}
-	for _, item := range proof.Items {
-		for _, f := range item.Fields {
-			if f == "specName" {
-				item.Fields = []string{"poolSpec", "atPoolSpec"}
-				p.Items = append(p.Items, item)
-				break
-			}
-		}
-	}
+	c.PoolSince.Set(since, degraded)
 	return nil
 }

@@ -18,143 +18,159 @@ import (
 // ControllerConfig is the object that every render and every answer of the
 // machine config server is made from.
 type ControllerConfig struct {
-	Exists  bool      `cel:"exists"`
-	Version string    `cel:"version"` // of the operator that wrote it
-	Failing bool      `cel:"failing"` // its templates cannot be rendered
-	Message string    `cel:"message"` // of the failure
-	Since   time.Time `cel:"since"`   // of the failure
+	Exists  facts.Field[bool]      `cel:"exists"`
+	Version facts.Field[string]    `cel:"version"` // of the operator that wrote it
+	Failing facts.Field[bool]      `cel:"failing"` // its templates cannot be rendered
+	Message facts.Field[string]    `cel:"message"` // of the failure
+	Since   facts.Field[time.Time] `cel:"since"`   // of the failure
 }
 
-var controllerConfigFact = facts.DefinePlain("controller-config", fault.Cluster, "the ControllerConfig machine-config-controller",
+var controllerConfigFact = facts.Define("controller-config", fault.Cluster, "the ControllerConfig machine-config-controller",
 	[]evidence.Need{evidence.Objects(evidence.ControllerConfigs, "")}, readControllerConfig)
 
 // generatedBy is the annotation with the operator's version
 // (pkg/controller/common/constants.go GeneratedByVersionAnnotationKey).
 const generatedBy = "machineconfiguration.openshift.io/generated-by-version"
 
-func readControllerConfig(ctx context.Context, w *facts.World, _ fault.Subject) (ControllerConfig, facts.Proof, error) {
+// readControllerConfig takes a missing TemplateControllerFailing for false: the
+// controller resets it to False only in a sync, and an install begins without it
+// (pkg/controller/template/status.go syncCompletedStatus).
+func readControllerConfig(ctx context.Context, w *facts.World, _ fault.Subject) (ControllerConfig, error) {
 	var c ControllerConfig
-	var p facts.Proof
 	o, ok, err := w.Get(ctx, evidence.ControllerConfigs, "", "machine-config-controller")
 	if err != nil {
-		return c, p, err
+		return c, err
 	}
 	if !ok {
-		p.Add(evidence.Locator{Path: "controllerconfigs/machine-config-controller"}, "there is no such ControllerConfig", time.Time{}, "exists")
-		return c, p, nil
+		c.Exists.Set(false, evidence.Item{Locator: evidence.Locator{Path: "controllerconfigs/machine-config-controller"}, Excerpt: "there is no such ControllerConfig"})
+		facts.Complete(&c)
+		return c, nil
 	}
-	c.Exists, c.Version = true, o.Annotation(generatedBy)
-	p.Add(o.Loc, "ControllerConfig machine-config-controller exists", o.Created(), "exists")
-	p.Add(o.Loc.At("metadata.annotations."+generatedBy), c.Version, time.Time{}, "version")
+	c.Exists.Set(true, evidence.Item{Locator: o.Loc, Excerpt: "ControllerConfig machine-config-controller exists", Time: o.Created()})
+	version := o.Annotation(generatedBy)
+	c.Version.Set(version, o.Shows("metadata.annotations."+generatedBy, version, time.Time{}))
 	conditions, _ := evidence.Field(o.Content, "status", "conditions").([]any)
 	for _, raw := range conditions {
 		m, _ := raw.(map[string]any)
 		if evidence.String(m, "type") != "TemplateControllerFailing" || evidence.String(m, "status") != "True" {
 			continue
 		}
-		c.Failing, c.Message, c.Since = true, firstLine(evidence.String(m, "message")), evidence.Time(m, "lastTransitionTime")
-		p.Add(o.Loc.At("status.conditions[TemplateControllerFailing]"), c.Message, c.Since, "failing", "message")
+		message, since := firstLine(evidence.String(m, "message")), evidence.Time(m, "lastTransitionTime")
+		item := o.Shows("status.conditions[TemplateControllerFailing]", message, since)
+		c.Failing.Set(true, item)
+		c.Message.Set(message, item)
+		c.Since.Set(since)
 	}
-	return c, p, nil
+	facts.Complete(&c)
+	return c, nil
 }
 
 // Controller is whether the machine-config-controller works.
 type Controller struct {
-	Running    bool      `cel:"running"`    // a pod of it is ready
-	Since      time.Time `cel:"since"`      // where it does not run: since its pod is not ready, without a pod since the first Node joined
-	StalePools []string  `cel:"stalePools"` // pools whose newest spec it has not seen
-	Changed    time.Time `cel:"changed"`    // the first of the specs that it has not seen; zero where their writers are not known
+	Running    facts.Field[bool]      `cel:"running"`    // a pod of it is ready
+	Since      facts.Field[time.Time] `cel:"since"`      // where it does not run: since its newest pod is not ready or exists; without a pod since the first Node joined
+	StalePools facts.Field[[]string]  `cel:"stalePools"` // pools whose newest spec it has not seen
+	Changed    facts.Field[time.Time] `cel:"changed"`    // the first of the specs that it has not seen; zero where their writers are not known
 }
 
-var controllerFact = facts.DefinePlain("mcc", fault.Cluster, "whether the machine-config-controller runs and keeps up",
+var controllerFact = facts.Define("mcc", fault.Cluster, "whether the machine-config-controller runs and keeps up",
 	[]evidence.Need{evidence.Objects(evidence.Pods, mcs.Namespace), evidence.Objects(evidence.MachineConfigPools, ""), evidence.Objects(evidence.Nodes, "")}, readController)
 
-func readController(ctx context.Context, w *facts.World, _ fault.Subject) (Controller, facts.Proof, error) {
+func readController(ctx context.Context, w *facts.World, _ fault.Subject) (Controller, error) {
 	var c Controller
-	var p facts.Proof
-	if err := missOrFail(&p, c.pods(ctx, w, &p), "running", "since"); err != nil {
-		return c, p, err
-	}
-	if err := missOrFail(&p, c.firstNode(ctx, w), "since"); err != nil {
-		return c, p, err
+	if err := facts.Miss(c.readPods(ctx, w), &c.Running, &c.Since); err != nil {
+		return c, err
 	}
 	pools, err := w.List(ctx, evidence.MachineConfigPools, "")
-	if err := missOrFail(&p, err, "stalePools"); err != nil {
-		return c, p, err
+	if err != nil {
+		return c, facts.Miss(err, &c.StalePools, &c.Changed)
 	}
-	written := map[string]time.Time{}
+	var stale []string
+	var changed time.Time
 	for _, o := range pools {
 		generation, observed := evidence.Int(o.Content, "metadata", "generation"), evidence.Int(o.Content, "status", "observedGeneration")
-		if observed < generation {
-			c.StalePools = append(c.StalePools, o.Name)
-			written[o.Name] = o.SpecWritten()
-			p.Add(o.Loc.At("status.observedGeneration"), fmt.Sprintf("generation %d, observedGeneration %d", generation, observed), written[o.Name], "stalePools", "changed")
+		if observed >= generation {
+			continue
 		}
-	}
-	slices.Sort(c.StalePools)
-	for i, name := range c.StalePools {
-		if at := written[name]; i == 0 || at.Before(c.Changed) { // one that is not known is the zero time
-			c.Changed = at
+		stale = append(stale, o.Name)
+		written := o.SpecWritten() // zero where it is not known: then the first is not known
+		if len(stale) == 1 || written.Before(changed) {
+			changed = written
 		}
+		facts.Prove(o.Shows("status.observedGeneration", fmt.Sprintf("generation %d, observedGeneration %d", generation, observed), written), &c.StalePools, &c.Changed)
 	}
-	return c, p, nil
+	if len(stale) == 0 {
+		facts.Prove(evidence.Item{Locator: evidence.Locator{Path: "machineconfigpools"},
+			Excerpt: fmt.Sprintf("none of the %d pools has a newer generation than the observed one", len(pools))}, &c.StalePools, &c.Changed)
+	}
+	slices.Sort(stale)
+	c.StalePools.Set(stale)
+	c.Changed.Set(changed)
+	return c, nil
 }
 
-func (c *Controller) pods(ctx context.Context, w *facts.World, p *facts.Proof) error {
+// readPods looks for a pod that is ready.
+func (c *Controller) readPods(ctx context.Context, w *facts.World) error {
 	list, err := w.List(ctx, evidence.Pods, mcs.Namespace)
 	if err != nil {
 		return err
 	}
-	seen := 0
+	running := false
+	var since time.Time
 	for _, o := range list {
 		if app, _ := o.Label("k8s-app"); app != "machine-config-controller" {
 			continue
 		}
-		seen++
 		pod, err := evidence.Decode[corev1.Pod](o)
 		if err != nil {
 			return err
 		}
-		ready := slices.ContainsFunc(pod.Status.Conditions, func(x corev1.PodCondition) bool {
-			return x.Type == corev1.PodReady && x.Status == corev1.ConditionTrue
-		})
-		c.Running = c.Running || ready
-		if i := slices.IndexFunc(pod.Status.Conditions, func(x corev1.PodCondition) bool { return x.Type == corev1.PodReady }); i >= 0 && !ready {
-			c.Since = pod.Status.Conditions[i].LastTransitionTime.UTC()
+		ready, at := readySince(pod)
+		running = running || ready
+		if at.After(since) {
+			since = at
 		}
-		p.Add(o.Loc.At("status"), fmt.Sprintf("phase %s, ready %t", pod.Status.Phase, ready), time.Time{}, "running")
+		facts.Prove(o.Shows("status", fmt.Sprintf("phase %s, ready %t", pod.Status.Phase, ready), time.Time{}), &c.Running, &c.Since)
 	}
-	if seen == 0 {
-		p.Add(evidence.Locator{Path: "pods -n " + mcs.Namespace}, "no pod of machine-config-controller among those that were listed", time.Time{}, "running")
+	if len(c.Running.Proof()) == 0 {
+		facts.Prove(evidence.Item{Locator: evidence.Locator{Path: "pods -n " + mcs.Namespace},
+			Excerpt: "no pod of machine-config-controller among those that were listed"}, &c.Running, &c.Since)
 	}
-	return nil
+	c.Running.Set(running)
+	if running {
+		since = time.Time{}
+	}
+	c.Since.Set(since)
+	if running || !since.IsZero() {
+		return nil
+	}
+	first, err := firstNode(ctx, w)
+	c.Since.Set(first)
+	return facts.Miss(err, &c.Since)
 }
 
-// firstNode takes the creation of the first Node for the beginning where no pod
-// tells one: an install has Nodes before it has a controller.
-func (c *Controller) firstNode(ctx context.Context, w *facts.World) error {
+// readySince returns whether a pod is ready, and since when it is or is not: without
+// the condition since it exists.
+func readySince(pod corev1.Pod) (bool, time.Time) {
+	for _, x := range pod.Status.Conditions {
+		if x.Type == corev1.PodReady && !x.LastTransitionTime.IsZero() {
+			return x.Status == corev1.ConditionTrue, x.LastTransitionTime.UTC()
+		}
+	}
+	return false, pod.CreationTimestamp.UTC()
+}
+
+// firstNode is the creation of the first Node, the beginning where there is no pod: an
+// install has Nodes before it has a controller.
+func firstNode(ctx context.Context, w *facts.World) (time.Time, error) {
 	nodes, err := w.List(ctx, evidence.Nodes, "")
-	if err != nil || c.Running || !c.Since.IsZero() {
-		return err
-	}
+	var first time.Time
 	for _, o := range nodes {
-		if at := o.Created(); c.Since.IsZero() || at.Before(c.Since) {
-			c.Since = at
+		if at := o.Created(); first.IsZero() || at.Before(first) {
+			first = at
 		}
 	}
-	return nil
-}
-
-// ready reads the Node's condition Ready.
-func ready(node evidence.Object) bool {
-	conditions, _ := evidence.Field(node.Content, "status", "conditions").([]any)
-	for _, raw := range conditions {
-		m, _ := raw.(map[string]any)
-		if evidence.String(m, "type") == "Ready" {
-			return evidence.String(m, "status") == "True"
-		}
-	}
-	return false
+	return first, err
 }
 
 func ignoreNotApplicable(err error) error {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -60,48 +61,95 @@ func daemonSignatures() []scan.Signature {
 // Daemon is what the machine-config-daemon of a node says. Counts are of lines
 // since the daemon last was content; what is over is not counted.
 type Daemon struct {
-	BootstrapMode bool      `cel:"bootstrapMode"` // its first run is not finished: the host still has node-annotations.json
-	Complaints    int64     `cel:"complaints"`    // times that it marked the node degraded
-	Class         string    `cel:"class"`         // of the last complaint
-	Complaint     string    `cel:"complaint"`     // the last one
-	NoDiff        bool      `cel:"noDiff"`        // bootstrap's and the cluster's config differ in name only
-	Override      bool      `cel:"override"`      // disk and annotation name two configs, disk counts
-	Firstboot     bool      `cel:"firstbootFailed"`
-	DrainWaiting  bool      `cel:"drainWaiting"` // it waits for the controller to drain the node
-	KubeletDown   bool      `cel:"kubeletDown"`
-	NoListers     bool      `cel:"noListers"` // the API cannot be reached from the node
-	OSRetries     int64     `cel:"osRetries"`
-	Since         time.Time `cel:"since"` // the first of these lines
-	Last          time.Time `cel:"last"`
+	BootstrapMode facts.Field[bool]      `cel:"bootstrapMode"` // its first run is not finished: the host still has node-annotations.json
+	Complaints    facts.Field[int64]     `cel:"complaints"`    // times that it marked the node degraded
+	Class         facts.Field[string]    `cel:"class"`         // of the last complaint
+	Complaint     facts.Field[string]    `cel:"complaint"`     // the last one
+	NoDiff        facts.Field[bool]      `cel:"noDiff"`        // bootstrap's and the cluster's config differ in name only
+	Override      facts.Field[bool]      `cel:"override"`      // disk and annotation name two configs, disk counts
+	Firstboot     facts.Field[bool]      `cel:"firstbootFailed"`
+	DrainWaiting  facts.Field[bool]      `cel:"drainWaiting"` // it waits for the controller to drain the node
+	KubeletDown   facts.Field[bool]      `cel:"kubeletDown"`
+	NoListers     facts.Field[bool]      `cel:"noListers"` // the API cannot be reached from the node
+	OSRetries     facts.Field[int64]     `cel:"osRetries"`
+	Since         facts.Field[time.Time] `cel:"since"` // the first of these lines
+	Last          facts.Field[time.Time] `cel:"last"`
 }
 
-var daemonFact = facts.DefinePlain("mcd-log", fault.Host, "what the node's machine-config-daemon says",
+// daemon is a Daemon while its lines are followed.
+type daemon struct {
+	complaints, retries int64
+	class, complaint    string
+	since, last         time.Time
+	proof               map[string]evidence.Item // what is true now, and the last line that shows it
+}
+
+var daemonFact = facts.Define("mcd-log", fault.Host, "what the node's machine-config-daemon says",
 	[]evidence.Need{evidence.Texts(DaemonLogs), evidence.Objects(evidence.Pods, mcs.Namespace)}, readDaemon)
 
-func readDaemon(ctx context.Context, w *facts.World, s fault.Subject) (Daemon, facts.Proof, error) {
-	var d Daemon
-	var p facts.Proof
-	byNode, err := daemonLines(ctx, w)
+func readDaemon(ctx context.Context, w *facts.World, s fault.Subject) (Daemon, error) {
+	var d daemon
+	logs, err := daemonLines(ctx, w)
 	if err != nil {
-		return d, p, err
+		return Daemon{}, err
 	}
-	lines, ok := byNode[s.Name]
+	w.Concerns(func(t evidence.Text) bool { return logs.isOn(t, s.Name) })
+	// The last line decides.
+	if err := w.Gap(ctx, DaemonLogs, logs.newest(s.Name)); err != nil {
+		return Daemon{}, err
+	}
+	lines, ok := logs.lines[s.Name]
 	if !ok {
-		return d, p, &evidence.Unavailable{Need: evidence.Texts(DaemonLogs), Why: evidence.NotCollected,
+		return Daemon{}, &evidence.Unavailable{Need: evidence.Texts(DaemonLogs), Why: evidence.NotCollected,
 			Detail: "no line of the daemon on " + s.Name, Supply: fmt.Sprintf("oc logs -n %s -c machine-config-daemon POD of %s", mcs.Namespace, s.Name)}
 	}
-	unread, err := w.Unread(ctx, DaemonLogs)
-	if err != nil {
-		return d, p, err
-	}
-	for _, l := range lines { // what it said last decides
-		if why, ok := unread[[2]string{l.Text.Namespace, l.Text.Pod}]; ok && !l.Text.Previous {
-			return d, p, &evidence.Unavailable{Need: evidence.Texts(DaemonLogs), Why: evidence.Damaged, Detail: "the daemon's log was not read to its end: " + why,
-				Supply: fmt.Sprintf("oc logs -n %s -c machine-config-daemon %s", mcs.Namespace, l.Text.Pod)}
+	d.follow(lines)
+	return d.fields(), nil
+}
+
+// daemonLogs are the daemons' lines by node, oldest first.
+type daemonLogs struct {
+	lines map[string][]daemonLine
+	node  map[string]string // of a pod
+}
+
+// isOn reports whether a log is, or may be, of a node's daemon.
+func (l daemonLogs) isOn(t evidence.Text, name string) bool {
+	host := cmp.Or(l.node[t.Pod], t.Host)
+	return host == name || host == ""
+}
+
+// newest selects the newest log of a node's daemon.
+func (l daemonLogs) newest(name string) func(evidence.Text) bool {
+	return func(t evidence.Text) bool { return !t.Previous && l.isOn(t, name) }
+}
+
+// fields returns what the lines show.
+func (d *daemon) fields() Daemon {
+	var f Daemon
+	for _, x := range []struct {
+		name  string
+		field *facts.Field[bool]
+	}{
+		{"bootstrapMode", &f.BootstrapMode}, {"noDiff", &f.NoDiff}, {"override", &f.Override}, {"firstbootFailed", &f.Firstboot},
+		{"drainWaiting", &f.DrainWaiting}, {"kubeletDown", &f.KubeletDown}, {"noListers", &f.NoListers},
+	} {
+		if item, ok := d.proof[x.name]; ok {
+			x.field.Set(true, item)
 		}
 	}
-	d.follow(lines, &p)
-	return d, p, nil
+	if item, ok := d.proof["complaints"]; ok {
+		f.Complaints.Set(d.complaints, item)
+		f.Class.Set(d.class, item)
+		f.Complaint.Set(d.complaint, item)
+	}
+	if item, ok := d.proof["osRetries"]; ok {
+		f.OSRetries.Set(d.retries, item)
+	}
+	f.Since.Set(d.since)
+	f.Last.Set(d.last)
+	facts.Complete(&f)
+	return f
 }
 
 type daemonLine struct {
@@ -109,10 +157,9 @@ type daemonLine struct {
 	id string
 }
 
-// daemonLines returns the daemons' lines by node, oldest first. Which node a pod
-// is on stands in the Pod.
-func daemonLines(ctx context.Context, w *facts.World) (map[string][]daemonLine, error) {
-	return facts.Memo(ctx, w, "pools.daemon-lines", func(ctx context.Context, w *facts.World) (map[string][]daemonLine, error) {
+// daemonLines returns the daemons' lines. The Pod names its node.
+func daemonLines(ctx context.Context, w *facts.World) (daemonLogs, error) {
+	return facts.Memo(ctx, w, "pools.daemon-lines", func(ctx context.Context, w *facts.World) (daemonLogs, error) {
 		pods, podsErr := w.List(ctx, evidence.Pods, mcs.Namespace)
 		node := map[string]string{}
 		for _, o := range pods {
@@ -122,7 +169,7 @@ func daemonLines(ctx context.Context, w *facts.World) (map[string][]daemonLine, 
 		for _, s := range daemonSignatures() {
 			list, err := w.Matches(ctx, DaemonLogs, s.ID)
 			if err != nil {
-				return nil, err
+				return daemonLogs{}, err
 			}
 			for _, m := range list {
 				name := cmp.Or(node[m.Text.Pod], m.Text.Host)
@@ -132,7 +179,7 @@ func daemonLines(ctx context.Context, w *facts.World) (map[string][]daemonLine, 
 			}
 		}
 		if len(byNode) == 0 && podsErr != nil {
-			return nil, podsErr
+			return daemonLogs{}, podsErr
 		}
 		for _, lines := range byNode {
 			slices.SortStableFunc(lines, func(a, b daemonLine) int {
@@ -142,79 +189,60 @@ func daemonLines(ctx context.Context, w *facts.World) (map[string][]daemonLine, 
 				return cmp.Or(a.Line.Time.Compare(b.Line.Time), strings.Compare(a.Text.Path, b.Text.Path))
 			})
 		}
-		return byNode, nil
+		return daemonLogs{byNode, node}, nil
 	})
 }
 
 // follow plays the lines; what stands at the end counts.
-func (d *Daemon) follow(lines []daemonLine, p *facts.Proof) {
-	proof := map[string]evidence.Item{} // field -> last line that shows it
-	clear := func(fields ...string) {
-		for _, f := range fields {
-			delete(proof, f)
-		}
-	}
+func (d *daemon) follow(lines []daemonLine) {
+	d.proof = map[string]evidence.Item{}
 	for _, l := range lines {
-		item := evidence.Item{Locator: l.Line.Loc, Excerpt: firstLine(l.Line.Text), Time: l.Line.Time}
 		switch l.id {
 		case sigBootstrap:
-			d.BootstrapMode, proof["bootstrapMode"] = true, item
+			d.proof["bootstrapMode"] = item(l)
 		case sigBootstrapOK:
-			d.BootstrapMode, d.NoDiff = false, false
-			clear("bootstrapMode", "noDiff")
+			delete(d.proof, "bootstrapMode")
+			delete(d.proof, "noDiff")
 		case sigValidatedOK, sigDesiredOK, sigUpdatedOK:
-			*d = Daemon{BootstrapMode: d.BootstrapMode, Firstboot: d.Firstboot && l.id == sigValidatedOK, DrainWaiting: d.DrainWaiting && l.id == sigValidatedOK}
-			clear("complaints", "noDiff", "override", "kubeletDown", "noListers", "osRetries")
-			if l.id != sigValidatedOK {
-				clear("firstbootFailed", "drainWaiting")
+			kept := []string{"bootstrapMode"}
+			if l.id == sigValidatedOK {
+				kept = append(kept, "firstbootFailed", "drainWaiting")
 			}
+			proof := d.proof
+			maps.DeleteFunc(proof, func(name string, _ evidence.Item) bool { return !slices.Contains(kept, name) })
+			*d = daemon{proof: proof}
 		default:
-			d.note(l, proof, item)
+			d.note(l)
 		}
-	}
-	fields := make([]string, 0, len(proof))
-	for f := range proof {
-		fields = append(fields, f)
-	}
-	slices.Sort(fields)
-	for _, f := range fields {
-		item := proof[f]
-		item.Fields = []string{f}
-		if f == "complaints" {
-			item.Fields = []string{"complaints", "class", "complaint"}
-		}
-		p.Items = append(p.Items, item)
 	}
 }
 
-func (d *Daemon) note(l daemonLine, proof map[string]evidence.Item, item evidence.Item) {
+func item(l daemonLine) evidence.Item {
+	return evidence.Item{Locator: l.Line.Loc, Excerpt: firstLine(l.Line.Text), Time: l.Line.Time}
+}
+
+// flags are the fields that one line sets.
+var flags = map[string]string{
+	sigNoDiff: "noDiff", sigOverride: "override", sigFirstboot: "firstbootFailed", sigDrainWait: "drainWaiting", sigKubelet: "kubeletDown",
+	sigListers: "noListers", sigRetryOS: "osRetries", sigDegraded: "complaints", sigUnreconcile: "complaints",
+}
+
+func (d *daemon) note(l daemonLine) {
 	if t := l.Line.Time; !t.IsZero() {
-		if d.Since.IsZero() {
-			d.Since = t
+		if d.since.IsZero() {
+			d.since = t
 		}
-		d.Last = t
+		d.last = t
 	}
-	set := func(flag *bool, field string) { *flag, proof[field] = true, item }
+	if name := flags[l.id]; name != "" {
+		d.proof[name] = item(l)
+	}
 	switch l.id {
 	case sigDegraded, sigUnreconcile:
-		d.Complaints++
-		d.Complaint = firstLine(l.Groups[1])
-		d.Class = string(ClassOf(l.Groups[1]))
-		proof["complaints"] = item
-	case sigNoDiff:
-		set(&d.NoDiff, "noDiff")
-	case sigOverride:
-		set(&d.Override, "override")
-	case sigFirstboot:
-		set(&d.Firstboot, "firstbootFailed")
-	case sigDrainWait:
-		set(&d.DrainWaiting, "drainWaiting")
-	case sigKubelet:
-		set(&d.KubeletDown, "kubeletDown")
-	case sigListers:
-		set(&d.NoListers, "noListers")
+		d.complaints++
+		d.complaint = firstLine(l.Groups[1])
+		d.class = string(ClassOf(l.Groups[1]))
 	case sigRetryOS:
-		d.OSRetries++
-		proof["osRetries"] = item
+		d.retries++
 	}
 }

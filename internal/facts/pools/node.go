@@ -55,11 +55,25 @@ func nodeConfigs(ctx context.Context, w *facts.World, pool string) ([]nodeConfig
 	return nodes, nil
 }
 
-// names says what the Node names, for a proof.
-func (n nodeConfig) names() string {
-	return fmt.Sprintf("currentConfig: %s, desiredConfig: %s, state: %s", n.current, n.desired, n.state)
+// item is what the Node names, as evidence.
+func (n nodeConfig) item() evidence.Item {
+	return n.object.Shows("metadata.annotations."+currentConfig,
+		fmt.Sprintf("currentConfig: %s, desiredConfig: %s, state: %s", n.current, n.desired, n.state), time.Time{})
 }
 
-func (n nodeConfig) prove(p *facts.Proof, fields ...string) {
-	p.Add(n.object.Loc.At("metadata.annotations."+currentConfig), n.names(), time.Time{}, fields...)
+// degraded reports whether the daemon has marked the Node.
+func (n nodeConfig) degraded() bool { return n.state == "Degraded" || n.state == "Unreconcilable" }
+
+// nodeReady reads the Node's condition Ready. One that was never reported is unknown.
+func nodeReady(o evidence.Object) (bool, evidence.Item, error) {
+	conditions, _ := evidence.Field(o.Content, "status", "conditions").([]any)
+	for _, raw := range conditions {
+		m, _ := raw.(map[string]any)
+		if evidence.String(m, "type") == "Ready" {
+			status := evidence.String(m, "status")
+			return status == "True", o.Shows("status.conditions[Ready]", "Ready: "+status, evidence.Time(m, "lastTransitionTime")), nil
+		}
+	}
+	return false, evidence.Item{}, &evidence.Unavailable{Need: evidence.Objects(evidence.Nodes, ""), Why: evidence.NotCollected,
+		Detail: "condition Ready of " + o.Name + ": not reported yet"}
 }

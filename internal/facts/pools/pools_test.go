@@ -73,21 +73,21 @@ func TestDaemonFollow(t *testing.T) {
 		name, log string
 		want      Daemon
 	}{
-		{"the loop of the desync", boot + missing + boot + missing, Daemon{BootstrapMode: true, Complaints: 2, Class: "config-missing"}},
+		{"the loop of the desync", boot + missing + boot + missing, Daemon{BootstrapMode: facts.Known(true), Complaints: facts.Known[int64](2), Class: facts.Known("config-missing")}},
 		{"a first boot that went well", boot + missing + boot + "No bootstrap pivot required; unlinking bootstrap node annotations\nValidated on-disk state\n", Daemon{}},
 		{"drift that was put right", `Marking Degraded due to: unexpected on-disk state validating against x: mode mismatch for file: "/a"` + "\nValidated on-disk state\n", Daemon{}},
-		{"drift that lasts", "Validated on-disk state\n" + `Marking Degraded due to: unexpected on-disk state validating against x: mode mismatch for file: "/a"`, Daemon{Complaints: 1, Class: "drift"}},
-		{"a drain that is asked for survives a restart of the daemon", "A previously requested drain has not yet completed. Waiting\nValidated on-disk state\n", Daemon{DrainWaiting: true}},
+		{"drift that lasts", "Validated on-disk state\n" + `Marking Degraded due to: unexpected on-disk state validating against x: mode mismatch for file: "/a"`, Daemon{Complaints: facts.Known[int64](1), Class: facts.Known("drift")}},
+		{"a drain that is asked for survives a restart of the daemon", "A previously requested drain has not yet completed. Waiting\nValidated on-disk state\n", Daemon{DrainWaiting: facts.Known(true)}},
 		{"a drain that was done", "A previously requested drain has not yet completed. Waiting\nUpdate completed for config x\n", Daemon{}},
-		{"names differ, contents do not", boot + "no diff found between bootstrap MC a and in-cluster MC b", Daemon{BootstrapMode: true, NoDiff: true}},
-		{"the disk wins", `Disk currentConfig "a" overrides node's currentConfig annotation "b"`, Daemon{Override: true}},
+		{"names differ, contents do not", boot + "no diff found between bootstrap MC a and in-cluster MC b", Daemon{BootstrapMode: facts.Known(true), NoDiff: facts.Known(true)}},
+		{"the disk wins", `Disk currentConfig "a" overrides node's currentConfig annotation "b"`, Daemon{Override: facts.Known(true)}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			var d Daemon
-			var p facts.Proof
-			d.follow(daemonHits(t, tt.log), &p)
-			if diff := cmp.Diff(tt.want, d, cmpopts.IgnoreFields(Daemon{}, "Complaint")); diff != "" {
+			var d daemon
+			d.follow(daemonHits(t, tt.log))
+			facts.Complete(&tt.want)
+			if diff := cmp.Diff(tt.want, d.fields(), cmpopts.IgnoreFields(Daemon{}, "Complaint")); diff != "" {
 				t.Errorf("daemon (-want +got):\n%s", diff)
 			}
 		})
@@ -116,9 +116,9 @@ func TestServedRule(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			var v Served
-			v.names(tt.pool)
-			if got := everConverged(tt.pool); v.ServedName != tt.served || got != tt.converged {
-				t.Errorf("serves %q, converged %t; want %q, %t", v.ServedName, got, tt.served, tt.converged)
+			v.names(evidence.Object{}, tt.pool)
+			if v.ServedName.Value() != tt.served || v.EverConverged.Value() != tt.converged {
+				t.Errorf("serves %s, converged %s; want %q, %t", v.ServedName, v.EverConverged, tt.served, tt.converged)
 			}
 		})
 	}
@@ -145,19 +145,19 @@ func ptr[T any](v T) *T { return &v }
 func TestConditionsGiveTheBeginning(t *testing.T) {
 	var p mcfgv1.MachineConfigPool
 	at := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
-	p.CreationTimestamp.Time = at.Add(-time.Hour)
+	o := evidence.Object{Content: map[string]any{"metadata": map[string]any{"creationTimestamp": "2026-03-01T08:00:00Z"}}}
 	var v Served
-	v.names(&p)
-	v.conditions(&p)
-	if !v.Since.Equal(at.Add(-time.Hour)) {
+	v.conditions(o, &p)
+	if !v.Since.Value().Equal(at.Add(-time.Hour)) {
 		t.Errorf("since %s, want the creation", v.Since)
 	}
 	c := mcfgv1.MachineConfigPoolCondition{Type: mcfgv1.MachineConfigPoolRenderDegraded, Status: corev1.ConditionTrue, Message: "Failed\nto render"}
 	c.LastTransitionTime.Time = at
 	p.Status.Conditions = append(p.Status.Conditions, c)
-	v.conditions(&p)
-	if !v.RenderDegraded || v.RenderMessage != "Failed to render" || !v.Since.Equal(at) {
-		t.Errorf("%t %q %s", v.RenderDegraded, v.RenderMessage, v.Since)
+	v = Served{}
+	v.conditions(o, &p)
+	if !v.RenderDegraded.Value() || v.RenderMessage.Value() != "Failed to render" || !v.Since.Value().Equal(at) {
+		t.Errorf("%s %q %s", v.RenderDegraded, v.RenderMessage, v.Since)
 	}
 }
 
@@ -165,10 +165,9 @@ func TestConditionsGiveTheBeginning(t *testing.T) {
 func FuzzDaemonLines(f *testing.F) {
 	f.Add("In bootstrap mode\nMarking Degraded due to: x\nValidated on-disk state")
 	f.Fuzz(func(t *testing.T, text string) {
-		var d Daemon
-		var p facts.Proof
-		d.follow(daemonHits(t, text), &p)
-		if d.Complaints > 0 && d.Class == "" {
+		var d daemon
+		d.follow(daemonHits(t, text))
+		if d.complaints > 0 && d.class == "" {
 			t.Error("a complaint without a class")
 		}
 	})

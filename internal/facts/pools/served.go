@@ -1,8 +1,8 @@
 package pools
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -21,95 +21,103 @@ import (
 // server would therefore give to a new host. Fields ending in InCluster say
 // whether the named MachineConfig exists; they are false for an empty name.
 type Served struct {
-	SpecName        string    `cel:"specName"`   // the target, written by the render controller
-	StatusName      string    `cel:"statusName"` // the last one that all machines reached
-	ServedName      string    `cel:"servedName"` // spec's once a machine is updated, else status's
-	SpecInCluster   bool      `cel:"specInCluster"`
-	StatusInCluster bool      `cel:"statusInCluster"`
-	ServedInCluster bool      `cel:"servedInCluster"`
-	SourceEmpty     bool      `cel:"sourceEmpty"` // status names a config and lists none of its sources
-	Machines        int64     `cel:"machineCount"`
-	Updated         int64     `cel:"updatedMachines"`
-	Ready           int64     `cel:"readyMachines"`
-	Unavailable     int64     `cel:"unavailableMachines"`
-	Degraded        int64     `cel:"degradedMachines"`
-	MaxUnavailable  int64     `cel:"maxUnavailable"` // as a number of this pool's machines
-	Paused          bool      `cel:"paused"`
-	RenderDegraded  bool      `cel:"renderDegraded"`
-	RenderMessage   string    `cel:"renderMessage"`
-	RenderVersion   string    `cel:"renderVersion"`   // of the controller that made the spec's config, "" where it is not marked
-	BaseVersion     string    `cel:"baseVersion"`     // of the controller that made the role's base config 00-<role>, "" likewise
-	NodeMessage     string    `cel:"nodeMessage"`     // of the condition NodeDegraded
-	ObservedCurrent bool      `cel:"observedCurrent"` // the controller has seen the newest spec
-	EverConverged   bool      `cel:"everConverged"`   // see everConverged
-	Created         time.Time `cel:"created"`
-	Since           time.Time `cel:"since"` // of the condition that is wrong: RenderDegraded, NodeDegraded, Updating; else created
+	SpecName        facts.Field[string]    `cel:"specName"`   // the target, written by the render controller
+	StatusName      facts.Field[string]    `cel:"statusName"` // the last one that all machines reached
+	ServedName      facts.Field[string]    `cel:"servedName"` // spec's once a machine is updated, else status's
+	SpecInCluster   facts.Field[bool]      `cel:"specInCluster"`
+	StatusInCluster facts.Field[bool]      `cel:"statusInCluster"`
+	ServedInCluster facts.Field[bool]      `cel:"servedInCluster"`
+	SourceEmpty     facts.Field[bool]      `cel:"sourceEmpty"` // status names a config and lists none of its sources
+	Machines        facts.Field[int64]     `cel:"machineCount"`
+	Updated         facts.Field[int64]     `cel:"updatedMachines"`
+	Ready           facts.Field[int64]     `cel:"readyMachines"`
+	Unavailable     facts.Field[int64]     `cel:"unavailableMachines"`
+	Degraded        facts.Field[int64]     `cel:"degradedMachines"`
+	MaxUnavailable  facts.Field[int64]     `cel:"maxUnavailable"` // as a number of this pool's machines
+	Paused          facts.Field[bool]      `cel:"paused"`
+	RenderDegraded  facts.Field[bool]      `cel:"renderDegraded"`
+	RenderMessage   facts.Field[string]    `cel:"renderMessage"`
+	RenderVersion   facts.Field[string]    `cel:"renderVersion"`   // of the controller that made the spec's config, "" where it is not marked
+	BaseVersion     facts.Field[string]    `cel:"baseVersion"`     // of the controller that made the role's base config 00-<role>, "" likewise
+	NodeMessage     facts.Field[string]    `cel:"nodeMessage"`     // of the condition NodeDegraded
+	ObservedCurrent facts.Field[bool]      `cel:"observedCurrent"` // the controller has seen the newest spec
+	EverConverged   facts.Field[bool]      `cel:"everConverged"`   // see everConverged
+	Created         facts.Field[time.Time] `cel:"created"`
+	Since           facts.Field[time.Time] `cel:"since"` // of the condition that is wrong: RenderDegraded, NodeDegraded, Updating; else created
 }
 
-var servedFact = facts.DefinePlain("pool-served-config", fault.Pool, "the config that a pool wants, reached, and has served to new hosts",
+var servedFact = facts.Define("pool-served-config", fault.Pool, "the config that a pool wants, reached, and has served to new hosts",
 	[]evidence.Need{evidence.Objects(evidence.MachineConfigPools, ""), evidence.Objects(evidence.MachineConfigs, "")}, readServed)
-
-func readServed(ctx context.Context, w *facts.World, s fault.Subject) (Served, facts.Proof, error) {
-	return PoolServed(ctx, w, s.Name)
-}
 
 // controllerVersion is the annotation with the version of the controller that
 // made a MachineConfig (pkg/controller/common/constants.go
 // GeneratedByControllerVersionAnnotationKey).
 const controllerVersion = "machineconfiguration.openshift.io/generated-by-controller-version"
 
-// PoolServed reads the served config of a pool.
-func PoolServed(ctx context.Context, w *facts.World, name string) (Served, facts.Proof, error) {
+func readServed(ctx context.Context, w *facts.World, s fault.Subject) (Served, error) {
 	var v Served
-	var p facts.Proof
 	configs, configsErr := configNames(ctx, w)
+	o, pool, err := readPool(ctx, w, s.Name)
+	if err != nil {
+		return v, err
+	}
+	v.names(o, &pool)
+	v.counts(o, &pool)
+	v.conditions(o, &pool)
+	if configsErr != nil {
+		return v, facts.Miss(configsErr, &v.SpecInCluster, &v.StatusInCluster, &v.ServedInCluster, &v.RenderVersion, &v.BaseVersion)
+	}
+	v.inCluster(configs)
+	v.versions(s.Name, configs)
+	facts.Complete(&v)
+	return v, nil
+}
+
+// readPool returns a pool.
+func readPool(ctx context.Context, w *facts.World, name string) (evidence.Object, mcfgv1.MachineConfigPool, error) {
+	var pool mcfgv1.MachineConfigPool
 	o, ok, err := w.Get(ctx, evidence.MachineConfigPools, "", name)
 	if err != nil {
-		return v, p, err
+		return o, pool, err
 	}
 	if !ok {
-		return v, p, facts.NotApplicable("there is no MachineConfigPool %s", name)
+		return o, pool, facts.NotApplicable("there is no MachineConfigPool %s", name)
 	}
-	pool, err := evidence.Decode[mcfgv1.MachineConfigPool](o)
-	if err != nil {
-		return v, p, err
-	}
-	v.names(&pool)
-	v.counts(&pool)
-	v.conditions(&pool)
-	v.EverConverged = everConverged(&pool)
-	switch _, unavailable := evidence.AsUnavailable(configsErr); {
-	case unavailable:
-		for _, f := range []string{"specInCluster", "statusInCluster", "servedInCluster", "renderVersion", "baseVersion"} {
-			p.Miss(f, configsErr)
-		}
-	case configsErr != nil:
-		return v, p, configsErr
-	default:
-		v.inCluster(configs, &p)
-		v.versions(name, configs, &p)
-	}
-	v.prove(o, &p)
-	return v, p, nil
+	pool, err = evidence.Decode[mcfgv1.MachineConfigPool](o)
+	return o, pool, err
 }
 
-func (v *Served) names(pool *mcfgv1.MachineConfigPool) {
-	v.SpecName, v.StatusName = pool.Spec.Configuration.Name, pool.Status.Configuration.Name
-	v.ServedName = v.StatusName
+// names reads the configs that the pool names.
+func (v *Served) names(o evidence.Object, pool *mcfgv1.MachineConfigPool) {
+	spec, status := pool.Spec.Configuration.Name, pool.Status.Configuration.Name
+	served := status
 	if pool.Status.UpdatedMachineCount > 0 {
-		v.ServedName = v.SpecName
+		served = spec
 	}
-	v.SourceEmpty = v.StatusName != "" && len(pool.Status.Configuration.Source) == 0
-	v.Paused = pool.Spec.Paused
-	v.ObservedCurrent = pool.Status.ObservedGeneration >= pool.Generation
-	v.Created = pool.CreationTimestamp.UTC()
+	statusItem := o.Shows("status.configuration.name", fmt.Sprintf("status.configuration.name: %q", status), time.Time{})
+	specItem := o.Shows("spec.configuration.name", fmt.Sprintf("spec.configuration.name: %q", spec), time.Time{})
+	v.SpecName.Set(spec, specItem)
+	v.StatusName.Set(status, statusItem)
+	v.ServedName.Set(served, statusItem, specItem)
+	v.EverConverged.Set(everConverged(pool), statusItem)
+	empty := status != "" && len(pool.Status.Configuration.Source) == 0
+	v.SourceEmpty.Set(empty, o.Shows("status.configuration.source", fmt.Sprintf("status.configuration.source is empty: %t", empty), time.Time{}))
+	v.Paused.Set(pool.Spec.Paused, o.Shows("spec.paused", fmt.Sprintf("paused: %t", pool.Spec.Paused), time.Time{}))
+	current := pool.Status.ObservedGeneration >= pool.Generation
+	v.ObservedCurrent.Set(current, o.Shows("status.observedGeneration", fmt.Sprintf("the controller has seen the newest spec: %t", current), time.Time{}))
+	v.Created.Set(o.Created(), o.Shows("metadata.creationTimestamp", "MachineConfigPool "+o.Name+" exists", o.Created()))
 }
 
-func (v *Served) counts(pool *mcfgv1.MachineConfigPool) {
-	st := pool.Status
-	v.Machines, v.Updated, v.Ready = int64(st.MachineCount), int64(st.UpdatedMachineCount), int64(st.ReadyMachineCount)
-	v.Unavailable, v.Degraded = int64(st.UnavailableMachineCount), int64(st.DegradedMachineCount)
-	v.MaxUnavailable = maxUnavailable(pool)
+func (v *Served) counts(o evidence.Object, pool *mcfgv1.MachineConfigPool) {
+	st, most := pool.Status, maxUnavailable(pool)
+	item := o.Shows("status", fmt.Sprintf("machineCount %d, updated %d, ready %d, unavailable %d, degraded %d (maxUnavailable %d)",
+		st.MachineCount, st.UpdatedMachineCount, st.ReadyMachineCount, st.UnavailableMachineCount, st.DegradedMachineCount, most), time.Time{})
+	v.Machines.Set(int64(st.MachineCount), item)
+	v.Updated.Set(int64(st.UpdatedMachineCount), item)
+	v.Ready.Set(int64(st.ReadyMachineCount), item)
+	v.Unavailable.Set(int64(st.UnavailableMachineCount), item)
+	v.Degraded.Set(int64(st.DegradedMachineCount), item)
+	v.MaxUnavailable.Set(most, item)
 }
 
 // maxUnavailable is one where the pool says nothing, and never less than one
@@ -125,23 +133,47 @@ func maxUnavailable(pool *mcfgv1.MachineConfigPool) int64 {
 	return int64(n)
 }
 
-func (v *Served) conditions(pool *mcfgv1.MachineConfigPool) {
-	v.Since = v.Created
+// conditions takes a missing condition for false: the controller writes them with its
+// first status, and a new pool has none (pkg/controller/node/status.go calculateStatus).
+func (v *Served) conditions(o evidence.Object, pool *mcfgv1.MachineConfigPool) {
+	since := o.Created()
+	none := o.Shows("status.conditions", "", time.Time{})
 	for _, kind := range []mcfgv1.MachineConfigPoolConditionType{mcfgv1.MachineConfigPoolUpdating, mcfgv1.MachineConfigPoolNodeDegraded, mcfgv1.MachineConfigPoolRenderDegraded} {
 		c := condition(pool, kind)
-		if c == nil || c.Status != corev1.ConditionTrue {
+		if c != nil {
+			none.Excerpt += fmt.Sprintf("%s: %s ", kind, c.Status)
+		}
+		if !isTrue(c) {
 			continue
 		}
 		if !c.LastTransitionTime.IsZero() {
-			v.Since = c.LastTransitionTime.UTC()
+			since = c.LastTransitionTime.UTC()
 		}
+		message := firstLine(c.Message)
+		item := o.Shows("status.conditions["+string(kind)+"]", message, since)
 		switch kind {
 		case mcfgv1.MachineConfigPoolRenderDegraded:
-			v.RenderDegraded, v.RenderMessage = true, firstLine(c.Message)
+			v.RenderDegraded.Set(true, item)
+			v.RenderMessage.Set(message, item)
 		case mcfgv1.MachineConfigPoolNodeDegraded:
-			v.NodeMessage = firstLine(c.Message)
+			v.NodeMessage.Set(message, item)
+			v.Degraded.Prove(item)
 		}
 	}
+	none.Excerpt = cmp.Or(strings.TrimSpace(none.Excerpt), "no condition")
+	if _, err := v.RenderDegraded.Get(); err != nil {
+		v.RenderDegraded.Set(false, none)
+		v.RenderMessage.Set("", none)
+	}
+	if _, err := v.NodeMessage.Get(); err != nil {
+		v.NodeMessage.Set("", none)
+	}
+	v.Since.Set(since, none)
+}
+
+// isTrue reports whether a condition was reported and is true.
+func isTrue(c *mcfgv1.MachineConfigPoolCondition) bool {
+	return c != nil && c.Status == corev1.ConditionTrue
 }
 
 func condition(pool *mcfgv1.MachineConfigPool, kind mcfgv1.MachineConfigPoolConditionType) *mcfgv1.MachineConfigPoolCondition {
@@ -158,54 +190,60 @@ func condition(pool *mcfgv1.MachineConfigPool, kind mcfgv1.MachineConfigPoolCond
 // server: a status that equals spec while no machine is updated proves nothing.
 func everConverged(pool *mcfgv1.MachineConfigPool) bool {
 	name := pool.Status.Configuration.Name
-	if c := condition(pool, mcfgv1.MachineConfigPoolUpdated); c != nil && c.Status == corev1.ConditionTrue && name != "" {
+	if isTrue(condition(pool, mcfgv1.MachineConfigPoolUpdated)) && name != "" {
 		return true
 	}
 	return name != "" && (name != pool.Spec.Configuration.Name || pool.Status.UpdatedMachineCount == pool.Status.MachineCount)
 }
 
 // inCluster looks up the named configs.
-func (v *Served) inCluster(configs map[string]evidence.Object, p *facts.Proof) {
+func (v *Served) inCluster(configs map[string]evidence.Object) {
 	for _, n := range []struct {
-		name, field string
-		in          *bool
-	}{{v.SpecName, "specInCluster", &v.SpecInCluster}, {v.StatusName, "statusInCluster", &v.StatusInCluster}, {v.ServedName, "servedInCluster", &v.ServedInCluster}} {
+		name string
+		in   *facts.Field[bool]
+	}{{v.SpecName.Value(), &v.SpecInCluster}, {v.StatusName.Value(), &v.StatusInCluster}, {v.ServedName.Value(), &v.ServedInCluster}} {
 		o, ok := configs[n.name]
-		*n.in = ok
+		n.in.Set(ok)
 		switch {
 		case ok:
-			p.Add(o.Loc, "MachineConfig "+n.name+" exists", o.Created(), n.field)
+			n.in.Prove(evidence.Item{Locator: o.Loc, Excerpt: "MachineConfig " + n.name + " exists", Time: o.Created()})
 		case n.name != "":
-			p.Add(evidence.Locator{Path: "machineconfigs"}, fmt.Sprintf("no MachineConfig %s among the %d in the cluster", n.name, len(configs)), time.Time{}, n.field)
+			n.in.Prove(notAmong(configs, n.name))
 		}
 	}
 }
 
 // versions reads which controllers made the pool's render and its base config. A
 // custom pool has the base of worker.
-func (v *Served) versions(pool string, configs map[string]evidence.Object, p *facts.Proof) {
+func (v *Served) versions(pool string, configs map[string]evidence.Object) {
 	base, ok := configs["00-"+pool]
 	if !ok {
 		base, ok = configs["00-worker"]
 	}
 	if ok {
-		v.BaseVersion = base.Annotation(controllerVersion)
-		p.Add(base.Loc.At("metadata.annotations."+controllerVersion), base.Name+" was made by "+v.BaseVersion, time.Time{}, "baseVersion")
+		v.BaseVersion.Set(madeBy(base))
 	}
-	if o, ok := configs[v.SpecName]; ok {
-		v.RenderVersion = o.Annotation(controllerVersion)
-		p.Add(o.Loc.At("metadata.annotations."+controllerVersion), o.Name+" was made by "+v.RenderVersion, time.Time{}, "renderVersion")
+	if o, ok := configs[v.SpecName.Value()]; ok {
+		v.RenderVersion.Set(madeBy(o))
 	}
 }
 
+// madeBy returns the version of the controller that made a config.
+func madeBy(o evidence.Object) (string, evidence.Item) {
+	version := o.Annotation(controllerVersion)
+	return version, o.Shows("metadata.annotations."+controllerVersion, o.Name+" was made by "+version, time.Time{})
+}
+
+// notAmong shows that a config is not in the cluster.
+func notAmong(configs map[string]evidence.Object, name string) evidence.Item {
+	return evidence.Item{Locator: evidence.Locator{Path: "machineconfigs"}, Excerpt: fmt.Sprintf("no MachineConfig %s among the %d in the cluster", name, len(configs))}
+}
+
 // configNames indexes the MachineConfigs by name. Where some of them could not be read
-// it is an error: one that is not among the others may be there all the same.
+// it is an error: one that is not among the others may exist.
 func configNames(ctx context.Context, w *facts.World) (map[string]evidence.Object, error) {
 	list, err := w.List(ctx, evidence.MachineConfigs, "")
 	if err != nil {
-		return nil, err
-	}
-	if _, _, err := w.Get(ctx, evidence.MachineConfigs, "", ""); err != nil { // no object has this name: it is an error where the list is not whole
 		return nil, err
 	}
 	names := make(map[string]evidence.Object, len(list))
@@ -213,24 +251,6 @@ func configNames(ctx context.Context, w *facts.World) (map[string]evidence.Objec
 		names[o.Name] = o
 	}
 	return names, nil
-}
-
-func (v *Served) prove(o evidence.Object, p *facts.Proof) {
-	loc := o.Loc
-	p.Add(loc.At("status.configuration.name"), fmt.Sprintf("status.configuration.name: %q", v.StatusName), time.Time{}, "statusName", "servedName", "everConverged")
-	p.Add(loc.At("spec.configuration.name"), fmt.Sprintf("spec.configuration.name: %q", v.SpecName), time.Time{}, "specName", "servedName")
-	p.Add(loc.At("status"), fmt.Sprintf("machineCount %d, updated %d, ready %d, unavailable %d, degraded %d (maxUnavailable %d)",
-		v.Machines, v.Updated, v.Ready, v.Unavailable, v.Degraded, v.MaxUnavailable), time.Time{},
-		"updatedMachines", "machineCount", "unavailableMachines", "degradedMachines", "maxUnavailable", "readyMachines")
-	p.Add(loc.At("status.configuration.source"), fmt.Sprintf("status.configuration.source is empty: %t", v.SourceEmpty), time.Time{}, "sourceEmpty")
-	p.Add(loc.At("spec.paused"), fmt.Sprintf("paused: %t", v.Paused), time.Time{}, "paused")
-	p.Add(loc.At("status.observedGeneration"), fmt.Sprintf("the controller has seen the newest spec: %t", v.ObservedCurrent), time.Time{}, "observedCurrent")
-	if v.RenderDegraded {
-		p.Add(loc.At("status.conditions[RenderDegraded]"), v.RenderMessage, v.Since, "renderDegraded", "renderMessage")
-	}
-	if v.NodeMessage != "" {
-		p.Add(loc.At("status.conditions[NodeDegraded]"), v.NodeMessage, v.Since, "nodeMessage", "degradedMachines")
-	}
 }
 
 // firstLine cuts a message to what fits a report.
@@ -241,20 +261,4 @@ func firstLine(text string) string {
 		return text[:most] + "…"
 	}
 	return text
-}
-
-// missOrFail marks fields unknown when err is unavailable evidence and returns
-// any other error.
-func missOrFail(p *facts.Proof, err error, fields ...string) error {
-	if err == nil {
-		return nil
-	}
-	var u *evidence.Unavailable
-	if !errors.As(err, &u) {
-		return err
-	}
-	for _, f := range fields {
-		p.Miss(f, err)
-	}
-	return nil
 }
