@@ -11,23 +11,7 @@
 //     server shows; its name does not matter.
 package pointers
 
-import (
-	"github.com/rollcall-project/rollcall/internal/evidence"
-	"github.com/rollcall-project/rollcall/internal/facts"
-)
+import "github.com/rollcall-project/rollcall/internal/facts"
 
 // Facts lists the facts of this package.
 func Facts() []facts.Fact { return []facts.Fact{Fact()} }
-
-func miss(p *facts.Proof, err error, fields ...string) error {
-	if err == nil {
-		return nil
-	}
-	if _, ok := evidence.AsUnavailable(err); !ok {
-		return err
-	}
-	for _, f := range fields {
-		p.Miss(f, err)
-	}
-	return nil
-}

@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
-	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/facts/certs"
 )
 
@@ -90,20 +89,19 @@ func TestLook(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			var f Pool
-			var p facts.Proof
-			err := f.look(secret("worker-user-data", tt.userData), true, tt.serving, nil, &p)
+			var f pointers
+			err := f.look(secret("worker-user-data", tt.userData), true, tt.serving, nil)
 			if tt.says == "" && err != nil || tt.says != "" && (err == nil || !strings.Contains(err.Error(), tt.says)) {
 				t.Fatalf("error %v, want one that says %q", err, tt.says)
 			}
-			if got := len(f.Outdated) > 0; got != tt.outdated {
+			if got := len(f.outdated) > 0; got != tt.outdated {
 				t.Errorf("outdated %t, want %t", got, tt.outdated)
 			}
-			if got := len(f.Uncovered) > 0; got != tt.uncovered {
+			if got := len(f.uncovered) > 0; got != tt.uncovered {
 				t.Errorf("uncovered %t, want %t", got, tt.uncovered)
 			}
-			if f.InUse != (tt.outdated || tt.uncovered) {
-				t.Errorf("in use %t", f.InUse)
+			if f.inUse != (tt.outdated || tt.uncovered) {
+				t.Errorf("in use %t", f.inUse)
 			}
 		})
 	}
@@ -111,28 +109,24 @@ func TestLook(t *testing.T) {
 
 // TestUnknown: what one pointer leaves open does not hide what another one shows.
 func TestUnknown(t *testing.T) {
-	var p facts.Proof
-	f := Pool{Outdated: []string{"worker-user-data"}, InUse: true}
-	f.unknown(unread("worker-user-data-managed"), &p)
-	if _, ok := p.Unknown["outdated"]; ok {
+	f := pointers{outdated: []string{"worker-user-data"}, inUse: true}
+	p := f.fields(nil, unread("worker-user-data-managed"))
+	if _, err := p.Outdated.Get(); err != nil {
 		t.Error("an outdated pointer was seen, and is called unknown")
 	}
-	if _, ok := p.Unknown["uncovered"]; !ok {
-		t.Error("the address of one was not read, and is called known")
-	}
-	if !strings.Contains(p.Next["uncovered"], "--read-secrets") {
-		t.Errorf("next %q does not say how to read it", p.Next["uncovered"])
+	_, err := p.Uncovered.Get()
+	if u, ok := evidence.AsUnavailable(err); !ok || !strings.Contains(u.Supply, "--read-secrets") {
+		t.Errorf("the address of one was not read: %v", err)
 	}
 }
 
 // TestServingUnknown: without the server's certificate nothing is compared.
 func TestServingUnknown(t *testing.T) {
-	var f Pool
-	var p facts.Proof
+	var f pointers
 	dark := &evidence.Unavailable{Need: evidence.Objects(evidence.MCSProbes, ""), Why: evidence.Unreachable}
 	ca := issue(t, "root-ca", nil)
-	if err := f.look(secret("a", pointer("https://a/config/worker", &ca)), true, certs.Serving{}, dark, &p); err == nil || len(f.Outdated) > 0 {
-		t.Errorf("error %v, outdated %v", err, f.Outdated)
+	if err := f.look(secret("a", pointer("https://a/config/worker", &ca)), true, certs.Serving{}, dark); err == nil || len(f.outdated) > 0 {
+		t.Errorf("error %v, outdated %v", err, f.outdated)
 	}
 }
 

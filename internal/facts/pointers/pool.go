@@ -19,20 +19,28 @@ import (
 // the installer's and nobody's afterwards
 // (openshift/machine-config-operator:manifests/userdata_secret.yaml, pkg/operator/sync.go).
 type Pool struct {
-	Secrets   []string `cel:"secrets"`   // that are there
-	Unread    []string `cel:"unread"`    // those of them whose contents were not read
-	Used      []string `cel:"used"`      // those that a MachineSet gives to its hosts
-	Missing   []string `cel:"missing"`   // that a MachineSet names and that are not there
-	Outdated  []string `cel:"outdated"`  // whose authority did not sign what the machine config server shows
-	Uncovered []string `cel:"uncovered"` // whose address the server's certificate is not for
-	Address   string   `cel:"address"`   // of the first of these
-	Authority string   `cel:"authority"` // names of the authorities of the first outdated one
-	InUse     bool     `cel:"inUse"`     // a MachineSet uses one that is outdated or not covered
+	Secrets   facts.Field[[]string] `cel:"secrets"`   // that are there
+	Unread    facts.Field[[]string] `cel:"unread"`    // those of them whose contents were not read
+	Used      facts.Field[[]string] `cel:"used"`      // those that a MachineSet gives to its hosts
+	Missing   facts.Field[[]string] `cel:"missing"`   // that a MachineSet names and that are not there
+	Outdated  facts.Field[[]string] `cel:"outdated"`  // whose authority did not sign what the machine config server shows
+	Uncovered facts.Field[[]string] `cel:"uncovered"` // whose address the server's certificate is not for
+	Address   facts.Field[string]   `cel:"address"`   // of the first of these
+	Authority facts.Field[string]   `cel:"authority"` // names of the authorities of the first outdated one
+	InUse     facts.Field[bool]     `cel:"inUse"`     // a MachineSet uses one that is outdated or not covered
+}
+
+// pointers is a Pool while its Secrets are compared.
+type pointers struct {
+	Pool
+	secrets, unread, used, missing, outdated, uncovered []string
+	address, authority                                  string
+	inUse                                               bool
 }
 
 // Fact is the fact pool-pointers.
 func Fact() facts.Fact {
-	return facts.DefinePlain("pool-pointers", fault.Pool, "the pointer configs in Secrets: their address and authority against the machine config server's certificate",
+	return facts.Define("pool-pointers", fault.Pool, "the pointer configs in Secrets: their address and authority against the machine config server's certificate",
 		append(certs.ServingNeeds(), evidence.Objects(evidence.Secrets, hosts.MachineAPI), evidence.Objects(evidence.MachineSets, hosts.MachineAPI)), read)
 }
 
@@ -41,82 +49,90 @@ const (
 	managed = "-user-data-managed"
 )
 
-func read(ctx context.Context, w *facts.World, s fault.Subject) (Pool, facts.Proof, error) {
-	var f Pool
-	var p facts.Proof
+func read(ctx context.Context, w *facts.World, s fault.Subject) (Pool, error) {
+	var f pointers
 	secrets, err := w.List(ctx, evidence.Secrets, hosts.MachineAPI)
 	if err != nil {
-		return f, p, err
+		return Pool{}, err
 	}
-	named, err := f.machineSets(ctx, w, s.Name, &p)
-	if err != nil {
-		return f, p, err
+	setsErr := f.machineSets(ctx, w, s.Name)
+	if _, ok := evidence.AsUnavailable(setsErr); setsErr != nil && !ok {
+		return Pool{}, setsErr
 	}
 	serving, servingErr := certs.ReadServing(ctx, w)
 	if _, ok := evidence.AsUnavailable(servingErr); servingErr != nil && !ok {
-		return f, p, servingErr
+		return Pool{}, servingErr
 	}
 	var dark error // why the contents of one were not compared
-	for _, name := range append([]string{s.Name + plain, s.Name + managed}, named...) {
+	for _, name := range append([]string{s.Name + plain, s.Name + managed}, f.used...) {
 		i := slices.IndexFunc(secrets, func(o evidence.Object) bool { return o.Name == name })
 		switch {
-		case slices.Contains(f.Secrets, name) || slices.Contains(f.Missing, name):
+		case slices.Contains(f.secrets, name) || slices.Contains(f.missing, name):
 		case i >= 0:
-			f.Secrets = append(f.Secrets, name)
-			if err := f.look(secrets[i], slices.Contains(named, name), serving, servingErr, &p); err != nil {
+			f.secrets = append(f.secrets, name)
+			f.Secrets.Prove(evidence.Item{Locator: secrets[i].Loc, Excerpt: "Secret " + name + " exists", Time: secrets[i].Created()})
+			if err := f.look(secrets[i], slices.Contains(f.used, name), serving, servingErr); err != nil {
 				dark = err
 			}
-		case slices.Contains(named, name):
-			f.Missing = append(f.Missing, name)
-			p.Add(evidence.Locator{Path: "secrets -n " + hosts.MachineAPI}, "no Secret "+name, time.Time{}, "missing", "secrets")
+		case slices.Contains(f.used, name):
+			f.missing = append(f.missing, name)
+			facts.Prove(evidence.Item{Locator: evidence.Locator{Path: "secrets -n " + hosts.MachineAPI}, Excerpt: "no Secret " + name}, &f.Missing, &f.Secrets)
 		}
 	}
-	if len(f.Secrets)+len(f.Missing) == 0 {
-		return f, p, facts.NotApplicable("no pointer config of pool %s is kept in the cluster", s.Name)
+	if len(f.secrets)+len(f.missing) == 0 {
+		return Pool{}, facts.NotApplicable("no pointer config of pool %s is kept in the cluster", s.Name)
 	}
-	f.unknown(dark, &p)
-	return f, p, nil
+	return f.fields(setsErr, dark), nil
 }
 
-// unknown marks what a pointer that was not compared leaves open: what the others
-// show is shown all the same.
-func (f *Pool) unknown(dark error, p *facts.Proof) {
-	if dark == nil {
-		return
+// fields returns what was found. What a pointer that was not compared leaves open is
+// unknown: what the others show is shown all the same.
+func (f *pointers) fields(setsErr, dark error) Pool {
+	p := f.Pool
+	p.Secrets.Set(f.secrets)
+	p.Unread.Set(f.unread)
+	p.Used.Set(f.used)
+	p.Missing.Set(f.missing)
+	p.Outdated.Set(f.outdated)
+	p.Authority.Set(f.authority)
+	p.Uncovered.Set(f.uncovered)
+	p.Address.Set(f.address)
+	p.InUse.Set(f.inUse)
+	if setsErr != nil {
+		_ = facts.Miss(setsErr, &p.Used, &p.Missing, &p.InUse)
 	}
-	if len(f.Outdated) == 0 {
-		_ = miss(p, dark, "outdated", "authority")
+	if dark != nil && len(f.outdated) == 0 {
+		_ = facts.Miss(dark, &p.Outdated, &p.Authority)
 	}
-	if len(f.Uncovered) == 0 {
-		_ = miss(p, dark, "uncovered", "address")
+	if dark != nil && len(f.uncovered) == 0 {
+		_ = facts.Miss(dark, &p.Uncovered, &p.Address)
 	}
-	if !f.InUse {
-		_ = miss(p, dark, "inUse")
+	if dark != nil && !f.inUse {
+		_ = facts.Miss(dark, &p.InUse)
 	}
+	return p
 }
 
-// machineSets returns the Secrets that the pool's MachineSets name. A MachineSet is
+// machineSets notes the Secrets that the pool's MachineSets name. A MachineSet is
 // of the pool whose role its Machines have.
-func (f *Pool) machineSets(ctx context.Context, w *facts.World, pool string, p *facts.Proof) ([]string, error) {
+func (f *pointers) machineSets(ctx context.Context, w *facts.World, pool string) error {
 	sets, err := w.List(ctx, evidence.MachineSets, hosts.MachineAPI)
 	if err != nil {
-		return nil, miss(p, err, "used", "missing", "inUse")
+		return err
 	}
-	var named []string
 	for _, o := range sets {
 		labels, _ := evidence.Field(o.Content, "spec", "template", "metadata", "labels").(map[string]any)
 		if role, _ := labels["machine.openshift.io/cluster-api-machine-role"].(string); role != pool {
 			continue
 		}
 		name := userDataOf(o)
-		if name == "" || slices.Contains(named, name) {
+		if name == "" || slices.Contains(f.used, name) {
 			continue
 		}
-		named = append(named, name)
-		f.Used = append(f.Used, name)
-		p.Add(o.Loc.At("spec.template.spec.providerSpec.value"), "MachineSet "+o.Name+" gives its hosts Secret "+name, time.Time{}, "used", "missing", "inUse")
+		f.used = append(f.used, name)
+		facts.Prove(o.Shows("spec.template.spec.providerSpec.value", "MachineSet "+o.Name+" gives its hosts Secret "+name, time.Time{}), &f.Used, &f.Missing, &f.InUse)
 	}
-	return named, nil
+	return nil
 }
 
 // userDataOf is the Secret that a MachineSet names: "userData" for bare metal, else
@@ -132,15 +148,13 @@ func userDataOf(set evidence.Object) string {
 	return ""
 }
 
-// contents are the fields that need the contents of a Secret.
-var contents = []string{"outdated", "uncovered", "address", "authority", "inUse"}
-
-// look compares one pointer with what the server shows, or will show after a restart. The error says why it could
-// not. A pointer that leads elsewhere, or names no authority, is not judged.
-func (f *Pool) look(o evidence.Object, used bool, serving certs.Serving, servingErr error, p *facts.Proof) error {
+// look compares one pointer with what the server shows, or will show after a restart.
+// The error says why it could not. A pointer that leads elsewhere, or names no
+// authority, is not judged.
+func (f *pointers) look(o evidence.Object, used bool, serving certs.Serving, servingErr error) error {
 	text := evidence.String(o.Content, "data", "userData")
 	if text == "" || sanitize.Redacted(text) {
-		f.Unread = append(f.Unread, o.Name)
+		f.unread = append(f.unread, o.Name)
 		return unread(o.Name)
 	}
 	c, err := Parse(text)
@@ -150,30 +164,32 @@ func (f *Pool) look(o evidence.Object, used bool, serving certs.Serving, serving
 	if servingErr != nil {
 		return servingErr
 	}
-	loc := o.Loc.At("data.userData")
+	shows := func(text string) evidence.Item { return o.Shows("data.userData", o.Name+text, o.Created()) }
 	if c.Pool == "" {
-		p.Add(loc, o.Name+" leads to no machine config server", o.Created(), "secrets")
+		f.Secrets.Prove(shows(" leads to no machine config server"))
 		return nil
 	}
 	leaf := serving.Chain[0]
 	fits := certs.ChainSignedBy(serving.Chain, c.Authorities) || certs.ChainSignedBy(serving.Kept, c.Authorities)
 	if names := strings.Join(c.Names, ", "); len(c.Authorities) > 0 && !fits {
-		if len(f.Outdated) == 0 {
-			f.Authority = names
+		if len(f.outdated) == 0 {
+			f.authority = names
 		}
-		f.Outdated, f.InUse = append(f.Outdated, o.Name), f.InUse || used
-		p.Add(loc, o.Name+" trusts "+names, o.Created(), contents...)
-		p.Add(serving.Loc, "served: "+leaf.Subject.String()+", signed by "+leaf.Issuer.String(), time.Time{}, "outdated")
+		f.outdated, f.inUse = append(f.outdated, o.Name), f.inUse || used
+		facts.Prove(shows(" trusts "+names), &f.Outdated, &f.Authority, &f.InUse)
+		f.Outdated.Prove(evidence.Item{Locator: serving.Loc, Excerpt: "served: " + leaf.Subject.String() + ", signed by " + leaf.Issuer.String()})
 	} else {
-		p.Add(loc, o.Name+" trusts "+names+", which signed what is served", o.Created(), "outdated")
+		f.Outdated.Prove(shows(" trusts " + names + ", which signed what is served"))
 	}
 	if !certs.Covers(leaf, c.Host) {
-		if len(f.Uncovered) == 0 {
-			f.Address = c.Host
+		if len(f.uncovered) == 0 {
+			f.address = c.Host
 		}
-		f.Uncovered, f.InUse = append(f.Uncovered, o.Name), f.InUse || used
-		p.Add(loc, o.Name+" leads to "+c.Host, o.Created(), contents...)
-		p.Add(serving.Loc, "what is served is for "+strings.Join(certs.Names(leaf), ", "), time.Time{}, "uncovered")
+		f.uncovered, f.inUse = append(f.uncovered, o.Name), f.inUse || used
+		facts.Prove(shows(" leads to "+c.Host), &f.Uncovered, &f.Address, &f.InUse)
+		f.Uncovered.Prove(evidence.Item{Locator: serving.Loc, Excerpt: "what is served is for " + strings.Join(certs.Names(leaf), ", ")})
+	} else {
+		f.Uncovered.Prove(shows(" leads to " + c.Host + ", which the served certificate is for"))
 	}
 	return nil
 }
