@@ -33,21 +33,21 @@ var PullJournal = evidence.TextQuery{Kind: evidence.Journal, Unit: "machine-conf
 
 // FirstBoot is how far the first boot came.
 type FirstBoot struct {
-	Waiting  string    `cel:"waiting"`  // the step that systemd waits for at the end: pull, firstboot; "" for none
-	Failures int64     `cel:"failures"` // pulls that failed since the last step that was done
-	Class    string    `cel:"class"`    // of the last failure: registry-auth, image-missing, policy, registry-tls, dns, network, other
-	Error    string    `cel:"error"`
-	Done     bool      `cel:"done"`     // the last thing that is seen is its end
-	Since    time.Time `cel:"since"`    // the first of these failures, where its line carries a time
-	Nameless bool      `cel:"nameless"` // it waits for a name that is not localhost, and has not got one
+	Waiting  facts.Field[string]    `cel:"waiting"`  // the step that systemd waits for at the end: pull, firstboot; "" for none
+	Failures facts.Field[int64]     `cel:"failures"` // pulls that failed since the last step that was done
+	Class    facts.Field[string]    `cel:"class"`    // of the last failure: registry-auth, image-missing, policy, registry-tls, dns, network, other
+	Error    facts.Field[string]    `cel:"error"`
+	Done     facts.Field[bool]      `cel:"done"`     // the last thing that is seen is its end
+	Since    facts.Field[time.Time] `cel:"since"`    // the first of these failures, where its line carries a time
+	Nameless facts.Field[bool]      `cel:"nameless"` // it waits for a name that is not localhost, and has not got one
 
-	NamelessSince time.Time `cel:"namelessSince"` // where the first line of that wait carries a time
+	NamelessSince facts.Field[time.Time] `cel:"namelessSince"` // where the first line of that wait carries a time
 }
 
 // Facts lists the facts of this package.
 func Facts() []facts.Fact { return []facts.Fact{fact} }
 
-var fact = facts.DefinePlain("host-firstboot", fault.Host, "how far the host came between Ignition and its kubelet",
+var fact = facts.Define("host-firstboot", fault.Host, "how far the host came between Ignition and its kubelet",
 	[]evidence.Need{evidence.Texts(hosts.Consoles), evidence.Texts(Journal), evidence.Texts(PullJournal), evidence.Objects(evidence.Nodes, ""), evidence.Objects(evidence.HostConfigs, "")}, read)
 
 // The lines that matter. Older systemd prints a unit's description, newer its
@@ -105,54 +105,79 @@ func classOf(text string) string {
 	return "other"
 }
 
-func read(ctx context.Context, w *facts.World, s fault.Subject) (FirstBoot, facts.Proof, error) {
-	var b FirstBoot
-	var p facts.Proof
-	_, joined, nodeErr := w.Get(ctx, evidence.Nodes, "", s.Name)
+func read(ctx context.Context, w *facts.World, s fault.Subject) (FirstBoot, error) {
+	w.Concerns(hosts.Shows(s.Name))
+	node, joined, nodeErr := w.Get(ctx, evidence.Nodes, "", s.Name)
 	if _, ok := evidence.AsUnavailable(nodeErr); nodeErr != nil && !ok {
-		return b, p, nodeErr
+		return FirstBoot{}, nodeErr
 	}
-	var journal []line
-	seen := false
-	for _, q := range []evidence.TextQuery{PullJournal, Journal} { // in the order in which they run
-		lines, some, err := linesOf(ctx, w, q, s.Name)
-		if _, ok := evidence.AsUnavailable(err); err != nil && !ok {
-			return b, p, err
-		}
-		journal, seen = append(journal, lines...), seen || some
+	seen, seenErr := linesOfHost(ctx, w, s.Name)
+	if _, ok := evidence.AsUnavailable(seenErr); seenErr != nil && !ok {
+		return FirstBoot{}, seenErr
 	}
 	finished, loc, err := finishedOnDisk(ctx, w, s.Name)
 	if err != nil {
-		return b, p, err
-	}
-	console, _, consoleErr := linesOf(ctx, w, hosts.Consoles, s.Name)
-	if consoleErr == nil {
-		var given bool
-		given, consoleErr = hosts.ConsoleSeen(ctx, w, s.Name)
-		seen = seen || given
-	}
-	if _, ok := evidence.AsUnavailable(consoleErr); consoleErr != nil && !ok {
-		return b, p, consoleErr
+		return FirstBoot{}, err
 	}
 	switch {
-	case !finished.IsZero() && !after(append(journal, console...), finished):
-		p.Add(loc, "the unit of the first boot put its input aside", finished, "done")
-		return FirstBoot{Done: true}, p, nil
-	case seen:
-		b.follow(append(journal, console...), &p)
-		for _, q := range []evidence.TextQuery{PullJournal, Journal, hosts.Consoles} {
-			if err := w.Unheard(ctx, &p, q, hosts.Shows(s.Name), map[string]bool{
-				"waiting": b.Waiting == "", "failures": b.Failures == 0, "class": b.Class == "", "error": b.Error == "", "done": !b.Done, "nameless": !b.Nameless,
-			}); err != nil {
-				return b, p, err
+	case !finished.IsZero() && !after(seen.lines, finished):
+		return done(evidence.Item{Locator: loc, Excerpt: "the unit of the first boot put its input aside", Time: finished}), nil
+	case seen.any && joined && isReadyAndDone(node): // what its first boot wrote is over
+		return done(node.Shows("status.conditions[Ready]", "Node "+node.Name+" is Ready, and its machine-config-daemon is Done", time.Time{})), nil
+	case seen.any:
+		for _, q := range []evidence.TextQuery{PullJournal, Journal, hosts.Consoles} { // the last line decides
+			if err := hosts.CutOff(ctx, w, q, s.Name); err != nil {
+				return FirstBoot{}, err
 			}
 		}
-		return b, p, nil
+		return follow(seen.lines).fields(), nil
 	case joined:
-		return b, p, facts.NotApplicable("%s has joined, and no console or journal of its first boot was given", s.Name)
+		return FirstBoot{}, facts.NotApplicable("%s has joined, and no console or journal of its first boot was given", s.Name)
 	}
-	return b, p, &evidence.Unavailable{Need: evidence.Texts(hosts.Consoles), Why: evidence.NotCollected,
+	return FirstBoot{}, &evidence.Unavailable{Need: evidence.Texts(hosts.Consoles), Why: evidence.NotCollected,
 		Detail: "no console or journal of " + s.Name, Supply: "--console " + s.Name + "=FILE"}
+}
+
+// done is a first boot that is over.
+func done(item evidence.Item) FirstBoot {
+	var f FirstBoot
+	facts.Complete(&f)
+	f.Done.Set(true)
+	facts.Prove(item, &f.Waiting, &f.Failures, &f.Class, &f.Error, &f.Done, &f.Since, &f.Nameless, &f.NamelessSince)
+	return f
+}
+
+// isReadyAndDone reports whether a Node runs with its config: a host that is installed
+// again under the same name is not Ready.
+func isReadyAndDone(o evidence.Object) bool {
+	conditions, _ := evidence.Field(o.Content, "status", "conditions").([]any)
+	return o.Annotation("machineconfiguration.openshift.io/state") == "Done" && slices.ContainsFunc(conditions, func(raw any) bool {
+		m, _ := raw.(map[string]any)
+		return evidence.String(m, "type") == "Ready" && evidence.String(m, "status") == "True"
+	})
+}
+
+// texts is what a host's journals and console show.
+type texts struct {
+	lines []line
+	any   bool // a journal's line or a console of the host was given
+}
+
+// linesOfHost returns what was found, also where a part could not be read.
+func linesOfHost(ctx context.Context, w *facts.World, name string) (texts, error) {
+	var t texts
+	var failed error
+	for _, q := range []evidence.TextQuery{PullJournal, Journal, hosts.Consoles} { // in the order in which they run
+		lines, err := linesOf(ctx, w, q, name)
+		if _, ok := evidence.AsUnavailable(err); err != nil && !ok {
+			return t, err
+		}
+		failed = cmp.Or(failed, err)
+		t.lines, t.any = append(t.lines, lines...), t.any || len(lines) > 0
+	}
+	given, err := hosts.ConsoleSeen(ctx, w, name)
+	t.any = t.any || given
+	return t, cmp.Or(failed, err)
 }
 
 // after reports whether a line was written after a time, or does not say when: a
@@ -192,14 +217,13 @@ type line struct {
 	id string
 }
 
-// linesOf returns the host's lines in the order of the texts, and whether there
-// were any.
-func linesOf(ctx context.Context, w *facts.World, q evidence.TextQuery, name string) ([]line, bool, error) {
+// linesOf returns the host's lines in the order of the texts.
+func linesOf(ctx context.Context, w *facts.World, q evidence.TextQuery, name string) ([]line, error) {
 	var lines []line
 	for _, s := range Signatures() {
 		list, err := w.Matches(ctx, q, s.ID)
 		if err != nil {
-			return nil, false, err
+			return nil, err
 		}
 		for _, m := range list {
 			if hosts.SameName(cmp.Or(m.Text.Host, hostInLine(m.Line.Text)), name) {
@@ -210,7 +234,7 @@ func linesOf(ctx context.Context, w *facts.World, q evidence.TextQuery, name str
 	slices.SortStableFunc(lines, func(a, b line) int {
 		return cmp.Or(strings.Compare(a.Text.Path, b.Text.Path), a.Line.Loc.Line-b.Line.Loc.Line)
 	})
-	return lines, len(lines) > 0, nil
+	return lines, nil
 }
 
 // hostInLine is the host of a journal's line: "Sep 14 14:43:46 HOST unit[1]: ...".
@@ -221,40 +245,67 @@ func hostInLine(text string) string {
 	return ""
 }
 
+// boot is a FirstBoot while its lines are followed.
+type boot struct {
+	waiting, class, err      string
+	failures                 int64
+	nameless                 bool
+	since, namelessSince     time.Time
+	wait, failure, end, name *line // the lines that show it
+}
+
 // follow plays the lines; what stands at the end counts.
-func (b *FirstBoot) follow(lines []line, p *facts.Proof) {
-	var wait, failure, end, name *line
+func follow(lines []line) boot {
+	var b boot
 	for i := range lines {
 		l := &lines[i]
 		switch l.id {
 		case sigJob:
-			b.Waiting, b.Done, wait = strings.ToLower(l.Groups[1]), false, l
+			b.waiting, b.end, b.wait = strings.ToLower(l.Groups[1]), nil, l
 		case sigNameless, sigNamed:
-			if l.id == sigNamed || !b.Nameless {
-				b.NamelessSince = l.Line.Time
+			if l.id == sigNamed || !b.nameless {
+				b.namelessSince = l.Line.Time
 			}
-			b.Nameless, name = l.id == sigNameless, l
+			b.nameless, b.name = l.id == sigNameless, l
 		case sigPullDone:
-			*b, wait, failure = FirstBoot{Nameless: b.Nameless, NamelessSince: b.NamelessSince}, nil, nil
+			b = boot{nameless: b.nameless, namelessSince: b.namelessSince, name: b.name}
 		case sigUnitDone, sigReboot, sigNoReboot:
-			*b, wait, failure, end = FirstBoot{Done: true, Nameless: b.Nameless, NamelessSince: b.NamelessSince}, nil, nil, l
+			b = boot{end: l, nameless: b.nameless, namelessSince: b.namelessSince, name: b.name}
 		default:
-			b.Failures++
-			b.Done = false
-			b.Class, b.Error, failure = classOf(l.Line.Text), cut(l.Groups[1]), l
-			if b.Since.IsZero() {
-				b.Since = l.Line.Time
+			b.failures++
+			b.class, b.err, b.failure, b.end = classOf(l.Line.Text), cut(l.Groups[1]), l, nil
+			if b.since.IsZero() {
+				b.since = l.Line.Time
 			}
 		}
 	}
-	for _, x := range []struct {
-		l      *line
-		fields []string
-	}{{failure, []string{"failures", "class", "error"}}, {wait, []string{"waiting"}}, {end, []string{"done"}}, {name, []string{"nameless", "namelessSince"}}} {
-		if x.l != nil {
-			p.Add(x.l.Line.Loc, cut(x.l.Line.Text), x.l.Line.Time, x.fields...)
-		}
+	return b
+}
+
+// fields returns what the lines show.
+func (b boot) fields() FirstBoot {
+	var f FirstBoot
+	item := func(l *line) evidence.Item {
+		return evidence.Item{Locator: l.Line.Loc, Excerpt: cut(l.Line.Text), Time: l.Line.Time}
 	}
+	if b.failure != nil {
+		f.Failures.Set(b.failures, item(b.failure))
+		f.Class.Set(b.class, item(b.failure))
+		f.Error.Set(b.err, item(b.failure))
+		f.Since.Set(b.since)
+	}
+	if b.wait != nil {
+		f.Waiting.Set(b.waiting, item(b.wait))
+	}
+	if b.end != nil {
+		f.Done.Set(true, item(b.end))
+	}
+	if b.name != nil {
+		f.Nameless.Set(b.nameless, item(b.name))
+		f.NamelessSince.Set(b.namelessSince, item(b.name))
+	}
+	facts.Complete(&f)
+	return f
 }
 
 func cut(text string) string {

@@ -24,10 +24,7 @@ func play(t testing.TB, text string) FirstBoot {
 			lines = append(lines, line{id: h.ID, Match: evidence.Match{Groups: h.Groups, Line: evidence.Line{Text: s, Loc: evidence.Locator{Path: "x", Line: i + 1}}}})
 		}
 	}
-	var b FirstBoot
-	var p facts.Proof
-	b.follow(lines, &p)
-	return b
+	return follow(lines).fields()
 }
 
 func TestFollow(t *testing.T) {
@@ -36,19 +33,20 @@ func TestFollow(t *testing.T) {
 		name, text string
 		want       FirstBoot
 	}{
-		{"waits", "[ ***  ] A start job is running for Machine Config Daemon Pull (3min 2s / no limit)", FirstBoot{Waiting: "pull"}},
-		{"waits, newer systemd", "[ ***  ] A start job is running for machine-config-daemon-firstboot.service - Machine Config Daemon Firstboot (1min / no limit)", FirstBoot{Waiting: "firstboot"}},
+		{"waits", "[ ***  ] A start job is running for Machine Config Daemon Pull (3min 2s / no limit)", FirstBoot{Waiting: facts.Known("pull")}},
+		{"waits, newer systemd", "[ ***  ] A start job is running for machine-config-daemon-firstboot.service - Machine Config Daemon Firstboot (1min / no limit)", FirstBoot{Waiting: facts.Known("firstboot")}},
 		{"another job", "[ ***  ] A start job is running for Ignition (fetch) (3min 2s / no limit)", FirstBoot{}},
-		{"refused by the registry", fail + "reading manifest sha256:1: unauthorized: authentication required", FirstBoot{Failures: 1, Class: "registry-auth"}},
-		{"name", fail + `pinging container registry quay.example.com: Get "https://quay.example.com/v2/": dial tcp: lookup quay.example.com on 192.0.2.53:53: no such host`, FirstBoot{Failures: 1, Class: "dns"}},
-		{"certificate", fail + `pinging container registry: Get "https://quay.example.com/v2/": x509: certificate signed by unknown authority`, FirstBoot{Failures: 1, Class: "registry-tls"}},
-		{"policy", "podman[1]: Error: Source image rejected: A signature was required, but no signature exists", FirstBoot{Failures: 1, Class: "policy"}},
+		{"refused by the registry", fail + "reading manifest sha256:1: unauthorized: authentication required", FirstBoot{Failures: facts.Known[int64](1), Class: facts.Known("registry-auth")}},
+		{"name", fail + `pinging container registry quay.example.com: Get "https://quay.example.com/v2/": dial tcp: lookup quay.example.com on 192.0.2.53:53: no such host`, FirstBoot{Failures: facts.Known[int64](1), Class: facts.Known("dns")}},
+		{"certificate", fail + `pinging container registry: Get "https://quay.example.com/v2/": x509: certificate signed by unknown authority`, FirstBoot{Failures: facts.Known[int64](1), Class: facts.Known("registry-tls")}},
+		{"policy", "podman[1]: Error: Source image rejected: A signature was required, but no signature exists", FirstBoot{Failures: facts.Known[int64](1), Class: facts.Known("policy")}},
 		{"went on", fail + "EOF\n[  OK  ] Finished Machine Config Daemon Pull.", FirstBoot{}},
-		{"done", fail + "EOF\n[  OK  ] Finished machine-config-daemon-firstboot.service - Machine Config Daemon Firstboot.", FirstBoot{Done: true}},
-		{"done without a reboot", "skipping reboot since no changes were detected from a to b", FirstBoot{Done: true}},
+		{"done", fail + "EOF\n[  OK  ] Finished machine-config-daemon-firstboot.service - Machine Config Daemon Firstboot.", FirstBoot{Done: facts.Known(true)}},
+		{"done without a reboot", "skipping reboot since no changes were detected from a to b", FirstBoot{Done: facts.Known(true)}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
+			facts.Complete(&tt.want)
 			if diff := cmp.Diff(tt.want, play(t, tt.text), cmpopts.IgnoreFields(FirstBoot{}, "Error")); diff != "" {
 				t.Errorf("first boot (-want +got):\n%s", diff)
 			}
@@ -59,7 +57,7 @@ func TestFollow(t *testing.T) {
 func FuzzFollow(f *testing.F) {
 	f.Add("A start job is running for Machine Config Daemon Pull\ninitializing source docker://x: y")
 	f.Fuzz(func(t *testing.T, text string) {
-		if b := play(t, text); b.Failures > 0 && b.Class == "" {
+		if b := play(t, text); b.Failures.Value() > 0 && b.Class.Value() == "" {
 			t.Error("a failure without a class")
 		}
 	})

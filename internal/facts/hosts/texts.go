@@ -215,6 +215,16 @@ func Shows(name string) func(evidence.Text) bool {
 	return func(t evidence.Text) bool { return t.Host == "" || SameName(t.Host, name) }
 }
 
+// CutOff returns why a text that may be of the host was not read to its end, nil where
+// all were, or where there is none. It is for facts in which the last line counts.
+func CutOff(ctx context.Context, w *facts.World, q evidence.TextQuery, name string) error {
+	err := w.Gap(ctx, q, Shows(name))
+	if u, ok := evidence.AsUnavailable(err); ok && !u.Why.Hides() {
+		return nil
+	}
+	return err
+}
+
 // ConsoleSeen reports whether a console of the host was given that shows its
 // first boot.
 func ConsoleSeen(ctx context.Context, w *facts.World, name string) (bool, error) {
