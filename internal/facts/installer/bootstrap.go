@@ -16,22 +16,32 @@ import (
 // Bootstrap is the fact bootstrap-services: what the bootstrap host got done. Its
 // services build on each other; what counts is the first that has not ended well.
 type Bootstrap struct {
-	Service    string    `cel:"service"`    // that one; "" where bootkube has ended well, or none is known to be begun
-	Stage      string    `cel:"stage"`      // the one that it does not get past; "" outside of stages
-	What       string    `cel:"what"`       // both in words, with the error
-	Waits      bool      `cel:"waits"`      // the stage waits for something else: etcd, the control plane
-	Failures   int64     `cel:"failures"`   // how often it failed there without a success since
-	Error      string    `cel:"error"`      // what the unit's journal said when it failed last
-	Since      time.Time `cel:"since"`      // of failures the first, else when the stage or the service began
-	NeverRan   string    `cel:"neverRan"`   // a service that has to run and has no record, though what it builds on has ended well
-	Ran        []string  `cel:"ran"`        // services that began
-	Unresolved []string  `cel:"unresolved"` // of api and api-int: names that were not resolved when they were last looked up
-	Overtaken  bool      `cel:"overtaken"`  // the cluster's installation was completed afterwards
+	Service    facts.Field[string]    `cel:"service"`    // that one; "" where bootkube has ended well, or none is known to be begun
+	Stage      facts.Field[string]    `cel:"stage"`      // the one that it does not get past; "" outside of stages
+	What       facts.Field[string]    `cel:"what"`       // both in words, with the error
+	Waits      facts.Field[bool]      `cel:"waits"`      // the stage waits for something else: etcd, the control plane
+	Failures   facts.Field[int64]     `cel:"failures"`   // how often it failed there without a success since
+	Error      facts.Field[string]    `cel:"error"`      // what the unit's journal said when it failed last
+	Since      facts.Field[time.Time] `cel:"since"`      // of failures the first, else when the stage or the service began
+	NeverRan   facts.Field[string]    `cel:"neverRan"`   // a service that has to run and has no record, though what it builds on has ended well
+	Ran        facts.Field[[]string]  `cel:"ran"`        // services that began
+	Unresolved facts.Field[[]string]  `cel:"unresolved"` // of api and api-int: names that were not resolved when they were last looked up
+	Overtaken  facts.Field[bool]      `cel:"overtaken"`  // the cluster's installation was completed afterwards
+}
+
+// progress is a Bootstrap while the records are followed.
+type progress struct {
+	service, stage, what, err, neverRan string
+	waits                               bool
+	failures                            int64
+	since                               time.Time
+	ran, unresolved                     []string
+	proof, lookups                      []evidence.Item // of the service; of the names
 }
 
 var bootstrapNeed = evidence.Objects(evidence.BootstrapServices, "")
 
-var bootstrapFact = facts.DefinePlain("bootstrap-services", fault.Cluster, "how far the services of the bootstrap host came",
+var bootstrapFact = facts.Define("bootstrap-services", fault.Cluster, "how far the services of the bootstrap host came",
 	[]evidence.Need{bootstrapNeed, evidence.Objects(evidence.ClusterVersions, "")}, readBootstrap)
 
 // chain is the order in which the services build on each other
@@ -47,42 +57,64 @@ var (
 
 const bootkube = "bootkube"
 
-func readBootstrap(ctx context.Context, w *facts.World, _ fault.Subject) (Bootstrap, facts.Proof, error) {
-	var p facts.Proof
+func readBootstrap(ctx context.Context, w *facts.World, _ fault.Subject) (Bootstrap, error) {
 	list, err := w.List(ctx, evidence.BootstrapServices, "")
 	if _, missing := evidence.AsUnavailable(err); missing && len(list) == 0 {
-		return Bootstrap{}, p, withoutBundle(ctx, w, err)
+		return Bootstrap{}, withoutBundle(ctx, w, err)
 	}
 	if err != nil {
-		return Bootstrap{}, p, err
+		return Bootstrap{}, err
 	}
 	if len(list) == 0 { // a collection of a run that met none
-		return Bootstrap{}, p, withoutBundle(ctx, w, evidence.NotOnBootstrap(bootstrapNeed))
+		return Bootstrap{}, withoutBundle(ctx, w, evidence.NotOnBootstrap(bootstrapNeed))
 	}
 	runs := map[string]*service{}
-	b := Bootstrap{Ran: []string{}, Unresolved: []string{}}
+	b := progress{ran: []string{}, unresolved: []string{}}
 	var last time.Time
 	for _, o := range list {
 		s := followRecords(o)
 		runs[o.Name] = s
 		if s.began {
-			b.Ran = append(b.Ran, o.Name)
+			b.ran = append(b.ran, o.Name)
 		}
 		if s.last.After(last) {
 			last = s.last
 		}
 	}
-	if err := b.held(runs, w.Now, &p); err != nil {
-		return Bootstrap{}, p, err
+	if err := b.held(runs, w.Now); err != nil {
+		return Bootstrap{}, err
 	}
 	at, loc, err := completed(ctx, w)
 	if err != nil {
-		return Bootstrap{}, p, err
+		return Bootstrap{}, err
 	}
-	if b.Overtaken = !at.IsZero() && !at.Before(last); b.Overtaken {
-		p.Add(loc, "the first version was completed", at, "overtaken")
+	f := b.fields(list[0].Loc)
+	if overtaken := !at.IsZero() && !at.Before(last); overtaken {
+		f.Overtaken.Set(true, evidence.Item{Locator: loc, Excerpt: "the first version was completed", Time: at})
+	} else {
+		f.Overtaken.Set(false)
 	}
-	return b, p, nil
+	return f, nil
+}
+
+// fields returns what the records show.
+func (b *progress) fields(services evidence.Locator) Bootstrap {
+	var f Bootstrap
+	ran := evidence.Item{Locator: services, Excerpt: "services that began: " + strings.Join(b.ran, ", ")}
+	if len(b.proof) == 0 {
+		b.proof = []evidence.Item{ran}
+	}
+	f.Service.Set(b.service, b.proof...)
+	f.Stage.Set(b.stage, b.proof...)
+	f.What.Set(b.what, b.proof...)
+	f.Waits.Set(b.waits, b.proof...)
+	f.Failures.Set(b.failures, b.proof...)
+	f.Error.Set(b.err, b.proof...)
+	f.Since.Set(b.since, b.proof...)
+	f.NeverRan.Set(b.neverRan, b.proof...)
+	f.Ran.Set(b.ran, ran)
+	f.Unresolved.Set(b.unresolved, b.lookups...)
+	return f
 }
 
 // withoutBundle says that nothing is missing where the installation has long finished.
@@ -98,10 +130,10 @@ func withoutBundle(ctx context.Context, w *facts.World, missing error) error {
 }
 
 // held finds the first service that has not ended well.
-func (b *Bootstrap) held(runs map[string]*service, now time.Time, p *facts.Proof) error {
+func (b *progress) held(runs map[string]*service, now time.Time) error {
 	if s := runs[bootkube]; s != nil && s.done {
-		b.unresolved(s, p)
-		p.Add(s.object.Loc, "bootkube ended in success", s.last)
+		b.lookUps(s)
+		b.show(s, "bootkube ended in success", s.last)
 		return nil
 	}
 	var before *service
@@ -113,7 +145,7 @@ func (b *Bootstrap) held(runs map[string]*service, now time.Time, p *facts.Proof
 				Detail: s.object.Loc.Path + ": " + s.damage, Supply: "openshift-install gather bootstrap --dir DIR"}
 		case s == nil || !s.began:
 			if slices.Contains(required, name) && !slices.ContainsFunc(chain[i:], func(n string) bool { return runs[n] != nil && runs[n].began }) {
-				b.neverRan(name, before, runs, p)
+				b.noRecord(name, before, runs)
 				return nil
 			}
 			continue
@@ -121,8 +153,8 @@ func (b *Bootstrap) held(runs map[string]*service, now time.Time, p *facts.Proof
 			before = s
 			continue
 		}
-		b.unresolved(runs[bootkube], p)
-		b.at(s, s.failing(now), p)
+		b.lookUps(runs[bootkube])
+		b.at(s, s.failing(now))
 		return nil
 	}
 	return nil
@@ -130,11 +162,11 @@ func (b *Bootstrap) held(runs map[string]*service, now time.Time, p *facts.Proof
 
 // neverRan notes a service that has no record. Where that is the first of all, the
 // others that have one show since when the host is up.
-func (b *Bootstrap) neverRan(name string, before *service, runs map[string]*service, p *facts.Proof) {
-	b.NeverRan = name
+func (b *progress) noRecord(name string, before *service, runs map[string]*service) {
+	b.neverRan = name
 	if before != nil {
-		b.Since = before.last
-		p.Add(before.object.Loc, before.object.Name+" ended in success, and there is no record of "+name+".service", b.Since, "neverRan", "since")
+		b.since = before.last
+		b.show(before, before.object.Name+" ended in success, and there is no record of "+name+".service", b.since)
 		return
 	}
 	var first *service
@@ -143,44 +175,46 @@ func (b *Bootstrap) neverRan(name string, before *service, runs map[string]*serv
 			first = s
 		}
 	}
-	b.Since = first.since
-	p.Add(first.object.Loc, "there is no record of "+name+".service beside this", b.Since, "neverRan", "since")
+	b.since = first.since
+	b.show(first, "there is no record of "+name+".service beside this", b.since)
 }
 
 // at fills in where a service stands. failing is nil where it has not failed.
-func (b *Bootstrap) at(s *service, failing *stage, p *facts.Proof) {
-	b.Service, b.Since = s.object.Name, s.since
-	fields := []string{"service", "stage", "what", "waits", "failures", "since", "error"}
+func (b *progress) at(s *service, failing *stage) {
+	b.service, b.since = s.object.Name, s.since
 	if failing == nil {
 		if s.open != nil {
-			b.Stage, b.Since = s.open.name, s.open.began
+			b.stage, b.since = s.open.name, s.open.began
 		}
 		b.notPast()
-		p.Add(s.object.Loc, fmt.Sprintf("%s began and has not ended", cmp.Or(b.Stage, b.Service)), b.Since, fields...)
+		b.show(s, fmt.Sprintf("%s began and has not ended", cmp.Or(b.stage, b.service)), b.since)
 		return
 	}
-	b.Stage, b.Failures, b.Since = failing.name, failing.failures, failing.failed
-	b.Error = cmp.Or(errorLine(failing.message), "no message was recorded")
+	b.stage, b.failures, b.since = failing.name, failing.failures, failing.failed
+	b.err = cmp.Or(errorLine(failing.message), "no message was recorded")
 	switch {
-	case waiting(b.Stage):
-		b.Since = failing.began
+	case waiting(b.stage):
+		b.since = failing.began
 		b.notPast()
 	case failing.command:
-		b.What = b.Service + " in its command " + b.Stage + ": " + b.Error
-	case b.Stage != "":
-		b.What = b.Service + " in stage " + b.Stage + ": " + b.Error
+		b.what = b.service + " in its command " + b.stage + ": " + b.err
+	case b.stage != "":
+		b.what = b.service + " in stage " + b.stage + ": " + b.err
 	default:
-		b.What = b.Service + " outside of its stages: " + b.Error
+		b.what = b.service + " outside of its stages: " + b.err
 	}
-	p.Add(s.object.Loc, fmt.Sprintf("%s failed, %s without a success since: %s", cmp.Or(b.Stage, b.Service), times(b.Failures), b.Error),
-		failing.latest, fields...)
+	b.show(s, fmt.Sprintf("%s failed, %s without a success since: %s", cmp.Or(b.stage, b.service), times(b.failures), b.err), failing.latest)
 }
 
-func (b *Bootstrap) notPast() {
-	b.Waits = waiting(b.Stage)
-	b.What = b.Service + " does not get to its end"
-	if b.Stage != "" {
-		b.What = b.Service + " does not get past stage " + b.Stage
+func (b *progress) show(s *service, excerpt string, at time.Time) {
+	b.proof = append(b.proof, evidence.Item{Locator: s.object.Loc, Excerpt: excerpt, Time: at})
+}
+
+func (b *progress) notPast() {
+	b.waits = waiting(b.stage)
+	b.what = b.service + " does not get to its end"
+	if b.stage != "" {
+		b.what = b.service + " does not get past stage " + b.stage
 	}
 }
 
@@ -224,14 +258,14 @@ var urlStages = map[string]string{
 	"resolve-api-url": "api", "resolve-api-int-url": "api-int", "check-api-url": "", "check-api-int-url": "",
 }
 
-func (b *Bootstrap) unresolved(s *service, p *facts.Proof) {
+func (b *progress) lookUps(s *service) {
 	if s == nil {
 		return
 	}
 	for _, stage := range []string{"resolve-api-url", "resolve-api-int-url"} {
 		if r := s.urls[stage]; r.result == "failure" {
-			b.Unresolved = append(b.Unresolved, urlStages[stage])
-			p.Add(s.object.Loc, stage+": "+cmp.Or(errorLine(r.message), "failure"), r.at, "unresolved")
+			b.unresolved = append(b.unresolved, urlStages[stage])
+			b.lookups = append(b.lookups, evidence.Item{Locator: s.object.Loc, Excerpt: stage + ": " + cmp.Or(errorLine(r.message), "failure"), Time: r.at})
 		}
 	}
 }

@@ -41,7 +41,7 @@ func serviceFile(t *testing.T, lines string) string {
 	return string(raw)
 }
 
-func readServices(t *testing.T, files map[string]string) (installer.Bootstrap, facts.Proof, error) {
+func readServices(t *testing.T, files map[string]string) (installer.Bootstrap, error) {
 	t.Helper()
 	const bundle = "log-bundle-20260301090000/bootstrap/"
 	tree := fstest.MapFS{bundle + "journals/bootkube.log": {}}
@@ -70,10 +70,10 @@ func TestBootstrap(t *testing.T) {
 		files map[string]string
 		want  installer.Bootstrap
 	}{
-		"bootkube has ended": {map[string]string{"bootkube": good}, installer.Bootstrap{Ran: []string{"bootkube"}}},
-		"bootkube has ended, whatever else cannot be read": {map[string]string{"bootkube": good, "kubelet": "[5]"}, installer.Bootstrap{Ran: []string{"bootkube"}}},
+		"bootkube has ended": {map[string]string{"bootkube": good}, installer.Bootstrap{Ran: facts.Known([]string{"bootkube"})}},
+		"bootkube has ended, whatever else cannot be read": {map[string]string{"bootkube": good, "kubelet": "[5]"}, installer.Bootstrap{Ran: facts.Known([]string{"bootkube"})}},
 		"began again after its end": {map[string]string{"release-image": good, "bootkube": good + "\n08:00|service start"},
-			installer.Bootstrap{Service: "bootkube", What: "bootkube does not get to its end", Since: clock("08:00"), Ran: []string{"bootkube", "release-image"}}},
+			installer.Bootstrap{Service: facts.Known("bootkube"), What: facts.Known("bootkube does not get to its end"), Since: facts.Known(clock("08:00")), Ran: facts.Known([]string{"bootkube", "release-image"})}},
 		"a stage failed in a row": {map[string]string{"bootkube": `07:00|service start
 			07:01|stage start|mco-bootstrap
 			07:02|stage end|mco-bootstrap|failure|error: one
@@ -81,8 +81,8 @@ func TestBootstrap(t *testing.T) {
 			07:03|service start
 			07:04|stage start|mco-bootstrap
 			07:05|stage end|mco-bootstrap|failure|Error: two`},
-			installer.Bootstrap{Service: "bootkube", Stage: "mco-bootstrap", What: "bootkube in stage mco-bootstrap: two", Failures: 2, Error: "two",
-				Since: clock("07:02"), Ran: []string{"bootkube"}}},
+			installer.Bootstrap{Service: facts.Known("bootkube"), Stage: facts.Known("mco-bootstrap"), What: facts.Known("bootkube in stage mco-bootstrap: two"), Failures: facts.Known[int64](2), Error: facts.Known("two"),
+				Since: facts.Known(clock("07:02")), Ran: facts.Known([]string{"bootkube"})}},
 		"a stage that failed and then succeeded counts no more": {map[string]string{"bootkube": `07:00|service start
 			07:01|stage start|mco-bootstrap
 			07:02|stage end|mco-bootstrap|failure|error: one
@@ -91,44 +91,44 @@ func TestBootstrap(t *testing.T) {
 			07:04|stage start|mco-bootstrap
 			07:05|stage end|mco-bootstrap|success
 			07:06|stage start|wait-for-ceo`},
-			installer.Bootstrap{Service: "bootkube", Stage: "wait-for-ceo", What: "bootkube does not get past stage wait-for-ceo", Waits: true,
-				Since: clock("07:06"), Ran: []string{"bootkube"}}},
+			installer.Bootstrap{Service: facts.Known("bootkube"), Stage: facts.Known("wait-for-ceo"), What: facts.Known("bootkube does not get past stage wait-for-ceo"), Waits: facts.Known(true),
+				Since: facts.Known(clock("07:06")), Ran: facts.Known([]string{"bootkube"})}},
 		"stages that are done again do not hide the one that fails": {map[string]string{"bootkube": `07:00|service start
 			07:10|stage start|cb-bootstrap
 			07:30|stage end|cb-bootstrap|failure|timed out
 			07:30|service end||failure|timed out
 			08:50|service start
 			08:51|stage start|wait-for-etcd`},
-			installer.Bootstrap{Service: "bootkube", Stage: "cb-bootstrap", What: "bootkube does not get past stage cb-bootstrap", Waits: true, Failures: 1,
-				Error: "timed out", Since: clock("07:10"), Ran: []string{"bootkube"}}},
+			installer.Bootstrap{Service: facts.Known("bootkube"), Stage: facts.Known("cb-bootstrap"), What: facts.Known("bootkube does not get past stage cb-bootstrap"), Waits: facts.Known(true), Failures: facts.Known[int64](1),
+				Error: facts.Known("timed out"), Since: facts.Known(clock("07:10")), Ran: facts.Known([]string{"bootkube"})}},
 		"but one in which it is for long does": {map[string]string{"bootkube": `07:00|service start
 			07:10|stage start|cb-bootstrap
 			07:30|stage end|cb-bootstrap|failure|timed out
 			07:30|service end||failure|timed out
 			07:31|service start
 			07:32|stage start|wait-for-etcd`},
-			installer.Bootstrap{Service: "bootkube", Stage: "wait-for-etcd", What: "bootkube does not get past stage wait-for-etcd", Waits: true,
-				Since: clock("07:32"), Ran: []string{"bootkube"}}},
+			installer.Bootstrap{Service: facts.Known("bootkube"), Stage: facts.Known("wait-for-etcd"), What: facts.Known("bootkube does not get past stage wait-for-etcd"), Waits: facts.Known(true),
+				Since: facts.Known(clock("07:32")), Ran: facts.Known([]string{"bootkube"})}},
 		"outside of its stages": {map[string]string{"bootkube": "07:00|service start\n07:01|service end||failure|"},
-			installer.Bootstrap{Service: "bootkube", What: "bootkube outside of its stages: no message was recorded", Failures: 1, Error: "no message was recorded",
-				Since: clock("07:01"), Ran: []string{"bootkube"}}},
+			installer.Bootstrap{Service: facts.Known("bootkube"), What: facts.Known("bootkube outside of its stages: no message was recorded"), Failures: facts.Known[int64](1), Error: facts.Known("no message was recorded"),
+				Since: facts.Known(clock("07:01")), Ran: facts.Known([]string{"bootkube"})}},
 		"the checks of the API's names are no stages": {map[string]string{"bootkube": `07:00|service start
 			07:01|stage start|resolve-api-int-url
 			07:01|stage end|resolve-api-int-url|failure|Unable to resolve API_INT_URL
 			07:01|stage start|check-api-url
 			07:01|stage end|check-api-url|failure|Unable to reach
 			07:02|stage start|cb-bootstrap`},
-			installer.Bootstrap{Service: "bootkube", Stage: "cb-bootstrap", What: "bootkube does not get past stage cb-bootstrap", Waits: true,
-				Since: clock("07:02"), Ran: []string{"bootkube"}, Unresolved: []string{"api-int"}}},
+			installer.Bootstrap{Service: facts.Known("bootkube"), Stage: facts.Known("cb-bootstrap"), What: facts.Known("bootkube does not get past stage cb-bootstrap"), Waits: facts.Known(true),
+				Since: facts.Known(clock("07:02")), Ran: facts.Known([]string{"bootkube"}), Unresolved: facts.Known([]string{"api-int"})}},
 		"the kubelet runs without end": {map[string]string{"release-image": good, "kubelet": "07:02|pre-command start|pause\n07:02|pre-command end|pause|success\n07:03|service start"},
-			installer.Bootstrap{NeverRan: "bootkube", Since: clock("07:03"), Ran: []string{"kubelet", "release-image"}}},
+			installer.Bootstrap{NeverRan: facts.Known("bootkube"), Since: facts.Known(clock("07:03")), Ran: facts.Known([]string{"kubelet", "release-image"})}},
 		"a command before the kubelet": {map[string]string{"release-image": good, "kubelet": "07:02|pre-command start|pause\n07:03|pre-command end|pause|failure|no such image"},
-			installer.Bootstrap{Service: "kubelet", Stage: "pause", What: "kubelet in its command pause: no such image", Failures: 1, Error: "no such image",
-				Since: clock("07:03"), Ran: []string{"kubelet", "release-image"}}},
+			installer.Bootstrap{Service: facts.Known("kubelet"), Stage: facts.Known("pause"), What: facts.Known("kubelet in its command pause: no such image"), Failures: facts.Known[int64](1), Error: facts.Known("no such image"),
+				Since: facts.Known(clock("07:03")), Ran: facts.Known([]string{"kubelet", "release-image"})}},
 		"nothing of the image, but something else": {map[string]string{"approve-csr": "07:02|service start"},
-			installer.Bootstrap{NeverRan: "release-image", Since: clock("07:02"), Ran: []string{"approve-csr"}}},
+			installer.Bootstrap{NeverRan: facts.Known("release-image"), Since: facts.Known(clock("07:02")), Ran: facts.Known([]string{"approve-csr"})}},
 		"no record of the image, which something after it needed": {map[string]string{"crio-configure": good},
-			installer.Bootstrap{NeverRan: "bootkube", Since: clock("07:01"), Ran: []string{"crio-configure"}}},
+			installer.Bootstrap{NeverRan: facts.Known("bootkube"), Since: facts.Known(clock("07:01")), Ran: facts.Known([]string{"crio-configure"})}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			files := map[string]string{}
@@ -137,17 +137,18 @@ func TestBootstrap(t *testing.T) {
 					files[unit] = serviceFile(t, lines)
 				}
 			}
-			got, p, err := readServices(t, files)
+			got, err := readServices(t, files)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if c.want.Unresolved == nil {
-				c.want.Unresolved = []string{}
+			if c.want.Unresolved.Value() == nil {
+				c.want.Unresolved.Set([]string{})
 			}
+			facts.Complete(&c.want)
 			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
-			if len(p.Items) == 0 {
+			if len(got.Service.Proof()) == 0 {
 				t.Error("no proof")
 			}
 		})
@@ -159,7 +160,7 @@ func TestBootstrapUnknown(t *testing.T) {
 	for name, files := range map[string]map[string]string{
 		"no records": {}, "an empty file": {"release-image": ""}, "cut off": {"release-image": serviceFile(t, good), "bootkube": `[{"phase": "service st`},
 	} {
-		if got, _, err := readServices(t, files); err == nil {
+		if got, err := readServices(t, files); err == nil {
 			t.Errorf("%s: %+v", name, got)
 		} else if u, ok := evidence.AsUnavailable(err); !ok || u.Supply == "" {
 			t.Errorf("%s: %v", name, err)
@@ -175,7 +176,7 @@ func TestBootstrapEmpty(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, _, err := compute[installer.Bootstrap](t, facts.NewWorld(r, clock("09:00")), "bootstrap-services")
+	got, err := compute[installer.Bootstrap](t, facts.NewWorld(r, clock("09:00")), "bootstrap-services")
 	if _, ok := evidence.AsUnavailable(err); !ok {
 		t.Errorf("%+v, %v", got, err)
 	}
@@ -184,14 +185,14 @@ func TestBootstrapEmpty(t *testing.T) {
 // TestBootstrapSecrets: a journal's lines are foreign text; they are shortened and without secrets.
 func TestBootstrapSecrets(t *testing.T) {
 	message := `Error: Get "https://ocp:hunter2-hunter2@mirror.example.com:5000/v2/": ` + strings.Repeat("no ", 500)
-	got, p, err := readServices(t, map[string]string{"release-image": serviceFile(t, "07:00|service start\n07:01|stage start|pull-release-image\n07:02|stage end|pull-release-image|failure|"+message)})
+	got, err := readServices(t, map[string]string{"release-image": serviceFile(t, "07:00|service start\n07:01|stage start|pull-release-image\n07:02|stage end|pull-release-image|failure|"+message)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if all := fmt.Sprintf("%+v %+v", got, p); strings.Contains(all, "hunter2") {
+	if all := fmt.Sprintf("%+v", got); strings.Contains(all, "hunter2") {
 		t.Errorf("the password is in %s", all)
 	}
-	if !strings.HasPrefix(got.Error, `Get "https://`) || len([]rune(got.Error)) > 401 {
+	if !strings.HasPrefix(got.Error.Value(), `Get "https://`) || len([]rune(got.Error.Value())) > 401 {
 		t.Errorf("the error is %q", got.Error)
 	}
 }

@@ -2,8 +2,8 @@
 // installation reached, what it waited for, and how it ended.
 //
 // Invariants:
-//   - Several runs stand behind each other in one log. Only the last one that
-//     worked on the cluster counts; a later run that gathers logs does not.
+//   - One log holds several runs. Only the last one that worked on the cluster, or
+//     made its files, counts; a later run that gathers logs does not.
 //   - A log that ends without an end is an installer that still runs, or was
 //     killed. It is no failure.
 //   - What the installer waited for is a symptom. It never knows the cause.
@@ -30,24 +30,37 @@ var Log = evidence.TextQuery{Kind: evidence.Installer}
 
 // Install is the fact install-log.
 type Install struct {
-	Ended       string    `cel:"ended"`       // complete, failed, or running: the log has no end
-	Step        string    `cel:"step"`        // the last one: assets, infrastructure, api, bootstrap, initialize, stable, console
-	WaitsFor    string    `cel:"waitsFor"`    // the same in words
-	Error       string    `cel:"error"`       // what it said when it failed
-	Reason      string    `cel:"reason"`      // what it still waited for, in its words
-	Operators   []string  `cel:"operators"`   // that it named as not available or degraded
-	Overtaken   bool      `cel:"overtaken"`   // the cluster's installation was completed afterwards
-	Interrupted bool      `cel:"interrupted"` // somebody ended it
-	Version     string    `cel:"version"`     // of openshift-install
-	API         string    `cel:"api"`         // the address that it asked
-	Since       time.Time `cel:"since"`       // when the step began
-	At          time.Time `cel:"at"`          // when it ended, else when it last said what counts
+	Ended       facts.Field[string]    `cel:"ended"`       // complete, failed, or running: the log has no end
+	Step        facts.Field[string]    `cel:"step"`        // the last one: assets, infrastructure, api, bootstrap, bootstrapped, initialize, stable, console, complete
+	WaitsFor    facts.Field[string]    `cel:"waitsFor"`    // the same in words
+	Error       facts.Field[string]    `cel:"error"`       // what it logged when it failed
+	Reason      facts.Field[string]    `cel:"reason"`      // what it still waited for, in its words
+	Cause       facts.Field[string]    `cel:"cause"`       // that its step could not get past, by its last words: see causes; "" for none of these
+	CauseText   facts.Field[string]    `cel:"causeText"`   // the words
+	GatherError facts.Field[string]    `cel:"gatherError"` // why it could not log in over SSH to gather logs
+	Operators   facts.Field[[]string]  `cel:"operators"`   // that it named as not available or degraded
+	Overtaken   facts.Field[bool]      `cel:"overtaken"`   // the cluster's installation was completed afterwards
+	Interrupted facts.Field[bool]      `cel:"interrupted"` // somebody ended it
+	Version     facts.Field[string]    `cel:"version"`     // of openshift-install
+	API         facts.Field[string]    `cel:"api"`         // the address that it asked
+	Since       facts.Field[time.Time] `cel:"since"`       // when the step began
+	At          facts.Field[time.Time] `cel:"at"`          // when it ended, else the time of its last line
+}
+
+// install is an Install while its run is followed.
+type install struct {
+	Install
+	ended, step, waitsFor, err, reason, version, api string
+	cause, causeText, gather                         string
+	operators                                        []string
+	interrupted                                      bool
+	since, at                                        time.Time
 }
 
 // Facts lists the facts of this package.
 func Facts() []facts.Fact { return []facts.Fact{fact, bootstrapFact} }
 
-var fact = facts.DefinePlain("install-log", fault.Cluster, "how far openshift-install came, and how it ended",
+var fact = facts.Define("install-log", fault.Cluster, "how far openshift-install came, and how it ended",
 	[]evidence.Need{evidence.Texts(Log), evidence.Objects(evidence.ClusterVersions, "")}, read)
 
 // The lines that matter. Since 4.10 the error that ends a run may be of level error,
@@ -65,13 +78,17 @@ const (
 	sigFatal    = "installer.fatal"
 	sigFailed   = "installer.failed"
 	sigOperator = "installer.operator"
+	sigMade     = "installer.made"
+	sigGenerate = "installer.generate"
+	sigGather   = "installer.gather"
+	sigLine     = "installer.line"
 )
 
 // Signatures lists what this package searches texts for.
 func Signatures() []scan.Signature { return signatures }
 
 var signatures = []scan.Signature{
-	{ID: sigRun, Literal: "openshift installer ", Pattern: regexp.MustCompile(`(?i)msg="openshift installer (\S+?)"`)},
+	{ID: sigRun, Literal: "openshift installer ", Pattern: regexp.MustCompile(`(?i)msg="openshift installer (\S+?)\\?"`)},
 	{ID: sigInfra, Literal: "creating infrastructure resources"},
 	{ID: sigWait, Literal: "waiting up to ", Pattern: regexp.MustCompile(`(?i)waiting up to \S+ (?:\(until [^)]*\) )?(?:for|to) (.*)`)},
 	{ID: sigStill, Literal: "still waiting for "},
@@ -80,6 +97,10 @@ var signatures = []scan.Signature{
 	{ID: sigFatal, Literal: "level=fatal"},
 	{ID: sigFailed, Literal: "level=error", Pattern: regexp.MustCompile(`(?i)msg="failed to (?:fetch|generate|load) |bootstrap failed to complete|failed waiting for kubernetes api|failed to wait for bootstrapping|failed to initialize the cluster|cluster initialization failed|cluster installation timed out|operators were not stable|infrastructure provisioning failed|failed to provision`)},
 	{ID: sigOperator, Literal: "cluster operator ", Pattern: regexp.MustCompile(`(?i)cluster operator (\S+) (?:degraded is true|available is false)`)},
+	{ID: sigMade, Literal: " created in: ", Pattern: regexp.MustCompile(`(?i)msg="\S+ created in: `)},
+	{ID: sigGenerate, Literal: "generat", Pattern: regexp.MustCompile(`(?i)msg="generat(?:ing|ed iso at) `)},
+	{ID: sigGather, Literal: "ssh: ", Pattern: regexp.MustCompile(`(?i)failed to create ssh client|attempted to gather .*ssh: `)},
+	{ID: sigLine, Literal: "level="},
 }
 
 // waits tells the steps apart by what is waited for; the first that fits counts.
@@ -93,36 +114,56 @@ var waits = []struct{ mark, step, words string }{
 	{"machines", "infrastructure", "the machines of the control plane"},
 }
 
-func read(ctx context.Context, w *facts.World, _ fault.Subject) (Install, facts.Proof, error) {
-	var p facts.Proof
+func read(ctx context.Context, w *facts.World, _ fault.Subject) (Install, error) {
 	list, err := lines(ctx, w)
 	if _, missing := evidence.AsUnavailable(err); missing {
-		return Install{}, p, withoutLog(ctx, w, err)
+		return Install{}, withoutLog(ctx, w, err)
 	}
 	if err != nil {
-		return Install{}, p, err
+		return Install{}, err
 	}
-	cut := w.Cut(ctx, Log, nil)
-	if _, ok := evidence.AsUnavailable(cut); cut != nil && !ok {
-		return Install{}, p, cut
+	if err := w.Gap(ctx, Log, nil); err != nil { // the last run and its last line count
+		return Install{}, err
 	}
 	run := lastRun(list)
-	if run == nil && cut != nil {
-		return Install{}, p, cut
-	}
 	if run == nil {
-		return Install{}, p, facts.NotApplicable("no run of openshift-install in the log works on a cluster")
+		return Install{}, facts.NotApplicable("no run of openshift-install in the log works on a cluster")
 	}
 	if apis := addresses(list); len(apis) > 1 {
-		return Install{}, p, &evidence.Unavailable{Need: evidence.Texts(Log), Why: evidence.Damaged,
+		return Install{}, &evidence.Unavailable{Need: evidence.Texts(Log), Why: evidence.Damaged,
 			Detail: "the logs are of several clusters: " + strings.Join(apis, ", "), Supply: "--from with the log of one of them"}
 	}
-	in := follow(run, &p)
-	if cut != nil && in.Ended != "failed" { // what ended it may stand in the rest
-		p.Miss("ended", cut)
+	in := follow(run)
+	at, loc, err := completed(ctx, w)
+	if err != nil {
+		return Install{}, err
 	}
-	err = in.overtake(ctx, w, run, &p)
-	return in, p, err
+	f := in.fields()
+	if at.After(run[0].Line.Time) {
+		f.Overtaken.Set(true, evidence.Item{Locator: loc, Excerpt: "the first version was completed", Time: at})
+	}
+	facts.Complete(&f)
+	return f, nil
+}
+
+// fields returns what the run shows.
+func (in *install) fields() Install {
+	f := in.Install
+	f.Ended.Set(in.ended)
+	f.Step.Set(in.step)
+	f.WaitsFor.Set(in.waitsFor)
+	f.Error.Set(in.err)
+	f.Reason.Set(in.reason)
+	f.Cause.Set(in.cause)
+	f.CauseText.Set(in.causeText)
+	f.GatherError.Set(in.gather)
+	f.Operators.Set(in.operators)
+	f.Interrupted.Set(in.interrupted)
+	f.Version.Set(in.version)
+	f.API.Set(in.api)
+	f.Since.Set(in.since)
+	f.At.Set(in.at)
+	return f
 }
 
 // completed returns when the cluster's first version was completed. Where that
@@ -139,17 +180,6 @@ func completed(ctx context.Context, w *facts.World) (at time.Time, loc evidence.
 		}
 	}
 	return at, loc, nil
-}
-
-func (in *Install) overtake(ctx context.Context, w *facts.World, run []line, p *facts.Proof) error {
-	at, loc, err := completed(ctx, w)
-	if err != nil {
-		return err
-	}
-	if in.Overtaken = at.After(run[0].Line.Time); in.Overtaken {
-		p.Add(loc, "the first version was completed", at, "overtaken")
-	}
-	return nil
 }
 
 // withoutLog says that nothing is missing where the installation has long finished.
@@ -177,12 +207,12 @@ func Say(ctx context.Context, w *facts.World) (*fault.Installer, error) {
 	if run == nil || len(addresses(list)) > 1 {
 		return nil, nil
 	}
-	in := follow(run, new(facts.Proof))
-	said := &fault.Installer{Ended: in.Ended, WaitsFor: in.WaitsFor, At: in.At, Locator: run[len(run)-1].Line.Loc.String()}
-	if in.Ended == "failed" && in.Interrupted {
+	in := follow(run)
+	said := &fault.Installer{Ended: in.ended, WaitsFor: in.waitsFor, At: in.at, Locator: run[len(run)-1].Line.Loc.String()}
+	if in.ended == "failed" && in.interrupted {
 		said.Ended = "interrupted"
 	}
-	if in.Step == "bootstrapped" && !slices.ContainsFunc(run, func(l line) bool { return l.id == sigDone }) {
+	if in.step == "bootstrapped" {
 		said.WaitsFor = ""
 	}
 	return said, nil
@@ -212,7 +242,8 @@ func lines(ctx context.Context, w *facts.World) ([]line, error) {
 }
 
 // lastRun returns the lines of the newest run that worked on a cluster, or that ended
-// before it could.
+// before it could; nil where the newest one only made files: an installation begins anew
+// with these.
 func lastRun(list []line) []line {
 	var best, run []line
 	var newest time.Time
@@ -229,26 +260,53 @@ func lastRun(list []line) []line {
 		run = append(run, l)
 	}
 	keep()
+	if !slices.ContainsFunc(best, worksOnCluster) {
+		return nil
+	}
 	return best
 }
 
 // works reports whether a run is one of creating or waiting for a cluster, or of
 // making what that needs; gathering and destroying are not.
 func works(run []line) bool {
-	return slices.ContainsFunc(run, func(l line) bool {
-		switch l.id {
-		case sigInfra, sigWait, sigBoot, sigDone:
-			return true
-		case sigFatal, sigFailed:
-			return assetError.MatchString(message(l))
-		}
-		return false
-	})
+	return slices.ContainsFunc(run, func(l line) bool { return worksOnCluster(l) || l.id == sigMade || l.id == sigGenerate })
 }
 
-// assetError is how a run ends that could not make what it was asked for
-// (openshift/installer:pkg/asset/store/store.go fetch).
-var assetError = regexp.MustCompile(`^failed to (?:fetch|generate|load) `)
+func worksOnCluster(l line) bool {
+	switch l.id {
+	case sigInfra, sigWait, sigBoot, sigDone:
+		return true
+	case sigFatal, sigFailed:
+		return assetError.MatchString(message(l))
+	}
+	return false
+}
+
+// assetError is how a run ends that could not make what it was asked for, or had no
+// kubeconfig to wait with (openshift/installer:pkg/asset/store/store.go fetch,
+// cmd/openshift-install/create.go waitForBootstrapComplete).
+var assetError = regexp.MustCompile(`^(?:failed to (?:fetch|generate|load) |loading kubeconfig: )`)
+
+// causes tells what a step could not get past by what was logged last; the first that
+// fits counts.
+var causes = []struct {
+	cause string
+	text  *regexp.Regexp
+}{
+	{"no-kubeconfig", regexp.MustCompile(`(?i)loading kubeconfig: .*no such file`)},
+	{"vcenter-login", regexp.MustCompile(`(?i)cannot complete login due to an incorrect user name or password`)},
+	{"certificate-expired", regexp.MustCompile(`(?i)x509: certificate has expired|certificate .*\bexpired\b`)},
+	{"name-not-resolved", regexp.MustCompile(`(?i)lookup \S+(?: on \S+)?: (?:no such host|server misbehaving|.*i/o timeout)|no such host`)},
+}
+
+func causeOf(text string) string {
+	for _, c := range causes {
+		if c.text.MatchString(text) {
+			return c.cause
+		}
+	}
+	return ""
+}
 
 var address = regexp.MustCompile(`https://(\S+?:\d+)`)
 
@@ -268,50 +326,79 @@ func addresses(list []line) []string {
 }
 
 // follow goes through one run.
-func follow(run []line, p *facts.Proof) Install {
-	in := Install{Ended: "running", Step: "assets", WaitsFor: "its assets"}
+func follow(run []line) *install {
+	in := &install{ended: "running", step: "assets", waitsFor: "its assets"}
+	first := run[0].Line
+	facts.Prove(evidence.Item{Locator: first.Loc, Excerpt: message(run[0]), Time: first.Time}, &in.Version)
 	for _, l := range run {
-		if l.Line.Time.After(in.At) {
-			in.At = l.Line.Time
+		if l.Line.Time.After(in.at) {
+			in.at = l.Line.Time
 		}
-		text := message(l)
-		show := func(fields ...string) { p.Add(l.Line.Loc, text, l.Line.Time, fields...) }
-		switch l.id {
-		case sigRun:
-			in.Version = l.Groups[1]
-		case sigInfra:
-			in.begin("infrastructure", "the infrastructure", l.Line.Time)
-		case sigWait:
-			in.wait(l)
-			show("step", "waitsFor", "api", "since")
-		case sigStill:
-			in.Reason = afterColon(text)
-		case sigBoot:
-			in.begin("bootstrapped", "nothing", l.Line.Time)
-		case sigDone:
-			in.Ended, in.Error, in.Reason = "complete", "", ""
-			show("ended")
-		case sigFatal, sigFailed:
-			in.fail(text)
-			show("ended", "error", "interrupted")
-		case sigOperator:
-			if !slices.Contains(in.Operators, l.Groups[1]) {
-				in.Operators = append(in.Operators, l.Groups[1])
-			}
-			show("operators")
-		}
+		in.take(l)
 	}
-	if in.Ended != "failed" && in.Step == "bootstrapped" {
-		in.Ended = "complete" // of `wait-for bootstrap-complete`
+	if in.ended != "failed" && in.step == "bootstrapped" {
+		in.ended = "complete" // of `wait-for bootstrap-complete`
 	}
 	return in
 }
 
-func (in *Install) begin(step, words string, at time.Time) {
-	in.Step, in.WaitsFor, in.Since, in.Reason, in.Operators = step, words, at, "", nil
+func (in *install) take(l line) {
+	text := message(l)
+	item := evidence.Item{Locator: l.Line.Loc, Excerpt: text, Time: l.Line.Time}
+	switch l.id {
+	case sigRun:
+		in.version = l.Groups[1]
+	case sigInfra:
+		in.begin("infrastructure", "the infrastructure", l.Line.Time)
+		facts.Prove(item, &in.Step, &in.WaitsFor, &in.Since)
+	case sigWait:
+		in.wait(l)
+		facts.Prove(item, &in.Step, &in.WaitsFor, &in.API, &in.Since)
+	case sigStill:
+		in.reason = afterColon(text)
+		in.blame(text, item)
+		in.Reason.Prove(item)
+	case sigBoot:
+		in.begin("bootstrapped", "nothing", l.Line.Time)
+		facts.Prove(item, &in.Ended, &in.Step, &in.WaitsFor, &in.Since)
+	case sigDone:
+		in.begin("complete", "nothing", l.Line.Time)
+		in.ended, in.err, in.gather, in.interrupted = "complete", "", "", false
+		facts.Prove(item, &in.Ended, &in.Step, &in.WaitsFor, &in.Since)
+	case sigGather:
+		in.gather = text
+		in.GatherError.Prove(item)
+	case sigFatal, sigFailed:
+		if !in.fail(text) {
+			return
+		}
+		in.blame(text, item)
+		facts.Prove(item, &in.Ended, &in.Error, &in.Interrupted)
+	case sigOperator:
+		if !slices.Contains(in.operators, l.Groups[1]) {
+			in.operators = append(in.operators, l.Groups[1])
+		}
+		in.Operators.Prove(item)
+	}
 }
 
-func (in *Install) wait(l line) {
+func (in *install) begin(step, words string, at time.Time) {
+	in.step, in.waitsFor, in.since, in.reason, in.operators, in.cause, in.causeText = step, words, at, "", nil, "", ""
+	for _, f := range []interface{ Clear() }{&in.Step, &in.WaitsFor, &in.Since, &in.Reason, &in.Operators, &in.Cause, &in.CauseText} {
+		f.Clear()
+	}
+}
+
+// blame keeps what a line gives as cause. One without any leaves that of before: the
+// last error of a wait only says that its time is over.
+func (in *install) blame(text string, item evidence.Item) {
+	if cause := causeOf(text); cause != "" {
+		in.cause, in.causeText = cause, text
+		facts.Prove(item, &in.Cause, &in.CauseText)
+	}
+}
+
+func (in *install) wait(l line) {
 	what := strings.ToLower(l.Groups[1])
 	for _, w := range waits {
 		if strings.Contains(what, w.mark) {
@@ -320,17 +407,22 @@ func (in *Install) wait(l line) {
 		}
 	}
 	if m := address.FindStringSubmatch(l.Line.Text); m != nil {
-		in.API = m[1]
+		in.api = m[1]
 	}
 }
 
-// fail keeps the first error of a run: what follows repeats it with advice.
-func (in *Install) fail(text string) {
-	if in.Ended != "failed" {
-		in.Error = text
+// fail keeps the first error of a run: what follows repeats it with advice. After the
+// installation was completed there is no failure of it.
+func (in *install) fail(text string) bool {
+	if in.ended == "complete" {
+		return false
 	}
-	in.Ended = "failed"
-	in.Interrupted = in.Interrupted || strings.HasSuffix(text, "interrupt") || strings.Contains(text, "signal: ")
+	if in.ended != "failed" {
+		in.err = text
+	}
+	in.ended = "failed"
+	in.interrupted = in.interrupted || strings.HasSuffix(text, "interrupt") || strings.Contains(text, "signal: ")
+	return true
 }
 
 var msg = regexp.MustCompile(`msg=("(?:[^"\\]|\\.)*"$|.*)`)

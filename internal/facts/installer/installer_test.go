@@ -40,17 +40,17 @@ func world(t *testing.T, files map[string]string) *facts.World {
 
 func readLogs(t *testing.T, files map[string]string) (installer.Install, error) {
 	t.Helper()
-	in, _, err := compute[installer.Install](t, world(t, files), "install-log")
+	in, err := compute[installer.Install](t, world(t, files), "install-log")
 	return in, err
 }
 
-func compute[T any](t *testing.T, w *facts.World, name string) (T, facts.Proof, error) {
+func compute[T any](t *testing.T, w *facts.World, name string) (T, error) {
 	t.Helper()
 	list := installer.Facts()
 	i := slices.IndexFunc(list, func(f facts.Fact) bool { return f.Name == name })
 	v := w.Compute(t.Context(), list[i], fault.Subject{Kind: fault.Cluster})
 	got, _ := facts.As[T](v)
-	return got, v.PlainProof(), v.Err
+	return got, v.Err
 }
 
 func TestRuns(t *testing.T) {
@@ -63,41 +63,56 @@ func TestRuns(t *testing.T) {
 		"of 4.3, the API never came": {run + wait +
 			at("07:29:00", "debug", "Still waiting for the Kubernetes API: the server could not find the requested resource") +
 			at("07:30:00", "fatal", "waiting for Kubernetes API: context deadline exceeded"),
-			installer.Install{Ended: "failed", Step: "api", WaitsFor: "the Kubernetes API", API: "api.a.example.com:6443", Version: "v4.12.3",
-				Reason: "the server could not find the requested resource", Error: "waiting for Kubernetes API: context deadline exceeded"}},
+			installer.Install{Ended: facts.Known("failed"), Step: facts.Known("api"), WaitsFor: facts.Known("the Kubernetes API"), API: facts.Known("api.a.example.com:6443"), Version: facts.Known("v4.12.3"),
+				Reason: facts.Known("the server could not find the requested resource"), Error: facts.Known("waiting for Kubernetes API: context deadline exceeded")}},
 		"a second run succeeds": {run + wait + at("07:30:00", "fatal", "waiting for Kubernetes API: context deadline exceeded") +
 			run + boot + at("07:40:00", "info", "It is now safe to remove the bootstrap resources"),
-			installer.Install{Ended: "complete", Step: "bootstrapped", WaitsFor: "nothing", Version: "v4.12.3"}},
+			installer.Install{Ended: facts.Known("complete"), Step: facts.Known("bootstrapped"), WaitsFor: facts.Known("nothing"), Version: facts.Known("v4.12.3")}},
 		"gathering afterwards does not count": {run + boot + at("07:50:00", "error", "Bootstrap failed to complete: timed out waiting for the condition") +
 			run + at("07:55:00", "fatal", "failed to gather VM console and bootstrap logs"),
-			installer.Install{Ended: "failed", Step: "bootstrap", WaitsFor: "bootstrapping to complete", Version: "v4.12.3",
-				Error: "Bootstrap failed to complete: timed out waiting for the condition"}},
+			installer.Install{Ended: facts.Known("failed"), Step: facts.Known("bootstrap"), WaitsFor: facts.Known("bootstrapping to complete"), Version: facts.Known("v4.12.3"),
+				Error: facts.Known("Bootstrap failed to complete: timed out waiting for the condition")}},
 		"of an agent install": {run + at("07:50:00", "info", "cluster bootstrap is complete") + at("08:50:00", "info", "Cluster is installed"),
-			installer.Install{Ended: "complete", Step: "bootstrapped", WaitsFor: "nothing", Version: "v4.12.3"}},
+			installer.Install{Ended: facts.Known("complete"), Step: facts.Known("complete"), WaitsFor: facts.Known("nothing"), Version: facts.Known("v4.12.3")}},
 		"an agent install timed out": {run + at("07:01:00", "info", "Waiting for cluster install to initialize. Sleeping for 30 seconds") + boot +
 			at("08:50:00", "error", "Bootstrap failed to complete: : bootstrap process timed out: context deadline exceeded"),
-			installer.Install{Ended: "failed", Step: "bootstrap", WaitsFor: "bootstrapping to complete", Version: "v4.12.3",
-				Error: "Bootstrap failed to complete: : bootstrap process timed out: context deadline exceeded"}},
+			installer.Install{Ended: facts.Known("failed"), Step: facts.Known("bootstrap"), WaitsFor: facts.Known("bootstrapping to complete"), Version: facts.Known("v4.12.3"),
+				Error: facts.Known("Bootstrap failed to complete: : bootstrap process timed out: context deadline exceeded")}},
 		"operators": {run + at("08:00:00", "info", "Waiting up to 40m0s (until 8:40AM CET) for the cluster at https://api.a.example.com:6443 to initialize...") +
 			at("08:40:00", "error", "Cluster operator ingress Available is False with IngressUnavailable: x") +
 			at("08:40:00", "info", "Cluster operator insights Disabled is False with AsExpected: ") +
 			at("08:40:00", "error", "Cluster operator ingress Degraded is True with IngressDegraded: x") +
 			at("08:40:00", "fatal", "failed to initialize the cluster: Cluster operator ingress is not available"),
-			installer.Install{Ended: "failed", Step: "initialize", WaitsFor: "the cluster to initialize", API: "api.a.example.com:6443", Version: "v4.12.3",
-				Operators: []string{"ingress"}, Error: "failed to initialize the cluster: Cluster operator ingress is not available"}},
-		"killed": {run + wait, installer.Install{Ended: "running", Step: "api", WaitsFor: "the Kubernetes API", API: "api.a.example.com:6443", Version: "v4.12.3"}},
+			installer.Install{Ended: facts.Known("failed"), Step: facts.Known("initialize"), WaitsFor: facts.Known("the cluster to initialize"), API: facts.Known("api.a.example.com:6443"), Version: facts.Known("v4.12.3"),
+				Operators: facts.Known([]string{"ingress"}), Error: facts.Known("failed to initialize the cluster: Cluster operator ingress is not available")}},
+		"a later run counts, whatever stood before": {run + wait + at("07:30:00", "fatal", "waiting for Kubernetes API: context deadline exceeded") +
+			run + boot + at("07:50:00", "debug", "Still waiting for bootstrapping"),
+			installer.Install{Ended: facts.Known("running"), Step: facts.Known("bootstrap"), WaitsFor: facts.Known("bootstrapping to complete"), Version: facts.Known("v4.12.3")}},
+		"without a kubeconfig": {run + at("07:01:00", "fatal", "loading kubeconfig: stat auth/kubeconfig: no such file or directory"),
+			installer.Install{Ended: facts.Known("failed"), Step: facts.Known("assets"), WaitsFor: facts.Known("its assets"), Version: facts.Known("v4.12.3"),
+				Error: facts.Known("loading kubeconfig: stat auth/kubeconfig: no such file or directory"), Cause: facts.Known("no-kubeconfig"),
+				CauseText: facts.Known("loading kubeconfig: stat auth/kubeconfig: no such file or directory")}},
+		"a name does not resolve": {run + wait +
+			at("07:29:00", "debug", "Still waiting for the Kubernetes API: Get https://api.a.example.com:6443/version: dial tcp: lookup api.a.example.com on 192.0.2.53:53: no such host") +
+			at("07:30:00", "fatal", "waiting for Kubernetes API: context deadline exceeded"),
+			installer.Install{Ended: facts.Known("failed"), Step: facts.Known("api"), WaitsFor: facts.Known("the Kubernetes API"), API: facts.Known("api.a.example.com:6443"), Version: facts.Known("v4.12.3"),
+				Reason: facts.Known("Get https://api.a.example.com:6443/version: dial tcp: lookup api.a.example.com on 192.0.2.53:53: no such host"),
+				Error:  facts.Known("waiting for Kubernetes API: context deadline exceeded"), Cause: facts.Known("name-not-resolved"),
+				CauseText: facts.Known("Still waiting for the Kubernetes API: Get https://api.a.example.com:6443/version: dial tcp: lookup api.a.example.com on 192.0.2.53:53: no such host")}},
+		"killed": {run + wait, installer.Install{Ended: facts.Known("running"), Step: facts.Known("api"), WaitsFor: facts.Known("the Kubernetes API"), API: facts.Known("api.a.example.com:6443"), Version: facts.Known("v4.12.3")}},
 		"interrupted": {run + at("07:01:00", "fatal", `failed to fetch Install Config: failed UserInput: interrupt`),
-			installer.Install{Ended: "failed", Step: "assets", WaitsFor: "its assets", Version: "v4.12.3", Interrupted: true,
-				Error: "failed to fetch Install Config: failed UserInput: interrupt"}},
+			installer.Install{Ended: facts.Known("failed"), Step: facts.Known("assets"), WaitsFor: facts.Known("its assets"), Version: facts.Known("v4.12.3"), Interrupted: facts.Known(true),
+				Error: facts.Known("failed to fetch Install Config: failed UserInput: interrupt")}},
 		"an asset, at level error": {run + at("07:01:00", "error", `failed to fetch Master Machines: failed to load asset \"Install Config\": platform: Required value`),
-			installer.Install{Ended: "failed", Step: "assets", WaitsFor: "its assets", Version: "v4.12.3",
-				Error: `failed to fetch Master Machines: failed to load asset "Install Config": platform: Required value`}},
+			installer.Install{Ended: facts.Known("failed"), Step: facts.Known("assets"), WaitsFor: facts.Known("its assets"), Version: facts.Known("v4.12.3"),
+				Error: facts.Known(`failed to fetch Master Machines: failed to load asset "Install Config": platform: Required value`)}},
 	} {
 		got, err := readLogs(t, map[string]string{"dir/.openshift_install.log": c.log})
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
+		facts.Complete(&c.want)
 		if diff := cmp.Diff(c.want, got, cmpopts.IgnoreFields(installer.Install{}, "Since", "At")); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
@@ -121,6 +136,10 @@ func TestSay(t *testing.T) {
 			"openshift-install completed at 2026-03-01T08:01:00Z"},
 		"failed": {run + boot + at("07:50:00", "error", "Bootstrap failed to complete: timed out waiting for the condition"),
 			"openshift-install failed at 2026-03-01T07:50:00Z, where it waited for bootstrapping to complete"},
+		"its last line": {run + boot + at("07:25:00", "debug", "Time elapsed: 5m"), "the log of openshift-install ends at 2026-03-01T07:25:00Z, where it waited for bootstrapping to complete"},
+		"only files, after a run that failed": {run + boot + at("07:50:00", "error", "Bootstrap failed to complete: timed out waiting for the condition") +
+			run + at("08:01:00", "info", "Ignition-Configs created in: . and auth"), ""},
+		"only files, of a release that does not list them": {run + boot + run + at("08:01:00", "debug", "Generating Metadata..."), ""},
 		"only files": {run + at("07:01:00", "info", "Ignition-Configs created in: . and auth"), ""},
 	} {
 		said, err := installer.Say(t.Context(), world(t, map[string]string{".openshift_install.log": c.log}))
