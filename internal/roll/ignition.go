@@ -29,11 +29,11 @@ func (s *shared) lookAtIgnition(ctx context.Context, w *facts.World, h hosts.Hos
 	if h.Node != nil {
 		return ignition{}, nil
 	}
-	g, proof, err := mcs.HostIgnition(ctx, w, h.Name)
+	g, err := mcs.HostIgnition(ctx, w, h.Name)
 	_, unavailable := evidence.AsUnavailable(err)
 	switch {
 	case err == nil:
-		return ignition{seen: true, decided: fromConsole(g, top(proof.Items))}, nil
+		return ignition{seen: true, decided: fromConsole(g)}, nil
 	case !unavailable && !errors.Is(err, facts.ErrNotApplicable):
 		return ignition{}, err
 	}
@@ -41,25 +41,35 @@ func (s *shared) lookAtIgnition(ctx context.Context, w *facts.World, h hosts.Hos
 }
 
 // fromConsole judges the last boot that the console shows.
-func fromConsole(g mcs.Ignition, items []evidence.Item) fault.StageState {
+func fromConsole(g mcs.Ignition) fault.StageState {
+	items := top(slices.Concat(g.Looping.Proof(), g.Finished.Proof(), g.CA.Proof()))
+	attempts := g.Attempts.Value()
 	switch {
-	case g.Finished:
+	case g.Finished.Value():
 		return passed(time.Time{}, items...)
-	case g.Terminal:
-		return failed(time.Time{}, "Ignition gave up: "+orElse(g.BadConfig, g.Error, "emergency shell"), items...)
-	case g.Looping && g.Attempts > 1:
-		return failed(time.Time{}, fmt.Sprintf("Ignition's attempt %d ended with %s; it goes on trying", g.Attempts, result(g)), items...)
-	case g.Looping:
+	case g.Terminal.Value():
+		return failed(time.Time{}, "Ignition gave up: "+orElse(g.BadConfig.Value(), g.Error.Value(), "emergency shell"), items...)
+	case g.Looping.Value() && (attempts > 1 || attempts == 0 && g.Error.Value() != ""):
+		return failed(time.Time{}, fmt.Sprintf("%s ended with %s; it goes on trying", attempt(attempts), result(g)), items...)
+	case g.Looping.Value():
 		return waiting(time.Time{}, "Ignition is fetching its config", items...)
 	}
 	return waiting(time.Time{}, "Ignition runs", items...)
 }
 
-func result(g mcs.Ignition) string {
-	if g.Status != 0 {
-		return fmt.Sprintf("HTTP %d", g.Status)
+// attempt names an attempt; the console may begin after its line.
+func attempt(n int64) string {
+	if n == 0 {
+		return "Ignition's last attempt"
 	}
-	return orElse(g.Error, g.ErrorClass, "no answer yet")
+	return fmt.Sprintf("Ignition's attempt %d", n)
+}
+
+func result(g mcs.Ignition) string {
+	if status := g.Status.Value(); status != 0 {
+		return fmt.Sprintf("HTTP %d", status)
+	}
+	return orElse(g.Error.Value(), g.ErrorClass.Value(), "no answer yet")
 }
 
 func orElse(list ...string) string {
@@ -77,15 +87,16 @@ func (s *shared) fromServers(ctx context.Context, w *facts.World, h hosts.Host) 
 	if h.Pool.Name == "" || !s.onlyMissing(h) {
 		return none, nil
 	}
-	r, proof, err := mcs.PoolRequests(ctx, w, h.Pool.Name)
+	r, err := mcs.PoolRequests(ctx, w, h.Pool.Name)
 	if _, ok := evidence.AsUnavailable(err); ok {
 		return none, nil
 	}
-	if err != nil || r.Failures == 0 {
+	failures := r.Failures.Value()
+	if err != nil || failures == 0 {
 		return none, err
 	}
-	why := fmt.Sprintf("%d requests in a row for pool %s were answered with an error, and it is the only host of the pool that is missing", r.Failures, h.Pool.Name)
-	decided := failed(r.Since, why, top(proof.Items)...)
+	why := fmt.Sprintf("%d requests in a row for pool %s were answered with an error, and it is the only host of the pool that is missing", failures, h.Pool.Name)
+	decided := failed(r.Since.Value(), why, top(r.Failures.Proof())...)
 	decided.OfPool = true
 	return ignition{seen: true, decided: decided}, nil
 }

@@ -16,81 +16,101 @@ import (
 // are asked one by one on their node's address and, as a host would, through
 // api-int and the VIPs (front).
 type Answer struct {
-	Asked        int64     `cel:"asked"`        // servers that were asked one by one
-	OK           int64     `cel:"ok"`           // of them, 200
-	ServerErrors int64     `cel:"serverErrors"` // of them, 5xx
-	Refused      int64     `cel:"refused"`      // of them, no listener
-	Unreachable  int64     `cel:"unreachable"`  // of them, no other answer
-	Failing      []string  `cel:"failing"`      // nodes of those that did not answer 200
-	FrontAsked   int64     `cel:"frontAsked"`   // questions to api-int and VIPs
-	FrontOK      int64     `cel:"frontOK"`
-	FrontRefused int64     `cel:"frontRefused"`
-	At           time.Time `cel:"at"` // of the last answer
+	Asked        facts.Field[int64]     `cel:"asked"`        // servers that were asked one by one
+	OK           facts.Field[int64]     `cel:"ok"`           // of them, 200
+	ServerErrors facts.Field[int64]     `cel:"serverErrors"` // of them, 5xx
+	Refused      facts.Field[int64]     `cel:"refused"`      // of them, no listener
+	Unreachable  facts.Field[int64]     `cel:"unreachable"`  // of them, no other answer
+	Failing      facts.Field[[]string]  `cel:"failing"`      // nodes of those that did not answer 200
+	FrontAsked   facts.Field[int64]     `cel:"frontAsked"`   // questions to api-int and VIPs
+	FrontOK      facts.Field[int64]     `cel:"frontOK"`
+	FrontRefused facts.Field[int64]     `cel:"frontRefused"`
+	At           facts.Field[time.Time] `cel:"at"` // of the last answer
 }
 
-var answerFact = facts.DefinePlain("mcs-answer", fault.Pool, "how each machine config server answers a HEAD for the pool's config",
+var answerFact = facts.Define("mcs-answer", fault.Pool, "how each machine config server answers a HEAD for the pool's config",
 	[]evidence.Need{evidence.Objects(evidence.MCSProbes, "")}, readAnswer)
 
-func readAnswer(ctx context.Context, w *facts.World, s fault.Subject) (Answer, facts.Proof, error) {
-	var a Answer
-	var p facts.Proof
+func readAnswer(ctx context.Context, w *facts.World, s fault.Subject) (Answer, error) {
 	list, err := w.List(ctx, evidence.MCSProbes, "")
 	if err != nil {
-		return a, p, err
+		return Answer{}, err
 	}
-	seen := 0
+	var a answers
 	for _, o := range list {
 		answer, err := evidence.Decode[probe.MCSAnswer](o)
 		if err != nil {
-			return a, p, err
+			return Answer{}, err
 		}
-		if answer.Pool != s.Name {
-			continue
+		if answer.Pool == s.Name {
+			a.add(answer, evidence.Item{Locator: o.Loc, Excerpt: sentence(answer), From: answer.Vantage, Time: answer.At})
 		}
-		seen++
-		a.add(answer, o.Loc, &p)
 	}
-	slices.Sort(a.Failing)
-	if seen == 0 {
-		return a, p, &evidence.Unavailable{Need: evidence.Objects(evidence.MCSProbes, ""), Why: evidence.NotAsked,
+	if len(a.all) == 0 {
+		return Answer{}, &evidence.Unavailable{Need: evidence.Objects(evidence.MCSProbes, ""), Why: evidence.NotAsked,
 			Detail: "no server was asked for pool " + s.Name, Supply: "rollcall diagnose with access to port 22623 of the masters"}
 	}
-	return a, p, nil
+	return a.fields(), nil
 }
 
-func (a *Answer) add(answer probe.MCSAnswer, loc evidence.Locator, p *facts.Proof) {
-	if answer.At.After(a.At) {
-		a.At = answer.At
+// answers sorts the answers by what they are.
+type answers struct {
+	all, asked, ok, serverErrors, refused, unreachable, failing []evidence.Item
+	frontAsked, frontOK, frontRefused                           []evidence.Item
+	nodes                                                       []string
+	at                                                          time.Time
+}
+
+func (a *answers) add(answer probe.MCSAnswer, item evidence.Item) {
+	note := func(list *[]evidence.Item) { *list = append(*list, item) }
+	if answer.At.After(a.at) {
+		a.at = answer.At
 	}
-	fields := []string{"asked"}
-	count := func(n *int64, field string) { *n++; fields = append(fields, field) }
+	note(&a.all)
 	node := answer.Node()
 	if node == "" {
-		count(&a.FrontAsked, "frontAsked")
+		note(&a.frontAsked)
 		switch {
 		case answer.Status == 200:
-			count(&a.FrontOK, "frontOK")
+			note(&a.frontOK)
 		case answer.ErrorClass == probe.ErrRefused:
-			count(&a.FrontRefused, "frontRefused")
+			note(&a.frontRefused)
 		}
-	} else {
-		a.Asked++
-		switch {
-		case answer.Status == 200:
-			count(&a.OK, "ok")
-		case answer.Status >= 500:
-			count(&a.ServerErrors, "serverErrors")
-		case answer.ErrorClass == probe.ErrRefused:
-			count(&a.Refused, "refused")
-		case answer.Status == 0:
-			count(&a.Unreachable, "unreachable")
-		}
-		if answer.Status != 200 {
-			a.Failing = append(a.Failing, node)
-			fields = append(fields, "failing")
-		}
+		return
 	}
-	p.Items = append(p.Items, evidence.Item{Locator: loc, Excerpt: sentence(answer), From: answer.Vantage, Time: answer.At, Fields: fields})
+	note(&a.asked)
+	switch {
+	case answer.Status == 200:
+		note(&a.ok)
+		return
+	case answer.Status >= 500:
+		note(&a.serverErrors)
+	case answer.ErrorClass == probe.ErrRefused:
+		note(&a.refused)
+	case answer.Status == 0:
+		note(&a.unreachable)
+	}
+	note(&a.failing)
+	a.nodes = append(a.nodes, node)
+}
+
+// fields counts the answers. All of them together prove a count of none.
+func (a *answers) fields() Answer {
+	var f Answer
+	for _, x := range []struct {
+		field *facts.Field[int64]
+		items []evidence.Item
+	}{
+		{&f.OK, a.ok}, {&f.ServerErrors, a.serverErrors}, {&f.Refused, a.refused}, {&f.Unreachable, a.unreachable},
+		{&f.FrontAsked, a.frontAsked}, {&f.FrontOK, a.frontOK}, {&f.FrontRefused, a.frontRefused},
+	} {
+		x.field.Set(int64(len(x.items)), x.items...)
+	}
+	f.Asked.Set(int64(len(a.asked)), a.all...)
+	slices.Sort(a.nodes)
+	f.Failing.Set(a.nodes, a.failing...)
+	f.At.Set(a.at)
+	return f
 }
 
 func sentence(a probe.MCSAnswer) string {

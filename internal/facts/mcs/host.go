@@ -9,6 +9,6 @@ import (
 
 // HostIgnition reads what a host's console says of Ignition, as the fact
 // host-ignition does.
-func HostIgnition(ctx context.Context, w *facts.World, name string) (Ignition, facts.Proof, error) {
+func HostIgnition(ctx context.Context, w *facts.World, name string) (Ignition, error) {
 	return readIgnition(ctx, w, fault.Subject{Kind: fault.Host, Name: name})
 }

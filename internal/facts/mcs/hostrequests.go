@@ -16,60 +16,60 @@ import (
 // for, told by its address. Behind a load balancer the servers see its address
 // instead, and then this says nothing of the host.
 type HostRequests struct {
-	Joined   bool      `cel:"joined"`
-	Total    int64     `cel:"total"`    // requests of Ignition from the host's addresses
-	Failures int64     `cel:"failures"` // of the last row, up to the end of the logs
-	Pool     string    `cel:"pool"`     // that the last one asked for
-	Address  string    `cel:"address"`
-	Why      string    `cel:"why"` // what the server said of the last failure
-	Since    time.Time `cel:"since"`
-	Last     time.Time `cel:"last"`
+	Joined   facts.Field[bool]      `cel:"joined"`
+	Total    facts.Field[int64]     `cel:"total"`    // requests of Ignition from the host's addresses
+	Failures facts.Field[int64]     `cel:"failures"` // of the last row, up to the end of the logs
+	Pool     facts.Field[string]    `cel:"pool"`     // that the last one asked for
+	Address  facts.Field[string]    `cel:"address"`
+	Why      facts.Field[string]    `cel:"why"` // what the server said of the last failure
+	Since    facts.Field[time.Time] `cel:"since"`
+	Last     facts.Field[time.Time] `cel:"last"`
 }
 
-var hostRequestsFact = facts.DefinePlain("host-mcs-requests", fault.Host, "what a host that has not joined asked the machine config servers for, told by its address",
+var hostRequestsFact = facts.Define("host-mcs-requests", fault.Host, "what a host that has not joined asked the machine config servers for, told by its address",
 	append(hosts.Needs(), evidence.Texts(Logs)), readHostRequests)
 
-func readHostRequests(ctx context.Context, w *facts.World, s fault.Subject) (HostRequests, facts.Proof, error) {
+func readHostRequests(ctx context.Context, w *facts.World, s fault.Subject) (HostRequests, error) {
 	var f HostRequests
-	var p facts.Proof
 	roll, err := hosts.Read(ctx, w)
 	if err != nil {
-		return f, p, err
+		return f, err
 	}
 	list := roll.Hosts
 	i := slices.IndexFunc(list, func(h hosts.Host) bool { return h.Name == s.Name })
 	switch {
 	case i < 0 && len(roll.Missing) > 0:
-		return f, p, roll.Missing[0]
+		return f, roll.Missing[0]
 	case i < 0:
-		return f, p, facts.NotApplicable("there is no host %s", s.Name)
+		return f, facts.NotApplicable("there is no host %s", s.Name)
 	case list[i].Node != nil: // what it asked for before is over
-		f.Joined = true
-		p.Add(list[i].Node.Loc, "Node "+list[i].Node.API.Name+" exists", list[i].Node.API.CreationTimestamp.UTC(), "joined", "failures")
-		return f, p, nil
+		node := list[i].Node
+		item := evidence.Item{Locator: node.Loc, Excerpt: "Node " + node.API.Name + " exists", Time: node.API.CreationTimestamp.UTC()}
+		f.Joined.Set(true, item)
+		f.Failures.Set(0, item)
+		facts.Complete(&f)
+		return f, nil
 	}
+	f.Joined.Set(false, evidence.Item{Locator: evidence.Locator{Path: "nodes"}, Excerpt: "there is no Node " + s.Name})
 	asked, err := byAddress(ctx, w)
 	if err != nil {
-		return f, p, err
+		return f, err
 	}
 	own, err := addressesOf(ctx, w, list[i])
 	if err != nil {
-		return f, p, err
+		return f, err
 	}
 	if len(own) == 0 {
-		return f, p, facts.NotApplicable("no address of %s is known that is its alone", s.Name)
+		return f, facts.NotApplicable("no address of %s is known that is its alone", s.Name)
 	}
 	var mine []request
 	for _, a := range own {
 		mine = append(mine, asked[a]...)
 	}
 	slices.SortStableFunc(mine, func(a, b request) int { return a.line.Time.Compare(b.line.Time) })
-	for _, q := range mine {
-		f.take(q)
-	}
-	f.prove(mine, &p)
-	err = w.Unheard(ctx, &p, Logs, nil, map[string]bool{"total": f.Total == 0, "failures": f.Failures == 0})
-	return f, p, err
+	f.follow(mine)
+	facts.Complete(&f)
+	return f, nil
 }
 
 // byAddress sorts the requests of Ignition by the client's address, once per run.
@@ -110,29 +110,30 @@ func addressesOf(ctx context.Context, w *facts.World, h hosts.Host) ([]string, e
 	return slices.DeleteFunc(slices.Clone(h.Addresses), func(a string) bool { return owners[a] > 1 }), nil
 }
 
-func (f *HostRequests) take(q request) {
-	f.Total++
-	f.Pool, f.Address = q.pool, q.address
-	if q.class == served {
-		f.Failures, f.Why, f.Since, f.Last = 0, "", time.Time{}, time.Time{}
-		return
-	}
-	f.Failures++
-	f.Why = string(q.class)
-	if f.Since.IsZero() {
-		f.Since = q.failure.Time
-	}
-	f.Last = q.failure.Time
-}
-
-func (f *HostRequests) prove(mine []request, p *facts.Proof) {
+// follow sets what the host's requests show: the last row of failures.
+func (f *HostRequests) follow(mine []request) {
 	if len(mine) == 0 {
-		p.Add(evidence.Locator{Path: Logs.String()}, "no request from its addresses", time.Time{}, "total", "failures")
 		return
 	}
-	q := mine[len(mine)-1]
-	p.Add(q.line.Loc, excerpt(q.line.Text), q.line.Time, "total", "pool", "address", "failures")
-	if q.class != served {
-		p.Add(q.failure.Loc, fmt.Sprintf("%d in a row failed, the last one: %s", f.Failures, excerpt(q.failure.Text)), q.failure.Time, "failures", "why", "since", "last")
+	last := mine[len(mine)-1]
+	asked := item(last.line)
+	f.Total.Set(int64(len(mine)), asked)
+	f.Pool.Set(last.pool, asked)
+	f.Address.Set(last.address, asked)
+	row := mine
+	for i, q := range mine {
+		if q.class == served {
+			row = mine[i+1:]
+		}
 	}
+	f.Failures.Set(int64(len(row)), asked)
+	if len(row) == 0 {
+		return
+	}
+	proof := evidence.Item{Locator: last.failure.Loc, Time: last.failure.Time,
+		Excerpt: fmt.Sprintf("%d in a row failed, the last one: %s", len(row), excerpt(last.failure.Text))}
+	f.Failures.Prove(proof)
+	f.Why.Set(string(last.class), proof)
+	f.Since.Set(row[0].failure.Time, proof)
+	f.Last.Set(last.failure.Time, proof)
 }

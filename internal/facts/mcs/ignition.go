@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 	"strconv"
-	"time"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
@@ -14,53 +13,53 @@ import (
 
 // Ignition is what the host's console says of its last boot's Ignition.
 type Ignition struct {
-	Joined     bool   `cel:"joined"`     // a Node of this name exists
-	URL        string `cel:"url"`        // the last one that was fetched
-	Pool       string `cel:"pool"`       // in that URL, "" where it is none of a machine config server
-	Hosted     bool   `cel:"hosted"`     // that URL is one of a hosted cluster's ignition server
-	Attempts   int64  `cel:"attempts"`   // number of the last attempt
-	Status     int64  `cel:"status"`     // HTTP status of the last answer, 0 when the last attempt got none
-	ErrorClass string `cel:"errorClass"` // of the last attempt without an answer: dns, refused, timeout, no-route, no-network, tls-..., plain-http, closed, other
-	Error      string `cel:"error"`      // as printed
-	CA         string `cel:"ca"`         // name of the CA that the pointer brought
-	SameName   bool   `cel:"sameName"`   // the untrusted certificate names a CA that the pointer has, with another key
-	BadCA      bool   `cel:"badCA"`      // the pointer's CA cannot be read
-	BadConfig  string `cel:"badConfig"`  // why a fetched config was refused, "" where it was not
-	Looping    bool   `cel:"looping"`    // it retried up to the end of the console
-	Finished   bool   `cel:"finished"`
-	Terminal   bool   `cel:"terminal"` // it gave up: emergency shell
-	Seconds    int64  `cel:"seconds"`  // from the first to the last attempt in this boot, by the kernel's clock
+	Joined     facts.Field[bool]   `cel:"joined"`     // a Node of this name exists
+	URL        facts.Field[string] `cel:"url"`        // the last one that was fetched
+	Pool       facts.Field[string] `cel:"pool"`       // in that URL, "" where it is none of a machine config server
+	Hosted     facts.Field[bool]   `cel:"hosted"`     // that URL is one of a hosted cluster's ignition server
+	Attempts   facts.Field[int64]  `cel:"attempts"`   // number of the last attempt
+	Status     facts.Field[int64]  `cel:"status"`     // HTTP status of the last answer, 0 when the last attempt got none
+	ErrorClass facts.Field[string] `cel:"errorClass"` // of the last attempt without an answer: dns, refused, timeout, no-route, no-network, tls-..., plain-http, http-to-tls, closed, other
+	Error      facts.Field[string] `cel:"error"`      // as printed
+	CA         facts.Field[string] `cel:"ca"`         // name of the CA that the pointer brought
+	SameName   facts.Field[bool]   `cel:"sameName"`   // the untrusted certificate names a CA that the pointer has, with another key
+	BadCA      facts.Field[bool]   `cel:"badCA"`      // the pointer's CA cannot be read
+	BadConfig  facts.Field[string] `cel:"badConfig"`  // why a fetched config was refused, "" where it was not
+	Looping    facts.Field[bool]   `cel:"looping"`    // it retried up to the end of the console
+	Finished   facts.Field[bool]   `cel:"finished"`
+	Terminal   facts.Field[bool]   `cel:"terminal"` // it gave up: emergency shell
+	Seconds    facts.Field[int64]  `cel:"seconds"`  // from the first to the last attempt in this boot, by the kernel's clock
 }
 
-var ignitionFact = facts.DefinePlain("host-ignition", fault.Host, "what the host's console says of Ignition",
+var ignitionFact = facts.Define("host-ignition", fault.Host, "what the host's console says of Ignition",
 	[]evidence.Need{evidence.Texts(hosts.Consoles), evidence.Objects(evidence.Nodes, "")}, readIgnition)
 
-func readIgnition(ctx context.Context, w *facts.World, s fault.Subject) (Ignition, facts.Proof, error) {
-	var g Ignition
-	var p facts.Proof
-	node, joined, err := w.Get(ctx, evidence.Nodes, "", s.Name)
-	if _, ok := evidence.AsUnavailable(err); ok {
-		p.Miss("joined", err)
-	} else if err != nil {
-		return g, p, err
-	}
-	g.Joined = joined
-	if joined {
-		p.Add(node.Loc, "Node "+s.Name+" exists", node.Created(), "joined")
+func readIgnition(ctx context.Context, w *facts.World, s fault.Subject) (Ignition, error) {
+	w.Concerns(hosts.Shows(s.Name))
+	node, joined, nodeErr := w.Get(ctx, evidence.Nodes, "", s.Name)
+	if _, ok := evidence.AsUnavailable(nodeErr); nodeErr != nil && !ok {
+		return Ignition{}, nodeErr
 	}
 	lines, err := consoleOf(ctx, w, s.Name)
 	if _, ok := evidence.AsUnavailable(err); ok && joined {
-		return g, p, facts.NotApplicable("%s has joined, and its console was not given", s.Name)
+		return Ignition{}, facts.NotApplicable("%s has joined, and its console was not given", s.Name)
+	}
+	if err == nil {
+		err = hosts.CutOff(ctx, w, hosts.Consoles, s.Name) // the last line decides
 	}
 	if err != nil {
-		return g, p, err
+		return Ignition{}, err
 	}
-	g.follow(lines, &p)
-	err = w.Unheard(ctx, &p, hosts.Consoles, hosts.Shows(s.Name), map[string]bool{
-		"attempts": g.Attempts == 0, "status": g.Status == 0, "errorClass": g.ErrorClass == "", "sameName": !g.SameName, "badCA": !g.BadCA,
-		"badConfig": g.BadConfig == "", "looping": !g.Looping, "finished": !g.Finished, "terminal": !g.Terminal,
-	})
-	return g, p, err
+	g := follow(lines).fields()
+	switch {
+	case nodeErr != nil:
+		g.Joined.Miss(nodeErr)
+	case joined:
+		g.Joined.Set(true, evidence.Item{Locator: node.Loc, Excerpt: "Node " + s.Name + " exists", Time: node.Created()})
+	default:
+		g.Joined.Set(false, evidence.Item{Locator: evidence.Locator{Path: "nodes"}, Excerpt: "there is no Node " + s.Name})
+	}
+	return g, nil
 }
 
 // consoleOf returns the lines of the last boot on the host's console. A console
@@ -88,79 +87,116 @@ func consoleOf(ctx context.Context, w *facts.World, name string) ([]hit, error) 
 	return lines, nil
 }
 
+// console is an Ignition while its lines are followed.
+type console struct {
+	url, pool, errorClass, err, ca, badConfig       string
+	attempts, status                                int64
+	hosted, sameName, finished, terminal            bool
+	first, last                                     float64 // attempts, by the kernel's clock; negative where there is none
+	attempt, outcome, end, authority, badCA, config *hit    // the lines that show it
+}
+
 // follow plays the lines. What is known at the end counts.
-func (g *Ignition) follow(lines []hit, p *facts.Proof) {
-	var attempt, outcome, end *hit
-	first, last := -1.0, -1.0
+func follow(lines []hit) *console {
+	g := &console{first: -1, last: -1}
 	for i := range lines {
 		l := &lines[i]
 		switch l.id {
 		case sigAttempt:
-			attempt, outcome = l, nil
 			g.begin(l)
-			if at, ok := seconds(l.Line.Text); ok {
-				if first < 0 || g.Attempts == 1 {
-					first = at
-				}
-				last = at
-			}
 		case sigResult, sigGetError:
-			outcome = l
-			g.outcome(l)
+			g.answer(l)
 		case sigCA:
-			g.CA = l.Groups[1]
-			p.Add(l.Line.Loc, excerpt(l.Line.Text), time.Time{}, "ca", "sameName")
+			g.ca, g.authority = l.Groups[1], l
 		case sigCABroken, sigCABundle:
-			g.BadCA = true
-			p.Add(l.Line.Loc, excerpt(l.Line.Text), time.Time{}, "badCA")
+			g.badCA = l
 		case sigVersionIn, sigInvalid, sigEmpty, sigMerge:
-			g.BadConfig = excerpt(l.Line.Text)
-			p.Add(l.Line.Loc, g.BadConfig, time.Time{}, "badConfig")
+			g.badConfig, g.config = excerpt(l.Line.Text), l
 		case sigFailed, sigAcquire, sigFetchFail, sigEmergency:
-			g.Terminal, end = true, l
+			g.terminal, g.end = true, l
 		case sigFinished:
-			g.Finished, end = true, l
+			g.finished, g.end = true, l
 		}
 	}
-	g.Looping = attempt != nil && !g.Finished && !g.Terminal && g.Status != 200
-	if first >= 0 {
-		g.Seconds = int64(last - first)
-	}
-	g.prove(attempt, outcome, end, p)
+	return g
 }
 
-func (g *Ignition) begin(l *hit) {
-	if g.URL != l.Groups[1] { // the pointer was fetched, now what it merges
-		g.Status, g.ErrorClass, g.Error, g.SameName = 0, "", "", false
+// begin notes an attempt. What the one before ended with counts until this one ends.
+func (g *console) begin(l *hit) {
+	if g.url != l.Groups[1] { // the pointer was fetched, now what it merges
+		g.status, g.errorClass, g.err, g.sameName, g.outcome = 0, "", "", false, nil
 	}
-	g.URL, g.Pool = l.Groups[1], ""
-	if m := poolInURL.FindStringSubmatch(g.URL); m != nil {
-		g.Pool = m[1]
+	g.asks(l.Groups[1])
+	g.attempts, _ = strconv.ParseInt(l.Groups[2], 10, 64)
+	g.finished, g.terminal, g.attempt = false, false, l
+	if at, ok := seconds(l.Line.Text); ok {
+		if g.first < 0 || g.attempts == 1 {
+			g.first = at
+		}
+		g.last = at
 	}
-	g.Hosted = hostedURL.MatchString(g.URL)
-	g.Attempts, _ = strconv.ParseInt(l.Groups[2], 10, 64)
-	g.Finished, g.Terminal = false, false
 }
 
-func (g *Ignition) outcome(l *hit) {
-	g.Status, g.ErrorClass, g.Error, g.SameName = 0, "", "", false
+// asks notes the URL that is fetched.
+func (g *console) asks(url string) {
+	g.url, g.pool = url, ""
+	if m := poolInURL.FindStringSubmatch(url); m != nil {
+		g.pool = m[1]
+	}
+	g.hosted = hostedURL.MatchString(url)
+}
+
+func (g *console) answer(l *hit) {
+	g.status, g.errorClass, g.err, g.sameName, g.outcome = 0, "", "", false, l
 	if l.id == sigResult {
-		g.Status = statuses[lower(l.Groups[1])]
+		g.status = statuses[lower(l.Groups[1])]
+		if g.status == 400 && httpToTLS.MatchString(g.url) {
+			g.status, g.errorClass, g.err = 0, "http-to-tls", "HTTP 400 for a request without TLS"
+		}
 		return
 	}
-	g.Error = excerpt(l.Groups[1])
-	g.ErrorClass = errorClass(l.Groups[1])
-	g.SameName = g.ErrorClass == "tls-untrusted" && sameKeyName.MatchString(l.Groups[1])
+	g.err = excerpt(l.Groups[1])
+	g.errorClass = errorClass(l.Groups[1])
+	g.sameName = g.errorClass == "tls-untrusted" && sameKeyName.MatchString(l.Groups[1])
+	if m := urlInError.FindStringSubmatch(l.Groups[1]); m != nil && g.attempt == nil { // the console begins after its attempt
+		g.asks(m[1])
+	}
 }
 
-func (g *Ignition) prove(attempt, outcome, end *hit, p *facts.Proof) {
-	if outcome != nil {
-		p.Add(outcome.Line.Loc, excerpt(outcome.Line.Text), outcome.Line.Time, "status", "errorClass", "error", "sameName", "looping")
+// fields returns what the lines show.
+func (g *console) fields() Ignition {
+	var f Ignition
+	prove := func(l *hit, fields ...facts.Setter) {
+		if l != nil {
+			facts.Prove(item(l.Line), fields...)
+		}
 	}
-	if attempt != nil {
-		p.Add(attempt.Line.Loc, excerpt(attempt.Line.Text), attempt.Line.Time, "url", "pool", "hosted", "attempts", "looping", "seconds")
+	prove(g.outcome, &f.Status, &f.ErrorClass, &f.Error, &f.SameName, &f.Looping)
+	if g.attempt == nil {
+		prove(g.outcome, &f.URL, &f.Pool, &f.Hosted)
 	}
-	if end != nil {
-		p.Add(end.Line.Loc, excerpt(end.Line.Text), end.Line.Time, "finished", "terminal")
+	prove(g.attempt, &f.URL, &f.Pool, &f.Hosted, &f.Attempts, &f.Seconds, &f.Looping)
+	prove(g.authority, &f.CA, &f.SameName)
+	prove(g.badCA, &f.BadCA)
+	prove(g.config, &f.BadConfig)
+	prove(g.end, &f.Finished, &f.Terminal, &f.Looping)
+	f.URL.Set(g.url)
+	f.Pool.Set(g.pool)
+	f.Hosted.Set(g.hosted)
+	f.Attempts.Set(g.attempts)
+	f.Status.Set(g.status)
+	f.ErrorClass.Set(g.errorClass)
+	f.Error.Set(g.err)
+	f.CA.Set(g.ca)
+	f.SameName.Set(g.sameName)
+	f.BadCA.Set(g.badCA != nil)
+	f.BadConfig.Set(g.badConfig)
+	f.Looping.Set((g.attempt != nil || g.outcome != nil) && !g.finished && !g.terminal && g.status != 200)
+	f.Finished.Set(g.finished)
+	f.Terminal.Set(g.terminal)
+	if g.first >= 0 {
+		f.Seconds.Set(int64(g.last - g.first))
 	}
+	facts.Complete(&f)
+	return f
 }

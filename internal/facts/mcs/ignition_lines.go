@@ -99,6 +99,13 @@ var hostedURL = regexp.MustCompile(`^https?://[^/]+/ignition$`)
 
 var poolInURL = regexp.MustCompile(`^https?://[^/]+/config/([^/?]+)`)
 
+// httpToTLS is a URL without TLS of a port that only speaks TLS: Go's server answers it
+// with HTTP 400 (net/http server.go, "Client sent an HTTP request to an HTTPS server").
+var httpToTLS = regexp.MustCompile(`^http://[^/]+:22623/`)
+
+// urlInError is the URL in an error of Go's client (net/url Error.Error).
+var urlInError = regexp.MustCompile(`(?i)^\\?"?Get \\?"?(https?://[^"\\\s]+?)\\?"?: `)
+
 // uptime is the kernel's time stamp on a console line.
 var uptime = regexp.MustCompile(`^\W{0,3}\[\s*(\d+\.\d+)\]`)
 

@@ -2,6 +2,7 @@ package mcs
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -118,41 +119,43 @@ func TestFollow(t *testing.T) {
 		{"retrying", `[    9.1] ignition[482]: Adding "root-ca" to list of CAs
 [  341.287329] ignition[482]: GET ` + url + `: attempt #47
 [  360.287088] ignition[482]: GET error: Get "` + url + `": dial tcp 10.0.50.6:22623: connect: no route to host`,
-			Ignition{URL: url, Pool: "master", Attempts: 47, ErrorClass: "no-route", CA: "root-ca", Looping: true,
-				Error: `Get "` + url + `": dial tcp 10.0.50.6:22623: connect: no route to host`}},
+			Ignition{URL: facts.Known(url), Pool: facts.Known("master"), Attempts: facts.Known[int64](47), ErrorClass: facts.Known("no-route"), CA: facts.Known("root-ca"), Looping: facts.Known(true),
+				Error: facts.Known(`Get "` + url + `": dial tcp 10.0.50.6:22623: connect: no route to host`)}},
 		{"the error of an attempt stands while the next one is under way", `[   10.0] ignition[1]: GET ` + url + `: attempt #1
 [   10.1] ignition[1]: GET result: Internal Server Error
 [   70.0] ignition[1]: GET ` + url + `: attempt #2`,
-			Ignition{URL: url, Pool: "master", Attempts: 2, Status: 500, Looping: true, Seconds: 60}},
+			Ignition{URL: facts.Known(url), Pool: facts.Known("master"), Attempts: facts.Known[int64](2), Status: facts.Known[int64](500), Looping: facts.Known(true), Seconds: facts.Known[int64](60)}},
 		{"another way to fail than before", `ignition[1]: GET ` + url + `: attempt #1
 ignition[1]: GET error: Get "x": dial tcp 10.0.50.6:22623: connect: connection refused
 ignition[1]: GET ` + url + `: attempt #2
 ignition[1]: GET result: Internal Server Error`,
-			Ignition{URL: url, Pool: "master", Attempts: 2, Status: 500, Looping: true}},
+			Ignition{URL: facts.Known(url), Pool: facts.Known("master"), Attempts: facts.Known[int64](2), Status: facts.Known[int64](500), Looping: facts.Known(true)}},
 		{"served at last", `ignition[1]: GET ` + url + `: attempt #2
 ignition[1]: GET result: OK
 ignition[1]: Ignition finished successfully`,
-			Ignition{URL: url, Pool: "master", Attempts: 2, Status: 200, Finished: true}},
+			Ignition{URL: facts.Known(url), Pool: facts.Known("master"), Attempts: facts.Known[int64](2), Status: facts.Known[int64](200), Finished: facts.Known(true)}},
 		{"a pointer over HTTP, then the server", `ignition[1]: GET http://10.0.0.9/master.ign: attempt #1
 ignition[1]: GET result: OK
 ignition[1]: GET ` + url + `: attempt #1`,
-			Ignition{URL: url, Pool: "master", Attempts: 1, Looping: true}},
+			Ignition{URL: facts.Known(url), Pool: facts.Known("master"), Attempts: facts.Known[int64](1), Looping: facts.Known(true)}},
 		{"gave up", `ignition[1]: GET ` + url + `: attempt #1
 ignition[1]: GET result: Bad Request
 ignition[1]: Ignition failed: failed to fetch config: failed to fetch resource
 Press Enter for emergency shell or wait 5 minutes for reboot.`,
-			Ignition{URL: url, Pool: "master", Attempts: 1, Status: 400, Terminal: true}},
+			Ignition{URL: facts.Known(url), Pool: facts.Known("master"), Attempts: facts.Known[int64](1), Status: facts.Known[int64](400), Terminal: facts.Known(true)}},
+		{"a console that begins after its attempt", `ignition[1]: GET error: Get "` + url + `": dial tcp 10.0.50.6:22623: connect: connection refused`,
+			Ignition{URL: facts.Known(url), Pool: facts.Known("master"), ErrorClass: facts.Known("refused"), Looping: facts.Known(true),
+				Error: facts.Known(`Get "` + url + `": dial tcp 10.0.50.6:22623: connect: connection refused`)}},
+		{"without TLS to the port of TLS", `ignition[1]: GET http://10.0.50.6:22623/config/master: attempt #3
+ignition[1]: GET result: Bad Request`,
+			Ignition{URL: facts.Known("http://10.0.50.6:22623/config/master"), Pool: facts.Known("master"), Attempts: facts.Known[int64](3),
+				ErrorClass: facts.Known("http-to-tls"), Error: facts.Known("HTTP 400 for a request without TLS"), Looping: facts.Known(true)}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			var g Ignition
-			var p facts.Proof
-			g.follow(hits(t, "console", tt.console), &p)
-			if diff := cmp.Diff(tt.want, g); diff != "" {
+			facts.Complete(&tt.want)
+			if diff := cmp.Diff(tt.want, follow(hits(t, "console", tt.console)).fields()); diff != "" {
 				t.Errorf("ignition (-want +got):\n%s", diff)
-			}
-			if len(p.Items) == 0 {
-				t.Error("nothing proves it")
 			}
 		})
 	}
@@ -169,23 +172,22 @@ func TestRow(t *testing.T) {
 	}
 	const empty = `could not fetch config , err: machineconfig.machineconfiguration.openshift.io "" not found`
 	log := one("master", 1, empty) + one("master", 2, "") + one("master", 3, empty) + one("worker", 4, "") + one("master", 5, empty)
-	var row []request
-	for _, q := range pair(hits(t, "log", log)) {
-		if q.pool != "master" {
-			continue
-		}
-		if q.class == served {
-			row = nil
-			continue
-		}
-		row = append(row, q)
-	}
 	var r Requests
-	r.count(row)
-	want := Requests{Failures: 2, EmptyName: 2, Addresses: []string{"192.0.2.9"},
-		Since: time.Date(2026, 3, 1, 10, 0, 3, 2000, time.UTC), Last: time.Date(2026, 3, 1, 10, 0, 5, 2000, time.UTC)}
+	r.follow(slices.DeleteFunc(pair(hits(t, "log", log)), func(q request) bool { return q.pool != "master" }))
+	want := Requests{Total: facts.Known[int64](4), Failures: facts.Known[int64](2), EmptyName: facts.Known[int64](2), Addresses: facts.Known([]string{"192.0.2.9"}),
+		Since: facts.Known(time.Date(2026, 3, 1, 10, 0, 3, 2000, time.UTC)), Last: facts.Known(time.Date(2026, 3, 1, 10, 0, 5, 2000, time.UTC))}
+	facts.Complete(&want)
 	if diff := cmp.Diff(want, r); diff != "" {
 		t.Errorf("the row (-want +got):\n%s", diff)
+	}
+}
+
+// TestErrorProvesWhileRetrying: the newer attempt does not take the error out of the proof.
+func TestErrorProvesWhileRetrying(t *testing.T) {
+	const url = "https://10.0.50.6:22623/config/worker"
+	f := follow(hits(t, "console", "ignition[1]: GET "+url+": attempt #1\nignition[1]: GET error: Get \""+url+"\": x509: certificate signed by unknown authority\nignition[1]: GET "+url+": attempt #2")).fields()
+	if f.ErrorClass.Value() != "tls-untrusted" || !slices.ContainsFunc(f.Looping.Proof(), func(i evidence.Item) bool { return strings.Contains(i.Excerpt, "x509") }) {
+		t.Errorf("%s, proven by %v", f.ErrorClass, f.Looping.Proof())
 	}
 }
 
@@ -200,10 +202,7 @@ func FuzzLines(f *testing.F) {
 				t.Error("a failure without its line")
 			}
 		}
-		var g Ignition
-		var p facts.Proof
-		g.follow(lines, &p)
-		if g.Looping && (g.Finished || g.Terminal) {
+		if g := follow(lines).fields(); g.Looping.Value() && (g.Finished.Value() || g.Terminal.Value()) {
 			t.Error("it loops and has ended")
 		}
 	})

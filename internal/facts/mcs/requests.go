@@ -16,92 +16,111 @@ import (
 // pool. The counts are of requests with Ignition's Accept header that failed in a
 // row up to the end of the logs; a success of the pool ends the row.
 type Requests struct {
-	Total             int64     `cel:"total"`    // of Ignition, in all logs
-	Failures          int64     `cel:"failures"` // of the last row
-	EmptyName         int64     `cel:"emptyName"`
-	ConfigMissing     int64     `cel:"configMissing"`
-	MissingName       string    `cel:"missingName"` // the config that the last one of these named
-	ControllerConfig  int64     `cel:"controllerConfig"`
-	Unservable        int64     `cel:"unservable"`
-	VersionRefused    int64     `cel:"versionRefused"`
-	BootstrapRefusals int64     `cel:"bootstrapRefusals"`
-	BareFailures      int64     `cel:"bareFailures"` // of clients that did not say that they are Ignition, in all logs
-	Addresses         []string  `cel:"addresses"`    // of the clients of the last row
-	Since             time.Time `cel:"since"`        // first failure of the row
-	Last              time.Time `cel:"last"`         // last failure of the row
+	Total             facts.Field[int64]     `cel:"total"`    // of Ignition, in all logs
+	Failures          facts.Field[int64]     `cel:"failures"` // of the last row
+	EmptyName         facts.Field[int64]     `cel:"emptyName"`
+	ConfigMissing     facts.Field[int64]     `cel:"configMissing"`
+	MissingName       facts.Field[string]    `cel:"missingName"` // the config that the last one of these named
+	ControllerConfig  facts.Field[int64]     `cel:"controllerConfig"`
+	Unservable        facts.Field[int64]     `cel:"unservable"`
+	VersionRefused    facts.Field[int64]     `cel:"versionRefused"`
+	BootstrapRefusals facts.Field[int64]     `cel:"bootstrapRefusals"`
+	BareFailures      facts.Field[int64]     `cel:"bareFailures"` // of clients that did not say that they are Ignition, in all logs
+	Addresses         facts.Field[[]string]  `cel:"addresses"`    // of the clients of the last row
+	Since             facts.Field[time.Time] `cel:"since"`        // first failure of the row
+	Last              facts.Field[time.Time] `cel:"last"`         // last failure of the row
 }
 
-var requestsFact = facts.DefinePlain("mcs-requests", fault.Pool, "what hosts asked the machine config servers for, and how it ended",
+var requestsFact = facts.Define("mcs-requests", fault.Pool, "what hosts asked the machine config servers for, and how it ended",
 	[]evidence.Need{evidence.Texts(Logs)}, readRequests)
 
-func readRequests(ctx context.Context, w *facts.World, s fault.Subject) (Requests, facts.Proof, error) {
+func readRequests(ctx context.Context, w *facts.World, s fault.Subject) (Requests, error) {
 	return PoolRequests(ctx, w, s.Name)
 }
 
 // PoolRequests reads what was asked in the name of a pool.
-func PoolRequests(ctx context.Context, w *facts.World, pool string) (Requests, facts.Proof, error) {
+func PoolRequests(ctx context.Context, w *facts.World, pool string) (Requests, error) {
 	var r Requests
-	var p facts.Proof
 	all, err := requests(ctx, w)
 	if err != nil {
-		return r, p, err
+		return r, err
 	}
+	r.follow(slices.DeleteFunc(slices.Clone(all), func(q request) bool { return q.pool != pool }))
+	return r, nil
+}
+
+// follow sets what the pool's requests show. Counts of none are claims from silence.
+func (r *Requests) follow(all []request) {
 	var row []request
+	total, bare := 0, 0
 	for _, q := range all {
 		switch {
-		case q.pool != pool:
 		case !q.ignition():
 			if q.class != served {
-				r.BareFailures++
+				bare++
+				r.BareFailures.Prove(item(q.failure))
 			}
 		case q.class == served:
-			r.Total++
+			total++
 			row = nil
 		default:
-			r.Total++
+			total++
 			row = append(row, q)
 		}
+		if q.ignition() && total == 1 {
+			r.Total.Prove(item(q.line))
+		}
 	}
+	r.Total.Set(int64(total))
+	r.BareFailures.Set(int64(bare))
 	r.count(row)
-	for _, f := range proofsOf(row) {
-		p.Add(f.failure.Loc, excerpt(f.failure.Text), f.failure.Time, "failures", fieldOf(f.class))
-		p.Add(f.line.Loc, excerpt(f.line.Text), f.line.Time, "failures", fieldOf(f.class))
-	}
-	if len(row) > 0 {
-		last := row[len(row)-1]
-		p.Add(last.failure.Loc, fmt.Sprintf("%d requests in a row failed, the last one: %s", len(row), excerpt(last.failure.Text)), last.failure.Time, "failures")
-	}
-	err = w.Unheard(ctx, &p, Logs, nil, map[string]bool{
-		"total": r.Total == 0, "failures": r.Failures == 0, "emptyName": r.EmptyName == 0, "configMissing": r.ConfigMissing == 0,
-		"controllerConfig": r.ControllerConfig == 0, "unservable": r.Unservable == 0, "versionRefused": r.VersionRefused == 0,
-		"bootstrapRefusals": r.BootstrapRefusals == 0, "bareFailures": r.BareFailures == 0,
-	})
-	return r, p, err
+	facts.Complete(r)
 }
 
 func (r *Requests) count(row []request) {
-	r.Failures = int64(len(row))
-	for _, q := range row {
-		if n := map[class]*int64{
-			emptyName: &r.EmptyName, configMissing: &r.ConfigMissing, controllerConfig: &r.ControllerConfig, unservable: &r.Unservable,
-			versionRefused: &r.VersionRefused, bootstrapRefusal: &r.BootstrapRefusals,
-		}[q.class]; n != nil {
-			*n++
-		}
-		if q.config != "" && q.class == configMissing {
-			r.MissingName = q.config
-		}
-		if !slices.Contains(r.Addresses, q.address) {
-			r.Addresses = append(r.Addresses, q.address)
-		}
-		if t := q.failure.Time; !t.IsZero() {
-			if r.Since.IsZero() {
-				r.Since = t
-			}
-			r.Last = t
+	counts := map[class]*facts.Field[int64]{
+		emptyName: &r.EmptyName, configMissing: &r.ConfigMissing, controllerConfig: &r.ControllerConfig, unservable: &r.Unservable,
+		versionRefused: &r.VersionRefused, bootstrapRefusal: &r.BootstrapRefusals,
+	}
+	for _, f := range proofsOf(row) {
+		r.Failures.Prove(item(f.failure), item(f.line))
+		if n := counts[f.class]; n != nil {
+			n.Prove(item(f.failure), item(f.line))
 		}
 	}
-	slices.Sort(r.Addresses)
+	number := map[class]int64{}
+	var addresses []string
+	var since, last time.Time
+	for _, q := range row {
+		number[q.class]++
+		if q.config != "" && q.class == configMissing {
+			r.MissingName.Set(q.config, item(q.failure))
+		}
+		if !slices.Contains(addresses, q.address) {
+			addresses = append(addresses, q.address)
+			r.Addresses.Prove(item(q.line))
+		}
+		if t := q.failure.Time; !t.IsZero() {
+			if since.IsZero() {
+				since = t
+			}
+			last = t
+		}
+	}
+	for c, n := range number {
+		if field := counts[c]; field != nil {
+			field.Set(n)
+		}
+	}
+	slices.Sort(addresses)
+	r.Addresses.Set(addresses)
+	r.Failures.Set(int64(len(row)))
+	r.Since.Set(since)
+	r.Last.Set(last)
+	if len(row) > 0 {
+		end := row[len(row)-1].failure
+		r.Failures.Prove(evidence.Item{Locator: end.Loc, Time: end.Time, Excerpt: fmt.Sprintf("%d requests in a row failed, the last one: %s", len(row), excerpt(end.Text))})
+	}
 }
 
 // proofsOf returns the first request of the row for each way to fail.
@@ -115,11 +134,9 @@ func proofsOf(row []request) []request {
 	return list
 }
 
-func fieldOf(c class) string {
-	return map[class]string{
-		emptyName: "emptyName", configMissing: "configMissing", controllerConfig: "controllerConfig", unservable: "unservable",
-		versionRefused: "versionRefused", bootstrapRefusal: "bootstrapRefusals",
-	}[c]
+// item is a line as evidence.
+func item(l evidence.Line) evidence.Item {
+	return evidence.Item{Locator: l.Loc, Excerpt: excerpt(l.Text), Time: l.Time}
 }
 
 // excerpt cuts a line to what fits a report.

@@ -13,61 +13,65 @@ import (
 // ServerLog is what the machine config servers say of themselves and of
 // requests that belong to no pool of the cluster.
 type ServerLog struct {
-	UnknownPools     []string  `cel:"unknownPools"`     // pools that Ignition asked for and that do not exist, up to the end
-	UnknownRequests  int64     `cel:"unknownRequests"`  // requests for them
-	UnknownAddresses []string  `cel:"unknownAddresses"` // of the clients
-	UnknownSince     time.Time `cel:"unknownSince"`
-	ControllerConfig int64     `cel:"controllerConfig"` // Ignition's last requests, of any pool, that failed for want of a ControllerConfig
-	ControllerSince  time.Time `cel:"controllerConfigSince"`
-	Rejected         int64     `cel:"rejected"`   // clients that ended the handshake because of our certificate
-	CertBroken       bool      `cel:"certBroken"` // the serving certificate cannot be loaded
-	CacheSync        bool      `cel:"cacheSync"`  // a server gave up waiting for the API and has not started since
-	Exited           bool      `cel:"exited"`     // a server ended with an error and has not started since
+	UnknownPools     facts.Field[[]string]  `cel:"unknownPools"`     // pools that Ignition asked for and that do not exist, up to the end
+	UnknownRequests  facts.Field[int64]     `cel:"unknownRequests"`  // requests for them
+	UnknownAddresses facts.Field[[]string]  `cel:"unknownAddresses"` // of the clients
+	UnknownSince     facts.Field[time.Time] `cel:"unknownSince"`
+	ControllerConfig facts.Field[int64]     `cel:"controllerConfig"` // Ignition's last requests, of any pool, that failed for want of a ControllerConfig
+	ControllerSince  facts.Field[time.Time] `cel:"controllerConfigSince"`
+	Rejected         facts.Field[int64]     `cel:"rejected"`   // clients that ended the handshake because of our certificate
+	CertBroken       facts.Field[bool]      `cel:"certBroken"` // the serving certificate cannot be loaded
+	CacheSync        facts.Field[bool]      `cel:"cacheSync"`  // a server gave up waiting for the API and has not started since
+	Exited           facts.Field[bool]      `cel:"exited"`     // a server ended with an error and has not started since
 }
 
-var serverLogFact = facts.DefinePlain("mcs-log", fault.Cluster, "what the machine config servers log about themselves and about unknown pools",
+var serverLogFact = facts.Define("mcs-log", fault.Cluster, "what the machine config servers log about themselves and about unknown pools",
 	[]evidence.Need{evidence.Texts(Logs)}, readServerLog)
 
-func readServerLog(ctx context.Context, w *facts.World, _ fault.Subject) (ServerLog, facts.Proof, error) {
+func readServerLog(ctx context.Context, w *facts.World, _ fault.Subject) (ServerLog, error) {
 	var s ServerLog
-	var p facts.Proof
 	all, err := requests(ctx, w)
 	if err != nil {
-		return s, p, err
+		return s, err
 	}
-	for _, q := range lastUnknown(all) {
-		s.UnknownRequests++
-		if !slices.Contains(s.UnknownPools, q.pool) {
-			s.UnknownPools = append(s.UnknownPools, q.pool)
-			p.Add(q.failure.Loc, excerpt(q.failure.Text), q.failure.Time, "unknownPools", "unknownRequests")
-			p.Add(q.line.Loc, excerpt(q.line.Text), q.line.Time, "unknownPools", "unknownRequests")
-		}
-		if !slices.Contains(s.UnknownAddresses, q.address) {
-			s.UnknownAddresses = append(s.UnknownAddresses, q.address)
-		}
-		if s.UnknownSince.IsZero() {
-			s.UnknownSince = q.failure.Time
-		}
-	}
-	s.withoutControllerConfig(all, &p)
-	slices.Sort(s.UnknownPools)
-	slices.Sort(s.UnknownAddresses)
+	s.unknownPools(lastUnknown(all))
+	s.withoutControllerConfig(all)
 	lines, err := linesOf(ctx, w, Logs, sigCacheSync, sigCert, sigExit, sigRejected, sigLaunch)
 	if err != nil {
-		return s, p, err
+		return s, err
 	}
-	s.self(lines, &p)
-	err = w.Unheard(ctx, &p, Logs, nil, map[string]bool{
-		"unknownPools": len(s.UnknownPools) == 0, "unknownRequests": s.UnknownRequests == 0, "unknownAddresses": len(s.UnknownAddresses) == 0,
-		"controllerConfig": s.ControllerConfig == 0, "rejected": s.Rejected == 0,
-		"certBroken": !s.CertBroken, "cacheSync": !s.CacheSync, "exited": !s.Exited,
-	})
-	return s, p, err
+	s.self(lines)
+	facts.Complete(&s)
+	return s, nil
+}
+
+func (s *ServerLog) unknownPools(list []request) {
+	var pools, addresses []string
+	for _, q := range list {
+		if !slices.Contains(pools, q.pool) {
+			pools = append(pools, q.pool)
+			for _, l := range []evidence.Line{q.failure, q.line} {
+				facts.Prove(item(l), &s.UnknownPools, &s.UnknownRequests, &s.UnknownAddresses, &s.UnknownSince)
+			}
+		}
+		if !slices.Contains(addresses, q.address) {
+			addresses = append(addresses, q.address)
+		}
+	}
+	if len(list) == 0 {
+		return
+	}
+	slices.Sort(pools)
+	slices.Sort(addresses)
+	s.UnknownPools.Set(pools)
+	s.UnknownRequests.Set(int64(len(list)))
+	s.UnknownAddresses.Set(addresses)
+	s.UnknownSince.Set(list[0].failure.Time)
 }
 
 // withoutControllerConfig counts the last row of requests that failed for want
 // of a ControllerConfig. Any request that got further ends it.
-func (s *ServerLog) withoutControllerConfig(all []request, p *facts.Proof) {
+func (s *ServerLog) withoutControllerConfig(all []request) {
 	var row []request
 	for _, q := range all {
 		switch {
@@ -81,8 +85,8 @@ func (s *ServerLog) withoutControllerConfig(all []request, p *facts.Proof) {
 	if len(row) == 0 {
 		return
 	}
-	s.ControllerConfig, s.ControllerSince = int64(len(row)), row[0].failure.Time
-	p.Add(row[0].failure.Loc, excerpt(row[0].failure.Text), row[0].failure.Time, "controllerConfig")
+	s.ControllerConfig.Set(int64(len(row)), item(row[0].failure))
+	s.ControllerSince.Set(row[0].failure.Time, item(row[0].failure))
 }
 
 // lastUnknown returns the requests for unknown pools after which the pool was
@@ -113,13 +117,14 @@ func lastUnknown(all []request) []request {
 }
 
 // self reads what the servers say of their own state; a later start clears it.
-func (s *ServerLog) self(lines []hit, p *facts.Proof) {
+func (s *ServerLog) self(lines []hit) {
 	var last []hit // of each text
+	rejected := int64(0)
 	for i, l := range lines {
 		switch {
 		case l.id == sigRejected:
-			if s.Rejected++; s.Rejected == 1 {
-				p.Add(l.Line.Loc, excerpt(l.Line.Text), l.Line.Time, "rejected")
+			if rejected++; rejected == 1 {
+				s.Rejected.Prove(item(l.Line))
 			}
 			continue
 		case l.Text.Previous:
@@ -131,19 +136,10 @@ func (s *ServerLog) self(lines []hit, p *facts.Proof) {
 		}
 		last = append(last, l)
 	}
+	s.Rejected.Set(rejected)
 	for _, l := range last {
-		field, set := "", (*bool)(nil)
-		switch l.id {
-		case sigCacheSync:
-			field, set = "cacheSync", &s.CacheSync
-		case sigCert:
-			field, set = "certBroken", &s.CertBroken
-		case sigExit:
-			field, set = "exited", &s.Exited
-		default:
-			continue
+		if field := map[string]*facts.Field[bool]{sigCacheSync: &s.CacheSync, sigCert: &s.CertBroken, sigExit: &s.Exited}[l.id]; field != nil {
+			field.Set(true, item(l.Line))
 		}
-		*set = true
-		p.Add(l.Line.Loc, excerpt(l.Line.Text), l.Line.Time, field)
 	}
 }

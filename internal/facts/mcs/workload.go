@@ -19,18 +19,18 @@ import (
 // masters. It has no probes, so Ready only says that the process is alive
 // (openshift/machine-config-operator:manifests/machineconfigserver/daemonset.yaml).
 type Workload struct {
-	Exists       bool      `cel:"exists"`       // the DaemonSet
-	Desired      int64     `cel:"desired"`      // servers that are to run
-	Ready        int64     `cel:"ready"`        // servers that do
-	NotRunningOn []string  `cel:"notRunningOn"` // masters that are Ready and have no running server
-	MountFailed  string    `cel:"mountFailed"`  // the secret that a server cannot mount, "" for none
-	TLSSecret    bool      `cel:"tlsSecret"`    // secret machine-config-server-tls exists
-	TokenSecret  bool      `cel:"tokenSecret"`  // secret node-bootstrapper-token exists
-	Since        time.Time `cel:"since"`        // since when the first of notRunningOn has no running server
-	MountSince   time.Time `cel:"mountSince"`   // the first mount failure
+	Exists       facts.Field[bool]      `cel:"exists"`       // the DaemonSet
+	Desired      facts.Field[int64]     `cel:"desired"`      // servers that are to run
+	Ready        facts.Field[int64]     `cel:"ready"`        // servers that do
+	NotRunningOn facts.Field[[]string]  `cel:"notRunningOn"` // masters that are Ready and have no running server
+	MountFailed  facts.Field[string]    `cel:"mountFailed"`  // the secret that a server cannot mount, "" for none
+	TLSSecret    facts.Field[bool]      `cel:"tlsSecret"`    // secret machine-config-server-tls exists
+	TokenSecret  facts.Field[bool]      `cel:"tokenSecret"`  // secret node-bootstrapper-token exists
+	Since        facts.Field[time.Time] `cel:"since"`        // since when the first of notRunningOn has no running server
+	MountSince   facts.Field[time.Time] `cel:"mountSince"`   // the first mount failure
 }
 
-var workloadFact = facts.DefinePlain("mcs-workload", fault.Cluster, "whether the machine config servers run on every master, and their secrets",
+var workloadFact = facts.Define("mcs-workload", fault.Cluster, "whether the machine config servers run on every master, and their secrets",
 	[]evidence.Need{
 		evidence.Objects(evidence.DaemonSets, Namespace), evidence.Objects(evidence.Pods, Namespace), evidence.Objects(evidence.Nodes, ""),
 		evidence.Objects(evidence.Events, Namespace), evidence.Objects(evidence.Secrets, Namespace),
@@ -38,45 +38,44 @@ var workloadFact = facts.DefinePlain("mcs-workload", fault.Cluster, "whether the
 
 const serverName = "machine-config-server"
 
-func readWorkload(ctx context.Context, w *facts.World, _ fault.Subject) (Workload, facts.Proof, error) {
+func readWorkload(ctx context.Context, w *facts.World, _ fault.Subject) (Workload, error) {
 	var l Workload
-	var p facts.Proof
 	for _, part := range []struct {
-		read   func(context.Context, *facts.World, *facts.Proof) error
-		fields []string
+		read   func(context.Context, *facts.World) error
+		fields []facts.Setter
 	}{
-		{l.daemonSet, []string{"exists", "desired", "ready"}},
-		{l.pods, []string{"notRunningOn", "since"}},
-		{l.events, []string{"mountFailed", "mountSince"}},
-		{l.secrets, []string{"tlsSecret", "tokenSecret"}},
+		{l.daemonSet, []facts.Setter{&l.Exists, &l.Desired, &l.Ready}},
+		{l.pods, []facts.Setter{&l.NotRunningOn, &l.Since}},
+		{l.events, []facts.Setter{&l.MountFailed, &l.MountSince}},
+		{l.secrets, []facts.Setter{&l.TLSSecret, &l.TokenSecret}},
 	} {
-		err := part.read(ctx, w, &p)
-		if _, ok := evidence.AsUnavailable(err); ok {
-			for _, f := range part.fields {
-				p.Miss(f, err)
-			}
-		} else if err != nil {
-			return l, p, err
+		if err := facts.Miss(part.read(ctx, w), part.fields...); err != nil {
+			return l, err
 		}
 	}
-	return l, p, nil
+	facts.Complete(&l)
+	return l, nil
 }
 
-func (l *Workload) daemonSet(ctx context.Context, w *facts.World, p *facts.Proof) error {
+func (l *Workload) daemonSet(ctx context.Context, w *facts.World) error {
 	o, ok, err := w.Get(ctx, evidence.DaemonSets, Namespace, serverName)
-	if err != nil || !ok {
+	if err != nil {
 		return err
 	}
-	l.Exists = true
-	l.Desired = evidence.Int(o.Content, "status", "desiredNumberScheduled")
-	l.Ready = evidence.Int(o.Content, "status", "numberReady")
-	p.Add(o.Loc.At("status"), fmt.Sprintf("desiredNumberScheduled: %d, numberReady: %d", l.Desired, l.Ready), time.Time{}, "exists", "desired", "ready")
+	desired, ready := evidence.Int(o.Content, "status", "desiredNumberScheduled"), evidence.Int(o.Content, "status", "numberReady")
+	item := evidence.Item{Locator: evidence.Locator{Path: "daemonsets -n " + Namespace}, Excerpt: "there is no DaemonSet " + serverName}
+	if ok {
+		item = o.Shows("status", fmt.Sprintf("desiredNumberScheduled: %d, numberReady: %d", desired, ready), time.Time{})
+	}
+	l.Exists.Set(ok, item)
+	l.Desired.Set(desired, item)
+	l.Ready.Set(ready, item)
 	return nil
 }
 
 // pods finds masters that are Ready and on which no server runs. A master that is
 // not Ready has another trouble.
-func (l *Workload) pods(ctx context.Context, w *facts.World, p *facts.Proof) error {
+func (l *Workload) pods(ctx context.Context, w *facts.World) error {
 	pods, err := w.List(ctx, evidence.Pods, Namespace)
 	if err != nil {
 		return err
@@ -98,22 +97,29 @@ func (l *Workload) pods(ctx context.Context, w *facts.World, p *facts.Proof) err
 		}
 		ready := slices.ContainsFunc(pod.Status.ContainerStatuses, func(c corev1.ContainerStatus) bool { return c.Name == serverName && c.Ready })
 		running[node] = running[node] || ready
-		state[node] = evidence.Item{Locator: o.Loc.At("status"), Excerpt: podState(pod), Time: notReadySince(pod)}
+		state[node] = o.Shows("status", podState(pod), notReadySince(pod))
 	}
+	var missing []string
+	var since time.Time
 	for _, n := range nodes {
 		if _, master := n.Label("node-role.kubernetes.io/master"); !master || running[n.Name] || !nodeReady(n) {
 			continue
 		}
-		l.NotRunningOn = append(l.NotRunningOn, n.Name)
 		item, ok := state[n.Name]
 		if !ok {
 			item = evidence.Item{Locator: n.Loc, Excerpt: "no pod of " + serverName + " on master " + n.Name, Time: n.Created()}
 		}
-		if l.Since.IsZero() || item.Time.Before(l.Since) {
-			l.Since = item.Time
+		if len(missing) == 0 || item.Time.Before(since) {
+			since = item.Time
 		}
-		p.Add(item.Locator, item.Excerpt, item.Time, "notRunningOn")
+		missing = append(missing, n.Name)
+		facts.Prove(item, &l.NotRunningOn, &l.Since)
 	}
+	if len(missing) == 0 {
+		facts.Prove(evidence.Item{Locator: evidence.Locator{Path: "pods -n " + Namespace}, Excerpt: "a server runs on every master that is Ready"}, &l.NotRunningOn, &l.Since)
+	}
+	l.NotRunningOn.Set(missing)
+	l.Since.Set(since)
 	return nil
 }
 
@@ -158,11 +164,13 @@ var notFound = regexp.MustCompile(`(?i)secret "([^"]+)" not found`)
 
 // events looks for mount failures of the servers' pods. An old one counts only
 // while a server does not run: events outlive their cause.
-func (l *Workload) events(ctx context.Context, w *facts.World, p *facts.Proof) error {
+func (l *Workload) events(ctx context.Context, w *facts.World) error {
 	list, err := w.List(ctx, evidence.Events, Namespace)
 	if err != nil {
 		return err
 	}
+	var secret string
+	var since time.Time
 	for _, o := range list {
 		name := evidence.String(o.Content, "involvedObject", "name")
 		if evidence.String(o.Content, "reason") != "FailedMount" || !strings.HasPrefix(name, serverName) {
@@ -173,30 +181,31 @@ func (l *Workload) events(ctx context.Context, w *facts.World, p *facts.Proof) e
 		if m == nil {
 			continue
 		}
-		l.MountFailed = m[1]
-		if at := evidence.Time(o.Content, "firstTimestamp"); l.MountSince.IsZero() || at.Before(l.MountSince) {
-			l.MountSince = at
+		secret = m[1]
+		if at := evidence.Time(o.Content, "firstTimestamp"); since.IsZero() || at.Before(since) {
+			since = at
 		}
-		p.Add(o.Loc.At("message"), excerpt(message), evidence.Time(o.Content, "lastTimestamp"), "mountFailed")
+		facts.Prove(o.Shows("message", excerpt(message), evidence.Time(o.Content, "lastTimestamp")), &l.MountFailed, &l.MountSince)
 	}
+	l.MountFailed.Set(secret)
+	l.MountSince.Set(since)
 	return nil
 }
 
-func (l *Workload) secrets(ctx context.Context, w *facts.World, p *facts.Proof) error {
+func (l *Workload) secrets(ctx context.Context, w *facts.World) error {
 	for _, s := range []struct {
-		name, field string
-		exists      *bool
-	}{{"machine-config-server-tls", "tlsSecret", &l.TLSSecret}, {"node-bootstrapper-token", "tokenSecret", &l.TokenSecret}} {
+		name   string
+		exists *facts.Field[bool]
+	}{{"machine-config-server-tls", &l.TLSSecret}, {"node-bootstrapper-token", &l.TokenSecret}} {
 		o, ok, err := w.Get(ctx, evidence.Secrets, Namespace, s.name)
 		if err != nil {
 			return err
 		}
-		*s.exists = ok
-		if ok {
-			p.Add(o.Loc, "secret "+s.name+" exists", time.Time{}, s.field)
-		} else {
-			p.Add(evidence.Locator{Path: "secrets -n " + Namespace}, "there is no secret "+s.name+" among those that were listed", time.Time{}, s.field)
+		item := evidence.Item{Locator: o.Loc, Excerpt: "secret " + s.name + " exists"}
+		if !ok {
+			item = evidence.Item{Locator: evidence.Locator{Path: "secrets -n " + Namespace}, Excerpt: "there is no secret " + s.name + " among those that were listed"}
 		}
+		s.exists.Set(ok, item)
 	}
 	return nil
 }
