@@ -60,7 +60,7 @@ func readRollout(ctx context.Context, w *facts.World, s fault.Subject) (Rollout,
 	r.Step.Set("no node has been asked to take it yet", wants)
 	if len(open) > 0 {
 		n := open[0]
-		item := n.object.Shows("metadata.annotations."+stateAnnotation, n.names(), time.Time{})
+		item := n.item()
 		r.Moving.Prove(item)
 		if n.workOn(target) > 0 {
 			r.Node.Set(n.object.Name, item)
@@ -105,12 +105,18 @@ func (n nodeConfig) workOn(target string) int {
 	switch {
 	case n.desired != target || n.current == n.desired && n.state == "Done":
 		return 0
-	case !ready(n.object):
+	case n.notReady():
 		return 3
 	case n.state == "Done":
 		return 1
 	}
 	return 2
+}
+
+// notReady reports a Node that reports that it is not Ready.
+func (n nodeConfig) notReady() bool {
+	ready, _, err := nodeReady(n.object)
+	return err == nil && !ready
 }
 
 // step says what a node does that was asked to take a config. The daemon asks the
@@ -123,7 +129,7 @@ func (n nodeConfig) step() string {
 	switch {
 	case n.state == "Degraded" || n.state == "Unreconcilable":
 		return "is " + n.state
-	case !ready(n.object):
+	case n.notReady():
 		return "restarts or has restarted and is not Ready"
 	case asked && strings.HasPrefix(wanted, "uncordon"):
 		return "waits to be uncordoned"
