@@ -1,15 +1,18 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/rollcall-project/rollcall/internal/collect"
 	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/fault"
 	"github.com/rollcall-project/rollcall/internal/reader"
 	"github.com/rollcall-project/rollcall/internal/report"
 )
@@ -23,8 +26,9 @@ func (a *app) collectCommand() *cobra.Command {
 tokens and passwords are replaced by digests before anything is looked at or
 written. "diagnose --from" on the result gives the same answer.
 
-It only reads from the cluster. The exit code is 0 when the collection is whole,
-whatever the answer is.`,
+It only reads from the cluster. The exit code is 0 when the collection was written,
+whatever the answer is, and 1 when nothing of the cluster
+could be read.`,
 		Example: example(a.name, "collect --to case.tar.gz", "from the cluster of the kubeconfig") +
 			example(a.name, "collect --from ./must-gather.local.123 --to case.tar.gz", "the part of an archive that matters"),
 		Args: noArgs,
@@ -58,8 +62,15 @@ func (a *app) collect(ctx context.Context, format, to string) (err error) {
 	if err != nil {
 		return errors.Join(err, recorder.Discard())
 	}
+	why, probed := nothingRead(d)
+	if why != "" && !probed {
+		return errors.Join(a.nothingError(r, why, "no collection was written"), recorder.Discard())
+	}
 	if err := recorder.Close(); err != nil {
 		return err
+	}
+	if why != "" {
+		return a.nothingError(r, why, to+" holds only what was found on the way to the API")
 	}
 	o := a.reportOptions(r)
 	o.Source = "--from " + quote(to)
@@ -71,4 +82,28 @@ func (a *app) collect(ctx context.Context, format, to string) (err error) {
 	}
 	fmt.Fprintf(a.io.Out, "%s written. To answer it again:\n  %s diagnose %s\n", a.style().Clean(to), a.name, a.style().Clean(o.Source))
 	return nil
+}
+
+// nothingError says what to do where nothing could be collected.
+func (a *app) nothingError(r *run, why, kept string) error {
+	return fmt.Errorf("collect from %s %s: nothing of the cluster could be read (%s); %s. "+
+		"Check the way to the API with `%s diagnose` and the rights with `%s can-i`, then collect again",
+		r.source.Kind, r.source.Name, why, kept, a.name, a.name)
+}
+
+// nothingRead says why nothing of a cluster could be read, "" where something was, and
+// whether there are answers of probes all the same.
+func nothingRead(d *fault.Diagnosis) (why string, probed bool) {
+	for _, c := range d.Coverage {
+		read := c.State == evidence.Read || c.State == evidence.Empty || c.State == evidence.Partial && c.Count > 0
+		switch {
+		case c.Need == evidence.APIProbes.String() || c.Need == evidence.MCSProbes.String():
+			probed = probed || read
+		case read:
+			return "", probed
+		case why == "" && !strings.HasPrefix(c.Reason, string(evidence.NotAsked)) && !strings.HasPrefix(c.Reason, string(evidence.NotCollected)):
+			why = c.Reason
+		}
+	}
+	return cmp.Or(why, "the source holds none of what is asked for"), probed
 }

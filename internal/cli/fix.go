@@ -189,6 +189,9 @@ func (a *app) fixPlan(ctx context.Context, f fixFlags, format string) error {
 	if err != nil {
 		return err
 	}
+	for _, e := range expect {
+		a.source.expect = append(a.source.expect, e.Name)
+	}
 	r, err := a.openRun(ctx, nil)
 	if err != nil {
 		return err

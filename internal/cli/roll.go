@@ -103,6 +103,9 @@ func (a *app) again() string {
 	for _, c := range a.source.consoles {
 		add("--console", c)
 	}
+	for _, e := range a.source.expect {
+		add("--expect", e)
+	}
 	add("--now", a.source.now)
 	for _, p := range a.source.catalogs {
 		add("--catalog", p)

@@ -26,7 +26,6 @@ import (
 	"github.com/rollcall-project/rollcall/internal/sanitize"
 	"github.com/rollcall-project/rollcall/internal/scan"
 	"github.com/rollcall-project/rollcall/internal/source/archive"
-	"github.com/rollcall-project/rollcall/internal/source/console"
 	"github.com/rollcall-project/rollcall/internal/source/hosted"
 	"github.com/rollcall-project/rollcall/internal/source/install"
 	"github.com/rollcall-project/rollcall/internal/source/live"
@@ -210,26 +209,6 @@ func (a *app) openArchive(ctx context.Context, path string, how []archive.Option
 	return archive.Open(ctx, path, how...)
 }
 
-// addConsoles adds what --console names behind the other sources.
-func (a *app) addConsoles(list []evidence.Source) ([]evidence.Source, error) {
-	if len(a.source.consoles) == 0 {
-		return list, nil
-	}
-	var specs []console.Spec
-	for _, value := range a.source.consoles {
-		spec, err := console.Parse(value)
-		if err != nil {
-			return nil, &usageError{err}
-		}
-		specs = append(specs, spec)
-	}
-	s, err := console.Open(specs...)
-	if err != nil {
-		return nil, err
-	}
-	return append(list, s), nil
-}
-
 // explainArchive says what is wrong with a path and the way out.
 func explainArchive(path string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
@@ -339,8 +318,12 @@ func faultIDs(c *fault.Catalog) []string {
 // diagnose makes the whole diagnosis of a run.
 func (a *app) diagnose(ctx context.Context, r *run) (*fault.Diagnosis, error) {
 	defer a.progress("reading %s %s ...", r.source.Kind, r.source.Name)()
-	return diagnose.Run(ctx, diagnose.Options{
+	d, err := diagnose.Run(ctx, diagnose.Options{
 		Catalog: r.catalog, Facts: all.All(), Relater: relation.Relater{}, Cluster: cluster.Describer{}, Roll: roll.Caller{},
 		Reader: r.reader, Now: r.now, Clock: a.io.Clock, Only: a.source.only, Skip: a.source.skip, Log: a.log,
 	})
+	if err != nil {
+		return nil, err
+	}
+	return d, a.checkConsoles(ctx, r, d.Now)
 }

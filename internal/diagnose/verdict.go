@@ -189,13 +189,9 @@ func inProgress(d *fault.Diagnosis, h fault.HostState) time.Time {
 func damaged(d *fault.Diagnosis) []string {
 	const named = 3
 	var needs []string
-	var first string
 	for _, c := range d.Coverage {
-		if !c.Damaged || premiseOf(c) != nil {
-			continue
-		}
-		if needs = append(needs, c.Need); first == "" {
-			first = c.Reason
+		if c.Damaged && premiseOf(c) == nil {
+			needs = append(needs, c.Need)
 		}
 	}
 	if len(needs) == 0 {
@@ -205,7 +201,7 @@ func damaged(d *fault.Diagnosis) []string {
 	if more := len(needs) - named; more > 0 {
 		list += fmt.Sprintf(" and %d more", more)
 	}
-	return []string{"damaged, and not read whole: " + list + " (" + first + ")"}
+	return []string{"damaged, so not checked: " + list}
 }
 
 // OnHost is the kind of a source that is one machine seen from inside. What only the

@@ -227,7 +227,8 @@ func (s *Source) replayObjects(ctx context.Context, n evidence.Need) ([]evidence
 		if record.Missing != nil {
 			damaged.add(record.Missing.unavailable(n).Error())
 		}
-		return objects, &evidence.Unavailable{Need: n, Why: evidence.Damaged, Detail: damaged.String(), Supply: supply(n)}
+		// None of the others either: which of them a fact would miss is not known.
+		return nil, &evidence.Unavailable{Need: n, Why: evidence.Damaged, Detail: damaged.String(), Supply: supply(n)}
 	}
 	if record.Missing != nil {
 		return objects, record.Missing.unavailable(n)

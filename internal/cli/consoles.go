@@ -1,0 +1,99 @@
+package cli
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/facts"
+	"github.com/rollcall-project/rollcall/internal/facts/hosts"
+	"github.com/rollcall-project/rollcall/internal/source/console"
+)
+
+// addConsoles adds what --console names behind the other sources.
+func (a *app) addConsoles(list []evidence.Source) ([]evidence.Source, error) {
+	if len(a.source.consoles) == 0 {
+		return list, nil
+	}
+	var specs []console.Spec
+	for _, value := range a.source.consoles {
+		spec, err := console.Parse(value)
+		if err != nil {
+			return nil, &usageError{err}
+		}
+		specs = append(specs, spec)
+	}
+	s, err := console.Open(specs...)
+	if err != nil {
+		return nil, err
+	}
+	return append(list, s), nil
+}
+
+// checkConsoles refuses a console of a host that nothing else names: a typing error would
+// leave out what the screen shows, or put a host on the list that does not exist. Where
+// the list of hosts may not be whole, or consoles are all there is, any name is taken.
+func (a *app) checkConsoles(ctx context.Context, r *run, now time.Time) error {
+	if len(a.source.consoles) == 0 {
+		return nil
+	}
+	roll, err := hosts.Read(ctx, facts.NewWorld(r.reader, now))
+	if _, unavailable := evidence.AsUnavailable(err); unavailable {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	known, names := knownHosts(roll)
+	if len(known) == 0 || len(roll.Missing) > 0 || len(roll.Gaps) > 0 {
+		return nil
+	}
+	for _, value := range a.source.consoles {
+		spec, err := console.Parse(value)
+		if err != nil {
+			return &usageError{err}
+		}
+		if slices.ContainsFunc(append(names, a.source.expect...), func(n string) bool { return sameHost(n, spec.Host) }) {
+			continue
+		}
+		return usagef("--console %q: no host %q is known%s; known hosts are %s. Use the name of its Node, Machine or BareMetalHost; "+
+			"for a host that the cluster has no object of yet, add --expect %s", value, spec.Host, didYouMean(spec.Host, known), someOf(known), quote(spec.Host))
+	}
+	return nil
+}
+
+// knownHosts are the hosts that something else than a console names, and all names
+// under which they are known.
+func knownHosts(roll *hosts.Roll) (known, names []string) {
+	for _, h := range roll.Hosts {
+		if h.Node == nil && h.Machine == nil && h.BMH == nil && h.Assisted == nil && h.Planned == nil &&
+			h.Hosted == nil && h.Provider == nil && h.Agent == nil && h.OnHost == "" && len(h.Claims) == 0 {
+			continue
+		}
+		known = append(known, h.Name)
+		names = append(append(names, h.Name), h.Aliases...)
+	}
+	return known, names
+}
+
+// sameHost reports whether two names are of one host: a host may be called by the first
+// label of its name.
+func sameHost(a, b string) bool {
+	a, b = strings.TrimSuffix(strings.ToLower(a), "."), strings.TrimSuffix(strings.ToLower(b), ".")
+	short := func(long, short string) bool {
+		label, _, more := strings.Cut(long, ".")
+		return more && label == short
+	}
+	return a == b || short(a, b) || short(b, a)
+}
+
+// someOf names a few of a list.
+func someOf(list []string) string {
+	const most = 10
+	if len(list) <= most {
+		return strings.Join(list, ", ")
+	}
+	return strings.Join(list[:most], ", ") + ", ..."
+}
