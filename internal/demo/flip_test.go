@@ -109,7 +109,7 @@ func TestFlippedBit(t *testing.T) {
 	for i, s := range list {
 		whole[i] = d.said(t.Context(), s.open(s.files))
 	}
-	for i := range count(500, 88, 22) {
+	for i := range count(500, 44, 11) {
 		s, f := list[i%len(list)], forms[i/len(list)%len(forms)]
 		r := rand.New(rand.NewPCG(uint64(i), 11))
 		var open func() (*archive.Source, error)
