@@ -9,6 +9,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
+	"github.com/rollcall-project/rollcall/internal/facts/conditions"
 	"github.com/rollcall-project/rollcall/internal/facts/csrs"
 	"github.com/rollcall-project/rollcall/internal/facts/etcd"
 	"github.com/rollcall-project/rollcall/internal/facts/hosts"
@@ -42,16 +43,17 @@ type shared struct {
 	pods     map[string]map[string]corev1.Pod
 	noPods   map[string]error
 	podLocs  map[string]evidence.Locator
-	members  int               // of etcd, where its operator says that all of them are available; else 0
-	said     evidence.Item     // that it says so
-	targets  map[string]string // pool -> name of its rendered config
-	service  *assisted.Service // how the rendezvous host of an agent-based install answered; nil: nobody asked it
-	plan     *install.Install  // of an install directory; nil: none was read
+	members  int                  // of etcd, where its operator says that all of them are available; else 0
+	said     evidence.Item        // that it says so
+	updating map[string]time.Time // pool -> since when it updates its nodes
+	targets  map[string]string    // pool -> name of its rendered config
+	service  *assisted.Service    // how the rendezvous host of an agent-based install answered; nil: nobody asked it
+	plan     *install.Install     // of an install directory; nil: none was read
 }
 
 func look(ctx context.Context, w *facts.World, r *hosts.Roll) (*shared, error) {
 	s := &shared{now: w.Now, roll: r, renewed: map[string]evidence.Object{}, pods: map[string]map[string]corev1.Pod{},
-		noPods: map[string]error{}, podLocs: map[string]evidence.Locator{}, targets: map[string]string{}}
+		noPods: map[string]error{}, podLocs: map[string]evidence.Locator{}, targets: map[string]string{}, updating: map[string]time.Time{}}
 	var err error
 	if s.hosted, err = w.Hosted(ctx); err != nil {
 		return nil, err
@@ -130,6 +132,9 @@ func (s *shared) lookAtPools(ctx context.Context, w *facts.World) error {
 	}
 	for _, o := range list {
 		s.targets[o.Name] = evidence.String(o.Content, "spec", "configuration", "name")
+		if c := conditions.Find(conditions.Of(o), "Updating"); c.Status == "True" {
+			s.updating[o.Name] = c.Since
+		}
 	}
 	return err
 }

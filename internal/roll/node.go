@@ -215,7 +215,7 @@ func (v *view) configDone() fault.StageState {
 		return waiting(pools.StepSince(&v.host.Node.API), "state "+state+", going to "+desired, proof)
 	}
 	if target := v.targets[v.host.Pool.Name]; target != "" && target != current {
-		return waiting(pools.StepSince(&v.host.Node.API), "on "+current+", the pool wants "+target, proof)
+		return waiting(v.updating[v.host.Pool.Name], "on "+current+", the pool wants "+target, proof)
 	}
 	return passed(time.Time{}, proof, item(v.host.Node.Loc, "metadata.annotations["+mcdCurrent+"]", current, time.Time{}))
 }
