@@ -6,8 +6,10 @@
 // one per area; internal/facts/all lists them.
 //
 // Invariants:
-//   - A fact that could not look returns *evidence.Unavailable (or marks single
-//     fields unknown); it never returns a zero value in its place.
+//   - Each field of a fact is a value with its evidence, or unknown with the reason. A
+//     field that a fact does not set is unknown.
+//   - A value without evidence is a claim from silence. It becomes unknown where
+//     something that the computation read was not read whole.
 //   - A fact declares what it needs; a recording world proves the declaration in tests.
 //   - A fact sees no clock but World.Now.
 package facts
@@ -150,10 +152,6 @@ func supplyOf(err error) string {
 	if u, ok := evidence.AsUnavailable(err); ok {
 		return u.Supply
 	}
-	var plain *plainUnknown
-	if errors.As(err, &plain) {
-		return plain.supply
-	}
 	return ""
 }
 
@@ -173,12 +171,8 @@ func (v Value) Proof(fields []string) []evidence.Item {
 
 // As returns the struct of a computed fact, for tests and for facts that use another one.
 func As[T any](v Value) (T, bool) {
-	switch r := v.record.(type) {
-	case *structRecord[T]:
+	if r, ok := v.record.(*structRecord[T]); ok {
 		return r.v, true
-	case *plainRecord:
-		t, ok := r.v.(T)
-		return t, ok
 	}
 	var zero T
 	return zero, false

@@ -96,13 +96,65 @@ func TestComputeOnce(t *testing.T) {
 	}
 }
 
-// TestMiss keeps why a field is unknown and what would supply it.
-func TestMiss(t *testing.T) {
-	var p Proof
-	p.Miss("n", &evidence.Unavailable{Need: evidence.Objects(evidence.Nodes, ""), Why: evidence.Forbidden, Supply: "a role"})
-	if p.Unknown["n"] != "nodes: forbidden" || p.Next["n"] != "a role" {
-		t.Errorf("unknown %v, next %v", p.Unknown, p.Next)
+// TestField: a field is unknown until it is set, and what it misses is kept.
+func TestField(t *testing.T) {
+	var f size
+	if _, err := f.N.Get(); err == nil || Missed(err) {
+		t.Errorf("a field that nobody has set: %v", err)
 	}
+	u := &evidence.Unavailable{Need: evidence.Objects(evidence.Nodes, ""), Why: evidence.Forbidden, Supply: "a role"}
+	if err := Miss(u, &f.N); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.N.Get(); !errors.Is(err, error(u)) || !Missed(err) {
+		t.Errorf("a field that could not be read: %v", err)
+	}
+	defect := errors.New("a defect")
+	if err := Miss(defect, &f.N); !errors.Is(err, defect) {
+		t.Errorf("a defect is an outcome: %v", err)
+	}
+	Complete(&f)
+	if _, err := f.N.Get(); err == nil {
+		t.Error("what could not be read is completed")
+	}
+	f.N.Set(3, evidence.Item{Excerpt: "one"})
+	f.N.Prove(evidence.Item{Excerpt: "two"})
+	if n, err := f.N.Get(); n != 3 || err != nil || len(f.N.Proof()) != 2 {
+		t.Errorf("%d, %v, %v", n, err, f.N.Proof())
+	}
+}
+
+// TestDefineRefuses: a mistake in the definition of a fact is found when the program starts.
+func TestDefineRefuses(t *testing.T) {
+	type plain struct {
+		N int64 `cel:"n"`
+	}
+	type unnamed struct{ N Field[int64] }
+	type twice struct {
+		N Field[int64] `cel:"n"`
+		M Field[int64] `cel:"n"`
+	}
+	type hidden struct {
+		n Field[int64] `cel:"n"`
+	}
+	refused := func(name string, define func()) {
+		defer func() {
+			if recover() == nil {
+				t.Errorf("%s is defined", name)
+			}
+		}()
+		define()
+	}
+	refused("a field that is no Field", func() { Define("x", fault.Host, "", nil, reads[plain]) })
+	refused("a field without a name", func() { Define("x", fault.Host, "", nil, reads[unnamed]) })
+	refused("two fields of one name", func() { Define("x", fault.Host, "", nil, reads[twice]) })
+	refused("a field that is not exported", func() { Define("x", fault.Host, "", nil, reads[hidden]) })
+	_ = hidden{}.n
+}
+
+func reads[T any](context.Context, *World, fault.Subject) (T, error) {
+	var zero T
+	return zero, nil
 }
 
 // logs is a source with two container logs, of which the second breaks off.
@@ -118,27 +170,65 @@ func (logs) Texts(context.Context, evidence.TextQuery) ([]evidence.Text, error) 
 	}, nil
 }
 
-// TestUnheard: what no line has set is unknown where a text that concerns it broke off.
-func TestUnheard(t *testing.T) {
+// TestSilence: what a fact claims without evidence is unknown where a text that concerns
+// it broke off; what has evidence stays.
+func TestSilence(t *testing.T) {
+	type spoken struct {
+		Said   Field[bool] `cel:"said"`
+		Silent Field[bool] `cel:"silent"`
+	}
 	q := evidence.TextQuery{Kind: evidence.ContainerLog, Namespace: "n"}
-	w := newTestWorld(t, logs{})
 	of := func(host string) func(evidence.Text) bool {
 		return func(t evidence.Text) bool { return t.Host == host }
 	}
 	for name, c := range map[string]struct {
 		concerns func(evidence.Text) bool
-		unknown  bool
-	}{"all": {nil, true}, "the whole one": {of("a"), false}, "the one that broke off": {of("b"), true}} {
-		var p Proof
-		if err := w.Unheard(t.Context(), &p, q, c.concerns, map[string]bool{"silent": true, "said": false}); err != nil {
-			t.Fatal(err)
+		known    bool
+	}{"all": {nil, false}, "the whole one": {of("a"), true}, "the one that broke off": {of("b"), false}} {
+		f := Define("spoken", fault.Host, "", nil, func(ctx context.Context, w *World, _ fault.Subject) (spoken, error) {
+			var s spoken
+			if _, err := w.Matches(ctx, q, "x"); err != nil {
+				return s, err
+			}
+			if c.concerns != nil {
+				w.Concerns(c.concerns)
+			}
+			s.Said.Set(true, evidence.Item{Excerpt: "said"})
+			Complete(&s)
+			return s, nil
+		})
+		v := newTestWorld(t, logs{}).Compute(t.Context(), f, fault.Subject{Kind: fault.Host, Name: "a"})
+		s, ok := As[spoken](v)
+		if !ok || !s.Said.Equal(Known(true)) {
+			t.Fatalf("%s: %+v, %v", name, s, v.Err)
 		}
-		if got := strings.Contains(p.Unknown["silent"], "broken off") && p.Next["silent"] == "the whole of cut.log"; got != c.unknown || p.Unknown["said"] != "" {
-			t.Errorf("%s: unknown are %v, next %v", name, p.Unknown, p.Next)
+		if _, err := s.Silent.Get(); (err == nil) != c.known {
+			t.Errorf("%s: silent is %v, want known %t", name, s.Silent, c.known)
+		} else if !c.known && v.Supply() != "the whole of cut.log" {
+			t.Errorf("%s: supplied by %q", name, v.Supply())
 		}
 	}
-	var p Proof // a query of which nothing was collected is Matches' to tell
-	if err := newTestWorld(t, blank{}).Unheard(t.Context(), &p, q, nil, map[string]bool{"silent": true}); err != nil || len(p.Unknown) > 0 {
-		t.Errorf("not collected: %v, %v", p.Unknown, err)
+}
+
+// TestSilenceThroughMemo: what a shared computation could not read limits each fact that
+// uses it, also where the error was passed over.
+func TestSilenceThroughMemo(t *testing.T) {
+	f := Define("nodes", fault.Cluster, "", nil, func(ctx context.Context, w *World, _ fault.Subject) (size, error) {
+		n, err := Memo(ctx, w, "test.count", func(ctx context.Context, w *World) (int64, error) {
+			list, _ := w.List(ctx, evidence.Nodes, "") // passed over on purpose
+			return int64(len(list)), nil
+		})
+		return size{Known(n)}, err
+	})
+	v := newTestWorld(t, forbidden{}).Compute(t.Context(), f, fault.Subject{Kind: fault.Cluster})
+	if s, _ := As[size](v); !strings.Contains(s.N.String(), "forbidden") {
+		t.Errorf("no node where Nodes are forbidden: %v", s.N)
 	}
+}
+
+// forbidden is a source that lists nothing.
+type forbidden struct{ blank }
+
+func (forbidden) List(_ context.Context, r evidence.Resource, _ string) ([]evidence.Object, error) {
+	return nil, &evidence.Unavailable{Need: evidence.Objects(r, ""), Why: evidence.Forbidden}
 }

@@ -213,7 +213,7 @@ func TestOneSourceIsDamaged(t *testing.T) {
 	for _, sources := range [][]evidence.Source{{good, &source{}}, {&source{}, good}} { // the other one is forbidden
 		r := reader(t, Limits{}, sources...)
 		got, err := r.Matches(t.Context(), q, "bad")
-		unread, _ := r.Unread(t.Context(), q)
+		unread, _ := unreadOf(t, r, q)
 		if c := r.Coverage()[0]; err != nil || len(got) != 1 || len(unread) != 1 || c.State != evidence.Partial || c.Count != 1 || strings.Contains(c.Reason, "hunter2") {
 			t.Errorf("%v, %v, unread %v, %+v", lines(got), err, unread, c)
 		}
@@ -290,15 +290,34 @@ func TestMatchesOfBrokenTexts(t *testing.T) {
 	}
 }
 
+// unreadOf returns which pods' current logs were not read to their end, and why.
+func unreadOf(t *testing.T, r *Reader, q evidence.TextQuery) (map[[2]string]string, error) {
+	t.Helper()
+	if _, err := r.Matches(t.Context(), q, ""); err != nil {
+		return nil, err
+	}
+	gaps, err := r.Gaps(t.Context(), q)
+	unread := map[[2]string]string{}
+	for _, g := range gaps {
+		if !g.Text.Previous {
+			unread[[2]string{g.Text.Namespace, g.Text.Pod}] = g.Why
+		}
+	}
+	return unread, err
+}
+
 // cutOf returns the paths of what was not read to its end, in their order.
 func cutOf(t *testing.T, r *Reader, q evidence.TextQuery) string {
 	t.Helper()
-	cut, err := r.Cut(t.Context(), q)
+	gaps, err := r.Gaps(t.Context(), q)
 	if err != nil {
 		t.Error(err)
 	}
 	var paths []string
-	for _, c := range cut {
+	for _, c := range gaps {
+		if c.NotAsked {
+			continue
+		}
 		if paths = append(paths, c.Text.Path); c.Why == "" || strings.Contains(c.Why, "hunter2") {
 			t.Errorf("%s is cut because %q", c.Text.Path, c.Why)
 		}
@@ -336,7 +355,7 @@ func TestReadFew(t *testing.T) {
 		if left := 3 - c.read; (left > 0) != strings.Contains(cover.Reason, fmt.Sprintf("%d were not asked for", left)) || cover.Count != c.read || (cover.State == evidence.Partial) != (left > 0) {
 			t.Errorf("%s: coverage is %+v", name, cover)
 		}
-		unread, err := r.Unread(t.Context(), q)
+		unread, err := unreadOf(t, r, q)
 		if err != nil || (len(unread) > 0) != (c.read < 3) {
 			t.Errorf("%s: unread %v, %v", name, unread, err)
 		}

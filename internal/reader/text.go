@@ -44,34 +44,6 @@ func (r *Reader) Texts(ctx context.Context, q evidence.TextQuery) (int, error) {
 	return r.texts[q].count, nil
 }
 
-// Unread says which pods' current logs a query selects and could not be read to
-// their end, or were not asked for: namespace and name, and why.
-func (r *Reader) Unread(ctx context.Context, q evidence.TextQuery) (map[[2]string]string, error) {
-	gaps, err := r.Gaps(ctx, q)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := r.Matches(ctx, q, ""); err != nil {
-		return nil, err
-	}
-	unread := map[[2]string]string{}
-	for _, g := range gaps {
-		if !g.Text.Previous {
-			unread[[2]string{g.Text.Namespace, g.Text.Pod}] = g.Why
-		}
-	}
-	return unread, nil
-}
-
-// Cut is a text that could not be read to its end.
-type Cut = evidence.TextGap
-
-// Cut returns the gaps of a query without those that ReadFew left out.
-func (r *Reader) Cut(ctx context.Context, q evidence.TextQuery) ([]Cut, error) {
-	gaps, err := r.Gaps(ctx, q)
-	return slices.DeleteFunc(slices.Clone(gaps), func(g Cut) bool { return g.NotAsked }), err
-}
-
 // Gaps returns the texts of a query that are there, or should be, and were not read to
 // their end: cut, not opened, not asked for, or missing though their pod is listed with
 // a container that has run. What they would show is not known. A text of which only the

@@ -41,8 +41,8 @@ func World(t *testing.T, base, changes string, signatures []scan.Signature, with
 	return w
 }
 
-// Read computes a fact that must be known as a whole; single fields may not be.
-func Read[T any](t *testing.T, w *facts.World, f facts.Fact, s fault.Subject) (T, facts.Proof) {
+// Fields computes a fact that must be known as a whole; single fields may not be.
+func Fields[T any](t *testing.T, w *facts.World, f facts.Fact, s fault.Subject) T {
 	t.Helper()
 	v := w.Compute(t.Context(), f, s)
 	if v.Err != nil {
@@ -52,13 +52,6 @@ func Read[T any](t *testing.T, w *facts.World, f facts.Fact, s fault.Subject) (T
 	if !ok {
 		t.Fatalf("fact %s is no %T", f.Name, value)
 	}
-	return value, v.PlainProof()
-}
-
-// Fields computes a fact that must be known as a whole, as its fields.
-func Fields[T any](t *testing.T, w *facts.World, f facts.Fact, s fault.Subject) T {
-	t.Helper()
-	value, _ := Read[T](t, w, f, s)
 	return value
 }
 
