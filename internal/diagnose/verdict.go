@@ -118,6 +118,14 @@ func awaitsFirstHost(d *fault.Diagnosis) bool {
 		})
 }
 
+// noHost says what is known where no host is: how far openshift-install came.
+func noHost(d *fault.Diagnosis) string {
+	if d.Cluster.Installer == nil {
+		return "no host could be looked at"
+	}
+	return d.Cluster.Installer.String() + "; no host could be looked at"
+}
+
 // openQuestions lists what is left without an answer: present symptoms without a
 // cause, and expected hosts of which nothing can be said.
 func openQuestions(d *fault.Diagnosis) []string {
@@ -133,7 +141,7 @@ func openQuestions(d *fault.Diagnosis) []string {
 		return append(open, unasked(d)...)
 	}
 	if expected(d) == 0 && !awaitsFirstHost(d) { // a name that only a request claims is no host that answered
-		return append(open, "no host could be looked at")
+		return append(open, noHost(d))
 	}
 	open = append(open, premisesOpen(d)...)
 	for _, h := range d.Hosts {

@@ -2,7 +2,9 @@ package roll
 
 import (
 	"context"
+	"regexp"
 	"slices"
+	"strconv"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -45,6 +47,8 @@ type shared struct {
 	podLocs  map[string]evidence.Locator
 	members  int                  // of etcd, where its operator says that all of them are available; else 0
 	said     evidence.Item        // that it says so
+	servers  int                  // nodes that run an API server, as its operator counts them; 0: it does not say so
+	counts   evidence.Item        // that it does
 	updating map[string]time.Time // pool -> since when it updates its nodes
 	targets  map[string]string    // pool -> name of its rendered config
 	service  *assisted.Service    // how the rendezvous host of an agent-based install answered; nil: nobody asked it
@@ -64,7 +68,7 @@ func look(ctx context.Context, w *facts.World, r *hosts.Roll) (*shared, error) {
 		}
 		s.noCSRs = err
 	}
-	for _, step := range []func(context.Context, *facts.World) error{s.lookAtLeases, s.lookAtPods, s.lookAtEtcd, s.lookAtPools, s.lookAtInstall} {
+	for _, step := range []func(context.Context, *facts.World) error{s.lookAtLeases, s.lookAtPods, s.lookAtEtcd, s.lookAtServers, s.lookAtPools, s.lookAtInstall} {
 		if err := step(ctx, w); err != nil {
 			return nil, err
 		}
@@ -112,6 +116,27 @@ func (s *shared) lookAtPods(ctx context.Context, w *facts.World) error {
 func (s *shared) lookAtEtcd(ctx context.Context, w *facts.World) (err error) {
 	s.members, s.said, err = etcd.AllAvailable(ctx, w)
 	return err
+}
+
+// activeNodes is how the operators of static pods count the nodes on which theirs runs
+// (openshift/library-go:pkg/operator/staticpod/controller/staticpodstate/staticpodstate_controller.go).
+var activeNodes = regexp.MustCompile(`(\d+) nodes? (?:is|are) active`)
+
+func (s *shared) lookAtServers(ctx context.Context, w *facts.World) error {
+	o, ok, err := w.Get(ctx, evidence.ClusterOperators, "", "kube-apiserver")
+	if _, unavailable := evidence.AsUnavailable(err); err != nil && !unavailable {
+		return err
+	}
+	if err != nil || !ok {
+		return nil
+	}
+	for _, c := range conditions.Named(conditions.Split(conditions.Of(o)), "StaticPodsAvailable") {
+		if m := activeNodes.FindStringSubmatch(c.Message); m != nil && c.Status == "True" {
+			s.servers, _ = strconv.Atoi(m[1])
+			s.counts = c.Item()
+		}
+	}
+	return nil
 }
 
 // masters counts the hosts that are to have a member of etcd.

@@ -62,6 +62,9 @@ func readServed(ctx context.Context, w *facts.World, s fault.Subject) (Served, e
 		return v, err
 	}
 	v.names(o, &pool)
+	if err := facts.Miss(sourcesKept(ctx, w), &v.SourceEmpty); err != nil {
+		return v, err
+	}
 	v.counts(o, &pool)
 	v.conditions(o, &pool)
 	if configsErr != nil {
@@ -88,6 +91,22 @@ func readPool(ctx context.Context, w *facts.World, name string) (evidence.Object
 }
 
 // names reads the configs that the pool names.
+// sourcesKept reports as an error that no pool of the list has a source in its status:
+// whoever saved the list left them out.
+func sourcesKept(ctx context.Context, w *facts.World) error {
+	list, err := w.List(ctx, evidence.MachineConfigPools, "")
+	if err != nil {
+		return err
+	}
+	for _, o := range list {
+		if source, _ := evidence.Field(o.Content, "status", "configuration", "source").([]any); len(source) > 0 {
+			return nil
+		}
+	}
+	return &evidence.Unavailable{Need: evidence.Objects(evidence.MachineConfigPools, ""), Why: evidence.NotCollected,
+		Detail: "no pool has a source in its status", Supply: "oc get mcp -o yaml"}
+}
+
 func (v *Served) names(o evidence.Object, pool *mcfgv1.MachineConfigPool) {
 	spec, status := pool.Spec.Configuration.Name, pool.Status.Configuration.Name
 	served := status
