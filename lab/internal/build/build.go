@@ -5,7 +5,6 @@
 package build
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -53,8 +52,12 @@ type Builder struct {
 }
 
 // All builds every target that is not in the cache, one after the other (each
-// alone fills the machine), and copies the manifests.
+// alone fills the machine), and copies the manifests. What the machine lacks for that
+// is said before anything is built.
 func (b Builder) All(ctx context.Context) (Artifacts, error) {
+	if err := b.Check(ctx); err != nil {
+		return Artifacts{}, err
+	}
 	art := Artifacts{Bin: map[string]string{}}
 	ctx, stop := context.WithCancel(ctx)
 	var ahead sync.WaitGroup
@@ -160,21 +163,13 @@ func (b Builder) target(ctx context.Context, t Target) (string, error) {
 	defer os.Remove(tmp)
 	cmd := b.command(ctx, t, slices.Concat([]string{"build", "-buildvcs=false", "-o", tmp, "-ldflags", t.LDFlags}, t.compile())...)
 	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("%s: %w\n%s", strings.Join(cmd.Args, " "), err, hint(t, out))
+		return "", fmt.Errorf("%s: %w\n%s", strings.Join(cmd.Args, " "), err, out)
 	}
 	if err := os.Rename(tmp, file); err != nil {
 		return "", err
 	}
 	fmt.Fprintf(b.Progress, "built %s in %s\n", t.Name, time.Since(begin).Round(time.Second))
 	return file, nil
-}
-
-// hint adds to the compiler's words what to install where that is known.
-func hint(t Target, out []byte) []byte {
-	if t.CGO && bytes.Contains(out, []byte("blkid")) {
-		return append(out, []byte("Ignition needs the headers of libblkid: libblkid-dev (Debian, Ubuntu) or libblkid-devel (Fedora), and pkg-config\n")...)
-	}
-	return out
 }
 
 // digest names a build: all files of the module (they are few and small) and

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -87,5 +88,59 @@ func TestTargetsHaveModules(t *testing.T) {
 				t.Errorf("%s: %v", target.Name, err)
 			}
 		}
+	}
+}
+
+// What is missing is said before the first build, all at once, and how to get it; what
+// is in the cache needs nothing.
+func TestCheckComesBeforeTheBuilds(t *testing.T) {
+	wd, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	source, err := FindSource(wd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("CC", "no-such-compiler")
+	t.Setenv("GOFLAGS", "")
+	var progress strings.Builder
+	empty := Builder{Source: source, Cache: t.TempDir(), Progress: &progress}
+	_, err = empty.All(t.Context())
+	for _, want := range []string{"no-such-compiler", "libblkid-dev", "libblkid-devel"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("the error does not name %s: %v", want, err)
+		}
+	}
+	if progress.Len() > 0 {
+		t.Errorf("something was built first: %s", progress.String())
+	}
+
+	built := Builder{Source: source, Cache: t.TempDir(), Progress: &progress}
+	for _, target := range targets {
+		file, err := built.file(target)
+		if err != nil {
+			t.Fatal(err)
+		}
+		write(t, file, "")
+	}
+	if err := built.Check(t.Context()); err != nil && strings.Contains(err.Error(), "compiler") {
+		t.Errorf("a compiler is asked for although everything is built: %v", err)
+	}
+}
+
+func TestCheckQuotesTheCompiler(t *testing.T) {
+	dir := t.TempDir()
+	for _, program := range []string{"pkg-config", "cc"} {
+		script := "#!/bin/sh\necho \"Package blkid was not found in the pkg-config search path.\" >&2\nexit 1\n"
+		if err := os.WriteFile(filepath.Join(dir, program), []byte(script), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("PATH", dir)
+	t.Setenv("CC", "cc")
+	t.Setenv("PKG_CONFIG", "")
+	if err := compilesBlkid(t.Context()); err == nil || !strings.Contains(err.Error(), "blkid was not found") {
+		t.Errorf("not the words of pkg-config: %v", err)
 	}
 }
