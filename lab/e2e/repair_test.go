@@ -82,12 +82,12 @@ func settled(t *testing.T, w *world) {
 }
 
 // plan makes a plan as an operator would: the host that is expected is named with
-// its address, the stuck master's own copy of its config is given as a file.
-func (w *world) plan(name string) string {
+// its address. The stuck master's own copy of its config is read on the master, in its
+// machine-config-daemon's pod, where no flag names a file.
+func (w *world) plan(name string, flags ...string) string {
 	w.t.Helper()
 	path := filepath.Join(w.t.TempDir(), name)
-	held := filepath.Join(w.dir, "hosts", "control1", "root", "etc", "mcs-machine-config-content.json")
-	r := w.live("fix", "plan", "--to", path, "--expect", "control0="+w.address("control0"), "--held", "control1="+held)
+	r := w.live(append([]string{"fix", "plan", "--to", path, "--expect", "control0=" + w.address("control0")}, flags...)...)
 	if r.code != 0 {
 		w.t.Fatal(r)
 	}
@@ -247,7 +247,8 @@ func TestUndo(t *testing.T) {
 	w := up(t, "bootstrap-desync", true)
 	settled(t, w)
 	w.ignition(t, syscall.SIGSTOP)
-	id := w.killedAtPool(t, w.plan("first.yaml"))
+	held := filepath.Join(w.dir, "hosts", "control1", "root", "etc", "mcs-machine-config-content.json")
+	id := w.killedAtPool(t, w.plan("first.yaml", "--held", "control1="+held))
 	if w.poolStatus(t) == "" {
 		t.Fatal("the first write was not made")
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/http"
 	"os/exec"
 	"slices"
@@ -34,22 +35,49 @@ func (k *kubelet) exec(w http.ResponseWriter, r *http.Request) {
 	}
 	// The times are the kubelet's (k8s.io/kubernetes:pkg/kubelet/apis/config/v1beta1/defaults.go
 	// StreamingConnectionIdleTimeout, k8s.io/kubelet:pkg/cri/streaming/server.go DefaultConfig).
-	streaming.ServeExec(w, r, daemonShell{}, pod, "", container, r.URL.Query()["command"], opts,
+	streaming.ServeExec(w, r, daemonShell{k.h.disk}, pod, "", container, r.URL.Query()["command"], opts,
 		4*time.Hour, remotecommandconsts.DefaultStreamCreationTimeout, remotecommandconsts.SupportedStreamingProtocols)
 }
 
-// daemonShell runs commands in the machine-config-daemon's container, as far as
-// they go on to the node's own file system, which the pod has at /rootfs: that
-// is this machine, in whose network namespace the lab's hosts are.
-type daemonShell struct{}
+// daemonShell runs commands in the machine-config-daemon's container, which has the
+// node's file system at /rootfs. `cat` of a file there prints it from the host's disk.
+// A command after `chroot /rootfs` runs on this machine, in whose network namespace the
+// lab's hosts are.
+type daemonShell struct{ disk *disk }
 
-// rootfs is what such a command begins with.
+// rootfs is what a command on the node begins with.
 var rootfs = []string{"chroot", "/rootfs"}
 
+// cat prints a file of the disk in the words and with the exit code of cat
+// (coreutils:src/cat.c).
+func (s daemonShell) cat(name string, out, errs io.Writer) error {
+	data, err := s.disk.read(strings.TrimPrefix(name, rootfs[1]))
+	if err != nil {
+		why := err
+		var pe *fs.PathError
+		if errors.As(err, &pe) {
+			why = pe.Err
+		}
+		if errs != nil {
+			text := why.Error() // the C library's words begin with a capital
+			fmt.Fprintf(errs, "cat: %s: %s\n", name, strings.ToUpper(text[:1])+text[1:])
+		}
+		return utilexec.CodeExitError{Err: err, Code: 1}
+	}
+	if out == nil {
+		return nil
+	}
+	_, err = out.Write(data)
+	return err
+}
+
 // ExecInContainer implements streaming.Executor.
-func (daemonShell) ExecInContainer(ctx context.Context, _ string, _ types.UID, _ string, argv []string, in io.Reader, out, errs io.WriteCloser, tty bool, _ <-chan remotecommand.TerminalSize, _ time.Duration) error {
+func (s daemonShell) ExecInContainer(ctx context.Context, _ string, _ types.UID, _ string, argv []string, in io.Reader, out, errs io.WriteCloser, tty bool, _ <-chan remotecommand.TerminalSize, _ time.Duration) error {
+	if !tty && len(argv) == 2 && argv[0] == "cat" && strings.HasPrefix(argv[1], rootfs[1]+"/") {
+		return s.cat(argv[1], out, errs)
+	}
 	if tty || len(argv) <= len(rootfs) || !slices.Equal(argv[:len(rootfs)], rootfs) {
-		return fmt.Errorf("the lab runs only %s COMMAND in this container, and has no terminal", strings.Join(rootfs, " "))
+		return fmt.Errorf("the lab runs only %s COMMAND and cat %s/FILE in this container, and has no terminal", strings.Join(rootfs, " "), rootfs[1])
 	}
 	argv = argv[len(rootfs):]
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -72,11 +73,14 @@ var (
 
 // deployedPod returns a Deployment's pod, made new on the first master that
 // takes pods where it is gone, in place of three controllers. It is nil where no
-// master does.
+// master does, and where the Deployment is scaled to nothing.
 func (l *Lab) deployedPod(ctx context.Context, d deployment, nodes []corev1.Node) (*corev1.Pod, error) {
 	rs, err := l.replicaSet(ctx, d)
 	if err != nil {
 		return nil, err
+	}
+	if rs.Spec.Replicas != nil && *rs.Spec.Replicas == 0 {
+		return nil, l.scaleDown(ctx, d, rs)
 	}
 	list, err := l.kube.CoreV1().Pods(d.namespace).List(ctx, metav1.ListOptions{
 		LabelSelector: metav1.FormatLabelSelector(rs.Spec.Selector),
@@ -112,6 +116,24 @@ func (l *Lab) deployedPod(ctx context.Context, d deployment, nodes []corev1.Node
 	return nil, nil
 }
 
+// scaleDown deletes the pods of a Deployment that has no replicas.
+func (l *Lab) scaleDown(ctx context.Context, d deployment, rs *appsv1.ReplicaSet) error {
+	list, err := l.kube.CoreV1().Pods(d.namespace).List(ctx, metav1.ListOptions{LabelSelector: metav1.FormatLabelSelector(rs.Spec.Selector)})
+	if err != nil {
+		return fmt.Errorf("list pods of %s: %w", d.name, err)
+	}
+	for _, pod := range list.Items {
+		if pod.DeletionTimestamp != nil {
+			continue
+		}
+		if err := l.kube.CoreV1().Pods(d.namespace).Delete(ctx, pod.Name, metav1.DeleteOptions{}); err != nil && !apierrors.IsNotFound(err) {
+			return fmt.Errorf("scale %s down: %w", d.name, err)
+		}
+	}
+	return nil
+}
+
+// replicaSet is that of a Deployment, with as many replicas as the Deployment has.
 func (l *Lab) replicaSet(ctx context.Context, d deployment) (*appsv1.ReplicaSet, error) {
 	deploy, err := l.kube.AppsV1().Deployments(d.namespace).Get(ctx, d.name, metav1.GetOptions{})
 	if err != nil {
@@ -119,6 +141,10 @@ func (l *Lab) replicaSet(ctx context.Context, d deployment) (*appsv1.ReplicaSet,
 	}
 	name := d.name + "-" + d.hash
 	rs, err := l.kube.AppsV1().ReplicaSets(d.namespace).Get(ctx, name, metav1.GetOptions{})
+	if err == nil && !equality.Semantic.DeepEqual(rs.Spec.Replicas, deploy.Spec.Replicas) {
+		rs.Spec.Replicas = deploy.Spec.Replicas
+		rs, err = l.kube.AppsV1().ReplicaSets(d.namespace).Update(ctx, rs, metav1.UpdateOptions{})
+	}
 	if !apierrors.IsNotFound(err) {
 		return rs, err
 	}
