@@ -197,10 +197,17 @@ func (k *kubelet) tryLease(ctx context.Context) error {
 	now := metav1.NewMicroTime(k.h.now())
 	lease, err := leases.Get(ctx, k.h.cfg.Name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
+		// A Lease is owned by the Node of now: where somebody has deleted the Node, none
+		// is made (k8s.io/component-helpers:apimachinery/lease/controller.go ensureLease).
+		node, err := k.client.CoreV1().Nodes().Get(ctx, k.h.cfg.Name, metav1.GetOptions{})
+		if err != nil {
+			k.log.errorf("util.go:30", "\"Failed to get node when trying to set owner ref to the node lease\" err=%q node=%q", err.Error(), k.h.cfg.Name)
+			return nil
+		}
 		holder, seconds := k.h.cfg.Name, int32(40)
 		_, err = leases.Create(ctx, &coordinationv1.Lease{
 			ObjectMeta: metav1.ObjectMeta{Name: k.h.cfg.Name, OwnerReferences: []metav1.OwnerReference{{
-				APIVersion: "v1", Kind: "Node", Name: k.h.cfg.Name, UID: k.lastNode().UID,
+				APIVersion: "v1", Kind: "Node", Name: k.h.cfg.Name, UID: node.UID,
 			}}},
 			Spec: coordinationv1.LeaseSpec{HolderIdentity: &holder, LeaseDurationSeconds: &seconds, RenewTime: &now},
 		}, metav1.CreateOptions{})

@@ -141,11 +141,22 @@ func console(ctx context.Context, e env, args []string) error {
 	}
 }
 
-func kubeconfig(_ context.Context, e env, _ []string) error {
-	if _, err := os.Stat(e.dir.Kubeconfig()); err != nil {
+// kubeconfig prints the path of the administrator's kubeconfig, or of that of a user whom
+// the scenario has made.
+func kubeconfig(_ context.Context, e env, args []string) error {
+	path := e.dir.Kubeconfig()
+	if len(args) > 1 {
+		return errors.New("kubeconfig wants at most one user")
+	}
+	if len(args) == 1 {
+		path = e.dir.KubeconfigOf(args[0])
+	}
+	if _, err := os.Stat(path); err != nil && len(args) == 1 {
+		return fmt.Errorf("there is no user %s in the lab in %s", args[0], e.dir)
+	} else if err != nil {
 		return fmt.Errorf("there is no lab in %s", e.dir)
 	}
-	_, err := fmt.Fprintln(e.stdout, e.dir.Kubeconfig())
+	_, err := fmt.Fprintln(e.stdout, path)
 	return err
 }
 

@@ -29,11 +29,13 @@ const (
 const EventTTL = 3 * time.Hour
 
 // Controllers is what the lab runs of the kube-controller-manager: signing and
-// approving requests as on a cluster, tokens of ServiceAccounts, and the
-// judgement that a host which renews no lease is gone.
+// approving requests as on a cluster, tokens of ServiceAccounts, the judgement that a
+// host which renews no lease is gone, the deletion of pods whose Node is gone, and the
+// budgets that a drain asks.
 const Controllers = "certificatesigningrequest-signing-controller,certificatesigningrequest-approving-controller," +
 	"certificatesigningrequest-cleaner-controller,node-lifecycle-controller," +
-	"serviceaccount-token-controller,garbage-collector-controller,clusterrole-aggregation-controller"
+	"serviceaccount-token-controller,garbage-collector-controller,clusterrole-aggregation-controller," +
+	"pod-garbage-collector-controller,disruption-controller"
 
 // Plane is a running control plane.
 type Plane struct {

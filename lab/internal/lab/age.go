@@ -40,6 +40,8 @@ func (l *Lab) Age(ctx context.Context, d time.Duration) error {
 	// two are moved one after the other.
 	l.timeMu.Lock()
 	defer l.timeMu.Unlock()
+	l.update(func(s *State) { s.Aging = true })
+	defer l.update(func(s *State) { s.Aging, s.Aged = false, s.Aged+1 })
 	shift := aging.Shift{By: d, Now: time.Now().UTC()}
 	if err := ageKeys(ctx, l.plane, shift, "/registry/"); err != nil {
 		return err

@@ -22,6 +22,9 @@ type Dir string
 // Kubeconfig is the user's kubeconfig (system:admin).
 func (d Dir) Kubeconfig() string { return d.file("kubeconfig") }
 
+// KubeconfigOf is the kubeconfig of another user, where a trouble has made one.
+func (d Dir) KubeconfigOf(user string) string { return d.file("kubeconfig-" + user) }
+
 // Host is the directory of one host (see package host).
 func (d Dir) Host(name string) string { return d.file("hosts", name) }
 
@@ -82,6 +85,10 @@ type State struct {
 	Hosts    []string    `json:"hosts"`
 	// Addresses are the hosts' own.
 	Addresses map[string]string `json:"addresses"`
+	// Aging is set while time passes (Lab.Age): what was moved and what was not stand
+	// side by side. Aged counts how often it has.
+	Aging bool `json:"aging,omitempty"`
+	Aged  int  `json:"aged,omitempty"`
 	// Installed is when the cluster was made; a snapshot keeps it.
 	Installed time.Time `json:"installed"`
 	// Snapshot is set in a snapshot: the directory in which it was made.

@@ -7,15 +7,20 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/rollcall-project/rollcall/lab/internal/cluster"
 	"github.com/rollcall-project/rollcall/lab/internal/pki"
@@ -127,6 +132,53 @@ func (l *Lab) resource(res schema.GroupVersionResource, namespace string) dynami
 		return l.dyn.Resource(res)
 	}
 	return l.dyn.Resource(res).Namespace(namespace)
+}
+
+// RunPods creates the pods of a YAML stream. Each is bound to a node already, in the
+// place of the scheduler, and runs there: something that is none of the platform's.
+func (l *Lab) RunPods(ctx context.Context, manifests string) error {
+	objs, err := seed.Parse([]byte(manifests))
+	if err != nil {
+		return err
+	}
+	for _, obj := range objs {
+		var pod corev1.Pod
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(obj.Object, &pod); err != nil {
+			return fmt.Errorf("read pod %s: %w", obj.GetName(), err)
+		}
+		if err := l.silent(&pod); err != nil {
+			return err
+		}
+	}
+	return l.applier.Apply(ctx, objs)
+}
+
+// PodLog is what a container of a pod has logged so far.
+func (l *Lab) PodLog(pod *corev1.Pod, container string) ([]byte, error) {
+	data, err := os.ReadFile(l.containerLog(pod.Spec.NodeName, pod.Namespace, pod.Name, container))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil // it has not started
+	}
+	return data, err
+}
+
+// AddUser writes a kubeconfig for a ServiceAccount that is there. `kubeconfig NAME`
+// prints where it lies.
+func (l *Lab) AddUser(ctx context.Context, namespace, name string) error {
+	from, err := l.serviceAccountOf(ctx, namespace, name)
+	if err != nil {
+		return err
+	}
+	data, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(l.opts.Dir.KubeconfigOf(name), data, 0o600)
+}
+
+// ConfigOf leads to the API server as a user of AddUser.
+func (l *Lab) ConfigOf(name string) (*rest.Config, error) {
+	return clientcmd.BuildConfigFromFlags("", l.opts.Dir.KubeconfigOf(name))
 }
 
 // Await polls until done, for at most limit.

@@ -256,7 +256,7 @@ func (l *Lab) syncController(ctx context.Context) error {
 	}
 	if pod == nil {
 		l.procs.Stop(controllerProc)
-		return errors.New("no master can run the machine-config-controller")
+		return errors.New("no master runs the machine-config-controller")
 	}
 	if l.procs.Running(controllerProc) && l.controllerIn == pod.Name {
 		return nil

@@ -13,6 +13,7 @@ import (
 
 	certificatesv1 "k8s.io/api/certificates/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/clientcmd"
@@ -46,6 +47,16 @@ var identity = []lab.Trouble{
 		Steady: all(lost("worker1"), asks("worker1")),
 	},
 	{
+		Name:  "node-deleted",
+		About: "somebody deleted the Node worker1; its kubelet runs on, and registers only when it is started again",
+		// k8s.io/kubernetes:pkg/kubelet/kubelet_node_status.go registerWithAPIServer:
+		// registrationCompleted is never taken back.
+		Break: func(ctx context.Context, l *lab.Lab) error {
+			return l.Kube().CoreV1().Nodes().Delete(ctx, "worker1", metav1.DeleteOptions{})
+		},
+		Steady: nothingLeft("worker1"),
+	},
+	{
 		Name:  "cluster-off-40-days",
 		About: "the whole cluster was off for 40 days; every kubelet's certificates expired meanwhile",
 		Break: func(ctx context.Context, l *lab.Lab) error {
@@ -53,6 +64,26 @@ var identity = []lab.Trouble{
 		},
 		Steady: all(lost("control0", "control1", "control2", "worker0", "worker1"), asks("control0", "control1", "control2", "worker0", "worker1")),
 	},
+}
+
+// nothingLeft says whether Node, Lease and pods of a host are gone.
+func nothingLeft(name string) func(context.Context, *lab.Lab) (string, error) {
+	return func(ctx context.Context, l *lab.Lab) (string, error) {
+		if _, err := l.Kube().CoreV1().Nodes().Get(ctx, name, metav1.GetOptions{}); !apierrors.IsNotFound(err) {
+			return "the Node " + name + " is there", err
+		}
+		if _, err := l.Kube().CoordinationV1().Leases(corev1.NamespaceNodeLease).Get(ctx, name, metav1.GetOptions{}); !apierrors.IsNotFound(err) {
+			return "the Lease of " + name + " is there", err
+		}
+		pods, err := l.Kube().CoreV1().Pods("").List(ctx, metav1.ListOptions{FieldSelector: "spec.nodeName=" + name})
+		if err != nil {
+			return "", err
+		}
+		if len(pods.Items) > 0 {
+			return pods.Items[0].Name + " is still bound to " + name, nil
+		}
+		return "", nil
+	}
 }
 
 func pkiOf(l *lab.Lab, host string) string {

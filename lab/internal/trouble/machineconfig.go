@@ -55,14 +55,8 @@ func pause(ctx context.Context, l *lab.Lab, on bool) error {
 	return l.Patch(ctx, pools, "", "worker", fmt.Sprintf(`{"spec":{"paused":%t}}`, on))
 }
 
-// changeWorkers gives the workers one MachineConfig more and waits until the
-// controller has rendered with it. It returns the render before.
-func changeWorkers(ctx context.Context, l *lab.Lab) (string, error) {
-	before, err := rendered(ctx, l)
-	if err != nil {
-		return "", err
-	}
-	err = l.Create(ctx, `apiVersion: machineconfiguration.openshift.io/v1
+// motd is a harmless MachineConfig for the workers.
+const motd = `apiVersion: machineconfiguration.openshift.io/v1
 kind: MachineConfig
 metadata:
   name: 99-worker-motd
@@ -73,7 +67,16 @@ spec:
     storage:
       files:
       - {path: /etc/motd.d/owner, mode: 420, overwrite: true, contents: {source: "data:,team%20blue%0A"}}
-`)
+`
+
+// changeWorkers gives the workers one MachineConfig more and waits until the
+// controller has rendered with it. It returns the render before.
+func changeWorkers(ctx context.Context, l *lab.Lab) (string, error) {
+	before, err := rendered(ctx, l)
+	if err != nil {
+		return "", err
+	}
+	err = l.Create(ctx, motd)
 	if err != nil {
 		return "", err
 	}

@@ -24,12 +24,14 @@ func All() []lab.Trouble {
 		configServer,
 		machineConfig,
 		firstBoot,
+		rollOut,
 		identity,
 		requests,
 		provisioning,
 		large,
 		controlPlane,
 		hosted,
+		access,
 	)
 }
 
@@ -49,6 +51,8 @@ const (
 	floodedWorker
 	unsignedWorker
 	firstSpare // and the next six, which have no Machine
+
+	configlessWorker = firstSpare + 7
 )
 
 // worker is the machine with that number.

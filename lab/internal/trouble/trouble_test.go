@@ -36,14 +36,14 @@ func TestList(t *testing.T) {
 // them an address in the lab's network.
 func TestMachines(t *testing.T) {
 	names := map[string]int{}
-	for index := oldCAWorker; index < firstSpare+7; index++ {
+	for index := oldCAWorker; index <= configlessWorker; index++ {
 		w := worker(index)
 		if other, ok := names[w.Name]; ok {
 			t.Errorf("%s is %d and %d", w.Name, other, index)
 		}
 		names[w.Name] = index
 	}
-	if last := firstSpare + 6; last >= plan.MostHosts {
+	if last := configlessWorker; last >= plan.MostHosts {
 		t.Errorf("machine %d, and a network has %d", last, plan.MostHosts)
 	}
 }
