@@ -181,32 +181,36 @@ func (w *world) start(bin string, p *proxy, args ...string) result {
 
 // diagnosis is what the tests look at in the JSON contract.
 type diagnosis struct {
-	Verdict struct{ Class, Reason string }
-	Roots   []struct {
-		Fault      string
-		Subject    subject
-		Confidence string
-		Deadlock   int
-		Evidence   []struct{ Excerpt string }
-		Explains   []struct {
-			Fault   string
-			Subject subject
-		}
-	}
+	Verdict     struct{ Class, Reason string }
+	Roots       []root
 	Deadlocks   []struct{ Members []struct{ Fault string } }
 	Unexplained []struct {
 		Fault   string
 		Subject subject
 	}
-	Findings []struct {
-		Fault    string
-		Subject  subject
-		Outcome  string
-		Severity string
-	}
-	Hosts []struct {
+	Findings []finding
+	Hosts    []struct {
 		Name, Stage, State string
 	}
+}
+
+type root struct {
+	Fault      string
+	Subject    subject
+	Confidence string
+	Deadlock   int
+	Evidence   []struct{ Excerpt string }
+	Explains   []struct {
+		Fault   string
+		Subject subject
+	}
+}
+
+type finding struct {
+	Fault    string
+	Subject  subject
+	Outcome  string
+	Severity string
 }
 
 type subject struct{ Kind, Name string }

@@ -39,6 +39,9 @@ type scenario struct {
 	// plain is what a must-gather gives, where a probe, a console or an empty
 	// list that it cannot contain makes a difference; because says which.
 	plain *answer
+	// users are those whom the scenario has made and from whom the API withholds lists:
+	// what they are told is never healthier.
+	users []string
 	// long: it waits for something that takes minutes, and so begins first.
 	long bool
 	// also is what else is looked at of the lab while it stands.
@@ -63,7 +66,7 @@ func table() []scenario {
 		healthyRows,
 		joined(bareMetalRows, bareMetalTogether),
 		hostedRows,
-		joined(slices.Concat(configServerRows, machineConfigRows, kubeletRows, controlPlaneRows), together),
+		joined(slices.Concat(configServerRows, machineConfigRows, rollOutRows, kubeletRows, controlPlaneRows, accessRows), together),
 		scaleRows(),
 	)
 }
@@ -86,6 +89,7 @@ var (
 		"mcs-tls-deleted-4.14+etcd-manifest-moved",
 		"csr-machine-too-old+kubelet-certificate-lost",
 		"config-drift+node-past-its-certificates",
+		"render-degraded+node-deleted+rights-restricted+api-throttled",
 	}
 )
 
@@ -118,7 +122,7 @@ func (s scenario) and(other scenario) scenario {
 		}
 	}
 	s.roots, s.hosts = slices.Concat(s.roots, other.roots), union(s.hosts, other.hosts)
-	s.consoles = slices.Concat(s.consoles, other.consoles)
+	s.consoles, s.users = slices.Concat(s.consoles, other.consoles), slices.Concat(s.users, other.users)
 	s.probe, s.hosted, s.long = s.probe || other.probe, s.hosted || other.hosted, s.long || other.long
 	if s.also != nil && other.also != nil {
 		panic("two rows of " + s.name + " look at more; one would be left out")
@@ -260,6 +264,9 @@ func (s scenario) check(t *testing.T, w *world) {
 	if s.probeFrom != "" {
 		s.compareFromNode(t, w)
 	}
+	for _, user := range s.users {
+		w.notHealthier(t, user)
+	}
 
 	bundle := filepath.Join(t.TempDir(), "bundle")
 	if r := w.live(slices.Concat([]string{"collect", "--to", bundle}, screens, more)...); r.code != 0 && r.code != 2 && r.code != 3 {
@@ -392,7 +399,7 @@ func TestTableIsWhole(t *testing.T) {
 		}
 	}
 	for _, name := range strings.Fields(w.lab("scenarios", "-o", "name").out) {
-		if !covered[name] && name != "bootstrap-desync" && name != "etcd-quorum-lost" { // TestDesyncIsNamed, TestQuorumLost
+		if !covered[name] && name != "bootstrap-desync" && name != "etcd-quorum-lost" && name != "roll-out" { // TestDesyncIsNamed, TestQuorumLost, TestRollOut
 			t.Errorf("no row for %s", name)
 		}
 	}

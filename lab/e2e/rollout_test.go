@@ -1,0 +1,49 @@
+package e2e
+
+import (
+	"strings"
+	"testing"
+)
+
+// rollOutRows are the ways in which a change of the machine configs does not get
+// through. TestRollOut is about one that does.
+var rollOutRows = []scenario{
+	{name: "render-degraded", roots: []string{"pool-render-degraded pool/worker"}},
+	{
+		name: "drain-held-by-budget", roots: []string{"drain-blocked host/worker0"},
+		hosts: []string{"worker0:config-done:waiting"},
+	},
+	{
+		name: "controller-config-missing", roots: []string{"mcs-controllerconfig-missing cluster/"},
+		hosts: []string{"worker21:ignition-fetched:failed"}, consoles: []string{"worker21"},
+	},
+	{name: "controller-down", roots: []string{"mcc-not-running cluster/"}},
+}
+
+// accessRows are about who asks. Nothing is wrong with the cluster.
+var accessRows = []scenario{
+	{name: "rights-restricted", users: []string{"restricted"}},
+	{name: "api-throttled", users: []string{"throttled"}},
+}
+
+// notHealthier asks as a user from whom the API withholds Machines and BareMetalHosts: a
+// cluster is not healthy to them, and whatever they are told is no better than what
+// the administrator is told.
+func (w *world) notHealthier(t *testing.T, user string) {
+	t.Helper()
+	r := w.lab("kubeconfig", user)
+	if r.code != 0 {
+		t.Fatal(r)
+	}
+	whole, s := w.live("diagnose", "-o", "json"), &sampler{state: w.state}
+	got := s.ask(strings.TrimSpace(r.out))
+	var found []violation
+	for _, v := range withheldWrong("machines.machine.openshift.io", 403, sample{code: whole.code, d: parse(t, whole)}, got) {
+		v.id = user + strings.TrimPrefix(v.id, "machines.machine.openshift.io 403")
+		found = append(found, v)
+	}
+	if got.code == 0 {
+		found = append(found, violation{id: user + ": exit 0", at: got.String()})
+	}
+	settle(t, found)
+}
