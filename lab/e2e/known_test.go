@@ -1,7 +1,10 @@
 package e2e
 
 import (
+	"fmt"
+	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -10,7 +13,7 @@ import (
 // violation is an answer that is false, or healthier than it may be.
 type violation struct {
 	id string // the same each time the same is wrong
-	at string // the whole answer
+	of sample
 }
 
 // known is a violation that the tool is known to have. It is a debt: whoever mends the
@@ -40,7 +43,8 @@ func settle(t *testing.T, found []violation) {
 			continue
 		}
 		if reported[v.id]++; reported[v.id] == 1 {
-			t.Errorf("%s\n\tfirst: %s", v.id, v.at)
+			t.Errorf("%s\n\tfirst: %s", v.id, v.of)
+			v.keep(t)
 		}
 	}
 	for id, n := range reported {
@@ -56,6 +60,19 @@ func settle(t *testing.T, found []violation) {
 		case !k.sometimes:
 			t.Errorf("known, and not found any more: take %q out of knownViolations (%s)", k.id, k.reason)
 		}
+	}
+}
+
+// keep writes the whole answer to where somebody wants the timelines.
+func (v violation) keep(t *testing.T) {
+	t.Helper()
+	dir := os.Getenv(timelines)
+	if dir == "" {
+		return
+	}
+	name := fmt.Sprintf("lab-answer-%s-%s.json", strings.ReplaceAll(t.Name(), "/", "-"), v.of.at.UTC().Format("150405"))
+	if err := os.WriteFile(filepath.Join(dir, name), []byte(v.of.raw), 0o644); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -43,7 +43,7 @@ func (w *world) notHealthier(t *testing.T, user string) {
 		found = append(found, v)
 	}
 	if got.code == 0 {
-		found = append(found, violation{id: user + ": exit 0", at: got.String()})
+		found = append(found, violation{id: user + ": exit 0", of: got})
 	}
 	settle(t, found)
 }

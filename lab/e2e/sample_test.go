@@ -27,6 +27,7 @@ type sample struct {
 	code int
 	err  string
 	d    diagnosis
+	raw  string // the whole answer
 }
 
 // sampler asks the tool about a lab again and again, from the first moment at which its
@@ -102,7 +103,8 @@ func (s *sampler) ask(kubeconfig string, flags ...string) sample {
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	_ = cmd.Run() // the code says how it ended
 	one.took, one.code, one.err = time.Since(one.at), cmd.ProcessState.ExitCode(), strings.TrimSpace(errs.String())
-	if err := json.Unmarshal([]byte(out.String()), &one.d); err != nil && one.err == "" {
+	one.raw = out.String()
+	if err := json.Unmarshal([]byte(one.raw), &one.d); err != nil && one.err == "" {
 		one.err = "the output is no JSON: " + err.Error()
 	}
 	return one
@@ -132,33 +134,39 @@ func wrong(list []sample, truths []truth, calm string) []violation {
 			continue
 		}
 		if s.code == 1 || s.code < 0 {
-			bad = append(bad, violation{id: fmt.Sprintf("exit %d", s.code), at: s.String()})
+			bad = append(bad, violation{id: fmt.Sprintf("exit %d", s.code), of: s})
 		}
-		if calm == "" || !reached[calm] {
-			if s.code == 2 || s.code == 3 {
-				bad = append(bad, violation{id: fmt.Sprintf("exit %d: %s", s.code, s.why()), at: s.String()})
+		if (calm == "" || !reached[calm]) && (s.code == 2 || s.code == 3) {
+			for _, why := range s.why() {
+				bad = append(bad, violation{id: fmt.Sprintf("exit %d: %s", s.code, why), of: s})
 			}
 		}
 		for _, r := range s.d.Roots {
-			if r.Confidence != "proven" || holds(truths, r.Fault+" "+r.Subject.String(), begun) {
+			if r.Confidence != "proven" || holds(truths, r.name(), begun) {
 				continue
 			}
-			bad = append(bad, violation{id: "proven " + r.Fault + " " + r.Subject.String(), at: s.String()})
+			bad = append(bad, violation{id: "proven " + r.name(), of: s})
 		}
 	}
 	return bad
 }
 
-// why is the shortest reason for an answer: its roots, else what is open.
-func (s sample) why() string {
-	if len(s.d.Roots) > 0 {
-		var list []string
-		for _, r := range s.d.Roots {
-			list = append(list, r.Fault+" "+r.Subject.String())
-		}
-		return strings.Join(list, ", ")
+// why is the reason for an answer, the same each time: its roots, else that it is
+// undecided.
+func (s sample) why() []string {
+	var list []string
+	for _, r := range s.d.Roots {
+		list = append(list, r.name())
 	}
-	return s.d.Verdict.Class + ": " + s.d.Verdict.Reason
+	if len(list) == 0 {
+		return []string{s.d.Verdict.Class}
+	}
+	return list
+}
+
+// name is FAULT KIND/NAME, without the name that a kubelet has chosen.
+func (r root) name() string {
+	return r.Fault + " " + madeUp.ReplaceAllString(r.Subject.String(), "csr/?")
 }
 
 func holds(truths []truth, root string, begun func(string) bool) bool {

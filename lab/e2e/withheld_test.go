@@ -135,7 +135,7 @@ func withheldWrong(list string, mode int, whole, got sample) []violation {
 	}
 	var bad []violation
 	report := func(format string, a ...any) {
-		bad = append(bad, violation{id: list + " " + name + ": " + fmt.Sprintf(format, a...), at: got.String()})
+		bad = append(bad, violation{id: list + " " + name + ": " + fmt.Sprintf(format, a...), of: got})
 	}
 	if got.code != 0 && got.code != 2 && got.code != 3 {
 		return nil // no answer at all claims nothing

@@ -153,16 +153,17 @@ func (l *Lab) install() []act {
 	if l.opts.Scenario.Halfway {
 		return append(story, act{"waiting until the first two masters have the cluster's config", l.awaitFirstConfigs})
 	}
+	if l.opts.Scenario.Workers {
+		// As the cluster-baremetal-operator does, long before the install is complete.
+		story = append(story, act{"showing metal3", l.showMetal3})
+	}
 	story = append(story,
 		act{"handing over: bootstrap server off, API address to the masters", l.handOver},
 		act{"rebooting the rendezvous host control0 as the third master", l.rebootRendezvous},
 		act{"waiting for the steady state", l.awaitSteady},
 	)
 	if l.opts.Scenario.Workers {
-		story = append(story,
-			act{"adding worker0 and worker1 with a MachineSet", l.addWorkers},
-			act{"showing metal3", l.showMetal3},
-		)
+		story = append(story, act{"adding worker0 and worker1 with a MachineSet", l.addWorkers})
 	}
 	return story
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -108,41 +109,19 @@ func kept(group, name string) bool {
 	return false
 }
 
-// throttle gives the user's questions for what is withheld a priority level without any
-// place in it and without a queue
-// (k8s.io/apiserver:pkg/util/flowcontrol/apf_controller.go, pkg/server/filters/priority-and-fairness.go).
+// throttle lets the user's questions for what is withheld come when the API server has
+// no room for them.
 func throttle(ctx context.Context, l *lab.Lab) error {
 	if err := addUser(ctx, l, "throttled", "cluster-admin"); err != nil {
 		return err
 	}
-	var rules strings.Builder
-	for group, names := range withheld {
-		fmt.Fprintf(&rules, "    - {apiGroups: [%q], resources: [%s], verbs: ['*'], clusterScope: true, namespaces: ['*']}\n", group, strings.Join(names, ", "))
-	}
-	return l.Create(ctx, `---
-apiVersion: flowcontrol.apiserver.k8s.io/v1
-kind: PriorityLevelConfiguration
-metadata: {name: no-room}
-spec:
-  type: Limited
-  limited:
-    nominalConcurrencyShares: 0
-    lendablePercent: 0
-    borrowingLimitPercent: 0
-    limitResponse: {type: Reject}
----
-apiVersion: flowcontrol.apiserver.k8s.io/v1
-kind: FlowSchema
-metadata: {name: no-room}
-spec:
-  priorityLevelConfiguration: {name: no-room}
-  matchingPrecedence: 100
-  distinguisherMethod: {type: ByUser}
-  rules:
-  - subjects:
-    - {kind: ServiceAccount, serviceAccount: {name: throttled, namespace: `+userNamespace+`}}
-    resourceRules:
-`+rules.String())
+	return l.Throttle(ctx, "throttled", func(r *http.Request) bool {
+		parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/") // apis GROUP VERSION [namespaces NAME] RESOURCE
+		if len(parts) > 5 && parts[3] == "namespaces" {
+			parts = slices.Delete(parts, 3, 5)
+		}
+		return len(parts) > 3 && parts[0] == "apis" && kept(parts[1], parts[3])
+	})
 }
 
 // refused says whether a user is answered with this status when asking for what is

@@ -32,7 +32,7 @@ var rollOut = []lab.Trouble{
 		About:  "a MachineConfig for the workers waits: a PodDisruptionBudget allows no eviction of the application on the node that is to be drained",
 		Break:  holdDrain,
 		Steady: evictionRefused,
-		Stands: 90 * time.Minute,
+		Stands: 40 * time.Minute, // after an hour the daemon gives up, which nobody waits for here
 	},
 	{
 		Name:   "controller-config-missing",
