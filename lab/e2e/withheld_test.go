@@ -185,20 +185,14 @@ func TestWithheld(t *testing.T) {
 				flags = anHour
 			}
 			w := up(t, scenario, true, flags...)
-			w.withheld(t, scenario, nil, []int{http.StatusForbidden, http.StatusTooManyRequests, http.StatusInternalServerError, hang})
+			settle(t, w.withheld(t, scenario, nil, []int{http.StatusForbidden, http.StatusTooManyRequests, http.StatusInternalServerError, hang}))
 		})
 	}
 }
 
-// withheldSample is the cheap part of it: the lists without which no cluster is
-// healthy, forbidden and throttled.
-func withheldSample(t *testing.T, w *world) {
-	w.withheld(t, "", premises, []int{http.StatusForbidden, http.StatusTooManyRequests})
-}
-
 // withheld asks with each of the lists withheld in each way; none means all that the
-// tool asks for.
-func (w *world) withheld(t *testing.T, name string, lists []string, modes []int) {
+// tool asks for. It returns what is wrong with the answers.
+func (w *world) withheld(t *testing.T, name string, lists []string, modes []int) []violation {
 	t.Helper()
 	kubeconfig := strings.TrimSpace(w.lab("kubeconfig").out)
 	first := newWithholder(t, kubeconfig)
@@ -255,7 +249,7 @@ func (w *world) withheld(t *testing.T, name string, lists []string, modes []int)
 	if name != "" {
 		write(t, "withheld-"+name, append([]sample{whole}, timeline...))
 	}
-	settle(t, found)
+	return found
 }
 
 // TestWithheldWrong: what counts as healthier.
