@@ -19,7 +19,9 @@ type violation struct {
 // known is a violation that the tool is known to have. It is a debt: whoever mends the
 // cause takes the entry out, and the test fails until that is done.
 type known struct {
-	test   string // name of the test; of a row that is joined with others its own name is enough
+	// test is the name of the test; * stands for every one of its rows, and of a row that
+	// is joined with others its own name is enough.
+	test   string
 	id     string // of the violation; * stands for anything
 	reason string // what is true, and what is to be mended
 	// sometimes: it depends on the moment at which is asked, so that one run may not
@@ -29,7 +31,48 @@ type known struct {
 
 // knownViolations is everything of which the tests of this package know that the tool
 // answers it wrongly.
-var knownViolations = []known{}
+var knownViolations = []known{
+	{
+		test: "TestBringUp/*", id: "exit 2: mcs-controllerconfig-missing cluster/",
+		reason: "before the in-cluster operator has written the ControllerConfig for the first time nothing is missing: no Node, or Nodes seconds old",
+	},
+	{
+		test: "TestBringUp/*", id: "exit 2: mcs-tls-secret-missing cluster/", sometimes: true,
+		reason: "the API is seconds old, the secret is not created yet",
+	},
+	{
+		test: "TestBringUp/*", id: "exit 3: undetermined", sometimes: true,
+		reason: "workers whose Machines are seconds old are called hosts that nothing was heard of, instead of hosts on their way",
+	},
+	{
+		test: "TestBringUp/*", id: "exit 2: bmh-consumer-missing host/?*", sometimes: true,
+		reason: "a BareMetalHost was listed, its Machine was created between the two lists",
+	},
+	{
+		test: "TestBringUp/*", id: "proven bmh-consumer-missing host/?*", sometimes: true,
+		reason: "a BareMetalHost was listed, its Machine was created between the two lists",
+	},
+	{
+		test: "TestBringUp/kubelet-certificate-lost", id: "proven mcc-not-running cluster/", sometimes: true,
+		reason: "the controller's pod is on the node whose kubelet is silent: that it is not ready was written by the controller manager, and its Lease is renewed",
+	},
+	{
+		test: "TestRollOut", id: "* mcc-not-running cluster/", sometimes: true,
+		reason: "the controller's node is drained: its new pod is Pending since seconds, and not since the first one began",
+	},
+	{
+		test: "TestScenarios/node-deleted", id: "no root is about worker1",
+		reason: "the Machine of worker1 is Running and names a Node that does not exist: the Node was deleted",
+	},
+	{
+		test: "TestScenarios/rights-restricted", id: "restricted: Machines that were not read are none",
+		reason: "a MachineSet is said to have 0 Machines where nobody may list Machines",
+	},
+	{
+		test: "TestScenarios/api-throttled", id: "throttled: Machines that were not read are none",
+		reason: "a MachineSet is said to have 0 Machines where the list of Machines was throttled",
+	},
+}
 
 // settle compares what was found with what is known.
 func settle(t *testing.T, found []violation) {
@@ -69,6 +112,9 @@ func (k known) about(name string) bool {
 	in, joined := path.Split(name)
 	if test != in {
 		return false
+	}
+	if row == "*" {
+		return true
 	}
 	rows := strings.Split(joined, "+")
 	for part := range strings.SplitSeq(row, "+") {
