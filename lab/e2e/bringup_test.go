@@ -137,14 +137,15 @@ func (w *world) rolledOut(t *testing.T) string {
 
 // TestWrong: what counts as false.
 func TestWrong(t *testing.T) {
-	proven := func(step, fault string, code int) sample {
-		s := sample{step: step, code: code}
+	proven := func(fault string, steps ...string) sample {
+		s := sample{steps: steps, code: 2}
 		s.d.Roots = []root{{Fault: fault, Subject: subject{"host", "w1"}, Confidence: "proven"}}
 		return s
 	}
 	list := []sample{
-		{step: "a"}, proven("a", "f", 2), {step: "b: something", code: 2}, proven("b: something", "f", 2), proven("c", "f", 2), proven("c", "g", 2),
-		{step: "c", code: 1}, {step: "a", code: 3, torn: true},
+		{steps: []string{"a"}}, proven("f", "a"), {steps: []string{"a", "b: something"}, code: 2}, proven("f", "a", "b: something"),
+		proven("f", "a", "b: something", "c"), proven("g", "a", "b: something", "c"),
+		{code: 1}, {code: 3, torn: true},
 	}
 	var ids []string
 	for _, v := range wrong(list, []truth{{"f host/?", "b: "}}, "b: ") {

@@ -214,6 +214,9 @@ func (p *Plane) controllers(ctx context.Context) error {
 			"--cluster-signing-duration=720h",
 			"--service-account-private-key-file=" + p.file("service-account.key"), "--root-ca-file=" + p.file("kube-api-ca.crt"),
 			"--leader-elect=true", "--leader-elect-resource-lock=leases",
+			// Longer than by default: who cannot renew in time ends, and nothing starts it
+			// again; a machine that is busy with other things lets it wait.
+			"--leader-elect-lease-duration=60s", "--leader-elect-renew-deadline=45s", "--leader-elect-retry-period=5s",
 		},
 	})
 	if err != nil {

@@ -73,16 +73,18 @@ const (
 
 // State is what a supervisor tells about itself, in Dir/lab.json.
 type State struct {
-	Scenario string      `json:"scenario"`
-	MCS      string      `json:"mcs"` // release of the in-cluster machine config server
-	Stage    Stage       `json:"stage"`
-	Step     string      `json:"step"` // what it is doing, or what it reached
-	Error    string      `json:"error,omitempty"`
-	PID      int         `json:"pid"`
-	Started  time.Time   `json:"started"`
-	Net      plan.Net    `json:"net"`
-	Procs    []proc.Info `json:"processes"`
-	Hosts    []string    `json:"hosts"`
+	Scenario string `json:"scenario"`
+	MCS      string `json:"mcs"` // release of the in-cluster machine config server
+	Stage    Stage  `json:"stage"`
+	Step     string `json:"step"` // what it is doing, or what it reached
+	// Steps is everything that it has begun so far, in order.
+	Steps   []string    `json:"steps,omitempty"`
+	Error   string      `json:"error,omitempty"`
+	PID     int         `json:"pid"`
+	Started time.Time   `json:"started"`
+	Net     plan.Net    `json:"net"`
+	Procs   []proc.Info `json:"processes"`
+	Hosts   []string    `json:"hosts"`
 	// Addresses are the hosts' own.
 	Addresses map[string]string `json:"addresses"`
 	// Aging is set while time passes (Lab.Age): what was moved and what was not stand

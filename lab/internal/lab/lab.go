@@ -135,7 +135,7 @@ func (l *Lab) step(what string) {
 	if what == "" {
 		return
 	}
-	l.update(func(s *State) { s.Step = what })
+	l.update(func(s *State) { s.Step, s.Steps = what, append(s.Steps, what) })
 	l.log.Info(what)
 }
 
