@@ -91,7 +91,7 @@ func plainDump(from, to string) error {
 		if e.IsDir() {
 			return os.MkdirAll(target, 0o700)
 		}
-		if rel == "rollcall.yaml" {
+		if rel == "rollcall.yaml" || rel == "rollcall.sha256" {
 			return nil
 		}
 		data, err := os.ReadFile(path)

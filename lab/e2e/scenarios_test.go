@@ -388,7 +388,7 @@ func plainMustGather(from, to string) error {
 		if e.IsDir() {
 			return os.MkdirAll(filepath.Join(to, rel), 0o700)
 		}
-		if rel == "rollcall.yaml" {
+		if rel == "rollcall.yaml" || rel == "rollcall.sha256" {
 			return nil
 		}
 		data, err := os.ReadFile(path)
