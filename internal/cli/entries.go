@@ -50,7 +50,10 @@ func sortedFacts() []facts.Fact {
 
 // factPage describes a fact for people and programs.
 func factPage(f facts.Fact, c *fault.Catalog) report.Fact {
-	p := report.Fact{Name: f.Name, For: f.For, Doc: f.Doc, Fields: fieldsOf(f.Type), Needs: []string{}, UsedBy: []string{}}
+	p := report.Fact{Name: f.Name, For: f.For, Doc: f.Doc, Fields: []report.Field{}, Needs: []string{}, UsedBy: []string{}}
+	for _, field := range f.Fields {
+		p.Fields = append(p.Fields, report.Field{Name: field.Name, Type: celType(field.Type)})
+	}
 	for _, n := range f.Needs {
 		p.Needs = append(p.Needs, n.String())
 	}
@@ -62,18 +65,6 @@ func factPage(f facts.Fact, c *fault.Catalog) report.Fact {
 		}
 	}
 	return p
-}
-
-// fieldsOf lists the fields of a fact's struct as expressions spell them.
-func fieldsOf(t reflect.Type) []report.Field {
-	fields := []report.Field{}
-	for i := range t.NumField() {
-		f := t.Field(i)
-		if name := f.Tag.Get("cel"); name != "" {
-			fields = append(fields, report.Field{Name: name, Type: celType(f.Type)})
-		}
-	}
-	return fields
 }
 
 // celType names a Go type as expressions see it.

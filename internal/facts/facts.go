@@ -71,21 +71,19 @@ func Define[T any](name string, kind fault.Kind, doc string, needs []evidence.Ne
 			if err != nil {
 				return nil, err
 			}
-			return &structRecord[T]{v: v}, nil
+			return structRecord{reflect.ValueOf(&v).Elem()}, nil
 		},
 	}
 }
 
 // structRecord is a struct of Fields.
-type structRecord[T any] struct{ v T }
+type structRecord struct{ v reflect.Value }
 
-func (r *structRecord[T]) at(i int) anyField {
-	return reflect.ValueOf(&r.v).Elem().Field(i).Addr().Interface().(anyField)
-}
+func (r structRecord) at(i int) anyField { return r.v.Field(i).Addr().Interface().(anyField) }
 
-func (r *structRecord[T]) field(i int) (any, error) { return r.at(i).get() }
+func (r structRecord) field(i int) (any, error) { return r.at(i).get() }
 
-func (r *structRecord[T]) proof(fields []int) []evidence.Item {
+func (r structRecord) proof(fields []int) []evidence.Item {
 	var list []evidence.Item
 	for _, i := range fields {
 		list = append(list, r.at(i).items()...)
@@ -93,8 +91,8 @@ func (r *structRecord[T]) proof(fields []int) []evidence.Item {
 	return list
 }
 
-func (r *structRecord[T]) limit(gap error) {
-	for i := range reflect.TypeFor[T]().NumField() {
+func (r structRecord) limit(gap error) {
+	for i := range r.v.NumField() {
 		f := r.at(i)
 		if gap != nil {
 			f.limit(gap)
@@ -171,8 +169,10 @@ func (v Value) Proof(fields []string) []evidence.Item {
 
 // As returns the struct of a computed fact, for tests and for facts that use another one.
 func As[T any](v Value) (T, bool) {
-	if r, ok := v.record.(*structRecord[T]); ok {
-		return r.v, true
+	if r, ok := v.record.(structRecord); ok {
+		if t, ok := r.v.Addr().Interface().(*T); ok {
+			return *t, true
+		}
 	}
 	var zero T
 	return zero, false

@@ -126,10 +126,11 @@ func (f *HostRequests) follow(mine []request) {
 			row = mine[i+1:]
 		}
 	}
-	f.Failures.Set(int64(len(row)), asked)
-	if len(row) == 0 {
+	if len(row) == 0 { // what another server logged may be missing: no evidence of no failure
+		f.Failures.Set(0)
 		return
 	}
+	f.Failures.Set(int64(len(row)), asked)
 	proof := evidence.Item{Locator: last.failure.Loc, Time: last.failure.Time,
 		Excerpt: fmt.Sprintf("%d in a row failed, the last one: %s", len(row), excerpt(last.failure.Text))}
 	f.Failures.Prove(proof)

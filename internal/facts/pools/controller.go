@@ -68,13 +68,13 @@ func readControllerConfig(ctx context.Context, w *facts.World, _ fault.Subject) 
 // Controller is whether the machine-config-controller works.
 type Controller struct {
 	Running    facts.Field[bool]      `cel:"running"`    // a pod of it is ready
-	Since      facts.Field[time.Time] `cel:"since"`      // where it does not run: since its newest pod is not ready or exists; without a pod since the first Node joined
+	Since      facts.Field[time.Time] `cel:"since"`      // where it does not run: since its newest pod is not ready or exists; without a pod since its Deployment is not available
 	StalePools facts.Field[[]string]  `cel:"stalePools"` // pools whose newest spec it has not seen
 	Changed    facts.Field[time.Time] `cel:"changed"`    // the first of the specs that it has not seen; zero where their writers are not known
 }
 
 var controllerFact = facts.Define("mcc", fault.Cluster, "whether the machine-config-controller runs and keeps up",
-	[]evidence.Need{evidence.Objects(evidence.Pods, mcs.Namespace), evidence.Objects(evidence.MachineConfigPools, ""), evidence.Objects(evidence.Nodes, "")}, readController)
+	[]evidence.Need{evidence.Objects(evidence.Pods, mcs.Namespace), evidence.Objects(evidence.MachineConfigPools, ""), evidence.Objects(evidence.Deployments, mcs.Namespace)}, readController)
 
 func readController(ctx context.Context, w *facts.World, _ fault.Subject) (Controller, error) {
 	var c Controller
@@ -144,9 +144,12 @@ func (c *Controller) readPods(ctx context.Context, w *facts.World) error {
 	if running || !since.IsZero() {
 		return nil
 	}
-	first, err := firstNode(ctx, w)
-	c.Since.Set(first)
-	return facts.Miss(err, &c.Since)
+	item, err := deploymentDown(ctx, w)
+	if err != nil {
+		return facts.Miss(err, &c.Since)
+	}
+	c.Since.Set(item.Time, item)
+	return nil
 }
 
 // readySince returns whether a pod is ready, and since when it is or is not: without
@@ -160,17 +163,25 @@ func readySince(pod corev1.Pod) (bool, time.Time) {
 	return false, pod.CreationTimestamp.UTC()
 }
 
-// firstNode is the creation of the first Node, the beginning where there is no pod: an
-// install has Nodes before it has a controller.
-func firstNode(ctx context.Context, w *facts.World) (time.Time, error) {
-	nodes, err := w.List(ctx, evidence.Nodes, "")
-	var first time.Time
-	for _, o := range nodes {
-		if at := o.Created(); first.IsZero() || at.Before(first) {
-			first = at
+// deploymentDown is since when the controller's Deployment reports that it is not
+// available (kubernetes/kubernetes:pkg/controller/deployment/sync.go calculateStatus), else
+// since when it exists.
+func deploymentDown(ctx context.Context, w *facts.World) (evidence.Item, error) {
+	o, ok, err := w.Get(ctx, evidence.Deployments, mcs.Namespace, "machine-config-controller")
+	if err == nil && !ok {
+		err = &evidence.Unavailable{Need: evidence.Objects(evidence.Deployments, mcs.Namespace), Why: evidence.NotCollected, Detail: "no Deployment machine-config-controller"}
+	}
+	if err != nil {
+		return evidence.Item{}, err
+	}
+	list, _ := evidence.Field(o.Content, "status", "conditions").([]any)
+	for _, raw := range list {
+		c, _ := raw.(map[string]any)
+		if evidence.String(c, "type") == "Available" && evidence.String(c, "status") == "False" {
+			return o.Shows("status.conditions[Available]", "Available=False", evidence.Time(c, "lastTransitionTime")), nil
 		}
 	}
-	return first, err
+	return o.Shows("metadata.creationTimestamp", "created "+o.Created().Format(time.RFC3339), o.Created()), nil
 }
 
 func ignoreNotApplicable(err error) error {
