@@ -33,7 +33,7 @@ type known struct {
 // answers it wrongly.
 var knownViolations = []known{
 	{
-		test: "TestBringUp/*", id: "exit 2: mcs-controllerconfig-missing cluster/",
+		test: "TestBringUp/*", id: "exit 2: mcs-controllerconfig-missing cluster/", sometimes: true,
 		reason: "before the in-cluster operator has written the ControllerConfig for the first time nothing is missing: no Node, or Nodes seconds old",
 	},
 	{
