@@ -34,10 +34,15 @@ func (a *app) addConsoles(list []evidence.Source) ([]evidence.Source, error) {
 
 // checkConsoles refuses a console of a host that nothing else names: a typing error would
 // leave out what the screen shows, or put a host on the list that does not exist. Where
-// the list of hosts may not be whole, or consoles are all there is, any name is taken.
+// the list of hosts may not be whole, or consoles are all there is, any name is taken; so
+// it is for a hosted cluster: a NodePool of platform None has no object of its hosts.
 func (a *app) checkConsoles(ctx context.Context, r *run, now time.Time) error {
 	if len(a.source.consoles) == 0 {
 		return nil
+	}
+	hosted, err := r.reader.Hosted(ctx)
+	if err != nil || hosted != nil {
+		return err
 	}
 	roll, err := hosts.Read(ctx, facts.NewWorld(r.reader, now))
 	if _, unavailable := evidence.AsUnavailable(err); unavailable {

@@ -26,7 +26,7 @@ func TestQuorumLost(t *testing.T) {
 	w := up(t, "etcd-quorum-lost", false)
 	d := quorumLost(t, w.live("diagnose", "-o", "json"))
 	bundle := filepath.Join(t.TempDir(), "bundle")
-	if r := w.live("collect", "--to", bundle); r.code != 0 {
+	if r := w.live("collect", "--to", bundle); r.code != 1 { // nothing but the way to the API could be read
 		t.Fatal(r)
 	}
 	if again := quorumLost(t, w.rollcall("diagnose", "--from", bundle, "-o", "json")); again.roots() != d.roots() {

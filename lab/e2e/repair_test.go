@@ -203,7 +203,7 @@ func (w *world) throughKills(t *testing.T, plan string) (kills int) {
 		}
 		side = before + after - side
 	}
-	t.Fatal("200 processes did not finish the plan")
+	t.Fatalf("200 processes did not finish the plan; the writes were %v", w.proxy.written())
 	return kills
 }
 
