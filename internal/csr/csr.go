@@ -359,10 +359,10 @@ func (j *judging) foreign(text string, n Node) string {
 		return slices.ContainsFunc(list, func(s string) bool { a, err := netip.ParseAddr(s); return err == nil && a.Unmap() == ip })
 	}
 	switch {
-	case !ip.IsGlobalUnicast():
-		return " is no address of a host in a network"
 	case !has(j.e.IPs):
 		return " is not declared"
+	case !ip.IsGlobalUnicast() && !(j.e.Explicit && ownLoopback(ip)):
+		return " is no address of a host in a network"
 	case !has(n.Addresses):
 		return " is not in the Node's status.addresses"
 	case has(j.p.VIPs):
@@ -379,6 +379,12 @@ func (j *judging) foreign(text string, n Node) string {
 		}
 	}
 	return ""
+}
+
+// ownLoopback reports an address of 127.0.0.0/8 but the one that every host has: hosts on
+// one machine, as in a laboratory, have them, and a person has to name them.
+func ownLoopback(ip netip.Addr) bool {
+	return ip.Is4() && ip.IsLoopback() && ip != netip.AddrFrom4([4]byte{127, 0, 0, 1})
 }
 
 func list(s []string) string {
