@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
@@ -61,8 +62,8 @@ func (s *Source) unavailable(ctx, asked context.Context, need evidence.Need, a A
 	if _, ok := evidence.AsUnavailable(err); ok {
 		return err
 	}
-	if errors.Is(asked.Err(), context.DeadlineExceeded) {
-		err = context.Cause(asked)
+	if at, ok := asked.Deadline(); ok && (!time.Now().Before(at) || wouldBeLate(err)) {
+		err = limitOf(asked)
 	}
 	u := &evidence.Unavailable{Need: need, Why: evidence.Unreachable, Detail: s.happened(err)}
 	switch {
@@ -81,6 +82,12 @@ func (s *Source) unavailable(ctx, asked context.Context, need evidence.Need, a A
 // notAccepted begins the detail of every 401.
 const notAccepted = "the API does not accept the credentials (401)"
 
+// wouldBeLate reports whether client-go's rate limit gave a request up before the end of
+// its time.
+func wouldBeLate(err error) bool {
+	return strings.Contains(err.Error(), "would exceed context deadline")
+}
+
 // happened says in one line why a request had no usable answer.
 func (s *Source) happened(err error) string {
 	var link *url.Error
@@ -89,7 +96,7 @@ func (s *Source) happened(err error) string {
 	}
 	var status apierrors.APIStatus
 	switch {
-	case errors.Is(err, context.DeadlineExceeded), strings.Contains(err.Error(), "would exceed context deadline"): // of client-go's rate limit
+	case errors.Is(err, context.DeadlineExceeded):
 		return s.host + ": no answer in time"
 	case errors.As(err, &status):
 		code := int(status.Status().Code)

@@ -105,7 +105,7 @@ func expired(err error) bool { return apierrors.IsResourceExpired(err) || apierr
 // converted. An expired list comes back as it is; every other failure is
 // Unavailable. That includes a 404: discovery said that the resource is there.
 func (s *Source) pages(ctx context.Context, need evidence.Need, as served, form form) ([]evidence.Object, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, s.opts.ListTimeout, fmt.Errorf("the list has not ended within %v", s.opts.ListTimeout))
+	ctx, cancel := limit(ctx, time.Now().Add(s.opts.ListTimeout), fmt.Errorf("the list has not ended within %v", s.opts.ListTimeout))
 	defer cancel()
 	var parts []*[]evidence.Object // pointers: the slice grows while pages are converted
 	var convert errgroup.Group

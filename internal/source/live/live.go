@@ -172,9 +172,30 @@ func (s *Source) bound(ctx context.Context, d time.Duration) (context.Context, c
 	ctx = withHint(klog.NewContext(ctx, klog.Logger{}))
 	at := time.Now().Add(d)
 	if s.deadline.Before(at) {
-		return context.WithDeadlineCause(ctx, s.deadline, fmt.Errorf("the run's time of %v is over", s.opts.RunTimeout))
+		return limit(ctx, s.deadline, fmt.Errorf("the run's time of %v is over", s.opts.RunTimeout))
 	}
-	return context.WithDeadlineCause(ctx, at, fmt.Errorf("no answer within %v", d))
+	return limit(ctx, at, fmt.Errorf("no answer within %v", d))
+}
+
+// limitKey is the key in a context of the error that its deadline stands for.
+type limitKey struct{}
+
+// limit returns a context that ends at a time, with an error as its cause.
+func limit(ctx context.Context, at time.Time, cause error) (context.Context, context.CancelFunc) {
+	if earlier, ok := ctx.Deadline(); !ok || at.Before(earlier) {
+		ctx = context.WithValue(ctx, limitKey{}, cause)
+	}
+	return context.WithDeadlineCause(ctx, at, cause)
+}
+
+// limitOf is the error that a context's deadline stands for, also before the context has
+// ended: a dialer may see its deadline first, and client-go's rate limit gives up when it
+// sees that the deadline will come.
+func limitOf(ctx context.Context) error {
+	if cause, ok := ctx.Value(limitKey{}).(error); ok {
+		return cause
+	}
+	return context.DeadlineExceeded
 }
 
 // lazy is a value that is made once, by the first caller that needs it. A caller

@@ -165,9 +165,9 @@ func TestEndless(t *testing.T) {
 		answer http.HandlerFunc
 		detail string
 	}{
-		"pages, in time":  {Options{ListTimeout: 100 * time.Millisecond}, endlessPages(1, 5*time.Millisecond), "the list has not ended within 100ms"},
+		"pages, in time":  {Options{ListTimeout: 500 * time.Millisecond}, endlessPages(1, 5*time.Millisecond), "the list has not ended within 500ms"},
 		"pages, in bytes": {Options{RunBytes: 1 << 20}, endlessPages(100<<10, 0), "more than 1048576 bytes"},
-		"the run":         {Options{RunTimeout: 100 * time.Millisecond, ListTimeout: time.Minute}, endlessPages(1, 5*time.Millisecond), "the run's time of 100ms is over"},
+		"the run":         {Options{RunTimeout: 2 * time.Second, ListTimeout: time.Minute}, endlessPages(1, 5*time.Millisecond), "the run's time of 2s is over"},
 		"a body": {Options{RunBytes: 1 << 20}, func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "application/json")
 			for line := []byte(strings.Repeat(" ", 64<<10)); ; {
@@ -176,14 +176,14 @@ func TestEndless(t *testing.T) {
 				}
 			}
 		}, "more than 1048576 bytes"},
-		"a slow body": {Options{RequestTimeout: 100 * time.Millisecond}, func(w http.ResponseWriter, r *http.Request) {
+		"a slow body": {Options{RequestTimeout: 500 * time.Millisecond}, func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Type", "application/json")
 			for r.Context().Err() == nil {
 				_, _ = io.WriteString(w, " ")
 				_ = http.NewResponseController(w).Flush()
 				time.Sleep(time.Millisecond)
 			}
-		}, "no answer within 100ms"},
+		}, "no answer within 500ms"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
