@@ -347,15 +347,16 @@ func (v *evaluation) refuted(out *fault.Finding) (bool, error) {
 // settles turns a condition that is still normal into an absent fault with a
 // deadline. Where it is not known since when it holds, the age of the installation
 // bounds it: it holds no longer than the cluster exists. Where that is not known
-// either, it is unknown whether this is a fault.
+// either, or what would make it a fault even now, it is unknown whether this is one.
 func (v *evaluation) settles(out *fault.Finding, w *facts.World) error {
 	s := v.trial.fault.Settles
 	if s == nil {
 		return nil
 	}
+	var open fault.Result
 	if s.Unless != "" {
-		r, err := v.eval(s.Unless)
-		if err != nil || (r.Known() && r.True()) {
+		var err error
+		if open, err = v.eval(s.Unless); err != nil || open.Known() && open.True() {
 			return err
 		}
 	}
@@ -370,12 +371,16 @@ func (v *evaluation) settles(out *fault.Finding, w *facts.World) error {
 	if since.IsZero() {
 		since = w.Installed
 	}
-	if since.IsZero() {
-		out.Outcome, out.Undated = fault.Unknown, true
+	until := since.Add(s.Within.Duration)
+	switch {
+	case since.IsZero():
+		out.Outcome, out.Unsettled = fault.Unknown, true
 		out.Reason = fmt.Sprintf("the condition holds, but since when is not known; for the first %s it is normal", s.Within.Duration)
-		return nil
-	}
-	if until := since.Add(s.Within.Duration); w.Now.Before(until) {
+	case !w.Now.Before(until):
+	case s.Unless != "" && !open.Known():
+		out.Outcome, out.Unsettled, out.Missing = fault.Unknown, true, v.missing(open.Unknown)
+		out.Reason = fmt.Sprintf("the condition holds; until %s it may be normal: %s", until.UTC().Format(time.RFC3339), v.bound.reason(open.Unknown))
+	default:
 		out.Outcome, out.Until = fault.Absent, until
 		out.Reason = "normal until " + until.UTC().Format(time.RFC3339)
 	}

@@ -14,10 +14,11 @@ func passed(h fault.HostState, step fault.Stage) bool {
 	})
 }
 
-// passedByAll returns the step at which a fault of the whole cluster stops hosts, and
-// whether every expected host has passed it although the fault was there. Such a
-// fault is not what it seems.
-func (g *graph) passedByAll(f *fault.Fault, since time.Time) (fault.Stage, bool) {
+// unconfirmed returns the step at which a fault of the whole cluster stops hosts, where
+// no expected host is seen to be stopped there, and none has passed it only before the
+// fault was there. Such a fault may not be what it seems. What is not known of a host
+// confirms nothing.
+func (g *graph) unconfirmed(f *fault.Fault, since time.Time) (fault.Stage, bool) {
 	if f.For != fault.Cluster {
 		return "", false
 	}
@@ -25,17 +26,16 @@ func (g *graph) passedByAll(f *fault.Fault, since time.Time) (fault.Stage, bool)
 	if step == "" {
 		return "", false
 	}
-	expected := 0
-	for _, h := range g.hosts {
-		if !h.Expected {
-			continue
-		}
-		expected++
-		if !passed(h, step) || passedBefore(h, step, since) {
-			return step, false
-		}
-	}
-	return step, expected > 0
+	return step, !slices.ContainsFunc(g.hosts, func(h fault.HostState) bool {
+		return h.Expected && (stopped(h, step) || passedBefore(h, step, since))
+	})
+}
+
+// stopped reports whether a host has failed at a step of the join path, or waits there.
+func stopped(h fault.HostState, step fault.Stage) bool {
+	return slices.ContainsFunc(h.Stages, func(s fault.StageState) bool {
+		return s.Stage == step && (s.State == fault.StageFailed || s.State == fault.StageWaiting)
+	})
 }
 
 // passedBefore reports that a host passed a step before a time: what stops hosts there

@@ -8,9 +8,10 @@ import (
 	"github.com/rollcall-project/rollcall/internal/fault"
 )
 
-// TestPassedByAll: what stops every host at a step that all of them have passed needs
-// more than its own condition, unless it began later.
-func TestPassedByAll(t *testing.T) {
+// TestUnconfirmed: what would stop every host at a step needs more than its own condition
+// where no host is seen to be stopped there, unless it began later. A host of which
+// nothing is known, or that is gone from the evidence, confirms nothing.
+func TestUnconfirmed(t *testing.T) {
 	const head = "title: x\nlayer: l\nseverity: error\nmeans: m\nrefs: [{repo: r}]\ngiven: {it: {fact: f}}\nwhen: it.x\n"
 	catalog, err := fault.Load(fstest.MapFS{
 		"l/own.yaml":    {Data: []byte("id: own\nfor: cluster\nblocks: ignition-fetched\n" + head)},
@@ -42,13 +43,14 @@ func TestPassedByAll(t *testing.T) {
 		{"of one pool", "inpool", passedBoth, time.Time{}, false},
 		{"one host waits", "own", []fault.HostState{passedBoth[0], host("b", fault.StageWaiting, true)}, time.Time{}, false},
 		{"a stranger waits", "own", []fault.HostState{passedBoth[0], host("b", fault.StageWaiting, false)}, time.Time{}, true},
-		{"no host", "own", nil, time.Time{}, false},
+		{"of the other nothing is known", "own", []fault.HostState{passedBoth[0], host("b", fault.StageUnknown, true)}, time.Time{}, true},
+		{"no host", "own", nil, time.Time{}, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			g := &graph{engine: &Engine{catalog: catalog}, hosts: c.hosts}
 			f, _ := catalog.Fault(c.fault)
-			if _, got := g.passedByAll(f, c.since); got != c.want {
-				t.Errorf("passed by all: %t, want %t", got, c.want)
+			if _, got := g.unconfirmed(f, c.since); got != c.want {
+				t.Errorf("unconfirmed: %t, want %t", got, c.want)
 			}
 		})
 	}

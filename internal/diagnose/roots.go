@@ -170,8 +170,8 @@ func (g *graph) confidence(i int, component []int) (fault.Confidence, string) {
 		}
 		return fault.Likely, fmt.Sprintf("%s could be behind it and could not be checked: %s", cause.Fault, cause.Reason)
 	}
-	if step, passed := g.passedByAll(f, finding.Since); passed && !g.witnessed(i, component) {
-		return fault.Likely, fmt.Sprintf("every host has passed %s, which it would stop, and nothing else shows it", step)
+	if step, open := g.unconfirmed(f, finding.Since); open && !g.witnessed(i, component) {
+		return fault.Likely, fmt.Sprintf("no host is seen to be stopped at %s, where it would stop hosts, and nothing else shows it", step)
 	}
 	return fault.Proven, ""
 }

@@ -136,7 +136,7 @@ func openQuestions(d *fault.Diagnosis) []string {
 		}
 	}
 	open = append(open, damaged(d)...)
-	open = append(open, undated(d)...)
+	open = append(open, unsettled(d)...)
 	if d.Source.Kind == OnHost {
 		return append(open, unasked(d)...)
 	}
@@ -153,11 +153,11 @@ func openQuestions(d *fault.Diagnosis) []string {
 	return open
 }
 
-// undated lists what holds and may be a fault or may be normal: since when is not known.
-func undated(d *fault.Diagnosis) []string {
+// unsettled lists what holds and may be a fault or may be normal.
+func unsettled(d *fault.Diagnosis) []string {
 	var names []string
 	for _, f := range d.Findings {
-		if f.Undated && f.Severity.Rank() > fault.Info.Rank() {
+		if f.Unsettled && f.Severity.Rank() > fault.Info.Rank() {
 			names = append(names, fmt.Sprintf("%s of %s", f.Fault, f.Subject))
 		}
 	}
@@ -167,26 +167,29 @@ func undated(d *fault.Diagnosis) []string {
 	if n := len(names); n > 3 {
 		names = append(names[:3], fmt.Sprintf("and %d more", n-3))
 	}
-	return []string{"since when is not known, so whether it is still normal: " + strings.Join(names, ", ")}
+	return []string{"a fault, or still normal: " + strings.Join(names, ", ")}
 }
 
 // patience is how long a host may wait at a step that nothing is known to hold up. A
 // restart of a bare metal host takes 20 minutes; a static pod is written anew on one
 // node after the other.
 var patience = map[fault.Stage]time.Duration{
-	fault.NetworkReady: 15 * time.Minute,
-	fault.Ready:        20 * time.Minute,
-	fault.ServingCert:  15 * time.Minute,
-	fault.EtcdMember:   15 * time.Minute,
-	fault.StaticPods:   15 * time.Minute,
-	fault.ConfigDone:   60 * time.Minute,
+	fault.IgnitionFetched: 20 * time.Minute,
+	fault.NetworkReady:    15 * time.Minute,
+	fault.Ready:           20 * time.Minute,
+	fault.ServingCert:     15 * time.Minute,
+	fault.EtcdMember:      15 * time.Minute,
+	fault.StaticPods:      15 * time.Minute,
+	fault.ConfigDone:      60 * time.Minute,
 }
 
 // inProgress returns until when a host that waits is only on its way, zero where it is
-// not, or where it is not known since when it waits.
+// not, or where it is not known since when it waits. That nothing is known of a host whose
+// disk was just written is normal: it restarts, and nobody reads its console.
 func inProgress(d *fault.Diagnosis, h fault.HostState) time.Time {
 	until := h.Since.Add(patience[h.Stage])
-	if h.State != fault.StageWaiting || h.Since.IsZero() || !d.Now.Before(until) {
+	waits := h.State == fault.StageWaiting || h.State == fault.StageUnknown && h.Stage == fault.IgnitionFetched
+	if !waits || h.Since.IsZero() || !d.Now.Before(until) {
 		return time.Time{}
 	}
 	return until

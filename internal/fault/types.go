@@ -128,11 +128,11 @@ type Finding struct {
 	Until    time.Time       `json:"until,omitzero"`   // the condition holds, and is normal until then
 	Reason   string          `json:"reason,omitempty"` // why unknown, not applicable, or ruled out
 	Missing  []string        `json:"missing,omitempty"`
-	// Undated says of an unknown finding that its condition holds, and that it is not
+	// Unsettled says of an unknown finding that its condition holds, and that it is not
 	// known whether it does so for longer than is normal.
-	Undated bool   `json:"-"`
-	Support int    `json:"-"` // how many supporting expressions held
-	Supply  string `json:"-"` // what would make it known, where its subjects could not be listed
+	Unsettled bool   `json:"-"`
+	Support   int    `json:"-"` // how many supporting expressions held
+	Supply    string `json:"-"` // what would make it known, where its subjects could not be listed
 }
 
 // Waiting reports whether the fault's condition holds and is still normal.

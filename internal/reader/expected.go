@@ -9,11 +9,12 @@ import (
 	"github.com/rollcall-project/rollcall/internal/evidence"
 )
 
-// errNoLog is why a log was not read whose pod is listed.
-var errNoLog = errors.New("its pod is listed and there is no log of it")
+// errNoLog is why a log was not read whose pod is listed. The logs of other pods are
+// there: this one was lost.
+var errNoLog error = &evidence.Damage{Detail: "its pod is listed and there is no log of it"}
 
 // errEmptyLog is why a log says nothing that has no line.
-var errEmptyLog = errors.New("it is empty")
+var errEmptyLog error = &evidence.Damage{Detail: "it is empty"}
 
 // withoutLog returns the current logs that a query selects, that should be there and are
 // not among those that were found: of containers that have run, in pods that are listed.

@@ -168,6 +168,9 @@ func (v *view) ignitionFetched() fault.StageState {
 		r := v.requests[0]
 		return passed(time.Time{}, item(r.Loc, "", "it asked for a certificate as "+r.CN, r.Created))
 	}
+	if proof, ok := v.joined(); ok && !v.ignition.seen {
+		return passed(time.Time{}, proof)
+	}
 	if s, ok := v.agentIgnition(); ok && !v.ignition.seen {
 		return s
 	}
@@ -182,6 +185,9 @@ func (v *view) firstBoot() fault.StageState {
 	if len(v.requests) > 0 {
 		r := v.requests[0]
 		return passed(r.Created, item(r.Loc, "", "its kubelet asked for a certificate", r.Created))
+	}
+	if proof, ok := v.joined(); ok && v.ignition.stage().State != fault.StageFailed {
+		return passed(time.Time{}, proof)
 	}
 	if s, ok := v.agentJoined(); ok {
 		s.At = time.Time{}
@@ -233,9 +239,23 @@ func (v *view) registered() fault.StageState {
 		if v.nodesUnread() != nil {
 			return unknown(v.nodesUnread().Error())
 		}
+		if proof, ok := v.joined(); ok && len(v.requests) == 0 {
+			return failed(time.Time{}, "it had joined: its Machine names Node "+v.host.Machine.API.Status.NodeRef.Name+", which does not exist", proof)
+		}
 		return waiting(time.Time{}, "no Node of this name")
 	}
 	return passed(v.host.Node.API.CreationTimestamp.Time, item(v.host.Node.Loc, "metadata.creationTimestamp", "Node "+v.host.Node.API.Name, v.host.Node.API.CreationTimestamp.Time))
+}
+
+// joined reports whether the host's Machine was linked to a Node of it. The link stays when
+// the Node is deleted (openshift/machine-api-operator:pkg/controller/nodelink/nodelink_controller.go
+// updateNodeRef).
+func (v *view) joined() (evidence.Item, bool) {
+	m := v.host.Machine
+	if m == nil || m.API.Status.NodeRef == nil || m.API.DeletionTimestamp != nil {
+		return evidence.Item{}, false
+	}
+	return item(m.Loc, "status.nodeRef.name", m.API.Status.NodeRef.Name, time.Time{}), true
 }
 
 func (v *view) nodesUnread() error {

@@ -73,6 +73,10 @@ func missing(g hosts.Gap) []fault.HostState {
 			name = fmt.Sprintf("(%d of %d of MachineSet %s, no Machine yet)", g.Named+n+1, g.Wanted, g.Of)
 			s.State, s.Why = fault.StageWaiting, fmt.Sprintf("MachineSet %s wants %d and has %d Machines", g.Of, g.Wanted, g.Named)
 		}
+		if g.Unread != nil {
+			name = fmt.Sprintf("(%d of %d of MachineSet %s, its Machines were not read)", g.Named+n+1, g.Wanted, g.Of)
+			s.State, s.Why = fault.StageUnknown, fmt.Sprintf("MachineSet %s wants %d, %d have a Node: %s", g.Of, g.Wanted, g.Named, g.Unread)
+		}
 		s.Evidence = []evidence.Item{{Locator: g.Loc, Excerpt: fmt.Sprintf("replicas: %d", g.Wanted)}}
 		list = append(list, fault.HostState{Name: name, Role: g.Role, Expected: true, Stage: s.Stage, State: s.State, Why: s.Why, Stages: []fault.StageState{s}})
 	}

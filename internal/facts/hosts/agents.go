@@ -40,14 +40,15 @@ func (b *builder) machineSets(ctx context.Context, w *facts.World, need evidence
 		if set.Spec.Replicas != nil {
 			wanted = int(*set.Spec.Replicas)
 		}
-		has := 0
-		for _, h := range b.list {
-			if h.Machine != nil && ownedBy(&h.Machine.API, &set) {
-				has++
-			}
-		}
 		if set.DeletionTimestamp == nil {
-			b.gaps = append(b.gaps, Gap{Role: set.Spec.Template.Labels[machineRoleLabel], Of: o.Name, Wanted: wanted, Named: has, Loc: o.Loc.At("spec.replicas")})
+			has := 0
+			for _, h := range b.list {
+				if h.Machine != nil && ownedBy(&h.Machine.API, &set) {
+					has++
+				}
+			}
+			b.gaps = append(b.gaps, Gap{Role: set.Spec.Template.Labels[machineRoleLabel], Of: o.Name, Wanted: wanted, Named: has,
+				Unread: b.roll.Unread(evidence.Machines), Loc: o.Loc.At("spec.replicas")})
 		}
 	}
 	return nil

@@ -125,6 +125,7 @@ type Gap struct {
 	Of       string // the MachineSet that counts; "" is install-config or a NodePool
 	Wanted   int
 	Named    int
+	Unread   *evidence.Unavailable // why it is not known which there are: Named is what else tells of them
 	Loc      evidence.Locator
 }
 
@@ -370,26 +371,7 @@ func (b *builder) finish() {
 	}
 	slices.SortFunc(b.roll.Hosts, func(x, y Host) int { return strings.Compare(x.Name, y.Name) })
 	b.roll.index()
-	// A host without a role is one of those that are counted, of whichever role.
-	anyRole := 0
-	for _, h := range b.roll.Hosts {
-		if h.Expected && !h.Spare && h.Role == "" {
-			anyRole++
-		}
-	}
-	for _, g := range b.gaps {
-		for _, h := range b.roll.Hosts {
-			if g.Of == "" && h.Expected && !h.Spare && h.Role == g.Role && (g.NodePool == "" || h.NodePool == g.NodePool) {
-				g.Named++
-			}
-		}
-		if more := min(anyRole, g.Wanted-g.Named); g.Of == "" && g.NodePool == "" && more > 0 {
-			g.Named, anyRole = g.Named+more, anyRole-more
-		}
-		if g.Named < g.Wanted {
-			b.roll.Gaps = append(b.roll.Gaps, g)
-		}
-	}
+	b.settleGaps()
 }
 
 // SameName reports whether two names are of one host: equal, or one of them the

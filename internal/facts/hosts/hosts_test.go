@@ -244,3 +244,48 @@ func FuzzRequestedNode(f *testing.F) {
 		}
 	})
 }
+
+// TestGapsWithoutMachines: where Machines were not read, none of them is missing that
+// has a Node.
+func TestGapsWithoutMachines(t *testing.T) {
+	set := func(name string, replicas int) string {
+		return fmt.Sprintf("-- namespaces/openshift-machine-api/machine.openshift.io/machinesets/%s.yaml --\n"+
+			"apiVersion: machine.openshift.io/v1beta1\nkind: MachineSet\nmetadata: {name: %[1]s, namespace: openshift-machine-api}\n"+
+			"spec: {replicas: %d, selector: {matchLabels: {set: %[1]s}}, template: {metadata: {labels: {machine.openshift.io/cluster-api-machine-role: worker}}}}\n", name, replicas)
+	}
+	const base = "lark-x7k2p-worker-0"
+	link := func(node, machine string) string {
+		return fmt.Sprintf("-- patch:cluster-scoped-resources/core/nodes/%s.yaml --\nmetadata: {annotations: {machine.openshift.io/machine: %s}}\n", node, machine)
+	}
+	for name, tt := range map[string]struct {
+		changes string
+		want    []string
+	}{
+		"all have Nodes":      {"", nil},
+		"one has none":        {set(base, 3), []string{base + " 2 of 3"}},
+		"two sets":            {set(base, 1) + set("a-1", 1), nil},
+		"two sets, one short": {set(base, 1) + set("a-1", 2), []string{base + " 0 of 1"}},
+		"Nodes name their own": {set(base, 1) + set("a-1", 2) + link("w0", "openshift-machine-api/a-1-x2x2x") + link("w1", "openshift-machine-api/a-1-y3y3y"),
+			[]string{base + " 0 of 1"}},
+		"one Node names none": {set(base, 2) + link("w0", "openshift-machine-api/"+base+"-x2x2x"), nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r, err := hosts.Read(t.Context(), world(t, metal, tt.changes, evidence.Objects(evidence.Machines, hosts.MachineAPI)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var gaps []string
+			for _, g := range r.Gaps {
+				if g.Of != "" {
+					gaps = append(gaps, fmt.Sprintf("%s %d of %d", g.Of, g.Named, g.Wanted))
+				}
+				if g.Of != "" && g.Unread == nil {
+					t.Errorf("%s: it is not said that Machines were not read", g.Of)
+				}
+			}
+			if diff := cmp.Diff(tt.want, gaps); diff != "" {
+				t.Errorf("gaps (-want +got):\n%s", diff)
+			}
+		})
+	}
+}

@@ -54,6 +54,7 @@ type Node struct {
 	LeaseBehind       facts.Field[string]    `cel:"leaseBehind"`       // how far behind the newest, in words
 	StoppedPosting    facts.Field[bool]      `cel:"stoppedPosting"`    // Ready=Unknown: the controller manager gave it up
 	WaitsForCloudInit facts.Field[bool]      `cel:"waitsForCloudInit"` // the external cloud provider has not initialized it
+	Linked            facts.Field[string]    `cel:"linked"`            // the Node that the host's Machine names, "" where it names none
 }
 
 // NodeFact is the fact host-node.
@@ -79,12 +80,40 @@ func readNode(ctx context.Context, w *facts.World, s fault.Subject) (Node, error
 	if h.Node == nil {
 		facts.Complete(&n)
 		facts.ProveAll(&n, evidence.Item{Locator: evidence.Locator{Path: "nodes"}, Excerpt: fmt.Sprintf("none of the %d Nodes is %s", len(nodes), h.Name)})
-		return n, nil
+		return n, n.link(ctx, w, h)
+	}
+	if err := n.link(ctx, w, h); err != nil {
+		return n, err
 	}
 	n.fill(&h.Node.API, h.Node.Loc)
 	n.ready(&h.Node.API, h.Node.Loc)
 	err = n.lease(ctx, w, h.Node.API.Name)
 	return n, err
+}
+
+// link reads which Node the host's Machine names. The node link controller sets nodeRef
+// when it sees the Node, and does not take it away when the Node is gone
+// (openshift/machine-api-operator:pkg/controller/nodelink/nodelink_controller.go updateNodeRef).
+// The nodeRef of a Machine that is being deleted tells nothing: its Node goes with it.
+func (n *Node) link(ctx context.Context, w *facts.World, h hosts.Host) error {
+	m := h.Machine
+	if m == nil {
+		roll, err := hosts.Read(ctx, w)
+		if err != nil {
+			return err
+		}
+		if u := roll.Unread(evidence.Machines); u != nil {
+			return facts.Miss(u, &n.Linked)
+		}
+		n.Linked.Set("", evidence.Item{Locator: evidence.Locator{Path: "machines -n " + hosts.MachineAPI}, Excerpt: "no Machine is of " + h.Name})
+		return nil
+	}
+	name := ""
+	if m.API.Status.NodeRef != nil && m.API.DeletionTimestamp == nil {
+		name = m.API.Status.NodeRef.Name
+	}
+	n.Linked.Set(name, evidence.Item{Locator: m.Loc.At("status.nodeRef.name"), Excerpt: fmt.Sprintf("Machine %s: nodeRef %q", m.API.Name, name)})
+	return nil
 }
 
 func (n *Node) fill(api *corev1.Node, loc evidence.Locator) {
