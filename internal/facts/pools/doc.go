@@ -22,8 +22,8 @@ var DaemonLogs = evidence.TextQuery{Kind: evidence.ContainerLog, Namespace: mcs.
 
 // Facts lists the facts of this package.
 func Facts() []facts.Fact {
-	return []facts.Fact{servedFact, nodesFact, configFact, daemonFact, controllerConfigFact, controllerFact, rolloutFact}
+	return []facts.Fact{servedFact, nodesFact, configFact, daemonFact, controllerConfigFact, controllerFact, rolloutFact, drainFact}
 }
 
 // Signatures lists what this package searches texts for.
-func Signatures() []scan.Signature { return daemonSignatures() }
+func Signatures() []scan.Signature { return append(daemonSignatures(), drainSignatures()...) }

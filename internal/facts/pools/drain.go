@@ -1,0 +1,134 @@
+package pools
+
+import (
+	"context"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/facts"
+	"github.com/rollcall-project/rollcall/internal/facts/mcs"
+	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/scan"
+)
+
+// ControllerLogs are the logs of the machine-config-controller, which drains nodes.
+var ControllerLogs = evidence.TextQuery{Kind: evidence.ContainerLog, Namespace: mcs.Namespace, Container: "machine-config-controller"}
+
+// The controller's lines about drains (openshift/machine-config-operator:
+// pkg/controller/drain/drain_controller.go drainNode, syncNode). The reason why a pod was
+// not evicted is a line of its own that names no node (kubernetes/kubectl:pkg/drain/drain.go
+// evictPods).
+const (
+	sigDrainBegun  = "mcc.drain-begun"
+	sigDrainFailed = "mcc.drain-failed"
+	sigDrainOver   = "mcc.drain-over"
+	sigEviction    = "mcc.eviction-refused"
+)
+
+func drainSignatures() []scan.Signature {
+	return []scan.Signature{
+		{ID: sigDrainBegun, Literal: ": initiating drain", Pattern: regexp.MustCompile(`(?i)node (\S+): initiating drain`)},
+		{ID: sigDrainFailed, Literal: ": drain failed", Pattern: regexp.MustCompile(`(?i)node (\S+): drain failed\b.*?error message from drain: (.*\S)`)},
+		{ID: sigDrainOver, Literal: "applying completion annotation", Pattern: regexp.MustCompile(`(?i)node (\S+): operation successful`)},
+		{ID: sigEviction, Literal: "error when evicting pod", Pattern: regexp.MustCompile(`(?i)error when evicting pods?/?\s*"([^"]+)" (?:-n|from terminating namespace) "([^"]+)" \(will retry after [^)]*\): (.*\S)`)},
+	}
+}
+
+// heldPod finds the pods in the error of a drain.
+var heldPod = regexp.MustCompile(`(?i)(?:evicting pods?/?|waiting for pod)\s*"([^"]+)" (?:-n|in namespace) "([^"]+)"`)
+
+// NodeDrain is how far the machine-config-controller is with draining a node.
+type NodeDrain struct {
+	Running facts.Field[bool]      `cel:"running"` // begun and not done
+	Since   facts.Field[time.Time] `cel:"since"`   // when it began
+	Tries   facts.Field[int64]     `cel:"tries"`   // that failed
+	Pods    facts.Field[string]    `cel:"pods"`    // that the last try could not evict, as namespace/name; "" where none is named
+	Why     facts.Field[string]    `cel:"why"`     // the API server's reason for the first of them
+	Budget  facts.Field[bool]      `cel:"budget"`  // it is a PodDisruptionBudget
+}
+
+var drainFact = facts.Define("node-drain", fault.Host, "how far the machine-config-controller is with draining the node, and which pods hold it up",
+	[]evidence.Need{evidence.Texts(ControllerLogs)}, readDrain)
+
+// drainLine is a line of the controller about drains.
+type drainLine struct {
+	evidence.Match
+	id string
+}
+
+func readDrain(ctx context.Context, w *facts.World, s fault.Subject) (NodeDrain, error) {
+	var d NodeDrain
+	lines, err := facts.Memo(ctx, w, "pools.drain-lines", drainLines)
+	if err != nil {
+		return d, err
+	}
+	refused := map[string]drainLine{} // why a pod was not evicted, the last time
+	for _, l := range lines {
+		switch {
+		case l.id == sigEviction:
+			refused[l.Groups[2]+"/"+l.Groups[1]] = l
+		case !strings.EqualFold(l.Groups[1], s.Name):
+		case l.id == sigDrainOver:
+			d = NodeDrain{}
+			facts.Prove(item(daemonLine(l)), &d.Running)
+		case l.id == sigDrainBegun && !d.Running.Value():
+			d = NodeDrain{}
+			d.Running.Set(true, item(daemonLine(l)))
+			d.Since.Set(l.Line.Time, item(daemonLine(l)))
+		case l.id == sigDrainFailed:
+			d.failed(l)
+		}
+	}
+	if err := w.Gap(ctx, ControllerLogs, func(t evidence.Text) bool { return !t.Previous }); err != nil {
+		return NodeDrain{}, err // the last line decides
+	}
+	for pod := range strings.SplitSeq(d.Pods.Value(), ", ") {
+		if l, ok := refused[pod]; ok {
+			d.Why.Set(l.Groups[3], item(daemonLine(l)))
+			d.Budget.Set(strings.Contains(strings.ToLower(l.Groups[3]), "disruption budget"), item(daemonLine(l)))
+			break
+		}
+	}
+	facts.Complete(&d)
+	return d, nil
+}
+
+// failed notes a try that failed. Its line shows that the drain runs, also where the log
+// begins later.
+func (d *NodeDrain) failed(l drainLine) {
+	var pods []string
+	for _, m := range heldPod.FindAllStringSubmatch(l.Groups[2], -1) {
+		if pod := m[2] + "/" + m[1]; !slices.Contains(pods, pod) {
+			pods = append(pods, pod)
+		}
+	}
+	d.Running.Set(true, item(daemonLine(l)))
+	d.Tries.Set(d.Tries.Value()+1, item(daemonLine(l)))
+	d.Pods.Clear()
+	d.Pods.Set(strings.Join(pods, ", "), item(daemonLine(l)))
+}
+
+// drainLines returns the controller's lines about drains, oldest first. One pod leads after
+// the other.
+func drainLines(ctx context.Context, w *facts.World) ([]drainLine, error) {
+	var lines []drainLine
+	for _, s := range drainSignatures() {
+		list, err := w.Matches(ctx, ControllerLogs, s.ID)
+		if err != nil {
+			return nil, err
+		}
+		for _, m := range list {
+			lines = append(lines, drainLine{m, s.ID})
+		}
+	}
+	slices.SortStableFunc(lines, func(a, b drainLine) int {
+		if a.Text.Path == b.Text.Path {
+			return a.Line.Loc.Line - b.Line.Loc.Line
+		}
+		return a.Line.Time.Compare(b.Line.Time)
+	})
+	return lines, nil
+}
