@@ -68,17 +68,19 @@ func readControllerConfig(ctx context.Context, w *facts.World, _ fault.Subject) 
 // Controller is whether the machine-config-controller works.
 type Controller struct {
 	Running    facts.Field[bool]      `cel:"running"`    // a pod of it is ready
-	Since      facts.Field[time.Time] `cel:"since"`      // where it does not run: since its newest pod is not ready or exists; without a pod since its Deployment is not available
+	Why        facts.Field[string]    `cel:"why"`        // where it does not run: what shows it
+	Since      facts.Field[time.Time] `cel:"since"`      // where it does not run: since its newest pod is not ready or exists; without a pod since its lease is not renewed or its Deployment is not available
 	StalePools facts.Field[[]string]  `cel:"stalePools"` // pools whose newest spec it has not seen
 	Changed    facts.Field[time.Time] `cel:"changed"`    // the first of the specs that it has not seen; zero where their writers are not known
 }
 
 var controllerFact = facts.Define("mcc", fault.Cluster, "whether the machine-config-controller runs and keeps up",
-	[]evidence.Need{evidence.Objects(evidence.Pods, mcs.Namespace), evidence.Objects(evidence.MachineConfigPools, ""), evidence.Objects(evidence.Deployments, mcs.Namespace)}, readController)
+	[]evidence.Need{evidence.Objects(evidence.Pods, mcs.Namespace), evidence.Objects(evidence.MachineConfigPools, ""), evidence.Objects(evidence.Deployments, mcs.Namespace),
+		evidence.Objects(evidence.Leases, mcs.Namespace)}, readController)
 
 func readController(ctx context.Context, w *facts.World, _ fault.Subject) (Controller, error) {
 	var c Controller
-	if err := facts.Miss(c.readPods(ctx, w), &c.Running, &c.Since); err != nil {
+	if err := facts.Miss(c.readPods(ctx, w), &c.Running, &c.Since, &c.Why); err != nil {
 		return c, err
 	}
 	pools, err := w.List(ctx, evidence.MachineConfigPools, "")
@@ -115,10 +117,10 @@ func (c *Controller) readPods(ctx context.Context, w *facts.World) error {
 	if err != nil {
 		return err
 	}
-	running := false
+	running, why := false, ""
 	var since time.Time
 	for _, o := range list {
-		if app, _ := o.Label("k8s-app"); app != "machine-config-controller" {
+		if app, _ := o.Label("k8s-app"); app != controllerName {
 			continue
 		}
 		pod, err := evidence.Decode[corev1.Pod](o)
@@ -127,28 +129,90 @@ func (c *Controller) readPods(ctx context.Context, w *facts.World) error {
 		}
 		ready, at := readySince(pod)
 		running = running || ready
-		if at.After(since) {
-			since = at
+		if why == "" || at.After(since) {
+			since, why = at, "its pod "+o.Name+" is not ready"
 		}
-		facts.Prove(o.Shows("status", fmt.Sprintf("phase %s, ready %t", pod.Status.Phase, ready), time.Time{}), &c.Running, &c.Since)
+		facts.Prove(o.Shows("status", fmt.Sprintf("phase %s, ready %t", pod.Status.Phase, ready), time.Time{}), &c.Running, &c.Since, &c.Why)
 	}
-	if len(c.Running.Proof()) == 0 {
+	if why == "" {
 		facts.Prove(evidence.Item{Locator: evidence.Locator{Path: "pods -n " + mcs.Namespace},
-			Excerpt: "no pod of machine-config-controller among those that were listed"}, &c.Running, &c.Since)
+			Excerpt: "no pod of machine-config-controller among those that were listed"}, &c.Running, &c.Since, &c.Why)
+	}
+	renewed, err := controllerLease(ctx, w)
+	if err != nil {
+		return err
+	}
+	if !running && renewed.Time.After(w.Now.Add(-leaseLasts)) {
+		running = true // such as a pod whose node is silent: it is not ready for the controller manager only
+		facts.Prove(renewed, &c.Running, &c.Since, &c.Why)
+	}
+	if running {
+		since, why = time.Time{}, ""
 	}
 	c.Running.Set(running)
-	if running {
-		since = time.Time{}
-	}
 	c.Since.Set(since)
-	if running || !since.IsZero() {
+	c.Why.Set(why)
+	if running || why != "" {
 		return nil
 	}
-	item, err := deploymentDown(ctx, w)
-	if err != nil {
-		return facts.Miss(err, &c.Since)
+	return c.withoutPod(ctx, w, renewed)
+}
+
+// leaseLasts is how long after its last renewal the controller's lease says that it runs
+// (openshift/library-go:pkg/config/leaderelection/leaderelection.go LeaderElectionDefaulting:
+// 137 s).
+const leaseLasts = 137 * time.Second
+
+// controllerLease is when the controller last renewed its lease, empty where no lease was
+// read: not every archive has them.
+func controllerLease(ctx context.Context, w *facts.World) (evidence.Item, error) {
+	o, ok, err := w.Get(ctx, evidence.Leases, mcs.Namespace, controllerName)
+	if _, unavailable := evidence.AsUnavailable(err); err != nil && !unavailable {
+		return evidence.Item{}, err
 	}
-	c.Since.Set(item.Time, item)
+	at := evidence.Time(o.Content, "spec", "renewTime")
+	if err != nil || !ok || at.IsZero() {
+		return evidence.Item{}, nil
+	}
+	return o.Shows("spec.renewTime", "the lease was last renewed", at), nil
+}
+
+// controllerName is the name of the controller's Deployment and Lease
+// (openshift/machine-config-operator:manifests/machineconfigcontroller/deployment.yaml,
+// cmd/machine-config-controller/start.go runStartCmd).
+const controllerName = "machine-config-controller"
+
+// withoutPod says why there is no pod, as the Deployment shows it, and since when: since the
+// controller's lease is not renewed, or since the Deployment reports that it is not available
+// (kubernetes/kubernetes:pkg/controller/deployment/sync.go calculateStatus). One that is
+// scaled to 0 goes on to report that it is available.
+func (c *Controller) withoutPod(ctx context.Context, w *facts.World, renewed evidence.Item) error {
+	c.Why.Set("it has no pod")
+	o, ok, err := w.Get(ctx, evidence.Deployments, mcs.Namespace, controllerName)
+	switch {
+	case err != nil:
+		if err := facts.Miss(err, &c.Since); err != nil {
+			return err
+		}
+	case !ok:
+		c.Since.Miss(&evidence.Unavailable{Need: evidence.Objects(evidence.Deployments, mcs.Namespace), Why: evidence.NotCollected, Detail: "no Deployment machine-config-controller"})
+	default:
+		if evidence.Field(o.Content, "spec", "replicas") != nil && evidence.Int(o.Content, "spec", "replicas") == 0 {
+			c.Why.Set("its Deployment is scaled to 0", o.Shows("spec.replicas", "0", time.Time{}))
+		}
+		c.Since.Miss(&evidence.Unavailable{Need: evidence.Objects(evidence.Deployments, mcs.Namespace), Why: evidence.NotCollected, Detail: "the Deployment does not report since when it is not available"})
+		list, _ := evidence.Field(o.Content, "status", "conditions").([]any)
+		for _, raw := range list {
+			x, _ := raw.(map[string]any)
+			if evidence.String(x, "type") == "Available" && evidence.String(x, "status") == "False" {
+				at := evidence.Time(x, "lastTransitionTime")
+				c.Since.Set(at, o.Shows("status.conditions[Available]", "Available=False", at))
+			}
+		}
+	}
+	if !renewed.Time.IsZero() {
+		c.Since.Set(renewed.Time, renewed)
+	}
 	return nil
 }
 
@@ -161,27 +225,6 @@ func readySince(pod corev1.Pod) (bool, time.Time) {
 		}
 	}
 	return false, pod.CreationTimestamp.UTC()
-}
-
-// deploymentDown is since when the controller's Deployment reports that it is not
-// available (kubernetes/kubernetes:pkg/controller/deployment/sync.go calculateStatus), else
-// since when it exists.
-func deploymentDown(ctx context.Context, w *facts.World) (evidence.Item, error) {
-	o, ok, err := w.Get(ctx, evidence.Deployments, mcs.Namespace, "machine-config-controller")
-	if err == nil && !ok {
-		err = &evidence.Unavailable{Need: evidence.Objects(evidence.Deployments, mcs.Namespace), Why: evidence.NotCollected, Detail: "no Deployment machine-config-controller"}
-	}
-	if err != nil {
-		return evidence.Item{}, err
-	}
-	list, _ := evidence.Field(o.Content, "status", "conditions").([]any)
-	for _, raw := range list {
-		c, _ := raw.(map[string]any)
-		if evidence.String(c, "type") == "Available" && evidence.String(c, "status") == "False" {
-			return o.Shows("status.conditions[Available]", "Available=False", evidence.Time(c, "lastTransitionTime")), nil
-		}
-	}
-	return o.Shows("metadata.creationTimestamp", "created "+o.Created().Format(time.RFC3339), o.Created()), nil
 }
 
 func ignoreNotApplicable(err error) error {
