@@ -31,48 +31,7 @@ type known struct {
 
 // knownViolations is everything of which the tests of this package know that the tool
 // answers it wrongly.
-var knownViolations = []known{
-	{
-		test: "TestBringUp/*", id: "exit 2: mcs-controllerconfig-missing cluster/", sometimes: true,
-		reason: "before the in-cluster operator has written the ControllerConfig for the first time nothing is missing: no Node, or Nodes seconds old",
-	},
-	{
-		test: "TestBringUp/*", id: "exit 2: mcs-tls-secret-missing cluster/", sometimes: true,
-		reason: "the API is seconds old, the secret is not created yet",
-	},
-	{
-		test: "TestBringUp/*", id: "exit 3: undetermined", sometimes: true,
-		reason: "workers whose Machines are seconds old are called hosts that nothing was heard of, instead of hosts on their way",
-	},
-	{
-		test: "TestBringUp/*", id: "exit 2: bmh-consumer-missing host/?*", sometimes: true,
-		reason: "a BareMetalHost was listed, its Machine was created between the two lists",
-	},
-	{
-		test: "TestBringUp/*", id: "proven bmh-consumer-missing host/?*", sometimes: true,
-		reason: "a BareMetalHost was listed, its Machine was created between the two lists",
-	},
-	{
-		test: "TestBringUp/kubelet-certificate-lost", id: "proven mcc-not-running cluster/", sometimes: true,
-		reason: "the controller's pod is on the node whose kubelet is silent: that it is not ready was written by the controller manager, and its Lease is renewed",
-	},
-	{
-		test: "TestRollOut", id: "* mcc-not-running cluster/", sometimes: true,
-		reason: "the controller's node is drained: its new pod is Pending since seconds, and not since the first one began",
-	},
-	{
-		test: "TestScenarios/node-deleted", id: "no root is about worker1",
-		reason: "the Machine of worker1 is Running and names a Node that does not exist: the Node was deleted",
-	},
-	{
-		test: "TestScenarios/rights-restricted", id: "restricted: Machines that were not read are none",
-		reason: "a MachineSet is said to have 0 Machines where nobody may list Machines",
-	},
-	{
-		test: "TestScenarios/api-throttled", id: "throttled: Machines that were not read are none",
-		reason: "a MachineSet is said to have 0 Machines where the list of Machines was throttled",
-	},
-}
+var knownViolations = []known{}
 
 // settle compares what was found with what is known.
 func settle(t *testing.T, found []violation) {

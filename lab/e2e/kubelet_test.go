@@ -15,7 +15,7 @@ var kubeletRows = []scenario{
 		name: "cluster-off-40-days", long: true, roots: []string{"certificates-ended-while-silent cluster/"},
 		hosts: []string{"control0:ready:waiting", "control1:ready:waiting", "control2:ready:waiting", "worker0:ready:waiting", "worker1:ready:waiting"},
 	},
-	{name: "node-deleted", hosts: []string{"worker1:ignition-fetched:unknown"}, finds: deletedNode},
+	{name: "node-deleted", roots: []string{"node-deleted host/worker1"}, hosts: []string{"worker1:registered:failed"}, finds: deletedNode},
 	{name: "csr-machine-too-old", roots: []string{"csr-outside-window csr/?"}, hosts: []string{"worker8:client-cert:waiting"}},
 	{name: "csr-machine-no-addresses", roots: []string{"csr-machine-no-addresses csr/?"}, hosts: []string{"worker9:client-cert:waiting"}},
 	// Whose request it is cannot be told: the names differ.
