@@ -45,7 +45,7 @@ type NodeDrain struct {
 	Running facts.Field[bool]      `cel:"running"` // begun and not done
 	Since   facts.Field[time.Time] `cel:"since"`   // when it began
 	Tries   facts.Field[int64]     `cel:"tries"`   // that failed
-	Pods    facts.Field[string]    `cel:"pods"`    // that the last try could not evict, as namespace/name; "" where none is named
+	Pods    facts.Field[string]    `cel:"pods"`    // that the last try could not evict, as namespace/name, or that were refused while no other node is drained; "" where none is named
 	Why     facts.Field[string]    `cel:"why"`     // the API server's reason for the first of them
 	Budget  facts.Field[bool]      `cel:"budget"`  // it is a PodDisruptionBudget
 }
@@ -66,10 +66,21 @@ func readDrain(ctx context.Context, w *facts.World, s fault.Subject) (NodeDrain,
 		return d, err
 	}
 	refused := map[string]drainLine{} // why a pod was not evicted, the last time
+	open := map[string]bool{}         // nodes that are drained, in lower case
 	for _, l := range lines {
-		switch {
-		case l.id == sigEviction:
+		if l.id == sigEviction {
 			refused[l.Groups[2]+"/"+l.Groups[1]] = l
+			if open[strings.ToLower(s.Name)] && len(open) == 1 && d.Tries.Value() == 0 {
+				d.hold(l.Groups[2]+"/"+l.Groups[1], l)
+			}
+			continue
+		}
+		if l.id == sigDrainOver {
+			delete(open, strings.ToLower(l.Groups[1]))
+		} else {
+			open[strings.ToLower(l.Groups[1])] = true
+		}
+		switch {
 		case !strings.EqualFold(l.Groups[1], s.Name):
 		case l.id == sigDrainOver:
 			d = NodeDrain{}
@@ -94,6 +105,18 @@ func readDrain(ctx context.Context, w *facts.World, s fault.Subject) (NodeDrain,
 	}
 	facts.Complete(&d)
 	return d, nil
+}
+
+// hold notes a pod whose eviction was refused before a try has ended.
+func (d *NodeDrain) hold(pod string, l drainLine) {
+	var pods []string
+	if have := d.Pods.Value(); have != "" {
+		pods = strings.Split(have, ", ")
+	}
+	if slices.Contains(pods, pod) {
+		return
+	}
+	d.Pods.Set(strings.Join(append(pods, pod), ", "), item(daemonLine(l)))
 }
 
 // failed notes a try that failed. Its line shows that the drain runs, also where the log

@@ -30,14 +30,16 @@ func TestNodeDrain(t *testing.T) {
 		tries            int64
 		pods, why, since string
 	}{
-		"no drain":                 {log: "I0301 10:00:00.000001       1 status.go:114] Pool worker: all is well\n"},
-		"begun":                    {log: begin, running: true, since: "10:00:01"},
-		"held by a budget":         {log: begin + refuse + fail + begin + refuse + fail, running: true, budget: true, tries: 2, pods: "shop/cart-1", why: "Cannot evict pod as it would violate the pod's disruption budget.", since: "10:00:01"},
-		"the last try counts":      {log: begin + refuse + fail + late, running: true, budget: true, tries: 2, pods: "shop/till-0, shop/cart-1", why: "Cannot evict pod as it would violate the pod's disruption budget.", since: "10:00:01"},
-		"the log begins later":     {log: refuse + fail, running: true, budget: true, tries: 1, pods: "shop/cart-1", why: "Cannot evict pod as it would violate the pod's disruption budget."},
-		"done":                     {log: begin + refuse + fail + done},
-		"another node's":           {log: other.Replace(begin + refuse + fail)},
-		"another node's beside it": {log: begin + other.Replace(begin+refuse+fail) + other.Replace(done), running: true, since: "10:00:01"},
+		"no drain":                       {log: "I0301 10:00:00.000001       1 status.go:114] Pool worker: all is well\n"},
+		"begun":                          {log: begin, running: true, since: "10:00:01"},
+		"held by a budget":               {log: begin + refuse + fail + begin + refuse + fail, running: true, budget: true, tries: 2, pods: "shop/cart-1", why: "Cannot evict pod as it would violate the pod's disruption budget.", since: "10:00:01"},
+		"the last try counts":            {log: begin + refuse + fail + late, running: true, budget: true, tries: 2, pods: "shop/till-0, shop/cart-1", why: "Cannot evict pod as it would violate the pod's disruption budget.", since: "10:00:01"},
+		"the log begins later":           {log: refuse + fail, running: true, budget: true, tries: 1, pods: "shop/cart-1", why: "Cannot evict pod as it would violate the pod's disruption budget."},
+		"refused, the first try goes on": {log: begin + refuse + refuse, running: true, budget: true, pods: "shop/cart-1", why: "Cannot evict pod as it would violate the pod's disruption budget.", since: "10:00:01"},
+		"refused while two are drained":  {log: begin + other.Replace(begin) + refuse, running: true, since: "10:00:01"},
+		"done":                           {log: begin + refuse + fail + done},
+		"another node's":                 {log: other.Replace(begin + refuse + fail)},
+		"another node's beside it":       {log: begin + other.Replace(begin+refuse+fail) + other.Replace(done), running: true, since: "10:00:01"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := factstest.World(t, "ocp-4.20-baremetal", "-- append:"+controllerLog+" --\n"+tt.log, pools.Signatures())

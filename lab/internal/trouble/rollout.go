@@ -210,6 +210,9 @@ func scaleControllerDown(ctx context.Context, l *lab.Lab) error {
 	if err != nil {
 		return err
 	}
+	if err := runOut(ctx, l, lab.MCONamespace, "machine-config-controller"); err != nil {
+		return err
+	}
 	return l.Create(ctx, motd)
 }
 
