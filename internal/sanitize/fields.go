@@ -18,16 +18,6 @@ const (
 	deepKey           // a secret, also where the value is an object or a list
 )
 
-// The ends of names, in lower case and without separators: "bmc-password",
-// "ipmiPassword" and "ADMIN_PASSWORD" all end in "password".
-var (
-	deepEnds = []string{"password", "passwd", "passphrase", "passcode", "clientsecret", "bmcpass", "ipmipass", "psk"}
-	sureEnds = []string{"secretkey", "secretaccesskey", "privatekey", "accountkey", "presharedkey", "apikey", "accesstoken", "refreshtoken", "bearertoken",
-		"bootstraptoken", "identitytoken", "registrytoken", "dockerconfigjson", "dockercfg", "clientkeydata", "secretvalue",
-		"internalregistrypullsecret"} // of a ControllerConfig: openshift/api:machineconfiguration/v1 ControllerConfigSpec
-	maybeEnds = []string{"token", "authorization", "cookie", "credential", "accesskey", "pass", "pwd"}
-)
-
 // kindOfKey is deliberately narrow: "tokenSecret" or "pullSecret: {name}" are
 // references, and "passwordFile" is a path.
 func kindOfKey(k string) keyKind {
@@ -46,19 +36,14 @@ func kindOfKey(k string) keyKind {
 	case "auth", "secret", "kubeadmin", "rootpw":
 		return maybeKey
 	}
-	one := strings.TrimSuffix(k, "s")
-	ends := func(list []string) bool {
-		return slices.ContainsFunc(list, func(e string) bool { return strings.HasSuffix(k, e) || strings.HasSuffix(one, e) })
-	}
-	switch {
-	case strings.HasSuffix(k, "bypass"), strings.HasSuffix(k, "compass"):
+	if strings.HasSuffix(k, "bypass") || strings.HasSuffix(k, "compass") {
 		return plainKey
-	case ends(deepEnds):
-		return deepKey
-	case ends(sureEnds):
-		return secretKey
-	case ends(maybeEnds):
-		return maybeKey
+	}
+	one := strings.TrimSuffix(k, "s")
+	for _, n := range keyNames {
+		if strings.HasSuffix(k, n.end) || strings.HasSuffix(one, n.end) {
+			return n.kind
+		}
 	}
 	return plainKey
 }
@@ -210,7 +195,8 @@ func noFlag(v string) bool {
 		v = v[:i]
 	}
 	switch strings.ToLower(v) {
-	case "true", "false", "null", "none", "<nil>", "flag", "flags", "option", "must", "from", "argument":
+	case "true", "false", "null", "none", "<nil>", "flag", "flags", "option", "must", "from", "argument",
+		"is", "was", "not", "required", "missing", "invalid", "expired", "wrong", "incorrect", "set", "unset", "empty":
 		return false
 	}
 	return true

@@ -116,8 +116,68 @@ func hexDigest(run string) bool {
 	return true
 }
 
+// nextBlob returns where the next base64 is from a place on, also where it goes on over
+// lines, each of minBlob characters at least; from is len(v) where there is none.
+func nextBlob(v string, at int) (from, to int) {
+	for i := at + minBlob - 1; i < len(v); i += minBlob { // a run of that length meets every such place
+		if sixBits[v[i]] == 0xff {
+			continue
+		}
+		from, to = i, i+1
+		for from > at && sixBits[v[from-1]] != 0xff {
+			from--
+		}
+		to = runEnd(v, to)
+		if to-from >= minBlob {
+			for {
+				next := lineBreak(v, to)
+				if next == to {
+					break
+				}
+				end := runEnd(v, next)
+				if end-next < minBlob {
+					break
+				}
+				to = end
+			}
+			for n := 0; n < 2 && to < len(v) && v[to] == '='; n++ {
+				to++
+			}
+			return from, to
+		}
+		i = to // the next run begins behind it
+	}
+	return len(v), len(v)
+}
+
+func runEnd(v string, i int) int {
+	for i < len(v) && sixBits[v[i]] != 0xff {
+		i++
+	}
+	return i
+}
+
+// lineBreak returns where the next line begins, and its blanks end, whose break is at i,
+// also one that is written as an escape; i where there is none.
+func lineBreak(v string, i int) int {
+	for _, mark := range []string{"\r\n", "\n"} {
+		if strings.HasPrefix(v[i:], mark) {
+			i += len(mark)
+			for i < len(v) && (v[i] == ' ' || v[i] == '\t') {
+				i++
+			}
+			return i
+		}
+	}
+	for _, mark := range []string{`\r\n`, `\n`} {
+		if strings.HasPrefix(v[i:], mark) {
+			return i + len(mark)
+		}
+	}
+	return i
+}
+
 var (
-	blobs = regexp.MustCompile(`[A-Za-z0-9+/_-]{40,}(?:(?:\r?\n[ \t]*|\\r\\n|\\n)[A-Za-z0-9+/_-]{40,})*={0,2}`)
 	// blobEnd is the last, shorter line of base64 over many lines, and what must follow.
 	blobEnd = regexp.MustCompile(`^((?:\r?\n[ \t]*|\\r\\n|\\n)[A-Za-z0-9+/_-]{1,39}={0,2})(?:[ \t\r"']*\n|\\|[ \t\r"']*$)`)
 )
@@ -127,21 +187,22 @@ var (
 // that gives gzip, as Ignition's sources and cloud-init's user data are: a kubeconfig,
 // a pull secret, a key or a token in a value that nothing else tells of.
 func (m *masked) blobs() {
-	all := blobs.FindAllStringIndex(m.text, -1)
 	left := maxInflated
 	var b strings.Builder
 	at := 0
-	for _, r := range all {
-		if r[0] < at || !m.s.tells(m.text[r[0]:r[1]], &left) {
+	for from, end := nextBlob(m.text, 0); from < end; from, end = nextBlob(m.text, end) {
+		if !m.s.tells(m.text[from:end], &left) {
 			continue
 		}
-		end := r[1]
 		if e := blobEnd.FindStringSubmatchIndex(m.text[end:]); e != nil {
 			end += e[3]
 		}
-		b.WriteString(m.text[at:r[0]])
-		b.WriteString(m.hide(m.text[r[0]:end]))
+		b.WriteString(m.text[at:from])
+		b.WriteString(m.hide(m.text[from:end]))
 		at = end
+	}
+	if at == 0 {
+		return
 	}
 	b.WriteString(m.text[at:])
 	m.text = b.String()

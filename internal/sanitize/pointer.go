@@ -134,7 +134,7 @@ func (s *Sanitizer) summary(in map[string]any) map[string]any {
 			k == "hash" && pointerHash.MatchString(text),
 			k == "token" && Redacted(text),
 			k == "encoding" && (text == "base64" || text == "base64-twice" || text == "no-base64" || text == "no-bearer"),
-			k == "ca" && certificates.MatchString(text) && s.patterns(text) == text:
+			k == "ca" && onlyCertificates(text) && s.patterns(text) == text:
 			out[k] = text
 		case k == "source":
 			if u, err := url.Parse(text); err == nil && u.User == nil {

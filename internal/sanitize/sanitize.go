@@ -22,7 +22,7 @@ import (
 type Sanitizer struct {
 	salt  []byte
 	marks *scan.Set
-	tries map[string][]int // the patterns that a mark is for
+	tries map[string][]int // the finders that a mark is for
 	keys  *keyKinds
 
 	// Only for Lines.
@@ -42,8 +42,8 @@ func New() (*Sanitizer, error) {
 func newSanitizer(salt []byte) (*Sanitizer, error) {
 	s := &Sanitizer{salt: salt, tries: map[string][]int{}, keys: &keyKinds{}}
 	var marks []scan.Signature
-	for i, p := range secretPatterns {
-		for _, m := range p.marks {
+	for i, f := range finders {
+		for _, m := range f.marks {
 			if s.tries[m] == nil {
 				marks = append(marks, scan.Signature{ID: m, Literal: m})
 			}
@@ -231,8 +231,28 @@ func (s *Sanitizer) secret(content map[string]any) {
 	}
 }
 
-// certificates is a bundle with comments and nothing else.
-var certificates = regexp.MustCompile(`^(?:\s+|#[^\n]*(?:\n|$)|-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\s]+-----END CERTIFICATE-----)+$`)
+// onlyCertificates reports whether a text is a bundle of certificates, with comments, and
+// nothing else.
+func onlyCertificates(text string) bool {
+	const begin, end = "-----BEGIN CERTIFICATE-----", "-----END CERTIFICATE-----"
+	found := false
+	for text != "" {
+		line, rest, _ := strings.Cut(text, "\n")
+		switch trimmed := strings.TrimSpace(line); {
+		case trimmed == "" || trimmed[0] == '#':
+			text = rest
+		case strings.HasPrefix(trimmed, begin):
+			body, behind, whole := strings.Cut(text[strings.Index(text, begin)+len(begin):], end)
+			if !whole || strings.Trim(body, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/= \t\r\n") != "" || strings.TrimSpace(body) == "" {
+				return false
+			}
+			text, found = behind, true
+		default:
+			return false
+		}
+	}
+	return found
+}
 
 // publicPEM reports whether a base64 value is certificates and nothing else.
 func (s *Sanitizer) publicPEM(encoded string) bool {
@@ -241,7 +261,7 @@ func (s *Sanitizer) publicPEM(encoded string) bool {
 		return false
 	}
 	text := string(raw)
-	return strings.Contains(text, "-----BEGIN CERTIFICATE-----") && certificates.MatchString(text) && s.patterns(text) == text
+	return onlyCertificates(text) && s.patterns(text) == text
 }
 
 var elided = regexp.MustCompile(`^(\d{1,12}) bytes long$`)

@@ -63,9 +63,15 @@ var secretPatterns = []secretPattern{
 	{[]string{"password is", "password was", "passphrase is"}, regexp.MustCompile(`(?i)(?:password|passphrase) (?:is|was):? (?:` + quoted + `|(?P<word>[^\s"',;]))`), likelySecret},
 	{[]string{"pass"}, regexp.MustCompile(`(?i)(?:^|[\s"'\[,])--[a-z0-9-]*(?:password|passwd|passphrase|pass)[ \t]+(?:` + quoted + `|(?P<open>[^\s"'-]))`), noFlag},
 	{[]string{"token", "secret", "api-key", "apikey"}, regexp.MustCompile(`(?i)(?:^|[\s"'\[,])--[a-z0-9-]*(?:token|secret|secret-key|api-?key)[ \t]+["']?([^\s"'\\-][^\s"'\\]{7,})`), likelySecret},
-	{[]string{" -p"}, regexp.MustCompile(`(?:\bipmitool\b|\s-U[ =]?\S+)[^\r\n|]*?\s-P[ =]?["']?([^\s"'\\]+)`), nil},
-	{[]string{"sshpass"}, regexp.MustCompile(`\bsshpass\s+-p\s*["']?([^\s"'\\]+)`), nil},
-	{[]string{"curl"}, regexp.MustCompile(`\bcurl\b[^\r\n|]*?\s(?:-u|--user|--proxy-user)[ =]?["']?[^\s:"'/]*:([^\s"'\\]+)`), nil},
+	{[]string{"ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "gldt-", "glrt-", "npm_", "xoxb-", "xoxp-", "xoxa-", "xoxr-", "xoxs-", "dop_v1_", "shpat_", "sk_live_", "rk_live_", "pypi-ageich", "ya29.", "aiza", "sg.", "hvs.", "hf_"},
+		regexp.MustCompile(`\b((?:gh[pousr]_|github_pat_|gl(?:pat|dt|rt)-|npm_|xox[bpars]-|dop_v1_|shpat_|[sr]k_live_|pypi-AgEIc|ya29\.|AIza|SG\.|hvs\.|hf_)[A-Za-z0-9_.-]{16,})`), likelySecret}, // tokens of services that say whose they are
+	{[]string{"hooks.slack.com/services/"}, regexp.MustCompile(`hooks\.slack\.com/services/([A-Za-z0-9/]{20,})`), nil},
+	{[]string{"variable"}, regexp.MustCompile(`(?i)\bvariable[ \t]+"[\w-]*(?:password|secret|token)"[ \t]*\{[^}\r\n]*?\bdefault[ \t]*=[ \t]*"([^"\r\n]+)"`), nil}, // Terraform's
+	{[]string{"<<<"}, regexp.MustCompile(`\b(?:sudo|passwd)\b[^\r\n|;]*<<<[ \t]*["']?([^\s"']+)`), nil},
+	{[]string{"pbkdf2"}, regexp.MustCompile(`(?i)pbkdf2[:.$_-]sha\d+[:.$]\d{3,9}[:.$]([^\s"',;]{16,})`), nil},
+	{[]string{"$argon2", "$scrypt$", "$7$"}, regexp.MustCompile(`(?i)\$(?:argon2(?:id|i|d)|scrypt|7)\$([./A-Za-z0-9$=,+]{16,})`), nil},
+	{[]string{"{ssha", "{sha}", "{smd5}", "{md5}", "{crypt}"}, regexp.MustCompile(`(?i)\{(?:ssha|ssha256|ssha512|sha|smd5|md5|crypt)\}([A-Za-z0-9+/=$.]{8,})`), nil},
+	{[]string{"password for"}, regexp.MustCompile(`(?i)password for (?:[\w-]+ ){0,2}\S+: ["']?(\S{6,})`), likelySecret},
 	{[]string{"token"}, regexp.MustCompile(`\b([a-z0-9]{6}\.[a-z0-9]{16})\b`), kubeadmToken},
 	{[]string{"client-key-data"}, regexp.MustCompile(`(?i)client-key-data["']?\s*[:=]\s*["']?([A-Za-z0-9+/=]{16,})`), nil},
 }
@@ -164,7 +170,7 @@ func (s *Sanitizer) search(v string, first bool) (string, bool) {
 			m.userinfo()
 		}
 		for _, i := range tries {
-			m.apply(secretPatterns[i])
+			finders[i].hide(m)
 			if first && m.text != before {
 				return v, true
 			}
@@ -259,6 +265,26 @@ func (m *masked) apply(p secretPattern) {
 		b.WriteString(m.text[at:from])
 		b.WriteString(m.hide(m.text[from:to]))
 		at = to
+	}
+	b.WriteString(m.text[at:])
+	m.text = b.String()
+}
+
+// hideAll hides what a reader of a format found. Of two that overlap the first counts.
+func (m *masked) hideAll(spans [][2]int) {
+	if len(spans) == 0 {
+		return
+	}
+	slices.SortFunc(spans, func(a, b [2]int) int { return a[0] - b[0] })
+	var b strings.Builder
+	at := 0
+	for _, s := range spans {
+		if s[0] < at || s[0] >= s[1] {
+			continue
+		}
+		b.WriteString(m.text[at:s[0]])
+		b.WriteString(m.hide(m.text[s[0]:s[1]]))
+		at = s[1]
 	}
 	b.WriteString(m.text[at:])
 	m.text = b.String()

@@ -12,7 +12,8 @@ func TestValueEnds(t *testing.T) {
 		// Without quotes.
 		"password: p&ssw0rd-hunter2":                     "password: #",
 		"bmc:\n  password: p&ssw0rd-hunter2\n  user: x":  "bmc:\n  password: #\n  user: x",
-		"password: Sup3r&Secret9 next":                   "password: # next",
+		"x password: Sup3r&Secret9 next":                 "x password: # next",
+		"password: Sup3r&Secret9 next":                   "password: #", // a line of one key: its value goes to the end
 		"password: it's-hunter2":                         "password: #",
 		"password: x\"y-hunter2":                         "password: #",
 		`password: DOM\hunter2`:                          "password: #",
