@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"regexp"
+	"slices"
 	"time"
 
 	"sigs.k8s.io/yaml"
@@ -62,6 +63,11 @@ const (
 	RiskDataLoss   Risk = "data-loss"
 )
 
+// Risks lists the risks, mildest first.
+func Risks() []Risk {
+	return []Risk{RiskNone, RiskReversible, RiskRestart, RiskDrain, RiskReboot, RiskPower, RiskIdentity, RiskDataLoss}
+}
+
 // Grade says how a step is known to work.
 type Grade string
 
@@ -71,6 +77,9 @@ const (
 	Simulated   Grade = "simulated"
 	Advice      Grade = "advice"
 )
+
+// Grades lists the grades, best first.
+func Grades() []Grade { return []Grade{ProvedInLab, Simulated, Advice} }
 
 // ActionName names what a step does.
 type ActionName string
@@ -274,6 +283,12 @@ func (p *Plan) checkForm() error {
 			if _, ok := guards[g.Guard]; !ok {
 				fail("step %s: there is no guard %q", s.ID, g.Guard)
 			}
+		}
+		if !slices.Contains(Risks(), s.Risk) {
+			fail("step %s: there is no risk %q", s.ID, s.Risk)
+		}
+		if !slices.Contains(Grades(), s.Proof) {
+			fail("step %s: there is no proof grade %q", s.ID, s.Proof)
 		}
 		if s.Deadline.Duration <= 0 {
 			fail("step %s: a deadline is needed", s.ID)

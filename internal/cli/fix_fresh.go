@@ -1,0 +1,81 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/rollcall-project/rollcall/internal/diagnose"
+	"github.com/rollcall-project/rollcall/internal/facts"
+	"github.com/rollcall-project/rollcall/internal/facts/all"
+	"github.com/rollcall-project/rollcall/internal/facts/cluster"
+	"github.com/rollcall-project/rollcall/internal/facts/mcs"
+	"github.com/rollcall-project/rollcall/internal/facts/relation"
+	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/repair"
+)
+
+// wall is the system's clock with the command line's idea of now.
+type wall struct {
+	repair.SystemClock
+	now func() time.Time
+}
+
+func (w wall) Now() time.Time { return w.now() }
+
+// fresh evaluates on a cluster that is read anew each time.
+type fresh struct{ app *app }
+
+// Evaluate implements repair.Evaluator.
+func (f fresh) Evaluate(ctx context.Context, k fault.Key) (_ fault.Finding, err error) {
+	r, err := f.app.openRun(ctx, nil)
+	if err != nil {
+		return fault.Finding{}, err
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	known, ok := r.catalog.Fault(k.Fault)
+	if !ok {
+		return fault.Finding{}, fmt.Errorf("there is no fault %q in this version's catalogue", k.Fault)
+	}
+	engine, err := diagnose.New(r.catalog, all.All(), relation.Relater{}, f.app.log)
+	if err != nil {
+		return fault.Finding{}, err
+	}
+	w := facts.NewWorld(r.reader, r.now)
+	info, err := cluster.Describer{}.Describe(ctx, w)
+	if err != nil {
+		return fault.Finding{}, fmt.Errorf("describe cluster: %w", err)
+	}
+	if info.Version == "" { // which faults there can be depends on it
+		return fault.Finding{Fault: k.Fault, Subject: k.Subject, Outcome: fault.Unknown, Title: known.Title, Severity: known.Severity,
+			Reason: "ClusterVersion could not be read"}, nil
+	}
+	w.Version, w.Topology, w.Installed = info.Version, info.Topology, info.Began
+	return engine.Evaluate(ctx, w, known, k.Subject)
+}
+
+// Diagnose implements repair.Evaluator: the whole diagnosis, as `fix plan` makes it.
+func (f fresh) Diagnose(ctx context.Context) (_ *fault.Diagnosis, err error) {
+	r, err := f.app.openRun(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	return f.app.diagnose(ctx, r)
+}
+
+// LastServed implements repair.Served from the logs of the machine config servers.
+func (f fresh) LastServed(ctx context.Context, pool string) (_ time.Time, _ string, err error) {
+	r, err := f.app.openRun(ctx, nil)
+	if err != nil {
+		return time.Time{}, "", err
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	line, found, err := mcs.LastServed(ctx, facts.NewWorld(r.reader, r.now), pool)
+	if err != nil || !found {
+		return time.Time{}, "", err
+	}
+	return line.Time, strings.TrimSpace(line.Text), nil
+}

@@ -1,0 +1,143 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/rollcall-project/rollcall/internal/csr"
+	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/repair"
+)
+
+func (a *app) fixPlanCommand() *cobra.Command {
+	var f fixFlags
+	cmd := &cobra.Command{
+		Use:   "plan",
+		Short: "make a plan for a cause that diagnose names, and save it",
+		Long: `Plan diagnoses the live cluster, turns the remedies of one cause into ordered steps and
+saves them. It changes nothing in the cluster.
+
+A host's certificate requests are only in the plan when you name the host with
+--expect: the name in a request is chosen by whoever asks. A rendered config that
+only hosts hold is fetched from a host (through its machine-config-daemon), or from
+the file or must-gather that you name; it holds the pull secret and is kept with
+mode 0600 beside the journals, never in the plan.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.fixPlan(cmd.Context(), f, formatOf(cmd)) },
+	}
+	grouped(cmd, groupOwn, func(s *pflag.FlagSet) {
+		s.StringVar(&f.root, "root", "", "the cause to repair, as `FAULT` or FAULT@SUBJECT; needed when there are several")
+		s.StringVar(&f.to, "to", "", "save the plan as this `FILE`; default ID.yaml in this directory")
+		s.StringArrayVar(&f.expect, "expect", nil, "`NAME=IP,...`: this host is expected to join, with these addresses; repeatable")
+		s.StringArrayVar(&f.held, "held", nil, "`HOST=FILE`: a copy of the host's "+repair.HeldPath+"; repeatable")
+		s.StringVar(&f.heldFrom, "held-from", "", "take such copies from this unpacked must-gather `DIR`")
+		s.BoolVar(&f.align, "align", false, "prefer to name the new render on the nodes, where it applies the same as what they hold")
+		s.StringArrayVar(&a.source.consoles, "console", nil, "`HOST=FILE`: text from the screen of a host; repeatable")
+		s.BoolVar(&a.source.probe, "probe", false, "also ask the machine config servers on port 22623, without credentials")
+	})
+	a.addFixFlags(cmd, &f)
+	a.addOutputFlags(cmd, "text", "yaml")
+	return cmd
+}
+
+func (a *app) fixPlan(ctx context.Context, f fixFlags, format string) error {
+	expect, err := expectations(f.expect)
+	if err != nil {
+		return err
+	}
+	c, err := a.openRepair(f)
+	if err != nil {
+		return err
+	}
+	for _, e := range expect {
+		a.source.expect = append(a.source.expect, e.Name)
+	}
+	r, err := a.openRun(ctx, nil)
+	if err != nil {
+		return err
+	}
+	d, err := a.diagnose(ctx, r)
+	if err := errors.Join(err, r.Close()); err != nil {
+		return err
+	}
+	root, err := chooseRoot(d, f.root)
+	if err != nil {
+		return err
+	}
+	planner := &repair.Planner{API: c.api, Store: c.store, Held: c.held, Clock: wall{repair.SystemClock{}, a.io.Clock}}
+	p, err := planner.Plan(ctx, repair.Ask{Diagnosis: d, Catalog: r.catalog, Root: root.Key, Expect: expect, Align: f.align,
+		Cluster: repair.ClusterID{ID: d.Cluster.ID, Server: c.server, CA: c.ca}, Context: a.contextName(c.server)})
+	if err != nil {
+		return err
+	}
+	return a.savePlan(p, f, format)
+}
+
+func (a *app) savePlan(p *repair.Plan, f fixFlags, format string) error {
+	path := f.to
+	if path == "" {
+		path = p.ID + ".yaml"
+	}
+	if err := p.Save(path); err != nil {
+		return fmt.Errorf("%w; name a file that is not there with --to FILE", err)
+	}
+	digest, err := p.Digest()
+	if err != nil {
+		return err
+	}
+	if format == "yaml" {
+		raw, err := p.Encode()
+		if err != nil {
+			return err
+		}
+		_, err = a.io.Out.Write(raw)
+		return err
+	}
+	if err := a.printPlan(p, path); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(a.io.Out, "\nIts digest is %s; with --digest, apply takes no other content.\n", digest)
+	return err
+}
+
+func expectations(texts []string) ([]csr.Expectation, error) {
+	var list []csr.Expectation
+	for _, t := range texts {
+		e, err := csr.ParseExpect(t)
+		if err != nil {
+			return nil, &usageError{err}
+		}
+		list = append(list, e)
+	}
+	return list, nil
+}
+
+// chooseRoot picks the root that is to be repaired; it never guesses among several.
+func chooseRoot(d *fault.Diagnosis, want string) (fault.Root, error) {
+	var names []string
+	var found []fault.Root
+	for _, r := range d.Roots {
+		name := r.Fault + "@" + r.Subject.String()
+		names = append(names, name)
+		if want == "" || want == r.Fault || want == name {
+			found = append(found, r)
+		}
+	}
+	switch {
+	case len(d.Roots) == 0 && d.Verdict.Class == fault.Settling:
+		return fault.Root{}, fmt.Errorf("nothing to repair yet: %s; ask again after %s, when the first of it counts as a fault", d.Verdict.Reason, d.Verdict.Until.UTC().Format(time.RFC3339))
+	case len(d.Roots) == 0:
+		return fault.Root{}, fmt.Errorf("nothing to repair: the diagnosis names no cause (%s: %s)", d.Verdict.Class, d.Verdict.Reason)
+	case len(found) == 1:
+		return found[0], nil
+	case len(found) == 0:
+		return fault.Root{}, usagef("--root %s: the causes are %s", want, strings.Join(names, ", "))
+	}
+	return fault.Root{}, usagef("there are several causes; choose one with --root: %s", strings.Join(names, ", "))
+}
