@@ -19,6 +19,7 @@ const (
 	ExitUndecided  ExitCode = 3 // an expected host or a present symptom is left without an answer
 	ExitRolledBack ExitCode = 4 // a repair failed and was rolled back
 	ExitNeedsHuman ExitCode = 5 // a repair failed and a person is needed
+	ExitPartlyDone ExitCode = 6 // a repair was done, and something that it was for is still present, or an error is new
 )
 
 // ExitError ends a command with a code. Err is printed on stderr; it is nil where

@@ -22,6 +22,9 @@ type fixFlags struct {
 	held     []string
 	heldFrom string
 	align    bool
+	digest   string
+	wait     time.Duration
+	yes      bool
 }
 
 func (a *app) fixCommand() *cobra.Command {
@@ -65,6 +68,8 @@ func (a *app) addFixFlags(cmd *cobra.Command, f *fixFlags) {
 	})
 	grouped(cmd, groupRead, func(s *pflag.FlagSet) {
 		s.StringArrayVar(&a.source.catalogs, "catalog", nil, "add the faults of this `DIR` to the built-in ones; repeatable")
+		s.StringArrayVar(&a.source.consoles, "console", nil, "`HOST=FILE`: text from the screen of a host; repeatable")
+		s.BoolVar(&a.source.probe, "probe", false, "also ask the machine config servers on port 22623, without credentials")
 	})
 	a.addConnectFlags(cmd)
 }
@@ -138,9 +143,9 @@ func heldSources(f fixFlags) (repair.HeldAny, error) {
 	return list, nil
 }
 
-func (a *app) executor(c *repairer) *repair.Executor {
+func (a *app) executor(c *repairer, f fixFlags) *repair.Executor {
 	return &repair.Executor{
 		API: c.api, Eval: fresh{a}, Catalog: c.known, Clock: wall{repair.SystemClock{}, a.io.Clock}, StateDir: c.state, Store: c.store, CA: c.ca,
-		Served: fresh{a}, Mirror: repair.ConfigMapMirror{API: c.api}, Say: a.sayStep(), Poll: 2 * time.Second,
+		Served: fresh{a}, Mirror: repair.ConfigMapMirror{API: c.api}, Say: a.sayStep(), Poll: 2 * time.Second, Settle: f.wait,
 	}
 }

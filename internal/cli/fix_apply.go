@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -14,9 +15,30 @@ import (
 	"github.com/rollcall-project/rollcall/internal/repair"
 )
 
+// settleTime is how long effects of a repair may still be reported: operators keep a
+// condition for minutes (the inertia in openshift/library-go:pkg/operator/status).
+const settleTime = 5 * time.Minute
+
+// fixExitCodes is for the help of the commands that write.
+const fixExitCodes = `Afterwards the whole diagnosis is made again, whether the steps went well or not, and
+compared with the one that the plan was made from.
+
+Exit codes: 0 repaired, or in progress and normal so far; 1 the tool could not do its
+work; 3 the result could not be checked; 4 failed and rolled back; 5 a person is needed;
+6 partly done: something that the plan is for is still present, or an error is new.`
+
+// addWriteFlags adds what apply, resume and undo have.
+func (a *app) addWriteFlags(cmd *cobra.Command, f *fixFlags) {
+	grouped(cmd, groupOwn, func(s *pflag.FlagSet) {
+		s.DurationVar(&f.wait, "wait", settleTime, "after the last step, wait at most this `TIME` for effects that are still reported")
+		s.BoolVar(&f.yes, "yes", false, "do not ask; at a terminal the steps are shown and confirmed first")
+	})
+	a.addFixFlags(cmd, f)
+	a.addOutputFlags(cmd, "text", "json", "yaml")
+}
+
 func (a *app) fixApplyCommand() *cobra.Command {
 	var f fixFlags
-	var reviewed string
 	cmd := &cobra.Command{
 		Use:   "apply PLAN",
 		Short: "apply a saved plan, step by step",
@@ -25,28 +47,31 @@ is the same cluster, that nothing that the plan was made from has changed, that 
 fault is still there and that etcd is well; otherwise it stops and says why. A plan
 that leaves out a guard, or that says something else than its steps do, is refused.
 
-Exit codes: 0 repaired, 1 the tool could not do its work, 4 failed and rolled back,
-5 a person is needed.`,
+` + fixExitCodes,
 		Args: exactlyOne("PLAN"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			p, err := repair.Load(args[0])
 			if err != nil {
 				return err
 			}
-			if err := a.reviewed(p, reviewed); err != nil {
+			if err := a.reviewed(p, f.digest); err != nil {
 				return err
 			}
 			c, err := a.openRepair(f)
 			if err != nil {
 				return err
 			}
-			return a.ended(cmd.Context(), p.ID, a.executor(c).Apply(cmd.Context(), p), applied)
+			if err := a.announce(f, "apply", p, p.Steps); err != nil {
+				return err
+			}
+			o, err := a.executor(c, f).Apply(cmd.Context(), p)
+			return a.ended(cmd.Context(), "apply", formatOf(cmd), p.ID, o, err)
 		},
 	}
 	grouped(cmd, groupOwn, func(s *pflag.FlagSet) {
-		s.StringVar(&reviewed, "digest", "", "apply only the content with this `sha256:...`, the digest that plan printed and that was reviewed")
+		s.StringVar(&f.digest, "digest", "", "apply only the content with this `sha256:...`, the digest that plan printed and that was reviewed")
 	})
-	a.addFixFlags(cmd, &f)
+	a.addWriteFlags(cmd, &f)
 	return cmd
 }
 
@@ -70,6 +95,7 @@ func (a *app) fixAgainCommand(verb, short string) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   verb + " ID",
 		Short: short,
+		Long:  strings.ToUpper(short[:1]) + short[1:] + ".\n\n" + fixExitCodes,
 		Args:  exactlyOne("ID"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			id, err := planName(args[0])
@@ -80,13 +106,18 @@ func (a *app) fixAgainCommand(verb, short string) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if verb == "undo" {
-				return a.ended(cmd.Context(), id, a.executor(c).Undo(cmd.Context(), id), undone)
+			if err := a.announceBegun(f, verb, c.state, id); err != nil {
+				return err
 			}
-			return a.ended(cmd.Context(), id, a.executor(c).Resume(cmd.Context(), id), applied)
+			run := a.executor(c, f).Resume
+			if verb == "undo" {
+				run = a.executor(c, f).Undo
+			}
+			o, err := run(cmd.Context(), id)
+			return a.ended(cmd.Context(), verb, formatOf(cmd), id, o, err)
 		},
 	}
-	a.addFixFlags(cmd, &f)
+	a.addWriteFlags(cmd, &f)
 	return cmd
 }
 

@@ -5,60 +5,162 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/rollcall-project/rollcall/internal/repair"
+	"github.com/rollcall-project/rollcall/internal/report"
 )
 
-// How a repair ends that went well.
-const (
-	applied = "repaired; every step had its effect and the faults are absent"
-	undone  = "taken back"
-)
+// fixEnd is how a run of apply, resume or undo ended, as -o json prints it.
+type fixEnd struct {
+	APIVersion string          `json:"apiVersion"`
+	Kind       string          `json:"kind"`
+	Plan       string          `json:"plan"`
+	Command    string          `json:"command"` // apply, resume or undo
+	ExitCode   ExitCode        `json:"exitCode"`
+	Error      string          `json:"error,omitempty"`
+	Undone     []string        `json:"undone,omitempty"` // steps that this run undid after a failure
+	Stays      []string        `json:"stays,omitempty"`  // steps that were done and stay, with the reason
+	Outcome    *repair.Outcome `json:"outcome"`          // null: refused before anything was begun
+	Next       []string        `json:"next"`             // commands: what to do now
+}
 
-// ended prints how a repair ended. An error carries the exit code and the ways on:
-// who reads it is in the middle of a repair.
-func (a *app) ended(ctx context.Context, id string, err error, good string) error {
+// ended prints how a run ended: what the whole diagnosis shows now on stdout, and a
+// failure on stderr. An error carries the exit code.
+func (a *app) ended(ctx context.Context, verb, format, id string, o *repair.Outcome, err error) error {
+	end := fixEnd{APIVersion: repair.APIVersion, Kind: "RepairEnd", Plan: id, Command: verb, Outcome: o, ExitCode: codeOf(err), Next: []string{}}
 	if err == nil {
-		_, err := fmt.Fprintf(a.io.Out, "%s: %s\n", a.style().Clean(id), good)
-		return err
+		end.ExitCode = ExitCode(o.ExitCode())
 	}
+	for _, n := range a.nextAfter(verb, id, o, err) {
+		end.Next = append(end.Next, n.Text)
+	}
+	failure := a.failure(ctx, id, &end, err)
+	if format != "text" {
+		if failure != nil {
+			end.Error = failure.Error()
+		}
+		if err := a.printData(format, end); err != nil {
+			return err
+		}
+	} else if o != nil {
+		if err := report.Sections(a.io.Out, a.style(), a.endSections(verb, id, o, err)); err != nil {
+			return err
+		}
+	}
+	if failure == nil && end.ExitCode != ExitOK {
+		return &ExitError{Code: end.ExitCode}
+	}
+	if failure == nil {
+		return nil
+	}
+	return &ExitError{Code: end.ExitCode, Err: failure}
+}
+
+// failure says what a run's error means for who is in the middle of a repair.
+func (a *app) failure(ctx context.Context, id string, end *fixEnd, err error) error {
 	var back *repair.RolledBack
 	var person *repair.NeedPerson
-	var lines []string
 	clean := a.style().Clean // each line: what comes from the cluster makes no line of its own
-	ways := func(list ...string) {
-		for _, verb := range list {
-			lines = append(lines, fmt.Sprintf("  %-13s %s fix %s %s", waysOn[verb]+":", a.name, verb, id))
-		}
-	}
+	var lines []string
 	switch {
+	case err == nil:
+		return nil
 	case errors.As(err, &back):
+		end.Undone = back.Steps
 		lines = append(lines, fmt.Sprintf("the repair failed and was rolled back: %s", clean(back.Cause.Error())),
-			"  taken back:   "+strings.Join(back.Steps, ", "))
-		ways("history")
+			"  undone:       "+strings.Join(back.Steps, ", "))
 	case errors.As(err, &person):
+		end.Undone, end.Stays = person.Back, person.Left
 		lines = append(lines, fmt.Sprintf("stopped, a person is needed: %s", clean(person.Cause.Error())))
 		if len(person.Back) > 0 {
-			lines = append(lines, "  taken back:   "+strings.Join(person.Back, ", "))
+			lines = append(lines, "  undone:       "+strings.Join(person.Back, ", "))
 		}
 		for i, left := range person.Left {
-			step, _, _ := strings.Cut(left, ": `") // the ways on stand below, once
+			step, _, _ := strings.Cut(left, ": `") // the commands are below, once
 			name := "done, stays:"
 			if i > 0 {
 				name = ""
 			}
 			lines = append(lines, fmt.Sprintf("  %-13s %s", name, clean(step)))
 		}
-		ways("resume", "undo", "history")
-		lines = append(lines, fmt.Sprintf("  %-13s %s fix plan ...   (where the plan itself was wrong: a host, an address)", "plan anew:", a.name))
+		lines = append(lines, fmt.Sprintf("  %-13s %s fix plan ...   (where the plan itself was wrong: a host, an address)", "new plan:", a.name))
 	case ctx.Err() != nil:
-		lines = append(lines, "interrupted; what was done is done and written down")
-		ways("resume", "undo", "history")
+		lines = append(lines, "interrupted; what was done is in the journal", fmt.Sprintf("  %-13s %s fix history %s", "the record:", a.name, id))
 	default:
 		return err
 	}
-	return &ExitError{Code: codeOf(err), Err: errors.New(strings.Join(lines, "\n"))}
+	return errors.New(strings.Join(lines, "\n"))
 }
 
-// waysOn says what a verb of `fix` does for who stands in the middle.
-var waysOn = map[string]string{"resume": "go on", "undo": "take back", "history": "the record"}
+// endSections say what the diagnosis shows after a run, and what to do now.
+func (a *app) endSections(verb, id string, o *repair.Outcome, err error) []report.Section {
+	heading := fmt.Sprintf("Plan %s: %s", id, o.Headline())
+	now := report.Section{Heading: heading}
+	add := func(name, text string) { now.Entries = append(now.Entries, report.Entry{Name: name, Text: text}) }
+	switch {
+	case o.State == repair.Repaired:
+		add("checked", "the whole diagnosis was made again: nothing that the plan is for is present, and no error is new")
+	case o.State == repair.NotChecked && len(o.Unknown)+len(o.Unread) == 0, o.State == repair.PartlyDone && len(o.Still)+len(o.New) == 0:
+		add("why", o.Reason)
+	case o.State == repair.Undone:
+		add("checked", "the whole diagnosis was made again: no error is new")
+	}
+	list := func(name string, seen []repair.Seen) {
+		for _, s := range seen {
+			add(name, s.String())
+		}
+	}
+	still := "still present"
+	if o.State == repair.Undone || o.State == repair.NothingDone {
+		still = "present as before"
+	}
+	list(still, o.Still)
+	list("new", o.New)
+	list("in progress", o.Waiting)
+	list("could not check", o.Unknown)
+	for _, u := range o.Unread {
+		add("could not check", u)
+	}
+	if len(o.Others) > 0 {
+		list("not part of this plan, still present", o.Others)
+	}
+	add("diagnosis now", o.Verdict)
+	next := report.Section{Heading: "What to do now", Entries: a.nextAfter(verb, id, o, err)}
+	return []report.Section{now, next}
+}
+
+// nextAfter are the commands that lead on after a run, and show whether it worked.
+func (a *app) nextAfter(verb, id string, o *repair.Outcome, err error) []report.Entry {
+	var list []report.Entry
+	connection := a.connection()
+	add := func(name string, words ...string) {
+		line := joinWords(append(append([]string{a.name}, words...), connection...))
+		list = append(list, report.Entry{Name: name, Text: line, Command: true})
+	}
+	if o == nil {
+		return nil
+	}
+	undoing := verb == "undo" || o.State == repair.Undone
+	if err != nil && o.State != repair.Undone {
+		if !undoing {
+			add("go on", "fix", "resume", id)
+		}
+		add("undo it", "fix", "undo", id)
+	}
+	switch {
+	case o.State == repair.PartlyDone && err == nil:
+		add("see the cause", "diagnose")
+		add("plan its repair", "fix", "plan")
+	case o.State == repair.InProgress && !o.Until.IsZero():
+		list = append(list, report.Entry{Name: "wait", Text: "until " + o.Until.UTC().Format(time.RFC3339) + ", then check again"})
+	case o.State == repair.NotChecked:
+		list = append(list, report.Entry{Name: "first", Text: "make readable what could not be checked; nothing is known to be repaired before that"})
+	}
+	if err == nil && !undoing && o.State != repair.Repaired {
+		add("check again", "fix", "resume", id)
+	}
+	add("see the cluster", "diagnose")
+	list = append(list, report.Entry{Name: "the record", Text: joinWords([]string{a.name, "fix", "history", id}), Command: true})
+	return list
+}

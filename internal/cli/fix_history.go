@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -9,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/rollcall-project/rollcall/internal/fault"
 	"github.com/rollcall-project/rollcall/internal/repair"
 )
 
@@ -16,31 +19,37 @@ func (a *app) fixHistoryCommand() *cobra.Command {
 	var dir string
 	cmd := &cobra.Command{
 		Use:   "history [ID]",
-		Short: "list the plans that were begun here, or one plan's record",
+		Short: "list the plans that were begun here with their outcome, or one plan's record",
 		Args:  atMostOne("ID"),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			state, err := repair.StateDir(dir, a.io.Getenv)
 			if err != nil {
 				return err
 			}
 			list, err := repair.Histories(state)
+			if len(args) == 1 {
+				var h repair.History
+				if h, err = repair.HistoryOf(state, args[0]); errors.Is(err, fs.ErrNotExist) {
+					return fmt.Errorf("no plan %s was begun here (%s)", args[0], state)
+				}
+				list = []repair.History{h}
+			}
 			if err != nil {
 				return err
 			}
-			if len(args) == 0 {
-				return a.printHistories(list)
+			switch format := formatOf(cmd); {
+			case format != "text":
+				return a.printHistoryData(format, list, len(args) == 1)
+			case len(args) == 1:
+				return a.printHistory(list[0])
 			}
-			for _, h := range list {
-				if h.ID == args[0] {
-					return a.printHistory(h)
-				}
-			}
-			return fmt.Errorf("no plan %s was begun here (%s)", args[0], state)
+			return a.printHistories(list)
 		},
 	}
 	grouped(cmd, groupOwn, func(s *pflag.FlagSet) {
 		s.StringVar(&dir, "state-dir", "", "read the journals of this `DIR`; default $XDG_STATE_HOME/rollcall")
 	})
+	a.addOutputFlags(cmd, "text", "json", "yaml")
 	return cmd
 }
 
@@ -62,9 +71,18 @@ func (a *app) printHistories(list []repair.History) error {
 			continue
 		}
 		last := h.Records[len(h.Records)-1]
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", clean(h.ID), h.Records[0].Time.Format(time.RFC3339), last.Time.Format(time.RFC3339), clean(recordText(last)))
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", clean(h.ID), h.Records[0].Time.Format(time.RFC3339), last.Time.Format(time.RFC3339), clean(stateText(h)))
 	}
 	return t.Flush()
+}
+
+// stateText says how a plan stands: what the last diagnosis showed, or how far it came
+// and that it was not checked since.
+func stateText(h repair.History) string {
+	if o := h.Outcome(); o != nil {
+		return o.String()
+	}
+	return recordText(h.Records[len(h.Records)-1]) + "; not checked since"
 }
 
 func recordText(r repair.Record) string {
@@ -83,9 +101,43 @@ func (a *app) printHistory(h repair.History) error {
 	for _, r := range h.Records {
 		fmt.Fprintf(a.io.Out, "%s  %s\n", r.Time.Format(time.RFC3339), clean(recordText(r)))
 		if w := r.Write; w != nil && r.Kind == repair.Intent {
-			fmt.Fprintf(a.io.Out, "    %s: %s; before kept as %s; to take back: %s\n", clean(w.Target.String()), clean(strings.Join(w.Fields, ", ")),
+			fmt.Fprintf(a.io.Out, "    %s: %s; before kept as %s; to undo: %s\n", clean(w.Target.String()), clean(strings.Join(w.Fields, ", ")),
 				clean(w.PreImage), clean(w.Inverse))
 		}
 	}
 	return h.Broken
+}
+
+// historyData is one plan's history, as -o json prints it.
+type historyData struct {
+	Plan    string          `json:"plan"`
+	Title   string          `json:"title,omitempty"`
+	Root    *fault.Key      `json:"root,omitempty"`
+	Begun   time.Time       `json:"begun,omitzero"`
+	Last    time.Time       `json:"last,omitzero"`
+	State   string          `json:"state"`             // in words
+	Outcome *repair.Outcome `json:"outcome"`           // null: not checked since the last run
+	Records []repair.Record `json:"records,omitempty"` // of one plan that was asked for
+	Broken  string          `json:"broken,omitempty"`  // why it cannot be read
+}
+
+func (a *app) printHistoryData(format string, list []repair.History, whole bool) error {
+	items := make([]historyData, 0, len(list))
+	for _, h := range list {
+		d := historyData{Plan: h.ID, State: "not begun", Outcome: h.Outcome()}
+		if p := h.Plan; p != nil {
+			d.Title, d.Root = p.Title, &p.Root
+		}
+		if len(h.Records) > 0 {
+			d.Begun, d.Last, d.State = h.Records[0].Time, h.Records[len(h.Records)-1].Time, stateText(h)
+		}
+		if h.Broken != nil {
+			d.Broken, d.State = h.Broken.Error(), "cannot be read"
+		}
+		if whole {
+			d.Records = h.Records
+		}
+		items = append(items, d)
+	}
+	return a.printData(format, map[string]any{"apiVersion": repair.APIVersion, "kind": "RepairHistory", "items": items})
 }

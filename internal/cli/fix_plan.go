@@ -38,8 +38,6 @@ mode 0600 beside the journals, never in the plan.`,
 		s.StringArrayVar(&f.held, "held", nil, "`HOST=FILE`: a copy of the host's "+repair.HeldPath+"; repeatable")
 		s.StringVar(&f.heldFrom, "held-from", "", "take such copies from this unpacked must-gather `DIR`")
 		s.BoolVar(&f.align, "align", false, "prefer to name the new render on the nodes, where it applies the same as what they hold")
-		s.StringArrayVar(&a.source.consoles, "console", nil, "`HOST=FILE`: text from the screen of a host; repeatable")
-		s.BoolVar(&a.source.probe, "probe", false, "also ask the machine config servers on port 22623, without credentials")
 	})
 	a.addFixFlags(cmd, &f)
 	a.addOutputFlags(cmd, "text", "yaml")

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rollcall-project/rollcall/internal/fault"
 	"github.com/rollcall-project/rollcall/internal/repair"
 	"github.com/rollcall-project/rollcall/internal/report"
 )
@@ -20,12 +21,27 @@ var grades = map[repair.Grade]string{
 // printPlan prints a plan as a person reads it before applying it: what is done,
 // with which risk, whether it can be taken back, and how far it was proved.
 func (a *app) printPlan(p *repair.Plan, path string) error {
-	list := []report.Section{{Heading: "Plan " + p.ID, Entries: []report.Entry{
+	list := append(a.planSections(p, p.Steps), report.Section{Heading: "Nothing was changed in the cluster", Entries: []report.Entry{
+		{Name: "saved as", Text: path, Command: true},
+		{Name: "apply it", Text: joinWords(append([]string{a.name, "fix apply", quote(path)}, a.connection()...)), Command: true},
+	}})
+	return report.Sections(a.io.Out, a.style(), list)
+}
+
+// planSections describe a plan and some of its steps.
+func (a *app) planSections(p *repair.Plan, steps []repair.Step) []report.Section {
+	about := report.Section{Heading: "Plan " + p.ID, Entries: []report.Entry{
 		{Name: "for", Text: fmt.Sprintf("%s at %s: %s", p.Root.Fault, p.Root.Subject, p.Title)},
+		{Name: "effects", Text: keyList(slices.DeleteFunc(slices.Clone(p.Before.For), func(k fault.Key) bool { return k == p.Root }))},
+		{Name: "not part of it", Text: keyList(p.Before.Others)},
 		{Name: "cluster", Text: fmt.Sprintf("%s, context %s, %s", p.Cluster.ID, p.Context, p.Cluster.Server)},
-		{Name: "steps", Text: planSummary(p)},
-	}}}
-	for _, s := range p.Steps {
+		{Name: "steps", Text: planSummary(steps)},
+	}}
+	if len(steps) < len(p.Steps) {
+		about.Entries = append(about.Entries, report.Entry{Name: "done", Text: fmt.Sprintf("%d of %d steps", len(p.Steps)-len(steps), len(p.Steps))})
+	}
+	list := []report.Section{about}
+	for _, s := range steps {
 		list = append(list, stepSection(s))
 	}
 	var notes []report.Entry
@@ -38,17 +54,22 @@ func (a *app) printPlan(p *repair.Plan, path string) error {
 	if len(notes) > 0 {
 		list = append(list, report.Section{Heading: "Also", Entries: notes})
 	}
-	list = append(list, report.Section{Heading: "Nothing was changed in the cluster", Entries: []report.Entry{
-		{Name: "saved as", Text: path, Command: true},
-		{Name: "apply it", Text: joinWords(append([]string{a.name, "fix apply", quote(path)}, a.connection()...)), Command: true},
-	}})
-	return report.Sections(a.io.Out, a.style(), list)
+	return list
 }
 
-// planSummary says at a glance how much a plan does.
-func planSummary(p *repair.Plan) string {
+// keyList names faults with their subjects, "" for none.
+func keyList(list []fault.Key) string {
+	names := make([]string, 0, len(list))
+	for _, k := range list {
+		names = append(names, fmt.Sprintf("%s at %s", k.Fault, k.Subject))
+	}
+	return strings.Join(names, ", ")
+}
+
+// planSummary says at a glance how much some steps do.
+func planSummary(steps []repair.Step) string {
 	acting, worst := 0, repair.RiskNone
-	for _, s := range p.Steps {
+	for _, s := range steps {
 		if s.Writes() {
 			acting++
 		}
@@ -56,7 +77,7 @@ func planSummary(p *repair.Plan) string {
 			worst = s.Risk
 		}
 	}
-	return fmt.Sprintf("%d: %d to change something, %d only to wait and look; highest risk: %s", len(p.Steps), acting, len(p.Steps)-acting, worst)
+	return fmt.Sprintf("%d: %d to change something, %d only to wait and look; highest risk: %s", len(steps), acting, len(steps)-acting, worst)
 }
 
 // riskRank orders classes of risk, the worst last. A plan with another class is not loaded.

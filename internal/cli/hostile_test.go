@@ -19,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rollcall-project/rollcall/internal/fault"
 	"github.com/rollcall-project/rollcall/internal/repair"
 )
 
@@ -157,6 +158,7 @@ func TestHostileText(t *testing.T) {
 		{"progress of a step", func() error { say := a.sayStep(); say("1", bad); say("1", bad); return nil }},
 		{"a plan", func() error {
 			return a.printPlan(&repair.Plan{ID: bad, Title: bad, Context: bad, Notes: []string{bad}, Open: []string{bad},
+				Before: repair.Before{For: []fault.Key{{Fault: bad}}, Others: []fault.Key{{Fault: bad}}},
 				Steps: []repair.Step{{ID: bad, Title: bad, RiskText: bad, OC: bad, Inverse: bad, Action: repair.ApproveCSR}}}, bad)
 		}},
 		{"history", func() error { return a.printHistory(repair.History{ID: bad, Records: []repair.Record{record}}) }},
@@ -164,8 +166,12 @@ func TestHostileText(t *testing.T) {
 			return a.printHistories([]repair.History{{ID: bad}, {ID: bad, Records: []repair.Record{record}}})
 		}},
 		{"the end", func() error {
-			a.complain(nil, a.ended(t.Context(), "p", &repair.NeedPerson{Cause: far, Left: []string{bad}, Back: []string{"1"}}, ""))
-			a.complain(nil, a.ended(t.Context(), "p", &repair.RolledBack{Cause: far, Steps: []string{"1"}}, ""))
+			seen := []repair.Seen{{Key: fault.Key{Fault: bad, Subject: fault.Subject{Kind: fault.Host, Name: bad}}, Title: bad, Note: bad}}
+			o := &repair.Outcome{State: repair.PartlyDone, Reason: bad, Still: seen, New: seen, Others: seen, Waiting: seen, Unknown: seen,
+				Unread: []string{bad}, Verdict: bad}
+			a.complain(nil, a.ended(t.Context(), "apply", "text", "p", o, &repair.NeedPerson{Cause: far, Left: []string{bad}, Back: []string{"1"}}))
+			a.complain(nil, a.ended(t.Context(), "apply", "text", "p", o, &repair.RolledBack{Cause: far, Steps: []string{"1"}}))
+			_ = a.ended(t.Context(), "apply", "text", "p", o, nil)
 			return nil
 		}},
 		{"explain", func() error { a.complain(nil, a.explain("text", bad)); return nil }},

@@ -14,11 +14,12 @@ import (
 type Screen struct {
 	Terminal    bool // stdout is one
 	ErrTerminal bool // stderr is one
+	InTerminal  bool // stdin is one
 	Width       int  // columns of stdout; 0: not known
 }
 
 func screenOf(out *os.File) Screen {
-	s := Screen{Terminal: isatty.IsTerminal(out.Fd()), ErrTerminal: isatty.IsTerminal(os.Stderr.Fd())}
+	s := Screen{Terminal: isatty.IsTerminal(out.Fd()), ErrTerminal: isatty.IsTerminal(os.Stderr.Fd()), InTerminal: isatty.IsTerminal(os.Stdin.Fd())}
 	if s.Terminal {
 		if width, _, err := term.GetSize(int(out.Fd())); err == nil {
 			s.Width = width

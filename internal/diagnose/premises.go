@@ -98,3 +98,7 @@ func premiseOf(c evidence.Coverage) *premise {
 	}
 	return &premises[i]
 }
+
+// Unread says what every answer about a whole cluster rests on and was not read: kinds
+// of objects, and what is there and damaged. Empty where all of it was.
+func Unread(d *fault.Diagnosis) []string { return append(damaged(d), premisesOpen(d)...) }

@@ -267,7 +267,7 @@ func (g *graph) unexplained(i int) fault.Unexplained {
 
 // supply says what would make an unknown finding known.
 func (g *graph) supply(finding fault.Finding, f *fault.Fault) string {
-	if finding.Subject.Name == unnamed {
+	if finding.Subject.Name == Unnamed {
 		return finding.Supply
 	}
 	b := g.engine.bind(context.Background(), g.world, f, variables(f), finding.Subject) // facts are memoised: nothing is read again

@@ -196,8 +196,8 @@ func prefetch(ctx context.Context, o Options) error {
 // facts about the whole speak, or an archive that was made to hurt.
 const maxSubjects = 10_000
 
-// unnamed stands for the subjects of a kind that could not be listed.
-const unnamed = "?"
+// Unnamed stands for the subjects of a kind that could not be listed.
+const Unnamed = "?"
 
 // notKnown stands in a title for what could not be read.
 const notKnown = "(not known)"
@@ -238,7 +238,7 @@ func (e *Engine) EvaluateAll(ctx context.Context, w *facts.World, list []*fault.
 	for i, f := range list {
 		if err := blind[f.For]; err != nil && len(subjects[f.For]) == 0 {
 			parts[i] = []fault.Finding{{
-				Fault: f.ID, Subject: fault.Subject{Kind: f.For, Name: unnamed}, Outcome: fault.Unknown, Severity: f.Severity,
+				Fault: f.ID, Subject: fault.Subject{Kind: f.For, Name: Unnamed}, Outcome: fault.Unknown, Severity: f.Severity,
 				Title:  fault.FillTitle(f, f.Title, someone(f.For), func(string) string { return notKnown }),
 				Reason: "it could not be read which there are: " + err.Error(), Supply: supplyOf(err),
 			}}

@@ -197,6 +197,31 @@ func (w *world) Evaluate(_ context.Context, k fault.Key) (fault.Finding, error) 
 	return f, nil
 }
 
+// Diagnose implements Evaluator: the first of the faults that is present is the root.
+func (w *world) Diagnose(ctx context.Context) (*fault.Diagnosis, error) {
+	d := &fault.Diagnosis{Cluster: fault.ClusterInfo{ID: "the-cluster"}, Verdict: fault.Verdict{Class: fault.Healthy}}
+	for _, k := range []fault.Key{rootFault, emptyFault, renderFault} {
+		f, err := w.Evaluate(ctx, k)
+		if err != nil {
+			return nil, err
+		}
+		f.Severity = fault.Error
+		d.Findings = append(d.Findings, f)
+		switch {
+		case f.Outcome != fault.Present:
+		case len(d.Roots) == 0:
+			d.Roots = append(d.Roots, fault.Root{Key: k})
+			d.Verdict.Class = fault.RecoverableInPlace
+		default:
+			d.Roots[0].Explains = append(d.Roots[0].Explains, k)
+		}
+	}
+	if w.diagnosed != nil {
+		return w.diagnosed(d)
+	}
+	return d, nil
+}
+
 // clock advances only when someone waits, and then the world moves.
 type clock struct{ w *world }
 
@@ -279,6 +304,9 @@ func (r *rig) ask(t *testing.T) Ask {
 	return Ask{Diagnosis: testDiagnosis(), Catalog: testCatalog(t), Root: rootFault, Expect: []csr.Expectation{e},
 		Cluster: ClusterID{ID: "the-cluster", Server: "https://api:6443", CA: "ca"}, Context: "admin"}
 }
+
+// failure leaves out the outcome of a run.
+func failure(_ *Outcome, err error) error { return err }
 
 func (r *rig) plan(t *testing.T) *Plan {
 	t.Helper()

@@ -75,9 +75,23 @@ func (n *NeedPerson) Unwrap() error { return n.Cause }
 
 // Exit codes of a repair, as DESIGN's list has them.
 const (
+	ExitNotChecked = 3
 	ExitRolledBack = 4
 	ExitNeedPerson = 5
+	ExitPartlyDone = 6
 )
+
+// ExitCode maps the outcome of a run that ended without an error to the exit code of
+// the command. What is in progress is normal until its time.
+func (o *Outcome) ExitCode() int {
+	switch o.State {
+	case Repaired, InProgress, Undone, NothingDone:
+		return 0
+	case PartlyDone:
+		return ExitPartlyDone
+	}
+	return ExitNotChecked
+}
 
 // ExitCode maps an error of Apply, Resume or Undo to the exit code of the
 // command: 0 for nil, 4, 5, and 1 for what is neither (a usage or tool error).

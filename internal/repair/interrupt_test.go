@@ -20,6 +20,12 @@ func (d deaf) Evaluate(context.Context, fault.Key) (fault.Finding, error) {
 	return fault.Finding{}, nil
 }
 
+func (d deaf) Diagnose(context.Context) (*fault.Diagnosis, error) {
+	d.asked()
+	<-d.until
+	return nil, nil
+}
+
 // TestInterruptedWhileItEvaluates: an interrupt ends an apply, whatever an
 // evaluation is at.
 func TestInterruptedWhileItEvaluates(t *testing.T) {
@@ -29,7 +35,7 @@ func TestInterruptedWhileItEvaluates(t *testing.T) {
 	never := make(chan struct{})
 	defer close(never)
 	r.exec.Eval = deaf{cancel, never}
-	err := r.exec.Apply(ctx, p) // would not come back
+	_, err := r.exec.Apply(ctx, p) // would not come back
 	if err == nil || !strings.Contains(err.Error(), "interrupted in step 1-adopt-spec-config") {
 		t.Errorf("Apply: %v", err)
 	}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -27,6 +26,7 @@ const (
 	UndoIntent RecordKind = "undo-intent" // the inverse is about to be written
 	UndoResult RecordKind = "undo-result" // the inverse was written, or found written
 	Finished   RecordKind = "finished"    // all steps are done, or all that can be are undone
+	Checked    RecordKind = "checked"     // the whole diagnosis was made again; holds what it shows
 )
 
 // Record is one line of the journal. It holds no secret.
@@ -38,6 +38,8 @@ type Record struct {
 	Plan  string     `json:"plan,omitempty"` // digest of the plan, in Began
 	Write *Write     `json:"write,omitempty"`
 	Note  string     `json:"note,omitempty"`
+
+	Outcome *Outcome `json:"outcome,omitempty"` // of Checked
 }
 
 // Write is one write to one object, as the journal keeps it: enough to find out
@@ -192,10 +194,12 @@ type stepState struct {
 	undone bool
 }
 
-func (j *Journal) step(id string) stepState {
+func (j *Journal) step(id string) stepState { return stateOf(j.records, id) }
+
+func stateOf(records []Record, id string) stepState {
 	var s stepState
-	for i := range j.records {
-		r := &j.records[i]
+	for i := range records {
+		r := &records[i]
 		if r.Step != id {
 			continue
 		}
@@ -217,77 +221,15 @@ func (j *Journal) step(id string) stepState {
 	return s
 }
 
+// open reports whether an intent has no result: its write may have been made.
+func (j *Journal) open() bool {
+	for _, r := range j.records {
+		if st := j.step(r.Step); r.Kind == Intent && st.intent != nil && st.result == nil {
+			return true
+		}
+	}
+	return false
+}
+
 // acted reports whether the step's write stands.
 func (s stepState) acted() bool { return s.intent != nil && s.result != nil && !s.undone }
-
-// History is one plan's journal, for reading.
-type History struct {
-	Plan    *Plan // nil where the plan's copy could not be read
-	ID      string
-	Records []Record
-	Broken  error // why the journal or the plan's copy could not be read; nil: they could
-}
-
-// Histories returns all journals below a state directory, oldest first. One that
-// cannot be read does not hide the others: its Broken says why.
-func Histories(stateDir string) ([]History, error) {
-	plans, err := openState(stateDir, false, plansDir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read history: %w", err)
-	}
-	entries, err := fs.ReadDir(plans.FS(), ".")
-	var list []History
-	for _, e := range entries {
-		list = append(list, historyOf(plans, e.Name()))
-	}
-	if err := errors.Join(err, plans.Close()); err != nil {
-		return nil, fmt.Errorf("read history: %w", err)
-	}
-	slices.SortStableFunc(list, func(a, b History) int { return a.started().Compare(b.started()) })
-	return list, nil
-}
-
-func historyOf(plans *os.Root, id string) History {
-	h := History{ID: id}
-	dir, err := descend(plans, false, id)
-	if err != nil {
-		h.Broken = fmt.Errorf("read history of %q: %w", id, err)
-		return h
-	}
-	raw, err := readFile(dir, journalFile, maxJournal)
-	if err == nil {
-		h.Records, _, err = parseRecords(raw)
-	}
-	plan, planErr := keptPlan(dir)
-	if errors.Is(planErr, fs.ErrNotExist) {
-		planErr = nil // killed before it was kept
-	}
-	h.Plan = plan
-	if err := errors.Join(err, planErr, dir.Close()); err != nil {
-		h.Broken = fmt.Errorf("read history of %q: %w", id, err)
-	}
-	return h
-}
-
-// keptPlan reads the copy of a plan beside its journal.
-func keptPlan(dir *os.Root) (*Plan, error) {
-	raw, err := readFile(dir, planFile, maxPlan)
-	if err != nil {
-		return nil, fmt.Errorf("read plan: %w", err)
-	}
-	p, err := parsePlan(raw)
-	if err != nil {
-		return nil, err
-	}
-	return p, p.checkForm()
-}
-
-func (h History) started() time.Time {
-	if len(h.Records) == 0 {
-		return time.Time{}
-	}
-	return h.Records[0].Time
-}

@@ -51,9 +51,9 @@ func TestKilledAtEveryWrite(t *testing.T) {
 		m := mortal{api, n%2 == 1}
 		r.exec.API, r.exec.Mirror = m, ConfigMapMirror{m}
 		if n == 0 {
-			return r.exec.Apply(t.Context(), p)
+			return failure(r.exec.Apply(t.Context(), p))
 		}
-		return r.exec.Resume(t.Context(), p.ID)
+		return failure(r.exec.Resume(t.Context(), p.ID))
 	}
 	for n := range 100 {
 		err := run(n)

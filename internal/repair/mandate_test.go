@@ -112,7 +112,7 @@ func TestEditedPlan(t *testing.T) {
 			if _, err := Decode(raw); err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("Decode: %v\nwant %q", err, tt.want)
 			}
-			if err := r.exec.Apply(t.Context(), p); err == nil || !strings.Contains(err.Error(), tt.want) {
+			if _, err := r.exec.Apply(t.Context(), p); err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("Apply: %v\nwant %q", err, tt.want)
 			}
 			if len(r.writes) > 0 {
@@ -129,7 +129,7 @@ func TestPlanMayAdd(t *testing.T) {
 	p := r.plan(t)
 	s := stepOf(t, p, AdoptSpecConfig)
 	s.Preconditions = append(s.Preconditions, Guard{Guard: EtcdMembers, Count: 5})
-	err := r.exec.Apply(t.Context(), p)
+	_, err := r.exec.Apply(t.Context(), p)
 	var refused *Refused
 	if !errors.As(err, &refused) || !strings.Contains(err.Error(), "5 are needed") {
 		t.Errorf("Apply: %v, want the added guard to refuse", err)
@@ -141,7 +141,7 @@ func TestWhileOfAnotherRemedy(t *testing.T) {
 	r := newRig(t, desync(t))
 	p := r.plan(t)
 	stepOf(t, p, AdoptSpecConfig).While = []fault.Key{renderFault}
-	err := r.exec.Apply(t.Context(), p)
+	_, err := r.exec.Apply(t.Context(), p)
 	if err == nil || !strings.Contains(err.Error(), "adopt-spec-config is no remedy") || len(r.writes) > 0 {
 		t.Errorf("Apply: %v, written %v", err, r.writes)
 	}
@@ -244,14 +244,14 @@ func TestBegunByAnotherVersion(t *testing.T) {
 		return r, p
 	}
 	r, p := begun(t, func(p *Plan) { p.Steps[0].Title = "as an older version said it" })
-	if err := r.exec.Resume(t.Context(), p.ID); err != nil {
+	if _, err := r.exec.Resume(t.Context(), p.ID); err != nil {
 		t.Errorf("Resume: %v", err)
 	}
 	r, p = begun(t, func(p *Plan) { p.Steps[0].Preconditions = nil })
-	if err := r.exec.Resume(t.Context(), p.ID); err == nil || !strings.Contains(err.Error(), "the guard same-cluster is left out") || len(r.writes) > 0 {
+	if _, err := r.exec.Resume(t.Context(), p.ID); err == nil || !strings.Contains(err.Error(), "the guard same-cluster is left out") || len(r.writes) > 0 {
 		t.Errorf("Resume without guards: %v, written %v", err, r.writes)
 	}
-	if err := r.exec.Undo(t.Context(), p.ID); err != nil {
+	if _, err := r.exec.Undo(t.Context(), p.ID); err != nil {
 		t.Errorf("Undo: %v", err)
 	}
 }

@@ -33,6 +33,7 @@ type Plan struct {
 	Context    string    `json:"context,omitempty"` // of the kubeconfig, for people
 	Root       fault.Key `json:"root"`
 	Title      string    `json:"title"`
+	Before     Before    `json:"before"`
 	Steps      []Step    `json:"steps"`
 	// Open says what the plan does not contain and what would supply it.
 	Open []string `json:"open,omitempty"`
@@ -156,7 +157,7 @@ type Duration = fault.Duration
 var planID = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
 
 // maxPlan bounds a plan on file; the bound is far above any real one.
-const maxPlan = 1 << 20
+const maxPlan = 4 << 20
 
 // Encode renders the plan as it is saved.
 func (p *Plan) Encode() ([]byte, error) {
@@ -237,7 +238,7 @@ func parsePlan(raw []byte) (*Plan, error) {
 // digest of its journal and may be older than this program: going on with it
 // needs its form and what protects the cluster, taking it back its form only.
 func (p *Plan) check() error {
-	return errors.Join(p.checkForm(), p.eachStep(p.checkMandate), p.eachStep(p.checkWords))
+	return errors.Join(p.checkForm(), p.Before.check(p), p.eachStep(p.checkMandate), p.eachStep(p.checkWords))
 }
 
 func (p *Plan) eachStep(check func(Step) error) error {

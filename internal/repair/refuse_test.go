@@ -82,7 +82,7 @@ func TestRefusedBeforeAnything(t *testing.T) {
 			r.exec.Mirror = nil
 			p := r.plan(t)
 			tt.change(r)
-			err := r.exec.Apply(t.Context(), p)
+			_, err := r.exec.Apply(t.Context(), p)
 			var refused *Refused
 			if !errors.As(err, &refused) || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("Apply: %v\nwant a refusal with %q", err, tt.want)
@@ -116,7 +116,7 @@ func TestConflictingWriter(t *testing.T) {
 		once(r, func(o Object) {
 			o["status"].(map[string]any)["configuration"] = map[string]any{"name": "theirs"}
 		})
-		err := r.exec.Apply(t.Context(), p)
+		_, err := r.exec.Apply(t.Context(), p)
 		if err == nil || !strings.Contains(err.Error(), "other-tool") || !strings.Contains(err.Error(), "theirs") {
 			t.Errorf("Apply: %v, want a refusal that names the writer and the value", err)
 		}
@@ -128,7 +128,7 @@ func TestConflictingWriter(t *testing.T) {
 		r := newRig(t, desync(t))
 		p := r.plan(t)
 		once(r, func(o Object) { o["metadata"].(map[string]any)["annotations"] = map[string]any{"theirs": "yes"} })
-		if err := r.exec.Apply(t.Context(), p); err != nil {
+		if _, err := r.exec.Apply(t.Context(), p); err != nil {
 			t.Fatalf("Apply: %v", err)
 		}
 		r.repaired(t)
@@ -140,13 +140,13 @@ func TestConflictingWriter(t *testing.T) {
 		r := newRig(t, desync(t))
 		p := r.plan(t)
 		r.frozen = true
-		if err := r.exec.Apply(t.Context(), p); err == nil {
+		if _, err := r.exec.Apply(t.Context(), p); err == nil {
 			t.Fatal("nothing joined, and Apply is content")
 		}
 		r.edit(poolRef("master"), "other-tool", func(o Object) {
 			o["status"].(map[string]any)["configuration"].(map[string]any)["name"] = "theirs"
 		})
-		err := r.exec.Undo(t.Context(), p.ID)
+		_, err := r.exec.Undo(t.Context(), p.ID)
 		var person *NeedPerson
 		if !errors.As(err, &person) || !strings.Contains(err.Error(), "changed since by other-tool") {
 			t.Errorf("Undo: %v", err)
@@ -161,7 +161,7 @@ func TestRolledBack(t *testing.T) {
 	p.Steps = p.Steps[:1]
 	p.Steps[0].Expect.Absent = []fault.Key{renderFault} // which adopting does not end
 	r.frozen = true
-	err := r.exec.Apply(t.Context(), p)
+	_, err := r.exec.Apply(t.Context(), p)
 	var back *RolledBack
 	if !errors.As(err, &back) || ExitCode(err) != ExitRolledBack {
 		t.Fatalf("Apply: %v", err)
@@ -169,7 +169,7 @@ func TestRolledBack(t *testing.T) {
 	if name := stringAt(r.get(poolRef("master")), "status", "configuration", "name"); name != "" {
 		t.Errorf("status names %q", name)
 	}
-	if err := r.exec.Resume(t.Context(), p.ID); err == nil {
+	if _, err := r.exec.Resume(t.Context(), p.ID); err == nil {
 		t.Error("a plan that was rolled back was resumed")
 	}
 }
@@ -179,13 +179,13 @@ func TestTooLate(t *testing.T) {
 	r := newRig(t, desync(t))
 	p := r.plan(t)
 	r.frozen = true
-	err := r.exec.Apply(t.Context(), p)
+	_, err := r.exec.Apply(t.Context(), p)
 	var person *NeedPerson
 	if !errors.As(err, &person) || ExitCode(err) != ExitNeedPerson || !strings.Contains(err.Error(), "control0 has not asked") {
 		t.Fatalf("Apply: %v", err)
 	}
 	r.frozen = false
-	if err := r.exec.Resume(t.Context(), p.ID); err != nil {
+	if _, err := r.exec.Resume(t.Context(), p.ID); err != nil {
 		t.Fatalf("Resume: %v", err)
 	}
 	r.repaired(t)
@@ -200,7 +200,7 @@ func TestStrangeRequest(t *testing.T) {
 			p.Steps[i].Args.IPs = []string{"192.0.2.99"}
 		}
 	}
-	err := r.exec.Apply(t.Context(), p)
+	_, err := r.exec.Apply(t.Context(), p)
 	if err == nil || !strings.Contains(err.Error(), "192.0.2.10 is not declared") {
 		t.Errorf("Apply: %v", err)
 	}
@@ -213,7 +213,7 @@ func TestJournalCutAndTampered(t *testing.T) {
 	r := newRig(t, desync(t))
 	p := r.plan(t)
 	r.frozen = true
-	if err := r.exec.Apply(t.Context(), p); err == nil {
+	if _, err := r.exec.Apply(t.Context(), p); err == nil {
 		t.Fatal("Apply is content")
 	}
 	r.frozen = false
@@ -234,13 +234,13 @@ func TestJournalCutAndTampered(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "plan.yaml"), []byte(edited), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := r.exec.Resume(t.Context(), p.ID); err == nil || !strings.Contains(err.Error(), "was changed after it was begun") {
+	if _, err := r.exec.Resume(t.Context(), p.ID); err == nil || !strings.Contains(err.Error(), "was changed after it was begun") {
 		t.Errorf("Resume of an edited plan: %v", err)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "plan.yaml"), kept, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := r.exec.Resume(t.Context(), p.ID); err != nil {
+	if _, err := r.exec.Resume(t.Context(), p.ID); err != nil {
 		t.Errorf("Resume over a cut line: %v", err)
 	}
 	r.repaired(t)
@@ -288,10 +288,10 @@ func TestFetchedStays(t *testing.T) {
 			r := newRig(t, desync(t))
 			p := r.plan(t)
 			r.frozen, r.exec.Served = true, tt.served
-			if err := r.exec.Apply(t.Context(), p); err == nil {
+			if _, err := r.exec.Apply(t.Context(), p); err == nil {
 				t.Fatal("nothing joined, and Apply is content")
 			}
-			err := r.exec.Undo(t.Context(), p.ID)
+			_, err := r.exec.Undo(t.Context(), p.ID)
 			stays := stringAt(r.get(poolRef("master")), "status", "configuration", "name") == target
 			if stays != (tt.want != "") || (err != nil) != stays || err != nil && !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("Undo: %v, stays %t; want %q", err, stays, tt.want)

@@ -108,7 +108,7 @@ func (r *rig) noSecret(t *testing.T) {
 func TestApplyRepairs(t *testing.T) {
 	r := newRig(t, desync(t))
 	p := r.plan(t)
-	if err := r.exec.Apply(t.Context(), p); err != nil {
+	if _, err := r.exec.Apply(t.Context(), p); err != nil {
 		t.Fatalf("Apply: %v\n%s", err, strings.Join(r.said, "\n"))
 	}
 	r.repaired(t)
@@ -132,10 +132,10 @@ func TestApplyRepairs(t *testing.T) {
 		t.Error("the journal was not copied to the cluster")
 	}
 	h, err := Histories(r.dir)
-	if err != nil || len(h) != 1 || h[0].Plan == nil || h[0].Records[len(h[0].Records)-1].Kind != Finished {
+	if err != nil || len(h) != 1 || h[0].Plan == nil || h[0].Outcome() == nil || h[0].Outcome().State != Repaired {
 		t.Errorf("history %v, %v", h, err)
 	}
-	if err := r.exec.Apply(t.Context(), p); err == nil {
+	if _, err := r.exec.Apply(t.Context(), p); err == nil {
 		t.Error("a finished plan was applied again")
 	}
 }
@@ -145,7 +145,7 @@ func points(t *testing.T) []Point {
 	r := newRig(t, desync(t))
 	var all []Point
 	r.exec.At = func(p Point) { all = append(all, p) }
-	if err := r.exec.Apply(t.Context(), r.plan(t)); err != nil {
+	if _, err := r.exec.Apply(t.Context(), r.plan(t)); err != nil {
 		t.Fatalf("Apply: %v", err)
 	}
 	return all
@@ -170,7 +170,7 @@ func (r *rig) applyKilled(ctx context.Context, p *Plan, n int) {
 			}
 		}
 	}()
-	_ = r.exec.Apply(ctx, p)
+	_, _ = r.exec.Apply(ctx, p)
 }
 
 func TestKilledAnywhereThenResumed(t *testing.T) {
@@ -182,13 +182,13 @@ func TestKilledAnywhereThenResumed(t *testing.T) {
 			r := newRig(t, desync(t))
 			p := r.plan(t)
 			r.applyKilled(t.Context(), p, n)
-			err := r.exec.Resume(t.Context(), p.ID)
+			_, err := r.exec.Resume(t.Context(), p.ID)
 			var refused *Refused
 			if at == (Point{"", "before began"}) { // nothing was begun: the plan is applied anew
 				if !errors.As(err, &refused) {
 					t.Fatalf("Resume of a plan that was not begun: %v", err)
 				}
-				err = r.exec.Apply(t.Context(), p)
+				_, err = r.exec.Apply(t.Context(), p)
 			}
 			if err != nil {
 				t.Fatalf("Resume: %v\n%s", err, strings.Join(r.said, "\n"))
@@ -226,7 +226,7 @@ func TestKilledAnywhereThenUndone(t *testing.T) {
 			p := r.plan(t)
 			r.frozen = at.Step == "1-adopt-spec-config"
 			r.applyKilled(t.Context(), p, n)
-			err := r.exec.Undo(t.Context(), p.ID)
+			_, err := r.exec.Undo(t.Context(), p.ID)
 			adopted := stringAt(r.get(poolRef("master")), "status", "configuration", "name")
 			fetched := r.get(csrRef("csr-client")) != nil
 			var person *NeedPerson
@@ -244,7 +244,7 @@ func TestKilledAnywhereThenUndone(t *testing.T) {
 				t.Error("the re-created render stays though no daemon works with it")
 			}
 			if err == nil {
-				if err := r.exec.Resume(t.Context(), p.ID); err == nil {
+				if _, err := r.exec.Resume(t.Context(), p.ID); err == nil {
 					t.Error("a plan that was taken back was resumed")
 				}
 			}
@@ -276,10 +276,10 @@ func TestKilledInUndo(t *testing.T) {
 				}
 				count++
 			}
-			_ = r.exec.Undo(t.Context(), p.ID)
+			_, _ = r.exec.Undo(t.Context(), p.ID)
 		}()
 		r.exec.At = nil
-		if err := r.exec.Undo(t.Context(), p.ID); err != nil {
+		if _, err := r.exec.Undo(t.Context(), p.ID); err != nil {
 			t.Errorf("point %d: Undo again: %v", n, err)
 		}
 		if name := stringAt(r.get(poolRef("master")), "status", "configuration", "name"); name != "" {
@@ -297,11 +297,11 @@ func TestInterruptedThenResumed(t *testing.T) {
 			cancel()
 		}
 	}
-	err := r.exec.Apply(ctx, p)
+	_, err := r.exec.Apply(ctx, p)
 	if err == nil || !strings.Contains(err.Error(), "resume") {
 		t.Fatalf("Apply: %v", err)
 	}
-	if err := r.exec.Resume(t.Context(), p.ID); err != nil {
+	if _, err := r.exec.Resume(t.Context(), p.ID); err != nil {
 		t.Fatalf("Resume: %v", err)
 	}
 	r.repaired(t)

@@ -81,7 +81,7 @@ func TestRogueLast(t *testing.T) {
 	r := newRig(t, desync(t))
 	p := r.plan(t)
 	r.once("zzz-rogue", r.hostAsked, func() {})
-	text := r.stopped(t, r.exec.Apply(t.Context(), p))
+	text := r.stopped(t, failure(r.exec.Apply(t.Context(), p)))
 	for _, name := range []string{"csr-client", "zzz-rogue"} {
 		request, err := csr.Parse(r.get(csrRef(name)))
 		if err != nil {
@@ -96,10 +96,10 @@ func TestRogueLast(t *testing.T) {
 			t.Errorf("the refusal lacks %q: %s", want, text)
 		}
 	}
-	r.stopped(t, r.exec.Resume(t.Context(), p.ID))
+	r.stopped(t, failure(r.exec.Resume(t.Context(), p.ID)))
 
 	r.byHand(t, "csr-client")
-	if err := r.exec.Resume(t.Context(), p.ID); err != nil {
+	if _, err := r.exec.Resume(t.Context(), p.ID); err != nil {
 		t.Fatalf("Resume: %v", err)
 	}
 	r.repaired(t)
@@ -116,7 +116,7 @@ func TestRogueFirst(t *testing.T) {
 		return stringAt(r.objects[keyOf(poolRef("master"))], "status", "configuration", "name") != ""
 	}
 	r.once("aaa-rogue", adopted, func() { r.request("csr-client", "control0", "client") })
-	r.stopped(t, r.exec.Apply(t.Context(), p))
+	r.stopped(t, failure(r.exec.Apply(t.Context(), p)))
 }
 
 // TestRogueApproved: a stranger's approved request does not count as the host's
@@ -130,7 +130,7 @@ func TestRogueApproved(t *testing.T) {
 				map[string]any{"type": "Approved", "status": "True", "reason": "KubectlApprove"}}}
 		})
 	})
-	if text := r.stopped(t, r.exec.Apply(t.Context(), p)); !strings.Contains(text, "zzz-rogue (issued (KubectlApprove)") {
+	if text := r.stopped(t, failure(r.exec.Apply(t.Context(), p))); !strings.Contains(text, "zzz-rogue (issued (KubectlApprove)") {
 		t.Errorf("the refusal: %s", text)
 	}
 }

@@ -11,9 +11,11 @@ import (
 	"github.com/rollcall-project/rollcall/internal/fault"
 )
 
-// Evaluator evaluates one fault at one subject on evidence that is read anew.
+// Evaluator evaluates on evidence that is read again each time: one fault at one
+// subject, or the whole catalogue.
 type Evaluator interface {
 	Evaluate(ctx context.Context, k fault.Key) (fault.Finding, error)
+	Diagnose(ctx context.Context) (*fault.Diagnosis, error)
 }
 
 // Served tells when a host was last given a config of a pool.
@@ -47,14 +49,16 @@ type Executor struct {
 	Say      func(step, text string) // progress, for a person; nil: silent
 	At       func(Point)             // called before and after each write; nil outside tests
 	Poll     time.Duration           // between looks; zero is 5 s
+	Settle   time.Duration           // how long the diagnosis after a repair is made again while something is still reported
 }
 
 // run is one plan under way.
 type run struct {
 	*Executor
-	plan     *Plan
-	journal  *Journal
-	mirrored bool // the mirror's failure was said
+	plan        *Plan
+	journal     *Journal
+	mirrored    bool // the mirror's failure was said
+	sameCluster bool // this run has seen that it is the plan's cluster
 }
 
 func (r *run) say(step, format string, args ...any) {
@@ -94,15 +98,20 @@ func (r *run) record(ctx context.Context, rec Record) error {
 	return nil
 }
 
-// Apply takes on a plan. A plan that was begun already is resumed with Resume.
-func (e *Executor) Apply(ctx context.Context, p *Plan) (err error) {
+// Apply takes on a plan. A plan that was begun already is resumed with Resume. The
+// outcome is what the whole diagnosis shows afterwards, whatever the error is; it is
+// nil where the plan was refused before anything was begun.
+func (e *Executor) Apply(ctx context.Context, p *Plan) (o *Outcome, err error) {
 	j, err := OpenJournal(e.StateDir, p.ID, e.Clock.Now)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer func() { err = closed(err, j) }()
 	r := &run{Executor: e, plan: p, journal: j}
-	return r.begin(ctx)
+	if begun := j.began(); begun != "" {
+		return nil, r.begin(ctx)
+	}
+	return r.recheck(ctx, r.begin(ctx))
 }
 
 // closed releases the journal and keeps the type of err.
@@ -123,7 +132,7 @@ func (r *run) begin(ctx context.Context) error {
 	if err := r.checkWhile(); err != nil {
 		return err
 	}
-	if _, err := guardSameCluster(ctx, r, Step{}, Guard{}); err != nil {
+	if err := r.ofThisCluster(ctx); err != nil {
 		return err
 	}
 	if err := r.keepPlan(); err != nil {
@@ -137,6 +146,15 @@ func (r *run) begin(ctx context.Context) error {
 		return err
 	}
 	return r.steps(ctx)
+}
+
+// ofThisCluster refuses to go on with another cluster's plan.
+func (r *run) ofThisCluster(ctx context.Context) error {
+	if _, err := guardSameCluster(ctx, r, Step{}, Guard{}); err != nil {
+		return err
+	}
+	r.sameCluster = true
+	return nil
 }
 
 // keepPlan saves the plan as it is applied, next to its journal.
@@ -186,14 +204,15 @@ func (r *run) adopt() error {
 // allDone is the note of a plan that came to its end.
 const allDone = "all steps are done"
 
-// Resume goes on with a plan that was begun and did not finish.
-func (e *Executor) Resume(ctx context.Context, id string) (err error) {
+// Resume goes on with a plan that was begun and did not finish; one that did is only
+// checked again.
+func (e *Executor) Resume(ctx context.Context, id string) (o *Outcome, err error) {
 	r, err := e.open(id)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer func() { err = closed(err, r.journal) }()
-	return r.resume(ctx)
+	return r.recheck(ctx, r.resume(ctx))
 }
 
 func (r *run) resume(ctx context.Context) error {
@@ -206,7 +225,7 @@ func (r *run) resume(ctx context.Context) error {
 				return refuse("plan %s is finished: %s", r.plan.ID, rec.Note).instead("make a new plan")
 			}
 			r.say("", "plan %s was finished before: %s", r.plan.ID, rec.Note)
-			return nil
+			return r.ofThisCluster(ctx)
 		}
 	}
 	if err := r.plan.eachStep(r.plan.checkMandate); err != nil {
@@ -215,7 +234,7 @@ func (r *run) resume(ctx context.Context) error {
 	if err := r.checkWhile(); err != nil {
 		return err
 	}
-	if _, err := guardSameCluster(ctx, r, Step{}, Guard{}); err != nil {
+	if err := r.ofThisCluster(ctx); err != nil {
 		return err
 	}
 	return r.steps(ctx)

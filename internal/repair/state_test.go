@@ -95,7 +95,7 @@ func TestKeptPlanReplacesLink(t *testing.T) {
 	dir := filepath.Join(r.dir, plansDir, p.ID)
 	ok(t, os.MkdirAll(dir, 0o700))
 	ok(t, os.Symlink(victim, filepath.Join(dir, planFile)))
-	if err := r.exec.Apply(t.Context(), p); err != nil {
+	if _, err := r.exec.Apply(t.Context(), p); err != nil {
 		t.Fatalf("Apply: %v", err)
 	}
 	if raw, err := os.ReadFile(victim); err != nil || string(raw) != "precious" {
@@ -128,7 +128,7 @@ func TestStoreOpenToOthers(t *testing.T) {
 func TestHistoryOfBroken(t *testing.T) {
 	r := newRig(t, desync(t))
 	p := r.plan(t)
-	ok(t, r.exec.Apply(t.Context(), p))
+	ok(t, failure(r.exec.Apply(t.Context(), p)))
 	ok(t, os.Mkdir(filepath.Join(r.dir, plansDir, "empty"), 0o700))
 	ok(t, os.Mkdir(filepath.Join(r.dir, plansDir, "garbage"), 0o700))
 	ok(t, os.WriteFile(filepath.Join(r.dir, plansDir, "garbage", journalFile), []byte("no json\n"), 0o600))

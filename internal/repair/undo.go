@@ -10,17 +10,17 @@ import (
 
 // Undo takes back what a plan did, last step first, as long as nothing depends
 // on it. It returns *NeedPerson where something has to stay.
-func (e *Executor) Undo(ctx context.Context, id string) (err error) {
+func (e *Executor) Undo(ctx context.Context, id string) (o *Outcome, err error) {
 	r, err := e.open(id)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer func() { err = closed(err, r.journal) }()
-	return r.undo(ctx)
+	return r.recheck(ctx, r.undo(ctx))
 }
 
 func (r *run) undo(ctx context.Context) error {
-	if _, err := guardSameCluster(ctx, r, Step{}, Guard{}); err != nil {
+	if err := r.ofThisCluster(ctx); err != nil {
 		return err
 	}
 	_, left, err := r.back(ctx)

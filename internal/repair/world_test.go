@@ -22,6 +22,8 @@ import (
 
 	jsonpatch "github.com/evanphx/json-patch/v5"
 	"k8s.io/client-go/rest"
+
+	"github.com/rollcall-project/rollcall/internal/fault"
 )
 
 // world is an API server in memory: it keeps resourceVersions and uids, enforces
@@ -39,6 +41,8 @@ type world struct {
 	deny    func(verb, key string) int
 	before  func(verb, key string) // called unlocked before a write that is not a dry run
 	server  *httptest.Server
+
+	diagnosed func(*fault.Diagnosis) (*fault.Diagnosis, error) // changes what Diagnose answers
 }
 
 func keyOf(r Ref) string { return r.Group + "/" + r.Resource + "/" + r.Namespace + "/" + r.Name }

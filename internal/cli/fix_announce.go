@@ -1,0 +1,64 @@
+package cli
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/rollcall-project/rollcall/internal/repair"
+	"github.com/rollcall-project/rollcall/internal/report"
+)
+
+// announce shows what is about to be done. A person at a terminal confirms it.
+func (a *app) announce(f fixFlags, verb string, p *repair.Plan, steps []repair.Step) error {
+	asks := a.io.Screen.InTerminal && a.io.Screen.ErrTerminal && !f.yes
+	if a.global.quiet && !asks {
+		return nil
+	}
+	list := a.planSections(p, steps)
+	if verb == "undo" {
+		list = undoSections(p, steps)
+	}
+	if err := report.Sections(a.io.Err, a.style(), list); err != nil {
+		return err
+	}
+	if !asks {
+		return nil
+	}
+	fmt.Fprintf(a.io.Err, "\nThis writes to the cluster. Type yes to %s: ", verb)
+	line, err := bufio.NewReader(a.io.In).ReadString('\n')
+	if strings.TrimSpace(line) != "yes" {
+		if err != nil && !errors.Is(err, io.EOF) {
+			return fmt.Errorf("read the confirmation: %w", err)
+		}
+		return errors.New("not confirmed: nothing was changed")
+	}
+	return nil
+}
+
+// announceBegun is announce for a plan that was begun. What keeps its journal from
+// being read is told by what comes next.
+func (a *app) announceBegun(f fixFlags, verb, state, id string) error {
+	h, err := repair.HistoryOf(state, id)
+	if err != nil || h.Plan == nil {
+		return nil
+	}
+	if verb == "undo" {
+		return a.announce(f, verb, h.Plan, h.Acted())
+	}
+	return a.announce(f, verb, h.Plan, h.Left())
+}
+
+func undoSections(p *repair.Plan, steps []repair.Step) []report.Section {
+	list := []report.Section{{Heading: "Undo plan " + p.ID, Entries: []report.Entry{
+		{Name: "for", Text: fmt.Sprintf("%s at %s: %s", p.Root.Fault, p.Root.Subject, p.Title)},
+		{Name: "cluster", Text: fmt.Sprintf("%s, context %s, %s", p.Cluster.ID, p.Context, p.Cluster.Server)},
+		{Name: "steps", Text: fmt.Sprintf("%d that wrote something, the last one first", len(steps))},
+	}}}
+	for _, s := range steps {
+		list = append(list, report.Section{Heading: s.ID, Entries: []report.Entry{{Name: "done", Text: s.Title}, {Name: "undo", Text: s.Inverse}}})
+	}
+	return list
+}

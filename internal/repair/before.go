@@ -1,0 +1,73 @@
+package repair
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/rollcall-project/rollcall/internal/fault"
+)
+
+// Before is what the diagnosis that the plan was made from found present. After the
+// repair the cluster is compared with it.
+type Before struct {
+	For    []fault.Key `json:"for"`              // the root, what it explains, and the members of its deadlock: what the repair is for
+	Others []fault.Key `json:"others,omitempty"` // the other roots: not part of the plan
+	Also   []fault.Key `json:"also,omitempty"`   // all other errors
+}
+
+// beforeOf notes what a diagnosis found. keys are the root and what it explains.
+func beforeOf(d *fault.Diagnosis, keys []fault.Key) Before {
+	var b Before
+	for _, k := range keys {
+		if !slices.Contains(b.For, k) {
+			b.For = append(b.For, k)
+		}
+	}
+	for _, r := range d.Roots {
+		if !slices.Contains(b.For, r.Key) {
+			b.Others = append(b.Others, r.Key)
+		}
+	}
+	known := set(b.For, b.Others)
+	for _, f := range d.Findings {
+		if f.Outcome == fault.Present && f.Severity == fault.Error && !known[f.Key()] {
+			b.Also = append(b.Also, f.Key())
+		}
+	}
+	return b
+}
+
+// check refuses a plan whose repair would be called complete although something that
+// its steps are for was not compared.
+func (b Before) check(p *Plan) error {
+	known := set(b.For)
+	missing := func(k fault.Key, what string) error {
+		return fmt.Errorf("before.for leaves out %s at %s, which is %s", k.Fault, k.Subject, what)
+	}
+	if !known[p.Root] {
+		return missing(p.Root, "the plan's root")
+	}
+	for _, s := range p.Steps {
+		for _, k := range s.While {
+			if !known[k] {
+				return missing(k, "what step "+s.ID+" is for")
+			}
+		}
+		for _, k := range s.Expect.Absent {
+			if !known[k] {
+				return missing(k, "what step "+s.ID+" must end")
+			}
+		}
+	}
+	return nil
+}
+
+func set(lists ...[]fault.Key) map[fault.Key]bool {
+	out := map[fault.Key]bool{}
+	for _, l := range lists {
+		for _, k := range l {
+			out[k] = true
+		}
+	}
+	return out
+}

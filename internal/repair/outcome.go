@@ -1,0 +1,317 @@
+package repair
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/rollcall-project/rollcall/internal/diagnose"
+	"github.com/rollcall-project/rollcall/internal/fault"
+)
+
+// State is what may be said of the cluster after a run of a plan.
+type State string
+
+// The states. Only a plan whose steps are all done can be Repaired, and only where
+// everything that it is for was checked and is absent.
+const (
+	Repaired    State = "repaired"
+	PartlyDone  State = "partly-done" // something that the plan is for is present, or an error is new, or steps are left
+	InProgress  State = "in-progress" // nothing of it is a fault, and not all of it is over: expected until a time
+	NotChecked  State = "not-checked" // it could not be checked
+	Undone      State = "undone"      // everything that the plan did was undone
+	NothingDone State = "nothing-done"
+)
+
+// Outcome is a comparison of the whole diagnosis after a run of a plan with the one
+// that the plan was made from.
+type Outcome struct {
+	State   State     `json:"state"`
+	Reason  string    `json:"reason,omitempty"`        // why it could not be checked, or why it is not finished
+	Still   []Seen    `json:"stillPresent,omitempty"`  // of what the plan is for
+	New     []Seen    `json:"new,omitempty"`           // errors that were not present, or not seen, when the plan was made
+	Others  []Seen    `json:"notPartOfPlan,omitempty"` // what was present and the plan is not for
+	Waiting []Seen    `json:"inProgress,omitempty"`    // conditions that hold and are expected until a time
+	Unknown []Seen    `json:"unknown,omitempty"`       // of what the plan is for
+	Unread  []string  `json:"notRead,omitempty"`       // what any answer rests on
+	Until   time.Time `json:"until,omitzero"`          // of InProgress
+	Verdict string    `json:"verdict,omitempty"`       // of the whole diagnosis
+}
+
+// Seen is a finding of the diagnosis after the run.
+type Seen struct {
+	fault.Key
+	Title string `json:"title"`
+	Note  string `json:"note,omitempty"` // what it is an effect of, why it is unknown, until when it is expected
+}
+
+// String renders the finding on one line.
+func (s Seen) String() string {
+	text := s.Title
+	if s.Fault != "" {
+		text = fmt.Sprintf("%s at %s", s.Fault, s.Subject)
+		if s.Title != "" {
+			text += ": " + s.Title
+		}
+	}
+	if s.Note != "" {
+		text += " (" + s.Note + ")"
+	}
+	return text
+}
+
+// ended is how the steps of a run ended, by the journal.
+type ended string
+
+const (
+	endFinished ended = "finished"
+	endUndone   ended = "undone"
+	endNothing  ended = "nothing" // no step has changed anything
+	endPartly   ended = "partly"
+)
+
+// compare judges the cluster after a run.
+func compare(p *Plan, end ended, d *fault.Diagnosis) Outcome {
+	o := Outcome{Verdict: string(d.Verdict.Class)}
+	if d.Verdict.Reason != "" {
+		o.Verdict += ": " + d.Verdict.Reason
+	}
+	if d.Cluster.ID != p.Cluster.ID {
+		o.State, o.Reason = NotChecked, "the cluster's id could not be read"
+		if d.Cluster.ID != "" {
+			o.Reason = fmt.Sprintf("this is cluster %s, the plan is for %s", d.Cluster.ID, p.Cluster.ID)
+		}
+		return o
+	}
+	o.Unread = diagnose.Unread(d)
+	o.ofPlan(p, d)
+	o.besides(p, d)
+	if end == endFinished {
+		o.hosts(p, d)
+	}
+	o.decide(end, d)
+	return o
+}
+
+// ofPlan looks for what the plan is for.
+func (o *Outcome) ofPlan(p *Plan, d *fault.Diagnosis) {
+	findings := map[fault.Key]fault.Finding{}
+	unlisted := map[string]fault.Finding{} // by fault: its subjects could not be listed
+	evaluated := map[string]bool{}
+	for _, f := range d.Findings {
+		findings[f.Key()], evaluated[f.Fault] = f, true
+		if f.Outcome == fault.Unknown && f.Subject.Name == diagnose.Unnamed {
+			unlisted[f.Fault] = f
+		}
+	}
+	for _, k := range wanted(p) {
+		f, found := findings[k]
+		if !found {
+			f, found = unlisted[k.Fault]
+		}
+		switch {
+		case !found && evaluated[k.Fault]: // its subject is gone
+		case !found:
+			o.Unknown = append(o.Unknown, Seen{Key: k, Note: "the catalogue of this run has no such fault"})
+		case f.Outcome == fault.Present:
+			o.Still = append(o.Still, Seen{Key: k, Title: f.Title, Note: effectOf(k, d)})
+		case f.Outcome == fault.Unknown:
+			o.Unknown = append(o.Unknown, Seen{Key: k, Title: f.Title, Note: f.Reason})
+		case f.Waiting():
+			o.Waiting = append(o.Waiting, Seen{Key: k, Title: f.Title, Note: expectedUntil(f.Until)})
+			o.until(f.Until)
+		}
+	}
+}
+
+// wanted are the faults that must be gone. The root is one whatever the plan says.
+func wanted(p *Plan) []fault.Key {
+	list := slices.Clone(p.Before.For)
+	if !slices.Contains(list, p.Root) {
+		list = append([]fault.Key{p.Root}, list...)
+	}
+	return list
+}
+
+// besides looks for errors that are new, and for what the plan was never for.
+func (o *Outcome) besides(p *Plan, d *fault.Diagnosis) {
+	ours, others := set(wanted(p)), set(p.Before.Others, p.Before.Also)
+	alone := map[fault.Key]bool{} // roots, and what has no known cause
+	for _, r := range d.Roots {
+		alone[r.Key] = true
+	}
+	for _, u := range d.Unexplained {
+		alone[u.Key] = true
+	}
+	for _, f := range d.Findings {
+		k := f.Key()
+		if f.Outcome != fault.Present || ours[k] {
+			continue
+		}
+		seen := Seen{Key: k, Title: f.Title, Note: effectOf(k, d)}
+		switch {
+		case others[k] && alone[k]:
+			o.Others = append(o.Others, seen)
+		case !others[k] && f.Severity == fault.Error:
+			o.New = append(o.New, seen)
+		}
+	}
+}
+
+// hosts looks at the hosts that the plan's steps are about: each must have joined.
+func (o *Outcome) hosts(p *Plan, d *fault.Diagnosis) {
+	for _, s := range p.Steps {
+		for _, h := range d.Hosts {
+			if s.Action != WaitNode || h.Name != s.Args.Host || h.State == fault.StagePassed {
+				continue
+			}
+			seen := Seen{Key: fault.Key{Subject: fault.Subject{Kind: fault.Host, Name: h.Name}},
+				Title: fmt.Sprintf("host %s: %s is %s", h.Name, h.Stage, h.State), Note: h.Why}
+			switch h.State {
+			case fault.StageWaiting:
+				o.Waiting = append(o.Waiting, seen)
+			case fault.StageUnknown:
+				o.Unknown = append(o.Unknown, seen)
+			case fault.StageFailed:
+				o.Still = append(o.Still, seen)
+			}
+		}
+	}
+}
+
+// decide names the state. What is unknown is never taken for fine.
+func (o *Outcome) decide(end ended, d *fault.Diagnosis) {
+	blind := len(o.Unknown)+len(o.Unread) > 0
+	switch {
+	case blind:
+		o.Reason = strings.Join(slices.Concat(o.Unread, texts(o.Unknown)), "; ")
+	case end == endPartly:
+		o.Reason = "not all steps are done"
+	case end == endUndone:
+		o.Reason = "everything that the plan did was undone"
+	}
+	switch {
+	case end == endNothing && !blind:
+		o.State = NothingDone
+	case end == endUndone && !blind && len(o.New) == 0:
+		o.State = Undone
+	case end != endUndone && len(o.Still) > 0 && end != endNothing:
+		o.State = PartlyDone
+	case len(o.Unknown) > 0:
+		o.State = NotChecked
+	case len(o.New) > 0:
+		o.State = PartlyDone
+	case blind:
+		o.State = NotChecked
+	case end == endPartly:
+		o.State = PartlyDone
+	case len(o.Waiting) > 0 || d.Verdict.Class == fault.Settling:
+		o.State = InProgress
+		o.until(d.Verdict.Until)
+	default:
+		o.State = Repaired
+	}
+}
+
+func (o *Outcome) until(t time.Time) {
+	if t.After(o.Until) {
+		o.Until = t
+	}
+}
+
+// effectOf names the root that explains a finding.
+func effectOf(k fault.Key, d *fault.Diagnosis) string {
+	for _, r := range d.Roots {
+		if r.Key != k && slices.Contains(r.Explains, k) {
+			return fmt.Sprintf("an effect of %s at %s", r.Fault, r.Subject)
+		}
+	}
+	return ""
+}
+
+func expectedUntil(t time.Time) string { return "expected until " + t.UTC().Format(time.RFC3339) }
+
+func texts(list []Seen) []string {
+	out := make([]string, 0, len(list))
+	for _, s := range list {
+		out = append(out, s.String())
+	}
+	return out
+}
+
+// Headline says the state in a few words, for a heading.
+func (o Outcome) Headline() string {
+	switch o.State {
+	case Repaired:
+		return "repaired"
+	case PartlyDone:
+		if len(o.Still) > 0 {
+			return "partly done, still present"
+		}
+		if len(o.New) > 0 {
+			return "partly done, new since the plan was made"
+		}
+		return "partly done"
+	case InProgress:
+		if o.Until.IsZero() {
+			return "in progress"
+		}
+		return fmt.Sprintf("in progress (%s)", expectedUntil(o.Until))
+	case Undone:
+		return "undone (rolled back)"
+	case NothingDone:
+		return "nothing was changed"
+	}
+	return "could not check"
+}
+
+// String says the outcome on one line, as the history shows it.
+func (o Outcome) String() string {
+	var parts []string
+	add := func(what string, list []string) {
+		if len(list) > 0 {
+			parts = append(parts, what+strings.Join(list, ", "))
+		}
+	}
+	short := func(list []Seen) []string {
+		const most = 5
+		var out []string
+		for i, s := range list {
+			if i == most {
+				return append(out, fmt.Sprintf("and %d more", len(list)-most))
+			}
+			if s.Fault == "" {
+				out = append(out, s.Title)
+				continue
+			}
+			out = append(out, fmt.Sprintf("%s at %s", s.Fault, s.Subject))
+		}
+		return out
+	}
+	head := o.Headline()
+	switch o.State {
+	case PartlyDone:
+		head = "partly done"
+	case NotChecked:
+		head += ": " + o.Reason
+	}
+	parts = append(parts, head)
+	if o.State == PartlyDone && len(o.Still)+len(o.New) == 0 && o.Reason != "" {
+		parts = append(parts, o.Reason)
+	}
+	add("still present: ", short(o.Still))
+	add("new: ", short(o.New))
+	if o.State == InProgress {
+		add("in progress: ", short(o.Waiting))
+	}
+	if o.State == PartlyDone {
+		add("could not check: ", append(short(o.Unknown), o.Unread...))
+	}
+	add("not part of this plan, still present: ", short(o.Others))
+	text := parts[0]
+	if len(parts) > 1 {
+		text += ", " + strings.Join(parts[1:], "; ")
+	}
+	return text
+}

@@ -1,0 +1,208 @@
+package repair
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rollcall-project/rollcall/internal/diagnose"
+	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/fault"
+)
+
+func present(k fault.Key) fault.Finding {
+	return fault.Finding{Fault: k.Fault, Subject: k.Subject, Outcome: fault.Present, Severity: fault.Error, Title: "title of " + k.Fault}
+}
+
+func absent(k fault.Key) fault.Finding {
+	return fault.Finding{Fault: k.Fault, Subject: k.Subject, Outcome: fault.Absent, Severity: fault.Error}
+}
+
+// TestCompare: what may be said after a run, by what the diagnosis shows.
+func TestCompare(t *testing.T) {
+	other := fault.Key{Fault: "node-not-ready", Subject: fault.Subject{Kind: fault.Host, Name: "w7"}}
+	fresh := fault.Key{Fault: "disk-full", Subject: fault.Subject{Kind: fault.Host, Name: "w8"}}
+	until := time.Date(2026, 5, 1, 4, 0, 0, 0, time.UTC)
+	plan := &Plan{Cluster: ClusterID{ID: "the-cluster"}, Root: rootFault, Before: Before{For: []fault.Key{rootFault, emptyFault}, Others: []fault.Key{other}},
+		Steps: []Step{{Action: WaitNode, Args: Args{Host: "control0"}}}}
+	gone := []fault.Finding{absent(rootFault), absent(emptyFault)}
+	waiting := absent(rootFault)
+	waiting.Until = until
+	tests := []struct {
+		name   string
+		end    ended
+		change func(*fault.Diagnosis)
+		want   State
+		says   string
+	}{
+		{"everything absent", endFinished, func(*fault.Diagnosis) {}, Repaired, "repaired"},
+		{"the root is present", endFinished, func(d *fault.Diagnosis) { d.Findings = []fault.Finding{present(rootFault), absent(emptyFault)} },
+			PartlyDone, "partly done, still present: bootstrap-desync at pool/master"},
+		{"an effect is present, of another root", endFinished, func(d *fault.Diagnosis) {
+			d.Findings = []fault.Finding{absent(rootFault), present(emptyFault), present(other)}
+			d.Roots = []fault.Root{{Key: other, Explains: []fault.Key{emptyFault}}}
+		}, PartlyDone, "still present: pool-config-empty at pool/master; not part of this plan, still present: node-not-ready at host/w7"},
+		{"a root that the plan is not for", endFinished, func(d *fault.Diagnosis) {
+			d.Findings, d.Roots = append(d.Findings, present(other)), []fault.Root{{Key: other}}
+		}, Repaired, "repaired, not part of this plan, still present: node-not-ready at host/w7"},
+		{"a new error", endFinished, func(d *fault.Diagnosis) { d.Findings = append(d.Findings, present(fresh)) }, PartlyDone, "partly done, new: disk-full at host/w8"},
+		{"a new warning", endFinished, func(d *fault.Diagnosis) {
+			f := present(fresh)
+			f.Severity = fault.Warning
+			d.Findings = append(d.Findings, f)
+		}, Repaired, "repaired"},
+		{"the root is unknown", endFinished, func(d *fault.Diagnosis) {
+			d.Findings[0].Outcome, d.Findings[0].Reason = fault.Unknown, "pools is forbidden"
+		}, NotChecked, "could not check: bootstrap-desync at pool/master (pools is forbidden)"},
+		{"the root is unknown and an error is new", endFinished, func(d *fault.Diagnosis) {
+			d.Findings[0].Outcome = fault.Unknown
+			d.Findings = append(d.Findings, present(fresh))
+		}, NotChecked, "new: disk-full at host/w8"},
+		{"its subjects could not be listed", endFinished, func(d *fault.Diagnosis) {
+			blind := absent(fault.Key{Fault: rootFault.Fault, Subject: fault.Subject{Kind: fault.Pool, Name: diagnose.Unnamed}})
+			blind.Outcome, blind.Reason = fault.Unknown, "it could not be read which there are"
+			d.Findings[0] = blind
+		}, NotChecked, "it could not be read which there are"},
+		{"its subject is gone", endFinished, func(d *fault.Diagnosis) {
+			d.Findings[0].Subject.Name = "infra"
+		}, Repaired, "repaired"},
+		{"another catalogue", endFinished, func(d *fault.Diagnosis) { d.Findings = d.Findings[1:] }, NotChecked, "no such fault"},
+		{"nodes were not read whole", endFinished, func(d *fault.Diagnosis) {
+			d.Coverage = []evidence.Coverage{{Need: evidence.Nodes.String(), State: evidence.Missing, Why: evidence.Forbidden, Reason: "forbidden"}}
+		}, NotChecked, "could not check: not all nodes were read: forbidden"},
+		{"its condition holds and is expected", endFinished, func(d *fault.Diagnosis) { d.Findings[0] = waiting }, InProgress, "in progress (expected until 2026-05-01T04:00:00Z)"},
+		{"the cluster settles", endFinished, func(d *fault.Diagnosis) {
+			d.Verdict = fault.Verdict{Class: fault.Settling, Until: until}
+		}, InProgress, "expected until 2026-05-01T04:00:00Z"},
+		{"its host has failed", endFinished, func(d *fault.Diagnosis) {
+			d.Hosts = []fault.HostState{{Name: "control0", Stage: fault.EtcdMember, State: fault.StageFailed}}
+		}, PartlyDone, "host control0: etcd-member is failed"},
+		{"its host is unknown", endFinished, func(d *fault.Diagnosis) {
+			d.Hosts = []fault.HostState{{Name: "control0", Stage: fault.EtcdMember, State: fault.StageUnknown}}
+		}, NotChecked, "host control0: etcd-member is unknown"},
+		{"another cluster", endFinished, func(d *fault.Diagnosis) { d.Cluster.ID = "another" }, NotChecked, "this is cluster another, the plan is for the-cluster"},
+		{"no cluster id", endFinished, func(d *fault.Diagnosis) { d.Cluster.ID = "" }, NotChecked, "the cluster's id could not be read"},
+		{"steps are left, nothing is present", endPartly, func(*fault.Diagnosis) {}, PartlyDone, "not all steps are done"},
+		{"undone", endUndone, func(d *fault.Diagnosis) { d.Findings[0] = present(rootFault) }, Undone, "undone (rolled back), still present: bootstrap-desync"},
+		{"undone, a new error", endUndone, func(d *fault.Diagnosis) { d.Findings = append(d.Findings, present(fresh)) }, PartlyDone, "new: disk-full"},
+		{"undone, unread", endUndone, func(d *fault.Diagnosis) { d.Findings[0].Outcome = fault.Unknown }, NotChecked, "could not check"},
+		{"nothing was done", endNothing, func(d *fault.Diagnosis) { d.Findings[0] = present(rootFault) }, NothingDone, "nothing was changed"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			d := &fault.Diagnosis{Cluster: fault.ClusterInfo{ID: "the-cluster"}, Verdict: fault.Verdict{Class: fault.Healthy}, Findings: append([]fault.Finding(nil), gone...)}
+			tt.change(d)
+			o := compare(plan, tt.end, d)
+			if o.State != tt.want || !strings.Contains(o.String(), tt.says) {
+				t.Errorf("%s: %s\nwant %s: %s", o.State, o, tt.want, tt.says)
+			}
+		})
+	}
+}
+
+// TestLessEvidence: whatever is taken away from a diagnosis, an outcome never becomes
+// "repaired".
+func TestLessEvidence(t *testing.T) {
+	plan := &Plan{Cluster: ClusterID{ID: "the-cluster"}, Root: rootFault, Before: Before{For: []fault.Key{rootFault, emptyFault}}}
+	for mask := range 9 {
+		d := &fault.Diagnosis{Cluster: fault.ClusterInfo{ID: "the-cluster"}, Findings: []fault.Finding{absent(rootFault), absent(emptyFault)}}
+		outcomes := []fault.Outcome{fault.Present, fault.Absent, fault.Unknown}
+		d.Findings[0].Outcome, d.Findings[1].Outcome = outcomes[mask%3], outcomes[mask/3]
+		whole := compare(plan, endFinished, d)
+		for i := range d.Findings {
+			less := *d
+			less.Findings = append([]fault.Finding(nil), d.Findings...)
+			less.Findings[i].Outcome = fault.Unknown
+			if o := compare(plan, endFinished, &less); o.State == Repaired || whole.State == Repaired && o.State != NotChecked {
+				t.Errorf("%v, then without evidence for %d: %s", d.Findings, i, o)
+			}
+		}
+	}
+}
+
+// TestRecheckWaits: what operators report late is waited for, and no longer than asked.
+func TestRecheckWaits(t *testing.T) {
+	late := fault.Key{Fault: "operator-degraded", Subject: fault.Subject{Kind: fault.Operator, Name: "machine-config"}}
+	for _, tt := range []struct {
+		until int
+		want  State
+	}{{3, Repaired}, {1000, PartlyDone}} {
+		r := newRig(t, desync(t))
+		r.exec.Settle = 2 * time.Minute
+		p := r.plan(t)
+		asked := 0
+		r.diagnosed = func(d *fault.Diagnosis) (*fault.Diagnosis, error) {
+			if asked++; asked <= tt.until {
+				d.Findings = append(d.Findings, present(late))
+			}
+			return d, nil
+		}
+		o, err := r.exec.Apply(t.Context(), p)
+		if err != nil || o.State != tt.want || asked > 15 {
+			t.Errorf("%v, %v, after %d diagnoses, want %s", o, err, asked, tt.want)
+		}
+	}
+}
+
+// TestRecheckAlways: after apply, resume and undo, on success and on failure, the
+// diagnosis is made again and is in the journal; a failed one never says repaired.
+func TestRecheckAlways(t *testing.T) {
+	last := func(t *testing.T, r *rig, p *Plan) *Outcome {
+		t.Helper()
+		h, err := HistoryOf(r.dir, p.ID)
+		if err != nil || h.Outcome() == nil {
+			t.Fatalf("history: %v, %v", h.Records, err)
+		}
+		return h.Outcome()
+	}
+	t.Run("diagnosis fails", func(t *testing.T) {
+		r := newRig(t, desync(t))
+		p := r.plan(t)
+		r.diagnosed = func(*fault.Diagnosis) (*fault.Diagnosis, error) { return nil, errors.New("connection refused") }
+		o, err := r.exec.Apply(t.Context(), p)
+		if err != nil || o.State != NotChecked || o.ExitCode() != ExitNotChecked || !strings.Contains(last(t, r, p).String(), "connection refused") {
+			t.Errorf("%v, %v", o, err)
+		}
+		r.diagnosed = nil
+		if o, err = r.exec.Resume(t.Context(), p.ID); err != nil || o.State != Repaired || last(t, r, p).State != Repaired {
+			t.Errorf("resumed: %v, %v", o, err)
+		}
+	})
+	t.Run("undo", func(t *testing.T) {
+		r := newRig(t, desync(t))
+		p := r.plan(t)
+		r.frozen = true
+		o, err := r.exec.Apply(t.Context(), p) // control0 never asks for its certificate
+		var person *NeedPerson
+		if !errors.As(err, &person) || o == nil || o.State != PartlyDone || last(t, r, p).State != PartlyDone {
+			t.Fatalf("Apply: %v, %v", o, err)
+		}
+		o, err = r.exec.Undo(t.Context(), p.ID)
+		if err != nil || o.State != Undone || len(o.Still) != 3 || last(t, r, p).State != Undone {
+			t.Errorf("Undo: %v, %v", o, err)
+		}
+	})
+	t.Run("refused at the first step", func(t *testing.T) {
+		r := newRig(t, desync(t))
+		p := r.plan(t)
+		r.put(etcdRef(), etcdObject("1 of 3 members are available"))
+		o, err := r.exec.Apply(t.Context(), p)
+		if ExitCode(err) != ExitNeedPerson || o == nil || o.State != NothingDone || last(t, r, p).State != NothingDone {
+			t.Errorf("Apply: %v, %v", o, err)
+		}
+	})
+	t.Run("another cluster", func(t *testing.T) {
+		r := newRig(t, desync(t))
+		p := r.plan(t)
+		r.put(etcdRef(), etcdObject("1 of 3 members are available"))
+		_, _ = r.exec.Apply(t.Context(), p)
+		h, _ := HistoryOf(r.dir, p.ID)
+		r.exec.CA = "another"
+		o, err := r.exec.Resume(t.Context(), p.ID)
+		after, _ := HistoryOf(r.dir, p.ID)
+		if err == nil || o != nil || len(after.Records) != len(h.Records) {
+			t.Errorf("Resume: %v, %v; %d records, then %d", o, err, len(h.Records), len(after.Records))
+		}
+	})
+}

@@ -1,0 +1,111 @@
+package repair
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/rollcall-project/rollcall/internal/fault"
+)
+
+// recheckEvery is the time between two whole diagnoses after a repair.
+const recheckEvery = 10 * time.Second
+
+// recheck makes the whole diagnosis again after a run, whether it went well or not,
+// and notes in the journal what it shows. A run that was refused before anything was
+// begun, or before it was sure that this is the plan's cluster, has no outcome.
+func (r *run) recheck(ctx context.Context, cause error) (*Outcome, error) {
+	if r.journal.began() == "" || !r.sameCluster {
+		return nil, cause
+	}
+	if ctx.Err() != nil {
+		return &Outcome{State: NotChecked, Reason: "interrupted before the cluster was diagnosed again"}, cause
+	}
+	o := r.diagnosed(ctx)
+	o, err := r.settled(ctx, o)
+	if err != nil {
+		cause = errors.Join(cause, err)
+	}
+	if ctx.Err() != nil || r.notedAlready(o) {
+		return &o, cause
+	}
+	if err := r.record(ctx, Record{Kind: Checked, Note: o.String(), Outcome: &o}); err != nil {
+		return &o, errors.Join(cause, err)
+	}
+	return &o, cause
+}
+
+// diagnosed compares the cluster as it is now with the plan.
+func (r *run) diagnosed(ctx context.Context) Outcome {
+	d, err := prompt(ctx, func(ctx context.Context) (*fault.Diagnosis, error) { return r.Eval.Diagnose(ctx) })
+	if err != nil {
+		return Outcome{State: NotChecked, Reason: fmt.Sprintf("the diagnosis failed: %v", err)}
+	}
+	return compare(r.plan, r.end(), d)
+}
+
+// end tells by the journal how far the plan came.
+func (r *run) end() ended {
+	acted, last := false, RecordKind("")
+	for _, s := range r.plan.Steps {
+		acted = acted || r.journal.step(s.ID).acted()
+	}
+	note := ""
+	for _, rec := range r.journal.Records() {
+		if rec.Kind != Checked {
+			last, note = rec.Kind, rec.Note
+		}
+	}
+	switch {
+	case last == Finished && note == allDone:
+		return endFinished
+	case last == Finished:
+		return endUndone
+	case !acted && !r.journal.open():
+		return endNothing
+	}
+	return endPartly
+}
+
+// settled waits while effects of what was repaired are still reported: operators
+// report minutes late. A plan that leaves something open cannot end whole, and is not
+// waited for.
+func (r *run) settled(ctx context.Context, o Outcome) (Outcome, error) {
+	if r.end() != endFinished || !r.promises() {
+		return o, nil
+	}
+	deadline := r.Clock.Now().Add(r.Settle)
+	for last := ""; (o.State == PartlyDone || o.State == NotChecked) && r.Clock.Now().Before(deadline); {
+		if text := o.String(); text != last {
+			r.say("", "the steps are done; waiting at most %s for: %s", deadline.Sub(r.Clock.Now()).Round(time.Second), text)
+			last = text
+		}
+		if err := r.Clock.Sleep(ctx, recheckEvery); err != nil {
+			return o, err
+		}
+		next := r.diagnosed(ctx)
+		if ctx.Err() != nil {
+			return o, ctx.Err()
+		}
+		o = next
+	}
+	return o, nil
+}
+
+// promises reports whether the plan claims that its root is absent at its end.
+func (r *run) promises() bool {
+	for _, s := range r.plan.Steps {
+		if s.Action == Verify {
+			return true
+		}
+	}
+	return false
+}
+
+// notedAlready: the last record says the same.
+func (r *run) notedAlready(o Outcome) bool {
+	list := r.journal.Records()
+	last := list[len(list)-1]
+	return last.Kind == Checked && last.Note == o.String()
+}
