@@ -146,6 +146,6 @@ func heldSources(f fixFlags) (repair.HeldAny, error) {
 func (a *app) executor(c *repairer, f fixFlags) *repair.Executor {
 	return &repair.Executor{
 		API: c.api, Eval: fresh{a}, Catalog: c.known, Clock: wall{repair.SystemClock{}, a.io.Clock}, StateDir: c.state, Store: c.store, CA: c.ca,
-		Served: fresh{a}, Mirror: repair.ConfigMapMirror{API: c.api}, Say: a.sayStep(), Poll: 2 * time.Second, Settle: f.wait,
+		Served: fresh{a}, Mirror: repair.ConfigMapMirror{API: c.api}, Say: a.sayStep(), Poll: 2 * time.Second, Settle: f.wait, Reviewed: f.digest,
 	}
 }

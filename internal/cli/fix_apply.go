@@ -69,7 +69,7 @@ that leaves out a guard, or that says something else than its steps do, is refus
 		},
 	}
 	grouped(cmd, groupOwn, func(s *pflag.FlagSet) {
-		s.StringVar(&f.digest, "digest", "", "apply only the content with this `sha256:...`, the digest that plan printed and that was reviewed")
+		s.StringVar(&f.digest, "digest", "", "apply only the file with this `sha256:...`, the digest that plan printed and that was reviewed; needed where the plan was made on another machine or was edited")
 	})
 	a.addWriteFlags(cmd, &f)
 	return cmd
@@ -82,7 +82,7 @@ func (a *app) reviewed(p *repair.Plan, want string) error {
 			return err
 		}
 	}
-	have, err := p.Digest()
+	have, err := p.FileDigest()
 	if err != nil || a.global.quiet {
 		return err
 	}
@@ -97,8 +97,9 @@ func (a *app) fixAgainCommand(verb, short string) *cobra.Command {
 		Short: short,
 		Long:  strings.ToUpper(short[:1]) + short[1:] + ".\n\n" + fixExitCodes,
 		Args:  exactlyOne("ID"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			id, err := planName(args[0])
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			var id string
+			id, f.digest, err = planName(args[0])
 			if err != nil {
 				return err
 			}
@@ -121,20 +122,22 @@ func (a *app) fixAgainCommand(verb, short string) *cobra.Command {
 	return cmd
 }
 
-// planName accepts a plan's id, or its file: the extension or a separator tells.
-func planName(arg string) (string, error) {
+// planName accepts a plan's id, or its file: the extension or a separator tells. Of a
+// file the digest of the content is returned, too: what was begun must be the same.
+func planName(arg string) (id, digest string, err error) {
 	file := slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(arg)) || strings.ContainsRune(arg, filepath.Separator)
 	if !file {
-		return arg, nil
+		return arg, "", nil
 	}
 	p, err := repair.Load(arg)
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", fmt.Errorf("%s: there is no such file; name the plan's id", arg)
+		return "", "", fmt.Errorf("%s: there is no such file; name the plan's id", arg)
 	}
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
-	return p.ID, nil
+	digest, err = p.Digest()
+	return p.ID, digest, err
 }
 
 func exactlyOne(what string) cobra.PositionalArgs {

@@ -33,14 +33,14 @@ mode 0600 beside the journals, never in the plan.`,
 	}
 	grouped(cmd, groupOwn, func(s *pflag.FlagSet) {
 		s.StringVar(&f.root, "root", "", "the cause to repair, as `FAULT` or FAULT@SUBJECT; needed when there are several")
-		s.StringVar(&f.to, "to", "", "save the plan as this `FILE`; default ID.yaml in this directory")
+		s.StringVar(&f.to, "to", "", "save the plan as this `FILE`, as JSON where it ends with .json; default ID.yaml in this directory")
 		s.StringArrayVar(&f.expect, "expect", nil, "`NAME=IP,...`: this host is expected to join, with these addresses; repeatable")
 		s.StringArrayVar(&f.held, "held", nil, "`HOST=FILE`: a copy of the host's "+repair.HeldPath+"; repeatable")
 		s.StringVar(&f.heldFrom, "held-from", "", "take such copies from this unpacked must-gather `DIR`")
 		s.BoolVar(&f.align, "align", false, "prefer to name the new render on the nodes, where it applies the same as what they hold")
 	})
 	a.addFixFlags(cmd, &f)
-	a.addOutputFlags(cmd, "text", "yaml")
+	a.addOutputFlags(cmd, "text", "yaml", "json")
 	return cmd
 }
 
@@ -74,10 +74,10 @@ func (a *app) fixPlan(ctx context.Context, f fixFlags, format string) error {
 	if err != nil {
 		return err
 	}
-	return a.savePlan(p, f, format)
+	return a.savePlan(p, f, c.state, format)
 }
 
-func (a *app) savePlan(p *repair.Plan, f fixFlags, format string) error {
+func (a *app) savePlan(p *repair.Plan, f fixFlags, state, format string) error {
 	path := f.to
 	if path == "" {
 		path = p.ID + ".yaml"
@@ -85,12 +85,12 @@ func (a *app) savePlan(p *repair.Plan, f fixFlags, format string) error {
 	if err := p.Save(path); err != nil {
 		return fmt.Errorf("%w; name a file that is not there with --to FILE", err)
 	}
-	digest, err := p.Digest()
+	digest, err := p.Issue(state, path)
 	if err != nil {
 		return err
 	}
-	if format == "yaml" {
-		raw, err := p.Encode()
+	if format != "text" {
+		raw, err := p.EncodeAs("plan." + format)
 		if err != nil {
 			return err
 		}
@@ -100,7 +100,7 @@ func (a *app) savePlan(p *repair.Plan, f fixFlags, format string) error {
 	if err := a.printPlan(p, path); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(a.io.Out, "\nIts digest is %s; with --digest, apply takes no other content.\n", digest)
+	_, err = fmt.Fprintf(a.io.Out, "\nThe file's digest is %s. Apply takes the file only as it is; on another machine name the digest with --digest.\n", digest)
 	return err
 }
 

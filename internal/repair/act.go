@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"strings"
 	"time"
@@ -137,12 +138,21 @@ func (r *run) unchanged(ctx context.Context, s Step) error {
 		if err != nil {
 			return err
 		}
+		if have == rd.Digest && !showsWhatItRead(rd, content) {
+			return refuse("of %s the plan shows other values than those that it was made from", rd.Object).instead("make a new plan")
+		}
 		if have != rd.Digest {
 			return refuse("%s is not as it was when the plan was made: %s; last written by %s", rd.Object, changed(rd, content), lastManager(content, rd.Fields)).
 				instead("make a new plan")
 		}
 	}
 	return nil
+}
+
+// showsWhatItRead compares the values that a plan shows with those of its digest.
+func showsWhatItRead(rd Reading, content Object) bool {
+	now, err := reading(rd.Object, content, rd.Fields...)
+	return err == nil && maps.Equal(now.Seen, rd.Seen)
 }
 
 // changed says what differs from a reading, as far as the plan shows values.

@@ -10,7 +10,7 @@ import (
 // Before is what the diagnosis that the plan was made from found present. After the
 // repair the cluster is compared with it.
 type Before struct {
-	For    []fault.Key `json:"for"`              // the root, what it explains, and the members of its deadlock: what the repair is for
+	For    []fault.Key `json:"for,omitempty"`    // the root, what it explains, and the members of its deadlock: what the repair is for
 	Others []fault.Key `json:"others,omitempty"` // the other roots: not part of the plan
 	Also   []fault.Key `json:"also,omitempty"`   // all other errors
 }

@@ -305,6 +305,16 @@ func (r *rig) ask(t *testing.T) Ask {
 		Cluster: ClusterID{ID: "the-cluster", Server: "https://api:6443", CA: "ca"}, Context: "admin"}
 }
 
+// reviewed makes an edited plan one that a person has read: its digest is named.
+func (r *rig) reviewed(t *testing.T, p *Plan) {
+	t.Helper()
+	digest, err := p.FileDigest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.exec.Reviewed = digest
+}
+
 // failure leaves out the outcome of a run.
 func failure(_ *Outcome, err error) error { return err }
 
@@ -313,6 +323,9 @@ func (r *rig) plan(t *testing.T) *Plan {
 	p, err := (&Planner{API: r.exec.API, Store: r.exec.Store, Clock: r.exec.Clock, Held: r.held(t, renderObject(missing, "server-a"))}).Plan(t.Context(), r.ask(t))
 	if err != nil {
 		t.Fatalf("Plan: %v", err)
+	}
+	if _, err := p.Issue(r.dir, ".yaml"); err != nil {
+		t.Fatal(err)
 	}
 	return p
 }

@@ -99,6 +99,7 @@ func TestAlign(t *testing.T) {
 	if count(p, AlignAnnotations) != 2 || count(p, RecreateRender) != 0 {
 		t.Fatalf("without a difference: %v", actions(p))
 	}
+	r.reviewed(t, p)
 	if _, err := r.exec.Apply(t.Context(), p); err != nil {
 		t.Fatalf("Apply: %v\n%s", err, strings.Join(r.said, "\n"))
 	}
@@ -135,6 +136,7 @@ func TestAlign(t *testing.T) {
 			p.Steps[i].Args.Content = digest
 		}
 	}
+	r.reviewed(t, p)
 	if _, err := r.exec.Apply(t.Context(), p); err == nil || !strings.Contains(err.Error(), "differ in what is applied: file /etc/chrony.conf") {
 		t.Errorf("Apply of an edited plan: %v", err)
 	}

@@ -129,6 +129,7 @@ func TestPlanMayAdd(t *testing.T) {
 	p := r.plan(t)
 	s := stepOf(t, p, AdoptSpecConfig)
 	s.Preconditions = append(s.Preconditions, Guard{Guard: EtcdMembers, Count: 5})
+	r.reviewed(t, p)
 	_, err := r.exec.Apply(t.Context(), p)
 	var refused *Refused
 	if !errors.As(err, &refused) || !strings.Contains(err.Error(), "5 are needed") {
@@ -219,7 +220,11 @@ func TestReviewedDigest(t *testing.T) {
 	if err := again.Is(sum); err != nil {
 		t.Errorf("Is, with the digest of the file: %v", err)
 	}
-	again.Steps = again.Steps[:1]
+	p.Steps = p.Steps[:1]
+	shorter, err := p.Encode()
+	ok(t, err)
+	again, err = Decode(shorter)
+	ok(t, err)
 	var refused *Refused
 	if err := again.Is(sum); !errors.As(err, &refused) {
 		t.Errorf("Is, after a step was cut: %v", err)
@@ -253,5 +258,23 @@ func TestBegunByAnotherVersion(t *testing.T) {
 	}
 	if _, err := r.exec.Undo(t.Context(), p.ID); err != nil {
 		t.Errorf("Undo: %v", err)
+	}
+}
+
+// TestShownValues: what a plan shows of what it was made from is read again, also where
+// a person names the digest of the edited file.
+func TestShownValues(t *testing.T) {
+	for _, edit := range []func(map[string]string){
+		func(seen map[string]string) { seen[specName] = "rendered-master-00000000000000000000000000000000" },
+		func(seen map[string]string) { delete(seen, statusName) },
+	} {
+		r := newRig(t, desync(t))
+		p := r.plan(t)
+		edit(stepOf(t, p, AdoptSpecConfig).Reads[0].Seen)
+		r.reviewed(t, p)
+		_, err := r.exec.Apply(t.Context(), p)
+		if err == nil || !strings.Contains(err.Error(), "shows other values") {
+			t.Errorf("Apply: %v", err)
+		}
 	}
 }

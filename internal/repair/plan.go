@@ -5,14 +5,9 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
-	"os"
 	"regexp"
 	"slices"
 	"time"
-
-	"sigs.k8s.io/yaml"
 
 	"github.com/rollcall-project/rollcall/internal/fault"
 )
@@ -33,12 +28,14 @@ type Plan struct {
 	Context    string    `json:"context,omitempty"` // of the kubeconfig, for people
 	Root       fault.Key `json:"root"`
 	Title      string    `json:"title"`
-	Before     Before    `json:"before"`
+	Before     Before    `json:"before,omitzero"`
 	Steps      []Step    `json:"steps"`
 	// Open says what the plan does not contain and what would supply it.
 	Open []string `json:"open,omitempty"`
 	// Notes are what a reader is to know that is no step.
 	Notes []string `json:"notes,omitempty"`
+
+	file string // digest of the file that it was loaded from; "" where it was made here
 }
 
 // ClusterID is how the cluster of a plan is recognised again.
@@ -156,84 +153,6 @@ type Duration = fault.Duration
 
 var planID = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
 
-// maxPlan bounds a plan on file; the bound is far above any real one.
-const maxPlan = 4 << 20
-
-// Encode renders the plan as it is saved.
-func (p *Plan) Encode() ([]byte, error) {
-	raw, err := yaml.Marshal(p)
-	if err != nil {
-		return nil, fmt.Errorf("encode plan %s: %w", p.ID, err)
-	}
-	return raw, nil
-}
-
-// Digest identifies the plan's content: a journal belongs to one digest.
-func (p *Plan) Digest() (string, error) {
-	raw, err := p.Encode()
-	if err != nil {
-		return "", err
-	}
-	return digestBytes(raw), nil
-}
-
-// Is refuses a plan whose content is not the one that was reviewed.
-func (p *Plan) Is(digest string) error {
-	have, err := p.Digest()
-	if err != nil {
-		return err
-	}
-	if have != digest {
-		return refuse("the plan has the digest %s, not the %.80q that was asked for: it is not the content that was reviewed", have, digest).
-			instead("review this one, or get the one that was reviewed")
-	}
-	return nil
-}
-
-// Load reads a plan from a file, strictly: a field that is not known is an error.
-func Load(path string) (*Plan, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, fmt.Errorf("read plan: %w", err)
-	}
-	p, err := loadFrom(f)
-	if err := errors.Join(err, f.Close()); err != nil {
-		return nil, fmt.Errorf("read plan %s: %w", path, err)
-	}
-	return p, nil
-}
-
-func loadFrom(in io.Reader) (*Plan, error) {
-	raw, err := io.ReadAll(io.LimitReader(in, maxPlan+1))
-	if err != nil {
-		return nil, err
-	}
-	if len(raw) > maxPlan {
-		return nil, fmt.Errorf("more than %d bytes", maxPlan)
-	}
-	return Decode(raw)
-}
-
-// Decode parses a plan and checks it whole.
-func Decode(raw []byte) (*Plan, error) {
-	p, err := parsePlan(raw)
-	if err != nil {
-		return nil, err
-	}
-	if err := p.check(); err != nil {
-		return nil, fmt.Errorf("check plan: %w", err)
-	}
-	return p, nil
-}
-
-func parsePlan(raw []byte) (*Plan, error) {
-	var p Plan
-	if err := yaml.UnmarshalStrict(raw, &p); err != nil {
-		return nil, fmt.Errorf("parse plan: %w", err)
-	}
-	return &p, nil
-}
-
 // check is what a plan must pass before it is begun. One that was begun has the
 // digest of its journal and may be older than this program: going on with it
 // needs its form and what protects the cluster, taking it back its form only.
@@ -302,26 +221,6 @@ func (p *Plan) checkForm() error {
 func (s Step) Writes() bool {
 	a, ok := actionOf(s.Action)
 	return ok && writes(a)
-}
-
-// Save writes the plan to a new file; an existing one is not overwritten.
-func (p *Plan) Save(path string) error {
-	raw, err := p.Encode()
-	if err != nil {
-		return err
-	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-	if errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("save plan: %s is there already", path)
-	}
-	if err != nil {
-		return fmt.Errorf("save plan: %w", err)
-	}
-	_, err = f.Write(raw)
-	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return fmt.Errorf("save plan %s: %w", path, err)
-	}
-	return nil
 }
 
 // Step returns the step with the id.

@@ -161,6 +161,7 @@ func TestRolledBack(t *testing.T) {
 	p.Steps = p.Steps[:1]
 	p.Steps[0].Expect.Absent = []fault.Key{renderFault} // which adopting does not end
 	r.frozen = true
+	r.reviewed(t, p)
 	_, err := r.exec.Apply(t.Context(), p)
 	var back *RolledBack
 	if !errors.As(err, &back) || ExitCode(err) != ExitRolledBack {
@@ -200,6 +201,7 @@ func TestStrangeRequest(t *testing.T) {
 			p.Steps[i].Args.IPs = []string{"192.0.2.99"}
 		}
 	}
+	r.reviewed(t, p)
 	_, err := r.exec.Apply(t.Context(), p)
 	if err == nil || !strings.Contains(err.Error(), "192.0.2.10 is not declared") {
 		t.Errorf("Apply: %v", err)

@@ -48,6 +48,7 @@ type Executor struct {
 	Mirror   Mirror                  // nil: none
 	Say      func(step, text string) // progress, for a person; nil: silent
 	At       func(Point)             // called before and after each write; nil outside tests
+	Reviewed string                  // digest that a person names, see Apply and Resume
 	Poll     time.Duration           // between looks; zero is 5 s
 	Settle   time.Duration           // how long the diagnosis after a repair is made again while something is still reported
 }
@@ -100,7 +101,8 @@ func (r *run) record(ctx context.Context, rec Record) error {
 
 // Apply takes on a plan. A plan that was begun already is resumed with Resume. The
 // outcome is what the whole diagnosis shows afterwards, whatever the error is; it is
-// nil where the plan was refused before anything was begun.
+// nil where the plan was refused before anything was begun. Without a digest in
+// Reviewed, which is that of the plan's file, only what was issued here is applied.
 func (e *Executor) Apply(ctx context.Context, p *Plan) (o *Outcome, err error) {
 	j, err := OpenJournal(e.StateDir, p.ID, e.Clock.Now)
 	if err != nil {
@@ -133,6 +135,9 @@ func (r *run) begin(ctx context.Context) error {
 		return err
 	}
 	if err := r.ofThisCluster(ctx); err != nil {
+		return err
+	}
+	if err := r.reviewed(); err != nil {
 		return err
 	}
 	if err := r.keepPlan(); err != nil {
@@ -197,6 +202,9 @@ func (r *run) adopt() error {
 	if digest != r.journal.began() {
 		return refuse("the kept plan was changed after it was begun (%s, was %s)", short(digest), short(r.journal.began()))
 	}
+	if r.Reviewed != "" && r.Reviewed != digest {
+		return refuse("the file is not the plan %s that was begun", p.ID).instead("name the plan's id; `rollcall fix history` lists those that were begun")
+	}
 	r.plan = p
 	return nil
 }
@@ -205,7 +213,7 @@ func (r *run) adopt() error {
 const allDone = "all steps are done"
 
 // Resume goes on with a plan that was begun and did not finish; one that did is only
-// checked again.
+// checked again. Where Reviewed is set, it is the digest of the plan that was begun.
 func (e *Executor) Resume(ctx context.Context, id string) (o *Outcome, err error) {
 	r, err := e.open(id)
 	if err != nil {

@@ -3,13 +3,14 @@ package repair
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"strings"
 )
 
 // Store keeps contents by their digest, each in a file of mode 0600 below a
 // directory of mode 0700. What it holds may be secret; its names are not.
-type Store struct{ state string }
+type Store struct{ state, dir string }
 
 const storeDir = "pre-images"
 
@@ -17,7 +18,7 @@ const storeDir = "pre-images"
 const maxContent = maxHeldFile
 
 // NewStore returns the store below a state directory.
-func NewStore(stateDir string) *Store { return &Store{state: stateDir} }
+func NewStore(stateDir string) *Store { return &Store{stateDir, storeDir} }
 
 // StateDir returns where journals and pre-images lie: the override if it is
 // set, else $XDG_STATE_HOME/rollcall, else ~/.local/state/rollcall.
@@ -49,7 +50,7 @@ func (s *Store) Where(digest string) string {
 	if err != nil {
 		return ""
 	}
-	return filepath.Join(s.state, storeDir, name)
+	return filepath.Join(s.state, s.dir, name)
 }
 
 // Put keeps a content durably and returns its digest.
@@ -62,7 +63,7 @@ func (s *Store) Put(content []byte) (string, error) {
 	if len(content) > maxContent {
 		return "", fmt.Errorf("keep content: it has %d bytes, at most %d are kept", len(content), maxContent)
 	}
-	dir, err := openState(s.state, true, storeDir)
+	dir, err := openState(s.state, true, s.dir)
 	if err != nil {
 		return "", fmt.Errorf("keep content: %w", err)
 	}
@@ -81,7 +82,7 @@ func (s *Store) Get(digest string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	dir, err := openState(s.state, false, storeDir)
+	dir, err := openState(s.state, false, s.dir)
 	if err != nil {
 		return nil, fmt.Errorf("read kept content: %w", err)
 	}
@@ -93,4 +94,25 @@ func (s *Store) Get(digest string) ([]byte, error) {
 		return nil, fmt.Errorf("read kept content %s: the file was changed, it now has digest %s", digest, have)
 	}
 	return raw, nil
+}
+
+// find returns the first content that fits, nil where none does.
+func (s *Store) find(fits func([]byte) bool) ([]byte, error) {
+	dir, err := openState(s.state, false, s.dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read kept contents: %w", err)
+	}
+	entries, err := fs.ReadDir(dir.FS(), ".")
+	var found []byte
+	for _, e := range entries {
+		raw, err := readFile(dir, e.Name(), maxContent)
+		if err == nil && fits(raw) {
+			found = raw
+			break
+		}
+	}
+	return found, errors.Join(err, dir.Close())
 }
