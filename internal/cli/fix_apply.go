@@ -65,7 +65,7 @@ that leaves out a guard, or that says something else than its steps do, is refus
 				return err
 			}
 			o, err := a.executor(c, f).Apply(cmd.Context(), p)
-			return a.ended(cmd.Context(), "apply", formatOf(cmd), p.ID, o, err)
+			return a.ended(cmd.Context(), formatOf(cmd), fixRun{"apply", p.ID, f.stateDir}, o, err)
 		},
 	}
 	grouped(cmd, groupOwn, func(s *pflag.FlagSet) {
@@ -115,7 +115,7 @@ func (a *app) fixAgainCommand(verb, short string) *cobra.Command {
 				run = a.executor(c, f).Undo
 			}
 			o, err := run(cmd.Context(), id)
-			return a.ended(cmd.Context(), verb, formatOf(cmd), id, o, err)
+			return a.ended(cmd.Context(), formatOf(cmd), fixRun{verb, id, f.stateDir}, o, err)
 		},
 	}
 	a.addWriteFlags(cmd, &f)

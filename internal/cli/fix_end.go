@@ -25,17 +25,23 @@ type fixEnd struct {
 	Next       []string        `json:"next"`             // commands: what to do now
 }
 
+// fixRun is a run that has ended.
+type fixRun struct {
+	verb, id string
+	stateDir string // as it was typed
+}
+
 // ended prints how a run ended: what the whole diagnosis shows now on stdout, and a
 // failure on stderr. An error carries the exit code.
-func (a *app) ended(ctx context.Context, verb, format, id string, o *repair.Outcome, err error) error {
-	end := fixEnd{APIVersion: repair.APIVersion, Kind: "RepairEnd", Plan: id, Command: verb, Outcome: o, ExitCode: codeOf(err), Next: []string{}}
+func (a *app) ended(ctx context.Context, format string, run fixRun, o *repair.Outcome, err error) error {
+	end := fixEnd{APIVersion: repair.APIVersion, Kind: "RepairEnd", Plan: run.id, Command: run.verb, Outcome: o, ExitCode: codeOf(err), Next: []string{}}
 	if err == nil {
 		end.ExitCode = ExitCode(o.ExitCode())
 	}
-	for _, n := range a.nextAfter(verb, id, o, err) {
+	for _, n := range a.nextAfter(run, o, err) {
 		end.Next = append(end.Next, n.Text)
 	}
-	failure := a.failure(ctx, id, &end, err)
+	failure := a.failure(ctx, run.id, &end, err)
 	if format != "text" {
 		if failure != nil {
 			end.Error = failure.Error()
@@ -44,7 +50,7 @@ func (a *app) ended(ctx context.Context, verb, format, id string, o *repair.Outc
 			return err
 		}
 	} else if o != nil {
-		if err := report.Sections(a.io.Out, a.style(), a.endSections(verb, id, o, err)); err != nil {
+		if err := report.Sections(a.io.Out, a.style(), a.endSections(run, o, err)); err != nil {
 			return err
 		}
 	}
@@ -94,8 +100,8 @@ func (a *app) failure(ctx context.Context, id string, end *fixEnd, err error) er
 }
 
 // endSections say what the diagnosis shows after a run, and what to do now.
-func (a *app) endSections(verb, id string, o *repair.Outcome, err error) []report.Section {
-	heading := fmt.Sprintf("Plan %s: %s", id, o.Headline())
+func (a *app) endSections(run fixRun, o *repair.Outcome, err error) []report.Section {
+	heading := fmt.Sprintf("Plan %s: %s", run.id, o.Headline())
 	now := report.Section{Heading: heading}
 	add := func(name, text string) { now.Entries = append(now.Entries, report.Entry{Name: name, Text: text}) }
 	switch {
@@ -122,26 +128,36 @@ func (a *app) endSections(verb, id string, o *repair.Outcome, err error) []repor
 	for _, u := range o.Unread {
 		add("could not check", u)
 	}
-	if len(o.Others) > 0 {
-		list("not part of this plan, still present", o.Others)
-	}
 	add("diagnosis now", o.Verdict)
-	next := report.Section{Heading: "What to do now", Entries: a.nextAfter(verb, id, o, err)}
-	return []report.Section{now, next}
+	sections := []report.Section{now}
+	if len(o.Others) > 0 {
+		others := report.Section{Heading: "Not part of this plan, still present"}
+		for _, s := range o.Others {
+			others.Entries = append(others.Entries, report.Entry{Name: "cause", Text: s.String()})
+		}
+		sections = append(sections, others)
+	}
+	return append(sections, report.Section{Heading: "What to do now", Entries: a.nextAfter(run, o, err)})
 }
 
 // nextAfter are the commands that lead on after a run, and show whether it worked.
-func (a *app) nextAfter(verb, id string, o *repair.Outcome, err error) []report.Entry {
+func (a *app) nextAfter(run fixRun, o *repair.Outcome, err error) []report.Entry {
 	var list []report.Entry
-	connection := a.connection()
+	id := run.id
 	add := func(name string, words ...string) {
-		line := joinWords(append(append([]string{a.name}, words...), connection...))
-		list = append(list, report.Entry{Name: name, Text: line, Command: true})
+		line := append([]string{a.name}, words...)
+		if words[0] == "fix" && run.stateDir != "" {
+			line = append(line, "--state-dir", quote(run.stateDir))
+		}
+		if name != theRecord {
+			line = append(line, a.connection()...)
+		}
+		list = append(list, report.Entry{Name: name, Text: joinWords(line), Command: true})
 	}
 	if o == nil {
 		return nil
 	}
-	undoing := verb == "undo" || o.State == repair.Undone
+	undoing := run.verb == "undo" || o.State == repair.Undone
 	if err != nil && o.State != repair.Undone {
 		if !undoing {
 			add("go on", "fix", "resume", id)
@@ -150,8 +166,7 @@ func (a *app) nextAfter(verb, id string, o *repair.Outcome, err error) []report.
 	}
 	switch {
 	case o.State == repair.PartlyDone && err == nil:
-		add("see the cause", "diagnose")
-		add("plan its repair", "fix", "plan")
+		add("plan the rest", "fix", "plan")
 	case o.State == repair.InProgress && !o.Until.IsZero():
 		list = append(list, report.Entry{Name: "wait", Text: "until " + o.Until.UTC().Format(time.RFC3339) + ", then check again"})
 	case o.State == repair.NotChecked:
@@ -160,7 +175,13 @@ func (a *app) nextAfter(verb, id string, o *repair.Outcome, err error) []report.
 	if err == nil && !undoing && o.State != repair.Repaired {
 		add("check again", "fix", "resume", id)
 	}
-	add("see the cluster", "diagnose")
-	list = append(list, report.Entry{Name: "the record", Text: joinWords([]string{a.name, "fix", "history", id}), Command: true})
+	if o.State == repair.PartlyDone {
+		add("see the cause", "diagnose")
+	} else {
+		add("see the cluster", "diagnose")
+	}
+	add(theRecord, "fix", "history", id)
 	return list
 }
+
+const theRecord = "the record"

@@ -97,7 +97,7 @@ func (a *app) savePlan(p *repair.Plan, f fixFlags, state, format string) error {
 		_, err = a.io.Out.Write(raw)
 		return err
 	}
-	if err := a.printPlan(p, path); err != nil {
+	if err := a.printPlan(p, path, f.stateDir); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(a.io.Out, "\nThe file's digest is %s. Apply takes the file only as it is; on another machine name the digest with --digest.\n", digest)

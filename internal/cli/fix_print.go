@@ -20,10 +20,14 @@ var grades = map[repair.Grade]string{
 
 // printPlan prints a plan as a person reads it before applying it: what is done,
 // with which risk, whether it can be taken back, and how far it was proved.
-func (a *app) printPlan(p *repair.Plan, path string) error {
+func (a *app) printPlan(p *repair.Plan, path, stateDir string) error {
+	apply := []string{a.name, "fix apply", quote(path)}
+	if stateDir != "" {
+		apply = append(apply, "--state-dir", quote(stateDir))
+	}
 	list := append(a.planSections(p, p.Steps), report.Section{Heading: "Nothing was changed in the cluster", Entries: []report.Entry{
 		{Name: "saved as", Text: path, Command: true},
-		{Name: "apply it", Text: joinWords(append([]string{a.name, "fix apply", quote(path)}, a.connection()...)), Command: true},
+		{Name: "apply it", Text: joinWords(append(apply, a.connection()...)), Command: true},
 	}})
 	return report.Sections(a.io.Out, a.style(), list)
 }

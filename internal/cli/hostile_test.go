@@ -159,7 +159,7 @@ func TestHostileText(t *testing.T) {
 		{"a plan", func() error {
 			return a.printPlan(&repair.Plan{ID: bad, Title: bad, Context: bad, Notes: []string{bad}, Open: []string{bad},
 				Before: repair.Before{For: []fault.Key{{Fault: bad}}, Others: []fault.Key{{Fault: bad}}},
-				Steps: []repair.Step{{ID: bad, Title: bad, RiskText: bad, OC: bad, Inverse: bad, Action: repair.ApproveCSR}}}, bad)
+				Steps:  []repair.Step{{ID: bad, Title: bad, RiskText: bad, OC: bad, Inverse: bad, Action: repair.ApproveCSR}}}, bad, bad)
 		}},
 		{"history", func() error { return a.printHistory(repair.History{ID: bad, Records: []repair.Record{record}}) }},
 		{"histories", func() error {
@@ -169,9 +169,9 @@ func TestHostileText(t *testing.T) {
 			seen := []repair.Seen{{Key: fault.Key{Fault: bad, Subject: fault.Subject{Kind: fault.Host, Name: bad}}, Title: bad, Note: bad}}
 			o := &repair.Outcome{State: repair.PartlyDone, Reason: bad, Still: seen, New: seen, Others: seen, Waiting: seen, Unknown: seen,
 				Unread: []string{bad}, Verdict: bad}
-			a.complain(nil, a.ended(t.Context(), "apply", "text", "p", o, &repair.NeedPerson{Cause: far, Left: []string{bad}, Back: []string{"1"}}))
-			a.complain(nil, a.ended(t.Context(), "apply", "text", "p", o, &repair.RolledBack{Cause: far, Steps: []string{"1"}}))
-			_ = a.ended(t.Context(), "apply", "text", "p", o, nil)
+			a.complain(nil, a.ended(t.Context(), "text", fixRun{"apply", "p", ""}, o, &repair.NeedPerson{Cause: far, Left: []string{bad}, Back: []string{"1"}}))
+			a.complain(nil, a.ended(t.Context(), "text", fixRun{"apply", "p", ""}, o, &repair.RolledBack{Cause: far, Steps: []string{"1"}}))
+			_ = a.ended(t.Context(), "text", fixRun{"apply", "p", ""}, o, nil)
 			return nil
 		}},
 		{"explain", func() error { a.complain(nil, a.explain("text", bad)); return nil }},

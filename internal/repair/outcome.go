@@ -250,7 +250,7 @@ func (o Outcome) Headline() string {
 			return "partly done, still present"
 		}
 		if len(o.New) > 0 {
-			return "partly done, new since the plan was made"
+			return "partly done, with a new error"
 		}
 		return "partly done"
 	case InProgress:
