@@ -75,7 +75,7 @@ func (r *run) present(ctx context.Context, s Step) error {
 	if len(s.While) == 0 {
 		return nil
 	}
-	var seen []string
+	var seen, unknown []string
 	for _, k := range s.While {
 		f, err := r.evaluate(ctx, k)
 		if err != nil {
@@ -84,7 +84,14 @@ func (r *run) present(ctx context.Context, s Step) error {
 		if f.Outcome == fault.Present || f.Waiting() { // its condition holds; a step before this one may have made it young again
 			return nil
 		}
-		seen = append(seen, fmt.Sprintf("%s at %s is %s%s", k.Fault, k.Subject, f.Outcome, because(f.Reason)))
+		text := fmt.Sprintf("%s at %s is %s%s", k.Fault, k.Subject, f.Outcome, because(f.Reason))
+		if seen = append(seen, text); f.Outcome == fault.Unknown {
+			unknown = append(unknown, text)
+		}
+	}
+	if len(unknown) > 0 {
+		return refuse("could not check whether what the step is for is still there: %s", strings.Join(unknown, "; ")).
+			instead("make it readable, then go on with `rollcall fix resume %s`", r.plan.ID)
 	}
 	return refuse("what the step is for is not there any more: %s", strings.Join(seen, "; ")).
 		instead("look again with `rollcall diagnose`")

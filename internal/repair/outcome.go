@@ -86,7 +86,7 @@ func compare(p *Plan, end ended, d *fault.Diagnosis) Outcome {
 	}
 	o.Unread = diagnose.Unread(d)
 	o.ofPlan(p, d)
-	o.besides(p, d)
+	o.besides(p, end, d)
 	if end == endFinished {
 		o.hosts(p, d)
 	}
@@ -134,8 +134,9 @@ func wanted(p *Plan) []fault.Key {
 	return list
 }
 
-// besides looks for errors that are new, and for what the plan was never for.
-func (o *Outcome) besides(p *Plan, d *fault.Diagnosis) {
+// besides looks for errors that are new, and for what the plan was never for. Where
+// nothing is repaired, further effects of what was there before are not new.
+func (o *Outcome) besides(p *Plan, end ended, d *fault.Diagnosis) {
 	ours, others := set(wanted(p)), set(p.Before.Others, p.Before.Also)
 	alone := map[fault.Key]bool{} // roots, and what has no known cause
 	for _, r := range d.Roots {
@@ -150,10 +151,14 @@ func (o *Outcome) besides(p *Plan, d *fault.Diagnosis) {
 			continue
 		}
 		seen := Seen{Key: k, Title: f.Title, Note: effectOf(k, d)}
+		cause, explained := causeOf(k, d)
 		switch {
 		case others[k] && alone[k]:
 			o.Others = append(o.Others, seen)
-		case !others[k] && f.Severity == fault.Error:
+		case others[k]:
+		case (end == endUndone || end == endNothing) && explained && (ours[cause] || others[cause]):
+			o.Still = append(o.Still, seen)
+		case f.Severity == fault.Error:
 			o.New = append(o.New, seen)
 		}
 	}
@@ -220,12 +225,19 @@ func (o *Outcome) until(t time.Time) {
 	}
 }
 
-// effectOf names the root that explains a finding.
-func effectOf(k fault.Key, d *fault.Diagnosis) string {
+// causeOf returns the root that explains a finding.
+func causeOf(k fault.Key, d *fault.Diagnosis) (fault.Key, bool) {
 	for _, r := range d.Roots {
 		if r.Key != k && slices.Contains(r.Explains, k) {
-			return fmt.Sprintf("an effect of %s at %s", r.Fault, r.Subject)
+			return r.Key, true
 		}
+	}
+	return fault.Key{}, false
+}
+
+func effectOf(k fault.Key, d *fault.Diagnosis) string {
+	if cause, ok := causeOf(k, d); ok {
+		return fmt.Sprintf("an effect of %s at %s", cause.Fault, cause.Subject)
 	}
 	return ""
 }

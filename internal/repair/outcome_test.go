@@ -86,6 +86,10 @@ func TestCompare(t *testing.T) {
 		{"steps are left, nothing is present", endPartly, func(*fault.Diagnosis) {}, PartlyDone, "not all steps are done"},
 		{"undone", endUndone, func(d *fault.Diagnosis) { d.Findings[0] = present(rootFault) }, Undone, "undone (rolled back), still present: bootstrap-desync"},
 		{"undone, a new error", endUndone, func(d *fault.Diagnosis) { d.Findings = append(d.Findings, present(fresh)) }, PartlyDone, "new: disk-full"},
+		{"undone, a further effect of the root", endUndone, func(d *fault.Diagnosis) {
+			d.Findings = append(d.Findings, present(fresh), present(rootFault))
+			d.Roots = []fault.Root{{Key: rootFault, Explains: []fault.Key{fresh}}}
+		}, Undone, "disk-full at host/w8"},
 		{"undone, unread", endUndone, func(d *fault.Diagnosis) { d.Findings[0].Outcome = fault.Unknown }, NotChecked, "could not check"},
 		{"nothing was done", endNothing, func(d *fault.Diagnosis) { d.Findings[0] = present(rootFault) }, NothingDone, "nothing was changed"},
 	}
