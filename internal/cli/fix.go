@@ -30,7 +30,7 @@ type fixFlags struct {
 func (a *app) fixCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "fix",
-		Short: "plan a repair, apply it as planned, go on with it, take it back",
+		Short: "plan a repair, apply it, resume it, undo it",
 		Long: `Fix repairs what diagnose found. A plan is a file: read it, have it read, then apply
 it as it was saved. Every step looks again before it acts, writes down what it is
 about to do and what was there before, and waits until its effect is seen.
@@ -38,17 +38,17 @@ about to do and what was there before, and waits until its effect is seen.
 Only apply, resume and undo write to the cluster.`,
 		Example: example(a.name, "fix plan --expect control0=192.0.2.10", "make the plan; it is saved as a file") +
 			example(a.name, "fix apply bootstrap-mc-mismatch-20260501-031500.yaml", "apply it") +
-			example(a.name, "fix resume ID", "go on after a stop or a crash") +
-			example(a.name, "fix undo ID", "take back what can be taken back"),
+			example(a.name, "fix resume ID", "continue after a stop or a crash") +
+			example(a.name, "fix undo ID", "undo (roll back) what can be undone"),
 	}
-	// A hidden flag, so that who typed --hosted for diagnose is told the way instead of
+	// A hidden flag, so that --hosted, which diagnose has, gets an answer instead of
 	// "unknown flag".
 	cmd.PersistentFlags().Var(noHosted{a.name}, "hosted", "not for fix")
 	if err := cmd.PersistentFlags().MarkHidden("hosted"); err != nil {
 		panic("hide --hosted: " + err.Error()) // the flag is registered above
 	}
-	cmd.AddCommand(a.fixPlanCommand(), a.fixApplyCommand(), a.fixAgainCommand("resume", "go on with a plan that stopped"),
-		a.fixAgainCommand("undo", "take back what a plan did, as far as nothing depends on it"), a.fixHistoryCommand())
+	cmd.AddCommand(a.fixPlanCommand(), a.fixApplyCommand(), a.fixAgainCommand("resume", "continue a plan that stopped, or check a finished one again"),
+		a.fixAgainCommand("undo", "undo what a plan did, as far as nothing depends on it"), a.fixHistoryCommand())
 	return cmd
 }
 
@@ -74,7 +74,7 @@ func (a *app) addFixFlags(cmd *cobra.Command, f *fixFlags) {
 	a.addConnectFlags(cmd)
 }
 
-// repairer is what plan and apply share: one cluster, written to and read anew.
+// repairer is what plan and apply share: one cluster, written to and read again.
 type repairer struct {
 	api    *repair.Kube
 	held   repair.HeldConfigs

@@ -38,8 +38,8 @@ func (a *app) announce(f fixFlags, verb string, p *repair.Plan, steps []repair.S
 	return nil
 }
 
-// announceBegun is announce for a plan that was begun. What keeps its journal from
-// being read is told by what comes next.
+// announceBegun is announce for a plan that was begun. Where its journal cannot be
+// read, the run itself reports why.
 func (a *app) announceBegun(f fixFlags, verb, state, id string) error {
 	h, err := repair.HistoryOf(state, id)
 	if err != nil || h.Plan == nil {

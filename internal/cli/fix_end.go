@@ -160,7 +160,7 @@ func (a *app) nextAfter(run fixRun, o *repair.Outcome, err error) []report.Entry
 	undoing := run.verb == "undo" || o.State == repair.Undone
 	if err != nil && o.State != repair.Undone {
 		if !undoing {
-			add("go on", "fix", "resume", id)
+			add("continue", "fix", "resume", id)
 		}
 		add("undo it", "fix", "undo", id)
 	}

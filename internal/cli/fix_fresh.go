@@ -25,7 +25,7 @@ type wall struct {
 
 func (w wall) Now() time.Time { return w.now() }
 
-// fresh evaluates on a cluster that is read anew each time.
+// fresh evaluates on a cluster that is read again each time.
 type fresh struct{ app *app }
 
 // Evaluate implements repair.Evaluator.

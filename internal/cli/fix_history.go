@@ -76,7 +76,7 @@ func (a *app) printHistories(list []repair.History) error {
 	return t.Flush()
 }
 
-// stateText says how a plan stands: what the last diagnosis showed, or how far it came
+// stateText says what is known of a plan: what the last diagnosis showed, or how far it came
 // and that it was not checked since.
 func stateText(h repair.History) string {
 	if o := h.Outcome(); o != nil {

@@ -19,7 +19,7 @@ var grades = map[repair.Grade]string{
 }
 
 // printPlan prints a plan as a person reads it before applying it: what is done,
-// with which risk, whether it can be taken back, and how far it was proved.
+// with which risk, whether it can be undone, and how far it was proved.
 func (a *app) printPlan(p *repair.Plan, path, stateDir string) error {
 	apply := []string{a.name, "fix apply", quote(path)}
 	if stateDir != "" {

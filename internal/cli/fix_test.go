@@ -1,8 +1,12 @@
 package cli
 
 import (
+	"bytes"
+	"io"
 	"strings"
 	"testing"
+
+	"github.com/rollcall-project/rollcall/internal/repair"
 )
 
 // TestPlanName: a file is told from an id.
@@ -13,6 +17,41 @@ func TestPlanName(t *testing.T) {
 	for _, file := range []string{"p.yaml", "p.yml", "p.json", "./p", "dir/p"} {
 		if _, _, err := planName(file); err == nil || !strings.Contains(err.Error(), "there is no such file") {
 			t.Errorf("%s: %v", file, err)
+		}
+	}
+}
+
+// TestConfirm: a person at a terminal sees the steps before anything is done, and only
+// "yes" goes on; who is at no terminal, or says --yes, is not asked.
+func TestConfirm(t *testing.T) {
+	plan := &repair.Plan{ID: "p", Steps: []repair.Step{{ID: "1-adopt-spec-config", Action: repair.AdoptSpecConfig, Title: "fill the status", OC: "oc patch"}}}
+	for _, tt := range []struct {
+		typed          string
+		terminal, yes  bool
+		quiet          bool
+		refused, shown bool
+	}{
+		{"yes\n", true, false, false, false, true},
+		{"yes", true, false, true, false, true}, // quiet, and still shown
+		{"y\n", true, false, false, true, true},
+		{"\n", true, false, false, true, true},
+		{"", true, false, false, true, true},
+		{"", true, true, false, false, true},
+		{"", false, false, false, false, true},
+		{"", false, false, true, false, false},
+	} {
+		for _, verb := range []string{"apply", "resume", "undo"} {
+			var errs bytes.Buffer
+			a := newApp("rollcall", IO{In: strings.NewReader(tt.typed), Out: io.Discard, Err: &errs, Getenv: func(string) string { return "" },
+				Screen: Screen{InTerminal: tt.terminal, ErrTerminal: tt.terminal}})
+			a.global.quiet = tt.quiet
+			err := a.announce(fixFlags{yes: tt.yes}, verb, plan, plan.Steps)
+			if (err != nil) != tt.refused || strings.Contains(errs.String(), "fill the status") != tt.shown {
+				t.Errorf("%s %+v: %v\n%s", verb, tt, err, &errs)
+			}
+			if asked := strings.Contains(errs.String(), "Type yes to "+verb); asked != (tt.terminal && !tt.yes) {
+				t.Errorf("%s %+v: asked: %v", verb, tt, asked)
+			}
 		}
 	}
 }

@@ -18,7 +18,7 @@ type action struct {
 	prepare func(context.Context, *run, Step) (*act, string, error)
 	// seen reports whether the step's effect is there, and else what is waited for.
 	seen func(context.Context, *run, Step) (bool, string, error)
-	// dependants says why the act cannot be taken back any more, "" if it can.
+	// dependants says why the act cannot be undone any more, "" if it can.
 	dependants func(context.Context, *run, Step, Write) (string, error)
 	// rollback: a failure to see the effect takes the plan back. Else it stops,
 	// because waiting longer is better than undoing.
@@ -61,8 +61,8 @@ func Remedies() []Remedy {
 		{"adopt-spec-config", "fill the pool's status.configuration from its spec, so that the machine config server has a config to serve",
 			"reversible: the next host that asks is given this config; no machine that runs is touched"},
 		{"approve-expected-csrs", "approve exactly the requests of the hosts that are expected, after proof",
-			"identity: nothing that runs is touched; a stranger who asks in the host's place, alone and before it, cannot be told apart, and a certificate that was issued cannot be taken back"},
-		{"recreate-missing-render", "put the missing rendered MachineConfig back under its exact name, from what a host holds",
+			"identity: nothing that runs is touched; a stranger who asks in the host's place, alone and before it, cannot be told apart, and a certificate that was issued cannot be revoked"},
+		{"recreate-missing-render", "re-create the missing rendered MachineConfig under its exact name, from what a host holds",
 			"reboot: the nodes that waited for it drain and reboot, one at a time"},
 		{"align-annotations", "name the in-cluster render on a node whose held config differs in nothing that is applied",
 			"reboot: without drain where the booted system is another than the config's; one node at a time, and refused where anything differs that is applied"},

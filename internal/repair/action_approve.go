@@ -140,7 +140,7 @@ func prepareApproval(ctx context.Context, r *run, s Step) (*act, string, error) 
 	d := csr.Judge(q, e, p)
 	if d.WayOut != "" {
 		return nil, "", refuse("no request of %s is approved: %s", s.Args.Host, d.Why).
-			instead("%s. Then go on with `rollcall fix resume %s`", d.WayOut, r.plan.ID)
+			instead("%s. Then continue with `rollcall fix resume %s`", d.WayOut, r.plan.ID)
 	}
 	if !d.Approve {
 		return nil, "", refuse("request %s is not approved: %s", q.Name, d.Why).instead("see `rollcall csr explain %s`", q.Name)

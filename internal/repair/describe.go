@@ -9,7 +9,7 @@ import (
 )
 
 // described returns the step with everything that is there for people - title,
-// risk, the same by hand, how it is taken back - as its action and arguments
+// risk, the same by hand, how it is undone - as its action and arguments
 // make it. The planner takes it from here, and a plan that says something else
 // is refused: what a person reads and what is done are the same.
 func described(s Step, root fault.Key) Step {

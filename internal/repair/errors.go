@@ -38,7 +38,7 @@ func (r *Refused) instead(format string, args ...any) *Refused {
 // back. The command line ends with 4.
 type RolledBack struct {
 	Cause error
-	Steps []string // taken back, in the order in which it was done
+	Steps []string // undone, in the order in which it was done
 }
 
 // Error implements error.
@@ -54,7 +54,7 @@ func (r *RolledBack) Unwrap() error { return r.Cause }
 type NeedPerson struct {
 	Cause error
 	Left  []string // what was done and stays, with the reason
-	Back  []string // what was taken back
+	Back  []string // what was undone
 }
 
 // Error implements error.
@@ -62,7 +62,7 @@ func (n *NeedPerson) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "a person is needed: %v", n.Cause)
 	if len(n.Back) > 0 {
-		fmt.Fprintf(&b, "; taken back: %s", strings.Join(n.Back, ", "))
+		fmt.Fprintf(&b, "; undone: %s", strings.Join(n.Back, ", "))
 	}
 	if len(n.Left) > 0 {
 		fmt.Fprintf(&b, "; stays: %s", strings.Join(n.Left, "; "))

@@ -49,7 +49,7 @@ type ClusterID struct {
 type Risk string
 
 // The risks, mildest first. They speak of what runs, identity of whom the cluster
-// trusts; whether a step can be taken back is said by its inverse.
+// trusts; its inverse says whether a step can be undone.
 const (
 	RiskNone       Risk = "none"
 	RiskReversible Risk = "reversible"
@@ -108,7 +108,7 @@ type Step struct {
 	Preconditions []Guard     `json:"preconditions,omitempty"`
 	Reads         []Reading   `json:"reads,omitempty"`
 	PreImage      string      `json:"preImage,omitempty"` // where the pre-image will lie; its digest stands in the journal
-	Inverse       string      `json:"inverse"`            // how it is taken back, or why it cannot be
+	Inverse       string      `json:"inverse"`            // how it is undone, or why it cannot be
 	While         []fault.Key `json:"while,omitempty"`    // one of these must still be present when the step acts
 	Expect        Expect      `json:"expect"`
 	Deadline      Duration    `json:"deadline"`

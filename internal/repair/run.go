@@ -129,7 +129,7 @@ func (r *run) begin(ctx context.Context) error {
 		return fmt.Errorf("check plan: %w", err)
 	}
 	if r.journal.began() != "" {
-		return refuse("plan %s was begun already", r.plan.ID).instead("go on with `rollcall fix resume %s`, or take it back with `rollcall fix undo %s`", r.plan.ID, r.plan.ID)
+		return refuse("plan %s was begun already", r.plan.ID).instead("continue with `rollcall fix resume %s`, or undo it with `rollcall fix undo %s`", r.plan.ID, r.plan.ID)
 	}
 	if err := r.checkWhile(); err != nil {
 		return err
@@ -227,7 +227,7 @@ func (r *run) resume(ctx context.Context) error {
 	for _, rec := range r.journal.Records() {
 		switch rec.Kind {
 		case UndoIntent, UndoResult:
-			return refuse("plan %s is being taken back", r.plan.ID).instead("finish that with `rollcall fix undo %s`, then make a new plan", r.plan.ID)
+			return refuse("plan %s is being undone", r.plan.ID).instead("finish that with `rollcall fix undo %s`, then make a new plan", r.plan.ID)
 		case Finished:
 			if rec.Note != allDone {
 				return refuse("plan %s is finished: %s", r.plan.ID, rec.Note).instead("make a new plan")

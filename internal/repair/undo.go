@@ -8,7 +8,7 @@ import (
 	"slices"
 )
 
-// Undo takes back what a plan did, last step first, as long as nothing depends
+// Undo undoes what a plan did, last step first, as long as nothing depends
 // on it. It returns *NeedPerson where something has to stay.
 func (e *Executor) Undo(ctx context.Context, id string) (o *Outcome, err error) {
 	r, err := e.open(id)
@@ -28,12 +28,12 @@ func (r *run) undo(ctx context.Context) error {
 		return err
 	}
 	if len(left) > 0 {
-		return &NeedPerson{Cause: errors.New("not everything can be taken back"), Left: left}
+		return &NeedPerson{Cause: errors.New("not everything can be undone"), Left: left}
 	}
-	return r.record(ctx, Record{Kind: Finished, Note: "taken back"})
+	return r.record(ctx, Record{Kind: Finished, Note: "undone"})
 }
 
-// back takes back the steps that acted. A step that must stay does not keep
+// back undoes the steps that acted. A step that must stay does not keep
 // earlier ones from being looked at: each judges its own dependants.
 func (r *run) back(ctx context.Context) (back, left []string, err error) {
 	for _, s := range slices.Backward(r.plan.Steps) {
@@ -61,7 +61,7 @@ func (r *run) back(ctx context.Context) (back, left []string, err error) {
 			continue
 		}
 		back = append(back, s.ID)
-		r.say(s.ID, "taken back")
+		r.say(s.ID, "undone")
 	}
 	return back, left, nil
 }
@@ -78,7 +78,7 @@ func (r *run) backOne(ctx context.Context, s Step, w Write) (string, error) {
 			return "", err
 		}
 		if have == w.Before { // an undo that was killed after its write, or someone else did it
-			return "", r.record(ctx, Record{Kind: UndoResult, Step: s.ID, Note: "found taken back"})
+			return "", r.record(ctx, Record{Kind: UndoResult, Step: s.ID, Note: "found undone"})
 		}
 		if why, err := a.dependants(ctx, r, s, w); err != nil || why != "" {
 			return why, err
@@ -153,7 +153,7 @@ func (r *run) failed(ctx context.Context, s Step, cause error) error {
 		refused.Step = s.ID
 	}
 	if ctx.Err() != nil {
-		return fmt.Errorf("interrupted in step %s; go on with `rollcall fix resume %s` or take it back with `rollcall fix undo %s`: %w", s.ID, r.plan.ID, r.plan.ID, cause)
+		return fmt.Errorf("interrupted in step %s; continue with `rollcall fix resume %s` or undo it with `rollcall fix undo %s`: %w", s.ID, r.plan.ID, r.plan.ID, cause)
 	}
 	if err := r.record(ctx, Record{Kind: Stopped, Step: s.ID, Note: cause.Error()}); err != nil {
 		return errors.Join(cause, err)
@@ -181,7 +181,7 @@ func (r *run) stays(cause error) error {
 	var left []string
 	for _, s := range r.plan.Steps {
 		if r.journal.step(s.ID).acted() {
-			left = append(left, s.ID+": `rollcall fix resume "+r.plan.ID+"` goes on, `rollcall fix undo "+r.plan.ID+"` takes it back where that is possible")
+			left = append(left, s.ID+": `rollcall fix resume "+r.plan.ID+"` continues, `rollcall fix undo "+r.plan.ID+"` undoes it where that is possible")
 		}
 	}
 	if len(left) == 0 {
