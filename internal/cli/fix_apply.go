@@ -15,8 +15,8 @@ import (
 	"github.com/rollcall-project/rollcall/internal/repair"
 )
 
-// settleTime is how long effects of a repair may still be reported: operators keep a
-// condition for minutes (the inertia in openshift/library-go:pkg/operator/status).
+// settleTime is how long effects of what was repaired may still be reported: operators
+// and kubelets look again at intervals.
 const settleTime = 5 * time.Minute
 
 // fixExitCodes is for the help of the commands that write.

@@ -40,21 +40,11 @@ func fixCommands(clusters *sync.Map) map[string]func(*testscript.TestScript, boo
 	}
 	return map[string]func(*testscript.TestScript, bool, []string){
 		"cluster": func(ts *testscript.TestScript, _ bool, args []string) {
-			c, err := newFixCluster()
-			ts.Check(err)
+			c := startFixCluster(ts)
 			for _, file := range args {
 				ts.Check(c.happen(changes(ts, file)))
 			}
-			srv := httptest.NewServer(c)
-			ts.Defer(srv.Close)
 			clusters.Store(ts, c)
-			config := "apiVersion: v1\nkind: Config\nclusters: [{name: c, cluster: {server: '" + srv.URL + "'}}]\n" +
-				"contexts: [{name: x, context: {cluster: c, user: u}}]\nusers: [{name: u, user: {}}]\ncurrent-context: x\n"
-			ts.Check(os.WriteFile(ts.MkAbs("kubeconfig"), []byte(config), 0o600))
-			ts.Check(os.RemoveAll(ts.MkAbs("state")))
-			for _, old := range []string{"plan.yaml", "plan.json"} {
-				ts.Check(os.RemoveAll(ts.MkAbs(old)))
-			}
 		},
 		"then": func(ts *testscript.TestScript, _ bool, args []string) {
 			c := of(ts)
@@ -87,6 +77,21 @@ func fixCommands(clusters *sync.Map) map[string]func(*testscript.TestScript, boo
 			}
 		},
 	}
+}
+
+// startFixCluster starts a cluster with its kubeconfig; what was there of another goes.
+func startFixCluster(ts *testscript.TestScript) *fixCluster {
+	c, err := newFixCluster()
+	ts.Check(err)
+	srv := httptest.NewServer(c)
+	ts.Defer(srv.Close)
+	config := "apiVersion: v1\nkind: Config\nclusters: [{name: c, cluster: {server: '" + srv.URL + "'}}]\n" +
+		"contexts: [{name: x, context: {cluster: c, user: u}}]\nusers: [{name: u, user: {}}]\ncurrent-context: x\n"
+	ts.Check(os.WriteFile(ts.MkAbs("kubeconfig"), []byte(config), 0o600))
+	for _, old := range []string{"state", "plan.yaml", "plan.json"} {
+		ts.Check(os.RemoveAll(ts.MkAbs(old)))
+	}
+	return c
 }
 
 // runFix runs the program inside of the test, at the time of the cluster.

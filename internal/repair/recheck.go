@@ -68,8 +68,8 @@ func (r *run) end() ended {
 	return endPartly
 }
 
-// settled waits while effects of what was repaired are still reported: operators
-// report minutes late. A plan that leaves something open cannot end whole, and is not
+// settled waits while effects of what was repaired are still reported: operators and
+// kubelets look again at intervals. A plan that leaves something open cannot end whole, and is not
 // waited for.
 func (r *run) settled(ctx context.Context, o Outcome) (Outcome, error) {
 	if r.end() != endFinished || !r.promises() {
