@@ -162,9 +162,13 @@ func (a *app) nextAfter(run fixRun, o *repair.Outcome, err error) []report.Entry
 		if !undoing {
 			add("continue", "fix", "resume", id)
 		}
-		add("undo it", "fix", "undo", id)
+		if o.State != repair.NothingDone {
+			add("undo it", "fix", "undo", id)
+		}
 	}
 	switch {
+	case o.State == repair.Undone:
+		add("new plan", "fix", "plan")
 	case o.State == repair.PartlyDone && err == nil:
 		add("plan the rest", "fix", "plan")
 	case o.State == repair.InProgress && !o.Until.IsZero():

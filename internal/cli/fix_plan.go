@@ -82,12 +82,12 @@ func (a *app) savePlan(p *repair.Plan, f fixFlags, state, format string) error {
 	if path == "" {
 		path = p.ID + ".yaml"
 	}
-	if err := p.Save(path); err != nil {
-		return fmt.Errorf("%w; name a file that is not there with --to FILE", err)
-	}
 	digest, err := p.Issue(state, path)
 	if err != nil {
-		return err
+		return fmt.Errorf("note the plan's digest: %w", err)
+	}
+	if err := p.Save(path); err != nil {
+		return fmt.Errorf("%w; name a file that is not there with --to FILE", err)
 	}
 	if format != "text" {
 		raw, err := p.EncodeAs("plan." + format)

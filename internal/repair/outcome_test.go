@@ -1,6 +1,7 @@
 package repair
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -146,6 +147,30 @@ func TestRecheckWaits(t *testing.T) {
 		if err != nil || o.State != tt.want || asked > 15 {
 			t.Errorf("%v, %v, after %d diagnoses, want %s", o, err, asked, tt.want)
 		}
+	}
+}
+
+// TestRecheckInterrupted: who ends the wait after the steps is not told that it is
+// repaired, and resume checks again.
+func TestRecheckInterrupted(t *testing.T) {
+	r := newRig(t, desync(t))
+	r.exec.Settle = time.Hour
+	p := r.plan(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	r.diagnosed = func(d *fault.Diagnosis) (*fault.Diagnosis, error) {
+		cancel()
+		return d, nil
+	}
+	o, err := r.exec.Apply(ctx, p)
+	if o == nil || o.State == Repaired || err == nil {
+		t.Errorf("Apply: %v, %v", o, err)
+	}
+	if h, err := HistoryOf(r.dir, p.ID); err != nil || h.Outcome() != nil {
+		t.Errorf("history: %v, %v", h.Outcome(), err)
+	}
+	r.diagnosed = nil
+	if o, err = r.exec.Resume(t.Context(), p.ID); err != nil || o.State != Repaired {
+		t.Errorf("Resume: %v, %v", o, err)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/csr"
+	"github.com/rollcall-project/rollcall/internal/diagnose"
 	"github.com/rollcall-project/rollcall/internal/facts/hosts"
 	"github.com/rollcall-project/rollcall/internal/fault"
 )
@@ -88,6 +89,9 @@ func (b *building) collect() error {
 	b.plan.Title = b.root.Title
 	if b.root.Confidence != fault.Proven {
 		b.plan.Notes = append(b.plan.Notes, fmt.Sprintf("the root is %s, not proven: %s", b.root.Confidence, orNone(b.root.Lowered)))
+	}
+	for _, why := range diagnose.Unread(b.ask.Diagnosis) {
+		b.plan.Notes = append(b.plan.Notes, "other causes may be hidden: "+why)
 	}
 	keys := append([]fault.Key{b.root.Key}, b.root.Explains...)
 	if d := b.root.Deadlock; d > 0 && d <= len(b.ask.Diagnosis.Deadlocks) {

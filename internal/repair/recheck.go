@@ -19,15 +19,15 @@ func (r *run) recheck(ctx context.Context, cause error) (*Outcome, error) {
 	if r.journal.began() == "" || !r.sameCluster {
 		return nil, cause
 	}
-	if ctx.Err() != nil {
-		return &Outcome{State: NotChecked, Reason: "interrupted before the cluster was diagnosed again"}, cause
-	}
 	o := r.diagnosed(ctx)
+	if ctx.Err() != nil {
+		return &Outcome{State: NotChecked, Reason: "interrupted before the cluster was diagnosed again"}, errors.Join(cause, ctx.Err())
+	}
 	o, err := r.settled(ctx, o)
 	if err != nil {
-		cause = errors.Join(cause, err)
+		return &o, errors.Join(cause, err)
 	}
-	if ctx.Err() != nil || r.notedAlready(o) {
+	if r.notedAlready(o) {
 		return &o, cause
 	}
 	if err := r.record(ctx, Record{Kind: Checked, Note: o.String(), Outcome: &o}); err != nil {
