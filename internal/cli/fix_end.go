@@ -113,7 +113,11 @@ func (a *app) endSections(run fixRun, o *repair.Outcome, err error) []report.Sec
 		add("checked", "the whole diagnosis was made again: no error is new")
 	}
 	list := func(name string, seen []repair.Seen) {
-		for _, s := range seen {
+		for i, s := range seen {
+			if i == mostListed {
+				add(name, fmt.Sprintf("and %d more; -o json lists all", len(seen)-mostListed))
+				return
+			}
 			add(name, s.String())
 		}
 	}
@@ -189,3 +193,6 @@ func (a *app) nextAfter(run fixRun, o *repair.Outcome, err error) []report.Entry
 }
 
 const theRecord = "the record"
+
+// mostListed bounds how many findings of one kind a person is shown.
+const mostListed = 20

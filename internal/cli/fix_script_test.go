@@ -85,13 +85,16 @@ func startFixCluster(ts *testscript.TestScript) *fixCluster {
 	ts.Check(err)
 	srv := httptest.NewServer(c)
 	ts.Defer(srv.Close)
-	config := "apiVersion: v1\nkind: Config\nclusters: [{name: c, cluster: {server: '" + srv.URL + "'}}]\n" +
-		"contexts: [{name: x, context: {cluster: c, user: u}}]\nusers: [{name: u, user: {}}]\ncurrent-context: x\n"
-	ts.Check(os.WriteFile(ts.MkAbs("kubeconfig"), []byte(config), 0o600))
+	ts.Check(writeKubeconfig(ts.MkAbs("kubeconfig"), srv.URL))
 	for _, old := range []string{"state", "plan.yaml", "plan.json"} {
 		ts.Check(os.RemoveAll(ts.MkAbs(old)))
 	}
 	return c
+}
+
+func writeKubeconfig(path, url string) error {
+	return os.WriteFile(path, []byte("apiVersion: v1\nkind: Config\nclusters: [{name: c, cluster: {server: '"+url+"'}}]\n"+
+		"contexts: [{name: x, context: {cluster: c, user: u}}]\nusers: [{name: u, user: {}}]\ncurrent-context: x\n"), 0o600)
 }
 
 // runFix runs the program inside of the test, at the time of the cluster.

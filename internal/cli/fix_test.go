@@ -3,9 +3,14 @@ package cli
 import (
 	"bytes"
 	"io"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/rollcall-project/rollcall/internal/fault"
 	"github.com/rollcall-project/rollcall/internal/repair"
 )
 
@@ -53,5 +58,32 @@ func TestConfirm(t *testing.T) {
 				t.Errorf("%s %+v: asked: %v", verb, tt, asked)
 			}
 		}
+	}
+}
+
+// TestFreshUnknownVersion: where ClusterVersion cannot be read, no fault is called
+// absent.
+func TestFreshUnknownVersion(t *testing.T) {
+	c, err := newFixCluster()
+	if err != nil {
+		t.Fatal(err)
+	}
+	srv := httptest.NewServer(c)
+	defer srv.Close()
+	path := filepath.Join(t.TempDir(), "kubeconfig")
+	if err := writeKubeconfig(path, srv.URL); err != nil {
+		t.Fatal(err)
+	}
+	a := newApp("rollcall", IO{Out: io.Discard, Err: io.Discard, Getenv: func(string) string { return "" }, Clock: func() time.Time { return fixNow }})
+	a.kube.KubeConfig = &path
+	key := fault.Key{Fault: "pool-source-missing", Subject: fault.Subject{Kind: fault.Pool, Name: "master"}}
+	for _, want := range []fault.Outcome{fault.Absent, fault.Unknown} {
+		f, err := fresh{a}.Evaluate(t.Context(), key)
+		if err != nil || f.Outcome != want {
+			t.Errorf("Evaluate: %+v, %v, want %s", f, err, want)
+		}
+		c.mu.Lock()
+		c.denied["clusterversions"] = http.StatusForbidden
+		c.mu.Unlock()
 	}
 }

@@ -190,7 +190,7 @@ func (o *Outcome) decide(end ended, d *fault.Diagnosis) {
 	blind := len(o.Unknown)+len(o.Unread) > 0
 	switch {
 	case blind:
-		o.Reason = strings.Join(slices.Concat(o.Unread, texts(o.Unknown)), "; ")
+		o.Reason = strings.Join(few(slices.Concat(o.Unread, texts(o.Unknown))), "; ")
 	case end == endPartly:
 		o.Reason = "not all steps are done"
 	case end == endUndone:
@@ -278,6 +278,15 @@ func (o Outcome) Headline() string {
 	return "could not check"
 }
 
+// few keeps the first of many, for one line.
+func few(list []string) []string {
+	const most = 5
+	if len(list) <= most {
+		return list
+	}
+	return append(list[:most:most], fmt.Sprintf("and %d more", len(list)-most))
+}
+
 // String says the outcome on one line, as the history shows it.
 func (o Outcome) String() string {
 	var parts []string
@@ -287,19 +296,15 @@ func (o Outcome) String() string {
 		}
 	}
 	short := func(list []Seen) []string {
-		const most = 5
 		var out []string
-		for i, s := range list {
-			if i == most {
-				return append(out, fmt.Sprintf("and %d more", len(list)-most))
-			}
+		for _, s := range list {
 			if s.Fault == "" {
 				out = append(out, s.Title)
 				continue
 			}
 			out = append(out, fmt.Sprintf("%s at %s", s.Fault, s.Subject))
 		}
-		return out
+		return few(out)
 	}
 	head := o.Headline()
 	switch o.State {
