@@ -112,15 +112,7 @@ func (a *app) endSections(run fixRun, o *repair.Outcome, err error) []report.Sec
 	case o.State == repair.Undone:
 		add("checked", "the whole diagnosis was made again: no error is new")
 	}
-	list := func(name string, seen []repair.Seen) {
-		for i, s := range seen {
-			if i == mostListed {
-				add(name, fmt.Sprintf("and %d more; -o json lists all", len(seen)-mostListed))
-				return
-			}
-			add(name, s.String())
-		}
-	}
+	list := func(name string, seen []repair.Seen) { now.Entries = append(now.Entries, seenEntries(name, seen)...) }
 	still := "still present"
 	if o.State == repair.Undone || o.State == repair.NothingDone {
 		still = "present as before"
@@ -135,11 +127,7 @@ func (a *app) endSections(run fixRun, o *repair.Outcome, err error) []report.Sec
 	add("diagnosis now", o.Verdict)
 	sections := []report.Section{now}
 	if len(o.Others) > 0 {
-		others := report.Section{Heading: "Not part of this plan, still present"}
-		for _, s := range o.Others {
-			others.Entries = append(others.Entries, report.Entry{Name: "cause", Text: s.String()})
-		}
-		sections = append(sections, others)
+		sections = append(sections, report.Section{Heading: "Not part of this plan, still present", Entries: seenEntries("cause", o.Others)})
 	}
 	return append(sections, report.Section{Heading: "What to do now", Entries: a.nextAfter(run, o, err)})
 }
@@ -196,3 +184,14 @@ const theRecord = "the record"
 
 // mostListed bounds how many findings of one kind a person is shown.
 const mostListed = 20
+
+func seenEntries(name string, seen []repair.Seen) []report.Entry {
+	var list []report.Entry
+	for i, s := range seen {
+		if i == mostListed {
+			return append(list, report.Entry{Name: name, Text: fmt.Sprintf("and %d more; -o json lists all", len(seen)-mostListed)})
+		}
+		list = append(list, report.Entry{Name: name, Text: s.String()})
+	}
+	return list
+}
