@@ -299,7 +299,14 @@ func (v *evaluation) run(out *fault.Finding, w *facts.World) error {
 	if err := v.settles(out, w); err != nil {
 		return err
 	}
-	return v.support(out)
+	if err := v.support(out); err != nil {
+		return err
+	}
+	if out.Outcome == fault.Present && len(out.Evidence) == 0 {
+		// Nobody could look it up: what cannot be shown is not said.
+		out.Outcome, out.Reason = fault.Unknown, "the condition holds and nothing shows it"
+	}
+	return nil
 }
 
 func (v *evaluation) missing(names []string) []string {
