@@ -35,7 +35,8 @@ func (a *app) openInstallDir(r *run) (*install.Dir, error) {
 
 // asksCluster reports whether a live cluster is read: not beside archives, and
 // beside a rendezvous host only where one is named. The cluster of a kubeconfig
-// that happens to be there is another one.
+// that happens to be there is another one. Text that the user has in hand is read
+// alone where no kubeconfig exists.
 func (a *app) asksCluster(dir *install.Dir) bool {
 	named := *a.kube.KubeConfig != "" || *a.kube.Context != "" || *a.kube.APIServer != ""
 	switch {
@@ -43,8 +44,17 @@ func (a *app) asksCluster(dir *install.Dir) bool {
 		return false
 	case dir != nil || a.source.rendezvous != "":
 		return named
+	case len(a.source.consoles) > 0 && a.source.hosted == "" && a.source.probeFrom == "":
+		return named || !a.noCluster()
 	}
 	return true
+}
+
+// noCluster reports whether there is no kubeconfig that names a cluster. A kubeconfig
+// that cannot be read is one: it is an error where it is used.
+func (a *app) noCluster() bool {
+	raw, err := a.kube.ToRawKubeConfigLoader().RawConfig()
+	return err == nil && len(raw.Clusters) == 0 && *a.kube.APIServer == "" && a.io.Getenv("KUBERNETES_SERVICE_HOST") == ""
 }
 
 // addRendezvous adds the service on the rendezvous host: the one that the user

@@ -239,14 +239,12 @@ func (a *app) openLive() (*live.Source, error) {
 // restConfig is how the cluster is reached. Where nothing names one that is an
 // error; client-go would ask localhost:8080.
 func (a *app) restConfig() (*rest.Config, error) {
-	raw, err := a.kube.ToRawKubeConfigLoader().RawConfig()
-	if err != nil {
+	if _, err := a.kube.ToRawKubeConfigLoader().RawConfig(); err != nil {
 		return nil, fmt.Errorf("read the kubeconfig: %w; name another with --kubeconfig FILE", err)
 	}
-	inCluster := a.io.Getenv("KUBERNETES_SERVICE_HOST") != ""
-	if len(raw.Clusters) == 0 && *a.kube.APIServer == "" && !inCluster {
+	if a.noCluster() {
 		return nil, fmt.Errorf("no cluster is named: there is no kubeconfig ($KUBECONFIG, ~/.kube/config). "+
-			"Name one with --kubeconfig FILE, read an archive with --from PATH, or look at an example: %s demo", a.name)
+			"Name one with --kubeconfig FILE, read an archive with --from PATH, a console with --console HOST=FILE, or look at an example: %s demo", a.name)
 	}
 	config, err := a.kube.ToRESTConfig()
 	if err != nil {
