@@ -10,12 +10,15 @@ import (
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/facts/hosts"
 	"github.com/rollcall-project/rollcall/internal/source/console"
+	"github.com/rollcall-project/rollcall/internal/source/namedhost"
 )
 
-// addConsoles adds what --console names behind the other sources.
-func (a *app) addConsoles(list []evidence.Source) ([]evidence.Source, error) {
-	if len(a.source.consoles) == 0 {
-		return list, nil
+// addNamed adds what the user says of hosts behind the other sources: the texts of
+// --console, and the names of --console and --expect.
+func (a *app) addNamed(list []evidence.Source) ([]evidence.Source, error) {
+	hosts, err := a.expectedHosts()
+	if err != nil {
+		return nil, err
 	}
 	var specs []console.Spec
 	for _, value := range a.source.consoles {
@@ -24,12 +27,35 @@ func (a *app) addConsoles(list []evidence.Source) ([]evidence.Source, error) {
 			return nil, &usageError{err}
 		}
 		specs = append(specs, spec)
+		hosts = append(hosts, namedhost.Host{Name: spec.Host, By: namedhost.Console})
 	}
-	s, err := console.Open(specs...)
+	if len(specs) > 0 {
+		s, err := console.Open(specs...)
+		if err != nil {
+			return nil, err
+		}
+		if len(list) == 0 {
+			s.Alone(a.io.Clock())
+		}
+		list = append(list, s)
+	}
+	if len(hosts) > 0 {
+		list = append(list, namedhost.New(hosts...))
+	}
+	return list, nil
+}
+
+// expectedHosts reads the values of --expect, as `csr approve` and `fix plan` read theirs.
+func (a *app) expectedHosts() ([]namedhost.Host, error) {
+	named, err := expectations(a.source.expect)
 	if err != nil {
 		return nil, err
 	}
-	return append(list, s), nil
+	var list []namedhost.Host
+	for _, e := range named {
+		list = append(list, namedhost.Host{Name: e.Name, Addresses: e.IPs, By: namedhost.Expect})
+	}
+	return list, nil
 }
 
 // checkConsoles refuses a console of a host that nothing else names: a typing error would
@@ -55,12 +81,17 @@ func (a *app) checkConsoles(ctx context.Context, r *run, now time.Time) error {
 	if len(known) == 0 || len(roll.Missing) > 0 || len(roll.Gaps) > 0 {
 		return nil
 	}
+	var expected []string
+	for _, value := range a.source.expect {
+		name, _, _ := strings.Cut(value, "=")
+		expected = append(expected, name)
+	}
 	for _, value := range a.source.consoles {
 		spec, err := console.Parse(value)
 		if err != nil {
 			return &usageError{err}
 		}
-		if slices.ContainsFunc(append(names, a.source.expect...), func(n string) bool { return sameHost(n, spec.Host) }) {
+		if slices.ContainsFunc(append(names, expected...), func(n string) bool { return sameHost(n, spec.Host) }) {
 			continue
 		}
 		return usagef("--console %q: no host %q is known%s; known hosts are %s. Use the name of its Node, Machine or BareMetalHost; "+

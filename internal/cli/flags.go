@@ -85,7 +85,7 @@ func (a *app) addSourceFlags(cmd *cobra.Command) {
 		f.StringVar(&a.source.installDir, "install-dir", "", "`DIR` of openshift-install: the cluster of its kubeconfig, the hosts that it plans, and the rendezvous host of an agent-based install")
 		f.StringVar(&a.source.rendezvous, "rendezvous", "", "ask the rendezvous host of an agent-based install at this `IP`, or IP:PORT; no cluster is read unless one is named")
 		f.StringArrayVar(&a.source.consoles, "console", nil, "text from the screen of a host, as `HOST=FILE`; repeatable")
-		f.StringArrayVar(&a.source.expect, "expect", nil, "take a --console of the host `NAME` though no object of the cluster names it yet; repeatable")
+		f.StringArrayVar(&a.source.expect, "expect", nil, "this host is expected, as `NAME` or NAME=IP,...: it is on the list of hosts though nothing else names it yet; repeatable")
 		f.StringVar(&a.source.now, "now", "", "take this `TIME` (RFC 3339) for the present; default: the newest time in the archive, or the clock")
 		f.StringVar(&a.source.hosted, "hosted", "", "look at this hosted cluster, `NS/NAME` of its HostedCluster, together with its management cluster, which is that of the kubeconfig or of --from; reads one Secret: the kubeconfig that HostedCluster.status names")
 		f.StringVar(&a.source.hostedKubeconfig, "hosted-kubeconfig", "", "`FILE` with the hosted cluster's kubeconfig, in the place of that Secret")

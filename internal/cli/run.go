@@ -85,7 +85,7 @@ func (a *app) openRunOver(ctx context.Context, record recording, first evidence.
 	}
 	var sources []evidence.Source
 	if first != nil {
-		if sources, err = a.addConsoles([]evidence.Source{first}); err != nil {
+		if sources, err = a.addNamed([]evidence.Source{first}); err != nil {
 			return nil, err
 		}
 	} else if sources, err = a.openSources(ctx, r, readOnce(set, clean, record)); err != nil {
@@ -183,12 +183,12 @@ func (a *app) openSources(ctx context.Context, r *run, how []archive.Option) ([]
 		if err != nil {
 			return nil, err
 		}
-		return a.addConsoles([]evidence.Source{s})
+		return a.addNamed([]evidence.Source{s})
 	}
 	if list, err = a.addLadder(ctx, list, cluster); err != nil {
 		return nil, err
 	}
-	return a.addConsoles(list)
+	return a.addNamed(list)
 }
 
 // joinArchives refuses archives that are not provably of one cluster: naming them

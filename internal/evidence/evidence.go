@@ -96,6 +96,7 @@ var (
 	BootstrapServices    = Resource{Group: ProbeGroup, Name: "bootstrapservices"} // what the bootstrap host recorded of its services
 	PointerUserDataHints = Resource{Group: ProbeGroup, Name: "pointers"}
 	Installs             = Resource{Group: ProbeGroup, Name: "installs"}
+	NamedHosts           = Resource{Group: ProbeGroup, Name: "namedhosts"} // hosts that the user, or a text, names
 	AssistedServices     = Resource{Group: ProbeGroup, Name: "assistedservices"}
 	AssistedClusters     = Resource{Group: ProbeGroup, Name: "assistedclusters"}
 	AssistedHosts        = Resource{Group: ProbeGroup, Name: "assistedhosts"}
@@ -166,11 +167,17 @@ func OnRequest(r Resource) (u Unavailable, ok bool) {
 		u.Detail, u.Supply = "nobody asked the rendezvous host of an agent-based install", "--rendezvous IP"
 	case Installs:
 		u.Detail, u.Supply = "no directory of openshift-install was read", "--install-dir DIR"
+	case NamedHosts:
+		u.Detail, u.Supply = "no host was named", "--expect NAME"
 	default:
 		return Unavailable{}, false
 	}
 	return u, true
 }
+
+// Volunteered reports whether sources add objects of a resource on their own: where none
+// does there are none, and nothing is missing.
+func Volunteered(r Resource) bool { return r == NamedHosts }
 
 // Locator says where exactly a piece of evidence can be looked up again.
 type Locator struct {

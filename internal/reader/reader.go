@@ -211,6 +211,11 @@ func (r *Reader) readObjects(ctx context.Context, n evidence.Need, c *objectsCel
 			r.merge(c, o)
 		}
 	}
+	if evidence.Volunteered(n.Resource) {
+		if c.partial = nil; len(c.list) == 0 {
+			return // nothing is missing, and the coverage is of what could be
+		}
+	}
 	if !seen || len(c.list) == 0 && c.partial != nil { // nothing of a list that is not whole is no empty list
 		if missing == nil {
 			missing = &evidence.Unavailable{Need: n, Why: evidence.NotCollected}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/source/namedhost"
 )
 
 // planned: something that plans hosts names this one.
@@ -16,6 +17,8 @@ func (v *view) planned() fault.StageState {
 		return s
 	}
 	switch {
+	case h.Role == namedhost.Bootstrap:
+		return notApplicable("the bootstrap host starts the installation and does not join")
 	case !h.Expected:
 		return notApplicable("only a certificate request claims the name")
 	case h.BMH != nil:
@@ -28,6 +31,8 @@ func (v *view) planned() fault.StageState {
 		return passed(h.Assisted.API.Registered, item(h.Assisted.Loc, "", "host "+h.Assisted.API.ID+" of the assisted-service", h.Assisted.API.Registered))
 	case h.Node != nil:
 		return passed(h.Node.API.CreationTimestamp.Time, item(h.Node.Loc, "", "Node "+h.Node.API.Name, time.Time{}))
+	case h.Named != nil:
+		return passed(time.Time{}, item(h.Named.Loc, "", "named by "+h.Named.By, time.Time{}))
 	}
 	return passed(time.Time{})
 }

@@ -221,6 +221,7 @@ func shownBy(h hosts.Host) []evidence.Item {
 		{h.Assisted != nil, func() evidence.Locator { return h.Assisted.Loc }, "Agent"},
 		{h.Planned != nil, func() evidence.Locator { return h.Planned.Loc }, "the install's plan"},
 		{h.Hosted != nil, func() evidence.Locator { return h.Hosted.Loc }, "Machine"},
+		{h.Named != nil, func() evidence.Locator { return h.Named.Loc }, "name that you gave"},
 	} {
 		if o.has {
 			return []evidence.Item{{Locator: o.loc(), Excerpt: "host " + h.Name + " has a " + o.what}}

@@ -9,6 +9,9 @@
 //   - Hosts that are only counted (the replicas of install-config, or of a
 //     MachineSet that has fewer Machines) are a gap with a number and never an
 //     invented name.
+//   - A host that the user names is on the roll and expected, whatever else is known.
+//   - The bootstrap host of an installation is on the roll and is not expected: it
+//     never joins.
 //   - A MAC address joins two objects only where no other host has it, and a host
 //     name only where it says who the host is: localhost does not.
 //   - The Agents of a hub are hosts of other clusters. They are on the roll where
@@ -83,7 +86,7 @@ type Claim struct {
 type Host struct {
 	Name      string   // the Node's where there is one, else the BareMetalHost's, the Machine's, ...
 	Aliases   []string // every other name that it is known under, sorted
-	Expected  bool     // false: only a certificate request claims the name
+	Expected  bool     // false: only a certificate request claims the name, or it is the bootstrap host
 	Spare     bool     // a BareMetalHost that nothing consumes: it is not asked to join
 	Role      string   // master, worker, arbiter or a custom role; "" where nothing tells
 	Node      *Node    // nil: there is none, or Nodes could not be read (Roll.Missing)
@@ -91,6 +94,7 @@ type Host struct {
 	BMH       *BMH
 	Assisted  *Assisted
 	Planned   *Planned // in the installer's own words, where an install directory was read
+	Named     *Named   // the user, or a text, names it
 	Console   string   // locator path of a console text, "" where there is none
 	Addresses []string // all IP addresses that any object names, sorted
 	MACs      []string // lower case, sorted
@@ -116,6 +120,12 @@ type Assisted struct {
 type Planned struct {
 	Loc evidence.Locator
 	API install.Host
+}
+
+// Named is what the user, or a text, says of a host, and where.
+type Named struct {
+	Loc evidence.Locator
+	By  string // one of namedhost's words
 }
 
 // Gap counts hosts that are wanted and that no object names.
@@ -150,6 +160,7 @@ func Needs() []evidence.Need {
 		evidence.Objects(evidence.Installs, ""),
 		evidence.Objects(evidence.ConfigMaps, "kube-system"),
 		evidence.Objects(evidence.CSRs, ""),
+		evidence.Objects(evidence.NamedHosts, ""),
 		evidence.Texts(Consoles),
 		evidence.Objects(evidence.HostIdentities, ""),
 	}...)
@@ -215,6 +226,7 @@ func read(ctx context.Context, w *facts.World) (*Roll, error) {
 		{evidence.Objects(evidence.Installs, ""), b.installs, true},
 		{evidence.Objects(evidence.ConfigMaps, "kube-system"), b.installConfig, true},
 		{evidence.Objects(evidence.HostedMachines, evidence.ControlPlaneNamespace), b.hosted, false},
+		{evidence.Objects(evidence.NamedHosts, ""), b.namedHosts, true},
 		{evidence.Texts(Consoles), b.consoles, true},
 		{evidence.Objects(evidence.HostIdentities, ""), b.machinesSeen, true},
 		{evidence.Objects(evidence.CSRs, ""), b.claims, true},

@@ -11,6 +11,7 @@
 package console
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -19,7 +20,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
+	"time"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
 )
@@ -55,7 +59,13 @@ func Parse(value string) (Spec, error) {
 const maxHost = 253
 
 // Source is one or more consoles.
-type Source struct{ specs []Spec }
+type Source struct {
+	specs []Spec
+	clock time.Time // of whoever reads, where the consoles are all there is
+	once  sync.Once
+	now   time.Time
+	dated bool // a line gives now
+}
 
 var _ evidence.Source = (*Source)(nil)
 
@@ -84,7 +94,12 @@ func Open(specs ...Spec) (*Source, error) {
 	return &Source{specs: specs}, nil
 }
 
-// Describe implements evidence.Source. A console carries no time that can be trusted.
+// Alone says that nothing else is read, and what time it is. "Now" is then the newest
+// time that a line begins with, and without one the clock: beside a cluster or an archive
+// a console gives none.
+func (s *Source) Alone(clock time.Time) { s.clock = clock }
+
+// Describe implements evidence.Source.
 func (s *Source) Describe(context.Context) (evidence.Description, error) {
 	var hosts []string
 	for _, spec := range s.specs {
@@ -92,7 +107,47 @@ func (s *Source) Describe(context.Context) (evidence.Description, error) {
 			hosts = append(hosts, spec.Host)
 		}
 	}
-	return evidence.Description{Kind: "console", Name: "console:" + strings.Join(hosts, ",")}, nil
+	d := evidence.Description{Kind: "console", Name: "console:" + strings.Join(hosts, ",")}
+	if s.clock.IsZero() {
+		return d, nil
+	}
+	s.once.Do(s.newest)
+	if d.Now = s.now; !s.dated {
+		d.Notes = []evidence.Coverage{{Need: "time of the screens", State: evidence.Partial,
+			Reason: "their lines carry no date; the clock of this computer is taken for the present", Supply: "--now TIME"}}
+	}
+	return d, nil
+}
+
+const (
+	maxStamp = 40       // bytes of a line in which its time is
+	maxDated = 64 << 20 // bytes of a file that are searched for the newest time
+)
+
+// newest finds the newest time that a line begins with and that is not ahead of the
+// clock. A file that cannot be read says so where its text is read.
+func (s *Source) newest() {
+	s.now = s.clock
+	var newest time.Time
+	for _, spec := range s.specs {
+		in, err := open(spec)
+		if err != nil {
+			continue
+		}
+		lines := bufio.NewScanner(io.LimitReader(in, maxDated))
+		lines.Buffer(nil, maxLine+utf8.UTFMax+1)
+		for lines.Scan() {
+			line := lines.Text()
+			t, ok := evidence.LineTime(line[:min(len(line), maxStamp)], s.clock)
+			if ok && t.After(newest) && !t.After(s.clock.Add(24*time.Hour)) {
+				newest = t
+			}
+		}
+		_ = in.Close()
+	}
+	if !newest.IsZero() {
+		s.now, s.dated = newest, true
+	}
 }
 
 // List implements evidence.Source: a console holds no objects.
