@@ -27,7 +27,7 @@ func (a *app) addNamed(list []evidence.Source) ([]evidence.Source, error) {
 			return nil, &usageError{err}
 		}
 		specs = append(specs, spec)
-		hosts = append(hosts, namedhost.Host{Name: spec.Host, By: namedhost.Console})
+		hosts = append(hosts, namedhost.Host{Name: spec.Host, By: namedhost.Console, Console: true})
 	}
 	if len(specs) > 0 {
 		s, err := console.Open(specs...)

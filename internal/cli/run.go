@@ -203,10 +203,17 @@ func joinArchives(ctx context.Context, list []*archive.Source) error {
 
 // openArchive opens one value of --from; a dash is standard input.
 func (a *app) openArchive(ctx context.Context, path string, how []archive.Option) (*archive.Source, error) {
+	var s *archive.Source
+	var err error
 	if path == "-" {
-		return archive.Stream(ctx, a.io.In, "standard input", how...)
+		s, err = archive.Stream(ctx, a.io.In, "standard input", how...)
+	} else {
+		s, err = archive.Open(ctx, path, how...)
 	}
-	return archive.Open(ctx, path, how...)
+	if err == nil {
+		s.WithClock(a.io.Clock())
+	}
+	return s, err
 }
 
 // explainArchive says what is wrong with a path and the way out.

@@ -84,6 +84,9 @@ func orElse(list ...string) string {
 // it. Where one single host of a pool is missing, the requests are its.
 func (s *shared) fromServers(ctx context.Context, w *facts.World, h hosts.Host) (ignition, error) {
 	none := ignition{decided: unknown("nothing was heard of it; give its console with --console " + h.Name + "=FILE")}
+	if hosts.ConsoleGiven(h) {
+		none.decided = unknown(hosts.NoBoot(h))
+	}
 	if h.Pool.Name == "" || !s.onlyMissing(h) {
 		return none, nil
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/facts/csrs"
 	"github.com/rollcall-project/rollcall/internal/facts/etcd"
 	"github.com/rollcall-project/rollcall/internal/facts/hosts"
+	"github.com/rollcall-project/rollcall/internal/facts/kubelet"
 	"github.com/rollcall-project/rollcall/internal/source/assisted"
 	"github.com/rollcall-project/rollcall/internal/source/install"
 )
@@ -199,6 +200,15 @@ func (s *shared) of(ctx context.Context, w *facts.World, h hosts.Host) (*view, e
 	var err error
 	if v.machine, err = lookOnMachine(ctx, w, h); err != nil {
 		return nil, err
+	}
+	if h.Node == nil && h.Named != nil {
+		line, ok, err := kubelet.Runs(ctx, w, h)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			v.kubelet = &line
+		}
 	}
 	v.ignition, err = s.lookAtIgnition(ctx, w, h)
 	return v, err

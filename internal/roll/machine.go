@@ -46,6 +46,9 @@ func (v *view) powered() fault.StageState {
 	if s, ok := v.agentPowered(); ok {
 		return s
 	}
+	if s, ok := v.nothingFound(); ok {
+		return s
+	}
 	b := v.host.BMH
 	if b == nil {
 		return v.instancePowered()
@@ -197,6 +200,9 @@ func (v *view) firstBoot() fault.StageState {
 	if s, ok := v.agentJoined(); ok {
 		s.At = time.Time{}
 		return s
+	}
+	if v.kubelet != nil {
+		return passed(v.kubelet.Time, *v.kubelet)
 	}
 	switch s := v.ignitionFetched(); s.State {
 	case fault.StagePassed:

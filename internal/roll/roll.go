@@ -89,8 +89,9 @@ type view struct {
 	host     hosts.Host
 	requests []csrs.Request // for this host's name, oldest first
 	ignition ignition
-	machine  *machine // what the host told of itself; nil: nobody looked on it
-	stale    bool     // the Node no longer reports
+	machine  *machine       // what the host told of itself; nil: nobody looked on it
+	kubelet  *evidence.Item // the line that shows that its kubelet was started; nil: no journal shows it
+	stale    bool           // the Node no longer reports
 	lastSeen time.Time
 }
 

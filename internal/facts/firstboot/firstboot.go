@@ -134,8 +134,7 @@ func read(ctx context.Context, w *facts.World, s fault.Subject) (FirstBoot, erro
 	case joined:
 		return FirstBoot{}, facts.NotApplicable("%s has joined, and no console or journal of its first boot was given", s.Name)
 	}
-	return FirstBoot{}, &evidence.Unavailable{Need: evidence.Texts(hosts.Consoles), Why: evidence.NotCollected,
-		Detail: "no console or journal of " + s.Name, Supply: "--console " + s.Name + "=FILE"}
+	return FirstBoot{}, hosts.NoConsole(ctx, w, s.Name, "no console or journal of "+s.Name)
 }
 
 // done is a first boot that is over.
@@ -237,13 +236,17 @@ func linesOf(ctx context.Context, w *facts.World, q evidence.TextQuery, name str
 	return lines, nil
 }
 
-// hostInLine is the host of a journal's line: "Sep 14 14:43:46 HOST unit[1]: ...".
+// hostInLine is the host of a journal's line.
 func hostInLine(text string) string {
-	if f := strings.Fields(text); len(f) > 4 {
+	host, _, ok := evidence.JournalHead([]byte(text[:min(len(text), longestHead)]))
+	if f := strings.Fields(text); !ok && len(f) > 4 {
 		return f[3]
 	}
-	return ""
+	return string(host)
 }
+
+// longestHead bounds what is read of a line to find its host: a time and a DNS name.
+const longestHead = 400
 
 // boot is a FirstBoot while its lines are followed.
 type boot struct {

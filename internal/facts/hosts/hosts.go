@@ -126,6 +126,8 @@ type Planned struct {
 type Named struct {
 	Loc evidence.Locator
 	By  string // one of namedhost's words
+
+	Console bool // text of its console was given
 }
 
 // Gap counts hosts that are wanted and that no object names.

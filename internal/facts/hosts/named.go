@@ -47,8 +47,34 @@ func (b *builder) nameHost(o evidence.Object, n namedhost.Host) {
 		h.Expected, h.Spare = true, false
 	}
 	if h.Named == nil || n.By == namedhost.Expect {
-		h.Named = &Named{Loc: o.Loc, By: n.By}
+		h.Named = &Named{Loc: o.Loc, By: n.By, Console: h.Named != nil && h.Named.Console}
 	}
+	h.Named.Console = h.Named.Console || n.Console
 	h.alias(n.Name)
 	h.addresses(n.Addresses...)
+}
+
+// OnlyNamed reports whether nothing of the cluster names the host.
+func (h *Host) OnlyNamed() bool {
+	return h.Named != nil && h.Node == nil && h.Machine == nil && h.BMH == nil && h.Assisted == nil && h.Planned == nil &&
+		h.Hosted == nil && h.Provider == nil && h.Agent == nil && h.OnHost == "" && len(h.Claims) == 0
+}
+
+// ConsoleGiven reports whether a text of the host's console was given, also one that
+// shows nothing of its boot.
+func ConsoleGiven(h Host) bool { return h.Console != "" || h.Named != nil && h.Named.Console }
+
+// NoBoot says what a console that was given does not show.
+func NoBoot(h Host) string {
+	return "the console of " + h.Name + " was given, and no line in it is of Ignition; restart the host and keep what its screen shows from the start of the boot"
+}
+
+// NoConsole is why nothing is known of a host's first boot: its console was not given, or
+// shows nothing of it.
+func NoConsole(ctx context.Context, w *facts.World, name, detail string) *evidence.Unavailable {
+	u := &evidence.Unavailable{Need: evidence.Texts(Consoles), Why: evidence.NotCollected, Detail: detail, Supply: "--console " + name + "=FILE"}
+	if h, ok, err := Find(ctx, w, name); err == nil && ok && ConsoleGiven(h) {
+		u.Detail, u.Supply = NoBoot(h), ""
+	}
+	return u
 }

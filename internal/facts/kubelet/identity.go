@@ -116,6 +116,23 @@ func readIdentity(ctx context.Context, w *facts.World, s fault.Subject) (Identit
 // unit (openshift/machine-config-operator:templates/master/01-master-kubelet/_base/units/kubelet.service.yaml).
 var started = saying{id: "kubelet-started", literal: "kubernetes kubelet"}
 
+// Runs returns the line with which the host's journal shows that its kubelet was started.
+func Runs(ctx context.Context, w *facts.World, h hosts.Host) (evidence.Item, bool, error) {
+	lines, err := w.Matches(ctx, journal, started.id)
+	if _, ok := evidence.AsUnavailable(err); ok {
+		return evidence.Item{}, false, nil
+	}
+	if err != nil {
+		return evidence.Item{}, false, err
+	}
+	for _, m := range lines {
+		if ofHost(m, h) {
+			return m.Item(), true, nil
+		}
+	}
+	return evidence.Item{}, false, nil
+}
+
 // isValid is the last of the sayings: after it the failures before it count no more.
 func isValid(i int) bool { return i == len(sayings)-1 }
 
@@ -241,7 +258,8 @@ func said(ctx context.Context, w *facts.World, h hosts.Host, id string, journals
 			}
 		}
 	}
-	if h.Console != "" {
+	given := func(m evidence.Match) bool { return m.Text.Path == h.Console } // a journal that was given as the host's console
+	if h.Console != "" && !slices.ContainsFunc(all, given) {
 		lines, err := w.Matches(ctx, hosts.Consoles, id)
 		if err != nil {
 			return nil, err
@@ -262,7 +280,11 @@ func ofHost(m evidence.Match, h hosts.Host) bool {
 	if m.Text.Host != "" {
 		return called(h, m.Text.Host)
 	}
-	fields := strings.Fields(m.Line.Text[:min(len(m.Line.Text), 300)])
+	head := m.Line.Text[:min(len(m.Line.Text), 300)]
+	if host, _, ok := evidence.JournalHead([]byte(head)); ok {
+		return called(h, string(host))
+	}
+	fields := strings.Fields(head)
 	return len(fields) > 4 && (called(h, fields[0]) || called(h, fields[3]))
 }
 

@@ -81,8 +81,7 @@ func consoleOf(ctx context.Context, w *facts.World, name string) ([]hit, error) 
 		}
 	}
 	if len(lines) == 0 {
-		return nil, &evidence.Unavailable{Need: evidence.Texts(hosts.Consoles), Why: evidence.NotCollected,
-			Detail: "no console of " + name + " that shows Ignition", Supply: "--console " + name + "=FILE"}
+		return nil, hosts.NoConsole(ctx, w, name, "no console of "+name+" that shows Ignition")
 	}
 	return lines, nil
 }

@@ -31,11 +31,15 @@ func (Relater) Subjects(ctx context.Context, w *facts.World, k fault.Kind) ([]fa
 	case fault.Cluster:
 		return []fault.Subject{{Kind: fault.Cluster}}, nil
 	case fault.Host:
-		list, err := hosts.All(ctx, w)
+		roll, err := hosts.Read(ctx, w)
 		if err != nil {
 			return nil, err
 		}
-		return subjects(list, func(h hosts.Host) bool { return h.Expected }), nil
+		list := subjects(roll.Hosts, func(h hosts.Host) bool { return h.Expected })
+		if len(list) == 0 && len(roll.Missing) > 0 {
+			return nil, roll.Missing[0] // a bootstrap host alone says nothing of the others
+		}
+		return list, nil
 	case fault.Pool:
 		if h, err := w.Hosted(ctx); err != nil || h != nil {
 			return nil, err // its hosts are configured by NodePools

@@ -52,6 +52,8 @@ type Source struct {
 	nowMu    sync.Mutex
 	nowKnown bool
 	now      time.Time
+	clock    time.Time // of whoever reads: see WithClock
+	clocked  bool      // the year of now is the clock's
 }
 
 var _ evidence.Source = (*Source)(nil)

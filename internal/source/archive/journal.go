@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/rollcall-project/rollcall/internal/evidence"
 )
 
 // identifiers are what lines of a unit call themselves, where it is not the
@@ -18,6 +20,19 @@ import (
 // (openshift/kubernetes:openshift-hack).
 var identifiers = map[string][]string{
 	"kubelet": {"kubelet", "hyperkube", "kubenswrapper"},
+}
+
+// descriptions are what systemd calls units in its own lines, where it leaves out their
+// names (before systemd 249).
+var descriptions = map[string]string{"kubelet": "Kubernetes Kubelet"}
+
+// aboutUnit reports whether a line of systemd is about a unit.
+func aboutUnit(unit string, line []byte) bool {
+	if identifier(line) != "systemd" {
+		return false
+	}
+	d := descriptions[unit]
+	return bytes.Contains(line, []byte(unit+".service")) || d != "" && bytes.Contains(line, []byte(d))
 }
 
 func ofUnit(unit, identifier string) bool {
@@ -53,7 +68,7 @@ func (u *unitReader) Read(p []byte) (int, error) {
 			u.err = nil
 		}
 		if !u.more {
-			u.keep = ofUnit(u.unit, identifier(part))
+			u.keep = ofUnit(u.unit, identifier(part)) || aboutUnit(u.unit, part)
 		}
 		u.more = !bytes.HasSuffix(part, []byte("\n"))
 		switch {
@@ -68,26 +83,16 @@ func (u *unitReader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// identifier returns what wrote a line of `journalctl -o short`, "" where the line
-// is none: "Nov 12 10:11:12 host identifier[pid]: message". Continued lines begin
-// with spaces and count as nobody's.
+// identifier returns what wrote a line of a journal, "" where the line is none. Continued
+// lines begin with spaces and count as nobody's.
 func identifier(line []byte) string {
-	const host = len("Nov 12 10:11:12 ")
-	if len(line) <= host || line[0] == ' ' || line[9] != ':' || line[12] != ':' {
-		return ""
-	}
-	rest := line[host:]
-	i := bytes.IndexByte(rest, ' ')
-	if i < 0 {
-		return ""
-	}
-	rest = rest[i+1:]
-	end := bytes.IndexAny(rest, "[: ")
-	if end < 0 || rest[end] == ' ' {
-		return ""
-	}
-	return string(rest[:end])
+	_, id, _ := evidence.JournalHead(line)
+	return string(id)
 }
+
+// UnitLines returns a journal of all units as lines in which those of other units are
+// empty.
+func UnitLines(r io.Reader, unit string) io.Reader { return unitLines(r, unit) }
 
 // Bounds of an entry of a journal in export format.
 const (

@@ -20,10 +20,21 @@ var (
 	dirStamp = regexp.MustCompile(`(?:^|/)(?:log-bundle|sosreport|agent-gather)-(?:[^/]*-)?(20\d\d)-?(\d\d)-?(\d\d)`)
 )
 
+// WithClock says what time it is for whoever reads. Journals print no year: where nothing
+// in the archive has one, lines are of the latest year that is not ahead of this time.
+func (s *Source) WithClock(now time.Time) { s.clock = now }
+
+// clockNote says that the year of now is a guess.
+func (s *Source) clockNote() evidence.Coverage {
+	return evidence.Coverage{Need: "year of " + s.base, State: evidence.Partial,
+		Reason: "its lines have no year; the latest that fits the clock of this computer is taken", Supply: "--now TIME"}
+}
+
 // lineNow returns the newest time that lines of journals and of the installer
 // carry. Lines with a year decide the year of those without; so does the date in
 // the name of a log bundle, a sosreport or an agent-gather. With neither, lines
-// without a year give no time.
+// without a year are of the latest year that fits the clock (WithClock), and without
+// one give no time.
 func (s *Source) lineNow(ctx context.Context) (time.Time, error) {
 	var newest, limit time.Time
 	for _, e := range append([]entry{{root: s.base}}, s.texts...) {
@@ -54,6 +65,9 @@ func (s *Source) lineNow(ctx context.Context) (time.Time, error) {
 	from := newest
 	if from.IsZero() && !limit.IsZero() {
 		from = limit.Add(-clockSkew)
+	}
+	if from.IsZero() {
+		from, s.clocked = s.clock, !s.clock.IsZero()
 	}
 	for _, line := range last {
 		if t, ok := evidence.LineTime(line, from); ok && t.After(newest) {

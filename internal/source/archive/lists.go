@@ -21,6 +21,9 @@ func (s *Source) List(ctx context.Context, r evidence.Resource, namespace string
 	if s.manifest != nil {
 		return s.replayObjects(ctx, need)
 	}
+	if r == evidence.NamedHosts {
+		return s.listNamed(ctx)
+	}
 	c := listing{need: need, at: map[[2]string]int{}}
 	for _, e := range s.inOrder(s.entries(r)) {
 		if namespace != "" && e.namespace != "" && e.namespace != namespace {

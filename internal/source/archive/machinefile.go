@@ -171,9 +171,6 @@ func (s *Source) machineName(ctx context.Context, e entry) (name, from string, e
 
 var hostnameForm = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9_.-]{0,252}[A-Za-z0-9])?$`)
 
-// shortLine begins a line of journalctl's short format, with its host.
-var shortLine = regexp.MustCompile(`^[A-Z][a-z]{2} [ 0-9]\d \d\d:\d\d:\d\d(?:\.\d+)? (\S+) `)
-
 // journalName returns the last name that is not localhost in a journal.
 func (s *Source) journalName(ctx context.Context, f file) (string, error) {
 	r, err := s.open(ctx, f)
@@ -188,13 +185,19 @@ func (s *Source) journalName(ctx context.Context, f file) (string, error) {
 		if err != nil {
 			return name, nil // where it breaks off the text itself says so
 		}
-		if m := shortLine.FindSubmatch(line); m != nil && !bytes.HasPrefix(bytes.ToLower(m[1]), []byte("localhost")) && hostnameForm.Match(m[1]) {
-			name = string(m[1])
+		if host, _, ok := evidence.JournalHead(line); ok && ownName(host) {
+			name = string(host)
 		}
 		for prefix && err == nil {
 			_, prefix, err = lines.ReadLine()
 		}
 	}
+}
+
+// ownName reports whether a name in a journal is the host's own: it is called localhost
+// until it has one.
+func ownName(host []byte) bool {
+	return !bytes.HasPrefix(bytes.ToLower(host), []byte("localhost")) && hostnameForm.Match(host)
 }
 
 // machineIdentity is what is known of a machine by its name alone.

@@ -68,7 +68,9 @@ func (s *Source) Describe(ctx context.Context) (evidence.Description, error) {
 		s.now, s.nowKnown = now, true
 	}
 	if !s.guest {
-		d.Now = s.now
+		if d.Now = s.now; s.clocked {
+			d.Notes = append(slices.Clone(s.notes), s.clockNote())
+		}
 	}
 	return d, nil
 }

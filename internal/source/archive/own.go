@@ -15,7 +15,7 @@ import (
 // ownSupplies are the forms of advice that Rollcall's sources give. ARG stands for one
 // word that no shell takes for anything else.
 var ownSupplies = ownForms(
-	"--probe", "--journals", "--install-dir ARG", "--rendezvous ARG", "--console ARG=FILE", "--from ARG", "--from ARCHIVE, or a kubeconfig",
+	"--now TIME", "--expect NAME", "--probe", "--journals", "--install-dir ARG", "--rendezvous ARG", "--console ARG=FILE", "--from ARG", "--from ARCHIVE, or a kubeconfig",
 	"--hosted-kubeconfig FILE", "--hosted ARG", "--hosted ARG with the kubeconfig of the management cluster",
 	"--kubeconfig FILE, or --master HOST=IP", "a kubeconfig, once the API answers", "valid credentials: log in again",
 	"a role that may VERB ARG", "a role that may VERB ARG in namespace ARG", "a way to ARG, or --install-dir DIR with its token",

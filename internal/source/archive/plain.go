@@ -190,9 +190,8 @@ func (b *builder) keepKinds(e entry, raw []byte) error {
 const exportStart = "__CURSOR="
 
 var (
-	logrusLine  = regexp.MustCompile(`^time="[^"\n]*" level=[a-z]+ msg=`)
-	journalLine = regexp.MustCompile(`(?m)^[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \S+ [^\s:\[]+(?:\[\d+\])?:`)
-	topLevel    = regexp.MustCompile(`(?m)^(?:apiVersion|kind|items):|^\s*\{`)
+	logrusLine = regexp.MustCompile(`^time="[^"\n]*" level=[a-z]+ msg=`)
+	topLevel   = regexp.MustCompile(`(?m)^(?:apiVersion|kind|items):|^\s*\{`)
 )
 
 // textOf tells from the first bytes what wrote lines: the installer (logrus), or
@@ -206,8 +205,15 @@ func textOf(head []byte) (evidence.Text, bool) {
 	case bytes.HasPrefix(head, []byte("-- Logs begin")), bytes.HasPrefix(head, []byte("-- Journal begins")):
 		return evidence.Text{Kind: evidence.Journal}, true
 	}
-	at := journalLine.FindIndex(head)
-	return evidence.Text{Kind: evidence.Journal}, at != nil && at[0] == 0
+	_, _, ok := evidence.JournalHead(head)
+	return evidence.Text{Kind: evidence.Journal}, ok || bytes.HasPrefix(head, []byte("-- Boot "))
+}
+
+// IsJournal reports whether the first bytes of a text are those of a journal that
+// journalctl printed.
+func IsJournal(head []byte) bool {
+	t, ok := textOf(head)
+	return ok && t.Kind == evidence.Journal && !bytes.HasPrefix(head, []byte(exportStart))
 }
 
 // objectsIn reports whether the first bytes may be those of objects.

@@ -12,6 +12,7 @@ package console
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -26,6 +27,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/source/archive"
 )
 
 // Spec is one value of --console.
@@ -60,7 +62,7 @@ const maxHost = 253
 
 // Source is one or more consoles.
 type Source struct {
-	specs []Spec
+	specs []text
 	clock time.Time // of whoever reads, where the consoles are all there is
 	once  sync.Once
 	now   time.Time
@@ -71,6 +73,7 @@ var _ evidence.Source = (*Source)(nil)
 
 // Open checks that the files can be read.
 func Open(specs ...Spec) (*Source, error) {
+	var texts []text
 	for _, s := range specs {
 		info, err := os.Stat(s.File)
 		switch {
@@ -85,13 +88,27 @@ func Open(specs ...Spec) (*Source, error) {
 		if err != nil {
 			return nil, fmt.Errorf("open the console of %s: %w", s.Host, err)
 		}
-		if err := f.Close(); err != nil {
+		head := make([]byte, maxHead)
+		n, err := io.ReadFull(clean(f), head)
+		if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
+			err = nil
+		}
+		if err = errors.Join(err, f.Close()); err != nil {
 			return nil, fmt.Errorf("open the console of %s: %w", s.Host, err)
 		}
+		texts = append(texts, text{s, archive.IsJournal(bytes.TrimLeft(head[:n], "\n"))})
 	}
-	specs = slices.Clone(specs)
-	slices.SortStableFunc(specs, func(a, b Spec) int { return strings.Compare(path(a), path(b)) })
-	return &Source{specs: specs}, nil
+	slices.SortStableFunc(texts, func(a, b text) int { return strings.Compare(path(a.Spec), path(b.Spec)) })
+	return &Source{specs: texts}, nil
+}
+
+// maxHead is how much of a file tells what wrote it.
+const maxHead = 4096
+
+// text is a console, and whether it is what journalctl printed on the host.
+type text struct {
+	Spec
+	journal bool
 }
 
 // Alone says that nothing else is read, and what time it is. "Now" is then the newest
@@ -130,7 +147,7 @@ func (s *Source) newest() {
 	s.now = s.clock
 	var newest time.Time
 	for _, spec := range s.specs {
-		in, err := open(spec)
+		in, err := open(spec.Spec)
 		if err != nil {
 			continue
 		}
@@ -160,20 +177,27 @@ func (s *Source) List(_ context.Context, r evidence.Resource, namespace string) 
 func (s *Source) Texts(_ context.Context, q evidence.TextQuery) ([]evidence.Text, error) {
 	var texts []evidence.Text
 	for _, spec := range s.specs {
-		if q.Kind != "" && q.Kind != evidence.Console || q.Host != "" && q.Host != spec.Host ||
-			q.Namespace != "" || q.Container != "" || q.Unit != "" {
+		if q.Host != "" && q.Host != spec.Host || q.Namespace != "" || q.Container != "" {
 			continue
 		}
-		texts = append(texts, evidence.Text{
-			Kind: evidence.Console, Host: spec.Host, Path: path(spec),
-			Open: func(context.Context) (io.ReadCloser, error) { return open(spec) },
-		})
+		t := evidence.Text{Host: spec.Host, Path: path(spec.Spec)}
+		if (q.Kind == "" || q.Kind == evidence.Console) && q.Unit == "" {
+			t.Kind = evidence.Console
+			t.Open = func(context.Context) (io.ReadCloser, error) { return open(spec.Spec) }
+			texts = append(texts, t)
+		}
+		if spec.journal && q.Kind == evidence.Journal {
+			t.Kind, t.Unit = evidence.Journal, q.Unit
+			t.Open = func(context.Context) (io.ReadCloser, error) { return openUnit(spec.Spec, q.Unit) }
+			texts = append(texts, t)
+		}
 	}
 	if len(texts) > 0 {
 		return texts, nil
 	}
-	u := &evidence.Unavailable{Need: evidence.Texts(q), Why: evidence.NotCollected, Detail: "no such console was given"}
+	u := &evidence.Unavailable{Need: evidence.Texts(q), Why: evidence.NotCollected, Detail: "a console has no such lines"}
 	if q.Kind == evidence.Console {
+		u.Detail = "no such console was given"
 		host := q.Host
 		if host == "" {
 			host = "HOST"
@@ -196,6 +220,15 @@ func open(s Spec) (io.ReadCloser, error) {
 		return nil, err
 	}
 	return readCloser{clean(f), f}, nil
+}
+
+// openUnit opens a journal of all units as the lines of one.
+func openUnit(s Spec, unit string) (io.ReadCloser, error) {
+	in, err := open(s)
+	if err != nil || unit == "" {
+		return in, err
+	}
+	return readCloser{archive.UnitLines(in, unit), in}, nil
 }
 
 type readCloser struct {

@@ -23,6 +23,8 @@ type Host struct {
 	Role      string   `json:"role,omitempty"` // Bootstrap, or "" where nothing tells
 	// By is what names it: one of the words below.
 	By string `json:"by"`
+	// Console: text of the host's console was given.
+	Console bool `json:"console,omitempty"`
 }
 
 // What names a host.
@@ -77,6 +79,7 @@ func New(hosts ...Host) *Source {
 				s.list[i].Addresses = append(slices.Clone(s.list[i].Addresses), a)
 			}
 		}
+		s.list[i].Console = s.list[i].Console || h.Console
 		if h.By == Expect {
 			s.list[i].By = Expect
 		}

@@ -1,0 +1,58 @@
+package evidence
+
+import "bytes"
+
+// JournalHead reads the head of a line of journalctl: the host that it names and what
+// wrote it. The forms are short ("Nov 12 10:11:12 host unit[1]: "), short-precise, and
+// short-iso with or without fractions ("2026-11-12T10:11:12.123456+0000 host unit[1]: ").
+// ok is false for any other line (systemd/systemd:src/shared/logs-show.c
+// output_short).
+func JournalHead(line []byte) (host, identifier []byte, ok bool) {
+	n := journalStamp(line)
+	if n == 0 {
+		return nil, nil, false
+	}
+	rest := line[n+1:]
+	i := bytes.IndexByte(rest, ' ')
+	if i <= 0 {
+		return nil, nil, false
+	}
+	host, rest = rest[:i], rest[i+1:]
+	end := bytes.IndexAny(rest, "[: ")
+	if end <= 0 || rest[end] == ' ' {
+		return nil, nil, false
+	}
+	return host, rest[:end], true
+}
+
+// journalStamp returns the length of the time that a line of a journal begins with, 0
+// where it begins with none. Logs of containers begin with times in Z, journals do not.
+func journalStamp(line []byte) int {
+	n := 0
+	switch {
+	case len(line) > 16 && line[3] == ' ' && line[6] == ' ' && line[9] == ':' && line[12] == ':':
+		n = fraction(line, 15)
+	case len(line) > 25 && line[4] == '-' && line[7] == '-' && line[10] == 'T' && line[13] == ':' && line[16] == ':':
+		n = fraction(line, 19)
+		if n >= len(line) || line[n] != '+' && line[n] != '-' {
+			return 0
+		}
+		for n++; n < len(line) && (digit(line[n]) || line[n] == ':'); n++ {
+		}
+	}
+	if n == 0 || n >= len(line) || line[n] != ' ' {
+		return 0
+	}
+	return n
+}
+
+// fraction returns where the fraction of a second ends that may begin at n.
+func fraction(line []byte, n int) int {
+	if n < len(line) && (line[n] == '.' || line[n] == ',') {
+		for n++; n < len(line) && digit(line[n]); n++ {
+		}
+	}
+	return n
+}
+
+func digit(c byte) bool { return c >= '0' && c <= '9' }
