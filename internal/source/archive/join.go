@@ -45,7 +45,8 @@ func (i identity) known() bool {
 
 // Join makes several archives parts of one reading: they must be provably of one
 // cluster, that is, the strongest identity that two of them both carry is the
-// same. An archive without any, such as a journal, is believed to be of the same
+// same. Files of objects in no layout are of one cluster as long as nothing in them
+// contradicts that, as they are in one directory (joinFiles). An archive without any, such as a journal, is believed to be of the same
 // cluster, and its Description says so; it does not move "now", as long as another
 // gives one. For a collection of rollcall-host see joinMachines. Afterwards objects
 // and lines name their archive.
@@ -70,29 +71,47 @@ func Join(ctx context.Context, sources []*Source) error {
 	}
 	var proved identity
 	guests := map[*Source]bool{}
+	files := newFileSet()
 	for i, s := range sources {
 		s.joined = true
 		if slices.ContainsFunc(sources[:i], func(o *Source) bool { return o.base == s.base }) {
 			s.base = s.name
 		}
+		same := false // something proves that it is of the cluster of those before
 		switch {
 		case i == first:
 			proved = ids[i]
 		case ids[i].known():
-			if why := differ(proved, ids[i]); why != "" {
+			why := differ(proved, ids[i])
+			same = why == ""
+			if why == unproved && files.only(sources[:i], s) {
+				why = ""
+				s.note(together)
+			}
+			if why != "" {
 				return &SeveralClustersError{sources[first].name, s.name, why}
 			}
 			proved = proved.with(ids[i])
 		}
-		if !ids[i].known() {
+		if err := files.add(ctx, s, same); err != nil {
+			return err
+		}
+		switch {
+		case ids[i].known():
+		case len(s.objects) > 0 && files.only(sources, s):
+			s.note(together)
+		default:
 			guests[s] = true
 			s.guest = clock
-			s.notes = append(s.notes, evidence.Coverage{
-				Need: "cluster of " + s.base, State: evidence.Partial, Reason: guestReason(clock),
-			})
+			s.note(guestReason(clock))
 		}
 	}
 	return joinMachines(ctx, sources, guests)
+}
+
+// note says why it is not proven of which cluster an archive is.
+func (s *Source) note(reason string) {
+	s.notes = append(s.notes, evidence.Coverage{Need: "cluster of " + s.base, State: evidence.Partial, Reason: reason})
 }
 
 // hasClock reports whether an archive that says of which cluster it is carries a time.
@@ -147,11 +166,13 @@ func (i identity) with(o identity) identity {
 	return both
 }
 
+const unproved = "nothing that both hold shows that they are of one cluster"
+
 // differ says why two identities are not provably one, "" when they are.
 func differ(a, b identity) string {
 	why, different := apart(a, b)
 	if why == "" && !different {
-		return "nothing that both hold shows that they are of one cluster"
+		return unproved
 	}
 	if different {
 		return why

@@ -148,3 +148,58 @@ func TestJoinedNewest(t *testing.T) {
 		}
 	}
 }
+
+// TestJoinFiles proves that files of objects that were named one by one are read as one
+// where nothing contradicts that, and that an object of two clusters refuses the reading.
+func TestJoinFiles(t *testing.T) {
+	file := func(name, apiVersion, kind, metadata, more string) string {
+		return "-- " + name + " --\napiVersion: " + apiVersion + "\nkind: " + kind + "\nmetadata: {" + metadata + "}\n" + more + "\n"
+	}
+	version := func(uid, id string) string {
+		return file("cv.yaml", "config.openshift.io/v1", "ClusterVersion", "name: version, uid: "+uid, "spec: {clusterID: "+id+"}")
+	}
+	node := func(more, machine string) string {
+		return file("node.yaml", "v1", "Node", "name: w1, "+more, "status: {nodeInfo: {machineID: "+machine+"}}")
+	}
+	operator := func(uid, owner string) string {
+		return file("co.yaml", "config.openshift.io/v1", "ClusterOperator",
+			"name: dns, uid: "+uid+", ownerReferences: [{kind: ClusterVersion, name: version, uid: "+owner+"}]", "status: {}")
+	}
+	const tree = "-- cluster-scoped-resources/core/namespaces/kube-system.yaml --\nmetadata: {name: kube-system, uid: u}\n"
+	for name, c := range map[string]struct {
+		files []string
+		want  string // in the error, "" is none
+		notes int    // of the last
+	}{
+		"nothing in common":            {[]string{node("uid: n", "m"), version("v", "a")}, "", 1},
+		"an operator of it":            {[]string{node("uid: n", "m"), version("v", "a"), operator("o", "v")}, "", 1},
+		"an operator of another":       {[]string{version("v", "a"), operator("o", "v2")}, "the UID of clusterversions version is v in the one and v2 in the other", 0},
+		"another before it":            {[]string{operator("o", "v2"), node("uid: n", "m"), version("v", "a")}, "the UID of clusterversions version is v2 in the one and v in the other", 0},
+		"two operators":                {[]string{operator("o", "v"), operator("p", "v")}, "the UID of clusteroperators dns is o in the one and p in the other", 0},
+		"two IDs":                      {[]string{version("v", "a"), node("uid: n", "m"), version("v", "b")}, "the cluster ID is a in the one and b in the other", 0},
+		"a Node that joined again":     {[]string{node("uid: n", "m"), node("uid: n2", "m")}, "", 0},
+		"an older version":             {[]string{operator("o", "v"), operator("o", "v")}, "", 1},
+		"without a UID, of two times":  {[]string{operatorAt("2026-01-01T00:00:00Z"), operatorAt("2026-01-02T00:00:00Z")}, "was created at 2026-01-01T00:00:00Z in the one and at 2026-01-02T00:00:00Z", 0},
+		"a file and a tree":            {[]string{node("uid: n", "m"), tree}, unproved, 0},
+		"a tree and a file behind one": {[]string{tree, version("v", "a")}, unproved, 0},
+	} {
+		var sources []*Source
+		for _, f := range c.files {
+			sources = append(sources, open(t, f))
+		}
+		err := Join(t.Context(), sources)
+		if c.want != "" {
+			if several := (*SeveralClustersError)(nil); !errors.As(err, &several) || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%s: the error is %v, want %q in it", name, err, c.want)
+			}
+			continue
+		}
+		if last := sources[len(sources)-1]; err != nil || len(last.notes) != c.notes {
+			t.Errorf("%s: %v, %d notes, want %d", name, err, len(last.notes), c.notes)
+		}
+	}
+}
+
+func operatorAt(created string) string {
+	return "-- co.yaml --\napiVersion: config.openshift.io/v1\nkind: ClusterOperator\nmetadata: {name: dns, creationTimestamp: \"" + created + "\"}\n"
+}

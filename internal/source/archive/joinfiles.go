@@ -1,0 +1,102 @@
+package archive
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/rollcall-project/rollcall/internal/evidence"
+)
+
+// together is what is said of files that nothing proves to be of one cluster.
+const together = "nothing in it shows that it is of the same cluster as the other files, and nothing speaks against it; " +
+	"it is read as part of this one because it was named beside them"
+
+// fileSet is what the files of objects that were named one by one say of the objects
+// that several of them hold, or refer to.
+type fileSet struct{ known map[string]said }
+
+// said is what a file says of one object.
+type said struct {
+	source  *Source
+	uid     string
+	created time.Time
+}
+
+func newFileSet() *fileSet { return &fileSet{known: map[string]said{}} }
+
+// only reports whether s and all archives before it are files in no layout.
+func (f *fileSet) only(before []*Source, s *Source) bool {
+	return s.kind == Files && !slices.ContainsFunc(before, func(o *Source) bool { return o.kind != Files })
+}
+
+// add takes the objects of a file. An object that is another one in a file before is the
+// proof of two clusters: it has another UID or, where one of the two has none, was
+// created at another time. Two versions of one object are of two moments of one cluster.
+// In files that are proven to be of one cluster the object was deleted and made again.
+func (f *fileSet) add(ctx context.Context, s *Source, proven bool) error {
+	if s.kind != Files {
+		return nil
+	}
+	for r := range s.objects {
+		list, err := s.listed(ctx, r, "")
+		if err != nil {
+			return err
+		}
+		for _, o := range list {
+			id := said{s, evidence.String(o.Content, "metadata", "uid"), o.Created()}
+			if proven {
+				f.known[keyOf(r, strings.Trim(o.Namespace+"/"+o.Name, "/"))] = id
+				continue
+			}
+			if err := f.same(r, strings.Trim(o.Namespace+"/"+o.Name, "/"), id); err != nil {
+				return err
+			}
+			if uid := versionOf(o); uid != "" {
+				if err := f.same(evidence.ClusterVersions, "version", said{source: s, uid: uid}); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// versionOf returns the UID of the ClusterVersion that owns an object: the
+// ClusterOperators have it (openshift/cluster-version-operator:pkg/cvo/internal/operatorstatus.go,
+// lib/resourceapply/cv.go).
+func versionOf(o evidence.Object) string {
+	owners, _ := evidence.Field(o.Content, "metadata", "ownerReferences").([]any)
+	for _, raw := range owners {
+		if m, ok := raw.(map[string]any); ok && evidence.String(m, "kind") == "ClusterVersion" && evidence.String(m, "name") == "version" {
+			return evidence.String(m, "uid")
+		}
+	}
+	return ""
+}
+
+func (f *fileSet) same(r evidence.Resource, name string, id said) error {
+	key := keyOf(r, name)
+	was, ok := f.known[key]
+	if !ok {
+		f.known[key] = id
+		return nil
+	}
+	why := ""
+	switch {
+	case was.source == id.source:
+	case was.uid != "" && id.uid != "" && was.uid != id.uid:
+		why = fmt.Sprintf("the UID of %s %s is %s in the one and %s in the other", r.Name, name, was.uid, id.uid)
+	case was.uid != "" && id.uid != "":
+	case !was.created.IsZero() && !id.created.IsZero() && !was.created.Equal(id.created):
+		why = fmt.Sprintf("%s %s was created at %s in the one and at %s in the other", r.Name, name, was.created.UTC().Format(time.RFC3339), id.created.UTC().Format(time.RFC3339))
+	}
+	if why != "" {
+		return &SeveralClustersError{was.source.name, id.source.name, "they are of different clusters: " + why}
+	}
+	return nil
+}
+
+func keyOf(r evidence.Resource, name string) string { return r.String() + " " + name }
