@@ -27,7 +27,11 @@ func (a *app) addNamed(list []evidence.Source) ([]evidence.Source, error) {
 			return nil, &usageError{err}
 		}
 		specs = append(specs, spec)
-		hosts = append(hosts, namedhost.Host{Name: spec.Host, By: namedhost.Console, Console: true})
+		h := namedhost.Host{Name: spec.Host, By: namedhost.Console, Console: true}
+		if namedhost.IsBootstrap(spec.Host) {
+			h.Role = namedhost.Bootstrap
+		}
+		hosts = append(hosts, h)
 	}
 	if len(specs) > 0 {
 		s, err := console.Open(specs...)

@@ -188,7 +188,7 @@ type StageState struct {
 type HostState struct {
 	Name      string       `json:"name"`
 	Role      string       `json:"role,omitempty"`
-	Expected  bool         `json:"expected"` // false: only a CSR claims the name
+	Expected  bool         `json:"expected"` // false: only a CSR claims the name, or it is the bootstrap host
 	Stage     Stage        `json:"stage"`    // the first stage that is not passed, or the last one
 	State     StageOutcome `json:"state"`
 	Since     time.Time    `json:"since,omitzero"`
@@ -196,6 +196,10 @@ type HostState struct {
 	BlockedBy []Key        `json:"blockedBy"`
 	Stages    []StageState `json:"stages"`
 }
+
+// Bootstrap reports whether the host is the one that starts an installation. It is not
+// expected to join.
+func (h HostState) Bootstrap() bool { return !h.Expected && h.Role == "bootstrap" }
 
 // Moment is a point of the timeline.
 type Moment struct {

@@ -84,7 +84,7 @@ func WideRoll(w io.Writer, d *fault.Diagnosis, o Options) error {
 	}
 	t := newText(d, o)
 	for _, h := range d.Hosts {
-		if !o.All && (done(h) || !h.Expected) {
+		if !o.All && (done(h) || !h.Expected && !h.Bootstrap()) {
 			continue
 		}
 		var blocked []string

@@ -52,6 +52,9 @@ func (t *text) htmlHosts() htmlHosts {
 	for _, x := range t.d.Hosts {
 		row := t.htmlHost(x)
 		switch {
+		case x.Bootstrap():
+			h.Done = append(h.Done, row)
+			continue
 		case !x.Expected:
 			h.Claimed = append(h.Claimed, row)
 			continue

@@ -35,6 +35,10 @@ func (t *text) rollHosts(all bool) {
 	claimed := 0
 	for _, h := range t.d.Hosts {
 		switch {
+		case h.Bootstrap():
+			if all || !done(h) {
+				rows = append(rows, h)
+			}
 		case !h.Expected:
 			claimed++
 			if all {
@@ -185,18 +189,22 @@ func (t *text) table(rows []fault.HostState) {
 
 func (t *text) cells(h fault.HostState) []string {
 	role := h.Role
-	if !h.Expected {
+	if !h.Expected && !h.Bootstrap() {
 		role = "(claimed)"
 	}
 	if role == "" {
 		role = "-"
 	}
 	lasts := "-"
-	if !h.Since.IsZero() && !done(h) {
+	if !h.Since.IsZero() && (!done(h) || h.Bootstrap()) {
 		lasts = fault.Span(t.d.Now.Sub(h.Since))
 	}
 	name := t.clean(h.Name)
-	return []string{name, t.clean(role), string(h.Stage), string(h.State), lasts}
+	step := string(h.Stage)
+	if h.Bootstrap() { // it is not on the way to join
+		step = "-"
+	}
+	return []string{name, t.clean(role), step, string(h.State), lasts}
 }
 
 // why is a host's own reason, or the causes that block it.
@@ -228,11 +236,11 @@ func (t *text) hosts() {
 		if h.Expected {
 			expected++
 		}
-		if h.Expected && !done(h) || t.o.Wide {
+		if (h.Expected || h.Bootstrap()) && !done(h) || t.o.Wide {
 			rows = append(rows, h)
 		}
 	}
-	if expected == 0 || len(rows) == 0 || t.o.Subject != nil {
+	if len(rows) == 0 || expected == 0 && !slices.ContainsFunc(rows, fault.HostState.Bootstrap) || t.o.Subject != nil {
 		return
 	}
 	t.blank()
@@ -242,7 +250,11 @@ func (t *text) hosts() {
 			open++
 		}
 	}
-	t.head(0, fmt.Sprintf("Hosts: %d of %d not done", open, expected))
+	head := "Hosts"
+	if expected > 0 {
+		head = fmt.Sprintf("Hosts: %d of %d not done", open, expected)
+	}
+	t.head(0, head)
 	if !t.o.Wide {
 		t.byStage(rows)
 		return
@@ -282,6 +294,9 @@ func (t *text) byStage(rows []fault.HostState) {
 		}
 		if why := t.why(first); why != "" {
 			line += ": " + why
+		}
+		if first.Bootstrap() {
+			line = string(p.state) + ": " + t.why(first)
 		}
 		who := t.clean(some(names, fewNames))
 		t.lead(0, span{mark.paint, fmt.Sprintf("%-2s", t.sign(mark.sign))}, "  ", plain, who+" "+line, 2+length(who)/t.width())

@@ -7,7 +7,6 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/fault"
-	"github.com/rollcall-project/rollcall/internal/source/namedhost"
 )
 
 // planned: something that plans hosts names this one.
@@ -17,8 +16,6 @@ func (v *view) planned() fault.StageState {
 		return s
 	}
 	switch {
-	case h.Role == namedhost.Bootstrap:
-		return notApplicable("the bootstrap host starts the installation and does not join")
 	case !h.Expected:
 		return notApplicable("only a certificate request claims the name")
 	case h.BMH != nil:

@@ -27,12 +27,17 @@ import (
 // Caller implements diagnose.Roll.
 type Caller struct{}
 
-// Hosts returns the state of every host, sorted by name. Where nothing that names
-// hosts could be read the list is empty: the coverage says why.
+// Hosts returns the state of every host, sorted by name, and behind them that of the
+// bootstrap host. Where nothing that names hosts could be read there are no others: the
+// coverage says why.
 func (Caller) Hosts(ctx context.Context, w *facts.World, _ []fault.Finding) ([]fault.HostState, error) {
+	boot, err := bootstrap(ctx, w)
+	if err != nil {
+		return nil, err
+	}
 	r, err := hosts.Read(ctx, w)
 	if _, ok := evidence.AsUnavailable(err); ok {
-		return nil, nil
+		return boot, nil
 	}
 	if err != nil {
 		return nil, err
@@ -55,7 +60,7 @@ func (Caller) Hosts(ctx context.Context, w *facts.World, _ []fault.Finding) ([]f
 	for _, g := range r.Gaps {
 		list = append(list, missing(g)...)
 	}
-	return list, nil
+	return append(list, boot...), nil
 }
 
 // missing stands for hosts that are only counted: they are expected, and nothing

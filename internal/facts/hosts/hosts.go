@@ -10,8 +10,7 @@
 //     MachineSet that has fewer Machines) are a gap with a number and never an
 //     invented name.
 //   - A host that the user names is on the roll and expected, whatever else is known.
-//   - The bootstrap host of an installation is on the roll and is not expected: it
-//     never joins.
+//   - The bootstrap host of an installation is not on the roll: it never joins.
 //   - A MAC address joins two objects only where no other host has it, and a host
 //     name only where it says who the host is: localhost does not.
 //   - The Agents of a hub are hosts of other clusters. They are on the roll where
@@ -86,7 +85,7 @@ type Claim struct {
 type Host struct {
 	Name      string   // the Node's where there is one, else the BareMetalHost's, the Machine's, ...
 	Aliases   []string // every other name that it is known under, sorted
-	Expected  bool     // false: only a certificate request claims the name, or it is the bootstrap host
+	Expected  bool     // false: only a certificate request claims the name
 	Spare     bool     // a BareMetalHost that nothing consumes: it is not asked to join
 	Role      string   // master, worker, arbiter or a custom role; "" where nothing tells
 	Node      *Node    // nil: there is none, or Nodes could not be read (Roll.Missing)

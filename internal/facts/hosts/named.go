@@ -25,9 +25,29 @@ func (b *builder) namedHosts(ctx context.Context, w *facts.World, need evidence.
 			}
 			continue
 		}
-		b.nameHost(o, n)
+		if n.Role != namedhost.Bootstrap {
+			b.nameHost(o, n)
+		}
 	}
 	return nil
+}
+
+// Bootstrap returns the bootstrap host of the installation, where something of it was
+// read. It is not on the roll: it starts the cluster and never joins it.
+func Bootstrap(ctx context.Context, w *facts.World) (Named, bool, error) {
+	list, err := w.List(ctx, evidence.NamedHosts, "")
+	if _, ok := evidence.AsUnavailable(err); ok {
+		return Named{}, false, nil
+	}
+	if err != nil {
+		return Named{}, false, err
+	}
+	for _, o := range list {
+		if n, err := namedhost.Of(o); err == nil && n.Role == namedhost.Bootstrap {
+			return Named{Loc: o.Loc, By: n.By, Console: n.Console}, true, nil
+		}
+	}
+	return Named{}, false, nil
 }
 
 func (b *builder) nameHost(o evidence.Object, n namedhost.Host) {
@@ -35,13 +55,8 @@ func (b *builder) nameHost(o evidence.Object, n namedhost.Host) {
 		n.Addresses = append([]string{n.Name}, n.Addresses...)
 	}
 	h := b.match(named(n.Name), b.shortNamed(n.Name), addressed(n.Addresses))
-	if n.Role == namedhost.Bootstrap {
-		h = b.match(func(h *Host) bool { return h.Role == namedhost.Bootstrap })
-	}
 	if h == nil {
 		h = b.add(n.Name)
-		h.Expected = n.Role != namedhost.Bootstrap
-		h.Role = n.Role
 	}
 	if n.By == namedhost.Expect {
 		h.Expected, h.Spare = true, false

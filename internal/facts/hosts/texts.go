@@ -13,6 +13,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/scan"
+	"github.com/rollcall-project/rollcall/internal/source/namedhost"
 	"github.com/rollcall-project/rollcall/internal/source/yamlin"
 )
 
@@ -49,6 +50,9 @@ func (b *builder) consoles(ctx context.Context, w *facts.World, need evidence.Ne
 			continue
 		}
 		h := b.match(named(m.Text.Host), b.shortNamed(m.Text.Host))
+		if h == nil && namedhost.IsBootstrap(m.Text.Host) {
+			continue
+		}
 		if h == nil {
 			h = b.add(m.Text.Host)
 		}

@@ -97,6 +97,11 @@ func readBootstrap(ctx context.Context, w *facts.World, _ fault.Subject) (Bootst
 	return f, nil
 }
 
+// OnBootstrap reads what the bootstrap host got done, as the fact bootstrap-services does.
+func OnBootstrap(ctx context.Context, w *facts.World) (Bootstrap, error) {
+	return readBootstrap(ctx, w, fault.Subject{Kind: fault.Cluster})
+}
+
 // fields returns what the records show.
 func (b *progress) fields(services evidence.Locator) Bootstrap {
 	var f Bootstrap

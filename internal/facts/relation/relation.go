@@ -31,15 +31,11 @@ func (Relater) Subjects(ctx context.Context, w *facts.World, k fault.Kind) ([]fa
 	case fault.Cluster:
 		return []fault.Subject{{Kind: fault.Cluster}}, nil
 	case fault.Host:
-		roll, err := hosts.Read(ctx, w)
+		list, err := hosts.All(ctx, w)
 		if err != nil {
 			return nil, err
 		}
-		list := subjects(roll.Hosts, func(h hosts.Host) bool { return h.Expected })
-		if len(list) == 0 && len(roll.Missing) > 0 {
-			return nil, roll.Missing[0] // a bootstrap host alone says nothing of the others
-		}
-		return list, nil
+		return subjects(list, func(h hosts.Host) bool { return h.Expected }), nil
 	case fault.Pool:
 		if h, err := w.Hosted(ctx); err != nil || h != nil {
 			return nil, err // its hosts are configured by NodePools

@@ -37,6 +37,11 @@ func (s *Source) List(ctx context.Context, r evidence.Resource, namespace string
 			return nil, err
 		}
 	}
+	if r == evidence.BootstrapServices {
+		if err := s.readBootkube(ctx, &c); err != nil {
+			return nil, err
+		}
+	}
 	for _, g := range s.hidden(need) {
 		c.damage(g.path, errors.New(g.why))
 	}

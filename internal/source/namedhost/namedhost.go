@@ -38,6 +38,14 @@ const (
 // Bootstrap is the role of the machine that starts an installation. It does not join.
 const Bootstrap = "bootstrap"
 
+// IsBootstrap reports whether a name is one that the installer gives to the bootstrap
+// host: the infrastructure's name with this role behind it
+// (openshift/installer:data/data/libvirt/bootstrap, pkg/infrastructure/baremetal/bootstrap.go).
+func IsBootstrap(name string) bool {
+	label, _, _ := strings.Cut(strings.ToLower(name), ".")
+	return label == Bootstrap || strings.HasSuffix(label, "-"+Bootstrap)
+}
+
 // Object returns a host as an object of evidence.NamedHosts.
 func Object(h Host, loc evidence.Locator) (evidence.Object, error) {
 	raw, err := json.Marshal(h)

@@ -1,0 +1,184 @@
+package archive
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/rollcall-project/rollcall/internal/evidence"
+)
+
+// bootkube is the service that starts a cluster, on the bootstrap host.
+const bootkube = "bootkube"
+
+// bootkubeSays are the lines with which bootkube.sh begins a stage, and the stage's name
+// in the records that it writes beside them
+// (openshift/installer:data/data/bootstrap/files/usr/local/bin/bootkube.sh.template).
+var bootkubeSays = []struct{ line, stage string }{
+	{"Moving OpenShift manifests in with", "openshift-manifests"},
+	{"Rendering Cluster Version Operator", "cvo-bootstrap"},
+	{"Rendering CEO", "etcd-bootstrap"},
+	{"Rendering cluster config", "config-bootstrap"},
+	{"Rendering Kubernetes API server", "kube-apiserver-bootstrap"},
+	{"Rendering Kubernetes Controller Manager", "kube-controller-manager-bootstrap"},
+	{"Rendering Kubernetes Scheduler", "kube-scheduler-bootstrap"},
+	{"Rendering Ingress Operator", "ingress-operator-bootstrap"},
+	{"Rendering MCO", "mco-bootstrap"},
+	{"Rendering CCO", "cco-bootstrap"},
+	{"etcdctl failed. Retrying", "wait-for-etcd"},
+	{"Starting cluster-bootstrap", "cb-bootstrap"},
+	{"Waiting for CEO", "wait-for-ceo"},
+}
+
+// readBootkube makes the records of bootkube of its journal, where the archive has none:
+// those are in log bundles since 4.9, and a journal may be all that somebody kept.
+func (s *Source) readBootkube(ctx context.Context, c *listing) error {
+	if slices.ContainsFunc(c.found, func(f found) bool { return f.object.Name == bootkube }) {
+		return nil
+	}
+	if _, err := s.Describe(ctx); err != nil { // its time gives the lines their year
+		return err
+	}
+	for _, e := range s.texts {
+		ofBundle := e.of.layout == LogBundle && bootstrapDir(e.file.path) && (e.whole || e.text.Unit == bootkube)
+		if e.text.Kind != evidence.Journal || !e.free && !ofBundle {
+			continue
+		}
+		in, err := s.openEntry(ctx, e, "")
+		if err != nil {
+			continue // reading the text says why
+		}
+		j := bootkubeJournal{now: s.now}
+		err = errors.Join(j.read(&whileAlive{ctx, io.LimitReader(in, maxLineNow)}), in.Close())
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if !j.any {
+			continue
+		}
+		if err == nil && s.single && s.cut != "" {
+			err = errors.New(s.cut)
+		}
+		s.addObject(e, j.object(e.file.path, err), false, c)
+		return nil
+	}
+	return nil
+}
+
+// bootkubeJournal follows the lines of bootkube.
+type bootkubeJournal struct {
+	now     time.Time
+	any     bool // a line is of it
+	open    string
+	failure string // the last line that names an error
+	records []serviceRecord
+	dropped int
+}
+
+func (j *bootkubeJournal) read(r io.Reader) error {
+	lines := bufio.NewReaderSize(r, 64<<10)
+	for {
+		line, prefix, err := lines.ReadLine()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		_, id, ok := evidence.JournalHead(line)
+		if ok && (string(id) == "bootkube.sh" || string(id) == "systemd") {
+			j.line(string(id), string(line))
+		}
+		for prefix && err == nil {
+			_, prefix, err = lines.ReadLine()
+		}
+	}
+}
+
+func (j *bootkubeJournal) line(id, line string) {
+	_, message, _ := strings.Cut(line, "]: ")
+	if id == "systemd" {
+		j.unit(line, message)
+		return
+	}
+	j.any = true
+	switch {
+	case strings.Contains(message, "bootkube.service complete"):
+		j.ends(line, "success")
+		j.add(line, serviceRecord{Phase: "service end", Result: "success"})
+	case strings.HasPrefix(message, "Error: "):
+		j.failure = message
+	}
+	for _, s := range bootkubeSays {
+		if strings.HasPrefix(message, s.line) && j.open != s.stage {
+			j.ends(line, "success")
+			j.open = s.stage
+			j.add(line, serviceRecord{Phase: "stage start", Stage: s.stage})
+		}
+	}
+}
+
+// unit follows what systemd logs of the unit.
+func (j *bootkubeJournal) unit(line, message string) {
+	switch {
+	case strings.HasPrefix(message, "Started ") && strings.Contains(message, "Bootstrap a Kubernetes cluster"):
+		j.any = true
+		j.open, j.failure = "", ""
+		j.add(line, serviceRecord{Phase: "service start"})
+	case strings.HasPrefix(message, "bootkube.service: Failed with result"):
+		j.any = true
+		if j.open != "" {
+			j.ends(line, "failure")
+		}
+		j.add(line, serviceRecord{Phase: "service end", Result: "failure", ErrorMessage: j.failure})
+	}
+}
+
+// ends ends the stage that is open.
+func (j *bootkubeJournal) ends(line, result string) {
+	if j.open == "" {
+		return
+	}
+	r := serviceRecord{Phase: "stage end", Stage: j.open, Result: result}
+	if result == "failure" {
+		r.ErrorMessage = j.failure
+	}
+	j.open = ""
+	j.add(line, r)
+}
+
+func (j *bootkubeJournal) add(line string, r serviceRecord) {
+	if t, ok := evidence.LineTime(line, j.now); ok {
+		r.Timestamp = t.Format(time.RFC3339)
+	}
+	if err := r.bound(); err != nil {
+		return
+	}
+	if j.records = append(j.records, r); len(j.records) >= 2*maxRecords {
+		j.dropped += maxRecords
+		j.records = append(j.records[:0], j.records[maxRecords:]...)
+	}
+}
+
+// object returns the records as bootstrap/services/bootkube.json has them.
+func (j *bootkubeJournal) object(path string, err error) map[string]any {
+	o := map[string]any{"apiVersion": evidence.ProbeGroup + "/v1alpha1", "kind": "BootstrapService",
+		"metadata": map[string]any{"name": bootkube, "uid": path}}
+	if err != nil {
+		o["error"] = err.Error()
+		return o
+	}
+	list := make([]any, len(j.records))
+	for i, r := range j.records {
+		list[i] = r.content()
+	}
+	if len(list) == 0 || j.records[0].Phase != "service start" { // the journal begins behind it
+		list = slices.Insert(list, 0, any(map[string]any{"phase": "service start"}))
+	}
+	o["records"], o["dropped"] = list, int64(j.dropped)
+	return o
+}
