@@ -24,8 +24,18 @@ const (
 	machineRoleLabel  = "machine.openshift.io/cluster-api-machine-role"
 )
 
+// some lists the objects that could be read, and why they are not all: each is of a host,
+// and the roll says that hosts may be missing.
+func some(ctx context.Context, w *facts.World, need evidence.Need) (list []evidence.Object, part, err error) {
+	if list, err = w.Some(ctx, need.Resource, need.Namespace); err != nil {
+		return nil, nil, err
+	}
+	_, part = w.List(ctx, need.Resource, need.Namespace)
+	return list, part, nil
+}
+
 func (b *builder) nodes(ctx context.Context, w *facts.World, need evidence.Need) error {
-	list, err := w.List(ctx, need.Resource, need.Namespace)
+	list, part, err := some(ctx, w, need)
 	if err != nil {
 		return err
 	}
@@ -49,11 +59,11 @@ func (b *builder) nodes(ctx context.Context, w *facts.World, need evidence.Need)
 			}
 		}
 	}
-	return nil
+	return part
 }
 
 func (b *builder) machines(ctx context.Context, w *facts.World, need evidence.Need) error {
-	list, err := w.List(ctx, need.Resource, need.Namespace)
+	list, part, err := some(ctx, w, need)
 	if err != nil {
 		return err
 	}
@@ -84,7 +94,7 @@ func (b *builder) machines(ctx context.Context, w *facts.World, need evidence.Ne
 			}
 		}
 	}
-	return nil
+	return part
 }
 
 // hostOfMachine finds the Node of a Machine: what either object says of the
@@ -118,7 +128,7 @@ func (b *builder) hostOfMachine(m *machinev1beta1.Machine) *Host {
 }
 
 func (b *builder) bareMetalHosts(ctx context.Context, w *facts.World, need evidence.Need) error {
-	list, err := w.List(ctx, need.Resource, need.Namespace)
+	list, part, err := some(ctx, w, need)
 	if err != nil {
 		return err
 	}
@@ -152,7 +162,7 @@ func (b *builder) bareMetalHosts(ctx context.Context, w *facts.World, need evide
 			}
 		}
 	}
-	return nil
+	return part
 }
 
 // spare reports whether nothing asks the host to join: no consumer, no image,

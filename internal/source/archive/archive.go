@@ -52,8 +52,9 @@ type Source struct {
 	nowMu    sync.Mutex
 	nowKnown bool
 	now      time.Time
-	clock    time.Time // of whoever reads: see WithClock
-	clocked  bool      // the year of now is the clock's
+	gathered map[evidence.Resource]gathering // of an Insights archive
+	clock    time.Time                       // of whoever reads: see WithClock
+	clocked  bool                            // the year of now is the clock's
 }
 
 var _ evidence.Source = (*Source)(nil)
@@ -219,6 +220,7 @@ func (b *builder) finish(ctx context.Context, st store) (*Source, error) {
 	}
 	s.texts = sortedByPath(s.texts)
 	b.nameContainers(ctx)
+	b.readGathers(ctx)
 	b.dropBeside()
 	b.splitNested()
 	b.partGaps()

@@ -57,7 +57,7 @@ func (s *Source) readBootkube(ctx context.Context, c *listing) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if !j.any {
+		if len(j.records) == 0 { // no line shows a stage
 			continue
 		}
 		if err == nil && s.single && s.cut != "" {
@@ -72,7 +72,6 @@ func (s *Source) readBootkube(ctx context.Context, c *listing) error {
 // bootkubeJournal follows the lines of bootkube.
 type bootkubeJournal struct {
 	now     time.Time
-	any     bool // a line is of it
 	open    string
 	failure string // the last line that names an error
 	records []serviceRecord
@@ -105,7 +104,6 @@ func (j *bootkubeJournal) line(id, line string) {
 		j.unit(line, message)
 		return
 	}
-	j.any = true
 	switch {
 	case strings.Contains(message, "bootkube.service complete"):
 		j.ends(line, "success")
@@ -126,11 +124,9 @@ func (j *bootkubeJournal) line(id, line string) {
 func (j *bootkubeJournal) unit(line, message string) {
 	switch {
 	case strings.HasPrefix(message, "Started ") && strings.Contains(message, "Bootstrap a Kubernetes cluster"):
-		j.any = true
 		j.open, j.failure = "", ""
 		j.add(line, serviceRecord{Phase: "service start"})
 	case strings.HasPrefix(message, "bootkube.service: Failed with result"):
-		j.any = true
 		if j.open != "" {
 			j.ends(line, "failure")
 		}
@@ -176,8 +172,8 @@ func (j *bootkubeJournal) object(path string, err error) map[string]any {
 	for i, r := range j.records {
 		list[i] = r.content()
 	}
-	if len(list) == 0 || j.records[0].Phase != "service start" { // the journal begins behind it
-		list = slices.Insert(list, 0, any(map[string]any{"phase": "service start"}))
+	if first := j.records[0]; first.Phase != "service start" { // the journal begins behind it
+		list = slices.Insert(list, 0, any(serviceRecord{Timestamp: first.Timestamp, Phase: "service start"}.content()))
 	}
 	o["records"], o["dropped"] = list, int64(j.dropped)
 	return o

@@ -1,6 +1,10 @@
 package archive
 
 import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
 	"strings"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
@@ -58,6 +62,10 @@ func insightsFile(e *entry, dir string, rest []string) bool {
 	if dir == "machinesets" && len(rest) == 2 { // of older versions, at the root
 		dir, rest = "config", append([]string{"machinesets"}, rest...)
 	}
+	if dir == "insights-operator" && len(rest) == 1 && rest[0] == "gathers.json" {
+		e.class = detail
+		return true
+	}
 	if dir != "config" || len(rest) == 0 {
 		return false
 	}
@@ -89,6 +97,72 @@ func insightsFile(e *entry, dir string, rest []string) bool {
 		e.class = object
 	}
 	return ok
+}
+
+// gatherers are the functions of Insights that list all objects of a kind, by the names
+// in gathers.json, and what they leave in the archive: a record for each object
+// (openshift/insights-operator:pkg/gatherers/clusterconfig/clusterconfig_gatherer.go
+// gatheringFunctions, gather_nodes.go GatherNodes).
+var gatherers = map[string]evidence.Resource{
+	"clusterconfig/nodes":                      evidence.Nodes,
+	"clusterconfig/machines":                   evidence.Machines,
+	"clusterconfig/machine_sets":               evidence.MachineSets,
+	"clusterconfig/machine_config_pools":       evidence.MachineConfigPools,
+	"clusterconfig/machine_configs":            evidence.MachineConfigs,
+	"clusterconfig/machine_healthchecks":       insightsNamespaced["machinehealthchecks"].resource,
+	"clusterconfig/control_plane_machine_sets": insightsNamespaced["controlplanemachinesets"].resource,
+}
+
+// gathering is what Insights says of one of its functions.
+type gathering struct {
+	Name    string   `json:"name"`
+	Records int      `json:"records_count"`
+	Errors  []string `json:"errors"`
+	Panic   any      `json:"panic"`
+}
+
+// readGathers reads how many objects of each kind Insights gathered: the archive may hold
+// fewer, where its size was limited or somebody took files out. Older versions do not say.
+func (b *builder) readGathers(ctx context.Context) {
+	for _, e := range b.small {
+		if e.class != detail || e.of.layout != Insights {
+			continue
+		}
+		raw, err := b.s.read(ctx, e.file, maxSmallFile)
+		var list struct {
+			Reports []gathering `json:"status_reports"`
+		}
+		if err == nil {
+			err = json.Unmarshal(raw, &list)
+		}
+		if err != nil {
+			b.damage(e.file.path, err)
+			continue
+		}
+		for _, g := range list.Reports {
+			if r, ok := gatherers[g.Name]; ok {
+				if b.s.gathered == nil {
+					b.s.gathered = map[evidence.Resource]gathering{}
+				}
+				b.s.gathered[r] = g
+			}
+		}
+	}
+}
+
+// ungathered says why the objects of a kind in an Insights archive are not all, "" where
+// nothing says that. There may be more than it counts: two archives may lie side by side.
+func (s *Source) ungathered(r evidence.Resource, have int) string {
+	g, ok := s.gathered[r]
+	switch {
+	case !ok:
+		return ""
+	case g.Panic != nil || len(g.Errors) > 0:
+		return "Insights could not gather all " + r.Name + ": " + cmp.Or(strings.Join(g.Errors, "; "), fmt.Sprint(g.Panic))
+	case g.Records > have:
+		return fmt.Sprintf("Insights gathered %d %s, and %d of them are in the archive", g.Records, r.Name, have)
+	}
+	return ""
 }
 
 // insightsLog reads node/logs/<node>.log, the last errors of a kubelet, and

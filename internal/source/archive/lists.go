@@ -37,6 +37,9 @@ func (s *Source) List(ctx context.Context, r evidence.Resource, namespace string
 			return nil, err
 		}
 	}
+	if why := s.ungathered(r, len(c.found)); why != "" && namespace == "" {
+		c.part = append(c.part, why)
+	}
 	if r == evidence.BootstrapServices {
 		if err := s.readBootkube(ctx, &c); err != nil {
 			return nil, err

@@ -206,7 +206,7 @@ func letter(c byte) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' }
 // timeAt returns what stands behind a key where it looks like a time.
 func timeAt(raw []byte) string {
 	const longest = 40
-	raw = bytes.TrimLeft(raw[:min(len(raw), longest+6)], `": `)
+	raw = bytes.TrimLeft(raw[:min(len(raw), longest+6)], "\"': ")
 	n := 0
 	for n < len(raw) && (raw[n] >= '0' && raw[n] <= '9' || strings.IndexByte("T:.Z+-", raw[n]) >= 0) {
 		n++

@@ -117,7 +117,7 @@ func (r *serviceRecord) bound() error {
 	return nil
 }
 
-func (r *serviceRecord) content() map[string]any {
+func (r serviceRecord) content() map[string]any {
 	m := map[string]any{}
 	for k, v := range map[string]string{
 		"timestamp": r.Timestamp, "phase": r.Phase, "stage": r.Stage, "result": r.Result, "preCommand": r.PreCommand,
