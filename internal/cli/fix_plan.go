@@ -53,9 +53,7 @@ func (a *app) fixPlan(ctx context.Context, f fixFlags, format string) error {
 	if err != nil {
 		return err
 	}
-	for _, e := range expect {
-		a.source.expect = append(a.source.expect, e.Name)
-	}
+	a.source.expect = append(a.source.expect, f.expect...)
 	r, err := a.openRun(ctx, nil)
 	if err != nil {
 		return err

@@ -10,8 +10,10 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/csr"
 	"github.com/rollcall-project/rollcall/internal/diagnose"
+	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts/hosts"
 	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/source/namedhost"
 )
 
 // Planner makes plans. It reads; the only thing that it writes is a held config
@@ -190,12 +192,22 @@ func (b *building) toJoin() []fault.HostState {
 	}
 	for _, e := range b.ask.Expect {
 		i := slices.IndexFunc(b.ask.Diagnosis.Hosts, func(h fault.HostState) bool { return hosts.SameName(h.Name, e.Name) })
-		if i < 0 || !b.ask.Diagnosis.Hosts[i].Expected {
+		if i < 0 || !b.ask.Diagnosis.Hosts[i].Expected || onlyNamed(b.ask.Diagnosis.Hosts[i]) {
 			b.plan.Notes = append(b.plan.Notes, e.Name+" is in no object of the cluster; only your --expect makes it expected")
+			if slices.ContainsFunc(out, func(h fault.HostState) bool { return hosts.SameName(h.Name, e.Name) }) {
+				continue
+			}
 			out = append(out, fault.HostState{Name: e.Name, Role: b.poolName})
 		}
 	}
 	return out
+}
+
+// onlyNamed reports whether nothing but --expect puts the host on the list.
+func onlyNamed(h fault.HostState) bool {
+	return slices.ContainsFunc(h.Stages, func(s fault.StageState) bool {
+		return s.Stage == fault.Planned && slices.ContainsFunc(s.Evidence, func(i evidence.Item) bool { return i.Locator.Source == namedhost.Expect })
+	})
 }
 
 // add appends a step with its number, its guards, and what people read of it.
