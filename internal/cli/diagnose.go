@@ -22,6 +22,9 @@ It only reads. Exit codes: 0 nothing wrong, 1 the tool could not do its work,
 			example(a.name, "diagnose node/control2", "what concerns one host") +
 			example(a.name, "diagnose --from ./must-gather.local.123", "an archive") +
 			example(a.name, "diagnose --from mg.tar.gz --console control2=screen.txt", "with what a person saw on a screen") +
+			example(a.name, "diagnose --console w1=screen.txt", "a screen alone: where no kubeconfig exists, no cluster is needed") +
+			example(a.name, "diagnose --from bootkube.log", "a journal alone") +
+			example(a.name, "diagnose --expect w9=192.0.2.29", "with a host that nothing names yet") +
 			example(a.name, "diagnose -o html > answer.html", "one page to send or print, without network") +
 			example(a.name, "diagnose -o json", "for programs; docs/schema has the schema"),
 		Args:              atMostOne("SUBJECT"),

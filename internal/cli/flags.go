@@ -84,7 +84,7 @@ func (a *app) addSourceFlags(cmd *cobra.Command) {
 		f.StringArrayVar(&a.source.from, "from", nil, "read the archive at this `PATH` (directory, also that of openshift-install, tar, zip, file of objects, packed or not; - is standard input) and no cluster; repeatable")
 		f.StringVar(&a.source.installDir, "install-dir", "", "`DIR` of openshift-install: the cluster of its kubeconfig, the hosts that it plans, and the rendezvous host of an agent-based install")
 		f.StringVar(&a.source.rendezvous, "rendezvous", "", "ask the rendezvous host of an agent-based install at this `IP`, or IP:PORT; no cluster is read unless one is named")
-		f.StringArrayVar(&a.source.consoles, "console", nil, "text from the screen of a host, as `HOST=FILE`; repeatable")
+		f.StringArrayVar(&a.source.consoles, "console", nil, "text from the screen of a host, or its journal, as `HOST=FILE`; beside a cluster or an archive, or alone where there is no kubeconfig; repeatable")
 		f.StringArrayVar(&a.source.expect, "expect", nil, "this host is expected, as `NAME` or NAME=IP,...: it is on the list of hosts though nothing else names it yet; repeatable")
 		f.StringVar(&a.source.now, "now", "", "take this `TIME` (RFC 3339) for the present; default: the newest time in the archive, or the clock")
 		f.StringVar(&a.source.hosted, "hosted", "", "look at this hosted cluster, `NS/NAME` of its HostedCluster, together with its management cluster, which is that of the kubeconfig or of --from; reads one Secret: the kubeconfig that HostedCluster.status names")
