@@ -6,6 +6,7 @@ import (
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/facts/hosts"
 	"github.com/rollcall-project/rollcall/internal/fault"
 )
 
@@ -205,6 +206,9 @@ func (v *view) firstBoot() fault.StageState {
 	case fault.StagePassed:
 		return waiting(s.At, "Ignition is done, the kubelet has not asked for a certificate yet", s.Evidence...)
 	case fault.StageUnknown:
+		if hosts.ConsoleGiven(v.host) {
+			return unknown(hosts.NoBoot(v.host))
+		}
 		return unknown("nothing was heard of the host: no Node, no certificate request, no console")
 	default:
 		return waiting(time.Time{}, "comes after Ignition")

@@ -3,12 +3,14 @@ package console
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"testing/iotest"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -163,4 +165,86 @@ func FuzzParse(f *testing.F) {
 			t.Errorf("Parse(%q) = %+v", value, s)
 		}
 	})
+}
+
+// TestJournal: a journal that was given as a host's console answers for its units, too.
+func TestJournal(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		file := filepath.Join(dir, name)
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return file
+	}
+	const line = "2026-11-12T03:04:05.123456+0000 w1 "
+	s, err := Open(Spec{"w1", write("journal.txt", line+"kubenswrapper[1]: a\n"+line+"crio[2]: b\n"+line+"systemd[1]: Started kubelet.service - Kubernetes Kubelet.\n")},
+		Spec{"w2", write("screen.txt", "ignition[1]: GET\n")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		q    evidence.TextQuery
+		want string // host: text
+	}{
+		{evidence.TextQuery{Kind: evidence.Journal, Unit: "kubelet"}, "w1: " + line + "kubenswrapper[1]: a\n\n" + line + "systemd[1]: Started kubelet.service - Kubernetes Kubelet.\n"},
+		{evidence.TextQuery{Kind: evidence.Journal, Unit: "crio", Host: "w1"}, "w1: \n" + line + "crio[2]: b\n\n"},
+		{evidence.TextQuery{Kind: evidence.Journal, Host: "w2"}, ""},
+		{evidence.TextQuery{Kind: evidence.Console, Host: "w2"}, "w2: ignition[1]: GET\n"},
+	} {
+		list, err := s.Texts(t.Context(), c.q)
+		if c.want == "" {
+			if !notCollected(err) {
+				t.Errorf("%s: %v, %v", c.q, list, err)
+			}
+			continue
+		}
+		if err != nil || len(list) != 1 || list[0].Kind != c.q.Kind {
+			t.Errorf("%s: %v, %v", c.q, list, err)
+			continue
+		}
+		in, err := list[0].Open(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := io.ReadAll(in)
+		if err = errors.Join(err, in.Close()); err != nil || list[0].Host+": "+string(got) != c.want {
+			t.Errorf("%s: %q, %v, want %q", c.q, list[0].Host+": "+string(got), err, c.want)
+		}
+	}
+}
+
+// TestAlone: where nothing else is read the present is the newest time with which a line
+// begins, else the clock. What a screen says of the host's own clock does not count.
+func TestAlone(t *testing.T) {
+	clock := time.Date(2026, 11, 23, 6, 0, 0, 0, time.UTC)
+	for name, c := range map[string]struct{ text, want string }{
+		"ISO":             {"2026-11-12T03:04:05.123456+0000 w1 x[1]: a\n2026-11-12T03:00:00+0000 w1 x[1]: b\n", "2026-11-12T03:04:05Z"},
+		"no year":         {"Nov 12 03:04:05 w1 x[1]: a\n", "2026-11-12T03:04:05Z"},
+		"of last year":    {"Dec 24 03:04:05 w1 x[1]: a\n", "2025-12-24T03:04:05Z"},
+		"ahead":           {"2036-11-12T03:04:05+0000 w1 x[1]: a\n", "2026-11-23T06:00:00Z note"},
+		"none":            {"[   12.1] ignition[751]: attempt #5\n", "2026-11-23T06:00:00Z note"},
+		"the host's own":  {"[   12.1] ignition[751]: GET error: x509: certificate is not yet valid: current time 2016-11-12T03:04:05Z is before it\n", "2026-11-23T06:00:00Z note"},
+		"beside a source": {"2026-11-12T03:04:05+0000 w1 x[1]: a\n", "0001-01-01T00:00:00Z"},
+	} {
+		file := filepath.Join(t.TempDir(), "text")
+		if err := os.WriteFile(file, []byte(c.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s, err := Open(Spec{"w1", file})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if name != "beside a source" {
+			s.Alone(clock)
+		}
+		d, err := s.Describe(t.Context())
+		got := d.Now.Format(time.RFC3339)
+		if len(d.Notes) > 0 {
+			got += " note"
+		}
+		if err != nil || got != c.want {
+			t.Errorf("%s: %s, %v, want %s", name, got, err, c.want)
+		}
+	}
 }
