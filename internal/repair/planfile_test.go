@@ -79,9 +79,6 @@ func mutateMap(path string, x map[string]any, emit func(what string, w any)) {
 func TestEveryLeaf(t *testing.T) {
 	for _, ext := range []string{".yaml", ".json"} {
 		t.Run(ext, func(t *testing.T) {
-			if testing.Short() && ext == ".json" {
-				t.Skip("the same, by another parser")
-			}
 			r := newRig(t, desync(t))
 			p := r.plan(t)
 			p.Before.Others, p.Notes, p.Open = p.Before.For[:1], []string{"a note"}, nil
@@ -98,7 +95,12 @@ func TestEveryLeaf(t *testing.T) {
 			whole, err := p.tree()
 			ok(t, err)
 			count, byDigest := 0, 0
-			for what, m := range mutants(whole) {
+			all := mutants(whole)
+			for i, what := range slices.Sorted(maps.Keys(all)) {
+				if ext == ".json" && i%5 > 0 { // the same parser, after another form
+					continue
+				}
+				m := all[what]
 				text, err := json.MarshalIndent(m, "", "  ")
 				if ext == ".yaml" {
 					text, err = yaml.Marshal(m)
@@ -110,7 +112,7 @@ func TestEveryLeaf(t *testing.T) {
 				}
 			}
 			t.Logf("%d changes, %d of them refused by the digest alone", count, byDigest)
-			if count < 1000 || byDigest == 0 {
+			if count < 300 || byDigest == 0 {
 				t.Errorf("only %d changes were tried", count)
 			}
 			if h, err := Histories(r.dir); err != nil || slices.ContainsFunc(h, func(h History) bool { return len(h.Records) > 0 }) {
