@@ -22,7 +22,7 @@ var DaemonLogs = evidence.TextQuery{Kind: evidence.ContainerLog, Namespace: mcs.
 
 // Facts lists the facts of this package.
 func Facts() []facts.Fact {
-	return []facts.Fact{servedFact, nodesFact, configFact, daemonFact, controllerConfigFact, controllerFact, rolloutFact, drainFact}
+	return []facts.Fact{servedFact, nodesFact, configFact, daemonFact, controllerConfigFact, controllerFact, rolloutFact, drainFact, degradedFact}
 }
 
 // Signatures lists what this package searches texts for.

@@ -1,0 +1,82 @@
+package pools
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/facts"
+	"github.com/rollcall-project/rollcall/internal/facts/mcs"
+	"github.com/rollcall-project/rollcall/internal/fault"
+)
+
+// Degraded is the last error of a daemon that marked its Node Degraded.
+type Degraded struct {
+	Degraded facts.Field[bool]   `cel:"degraded"`
+	Class    facts.Field[string] `cel:"class"` // of the error; see Class
+	Error    facts.Field[string] `cel:"error"` // its first line, shortened
+}
+
+// The annotation is the error that the daemon has now
+// (openshift/machine-config-operator:pkg/daemon/writer.go SetDegraded). Its log is asked
+// only where the annotation is empty.
+var degradedFact = facts.Define("host-degraded", fault.Host, "the last error of a machine-config-daemon that reports Degraded",
+	[]evidence.Need{evidence.Objects(evidence.Nodes, ""), evidence.Texts(DaemonLogs), evidence.Objects(evidence.Pods, mcs.Namespace)}, readDegraded)
+
+func readDegraded(ctx context.Context, w *facts.World, s fault.Subject) (Degraded, error) {
+	var d Degraded
+	o, ok, err := w.Get(ctx, evidence.Nodes, "", s.Name)
+	if err != nil {
+		return d, err
+	}
+	if !ok {
+		return d, facts.NotApplicable("%s is not a Node yet", s.Name)
+	}
+	n := configOf(o)
+	d.Degraded.Set(n.state == "Degraded", n.item())
+	reason := o.Shows("metadata.annotations."+reasonAnnotation, firstLine(n.cause), time.Time{})
+	if n.cause != "" || n.state != "Degraded" {
+		d.Class.Set(string(n.class), reason)
+		d.Error.Set(shortError(n.cause), reason)
+		return d, nil
+	}
+	text, shown, err := lastComplaint(ctx, w, s.Name)
+	if err := facts.Miss(err, &d.Class, &d.Error); err != nil {
+		return d, err
+	}
+	if err == nil && text != "" {
+		d.Class.Set(string(ClassOf(text)), shown)
+		d.Error.Set(shortError(text), shown)
+		return d, nil
+	}
+	d.Class.Set(string(OtherComplaint), n.item())
+	d.Error.Set("it reports no error") // known only where its whole log was read
+	return d, nil
+}
+
+// lastComplaint returns the last error of a node's daemon that is in its log, "" where
+// there is none.
+func lastComplaint(ctx context.Context, w *facts.World, name string) (string, evidence.Item, error) {
+	logs, err := daemonLines(ctx, w)
+	if err != nil {
+		return "", evidence.Item{}, err
+	}
+	w.Concerns(func(t evidence.Text) bool { return logs.isOn(t, name) })
+	var d daemon
+	d.follow(logs.lines[name])
+	return d.complaint, d.proof["complaints"], nil
+}
+
+// shortError is the first line of an error, short enough for a title. The log prints the
+// error quoted.
+func shortError(text string) string {
+	text = strings.Trim(strings.TrimSpace(text), `"`)
+	text, _, _ = strings.Cut(strings.ReplaceAll(text, `\n`, "\n"), "\n")
+	text = strings.ReplaceAll(strings.Join(strings.Fields(text), " "), `\"`, `"`)
+	const most = 160
+	if r := []rune(text); len(r) > most {
+		return string(r[:most]) + "…"
+	}
+	return text
+}
