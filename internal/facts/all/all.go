@@ -17,6 +17,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/facts/firstboot"
 	"github.com/rollcall-project/rollcall/internal/facts/hosted"
 	"github.com/rollcall-project/rollcall/internal/facts/hosts"
+	"github.com/rollcall-project/rollcall/internal/facts/imagepull"
 	"github.com/rollcall-project/rollcall/internal/facts/installer"
 	"github.com/rollcall-project/rollcall/internal/facts/kubelet"
 	"github.com/rollcall-project/rollcall/internal/facts/mcs"
@@ -37,6 +38,7 @@ func All() []facts.Fact {
 		pools.Facts(),
 		mcs.Facts(),
 		firstboot.Facts(),
+		imagepull.Facts(),
 		csrs.Facts(),
 		kubelet.Facts(),
 		certs.Facts(),

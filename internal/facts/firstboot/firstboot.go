@@ -20,6 +20,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/facts/hosts"
 	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/pullerror"
 	"github.com/rollcall-project/rollcall/internal/scan"
 	"github.com/rollcall-project/rollcall/internal/source/onhost"
 )
@@ -35,8 +36,10 @@ var PullJournal = evidence.TextQuery{Kind: evidence.Journal, Unit: "machine-conf
 type FirstBoot struct {
 	Waiting  facts.Field[string]    `cel:"waiting"`  // the step that systemd waits for at the end: pull, firstboot; "" for none
 	Failures facts.Field[int64]     `cel:"failures"` // pulls that failed since the last step that was done
-	Class    facts.Field[string]    `cel:"class"`    // of the last failure: registry-auth, image-missing, policy, registry-tls, dns, network, other
+	Class    facts.Field[string]    `cel:"class"`    // of the last failure: a pullerror.Cause
+	Registry facts.Field[string]    `cel:"registry"` // the host at which it failed, "" where the error does not say
 	Error    facts.Field[string]    `cel:"error"`
+	Said     facts.Field[string]    `cel:"said"`     // the part of it that says the cause
 	Done     facts.Field[bool]      `cel:"done"`     // the last thing that is seen is its end
 	Since    facts.Field[time.Time] `cel:"since"`    // the first of these failures, where its line carries a time
 	Nameless facts.Field[bool]      `cel:"nameless"` // it waits for a name that is not localhost, and has not got one
@@ -48,7 +51,7 @@ type FirstBoot struct {
 func Facts() []facts.Fact { return []facts.Fact{fact} }
 
 var fact = facts.Define("host-firstboot", fault.Host, "how far the host came between Ignition and its kubelet",
-	[]evidence.Need{evidence.Texts(hosts.Consoles), evidence.Texts(Journal), evidence.Texts(PullJournal), evidence.Objects(evidence.Nodes, ""), evidence.Objects(evidence.HostConfigs, "")}, read)
+	[]evidence.Need{evidence.Texts(hosts.Consoles), evidence.Texts(Journal), evidence.Texts(PullJournal), evidence.Objects(evidence.Nodes, ""), evidence.Objects(evidence.HostConfigs, "")}, Read)
 
 // The lines that matter. Older systemd prints a unit's description, newer its
 // name as well.
@@ -61,12 +64,14 @@ const (
 	sigSource   = "firstboot.source"
 	sigImporter = "firstboot.importer"
 	sigPolicy   = "firstboot.policy"
+	sigCopy     = "firstboot.copy"
+	sigRebase   = "firstboot.rebase"
 	sigNameless = "firstboot.nameless"
 	sigNamed    = "firstboot.named"
 )
 
 // Signatures lists what this package searches texts for
-// (containers/image docker/docker_image_src.go newImageSource,
+// (containers/image docker/docker_image_src.go newImageSource, copy/multiple.go,
 // signature/policy_eval.go; openshift/machine-config-operator:pkg/daemon/daemon.go,
 // templates/common/_base/files/usr-local-bin-mco-hostname.yaml).
 func Signatures() []scan.Signature { return signatures }
@@ -81,31 +86,13 @@ var signatures = []scan.Signature{
 	{ID: sigImporter, Literal: "failed to invoke skopeo proxy", Pattern: regexp.MustCompile(`(?i)failed to invoke skopeo proxy (.*\S)`)},
 	{ID: sigNameless, Literal: "waiting for non-localhost hostname"},
 	{ID: sigNamed, Literal: "node identified as "},
+	{ID: sigCopy, Literal: "copying system image", Pattern: regexp.MustCompile(`(?i)error: copying system image[^:]*: (.*\S)`)},
+	{ID: sigRebase, Literal: "error running rpm-ostree rebase", Pattern: regexp.MustCompile(`(?i)error running rpm-ostree rebase (.*\S)`)},
 	{ID: sigPolicy, Literal: "source image rejected:", Pattern: regexp.MustCompile(`(?i)source image rejected: (.*\S)`)},
 }
 
-var classes = []struct {
-	class string
-	text  *regexp.Regexp
-}{
-	{"registry-auth", regexp.MustCompile(`(?i)unauthorized|authentication required|denied: `)},
-	{"image-missing", regexp.MustCompile(`(?i)manifest unknown|name unknown|not found: manifest`)},
-	{"policy", regexp.MustCompile(`(?i)rejected|signature was required`)},
-	{"registry-tls", regexp.MustCompile(`(?i)x509:`)},
-	{"dns", regexp.MustCompile(`(?i)\blookup \S+|no such host`)},
-	{"network", regexp.MustCompile(`(?i)dial tcp|i/o timeout|connection refused|no route to host|proxyconnect|EOF`)},
-}
-
-func classOf(text string) string {
-	for _, c := range classes {
-		if c.text.MatchString(text) {
-			return c.class
-		}
-	}
-	return "other"
-}
-
-func read(ctx context.Context, w *facts.World, s fault.Subject) (FirstBoot, error) {
+// Read computes the fact.
+func Read(ctx context.Context, w *facts.World, s fault.Subject) (FirstBoot, error) {
 	w.Concerns(hosts.Shows(s.Name))
 	node, joined, nodeErr := w.Get(ctx, evidence.Nodes, "", s.Name)
 	if _, ok := evidence.AsUnavailable(nodeErr); nodeErr != nil && !ok {
@@ -142,7 +129,7 @@ func done(item evidence.Item) FirstBoot {
 	var f FirstBoot
 	facts.Complete(&f)
 	f.Done.Set(true)
-	facts.Prove(item, &f.Waiting, &f.Failures, &f.Class, &f.Error, &f.Done, &f.Since, &f.Nameless, &f.NamelessSince)
+	facts.Prove(item, &f.Waiting, &f.Failures, &f.Class, &f.Registry, &f.Error, &f.Said, &f.Done, &f.Since, &f.Nameless, &f.NamelessSince)
 	return f
 }
 
@@ -250,7 +237,8 @@ const longestHead = 400
 
 // boot is a FirstBoot while its lines are followed.
 type boot struct {
-	waiting, class, err      string
+	waiting, err             string
+	pull                     pullerror.Error
 	failures                 int64
 	nameless                 bool
 	since, namelessSince     time.Time
@@ -275,8 +263,11 @@ func follow(lines []line) boot {
 		case sigUnitDone, sigReboot, sigNoReboot:
 			b = boot{end: l, nameless: b.nameless, namelessSince: b.namelessSince, name: b.name}
 		default:
-			b.failures++
-			b.class, b.err, b.failure, b.end = classOf(l.Line.Text), cut(l.Groups[1]), l, nil
+			if b.failure == nil || b.failure.Text.Path != l.Text.Path || b.failure.Line.Loc.Line != l.Line.Loc.Line {
+				b.failures++ // and not again where a line has two signatures
+			}
+			b.pull, _ = pullerror.Parse(l.Line.Text)
+			b.err, b.failure, b.end = cut(l.Groups[1]), l, nil
 			if b.since.IsZero() {
 				b.since = l.Line.Time
 			}
@@ -293,8 +284,10 @@ func (b boot) fields() FirstBoot {
 	}
 	if b.failure != nil {
 		f.Failures.Set(b.failures, item(b.failure))
-		f.Class.Set(b.class, item(b.failure))
+		f.Class.Set(string(b.pull.Cause), item(b.failure))
+		f.Registry.Set(b.pull.Host, item(b.failure))
 		f.Error.Set(b.err, item(b.failure))
+		f.Said.Set(b.pull.Said, item(b.failure))
 		f.Since.Set(b.since)
 	}
 	if b.wait != nil {

@@ -80,6 +80,7 @@ type Daemon struct {
 type daemon struct {
 	complaints, retries int64
 	class, complaint    string
+	retry               string // the last line of a try to update the OS
 	since, last         time.Time
 	proof               map[string]evidence.Item // what is true now, and the last line that shows it
 }
@@ -244,5 +245,6 @@ func (d *daemon) note(l daemonLine) {
 		d.class = string(ClassOf(l.Groups[1]))
 	case sigRetryOS:
 		d.retries++
+		d.retry = l.Line.Text
 	}
 }

@@ -80,3 +80,27 @@ func shortError(text string) string {
 	}
 	return text
 }
+
+// Complaint is what a Node's daemon wrote to it: its state and its last error.
+func Complaint(node evidence.Object) (state, reason string, shown evidence.Item) {
+	n := configOf(node)
+	if n.cause == "" {
+		return n.state, "", n.item()
+	}
+	return n.state, n.cause, node.Shows("metadata.annotations."+reasonAnnotation, firstLine(n.cause), time.Time{})
+}
+
+// OSRetries returns how often in a row a node's daemon has tried to update the OS without
+// success, the last of these lines, and when the first was written.
+func OSRetries(ctx context.Context, w *facts.World, name string) (count int64, last string, shown evidence.Item, since time.Time, err error) {
+	logs, err := daemonLines(ctx, w)
+	if err != nil {
+		return 0, "", evidence.Item{}, time.Time{}, err
+	}
+	if err := w.Gap(ctx, DaemonLogs, logs.newest(name)); err != nil { // the last line decides
+		return 0, "", evidence.Item{}, time.Time{}, err
+	}
+	var d daemon
+	d.follow(logs.lines[name])
+	return d.retries, d.retry, d.proof["osRetries"], d.since, nil
+}

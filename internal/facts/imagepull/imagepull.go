@@ -1,0 +1,146 @@
+// Package imagepull is why a host cannot pull the images that the host itself needs: that
+// of the machine-config-daemon at its first boot, and that of its OS.
+//
+// Invariants:
+//   - An error counts while it lasts: what a daemon that went on has left is no error.
+//   - First boot and daemon are read alike, see internal/pullerror.
+package imagepull
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/facts"
+	"github.com/rollcall-project/rollcall/internal/facts/firstboot"
+	"github.com/rollcall-project/rollcall/internal/facts/mcs"
+	"github.com/rollcall-project/rollcall/internal/facts/pools"
+	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/pullerror"
+)
+
+// Pull is the pull that a host does not get done.
+type Pull struct {
+	Cause     facts.Field[string]    `cel:"cause"`     // a pullerror.Cause, "" where none fails
+	Registry  facts.Field[string]    `cel:"registry"`  // the host at which it fails, or "its registry"
+	FirstBoot facts.Field[bool]      `cel:"firstBoot"` // it fails at the first boot, else in the daemon of a node
+	Error     facts.Field[string]    `cel:"error"`     // cut
+	Said      facts.Field[string]    `cel:"said"`      // the part of it that says the cause
+	Since     facts.Field[time.Time] `cel:"since"`     // of the first of these errors, where it says
+}
+
+// Facts lists the facts of this package.
+func Facts() []facts.Fact { return []facts.Fact{fact} }
+
+var fact = facts.Define("host-image-pull", fault.Host, "why the host cannot pull its machine-config-daemon or its OS image",
+	needs(), read)
+
+func needs() []evidence.Need {
+	list := []evidence.Need{evidence.Texts(pools.DaemonLogs), evidence.Objects(evidence.Pods, mcs.Namespace)}
+	for _, f := range firstboot.Facts() {
+		list = append(list, f.Needs...)
+	}
+	return list
+}
+
+// patience is how many tries may fail before it counts.
+const patience = 3
+
+func read(ctx context.Context, w *facts.World, s fault.Subject) (Pull, error) {
+	var p Pull
+	node, joined, nodeErr := w.Get(ctx, evidence.Nodes, "", s.Name)
+	if _, unavailable := evidence.AsUnavailable(nodeErr); nodeErr != nil && !unavailable {
+		return p, nodeErr
+	}
+	if joined {
+		if done, err := p.daemon(ctx, w, node); done || err != nil {
+			return p, err
+		}
+	}
+	boot, err := firstboot.Read(ctx, w, s)
+	if errors.Is(err, facts.ErrNotApplicable) {
+		_, _, shown := pools.Complaint(node)
+		p.set(pullerror.Error{}, "", time.Time{}, shown)
+		return p, nil
+	}
+	if err != nil {
+		return p, err
+	}
+	if err := p.boot(boot); err != nil {
+		return p, err
+	}
+	if p.Cause.Value() == "" && nodeErr != nil { // its daemon may fail
+		return Pull{}, nodeErr
+	}
+	return p, nil
+}
+
+// daemon reads what the daemon of a node reports. done is false where its first boot may
+// have more to say.
+func (p *Pull) daemon(ctx context.Context, w *facts.World, node evidence.Object) (done bool, err error) {
+	state, reason, shown := pools.Complaint(node)
+	switch state {
+	case "Degraded":
+		e, ok := pullerror.Parse(reason)
+		if !ok {
+			e = pullerror.Error{}
+		}
+		p.set(e, reason, time.Time{}, shown)
+		return true, nil
+	case "Working":
+		count, line, item, since, err := pools.OSRetries(ctx, w, node.Name)
+		if _, unavailable := evidence.AsUnavailable(err); err != nil {
+			if !unavailable {
+				return true, err
+			}
+			return true, facts.Miss(err, &p.Cause, &p.Registry, &p.FirstBoot, &p.Error, &p.Said, &p.Since)
+		}
+		e, ok := pullerror.Parse(line)
+		if count <= patience || !ok {
+			return false, nil
+		}
+		p.set(e, line, since, item)
+		return true, nil
+	}
+	return false, nil
+}
+
+// boot reads how the first boot fails.
+func (p *Pull) boot(boot firstboot.FirstBoot) error {
+	failures, err := boot.Failures.Get()
+	if err != nil {
+		return facts.Miss(err, &p.Cause, &p.Registry, &p.FirstBoot, &p.Error, &p.Said, &p.Since)
+	}
+	proof := boot.Failures.Proof()
+	if boot.Done.Value() || failures == 0 || failures <= patience && boot.Waiting.Value() == "" {
+		p.set(pullerror.Error{}, "", time.Time{}, proof...)
+		return nil
+	}
+	p.set(pullerror.Error{Cause: pullerror.Cause(boot.Class.Value()), Host: boot.Registry.Value(), Said: boot.Said.Value()}, boot.Error.Value(), boot.Since.Value(), proof...)
+	p.FirstBoot.Set(true)
+	return nil
+}
+
+func (p *Pull) set(e pullerror.Error, text string, since time.Time, shown ...evidence.Item) {
+	registry := e.Host
+	if registry == "" || evidence.Obfuscated(registry) {
+		registry = "its registry"
+	}
+	p.Cause.Set(string(e.Cause), shown...)
+	p.Registry.Set(registry, shown...)
+	p.Error.Set(cut(text), shown...)
+	p.Said.Set(e.Said, shown...)
+	p.Since.Set(since, shown...)
+	p.FirstBoot.Set(false, shown...)
+}
+
+func cut(text string) string {
+	text = strings.Join(strings.Fields(text), " ")
+	const most = 300
+	if r := []rune(text); len(r) > most {
+		return string(r[:most]) + "…"
+	}
+	return text
+}

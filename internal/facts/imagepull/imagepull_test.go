@@ -1,0 +1,76 @@
+package imagepull
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/facts"
+	"github.com/rollcall-project/rollcall/internal/facts/factstest"
+	"github.com/rollcall-project/rollcall/internal/facts/firstboot"
+	"github.com/rollcall-project/rollcall/internal/facts/hosts"
+	"github.com/rollcall-project/rollcall/internal/facts/pools"
+)
+
+const (
+	daemonLog = "-- append:namespaces/openshift-machine-config-operator/pods/machine-config-daemon-fdw0k/machine-config-daemon/machine-config-daemon/logs/current.log --\n"
+	retry     = "W0301 11:00:00.000001    2101 update.go:2546] Failed to update OS to quay.example.com/os@sha256:1 (will retry): error running rpm-ostree rebase: reading manifest sha256:1 in quay.example.com/os: manifest unknown\n"
+	refused   = `failed to update OS to quay.example.com/os@sha256:1: error running rpm-ostree rebase: Get "https://quay.example.com/v2/": dial tcp 192.0.2.9:443: connect: connection refused`
+	gone      = `-- delete:cluster-scoped-resources/core/nodes/w1.yaml --
+-- delete:namespaces/openshift-machine-config-operator/pods/machine-config-daemon-edw1k --
+-- console:w1 --
+[   11.000001] ignition[751]: Ignition finished successfully
+`
+	failed = "[   60.000001] podman[1]: Error: initializing source docker://quay.example.com/mco@sha256:1: reading manifest sha256:1 in quay.example.com/mco: unauthorized: authentication required\n"
+)
+
+func node(state, reason string) string {
+	return "-- patch:cluster-scoped-resources/core/nodes/w0.yaml --\nmetadata:\n  annotations:\n    machineconfiguration.openshift.io/state: " + state +
+		"\n    machineconfiguration.openshift.io/reason: '" + reason + "'\n"
+}
+
+func TestPull(t *testing.T) {
+	tests := []struct {
+		name, host, changes string
+		cause, registry     string
+		firstBoot           bool
+	}{
+		{"healthy", "w0", "", "", "its registry", false},
+		{"degraded", "w0", node("Degraded", refused), "refused", "quay.example.com", false},
+		{"degraded for something else", "w0", node("Degraded", "error enabling units"), "", "its registry", false},
+		{"over", "w0", node("Done", refused), "", "its registry", false},
+		{"tries again", "w0", node("Working", "") + daemonLog + strings.Repeat(retry, 4), "not-found", "quay.example.com", false},
+		{"tries again, not often", "w0", node("Working", "") + daemonLog + strings.Repeat(retry, 2), "", "its registry", false},
+		{"went on", "w0", node("Working", "") + daemonLog + strings.Repeat(retry, 4) + "I0301 11:10:00.000001    2101 update.go:1] Update completed for config rendered-worker-x\n", "", "its registry", false},
+		{"first boot", "w1", gone + strings.Repeat(failed, 4), "unauthorized", "quay.example.com", true},
+		{"first boot, not often", "w1", gone + failed, "", "its registry", false},
+		{"first boot went on", "w1", gone + strings.Repeat(failed, 4) + "[  OK  ] Finished Machine Config Daemon Pull.\n", "", "its registry", false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			signatures := slices.Concat(hosts.Signatures(), pools.Signatures(), firstboot.Signatures())
+			p := factstest.Fields[Pull](t, factstest.World(t, factstest.Metal, tt.changes, signatures), fact, factstest.Host(tt.host))
+			for _, f := range []struct{ name, want, got string }{
+				{"cause", facts.Known(tt.cause).String(), p.Cause.String()}, {"registry", tt.registry, p.Registry.String()},
+				{"firstBoot", facts.Known(tt.firstBoot).String(), p.FirstBoot.String()},
+			} {
+				if f.got != f.want {
+					t.Errorf("%s is %q, want %q", f.name, f.got, f.want)
+				}
+			}
+		})
+	}
+}
+
+// TestPullUnread: a daemon that works and whose log was not read says nothing.
+func TestPullUnread(t *testing.T) {
+	signatures := slices.Concat(hosts.Signatures(), pools.Signatures(), firstboot.Signatures())
+	for _, without := range []evidence.Need{evidence.Texts(pools.DaemonLogs), evidence.Objects(evidence.Nodes, "")} {
+		w := factstest.World(t, factstest.Metal, node("Working", "")+daemonLog+retry, signatures, without)
+		v := w.Compute(t.Context(), fact, factstest.Host("w0"))
+		if v.Why("cause") == nil {
+			t.Errorf("without %s the cause is known", without)
+		}
+	}
+}
