@@ -12,6 +12,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/facts/baremetal"
 	"github.com/rollcall-project/rollcall/internal/facts/certs"
 	"github.com/rollcall-project/rollcall/internal/facts/controlplane"
+	"github.com/rollcall-project/rollcall/internal/facts/crashloop"
 	"github.com/rollcall-project/rollcall/internal/facts/csrs"
 	"github.com/rollcall-project/rollcall/internal/facts/etcd"
 	"github.com/rollcall-project/rollcall/internal/facts/firstboot"
@@ -45,6 +46,7 @@ func All() []facts.Fact {
 		pointers.Facts(),
 		etcd.Facts(),
 		controlplane.Facts(),
+		crashloop.Facts(),
 		baremetal.Facts(),
 		workloads.Facts(),
 		network.Facts(),
@@ -63,6 +65,7 @@ func Signatures() []scan.Signature {
 		mcs.Signatures(),
 		firstboot.Signatures(),
 		csrs.Signatures(),
+		crashloop.Signatures(),
 		kubelet.Signatures(),
 		network.Signatures(),
 		installer.Signatures(),

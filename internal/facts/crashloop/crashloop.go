@@ -1,0 +1,203 @@
+// Package crashloop is why a static pod of the control plane ends again and again: etcd,
+// the kube-apiserver or the kube-controller-manager of a host.
+//
+// Invariants:
+//   - A container that ended now and then is no crash loop: the kube-controller-manager
+//     ends each time that it loses its lease.
+//   - The cause is in the log of the run that ended: the previous one where the container
+//     runs again, else the current one, and the end of it in the pod's status.
+//   - The container on which the others depend is reported first.
+package crashloop
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/facts"
+	"github.com/rollcall-project/rollcall/internal/facts/hosts"
+	"github.com/rollcall-project/rollcall/internal/fault"
+)
+
+// Loop is the container that crash-loops.
+type Loop struct {
+	Container facts.Field[string]    `cel:"container"` // "" where none crash-loops
+	Operator  facts.Field[string]    `cel:"operator"`  // the ClusterOperator that looks after it
+	Cause     facts.Field[string]    `cel:"cause"`     // memory, webhook, storage, certificates, configuration, api, other
+	Said      facts.Field[string]    `cel:"said"`      // the line that says the cause, shortened
+	Restarts  facts.Field[int64]     `cel:"restarts"`
+	Since     facts.Field[time.Time] `cel:"since"` // the end of its last run
+}
+
+// operands are the containers, those on which others depend first.
+var operands = []struct{ container, namespace, operator string }{
+	{"etcd", "openshift-etcd", "etcd"},
+	{"kube-apiserver", "openshift-kube-apiserver", "kube-apiserver"},
+	{"kube-controller-manager", "openshift-kube-controller-manager", "kube-controller-manager"},
+}
+
+// Facts lists the facts of this package.
+func Facts() []facts.Fact { return []facts.Fact{fact} }
+
+var fact = facts.Define("host-crash-loop", fault.Host, "the static pod of the host's control plane that ends again and again, and why", needs(), read)
+
+func needs() []evidence.Need {
+	list := []evidence.Need{evidence.Objects(evidence.Nodes, "")}
+	for _, o := range operands {
+		list = append(list, evidence.Objects(evidence.Pods, o.namespace), evidence.Texts(logsOf(o.namespace, o.container)))
+	}
+	return list
+}
+
+func logsOf(namespace, container string) evidence.TextQuery {
+	return evidence.TextQuery{Kind: evidence.ContainerLog, Namespace: namespace, Container: container}
+}
+
+func read(ctx context.Context, w *facts.World, s fault.Subject) (Loop, error) {
+	var l Loop
+	node, joined, err := w.Get(ctx, evidence.Nodes, "", s.Name)
+	if _, unavailable := evidence.AsUnavailable(err); err != nil && !unavailable {
+		return l, err
+	}
+	if joined && !isControlPlane(node) {
+		return l, facts.NotApplicable("%s is no control-plane node", s.Name)
+	}
+	var blind error
+	var seen []evidence.Item
+	for _, o := range operands {
+		pods, err := w.List(ctx, evidence.Pods, o.namespace)
+		if err != nil {
+			if _, ok := evidence.AsUnavailable(err); !ok {
+				return l, err
+			}
+			blind = err
+			continue
+		}
+		for _, pod := range pods {
+			if !hosts.SameName(evidence.String(pod.Content, "spec", "nodeName"), s.Name) {
+				continue
+			}
+			st, ok := statusOf(pod, o.container)
+			if !ok {
+				continue
+			}
+			seen = append(seen, st.item(pod))
+			if st.loops(w.Now) {
+				return l, l.set(ctx, w, pod, st, o.operator)
+			}
+		}
+	}
+	if blind != nil {
+		return l, blind
+	}
+	for _, f := range []*facts.Field[string]{&l.Container, &l.Operator, &l.Cause, &l.Said} {
+		f.Set("", seen...)
+	}
+	l.Restarts.Set(0, seen...)
+	l.Since.Set(time.Time{}, seen...)
+	return l, nil
+}
+
+func isControlPlane(node evidence.Object) bool {
+	_, master := node.Label("node-role.kubernetes.io/master")
+	_, controlPlane := node.Label("node-role.kubernetes.io/control-plane")
+	return master || controlPlane
+}
+
+// set reads why the container ended.
+func (l *Loop) set(ctx context.Context, w *facts.World, pod evidence.Object, st status, operator string) error {
+	shown := st.item(pod)
+	l.Container.Set(st.container, shown)
+	l.Operator.Set(operator, shown)
+	l.Restarts.Set(st.restarts, shown)
+	l.Since.Set(st.ended, shown)
+	if st.reason == "OOMKilled" {
+		l.Cause.Set(string(memory), shown)
+		l.Said.Set("OOMKilled", shown)
+		return nil
+	}
+	lines, err := linesOf(ctx, w, pod, st)
+	if _, unavailable := evidence.AsUnavailable(err); err != nil && !unavailable {
+		return err
+	}
+	for _, line := range slices.Backward(lines) {
+		if c := causeOf(line.Excerpt); c != other {
+			l.Cause.Set(string(c), line, shown)
+			l.Said.Set(plain(line.Excerpt), line)
+			return nil
+		}
+	}
+	if err != nil {
+		return facts.Miss(err, &l.Cause, &l.Said)
+	}
+	return l.other(pod, st, lines)
+}
+
+// other says that the cause is none of those that are known: the last line of the run
+// names another one, or the log of the run was read and names none.
+func (l *Loop) other(pod evidence.Object, st status, lines []evidence.Item) error {
+	if n := len(lines); n > 0 && isFatal(lines[n-1].Excerpt) {
+		l.Cause.Set(string(other), lines[n-1])
+		l.Said.Set(plain(lines[n-1].Excerpt), lines[n-1])
+		return nil
+	}
+	fromLog := slices.ContainsFunc(lines, func(i evidence.Item) bool { return i.Locator.Line > 0 })
+	if st.running && !fromLog { // nothing tells whether the previous log was read
+		return facts.Miss(&evidence.Unavailable{Need: evidence.Texts(logsOf(pod.Namespace, st.container)), Why: evidence.NotCollected,
+			Detail: "no known line in the previous log of " + pod.Name, Supply: fmt.Sprintf("oc logs --previous -n %s -c %s %s", pod.Namespace, st.container, pod.Name)}, &l.Cause, &l.Said)
+	}
+	said := fmt.Sprintf("exit code %d %s", st.exit, st.reason)
+	if len(lines) > 0 {
+		said = plain(lines[len(lines)-1].Excerpt)
+	}
+	l.Cause.Set(string(other)) // without evidence: known only where the log was read to its end
+	l.Said.Set(strings.TrimSpace(said))
+	return nil
+}
+
+// linesOf returns the lines of the last run that ended, the surest last: those of its log
+// that are known and the end of it that the pod's status has, oldest first, and behind
+// them those with which a run ends.
+func linesOf(ctx context.Context, w *facts.World, pod evidence.Object, st status) ([]evidence.Item, error) {
+	w.Concerns(func(t evidence.Text) bool { return t.Namespace == pod.Namespace && t.Pod == pod.Name || t.Pod == "" })
+	var previous, current []evidence.Item
+	var failed error
+	for _, s := range Signatures() {
+		list, err := w.Matches(ctx, logsOf(pod.Namespace, st.container), s.ID)
+		if err != nil {
+			failed = err
+			break
+		}
+		for _, m := range list {
+			switch {
+			case m.Text.Pod != pod.Name:
+			case m.Text.Previous:
+				previous = append(previous, m.Item())
+			default:
+				current = append(current, m.Item())
+			}
+		}
+	}
+	lines := previous
+	if len(lines) == 0 && !st.running { // the kubelet gives the last run's log as the current one
+		lines = current
+	}
+	slices.SortStableFunc(lines, func(a, b evidence.Item) int { return a.Locator.Line - b.Locator.Line })
+	for _, text := range strings.Split(st.message, "\n") {
+		if isError(text) {
+			lines = append(lines, pod.Shows("status.containerStatuses["+st.container+"].lastState.terminated.message", text, st.ended))
+		}
+	}
+	slices.SortStableFunc(lines, func(a, b evidence.Item) int { return rank(a) - rank(b) })
+	return lines, failed
+}
+
+func rank(line evidence.Item) int {
+	if isFatal(line.Excerpt) {
+		return 1
+	}
+	return 0
+}
