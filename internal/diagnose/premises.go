@@ -16,16 +16,23 @@ type premise struct {
 	// always: each cluster has such objects. Of the other kinds an archive may hold none
 	// because there are none: the collectors write one file for each object.
 	always bool
+	// gathered: each must-gather has them, and what others have put together may lack the
+	// kind. Nodes and operators were read then, which say what becomes of them.
+	gathered bool
 	// beside is a kind that the collectors keep together with this one: where it is there
 	// and this one is not, this one was lost.
 	beside evidence.Resource
 	needed func(fault.ClusterInfo) bool // nil: of each cluster
 }
 
+// Tree is the kind of a source that has the layout of a must-gather and that something
+// else wrote.
+const Tree = "tree"
+
 var premises = []premise{
 	{resource: evidence.Nodes, always: true},
 	{resource: evidence.ClusterOperators, always: true},
-	{resource: evidence.MachineConfigPools, always: true, needed: ownControlPlane},
+	{resource: evidence.MachineConfigPools, gathered: true, needed: ownControlPlane},
 	{resource: evidence.Infrastructures, beside: evidence.NetworkConfigs, needed: ownControlPlane}, // the platform decides what is checked
 	{resource: evidence.CSRs},
 	{resource: evidence.Machines, needed: ownControlPlane},
@@ -45,15 +52,16 @@ func hostedBeside(c fault.ClusterInfo) bool { return c.Hosted != "" }
 // unread returns why a premise does not hold, "" where it does. A kind that the API does
 // not serve has no objects. A collector that picks single objects, or that leaves no trace
 // of an empty list, says nothing against a kind that a cluster may have none of.
-func (p premise) unread(c evidence.Coverage, all []evidence.Coverage) string {
+func (p premise) unread(c evidence.Coverage, d *fault.Diagnosis) string {
+	always := p.always || p.gathered && d.Source.Kind != Tree
 	switch {
 	case c.State != evidence.Missing && c.State != evidence.Partial, c.Why == evidence.NotServed:
 		return ""
-	case c.Why == evidence.NotCollected && p.beside.Name != "" && slices.ContainsFunc(all, func(o evidence.Coverage) bool {
+	case c.Why == evidence.NotCollected && p.beside.Name != "" && slices.ContainsFunc(d.Coverage, func(o evidence.Coverage) bool {
 		return o.Need == p.beside.String() && o.State == evidence.Read
 	}):
 		return c.Reason
-	case c.Why == evidence.NotCollected && !p.always:
+	case c.Why == evidence.NotCollected && !always:
 		return ""
 	case c.Why == evidence.NotCollected && c.State == evidence.Partial && p.resource != evidence.Nodes:
 		return ""
@@ -70,7 +78,7 @@ func premisesOpen(d *fault.Diagnosis) []string {
 		if p == nil || p.needed != nil && !p.needed(d.Cluster) {
 			continue
 		}
-		why := p.unread(c, d.Coverage)
+		why := p.unread(c, d)
 		if why == "" {
 			continue
 		}
