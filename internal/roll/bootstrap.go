@@ -3,6 +3,7 @@ package roll
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
@@ -32,7 +33,11 @@ func bootstrap(ctx context.Context, w *facts.World) ([]fault.HostState, error) {
 	case b.NeverRan.Value() != "":
 		s = failed(b.Since.Value(), b.NeverRan.Value()+" never ran", top(b.NeverRan.Proof())...)
 	case b.Failures.Value() > 0:
-		s = failed(b.Since.Value(), b.What.Value(), top(b.What.Proof())...)
+		why := b.What.Value()
+		if e := b.Error.Value(); !strings.Contains(why, e) {
+			why += ": " + e
+		}
+		s = failed(b.Since.Value(), why, top(b.What.Proof())...)
 	case b.What.Value() != "":
 		s = waiting(b.Since.Value(), b.What.Value(), top(b.What.Proof())...)
 	default:

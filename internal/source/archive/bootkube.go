@@ -73,9 +73,46 @@ func (s *Source) readBootkube(ctx context.Context, c *listing) error {
 type bootkubeJournal struct {
 	now     time.Time
 	open    string
-	failure string // the last line that names an error
+	failure string    // the last line that names an error
+	pods    []podSeen // of those that cluster-bootstrap waits for
 	records []serviceRecord
 	dropped int
+}
+
+// podSeen is a pod of the control plane and its status when it was last logged: Ready is
+// what is waited for (openshift/cluster-bootstrap:pkg/start/status.go statusController).
+type podSeen struct{ name, status string }
+
+// pod follows a line "Pod Status:NAMESPACE/NAME STATUS".
+func (j *bootkubeJournal) pod(message string) {
+	_, rest, ok := strings.Cut(message, "Pod Status:")
+	f := strings.Fields(rest)
+	if !ok || len(f) != 2 {
+		return
+	}
+	if i := slices.IndexFunc(j.pods, func(p podSeen) bool { return p.name == f[0] }); i >= 0 {
+		j.pods[i].status = f[1]
+	} else if len(j.pods) < maxPods {
+		j.pods = append(j.pods, podSeen{f[0], f[1]})
+	}
+}
+
+// maxPods bounds the pods that are waited for; bootkube.sh names 4.
+const maxPods = 20
+
+// message is the error of a stage that failed, with the pods that it waited for.
+func (j *bootkubeJournal) message(stage string) string {
+	var open []string
+	for _, p := range j.pods {
+		if p.status != "Ready" {
+			_, name, _ := strings.Cut(p.name, "/")
+			open = append(open, name+" "+p.status)
+		}
+	}
+	if j.failure == "" || stage != "cb-bootstrap" || len(open) == 0 {
+		return j.failure
+	}
+	return "Error: not Ready: " + strings.Join(open, ", ") + "; " + strings.TrimPrefix(j.failure, "Error: ")
 }
 
 func (j *bootkubeJournal) read(r io.Reader) error {
@@ -111,6 +148,7 @@ func (j *bootkubeJournal) line(id, line string) {
 	case strings.HasPrefix(message, "Error: "):
 		j.failure = message
 	}
+	j.pod(message)
 	for _, s := range bootkubeSays {
 		if strings.HasPrefix(message, s.line) && j.open != s.stage {
 			j.ends(line, "success")
@@ -124,13 +162,14 @@ func (j *bootkubeJournal) line(id, line string) {
 func (j *bootkubeJournal) unit(line, message string) {
 	switch {
 	case strings.HasPrefix(message, "Started ") && strings.Contains(message, "Bootstrap a Kubernetes cluster"):
-		j.open, j.failure = "", ""
+		j.open, j.failure, j.pods = "", "", nil
 		j.add(line, serviceRecord{Phase: "service start"})
 	case strings.HasPrefix(message, "bootkube.service: Failed with result"):
+		message := j.message(j.open)
 		if j.open != "" {
 			j.ends(line, "failure")
 		}
-		j.add(line, serviceRecord{Phase: "service end", Result: "failure", ErrorMessage: j.failure})
+		j.add(line, serviceRecord{Phase: "service end", Result: "failure", ErrorMessage: message})
 	}
 }
 
@@ -141,7 +180,7 @@ func (j *bootkubeJournal) ends(line, result string) {
 	}
 	r := serviceRecord{Phase: "stage end", Stage: j.open, Result: result}
 	if result == "failure" {
-		r.ErrorMessage = j.failure
+		r.ErrorMessage = j.message(j.open)
 	}
 	j.open = ""
 	j.add(line, r)

@@ -14,8 +14,11 @@ const (
 	bootkubeCB    = "May 12 04:58:00 api.x.example.com bootkube.sh[4356]: Starting cluster-bootstrap...\n"
 	bootkubeError = "May 12 05:19:09 api.x.example.com bootkube.sh[4356]: Error: error while checking pod status: timed out waiting for the condition\n"
 	bootkubeFails = "May 12 05:19:09 api.x.example.com systemd[1]: bootkube.service: Failed with result 'exit-code'.\n"
-	bootkubeEnds  = "May 12 05:30:00 api.x.example.com bootkube.sh[4356]: bootkube.service complete\n"
-	bootkubeYear  = "May 12 04:54:38 localhost.localdomain podman[2568]: 2025-05-12 04:54:38.931736502 +0000 UTC m=+0.029 container create\n"
+	bootkubePods  = "May 12 05:07:19 api.x.example.com bootkube.sh[4356]:         Pod Status:openshift-kube-apiserver/kube-apiserver        DoesNotExist\n" +
+		"May 12 05:07:19 api.x.example.com bootkube.sh[4356]:         Pod Status:openshift-cluster-version/cluster-version-operator        Pending\n" +
+		"May 12 05:08:19 api.x.example.com bootkube.sh[4356]:         Pod Status:openshift-cluster-version/cluster-version-operator        Ready\n"
+	bootkubeEnds = "May 12 05:30:00 api.x.example.com bootkube.sh[4356]: bootkube.service complete\n"
+	bootkubeYear = "May 12 04:54:38 localhost.localdomain podman[2568]: 2025-05-12 04:54:38.931736502 +0000 UTC m=+0.029 container create\n"
 )
 
 // TestBootkubeJournal: where there are no records of bootkube, its journal gives them.
@@ -28,6 +31,10 @@ func TestBootkubeJournal(t *testing.T) {
 			"service start", "stage start mco-bootstrap", "stage end mco-bootstrap success", "stage start cb-bootstrap",
 			"stage end cb-bootstrap failure Error: error while checking pod status: timed out waiting for the condition",
 			"service end failure Error: error while checking pod status: timed out waiting for the condition"}},
+		"it waits for pods": {"-- bootkube.log --\n" + bootkubeYear + bootkubeCB + bootkubePods + bootkubeError + bootkubeFails, []string{
+			"service start", "stage start cb-bootstrap",
+			"stage end cb-bootstrap failure Error: not Ready: kube-apiserver DoesNotExist; error while checking pod status: timed out waiting for the condition",
+			"service end failure Error: not Ready: kube-apiserver DoesNotExist; error while checking pod status: timed out waiting for the condition"}},
 		"its beginning is not there": {"-- bootkube.log --\n" + bootkubeYear + bootkubeCB, []string{"service start", "stage start cb-bootstrap"}},
 		"it has ended": {"-- bootkube.log --\n" + bootkubeStart + bootkubeYear + bootkubeCB + bootkubeEnds, []string{
 			"service start", "stage start cb-bootstrap", "stage end cb-bootstrap success", "service end success"}},
