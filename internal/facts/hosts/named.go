@@ -80,16 +80,24 @@ func (h *Host) OnlyNamed() bool {
 func ConsoleGiven(h Host) bool { return h.Console != "" || h.Named != nil && h.Named.Console }
 
 // NoBoot says what a console that was given does not show.
-func NoBoot(h Host) string {
-	return "the console of " + h.Name + " was given, and no line in it is of Ignition; restart the host and keep what its screen shows from the start of the boot"
+func NoBoot(h Host) string { return noBoot(h.Name) }
+
+func noBoot(name string) string {
+	return "the console of " + name + " was given, and no line in it is of Ignition; restart the host and keep what its screen shows from the start of the boot"
 }
 
 // NoConsole is why nothing is known of a host's first boot: its console was not given, or
-// shows nothing of it.
+// shows nothing of it. It needs evidence.NamedHosts.
 func NoConsole(ctx context.Context, w *facts.World, name, detail string) *evidence.Unavailable {
 	u := &evidence.Unavailable{Need: evidence.Texts(Consoles), Why: evidence.NotCollected, Detail: detail, Supply: "--console " + name + "=FILE"}
-	if h, ok, err := Find(ctx, w, name); err == nil && ok && ConsoleGiven(h) {
-		u.Detail, u.Supply = NoBoot(h), ""
+	list, err := w.List(ctx, evidence.NamedHosts, "")
+	if err != nil {
+		return u
+	}
+	for _, o := range list {
+		if n, err := namedhost.Of(o); err == nil && n.Console && SameName(o.Name, name) {
+			u.Detail, u.Supply = noBoot(name), ""
+		}
 	}
 	return u
 }

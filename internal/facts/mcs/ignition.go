@@ -32,7 +32,7 @@ type Ignition struct {
 }
 
 var ignitionFact = facts.Define("host-ignition", fault.Host, "what the host's console says of Ignition",
-	[]evidence.Need{evidence.Texts(hosts.Consoles), evidence.Objects(evidence.Nodes, "")}, readIgnition)
+	[]evidence.Need{evidence.Texts(hosts.Consoles), evidence.Objects(evidence.Nodes, ""), evidence.Objects(evidence.NamedHosts, "")}, readIgnition)
 
 func readIgnition(ctx context.Context, w *facts.World, s fault.Subject) (Ignition, error) {
 	w.Concerns(hosts.Shows(s.Name))

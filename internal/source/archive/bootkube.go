@@ -34,10 +34,10 @@ var bootkubeSays = []struct{ line, stage string }{
 	{"Waiting for CEO", "wait-for-ceo"},
 }
 
-// readBootkube makes the records of bootkube of its journal, where the archive has none:
-// those are in log bundles since 4.9, and a journal may be all that somebody kept.
+// readBootkube makes the records of bootkube of its journal, where the archive has none
+// of any service: a journal may be all that somebody kept.
 func (s *Source) readBootkube(ctx context.Context, c *listing) error {
-	if slices.ContainsFunc(c.found, func(f found) bool { return f.object.Name == bootkube }) {
+	if len(s.objects[evidence.BootstrapServices]) > 0 { // then that bootkube has none says that it never ran
 		return nil
 	}
 	if _, err := s.Describe(ctx); err != nil { // its time gives the lines their year
@@ -57,7 +57,7 @@ func (s *Source) readBootkube(ctx context.Context, c *listing) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if len(j.records) == 0 { // no line shows a stage
+		if len(j.records) == 0 || ofBundle && j.complete() { // no line shows a stage
 			continue
 		}
 		if err == nil && s.single && s.cut != "" {
@@ -99,6 +99,13 @@ func (j *bootkubeJournal) pod(message string) {
 
 // maxPods bounds the pods that are waited for; bootkube.sh names 4.
 const maxPods = 20
+
+// complete reports whether bootkube ended in success. In a bundle from which records are
+// missing that proves nothing of the services that went before.
+func (j *bootkubeJournal) complete() bool {
+	last := j.records[len(j.records)-1]
+	return last.Phase == "service end" && last.Result == "success"
+}
 
 // message is the error of a stage that failed, with the pods that it waited for.
 func (j *bootkubeJournal) message(stage string) string {

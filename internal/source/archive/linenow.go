@@ -106,12 +106,42 @@ func (s *Source) newestLine(ctx context.Context, e entry, limit time.Time, left 
 		}
 		m := strings.Replace(strings.Replace(isoStamp.FindString(head), "T", " ", 1), "Z", " +0000", 1)
 		for _, layout := range []string{"2006-01-02 15:04:05-07:00", "2006-01-02 15:04:05-0700", "2006-01-02 15:04:05 -0700"} {
-			if t, err := time.Parse(layout, m); err == nil && t.After(newest) && (limit.IsZero() || !t.After(limit)) {
-				newest = t
+			if t, err := time.Parse(layout, m); err == nil {
+				if t = ownTime(head, t); t.After(newest) && (limit.IsZero() || !t.After(limit)) {
+					newest = t
+				}
 			}
 		}
 	}
 	return newest, last, nil // a line that is too long ends the search, not the text
+}
+
+var (
+	// aheadWords are in lines whose time may lie ahead.
+	aheadWords = regexp.MustCompile(`(?i)expir|deadline|not ?after|until|valid`)
+	// kubeletCert is of the kubelet's certificate, which is valid for a day at first and
+	// for 30 days then (kubernetes/client-go:util/certificate/certificate_manager.go).
+	kubeletCert = regexp.MustCompile(`(?i)certificate expiration is|rotation deadline is`)
+)
+
+// ownTime is when a line was written that has a time t in its text: a journal's line
+// without a year begins with its own, and t gives it the year. Zero where t does not.
+func ownTime(head string, t time.Time) time.Time {
+	if _, _, ok := evidence.JournalHead([]byte(head)); !ok || strings.HasPrefix(head, "20") {
+		return t
+	}
+	own, ok := evidence.LineTime(head[:min(len(head), len(time.Stamp))], t)
+	near := 25 * time.Hour
+	switch {
+	case kubeletCert.MatchString(head):
+		near = 31 * 24 * time.Hour
+	case aheadWords.MatchString(head):
+		return time.Time{}
+	}
+	if d := t.Sub(own); !ok || d > near || d < -near {
+		return time.Time{}
+	}
+	return own
 }
 
 // newestEntry returns the newest time of a journal in export format.

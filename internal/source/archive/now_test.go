@@ -111,3 +111,21 @@ func FuzzNewestTime(f *testing.F) {
 		stampTimes(raw)
 	})
 }
+
+// TestOwnTime: a time that lies ahead, such as that of a certificate's end, is not the
+// time of its line.
+func TestOwnTime(t *testing.T) {
+	for name, c := range map[string]struct{ lines, want string }{
+		"podman's own":      {"May 12 04:54:38 b podman[1]: 2025-05-12 04:54:38.93 +0000 UTC m=+0.02 container create\n", "2025-05-12T04:54:38Z"},
+		"an expiry":         {"May 10 01:48:31 w1 kubenswrapper[1]: I0510 01:48:31.1 1 certificate_manager.go:356] \"Certificate expiration is 2025-05-11 01:40:40 +0000 UTC\"\n", "2025-05-10T01:48:31Z"},
+		"30 days":           {"May 10 01:48:31 w1 kubenswrapper[1]: Certificate expiration is 2025-06-09 01:40:40 +0000 UTC, rotation deadline is 2025-06-01 00:00:00 +0000 UTC\n", "2025-05-10T01:48:31Z"},
+		"of something else": {"May 10 01:48:31 w1 x[1]: valid until 2026-05-10 01:40:40 +0000 UTC\n", "0001-01-01T00:00:00Z"},
+		"far from its line": {"May 10 01:48:31 w1 x[1]: image of 2024-11-01 00:00:00 +0000 UTC\n", "0001-01-01T00:00:00Z"},
+		"in ISO":            {"2025-05-10T01:48:31.123456+0000 w1 kubenswrapper[1]: Certificate expiration is 2025-05-11 01:40:40 +0000 UTC\n", "2025-05-10T01:48:31Z"},
+	} {
+		d, err := open(t, "-- kubelet.log --\n"+c.lines).Describe(t.Context())
+		if got := d.Now.Truncate(time.Second).Format(time.RFC3339); err != nil || got != c.want {
+			t.Errorf("%s: %s, %v, want %s", name, got, err, c.want)
+		}
+	}
+}
