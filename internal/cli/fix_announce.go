@@ -38,13 +38,15 @@ func (a *app) announce(f fixFlags, verb string, p *repair.Plan, steps []repair.S
 	return nil
 }
 
-// announceBegun is announce for a plan that was begun. Where its journal cannot be
+// announceBegun is announce for a plan that was begun, and names its expected hosts
+// again. Where its journal cannot be
 // read, the run itself reports why.
 func (a *app) announceBegun(f fixFlags, verb, state, id string) error {
 	h, err := repair.HistoryOf(state, id)
 	if err != nil || h.Plan == nil {
 		return nil
 	}
+	a.source.expect = h.Plan.Before.Expected
 	if verb == "undo" {
 		return a.announce(f, verb, h.Plan, h.Acted())
 	}

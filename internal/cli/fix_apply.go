@@ -61,6 +61,7 @@ that leaves out a guard, or that says something else than its steps do, is refus
 			if err != nil {
 				return err
 			}
+			a.source.expect = p.Before.Expected // as when the plan was made
 			if err := a.announce(f, "apply", p, p.Steps); err != nil {
 				return err
 			}

@@ -3,7 +3,9 @@ package repair
 import (
 	"fmt"
 	"slices"
+	"strings"
 
+	"github.com/rollcall-project/rollcall/internal/csr"
 	"github.com/rollcall-project/rollcall/internal/fault"
 )
 
@@ -13,11 +15,22 @@ type Before struct {
 	For    []fault.Key `json:"for,omitempty"`    // the root, what it explains, and the members of its deadlock: what the repair is for
 	Others []fault.Key `json:"others,omitempty"` // the other roots: not part of the plan
 	Also   []fault.Key `json:"also,omitempty"`   // all other errors
+	// Expected are the hosts that a person named with --expect. They are on the host
+	// list again when the cluster is compared: nothing of theirs is lost.
+	Expected []string `json:"expected,omitempty"`
 }
 
 // beforeOf notes what a diagnosis found. keys are the root and what it explains.
-func beforeOf(d *fault.Diagnosis, keys []fault.Key) Before {
+func beforeOf(ask Ask, keys []fault.Key) Before {
 	var b Before
+	d := ask.Diagnosis
+	for _, e := range ask.Expect {
+		text := e.Name
+		if len(e.IPs) > 0 {
+			text += "=" + strings.Join(e.IPs, ",")
+		}
+		b.Expected = append(b.Expected, text)
+	}
 	for _, k := range keys {
 		if !slices.Contains(b.For, k) {
 			b.For = append(b.For, k)
@@ -40,6 +53,11 @@ func beforeOf(d *fault.Diagnosis, keys []fault.Key) Before {
 // check refuses a plan whose repair would be called complete although something that
 // its steps are for was not compared.
 func (b Before) check(p *Plan) error {
+	for _, e := range b.Expected {
+		if _, err := csr.ParseExpect(e); err != nil {
+			return fmt.Errorf("before.expected: %w", err)
+		}
+	}
 	known := set(b.For)
 	missing := func(k fault.Key, what string) error {
 		return fmt.Errorf("before.for leaves out %s at %s, which is %s", k.Fault, k.Subject, what)

@@ -71,8 +71,8 @@ const (
 	endPartly   ended = "partly"
 )
 
-// compare judges the cluster after a run.
-func compare(p *Plan, end ended, d *fault.Diagnosis) Outcome {
+// compare judges the cluster after a run. known tells which faults were evaluated.
+func compare(p *Plan, end ended, d *fault.Diagnosis, known func(string) bool) Outcome {
 	o := Outcome{Verdict: string(d.Verdict.Class)}
 	if d.Verdict.Reason != "" {
 		o.Verdict += ": " + d.Verdict.Reason
@@ -85,7 +85,7 @@ func compare(p *Plan, end ended, d *fault.Diagnosis) Outcome {
 		return o
 	}
 	o.Unread = diagnose.Unread(d)
-	o.ofPlan(p, d)
+	o.ofPlan(p, d, known)
 	o.besides(p, end, d)
 	if end == endFinished {
 		o.hosts(p, d)
@@ -95,12 +95,11 @@ func compare(p *Plan, end ended, d *fault.Diagnosis) Outcome {
 }
 
 // ofPlan looks for what the plan is for.
-func (o *Outcome) ofPlan(p *Plan, d *fault.Diagnosis) {
+func (o *Outcome) ofPlan(p *Plan, d *fault.Diagnosis, known func(string) bool) {
 	findings := map[fault.Key]fault.Finding{}
 	unlisted := map[string]fault.Finding{} // by fault: its subjects could not be listed
-	evaluated := map[string]bool{}
 	for _, f := range d.Findings {
-		findings[f.Key()], evaluated[f.Fault] = f, true
+		findings[f.Key()] = f
 		if f.Outcome == fault.Unknown && f.Subject.Name == diagnose.Unnamed {
 			unlisted[f.Fault] = f
 		}
@@ -111,9 +110,11 @@ func (o *Outcome) ofPlan(p *Plan, d *fault.Diagnosis) {
 			f, found = unlisted[k.Fault]
 		}
 		switch {
-		case !found && evaluated[k.Fault]: // its subject is gone
-		case !found:
+		case !found && !known(k.Fault):
 			o.Unknown = append(o.Unknown, Seen{Key: k, Note: "the catalogue of this run has no such fault"})
+		case !found && k.Subject.Kind == fault.CSR: // requests are deleted after an hour
+		case !found:
+			o.Unknown = append(o.Unknown, Seen{Key: k, Note: fmt.Sprintf("%s was not found any more", k.Subject)})
 		case f.Outcome == fault.Present:
 			o.Still = append(o.Still, Seen{Key: k, Title: f.Title, Note: effectOf(k, d)})
 		case f.Outcome == fault.Unknown:

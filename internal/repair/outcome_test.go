@@ -20,6 +20,9 @@ func absent(k fault.Key) fault.Finding {
 	return fault.Finding{Fault: k.Fault, Subject: k.Subject, Outcome: fault.Absent, Severity: fault.Error}
 }
 
+// inCatalog knows the test's faults but one.
+func inCatalog(id string) bool { return id != "of-another-catalogue" }
+
 // TestCompare: what may be said after a run, by what the diagnosis shows.
 func TestCompare(t *testing.T) {
 	other := fault.Key{Fault: "node-not-ready", Subject: fault.Subject{Kind: fault.Host, Name: "w7"}}
@@ -65,10 +68,10 @@ func TestCompare(t *testing.T) {
 			blind.Outcome, blind.Reason = fault.Unknown, "it could not be read which there are"
 			d.Findings[0] = blind
 		}, NotChecked, "it could not be read which there are"},
-		{"its subject is gone", endFinished, func(d *fault.Diagnosis) {
+		{"its pool is gone", endFinished, func(d *fault.Diagnosis) {
 			d.Findings[0].Subject.Name = "infra"
-		}, Repaired, "repaired"},
-		{"another catalogue", endFinished, func(d *fault.Diagnosis) { d.Findings = d.Findings[1:] }, NotChecked, "no such fault"},
+		}, NotChecked, "pool/master was not found any more"},
+		{"no finding of it", endFinished, func(d *fault.Diagnosis) { d.Findings = d.Findings[1:] }, NotChecked, "pool/master was not found any more"},
 		{"nodes were not read whole", endFinished, func(d *fault.Diagnosis) {
 			d.Coverage = []evidence.Coverage{{Need: evidence.Nodes.String(), State: evidence.Missing, Why: evidence.Forbidden, Reason: "forbidden"}}
 		}, NotChecked, "could not check: not all nodes were read: forbidden"},
@@ -98,11 +101,25 @@ func TestCompare(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			d := &fault.Diagnosis{Cluster: fault.ClusterInfo{ID: "the-cluster"}, Verdict: fault.Verdict{Class: fault.Healthy}, Findings: append([]fault.Finding(nil), gone...)}
 			tt.change(d)
-			o := compare(plan, tt.end, d)
+			o := compare(plan, tt.end, d, inCatalog)
 			if o.State != tt.want || !strings.Contains(o.String(), tt.says) {
 				t.Errorf("%s: %s\nwant %s: %s", o.State, o, tt.want, tt.says)
 			}
 		})
+	}
+}
+
+// TestGoneRequest: a request that is deleted after an hour is no open question.
+func TestGoneRequest(t *testing.T) {
+	request := fault.Key{Fault: "csr-client-pending", Subject: fault.Subject{Kind: fault.CSR, Name: "csr-a"}}
+	plan := &Plan{Cluster: ClusterID{ID: "the-cluster"}, Root: rootFault, Before: Before{For: []fault.Key{rootFault, request}}}
+	d := &fault.Diagnosis{Cluster: fault.ClusterInfo{ID: "the-cluster"}, Findings: []fault.Finding{absent(rootFault)}}
+	if o := compare(plan, endFinished, d, inCatalog); o.State != Repaired {
+		t.Errorf("%s", o)
+	}
+	plan.Before.For[1].Fault = "of-another-catalogue"
+	if o := compare(plan, endFinished, d, inCatalog); o.State != NotChecked || !strings.Contains(o.String(), "no such fault") {
+		t.Errorf("%s", o)
 	}
 }
 
@@ -114,12 +131,12 @@ func TestLessEvidence(t *testing.T) {
 		d := &fault.Diagnosis{Cluster: fault.ClusterInfo{ID: "the-cluster"}, Findings: []fault.Finding{absent(rootFault), absent(emptyFault)}}
 		outcomes := []fault.Outcome{fault.Present, fault.Absent, fault.Unknown}
 		d.Findings[0].Outcome, d.Findings[1].Outcome = outcomes[mask%3], outcomes[mask/3]
-		whole := compare(plan, endFinished, d)
+		whole := compare(plan, endFinished, d, inCatalog)
 		for i := range d.Findings {
 			less := *d
 			less.Findings = append([]fault.Finding(nil), d.Findings...)
 			less.Findings[i].Outcome = fault.Unknown
-			if o := compare(plan, endFinished, &less); o.State == Repaired || whole.State == Repaired && o.State != NotChecked {
+			if o := compare(plan, endFinished, &less, inCatalog); o.State == Repaired || whole.State == Repaired && o.State != NotChecked {
 				t.Errorf("%v, then without evidence for %d: %s", d.Findings, i, o)
 			}
 		}

@@ -99,7 +99,7 @@ func (b *building) collect() error {
 	if d := b.root.Deadlock; d > 0 && d <= len(b.ask.Diagnosis.Deadlocks) {
 		keys = append(keys, b.ask.Diagnosis.Deadlocks[d-1].Members...)
 	}
-	b.plan.Before = beforeOf(b.ask.Diagnosis, slices.DeleteFunc(slices.Clone(keys), func(k fault.Key) bool { return !b.isPresent(k) }))
+	b.plan.Before = beforeOf(b.ask, slices.DeleteFunc(slices.Clone(keys), func(k fault.Key) bool { return !b.isPresent(k) }))
 	b.remedies = map[string][]fault.Key{}
 	for _, k := range keys {
 		f, ok := b.ask.Catalog.Fault(k.Fault)

@@ -42,7 +42,7 @@ func (r *run) diagnosed(ctx context.Context) Outcome {
 	if err != nil {
 		return Outcome{State: NotChecked, Reason: fmt.Sprintf("the diagnosis failed: %v", err)}
 	}
-	return compare(r.plan, r.end(), d)
+	return compare(r.plan, r.end(), d, func(id string) bool { _, ok := r.Catalog.Fault(id); return ok })
 }
 
 // end tells by the journal how far the plan came.

@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/rollcall-project/rollcall/internal/fault"
 )
 
 func actions(p *Plan) []ActionName {
@@ -31,6 +33,9 @@ func TestPlanOrder(t *testing.T) {
 	}
 	if len(p.Open) > 0 {
 		t.Errorf("open: %v", p.Open)
+	}
+	if diff := cmp.Diff(Before{For: []fault.Key{rootFault, emptyFault, renderFault}, Expected: []string{"control0=192.0.2.10"}}, p.Before); diff != "" {
+		t.Errorf("before (-want +got):\n%s", diff)
 	}
 	raw, err := p.Encode()
 	if err != nil {
