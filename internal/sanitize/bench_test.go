@@ -67,3 +67,30 @@ func BenchmarkObject(b *testing.B) {
 		s.Object(&o)
 	}
 }
+
+// longLines are lines that are made, or happen, to be slow.
+var longLines = map[string]string{
+	"base64":   strings.Repeat("c2VjcmV0", 1<<17),
+	"zeros":    strings.Repeat("A", 1<<20),
+	"paths":    strings.Repeat("/usr/lib", 1<<17),
+	"quotes":   strings.Repeat(`"`, 1<<20),
+	"password": strings.Repeat("password=", 1<<20/9),
+	"flags":    strings.Repeat("--password ", 1<<20/11),
+	"words":    strings.Repeat("curl -u x ", 1<<20/10),
+	"queries":  strings.Repeat("?token=&", 1<<20/8),
+	"tags":     strings.Repeat("</token>", 1<<20/8),
+	"pairs":    strings.Repeat("name:token,value:x,", 1<<20/19),
+}
+
+// BenchmarkLongLine sanitises lines of 1 MB.
+func BenchmarkLongLine(b *testing.B) {
+	s := sanitizer(b, "salt")
+	for name, v := range longLines {
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(len(v)))
+			for b.Loop() {
+				s.Text(v)
+			}
+		})
+	}
+}

@@ -8,46 +8,6 @@ import (
 	"sync/atomic"
 )
 
-// keyKind is what the name of a field says of its value.
-type keyKind int
-
-const (
-	plainKey  keyKind = iota
-	maybeKey          // a credential or a reference: the value tells
-	secretKey         // a secret
-	deepKey           // a secret, also where the value is an object or a list
-)
-
-// kindOfKey is deliberately narrow: "tokenSecret" or "pullSecret: {name}" are
-// references, and "passwordFile" is a path.
-func kindOfKey(k string) keyKind {
-	k = strings.ToLower(k)
-	if strings.ContainsAny(k, "-_. ") {
-		k = strings.Map(func(r rune) rune {
-			if strings.ContainsRune("-_. ", r) {
-				return -1
-			}
-			return r
-		}, k)
-	}
-	switch k {
-	case "token", "userdata":
-		return secretKey
-	case "auth", "secret", "kubeadmin", "rootpw":
-		return maybeKey
-	}
-	if strings.HasSuffix(k, "bypass") || strings.HasSuffix(k, "compass") {
-		return plainKey
-	}
-	one := strings.TrimSuffix(k, "s")
-	for _, n := range keyNames {
-		if strings.HasSuffix(k, n.end) || strings.HasSuffix(one, n.end) {
-			return n.kind
-		}
-	}
-	return plainKey
-}
-
 // keyKinds remembers kindOfKey: ten thousand pods have a few hundred names of fields.
 // It is safe for concurrent use. Of names that somebody makes up it keeps some.
 type keyKinds struct {
@@ -162,29 +122,21 @@ func (s *Sanitizer) pair(v map[string]any) {
 // arguments sanitises what follows a flag in a list of arguments, as
 // ["--password", "..."] and ipmitool's ["-U", "root", "-P", "..."].
 func (s *Sanitizer) arguments(v []any) {
+	var c command
 	for i := range len(v) - 1 {
 		flag, _ := v[i].(string)
 		value, ok := v[i+1].(string)
-		if !ok || len(flag) < 2 || flag[0] != '-' || strings.ContainsAny(flag, "= \t") {
+		if len(flag) < 2 || flag[0] != '-' {
+			c.word(flag)
 			continue
 		}
-		switch {
-		case strings.HasPrefix(flag, "--"):
-			if done, ok := s.field(kindOfKey(flag), value); ok && !strings.HasPrefix(value, "--") {
-				v[i+1] = done
-			}
-		case flag == "-P" && slices.Contains(v, any("-U")):
-			v[i+1] = s.digest(value)
-		case flag == "-u" && strings.Contains(value, ":") && slices.ContainsFunc(v, isCurl):
-			user, secret, _ := strings.Cut(value, ":")
-			v[i+1] = user + ":" + s.digest(secret)
+		if !ok || strings.ContainsAny(flag, "= \t") || strings.HasPrefix(value, "--") {
+			continue
+		}
+		if lo, hi := c.use(flag).secretOf(value); lo < hi {
+			v[i+1] = value[:lo] + s.digest(value[lo:hi]) + value[hi:]
 		}
 	}
-}
-
-func isCurl(v any) bool {
-	text, _ := v.(string)
-	return text == "curl" || strings.HasSuffix(text, "/curl")
 }
 
 // noFlag reports whether a value is more than a yes or no, as in the daemon's
@@ -194,12 +146,24 @@ func noFlag(v string) bool {
 	if i := strings.IndexAny(v, ",;"); i > 0 {
 		v = v[:i]
 	}
+	if reference(v) {
+		return false
+	}
 	switch strings.ToLower(v) {
-	case "true", "false", "null", "none", "<nil>", "flag", "flags", "option", "must", "from", "argument",
+	case "true", "false", "null", "none", "<nil>", "<none>", "<unset>", "<set", "flag", "flags", "option", "must", "from", "argument",
 		"is", "was", "not", "required", "missing", "invalid", "expired", "wrong", "incorrect", "set", "unset", "empty":
 		return false
 	}
-	return true
+	return strings.Trim(v, "*") != ""
+}
+
+// reference reports whether a value is the name of a variable, as $(DB_PASSWORD). Its
+// end may have been taken for one of the text around it.
+func reference(v string) bool {
+	if len(v) < 4 || v[0] != '$' || v[1] != '(' && v[1] != '{' {
+		return false
+	}
+	return strings.Trim(strings.TrimRight(v[2:], ")}"), "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.") == ""
 }
 
 // likelySecret reports whether a value looks like a credential rather than like a

@@ -18,20 +18,26 @@ func (s *Sanitizer) Follow(v string) {
 			return
 		}
 	}
+	if s.manifest.left > 0 || opensManifest(strings.TrimRight(v, " \t\r")) {
+		if _, ok := s.manifest.next(s, v); ok {
+			return
+		}
+	}
 	s.block = opened(v)
-	if endsWrapped(v) {
+	if wrappedEnd([]byte(v)) {
 		s.openBlob(v, s.Text(v))
 	}
 }
 
-// endsWrapped is a quick look for what wrapped matches.
-func endsWrapped(v string) bool {
+// wrappedEnd reports whether a line ends in as many characters of base64, or of a token,
+// as lines have that are broken for their length.
+func wrappedEnd(v []byte) bool {
 	const run = 60
 	if len(v) < run {
 		return false
 	}
-	for i := len(v) - run; i < len(v); i++ {
-		if sixBits[v[i]] == 0xff {
+	for _, c := range v[len(v)-run:] {
+		if sixBits[c] == 0xff && c != '.' {
 			return false
 		}
 	}

@@ -61,20 +61,27 @@ func (s *Sanitizer) Spans(raw []byte) bool {
 	if s.inside > 0 || s.block.left > 0 || bytes.Contains(raw, []byte("-----")) {
 		return true
 	}
+	if s.manifest.left > 0 {
+		return true
+	}
 	raw = bytes.TrimRight(raw, " \t\r")
 	if len(raw) == 0 {
 		return false
 	}
-	if strings.IndexByte(":=|>-+", raw[len(raw)-1]) >= 0 {
+	if strings.IndexByte(":=|>-+", raw[len(raw)-1]) >= 0 || opensItem(raw) || opensManifest(string(raw[max(0, len(raw)-40):])) {
 		return true
 	}
-	lead := bytes.TrimLeft(raw, " \t")
-	return len(raw) < 256 && (bytes.HasPrefix(lead, []byte("- ")) || bytes.HasPrefix(lead, []byte("name:")) || bytes.HasPrefix(lead, []byte("kind:")))
+	return wrappedEnd(raw) && bytes.Contains(raw, []byte("eyJ"))
 }
 
 func (s *Sanitizer) line(v string) string {
 	if s.block.left > 0 {
 		if out, ok := s.block.next(s, v); ok {
+			return out
+		}
+	}
+	if s.manifest.left > 0 || opensManifest(strings.TrimRight(v, " \t\r")) {
+		if out, ok := s.manifest.next(s, v); ok {
 			return out
 		}
 	}
@@ -86,81 +93,100 @@ func (s *Sanitizer) line(v string) string {
 
 // openBlob opens a block of base64 behind a line that ended in a secret.
 func (s *Sanitizer) openBlob(v, clean string) {
-	if clean != v && strings.HasSuffix(clean, "]") && wrapped.MatchString(v) {
+	if clean != v && strings.HasSuffix(clean, "]") && wrappedEnd([]byte(v)) {
 		s.block = block{left: maxKeyLines, blob: true}
 	}
 }
 
 // block is a secret whose name is on a line of its own: what follows is its value.
 type block struct {
-	left   int  // lines that still may be of it
-	indent int  // of the line with the name
-	scalar bool // a block scalar of YAML: all lines that are indented deeper
-	sure   bool // the name tells; else the value must look like a secret
-	blob   bool // base64 over many lines, of which one carried a secret
-	long   int  // the least length of a line of it, 0: any
-	name   bool // a name: the value is behind "value:" on the next line
-	item   bool // a flag in a list: the value is the next item
-	secret bool // a Secret's manifest: what is below data and stringData
-	data   bool // a Secret's data, or what may be one
+	left   int    // lines that still may be of it
+	indent int    // of the line with the name
+	scalar bool   // a block scalar of YAML: all lines that are indented deeper
+	sure   bool   // the name tells; else the value must look like a secret
+	blob   bool   // base64 over many lines, of which one carried a secret
+	long   int    // the least length of a line of it
+	item   bool   // a flag in a list: the value is the next item
+	named  string // the name of a variable: the value is behind "value:"
 }
 
 var (
-	opener = regexp.MustCompile(`(?i)(?:(pass(?:word|wd|phrase)|client_?secret|access_?token|refresh_?token|pull_?secret)|token|secret|secret_?key|api_?key|\bauth)` +
-		`\\*["']?[ \t]*[:=][ \t]*(?:([|>][0-9+-]*)[ \t]*)?\r?$`)
-	linePrefix = regexp.MustCompile(`^(?:\d{4}-\d\d-\d\dT\S+ )?(?:std(?:out|err) [FP] )?`)
+	// linePrefix is what CRI-O, the journal and klog write in front of each line.
+	linePrefix = regexp.MustCompile(`^(?:\d{4}-\d\d-\d\dT\S+ )?(?:std(?:out|err) [FP] )?(?:[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d(?:\.\d+)? \S+ [^\s:\[]+(?:\[\d+\])?: )?(?:[IWEF]\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ [^\s\]]+:\d+\] )?`)
 	oneValue   = regexp.MustCompile(`^(?:\\*"((?:[^"\\]|\\.)+?)\\*"|'((?:[^']|'')+)'|([^\s"'{}\[\],]\S*[^\s"'{}\[\],:])),?$`)
-	wrapped    = regexp.MustCompile(`[A-Za-z0-9+/_-]{60,}$`)
-	onlyBlob   = regexp.MustCompile(`^[A-Za-z0-9+/_.-]{4,}={0,2}$`)
-	onlyBase64 = regexp.MustCompile(`^[A-Za-z0-9+/]+={0,2}$`)
-	listItem   = regexp.MustCompile(`^(-[ \t]+["']?)(.*?)(["']?)$`)
-	flagLine   = regexp.MustCompile(`^[ \t]*-[ \t]+["']?(--?[A-Za-z][\w-]*)["']?$`)
-	kindSecret = regexp.MustCompile(`(?i)^[ \t]*(?:-[ \t]+)?["']?kind["']?:[ \t]*["']?Secret["']?$`)
-	dataLine   = regexp.MustCompile(`^([ \t]*(?:-[ \t]+)?)["']?(?:data|stringData)["']?:$`)
+	onlyBlob   = regexp.MustCompile(`^[A-Za-z0-9+/_.-]{4,}={0,2}["']?$`)
 )
 
 // opened returns the block that a line opens; most open none.
 func opened(v string) block {
 	end := strings.TrimRight(v, " \t\r")
-	if end == "" {
+	if b := openedByItem(end); b.left > 0 {
+		return b
+	}
+	if end == "" || strings.IndexByte(":=|>-+0123456789", end[len(end)-1]) < 0 {
 		return block{}
 	}
-	switch last := end[len(end)-1]; {
-	case strings.IndexByte(":=|>-+0123456789", last) >= 0:
-		if b := openedByKey(end); b.left > 0 {
-			return b
-		}
-		if m := xmlOpened.FindStringSubmatch(end); m != nil && kindOfKey(m[1]) >= secretKey {
-			return block{left: 1, sure: true}
-		}
-		if m := dataLine.FindStringSubmatch(end); m != nil {
-			return block{left: maxKeyLines, data: true, indent: len(m[1])}
-		}
+	rest := strings.TrimRight(end, "0123456789+-")
+	scalar := strings.HasSuffix(rest, "|") || strings.HasSuffix(rest, ">")
+	if !scalar {
+		rest = end
 	}
-	body := end[len(linePrefix.FindString(end)):]
-	if m := nameLine.FindStringSubmatch(body); m != nil && kindOfKey(m[1]) != plainKey {
-		return block{left: 1, name: true, sure: kindOfKey(m[1]) >= secretKey}
-	}
-	if m := flagLine.FindStringSubmatch(body); m != nil && (kindOfKey(m[1]) >= secretKey || m[1] == "-p" || m[1] == "-P") {
-		return block{left: 1, item: true, sure: kindOfKey(m[1]) >= secretKey}
-	}
-	if kindSecret.MatchString(body) {
-		return block{left: maxKeyLines, secret: true, indent: indent(body)}
-	}
-	return block{}
-}
-
-// openedByKey returns the block of a line that ends with a secret's key.
-func openedByKey(end string) block {
-	m := opener.FindStringSubmatchIndex(end)
-	if m == nil {
+	rest = strings.TrimRight(strings.TrimRight(rest, "|>"), " \t")
+	if !strings.HasSuffix(rest, ":") && !strings.HasSuffix(rest, "=") {
 		return block{}
 	}
-	b := block{left: 1, sure: m[2] >= 0, scalar: m[4] >= 0, indent: indent(end[len(linePrefix.FindString(end)):])}
+	rest = strings.TrimRight(strings.TrimRight(rest[:len(rest)-1], " \t"), "\"'\\")
+	name := len(rest)
+	for name > 0 && len(rest)-name < 80 && (word(rest[name-1]) || strings.IndexByte("-.", rest[name-1]) >= 0) {
+		name--
+	}
+	kind := kindOfKey(rest[name:])
+	if kind == plainKey {
+		return block{}
+	}
+	b := block{left: 1, sure: kind == deepKey || kind == secretKey && !strings.EqualFold(rest[name:], "token"), scalar: scalar, indent: indent(end[len(linePrefix.FindString(end)):])}
 	if b.scalar {
 		b.left = maxKeyLines
 	}
 	return b
+}
+
+var (
+	nameLine  = regexp.MustCompile(`^[ \t]*(?:-[ \t]+)?["']?(?:name|key)["']?:[ \t]*["']?([\w.-]+)["']?,?$`)
+	valueLine = regexp.MustCompile(`^([ \t]*["']?value["']?:[ \t]*["']?)([^\s"'{\[|>].*?)(["']?,?[ \t]*\r?)$`)
+	flagLine  = regexp.MustCompile(`^[ \t]*-[ \t]+["']?(--?[A-Za-z][\w-]*)["']?$`)
+	listItem  = regexp.MustCompile(`^(-[ \t]+["']?)(.*?)(["']?)$`)
+	xmlOpened = regexp.MustCompile(`<(?:[\w.-]+:)?([\w.-]+)(?:[ \t][^<>]*)?>$`)
+)
+
+// opensItem is a quick look for a line that openedByItem opens a block for.
+func opensItem(end []byte) bool {
+	return len(end) < 256 && (bytes.Contains(end, []byte("- -")) || bytes.Contains(end, []byte(`- "-`)) || bytes.Contains(end, []byte("- '-")) ||
+		bytes.Contains(end, []byte("name:")) || bytes.Contains(end, []byte(`name":`)) || bytes.Contains(end, []byte("key:")))
+}
+
+// openedByItem returns the block of a line that names the value of the next one: the name
+// of a variable, a flag in a list, a tag of XML.
+func openedByItem(end string) block {
+	if strings.HasSuffix(end, ">") {
+		if m := xmlOpened.FindStringSubmatch(end); m != nil && kindOfKey(m[1]) >= secretKey {
+			return block{left: 1, sure: true}
+		}
+	}
+	if !opensItem([]byte(end)) {
+		return block{}
+	}
+	body := end[len(linePrefix.FindString(end)):]
+	if m := nameLine.FindStringSubmatch(body); m != nil && kindOfKey(m[1]) != plainKey {
+		return block{left: 1, named: m[1]}
+	}
+	if m := flagLine.FindStringSubmatch(body); m != nil {
+		var c command
+		if use := c.use(m[1]); use != noSecret || m[1] == "-p" || m[1] == "-P" {
+			return block{left: 1, item: true, sure: use == wholeSecret}
+		}
+	}
+	return block{}
 }
 
 func indent(v string) int { return len(v) - len(strings.TrimLeft(v, " \t")) }
@@ -173,23 +199,21 @@ func (b *block) next(s *Sanitizer, v string) (string, bool) {
 	head += body[:indent(body)]
 	value := strings.TrimSpace(body)
 	switch {
-	case b.secret || b.data:
-		return b.manifest(s, v, body)
-	case b.scalar && value == "":
-		return v, true
-	case b.scalar && indent(body) > b.indent && (b.sure || likelySecret(value) || Redacted(value)),
-		b.blob && len(value) >= b.long && (onlyBlob.MatchString(value) || Redacted(value)):
-		return head + s.digest(value), true
-	case b.name:
+	case b.named != "":
 		b.left = 0
-		if m := valueLine.FindStringSubmatch(v[len(linePrefix.FindString(v)):]); m != nil && (b.sure && noFlag(m[2]) || noPath(m[2])) && !structure(m[2]+" ") {
-			return linePrefix.FindString(v) + m[1] + s.digest(m[2]) + m[3], true
+		if m := valueLine.FindStringSubmatch(body); m != nil && namedSecret(b.named, m[2]) {
+			return v[:len(v)-len(body)] + m[1] + s.digest(m[2]) + m[3], true
 		}
 	case b.item:
 		b.left = 0
 		if m := listItem.FindStringSubmatch(value); m != nil && !strings.HasPrefix(m[2], "--") && (b.sure && noFlag(m[2]) || noPath(m[2])) {
 			return head + m[1] + s.digest(m[2]) + m[3], true
 		}
+	case b.scalar && value == "":
+		return v, true
+	case b.scalar && indent(body) > b.indent && (b.sure || likelySecret(value) || Redacted(value)),
+		b.blob && len(value) >= b.long && (onlyBlob.MatchString(value) || Redacted(value)):
+		return head + s.digest(value), true
 	case !b.scalar && !b.blob:
 		return b.one(s, head, value)
 	}
@@ -211,7 +235,7 @@ func (b *block) one(s *Sanitizer, head, value string) (string, bool) {
 	}
 	from, to := lastGroup(m)
 	secret := value[from:to]
-	if (!b.sure || len(secret) < 4 || !noFlag(secret)) && !likelySecret(secret) {
+	if (!b.sure || len(secret) < minOpen || !noFlag(secret)) && !likelySecret(secret) {
 		return "", false
 	}
 	if item != "" {
@@ -220,38 +244,6 @@ func (b *block) one(s *Sanitizer, head, value string) (string, bool) {
 		*b = block{left: maxKeyLines, blob: true, long: 16}
 	}
 	return head + item + value[:from] + s.digest(secret) + value[to:], true
-}
-
-// manifest sanitises a line of a Secret. In a manifest whose kind is not known yet only
-// what is base64 is taken for a value: in YAML "data" comes before "kind".
-func (b *block) manifest(s *Sanitizer, v, body string) (string, bool) {
-	if strings.TrimSpace(body) == "" {
-		return v, true
-	}
-	end := strings.TrimRight(body, " \t\r")
-	switch m := dataLine.FindStringSubmatch(end); {
-	case strings.HasPrefix(end, "---"), indent(body) < b.indent, b.left == 0:
-		b.left = 0
-		return "", false
-	case m != nil:
-		b.data, b.indent = true, len(m[1])
-		return v, true
-	case b.data && indent(body) <= b.indent:
-		b.data = false
-		if !b.secret {
-			b.left = 0
-			return "", false
-		}
-	case b.data:
-		e := entryInYAML.FindStringSubmatch(body)
-		if b.secret {
-			return v[:len(v)-len(body)] + s.entry(body), true
-		}
-		if e != nil && len(e[2]) >= 12 && len(e[2])%4 == 0 && onlyBase64.MatchString(e[2]) {
-			return v[:len(v)-len(body)] + e[1] + s.digest(e[2]) + e[3], true
-		}
-	}
-	return s.Text(v), true
 }
 
 // blocks sanitises the blocks of a text of many lines.

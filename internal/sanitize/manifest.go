@@ -24,8 +24,11 @@ func (s *Sanitizer) manifests(v string) string {
 	if secretInJSON.MatchString(v) && dataInJSON.MatchString(v) {
 		return s.digest(v)
 	}
-	if !strings.Contains(v, "\n") || !secretKind.MatchString(v) {
+	if !strings.Contains(v, "\n") {
 		return v
+	}
+	if !secretKind.MatchString(v) {
+		return s.manifestLines(v)
 	}
 	var out strings.Builder
 	inside, at := false, 0 // in data, and how far that is indented

@@ -67,7 +67,10 @@ func userinfoIn(rest string) (from, to int) {
 
 const (
 	minBlob = 40 // from this length on base64 is looked into
-	minText = 24 // so much text in a row is looked at in what it decodes to
+	// maxNested is how many times base64 is looked into that was inside of base64: a
+	// Secret's manifest in a file of an Ignition config takes two.
+	maxNested = 2
+	minText   = 24 // so much text in a row is looked at in what it decodes to
 )
 
 // sixBits is the value of a character of base64, of both alphabets; 0xff of others.
@@ -191,11 +194,11 @@ func (m *masked) blobs() {
 	var b strings.Builder
 	at := 0
 	for from, end := nextBlob(m.text, 0); from < end; from, end = nextBlob(m.text, end) {
-		if !m.s.tells(m.text[from:end], &left) {
-			continue
-		}
-		if e := blobEnd.FindStringSubmatchIndex(m.text[end:]); e != nil {
+		if e := blobEnd.FindStringSubmatchIndex(m.text[end:min(len(m.text), end+128)]); e != nil {
 			end += e[3]
+		}
+		if !m.s.tells(m.text[from:end], &left, maxNested) {
+			continue
 		}
 		b.WriteString(m.text[at:from])
 		b.WriteString(m.hide(m.text[from:end]))
@@ -212,7 +215,7 @@ func (m *masked) blobs() {
 // in front of it, as the directories of a path, may belong to the same alphabet, so
 // every alignment is tried. What inflates to more than it may, or than is left for its
 // text, is not looked at and counts as a secret.
-func (s *Sanitizer) tells(blob string, left *int) bool {
+func (s *Sanitizer) tells(blob string, left *int, deeper int) bool {
 	if len(blob) < minBlob {
 		return false
 	}
@@ -236,11 +239,24 @@ func (s *Sanitizer) tells(blob string, left *int) bool {
 		}
 		for len(raw) >= minText {
 			text := textStart(raw)
-			if len(text) >= minText && s.finds(text) {
+			if len(text) >= minText && (s.finds(text) || deeper > 0 && s.nested(text, left, deeper-1)) {
 				return true
 			}
 			_, size := utf8.DecodeRuneInString(raw[len(text):])
 			raw = raw[len(text)+size:]
+		}
+	}
+	return false
+}
+
+// nested reports whether a text that was decoded holds base64 that tells.
+func (s *Sanitizer) nested(text string, left *int, deeper int) bool {
+	if !longRun(text) {
+		return false
+	}
+	for from, to := nextBlob(text, 0); from < to; from, to = nextBlob(text, to) {
+		if s.tells(text[from:to], left, deeper) {
+			return true
 		}
 	}
 	return false

@@ -22,12 +22,13 @@ import (
 type Sanitizer struct {
 	salt  []byte
 	marks *scan.Set
-	tries map[string][]int // the finders that a mark is for
+	tries map[string][]int // the formats that a mark is for, and behind them the patterns
 	keys  *keyKinds
 
 	// Only for Lines.
-	inside int // lines left to the end of a private key, at most
-	block  block
+	inside   int // lines left to the end of a private key, at most
+	block    block
+	manifest manifestState
 }
 
 // New returns a sanitizer with a fresh random salt.
@@ -42,13 +43,19 @@ func New() (*Sanitizer, error) {
 func newSanitizer(salt []byte) (*Sanitizer, error) {
 	s := &Sanitizer{salt: salt, tries: map[string][]int{}, keys: &keyKinds{}}
 	var marks []scan.Signature
-	for i, f := range finders {
-		for _, m := range f.marks {
+	add := func(i int, of []string) {
+		for _, m := range of {
 			if s.tries[m] == nil {
 				marks = append(marks, scan.Signature{ID: m, Literal: m})
 			}
 			s.tries[m] = append(s.tries[m], i)
 		}
+	}
+	for i, f := range formats {
+		add(i, f.marks)
+	}
+	for i, p := range secretPatterns {
+		add(len(formats)+i, p.marks)
 	}
 	var err error
 	if s.marks, err = scan.Compile(marks); err != nil {
@@ -61,7 +68,7 @@ func newSanitizer(salt []byte) (*Sanitizer, error) {
 // that span lines are tracked, so it must not be shared between streams.
 func (s *Sanitizer) Lines() *Sanitizer {
 	c := *s
-	c.inside, c.block = 0, block{}
+	c.inside, c.block, c.manifest = 0, block{}, manifestState{}
 	return &c
 }
 

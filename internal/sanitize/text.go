@@ -25,34 +25,30 @@ const (
 	dumped   = `(?:\((?:\*?string|\[\](?:uint8|byte)|(?:len|cap)=\d+|0x[0-9a-f]+)\)[ \t]*)*`
 	sep      = colours + quote + colours + `[ \t]*[:=]=?>?[ \t]*` + colours + dumped + `\[?`
 	quoted   = `[ubr]{0,2}(?:\\*["']|\\+u0022)(?P<quoted>[^\r\n])`
-	password = `(?:pass(?:word|wd|phrase|code)|client_?secret|(?:access|refresh|identity|registry)_?token|(?:bmc|ipmi)_?pass|(?:\b|_)psk)s?`
-	token    = `token|secret|secret_?key|secret_?access_?key|access_?key|(?:private|account|pre_?shared)[_-]?key|api_?-?key|credentials?|\bauth`
-	short    = `(?:(?:_|-|db|root|user|admin)(?:pass|pwd)|\b(?-i:[Pp]ass|[Pp]wd))` + sep + `|\b(?:pass|pwd)=` // "PASS: node1" is a result
+	password = `(?:pass(?:word|wd|phrase|code)|client_?secret|(?:access|refresh|identity|registry)_?token|(?:bmc|ipmi)_?pass|(?:\b|_|\\[nrt])psk|wep[-_]key\d?|_authtok)s?`
+	token    = `token|secret|secret_?key|secret_?access_?key|access_?key|(?:private|account|pre_?shared)[_-]?key|api_?-?key|credentials?|(?:\b|\\[nrt])auth`
+	short    = `(?:(?:_|-|db|root|user|admin)(?:pass|pwd)|(?:\b|\\[nrt])(?-i:[Pp]ass|[Pp]wd))` + sep + `|(?:\b|\\[nrt])(?:pass|pwd)=` // "PASS: node1" is a result
 )
 
 // passMarks are in every text that password finds something in.
-var passMarks = []string{"pass", "secret", "_token", "accesstoken", "refreshtoken", "identitytoken", "registrytoken", "psk"}
+var passMarks = []string{"pass", "secret", "_token", "accesstoken", "refreshtoken", "identitytoken", "registrytoken", "psk", "wep-key", "wep_key", "authtok"}
 
 // secretPatterns are tried in this order, each on texts that carry one of its marks.
 var secretPatterns = []secretPattern{
 	{[]string{redactedPrefix}, regexp.MustCompile(`(\[redacted [^\]\r\n]*\]?)`), nil}, // foreign text that looks like a digest
 	{[]string{"private key"}, regexp.MustCompile(`(?is)-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(.+?)(?:-----END [A-Z0-9 ]*PRIVATE KEY|$)`), nil},
-	{[]string{"ls0tls1crudjti"}, regexp.MustCompile(`(LS0tLS1CRUdJTi(?:BQUklWQVRF|BSU0Eg|BFQy|BPUEVOU1NI|BFTkNSWVBURUQ|BEU0Eg)[A-Za-z0-9+/=]*)`), nil},      // base64 of a private key's PEM
-	{[]string{"eyj"}, regexp.MustCompile(`(eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?)`), nil},                                            // JWT
-	{[]string{"eyjhdxro"}, regexp.MustCompile(`(eyJhdXRo[A-Za-z0-9+/=_-]{12,})`), nil},                                                                      // base64 of {"auth...
-	{[]string{"sha256~"}, regexp.MustCompile(`sha256~([A-Za-z0-9_-]{20,})`), nil},                                                                           // OAuth token of OpenShift
-	{[]string{"$1$", "$5$", "$apr1$", "$6$", "$y$", "$2a$", "$2b$", "$2y$"}, regexp.MustCompile(`(\$(?:1|5|6|y|apr1|2[aby])\$[./A-Za-z0-9$=,]{16,})`), nil}, // crypt(3)
+	{[]string{"ls0tls1crudjti"}, regexp.MustCompile(`(LS0tLS1CRUdJTi(?:BQUklWQVRF|BSU0Eg|BFQy|BPUEVOU1NI|BFTkNSWVBURUQ|BEU0Eg)[A-Za-z0-9+/=]*)`), nil}, // base64 of a private key's PEM
+	{[]string{"eyj"}, regexp.MustCompile(`(eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?)`), nil},                                       // JWT
+	{[]string{"eyjhdxro"}, regexp.MustCompile(`(eyJhdXRo[A-Za-z0-9+/=_-]{12,})`), nil},                                                                 // base64 of {"auth...
+	{[]string{"sha256~"}, regexp.MustCompile(`sha256~([A-Za-z0-9_-]{20,})`), nil},                                                                      // OAuth token of OpenShift
 	{[]string{"age-secret-key-"}, regexp.MustCompile(`(?i)AGE-SECRET-KEY-((?:PQ-)?1[0-9A-Z]{20,})`), nil},
-	{[]string{"data:"}, regexp.MustCompile(`(?i)\bdata:[a-z0-9/.+-]*(?:;[^,\s]*)?,([^\s"']{8,})`), nil},
 	{[]string{"pullsecret", "pull_secret"}, regexp.MustCompile(`(?i)pull_?secret` + quote + `\s*[:=]\s*(.{12,})`), notRefused},
 	{[]string{"\"auth"}, regexp.MustCompile(`(?i)\\*"auth\\*"\s*:\s*\\*"([^"\\]+)`), nil},
 	{[]string{"u0022auth"}, regexp.MustCompile(`(?i)u0022auth\\+u0022\s*:\s*\\+u0022([^"\\]+)`), nil},
 	{[]string{"%22auth", "%22password", "%22identitytoken"}, regexp.MustCompile(`(?i)%22(?:auth|password|identitytoken)%22%3A(?:%20|\+)?%22((?:[^%\s]|%[013-9a-f][0-9a-f]|%2[013-9a-f])+)`), nil},
 	{[]string{"3a%2f%2f", "3a%252f%252f"}, regexp.MustCompile(`(?i)%(?:25)*3A(?:%(?:25)*2F){2}[^\s"'<>&]*?%(?:25)*3A([^\s"'<>&]+)%(?:25)*40`), noPort},
-	{[]string{"authorization"}, regexp.MustCompile(`(?i)\bauthorization["']?\s*[:=]\s*["'\[]*(?:(?:basic|bearer|digest|negotiate)\s+)?([A-Za-z0-9._~+/=-]{8,})`), nil},
 	{[]string{"bearer", "basic "}, regexp.MustCompile(`(?i)\b(?:bearer|basic)\s+["']?([A-Za-z0-9._~+/=-]{8,})`), likelySecret},
 	{[]string{"cookie"}, regexp.MustCompile(`(?i)\b(?:set-)?cookie2?["']?\s*[:=]\s*["'\[]*([^\r\n"'\]]{6,})`), func(v string) bool { return strings.Contains(v, "=") }},
-	{[]string{"signature=", "x-amz-", "sig="}, regexp.MustCompile(`(?i)(?:x-(?:amz|goog)-(?:signature|security-token|credential)|[?&]sig(?:nature)?)=([^&\s"'\\]{8,})`), nil},
 	{passMarks, regexp.MustCompile(`(?i)(?:` + password + `)` + sep + `(?:` + quoted + `|(?P<open>[^\s"'\[]))`), noFlag},
 	{[]string{"words", "passwds", "phrases"}, regexp.MustCompile(`(?i)(?:passwords|passwds|passphrases)` + quote + `[ \t]*[:=][ \t]*\[([^\]\r\n"'\\]{4,})\]`), nil},
 	{[]string{`:\n`, `: \n`, `=\n`, `= \n`, `:\r`, `|\n`, `>\n`, `|-\n`, `>-\n`}, regexp.MustCompile(`(?i)(?:` + password + `)` + quote + `[ \t]*[:=][ \t]*(?:[|>][0-9+-]*)?(?:[ \t]|\\+[rt])*\\+n(?:[ \t]|\\+[nrt])*(?:\\*["'])?([^\s"'\\,;{}]{3,}[^\s"'\\,;:{}])[ \t]*(?:[\\"',}\]]|$)`), noFlag},
@@ -61,17 +57,6 @@ var secretPatterns = []secretPattern{
 	{[]string{"token", "secret", "access_key", "accesskey", "private", "account", "shared", "api_key", "apikey", "api-key", "credential", "auth:", "auth=", "auth'", "auth\"", "auth\x1b", "auth\\"},
 		regexp.MustCompile(`(?i)(?:` + token + `)` + sep + `(?:` + quoted + `|(?P<word>[^\s"',;&}\[\]]))`), longSecret},
 	{[]string{"password is", "password was", "passphrase is"}, regexp.MustCompile(`(?i)(?:password|passphrase) (?:is|was):? (?:` + quoted + `|(?P<word>[^\s"',;]))`), likelySecret},
-	{[]string{"pass"}, regexp.MustCompile(`(?i)(?:^|[\s"'\[,])--[a-z0-9-]*(?:password|passwd|passphrase|pass)[ \t]+(?:` + quoted + `|(?P<open>[^\s"'-]))`), noFlag},
-	{[]string{"token", "secret", "api-key", "apikey"}, regexp.MustCompile(`(?i)(?:^|[\s"'\[,])--[a-z0-9-]*(?:token|secret|secret-key|api-?key)[ \t]+["']?([^\s"'\\-][^\s"'\\]{7,})`), likelySecret},
-	{[]string{"ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "gldt-", "glrt-", "npm_", "xoxb-", "xoxp-", "xoxa-", "xoxr-", "xoxs-", "dop_v1_", "shpat_", "sk_live_", "rk_live_", "pypi-ageich", "ya29.", "aiza", "sg.", "hvs.", "hf_"},
-		regexp.MustCompile(`\b((?:gh[pousr]_|github_pat_|gl(?:pat|dt|rt)-|npm_|xox[bpars]-|dop_v1_|shpat_|[sr]k_live_|pypi-AgEIc|ya29\.|AIza|SG\.|hvs\.|hf_)[A-Za-z0-9_.-]{16,})`), likelySecret}, // tokens of services that say whose they are
-	{[]string{"hooks.slack.com/services/"}, regexp.MustCompile(`hooks\.slack\.com/services/([A-Za-z0-9/]{20,})`), nil},
-	{[]string{"variable"}, regexp.MustCompile(`(?i)\bvariable[ \t]+"[\w-]*(?:password|secret|token)"[ \t]*\{[^}\r\n]*?\bdefault[ \t]*=[ \t]*"([^"\r\n]+)"`), nil}, // Terraform's
-	{[]string{"<<<"}, regexp.MustCompile(`\b(?:sudo|passwd)\b[^\r\n|;]*<<<[ \t]*["']?([^\s"']+)`), nil},
-	{[]string{"pbkdf2"}, regexp.MustCompile(`(?i)pbkdf2[:.$_-]sha\d+[:.$]\d{3,9}[:.$]([^\s"',;]{16,})`), nil},
-	{[]string{"$argon2", "$scrypt$", "$7$"}, regexp.MustCompile(`(?i)\$(?:argon2(?:id|i|d)|scrypt|7)\$([./A-Za-z0-9$=,+]{16,})`), nil},
-	{[]string{"{ssha", "{sha}", "{smd5}", "{md5}", "{crypt}"}, regexp.MustCompile(`(?i)\{(?:ssha|ssha256|ssha512|sha|smd5|md5|crypt)\}([A-Za-z0-9+/=$.]{8,})`), nil},
-	{[]string{"password for"}, regexp.MustCompile(`(?i)password for (?:[\w-]+ ){0,2}\S+: ["']?(\S{6,})`), likelySecret},
 	{[]string{"token"}, regexp.MustCompile(`\b([a-z0-9]{6}\.[a-z0-9]{16})\b`), kubeadmToken},
 	{[]string{"client-key-data"}, regexp.MustCompile(`(?i)client-key-data["']?\s*[:=]\s*["']?([A-Za-z0-9+/=]{16,})`), nil},
 }
@@ -170,7 +155,11 @@ func (s *Sanitizer) search(v string, first bool) (string, bool) {
 			m.userinfo()
 		}
 		for _, i := range tries {
-			finders[i].hide(m)
+			if i < len(formats) {
+				m.read(formats[i])
+			} else {
+				m.apply(secretPatterns[i-len(formats)])
+			}
 			if first && m.text != before {
 				return v, true
 			}
@@ -265,26 +254,6 @@ func (m *masked) apply(p secretPattern) {
 		b.WriteString(m.text[at:from])
 		b.WriteString(m.hide(m.text[from:to]))
 		at = to
-	}
-	b.WriteString(m.text[at:])
-	m.text = b.String()
-}
-
-// hideAll hides what a reader of a format found. Of two that overlap the first counts.
-func (m *masked) hideAll(spans [][2]int) {
-	if len(spans) == 0 {
-		return
-	}
-	slices.SortFunc(spans, func(a, b [2]int) int { return a[0] - b[0] })
-	var b strings.Builder
-	at := 0
-	for _, s := range spans {
-		if s[0] < at || s[0] >= s[1] {
-			continue
-		}
-		b.WriteString(m.text[at:s[0]])
-		b.WriteString(m.hide(m.text[s[0]:s[1]]))
-		at = s[1]
 	}
 	b.WriteString(m.text[at:])
 	m.text = b.String()

@@ -1,91 +1,75 @@
 package sanitize
 
-import (
-	"regexp"
-	"strings"
-)
+import "strings"
 
-// The forms of XML, also with its signs written as entities, as SOAP in a log has them.
-var (
-	element   = regexp.MustCompile(`(?i)(?:<|&lt;)(?:[\w.-]+:)?([\w.-]+)(?:\s(?:[^<>&]|&quot;|&apos;)*)?(?:>|&gt;)`)
-	property  = regexp.MustCompile(`(?i)\b(?:name|key|id)\s*=\s*(?:"|'|&quot;)([\w.-]+)(?:"|'|&quot;)\s+value\s*=\s*("|'|&quot;)`)
-	xmlOpened = regexp.MustCompile(`(?i)<(?:[\w.-]+:)?([\w.-]+)(?:\s[^<>]*)?>$`)
-	rawText   = regexp.MustCompile(`(?i)^\s*<!\[CDATA\[`)
-)
+// Elements of XML and SOAP, also escaped for HTML or by Go's JSON. Their attributes are
+// read as any other name="value".
+var xmlMarks = []string{"pass", "pwd", "secret", "token", "key>", "key&", `key\u`, "credential", "authorization", "cookie", "psk"}
 
-// elementMarks are in every text that elements finds something in.
-var elementMarks = append([]string{"token", "credential", "secret", "apikey", "privatekey"}, passMarks...)
+// xmlSigns are the spellings of "<" and ">".
+var xmlSigns = [][2]string{{"<", ">"}, {"&lt;", "&gt;"}, {`\u003c`, `\u003e`}, {`\u003C`, `\u003E`}}
 
-// elements finds the content of elements whose name is that of a secret, and the values of
-// properties whose name is.
-func elements(v string) (spans [][2]int) {
-	if !strings.Contains(v, "<") && !strings.Contains(v, "&lt;") {
-		return nil
-	}
-	for at := 0; at < len(v); {
-		m := element.FindStringSubmatchIndex(v[at:])
-		if m == nil {
-			break
-		}
-		name, begin := v[at+m[2]:at+m[3]], at+m[1]
-		kind := kindOfKey(name)
-		if strings.Contains(strings.ToLower(name), "securitytoken") {
-			kind = secretKey
-		}
-		at = begin
-		if kind == plainKey || begin >= 2 && v[begin-2] == '/' {
-			continue
-		}
-		end := closing(v, begin, name)
-		from, to := begin, end
-		if head := rawText.FindString(v[from:to]); head != "" {
-			from += len(head)
-			to = from + len(strings.TrimSuffix(strings.TrimRight(v[from:to], " \t\r\n"), "]]>"))
-		} else {
-			to = from + len(strings.TrimRight(v[from:to], " \t\r\n"))
-			from += len(v[from:to]) - len(strings.TrimLeft(v[from:to], " \t\r\n"))
-		}
-		if value := v[from:to]; from < to && (kind >= secretKey && noFlag(value) || kind == maybeKey && (strings.Contains(value, "<") || noPath(value))) {
-			spans = append(spans, [2]int{from, to})
-			at = to
-		}
-	}
-	for _, m := range property.FindAllStringSubmatchIndex(v, -1) {
-		if kindOfKey(v[m[2]:m[3]]) == plainKey {
-			continue
-		}
-		end := strings.Index(v[m[1]:], v[m[4]:m[5]])
-		if end < 0 {
-			end = len(v) - m[1]
-		}
-		spans = append(spans, [2]int{m[1], m[1] + end})
-	}
-	return spans
-}
-
-// closing returns where the content of an element ends: before its own end tag, or, where
-// the text was cut, before the next tag.
-func closing(v string, from int, name string) int {
-	end := min(len(v), from+maxValue)
-	lower := strings.ToLower(v[from:end])
-	for _, open := range []string{"</", "&lt;/"} {
-		for i := 0; ; {
-			at := strings.Index(lower[i:], open)
-			if at < 0 {
+// xmlElements returns where the texts of elements are that are named as a secret.
+func xmlElements(v string) (found []span) {
+	for _, sign := range xmlSigns {
+		open, end := sign[0], sign[1]
+		for at := 0; ; {
+			i := strings.Index(v[at:], open+"/")
+			if i < 0 {
 				break
 			}
-			rest := lower[i+at+len(open):]
-			if colon := strings.IndexAny(rest, ":>&"); colon >= 0 && rest[colon] == ':' {
-				rest = rest[colon+1:]
+			closer := at + i
+			name := closer + len(open) + 1
+			stop := name
+			for stop < len(v) && stop < name+128 && (word(v[stop]) || strings.IndexByte(":-.", v[stop]) >= 0) {
+				stop++
 			}
-			if strings.HasPrefix(rest, strings.ToLower(name)) {
-				return from + i + at
+			if s := elementText(v, at, closer, open, end); s.from < s.to {
+				tag := v[name:stop]
+				if tag == "value" { // of libvirt's <secret>
+					tag = parent(v[at:s.from], open, end)
+				}
+				value := v[s.from:s.to]
+				switch kind := kindOfKey(tag[strings.LastIndexByte(tag, ':')+1:]); {
+				case kind >= secretKey && noFlag(value), kind == maybeKey && noPath(value):
+					found = append(found, s)
+				}
 			}
-			i += at + len(open)
+			at = max(stop, closer+1)
 		}
 	}
-	if at := strings.IndexAny(lower, "<\n"); at >= 0 {
-		return from + at
+	return found
+}
+
+// parent returns the name of the element that the last one of a text is in, where it is
+// the first in there.
+func parent(v, open, end string) string {
+	own := strings.LastIndex(v, open)
+	if own < 0 {
+		return ""
 	}
-	return end
+	before := strings.TrimRight(v[:own], " \t\r\n")
+	from := strings.LastIndex(before, open)
+	if from < 0 || !strings.HasSuffix(before, end) {
+		return ""
+	}
+	name := before[from+len(open):]
+	return name[:len(name)-len(strings.TrimLeft(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"))]
+}
+
+// elementText returns the text before a closing tag, without the blanks around it.
+func elementText(v string, from, closer int, open, end string) span {
+	text := v[from:closer]
+	inner, isCDATA := strings.CutSuffix(text, "]]"+end)
+	if i := strings.LastIndex(inner, open+"![CDATA["); isCDATA && i >= 0 {
+		from += i + len(open+"![CDATA[")
+		return span{from, closer - len("]]"+end)}
+	}
+	i := strings.LastIndex(text, end)
+	if i < 0 {
+		return span{}
+	}
+	from += i + len(end)
+	from = skip(v, from, " \t\r\n")
+	return span{from, from + len(strings.TrimRight(v[min(from, closer):closer], " \t\r\n"))}
 }

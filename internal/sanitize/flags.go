@@ -1,0 +1,155 @@
+package sanitize
+
+import "strings"
+
+// flagUse is what the value of a flag is.
+type flagUse int
+
+const (
+	noSecret    flagUse = iota
+	wholeSecret         // the value is the secret
+	likelyOnly          // the flag is also in sentences: the value must look like a secret
+	userColon           // user:password
+	userPercent         // user%password
+	afterPrefix         // pass:password of openssl; env: and file: are references
+	afterEqual          // key=value of a literal
+)
+
+// programFlags are the short flags that carry a secret in one program and something
+// else in the next. A flag with "…" has its value attached and nowhere else.
+var programFlags = map[string]map[string]flagUse{
+	"hponcfg": {"-p": wholeSecret}, "onecli": {"-p": wholeSecret}, "sqlcmd": {"-P": wholeSecret}, "govc": {"-u": userColon}, "htpasswd": {},
+	"sshpass":   {"-p": wholeSecret},
+	"ipmitool":  {"-P": wholeSecret, "-k": wholeSecret, "-y": wholeSecret},
+	"ipmipower": {"-p": wholeSecret, "-k": wholeSecret}, "ipmiconsole": {"-p": wholeSecret, "-k": wholeSecret}, // FreeIPMI
+	"bmc-info": {"-p": wholeSecret, "-k": wholeSecret}, "ipmi-": {"-p": wholeSecret, "-k": wholeSecret},
+	"fence_": {"-p": wholeSecret}, // ClusterLabs/fence-agents
+	"racadm": {"-p": wholeSecret}, "ilorest": {"-p": wholeSecret}, "redfishtool": {"-p": wholeSecret},
+	"curl":  {"-u": userColon, "-U": userColon, "--user": userColon, "--proxy-user": userColon, "--oauth2-bearer": wholeSecret},
+	"mysql": {"-p…": wholeSecret}, "mysqldump": {"-p…": wholeSecret}, "mysqladmin": {"-p…": wholeSecret}, "mariadb": {"-p…": wholeSecret},
+	"mongo": {"-p": wholeSecret}, "mongosh": {"-p": wholeSecret}, "mongodump": {"-p": wholeSecret},
+	"redis-cli":  {"-a": wholeSecret},
+	"ldapsearch": {"-w": wholeSecret}, "ldapmodify": {"-w": wholeSecret}, "ldapadd": {"-w": wholeSecret}, "ldapwhoami": {"-w": wholeSecret},
+	"smbclient": {"-U": userPercent}, "rpcclient": {"-U": userPercent},
+	"snmpget": {"-c": wholeSecret, "-A": wholeSecret, "-X": wholeSecret}, "snmpwalk": {"-c": wholeSecret, "-A": wholeSecret, "-X": wholeSecret},
+	"useradd": {"-p": wholeSecret}, "usermod": {"-p": wholeSecret},
+	"zip": {"-P": wholeSecret}, "unzip": {"-P": wholeSecret}, "7z": {"-p…": wholeSecret},
+	"ssh-keygen": {"-N": wholeSecret, "-P": wholeSecret},
+	"etcdctl":    {"--user": userColon},
+	"openssl":    {"-passin": afterPrefix, "-passout": afterPrefix, "-pass": afterPrefix, "-k": wholeSecret},
+	"oc":         {"--from-literal": afterEqual, "--token": wholeSecret, "login -p": wholeSecret},
+	"kubectl":    {"--from-literal": afterEqual, "--token": wholeSecret},
+	"kubeadm":    {"--token": wholeSecret},
+	"podman":     {"login -p": wholeSecret}, "docker": {"login -p": wholeSecret}, "buildah": {"login -p": wholeSecret}, "skopeo": {"login -p": wholeSecret},
+	"helm": {"login -p": wholeSecret}, "oras": {"login -p": wholeSecret}, "az": {"login -p": wholeSecret}, "rosa": {"login -t": wholeSecret},
+	"iscsiadm": {"password -v": wholeSecret, "password --value": wholeSecret},
+	"virsh":    {"secret-set-value --base64": wholeSecret},
+}
+
+// anyFlags are secrets of whatever program, besides those whose name tells.
+var anyFlags = map[string]flagUse{
+	"--creds": userColon, "--src-creds": userColon, "--dest-creds": userColon, // containers/image, cri-tools
+	"-storepass": wholeSecret, "-keypass": wholeSecret, "-srcstorepass": wholeSecret, "-deststorepass": wholeSecret, // keytool
+	"--registry-token": wholeSecret, "--activation-key": wholeSecret, "--activationkey": wholeSecret, // containers/skopeo, subscription-manager
+}
+
+// subcommands change what the flags of their program carry.
+var subcommands = map[string]bool{"login": true, "secret-set-value": true, "password": true}
+
+// command is what is known of the command line at one place of a text.
+type command struct {
+	program, sub string
+	words        int // that stand before a secret without a flag, and the secret
+}
+
+// word takes in a word that is no flag.
+func (c *command) word(w string) {
+	if i := strings.LastIndexByte(w, '/'); i >= 0 {
+		w = w[i+1:]
+	}
+	switch {
+	case programFlags[w] != nil:
+		*c = command{program: w}
+	case strings.HasPrefix(w, "fence_"):
+		*c = command{program: "fence_"}
+	case strings.HasPrefix(w, "ipmi-"):
+		*c = command{program: "ipmi-"}
+	case subcommands[w]:
+		c.sub = w
+	case strings.HasSuffix(w, ".password"): // node.session.auth.password of iscsiadm
+		c.sub = "password"
+	}
+}
+
+// use returns what the value of a flag is.
+func (c *command) use(flag string) flagUse {
+	own := programFlags[c.program]
+	if c.program == "htpasswd" && flag[1] != '-' && strings.Contains(flag, "b") { // -b FILE USER PASSWORD
+		c.words = 3
+		if strings.Contains(flag, "n") {
+			c.words = 2
+		}
+	}
+	if u := own[flag]; u != noSecret {
+		return u
+	}
+	if c.sub != "" {
+		if u := own[c.sub+" "+flag]; u != noSecret {
+			return u
+		}
+	}
+	if u := anyFlags[flag]; u != noSecret {
+		return u
+	}
+	if c.sub == "login" && flag == "-p" {
+		return wholeSecret
+	}
+	if n := len(flag); n > 2 && n < 8 && flag[1] != '-' && own["-"+flag[n-1:]] == userColon { // -sku
+		return userColon
+	}
+	if len(flag) < 5 {
+		return noSecret
+	}
+	name := strings.TrimLeft(flag, "-")
+	switch kind := kindOfKey(name); {
+	case kind == plainKey:
+		return noSecret
+	case kind == deepKey, strings.HasSuffix(name, "pass"), strings.HasSuffix(name, "pwd"):
+		return wholeSecret
+	}
+	return likelyOnly
+}
+
+// secretOf returns where the secret is in the value of a flag.
+func (u flagUse) secretOf(value string) (from, to int) {
+	after := func(sign string) (int, int) {
+		if i := strings.Index(value, sign); i >= 0 && i+1 < len(value) {
+			return i + 1, len(value)
+		}
+		return 0, 0
+	}
+	switch u {
+	case wholeSecret:
+		if noFlag(value) && !strings.HasPrefix(value, "/dev/") {
+			return 0, len(value)
+		}
+	case likelyOnly:
+		if longSecret(value) && !lowPath.MatchString(value) {
+			return 0, len(value)
+		}
+	case userColon:
+		if strings.Contains(value, "://") {
+			return 0, 0
+		}
+		return after(":")
+	case userPercent:
+		return after("%")
+	case afterEqual:
+		return after("=")
+	case afterPrefix:
+		if strings.HasPrefix(value, "pass:") {
+			return len("pass:"), len(value)
+		}
+	}
+	return 0, 0
+}

@@ -1,0 +1,67 @@
+package sanitize
+
+import (
+	"slices"
+	"strings"
+)
+
+// span is where a secret is in a text.
+type span struct{ from, to int }
+
+// format reads one format of text and returns where its secrets are.
+//
+// Invariants: it runs only on texts with one of its marks, it takes time in proportion
+// to the length of the text, and where a secret was replaced by one rune (see masked)
+// it finds that rune or nothing.
+type format struct {
+	marks []string // in lower case, at least 3 bytes
+	find  func(string) []span
+	lines bool // it reads whole lines
+}
+
+// formats are all that are read, in this order.
+var formats = []format{
+	{[]string{"data:"}, dataURLs, false},
+	{tokenMarks, prefixedTokens, false},
+	{jwtMarks, wrappedTokens, false},
+	{commandMarks, commandLines, false},
+	{[]string{"passwd", "cryptsetup", "kinit", "<<<"}, pipes, false},
+	{pairMarks, pairs, false},
+	{assignMarks, assignments, true},
+	{directiveMarks, directiveLines, true},
+	{hashMarks, hashes, true},
+	{xmlMarks, xmlElements, false},
+	{headerMarks, headers, false},
+	{queryMarks, queries, false},
+	{[]string{"proxy", "@tcp", "@unix("}, bareLogins, false},
+	{[]string{"pass", "secret", "token", "credential", "api_key", "api-key", "apikey", "api key", "access_key", "access-key", "access key"}, mentioned, false},
+}
+
+// read replaces what a format finds in what the text quotes, where lines end, and then
+// in the text itself, where the quotes of values end.
+func (m *masked) read(f format) {
+	if w, ok := unquoted(m.text, f.lines); ok {
+		m.hideSpans(w.spans(f.find(w.text)))
+	}
+	m.hideSpans(f.find(m.text))
+}
+
+// hideSpans replaces what a format found.
+func (m *masked) hideSpans(found []span) {
+	if len(found) == 0 {
+		return
+	}
+	slices.SortFunc(found, func(a, b span) int { return a.from - b.from })
+	var b strings.Builder
+	at := 0
+	for _, f := range found {
+		if f.from < at || f.from >= f.to {
+			continue
+		}
+		b.WriteString(m.text[at:f.from])
+		b.WriteString(m.hide(m.text[f.from:f.to]))
+		at = f.to
+	}
+	b.WriteString(m.text[at:])
+	m.text = b.String()
+}

@@ -1,0 +1,58 @@
+package sanitize
+
+import (
+	"regexp"
+	"strings"
+)
+
+// Headers of HTTP, as curl -v, Go's maps, Python's dicts and JSON print them.
+var headerMarks = []string{"authorization", "-token", "-key", "-secret", "-auth", "-session", "-signature"}
+
+var (
+	headerName = regexp.MustCompile(`(?i)(?:\b(?:proxy-)?authorization|\bx-[a-z0-9-]*(?:token|key|secret|auth|session|signature)|\bprivate-token|\bapi-key)` +
+		colours + quote + colours + `[ \t]*[:=][ \t]*` + colours + `\[?(?:\\*["'])?`)
+	// scheme is one of the IANA registry of HTTP authentication schemes, or common.
+	scheme   = regexp.MustCompile(`(?i)^(?:basic|bearer|digest|negotiate|ntlm|token|apikey|hawk|oauth|splunk|aws4-hmac-sha256|hoba|mutual|vapid|scram-sha-\d+)[ \t]+`)
+	kubeWSok = regexp.MustCompile(`base64url\.bearer\.authorization\.k8s\.io\.([A-Za-z0-9_-]+)`)
+)
+
+// headers returns where the credentials of headers are.
+func headers(v string) (found []span) {
+	for _, m := range headerName.FindAllStringIndex(v, -1) {
+		from := m[1]
+		if v[m[0]]|0x20 == 'x' || !strings.HasSuffix(strings.ToLower(strings.TrimRight(v[m[0]:from], " \t:=[\\\"'\x1b")), "authorization") {
+			to := headerEnd(v, from, false)
+			if value := v[from:to]; len(value) >= minOpen && noFlag(value) && (likelySecret(value) || len(value) >= 8) && !lowPath.MatchString(value) {
+				found = append(found, span{from, to})
+			}
+			continue
+		}
+		if known := scheme.FindString(v[from:min(len(v), from+40)]); known != "" {
+			from += len(known)
+			to := headerEnd(v, from, strings.EqualFold(strings.TrimSpace(known), "digest"))
+			if from < to && noFlag(v[from:to]) {
+				found = append(found, span{from, to})
+			}
+			continue
+		}
+		if to := headerEnd(v, from, false); to-from >= 8 {
+			found = append(found, span{from, to})
+		}
+	}
+	for _, m := range kubeWSok.FindAllStringSubmatchIndex(v, -1) {
+		found = append(found, span{m[2], m[3]})
+	}
+	return found
+}
+
+// headerEnd returns where the value of a header ends; of one with parameters at the end
+// of the line.
+func headerEnd(v string, i int, parameters bool) int {
+	for end := min(len(v), i+maxValue); i < end; i++ {
+		c := v[i]
+		if c == '\n' || c == '\r' || !parameters && strings.IndexByte(" \t\"'],;}`\\\x1b", c) >= 0 {
+			return i
+		}
+	}
+	return i
+}

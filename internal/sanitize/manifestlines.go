@@ -1,0 +1,129 @@
+package sanitize
+
+import (
+	"encoding/base64"
+	"regexp"
+	"strings"
+)
+
+// maxManifest bounds the lines of a manifest in a stream: a Secret with the keys of
+// an installation has a few hundred.
+const maxManifest = 1024
+
+// manifestState tracks the manifest of a Secret that comes line by line, as YAML or as
+// JSON with one field a line. Where "data" stands before "kind", as in what oc prints,
+// its values are hidden if they are base64.
+type manifestState struct {
+	left   int  // lines that still may be of it
+	secret bool // it is a Secret
+	inside bool // in data or stringData
+	indent int  // of data
+}
+
+var (
+	kindLine   = regexp.MustCompile(`^[ \t]*(?:-[ \t]+)?["']?kind["']?:[ \t]*["']?([A-Za-z]+)["']?,?[ \t]*\r?$`)
+	kindBehind = regexp.MustCompile(`(?m)[ \t]["']?kind["']?:[ \t]*["']?Secret["']?,?[ \t]*\r?$`)
+	dataLine   = regexp.MustCompile(`^([ \t]*(?:-[ \t]+)?)["']?(?:data|stringData)["']?:[ \t]*\{?[ \t]*\r?$`)
+	yamlLine   = regexp.MustCompile(`^[ \t]*(?:-[ \t]+)?(?:["']?[-A-Za-z0-9_./]+["']?:(?:[ \t].*)?|[\]{}[,]+[ \t]*|-[ \t].*|#.*|)\r?$`)
+	jsonPart   = regexp.MustCompile(`^([ \t]*"[^"\\]+":[ \t]*)("(?:[^"\\]|\\.)*")(,?[ \t]*\r?)$`)
+)
+
+// opensManifest is a quick look for a line that begins a manifest, or its data.
+func opensManifest(end string) bool {
+	if n := len(end); n < 5 || strings.IndexByte(`t",:{'`, end[n-1]) < 0 {
+		return false
+	}
+	end = strings.TrimRight(end[max(0, len(end)-32):], "\"',{ \t")
+	return strings.HasSuffix(end, "Secret") || strings.HasSuffix(strings.TrimRight(end, `":' `), "ata")
+}
+
+// next sanitises a line of a manifest, or reports that the line is not all of its data.
+func (m *manifestState) next(s *Sanitizer, v string) (string, bool) {
+	head := linePrefix.FindString(v)
+	body := v[len(head):]
+	if k := kindLine.FindStringSubmatch(body); k != nil {
+		if !m.inside || indent(body) <= m.indent {
+			*m = manifestState{secret: k[1] == "Secret"}
+			if m.secret {
+				m.left = maxManifest
+			}
+			return "", false
+		}
+	}
+	if d := dataLine.FindStringSubmatch(body); d != nil && (!m.inside || len(d[1]) <= m.indent) {
+		m.left, m.inside, m.indent = maxManifest, true, len(d[1])
+		return "", false
+	}
+	if m.left == 0 {
+		return "", false
+	}
+	m.left--
+	deeper := strings.TrimSpace(body) == "" || indent(body) > m.indent
+	switch {
+	case m.inside && deeper:
+		if clean, ok := m.value(s, body); ok {
+			return head + clean, true
+		}
+	case strings.TrimSpace(body) == "---", !yamlLine.MatchString(body):
+		*m = manifestState{}
+	default:
+		m.inside = false
+		if !m.secret {
+			m.left = 0
+		}
+	}
+	return "", false
+}
+
+// manifestLines sanitises the manifests in a text whose lines have something in front.
+func (s *Sanitizer) manifestLines(v string) string {
+	if !kindBehind.MatchString(v) {
+		return v
+	}
+	var m manifestState
+	lines := strings.Split(v, "\n")
+	for i, line := range lines {
+		if m.left > 0 || opensManifest(strings.TrimRight(line, " \t\r")) {
+			if clean, ok := m.next(s, line); ok {
+				lines[i] = clean
+			}
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// value hides the value of one line of data.
+func (m *manifestState) value(s *Sanitizer, body string) (string, bool) {
+	if j := jsonPart.FindStringSubmatch(body); j != nil {
+		value := j[2][1 : len(j[2])-1]
+		if !m.secret && !encoded(value) {
+			return "", false
+		}
+		return j[1] + `"` + s.digest(value) + `"` + j[3], true
+	}
+	if m.secret {
+		return s.entry(body), true
+	}
+	if e := entryInYAML.FindStringSubmatch(body); e != nil && encoded(e[2]) {
+		return e[1] + s.digest(e[2]) + e[3], true
+	}
+	return "", false
+}
+
+// encoded reports whether a value is base64 rather than a word.
+func encoded(v string) bool {
+	if Redacted(v) {
+		return true
+	}
+	raw, err := base64.StdEncoding.DecodeString(v)
+	if err != nil || len(v) < 8 || hexDigest(v) {
+		return false
+	}
+	digits := len(v) - len(strings.Map(func(r rune) rune {
+		if r >= '0' && r <= '9' {
+			return -1
+		}
+		return r
+	}, v))
+	return v[len(v)-1] == '=' || likelySecret(v) && (len(textStart(string(raw))) == len(raw) || len(v) >= 20 && digits > 1)
+}
