@@ -237,13 +237,21 @@ func (s *Sanitizer) tells(blob string, left *int, deeper int) bool {
 				return true
 			}
 		}
+		if skip == 0 && wholeDER(raw) {
+			return false // no key, else keyStoreIn had found it
+		}
+		whole := true
 		for len(raw) >= minText {
 			text := textStart(raw)
+			whole = whole && len(text) == len(raw)
 			if len(text) >= minText && (s.finds(text) || deeper > 0 && s.nested(text, left, deeper-1)) {
 				return true
 			}
 			_, size := utf8.DecodeRuneInString(raw[len(text):])
 			raw = raw[len(text)+size:]
+		}
+		if skip == 0 && whole {
+			return false // it was not in the other alignments that this was encoded
 		}
 	}
 	return false
@@ -293,15 +301,25 @@ func decode64(v string, limit int) string {
 
 // textStart returns the longest start of raw that is text.
 func textStart(raw string) string {
-	for i, r := range raw {
-		if r < ' ' && r != '\t' && r != '\n' && r != '\r' || r == 0x7f {
+	for i := 0; i < len(raw); {
+		c := raw[i]
+		switch {
+		case c >= ' ' && c < 0x7f, c == '\n', c == '\t', c == '\r':
+			i++
+		case c < utf8.RuneSelf:
 			return raw[:i]
-		}
-		if r == utf8.RuneError {
-			if _, size := utf8.DecodeRuneInString(raw[i:]); size == 1 {
+		default:
+			r, size := utf8.DecodeRuneInString(raw[i:])
+			if r == utf8.RuneError && size == 1 {
 				return raw[:i]
 			}
+			i += size
 		}
 	}
 	return raw
+}
+
+// wholeDER reports whether bytes are one SEQUENCE and nothing else, as a certificate.
+func wholeDER(raw string) bool {
+	return len(raw) > 4 && raw[0] == 0x30 && raw[1] == 0x82 && int(raw[2])<<8|int(raw[3]) == len(raw)-4
 }

@@ -150,28 +150,33 @@ var tokenMarks = func() (marks []string) {
 	return append(marks, ".atlasv1.")
 }()
 
+// prefixesBy are the indexes of tokenPrefixes by their first character.
+var prefixesBy = func() (by [256][]int) {
+	for i, p := range tokenPrefixes {
+		by[p.prefix[0]] = append(by[p.prefix[0]], i)
+	}
+	return by
+}()
+
 // prefixedTokens returns where tokens are that their prefix tells.
 func prefixedTokens(v string) (found []span) {
-	for _, p := range tokenPrefixes {
-		for at := 0; ; {
-			i := strings.Index(v[at:], p.prefix)
-			if i < 0 {
-				break
-			}
-			from := at + i
-			at = from + len(p.prefix)
-			if from > 0 && (word(v[from-1]) || v[from-1] == '-' || v[from-1] == '/' && p.prefix != "hooks.slack.com/") && !escapedBefore(v, from) && p.prefix[0] != '_' {
+	for i := 0; i < len(v); i++ {
+		inside := i > 0 && (word(v[i-1]) || v[i-1] == '-' || v[i-1] == '/') && !escapedBefore(v, i)
+		for _, n := range prefixesBy[v[i]] {
+			p := tokenPrefixes[n]
+			if inside && v[i] != '_' && (v[i-1] != '/' || p.prefix != "hooks.slack.com/") || !strings.HasPrefix(v[i:], p.prefix) {
 				continue
 			}
+			at := i + len(p.prefix)
 			end := at
-			for end < len(v) && (word(v[end]) || strings.IndexByte("-.=+~", v[end]) >= 0 || v[end] == '/' && strings.HasSuffix(p.prefix, "/") || v[end] == '/' && p.least >= 40) {
+			for end < len(v) && (word(v[end]) || strings.IndexByte("-.=+~", v[end]) >= 0 || v[end] == '/' && (strings.HasSuffix(p.prefix, "/") || p.least >= 40)) {
 				end++
 			}
-			token := strings.TrimRight(v[at:end], ".-")
-			if len(token) >= p.least && mixed(token, p.prefix) {
-				found = append(found, span{from, at + len(token)})
+			if token := strings.TrimRight(v[at:end], ".-"); len(token) >= p.least && mixed(token, p.prefix) {
+				found = append(found, span{i, at + len(token)})
+				i = at + len(token) - 1
+				break
 			}
-			at = end
 		}
 	}
 	for at := 0; ; { // of HCP Terraform

@@ -116,6 +116,9 @@ var (
 
 // bareLogins returns where passwords are in logins that are no URLs.
 func bareLogins(v string) (found []span) {
+	if strings.IndexByte(v, '@') < 0 {
+		return nil
+	}
 	for _, find := range []*regexp.Regexp{proxyLogin, sourceLogin} {
 		for _, m := range find.FindAllStringSubmatchIndex(v, -1) {
 			if !strings.HasPrefix(v[m[3]+1:], "sha256:") && !strings.HasPrefix(v[m[2]:], "//") {
