@@ -3,6 +3,7 @@ package archive
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -16,16 +17,16 @@ const together = "nothing in it shows that it is of the same cluster as the othe
 
 // fileSet is what the files of objects that were named one by one say of the objects
 // that several of them hold, or refer to.
-type fileSet struct{ known map[string]said }
+type fileSet struct{ known map[string]objectID }
 
-// said is what a file says of one object.
-type said struct {
+// objectID is what tells an object from another of its name.
+type objectID struct {
 	source  *Source
 	uid     string
 	created time.Time
 }
 
-func newFileSet() *fileSet { return &fileSet{known: map[string]said{}} }
+func newFileSet() *fileSet { return &fileSet{known: map[string]objectID{}} }
 
 // only reports whether s and all archives before it are files in no layout.
 func (f *fileSet) only(before []*Source, s *Source) bool {
@@ -35,18 +36,19 @@ func (f *fileSet) only(before []*Source, s *Source) bool {
 // add takes the objects of a file. An object that is another one in a file before is the
 // proof of two clusters: it has another UID or, where one of the two has none, was
 // created at another time. Two versions of one object are of two moments of one cluster.
-// In files that are proven to be of one cluster the object was deleted and made again.
+// In files that are proven to be of one cluster the object was deleted and re-created.
 func (f *fileSet) add(ctx context.Context, s *Source, proven bool) error {
 	if s.kind != Files {
 		return nil
 	}
-	for r := range s.objects {
+	byName := func(a, b evidence.Resource) int { return strings.Compare(a.String(), b.String()) }
+	for _, r := range slices.SortedFunc(maps.Keys(s.objects), byName) { // the same difference is named each time
 		list, err := s.listed(ctx, r, "")
 		if err != nil {
 			return err
 		}
 		for _, o := range list {
-			id := said{s, evidence.String(o.Content, "metadata", "uid"), o.Created()}
+			id := objectID{s, evidence.String(o.Content, "metadata", "uid"), o.Created()}
 			if proven {
 				f.known[keyOf(r, strings.Trim(o.Namespace+"/"+o.Name, "/"))] = id
 				continue
@@ -55,7 +57,7 @@ func (f *fileSet) add(ctx context.Context, s *Source, proven bool) error {
 				return err
 			}
 			if uid := versionOf(o); uid != "" {
-				if err := f.same(evidence.ClusterVersions, "version", said{source: s, uid: uid}); err != nil {
+				if err := f.same(evidence.ClusterVersions, "version", objectID{source: s, uid: uid}); err != nil {
 					return err
 				}
 			}
@@ -77,7 +79,7 @@ func versionOf(o evidence.Object) string {
 	return ""
 }
 
-func (f *fileSet) same(r evidence.Resource, name string, id said) error {
+func (f *fileSet) same(r evidence.Resource, name string, id objectID) error {
 	key := keyOf(r, name)
 	was, ok := f.known[key]
 	if !ok {
