@@ -99,7 +99,9 @@ type Host struct {
 	MACs      []string // lower case, sorted
 	Pool      Pool
 	Claims    []Claim // requests for its first client certificate, oldest first
-	OnHost    string  // the name under which somebody looked on the machine itself, "" where nobody did
+	// OperatorWords is what the operators of etcd and the API server report of it.
+	OperatorWords []OperatorWord
+	OnHost        string // the name under which somebody looked on the machine itself, "" where nobody did
 
 	// Of a host of a hosted cluster.
 	NodePool string           // "" where nothing tells
@@ -151,7 +153,7 @@ type Roll struct {
 
 // Needs is what Read reads.
 func Needs() []evidence.Need {
-	return append(hostedNeeds(), []evidence.Need{
+	return append(append(hostedNeeds(), OperatorNeeds()...), []evidence.Need{
 		evidence.Objects(evidence.Nodes, ""),
 		evidence.Objects(evidence.Machines, MachineAPI),
 		evidence.Objects(evidence.BareMetalHosts, MachineAPI),
@@ -228,6 +230,7 @@ func read(ctx context.Context, w *facts.World) (*Roll, error) {
 		{evidence.Objects(evidence.ConfigMaps, "kube-system"), b.installConfig, true},
 		{evidence.Objects(evidence.HostedMachines, evidence.ControlPlaneNamespace), b.hosted, false},
 		{evidence.Objects(evidence.NamedHosts, ""), b.namedHosts, true},
+		{evidence.Objects(evidence.EtcdOperators, ""), b.operatorNodes, true},
 		{evidence.Texts(Consoles), b.consoles, true},
 		{evidence.Objects(evidence.HostIdentities, ""), b.machinesSeen, true},
 		{evidence.Objects(evidence.CSRs, ""), b.claims, true},
@@ -237,7 +240,7 @@ func read(ctx context.Context, w *facts.World) (*Roll, error) {
 		return nil, fmt.Errorf("call the roll: %w", err)
 	}
 	for _, s := range steps {
-		if h != nil && (s.need.Resource == evidence.Machines || s.need.Resource == evidence.BareMetalHosts) {
+		if h != nil && slices.Contains([]evidence.Resource{evidence.Machines, evidence.BareMetalHosts, evidence.EtcdOperators}, s.need.Resource) {
 			continue // the Machines of a hosted cluster are those of the Cluster API, beside its control plane
 		}
 		err := s.step(ctx, w, s.need)

@@ -216,4 +216,6 @@ func Newest(leases []evidence.Object, name string) (own evidence.Object, newest 
 }
 
 // Facts lists the facts of this package.
-func Facts() []facts.Fact { return []facts.Fact{NodeFact(), IdentityFact(), SilenceFact()} }
+func Facts() []facts.Fact {
+	return []facts.Fact{NodeFact(), IdentityFact(), SilenceFact(), ReportedFact()}
+}
