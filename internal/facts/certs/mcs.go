@@ -328,4 +328,4 @@ func subjects(list []*x509.Certificate) string {
 }
 
 // Facts lists the facts of this package.
-func Facts() []facts.Fact { return []facts.Fact{MCSFact(), SignerFact()} }
+func Facts() []facts.Fact { return []facts.Fact{MCSFact(), SignerFact(), InputsFact()} }
