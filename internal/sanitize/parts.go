@@ -153,6 +153,15 @@ func nextBlob(v string, at int) (from, to int) {
 	return len(v), len(v)
 }
 
+// wholeBlob is nextBlob with the last, shorter line of base64 over many lines.
+func wholeBlob(v string, at int) (from, to int) {
+	from, to = nextBlob(v, at)
+	if e := blobEnd.FindStringSubmatchIndex(v[to:min(len(v), to+128)]); e != nil {
+		to += e[3]
+	}
+	return from, to
+}
+
 func runEnd(v string, i int) int {
 	for i < len(v) && sixBits[v[i]] != 0xff {
 		i++
@@ -193,10 +202,7 @@ func (m *masked) blobs() {
 	left := maxInflated
 	var b strings.Builder
 	at := 0
-	for from, end := nextBlob(m.text, 0); from < end; from, end = nextBlob(m.text, end) {
-		if e := blobEnd.FindStringSubmatchIndex(m.text[end:min(len(m.text), end+128)]); e != nil {
-			end += e[3]
-		}
+	for from, end := wholeBlob(m.text, 0); from < end; from, end = wholeBlob(m.text, end) {
 		if !m.s.tells(m.text[from:end], &left, maxNested) {
 			continue
 		}
@@ -262,7 +268,7 @@ func (s *Sanitizer) nested(text string, left *int, deeper int) bool {
 	if !longRun(text) {
 		return false
 	}
-	for from, to := nextBlob(text, 0); from < to; from, to = nextBlob(text, to) {
+	for from, to := wholeBlob(text, 0); from < to; from, to = wholeBlob(text, to) {
 		if s.tells(text[from:to], left, deeper) {
 			return true
 		}
