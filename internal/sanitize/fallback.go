@@ -2,6 +2,7 @@ package sanitize
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -12,6 +13,9 @@ import (
 // maxBehind is how far behind the name a value is looked for.
 const maxBehind = 96
 
+// wordEnds are the signs between words.
+const wordEnds = " \t\r\n|'\"`(),;<>"
+
 var (
 	mention = regexp.MustCompile(`(?i)(?:pass(?:word|wd|phrase|code)|client[_-]?secret|(?:access|refresh|bearer|bootstrap|api)[ _-]?(?:token|key)|credential|(?:\b|_)(?:token|secret))s?\b`)
 	field   = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.-]*[=:].`)
@@ -20,7 +24,11 @@ var (
 
 // mentioned returns where values are that follow the name of a credential.
 func mentioned(v string) (found []span) {
+	hidden := 0
 	for _, m := range mentions(v) {
+		if m[0] < hidden {
+			continue
+		}
 		soft := strings.EqualFold(strings.Trim(v[m[0]:m[1]], "sS_"), "token") || strings.Contains(strings.ToLower(v[m[0]:m[1]]), "secret") || strings.Contains(strings.ToLower(v[m[0]:m[1]]), "credential")
 		end := min(len(v), m[1]+maxBehind)
 		if m[1] < end && strings.IndexByte("-_./", v[m[1]]) >= 0 {
@@ -30,14 +38,18 @@ func mentioned(v string) (found []span) {
 		for i := m[1]; i < end; {
 			i = skip(v, i, " \t|>'\"`(),:=-")
 			to := i
-			for to < len(v) && to < i+maxValue && strings.IndexByte(" \t\r\n|'\"`(),;<>", v[to]) < 0 {
+			for to < len(v) && to < i+128 && strings.IndexByte(wordEnds, v[to]) < 0 {
 				to++
 			}
 			if to == i || strings.IndexFunc(v[i:to], isAtom) >= 0 || field.MatchString(v[i:to]) {
 				break // the value is hidden, or another field begins
 			}
 			if credential(strings.TrimRight(v[i:to], ".:"), first && !soft, soft) {
+				for to < len(v) && strings.IndexByte(wordEnds, v[to]) < 0 {
+					to++ // all of a long one
+				}
 				found = append(found, span{i, i + len(strings.TrimRight(v[i:to], ".:"))})
+				hidden = to
 				break
 			}
 			i, first = to, false
@@ -63,6 +75,7 @@ func mentions(v string) (found [][2]int) {
 			}
 		}
 	}
+	slices.SortFunc(found, func(a, b [2]int) int { return a[0] - b[0] })
 	return found
 }
 
