@@ -143,7 +143,7 @@ func TestFaults(t *testing.T) {
 		{"no certificate and no way to ask for one", func(m *hosttest.Machine) {
 			m.Remove("/var/lib/kubelet/pki", "/etc/kubernetes/kubeconfig")
 		}, []string{"bootstrap-kubeconfig-unusable", "kubelet-certificate-missing"}, []string{"bootstrap-kubeconfig-unusable"}},
-		{"the first boot pulls", pulling, []string{"firstboot-not-finished", "firstboot-pull-runs-on", "firstboot-pull-waiting"}, []string{"firstboot-pull-waiting"}},
+		{"the first boot pulls", pulling, []string{"firstboot-not-finished", "firstboot-pull-runs-on", "firstboot-pull-waiting", "image-pull-unauthorized"}, []string{"image-pull-unauthorized"}},
 		{"the first boot failed", func(m *hosttest.Machine) {
 			firstBoot(m, map[string]string{"machine-config-daemon-firstboot.service": "failed failed Result=exit-code ExecMainStatus=255"})
 		}, []string{"container-runtime-stopped", "firstboot-not-finished", "firstboot-unit-failed", "kubelet-service-stopped"}, nil},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/x509"
 	"fmt"
+	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
@@ -142,6 +143,13 @@ func domainOf(text string) (domain, broken string) {
 	return domain, ""
 }
 
+// isAnotherName reports whether a host is a name other than the expected one. An address
+// is no name: platforms without a DNS of their own may have one there.
+func isAnotherName(host, expected string) bool {
+	_, err := netip.ParseAddr(host)
+	return err != nil && !strings.EqualFold(strings.TrimSuffix(host, "."), expected)
+}
+
 // address compares the address of the internal API with the one that the installer gives
 // it (openshift/installer:pkg/asset/manifests/utils.go getInternalAPIServerURL).
 func (in *Inputs) address(ctx context.Context, w *facts.World, domain string, item evidence.Item) error {
@@ -167,7 +175,7 @@ func (in *Inputs) address(ctx context.Context, w *facts.World, domain string, it
 		err = evidence.Replaced(need, "the cluster's domain")
 	default:
 		in.Expected.Set("api-int."+domain, item)
-		in.WrongAddress.Set(!strings.EqualFold(u.Hostname(), "api-int."+domain), shown, item)
+		in.WrongAddress.Set(isAnotherName(u.Hostname(), "api-int."+domain), shown, item)
 		return nil
 	}
 	return facts.Miss(err, &in.Expected, &in.WrongAddress)

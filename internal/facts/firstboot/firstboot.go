@@ -45,6 +45,8 @@ type FirstBoot struct {
 	Nameless facts.Field[bool]      `cel:"nameless"` // it waits for a name that is not localhost, and has not got one
 
 	NamelessSince facts.Field[time.Time] `cel:"namelessSince"` // where the first line of that wait carries a time
+
+	OnDisk facts.Field[bool] `cel:"onDisk"` // the host's own disk shows that it is over
 }
 
 // Facts lists the facts of this package.
@@ -108,7 +110,9 @@ func Read(ctx context.Context, w *facts.World, s fault.Subject) (FirstBoot, erro
 	}
 	switch {
 	case !finished.IsZero() && !after(seen.lines, finished):
-		return done(evidence.Item{Locator: loc, Excerpt: "the unit of the first boot put its input aside", Time: finished}), nil
+		over := done(evidence.Item{Locator: loc, Excerpt: "the unit of the first boot put its input aside", Time: finished})
+		over.OnDisk.Set(true, over.Done.Proof()...)
+		return over, nil
 	case seen.any && joined && isReadyAndDone(node): // what its first boot wrote is over
 		return done(node.Shows("status.conditions[Ready]", "Node "+node.Name+" is Ready, and its machine-config-daemon is Done", time.Time{})), nil
 	case seen.any:

@@ -72,6 +72,9 @@ func read(ctx context.Context, w *facts.World, s fault.Subject) (Pull, error) {
 		return p, err
 	}
 	if p.Cause.Value() == "" && nodeErr != nil { // its daemon may fail
+		if boot.OnDisk.Value() {
+			return Pull{}, facts.NotApplicable("the first boot of %s is over by its disk; what its daemon pulls since then only the Node tells", s.Name)
+		}
 		return Pull{}, nodeErr
 	}
 	return p, nil
