@@ -10,7 +10,6 @@ import (
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/facts/all"
 	"github.com/rollcall-project/rollcall/internal/fault"
-	"github.com/rollcall-project/rollcall/internal/repair"
 	"github.com/rollcall-project/rollcall/internal/report"
 )
 
@@ -18,7 +17,7 @@ import (
 type entry struct {
 	kind, id, title string
 	text            string // what free text is searched in, beside the title
-	page            any    // *fault.Fault, *fault.RefusedRemedy, repair.Remedy, facts.Fact or fault.Stage
+	page            any    // *fault.Fault, *fault.Remedy, *fault.RefusedRemedy, facts.Fact or fault.Stage
 }
 
 // entries lists everything that can be explained: faults first.
@@ -27,8 +26,8 @@ func entries(c *fault.Catalog) []entry {
 	for _, f := range c.Faults {
 		list = append(list, entry{"fault", f.ID, report.PlainTitle(f), f.Means, f})
 	}
-	for _, r := range repair.Remedies() {
-		list = append(list, entry{"remedy", r.ID, r.Title, "", r})
+	for _, r := range c.Remedies {
+		list = append(list, entry{"remedy", r.ID, report.Plain(r.Title), "", r})
 	}
 	for _, r := range c.Refused {
 		list = append(list, entry{"refused", r.ID, r.Title, strings.Join(r.Advice, "\n"), r})

@@ -11,7 +11,6 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/fault"
-	"github.com/rollcall-project/rollcall/internal/repair"
 	"github.com/rollcall-project/rollcall/internal/report"
 )
 
@@ -84,8 +83,8 @@ func (a *app) page(format string, c *fault.Catalog, e entry) error {
 		return report.FaultPage(a.io.Out, v, c, o)
 	case *fault.RefusedRemedy:
 		return report.RefusedPage(a.io.Out, v, c, o)
-	case repair.Remedy:
-		return report.RemedyPage(a.io.Out, v.ID, report.Remedy{Title: v.Title, Risk: v.Risk}, c, o)
+	case *fault.Remedy:
+		return report.RemedyPage(a.io.Out, v, c, o)
 	case facts.Fact:
 		return report.FactPage(a.io.Out, factPage(v, c), o)
 	}
@@ -99,8 +98,6 @@ func (a *app) data(c *fault.Catalog, e entry) any {
 		return factPage(v, c)
 	case fault.Stage:
 		return map[string]string{"stage": string(v), "means": report.StageMeans(v)}
-	case repair.Remedy:
-		return map[string]string{"id": v.ID, "title": v.Title, "risk": v.Risk}
 	}
 	return e.page
 }

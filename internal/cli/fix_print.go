@@ -72,7 +72,7 @@ func keyList(list []fault.Key) string {
 
 // planSummary says at a glance how much some steps do.
 func planSummary(steps []repair.Step) string {
-	acting, worst := 0, repair.RiskNone
+	acting, worst := 0, fault.RiskNone
 	for _, s := range steps {
 		if s.Writes() {
 			acting++
@@ -85,8 +85,8 @@ func planSummary(steps []repair.Step) string {
 }
 
 // riskRank orders classes of risk, the worst last. A plan with another class is not loaded.
-func riskRank(r repair.Risk) int {
-	return slices.Index(repair.Risks(), r)
+func riskRank(r fault.Risk) int {
+	return slices.Index(fault.Risks(), r)
 }
 
 func stepSection(s repair.Step) report.Section {

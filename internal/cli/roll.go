@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rollcall-project/rollcall/internal/fault"
-	"github.com/rollcall-project/rollcall/internal/repair"
 	"github.com/rollcall-project/rollcall/internal/report"
 )
 
@@ -76,10 +75,7 @@ func (a *app) printRoll(ctx context.Context, format string, d *fault.Diagnosis, 
 func (a *app) reportOptions(r *run) report.Options {
 	o := report.Options{
 		Style: a.style(), Command: a.name, Source: a.again(), NoHeaders: a.output.noHeaders,
-		Remedies: map[string]report.Remedy{}, Refused: map[string]report.Remedy{}, Catalog: r.catalog,
-	}
-	for _, known := range repair.Remedies() {
-		o.Remedies[known.ID] = report.Remedy{Title: known.Title, Risk: known.Risk}
+		Refused: map[string]report.Remedy{}, Catalog: r.catalog,
 	}
 	for _, known := range r.catalog.Refused {
 		o.Refused[known.ID] = report.Remedy{Title: known.Title, Happens: known.Happens, When: known.When, Instead: known.Instead}

@@ -298,7 +298,7 @@ func (a *app) checkCatalog(c *fault.Catalog) error {
 	if err != nil {
 		return fmt.Errorf("make the compiler of expressions: %w", err)
 	}
-	return errors.Join(append(compiler.Check(c), c.CheckRemedies(repair.RemedyIDs()))...)
+	return errors.Join(append(compiler.Check(c), c.CheckActions(repair.RemedyIDs()))...)
 }
 
 // checkChoice refuses ids of --only and --skip that do not exist: a typing error

@@ -183,7 +183,7 @@ type bound struct {
 func (e *Engine) bind(ctx context.Context, w *facts.World, f *fault.Fault, names []string, s fault.Subject) bound {
 	b := bound{given: f.Given, values: make([]facts.Value, 0, len(names))}
 	b.vars = make(map[string]any, len(f.Given)+2)
-	b.vars["this"] = fault.This{Name: s.Name, Kind: string(s.Kind), Now: w.Now, Version: w.Version}
+	b.vars["this"] = fault.This{Name: s.Name, Namespace: s.Namespace, Kind: string(s.Kind), Now: w.Now, Version: w.Version}
 	for _, name := range names {
 		fact, ok := e.facts[f.Given[name].Fact]
 		if !ok {

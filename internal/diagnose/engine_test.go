@@ -117,11 +117,25 @@ func (emptySource) Texts(_ context.Context, q evidence.TextQuery) ([]evidence.Te
 	return nil, &evidence.Unavailable{Need: evidence.Texts(q), Why: evidence.NotCollected}
 }
 
+const switchRemedy = `
+id: switch
+title: switch {host} off
+by: cluster
+risk: none
+steps: [{do: Switch it off.}]
+verify: {expect: it is dark}
+refs: [{repo: wall}]
+`
+
 func run(t *testing.T, wl wall, entries map[string]string) *fault.Diagnosis {
 	t.Helper()
-	files := fstest.MapFS{}
+	files := fstest.MapFS{"remedies/switch.yaml": &fstest.MapFile{Data: []byte(switchRemedy)}}
 	lamps := map[string]bool{}
 	for id, body := range entries {
+		if strings.HasPrefix(id, "remedies/") {
+			files[id+".yaml"] = &fstest.MapFile{Data: []byte(body)}
+			continue
+		}
 		text := "id: " + id + "\ntitle: " + id + "\nlayer: wall\nmeans: a lamp\nrefs: [{repo: wall}]\n" + body
 		if !strings.Contains(body, "severity:") {
 			text += "severity: error\n"

@@ -140,7 +140,7 @@ func (g *graph) root(i int, component []int) fault.Root {
 	f, finding := g.fault(i), g.findings[i]
 	r := fault.Root{
 		Key: finding.Key(), Title: finding.Title, Means: strings.TrimSpace(f.Means), Severity: finding.Severity, Since: finding.Since,
-		Evidence: finding.Evidence, Remedies: f.Remedies, Refused: f.Refused,
+		Evidence: finding.Evidence, Refused: f.Refused,
 	}
 	starts := []int{i}
 	for _, m := range component {

@@ -108,6 +108,9 @@ func Run(ctx context.Context, o Options) (*fault.Diagnosis, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := engine.advice(ctx, w, d); err != nil {
+		return nil, err
+	}
 	block(d, young, func(host string) []string { return requests[host] }, stopped, held)
 	d.Coverage = o.Reader.Coverage()
 	d.Timeline = timeline(d)
@@ -414,6 +417,7 @@ func nonNil(d *fault.Diagnosis) {
 	for i := range d.Unexplained {
 		fill(&d.Unexplained[i].Evidence)
 		fill(&d.Unexplained[i].Suspects)
+		fill(&d.Unexplained[i].Remedies)
 	}
 	for i := range d.Hosts {
 		fill(&d.Hosts[i].BlockedBy)

@@ -13,25 +13,25 @@ import (
 // judge says what may be said about the whole. Age and the number of broken
 // things are no arguments; "healthy" needs hosts that were looked at.
 func judge(d *fault.Diagnosis) fault.Verdict {
+	v := classify(d)
+	switch {
+	case v.Cause != "":
+	case v.Class == fault.Undetermined:
+		v.Cause = fault.CauseUnknown
+	default:
+		v.Cause = fault.CauseNone
+	}
+	return v
+}
+
+func classify(d *fault.Diagnosis) fault.Verdict {
 	open := openQuestions(d)
 	if worse := worseUnexplained(d); len(worse) > 0 {
 		return fault.Verdict{Class: fault.Undetermined, Reason: strings.Join(worse, "; ")}
 	}
-	var without []string
-	serious := 0
-	for _, r := range d.Roots {
-		if r.Severity.Rank() > fault.Info.Rank() {
-			serious++
-			if len(r.Remedies) == 0 {
-				without = append(without, r.Fault)
-			}
-		}
-	}
-	switch {
-	case serious > 0 && len(without) > 0:
-		return fault.Verdict{Class: fault.Undetermined, Reason: "the catalogue knows no repair for " + counted(without)}
-	case serious > 0:
-		return fault.Verdict{Class: fault.RecoverableInPlace, Reason: rootsReason(d)}
+	switch v, serious := ofRoots(d); {
+	case serious:
+		return v
 	case len(open) > 0:
 		return fault.Verdict{Class: fault.Undetermined, Reason: strings.Join(open, "; ")}
 	}
@@ -45,6 +45,51 @@ func judge(d *fault.Diagnosis) fault.Verdict {
 		return fault.Verdict{Class: fault.Healthy, Reason: "nothing that " + d.Source.Name + " itself can tell is wrong; whether it has joined only the API tells"}
 	}
 	return fault.Verdict{Class: fault.Healthy, Reason: fmt.Sprintf("all %d expected hosts answered, nothing in the catalogue is present", expected(d))}
+}
+
+// recoveries are the classes of what keeps less than everything, the mildest first.
+var recoveries = []recovery{
+	{"", fault.RecoverableInPlace},
+	{fault.RecoverNode, fault.RecoverableByNode},
+	{fault.RecoverQuorum, fault.RecoverableQuorum},
+	{fault.RecoverBackup, fault.RecoverableBackup},
+	{fault.RecoverReinstall, fault.ReinstallRequired},
+}
+
+type recovery struct {
+	by    fault.Recovery
+	class fault.VerdictClass
+}
+
+// ofRoots says who can do something about the serious roots. serious is false where there
+// are none.
+func ofRoots(d *fault.Diagnosis) (v fault.Verdict, serious bool) {
+	var without []string
+	worst := 0
+	v.Cause = fault.CauseKnown
+	for _, r := range d.Roots {
+		if r.Severity.Rank() <= fault.Info.Rank() {
+			continue
+		}
+		serious = true
+		i := slices.IndexFunc(r.Remedies, func(a fault.Advice) bool { return a.Applies != fault.Absent })
+		if i < 0 {
+			without = append(without, r.Fault)
+			continue
+		}
+		first := r.Remedies[i]
+		if by := first.Actor(); slices.Index(fault.Actors(), by) > slices.Index(fault.Actors(), v.Fix) {
+			v.Fix, v.Where = by, first.Where
+		}
+		if first.Applies == fault.Present { // what gives something up needs its proof
+			worst = max(worst, slices.IndexFunc(recoveries, func(known recovery) bool { return known.by == first.Recovery }))
+		}
+	}
+	v.Class, v.Reason = recoveries[worst].class, rootsReason(d)
+	if len(without) > 0 {
+		v.Class, v.Fix, v.Where, v.Reason = fault.Undetermined, "", "", "the catalogue knows no remedy for "+counted(without)
+	}
+	return v, serious
 }
 
 // counted lists names in the order in which they come first, each once: of a
@@ -79,9 +124,9 @@ func expected(d *fault.Diagnosis) int {
 
 func rootsReason(d *fault.Diagnosis) string {
 	if len(d.Roots) == 1 {
-		return "one root, and a repair that keeps the cluster"
+		return "1 cause found"
 	}
-	return fmt.Sprintf("%d roots, and a repair that keeps the cluster for each", len(d.Roots))
+	return fmt.Sprintf("%d causes found", len(d.Roots))
 }
 
 // worseUnexplained lists the present symptoms without a cause that are worse than every

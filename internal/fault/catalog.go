@@ -15,12 +15,17 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Catalog is everything that is known: faults and refused remedies.
+// Catalog is everything that is known: faults, remedies and refused remedies.
 type Catalog struct {
-	Faults  []*Fault // sorted by id
-	Refused []*RefusedRemedy
-	byID    map[string]*Fault
+	Faults   []*Fault // sorted by id
+	Remedies []*Remedy
+	Refused  []*RefusedRemedy
+	byID     map[string]*Fault
+	remedies map[string]*Remedy
 }
+
+// Remedy returns the remedy with the id.
+func (c *Catalog) Remedy(id string) (*Remedy, bool) { r, ok := c.remedies[id]; return r, ok }
 
 // Fault returns the fault with the id.
 func (c *Catalog) Fault(id string) (*Fault, bool) { f, ok := c.byID[id]; return f, ok }
@@ -33,12 +38,12 @@ const (
 	maxDepth   = 8         // directories above a file, below its root
 )
 
-// Load reads every *.yaml below the roots; a directory named "refused" holds
-// refused remedies, directories named "testdata" are passed over. A later root
+// Load reads every *.yaml below the roots; a directory named "remedies" holds remedies,
+// one named "refused" refused ones, directories named "testdata" are passed over. A later root
 // may add entries but not replace one. All mistakes are reported together; a root
 // that is beyond the bounds ends the reading.
 func Load(roots ...fs.FS) (*Catalog, error) {
-	c := &Catalog{byID: map[string]*Fault{}}
+	c := &Catalog{byID: map[string]*Fault{}, remedies: map[string]*Remedy{}}
 	var wrong []error
 	entries := 0
 	for _, root := range roots {
@@ -69,6 +74,7 @@ func Load(roots ...fs.FS) (*Catalog, error) {
 		}
 	}
 	slices.SortFunc(c.Faults, func(a, b *Fault) int { return strings.Compare(a.ID, b.ID) })
+	slices.SortFunc(c.Remedies, func(a, b *Remedy) int { return strings.Compare(a.ID, b.ID) })
 	slices.SortFunc(c.Refused, func(a, b *RefusedRemedy) int { return strings.Compare(a.ID, b.ID) })
 	wrong = append(wrong, c.checkLinks()...)
 	return c, errors.Join(wrong...)
@@ -116,13 +122,16 @@ func (c *Catalog) add(root fs.FS, p string) error {
 	if err != nil {
 		return err
 	}
-	if path.Base(path.Dir(p)) == "refused" {
+	switch path.Base(path.Dir(p)) {
+	case "refused":
 		var r RefusedRemedy
 		if err := decodeStrict(raw, &r); err != nil {
 			return err
 		}
 		c.Refused = append(c.Refused, &r)
 		return r.check()
+	case "remedies":
+		return c.addRemedy(raw, p)
 	}
 	var f Fault
 	if err := decodeStrict(raw, &f); err != nil {
@@ -137,6 +146,22 @@ func (c *Catalog) add(root fs.FS, p string) error {
 		return errors.Join(fmt.Errorf("the file of fault %q is to be named %s", f.ID, want), f.check())
 	}
 	return f.check()
+}
+
+func (c *Catalog) addRemedy(raw []byte, p string) error {
+	var r Remedy
+	if err := decodeStrict(raw, &r); err != nil {
+		return err
+	}
+	if _, twice := c.remedies[r.ID]; twice {
+		return fmt.Errorf("the id %q is taken", r.ID)
+	}
+	c.remedies[r.ID] = &r
+	c.Remedies = append(c.Remedies, &r)
+	if want := r.ID + ".yaml"; path.Base(p) != want {
+		return errors.Join(fmt.Errorf("the file of remedy %q is to be named %s", r.ID, want), r.check())
+	}
+	return r.check()
 }
 
 // decodeStrict decodes one YAML document and refuses unknown fields. It does not
@@ -199,13 +224,18 @@ func (r *RefusedRemedy) check() error {
 	return nil
 }
 
-// checkLinks reports edges and refused remedies that lead nowhere.
+// checkLinks reports edges, remedies and refused remedies that lead nowhere.
 func (c *Catalog) checkLinks() []error {
 	var wrong []error
 	for _, f := range c.Faults {
 		for _, e := range f.Explains {
 			if _, ok := c.byID[e.Fault]; !ok {
 				wrong = append(wrong, fmt.Errorf("fault %s explains %q, which is not in the catalogue", f.ID, e.Fault))
+			}
+		}
+		for _, id := range f.Remedies {
+			if _, ok := c.Remedy(id); !ok {
+				wrong = append(wrong, fmt.Errorf("fault %s names the remedy %q, which is not in the catalogue", f.ID, id))
 			}
 		}
 		for _, id := range f.Refused {
@@ -217,15 +247,18 @@ func (c *Catalog) checkLinks() []error {
 	return wrong
 }
 
-// CheckRemedies reports remedies that no one can carry out. The known ids are
+// CheckActions reports remedies that `fix` is to carry out and cannot. The known ids are
 // passed in, so that the catalogue does not depend on the repair.
-func (c *Catalog) CheckRemedies(known []string) error {
+func (c *Catalog) CheckActions(known []string) error {
 	var wrong []error
-	for _, f := range c.Faults {
-		for _, id := range f.Remedies {
-			if !slices.Contains(known, id) {
-				wrong = append(wrong, fmt.Errorf("fault %s names the remedy %q, which does not exist", f.ID, id))
-			}
+	for _, r := range c.Remedies {
+		if r.Fix && !slices.Contains(known, r.ID) {
+			wrong = append(wrong, fmt.Errorf("remedy %s: fix: there is no action of this id", r.ID))
+		}
+	}
+	for _, id := range known {
+		if r, ok := c.Remedy(id); !ok || !r.Fix {
+			wrong = append(wrong, fmt.Errorf("the action %s has no remedy that says fix: true", id))
 		}
 	}
 	return errors.Join(wrong...)

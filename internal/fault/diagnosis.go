@@ -83,14 +83,27 @@ const (
 	RecoverableByNode  VerdictClass = "recoverable-by-node-replacement"
 	RecoverableQuorum  VerdictClass = "recoverable-by-quorum-restore"
 	RecoverableBackup  VerdictClass = "recoverable-from-backup"
-	ReinstallAdvised   VerdictClass = "reinstall-advised"
 	ReinstallRequired  VerdictClass = "reinstall-required"
 	Undetermined       VerdictClass = "undetermined"
 )
 
-// Verdict is the class, its reason in one sentence, and for settling until when.
+// CauseState says whether what is wrong has a cause.
+type CauseState string
+
+// The states of the cause.
+const (
+	CauseKnown   CauseState = "known"   // every serious symptom has one
+	CauseUnknown CauseState = "unknown" // something is wrong, or may be, and the cause is not known
+	CauseNone    CauseState = "none"    // nothing is wrong
+)
+
+// Verdict is the class, whether the cause is known and who can fix it, its reason in one
+// sentence, and for settling until when.
 type Verdict struct {
 	Class  VerdictClass `json:"class"`
+	Cause  CauseState   `json:"cause"`
+	Fix    Actor        `json:"fix,omitempty"`   // the farthest that is needed; "" where nobody is, or nobody is known
+	Where  string       `json:"where,omitempty"` // what is outside the cluster: DNS, BMC, ...
 	Reason string       `json:"reason"`
 	Until  time.Time    `json:"until,omitzero"`
 }
@@ -106,7 +119,7 @@ type Root struct {
 	Evidence   []evidence.Item `json:"evidence"`
 	Explains   []Key           `json:"explains"`
 	RuledOut   []RuledOut      `json:"ruledOut"`
-	Remedies   []string        `json:"remedies"`
+	Remedies   []Advice        `json:"remedies"` // what to do, best first
 	Refused    []string        `json:"refused"`
 	Deadlock   int             `json:"deadlock,omitempty"` // 1-based index into deadlocks
 	Lowered    string          `json:"lowered,omitempty"`  // why the confidence is not proven
@@ -133,6 +146,7 @@ type Unexplained struct {
 	Severity Severity        `json:"severity"`
 	Evidence []evidence.Item `json:"evidence"`
 	Suspects []Suspect       `json:"suspects"`
+	Remedies []Advice        `json:"remedies"`
 }
 
 // Suspect is an unknown fault that could explain a present one.

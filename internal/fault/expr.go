@@ -26,10 +26,11 @@ type Effect struct {
 
 // This is what every expression may know of the run.
 type This struct {
-	Name    string    `cel:"name"`
-	Kind    string    `cel:"kind"`
-	Now     time.Time `cel:"now"`
-	Version string    `cel:"version"` // of the cluster, "" where it is not known
+	Name      string    `cel:"name"`
+	Namespace string    `cel:"namespace"` // "" where its kind has none
+	Kind      string    `cel:"kind"`
+	Now       time.Time `cel:"now"`
+	Version   string    `cel:"version"` // of the cluster, "" where it is not known
 }
 
 // Compiler compiles the expressions of faults. Programs are made lazily and kept.
@@ -237,6 +238,13 @@ func (c *Compiler) Check(catalog *Catalog) []error {
 			}
 			if err := c.checkType(f, want); err != nil {
 				wrong = append(wrong, err)
+			}
+		}
+		for _, id := range f.Remedies {
+			if r, ok := catalog.Remedy(id); ok {
+				if err := c.checkRemedy(f, r); err != nil {
+					wrong = append(wrong, err)
+				}
 			}
 		}
 		if f.Next != "" {

@@ -55,32 +55,10 @@ func actionOf(name ActionName) (action, bool) {
 	return action{}, false
 }
 
-// Remedies lists the remedy ids that the catalogue may name, and what each is.
-func Remedies() []Remedy {
-	return []Remedy{
-		{"adopt-spec-config", "fill the pool's status.configuration from its spec, so that the machine config server has a config to serve",
-			"reversible: the next host that asks is given this config; no machine that runs is touched"},
-		{"approve-expected-csrs", "approve exactly the requests of the hosts that are expected, after proof",
-			"identity: nothing that runs is touched; a stranger who asks in the host's place, alone and before it, cannot be told apart, and a certificate that was issued cannot be revoked"},
-		{"recreate-missing-render", "re-create the missing rendered MachineConfig under its exact name, from what a host holds",
-			"reboot: the nodes that waited for it drain and reboot, one at a time"},
-		{"align-annotations", "name the in-cluster render on a node whose held config differs in nothing that is applied",
-			"reboot: without drain where the booted system is another than the config's; one node at a time, and refused where anything differs that is applied"},
-		{"wait", "nothing is to be done: it settles by itself; wait and look again", "none"},
-	}
-}
-
-// Remedy is one entry of the list of remedies. Risk begins with the worst Risk of its
-// steps and says it in words.
-type Remedy struct{ ID, Title, Risk string }
-
-// RemedyIDs returns the ids for fault.Catalog.CheckRemedies.
+// RemedyIDs lists the remedies that can be carried out here, for
+// fault.Catalog.CheckActions. What each is and costs stands in the catalogue.
 func RemedyIDs() []string {
-	var ids []string
-	for _, r := range Remedies() {
-		ids = append(ids, r.ID)
-	}
-	return ids
+	return []string{"adopt-spec-config", "align-annotations", "approve-expected-csrs", "recreate-missing-render"}
 }
 
 func need(fields map[string]string) error {

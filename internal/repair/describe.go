@@ -14,7 +14,7 @@ import (
 // is refused: what a person reads and what is done are the same.
 func described(s Step, root fault.Key) Step {
 	waits := func(subject string) {
-		s.Subject, s.Risk, s.Proof, s.Inverse = subject, RiskNone, ProvedInLab, "nothing is changed"
+		s.Subject, s.Risk, s.Proof, s.Inverse = subject, fault.RiskNone, ProvedInLab, "nothing is changed"
 	}
 	s.Subject, s.Title, s.Risk, s.RiskText, s.Proof, s.OC, s.PreImage, s.Inverse, s.Expect.Text = "", "", "", "", "", "", "", "", ""
 	switch a := s.Args; s.Action {
@@ -52,7 +52,7 @@ func described(s Step, root fault.Key) Step {
 
 func describeAdopt(s *Step) {
 	pool, config := s.Args.Pool, s.Args.Config
-	s.Subject, s.Risk, s.Proof = "pool/"+pool, RiskReversible, ProvedInLab
+	s.Subject, s.Risk, s.Proof = "pool/"+pool, fault.RiskReversible, ProvedInLab
 	s.Title = fmt.Sprintf("fill status.configuration of pool %s from its spec (%s), name and source", pool, config)
 	s.RiskText = "the next host that asks is given this config; no machine that runs is touched"
 	s.OC = fmt.Sprintf(`oc patch mcp %[1]s --subresource=status --type=merge -p "{\"status\":{\"configuration\":$(oc get mcp %[1]s -o jsonpath='{.spec.configuration}')}}"`, pool)
@@ -63,7 +63,7 @@ func describeAdopt(s *Step) {
 
 func describeApproval(s *Step) {
 	host, kind := s.Args.Host, s.Args.Signer
-	s.Subject, s.Risk, s.Proof = "host/"+host, RiskIdentity, ProvedInLab
+	s.Subject, s.Risk, s.Proof = "host/"+host, fault.RiskIdentity, ProvedInLab
 	s.Title = fmt.Sprintf("approve exactly the %s request of %s, by its UID, when it has come", kind, host)
 	s.RiskText = "whoever holds the key of the request gets the identity of a node, and keeps it until the certificate ends; " + csr.NotProvenYet
 	s.OC = fmt.Sprintf("oc get csr; oc describe csr NAME; oc adm certificate approve NAME   # the only pending %s request of %s, after you have checked it", kind, host)
@@ -86,7 +86,7 @@ func stuckNodes(s Step) []string {
 func describeRecreate(s *Step) {
 	nodes, config := strings.Join(stuckNodes(*s), " and "), s.Args.Config
 	source, _, _ := strings.Cut(s.Args.From, ":")
-	s.Subject, s.Risk, s.Proof = "pool/"+s.Args.Pool, RiskReboot, Simulated
+	s.Subject, s.Risk, s.Proof = "pool/"+s.Args.Pool, fault.RiskReboot, Simulated
 	s.Title = fmt.Sprintf("re-create %s, which %s run and the cluster does not have, from what %s holds", config, nodes, source)
 	s.RiskText = "the daemons go on, and the controller rolls each machine to the pool's target with drain and reboot, one at a time"
 	s.OC = fmt.Sprintf("oc create -f FILE   # FILE is %s without resourceVersion, uid, creationTimestamp, managedFields and ownerReferences; it holds the pull secret", s.Args.From)
@@ -96,7 +96,7 @@ func describeRecreate(s *Step) {
 
 func describeAlign(s *Step) {
 	host, config := s.Args.Host, s.Args.Config
-	s.Subject, s.Risk, s.Proof = "host/"+host, RiskReboot, Advice
+	s.Subject, s.Risk, s.Proof = "host/"+host, fault.RiskReboot, Advice
 	s.Title = fmt.Sprintf("name %s on node %s, whose held config applies the same; state is left to the daemon", config, host)
 	s.RiskText = "the daemon validates the host; if the booted OS is another than the config's it reboots without drain"
 	s.OC = fmt.Sprintf(`oc annotate node %s --overwrite machineconfiguration.openshift.io/currentConfig=%s machineconfiguration.openshift.io/desiredConfig=%s`,

@@ -11,6 +11,7 @@ import (
 	"testing/fstest"
 	"time"
 
+	"github.com/rollcall-project/rollcall/catalog"
 	"github.com/rollcall-project/rollcall/internal/csr"
 	"github.com/rollcall-project/rollcall/internal/fault"
 )
@@ -243,11 +244,20 @@ func testCatalog(t *testing.T) *fault.Catalog {
 		return &fstest.MapFile{Data: []byte(fmt.Sprintf(
 			"id: %s\ntitle: t\nlayer: l\nfor: pool\nseverity: error\ngiven: {}\nwhen: 'true'\nmeans: m\nremedies: [%s]\nrefs: [{repo: a/b}]\n", id, remedy))}
 	}
-	c, err := fault.Load(fstest.MapFS{
+	files := fstest.MapFS{
 		"bootstrap-desync.yaml":  entry("bootstrap-desync", ""),
 		"pool-config-empty.yaml": entry("pool-config-empty", "adopt-spec-config"),
 		"render-missing.yaml":    entry("render-missing", "recreate-missing-render, align-annotations"),
-	})
+	}
+	for _, id := range RemedyIDs() {
+		name := "remedies/" + id + ".yaml"
+		data, err := catalog.FS.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[name] = &fstest.MapFile{Data: data}
+	}
+	c, err := fault.Load(files)
 	if err != nil {
 		t.Fatal(err)
 	}

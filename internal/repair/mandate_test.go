@@ -81,7 +81,7 @@ func TestEditedPlan(t *testing.T) {
 		{"a false digest", func(t *testing.T, p *Plan) { stepOf(t, p, RecreateRender).Reads[0].Digest = sum }, "none that recreate-render can go by"},
 		{"a false title", func(t *testing.T, p *Plan) { stepOf(t, p, AdoptSpecConfig).Title = "look around" }, "title says something else"},
 		{"a false command", func(t *testing.T, p *Plan) { stepOf(t, p, AdoptSpecConfig).OC = "oc get nodes" }, "oc says something else"},
-		{"a false risk", func(t *testing.T, p *Plan) { stepOf(t, p, RecreateRender).Risk = RiskNone }, "risk says something else"},
+		{"a false risk", func(t *testing.T, p *Plan) { stepOf(t, p, RecreateRender).Risk = fault.RiskNone }, "risk says something else"},
 		{"a false grade", func(t *testing.T, p *Plan) { stepOf(t, p, RecreateRender).Proof = ProvedInLab }, "proof says something else"},
 		{"a false inverse", func(t *testing.T, p *Plan) { stepOf(t, p, ApproveCSR).Inverse = "undo" }, "inverse says something else"},
 		{"a false subject", func(t *testing.T, p *Plan) { stepOf(t, p, ApproveCSR).Subject = "host/control9" }, "subject says something else"},

@@ -45,27 +45,6 @@ type ClusterID struct {
 	CA     string `json:"ca"`     // digest of the CA that the API server was verified with
 }
 
-// Risk is the worst that a step may set in motion.
-type Risk string
-
-// The risks, mildest first. They speak of what runs, identity of whom the cluster
-// trusts; its inverse says whether a step can be undone.
-const (
-	RiskNone       Risk = "none"
-	RiskReversible Risk = "reversible"
-	RiskRestart    Risk = "restart"
-	RiskDrain      Risk = "drain"
-	RiskReboot     Risk = "reboot"
-	RiskPower      Risk = "power"
-	RiskIdentity   Risk = "identity" // a stranger may get a host's identity, which cannot be called back
-	RiskDataLoss   Risk = "data-loss"
-)
-
-// Risks lists the risks, mildest first.
-func Risks() []Risk {
-	return []Risk{RiskNone, RiskReversible, RiskRestart, RiskDrain, RiskReboot, RiskPower, RiskIdentity, RiskDataLoss}
-}
-
 // Grade says how a step is known to work.
 type Grade string
 
@@ -100,7 +79,7 @@ type Step struct {
 	Action        ActionName  `json:"action"`
 	Title         string      `json:"title"`
 	Subject       string      `json:"subject"` // "pool/master", "host/control0"
-	Risk          Risk        `json:"risk"`
+	Risk          fault.Risk  `json:"risk"`
 	RiskText      string      `json:"riskText,omitempty"` // what the risk is, in words
 	Proof         Grade       `json:"proof"`
 	OC            string      `json:"oc"`            // the same by hand
@@ -204,7 +183,7 @@ func (p *Plan) checkForm() error {
 				fail("step %s: there is no guard %q", s.ID, g.Guard)
 			}
 		}
-		if !slices.Contains(Risks(), s.Risk) {
+		if !slices.Contains(fault.Risks(), s.Risk) {
 			fail("step %s: there is no risk %q", s.ID, s.Risk)
 		}
 		if !slices.Contains(Grades(), s.Proof) {

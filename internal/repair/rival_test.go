@@ -9,6 +9,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/csr"
 	"github.com/rollcall-project/rollcall/internal/facts/csrs"
+	"github.com/rollcall-project/rollcall/internal/fault"
 )
 
 // listens calls a function before requests are listed.
@@ -144,7 +145,7 @@ func TestApprovalTellsItsRisk(t *testing.T) {
 			continue
 		}
 		found = true
-		if s.Risk != RiskIdentity || !strings.Contains(s.RiskText, "cannot be told apart") {
+		if s.Risk != fault.RiskIdentity || !strings.Contains(s.RiskText, "cannot be told apart") {
 			t.Errorf("%s: risk %s: %s", s.ID, s.Risk, s.RiskText)
 		}
 	}

@@ -27,6 +27,10 @@ func (t *text) unchecked() {
 		t.para(0, span{}, dim, count(len(groups), "thing", "things")+" could not be read, and no check needed more: -o wide lists them")
 		return
 	}
+	if !t.o.Wide && t.decided() {
+		t.para(0, span{}, dim, fmt.Sprintf("%d of %s not run: -o wide lists why", len(unknown), count(t.d.Stats.Faults, "check", "checks")))
+		return
+	}
 	heading := "Could not be read"
 	if len(unknown) > 0 {
 		heading += fmt.Sprintf(" (%d of %s without an answer)", len(unknown), count(t.d.Stats.Faults, "check", "checks"))
@@ -43,6 +47,14 @@ func (t *text) unchecked() {
 	if len(flags) > 0 {
 		t.para(0, span{plain, "- "}, plain, "not asked for: "+strings.Join(flags, ", "))
 	}
+}
+
+// decided reports whether nothing that could not be read decides anything: every cause is
+// proven, and nothing that was read is damaged.
+func (t *text) decided() bool {
+	return len(t.d.Roots) > 0 && t.d.Verdict.Cause == fault.CauseKnown &&
+		!slices.ContainsFunc(t.d.Roots, func(r fault.Root) bool { return r.Confidence != fault.Proven }) &&
+		!slices.ContainsFunc(t.d.Coverage, func(c evidence.Coverage) bool { return c.Damaged })
 }
 
 const (

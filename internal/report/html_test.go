@@ -89,7 +89,6 @@ func hostileOptions() Options {
 	o := options(Style{})
 	o.Source, o.Command = hostile, hostile
 	o.Subject = &fault.Subject{Kind: fault.Host, Name: hostile}
-	o.Remedies = map[string]Remedy{hostile + "adopt-spec-config": {Title: hostile, Risk: hostile}}
 	o.Refused = map[string]Remedy{hostile + "patch-annotations-blindly": {Title: hostile, Happens: hostile, When: hostile, Instead: hostile}}
 	o.Plan = func(fault.Root, bool) string { return hostile }
 	o.Catalog = &fault.Catalog{}
@@ -186,8 +185,8 @@ func TestHTMLHasEverything(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"BROKEN, REPAIRABLE IN PLACE", "proven", "DEADLOCK: each holds up the next", "OPENS IT: pool-render-missing", "current.log:4711",
-		"it asks for /config/master", "reversible: lets the third master boot", "Opens the deadlock", "the daemon reboots", "render it again",
+		"BROKEN, CAUSE KNOWN", "proven", "DEADLOCK: each holds up the next", "OPENS IT: pool-render-missing", "current.log:4711",
+		"it asks for /config/master", "lets the third master boot", "breaks the deadlock", "the daemon reboots", "render it again",
 		"the configs are the same", "not collected: an archive holds no probes", "--console control2=FILE", "ignition-fetched: failed, Ignition asks",
 	} {
 		if !strings.Contains(out.String(), want) {

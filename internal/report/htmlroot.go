@@ -38,15 +38,25 @@ type htmlTree struct {
 	Children []htmlTree
 }
 
-// htmlDo is the command to go on with.
+// htmlDo is what to do about a cause: the first remedy in full.
 type htmlDo struct {
-	Command, About string
-	Remedies       []htmlRemedy
+	Command, About string // of `fix plan`, where Rollcall can do it
+	First          *htmlRemedy
+	Others         []htmlRemedy
+	More           string
 }
 
 type htmlRemedy struct {
-	ID, Title, Risk string
-	Opens           bool
+	ID, Title, Who, Risk, RiskText string
+	Opens, NotNow                  bool
+	Requires                       []string
+	Steps                          []htmlDoStep
+	Worked, Check, Undo, IfWrong   string
+}
+
+type htmlDoStep struct {
+	Do, Run, Expect string
+	OnHost          bool
 }
 
 type htmlRefused struct{ ID, Title, Happens, When, Instead string }
@@ -141,21 +151,46 @@ func (t *text) htmlTree(list []*link) []htmlTree {
 }
 
 func (t *text) htmlDo(r same) htmlDo {
-	if len(r.Remedies) == 0 || t.o.Plan == nil {
-		return htmlDo{Command: t.o.know("explain " + r.Fault), About: "What is known about it. There is no automatic repair."}
+	do := htmlDo{More: t.o.know("explain " + r.Fault)}
+	for i, a := range r.Remedies {
+		h := t.htmlRemedy(a)
+		h.Opens = a.ID == t.opens(r.Root)
+		if i == 0 {
+			do.First = &h
+		} else {
+			do.Others = append(do.Others, h)
+		}
 	}
-	do := htmlDo{Command: t.o.Plan(r.Root, len(t.d.Roots) == 1), About: "Changes nothing: writes the repair as a file to read."}
-	if t.d.Source.Kind != "live" {
-		do.About = "On the live cluster. " + do.About
-	}
-	opens := ""
-	if i := r.Deadlock - 1; i >= 0 && i < len(t.d.Deadlocks) {
-		opens = t.d.Deadlocks[i].Remedy
-	}
-	for _, id := range r.Remedies {
-		do.Remedies = append(do.Remedies, htmlRemedy{id, t.remedyTitle(id), t.o.Remedies[id].Risk, id == opens})
+	if do.First != nil && r.Remedies[0].Fix && t.o.Plan != nil {
+		do.Command, do.About = t.o.Plan(r.Root, len(t.d.Roots) == 1), "Changes nothing: writes the plan to a file to read first."
+		if t.d.Source.Kind != "live" {
+			do.About = "On the live cluster. " + do.About
+		}
 	}
 	return do
+}
+
+func (t *text) htmlRemedy(a fault.Advice) htmlRemedy {
+	h := htmlRemedy{
+		ID: a.ID, Title: a.Title, Who: actorWords(a.Actor(), a.Where), Risk: string(a.Risk), RiskText: a.RiskText, NotNow: a.Applies == fault.Absent,
+		Requires: a.Requires, Worked: a.Verify.Expect, Check: t.commands(a.Verify.Run), Undo: a.Undo, IfWrong: a.IfWrong,
+	}
+	if takes := a.Verify.Takes; takes != "" {
+		h.Worked += " (usually within " + takes + ")"
+	}
+	for _, s := range a.Steps {
+		h.Steps = append(h.Steps, htmlDoStep{s.Do, t.commands(s.Run), s.Expect, s.On == "host"})
+	}
+	return h
+}
+
+// commands writes the commands of a step as the user calls them.
+func (t *text) commands(run string) string {
+	var list []string
+	for l := range strings.Lines(run) {
+		list = append(list, t.command(strings.TrimRight(l, "\n")))
+	}
+	return strings.Join(list, "\n")
 }
 
 func (t *text) htmlRefused(ids []string) []htmlRefused {

@@ -74,7 +74,7 @@ func FaultPage(w io.Writer, f *fault.Fault, c *fault.Catalog, o Options) error {
 	if f.Blocks != "" {
 		p.section("Step that it stops", string(f.Blocks)+": "+StageMeans(f.Blocks))
 	}
-	p.items("Repair", f.Remedies)
+	p.items("What to do", remedyWords(f.Remedies, c, o))
 	p.items("Do not", refusedWords(f.Refused, c, o))
 	var given []string
 	for name, g := range f.Given {
@@ -93,6 +93,22 @@ func PlainTitle(f *fault.Fault) string {
 
 func edgeWords(id string, e fault.Edge) string {
 	return fmt.Sprintf("%s (%s; %s)", id, relations[e.On], e.Strength)
+}
+
+// Plain is a text of the catalogue outside a diagnosis: its placeholders are shown as words.
+func Plain(text string) string {
+	r := fault.Remedy{Title: text}
+	return r.Fill(&fault.Fault{}, fault.Subject{}, func(string) []string { return nil }).Title
+}
+
+func remedyWords(ids []string, c *fault.Catalog, o Options) []string {
+	var list []string
+	for _, id := range ids {
+		if r, ok := c.Remedy(id); ok {
+			list = append(list, Plain(r.Title)+": "+o.know("explain "+id))
+		}
+	}
+	return list
 }
 
 func refusedWords(ids []string, c *fault.Catalog, o Options) []string {
@@ -147,21 +163,38 @@ func RefusedPage(w io.Writer, r *fault.RefusedRemedy, c *fault.Catalog, o Option
 	return p.flush(w)
 }
 
-// RemedyPage writes what a repair is and which faults it is for.
-func RemedyPage(w io.Writer, id string, r Remedy, c *fault.Catalog, o Options) error {
-	p := &page{Style: o.Style}
-	p.line(0, span{bold, id})
-	p.parts(0, dim, []string{"repair"})
-	p.para(0, span{}, plain, r.Title)
-	p.section("Risk", r.Risk)
+// RemedyPage writes what a remedy is, its steps and which faults it is for.
+func RemedyPage(w io.Writer, r *fault.Remedy, c *fault.Catalog, o Options) error {
+	t := &text{page: page{Style: o.Style}, o: o, d: &fault.Diagnosis{}}
+	t.line(0, span{bold, r.ID})
+	about := []string{"remedy", actorWords(r.By, r.Where), "risk: " + string(r.Risk)}
+	if r.Fix {
+		about = append(about, "`"+o.know("fix plan")+"` can do it")
+	}
+	if r.Versions != "" {
+		about = append(about, "versions "+r.Versions)
+	}
+	t.parts(0, dim, append(about, r.Platforms...))
+	a := r.Fill(&fault.Fault{}, fault.Subject{}, func(string) []string { return nil })
+	t.para(0, span{}, plain, a.Title)
+	var only []string
+	for _, q := range r.Requires {
+		only = append(only, q.Says)
+	}
+	t.items("Only if", only)
+	t.head(0, "Steps")
+	t.steps(a)
+	t.verify(a.Verify)
+	t.costs(a)
 	var used []string
 	for _, f := range c.Faults {
-		if slices.Contains(f.Remedies, id) {
+		if slices.Contains(f.Remedies, r.ID) {
 			used = append(used, f.ID)
 		}
 	}
-	p.items("Repairs", used)
-	return p.flush(w)
+	t.items("For", used)
+	t.items("Source", refWords(r.Refs))
+	return t.flush(w)
 }
 
 // FactPage writes what a fact is made of.

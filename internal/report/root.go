@@ -41,7 +41,7 @@ func sameRoots(d *fault.Diagnosis) []same {
 	return list
 }
 
-// root writes one root: what, how sure, proof, what it leads to, what to do.
+// root writes one root: what, how sure, what to do.
 func (t *text) root(i, of int, r same) {
 	t.blank()
 	g, style := signBad, red
@@ -53,7 +53,7 @@ func (t *text) root(i, of int, r same) {
 		mark = fmt.Sprintf("%s%d of %d: ", mark, i+1, of)
 	}
 	t.lead(0, span{style, mark}, "  ", bold, t.linkTitle(&link{keys: r.keys}), 0)
-	about := []string{confidences[r.Confidence], string(r.Severity), r.Subject.String()}
+	about := []string{r.Fault, confidences[r.Confidence], string(r.Severity), r.Subject.String()}
 	if s := since(r.Since, t.d.Now); s != "" {
 		about = append(about, s)
 	}
@@ -62,6 +62,17 @@ func (t *text) root(i, of int, r same) {
 		t.para(2, span{yellow, "Not proven: "}, plain, t.brief(r.Lowered))
 	}
 	t.means(r.Means)
+	t.todo(r.Root, of == 1)
+}
+
+// causeDetails writes the proof of a root, what it leads to, and which other causes are not there.
+func (t *text) causeDetails(i, of int, r same) {
+	t.blank()
+	head := "Why"
+	if of > 1 {
+		head = fmt.Sprintf("Why (%d of %d): %s", i+1, of, r.Fault)
+	}
+	t.head(0, head)
 	t.proof(r.Evidence)
 	t.ring(r.Root)
 	t.leadsTo(r.Root)
@@ -208,13 +219,18 @@ func (t *text) ring(r fault.Root) {
 		t.lead(2, span{plain, first}, further, plain, title, 0)
 	}
 	if dead.Remedy != "" {
-		t.lead(2, span{bold, "What opens it: "}, "  ", plain, t.remedyTitle(dead.Remedy), 0)
+		t.lead(2, span{bold, "What breaks it: "}, "  ", plain, t.remedyTitle(dead.Remedy), 0)
 	}
 }
 
+// remedyTitle is the title of a remedy that some root has.
 func (t *text) remedyTitle(id string) string {
-	if r, ok := t.o.Remedies[id]; ok && r.Title != "" {
-		return r.Title
+	for _, r := range t.d.Roots {
+		for _, a := range r.Remedies {
+			if a.ID == id {
+				return a.Title
+			}
+		}
 	}
 	return id
 }

@@ -39,7 +39,7 @@ func base(hosts ...fault.HostState) *fault.Diagnosis {
 		APIVersion: "rollcall.dev/v1alpha1", Kind: "Diagnosis",
 		Source: fault.Source{Kind: "must-gather", Name: "./must-gather.local.5512"}, Now: noon,
 		Cluster: fault.ClusterInfo{ID: "9f6c0a34-6f7e-4a57-9c85-5f0c4a2f1c11", Version: "4.20.3", Platform: "BareMetal", Topology: "HighlyAvailable"},
-		Verdict: fault.Verdict{Class: fault.Healthy, Reason: fmt.Sprintf("all %d expected hosts answered, nothing in the catalogue is present", len(hosts))},
+		Verdict: fault.Verdict{Class: fault.Healthy, Cause: fault.CauseNone, Reason: fmt.Sprintf("all %d expected hosts answered, nothing in the catalogue is present", len(hosts))},
 		Roots:   []fault.Root{}, Deadlocks: []fault.Deadlock{}, Unexplained: []fault.Unexplained{}, Edges: []fault.EdgeSeen{},
 		Findings: []fault.Finding{}, Hosts: append([]fault.HostState{}, hosts...), Timeline: []fault.Moment{},
 		Coverage: []evidence.Coverage{
@@ -93,7 +93,7 @@ func desyncProven() *fault.Diagnosis {
 		stopped("control1", "master", fault.ConfigDone, fault.StageFailed, "machine-config-daemon: machineconfigs \"rendered-master-0aa1f5c2d3e4b5a697887766554433aa\" not found"),
 		stopped("control2", "master", fault.IgnitionFetched, fault.StageFailed, "Ignition asks https://api-int.prod.example.com:22623/config/master and gets HTTP 500"),
 	)
-	d.Verdict = fault.Verdict{Class: fault.RecoverableInPlace, Reason: "one root, and a repair that keeps the cluster"}
+	d.Verdict = fault.Verdict{Class: fault.RecoverableInPlace, Cause: fault.CauseKnown, Fix: fault.ByRollcall, Reason: "1 cause found"}
 	root := key(desync, pool("master"))
 	hold := []fault.Key{key(degraded, host("control0")), key(degraded, host("control1"))}
 	d.Findings = []fault.Finding{
@@ -125,7 +125,7 @@ func desyncProven() *fault.Diagnosis {
 			{Key: key("controllerconfig-missing", fault.Subject{Kind: fault.Cluster}), Title: "there is no ControllerConfig", Reason: "controllerconfigs/machine-config-controller exists"},
 			{Key: key("mcs-wrong-pool", host("control2")), Title: "host control2 asks for a pool that does not exist", Reason: "it asks for /config/master"},
 		},
-		Remedies: []string{"adopt-spec-config"}, Refused: []string{"patch-annotations-blindly"}, Deadlock: 1,
+		Remedies: []fault.Advice{adopt()}, Refused: []string{"patch-annotations-blindly"}, Deadlock: 1,
 	}}
 	d.Deadlocks = []fault.Deadlock{{
 		Members: []fault.Key{hold[0], hold[1], key(never, pool("master")), root}, Opens: root, Remedy: "adopt-spec-config",
@@ -157,7 +157,7 @@ func settling() *fault.Diagnosis {
 	d.Findings = []fault.Finding{
 		{Fault: never, Subject: pool("master"), Outcome: fault.Absent, Title: "pool master has not converged once", Severity: fault.Error, Since: ago(4 * time.Minute), Until: noon.Add(26 * time.Minute)},
 	}
-	d.Verdict = fault.Verdict{Class: fault.Settling, Until: noon.Add(26 * time.Minute), Reason: "normal so far: pool-never-converged of pool/master"}
+	d.Verdict = fault.Verdict{Class: fault.Settling, Cause: fault.CauseNone, Until: noon.Add(26 * time.Minute), Reason: "normal so far: pool-never-converged of pool/master"}
 	return d
 }
 
@@ -169,14 +169,15 @@ func undecided() *fault.Diagnosis {
 		{Fault: empty, Subject: pool("master"), Outcome: fault.Unknown, Title: "the machine config server has no config to serve for pool master", Severity: fault.Error, Reason: "served.name: machineconfigpools: not collected", Missing: []string{"served.name"}},
 	}
 	d.Unexplained = []fault.Unexplained{{
-		Key: key(fetch500, host("control2")), Title: d.Findings[0].Title, Severity: fault.Error,
+		Remedies: []fault.Advice{},
+		Key:      key(fetch500, host("control2")), Title: d.Findings[0].Title, Severity: fault.Error,
 		Evidence: []evidence.Item{{Locator: evidence.Locator{Source: "console:control2", Path: "control2.txt", Line: 88}, Excerpt: "[   61.512345] ignition[751]: GET result: Internal Server Error"}},
 		Suspects: []fault.Suspect{
 			{Key: key(empty, pool("master")), Title: d.Findings[1].Title, Next: "pool-served-config", Supply: "oc adm inspect machineconfigpools"},
 			{Key: key("controllerconfig-missing", fault.Subject{Kind: fault.Cluster}), Title: "there is no ControllerConfig", Next: "controller-config"},
 		},
 	}}
-	d.Verdict = fault.Verdict{Class: fault.Undetermined, Reason: "ignition-fetch-500 of host/control2 has no proven cause"}
+	d.Verdict = fault.Verdict{Class: fault.Undetermined, Cause: fault.CauseUnknown, Reason: "ignition-fetch-500 of host/control2 has no proven cause"}
 	d.Coverage = append(d.Coverage, evidence.Coverage{Need: "machineconfigpools.machineconfiguration.openshift.io", State: evidence.Missing, Reason: "not collected", Supply: "oc adm inspect machineconfigpools"})
 	return d
 }
@@ -199,7 +200,7 @@ func twoRoots() *fault.Diagnosis {
 		Means:    "Nobody approves the requests of machines that join.",
 		Lowered:  "the condition holds, the mechanism itself was not seen",
 		Evidence: []evidence.Item{item("-n openshift-cluster-machine-approver deployments/machine-approver", "status.availableReplicas", "0 of 1 replicas available")},
-		RuledOut: []fault.RuledOut{}, Remedies: []string{}, Refused: []string{"approve-everything"}}
+		RuledOut: []fault.RuledOut{}, Remedies: []fault.Advice{}, Refused: []string{"approve-everything"}}
 	for i, h := range hosts {
 		r1.Explains = append(r1.Explains, key("csr-waits", host(h.Name)))
 		strength := fault.Certain
@@ -211,9 +212,9 @@ func twoRoots() *fault.Diagnosis {
 	r2 := fault.Root{Key: expired, Title: "the certificate that signs kubelets expired", Severity: fault.Warning, Confidence: fault.Proven,
 		Means:    "No kubelet can renew its certificate any more.",
 		Evidence: []evidence.Item{item("-n openshift-kube-controller-manager secrets/csr-signer", "data[tls.crt]", "notAfter 2026-04-30T08:00:00Z")},
-		Explains: []fault.Key{}, RuledOut: []fault.RuledOut{}, Remedies: []string{}, Refused: []string{}}
+		Explains: []fault.Key{}, RuledOut: []fault.RuledOut{}, Remedies: []fault.Advice{}, Refused: []string{}}
 	d.Roots = []fault.Root{r1, r2}
-	d.Verdict = fault.Verdict{Class: fault.Undetermined, Reason: "the catalogue knows no repair for approver-stopped, kubelet-ca-expired"}
+	d.Verdict = fault.Verdict{Class: fault.Undetermined, Cause: fault.CauseKnown, Reason: "the catalogue knows no remedy for approver-stopped, kubelet-ca-expired"}
 	return d
 }
 
@@ -222,7 +223,7 @@ func unreadable() *fault.Diagnosis {
 	d := base()
 	d.Source = fault.Source{Kind: "live", Name: "prod/admin", API: "https://api.prod.example.com:6443", Vantage: "bastion"}
 	d.Cluster = fault.ClusterInfo{}
-	d.Verdict = fault.Verdict{Class: fault.Undetermined, Reason: "no host could be looked at"}
+	d.Verdict = fault.Verdict{Class: fault.Undetermined, Cause: fault.CauseUnknown, Reason: "no host could be looked at"}
 	d.Coverage = nil
 	for _, n := range []string{"baremetalhosts.metal3.io", "certificatesigningrequests.certificates.k8s.io", "log openshift-machine-config-operator/machine-config-server",
 		"machineconfigpools.machineconfiguration.openshift.io", "nodes"} {
@@ -232,4 +233,18 @@ func unreadable() *fault.Diagnosis {
 		d.Findings = append(d.Findings, fault.Finding{Fault: fmt.Sprintf("fault-%02d", i), Subject: fault.Subject{Kind: fault.Host, Name: "?"}, Outcome: fault.Unknown, Title: "?", Severity: fault.Error, Reason: "it could not be read which there are"})
 	}
 	return d
+}
+
+// adopt is a remedy as the engine fills it in.
+func adopt() fault.Advice {
+	return fault.Advice{
+		ID: "adopt-spec-config", Title: "give the pool the config of its spec", By: fault.ByCluster, Risk: fault.RiskReversible, RiskText: "lets the third master boot",
+		Applies: fault.Present, Fix: true, Requires: []string{"etcd has quorum: yes"},
+		Steps: []fault.Step{
+			{Do: "Look at both.", Run: "oc get mcp master -o yaml", Expect: "two names"},
+			{Do: "Copy it.", Run: "oc patch mcp master --subresource=status -p '{}'\noc get mcp", Changes: true},
+		},
+		Verify: fault.Proof{Run: "rollcall diagnose", Expect: "the host gets its config", Takes: "2m"},
+		Undo:   "write it back", IfWrong: "nothing that runs is touched",
+	}
 }

@@ -186,7 +186,7 @@ func (s *sarif) root(r fault.Root) sarifResult {
 	}
 	out.Properties = map[string]any{
 		"role": "root", "confidence": r.Confidence, "explains": append([]fault.Key{}, r.Explains...), "ruledOut": ruled,
-		"remedies": append([]string{}, r.Remedies...), "refused": append([]string{}, r.Refused...), "deadlock": r.Deadlock > 0,
+		"remedies": append([]fault.Advice{}, r.Remedies...), "refused": append([]string{}, r.Refused...), "deadlock": r.Deadlock > 0,
 	}
 	if !r.Since.IsZero() {
 		out.Properties["since"] = clock(r.Since)

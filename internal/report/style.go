@@ -75,13 +75,14 @@ const (
 	downward // to the next of a ring
 	separator
 	ellipsis
+	pointer
 )
 
 var signs = map[sign][2]string{
 	signBad: {"✗", "x"}, signWarn: {"!", "!"}, signGood: {"✓", "ok"}, signOpen: {"?", "?"}, signWait: {"…", "~"},
 	branch: {"├─ ", "|- "}, lastOne: {"└─ ", "`- "}, trunk: {"│  ", "|  "},
 	ringTop: {"┌─▶ ", "+-> "}, ringSide: {"│   ", "|   "}, ringEnd: {"└── ", "+-- "}, downward: {"↓", "v"},
-	separator: {" · ", " | "}, ellipsis: {"…", "..."},
+	separator: {" · ", " | "}, ellipsis: {"…", "..."}, pointer: {"→", "->"},
 }
 
 func (s Style) sign(g sign) string {

@@ -9,22 +9,15 @@ import (
 	"github.com/rollcall-project/rollcall/internal/fault"
 )
 
-// Remedy is what a report says of a remedy or a refused remedy.
-type Remedy struct {
-	Title string
-	Risk  string // in words; empty for refused ones
-
-	// For refused ones: what really happens, when it is safe after all, what to do
-	// instead.
-	Happens, When, Instead string
-}
+// Remedy is what a report says of a refused remedy: what really happens, when it is safe
+// after all, what to do instead.
+type Remedy struct{ Title, Happens, When, Instead string }
 
 // Options say how a diagnosis is rendered and what its commands look like.
 type Options struct {
 	Style
 	Command   string // how the user calls the tool; "": rollcall
 	Source    string // flags that a command needs to read the same source again
-	Remedies  map[string]Remedy
 	Refused   map[string]Remedy
 	Plan      func(r fault.Root, only bool) string // the command that plans the repair of a root, of the only one; nil: there is none
 	Subject   *fault.Subject                       // the diagnosis was narrowed to it
@@ -86,11 +79,14 @@ func Text(w io.Writer, d *fault.Diagnosis, o Options) error {
 	t.unexplained()
 	t.settling()
 	t.hosts()
+	for i, r := range roots {
+		t.causeDetails(i, len(roots), r)
+	}
 	if o.Wide {
 		t.timeline()
 	}
 	t.unchecked()
-	t.next()
+	t.supplies()
 	return t.flush(w)
 }
 
@@ -115,8 +111,11 @@ func (t *text) verdictReason() string {
 	switch {
 	case t.d.Verdict.Class == fault.Settling:
 		reason = "until " + clock(t.d.Verdict.Until) + "; ask again then"
-	case t.d.Verdict.Class == fault.Undetermined && len(t.d.Roots) > 0:
-		reason = count(len(sameRoots(t.d)), "cause", "causes") + " found"
+	case len(t.d.Roots) > 0 && (t.d.Verdict.Class != fault.Undetermined || t.d.Verdict.Fix == ""):
+		reason = count(len(sameRoots(t.d)), "cause", "causes")
+		if fix := t.d.Verdict.Fix; fix != "" {
+			reason += ", " + strings.TrimSuffix(fixers[fix]+": "+t.d.Verdict.Where, ": ")
+		}
 	}
 	return reason
 }
@@ -232,6 +231,7 @@ func (t *text) unexplained() {
 		t.parts(2, dim, []string{"cause not known", string(u.Severity)})
 		t.proof(u.Evidence)
 		t.suspects(u.Suspects)
+		t.unexplainedTodo(u.Unexplained)
 	}
 }
 

@@ -20,12 +20,11 @@ type headline struct {
 var headlines = map[fault.VerdictClass]headline{
 	fault.Healthy:            {signGood, green, "NOTHING WRONG FOUND"},
 	fault.Settling:           {signWait, yellow, "NOT FINISHED, NORMAL SO FAR"},
-	fault.RecoverableInPlace: {signBad, red, "BROKEN, REPAIRABLE IN PLACE"},
-	fault.RecoverableByNode:  {signBad, red, "BROKEN, REPAIRABLE BY REPLACING A NODE"},
-	fault.RecoverableQuorum:  {signBad, red, "BROKEN, REPAIRABLE BY RESTORING ETCD QUORUM"},
-	fault.RecoverableBackup:  {signBad, red, "BROKEN, REPAIRABLE FROM AN ETCD BACKUP"},
-	fault.ReinstallAdvised:   {signBad, red, "BROKEN, A NEW INSTALL IS ADVISED"},
-	fault.ReinstallRequired:  {signBad, red, "BROKEN, A NEW INSTALL IS NEEDED"},
+	fault.RecoverableInPlace: {signBad, red, "BROKEN, CAUSE KNOWN"},
+	fault.RecoverableByNode:  {signBad, red, "BROKEN, CAUSE KNOWN: REPLACE A NODE"},
+	fault.RecoverableQuorum:  {signBad, red, "BROKEN, CAUSE KNOWN: RESTORE THE ETCD QUORUM"},
+	fault.RecoverableBackup:  {signBad, red, "BROKEN, CAUSE KNOWN: RESTORE FROM AN ETCD BACKUP"},
+	fault.ReinstallRequired:  {signBad, red, "BROKEN, CAUSE KNOWN: REINSTALL"},
 }
 
 // headlineOf adds to the class whether a cause is known, and says WARNING where
@@ -35,7 +34,7 @@ func headlineOf(d *fault.Diagnosis) headline {
 	switch {
 	case known:
 	case len(d.Roots) > 0:
-		h = headline{signBad, red, "BROKEN, NO REPAIR KNOWN"}
+		h = headline{signBad, red, "BROKEN, NO REMEDY KNOWN"}
 	default:
 		return headline{signOpen, yellow, "UNDECIDED"}
 	}

@@ -1,0 +1,309 @@
+package fault
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/Masterminds/semver/v3"
+	"github.com/google/cel-go/cel"
+)
+
+// Remedy is what to do about a fault: numbered steps with commands, how to see that they
+// worked, how to undo them, and what they cost if the diagnosis is wrong. The YAML form is
+// described in docs/writing-a-remedy.md.
+type Remedy struct {
+	ID        string             `json:"id"`
+	Title     string             `json:"title"` // imperative, may have placeholders
+	By        Actor              `json:"by"`
+	Where     string             `json:"where,omitempty"` // outside the cluster: DNS, BMC, load balancer, ...
+	Risk      Risk               `json:"risk"`
+	RiskText  string             `json:"riskText,omitempty"` // the risk in words, where its class does not say enough
+	Versions  string             `json:"versions,omitempty"`
+	Platforms []string           `json:"platforms,omitempty"` // of Infrastructure, all where empty
+	Given     map[string]FactRef `json:"given,omitempty"`     // beside those of the fault
+	Requires  []Requirement      `json:"requires,omitempty"`
+	Recovery  Recovery           `json:"recovery,omitempty"` // what is replaced or restored, where the cluster is not repaired in place
+	Fix       bool               `json:"fix,omitempty"`      // `fix plan` carries it out; the id is that of the action
+	Steps     []Step             `json:"steps"`
+	Verify    Verify             `json:"verify"`
+	Undo      string             `json:"undo,omitempty"`
+	IfWrong   string             `json:"ifWrong,omitempty"`
+	Refs      []Ref              `json:"refs"`
+}
+
+// Actor is who can do something about a fault.
+type Actor string
+
+// The actors, the nearest first. Rollcall is no actor of the catalogue: it is that of a
+// remedy that `fix` carries out.
+const (
+	ByRollcall Actor = "rollcall"
+	ByCluster  Actor = "cluster"  // somebody with oc
+	ByHost     Actor = "host"     // somebody on the host: ssh, console
+	ByOutside  Actor = "outside"  // somebody who runs DNS, DHCP, load balancer, switch, BMC, registry, support
+	ByDecision Actor = "decision" // somebody who decides: restore, replace, reinstall
+)
+
+// Actors lists the actors, the nearest first.
+func Actors() []Actor { return []Actor{ByRollcall, ByCluster, ByHost, ByOutside, ByDecision} }
+
+// Risk is the worst that a step can cause.
+type Risk string
+
+// The risks, mildest first.
+const (
+	RiskNone       Risk = "none"
+	RiskReversible Risk = "reversible"
+	RiskRestart    Risk = "restart" // pods or services restart
+	RiskDrain      Risk = "drain"
+	RiskReboot     Risk = "reboot"
+	RiskPower      Risk = "power"
+	RiskIdentity   Risk = "identity" // a stranger may get a host's identity, which cannot be revoked
+	RiskDataLoss   Risk = "data-loss"
+)
+
+// Risks lists the risks, mildest first.
+func Risks() []Risk {
+	return []Risk{RiskNone, RiskReversible, RiskRestart, RiskDrain, RiskReboot, RiskPower, RiskIdentity, RiskDataLoss}
+}
+
+// Recovery is what a decision replaces or restores.
+type Recovery string
+
+// The recoveries that do not keep everything.
+const (
+	RecoverNode      Recovery = "node-replacement"
+	RecoverQuorum    Recovery = "quorum-restore"
+	RecoverBackup    Recovery = "backup-restore"
+	RecoverReinstall Recovery = "reinstall"
+)
+
+// Requirement is a condition without which a remedy must not be used.
+type Requirement struct {
+	That string `json:"that"` // expression
+	Says string `json:"says"` // the condition in words: "etcd has quorum"
+}
+
+// Step is one thing that a person does.
+type Step struct {
+	Do      string `json:"do"`                // imperative
+	On      string `json:"on,omitempty"`      // "host": on the host itself; else where oc works
+	Run     string `json:"run,omitempty"`     // the command, may have placeholders
+	Expect  string `json:"expect,omitempty"`  // what it shows, or what to do with it
+	Changes bool   `json:"changes,omitempty"` // it changes something
+}
+
+// Verify is how to see that a remedy worked.
+type Verify struct {
+	Run    string   `json:"run,omitempty"`
+	Expect string   `json:"expect"`
+	Takes  Duration `json:"takes,omitzero"` // how long it usually takes
+}
+
+// Advice is a remedy for one finding, with its placeholders filled.
+type Advice struct {
+	ID       string   `json:"id"`
+	Title    string   `json:"title"`
+	By       Actor    `json:"by"`
+	Where    string   `json:"where,omitempty"`
+	Risk     Risk     `json:"risk"`
+	RiskText string   `json:"riskText,omitempty"`
+	Applies  Outcome  `json:"applies"` // present: every requirement holds; absent: do not use it; unknown: check first
+	Requires []string `json:"requires,omitempty"`
+	Recovery Recovery `json:"recovery,omitempty"`
+	Fix      bool     `json:"fix,omitempty"`
+	Steps    []Step   `json:"steps"`
+	Verify   Proof    `json:"verify"`
+	Undo     string   `json:"undo,omitempty"`
+	IfWrong  string   `json:"ifWrong,omitempty"`
+}
+
+// Proof is how to see that advice worked.
+type Proof struct {
+	Run    string `json:"run,omitempty"`
+	Expect string `json:"expect"`
+	Takes  string `json:"takes,omitempty"` // how long it usually takes, as "10m"
+}
+
+// Actor is who carries the advice out.
+func (a Advice) Actor() Actor {
+	if a.Fix {
+		return ByRollcall
+	}
+	return a.By
+}
+
+// check reports what is wrong with a remedy by itself.
+func (r *Remedy) check() error {
+	var wrong []error
+	fail := func(format string, args ...any) { wrong = append(wrong, fmt.Errorf(format, args...)) }
+	if !kebab.MatchString(r.ID) {
+		fail("id %q is not kebab case", r.ID)
+	}
+	if r.Title == "" || len(r.Steps) == 0 || r.Verify.Expect == "" {
+		fail("title, steps and verify.expect are needed")
+	}
+	if r.By == ByRollcall || !slices.Contains(Actors(), r.By) {
+		fail("by: %q is none of cluster, host, outside, decision", r.By)
+	}
+	if (r.By == ByOutside) != (r.Where != "") {
+		fail("where: it says whose work it is, for by: outside and only there")
+	}
+	if !slices.Contains(Risks(), r.Risk) {
+		fail("risk: %q is none of %v", r.Risk, Risks())
+	}
+	if r.Recovery != "" && (r.By != ByDecision || len(r.Requires) == 0) {
+		fail("recovery: by: decision and requires are needed: nothing is given up without proof")
+	}
+	if r.Recovery != "" && !slices.Contains([]Recovery{RecoverNode, RecoverQuorum, RecoverBackup, RecoverReinstall}, r.Recovery) {
+		fail("recovery: %q is none of node-replacement, quorum-restore, backup-restore, reinstall", r.Recovery)
+	}
+	if _, err := semver.NewConstraint(r.Versions); r.Versions != "" && err != nil {
+		fail("versions: %w", err)
+	}
+	if r.Risk != RiskNone && (r.Undo == "" || r.IfWrong == "") {
+		fail("undo and ifWrong are needed for a remedy that changes something")
+	}
+	if len(r.Refs) == 0 {
+		fail("refs: a remedy names its source")
+	}
+	r.checkSteps(fail)
+	return errors.Join(wrong...)
+}
+
+func (r *Remedy) checkSteps(fail func(format string, args ...any)) {
+	changes := false
+	for i, s := range r.Steps {
+		if s.Do == "" {
+			fail("steps[%d]: do is needed", i)
+		}
+		if s.On != "" && s.On != "host" {
+			fail("steps[%d]: on: %q is none of host", i, s.On)
+		}
+		if s.Changes && i == 0 && len(r.Requires) == 0 && !r.Fix {
+			fail("steps[0]: a look comes before a change, or a requirement")
+		}
+		changes = changes || s.Changes
+	}
+	if !changes && r.Risk != RiskNone && r.By != ByDecision {
+		fail("risk: %s, and no step changes anything", r.Risk)
+	}
+	if changes && r.Risk == RiskNone {
+		fail("risk: none, and a step changes something")
+	}
+	for _, q := range r.Requires {
+		if q.That == "" || q.Says == "" {
+			fail("requires: that and says are needed")
+		}
+	}
+}
+
+// texts lists everything of a remedy that may have placeholders.
+func (r *Remedy) texts() []string {
+	list := []string{r.Title, r.RiskText, r.Verify.Run, r.Verify.Expect, r.Undo, r.IfWrong}
+	for _, s := range r.Steps {
+		list = append(list, s.Do, s.Run, s.Expect)
+	}
+	for _, q := range r.Requires {
+		list = append(list, q.Says)
+	}
+	return list
+}
+
+// Bind returns the fault under which the expressions and placeholders of a remedy are
+// compiled: with the facts of both.
+func (r *Remedy) Bind(f *Fault) (*Fault, error) {
+	both := &Fault{ID: f.ID + "/" + r.ID, For: f.For, Given: maps.Clone(f.Given)}
+	if both.Given == nil {
+		both.Given = map[string]FactRef{}
+	}
+	for name, given := range r.Given {
+		if other, taken := both.Given[name]; taken && other != given {
+			return nil, fmt.Errorf("remedy %s: given %s is the fact %s, and %s in fault %s", r.ID, name, given.Fact, other.Fact, f.ID)
+		}
+		both.Given[name] = given
+	}
+	return both, nil
+}
+
+// checkRemedy compiles what a remedy says in the words of one of its faults.
+func (c *Compiler) checkRemedy(f *Fault, r *Remedy) error {
+	both, err := r.Bind(f)
+	if err != nil {
+		return err
+	}
+	for _, text := range r.texts() {
+		for _, h := range holes(both, text) {
+			if _, err := c.Compile(both, h); err != nil {
+				return err
+			}
+		}
+	}
+	for _, q := range r.Requires {
+		want := expression{q.That, cel.BoolType}
+		if _, err := c.Compile(both, q.That); err != nil {
+			return err
+		}
+		if err := c.checkType(both, want); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Fill fills the placeholders of a remedy, without judging its requirements. show returns
+// the values of an expression, nil where they are not known: a command then has a
+// placeholder that a person fills, as <HOST>.
+func (r *Remedy) Fill(f *Fault, s Subject, show func(expr string) []string) Advice {
+	say := func(text string) string {
+		return strings.TrimSpace(fill(f, s, text, func(name string, values []string) string {
+			if values == nil {
+				return blank(name)
+			}
+			return strings.Join(values, ", ")
+		}, show))
+	}
+	command := func(text string) string {
+		return strings.TrimSpace(fill(f, s, text, func(name string, values []string) string {
+			if len(values) == 0 || slices.ContainsFunc(values, unfit) {
+				return blank(name)
+			}
+			return strings.Join(values, " ")
+		}, show))
+	}
+	a := Advice{ID: r.ID, Title: say(r.Title), By: r.By, Where: r.Where, Risk: r.Risk, RiskText: say(r.RiskText), Recovery: r.Recovery, Fix: r.Fix,
+		Verify: Proof{Run: command(r.Verify.Run), Expect: say(r.Verify.Expect)}, Undo: say(r.Undo), IfWrong: say(r.IfWrong)}
+	if d := r.Verify.Takes.Duration; d > 0 {
+		a.Verify.Takes = Span(d)
+	}
+	for _, step := range r.Steps {
+		a.Steps = append(a.Steps, Step{Do: say(step.Do), On: step.On, Run: command(step.Run), Expect: say(step.Expect), Changes: step.Changes})
+	}
+	return a
+}
+
+// fill replaces the placeholders of a text.
+func fill(f *Fault, s Subject, text string, write func(name string, values []string) string, show func(expr string) []string) string {
+	return hole.ReplaceAllStringFunc(text, func(m string) string {
+		name := m[1 : len(m)-1]
+		if name == string(f.For) {
+			return write(name, []string{s.Name})
+		}
+		return write(name, show(name))
+	})
+}
+
+// blank is a placeholder that a person fills.
+func blank(name string) string {
+	return "<" + strings.ToUpper(name[strings.LastIndexByte(name, '.')+1:]) + ">"
+}
+
+var wordOfCommand = regexp.MustCompile(`^[A-Za-z0-9_./:@%+=,\[\]][A-Za-z0-9_./:@%+=,\[\]-]*$`)
+
+// unfit reports whether a value must not be in a command that somebody pastes: it
+// comes out of evidence, and evidence is hostile.
+func unfit(v string) bool { return !wordOfCommand.MatchString(v) }

@@ -1,0 +1,211 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/rollcall-project/rollcall/internal/fault"
+)
+
+// actors say who carries a remedy out.
+var actors = map[fault.Actor]string{
+	fault.ByRollcall: "Rollcall can do it",
+	fault.ByCluster:  "in the cluster",
+	fault.ByHost:     "on the host",
+	fault.ByOutside:  "outside the cluster",
+	fault.ByDecision: "needs a decision",
+}
+
+// fixers say in the verdict who can fix it.
+var fixers = map[fault.Actor]string{
+	fault.ByRollcall: "Rollcall can repair it",
+	fault.ByCluster:  "fix it by hand in the cluster",
+	fault.ByHost:     "fix it on the host",
+	fault.ByOutside:  "fix it outside the cluster",
+	fault.ByDecision: "a person has to decide",
+}
+
+// actorWords says who carries a remedy out, and where.
+func actorWords(by fault.Actor, where string) string {
+	if where != "" {
+		return actors[by] + ": " + where
+	}
+	return actors[by]
+}
+
+// todo writes what to do about a cause: the first remedy in full, the others by name.
+func (t *text) todo(r fault.Root, only bool) {
+	if len(r.Remedies) > 0 && r.Remedies[0].Fix && t.o.Plan != nil {
+		t.plan(r, only)
+	} else {
+		t.remedies(r.Remedies, t.opens(r))
+	}
+	t.refused(r.Refused)
+	t.line(2, span{plain, "More: "}, span{cyan, t.o.know("explain " + r.Fault)})
+}
+
+// plan writes the command that plans the repair of a cause, and what it can do.
+func (t *text) plan(r fault.Root, only bool) {
+	about := "plan the repair; it changes nothing and writes the plan to a file"
+	if t.d.Source.Kind != "live" {
+		about = "plan the repair on the live cluster; it changes nothing and writes the plan to a file"
+	}
+	t.lead(2, span{bold, "What to do: "}, "  ", plain, about, 0)
+	t.line(4, span{cyan, t.o.Plan(r, only)})
+	opens := t.opens(r)
+	var steps []string
+	rest := slices.Clone(r.Remedies)
+	for len(rest) > 0 && rest[0].Fix {
+		words := rest[0].ID + " (risk: " + string(rest[0].Risk)
+		if rest[0].ID == opens {
+			words += "; breaks the deadlock"
+		}
+		steps, rest = append(steps, words+")"), rest[1:]
+	}
+	t.lead(2, span{bold, "It can use: "}, "  ", plain, strings.Join(steps, ", "), 0)
+	if t.o.Wide {
+		for _, a := range r.Remedies[:len(steps)] {
+			t.lead(2, span{bold, "By hand: "}, "  ", plain, t.about(a, opens), 0)
+			t.requires(a)
+			t.steps(a)
+			t.verify(a.Verify)
+			t.costs(a)
+		}
+	} else {
+		t.verify(r.Remedies[0].Verify)
+	}
+	t.others(rest, opens)
+}
+
+// opens is the remedy that breaks the deadlock of a root, "" where there is none.
+func (t *text) opens(r fault.Root) string {
+	if i := r.Deadlock - 1; i >= 0 && i < len(t.d.Deadlocks) {
+		return t.d.Deadlocks[i].Remedy
+	}
+	return ""
+}
+
+// remedies writes the first remedy in full and names the others.
+func (t *text) remedies(list []fault.Advice, opens string) {
+	if len(list) == 0 {
+		t.lead(2, span{bold, "What to do: "}, "  ", plain, "no remedy is known. Save the evidence with `"+t.o.know("collect")+"` and ask for support.", 0)
+		return
+	}
+	t.lead(2, span{bold, "What to do: "}, "  ", plain, t.about(list[0], opens), 0)
+	t.requires(list[0])
+	t.steps(list[0])
+	t.verify(list[0].Verify)
+	if t.o.Wide {
+		t.costs(list[0])
+	}
+	t.others(list[1:], opens)
+}
+
+// others names the remedies after the first.
+func (t *text) others(list []fault.Advice, opens string) {
+	for _, a := range list {
+		mark := "Or: "
+		if a.Applies == fault.Absent {
+			mark = "Not now: "
+		}
+		t.lead(2, span{bold, mark}, "  ", plain, t.about(a, opens)+": "+t.o.know("explain "+a.ID), 0)
+		if t.o.Wide {
+			t.requires(a)
+		}
+	}
+}
+
+// about is a remedy in one sentence.
+func (t *text) about(a fault.Advice, opens string) string {
+	line := t.brief(a.Title) + " (" + actorWords(a.Actor(), a.Where) + "; risk: " + string(a.Risk)
+	if a.ID == opens {
+		line += "; breaks the deadlock"
+	}
+	return line + ")"
+}
+
+func (t *text) requires(a fault.Advice) {
+	for _, q := range a.Requires {
+		if !t.o.Wide && strings.HasSuffix(q, ": yes") {
+			continue
+		}
+		t.lead(4, span{yellow, "Only if "}, "  ", plain, q, 0)
+	}
+}
+
+// steps writes the steps with their numbers; commands are never broken.
+func (t *text) steps(a fault.Advice) {
+	for i, s := range a.Steps {
+		do := s.Do
+		if s.On == "host" {
+			do += " (on the host)"
+		}
+		t.para(2, span{bold, fmt.Sprintf("%d. ", i+1)}, plain, do)
+		for l := range strings.Lines(s.Run) {
+			t.line(5, span{cyan, t.command(strings.TrimRight(l, "\n"))})
+		}
+		if s.Expect != "" {
+			t.para(5, span{dim, t.sign(pointer) + " "}, dim, s.Expect)
+		}
+	}
+}
+
+// command writes a command of ours as the user calls it.
+func (t *text) command(line string) string {
+	rest, ours := strings.CutPrefix(line, "rollcall ")
+	switch {
+	case !ours:
+		return line
+	case strings.HasPrefix(rest, "diagnose") && t.d.Source.Kind == "live": // an archive does not change
+		return t.o.again(rest)
+	}
+	return t.o.know(rest)
+}
+
+func (t *text) verify(v fault.Proof) {
+	expect := v.Expect
+	if v.Takes != "" {
+		expect += " (usually within " + v.Takes + ")"
+	}
+	t.lead(2, span{bold, "It worked when: "}, "  ", plain, expect, 0)
+	if v.Run != "" {
+		t.line(5, span{cyan, t.command(v.Run)})
+	}
+}
+
+func (t *text) costs(a fault.Advice) {
+	for _, line := range []struct{ head, text string }{{"Risk: ", a.RiskText}, {"Undo: ", a.Undo}, {"If the diagnosis is wrong: ", a.IfWrong}} {
+		if line.text != "" {
+			t.lead(2, span{bold, line.head}, "  ", plain, line.text, 0)
+		}
+	}
+}
+
+// refused names advice that circulates and is not to be followed.
+func (t *text) refused(ids []string) {
+	if len(ids) == 0 {
+		return
+	}
+	if !t.o.Wide {
+		t.lead(2, span{red, "Do not "}, "  ", plain, "(why: "+t.o.know("explain ID")+"): "+strings.Join(ids, ", "), 0)
+		return
+	}
+	t.line(2, span{red, "Do not"}, span{plain, " (why: "}, span{cyan, t.o.know("explain ID")}, span{plain, ")"})
+	for _, id := range ids {
+		line := id
+		if known, ok := t.o.Refused[id]; ok {
+			line += ": " + known.Title
+		}
+		t.para(2, span{plain, "- "}, plain, line)
+	}
+}
+
+// unexplainedTodo writes what to do about a symptom whose cause is not known: the remedies
+// of the symptom itself, where it has some.
+func (t *text) unexplainedTodo(u fault.Unexplained) {
+	usable := slices.DeleteFunc(slices.Clone(u.Remedies), func(a fault.Advice) bool { return a.Applies == fault.Absent })
+	if len(usable) > 0 {
+		t.remedies(usable, "")
+	}
+}
