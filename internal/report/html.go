@@ -29,6 +29,7 @@ type htmlPage struct {
 	Reason      string
 	Source      []pair
 	Counts      []pair
+	Outcomes    string
 	About       string // the subject that the answer was narrowed to
 	AboutSays   string
 	Roots       []htmlRoot
@@ -53,7 +54,7 @@ func HTML(w io.Writer, d *fault.Diagnosis, o Options) error {
 	h := headlineOf(t.whole())
 	p := htmlPage{
 		CSS: template.CSS(htmlStyle), Class: signClasses[h.sign], Sign: signs[h.sign][0], Headline: h.words, Reason: t.verdictReason(),
-		Source: t.htmlSource(), Counts: t.htmlCounts(), Supplies: t.htmlSupplies(),
+		Source: t.htmlSource(), Counts: t.htmlCounts(), Outcomes: t.htmlOutcomes(), Supplies: t.htmlSupplies(),
 		Hosts: t.htmlHosts(), Time: t.htmlTime(), Gaps: t.htmlGaps(), Checks: t.htmlChecks(), Open: t.htmlOpen(),
 	}
 	p.Title = "Rollcall: " + d.Source.Name + ": " + strings.ToLower(h.words)
@@ -124,6 +125,15 @@ func (t *text) htmlCounts() []pair {
 			}
 		}
 	}
+	list := []pair{{fmt.Sprint(len(sameRoots(t.d))), plural(len(sameRoots(t.d)), "cause", "causes")}}
+	if n := len(t.withoutCause()); n > 0 {
+		list = append(list, pair{fmt.Sprint(n), "without a known cause"})
+	}
+	return append(list, pair{fmt.Sprintf("%d of %d", answered, expected), "hosts answered at every step"})
+}
+
+// htmlOutcomes are the outcomes of the checks in figures.
+func (t *text) htmlOutcomes() string {
 	outcomes := map[fault.Outcome]int{}
 	young := 0
 	for _, f := range t.d.Findings {
@@ -133,20 +143,11 @@ func (t *text) htmlCounts() []pair {
 		}
 		outcomes[f.Outcome]++
 	}
-	list := []pair{{fmt.Sprint(len(sameRoots(t.d))), plural(len(sameRoots(t.d)), "cause", "causes")}}
-	if n := len(t.withoutCause()); n > 0 {
-		list = append(list, pair{fmt.Sprint(n), "without a known cause"})
-	}
-	list = append(list,
-		pair{fmt.Sprintf("%d of %d", answered, expected), "hosts answered at every step"},
-		pair{fmt.Sprint(outcomes[fault.Present]), "checks present"})
+	words := fmt.Sprintf("%d present", outcomes[fault.Present])
 	if young > 0 {
-		list = append(list, pair{fmt.Sprint(young), "normal so far"})
+		words += fmt.Sprintf(", %d normal so far", young)
 	}
-	return append(list,
-		pair{fmt.Sprint(outcomes[fault.Absent]), "absent"},
-		pair{fmt.Sprint(outcomes[fault.Unknown]), "unknown"},
-		pair{fmt.Sprint(outcomes[fault.NotApplicable]), "not applicable"})
+	return words + fmt.Sprintf(", %d absent, %d unknown, %d not applicable", outcomes[fault.Absent], outcomes[fault.Unknown], outcomes[fault.NotApplicable])
 }
 
 func plural(n int, one, many string) string {

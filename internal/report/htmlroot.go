@@ -162,9 +162,9 @@ func (t *text) htmlDo(r same) htmlDo {
 		}
 	}
 	if do.First != nil && r.Remedies[0].Fix && t.o.Plan != nil {
-		do.Command, do.About = t.o.Plan(r.Root, len(t.d.Roots) == 1), "Changes nothing: writes the plan to a file to read first."
+		do.Command, do.About = t.o.Plan(r.Root, len(t.d.Roots) == 1), "It changes nothing and writes the plan to a file to read first."
 		if t.d.Source.Kind != "live" {
-			do.About = "On the live cluster. " + do.About
+			do.About = "It needs the live cluster. " + do.About
 		}
 	}
 	return do
