@@ -52,7 +52,7 @@ It only reads. Exit codes: 0 nothing wrong, 1 the tool could not do its work,
 
 // addAnswerFlags adds the formats of a whole answer and --fail-on.
 func (a *app) addAnswerFlags(cmd *cobra.Command) {
-	a.addOutputFlags(cmd, "text", "wide", "name", "json", "yaml", "html", "sarif", "junit")
+	a.addOutputFlags(cmd, "text", "wide", "name", "json", "yaml", "html", "markdown", "sarif", "junit")
 	a.addFailOn(cmd)
 }
 

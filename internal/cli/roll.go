@@ -46,7 +46,7 @@ they stand. It only reads.`,
 	cmd.Flags().BoolVar(&every, "all", false, "list every host, also those that answered at every step and names that only a CSR claims")
 	a.addSourceFlags(cmd)
 	a.addChoiceFlags(cmd)
-	a.addOutputFlags(cmd, "text", "wide", "name", "json", "yaml", "html", "sarif", "junit")
+	a.addOutputFlags(cmd, "text", "wide", "name", "json", "yaml", "html", "markdown", "sarif", "junit")
 	a.addFailOn(cmd)
 	return cmd
 }
@@ -65,7 +65,7 @@ func (a *app) printRoll(ctx context.Context, format string, d *fault.Diagnosis, 
 		return report.JSON(a.io.Out, d)
 	case "yaml":
 		return report.YAML(a.io.Out, d)
-	case "html", "sarif", "junit":
+	case "html", "markdown", "sarif", "junit":
 		return a.printAnswer(ctx, format, d, d, r, nil)
 	}
 	return report.Roll(a.io.Out, d, o)

@@ -25,6 +25,8 @@ func Answer(w io.Writer, format string, d *fault.Diagnosis, o Options) error {
 		return SARIF(w, d, o)
 	case "junit":
 		return JUnit(w, d, o)
+	case "markdown":
+		return Markdown(w, d, o)
 	case "wide":
 		o.Wide = true
 	}

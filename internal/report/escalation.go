@@ -1,0 +1,40 @@
+package report
+
+import (
+	"fmt"
+
+	"github.com/rollcall-project/rollcall/internal/fault"
+)
+
+// escalation says when to stop and call for support, one reason a line.
+func (t *text) escalation() []string {
+	var list []string
+	if t.d.Verdict.Cause == fault.CauseUnknown {
+		list = append(list, "Now, if nothing of what is not checked can be read: the cause is not known.")
+	}
+	for _, r := range sameRoots(t.d) {
+		if len(r.Remedies) == 0 {
+			list = append(list, fmt.Sprintf("Now, for %s: no remedy is known.", r.Fault))
+			continue
+		}
+		a := r.Remedies[0]
+		after := ""
+		if a.Verify.Takes != "" {
+			after = " within twice the usual time (" + a.Verify.Takes + ")"
+		}
+		list = append(list, fmt.Sprintf("If after %s this is not seen%s: %s.", a.ID, after, trimStop(a.Verify.Expect)))
+		switch a.Actor() {
+		case fault.ByDecision:
+			list = append(list, "Before the decision, if the cluster holds data that has no other copy.")
+		default:
+		}
+	}
+	return append(list, "If a step shows something else than is written beside it. Do not go on then.")
+}
+
+func trimStop(s string) string {
+	if n := len(s); n > 0 && s[n-1] == '.' {
+		return s[:n-1]
+	}
+	return s
+}

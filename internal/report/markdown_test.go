@@ -1,0 +1,48 @@
+package report
+
+import (
+	"bytes"
+	"regexp"
+	"strings"
+	"testing"
+	"unicode"
+)
+
+func TestMarkdownGolden(t *testing.T) {
+	for _, s := range samples {
+		t.Run(s.name, func(t *testing.T) {
+			var out bytes.Buffer
+			if err := Markdown(&out, s.make(), options(Style{})); err != nil {
+				t.Fatal(err)
+			}
+			golden(t, "markdown-"+s.name+".md", out.Bytes())
+		})
+	}
+}
+
+var ownHeading = regexp.MustCompile(`^#{1,3} (Incident record|Cause|What to do|Proof|Effects|Ruled out|Hosts|Timeline|What was done|Open questions|When to call)`)
+
+// TestMarkdownEscapesForeignText: names and logs out of a cluster make no heading, no
+// link, no element and no line of their own.
+func TestMarkdownEscapesForeignText(t *testing.T) {
+	for _, s := range samples {
+		d := poison(t, s.make(), "state", "outcome", "stage", "kind", "class", "severity", "strength", "by", "cause", "fix", "applies")
+		var out bytes.Buffer
+		if err := Markdown(&out, d, hostileOptions()); err != nil {
+			t.Fatal(err)
+		}
+		for l := range strings.SplitSeq(out.String(), "\n") {
+			if strings.HasPrefix(l, "#") && !ownHeading.MatchString(l) {
+				t.Errorf("%s: a heading of its own: %.80q", s.name, l)
+			}
+			if !strings.HasPrefix(l, "    ") && strings.Contains(l, "<img") { // an indented block shows it as it is
+				t.Errorf("%s: an element: %.120q", s.name, l)
+			}
+		}
+		for _, r := range out.String() {
+			if r != '\n' && !unicode.IsPrint(r) {
+				t.Fatalf("%s: %U reaches the record", s.name, r)
+			}
+		}
+	}
+}
