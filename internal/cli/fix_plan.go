@@ -70,7 +70,7 @@ func (a *app) fixPlan(ctx context.Context, f fixFlags, format string) error {
 	p, err := planner.Plan(ctx, repair.Ask{Diagnosis: d, Catalog: r.catalog, Root: root.Key, Expect: expect, Align: f.align,
 		Cluster: repair.ClusterID{ID: d.Cluster.ID, Server: c.server, CA: c.ca}, Context: a.contextName(c.server)})
 	if err != nil {
-		return err
+		return nothingToPlan(err, root, a.name)
 	}
 	return a.savePlan(p, f, c.state, format)
 }

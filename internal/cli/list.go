@@ -13,7 +13,7 @@ import (
 // listed are the words of `list` and the kind of entry that each stands for.
 var listed = []struct{ word, kind, about string }{
 	{"faults", "fault", "everything that can be found to be wrong"},
-	{"remedies", "remedy", "the repairs that can be planned"},
+	{"remedies", "remedy", "what to do about the faults"},
 	{"refused", "refused", "advice that circulates and must not be followed"},
 	{"facts", "fact", "what is computed from a cluster, for the expressions of faults"},
 	{"stages", "stage", "the steps of the join path, in order"},
@@ -33,7 +33,11 @@ func (a *app) listCommand() *cobra.Command {
 		ValidArgs: words,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 || !slices.Contains(words, args[0]) {
-				return usagef("say what is to be listed: one of %s", strings.Join(words, ", "))
+				hint := ""
+				if len(args) == 1 {
+					hint = didYouMean(args[0], words)
+				}
+				return usagef("say what is to be listed: one of %s%s", strings.Join(words, ", "), hint)
 			}
 			return nil
 		},

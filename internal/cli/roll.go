@@ -27,6 +27,7 @@ they stand. It only reads.`,
 			example(a.name, "--install-dir .", "while openshift-install works in this directory, also before there is an API") +
 			example(a.name, "diagnose", "the whole answer") +
 			example(a.name, "demo", "an example, without a cluster and an archive"),
+		Args: a.noCommand,
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			r, err := a.openRun(cmd.Context(), nil)
 			if err != nil {

@@ -17,11 +17,14 @@ func (a *app) rootCommand() *cobra.Command {
 	root := a.rollCommand()
 	root.Use = "rollcall"
 	root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: a.name}
+	v := readVersion()
+	root.Version = v.Version
+	root.SetVersionTemplate(v.line())
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.SetIn(a.io.In)
 	root.SetOut(a.io.Out)
 	root.SetErr(a.io.Err)
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
+	root.SetFlagErrorFunc(a.flagError)
 	root.PersistentPreRunE = func(*cobra.Command, []string) error {
 		a.startLog()
 		return nil

@@ -309,7 +309,7 @@ func (a *app) checkChoice(c *fault.Catalog) error {
 			return usagef("there is no fault %q%s; `%s list faults` names them", id, didYouMean(id, faultIDs(c)), a.name)
 		}
 	}
-	return nil
+	return a.checkEmptyChoice()
 }
 
 func faultIDs(c *fault.Catalog) []string {

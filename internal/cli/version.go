@@ -60,8 +60,13 @@ func (a *app) printVersion(format string, v versionInfo) error {
 	if format != "text" {
 		return a.printData(format, v)
 	}
-	fmt.Fprintf(a.io.Out, "rollcall %s (%s, %s)\n", v.Version, v.GoVersion, v.Platform)
+	fmt.Fprint(a.io.Out, v.line())
 	return nil
+}
+
+// line is the version for a person.
+func (v versionInfo) line() string {
+	return fmt.Sprintf("rollcall %s (%s, %s)\n", v.Version, v.GoVersion, v.Platform)
 }
 
 // printData writes a value as JSON or YAML.

@@ -139,7 +139,7 @@ func (g *graph) opener(component []int) int {
 func (g *graph) root(i int, component []int) fault.Root {
 	f, finding := g.fault(i), g.findings[i]
 	r := fault.Root{
-		Key: finding.Key(), Title: finding.Title, Means: strings.TrimSpace(f.Means), Severity: finding.Severity, Since: finding.Since,
+		Key: finding.Key(), Layer: f.Layer, Title: finding.Title, Means: strings.TrimSpace(f.Means), Severity: finding.Severity, Since: finding.Since,
 		Evidence: finding.Evidence, Refused: f.Refused,
 	}
 	starts := []int{i}

@@ -86,10 +86,24 @@ func ofRoots(d *fault.Diagnosis) (v fault.Verdict, serious bool) {
 		}
 	}
 	v.Class, v.Reason = recoveries[worst].class, rootsReason(d)
+	if unreached(d) {
+		v.Class, v.Reason = fault.CannotCheck, d.Roots[0].Title
+		return v, serious
+	}
 	if len(without) > 0 {
 		v.Class, v.Fix, v.Where, v.Reason = fault.Undetermined, "", "", "the catalogue knows no remedy for "+counted(without)
 	}
 	return v, serious
+}
+
+// apiLayer is the layer of the faults of the network path to the API.
+const apiLayer = "api"
+
+// unreached reports whether nothing was looked at but the path to the API: what is wrong
+// in the cluster, if anything is, is not known.
+func unreached(d *fault.Diagnosis) bool {
+	return len(d.Hosts) == 0 && len(d.Roots) > 0 &&
+		!slices.ContainsFunc(d.Roots, func(r fault.Root) bool { return r.Layer != apiLayer })
 }
 
 // counted lists names in the order in which they come first, each once: of a

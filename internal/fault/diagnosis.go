@@ -85,6 +85,7 @@ const (
 	RecoverableBackup  VerdictClass = "recoverable-from-backup"
 	ReinstallRequired  VerdictClass = "reinstall-required"
 	Undetermined       VerdictClass = "undetermined"
+	CannotCheck        VerdictClass = "cannot-check" // the API was not reached, and the cause of that is known
 )
 
 // CauseState says whether what is wrong has a cause.
@@ -111,6 +112,7 @@ type Verdict struct {
 // Root is a present fault that stands alone and that nothing present explains.
 type Root struct {
 	Key
+	Layer      string          `json:"layer"`
 	Title      string          `json:"title"`
 	Means      string          `json:"means"`
 	Severity   Severity        `json:"severity"`

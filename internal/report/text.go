@@ -111,6 +111,7 @@ func (t *text) verdictReason() string {
 	switch {
 	case t.d.Verdict.Class == fault.Settling:
 		reason = "until " + clock(t.d.Verdict.Until) + "; ask again then"
+	case t.d.Verdict.Class == fault.CannotCheck:
 	case len(t.d.Roots) > 0 && (t.d.Verdict.Class != fault.Undetermined || t.d.Verdict.Fix == ""):
 		reason = count(len(sameRoots(t.d)), "cause", "causes")
 		if fix := t.d.Verdict.Fix; fix != "" {

@@ -24,6 +24,7 @@ var headlines = map[fault.VerdictClass]headline{
 	fault.RecoverableByNode:  {signBad, red, "BROKEN, CAUSE KNOWN: REPLACE A NODE"},
 	fault.RecoverableQuorum:  {signBad, red, "BROKEN, CAUSE KNOWN: RESTORE THE ETCD QUORUM"},
 	fault.RecoverableBackup:  {signBad, red, "BROKEN, CAUSE KNOWN: RESTORE FROM AN ETCD BACKUP"},
+	fault.CannotCheck:        {signBad, red, "CANNOT CHECK"},
 	fault.ReinstallRequired:  {signBad, red, "BROKEN, CAUSE KNOWN: REINSTALL"},
 }
 

@@ -1,0 +1,93 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/repair"
+)
+
+// archiveEndings are how names of archives end.
+var archiveEndings = []string{".tar", ".tgz", ".tar.gz", ".tar.xz", ".tar.zst", ".tar.bz2", ".zip", ".gz", ".xz", ".zst"}
+
+// noCommand refuses a word that is no command, and says what was probably meant.
+func (a *app) noCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	word := args[0]
+	if _, err := os.Stat(word); err == nil || slices.ContainsFunc(archiveEndings, func(e string) bool { return strings.HasSuffix(word, e) }) {
+		return usagef("%q is no command; did you mean --from? `%s diagnose --from %s`", word, a.name, quote(word))
+	}
+	if word == "roll" {
+		return usagef("%q is no command: `%s` without a command prints it", word, a.name)
+	}
+	var names []string
+	for _, c := range cmd.Commands() {
+		names = append(names, c.Name())
+	}
+	if id, ok := a.known(word); ok {
+		return usagef("%q is no command; did you mean `%s explain %s`?", word, a.name, id)
+	}
+	return usagef("%q is no command%s", word, didYouMean(word, names))
+}
+
+// known returns the id of the catalogue that a word is.
+func (a *app) known(word string) (string, bool) {
+	c, err := a.loadCatalog()
+	if err != nil {
+		return "", false
+	}
+	i := slices.IndexFunc(entries(c), func(e entry) bool { return e.id == word })
+	return word, i >= 0
+}
+
+// flagError explains a flag that does not exist or has no such value.
+func (a *app) flagError(cmd *cobra.Command, err error) error {
+	var unknown *pflag.NotExistError
+	if !errors.As(err, &unknown) {
+		return &usageError{err}
+	}
+	name := unknown.GetSpecifiedName()
+	var names []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden {
+			names = append(names, "--"+f.Name)
+		}
+	})
+	if name == "from" && cmd.HasParent() && cmd.Parent().Name() == "csr" {
+		return usagef("`%s` asks a live cluster; what an archive says about requests is in `%s diagnose --from PATH`", cmd.CommandPath(), a.name)
+	}
+	if len(name) == 1 {
+		return &usageError{err}
+	}
+	return usagef("unknown flag: --%s%s", name, didYouMean("--"+name, names))
+}
+
+// checkEmptyChoice refuses --only and --skip that leave nothing to check.
+func (a *app) checkEmptyChoice() error {
+	if len(a.source.only) == 0 {
+		return nil
+	}
+	for _, id := range a.source.only {
+		if !slices.Contains(a.source.skip, id) {
+			return nil
+		}
+	}
+	return usagef("--skip leaves out everything that --only names: nothing would be checked")
+}
+
+// nothingToPlan explains why there is no plan for a root, where its remedies say more.
+func nothingToPlan(err error, root fault.Root, name string) error {
+	if !errors.Is(err, repair.ErrNothingToDo) || slices.ContainsFunc(root.Remedies, func(r fault.Advice) bool { return r.Fix }) {
+		return err
+	}
+	return fmt.Errorf("%w: `%s fix` has no action for %s (%s); what to do by hand: `%s diagnose`", err, name, root.Fault, root.Title, name)
+}
