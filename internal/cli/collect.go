@@ -76,9 +76,9 @@ func (a *app) collect(ctx context.Context, format, to string) (err error) {
 	o.Source = "--from " + quote(to)
 	switch format {
 	case "json":
-		return report.JSON(a.io.Out, d)
+		return report.JSON(a.io.Out, d, o)
 	case "yaml":
-		return report.YAML(a.io.Out, d)
+		return report.YAML(a.io.Out, d, o)
 	}
 	fmt.Fprintf(a.io.Out, "%s written. To answer it again:\n  %s diagnose %s\n", a.style().Clean(to), a.name, a.style().Clean(o.Source))
 	return nil

@@ -44,7 +44,7 @@ func (a *app) openHosted(ctx context.Context, r *run, management *live.Source) (
 	if why != "" {
 		answer.NoCredential = why
 		s.Why = &evidence.Unavailable{Why: evidence.NotAsked, Detail: "there is no credential for the hosted cluster: " + why,
-			Supply: "--hosted-kubeconfig FILE"}
+			Supply: evidence.Supply{Kind: evidence.SupplyHostedKubeconfig}}
 		s.Reach = func(context.Context) (hosted.Answer, error) {
 			answer.At = a.io.Clock()
 			return answer, ctx.Err()

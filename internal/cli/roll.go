@@ -63,9 +63,9 @@ func (a *app) printRoll(ctx context.Context, format string, d *fault.Diagnosis, 
 	case "name":
 		return report.HostNames(a.io.Out, d, every)
 	case "json":
-		return report.JSON(a.io.Out, d)
+		return report.JSON(a.io.Out, d, o)
 	case "yaml":
-		return report.YAML(a.io.Out, d)
+		return report.YAML(a.io.Out, d, o)
 	case "html", "markdown", "sarif", "junit":
 		return a.printAnswer(ctx, format, d, d, r, nil)
 	}

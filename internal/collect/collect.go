@@ -112,7 +112,10 @@ func (r *Recorder) Objects(n evidence.Need, objects []evidence.Object) error {
 
 // Missing implements evidence.Recorder.
 func (r *Recorder) Missing(n evidence.Need, u *evidence.Unavailable) error {
-	m := &archive.MissingRecord{Why: string(u.Why), Detail: u.Detail, Supply: u.Supply}
+	m := &archive.MissingRecord{Why: string(u.Why), Detail: u.Detail}
+	if !u.Supply.IsZero() {
+		m.Supply = &u.Supply
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if n.Resource.Name == "" {

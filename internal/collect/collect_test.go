@@ -43,7 +43,7 @@ type fakeText struct {
 
 func (f *fake) Describe(context.Context) (evidence.Description, error) {
 	return evidence.Description{Kind: "live", Name: "ctx", Vantage: "here", Now: clock,
-		Notes: []evidence.Coverage{{Need: "cluster of x.log", State: evidence.Partial, Reason: "nothing in it says of which cluster it is", Supply: "--from x"}}}, nil
+		Notes: []evidence.Coverage{{Need: "cluster of x.log", State: evidence.Partial, Reason: "nothing in it says of which cluster it is", Supply: evidence.Supply{Kind: evidence.SupplyArchive, Path: "x"}}}}, nil
 }
 
 func (f *fake) List(_ context.Context, r evidence.Resource, ns string) ([]evidence.Object, error) {
@@ -217,7 +217,7 @@ func randomSource(r *rand.Rand) *fake {
 	f := &fake{objects: map[evidence.Need][]evidence.Object{}, missing: map[string]*evidence.Unavailable{}}
 	reasons := []evidence.Why{evidence.Forbidden, evidence.NotServed, evidence.Unreachable, evidence.NotCollected}
 	for _, n := range questions.objects {
-		u := &evidence.Unavailable{Need: n, Why: reasons[r.IntN(len(reasons))], Detail: "because: of \"it\"", Supply: "a role that may list " + n.Resource.Name}
+		u := &evidence.Unavailable{Need: n, Why: reasons[r.IntN(len(reasons))], Detail: "because: of \"it\"", Supply: evidence.Supply{Kind: evidence.SupplyRole, Verb: "list", Resource: n.Resource.Name}}
 		outcome := r.IntN(5)
 		if outcome == 0 {
 			f.missing[n.String()] = u
@@ -239,7 +239,7 @@ func randomSource(r *rand.Rand) *fake {
 	slices.SortFunc(f.texts, func(a, b fakeText) int { return strings.Compare(a.Path, b.Path) })
 	if r.IntN(4) == 0 {
 		q := questions.texts[0]
-		f.missing[q.String()] = &evidence.Unavailable{Need: evidence.Texts(q), Why: evidence.Forbidden, Detail: "pods/log", Supply: "a role that may get pods/log in namespace ns1"}
+		f.missing[q.String()] = &evidence.Unavailable{Need: evidence.Texts(q), Why: evidence.Forbidden, Detail: "pods/log", Supply: evidence.Supply{Kind: evidence.SupplyRole, Verb: "get", Resource: "pods/log", Namespace: "ns1"}}
 	}
 	return f
 }

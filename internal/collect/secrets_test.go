@@ -97,7 +97,7 @@ func leaky() *fake {
 		{Text: evidence.Text{Kind: evidence.Console, Host: "h2", Path: "c"}, open: os.ErrPermission},
 	}
 	q := evidence.Objects(evidence.CSRs, "")
-	f.missing[q.String()] = &evidence.Unavailable{Need: q, Why: evidence.Forbidden, Detail: "GET with bearer " + jwt + " is forbidden", Supply: "a role"}
+	f.missing[q.String()] = &evidence.Unavailable{Need: q, Why: evidence.Forbidden, Detail: "GET with bearer " + jwt + " is forbidden", Supply: evidence.Supply{Kind: evidence.SupplyRole, Verb: "list", Resource: "pods"}}
 	return f
 }
 

@@ -49,10 +49,10 @@ func (wl wall) fact(name string) facts.Fact {
 			case "timeless":
 				lit(time.Time{})
 			case "unseen":
-				return f, &evidence.Unavailable{Need: evidence.Objects(evidence.Nodes, ""), Why: evidence.Forbidden, Supply: "rights to see " + name}
+				return f, &evidence.Unavailable{Need: evidence.Objects(evidence.Nodes, ""), Why: evidence.Forbidden, Supply: evidence.Supply{Kind: evidence.SupplyRole, Verb: "list", Resource: name}}
 			case "half":
 				lit(noon.Add(-time.Hour))
-				f.Seen.Miss(&evidence.Unavailable{Need: evidence.Objects(evidence.Pods, "x"), Why: evidence.NotCollected, Supply: "pods"})
+				f.Seen.Miss(&evidence.Unavailable{Need: evidence.Objects(evidence.Pods, "x"), Why: evidence.NotCollected, Supply: evidence.Supply{Kind: evidence.SupplyInspect, Resource: "pods"}})
 			case "none":
 				return f, facts.NotApplicable("%s has no lamp %s", s.Name, name)
 			}
@@ -63,7 +63,7 @@ func (wl wall) fact(name string) facts.Fact {
 
 func (wl wall) Subjects(_ context.Context, _ *facts.World, k fault.Kind) ([]fault.Subject, error) {
 	if k == fault.Pool {
-		return nil, &evidence.Unavailable{Need: evidence.Objects(evidence.MachineConfigPools, ""), Why: evidence.Forbidden, Supply: "rights to list pools"}
+		return nil, &evidence.Unavailable{Need: evidence.Objects(evidence.MachineConfigPools, ""), Why: evidence.Forbidden, Supply: evidence.Supply{Kind: evidence.SupplyRole, Verb: "list", Resource: "pools"}}
 	}
 	if k != fault.Host {
 		return nil, nil
@@ -229,10 +229,10 @@ func TestRoots(t *testing.T) {
 			roots:   []string{"w a proven"}, verdict: fault.RecoverableInPlace},
 		{name: "a symptom without a cause has suspects", wall: wall{"a": {"x": "unseen", "y": "lit"}},
 			entries:     map[string]string{"x": stands + explains("y", "same", "certain"), "y": ""},
-			unexplained: []string{"y a"}, suspects: []string{"x a: rights to see x"}, verdict: fault.Undetermined},
+			unexplained: []string{"y a"}, suspects: []string{"x a: role verb=list resource=x"}, verdict: fault.Undetermined},
 		{name: "causes whose subjects cannot be listed are suspects", wall: wall{"a": {"y": "lit"}},
 			entries:     map[string]string{"x": "for: pool\n" + stands + explains("y", "hosts-of-pool", "certain"), "y": ""},
-			unexplained: []string{"y a"}, suspects: []string{"x ?: rights to list pools"}, verdict: fault.Undetermined},
+			unexplained: []string{"y a"}, suspects: []string{"x ?: role verb=list resource=pools"}, verdict: fault.Undetermined},
 		{name: "an unknown before the root lowers it", wall: wall{"a": {"x": "unseen", "y": "lit"}},
 			entries: map[string]string{"x": stands + explains("y", "same", "certain"), "y": stands},
 			roots:   []string{"y a likely"}, verdict: fault.RecoverableInPlace},
@@ -277,7 +277,7 @@ func TestRoots(t *testing.T) {
 			for _, u := range d.Unexplained {
 				open = append(open, u.Fault+" "+u.Subject.Name)
 				for _, s := range u.Suspects {
-					suspects = append(suspects, s.Fault+" "+s.Subject.Name+": "+s.Supply)
+					suspects = append(suspects, s.Fault+" "+s.Subject.Name+": "+s.Supply.String())
 				}
 			}
 			if diff := cmp.Diff(tt.unexplained, open); diff != "" {

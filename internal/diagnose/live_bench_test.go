@@ -71,7 +71,7 @@ func BenchmarkLive(b *testing.B) {
 		if len(d.Hosts) == 0 {
 			b.Fatal("the cluster has no hosts")
 		}
-		if err := report.JSON(&out, d); err != nil {
+		if err := report.JSON(&out, d, report.Options{}); err != nil {
 			b.Fatal(err)
 		}
 		s.Close()

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/fault"
 )
@@ -258,23 +259,23 @@ func (g *graph) unexplained(i int) fault.Unexplained {
 			s.Next = cause.Missing[0]
 		}
 		if cause.Outcome == fault.Unknown {
-			s.Supply = g.supply(cause, f)
+			s.Supply, s.Reason = g.supply(cause, f), cause.Reason
 		}
 		u.Suspects = append(u.Suspects, s)
 	}
 	return u
 }
 
-// supply says what would make an unknown finding known.
-func (g *graph) supply(finding fault.Finding, f *fault.Fault) string {
+// supply is what would make an unknown finding known.
+func (g *graph) supply(finding fault.Finding, f *fault.Fault) evidence.Supply {
 	if finding.Subject.Name == Unnamed {
 		return finding.Supply
 	}
 	b := g.engine.bind(context.Background(), g.world, f, variables(f), finding.Subject) // facts are memoised: nothing is read again
 	for _, v := range b.values {
-		if supply := v.Supply(); supply != "" {
+		if supply := v.Supply(); !supply.IsZero() {
 			return supply
 		}
 	}
-	return finding.Reason
+	return evidence.Supply{}
 }

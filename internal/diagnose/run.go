@@ -349,11 +349,11 @@ func causes(roots []fault.Root) []cause {
 	return list
 }
 
-func supplyOf(err error) string {
+func supplyOf(err error) evidence.Supply {
 	if u, ok := evidence.AsUnavailable(err); ok {
 		return u.Supply
 	}
-	return ""
+	return evidence.Supply{}
 }
 
 // compareKeys orders by fault, then by the subject as it is written and its

@@ -140,14 +140,14 @@ func OnHost() []Resource {
 // the machine itself can tell.
 func NotOnHost(n Need) *Unavailable {
 	return &Unavailable{Need: n, Why: NotAsked, Detail: "nobody looked on the machines themselves",
-		Supply: "rollcall-host --collect FILE    # on the machine, then --from FILE beside the others"}
+		Supply: Supply{Kind: SupplyOnHost}}
 }
 
 // NotOnBootstrap is the answer of a source that has no log bundle to what the bootstrap
 // host alone recorded.
 func NotOnBootstrap(n Need) *Unavailable {
 	return &Unavailable{Need: n, Why: NotCollected, Detail: "no log bundle of the bootstrap host was given",
-		Supply: "openshift-install gather bootstrap --dir DIR    # then: --from FILE"}
+		Supply: Supply{Kind: SupplyGatherBootstrap}}
 }
 
 // ProbeGroup is the pseudo API group of answers that Rollcall asked for itself.
@@ -162,13 +162,13 @@ func OnRequest(r Resource) (u Unavailable, ok bool) {
 	u = Unavailable{Need: Objects(r, ""), Why: NotAsked}
 	switch r {
 	case APIProbes:
-		u.Detail, u.Supply = "nobody went to the API", "--probe"
+		u.Detail, u.Supply = "nobody went to the API", Supply{Kind: SupplyProbe}
 	case AssistedServices, AssistedClusters, AssistedHosts:
-		u.Detail, u.Supply = "nobody asked the rendezvous host of an agent-based install", "--rendezvous IP"
+		u.Detail, u.Supply = "nobody asked the rendezvous host of an agent-based install", Supply{Kind: SupplyRendezvous}
 	case Installs:
-		u.Detail, u.Supply = "no directory of openshift-install was read", "--install-dir DIR"
+		u.Detail, u.Supply = "no directory of openshift-install was read", Supply{Kind: SupplyInstallDir}
 	case NamedHosts:
-		u.Detail, u.Supply = "no host was named", "--expect NAME"
+		u.Detail, u.Supply = "no host was named", Supply{Kind: SupplyExpect}
 	default:
 		return Unavailable{}, false
 	}
@@ -370,7 +370,7 @@ type Unavailable struct {
 	Need   Need
 	Why    Why
 	Detail string // what happened, without secrets
-	Supply string // what would supply it: a command or a flag
+	Supply Supply // what would supply it
 }
 
 // Error implements error.
@@ -445,7 +445,7 @@ type Coverage struct {
 	State  State  `json:"state"`
 	Count  int    `json:"count,omitempty"`
 	Reason string `json:"reason,omitempty"`
-	Supply string `json:"supply,omitempty"`
+	Supply Supply `json:"supply,omitzero"`
 
 	Why     Why  `json:"-"` // why not all of it was read; "" for texts
 	Damaged bool `json:"-"` // something is there, and is not what was written

@@ -54,5 +54,5 @@ func mayBeObfuscated(v string) bool {
 // Replaced is why a comparison has no result: what it compares was obfuscated before the
 // archive was shared.
 func Replaced(n Need, what string) *Unavailable {
-	return &Unavailable{Need: n, Why: NotCollected, Detail: what + " was obfuscated", Supply: "the archive as it was before it was cleaned"}
+	return &Unavailable{Need: n, Why: NotCollected, Detail: what + " was obfuscated", Supply: Supply{Kind: SupplyOriginal}}
 }

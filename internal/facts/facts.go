@@ -133,24 +133,24 @@ func (v Value) Why(field string) error {
 }
 
 // Supply returns what would make the fact known, or its first field for which that can
-// be said; "" where there is none.
-func (v Value) Supply() string {
+// be said; zero where there is none.
+func (v Value) Supply() evidence.Supply {
 	if v.Err != nil {
 		return supplyOf(v.Err)
 	}
 	for i := range v.fact.Fields {
-		if _, err := v.record.field(i); err != nil && supplyOf(err) != "" {
+		if _, err := v.record.field(i); err != nil && !supplyOf(err).IsZero() {
 			return supplyOf(err)
 		}
 	}
-	return ""
+	return evidence.Supply{}
 }
 
-func supplyOf(err error) string {
+func supplyOf(err error) evidence.Supply {
 	if u, ok := evidence.AsUnavailable(err); ok {
 		return u.Supply
 	}
-	return ""
+	return evidence.Supply{}
 }
 
 // Proof returns the evidence of the fields, in their order.
@@ -399,7 +399,7 @@ func (w *World) Matches(ctx context.Context, q evidence.TextQuery, signature str
 }
 
 func textGap(need evidence.Need, g evidence.TextGap) *evidence.Unavailable {
-	return &evidence.Unavailable{Need: need, Why: evidence.Damaged, Detail: "not read to its end: " + g.Why, Supply: "the whole of " + g.Text.Path}
+	return &evidence.Unavailable{Need: need, Why: evidence.Damaged, Detail: "not read to its end: " + g.Why, Supply: evidence.Supply{Kind: evidence.SupplyWholeText, Path: g.Text.Path}}
 }
 
 // Gap returns why a text of a query that satisfies which was not read whole, nil where

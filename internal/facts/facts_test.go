@@ -102,7 +102,7 @@ func TestField(t *testing.T) {
 	if _, err := f.N.Get(); err == nil || Missed(err) {
 		t.Errorf("a field that nobody has set: %v", err)
 	}
-	u := &evidence.Unavailable{Need: evidence.Objects(evidence.Nodes, ""), Why: evidence.Forbidden, Supply: "a role"}
+	u := &evidence.Unavailable{Need: evidence.Objects(evidence.Nodes, ""), Why: evidence.Forbidden, Supply: evidence.Supply{Kind: evidence.SupplyRole, Verb: "list", Resource: "nodes"}}
 	if err := Miss(u, &f.N); err != nil {
 		t.Fatal(err)
 	}
@@ -204,7 +204,7 @@ func TestSilence(t *testing.T) {
 		}
 		if _, err := s.Silent.Get(); (err == nil) != c.known {
 			t.Errorf("%s: silent is %v, want known %t", name, s.Silent, c.known)
-		} else if !c.known && v.Supply() != "the whole of cut.log" {
+		} else if !c.known && v.Supply() != (evidence.Supply{Kind: evidence.SupplyWholeText, Path: "cut.log"}) {
 			t.Errorf("%s: supplied by %q", name, v.Supply())
 		}
 	}

@@ -154,9 +154,10 @@ type Unexplained struct {
 // Suspect is an unknown fault that could explain a present one.
 type Suspect struct {
 	Key
-	Title  string `json:"title"`
-	Next   string `json:"next"`   // the fact that would decide
-	Supply string `json:"supply"` // how to get it
+	Title  string          `json:"title"`
+	Next   string          `json:"next"`   // the fact that would decide
+	Supply evidence.Supply `json:"supply"` // how to get it; zero: not known
+	Reason string          `json:"-"`      // why it is unknown
 }
 
 // Strength of an edge.

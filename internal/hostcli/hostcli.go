@@ -196,7 +196,7 @@ func ownFacts() map[string]bool {
 type withoutJournals struct{ *host.Source }
 
 func (w withoutJournals) Texts(_ context.Context, q evidence.TextQuery) ([]evidence.Text, error) {
-	return nil, &evidence.Unavailable{Need: evidence.Texts(q), Why: evidence.NotAsked, Detail: "--no-journals", Supply: "rollcall-host without --no-journals"}
+	return nil, &evidence.Unavailable{Need: evidence.Texts(q), Why: evidence.NotAsked, Detail: "--no-journals", Supply: evidence.Supply{Kind: evidence.SupplyHostJournals}}
 }
 
 func (a *app) diagnose(ctx context.Context, s *host.Source, c *fault.Catalog, chosen []string) (*fault.Diagnosis, error) {
@@ -263,7 +263,7 @@ func (a *app) now(ctx context.Context, s *host.Source) (time.Time, error) {
 }
 
 func (a *app) print(d *fault.Diagnosis, c *fault.Catalog) error {
-	o := report.Options{Style: a.style(), Command: "rollcall", Catalog: c, Refused: map[string]report.Remedy{}}
+	o := report.Options{Style: a.style(), Command: "rollcall", OnMachine: true, Catalog: c, Refused: map[string]report.Remedy{}}
 	for _, known := range c.Refused {
 		o.Refused[known.ID] = report.Remedy{Title: known.Title, Happens: known.Happens, When: known.When, Instead: known.Instead}
 	}

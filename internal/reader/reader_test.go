@@ -53,7 +53,7 @@ func (s *source) List(_ context.Context, r evidence.Resource, ns string) ([]evid
 	s.count(n.String())
 	a, ok := s.lists[n]
 	if !ok {
-		return nil, &evidence.Unavailable{Need: n, Why: evidence.NotCollected, Supply: "ask"}
+		return nil, &evidence.Unavailable{Need: n, Why: evidence.NotCollected, Supply: evidence.Supply{Kind: evidence.SupplyMustGather}}
 	}
 	return a.objects, a.err
 }
@@ -129,7 +129,7 @@ func TestReaderMergesSources(t *testing.T) {
 }
 
 func TestReaderCoverage(t *testing.T) {
-	damaged := &evidence.Unavailable{Need: evidence.Objects(evidence.Pods, ""), Why: evidence.Damaged, Detail: "pods.yaml is cut off", Supply: "again"}
+	damaged := &evidence.Unavailable{Need: evidence.Objects(evidence.Pods, ""), Why: evidence.Damaged, Detail: "pods.yaml is cut off", Supply: evidence.Supply{Kind: evidence.SupplyInspect, Resource: "pods"}}
 	s := &source{lists: map[evidence.Need]answer{
 		evidence.Objects(evidence.Nodes, ""):    {objects: []evidence.Object{named(evidence.Nodes, "a", 0)}},
 		evidence.Objects(evidence.CSRs, ""):     {},
@@ -160,8 +160,8 @@ func TestReaderCoverage(t *testing.T) {
 		{Need: "certificatesigningrequests.certificates.k8s.io", State: evidence.Empty},
 		{Need: "events -n x", State: evidence.Missing, Reason: r.Coverage()[1].Reason, Why: evidence.Forbidden},
 		{Need: "nodes", State: evidence.Read, Count: 1},
-		{Need: "pods", State: evidence.Partial, Count: 1, Reason: "damaged: pods.yaml is cut off", Supply: "again", Why: evidence.Damaged, Damaged: true},
-		{Need: "secrets -n x", State: evidence.Missing, Reason: "not collected", Supply: "ask", Why: evidence.NotCollected},
+		{Need: "pods", State: evidence.Partial, Count: 1, Reason: "damaged: pods.yaml is cut off", Supply: evidence.Supply{Kind: evidence.SupplyInspect, Resource: "pods"}, Why: evidence.Damaged, Damaged: true},
+		{Need: "secrets -n x", State: evidence.Missing, Reason: "not collected", Supply: evidence.Supply{Kind: evidence.SupplyMustGather}, Why: evidence.NotCollected},
 	}
 	if diff := cmp.Diff(want, r.Coverage()); diff != "" {
 		t.Errorf("coverage (-want +got):\n%s", diff)

@@ -18,9 +18,9 @@ func Answer(w io.Writer, format string, d *fault.Diagnosis, o Options) error {
 	case "name":
 		return Names(w, d)
 	case "json":
-		return JSON(w, d)
+		return JSON(w, d, o)
 	case "yaml":
-		return YAML(w, d)
+		return YAML(w, d, o)
 	case "sarif":
 		return SARIF(w, d, o)
 	case "junit":
@@ -35,14 +35,14 @@ func Answer(w io.Writer, format string, d *fault.Diagnosis, o Options) error {
 
 // JSON writes the diagnosis as the published contract
 // (docs/schema/diagnosis.v1alpha1.json).
-func JSON(w io.Writer, d *fault.Diagnosis) error {
-	return encode(w, d)
+func JSON(w io.Writer, d *fault.Diagnosis, o Options) error {
+	return encode(w, d, o)
 }
 
 // YAML writes the same contract as YAML.
-func YAML(w io.Writer, d *fault.Diagnosis) error {
+func YAML(w io.Writer, d *fault.Diagnosis, o Options) error {
 	var doc bytes.Buffer
-	if err := encode(&doc, d); err != nil {
+	if err := encode(&doc, d, o); err != nil {
 		return err
 	}
 	raw, err := yaml.JSONToYAML(doc.Bytes())

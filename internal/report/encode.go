@@ -20,10 +20,10 @@ import (
 //
 // The findings are written one by one: of a large cluster there are hundreds of
 // thousands, and as one text they would take several times the diagnosis' memory.
-func encode(w io.Writer, d *fault.Diagnosis) error {
-	rest := *d
+func encode(w io.Writer, d *fault.Diagnosis, o Options) error {
+	rest := newDocument(d, o)
 	rest.Findings = []fault.Finding{}
-	frame, err := marshal("", &rest)
+	frame, err := marshal("", rest)
 	if err != nil {
 		return err
 	}
@@ -32,7 +32,8 @@ func encode(w io.Writer, d *fault.Diagnosis) error {
 	before, after, found := bytes.Cut(frame, []byte(list))
 	if !found || len(d.Findings) == 0 {
 		if d.Findings == nil {
-			if frame, err = marshal("", d); err != nil {
+			rest.Findings = nil
+			if frame, err = marshal("", rest); err != nil {
 				return err
 			}
 		}

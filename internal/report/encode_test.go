@@ -25,10 +25,10 @@ func TestHostileBytesAreEncoded(t *testing.T) {
 	all.WriteString("\ud7ff\ue000\ufdd0\ufeff\ufffd\ufffe\uffff\U0001f600\U0010ffff\xff\xfe\x9b31m\xc3 <&> \\u001b \\ \"")
 	d := &fault.Diagnosis{Findings: []fault.Finding{{Evidence: []evidence.Item{{Excerpt: all.String()}, {Excerpt: "\x1b[31mgrün\tä\n\u202e"}}}}}
 	var asJSON, asYAML bytes.Buffer
-	if err := report.JSON(&asJSON, d); err != nil {
+	if err := report.JSON(&asJSON, d, report.Options{}); err != nil {
 		t.Fatal(err)
 	}
-	if err := report.YAML(&asYAML, d); err != nil {
+	if err := report.YAML(&asYAML, d, report.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	var a, b fault.Diagnosis

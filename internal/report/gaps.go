@@ -69,8 +69,8 @@ func (t *text) notAsked(groups []gap) (rest []gap, flags []string) {
 		return groups, nil
 	}
 	for _, g := range groups {
-		if len(g.supplies) == 1 && strings.HasPrefix(g.supplies[0], "--") {
-			flags = append(flags, g.supplies[0]+" ("+some(g.needs, fewNames)+")")
+		if len(g.supplies) == 1 && t.o.isFlag(g.supplies[0]) {
+			flags = append(flags, t.o.supply(g.supplies[0])+" ("+some(g.needs, fewNames)+")")
 		} else {
 			rest = append(rest, g)
 		}
@@ -83,9 +83,11 @@ func (t *text) gap(g gap) {
 	if g.reason != "" {
 		line += ": " + g.reason
 	}
-	if len(g.supplies) == 1 && !t.o.Wide && length(t.clean(line+"; get it: "+g.supplies[0]))+2 <= t.width() {
-		t.line(0, span{plain, "- " + line + "; get it: "}, span{cyan, g.supplies[0]})
-		return
+	if len(g.supplies) == 1 && !t.o.Wide {
+		if how := t.o.supply(g.supplies[0]); length(t.clean(line+"; get it: "+how))+2 <= t.width() {
+			t.line(0, span{plain, "- " + line + "; get it: "}, span{cyan, how})
+			return
+		}
 	}
 	t.para(0, span{plain, "- "}, plain, squeeze(t.clean(line), t.width()-2, t.limit(fewExcerpt+1), t.sign(ellipsis)))
 	for i, s := range g.supplies {
@@ -93,7 +95,7 @@ func (t *text) gap(g gap) {
 			t.para(2, span{}, dim, more(len(g.supplies)-i))
 			return
 		}
-		t.lead(2, span{plain, "get it: "}, "  ", cyan, s, 0)
+		t.lead(2, span{plain, "get it: "}, "  ", cyan, t.o.supply(s), 0)
 	}
 }
 
@@ -101,7 +103,7 @@ func (t *text) gap(g gap) {
 type gap struct {
 	needs    []string
 	reason   string
-	supplies []string
+	supplies []evidence.Supply
 }
 
 func (t *text) gaps() []gap {
@@ -126,7 +128,7 @@ func (t *text) gaps() []gap {
 		if !slices.Contains(list[i].needs, words) {
 			list[i].needs = append(list[i].needs, words)
 		}
-		if c.Supply != "" && !slices.Contains(list[i].supplies, c.Supply) {
+		if !c.Supply.IsZero() && !slices.Contains(list[i].supplies, c.Supply) {
 			list[i].supplies = append(list[i].supplies, c.Supply)
 		}
 	}

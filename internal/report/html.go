@@ -224,7 +224,7 @@ type htmlGap struct {
 func (t *text) htmlGaps() []htmlGap {
 	var list []htmlGap
 	for _, g := range t.gaps() {
-		list = append(list, htmlGap{strings.Join(g.needs, ", "), g.reason, g.supplies})
+		list = append(list, htmlGap{strings.Join(g.needs, ", "), g.reason, each(g.supplies, t.o.supply)})
 	}
 	return list
 }

@@ -229,11 +229,7 @@ func (t *text) htmlOpen() []htmlOpen {
 		}
 		h.Proof, h.MoreProof = t.htmlProof(u.Evidence)
 		for _, s := range u.Suspects {
-			supply := s.Supply
-			if supply == "" && s.Next != "" {
-				supply = t.o.know("explain " + s.Next)
-			}
-			h.Suspects = append(h.Suspects, htmlSuspect{s.Title, s.Fault, supply})
+			h.Suspects = append(h.Suspects, htmlSuspect{s.Title, s.Fault, t.decides(s)})
 		}
 		list = append(list, h)
 	}

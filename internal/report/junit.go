@@ -152,7 +152,7 @@ func (t *text) junitVerdict() junitCase {
 	for _, g := range t.gaps() {
 		lines = append(lines, "could not be read: "+t.clean(strings.Join(g.needs, ", ")+": "+g.reason))
 		for _, s := range g.supplies {
-			lines = append(lines, "  get it: "+t.clean(s))
+			lines = append(lines, "  get it: "+t.clean(t.o.supply(s)))
 		}
 	}
 	c.Error = &junitVerdict{Message: said, Type: string(fault.Undetermined), Text: strings.Join(lines, "\n")}

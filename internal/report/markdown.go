@@ -234,7 +234,7 @@ func (m *markdown) questions() {
 		}
 		m.printf("\n")
 		if len(g.supplies) > 0 {
-			m.code("  ", g.supplies...)
+			m.code("  ", each(g.supplies, m.o.supply)...)
 		}
 	}
 }

@@ -2,7 +2,6 @@ package report
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/rollcall-project/rollcall/internal/fault"
 )
@@ -29,16 +28,13 @@ func (t *text) supplies() {
 func (t *text) supplyList() []string {
 	var list []string
 	add := func(s string) {
-		if strings.HasPrefix(s, "--") {
-			s = t.o.again("diagnose") + " " + s
-		}
 		if s != "" && !slices.Contains(list, s) {
 			list = append(list, s)
 		}
 	}
 	for _, u := range t.d.Unexplained {
 		for _, s := range u.Suspects {
-			add(s.Supply)
+			add(t.o.fetch(s.Supply))
 		}
 	}
 	gaps := t.gaps()
@@ -50,7 +46,7 @@ func (t *text) supplyList() []string {
 		before := len(list)
 		for _, g := range gaps {
 			for _, s := range g.supplies {
-				add(s)
+				add(t.o.fetch(s))
 			}
 		}
 		if t.d.Source.Kind != "live" && len(list)-before > fewSupplies { // too much to fetch piece by piece

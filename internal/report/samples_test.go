@@ -141,7 +141,7 @@ func desyncProven() *fault.Diagnosis {
 		d.Edges = append(d.Edges, fault.EdgeSeen{Cause: e[0], Effect: e[1], Strength: fault.Certain})
 	}
 	d.Coverage = append(d.Coverage,
-		evidence.Coverage{Need: "console", State: evidence.Missing, Reason: "not collected", Supply: "what control2 shows on its screen, in a file: --console control2=FILE"},
+		evidence.Coverage{Need: "console", State: evidence.Missing, Reason: "not collected", Supply: evidence.Supply{Kind: evidence.SupplyConsole, Host: "control2"}},
 		evidence.Coverage{Need: "mcsanswers.rollcall.dev", State: evidence.Missing, Reason: "not collected: an archive holds no probes"})
 	d.Timeline = []fault.Moment{
 		{Time: ago(72 * time.Minute), Subject: pool("master"), Text: d.Findings[6].Title},
@@ -173,12 +173,12 @@ func undecided() *fault.Diagnosis {
 		Key:      key(fetch500, host("control2")), Title: d.Findings[0].Title, Severity: fault.Error,
 		Evidence: []evidence.Item{{Locator: evidence.Locator{Source: "console:control2", Path: "control2.txt", Line: 88}, Excerpt: "[   61.512345] ignition[751]: GET result: Internal Server Error"}},
 		Suspects: []fault.Suspect{
-			{Key: key(empty, pool("master")), Title: d.Findings[1].Title, Next: "pool-served-config", Supply: "oc adm inspect machineconfigpools"},
+			{Key: key(empty, pool("master")), Title: d.Findings[1].Title, Next: "pool-served-config", Supply: evidence.Supply{Kind: evidence.SupplyInspect, Resource: "machineconfigpools"}},
 			{Key: key("controllerconfig-missing", fault.Subject{Kind: fault.Cluster}), Title: "there is no ControllerConfig", Next: "controller-config"},
 		},
 	}}
 	d.Verdict = fault.Verdict{Class: fault.Undetermined, Cause: fault.CauseUnknown, Reason: "ignition-fetch-500 of host/control2 has no proven cause"}
-	d.Coverage = append(d.Coverage, evidence.Coverage{Need: "machineconfigpools.machineconfiguration.openshift.io", State: evidence.Missing, Reason: "not collected", Supply: "oc adm inspect machineconfigpools"})
+	d.Coverage = append(d.Coverage, evidence.Coverage{Need: "machineconfigpools.machineconfiguration.openshift.io", State: evidence.Missing, Reason: "not collected", Supply: evidence.Supply{Kind: evidence.SupplyInspect, Resource: "machineconfigpools"}})
 	return d
 }
 
@@ -227,7 +227,7 @@ func unreadable() *fault.Diagnosis {
 	d.Coverage = nil
 	for _, n := range []string{"baremetalhosts.metal3.io", "certificatesigningrequests.certificates.k8s.io", "log openshift-machine-config-operator/machine-config-server",
 		"machineconfigpools.machineconfiguration.openshift.io", "nodes"} {
-		d.Coverage = append(d.Coverage, evidence.Coverage{Need: n, State: evidence.Missing, Reason: "unreachable: dial tcp 192.0.2.10:6443: connect: connection refused", Supply: "a must-gather: rollcall diagnose --from DIR"})
+		d.Coverage = append(d.Coverage, evidence.Coverage{Need: n, State: evidence.Missing, Reason: "unreachable: dial tcp 192.0.2.10:6443: connect: connection refused", Supply: evidence.Supply{Kind: evidence.SupplyMustGather}})
 	}
 	for i := range 30 {
 		d.Findings = append(d.Findings, fault.Finding{Fault: fmt.Sprintf("fault-%02d", i), Subject: fault.Subject{Kind: fault.Host, Name: "?"}, Outcome: fault.Unknown, Title: "?", Severity: fault.Error, Reason: "it could not be read which there are"})

@@ -94,7 +94,7 @@ func (s *sarif) notifications() []sarifNotification {
 	for _, g := range s.gaps() {
 		list = append(list, sarifNotification{
 			Level: "warning", Message: sarifMessage{s.said("could not be read: " + strings.Join(g.needs, ", ") + ": " + g.reason)},
-			Props: map[string]any{"supply": append([]string{}, g.supplies...)},
+			Props: map[string]any{"supply": append([]string{}, each(g.supplies, s.o.supply)...)},
 		})
 	}
 	return list
@@ -204,7 +204,7 @@ func (s *sarif) unexplained(u fault.Unexplained) sarifResult {
 		message += " It could be: " + strings.Join(could, "; ") + "."
 	}
 	out := s.result(u.Key, u.Severity, message, u.Evidence)
-	out.Properties = map[string]any{"role": "unexplained", "suspects": append([]fault.Suspect{}, u.Suspects...)}
+	out.Properties = map[string]any{"role": "unexplained", "suspects": append([]suspect{}, each(u.Suspects, s.o.inWords)...)}
 	return out
 }
 

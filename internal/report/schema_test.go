@@ -39,10 +39,10 @@ func TestOutputFollowsTheSchema(t *testing.T) {
 	}
 	for _, s := range append(slices.Clone(samples), logOnly) {
 		var asJSON, asYAML bytes.Buffer
-		if err := JSON(&asJSON, s.make()); err != nil {
+		if err := JSON(&asJSON, s.make(), Options{}); err != nil {
 			t.Fatal(err)
 		}
-		if err := YAML(&asYAML, s.make()); err != nil {
+		if err := YAML(&asYAML, s.make(), Options{}); err != nil {
 			t.Fatal(err)
 		}
 		back, err := yaml.YAMLToJSON(asYAML.Bytes())
@@ -73,7 +73,7 @@ func TestSchemaRefuses(t *testing.T) {
 		"a fifth result": func(d map[string]any) { d["findings"].([]any)[0].(map[string]any)["outcome"] = "maybe" },
 	} {
 		var raw bytes.Buffer
-		if err := JSON(&raw, desyncProven()); err != nil {
+		if err := JSON(&raw, desyncProven(), Options{}); err != nil {
 			t.Fatal(err)
 		}
 		v, err := jsonschema.UnmarshalJSON(&raw)
@@ -97,7 +97,7 @@ func TestSchemaNamesEveryField(t *testing.T) {
 	if err := json.Unmarshal(raw, &schema); err != nil {
 		t.Fatal(err)
 	}
-	compare(t, "diagnosis", reflect.TypeFor[fault.Diagnosis](), schema, schema["$defs"].(map[string]any))
+	compare(t, "diagnosis", reflect.TypeFor[document](), schema, schema["$defs"].(map[string]any))
 }
 
 func compare(t *testing.T, at string, typ reflect.Type, schema, defs map[string]any) {

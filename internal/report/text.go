@@ -25,6 +25,7 @@ type Options struct {
 	NoHeaders bool
 	Whole     *fault.Diagnosis // the diagnosis before it was narrowed; nil: it was not
 	Wide      bool             // leave nothing out
+	OnMachine bool             // rollcall-host prints
 	Catalog   *fault.Catalog   // layers, meanings and sources of faults; nil: not known
 }
 
@@ -259,6 +260,15 @@ func (t *text) withoutCause() []open {
 
 const fewSuspects = 4
 
+// decides says how to decide a suspect: by what would make it known, by why it is not,
+// or by the page on what would.
+func (t *text) decides(s fault.Suspect) string {
+	if how := t.o.decides(s); how != "" || s.Next == "" {
+		return how
+	}
+	return t.o.know("explain " + s.Next)
+}
+
 func (t *text) suspects(list []fault.Suspect) {
 	if len(list) == 0 {
 		t.para(2, span{}, plain, "No entry of the catalogue could explain it here.")
@@ -271,11 +281,8 @@ func (t *text) suspects(list []fault.Suspect) {
 			return
 		}
 		t.para(2, span{plain, "- "}, plain, t.brief(s.Title))
-		switch {
-		case s.Supply != "":
-			t.para(4, span{plain, "decide: "}, cyan, s.Supply)
-		case s.Next != "":
-			t.para(4, span{plain, "decide: "}, cyan, t.o.know("explain "+s.Next))
+		if how := t.decides(s); how != "" {
+			t.para(4, span{plain, "decide: "}, cyan, how)
 		}
 	}
 }

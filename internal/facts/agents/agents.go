@@ -168,7 +168,7 @@ func missing(err error, r evidence.Resource) error {
 	if err != nil {
 		return err
 	}
-	return &evidence.Unavailable{Need: evidence.Objects(r, ""), Why: evidence.NotCollected, Detail: "the host is not on the roll", Supply: "--rendezvous IP"}
+	return &evidence.Unavailable{Need: evidence.Objects(r, ""), Why: evidence.NotCollected, Detail: "the host is not on the roll", Supply: evidence.Supply{Kind: evidence.SupplyRendezvous}}
 }
 
 // fill sets what the service says.

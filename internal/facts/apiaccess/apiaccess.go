@@ -73,7 +73,7 @@ func readAccess(ctx context.Context, w *facts.World, _ fault.Subject) (Access, e
 		return a, err
 	}
 	if l.front == nil {
-		return a, &evidence.Unavailable{Need: needs[0], Why: evidence.NotAsked, Detail: "the front of the API was not asked", Supply: "--kubeconfig FILE"}
+		return a, &evidence.Unavailable{Need: needs[0], Why: evidence.NotAsked, Detail: "the front of the API was not asked", Supply: evidence.Supply{Kind: evidence.SupplyKubeconfig}}
 	}
 	front := l.front.APIAnswer
 	a.fill(front)
@@ -96,17 +96,18 @@ func readAccess(ctx context.Context, w *facts.World, _ fault.Subject) (Access, e
 // missUnseen marks what the front did not reach: a certificate that was not served is
 // not a good one, and a server that reported nothing is not ready.
 func (a *Access) missUnseen(f probe.APIAnswer) {
-	miss := func(detail, supply string, fields ...facts.Setter) {
+	miss := func(detail string, supply evidence.Supply, fields ...facts.Setter) {
 		_ = facts.Miss(&evidence.Unavailable{Need: needs[0], Why: evidence.Unreachable, Detail: detail, Supply: supply}, fields...)
 	}
+	path := evidence.Supply{Kind: evidence.SupplyNetworkPath, Host: f.Where()}
 	switch {
 	case f.Trust == "" && len(f.Chain) > 0:
-		miss("there is no kubeconfig that verifies a certificate", "--kubeconfig FILE", &a.Trust)
+		miss("there is no kubeconfig that verifies a certificate", evidence.Supply{Kind: evidence.SupplyKubeconfig}, &a.Trust)
 	case f.Trust == "":
-		miss("no certificate was seen: the connection ended before", "a network path to "+f.Where(), &a.Trust, &a.Issuer, &a.NotBefore, &a.NotAfter, &a.ValidThere)
+		miss("no certificate was seen: the connection ended before", path, &a.Trust, &a.Issuer, &a.NotBefore, &a.NotAfter, &a.ValidThere)
 	}
 	if f.Status("/readyz") == 0 {
-		miss("the API reported no health: the connection ended before", "a network path to "+f.Where(), &a.Ready, &a.Failed, &a.EtcdDown, &a.Passing)
+		miss("the API reported no health: the connection ended before", path, &a.Ready, &a.Failed, &a.EtcdDown, &a.Passing)
 	}
 }
 

@@ -130,7 +130,7 @@ func readMCS(ctx context.Context, w *facts.World, _ fault.Subject) (MCS, error) 
 	}
 	if !seen {
 		return m, &evidence.Unavailable{Need: needs[0], Why: evidence.NotAsked, Detail: "port 22623 of the machine config servers was not asked",
-			Supply: "rollcall diagnose --probe from a machine that is no node of the cluster"}
+			Supply: evidence.Supply{Kind: evidence.SupplyProbeElsewhere}}
 	}
 	facts.Complete(&m)
 	return m, nil

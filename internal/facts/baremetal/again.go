@@ -137,7 +137,7 @@ func latest(api *metal3.BareMetalHost, list []failure, since time.Time) (last fa
 
 func noEvent(why string) *evidence.Unavailable {
 	return &evidence.Unavailable{Need: evidence.Objects(evidence.Events, hosts.MachineAPI), Why: evidence.NotCollected,
-		Detail: why, Supply: "the log of the pod metal3-baremetal-operator"}
+		Detail: why, Supply: evidence.Supply{Kind: evidence.SupplyPodLog, Namespace: hosts.MachineAPI, Name: "deployment/metal3-baremetal-operator"}}
 }
 
 // goesOn reports whether what failed is what the host's state is busy with. A

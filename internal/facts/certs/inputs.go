@@ -94,7 +94,7 @@ func (in *Inputs) config(ctx context.Context, w *facts.World) (domain string, it
 	i := slices.IndexFunc(list, func(o evidence.Object) bool { return o.Name == "cluster-config-v1" })
 	if i < 0 {
 		if !slices.ContainsFunc(list, func(o evidence.Object) bool { return slices.Contains(witnesses, o.Name) }) {
-			return "", item, &evidence.Unavailable{Need: evidence.Objects(evidence.ConfigMaps, "kube-system"), Why: evidence.NotCollected, Supply: "oc get cm -n kube-system -o yaml"}
+			return "", item, &evidence.Unavailable{Need: evidence.Objects(evidence.ConfigMaps, "kube-system"), Why: evidence.NotCollected, Supply: evidence.Supply{Kind: evidence.SupplyGet, Resource: "cm", Namespace: "kube-system"}}
 		}
 		item = evidence.Item{Locator: evidence.Locator{Path: "configmaps -n kube-system"}, Excerpt: fmt.Sprintf("no cluster-config-v1 among the %d ConfigMaps", len(list))}
 		in.ConfigGone.Set(true, item)
@@ -165,7 +165,7 @@ func (in *Inputs) address(ctx context.Context, w *facts.World, domain string, it
 	shown := infra.Shows("status.apiServerInternalURI", "apiServerInternalURI: "+uri, time.Time{})
 	u, err := url.Parse(uri)
 	if err != nil || u.Hostname() == "" {
-		return &evidence.Unavailable{Need: need, Why: evidence.NotCollected, Detail: "Infrastructure has no apiServerInternalURI", Supply: "oc get infrastructure cluster -o yaml"}
+		return &evidence.Unavailable{Need: need, Why: evidence.NotCollected, Detail: "Infrastructure has no apiServerInternalURI", Supply: evidence.Supply{Kind: evidence.SupplyGet, Resource: "infrastructure", Name: "cluster"}}
 	}
 	in.Internal.Set(u.Hostname(), shown)
 	switch {

@@ -110,7 +110,7 @@ var errNoSecret = &evidence.Unavailable{
 var notRead = &evidence.Unavailable{
 	Need: evidence.Objects(evidence.Secrets, mcoNamespace), Why: evidence.NotAsked,
 	Detail: "neither the Secret " + mcsSecret + " nor what the servers serve could be read",
-	Supply: "--read-secrets " + mcoNamespace + " (certificates are kept, keys are not)",
+	Supply: evidence.Supply{Kind: evidence.SupplySecrets, Namespace: mcoNamespace},
 }
 
 // shownChain is a certificate with its chain, and where it was read; else why it could

@@ -34,7 +34,7 @@ func SignerFact() facts.Fact {
 var signerUnread = &evidence.Unavailable{
 	Need: evidence.Objects(evidence.Secrets, managerNamespace), Why: evidence.NotAsked,
 	Detail: "the contents of Secret " + signerSecret + " were not read, and its annotations do not tell",
-	Supply: "--read-secrets " + managerNamespace + " (certificates are kept, keys are not)",
+	Supply: evidence.Supply{Kind: evidence.SupplySecrets, Namespace: managerNamespace},
 }
 
 func readSigner(ctx context.Context, w *facts.World, _ fault.Subject) (Signer, error) {

@@ -55,7 +55,7 @@ func readManager(ctx context.Context, w *facts.World, _ fault.Subject) (Manager,
 	own, newest := kubelet.Newest(leases, managerLease)
 	if own.Name == "" {
 		return m, &evidence.Unavailable{Need: evidence.Objects(evidence.Leases, systemNamespace), Why: evidence.NotCollected,
-			Detail: "no lease " + managerLease, Supply: "oc get lease -n kube-system kube-controller-manager -o yaml"}
+			Detail: "no lease " + managerLease, Supply: evidence.Supply{Kind: evidence.SupplyGet, Resource: "lease", Namespace: "kube-system", Name: "kube-controller-manager"}}
 	}
 	renewed, limit := kubelet.Renewed(own), staleNear
 	nodes, err := w.Some(ctx, evidence.Leases, "kube-node-lease")

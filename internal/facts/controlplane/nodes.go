@@ -116,7 +116,7 @@ func (n *Nodes) expect(ctx context.Context, w *facts.World) error {
 	}
 	if expected == 0 {
 		return facts.Miss(&evidence.Unavailable{Need: evidence.Objects(evidence.Infrastructures, ""), Why: evidence.NotCollected,
-			Detail: "neither topology nor install-config says how many", Supply: "oc get infrastructure cluster -o yaml"}, &n.Expected, &n.Says)
+			Detail: "neither topology nor install-config says how many", Supply: evidence.Supply{Kind: evidence.SupplyGet, Resource: "infrastructure", Name: "cluster"}}, &n.Expected, &n.Says)
 	}
 	item := evidence.Item{Locator: loc, Excerpt: fmt.Sprintf("%s: %d control-plane nodes", says, expected)}
 	n.Expected.Set(expected, item)

@@ -47,7 +47,7 @@ func readAnswers(ctx context.Context, w *facts.World, _ fault.Subject) (Answers,
 		if o, ok := answers[name]; ok {
 			detail = fmt.Sprintf("%s of etcd: %s", name, cmp.Or(evidence.String(o.Content, "error"), "it is not what etcdctl prints"))
 		}
-		_ = facts.Miss(&evidence.Unavailable{Need: answersNeed, Why: evidence.NotCollected, Detail: detail, Supply: "oc adm must-gather"}, fields...)
+		_ = facts.Miss(&evidence.Unavailable{Need: answersNeed, Why: evidence.NotCollected, Detail: detail, Supply: evidence.Supply{Kind: evidence.SupplyMustGather}}, fields...)
 	}
 	names, ok := a.listed(answers["member_list"])
 	if !ok {

@@ -175,7 +175,7 @@ func (e *Etcd) members(list []conditions.Condition) {
 
 var errSilent = &evidence.Unavailable{
 	Need: evidence.Objects(evidence.EtcdOperators, ""), Why: evidence.NotCollected, Detail: "the etcd operator says nothing about members",
-	Supply: "oc get etcd cluster -o yaml",
+	Supply: evidence.Supply{Kind: evidence.SupplyGet, Resource: "etcd", Name: "cluster"},
 }
 
 // counts are the numbers that the operator's messages have.

@@ -132,7 +132,7 @@ func contents(o evidence.Object) bool {
 var notRead = &evidence.Unavailable{
 	Need: evidence.Objects(evidence.HostedSecrets, evidence.ControlPlaneNamespace), Why: evidence.NotAsked,
 	Detail: "the contents of the token and user-data Secrets were not read",
-	Supply: "--read-secrets with the namespace of the control plane (tokens are compared by digest and never shown)",
+	Supply: evidence.Supply{Kind: evidence.SupplySecrets},
 }
 
 func (f *Token) pointer(ctx context.Context, w *facts.World, n hosts.NodePool, token, data evidence.Object) error {

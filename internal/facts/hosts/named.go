@@ -89,14 +89,14 @@ func noBoot(name string) string {
 // NoConsole is why nothing is known of a host's first boot: its console was not given, or
 // shows nothing of it. It needs evidence.NamedHosts.
 func NoConsole(ctx context.Context, w *facts.World, name, detail string) *evidence.Unavailable {
-	u := &evidence.Unavailable{Need: evidence.Texts(Consoles), Why: evidence.NotCollected, Detail: detail, Supply: "--console " + name + "=FILE"}
+	u := &evidence.Unavailable{Need: evidence.Texts(Consoles), Why: evidence.NotCollected, Detail: detail, Supply: evidence.Supply{Kind: evidence.SupplyConsole, Host: name}}
 	list, err := w.List(ctx, evidence.NamedHosts, "")
 	if err != nil {
 		return u
 	}
 	for _, o := range list {
 		if n, err := namedhost.Of(o); err == nil && n.Console && SameName(o.Name, name) {
-			u.Detail, u.Supply = noBoot(name), ""
+			u.Detail, u.Supply = noBoot(name), evidence.Supply{}
 		}
 	}
 	return u

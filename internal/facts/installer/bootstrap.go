@@ -147,7 +147,7 @@ func (b *progress) held(runs map[string]*service, now time.Time) error {
 		switch {
 		case s != nil && s.damage != "":
 			return &evidence.Unavailable{Need: bootstrapNeed, Why: evidence.Damaged,
-				Detail: s.object.Loc.Path + ": " + s.damage, Supply: "openshift-install gather bootstrap --dir DIR"}
+				Detail: s.object.Loc.Path + ": " + s.damage, Supply: evidence.Supply{Kind: evidence.SupplyGatherBootstrap}}
 		case s == nil || !s.began:
 			if slices.Contains(required, name) && !slices.ContainsFunc(chain[i:], func(n string) bool { return runs[n] != nil && runs[n].began }) {
 				b.noRecord(name, before, runs)

@@ -162,7 +162,7 @@ func TestBootstrapUnknown(t *testing.T) {
 	} {
 		if got, err := readServices(t, files); err == nil {
 			t.Errorf("%s: %+v", name, got)
-		} else if u, ok := evidence.AsUnavailable(err); !ok || u.Supply == "" {
+		} else if u, ok := evidence.AsUnavailable(err); !ok || u.Supply.IsZero() {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -131,7 +131,7 @@ func read(ctx context.Context, w *facts.World, _ fault.Subject) (Install, error)
 	}
 	if apis := addresses(list); len(apis) > 1 {
 		return Install{}, &evidence.Unavailable{Need: evidence.Texts(Log), Why: evidence.Damaged,
-			Detail: "the logs are of several clusters: " + strings.Join(apis, ", "), Supply: "--from with the log of one of them"}
+			Detail: "the logs are of several clusters: " + strings.Join(apis, ", "), Supply: evidence.Supply{Kind: evidence.SupplyOneInstall}}
 	}
 	in := follow(run)
 	at, loc, err := completed(ctx, w)
@@ -193,7 +193,7 @@ func withoutLog(ctx context.Context, w *facts.World, missing error) error {
 	}
 	u, _ := evidence.AsUnavailable(missing)
 	return &evidence.Unavailable{Need: u.Need, Why: u.Why, Detail: "no log of openshift-install was given",
-		Supply: "--from DIR/.openshift_install.log, of the directory that openshift-install ran in"}
+		Supply: evidence.Supply{Kind: evidence.SupplyInstallerLog}}
 }
 
 // Say tells of an installation whose cluster cannot be asked; nil where no log works

@@ -160,7 +160,7 @@ func TestWhatIsNoInstallation(t *testing.T) {
 		"b/.openshift_install.log": run + at("07:10:00", "info", "Waiting up to 20m0s for the Kubernetes API at https://api.b.example.com:6443..."),
 	}
 	_, err := readLogs(t, two)
-	if u, ok := evidence.AsUnavailable(err); !ok || !strings.Contains(u.Detail, "several clusters: api.a.example.com:6443, api.b.example.com:6443") || u.Supply == "" {
+	if u, ok := evidence.AsUnavailable(err); !ok || !strings.Contains(u.Detail, "several clusters: api.a.example.com:6443, api.b.example.com:6443") || u.Supply.IsZero() {
 		t.Errorf("the logs of two clusters: %v", err)
 	}
 	if _, err := readLogs(t, map[string]string{"cluster-scoped-resources/core/nodes/n.yaml": "metadata: {name: n}"}); !unavailable(err) {

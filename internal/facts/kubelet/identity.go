@@ -106,7 +106,7 @@ func readIdentity(ctx context.Context, w *facts.World, s fault.Subject) (Identit
 	t.set(&out)
 	if !t.covered { // a console shows some of the kubelet's lines and proves the absence of none
 		out.silent(&evidence.Unavailable{Need: evidence.Texts(journal), Why: evidence.NotCollected,
-			Detail: "no line of " + h.Name + " in any kubelet journal", Supply: "oc adm node-logs " + h.Name + " -u kubelet"})
+			Detail: "no line of " + h.Name + " in any kubelet journal", Supply: evidence.Supply{Kind: evidence.SupplyNodeLogs, Host: h.Name, Unit: "kubelet"}})
 		return out, nil
 	}
 	return out, out.ends(w.Gap(ctx, journal, own))

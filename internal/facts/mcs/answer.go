@@ -48,7 +48,7 @@ func readAnswer(ctx context.Context, w *facts.World, s fault.Subject) (Answer, e
 	}
 	if len(a.all) == 0 {
 		return Answer{}, &evidence.Unavailable{Need: evidence.Objects(evidence.MCSProbes, ""), Why: evidence.NotAsked,
-			Detail: "no server was asked for pool " + s.Name, Supply: "rollcall diagnose with access to port 22623 of the masters"}
+			Detail: "no server was asked for pool " + s.Name, Supply: evidence.Supply{Kind: evidence.SupplyProbeLive}}
 	}
 	return a.fields(), nil
 }

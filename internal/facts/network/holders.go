@@ -92,7 +92,7 @@ func readHolders(ctx context.Context, w *facts.World, _ fault.Subject) (Holders,
 	return f, nil
 }
 
-const supplyKeepalived = "oc logs -n openshift-kni-infra keepalived-HOST -c keepalived"
+var supplyKeepalived = evidence.Supply{Kind: evidence.SupplyPodLog, Namespace: "openshift-kni-infra", Container: "keepalived", Name: "keepalived-HOST"}
 
 func isCurrent(t evidence.Text) bool { return !t.Previous }
 

@@ -40,7 +40,7 @@ func readVIPs(ctx context.Context, w *facts.World, _ fault.Subject) (VIPs, error
 	var f VIPs
 	infra, ok, err := w.Get(ctx, evidence.Infrastructures, "", "cluster")
 	if err == nil && !ok {
-		err = &evidence.Unavailable{Need: evidence.Objects(evidence.Infrastructures, ""), Why: evidence.NotCollected, Supply: "oc get infrastructure cluster -o yaml"}
+		err = &evidence.Unavailable{Need: evidence.Objects(evidence.Infrastructures, ""), Why: evidence.NotCollected, Supply: evidence.Supply{Kind: evidence.SupplyGet, Resource: "infrastructure", Name: "cluster"}}
 	}
 	if err != nil {
 		return f, err

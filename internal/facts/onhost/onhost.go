@@ -67,7 +67,7 @@ func look[T any](ctx context.Context, w *facts.World, r evidence.Resource, s fau
 		return none, evidence.Locator{}, facts.NotApplicable("nobody looked on %s itself, and its Node is Ready", s.Name)
 	}
 	return none, evidence.Locator{}, &evidence.Unavailable{Need: evidence.Objects(r, ""), Why: evidence.NotAsked,
-		Detail: "nobody looked on " + s.Name + " itself", Supply: "rollcall-host --collect FILE    # on " + s.Name + ", then --from FILE beside the others"}
+		Detail: "nobody looked on " + s.Name + " itself", Supply: evidence.Supply{Kind: evidence.SupplyOnHost, Host: s.Name}}
 }
 
 func ready(h hosts.Host) bool {
@@ -81,7 +81,7 @@ func ready(h hosts.Host) bool {
 
 // unread makes fields unknown because a file could not be read.
 func unread(r evidence.Resource, path, why string, fields ...facts.Setter) {
-	_ = facts.Miss(&evidence.Unavailable{Need: evidence.Objects(r, ""), Why: evidence.Forbidden, Detail: path + ": " + why, Supply: "run rollcall-host as root"}, fields...)
+	_ = facts.Miss(&evidence.Unavailable{Need: evidence.Objects(r, ""), Why: evidence.Forbidden, Detail: path + ": " + why, Supply: evidence.Supply{Kind: evidence.SupplyHostRoot}}, fields...)
 }
 
 // shows is what the machine says in one of its files or commands.

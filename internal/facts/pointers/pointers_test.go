@@ -115,7 +115,7 @@ func TestUnknown(t *testing.T) {
 		t.Error("an outdated pointer was seen, and is called unknown")
 	}
 	_, err := p.Uncovered.Get()
-	if u, ok := evidence.AsUnavailable(err); !ok || !strings.Contains(u.Supply, "--read-secrets") {
+	if u, ok := evidence.AsUnavailable(err); !ok || u.Supply.Kind != evidence.SupplySecrets {
 		t.Errorf("the address of one was not read: %v", err)
 	}
 }

@@ -197,5 +197,5 @@ func (f *pointers) look(o evidence.Object, used bool, serving certs.Serving, ser
 func unread(name string) error {
 	return &evidence.Unavailable{Need: evidence.Objects(evidence.Secrets, hosts.MachineAPI), Why: evidence.NotAsked,
 		Detail: "the contents of Secret " + name + " were not read",
-		Supply: "--read-secrets " + hosts.MachineAPI + " (of a pointer config its address and authorities are kept)"}
+		Supply: evidence.Supply{Kind: evidence.SupplySecrets, Namespace: hosts.MachineAPI}}
 }

@@ -104,7 +104,7 @@ func sourcesKept(ctx context.Context, w *facts.World) error {
 		}
 	}
 	return &evidence.Unavailable{Need: evidence.Objects(evidence.MachineConfigPools, ""), Why: evidence.NotCollected,
-		Detail: "no pool has a source in its status", Supply: "oc get mcp -o yaml"}
+		Detail: "no pool has a source in its status", Supply: evidence.Supply{Kind: evidence.SupplyGet, Resource: "mcp"}}
 }
 
 func (v *Served) names(o evidence.Object, pool *mcfgv1.MachineConfigPool) {

@@ -195,7 +195,7 @@ func schedulerLeases(ctx context.Context, w *facts.World) (own evidence.Object, 
 	}
 	if unread == nil {
 		unread = &evidence.Unavailable{Need: evidence.Objects(evidence.Leases, openshiftNS), Why: evidence.NotCollected,
-			Detail: "no lease " + schedulerLease, Supply: "oc get lease -A -o yaml"}
+			Detail: "no lease " + schedulerLease, Supply: evidence.Supply{Kind: evidence.SupplyGet, Resource: "lease", Namespace: evidence.AllNamespaces}}
 	}
 	return own, near, far, unread
 }

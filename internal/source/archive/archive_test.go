@@ -52,7 +52,7 @@ func why(t testing.TB, err error) evidence.Why {
 	if !ok {
 		t.Fatalf("the error is %v, want an Unavailable", err)
 	}
-	if u.Supply == "" {
+	if u.Supply.IsZero() {
 		t.Errorf("%v does not say what would supply it", u)
 	}
 	return u.Why

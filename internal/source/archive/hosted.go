@@ -94,7 +94,7 @@ func (b *builder) splitNested() {
 	b.small = b.part(b.small, nil, func(to *Source, e entry) { to.small = append(to.small, e) })
 	for _, n := range s.nested {
 		s.notes = append(s.notes, evidence.Coverage{
-			Need: NestedNeed(n.hostedName()), State: evidence.Missing, Supply: "--hosted NAMESPACE/" + n.hostedName(),
+			Need: NestedNeed(n.hostedName()), State: evidence.Missing, Supply: evidence.Supply{Kind: evidence.SupplyHosted, Name: n.hostedName()},
 			Reason: fmt.Sprintf("not asked: %d files of it are there in %s and were not read; this is the answer for the management cluster", left[n.dir], n.dir),
 		})
 	}

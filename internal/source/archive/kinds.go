@@ -28,16 +28,16 @@ var cannot = map[string]string{
 	Files:       "only the files that were named are read",
 }
 
-// supply is the command that would give what is missing, for this kind of archive.
-func (s *Source) supply(n evidence.Need) string {
+// supply is what would give what is missing, for this kind of archive.
+func (s *Source) supply(n evidence.Need) evidence.Supply {
 	if n.Resource.Name == "" && n.Text.Kind == evidence.Journal {
 		switch s.kind {
 		case LogBundle:
-			return "openshift-install gather bootstrap --bootstrap ADDRESS --master " + cmp.Or(n.Text.Host, "ADDRESS")
+			return evidence.Supply{Kind: evidence.SupplyGatherBootstrap, Host: cmp.Or(n.Text.Host, "ADDRESS")}
 		case AgentGather:
-			return "agent-gather on " + cmp.Or(n.Text.Host, "the host")
+			return evidence.Supply{Kind: evidence.SupplyAgentGather, Host: n.Text.Host}
 		case SOSReport:
-			return "sosreport on " + cmp.Or(n.Text.Host, "the host")
+			return evidence.Supply{Kind: evidence.SupplySOSReport, Host: n.Text.Host}
 		}
 	}
 	return supply(n)

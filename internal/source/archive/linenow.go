@@ -27,7 +27,7 @@ func (s *Source) WithClock(now time.Time) { s.clock = now }
 // clockNote says that the year of now is a guess.
 func (s *Source) clockNote() evidence.Coverage {
 	return evidence.Coverage{Need: "year of " + s.base, State: evidence.Partial,
-		Reason: "its lines have no year; the latest that fits the clock of this computer is taken", Supply: "--now TIME"}
+		Reason: "its lines have no year; the latest that fits the clock of this computer is taken", Supply: evidence.Supply{Kind: evidence.SupplyNow}}
 }
 
 // lineNow returns the newest time that lines of journals and of the installer

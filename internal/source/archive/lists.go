@@ -362,17 +362,15 @@ func (s *Source) notCollected(n evidence.Need) *evidence.Unavailable {
 	return u
 }
 
-// supply is the command that would give what is missing.
-func supply(n evidence.Need) string {
+// supply is what would give what is missing.
+func supply(n evidence.Need) evidence.Supply {
 	r := n.Resource
 	switch {
 	case r.Name == "":
 		return textSupply(n.Text)
 	case r.Group == evidence.ProbeGroup:
-		return "run rollcall with access to the cluster: a probe cannot be made afterwards"
-	case n.Namespace != "":
-		return fmt.Sprintf("oc adm inspect -n %s %s", n.Namespace, r)
+		return evidence.Supply{Kind: evidence.SupplyProbeLive}
 	default:
-		return "oc adm inspect " + r.String()
+		return evidence.Supply{Kind: evidence.SupplyInspect, Namespace: n.Namespace, Resource: r.String()}
 	}
 }

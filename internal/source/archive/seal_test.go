@@ -93,7 +93,7 @@ func TestSealedCollection(t *testing.T) {
 			}
 			list, err := s.List(t.Context(), evidence.Pods, "a")
 			if u, _ := evidence.AsUnavailable(err); c.pods == "" && (err != nil || len(list) != 2) ||
-				c.pods != "" && (u == nil || u.Why != evidence.Damaged || u.Supply == "" || !strings.Contains(u.Detail, c.pods) || list != nil) {
+				c.pods != "" && (u == nil || u.Why != evidence.Damaged || u.Supply.IsZero() || !strings.Contains(u.Detail, c.pods) || list != nil) {
 				t.Errorf("%s as %s: %d pods, %v", name, form, len(list), err)
 			}
 			if list, err := s.List(t.Context(), evidence.Nodes, ""); err != nil || list != nil {

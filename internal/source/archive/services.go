@@ -138,7 +138,7 @@ func (s *Source) noServices(n evidence.Need) *evidence.Unavailable {
 	u := evidence.NotOnBootstrap(n)
 	if s.kind == LogBundle {
 		u.Detail = "the log bundle has no bootstrap/services/*.json: it is of an older release, or no service that writes them had begun"
-		u.Supply = "sudo journalctl -b -u node-image-pull.service -u release-image.service -u bootkube.service    # on the bootstrap host"
+		u.Supply = evidence.Supply{Kind: evidence.SupplyBootstrapJournal}
 	}
 	return u
 }

@@ -55,14 +55,17 @@ func TestServices(t *testing.T) {
 
 // TestNoServices: not collected, with what would supply it, in a bundle and elsewhere.
 func TestNoServices(t *testing.T) {
-	for name, c := range map[string]struct{ tree, detail, supply string }{
-		"an older bundle": {bundleTree, "older release", "journalctl"},
-		"a must-gather":   {"-- must-gather/cluster-scoped-resources/core/nodes/a.yaml --\napiVersion: v1\nkind: Node\nmetadata: {name: a}\n", "no log bundle", "gather bootstrap"},
+	for name, c := range map[string]struct {
+		tree, detail string
+		supply       evidence.SupplyKind
+	}{
+		"an older bundle": {bundleTree, "older release", evidence.SupplyBootstrapJournal},
+		"a must-gather":   {"-- must-gather/cluster-scoped-resources/core/nodes/a.yaml --\napiVersion: v1\nkind: Node\nmetadata: {name: a}\n", "no log bundle", evidence.SupplyGatherBootstrap},
 	} {
 		_, err := open(t, c.tree).List(t.Context(), evidence.BootstrapServices, "")
 		u, ok := evidence.AsUnavailable(err)
-		if !ok || u.Why != evidence.NotCollected || !strings.Contains(u.Detail, c.detail) || !strings.Contains(u.Supply, c.supply) {
-			t.Errorf("%s: %v, supplied by %q", name, err, u.Supply)
+		if !ok || u.Why != evidence.NotCollected || !strings.Contains(u.Detail, c.detail) || u.Supply.Kind != c.supply {
+			t.Errorf("%s: %v, supplied by %s", name, err, u.Supply)
 		}
 	}
 }

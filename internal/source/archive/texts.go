@@ -124,30 +124,16 @@ func selects(q evidence.TextQuery, t evidence.Text) bool {
 		(is(q.Unit, t.Unit) || t.Kind == evidence.Journal && t.Unit == "") && (is(q.Host, t.Host) || t.Kind == evidence.Journal && t.Host == "")
 }
 
-func textSupply(q evidence.TextQuery) string {
-	switch q.Kind {
-	case evidence.ContainerLog:
-		if q.Namespace == "" {
-			return "oc adm must-gather"
-		}
-		return "oc adm inspect ns/" + q.Namespace
-	case evidence.Journal:
-		host := q.Host
-		if host == "" {
-			host = "NODE"
-		}
-		if q.Unit == "" {
-			return "oc adm node-logs " + host
-		}
-		return fmt.Sprintf("oc adm node-logs %s -u %s", host, q.Unit)
-	case evidence.Console:
-		host := q.Host
-		if host == "" {
-			host = "HOST"
-		}
-		return "--console " + host + "=FILE"
+func textSupply(q evidence.TextQuery) evidence.Supply {
+	switch {
+	case q.Kind == evidence.ContainerLog && q.Namespace != "":
+		return evidence.Supply{Kind: evidence.SupplyInspect, Namespace: q.Namespace}
+	case q.Kind == evidence.Journal:
+		return evidence.Supply{Kind: evidence.SupplyNodeLogs, Host: q.Host, Unit: q.Unit}
+	case q.Kind == evidence.Console:
+		return evidence.Supply{Kind: evidence.SupplyConsole, Host: q.Host}
 	}
-	return "oc adm must-gather"
+	return evidence.Supply{Kind: evidence.SupplyMustGather}
 }
 
 // open opens a member as it lies in the archive.

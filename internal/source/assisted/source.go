@@ -102,7 +102,7 @@ func (s *Source) List(ctx context.Context, r evidence.Resource, namespace string
 			return nil, &u
 		}
 		return nil, &evidence.Unavailable{Need: need, Why: evidence.NotCollected, Detail: "the service on the rendezvous host does not give it",
-			Supply: "a kubeconfig, once the API answers"}
+			Supply: evidence.Supply{Kind: evidence.SupplyAPI}}
 	}
 	select {
 	case s.turn <- struct{}{}:
@@ -173,7 +173,7 @@ func (s *Source) ask(ctx context.Context) (answers, error) {
 		if svc.Status == http.StatusUnauthorized || svc.Status == http.StatusForbidden {
 			why = evidence.Forbidden
 		}
-		got.missing = &evidence.Unavailable{Why: why, Detail: svc.Error, Supply: "a way to " + s.opts.Address + ", or --install-dir DIR with its token"}
+		got.missing = &evidence.Unavailable{Why: why, Detail: svc.Error, Supply: evidence.Supply{Kind: evidence.SupplyAssisted, Host: s.opts.Address}}
 	} else {
 		svc.Usable, svc.Clusters, svc.Hosts = true, len(clusters), len(hosts)
 	}

@@ -131,7 +131,7 @@ func (s *Source) Describe(context.Context) (evidence.Description, error) {
 	s.once.Do(s.newest)
 	if d.Now = s.now; !s.dated {
 		d.Notes = []evidence.Coverage{{Need: "time of the screens", State: evidence.Partial,
-			Reason: "their lines carry no date; the clock of this computer is taken for the present", Supply: "--now TIME"}}
+			Reason: "their lines carry no date; the clock of this computer is taken for the present", Supply: evidence.Supply{Kind: evidence.SupplyNow}}}
 	}
 	return d, nil
 }
@@ -170,7 +170,7 @@ func (s *Source) newest() {
 // List implements evidence.Source: a console holds no objects.
 func (s *Source) List(_ context.Context, r evidence.Resource, namespace string) ([]evidence.Object, error) {
 	return nil, &evidence.Unavailable{Need: evidence.Objects(r, namespace), Why: evidence.NotCollected, Detail: "a console holds no objects",
-		Supply: "--from ARCHIVE, or a kubeconfig"}
+		Supply: evidence.Supply{Kind: evidence.SupplyArchiveOrAPI}}
 }
 
 // Texts implements evidence.Source.
@@ -198,11 +198,7 @@ func (s *Source) Texts(_ context.Context, q evidence.TextQuery) ([]evidence.Text
 	u := &evidence.Unavailable{Need: evidence.Texts(q), Why: evidence.NotCollected, Detail: "a console has no such lines"}
 	if q.Kind == evidence.Console {
 		u.Detail = "no such console was given"
-		host := q.Host
-		if host == "" {
-			host = "HOST"
-		}
-		u.Supply = "--console " + host + "=FILE"
+		u.Supply = evidence.Supply{Kind: evidence.SupplyConsole, Host: q.Host}
 	}
 	return nil, u
 }

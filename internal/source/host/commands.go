@@ -137,7 +137,7 @@ func unavailable(need evidence.Need, program string, err error) *evidence.Unavai
 	case errors.Is(err, context.DeadlineExceeded):
 		u.Why, u.Detail = evidence.Unreachable, fmt.Sprintf("%s did not end within %s", program, commandTime)
 	case errors.Is(err, fs.ErrPermission):
-		u.Why, u.Supply = evidence.Forbidden, "run rollcall-host as root"
+		u.Why, u.Supply = evidence.Forbidden, evidence.Supply{Kind: evidence.SupplyHostRoot}
 	}
 	return u
 }

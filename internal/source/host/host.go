@@ -129,7 +129,7 @@ func (s *Source) Describe(context.Context) (evidence.Description, error) {
 		d.Vantage = s.name
 	} else {
 		d.Notes = []evidence.Coverage{{
-			Need: "what runs on " + s.name, State: evidence.Missing, Supply: "rollcall-host on " + s.name,
+			Need: "what runs on " + s.name, State: evidence.Missing, Supply: evidence.Supply{Kind: evidence.SupplyOnHost, Host: s.name},
 			Reason: s.opts.Root + " is a copy of files and not a running machine: units, containers, clock, names and disks are not in it",
 		}}
 	}
@@ -153,7 +153,7 @@ func (s *Source) List(ctx context.Context, r evidence.Resource, namespace string
 	read, ok := s.parts[r]
 	if !ok {
 		return nil, &evidence.Unavailable{Need: evidence.Objects(r, namespace), Why: evidence.NotCollected,
-			Detail: notHere, Supply: "oc adm must-gather    # where the API answers"}
+			Detail: notHere, Supply: evidence.Supply{Kind: evidence.SupplyMustGather}}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -183,14 +183,14 @@ func (s *Source) read(ctx context.Context, r evidence.Resource, read func(contex
 // copied is the answer to a question that only a running machine can answer.
 func (s *Source) copied(r evidence.Resource) error {
 	return &evidence.Unavailable{Need: evidence.Objects(r, ""), Why: evidence.NotCollected,
-		Detail: s.opts.Root + " is a copy of files and not a running machine", Supply: "rollcall-host on " + s.name}
+		Detail: s.opts.Root + " is a copy of files and not a running machine", Supply: evidence.Supply{Kind: evidence.SupplyOnHost, Host: s.name}}
 }
 
 // Texts implements evidence.Source for journals.
 func (s *Source) Texts(_ context.Context, q evidence.TextQuery) ([]evidence.Text, error) {
 	need := evidence.Texts(q)
 	if q.Kind != "" && q.Kind != evidence.Journal || q.Host != "" && !strings.EqualFold(q.Host, s.name) {
-		return nil, &evidence.Unavailable{Need: need, Why: evidence.NotCollected, Detail: notHere, Supply: "oc adm must-gather    # where the API answers"}
+		return nil, &evidence.Unavailable{Need: need, Why: evidence.NotCollected, Detail: notHere, Supply: evidence.Supply{Kind: evidence.SupplyMustGather}}
 	}
 	args := []string{"--no-pager", "--output=export", fmt.Sprintf("--since=@%d", s.now().Add(-s.opts.Since).Unix())}
 	where := "journalctl"
@@ -198,7 +198,7 @@ func (s *Source) Texts(_ context.Context, q evidence.TextQuery) ([]evidence.Text
 		const dir = "/var/log/journal"
 		at, err := s.tree.journal(dir)
 		if err != nil {
-			return nil, &evidence.Unavailable{Need: need, Why: evidence.NotCollected, Detail: s.opts.Root + " has no " + dir + " that can be read: " + plain(err), Supply: "rollcall-host on " + s.name}
+			return nil, &evidence.Unavailable{Need: need, Why: evidence.NotCollected, Detail: s.opts.Root + " has no " + dir + " that can be read: " + plain(err), Supply: evidence.Supply{Kind: evidence.SupplyOnHost, Host: s.name}}
 		}
 		args = append(args, "--directory="+at)
 	}

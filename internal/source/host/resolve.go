@@ -24,10 +24,10 @@ func (s *Source) resolutions(ctx context.Context) (part, error) {
 	case !s.live:
 		return part{}, s.copied(evidence.HostResolutions)
 	case !s.opts.Network:
-		return part{}, &evidence.Unavailable{Need: need, Why: evidence.NotAsked, Detail: "--no-network", Supply: "rollcall-host without --no-network"}
+		return part{}, &evidence.Unavailable{Need: need, Why: evidence.NotAsked, Detail: "--no-network", Supply: evidence.Supply{Kind: evidence.SupplyHostNetwork}}
 	case !s.sameNamespace("net"):
 		return part{}, &evidence.Unavailable{Need: need, Why: evidence.NotCollected,
-			Detail: "this container has a network of its own", Supply: "rollcall-host in a container that was started with --net=host"}
+			Detail: "this container has a network of its own", Supply: evidence.Supply{Kind: evidence.SupplyHostNamespace}}
 	}
 	r := onhost.Resolutions{Servers: nameServers(s.tree.text("/etc/resolv.conf")), Names: []onhost.Resolution{}, At: s.now()}
 	hosts := s.tree.text("/etc/hosts")

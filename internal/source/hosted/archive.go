@@ -50,7 +50,7 @@ func Archives(ctx context.Context, list []*archive.Source, want string) (evidenc
 	if s.Cluster = several(others); s.Cluster == nil {
 		s.Why = &evidence.Unavailable{Why: evidence.NotCollected,
 			Detail: "the archive holds nothing of the hosted cluster itself (hostedcluster-" + ref.Name + "/)",
-			Supply: fmt.Sprintf("hypershift dump cluster --namespace %s --name %s --artifact-dir DIR --dump-guest-cluster", ref.Namespace, ref.Name)}
+			Supply: evidence.Supply{Kind: evidence.SupplyHyperShiftDump, Namespace: ref.Namespace, Name: ref.Name}}
 	}
 	return s, nil
 }

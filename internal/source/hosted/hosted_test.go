@@ -95,7 +95,7 @@ func TestList(t *testing.T) {
 // cluster in its place.
 func TestNoWay(t *testing.T) {
 	management, _ := clusters()
-	why := &evidence.Unavailable{Why: evidence.Unreachable, Detail: "connection refused", Supply: "a kubeconfig"}
+	why := &evidence.Unavailable{Why: evidence.Unreachable, Detail: "connection refused", Supply: evidence.Supply{Kind: evidence.SupplyKubeconfig}}
 	for _, s := range []*Source{{Ref: ref, Management: management}, {Ref: ref, Management: management, Why: why}} {
 		_, err := s.List(t.Context(), evidence.Nodes, "")
 		u, ok := evidence.AsUnavailable(err)
@@ -172,7 +172,7 @@ func TestProbe(t *testing.T) {
 	}
 	archived := &Source{Ref: ref, Management: management}
 	_, err = archived.List(t.Context(), evidence.HostedProbes, evidence.HostedNamespace)
-	if u, ok := evidence.AsUnavailable(err); !ok || u.Why != evidence.NotAsked || u.Supply == "" {
+	if u, ok := evidence.AsUnavailable(err); !ok || u.Why != evidence.NotAsked || u.Supply.IsZero() {
 		t.Errorf("nobody asked: %v", err)
 	}
 	plainProbes := evidence.HostedProbes.In("")

@@ -358,7 +358,7 @@ func (d *Dir) Describe(context.Context) (evidence.Description, error) {
 	for _, e := range entries {
 		if e.IsDir() && (strings.HasPrefix(e.Name(), "must-gather") || strings.HasPrefix(e.Name(), "log-bundle")) || strings.HasPrefix(e.Name(), "log-bundle-") || strings.HasPrefix(e.Name(), "agent-gather") {
 			desc.Notes = append(desc.Notes, evidence.Coverage{Need: e.Name(), State: evidence.Missing,
-				Reason: "it lies in the install directory and was not read", Supply: "--from " + filepath.Join(d.path, e.Name())})
+				Reason: "it lies in the install directory and was not read", Supply: evidence.Supply{Kind: evidence.SupplyArchive, Path: filepath.Join(d.path, e.Name())}})
 		}
 	}
 	return desc, nil
@@ -367,8 +367,8 @@ func (d *Dir) Describe(context.Context) (evidence.Description, error) {
 // List implements evidence.Source for evidence.Installs.
 func (d *Dir) List(_ context.Context, r evidence.Resource, namespace string) ([]evidence.Object, error) {
 	if u, ok := evidence.OnRequest(r); ok && r != evidence.Installs {
-		if d.Install.RendezvousIP != "" && u.Supply == "--rendezvous IP" {
-			u.Supply = "--rendezvous " + d.Install.RendezvousIP
+		if u.Supply.Kind == evidence.SupplyRendezvous {
+			u.Supply.Host = d.Install.RendezvousIP
 		}
 		return nil, &u
 	}
@@ -394,11 +394,11 @@ func (d *Dir) List(_ context.Context, r evidence.Resource, namespace string) ([]
 }
 
 // supply is the next thing to do for what the directory does not have.
-func (d *Dir) supply() string {
+func (d *Dir) supply() evidence.Supply {
 	if d.Kubeconfig() != "" {
-		return "--install-dir " + d.path
+		return evidence.Supply{Kind: evidence.SupplyInstallDir, Path: d.path}
 	}
-	return "a kubeconfig, once the API answers"
+	return evidence.Supply{Kind: evidence.SupplyAPI}
 }
 
 // Texts implements evidence.Source: the installer's log.

@@ -153,7 +153,7 @@ func TestLog(t *testing.T) {
 	}
 	defer d.Close()
 	desc, err := d.Describe(t.Context())
-	if err != nil || !desc.Now.Equal(time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC)) || len(desc.Notes) != 1 || !strings.Contains(desc.Notes[0].Supply, "must-gather.local.1") {
+	if err != nil || !desc.Now.Equal(time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC)) || len(desc.Notes) != 1 || !strings.Contains(desc.Notes[0].Supply.Path, "must-gather.local.1") {
 		t.Errorf("%+v, %v", desc, err)
 	}
 	texts, err := d.Texts(t.Context(), evidence.TextQuery{Kind: evidence.Installer})

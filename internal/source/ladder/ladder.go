@@ -326,11 +326,11 @@ func (w *walker) reach(ctx context.Context) <-chan struct{} {
 func (w *walker) result() ([]evidence.Object, error) {
 	if w.notRun != nil { // half a ladder would be read as a whole one
 		return nil, &evidence.Unavailable{Need: evidence.Objects(evidence.APIProbes, ""), Why: evidence.Unreachable,
-			Detail: clip(w.notRun.Error()), Supply: "rollcall --probe from another machine, or rollcall-host on the node itself"}
+			Detail: clip(w.notRun.Error()), Supply: evidence.Supply{Kind: evidence.SupplyProbeElsewhere}}
 	}
 	if len(w.answers) == 0 {
 		return nil, &evidence.Unavailable{Need: evidence.Objects(evidence.APIProbes, ""), Why: evidence.NotAsked,
-			Detail: "no address of the API is known", Supply: "--kubeconfig FILE, or --master HOST=IP"}
+			Detail: "no address of the API is known", Supply: evidence.Supply{Kind: evidence.SupplyAddress}}
 	}
 	var list []evidence.Object
 	for _, a := range w.answers {

@@ -225,7 +225,7 @@ func (s *Source) resolve(ctx context.Context, r evidence.Resource) (served, erro
 			return served{}, &evidence.Unavailable{
 				Need: evidence.Objects(r, ""), Why: evidence.Unreachable,
 				Detail: fmt.Sprintf("the aggregated API server of %s does not answer (%v)", gv, why),
-				Supply: "oc get apiservices",
+				Supply: evidence.Supply{Kind: evidence.SupplyAPIServices},
 			}
 		}
 	}

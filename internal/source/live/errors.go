@@ -28,17 +28,26 @@ type Access struct {
 
 // String renders the access as RBAC rules name it: "get pods/log in namespace x".
 func (a Access) String() string {
-	s := a.Verb + " " + a.Resource.Name
+	s := a.Verb + " " + a.resource()
+	if a.Namespace != "" {
+		s += " in namespace " + a.Namespace
+	}
+	return s
+}
+
+func (a Access) resource() string {
+	s := a.Resource.Name
 	if a.Subresource != "" {
 		s += "/" + a.Subresource
 	}
 	if a.Resource.Group != "" {
 		s += "." + a.Resource.Group
 	}
-	if a.Namespace != "" {
-		s += " in namespace " + a.Namespace
-	}
 	return s
+}
+
+func (a Access) supply() evidence.Supply {
+	return evidence.Supply{Kind: evidence.SupplyRole, Verb: a.Verb, Resource: a.resource(), Namespace: a.Namespace}
 }
 
 // errGarbage is the error of an answer that no API server gives: HTML of a proxy,
@@ -70,11 +79,11 @@ func (s *Source) unavailable(ctx, asked context.Context, need evidence.Need, a A
 	case apierrors.IsForbidden(err):
 		u.Why = evidence.Forbidden
 		u.Detail = "missing right: " + a.String()
-		u.Supply = "a role that may " + a.String()
+		u.Supply = a.supply()
 	case apierrors.IsUnauthorized(err):
 		u.Why = evidence.Forbidden
 		u.Detail = fmt.Sprintf("%s, so nobody may %s", notAccepted, a)
-		u.Supply = "valid credentials: log in again"
+		u.Supply = evidence.Supply{Kind: evidence.SupplyLogin}
 	}
 	return u
 }

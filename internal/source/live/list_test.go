@@ -255,8 +255,8 @@ func TestListForbidden(t *testing.T) {
 	list, err := s.List(t.Context(), evidence.Pods, "openshift-etcd")
 	wantUnavailable(t, list, err, evidence.Forbidden, "missing right: list pods in namespace openshift-etcd")
 	u, _ := evidence.AsUnavailable(err)
-	if u.Supply != "a role that may list pods in namespace openshift-etcd" || u.Need != evidence.Objects(evidence.Pods, "openshift-etcd") {
-		t.Errorf("supply %q, need %s", u.Supply, u.Need)
+	if u.Supply != (evidence.Supply{Kind: evidence.SupplyRole, Verb: "list", Resource: "pods", Namespace: "openshift-etcd"}) || u.Need != evidence.Objects(evidence.Pods, "openshift-etcd") {
+		t.Errorf("supply %s, need %s", u.Supply, u.Need)
 	}
 	f.handle[poolsPath] = func(w http.ResponseWriter, _ *http.Request) {
 		answerStatus(w, 401, metav1.StatusReasonUnauthorized, "Unauthorized")

@@ -20,7 +20,7 @@ type probeTarget struct{ target, host string }
 // of every pool. Each question leaves one line in the log of a server.
 func (s *Source) askMCS(ctx context.Context) ([]evidence.Object, error) {
 	if !s.opts.Probes {
-		return nil, &evidence.Unavailable{Why: evidence.NotAsked, Detail: "probes are off", Supply: "--probe"}
+		return nil, &evidence.Unavailable{Why: evidence.NotAsked, Detail: "probes are off", Supply: evidence.Supply{Kind: evidence.SupplyProbe}}
 	}
 	targets, err := s.mcsTargets(ctx)
 	if err != nil {

@@ -276,11 +276,11 @@ func TestTextsWithoutRights(t *testing.T) {
 
 func TestTextsNotAsked(t *testing.T) {
 	s := textsAPI().source(t, Options{})
-	for kind, supply := range map[evidence.TextKind]string{evidence.Journal: "--journals", evidence.Console: "--console HOST=FILE"} {
+	for kind, supply := range map[evidence.TextKind]evidence.SupplyKind{evidence.Journal: evidence.SupplyJournals, evidence.Console: evidence.SupplyConsole} {
 		q := evidence.TextQuery{Kind: kind, Unit: "kubelet"}
 		_, err := s.Texts(t.Context(), q)
 		wantUnavailable(t, nil, err, evidence.NotAsked, "")
-		if u, _ := evidence.AsUnavailable(err); u.Supply != supply || u.Need != evidence.Texts(q) {
+		if u, _ := evidence.AsUnavailable(err); u.Supply.Kind != supply || u.Need != evidence.Texts(q) {
 			t.Errorf("%s: %+v", kind, u)
 		}
 	}

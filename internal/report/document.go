@@ -1,0 +1,70 @@
+package report
+
+import (
+	"time"
+
+	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/fault"
+)
+
+// document is the layout of the published contract: a diagnosis in which what would
+// supply evidence is said in words.
+type document struct {
+	APIVersion  string            `json:"apiVersion"`
+	Kind        string            `json:"kind"`
+	Source      fault.Source      `json:"source"`
+	Now         time.Time         `json:"now"`
+	Cluster     fault.ClusterInfo `json:"cluster"`
+	Verdict     fault.Verdict     `json:"verdict"`
+	Roots       []fault.Root      `json:"roots"`
+	Deadlocks   []fault.Deadlock  `json:"deadlocks"`
+	Unexplained []unexplained     `json:"unexplained"`
+	Edges       []fault.EdgeSeen  `json:"edges"`
+	Findings    []fault.Finding   `json:"findings"`
+	Hosts       []fault.HostState `json:"hosts"`
+	Timeline    []fault.Moment    `json:"timeline"`
+	Coverage    []coverage        `json:"coverage"`
+	Stats       fault.Stats       `json:"stats"`
+}
+
+// The fields below hide those of the same name in the model.
+type (
+	unexplained struct {
+		fault.Unexplained
+		Suspects []suspect `json:"suspects"`
+	}
+	suspect struct {
+		fault.Suspect
+		Supply string `json:"supply"`
+	}
+	coverage struct {
+		evidence.Coverage
+		Supply string `json:"supply,omitempty"`
+	}
+)
+
+func newDocument(d *fault.Diagnosis, o Options) *document {
+	return &document{
+		APIVersion: d.APIVersion, Kind: d.Kind, Source: d.Source, Now: d.Now, Cluster: d.Cluster, Verdict: d.Verdict, Roots: d.Roots,
+		Deadlocks: d.Deadlocks, Edges: d.Edges, Findings: d.Findings, Hosts: d.Hosts, Timeline: d.Timeline, Stats: d.Stats,
+		Unexplained: each(d.Unexplained, func(u fault.Unexplained) unexplained {
+			return unexplained{u, each(u.Suspects, o.inWords)}
+		}),
+		Coverage: each(d.Coverage, func(c evidence.Coverage) coverage { return coverage{c, o.supply(c.Supply)} }),
+	}
+}
+
+// inWords is a suspect as it is written.
+func (o Options) inWords(s fault.Suspect) suspect { return suspect{s, o.decides(s)} }
+
+// each maps a list; nil stays nil.
+func each[A, B any](list []A, f func(A) B) []B {
+	if list == nil {
+		return nil
+	}
+	out := make([]B, 0, len(list))
+	for _, a := range list {
+		out = append(out, f(a))
+	}
+	return out
+}
