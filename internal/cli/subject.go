@@ -137,6 +137,7 @@ func focus(d *fault.Diagnosis, s fault.Subject, related []fault.Subject) *fault.
 		return !kept[e.Cause] && !about(e.Cause) && !kept[e.Effect] && !about(e.Effect)
 	})
 	out.Timeline = slices.DeleteFunc(slices.Clone(d.Timeline), func(m fault.Moment) bool { return m.Subject != s })
+	diagnose.Group(&out)
 	return &out
 }
 

@@ -13,7 +13,7 @@ import (
 func block(d *fault.Diagnosis, young []cause, names func(host string) []string, stopped, held map[string][]fault.Key) {
 	for i := range d.Hosts {
 		h := &d.Hosts[i]
-		if done(*h) {
+		if h.Done() {
 			continue
 		}
 		at := atHost(h.Name, names)
@@ -66,8 +66,4 @@ func atHost(name string, requests func(host string) []string) func(fault.Key) bo
 		}
 		return false
 	}
-}
-
-func done(h fault.HostState) bool {
-	return h.State == fault.StagePassed || h.State == fault.StageNotApplicable
 }

@@ -90,6 +90,6 @@ func (g *graph) passedAlready(f fault.Finding) bool {
 		return false
 	}
 	return slices.ContainsFunc(g.hosts, func(h fault.HostState) bool {
-		return h.Name == f.Subject.Name && passed(h, def.Blocks) && done(h)
+		return h.Name == f.Subject.Name && passed(h, def.Blocks) && h.Done()
 	})
 }

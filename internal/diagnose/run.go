@@ -117,6 +117,7 @@ func Run(ctx context.Context, o Options) (*fault.Diagnosis, error) {
 	d.Verdict = judge(d)
 	d.Stats = fault.Stats{Faults: len(o.chosen()), Subjects: subjects, Facts: len(o.Facts), Millis: o.Clock().Sub(started).Milliseconds()}
 	nonNil(d)
+	Group(d)
 	return d, nil
 }
 

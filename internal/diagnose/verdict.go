@@ -204,7 +204,7 @@ func openQuestions(d *fault.Diagnosis) []string {
 	}
 	open = append(open, premisesOpen(d)...)
 	for _, h := range d.Hosts {
-		if !h.Expected || done(h) || len(h.BlockedBy) > 0 || !inProgress(d, h).IsZero() {
+		if !h.Expected || h.Done() || len(h.BlockedBy) > 0 || !inProgress(d, h).IsZero() {
 			continue
 		}
 		open = append(open, fmt.Sprintf("host %s: %s is %s%s", h.Name, h.Stage, h.State, because(h.Why)))

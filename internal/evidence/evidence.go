@@ -16,6 +16,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -134,6 +135,11 @@ var (
 // OnHost lists them.
 func OnHost() []Resource {
 	return []Resource{HostIdentities, HostConfigs, HostUnits, HostClocks, HostResolutions, HostContainers, HostDisks}
+}
+
+// IsOnHost reports whether a need's name is that of one of them.
+func IsOnHost(need string) bool {
+	return slices.ContainsFunc(OnHost(), func(r Resource) bool { return r.String() == need })
 }
 
 // NotOnHost is the answer of a source that does not stand on a machine to what only

@@ -23,6 +23,7 @@ type Diagnosis struct {
 	Hosts       []HostState         `json:"hosts"`
 	Timeline    []Moment            `json:"timeline"`
 	Coverage    []evidence.Coverage `json:"coverage"`
+	Groups      Groups              `json:"groups"`
 	Stats       Stats               `json:"stats"`
 }
 
@@ -217,6 +218,9 @@ type HostState struct {
 // Bootstrap reports whether the host is the one that starts an installation. It is not
 // expected to join.
 func (h HostState) Bootstrap() bool { return !h.Expected && h.Role == "bootstrap" }
+
+// Done reports whether a host has passed every stage.
+func (h HostState) Done() bool { return h.State == StagePassed || h.State == StageNotApplicable }
 
 // Moment is a point of the timeline.
 type Moment struct {

@@ -70,7 +70,7 @@ func Names(w io.Writer, d *fault.Diagnosis) error {
 func HostNames(w io.Writer, d *fault.Diagnosis, all bool) error {
 	var b strings.Builder
 	for _, h := range d.Hosts {
-		if all || h.Expected && !done(h) {
+		if all || h.Expected && !h.Done() {
 			b.WriteString("host/" + Style{}.clean(h.Name) + "\n")
 		}
 	}
@@ -86,7 +86,7 @@ func WideRoll(w io.Writer, d *fault.Diagnosis, o Options) error {
 	}
 	t := newText(d, o)
 	for _, h := range d.Hosts {
-		if !o.All && (done(h) || !h.Expected && !h.Bootstrap()) {
+		if !o.All && (h.Done() || !h.Expected && !h.Bootstrap()) {
 			continue
 		}
 		var blocked []string

@@ -24,6 +24,7 @@ type document struct {
 	Hosts       []fault.HostState `json:"hosts"`
 	Timeline    []fault.Moment    `json:"timeline"`
 	Coverage    []coverage        `json:"coverage"`
+	Groups      groups            `json:"groups"`
 	Stats       fault.Stats       `json:"stats"`
 }
 
@@ -36,6 +37,14 @@ type (
 	suspect struct {
 		fault.Suspect
 		Supply string `json:"supply"`
+	}
+	groups struct {
+		fault.Groups
+		Gaps []gap `json:"gaps"`
+	}
+	gap struct {
+		fault.Gap
+		Supply []string `json:"supply"`
 	}
 	coverage struct {
 		evidence.Coverage
@@ -50,6 +59,7 @@ func newDocument(d *fault.Diagnosis, o Options) *document {
 		Unexplained: each(d.Unexplained, func(u fault.Unexplained) unexplained {
 			return unexplained{u, each(u.Suspects, o.inWords)}
 		}),
+		Groups:   groups{d.Groups, each(d.Groups.Gaps, func(g fault.Gap) gap { return gap{g, each(g.Supply, o.supply)} })},
 		Coverage: each(d.Coverage, func(c evidence.Coverage) coverage { return coverage{c, o.supply(c.Supply)} }),
 	}
 }

@@ -18,7 +18,7 @@ func (t *text) unchecked() {
 			unknown[f.Fault] = true
 		}
 	}
-	groups := t.gaps()
+	groups := t.d.Groups.Gaps
 	if len(groups) == 0 && len(unknown) == 0 {
 		return
 	}
@@ -64,13 +64,13 @@ const (
 
 // notAsked parts the gaps that a flag would fill, which are said in one line, from
 // the others.
-func (t *text) notAsked(groups []gap) (rest []gap, flags []string) {
+func (t *text) notAsked(groups []fault.Gap) (rest []fault.Gap, flags []string) {
 	if t.o.Wide {
 		return groups, nil
 	}
 	for _, g := range groups {
-		if len(g.supplies) == 1 && t.o.isFlag(g.supplies[0]) {
-			flags = append(flags, t.o.supply(g.supplies[0])+" ("+some(g.needs, fewNames)+")")
+		if len(g.Supply) == 1 && t.o.isFlag(g.Supply[0]) {
+			flags = append(flags, t.o.supply(g.Supply[0])+" ("+some(needsOf(g), fewNames)+")")
 		} else {
 			rest = append(rest, g)
 		}
@@ -78,68 +78,25 @@ func (t *text) notAsked(groups []gap) (rest []gap, flags []string) {
 	return rest, flags
 }
 
-func (t *text) gap(g gap) {
-	line := some(g.needs, t.names())
-	if g.reason != "" {
-		line += ": " + g.reason
+func (t *text) gap(g fault.Gap) {
+	line := some(needsOf(g), t.names())
+	if reason := reasonOf(g); reason != "" {
+		line += ": " + reason
 	}
-	if len(g.supplies) == 1 && !t.o.Wide {
-		if how := t.o.supply(g.supplies[0]); length(t.clean(line+"; get it: "+how))+2 <= t.width() {
+	if len(g.Supply) == 1 && !t.o.Wide {
+		if how := t.o.supply(g.Supply[0]); length(t.clean(line+"; get it: "+how))+2 <= t.width() {
 			t.line(0, span{plain, "- " + line + "; get it: "}, span{cyan, how})
 			return
 		}
 	}
 	t.para(0, span{plain, "- "}, plain, squeeze(t.clean(line), t.width()-2, t.limit(fewExcerpt+1), t.sign(ellipsis)))
-	for i, s := range g.supplies {
+	for i, s := range g.Supply {
 		if i == fewGetting && !t.o.Wide {
-			t.para(2, span{}, dim, more(len(g.supplies)-i))
+			t.para(2, span{}, dim, more(len(g.Supply)-i))
 			return
 		}
 		t.lead(2, span{plain, "get it: "}, "  ", cyan, t.o.supply(s), 0)
 	}
-}
-
-// gap is what is missing for one reason, and what would supply it.
-type gap struct {
-	needs    []string
-	reason   string
-	supplies []evidence.Supply
-}
-
-func (t *text) gaps() []gap {
-	var list []gap
-	for _, c := range t.d.Coverage {
-		if c.State != evidence.Missing && c.State != evidence.Partial {
-			continue
-		}
-		reason := c.Reason
-		if c.State == evidence.Partial {
-			reason = "only in part: " + reason
-		}
-		i := slices.IndexFunc(list, func(g gap) bool { return g.reason == reason })
-		if i < 0 {
-			list = append(list, gap{reason: reason})
-			i = len(list) - 1
-		}
-		words := needWords(c.Need)
-		if onHost(c.Need) && strings.HasSuffix(c.Reason, evidence.NotOnHost(evidence.Need{}).Detail) {
-			words = "what only the machines themselves can tell"
-		}
-		if !slices.Contains(list[i].needs, words) {
-			list[i].needs = append(list[i].needs, words)
-		}
-		if !c.Supply.IsZero() && !slices.Contains(list[i].supplies, c.Supply) {
-			list[i].supplies = append(list[i].supplies, c.Supply)
-		}
-	}
-	// what most of the source is missing for comes first, then what can be supplied
-	slices.SortStableFunc(list, func(a, b gap) int {
-		if n := len(b.needs) - len(a.needs); n != 0 {
-			return n
-		}
-		return min(len(b.supplies), 1) - min(len(a.supplies), 1)
-	})
-	return list
 }
 
 // needWords says a need in field terms.
@@ -181,4 +138,4 @@ var hostWords = map[string]string{
 	evidence.HostDisks.String():       "the machine's file systems",
 }
 
-func onHost(need string) bool { _, ok := hostWords[need]; return ok }
+func onHost(need string) bool { return evidence.IsOnHost(need) }

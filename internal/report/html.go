@@ -67,7 +67,7 @@ func HTML(w io.Writer, d *fault.Diagnosis, o Options) error {
 		p.Roots = append(p.Roots, t.htmlRoot(i, len(roots), r))
 	}
 	for _, x := range t.waits() {
-		p.Waits = append(p.Waits, pair{t.linkTitle(x.link), t.deadline(x.until)})
+		p.Waits = append(p.Waits, pair{t.linkTitle(linkOf(x.Group)), t.deadline(x.Until)})
 	}
 	var out bytes.Buffer
 	if err := htmlParsed.Execute(&out, p); err != nil {
@@ -120,7 +120,7 @@ func (t *text) htmlCounts() []pair {
 	for _, h := range t.d.Hosts {
 		if h.Expected {
 			expected++
-			if done(h) {
+			if h.Done() {
 				answered++
 			}
 		}
@@ -223,8 +223,8 @@ type htmlGap struct {
 
 func (t *text) htmlGaps() []htmlGap {
 	var list []htmlGap
-	for _, g := range t.gaps() {
-		list = append(list, htmlGap{strings.Join(g.needs, ", "), g.reason, each(g.supplies, t.o.supply)})
+	for _, g := range t.d.Groups.Gaps {
+		list = append(list, htmlGap{strings.Join(needsOf(g), ", "), reasonOf(g), each(g.Supply, t.o.supply)})
 	}
 	return list
 }

@@ -58,7 +58,7 @@ func (t *text) htmlHosts() htmlHosts {
 		case !x.Expected:
 			h.Claimed = append(h.Claimed, row)
 			continue
-		case done(x):
+		case x.Done():
 			h.Done = append(h.Done, row)
 		default:
 			h.Open = append(h.Open, row)
@@ -82,7 +82,7 @@ func (t *text) htmlHosts() htmlHosts {
 
 func (t *text) htmlHost(x fault.HostState) htmlHost {
 	h := htmlHost{Name: x.Name, Role: x.Role, Class: cellSigns[x.State].Class, Why: t.why(x)}
-	if h.Stands = "every step passed"; !done(x) {
+	if h.Stands = "every step passed"; !x.Done() {
 		h.Stands = string(x.State) + " at " + string(x.Stage)
 		if !x.Since.IsZero() {
 			h.Stands += " for " + fault.Span(t.d.Now.Sub(x.Since))

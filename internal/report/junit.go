@@ -149,9 +149,9 @@ func (t *text) junitVerdict() junitCase {
 		return c
 	}
 	var lines []string
-	for _, g := range t.gaps() {
-		lines = append(lines, "could not be read: "+t.clean(strings.Join(g.needs, ", ")+": "+g.reason))
-		for _, s := range g.supplies {
+	for _, g := range t.d.Groups.Gaps {
+		lines = append(lines, "could not be read: "+t.clean(strings.Join(needsOf(g), ", ")+": "+reasonOf(g)))
+		for _, s := range g.Supply {
 			lines = append(lines, "  get it: "+t.clean(t.o.supply(s)))
 		}
 	}

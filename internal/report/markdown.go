@@ -222,19 +222,19 @@ func (m *markdown) done() {
 }
 
 func (m *markdown) questions() {
-	gaps := m.gaps()
+	gaps := m.d.Groups.Gaps
 	if len(gaps) == 0 {
 		return
 	}
 	m.printf("\n## Open questions\n\n")
 	for _, g := range gaps {
-		m.printf("- Not checked: %s", m.md(some(g.needs, 1<<20)))
-		if g.reason != "" {
-			m.printf(" (%s)", m.md(g.reason))
+		m.printf("- Not checked: %s", m.md(some(needsOf(g), 1<<20)))
+		if reason := reasonOf(g); reason != "" {
+			m.printf(" (%s)", m.md(reason))
 		}
 		m.printf("\n")
-		if len(g.supplies) > 0 {
-			m.code("  ", each(g.supplies, m.o.supply)...)
+		if len(g.Supply) > 0 {
+			m.code("  ", each(g.Supply, m.o.supply)...)
 		}
 	}
 }

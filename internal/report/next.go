@@ -37,7 +37,7 @@ func (t *text) supplyList() []string {
 			add(t.o.fetch(s.Supply))
 		}
 	}
-	gaps := t.gaps()
+	gaps := t.d.Groups.Gaps
 	if len(t.d.Hosts) == 0 && t.d.Source.Kind == "live" {
 		add(t.o.know("diagnose --from PATH") + "    # a must-gather that was made while the API answered")
 		gaps = nil
@@ -45,7 +45,7 @@ func (t *text) supplyList() []string {
 	if t.d.Verdict.Class == fault.Undetermined {
 		before := len(list)
 		for _, g := range gaps {
-			for _, s := range g.supplies {
+			for _, s := range g.Supply {
 				add(t.o.fetch(s))
 			}
 		}

@@ -24,11 +24,6 @@ func Roll(w io.Writer, d *fault.Diagnosis, o Options) error {
 	return t.flush(w)
 }
 
-// done reports whether a host has answered at every stage.
-func done(h fault.HostState) bool {
-	return h.State == fault.StagePassed || h.State == fault.StageNotApplicable
-}
-
 func (t *text) rollHosts(all bool) {
 	var rows []fault.HostState
 	rest := map[string]int{}
@@ -36,7 +31,7 @@ func (t *text) rollHosts(all bool) {
 	for _, h := range t.d.Hosts {
 		switch {
 		case h.Bootstrap():
-			if all || !done(h) {
+			if all || !h.Done() {
 				rows = append(rows, h)
 			}
 		case !h.Expected:
@@ -44,7 +39,7 @@ func (t *text) rollHosts(all bool) {
 			if all {
 				rows = append(rows, h)
 			}
-		case all || !done(h):
+		case all || !h.Done():
 			rows = append(rows, h)
 		default:
 			rest[h.Role]++
@@ -114,7 +109,7 @@ func (t *text) rollFoot() {
 		}
 		t.lead(0, span{yellow, t.sign(signOpen) + " cause not known: "}, "  ", plain, t.brief(u.Title), 0)
 	}
-	gaps := t.gaps()
+	gaps := t.d.Groups.Gaps
 	blind := len(t.d.Hosts) == 0 && len(gaps) > 0
 	if blind {
 		t.gap(gaps[0])
@@ -196,7 +191,7 @@ func (t *text) cells(h fault.HostState) []string {
 		role = "-"
 	}
 	lasts := "-"
-	if !h.Since.IsZero() && (!done(h) || h.Bootstrap()) {
+	if !h.Since.IsZero() && (!h.Done() || h.Bootstrap()) {
 		lasts = fault.Span(t.d.Now.Sub(h.Since))
 	}
 	name := t.clean(h.Name)
@@ -236,7 +231,7 @@ func (t *text) hosts() {
 		if h.Expected {
 			expected++
 		}
-		if (h.Expected || h.Bootstrap()) && !done(h) || t.o.Wide {
+		if (h.Expected || h.Bootstrap()) && !h.Done() || t.o.Wide {
 			rows = append(rows, h)
 		}
 	}
@@ -246,7 +241,7 @@ func (t *text) hosts() {
 	t.blank()
 	open := 0
 	for _, h := range rows {
-		if !done(h) && h.Expected {
+		if !h.Done() && h.Expected {
 			open++
 		}
 	}
@@ -256,39 +251,21 @@ func (t *text) hosts() {
 	}
 	t.head(0, head)
 	if !t.o.Wide {
-		t.byStage(rows)
+		t.byStage()
 		return
 	}
 	t.table(rows)
 }
 
-// byStage puts hosts together that stand at the same step in the same state.
-func (t *text) byStage(rows []fault.HostState) {
-	type place struct {
-		stage fault.Stage
-		state fault.StageOutcome
-		why   string
-	}
-	var order []place
-	at := map[place][]fault.HostState{}
-	for _, h := range rows {
-		p := place{h.Stage, h.State, alike(h)}
-		if at[p] == nil {
-			order = append(order, p)
-		}
-		at[p] = append(at[p], h)
-	}
-	for i, p := range order {
+// byStage writes the groups of hosts that are not done.
+func (t *text) byStage() {
+	for i, g := range t.d.Groups.Hosts {
 		if i == fewPlaces {
 			t.line(2, span{dim, "and others: " + t.o.again("")})
 			return
 		}
-		var names []string
-		for _, h := range at[p] {
-			names = append(names, h.Name)
-		}
-		mark, first := stateSigns[p.state], at[p][0]
-		line := fmt.Sprintf("%s at %s", p.state, p.stage)
+		mark, first := stateSigns[g.State], t.d.Hosts[g.First]
+		line := fmt.Sprintf("%s at %s", g.State, g.Stage)
 		if !first.Since.IsZero() {
 			line += " for " + fault.Span(t.d.Now.Sub(first.Since))
 		}
@@ -296,25 +273,14 @@ func (t *text) byStage(rows []fault.HostState) {
 			line += ": " + why
 		}
 		if first.Bootstrap() {
-			line = string(p.state) + ": " + t.why(first)
+			line = string(g.State) + ": " + t.why(first)
 		}
-		who := t.clean(some(names, fewNames))
+		who := t.clean(some(g.Names, fewNames))
 		t.lead(0, span{mark.paint, fmt.Sprintf("%-2s", t.sign(mark.sign))}, "  ", plain, who+" "+line, 2+length(who)/t.width())
 	}
 }
 
 const fewPlaces = 6
-
-// alike is a host's reason without its name and without numbers: hosts that wait
-// for the same are one line.
-func alike(h fault.HostState) string {
-	return strings.Map(func(r rune) rune {
-		if r >= '0' && r <= '9' {
-			return -1
-		}
-		return r
-	}, strings.ReplaceAll(h.Why, h.Name, ""))
-}
 
 // stages lists every step of one host with its time and reason.
 func (t *text) stages(h fault.HostState) {

@@ -16,31 +16,6 @@ const (
 	fewMeans = 2 // lines
 )
 
-// same is one root with the roots of the same fault at other subjects.
-type same struct {
-	fault.Root             // the first; it explains what any of them explains
-	keys       []fault.Key // all of them
-}
-
-// sameRoots puts the roots of one fault together: a hundred requests of one kind
-// are one case. A root that is part of a deadlock stays alone.
-func sameRoots(d *fault.Diagnosis) []same {
-	var list []same
-	at := map[string]int{}
-	for _, r := range d.Roots {
-		i, ok := at[r.Fault]
-		if !ok || r.Deadlock > 0 || list[i].Deadlock > 0 {
-			at[r.Fault] = len(list)
-			r.Explains = slices.Clone(r.Explains)
-			list = append(list, same{r, []fault.Key{r.Key}})
-			continue
-		}
-		list[i].keys = append(list[i].keys, r.Key)
-		list[i].Explains = append(append(list[i].Explains, r.Key), r.Explains...)
-	}
-	return list
-}
-
 // root writes one root: what, how sure, what to do.
 func (t *text) root(i, of int, r same) {
 	t.blank()

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/rollcall-project/rollcall/internal/diagnose"
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/fault"
 )
@@ -75,8 +76,10 @@ func stopped(name, role string, at fault.Stage, state fault.StageOutcome, why st
 }
 
 func healthy() *fault.Diagnosis {
-	return base(answered("control0", "master"), answered("control1", "master"), answered("control2", "master"),
+	d := base(answered("control0", "master"), answered("control1", "master"), answered("control2", "master"),
 		answered("worker0", "worker"), answered("worker1", "worker"))
+	diagnose.Group(d)
+	return d
 }
 
 const (
@@ -147,6 +150,7 @@ func desyncProven() *fault.Diagnosis {
 		{Time: ago(72 * time.Minute), Subject: pool("master"), Text: d.Findings[6].Title},
 		{Time: ago(70 * time.Minute), Subject: host("control2"), Text: d.Findings[1].Title},
 	}
+	diagnose.Group(d)
 	return d
 }
 
@@ -158,6 +162,7 @@ func settling() *fault.Diagnosis {
 		{Fault: never, Subject: pool("master"), Outcome: fault.Absent, Title: "pool master has not converged once", Severity: fault.Error, Since: ago(4 * time.Minute), Until: noon.Add(26 * time.Minute)},
 	}
 	d.Verdict = fault.Verdict{Class: fault.Settling, Cause: fault.CauseNone, Until: noon.Add(26 * time.Minute), Reason: "normal so far: pool-never-converged of pool/master"}
+	diagnose.Group(d)
 	return d
 }
 
@@ -179,6 +184,7 @@ func undecided() *fault.Diagnosis {
 	}}
 	d.Verdict = fault.Verdict{Class: fault.Undetermined, Cause: fault.CauseUnknown, Reason: "ignition-fetch-500 of host/control2 has no proven cause"}
 	d.Coverage = append(d.Coverage, evidence.Coverage{Need: "machineconfigpools.machineconfiguration.openshift.io", State: evidence.Missing, Reason: "not collected", Supply: evidence.Supply{Kind: evidence.SupplyInspect, Resource: "machineconfigpools"}})
+	diagnose.Group(d)
 	return d
 }
 
@@ -215,6 +221,7 @@ func twoRoots() *fault.Diagnosis {
 		Explains: []fault.Key{}, RuledOut: []fault.RuledOut{}, Remedies: []fault.Advice{}, Refused: []string{}}
 	d.Roots = []fault.Root{r1, r2}
 	d.Verdict = fault.Verdict{Class: fault.Undetermined, Cause: fault.CauseKnown, Reason: "the catalogue knows no remedy for approver-stopped, kubelet-ca-expired"}
+	diagnose.Group(d)
 	return d
 }
 
@@ -232,6 +239,7 @@ func unreadable() *fault.Diagnosis {
 	for i := range 30 {
 		d.Findings = append(d.Findings, fault.Finding{Fault: fmt.Sprintf("fault-%02d", i), Subject: fault.Subject{Kind: fault.Host, Name: "?"}, Outcome: fault.Unknown, Title: "?", Severity: fault.Error, Reason: "it could not be read which there are"})
 	}
+	diagnose.Group(d)
 	return d
 }
 

@@ -91,10 +91,10 @@ func (s *sarif) identity() string {
 // for a cluster without faults.
 func (s *sarif) notifications() []sarifNotification {
 	var list []sarifNotification
-	for _, g := range s.gaps() {
+	for _, g := range s.d.Groups.Gaps {
 		list = append(list, sarifNotification{
-			Level: "warning", Message: sarifMessage{s.said("could not be read: " + strings.Join(g.needs, ", ") + ": " + g.reason)},
-			Props: map[string]any{"supply": append([]string{}, each(g.supplies, s.o.supply)...)},
+			Level: "warning", Message: sarifMessage{s.said("could not be read: " + strings.Join(needsOf(g), ", ") + ": " + reasonOf(g))},
+			Props: map[string]any{"supply": append([]string{}, each(g.Supply, s.o.supply)...)},
 		})
 	}
 	return list

@@ -190,7 +190,7 @@ func (t *text) subjectVerdict() string {
 		case t.o.Subject.Kind != fault.Host || h.Name != t.o.Subject.Name:
 		case h.State == fault.StageFailed:
 			return "it failed at " + string(h.Stage) + ", and what was read does not prove why"
-		case !done(h):
+		case !h.Done():
 			return "it has not got past " + string(h.Stage)
 		}
 	}
@@ -237,27 +237,6 @@ func (t *text) unexplained() {
 	}
 }
 
-// open is one symptom without a proven cause with the same at other subjects.
-type open struct {
-	fault.Unexplained // the first
-	link              *link
-}
-
-func (t *text) withoutCause() []open {
-	var list []open
-	at := map[string]int{}
-	for _, u := range t.d.Unexplained {
-		i, ok := at[u.Fault]
-		if !ok {
-			i = len(list)
-			at[u.Fault] = i
-			list = append(list, open{u, &link{fault: u.Fault}})
-		}
-		list[i].link.keys = append(list[i].link.keys, u.Key)
-	}
-	return list
-}
-
 const fewSuspects = 4
 
 // decides says how to decide a suspect: by what would make it known, by why it is not,
@@ -300,47 +279,13 @@ func (t *text) settling() {
 			t.line(2, span{dim, more(len(list) - i)})
 			return
 		}
-		t.para(0, span{yellow, t.sign(signWait) + " "}, plain, t.linkTitle(w.link)+"; "+t.deadline(w.until))
+		t.para(0, span{yellow, t.sign(signWait) + " "}, plain, t.linkTitle(linkOf(w.Group))+"; "+t.deadline(w.Until))
 	}
 }
 
 // deadline says when what is normal so far becomes a fault.
 func (t *text) deadline(until time.Time) string {
 	return fmt.Sprintf("a fault from %s on (in %s)", clock(until), fault.Span(until.Sub(t.d.Now)))
-}
-
-// wait is a condition that holds and is normal, the same ones together, with the
-// first deadline.
-type wait struct {
-	link  *link
-	until time.Time
-}
-
-func (t *text) waits() []wait {
-	var list []wait
-	at := map[string]int{}
-	told := map[fault.Key]bool{} // in the chain of a cause
-	for _, r := range t.d.Roots {
-		for _, k := range r.Explains {
-			told[k] = true
-		}
-	}
-	for _, f := range t.d.Findings {
-		if !f.Waiting() || told[f.Key()] && !t.o.Wide {
-			continue
-		}
-		i, ok := at[f.Fault]
-		if !ok {
-			i = len(list)
-			at[f.Fault] = i
-			list = append(list, wait{&link{fault: f.Fault}, f.Until})
-		}
-		list[i].link.keys = append(list[i].link.keys, f.Key())
-		if f.Until.Before(list[i].until) {
-			list[i].until = f.Until
-		}
-	}
-	return list
 }
 
 const fewSettling = 5

@@ -1,0 +1,161 @@
+package diagnose
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/fault"
+)
+
+// Group puts together what is alike in a diagnosis. Whoever changes its lists calls it
+// again.
+func Group(d *fault.Diagnosis) {
+	d.Groups = fault.Groups{
+		Roots: rootGroups(d.Roots), Unexplained: unexplainedGroups(d.Unexplained), Waiting: waitingGroups(d),
+		Hosts: hostGroups(d.Hosts), Gaps: gaps(d.Coverage),
+	}
+}
+
+// rootGroups puts the roots of one fault together: a hundred requests of one kind are
+// one case. A root that is part of a deadlock stays alone.
+func rootGroups(roots []fault.Root) []fault.RootGroup {
+	list := []fault.RootGroup{}
+	at := map[string]int{}
+	for n, r := range roots {
+		i, ok := at[r.Fault]
+		if !ok || r.Deadlock > 0 || roots[list[i].First].Deadlock > 0 {
+			at[r.Fault] = len(list)
+			list = append(list, fault.RootGroup{Group: groupOf(r.Key, n), Explains: slices.Clone(r.Explains)})
+			continue
+		}
+		list[i].Subjects = append(list[i].Subjects, r.Subject)
+		list[i].Explains = append(append(list[i].Explains, r.Key), r.Explains...)
+	}
+	return list
+}
+
+func groupOf(k fault.Key, first int) fault.Group {
+	return fault.Group{Fault: k.Fault, Subjects: []fault.Subject{k.Subject}, First: first}
+}
+
+func unexplainedGroups(symptoms []fault.Unexplained) []fault.Group {
+	list := []fault.Group{}
+	at := map[string]int{}
+	for n, u := range symptoms {
+		if i, ok := at[u.Fault]; ok {
+			list[i].Subjects = append(list[i].Subjects, u.Subject)
+			continue
+		}
+		at[u.Fault] = len(list)
+		list = append(list, groupOf(u.Key, n))
+	}
+	return list
+}
+
+// waitingGroups parts what a root explains from what waits by itself.
+func waitingGroups(d *fault.Diagnosis) []fault.WaitingGroup {
+	type kind struct {
+		fault     string
+		explained bool
+	}
+	list := []fault.WaitingGroup{}
+	at := map[kind]int{}
+	explained := map[fault.Key]bool{}
+	for _, r := range d.Roots {
+		for _, k := range r.Explains {
+			explained[k] = true
+		}
+	}
+	for n, f := range d.Findings {
+		if !f.Waiting() {
+			continue
+		}
+		k := kind{f.Fault, explained[f.Key()]}
+		i, ok := at[k]
+		if !ok {
+			at[k] = len(list)
+			list = append(list, fault.WaitingGroup{Group: groupOf(f.Key(), n), Until: f.Until, Explained: k.explained})
+			continue
+		}
+		list[i].Subjects = append(list[i].Subjects, f.Subject)
+		if f.Until.Before(list[i].Until) {
+			list[i].Until = f.Until
+		}
+	}
+	return list
+}
+
+// hostGroups puts hosts together that are at the same stage in the same state for like
+// reasons.
+func hostGroups(hosts []fault.HostState) []fault.HostGroup {
+	type place struct {
+		stage  fault.Stage
+		state  fault.StageOutcome
+		reason string
+	}
+	list := []fault.HostGroup{}
+	at := map[place]int{}
+	for n, h := range hosts {
+		if h.Done() || !h.Expected && !h.Bootstrap() {
+			continue
+		}
+		p := place{h.Stage, h.State, alike(h)}
+		if i, ok := at[p]; ok {
+			list[i].Names = append(list[i].Names, h.Name)
+			continue
+		}
+		at[p] = len(list)
+		list = append(list, fault.HostGroup{Stage: h.Stage, State: h.State, Names: []string{h.Name}, First: n})
+	}
+	return list
+}
+
+// alike is a host's reason without its name and without numbers: hosts that wait for the
+// same are one group.
+func alike(h fault.HostState) string {
+	return strings.Map(func(r rune) rune {
+		if r >= '0' && r <= '9' {
+			return -1
+		}
+		return r
+	}, strings.ReplaceAll(h.Why, h.Name, ""))
+}
+
+// gaps puts together what is missing for one reason. What most of the source is missing
+// for comes first, then what can be supplied.
+func gaps(coverage []evidence.Coverage) []fault.Gap {
+	list := []fault.Gap{}
+	for _, c := range coverage {
+		if c.State != evidence.Missing && c.State != evidence.Partial {
+			continue
+		}
+		i := slices.IndexFunc(list, func(g fault.Gap) bool { return g.State == c.State && g.Reason == c.Reason })
+		if i < 0 {
+			i = len(list)
+			list = append(list, fault.Gap{State: c.State, Reason: c.Reason, Needs: []string{}, Supply: []evidence.Supply{}})
+		}
+		if !slices.Contains(list[i].Needs, c.Need) {
+			list[i].Needs = append(list[i].Needs, c.Need)
+		}
+		if !c.Supply.IsZero() && !slices.Contains(list[i].Supply, c.Supply) {
+			list[i].Supply = append(list[i].Supply, c.Supply)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b fault.Gap) int {
+		if n := parts(b) - parts(a); n != 0 {
+			return n
+		}
+		return min(len(b.Supply), 1) - min(len(a.Supply), 1)
+	})
+	return list
+}
+
+// parts counts the needs of a gap; what only the hosts themselves can tell is one.
+func parts(g fault.Gap) int {
+	n := len(slices.DeleteFunc(slices.Clone(g.Needs), evidence.IsOnHost))
+	if n < len(g.Needs) {
+		n++
+	}
+	return n
+}
