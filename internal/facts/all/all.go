@@ -26,6 +26,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/facts/onhost"
 	"github.com/rollcall-project/rollcall/internal/facts/pointers"
 	"github.com/rollcall-project/rollcall/internal/facts/pools"
+	"github.com/rollcall-project/rollcall/internal/facts/ramdisk"
 	"github.com/rollcall-project/rollcall/internal/facts/staticpods"
 	"github.com/rollcall-project/rollcall/internal/facts/workloads"
 	"github.com/rollcall-project/rollcall/internal/scan"
@@ -48,6 +49,7 @@ func All() []facts.Fact {
 		controlplane.Facts(),
 		crashloop.Facts(),
 		baremetal.Facts(),
+		ramdisk.Facts(),
 		workloads.Facts(),
 		network.Facts(),
 		staticpods.Facts(),
@@ -64,6 +66,7 @@ func Signatures() []scan.Signature {
 		pools.Signatures(),
 		mcs.Signatures(),
 		firstboot.Signatures(),
+		ramdisk.Signatures(),
 		csrs.Signatures(),
 		crashloop.Signatures(),
 		kubelet.Signatures(),

@@ -35,9 +35,9 @@ func Facts() []facts.Fact {
 	}
 }
 
-// find returns the host of a name and insists on its BareMetalHost. That the roll
+// Find returns the host of a name and insists on its BareMetalHost. That the roll
 // has no such host is only a statement when every kind that names hosts was read.
-func find(ctx context.Context, w *facts.World, name string) (hosts.Host, error) {
+func Find(ctx context.Context, w *facts.World, name string) (hosts.Host, error) {
 	if _, err := w.Some(ctx, evidence.BareMetalHosts, hosts.MachineAPI); err != nil {
 		return hosts.Host{}, Elsewhere(ctx, w, err)
 	}

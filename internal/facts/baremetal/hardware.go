@@ -109,7 +109,7 @@ func RootDeviceFact() facts.Fact {
 
 func readRootDevice(ctx context.Context, w *facts.World, s fault.Subject) (RootDevice, error) {
 	var f RootDevice
-	h, err := find(ctx, w, s.Name)
+	h, err := Find(ctx, w, s.Name)
 	if err != nil {
 		return f, err
 	}
@@ -236,7 +236,7 @@ func PreparedImageFact() facts.Fact {
 
 func readPreparedImage(ctx context.Context, w *facts.World, s fault.Subject) (PreparedImage, error) {
 	var f PreparedImage
-	h, err := find(ctx, w, s.Name)
+	h, err := Find(ctx, w, s.Name)
 	if err != nil {
 		return f, err
 	}

@@ -81,7 +81,7 @@ func HostFact() facts.Fact {
 
 func readHost(ctx context.Context, w *facts.World, s fault.Subject) (Host, error) {
 	var f Host
-	h, err := find(ctx, w, s.Name)
+	h, err := Find(ctx, w, s.Name)
 	if err != nil {
 		return f, err
 	}

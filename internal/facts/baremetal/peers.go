@@ -37,7 +37,7 @@ var taken = regexp.MustCompile(`(?i)conflicts with existing node\s+(\S+)`)
 
 func readPeers(ctx context.Context, w *facts.World, s fault.Subject) (Peers, error) {
 	var f Peers
-	own, err := find(ctx, w, s.Name)
+	own, err := Find(ctx, w, s.Name)
 	if err != nil {
 		return f, err
 	}
@@ -184,7 +184,7 @@ func HardwareFact() facts.Fact {
 
 func readHardware(ctx context.Context, w *facts.World, s fault.Subject) (Hardware, error) {
 	var f Hardware
-	own, err := find(ctx, w, s.Name)
+	own, err := Find(ctx, w, s.Name)
 	if err != nil {
 		return f, err
 	}
