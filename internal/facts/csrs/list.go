@@ -4,5 +4,5 @@ import "github.com/rollcall-project/rollcall/internal/facts"
 
 // Facts lists the facts of this package.
 func Facts() []facts.Fact {
-	return []facts.Fact{RequestFact(), HostFact(), ApproverFact(), FloodFact()}
+	return []facts.Fact{RequestFact(), HostFact(), ApproverFact(), FloodFact(), StrangersFact()}
 }

@@ -1,0 +1,208 @@
+package csrs
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/facts"
+	"github.com/rollcall-project/rollcall/internal/facts/baremetal"
+	"github.com/rollcall-project/rollcall/internal/facts/hosts"
+	"github.com/rollcall-project/rollcall/internal/fault"
+)
+
+// Strangers is the fact csr-strangers: client certificates of nodes that no object names.
+// Answered requests are kept for an hour, so it covers that hour only.
+type Strangers struct {
+	Count     facts.Field[int]       `cel:"count"`     // names
+	Names     facts.Field[string]    `cel:"names"`     // the first few, then how many more
+	Requests  facts.Field[int]       `cel:"requests"`  // that were approved for them
+	First     facts.Field[time.Time] `cel:"first"`     // approval
+	Last      facts.Field[time.Time] `cel:"last"`      // approval
+	Window    facts.Field[string]    `cel:"window"`    // from the first to the last
+	Approver  facts.Field[string]    `cel:"approver"`  // the reason in the condition Approved, most often
+	Requester facts.Field[string]    `cel:"requester"` // who made the requests, most often
+	Expires   facts.Field[time.Time] `cel:"expires"`   // the last of the certificates; zero where none could be read
+}
+
+// joins is how long a kubelet with a new certificate may take to register its Node.
+const joins = 15 * time.Minute
+
+// approvedByRule is the reason of the machine approver, which approves only what a Machine
+// stands for (openshift/cluster-machine-approver:pkg/controller/controller.go approve).
+const approvedByRule = "NodeCSRApprove"
+
+// StrangersFact is the fact csr-strangers.
+func StrangersFact() facts.Fact {
+	return facts.Define("csr-strangers", fault.Cluster, "client certificates of nodes that were approved for names that no Node, Machine, BareMetalHost or Agent has",
+		append(hosts.Needs(), evidence.Objects(evidence.Infrastructures, "")), readStrangers)
+}
+
+func readStrangers(ctx context.Context, w *facts.World, _ fault.Subject) (Strangers, error) {
+	w.Concerns(func(evidence.Text) bool { return false }) // consoles place hosts on the roll only
+	all, err := All(ctx, w)
+	if err != nil {
+		return Strangers{}, err
+	}
+	roll, err := hosts.Read(ctx, w)
+	if err != nil {
+		return Strangers{}, err
+	}
+	list := strangers(all, roll, w.Now)
+	if len(list) == 0 {
+		return noStrangers(all), nil
+	}
+	if err := namesKnown(ctx, w, roll); err != nil {
+		return Strangers{}, err
+	}
+	return strangersOf(list), nil
+}
+
+// noStrangers is the fact where no approved request has a name of its own.
+func noStrangers(all []Request) Strangers {
+	var f Strangers
+	for _, r := range all {
+		if r.Broken != "" && (r.State == Issued || r.State == Approved) {
+			f.Count.Miss(&evidence.Unavailable{Need: evidence.Objects(evidence.CSRs, ""), Why: evidence.Damaged, Detail: "whose request " + r.Name + " is cannot be read"})
+		}
+	}
+	facts.Complete(&f)
+	facts.ProveAll(&f, evidence.Item{Locator: evidence.Locator{Path: evidence.CSRs.String()}, Excerpt: fmt.Sprintf("%d requests, none was approved for a name that nothing else has", len(all))})
+	return f
+}
+
+// strangers returns the approved requests for names that only requests have. Where some
+// are older than a kubelet needs to register, the younger ones are left out.
+func strangers(all []Request, roll *hosts.Roll, now time.Time) []Request {
+	claimed := map[string]bool{} // requests of hosts that nothing else names
+	for _, h := range roll.Hosts {
+		if onlyClaimed(h) {
+			for _, c := range h.Claims {
+				claimed[c.Name] = true
+			}
+		}
+	}
+	judged := map[string]bool{} // names that the machine approver found a Machine for, if only then
+	for _, r := range all {
+		if r.Approval.Reason == approvedByRule {
+			judged[r.NodeName] = true
+		}
+	}
+	var list, old []Request
+	for _, r := range all {
+		if r.Kind != Client || r.Renews() || r.State != Issued && r.State != Approved || !claimed[r.Name] || judged[r.NodeName] {
+			continue
+		}
+		list = append(list, r)
+		if now.Sub(approvedAt(r)) > joins {
+			old = append(old, r)
+		}
+	}
+	if len(old) > 0 {
+		return old
+	}
+	return list
+}
+
+// onlyClaimed reports whether nothing but requests names a host.
+func onlyClaimed(h hosts.Host) bool {
+	return len(h.Claims) > 0 && h.Node == nil && h.Machine == nil && h.BMH == nil && h.Assisted == nil && h.Planned == nil &&
+		h.Named == nil && h.Hosted == nil && h.Provider == nil && h.Agent == nil && h.OnHost == "" && h.Console == "" && len(h.OperatorWords) == 0
+}
+
+func approvedAt(r Request) time.Time {
+	if r.Approval.At.IsZero() {
+		return r.Created
+	}
+	return r.Approval.At
+}
+
+// namesKnown is an error where that nothing names a host says nothing: the kinds that
+// name hosts were not read or were obfuscated, or nothing names hosts before they join.
+func namesKnown(ctx context.Context, w *facts.World, roll *hosts.Roll) error {
+	for _, u := range roll.Missing {
+		if u.Need.Resource != evidence.BareMetalHosts {
+			return u
+		}
+		if err := baremetal.Elsewhere(ctx, w, u); err == error(u) {
+			return u
+		}
+	}
+	named := false
+	for _, h := range roll.Hosts {
+		if onlyClaimed(h) {
+			continue
+		}
+		if slices.ContainsFunc(append([]string{h.Name}, h.Aliases...), evidence.Obfuscated) {
+			return evidence.Replaced(evidence.Objects(evidence.Nodes, ""), "the name of host "+h.Name)
+		}
+		named = named || h.Machine != nil || h.BMH != nil || h.Agent != nil || h.Hosted != nil || h.Provider != nil
+	}
+	if !named {
+		return facts.NotApplicable("no Machine, BareMetalHost or Agent names the hosts of this cluster before they join")
+	}
+	return nil
+}
+
+func strangersOf(list []Request) Strangers {
+	var names, approvers, requesters []string
+	first, last, expires := approvedAt(list[0]), approvedAt(list[0]), time.Time{}
+	for _, r := range list {
+		names = append(names, r.NodeName)
+		approvers = append(approvers, cmp.Or(r.Approval.Reason, "none given"))
+		requesters = append(requesters, r.Requester)
+		at := approvedAt(r)
+		if at.Before(first) {
+			first = at
+		}
+		if at.After(last) {
+			last = at
+		}
+		if r.Certificate != nil && r.Certificate.NotAfter.After(expires) {
+			expires = r.Certificate.NotAfter
+		}
+	}
+	names = sorted(names)
+	var f Strangers
+	f.Count.Set(len(names))
+	f.Names.Set(few(names))
+	f.Requests.Set(len(list))
+	f.First.Set(first)
+	f.Last.Set(last)
+	f.Window.Set(fault.Span(last.Sub(first)))
+	f.Approver.Set(mostOften(approvers))
+	f.Requester.Set(mostOften(requesters))
+	f.Expires.Set(expires)
+	for _, r := range list[:min(len(list), mostShown)] {
+		facts.ProveAll(&f, r.shows(fmt.Sprintf("%s: %s (%s), requested by %s", r.NodeName, r.Approval.Message, cmp.Or(r.Approval.Reason, "no reason"), r.Requester)))
+	}
+	return f
+}
+
+// shows returns the approval of a request as a piece of evidence.
+func (r Request) shows(text string) evidence.Item {
+	return evidence.Item{Locator: r.Loc.At("status.conditions[Approved]"), Excerpt: text, Time: approvedAt(r)}
+}
+
+// mostShown bounds the names and the evidence of many requests.
+const mostShown = 3
+
+func few(names []string) string {
+	if len(names) <= mostShown {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:mostShown], ", "), len(names)-mostShown)
+}
+
+// mostOften returns the value that occurs most often, of several the first in order.
+func mostOften(values []string) string {
+	count := map[string]int{}
+	for _, v := range values {
+		count[v]++
+	}
+	return slices.MinFunc(values, func(a, b string) int { return cmp.Or(count[b]-count[a], strings.Compare(a, b)) })
+}

@@ -1,0 +1,33 @@
+package csrs
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/rollcall-project/rollcall/internal/facts/hosts"
+)
+
+func TestStrangers(t *testing.T) {
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	roll := &hosts.Roll{Hosts: []hosts.Host{{Name: "w0", Node: &hosts.Node{}, Claims: []hosts.Claim{{Name: "csr-w0"}}}}}
+	all := []Request{{Name: "csr-w0", Kind: Client, NodeName: "w0", State: Issued, Created: now.Add(-30 * time.Minute)}}
+	for i := range 50 {
+		name := fmt.Sprintf("csr-%02d", i)
+		node := fmt.Sprintf("n%02d.example.com", i)
+		roll.Hosts = append(roll.Hosts, hosts.Host{Name: node, Claims: []hosts.Claim{{Name: name}}})
+		all = append(all, Request{Name: name, Kind: Client, NodeName: node, State: Issued, Requester: Bootstrapper,
+			Approval: Mark{Reason: "KubectlApprove", At: now.Add(-time.Duration(55-i) * time.Minute)}})
+	}
+	all = append(all, Request{Name: "csr-00", Kind: Client, NodeName: "n00.example.com", Requester: "system:node:n00.example.com", CN: "system:node:n00.example.com", State: Issued})
+	f := strangersOf(strangers(all, roll, now))
+	if f.Count.Value() != 40 { // the last 10 may still register
+		t.Errorf("%d names, want 40", f.Count.Value())
+	}
+	if want := "n00.example.com, n01.example.com, n02.example.com and 37 more"; f.Names.Value() != want {
+		t.Errorf("names %q, want %q", f.Names.Value(), want)
+	}
+	if f.Approver.Value() != "KubectlApprove" || f.Requester.Value() != Bootstrapper || f.Window.Value() != "39m" || len(f.Names.Proof()) != mostShown {
+		t.Errorf("approver %q, requester %q, window %q, %d pieces of evidence", f.Approver.Value(), f.Requester.Value(), f.Window.Value(), len(f.Names.Proof()))
+	}
+}
