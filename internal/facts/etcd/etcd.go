@@ -5,6 +5,9 @@
 // Invariants:
 //   - Numbers come from the operator's words about members. Where it says none,
 //     they are unknown and not zero.
+//   - A ClusterOperator's condition is a union, whose time is that of its last change of
+//     status: it may be older than a member's loss, or up to ten minutes younger. It is
+//     no beginning.
 //   - When quorum is really lost the operator cannot write: its last words are old.
 //     The fact says when they were last changed, and never that all is well.
 package etcd
@@ -26,22 +29,22 @@ import (
 
 // Etcd is the fact etcd.
 type Etcd struct {
-	Available      facts.Field[int]       `cel:"available"` // members that are healthy
-	Members        facts.Field[int]       `cel:"members"`   // members that count for the quorum
-	Quorum         facts.Field[int]       `cel:"quorum"`    // how many must be healthy
-	Quorate        facts.Field[bool]      `cel:"quorate"`
-	Unhealthy      facts.Field[[]string]  `cel:"unhealthy"`
-	NotStarted     facts.Field[[]string]  `cel:"notStarted"` // added, and never joined
-	HA             facts.Field[bool]      `cel:"ha"`         // the topology asks for more than one member
-	Fenced         facts.Field[bool]      `cel:"fenced"`     // two nodes of which the one fences the other: they never have one to spare
-	Tolerant       facts.Field[bool]      `cel:"tolerant"`   // one more member may fail
-	Bootstrap      facts.Field[bool]      `cel:"bootstrap"`  // the member of the bootstrap host has not been removed
-	Degraded       facts.Field[bool]      `cel:"degraded"`   // EtcdMembersDegraded
-	Since          facts.Field[time.Time] `cel:"since"`      // since when members are not all healthy
-	AvailableSince facts.Field[time.Time] `cel:"availableSince"`
-	HeldBack       facts.Field[bool]      `cel:"heldBack"` // the operator holds back revisions until etcd is fault tolerant
-	TimedOut       facts.Field[bool]      `cel:"timedOut"` // etcd did not answer the operator in time
-	Unsafe         facts.Field[bool]      `cel:"unsafe"`   // the override for clusters without quorum protection is set
+	Available     facts.Field[int]       `cel:"available"` // members that are healthy
+	Members       facts.Field[int]       `cel:"members"`   // members that count for the quorum
+	Quorum        facts.Field[int]       `cel:"quorum"`    // how many must be healthy
+	Quorate       facts.Field[bool]      `cel:"quorate"`
+	Unhealthy     facts.Field[[]string]  `cel:"unhealthy"`
+	NotStarted    facts.Field[[]string]  `cel:"notStarted"`    // added, and never joined
+	HA            facts.Field[bool]      `cel:"ha"`            // the topology asks for more than one member
+	Fenced        facts.Field[bool]      `cel:"fenced"`        // two nodes of which the one fences the other: they never have one to spare
+	Tolerant      facts.Field[bool]      `cel:"tolerant"`      // one more member may fail
+	Bootstrap     facts.Field[bool]      `cel:"bootstrap"`     // the member of the bootstrap host has not been removed
+	Degraded      facts.Field[bool]      `cel:"degraded"`      // EtcdMembersDegraded
+	Since         facts.Field[time.Time] `cel:"since"`         // since when members are not all healthy; only the operator's own resource shows it
+	ReportedSince facts.Field[time.Time] `cel:"reportedSince"` // since when the condition that reports it has its status, be it for this or for what came before
+	HeldBack      facts.Field[bool]      `cel:"heldBack"`      // the operator holds back revisions until etcd is fault tolerant
+	TimedOut      facts.Field[bool]      `cel:"timedOut"`      // etcd did not answer the operator in time
+	Unsafe        facts.Field[bool]      `cel:"unsafe"`        // the override for clusters without quorum protection is set
 }
 
 // Fact is the fact etcd.
@@ -59,11 +62,14 @@ func Facts() []facts.Fact { return []facts.Fact{Fact(), answersFact} }
 
 func read(ctx context.Context, w *facts.World, _ fault.Subject) (Etcd, error) {
 	var e Etcd
-	list, err := said(ctx, w)
+	list, union, err := said(ctx, w)
 	if err != nil {
 		return e, err
 	}
 	e.members(list)
+	if union {
+		e.Since.Miss(errUnion)
+	}
 	e.words(list)
 	cr, ok, err := w.Get(ctx, evidence.EtcdOperators, "", "cluster")
 	switch {
@@ -107,27 +113,34 @@ func unsafe(cr evidence.Object) bool {
 }
 
 // said returns the operator's conditions: those of its own resource, else the
-// lines of its ClusterOperator.
-func said(ctx context.Context, w *facts.World) ([]conditions.Condition, error) {
+// lines of its ClusterOperator, and reports whether it is the latter.
+func said(ctx context.Context, w *facts.World) (list []conditions.Condition, union bool, err error) {
 	cr, ok, err := w.Get(ctx, evidence.EtcdOperators, "", "cluster")
 	if _, unavailable := evidence.AsUnavailable(err); err != nil && !unavailable {
-		return nil, err
+		return nil, false, err
 	}
 	if list := conditions.Of(cr); ok && len(list) > 0 {
-		return list, nil
+		return list, false, nil
 	}
 	missing := err
 	co, ok, err := w.Get(ctx, evidence.ClusterOperators, "", "etcd")
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	if ok {
-		return conditions.Split(conditions.Of(co)), nil
+		return conditions.Split(conditions.Of(co)), true, nil
 	}
 	if missing == nil {
 		missing = &evidence.Unavailable{Need: evidence.Objects(evidence.EtcdOperators, ""), Why: evidence.NotCollected, Detail: "the operator has not reported yet"}
 	}
-	return nil, missing
+	return nil, false, missing
+}
+
+// errUnion is why a beginning is not known (openshift/library-go:pkg/operator/status/condition.go
+// UnionCondition, pkg/config/clusteroperator/v1helpers/status.go SetStatusCondition).
+var errUnion = &evidence.Unavailable{
+	Need: evidence.Objects(evidence.EtcdOperators, ""), Why: evidence.NotCollected,
+	Detail: "the time of a ClusterOperator's condition is that of all its controllers together", Supply: "oc get etcd cluster -o yaml",
 }
 
 var (
@@ -148,14 +161,13 @@ func (e *Etcd) members(list []conditions.Condition) {
 		}
 		switch {
 		case c.Type == "EtcdMembersAvailable":
-			e.AvailableSince.Set(c.Since, c.Item())
 			if c.Status == "False" || c.Reason == "NoQuorum" {
-				e.Since.Set(c.Since, c.Item())
+				e.began(c)
 			}
 		case c.Type == "EtcdMembersDegraded":
 			e.Degraded.Set(degraded, c.Item())
 			if degraded {
-				e.Since.Set(c.Since, c.Item())
+				e.began(c)
 			}
 		}
 	}
@@ -171,6 +183,12 @@ func (e *Etcd) members(list []conditions.Condition) {
 	e.Tolerant.Set(n.available > quorum)
 	e.Unhealthy.Set(n.unhealthy)
 	e.NotStarted.Set(n.notStarted)
+}
+
+// began sets since when a condition reports that members are not healthy.
+func (e *Etcd) began(c conditions.Condition) {
+	e.Since.Set(c.Since, c.Item())
+	e.ReportedSince.Set(c.Since, c.Item())
 }
 
 var errSilent = &evidence.Unavailable{
