@@ -51,8 +51,7 @@ type Ramdisk struct {
 func Facts() []facts.Fact { return []facts.Fact{fact} }
 
 var fact = facts.Define("host-ramdisk", fault.Host, "what the inspection ramdisk of the host reported: network, lookup in ironic, NIC drivers, boot",
-	slices.Concat(hosts.Needs(), []evidence.Need{evidence.Texts(hosts.Consoles), evidence.Texts(Logs),
-		evidence.Objects(evidence.Infrastructures, ""), evidence.Objects(evidence.NamedHosts, "")}), Read)
+	slices.Concat(hosts.Needs(), []evidence.Need{evidence.Texts(Logs), evidence.Objects(evidence.Infrastructures, "")}), Read)
 
 // Read computes the fact.
 func Read(ctx context.Context, w *facts.World, s fault.Subject) (Ramdisk, error) {
@@ -74,9 +73,20 @@ func Read(ctx context.Context, w *facts.World, s fault.Subject) (Ramdisk, error)
 	}
 	b := follow(append(logs, consoles...))
 	if b.empty() {
-		return Ramdisk{}, hosts.NoConsole(ctx, w, s.Name, "no line of the ramdisk's agent or of a NIC driver on a console of "+s.Name)
+		return Ramdisk{}, silent(h)
 	}
 	return b.fields(h), nil
+}
+
+// silent is why the cause is not known.
+func silent(h hosts.Host) *evidence.Unavailable {
+	u := &evidence.Unavailable{Need: evidence.Texts(hosts.Consoles), Why: evidence.NotCollected,
+		Detail: "no console of " + h.Name + " was given", Supply: "--console " + h.Name + "=FILE"}
+	if hosts.ConsoleGiven(h) {
+		u.Detail = "the console of " + h.Name + " shows no line of ironic-python-agent"
+		u.Supply = "what the console shows from the start of the ramdisk until its inspection ends"
+	}
+	return u
 }
 
 // ofHost selects the lines of one host's ramdisk. Each is prefixed with the name of the
@@ -205,8 +215,7 @@ func (b boot) fields(h hosts.Host) Ramdisk {
 	api := &h.BMH.API
 	f.BootMAC.Set(strings.ToLower(api.Spec.BootMACAddress), evidence.Item{Locator: h.BMH.Loc.At("spec.bootMACAddress"), Excerpt: "bootMACAddress: " + api.Spec.BootMACAddress})
 	if b.outcome == nil {
-		f.Cause.Miss(&evidence.Unavailable{Need: evidence.Texts(hosts.Consoles), Why: evidence.NotCollected,
-			Detail: "the console of " + h.Name + " shows no line of ironic-python-agent", Supply: "the console until the inspection ends"})
+		f.Cause.Miss(silent(h))
 	} else {
 		b.agent(&f)
 	}
