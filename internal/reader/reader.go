@@ -211,9 +211,11 @@ func (r *Reader) readObjects(ctx context.Context, n evidence.Need, c *objectsCel
 			r.merge(c, o)
 		}
 	}
-	if evidence.Volunteered(n.Resource) {
+	// Of what sources add on their own nothing is missing where none does. What one has and
+	// cannot read is missing all the same.
+	if hides := c.partial != nil && c.partial.Why.Hides(); evidence.Volunteered(n.Resource) && !hides {
 		if c.partial = nil; len(c.list) == 0 {
-			return // nothing is missing, and the coverage is of what could be
+			return // the coverage is of what could be
 		}
 	}
 	if !seen || len(c.list) == 0 && c.partial != nil { // nothing of a list that is not whole is no empty list
