@@ -387,11 +387,35 @@ func (v *evaluation) settles(out *fault.Finding, w *facts.World) error {
 	case s.Unless != "" && !open.Known():
 		out.Outcome, out.Unsettled, out.Missing = fault.Unknown, true, v.missing(open.Unknown)
 		out.Reason = fmt.Sprintf("the condition holds; until %s it may be normal: %s", until.UTC().Format(time.RFC3339), v.bound.reason(open.Unknown))
+	case s.Unless != "" && v.notWhole(s.Unless) != "":
+		out.Outcome, out.Unsettled, out.Missing = fault.Unknown, true, v.missing([]string{v.notWhole(s.Unless)})
+		out.Reason = fmt.Sprintf("the condition holds; until %s it may be normal: %s", until.UTC().Format(time.RFC3339), v.gapReason(v.notWhole(s.Unless)))
 	default:
 		out.Outcome, out.Until = fault.Absent, until
 		out.Reason = "normal until " + until.UTC().Format(time.RFC3339)
 	}
 	return nil
+}
+
+// notWhole returns the first variable of an expression whose fact did not read everything,
+// "" where all did. A count of such a fact is at least what was found: that it is not above
+// a bound does not say that nothing speaks against "normal".
+func (v *evaluation) notWhole(expr string) string {
+	p, err := v.engine.compiler.Compile(v.trial.fault, expr)
+	if err != nil {
+		return "" // eval has reported it
+	}
+	for i, name := range v.trial.given {
+		if len(p.Selects[name]) > 0 && v.bound.values[i].Gap() != nil {
+			return name
+		}
+	}
+	return ""
+}
+
+func (v *evaluation) gapReason(variable string) string {
+	i := slices.Index(v.trial.given, variable)
+	return v.bound.given[variable].Fact + ": " + v.bound.values[i].Gap().Error()
 }
 
 // timeOf is the time that an expression gives, zero where it gives none that can be

@@ -164,6 +164,15 @@ func ProveAll[T any](fact *T, item evidence.Item) {
 	}
 }
 
+// Gap returns why something that the computation looked for was not read whole, nil where
+// all was: a count is then what was found, and may be more.
+func (v Value) Gap() error {
+	if v.touched == nil {
+		return nil
+	}
+	return v.touched.gap()
+}
+
 // anyField is a field of any type, as the frame uses it.
 type anyField interface {
 	Setter
