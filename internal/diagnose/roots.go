@@ -33,7 +33,7 @@ func (e *Engine) conclude(ctx context.Context, w *facts.World, d *fault.Diagnosi
 	next := g.certain()
 	var young []cause
 	all := components(next)
-	caused := causedComponents(next, all)
+	caused := g.causedComponents(next, all)
 	for n, c := range all {
 		switch {
 		case !g.active(c[0]) || caused[n]:
@@ -65,26 +65,6 @@ func (g *graph) young(component []int) cause {
 }
 
 func (g *graph) present(i int) bool { return g.findings[i].Outcome == fault.Present }
-
-// causedComponents tells of each component whether anything outside explains it
-// for certain.
-func causedComponents(next [][]int, components [][]int) []bool {
-	of := make([]int, len(next))
-	for n, c := range components {
-		for _, i := range c {
-			of[i] = n
-		}
-	}
-	caused := make([]bool, len(components))
-	for from, tos := range next {
-		for _, to := range tos {
-			if of[from] != of[to] {
-				caused[of[to]] = true
-			}
-		}
-	}
-	return caused
-}
 
 // place puts an uncaused component where it belongs.
 func (g *graph) place(d *fault.Diagnosis, component []int) {
