@@ -19,13 +19,16 @@ import (
 // Inputs are the objects of the installation that operators go on reading: the root
 // authority, the install-config, and the address of the internal API.
 type Inputs struct {
-	Published    facts.Field[string] `cel:"published"`    // the ConfigMap with the authority that pointers are made with
-	RootDiffers  facts.Field[bool]   `cel:"rootDiffers"`  // ControllerConfig.spec.rootCAData has none of its certificates
-	ConfigGone   facts.Field[bool]   `cel:"configGone"`   // there is no kube-system/cluster-config-v1
-	ConfigBroken facts.Field[string] `cel:"configBroken"` // why its install-config cannot be used, "" where it can
-	Internal     facts.Field[string] `cel:"internal"`     // the host of Infrastructure's apiServerInternalURI
-	Expected     facts.Field[string] `cel:"expected"`     // the host that it has by the install-config
-	WrongAddress facts.Field[bool]   `cel:"wrongAddress"` // these two differ
+	Published   facts.Field[string] `cel:"published"`   // the ConfigMap with the authority that pointers are made with
+	RootDiffers facts.Field[bool]   `cel:"rootDiffers"` // ControllerConfig.spec.rootCAData has none of its certificates
+	ConfigGone  facts.Field[bool]   `cel:"configGone"`  // there is no kube-system/cluster-config-v1
+	// NamespaceSince is when the oldest ConfigMap of kube-system was created: the installer
+	// makes its own minutes after it.
+	NamespaceSince facts.Field[time.Time] `cel:"namespaceSince"`
+	ConfigBroken   facts.Field[string]    `cel:"configBroken"` // why its install-config cannot be used, "" where it can
+	Internal       facts.Field[string]    `cel:"internal"`     // the host of Infrastructure's apiServerInternalURI
+	Expected       facts.Field[string]    `cel:"expected"`     // the host that it has by the install-config
+	WrongAddress   facts.Field[bool]      `cel:"wrongAddress"` // these two differ
 }
 
 // InputsFact is the fact install-inputs.
@@ -43,7 +46,7 @@ func readInputs(ctx context.Context, w *facts.World, _ fault.Subject) (Inputs, e
 		return in, err
 	}
 	domain, item, err := in.config(ctx, w)
-	if err := facts.Miss(err, &in.ConfigGone, &in.ConfigBroken); err != nil {
+	if err := facts.Miss(err, &in.ConfigGone, &in.NamespaceSince, &in.ConfigBroken); err != nil {
 		return in, err
 	}
 	if err := facts.Miss(in.address(ctx, w, domain, item), &in.Internal, &in.Expected, &in.WrongAddress); err != nil {
@@ -90,6 +93,9 @@ func (in *Inputs) config(ctx context.Context, w *facts.World) (domain string, it
 	list, err := w.List(ctx, evidence.ConfigMaps, "kube-system")
 	if err != nil {
 		return "", item, err
+	}
+	for _, o := range list {
+		facts.Earliest(&in.NamespaceSince, o.Created(), o.Shows("metadata.creationTimestamp", "ConfigMap "+o.Name+" exists", o.Created()))
 	}
 	i := slices.IndexFunc(list, func(o evidence.Object) bool { return o.Name == "cluster-config-v1" })
 	if i < 0 {

@@ -32,10 +32,32 @@ type Requests struct {
 }
 
 var requestsFact = facts.Define("mcs-requests", fault.Pool, "what hosts asked the machine config servers for, and how it ended",
-	[]evidence.Need{evidence.Texts(Logs)}, readRequests)
+	[]evidence.Need{evidence.Texts(Logs), evidence.Objects(evidence.Pods, Namespace)}, readRequests)
 
 func readRequests(ctx context.Context, w *facts.World, s fault.Subject) (Requests, error) {
-	return PoolRequests(ctx, w, s.Name)
+	r, err := PoolRequests(ctx, w, s.Name)
+	if u, ok := evidence.AsUnavailable(err); !ok || u.Why != evidence.NotCollected {
+		return r, err
+	}
+	shown, none := noServer(ctx, w)
+	if !none {
+		return r, err
+	}
+	r.EmptyName.Set(0, shown)
+	return r, facts.Miss(err, &r.Total, &r.Failures, &r.ConfigMissing, &r.MissingName, &r.ControllerConfig, &r.Unservable,
+		&r.VersionRefused, &r.BootstrapRefusals, &r.BareFailures, &r.Addresses, &r.Since, &r.Last)
+}
+
+// noServer reports that the pods were read and none of them is a machine config server:
+// in the first seconds of a pool there is no log because nothing has logged.
+func noServer(ctx context.Context, w *facts.World) (evidence.Item, bool) {
+	pods, err := w.List(ctx, evidence.Pods, Namespace)
+	if err != nil || slices.ContainsFunc(pods, func(o evidence.Object) bool {
+		return strings.HasPrefix(o.Name, serverName)
+	}) {
+		return evidence.Item{}, false
+	}
+	return evidence.Item{Locator: evidence.Locator{Path: "pods -n " + Namespace}, Excerpt: "no pod of " + serverName + ", so no request to one"}, true
 }
 
 // PoolRequests reads what was asked in the name of a pool.

@@ -21,6 +21,7 @@ type Config struct {
 	Reason         facts.Field[string]    `cel:"reason"`         // the daemon's complaint, cut
 	Class          facts.Field[string]    `cel:"class"`          // of the complaint; see Class
 	CurrentMissing facts.Field[bool]      `cel:"currentMissing"` // the config that it names is not in the cluster
+	CurrentSince   facts.Field[time.Time] `cel:"currentSince"`   // since when that config is in the cluster; zero where it is not
 	DesiredMissing facts.Field[bool]      `cel:"desiredMissing"`
 	Pool           facts.Field[string]    `cel:"pool"`
 	PoolSpec       facts.Field[string]    `cel:"poolSpec"` // what the pool wants
@@ -89,10 +90,16 @@ func (c *Config) lookUp(ctx context.Context, w *facts.World, n nodeConfig) error
 	if err != nil {
 		if n.class.missing() {
 			c.CurrentMissing.Set(true)
-			return facts.Miss(err, &c.DesiredMissing)
+			return facts.Miss(err, &c.CurrentSince, &c.DesiredMissing)
 		}
-		return facts.Miss(err, &c.CurrentMissing, &c.DesiredMissing)
+		return facts.Miss(err, &c.CurrentMissing, &c.CurrentSince, &c.DesiredMissing)
 	}
+	shown, since := n.item(), time.Time{}
+	if o, ok := configs[n.current]; ok {
+		since = o.Created()
+		shown = o.Shows("metadata.creationTimestamp", "MachineConfig "+o.Name+" exists", since)
+	}
+	c.CurrentSince.Set(since, shown)
 	for _, f := range []struct {
 		name  string
 		field *facts.Field[bool]
