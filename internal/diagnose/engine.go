@@ -241,6 +241,15 @@ func (b *bound) reason(names []string) string {
 	return strings.Join(parts, "; ")
 }
 
+// withheld reports whether one of the unknown names is unknown because a source refused to
+// answer or did not.
+func (b *bound) withheld(names []string) bool {
+	return slices.ContainsFunc(names, func(n string) bool {
+		u, ok := evidence.AsUnavailable(b.why(n))
+		return ok && (u.Why == evidence.Forbidden || u.Why == evidence.Unreachable)
+	})
+}
+
 // evaluation is one fault at one subject.
 type evaluation struct {
 	engine *Engine
@@ -283,7 +292,7 @@ func (v *evaluation) run(out *fault.Finding, w *facts.World) error {
 	switch {
 	case !when.Known():
 		out.Outcome, out.Missing = fault.Unknown, v.missing(when.Unknown)
-		out.Reason = v.bound.reason(when.Unknown)
+		out.Reason, out.Withheld = v.bound.reason(when.Unknown), v.bound.withheld(when.Unknown)
 		return nil
 	case !when.True():
 		out.Outcome = fault.Absent

@@ -50,6 +50,8 @@ func (wl wall) fact(name string) facts.Fact {
 				lit(time.Time{})
 			case "unseen":
 				return f, &evidence.Unavailable{Need: evidence.Objects(evidence.Nodes, ""), Why: evidence.Forbidden, Supply: evidence.Supply{Kind: evidence.SupplyRole, Verb: "list", Resource: name}}
+			case "uncollected":
+				return f, &evidence.Unavailable{Need: evidence.Objects(evidence.Nodes, ""), Why: evidence.NotCollected}
 			case "half":
 				lit(noon.Add(-time.Hour))
 				f.Seen.Miss(&evidence.Unavailable{Need: evidence.Objects(evidence.Pods, "x"), Why: evidence.NotCollected, Supply: evidence.Supply{Kind: evidence.SupplyInspect, Resource: "pods"}})
@@ -321,6 +323,42 @@ func TestOutcomes(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestHeldUp: what is still normal is no longer known to be where a list was withheld that
+// would show what holds it up.
+func TestHeldUp(t *testing.T) {
+	const slow = "settles: {within: 30m}\n"
+	for _, tt := range []struct {
+		name, lamp, strength string
+		want                 fault.VerdictClass
+	}{
+		{"not there", "", "certain", fault.Settling},
+		{"refused", "unseen", "certain", fault.Undetermined},
+		{"refused, and likely", "unseen", "likely", fault.Undetermined},
+		{"refused, and hardly a cause", "unseen", "possible", fault.Settling},
+		{"does not apply", "none", "certain", fault.Settling},
+		{"never collected", "uncollected", "certain", fault.Settling},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			d := run(t, wall{"a": {"effect": "fresh", "cause": tt.lamp}}, map[string]string{
+				"effect": slow, "cause": "severity: warning\nstandsAlone: true\nexplains: [{fault: effect, on: same, strength: " + tt.strength + "}]\n",
+			})
+			got := judge(withPremises(d))
+			if got.Class != tt.want {
+				t.Errorf("%s (%s), want %s", got.Class, got.Reason, tt.want)
+			}
+			if want := "cause of host/a was not checked: lamp-cause"; tt.want == fault.Undetermined && !strings.Contains(got.Reason, want) {
+				t.Errorf("reason %q, want %q in it", got.Reason, want)
+			}
+		})
+	}
+}
+
+// withPremises takes the coverage away: the wall has none of the kinds of a cluster.
+func withPremises(d *fault.Diagnosis) *fault.Diagnosis {
+	d.Coverage = nil
+	return d
 }
 
 // TestDeterministic: the same evidence gives the same answer, in the same order.

@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -92,4 +93,18 @@ func (g *graph) passedAlready(f fault.Finding) bool {
 	return slices.ContainsFunc(g.hosts, func(h fault.HostState) bool {
 		return h.Name == f.Subject.Name && passed(h, def.Blocks) && h.Done()
 	})
+}
+
+// holdUp notes at each finding that is still normal what may hold it up and was withheld:
+// whether it is still normal is then not known.
+func (g *graph) holdUp() {
+	for _, e := range g.edges {
+		cause, effect := g.findings[e.from], &g.findings[e.to]
+		if !cause.Withheld || cause.Severity.Rank() <= fault.Info.Rank() || e.strength == fault.PossibleEdge || g.passedAlready(cause) {
+			continue
+		}
+		if effect.Waiting() && effect.HeldUp == "" {
+			effect.HeldUp = fmt.Sprintf("%s of %s was not checked: %s", cause.Fault, cause.Subject, cause.Reason)
+		}
+	}
 }

@@ -30,6 +30,7 @@ func (e *Engine) conclude(ctx context.Context, w *facts.World, d *fault.Diagnosi
 			d.Edges = append(d.Edges, fault.EdgeSeen{Cause: g.findings[ed.from].Key(), Effect: g.findings[ed.to].Key(), Strength: ed.strength})
 		}
 	}
+	g.holdUp()
 	next := g.certain()
 	var young []cause
 	all := components(next)

@@ -212,12 +212,13 @@ func openQuestions(d *fault.Diagnosis) []string {
 	return open
 }
 
-// unsettled lists what holds and may be a fault or may be normal.
+// unsettled lists what holds and may be a fault or may be normal: it is not known since
+// when it holds, or what may hold it up was withheld.
 func unsettled(d *fault.Diagnosis) []string {
 	var names []string
 	for _, f := range d.Findings {
-		if f.Unsettled && f.Severity.Rank() > fault.Info.Rank() {
-			names = append(names, fmt.Sprintf("%s of %s", f.Fault, f.Subject))
+		if (f.Unsettled || f.HeldUp != "") && f.Severity.Rank() > fault.Info.Rank() {
+			names = append(names, fmt.Sprintf("%s of %s%s", f.Fault, f.Subject, because(f.HeldUp)))
 		}
 	}
 	if len(names) == 0 {
@@ -233,6 +234,7 @@ func unsettled(d *fault.Diagnosis) []string {
 // restart of a bare metal host takes 20 minutes; a static pod is written anew on one
 // node after the other.
 var patience = map[fault.Stage]time.Duration{
+	fault.Powered:         20 * time.Minute,
 	fault.IgnitionFetched: 20 * time.Minute,
 	fault.NetworkReady:    15 * time.Minute,
 	fault.Ready:           20 * time.Minute,
@@ -243,12 +245,18 @@ var patience = map[fault.Stage]time.Duration{
 }
 
 // inProgress returns until when a host that waits is only on its way, zero where it is
-// not, or where it is not known since when it waits. That nothing is known of a host whose
-// disk was just written is normal: it restarts, and nobody reads its console.
+// not, or where it is not known since when it waits: during an installation at most since
+// it began. That nothing is known of a host whose disk was just written is normal: it
+// restarts, and nobody reads its console. Before its BareMetalHost is created nothing
+// tells whether it is powered.
 func inProgress(d *fault.Diagnosis, h fault.HostState) time.Time {
-	until := h.Since.Add(patience[h.Stage])
-	waits := h.State == fault.StageWaiting || h.State == fault.StageUnknown && h.Stage == fault.IgnitionFetched
-	if !waits || h.Since.IsZero() || !d.Now.Before(until) {
+	since := h.Since
+	if since.IsZero() && d.Cluster.Installing {
+		since = d.Cluster.Began
+	}
+	until := since.Add(patience[h.Stage])
+	silent := h.State == fault.StageUnknown && (h.Stage == fault.IgnitionFetched || h.Stage == fault.Powered)
+	if h.State != fault.StageWaiting && !silent || since.IsZero() || !d.Now.Before(until) {
 		return time.Time{}
 	}
 	return until

@@ -130,9 +130,14 @@ type Finding struct {
 	Missing  []string        `json:"missing,omitempty"`
 	// Unsettled says of an unknown finding that its condition holds, and that it is not
 	// known whether it does so for longer than is normal.
-	Unsettled bool            `json:"-"`
-	Support   int             `json:"-"` // how many supporting expressions held
-	Supply    evidence.Supply `json:"-"` // what would make it known, where its subjects could not be listed
+	Unsettled bool `json:"-"`
+	// Withheld says of an unknown finding that the source refused what would decide it, or
+	// did not answer.
+	Withheld bool `json:"-"`
+	// HeldUp says of a finding that is still normal what may hold it up and was withheld.
+	HeldUp  string          `json:"-"`
+	Support int             `json:"-"` // how many supporting expressions held
+	Supply  evidence.Supply `json:"-"` // what would make it known, where its subjects could not be listed
 }
 
 // Waiting reports whether the fault's condition holds and is still normal.

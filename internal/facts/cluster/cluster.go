@@ -53,24 +53,25 @@ func (Describer) Describe(ctx context.Context, w *facts.World) (fault.ClusterInf
 
 // began says when the installation began and whether it is under way. The bootstrap
 // host creates ClusterVersion and Infrastructure among the first objects
-// (openshift/installer:pkg/asset/manifests). Before them, and before the first Node, an
-// API that serves neither has just started.
+// (openshift/installer:pkg/asset/manifests). Before ClusterVersion, and before the first
+// Node, the API has just started.
 func began(ctx context.Context, w *facts.World, version, infra evidence.Object) (at time.Time, installing bool, err error) {
 	if version.Content != nil {
 		return version.Created(), !completed(version), nil
 	}
-	if at := infra.Created(); !at.IsZero() {
-		return at, false, nil
-	}
-	_, none, err := w.Get(ctx, evidence.ClusterVersions, "", "version")
+	at = infra.Created()
+	_, exists, err := w.Get(ctx, evidence.ClusterVersions, "", "version")
 	if u, ok := evidence.AsUnavailable(err); err != nil && (!ok || u.Why != evidence.NotServed) {
 		return at, false, tolerate(err)
 	}
 	nodes, err := w.List(ctx, evidence.Nodes, "")
-	if err != nil || none || len(nodes) > 0 {
+	if err != nil || exists || len(nodes) > 0 {
 		return at, false, tolerate(err)
 	}
-	return w.Now, true, nil
+	if at.IsZero() {
+		at = w.Now
+	}
+	return at, true, nil
 }
 
 // completed reports whether a version was ever completed.

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/fault"
@@ -48,16 +50,25 @@ func readRequests(ctx context.Context, w *facts.World, s fault.Subject) (Request
 		&r.VersionRefused, &r.BootstrapRefusals, &r.BareFailures, &r.Addresses, &r.Since, &r.Last)
 }
 
-// noServer reports that the pods were read and none of them is a machine config server:
-// in the first seconds of a pool there is no log because nothing has logged.
+// noServer reports that the pods were read and no machine config server has run in one: in
+// the first seconds of a pool there is no log because nothing has logged.
 func noServer(ctx context.Context, w *facts.World) (evidence.Item, bool) {
 	pods, err := w.List(ctx, evidence.Pods, Namespace)
-	if err != nil || slices.ContainsFunc(pods, func(o evidence.Object) bool {
-		return strings.HasPrefix(o.Name, serverName)
-	}) {
+	if err != nil {
 		return evidence.Item{}, false
 	}
-	return evidence.Item{Locator: evidence.Locator{Path: "pods -n " + Namespace}, Excerpt: "no pod of " + serverName + ", so no request to one"}, true
+	for _, o := range pods {
+		if !strings.HasPrefix(o.Name, serverName) {
+			continue
+		}
+		pod, err := evidence.Decode[corev1.Pod](o)
+		if err != nil || slices.ContainsFunc(pod.Status.ContainerStatuses, func(c corev1.ContainerStatus) bool {
+			return c.State.Waiting == nil || c.LastTerminationState.Terminated != nil || c.RestartCount > 0
+		}) {
+			return evidence.Item{}, false
+		}
+	}
+	return evidence.Item{Locator: evidence.Locator{Path: "pods -n " + Namespace}, Excerpt: "no " + serverName + " has run, so nothing was asked of one"}, true
 }
 
 // PoolRequests reads what was asked in the name of a pool.
