@@ -97,3 +97,28 @@ func TestCounted(t *testing.T) {
 		}
 	}
 }
+
+// TestInProgress: a host that waits is on its way for a while, and where it is not known
+// since when, for as long after the installation began.
+func TestInProgress(t *testing.T) {
+	began := noon.Add(-10 * time.Minute)
+	for _, tt := range []struct {
+		name       string
+		installing bool
+		now        time.Time
+		host       fault.HostState
+		want       time.Time
+	}{
+		{"restarts", false, noon, fault.HostState{Stage: fault.IgnitionFetched, State: fault.StageUnknown, Since: began}, began.Add(20 * time.Minute)},
+		{"no BareMetalHost yet", true, noon, fault.HostState{Stage: fault.Powered, State: fault.StageUnknown}, began.Add(20 * time.Minute)},
+		{"no BareMetalHost for long", true, noon.Add(time.Hour), fault.HostState{Stage: fault.Powered, State: fault.StageUnknown}, time.Time{}},
+		{"installed, since an unknown time", false, noon, fault.HostState{Stage: fault.Powered, State: fault.StageUnknown}, time.Time{}},
+		{"has failed", true, noon, fault.HostState{Stage: fault.Powered, State: fault.StageFailed}, time.Time{}},
+		{"nothing is known of a later step", true, noon, fault.HostState{Stage: fault.Ready, State: fault.StageUnknown}, time.Time{}},
+	} {
+		d := &fault.Diagnosis{Now: tt.now, Cluster: fault.ClusterInfo{Installing: tt.installing, Began: began}}
+		if got := inProgress(d, tt.host); !got.Equal(tt.want) {
+			t.Errorf("%s: until %s, want %s", tt.name, got, tt.want)
+		}
+	}
+}

@@ -54,3 +54,31 @@ func TestUnread(t *testing.T) {
 		t.Errorf("%+v, %v", info, err)
 	}
 }
+
+// TestJustBegun: before the first Node, an API that has no ClusterVersion yet is being
+// installed, and not one whose ClusterVersion was not read.
+func TestJustBegun(t *testing.T) {
+	empty := func(path, kind, version string) string {
+		return "-- delete:" + path + " --\n-- " + path + ".yaml --\napiVersion: " + version + "\nkind: " + kind + "List\nmetadata: {resourceVersion: \"7\"}\nitems: []\n"
+	}
+	noVersion := empty("cluster-scoped-resources/config.openshift.io/clusterversions", "ClusterVersion", "config.openshift.io/v1")
+	noNode := empty("cluster-scoped-resources/core/nodes", "Node", "v1")
+	unread := evidence.Objects(evidence.ClusterVersions, "")
+	for _, tt := range []struct {
+		name, changes string
+		without       []evidence.Need
+		installing    bool
+	}{
+		{"neither is there", noVersion + noNode, nil, true},
+		{"Nodes are there", noVersion, nil, false},
+		{"it is complete", "", nil, false},
+		{"ClusterVersion was not read", noNode, []evidence.Need{unread}, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			info, err := cluster.Describer{}.Describe(t.Context(), factstest.World(t, factstest.Metal, tt.changes, nil, tt.without...))
+			if err != nil || info.Installing != tt.installing || info.Began.IsZero() {
+				t.Errorf("installing %t since %s, %v; want %t", info.Installing, info.Began, err, tt.installing)
+			}
+		})
+	}
+}
