@@ -80,6 +80,19 @@ func orElse(list ...string) string {
 	return list[i]
 }
 
+// askedAgain is for how long requests that fail may be ones that will be answered: Ignition
+// asks again and again (coreos/ignition:internal/resource/http.go maxBackoff), and a pool
+// that has just converged is served a moment later.
+const askedAgain = 2 * time.Minute
+
+// inVain is a host whose requests have failed since then.
+func inVain(now, since time.Time, why string, proof []evidence.Item) fault.StageState {
+	if !since.IsZero() && now.Before(since.Add(askedAgain)) {
+		return waiting(since, why+"; Ignition asks again", proof...)
+	}
+	return failed(since, why, proof...)
+}
+
 // fromServers: requests carry an address, not a name, and a load balancer hides
 // it. Where one single host of a pool is missing, the requests are its.
 func (s *shared) fromServers(ctx context.Context, w *facts.World, h hosts.Host) (ignition, error) {
@@ -99,7 +112,7 @@ func (s *shared) fromServers(ctx context.Context, w *facts.World, h hosts.Host) 
 		return none, err
 	}
 	why := fmt.Sprintf("%d requests in a row for pool %s were answered with an error, and it is the only host of the pool that is missing", failures, h.Pool.Name)
-	decided := failed(r.Since.Value(), why, top(r.Failures.Proof())...)
+	decided := inVain(w.Now, r.Since.Value(), why, top(r.Failures.Proof()))
 	decided.OfPool = true
 	return ignition{seen: true, decided: decided}, nil
 }
