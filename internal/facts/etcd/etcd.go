@@ -140,7 +140,7 @@ func said(ctx context.Context, w *facts.World) (list []conditions.Condition, uni
 // UnionCondition, pkg/config/clusteroperator/v1helpers/status.go SetStatusCondition).
 var errUnion = &evidence.Unavailable{
 	Need: evidence.Objects(evidence.EtcdOperators, ""), Why: evidence.NotCollected,
-	Detail: "the time of a ClusterOperator's condition is that of all its controllers together", Supply: "oc get etcd cluster -o yaml",
+	Detail: "the time of a ClusterOperator's condition is that of all its controllers together", Supply: evidence.Supply{Kind: evidence.SupplyGet, Resource: "etcd", Name: "cluster"},
 }
 
 var (

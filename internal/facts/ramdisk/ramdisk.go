@@ -81,10 +81,9 @@ func Read(ctx context.Context, w *facts.World, s fault.Subject) (Ramdisk, error)
 // silent is why the cause is not known.
 func silent(h hosts.Host) *evidence.Unavailable {
 	u := &evidence.Unavailable{Need: evidence.Texts(hosts.Consoles), Why: evidence.NotCollected,
-		Detail: "no console of " + h.Name + " was given", Supply: "--console " + h.Name + "=FILE"}
+		Detail: "no console of " + h.Name + " was given", Supply: evidence.Supply{Kind: evidence.SupplyConsole, Host: h.Name}}
 	if hosts.ConsoleGiven(h) {
-		u.Detail = "the console of " + h.Name + " shows no line of ironic-python-agent"
-		u.Supply = "what the console shows from the start of the ramdisk until its inspection ends"
+		u.Detail = "the console of " + h.Name + " shows no line of ironic-python-agent: give all that it shows from the start of the ramdisk until its inspection ends"
 	}
 	return u
 }
