@@ -43,6 +43,13 @@ func Find(ctx context.Context, w *facts.World, name string) (hosts.Host, error) 
 	}
 	h, err := onRoll(ctx, w, name)
 	if err == nil && h.BMH == nil {
+		roll, err := hosts.Read(ctx, w)
+		if err != nil {
+			return h, err
+		}
+		if u := roll.Unread(evidence.BareMetalHosts); u != nil {
+			return h, u // its BareMetalHost may be one of those that were not read
+		}
 		return h, facts.NotApplicable("host %s has no BareMetalHost", name)
 	}
 	return h, err
