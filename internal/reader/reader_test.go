@@ -237,6 +237,43 @@ func lines(ms []evidence.Match) []string {
 	return out
 }
 
+// TestVolunteered: of hosts that sources name on their own nothing is missing where none
+// does. One that a source has and cannot read is missing.
+func TestVolunteered(t *testing.T) {
+	need := evidence.Objects(evidence.NamedHosts, "")
+	for _, tt := range []struct {
+		why  evidence.Why
+		some bool
+		want []evidence.State
+	}{
+		{evidence.NotAsked, false, nil},
+		{evidence.NotCollected, true, []evidence.State{evidence.Read}},
+		{evidence.Damaged, false, []evidence.State{evidence.Missing}},
+		{evidence.Damaged, true, []evidence.State{evidence.Partial}},
+	} {
+		lacks := answer{err: &evidence.Unavailable{Need: need, Why: tt.why}}
+		sources := []evidence.Source{&source{lists: map[evidence.Need]answer{need: lacks}}}
+		if tt.some {
+			has := answer{objects: []evidence.Object{named(evidence.NamedHosts, "w0", 0)}}
+			sources = append(sources, &source{lists: map[evidence.Need]answer{need: has}})
+		}
+		r := reader(t, Limits{}, sources...)
+		if _, err := r.List(t.Context(), evidence.NamedHosts, ""); (err != nil) != slices.Contains(tt.want, evidence.Missing) {
+			t.Errorf("%s, some: %v: List = %v", tt.why, tt.some, err)
+		}
+		var got []evidence.State
+		for _, c := range r.Coverage() {
+			got = append(got, c.State)
+			if c.Damaged != (tt.why == evidence.Damaged) {
+				t.Errorf("%s, some: %v: %+v", tt.why, tt.some, c)
+			}
+		}
+		if diff := cmp.Diff(tt.want, got); diff != "" {
+			t.Errorf("%s, some: %v (-want +got):\n%s", tt.why, tt.some, diff)
+		}
+	}
+}
+
 func TestMatches(t *testing.T) {
 	q := evidence.TextQuery{Kind: evidence.Journal, Unit: "kubelet"}
 	s := &source{now: time.Date(2026, 1, 2, 11, 0, 0, 0, time.UTC), texts: map[string]func() (io.ReadCloser, error){
