@@ -44,7 +44,7 @@ var machineConfigRows = []scenario{
 	},
 	{
 		name:  "firstboot-pull-refused",
-		roots: []string{"firstboot-pull-waiting host/worker6"}, hosts: []string{"worker6:first-boot:waiting"}, consoles: []string{"worker6"},
+		roots: []string{"image-pull-unauthorized host/worker6"}, hosts: []string{"worker6:first-boot:waiting"}, consoles: []string{"worker6"},
 	},
 	{
 		name:  "hostname-localhost",
