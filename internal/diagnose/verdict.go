@@ -234,6 +234,7 @@ func unsettled(d *fault.Diagnosis) []string {
 // restart of a bare metal host takes 20 minutes; a static pod is written anew on one
 // node after the other.
 var patience = map[fault.Stage]time.Duration{
+	fault.Planned:         20 * time.Minute,
 	fault.Powered:         20 * time.Minute,
 	fault.IgnitionFetched: 20 * time.Minute,
 	fault.NetworkReady:    15 * time.Minute,
@@ -255,7 +256,7 @@ func inProgress(d *fault.Diagnosis, h fault.HostState) time.Time {
 		since = d.Cluster.Began
 	}
 	until := since.Add(patience[h.Stage])
-	silent := h.State == fault.StageUnknown && (h.Stage == fault.IgnitionFetched || h.Stage == fault.Powered)
+	silent := h.State == fault.StageUnknown && (h.Stage == fault.IgnitionFetched || h.Stage == fault.Powered || h.Stage == fault.Planned)
 	if h.State != fault.StageWaiting && !silent || since.IsZero() || !d.Now.Before(until) {
 		return time.Time{}
 	}
