@@ -65,13 +65,14 @@ func OperatorWords(ctx context.Context, w *facts.World) ([]OperatorWord, error) 
 	})
 }
 
-// statusesOf reads openshift/api:operator/v1/types.go NodeStatus.
+// statusesOf reads openshift/api:operator/v1/types.go NodeStatus. A node whose revision is
+// not set yet has just been seen: its Node may be younger than the list of Nodes.
 func statusesOf(o evidence.Object, operator string) []OperatorWord {
 	var words []OperatorWord
 	list, _ := evidence.Field(o.Content, "status", "nodeStatuses").([]any)
 	for _, e := range list {
 		n, _ := e.(map[string]any)
-		if name := evidence.String(n, "nodeName"); name != "" && !evidence.Obfuscated(name) {
+		if name := evidence.String(n, "nodeName"); name != "" && !evidence.Obfuscated(name) && evidence.Int(n, "currentRevision") > 0 {
 			words = append(words, OperatorWord{Node: name, Operator: operator,
 				Item: o.Shows("status.nodeStatuses", "operator "+operator+" has a status of node "+name, time.Time{})})
 		}
