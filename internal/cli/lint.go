@@ -55,8 +55,8 @@ func (a *app) lint(ctx context.Context, dirs []string, sources string) error {
 		return a.wrongRefs(wrong)
 	}
 	if len(dirs) > 0 {
-		fmt.Fprintf(a.io.Out, "ok: %d faults and %d refused remedies beside the %d and %d that are built in\n",
-			len(c.Faults)-len(before.Faults), len(c.Refused)-len(before.Refused), len(before.Faults), len(before.Refused))
+		fmt.Fprintf(a.io.Out, "ok: %d faults, %d remedies and %d refused remedies; built in are %d, %d and %d\n",
+			len(c.Faults)-len(before.Faults), len(c.Remedies)-len(before.Remedies), len(c.Refused)-len(before.Refused), len(before.Faults), len(before.Remedies), len(before.Refused))
 	}
 	if sources == "" {
 		return nil

@@ -41,10 +41,15 @@ func (n Named) String() string {
 	return text
 }
 
-// Of returns every reference of a catalogue, faults first.
+// Of returns every reference of a catalogue, faults first, then remedies.
 func Of(c *fault.Catalog) []Named {
 	var list []Named
 	for _, f := range c.Faults {
+		for _, r := range f.Refs {
+			list = append(list, Named{f.ID, r})
+		}
+	}
+	for _, f := range c.Remedies {
 		for _, r := range f.Refs {
 			list = append(list, Named{f.ID, r})
 		}
