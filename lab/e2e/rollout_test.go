@@ -3,7 +3,14 @@ package e2e
 import (
 	"strings"
 	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
+
+// drained stands for the node that the controller drains: of nodes that are equally old it
+// takes any.
+const drained = "DRAINED"
 
 // rollOutRows are the ways in which a change of the machine configs does not get
 // through. TestRollOut is about one that does.
@@ -11,7 +18,7 @@ var rollOutRows = []scenario{
 	{name: "render-degraded", roots: []string{"pool-render-degraded pool/worker"}},
 	// A warning: the controller goes on trying, and calls it a failure after an hour.
 	{
-		name: "drain-held-by-budget", roots: []string{"drain-held host/worker0"},
+		name: "drain-held-by-budget", roots: []string{"drain-held host/" + drained},
 		hosts: []string{"worker0:config-done:waiting", "worker1:config-done:waiting"},
 	},
 	{
@@ -25,6 +32,24 @@ var rollOutRows = []scenario{
 var accessRows = []scenario{
 	{name: "rights-restricted", users: []string{"restricted"}},
 	{name: "api-throttled", users: []string{"throttled"}},
+}
+
+// theDrained returns the node whose drain was asked for and is not done.
+func (w *world) theDrained(t *testing.T) string {
+	t.Helper()
+	nodes, err := w.client(t).Resource(schema.GroupVersionResource{Version: "v1", Resource: "nodes"}).List(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range nodes.Items {
+		a := n.GetAnnotations()
+		const prefix = "machineconfiguration.openshift.io/"
+		if want := a[prefix+"desiredDrain"]; strings.HasPrefix(want, "drain-") && want != a[prefix+"lastAppliedDrain"] {
+			return n.GetName()
+		}
+	}
+	t.Fatal("no node is being drained")
+	return ""
 }
 
 // healthier asks as a user from whom the API withholds Machines and BareMetalHosts, and

@@ -268,6 +268,10 @@ func (s scenario) check(t *testing.T, w *world) {
 		more = []string{"--probe"}
 	}
 	more = append(more, s.hostedFlags()...)
+	if i := slices.IndexFunc(s.roots, func(r string) bool { return strings.HasSuffix(r, drained) }); i >= 0 {
+		s.roots = slices.Clone(s.roots)
+		s.roots[i] = strings.Replace(s.roots[i], drained, w.theDrained(t), 1)
+	}
 	s.compare(t, "live", s.answer(), w.live(slices.Concat([]string{"diagnose", "-o", "json"}, screens, more)...))
 	if s.probeFrom != "" {
 		s.compareFromNode(t, w)
