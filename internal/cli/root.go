@@ -42,7 +42,7 @@ func (a *app) rootCommand() *cobra.Command {
 			root.AddCommand(c)
 		}
 	}
-	add(groupLook, a.diagnoseCommand(), a.demoCommand(), a.collectCommand(), a.canICommand())
+	add(groupLook, a.diagnoseCommand(), a.scanCommand(), a.demoCommand(), a.collectCommand(), a.canICommand())
 	add(groupRepair, a.fixCommand(), a.csrCommand())
 	add(groupKnow, a.explainCommand(), a.listCommand(), a.lintCommand())
 	add(groupOther, a.labCommand(), a.versionCommand())

@@ -147,7 +147,7 @@ func plausible(h *fault.HostState) {
 func (o Options) chosen() []*fault.Fault {
 	var list []*fault.Fault
 	for _, f := range o.Catalog.Faults {
-		if len(o.Only) > 0 && !slices.Contains(o.Only, f.ID) || slices.Contains(o.Skip, f.ID) {
+		if f.TextOnly() || len(o.Only) > 0 && !slices.Contains(o.Only, f.ID) || slices.Contains(o.Skip, f.ID) {
 			continue
 		}
 		list = append(list, f)

@@ -20,6 +20,7 @@ type Catalog struct {
 	Faults   []*Fault // sorted by id
 	Remedies []*Remedy
 	Refused  []*RefusedRemedy
+	Messages []*Messages
 	byID     map[string]*Fault
 	remedies map[string]*Remedy
 }
@@ -39,7 +40,7 @@ const (
 )
 
 // Load reads every *.yaml below the roots; a directory named "remedies" holds remedies,
-// one named "refused" refused ones, directories named "testdata" are passed over. A later root
+// one named "refused" refused ones, one named "messages" what programs print, directories named "testdata" are passed over. A later root
 // may add entries but not replace one. All mistakes are reported together; a root
 // that is beyond the bounds ends the reading.
 func Load(roots ...fs.FS) (*Catalog, error) {
@@ -76,7 +77,9 @@ func Load(roots ...fs.FS) (*Catalog, error) {
 	slices.SortFunc(c.Faults, func(a, b *Fault) int { return strings.Compare(a.ID, b.ID) })
 	slices.SortFunc(c.Remedies, func(a, b *Remedy) int { return strings.Compare(a.ID, b.ID) })
 	slices.SortFunc(c.Refused, func(a, b *RefusedRemedy) int { return strings.Compare(a.ID, b.ID) })
+	slices.SortFunc(c.Messages, func(a, b *Messages) int { return strings.Compare(a.Program, b.Program) })
 	wrong = append(wrong, c.checkLinks()...)
+	wrong = append(wrong, c.checkMessages()...)
 	return c, errors.Join(wrong...)
 }
 
@@ -132,6 +135,13 @@ func (c *Catalog) add(root fs.FS, p string) error {
 		return r.check()
 	case "remedies":
 		return c.addRemedy(raw, p)
+	case "messages":
+		var m Messages
+		if err := decodeStrict(raw, &m); err != nil {
+			return err
+		}
+		c.Messages = append(c.Messages, &m)
+		return m.check()
 	}
 	var f Fault
 	if err := decodeStrict(raw, &f); err != nil {
@@ -188,8 +198,16 @@ func (f *Fault) check() error {
 	if !kebab.MatchString(f.ID) {
 		fail("id %q is not kebab case", f.ID)
 	}
-	if f.Title == "" || f.Layer == "" || f.When == "" || f.Means == "" {
-		fail("title, layer, when and means are needed")
+	if f.Title == "" || f.Layer == "" || f.Means == "" {
+		fail("title, layer and means are needed")
+	}
+	if f.TextOnly() && len(f.Given)+len(f.Support)+len(f.Since)+len(f.Refute)+len(f.Next) > 0 {
+		fail("without when there is no given, since, refute, support and next")
+	}
+	for _, a := range f.Aliases {
+		if !kebab.MatchString(a) {
+			fail("alias %q is not kebab case", a)
+		}
 	}
 	if !slices.Contains(Kinds(), f.For) {
 		fail("for: %q is no kind of subject", f.For)

@@ -262,12 +262,13 @@ type expression struct {
 }
 
 func (f *Fault) expressions() []expression {
-	list := []expression{{f.When, cel.BoolType}}
+	var list []expression
 	add := func(text string, want *cel.Type) {
 		if text != "" {
 			list = append(list, expression{text, want})
 		}
 	}
+	add(f.When, cel.BoolType)
 	add(f.Refute, cel.BoolType)
 	add(f.Since, cel.TimestampType)
 	for _, s := range f.Support {

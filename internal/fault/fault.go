@@ -10,13 +10,14 @@ import (
 // is described in docs/writing-a-fault.md.
 type Fault struct {
 	ID          string             `json:"id"`
-	Title       string             `json:"title"` // may name {pool}, {host}, ... and fields of facts: {served.specName}
+	Aliases     []string           `json:"aliases,omitempty"` // other names of the same or of a wider cause
+	Title       string             `json:"title"`             // may name {pool}, {host}, ... and fields of facts: {served.specName}
 	Layer       string             `json:"layer"`
 	For         Kind               `json:"for"`
 	Runs        ControlPlane       `json:"controlPlane,omitempty"` // see ControlPlaneOf
 	Severity    Severity           `json:"severity"`
-	Given       map[string]FactRef `json:"given"`
-	When        string             `json:"when"`
+	Given       map[string]FactRef `json:"given,omitempty"`
+	When        string             `json:"when,omitempty"` // empty: see TextOnly
 	Settles     *Settles           `json:"settles,omitempty"`
 	Since       string             `json:"since,omitempty"` // expression: when it began
 	Refute      string             `json:"refute,omitempty"`

@@ -44,7 +44,11 @@ func FaultPage(w io.Writer, f *fault.Fault, c *fault.Catalog, o Options) error {
 	p.para(0, span{}, plain, PlainTitle(f))
 	p.section("What it means", f.Means)
 	p.head(0, "When it is said")
-	p.line(2, span{plain, f.When})
+	if f.TextOnly() {
+		p.para(2, span{}, plain, "only where a text shows it ("+o.know("scan FILE")+"): no object of a cluster decides it")
+	} else {
+		p.line(2, span{plain, f.When})
+	}
 	if f.Settles != nil {
 		line := "normal for the first " + fault.Span(f.Settles.Within.Duration)
 		if f.Settles.Unless != "" {

@@ -51,3 +51,18 @@ func (s *Set) Find(line []byte) []Hit {
 	}
 	return hits
 }
+
+// Positions calls found for every literal in block, with the index of its signature and
+// where it ends, in order. A false return ends it. Patterns are not tried.
+func (s *Set) Positions(block []byte, found func(signature, end int) bool) {
+	m := s.machine
+	state := int32(0)
+	for i, c := range block {
+		state = m.next[int(state)*m.width+int(m.class[c])]
+		for _, id := range m.out[state] {
+			if !found(int(id), i+1) {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,195 @@
+package message
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"slices"
+	"sync"
+)
+
+const (
+	blockSize = 1 << 20
+	maxPaste  = 4 << 20 // inputs up to this size may have been wrapped by whoever pasted them
+	narrowest = 60      // columns at which somebody wraps
+	widest    = 260
+)
+
+// hit is a rule that holds on a line.
+type hit struct {
+	rule int
+	line int // 1-based
+	text string
+}
+
+// found is what one block shows.
+type found struct {
+	hits  []hit
+	with  []int // rules of which a With literal was met
+	lines int
+	bytes int64
+}
+
+// Read scans a text. Lines that are kept go through clean, which takes secrets out of them.
+// It returns what was found until an error, and the error.
+func (x *Index) Read(ctx context.Context, in io.Reader, clean func(string) string) (*Report, error) {
+	c := newCollector(x, clean)
+	err := x.blocks(ctx, in, func(f found) { c.add(f) })
+	return c.report(), err
+}
+
+// blocks cuts a text into blocks of whole lines, scans some at a time and hands what they
+// show on in order.
+func (x *Index) blocks(ctx context.Context, in io.Reader, take func(found)) error {
+	workers := runtime.GOMAXPROCS(0)
+	type job struct {
+		block []byte
+		out   chan found
+	}
+	jobs := make(chan job)
+	order := make(chan chan found, workers)
+	pool := sync.Pool{New: func() any { b := make([]byte, 0, blockSize+blockSize/4); return &b }}
+	var wg sync.WaitGroup
+	for range workers {
+		wg.Go(func() {
+			for j := range jobs {
+				j.out <- x.block(j.block)
+				pool.Put(&j.block)
+			}
+		})
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for out := range order {
+			take(<-out)
+		}
+	}()
+	var read int64
+	err := cut(ctx, in, func() []byte { return (*pool.Get().(*[]byte))[:0] }, func(b []byte) {
+		read += int64(len(b))
+		j := job{b, make(chan found, 1)}
+		order <- j.out
+		jobs <- j
+	})
+	close(jobs)
+	close(order)
+	wg.Wait()
+	<-done
+	return err
+}
+
+// cut reads blocks that end with a line. A line longer than a block is cut.
+func cut(ctx context.Context, in io.Reader, fresh func() []byte, use func([]byte)) error {
+	block := fresh()
+	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		at := len(block)
+		block = slices.Grow(block, blockSize)[:at+blockSize]
+		n, err := io.ReadFull(in, block[at:])
+		block = block[:at+n]
+		if err != nil {
+			if len(block) > 0 {
+				use(block)
+			}
+			if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+				return nil
+			}
+			return fmt.Errorf("read text: %w", err)
+		}
+		end := bytes.LastIndexByte(block, '\n') + 1
+		if end == 0 {
+			end = len(block)
+		}
+		rest := append(fresh(), block[end:]...)
+		use(block[:end])
+		block = rest
+	}
+}
+
+// block scans one block. Its line numbers begin with 1.
+func (x *Index) block(b []byte) found {
+	f := found{bytes: int64(len(b)), lines: bytes.Count(b, []byte{'\n'})}
+	if len(b) > 0 && b[len(b)-1] != '\n' {
+		f.lines++
+	}
+	var met []int
+	lineStart, lineEnd, counted, number := -1, -1, 0, 1
+	var line []byte
+	flush := func() {
+		if len(met) == 0 {
+			return
+		}
+		slices.Sort(met)
+		met = slices.Compact(met)
+		number += bytes.Count(b[counted:lineStart], []byte{'\n'})
+		counted = lineStart
+		text := string(line)
+		for _, r := range x.hits(text, met) {
+			f.hits = append(f.hits, hit{r, number, text})
+		}
+		met = met[:0]
+	}
+	x.set.Positions(b, func(signature, end int) bool {
+		l := x.literals[signature]
+		if l.with {
+			if !slices.Contains(f.with, l.rule) {
+				f.with = append(f.with, l.rule)
+			}
+			return true
+		}
+		if end-1 >= lineEnd {
+			flush()
+			line, lineStart = lineAt(b, end-1)
+			lineEnd = lineStart + len(line)
+			line = window(line, end-1-lineStart)
+		}
+		met = append(met, l.rule)
+		return true
+	})
+	flush()
+	if len(b) <= maxPaste {
+		x.wrapped(b, &f)
+	}
+	return f
+}
+
+// wrapped looks over the ends of lines that a terminal or a mail program has wrapped: a
+// literal may stand in two of them.
+func (x *Index) wrapped(b []byte, f *found) {
+	var last []byte
+	number := 0
+	for line := range bytes.Lines(b) {
+		number++
+		line = bytes.TrimRight(line, "\r\n")
+		if len(last) >= narrowest && len(last) <= widest && len(line) > 0 {
+			x.joined(last, line, number-1, f)
+		}
+		last = line
+	}
+}
+
+// joined tries two lines as one, with and without a blank between them.
+func (x *Index) joined(first, second []byte, number int, f *found) {
+	for _, between := range []string{"", " "} {
+		text := string(first) + between + string(bytes.TrimLeft(second, " \t>"))
+		var met []int
+		x.set.Positions([]byte(text), func(signature, _ int) bool {
+			if l := x.literals[signature]; !l.with && !slices.Contains(met, l.rule) {
+				met = append(met, l.rule)
+			}
+			return true
+		})
+		for _, r := range x.hits(text, met) {
+			known := func(h hit) bool { return h.rule == r && (h.line == number || h.line == number+1) }
+			if !slices.ContainsFunc(f.hits, known) {
+				f.hits = append(f.hits, hit{r, number, text})
+			}
+		}
+	}
+}

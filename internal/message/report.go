@@ -1,0 +1,253 @@
+package message
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/rollcall-project/rollcall/internal/fault"
+)
+
+// Result is what a text shows.
+type Result string
+
+// The results. A text that shows a failure and not its cause is unknown.
+const (
+	Present Result = "present" // it shows a cause
+	Absent  Result = "absent"  // it shows nothing that is known as a sign of trouble
+	Unknown Result = "unknown" // something is wrong, and it does not show what
+)
+
+// Report is what was found in a text.
+type Report struct {
+	Result   Result  `json:"result"`
+	Matches  []Match `json:"matches"`            // causes, best first
+	Symptoms []Match `json:"symptoms,omitempty"` // faults that are effects of others, and failures without a known cause
+	Over     []Match `json:"over,omitempty"`     // shown, and a later line shows that they are over
+	Lines    int     `json:"lines"`
+	Bytes    int64   `json:"bytes"`
+}
+
+// Match is one fault, or one failure, that lines show.
+type Match struct {
+	Fault      string      `json:"fault,omitempty"`
+	Aliases    []string    `json:"aliases,omitempty"`
+	Failure    string      `json:"failure,omitempty"` // what has failed, where no fault is known
+	Confidence fault.Grade `json:"confidence"`
+	Explains   []string    `json:"explains,omitempty"` // other matches that usually follow from it
+	Count      int         `json:"count"`              // lines that show it
+	Lines      []Line      `json:"lines"`              // the first ones, and the last one
+	last       int
+}
+
+// Line is a line of the text.
+type Line struct {
+	Number  int    `json:"line"`
+	Text    string `json:"text"`
+	Program string `json:"program,omitempty"` // whose message it is
+}
+
+// keptLines is how many lines of a match are kept, beside the last one.
+const keptLines = 2
+
+// collector gathers what blocks show.
+type collector struct {
+	x     *Index
+	clean func(string) string
+	by    map[int]*tally
+	with  map[int]bool
+	lines int
+	bytes int64
+}
+
+// tally is what was met of one rule.
+type tally struct {
+	count int
+	first []Line
+	last  Line
+}
+
+func newCollector(x *Index, clean func(string) string) *collector {
+	return &collector{x: x, clean: clean, by: map[int]*tally{}, with: map[int]bool{}}
+}
+
+func (c *collector) add(f found) {
+	for _, h := range f.hits {
+		t := c.by[h.rule]
+		if t == nil {
+			t = &tally{}
+			c.by[h.rule] = t
+		}
+		t.count++
+		line := Line{Number: c.lines + h.line, Text: short(c.clean(h.text)), Program: c.x.rules[h.rule].program}
+		if len(t.first) < keptLines {
+			t.first = append(t.first, line)
+		}
+		t.last = line
+	}
+	for _, r := range f.with {
+		c.with[r] = true
+	}
+	c.lines += f.lines
+	c.bytes += f.bytes
+}
+
+// maxText bounds a line that is kept, in characters.
+const maxText = 500
+
+func short(text string) string {
+	text = plain(text)
+	if r := []rune(text); len(r) > maxText {
+		return string(r[:maxText]) + "…"
+	}
+	return text
+}
+
+func (c *collector) report() *Report {
+	r := &Report{Result: Absent, Matches: []Match{}, Lines: c.lines, Bytes: c.bytes}
+	byFault, byFailure, over := map[string]*Match{}, map[string]*Match{}, map[string]int{}
+	for _, i := range sorted(c.by) {
+		rule, t := &c.x.rules[i], c.by[i]
+		if len(rule.With) > 0 && !c.with[i] {
+			continue
+		}
+		for _, id := range rule.Ends {
+			over[id] = max(over[id], t.last.Number)
+		}
+		switch {
+		case rule.Fault != "":
+			grade := rule.Shows
+			if grade == "" {
+				grade = fault.ShowsLikely
+			}
+			c.match(byFault, rule.Fault, grade, t)
+		case rule.Failure != "":
+			c.match(byFailure, rule.Failure, fault.ShowsPossible, t)
+		}
+	}
+	for id, m := range byFault {
+		f, _ := c.x.catalog.Fault(id)
+		m.Fault, m.Aliases = id, f.Aliases
+		switch {
+		case over[id] > m.last:
+			r.Over = append(r.Over, *m)
+		case f.StandsAlone || f.TextOnly():
+			r.Matches = append(r.Matches, *m)
+		default:
+			r.Symptoms = append(r.Symptoms, *m)
+		}
+	}
+	for words, m := range byFailure {
+		m.Failure = words
+		r.Symptoms = append(r.Symptoms, *m)
+	}
+	c.x.rank(r)
+	return r
+}
+
+func sorted(by map[int]*tally) []int {
+	var list []int
+	for i := range by {
+		list = append(list, i)
+	}
+	slices.Sort(list)
+	return list
+}
+
+// match adds what was met of one rule to a match.
+func (c *collector) match(to map[string]*Match, key string, grade fault.Grade, t *tally) {
+	m := to[key]
+	if m == nil {
+		m = &Match{Confidence: grade}
+		to[key] = m
+	}
+	if grade.Rank() > m.Confidence.Rank() {
+		m.Confidence = grade
+	}
+	m.Count += t.count
+	m.last = max(m.last, t.last.Number)
+	m.Lines = append(m.Lines, t.first...)
+	if t.count > len(t.first) {
+		m.Lines = append(m.Lines, t.last)
+	}
+	slices.SortStableFunc(m.Lines, func(a, b Line) int { return cmp.Compare(a.Number, b.Number) })
+	m.Lines = slices.CompactFunc(m.Lines, func(a, b Line) bool { return a.Number == b.Number })
+	if n := len(m.Lines); n > keptLines+1 {
+		m.Lines = append(m.Lines[:keptLines:keptLines], m.Lines[n-1])
+	}
+}
+
+// rank orders causes: those that explain others before these, the surer ones first.
+func (x *Index) rank(r *Report) {
+	for i := range r.Matches {
+		for j := range r.Matches {
+			a, b := &r.Matches[i], &r.Matches[j]
+			if i != j && x.explains(a.Fault, b.Fault) && !x.explains(b.Fault, a.Fault) && a.Confidence.Rank() >= min(b.Confidence.Rank(), 2) {
+				a.Explains = append(a.Explains, b.Fault)
+			}
+		}
+		for _, s := range r.Symptoms {
+			if s.Fault != "" && x.explains(r.Matches[i].Fault, s.Fault) {
+				r.Matches[i].Explains = append(r.Matches[i].Explains, s.Fault)
+			}
+		}
+	}
+	effects := map[string]bool{}
+	for _, m := range r.Matches {
+		for _, id := range m.Explains {
+			effects[id] = true
+		}
+	}
+	order := func(a, b Match) int {
+		return cmp.Or(boolFirst(!effects[a.Fault], !effects[b.Fault]), -cmp.Compare(a.Confidence.Rank(), b.Confidence.Rank()),
+			-cmp.Compare(x.severity(a.Fault), x.severity(b.Fault)), -cmp.Compare(len(a.Explains), len(b.Explains)),
+			-cmp.Compare(a.Count, b.Count), cmp.Compare(a.Fault+a.Failure, b.Fault+b.Failure))
+	}
+	slices.SortFunc(r.Matches, order)
+	slices.SortFunc(r.Symptoms, order)
+	slices.SortFunc(r.Over, order)
+	switch {
+	case len(r.Matches) > 0 && r.Matches[0].Confidence.Rank() >= fault.ShowsLikely.Rank():
+		r.Result = Present
+	case len(r.Matches)+len(r.Symptoms) > 0:
+		r.Result = Unknown
+	}
+}
+
+func boolFirst(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return -1
+	}
+	return 1
+}
+
+func (x *Index) severity(id string) int {
+	if f, ok := x.catalog.Fault(id); ok {
+		return f.Severity.Rank()
+	}
+	return 0
+}
+
+// explains reports whether a fault usually leads to another, directly or over one more.
+func (x *Index) explains(cause, effect string) bool {
+	f, ok := x.catalog.Fault(cause)
+	if !ok {
+		return false
+	}
+	for _, e := range f.Explains {
+		if e.Strength == fault.PossibleEdge {
+			continue
+		}
+		if e.Fault == effect {
+			return true
+		}
+		if next, ok := x.catalog.Fault(e.Fault); ok && slices.ContainsFunc(next.Explains, func(e fault.Edge) bool {
+			return e.Fault == effect && e.Strength != fault.PossibleEdge
+		}) {
+			return true
+		}
+	}
+	return false
+}
