@@ -2,13 +2,16 @@ package cli
 
 import (
 	"cmp"
+	"context"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 
 	"github.com/spf13/cobra"
 
+	"github.com/rollcall-project/rollcall/internal/command"
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/fault"
 	"github.com/rollcall-project/rollcall/internal/report"
@@ -17,20 +20,24 @@ import (
 func (a *app) explainCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   `explain ID|"TEXT"`,
-		Short: "the page on a fault, a remedy, a refused remedy, a fact or a step",
-		Long: `Explain prints what is known about a fault, a remedy, a refused remedy (advice that
-circulates and must not be followed), a fact or a step of the join path.
+		Short: "what a fault, a log line, a command, advice or a stage means",
+		Long: `Explain prints what is known about a fault, a remedy, a refused remedy (unsafe advice),
+a fact or a stage of the join path.
 
-With free text it looks for the advice or the fault that the text is about.`,
+It also takes a line of a log, a message, or a command that somebody advised: it
+says what the line shows, and whether the command is known as unsafe, changes
+something or only reads. Text that it does not know gets "unknown" and exit code 3.`,
 		Example: example(a.name, "explain ignition-fetched", "a step of the join path") +
-			example(a.name, `explain "approve all pending csr"`, "is this advice safe?"),
+			example(a.name, `explain "approve all pending csr"`, "is this advice safe?") +
+			example(a.name, `explain "x509: certificate signed by unknown authority"`, "a line of a log") +
+			example(a.name, `explain "oc delete secret machine-config-server-tls"`, "a command"),
 		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: a.completeKnown,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return usagef("name what is to be explained: an id, or text in quotes; `%s list faults` names the faults", a.name)
 			}
-			return a.explain(formatOf(cmd), strings.Join(args, " "))
+			return a.explain(cmd.Context(), formatOf(cmd), strings.Join(args, " "))
 		},
 	}
 	a.addOutputFlags(cmd, "text", "json", "yaml")
@@ -38,7 +45,8 @@ With free text it looks for the advice or the fault that the text is about.`,
 	return cmd
 }
 
-func (a *app) explain(format, words string) error {
+// explain prints the page that an id, another name, advice, a command or a message leads to.
+func (a *app) explain(ctx context.Context, format, words string) error {
 	c, err := a.loadCatalog()
 	if err != nil {
 		return err
@@ -49,16 +57,32 @@ func (a *app) explain(format, words string) error {
 			return a.page(format, c, e)
 		}
 	}
-	found := search(list, words)
-	switch len(found) {
-	case 0:
-		var ids []string
-		for _, e := range list {
-			ids = append(ids, e.id)
-		}
-		return fmt.Errorf("nothing is known about %q%s; `%s list faults` names the faults, `%s list refused` the advice that is refused",
-			words, didYouMean(words, ids), a.name, a.name)
-	case 1:
+	if named := c.Named(words); len(named) > 0 {
+		return a.found(format, c, faultEntries(list, named))
+	}
+	if refused := command.Refused(words, c.Refused); len(refused) > 0 {
+		i := slices.IndexFunc(list, func(e entry) bool { return e.id == refused[0].ID })
+		return a.page(format, c, list[i])
+	}
+	r, err := a.readWords(ctx, c, words)
+	if err != nil {
+		return err
+	}
+	if ids := shownFaults(c, r); len(ids) > 0 {
+		return a.foundLine(format, c, list, r, ids)
+	}
+	if cmd, ok := command.Parse(words); ok {
+		return a.explainCommandLine(format, cmd)
+	}
+	if found := search(list, words); len(found) > 0 {
+		return a.found(format, c, found)
+	}
+	return a.unknownText(format, r, words, list)
+}
+
+// found prints the page of the only entry, or a list. Advice that is refused goes first.
+func (a *app) found(format string, c *fault.Catalog, found []entry) error {
+	if len(found) == 1 {
 		return a.page(format, c, found[0])
 	}
 	if found[0].kind != "refused" || format != "text" {
@@ -102,14 +126,21 @@ func (a *app) data(c *fault.Catalog, e entry) any {
 	return e.page
 }
 
-// enough is the share of the words that must be met.
-const enough = 0.6
+// enough is the share of the words that must be met, fewest how many words of a question
+// must be.
+const (
+	enough = 0.75
+	fewest = 2
+)
+
+// machineText are signs that a program printed a text: a question is not searched for then.
+var machineText = regexp.MustCompile(`\d{2}:\d{2}:\d{2}|^[EWIF]\d{4} |[{}=\\]|https?://|\.go:\d|\[\d+\]|level=|: error|: failed|"`)
 
 // search finds entries by free text. Advice that is refused goes first: who asks
 // whether something may be done is to meet the warning.
 func search(list []entry, words string) []entry {
 	asked := wordsOf(words)
-	if len(asked) == 0 {
+	if len(asked) < fewest && !slices.ContainsFunc(list, func(e entry) bool { return strings.Contains(e.id, words) }) || machineText.MatchString(words) {
 		return nil
 	}
 	type hit struct {

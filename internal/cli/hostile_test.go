@@ -174,7 +174,7 @@ func TestHostileText(t *testing.T) {
 			_ = a.ended(t.Context(), "text", fixRun{"apply", "p", ""}, o, nil)
 			return nil
 		}},
-		{"explain", func() error { a.complain(nil, a.explain("text", bad)); return nil }},
+		{"explain", func() error { a.complain(nil, a.explain(t.Context(), "text", bad)); return nil }},
 	} {
 		out.Reset()
 		if err := tt.print(); err != nil {

@@ -18,7 +18,7 @@ import (
 func (a *app) scanCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "scan FILE|-",
-		Short: "find the likely cause in any text: a console, logs, oc output, a chat message",
+		Short: "find causes in any text: a console, logs, oc output",
 		Long: `Scan reads any text and names the causes that its lines show: console output,
 journals, pod logs, events, conditions, messages of Ironic and of the installer,
 mixed, cut or wrapped. It needs no cluster and reads files of any size.

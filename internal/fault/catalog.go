@@ -239,6 +239,16 @@ func (r *RefusedRemedy) check() error {
 	if !kebab.MatchString(r.ID) || r.Title == "" || r.Happens == "" || r.Instead == "" || r.When == "" || len(r.Advice) == 0 || len(r.Refs) == 0 {
 		return fmt.Errorf("refused remedy %q: id, title, advice, happens, when, instead and refs are needed", r.ID)
 	}
+	for _, p := range r.Commands {
+		if len(p.Has) == 0 {
+			return fmt.Errorf("refused remedy %q: commands: has is needed", r.ID)
+		}
+		for _, expr := range slices.Concat(p.Has, p.Not) {
+			if _, err := regexp.Compile(expr); err != nil {
+				return fmt.Errorf("refused remedy %q: commands: %w", r.ID, err)
+			}
+		}
+	}
 	return nil
 }
 

@@ -90,13 +90,21 @@ type Ref struct {
 
 // RefusedRemedy is advice that circulates and must not be followed.
 type RefusedRemedy struct {
-	ID      string   `json:"id"`
-	Title   string   `json:"title"`
-	Advice  []string `json:"advice"`  // phrases under which it circulates; `explain "TEXT"` looks for them
-	Happens string   `json:"happens"` // what really happens, per version
-	When    string   `json:"when"`    // when it is safe after all, or "never"
-	Instead string   `json:"instead"`
-	Refs    []Ref    `json:"refs"`
+	ID       string           `json:"id"`
+	Title    string           `json:"title"`
+	Advice   []string         `json:"advice"`             // phrases under which it circulates; `explain "TEXT"` looks for them
+	Commands []CommandPattern `json:"commands,omitempty"` // how it looks as a command
+	Happens  string           `json:"happens"`            // what really happens, per version
+	When     string           `json:"when"`               // when it is safe after all, or "never"
+	Instead  string           `json:"instead"`
+	Refs     []Ref            `json:"refs"`
+}
+
+// CommandPattern recognizes a command. Its expressions are tried, in any case, on the
+// command without quotes.
+type CommandPattern struct {
+	Has []string `json:"has"` // all match
+	Not []string `json:"not,omitempty"`
 }
 
 // Duration is a time.Duration in Go's notation, "30m".

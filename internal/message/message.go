@@ -35,7 +35,6 @@ type rule struct {
 	program       string
 	parts         []string // lower case, blanks as one: all must be in the line
 	match, unless *regexp.Regexp
-	bare          bool // the literal decides: nothing else is asked of the line
 }
 
 // literal is what a signature of the automaton stands for.

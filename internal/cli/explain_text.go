@@ -1,0 +1,139 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/rollcall-project/rollcall/internal/command"
+	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/message"
+	"github.com/rollcall-project/rollcall/internal/report"
+	"github.com/rollcall-project/rollcall/internal/sanitize"
+)
+
+// readWords looks for messages of programs in a text of the command line.
+func (a *app) readWords(ctx context.Context, c *fault.Catalog, words string) (*message.Report, error) {
+	x, err := message.New(c)
+	if err != nil {
+		return nil, err
+	}
+	clean, err := sanitize.New()
+	if err != nil {
+		return nil, fmt.Errorf("make sanitizer: %w", err)
+	}
+	return x.Read(ctx, strings.NewReader(words), clean.Line)
+}
+
+// shownFaults are the faults that a text shows, causes before symptoms.
+func shownFaults(c *fault.Catalog, r *message.Report) []*fault.Fault {
+	var list []*fault.Fault
+	for _, m := range slices.Concat(r.Matches, r.Symptoms) {
+		if f, ok := c.Fault(m.Fault); ok {
+			list = append(list, f)
+		}
+	}
+	return list
+}
+
+// faultEntries are the entries of faults.
+func faultEntries(list []entry, faults []*fault.Fault) []entry {
+	var found []entry
+	for _, e := range list {
+		if slices.ContainsFunc(faults, func(f *fault.Fault) bool { return f.ID == e.id }) {
+			found = append(found, e)
+		}
+	}
+	return found
+}
+
+// foundLine prints the page of the best fault that a line shows, and names the others.
+func (a *app) foundLine(format string, c *fault.Catalog, list []entry, r *message.Report, faults []*fault.Fault) error {
+	if format != "text" {
+		return a.printData(format, report.ScanDocument(r, c))
+	}
+	m := slices.Concat(r.Matches, r.Symptoms)[0]
+	fmt.Fprintf(a.io.Out, "This text shows %s (%s).\n\n", faults[0].ID, confidence[m.Confidence])
+	if err := a.page(format, c, faultEntries(list, faults[:1])[0]); err != nil {
+		return err
+	}
+	if len(faults) > 1 {
+		fmt.Fprintln(a.io.Out, "\nIt may also show")
+		if err := a.printEntries(format, faultEntries(list, faults[1:])); err != nil {
+			return err
+		}
+	}
+	fmt.Fprintf(a.io.Out, "\nNext: %s diagnose, or %s scan FILE with the whole text\n", a.name, a.name)
+	return nil
+}
+
+var confidence = map[fault.Grade]string{
+	fault.ShowsProven:   "the text says it",
+	fault.ShowsLikely:   "its usual cause",
+	fault.ShowsPossible: "one of several causes",
+}
+
+// commandPage is what is known of a command, for programs.
+type commandPage struct {
+	Kind    string         `json:"kind"`
+	Command string         `json:"command"`
+	Effect  command.Effect `json:"effect"`
+	Does    string         `json:"does,omitempty"`
+	Refused bool           `json:"refused"`
+}
+
+// explainCommandLine says what a command does that is not known as unsafe advice.
+func (a *app) explainCommandLine(format string, c command.Command) error {
+	if format != "text" {
+		return a.printData(format, commandPage{Kind: "command", Command: c.Text, Effect: c.Effect, Does: c.Does})
+	}
+	clean := a.style().Clean
+	switch c.Effect {
+	case command.Reads:
+		fmt.Fprintf(a.io.Out, "This command only reads: it %s.\n  %s\n", c.Does, clean(c.Text))
+	case command.Changes:
+		fmt.Fprintf(a.io.Out, "This command changes something: it %s.\n  %s\n", c.Does, clean(c.Text))
+		fmt.Fprintf(a.io.Out, "It is not on the list of unsafe advice. That does not make it right: find the cause first.\n")
+	default:
+		fmt.Fprintf(a.io.Out, "UNKNOWN: what this command does is not known.\n  %s\n", clean(c.Text))
+	}
+	fmt.Fprintf(a.io.Out, "\nNext: %s diagnose\n      %s list refused, for advice that is known as unsafe\n", a.name, a.name)
+	if c.Effect == command.Unknown {
+		return &ExitError{Code: ExitUndecided}
+	}
+	return nil
+}
+
+// unknownPage is the answer to a text of which nothing is known, for programs.
+type unknownPage struct {
+	Kind   string         `json:"kind"`
+	Result message.Result `json:"result"`
+	Text   string         `json:"text"`
+}
+
+// unknownText says that nothing is known of a text, and how to go on.
+func (a *app) unknownText(format string, r *message.Report, words string, list []entry) error {
+	var ids []string
+	for _, e := range list {
+		ids = append(ids, e.id)
+	}
+	if near := didYouMean(words, ids); near != "" && !strings.ContainsAny(words, " \n") {
+		return fmt.Errorf("nothing is known about %q%s; `%s list faults` names the faults, `%s list refused` unsafe advice", words, near, a.name, a.name)
+	}
+	if format != "text" {
+		return errors.Join(a.printData(format, unknownPage{Kind: "text", Result: message.Unknown, Text: words}), &ExitError{Code: ExitUndecided})
+	}
+	if len(r.Symptoms) > 0 {
+		fmt.Fprintf(a.io.Out, "UNKNOWN: this text says that %s, and not why.\n", r.Symptoms[0].Failure)
+	} else {
+		fmt.Fprintf(a.io.Out, "UNKNOWN: nothing is known about this text.\n")
+	}
+	fmt.Fprintf(a.io.Out, `
+Next: %[1]s scan FILE         the whole log or console shows more than one line
+      %[1]s diagnose          ask the cluster, or an archive with --from
+      %[1]s list faults       what is known
+`, a.name)
+	return &ExitError{Code: ExitUndecided}
+}

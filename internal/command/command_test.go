@@ -1,0 +1,84 @@
+package command_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/rollcall-project/rollcall/catalog"
+	"github.com/rollcall-project/rollcall/internal/command"
+	"github.com/rollcall-project/rollcall/internal/fault"
+)
+
+func TestParse(t *testing.T) {
+	for text, want := range map[string]command.Effect{
+		"oc get csr": command.Reads,
+		"$ kubectl describe node worker-1 | grep -A5 Conditions": command.Reads,
+		"[root@bastion ~]# oc -n openshift-etcd get pods":        command.Reads,
+		"[ ] watch oc get baremetalhost w1":                      command.Reads,
+		"oc delete pods -n x -l k8s-app=y --force":               command.Changes,
+		"oc get pods -o name | xargs oc delete":                  command.Changes,
+		"oc delete secret x --dry-run=client":                    command.Reads,
+		"sudo systemctl restart kubelet":                         command.Changes,
+		"systemctl status kubelet":                               command.Reads,
+		"oc adm certificate approve csr-abc12":                   command.Changes,
+		"oc debug node/m0 -- chroot /host systemctl status x":    command.Changes,
+		"ssh core@192.0.2.1 sudo journalctl -u kubelet":          command.Reads,
+		"ssh core@192.0.2.1 sudo rm -rf /var/lib/etcd":           command.Changes,
+		"curl -kv https://192.0.2.1:22623/healthz":               command.Reads,
+		"curl -X DELETE https://bmc/redfish/v1/Sessions/1":       command.Changes,
+		"echo | openssl s_client -connect a:22623 2>/dev/null":   command.Reads,
+		"oc frobnicate":                                                 command.Unknown,
+		"KUBECONFIG=/tmp/k oc get nodes":                                command.Reads,
+		"/usr/bin/etcdctl member remove 8e9e05c52164694d":               command.Changes,
+		"oc get \\\n  nodes":                                            command.Reads,
+		"for n in $(oc get nodes -o name); do oc annotate $n a=b; done": command.Changes,
+	} {
+		got, ok := command.Parse(text)
+		if !ok || got.Effect != want {
+			t.Errorf("%q: %v %+v, want %s", text, ok, got, want)
+		}
+	}
+	for _, text := range []string{"", "the node is not ready", "E0408 12:00:00.1 1 kubelet.go:1] Error getting node", "GET error: x509"} {
+		if c, ok := command.Parse(text); ok {
+			t.Errorf("%q is no command: %+v", text, c)
+		}
+	}
+}
+
+func TestRefused(t *testing.T) {
+	c, err := fault.Load(catalog.FS)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string]string{
+		"oc get csr -o name | xargs oc adm certificate approve":                                                                                 "approve-all-csrs",
+		"kubectl get csr --no-headers | awk '{print $1}' | xargs kubectl certificate approve":                                                   "approve-all-csrs",
+		"for i in `oc get csr --no-headers | grep -i pending | awk '{ print $1 }'`; do oc adm certificate approve $i; done":                     "approve-all-csrs",
+		"oc adm certificate approve $(oc get csr -o name)":                                                                                      "approve-all-csrs",
+		"oc adm certificate approve csr-x7k2p":                                                                                                  "",
+		"oc get csr":                                                                                                                            "",
+		"oc -n openshift-machine-config-operator delete secret/machine-config-server-tls":                                                       "delete-mcs-tls",
+		"oc get secret machine-config-server-tls -n openshift-machine-config-operator -o yaml":                                                  "",
+		`oc patch $worker -n openshift-machine-api --type merge -p '{"spec":{"online":false}}'`:                                                 "power-cycle-all-hosts",
+		`oc patch bmh worker-3 -n openshift-machine-api --type merge -p '{"spec":{"online":false}}'`:                                            "",
+		"oc annotate node m0 machineconfiguration.openshift.io/currentConfig=rendered-master-1":                                                 "patch-annotations-blindly",
+		"oc get node m0 -o jsonpath='{.metadata.annotations.machineconfiguration\\.openshift\\.io/currentConfig}'":                              "",
+		"sudo mv /etc/kubernetes/manifests/etcd-pod.yaml /root/":                                                                                "move-etcd-manifest",
+		"cp /etc/kubernetes/static-pod-resources/kube-apiserver-certs/secrets/node-kubeconfigs/localhost.kubeconfig /etc/kubernetes/kubeconfig": "kubelet-localhost-kubeconfig",
+		"export KUBECONFIG=/etc/kubernetes/static-pod-resources/kube-apiserver-certs/secrets/node-kubeconfigs/localhost.kubeconfig":             "",
+		"oc delete bmh worker-0 -n openshift-machine-api":                                                                                       "delete-provisioned-bmh",
+		"openshift-install destroy cluster --dir=.":                                                                                             "reinstall-because-much-is-broken",
+		"openshift-install create cluster --dir=.":                                                                                              "",
+		"oc get mc | grep rendered-master | head -1":                                                                                            "first-rendered-found",
+		"sudo vi /etc/containers/policy.json":                                                                                                   "hand-edit-policy-or-static-certs",
+		"cat /etc/containers/policy.json":                                                                                                       "",
+	} {
+		got := command.Refused(text, c.Refused)
+		switch {
+		case want == "" && len(got) > 0:
+			t.Errorf("%q is refused as %s", text, got[0].ID)
+		case want != "" && !slices.ContainsFunc(got, func(r *fault.RefusedRemedy) bool { return r.ID == want }):
+			t.Errorf("%q is not refused as %s", text, want)
+		}
+	}
+}
