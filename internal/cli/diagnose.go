@@ -37,6 +37,9 @@ It only reads. Exit codes: 0 nothing wrong, 1 the tool could not do its work,
 				}
 			}
 			r, err := a.openRun(cmd.Context(), nil)
+			if t := (*textError)(nil); errors.As(err, &t) && subject == "" && len(a.source.from) == 1 {
+				return a.scanned(cmd.Context(), formatOf(cmd), t)
+			}
 			if err != nil {
 				return err
 			}

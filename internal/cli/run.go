@@ -137,9 +137,13 @@ func (a *app) openSources(ctx context.Context, r *run, how []archive.Option) ([]
 			dirs = append(dirs, d)
 			continue
 		}
-		s, err := a.openArchive(ctx, path, how)
+		s, pasted, err := a.openFrom(ctx, path, how)
 		if err != nil {
 			return nil, explainArchive(path, err)
+		}
+		if pasted != nil {
+			list = append(list, pasted)
+			continue
 		}
 		r.closers = append(r.closers, s.Close)
 		list, archives = append(list, s), append(archives, s)
@@ -149,7 +153,8 @@ func (a *app) openSources(ctx context.Context, r *run, how []archive.Option) ([]
 		return nil, &usageError{err}
 	}
 	if both != nil {
-		list = []evidence.Source{both}
+		list = slices.DeleteFunc(list, func(s evidence.Source) bool { _, is := s.(*archive.Source); return is })
+		list = append([]evidence.Source{both}, list...)
 	} else if err := joinArchives(ctx, archives); err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/message"
 	"github.com/rollcall-project/rollcall/internal/report"
 	"github.com/rollcall-project/rollcall/internal/sanitize"
+	"github.com/rollcall-project/rollcall/internal/source/paste"
 )
 
 func (a *app) scanCommand() *cobra.Command {
@@ -49,13 +51,34 @@ func (a *app) scan(ctx context.Context, format, name string) error {
 	if err != nil {
 		return err
 	}
-	r, c, err := a.readText(ctx, in)
+	r, c, err := a.readText(ctx, name, in)
 	if err = errors.Join(err, in.Close()); err != nil {
 		return fmt.Errorf("scan %s: %w", name, err)
 	}
 	if r.Bytes == 0 {
 		return fmt.Errorf("scan %s: it is empty", name)
 	}
+	return a.printScan(format, r, c)
+}
+
+// scanned is the answer of diagnose on a text in which no object of a cluster and no log
+// of a known program was found: what the messages of the catalogue say of it.
+func (a *app) scanned(ctx context.Context, format string, t *textError) error {
+	if format != "text" && format != "json" && format != "yaml" {
+		return fmt.Errorf("--from %s: it has no object, table or journal of a cluster, and -o %s is for a diagnosis; `%s scan` looks for known messages in it", t.path, format, a.name)
+	}
+	r, c, err := a.readText(ctx, t.path, bytes.NewReader(t.text))
+	if err != nil {
+		return err
+	}
+	if err = a.printScan(format, r, c); err == nil { // exit code 0 of diagnose says that nothing is wrong
+		err = &ExitError{Code: ExitUndecided}
+	}
+	return err
+}
+
+func (a *app) printScan(format string, r *message.Report, c *fault.Catalog) error {
+	var err error
 	if format == "text" {
 		err = report.Scan(a.io.Out, r, c, report.Options{Style: a.style(), Command: a.name})
 	} else {
@@ -64,11 +87,11 @@ func (a *app) scan(ctx context.Context, format, name string) error {
 	if err != nil {
 		return err
 	}
-	return scanned(r)
+	return scanExit(r)
 }
 
-// scanned is the exit code of a scan.
-func scanned(r *message.Report) error {
+// scanExit is the exit code of a scan.
+func scanExit(r *message.Report) error {
 	switch r.Result {
 	case message.Present:
 		return &ExitError{Code: ExitFault}
@@ -100,8 +123,9 @@ func (a *app) openText(name string) (io.ReadCloser, error) {
 	return f, nil
 }
 
-// readText finds the messages of the catalogue in a text.
-func (a *app) readText(ctx context.Context, in io.Reader) (*message.Report, *fault.Catalog, error) {
+// readText finds the messages of the catalogue in a text. In one that somebody can have
+// copied together, its objects, tables and journals are evaluated, too.
+func (a *app) readText(ctx context.Context, name string, in io.Reader) (*message.Report, *fault.Catalog, error) {
 	c, err := a.loadCatalog()
 	if err != nil {
 		return nil, nil, err
@@ -114,8 +138,32 @@ func (a *app) readText(ctx context.Context, in io.Reader) (*message.Report, *fau
 	if err != nil {
 		return nil, nil, fmt.Errorf("make sanitizer: %w", err)
 	}
-	done := a.progress("reading the text ...")
-	defer done()
-	r, err := x.Read(ctx, in, clean.Line)
-	return r, c, err
+	defer a.progress("reading the text ...")()
+	head := &headWriter{}
+	r, err := x.Read(ctx, io.TeeReader(in, head), clean.Line)
+	if err != nil || head.more {
+		return r, c, err
+	}
+	found, err := a.evaluated(ctx, name, head.text)
+	if err != nil {
+		return r, c, fmt.Errorf("evaluate the objects in the text: %w", err)
+	}
+	x.Join(r, found)
+	return r, c, nil
+}
+
+// headWriter keeps a text that is short.
+type headWriter struct {
+	text []byte
+	more bool // it was too long, and nothing is kept
+}
+
+// Write implements io.Writer.
+func (h *headWriter) Write(p []byte) (int, error) {
+	if h.more = h.more || len(h.text)+len(p) > paste.MaxBytes; h.more {
+		h.text = nil
+	} else {
+		h.text = append(h.text, p...)
+	}
+	return len(p), nil
 }

@@ -234,6 +234,10 @@ type Object struct {
 	ReadAt    time.Time // zero where the source cannot tell
 }
 
+// PartMark is the annotation that a source puts on an object of which it has only some
+// fields: a row of a table, or what somebody has copied out of an object.
+const PartMark = ProbeGroup + "/part"
+
 // Shows returns a field of the object as a piece of evidence.
 func (o Object) Shows(field, excerpt string, at time.Time) Item {
 	return Item{Locator: o.Loc.At(field), Excerpt: excerpt, Time: at}
@@ -377,6 +381,9 @@ type Unavailable struct {
 	Why    Why
 	Detail string // what happened, without secrets
 	Supply Supply // what would supply it
+	// Fields says of objects beside it that some have only a part of their fields: a row of
+	// a table. A field that is not there is then not known to be empty.
+	Fields bool
 }
 
 // Error implements error.

@@ -253,22 +253,33 @@ func (t *touched) miss(g gap) {
 	t.gaps = append(t.gaps, g)
 }
 
-// gap returns the first gap that concerns the computation, nil where all was read.
+// gap returns the first gap that concerns the computation, nil where all was read. One of
+// objects without all of their fields weighs more than another.
 func (t *touched) gap() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	var first *evidence.Unavailable
 	lists := [][]gap{t.gaps}
 	for _, m := range t.memos {
 		lists = append(lists, m.gaps)
 	}
 	for _, list := range lists {
 		for _, g := range list {
-			if g.text == nil || t.concerns == nil || t.concerns(*g.text) {
+			if g.text != nil && t.concerns != nil && !t.concerns(*g.text) {
+				continue
+			}
+			if g.err.Fields {
 				return g.err
+			}
+			if first == nil {
+				first = g.err
 			}
 		}
 	}
-	return nil
+	if first == nil {
+		return nil
+	}
+	return first
 }
 
 func (t *touched) allGaps() []gap {
@@ -356,6 +367,9 @@ func (w *World) Get(ctx context.Context, r evidence.Resource, namespace, name st
 	w.touched.add(evidence.Objects(r, namespace))
 	o, ok, err := w.reader.Get(ctx, r, namespace, name)
 	w.missed(err)
+	if u := w.reader.Partial(ctx, r, namespace); u != nil && u.Fields {
+		w.touched.miss(gap{err: u})
+	}
 	return o, ok, err
 }
 

@@ -197,11 +197,20 @@ func (f *Field[T]) complete() {
 	}
 }
 
-// limit takes back a claim from silence where not all was read.
+// limit takes back a claim from silence where not all was read. An object without all of its
+// fields is silent, too: what it seems to have as false, zero or empty is not known.
 func (f *Field[T]) limit(gap error) {
-	if f.state == known && len(f.proof) == 0 {
+	if f.state != known {
+		return
+	}
+	if len(f.proof) == 0 || partOfFields(gap) && reflect.ValueOf(&f.value).Elem().IsZero() {
 		f.Miss(gap)
 	}
+}
+
+func partOfFields(gap error) bool {
+	u, ok := evidence.AsUnavailable(gap)
+	return ok && u.Fields
 }
 
 // clean removes times that cannot be ones of a cluster from the evidence.

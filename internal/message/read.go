@@ -37,7 +37,18 @@ type found struct {
 // It returns what was found until an error, and the error.
 func (x *Index) Read(ctx context.Context, in io.Reader, clean func(string) string) (*Report, error) {
 	c := newCollector(x, clean)
-	err := x.blocks(ctx, in, func(f found) { c.add(f) })
+	head, err := io.ReadAll(io.LimitReader(in, maxPaste+1))
+	switch {
+	case err != nil:
+		err = fmt.Errorf("read text: %w", err)
+		fallthrough
+	case len(head) <= maxPaste:
+		f := x.block(head)
+		x.rewritten(head, &f)
+		c.add(f)
+	default:
+		err = x.blocks(ctx, io.MultiReader(bytes.NewReader(head), in), func(f found) { c.add(f) })
+	}
 	return c.report(), err
 }
 
@@ -153,43 +164,43 @@ func (x *Index) block(b []byte) found {
 		return true
 	})
 	flush()
-	if len(b) <= maxPaste {
-		x.wrapped(b, &f)
-	}
 	return f
 }
 
-// wrapped looks over the ends of lines that a terminal or a mail program has wrapped: a
-// literal may stand in two of them.
-func (x *Index) wrapped(b []byte, f *found) {
+// rewritten looks for literals that do not stand in a line as their program wrote them: a
+// terminal or a mail program has wrapped the line, colored it or aligned it.
+func (x *Index) rewritten(b []byte, f *found) {
 	var last []byte
 	number := 0
 	for line := range bytes.Lines(b) {
 		number++
 		line = bytes.TrimRight(line, "\r\n")
 		if len(last) >= narrowest && len(last) <= widest && len(line) > 0 {
-			x.joined(last, line, number-1, f)
+			for _, between := range []string{"", " "} {
+				x.again(string(last)+between+string(bytes.TrimLeft(line, " \t>")), number-1, number, f)
+			}
+		}
+		if len(line) <= maxTried && (bytes.IndexByte(line, '\x1b') >= 0 || bytes.IndexByte(line, '\t') >= 0 || bytes.Contains(line, []byte("  "))) {
+			x.again(plain(string(line)), number, number, f)
 		}
 		last = line
 	}
 }
 
-// joined tries two lines as one, with and without a blank between them.
-func (x *Index) joined(first, second []byte, number int, f *found) {
-	for _, between := range []string{"", " "} {
-		text := string(first) + between + string(bytes.TrimLeft(second, " \t>"))
-		var met []int
-		x.set.Positions([]byte(text), func(signature, _ int) bool {
-			if l := x.literals[signature]; !l.with && !slices.Contains(met, l.rule) {
-				met = append(met, l.rule)
-			}
-			return true
-		})
-		for _, r := range x.hits(text, met) {
-			known := func(h hit) bool { return h.rule == r && (h.line == number || h.line == number+1) }
-			if !slices.ContainsFunc(f.hits, known) {
-				f.hits = append(f.hits, hit{r, number, text})
-			}
+// again tries a text that stands in the lines from first to last in another form: joined,
+// or without what a terminal adds within a literal.
+func (x *Index) again(text string, first, last int, f *found) {
+	var met []int
+	x.set.Positions([]byte(text), func(signature, _ int) bool {
+		if l := x.literals[signature]; !l.with && !slices.Contains(met, l.rule) {
+			met = append(met, l.rule)
+		}
+		return true
+	})
+	for _, r := range x.hits(text, met) {
+		known := func(h hit) bool { return h.rule == r && h.line >= first && h.line <= last }
+		if !slices.ContainsFunc(f.hits, known) {
+			f.hits = append(f.hits, hit{r, first, text})
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/fault"
 )
 
@@ -142,6 +143,51 @@ func (c *collector) report() *Report {
 	}
 	c.x.rank(r)
 	return r
+}
+
+// Seen is a fault that was decided from the objects and journals in the same text.
+type Seen struct {
+	Fault    string
+	Subject  string
+	Shows    fault.Grade
+	Evidence []evidence.Item
+}
+
+// Join adds what was decided from objects and journals to what messages show. A fault that
+// both show is one match, as sure as the surer of them. What a later line ended stays over.
+func (x *Index) Join(r *Report, list []Seen) {
+	ended := func(id string) bool {
+		return slices.ContainsFunc(r.Over, func(m Match) bool { return m.Fault == id })
+	}
+	for _, s := range list {
+		f, ok := x.catalog.Fault(s.Fault)
+		if !ok || ended(s.Fault) {
+			continue
+		}
+		to := &r.Symptoms
+		if f.StandsAlone {
+			to = &r.Matches
+		}
+		i := slices.IndexFunc(*to, func(m Match) bool { return m.Fault == s.Fault })
+		if i < 0 {
+			*to = append(*to, Match{Fault: s.Fault, Aliases: f.Aliases, Confidence: s.Shows})
+			i = len(*to) - 1
+		}
+		m := &(*to)[i]
+		if s.Shows.Rank() > m.Confidence.Rank() {
+			m.Confidence = s.Shows
+		}
+		for _, item := range s.Evidence {
+			m.Count++
+			if len(m.Lines) <= keptLines {
+				m.Lines = append(m.Lines, Line{Number: item.Locator.Line, Text: short(s.Subject + ": " + item.Excerpt)})
+			}
+		}
+	}
+	for i := range r.Matches {
+		r.Matches[i].Explains = nil
+	}
+	x.rank(r)
 }
 
 func sorted(by map[int]*tally) []int {

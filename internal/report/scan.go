@@ -112,6 +112,9 @@ func (t *text) scanNext(r *message.Report) {
 	}
 	t.line(2, span{cyan, t.o.know("diagnose")})
 	t.line(2, span{cyan, t.o.know("diagnose --from must-gather.tar.gz")})
+	if r.Result != message.Present {
+		t.line(2, span{cyan, t.o.know("diagnose --console HOST=FILE")})
+	}
 }
 
 // matchTitle is the title of a match. What a text does not give stays out of it.

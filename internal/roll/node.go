@@ -214,6 +214,8 @@ func (v *view) configDone() fault.StageState {
 	current, desired, state := notes[mcdCurrent], notes[mcdDesired], notes[mcdState]
 	proof := item(v.host.Node.Loc, "metadata.annotations["+mcdState+"]", state, time.Time{})
 	switch {
+	case state == "" && notes[evidence.PartMark] != "":
+		return unknown("only some fields of the Node were pasted")
 	case state == "" || current == "":
 		return waiting(v.host.Node.API.CreationTimestamp.Time, "the machine-config-daemon has not reported yet")
 	case state == "Degraded" || state == "Unreconcilable":

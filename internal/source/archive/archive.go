@@ -316,7 +316,7 @@ func (b *builder) readSmall(ctx context.Context) error {
 
 func (b *builder) foreign() error {
 	if b.s.single {
-		return foreignFile(b.s.name)
+		return &ForeignFileError{b.s.name}
 	}
 	saw := "it is empty"
 	if b.count > 0 {

@@ -112,7 +112,7 @@ func Stream(ctx context.Context, r io.Reader, name string, how ...Option) (_ *So
 	limit := int64(maxKept)
 	if !isPacked(head) {
 		if slices.Contains(head, 0) { // no text: what follows is not worth the disk
-			return nil, foreignFile(name)
+			return nil, &ForeignFileError{name}
 		}
 		limit = maxPlain
 	}
@@ -218,10 +218,14 @@ func peek(r io.Reader) ([]byte, error) {
 	return head[:n], nil
 }
 
-func foreignFile(name string) error {
-	return fmt.Errorf("no object or log of a cluster found in %s: it is neither a directory nor a tar or zip (also as .gz, .xz, .zst, .bz2); "+
+// ForeignFileError says that a file is no archive, and neither objects nor a log.
+type ForeignFileError struct{ Name string }
+
+// Error implements error.
+func (e *ForeignFileError) Error() string {
+	return fmt.Sprintf("no object or log of a cluster found in %s: it is neither a directory nor a tar or zip (also as .gz, .xz, .zst, .bz2); "+
 		"expected a must-gather, an `oc adm inspect` tree or a collection of rollcall. "+
-		"Text from a console goes with --console HOST=FILE", name)
+		"Text from a console goes with --console HOST=FILE", e.Name)
 }
 
 // isTar knows a tar by its first header.

@@ -1,0 +1,158 @@
+package cli
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"unicode/utf8"
+
+	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/message"
+	"github.com/rollcall-project/rollcall/internal/source/archive"
+	"github.com/rollcall-project/rollcall/internal/source/paste"
+)
+
+// textError says that a value of --from is text in which no object and no log of a known
+// program was found. What it says is left to the messages of the catalogue.
+type textError struct {
+	path string
+	text []byte
+	err  error
+}
+
+func (e *textError) Error() string { return e.err.Error() }
+func (e *textError) Unwrap() error { return e.err }
+
+// openFrom opens one value of --from: an archive, or text that a person copied together.
+func (a *app) openFrom(ctx context.Context, path string, how []archive.Option) (*archive.Source, *paste.Source, error) {
+	text, err := a.textOf(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	var pasted *paste.Source
+	if text != nil {
+		if pasted = paste.Read(base(path), text, a.io.Clock()); pasted.Mixed() && pasted.Parts() > 0 {
+			return nil, pasted, nil
+		}
+	}
+	s, err := a.openArchive(ctx, path, how)
+	if err == nil || pasted == nil || ctx.Err() != nil {
+		return s, nil, err
+	}
+	if pasted.Parts() > 0 {
+		return nil, pasted, nil
+	}
+	if foreign := (*archive.ForeignFileError)(nil); !errors.As(err, &foreign) {
+		return nil, nil, err
+	}
+	return nil, nil, &textError{path, text, err}
+}
+
+// textOf returns the bytes of a value of --from that is text of a size that somebody can
+// have copied together, nil where it is anything else. Standard input can be read on.
+func (a *app) textOf(path string) ([]byte, error) {
+	if path == "-" {
+		in := bufio.NewReader(a.io.In)
+		a.io.In = in
+		head, err := in.Peek(in.Size())
+		if err != nil && !errors.Is(err, io.EOF) || !isText(head) {
+			return nil, nil // whoever reads it says what is wrong
+		}
+		text, err := io.ReadAll(io.LimitReader(in, paste.MaxBytes+1))
+		if err != nil {
+			return nil, fmt.Errorf("read standard input: %w", err)
+		}
+		a.io.In = io.MultiReader(bytes.NewReader(text), in)
+		return small(text), nil
+	}
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() || info.Size() > paste.MaxBytes {
+		return nil, nil
+	}
+	text, err := os.ReadFile(path)
+	if err != nil || !isText(text) {
+		return nil, nil
+	}
+	return small(text), nil
+}
+
+func small(text []byte) []byte {
+	if len(text) > paste.MaxBytes || len(text) == 0 {
+		return nil
+	}
+	return text
+}
+
+// isText reports whether bytes are no packed file: they have no NUL, and few that are no
+// UTF-8.
+func isText(raw []byte) bool {
+	head := raw[:min(len(raw), 8<<10)]
+	if bytes.IndexByte(head, 0) >= 0 {
+		return false
+	}
+	wrong := 0
+	for rest := head; len(rest) > 0; {
+		r, n := utf8.DecodeRune(rest)
+		if r == utf8.RuneError && n == 1 {
+			wrong++
+		}
+		rest = rest[n:]
+	}
+	return wrong*20 <= len(head)
+}
+
+func base(path string) string {
+	if path == "-" {
+		return "standard input"
+	}
+	return path
+}
+
+// evaluated is what the objects, tables and journals in a text show, decided by the same
+// rules as a cluster's. Nil where the text has none.
+func (a *app) evaluated(ctx context.Context, name string, text []byte) ([]message.Seen, error) {
+	if !isText(text) {
+		return nil, nil
+	}
+	s := paste.Read(base(name), text, a.io.Clock())
+	if s.Parts() == 0 {
+		return nil, nil
+	}
+	r, err := a.openRunOver(ctx, nil, s)
+	if err != nil {
+		return nil, err
+	}
+	d, err := a.diagnose(ctx, r)
+	if err = errors.Join(err, r.Close()); err != nil {
+		return nil, err
+	}
+	return seen(d), nil
+}
+
+// seen are the faults of a diagnosis that are there, and those of which it is only not
+// known for how long.
+func seen(d *fault.Diagnosis) []message.Seen {
+	sure := map[fault.Key]fault.Confidence{}
+	for _, r := range d.Roots {
+		sure[r.Key] = r.Confidence
+	}
+	var list []message.Seen
+	for _, f := range d.Findings {
+		s := message.Seen{Fault: f.Fault, Subject: f.Subject.String(), Shows: fault.ShowsLikely, Evidence: f.Evidence}
+		switch {
+		case f.Outcome == fault.Present && sure[f.Key()] == fault.Proven:
+			s.Shows = fault.ShowsProven
+		case f.Outcome == fault.Present:
+		case f.Unsettled:
+			s.Shows = fault.ShowsPossible
+		default:
+			continue
+		}
+		list = append(list, s)
+	}
+	return list
+}

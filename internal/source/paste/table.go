@@ -1,0 +1,306 @@
+package paste
+
+import (
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/rollcall-project/rollcall/internal/evidence"
+)
+
+// column is one column of a table of oc: its name, and where it begins.
+type column struct {
+	name string
+	from int
+}
+
+// schema makes an object of a row. What a table prints for nothing is "".
+type schema struct {
+	need  []string // columns by which the table is known
+	make  func(row map[string]string, now time.Time) (map[string]any, evidence.Resource)
+	space string // namespace where neither the table nor the command says one
+}
+
+// schemas are the tables that are known, the narrower ones first
+// (k8s.io/kubernetes:pkg/printers/internalversion/printers.go; the additionalPrinterColumns
+// of openshift/api and metal3-io/baremetal-operator).
+var schemas = []schema{
+	{need: []string{"NAME", "STATUS", "ROLES", "VERSION"}, make: nodeRow},
+	{need: []string{"NAME", "SIGNERNAME", "REQUESTOR", "CONDITION"}, make: csrRow},
+	{need: []string{"NAME", "CONFIG", "UPDATED", "UPDATING", "DEGRADED"}, make: poolRow},
+	{need: []string{"NAME", "VERSION", "AVAILABLE", "PROGRESSING", "DEGRADED"}, make: operatorRow},
+	{need: []string{"NAME", "STATE", "CONSUMER", "ONLINE"}, make: hostRow, space: "openshift-machine-api"},
+	{need: []string{"NAME", "PHASE", "TYPE", "REGION"}, make: machineRow, space: "openshift-machine-api"},
+}
+
+var (
+	heading = regexp.MustCompile(`^\s{0,8}(?:NAMESPACE\s+)?NAME\s+[A-Z][A-Z -]*[A-Z]`)
+	cell    = regexp.MustCompile(`[A-Z][A-Z-]*(?: [A-Z][A-Z-]*)*`)
+)
+
+// table takes a table of oc with its rows.
+func (sp *splitter) table() bool {
+	head := string(sp.lines[sp.at])
+	if !heading.MatchString(head) {
+		return false
+	}
+	columns := columnsOf(head)
+	known := schemaOf(columns)
+	sp.at++
+	sp.s.mixed = true
+	if known == nil {
+		return true
+	}
+	for ; sp.at < len(sp.lines); sp.at++ {
+		line := string(sp.lines[sp.at])
+		if strings.TrimSpace(line) == "" || heading.MatchString(line) || sp.isCommand(sp.at) {
+			break
+		}
+		row, ok := rowOf(line, columns)
+		if !ok {
+			break
+		}
+		sp.row(known, row)
+	}
+	return true
+}
+
+// columnsOf reads the heading of a table. Some programs make one blank of several: then
+// only the words of a row tell the cells apart.
+func columnsOf(head string) []column {
+	var columns []column
+	if !strings.Contains(strings.TrimSpace(head), "  ") {
+		for _, word := range strings.Fields(head) {
+			columns = append(columns, column{word, unaligned})
+		}
+		return columns
+	}
+	for _, at := range cell.FindAllStringIndex(head, -1) {
+		columns = append(columns, column{head[at[0]:at[1]], at[0]})
+	}
+	return columns
+}
+
+// unaligned is the place of a column that has none.
+const unaligned = -1
+
+func schemaOf(columns []column) *schema {
+	names := map[string]bool{}
+	for _, c := range columns {
+		names[c.name] = true
+	}
+	for i := range schemas {
+		if !slices.ContainsFunc(schemas[i].need, func(n string) bool { return !names[n] }) {
+			return &schemas[i]
+		}
+	}
+	return nil
+}
+
+func (sp *splitter) row(known *schema, row map[string]string) {
+	content, r := known.make(row, sp.clock)
+	if content == nil {
+		return
+	}
+	meta := map[string]any{"name": row["NAME"], "annotations": map[string]any{evidence.PartMark: "row"}}
+	if known.space != "" {
+		meta["namespace"] = firstOf(row["NAMESPACE"], sp.namespace, known.space)
+	}
+	if age, ok := ageOf(row["AGE"]); ok && !sp.clock.IsZero() {
+		meta["creationTimestamp"] = sp.clock.Add(-age).UTC().Format(time.RFC3339)
+	}
+	if extra, ok := content["metadata"].(map[string]any); ok {
+		maps.Copy(meta, extra)
+	}
+	content["metadata"] = meta
+	sp.put(content, r, sp.at+1)
+}
+
+// tableOnly reports whether an object is a row of a table: whatever else the objects have,
+// a table does not print.
+func tableOnly(o evidence.Object) bool { return o.Annotation(evidence.PartMark) == "row" }
+
+func firstOf(values ...string) string {
+	for _, v := range values {
+		if v != "" {
+			return v
+		}
+	}
+	return ""
+}
+
+// rowOf reads the cells of a row: by the columns' positions where they fit, else by blanks
+// where there are as many words as columns.
+func rowOf(line string, columns []column) (map[string]string, bool) {
+	row := map[string]string{}
+	fits := columns[0].from != unaligned
+	for i, c := range columns {
+		if !fits {
+			break
+		}
+		if c.from > len(line) {
+			row[c.name] = ""
+			continue
+		}
+		to := len(line)
+		if i+1 < len(columns) {
+			to = min(columns[i+1].from, len(line))
+		}
+		if c.from > 0 && line[c.from-1] != ' ' {
+			fits = false
+			break
+		}
+		row[c.name] = value(line[c.from:to])
+	}
+	if fits {
+		return row, dnsName.MatchString(row["NAME"])
+	}
+	words := strings.Fields(line)
+	if len(words) != len(columns) {
+		return nil, false
+	}
+	for i, c := range columns {
+		row[c.name] = value(words[i])
+	}
+	return row, dnsName.MatchString(row["NAME"])
+}
+
+var dnsName = regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$`)
+
+func value(text string) string {
+	if text = strings.TrimSpace(text); text == "<none>" || text == "<unset>" || text == "<unknown>" {
+		return ""
+	}
+	return text
+}
+
+var ageParts = regexp.MustCompile(`^(?:(\d+)y)?(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?$`)
+
+// ageOf reads an age of oc (k8s.io/apimachinery:pkg/util/duration HumanDuration).
+func ageOf(text string) (time.Duration, bool) {
+	m := ageParts.FindStringSubmatch(text)
+	if m == nil || text == "" {
+		return 0, false
+	}
+	var sum time.Duration
+	for i, unit := range []time.Duration{365 * 24 * time.Hour, 24 * time.Hour, time.Hour, time.Minute, time.Second} {
+		if n, err := strconv.Atoi(m[i+1]); err == nil && n < 100_000 {
+			sum += time.Duration(n) * unit
+		}
+	}
+	return sum, true
+}
+
+// condition is a condition without what a table does not print.
+func condition(kind, status string) map[string]any {
+	return map[string]any{"type": kind, "status": status}
+}
+
+// conditions takes the conditions out of the columns that name them.
+func conditions(row map[string]string, kinds ...string) []any {
+	var list []any
+	for _, k := range kinds {
+		if v := row[strings.ToUpper(k)]; v == "True" || v == "False" || v == "Unknown" {
+			list = append(list, condition(k, v))
+		}
+	}
+	return list
+}
+
+func nodeRow(row map[string]string, _ time.Time) (map[string]any, evidence.Resource) {
+	status, spec := map[string]any{}, map[string]any{}
+	for _, word := range strings.Split(row["STATUS"], ",") {
+		switch word {
+		case "Ready":
+			status["conditions"] = []any{condition("Ready", "True")}
+		case "NotReady": // False and Unknown look alike in the table
+			status["conditions"] = []any{condition("Ready", "False")}
+		case "SchedulingDisabled":
+			spec["unschedulable"] = true
+		}
+	}
+	if v := row["VERSION"]; v != "" {
+		status["nodeInfo"] = map[string]any{"kubeletVersion": v}
+	}
+	labels := map[string]any{}
+	for _, role := range strings.Split(row["ROLES"], ",") {
+		if dnsName.MatchString(role) {
+			labels["node-role.kubernetes.io/"+role] = ""
+		}
+	}
+	return map[string]any{"apiVersion": "v1", "kind": "Node", "metadata": map[string]any{"labels": labels}, "spec": spec, "status": status}, evidence.Nodes
+}
+
+func csrRow(row map[string]string, _ time.Time) (map[string]any, evidence.Resource) {
+	status := map[string]any{}
+	var list []any
+	for _, word := range strings.Split(row["CONDITION"], ",") {
+		switch word {
+		case "Approved", "Denied", "Failed":
+			list = append(list, condition(word, "True"))
+		}
+	}
+	if list != nil {
+		status["conditions"] = list
+	}
+	return map[string]any{"apiVersion": "certificates.k8s.io/v1", "kind": "CertificateSigningRequest",
+		"spec": map[string]any{"signerName": row["SIGNERNAME"], "username": row["REQUESTOR"]}, "status": status}, evidence.CSRs
+}
+
+func poolRow(row map[string]string, _ time.Time) (map[string]any, evidence.Resource) {
+	status := map[string]any{"conditions": conditions(row, "Updated", "Updating", "Degraded")}
+	for column, field := range map[string]string{"MACHINECOUNT": "machineCount", "READYMACHINECOUNT": "readyMachineCount",
+		"UPDATEDMACHINECOUNT": "updatedMachineCount", "DEGRADEDMACHINECOUNT": "degradedMachineCount"} {
+		if n, err := strconv.ParseInt(row[column], 10, 32); err == nil {
+			status[field] = n
+		}
+	}
+	if v := row["CONFIG"]; v != "" {
+		status["configuration"] = map[string]any{"name": v}
+	}
+	return map[string]any{"apiVersion": "machineconfiguration.openshift.io/v1", "kind": "MachineConfigPool", "status": status}, evidence.MachineConfigPools
+}
+
+func operatorRow(row map[string]string, now time.Time) (map[string]any, evidence.Resource) {
+	list := conditions(row, "Available", "Progressing", "Degraded")
+	for _, c := range list {
+		c := c.(map[string]any)
+		if age, ok := ageOf(row["SINCE"]); ok && c["type"] == "Available" && !now.IsZero() {
+			c["lastTransitionTime"] = now.Add(-age).UTC().Format(time.RFC3339)
+		}
+		worst := c["type"] == "Degraded" && c["status"] == "True" || c["type"] == "Available" && c["status"] == "False"
+		if worst && row["MESSAGE"] != "" {
+			c["message"] = row["MESSAGE"]
+		}
+	}
+	return map[string]any{"apiVersion": "config.openshift.io/v1", "kind": "ClusterOperator", "status": map[string]any{"conditions": list}}, evidence.ClusterOperators
+}
+
+func hostRow(row map[string]string, _ time.Time) (map[string]any, evidence.Resource) {
+	status := map[string]any{"provisioning": map[string]any{"state": row["STATE"]}}
+	if e := row["ERROR"]; e != "" {
+		status["errorType"], status["operationalStatus"] = e, "error"
+	}
+	spec := map[string]any{}
+	if v, err := strconv.ParseBool(row["ONLINE"]); err == nil {
+		spec["online"] = v
+	}
+	if c := row["CONSUMER"]; c != "" {
+		spec["consumerRef"] = map[string]any{"kind": "Machine", "name": c}
+	}
+	return map[string]any{"apiVersion": "metal3.io/v1alpha1", "kind": "BareMetalHost", "spec": spec, "status": status}, evidence.BareMetalHosts
+}
+
+func machineRow(row map[string]string, _ time.Time) (map[string]any, evidence.Resource) {
+	status := map[string]any{}
+	if p := row["PHASE"]; p != "" {
+		status["phase"] = p
+	}
+	if n := row["NODE"]; n != "" {
+		status["nodeRef"] = map[string]any{"kind": "Node", "name": n}
+	}
+	return map[string]any{"apiVersion": "machine.openshift.io/v1beta1", "kind": "Machine", "status": status}, evidence.Machines
+}
