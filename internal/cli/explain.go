@@ -74,10 +74,11 @@ func (a *app) explain(ctx context.Context, format, words string) error {
 	if cmd, ok := command.Parse(words); ok {
 		return a.explainCommandLine(format, cmd)
 	}
-	if found := search(list, words); len(found) > 0 {
-		return a.found(format, c, found)
+	found := search(list, words)
+	if len(found) > 0 && found[0].sure {
+		return a.found(format, c, entriesOf(found))
 	}
-	return a.unknownText(format, r, words, list)
+	return a.unknownText(format, r, words, list, entriesOf(found))
 }
 
 // found prints the page of the only entry, or a list. Advice that is refused goes first.
@@ -126,10 +127,11 @@ func (a *app) data(c *fault.Catalog, e entry) any {
 	return e.page
 }
 
-// enough is the share of the words that must be met, fewest how many words of a question
-// must be.
+// enough is the share of the words of a question that must be met, fewest how many it must
+// have.
 const (
 	enough = 0.75
+	mutual = 0.6 // share of the words of unsafe advice that must be in the question
 	fewest = 2
 )
 
@@ -138,20 +140,19 @@ var machineText = regexp.MustCompile(`\d{2}:\d{2}:\d{2}|^[EWIF]\d{4} |[{}=\\]|ht
 
 // search finds entries by free text. Advice that is refused goes first: who asks
 // whether something may be done is to meet the warning.
-func search(list []entry, words string) []entry {
+func search(list []entry, words string) []hit {
 	asked := wordsOf(words)
-	if len(asked) < fewest && !slices.ContainsFunc(list, func(e entry) bool { return strings.Contains(e.id, words) }) || machineText.MatchString(words) {
-		return nil
-	}
-	type hit struct {
-		entry
-		score float64
+	if len(asked) < fewest || machineText.MatchString(words) {
+		return havingWord(list, words)
 	}
 	var hits []hit
 	for _, e := range list {
 		score := overlap(asked, wordsOf(e.id+" "+e.title))
+		sure := len(asked) > 1 && same(asked, wordsOf(e.id))
 		for part := range strings.SplitSeq(e.text, "\n") {
-			score = max(score, overlap(asked, wordsOf(part)))
+			in := wordsOf(part)
+			score = max(score, overlap(asked, in))
+			sure = sure || e.kind == "refused" && len(asked) > 2 && overlap(asked, in) >= enough && overlap(in, asked) >= mutual
 		}
 		if score < enough {
 			continue
@@ -159,18 +160,48 @@ func search(list []entry, words string) []entry {
 		if e.kind == "refused" {
 			score += 0.2
 		}
-		hits = append(hits, hit{e, score + overlap(asked, wordsOf(e.id))/10})
+		hits = append(hits, hit{e, score + overlap(asked, wordsOf(e.id))/10, sure})
 	}
 	slices.SortStableFunc(hits, func(a, b hit) int { return cmp.Compare(b.score, a.score) })
-	const most = 8
-	var found []entry
-	for _, h := range hits {
-		if len(found) == most || h.score < hits[0].score*0.75 {
-			break
-		}
-		found = append(found, h.entry)
+	if i := slices.IndexFunc(hits, func(h hit) bool { return h.sure }); i > 0 {
+		hits[0], hits[i] = hits[i], hits[0]
 	}
-	return found
+	const most = 8
+	for i, h := range hits {
+		if i == most || h.score < hits[0].score*0.75 {
+			return hits[:i]
+		}
+	}
+	return hits
+}
+
+// havingWord are the entries with a word in their id.
+func havingWord(list []entry, word string) []hit {
+	var hits []hit
+	for _, e := range list {
+		if len(word) > 2 && strings.Contains(e.id, strings.ToLower(word)) {
+			hits = append(hits, hit{entry: e})
+		}
+	}
+	return hits
+}
+
+// same reports whether two lists have the same words.
+func same(a, b []string) bool { return overlap(a, b) == 1 && overlap(b, a) == 1 }
+
+// hit is an entry that has the words of a question.
+type hit struct {
+	entry
+	score float64
+	sure  bool // it is what was asked for, and not only near it
+}
+
+func entriesOf(hits []hit) []entry {
+	var list []entry
+	for _, h := range hits {
+		list = append(list, h.entry)
+	}
+	return list
 }
 
 // noise are words that say nothing about what is asked.
@@ -184,7 +215,9 @@ func wordsOf(text string) []string {
 	fields := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 	var list []string
 	for _, w := range fields {
-		w = strings.TrimSuffix(w, "s")
+		if len(w) > 4 {
+			w = strings.TrimSuffix(w, "s")
+		}
 		if len(w) > 2 && !noise[w] && !slices.Contains(list, w) {
 			list = append(list, w)
 		}

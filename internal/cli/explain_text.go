@@ -111,24 +111,31 @@ type unknownPage struct {
 	Kind   string         `json:"kind"`
 	Result message.Result `json:"result"`
 	Text   string         `json:"text"`
+	Near   []string       `json:"near"` // pages that have its words
 }
 
-// unknownText says that nothing is known of a text, and how to go on.
-func (a *app) unknownText(format string, r *message.Report, words string, list []entry) error {
-	var ids []string
-	for _, e := range list {
-		ids = append(ids, e.id)
-	}
-	if near := didYouMean(words, ids); near != "" && !strings.ContainsAny(words, " \n") {
-		return fmt.Errorf("nothing is known about %q%s; `%s list faults` names the faults, `%s list refused` unsafe advice", words, near, a.name, a.name)
+// unknownText says that nothing is known of a text, and how to go on. Near are pages that
+// have its words.
+func (a *app) unknownText(format string, r *message.Report, words string, list, near []entry) error {
+	if mean := didYouMean(words, idsOf(list)); mean != "" && len(near) == 0 && !strings.ContainsAny(words, " \n") {
+		return fmt.Errorf("nothing is known about %q%s; `%s list faults` names the faults, `%s list refused` unsafe advice", words, mean, a.name, a.name)
 	}
 	if format != "text" {
-		return errors.Join(a.printData(format, unknownPage{Kind: "text", Result: message.Unknown, Text: words}), &ExitError{Code: ExitUndecided})
+		return errors.Join(a.printData(format, unknownPage{Kind: "text", Result: message.Unknown, Text: words, Near: idsOf(near)}), &ExitError{Code: ExitUndecided})
 	}
-	if len(r.Symptoms) > 0 {
+	switch {
+	case len(r.Symptoms) > 0:
 		fmt.Fprintf(a.io.Out, "UNKNOWN: this text says that %s, and not why.\n", r.Symptoms[0].Failure)
-	} else {
+	case len(near) > 0 && !strings.ContainsAny(words, " \n"):
+		fmt.Fprintf(a.io.Out, "UNKNOWN: no page has this name: %s\n", a.style().Clean(words))
+	default:
 		fmt.Fprintf(a.io.Out, "UNKNOWN: nothing is known about this text.\n")
+	}
+	if len(near) > 0 {
+		fmt.Fprintln(a.io.Out, "\nPages that have its words:")
+		if err := a.printEntries(format, near); err != nil {
+			return err
+		}
 	}
 	fmt.Fprintf(a.io.Out, `
 Next: %[1]s scan FILE         the whole log or console shows more than one line
@@ -136,4 +143,12 @@ Next: %[1]s scan FILE         the whole log or console shows more than one line
       %[1]s list faults       what is known
 `, a.name)
 	return &ExitError{Code: ExitUndecided}
+}
+
+func idsOf(list []entry) []string {
+	ids := []string{}
+	for _, e := range list {
+		ids = append(ids, e.id)
+	}
+	return ids
 }

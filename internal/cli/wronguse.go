@@ -65,6 +65,9 @@ func (a *app) flagError(cmd *cobra.Command, err error) error {
 	if name == "from" && cmd.HasParent() && cmd.Parent().Name() == "csr" {
 		return usagef("`%s` asks a live cluster; what an archive says about requests is in `%s diagnose --from PATH`", cmd.CommandPath(), a.name)
 	}
+	if cmd.Name() == "explain" {
+		return usagef("a text that begins with a dash goes behind two dashes: `%s explain -- TEXT`", a.name)
+	}
 	if len(name) == 1 {
 		return &usageError{err}
 	}

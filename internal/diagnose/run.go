@@ -146,8 +146,8 @@ func plausible(h *fault.HostState) {
 
 func (o Options) chosen() []*fault.Fault {
 	var list []*fault.Fault
-	for _, f := range o.Catalog.Faults {
-		if f.TextOnly() || len(o.Only) > 0 && !slices.Contains(o.Only, f.ID) || slices.Contains(o.Skip, f.ID) {
+	for _, f := range o.Catalog.Checked() {
+		if len(o.Only) > 0 && !slices.Contains(o.Only, f.ID) || slices.Contains(o.Skip, f.ID) {
 			continue
 		}
 		list = append(list, f)

@@ -133,6 +133,11 @@ func (c *Catalog) checkMessages() []error {
 // decides it, so a diagnosis of a cluster neither finds it nor rules it out.
 func (f *Fault) TextOnly() bool { return f.When == "" }
 
+// Checked returns the faults that a diagnosis of a cluster looks for.
+func (c *Catalog) Checked() []*Fault {
+	return slices.DeleteFunc(slices.Clone(c.Faults), (*Fault).TextOnly)
+}
+
 // Named returns the fault with an id or with another name that it is known under.
 func (c *Catalog) Named(name string) []*Fault {
 	if f, ok := c.byID[name]; ok {
