@@ -77,10 +77,16 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-func followsSchema(ts *testscript.TestScript, neg bool, _ []string) {
+// followsSchema holds the output against a schema of docs/schema, that of a diagnosis
+// where none is named.
+func followsSchema(ts *testscript.TestScript, neg bool, args []string) {
+	name := "diagnosis"
+	if len(args) > 0 {
+		name = args[0]
+	}
 	c := jsonschema.NewCompiler()
 	c.AssertFormat()
-	schema, err := c.Compile("../../docs/schema/diagnosis.v1alpha1.json")
+	schema, err := c.Compile("../../docs/schema/" + name + ".v1alpha1.json")
 	ts.Check(err)
 	v, err := jsonschema.UnmarshalJSON(strings.NewReader(ts.ReadFile("stdout")))
 	ts.Check(err)

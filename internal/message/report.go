@@ -170,7 +170,7 @@ func (x *Index) Join(r *Report, list []Seen) {
 		}
 		i := slices.IndexFunc(*to, func(m Match) bool { return m.Fault == s.Fault })
 		if i < 0 {
-			*to = append(*to, Match{Fault: s.Fault, Aliases: f.Aliases, Confidence: s.Shows})
+			*to = append(*to, Match{Fault: s.Fault, Aliases: f.Aliases, Confidence: s.Shows, Lines: []Line{}})
 			i = len(*to) - 1
 		}
 		m := &(*to)[i]
