@@ -282,3 +282,9 @@ func IDs(w io.Writer, rows []Row) error {
 	}
 	return write(w, b.String())
 }
+
+// RelationWords says at which subjects an edge has its effect.
+func RelationWords(r fault.Relation) string { return relations[r] }
+
+// ActorWords says who carries a remedy out, and where.
+func ActorWords(by fault.Actor, where string) string { return actorWords(by, where) }
