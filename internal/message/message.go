@@ -13,6 +13,7 @@ package message
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -46,9 +47,10 @@ type literal struct {
 // New compiles the messages of a catalogue.
 func New(c *fault.Catalog) (*Index, error) {
 	x := &Index{catalog: c}
+	common := pairsOf(c.Messages)
 	var signatures []scan.Signature
 	add := func(text string, l literal) {
-		signatures = append(signatures, scan.Signature{ID: fmt.Sprint(len(signatures)), Literal: core(text)})
+		signatures = append(signatures, scan.Signature{ID: fmt.Sprint(len(signatures)), Literal: common.rarest(core(text))})
 		x.literals = append(x.literals, l)
 	}
 	for _, file := range c.Messages {
@@ -93,6 +95,44 @@ func core(text string) string {
 		}
 	}
 	return strings.ToLower(best)
+}
+
+// maxLiteral is how much of a literal is looked for; the rule then tries all of it. Fewer
+// states of the automaton stay in the cache of the processor.
+const maxLiteral = 12
+
+// pairs is how often two bytes stand side by side in messages.
+type pairs map[[2]byte]int
+
+func pairsOf(files []*fault.Messages) pairs {
+	p := pairs{}
+	for _, file := range files {
+		for _, m := range file.Messages {
+			text := strings.ToLower(m.Text)
+			for i := range len(text) - 1 {
+				p[[2]byte{text[i], text[i+1]}]++
+			}
+		}
+	}
+	return p
+}
+
+// rarest is the piece of a literal whose pairs of bytes are the rarest.
+func (p pairs) rarest(text string) string {
+	if len(text) <= maxLiteral {
+		return text
+	}
+	best, least := "", math.Inf(1)
+	for from := 0; from+maxLiteral <= len(text); from++ {
+		sum := 0.0
+		for i := from; i < from+maxLiteral-1; i++ {
+			sum += math.Log(float64(1 + p[[2]byte{text[i], text[i+1]}]))
+		}
+		if sum < least {
+			best, least = text[from:from+maxLiteral], sum
+		}
+	}
+	return best
 }
 
 // holds reports whether a line, plain and in lower case, is one of the rule.

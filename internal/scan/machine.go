@@ -12,6 +12,9 @@ type machine struct {
 	width int        // number of classes
 	next  []int32    // state*width+class -> state
 	out   [][]int32  // state -> literals that end here
+	// step is next for the long way: the row where a state begins, negated where literals
+	// end there. A byte costs one look-up in it and one in class.
+	step []int32
 }
 
 // Compile builds the automaton. It fails on a literal that is too short to be
@@ -29,6 +32,7 @@ func Compile(signatures []Signature) (*Set, error) {
 	m.classes(signatures)
 	m.trie(signatures)
 	m.link()
+	m.steps()
 	return &Set{signatures: slices.Clone(signatures), machine: m}, nil
 }
 
@@ -98,6 +102,17 @@ func (m *machine) link() {
 			} else {
 				m.next[at] = m.next[int(fail[s])*m.width+c]
 			}
+		}
+	}
+}
+
+// steps fills step. The first row has no literal: its state is that before the text.
+func (m *machine) steps() {
+	m.step = make([]int32, len(m.next))
+	for i, state := range m.next {
+		m.step[i] = state * int32(m.width)
+		if m.out[state] != nil {
+			m.step[i] = -m.step[i]
 		}
 	}
 }

@@ -56,10 +56,14 @@ func (s *Set) Find(line []byte) []Hit {
 // where it ends, in order. A false return ends it. Patterns are not tried.
 func (s *Set) Positions(block []byte, found func(signature, end int) bool) {
 	m := s.machine
-	state := int32(0)
+	row := int32(0)
 	for i, c := range block {
-		state = m.next[int(state)*m.width+int(m.class[c])]
-		for _, id := range m.out[state] {
+		row = m.step[int(row)+int(m.class[c])]
+		if row >= 0 {
+			continue
+		}
+		row = -row
+		for _, id := range m.out[int(row)/m.width] {
 			if !found(int(id), i+1) {
 				return
 			}
