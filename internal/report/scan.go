@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 
 	"github.com/rollcall-project/rollcall/internal/fault"
@@ -130,10 +131,14 @@ func matchTitle(m message.Match, c *fault.Catalog) string {
 func ShortTitle(f *fault.Fault) string {
 	title := fault.FillTitle(f, f.Title, "the "+subjectWord(f.For), func(string) string { return hole })
 	title = strings.NewReplacer(" ("+hole+")", "", ": "+hole, "", " "+hole+",", ",").Replace(title)
+	title = twice.ReplaceAllString(title, "the $1")
 	return strings.TrimSpace(strings.ReplaceAll(title, hole, "…"))
 }
 
 const hole = "\x00"
+
+// twice is a kind in front of the words that stand for its name: "pool the pool".
+var twice = regexp.MustCompile(`(?:\bthe )?\b(pool|node|operator|NodePool|Machine|host|request|cluster) the (?:pool|host|operator|nodepool|machine|request|csr|cluster)\b`)
 
 func subjectWord(k fault.Kind) string {
 	if k == fault.CSR {
