@@ -104,6 +104,9 @@ func (a *app) fixAgainCommand(verb, short string) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if err := a.begun(f, verb, id); err != nil {
+				return err
+			}
 			c, err := a.openRepair(f)
 			if err != nil {
 				return err
@@ -121,6 +124,27 @@ func (a *app) fixAgainCommand(verb, short string) *cobra.Command {
 	}
 	a.addWriteFlags(cmd, &f)
 	return cmd
+}
+
+// begun refuses an id of which nothing was begun here, before a cluster is asked.
+func (a *app) begun(f fixFlags, verb, id string) error {
+	state, err := repair.StateDir(f.stateDir, a.io.Getenv)
+	if err != nil {
+		return err
+	}
+	list, err := repair.Histories(state)
+	if err != nil {
+		return err
+	}
+	var ids []string
+	for _, h := range list {
+		ids = append(ids, h.ID)
+	}
+	if slices.Contains(ids, id) {
+		return nil
+	}
+	return fmt.Errorf("%s %s: no repair of this id was begun on this machine (%s)%s; `%s fix history` lists them, --state-dir names another directory",
+		verb, id, state, didYouMean(id, ids), a.name)
 }
 
 // planName accepts a plan's id, or its file: the extension or a separator tells. Of a

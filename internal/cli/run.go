@@ -96,6 +96,8 @@ func (a *app) openRunOver(ctx context.Context, record recording, first evidence.
 	}
 	if r.now.IsZero() {
 		r.now = r.source.Now
+	} else {
+		a.warnOfNow(r.now, r.source)
 	}
 	var recorder reader.Recorder
 	if record != nil {
@@ -121,7 +123,7 @@ func readOnce(set *scan.Set, clean *sanitize.Sanitizer, record recording) []arch
 }
 
 func (a *app) openSources(ctx context.Context, r *run, how []archive.Option) ([]evidence.Source, error) {
-	if err := a.checkHosted(); err != nil {
+	if err := errors.Join(a.checkHosted(), a.checkOneWay()); err != nil {
 		return nil, err
 	}
 	var list []evidence.Source
