@@ -47,7 +47,7 @@ something or only reads. Text that it does not know gets "unknown" and exit code
 
 // explain prints the page that an id, another name, advice, a command or a message leads to.
 func (a *app) explain(ctx context.Context, format, words string) error {
-	c, err := a.loadCatalog()
+	c, err := a.wholeCatalog()
 	if err != nil {
 		return err
 	}

@@ -39,14 +39,14 @@ files. Nothing is fetched. Without DIR the built-in catalogue is checked.`,
 }
 
 func (a *app) lint(ctx context.Context, dirs []string, sources string) error {
-	before, err := a.loadCatalog()
+	before, err := a.wholeCatalog()
 	if err != nil {
 		return err
 	}
 	c := before
 	if len(dirs) > 0 {
 		a.source.catalogs = dirs
-		if c, err = a.loadCatalog(); err != nil {
+		if c, err = a.wholeCatalog(); err != nil {
 			return err
 		}
 	}

@@ -281,9 +281,14 @@ func (a *app) contextName(host string) string {
 	return host
 }
 
-// loadCatalog loads the built-in faults and the directories of --catalog, which are
-// checked as `lint` does.
-func (a *app) loadCatalog() (*fault.Catalog, error) {
+// loadCatalog loads the built-in entries but for the messages, and the directories of
+// --catalog, which are checked as `lint` does.
+func (a *app) loadCatalog() (*fault.Catalog, error) { return a.load(fault.LoadChecks) }
+
+// wholeCatalog is loadCatalog with the messages.
+func (a *app) wholeCatalog() (*fault.Catalog, error) { return a.load(fault.Load) }
+
+func (a *app) load(read func(...fs.FS) (*fault.Catalog, error)) (*fault.Catalog, error) {
 	roots := []fs.FS{catalog.FS}
 	for _, dir := range a.source.catalogs {
 		info, err := os.Stat(dir)
@@ -292,7 +297,7 @@ func (a *app) loadCatalog() (*fault.Catalog, error) {
 		}
 		roots = append(roots, os.DirFS(dir))
 	}
-	c, err := fault.Load(roots...)
+	c, err := read(roots...)
 	if err != nil || len(roots) == 1 {
 		return c, err
 	}

@@ -126,7 +126,7 @@ func (a *app) openText(name string) (io.ReadCloser, error) {
 // readText finds the messages of the catalogue in a text. In one that somebody can have
 // copied together, its objects, tables and journals are evaluated, too.
 func (a *app) readText(ctx context.Context, name string, in io.Reader) (*message.Report, *fault.Catalog, error) {
-	c, err := a.loadCatalog()
+	c, err := a.wholeCatalog()
 	if err != nil {
 		return nil, nil, err
 	}

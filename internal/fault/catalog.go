@@ -9,10 +9,12 @@ import (
 	"io/fs"
 	"path"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+	"golang.org/x/sync/errgroup"
 )
 
 // Catalog is everything that is known: faults, remedies and refused remedies.
@@ -40,13 +42,19 @@ const (
 )
 
 // Load reads every *.yaml below the roots; a directory named "remedies" holds remedies,
-// one named "refused" refused ones, one named "messages" what programs print, directories named "testdata" are passed over. A later root
-// may add entries but not replace one. All mistakes are reported together; a root
-// that is beyond the bounds ends the reading.
-func Load(roots ...fs.FS) (*Catalog, error) {
+// one named "refused" refused ones, one named "messages" what programs print, directories
+// named "testdata" are passed over. A later root may add entries but not replace one. All
+// mistakes are reported together; a root that is beyond the bounds ends the reading.
+func Load(roots ...fs.FS) (*Catalog, error) { return loadAll(roots, true) }
+
+// LoadChecks is Load without messages: a diagnosis does not need them, and they are the
+// larger half of the catalogue.
+func LoadChecks(roots ...fs.FS) (*Catalog, error) { return loadAll(roots, false) }
+
+func loadAll(roots []fs.FS, messages bool) (*Catalog, error) {
 	c := &Catalog{byID: map[string]*Fault{}, remedies: map[string]*Remedy{}}
 	var wrong []error
-	entries := 0
+	var files []*entryFile
 	for _, root := range roots {
 		walked := 0
 		err := fs.WalkDir(root, ".", func(p string, d fs.DirEntry, err error) error {
@@ -59,19 +67,23 @@ func Load(roots ...fs.FS) (*Catalog, error) {
 			if d.IsDir() {
 				return enter(p)
 			}
-			if path.Ext(p) != ".yaml" {
+			if path.Ext(p) != ".yaml" || !messages && path.Base(path.Dir(p)) == "messages" {
 				return nil
 			}
-			if entries++; entries > maxEntries {
+			if len(files) == maxEntries {
 				return fmt.Errorf("more than %d entries", maxEntries)
 			}
-			if err := c.add(root, p); err != nil {
-				wrong = append(wrong, fmt.Errorf("load catalogue entry %s: %w", p, err))
-			}
+			files = append(files, &entryFile{root: root, path: p})
 			return nil
 		})
 		if err != nil {
 			wrong = append(wrong, fmt.Errorf("walk catalogue: %w", err))
+		}
+	}
+	decodeAll(files)
+	for _, f := range files {
+		if err := c.add(f); err != nil {
+			wrong = append(wrong, fmt.Errorf("load catalogue entry %s: %w", f.path, err))
 		}
 	}
 	slices.SortFunc(c.Faults, func(a, b *Fault) int { return strings.Compare(a.ID, b.ID) })
@@ -79,8 +91,50 @@ func Load(roots ...fs.FS) (*Catalog, error) {
 	slices.SortFunc(c.Refused, func(a, b *RefusedRemedy) int { return strings.Compare(a.ID, b.ID) })
 	slices.SortFunc(c.Messages, func(a, b *Messages) int { return strings.Compare(a.Program, b.Program) })
 	wrong = append(wrong, c.checkLinks()...)
-	wrong = append(wrong, c.checkMessages()...)
+	if messages {
+		wrong = append(wrong, c.checkMessages()...)
+	}
 	return c, errors.Join(wrong...)
+}
+
+// entryFile is one file of a catalogue and what it holds.
+type entryFile struct {
+	root  fs.FS
+	path  string
+	entry any // *Fault, *Remedy, *RefusedRemedy or *Messages
+	err   error
+}
+
+// decodeAll decodes files side by side.
+func decodeAll(files []*entryFile) {
+	var group errgroup.Group
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	for _, f := range files {
+		group.Go(func() error {
+			f.decode()
+			return nil
+		})
+	}
+	_ = group.Wait() // each file has its own error
+}
+
+func (f *entryFile) decode() {
+	raw, err := readEntry(f.root, f.path)
+	if err != nil {
+		f.err = err
+		return
+	}
+	switch path.Base(path.Dir(f.path)) {
+	case "refused":
+		f.entry = &RefusedRemedy{}
+	case "remedies":
+		f.entry = &Remedy{}
+	case "messages":
+		f.entry = &Messages{}
+	default:
+		f.entry = &Fault{}
+	}
+	f.err = decodeStrict(raw, f.entry)
 }
 
 // enter decides about a directory of a catalogue.
@@ -120,54 +174,43 @@ func readEntry(root fs.FS, p string) (raw []byte, err error) {
 	return raw, nil
 }
 
-func (c *Catalog) add(root fs.FS, p string) error {
-	raw, err := readEntry(root, p)
-	if err != nil {
-		return err
+func (c *Catalog) add(file *entryFile) error {
+	if file.err != nil {
+		return file.err
 	}
-	switch path.Base(path.Dir(p)) {
-	case "refused":
-		var r RefusedRemedy
-		if err := decodeStrict(raw, &r); err != nil {
-			return err
-		}
-		c.Refused = append(c.Refused, &r)
-		return r.check()
-	case "remedies":
-		return c.addRemedy(raw, p)
-	case "messages":
-		var m Messages
-		if err := decodeStrict(raw, &m); err != nil {
-			return err
-		}
-		c.Messages = append(c.Messages, &m)
-		return m.check()
+	switch e := file.entry.(type) {
+	case *RefusedRemedy:
+		c.Refused = append(c.Refused, e)
+		return e.check()
+	case *Messages:
+		c.Messages = append(c.Messages, e)
+		return e.check()
+	case *Remedy:
+		return c.addRemedy(e, file.path)
+	case *Fault:
+		return c.addFault(e, file.path)
 	}
-	var f Fault
-	if err := decodeStrict(raw, &f); err != nil {
-		return err
-	}
+	return nil
+}
+
+func (c *Catalog) addFault(f *Fault, p string) error {
 	if _, twice := c.byID[f.ID]; twice {
 		return fmt.Errorf("the id %q is taken", f.ID)
 	}
-	c.byID[f.ID] = &f
-	c.Faults = append(c.Faults, &f)
+	c.byID[f.ID] = f
+	c.Faults = append(c.Faults, f)
 	if want := f.ID + ".yaml"; path.Base(p) != want {
 		return errors.Join(fmt.Errorf("the file of fault %q is to be named %s", f.ID, want), f.check())
 	}
 	return f.check()
 }
 
-func (c *Catalog) addRemedy(raw []byte, p string) error {
-	var r Remedy
-	if err := decodeStrict(raw, &r); err != nil {
-		return err
-	}
+func (c *Catalog) addRemedy(r *Remedy, p string) error {
 	if _, twice := c.remedies[r.ID]; twice {
 		return fmt.Errorf("the id %q is taken", r.ID)
 	}
-	c.remedies[r.ID] = &r
-	c.Remedies = append(c.Remedies, &r)
+	c.remedies[r.ID] = r
+	c.Remedies = append(c.Remedies, r)
 	if want := r.ID + ".yaml"; path.Base(p) != want {
 		return errors.Join(fmt.Errorf("the file of remedy %q is to be named %s", r.ID, want), r.check())
 	}

@@ -107,7 +107,7 @@ func (a *app) run(ctx context.Context, args []string) (code int, err error) {
 		_, err := fmt.Fprintln(a.io.Out, version())
 		return exitOK, err
 	}
-	known, err := fault.Load(catalog.FS)
+	known, err := fault.LoadChecks(catalog.FS)
 	if err != nil {
 		return exitFailed, fmt.Errorf("load the catalogue: %w", err)
 	}
