@@ -290,3 +290,22 @@ func BenchmarkRead(b *testing.B) {
 		}
 	}
 }
+
+// A failure without a cause that was not seen for long no longer counts; a cause does.
+func TestQuiet(t *testing.T) {
+	x := small(t)
+	for name, tt := range map[string]struct {
+		text  string
+		after int
+		want  Result
+	}{
+		"a failure at the end":    {"cannot do it", 500, Unknown},
+		"a failure long ago":      {"cannot do it", 501, Absent},
+		"a cause long ago":        {"failed calling webhook: no such host", 5000, Present},
+		"a possible one long ago": {"certificate has expired or is not yet valid", 501, Absent},
+	} {
+		if r := readText(t, x, tt.text+"\n"+strings.Repeat("all is well\n", tt.after)); r.Result != tt.want {
+			t.Errorf("%s: %s, want %s", name, r.Result, tt.want)
+		}
+	}
+}

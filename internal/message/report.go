@@ -23,7 +23,7 @@ type Report struct {
 	Result   Result  `json:"result"`
 	Matches  []Match `json:"matches"`            // causes, best first
 	Symptoms []Match `json:"symptoms,omitempty"` // faults that are effects of others, and failures without a known cause
-	Over     []Match `json:"over,omitempty"`     // shown, and a later line shows that they are over
+	Over     []Match `json:"over,omitempty"`     // shown, and a later line ends them, or many lines went by without them
 	Lines    int     `json:"lines"`
 	Bytes    int64   `json:"bytes"`
 }
@@ -129,7 +129,7 @@ func (c *collector) report() *Report {
 		f, _ := c.x.catalog.Fault(id)
 		m.Fault, m.Aliases = id, f.Aliases
 		switch {
-		case over[id] > m.last:
+		case over[id] > m.last, (m.Confidence == fault.ShowsPossible || !f.StandsAlone && !f.TextOnly()) && c.quiet(m):
 			r.Over = append(r.Over, *m)
 		case f.StandsAlone || f.TextOnly():
 			r.Matches = append(r.Matches, *m)
@@ -138,7 +138,10 @@ func (c *collector) report() *Report {
 		}
 	}
 	for words, m := range byFailure {
-		m.Failure = words
+		if m.Failure = words; c.quiet(m) {
+			r.Over = append(r.Over, *m)
+			continue
+		}
 		r.Symptoms = append(r.Symptoms, *m)
 	}
 	c.x.rank(r)
@@ -189,6 +192,13 @@ func (x *Index) Join(r *Report, list []Seen) {
 	}
 	x.rank(r)
 }
+
+// quietLines is after how many lines without it a failure no longer counts: what fails
+// once while programs start is in every log.
+const quietLines = 500
+
+// quiet reports whether a match was not seen in the last lines of a long text.
+func (c *collector) quiet(m *Match) bool { return c.lines-m.last > quietLines }
 
 func sorted(by map[int]*tally) []int {
 	var list []int

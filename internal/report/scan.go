@@ -34,7 +34,7 @@ func Scan(w io.Writer, r *message.Report, c *fault.Catalog, o Options) error {
 	}
 	for _, m := range r.Over {
 		t.blank()
-		t.para(0, span{dim, "Over: "}, dim, matchTitle(m, c)+"; a later line shows that it ended")
+		t.para(0, span{dim, "Over: "}, dim, matchTitle(m, c)+"; a later line ends it, or it was not seen again in the last 500 lines")
 	}
 	t.scanNext(r)
 	return t.flush(w)
