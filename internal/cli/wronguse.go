@@ -102,7 +102,7 @@ func nothingToPlan(err error, root fault.Root, name string) error {
 // With --probe the cluster's address is asked beside the archive.
 func (a *app) checkOneWay() error {
 	named := a.connection()
-	if len(a.source.from) == 0 || len(named) == 0 || a.source.probe {
+	if len(a.source.from) == 0 || len(named) == 0 || a.source.probe || a.source.probeFrom != "" {
 		return nil
 	}
 	return usagef("--from and %s name two sources: an archive is read without asking a cluster; leave one of them out, or add --probe to ask the API of that cluster, too", named[0])
