@@ -28,11 +28,11 @@ type flagKind int
 const (
 	noFlag flagKind = iota
 	withoutValue
-	withValue
 	mayHaveValue
+	withValue
 )
 
-// flagsOf reads a line of the table.
+// flagsOf reads lines of the table. A flag that differs between verbs is taken with its value.
 func flagsOf(table string) map[string]flagKind {
 	m := map[string]flagKind{}
 	for _, names := range strings.Fields(table) {
@@ -43,7 +43,7 @@ func flagsOf(table string) map[string]flagKind {
 			names, kind = s, withValue
 		}
 		for _, n := range strings.Split(names, "|") {
-			m[n] = kind
+			m[n] = max(m[n], kind)
 		}
 	}
 	return m
