@@ -68,13 +68,16 @@ func TestCheckScriptFindsMistakes(t *testing.T) {
 		"journalctl --unit", "ls --time-sort", "frobnicate x", "openssl x509 -nout", "oc debug node/x -- chroot /host ip -brr link", "oc get nodez",
 		"ssh core@x sudo crictl pss", "openshift-install wait-for bootstrap --dir x", "oc extract secret/x --key=a", "oc get x -o jsonpathh=a", "oc get nodes --sort-by=.a[",
 		"curl --maxtime 3 x", "echo $(oc get nodez)", "nmcli -f NAME,IP4.DNS device show",
+		"oc get node x -o jsonpath='{.status.condition[0].type}'", "oc get mcp -o custom-columns='A:.spec.configuration.names'",
+		"oc get node x -o jsonpath='{.status.conditions[?(@.typ==\"Ready\")].reason}'", "oc get nodes --sort-by=.metadata.creation",
+		"oc get nodes -o jsonpath='{.items[0].statuss}'",
 	} {
 		if len(checkScript(script)) == 0 {
 			t.Errorf("nothing found in: %s", script)
 		}
 	}
 	for _, script := range []string{
-		"oc -n a get pods -l b=c,d -o jsonpath='{.items[?(@.kind==\"Pod\")].x}{\"\\n\"}'; echo", "oc get mc \"$(oc get mcp {pool} -o jsonpath='{.spec}')\"",
+		"oc -n a get pods -l b=c,d -o jsonpath='{.items[?(@.kind==\"Pod\")].spec}{\"\\n\"}'; echo", "oc get mc \"$(oc get mcp {pool} -o jsonpath='{.spec}')\"",
 		"oc debug node/a -- chroot /host ip -br link", "for h in a b; do curl -sk https://$h; done", "sudo crictl ps -aq --name '^etcd$'",
 	} {
 		for _, err := range checkScript(script) {
@@ -234,40 +237,55 @@ func kindsOf(in parsed) (string, bool) {
 
 var relaxed = regexp.MustCompile(`^\{\.?([^{}]+)\}$|^\.?([^{}]+)$`)
 
-// path parses a path as custom-columns and sort-by write it.
-func path(expr string) error {
+// path is a path of custom-columns or sort-by as jsonpath.
+func path(expr string) (string, error) {
 	m := relaxed.FindStringSubmatch(expr)
 	if m == nil {
-		return fmt.Errorf("%q is no path", expr)
+		return "", fmt.Errorf("%q is no path", expr)
 	}
-	return jsonpath.New("").Parse("{." + m[1] + m[2] + "}")
+	return "{." + m[1] + m[2] + "}", nil
 }
 
 func checkOutput(in parsed) error {
+	var kinds []string
+	if in.verb == "get" {
+		for _, w := range in.rest {
+			if len(kinds) == 0 || strings.Contains(w, "/") {
+				kinds = append(kinds, strings.Split(w, ",")...)
+			}
+		}
+	}
+	var paths []string
 	if by := in.flag("sort-by"); by != "" {
-		if err := path(by); err != nil {
+		p, err := path(by)
+		if err != nil {
 			return err
 		}
+		paths = append(paths, p)
 	}
 	format, arg, _ := strings.Cut(in.flag("o", "output"), "=")
 	switch format {
 	case "", "yaml", "json", "wide", "name":
-		return nil
 	case "jsonpath":
-		return jsonpath.New("").Parse(arg)
+		paths = append(paths, arg)
 	case "custom-columns":
 		for _, column := range strings.Split(arg, ",") {
 			name, expr, _ := strings.Cut(column, ":")
-			if name == "" {
-				return fmt.Errorf("a column without a name in %q", arg)
+			p, err := path(expr)
+			if name == "" || err != nil {
+				return fmt.Errorf("the column %q: a name, a colon and a path are needed", column)
 			}
-			if err := path(expr); err != nil {
-				return err
-			}
+			paths = append(paths, p)
 		}
-		return nil
+	default:
+		return fmt.Errorf("-o %s: not known", format)
 	}
-	return fmt.Errorf("-o %s: not known", format)
+	for _, p := range paths {
+		if err := jsonpath.New("").Parse(p); err != nil {
+			return err
+		}
+	}
+	return checkFields(kinds, paths...)
 }
 
 // fieldLabels are what the API server selects by, besides metadata.name and
