@@ -28,7 +28,7 @@ func TestParse(t *testing.T) {
 		"curl -X DELETE https://bmc/redfish/v1/Sessions/1":              command.Changes,
 		"echo | openssl s_client -connect a:22623 2>/dev/null":          command.Reads,
 		"rollcall csr list":                                             command.Reads,
-		"rollcall csr approve --expect worker-1=192.0.2.1":              command.Changes,
+		"rollcall csr approve csr-x --expect worker-1=192.0.2.1":        command.Changes,
 		"rollcall fix apply p-1":                                        command.Changes,
 		"oc frobnicate":                                                 command.Unknown,
 		"KUBECONFIG=/tmp/k oc get nodes":                                command.Reads,
