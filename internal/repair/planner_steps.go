@@ -90,7 +90,7 @@ func (b *building) joinOne(ctx context.Context, h fault.HostState, e csr.Expecta
 	args := Args{Host: h.Name, Role: h.Role, IPs: e.IPs, After: b.adopted}
 	if args.After == "" {
 		if !b.bootEvidence(h, &args) {
-			b.open("the requests of %s are not in this plan: it is not known when it booted; approve them with `rollcall csr approve %s --booted-after TIME`", h.Name, h.Name)
+			b.open("the requests of %s are not in this plan: it is not known when it booted; approve them by their names with `rollcall csr approve CSR_NAME --expect %s=IP --booted-after TIME --yes`", h.Name, h.Name)
 			return nil
 		}
 	}
