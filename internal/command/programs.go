@@ -114,6 +114,9 @@ func (p program) byVerb(words []string) (Effect, string) {
 			if p.name == "oc" && slices.ContainsFunc(words, func(w string) bool { return strings.HasPrefix(w, "--dry-run") && w != "--dry-run=none" }) {
 				return Reads, "tries a change without making it"
 			}
+			if verb == "csr approve" && !slices.Contains(words, "--yes") {
+				return Reads, "shows what it would approve"
+			}
 			return Changes, does
 		}
 	}

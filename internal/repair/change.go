@@ -75,7 +75,7 @@ func changes() []change {
 			remedy: "unpause-host", object: bareMetalHostRef,
 			reads:    []string{pointer("metadata", "annotations", pausedKey), "/status/provisioning/state"},
 			set:      func(o Object) (map[string]any, error) { return withoutAnnotation(o, pausedKey) },
-			risk:     fault.RiskReversible,
+			risk:     fault.RiskPower,
 			riskText: "metal3 goes on where it was stopped: it may inspect, provision or power the host",
 			proof:    ProvedInLab,
 			title:    "remove the annotation " + pausedKey + " of BareMetalHost %s",
@@ -85,13 +85,13 @@ func changes() []change {
 			takes:    2,
 		},
 		{
-			remedy: "reattach-host", object: bareMetalHostRef,
+			remedy: "attach-host", object: bareMetalHostRef,
 			reads: []string{pointer("metadata", "annotations", detachedKey), "/status/provisioning/state"},
 			set:   func(o Object) (map[string]any, error) { return withoutAnnotation(o, detachedKey) },
 			effect: func(o Object) (bool, string) {
 				return stringAt(o, "status", "operationalStatus") != "detached", "status.operationalStatus of the host"
 			},
-			risk:     fault.RiskReversible,
+			risk:     fault.RiskPower,
 			riskText: "metal3 registers the host in Ironic again and follows spec.online",
 			proof:    Simulated,
 			title:    "remove the annotation " + detachedKey + " of BareMetalHost %s",

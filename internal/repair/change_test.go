@@ -53,7 +53,7 @@ func changeCases() []changeCase {
 			actions: onlyVerify,
 		},
 		{
-			remedy: "reattach-host", subject: host, object: bareMetalHostRef("worker-1"),
+			remedy: "attach-host", subject: host, object: bareMetalHostRef("worker-1"),
 			content: bareMetalHost(map[string]any{detachedKey: ""}, map[string]any{"online": true}, map[string]any{"operationalStatus": "detached"}),
 			broken:  func(o Object) bool { return stringAt(o, "status", "operationalStatus") == "detached" },
 			follow: func(o Object) {
@@ -331,7 +331,7 @@ func TestChangeRefused(t *testing.T) {
 				conditionOf(o, "EtcdMembersAvailable")["message"] = "2 of 3 members are available, control-2 is unhealthy"
 			})
 		}, "members"},
-		"the fault is gone": {"reattach-host", func(r *changeRig, _ *Plan) {
+		"the fault is gone": {"attach-host", func(r *changeRig, _ *Plan) {
 			r.edit(r.c.object, "x", func(o Object) { o["status"].(map[string]any)["operationalStatus"] = "OK" })
 		}, "is not there any more"},
 		"the object is gone": {"unpause-host", func(r *changeRig, _ *Plan) { delete(r.objects, keyOf(r.c.object)) }, "it is gone"},
