@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
 )
 
 // repository is where the pages are, seen from this package.
@@ -80,10 +79,14 @@ func codeLines(page string) []codeLine {
 	return out
 }
 
+// behindPrompts leaves out commands that the page shows as refused.
 func behindPrompts(block []codeLine) []codeLine {
 	var out []codeLine
-	for _, l := range block {
+	for i, l := range block {
 		if text, ok := strings.CutPrefix(l.text, "$ "); ok {
+			if i+2 < len(block) && strings.HasPrefix(block[i+1].text, "rollcall: ") && strings.HasPrefix(block[i+2].text, "See '") {
+				continue
+			}
 			out = append(out, codeLine{text: text, line: l.line})
 		}
 	}
