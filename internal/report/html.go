@@ -23,27 +23,28 @@ var htmlParsed = template.Must(template.New("page").Funcs(template.FuncMap{"num"
 
 // htmlPage is everything that the page shows, in its order.
 type htmlPage struct {
-	CSS         template.CSS
-	Title       string
-	Class, Sign string
-	Summary     []pair
-	Headline    string
-	Reason      string
-	MoreReasons []string   // what does not fit a glance
-	Todo        []htmlTodo // of several causes
-	Source      []pair
-	Outcomes    string
-	About       string // the subject that the answer was narrowed to
-	AboutSays   string
-	Roots       []htmlRoot
-	Open        []htmlOpen
-	Waits       []pair
-	Supplies    []string
-	Hosts       htmlHosts
-	Time        *htmlTime
-	Gaps        []htmlGap
-	GapsSay     string
-	Checks      []htmlCheck
+	CSS          template.CSS
+	Title        string
+	Class, Sign  string
+	Summary      []pair
+	Headline     string
+	Reason       string
+	MoreReasons  []string   // what does not fit a glance
+	Todo         []htmlTodo // of several causes
+	Source       []pair
+	Outcomes     string
+	About        string // the subject that the answer was narrowed to
+	AboutSays    string
+	Roots        []htmlRoot
+	Open         []htmlOpen
+	Waits        []pair
+	Supplies     []string
+	MoreSupplies []string
+	Hosts        htmlHosts
+	Time         *htmlTime
+	Gaps         []htmlGap
+	GapsSay      string
+	Checks       []htmlCheck
 }
 
 // pair is a term with what is said of it.
@@ -57,10 +58,11 @@ func HTML(w io.Writer, d *fault.Diagnosis, o Options) error {
 	h := headlineOf(t.whole())
 	p := htmlPage{
 		CSS: template.CSS(htmlStyle), Class: signClasses[h.sign], Sign: signs[h.sign][0], Headline: h.words,
-		Summary: t.htmlSummary(), Source: t.htmlSource(), Outcomes: t.htmlOutcomes(), Supplies: t.htmlSupplies(),
+		Summary: t.htmlSummary(), Source: t.htmlSource(), Outcomes: t.htmlOutcomes(),
 		Hosts: t.htmlHosts(), Time: t.htmlTime(), Gaps: t.htmlGaps(), Checks: t.htmlChecks(), Open: t.htmlOpen(),
 	}
 	p.Title = "Rollcall: " + d.Source.Name + ": " + strings.ToLower(h.words)
+	p.Supplies, p.MoreSupplies = t.htmlSupplies()
 	p.Reason, p.MoreReasons = t.htmlReason()
 	if p.GapsSay = t.htmlGapsSay(); p.Summary[0].Term == summaryState {
 		p.Reason = "" // the summary has it
@@ -139,12 +141,16 @@ func (t *text) htmlOutcomes() string {
 	return words + fmt.Sprintf(", %d absent, %d unknown, %d not applicable", outcomes[fault.Absent], outcomes[fault.Unknown], outcomes[fault.NotApplicable])
 }
 
-// htmlSupplies is what would decide where no cause is known, all of it.
-func (t *text) htmlSupplies() []string {
+const shownSupplies = 8
+
+// htmlSupplies is what would decide where no cause is known: the best, and the rest.
+func (t *text) htmlSupplies() (first, rest []string) {
 	if len(t.d.Roots) > 0 {
-		return nil
+		return nil, nil
 	}
-	return t.supplyList()
+	list := t.supplyList()
+	n := min(shownSupplies, len(list))
+	return list[:n], list[n:]
 }
 
 // htmlCheck is one fault and how often it had each outcome.

@@ -9,13 +9,14 @@ import (
 
 // htmlHosts is the roll: hosts that are not done, then the others.
 type htmlHosts struct {
-	Say     string
-	Steps   []htmlStep
-	Open    []htmlHost
-	More    []htmlHost // not done as well: what is beyond one look
-	Done    []htmlHost
-	Claimed []htmlHost
-	Legend  []htmlCell
+	Say      string
+	Steps    []htmlStep
+	Open     []htmlHost
+	More     []htmlHost // not done as well: what is beyond one look
+	Done     []htmlHost
+	FoldDone bool
+	Claimed  []htmlHost
+	Legend   []htmlCell
 }
 
 type htmlStep struct {
@@ -67,6 +68,7 @@ func (t *text) htmlHosts() htmlHosts {
 		expected++
 	}
 	sayOnce(h.Open)
+	h.FoldDone = len(h.Open) > 0 || len(h.Done) > shownHosts
 	notDone := len(h.Open)
 	if notDone > shownHosts {
 		h.Open, h.More = h.Open[:shownHosts], h.Open[shownHosts:]

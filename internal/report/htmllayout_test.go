@@ -269,6 +269,38 @@ func TestHTMLManyHosts(t *testing.T) {
 	}
 }
 
+func TestHTMLManyDone(t *testing.T) {
+	var hosts []fault.HostState
+	for i := range shownHosts + 1 {
+		hosts = append(hosts, answered(fmt.Sprintf("worker%03d", i), "worker"))
+	}
+	d := base(hosts...)
+	diagnose.Group(d)
+	if table := elements(pageOf(t, d), "table")[0]; !inside(table, "details", "") {
+		t.Error("a long list of hosts that are done is not folded")
+	}
+	if table := elements(pageOf(t, healthy()), "table")[0]; inside(table, "details", "") {
+		t.Error("a short list of hosts is folded")
+	}
+}
+
+// TestHTMLRemedyOfSymptom: what helps against a symptom is there although its cause is
+// not known.
+func TestHTMLRemedyOfSymptom(t *testing.T) {
+	d := undecided()
+	d.Unexplained[0].Remedies = []fault.Advice{adopt()}
+	root := pageOf(t, d)
+	page := textOf(root)
+	for _, want := range []string{"give the pool the config of its spec", "first steps: Rollcall can do it"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("%q is missing", want)
+		}
+	}
+	if strings.Contains(page, "rollcall fix plan") {
+		t.Error("a repair is offered for a symptom")
+	}
+}
+
 func TestNotServedOnce(t *testing.T) {
 	gaps := []fault.Gap{
 		{Reason: "not served: the API has no a", Needs: []string{"a"}}, {Reason: "not collected", Needs: []string{"b"}},
@@ -297,7 +329,7 @@ func TestProofOnce(t *testing.T) {
 	all := slices.Concat(p, more)
 	places := 0
 	for _, p := range all {
-		places += len(p.Places)
+		places += len(p.Places) + len(p.MorePlaces)
 	}
 	if len(all) != len(d.Roots[0].Evidence)-1 || places != len(d.Roots[0].Evidence) {
 		t.Errorf("%d excerpts at %d places, want %d at %d", len(all), places, len(d.Roots[0].Evidence)-1, len(d.Roots[0].Evidence))

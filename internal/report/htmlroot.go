@@ -34,7 +34,9 @@ type htmlRoot struct {
 // htmlProof is an excerpt with every place that has it.
 type htmlProof struct {
 	Text   string
-	Places []htmlPlace
+	Places []htmlPlace // the first of them
+
+	MorePlaces []htmlPlace
 }
 
 type htmlPlace struct{ Where, Source, From string }
@@ -67,7 +69,10 @@ type htmlDoStep struct {
 
 type htmlRefused struct{ ID, Title, Happens, When, Instead string }
 
-const shownProofs = 5
+const (
+	shownProofs = 5
+	shownPlaces = 3
+)
 
 func (t *text) htmlRoot(i, of int, r same) htmlRoot {
 	h := htmlRoot{
@@ -139,6 +144,10 @@ func (t *text) htmlProof(items []evidence.Item) (first, rest []htmlProof) {
 			have, list = len(list), append(list, htmlProof{Text: text})
 		}
 		list[have].Places = append(list[have].Places, place)
+	}
+	for i, p := range list {
+		n := min(shownPlaces, len(p.Places))
+		list[i].Places, list[i].MorePlaces = p.Places[:n], p.Places[n:]
 	}
 	n := min(shownProofs, len(list))
 	return list[:n], list[n:]

@@ -120,6 +120,12 @@ func (t *text) summaryWho() pair {
 		who.Text = "no one has to act before " + clock(t.d.Verdict.Until) + "; ask again then"
 	default:
 		who.Text = "not known before more is read"
+		for _, u := range t.d.Unexplained {
+			if rest := usable(u.Remedies); len(rest) > 0 {
+				who.Text += "; first steps: " + actorWords(rest[0].Actor(), rest[0].Where)
+				break
+			}
+		}
 	}
 	return who
 }
