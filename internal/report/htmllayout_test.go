@@ -338,3 +338,31 @@ func TestProofOnce(t *testing.T) {
 		t.Errorf("the log line that shows the mechanism is not first: %+v", p[0])
 	}
 }
+
+func TestCleanEllipsis(t *testing.T) {
+	if got := (Style{ASCII: true}).clean("… of h\tfails"); got != "... of h fails" {
+		t.Errorf("%q", got)
+	}
+	if got := (Style{}).clean("… of h\tfails"); got != "… of h fails" {
+		t.Errorf("%q", got)
+	}
+}
+
+// TestHTMLSuspects: the same suspect at many hosts is one line.
+func TestHTMLSuspects(t *testing.T) {
+	d := undecided()
+	for i := range 30 {
+		name := fmt.Sprintf("worker%02d", i)
+		d.Unexplained[0].Suspects = append(d.Unexplained[0].Suspects, fault.Suspect{Key: key("crash", host(name)), Title: name + " crash-loops"})
+	}
+	root := pageOf(t, d)
+	var lines []string
+	for _, li := range elements(root, "li") {
+		if attribute(li.Parent, "class") == "suspects" {
+			lines = append(lines, textOf(li))
+		}
+	}
+	if len(lines) != 3 || !strings.Contains(lines[2], "worker00 crash-loops") || !strings.Contains(lines[2], "29 more") || !strings.Contains(lines[2], "worker29") {
+		t.Errorf("%q", lines)
+	}
+}

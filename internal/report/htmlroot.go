@@ -236,7 +236,26 @@ type htmlOpen struct {
 	Do               *htmlDo // what helps against the symptom itself; nil: nothing is known
 }
 
-type htmlSuspect struct{ Title, Fault, Supply string }
+// htmlSuspect is a fault that could be the cause, with the other subjects where the same
+// would decide.
+type htmlSuspect struct {
+	Title, Fault, Supply string
+	Others               []string
+}
+
+func (t *text) htmlSuspects(list []fault.Suspect) []htmlSuspect {
+	var out []htmlSuspect
+	for _, s := range list {
+		supply := t.decides(s)
+		i := slices.IndexFunc(out, func(h htmlSuspect) bool { return h.Fault == s.Fault && h.Supply == supply })
+		if i < 0 {
+			out = append(out, htmlSuspect{Title: s.Title, Fault: s.Fault, Supply: supply})
+			continue
+		}
+		out[i].Others = append(out[i].Others, s.Subject.String())
+	}
+	return out
+}
 
 func (t *text) htmlOpen() []htmlOpen {
 	var list []htmlOpen
@@ -246,9 +265,7 @@ func (t *text) htmlOpen() []htmlOpen {
 			h.Where = subjects(u.link.keys)
 		}
 		h.Proof, h.MoreProof = t.htmlProof(u.Evidence)
-		for _, s := range u.Suspects {
-			h.Suspects = append(h.Suspects, htmlSuspect{s.Title, s.Fault, t.decides(s)})
-		}
+		h.Suspects = t.htmlSuspects(u.Suspects)
 		if rest := usable(u.Remedies); len(rest) > 0 {
 			do := t.htmlAdvice(u.Fault, rest, "")
 			h.Do = &do
