@@ -12,8 +12,9 @@ import (
 // again.
 func Group(d *fault.Diagnosis) {
 	d.Groups = fault.Groups{
-		Roots: rootGroups(d.Roots), Unexplained: unexplainedGroups(d.Unexplained), Waiting: waitingGroups(d),
-		Hosts: hostGroups(d.Hosts), Gaps: gaps(d.Coverage),
+		Roots: rootGroups(d.Roots), Unexplained: unexplainedGroups(d.Unexplained), Accepted: acceptedGroups(d.Accepted),
+		Waiting: waitingGroups(d),
+		Hosts:   hostGroups(d.Hosts), Gaps: gaps(d.Coverage),
 	}
 }
 
@@ -49,6 +50,29 @@ func unexplainedGroups(symptoms []fault.Unexplained) []fault.Group {
 		}
 		at[u.Fault] = len(list)
 		list = append(list, groupOf(u.Key, n))
+	}
+	return list
+}
+
+// acceptedGroups puts together what one entry accepts of one fault.
+func acceptedGroups(accepted []fault.AcceptedFinding) []fault.AcceptedGroup {
+	type kind struct{ fault, entry string }
+	var list []fault.AcceptedGroup
+	at := map[kind]int{}
+	for n, f := range accepted {
+		k := kind{f.Fault, f.Entry}
+		i, ok := at[k]
+		if !ok {
+			at[k] = len(list)
+			list = append(list, fault.AcceptedGroup{Group: groupOf(f.Key, n), Effects: slices.Clone(f.Effects)})
+			continue
+		}
+		list[i].Subjects = append(list[i].Subjects, f.Subject)
+		for _, e := range f.Effects {
+			if !slices.Contains(list[i].Effects, e) {
+				list[i].Effects = append(list[i].Effects, e)
+			}
+		}
 	}
 	return list
 }
