@@ -35,6 +35,8 @@ type htmlPage struct {
 	Roots       []htmlRoot
 	Open        []htmlOpen
 	Waits       []pair
+	Accepted    []htmlAccepted
+	AtRisk      bool // some of it is about data: it comes first
 	Supplies    []string
 	Hosts       htmlHosts
 	Time        *htmlTime
@@ -62,6 +64,8 @@ func HTML(w io.Writer, d *fault.Diagnosis, o Options) error {
 	if o.Subject != nil {
 		p.About, p.AboutSays = o.Subject.String(), t.subjectVerdict()
 	}
+	p.Accepted = t.htmlAccepted()
+	p.AtRisk = len(d.Accepted) > 0 && d.Accepted[0].DataRisk
 	roots := sameRoots(d)
 	for i, r := range roots {
 		p.Roots = append(p.Roots, t.htmlRoot(i, len(roots), r))
@@ -128,6 +132,9 @@ func (t *text) htmlCounts() []pair {
 	list := []pair{{fmt.Sprint(len(sameRoots(t.d))), plural(len(sameRoots(t.d)), "cause", "causes")}}
 	if n := len(t.withoutCause()); n > 0 {
 		list = append(list, pair{fmt.Sprint(n), "without a known cause"})
+	}
+	if n := len(t.d.Accepted); n > 0 {
+		list = append(list, pair{fmt.Sprint(n), "accepted"})
 	}
 	return append(list, pair{fmt.Sprintf("%d of %d", answered, expected), "hosts answered at every step"})
 }

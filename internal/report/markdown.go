@@ -18,11 +18,13 @@ func Markdown(w io.Writer, d *fault.Diagnosis, o Options) error {
 	o.Wide = true
 	m := &markdown{text: newText(d, o)}
 	m.headOfRecord()
+	m.accepted(true)
 	roots := sameRoots(d)
 	for i, r := range roots {
 		m.cause(i, len(roots), r)
 	}
 	m.open()
+	m.accepted(false)
 	m.hostTable()
 	m.moments()
 	m.done()
