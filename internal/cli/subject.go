@@ -112,6 +112,17 @@ func focus(d *fault.Diagnosis, s fault.Subject, related []fault.Subject) *fault.
 			}
 		}
 	}
+	out.Accepted = nil
+	for _, f := range d.Accepted {
+		if !about(f.Key) && !slices.ContainsFunc(f.Effects, about) {
+			continue
+		}
+		out.Accepted = append(out.Accepted, f)
+		kept[f.Key] = true
+		for _, k := range f.Effects {
+			kept[k] = true
+		}
+	}
 	for _, f := range d.Findings {
 		if about(f.Key()) || kept[f.Key()] {
 			out.Findings = append(out.Findings, f)

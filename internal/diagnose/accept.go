@@ -15,14 +15,14 @@ type Accepter interface {
 	Accepted(cluster string, k fault.Key, now time.Time) (fault.Acceptance, bool)
 }
 
-// accept marks what is accepted: the present findings that an entry is about, and those that
-// are explained for certain and only by such findings. A finding that a cause leads to which
-// is not accepted, also one that is still normal, or on a likely edge, is not accepted
-// through another.
+// accept marks what is accepted: the present findings that an entry is about, and those,
+// present or still normal, that are explained for certain and only by such findings. A
+// finding that a cause leads to which is not accepted, also one that is still normal, or on a
+// likely edge, is not accepted through another.
 func (g *graph) accept(d *fault.Diagnosis, accepter Accepter, next [][]int, components [][]int, caused []bool) {
 	direct := map[int]fault.Acceptance{}
 	for i := range g.findings {
-		if !g.active(i) {
+		if !g.present(i) {
 			continue
 		}
 		if a, ok := accepter.Accepted(d.Cluster.ID, g.findings[i].Key(), d.Now); ok {
@@ -37,7 +37,7 @@ func (g *graph) accept(d *fault.Diagnosis, accepter Accepter, next [][]int, comp
 		if !g.active(c[0]) || caused[n] {
 			continue
 		}
-		if h := g.heads(c); containsAll(direct, h) {
+		if h := g.heads(c); len(h) > 0 && containsAll(direct, h) {
 			heads = append(heads, h...)
 		} else {
 			open = append(open, c...)
@@ -55,9 +55,6 @@ func (g *graph) accept(d *fault.Diagnosis, accepter Accepter, next [][]int, comp
 	}
 	for i := range g.findings {
 		f := &g.findings[i]
-		if f.Outcome != fault.Present {
-			continue
-		}
 		if a, ok := direct[i]; ok {
 			f.Accepted = &fault.Accepted{Acceptance: a}
 		} else if from := through[i]; len(from) > 0 && !notAccepted[i] {
@@ -67,16 +64,12 @@ func (g *graph) accept(d *fault.Diagnosis, accepter Accepter, next [][]int, comp
 }
 
 // heads are what has to be accepted of an uncaused component so that it counts as accepted:
-// its root, or everything in it that has no known cause.
+// its root, or everything present in it; none where all of it is still normal.
 func (g *graph) heads(component []int) []int {
 	if i := g.opener(component); i >= 0 {
 		return []int{i}
 	}
-	present := slices.DeleteFunc(slices.Clone(component), func(i int) bool { return !g.present(i) })
-	if len(present) > 0 {
-		return present
-	}
-	return component // it is still normal
+	return slices.DeleteFunc(slices.Clone(component), func(i int) bool { return !g.present(i) })
 }
 
 func containsAll(set map[int]fault.Acceptance, list []int) bool {

@@ -88,6 +88,12 @@ func TestAccept(t *testing.T) {
 		{name: "beside what still settles", wall: wall{"a": {"w": "fresh", "x": "lit"}}, accept: accepts{"x a"},
 			entries:  map[string]string{"w": stands + "settles: {within: 30m}\n", "x": stands},
 			accepted: []string{"x a root"}, verdict: fault.Settling, cause: fault.CauseNone, worst: -1},
+		{name: "what still settles because of what is accepted", wall: wall{"a": {"w": "fresh", "x": "lit"}}, accept: accepts{"x a"},
+			entries:  map[string]string{"w": stands + "settles: {within: 30m}\n", "x": stands + explains("w certain")},
+			accepted: []string{"x a root"}, through: []string{"w a: x"}, verdict: fault.OnlyAccepted, cause: fault.CauseKnown, worst: -1},
+		{name: "what is not a fault yet is not accepted", wall: wall{"a": {"w": "fresh", "y": "lit"}}, accept: accepts{"w a"},
+			entries: map[string]string{"w": stands + "settles: {within: 30m}\n" + explains("y certain"), "y": ""},
+			verdict: fault.Settling, cause: fault.CauseNone, worst: -1},
 		{name: "an info is named, too", wall: wall{"a": {"x": "lit"}}, accept: accepts{"x a"},
 			entries: map[string]string{"x": stands + "severity: info\n"}, accepted: []string{"x a root"}, verdict: fault.OnlyAccepted, cause: fault.CauseKnown, worst: -1},
 	}

@@ -91,6 +91,11 @@ func waitingGroups(d *fault.Diagnosis) []fault.WaitingGroup {
 			explained[k] = true
 		}
 	}
+	for _, a := range d.Accepted {
+		for _, k := range a.Effects {
+			explained[k] = true
+		}
+	}
 	for n, f := range d.Findings {
 		if !f.Waiting() {
 			continue

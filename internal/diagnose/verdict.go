@@ -350,7 +350,7 @@ func Worst(d *fault.Diagnosis) int {
 func waiting(d *fault.Diagnosis) (until time.Time, what string) {
 	var names []string
 	for _, f := range d.Findings {
-		if f.Waiting() {
+		if f.Waiting() && f.Accepted == nil {
 			if until.IsZero() || f.Until.Before(until) {
 				until = f.Until
 			}

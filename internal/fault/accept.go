@@ -41,7 +41,7 @@ type AcceptedFinding struct {
 	Severity Severity     `json:"severity"`
 	Role     Role         `json:"role"`
 	DataRisk bool         `json:"dataRisk,omitempty"` // an error that is about etcd or about the loss of data
-	Effects  []Key        `json:"effects"`            // present findings that are accepted through it
+	Effects  []Key        `json:"effects"`            // findings that are accepted through it
 	Root     *Root        `json:"-"`                  // for RoleRoot
 	Open     *Unexplained `json:"-"`                  // for RoleUnexplained
 }

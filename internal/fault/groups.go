@@ -43,7 +43,7 @@ type RootGroup struct {
 type WaitingGroup struct {
 	Group
 	Until     time.Time `json:"until"`
-	Explained bool      `json:"explained"` // by a root
+	Explained bool      `json:"explained"` // by a root, also an accepted one
 }
 
 // HostGroup are hosts at one stage in one state for like reasons.
