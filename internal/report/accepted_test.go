@@ -96,6 +96,27 @@ func TestAcceptedOnTheFirstScreen(t *testing.T) {
 	}
 }
 
+// TestAcceptedEffect: an effect that is accepted is one of its cause all the same, and says so.
+func TestAcceptedEffect(t *testing.T) {
+	d := desyncProven()
+	acceptIn(d, fault.AcceptedFinding{Key: d.Findings[1].Key(), Role: fault.RoleSymptom, Acceptance: fault.Acceptance{Reason: "known", Owner: "sre", Until: "2026-05-03", Entry: "a:1"}})
+	diagnose.Group(d)
+	for name, write := range map[string]func(*bytes.Buffer) error{
+		"text":     func(b *bytes.Buffer) error { return Text(b, d, options(Style{Width: 200})) },
+		"markdown": func(b *bytes.Buffer) error { return Markdown(b, d, options(Style{})) },
+		"html":     func(b *bytes.Buffer) error { return HTML(b, d, options(Style{})) },
+		"sarif":    func(b *bytes.Buffer) error { return SARIF(b, d, options(Style{})) },
+	} {
+		var out bytes.Buffer
+		if err := write(&out); err != nil {
+			t.Fatal(err)
+		}
+		if text := out.String(); !strings.Contains(text, "gets HTTP 500 (accepted)") || strings.Count(text, "(accepted)") > 2 {
+			t.Errorf("%s marks %d effects", name, strings.Count(text, "(accepted)"))
+		}
+	}
+}
+
 // TestAnswerFlags: flags that change the answer are repeated where the answer is asked for again,
 // and nowhere else.
 func TestAnswerFlags(t *testing.T) {

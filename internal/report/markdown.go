@@ -166,7 +166,7 @@ func (m *markdown) advice(list []fault.Advice) {
 
 func (m *markdown) effects(list []*link, indent string) {
 	for _, l := range list {
-		m.printf("%s- %s%s\n", indent, m.md(m.linkTitle(l)), weak(l.strength))
+		m.printf("%s- %s\n", indent, m.md(m.effectTitle(l)))
 		m.effects(l.children, indent+"  ")
 	}
 }

@@ -243,7 +243,7 @@ func (s *sarif) flow(about string, way []*link) sarifCodeFlow {
 		if len(f.Evidence) > 0 {
 			at.Physical = s.location(f.Evidence[0]).Physical
 		}
-		at.Message = &sarifMessage{s.said(s.linkTitle(l) + weak(l.strength))}
+		at.Message = &sarifMessage{s.said(s.effectTitle(l))}
 		step := sarifStep{Location: at, Nesting: i, Importance: "essential"}
 		if since := f.Since.UTC(); !f.Since.IsZero() {
 			step.When = &since
