@@ -10,7 +10,6 @@ package accept
 
 import (
 	"path"
-	"strings"
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/fault"
@@ -79,5 +78,5 @@ func (e *Entry) expired(now time.Time) bool { return !now.Before(e.end()) }
 
 // String names the entry in a message.
 func (e *Entry) String() string {
-	return e.At + ": " + e.Fault + " " + e.Subject.String() + " (owner " + strings.TrimSuffix(e.Owner, ".") + ")"
+	return e.At + ": " + e.Fault + " " + e.Subject.String() + " (owner " + e.Owner + ")"
 }

@@ -59,17 +59,20 @@ func acceptedGroups(accepted []fault.AcceptedFinding) []fault.AcceptedGroup {
 	type kind struct{ fault, entry string }
 	var list []fault.AcceptedGroup
 	at := map[kind]int{}
+	seen := map[kind]map[fault.Key]bool{}
 	for n, f := range accepted {
 		k := kind{f.Fault, f.Entry}
 		i, ok := at[k]
-		if !ok {
-			at[k] = len(list)
-			list = append(list, fault.AcceptedGroup{Group: groupOf(f.Key, n), Effects: slices.Clone(f.Effects)})
-			continue
+		if ok {
+			list[i].Subjects = append(list[i].Subjects, f.Subject)
+		} else {
+			i = len(list)
+			at[k], seen[k] = i, map[fault.Key]bool{}
+			list = append(list, fault.AcceptedGroup{Group: groupOf(f.Key, n), Effects: []fault.Key{}})
 		}
-		list[i].Subjects = append(list[i].Subjects, f.Subject)
 		for _, e := range f.Effects {
-			if !slices.Contains(list[i].Effects, e) {
+			if !seen[k][e] {
+				seen[k][e] = true
 				list[i].Effects = append(list[i].Effects, e)
 			}
 		}
