@@ -58,6 +58,7 @@ same exit code.`,
 	cmd.Flags().StringVar(&save, "save", "", "write the archive to this `FILE` and answer nothing")
 	a.addChoiceFlags(cmd)
 	a.addCatalogFlag(cmd)
+	a.addAcceptFlag(cmd)
 	a.addAnswerFlags(cmd)
 	return cmd
 }

@@ -16,8 +16,8 @@ what was ruled out, what could not be checked, and the next command with its ris
 SUBJECT narrows the answer and is written as oc writes it:
   ` + subjectForms + `
 
-It only reads. Exit codes: 0 nothing wrong, 1 the tool could not do its work,
-2 a fault at or above --fail-on, 3 undecided.`,
+It only reads. Exit codes: 0 nothing wrong, or accepted, 1 the tool could not do its
+work, 2 a fault at or above --fail-on, 3 undecided.`,
 		Example: example(a.name, "diagnose", "the cluster of the kubeconfig") +
 			example(a.name, "diagnose node/control2", "what concerns one host") +
 			example(a.name, "diagnose --from ./must-gather.local.123", "an archive") +
@@ -49,6 +49,7 @@ It only reads. Exit codes: 0 nothing wrong, 1 the tool could not do its work,
 	}
 	a.addSourceFlags(cmd)
 	a.addChoiceFlags(cmd)
+	a.addAcceptFlag(cmd)
 	a.addAnswerFlags(cmd)
 	return cmd
 }

@@ -35,6 +35,8 @@ type sourceFlags struct {
 	hostedKubeconfig string
 	catalogs         []string
 	only, skip       []string
+	accept           string // file; "": nothing is accepted
+	acceptNamed      bool   // with the flag
 }
 
 // outputFlags say how the answer is given. The format is asked with formatOf.

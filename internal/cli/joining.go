@@ -29,7 +29,7 @@ func (a *app) planCommand(ctx context.Context, r *run, d *fault.Diagnosis) func(
 	}
 	return func(root fault.Root, only bool) string {
 		words := []string{a.name, "fix plan"}
-		if !only {
+		if !only || len(d.Accepted) > 0 { // a repair sees the accepted causes, too
 			words = append(words, "--root", quote(root.Fault+"@"+root.Subject.String()))
 		}
 		for _, h := range waiting {

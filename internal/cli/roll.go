@@ -38,6 +38,7 @@ they stand. It only reads.`,
 			if err != nil {
 				return err
 			}
+			a.acceptNotes(r, d)
 			if err := a.printRoll(cmd.Context(), formatOf(cmd), d, r, every); err != nil {
 				return err
 			}
@@ -47,6 +48,7 @@ they stand. It only reads.`,
 	cmd.Flags().BoolVar(&every, "all", false, "list every host, also those that answered at every step and names that only a CSR claims")
 	a.addSourceFlags(cmd)
 	a.addChoiceFlags(cmd)
+	a.addAcceptFlag(cmd)
 	a.addOutputFlags(cmd, "text", "wide", "name", "json", "yaml", "html", "markdown", "sarif", "junit")
 	a.addFailOn(cmd)
 	return cmd
@@ -75,7 +77,7 @@ func (a *app) printRoll(ctx context.Context, format string, d *fault.Diagnosis, 
 // reportOptions says how an answer looks and how its commands are written.
 func (a *app) reportOptions(r *run) report.Options {
 	o := report.Options{
-		Style: a.style(), Command: a.name, Source: a.again(), NoHeaders: a.output.noHeaders,
+		Style: a.style(), Command: a.name, Source: a.again(), Answer: a.answerFlags(), NoHeaders: a.output.noHeaders,
 		Refused: map[string]report.Remedy{}, Catalog: r.catalog,
 	}
 	for _, known := range r.catalog.Refused {
@@ -152,6 +154,7 @@ func (a *app) answer(ctx context.Context, r *run, format, subject string) error 
 	if err != nil {
 		return err
 	}
+	a.acceptNotes(r, d)
 	whole := d
 	if about != nil {
 		s, err := r.resolve(ctx, d, *about)

@@ -12,6 +12,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/rollcall-project/rollcall/catalog"
+	"github.com/rollcall-project/rollcall/internal/accept"
 	"github.com/rollcall-project/rollcall/internal/diagnose"
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
@@ -35,7 +36,8 @@ import (
 type run struct {
 	reader  *reader.Reader
 	catalog *fault.Catalog
-	now     time.Time // zero: the source carries none
+	accept  *accept.List // nil: nothing is accepted
+	now     time.Time    // zero: the source carries none
 	source  evidence.Description
 	closers []func() error
 }
@@ -73,6 +75,9 @@ func (a *app) openRunOver(ctx context.Context, record recording, first evidence.
 		return nil, err
 	}
 	if err := a.checkChoice(r.catalog); err != nil {
+		return nil, err
+	}
+	if r.accept, err = a.loadAccept(r.catalog); err != nil {
 		return nil, err
 	}
 	set, err := scan.Compile(all.Signatures())
@@ -335,10 +340,14 @@ func faultIDs(c *fault.Catalog) []string {
 // diagnose makes the whole diagnosis of a run.
 func (a *app) diagnose(ctx context.Context, r *run) (*fault.Diagnosis, error) {
 	defer a.progress("reading %s %s ...", r.source.Kind, r.source.Name)()
-	d, err := diagnose.Run(ctx, diagnose.Options{
+	o := diagnose.Options{
 		Catalog: r.catalog, Facts: all.All(), Relater: relation.Relater{}, Cluster: cluster.Describer{}, Roll: roll.Caller{},
 		Reader: r.reader, Now: r.now, Clock: a.io.Clock, Only: a.source.only, Skip: a.source.skip, Log: a.log,
-	})
+	}
+	if r.accept != nil {
+		o.Accept = r.accept
+	}
+	d, err := diagnose.Run(ctx, o)
 	if err != nil {
 		return nil, err
 	}

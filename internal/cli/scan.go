@@ -71,6 +71,9 @@ func (a *app) scanned(ctx context.Context, format string, t *textError) error {
 	if err != nil {
 		return err
 	}
+	if a.source.acceptNamed && !a.global.quiet {
+		fmt.Fprintf(a.io.Err, "%s: note: --accept is not used: this is a text, and what can be accepted are findings of a cluster\n", a.name)
+	}
 	if err = a.printScan(format, r, c); err == nil { // exit code 0 of diagnose says that nothing is wrong
 		err = &ExitError{Code: ExitUndecided}
 	}

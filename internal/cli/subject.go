@@ -13,23 +13,12 @@ import (
 	"github.com/rollcall-project/rollcall/internal/fault"
 )
 
-// subjectKinds are the words before the slash, as oc writes them, without an API group.
-var subjectKinds = map[string]fault.Kind{
-	"host": fault.Host, "hosts": fault.Host, "node": fault.Host, "nodes": fault.Host, "no": fault.Host,
-	"bmh": fault.Host, "baremetalhost": fault.Host, "baremetalhosts": fault.Host, "machine": fault.Host, "machines": fault.Host,
-	"csr": fault.CSR, "certificatesigningrequest": fault.CSR, "certificatesigningrequests": fault.CSR,
-	"mcp": fault.Pool, "pool": fault.Pool, "machineconfigpool": fault.Pool, "machineconfigpools": fault.Pool,
-	"nodepool": fault.NodePool, "nodepools": fault.NodePool, "np": fault.NodePool,
-	"co": fault.Operator, "clusteroperator": fault.Operator, "clusteroperators": fault.Operator, "operator": fault.Operator,
-}
-
 const subjectForms = "node/NAME, host/NAME, bmh/NAME, machine/NAME, csr/NAME, mcp/NAME, nodepool/NAME, co/NAME"
 
 // parseSubject reads "node/control0", also "machine.machine.openshift.io/x".
 func parseSubject(arg string) (fault.Subject, error) {
 	kind, name, ok := strings.Cut(arg, "/")
-	kind, _, _ = strings.Cut(strings.ToLower(kind), ".")
-	k, known := subjectKinds[kind]
+	k, known := fault.KindOf(kind)
 	switch {
 	case ok && known && name != "":
 		return fault.Subject{Kind: k, Name: name}, nil
@@ -121,6 +110,17 @@ func focus(d *fault.Diagnosis, s fault.Subject, related []fault.Subject) *fault.
 			for _, suspect := range u.Suspects {
 				kept[suspect.Key] = true
 			}
+		}
+	}
+	out.Accepted = nil
+	for _, f := range d.Accepted {
+		if !about(f.Key) && !slices.ContainsFunc(f.Effects, about) {
+			continue
+		}
+		out.Accepted = append(out.Accepted, f)
+		kept[f.Key] = true
+		for _, k := range f.Effects {
+			kept[k] = true
 		}
 	}
 	for _, f := range d.Findings {

@@ -55,7 +55,7 @@ func BenchmarkCatalogue(b *testing.B) {
 		if d.Findings, _, err = engine.EvaluateAll(ctx, w, catalog.Checked()); err != nil {
 			b.Fatal(err)
 		}
-		if _, err := engine.conclude(ctx, w, d); err != nil {
+		if _, err := engine.conclude(ctx, w, d, nil); err != nil {
 			b.Fatal(err)
 		}
 		if len(d.Roots) != hosts {

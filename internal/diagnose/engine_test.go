@@ -131,6 +131,11 @@ refs: [{repo: wall}]
 
 func run(t *testing.T, wl wall, entries map[string]string) *fault.Diagnosis {
 	t.Helper()
+	return runAccepting(t, wl, entries, nil)
+}
+
+func runAccepting(t *testing.T, wl wall, entries map[string]string, accept Accepter) *fault.Diagnosis {
+	t.Helper()
 	files := fstest.MapFS{"remedies/switch.yaml": &fstest.MapFile{Data: []byte(switchRemedy)}}
 	lamps := map[string]bool{}
 	for id, body := range entries {
@@ -180,7 +185,7 @@ func run(t *testing.T, wl wall, entries map[string]string) *fault.Diagnosis {
 	}
 	d, err := Run(context.Background(), Options{
 		Catalog: catalog, Facts: list, Relater: wl, Cluster: wl, Roll: wl, Clock: func() time.Time { return noon }, Log: slog.New(slog.DiscardHandler),
-		Reader: reader.New(set, clean, nil, reader.Limits{}, emptySource{}),
+		Accept: accept, Reader: reader.New(set, clean, nil, reader.Limits{}, emptySource{}),
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -12,8 +12,9 @@ import (
 // again.
 func Group(d *fault.Diagnosis) {
 	d.Groups = fault.Groups{
-		Roots: rootGroups(d.Roots), Unexplained: unexplainedGroups(d.Unexplained), Waiting: waitingGroups(d),
-		Hosts: hostGroups(d.Hosts), Gaps: gaps(d.Coverage),
+		Roots: rootGroups(d.Roots), Unexplained: unexplainedGroups(d.Unexplained), Accepted: acceptedGroups(d.Accepted),
+		Waiting: waitingGroups(d),
+		Hosts:   hostGroups(d.Hosts), Gaps: gaps(d.Coverage),
 	}
 }
 
@@ -53,6 +54,32 @@ func unexplainedGroups(symptoms []fault.Unexplained) []fault.Group {
 	return list
 }
 
+// acceptedGroups puts together what one entry accepts of one fault.
+func acceptedGroups(accepted []fault.AcceptedFinding) []fault.AcceptedGroup {
+	type kind struct{ fault, entry string }
+	var list []fault.AcceptedGroup
+	at := map[kind]int{}
+	seen := map[kind]map[fault.Key]bool{}
+	for n, f := range accepted {
+		k := kind{f.Fault, f.Entry}
+		i, ok := at[k]
+		if ok {
+			list[i].Subjects = append(list[i].Subjects, f.Subject)
+		} else {
+			i = len(list)
+			at[k], seen[k] = i, map[fault.Key]bool{}
+			list = append(list, fault.AcceptedGroup{Group: groupOf(f.Key, n), Effects: []fault.Key{}})
+		}
+		for _, e := range f.Effects {
+			if !seen[k][e] {
+				seen[k][e] = true
+				list[i].Effects = append(list[i].Effects, e)
+			}
+		}
+	}
+	return list
+}
+
 // waitingGroups parts what a root explains from what waits by itself.
 func waitingGroups(d *fault.Diagnosis) []fault.WaitingGroup {
 	type kind struct {
@@ -64,6 +91,11 @@ func waitingGroups(d *fault.Diagnosis) []fault.WaitingGroup {
 	explained := map[fault.Key]bool{}
 	for _, r := range d.Roots {
 		for _, k := range r.Explains {
+			explained[k] = true
+		}
+	}
+	for _, a := range d.Accepted {
+		for _, k := range a.Effects {
 			explained[k] = true
 		}
 	}

@@ -18,9 +18,9 @@ type cause struct {
 	effects []fault.Key
 }
 
-// conclude chooses roots, deadlocks and what stays unexplained (DESIGN 6). It
-// returns the causes that hold and are still normal.
-func (e *Engine) conclude(ctx context.Context, w *facts.World, d *fault.Diagnosis) ([]cause, error) {
+// conclude chooses roots, deadlocks and what stays unexplained (DESIGN 6), and marks what
+// is accepted. It returns the causes that hold and are still normal.
+func (e *Engine) conclude(ctx context.Context, w *facts.World, d *fault.Diagnosis, accepter Accepter) ([]cause, error) {
 	g, err := e.graph(ctx, w, d.Findings, d.Hosts)
 	if err != nil {
 		return nil, err
@@ -35,6 +35,9 @@ func (e *Engine) conclude(ctx context.Context, w *facts.World, d *fault.Diagnosi
 	var young []cause
 	all := components(next)
 	caused := g.causedComponents(next, all)
+	if accepter != nil {
+		g.accept(d, accepter, next, all, caused)
+	}
 	for n, c := range all {
 		switch {
 		case !g.active(c[0]) || caused[n]:

@@ -40,6 +40,7 @@ type Options struct {
 	Clock   func() time.Time
 	Only    []string // fault ids; empty: all
 	Skip    []string
+	Accept  Accepter // nil: nothing is accepted
 	Log     *slog.Logger
 	// Compiler keeps what it compiled from one run to the next; nil makes one.
 	Compiler *fault.Compiler
@@ -92,7 +93,7 @@ func Run(ctx context.Context, o Options) (*fault.Diagnosis, error) {
 	for i := range d.Hosts {
 		plausible(&d.Hosts[i])
 	}
-	young, err := engine.conclude(ctx, w, d)
+	young, err := engine.conclude(ctx, w, d, o.Accept)
 	if err != nil {
 		return nil, err
 	}
@@ -112,6 +113,7 @@ func Run(ctx context.Context, o Options) (*fault.Diagnosis, error) {
 		return nil, err
 	}
 	block(d, young, func(host string) []string { return requests[host] }, stopped, held)
+	engine.setAside(d)
 	d.Coverage = o.Reader.Coverage()
 	d.Timeline = timeline(d)
 	d.Verdict = judge(d)
@@ -416,6 +418,9 @@ func nonNil(d *fault.Diagnosis) {
 		fill(&d.Unexplained[i].Evidence)
 		fill(&d.Unexplained[i].Suspects)
 		fill(&d.Unexplained[i].Remedies)
+	}
+	for i := range d.Accepted {
+		fill(&d.Accepted[i].Effects)
 	}
 	for i := range d.Hosts {
 		fill(&d.Hosts[i].BlockedBy)

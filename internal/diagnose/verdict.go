@@ -21,6 +21,7 @@ func judge(d *fault.Diagnosis) fault.Verdict {
 	default:
 		v.Cause = fault.CauseNone
 	}
+	v.Accepted = len(d.Accepted)
 	return v
 }
 
@@ -40,6 +41,9 @@ func classify(d *fault.Diagnosis) fault.Verdict {
 	}
 	if until, what := waiting(d); !until.IsZero() {
 		return fault.Verdict{Class: fault.Settling, Until: until, Reason: what}
+	}
+	if len(d.Accepted) > 0 {
+		return onlyAccepted(d)
 	}
 	if d.Source.Kind == OnHost {
 		return fault.Verdict{Class: fault.Healthy, Reason: "nothing that " + d.Source.Name + " itself can tell is wrong; whether it has joined only the API tells"}
@@ -194,6 +198,7 @@ func openQuestions(d *fault.Diagnosis) []string {
 			open = append(open, noCause(u))
 		}
 	}
+	open = append(append(open, notThrough(d)...), notAskedAbout(d)...)
 	open = append(open, damaged(d)...)
 	open = append(open, unsettled(d)...)
 	if d.Source.Kind == OnHost {
@@ -311,22 +316,30 @@ func because(why string) string {
 // without an answer: exit code 3 where there is no fault.
 func Undecided(d *fault.Diagnosis) bool { return len(openQuestions(d)) > 0 }
 
-// Worst is the rank of the worst present fault that is a root or explained by one,
-// -1 where there is none: what an exit code of 2 goes by.
+// Worst is the rank of the worst present fault that is a root or explained by one, and that
+// is not accepted, -1 where there is none: what an exit code of 2 goes by.
 func Worst(d *fault.Diagnosis) int {
 	severity := map[fault.Key]fault.Severity{}
 	for _, f := range d.Findings {
-		if f.Outcome == fault.Present {
+		if f.Outcome == fault.Present && f.Accepted == nil {
 			severity[f.Key()] = f.Severity
 		}
 	}
 	rank := -1
-	for _, r := range d.Roots {
-		rank = max(rank, r.Severity.Rank())
+	explained := func(r fault.Root) {
 		for _, k := range r.Explains {
 			if s, ok := severity[k]; ok {
 				rank = max(rank, s.Rank())
 			}
+		}
+	}
+	for _, r := range d.Roots {
+		rank = max(rank, r.Severity.Rank())
+		explained(r)
+	}
+	for _, a := range d.Accepted {
+		if a.Root != nil {
+			explained(*a.Root)
 		}
 	}
 	return rank
@@ -337,7 +350,7 @@ func Worst(d *fault.Diagnosis) int {
 func waiting(d *fault.Diagnosis) (until time.Time, what string) {
 	var names []string
 	for _, f := range d.Findings {
-		if f.Waiting() {
+		if f.Waiting() && f.Accepted == nil {
 			if until.IsZero() || f.Until.Before(until) {
 				until = f.Until
 			}

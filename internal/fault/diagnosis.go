@@ -18,6 +18,7 @@ type Diagnosis struct {
 	Roots       []Root              `json:"roots"`
 	Deadlocks   []Deadlock          `json:"deadlocks"`
 	Unexplained []Unexplained       `json:"unexplained"`
+	Accepted    []AcceptedFinding   `json:"accepted,omitempty"`
 	Edges       []EdgeSeen          `json:"edges"`
 	Findings    []Finding           `json:"findings"`
 	Hosts       []HostState         `json:"hosts"`
@@ -86,6 +87,7 @@ const (
 	RecoverableBackup  VerdictClass = "recoverable-from-backup"
 	ReinstallRequired  VerdictClass = "reinstall-required"
 	Undetermined       VerdictClass = "undetermined"
+	OnlyAccepted       VerdictClass = "accepted"     // something is wrong, and a person accepts all of it
 	CannotCheck        VerdictClass = "cannot-check" // the API was not reached, and the cause of that is known
 )
 
@@ -108,6 +110,9 @@ type Verdict struct {
 	Where  string       `json:"where,omitempty"` // what is outside the cluster: DNS, BMC, ...
 	Reason string       `json:"reason"`
 	Until  time.Time    `json:"until,omitzero"`
+	// Accepted is how many findings entries accept, those that are accepted through another
+	// one left out.
+	Accepted int `json:"accepted,omitempty"`
 }
 
 // Root is a present fault that stands alone and that nothing present explains.

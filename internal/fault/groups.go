@@ -9,11 +9,12 @@ import (
 // Groups are the parts of a diagnosis that are alike, put together once for all outputs
 // (internal/diagnose Group). Each list has the order of what it groups.
 type Groups struct {
-	Roots       []RootGroup    `json:"roots"`       // roots of one fault; a root of a deadlock is alone
-	Unexplained []Group        `json:"unexplained"` // symptoms of one fault without a known cause
-	Waiting     []WaitingGroup `json:"waiting"`     // what holds and is normal so far
-	Hosts       []HostGroup    `json:"hosts"`       // hosts that are not done
-	Gaps        []Gap          `json:"gaps"`        // what could not be read
+	Roots       []RootGroup     `json:"roots"`              // roots of one fault; a root of a deadlock is alone
+	Unexplained []Group         `json:"unexplained"`        // symptoms of one fault without a known cause
+	Accepted    []AcceptedGroup `json:"accepted,omitempty"` // accepted findings of one fault by one entry
+	Waiting     []WaitingGroup  `json:"waiting"`            // what holds and is normal so far
+	Hosts       []HostGroup     `json:"hosts"`              // hosts that are not done
+	Gaps        []Gap           `json:"gaps"`               // what could not be read
 }
 
 // Group is one fault with all subjects that it is at.
@@ -42,7 +43,7 @@ type RootGroup struct {
 type WaitingGroup struct {
 	Group
 	Until     time.Time `json:"until"`
-	Explained bool      `json:"explained"` // by a root
+	Explained bool      `json:"explained"` // by a root, also an accepted one
 }
 
 // HostGroup are hosts at one stage in one state for like reasons.

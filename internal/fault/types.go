@@ -128,6 +128,7 @@ type Finding struct {
 	Until    time.Time       `json:"until,omitzero"`   // the condition holds, and is normal until then
 	Reason   string          `json:"reason,omitempty"` // why unknown, not applicable, or ruled out
 	Missing  []string        `json:"missing,omitempty"`
+	Accepted *Accepted       `json:"accepted,omitempty"` // a person accepts it, or all that explains it
 	// Unsettled says of an unknown finding that its condition holds, and that it is not
 	// known whether it does so for longer than is normal.
 	Unsettled bool `json:"-"`

@@ -52,7 +52,8 @@ func YAML(w io.Writer, d *fault.Diagnosis, o Options) error {
 	return write(w, string(raw))
 }
 
-// Names writes the ids of the root faults, one a line: words for `rollcall explain`.
+// Names writes the ids of the root faults that are not accepted, one a line: words for
+// `rollcall explain`.
 func Names(w io.Writer, d *fault.Diagnosis) error {
 	var b strings.Builder
 	seen := map[string]bool{}
@@ -85,13 +86,18 @@ func WideRoll(w io.Writer, d *fault.Diagnosis, o Options) error {
 		rows = append(rows, head)
 	}
 	t := newText(d, o)
+	accepted := acceptedKeys(d)
 	for _, h := range d.Hosts {
 		if !o.All && (h.Done() || !h.Expected && !h.Bootstrap()) {
 			continue
 		}
 		var blocked []string
 		for _, k := range h.BlockedBy {
-			blocked = append(blocked, k.Fault+"@"+k.Subject.String())
+			name := k.Fault + "@" + k.Subject.String()
+			if accepted[k] {
+				name += "(accepted)"
+			}
+			blocked = append(blocked, name)
 		}
 		rows = append(rows, []string{h.Name, h.Role, fmt.Sprint(h.Expected), string(h.Stage), string(h.State),
 			until(h.Since), strings.Join(blocked, ","), t.why(h)})

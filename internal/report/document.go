@@ -10,22 +10,23 @@ import (
 // document is the layout of the published contract: a diagnosis in which what would
 // supply evidence is said in words.
 type document struct {
-	APIVersion  string            `json:"apiVersion"`
-	Kind        string            `json:"kind"`
-	Source      fault.Source      `json:"source"`
-	Now         time.Time         `json:"now"`
-	Cluster     fault.ClusterInfo `json:"cluster"`
-	Verdict     fault.Verdict     `json:"verdict"`
-	Roots       []fault.Root      `json:"roots"`
-	Deadlocks   []fault.Deadlock  `json:"deadlocks"`
-	Unexplained []unexplained     `json:"unexplained"`
-	Edges       []fault.EdgeSeen  `json:"edges"`
-	Findings    []fault.Finding   `json:"findings"`
-	Hosts       []fault.HostState `json:"hosts"`
-	Timeline    []fault.Moment    `json:"timeline"`
-	Coverage    []coverage        `json:"coverage"`
-	Groups      groups            `json:"groups"`
-	Stats       fault.Stats       `json:"stats"`
+	APIVersion  string                  `json:"apiVersion"`
+	Kind        string                  `json:"kind"`
+	Source      fault.Source            `json:"source"`
+	Now         time.Time               `json:"now"`
+	Cluster     fault.ClusterInfo       `json:"cluster"`
+	Verdict     fault.Verdict           `json:"verdict"`
+	Roots       []fault.Root            `json:"roots"`
+	Deadlocks   []fault.Deadlock        `json:"deadlocks"`
+	Unexplained []unexplained           `json:"unexplained"`
+	Accepted    []fault.AcceptedFinding `json:"accepted,omitempty"`
+	Edges       []fault.EdgeSeen        `json:"edges"`
+	Findings    []fault.Finding         `json:"findings"`
+	Hosts       []fault.HostState       `json:"hosts"`
+	Timeline    []fault.Moment          `json:"timeline"`
+	Coverage    []coverage              `json:"coverage"`
+	Groups      groups                  `json:"groups"`
+	Stats       fault.Stats             `json:"stats"`
 }
 
 // The fields below hide those of the same name in the model.
@@ -55,7 +56,7 @@ type (
 func newDocument(d *fault.Diagnosis, o Options) *document {
 	return &document{
 		APIVersion: d.APIVersion, Kind: d.Kind, Source: d.Source, Now: d.Now, Cluster: d.Cluster, Verdict: d.Verdict, Roots: d.Roots,
-		Deadlocks: d.Deadlocks, Edges: d.Edges, Findings: d.Findings, Hosts: d.Hosts, Timeline: d.Timeline, Stats: d.Stats,
+		Deadlocks: d.Deadlocks, Accepted: d.Accepted, Edges: d.Edges, Findings: d.Findings, Hosts: d.Hosts, Timeline: d.Timeline, Stats: d.Stats,
 		Unexplained: each(d.Unexplained, func(u fault.Unexplained) unexplained {
 			return unexplained{u, each(u.Suspects, o.inWords)}
 		}),

@@ -38,6 +38,8 @@ type htmlPage struct {
 	Roots        []htmlRoot
 	Open         []htmlOpen
 	Waits        []pair
+	Accepted     []htmlAccepted
+	AtRisk       bool // some of it is about data: it comes first
 	Supplies     []string
 	MoreSupplies []string
 	Hosts        htmlHosts
@@ -70,6 +72,8 @@ func HTML(w io.Writer, d *fault.Diagnosis, o Options) error {
 	if o.Subject != nil {
 		p.About, p.AboutSays = o.Subject.String(), t.subjectVerdict()
 	}
+	p.Accepted = t.htmlAccepted()
+	p.AtRisk = len(d.Accepted) > 0 && d.Accepted[0].DataRisk
 	roots := sameRoots(d)
 	for i, r := range roots {
 		p.Roots = append(p.Roots, t.htmlRoot(i, len(roots), r))

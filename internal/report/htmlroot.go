@@ -156,7 +156,7 @@ func (t *text) htmlProof(items []evidence.Item) (first, rest []htmlProof) {
 func (t *text) htmlTree(list []*link) []htmlTree {
 	var tree []htmlTree
 	for _, l := range list {
-		tree = append(tree, htmlTree{t.linkTitle(l) + weak(l.strength), t.htmlTree(l.children)})
+		tree = append(tree, htmlTree{t.effectTitle(l), t.htmlTree(l.children)})
 	}
 	return tree
 }

@@ -62,7 +62,8 @@ type junitSkipped struct {
 }
 
 // JUnit writes every check as a test: a suite for each layer of the catalogue, a case
-// for each fault and subject. A fault that is present fails. Unknown and not
+// for each fault and subject. A fault that is present fails; one that is accepted is skipped
+// with who accepts it, until when and why. Unknown and not
 // applicable are skipped with the reason: CI systems count and show these apart from
 // both passed and failed. What is normal so far passes and says until when. That an
 // unknown is not taken for fine is the work of the first suite: it holds one case,
@@ -163,6 +164,11 @@ func (t *text) junitCase(f fault.Finding, layer string) junitCase {
 	c := junitCase{Class: "rollcall." + t.clean(layer), Name: t.clean(f.Fault + " " + f.Subject.String()), Time: "0"}
 	switch f.Outcome {
 	case fault.Present:
+		if f.Accepted != nil {
+			c.Skipped = &junitSkipped{t.clean(acceptedWords(f))}
+			c.Out = t.clean(t.title(f.Key())) + "\n" + t.junitProof(f)
+			break
+		}
 		c.Failure = &junitVerdict{Message: t.clean(t.title(f.Key())), Type: t.clean(string(f.Severity)), Text: t.junitProof(f)}
 	case fault.Absent:
 		if f.Waiting() {

@@ -18,11 +18,13 @@ func Markdown(w io.Writer, d *fault.Diagnosis, o Options) error {
 	o.Wide = true
 	m := &markdown{text: newText(d, o)}
 	m.headOfRecord()
+	m.accepted(true)
 	roots := sameRoots(d)
 	for i, r := range roots {
 		m.cause(i, len(roots), r)
 	}
 	m.open()
+	m.accepted(false)
 	m.hostTable()
 	m.moments()
 	m.done()
@@ -164,7 +166,7 @@ func (m *markdown) advice(list []fault.Advice) {
 
 func (m *markdown) effects(list []*link, indent string) {
 	for _, l := range list {
-		m.printf("%s- %s%s\n", indent, m.md(m.linkTitle(l)), weak(l.strength))
+		m.printf("%s- %s\n", indent, m.md(m.effectTitle(l)))
 		m.effects(l.children, indent+"  ")
 	}
 }

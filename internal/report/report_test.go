@@ -23,7 +23,7 @@ var samples = []struct {
 	make func() *fault.Diagnosis
 }{
 	{"desync", desyncProven}, {"healthy", healthy}, {"settling", settling}, {"undecided", undecided},
-	{"two-roots", twoRoots}, {"unreadable", unreadable},
+	{"two-roots", twoRoots}, {"unreadable", unreadable}, {"accepted", accepted}, {"part-accepted", partAccepted},
 }
 
 func options(s Style) Options {

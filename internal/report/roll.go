@@ -54,7 +54,7 @@ func (t *text) rollHosts(all bool) {
 	if t.o.NoHeaders {
 		return
 	}
-	if !all || len(t.d.Roots)+len(t.d.Unexplained) > 0 {
+	if !all || len(t.d.Roots)+len(t.d.Unexplained)+len(t.d.Accepted) > 0 {
 		t.blank()
 	}
 	t.countRest(rest, claimed, all)
@@ -109,12 +109,13 @@ func (t *text) rollFoot() {
 		}
 		t.lead(0, span{yellow, t.sign(signOpen) + " cause not known: "}, "  ", plain, t.brief(u.Title), 0)
 	}
+	t.acceptedBriefly()
 	gaps := t.d.Groups.Gaps
 	blind := len(t.d.Hosts) == 0 && len(gaps) > 0
 	if blind {
 		t.gap(gaps[0])
 	}
-	if blind || len(t.d.Roots)+len(t.d.Unexplained) > 0 {
+	if blind || len(t.d.Roots)+len(t.d.Unexplained)+len(t.d.Accepted) > 0 {
 		t.line(0, span{plain, "The whole answer: "}, span{cyan, t.o.again("diagnose")})
 	}
 }

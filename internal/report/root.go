@@ -111,10 +111,19 @@ func (t *text) branches(list []*link, before string, left *int) {
 			if len(l.children) > 0 {
 				inner += t.sign(trunk)[:len(t.sign(trunk))-2]
 			}
-			t.lead(2, span{plain, before + t.sign(glyph)}, before+below, plain, t.linkTitle(l)+weak(l.strength), 0)
+			t.lead(2, span{plain, before + t.sign(glyph)}, before+below, plain, t.effectTitle(l), 0)
 		}
 		t.branches(l.children, before+below, left)
 	}
+}
+
+// effectTitle is the title of a link of a chain, with what weakens it.
+func (t *text) effectTitle(l *link) string {
+	title := t.linkTitle(l) + weak(l.strength)
+	if !slices.ContainsFunc(l.keys, func(k fault.Key) bool { return t.finding[k].Accepted == nil }) {
+		title += " (accepted)"
+	}
+	return title
 }
 
 // weak marks edges that are not certain.

@@ -21,8 +21,8 @@ const (
 	sarifMaxFlow = 20 // ways through the chain of one root
 )
 
-// SARIF writes the causes, and what has no known cause, as a SARIF 2.1.0 log: for
-// tools that gather findings. Symptoms are not results of their own; they are steps
+// SARIF writes the causes, what has no known cause, and what is accepted, which is
+// suppressed, as a SARIF 2.1.0 log: for tools that gather findings. Symptoms are not results of their own; they are steps
 // of the code flows of their cause.
 func SARIF(w io.Writer, d *fault.Diagnosis, o Options) error {
 	o.Style = Style{}
@@ -42,6 +42,9 @@ func SARIF(w io.Writer, d *fault.Diagnosis, o Options) error {
 	}
 	for _, u := range d.Unexplained {
 		run.Results = append(run.Results, s.unexplained(u))
+	}
+	for _, a := range d.Accepted {
+		run.Results = append(run.Results, s.accepted(a))
 	}
 	run.Tool.Driver.Rules = s.described()
 	if len(s.bases) > 0 {
@@ -141,7 +144,7 @@ func sarifLevel(s fault.Severity) string {
 func (s *sarif) result(k fault.Key, severity fault.Severity, message string, items []evidence.Item) sarifResult {
 	r := sarifResult{
 		RuleID: k.Fault, RuleIndex: s.rule(k.Fault), Kind: "fail", Level: sarifLevel(severity),
-		Message: sarifMessage{s.said(message)}, Suppressions: []struct{}{},
+		Message: sarifMessage{s.said(message)}, Suppressions: []sarifSuppression{},
 		Fingerprints: map[string]string{"rollcallFinding/v1": s.fingerprint(k)},
 	}
 	first := s.subjectAt(k.Subject)
@@ -240,7 +243,7 @@ func (s *sarif) flow(about string, way []*link) sarifCodeFlow {
 		if len(f.Evidence) > 0 {
 			at.Physical = s.location(f.Evidence[0]).Physical
 		}
-		at.Message = &sarifMessage{s.said(s.linkTitle(l) + weak(l.strength))}
+		at.Message = &sarifMessage{s.said(s.effectTitle(l))}
 		step := sarifStep{Location: at, Nesting: i, Importance: "essential"}
 		if since := f.Since.UTC(); !f.Since.IsZero() {
 			step.When = &since

@@ -55,7 +55,7 @@ func checkSARIF(t *testing.T, log sarifLog, d *fault.Diagnosis) {
 		t.Fatalf("version %q, %d runs", log.Version, len(log.Runs))
 	}
 	run := log.Runs[0]
-	if want := len(d.Roots) + len(d.Unexplained); len(run.Results) != want {
+	if want := len(d.Roots) + len(d.Unexplained) + len(d.Accepted); len(run.Results) != want {
 		t.Errorf("%d results, want %d", len(run.Results), want)
 	}
 	ids := map[string]bool{}
@@ -65,7 +65,7 @@ func checkSARIF(t *testing.T, log sarifLog, d *fault.Diagnosis) {
 		}
 		ids[r.ID] = true
 	}
-	for _, r := range run.Results {
+	for i, r := range run.Results {
 		rules := run.Tool.Driver.Rules
 		if r.RuleIndex < 0 || r.RuleIndex >= len(rules) || rules[r.RuleIndex].ID != r.RuleID {
 			t.Errorf("rule %q is not rule %d", r.RuleID, r.RuleIndex)
@@ -73,8 +73,13 @@ func checkSARIF(t *testing.T, log sarifLog, d *fault.Diagnosis) {
 		if !slices.Contains([]string{"error", "warning", "note"}, r.Level) || r.Kind != "fail" || r.Message.Text == "" {
 			t.Errorf("result %q: level %q, kind %q", r.RuleID, r.Level, r.Kind)
 		}
-		if r.Suppressions == nil || len(r.Suppressions) > 0 || len(r.Locations) != 1 {
+		if accepted := i >= len(d.Roots)+len(d.Unexplained); r.Suppressions == nil || len(r.Suppressions) > 0 != accepted || len(r.Locations) != 1 {
 			t.Errorf("result %q: suppressions %v, %d locations", r.RuleID, r.Suppressions, len(r.Locations))
+		}
+		for _, x := range r.Suppressions {
+			if x.Kind != "external" || x.Status != "accepted" || x.Justification == "" {
+				t.Errorf("result %q: suppression %+v", r.RuleID, x)
+			}
 		}
 		locations := slices.Concat(r.Locations, r.Related)
 		for _, f := range r.CodeFlows {
@@ -91,9 +96,9 @@ func checkSARIF(t *testing.T, log sarifLog, d *fault.Diagnosis) {
 		for _, l := range locations {
 			checkLocation(t, l, run.Bases)
 		}
-		for i, l := range r.Related {
-			if l.ID == nil || *l.ID != i || l.Message == nil {
-				t.Errorf("related location %d has no id or says nothing", i)
+		for n, l := range r.Related {
+			if l.ID == nil || *l.ID != n || l.Message == nil {
+				t.Errorf("related location %d has no id or says nothing", n)
 			}
 		}
 	}

@@ -67,17 +67,25 @@ type sarifBase struct {
 }
 
 type sarifResult struct {
-	RuleID       string            `json:"ruleId"`
-	RuleIndex    int               `json:"ruleIndex"`
-	Kind         string            `json:"kind"`
-	Level        string            `json:"level"`
-	Message      sarifMessage      `json:"message"`
-	Locations    []sarifLocation   `json:"locations"`
-	Related      []sarifLocation   `json:"relatedLocations,omitempty"`
-	CodeFlows    []sarifCodeFlow   `json:"codeFlows,omitempty"`
-	Fingerprints map[string]string `json:"partialFingerprints"`
-	Suppressions []struct{}        `json:"suppressions"` // empty: known to be not suppressed
-	Properties   map[string]any    `json:"properties,omitempty"`
+	RuleID       string             `json:"ruleId"`
+	RuleIndex    int                `json:"ruleIndex"`
+	Kind         string             `json:"kind"`
+	Level        string             `json:"level"`
+	Message      sarifMessage       `json:"message"`
+	Locations    []sarifLocation    `json:"locations"`
+	Related      []sarifLocation    `json:"relatedLocations,omitempty"`
+	CodeFlows    []sarifCodeFlow    `json:"codeFlows,omitempty"`
+	Fingerprints map[string]string  `json:"partialFingerprints"`
+	Suppressions []sarifSuppression `json:"suppressions"` // empty: known to be not suppressed
+	Properties   map[string]any     `json:"properties,omitempty"`
+}
+
+// sarifSuppression is what accepts a result (SARIF 2.1.0, 3.35).
+type sarifSuppression struct {
+	Kind          string         `json:"kind"`
+	Status        string         `json:"status"`
+	Justification string         `json:"justification"`
+	Props         map[string]any `json:"properties"`
 }
 
 type sarifLocation struct {

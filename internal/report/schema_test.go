@@ -105,6 +105,9 @@ func compare(t *testing.T, at string, typ reflect.Type, schema, defs map[string]
 	if ref, ok := schema["$ref"].(string); ok {
 		schema = defs[strings.TrimPrefix(ref, "#/$defs/")].(map[string]any)
 	}
+	if typ.Kind() == reflect.Pointer {
+		typ = typ.Elem()
+	}
 	switch {
 	case typ == reflect.TypeFor[time.Time]():
 		return

@@ -18,6 +18,7 @@ type Options struct {
 	Style
 	Command   string // how the user calls the tool; "": rollcall
 	Source    string // flags that a command needs to read the same source again
+	Answer    string // flags that change the answer: only diagnose and the list of hosts take them
 	Refused   map[string]Remedy
 	Plan      func(r fault.Root, only bool) string // the command that plans the repair of a root, of the only one; nil: there is none
 	Subject   *fault.Subject                       // the diagnosis was narrowed to it
@@ -41,12 +42,15 @@ func (o Options) again(words string) string {
 	if o.Source != "" {
 		c += " " + o.Source
 	}
+	if verb, _, _ := strings.Cut(words, " "); o.Answer != "" && (verb == "" || verb == "diagnose") {
+		c += " " + o.Answer
+	}
 	return c
 }
 
 // know returns a command that needs no source.
 func (o Options) know(words string) string {
-	o.Source = ""
+	o.Source, o.Answer = "", ""
 	return o.again(words)
 }
 
@@ -72,6 +76,7 @@ func Text(w io.Writer, d *fault.Diagnosis, o Options) error {
 	t.verdict()
 	t.source()
 	t.subject()
+	t.accepted(true)
 	roots := sameRoots(d)
 	for i, r := range roots {
 		t.root(i, len(roots), r)
@@ -79,6 +84,7 @@ func Text(w io.Writer, d *fault.Diagnosis, o Options) error {
 	t.elsewhere()
 	t.unexplained()
 	t.settling()
+	t.accepted(false)
 	t.hosts()
 	for i, r := range roots {
 		t.causeDetails(i, len(roots), r)
@@ -112,7 +118,7 @@ func (t *text) verdictReason() string {
 	switch {
 	case t.d.Verdict.Class == fault.Settling:
 		reason = "until " + clock(t.d.Verdict.Until) + "; ask again then"
-	case t.d.Verdict.Class == fault.CannotCheck:
+	case t.d.Verdict.Class == fault.CannotCheck, t.d.Verdict.Class == fault.OnlyAccepted:
 	case len(t.d.Roots) > 0 && (t.d.Verdict.Class != fault.Undetermined || t.d.Verdict.Fix == ""):
 		reason = count(len(sameRoots(t.d)), "cause", "causes")
 		if fix := t.d.Verdict.Fix; fix != "" {
@@ -184,6 +190,8 @@ func (t *text) subjectVerdict() string {
 		return count(len(t.d.Roots), "cause concerns it", "causes concern it")
 	case len(t.d.Unexplained) > 0:
 		return "something is wrong with it and the cause is not known"
+	case len(t.d.Accepted) > 0:
+		return count(len(t.d.Accepted), "accepted finding concerns it", "accepted findings concern it")
 	}
 	for _, h := range t.d.Hosts {
 		switch {

@@ -28,27 +28,32 @@ var headlines = map[fault.VerdictClass]headline{
 	fault.ReinstallRequired:  {signBad, red, "BROKEN, CAUSE KNOWN: REINSTALL"},
 }
 
-// headlineOf adds to the class whether a cause is known, and says WARNING where
-// nothing that is present is an error.
+// headlineOf adds to the class whether a cause is known and how much is accepted, and says
+// WARNING where nothing that is present and not accepted is an error.
 func headlineOf(d *fault.Diagnosis) headline {
 	h, known := headlines[d.Verdict.Class]
 	switch {
+	case d.Verdict.Class == fault.OnlyAccepted:
+		return headline{signWarn, yellow, "NOTHING WRONG FOUND BUT " + count(d.Verdict.Accepted, "ACCEPTED FINDING", "ACCEPTED FINDINGS")}
 	case known:
 	case len(d.Roots) > 0:
 		h = headline{signBad, red, "BROKEN, NO REMEDY KNOWN"}
 	default:
-		return headline{signOpen, yellow, "UNDECIDED"}
+		h = headline{signOpen, yellow, "UNDECIDED"}
 	}
 	if h.sign == signBad && !serious(d) {
 		h = headline{signWarn, yellow, strings.Replace(h.words, "BROKEN", "WARNING", 1)}
 	}
+	if n := d.Verdict.Accepted; n > 0 {
+		h.words += fmt.Sprintf(", %d ACCEPTED", n)
+	}
 	return h
 }
 
-// serious reports whether an error is present.
+// serious reports whether an error is present that is not accepted.
 func serious(d *fault.Diagnosis) bool {
 	for _, f := range d.Findings {
-		if f.Outcome == fault.Present && f.Severity == fault.Error {
+		if f.Outcome == fault.Present && f.Severity == fault.Error && f.Accepted == nil {
 			return true
 		}
 	}

@@ -1,0 +1,21 @@
+package fault
+
+import "strings"
+
+// kindWords are the words before the slash of a subject, as oc writes them, without an API
+// group.
+var kindWords = map[string]Kind{
+	"host": Host, "hosts": Host, "node": Host, "nodes": Host, "no": Host,
+	"bmh": Host, "baremetalhost": Host, "baremetalhosts": Host, "machine": Host, "machines": Host,
+	"csr": CSR, "certificatesigningrequest": CSR, "certificatesigningrequests": CSR,
+	"mcp": Pool, "pool": Pool, "machineconfigpool": Pool, "machineconfigpools": Pool,
+	"nodepool": NodePool, "nodepools": NodePool, "np": NodePool,
+	"co": Operator, "clusteroperator": Operator, "clusteroperators": Operator, "operator": Operator,
+}
+
+// KindOf returns the kind that a word is for: "node", "Nodes", "machine.machine.openshift.io".
+func KindOf(word string) (Kind, bool) {
+	word, _, _ = strings.Cut(strings.ToLower(word), ".")
+	k, ok := kindWords[word]
+	return k, ok
+}
