@@ -8,13 +8,15 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/csr"
 	"github.com/rollcall-project/rollcall/internal/facts"
+	"github.com/rollcall-project/rollcall/internal/facts/csrs"
 	"github.com/rollcall-project/rollcall/internal/facts/hosts"
 	"github.com/rollcall-project/rollcall/internal/fault"
 )
 
 // planCommand writes the command that plans the repair of a root: whole, so that it
 // can be copied, with the hosts that are still to join. The other words are --root,
-// where there are several causes, and the cluster.
+// where there are several causes, and the cluster. It is empty where a plan would be
+// refused: for a request of a host that is not to join or whose pool is not known.
 func (a *app) planCommand(ctx context.Context, r *run, d *fault.Diagnosis) func(root fault.Root, only bool) string {
 	waiting := joining(d)
 	expect := map[string]string{}
@@ -27,13 +29,18 @@ func (a *app) planCommand(ctx context.Context, r *run, d *fault.Diagnosis) func(
 		}
 		expect[h.Name] = h.Name + "=" + address
 	}
+	requests, _ := csrs.All(ctx, facts.NewWorld(r.reader, d.Now)) // without them no plan is offered for one
 	return func(root fault.Root, only bool) string {
+		asking := root.Subject.Kind == fault.CSR
+		if asking && !slices.ContainsFunc(waiting, func(h fault.HostState) bool { return asksFor(requests, root, h) }) {
+			return ""
+		}
 		words := []string{a.name, "fix plan"}
 		if !only || len(d.Accepted) > 0 { // a repair sees the accepted causes, too
 			words = append(words, "--root", quote(root.Fault+"@"+root.Subject.String()))
 		}
 		for _, h := range waiting {
-			if concerns(root, h) && len(words) < maxExpected {
+			if (concerns(root, h) || asking && asksFor(requests, root, h)) && len(words) < maxExpected {
 				words = append(words, "--expect", quote(expect[h.Name]))
 			}
 		}
@@ -54,6 +61,13 @@ func joining(d *fault.Diagnosis) []fault.HostState {
 		}
 	}
 	return list
+}
+
+// asksFor reports whether the request that a root is about asks for the identity of a host
+// whose pool is known.
+func asksFor(requests []csrs.Request, root fault.Root, h fault.HostState) bool {
+	req, ok := csrs.Find(requests, root.Subject.Name)
+	return ok && h.Role != "" && hosts.SameName(req.NodeName, h.Name)
 }
 
 // concerns reports whether the repair of a root may let a host join.

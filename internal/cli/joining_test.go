@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/rollcall-project/rollcall/internal/facts/csrs"
 	"github.com/rollcall-project/rollcall/internal/fault"
 )
 
@@ -24,6 +25,26 @@ func TestJoining(t *testing.T) {
 	}
 	if want := []string{"fetches", "registers"}; !slices.Equal(names, want) {
 		t.Errorf("still to join: %v, want %v", names, want)
+	}
+}
+
+// A request is planned for where its host is known by more than the request's own claim.
+func TestAsksFor(t *testing.T) {
+	requests := []csrs.Request{{Name: "csr-1", NodeName: "worker8"}, {Name: "csr-2", NodeName: "worker11"}}
+	for _, tt := range []struct {
+		request string
+		host    fault.HostState
+		want    bool
+	}{
+		{"csr-1", fault.HostState{Name: "worker8", Role: "worker"}, true},
+		{"csr-1", fault.HostState{Name: "worker9", Role: "worker"}, false},
+		{"csr-2", fault.HostState{Name: "worker11"}, false},
+		{"csr-3", fault.HostState{Name: "worker8", Role: "worker"}, false},
+	} {
+		root := fault.Root{Key: fault.Key{Subject: fault.Subject{Kind: fault.CSR, Name: tt.request}}}
+		if got := asksFor(requests, root, tt.host); got != tt.want {
+			t.Errorf("%s asks for %s of role %q: %v, want %v", tt.request, tt.host.Name, tt.host.Role, got, tt.want)
+		}
 	}
 }
 

@@ -163,8 +163,8 @@ func (t *text) htmlTree(list []*link) []htmlTree {
 
 func (t *text) htmlDo(r same) htmlDo {
 	do := t.htmlAdvice(r.Fault, r.Remedies, t.opens(r.Root))
-	if do.First != nil && r.Remedies[0].Fix && t.o.Plan != nil {
-		do.Command, do.About = t.o.Plan(r.Root, len(t.d.Roots) == 1), "It changes nothing and writes the plan to a file to read first."
+	if command := t.planCommand(r.Root, len(t.d.Roots) == 1); do.First != nil && command != "" {
+		do.Command, do.About = command, "It changes nothing and writes the plan to a file to read first."
 		if t.d.Source.Kind != "live" {
 			do.About = "It needs the live cluster. " + do.About
 		}

@@ -20,7 +20,7 @@ type Options struct {
 	Source    string // flags that a command needs to read the same source again
 	Answer    string // flags that change the answer: only diagnose and the list of hosts take them
 	Refused   map[string]Remedy
-	Plan      func(r fault.Root, only bool) string // the command that plans the repair of a root, of the only one; nil: there is none
+	Plan      func(r fault.Root, only bool) string // the command that plans the repair of a root, of the only one; nil or "": there is none
 	Subject   *fault.Subject                       // the diagnosis was narrowed to it
 	All       bool                                 // also hosts that are done
 	NoHeaders bool

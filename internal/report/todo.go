@@ -36,8 +36,8 @@ func actorWords(by fault.Actor, where string) string {
 
 // todo writes what to do about a cause: the first remedy in full, the others by name.
 func (t *text) todo(r fault.Root, only bool) {
-	if len(r.Remedies) > 0 && r.Remedies[0].Fix && t.o.Plan != nil {
-		t.plan(r, only)
+	if command := t.planCommand(r, only); command != "" {
+		t.plan(r, command)
 	} else {
 		t.remedies(r.Remedies, t.opens(r))
 	}
@@ -45,14 +45,22 @@ func (t *text) todo(r fault.Root, only bool) {
 	t.line(2, span{plain, "More: "}, span{cyan, t.o.know("explain " + r.Fault)})
 }
 
+// planCommand is the command that plans the repair of a cause, empty where there is none.
+func (t *text) planCommand(r fault.Root, only bool) string {
+	if len(r.Remedies) == 0 || !r.Remedies[0].Fix || t.o.Plan == nil {
+		return ""
+	}
+	return t.o.Plan(r, only)
+}
+
 // plan writes the command that plans the repair of a cause, and what it can do.
-func (t *text) plan(r fault.Root, only bool) {
+func (t *text) plan(r fault.Root, command string) {
 	about := "plan the repair; it changes nothing and writes the plan to a file"
 	if t.d.Source.Kind != "live" {
 		about = "plan the repair on the live cluster; it changes nothing and writes the plan to a file"
 	}
 	t.lead(2, span{bold, "What to do: "}, "  ", plain, about, 0)
-	t.line(4, span{cyan, t.o.Plan(r, only)})
+	t.line(4, span{cyan, command})
 	opens := t.opens(r)
 	var steps []string
 	rest := slices.Clone(r.Remedies)
