@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -106,12 +107,24 @@ func (a *app) explainCommandLine(format string, c command.Command) error {
 	return nil
 }
 
+// normalText says that a line is no sign of trouble.
+func (a *app) normalText(format string, r *message.Report) error {
+	n := r.Normal[0]
+	if format != "text" {
+		return a.printData(format, unknownPage{Kind: "text", Result: message.Absent, Text: n.Line.Text, Near: []string{}, Next: n.Words})
+	}
+	fmt.Fprintf(a.io.Out, "This line is no sign of trouble: %s.\n  %s\n", n.Words, a.style().Clean(n.Line.Text))
+	fmt.Fprintf(a.io.Out, "\nNext: %s diagnose, or %s scan FILE with the whole text, where something does not work\n", a.name, a.name)
+	return nil
+}
+
 // unknownPage is the answer to a text of which nothing is known, for programs.
 type unknownPage struct {
 	Kind   string         `json:"kind"`
 	Result message.Result `json:"result"`
 	Text   string         `json:"text"`
 	Near   []string       `json:"near"` // pages that have its words
+	Next   string         `json:"next,omitempty"`
 }
 
 // unknownText says that nothing is known of a text, and how to go on. Near are pages that
@@ -121,11 +134,19 @@ func (a *app) unknownText(format string, r *message.Report, words string, list, 
 		return fmt.Errorf("nothing is known about %q%s; `%s list faults` names the faults, `%s list refused` unsafe advice", words, mean, a.name, a.name)
 	}
 	if format != "text" {
-		return errors.Join(a.printData(format, unknownPage{Kind: "text", Result: message.Unknown, Text: words, Near: idsOf(near)}), &ExitError{Code: ExitUndecided})
+		page := unknownPage{Kind: "text", Result: message.Unknown, Text: words, Near: idsOf(near)}
+		for _, m := range r.Symptoms {
+			page.Next = cmp.Or(page.Next, m.Next)
+		}
+		return errors.Join(a.printData(format, page), &ExitError{Code: ExitUndecided})
 	}
+	next := ""
 	switch {
 	case len(r.Symptoms) > 0:
 		fmt.Fprintf(a.io.Out, "UNKNOWN: this text says that %s, and not why.\n", r.Symptoms[0].Failure)
+		for _, m := range r.Symptoms {
+			next = cmp.Or(next, m.Next)
+		}
 	case len(near) > 0 && !strings.ContainsAny(words, " \n"):
 		fmt.Fprintf(a.io.Out, "UNKNOWN: no page has this name: %s\n", a.style().Clean(words))
 	default:
@@ -136,6 +157,9 @@ func (a *app) unknownText(format string, r *message.Report, words string, list, 
 		if err := a.printEntries(format, near); err != nil {
 			return err
 		}
+	}
+	if next != "" {
+		fmt.Fprintf(a.io.Out, "\nLook next: %s\n", next)
 	}
 	fmt.Fprintf(a.io.Out, `
 Next: %[1]s scan FILE         the whole log or console shows more than one line
