@@ -72,7 +72,7 @@ func (a *app) explain(ctx context.Context, format, words string) error {
 		return a.foundLine(format, c, list, r, ids)
 	}
 	if cmd, ok := command.Parse(words); ok {
-		return a.explainCommandLine(format, cmd)
+		return a.explainCommandLine(format, cmd, command.Notes(words, c.Commands))
 	}
 	found := search(list, words)
 	if len(found) > 0 && found[0].sure {

@@ -83,28 +83,79 @@ type commandPage struct {
 	Effect  command.Effect `json:"effect"`
 	Does    string         `json:"does,omitempty"`
 	Refused bool           `json:"refused"`
+	Notes   []string       `json:"notes,omitempty"`
+	Next    []string       `json:"next"`
+	Steps   []commandPage  `json:"steps,omitempty"` // the commands of a text of several
+}
+
+// pageOf is a command for programs.
+func (a *app) pageOf(c command.Command, notes []fault.CommandNote) commandPage {
+	p := commandPage{Kind: "command", Command: c.Text, Effect: c.Effect, Does: c.Does, Next: []string{}}
+	for _, n := range notes {
+		p.Notes = append(p.Notes, n.Says)
+		for _, next := range n.Next {
+			if !slices.Contains(p.Next, next) {
+				p.Next = append(p.Next, next)
+			}
+		}
+	}
+	for _, step := range c.Steps {
+		p.Steps = append(p.Steps, a.pageOf(step, nil))
+	}
+	return p
 }
 
 // explainCommandLine says what a command does that is not known as unsafe advice.
-func (a *app) explainCommandLine(format string, c command.Command) error {
+func (a *app) explainCommandLine(format string, c command.Command, notes []fault.CommandNote) error {
+	p := a.pageOf(c, notes)
 	if format != "text" {
-		return a.printData(format, commandPage{Kind: "command", Command: c.Text, Effect: c.Effect, Does: c.Does})
+		return a.printData(format, p)
 	}
 	clean := a.style().Clean
+	what := "This command"
+	if len(c.Steps) > 0 {
+		what = fmt.Sprintf("Of these %d commands the one that does most", len(c.Steps))
+	}
 	switch c.Effect {
 	case command.Reads:
-		fmt.Fprintf(a.io.Out, "This command only reads: it %s.\n  %s\n", c.Does, clean(c.Text))
+		if len(c.Steps) > 0 {
+			what = fmt.Sprintf("Each of these %d commands", len(c.Steps))
+		}
+		fmt.Fprintf(a.io.Out, "%s only reads: it %s.\n", what, c.Does)
 	case command.Changes:
-		fmt.Fprintf(a.io.Out, "This command changes something: it %s.\n  %s\n", c.Does, clean(c.Text))
-		fmt.Fprintf(a.io.Out, "It is not on the list of unsafe advice. That does not make it right: find the cause first.\n")
+		fmt.Fprintf(a.io.Out, "%s changes something: it %s.\n", what, c.Does)
 	default:
-		fmt.Fprintf(a.io.Out, "UNKNOWN: what this command does is not known.\n  %s\n", clean(c.Text))
+		fmt.Fprintf(a.io.Out, "UNKNOWN: what %s does is not known%s.\n", strings.ToLower(what), unknownDoes[c.Does])
 	}
-	fmt.Fprintf(a.io.Out, "\nNext: %s diagnose\n      %s list refused, for advice that is known as unsafe\n", a.name, a.name)
+	if len(c.Steps) == 0 {
+		fmt.Fprintf(a.io.Out, "  %s\n", clean(c.Text))
+	}
+	for _, step := range c.Steps {
+		fmt.Fprintf(a.io.Out, "  %-8s %s\n", step.Effect, clean(step.Text))
+	}
+	for _, n := range p.Notes {
+		fmt.Fprintf(a.io.Out, "\n%s\n", report.Wrap(n, a.style()))
+	}
+	if c.Effect == command.Changes && len(p.Notes) == 0 {
+		fmt.Fprintf(a.io.Out, "It is not on the list of unsafe advice. That does not make it right: find the cause first.\n")
+	}
+	fmt.Fprintln(a.io.Out)
+	for i, next := range append(slices.Clone(p.Next), a.name+" diagnose", a.name+" list refused, for advice that is known as unsafe") {
+		head := "      "
+		if i == 0 {
+			head = "Next: "
+		}
+		fmt.Fprintf(a.io.Out, "%s%s\n", head, next)
+	}
 	if c.Effect == command.Unknown {
 		return &ExitError{Code: ExitUndecided}
 	}
 	return nil
+}
+
+// unknownDoes says more of a command whose effect is not known.
+var unknownDoes = map[string]string{
+	"runs a script": ": it runs a script. Read the file first, and ask for each command in it",
 }
 
 // normalText says that a line is no sign of trouble.
@@ -159,7 +210,7 @@ func (a *app) unknownText(format string, r *message.Report, words string, list, 
 		}
 	}
 	if next != "" {
-		fmt.Fprintf(a.io.Out, "\nLook next: %s\n", next)
+		fmt.Fprintf(a.io.Out, "\n%s\n", report.Wrap("Look next: "+next, a.style()))
 	}
 	fmt.Fprintf(a.io.Out, `
 Next: %[1]s scan FILE         the whole log or console shows more than one line
