@@ -78,6 +78,9 @@ func (a *app) explain(ctx context.Context, format, words string) error {
 	if len(found) > 0 && found[0].sure {
 		return a.found(format, c, entriesOf(found))
 	}
+	if notes := command.Notes(words, c.Commands); strings.Contains(words, "://") && len(notes) > 0 {
+		return a.explainNotes(format, words, notes)
+	}
 	if len(r.Symptoms) == 0 && len(r.Normal) > 0 {
 		return a.normalText(format, r)
 	}

@@ -140,17 +140,33 @@ func (a *app) explainCommandLine(format string, c command.Command, notes []fault
 		fmt.Fprintf(a.io.Out, "It is not on the list of unsafe advice. That does not make it right: find the cause first.\n")
 	}
 	fmt.Fprintln(a.io.Out)
-	for i, next := range append(slices.Clone(p.Next), a.name+" diagnose", a.name+" list refused, for advice that is known as unsafe") {
-		head := "      "
-		if i == 0 {
-			head = "Next: "
-		}
-		fmt.Fprintf(a.io.Out, "%s%s\n", head, next)
-	}
+	a.printNext(append(slices.Clone(p.Next), a.name+" diagnose", a.name+" list refused, for advice that is known as unsafe"))
 	if c.Effect == command.Unknown {
 		return &ExitError{Code: ExitUndecided}
 	}
 	return nil
+}
+
+// explainNotes says what is known of an address that is no command.
+func (a *app) explainNotes(format, words string, notes []fault.CommandNote) error {
+	p := a.pageOf(command.Command{Text: words, Effect: command.Unknown}, notes)
+	if p.Kind = "text"; format != "text" {
+		return a.printData(format, p)
+	}
+	for _, n := range p.Notes {
+		fmt.Fprintf(a.io.Out, "%s\n\n", report.Wrap(n, a.style()))
+	}
+	a.printNext(append(slices.Clone(p.Next), a.name+" diagnose"))
+	return nil
+}
+
+// printNext lists commands to go on with.
+func (a *app) printNext(list []string) {
+	head := "Next: "
+	for _, next := range list {
+		fmt.Fprintf(a.io.Out, "%s%s\n", head, next)
+		head = "      "
+	}
 }
 
 // unknownDoes says more of a command whose effect is not known.

@@ -299,8 +299,12 @@ func (x *Index) rank(r *Report) {
 			effects[id] = true
 		}
 	}
+	// What is not even an error does not go before an error, however plainly it is said.
+	grave := func(m Match) bool {
+		return m.Confidence.Rank() >= fault.ShowsLikely.Rank() && x.severity(m.Fault) >= fault.Error.Rank()
+	}
 	order := func(a, b Match) int {
-		return cmp.Or(boolFirst(!effects[a.Fault], !effects[b.Fault]), -cmp.Compare(a.Confidence.Rank(), b.Confidence.Rank()),
+		return cmp.Or(boolFirst(!effects[a.Fault], !effects[b.Fault]), boolFirst(grave(a), grave(b)), -cmp.Compare(a.Confidence.Rank(), b.Confidence.Rank()),
 			-cmp.Compare(x.severity(a.Fault), x.severity(b.Fault)), -cmp.Compare(len(a.Explains), len(b.Explains)),
 			-cmp.Compare(a.Count, b.Count), cmp.Compare(a.Fault+a.Failure, b.Fault+b.Failure))
 	}
