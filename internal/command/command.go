@@ -48,7 +48,7 @@ func Parse(text string) (Command, bool) {
 	for _, line := range lines {
 		if c, ok := parseOne(line); ok {
 			steps = append(steps, c)
-		} else if len(steps) == 0 {
+		} else if len(steps) == 0 && !loop.MatchString(line) {
 			return Command{}, false
 		}
 	}
@@ -67,6 +67,9 @@ func Parse(text string) (Command, bool) {
 	}
 	return all, true
 }
+
+// loop is the head of a loop: its commands follow.
+var loop = regexp.MustCompile(`^(?:for \w+ in |while read)`)
 
 // parseOne reads one command line with its pipes.
 func parseOne(text string) (Command, bool) {
