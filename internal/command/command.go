@@ -61,7 +61,7 @@ func Parse(text string) (Command, bool) {
 	}
 	all.Text, all.Steps = clean(prompt.ReplaceAllString(continuation.ReplaceAllString(strings.Trim(text, "` \n"), " "), "")), steps
 	for _, c := range steps[1:] {
-		if worse(all.Effect, c.Effect) != all.Effect {
+		if worse(all.Effect, c.Effect) != all.Effect || all.Effect == Reads { // of those that read, the last one is meant
 			all.Effect, all.Does = c.Effect, c.Does
 		}
 	}
