@@ -72,11 +72,17 @@ func (a *app) explain(ctx context.Context, format, words string) error {
 		return a.foundLine(format, c, list, r, ids)
 	}
 	if cmd, ok := command.Parse(words); ok {
-		return a.explainCommandLine(format, cmd)
+		return a.explainCommandLine(format, cmd, command.Notes(words, c.Commands))
 	}
 	found := search(list, words)
 	if len(found) > 0 && found[0].sure {
 		return a.found(format, c, entriesOf(found))
+	}
+	if notes := command.Notes(words, c.Commands); strings.Contains(words, "://") && len(notes) > 0 {
+		return a.explainNotes(format, words, notes)
+	}
+	if len(r.Symptoms) == 0 && len(r.Normal) > 0 {
+		return a.normalText(format, r)
 	}
 	return a.unknownText(format, r, words, list, entriesOf(found))
 }

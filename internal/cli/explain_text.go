@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -82,27 +83,105 @@ type commandPage struct {
 	Effect  command.Effect `json:"effect"`
 	Does    string         `json:"does,omitempty"`
 	Refused bool           `json:"refused"`
+	Notes   []string       `json:"notes,omitempty"`
+	Next    []string       `json:"next"`
+	Steps   []commandPage  `json:"steps,omitempty"` // the commands of a text of several
+}
+
+// pageOf is a command for programs.
+func (a *app) pageOf(c command.Command, notes []fault.CommandNote) commandPage {
+	p := commandPage{Kind: "command", Command: c.Text, Effect: c.Effect, Does: c.Does, Next: []string{}}
+	for _, n := range notes {
+		p.Notes = append(p.Notes, n.Says)
+		for _, next := range n.Next {
+			if !slices.Contains(p.Next, next) {
+				p.Next = append(p.Next, next)
+			}
+		}
+	}
+	for _, step := range c.Steps {
+		p.Steps = append(p.Steps, a.pageOf(step, nil))
+	}
+	return p
 }
 
 // explainCommandLine says what a command does that is not known as unsafe advice.
-func (a *app) explainCommandLine(format string, c command.Command) error {
+func (a *app) explainCommandLine(format string, c command.Command, notes []fault.CommandNote) error {
+	p := a.pageOf(c, notes)
 	if format != "text" {
-		return a.printData(format, commandPage{Kind: "command", Command: c.Text, Effect: c.Effect, Does: c.Does})
+		return a.printData(format, p)
 	}
 	clean := a.style().Clean
+	what := "This command"
+	if len(c.Steps) > 0 {
+		what = fmt.Sprintf("Of these %d commands the one that does most", len(c.Steps))
+	}
 	switch c.Effect {
 	case command.Reads:
-		fmt.Fprintf(a.io.Out, "This command only reads: it %s.\n  %s\n", c.Does, clean(c.Text))
+		if len(c.Steps) > 0 {
+			what = fmt.Sprintf("Each of these %d commands", len(c.Steps))
+		}
+		fmt.Fprintf(a.io.Out, "%s only reads: it %s.\n", what, c.Does)
 	case command.Changes:
-		fmt.Fprintf(a.io.Out, "This command changes something: it %s.\n  %s\n", c.Does, clean(c.Text))
-		fmt.Fprintf(a.io.Out, "It is not on the list of unsafe advice. That does not make it right: find the cause first.\n")
+		fmt.Fprintf(a.io.Out, "%s changes something: it %s.\n", what, c.Does)
 	default:
-		fmt.Fprintf(a.io.Out, "UNKNOWN: what this command does is not known.\n  %s\n", clean(c.Text))
+		fmt.Fprintf(a.io.Out, "UNKNOWN: what %s does is not known%s.\n", strings.ToLower(what), unknownDoes[c.Does])
 	}
-	fmt.Fprintf(a.io.Out, "\nNext: %s diagnose\n      %s list refused, for advice that is known as unsafe\n", a.name, a.name)
+	if len(c.Steps) == 0 {
+		fmt.Fprintf(a.io.Out, "  %s\n", clean(c.Text))
+	}
+	for _, step := range c.Steps {
+		fmt.Fprintf(a.io.Out, "  %-8s %s\n", step.Effect, clean(step.Text))
+	}
+	for _, n := range p.Notes {
+		fmt.Fprintf(a.io.Out, "\n%s\n", report.Wrap(n, a.style()))
+	}
+	if c.Effect == command.Changes && len(p.Notes) == 0 {
+		fmt.Fprintf(a.io.Out, "It is not on the list of unsafe advice. That does not make it right: find the cause first.\n")
+	}
+	fmt.Fprintln(a.io.Out)
+	a.printNext(append(slices.Clone(p.Next), a.name+" diagnose", a.name+" list refused, for advice that is known as unsafe"))
 	if c.Effect == command.Unknown {
 		return &ExitError{Code: ExitUndecided}
 	}
+	return nil
+}
+
+// explainNotes says what is known of an address that is no command.
+func (a *app) explainNotes(format, words string, notes []fault.CommandNote) error {
+	p := a.pageOf(command.Command{Text: words, Effect: command.Unknown}, notes)
+	if p.Kind = "text"; format != "text" {
+		return a.printData(format, p)
+	}
+	for _, n := range p.Notes {
+		fmt.Fprintf(a.io.Out, "%s\n\n", report.Wrap(n, a.style()))
+	}
+	a.printNext(append(slices.Clone(p.Next), a.name+" diagnose"))
+	return nil
+}
+
+// printNext lists commands to go on with.
+func (a *app) printNext(list []string) {
+	head := "Next: "
+	for _, next := range list {
+		fmt.Fprintf(a.io.Out, "%s%s\n", head, next)
+		head = "      "
+	}
+}
+
+// unknownDoes says more of a command whose effect is not known.
+var unknownDoes = map[string]string{
+	"runs a script": ": it runs a script. Read the file first, and ask for each command in it",
+}
+
+// normalText says that a line is no sign of trouble.
+func (a *app) normalText(format string, r *message.Report) error {
+	n := r.Normal[0]
+	if format != "text" {
+		return a.printData(format, unknownPage{Kind: "text", Result: message.Absent, Text: n.Line.Text, Near: []string{}, Next: n.Words})
+	}
+	fmt.Fprintf(a.io.Out, "This line is no sign of trouble: %s.\n  %s\n", n.Words, a.style().Clean(n.Line.Text))
+	fmt.Fprintf(a.io.Out, "\nNext: %s diagnose, or %s scan FILE with the whole text, where something does not work\n", a.name, a.name)
 	return nil
 }
 
@@ -112,6 +191,7 @@ type unknownPage struct {
 	Result message.Result `json:"result"`
 	Text   string         `json:"text"`
 	Near   []string       `json:"near"` // pages that have its words
+	Next   string         `json:"next,omitempty"`
 }
 
 // unknownText says that nothing is known of a text, and how to go on. Near are pages that
@@ -121,11 +201,19 @@ func (a *app) unknownText(format string, r *message.Report, words string, list, 
 		return fmt.Errorf("nothing is known about %q%s; `%s list faults` names the faults, `%s list refused` unsafe advice", words, mean, a.name, a.name)
 	}
 	if format != "text" {
-		return errors.Join(a.printData(format, unknownPage{Kind: "text", Result: message.Unknown, Text: words, Near: idsOf(near)}), &ExitError{Code: ExitUndecided})
+		page := unknownPage{Kind: "text", Result: message.Unknown, Text: words, Near: idsOf(near)}
+		for _, m := range r.Symptoms {
+			page.Next = cmp.Or(page.Next, m.Next)
+		}
+		return errors.Join(a.printData(format, page), &ExitError{Code: ExitUndecided})
 	}
+	next := ""
 	switch {
 	case len(r.Symptoms) > 0:
 		fmt.Fprintf(a.io.Out, "UNKNOWN: this text says that %s, and not why.\n", r.Symptoms[0].Failure)
+		for _, m := range r.Symptoms {
+			next = cmp.Or(next, m.Next)
+		}
 	case len(near) > 0 && !strings.ContainsAny(words, " \n"):
 		fmt.Fprintf(a.io.Out, "UNKNOWN: no page has this name: %s\n", a.style().Clean(words))
 	default:
@@ -136,6 +224,9 @@ func (a *app) unknownText(format string, r *message.Report, words string, list, 
 		if err := a.printEntries(format, near); err != nil {
 			return err
 		}
+	}
+	if next != "" {
+		fmt.Fprintf(a.io.Out, "\n%s\n", report.Wrap("Look next: "+next, a.style()))
 	}
 	fmt.Fprintf(a.io.Out, `
 Next: %[1]s scan FILE         the whole log or console shows more than one line

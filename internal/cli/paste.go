@@ -12,6 +12,8 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/fault"
 	"github.com/rollcall-project/rollcall/internal/message"
+	"github.com/rollcall-project/rollcall/internal/report"
+	"github.com/rollcall-project/rollcall/internal/sanitize"
 	"github.com/rollcall-project/rollcall/internal/source/archive"
 	"github.com/rollcall-project/rollcall/internal/source/paste"
 )
@@ -110,6 +112,36 @@ func base(path string) string {
 		return "standard input"
 	}
 	return path
+}
+
+// addMessages adds what the lines of pasted texts show to an answer: the matches of scan.
+func (a *app) addMessages(ctx context.Context, r *run, d *fault.Diagnosis, o *report.Options) error {
+	if len(r.pasted) == 0 {
+		return nil
+	}
+	c, err := a.wholeCatalog()
+	if err != nil {
+		return err
+	}
+	x, err := message.New(c)
+	if err != nil {
+		return err
+	}
+	clean, err := sanitize.New()
+	if err != nil {
+		return fmt.Errorf("make sanitizer: %w", err)
+	}
+	var texts []*message.Report
+	for _, p := range r.pasted {
+		found, err := x.Read(ctx, bytes.NewReader(p.Text()), clean.Line)
+		if err != nil {
+			return err
+		}
+		texts = append(texts, found)
+	}
+	o.Messages, o.Catalog = message.Merge(texts), c
+	x.Join(o.Messages, seen(d))
+	return nil
 }
 
 // evaluated is what the objects, tables and journals in a text show, decided by the same

@@ -176,6 +176,8 @@ func (a *app) printAnswer(ctx context.Context, format string, d, whole *fault.Di
 	o.Subject, o.Plan = about, a.planCommand(ctx, r, whole)
 	if about != nil {
 		o.Whole = whole
+	} else if err := a.addMessages(ctx, r, whole, &o); err != nil {
+		return err
 	}
 	if format == "html" {
 		return report.HTML(a.io.Out, d, o)

@@ -30,6 +30,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/source/hosted"
 	"github.com/rollcall-project/rollcall/internal/source/install"
 	"github.com/rollcall-project/rollcall/internal/source/live"
+	"github.com/rollcall-project/rollcall/internal/source/paste"
 )
 
 // run is one reading of one source.
@@ -39,6 +40,7 @@ type run struct {
 	accept  *accept.List // nil: nothing is accepted
 	now     time.Time    // zero: the source carries none
 	source  evidence.Description
+	pasted  []*paste.Source // texts that a person copied together
 	closers []func() error
 }
 
@@ -149,7 +151,7 @@ func (a *app) openSources(ctx context.Context, r *run, how []archive.Option) ([]
 			return nil, explainArchive(path, err)
 		}
 		if pasted != nil {
-			list = append(list, pasted)
+			list, r.pasted = append(list, pasted), append(r.pasted, pasted)
 			continue
 		}
 		r.closers = append(r.closers, s.Close)

@@ -29,7 +29,8 @@ type Command struct {
 	Text    string // on one line, without prompts, quotes and continuations
 	Program string // "oc" also for kubectl
 	Effect  Effect
-	Does    string // what it does, in words; "" where that is not known
+	Does    string    // what it does, in words; "" where that is not known
+	Steps   []Command // the commands of a text of several; nil for one
 }
 
 var (
@@ -39,12 +40,44 @@ var (
 	assignment   = regexp.MustCompile(`^\w+=\S*$`)
 )
 
-// Parse reads the first command of a text. ok is false where the text is none.
+// Parse reads the commands of a text: what the worst of them does is what the text does. ok
+// is false where the text begins with none.
 func Parse(text string) (Command, bool) {
-	text = continuation.ReplaceAllString(strings.Trim(strings.TrimSpace(text), "`"), " ")
-	first, _, _ := strings.Cut(text, "\n")
-	line := clean(prompt.ReplaceAllString(first, ""))
-	c := Command{Text: clean(prompt.ReplaceAllString(text, "")), Effect: Reads}
+	lines := statements(text)
+	var steps []Command
+	for _, line := range lines {
+		if c, ok := parseOne(line); ok {
+			steps = append(steps, c)
+		} else if len(steps) == 0 && !loop.MatchString(line) {
+			return Command{}, false
+		}
+	}
+	if len(steps) == 0 {
+		return Command{}, false
+	}
+	all := steps[0]
+	if len(steps) == 1 {
+		return all, true
+	}
+	all.Text, all.Steps = clean(prompt.ReplaceAllString(continuation.ReplaceAllString(strings.Trim(text, "` \n"), " "), "")), steps
+	for _, c := range steps[1:] {
+		if worse(all.Effect, c.Effect) != all.Effect || all.Effect == Reads { // of those that read, the last one is meant
+			all.Effect, all.Does = c.Effect, c.Does
+		}
+	}
+	return all, true
+}
+
+// loop is the head of a loop: its commands follow.
+var loop = regexp.MustCompile(`^(?:for \w+ in |while read)`)
+
+// parseOne reads one command line with its pipes.
+func parseOne(text string) (Command, bool) {
+	line := clean(text)
+	c := Command{Text: line, Effect: Reads}
+	if script.MatchString(strings.TrimPrefix(line, "sudo ")) {
+		return Command{Text: line, Program: "script", Effect: Unknown, Does: "runs a script"}, true
+	}
 	found := false
 	for _, part := range parts(line) {
 		words := leading(strings.Fields(part))
@@ -76,6 +109,9 @@ func Parse(text string) (Command, bool) {
 	}
 	return c, found
 }
+
+// script is a call of a script: what it does is in its file.
+var script = regexp.MustCompile(`^(?:(?:python3?|perl|bash|sh) )?(?:\./\S+|[\w./-]+\.(?:sh|py|pl|yml))(?: -\S+| [\w.-]+)*$`)
 
 // clean takes quotes and runs of blanks out of a command.
 func clean(text string) string {
@@ -119,7 +155,7 @@ func worse(a, b Effect) Effect {
 // Refused returns the refused remedies whose commands a text contains, the most specific
 // first. Names and the order of flags do not matter.
 func Refused(text string, known []*fault.RefusedRemedy) []*fault.RefusedRemedy {
-	text = strings.ToLower(clean(continuation.ReplaceAllString(text, " ")))
+	texts := forms(text)
 	type hit struct {
 		r     *fault.RefusedRemedy
 		parts int
@@ -127,7 +163,7 @@ func Refused(text string, known []*fault.RefusedRemedy) []*fault.RefusedRemedy {
 	var hits []hit
 	for _, r := range known {
 		for _, p := range r.Commands {
-			if holds(p, text) {
+			if slices.ContainsFunc(texts, func(t string) bool { return holds(p, t) }) {
 				hits = append(hits, hit{r, len(p.Has)})
 				break
 			}
@@ -137,6 +173,33 @@ func Refused(text string, known []*fault.RefusedRemedy) []*fault.RefusedRemedy {
 	var list []*fault.RefusedRemedy
 	for _, h := range hits {
 		list = append(list, h.r)
+	}
+	return list
+}
+
+// forms are what patterns are tried on: the whole text, and each of its commands.
+func forms(text string) []string {
+	list := []string{strings.ToLower(clean(continuation.ReplaceAllString(text, " ")))}
+	if lines := statements(text); len(lines) > 1 {
+		for _, l := range lines {
+			list = append(list, strings.ToLower(clean(l)))
+		}
+	}
+	return list
+}
+
+// Notes returns what is known of the commands of a text, beside what they do.
+func Notes(text string, known []*fault.CommandNotes) []fault.CommandNote {
+	texts := forms(text)
+	var list []fault.CommandNote
+	for _, file := range known {
+		for _, n := range file.Notes {
+			if slices.ContainsFunc(n.Commands, func(p fault.CommandPattern) bool {
+				return slices.ContainsFunc(texts, func(t string) bool { return holds(p, t) })
+			}) {
+				list = append(list, n)
+			}
+		}
 	}
 	return list
 }

@@ -36,6 +36,12 @@ func TestParse(t *testing.T) {
 		"/usr/bin/etcdctl member remove 8e9e05c52164694d":               command.Changes,
 		"oc get \\\n  nodes":                                            command.Reads,
 		"for n in $(oc get nodes -o name); do oc annotate $n a=b; done": command.Changes,
+		"X=$(oc get mcp master -o name)\noc patch $X -p '{\"a\":\n1}'":  command.Changes,
+		"# look\noc get nodes; oc get co && oc get mcp":                 command.Reads,
+		"export ETCDCTL_API=3\netcdctl member list -w table":            command.Reads,
+		"for h in a b; do\n  curl -k https://$h/redfish/v1\ndone":       command.Reads,
+		"./fix.sh --yes":        command.Unknown,
+		"python3 recover.py -a": command.Unknown,
 	} {
 		got, ok := command.Parse(text)
 		if !ok || got.Effect != want {

@@ -69,7 +69,8 @@ func known() map[string]program {
 	add([]string{"rollcall"}, map[string]string{"": "shows something"},
 		map[string]string{"fix apply": "carries a plan out", "fix resume": "continues a repair", "fix undo": "undoes a repair", "csr approve": "approves certificate requests"})
 	for _, n := range []string{"journalctl", "openssl", "ping", "nc", "dig", "nslookup", "getent", "ip", "ss", "netstat", "df", "ls", "cat", "stat", "date", "timedatectl", "hostname",
-		"uname", "dmesg", "lsblk", "traceroute", "tracepath", "arping", "ps", "env", "echo", "lsof", "blkid", "sha256sum", "sleep"} {
+		"uname", "dmesg", "lsblk", "traceroute", "tracepath", "arping", "ps", "env", "echo", "lsof", "blkid", "sha256sum", "sleep",
+		"grep", "head", "tail", "jq", "yq", "base64", "find", "host", "mount", "free", "ethtool", "lspci"} {
 		add([]string{n}, map[string]string{"": "shows something"}, nil)
 	}
 	for n, does := range map[string]string{"rm": "removes files", "mv": "moves files", "cp": "copies files", "ln": "links files", "chmod": "changes rights of files", "chown": "changes owners of files",
@@ -83,6 +84,10 @@ func known() map[string]program {
 	curl := m["journalctl"]
 	curl.name, curl.judge = "curl", judgeCurl
 	m["curl"] = curl
+	add([]string{"export"}, map[string]string{"": "sets a variable in this shell"}, nil)
+	oc := m["oc"]
+	oc.judge = func(words []string) (Effect, string) { return judgeDebug(m, oc, words) }
+	m["oc"], m["kubectl"] = oc, oc
 	for _, n := range []string{"ssh", "chroot", "bash", "sh"} {
 		m[n] = program{name: n, judge: func(words []string) (Effect, string) { return inner(m, words) }}
 	}
@@ -129,6 +134,26 @@ func (p program) byVerb(words []string) (Effect, string) {
 	return Unknown, ""
 }
 
+// judgeDebug also says what the command in a debug pod does.
+func judgeDebug(programs map[string]program, oc program, words []string) (Effect, string) {
+	effect, does := oc.byVerb(words)
+	if !slices.Contains(words, "debug") {
+		return effect, does
+	}
+	i := slices.Index(words, "--")
+	if i < 0 || i+1 == len(words) {
+		return Changes, "opens a shell in a debug pod with full rights on the node; each command in it can be asked separately"
+	}
+	inside, what := inner(programs, words[i+1:])
+	switch inside {
+	case Reads:
+		return Changes, "starts a debug pod on the node and removes it after; the command in it only reads: it " + what
+	case Changes:
+		return Changes, "changes the node through a debug pod: it " + what
+	}
+	return Changes, does
+}
+
 // judgeCurl: a request without data and with no method of its own reads.
 func judgeCurl(words []string) (Effect, string) {
 	for i, w := range words {
@@ -150,6 +175,9 @@ func inner(programs map[string]program, words []string) (Effect, string) {
 		if p, ok := programs[w[strings.LastIndexByte(w, '/')+1:]]; ok && p.name != "host" && w != "bash" && w != "sh" {
 			return p.judge(words[i+1:])
 		}
+	}
+	if len(words) == 1 && strings.HasPrefix(words[0], "/") {
+		return Reads, "opens a shell in the file system of the host"
 	}
 	return Unknown, "runs a command somewhere else"
 }

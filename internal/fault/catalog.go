@@ -23,6 +23,7 @@ type Catalog struct {
 	Remedies []*Remedy
 	Refused  []*RefusedRemedy
 	Messages []*Messages
+	Commands []*CommandNotes
 	byID     map[string]*Fault
 	remedies map[string]*Remedy
 }
@@ -67,7 +68,7 @@ func loadAll(roots []fs.FS, messages bool) (*Catalog, error) {
 			if d.IsDir() {
 				return enter(p)
 			}
-			if path.Ext(p) != ".yaml" || !messages && path.Base(path.Dir(p)) == "messages" {
+			if path.Ext(p) != ".yaml" || !messages && slices.Contains([]string{"messages", "commands"}, path.Base(path.Dir(p))) {
 				return nil
 			}
 			if len(files) == maxEntries {
@@ -90,6 +91,7 @@ func loadAll(roots []fs.FS, messages bool) (*Catalog, error) {
 	slices.SortFunc(c.Remedies, func(a, b *Remedy) int { return strings.Compare(a.ID, b.ID) })
 	slices.SortFunc(c.Refused, func(a, b *RefusedRemedy) int { return strings.Compare(a.ID, b.ID) })
 	slices.SortFunc(c.Messages, func(a, b *Messages) int { return strings.Compare(a.Program, b.Program) })
+	slices.SortFunc(c.Commands, func(a, b *CommandNotes) int { return strings.Compare(a.Topic, b.Topic) })
 	wrong = append(wrong, c.checkLinks()...)
 	if messages {
 		wrong = append(wrong, c.checkMessages()...)
@@ -101,7 +103,7 @@ func loadAll(roots []fs.FS, messages bool) (*Catalog, error) {
 type entryFile struct {
 	root  fs.FS
 	path  string
-	entry any // *Fault, *Remedy, *RefusedRemedy or *Messages
+	entry any // *Fault, *Remedy, *RefusedRemedy, *Messages or *CommandNotes
 	err   error
 }
 
@@ -131,6 +133,8 @@ func (f *entryFile) decode() {
 		f.entry = &Remedy{}
 	case "messages":
 		f.entry = &Messages{}
+	case "commands":
+		f.entry = &CommandNotes{}
 	default:
 		f.entry = &Fault{}
 	}
@@ -181,6 +185,9 @@ func (c *Catalog) add(file *entryFile) error {
 	switch e := file.entry.(type) {
 	case *RefusedRemedy:
 		c.Refused = append(c.Refused, e)
+		return e.check()
+	case *CommandNotes:
+		c.Commands = append(c.Commands, e)
 		return e.check()
 	case *Messages:
 		c.Messages = append(c.Messages, e)

@@ -1,7 +1,10 @@
 package fault
 
 import (
+	"errors"
 	"fmt"
+	"regexp"
+	"slices"
 	"time"
 )
 
@@ -98,6 +101,41 @@ type RefusedRemedy struct {
 	When     string           `json:"when"`               // when it is safe after all, or "never"
 	Instead  string           `json:"instead"`
 	Refs     []Ref            `json:"refs"`
+}
+
+// CommandNotes is one file of the catalogue's directory "commands": what is to be known of
+// commands that are neither refused nor said by what they do alone.
+type CommandNotes struct {
+	Topic string        `json:"topic"`
+	Notes []CommandNote `json:"notes"`
+	Refs  []Ref         `json:"refs"`
+}
+
+// CommandNote is what a command shows, or does not, and what to run then.
+type CommandNote struct {
+	Commands []CommandPattern `json:"commands"`
+	Says     string           `json:"says"`
+	Next     []string         `json:"next"` // commands
+}
+
+// check reports what is wrong with a file of notes.
+func (c *CommandNotes) check() error {
+	if c.Topic == "" || len(c.Notes) == 0 || len(c.Refs) == 0 {
+		return errors.New("topic, notes and refs are needed")
+	}
+	for i, n := range c.Notes {
+		if len(n.Commands) == 0 || n.Says == "" || len(n.Next) == 0 {
+			return fmt.Errorf("note %d: commands, says and next are needed", i+1)
+		}
+		for _, p := range n.Commands {
+			for _, expr := range slices.Concat(p.Has, p.Not) {
+				if _, err := regexp.Compile(`(?i)` + expr); err != nil {
+					return fmt.Errorf("note %d: %w", i+1, err)
+				}
+			}
+		}
+	}
+	return nil
 }
 
 // CommandPattern recognizes a command. Its expressions are tried, in any case, on the

@@ -26,9 +26,14 @@ type Message struct {
 	Unless string   `json:"unless,omitempty"` // expression that the line must not match, any case
 	With   []string `json:"with,omitempty"`   // literals of which one must be anywhere in the same input
 
+	Without []string `json:"without,omitempty"` // literals of which none may be anywhere in the same input
+
+	Lines int `json:"lines,omitempty"` // counts only in an input of at most so many lines; 0: in any
+
 	Fault   string `json:"fault,omitempty"`   // the fault that the line shows
 	Shows   Grade  `json:"shows,omitempty"`   // how surely; likely where empty
 	Failure string `json:"failure,omitempty"` // what has failed, in words; the line does not say why
+	Next    string `json:"next,omitempty"`    // of a failure: what to look at, imperative
 	Normal  string `json:"normal,omitempty"`  // why the line is no sign of trouble
 
 	Ends []string `json:"ends,omitempty"` // faults of which this line shows that they are over
@@ -87,15 +92,18 @@ func (m *Message) check() error {
 	if m.Shows != "" && m.Fault == "" {
 		wrong = append(wrong, errors.New("shows: only for a fault"))
 	}
+	if m.Next != "" && m.Failure == "" {
+		wrong = append(wrong, errors.New("next: only for a failure"))
+	}
 	if !slices.Contains([]Grade{"", ShowsProven, ShowsLikely, ShowsPossible}, m.Shows) {
 		wrong = append(wrong, fmt.Errorf("shows: %q is none of proven, likely, possible", m.Shows))
 	}
 	if len(strings.TrimSpace(m.Text)) < minText {
 		wrong = append(wrong, fmt.Errorf("text: fewer than %d characters", minText))
 	}
-	for _, text := range slices.Concat(m.Also, m.With) {
+	for _, text := range slices.Concat(m.Also, m.With, m.Without) {
 		if len(strings.TrimSpace(text)) < 2 {
-			wrong = append(wrong, fmt.Errorf("also, with: %q is too short", text))
+			wrong = append(wrong, fmt.Errorf("also, with, without: %q is too short", text))
 		}
 	}
 	for _, expr := range []string{m.Match, m.Unless} {

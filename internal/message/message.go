@@ -41,6 +41,8 @@ type rule struct {
 type literal struct {
 	rule int
 	with bool // a literal of With: it counts anywhere in the input
+
+	without bool // a literal of Without, likewise
 }
 
 // New compiles the messages of a catalogue.
@@ -69,6 +71,9 @@ func New(c *fault.Catalog) (*Index, error) {
 			add(sought(m), literal{rule: len(x.rules)})
 			for _, w := range m.With {
 				add(w, literal{rule: len(x.rules), with: true})
+			}
+			for _, w := range m.Without {
+				add(w, literal{rule: len(x.rules), without: true})
 			}
 			x.rules = append(x.rules, r)
 		}

@@ -31,6 +31,8 @@ type found struct {
 	with  []int // rules of which a With literal was met
 	lines int
 	bytes int64
+
+	without []int // rules of which a Without literal was met
 }
 
 // Read scans a text. Lines that are kept go through clean, which takes secrets out of them.
@@ -150,6 +152,12 @@ func (x *Index) block(b []byte) found {
 	}
 	x.set.Positions(b, func(signature, end int) bool {
 		l := x.literals[signature]
+		if l.without {
+			if !slices.Contains(f.without, l.rule) {
+				f.without = append(f.without, l.rule)
+			}
+			return true
+		}
 		if l.with {
 			if !slices.Contains(f.with, l.rule) {
 				f.with = append(f.with, l.rule)
@@ -196,7 +204,7 @@ func (x *Index) rewritten(b []byte, f *found) {
 func (x *Index) again(text string, first, last int, f *found) {
 	var met []int
 	x.set.Positions([]byte(text), func(signature, _ int) bool {
-		if l := x.literals[signature]; !l.with && !slices.Contains(met, l.rule) {
+		if l := x.literals[signature]; !l.with && !l.without && !slices.Contains(met, l.rule) {
 			met = append(met, l.rule)
 		}
 		return true

@@ -26,13 +26,24 @@ type Report struct {
 	Over     []Match `json:"over,omitempty"`     // shown, and a later line ends them, or many lines went by without them
 	Lines    int     `json:"lines"`
 	Bytes    int64   `json:"bytes"`
+
+	Normal []Note `json:"-"` // lines that are known as no sign of trouble, the first ones
 }
+
+// Note is a line that is no sign of trouble, and why.
+type Note struct {
+	Words string
+	Line  Line
+}
+
+const maxNormal = 20
 
 // Match is one fault, or one failure, that lines show.
 type Match struct {
 	Fault      string      `json:"fault,omitempty"`
 	Aliases    []string    `json:"aliases,omitempty"`
 	Failure    string      `json:"failure,omitempty"` // what has failed, where no fault is known
+	Next       string      `json:"next,omitempty"`    // what to look at, where no fault is known
 	Confidence fault.Grade `json:"confidence"`
 	Explains   []string    `json:"explains,omitempty"` // other matches that usually follow from it
 	Count      int         `json:"count"`              // lines that show it
@@ -56,6 +67,8 @@ type collector struct {
 	clean func(string) string
 	by    map[int]*tally
 	with  map[int]bool
+	no    map[int]bool
+	next  map[string]string // what to look at, by failure
 	lines int
 	bytes int64
 }
@@ -77,7 +90,7 @@ func (t *tally) print(clean func(string) string) {
 }
 
 func newCollector(x *Index, clean func(string) string) *collector {
-	return &collector{x: x, clean: clean, by: map[int]*tally{}, with: map[int]bool{}}
+	return &collector{x: x, clean: clean, by: map[int]*tally{}, with: map[int]bool{}, no: map[int]bool{}, next: map[string]string{}}
 }
 
 func (c *collector) add(f found) {
@@ -96,6 +109,9 @@ func (c *collector) add(f found) {
 	}
 	for _, r := range f.with {
 		c.with[r] = true
+	}
+	for _, r := range f.without {
+		c.no[r] = true
 	}
 	c.lines += f.lines
 	c.bytes += f.bytes
@@ -117,7 +133,7 @@ func (c *collector) report() *Report {
 	byFault, byFailure, over := map[string]*Match{}, map[string]*Match{}, map[string]int{}
 	for _, i := range sorted(c.by) {
 		rule, t := &c.x.rules[i], c.by[i]
-		if len(rule.With) > 0 && !c.with[i] {
+		if len(rule.With) > 0 && !c.with[i] || c.no[i] || rule.Lines > 0 && c.lines > rule.Lines {
 			continue
 		}
 		t.print(c.clean)
@@ -133,6 +149,11 @@ func (c *collector) report() *Report {
 			c.match(byFault, rule.Fault, grade, t)
 		case rule.Failure != "":
 			c.match(byFailure, rule.Failure, fault.ShowsPossible, t)
+			if rule.Next != "" {
+				c.next[rule.Failure] = rule.Next
+			}
+		case len(r.Normal) < maxNormal:
+			r.Normal = append(r.Normal, Note{rule.Normal, t.first[0]})
 		}
 	}
 	for id, m := range byFault {
@@ -148,6 +169,7 @@ func (c *collector) report() *Report {
 		}
 	}
 	for words, m := range byFailure {
+		m.Next = c.next[words]
 		if m.Failure = words; c.quiet(m) {
 			r.Over = append(r.Over, *m)
 			continue
@@ -201,6 +223,30 @@ func (x *Index) Join(r *Report, list []Seen) {
 		r.Matches[i].Explains = nil
 	}
 	x.rank(r)
+}
+
+// Merge puts what several texts show together. A match of one is not over because of another.
+func Merge(texts []*Report) *Report {
+	all := texts[0]
+	for _, r := range texts[1:] {
+		all.Matches, all.Symptoms, all.Over = join(all.Matches, r.Matches), join(all.Symptoms, r.Symptoms), join(all.Over, r.Over)
+		all.Lines, all.Bytes = all.Lines+r.Lines, all.Bytes+r.Bytes
+	}
+	return all
+}
+
+func join(a, b []Match) []Match {
+	for _, m := range b {
+		i := slices.IndexFunc(a, func(have Match) bool { return have.Fault == m.Fault && have.Failure == m.Failure })
+		if i < 0 {
+			a = append(a, m)
+			continue
+		}
+		if a[i].Count += m.Count; m.Confidence.Rank() > a[i].Confidence.Rank() {
+			a[i].Confidence = m.Confidence
+		}
+	}
+	return a
 }
 
 // quietLines is after how many lines without it a failure no longer counts: what fails
@@ -263,8 +309,12 @@ func (x *Index) rank(r *Report) {
 			effects[id] = true
 		}
 	}
+	// What is not even an error does not go before an error, however plainly it is said.
+	grave := func(m Match) bool {
+		return m.Confidence.Rank() >= fault.ShowsLikely.Rank() && x.severity(m.Fault) >= fault.Error.Rank()
+	}
 	order := func(a, b Match) int {
-		return cmp.Or(boolFirst(!effects[a.Fault], !effects[b.Fault]), -cmp.Compare(a.Confidence.Rank(), b.Confidence.Rank()),
+		return cmp.Or(boolFirst(!effects[a.Fault], !effects[b.Fault]), boolFirst(grave(a), grave(b)), -cmp.Compare(a.Confidence.Rank(), b.Confidence.Rank()),
 			-cmp.Compare(x.severity(a.Fault), x.severity(b.Fault)), -cmp.Compare(len(a.Explains), len(b.Explains)),
 			-cmp.Compare(a.Count, b.Count), cmp.Compare(a.Fault+a.Failure, b.Fault+b.Failure))
 	}

@@ -27,6 +27,9 @@ type document struct {
 	Coverage    []coverage              `json:"coverage"`
 	Groups      groups                  `json:"groups"`
 	Stats       fault.Stats             `json:"stats"`
+
+	Matches  []ScannedMatch `json:"matches,omitempty"`
+	Symptoms []ScannedMatch `json:"symptoms,omitempty"`
 }
 
 // The fields below hide those of the same name in the model.
@@ -54,7 +57,7 @@ type (
 )
 
 func newDocument(d *fault.Diagnosis, o Options) *document {
-	return &document{
+	doc := &document{
 		APIVersion: d.APIVersion, Kind: d.Kind, Source: d.Source, Now: d.Now, Cluster: d.Cluster, Verdict: d.Verdict, Roots: d.Roots,
 		Deadlocks: d.Deadlocks, Accepted: d.Accepted, Edges: d.Edges, Findings: d.Findings, Hosts: d.Hosts, Timeline: d.Timeline, Stats: d.Stats,
 		Unexplained: each(d.Unexplained, func(u fault.Unexplained) unexplained {
@@ -63,6 +66,11 @@ func newDocument(d *fault.Diagnosis, o Options) *document {
 		Groups:   groups{d.Groups, each(d.Groups.Gaps, func(g fault.Gap) gap { return gap{g, each(g.Supply, o.supply)} })},
 		Coverage: each(d.Coverage, func(c evidence.Coverage) coverage { return coverage{c, o.supply(c.Supply)} }),
 	}
+	if o.Messages != nil && o.Catalog != nil {
+		scan := ScanDocument(o.Messages, o.Catalog)
+		doc.Matches, doc.Symptoms = scan.Matches, scan.Symptoms
+	}
+	return doc
 }
 
 // inWords is a suspect as it is written.

@@ -110,6 +110,12 @@ func cutWords(s string, n int) string {
 	return strings.TrimRight(short, " ,;:(…")
 }
 
+// Wrap is a paragraph in the width of a screen, without what a terminal obeys.
+func Wrap(text string, s Style) string {
+	p := page{Style: s}
+	return strings.Join(wrap(p.clean(text), p.width(), p.width()), "\n")
+}
+
 // wrap breaks a text at blanks into lines of at most rest characters, the first of
 // at most first. A word that is longer stands alone and whole, so that it can be
 // copied.

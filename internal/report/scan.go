@@ -30,12 +30,14 @@ func Scan(w io.Writer, r *message.Report, c *fault.Catalog, o Options) error {
 				break
 			}
 			t.scanLines(m, matchTitle(m, c))
+			t.nextOf(m, c)
 		}
 	}
 	for _, m := range r.Over {
 		t.blank()
 		t.para(0, span{dim, "Over: "}, dim, matchTitle(m, c)+"; a later line ends it, or it was not seen again in the last 500 lines")
 	}
+	t.scanNormal(r)
 	t.scanNext(r)
 	return t.flush(w)
 }
@@ -100,6 +102,21 @@ func (t *text) scanLines(m message.Match, title string) {
 	}
 	if n := m.Count - len(m.Lines); n > 0 {
 		t.line(2, span{dim, fmt.Sprintf("and %s more", count(n, "line", "lines"))})
+	}
+}
+
+// scanNormal names lines that are known as no sign of trouble, where nothing better was found.
+func (t *text) scanNormal(r *message.Report) {
+	if len(r.Matches) > 0 || len(r.Normal) == 0 {
+		return
+	}
+	t.blank()
+	t.head(0, "Known as normal")
+	for i, n := range r.Normal {
+		if i == maxScanned {
+			break
+		}
+		t.lead(2, span{dim, fmt.Sprintf("line %d: ", n.Line.Number)}, "    ", plain, n.Words, 0)
 	}
 }
 

@@ -157,7 +157,7 @@ func fields(typ reflect.Type) map[string]reflect.StructField {
 			for n, inner := range fields(f.Type) {
 				all[n] = inner
 			}
-		case name != "-":
+		case name != "-" && f.IsExported():
 			all[name] = f
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/message"
 )
 
 // Remedy is what a report says of a refused remedy: what really happens, when it is safe
@@ -28,6 +29,7 @@ type Options struct {
 	Wide      bool             // leave nothing out
 	OnMachine bool             // rollcall-host prints
 	Catalog   *fault.Catalog   // layers, meanings and sources of faults; nil: not known
+	Messages  *message.Report  // what lines of a pasted text show; nil: none was read
 }
 
 // again returns a command over the same source.
@@ -82,6 +84,7 @@ func Text(w io.Writer, d *fault.Diagnosis, o Options) error {
 		t.root(i, len(roots), r)
 	}
 	t.elsewhere()
+	t.messages()
 	t.unexplained()
 	t.settling()
 	t.accepted(false)

@@ -40,6 +40,7 @@ type Source struct {
 	texts   []evidence.Text
 	bad     []evidence.Coverage
 	mixed   bool // there are tables or commands: no program writes such a file
+	text    []byte
 }
 
 var _ evidence.Source = (*Source)(nil)
@@ -47,7 +48,7 @@ var _ evidence.Source = (*Source)(nil)
 // Read takes a text apart. The clock places times without a year and the ages of tables;
 // it is not the time of the text.
 func Read(name string, text []byte, clock time.Time) *Source {
-	s := &Source{name: name, objects: map[evidence.Resource][]evidence.Object{}}
+	s := &Source{name: name, text: text, objects: map[evidence.Resource][]evidence.Object{}}
 	s.now = newest(text, clock)
 	sp := &splitter{s: s, clock: cmp.Or(s.now, clock), logs: map[string]*log{}, known: map[string]int{}}
 	sp.split(text)
@@ -66,6 +67,9 @@ func (s *Source) Parts() int {
 	}
 	return n
 }
+
+// Text is the whole text, also what no object and no log was recognized in.
+func (s *Source) Text() []byte { return s.text }
 
 // Mixed reports whether the text is what a person copied together, and not the output of
 // one program.
