@@ -129,7 +129,7 @@ func (t *text) htmlCounts() []pair {
 	if n := len(t.withoutCause()); n > 0 {
 		list = append(list, pair{fmt.Sprint(n), "without a known cause"})
 	}
-	return append(list, pair{fmt.Sprintf("%d of %d", answered, expected), "hosts answered at every step"})
+	return append(list, pair{fmt.Sprintf("%d of %d", answered, expected), "hosts have passed every stage"})
 }
 
 // htmlOutcomes are the outcomes of the checks in figures.
@@ -145,7 +145,7 @@ func (t *text) htmlOutcomes() string {
 	}
 	words := fmt.Sprintf("%d present", outcomes[fault.Present])
 	if young > 0 {
-		words += fmt.Sprintf(", %d normal so far", young)
+		words += fmt.Sprintf(", %d in progress", young)
 	}
 	return words + fmt.Sprintf(", %d absent, %d unknown, %d not applicable", outcomes[fault.Absent], outcomes[fault.Unknown], outcomes[fault.NotApplicable])
 }
