@@ -70,7 +70,7 @@ func (a *app) foundLine(format string, c *fault.Catalog, list []entry, r *messag
 }
 
 var confidence = map[fault.Grade]string{
-	fault.ShowsProven:   "the text says it",
+	fault.ShowsProven:   "the text shows it",
 	fault.ShowsLikely:   "its usual cause",
 	fault.ShowsPossible: "one of several causes",
 }
@@ -125,7 +125,7 @@ func (a *app) unknownText(format string, r *message.Report, words string, list, 
 	}
 	switch {
 	case len(r.Symptoms) > 0:
-		fmt.Fprintf(a.io.Out, "UNKNOWN: this text says that %s, and not why.\n", r.Symptoms[0].Failure)
+		fmt.Fprintf(a.io.Out, "UNKNOWN: this text shows that %s, and not why.\n", r.Symptoms[0].Failure)
 	case len(near) > 0 && !strings.ContainsAny(words, " \n"):
 		fmt.Fprintf(a.io.Out, "UNKNOWN: no page has this name: %s\n", a.style().Clean(words))
 	default:

@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"rollcall": run, "oc-rollcall": run, "kubectl_complete-rollcall": run})
 }
 
-// TestScripts runs testdata/script. The commands beside those of testscript:
+// TestScripts runs testdata/script. The commands in addition to those of testscript:
 //
 //	fixture NAME DIR       write an archive: a base of internal/fixture, or an overlay
 //	                       of the catalogue by its file name without .txtar
