@@ -22,8 +22,8 @@ func (a *app) canICommand() *cobra.Command {
 		Short: "ask whether your rights suffice for a diagnosis",
 		Long: `Can-i asks the cluster which of the reads of a diagnosis you are allowed (one
 SelfSubjectAccessReview each, which changes nothing). What is not allowed is not
-an error of a diagnosis: the checks that need it are unknown, and say so. What is
-asked of a management cluster beside a hosted one is marked "management:".
+an error of a diagnosis: the checks that need it are not run, and listed. What is
+asked of the management cluster of a hosted one is marked "management:".
 
 Exit codes: 0 everything is allowed, 1 something is not or could not be asked.`,
 		Args: noArgs,
@@ -49,13 +49,13 @@ Exit codes: 0 everything is allowed, 1 something is not or could not be asked.`,
 	}
 	a.addOutputFlags(cmd, "text", "json", "yaml")
 	a.addConnectFlags(cmd)
-	cmd.Flags().StringVar(&a.source.hosted, "hosted", "", "ask for the rights that --hosted `NS/NAME` of a diagnosis takes: in the management cluster, which is that of the kubeconfig, and in the hosted one, with the kubeconfig that HostedCluster.status names")
-	cmd.Flags().StringVar(&a.source.hostedKubeconfig, "hosted-kubeconfig", "", "`FILE` with the hosted cluster's kubeconfig, in the place of that Secret")
-	cmd.Flags().StringVar(&a.source.probeFrom, "probe-from", "", "also ask for the rights that --probe-from `node/NAME` of a diagnosis takes")
+	cmd.Flags().StringVar(&a.source.hosted, "hosted", "", "check the permissions that --hosted `NS/NAME` of a diagnosis requires: in the management cluster (that of the kubeconfig) and in the hosted one (with the kubeconfig in HostedCluster.status)")
+	cmd.Flags().StringVar(&a.source.hostedKubeconfig, "hosted-kubeconfig", "", "`FILE` with the hosted cluster's kubeconfig, instead of that Secret")
+	cmd.Flags().StringVar(&a.source.probeFrom, "probe-from", "", "also check the permissions that --probe-from `node/NAME` of a diagnosis requires")
 	return cmd
 }
 
-// probeFromRights are what --probe-from takes beside a diagnosis.
+// probeFromRights are what --probe-from takes in addition to a diagnosis.
 func probeFromRights() []live.Access {
 	return []live.Access{
 		{Verb: "list", Resource: evidence.Pods, Namespace: fromnode.Namespace},
@@ -65,7 +65,7 @@ func probeFromRights() []live.Access {
 
 // right is one line of the answer.
 type right struct {
-	Cluster   string `json:"cluster,omitempty"` // "management" beside a hosted cluster
+	Cluster   string `json:"cluster,omitempty"` // "management" for that of a hosted cluster
 	Verb      string `json:"verb"`
 	Resource  string `json:"resource"`
 	Name      string `json:"name,omitempty"` // of one object

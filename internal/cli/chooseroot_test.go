@@ -16,7 +16,7 @@ func TestChooseRoot(t *testing.T) {
 	}
 	paused, mismatch := root("pool-paused", "worker"), root("bootstrap-mc-mismatch", "master")
 	young := fault.Verdict{
-		Class: fault.Settling, Reason: "normal so far: bootstrap-mc-mismatch of pool/master",
+		Class: fault.Settling, Reason: "in progress: bootstrap-mc-mismatch of pool/master",
 		Until: time.Date(2026, 3, 1, 8, 24, 0, 0, time.UTC),
 	}
 	for _, c := range []struct {
@@ -33,7 +33,7 @@ func TestChooseRoot(t *testing.T) {
 		{name: "by its subject", roots: []fault.Root{paused, root("pool-paused", "infra")}, want: "pool-paused@pool/worker", chosen: "pool-paused"},
 		{name: "several", roots: []fault.Root{paused, mismatch}, says: "choose one with --root: pool-paused@pool/worker, bootstrap-mc-mismatch@pool/master", usage: true},
 		{name: "another", roots: []fault.Root{paused}, want: "x", says: "--root x: the causes are pool-paused@pool/worker", usage: true},
-		{name: "too early", verdict: young, says: "nothing to repair yet: normal so far: bootstrap-mc-mismatch of pool/master; ask again after 2026-03-01T08:24:00Z"},
+		{name: "too early", verdict: young, says: "nothing to repair yet: in progress: bootstrap-mc-mismatch of pool/master; ask again after 2026-03-01T08:24:00Z"},
 		{name: "healthy", verdict: fault.Verdict{Class: fault.Healthy, Reason: "all answered"}, says: "names no cause (healthy: all answered)"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -21,7 +21,7 @@ func (a *app) collectCommand() *cobra.Command {
 	var to string
 	cmd := &cobra.Command{
 		Use:   "collect",
-		Short: "keep what a diagnosis reads, to be answered again elsewhere",
+		Short: "save what a diagnosis reads, to replay it elsewhere",
 		Long: `Collect makes a diagnosis and keeps everything that it read, without secrets: keys,
 tokens and passwords are replaced by digests before anything is looked at or
 written. "diagnose --from" on the result gives the same answer.
@@ -70,7 +70,7 @@ func (a *app) collect(ctx context.Context, format, to string) (err error) {
 		return err
 	}
 	if why != "" {
-		return a.nothingError(r, why, to+" holds only what was found on the way to the API")
+		return a.nothingError(r, why, to+" holds only the checks of the network path to the API")
 	}
 	o := a.reportOptions(r)
 	o.Source = "--from " + quote(to)
@@ -80,14 +80,14 @@ func (a *app) collect(ctx context.Context, format, to string) (err error) {
 	case "yaml":
 		return report.YAML(a.io.Out, d, o)
 	}
-	fmt.Fprintf(a.io.Out, "%s written. To answer it again:\n  %s diagnose %s\n", a.style().Clean(to), a.name, a.style().Clean(o.Source))
+	fmt.Fprintf(a.io.Out, "%s written. To replay:\n  %s diagnose %s\n", a.style().Clean(to), a.name, a.style().Clean(o.Source))
 	return nil
 }
 
 // nothingError says what to do where nothing could be collected.
 func (a *app) nothingError(r *run, why, kept string) error {
 	return fmt.Errorf("collect from %s %s: nothing of the cluster could be read (%s); %s. "+
-		"Check the way to the API with `%s diagnose` and the rights with `%s can-i`, then collect again",
+		"Check the network path to the API with `%s diagnose` and the permissions with `%s can-i`, then collect again",
 		r.source.Kind, r.source.Name, why, kept, a.name, a.name)
 }
 

@@ -37,7 +37,7 @@ func (a *app) csrCommand() *cobra.Command {
 only a claim. Rollcall approves exactly the requests of hosts that are expected: by an
 object of the cluster, or because you name them with --expect. A control-plane host is
 always named by you. That the key lies on the host is never proven before the
-certificate is issued; the record says so.
+certificate is issued; the record contains this.
 
 Where several keys ask for one host, none is chosen: you name the key with --key.`,
 		Example: example(a.name, "csr list", "who asks, and what speaks against it") +
@@ -116,7 +116,7 @@ func bootedAfter(text string, now time.Time) (time.Time, string, error) {
 	if err != nil {
 		return t, "", usagef("--booted-after %q: want a time (RFC 3339) or a duration such as 20m", text)
 	}
-	return t, "a person said that it booted after " + t.UTC().Format(time.RFC3339), nil
+	return t, "a person confirmed that it booted after " + t.UTC().Format(time.RFC3339), nil
 }
 
 // expected are the hosts that objects of the cluster name, with the time at which each
@@ -311,7 +311,7 @@ func (j *judged) whoAmI(ctx context.Context) string {
 	review, err := j.api.Create(ctx, repair.Ref{Group: "authentication.k8s.io", Version: "v1", Resource: "selfsubjectreviews"},
 		repair.Object{"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"}, false)
 	if err != nil {
-		return "a user whose name the API server does not tell"
+		return "a user whose name the API server does not return"
 	}
 	status, _ := review["status"].(map[string]any)
 	info, _ := status["userInfo"].(map[string]any)

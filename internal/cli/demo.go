@@ -20,7 +20,7 @@ func (a *app) demoCommand() *cobra.Command {
 		Use:   "demo [NAME]",
 		Short: "the whole answer on an embedded example, without a cluster",
 		Long: `Demo answers an archive that is part of this program: what the real servers left
-behind in the lab. It is what "diagnose --from" says of the same bytes, with the
+behind in the lab. It is what "diagnose --from" prints for the same bytes, with the
 same exit code.`,
 		Example: example(a.name, "demo", "the first example") + example(a.name, "demo --list", "what there is") +
 			example(a.name, "demo --save mg.tar.gz", "write the archive to a file to look inside"),

@@ -9,7 +9,7 @@ import (
 func (a *app) diagnoseCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "diagnose [SUBJECT]",
-		Short: "say what is wrong, why, how that is known and what to do",
+		Short: "show what is wrong, why, the proof and what to do",
 		Long: `Diagnose gives the whole answer: the causes with their proof, what each leads to,
 what was ruled out, what could not be checked, and the next command with its risk.
 

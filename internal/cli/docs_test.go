@@ -24,7 +24,7 @@ func TestCommandsPage(t *testing.T) {
 	root.InitDefaultCompletionCmd()
 	var page bytes.Buffer
 	page.WriteString("# Commands\n\nMade from the help of the program; `go test ./internal/cli -run TestCommandsPage -update` writes it.\n" +
-		"As a plug-in the same commands are `oc rollcall ...` and `kubectl rollcall ...`.\n")
+		"As a plugin the same commands are `oc rollcall ...` and `kubectl rollcall ...`.\n")
 	describe(t, &page, root)
 	if *update {
 		if err := os.WriteFile(commandsPage, page.Bytes(), 0o644); err != nil {

@@ -16,7 +16,7 @@ import (
 // entry is one thing that `explain` has a page about.
 type entry struct {
 	kind, id, title string
-	text            string // what free text is searched in, beside the title
+	text            string // what free text is searched in, as well as the title
 	page            any    // *fault.Fault, *fault.Remedy, *fault.RefusedRemedy, facts.Fact or fault.Stage
 }
 

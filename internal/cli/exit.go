@@ -52,7 +52,7 @@ func codeOf(err error) ExitCode {
 	return ExitCode(repair.ExitCode(err)) // 4 and 5, else 1
 }
 
-// usageError is a mistake on the command line. It is printed with the way to the help.
+// usageError is a mistake on the command line. It is printed with a pointer to the help.
 type usageError struct{ err error }
 
 func (e *usageError) Error() string { return e.err.Error() }

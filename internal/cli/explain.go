@@ -25,7 +25,7 @@ func (a *app) explainCommand() *cobra.Command {
 a fact or a stage of the join path.
 
 It also takes a line of a log, a message, or a command that somebody advised: it
-says what the line shows, and whether the command is known as unsafe, changes
+prints what the line shows, and whether the command is known as unsafe, changes
 something or only reads. Text that it does not know gets "unknown" and exit code 3.`,
 		Example: example(a.name, "explain ignition-fetched", "a step of the join path") +
 			example(a.name, `explain "approve all pending csr"`, "is this advice safe?") +
@@ -35,7 +35,7 @@ something or only reads. Text that it does not know gets "unknown" and exit code
 		ValidArgsFunction: a.completeKnown,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usagef("name what is to be explained: an id, or text in quotes; `%s list faults` names the faults", a.name)
+				return usagef("name what to explain: an id, or text in quotes; `%s list faults` names the faults", a.name)
 			}
 			return a.explain(cmd.Context(), formatOf(cmd), strings.Join(args, " "))
 		},

@@ -71,7 +71,7 @@ func (a *app) foundLine(format string, c *fault.Catalog, list []entry, r *messag
 }
 
 var confidence = map[fault.Grade]string{
-	fault.ShowsProven:   "the text says it",
+	fault.ShowsProven:   "the text shows it",
 	fault.ShowsLikely:   "its usual cause",
 	fault.ShowsPossible: "one of several causes",
 }
@@ -210,7 +210,7 @@ func (a *app) unknownText(format string, r *message.Report, words string, list, 
 	next := ""
 	switch {
 	case len(r.Symptoms) > 0:
-		fmt.Fprintf(a.io.Out, "UNKNOWN: this text says that %s, and not why.\n", r.Symptoms[0].Failure)
+		fmt.Fprintf(a.io.Out, "UNKNOWN: this text shows that %s, and not why.\n", r.Symptoms[0].Failure)
 		for _, m := range r.Symptoms {
 			next = cmp.Or(next, m.Next)
 		}

@@ -59,7 +59,7 @@ func (noHosted) String() string { return "" }
 func (noHosted) Type() string   { return "string" }
 
 func (f noHosted) Set(string) error {
-	return fmt.Errorf("there is no automatic repair of a hosted cluster: its faults are mended in the management cluster, and \"%s diagnose --hosted NS/NAME\" says for each what to do by hand; requests of its workers are approved with \"%s csr approve --kubeconfig FILE\" of the hosted cluster", f.name, f.name)
+	return fmt.Errorf("there is no automatic repair of a hosted cluster: repair its faults in the management cluster; \"%s diagnose --hosted NS/NAME\" shows for each what to do by hand; requests of its workers are approved with \"%s csr approve --kubeconfig FILE\" of the hosted cluster", f.name, f.name)
 }
 
 func (a *app) addFixFlags(cmd *cobra.Command, f *fixFlags) {

@@ -20,10 +20,10 @@ import (
 const settleTime = 5 * time.Minute
 
 // fixExitCodes is for the help of the commands that write.
-const fixExitCodes = `Afterwards the whole diagnosis is made again, whether the steps went well or not, and
-compared with the one that the plan was made from.
+const fixExitCodes = `Afterwards the whole diagnosis runs again, whether the steps succeeded or not, and is
+compared with the one that the plan is based on.
 
-Exit codes: 0 repaired, or in progress and normal so far; 1 the tool could not do its
+Exit codes: 0 repaired, or in progress, as expected; 1 the tool could not do its
 work; 3 the result could not be checked; 4 failed and rolled back; 5 a person is needed;
 6 partly done: something that the plan is for is still present, or an error is new.`
 
@@ -42,10 +42,10 @@ func (a *app) fixApplyCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "apply PLAN",
 		Short: "apply a saved plan, step by step",
-		Long: `Apply does what the plan's file says, as it was saved. Before each step it checks that it
-is the same cluster, that nothing that the plan was made from has changed, that the
-fault is still there and that etcd is well; otherwise it stops and says why. A plan
-that leaves out a guard, or that says something else than its steps do, is refused.
+		Long: `Apply runs the steps of the plan's file, as saved. Before each step it checks that it
+is the same cluster, that nothing that the plan is based on has changed, that the
+fault is still present and that etcd is healthy; otherwise it stops and prints why. A plan
+that leaves out a guard, or that describes other steps than it contains, is refused.
 
 ` + fixExitCodes,
 		Args: exactlyOne("PLAN"),

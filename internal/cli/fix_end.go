@@ -106,11 +106,11 @@ func (a *app) endSections(run fixRun, o *repair.Outcome, err error) []report.Sec
 	add := func(name, text string) { now.Entries = append(now.Entries, report.Entry{Name: name, Text: text}) }
 	switch {
 	case o.State == repair.Repaired:
-		add("checked", "the whole diagnosis was made again: nothing that the plan is for is present, and no error is new")
+		add("checked", "the whole diagnosis ran again: nothing that the plan is for is present, and no error is new")
 	case o.State == repair.NotChecked && len(o.Unknown)+len(o.Unread) == 0, o.State == repair.PartlyDone && len(o.Still)+len(o.New) == 0:
 		add("why", o.Reason)
 	case o.State == repair.Undone:
-		add("checked", "the whole diagnosis was made again: no error is new")
+		add("checked", "the whole diagnosis ran again: no error is new")
 	}
 	list := func(name string, seen []repair.Seen) { now.Entries = append(now.Entries, seenEntries(name, seen)...) }
 	still := "still present"

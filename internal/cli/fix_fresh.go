@@ -37,7 +37,7 @@ func (f fresh) Evaluate(ctx context.Context, k fault.Key) (_ fault.Finding, err 
 	defer func() { err = errors.Join(err, r.Close()) }()
 	known, ok := r.catalog.Fault(k.Fault)
 	if !ok {
-		return fault.Finding{}, fmt.Errorf("there is no fault %q in this version's catalogue", k.Fault)
+		return fault.Finding{}, fmt.Errorf("there is no fault %q in this version's catalog", k.Fault)
 	}
 	engine, err := diagnose.New(r.catalog, all.All(), relation.Relater{}, f.app.log)
 	if err != nil {

@@ -27,7 +27,7 @@ A host's certificate requests are only in the plan when you name the host with
 --expect: the name in a request is chosen by whoever asks. A rendered config that
 only hosts hold is fetched from a host (through its machine-config-daemon), or from
 the file or must-gather that you name; it holds the pull secret and is kept with
-mode 0600 beside the journals, never in the plan.`,
+mode 0600 next to the journals, never in the plan.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.fixPlan(cmd.Context(), f, formatOf(cmd)) },
 	}
@@ -85,7 +85,7 @@ func (a *app) savePlan(p *repair.Plan, f fixFlags, state, format string) error {
 		return fmt.Errorf("note the plan's digest: %w", err)
 	}
 	if err := p.Save(path); err != nil {
-		return fmt.Errorf("%w; name a file that is not there with --to FILE", err)
+		return fmt.Errorf("%w; name a new file with --to FILE", err)
 	}
 	if format != "text" {
 		raw, err := p.EncodeAs("plan." + format)

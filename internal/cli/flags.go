@@ -72,7 +72,7 @@ func grouped(cmd *cobra.Command, group string, add func(*pflag.FlagSet)) {
 // addGlobalFlags adds the flags that every command has.
 func (a *app) addGlobalFlags(root *cobra.Command) {
 	f := root.PersistentFlags()
-	f.CountVarP(&a.global.verbose, "verbose", "v", "tell on stderr what is done; -vv for more")
+	f.CountVarP(&a.global.verbose, "verbose", "v", "log on stderr what is done; -vv for more")
 	f.BoolVarP(&a.global.quiet, "quiet", "q", false, "print nothing but the answer and errors")
 	f.BoolVar(&a.global.ascii, "ascii", false, "draw with ASCII only")
 	f.VisitAll(func(f *pflag.Flag) {
@@ -86,15 +86,15 @@ func (a *app) addSourceFlags(cmd *cobra.Command) {
 		f.StringArrayVar(&a.source.from, "from", nil, "read the archive at this `PATH` (directory, also that of openshift-install, tar, zip, file of objects, packed or not; - is standard input) and no cluster; repeatable")
 		f.StringVar(&a.source.installDir, "install-dir", "", "`DIR` of openshift-install: the cluster of its kubeconfig, the hosts that it plans, and the rendezvous host of an agent-based install")
 		f.StringVar(&a.source.rendezvous, "rendezvous", "", "ask the rendezvous host of an agent-based install at this `IP`, or IP:PORT; no cluster is read unless one is named")
-		f.StringArrayVar(&a.source.consoles, "console", nil, "text from the screen of a host, or its journal, as `HOST=FILE`; beside a cluster or an archive, or alone where there is no kubeconfig; repeatable")
-		f.StringArrayVar(&a.source.expect, "expect", nil, "this host is expected, as `NAME` or NAME=IP,...: it is on the list of hosts though nothing else names it yet; repeatable")
+		f.StringArrayVar(&a.source.consoles, "console", nil, "text from the screen of a host, or its journal, as `HOST=FILE`; together with a cluster or an archive, or alone where there is no kubeconfig; repeatable")
+		f.StringArrayVar(&a.source.expect, "expect", nil, "this host is expected, as `NAME` or NAME=IP,...: it is on the list of hosts even if no object refers to it yet; repeatable")
 		f.StringVar(&a.source.now, "now", "", "take this `TIME` (RFC 3339) for the present; default: the newest time in the archive, or the clock")
 		f.StringVar(&a.source.hosted, "hosted", "", "look at this hosted cluster, `NS/NAME` of its HostedCluster, together with its management cluster, which is that of the kubeconfig or of --from; reads one Secret: the kubeconfig that HostedCluster.status names")
-		f.StringVar(&a.source.hostedKubeconfig, "hosted-kubeconfig", "", "`FILE` with the hosted cluster's kubeconfig, in the place of that Secret")
+		f.StringVar(&a.source.hostedKubeconfig, "hosted-kubeconfig", "", "`FILE` with the hosted cluster's kubeconfig, instead of that Secret")
 		f.StringSliceVar(&a.source.readSecrets, "read-secrets", nil, "also read Secrets of this `NAMESPACE`; values are never shown or kept; repeatable")
 		f.BoolVar(&a.source.journals, "journals", false, "also read journals of the nodes through their kubelets (live)")
-		f.BoolVar(&a.source.probe, "probe", false, "also ask the machine config servers and every API server one by one, without credentials (leaves a line in their logs); with --from: the way to the API of that cluster, from here")
-		f.StringVar(&a.source.probeFrom, "probe-from", "", "make the probes of the way to the API from `node/NAME`: opens connections through its machine-config-daemon, which takes the right to exec into it and is logged by the API")
+		f.BoolVar(&a.source.probe, "probe", false, "also ask the machine config servers and every API server one by one, without credentials (leaves a line in their logs); with --from: the network path to the API of that cluster, from here")
+		f.StringVar(&a.source.probeFrom, "probe-from", "", "check the network path to the API from `node/NAME`: opens connections through its machine-config-daemon, which requires permission to exec into it and is logged by the API")
 		f.StringArrayVar(&a.source.masters, "master", nil, "address of a control-plane host, as `HOST=IP` or HOST=IP:PORT, to be asked when the API does not answer; repeatable")
 	})
 	a.addCatalogFlag(cmd)
@@ -143,8 +143,8 @@ var connectUsage = map[string]string{
 	"as":              "act as this `USER`",
 	"as-group":        "act as a member of this `GROUP`; repeatable",
 	"request-timeout": "give up on one request after this `TIME`, such as 30s; 0: 15 seconds",
-	"namespace":       "`NAME`; accepted as in every plug-in: the roll is always that of the whole cluster",
-	"server":          "`URL` of the API server, in place of the kubeconfig's",
+	"namespace":       "`NAME`; accepted as in every plugin: the answer is always for the whole cluster",
+	"server":          "`URL` of the API server, instead of the kubeconfig's",
 }
 
 // addOutputFlags adds -o with the formats that the command has; the first is the default.
@@ -213,7 +213,7 @@ func (s *sourceFlags) parseNow() (time.Time, error) {
 	}
 	t, err := time.Parse(time.RFC3339, s.now)
 	if err != nil {
-		return time.Time{}, usagef("--now %q is no RFC 3339 time; write it as 2026-05-01T12:00:00Z", s.now)
+		return time.Time{}, usagef("--now %q is not an RFC 3339 time; write it as 2026-05-01T12:00:00Z", s.now)
 	}
 	return t.UTC(), nil
 }

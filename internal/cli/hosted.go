@@ -61,8 +61,8 @@ func (a *app) openHosted(ctx context.Context, r *run, management *live.Source) (
 	return s, nil
 }
 
-// errProbeFromHosted says why the two flags do not go together.
-var errProbeFromHosted = usagef("--probe-from is not for --hosted: the way to the API of a hosted cluster is not walked")
+// errProbeFromHosted is why the two flags exclude each other.
+var errProbeFromHosted = usagef("--probe-from is not for --hosted: the network path to the API of a hosted cluster is not checked")
 
 // whichHosted is the hosted cluster of --hosted, and its HostedCluster where that can
 // be read.
@@ -136,13 +136,13 @@ func (a *app) hostedRights(ctx context.Context, management *live.Source, own, th
 }
 
 // findHosted finds the HostedCluster. That there is none of the name is a mistake of
-// whoever typed it; that nobody may look is not: the names are then taken as they are.
+// whoever typed it; a missing permission is not: the names are then taken as they are.
 func findHosted(ctx context.Context, management *live.Source, ref *evidence.Hosted, want string) (*evidence.Object, error) {
 	refs, list, err := hosted.Find(ctx, management)
 	u, unavailable := evidence.AsUnavailable(err)
 	switch {
 	case unavailable && u.Why == evidence.NotServed:
-		return nil, usagef("--hosted %s: the cluster of the kubeconfig is no management cluster: it has no HostedClusters; name the management cluster's with --kubeconfig or --context", want)
+		return nil, usagef("--hosted %s: the cluster of the kubeconfig is not a management cluster: it has no HostedClusters; name the management cluster's with --kubeconfig or --context", want)
 	case unavailable:
 		return nil, nil
 	case err != nil:

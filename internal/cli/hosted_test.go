@@ -50,7 +50,7 @@ type archiveAPI struct {
 	mu     sync.Mutex
 	gets   []string // paths of Secrets that were read one by one
 	asked  []string // rights that were asked for
-	denied string   // the resource that nobody may read
+	denied string   // the resource that no one may read
 	tokens []string
 }
 

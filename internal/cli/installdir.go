@@ -33,8 +33,8 @@ func (a *app) openInstallDir(r *run) (*install.Dir, error) {
 	return d, nil
 }
 
-// asksCluster reports whether a live cluster is read: not beside archives, and
-// beside a rendezvous host only where one is named. The cluster of a kubeconfig
+// asksCluster reports whether a live cluster is read: not with archives, and
+// with a rendezvous host only where one is named. The cluster of a kubeconfig
 // that happens to be there is another one. Text that the user has in hand is read
 // alone where no kubeconfig exists.
 func (a *app) asksCluster(dir *install.Dir) bool {

@@ -46,7 +46,7 @@ The words are those of the lab's own program, which is built when it is needed:
 	}
 }
 
-// labDir takes --lab-dir from the front of the words.
+// labDir takes a leading --lab-dir from the words.
 func labDir(args []string) (dir string, words []string) {
 	if len(args) > 0 {
 		if v, ok := strings.CutPrefix(args[0], "--lab-dir="); ok {

@@ -22,8 +22,8 @@ import (
 	"github.com/rollcall-project/rollcall/internal/source/probe"
 )
 
-// addLadder adds the way to the API behind the other sources: always for a live
-// cluster, where it is one question as long as the API answers; beside archives
+// addLadder adds the network path to the API after the other sources: always for a live
+// cluster, where it is one question as long as the API answers; with archives
 // where --probe asks for it, because reading one asks nothing of a network.
 func (a *app) addLadder(ctx context.Context, list []evidence.Source, cluster *live.Source) ([]evidence.Source, error) {
 	masters, err := parseMasters(a.source.masters)
@@ -35,7 +35,7 @@ func (a *app) addLadder(ctx context.Context, list []evidence.Source, cluster *li
 	}
 	if cluster == nil && !a.source.probe {
 		if len(masters) > 0 {
-			return nil, usagef("--master is for probes: beside --from it needs --probe")
+			return nil, usagef("--master is for probes: with --from it needs --probe")
 		}
 		return list, nil
 	}
@@ -59,7 +59,7 @@ func (a *app) addLadder(ctx context.Context, list []evidence.Source, cluster *li
 
 // probesFrom is the node of --probe-from; nil where the flag is not given. One
 // command is run there at once: a node that cannot be used is the user's mistake or
-// an API that is away, and no finding about the way to the API.
+// an unreachable API, and no finding about the network path.
 func (a *app) probesFrom(ctx context.Context) (*ladder.From, error) {
 	value := a.source.probeFrom
 	if value == "" {
@@ -98,8 +98,8 @@ func nodeOfProbes(value string) (string, error) {
 	return name, nil
 }
 
-// ladderClient is what the kubeconfig says of the way to the API. cluster is nil
-// beside archives; the client's own request is then made once, for the ladder only.
+// ladderClient is what the kubeconfig has about the path to the API. cluster is nil
+// with archives; the client's own request is then made once, for the ladder only.
 func (a *app) ladderClient(cluster *live.Source) (*ladder.Client, error) {
 	cfg, err := a.restConfig()
 	if err != nil {
@@ -155,7 +155,7 @@ func credential(cfg *rest.Config) (kind string, until time.Time) {
 	case cfg.BearerToken != "" || cfg.BearerTokenFile != "":
 		return "token", until
 	case cfg.ExecProvider != nil || cfg.AuthProvider != nil:
-		return "plug-in", until
+		return "plugin", until
 	case cfg.Username != "":
 		return "password", until
 	}
@@ -171,7 +171,7 @@ func parseMasters(values []string) ([]ladder.Master, error) {
 		if host, port, err := net.SplitHostPort(address); err == nil {
 			n, err := strconv.ParseUint(port, 10, 16)
 			if err != nil || n == 0 {
-				return nil, usagef("--master %q: %q is no port", v, port)
+				return nil, usagef("--master %q: %q is not a port", v, port)
 			}
 			m.Host, m.Port = host, int(n)
 		}

@@ -18,15 +18,15 @@ func (a *app) lintCommand() *cobra.Command {
 		Long: `Lint checks directories of faults as --catalog would use them: the form of each
 file, the facts that it names, the types of its expressions, that what it explains
 and refuses exists, that its remedies are known, and the form of its references.
-docs/writing-a-fault.md tells how to write one.
+docs/writing-a-fault.md describes how to write one.
 
-With --sources, every reference of the catalogue is looked up in local copies of
+With --sources, every reference of the catalog is looked up in local copies of
 the repositories: the path must be there on its branch (without one, on the copy's
 own), and the symbol must occur in it. A copy of owner/name lies below SOURCES at
 owner/name or owner+name; it is a git repository, bare or with files, or the plain
-files. Nothing is fetched. Without DIR the built-in catalogue is checked.`,
+files. Nothing is fetched. Without DIR the built-in catalog is checked.`,
 		Example: example(a.name, "lint ./our-faults", "every *.yaml below the directory") + "\n" +
-			example(a.name, "lint --sources ~/src", "the built-in catalogue against your clones"),
+			example(a.name, "lint --sources ~/src", "the built-in catalog against your clones"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 && sources == "" {
 				return usagef("name a directory with faults, or --sources to look up what the built-in ones refer to")
@@ -83,5 +83,5 @@ func (a *app) wrongRefs(wrong []refs.Wrong) error {
 	for _, w := range wrong {
 		fmt.Fprintf(a.io.Out, "wrong: %s: %v\n", w.Named, w.Err)
 	}
-	return fmt.Errorf("%d references lead nowhere; mend the refs of the entries that are named above", len(wrong))
+	return fmt.Errorf("%d references are not found; correct the refs of the entries that are named above", len(wrong))
 }

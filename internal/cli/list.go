@@ -14,7 +14,7 @@ import (
 var listed = []struct{ word, kind, about string }{
 	{"faults", "fault", "everything that can be found to be wrong"},
 	{"remedies", "remedy", "what to do about the faults"},
-	{"refused", "refused", "advice that circulates and must not be followed"},
+	{"refused", "refused", "unsafe advice that must not be followed"},
 	{"facts", "fact", "what is computed from a cluster, for the expressions of faults"},
 	{"stages", "stage", "the steps of the join path, in order"},
 }
@@ -37,7 +37,7 @@ func (a *app) listCommand() *cobra.Command {
 				if len(args) == 1 {
 					hint = didYouMean(args[0], words)
 				}
-				return usagef("say what is to be listed: one of %s%s", strings.Join(words, ", "), hint)
+				return usagef("name what to list: one of %s%s", strings.Join(words, ", "), hint)
 			}
 			return nil
 		},

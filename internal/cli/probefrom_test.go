@@ -28,7 +28,7 @@ func probesOf(t *testing.T, server string, args ...string) (out, errs string, co
 	return stdout.String(), stderr.String(), code
 }
 
-// TestProbeFrom: the way to the API is asked from the node and says so; this server
+// TestProbeFrom: the API is probed from the node, and the answer shows that; this server
 // has nothing else of a cluster.
 func TestProbeFrom(t *testing.T) {
 	s := fromnodetest.New(t)

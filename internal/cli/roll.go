@@ -15,15 +15,15 @@ func (a *app) rollCommand() *cobra.Command {
 	var every bool
 	cmd := &cobra.Command{
 		Use:   "rollcall",
-		Short: "call the roll of an OpenShift cluster",
-		Long: `Rollcall calls the roll of an OpenShift cluster: which hosts should have answered,
-which did not, at which step each one stopped, why, how we know, and what is safe
+		Short: "show which hosts of an OpenShift cluster have not joined, and why",
+		Long: `Rollcall shows which hosts of an OpenShift cluster should have joined,
+which did not, at which stage each one stopped, why, with proof, and what is safe
 to do about it.
 
-Without a command it prints the roll: the hosts that have not answered, and where
-they stand. It only reads.`,
-		Example: example(a.name, "", "the roll of the cluster of the kubeconfig") +
-			example(a.name, "--from ./must-gather.local.123", "the roll of an archive, without a cluster") +
+Without a command it prints the host status: the hosts that are not done, and their
+stage. It only reads.`,
+		Example: example(a.name, "", "the host status of the cluster of the kubeconfig") +
+			example(a.name, "--from ./must-gather.local.123", "the host status in an archive, without a cluster") +
 			example(a.name, "--install-dir .", "while openshift-install works in this directory, also before there is an API") +
 			example(a.name, "diagnose", "the whole answer") +
 			example(a.name, "demo", "an example, without a cluster and an archive"),
@@ -45,7 +45,7 @@ they stand. It only reads.`,
 			return answerExit(d, false, a.output.failOn)
 		},
 	}
-	cmd.Flags().BoolVar(&every, "all", false, "list every host, also those that answered at every step and names that only a CSR claims")
+	cmd.Flags().BoolVar(&every, "all", false, "list every host, also those that passed every stage and names that only a CSR claims")
 	a.addSourceFlags(cmd)
 	a.addChoiceFlags(cmd)
 	a.addAcceptFlag(cmd)

@@ -57,7 +57,7 @@ func (r *run) Close() error {
 type recording func(now time.Time, d evidence.Description) (reader.Recorder, error)
 
 // openRun opens what the flags name: archives where there are any, else the
-// cluster of the kubeconfig; consoles beside either. The caller closes the run.
+// cluster of the kubeconfig; consoles with either. The caller closes the run.
 func (a *app) openRun(ctx context.Context, record recording) (*run, error) {
 	return a.openRunOver(ctx, record, nil)
 }
@@ -300,7 +300,7 @@ func (a *app) load(read func(...fs.FS) (*fault.Catalog, error)) (*fault.Catalog,
 	for _, dir := range a.source.catalogs {
 		info, err := os.Stat(dir)
 		if err != nil || !info.IsDir() {
-			return nil, fmt.Errorf("--catalog %s: it is no directory that can be read", dir)
+			return nil, fmt.Errorf("--catalog %s: it is not a readable directory", dir)
 		}
 		roots = append(roots, os.DirFS(dir))
 	}

@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 // testClock is the variable with the time that it is for a `rollcall` of the tests.
 const testClock = "ROLLCALL_TEST_CLOCK"
 
-// TestScripts runs testdata/script. The commands beside those of testscript:
+// TestScripts runs testdata/script. The commands in addition to those of testscript:
 //
 //	fixture NAME DIR       write an archive: a base of internal/fixture, or an overlay
 //	                       of the catalogue by its file name without .txtar

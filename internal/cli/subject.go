@@ -23,11 +23,11 @@ func parseSubject(arg string) (fault.Subject, error) {
 	case ok && known && name != "":
 		return fault.Subject{Kind: k, Name: name}, nil
 	case !ok:
-		return fault.Subject{}, usagef("%q is no subject: write it as oc does, one of %s", arg, subjectForms)
+		return fault.Subject{}, usagef("%q is not a subject: write it as oc does, one of %s", arg, subjectForms)
 	case name == "":
 		return fault.Subject{}, usagef("%q names no object: write it as oc does, one of %s", arg, subjectForms)
 	}
-	return fault.Subject{}, usagef("%q: nothing can be said about this kind; one of %s", arg, subjectForms)
+	return fault.Subject{}, usagef("%q: this kind is not supported; use one of %s", arg, subjectForms)
 }
 
 // resolve turns a subject into the one of the diagnosis: a host is known under the
@@ -61,7 +61,7 @@ func (r *run) resolve(ctx context.Context, d *fault.Diagnosis, s fault.Subject) 
 		}
 	}
 	if len(known) == 0 {
-		return s, fmt.Errorf("%s: no %s could be looked at in %s %s; the answer without a subject says why", s, s.Kind, d.Source.Kind, d.Source.Name)
+		return s, fmt.Errorf("%s: no %s was checked in %s %s; the answer without a subject shows why", s, s.Kind, d.Source.Kind, d.Source.Name)
 	}
 	slices.Sort(known)
 	few := known

@@ -32,19 +32,19 @@ func (a *app) noCommand(cmd *cobra.Command, args []string) error {
 	}
 	word := args[0]
 	if _, err := os.Stat(word); err == nil || namedAsArchive(word) {
-		return usagef("%q is no command; did you mean --from? `%s diagnose --from %s`", word, a.name, quote(word))
+		return usagef("%q is not a command; did you mean --from? `%s diagnose --from %s`", word, a.name, quote(word))
 	}
 	if word == "roll" {
-		return usagef("%q is no command: `%s` without a command prints it", word, a.name)
+		return usagef("%q is not a command: `%s` without a command prints it", word, a.name)
 	}
 	var names []string
 	for _, c := range cmd.Commands() {
 		names = append(names, c.Name())
 	}
 	if id, ok := a.known(word); ok {
-		return usagef("%q is no command; did you mean `%s explain %s`?", word, a.name, id)
+		return usagef("%q is not a command; did you mean `%s explain %s`?", word, a.name, id)
 	}
-	return usagef("%q is no command%s", word, didYouMean(word, names))
+	return usagef("%q is not a command%s", word, didYouMean(word, names))
 }
 
 // known returns the id of the catalogue that a word is.
@@ -71,7 +71,7 @@ func (a *app) flagError(cmd *cobra.Command, err error) error {
 		}
 	})
 	if name == "from" && cmd.HasParent() && cmd.Parent().Name() == "csr" {
-		return usagef("`%s` asks a live cluster; what an archive says about requests is in `%s diagnose --from PATH`", cmd.CommandPath(), a.name)
+		return usagef("`%s` asks a live cluster; what an archive has about requests is in `%s diagnose --from PATH`", cmd.CommandPath(), a.name)
 	}
 	if cmd.Name() == "explain" {
 		return usagef("a text that begins with a dash goes behind two dashes: `%s explain -- TEXT`", a.name)
@@ -104,7 +104,7 @@ func nothingToPlan(err error, root fault.Root, name string) error {
 }
 
 // checkOneWay refuses an archive together with a cluster: only one of them would be read.
-// With --probe the cluster's address is asked beside the archive.
+// With --probe the cluster's address is probed as well as the archive read.
 func (a *app) checkOneWay() error {
 	named := a.connection()
 	if len(a.source.from) == 0 || len(named) == 0 || a.source.probe || a.source.probeFrom != "" {

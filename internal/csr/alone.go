@@ -128,7 +128,7 @@ func wayOut(r csrs.Request, e *Expectation) string {
 	if len(e.IPs) > 0 {
 		ips = strings.Join(e.IPs, ",")
 	}
-	return fmt.Sprintf("a kubelet asks anew, with a new key, at every start and after about 15 minutes without an answer, so all of them may be the host's; "+
+	return fmt.Sprintf("a kubelet asks again, with a new key, at every start and after about 15 minutes without an answer, so all of them may be the host's; "+
 		"or somebody else asks in its name. The pending key is in the kubelet's memory and cannot be read on the host; let the host show it: "+
 		"note the requests (`rollcall csr list`), restart the kubelet of %[1]s over its console or SSH, and take the one request that appears within seconds "+
 		"(none, or more than one: stop, somebody else is at work). Then `rollcall csr approve NAME --expect %[1]s=%[2]s --booted-after TIME --key sha256:DIGEST --yes` "+

@@ -44,7 +44,7 @@ const (
 
 // NotProvenYet is what no approval here rests on, in the words of its record.
 const NotProvenYet = "not proven: that the key of the request lies on that host (the kubelet keeps it in memory until the certificate is there); " +
-	"a stranger with the bootstrap credential who asked before the host did, and alone, cannot be told apart from it"
+	"a stranger with the bootstrap credential whose request came before the host's, and alone, cannot be distinguished from it"
 
 // trusted are reasons of approvals of a client request that a serving request
 // may build on: ours, the machine approver's, and a person's with oc or kubectl
@@ -89,12 +89,12 @@ func ParseExpect(text string) (Expectation, error) {
 	}
 	for _, one := range strings.Split(list, ",") {
 		if strings.TrimSpace(one) == AddressHole {
-			return e, fmt.Errorf("expectation %q: write an address of %s in the place of %s. It must come from you, not from the request: "+
+			return e, fmt.Errorf("expectation %q: write an address of %s instead of %s. It must come from you, not from the request: "+
 				"from agent-config or nmstate, the DHCP lease, DNS or the host's screen", text, name, AddressHole)
 		}
 		ip, err := netip.ParseAddr(strings.TrimSpace(one))
 		if err != nil {
-			return e, fmt.Errorf("read expectation %q: %q is no address", text, one)
+			return e, fmt.Errorf("read expectation %q: %q is not an address", text, one)
 		}
 		e.IPs = append(e.IPs, ip.Unmap().String())
 	}
@@ -150,7 +150,7 @@ type Decision struct {
 	NotProven string       `json:"notProven,omitempty"`
 }
 
-// Judge decides one request. expected is nil when nobody expects its host.
+// Judge decides one request. expected is nil when its host is not expected.
 func Judge(r csrs.Request, expected *Expectation, p Picture) Decision {
 	j := &judging{r: r, e: expected, p: p}
 	j.d = Decision{Request: r, Name: r.Name, Node: r.NodeName, Kind: r.Kind}
@@ -221,14 +221,14 @@ func (j *judging) common() {
 
 // who says by whose word the host is expected, and where it is not, how to say it.
 func (j *judging) who() string {
-	const say = "if it is yours, say so: --expect NAME=ADDRESS"
+	const say = "if it is yours, name it: --expect NAME=ADDRESS"
 	switch {
 	case j.e != nil:
 		return j.e.Source
 	case j.p.Unread != "":
 		return "it is not known whether it is expected: " + j.p.Unread + "; " + say
 	}
-	return "nobody expects it: no Machine, BareMetalHost, Agent or plan has exactly this name for one host, and a name in a request or a Node is only a claim; " + say
+	return "it is not expected: no Machine, BareMetalHost, Agent or plan has exactly this name for one host, and a name in a request or a Node is only a claim; " + say
 }
 
 func orNone(s string) string {
@@ -247,7 +247,7 @@ func (j *judging) host() {
 	created := j.r.Created
 	j.must("boot", "it was made after the host could first ask", !j.e.NotBefore.IsZero() && j.e.MayHaveMade(j.r),
 		"made %s; %s", stamp(created), bootText(j.e))
-	j.must("age", "it is younger than an hour", j.p.Now.Sub(created) < maxAge && !created.After(j.p.Now.Add(clockSkew)),
+	j.must("age", "it is less than an hour old", j.p.Now.Sub(created) < maxAge && !created.After(j.p.Now.Add(clockSkew)),
 		"made %s", stamp(created)) // the clock stays out of the record: the same request gives the same one
 	same := csrs.Siblings(j.p.Requests, j.r)
 	j.alone(same)
@@ -324,11 +324,11 @@ func (j *judging) serving() {
 		"asked for %s, declared %s", list(j.r.DNSNames), list(names))
 	declared := list(j.e.IPs)
 	if len(j.e.IPs) == 0 {
-		declared = "no Machine, BareMetalHost, Agent or plan has one for this host only, and what its Node says is the kubelet's own word; say it: --expect " + j.e.Name + "=ADDRESS"
+		declared = "no Machine, BareMetalHost, Agent or plan has one for this host only, and what its Node has is only the kubelet's claim; name it: --expect " + j.e.Name + "=ADDRESS"
 	}
 	j.must("declared", "the host's addresses are declared", len(j.e.IPs) > 0, "%s", declared)
 	for _, ip := range j.r.IPs {
-		j.must("address", "the address is declared, the Node's, and nobody else's", j.foreign(ip, n) == "", "%s%s", ip, j.foreign(ip, n))
+		j.must("address", "the address is declared, the Node's, and of no other host", j.foreign(ip, n) == "", "%s%s", ip, j.foreign(ip, n))
 	}
 }
 
@@ -352,7 +352,7 @@ func (j *judging) clientApprovedBy() string {
 func (j *judging) foreign(text string, n Node) string {
 	ip, err := netip.ParseAddr(text)
 	if err != nil {
-		return " is no address"
+		return " is not an address"
 	}
 	ip = ip.Unmap()
 	has := func(list []string) bool {
@@ -362,7 +362,7 @@ func (j *judging) foreign(text string, n Node) string {
 	case !has(j.e.IPs):
 		return " is not declared"
 	case !ip.IsGlobalUnicast() && !(j.e.Explicit && ownLoopback(ip)):
-		return " is no address of a host in a network"
+		return " is not an address of a host in a network"
 	case !has(n.Addresses):
 		return " is not in the Node's status.addresses"
 	case has(j.p.VIPs):

@@ -132,7 +132,7 @@ func TestJudge(t *testing.T) {
 		{"client with the old usages", client, ask(func(a *asked) {
 			a.api.Spec.Usages = []certificatesv1.KeyUsage{"key encipherment", "digital signature", "client auth"}
 		}), ""},
-		{"nobody expects it", client, func(s *scene) { s.e = nil }, "nobody expects it"},
+		{"it is not expected", client, func(s *scene) { s.e = nil }, "it is not expected"},
 		{"another host is expected", client, func(s *scene) { s.e.Name = "control9" }, "the host is expected"},
 		{"a master that no person named", client, func(s *scene) { s.e.Explicit = false }, "named by a person"},
 		{"a host of unknown role that no person named", client, func(s *scene) { s.e.Explicit, s.e.Role = false, "" }, "named by a person"},
@@ -149,8 +149,8 @@ func TestJudge(t *testing.T) {
 		{"denied before", client, func(s *scene) { s.r.State = csrs.Denied }, "it is denied"},
 		{"unknown boot", client, func(s *scene) { s.e.NotBefore = time.Time{} }, "not known when the host booted"},
 		{"older than the boot", client, func(s *scene) { s.r.Created = noon.Add(-6 * time.Minute) }, "after the host could first ask"},
-		{"older than an hour", client, func(s *scene) { s.e.NotBefore = noon.Add(-3 * time.Hour); s.r.Created = noon.Add(-2 * time.Hour) }, "younger than an hour"},
-		{"from the future", client, func(s *scene) { s.r.Created = noon.Add(time.Minute) }, "younger than an hour"},
+		{"older than an hour", client, func(s *scene) { s.e.NotBefore = noon.Add(-3 * time.Hour); s.r.Created = noon.Add(-2 * time.Hour) }, "less than an hour old"},
+		{"from the future", client, func(s *scene) { s.r.Created = noon.Add(time.Minute) }, "less than an hour old"},
 		{"a newer one with the same key waits", client, func(s *scene) { sibling(s, csrs.Pending, time.Second) }, "the newest"},
 		{"an older one with the same key waits", client, func(s *scene) { sibling(s, csrs.Pending, -time.Second) }, ""},
 		{"another key asked later", client, func(s *scene) { rival(s, csrs.Pending, time.Second) }, several},

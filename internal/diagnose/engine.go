@@ -156,7 +156,7 @@ func elsewhere(ctx context.Context, w *facts.World, f *fault.Fault) (string, err
 		}
 	case fault.AloneControlPlane:
 		if h != nil {
-			return "the way to the API of the kubeconfig was not walked: it is the management cluster's", nil
+			return "the network path to the API of the kubeconfig was not checked: it is the management cluster's", nil
 		}
 	case fault.HostedControlPlane:
 		if h == nil {

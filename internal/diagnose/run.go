@@ -88,7 +88,7 @@ func Run(ctx context.Context, o Options) (*fault.Diagnosis, error) {
 		Source: fault.Source{Kind: desc.Kind, Name: desc.Name, API: desc.API, Vantage: desc.Vantage},
 	}
 	if d.Hosts, err = o.Roll.Hosts(ctx, w, findings); err != nil {
-		return nil, fmt.Errorf("call the roll: %w", err)
+		return nil, fmt.Errorf("list the hosts: %w", err)
 	}
 	for i := range d.Hosts {
 		plausible(&d.Hosts[i])

@@ -46,9 +46,9 @@ func classify(d *fault.Diagnosis) fault.Verdict {
 		return onlyAccepted(d)
 	}
 	if d.Source.Kind == OnHost {
-		return fault.Verdict{Class: fault.Healthy, Reason: "nothing that " + d.Source.Name + " itself can tell is wrong; whether it has joined only the API tells"}
+		return fault.Verdict{Class: fault.Healthy, Reason: "nothing is wrong on " + d.Source.Name + " itself; only the API shows whether it has joined"}
 	}
-	return fault.Verdict{Class: fault.Healthy, Reason: fmt.Sprintf("all %d expected hosts answered, nothing in the catalogue is present", expected(d))}
+	return fault.Verdict{Class: fault.Healthy, Reason: fmt.Sprintf("all %d expected hosts have joined, and no fault of the catalog is present", expected(d))}
 }
 
 // recoveries are the classes of what keeps less than everything, the mildest first.
@@ -95,7 +95,7 @@ func ofRoots(d *fault.Diagnosis) (v fault.Verdict, serious bool) {
 		return v, serious
 	}
 	if len(without) > 0 {
-		v.Class, v.Fix, v.Where, v.Reason = fault.Undetermined, "", "", "the catalogue knows no remedy for "+counted(without)
+		v.Class, v.Fix, v.Where, v.Reason = fault.Undetermined, "", "", "the catalog has no remedy for "+counted(without)
 	}
 	return v, serious
 }
@@ -164,7 +164,7 @@ func worseUnexplained(d *fault.Diagnosis) []string {
 }
 
 func noCause(u fault.Unexplained) string {
-	return fmt.Sprintf("%s of %s has no proven cause", u.Fault, u.Subject)
+	return fmt.Sprintf("cause unknown: %s of %s", u.Fault, u.Subject)
 }
 
 // firstHostWithin is how long an installation is without a host at most before that is
@@ -184,9 +184,9 @@ func awaitsFirstHost(d *fault.Diagnosis) bool {
 // noHost says what is known where no host is: how far openshift-install came.
 func noHost(d *fault.Diagnosis) string {
 	if d.Cluster.Installer == nil {
-		return "no host could be looked at"
+		return "no host was checked"
 	}
-	return d.Cluster.Installer.String() + "; no host could be looked at"
+	return d.Cluster.Installer.String() + "; no host was checked"
 }
 
 // openQuestions lists what is left without an answer: present symptoms without a
@@ -368,5 +368,5 @@ func waiting(d *fault.Diagnosis) (until time.Time, what string) {
 	if len(names) > 3 {
 		names = append(names[:3], fmt.Sprintf("and %d more", len(names)-3))
 	}
-	return until, "normal so far: " + strings.Join(names, ", ")
+	return until, "in progress: " + strings.Join(names, ", ")
 }

@@ -142,10 +142,10 @@ func IsOnHost(need string) bool {
 	return slices.ContainsFunc(OnHost(), func(r Resource) bool { return r.String() == need })
 }
 
-// NotOnHost is the answer of a source that does not stand on a machine to what only
-// the machine itself can tell.
+// NotOnHost is the answer of a source that is not on a machine to what only
+// the machine itself can show.
 func NotOnHost(n Need) *Unavailable {
-	return &Unavailable{Need: n, Why: NotAsked, Detail: "nobody looked on the machines themselves",
+	return &Unavailable{Need: n, Why: NotAsked, Detail: "rollcall-host was not run on the machines",
 		Supply: Supply{Kind: SupplyOnHost}}
 }
 
@@ -168,9 +168,9 @@ func OnRequest(r Resource) (u Unavailable, ok bool) {
 	u = Unavailable{Need: Objects(r, ""), Why: NotAsked}
 	switch r {
 	case APIProbes:
-		u.Detail, u.Supply = "nobody went to the API", Supply{Kind: SupplyProbe}
+		u.Detail, u.Supply = "the API was not probed", Supply{Kind: SupplyProbe}
 	case AssistedServices, AssistedClusters, AssistedHosts:
-		u.Detail, u.Supply = "nobody asked the rendezvous host of an agent-based install", Supply{Kind: SupplyRendezvous}
+		u.Detail, u.Supply = "the rendezvous host of an agent-based install was not queried", Supply{Kind: SupplyRendezvous}
 	case Installs:
 		u.Detail, u.Supply = "no directory of openshift-install was read", Supply{Kind: SupplyInstallDir}
 	case NamedHosts:

@@ -156,7 +156,7 @@ func parseSupply(text string) (Supply, error) {
 		pair, rest, more = strings.Cut(rest, " ")
 		name, value, _ := strings.Cut(pair, "=")
 		if fields[name] == nil || !supplyWord.MatchString(value) {
-			return Supply{}, fmt.Errorf("%q is no parameter of a supply", pair)
+			return Supply{}, fmt.Errorf("%q is not a parameter of a supply", pair)
 		}
 		*fields[name] = value
 	}

@@ -38,7 +38,7 @@ const (
 )
 
 // errUnset is why a field is unknown that its fact has not set.
-var errUnset = errors.New("the fact does not say")
+var errUnset = errors.New("the fact has no value")
 
 // Known returns a field with a value and what shows it.
 func Known[T any](v T, proof ...evidence.Item) Field[T] {
@@ -226,7 +226,7 @@ func (f *Field[T]) clean() {
 // fieldTypes returns the fields of a fact, and a mistake in how it is defined.
 func fieldTypes(t reflect.Type) ([]fault.FieldType, error) {
 	if t.Kind() != reflect.Struct {
-		return nil, fmt.Errorf("%s is no struct", t)
+		return nil, fmt.Errorf("%s is not a struct", t)
 	}
 	var list []fault.FieldType
 	for i := range t.NumField() {
@@ -235,7 +235,7 @@ func fieldTypes(t reflect.Type) ([]fault.FieldType, error) {
 		typed, ok := reflect.New(field.Type).Interface().(anyField)
 		switch {
 		case !ok || !field.IsExported():
-			return nil, fmt.Errorf("%s.%s is no exported Field", t, field.Name)
+			return nil, fmt.Errorf("%s.%s is not an exported Field", t, field.Name)
 		case name == "" || strings.ContainsAny(name, " ,\"."):
 			return nil, fmt.Errorf("%s.%s has no name for expressions", t, field.Name)
 		case slices.ContainsFunc(list, func(f fault.FieldType) bool { return f.Name == name }):

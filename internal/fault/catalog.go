@@ -78,13 +78,13 @@ func loadAll(roots []fs.FS, messages bool) (*Catalog, error) {
 			return nil
 		})
 		if err != nil {
-			wrong = append(wrong, fmt.Errorf("walk catalogue: %w", err))
+			wrong = append(wrong, fmt.Errorf("walk catalog: %w", err))
 		}
 	}
 	decodeAll(files)
 	for _, f := range files {
 		if err := c.add(f); err != nil {
-			wrong = append(wrong, fmt.Errorf("load catalogue entry %s: %w", f.path, err))
+			wrong = append(wrong, fmt.Errorf("load catalog entry %s: %w", f.path, err))
 		}
 	}
 	slices.SortFunc(c.Faults, func(a, b *Fault) int { return strings.Compare(a.ID, b.ID) })
@@ -207,7 +207,7 @@ func (c *Catalog) addFault(f *Fault, p string) error {
 	c.byID[f.ID] = f
 	c.Faults = append(c.Faults, f)
 	if want := f.ID + ".yaml"; path.Base(p) != want {
-		return errors.Join(fmt.Errorf("the file of fault %q is to be named %s", f.ID, want), f.check())
+		return errors.Join(fmt.Errorf("the file of fault %q must be named %s", f.ID, want), f.check())
 	}
 	return f.check()
 }
@@ -219,7 +219,7 @@ func (c *Catalog) addRemedy(r *Remedy, p string) error {
 	c.remedies[r.ID] = r
 	c.Remedies = append(c.Remedies, r)
 	if want := r.ID + ".yaml"; path.Base(p) != want {
-		return errors.Join(fmt.Errorf("the file of remedy %q is to be named %s", r.ID, want), r.check())
+		return errors.Join(fmt.Errorf("the file of remedy %q must be named %s", r.ID, want), r.check())
 	}
 	return r.check()
 }
@@ -260,7 +260,7 @@ func (f *Fault) check() error {
 		}
 	}
 	if !slices.Contains(Kinds(), f.For) {
-		fail("for: %q is no kind of subject", f.For)
+		fail("for: %q is not a kind of subject", f.For)
 	}
 	if !slices.Contains([]ControlPlane{"", OwnControlPlane, HostedControlPlane, AnyControlPlane, AloneControlPlane}, f.Runs) {
 		fail("controlPlane: %q is none of own, hosted, any, alone", f.Runs)
@@ -269,11 +269,11 @@ func (f *Fault) check() error {
 		fail("severity: %q is none of info, warning, error", f.Severity)
 	}
 	if f.Blocks != "" && !slices.Contains(Stages(), f.Blocks) {
-		fail("blocks: %q is no stage", f.Blocks)
+		fail("blocks: %q is not a stage", f.Blocks)
 	}
 	for _, e := range f.Explains {
 		if !slices.Contains(Relations(), e.On) {
-			fail("explains %s: on: %q is no relation", e.Fault, e.On)
+			fail("explains %s: on: %q is not a relation", e.Fault, e.On)
 		}
 		if e.Strength != Certain && e.Strength != LikelyEdge && e.Strength != PossibleEdge {
 			fail("explains %s: strength: %q is none of certain, likely, possible", e.Fault, e.Strength)
@@ -308,17 +308,17 @@ func (c *Catalog) checkLinks() []error {
 	for _, f := range c.Faults {
 		for _, e := range f.Explains {
 			if _, ok := c.byID[e.Fault]; !ok {
-				wrong = append(wrong, fmt.Errorf("fault %s explains %q, which is not in the catalogue", f.ID, e.Fault))
+				wrong = append(wrong, fmt.Errorf("fault %s explains %q, which is not in the catalog", f.ID, e.Fault))
 			}
 		}
 		for _, id := range f.Remedies {
 			if _, ok := c.Remedy(id); !ok {
-				wrong = append(wrong, fmt.Errorf("fault %s names the remedy %q, which is not in the catalogue", f.ID, id))
+				wrong = append(wrong, fmt.Errorf("fault %s lists the remedy %q, which is not in the catalog", f.ID, id))
 			}
 		}
 		for _, id := range f.Refused {
 			if !slices.ContainsFunc(c.Refused, func(r *RefusedRemedy) bool { return r.ID == id }) {
-				wrong = append(wrong, fmt.Errorf("fault %s refuses %q, which is not in the catalogue", f.ID, id))
+				wrong = append(wrong, fmt.Errorf("fault %s refuses %q, which is not in the catalog", f.ID, id))
 			}
 		}
 	}
@@ -336,7 +336,7 @@ func (c *Catalog) CheckActions(known []string) error {
 	}
 	for _, id := range known {
 		if r, ok := c.Remedy(id); !ok || !r.Fix {
-			wrong = append(wrong, fmt.Errorf("the action %s has no remedy that says fix: true", id))
+			wrong = append(wrong, fmt.Errorf("the action %s has no remedy with fix: true", id))
 		}
 	}
 	return errors.Join(wrong...)

@@ -59,12 +59,12 @@ func TestLoadRefuses(t *testing.T) {
 	tests := []struct{ name, old, new, want string }{
 		{"an unknown field", "means:", "meens:", "unknown field"},
 		{"an id that is not kebab case", "id: pool-empty", "id: Pool_Empty", "not kebab case"},
-		{"a file of another name", "id: pool-empty", "id: other", "is to be named other.yaml"},
-		{"an unknown kind", "for: pool", "for: puddle", "no kind of subject"},
+		{"a file of another name", "id: pool-empty", "id: other", "must be named other.yaml"},
+		{"an unknown kind", "for: pool", "for: puddle", "not a kind of subject"},
 		{"an unknown severity", "severity: error", "severity: fatal", "none of info, warning, error"},
-		{"an unknown relation", "on: same", "on: sideways", "no relation"},
+		{"an unknown relation", "on: same", "on: sideways", "not a relation"},
 		{"an unknown strength", "strength: likely", "strength: strong", "none of certain, likely, possible"},
-		{"an edge that leads nowhere", "fault: pool-empty, on", "fault: nothing, on", "not in the catalogue"},
+		{"an edge that leads nowhere", "fault: pool-empty, on", "fault: nothing, on", "not in the catalog"},
 		{"a fault without a source", "refs: [{repo: openshift/machine-config-operator}]", "refs: []", "names its source"},
 		{"a duration that is none", "within: 30m", "within: soon", "read duration"},
 	}

@@ -124,7 +124,7 @@ func (c *Catalog) checkMessages() []error {
 			shown[m.Fault] = true
 			for _, id := range append([]string{m.Fault}, m.Ends...) {
 				if _, ok := c.byID[id]; id != "" && !ok {
-					wrong = append(wrong, fmt.Errorf("message %.40q of %s names the fault %q, which is not in the catalogue", m.Text, file.Program, id))
+					wrong = append(wrong, fmt.Errorf("message %.40q of %s refers to the fault %q, which is not in the catalog", m.Text, file.Program, id))
 				}
 			}
 		}

@@ -151,7 +151,7 @@ func (r *Remedy) check() error {
 		fail("by: %q is none of cluster, host, outside, decision", r.By)
 	}
 	if (r.By == ByOutside) != (r.Where != "") {
-		fail("where: it says whose work it is, for by: outside and only there")
+		fail("where: it is required for by: outside and only there")
 	}
 	if !slices.Contains(Risks(), r.Risk) {
 		fail("risk: %q is none of %v", r.Risk, Risks())
@@ -197,7 +197,7 @@ func (r *Remedy) checkSteps(fail func(format string, args ...any)) {
 	}
 	for _, q := range r.Requires {
 		if q.That == "" || q.Says == "" {
-			fail("requires: that and says are needed")
+			fail("requires: `that` and `says` are needed")
 		}
 	}
 }

@@ -94,7 +94,7 @@ func (f *flags) parse(args []string) error {
 // help is what --help prints.
 func help(w io.Writer) error {
 	var f flags
-	_, err := fmt.Fprintf(w, `rollcall-host looks on one OpenShift machine from inside and says what keeps it from
+	_, err := fmt.Fprintf(w, `rollcall-host checks one OpenShift machine from inside and shows what keeps it from
 joining, why, and how that is known. Run it on the machine as root, or in a container
 that sees its root directory. It only reads; keys, tokens and the contents of
 configurations are neither shown nor kept.

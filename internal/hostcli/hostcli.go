@@ -109,7 +109,7 @@ func (a *app) run(ctx context.Context, args []string) (code int, err error) {
 	}
 	known, err := fault.LoadChecks(catalog.FS)
 	if err != nil {
-		return exitFailed, fmt.Errorf("load the catalogue: %w", err)
+		return exitFailed, fmt.Errorf("load the catalog: %w", err)
 	}
 	chosen, err := a.choose(known)
 	if err != nil {
@@ -173,7 +173,7 @@ func (a *app) choose(c *fault.Catalog) ([]string, error) {
 		}
 	}
 	if len(ids) == 0 {
-		return nil, usagef("none of the chosen faults is one that a machine alone can tell of")
+		return nil, usagef("none of the chosen faults can be checked on a machine alone")
 	}
 	return ids, nil
 }
@@ -248,7 +248,7 @@ func (a *app) now(ctx context.Context, s *host.Source) (time.Time, error) {
 	if a.flags.now != "" {
 		t, err := time.Parse(time.RFC3339, a.flags.now)
 		if err != nil {
-			return t, usagef("--now %q is no RFC 3339 time; write it as 2026-05-01T12:00:00Z", a.flags.now)
+			return t, usagef("--now %q is not an RFC 3339 time; write it as 2026-05-01T12:00:00Z", a.flags.now)
 		}
 		return t.UTC(), nil
 	}

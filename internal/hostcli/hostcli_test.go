@@ -293,7 +293,7 @@ func TestWrongUse(t *testing.T) {
 		{"time", m, []string{"--now", "yesterday"}, "RFC 3339"},
 		{"fault", m, []string{"--only", "no-such"}, "there is no fault"},
 		{"fault of the cluster", m, []string{"--only", "etcd-no-quorum"}, "a machine alone"},
-		{"not a machine", empty, nil, "no root directory of an OpenShift machine"},
+		{"not a machine", empty, nil, "not a root directory of an OpenShift machine"},
 		{"nothing there", &hosttest.Machine{Root: filepath.Join(empty.Root, "x")}, nil, "there is no such directory"},
 		{"collection is there", m, []string{"--collect", m.Root}, "something is there already"},
 	}

@@ -389,7 +389,7 @@ func TestReadFew(t *testing.T) {
 			t.Errorf("%s: %v, %v, %v", name, lines(got), s.asked, err)
 		}
 		cover := r.Coverage()[0]
-		if left := 3 - c.read; (left > 0) != strings.Contains(cover.Reason, fmt.Sprintf("%d were not asked for", left)) || cover.Count != c.read || (cover.State == evidence.Partial) != (left > 0) {
+		if left := 3 - c.read; (left > 0) != strings.Contains(cover.Reason, fmt.Sprintf("%d were not read", left)) || cover.Count != c.read || (cover.State == evidence.Partial) != (left > 0) {
 			t.Errorf("%s: coverage is %+v", name, cover)
 		}
 		unread, err := unreadOf(t, r, q)

@@ -62,7 +62,7 @@ func (r *Reader) Gaps(ctx context.Context, q evidence.TextQuery) ([]evidence.Tex
 }
 
 // errNotUrgent is why a text was not read that an Urgency left out.
-var errNotUrgent = errors.New("it was not asked for: nothing else tells of trouble there")
+var errNotUrgent = errors.New("not read: nothing else shows a problem there")
 
 // chosen returns which texts are read.
 func (r *Reader) chosen(ctx context.Context, all []evidence.Text) func(evidence.Text) bool {
@@ -229,7 +229,7 @@ func (b *broken) String() string {
 		list = append(list, fmt.Sprintf("and %d more", more))
 	}
 	if b.left > 0 {
-		list = append(list, fmt.Sprintf("%d were not asked for: nothing else tells of trouble there", b.left))
+		list = append(list, fmt.Sprintf("%d were not read: nothing else shows a problem there", b.left))
 	}
 	return strings.Join(list, "; ")
 }

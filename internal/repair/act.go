@@ -93,7 +93,7 @@ func (r *run) present(ctx context.Context, s Step) error {
 		return refuse("could not check whether what the step is for is still there: %s", strings.Join(unknown, "; ")).
 			instead("make it readable, then continue with `rollcall fix resume %s`", r.plan.ID)
 	}
-	return refuse("what the step is for is not there any more: %s", strings.Join(seen, "; ")).
+	return refuse("what the step is for is no longer present: %s", strings.Join(seen, "; ")).
 		instead("look again with `rollcall diagnose`")
 }
 

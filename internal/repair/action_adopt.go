@@ -122,7 +122,7 @@ func (r *run) fetched(ctx context.Context, pool string, since time.Time) string 
 	})
 	switch {
 	case err != nil:
-		return fmt.Sprintf("it cannot be told whether a host has fetched the config: %v", err)
+		return fmt.Sprintf("it is unknown whether a host has fetched the config: %v", err)
 	case !last.at.IsZero() && last.at.After(since.Add(-servedSkew)):
 		return "a host has fetched the config: " + last.what
 	}

@@ -20,7 +20,7 @@ func approveCSR() action {
 				return fmt.Errorf("args.signer is %q, want client or serving", s.Args.Signer)
 			}
 			if s.Args.After == "" && s.Args.NotBefore.IsZero() {
-				return fmt.Errorf("neither args.after nor args.notBefore says since when the host can have asked")
+				return fmt.Errorf("neither args.after nor args.notBefore gives since when the host can have asked")
 			}
 			return need(map[string]string{"host": s.Args.Host})
 		},

@@ -157,7 +157,7 @@ func renderDependants(ctx context.Context, r *run, s Step, _ Write) (string, err
 		}
 	}
 	if !named {
-		return "the pool has moved on and no node names it any more; `oc adm prune renderedmachineconfigs` clears such renders when you like", nil
+		return "the pool has moved on and no node refers to it; `oc adm prune renderedmachineconfigs` clears such renders when you like", nil
 	}
 	return "", nil
 }

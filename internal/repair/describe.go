@@ -67,10 +67,10 @@ func describeApproval(s *Step) {
 	host, kind := s.Args.Host, s.Args.Signer
 	s.Subject, s.Risk, s.Proof = "host/"+host, fault.RiskIdentity, ProvedInLab
 	s.Title = fmt.Sprintf("approve exactly the %s request of %s, by its UID, when it has come", kind, host)
-	s.RiskText = "whoever holds the key of the request gets the identity of a node, and keeps it until the certificate ends; " + csr.NotProvenYet
+	s.RiskText = "whoever holds the key of the request gets the identity of a node, and keeps it until the certificate expires; " + csr.NotProvenYet
 	s.OC = fmt.Sprintf("oc get csr; oc describe csr NAME; oc adm certificate approve NAME   # the only pending %s request of %s, after you have checked it", kind, host)
 	s.PreImage = "none: the request was pending"
-	s.Inverse = "none: an approval cannot be withdrawn; the certificate ends by itself (30 days at most)"
+	s.Inverse = "none: an approval cannot be withdrawn; the certificate expires by itself (30 days at most)"
 	s.Expect.Text = "the certificate is issued"
 }
 
@@ -90,9 +90,9 @@ func describeRecreate(s *Step) {
 	source, _, _ := strings.Cut(s.Args.From, ":")
 	s.Subject, s.Risk, s.Proof = "pool/"+s.Args.Pool, fault.RiskReboot, Simulated
 	s.Title = fmt.Sprintf("re-create %s, which %s run and the cluster does not have, from what %s holds", config, nodes, source)
-	s.RiskText = "the daemons go on, and the controller rolls each machine to the pool's target with drain and reboot, one at a time"
+	s.RiskText = "the daemons continue, and the controller rolls each machine to the pool's target with drain and reboot, one at a time"
 	s.OC = fmt.Sprintf("oc create -f FILE   # FILE is %s without resourceVersion, uid, creationTimestamp, managedFields and ownerReferences; it holds the pull secret", s.Args.From)
-	s.PreImage, s.Inverse = "the object is not there", "delete it by its UID, until a daemon works with it"
+	s.PreImage, s.Inverse = "the object does not exist", "delete it by its UID, until a daemon works with it"
 	s.Expect.Text = "the daemons of " + nodes + " are no longer Degraded for want of it"
 }
 
@@ -104,5 +104,5 @@ func describeAlign(s *Step) {
 	s.OC = fmt.Sprintf(`oc annotate node %s --overwrite machineconfiguration.openshift.io/currentConfig=%s machineconfiguration.openshift.io/desiredConfig=%s`,
 		host, config, config)
 	s.PreImage, s.Inverse = "the two annotations", "write the two annotations back, until the daemon has taken them"
-	s.Expect.Text = "the daemon of " + host + " says Done"
+	s.Expect.Text = "the daemon of " + host + " reports Done"
 }

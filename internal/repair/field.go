@@ -218,7 +218,7 @@ func reading(ref Ref, content map[string]any, fields ...string) (Reading, error)
 	}
 	r := Reading{Object: ref, Fields: fields, Digest: d}
 	if content == nil {
-		r.Seen = map[string]string{"": "is not there"}
+		r.Seen = map[string]string{"": "does not exist"}
 	} else {
 		r.Seen = shown(content, fields)
 	}

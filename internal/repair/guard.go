@@ -99,7 +99,7 @@ func guardNoUpgrade(ctx context.Context, r *run, _ Step, _ Guard) (string, error
 	history, _ := fieldAt(cv, "/status/history")
 	list, _ := history.([]any)
 	if progressing == nil || len(list) == 0 {
-		return "", refuse("ClusterVersion does not say whether an update is under way")
+		return "", refuse("ClusterVersion does not show whether an update is under way")
 	}
 	completed := slices.ContainsFunc(list, func(e any) bool {
 		m, _ := e.(map[string]any)
@@ -147,7 +147,7 @@ func etcdState(etcd Object) (healthy, all int, err error) {
 	text, _ := available["message"].(string)
 	m := members.FindStringSubmatch(text)
 	if m == nil {
-		return 0, 0, refuse("the etcd operator's EtcdMembersAvailable says %q, from which the number of healthy members cannot be read", text)
+		return 0, 0, refuse("the etcd operator's EtcdMembersAvailable is %q, from which the number of healthy members cannot be read", text)
 	}
 	healthy, _ = strconv.Atoi(m[1])
 	all = healthy
@@ -248,7 +248,7 @@ func guardOthersAtRest(ctx context.Context, r *run, _ Step, g Guard) (string, er
 			continue
 		}
 		if why := notAtRest(n); why != "" {
-			return "", refuse("control-plane node %s %s; one at a time", name, why).instead("wait until it is well")
+			return "", refuse("control-plane node %s %s; one at a time", name, why).instead("wait until it is healthy")
 		}
 	}
 	return "no other control-plane node is being changed", nil

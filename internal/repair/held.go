@@ -57,7 +57,7 @@ type HeldMustGather struct{ Root fs.FS }
 // Fetch implements HeldConfigs.
 func (h HeldMustGather) Fetch(_ context.Context, host string) (io.ReadCloser, error) {
 	if strings.ContainsAny(host, `/\*?[`) {
-		return nil, fmt.Errorf("held config of %q: that is no host name", host)
+		return nil, fmt.Errorf("held config of %q: that is not a host name", host)
 	}
 	name := path.Join("machine_config_ondisk", host, path.Base(HeldPath))
 	for _, pattern := range []string{name, path.Join("*", name), path.Join("*", "*", name)} {

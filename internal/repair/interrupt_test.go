@@ -36,7 +36,7 @@ func TestInterruptedWhileItEvaluates(t *testing.T) {
 	defer close(never)
 	r.exec.Eval = deaf{cancel, never}
 	_, err := r.exec.Apply(ctx, p) // would not come back
-	if err == nil || !strings.Contains(err.Error(), "interrupted in step 1-adopt-spec-config") {
+	if err == nil || !strings.Contains(err.Error(), "interrupted at step 1-adopt-spec-config") {
 		t.Errorf("Apply: %v", err)
 	}
 	for _, w := range r.writes {

@@ -84,7 +84,7 @@ const (
 // have said did not happen yet (an intent) or can be seen (a result).
 func OpenJournal(stateDir, plan string, now func() time.Time) (*Journal, error) {
 	if !planID.MatchString(plan) {
-		return nil, fmt.Errorf("open journal: %q is no plan id", plan)
+		return nil, fmt.Errorf("open journal: %q is not a plan id", plan)
 	}
 	dir, err := openState(stateDir, true, plansDir, plan)
 	if err != nil {

@@ -162,7 +162,7 @@ func (p *Plan) checkWords(s Step) error {
 		{"preImage", s.PreImage, want.PreImage}, {"inverse", s.Inverse, want.Inverse}, {"expect.text", s.Expect.Text, want.Expect.Text},
 	} {
 		if f.have != f.want {
-			wrong = append(wrong, fmt.Errorf("%s says something else than what the step does, which is %q", f.name, f.want))
+			wrong = append(wrong, fmt.Errorf("%s does not describe what the step does, which is %q", f.name, f.want))
 		}
 	}
 	return errors.Join(wrong...)
@@ -214,16 +214,16 @@ func checkArgs(s Step) error {
 	fail := func(format string, args ...any) { wrong = append(wrong, fmt.Errorf(format, args...)) }
 	for name, v := range map[string]string{"pool": s.Args.Pool, "host": s.Args.Host, "config": s.Args.Config, "role": s.Args.Role, "object": s.Args.Object} {
 		if v != "" && !dnsName.MatchString(v) {
-			fail("args.%s %q is no name", name, v)
+			fail("args.%s %q is not a name", name, v)
 		}
 	}
 	if c := s.Args.Config; c != "" {
 		if m := renderedName.FindStringSubmatch(c); m == nil || m[1] != s.Args.Pool {
-			fail("args.config %q is no rendered config of pool %q", c, s.Args.Pool)
+			fail("args.config %q is not a rendered config of pool %q", c, s.Args.Pool)
 		}
 	}
 	if c := s.Args.Content; c != "" && !digestForm.MatchString(c) {
-		fail("args.content %q is no digest", c)
+		fail("args.content %q is not a digest", c)
 	}
 	if f := s.Args.From; f != "" {
 		if host, ok := strings.CutSuffix(f, ":"+HeldPath); !ok || !dnsName.MatchString(host) {
@@ -232,7 +232,7 @@ func checkArgs(s Step) error {
 	}
 	for _, ip := range s.Args.IPs {
 		if _, err := netip.ParseAddr(ip); err != nil {
-			fail("args.ips: %q is no address", ip)
+			fail("args.ips: %q is not an address", ip)
 		}
 	}
 	if b := s.Args.Boot; len(b) > 200 || strings.ContainsFunc(b, func(r rune) bool { return !unicode.IsPrint(r) }) {
@@ -276,7 +276,7 @@ func (r *run) checkWhile() error {
 		for _, k := range s.While {
 			f, ok := r.Catalog.Fault(k.Fault)
 			if !ok || !slices.Contains(f.Remedies, remedy) {
-				return refuse("step %s is to be done while %s is there, of which %s is no remedy", s.ID, k.Fault, remedy).instead("make a new plan")
+				return refuse("step %s is for %s, of which %s is not a remedy", s.ID, k.Fault, remedy).instead("make a new plan")
 			}
 		}
 	}

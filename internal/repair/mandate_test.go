@@ -79,14 +79,14 @@ func TestEditedPlan(t *testing.T) {
 			stepOf(t, p, AdoptSpecConfig).Reads[0].Seen["/spec/config"] = "x"
 		}, "is not one of its fields"},
 		{"a false digest", func(t *testing.T, p *Plan) { stepOf(t, p, RecreateRender).Reads[0].Digest = sum }, "none that recreate-render can go by"},
-		{"a false title", func(t *testing.T, p *Plan) { stepOf(t, p, AdoptSpecConfig).Title = "look around" }, "title says something else"},
-		{"a false command", func(t *testing.T, p *Plan) { stepOf(t, p, AdoptSpecConfig).OC = "oc get nodes" }, "oc says something else"},
-		{"a false risk", func(t *testing.T, p *Plan) { stepOf(t, p, RecreateRender).Risk = fault.RiskNone }, "risk says something else"},
-		{"a false grade", func(t *testing.T, p *Plan) { stepOf(t, p, RecreateRender).Proof = ProvedInLab }, "proof says something else"},
-		{"a false inverse", func(t *testing.T, p *Plan) { stepOf(t, p, ApproveCSR).Inverse = "undo" }, "inverse says something else"},
-		{"a false subject", func(t *testing.T, p *Plan) { stepOf(t, p, ApproveCSR).Subject = "host/control9" }, "subject says something else"},
-		{"another pool's config", func(t *testing.T, p *Plan) { stepOf(t, p, RecreateRender).Args.Pool = "worker" }, "is no rendered config of pool"},
-		{"a command in a name", func(t *testing.T, p *Plan) { stepOf(t, p, WaitNode).Args.Host = "x; rm -rf /" }, "is no name"},
+		{"a false title", func(t *testing.T, p *Plan) { stepOf(t, p, AdoptSpecConfig).Title = "look around" }, "title does not describe what the step does"},
+		{"a false command", func(t *testing.T, p *Plan) { stepOf(t, p, AdoptSpecConfig).OC = "oc get nodes" }, "oc does not describe what the step does"},
+		{"a false risk", func(t *testing.T, p *Plan) { stepOf(t, p, RecreateRender).Risk = fault.RiskNone }, "risk does not describe what the step does"},
+		{"a false grade", func(t *testing.T, p *Plan) { stepOf(t, p, RecreateRender).Proof = ProvedInLab }, "proof does not describe what the step does"},
+		{"a false inverse", func(t *testing.T, p *Plan) { stepOf(t, p, ApproveCSR).Inverse = "undo" }, "inverse does not describe what the step does"},
+		{"a false subject", func(t *testing.T, p *Plan) { stepOf(t, p, ApproveCSR).Subject = "host/control9" }, "subject does not describe what the step does"},
+		{"another pool's config", func(t *testing.T, p *Plan) { stepOf(t, p, RecreateRender).Args.Pool = "worker" }, "is not a rendered config of pool"},
+		{"a command in a name", func(t *testing.T, p *Plan) { stepOf(t, p, WaitNode).Args.Host = "x; rm -rf /" }, "is not a name"},
 		{"no wait for etcd", func(t *testing.T, p *Plan) {
 			for i, s := range p.Steps {
 				if s.Action == WaitEtcd {
@@ -143,7 +143,7 @@ func TestWhileOfAnotherRemedy(t *testing.T) {
 	p := r.plan(t)
 	stepOf(t, p, AdoptSpecConfig).While = []fault.Key{renderFault}
 	_, err := r.exec.Apply(t.Context(), p)
-	if err == nil || !strings.Contains(err.Error(), "adopt-spec-config is no remedy") || len(r.writes) > 0 {
+	if err == nil || !strings.Contains(err.Error(), "adopt-spec-config is not a remedy") || len(r.writes) > 0 {
 		t.Errorf("Apply: %v, written %v", err, r.writes)
 	}
 }

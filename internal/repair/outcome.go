@@ -111,10 +111,10 @@ func (o *Outcome) ofPlan(p *Plan, d *fault.Diagnosis, known func(string) bool) {
 		}
 		switch {
 		case !found && !known(k.Fault):
-			o.Unknown = append(o.Unknown, Seen{Key: k, Note: "the catalogue of this run has no such fault"})
+			o.Unknown = append(o.Unknown, Seen{Key: k, Note: "the catalog of this run has no such fault"})
 		case !found && k.Subject.Kind == fault.CSR: // requests are deleted after an hour
 		case !found:
-			o.Unknown = append(o.Unknown, Seen{Key: k, Note: fmt.Sprintf("%s was not found any more", k.Subject)})
+			o.Unknown = append(o.Unknown, Seen{Key: k, Note: fmt.Sprintf("%s was no longer found", k.Subject)})
 		case f.Outcome == fault.Present:
 			o.Still = append(o.Still, Seen{Key: k, Title: f.Title, Note: effectOf(k, d)})
 		case f.Outcome == fault.Unknown:

@@ -70,8 +70,8 @@ func TestCompare(t *testing.T) {
 		}, NotChecked, "it could not be read which there are"},
 		{"its pool is gone", endFinished, func(d *fault.Diagnosis) {
 			d.Findings[0].Subject.Name = "infra"
-		}, NotChecked, "pool/master was not found any more"},
-		{"no finding of it", endFinished, func(d *fault.Diagnosis) { d.Findings = d.Findings[1:] }, NotChecked, "pool/master was not found any more"},
+		}, NotChecked, "pool/master was no longer found"},
+		{"no finding of it", endFinished, func(d *fault.Diagnosis) { d.Findings = d.Findings[1:] }, NotChecked, "pool/master was no longer found"},
 		{"nodes were not read whole", endFinished, func(d *fault.Diagnosis) {
 			d.Coverage = []evidence.Coverage{{Need: evidence.Nodes.String(), State: evidence.Missing, Why: evidence.Forbidden, Reason: "forbidden"}}
 		}, NotChecked, "could not check: not all nodes were read: forbidden"},

@@ -85,7 +85,7 @@ type building struct {
 func (b *building) collect() error {
 	i := slices.IndexFunc(b.ask.Diagnosis.Roots, func(r fault.Root) bool { return r.Key == b.ask.Root })
 	if i < 0 {
-		return fmt.Errorf("make plan: %s at %s is no root of this diagnosis", b.ask.Root.Fault, b.ask.Root.Subject)
+		return fmt.Errorf("make plan: %s at %s is not a root of this diagnosis", b.ask.Root.Fault, b.ask.Root.Subject)
 	}
 	b.root = b.ask.Diagnosis.Roots[i]
 	b.plan.Title = b.root.Title

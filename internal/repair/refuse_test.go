@@ -31,7 +31,7 @@ func TestRefusedBeforeAnything(t *testing.T) {
 		}, "this is cluster other, the plan is for the-cluster"},
 		{"another CA", func(r *rig) { r.exec.CA = "sha256:other" }, "verified with another CA"},
 		{"an upgrade", func(r *rig) { history(r.world, entry("Partial", "4.20.1"), entry("Completed", "4.20.0")) }, "an update to 4.20.1 is under way"},
-		{"no word on upgrades", func(r *rig) { history(r.world) }, "does not say whether an update is under way"},
+		{"no word on upgrades", func(r *rig) { history(r.world) }, "does not show whether an update is under way"},
 		{"a paused pool", func(r *rig) {
 			r.edit(poolRef("master"), "x", func(o Object) { o["spec"].(map[string]any)["paused"] = true })
 		}, "pool master is paused"},
@@ -281,7 +281,7 @@ func TestFetchedStays(t *testing.T) {
 		want   string
 	}{
 		{"served afterwards", servedAt{at: time.Date(2026, 5, 1, 3, 0, 5, 0, time.UTC)}, "a host has fetched the config"},
-		{"not readable", servedAt{err: errors.New("logs are forbidden")}, "cannot be told"},
+		{"not readable", servedAt{err: errors.New("logs are forbidden")}, "it is unknown whether"},
 		{"served long before", servedAt{at: time.Date(2026, 5, 1, 2, 0, 0, 0, time.UTC)}, ""},
 		{"never served", servedAt{}, ""},
 	}

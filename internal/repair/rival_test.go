@@ -145,7 +145,7 @@ func TestApprovalTellsItsRisk(t *testing.T) {
 			continue
 		}
 		found = true
-		if s.Risk != fault.RiskIdentity || !strings.Contains(s.RiskText, "cannot be told apart") {
+		if s.Risk != fault.RiskIdentity || !strings.Contains(s.RiskText, "cannot be distinguished") {
 			t.Errorf("%s: risk %s: %s", s.ID, s.Risk, s.RiskText)
 		}
 	}

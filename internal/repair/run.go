@@ -237,7 +237,7 @@ func (r *run) resume(ctx context.Context) error {
 		}
 	}
 	if err := r.plan.eachStep(r.plan.checkMandate); err != nil {
-		return refuse("the plan does not have what protects the cluster: %v", err).instead("take it back with `rollcall fix undo %s`, then make a new plan", r.plan.ID)
+		return refuse("the plan does not have what protects the cluster: %v", err).instead("undo it with `rollcall fix undo %s`, then make a new plan", r.plan.ID)
 	}
 	if err := r.checkWhile(); err != nil {
 		return err

@@ -52,7 +52,7 @@ func descend(at *os.Root, makeIt bool, name string) (*os.Root, error) {
 		return nil, err
 	}
 	if !info.IsDir() {
-		return nil, refuse("%s in %s is no directory (%s)", name, at.Name(), info.Mode().Type())
+		return nil, refuse("%s in %s is not a directory (%s)", name, at.Name(), info.Mode().Type())
 	}
 	next, err := at.OpenRoot(name)
 	if err != nil {
@@ -76,7 +76,7 @@ func checkOurs(name string, info fs.FileInfo, closed fs.FileMode, want string) e
 	st, ok := info.Sys().(*syscall.Stat_t)
 	switch {
 	case !ok:
-		return fmt.Errorf("%s: the system does not tell whose it is", name)
+		return fmt.Errorf("%s: the system does not show its owner", name)
 	case int(st.Uid) != os.Geteuid():
 		return refuse("%s belongs to user %d, not to the one who runs this (%d)", name, st.Uid, os.Geteuid()).
 			instead("name a directory of your own with --state-dir")
@@ -93,7 +93,7 @@ func openFile(at *os.Root, name string, flag int) (*os.File, error) {
 	before, err := at.Lstat(name)
 	switch {
 	case err == nil && !before.Mode().IsRegular():
-		return nil, refuse("%s is no regular file (%s)", path, before.Mode().Type())
+		return nil, refuse("%s is not a regular file (%s)", path, before.Mode().Type())
 	case err == nil && flag&os.O_CREATE != 0:
 		flag &^= os.O_CREATE
 	case errors.Is(err, fs.ErrNotExist) && flag&os.O_CREATE != 0:

@@ -42,12 +42,12 @@ func TestPlantedState(t *testing.T) {
 		plant func(t *testing.T, state, victim string)
 		want  string
 	}{
-		{"journal is a link", func(t *testing.T, state, victim string) { ok(t, os.Symlink(victim, filepath.Join(state, journal))) }, "no regular file"},
+		{"journal is a link", func(t *testing.T, state, victim string) { ok(t, os.Symlink(victim, filepath.Join(state, journal))) }, "not a regular file"},
 		{"journal is a link to nothing", func(t *testing.T, state, _ string) {
 			ok(t, os.Symlink(filepath.Join(state, "new"), filepath.Join(state, journal)))
-		}, "no regular file"},
+		}, "not a regular file"},
 		{"journal has two names", func(t *testing.T, state, victim string) { ok(t, os.Link(victim, filepath.Join(state, journal))) }, "one regular file of one name"},
-		{"journal is a directory", func(t *testing.T, state, _ string) { ok(t, os.Mkdir(filepath.Join(state, journal), 0o700)) }, "no regular file"},
+		{"journal is a directory", func(t *testing.T, state, _ string) { ok(t, os.Mkdir(filepath.Join(state, journal), 0o700)) }, "not a regular file"},
 		{"journal is open to others", func(t *testing.T, state, _ string) {
 			ok(t, os.WriteFile(filepath.Join(state, journal), nil, 0o600))
 			ok(t, os.Chmod(filepath.Join(state, journal), 0o666))
@@ -58,7 +58,7 @@ func TestPlantedState(t *testing.T) {
 		{"plan is a link", func(t *testing.T, state, _ string) {
 			ok(t, os.Rename(filepath.Join(state, plansDir, "p1"), filepath.Join(state, "elsewhere")))
 			ok(t, os.Symlink(filepath.Join(state, "elsewhere"), filepath.Join(state, plansDir, "p1")))
-		}, "is no directory"},
+		}, "is not a directory"},
 		{"plans are open to others", func(t *testing.T, state, _ string) { ok(t, os.Chmod(filepath.Join(state, plansDir), 0o777)) }, "open to others"},
 		{"state may be written by others", func(t *testing.T, state, _ string) { ok(t, os.Chmod(state, 0o777)) }, "open to others"},
 	}

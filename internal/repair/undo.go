@@ -153,7 +153,7 @@ func (r *run) failed(ctx context.Context, s Step, cause error) error {
 		refused.Step = s.ID
 	}
 	if ctx.Err() != nil {
-		return fmt.Errorf("interrupted in step %s; continue with `rollcall fix resume %s` or undo it with `rollcall fix undo %s`: %w", s.ID, r.plan.ID, r.plan.ID, cause)
+		return fmt.Errorf("interrupted at step %s; continue with `rollcall fix resume %s` or undo it with `rollcall fix undo %s`: %w", s.ID, r.plan.ID, r.plan.ID, cause)
 	}
 	if err := r.record(ctx, Record{Kind: Stopped, Step: s.ID, Note: cause.Error()}); err != nil {
 		return errors.Join(cause, err)

@@ -123,7 +123,7 @@ func weaker(a, b fault.Strength) bool {
 	return rank[a] < rank[b]
 }
 
-// loop orders the faults of a deadlock so that each holds up the next and the last
+// loop orders the faults of a deadlock so that each blocks the next and the last
 // holds up the first, beginning with the one that opens it. Of several loops the
 // longest is taken; a deadlock has few faults.
 func loop(d *fault.Diagnosis, dead fault.Deadlock) []*link {

@@ -29,7 +29,7 @@ func (t *text) escalation() []string {
 		default:
 		}
 	}
-	return append(list, "If a step shows something else than is written beside it. Do not go on then.")
+	return append(list, "If a step shows another result than the expected one. Stop there.")
 }
 
 func trimStop(s string) string {

@@ -9,7 +9,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/fault"
 )
 
-// unchecked says what could not be looked at and what would supply it: first what
+// unchecked shows what was not checked and what would supply it: first what
 // faults were left unknown by.
 func (t *text) unchecked() {
 	unknown := map[string]bool{}
@@ -31,9 +31,9 @@ func (t *text) unchecked() {
 		t.para(0, span{}, dim, fmt.Sprintf("%d of %s not run: -o wide lists why", len(unknown), count(t.d.Stats.Faults, "check", "checks")))
 		return
 	}
-	heading := "Could not be read"
+	heading := "Not checked"
 	if len(unknown) > 0 {
-		heading += fmt.Sprintf(" (%d of %s without an answer)", len(unknown), count(t.d.Stats.Faults, "check", "checks"))
+		heading += fmt.Sprintf(" (%d of %s not run)", len(unknown), count(t.d.Stats.Faults, "check", "checks"))
 	}
 	t.head(0, heading)
 	groups, flags := t.notAsked(groups)
@@ -106,7 +106,7 @@ func needWords(need string) string {
 	case resource == evidence.MCSProbes.String():
 		return "the answers of the machine config servers"
 	case resource == evidence.APIProbes.String():
-		return "the way to the API"
+		return "the network path to the API"
 	case resource == evidence.BootstrapServices.String():
 		return "what the bootstrap host got done"
 	case resource == evidence.PointerUserDataHints.String():

@@ -55,7 +55,7 @@ func needsOf(g fault.Gap) []string {
 	for _, need := range g.Needs {
 		words := needWords(need)
 		if onHost(need) && strings.HasSuffix(g.Reason, evidence.NotOnHost(evidence.Need{}).Detail) {
-			words = "what only the machines themselves can tell"
+			words = "what only the machines themselves can show"
 		}
 		if !slices.Contains(list, words) {
 			list = append(list, words)

@@ -140,7 +140,7 @@ func (t *text) htmlOutcomes() string {
 	}
 	words := fmt.Sprintf("%d present", outcomes[fault.Present])
 	if young > 0 {
-		words += fmt.Sprintf(", %d normal so far", young)
+		words += fmt.Sprintf(", %d in progress", young)
 	}
 	return words + fmt.Sprintf(", %d absent, %d unknown, %d not applicable", outcomes[fault.Absent], outcomes[fault.Unknown], outcomes[fault.NotApplicable])
 }

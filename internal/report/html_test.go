@@ -185,7 +185,7 @@ func TestHTMLHasEverything(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"BROKEN, CAUSE KNOWN", "proven", "DEADLOCK: each holds up the next", "OPENS IT: pool-render-missing", "current.log:4711",
+		"BROKEN, CAUSE KNOWN", "proven", "DEADLOCK: each blocks the next", "BREAKS IT: pool-render-missing", "current.log:4711",
 		"it asks for /config/master", "lets the third master boot", "breaks the deadlock", "the daemon reboots", "render it again",
 		"the configs are the same", "not collected: an archive holds no probes", "--console control2=FILE", "ignition-fetched: failed, Ignition asks",
 	} {

@@ -75,9 +75,9 @@ func (t *text) htmlHosts() htmlHosts {
 	}
 	switch {
 	case expected == 0:
-		h.Say = "No host could be looked at."
+		h.Say = "No host was checked."
 	case notDone == 0:
-		h.Say = fmt.Sprintf("All %s answered at every step.", count(expected, "expected host", "expected hosts"))
+		h.Say = fmt.Sprintf("All %s have passed every stage.", count(expected, "expected host", "expected hosts"))
 	default:
 		h.Say = fmt.Sprintf("%d of %s not done.", notDone, count(expected, "expected host", "expected hosts"))
 	}
@@ -112,7 +112,7 @@ func sayOnce(rows []htmlHost) {
 
 func (t *text) htmlHost(x fault.HostState) htmlHost {
 	h := htmlHost{Name: x.Name, Role: x.Role, Class: cellSigns[x.State].Class, Why: t.why(x)}
-	if h.Stands = "every step passed"; !x.Done() {
+	if h.Stands = "every stage passed"; !x.Done() {
 		h.Stands = string(x.State) + " at " + string(x.Stage)
 		if !x.Since.IsZero() {
 			h.Stands += " for " + fault.Span(t.d.Now.Sub(x.Since))

@@ -7,7 +7,7 @@ import (
 )
 
 // drawRing draws a deadlock: boxes in two rows that run round with the clock, or
-// one below the other with a way back where only one fits beside another.
+// one below the other with a line back where only one fits next to another.
 func (t *text) drawRing(p picture, perRow int) drawing {
 	var list []shape
 	for _, l := range p.ring {
@@ -15,7 +15,7 @@ func (t *text) drawRing(p picture, perRow int) drawing {
 		s.Class = "ring"
 		if l.fault == p.opens {
 			s.Class = "ring root"
-			s.Lines[0].Text = clip("OPENS IT: "+l.fault, boxColumns+3)
+			s.Lines[0].Text = clip("BREAKS IT: "+l.fault, boxColumns+3)
 		}
 		list = append(list, s)
 	}
@@ -26,9 +26,9 @@ func (t *text) drawRing(p picture, perRow int) drawing {
 		d = rounds(list)
 	}
 	frame := shape{W: d.W + 2*ringPad, H: d.H + ringHead + ringPad, Class: "frame"}
-	heading := "DEADLOCK: each holds up the next, clockwise"
+	heading := "DEADLOCK: each blocks the next, clockwise"
 	if perRow < 2 {
-		heading = "DEADLOCK: each holds up the next"
+		heading = "DEADLOCK: each blocks the next"
 	}
 	frame.Lines = []words{{ringPad, ringHead - 12, "tag", heading}}
 	d.shift(ringPad, ringHead)
@@ -81,7 +81,7 @@ func rounds(list []shape) drawing {
 		s.move(float64(column)*(boxWidth+ringGap), y)
 		d.Boxes = append(d.Boxes, s)
 	}
-	if len(list) == 2 { // there and back beside each other
+	if len(list) == 2 { // there and back next to each other
 		a, b := d.Boxes[0], d.Boxes[1]
 		y := high[0] / 2
 		d.Arrows = append(straight(htmlgraph.Point{X: a.X + a.W, Y: y - 8}, htmlgraph.Point{X: b.X, Y: y - 8}),

@@ -114,7 +114,7 @@ func (t *text) htmlRoot(i, of int, r same) htmlRoot {
 }
 
 func ruledOutWords(o fault.RuledOut) string {
-	line := "not so that " + o.Title
+	line := o.Title
 	if o.Reason != "" {
 		line += ": " + o.Reason
 	}
@@ -260,7 +260,7 @@ func (t *text) htmlSuspects(list []fault.Suspect) []htmlSuspect {
 func (t *text) htmlOpen() []htmlOpen {
 	var list []htmlOpen
 	for _, u := range t.withoutCause() {
-		h := htmlOpen{Title: t.linkTitle(u.link), Tags: []string{"cause not known", string(u.Severity), u.Fault}}
+		h := htmlOpen{Title: t.linkTitle(u.link), Tags: []string{"cause unknown", string(u.Severity), u.Fault}}
 		if len(u.link.keys) > fewNames {
 			h.Where = subjects(u.link.keys)
 		}

@@ -51,7 +51,7 @@ type words struct {
 
 type stroke struct{ D, Class string }
 
-// draw lays a chain out with at most perRow boxes beside each other.
+// draw lays a chain out with at most perRow boxes next to each other.
 func (t *text) draw(p picture, perRow int) drawing {
 	about := "What the cause leads to, from the top down. The same in words follows."
 	d := drawing{About: about, Kind: "chain"}
@@ -65,7 +65,7 @@ func (t *text) draw(p picture, perRow int) drawing {
 	if p.ring != nil {
 		ring = t.drawRing(p, perRow)
 		nodes[0] = htmlgraph.Node{W: ring.W, H: ring.H}
-		d.About = "A deadlock as a ring, each box holds up the next, and what it leads to below. The same in words follows."
+		d.About = "A deadlock as a ring: each box blocks the next. Its effects are below. The same in words follows."
 	}
 	edges := make([]htmlgraph.Edge, len(p.arrows))
 	for i, a := range p.arrows {

@@ -172,7 +172,7 @@ func (t *text) junitCase(f fault.Finding, layer string) junitCase {
 		c.Failure = &junitVerdict{Message: t.clean(t.title(f.Key())), Type: t.clean(string(f.Severity)), Text: t.junitProof(f)}
 	case fault.Absent:
 		if f.Waiting() {
-			c.Out = "normal so far: " + t.clean(t.title(f.Key())) + "; " + t.deadline(f.Until)
+			c.Out = "in progress: " + t.clean(t.title(f.Key())) + "; " + t.deadline(f.Until)
 		}
 	case fault.NotApplicable:
 		c.Skipped = &junitSkipped{t.clean(strings.TrimSuffix("not applicable: "+f.Reason, ": "))}

@@ -174,7 +174,7 @@ func (m *markdown) effects(list []*link, indent string) {
 // open lists symptoms without a known cause.
 func (m *markdown) open() {
 	for _, u := range m.withoutCause() {
-		m.printf("\n## Cause not known: %s\n\n", m.md(m.linkTitle(u.link)))
+		m.printf("\n## Cause unknown: %s\n\n", m.md(m.linkTitle(u.link)))
 		for _, p := range distinct(u.Evidence, true) {
 			m.printf("- %s\n", m.md(p.Locator.String()))
 			m.code("  ", excerpt(p.Item))
@@ -243,7 +243,7 @@ func (m *markdown) questions() {
 
 // support says when to stop and call, and what to send.
 func (m *markdown) support() {
-	m.printf("\n## When to call for support\n\n")
+	m.printf("\n## When to open a support case\n\n")
 	for _, line := range m.escalation() {
 		m.printf("- %s\n", m.md(line))
 	}

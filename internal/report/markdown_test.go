@@ -20,7 +20,7 @@ func TestMarkdownGolden(t *testing.T) {
 	}
 }
 
-var ownHeading = regexp.MustCompile(`^#{1,3} (Incident record|Accepted|Cause|What to do|Proof|Effects|Ruled out|Hosts|Timeline|What was done|Open questions|When to call)`)
+var ownHeading = regexp.MustCompile(`^#{1,3} (Incident record|Accepted|Cause|What to do|Proof|Effects|Ruled out|Hosts|Timeline|What was done|Open questions|When to open a support case)`)
 
 // TestMarkdownEscapesForeignText: names and logs out of a cluster make no heading, no
 // link, no element and no line of their own.

@@ -43,7 +43,7 @@ func FaultPage(w io.Writer, f *fault.Fault, c *fault.Catalog, o Options) error {
 	p.parts(0, dim, []string{"fault", "of a " + string(f.For), "layer " + f.Layer, string(f.Severity)})
 	p.para(0, span{}, plain, PlainTitle(f))
 	p.section("What it means", f.Means)
-	p.head(0, "When it is said")
+	p.head(0, "Present if")
 	if f.TextOnly() {
 		p.para(2, span{}, plain, "only where a text shows it ("+o.know("scan FILE")+"): no object of a cluster decides it")
 	} else {
@@ -73,10 +73,10 @@ func FaultPage(w io.Writer, f *fault.Fault, c *fault.Catalog, o Options) error {
 			}
 		}
 	}
-	p.items("What it leads to", leads)
-	p.items("What can be behind it", causes)
+	p.items("Effects", leads)
+	p.items("Possible causes", causes)
 	if f.Blocks != "" {
-		p.section("Step that it stops", string(f.Blocks)+": "+StageMeans(f.Blocks))
+		p.section("Stage that it blocks", string(f.Blocks)+": "+StageMeans(f.Blocks))
 	}
 	p.items("What to do", remedyWords(f.Remedies, c, o))
 	p.items("Do not", refusedWords(f.Refused, c, o))
@@ -150,19 +150,19 @@ func refWords(refs []fault.Ref) []string {
 func RefusedPage(w io.Writer, r *fault.RefusedRemedy, c *fault.Catalog, o Options) error {
 	p := &page{Style: o.Style}
 	p.line(0, span{bold, r.ID})
-	p.parts(0, dim, []string{"advice that circulates and is refused"})
+	p.parts(0, dim, []string{"common unsafe advice"})
 	p.para(0, span{red, p.sign(signBad) + " do not: "}, plain, r.Title)
-	p.section("What really happens", r.Happens)
+	p.section("What happens", r.Happens)
 	p.section("When it is safe after all", r.When)
 	p.section("Do instead", r.Instead)
-	p.items("Also told as", r.Advice)
+	p.items("Also phrased as", r.Advice)
 	var used []string
 	for _, f := range c.Faults {
 		if slices.Contains(f.Refused, r.ID) {
 			used = append(used, f.ID)
 		}
 	}
-	p.items("Told about", used)
+	p.items("Applies to", used)
 	p.items("Source", refWords(r.Refs))
 	return p.flush(w)
 }
@@ -213,7 +213,7 @@ func FactPage(w io.Writer, f Fact, o Options) error {
 	}
 	p.items("Fields", fields)
 	p.items("What it reads", f.Needs)
-	p.items("Faults that look at it", f.UsedBy)
+	p.items("Faults that use it", f.UsedBy)
 	return p.flush(w)
 }
 
@@ -222,7 +222,7 @@ func StagePage(w io.Writer, s fault.Stage, c *fault.Catalog, o Options) error {
 	p := &page{Style: o.Style}
 	p.line(0, span{bold, string(s)})
 	at := slices.Index(fault.Stages(), s)
-	p.parts(0, dim, []string{fmt.Sprintf("step %d of %d of the join path", at+1, len(fault.Stages()))})
+	p.parts(0, dim, []string{fmt.Sprintf("stage %d of %d of the join path", at+1, len(fault.Stages()))})
 	p.para(0, span{}, plain, StageMeans(s))
 	var stops []string
 	for _, f := range c.Faults {

@@ -83,9 +83,9 @@ func (t *text) countRest(rest map[string]int, claimed int, all bool) {
 	switch {
 	case total > 0:
 		t.para(0, span{green, t.sign(signGood) + " "}, plain,
-			fmt.Sprintf("%s answered at every step (%s); --all lists them", count(total, "host", "hosts"), strings.Join(parts, ", ")))
+			fmt.Sprintf("%s passed every stage (%s); --all lists them", count(total, "host", "hosts"), strings.Join(parts, ", ")))
 	case len(t.d.Hosts) == 0:
-		t.para(0, span{yellow, t.sign(signOpen) + " "}, plain, "no host could be looked at")
+		t.para(0, span{yellow, t.sign(signOpen) + " "}, plain, "no host was checked")
 	}
 	if claimed > 0 {
 		t.para(0, span{yellow, t.sign(signOpen) + " "}, plain,
@@ -107,7 +107,7 @@ func (t *text) rollFoot() {
 			t.para(0, span{}, dim, fmt.Sprintf("and %d more without a known cause", len(t.d.Unexplained)-i))
 			break
 		}
-		t.lead(0, span{yellow, t.sign(signOpen) + " cause not known: "}, "  ", plain, t.brief(u.Title), 0)
+		t.lead(0, span{yellow, t.sign(signOpen) + " cause unknown: "}, "  ", plain, t.brief(u.Title), 0)
 	}
 	t.acceptedBriefly()
 	gaps := t.d.Groups.Gaps
@@ -197,7 +197,7 @@ func (t *text) cells(h fault.HostState) []string {
 	}
 	name := t.clean(h.Name)
 	step := string(h.Stage)
-	if h.Bootstrap() { // it is not on the way to join
+	if h.Bootstrap() { // it does not join
 		step = "-"
 	}
 	return []string{name, t.clean(role), step, string(h.State), lasts}

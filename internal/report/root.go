@@ -89,7 +89,7 @@ func (t *text) leadsTo(r fault.Root) {
 	if len(top) == 0 {
 		return
 	}
-	t.head(2, "What it leads to")
+	t.head(2, "Effects")
 	left := fewLinks
 	if t.o.Wide {
 		left = 1 << 20
@@ -186,7 +186,7 @@ func (t *text) ring(r fault.Root) {
 	}
 	dead := t.d.Deadlocks[i]
 	s := t.Style
-	t.head(2, "Deadlock: each holds up the next, the last the first; waiting does not help")
+	t.head(2, "Deadlock: these block one another; waiting does not help")
 	links := loop(t.d, dead)
 	for i, l := range links {
 		first, further := s.sign(ringSide), s.sign(ringSide)
@@ -222,7 +222,7 @@ func (t *text) remedyTitle(id string) string {
 func ruledWords(ids []string) string {
 	words := some(ids, fewRuled)
 	if len(ids) > fewRuled {
-		words = fmt.Sprintf("%d other causes, as %s", len(ids), strings.Join(ids[:fewRuled], ", "))
+		words = fmt.Sprintf("%d other causes, e.g. %s", len(ids), strings.Join(ids[:fewRuled], ", "))
 	}
 	return words + " (why: -o wide)"
 }
@@ -244,7 +244,7 @@ func (t *text) ruledOut(r fault.Root) {
 	}
 	t.head(2, "Ruled out")
 	for _, o := range r.RuledOut {
-		line := o.Fault + ": not so that " + o.Title
+		line := o.Fault + ": " + o.Title
 		if o.Reason != "" {
 			line += " (" + o.Reason + ")"
 		}

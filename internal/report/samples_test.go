@@ -161,7 +161,7 @@ func settling() *fault.Diagnosis {
 	d.Findings = []fault.Finding{
 		{Fault: never, Subject: pool("master"), Outcome: fault.Absent, Title: "pool master has not converged once", Severity: fault.Error, Since: ago(4 * time.Minute), Until: noon.Add(26 * time.Minute)},
 	}
-	d.Verdict = fault.Verdict{Class: fault.Settling, Cause: fault.CauseNone, Until: noon.Add(26 * time.Minute), Reason: "normal so far: pool-never-converged of pool/master"}
+	d.Verdict = fault.Verdict{Class: fault.Settling, Cause: fault.CauseNone, Until: noon.Add(26 * time.Minute), Reason: "in progress: pool-never-converged of pool/master"}
 	diagnose.Group(d)
 	return d
 }
@@ -182,7 +182,7 @@ func undecided() *fault.Diagnosis {
 			{Key: key("controllerconfig-missing", fault.Subject{Kind: fault.Cluster}), Title: "there is no ControllerConfig", Next: "controller-config"},
 		},
 	}}
-	d.Verdict = fault.Verdict{Class: fault.Undetermined, Cause: fault.CauseUnknown, Reason: "ignition-fetch-500 of host/control2 has no proven cause"}
+	d.Verdict = fault.Verdict{Class: fault.Undetermined, Cause: fault.CauseUnknown, Reason: "cause unknown: ignition-fetch-500 of host/control2"}
 	d.Coverage = append(d.Coverage, evidence.Coverage{Need: "machineconfigpools.machineconfiguration.openshift.io", State: evidence.Missing, Reason: "not collected", Supply: evidence.Supply{Kind: evidence.SupplyInspect, Resource: "machineconfigpools"}})
 	diagnose.Group(d)
 	return d
@@ -230,7 +230,7 @@ func unreadable() *fault.Diagnosis {
 	d := base()
 	d.Source = fault.Source{Kind: "live", Name: "prod/admin", API: "https://api.prod.example.com:6443", Vantage: "bastion"}
 	d.Cluster = fault.ClusterInfo{}
-	d.Verdict = fault.Verdict{Class: fault.Undetermined, Cause: fault.CauseUnknown, Reason: "no host could be looked at"}
+	d.Verdict = fault.Verdict{Class: fault.Undetermined, Cause: fault.CauseUnknown, Reason: "no host was checked"}
 	d.Coverage = nil
 	for _, n := range []string{"baremetalhosts.metal3.io", "certificatesigningrequests.certificates.k8s.io", "log openshift-machine-config-operator/machine-config-server",
 		"machineconfigpools.machineconfiguration.openshift.io", "nodes"} {

@@ -121,7 +121,7 @@ func (s *sarif) described() []sarifRule {
 		if f, ok := s.entry(id); ok {
 			r.Short.Text = s.said(PlainTitle(f))
 			r.Full = &sarifMessage{s.said(f.Means)}
-			r.Help = &sarifMessage{s.said(s.o.know("explain "+id) + " tells what is known about it. Sources: " + strings.Join(refWords(f.Refs), "; "))}
+			r.Help = &sarifMessage{s.said(s.o.know("explain "+id) + " shows what is known about it. Sources: " + strings.Join(refWords(f.Refs), "; "))}
 			r.Default.Level = sarifLevel(f.Severity)
 			r.Props = map[string]any{"layer": f.Layer, "subject": f.For, "tags": []string{f.Layer}}
 		}
@@ -211,14 +211,14 @@ func (s *sarif) unexplained(u fault.Unexplained) sarifResult {
 	return out
 }
 
-// flows are the ways from the root down to each end of its chain; a deadlock comes
+// flows are the paths from the root down to each end of its chain; a deadlock comes
 // first and ends where it begins.
 func (s *sarif) flows(r fault.Root) []sarifCodeFlow {
 	var list []sarifCodeFlow
 	begin := &link{fault: r.Fault, keys: []fault.Key{r.Key}}
 	if i := r.Deadlock - 1; i >= 0 && i < len(s.d.Deadlocks) {
 		ring := loop(s.d, s.d.Deadlocks[i])
-		list = append(list, s.flow("deadlock: each holds up the next, the last the first", append(slices.Clone(ring), ring[:1]...)))
+		list = append(list, s.flow("deadlock: these block one another", append(slices.Clone(ring), ring[:1]...)))
 	}
 	var down func(way []*link, below []*link)
 	down = func(way []*link, below []*link) {

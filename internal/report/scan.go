@@ -58,7 +58,7 @@ func (t *text) scanResult(r *message.Report, c *fault.Catalog) {
 
 // sureWords say how surely a text shows a cause.
 var sureWords = map[fault.Grade]string{
-	fault.ShowsProven:   " (the text says so)",
+	fault.ShowsProven:   " (the text shows it)",
 	fault.ShowsLikely:   " (likely)",
 	fault.ShowsPossible: " (possible)",
 }

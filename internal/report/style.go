@@ -68,7 +68,7 @@ const (
 	signWait
 	branch   // of a tree, more follow
 	lastOne  // of a tree
-	trunk    // beside the children of a branch
+	trunk    // next to the children of a branch
 	ringTop  // where a ring is entered
 	ringSide // along a ring
 	ringEnd  // from where a ring goes back to its top
@@ -93,7 +93,7 @@ func (s Style) sign(g sign) string {
 }
 
 // Clean makes foreign text harmless to print on one line, for those who print
-// beside this package: no control character, none that reorders text, no line end.
+// outside of this package: no control character, none that reorders text, no line end.
 func (s Style) Clean(text string) string { return s.clean(text) }
 
 // clean makes foreign text harmless for a terminal: control characters and the

@@ -51,7 +51,7 @@ var supplyWords = map[evidence.SupplyKind]string{
 	evidence.SupplyHosted:           "--hosted {namespace|NAMESPACE}/{name}",
 	evidence.SupplyManagement:       "--hosted {namespace}/{name} with the kubeconfig of the management cluster",
 	evidence.SupplyHostedKubeconfig: "--hosted-kubeconfig FILE",
-	evidence.SupplyOnHost:           "rollcall-host --collect FILE    # on {host|the machine}, then --from FILE beside the others",
+	evidence.SupplyOnHost:           "rollcall-host --collect FILE    # on {host|the machine}, then --from FILE with the others",
 	evidence.SupplyHostRoot:         "run rollcall-host as root",
 	evidence.SupplyHostNetwork:      "rollcall-host without --no-network",
 	evidence.SupplyHostNamespace:    "rollcall-host in a container that was started with --net=host",

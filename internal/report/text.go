@@ -131,7 +131,7 @@ func (t *text) verdictReason() string {
 	return reason
 }
 
-// source says what was read, so that nobody repairs the wrong cluster.
+// source shows what was read, so that no one repairs the wrong cluster.
 func (t *text) source() {
 	t.parts(0, dim, sourceParts(t.d))
 }
@@ -241,7 +241,7 @@ func (t *text) unexplained() {
 		t.blank()
 		mark := t.sign(signOpen) + " "
 		t.para(0, span{yellow, mark}, bold, t.linkTitle(u.link))
-		t.parts(2, dim, []string{"cause not known", string(u.Severity)})
+		t.parts(2, dim, []string{"cause unknown", string(u.Severity)})
 		t.proof(u.Evidence)
 		t.suspects(u.Suspects)
 		t.unexplainedTodo(u.Unexplained)
@@ -261,7 +261,7 @@ func (t *text) decides(s fault.Suspect) string {
 
 func (t *text) suspects(list []fault.Suspect) {
 	if len(list) == 0 {
-		t.para(2, span{}, plain, "No entry of the catalogue could explain it here.")
+		t.para(2, span{}, plain, "No fault of the catalog could explain it here.")
 		return
 	}
 	t.head(2, "It could be")
@@ -284,7 +284,7 @@ func (t *text) settling() {
 		return
 	}
 	t.blank()
-	t.head(0, "Normal so far")
+	t.head(0, "In progress")
 	for i, w := range list {
 		if i == fewSettling && !t.o.Wide {
 			t.line(2, span{dim, more(len(list) - i)})

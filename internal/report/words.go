@@ -19,7 +19,7 @@ type headline struct {
 // headlines are the verdicts in words that need no manual.
 var headlines = map[fault.VerdictClass]headline{
 	fault.Healthy:            {signGood, green, "NOTHING WRONG FOUND"},
-	fault.Settling:           {signWait, yellow, "NOT FINISHED, NORMAL SO FAR"},
+	fault.Settling:           {signWait, yellow, "IN PROGRESS, AS EXPECTED"},
 	fault.RecoverableInPlace: {signBad, red, "BROKEN, CAUSE KNOWN"},
 	fault.RecoverableByNode:  {signBad, red, "BROKEN, CAUSE KNOWN: REPLACE A NODE"},
 	fault.RecoverableQuorum:  {signBad, red, "BROKEN, CAUSE KNOWN: RESTORE THE ETCD QUORUM"},
@@ -118,7 +118,7 @@ var plurals = map[fault.Kind]string{
 func StageMeans(s fault.Stage) string { return stageMeans[s] }
 
 var stageMeans = map[fault.Stage]string{
-	fault.Planned:         "the host is expected: a BareMetalHost, Machine or Node names it",
+	fault.Planned:         "the host is expected: a BareMetalHost, Machine or Node refers to it",
 	fault.Powered:         "the machine is switched on",
 	fault.Inspected:       "Metal3 has inspected the hardware (not for agent-based, UPI or platform None installs)",
 	fault.Imaged:          "the operating system is written to the disk",
@@ -126,7 +126,7 @@ var stageMeans = map[fault.Stage]string{
 	fault.FirstBoot:       "the first boot is over: Ignition applied its config and the kubelet started",
 	fault.ClientCert:      "the kubelet has its client certificate: its bootstrap CSR was approved",
 	fault.Registered:      "the Node object exists",
-	fault.NetworkReady:    "the network plug-in is up on the node",
+	fault.NetworkReady:    "the network plugin is up on the node",
 	fault.Ready:           "the Node is Ready",
 	fault.ServingCert:     "the kubelet has its serving certificate: its second CSR was approved (oc logs and oc exec need it)",
 	fault.EtcdMember:      "the node's etcd member is a voting, healthy member (control plane only)",

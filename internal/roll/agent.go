@@ -41,11 +41,11 @@ func (v *view) agentPowered() (fault.StageState, bool) {
 	case v.service != nil && v.service.Usable:
 		return waiting(time.Time{}, "it has not registered with the rendezvous host: it is off, did not boot the installation image, or cannot reach "+v.service.Address), true
 	case v.service != nil:
-		return unknown("the rendezvous host cannot tell: " + v.service.Error), true
+		return unknown("the rendezvous host gives no answer: " + v.service.Error), true
 	case v.plan != nil && v.plan.RendezvousIP != "" && v.nodesUnread() != nil:
 		return unknown("there is no API yet, and the rendezvous host was not asked: --rendezvous " + v.plan.RendezvousIP), true
 	case v.nodesUnread() != nil:
-		return unknown("there is no API yet to tell"), true
+		return unknown("there is no API yet that shows it"), true
 	}
 	return fault.StageState{}, false
 }
@@ -67,7 +67,7 @@ func (v *view) agentImaged() (fault.StageState, bool) {
 	case a.Status == assisted.Error || a.Status == assisted.Insufficient || a.Status == assisted.PreparingFailed || a.Status == assisted.Disconnected || a.Status == assisted.Cancelled:
 		return failed(a.StatusAt, fewWords(a.StatusInfo, a.Status), v.agentItem(a.StatusAt)), true
 	case a.Rejected && a.Stage == "":
-		return waiting(a.Registered, "nobody has approved the Agent "+a.ID, v.agentItem(a.Registered)), true
+		return waiting(a.Registered, "no one has approved the Agent "+a.ID, v.agentItem(a.Registered)), true
 	case a.Stage != "":
 		why := "stage " + a.Stage
 		if a.Info != "" {
@@ -93,7 +93,7 @@ func (v *view) agentIgnition() (fault.StageState, bool) {
 	case a.Status == assisted.PendingUserAction, a.Status == assisted.Error && a.Past(assisted.StageWriting):
 		return failed(a.StatusAt, fewWords(a.StatusInfo, a.Status), v.agentItem(a.StatusAt)), true
 	case a.Stage == assisted.StageConfiguring:
-		return waiting(a.StageAt, "the machine config server was asked by its address; whether it was served is not told", v.agentItem(a.StageAt)), true
+		return waiting(a.StageAt, "the machine config server was asked by its address; whether it was served is not known", v.agentItem(a.StageAt)), true
 	case a.Stage == assisted.StageIgnition:
 		return waiting(a.StageAt, "it asks a machine config server that does not serve workers yet", v.agentItem(a.StageAt)), true
 	case a.Stage == assisted.StageRebooting:
@@ -141,7 +141,7 @@ func (v *view) instancePowered() fault.StageState {
 	const note = "machine.openshift.io/instance-state"
 	m := v.host.Machine
 	if m == nil || m.API.Annotations[note] == "" {
-		return unknown("nothing tells whether it is powered: it has no BareMetalHost")
+		return unknown("no object shows whether it is powered: it has no BareMetalHost")
 	}
 	state := m.API.Annotations[note]
 	proof := item(m.Loc, "metadata.annotations["+note+"]", state, time.Time{})
@@ -161,7 +161,7 @@ func (v *view) instancePowered() fault.StageState {
 func (v *view) instanceImaged() fault.StageState {
 	m := v.host.Machine
 	if m == nil || m.API.Status.Phase == nil {
-		return unknown("nothing tells whether its disk was written: it has no BareMetalHost")
+		return unknown("no object shows whether its disk was written: it has no BareMetalHost")
 	}
 	phase := *m.API.Status.Phase
 	proof := item(m.Loc, "status.phase", phase, time.Time{})

@@ -38,7 +38,7 @@ func (v *view) hostedPowered() (fault.StageState, bool) {
 			return waiting(c.Since, "no Agent fits its Machine: "+c.Message, item(c.Loc, "", c.Reason+": "+c.Message, c.Since)), true
 		}
 	}
-	return unknown("nothing tells whether the machine behind " + h.Hosted.Name + " runs"), true
+	return unknown("no object shows whether the machine behind " + h.Hosted.Name + " runs"), true
 }
 
 // installing: from its reboot on, an Agent is not connected any more, which is normal.

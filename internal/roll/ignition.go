@@ -50,7 +50,7 @@ func fromConsole(g mcs.Ignition) fault.StageState {
 	case g.Terminal.Value():
 		return failed(time.Time{}, "Ignition gave up: "+orElse(g.BadConfig.Value(), g.Error.Value(), "emergency shell"), items...)
 	case g.Looping.Value() && (attempts > 1 || attempts == 0 && g.Error.Value() != ""):
-		return failed(time.Time{}, fmt.Sprintf("%s ended with %s; it goes on trying", attempt(attempts), result(g)), items...)
+		return failed(time.Time{}, fmt.Sprintf("%s ended with %s; it keeps retrying", attempt(attempts), result(g)), items...)
 	case g.Looping.Value():
 		return waiting(time.Time{}, "Ignition is fetching its config", items...)
 	}
@@ -96,7 +96,7 @@ func inVain(now, since time.Time, why string, proof []evidence.Item) fault.Stage
 // fromServers: requests carry an address, not a name, and a load balancer hides
 // it. Where one single host of a pool is missing, the requests are its.
 func (s *shared) fromServers(ctx context.Context, w *facts.World, h hosts.Host) (ignition, error) {
-	none := ignition{decided: unknown("nothing was heard of it; give its console with --console " + h.Name + "=FILE")}
+	none := ignition{decided: unknown("no sign of it was found; give its console with --console " + h.Name + "=FILE")}
 	if hosts.ConsoleGiven(h) {
 		none.decided = unknown(hosts.NoBoot(h))
 	}

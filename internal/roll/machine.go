@@ -56,15 +56,15 @@ func (v *view) powered() fault.StageState {
 	case unmanaged(b):
 		return notApplicable("its BareMetalHost has no BMC: nothing here switches it on")
 	case detached(b):
-		return unknown("its BareMetalHost is detached: what it says of the power is old")
+		return unknown("its BareMetalHost is detached: its power state is old")
 	case b.API.Status.PoweredOn:
 		return passed(time.Time{}, proof)
 	case b.API.Status.ErrorType == metal3.PowerManagementError:
 		return failed(stamp(b), b.API.Status.ErrorMessage, proof)
 	case v.host.Node != nil || v.ignition.seen:
-		return unknown("the BareMetalHost says that it is off and the host itself was seen")
+		return unknown("the BareMetalHost shows it off and the host itself was seen")
 	}
-	return waiting(time.Time{}, "the BareMetalHost says that it is off", proof)
+	return waiting(time.Time{}, "the BareMetalHost shows it off", proof)
 }
 
 // unmanaged: metal3 has no BMC for the host, and its status is that of nobody
@@ -141,7 +141,7 @@ func (v *view) imaged() fault.StageState {
 		return v.instanceImaged()
 	}
 	if unmanaged(b) {
-		return notApplicable("its BareMetalHost has no BMC: the installer writes its disk, and no object says so")
+		return notApplicable("its BareMetalHost has no BMC: the installer writes its disk, and no object shows it")
 	}
 	proof := item(b.Loc, "status.provisioning.state", state(b), stamp(b))
 	switch b.API.Status.Provisioning.State {
@@ -209,7 +209,7 @@ func (v *view) firstBoot() fault.StageState {
 		if hosts.ConsoleGiven(v.host) {
 			return unknown(hosts.NoBoot(v.host))
 		}
-		return unknown("nothing was heard of the host: no Node, no certificate request, no console")
+		return unknown("no sign of the host was found: no Node, no certificate request, no console")
 	default:
 		return waiting(time.Time{}, "comes after Ignition")
 	}

@@ -342,7 +342,7 @@ func readService(ctx context.Context, w *facts.World, _ fault.Subject) (Service,
 		return f, err
 	}
 	if !asked || len(list) == 0 {
-		return f, facts.NotApplicable("nobody asked the rendezvous host of an agent-based install")
+		return f, facts.NotApplicable("the rendezvous host of an agent-based install was not queried")
 	}
 	a := list[0]
 	item := a.item()
@@ -437,7 +437,7 @@ func listClusters(ctx context.Context, w *facts.World) (list []evidence.Object, 
 	_, noNodes := evidence.AsUnavailable(second(w.List(ctx, evidence.Nodes, "")))
 	_, noAgents := evidence.AsUnavailable(second(w.List(ctx, evidence.Agents, "")))
 	if _, ok := evidence.AsUnavailable(wrong); ok || !noNodes || noAgents {
-		return nil, evidence.Agents, facts.NotApplicable("nobody asked the rendezvous host of an agent-based install")
+		return nil, evidence.Agents, facts.NotApplicable("the rendezvous host of an agent-based install was not queried")
 	}
 	return list, evidence.Agents, wrong
 }

@@ -165,13 +165,13 @@ func (r rung) item() evidence.Item {
 	return evidence.Item{Locator: r.loc, Excerpt: r.sentence(), From: r.Vantage, Time: r.At}
 }
 
-// read sorts the answers. Where an archive was read nobody went to the API, and
+// read sorts the answers. Where an archive was read the API was not probed, and
 // what is asked of the way there has no meaning.
 func read(ctx context.Context, w *facts.World) (ladder, error) {
 	var l ladder
 	list, err := w.List(ctx, evidence.APIProbes, "")
 	if u, ok := evidence.AsUnavailable(err); ok && u.Why == evidence.NotAsked {
-		return l, facts.NotApplicable("nobody went to the API: %s", u.Detail)
+		return l, facts.NotApplicable("the API was not probed: %s", u.Detail)
 	}
 	if err != nil {
 		return l, err

@@ -137,7 +137,7 @@ func domainOf(text string) (domain, broken string) {
 		} `json:"controlPlane"`
 	}
 	if err := yamlin.Unmarshal([]byte(text), &c, 2*most); err != nil {
-		return "", "its install-config is no YAML"
+		return "", "its install-config is not YAML"
 	}
 	if c.BaseDomain == "" || c.Metadata.Name == "" {
 		return "", "its install-config has no name or no base domain"

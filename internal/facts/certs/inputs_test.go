@@ -14,7 +14,7 @@ func TestDomainOf(t *testing.T) {
 		{"good", good, "a.example.com", ""},
 		{"trailing dot", strings.Replace(good, ".com", ".com.", 1), "a.example.com", ""},
 		{"empty", "", "", "it has no install-config"},
-		{"no YAML", "a: [", "", "its install-config is no YAML"},
+		{"no YAML", "a: [", "", "its install-config is not YAML"},
 		{"no name", "baseDomain: example.com\n", "", "its install-config has no name or no base domain"},
 		{"no replicas", "baseDomain: example.com\nmetadata: {name: a}\n", "a.example.com", "its install-config has no controlPlane.replicas"},
 	}

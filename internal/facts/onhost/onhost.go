@@ -3,7 +3,7 @@
 // names, containers and disks (internal/source/onhost).
 //
 // Invariants:
-//   - Where nobody looked on a machine whose Node is Ready, the facts are not
+//   - Where rollcall-host was not run on a machine whose Node is Ready, the facts are not
 //     applicable: nobody goes to a machine that does its duty. Where the Node is not
 //     Ready, or there is none, they are unknown, and say what would supply them.
 //   - A file that could not be read makes its fields unknown; it is not a file that
@@ -64,10 +64,10 @@ func look[T any](ctx context.Context, w *facts.World, r evidence.Resource, s fau
 	case h.OnHost != "" && err != nil:
 		return none, evidence.Locator{}, err // somebody looked, and this could not be read
 	case ready(h):
-		return none, evidence.Locator{}, facts.NotApplicable("nobody looked on %s itself, and its Node is Ready", s.Name)
+		return none, evidence.Locator{}, facts.NotApplicable("rollcall-host was not run on %s, and its Node is Ready", s.Name)
 	}
 	return none, evidence.Locator{}, &evidence.Unavailable{Need: evidence.Objects(r, ""), Why: evidence.NotAsked,
-		Detail: "nobody looked on " + s.Name + " itself", Supply: evidence.Supply{Kind: evidence.SupplyOnHost, Host: s.Name}}
+		Detail: "rollcall-host was not run on " + s.Name, Supply: evidence.Supply{Kind: evidence.SupplyOnHost, Host: s.Name}}
 }
 
 func ready(h hosts.Host) bool {

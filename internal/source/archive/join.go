@@ -132,7 +132,7 @@ func hasClock(ctx context.Context, sources []*Source, ids []identity) (bool, err
 }
 
 func guestReason(clock bool) string {
-	const reason = "nothing in it says of which cluster it is; it is read as part of this one because it was named beside the others"
+	const reason = "nothing in it shows its cluster; it is read as part of this one because it was given with the others"
 	if clock {
 		return reason + ", and its times do not count as now"
 	}

@@ -13,7 +13,7 @@ import (
 
 // together is what is said of files that nothing proves to be of one cluster.
 const together = "nothing in it shows that it is of the same cluster as the other files, and nothing speaks against it; " +
-	"it is read as part of this one because it was named beside them"
+	"it is read as part of this one because it was given with them"
 
 // fileSet is what the files of objects that were named one by one say of the objects
 // that several of them hold, or refer to.

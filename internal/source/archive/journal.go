@@ -176,7 +176,7 @@ func (x *exportReader) field() (string, []byte, error) {
 		return string(line[:min(i, maxFieldName)]), bytes.Clone(line[i+1:]), nil
 	}
 	if len(line) > maxFieldName {
-		return "", nil, errors.New("a field without a name: it is no journal in export format")
+		return "", nil, errors.New("a field without a name: it is not a journal in export format")
 	}
 	name := string(line)
 	var size [8]byte
@@ -196,7 +196,7 @@ func (x *exportReader) field() (string, []byte, error) {
 		return "", nil, cutOff(err)
 	}
 	if end, err := x.in.ReadByte(); err != nil || end != '\n' {
-		return "", nil, cmpErr(cutOff(err), "a field that does not end where it says")
+		return "", nil, cmpErr(cutOff(err), "a field that does not end at its given length")
 	}
 	return name, value, nil
 }

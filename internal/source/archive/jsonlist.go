@@ -58,7 +58,7 @@ func (l *jsonItems) UnmarshalJSON(raw []byte) error {
 	}
 	d := json.NewDecoder(bytes.NewReader(raw))
 	if t, err := d.Token(); err != nil || t != json.Delim('[') {
-		return errors.New("items is no list")
+		return errors.New("items is not a list")
 	}
 	for d.More() {
 		if len(l.list) >= maxObjects {

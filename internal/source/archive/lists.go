@@ -252,7 +252,7 @@ func (s *Source) readWhole(e entry, doc []byte, c *listing) {
 		return
 	}
 	if !isList && content["items"] != nil {
-		c.damage(e.file.path, errors.New("items is no list"))
+		c.damage(e.file.path, errors.New("items is not a list"))
 		return
 	}
 	h := header{apiVersion: evidence.String(content, "apiVersion"), kind: kind}
@@ -262,7 +262,7 @@ func (s *Source) readWhole(e entry, doc []byte, c *listing) {
 	for i, item := range items {
 		m, ok := item.(map[string]any)
 		if !ok {
-			c.damage(e.file.path, fmt.Errorf("item %d is no object", i+1))
+			c.damage(e.file.path, fmt.Errorf("item %d is not an object", i+1))
 			continue
 		}
 		s.addItem(e, h, m, c)
@@ -279,7 +279,7 @@ func (s *Source) addItem(e entry, h header, content map[string]any, c *listing) 
 
 func (s *Source) addObject(e entry, content map[string]any, list bool, c *listing) {
 	if evidence.String(content, "kind") == "Status" && evidence.String(content, "apiVersion") == "v1" {
-		c.damage(e.file.path, fmt.Errorf("the collector kept an error in its place: %q", evidence.String(content, "message")))
+		c.damage(e.file.path, fmt.Errorf("the collector kept an error instead: %q", evidence.String(content, "message")))
 		return
 	}
 	if e.mixed {

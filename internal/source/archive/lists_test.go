@@ -50,8 +50,8 @@ func TestDamage(t *testing.T) {
 		"an error of the API":   {"apiVersion: v1\nkind: Status\nmessage: pods is forbidden\nmetadata: {}\n", nil, "pods is forbidden"},
 		"text":                  {"error: connection refused", nil, "no metadata.name"},
 		"tabs":                  {"kind: Pod\n\tmetadata: {}\n", nil, "line"},
-		"items are no list":     {"kind: PodList\nitems: {a: b}\n", nil, "items is no list"},
-		"an item is no object":  {"kind: PodList\nitems: [a]\n", nil, "item 1 is no object"},
+		"items are no list":     {"kind: PodList\nitems: {a: b}\n", nil, "items is not a list"},
+		"an item is no object":  {"kind: PodList\nitems: [a]\n", nil, "item 1 is not an object"},
 		"aliases between items": {"kind: PodList\nitems:\n- &x\n  metadata: {name: a}\n- *x\n", []string{"a/a"}, ""},
 	} {
 		s := open(t, in(podList, c.content)+in("namespaces/a/core/events.yaml", "kind: EventList\nitems: []"))

@@ -164,7 +164,7 @@ func (s *Source) machineName(ctx context.Context, e entry) (name, from string, e
 	}
 	name = strings.TrimSpace(string(raw))
 	if !hostnameForm.MatchString(name) {
-		return "", "", fmt.Errorf("%.80q is no host name", name)
+		return "", "", fmt.Errorf("%.80q is not a host name", name)
 	}
 	return name, "hostname", nil
 }
@@ -258,7 +258,7 @@ func parseTracking(text string) (onhost.Clock, error) {
 			seconds, _, _ := strings.Cut(value, " ")
 			offset, err := strconv.ParseFloat(seconds, 64)
 			if err != nil {
-				return c, fmt.Errorf("%.80q is no time", value)
+				return c, fmt.Errorf("%.80q is not a time", value)
 			}
 			c.Offset = math.Abs(offset)
 		case "Leap status":
@@ -286,7 +286,7 @@ func parseSources(text string) ([]onhost.TimeSource, error) {
 		default:
 			reach, err := strconv.ParseInt(f[4], 8, 32)
 			if err != nil {
-				return nil, fmt.Errorf("%.80q is no line of chronyc", strings.TrimSpace(line))
+				return nil, fmt.Errorf("%.80q is not a line of chronyc", strings.TrimSpace(line))
 			}
 			list = append(list, onhost.TimeSource{Name: f[1], State: f[0][1:], Reach: int(reach)})
 		}

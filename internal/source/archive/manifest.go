@@ -138,7 +138,7 @@ func parseManifest(raw, seal []byte, root string) (*Manifest, error) {
 			m.APIVersion, m.Kind, ManifestVersion, ManifestKind)
 	}
 	if m.APIVersion == ManifestVersion && !m.sealed {
-		return nil, fmt.Errorf("%s is missing beside it; %s", SealName, copyAgain)
+		return nil, fmt.Errorf("%s is missing; %s", SealName, copyAgain)
 	}
 	if err := m.filesOfObjects(); err != nil {
 		return nil, err

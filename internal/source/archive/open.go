@@ -78,7 +78,7 @@ func openNamed(ctx context.Context, name string, mode os.FileMode) (*os.File, er
 	case <-ctx.Done():
 		err = ctx.Err()
 	case <-late.C:
-		err = fmt.Errorf("%s is a pipe that nobody writes to", name)
+		err = fmt.Errorf("%s is a pipe without a writer", name)
 	}
 	// Being its writer for a moment ends the wait of the goroutine.
 	if w, wrong := os.OpenFile(name, os.O_RDWR, 0); wrong == nil {

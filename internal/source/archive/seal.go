@@ -25,7 +25,7 @@ import (
 const SealName = "rollcall.sha256"
 
 // copyAgain is what to do with a collection whose header cannot be believed.
-const copyAgain = "the collection is damaged or was edited: copy it again, or make it again with `rollcall collect`"
+const copyAgain = "the collection is damaged or was edited: copy it again, or collect again with `rollcall collect`"
 
 var (
 	errGone    = errors.New("missing in the collection")
@@ -121,7 +121,7 @@ func (s *Source) sealNotes() []evidence.Coverage {
 		}
 	}
 	if len(foreign) > 0 {
-		notes = append(notes, evidence.Coverage{Need: "files beside " + need, State: evidence.Partial,
+		notes = append(notes, evidence.Coverage{Need: "files next to " + need, State: evidence.Partial,
 			Reason: "the collection does not list them, and they are not read: " + few(foreign)})
 	}
 	return notes

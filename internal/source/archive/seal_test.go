@@ -121,7 +121,7 @@ func TestBrokenSeal(t *testing.T) {
 		"a changed header":   {func(f fstest.MapFS) { f["c/"+ManifestName].Data[40] ^= 1 }, "it has not the SHA-256 that rollcall.sha256 names"},
 		"another version":    {func(f fstest.MapFS) { f["c/"+ManifestName].Data[24] = '1' }, "it has not the SHA-256"},
 		"a changed seal":     {func(f fstest.MapFS) { f["c/"+SealName].Data[3] ^= 1 }, "it has not the SHA-256"},
-		"no seal":            {func(f fstest.MapFS) { delete(f, "c/"+SealName) }, "rollcall.sha256 is missing beside it"},
+		"no seal":            {func(f fstest.MapFS) { delete(f, "c/"+SealName) }, "rollcall.sha256 is missing"},
 		"no header":          {func(f fstest.MapFS) { delete(f, "c/"+ManifestName) }, "rollcall.yaml is missing"},
 		"an emptied header":  {func(f fstest.MapFS) { f["c/"+ManifestName].Data = nil }, "it has not the SHA-256"},
 		"a digest forgotten": {func(f fstest.MapFS) { resealed(f, "name: consoles/h.log", "name: consoles/x.log") }, `it has no digest of the file "consoles/h.log"`},

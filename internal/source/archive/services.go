@@ -79,7 +79,7 @@ func decodeServiceRecords(raw []byte) (records []serviceRecord, dropped int, err
 	}
 	d := json.NewDecoder(bytes.NewReader(raw))
 	if t, err := d.Token(); err != nil || t != json.Delim('[') {
-		return nil, 0, errors.New("it is no list of records")
+		return nil, 0, errors.New("it is not a list of records")
 	}
 	for d.More() {
 		var r serviceRecord

@@ -103,7 +103,7 @@ func withoutMasters(q evidence.TextQuery, texts []evidence.Text) string {
 	if missing == "" {
 		return ""
 	}
-	return missing + " is not there beside the workers' journal"
+	return missing + " is missing; the workers' journal is there"
 }
 
 // unread stands for the texts that may be there and cannot be read.

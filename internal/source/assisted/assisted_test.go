@@ -126,9 +126,9 @@ func TestNoUsableAnswer(t *testing.T) {
 	}{
 		{"a token is wanted", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(401) }, Token{}, evidence.Forbidden, "asks for a token"},
 		{"the token is of another install", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(401) }, Token{"Authorization", "x"}, evidence.Forbidden, "does not accept the token"},
-		{"something else answers", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>") }, Token{}, evidence.Unreachable, "no assisted-service"},
+		{"something else answers", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>") }, Token{}, evidence.Unreachable, "not an assisted-service"},
 		{"it starts", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(503) }, Token{}, evidence.Unreachable, "HTTP 503"},
-		{"an id that leads elsewhere", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `[{"id":"../../x"}]`) }, Token{}, evidence.Unreachable, "no UUID"},
+		{"an id that leads elsewhere", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `[{"id":"../../x"}]`) }, Token{}, evidence.Unreachable, "not a UUID"},
 		{"too many clusters", func(w http.ResponseWriter, _ *http.Request) {
 			fmt.Fprint(w, "["+strings.TrimSuffix(strings.Repeat(`{"id":"a"},`, 9), ",")+"]")
 		}, Token{}, evidence.Unreachable, "9 clusters"},

@@ -210,7 +210,7 @@ func (s *Source) read(ctx context.Context, svc *Service) ([]Cluster, []Host, err
 		ID string `json:"id"`
 	}
 	if err := json.Unmarshal(raw, &list); err != nil {
-		return nil, nil, errors.New("what answers is no assisted-service: it gave no list of clusters")
+		return nil, nil, errors.New("what answers is not an assisted-service: it gave no list of clusters")
 	}
 	if len(list) > maxClusters {
 		return nil, nil, fmt.Errorf("the service knows %d clusters; the one on a rendezvous host knows one", len(list))
@@ -219,7 +219,7 @@ func (s *Source) read(ctx context.Context, svc *Service) ([]Cluster, []Host, err
 	var hosts []Host
 	for _, c := range list {
 		if !plain(c.ID) {
-			return nil, nil, errors.New("what answers is no assisted-service: the id of its cluster is no UUID")
+			return nil, nil, errors.New("what answers is not an assisted-service: the id of its cluster is not a UUID")
 		}
 		raw, err := s.get(ctx, "/v2/clusters/"+c.ID, svc)
 		if err != nil {
@@ -298,14 +298,14 @@ func ParseAddress(value string) (string, error) {
 	if net.ParseIP(host) == nil {
 		var err error
 		if host, port, err = net.SplitHostPort(value); err != nil {
-			return "", fmt.Errorf("%q is no address; write it as IP or IP:PORT, such as 192.0.2.20", value)
+			return "", fmt.Errorf("%q is not an address; write it as IP or IP:PORT, such as 192.0.2.20", value)
 		}
 	}
 	if net.ParseIP(host) == nil {
-		return "", fmt.Errorf("%q is no IP address; rendezvousIP of agent-config.yaml is one", host)
+		return "", fmt.Errorf("%q is not an IP address; rendezvousIP of agent-config.yaml is one", host)
 	}
 	if n, err := net.LookupPort("tcp", port); err != nil || n == 0 {
-		return "", fmt.Errorf("%q: %q is no port", value, port)
+		return "", fmt.Errorf("%q: %q is not a port", value, port)
 	}
 	return net.JoinHostPort(host, port), nil
 }

@@ -81,7 +81,7 @@ func (n *Node) Check(ctx context.Context) error {
 	err := n.Run.Run(ctx, []string{"timeout", lookupSeconds, "bash", "-c", "type getent cat"}, nil, out, io.Discard)
 	var exit *Exit
 	if errors.As(err, &exit) {
-		return &Error{n.Name, fmt.Errorf("bash, timeout or getent are not there, or do not run (%w)", err)}
+		return &Error{n.Name, fmt.Errorf("bash, timeout or getent are missing, or do not run (%w)", err)}
 	}
 	if err == nil && out.String() == "" {
 		err = errLost
@@ -99,7 +99,7 @@ var errLost = errors.New("the command broke off without an answer")
 // nsswitch.conf, /etc/hosts and name servers.
 func (n *Node) LookupHost(ctx context.Context, name string) ([]string, error) {
 	if !hostname(name) {
-		return nil, &net.DNSError{Err: "it is no host name", Name: name, IsNotFound: true}
+		return nil, &net.DNSError{Err: "it is not a host name", Name: name, IsNotFound: true}
 	}
 	out := &limited{left: most}
 	err := n.Run.Run(plain{ctx}, []string{"timeout", lookupSeconds, "getent", "ahosts", name}, nil, out, io.Discard)
@@ -168,7 +168,7 @@ func (n *Node) DialContext(ctx context.Context, _, address string) (net.Conn, er
 		return nil, fmt.Errorf("dial from node %s: %w", n.Name, err)
 	}
 	if p, err := strconv.ParseUint(port, 10, 16); err != nil || p == 0 {
-		return nil, fmt.Errorf("dial from node %s: %q is no port", n.Name, port)
+		return nil, fmt.Errorf("dial from node %s: %q is not a port", n.Name, port)
 	}
 	if host, err = n.addressOf(ctx, host); err != nil {
 		return nil, err
@@ -240,7 +240,7 @@ func expect(out *bufio.Reader, want string) error {
 		return err
 	}
 	if string(line) != want {
-		return errors.New("the command answered something else than it was told to")
+		return errors.New("the command gave an unexpected answer")
 	}
 	return nil
 }

@@ -75,7 +75,7 @@ func (s *Source) machineConfig(name string) onhost.MachineConfig {
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		m.Problem = "it is empty or cut off"
 	case err != nil:
-		m.Problem = "it is no MachineConfig in JSON" // the decoder's words may quote it
+		m.Problem = "it is not a MachineConfig in JSON" // the decoder's words may quote it
 	default:
 		m.Name, m.OSImageURL = imageOnly(v.Metadata.Name), imageOnly(v.Spec.OSImageURL)
 	}
@@ -88,7 +88,7 @@ func (s *Source) machineConfig(name string) onhost.MachineConfig {
 // coreos/rpm-ostree: container-image-reference in the origin).
 func (s *Source) booted() (image, from, problem string) {
 	if !s.live {
-		return "", "", "only a running machine says which deployment it booted"
+		return "", "", "only a running machine shows which deployment it booted"
 	}
 	link := ""
 	for word := range strings.FieldsSeq(s.tree.text("/proc/cmdline")) {

@@ -121,7 +121,7 @@ func (s *Source) manifest(name string) onhost.Manifest {
 		} `json:"spec"`
 	}
 	if err := yamlin.Unmarshal(raw, &pod, 2*maxFile); err != nil || pod.Metadata.Name == "" {
-		m.Problem = "it is no pod"
+		m.Problem = "it is not a pod"
 		return m
 	}
 	m.Namespace, m.Pod = pod.Metadata.Namespace, pod.Metadata.Name

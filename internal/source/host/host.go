@@ -57,7 +57,7 @@ var _ evidence.Source = (*Source)(nil)
 var marks = []string{"/etc/kubernetes", "/etc/machine-config-daemon", "/var/lib/kubelet", encapsulated, served}
 
 // ErrNoMachine says that a directory is no root of an OpenShift machine.
-var ErrNoMachine = errors.New("it is no root directory of an OpenShift machine: none of " + strings.Join(marks, ", ") + " is there")
+var ErrNoMachine = errors.New("it is not a root directory of an OpenShift machine: none of " + strings.Join(marks, ", ") + " is there")
 
 // Open opens a machine. It reads who the machine is and nothing else yet. Close
 // releases it.
@@ -80,7 +80,7 @@ func Open(o Options) (*Source, error) {
 	}
 	s.id = s.identity()
 	if s.name = s.chooseName(); s.name == "" {
-		return nil, errors.Join(fmt.Errorf("read %s: nothing in it says what the machine is called; give it with --name NAME", o.Root), root.Close())
+		return nil, errors.Join(fmt.Errorf("read %s: nothing in it has the name of the machine; give it with --name NAME", o.Root), root.Close())
 	}
 	s.parts = map[evidence.Resource]func(context.Context) (part, error){
 		evidence.HostIdentities: func(context.Context) (part, error) { return part{s.id, "/var/lib/kubelet"}, nil },

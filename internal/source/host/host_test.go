@@ -66,9 +66,9 @@ func TestIdentity(t *testing.T) {
 func TestKubeconfigs(t *testing.T) {
 	tests := []struct{ name, text, problem string }{
 		{"empty", "", "its current-context names no context"},
-		{"binary", "\x00\x01\xff", "it is no YAML"},
+		{"binary", "\x00\x01\xff", "it is not YAML"},
 		{"no cluster", "current-context: a\ncontexts: [{name: a, context: {cluster: b, user: c}}]\n", "its context names no cluster"},
-		{"no URL", "current-context: a\ncontexts: [{name: a, context: {cluster: b}}]\nclusters: [{name: b, cluster: {server: '::'}}]\n", "its server is no URL"},
+		{"no URL", "current-context: a\ncontexts: [{name: a, context: {cluster: b}}]\nclusters: [{name: b, cluster: {server: '::'}}]\n", "its server is not a URL"},
 		{"bad certificate", "current-context: a\ncontexts: [{name: a, context: {cluster: b, user: c}}]\nclusters: [{name: b, cluster: {server: 'https://x:6443'}}]\nusers: [{name: c, user: {client-certificate-data: '!!'}}]\n", "its client certificate cannot be read"},
 	}
 	for _, tt := range tests {
@@ -194,7 +194,7 @@ func TestJournalOfCopy(t *testing.T) {
 		"a link to elsewhere": {func(m *hosttest.Machine) { m.Link(dir, outside) }, "no such file"},
 		"a link in it":        {func(m *hosttest.Machine) { m.Link(dir+"/0123", outside) }, "is a link"},
 		"a link below":        {func(m *hosttest.Machine) { m.Link(dir+"/0123/system.journal", outside) }, "is a link"},
-		"a file":              {func(m *hosttest.Machine) { m.Put(dir, "") }, "no directory"},
+		"a file":              {func(m *hosttest.Machine) { m.Put(dir, "") }, "not a directory"},
 		"none":                {func(*hosttest.Machine) {}, "no such file"},
 	} {
 		t.Run(name, func(t *testing.T) {

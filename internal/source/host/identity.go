@@ -171,7 +171,7 @@ func (s *Source) kubeconfig(name string) onhost.Kubeconfig {
 	}
 	var f kubeconfigFile
 	if err := yamlin.Unmarshal(raw, &f, 2*maxFile); err != nil {
-		k.Problem = "it is no YAML" // the parser's words may quote what stands there
+		k.Problem = "it is not YAML" // the parser's words may quote what stands there
 		return k
 	}
 	k.Problem = s.fill(&k, &f)
@@ -193,7 +193,7 @@ func (s *Source) fill(k *onhost.Kubeconfig, f *kubeconfigFile) string {
 		problem = ""
 		k.Server = c.Cluster.Server
 		if u, err := url.Parse(k.Server); err != nil || u.Hostname() == "" {
-			problem = "its server is no URL"
+			problem = "its server is not a URL"
 			k.Server = ""
 		} else { // no user, and nothing behind the host: what is misplaced there may be a password
 			k.Server = (&url.URL{Scheme: u.Scheme, Host: u.Host}).String()

@@ -72,7 +72,7 @@ func (t *tree) resolve(name string) (string, error) {
 	return at, nil
 }
 
-var errNotRegular = errors.New("it is no regular file")
+var errNotRegular = errors.New("it is not a regular file")
 
 // open opens a regular file.
 func (t *tree) open(name string) (*os.File, fs.FileInfo, error) {
@@ -170,7 +170,7 @@ func (t *tree) entries(name string, limit int) ([]fs.DirEntry, error) {
 	return entries, nil
 }
 
-var errNotDirectory = errors.New("it is no directory")
+var errNotDirectory = errors.New("it is not a directory")
 
 // journal returns a directory of journals as this process sees it, for a program that
 // knows nothing of the tree: neither it nor what lies in it may be a link, which would

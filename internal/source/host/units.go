@@ -39,7 +39,7 @@ func (s *Source) units(ctx context.Context) (part, error) {
 	list := parseUnits(raw)
 	if len(list) == 0 {
 		return part{}, &evidence.Unavailable{Need: evidence.Objects(evidence.HostUnits, ""), Why: evidence.Damaged,
-			Detail: "systemctl says nothing: in a container it needs the machine's process IDs (podman run --pid=host)"}
+			Detail: "systemctl gives no answer: in a container it needs the machine's process IDs (podman run --pid=host)"}
 	}
 	return part{onhost.Units{Units: list, At: s.now()}, "systemctl show"}, nil
 }

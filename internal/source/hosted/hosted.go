@@ -172,7 +172,7 @@ func (s *Source) probe(ctx context.Context, need evidence.Need) ([]evidence.Obje
 			}
 			return list, nil
 		}
-		return nil, &evidence.Unavailable{Need: need, Why: evidence.NotAsked, Detail: "an archive was read, and nobody went to the hosted API",
+		return nil, &evidence.Unavailable{Need: need, Why: evidence.NotAsked, Detail: "an archive was read, and the hosted API was not queried",
 			Supply: evidence.Supply{Kind: evidence.SupplyManagement, Namespace: s.Ref.Namespace, Name: s.Ref.Name}}
 	}
 	a, err := s.Reach(ctx)

@@ -123,7 +123,7 @@ func Open(path string) (_ *Dir, err error) {
 		return nil, err
 	}
 	if len(d.Install.Files) == 0 {
-		return nil, fmt.Errorf("%s is no directory of openshift-install: it has neither %s nor %s nor a config", path, stateFile, logFile)
+		return nil, fmt.Errorf("%s is not a directory of openshift-install: it has neither %s nor %s nor a config", path, stateFile, logFile)
 	}
 	return d, nil
 }
@@ -247,7 +247,7 @@ func (d *Dir) log() (*os.File, error) { return d.open(logFile) }
 func (d *Dir) open(name string) (*os.File, error) {
 	info, err := d.root.Stat(name)
 	if err == nil && !info.Mode().IsRegular() {
-		err = fmt.Errorf("%s is no file", filepath.Join(d.path, name))
+		err = fmt.Errorf("%s is not a file", filepath.Join(d.path, name))
 	}
 	var f *os.File
 	if err == nil {
@@ -295,7 +295,7 @@ func (d *Dir) state() (state, error) {
 	}
 	if err := json.Unmarshal(raw, &st); err != nil {
 		// The message of the decoder names a field and an offset and never a value.
-		return st, fmt.Errorf("read %s: it is no state of openshift-install: %w", filepath.Join(d.path, stateFile), err)
+		return st, fmt.Errorf("read %s: it is not a state of openshift-install: %w", filepath.Join(d.path, stateFile), err)
 	}
 	d.from = stateFile
 	return st, nil

@@ -176,11 +176,11 @@ func TestWrong(t *testing.T) {
 		link  string
 		want  string
 	}{
-		{"empty", nil, "", "is no directory of openshift-install"},
-		{"a state that is cut off", map[string]string{".openshift_install_state.json": `{"*installconfig.ClusterID": {"UUID": "hunter2`}, "", "no state of openshift-install"},
-		{"a config that is no YAML", map[string]string{"install-config.yaml": "a: b: hunter2"}, "", "no YAML that fits"},
+		{"empty", nil, "", "is not a directory of openshift-install"},
+		{"a state that is cut off", map[string]string{".openshift_install_state.json": `{"*installconfig.ClusterID": {"UUID": "hunter2`}, "", "not a state of openshift-install"},
+		{"a config that is no YAML", map[string]string{"install-config.yaml": "a: b: hunter2"}, "", "not YAML that fits"},
 		{"a link that leads outside", map[string]string{".openshift_install.log": ""}, filepath.Join(outside, "secret"), "escapes"},
-		{"a directory in the place of a file", map[string]string{"metadata.json/x": "", ".openshift_install.log": ""}, "", "is no file"},
+		{"a directory in the place of a file", map[string]string{"metadata.json/x": "", ".openshift_install.log": ""}, "", "is not a file"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -205,7 +205,7 @@ func TestPipe(t *testing.T) {
 		if err := syscall.Mkfifo(filepath.Join(path, name), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Open(path); err == nil || !strings.Contains(err.Error(), "is no file") {
+		if _, err := Open(path); err == nil || !strings.Contains(err.Error(), "is not a file") {
 			t.Errorf("%s: err = %v", name, err)
 		}
 	}

@@ -153,7 +153,7 @@ func (h *Host) mac(m string) {
 func yamlConfig[T any](raw []byte) (*T, error) {
 	var v T
 	if err := yamlin.Unmarshal(raw, &v, 2*maxConfig); err != nil {
-		return nil, fmt.Errorf("it is no YAML that fits: %w", err)
+		return nil, fmt.Errorf("it is not YAML that fits: %w", err)
 	}
 	return &v, nil
 }

@@ -116,7 +116,7 @@ func New(o Options) *Source {
 // Describe implements evidence.Source. It has no time of its own: beside an
 // archive, now is the archive's.
 func (s *Source) Describe(context.Context) (evidence.Description, error) {
-	return evidence.Description{Kind: "ladder", Name: "the way to the API", Vantage: s.opts.Vantage}, nil
+	return evidence.Description{Kind: "ladder", Name: "the network path to the API", Vantage: s.opts.Vantage}, nil
 }
 
 // Texts implements evidence.Source: there are none.

@@ -82,7 +82,7 @@ func (s *Source) unavailable(ctx, asked context.Context, need evidence.Need, a A
 		u.Supply = a.supply()
 	case apierrors.IsUnauthorized(err):
 		u.Why = evidence.Forbidden
-		u.Detail = fmt.Sprintf("%s, so nobody may %s", notAccepted, a)
+		u.Detail = fmt.Sprintf("%s, so no one may %s", notAccepted, a)
 		u.Supply = evidence.Supply{Kind: evidence.SupplyLogin}
 	}
 	return u

@@ -29,7 +29,7 @@ func ForeignConfig(raw []byte) (*rest.Config, error) {
 	server, err := url.Parse(cluster.Server)
 	switch {
 	case err != nil || server.Scheme != "https" || server.Host == "":
-		return nil, errors.New("its server is no https URL")
+		return nil, errors.New("its server is not an https URL")
 	case server.User != nil:
 		return nil, errors.New("its server's URL carries a password")
 	case cluster.InsecureSkipTLSVerify:

@@ -37,7 +37,7 @@ func (s *Source) Credential(caller context.Context, namespace, name, key string)
 	}
 	switch err := json.Unmarshal(body, &got); {
 	case err != nil || got.Kind != "Secret": // the error would quote the Secret
-		return nil, s.unavailable(caller, ctx, need, right, garbage("the answer is no Secret"))
+		return nil, s.unavailable(caller, ctx, need, right, garbage("the answer is not a Secret"))
 	case got.Data[key] == "":
 		return nil, missing("Secret " + namespace + "/" + name + " has no key " + key)
 	case len(got.Data[key]) > maxCredential:

@@ -47,7 +47,7 @@ var controlPlanes = map[fault.ControlPlane]string{
 func (b *book) whatToDo(d *doc, f *fault.Fault) {
 	d.head(2, "What to do")
 	if len(f.Remedies) == 0 {
-		d.para("The catalogue has no remedy of its own for this fault. " + b.noRemedy(f))
+		d.para("The catalog has no remedy of its own for this fault. " + b.noRemedy(f))
 	}
 	for i, id := range f.Remedies {
 		r, _ := b.Remedy(id) // Load has checked that it is there
@@ -161,7 +161,7 @@ func (b *book) toldApart(d *doc, f *fault.Fault) {
 		list = append(list, "When it is unknown, the fact "+code(f.Next)+" decides: "+code("rollcall explain "+f.Next))
 	}
 	if len(list) > 0 {
-		d.section("How it is told apart", list)
+		d.section("How it is distinguished", list)
 	}
 }
 

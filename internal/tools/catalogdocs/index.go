@@ -10,7 +10,7 @@ import (
 
 // readme is the first page.
 func (b *book) readme() string {
-	d := newDoc("Catalogue")
+	d := newDoc("Catalog")
 	d.para("Everything that Rollcall knows about faults of OpenShift bare metal clusters: " +
 		count(len(b.Faults), "fault", "faults") + ", " + count(len(b.Remedies), "remedy", "remedies") + " and " +
 		count(len(b.Refused), "piece of unsafe advice", "pieces of unsafe advice") + ". `rollcall explain ID` shows the same in a terminal.")

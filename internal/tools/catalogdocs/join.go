@@ -87,7 +87,7 @@ func (b *book) stage(d *doc, l look, n int) {
 	d.para("Reached when: " + l.reached + ".")
 	blocking := b.blocking(l.stage)
 	if len(blocking) == 0 {
-		d.para("No fault of the catalogue blocks a host here by itself. Look at the stages before it.")
+		d.para("No fault of the catalog blocks a host here by itself. Look at the stages before it.")
 		return
 	}
 	d.para("Not reached: check these faults in this order.")

@@ -39,7 +39,7 @@ func main() {
 func run(dir string) error {
 	c, err := fault.Load(catalog.FS)
 	if err != nil {
-		return fmt.Errorf("load the catalogue: %w", err)
+		return fmt.Errorf("load the catalog: %w", err)
 	}
 	return write(dir, pages(c))
 }
