@@ -98,6 +98,9 @@ func (a *app) canI(ctx context.Context, format string, s *live.Source) error {
 	if err != nil {
 		return err
 	}
+	if format == "text" && len(rights) > 0 && !slices.ContainsFunc(rights, func(r right) bool { return r.Error == "" }) {
+		return &ExitError{ExitFailed, fmt.Errorf("none of the %d reads could be asked about: %s; `%s diagnose` shows why", len(rights), rights[0].Error, a.name)}
+	}
 	missing := 0
 	for _, r := range rights {
 		if !r.Allowed {

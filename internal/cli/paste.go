@@ -46,7 +46,7 @@ func (a *app) openFrom(ctx context.Context, path string, how []archive.Option) (
 	if pasted.Parts() > 0 {
 		return nil, pasted, nil
 	}
-	if foreign := (*archive.ForeignFileError)(nil); !errors.As(err, &foreign) {
+	if foreign := (*archive.ForeignFileError)(nil); !errors.As(err, &foreign) || namedAsArchive(path) {
 		return nil, nil, err
 	}
 	return nil, nil, &textError{path, text, err}

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -24,10 +25,17 @@ import (
 // TestMain makes the scripts' `rollcall` this test binary.
 func TestMain(m *testing.M) {
 	run := func() {
-		os.Exit(int(Main(context.Background(), os.Args, System())))
+		surroundings := System()
+		if now, err := time.Parse(time.RFC3339, os.Getenv(testClock)); err == nil {
+			surroundings.Clock = func() time.Time { return now }
+		}
+		os.Exit(int(Main(context.Background(), os.Args, surroundings)))
 	}
-	testscript.Main(m, map[string]func(){"rollcall": run, "oc-rollcall": run, "kubectl_complete-rollcall": run})
+	testscript.Main(m, map[string]func(){"rollcall": run, "oc-rollcall": run, "kubectl_complete-rollcall": run, "jq": jqMain})
 }
+
+// testClock is the variable with the time that it is for a `rollcall` of the tests.
+const testClock = "ROLLCALL_TEST_CLOCK"
 
 // TestScripts runs testdata/script. The commands in addition to those of testscript:
 //

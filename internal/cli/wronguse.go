@@ -20,13 +20,18 @@ import (
 // archiveEndings are how names of archives end.
 var archiveEndings = []string{".tar", ".tgz", ".tar.gz", ".tar.xz", ".tar.zst", ".tar.bz2", ".zip", ".gz", ".xz", ".zst"}
 
+// namedAsArchive reports whether a path ends as the name of an archive does.
+func namedAsArchive(path string) bool {
+	return slices.ContainsFunc(archiveEndings, func(e string) bool { return strings.HasSuffix(path, e) })
+}
+
 // noCommand refuses a word that is no command, and says what was probably meant.
 func (a *app) noCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
 	word := args[0]
-	if _, err := os.Stat(word); err == nil || slices.ContainsFunc(archiveEndings, func(e string) bool { return strings.HasSuffix(word, e) }) {
+	if _, err := os.Stat(word); err == nil || namedAsArchive(word) {
 		return usagef("%q is not a command; did you mean --from? `%s diagnose --from %s`", word, a.name, quote(word))
 	}
 	if word == "roll" {

@@ -66,8 +66,10 @@ func known() map[string]program {
 		map[string]string{"": "changes the network of the host"})
 	add([]string{"chronyc"}, map[string]string{"sources": "shows time servers", "tracking": "shows the clock", "sourcestats": "shows time servers", "activity": "shows time servers"},
 		map[string]string{"makestep": "sets the clock", "": "controls chrony"})
+	add([]string{"rollcall"}, map[string]string{"": "shows something"},
+		map[string]string{"fix apply": "carries a plan out", "fix resume": "continues a repair", "fix undo": "undoes a repair", "csr approve": "approves certificate requests"})
 	for _, n := range []string{"journalctl", "openssl", "ping", "nc", "dig", "nslookup", "getent", "ip", "ss", "netstat", "df", "ls", "cat", "stat", "date", "timedatectl", "hostname",
-		"uname", "dmesg", "lsblk", "traceroute", "tracepath", "arping", "ps", "env", "echo", "rollcall", "lsof", "blkid", "sha256sum", "sleep"} {
+		"uname", "dmesg", "lsblk", "traceroute", "tracepath", "arping", "ps", "env", "echo", "lsof", "blkid", "sha256sum", "sleep"} {
 		add([]string{n}, map[string]string{"": "shows something"}, nil)
 	}
 	for n, does := range map[string]string{"rm": "removes files", "mv": "moves files", "cp": "copies files", "ln": "links files", "chmod": "changes rights of files", "chown": "changes owners of files",
@@ -111,6 +113,9 @@ func (p program) byVerb(words []string) (Effect, string) {
 		if does, ok := p.changes[verb]; ok {
 			if p.name == "oc" && slices.ContainsFunc(words, func(w string) bool { return strings.HasPrefix(w, "--dry-run") && w != "--dry-run=none" }) {
 				return Reads, "tries a change without making it"
+			}
+			if verb == "csr approve" && !slices.Contains(words, "--yes") {
+				return Reads, "shows what it would approve"
 			}
 			return Changes, does
 		}

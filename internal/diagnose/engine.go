@@ -480,11 +480,11 @@ func (v *evaluation) title() string {
 	return v.trial.title.Fill(v.bound.vars["this"].(fault.This).Name, func(expr string) string {
 		p, err := v.engine.compiler.Compile(v.trial.fault, expr)
 		if err != nil {
-			return notKnown
+			return ""
 		}
 		r, err := p.Eval(v.bound.vars)
 		if err != nil || !r.Known() {
-			return notKnown
+			return ""
 		}
 		return fault.Show(r)
 	})

@@ -203,15 +203,12 @@ const maxSubjects = 10_000
 // Unnamed stands for the subjects of a kind that could not be listed.
 const Unnamed = "?"
 
-// notKnown stands in a title for what could not be read.
-const notKnown = "(not known)"
-
 // someone stands in a title for a subject whose name is not known.
 func someone(k fault.Kind) string {
 	if k == fault.Host {
 		return "a host whose name is not known"
 	}
-	return notKnown
+	return "…"
 }
 
 // EvaluateAll evaluates faults for all subjects of their kind. Where the subjects
@@ -243,7 +240,7 @@ func (e *Engine) EvaluateAll(ctx context.Context, w *facts.World, list []*fault.
 		if err := blind[f.For]; err != nil && len(subjects[f.For]) == 0 {
 			parts[i] = []fault.Finding{{
 				Fault: f.ID, Subject: fault.Subject{Kind: f.For, Name: Unnamed}, Outcome: fault.Unknown, Severity: f.Severity,
-				Title:  fault.FillTitle(f, f.Title, someone(f.For), func(string) string { return notKnown }),
+				Title:  fault.FillTitle(f, f.Title, someone(f.For), func(string) string { return "" }),
 				Reason: "it could not be read which there are: " + err.Error(), Supply: supplyOf(err),
 			}}
 			continue

@@ -39,8 +39,15 @@ func ParseTitle(f *Fault, text string) Title {
 	return t
 }
 
+// none stands for a value that is not there until the title around it is known.
+const none = "\x00"
+
+// without leaves out what only introduces a value that is not there.
+var without = strings.NewReplacer(" ("+none+")", "", ": "+none, "", " "+none+",", ",", none, "…")
+
 // Fill replaces the braces: the subject's kind by its name, all others by what show
-// returns for them.
+// returns for them. A value that is not there, "", leaves no gap: what introduces it is
+// left out as well.
 func (t Title) Fill(name string, show func(expr string) string) string {
 	if len(t.parts) == 1 {
 		return t.parts[0]
@@ -49,11 +56,11 @@ func (t Title) Fill(name string, show func(expr string) string) string {
 	for i := 1; i < len(filled); i += 2 {
 		if filled[i] == t.kind {
 			filled[i] = name
-		} else {
-			filled[i] = show(filled[i])
+		} else if filled[i] = show(filled[i]); filled[i] == "" {
+			filled[i] = none
 		}
 	}
-	return strings.Join(filled, "")
+	return strings.TrimSpace(without.Replace(strings.Join(filled, "")))
 }
 
 // FillTitle fills a title once.

@@ -13,7 +13,6 @@ package message
 import (
 	"bytes"
 	"fmt"
-	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -34,8 +33,8 @@ type Index struct {
 type rule struct {
 	fault.Message
 	program       string
-	parts         []string // lower case, blanks as one: all must be in the line
-	match, unless *regexp.Regexp
+	parts         [][]byte // lower case, blanks as one: all must be in the line
+	match, unless *pattern
 }
 
 // literal is what a signature of the automaton stands for.
@@ -47,17 +46,18 @@ type literal struct {
 // New compiles the messages of a catalogue.
 func New(c *fault.Catalog) (*Index, error) {
 	x := &Index{catalog: c}
-	common := pairsOf(c.Messages)
 	var signatures []scan.Signature
 	add := func(text string, l literal) {
-		signatures = append(signatures, scan.Signature{ID: fmt.Sprint(len(signatures)), Literal: common.rarest(core(text))})
-		x.literals = append(x.literals, l)
+		for _, written := range spellings(text) {
+			signatures = append(signatures, scan.Signature{ID: fmt.Sprint(len(signatures)), Literal: written})
+			x.literals = append(x.literals, l)
+		}
 	}
 	for _, file := range c.Messages {
 		for _, m := range file.Messages {
 			r := rule{Message: m, program: file.Program}
 			for _, part := range append([]string{m.Text}, m.Also...) {
-				r.parts = append(r.parts, strings.ToLower(plain(part)))
+				r.parts = append(r.parts, []byte(strings.ToLower(plain(part))))
 			}
 			var err error
 			if r.match, err = compile(m.Match); err != nil {
@@ -66,7 +66,7 @@ func New(c *fault.Catalog) (*Index, error) {
 			if r.unless, err = compile(m.Unless); err != nil {
 				return nil, fmt.Errorf("compile message %q: %w", m.Text, err)
 			}
-			add(m.Text, literal{rule: len(x.rules)})
+			add(sought(m), literal{rule: len(x.rules)})
 			for _, w := range m.With {
 				add(w, literal{rule: len(x.rules), with: true})
 			}
@@ -78,91 +78,120 @@ func New(c *fault.Catalog) (*Index, error) {
 	return x, err
 }
 
-func compile(expr string) (*regexp.Regexp, error) {
-	if expr == "" {
-		return nil, nil
-	}
-	return regexp.Compile(`(?i)` + expr)
-}
-
-// core is the longest piece of a literal that stands in a line as it is, however the line
-// was quoted, escaped and wrapped: without quotes, backslashes and runs of blanks.
-func core(text string) string {
-	best := ""
-	for _, piece := range strings.FieldsFunc(plain(text), func(r rune) bool { return r == '"' || r == '\\' || r == '\'' || r > '~' }) {
-		if piece = strings.TrimSpace(piece); len(piece) > len(best) {
-			best = piece
-		}
-	}
-	return strings.ToLower(best)
-}
-
-// maxLiteral is how much of a literal is looked for; the rule then tries all of it. Fewer
-// states of the automaton stay in the cache of the processor.
-const maxLiteral = 12
-
-// pairs is how often two bytes stand side by side in messages.
-type pairs map[[2]byte]int
-
-func pairsOf(files []*fault.Messages) pairs {
-	p := pairs{}
-	for _, file := range files {
-		for _, m := range file.Messages {
-			text := strings.ToLower(m.Text)
-			for i := range len(text) - 1 {
-				p[[2]byte{text[i], text[i+1]}]++
-			}
-		}
-	}
-	return p
-}
-
-// rarest is the piece of a literal whose pairs of bytes are the rarest.
-func (p pairs) rarest(text string) string {
-	if len(text) <= maxLiteral {
-		return text
-	}
-	best, least := "", math.Inf(1)
-	for from := 0; from+maxLiteral <= len(text); from++ {
-		sum := 0.0
-		for i := from; i < from+maxLiteral-1; i++ {
-			sum += math.Log(float64(1 + p[[2]byte{text[i], text[i+1]}]))
-		}
-		if sum < least {
-			best, least = text[from:from+maxLiteral], sum
+// sought is the literal by which lines of a message are found: its text, or a part of the
+// same line that is longer where the text is very short. Longer ones are found faster.
+func sought(m fault.Message) string {
+	best := m.Text
+	for _, part := range m.Also {
+		if n := len(spellings(best)[0]); n < 6 && len(spellings(part)[0]) > n {
+			best = part
 		}
 	}
 	return best
 }
 
+// spellings are the ways in which a literal stands in a log: with its quotes, and with the
+// backslashes of one and of two encoders before them. Of letters beyond ASCII, which are
+// written in many ways, the literal has what stands between them.
+func spellings(text string) []string {
+	best := ""
+	for _, piece := range strings.FieldsFunc(plain(text), func(r rune) bool { return r == '\\' || r > '~' }) {
+		if piece = strings.TrimSpace(piece); len(piece) > len(best) {
+			best = piece
+		}
+	}
+	best = strings.ToLower(best)
+	list := []string{best}
+	if strings.Contains(best, `"`) {
+		list = append(list, strings.ReplaceAll(best, `"`, `\"`), strings.ReplaceAll(best, `"`, `\\\"`))
+	}
+	return list
+}
+
 // holds reports whether a line, plain and in lower case, is one of the rule.
-func (r *rule) holds(line string) bool {
+func (r *rule) holds(line []byte) bool {
 	for _, part := range r.parts {
-		if !strings.Contains(line, part) {
+		if !bytes.Contains(line, part) {
 			return false
 		}
 	}
-	if r.match != nil && !r.match.MatchString(line) {
+	if r.match != nil && !r.match.in(line) {
 		return false
 	}
-	return r.unless == nil || !r.unless.MatchString(line)
+	return r.unless == nil || !r.unless.in(line)
 }
 
 var (
 	escapes = regexp.MustCompile(`\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b[@-_]|[\x00-\x08\x0b-\x1f\x7f]`)
-	blanks  = regexp.MustCompile(`[ \t\x{a0}]+`)
 	quotes  = strings.NewReplacer(`\\\"`, `"`, `\"`, `"`, `\'`, `'`, "\u2018", "'", "\u2019", "'", "\u201c", `"`, "\u201d", `"`, `\t`, " ", `\n`, "\n")
 )
 
 // plain is a line without what a terminal, a JSON encoder and a word processor add.
 func plain(line string) string {
-	if strings.IndexFunc(line, func(r rune) bool { return r < ' ' || r == 0x7f || r == 0xa0 }) >= 0 {
+	control, foreign, blanks := false, false, false
+	for i := range len(line) {
+		switch c := line[i]; {
+		case c == '\t', c == ' ' && i > 0 && line[i-1] == ' ':
+			blanks = true
+		case c < ' ' && c != '\n', c == 0x7f:
+			control = true
+		case c == '\\', c >= 0x80:
+			foreign = true
+		}
+	}
+	if control {
 		line = escapes.ReplaceAllString(line, "")
 	}
-	if strings.ContainsAny(line, "\\\u2018\u2019\u201c\u201d") {
+	if foreign {
 		line = quotes.Replace(line)
 	}
-	return strings.TrimSpace(blanks.ReplaceAllString(line, " "))
+	if control || foreign || blanks {
+		line = oneBlank(line)
+	}
+	return strings.TrimSpace(line)
+}
+
+// plainLower appends a plain line in lower case to buffer. Most lines have nothing that a
+// pass over their bytes does not do.
+func plainLower(buffer, line []byte) []byte {
+	for _, c := range line {
+		switch {
+		case c >= 0x80, c == '\\', c == 0x7f, c < ' ' && c != '\t':
+			return append(buffer[:0], strings.ToLower(plain(string(line)))...)
+		case c == ' ' || c == '\t':
+			if n := len(buffer); n > 0 && buffer[n-1] != ' ' {
+				buffer = append(buffer, ' ')
+			}
+			continue
+		case c >= 'A' && c <= 'Z':
+			c += 'a' - 'A'
+		}
+		buffer = append(buffer, c)
+	}
+	return bytes.TrimSuffix(buffer, []byte{' '})
+}
+
+// oneBlank makes each run of blanks, tabs and no-break spaces one blank.
+func oneBlank(line string) string {
+	const noBreak = "\u00a0"
+	var b strings.Builder
+	b.Grow(len(line))
+	last := false
+	for i := 0; i < len(line); i++ {
+		c := line[i]
+		blank := c == ' ' || c == '\t'
+		if strings.HasPrefix(line[i:], noBreak) {
+			blank = true
+			i += len(noBreak) - 1
+		}
+		if !blank {
+			b.WriteByte(c)
+		} else if !last {
+			b.WriteByte(' ')
+		}
+		last = blank
+	}
+	return b.String()
 }
 
 // maxTried is how much of one line is looked at, around what was found.
@@ -189,8 +218,9 @@ func lineAt(block []byte, at int) (line []byte, start int) {
 
 // hits returns the rules that hold on a line, from the literals that were met in it. A
 // line that is known as normal shows nothing but what is proven by it.
-func (x *Index) hits(line string, met []int) []int {
-	lower := strings.ToLower(plain(line))
+func (x *Index) hits(line []byte, met []int, scratch *[]byte) []int {
+	lower := plainLower((*scratch)[:0], line)
+	*scratch = lower[:0]
 	var list []int
 	normal := false
 	for _, i := range met {

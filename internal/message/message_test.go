@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
+	"regexp/syntax"
 	"slices"
 	"strings"
 	"testing"
@@ -40,6 +42,7 @@ func readText(t testing.TB, x *Index, text string) *Report {
 func outcomes(x *Index, line string) []string {
 	var list []string
 	f := x.block([]byte(line))
+	x.rewritten([]byte(line), &f)
 	for _, h := range f.hits {
 		switch r := &x.rules[h.rule]; {
 		case r.Fault != "":
@@ -96,7 +99,7 @@ func TestEveryMessageIsTried(t *testing.T) {
 		}
 		for line := range strings.Lines(string(raw)) {
 			_, sample, _ := strings.Cut(strings.TrimRight(line, "\r\n"), "\t")
-			lower := strings.ToLower(plain(sample))
+			lower := plainLower(nil, []byte(sample))
 			for i := range x.rules {
 				tried[i] = tried[i] || x.rules[i].holds(lower)
 			}
@@ -276,6 +279,98 @@ func FuzzRead(f *testing.F) {
 			}
 		}
 	})
+}
+
+// An expression means the same on plain lines in lower case as it does without case on them.
+func TestPattern(t *testing.T) {
+	x := builtIn(t)
+	files, err := filepath.Glob("testdata/*.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines [][]byte
+	for _, path := range files {
+		raw, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range bytes.Lines(raw) {
+			lines = append(lines, plainLower(nil, bytes.TrimRight(line, "\n")))
+		}
+	}
+	held := 0
+	for _, r := range x.rules {
+		for _, expr := range []string{r.Match, r.Unless} {
+			if expr == "" {
+				continue
+			}
+			p, err := compile(expr)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := regexp.MustCompile("(?i)" + expr)
+			for _, line := range lines {
+				if got := p.in(line); got != want.Match(line) {
+					t.Errorf("%q on %q: %t", expr, line, got)
+				} else if got {
+					held++
+				}
+			}
+		}
+	}
+	if held < 200 {
+		t.Errorf("the expressions match %d times in all", held)
+	}
+}
+
+func TestRequired(t *testing.T) {
+	for expr, want := range map[string]string{
+		`not found`:                "[[not found]]",
+		`a.c`:                      "[]",
+		`get (error|failed) after`: "[[get ] [error failed] [ after]]",
+		`(abc.*def|ghi)`:           "[[abc ghi] [def ghi]]",
+		`(abc)?def+`:               "[]",
+		`(abc|)def`:                "[[def]]",
+		`(abc)+ (xyz)*`:            "[[abc]]",
+		`ABC`:                      "[[abc]]",
+	} {
+		re, err := syntax.Parse(expr, syntax.Perl|syntax.FoldCase)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lower(re)
+		if got := fmt.Sprint(required(re.Simplify())); got != want {
+			t.Errorf("%s: %s, want %s", expr, got, want)
+		}
+	}
+}
+
+// BenchmarkReadSamples is a log of which every fifth line has a known message.
+func BenchmarkReadSamples(b *testing.B) {
+	x := builtIn(b)
+	line := "Nov 20 03:11:01 worker-3 kubenswrapper[2112]: I1120 03:11:01.123456    2112 reconciler_common.go:245] \"operationExecutor.VerifyControllerAttachedVolume started for volume\" pod=\"openshift-dns/dns-default-x7x2k\"\n"
+	files, err := filepath.Glob("testdata/*.txt")
+	if err != nil {
+		b.Fatal(err)
+	}
+	var once bytes.Buffer
+	for _, path := range files {
+		raw, err := os.ReadFile(path)
+		if err != nil {
+			b.Fatal(err)
+		}
+		for sample := range bytes.Lines(raw) {
+			once.Write(sample)
+			once.WriteString(strings.Repeat(line, 4))
+		}
+	}
+	text := bytes.Repeat(once.Bytes(), 8<<20/once.Len()+1)
+	b.SetBytes(int64(len(text)))
+	for b.Loop() {
+		if _, err := x.Read(b.Context(), bytes.NewReader(text), func(s string) string { return s }); err != nil {
+			b.Fatal(err)
+		}
+	}
 }
 
 // BenchmarkRead is a log of a node in which nothing is known, the usual case.

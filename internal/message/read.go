@@ -131,7 +131,7 @@ func (x *Index) block(b []byte) found {
 	}
 	var met []int
 	lineStart, lineEnd, counted, number := -1, -1, 0, 1
-	var line []byte
+	var line, scratch []byte
 	flush := func() {
 		if len(met) == 0 {
 			return
@@ -140,9 +140,11 @@ func (x *Index) block(b []byte) found {
 		met = slices.Compact(met)
 		number += bytes.Count(b[counted:lineStart], []byte{'\n'})
 		counted = lineStart
-		text := string(line)
-		for _, r := range x.hits(text, met) {
-			f.hits = append(f.hits, hit{r, number, text})
+		if rules := x.hits(line, met, &scratch); len(rules) > 0 {
+			text := string(line)
+			for _, r := range rules {
+				f.hits = append(f.hits, hit{r, number, text})
+			}
 		}
 		met = met[:0]
 	}
@@ -180,8 +182,10 @@ func (x *Index) rewritten(b []byte, f *found) {
 				x.again(string(last)+between+string(bytes.TrimLeft(line, " \t>")), number-1, number, f)
 			}
 		}
-		if len(line) <= maxTried && (bytes.IndexByte(line, '\x1b') >= 0 || bytes.IndexByte(line, '\t') >= 0 || bytes.Contains(line, []byte("  "))) {
-			x.again(plain(string(line)), number, number, f)
+		if len(line) <= maxTried {
+			if text := plain(string(line)); text != string(line) {
+				x.again(text, number, number, f)
+			}
 		}
 		last = line
 	}
@@ -197,7 +201,10 @@ func (x *Index) again(text string, first, last int, f *found) {
 		}
 		return true
 	})
-	for _, r := range x.hits(text, met) {
+	if len(met) == 0 {
+		return
+	}
+	for _, r := range x.hits([]byte(text), met, new([]byte)) {
 		known := func(h hit) bool { return h.rule == r && h.line >= first && h.line <= last }
 		if !slices.ContainsFunc(f.hits, known) {
 			f.hits = append(f.hits, hit{r, first, text})

@@ -60,11 +60,20 @@ type collector struct {
 	bytes int64
 }
 
-// tally is what was met of one rule.
+// tally is what was met of one rule. Its lines are as they were read: to clean each of
+// hundreds of thousands takes longer than to find them, and at most three are printed.
 type tally struct {
 	count int
 	first []Line
 	last  Line
+}
+
+// print makes the lines fit to be printed: without secrets, and short.
+func (t *tally) print(clean func(string) string) {
+	for i := range t.first {
+		t.first[i].Text = short(clean(t.first[i].Text))
+	}
+	t.last.Text = short(clean(t.last.Text))
 }
 
 func newCollector(x *Index, clean func(string) string) *collector {
@@ -79,7 +88,7 @@ func (c *collector) add(f found) {
 			c.by[h.rule] = t
 		}
 		t.count++
-		line := Line{Number: c.lines + h.line, Text: short(c.clean(h.text)), Program: c.x.rules[h.rule].program}
+		line := Line{Number: c.lines + h.line, Text: h.text, Program: c.x.rules[h.rule].program}
 		if len(t.first) < keptLines {
 			t.first = append(t.first, line)
 		}
@@ -111,6 +120,7 @@ func (c *collector) report() *Report {
 		if len(rule.With) > 0 && !c.with[i] {
 			continue
 		}
+		t.print(c.clean)
 		for _, id := range rule.Ends {
 			over[id] = max(over[id], t.last.Number)
 		}

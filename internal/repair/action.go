@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // action is what a step does. Waits have no prepare and no dependants.
@@ -49,6 +50,8 @@ func actionOf(name ActionName) (action, bool) {
 		return alignAnnotations(), true
 	case WaitPool:
 		return waitPool(), true
+	case ChangeFields:
+		return changeFields(), true
 	case Verify:
 		return verify(), true
 	}
@@ -58,7 +61,12 @@ func actionOf(name ActionName) (action, bool) {
 // RemedyIDs lists the remedies that can be carried out here, for
 // fault.Catalog.CheckActions. What each is and costs stands in the catalogue.
 func RemedyIDs() []string {
-	return []string{"adopt-spec-config", "align-annotations", "approve-expected-csrs", "recreate-missing-render"}
+	list := []string{"adopt-spec-config", "align-annotations", "approve-expected-csrs", "recreate-missing-render"}
+	for _, c := range changes() {
+		list = append(list, c.remedy)
+	}
+	slices.Sort(list)
+	return list
 }
 
 func need(fields map[string]string) error {

@@ -26,6 +26,8 @@ func described(s Step, root fault.Key) Step {
 		describeRecreate(&s)
 	case AlignAnnotations:
 		describeAlign(&s)
+	case ChangeFields:
+		describeChange(&s)
 	case WaitNode:
 		waits("host/" + a.Host)
 		s.Title = "wait until Node " + a.Host + " is registered and Ready"

@@ -140,14 +140,23 @@ func digestFields(content map[string]any, fields []string) (string, error) {
 	}
 	values := make([]any, 0, 2*len(fields))
 	for _, f := range fields {
-		v, _ := fieldAt(content, f)
-		values = append(values, f, canonical(v))
+		v, there := fieldAt(content, f)
+		values = append(values, f, digestible(f, v, there))
 	}
 	raw, err := json.Marshal(values)
 	if err != nil {
 		return "", fmt.Errorf("digest fields: %w", err)
 	}
 	return digestBytes(raw), nil
+}
+
+// digestible is a field's value as it is digested. An annotation that is there and empty is
+// another thing than none: metal3 asks only whether its annotations are there.
+func digestible(ptr string, v any, there bool) any {
+	if text, ok := v.(string); ok && there && strings.HasPrefix(ptr, "/metadata/annotations/") {
+		return text
+	}
+	return canonical(v)
 }
 
 // canonical maps empty values to nil, so that a field that a controller writes
@@ -183,6 +192,10 @@ func shown(content map[string]any, fields []string) map[string]string {
 	out := map[string]string{}
 	for _, f := range fields {
 		v, ok := fieldAt(content, f)
+		if ok && v == "" && digestible(f, v, ok) != nil {
+			out[f] = `""`
+			continue
+		}
 		if !ok || canonical(v) == nil {
 			out[f] = "(empty)"
 			continue

@@ -154,7 +154,7 @@ func (k *Kube) Create(ctx context.Context, r Ref, content Object, dryRun bool) (
 var kinds = map[string]string{
 	"machineconfigpools": "MachineConfigPool", "machineconfigs": "MachineConfig", "nodes": "Node",
 	"certificatesigningrequests": "CertificateSigningRequest", "clusterversions": "ClusterVersion", "etcds": "Etcd",
-	"configmaps": "ConfigMap",
+	"configmaps": "ConfigMap", "baremetalhosts": "BareMetalHost", "machines": "Machine",
 }
 
 // answered returns the content of an answer that is about the object asked for.

@@ -44,6 +44,10 @@ func mandatory(s Step) []Guard {
 		if etcd {
 			list = append(list, Guard{Guard: OneAtATime, Subject: pool}, Guard{Guard: EtcdMembers, Count: leastMembers}, Guard{Guard: OthersAtRest})
 		}
+	case ChangeFields:
+		if c, ok := changeOf(s.Args.Remedy); ok && c.guards != nil {
+			list = append(list, c.guards(s.Args.Object)...)
+		}
 	case AlignAnnotations:
 		list = append(list, Guard{Guard: PoolNotPaused, Subject: pool}, Guard{Guard: RenderExists, Subject: s.Args.Config},
 			Guard{Guard: NoFurtherDrift, Subject: s.Args.Config}, Guard{Guard: OthersAtRest, Subject: s.Args.Host})
@@ -86,6 +90,10 @@ func readRules(s Step) []readRule {
 		return []readRule{{object: nodeRef(s.Args.Host)}}
 	case s.Action == RecreateRender:
 		return []readRule{{object: configRef(s.Args.Config)}, {object: nodeRef(""), fields: nodeFields(), any: true}}
+	case s.Action == ChangeFields:
+		if c, ok := changeOf(s.Args.Remedy); ok {
+			return []readRule{{object: c.object(s.Args.Object), fields: c.reads}}
+		}
 	case s.Action == AlignAnnotations:
 		return []readRule{{object: nodeRef(s.Args.Host), fields: nodeFields()}}
 	}
@@ -135,7 +143,7 @@ func (p *Plan) checkMandate(s Step) error {
 			wrong = append(wrong, fmt.Errorf("the guard %s is left out or weaker than %s demands", must.Guard, s.Action))
 		}
 	}
-	if remedy := remedyOf(s.Action); remedy != "" && len(s.While) == 0 {
+	if remedy := remedyOf(s); remedy != "" && len(s.While) == 0 {
 		wrong = append(wrong, fmt.Errorf("while is empty: %s is only done while a fault is there", s.Action))
 	}
 	if s.Action == Verify && !slices.Contains(s.Expect.Absent, p.Root) {
@@ -204,7 +212,7 @@ const maxDeadline = 24 * time.Hour
 func checkArgs(s Step) error {
 	var wrong []error
 	fail := func(format string, args ...any) { wrong = append(wrong, fmt.Errorf(format, args...)) }
-	for name, v := range map[string]string{"pool": s.Args.Pool, "host": s.Args.Host, "config": s.Args.Config, "role": s.Args.Role} {
+	for name, v := range map[string]string{"pool": s.Args.Pool, "host": s.Args.Host, "config": s.Args.Config, "role": s.Args.Role, "object": s.Args.Object} {
 		if v != "" && !dnsName.MatchString(v) {
 			fail("args.%s %q is not a name", name, v)
 		}
@@ -243,8 +251,10 @@ func checkArgs(s Step) error {
 
 // remedyOf is the remedy that a fault must name for the action to be done while
 // it is there; "" for actions that prove their case themselves or only wait.
-func remedyOf(a ActionName) string {
-	switch a {
+func remedyOf(s Step) string {
+	switch s.Action {
+	case ChangeFields:
+		return s.Args.Remedy
 	case AdoptSpecConfig:
 		return "adopt-spec-config"
 	case RecreateRender:
@@ -259,7 +269,7 @@ func remedyOf(a ActionName) string {
 // they do not remedy: that would be no condition.
 func (r *run) checkWhile() error {
 	for _, s := range r.plan.Steps {
-		remedy := remedyOf(s.Action)
+		remedy := remedyOf(s)
 		if remedy == "" {
 			continue
 		}

@@ -42,7 +42,7 @@ func (r *run) patchAct(ref Ref, subresource string, content Object, set map[stri
 func digestSet(fields []string, set map[string]any) (string, error) {
 	values := make([]any, 0, 2*len(fields))
 	for _, f := range fields {
-		values = append(values, f, canonical(set[f]))
+		values = append(values, f, digestible(f, set[f], set[f] != nil))
 	}
 	raw, err := json.Marshal(values)
 	if err != nil {

@@ -70,6 +70,7 @@ const (
 	RecreateRender   ActionName = "recreate-render"
 	AlignAnnotations ActionName = "align-annotations"
 	WaitPool         ActionName = "wait-pool"
+	ChangeFields     ActionName = "change-fields"
 	Verify           ActionName = "verify"
 )
 
@@ -111,6 +112,8 @@ type Args struct {
 	Members   int       `json:"members,omitempty"` // etcd members that must be healthy
 	Content   string    `json:"content,omitempty"` // digest of what lies in the store
 	From      string    `json:"from,omitempty"`    // where the content came from
+	Remedy    string    `json:"remedy,omitempty"`  // which change of fields
+	Object    string    `json:"object,omitempty"`  // name of the object that is changed
 }
 
 // Reading is a digest of fields of one object as they were when the plan was made.

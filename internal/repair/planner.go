@@ -50,7 +50,7 @@ func (p *Planner) Plan(ctx context.Context, ask Ask) (*Plan, error) {
 		return nil, err
 	}
 	b.plan.ID = fmt.Sprintf("%.40s-%s", ask.Root.Fault, b.plan.Created.Format("20060102-150405"))
-	for _, part := range []func(context.Context) error{b.adopt, b.join, b.quorum, b.render, b.pool, b.verify} {
+	for _, part := range []func(context.Context) error{b.change, b.adopt, b.join, b.quorum, b.render, b.pool, b.verify, b.backup} {
 		if err := part(ctx); err != nil {
 			return nil, fmt.Errorf("make plan for %s at %s: %w", ask.Root.Fault, ask.Root.Subject, err)
 		}
@@ -118,7 +118,7 @@ func (b *building) collect() error {
 	if b.poolName == "" {
 		b.poolName = b.poolOf(b.root.Subject)
 	}
-	if b.poolName == "" {
+	if b.poolName == "" && !b.changesFields() {
 		return fmt.Errorf("make plan: no pool is known for %s; name the host with --expect NAME=IP", b.root.Subject)
 	}
 	if controlPlanePool(b.poolName) {

@@ -43,6 +43,9 @@ func (b *building) adopt(ctx context.Context) error {
 // join plans the approval and the wait for every host of the pool that is not a
 // Node yet and that a person named.
 func (b *building) join(ctx context.Context) error {
+	if b.poolName == "" || b.changesFields() && len(b.ask.Expect)+len(b.remedies["adopt-spec-config"])+len(b.remedies["approve-expected-csrs"]) == 0 {
+		return nil // a host that is switched on again, say, has its certificate or asks for it later
+	}
 	waiting := b.toJoin()
 	for _, h := range waiting {
 		e, named := b.expectation(h.Name)
@@ -87,7 +90,7 @@ func (b *building) joinOne(ctx context.Context, h fault.HostState, e csr.Expecta
 	args := Args{Host: h.Name, Role: h.Role, IPs: e.IPs, After: b.adopted}
 	if args.After == "" {
 		if !b.bootEvidence(h, &args) {
-			b.open("the requests of %s are not in this plan: it is not known when it booted; approve them with `rollcall csr approve %s --booted-after TIME`", h.Name, h.Name)
+			b.open("the requests of %s are not in this plan: it is not known when it booted; approve them by their names with `rollcall csr approve CSR_NAME --expect %s=IP --booted-after TIME --yes`", h.Name, h.Name)
 			return nil
 		}
 	}
@@ -130,7 +133,7 @@ func (b *building) quorum(context.Context) error {
 
 // pool waits for the end state, where the plan is whole.
 func (b *building) pool(context.Context) error {
-	if !b.changes || len(b.plan.Open) > 0 || !b.restarts() {
+	if !b.changes || len(b.plan.Open) > 0 || !b.restarts() && len(b.remedies["unpause-pool"]) == 0 {
 		return nil
 	}
 	b.add(Step{Action: WaitPool, Args: Args{Pool: b.poolName, Members: b.members}, Deadline: minutes(120)})
@@ -144,7 +147,10 @@ func (b *building) verify(context.Context) error {
 		return nil
 	}
 	absent := []fault.Key{b.root.Key}
-	for _, id := range []string{"adopt-spec-config", "recreate-missing-render", "align-annotations"} {
+	for _, id := range RemedyIDs() {
+		if id == "approve-expected-csrs" {
+			continue
+		}
 		for _, k := range b.remedies[id] {
 			if !slices.Contains(absent, k) {
 				absent = append(absent, k)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/rollcall-project/rollcall/internal/fault"
@@ -22,25 +23,28 @@ var htmlParsed = template.Must(template.New("page").Funcs(template.FuncMap{"num"
 
 // htmlPage is everything that the page shows, in its order.
 type htmlPage struct {
-	CSS         template.CSS
-	Title       string
-	Class, Sign string
-	Headline    string
-	Reason      string
-	Source      []pair
-	Counts      []pair
-	Outcomes    string
-	About       string // the subject that the answer was narrowed to
-	AboutSays   string
-	Roots       []htmlRoot
-	Open        []htmlOpen
-	Waits       []pair
-	Supplies    []string
-	Hosts       htmlHosts
-	Time        *htmlTime
-	Gaps        []htmlGap
-	GapsSay     string
-	Checks      []htmlCheck
+	CSS          template.CSS
+	Title        string
+	Class, Sign  string
+	Summary      []pair
+	Headline     string
+	Reason       string
+	MoreReasons  []string   // what does not fit a glance
+	Todo         []htmlTodo // of several causes
+	Source       []pair
+	Outcomes     string
+	About        string // the subject that the answer was narrowed to
+	AboutSays    string
+	Roots        []htmlRoot
+	Open         []htmlOpen
+	Waits        []pair
+	Supplies     []string
+	MoreSupplies []string
+	Hosts        htmlHosts
+	Time         *htmlTime
+	Gaps         []htmlGap
+	GapsSay      string
+	Checks       []htmlCheck
 }
 
 // pair is a term with what is said of it.
@@ -53,12 +57,16 @@ func HTML(w io.Writer, d *fault.Diagnosis, o Options) error {
 	t := newText(d, o)
 	h := headlineOf(t.whole())
 	p := htmlPage{
-		CSS: template.CSS(htmlStyle), Class: signClasses[h.sign], Sign: signs[h.sign][0], Headline: h.words, Reason: t.verdictReason(),
-		Source: t.htmlSource(), Counts: t.htmlCounts(), Outcomes: t.htmlOutcomes(), Supplies: t.htmlSupplies(),
+		CSS: template.CSS(htmlStyle), Class: signClasses[h.sign], Sign: signs[h.sign][0], Headline: h.words,
+		Summary: t.htmlSummary(), Source: t.htmlSource(), Outcomes: t.htmlOutcomes(),
 		Hosts: t.htmlHosts(), Time: t.htmlTime(), Gaps: t.htmlGaps(), Checks: t.htmlChecks(), Open: t.htmlOpen(),
 	}
 	p.Title = "Rollcall: " + d.Source.Name + ": " + strings.ToLower(h.words)
-	p.GapsSay = t.htmlGapsSay()
+	p.Supplies, p.MoreSupplies = t.htmlSupplies()
+	p.Reason, p.MoreReasons = t.htmlReason()
+	if p.GapsSay = t.htmlGapsSay(); p.Summary[0].Term == summaryState {
+		p.Reason = "" // the summary has it
+	}
 	if o.Subject != nil {
 		p.About, p.AboutSays = o.Subject.String(), t.subjectVerdict()
 	}
@@ -66,6 +74,7 @@ func HTML(w io.Writer, d *fault.Diagnosis, o Options) error {
 	for i, r := range roots {
 		p.Roots = append(p.Roots, t.htmlRoot(i, len(roots), r))
 	}
+	p.Todo = t.htmlTodos(p.Roots)
 	for _, x := range t.waits() {
 		p.Waits = append(p.Waits, pair{t.linkTitle(linkOf(x.Group)), t.deadline(x.Until)})
 	}
@@ -114,24 +123,6 @@ func (t *text) htmlSource() []pair {
 	return list
 }
 
-// htmlCounts are the figures at the top.
-func (t *text) htmlCounts() []pair {
-	expected, answered := 0, 0
-	for _, h := range t.d.Hosts {
-		if h.Expected {
-			expected++
-			if h.Done() {
-				answered++
-			}
-		}
-	}
-	list := []pair{{fmt.Sprint(len(sameRoots(t.d))), plural(len(sameRoots(t.d)), "cause", "causes")}}
-	if n := len(t.withoutCause()); n > 0 {
-		list = append(list, pair{fmt.Sprint(n), "without a known cause"})
-	}
-	return append(list, pair{fmt.Sprintf("%d of %d", answered, expected), "hosts have passed every stage"})
-}
-
 // htmlOutcomes are the outcomes of the checks in figures.
 func (t *text) htmlOutcomes() string {
 	outcomes := map[fault.Outcome]int{}
@@ -150,19 +141,16 @@ func (t *text) htmlOutcomes() string {
 	return words + fmt.Sprintf(", %d absent, %d unknown, %d not applicable", outcomes[fault.Absent], outcomes[fault.Unknown], outcomes[fault.NotApplicable])
 }
 
-func plural(n int, one, many string) string {
-	if n == 1 {
-		return one
-	}
-	return many
-}
+const shownSupplies = 8
 
-// htmlSupplies is what would decide where no cause is known, all of it.
-func (t *text) htmlSupplies() []string {
+// htmlSupplies is what would decide where no cause is known: the best, and the rest.
+func (t *text) htmlSupplies() (first, rest []string) {
 	if len(t.d.Roots) > 0 {
-		return nil
+		return nil, nil
 	}
-	return t.supplyList()
+	list := t.supplyList()
+	n := min(shownSupplies, len(list))
+	return list[:n], list[n:]
 }
 
 // htmlCheck is one fault and how often it had each outcome.
@@ -215,16 +203,46 @@ func (t *text) entry(id string) (*fault.Fault, bool) {
 	return t.o.Catalog.Fault(id)
 }
 
+// htmlGap is a reason why something was not read, and what: the first of it at a glance.
 type htmlGap struct {
 	Needs    string
+	AllNeeds string // "" where Needs has them all
 	Reason   string
 	Supplies []string
 }
 
 func (t *text) htmlGaps() []htmlGap {
 	var list []htmlGap
-	for _, g := range t.d.Groups.Gaps {
-		list = append(list, htmlGap{strings.Join(needsOf(g), ", "), reasonOf(g), each(g.Supply, t.o.supply)})
+	for _, g := range notServedOnce(t.d.Groups.Gaps) {
+		needs := needsOf(g)
+		gap := htmlGap{Needs: some(needs, fewNeeds), Reason: reasonOf(g), Supplies: each(g.Supply, t.o.supply)}
+		if len(needs) > fewNeeds {
+			gap.AllNeeds = strings.Join(needs, ", ")
+		}
+		list = append(list, gap)
+	}
+	return list
+}
+
+const fewNeeds = 3
+
+// notServedOnce makes one gap of the kinds that the API does not serve: each has a
+// reason of its own that only repeats its name.
+func notServedOnce(gaps []fault.Gap) []fault.Gap {
+	const prefix, all = "not served: ", "not served: the API has none of these"
+	var list []fault.Gap
+	at := -1
+	for _, g := range gaps {
+		switch {
+		case !strings.HasPrefix(g.Reason, prefix) || len(g.Supply) > 0:
+		case at < 0:
+			at = len(list)
+		default:
+			first := &list[at]
+			first.Reason, first.Needs = all, slices.Concat(first.Needs, g.Needs)
+			continue
+		}
+		list = append(list, g)
 	}
 	return list
 }

@@ -119,7 +119,7 @@ var (
 	allowedTags = strings.Fields("html head meta title style body header p h1 h2 h3 span small dl div dt dd ul ol li b br nav a main section " +
 		"code pre details summary figure figcaption svg g rect text path table thead tbody tr th td time footer")
 	allowedAttributes = strings.Fields("lang charset http-equiv content name class id href title scope role aria-hidden aria-label " +
-		"xmlns width height viewbox viewBox x y rx d")
+		"xmlns width height viewbox viewBox x y rx d tabindex")
 )
 
 // checkPage parses the page as a browser does and checks that it holds only what the

@@ -9,12 +9,14 @@ import (
 
 // htmlHosts is the roll: hosts that are not done, then the others.
 type htmlHosts struct {
-	Say     string
-	Steps   []htmlStep
-	Open    []htmlHost
-	Done    []htmlHost
-	Claimed []htmlHost
-	Legend  []htmlCell
+	Say      string
+	Steps    []htmlStep
+	Open     []htmlHost
+	More     []htmlHost // not done as well: what is beyond one look
+	Done     []htmlHost
+	FoldDone bool
+	Claimed  []htmlHost
+	Legend   []htmlCell
 }
 
 type htmlStep struct {
@@ -65,19 +67,47 @@ func (t *text) htmlHosts() htmlHosts {
 		}
 		expected++
 	}
+	sayOnce(h.Open)
+	h.FoldDone = len(h.Open) > 0 || len(h.Done) > shownHosts
+	notDone := len(h.Open)
+	if notDone > shownHosts {
+		h.Open, h.More = h.Open[:shownHosts], h.Open[shownHosts:]
+	}
 	switch {
 	case expected == 0:
-		h.Say = "No host was checked."
-	case len(h.Open) == 0:
-		h.Say = fmt.Sprintf("All %s have passed every stage.", count(expected, "expected host", "expected hosts"))
+		h.Say = "No host could be looked at."
+	case notDone == 0:
+		h.Say = fmt.Sprintf("All %s answered at every step.", count(expected, "expected host", "expected hosts"))
 	default:
-		h.Say = fmt.Sprintf("%d of %s not done.", len(h.Open), count(expected, "expected host", "expected hosts"))
+		h.Say = fmt.Sprintf("%d of %s not done.", notDone, count(expected, "expected host", "expected hosts"))
 	}
 	if n := len(h.Claimed); n > 0 {
 		h.Say += fmt.Sprintf(" %s only claimed by a certificate request and not expected: whoever asks for a certificate chooses its name.",
 			count(n, "name is", "names are"))
 	}
 	return h
+}
+
+const (
+	shownHosts = 40
+	shortWhy   = 60 // characters that are not worth a reference
+)
+
+// sayOnce refers to the first host with the same long reason instead of repeating it.
+func sayOnce(rows []htmlHost) {
+	first := map[string]string{}
+	for i, h := range rows {
+		if length(h.Why) <= shortWhy {
+			continue
+		}
+		without := strings.ReplaceAll(h.Why, h.Name, "")
+		name, said := first[without]
+		if !said {
+			first[without] = h.Name
+			continue
+		}
+		rows[i].Why = "same as " + name
+	}
 }
 
 func (t *text) htmlHost(x fault.HostState) htmlHost {
@@ -121,14 +151,14 @@ type htmlTime struct {
 
 type htmlMoment struct{ Time, Age, Subject, Text, Where string }
 
-const fewMoments = 40
+const fewMoments = 12
 
 func (t *text) htmlTime() *htmlTime {
 	list := t.moments()
 	if len(list) == 0 {
 		return nil
 	}
-	h := &htmlTime{Charts: []drawing{t.drawTimeline(list, 1000), t.drawTimeline(list, 340)}, Long: len(list) > fewMoments}
+	h := &htmlTime{Charts: []drawing{t.drawTimeline(list, 700), t.drawTimeline(list, 340)}, Long: len(list) > fewMoments}
 	if h.Charts[0].Class == "factors" {
 		h.Note = "The older, the closer together: equal steps are equal factors of the age."
 	}

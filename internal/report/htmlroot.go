@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
@@ -25,13 +26,20 @@ type htmlRoot struct {
 	Tree        []htmlTree
 	Ring        []string
 	RuledOut    []pair
-	MoreRuled   []pair
 	Do          htmlDo
 	Refused     []htmlRefused
 	Refs        []string
 }
 
-type htmlProof struct{ Text, Where, Source, From string }
+// htmlProof is an excerpt with every place that has it.
+type htmlProof struct {
+	Text   string
+	Places []htmlPlace // the first of them
+
+	MorePlaces []htmlPlace
+}
+
+type htmlPlace struct{ Where, Source, From string }
 
 type htmlTree struct {
 	Title    string
@@ -62,8 +70,8 @@ type htmlDoStep struct {
 type htmlRefused struct{ ID, Title, Happens, When, Instead string }
 
 const (
-	shownProofs = 6
-	shownRuled  = 8
+	shownProofs = 5
+	shownPlaces = 3
 )
 
 func (t *text) htmlRoot(i, of int, r same) htmlRoot {
@@ -97,12 +105,7 @@ func (t *text) htmlRoot(i, of int, r same) htmlRoot {
 	}
 	h.Tree = t.htmlTree(chain(t.d, r.Root))
 	for _, o := range r.RuledOut {
-		ruled := pair{o.Fault + " (" + o.Subject.String() + ")", ruledOutWords(o)}
-		if len(h.RuledOut) < shownRuled {
-			h.RuledOut = append(h.RuledOut, ruled)
-			continue
-		}
-		h.MoreRuled = append(h.MoreRuled, ruled)
+		h.RuledOut = append(h.RuledOut, pair{o.Fault + " (" + o.Subject.String() + ")", ruledOutWords(o)})
 	}
 	if f, ok := t.entry(r.Fault); ok {
 		h.Refs = refWords(f.Refs)
@@ -126,20 +129,28 @@ func subjects(keys []fault.Key) []string {
 	return list
 }
 
-// htmlProof is the proof in full; what is more than fits a glance comes second.
+// htmlProof is the proof in full, best first; what is more than fits a glance comes
+// second.
 func (t *text) htmlProof(items []evidence.Item) (first, rest []htmlProof) {
-	for _, i := range distinct(items, true) {
-		p := htmlProof{Text: excerpt(i.Item), Where: i.Locator.String(), From: i.From}
-		if s := i.Locator.Source; s != "" && s != t.d.Source.Name {
-			p.Source = s
+	var list []htmlProof
+	for _, i := range bestFirst(distinct(items, true)) {
+		place := htmlPlace{Where: i.Locator.String(), From: i.From}
+		if s := i.Locator.Source; s != "" && s != "live" && s != t.d.Source.Name {
+			place.Source = s
 		}
-		if len(first) < shownProofs {
-			first = append(first, p)
-			continue
+		text := excerpt(i.Item)
+		have := slices.IndexFunc(list, func(p htmlProof) bool { return p.Text == text })
+		if have < 0 {
+			have, list = len(list), append(list, htmlProof{Text: text})
 		}
-		rest = append(rest, p)
+		list[have].Places = append(list[have].Places, place)
 	}
-	return first, rest
+	for i, p := range list {
+		n := min(shownPlaces, len(p.Places))
+		list[i].Places, list[i].MorePlaces = p.Places[:n], p.Places[n:]
+	}
+	n := min(shownProofs, len(list))
+	return list[:n], list[n:]
 }
 
 func (t *text) htmlTree(list []*link) []htmlTree {
@@ -151,20 +162,26 @@ func (t *text) htmlTree(list []*link) []htmlTree {
 }
 
 func (t *text) htmlDo(r same) htmlDo {
-	do := htmlDo{More: t.o.know("explain " + r.Fault)}
-	for i, a := range r.Remedies {
-		h := t.htmlRemedy(a)
-		h.Opens = a.ID == t.opens(r.Root)
-		if i == 0 {
-			do.First = &h
-		} else {
-			do.Others = append(do.Others, h)
-		}
-	}
+	do := t.htmlAdvice(r.Fault, r.Remedies, t.opens(r.Root))
 	if do.First != nil && r.Remedies[0].Fix && t.o.Plan != nil {
 		do.Command, do.About = t.o.Plan(r.Root, len(t.d.Roots) == 1), "It changes nothing and writes the plan to a file to read first."
 		if t.d.Source.Kind != "live" {
 			do.About = "It needs the live cluster. " + do.About
+		}
+	}
+	return do
+}
+
+// htmlAdvice writes the remedies of a fault, the first apart from the others.
+func (t *text) htmlAdvice(id string, list []fault.Advice, opens string) htmlDo {
+	do := htmlDo{More: t.o.know("explain " + id)}
+	for i, a := range list {
+		h := t.htmlRemedy(a)
+		h.Opens = a.ID == opens
+		if i == 0 {
+			do.First = &h
+		} else {
+			do.Others = append(do.Others, h)
 		}
 	}
 	return do
@@ -216,9 +233,29 @@ type htmlOpen struct {
 	Where            []string
 	Proof, MoreProof []htmlProof
 	Suspects         []htmlSuspect
+	Do               *htmlDo // what helps against the symptom itself; nil: nothing is known
 }
 
-type htmlSuspect struct{ Title, Fault, Supply string }
+// htmlSuspect is a fault that could be the cause, with the other subjects where the same
+// would decide.
+type htmlSuspect struct {
+	Title, Fault, Supply string
+	Others               []string
+}
+
+func (t *text) htmlSuspects(list []fault.Suspect) []htmlSuspect {
+	var out []htmlSuspect
+	for _, s := range list {
+		supply := t.decides(s)
+		i := slices.IndexFunc(out, func(h htmlSuspect) bool { return h.Fault == s.Fault && h.Supply == supply })
+		if i < 0 {
+			out = append(out, htmlSuspect{Title: s.Title, Fault: s.Fault, Supply: supply})
+			continue
+		}
+		out[i].Others = append(out[i].Others, s.Subject.String())
+	}
+	return out
+}
 
 func (t *text) htmlOpen() []htmlOpen {
 	var list []htmlOpen
@@ -228,8 +265,10 @@ func (t *text) htmlOpen() []htmlOpen {
 			h.Where = subjects(u.link.keys)
 		}
 		h.Proof, h.MoreProof = t.htmlProof(u.Evidence)
-		for _, s := range u.Suspects {
-			h.Suspects = append(h.Suspects, htmlSuspect{s.Title, s.Fault, t.decides(s)})
+		h.Suspects = t.htmlSuspects(u.Suspects)
+		if rest := usable(u.Remedies); len(rest) > 0 {
+			do := t.htmlAdvice(u.Fault, rest, "")
+			h.Do = &do
 		}
 		list = append(list, h)
 	}

@@ -32,6 +32,7 @@ type drawing struct {
 	Arrows []stroke
 	Marks  []words // text outside of boxes
 	Class  string
+	Kind   string // what it is a picture of: chain, time
 }
 
 type shape struct {
@@ -53,7 +54,7 @@ type stroke struct{ D, Class string }
 // draw lays a chain out with at most perRow boxes next to each other.
 func (t *text) draw(p picture, perRow int) drawing {
 	about := "What the cause leads to, from the top down. The same in words follows."
-	d := drawing{About: about}
+	d := drawing{About: about, Kind: "chain"}
 	nodes := make([]htmlgraph.Node, len(p.boxes))
 	shapes := make([]shape, len(p.boxes))
 	for i, b := range p.boxes {

@@ -99,7 +99,7 @@ func (a axis) ticks() []time.Duration {
 // drawTimeline draws when things began: a row for each subject, the present at the right.
 func (t *text) drawTimeline(list []fault.Moment, width float64) drawing {
 	a := newAxis(list, t.d.Now, width)
-	d := drawing{W: width, About: "When what began, a row for each subject, the present at the right. The list below has the same."}
+	d := drawing{W: width, Kind: "time", About: "When what began, a row for each subject, the present at the right. The list below has the same."}
 	rows, names := timeRows(list)
 	d.H = timeHead + float64(len(names))*timeRow + timeFoot
 	bottom := d.H - timeFoot

@@ -129,13 +129,9 @@ func matchTitle(m message.Match, c *fault.Catalog) string {
 
 // ShortTitle is a fault's title without the values that only a diagnosis knows.
 func ShortTitle(f *fault.Fault) string {
-	title := fault.FillTitle(f, f.Title, "the "+subjectWord(f.For), func(string) string { return hole })
-	title = strings.NewReplacer(" ("+hole+")", "", ": "+hole, "", " "+hole+",", ",").Replace(title)
-	title = twice.ReplaceAllString(title, "the $1")
-	return strings.TrimSpace(strings.ReplaceAll(title, hole, "…"))
+	title := fault.FillTitle(f, f.Title, "the "+subjectWord(f.For), func(string) string { return "" })
+	return twice.ReplaceAllString(title, "the $1")
 }
-
-const hole = "\x00"
 
 // twice is a kind in front of the words that stand for its name: "pool the pool".
 var twice = regexp.MustCompile(`(?:\bthe )?\b(pool|node|operator|NodePool|Machine|host|request|cluster) the (?:pool|host|operator|nodepool|machine|request|csr|cluster)\b`)

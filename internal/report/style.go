@@ -114,6 +114,8 @@ func (s Style) clean(text string) string {
 		switch {
 		case r == '\t' || r == '\n' || r == '\r':
 			b.WriteByte(' ')
+		case r == '…': // ours, of titles and excerpts
+			b.WriteString(s.sign(ellipsis))
 		case s.shown(r):
 			b.WriteRune(r)
 		default:

@@ -204,8 +204,12 @@ func (t *text) refused(ids []string) {
 // unexplainedTodo writes what to do about a symptom whose cause is not known: the remedies
 // of the symptom itself, where it has some.
 func (t *text) unexplainedTodo(u fault.Unexplained) {
-	usable := slices.DeleteFunc(slices.Clone(u.Remedies), func(a fault.Advice) bool { return a.Applies == fault.Absent })
-	if len(usable) > 0 {
-		t.remedies(usable, "")
+	if rest := usable(u.Remedies); len(rest) > 0 {
+		t.remedies(rest, "")
 	}
+}
+
+// usable are the remedies that can be used now, or may be.
+func usable(list []fault.Advice) []fault.Advice {
+	return slices.DeleteFunc(slices.Clone(list), func(a fault.Advice) bool { return a.Applies == fault.Absent })
 }

@@ -7,7 +7,11 @@
 // openshift/machine-config-operator lower-cased the first letter of many errors).
 package scan
 
-import "regexp"
+import (
+	"fmt"
+	"regexp"
+	"slices"
+)
 
 // Signature is one thing to look for.
 type Signature struct {
@@ -19,7 +23,30 @@ type Signature struct {
 // Set is a compiled list of signatures. It is safe for concurrent use.
 type Set struct {
 	signatures []Signature
-	machine    *machine
+	filter     *filter
+}
+
+// Compile makes a set. It fails on a literal that is too short to be rare or that is not
+// lower case, because such a literal would never or always hit.
+func Compile(signatures []Signature) (*Set, error) {
+	literals := make([]string, len(signatures))
+	for i, s := range signatures {
+		literals[i] = s.Literal
+		if err := checkLiteral(s.Literal); err != nil {
+			return nil, fmt.Errorf("compile signature %q: %w", s.ID, err)
+		}
+	}
+	return &Set{signatures: slices.Clone(signatures), filter: newFilter(literals)}, nil
+}
+
+func checkLiteral(l string) error {
+	if len(l) < shortest {
+		return fmt.Errorf("literal %q is shorter than %d bytes", l, shortest)
+	}
+	if slices.ContainsFunc([]byte(l), func(c byte) bool { return c >= 'A' && c <= 'Z' }) {
+		return fmt.Errorf("literal %q is not lower case", l)
+	}
+	return nil
 }
 
 // Hit is one signature found in a line.
@@ -30,10 +57,16 @@ type Hit struct {
 
 // Find returns the signatures that line carries, in the order of the list.
 func (s *Set) Find(line []byte) []Hit {
-	ids := s.machine.find(line)
+	var ids []int
+	s.filter.find(line, func(literal, _ int) bool {
+		ids = append(ids, literal)
+		return true
+	})
 	if len(ids) == 0 {
 		return nil
 	}
+	slices.Sort(ids)
+	ids = slices.Compact(ids)
 	hits := make([]Hit, 0, len(ids))
 	for _, i := range ids {
 		sig := s.signatures[i]
@@ -53,20 +86,8 @@ func (s *Set) Find(line []byte) []Hit {
 }
 
 // Positions calls found for every literal in block, with the index of its signature and
-// where it ends, in order. A false return ends it. Patterns are not tried.
+// where it ends; line by line, in no order within a line. A false return ends it. Patterns
+// are not tried.
 func (s *Set) Positions(block []byte, found func(signature, end int) bool) {
-	m := s.machine
-	row := int32(0)
-	for i, c := range block {
-		row = m.step[int(row)+int(m.class[c])]
-		if row >= 0 {
-			continue
-		}
-		row = -row
-		for _, id := range m.out[int(row)/m.width] {
-			if !found(int(id), i+1) {
-				return
-			}
-		}
-	}
+	s.filter.find(block, found)
 }

@@ -61,12 +61,16 @@ func TestFindEqualsNaive(t *testing.T) {
 	}
 	for range 300 {
 		var literals []string
+		least := shortest + r.IntN(longest+widest) // every gram and stride
 		for range 1 + r.IntN(12) {
-			literals = append(literals, word(3+r.IntN(4), "ab-\xff"))
+			literals = append(literals, word(least+r.IntN(4), "ab-\xff"))
 		}
 		s := compile(t, literals...)
 		for range 30 {
 			line := []byte(word(r.IntN(40), "aAbB-\xff\x00"))
+			if l := literals[r.IntN(len(literals))]; r.IntN(2) == 0 { // long ones are not met by chance
+				line = slices.Insert(line, r.IntN(len(line)+1), []byte(strings.ToUpper(l))...)
+			}
 			if got, want := ids(s.Find(line)), naive(s, line); !slices.Equal(got, want) {
 				t.Fatalf("Find(%q) of %q = %q, want %q", line, literals, got, want)
 			}

@@ -205,7 +205,7 @@ func TestCommands(t *testing.T) {
 		"N=$(oc get nodes -o name)\noc describe $N":                             {"oc get nodes", "oc describe"},
 		"cat <<'EOF' > file\nrm -rf /\nEOF\noc apply -f file":                   {"cat", "oc apply"},
 		"KUBECONFIG=/tmp/k oc \\\n  get co,mcp":                                 {"oc get clusteroperators"},
-		"rollcall csr approve --expect NAME=IP":                                 {"rollcall csr approve"},
+		"rollcall csr approve CSR_NAME --expect HOST=IP --yes":                  {"rollcall csr approve"},
 		"oc patch etcd cluster --type=merge -p '{\"spec\": {\"a\": \"b; c\"}}'": {"oc patch etcd"},
 		"": nil,
 	} {

@@ -169,3 +169,21 @@ func etcdUnhealthy(_ context.Context, e env, args []string) error {
 	}
 	return e.dir.SetEtcdUnhealthy(args[0] == "on")
 }
+
+// orderHost does to a host what a person at the machine would.
+func orderHost(ctx context.Context, e env, args []string) error {
+	if len(args) != 2 {
+		return fmt.Errorf("host wants a host and one of %v", lab.HostVerbs)
+	}
+	release, free, err := e.dir.Lock()
+	if err != nil {
+		return err
+	}
+	if free {
+		release()
+		return fmt.Errorf("no lab runs in %s", e.dir)
+	}
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	return e.dir.Order(ctx, args[0], args[1])
+}

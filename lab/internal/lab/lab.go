@@ -75,16 +75,17 @@ type Lab struct {
 	controllerOn bool // the story has come to the in-cluster controller
 	handedOver   bool // the bootstrap host's part is over
 	machines     map[string]*machine
-	off          map[string]bool // parts of the world that stand still
-	metal3Shown  bool            // its objects and pods are there
-	metal3       *metal3         // nil while it does not run
-	hosted       *Hosted         // nil where there is no hosted cluster
+	lastOn       map[string]Machine // each host as it was last switched on
+	off          map[string]bool    // parts of the world that stand still
+	metal3Shown  bool               // its objects and pods are there
+	metal3       *metal3            // nil while it does not run
+	hosted       *Hosted            // nil where there is no hosted cluster
 }
 
 // Run plays the scenario and keeps the lab alive until ctx ends. It reports
 // through Dir/lab.json; an error is also returned.
 func Run(ctx context.Context, opts Options) error {
-	l := &Lab{opts: opts, log: opts.Logger, procs: proc.NewGroup(opts.Logger), masters: map[string]*master{}, deployed: map[deployment]int{}, machines: map[string]*machine{}, off: map[string]bool{}}
+	l := &Lab{opts: opts, log: opts.Logger, procs: proc.NewGroup(opts.Logger), masters: map[string]*master{}, deployed: map[deployment]int{}, machines: map[string]*machine{}, lastOn: map[string]Machine{}, off: map[string]bool{}}
 	l.passes.hurry = make(chan struct{}, 1)
 	l.state = State{
 		Scenario: opts.Scenario.Name, MCS: opts.MCS, Stage: Starting, PID: os.Getpid(), Started: time.Now().UTC(),
@@ -126,6 +127,7 @@ func (l *Lab) play(ctx context.Context) error {
 			return fmt.Errorf("%s: %w", step, err)
 		}
 	}
+	l.hosts.Go(func() { l.takeOrders(ctx) })
 	l.update(func(s *State) { s.Stage, s.Step = Ready, l.opts.Scenario.About })
 	return nil
 }

@@ -45,6 +45,7 @@ func (l *Lab) Worker(i int) Machine { return Machine{Host: l.values.Workers[i]} 
 // PowerOn switches a host on; it boots from its disk, or into Ignition if
 // nothing is on it yet. It stays on until PowerOff or until the lab goes down.
 func (l *Lab) PowerOn(ctx context.Context, m Machine) error {
+	asked := m
 	if m.Pointer == nil {
 		pointer, err := l.values.Pointer(m.Role)
 		if err != nil {
@@ -61,7 +62,7 @@ func (l *Lab) PowerOn(ctx context.Context, m Machine) error {
 	l.mu.Lock()
 	_, on := l.machines[m.Name]
 	if !on {
-		l.machines[m.Name] = running
+		l.machines[m.Name], l.lastOn[m.Name] = running, asked
 	}
 	l.mu.Unlock()
 	if on {

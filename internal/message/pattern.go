@@ -1,0 +1,102 @@
+package message
+
+import (
+	"bytes"
+	"regexp"
+	"regexp/syntax"
+	"slices"
+	"unicode"
+)
+
+// pattern is an expression over a line that is plain and in lower case. Most lines on which
+// it is tried do not match: one of its literals is missing, which is seen much faster.
+type pattern struct {
+	needs [][][]byte // a line that matches has at least one literal of each group
+	expr  *regexp.Regexp
+}
+
+// compile reads an expression that ignores case.
+func compile(expr string) (*pattern, error) {
+	if expr == "" {
+		return nil, nil
+	}
+	re, err := syntax.Parse(expr, syntax.Perl|syntax.FoldCase)
+	if err != nil {
+		return nil, err
+	}
+	lower(re)
+	compiled, err := regexp.Compile(re.String())
+	if err != nil {
+		return nil, err
+	}
+	p := &pattern{expr: compiled}
+	for _, g := range required(re.Simplify()) {
+		var group [][]byte
+		for _, literal := range g {
+			group = append(group, []byte(literal))
+		}
+		p.needs = append(p.needs, group)
+	}
+	return p, nil
+}
+
+// in reports whether a line matches.
+func (p *pattern) in(line []byte) bool {
+	for _, group := range p.needs {
+		if !slices.ContainsFunc(group, func(l []byte) bool { return bytes.Contains(line, l) }) {
+			return false
+		}
+	}
+	return p.expr.Match(line)
+}
+
+// lower rewrites an expression that ignores case for text that is in lower case: it is then
+// tried without looking up the other cases of each letter.
+func lower(re *syntax.Regexp) {
+	if re.Op == syntax.OpLiteral {
+		for i, r := range re.Rune {
+			re.Rune[i] = unicode.ToLower(r)
+		}
+	}
+	re.Flags &^= syntax.FoldCase
+	for _, sub := range re.Sub {
+		lower(sub)
+	}
+}
+
+const (
+	leastRequired = 3 // how long a literal is that decides much: shorter ones are everywhere
+	mostGroups    = 8
+)
+
+// required are groups of literals: each match has at least one literal of every group.
+func required(re *syntax.Regexp) [][]string {
+	switch re.Op {
+	case syntax.OpLiteral:
+		if len(re.Rune) >= leastRequired {
+			return [][]string{{string(re.Rune)}}
+		}
+	case syntax.OpCapture, syntax.OpPlus:
+		return required(re.Sub[0])
+	case syntax.OpConcat:
+		var all [][]string
+		for _, sub := range re.Sub {
+			all = append(all, required(sub)...)
+		}
+		return all[:min(len(all), mostGroups)]
+	case syntax.OpAlternate:
+		// A group of each branch, in every combination, is a group of the whole.
+		all := [][]string{nil}
+		for _, sub := range re.Sub {
+			var next [][]string
+			for _, group := range all {
+				for _, more := range required(sub) {
+					next = append(next, slices.Concat(group, more))
+				}
+			}
+			all = next[:min(len(next), mostGroups)]
+		}
+		return all
+	}
+	return nil
+}

@@ -1,0 +1,175 @@
+package repair
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/rollcall-project/rollcall/internal/facts/hosts"
+	"github.com/rollcall-project/rollcall/internal/fault"
+)
+
+// changeFields does what one of the changes says.
+func changeFields() action {
+	return action{
+		check: func(s Step) error {
+			if _, ok := changeOf(s.Args.Remedy); !ok {
+				return fmt.Errorf("args.remedy %q is none that changes fields", s.Args.Remedy)
+			}
+			return need(map[string]string{"object": s.Args.Object})
+		},
+		prepare: func(ctx context.Context, r *run, s Step) (*act, string, error) {
+			c, ref, o, err := r.changed(ctx, s)
+			if err != nil {
+				return nil, "", err
+			}
+			set, err := c.set(o)
+			if err != nil {
+				return nil, "", refuse("%s: %v", ref, err).instead("look again with `rollcall diagnose`")
+			}
+			w, err := r.patchAct(ref, "", o, set, c.inverse)
+			if err == nil && w.Before == w.After {
+				return nil, "it is so already", nil
+			}
+			return w, "", err
+		},
+		seen: func(ctx context.Context, r *run, s Step) (bool, string, error) {
+			c, ref, o, err := r.changed(ctx, s)
+			if err != nil {
+				return false, fmt.Sprintf("it could not be read: %v", err), nil
+			}
+			set, err := c.set(o)
+			if err != nil {
+				return false, fmt.Sprintf("%s: %v", ref, err), nil
+			}
+			for path, want := range set {
+				if have, there := fieldAt(o, path); there != (want != nil) || there && have != want {
+					return false, fmt.Sprintf("%s of %s is %v", path, ref, have), nil
+				}
+			}
+			if c.effect != nil {
+				if ok, what := c.effect(o); !ok {
+					return false, what + " has not followed yet", nil
+				}
+			}
+			return true, "", nil
+		},
+		dependants: func(ctx context.Context, r *run, s Step, _ Write) (string, error) {
+			c, _, o, err := r.changed(ctx, s)
+			if err != nil || c.keeps == nil {
+				return "", err
+			}
+			return c.keeps(o), nil
+		},
+	}
+}
+
+// changed reads the object of a step that changes fields.
+func (r *run) changed(ctx context.Context, s Step) (change, Ref, Object, error) {
+	c, ok := changeOf(s.Args.Remedy)
+	if !ok {
+		return c, Ref{}, nil, fmt.Errorf("step %s: no change %q", s.ID, s.Args.Remedy)
+	}
+	ref := c.object(s.Args.Object)
+	o, err := r.read(ctx, ref)
+	return c, ref, o, err
+}
+
+// describeChange fills what people read of a step that changes fields.
+func describeChange(s *Step) {
+	c, ok := changeOf(s.Args.Remedy)
+	if !ok {
+		return
+	}
+	name := s.Args.Object
+	ref := c.object(name)
+	s.Subject, s.Risk, s.RiskText, s.Proof = ref.Resource+"/"+ref.Name, c.risk, c.riskText, c.proof
+	s.Title, s.OC, s.Inverse = fmt.Sprintf(c.title, name), fmt.Sprintf(c.oc, name), c.inverse
+	s.Expect.Text, s.PreImage = fmt.Sprintf(c.expect, name), "the fields as they were"
+}
+
+// changesFields reports whether a change of fields is called for.
+func (b *building) changesFields() bool {
+	return slices.ContainsFunc(changes(), func(c change) bool { return len(b.remedies[c.remedy]) > 0 })
+}
+
+// change plans the changes of fields that the root and its effects call for.
+func (b *building) change(ctx context.Context) error {
+	for _, c := range changes() {
+		for _, k := range b.remedies[c.remedy] {
+			if err := b.changeOne(ctx, c, k); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (b *building) changeOne(ctx context.Context, c change, k fault.Key) error {
+	name, err := b.objectOf(ctx, c, k)
+	if err != nil {
+		return err
+	}
+	ref := c.object(name)
+	o, err := b.API.Get(ctx, ref)
+	if err != nil {
+		return fmt.Errorf("read %s: %w", ref, err)
+	}
+	if _, err := c.set(o); err != nil {
+		b.open("%s is not in this plan: %v", c.remedy, err)
+		return nil
+	}
+	rd, err := reading(ref, o, c.reads...)
+	if err != nil {
+		return err
+	}
+	b.add(Step{Action: ChangeFields, Args: Args{Remedy: c.remedy, Object: name}, Reads: []Reading{rd}, While: []fault.Key{k}, Deadline: minutes(c.takes)})
+	return nil
+}
+
+// objectOf names the object that is changed for a fault.
+func (b *building) objectOf(ctx context.Context, c change, k fault.Key) (string, error) {
+	switch ref := c.object(k.Subject.Name); {
+	case k.Subject.Kind == fault.Pool:
+		return k.Subject.Name, nil
+	case k.Subject.Kind == fault.Host && ref.Resource == "baremetalhosts":
+		return b.bareMetalHostOf(ctx, k.Subject.Name)
+	case ref.Name != "":
+		return ref.Name, nil
+	}
+	return "", fmt.Errorf("no object is known that %s changes for %s", c.remedy, k.Subject)
+}
+
+// bareMetalHostOf finds the BareMetalHost of a host: by its name, or over the Machine that
+// the Node belongs to. It never guesses among several.
+func (b *building) bareMetalHostOf(ctx context.Context, host string) (string, error) {
+	machines, err := b.API.List(ctx, machineRef(""))
+	if err != nil {
+		return "", fmt.Errorf("list machines: %w", err)
+	}
+	var mine []string
+	for _, m := range machines {
+		if hosts.SameName(stringAt(m, "status", "nodeRef", "name"), host) {
+			mine = append(mine, stringAt(m, "metadata", "name"))
+		}
+	}
+	list, err := b.API.List(ctx, bareMetalHostRef(""))
+	if err != nil {
+		return "", fmt.Errorf("list BareMetalHosts: %w", err)
+	}
+	var found []string
+	for _, o := range list {
+		name, consumer := stringAt(o, "metadata", "name"), stringAt(o, "spec", "consumerRef", "name")
+		if hosts.SameName(name, host) || consumer != "" && slices.Contains(mine, consumer) {
+			found = append(found, name)
+		}
+	}
+	switch len(found) {
+	case 1:
+		return found[0], nil
+	case 0:
+		return "", errors.New("no BareMetalHost of " + host + " was found")
+	}
+	return "", fmt.Errorf("%s may be one of the BareMetalHosts %q", host, found)
+}
