@@ -42,7 +42,7 @@ func (b *building) backupNote(ctx context.Context) string {
 	case err == nil && !at.IsZero():
 		return fmt.Sprintf("the newest backup of etcd that the API knows is %s, completed %s ago (%s); check that its files still exist", name, now.Sub(at).Round(time.Minute), at.UTC().Format(time.RFC3339))
 	case b.youngerThan(ctx, firstRotation):
-		return "no backup of etcd is known, and the cluster is younger than a day: a backup made now would hold certificates that expire with the first rotation"
+		return "no backup of etcd is known, and the cluster is less than a day old: a backup made now would hold certificates that expire with the first rotation"
 	}
 	known := "the API knows no completed backup of etcd; there may be files on a control-plane node or elsewhere"
 	if err != nil && !apierrors.IsNotFound(err) {

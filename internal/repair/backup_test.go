@@ -29,7 +29,7 @@ func TestBackupNote(t *testing.T) {
 			r.edit(clusterVersionRef(), "x", func(o Object) {
 				o["metadata"].(map[string]any)["creationTimestamp"] = r.now.Add(-time.Hour).Format(time.RFC3339)
 			})
-		}, "younger than a day"},
+		}, "less than a day old"},
 	} {
 		r := newChangeRig(t, override)
 		r.edit(clusterVersionRef(), "x", func(o Object) { o["metadata"].(map[string]any)["creationTimestamp"] = "2026-01-01T00:00:00Z" })

@@ -76,7 +76,7 @@ func changes() []change {
 			reads:    []string{pointer("metadata", "annotations", pausedKey), "/status/provisioning/state"},
 			set:      func(o Object) (map[string]any, error) { return withoutAnnotation(o, pausedKey) },
 			risk:     fault.RiskPower,
-			riskText: "metal3 goes on where it was stopped: it may inspect, provision or power the host",
+			riskText: "metal3 continues where it was stopped: it may inspect, provision or power the host",
 			proof:    ProvedInLab,
 			title:    "remove the annotation " + pausedKey + " of BareMetalHost %s",
 			oc:       "oc -n " + bareMetalNamespace + " annotate bmh %s " + pausedKey + "-",
@@ -120,7 +120,7 @@ func changes() []change {
 			set:      removeOverride,
 			guards:   func(string) []Guard { return []Guard{{Guard: EtcdMembers, Count: leastMembers}} },
 			risk:     fault.RiskReversible,
-			riskText: "the etcd operator holds back roll-outs that could cost the quorum again",
+			riskText: "the etcd operator holds back rollouts that could cost the quorum again",
 			proof:    ProvedInLab,
 			title:    "remove useUnsupportedUnsafeNonHANonProductionUnstableEtcd from etcd %s",
 			oc:       `oc patch etcd %s --type=json -p '[{"op":"remove","path":"` + unsafeEtcd + `"}]'`,
@@ -158,7 +158,7 @@ func runs(o Object) string {
 	if !boolAt(o, "status", "poweredOn") {
 		return ""
 	}
-	return "the host is on; drain its node and set spec.online to false yourself if it is to be off"
+	return "the host is on; drain its node and set spec.online to false yourself if it should be off"
 }
 
 // withoutAnnotation refuses an annotation that a controller keeps: it would write it again

@@ -333,7 +333,7 @@ func TestChangeRefused(t *testing.T) {
 		}, "members"},
 		"the fault is gone": {"attach-host", func(r *changeRig, _ *Plan) {
 			r.edit(r.c.object, "x", func(o Object) { o["status"].(map[string]any)["operationalStatus"] = "OK" })
-		}, "is not there any more"},
+		}, "is no longer present"},
 		"the object is gone": {"unpause-host", func(r *changeRig, _ *Plan) { delete(r.objects, keyOf(r.c.object)) }, "it is gone"},
 		"an edited object": {"unpause-host", func(r *changeRig, p *Plan) {
 			p.Steps[0].Args.Object = "somebody-else"
@@ -346,7 +346,7 @@ func TestChangeRefused(t *testing.T) {
 		"a name that is a path": {"unpause-host", func(r *changeRig, p *Plan) {
 			p.Steps[0].Args.Object = "../../secrets/x"
 			r.reviewed(t, p)
-		}, "is no name"},
+		}, "is not a name"},
 		"no guard": {"remove-etcd-override", func(r *changeRig, p *Plan) {
 			p.Steps[0].Preconditions = p.Steps[0].Preconditions[:2]
 			r.reviewed(t, p)

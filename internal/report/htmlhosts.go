@@ -75,9 +75,9 @@ func (t *text) htmlHosts() htmlHosts {
 	}
 	switch {
 	case expected == 0:
-		h.Say = "No host was checked."
+		h.Say = "No host could be looked at."
 	case notDone == 0:
-		h.Say = fmt.Sprintf("All %s have passed every stage.", count(expected, "expected host", "expected hosts"))
+		h.Say = fmt.Sprintf("All %s answered at every step.", count(expected, "expected host", "expected hosts"))
 	default:
 		h.Say = fmt.Sprintf("%d of %s not done.", notDone, count(expected, "expected host", "expected hosts"))
 	}

@@ -88,7 +88,7 @@ func TestHTMLSummary(t *testing.T) {
 		{"settling", settling(), "State: in progress, expected until 2026-05-01T12:26:00Z; 1 of 3 hosts not done", "Who acts: no one has to act before 2026-05-01T12:26:00Z; ask again then"},
 		{"undecided", undecided(), "What is wrong: host control2 asks for its Ignition config and gets HTTP 500; cause unknown; 1 of 3 hosts not done; since 2026-05-01T10:48:00Z (1h12m)",
 			"Who acts: not known before more is read"},
-		{"unreadable", unreadable(), "State: no host could be looked at", "Who acts: not known before more is read"},
+		{"unreadable", unreadable(), "State: no host was checked", "Who acts: not known before more is read"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			head := elements(pageOf(t, c.d), "header")[0]
