@@ -252,7 +252,11 @@ func (f *Fault) check() (wrong mistakes) {
 	for i, a := range f.Aliases {
 		wrong.checkID(Where{"aliases", i}, a)
 	}
-	oneOf(&wrong, Where{"for"}, f.For, Kinds())
+	if slices.Contains([]Kind{"node", "machine", "baremetalhost"}, Kind(strings.ToLower(string(f.For)))) {
+		wrong.add(Where{"for"}, "write host: that is a machine with its Node, Machine and BareMetalHost", "%q is not one of %s", f.For, join(Kinds()))
+	} else {
+		oneOf(&wrong, Where{"for"}, f.For, Kinds())
+	}
 	if f.Runs != "" {
 		oneOf(&wrong, Where{"controlPlane"}, f.Runs, []ControlPlane{OwnControlPlane, HostedControlPlane, AnyControlPlane, AloneControlPlane})
 	}

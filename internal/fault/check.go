@@ -281,6 +281,9 @@ func (f *Fault) expressions() []expression {
 func holesAt(f *Fault, p placed) []expression {
 	var list []expression
 	for _, h := range holes(f, p.text) {
+		if !slices.Contains(Kinds(), f.For) && slices.Contains(Kinds(), Kind(h)) {
+			continue // for is wrong: it may be the name of the subject
+		}
 		before, _, _ := strings.Cut(p.text, "{"+h+"}")
 		list = append(list, expression{text: h, at: p.at, from: len([]rune(before)) + 1})
 	}

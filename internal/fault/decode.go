@@ -171,15 +171,21 @@ func (s *strict) list(n *yaml.Node, t reflect.Type, at Where) bool {
 func (s *strict) object(n *yaml.Node, t reflect.Type, at Where) bool {
 	types := map[string]reflect.Type{}
 	var names []string
+	needed := "" // the first field that may not be left out
 	for i := range t.NumField() {
-		if name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ","); name != "" && name != "-" {
-			types[name], names = t.Field(i).Type, append(names, name)
+		name, options, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
+		if name == "" || name == "-" {
+			continue
+		}
+		types[name], names = t.Field(i).Type, append(names, name)
+		if options == "" && needed == "" {
+			needed = name
 		}
 	}
 	if n.Kind != yaml.MappingNode {
 		hint := "its fields are " + join(names)
-		if n.Kind == yaml.ScalarNode && len(names) > 0 {
-			hint = "write {" + names[0] + ": " + n.Value + "}"
+		if n.Kind == yaml.ScalarNode && needed != "" {
+			hint = "write {" + needed + ": " + n.Value + "}"
 		}
 		s.add(n, at, hint, "want a mapping, got %s", kindOf(n))
 		return false

@@ -140,7 +140,7 @@ func oneOf[T ~string](m *mistakes, at Where, word T, allowed []T) {
 		m.add(at, "write one of "+join(allowed), "is missing")
 		return
 	}
-	m.add(at, meant(string(word), allowed), "%q is none of %s", word, join(allowed))
+	m.add(at, meant(string(word), allowed), "%q is not one of %s", word, join(allowed))
 }
 
 func join[T ~string](words []T) string {
@@ -185,15 +185,12 @@ func (c *Catalog) ProblemAt(entry any, at Where, message, hint string) *Problem 
 	return c.problems(entry, mistakes{{at: at, text: message, hint: hint}})[0]
 }
 
-// File returns the path of the file that an entry is in, and whether it is below the root
-// of that name.
-func (c *Catalog) File(entry any, root string) (file string, below bool) {
-	f := c.files[entry]
-	if f == nil {
-		return "", false
+// File returns the path of the file that an entry is in, and the index of its root.
+func (c *Catalog) File(entry any) (file string, root int) {
+	if f := c.files[entry]; f != nil {
+		return f.name(), f.rootIndex
 	}
-	named, ok := f.root.(namedRoot)
-	return f.name(), ok && named.name == root
+	return "", -1
 }
 
 // Named gives a root of a catalogue the name that its problems are reported with.

@@ -180,7 +180,7 @@ func (r *Remedy) checkSteps(wrong *mistakes) {
 		}
 		changes = changes || s.Changes
 	}
-	if !changes && r.Risk != RiskNone && r.By != ByDecision {
+	if !changes && r.Risk != RiskNone && slices.Contains(Risks(), r.Risk) && r.By != ByDecision {
 		wrong.add(Where{"risk"}, "write changes: true at the step that does, or risk: none", "%q, and no step changes anything", r.Risk)
 	}
 	if changes && r.Risk == RiskNone {
