@@ -78,9 +78,9 @@ func syntaxMistakes(err error) mistakes {
 	m := mistake{text: "this is no YAML: " + strings.TrimPrefix(err.Error(), "yaml: ")}
 	if parts := syntaxLine.FindStringSubmatch(err.Error()); parts != nil {
 		m.line, _ = strconv.Atoi(parts[1])
-		m.col, m.text = 1, "this is no YAML: "+parts[2]
+		m.col, m.text = 1, "this is no YAML, here or on one of the next lines: "+parts[2]
 	}
-	m.hint = "put a text with a colon, a brace or a quote at its begin into quotes, and check the indentation"
+	m.hint = "put a text with a colon, a brace or a quote at its start into quotes, and check the indentation"
 	return mistakes{m}
 }
 

@@ -73,6 +73,7 @@ func TestProblemsOfWholeFiles(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
 		"no YAML":           {"id: pool-empty\ntitle: a: b\n", "pool-empty.yaml:2:1: this is no YAML"},
 		"nothing":           {"", "pool-empty.yaml:1:1: the file is empty"},
+		"no kind":           {strings.Replace(sound, "for: pool", "for: node", 1), "pool-empty.yaml:4:6: for: \"node\" is not one of"},
 		"a list":            {"- id: pool-empty\n", "pool-empty.yaml:1:1: want a mapping, got a list"},
 		"two documents":     {sound + "---\n" + sound, "a second document"},
 		"a title is needed": {strings.Replace(sound, "title:", "#", 1), "pool-empty.yaml:1:1: title: is missing; write one sentence"},
