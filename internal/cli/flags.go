@@ -104,7 +104,7 @@ func (a *app) addSourceFlags(cmd *cobra.Command) {
 // addCatalogFlag adds --catalog.
 func (a *app) addCatalogFlag(cmd *cobra.Command) {
 	grouped(cmd, groupRead, func(f *pflag.FlagSet) {
-		f.StringArrayVar(&a.source.catalogs, "catalog", nil, "add the faults of this `DIR` to the built-in ones; repeatable")
+		f.StringArrayVar(&a.source.catalogs, "catalog", nil, "add the faults of this `DIR` to the built-in ones and to those of $"+catalogVariable+" (directories, separated as in PATH); repeatable")
 	})
 }
 

@@ -2,7 +2,9 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -18,7 +20,9 @@ func (a *app) lintCommand() *cobra.Command {
 		Long: `Lint checks directories of faults as --catalog would use them: the form of each
 file, the facts that it names, the types of its expressions, that what it explains
 and refuses exists, that its remedies are known, and the form of its references.
-docs/writing-a-fault.md describes how to write one.
+It reports every mistake that it finds, with file, line and column, and what to
+write instead; of a file that is no YAML, the first. Exit code 1: there are some.
+docs/writing-a-fault.md describes how to write a fault; "test" proves it.
 
 With --sources, every reference of the catalog is looked up in local copies of
 the repositories: the path must be there on its branch (without one, on the copy's
@@ -31,57 +35,107 @@ files. Nothing is fetched. Without DIR the built-in catalog is checked.`,
 			if len(args) == 0 && sources == "" {
 				return usagef("name a directory with faults, or --sources to look up what the built-in ones refer to")
 			}
-			return a.lint(cmd.Context(), args, sources)
+			return a.lint(cmd.Context(), formatOf(cmd), args, sources)
 		},
 	}
 	cmd.Flags().StringVar(&sources, "sources", "", "look up every reference in the copies of repositories below this `DIR`")
+	a.addOutputFlags(cmd, "text", "json", "yaml")
 	return cmd
 }
 
-func (a *app) lint(ctx context.Context, dirs []string, sources string) error {
-	before, err := a.wholeCatalog()
+// linted is what lint reports.
+type linted struct {
+	Problems   fault.Problems `json:"problems"`
+	Checked    count          `json:"checked"` // entries of the directories
+	References *lookedUp      `json:"references,omitempty"`
+}
+
+// lookedUp is the part of --sources.
+type lookedUp struct {
+	References  int      `json:"references"`
+	Verified    int      `json:"verified"`
+	Wrong       int      `json:"wrong"`
+	NotLookedUp int      `json:"notLookedUp"`
+	Missing     []string `json:"missing"` // repositories without a copy
+}
+
+func (a *app) lint(ctx context.Context, format string, named []string, sources string) error {
+	dirs, err := a.catalogDirs(named)
 	if err != nil {
 		return err
 	}
-	c := before
-	if len(dirs) > 0 {
-		a.source.catalogs = dirs
-		if c, err = a.wholeCatalog(); err != nil {
-			return err
-		}
+	c, problems, err := readCatalog(fault.Load, dirs)
+	if err != nil {
+		return err
 	}
 	list := refs.Of(c)
-	if wrong := refs.CheckForms(list); len(wrong) > 0 {
-		return a.wrongRefs(wrong)
+	l := linted{Problems: append(fault.Problems{}, append(problems, refProblems(c, refs.CheckForms(list))...).Sorted()...), Checked: countOf(c, rootsOf(dirs, named)...)}
+	if len(named) > 0 && l.Checked.sum()+len(l.Problems) == 0 {
+		return fmt.Errorf("there is no *.yaml below %s", strings.Join(named, ", "))
 	}
-	if len(dirs) > 0 {
+	if sources != "" && len(l.Problems) == 0 {
+		r, err := refs.Look(ctx, sources, list)
+		if err != nil {
+			return err
+		}
+		l.References = &lookedUp{r.Checked, r.Verified, len(r.Wrong), r.Missing, append([]string{}, r.Unlooked...)}
+		l.Problems = append(l.Problems, refProblems(c, r.Wrong).Sorted()...)
+	}
+	if format != "text" {
+		err = a.printData(format, l)
+	} else {
+		a.printLint(l, c, len(named) > 0)
+	}
+	return errors.Join(err, a.countProblems(l.Problems))
+}
+
+func (a *app) printLint(l linted, c *fault.Catalog, own bool) {
+	a.printProblems(l.Problems)
+	if own && len(l.Problems) == 0 {
+		built := countOf(c, 0)
 		fmt.Fprintf(a.io.Out, "ok: %d faults, %d remedies and %d refused remedies; built in are %d, %d and %d\n",
-			len(c.Faults)-len(before.Faults), len(c.Remedies)-len(before.Remedies), len(c.Refused)-len(before.Refused), len(before.Faults), len(before.Remedies), len(before.Refused))
+			l.Checked.Faults, l.Checked.Remedies, l.Checked.Refused, built.Faults, built.Remedies, built.Refused)
 	}
-	if sources == "" {
+	if r := l.References; r != nil {
+		fmt.Fprintf(a.io.Out, "references: %d, verified: %d, wrong: %d, not looked up: %d\n", r.References, r.Verified, r.Wrong, r.NotLookedUp)
+		for _, repo := range r.Missing {
+			fmt.Fprintf(a.io.Out, "no copy of %s\n", repo)
+		}
+	}
+}
+
+// printProblems prints one line for each problem, as compilers do.
+func (a *app) printProblems(list fault.Problems) {
+	for _, p := range list {
+		fmt.Fprintln(a.io.Out, a.style().Clean(p.Error()))
+	}
+}
+
+// countProblems is the error of a command that has printed problems, nil without any.
+func (a *app) countProblems(list fault.Problems) error {
+	if len(list) == 0 {
 		return nil
 	}
-	return a.lintSources(ctx, c, sources)
+	files := map[string]bool{}
+	for _, p := range list {
+		files[p.File] = true
+	}
+	return &ExitError{Code: ExitFailed, Err: fmt.Errorf("%s in %s", number(len(list), "problem"), number(len(files), "file"))}
 }
 
-func (a *app) lintSources(ctx context.Context, c *fault.Catalog, dir string) error {
-	r, err := refs.Look(ctx, dir, refs.Of(c))
-	if err != nil {
-		return err
+// number renders "1 file", "2 files".
+func number(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
 	}
-	fmt.Fprintf(a.io.Out, "references: %d, verified: %d, wrong: %d, not looked up: %d\n", r.Checked, r.Verified, len(r.Wrong), r.Missing)
-	for _, repo := range r.Unlooked {
-		fmt.Fprintf(a.io.Out, "no copy of %s\n", repo)
-	}
-	if len(r.Wrong) > 0 {
-		return a.wrongRefs(r.Wrong)
-	}
-	return nil
+	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-func (a *app) wrongRefs(wrong []refs.Wrong) error {
+// refProblems are references that lead nowhere, at their places.
+func refProblems(c *fault.Catalog, wrong []refs.Wrong) (list fault.Problems) {
 	for _, w := range wrong {
-		fmt.Fprintf(a.io.Out, "wrong: %s: %v\n", w.Named, w.Err)
+		text := strings.ReplaceAll(w.Err.Error(), "\n", ", ")
+		list = append(list, c.ProblemAt(w.Named.Of, fault.Where{"refs", w.Named.Index}, w.Named.String()+": "+text, "correct the reference"))
 	}
-	return fmt.Errorf("%d references are not found; correct the refs of the entries that are named above", len(wrong))
+	return list
 }

@@ -44,7 +44,7 @@ func (a *app) rootCommand() *cobra.Command {
 	}
 	add(groupLook, a.diagnoseCommand(), a.scanCommand(), a.demoCommand(), a.collectCommand(), a.canICommand())
 	add(groupRepair, a.fixCommand(), a.csrCommand())
-	add(groupKnow, a.explainCommand(), a.listCommand(), a.lintCommand())
+	add(groupKnow, a.explainCommand(), a.listCommand(), a.lintCommand(), a.testCommand())
 	add(groupOther, a.labCommand(), a.versionCommand())
 	root.SetHelpCommandGroupID(groupOther)
 	root.SetCompletionCommandGroupID(groupOther)

@@ -5,13 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"slices"
 	"time"
 
 	"k8s.io/client-go/rest"
 
-	"github.com/rollcall-project/rollcall/catalog"
 	"github.com/rollcall-project/rollcall/internal/accept"
 	"github.com/rollcall-project/rollcall/internal/diagnose"
 	"github.com/rollcall-project/rollcall/internal/evidence"
@@ -22,7 +20,6 @@ import (
 	"github.com/rollcall-project/rollcall/internal/facts/relation"
 	"github.com/rollcall-project/rollcall/internal/fault"
 	"github.com/rollcall-project/rollcall/internal/reader"
-	"github.com/rollcall-project/rollcall/internal/repair"
 	"github.com/rollcall-project/rollcall/internal/roll"
 	"github.com/rollcall-project/rollcall/internal/sanitize"
 	"github.com/rollcall-project/rollcall/internal/scan"
@@ -286,38 +283,6 @@ func (a *app) contextName(host string) string {
 		return raw.CurrentContext
 	}
 	return host
-}
-
-// loadCatalog loads the built-in entries but for the messages, and the directories of
-// --catalog, which are checked as `lint` does.
-func (a *app) loadCatalog() (*fault.Catalog, error) { return a.load(fault.LoadChecks) }
-
-// wholeCatalog is loadCatalog with the messages.
-func (a *app) wholeCatalog() (*fault.Catalog, error) { return a.load(fault.Load) }
-
-func (a *app) load(read func(...fs.FS) (*fault.Catalog, error)) (*fault.Catalog, error) {
-	roots := []fs.FS{catalog.FS}
-	for _, dir := range a.source.catalogs {
-		info, err := os.Stat(dir)
-		if err != nil || !info.IsDir() {
-			return nil, fmt.Errorf("--catalog %s: it is not a readable directory", dir)
-		}
-		roots = append(roots, os.DirFS(dir))
-	}
-	c, err := read(roots...)
-	if err != nil || len(roots) == 1 {
-		return c, err
-	}
-	return c, a.checkCatalog(c)
-}
-
-// checkCatalog type-checks expressions and remedies.
-func (a *app) checkCatalog(c *fault.Catalog) error {
-	compiler, err := fault.NewCompiler(facts.Types(all.All()))
-	if err != nil {
-		return fmt.Errorf("make the compiler of expressions: %w", err)
-	}
-	return errors.Join(append(compiler.Check(c), c.CheckActions(repair.RemedyIDs()))...)
 }
 
 // checkChoice refuses ids of --only and --skip that do not exist: a typing error

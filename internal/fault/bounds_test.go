@@ -41,12 +41,12 @@ func TestLoadIsBounded(t *testing.T) {
 			if err := os.Symlink("/dev/zero", dir+"/z.yaml"); err != nil {
 				t.Fatal(err)
 			}
-		}, "load catalog entry z.yaml: not a regular file"},
+		}, "z.yaml: not a regular file"},
 		"a FIFO that no one writes": {func(t *testing.T, dir string) {
 			if err := syscall.Mkfifo(dir+"/z.yaml", 0o644); err != nil {
 				t.Fatal(err)
 			}
-		}, "load catalog entry z.yaml: not a regular file"},
+		}, "z.yaml: not a regular file"},
 		"a link to nothing": {func(t *testing.T, dir string) {
 			if err := os.Symlink("nothing", dir+"/z.yaml"); err != nil {
 				t.Fatal(err)

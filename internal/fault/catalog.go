@@ -1,8 +1,6 @@
 package fault
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -13,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"go.yaml.in/yaml/v3"
+	"github.com/Masterminds/semver/v3"
 	"golang.org/x/sync/errgroup"
 )
 
@@ -26,6 +24,7 @@ type Catalog struct {
 	Commands []*CommandNotes
 	byID     map[string]*Fault
 	remedies map[string]*Remedy
+	files    map[any]*entryFile // of the entries above
 }
 
 // Remedy returns the remedy with the id.
@@ -45,7 +44,8 @@ const (
 // Load reads every *.yaml below the roots; a directory named "remedies" holds remedies,
 // one named "refused" refused ones, one named "messages" what programs print, directories
 // named "testdata" are passed over. A later root may add entries but not replace one. All
-// mistakes are reported together; a root that is beyond the bounds ends the reading.
+// mistakes are reported together, as Problems; a root that is beyond the bounds is not read
+// to its end.
 func Load(roots ...fs.FS) (*Catalog, error) { return loadAll(roots, true) }
 
 // LoadChecks is Load without messages: a diagnosis does not need them, and they are the
@@ -53,10 +53,10 @@ func Load(roots ...fs.FS) (*Catalog, error) { return loadAll(roots, true) }
 func LoadChecks(roots ...fs.FS) (*Catalog, error) { return loadAll(roots, false) }
 
 func loadAll(roots []fs.FS, messages bool) (*Catalog, error) {
-	c := &Catalog{byID: map[string]*Fault{}, remedies: map[string]*Remedy{}}
-	var wrong []error
+	c := &Catalog{byID: map[string]*Fault{}, remedies: map[string]*Remedy{}, files: map[any]*entryFile{}}
+	var wrong Problems
 	var files []*entryFile
-	for _, root := range roots {
+	for i, root := range roots {
 		walked := 0
 		err := fs.WalkDir(root, ".", func(p string, d fs.DirEntry, err error) error {
 			if err != nil {
@@ -74,18 +74,16 @@ func loadAll(roots []fs.FS, messages bool) (*Catalog, error) {
 			if len(files) == maxEntries {
 				return fmt.Errorf("more than %d entries", maxEntries)
 			}
-			files = append(files, &entryFile{root: root, path: p})
+			files = append(files, &entryFile{root: root, rootIndex: i, path: p})
 			return nil
 		})
 		if err != nil {
-			wrong = append(wrong, fmt.Errorf("walk catalog: %w", err))
+			wrong = append(wrong, &Problem{File: (&entryFile{root: root}).name(), Message: "walk catalog: " + err.Error()})
 		}
 	}
 	decodeAll(files)
 	for _, f := range files {
-		if err := c.add(f); err != nil {
-			wrong = append(wrong, fmt.Errorf("load catalog entry %s: %w", f.path, err))
-		}
+		wrong = append(wrong, f.problems(c.add(f))...)
 	}
 	slices.SortFunc(c.Faults, func(a, b *Fault) int { return strings.Compare(a.ID, b.ID) })
 	slices.SortFunc(c.Remedies, func(a, b *Remedy) int { return strings.Compare(a.ID, b.ID) })
@@ -96,15 +94,16 @@ func loadAll(roots []fs.FS, messages bool) (*Catalog, error) {
 	if messages {
 		wrong = append(wrong, c.checkMessages()...)
 	}
-	return c, errors.Join(wrong...)
+	return c, wrong.Sorted().Err()
 }
 
 // entryFile is one file of a catalogue and what it holds.
 type entryFile struct {
-	root  fs.FS
-	path  string
-	entry any // *Fault, *Remedy, *RefusedRemedy, *Messages or *CommandNotes
-	err   error
+	root      fs.FS
+	rootIndex int // of the roots that are loaded
+	path      string
+	entry     any // *Fault, *Remedy, *RefusedRemedy, *Messages or *CommandNotes; nil where nothing could be decoded
+	wrong     mistakes
 }
 
 // decodeAll decodes files side by side.
@@ -117,13 +116,13 @@ func decodeAll(files []*entryFile) {
 			return nil
 		})
 	}
-	_ = group.Wait() // each file has its own error
+	_ = group.Wait() // each file has its own mistakes
 }
 
 func (f *entryFile) decode() {
 	raw, err := readEntry(f.root, f.path)
 	if err != nil {
-		f.err = err
+		f.wrong.add(nil, "", "%s", err.Error())
 		return
 	}
 	switch path.Base(path.Dir(f.path)) {
@@ -138,7 +137,10 @@ func (f *entryFile) decode() {
 	default:
 		f.entry = &Fault{}
 	}
-	f.err = decodeStrict(raw, f.entry)
+	var decoded bool
+	if f.wrong, decoded = decodeEntry(raw, f.entry); !decoded {
+		f.entry = nil
+	}
 }
 
 // enter decides about a directory of a catalogue.
@@ -178,166 +180,207 @@ func readEntry(root fs.FS, p string) (raw []byte, err error) {
 	return raw, nil
 }
 
-func (c *Catalog) add(file *entryFile) error {
-	if file.err != nil {
-		return file.err
+// add adds an entry, and returns what is wrong with it.
+func (c *Catalog) add(file *entryFile) mistakes {
+	if file.entry == nil {
+		return file.wrong
 	}
+	c.files[file.entry] = file
+	var wrong mistakes
 	switch e := file.entry.(type) {
 	case *RefusedRemedy:
 		c.Refused = append(c.Refused, e)
-		return e.check()
+		wrong = e.check()
 	case *CommandNotes:
 		c.Commands = append(c.Commands, e)
-		return e.check()
+		wrong = e.check()
 	case *Messages:
 		c.Messages = append(c.Messages, e)
-		return e.check()
+		wrong = e.check()
 	case *Remedy:
-		return c.addRemedy(e, file.path)
+		if have, twice := c.remedies[e.ID]; twice {
+			return append(file.wrong, c.taken(e.ID, have))
+		}
+		c.remedies[e.ID] = e
+		c.Remedies = append(c.Remedies, e)
+		wrong = append(named(e.ID, file.path), e.check()...)
 	case *Fault:
-		return c.addFault(e, file.path)
+		if have, twice := c.byID[e.ID]; twice {
+			return append(file.wrong, c.taken(e.ID, have))
+		}
+		c.byID[e.ID] = e
+		c.Faults = append(c.Faults, e)
+		wrong = append(named(e.ID, file.path), e.check()...)
 	}
-	return nil
+	return append(file.wrong, slices.DeleteFunc(wrong, file.follows)...)
 }
 
-func (c *Catalog) addFault(f *Fault, p string) error {
-	if _, twice := c.byID[f.ID]; twice {
-		return fmt.Errorf("the id %q is taken", f.ID)
-	}
-	c.byID[f.ID] = f
-	c.Faults = append(c.Faults, f)
-	if want := f.ID + ".yaml"; path.Base(p) != want {
-		return errors.Join(fmt.Errorf("the file of fault %q must be named %s", f.ID, want), f.check())
-	}
-	return f.check()
+// follows reports whether a mistake is there because something was removed that could not
+// be decoded.
+func (f *entryFile) follows(m mistake) bool {
+	return slices.ContainsFunc(f.wrong, func(have mistake) bool {
+		return len(have.at) > 0 && len(m.at) > 0 && (m.at.below(have.at) || have.at.below(m.at))
+	})
 }
 
-func (c *Catalog) addRemedy(r *Remedy, p string) error {
-	if _, twice := c.remedies[r.ID]; twice {
-		return fmt.Errorf("the id %q is taken", r.ID)
-	}
-	c.remedies[r.ID] = r
-	c.Remedies = append(c.Remedies, r)
-	if want := r.ID + ".yaml"; path.Base(p) != want {
-		return errors.Join(fmt.Errorf("the file of remedy %q must be named %s", r.ID, want), r.check())
-	}
-	return r.check()
+// taken is the mistake of an id that another entry has.
+func (c *Catalog) taken(id string, by any) mistake {
+	return mistake{at: Where{"id"}, text: fmt.Sprintf("the id %q is taken by %s", id, c.files[by].name()), hint: "choose another; an entry cannot replace one"}
 }
 
-// decodeStrict decodes one YAML document and refuses unknown fields. It does not
-// use the Kubernetes decoder: that one reads the key "on" as the boolean of YAML 1.1.
-func decodeStrict(raw []byte, into any) error {
-	var tree map[string]any
-	if err := yaml.Unmarshal(raw, &tree); err != nil {
-		return err
+// named holds that a file has the name of its entry.
+func named(id, p string) (wrong mistakes) {
+	if want := id + ".yaml"; id != "" && path.Base(p) != want {
+		wrong.add(Where{"id"}, "rename the file, or write id: "+strings.TrimSuffix(path.Base(p), ".yaml"), "the file of %q must be named %s", id, want)
 	}
-	asJSON, err := json.Marshal(tree)
-	if err != nil {
-		return err
-	}
-	d := json.NewDecoder(bytes.NewReader(asJSON))
-	d.DisallowUnknownFields()
-	return d.Decode(into)
+	return wrong
 }
 
 var kebab = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
 
-func (f *Fault) check() error {
-	var wrong []error
-	fail := func(format string, args ...any) { wrong = append(wrong, fmt.Errorf(format, args...)) }
-	if !kebab.MatchString(f.ID) {
-		fail("id %q is not kebab case", f.ID)
+// checkID holds that an id can be typed and searched for.
+func (m *mistakes) checkID(at Where, id string) {
+	switch {
+	case id == "":
+		m.add(at, "write the name of the file without .yaml", "is missing")
+	case !kebab.MatchString(id):
+		m.add(at, "write lower-case words with dashes, as pool-config-empty", "%q is not kebab case", id)
 	}
-	if f.Title == "" || f.Layer == "" || f.Means == "" {
-		fail("title, layer and means are needed")
-	}
+}
+
+func (f *Fault) check() (wrong mistakes) {
+	wrong.checkID(Where{"id"}, f.ID)
+	wrong.need(f.Title, "title", "write one sentence that names the thing and the value")
+	wrong.need(f.Layer, "layer", "write a word for people, as network")
+	wrong.need(f.Means, "means", "write what happens, why, and what a person should know")
 	if f.TextOnly() && len(f.Given)+len(f.Support)+len(f.Since)+len(f.Refute)+len(f.Next) > 0 {
-		fail("without when there is no given, since, refute, support and next")
+		wrong.add(Where{"when"}, "write the expression that is true when the fault is present", "is missing; without when there is no given, since, refute, support and next")
 	}
-	for _, a := range f.Aliases {
-		if !kebab.MatchString(a) {
-			fail("alias %q is not kebab case", a)
-		}
+	for i, a := range f.Aliases {
+		wrong.checkID(Where{"aliases", i}, a)
 	}
-	if !slices.Contains(Kinds(), f.For) {
-		fail("for: %q is not a kind of subject", f.For)
+	if slices.Contains([]Kind{"node", "machine", "baremetalhost"}, Kind(strings.ToLower(string(f.For)))) {
+		wrong.add(Where{"for"}, "write host: that is a machine with its Node, Machine and BareMetalHost", "%q is not one of %s", f.For, join(Kinds()))
+	} else {
+		oneOf(&wrong, Where{"for"}, f.For, Kinds())
 	}
-	if !slices.Contains([]ControlPlane{"", OwnControlPlane, HostedControlPlane, AnyControlPlane, AloneControlPlane}, f.Runs) {
-		fail("controlPlane: %q is none of own, hosted, any, alone", f.Runs)
+	if f.Runs != "" {
+		oneOf(&wrong, Where{"controlPlane"}, f.Runs, []ControlPlane{OwnControlPlane, HostedControlPlane, AnyControlPlane, AloneControlPlane})
 	}
-	if f.Severity.Rank() == 0 && f.Severity != Info {
-		fail("severity: %q is none of info, warning, error", f.Severity)
+	oneOf(&wrong, Where{"severity"}, f.Severity, []Severity{Info, Warning, Error})
+	if f.Blocks != "" {
+		oneOf(&wrong, Where{"blocks"}, f.Blocks, Stages())
 	}
-	if f.Blocks != "" && !slices.Contains(Stages(), f.Blocks) {
-		fail("blocks: %q is not a stage", f.Blocks)
+	if f.Settles != nil && f.Settles.Within.Duration <= 0 {
+		wrong.add(Where{"settles", "within"}, "write how long the condition is normal, as 30m", "is missing")
 	}
-	for _, e := range f.Explains {
-		if !slices.Contains(Relations(), e.On) {
-			fail("explains %s: on: %q is not a relation", e.Fault, e.On)
-		}
-		if e.Strength != Certain && e.Strength != LikelyEdge && e.Strength != PossibleEdge {
-			fail("explains %s: strength: %q is none of certain, likely, possible", e.Fault, e.Strength)
-		}
+	wrong.checkVersions(f.Versions)
+	for i, e := range f.Explains {
+		oneOf(&wrong, Where{"explains", i, "on"}, e.On, Relations())
+		oneOf(&wrong, Where{"explains", i, "strength"}, e.Strength, []Strength{Certain, LikelyEdge, PossibleEdge})
 	}
 	if len(f.Refs) == 0 {
-		fail("refs: a fault names its source")
+		wrong.add(Where{"refs"}, "write - {repo: OWNER/NAME, path: PATH}", "is missing: a fault names its source")
 	}
-	return errors.Join(wrong...)
+	return wrong
 }
 
-func (r *RefusedRemedy) check() error {
-	if !kebab.MatchString(r.ID) || r.Title == "" || r.Happens == "" || r.Instead == "" || r.When == "" || len(r.Advice) == 0 || len(r.Refs) == 0 {
-		return fmt.Errorf("refused remedy %q: id, title, advice, happens, when, instead and refs are needed", r.ID)
+// checkVersions holds that a range of releases can be read: what cannot would exclude nothing.
+func (m *mistakes) checkVersions(text string) {
+	if _, err := semver.NewConstraint(text); text != "" && err != nil {
+		m.add(Where{"versions"}, `write a range, as ">=4.14" or ">=4.14 <4.18"`, "%q is not a range of versions (%v)", text, err)
 	}
-	for _, p := range r.Commands {
+}
+
+func (r *RefusedRemedy) check() (wrong mistakes) {
+	wrong.checkID(Where{"id"}, r.ID)
+	for _, f := range []struct{ key, value string }{{"title", r.Title}, {"happens", r.Happens}, {"when", r.When}, {"instead", r.Instead}} {
+		wrong.need(f.value, f.key, "a refused remedy has title, advice, happens, when, instead and refs")
+	}
+	if len(r.Advice) == 0 {
+		wrong.add(Where{"advice"}, "write the phrases in which people give it", "is missing")
+	}
+	if len(r.Refs) == 0 {
+		wrong.add(Where{"refs"}, "write - {repo: OWNER/NAME, path: PATH}", "is missing: a refused remedy names its source")
+	}
+	for i, p := range r.Commands {
 		if len(p.Has) == 0 {
-			return fmt.Errorf("refused remedy %q: commands: has is needed", r.ID)
+			wrong.add(Where{"commands", i, "has"}, "write the expressions that the command matches", "is missing")
 		}
-		for _, expr := range slices.Concat(p.Has, p.Not) {
-			if _, err := regexp.Compile(expr); err != nil {
-				return fmt.Errorf("refused remedy %q: commands: %w", r.ID, err)
-			}
-		}
-	}
-	return nil
-}
-
-// checkLinks reports edges, remedies and refused remedies that lead nowhere.
-func (c *Catalog) checkLinks() []error {
-	var wrong []error
-	for _, f := range c.Faults {
-		for _, e := range f.Explains {
-			if _, ok := c.byID[e.Fault]; !ok {
-				wrong = append(wrong, fmt.Errorf("fault %s explains %q, which is not in the catalog", f.ID, e.Fault))
-			}
-		}
-		for _, id := range f.Remedies {
-			if _, ok := c.Remedy(id); !ok {
-				wrong = append(wrong, fmt.Errorf("fault %s lists the remedy %q, which is not in the catalog", f.ID, id))
-			}
-		}
-		for _, id := range f.Refused {
-			if !slices.ContainsFunc(c.Refused, func(r *RefusedRemedy) bool { return r.ID == id }) {
-				wrong = append(wrong, fmt.Errorf("fault %s refuses %q, which is not in the catalog", f.ID, id))
+		for _, list := range []struct {
+			key   string
+			exprs []string
+		}{{"has", p.Has}, {"not", p.Not}} {
+			for j, expr := range list.exprs {
+				wrong.checkRegexp(Where{"commands", i, list.key, j}, expr)
 			}
 		}
 	}
 	return wrong
 }
 
+func (m *mistakes) checkRegexp(at Where, expr string) {
+	if _, err := regexp.Compile(expr); err != nil {
+		m.add(at, "write an RE2 expression; a backslash goes before a literal ( ) [ ] . * + ?", "%v", err)
+	}
+}
+
+// checkLinks reports edges, remedies and refused remedies that lead nowhere.
+func (c *Catalog) checkLinks() (list Problems) {
+	var faults, remedies, refused []string
+	for _, f := range c.Faults {
+		faults = append(faults, f.ID)
+	}
+	for _, r := range c.Remedies {
+		remedies = append(remedies, r.ID)
+	}
+	for _, r := range c.Refused {
+		refused = append(refused, r.ID)
+	}
+	for _, f := range c.Faults {
+		var wrong mistakes
+		for i, e := range f.Explains {
+			if _, ok := c.byID[e.Fault]; !ok {
+				wrong.add(Where{"explains", i, "fault"}, meant(e.Fault, faults), "the fault %q is not in the catalog", e.Fault)
+			}
+		}
+		for i, id := range f.Remedies {
+			if _, ok := c.Remedy(id); !ok {
+				wrong.add(Where{"remedies", i}, meant(id, remedies), "the remedy %q is not in the catalog", id)
+			}
+		}
+		for i, id := range f.Refused {
+			if !slices.Contains(refused, id) {
+				wrong.add(Where{"refused", i}, meant(id, refused), "the refused remedy %q is not in the catalog", id)
+			}
+		}
+		list = append(list, c.unlessFollows(f, wrong)...)
+	}
+	return list
+}
+
+// unlessFollows returns the problems of an entry without those of a value that could not
+// be decoded.
+func (c *Catalog) unlessFollows(entry any, list mistakes) Problems {
+	if f := c.files[entry]; f != nil {
+		list = slices.DeleteFunc(list, f.follows)
+	}
+	return c.problems(entry, list)
+}
+
 // CheckActions reports remedies that `fix` is to carry out and cannot. The known ids are
 // passed in, so that the catalogue does not depend on the repair.
 func (c *Catalog) CheckActions(known []string) error {
-	var wrong []error
+	var list Problems
 	for _, r := range c.Remedies {
 		if r.Fix && !slices.Contains(known, r.ID) {
-			wrong = append(wrong, fmt.Errorf("remedy %s: fix: there is no action of this id", r.ID))
+			list = append(list, c.ProblemAt(r, Where{"fix"}, "there is no action of this id", "leave fix out: only the program's own actions have it"))
 		}
 	}
 	for _, id := range known {
 		if r, ok := c.Remedy(id); !ok || !r.Fix {
-			wrong = append(wrong, fmt.Errorf("the action %s has no remedy with fix: true", id))
+			list = append(list, &Problem{File: "catalog", Message: fmt.Sprintf("the action %s has no remedy with fix: true", id)})
 		}
 	}
-	return errors.Join(wrong...)
+	return list.Err()
 }

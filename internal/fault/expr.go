@@ -127,6 +127,15 @@ func (c *Compiler) compile(f *Fault, expr string) (*Program, error) {
 	if issues.Err() != nil {
 		return nil, fmt.Errorf("fault %s: compile %q: %w", f.ID, expr, issues.Err())
 	}
+	p, err := plan(env, tree)
+	if err != nil {
+		return nil, fmt.Errorf("fault %s: compile %q: %w", f.ID, expr, err)
+	}
+	return p, nil
+}
+
+// plan makes the program of a compiled expression.
+func plan(env *cel.Env, tree *cel.Ast) (*Program, error) {
 	// To count what an expression costs takes as much time as the expression.
 	var limit []cel.ProgramOption
 	if !plain(tree.NativeRep()) {
@@ -134,7 +143,7 @@ func (c *Compiler) compile(f *Fault, expr string) (*Program, error) {
 	}
 	program, err := env.Program(tree, limit...)
 	if err != nil {
-		return nil, fmt.Errorf("fault %s: compile %q: %w", f.ID, expr, err)
+		return nil, err
 	}
 	return &Program{program: program, Selects: selects(tree.NativeRep())}, nil
 }
@@ -225,84 +234,6 @@ func trails(u *types.Unknown) []string {
 	}
 	slices.Sort(names)
 	return names
-}
-
-// Check compiles every expression of every fault and reports all mistakes.
-func (c *Compiler) Check(catalog *Catalog) []error {
-	var wrong []error
-	for _, f := range catalog.Faults {
-		for _, want := range f.expressions() {
-			if _, err := c.Compile(f, want.text); err != nil {
-				wrong = append(wrong, err)
-				continue
-			}
-			if err := c.checkType(f, want); err != nil {
-				wrong = append(wrong, err)
-			}
-		}
-		for _, id := range f.Remedies {
-			if r, ok := catalog.Remedy(id); ok {
-				if err := c.checkRemedy(f, r); err != nil {
-					wrong = append(wrong, err)
-				}
-			}
-		}
-		if f.Next != "" {
-			if _, ok := c.facts[f.Next]; !ok {
-				wrong = append(wrong, fmt.Errorf("fault %s: next: there is no fact %q", f.ID, f.Next))
-			}
-		}
-	}
-	return wrong
-}
-
-type expression struct {
-	text string
-	want *cel.Type // nil: any
-}
-
-func (f *Fault) expressions() []expression {
-	var list []expression
-	add := func(text string, want *cel.Type) {
-		if text != "" {
-			list = append(list, expression{text, want})
-		}
-	}
-	add(f.When, cel.BoolType)
-	add(f.Refute, cel.BoolType)
-	add(f.Since, cel.TimestampType)
-	for _, s := range f.Support {
-		add(s, cel.BoolType)
-	}
-	if f.Settles != nil {
-		add(f.Settles.Unless, cel.BoolType)
-		add(f.Settles.Since, cel.TimestampType)
-	}
-	for _, e := range f.Explains {
-		add(e.When, cel.BoolType)
-	}
-	for _, h := range holes(f, f.Title) {
-		add(h, nil)
-	}
-	return list
-}
-
-func (c *Compiler) checkType(f *Fault, want expression) error {
-	if want.want == nil {
-		return nil
-	}
-	env, err := c.env(f)
-	if err != nil {
-		return err
-	}
-	tree, issues := env.Compile(want.text)
-	if issues.Err() != nil {
-		return issues.Err()
-	}
-	if !tree.OutputType().IsExactType(want.want) {
-		return fmt.Errorf("fault %s: %q is a %s, not a %s", f.ID, want.text, tree.OutputType(), want.want)
-	}
-	return nil
 }
 
 // Needs returns the needs of a fault: those of its facts.

@@ -1,10 +1,7 @@
 package fault
 
 import (
-	"errors"
 	"fmt"
-	"regexp"
-	"slices"
 	"time"
 )
 
@@ -119,23 +116,28 @@ type CommandNote struct {
 }
 
 // check reports what is wrong with a file of notes.
-func (c *CommandNotes) check() error {
-	if c.Topic == "" || len(c.Notes) == 0 || len(c.Refs) == 0 {
-		return errors.New("topic, notes and refs are needed")
+func (c *CommandNotes) check() (wrong mistakes) {
+	wrong.need(c.Topic, "topic", "write what the commands are about")
+	if len(c.Notes) == 0 {
+		wrong.add(Where{"notes"}, "write `commands`, `says` and `next` of each note", "is missing")
+	}
+	if len(c.Refs) == 0 {
+		wrong.add(Where{"refs"}, "write the sources, as {repo: OWNER/NAME, path: PATH}", "is missing")
 	}
 	for i, n := range c.Notes {
 		if len(n.Commands) == 0 || n.Says == "" || len(n.Next) == 0 {
-			return fmt.Errorf("note %d: commands, says and next are needed", i+1)
+			wrong.add(Where{"notes", i}, "write all three", "`commands`, `says` and `next` are needed")
 		}
-		for _, p := range n.Commands {
-			for _, expr := range slices.Concat(p.Has, p.Not) {
-				if _, err := regexp.Compile(`(?i)` + expr); err != nil {
-					return fmt.Errorf("note %d: %w", i+1, err)
-				}
+		for j, p := range n.Commands {
+			for k, expr := range p.Has {
+				wrong.checkRegexp(Where{"notes", i, "commands", j, "has", k}, `(?i)`+expr)
+			}
+			for k, expr := range p.Not {
+				wrong.checkRegexp(Where{"notes", i, "commands", j, "not", k}, `(?i)`+expr)
 			}
 		}
 	}
-	return nil
+	return wrong
 }
 
 // CommandPattern recognizes a command. Its expressions are tried, in any case, on the

@@ -57,16 +57,16 @@ func compiler(t *testing.T) *Compiler {
 
 func TestLoadRefuses(t *testing.T) {
 	tests := []struct{ name, old, new, want string }{
-		{"an unknown field", "means:", "meens:", "unknown field"},
+		{"an unknown field", "means:", "meens:", "12:1: meens: there is no such field; did you mean means?"},
 		{"an id that is not kebab case", "id: pool-empty", "id: Pool_Empty", "not kebab case"},
 		{"a file of another name", "id: pool-empty", "id: other", "must be named other.yaml"},
-		{"an unknown kind", "for: pool", "for: puddle", "not a kind of subject"},
-		{"an unknown severity", "severity: error", "severity: fatal", "none of info, warning, error"},
-		{"an unknown relation", "on: same", "on: sideways", "not a relation"},
-		{"an unknown strength", "strength: likely", "strength: strong", "none of certain, likely, possible"},
+		{"an unknown kind", "for: pool", "for: puddle", "4:6: for: \"puddle\" is not one of"},
+		{"an unknown severity", "severity: error", "severity: fatal", "severity: \"fatal\" is not one of info, warning, error"},
+		{"an unknown relation", "on: same", "on: sideways", "11:36: explains[0].on: \"sideways\" is not one of"},
+		{"an unknown strength", "strength: likely", "strength: strong", "explains[0].strength: \"strong\" is not one of certain, likely, possible"},
 		{"an edge that leads nowhere", "fault: pool-empty, on", "fault: nothing, on", "not in the catalog"},
 		{"a fault without a source", "refs: [{repo: openshift/machine-config-operator}]", "refs: []", "names its source"},
-		{"a duration that is none", "within: 30m", "within: soon", "read duration"},
+		{"a duration that is none", "within: 30m", "within: soon", "9:19: settles.within: \"soon\" is not a duration; write it as 30m"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -93,12 +93,12 @@ func TestLoadRefusesTwice(t *testing.T) {
 
 func TestCheckFindsMistakes(t *testing.T) {
 	tests := []struct{ name, old, new, want string }{
-		{"an unknown field of a fact", "served.updated == 0\nsince", "served.updatd == 0\nsince", "undefined field"},
-		{"an unknown variable", "support: [served.updated == 0]", "support: [asked.failures > 0]", "undeclared reference"},
-		{"a condition that is no bool", "support: [served.updated == 0]", "support: [served.updated]", "is a int, not a bool"},
-		{"a since that is no time", "since: served.since", "since: served.name", "not a google.protobuf.Timestamp"},
-		{"a title with an unknown field", "{served.name}", "{served.nom}", "undefined field"},
-		{"an unknown fact", "pool-served", "pool-served-2", "there is no fact"},
+		{"an unknown field of a fact", "served.updated == 0\nsince", "served.updatd == 0\nsince", "7:34: when: undefined field \"updatd\" of fact pool-served; did you mean updated?"},
+		{"an unknown variable", "support: [served.updated == 0]", "support: [asked.failures > 0]", "10:11: support[0]: undeclared reference to \"asked\""},
+		{"a condition that is no bool", "support: [served.updated == 0]", "support: [served.updated]", "is int, not bool; write a comparison"},
+		{"a since that is no time", "since: served.since", "since: served.name", "is string, not timestamp"},
+		{"a title with an unknown field", "{served.name}", "{served.nom}", "2:34: title: undefined field \"nom\" of fact pool-served; did you mean name?"},
+		{"an unknown fact", "pool-served", "pool-served-2", "6:24: given.served.fact: there is no fact \"pool-served-2\"; did you mean pool-served?"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

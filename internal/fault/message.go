@@ -1,9 +1,6 @@
 package fault
 
 import (
-	"errors"
-	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -65,21 +62,22 @@ func (g Grade) Rank() int {
 const minText = 4
 
 // check reports what is wrong with a file of messages.
-func (m *Messages) check() error {
-	var wrong []error
-	if m.Program == "" || len(m.Messages) == 0 || len(m.Refs) == 0 {
-		wrong = append(wrong, errors.New("program, messages and refs are needed"))
+func (m *Messages) check() (wrong mistakes) {
+	wrong.need(m.Program, "program", "write the name of the program that its users know")
+	if len(m.Messages) == 0 {
+		wrong.add(Where{"messages"}, "write a list of messages, each with a text", "is missing")
+	}
+	if len(m.Refs) == 0 {
+		wrong.add(Where{"refs"}, "write - {repo: OWNER/NAME, path: PATH}", "is missing: messages name their source")
 	}
 	for i := range m.Messages {
-		if err := m.Messages[i].check(); err != nil {
-			wrong = append(wrong, fmt.Errorf("message %d (%.40q): %w", i+1, m.Messages[i].Text, err))
-		}
+		m.Messages[i].check(&wrong, Where{"messages", i})
 	}
-	return errors.Join(wrong...)
+	return wrong
 }
 
-func (m *Message) check() error {
-	var wrong []error
+func (m *Message) check(wrong *mistakes, at Where) {
+	under := func(key ...any) Where { return append(slices.Clone(at), key...) }
 	shows := 0
 	for _, s := range []string{m.Fault, m.Failure, m.Normal} {
 		if s != "" {
@@ -87,54 +85,64 @@ func (m *Message) check() error {
 		}
 	}
 	if shows != 1 {
-		wrong = append(wrong, errors.New("exactly one of fault, failure and normal is needed"))
+		wrong.add(at, "write the id of the fault, or what has failed, or why it is normal", "exactly one of fault, failure and normal is needed, there are %d", shows)
 	}
 	if m.Shows != "" && m.Fault == "" {
-		wrong = append(wrong, errors.New("shows: only for a fault"))
+		wrong.add(under("shows"), "leave it out", "it is only for a fault")
 	}
 	if m.Next != "" && m.Failure == "" {
-		wrong = append(wrong, errors.New("next: only for a failure"))
+		wrong.add(under("next"), "remove it, or write failure", "only for a failure")
 	}
-	if !slices.Contains([]Grade{"", ShowsProven, ShowsLikely, ShowsPossible}, m.Shows) {
-		wrong = append(wrong, fmt.Errorf("shows: %q is none of proven, likely, possible", m.Shows))
+	if m.Shows != "" {
+		oneOf(wrong, under("shows"), m.Shows, []Grade{ShowsProven, ShowsLikely, ShowsPossible})
 	}
 	if len(strings.TrimSpace(m.Text)) < minText {
-		wrong = append(wrong, fmt.Errorf("text: fewer than %d characters", minText))
+		wrong.add(under("text"), "write the literal part of the line that does not change", "it has fewer than %d characters", minText)
 	}
-	for _, text := range slices.Concat(m.Also, m.With, m.Without) {
-		if len(strings.TrimSpace(text)) < 2 {
-			wrong = append(wrong, fmt.Errorf("also, with, without: %q is too short", text))
+	for _, list := range []struct {
+		key   string
+		texts []string
+	}{{"also", m.Also}, {"with", m.With}, {"without", m.Without}} {
+		for i, text := range list.texts {
+			if len(strings.TrimSpace(text)) < 2 {
+				wrong.add(under(list.key, i), "write at least 2 characters", "%q is too short", text)
+			}
 		}
 	}
-	for _, expr := range []string{m.Match, m.Unless} {
-		if _, err := regexp.Compile(expr); err != nil {
-			wrong = append(wrong, err)
-		}
-	}
-	return errors.Join(wrong...)
+	wrong.checkRegexp(under("match"), m.Match)
+	wrong.checkRegexp(under("unless"), m.Unless)
 }
 
 // checkMessages reports messages of faults that are not there, and faults that are only
 // recognized in text and that no message shows.
-func (c *Catalog) checkMessages() []error {
-	var wrong []error
+func (c *Catalog) checkMessages() (list Problems) {
 	shown := map[string]bool{}
+	var faults []string
+	for _, f := range c.Faults {
+		faults = append(faults, f.ID)
+	}
 	for _, file := range c.Messages {
-		for _, m := range file.Messages {
-			shown[m.Fault] = true
-			for _, id := range append([]string{m.Fault}, m.Ends...) {
-				if _, ok := c.byID[id]; id != "" && !ok {
-					wrong = append(wrong, fmt.Errorf("message %.40q of %s refers to the fault %q, which is not in the catalog", m.Text, file.Program, id))
-				}
+		var wrong mistakes
+		check := func(id string, at Where) {
+			if _, ok := c.byID[id]; id != "" && !ok {
+				wrong.add(at, meant(id, faults), "the fault %q is not in the catalog", id)
 			}
 		}
+		for i, m := range file.Messages {
+			shown[m.Fault] = true
+			check(m.Fault, Where{"messages", i, "fault"})
+			for j, id := range m.Ends {
+				check(id, Where{"messages", i, "ends", j})
+			}
+		}
+		list = append(list, c.unlessFollows(file, wrong)...)
 	}
 	for _, f := range c.Faults {
 		if f.TextOnly() && !shown[f.ID] {
-			wrong = append(wrong, fmt.Errorf("fault %s has no when, and no message shows it", f.ID))
+			list = append(list, c.unlessFollows(f, mistakes{{at: Where{"when"}, text: "is missing, and no message shows the fault", hint: "write when, or a message with fault: " + f.ID}})...)
 		}
 	}
-	return wrong
+	return list
 }
 
 // TextOnly reports whether a fault is recognized in text only: there is no fact that

@@ -1,15 +1,11 @@
 package fault
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"regexp"
 	"slices"
 	"strings"
-
-	"github.com/Masterminds/semver/v3"
-	"github.com/google/cel-go/cel"
 )
 
 // Remedy is what to do about a fault: numbered steps with commands, how to see that they
@@ -138,78 +134,82 @@ func (a Advice) Actor() Actor {
 }
 
 // check reports what is wrong with a remedy by itself.
-func (r *Remedy) check() error {
-	var wrong []error
-	fail := func(format string, args ...any) { wrong = append(wrong, fmt.Errorf(format, args...)) }
-	if !kebab.MatchString(r.ID) {
-		fail("id %q is not kebab case", r.ID)
+func (r *Remedy) check() (wrong mistakes) {
+	wrong.checkID(Where{"id"}, r.ID)
+	wrong.need(r.Title, "title", "write what to do, in the imperative")
+	if len(r.Steps) == 0 {
+		wrong.add(Where{"steps"}, "write - do: WHAT", "is missing")
 	}
-	if r.Title == "" || len(r.Steps) == 0 || r.Verify.Expect == "" {
-		fail("title, steps and verify.expect are needed")
+	if r.Verify.Expect == "" {
+		wrong.add(Where{"verify", "expect"}, "write what a person sees when it worked", "is missing")
 	}
-	if r.By == ByRollcall || !slices.Contains(Actors(), r.By) {
-		fail("by: %q is none of cluster, host, outside, decision", r.By)
-	}
+	oneOf(&wrong, Where{"by"}, r.By, []Actor{ByCluster, ByHost, ByOutside, ByDecision})
 	if (r.By == ByOutside) != (r.Where != "") {
-		fail("where: it is required for by: outside and only there")
+		wrong.add(Where{"where"}, "write whose work it is, as DNS; leave it out otherwise", "it is needed for by: outside and only there")
 	}
-	if !slices.Contains(Risks(), r.Risk) {
-		fail("risk: %q is none of %v", r.Risk, Risks())
+	oneOf(&wrong, Where{"risk"}, r.Risk, Risks())
+	if r.Recovery != "" {
+		oneOf(&wrong, Where{"recovery"}, r.Recovery, []Recovery{RecoverNode, RecoverQuorum, RecoverBackup, RecoverReinstall})
+		if r.By != ByDecision || len(r.Requires) == 0 {
+			wrong.add(Where{"recovery"}, "write by: decision and requires", "nothing is given up without proof and a decision")
+		}
 	}
-	if r.Recovery != "" && (r.By != ByDecision || len(r.Requires) == 0) {
-		fail("recovery: by: decision and requires are needed: nothing is given up without proof")
-	}
-	if r.Recovery != "" && !slices.Contains([]Recovery{RecoverNode, RecoverQuorum, RecoverBackup, RecoverReinstall}, r.Recovery) {
-		fail("recovery: %q is none of node-replacement, quorum-restore, backup-restore, reinstall", r.Recovery)
-	}
-	if _, err := semver.NewConstraint(r.Versions); r.Versions != "" && err != nil {
-		fail("versions: %w", err)
-	}
-	if r.Risk != RiskNone && (r.Undo == "" || r.IfWrong == "") {
-		fail("undo and ifWrong are needed for a remedy that changes something")
+	wrong.checkVersions(r.Versions)
+	if r.Risk != RiskNone {
+		wrong.need(r.Undo, "undo", "write how to undo a remedy that changes something, or that it cannot be undone")
+		wrong.need(r.IfWrong, "ifWrong", "write what it costs if the diagnosis is wrong")
 	}
 	if len(r.Refs) == 0 {
-		fail("refs: a remedy names its source")
+		wrong.add(Where{"refs"}, "write - {repo: OWNER/NAME, path: PATH}", "is missing: a remedy names its source")
 	}
-	r.checkSteps(fail)
-	return errors.Join(wrong...)
+	r.checkSteps(&wrong)
+	return wrong
 }
 
-func (r *Remedy) checkSteps(fail func(format string, args ...any)) {
+func (r *Remedy) checkSteps(wrong *mistakes) {
 	changes := false
 	for i, s := range r.Steps {
 		if s.Do == "" {
-			fail("steps[%d]: do is needed", i)
+			wrong.add(Where{"steps", i, "do"}, "write what to do, in the imperative", "is missing")
 		}
 		if s.On != "" && s.On != "host" {
-			fail("steps[%d]: on: %q is none of host", i, s.On)
+			wrong.add(Where{"steps", i, "on"}, "write host, or leave it out", "%q is none of host", s.On)
 		}
 		if s.Changes && i == 0 && len(r.Requires) == 0 && !r.Fix {
-			fail("steps[0]: a look comes before a change, or a requirement")
+			wrong.add(Where{"steps", 0}, "begin with a step that looks, or add requires", "a look comes before a change, or a requirement")
 		}
 		changes = changes || s.Changes
 	}
-	if !changes && r.Risk != RiskNone && r.By != ByDecision {
-		fail("risk: %s, and no step changes anything", r.Risk)
+	if !changes && r.Risk != RiskNone && slices.Contains(Risks(), r.Risk) && r.By != ByDecision {
+		wrong.add(Where{"risk"}, "write changes: true at the step that does, or risk: none", "%q, and no step changes anything", r.Risk)
 	}
 	if changes && r.Risk == RiskNone {
-		fail("risk: none, and a step changes something")
+		wrong.add(Where{"risk"}, "write the worst that the step can cause", "none, and a step changes something")
 	}
-	for _, q := range r.Requires {
+	for i, q := range r.Requires {
 		if q.That == "" || q.Says == "" {
-			fail("requires: `that` and `says` are needed")
+			wrong.add(Where{"requires", i}, "write `that: EXPRESSION` and `says: the condition in words`", "`that` and `says` are needed")
 		}
 	}
 }
 
+// placed is a text of an entry and where it is.
+type placed struct {
+	at   Where
+	text string
+}
+
 // texts lists everything of a remedy that may have placeholders.
-func (r *Remedy) texts() []string {
-	list := []string{r.Title, r.RiskText, r.Verify.Run, r.Verify.Expect, r.Undo, r.IfWrong}
-	for _, s := range r.Steps {
-		list = append(list, s.Do, s.Run, s.Expect)
+func (r *Remedy) texts() []placed {
+	list := []placed{
+		{Where{"title"}, r.Title}, {Where{"riskText"}, r.RiskText}, {Where{"verify", "run"}, r.Verify.Run},
+		{Where{"verify", "expect"}, r.Verify.Expect}, {Where{"undo"}, r.Undo}, {Where{"ifWrong"}, r.IfWrong},
 	}
-	for _, q := range r.Requires {
-		list = append(list, q.Says)
+	for i, s := range r.Steps {
+		list = append(list, placed{Where{"steps", i, "do"}, s.Do}, placed{Where{"steps", i, "run"}, s.Run}, placed{Where{"steps", i, "expect"}, s.Expect})
+	}
+	for i, q := range r.Requires {
+		list = append(list, placed{Where{"requires", i, "says"}, q.Says})
 	}
 	return list
 }
@@ -228,31 +228,6 @@ func (r *Remedy) Bind(f *Fault) (*Fault, error) {
 		both.Given[name] = given
 	}
 	return both, nil
-}
-
-// checkRemedy compiles what a remedy says in the words of one of its faults.
-func (c *Compiler) checkRemedy(f *Fault, r *Remedy) error {
-	both, err := r.Bind(f)
-	if err != nil {
-		return err
-	}
-	for _, text := range r.texts() {
-		for _, h := range holes(both, text) {
-			if _, err := c.Compile(both, h); err != nil {
-				return err
-			}
-		}
-	}
-	for _, q := range r.Requires {
-		want := expression{q.That, cel.BoolType}
-		if _, err := c.Compile(both, q.That); err != nil {
-			return err
-		}
-		if err := c.checkType(both, want); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // Fill fills the placeholders of a remedy, without judging its requirements. show returns

@@ -22,7 +22,9 @@ import (
 
 // Named is a reference and the entry of the catalogue that names it.
 type Named struct {
-	Entry string // id of the fault or refused remedy
+	Entry string // id of the fault, remedy or refused remedy
+	Of    any    // the entry itself
+	Index int    // in its refs
 	Ref   fault.Ref
 }
 
@@ -45,18 +47,18 @@ func (n Named) String() string {
 func Of(c *fault.Catalog) []Named {
 	var list []Named
 	for _, f := range c.Faults {
-		for _, r := range f.Refs {
-			list = append(list, Named{f.ID, r})
+		for i, r := range f.Refs {
+			list = append(list, Named{f.ID, f, i, r})
 		}
 	}
 	for _, f := range c.Remedies {
-		for _, r := range f.Refs {
-			list = append(list, Named{f.ID, r})
+		for i, r := range f.Refs {
+			list = append(list, Named{f.ID, f, i, r})
 		}
 	}
 	for _, f := range c.Refused {
-		for _, r := range f.Refs {
-			list = append(list, Named{f.ID, r})
+		for i, r := range f.Refs {
+			list = append(list, Named{f.ID, f, i, r})
 		}
 	}
 	return list

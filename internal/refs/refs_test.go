@@ -112,7 +112,7 @@ func TestLook(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			r, err := Look(t.Context(), dir, []Named{{"entry", tt.ref}})
+			r, err := Look(t.Context(), dir, []Named{{Entry: "entry", Ref: tt.ref}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -129,7 +129,7 @@ func TestLook(t *testing.T) {
 }
 
 func TestLookWithoutCopies(t *testing.T) {
-	list := []Named{{"a", fault.Ref{Repo: "own/gone", Path: "x"}}, {"b", fault.Ref{Repo: "own/gone", Path: "y"}}}
+	list := []Named{{Entry: "a", Ref: fault.Ref{Repo: "own/gone", Path: "x"}}, {Entry: "b", Ref: fault.Ref{Repo: "own/gone", Path: "y"}}}
 	r, err := Look(t.Context(), t.TempDir(), list)
 	if err != nil || r.Verified != 0 || r.Missing != 2 || !slices.Equal(r.Unlooked, []string{"own/gone (2)"}) {
 		t.Errorf("%+v, %v: what has no copy is neither verified nor wrong", r, err)
@@ -153,7 +153,7 @@ func TestLookEnds(t *testing.T) {
 	dir := sources(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := Look(ctx, dir, []Named{{"a", fault.Ref{Repo: "own/tree", Path: "pkg"}}}); err == nil {
+	if _, err := Look(ctx, dir, []Named{{Entry: "a", Ref: fault.Ref{Repo: "own/tree", Path: "pkg"}}}); err == nil {
 		t.Error("an ended context gives no error")
 	}
 }
