@@ -319,7 +319,7 @@ func TestPagesLinks(t *testing.T) {
 	all := pages(t)
 	checked := 0
 	for name, page := range all {
-		for _, m := range link.FindAllStringSubmatch(page, -1) {
+		for _, m := range link.FindAllStringSubmatch(codeSpan.ReplaceAllString(page, ""), -1) {
 			target, anchor, _ := strings.Cut(m[1], "#")
 			if strings.Contains(target, "://") || strings.HasPrefix(target, "mailto:") {
 				continue

@@ -232,10 +232,10 @@ func TestJudge(t *testing.T) {
 			s.e.DNS = []string{"x.example"}
 		}, "every name"},
 		{"an address as a name", serving, ask(func(a *asked) { a.template.DNSNames = []string{"192.0.2.10"} }), "every name"},
-		{"the loopback address, declared", serving, func(s *scene) { declare(s, "127.0.0.1"); s.p.Nodes[0].Addresses = s.e.IPs }, "no address of a host"},
-		{"a link-local address, declared", serving, func(s *scene) { declare(s, "fe80::1"); s.p.Nodes[0].Addresses = s.e.IPs }, "no address of a host"},
-		{"every address, declared", serving, func(s *scene) { declare(s, "0.0.0.0"); s.p.Nodes[0].Addresses = s.e.IPs }, "no address of a host"},
-		{"a group's address, declared", serving, func(s *scene) { declare(s, "224.0.0.1"); s.p.Nodes[0].Addresses = s.e.IPs }, "no address of a host"},
+		{"the loopback address, declared", serving, func(s *scene) { declare(s, "127.0.0.1"); s.p.Nodes[0].Addresses = s.e.IPs }, "is not an address of a host"},
+		{"a link-local address, declared", serving, func(s *scene) { declare(s, "fe80::1"); s.p.Nodes[0].Addresses = s.e.IPs }, "is not an address of a host"},
+		{"every address, declared", serving, func(s *scene) { declare(s, "0.0.0.0"); s.p.Nodes[0].Addresses = s.e.IPs }, "is not an address of a host"},
+		{"a group's address, declared", serving, func(s *scene) { declare(s, "224.0.0.1"); s.p.Nodes[0].Addresses = s.e.IPs }, "is not an address of a host"},
 		{"an address of the host and a strange one", serving, ask(func(a *asked) {
 			a.template.IPAddresses = append(a.template.IPAddresses, net.ParseIP("198.51.100.1"))
 		}), "is not declared"},

@@ -77,7 +77,7 @@ func TestProblemsOfWholeFiles(t *testing.T) {
 		"a list":            {"- id: pool-empty\n", "pool-empty.yaml:1:1: want a mapping, got a list"},
 		"two documents":     {sound + "---\n" + sound, "a second document"},
 		"a title is needed": {strings.Replace(sound, "title:", "#", 1), "pool-empty.yaml:1:1: title: is missing; write one sentence"},
-		"a range":           {sound + "versions: about 4.14\n", `pool-empty.yaml:14:11: versions: "about 4.14" is no range`},
+		"a range":           {sound + "versions: about 4.14\n", `pool-empty.yaml:14:11: versions: "about 4.14" is not a range`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := problems(t, c.text)
