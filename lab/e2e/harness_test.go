@@ -199,6 +199,7 @@ type root struct {
 	Subject    subject
 	Confidence string
 	Deadlock   int
+	Remedies   []struct{ ID string }
 	Evidence   []struct{ Excerpt string }
 	Explains   []struct {
 		Fault   string
