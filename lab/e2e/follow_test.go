@@ -78,14 +78,17 @@ var followedTogether = []string{
 }
 
 // TestFollow does what the screen says, and nothing else: the remedy that the tool names
-// first for each cause leads to a cluster without it, in which every host is where it is
-// to be.
+// first for each cause leads to a cluster without it, in which every host has passed
+// every stage. Without ROLLCALL_LAB_FULL the first clusters only.
 func TestFollow(t *testing.T) {
 	if testing.Short() {
 		t.Skip("brings labs up")
 	}
 	t.Parallel()
-	for _, name := range followedTogether {
+	for i, name := range followedTogether {
+		if i >= 2 && os.Getenv(full) == "" {
+			break // a lab for each: the rest is seen in .ci/run full
+		}
 		t.Run(name, func(t *testing.T) {
 			w := up(t, name, false)
 			before := parse(t, w.live("diagnose", "-o", "json"))
