@@ -49,12 +49,14 @@ func (t *text) unchecked() {
 	}
 }
 
-// decided reports whether nothing that could not be read decides anything: every cause is
-// proven, and nothing that was read is damaged.
+// decided reports whether nothing that could not be read decides anything: nothing that was
+// read is damaged, and every cause is proven, or the premises of a healthy answer were read.
 func (t *text) decided() bool {
-	return len(t.d.Roots) > 0 && t.d.Verdict.Cause == fault.CauseKnown &&
-		!slices.ContainsFunc(t.d.Roots, func(r fault.Root) bool { return r.Confidence != fault.Proven }) &&
-		!slices.ContainsFunc(t.d.Coverage, func(c evidence.Coverage) bool { return c.Damaged })
+	if slices.ContainsFunc(t.d.Coverage, func(c evidence.Coverage) bool { return c.Damaged }) {
+		return false
+	}
+	return t.d.Verdict.Class == fault.Healthy || len(t.d.Roots) > 0 && t.d.Verdict.Cause == fault.CauseKnown &&
+		!slices.ContainsFunc(t.d.Roots, func(r fault.Root) bool { return r.Confidence != fault.Proven })
 }
 
 const (
