@@ -90,7 +90,7 @@ type commandPage struct {
 
 // pageOf is a command for programs.
 func (a *app) pageOf(c command.Command, notes []fault.CommandNote) commandPage {
-	p := commandPage{Kind: "command", Command: c.Text, Effect: c.Effect, Does: c.Does, Next: []string{}}
+	p := commandPage{Kind: "command", Command: cmp.Or(c.Typed, c.Text), Effect: c.Effect, Does: c.Does, Next: []string{}}
 	for _, n := range notes {
 		p.Notes = append(p.Notes, n.Says)
 		for _, next := range n.Next {
@@ -128,16 +128,16 @@ func (a *app) explainCommandLine(format string, c command.Command, notes []fault
 		fmt.Fprintf(a.io.Out, "UNKNOWN: what %s does is not known%s.\n", strings.ToLower(what), unknownDoes[c.Does])
 	}
 	if len(c.Steps) == 0 {
-		fmt.Fprintf(a.io.Out, "  %s\n", clean(c.Text))
+		fmt.Fprintf(a.io.Out, "  %s\n", clean(c.Typed))
 	}
 	for _, step := range c.Steps {
-		fmt.Fprintf(a.io.Out, "  %-8s %s\n", step.Effect, clean(step.Text))
+		fmt.Fprintf(a.io.Out, "  %-8s %s\n", step.Effect, clean(step.Typed))
 	}
 	for _, n := range p.Notes {
 		fmt.Fprintf(a.io.Out, "\n%s\n", report.Wrap(n, a.style()))
 	}
 	if c.Effect == command.Changes && len(p.Notes) == 0 {
-		fmt.Fprintf(a.io.Out, "It is not on the list of unsafe advice. That does not make it right: find the cause first.\n")
+		fmt.Fprintf(a.io.Out, "Rollcall does not know whether it is right here. Unknown is not safe: find the cause first.\n")
 	}
 	fmt.Fprintln(a.io.Out)
 	a.printNext(append(slices.Clone(p.Next), a.name+" diagnose", a.name+" list refused, for advice that is known as unsafe"))

@@ -28,7 +28,7 @@ func (a *app) listCommand() *cobra.Command {
 	}
 	cmd := &cobra.Command{
 		Use:       "list " + strings.Join(words, "|"),
-		Short:     "list faults, remedies, refused remedies, facts or steps",
+		Short:     "list faults, remedies, refused remedies, facts or stages",
 		Long:      "List prints what is known:\n" + about,
 		ValidArgs: words,
 		Args: func(_ *cobra.Command, args []string) error {

@@ -27,6 +27,7 @@ const (
 // Command is a command as it was pasted.
 type Command struct {
 	Text    string // on one line, without prompts, quotes and continuations
+	Typed   string // the same with its quotes, as it can be run
 	Program string // "oc" also for kubectl
 	Effect  Effect
 	Does    string    // what it does, in words; "" where that is not known
@@ -73,10 +74,10 @@ var loop = regexp.MustCompile(`^(?:for \w+ in |while read)`)
 
 // parseOne reads one command line with its pipes.
 func parseOne(text string) (Command, bool) {
-	line := clean(text)
-	c := Command{Text: line, Effect: Reads}
+	line, typed := clean(text), strings.TrimSpace(text)
+	c := Command{Text: line, Typed: typed, Effect: Reads}
 	if script.MatchString(strings.TrimPrefix(line, "sudo ")) {
-		return Command{Text: line, Program: "script", Effect: Unknown, Does: "runs a script"}, true
+		return Command{Text: line, Typed: typed, Program: "script", Effect: Unknown, Does: "runs a script"}, true
 	}
 	found := false
 	for _, part := range parts(line) {

@@ -67,6 +67,9 @@ func (v *view) networkReady() fault.StageState {
 	case strings.Contains(c.Message, "NetworkPluginNotReady") || strings.Contains(c.Message, "NetworkReady=false"):
 		return waiting(c.LastTransitionTime.Time, "the network plugin is not ready", proof)
 	}
+	if c.Reason == "" {
+		return unknown("the Node is not Ready, and its reason was not read")
+	}
 	return unknown("the Node is not Ready for another reason: " + c.Reason)
 }
 
