@@ -69,6 +69,8 @@ func TestParseRefuses(t *testing.T) {
 		"no such fault":  {"- fault: pool-pause\n  subject: pool/worker\n" + rest, `accept.yaml:1: there is no fault "pool-pause" (did you mean pool-paused?)`},
 		"several faults": {"- fault: paused\n  subject: pool/worker\n" + rest, `accept.yaml:1: "paused" is another name of several faults; name one of pool-paused, bmh-paused`},
 		"no subject":     {"- fault: pool-paused\n  subject: worker\n" + rest, `accept.yaml:2: "worker" is no subject`},
+		"empty cluster":  {"- fault: pool-paused\n  cluster: \"\"\n" + rest, "accept.yaml:2: cluster is empty"},
+		"a named one":    {"- fault: etcd-no-quorum\n  subject: cluster/other\n" + rest, `accept.yaml:2: subject "cluster/other": write cluster, and the cluster's id in the field cluster`},
 		"no such kind":   {"- fault: pool-paused\n  subject: pod/worker\n" + rest, `accept.yaml:2: "pod/worker" is no subject`},
 		"another kind":   {"- fault: pool-paused\n  subject: node/w1\n" + rest, `accept.yaml:2: pool-paused is a fault of a pool, and "node/w1" is a host`},
 		"no glob":        {"- fault: pool-paused\n  subject: \"pool/[a\"\n" + rest, `accept.yaml:2: subject "pool/[a": it is no valid glob`},

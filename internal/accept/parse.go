@@ -125,6 +125,8 @@ func (p *parser) values(n *yaml.Node) map[string]*yaml.Node {
 		case value.Kind != yaml.ScalarNode:
 			p.fail(value.Line, "%s is not a text", key.Value)
 			values[key.Value] = &yaml.Node{Line: value.Line} // it is there
+		case key.Value == "cluster" && text(value) == "":
+			p.fail(value.Line, "cluster is empty; leave it out to accept it on every cluster, or write the cluster's id")
 		case value.Tag != "!!null" && text(value) != "":
 			values[key.Value] = value
 		}
@@ -178,6 +180,8 @@ func (p *parser) subject(n *yaml.Node, about *fault.Fault) Pattern {
 		k, known = fault.Cluster, true
 	}
 	switch _, err := path.Match(name, ""); {
+	case k == fault.Cluster && ok && name != "*":
+		p.fail(n.Line, "subject %q: write cluster, and the cluster's id in the field cluster", word)
 	case !ok || !known || name == "":
 		p.fail(n.Line, "%q is no subject; write it as node/NAME, mcp/NAME, csr/NAME, co/NAME, nodepool/NAME or cluster, with * for any characters", word)
 	case err != nil:

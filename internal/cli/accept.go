@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"syscall"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -54,7 +55,7 @@ func (a *app) loadAccept(c *fault.Catalog) (*accept.List, error) {
 
 // readAccept reads one byte more than a file may have at most: the parser refuses it then.
 func readAccept(path string) (raw []byte, err error) {
-	f, err := os.Open(path)
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a FIFO without a writer is empty, and does not wait for one
 	if err != nil {
 		return nil, err
 	}

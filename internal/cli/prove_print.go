@@ -76,7 +76,7 @@ func (a *app) printExample(ctx context.Context, grid *fixture.Grid, f provenFaul
 	if x.Path == "" {
 		x.Path = "PATH"
 	}
-	dir := path.Join(path.Dir(f.File), "testdata")
+	dir := a.style().Clean(path.Join(path.Dir(f.File), "testdata"))
 	fmt.Fprintf(a.io.Out, "\nWrite an overlay for each outcome that is missing. An example for %s:\n", f.ID)
 	for _, missing := range f.Missing {
 		switch missing {

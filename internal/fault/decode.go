@@ -124,7 +124,7 @@ func (s *strict) walk(n *yaml.Node, t reflect.Type, at Where) bool {
 		}
 		hint := "put it into quotes"
 		if n.Kind == yaml.ScalarNode {
-			hint = "write " + strconv.Quote(n.Value)
+			hint = "write " + strconv.Quote(shortValue(n))
 		}
 		s.add(n, at, hint, "want a text, got %s", kindOf(n))
 		return false
@@ -154,7 +154,7 @@ func (s *strict) list(n *yaml.Node, t reflect.Type, at Where) bool {
 	if n.Kind != yaml.SequenceNode {
 		hint := "begin each element with a dash"
 		if n.Kind == yaml.ScalarNode {
-			hint = "write [" + n.Value + "]"
+			hint = "write [" + shortValue(n) + "]"
 		}
 		s.add(n, at, hint, "want a list, got %s", kindOf(n))
 		return false
@@ -185,7 +185,7 @@ func (s *strict) object(n *yaml.Node, t reflect.Type, at Where) bool {
 	if n.Kind != yaml.MappingNode {
 		hint := "its fields are " + join(names)
 		if n.Kind == yaml.ScalarNode && needed != "" {
-			hint = "write {" + needed + ": " + n.Value + "}"
+			hint = "write {" + needed + ": " + shortValue(n) + "}"
 		}
 		s.add(n, at, hint, "want a mapping, got %s", kindOf(n))
 		return false
@@ -237,11 +237,21 @@ func kindOf(n *yaml.Node) string {
 	case n.Kind == yaml.SequenceNode:
 		return "a list"
 	case n.Tag == "!!int" || n.Tag == "!!float":
-		return "the number " + n.Value
+		return "the number " + shortValue(n)
 	case n.Tag == "!!bool":
-		return "the boolean " + n.Value
+		return "the boolean " + shortValue(n)
 	}
 	return fmt.Sprintf("%.40q", n.Value)
+}
+
+// shortValue bounds what a message repeats of a file: it may be a file of another kind, which
+// a link leads to, with a secret in it.
+func shortValue(n *yaml.Node) string {
+	const most = 40
+	if r := []rune(n.Value); len(r) > most {
+		return string(r[:most]) + "..."
+	}
+	return n.Value
 }
 
 // meant suggests a known word, "" where none is near.

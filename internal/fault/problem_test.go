@@ -69,6 +69,19 @@ remedies: wait
 	}
 }
 
+// A message repeats a few characters of a file that is none of ours, and no more: it may have
+// a secret, and aliases may repeat it.
+func TestProblemsAreShort(t *testing.T) {
+	secret := strings.Repeat("eyJhbGciOiJSUzI1NiIsImtpZCI6Ik", 40)
+	for _, text := range []string{secret, "id: x\nexplains: " + secret, "id: x\ngiven: " + secret, "id: x\nsettles: " + secret, "id: x\ntitle: [" + secret + "]"} {
+		for _, p := range problems(t, text) {
+			if strings.Contains(p, secret[:60]) {
+				t.Errorf("%.200s", p)
+			}
+		}
+	}
+}
+
 func TestProblemsOfWholeFiles(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
 		"no YAML":           {"id: pool-empty\ntitle: a: b\n", "pool-empty.yaml:2:1: this is no YAML"},

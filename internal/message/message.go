@@ -202,13 +202,13 @@ func oneBlank(line string) string {
 // maxTried is how much of one line is looked at, around what was found.
 const maxTried = 16 << 10
 
-// window cuts a line that is very long around a position.
-func window(line []byte, at int) []byte {
+// window cuts a line that is very long around a position, and says where the cut ends.
+func window(line []byte, at int) (part []byte, end int) {
 	if len(line) <= maxTried {
-		return line
+		return line, len(line)
 	}
 	from := max(0, min(at-maxTried/2, len(line)-maxTried))
-	return line[from : from+maxTried]
+	return line[from : from+maxTried], from + maxTried
 }
 
 // lineAt returns the line of block that a position is in, and where it begins.

@@ -345,6 +345,17 @@ func TestRequired(t *testing.T) {
 	}
 }
 
+// A cause far behind another literal in a very long line is found.
+func TestLongLine(t *testing.T) {
+	x := builtIn(t)
+	for _, n := range []int{0, 100, maxTried, 3 * maxTried} {
+		line := "Require at least " + strings.Repeat("x", n) + " No eligible disks were found"
+		if got := readText(t, x, "before\n"+line+"\nafter\n"); got.Result != Present || got.Matches[0].Lines[0].Number != 2 {
+			t.Errorf("%d bytes between: %+v", n, got)
+		}
+	}
+}
+
 // BenchmarkReadSamples is a log of which every fifth line has a known message.
 func BenchmarkReadSamples(b *testing.B) {
 	x := builtIn(b)

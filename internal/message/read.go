@@ -132,7 +132,7 @@ func (x *Index) block(b []byte) found {
 		f.lines++
 	}
 	var met []int
-	lineStart, lineEnd, counted, number := -1, -1, 0, 1
+	lineStart, lineEnd, tried, counted, number := -1, -1, -1, 0, 1
 	var line, scratch []byte
 	flush := func() {
 		if len(met) == 0 {
@@ -164,11 +164,12 @@ func (x *Index) block(b []byte) found {
 			}
 			return true
 		}
-		if end-1 >= lineEnd {
+		if end-1 >= lineEnd || end > tried { // another line, or far behind in a very long one
 			flush()
 			line, lineStart = lineAt(b, end-1)
 			lineEnd = lineStart + len(line)
-			line = window(line, end-1-lineStart)
+			line, tried = window(line, end-1-lineStart)
+			tried += lineStart
 		}
 		met = append(met, l.rule)
 		return true

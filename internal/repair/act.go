@@ -30,7 +30,12 @@ func (r *run) act(ctx context.Context, s Step, a action, pending *Write, deadlin
 		return err
 	}
 	var conflict error
-	for range maxTries {
+	for try := range maxTries {
+		if try > 0 { // time has passed
+			if err := r.admit(ctx, s); err != nil {
+				return err
+			}
+		}
 		if err := r.unchanged(ctx, s); err != nil {
 			return err
 		}

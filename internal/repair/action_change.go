@@ -14,14 +14,21 @@ import (
 func changeFields() action {
 	return action{
 		check: func(s Step) error {
-			if _, ok := changeOf(s.Args.Remedy); !ok {
+			c, ok := changeOf(s.Args.Remedy)
+			if !ok {
 				return fmt.Errorf("args.remedy %q is none that changes fields", s.Args.Remedy)
+			}
+			if c.object(s.Args.Object).Name != s.Args.Object {
+				return fmt.Errorf("args.object %q is not the object that %s changes", s.Args.Object, s.Args.Remedy)
 			}
 			return need(map[string]string{"object": s.Args.Object})
 		},
 		prepare: func(ctx context.Context, r *run, s Step) (*act, string, error) {
 			c, ref, o, err := r.changed(ctx, s)
 			if err != nil {
+				return nil, "", err
+			}
+			if err := r.still(ctx, s, c, ref, o); err != nil {
 				return nil, "", err
 			}
 			set, err := c.set(o)
@@ -63,6 +70,30 @@ func changeFields() action {
 			return c.keeps(o), nil
 		},
 	}
+}
+
+// still refuses an object that is not that of the step's faults, or that is not as it was
+// when the plan was made: this is the version that is patched.
+func (r *run) still(ctx context.Context, s Step, c change, ref Ref, o Object) error {
+	for _, k := range s.While {
+		name, err := objectOf(ctx, r.API, c, k)
+		if err != nil {
+			return refuse("%s: it is not known whether it belongs to %s: %v", ref, k.Subject, err)
+		}
+		if name != s.Args.Object {
+			return refuse("%s is not the object of %s, which is %s", ref, k.Subject, name).instead("make a new plan")
+		}
+	}
+	for _, rd := range s.Reads {
+		have, err := digestFields(o, rd.Fields)
+		if err != nil {
+			return err
+		}
+		if rd.Object == ref && have != rd.Digest {
+			return refuse("%s is not as it was when the plan was made: %s; last written by %s", ref, changed(rd, o), lastManager(o, rd.Fields)).instead("make a new plan")
+		}
+	}
+	return nil
 }
 
 // changed reads the object of a step that changes fields.
@@ -107,7 +138,7 @@ func (b *building) change(ctx context.Context) error {
 }
 
 func (b *building) changeOne(ctx context.Context, c change, k fault.Key) error {
-	name, err := b.objectOf(ctx, c, k)
+	name, err := objectOf(ctx, b.API, c, k)
 	if err != nil {
 		return err
 	}
@@ -129,12 +160,12 @@ func (b *building) changeOne(ctx context.Context, c change, k fault.Key) error {
 }
 
 // objectOf names the object that is changed for a fault.
-func (b *building) objectOf(ctx context.Context, c change, k fault.Key) (string, error) {
+func objectOf(ctx context.Context, api Reader, c change, k fault.Key) (string, error) {
 	switch ref := c.object(k.Subject.Name); {
 	case k.Subject.Kind == fault.Pool:
 		return k.Subject.Name, nil
 	case k.Subject.Kind == fault.Host && ref.Resource == "baremetalhosts":
-		return b.bareMetalHostOf(ctx, k.Subject.Name)
+		return bareMetalHostOf(ctx, api, k.Subject.Name)
 	case ref.Name != "":
 		return ref.Name, nil
 	}
@@ -143,25 +174,27 @@ func (b *building) objectOf(ctx context.Context, c change, k fault.Key) (string,
 
 // bareMetalHostOf finds the BareMetalHost of a host: by its name, or over the Machine that
 // the Node belongs to. It never guesses among several.
-func (b *building) bareMetalHostOf(ctx context.Context, host string) (string, error) {
-	machines, err := b.API.List(ctx, machineRef(""))
+func bareMetalHostOf(ctx context.Context, api Reader, host string) (string, error) {
+	machines, err := api.List(ctx, machineRef(""))
 	if err != nil {
 		return "", fmt.Errorf("list machines: %w", err)
 	}
-	var mine []string
+	var mine, others []string
 	for _, m := range machines {
 		if hosts.SameName(stringAt(m, "status", "nodeRef", "name"), host) {
 			mine = append(mine, stringAt(m, "metadata", "name"))
+		} else if stringAt(m, "status", "nodeRef", "name") != "" {
+			others = append(others, stringAt(m, "metadata", "name"))
 		}
 	}
-	list, err := b.API.List(ctx, bareMetalHostRef(""))
+	list, err := api.List(ctx, bareMetalHostRef(""))
 	if err != nil {
 		return "", fmt.Errorf("list BareMetalHosts: %w", err)
 	}
 	var found []string
 	for _, o := range list {
 		name, consumer := stringAt(o, "metadata", "name"), stringAt(o, "spec", "consumerRef", "name")
-		if hosts.SameName(name, host) || consumer != "" && slices.Contains(mine, consumer) {
+		if hosts.SameName(name, host) && !slices.Contains(others, consumer) || consumer != "" && slices.Contains(mine, consumer) {
 			found = append(found, name)
 		}
 	}

@@ -38,7 +38,9 @@ const (
 	detachedKey = "baremetalhost.metal3.io/detached"
 	poolPaused  = "/spec/paused"
 	hostOnline  = "/spec/online"
-	unsafeEtcd  = "/spec/unsupportedConfigOverrides/useUnsupportedUnsafeNonHANonProductionUnstableEtcd"
+	// assistedService is the value that assisted-service writes to both annotations.
+	assistedService = "assisted-service-controller"
+	unsafeEtcd      = "/spec/unsupportedConfigOverrides/useUnsupportedUnsafeNonHANonProductionUnstableEtcd"
 )
 
 // bareMetalNamespace is where OpenShift keeps its BareMetalHosts
@@ -58,7 +60,7 @@ func changes() []change {
 	return []change{
 		{
 			remedy: "switch-host-on", object: bareMetalHostRef,
-			reads:    []string{hostOnline, "/status/poweredOn", "/status/provisioning/state", pointer("metadata", "annotations", pausedKey), pointer("metadata", "annotations", detachedKey)},
+			reads:    hostReads(),
 			set:      switchOn,
 			effect:   func(o Object) (bool, string) { return boolAt(o, "status", "poweredOn"), "status.poweredOn of the host" },
 			keeps:    runs,
@@ -73,7 +75,8 @@ func changes() []change {
 		},
 		{
 			remedy: "unpause-host", object: bareMetalHostRef,
-			reads:    []string{pointer("metadata", "annotations", pausedKey), "/status/provisioning/state"},
+			reads:    hostReads(),
+			guards:   quorum,
 			set:      func(o Object) (map[string]any, error) { return withoutAnnotation(o, pausedKey) },
 			risk:     fault.RiskPower,
 			riskText: "metal3 continues where it was stopped: it may inspect, provision or power the host",
@@ -86,8 +89,9 @@ func changes() []change {
 		},
 		{
 			remedy: "attach-host", object: bareMetalHostRef,
-			reads: []string{pointer("metadata", "annotations", detachedKey), "/status/provisioning/state"},
-			set:   func(o Object) (map[string]any, error) { return withoutAnnotation(o, detachedKey) },
+			reads:  hostReads(),
+			guards: quorum,
+			set:    func(o Object) (map[string]any, error) { return withoutAnnotation(o, detachedKey) },
 			effect: func(o Object) (bool, string) {
 				return stringAt(o, "status", "operationalStatus") != "detached", "status.operationalStatus of the host"
 			},
@@ -140,6 +144,15 @@ func changeOf(remedy string) (change, bool) {
 	return list[i], true
 }
 
+// hostReads are the fields that decide what metal3 does with a host that it may work on again.
+func hostReads() []string {
+	return []string{"/metadata/uid", "/metadata/deletionTimestamp", pointer("metadata", "annotations", pausedKey), pointer("metadata", "annotations", detachedKey),
+		hostOnline, "/spec/image", "/spec/consumerRef", "/status/poweredOn", "/status/provisioning/state"}
+}
+
+// quorum is for what may power a host off that is a control-plane host.
+func quorum(string) []Guard { return []Guard{{Guard: EtcdQuorum}} }
+
 // switchOn refuses where metal3 would not follow.
 func switchOn(o Object) (map[string]any, error) {
 	for _, key := range []string{pausedKey, detachedKey} {
@@ -155,7 +168,7 @@ func switchOn(o Object) (map[string]any, error) {
 
 // runs keeps a host that is on from being switched off by an undo.
 func runs(o Object) string {
-	if !boolAt(o, "status", "poweredOn") {
+	if on, there := fieldAt(o, "/status/poweredOn"); there && on == false {
 		return ""
 	}
 	return "the host is on; drain its node and set spec.online to false yourself if it should be off"
@@ -167,8 +180,15 @@ func runs(o Object) string {
 func withoutAnnotation(o Object, key string) (map[string]any, error) {
 	path := pointer("metadata", "annotations", key)
 	value, _ := fieldAt(o, path)
-	if text, _ := value.(string); strings.HasPrefix(text, "metal3.io/") {
+	if text, _ := value.(string); strings.HasPrefix(text, "metal3.io/") || text == assistedService {
 		return nil, fmt.Errorf("the annotation has the value %q: the controller of that name wrote it and removes it by itself", text)
+	}
+	switch state := stringAt(o, "status", "provisioning", "state"); {
+	case stringAt(o, "metadata", "deletionTimestamp") != "" || state == "deprovisioning" || state == "deleting":
+		// metal3 looks at the annotation before it looks at the deletion.
+		return nil, fmt.Errorf("the host is being deleted: without the annotation metal3 would continue with that and wipe it")
+	case boolAt(o, "status", "poweredOn") && !boolAt(o, "spec", "online"):
+		return nil, fmt.Errorf("the host is on and spec.online is false: without the annotation metal3 would switch it off")
 	}
 	return map[string]any{path: nil}, nil
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -288,9 +290,14 @@ func TestChangeKilledThenUndone(t *testing.T) {
 					t.Fatalf("Undo: %v", err)
 				}
 				ch, _ := changeOf(c.remedy)
-				want, _ := digestFields(c.content(), ch.reads)
-				if have, _ := digestFields(r.get(c.object), ch.reads); have != want {
-					t.Errorf("the fields are not as they were: %v", shown(r.get(c.object), ch.reads))
+				set, err := ch.set(c.content())
+				if err != nil {
+					t.Fatal(err)
+				}
+				fields := slices.Sorted(maps.Keys(set))
+				want, _ := digestFields(c.content(), fields)
+				if have, _ := digestFields(r.get(c.object), fields); have != want {
+					t.Errorf("the fields are not as they were: %v", shown(r.get(c.object), fields))
 				}
 			})
 		}
@@ -342,7 +349,30 @@ func TestChangeRefused(t *testing.T) {
 		"an edited remedy": {"unpause-host", func(r *changeRig, p *Plan) {
 			p.Steps[0].Args.Remedy = "switch-host-on"
 			r.reviewed(t, p)
-		}, "reads"},
+		}, "does not describe what the step does"},
+		"another object, with its words and reads": {"unpause-host", func(r *changeRig, p *Plan) {
+			o := r.c.content()
+			r.put(bareMetalHostRef("worker-2"), o)
+			s := p.Steps[0]
+			s.Args.Object = "worker-2"
+			s = described(s, p.Root)
+			rd, err := reading(bareMetalHostRef("worker-2"), o, hostReads()...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.Reads = []Reading{rd}
+			p.Steps[0] = s
+			r.reviewed(t, p)
+		}, "is not the object of host/worker-1"},
+		"deleted meanwhile": {"unpause-host", func(r *changeRig, _ *Plan) {
+			r.edit(r.c.object, "x", func(o Object) { o["metadata"].(map[string]any)["deletionTimestamp"] = "2026-05-01T03:00:00Z" })
+		}, "is not as it was"},
+		"another etcd": {"remove-etcd-override", func(r *changeRig, p *Plan) {
+			s := p.Steps[0]
+			s.Args.Object = "foo"
+			p.Steps[0] = described(s, p.Root)
+			r.reviewed(t, p)
+		}, "is not the object that remove-etcd-override changes"},
 		"a name that is a path": {"unpause-host", func(r *changeRig, p *Plan) {
 			p.Steps[0].Args.Object = "../../secrets/x"
 			r.reviewed(t, p)
@@ -385,6 +415,27 @@ func TestChangeNotPlanned(t *testing.T) {
 			set, want = func(o Object) { o["metadata"].(map[string]any)["deletionTimestamp"] = "2026-05-01T03:00:00Z" }, "is being deleted"
 		default:
 			continue
+		}
+		if c.remedy == "unpause-host" {
+			for want, set := range map[string]func(Object){
+				"is being deleted": func(o Object) { o["metadata"].(map[string]any)["deletionTimestamp"] = "2026-05-01T03:00:00Z" },
+				"is being deleted: without": func(o Object) {
+					o["status"].(map[string]any)["provisioning"] = map[string]any{"state": "deprovisioning"}
+				},
+				"would switch it off": func(o Object) {
+					o["spec"].(map[string]any)["online"] = false
+					o["status"].(map[string]any)["poweredOn"] = true
+				},
+				"assisted-service-controller": func(o Object) {
+					o["metadata"].(map[string]any)["annotations"].(map[string]any)[pausedKey] = "assisted-service-controller"
+				},
+			} {
+				r := newChangeRig(t, c)
+				r.edit(c.object, "x", set)
+				if _, err := r.planned(t); !errors.Is(err, ErrNothingToDo) || !strings.Contains(err.Error(), want) {
+					t.Errorf("%s: %v, want %q", c.remedy, err, want)
+				}
+			}
 		}
 		r := newChangeRig(t, c)
 		r.edit(c.object, "x", set)
