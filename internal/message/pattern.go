@@ -5,14 +5,15 @@ import (
 	"regexp"
 	"regexp/syntax"
 	"slices"
+	"sync"
 	"unicode"
 )
 
 // pattern is an expression over a line that is plain and in lower case. Most lines on which
 // it is tried do not match: one of its literals is missing, which is seen much faster.
 type pattern struct {
-	needs [][][]byte // a line that matches has at least one literal of each group
-	expr  *regexp.Regexp
+	needs [][][]byte            // a line that matches has at least one literal of each group
+	expr  func() *regexp.Regexp // compiled when it is first tried: most never are
 }
 
 // compile reads an expression that ignores case.
@@ -25,12 +26,8 @@ func compile(expr string) (*pattern, error) {
 		return nil, err
 	}
 	lower(re)
-	compiled, err := regexp.Compile(re.String())
-	if err != nil {
-		return nil, err
-	}
-	p := &pattern{expr: compiled}
-	for _, g := range required(re.Simplify()) {
+	p := &pattern{expr: sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(re.String()) })}
+	for _, g := range required(re) {
 		var group [][]byte
 		for _, literal := range g {
 			group = append(group, []byte(literal))
@@ -47,7 +44,7 @@ func (p *pattern) in(line []byte) bool {
 			return false
 		}
 	}
-	return p.expr.Match(line)
+	return p.expr().Match(line)
 }
 
 // lower rewrites an expression that ignores case for text that is in lower case: it is then
