@@ -38,7 +38,8 @@ const (
 	detachedKey = "baremetalhost.metal3.io/detached"
 	poolPaused  = "/spec/paused"
 	hostOnline  = "/spec/online"
-	// assistedService is the value that assisted-service writes to both annotations.
+	// assistedService is the value with which assisted-service detaches an installed host
+	// (openshift/assisted-service: internal/controller/controllers/bmh_agent_controller.go).
 	assistedService = "assisted-service-controller"
 	unsafeEtcd      = "/spec/unsupportedConfigOverrides/useUnsupportedUnsafeNonHANonProductionUnstableEtcd"
 )
@@ -66,7 +67,7 @@ func changes() []change {
 			keeps:    runs,
 			risk:     fault.RiskPower,
 			riskText: "the server is switched on, whatever somebody does at it",
-			proof:    Simulated,
+			proof:    Advice,
 			title:    "set spec.online of BareMetalHost %s to true",
 			oc:       "oc -n " + bareMetalNamespace + ` patch bmh %s --type=merge -p '{"spec":{"online":true}}'`,
 			inverse:  "set spec.online back to false, as long as the host has not been switched on",
@@ -97,7 +98,7 @@ func changes() []change {
 			},
 			risk:     fault.RiskPower,
 			riskText: "metal3 registers the host in Ironic again and follows spec.online",
-			proof:    Simulated,
+			proof:    Advice,
 			title:    "remove the annotation " + detachedKey + " of BareMetalHost %s",
 			oc:       "oc -n " + bareMetalNamespace + " annotate bmh %s " + detachedKey + "-",
 			inverse:  "write the annotation back with its value",
@@ -125,7 +126,7 @@ func changes() []change {
 			guards:   func(string) []Guard { return []Guard{{Guard: EtcdMembers, Count: leastMembers}} },
 			risk:     fault.RiskReversible,
 			riskText: "the etcd operator holds back rollouts that could cost the quorum again",
-			proof:    ProvedInLab,
+			proof:    Advice,
 			title:    "remove useUnsupportedUnsafeNonHANonProductionUnstableEtcd from etcd %s",
 			oc:       `oc patch etcd %s --type=json -p '[{"op":"remove","path":"` + unsafeEtcd + `"}]'`,
 			inverse:  "write the override back with its value",
