@@ -73,7 +73,7 @@ func known() map[string]program {
 		"grep", "head", "tail", "jq", "yq", "base64", "find", "host", "mount", "free", "ethtool", "lspci"} {
 		add([]string{n}, map[string]string{"": "shows something"}, nil)
 	}
-	for n, does := range map[string]string{"rm": "removes files", "mv": "moves files", "cp": "copies files", "ln": "links files", "chmod": "changes rights of files", "chown": "changes owners of files",
+	for n, does := range map[string]string{"touch": "creates a file", "rm": "removes files", "mv": "moves files", "cp": "copies files", "ln": "links files", "chmod": "changes rights of files", "chown": "changes owners of files",
 		"reboot": "reboots the host", "shutdown": "switches the host off", "poweroff": "switches the host off", "kill": "ends processes", "pkill": "ends processes", "killall": "ends processes",
 		"wipefs": "wipes a disk", "dd": "writes raw data", "mkfs": "formats a disk", "sgdisk": "changes partitions", "iptables": "changes the firewall", "nft": "changes the firewall",
 		"restorecon": "changes labels of files", "vi": "edits a file", "vim": "edits a file", "nano": "edits a file", "scp": "copies files between hosts", "rsync": "copies files between hosts",

@@ -94,7 +94,8 @@ func changes() []change {
 			guards: quorum,
 			set:    func(o Object) (map[string]any, error) { return withoutAnnotation(o, detachedKey) },
 			effect: func(o Object) (bool, string) {
-				return stringAt(o, "status", "operationalStatus") != "detached", "status.operationalStatus of the host"
+				state := stringAt(o, "status", "operationalStatus")
+				return state != "" && state != "detached", "status.operationalStatus of the host"
 			},
 			risk:     fault.RiskPower,
 			riskText: "metal3 registers the host in Ironic again and follows spec.online",
@@ -167,7 +168,7 @@ func switchOn(o Object) (map[string]any, error) {
 	return map[string]any{hostOnline: true}, nil
 }
 
-// runs keeps a host that is on from being switched off by an undo.
+// runs keeps a host that is on, or of which that is not known, from being switched off.
 func runs(o Object) string {
 	if on, there := fieldAt(o, "/status/poweredOn"); there && on == false {
 		return ""
@@ -188,8 +189,8 @@ func withoutAnnotation(o Object, key string) (map[string]any, error) {
 	case stringAt(o, "metadata", "deletionTimestamp") != "" || state == "deprovisioning" || state == "deleting":
 		// metal3 looks at the annotation before it looks at the deletion.
 		return nil, fmt.Errorf("the host is being deleted: without the annotation metal3 would continue with that and wipe it")
-	case boolAt(o, "status", "poweredOn") && !boolAt(o, "spec", "online"):
-		return nil, fmt.Errorf("the host is on and spec.online is false: without the annotation metal3 would switch it off")
+	case !boolAt(o, "spec", "online") && runs(o) != "":
+		return nil, fmt.Errorf("spec.online is false and the host is on, or its power is not known: without the annotation metal3 would switch it off")
 	}
 	return map[string]any{path: nil}, nil
 }

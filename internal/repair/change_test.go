@@ -422,6 +422,7 @@ func TestChangeNotPlanned(t *testing.T) {
 				"is being deleted: without": func(o Object) {
 					o["status"].(map[string]any)["provisioning"] = map[string]any{"state": "deprovisioning"}
 				},
+				"its power is not known": func(o Object) { o["spec"].(map[string]any)["online"] = false },
 				"would switch it off": func(o Object) {
 					o["spec"].(map[string]any)["online"] = false
 					o["status"].(map[string]any)["poweredOn"] = true
