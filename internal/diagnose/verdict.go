@@ -45,6 +45,9 @@ func classify(d *fault.Diagnosis) fault.Verdict {
 	if len(d.Accepted) > 0 {
 		return onlyAccepted(d)
 	}
+	if d.Source.Kind == Plan {
+		return fault.Verdict{Class: fault.Healthy, Reason: "no known mistake is in the plan; what only the machines and the network show was not checked"}
+	}
 	if d.Source.Kind == OnHost {
 		return fault.Verdict{Class: fault.Healthy, Reason: "nothing is wrong on " + d.Source.Name + " itself; only the API shows whether it has joined"}
 	}
@@ -201,7 +204,7 @@ func openQuestions(d *fault.Diagnosis) []string {
 	open = append(append(open, notThrough(d)...), notAskedAbout(d)...)
 	open = append(open, damaged(d)...)
 	open = append(open, unsettled(d)...)
-	if d.Source.Kind == OnHost {
+	if d.Source.Kind == OnHost || d.Source.Kind == Plan {
 		return append(open, unasked(d)...)
 	}
 	if expected(d) == 0 && !awaitsFirstHost(d) { // a name that only a request claims is no host that answered
@@ -291,6 +294,10 @@ func damaged(d *fault.Diagnosis) []string {
 // OnHost is the kind of a source that is one machine seen from inside. What only the
 // API can tell is no open question of it; what the machine should have told is.
 const OnHost = "host"
+
+// Plan is the kind of a source that is what somebody wants to install: it has no hosts that
+// could have answered.
+const Plan = "plan"
 
 func unasked(d *fault.Diagnosis) []string {
 	n := 0

@@ -74,6 +74,9 @@ func newText(d *fault.Diagnosis, o Options) *text {
 
 // Text writes the answer for a person: at most a screen where one root is the case.
 func Text(w io.Writer, d *fault.Diagnosis, o Options) error {
+	if d.Source.Kind == planSource {
+		return planText(w, d, o)
+	}
 	t := newText(d, o)
 	t.verdict()
 	t.source()
@@ -152,7 +155,9 @@ func sourceParts(d *fault.Diagnosis) []string {
 		parts = append(parts, "hosted cluster "+d.Cluster.Hosted)
 	}
 	version := d.Cluster.Version
-	if version == "" {
+	if version == "" && d.Source.Kind == planSource {
+		version = "release not named (--release)"
+	} else if version == "" {
 		version = "version not readable"
 	}
 	parts = append(parts, version)
