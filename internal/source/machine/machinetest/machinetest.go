@@ -1,6 +1,6 @@
-// Package hosttest makes machines for tests: a directory in the layout of RHCOS and
+// Package machinetest makes machines for tests: a directory in the layout of RHCOS and
 // the output of the programs that run there.
-package hosttest
+package machinetest
 
 import (
 	"bytes"

@@ -1,4 +1,4 @@
-package host
+package machine
 
 import (
 	"context"
@@ -16,13 +16,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
-	"github.com/rollcall-project/rollcall/internal/source/host/hosttest"
+	"github.com/rollcall-project/rollcall/internal/source/machine/machinetest"
 	"github.com/rollcall-project/rollcall/internal/source/onhost"
 )
 
-func open(t *testing.T, m *hosttest.Machine, o Options) *Source {
+func open(t *testing.T, m *machinetest.Machine, o Options) *Source {
 	t.Helper()
-	o.Root, o.Runner, o.Now = m.Root, m.Commands, func() time.Time { return hosttest.Now }
+	o.Root, o.Runner, o.Now = m.Root, m.Commands, func() time.Time { return machinetest.Now }
 	s, err := Open(o)
 	if err != nil {
 		t.Fatal(err)
@@ -45,7 +45,7 @@ func get[T any](t *testing.T, s *Source, r evidence.Resource) T {
 }
 
 func TestIdentity(t *testing.T) {
-	id := get[onhost.Identity](t, open(t, hosttest.New(t), Options{}), evidence.HostIdentities)
+	id := get[onhost.Identity](t, open(t, machinetest.New(t), Options{}), evidence.HostIdentities)
 	if id.Hostname != "m1" || id.NameFrom != "/etc/hostname" || id.BootID == "" {
 		t.Errorf("%q from %q, boot %q", id.Hostname, id.NameFrom, id.BootID)
 	}
@@ -73,7 +73,7 @@ func TestKubeconfigs(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			m := hosttest.New(t)
+			m := machinetest.New(t)
 			m.Put(bootstrapKubeconfig, tt.text)
 			if k := open(t, m, Options{}).id.Bootstrap; k.Problem != tt.problem || !k.Exists {
 				t.Errorf("%+v, want the problem %q", k, tt.problem)
@@ -85,7 +85,7 @@ func TestKubeconfigs(t *testing.T) {
 // TestHostileTree: links do not lead out, pipes do not hang, large files do not fill
 // the memory.
 func TestHostileTree(t *testing.T) {
-	m := hosttest.New(t)
+	m := machinetest.New(t)
 	outside := filepath.Join(t.TempDir(), "outside")
 	if err := os.WriteFile(outside, []byte(m.Kubeconfig("https://outside:1", "token: x")), 0o600); err != nil {
 		t.Fatal(err)
@@ -115,7 +115,7 @@ func TestHostileTree(t *testing.T) {
 }
 
 func TestPrograms(t *testing.T) {
-	m := hosttest.New(t)
+	m := machinetest.New(t)
 	s := open(t, m, Options{Network: true})
 	units := get[onhost.Units](t, s, evidence.HostUnits)
 	if len(units.Units) != 4 || units.Units[0].Since.IsZero() {
@@ -139,14 +139,14 @@ func TestPrograms(t *testing.T) {
 			t.Errorf("%+v", d)
 		}
 	}
-	if c := get[onhost.Config](t, s, evidence.HostConfigs); c.Booted != hosttest.Image || c.Current.Name != "rendered-master-1" {
+	if c := get[onhost.Config](t, s, evidence.HostConfigs); c.Booted != machinetest.Image || c.Current.Name != "rendered-master-1" {
 		t.Errorf("%+v", c)
 	}
 }
 
 func TestProgramsMissing(t *testing.T) {
-	m := hosttest.New(t)
-	m.Commands = hosttest.Commands{}
+	m := machinetest.New(t)
+	m.Commands = machinetest.Commands{}
 	s := open(t, m, Options{})
 	for _, r := range []evidence.Resource{evidence.HostUnits, evidence.HostClocks, evidence.HostContainers, evidence.HostResolutions} {
 		_, err := s.List(t.Context(), r, "")
@@ -160,7 +160,7 @@ func TestProgramsMissing(t *testing.T) {
 }
 
 func TestJournal(t *testing.T) {
-	s := open(t, hosttest.New(t), Options{})
+	s := open(t, machinetest.New(t), Options{})
 	texts, err := s.Texts(t.Context(), evidence.TextQuery{Kind: evidence.Journal, Unit: "kubelet"})
 	if err != nil {
 		t.Fatal(err)
@@ -186,19 +186,19 @@ func TestJournalOfCopy(t *testing.T) {
 	const dir = "/var/log/journal"
 	outside := t.TempDir()
 	for name, c := range map[string]struct {
-		make func(m *hosttest.Machine)
+		make func(m *machinetest.Machine)
 		want string // of the error; "" for none
 	}{
-		"a directory":         {func(m *hosttest.Machine) { m.Put(dir+"/0123/system.journal", "") }, ""},
-		"a link within":       {func(m *hosttest.Machine) { m.Put("/srv/j/0123/system.journal", ""); m.Link(dir, "/srv/j") }, ""},
-		"a link to elsewhere": {func(m *hosttest.Machine) { m.Link(dir, outside) }, "no such file"},
-		"a link in it":        {func(m *hosttest.Machine) { m.Link(dir+"/0123", outside) }, "is a link"},
-		"a link below":        {func(m *hosttest.Machine) { m.Link(dir+"/0123/system.journal", outside) }, "is a link"},
-		"a file":              {func(m *hosttest.Machine) { m.Put(dir, "") }, "not a directory"},
-		"none":                {func(*hosttest.Machine) {}, "no such file"},
+		"a directory":         {func(m *machinetest.Machine) { m.Put(dir+"/0123/system.journal", "") }, ""},
+		"a link within":       {func(m *machinetest.Machine) { m.Put("/srv/j/0123/system.journal", ""); m.Link(dir, "/srv/j") }, ""},
+		"a link to elsewhere": {func(m *machinetest.Machine) { m.Link(dir, outside) }, "no such file"},
+		"a link in it":        {func(m *machinetest.Machine) { m.Link(dir+"/0123", outside) }, "is a link"},
+		"a link below":        {func(m *machinetest.Machine) { m.Link(dir+"/0123/system.journal", outside) }, "is a link"},
+		"a file":              {func(m *machinetest.Machine) { m.Put(dir, "") }, "not a directory"},
+		"none":                {func(*machinetest.Machine) {}, "no such file"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			m := hosttest.New(t)
+			m := machinetest.New(t)
 			m.Copy()
 			m.Remove(dir)
 			c.make(m)
@@ -212,7 +212,7 @@ func TestJournalOfCopy(t *testing.T) {
 
 // TestManyManifests: a directory of which a part would be read is not read.
 func TestManyManifests(t *testing.T) {
-	m := hosttest.New(t)
+	m := machinetest.New(t)
 	for i := range maxManifests + 1 {
 		m.Put(fmt.Sprintf("%s/p%03d.yaml", manifestDir, i), "kind: Pod")
 	}
@@ -256,10 +256,10 @@ func TestNameServers(t *testing.T) {
 }
 
 func FuzzPrograms(f *testing.F) {
-	f.Add([]byte(hosttest.Units(map[string]string{"kubelet.service": "active running Job=3"})))
+	f.Add([]byte(machinetest.Units(map[string]string{"kubelet.service": "active running Job=3"})))
 	f.Add([]byte("C0000278,192.0.2.120,3,1772366380.1,0.000013,0,0,1.1,0.0,0.01,0.002,0.0005,64.2,Normal\n"))
 	f.Add([]byte("^,*,192.0.2.120,2,6,377,35,0.000001,0.000001,0.0003\n"))
-	f.Add([]byte(hosttest.Containers("a b c RUNNING")))
+	f.Add([]byte(machinetest.Containers("a b c RUNNING")))
 	f.Add([]byte("21 20 8:4 / /var\\040x ro,relatime shared:2 - xfs /dev/sda4 rw\n"))
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		for _, u := range parseUnits(raw) {
@@ -283,7 +283,7 @@ func FuzzPrograms(f *testing.F) {
 }
 
 func FuzzKubeconfig(f *testing.F) {
-	m := hosttest.New(f)
+	m := machinetest.New(f)
 	s, err := Open(Options{Root: m.Root, Runner: m.Commands})
 	if err != nil {
 		f.Fatal(err)

@@ -1,4 +1,4 @@
-// Package host reads one machine from inside: the evidence.Source of rollcall-host.
+// Package machine reads one machine from inside: the evidence.Source of rollcall-host.
 // It runs on the machine as root, in a container that sees its root directory, or
 // over a copy of its files.
 //
@@ -13,4 +13,4 @@
 //   - What runs (units, containers, clock, names, disks) is read only where the root
 //     directory is that of the running machine. Of a copy it is unknown, and never
 //     what the machine of whoever looks says.
-package host
+package machine
