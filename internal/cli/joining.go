@@ -9,8 +9,8 @@ import (
 	"github.com/rollcall-project/rollcall/internal/csr"
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/facts/csrs"
-	"github.com/rollcall-project/rollcall/internal/facts/hosts"
 	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/inventory"
 )
 
 // planCommand writes the command that plans the repair of a root: whole, so that it
@@ -20,8 +20,8 @@ import (
 func (a *app) planCommand(ctx context.Context, r *run, d *fault.Diagnosis) func(root fault.Root, only bool) string {
 	waiting := joining(d)
 	expect := map[string]string{}
-	declared, _ := hosts.Declared(ctx, facts.NewWorld(r.reader, d.Now)) // what is missing the person fills in
-	known := csr.Expected(declared, func(hosts.Host) (time.Time, string) { return time.Time{}, "" })
+	declared, _ := inventory.Declared(ctx, facts.NewWorld(r.reader, d.Now)) // what is missing the person fills in
+	known := csr.Expected(declared, func(inventory.Host) (time.Time, string) { return time.Time{}, "" })
 	for _, h := range waiting {
 		address := csr.AddressHole
 		if e := csr.For(known, h.Name); e != nil && len(e.IPs) > 0 {
@@ -67,7 +67,7 @@ func joining(d *fault.Diagnosis) []fault.HostState {
 // whose pool is known.
 func asksFor(requests []csrs.Request, root fault.Root, h fault.HostState) bool {
 	req, ok := csrs.Find(requests, root.Subject.Name)
-	return ok && h.Role != "" && hosts.SameName(req.NodeName, h.Name)
+	return ok && h.Role != "" && inventory.SameName(req.NodeName, h.Name)
 }
 
 // concerns reports whether the repair of a root may let a host join.

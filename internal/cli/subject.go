@@ -8,9 +8,9 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/diagnose"
 	"github.com/rollcall-project/rollcall/internal/facts"
-	"github.com/rollcall-project/rollcall/internal/facts/hosts"
 	"github.com/rollcall-project/rollcall/internal/facts/relation"
 	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/inventory"
 )
 
 const subjectForms = "node/NAME, host/NAME, bmh/NAME, machine/NAME, csr/NAME, mcp/NAME, nodepool/NAME, co/NAME"
@@ -34,7 +34,7 @@ func parseSubject(arg string) (fault.Subject, error) {
 // names of its Node, Machine and BareMetalHost.
 func (r *run) resolve(ctx context.Context, d *fault.Diagnosis, s fault.Subject) (fault.Subject, error) {
 	if s.Kind == fault.Host {
-		h, ok, err := hosts.Find(ctx, facts.NewWorld(r.reader, d.Now), s.Name)
+		h, ok, err := inventory.Find(ctx, facts.NewWorld(r.reader, d.Now), s.Name)
 		if err == nil && ok {
 			s.Name = h.Name
 		}

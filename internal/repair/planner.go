@@ -11,8 +11,8 @@ import (
 	"github.com/rollcall-project/rollcall/internal/csr"
 	"github.com/rollcall-project/rollcall/internal/diagnose"
 	"github.com/rollcall-project/rollcall/internal/evidence"
-	"github.com/rollcall-project/rollcall/internal/facts/hosts"
 	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/inventory"
 	"github.com/rollcall-project/rollcall/internal/source/namedhost"
 )
 
@@ -147,7 +147,7 @@ func (b *building) poolOf(s fault.Subject) string {
 		names = append(names, e.Name)
 	}
 	for _, h := range b.ask.Diagnosis.Hosts {
-		if slices.ContainsFunc(names, func(n string) bool { return hosts.SameName(n, h.Name) }) && h.Role != "" {
+		if slices.ContainsFunc(names, func(n string) bool { return inventory.SameName(n, h.Name) }) && h.Role != "" {
 			return poolOfRole(h.Role)
 		}
 	}
@@ -169,7 +169,7 @@ func (b *building) hosts() []fault.HostState {
 		if !h.Expected || poolOfRole(h.Role) != b.poolName {
 			continue
 		}
-		i := slices.IndexFunc(out, func(o fault.HostState) bool { return hosts.SameName(o.Name, h.Name) })
+		i := slices.IndexFunc(out, func(o fault.HostState) bool { return inventory.SameName(o.Name, h.Name) })
 		switch {
 		case i < 0:
 			out = append(out, h)
@@ -191,10 +191,10 @@ func (b *building) toJoin() []fault.HostState {
 		}
 	}
 	for _, e := range b.ask.Expect {
-		i := slices.IndexFunc(b.ask.Diagnosis.Hosts, func(h fault.HostState) bool { return hosts.SameName(h.Name, e.Name) })
+		i := slices.IndexFunc(b.ask.Diagnosis.Hosts, func(h fault.HostState) bool { return inventory.SameName(h.Name, e.Name) })
 		if i < 0 || !b.ask.Diagnosis.Hosts[i].Expected || onlyNamed(b.ask.Diagnosis.Hosts[i]) {
 			b.plan.Notes = append(b.plan.Notes, e.Name+" is in no object of the cluster; only your --expect makes it expected")
-			if slices.ContainsFunc(out, func(h fault.HostState) bool { return hosts.SameName(h.Name, e.Name) }) {
+			if slices.ContainsFunc(out, func(h fault.HostState) bool { return inventory.SameName(h.Name, e.Name) }) {
 				continue
 			}
 			out = append(out, fault.HostState{Name: e.Name, Role: b.poolName})

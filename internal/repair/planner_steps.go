@@ -9,8 +9,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/rollcall-project/rollcall/internal/csr"
-	"github.com/rollcall-project/rollcall/internal/facts/hosts"
 	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/inventory"
 )
 
 // adopt plans the step that gives the machine config server something to serve.
@@ -58,7 +58,7 @@ func (b *building) join(ctx context.Context) error {
 		}
 	}
 	for _, e := range b.ask.Expect {
-		if !slices.ContainsFunc(waiting, func(h fault.HostState) bool { return hosts.SameName(h.Name, e.Name) }) {
+		if !slices.ContainsFunc(waiting, func(h fault.HostState) bool { return inventory.SameName(h.Name, e.Name) }) {
 			b.plan.Notes = append(b.plan.Notes, fmt.Sprintf("%s was named with --expect and is not one of the hosts of pool %s that are still to join", e.Name, b.poolName))
 		}
 	}
@@ -66,7 +66,7 @@ func (b *building) join(ctx context.Context) error {
 }
 
 func (b *building) expectation(name string) (csr.Expectation, bool) {
-	i := slices.IndexFunc(b.ask.Expect, func(e csr.Expectation) bool { return hosts.SameName(e.Name, name) })
+	i := slices.IndexFunc(b.ask.Expect, func(e csr.Expectation) bool { return inventory.SameName(e.Name, name) })
 	if i < 0 {
 		return csr.Expectation{}, false
 	}

@@ -7,16 +7,16 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
-	"github.com/rollcall-project/rollcall/internal/facts/hosts"
 	"github.com/rollcall-project/rollcall/internal/facts/installer"
 	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/inventory"
 	"github.com/rollcall-project/rollcall/internal/source/namedhost"
 )
 
 // bootstrap is the state of the bootstrap host, where something of it was read and it is
 // not known that the installation was completed: then the host is gone.
 func bootstrap(ctx context.Context, w *facts.World) ([]fault.HostState, error) {
-	h, ok, err := hosts.Bootstrap(ctx, w)
+	h, ok, err := inventory.Bootstrap(ctx, w)
 	if err != nil || !ok {
 		return nil, err
 	}

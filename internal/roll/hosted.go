@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/facts/conditions"
-	"github.com/rollcall-project/rollcall/internal/facts/hosts"
 	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/inventory"
 )
 
 // hostedPlanned: the Machine of the Cluster API that stands for the host.
@@ -42,7 +42,7 @@ func (v *view) hostedPowered() (fault.StageState, bool) {
 }
 
 // installing: from its reboot on, an Agent is not connected any more, which is normal.
-func installing(a *hosts.Agent) bool {
+func installing(a *inventory.Agent) bool {
 	c := conditions.Find(conditions.Of(a.Object), "Installed")
 	return c.Status == "True" || c.Reason == "InstallationInProgress" || c.Reason == "InstallationFailed"
 }

@@ -6,8 +6,8 @@ import (
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
-	"github.com/rollcall-project/rollcall/internal/facts/hosts"
 	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/inventory"
 )
 
 // planned: something that plans hosts names this one.
@@ -206,8 +206,8 @@ func (v *view) firstBoot() fault.StageState {
 	case fault.StagePassed:
 		return waiting(s.At, "Ignition is done, the kubelet has not asked for a certificate yet", s.Evidence...)
 	case fault.StageUnknown:
-		if hosts.ConsoleGiven(v.host) {
-			return unknown(hosts.NoBoot(v.host))
+		if inventory.ConsoleGiven(v.host) {
+			return unknown(inventory.NoBoot(v.host))
 		}
 		return unknown("no sign of the host was found: no Node, no certificate request, no console")
 	default:

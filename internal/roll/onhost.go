@@ -5,8 +5,8 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
-	"github.com/rollcall-project/rollcall/internal/facts/hosts"
 	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/inventory"
 	"github.com/rollcall-project/rollcall/internal/source/onhost"
 )
 
@@ -19,7 +19,7 @@ type machine struct {
 }
 
 // lookOnMachine reads what the host told of itself, nil where nobody looked.
-func lookOnMachine(ctx context.Context, w *facts.World, h hosts.Host) (*machine, error) {
+func lookOnMachine(ctx context.Context, w *facts.World, h inventory.Host) (*machine, error) {
 	if h.OnHost == "" {
 		return nil, nil
 	}

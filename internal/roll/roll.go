@@ -20,8 +20,8 @@ import (
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/facts/csrs"
-	"github.com/rollcall-project/rollcall/internal/facts/hosts"
 	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/inventory"
 )
 
 // Caller implements diagnose.Roll.
@@ -35,7 +35,7 @@ func (Caller) Hosts(ctx context.Context, w *facts.World, _ []fault.Finding) ([]f
 	if err != nil {
 		return nil, err
 	}
-	r, err := hosts.Read(ctx, w)
+	r, err := inventory.Read(ctx, w)
 	if _, ok := evidence.AsUnavailable(err); ok {
 		return boot, nil
 	}
@@ -65,7 +65,7 @@ func (Caller) Hosts(ctx context.Context, w *facts.World, _ []fault.Finding) ([]f
 
 // missing stands for hosts that are only counted: they are expected, and nothing
 // names them.
-func missing(g hosts.Gap) []fault.HostState {
+func missing(g inventory.Gap) []fault.HostState {
 	var list []fault.HostState
 	for n := range g.Wanted - g.Named {
 		name := fmt.Sprintf("(%s %d of %d, not named by any object)", g.Role, g.Named+n+1, g.Wanted)
@@ -91,7 +91,7 @@ func missing(g hosts.Gap) []fault.HostState {
 // view is everything that the stages of one host look at.
 type view struct {
 	*shared
-	host     hosts.Host
+	host     inventory.Host
 	requests []csrs.Request // for this host's name, oldest first
 	ignition ignition
 	machine  *machine       // what the host told of itself; nil: nobody looked on it

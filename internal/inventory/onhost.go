@@ -1,4 +1,4 @@
-package hosts
+package inventory
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 // machinesSeen joins what machines told of themselves with the hosts that are known.
 // A machine is the one whose Node has its machine ID or system UUID; else the one of
 // its name, of its addresses or of its MACs. A machine that nothing else names is on
-// the roll: somebody stood in front of it.
+// the inventory: somebody stood in front of it.
 func (b *builder) machinesSeen(ctx context.Context, w *facts.World, need evidence.Need) error {
 	list, err := w.List(ctx, need.Resource, need.Namespace)
 	if err != nil {

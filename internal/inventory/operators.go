@@ -1,4 +1,4 @@
-package hosts
+package inventory
 
 import (
 	"cmp"
@@ -41,7 +41,7 @@ func OperatorNeeds() []evidence.Need {
 // their own resources, else in their ClusterOperators, which lag behind. Where one of
 // their own resources could not be read it returns the rest with an *evidence.Unavailable.
 func OperatorWords(ctx context.Context, w *facts.World) ([]OperatorWord, error) {
-	return facts.Memo(ctx, w, "hosts.operator-words", func(ctx context.Context, w *facts.World) ([]OperatorWord, error) {
+	return facts.Memo(ctx, w, "inventory.operator-words", func(ctx context.Context, w *facts.World) ([]OperatorWord, error) {
 		var words []OperatorWord
 		var failed error
 		for _, op := range staticPodOperators {

@@ -1,4 +1,4 @@
-package hosts
+package inventory
 
 import (
 	"strings"
@@ -11,14 +11,14 @@ import (
 func (b *builder) settleGaps() {
 	// A host without a role is one of those that are counted, of whichever role.
 	anyRole := 0
-	for _, h := range b.roll.Hosts {
+	for _, h := range b.inventory.Hosts {
 		if h.Expected && !h.Spare && h.Role == "" {
 			anyRole++
 		}
 	}
 	counted := map[string]bool{}
 	for _, g := range b.gaps {
-		for _, h := range b.roll.Hosts {
+		for _, h := range b.inventory.Hosts {
 			if g.Of == "" && h.Expected && !h.Spare && h.Role == g.Role && (g.NodePool == "" || h.NodePool == g.NodePool) {
 				g.Named++
 			}
@@ -30,7 +30,7 @@ func (b *builder) settleGaps() {
 			g.Named += b.nodesOf(g, counted)
 		}
 		if g.Named < g.Wanted {
-			b.roll.Gaps = append(b.roll.Gaps, g)
+			b.inventory.Gaps = append(b.inventory.Gaps, g)
 		}
 	}
 }
@@ -39,7 +39,7 @@ func (b *builder) settleGaps() {
 // Machine of the set, and of its role those that name none of any set, each for one set.
 func (b *builder) nodesOf(g Gap, counted map[string]bool) int {
 	n := 0
-	for _, h := range b.roll.Hosts {
+	for _, h := range b.inventory.Hosts {
 		if h.Node == nil || h.Machine != nil || counted[h.Name] {
 			continue
 		}
@@ -69,7 +69,7 @@ func (b *builder) setOf(h Host) string {
 }
 
 // Unread returns why a kind was not read, nil where it was, or where there is no such kind.
-func (r *Roll) Unread(of evidence.Resource) *evidence.Unavailable {
+func (r *Inventory) Unread(of evidence.Resource) *evidence.Unavailable {
 	for _, u := range r.Missing {
 		if u.Need.Resource == of {
 			return u

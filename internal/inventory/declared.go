@@ -1,4 +1,4 @@
-package hosts
+package inventory
 
 import (
 	"context"
@@ -43,14 +43,14 @@ func Declared(ctx context.Context, w *facts.World) ([]Host, error) {
 			return nil, err
 		}
 		if unavailable && !(s.optional && !u.Why.Hides()) {
-			b.roll.Missing = append(b.roll.Missing, u)
+			b.inventory.Missing = append(b.inventory.Missing, u)
 		}
 	}
 	b.finish()
-	for _, u := range b.roll.Missing {
+	for _, u := range b.inventory.Missing {
 		if u.Why != evidence.NotServed { // the API has no such kind: nothing is missing
-			return b.roll.Hosts, u
+			return b.inventory.Hosts, u
 		}
 	}
-	return b.roll.Hosts, nil
+	return b.inventory.Hosts, nil
 }

@@ -1,4 +1,4 @@
-package hosts_test
+package inventory_test
 
 import (
 	"slices"
@@ -8,8 +8,8 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
-	"github.com/rollcall-project/rollcall/internal/facts/hosts"
 	"github.com/rollcall-project/rollcall/internal/fixture"
+	"github.com/rollcall-project/rollcall/internal/inventory"
 	"github.com/rollcall-project/rollcall/internal/reader"
 	"github.com/rollcall-project/rollcall/internal/sanitize"
 	"github.com/rollcall-project/rollcall/internal/scan"
@@ -17,7 +17,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/source/namedhost"
 )
 
-func withNamed(t *testing.T, list ...namedhost.Host) *hosts.Roll {
+func withNamed(t *testing.T, list ...namedhost.Host) *inventory.Inventory {
 	t.Helper()
 	files, err := fixture.Base(metal)
 	if err != nil {
@@ -27,7 +27,7 @@ func withNamed(t *testing.T, list ...namedhost.Host) *hosts.Roll {
 	if err != nil {
 		t.Fatal(err)
 	}
-	set, err := scan.Compile(hosts.Signatures())
+	set, err := scan.Compile(inventory.Signatures())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,7 +36,7 @@ func withNamed(t *testing.T, list ...namedhost.Host) *hosts.Roll {
 		t.Fatal(err)
 	}
 	r := reader.New(set, clean, nil, reader.Limits{}, s, namedhost.New(list...))
-	roll, err := hosts.Read(t.Context(), facts.NewWorld(r, time.Now()))
+	roll, err := inventory.Read(t.Context(), facts.NewWorld(r, time.Now()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,14 +48,14 @@ func withNamed(t *testing.T, list ...namedhost.Host) *hosts.Roll {
 	return roll
 }
 
-// TestNamed: a host that the user names is on the roll and expected; one of the name or
+// TestNamed: a host that the user names is on the inventory and expected; one of the name or
 // the address of another is that other.
 func TestNamed(t *testing.T) {
 	expect := func(name string, addresses ...string) namedhost.Host {
 		return namedhost.Host{Name: name, Addresses: addresses, By: namedhost.Expect}
 	}
 	before := withNamed(t)
-	w0 := before.Hosts[slices.IndexFunc(before.Hosts, func(h hosts.Host) bool { return h.Name == "w0" })]
+	w0 := before.Hosts[slices.IndexFunc(before.Hosts, func(h inventory.Host) bool { return h.Name == "w0" })]
 	for name, c := range map[string]struct {
 		named namedhost.Host
 		more  int
@@ -74,15 +74,15 @@ func TestNamed(t *testing.T) {
 		if len(roll.Hosts) != len(before.Hosts)+c.more {
 			t.Errorf("%s: %d hosts, want %d more than %d", name, len(roll.Hosts), c.more, len(before.Hosts))
 		}
-		i := slices.IndexFunc(roll.Hosts, func(h hosts.Host) bool { return h.Name == c.named.Name || slices.Contains(h.Aliases, c.named.Name) })
+		i := slices.IndexFunc(roll.Hosts, func(h inventory.Host) bool { return h.Name == c.named.Name || slices.Contains(h.Aliases, c.named.Name) })
 		if c.is == "" {
 			if i >= 0 {
-				t.Errorf("%s is on the roll", name)
+				t.Errorf("%s is on the inventory", name)
 			}
 			continue
 		}
 		if i < 0 || roll.Hosts[i].Name != c.is || !roll.Hosts[i].Expected || roll.Hosts[i].Named == nil ||
-			roll.Hosts[i].OnlyNamed() != (c.more > 0) || hosts.ConsoleGiven(roll.Hosts[i]) != (c.named.Console || roll.Hosts[i].Console != "") {
+			roll.Hosts[i].OnlyNamed() != (c.more > 0) || inventory.ConsoleGiven(roll.Hosts[i]) != (c.named.Console || roll.Hosts[i].Console != "") {
 			t.Errorf("%s: %d, %+v", name, i, roll.Hosts[max(i, 0)])
 		}
 	}

@@ -1,11 +1,11 @@
-package hosts_test
+package inventory_test
 
 import (
 	"slices"
 	"testing"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
-	"github.com/rollcall-project/rollcall/internal/facts/hosts"
+	"github.com/rollcall-project/rollcall/internal/inventory"
 )
 
 // TestDeclared: what a kubelet says of itself declares nothing, be it addresses, names
@@ -14,7 +14,7 @@ func TestDeclared(t *testing.T) {
 	const node = "-- patch:cluster-scoped-resources/core/nodes/w0.yaml --\nstatus: {addresses: [{type: InternalIP, address: 198.51.100.66}, {type: Hostname, address: api.example}]}\n"
 	const rogue = "-- cluster-scoped-resources/core/nodes/rogue.yaml --\napiVersion: v1\nkind: Node\nmetadata: {name: rogue}\n" +
 		"status: {addresses: [{type: InternalIP, address: 192.0.2.21}, {type: Hostname, address: w1}]}\n"
-	list, err := hosts.Declared(t.Context(), world(t, metal, node+rogue))
+	list, err := inventory.Declared(t.Context(), world(t, metal, node+rogue))
 	if err != nil || len(list) == 0 {
 		t.Fatalf("%d hosts, %v", len(list), err)
 	}
@@ -25,8 +25,8 @@ func TestDeclared(t *testing.T) {
 		}
 	}
 	for _, r := range []evidence.Resource{evidence.Machines, evidence.BareMetalHosts} {
-		w := world(t, metal, "", evidence.Objects(r, hosts.MachineAPI))
-		if list, err := hosts.Declared(t.Context(), w); err == nil {
+		w := world(t, metal, "", evidence.Objects(r, inventory.MachineAPI))
+		if list, err := inventory.Declared(t.Context(), w); err == nil {
 			t.Errorf("without %s there are %d declared hosts", r, len(list))
 		}
 	}

@@ -1,23 +1,23 @@
-// Package hosts says who is who: it joins Nodes, Machines, BareMetalHosts, what an
-// agent-based install says of its hosts, the hosts of install-config and
-// agent-config, consoles and certificate requests to one list of machines, the roll.
+// Package inventory lists the hosts that a cluster expects and says which objects are one
+// host: Nodes, Machines, BareMetalHosts, Agents, the hosts of install-config and
+// agent-config, hosts that the user names, consoles and certificate requests.
 //
 // Invariants:
-//   - A host that is expected is on the roll even if it never became a Node.
+//   - A host that is expected is on the inventory even if it never became a Node.
 //   - A name that only a certificate request claims is listed and is not
 //     expected: whoever asks chooses the name.
 //   - Hosts that are only counted (the replicas of install-config, or of a
 //     MachineSet that has fewer Machines) are a gap with a number and never an
 //     invented name.
-//   - A host that the user names is on the roll and expected, whatever else is known.
-//   - The bootstrap host of an installation is not on the roll: it never joins.
+//   - A host that the user names is on the inventory and expected, whatever else is known.
+//   - The bootstrap host of an installation is not on the inventory: it never joins.
 //   - A MAC address joins two objects only where no other host has it, and a host
 //     name only where it says who the host is: localhost does not.
-//   - The Agents of a hub are hosts of other clusters. They are on the roll where
+//   - The Agents of a hub are hosts of other clusters. They are on the inventory where
 //     the source has no Nodes of its own, or where they belong to the hub itself.
-//   - A kind that could not be read makes the roll partial and is named in
-//     Roll.Missing; only a roll of which nothing could be read is an error.
-package hosts
+//   - A kind that could not be read makes the inventory partial and is named in
+//     Inventory.Missing; only an inventory of which nothing could be read is an error.
+package inventory
 
 import (
 	"context"
@@ -81,14 +81,14 @@ type Claim struct {
 	Loc     evidence.Locator
 }
 
-// Host is one machine of the roll.
+// Host is one machine of the inventory.
 type Host struct {
 	Name      string   // the Node's where there is one, else the BareMetalHost's, the Machine's, ...
 	Aliases   []string // every other name that it is known under, sorted
 	Expected  bool     // false: only a certificate request claims the name
 	Spare     bool     // a BareMetalHost that nothing consumes: it is not asked to join
 	Role      string   // master, worker, arbiter or a custom role; "" where nothing tells
-	Node      *Node    // nil: there is none, or Nodes could not be read (Roll.Missing)
+	Node      *Node    // nil: there is none, or Nodes could not be read (Inventory.Missing)
 	Machine   *Machine
 	BMH       *BMH
 	Assisted  *Assisted
@@ -142,8 +142,8 @@ type Gap struct {
 	Loc      evidence.Locator
 }
 
-// Roll is the whole list.
-type Roll struct {
+// Inventory is the whole list.
+type Inventory struct {
 	Hosts   []Host // sorted by name
 	Gaps    []Gap
 	Missing []*evidence.Unavailable // kinds that could not be read: hosts may be missing
@@ -169,7 +169,7 @@ func Needs() []evidence.Need {
 	}...)
 }
 
-// All returns the hosts of the roll, computed once per run.
+// All returns the hosts of the inventory, computed once per run.
 func All(ctx context.Context, w *facts.World) ([]Host, error) {
 	r, err := Read(ctx, w)
 	if err != nil {
@@ -192,7 +192,7 @@ func Find(ctx context.Context, w *facts.World, name string) (Host, bool, error) 
 }
 
 // index finds hosts by name and, where no host has that name, by alias.
-func (r *Roll) index() {
+func (r *Inventory) index() {
 	r.byName = make(map[string]int, len(r.Hosts))
 	for i := range r.Hosts {
 		r.byName[r.Hosts[i].Name] = i
@@ -206,18 +206,18 @@ func (r *Roll) index() {
 	}
 }
 
-// Read returns the roll, computed once per run. The error is an
+// Read returns the inventory, computed once per run. The error is an
 // *evidence.Unavailable when no kind that names hosts could be read.
-func Read(ctx context.Context, w *facts.World) (*Roll, error) {
-	return facts.Memo(ctx, w, "hosts.roll", read)
+func Read(ctx context.Context, w *facts.World) (*Inventory, error) {
+	return facts.Memo(ctx, w, "inventory", read)
 }
 
-func read(ctx context.Context, w *facts.World) (*Roll, error) {
+func read(ctx context.Context, w *facts.World) (*Inventory, error) {
 	b := &builder{}
 	steps := []struct {
 		need evidence.Need
 		step func(context.Context, *facts.World, evidence.Need) error
-		// optional kinds add to a roll; that they are missing does not make it partial
+		// optional kinds add to an inventory; that they are missing does not make it partial
 		optional bool
 	}{
 		{evidence.Objects(evidence.Nodes, ""), b.nodes, false},
@@ -237,7 +237,7 @@ func read(ctx context.Context, w *facts.World) (*Roll, error) {
 	}
 	h, err := w.Hosted(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("call the roll: %w", err)
+		return nil, fmt.Errorf("list the expected hosts: %w", err)
 	}
 	for _, s := range steps {
 		if h != nil && slices.Contains([]evidence.Resource{evidence.Machines, evidence.BareMetalHosts, evidence.EtcdOperators}, s.need.Resource) {
@@ -250,23 +250,23 @@ func read(ctx context.Context, w *facts.World) (*Roll, error) {
 		case unavailable && u.Why == evidence.NotServed:
 			// The API has no such kind (no Machine API, no bare metal): nothing is missing.
 		case unavailable:
-			b.roll.Missing = append(b.roll.Missing, u)
+			b.inventory.Missing = append(b.inventory.Missing, u)
 		case err != nil:
-			return nil, fmt.Errorf("call the roll: %w", err)
+			return nil, fmt.Errorf("list the expected hosts: %w", err)
 		}
 	}
-	if len(b.list) == 0 && len(b.roll.Missing) > 0 {
-		return nil, b.roll.Missing[0]
+	if len(b.list) == 0 && len(b.inventory.Missing) > 0 {
+		return nil, b.inventory.Missing[0]
 	}
 	b.finish()
-	return &b.roll, nil
+	return &b.inventory, nil
 }
 
 // builder joins objects to hosts. A host is found again by any of its keys.
 type builder struct {
-	roll Roll
-	list []*Host
-	gaps []Gap
+	inventory Inventory
+	list      []*Host
+	gaps      []Gap
 
 	nodesRead bool // Nodes could be read: the source is of a cluster that has an API
 	bmhsRead  bool
@@ -383,10 +383,10 @@ func (b *builder) finish() {
 		slices.Sort(h.Aliases)
 		slices.Sort(h.Addresses)
 		slices.Sort(h.MACs)
-		b.roll.Hosts = append(b.roll.Hosts, *h)
+		b.inventory.Hosts = append(b.inventory.Hosts, *h)
 	}
-	slices.SortFunc(b.roll.Hosts, func(x, y Host) int { return strings.Compare(x.Name, y.Name) })
-	b.roll.index()
+	slices.SortFunc(b.inventory.Hosts, func(x, y Host) int { return strings.Compare(x.Name, y.Name) })
+	b.inventory.index()
 	b.settleGaps()
 }
 

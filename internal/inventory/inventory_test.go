@@ -1,4 +1,4 @@
-package hosts_test
+package inventory_test
 
 import (
 	"crypto/ecdsa"
@@ -17,8 +17,8 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
-	"github.com/rollcall-project/rollcall/internal/facts/hosts"
 	"github.com/rollcall-project/rollcall/internal/fixture"
+	"github.com/rollcall-project/rollcall/internal/inventory"
 )
 
 const (
@@ -37,7 +37,7 @@ func world(t *testing.T, base, changes string, without ...evidence.Need) *facts.
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := fixture.Reader(files, hosts.Signatures(), without...)
+	r, err := fixture.Reader(files, inventory.Signatures(), without...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,8 +48,8 @@ func world(t *testing.T, base, changes string, without ...evidence.Need) *facts.
 	return w
 }
 
-// lines renders a roll: name, role, what it was joined from, its pool.
-func lines(list []hosts.Host) []string {
+// lines renders an inventory: name, role, what it was joined from, its pool.
+func lines(list []inventory.Host) []string {
 	var out []string
 	for _, h := range list {
 		var from []string
@@ -79,7 +79,7 @@ func TestRoll(t *testing.T) {
 			want: []string{"m0 master " + whole + " master proven", "w1 worker " + whole + " worker proven"}},
 		{name: "a healthy cluster without Machines", base: upi, hosts: 5,
 			want: []string{"cp-a.finch.example.net master [node console] master proven", "node-1.finch.example.net worker [node console] worker proven"}},
-		{name: "a host that never became a Node is on the roll", base: metal, hosts: 5,
+		{name: "a host that never became a Node is on the inventory", base: metal, hosts: 5,
 			changes: "-- delete:cluster-scoped-resources/core/nodes/m2.yaml --\n-- delete:consoles --\n",
 			want:    []string{"m2 master [machine bmh] master likely"}},
 		{name: "what it asked for on its console proves its pool", base: metal, hosts: 5,
@@ -109,7 +109,7 @@ func TestRoll(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			r, err := hosts.Read(t.Context(), world(t, tt.base, tt.changes))
+			r, err := inventory.Read(t.Context(), world(t, tt.base, tt.changes))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -142,14 +142,14 @@ func TestRollClaims(t *testing.T) {
 			"spec: {signerName: kubernetes.io/kube-apiserver-client-kubelet, request: %s}\n", name, name, request(t, cn))
 	}
 	w := world(t, metal, "-- delete:cluster-scoped-resources/core/nodes/m2.yaml --\n"+file("csr-known", "system:node:m2")+file("csr-stranger", "system:node:evil")+file("csr-other", "someone"))
-	list, err := hosts.All(t.Context(), w)
+	list, err := inventory.All(t.Context(), w)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, h := range list {
 		switch h.Name {
 		case "m2":
-			if !slices.ContainsFunc(h.Claims, func(c hosts.Claim) bool { return c.Name == "csr-known" }) || !h.Expected {
+			if !slices.ContainsFunc(h.Claims, func(c inventory.Claim) bool { return c.Name == "csr-known" }) || !h.Expected {
 				t.Errorf("m2: claims %+v, expected %t", h.Claims, h.Expected)
 			}
 		case "evil":
@@ -160,7 +160,7 @@ func TestRollClaims(t *testing.T) {
 			t.Error("a request that asks for no node made a host")
 		}
 	}
-	if !slices.ContainsFunc(list, func(h hosts.Host) bool { return h.Name == "evil" }) {
+	if !slices.ContainsFunc(list, func(h inventory.Host) bool { return h.Name == "evil" }) {
 		t.Error("a claimed name is not listed")
 	}
 }
@@ -178,18 +178,18 @@ func request(t *testing.T, cn string) string {
 	return base64.StdEncoding.EncodeToString(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE REQUEST", Bytes: der}))
 }
 
-// TestRollPartial: a kind that could not be read makes the roll partial and is
-// named; a roll of which nothing could be read is unavailable, not empty.
+// TestRollPartial: a kind that could not be read makes the inventory partial and is
+// named; an inventory of which nothing could be read is unavailable, not empty.
 func TestRollPartial(t *testing.T) {
-	machines := evidence.Objects(evidence.Machines, hosts.MachineAPI)
-	r, err := hosts.Read(t.Context(), world(t, metal, "", machines))
+	machines := evidence.Objects(evidence.Machines, inventory.MachineAPI)
+	r, err := inventory.Read(t.Context(), world(t, metal, "", machines))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(r.Hosts) != 5 || len(r.Missing) != 1 || r.Missing[0].Need != machines {
 		t.Errorf("%d hosts, missing %v", len(r.Hosts), r.Missing)
 	}
-	_, err = hosts.All(t.Context(), world(t, metal, "", hosts.Needs()...))
+	_, err = inventory.All(t.Context(), world(t, metal, "", inventory.Needs()...))
 	if _, ok := evidence.AsUnavailable(err); !ok {
 		t.Errorf("error %v, want unavailable", err)
 	}
@@ -198,12 +198,12 @@ func TestRollPartial(t *testing.T) {
 func TestFind(t *testing.T) {
 	w := world(t, metal, "")
 	for _, name := range []string{"m0", "lark-x7k2p-master-0"} {
-		h, ok, err := hosts.Find(t.Context(), w, name)
+		h, ok, err := inventory.Find(t.Context(), w, name)
 		if err != nil || !ok || h.Name != "m0" {
 			t.Errorf("Find(%s) = %q, %t, %v", name, h.Name, ok, err)
 		}
 	}
-	if _, ok, _ := hosts.Find(t.Context(), w, "m9"); ok {
+	if _, ok, _ := inventory.Find(t.Context(), w, "m9"); ok {
 		t.Error("found a host that is not there")
 	}
 }
@@ -217,7 +217,7 @@ func TestSameName(t *testing.T) {
 		{"m0", "m01", false}, {"", "", false}, {"m0", "", false},
 	}
 	for _, tt := range tests {
-		if got := hosts.SameName(tt.a, tt.b); got != tt.want {
+		if got := inventory.SameName(tt.a, tt.b); got != tt.want {
 			t.Errorf("SameName(%q, %q) = %t", tt.a, tt.b, got)
 		}
 	}
@@ -231,7 +231,7 @@ func TestPoolOfConfig(t *testing.T) {
 		"00-master":                                         "",
 		"rendered--0123456789abcdef0123456789abcdef-suffix": "",
 	} {
-		if got := hosts.PoolOfConfig(name); got != want {
+		if got := inventory.PoolOfConfig(name); got != want {
 			t.Errorf("PoolOfConfig(%q) = %q, want %q", name, got, want)
 		}
 	}
@@ -242,7 +242,7 @@ func FuzzRequestedNode(f *testing.F) {
 	f.Add(base64.StdEncoding.EncodeToString([]byte("-----BEGIN CERTIFICATE REQUEST-----\nAAAA\n-----END CERTIFICATE REQUEST-----\n")))
 	f.Fuzz(func(t *testing.T, text string) {
 		o := evidence.Object{Content: map[string]any{"spec": map[string]any{"request": text}}}
-		if name, ok := hosts.RequestedNode(o); ok && name == "" {
+		if name, ok := inventory.RequestedNode(o); ok && name == "" {
 			t.Error("an empty name was accepted")
 		}
 	})
@@ -273,7 +273,7 @@ func TestGapsWithoutMachines(t *testing.T) {
 		"one Node names none": {set(base, 2) + link("w0", "openshift-machine-api/"+base+"-x2x2x"), nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r, err := hosts.Read(t.Context(), world(t, metal, tt.changes, evidence.Objects(evidence.Machines, hosts.MachineAPI)))
+			r, err := inventory.Read(t.Context(), world(t, metal, tt.changes, evidence.Objects(evidence.Machines, inventory.MachineAPI)))
 			if err != nil {
 				t.Fatal(err)
 			}

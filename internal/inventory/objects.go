@@ -1,4 +1,4 @@
-package hosts
+package inventory
 
 import (
 	"context"
@@ -25,7 +25,7 @@ const (
 )
 
 // some lists the objects that could be read, and why they are not all: each is of a host,
-// and the roll says that hosts may be missing.
+// and the inventory says that hosts may be missing.
 func some(ctx context.Context, w *facts.World, need evidence.Need) (list []evidence.Object, part, err error) {
 	if list, err = w.Some(ctx, need.Resource, need.Namespace); err != nil {
 		return nil, nil, err
@@ -236,13 +236,13 @@ func namesOfBMH(m *metal3.BareMetalHost) (names, ips []string) {
 	return names, ips
 }
 
-// damaged notes an object that does not fit its schema: it is on the roll by
+// damaged notes an object that does not fit its schema: it is on the inventory by
 // name, what it says is not.
 func (b *builder) damaged(err error) error {
 	u, ok := evidence.AsUnavailable(err)
 	if !ok {
 		return fmt.Errorf("decode: %w", err)
 	}
-	b.roll.Missing = append(b.roll.Missing, u)
+	b.inventory.Missing = append(b.inventory.Missing, u)
 	return nil
 }

@@ -1,4 +1,4 @@
-package hosts
+package inventory
 
 import (
 	"context"
@@ -48,7 +48,7 @@ func (b *builder) machineSets(ctx context.Context, w *facts.World, need evidence
 				}
 			}
 			b.gaps = append(b.gaps, Gap{Role: set.Spec.Template.Labels[machineRoleLabel], Of: o.Name, Wanted: wanted, Named: has,
-				Unread: b.roll.Unread(evidence.Machines), Loc: o.Loc.At("spec.replicas")})
+				Unread: b.inventory.Unread(evidence.Machines), Loc: o.Loc.At("spec.replicas")})
 		}
 	}
 	return nil

@@ -1,4 +1,4 @@
-package hosts
+package inventory
 
 import (
 	"context"
@@ -63,7 +63,7 @@ type Agent struct {
 	Object evidence.Object
 }
 
-// hostedNeeds is what the roll of a hosted cluster reads in its management cluster.
+// hostedNeeds is what the inventory of a hosted cluster reads in its management cluster.
 func hostedNeeds() []evidence.Need {
 	return []evidence.Need{
 		evidence.Objects(evidence.NodePools, evidence.HostedNamespace),
@@ -160,7 +160,7 @@ func (b *builder) hosted(ctx context.Context, w *facts.World, _ evidence.Need) e
 	for _, step := range []func(context.Context, *facts.World) error{b.hostedMachines, b.hostedProviders, b.hostedPools} {
 		err := step(ctx, w)
 		if u, ok := evidence.AsUnavailable(err); ok {
-			b.roll.Missing = append(b.roll.Missing, u)
+			b.inventory.Missing = append(b.inventory.Missing, u)
 		} else if err != nil {
 			missing = append(missing, err)
 		}
