@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/rollcall-project/rollcall/internal/csr"
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/facts/csrs"
@@ -141,11 +142,11 @@ func (a *app) expected(ctx context.Context) (_ []csr.Expectation, unread string,
 	return csr.Expected(list, func(h inventory.Host) (time.Time, string) { return bootOf(d, h) }), "", nil
 }
 
-func bootOf(d *fault.Diagnosis, host inventory.Host) (time.Time, string) {
+func bootOf(d *diagnosis.Diagnosis, host inventory.Host) (time.Time, string) {
 	names := append([]string{host.Name}, host.Aliases...)
 	for _, h := range d.Hosts {
 		for _, s := range h.Stages {
-			if slices.Contains(names, h.Name) && s.Stage == fault.IgnitionFetched && s.State == fault.StagePassed && !s.At.IsZero() {
+			if slices.Contains(names, h.Name) && s.Stage == fault.IgnitionFetched && s.State == diagnosis.StagePassed && !s.At.IsZero() {
 				return s.At, "it fetched its config at " + s.At.UTC().Format(time.RFC3339)
 			}
 		}

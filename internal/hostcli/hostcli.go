@@ -29,6 +29,7 @@ import (
 	"github.com/rollcall-project/rollcall/catalog"
 	"github.com/rollcall-project/rollcall/internal/collect"
 	"github.com/rollcall-project/rollcall/internal/diagnose"
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts/all"
 	"github.com/rollcall-project/rollcall/internal/facts/cluster"
@@ -199,7 +200,7 @@ func (w withoutJournals) Texts(_ context.Context, q evidence.TextQuery) ([]evide
 	return nil, &evidence.Unavailable{Need: evidence.Texts(q), Why: evidence.NotAsked, Detail: "--no-journals", Supply: evidence.Supply{Kind: evidence.SupplyHostJournals}}
 }
 
-func (a *app) diagnose(ctx context.Context, s *machine.Source, c *fault.Catalog, chosen []string) (*fault.Diagnosis, error) {
+func (a *app) diagnose(ctx context.Context, s *machine.Source, c *fault.Catalog, chosen []string) (*diagnosis.Diagnosis, error) {
 	var source evidence.Source = s
 	if a.flags.noJournal {
 		source = withoutJournals{s}
@@ -262,7 +263,7 @@ func (a *app) now(ctx context.Context, s *machine.Source) (time.Time, error) {
 	return desc.Now, nil
 }
 
-func (a *app) print(d *fault.Diagnosis, c *fault.Catalog) error {
+func (a *app) print(d *diagnosis.Diagnosis, c *fault.Catalog) error {
 	o := report.Options{Style: a.style(), Command: "rollcall", OnMachine: true, Catalog: c, Refused: map[string]report.Remedy{}}
 	for _, known := range c.Refused {
 		o.Refused[known.ID] = report.Remedy{Title: known.Title, Happens: known.Happens, When: known.When, Instead: known.Instead}
@@ -273,7 +274,7 @@ func (a *app) print(d *fault.Diagnosis, c *fault.Catalog) error {
 	return report.Answer(a.io.Out, a.flags.format, d, o)
 }
 
-func (a *app) code(d *fault.Diagnosis) int {
+func (a *app) code(d *diagnosis.Diagnosis) int {
 	switch {
 	case a.flags.failOn == never:
 		return exitOK

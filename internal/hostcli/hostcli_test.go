@@ -19,6 +19,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/catalog"
 	"github.com/rollcall-project/rollcall/internal/diagnose"
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts/all"
 	"github.com/rollcall-project/rollcall/internal/facts/cluster"
@@ -45,10 +46,10 @@ func typed(t *testing.T, m *machinetest.Machine, args ...string) (code int, out,
 	return code, o.String(), e.String()
 }
 
-func answer(t *testing.T, m *machinetest.Machine, args ...string) (int, fault.Diagnosis) {
+func answer(t *testing.T, m *machinetest.Machine, args ...string) (int, diagnosis.Diagnosis) {
 	t.Helper()
 	code, out, errs := typed(t, m, append(args, "-o", "json")...)
-	var d fault.Diagnosis
+	var d diagnosis.Diagnosis
 	if err := json.Unmarshal([]byte(out), &d); err != nil {
 		t.Fatalf("exit code %d, %v\n%s\n%s", code, err, out, errs)
 	}
@@ -56,7 +57,7 @@ func answer(t *testing.T, m *machinetest.Machine, args ...string) (int, fault.Di
 }
 
 // shown lists the faults that are present, or still normal with a "~".
-func shown(d fault.Diagnosis) []string {
+func shown(d diagnosis.Diagnosis) []string {
 	var list []string
 	for _, f := range d.Findings {
 		switch {
@@ -71,7 +72,7 @@ func shown(d fault.Diagnosis) []string {
 
 func TestHealthyMachine(t *testing.T) {
 	code, d := answer(t, machinetest.New(t))
-	if code != exitOK || d.Verdict.Class != fault.Healthy || len(shown(d)) > 0 {
+	if code != exitOK || d.Verdict.Class != diagnosis.Healthy || len(shown(d)) > 0 {
 		t.Errorf("exit code %d, %+v, present: %v", code, d.Verdict, shown(d))
 	}
 	for _, f := range d.Findings {
@@ -79,16 +80,16 @@ func TestHealthyMachine(t *testing.T) {
 			t.Errorf("%s is unknown: %s", f.Fault, f.Reason)
 		}
 	}
-	stages := map[fault.Stage]fault.StageOutcome{}
+	stages := map[fault.Stage]diagnosis.StageOutcome{}
 	for _, s := range d.Hosts[0].Stages {
 		stages[s.Stage] = s.State
 	}
 	for _, s := range []fault.Stage{fault.Powered, fault.IgnitionFetched, fault.FirstBoot, fault.ClientCert} {
-		if stages[s] != fault.StagePassed {
+		if stages[s] != diagnosis.StagePassed {
 			t.Errorf("stage %s is %s", s, stages[s])
 		}
 	}
-	if stages[fault.Registered] != fault.StageUnknown {
+	if stages[fault.Registered] != diagnosis.StageUnknown {
 		t.Errorf("registered is %s: only the API tells", stages[fault.Registered])
 	}
 }
@@ -177,7 +178,7 @@ func TestFaults(t *testing.T) {
 			if got := shown(d); !slices.Equal(got, tt.want) {
 				t.Errorf("present: %v, want %v", got, tt.want)
 			}
-			if code == exitOK && !slices.ContainsFunc(d.Findings, func(f fault.Finding) bool { return f.Outcome == fault.Present && f.Severity == fault.Warning }) {
+			if code == exitOK && !slices.ContainsFunc(d.Findings, func(f diagnosis.Finding) bool { return f.Outcome == fault.Present && f.Severity == fault.Warning }) {
 				t.Errorf("exit code 0: %+v", d.Verdict)
 			}
 			var roots []string
@@ -346,7 +347,7 @@ func TestCollection(t *testing.T) {
 	t.Error("nothing is said of the machine's certificate")
 }
 
-func diagnosed(t *testing.T, sources ...evidence.Source) *fault.Diagnosis {
+func diagnosed(t *testing.T, sources ...evidence.Source) *diagnosis.Diagnosis {
 	t.Helper()
 	set, err := scan.Compile(all.Signatures())
 	if err != nil {

@@ -3,17 +3,17 @@
 // agent-config, hosts that the user names, consoles and certificate requests.
 //
 // Invariants:
-//   - A host that is expected is on the inventory even if it never became a Node.
+//   - A host that is expected is in the inventory even if it never became a Node.
 //   - A name that only a certificate request claims is listed and is not
 //     expected: whoever asks chooses the name.
 //   - Hosts that are only counted (the replicas of install-config, or of a
 //     MachineSet that has fewer Machines) are a gap with a number and never an
 //     invented name.
-//   - A host that the user names is on the inventory and expected, whatever else is known.
-//   - The bootstrap host of an installation is not on the inventory: it never joins.
+//   - A host that the user names is in the inventory and expected, whatever else is known.
+//   - The bootstrap host of an installation is not in the inventory: it never joins.
 //   - A MAC address joins two objects only where no other host has it, and a host
 //     name only where it says who the host is: localhost does not.
-//   - The Agents of a hub are hosts of other clusters. They are on the inventory where
+//   - The Agents of a hub are hosts of other clusters. They are in the inventory where
 //     the source has no Nodes of its own, or where they belong to the hub itself.
 //   - A kind that could not be read makes the inventory partial and is named in
 //     Inventory.Missing; only an inventory of which nothing could be read is an error.

@@ -79,7 +79,7 @@ func TestRoll(t *testing.T) {
 			want: []string{"m0 master " + whole + " master proven", "w1 worker " + whole + " worker proven"}},
 		{name: "a healthy cluster without Machines", base: upi, hosts: 5,
 			want: []string{"cp-a.finch.example.net master [node console] master proven", "node-1.finch.example.net worker [node console] worker proven"}},
-		{name: "a host that never became a Node is on the inventory", base: metal, hosts: 5,
+		{name: "a host that never became a Node is in the inventory", base: metal, hosts: 5,
 			changes: "-- delete:cluster-scoped-resources/core/nodes/m2.yaml --\n-- delete:consoles --\n",
 			want:    []string{"m2 master [machine bmh] master likely"}},
 		{name: "what it asked for on its console proves its pool", base: metal, hosts: 5,

@@ -33,7 +33,7 @@ func (b *builder) namedHosts(ctx context.Context, w *facts.World, need evidence.
 }
 
 // Bootstrap returns the bootstrap host of the installation, where something of it was
-// read. It is not on the inventory: it starts the cluster and never joins it.
+// read. It is not in the inventory: it starts the cluster and never joins it.
 func Bootstrap(ctx context.Context, w *facts.World) (Named, bool, error) {
 	list, err := w.List(ctx, evidence.NamedHosts, "")
 	if _, ok := evidence.AsUnavailable(err); ok {

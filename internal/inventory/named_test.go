@@ -48,7 +48,7 @@ func withNamed(t *testing.T, list ...namedhost.Host) *inventory.Inventory {
 	return roll
 }
 
-// TestNamed: a host that the user names is on the inventory and expected; one of the name or
+// TestNamed: a host that the user names is in the inventory and expected; one of the name or
 // the address of another is that other.
 func TestNamed(t *testing.T) {
 	expect := func(name string, addresses ...string) namedhost.Host {
@@ -77,7 +77,7 @@ func TestNamed(t *testing.T) {
 		i := slices.IndexFunc(roll.Hosts, func(h inventory.Host) bool { return h.Name == c.named.Name || slices.Contains(h.Aliases, c.named.Name) })
 		if c.is == "" {
 			if i >= 0 {
-				t.Errorf("%s is on the inventory", name)
+				t.Errorf("%s is in the inventory", name)
 			}
 			continue
 		}

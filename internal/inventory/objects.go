@@ -236,7 +236,7 @@ func namesOfBMH(m *metal3.BareMetalHost) (names, ips []string) {
 	return names, ips
 }
 
-// damaged notes an object that does not fit its schema: it is on the inventory by
+// damaged notes an object that does not fit its schema: it is in the inventory by
 // name, what it says is not.
 func (b *builder) damaged(err error) error {
 	u, ok := evidence.AsUnavailable(err)

@@ -97,7 +97,7 @@ func notReady(list []conditions.Condition, operator string) []OperatorWord {
 			}
 			why := m[3] + m[4]
 			if why == "" {
-				why = "it does not say why"
+				why = "it gives no reason"
 			}
 			words = append(words, OperatorWord{Node: m[1], Operator: operator, NotReady: true, Why: brief(why), Since: c.Since, Item: c.Item()})
 		}

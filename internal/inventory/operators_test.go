@@ -16,7 +16,7 @@ func TestNotReady(t *testing.T) {
 		{"two nodes", "True", `The master nodes not ready: node "m0" not ready since 2026-03-01 10:59:10 +0000 UTC because NodeStatusUnknown (Kubelet stopped (posting).), node "m1" not ready since 2026-03-01 10:59:10 +0000 UTC because KubeletNotReady ([a, b])`,
 			map[string]string{"m0": "NodeStatusUnknown (Kubelet stopped (posting).)", "m1": "KubeletNotReady ([a, b])"}},
 		{"no condition", "True", `The master nodes not ready: node "m0" not ready, no Ready condition found in status block`, map[string]string{"m0": "no Ready condition found"}},
-		{"older words", "True", `The master nodes not ready: node "m0" not ready`, map[string]string{"m0": "it does not say why"}},
+		{"older words", "True", `The master nodes not ready: node "m0" not ready`, map[string]string{"m0": "it gives no reason"}},
 		{"obfuscated", "True", `The master nodes not ready: node "x-ipv4-0000000001-x" not ready`, map[string]string{}},
 		{"over", "False", "All master nodes are ready", map[string]string{}},
 	}

@@ -8,20 +8,20 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/facts/mcs"
-	"github.com/rollcall-project/rollcall/internal/fault"
 	"github.com/rollcall-project/rollcall/internal/inventory"
 )
 
 // ignition is what is known of a host's fetch of its config before it is a Node.
 type ignition struct {
 	seen    bool // the host itself was seen: its console, or its requests
-	decided fault.StageState
+	decided diagnosis.StageState
 }
 
-func (i ignition) stage() fault.StageState { return i.decided }
+func (i ignition) stage() diagnosis.StageState { return i.decided }
 
 // lookAtIgnition reads the host's console, and where none was given, what the
 // machine config servers say of the only host of its pool that is still missing.
@@ -41,7 +41,7 @@ func (s *shared) lookAtIgnition(ctx context.Context, w *facts.World, h inventory
 }
 
 // fromConsole judges the last boot that the console shows.
-func fromConsole(g mcs.Ignition) fault.StageState {
+func fromConsole(g mcs.Ignition) diagnosis.StageState {
 	items := top(slices.Concat(g.Looping.Proof(), g.Finished.Proof(), g.CA.Proof()))
 	attempts := g.Attempts.Value()
 	switch {
@@ -86,7 +86,7 @@ func orElse(list ...string) string {
 const askedAgain = 2 * time.Minute
 
 // inVain is a host whose requests have failed since then.
-func inVain(now, since time.Time, why string, proof []evidence.Item) fault.StageState {
+func inVain(now, since time.Time, why string, proof []evidence.Item) diagnosis.StageState {
 	if !since.IsZero() && now.Before(since.Add(askedAgain)) {
 		return waiting(since, why+"; Ignition asks again", proof...)
 	}

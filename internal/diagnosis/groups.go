@@ -1,9 +1,10 @@
-package fault
+package diagnosis
 
 import (
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/fault"
 )
 
 // Groups are the parts of a diagnosis that are alike, put together once for all outputs
@@ -19,16 +20,16 @@ type Groups struct {
 
 // Group is one fault with all subjects that it is at.
 type Group struct {
-	Fault    string    `json:"fault"`
-	Subjects []Subject `json:"subjects"`
-	First    int       `json:"-"` // index of the first of them in the list that is grouped
+	Fault    string          `json:"fault"`
+	Subjects []fault.Subject `json:"subjects"`
+	First    int             `json:"-"` // index of the first of them in the list that is grouped
 }
 
 // Keys are the findings of the group.
-func (g Group) Keys() []Key {
-	keys := make([]Key, 0, len(g.Subjects))
+func (g Group) Keys() []fault.Key {
+	keys := make([]fault.Key, 0, len(g.Subjects))
 	for _, s := range g.Subjects {
-		keys = append(keys, Key{g.Fault, s})
+		keys = append(keys, fault.Key{Fault: g.Fault, Subject: s})
 	}
 	return keys
 }
@@ -36,7 +37,7 @@ func (g Group) Keys() []Key {
 // RootGroup are roots of one fault, with what any of them explains.
 type RootGroup struct {
 	Group
-	Explains []Key `json:"-"`
+	Explains []fault.Key `json:"-"`
 }
 
 // WaitingGroup has the first deadline of its findings.
@@ -48,7 +49,7 @@ type WaitingGroup struct {
 
 // HostGroup are hosts at one stage in one state for like reasons.
 type HostGroup struct {
-	Stage Stage        `json:"stage"`
+	Stage fault.Stage  `json:"stage"`
 	State StageOutcome `json:"state"`
 	Names []string     `json:"names"`
 	First int          `json:"-"` // index of the first of them in the hosts

@@ -1,9 +1,18 @@
-package fault
+// Package diagnosis is the answer: findings, roots, symptoms without a cause, groups of
+// findings that are alike, the state of each host, and the verdict. It holds values and
+// computes nothing: internal/diagnose fills them.
+//
+// Invariants:
+//   - A finding has one of four outcomes. One that is unknown names the fact that would
+//     decide.
+//   - The verdict says whether the cause is known and who can fix it.
+package diagnosis
 
 import (
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/fault"
 )
 
 // Diagnosis is the whole answer. Its JSON form is a published contract
@@ -106,7 +115,7 @@ const (
 type Verdict struct {
 	Class  VerdictClass `json:"class"`
 	Cause  CauseState   `json:"cause"`
-	Fix    Actor        `json:"fix,omitempty"`   // the farthest that is needed; "" where nobody is, or nobody is known
+	Fix    fault.Actor  `json:"fix,omitempty"`   // the farthest that is needed; "" where nobody is, or nobody is known
 	Where  string       `json:"where,omitempty"` // what is outside the cluster: DNS, BMC, ...
 	Reason string       `json:"reason"`
 	Until  time.Time    `json:"until,omitzero"`
@@ -117,17 +126,17 @@ type Verdict struct {
 
 // Root is a present fault that stands alone and that nothing present explains.
 type Root struct {
-	Key
+	fault.Key
 	Layer      string          `json:"layer"`
 	Title      string          `json:"title"`
 	Means      string          `json:"means"`
-	Severity   Severity        `json:"severity"`
+	Severity   fault.Severity  `json:"severity"`
 	Confidence Confidence      `json:"confidence"`
 	Since      time.Time       `json:"since,omitzero"`
 	Evidence   []evidence.Item `json:"evidence"`
-	Explains   []Key           `json:"explains"`
+	Explains   []fault.Key     `json:"explains"`
 	RuledOut   []RuledOut      `json:"ruledOut"`
-	Remedies   []Advice        `json:"remedies"` // what to do, best first
+	Remedies   []fault.Advice  `json:"remedies"` // what to do, best first
 	Refused    []string        `json:"refused"`
 	Deadlock   int             `json:"deadlock,omitempty"` // 1-based index into deadlocks
 	Lowered    string          `json:"lowered,omitempty"`  // why the confidence is not proven
@@ -135,52 +144,42 @@ type Root struct {
 
 // RuledOut is another cause of the same symptoms that was looked at and is not there.
 type RuledOut struct {
-	Key
+	fault.Key
 	Title  string `json:"title"`
 	Reason string `json:"reason"`
 }
 
 // Deadlock is a closed ring of present faults that hold each other up.
 type Deadlock struct {
-	Members []Key  `json:"members"`
-	Opens   Key    `json:"opens"` // the member whose remedy opens the ring
-	Remedy  string `json:"remedy,omitempty"`
+	Members []fault.Key `json:"members"`
+	Opens   fault.Key   `json:"opens"` // the member whose remedy opens the ring
+	Remedy  string      `json:"remedy,omitempty"`
 }
 
 // Unexplained is a present fault that does not stand alone and has no present cause.
 type Unexplained struct {
-	Key
+	fault.Key
 	Title    string          `json:"title"`
-	Severity Severity        `json:"severity"`
+	Severity fault.Severity  `json:"severity"`
 	Evidence []evidence.Item `json:"evidence"`
 	Suspects []Suspect       `json:"suspects"`
-	Remedies []Advice        `json:"remedies"`
+	Remedies []fault.Advice  `json:"remedies"`
 }
 
 // Suspect is an unknown fault that could explain a present one.
 type Suspect struct {
-	Key
+	fault.Key
 	Title  string          `json:"title"`
 	Next   string          `json:"next"`   // the fact that would decide
 	Supply evidence.Supply `json:"supply"` // how to get it; zero: not known
 	Reason string          `json:"-"`      // why it is unknown
 }
 
-// Strength of an edge.
-type Strength string
-
-// Strengths of edges.
-const (
-	Certain      Strength = "certain"
-	LikelyEdge   Strength = "likely"
-	PossibleEdge Strength = "possible"
-)
-
 // EdgeSeen is an edge between two findings of this diagnosis.
 type EdgeSeen struct {
-	Cause    Key      `json:"cause"`
-	Effect   Key      `json:"effect"`
-	Strength Strength `json:"strength"`
+	Cause    fault.Key      `json:"cause"`
+	Effect   fault.Key      `json:"effect"`
+	Strength fault.Strength `json:"strength"`
 }
 
 // StageOutcome is the state of one stage.
@@ -197,7 +196,7 @@ const (
 
 // StageState is one stage of a host with its proof.
 type StageState struct {
-	Stage    Stage           `json:"stage"`
+	Stage    fault.Stage     `json:"stage"`
 	State    StageOutcome    `json:"state"`
 	At       time.Time       `json:"at,omitzero"` // when it was passed
 	Why      string          `json:"why,omitempty"`
@@ -212,11 +211,11 @@ type HostState struct {
 	Name      string       `json:"name"`
 	Role      string       `json:"role,omitempty"`
 	Expected  bool         `json:"expected"` // false: only a CSR claims the name, or it is the bootstrap host
-	Stage     Stage        `json:"stage"`    // the first stage that is not passed, or the last one
+	Stage     fault.Stage  `json:"stage"`    // the first stage that is not passed, or the last one
 	State     StageOutcome `json:"state"`
 	Since     time.Time    `json:"since,omitzero"`
 	Why       string       `json:"why,omitempty"`
-	BlockedBy []Key        `json:"blockedBy"`
+	BlockedBy []fault.Key  `json:"blockedBy"`
 	Stages    []StageState `json:"stages"`
 }
 
@@ -230,7 +229,7 @@ func (h HostState) Done() bool { return h.State == StagePassed || h.State == Sta
 // Moment is a point of the timeline.
 type Moment struct {
 	Time    time.Time        `json:"time"`
-	Subject Subject          `json:"subject"`
+	Subject fault.Subject    `json:"subject"`
 	Text    string           `json:"text"`
 	Locator evidence.Locator `json:"locator,omitzero"`
 }
