@@ -10,6 +10,7 @@ import (
 	"os"
 	"unicode/utf8"
 
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/fault"
 	"github.com/rollcall-project/rollcall/internal/message"
 	"github.com/rollcall-project/rollcall/internal/report"
@@ -115,7 +116,7 @@ func base(path string) string {
 }
 
 // addMessages adds what the lines of pasted texts show to an answer: the matches of scan.
-func (a *app) addMessages(ctx context.Context, r *run, d *fault.Diagnosis, o *report.Options) error {
+func (a *app) addMessages(ctx context.Context, r *run, d *diagnosis.Diagnosis, o *report.Options) error {
 	if len(r.pasted) == 0 {
 		return nil
 	}
@@ -167,8 +168,8 @@ func (a *app) evaluated(ctx context.Context, name string, text []byte) ([]messag
 
 // seen are the faults of a diagnosis that are there, and those of which it is only not
 // known for how long.
-func seen(d *fault.Diagnosis) []message.Seen {
-	sure := map[fault.Key]fault.Confidence{}
+func seen(d *diagnosis.Diagnosis) []message.Seen {
+	sure := map[fault.Key]diagnosis.Confidence{}
 	for _, r := range d.Roots {
 		sure[r.Key] = r.Confidence
 	}
@@ -176,7 +177,7 @@ func seen(d *fault.Diagnosis) []message.Seen {
 	for _, f := range d.Findings {
 		s := message.Seen{Fault: f.Fault, Subject: f.Subject.String(), Shows: fault.ShowsLikely, Evidence: f.Evidence}
 		switch {
-		case f.Outcome == fault.Present && sure[f.Key()] == fault.Proven:
+		case f.Outcome == fault.Present && sure[f.Key()] == diagnosis.Proven:
 			s.Shows = fault.ShowsProven
 		case f.Outcome == fault.Present:
 		case f.Unsettled:

@@ -12,6 +12,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/accept"
 	"github.com/rollcall-project/rollcall/internal/diagnose"
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/facts/all"
@@ -307,7 +308,7 @@ func faultIDs(c *fault.Catalog) []string {
 }
 
 // diagnose makes the whole diagnosis of a run.
-func (a *app) diagnose(ctx context.Context, r *run) (*fault.Diagnosis, error) {
+func (a *app) diagnose(ctx context.Context, r *run) (*diagnosis.Diagnosis, error) {
 	defer a.progress("reading %s %s ...", r.source.Kind, r.source.Name)()
 	o := diagnose.Options{
 		Catalog: r.catalog, Facts: all.All(), Relater: relation.Relater{}, Cluster: cluster.Describer{}, Roll: roll.Caller{},

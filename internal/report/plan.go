@@ -4,12 +4,13 @@ import (
 	"io"
 	"slices"
 
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/fault"
 )
 
 // planText writes the answer about a plan for a person: each mistake with its line and what
 // to write there, as compilers do, then each remedy once.
-func planText(w io.Writer, d *fault.Diagnosis, o Options) error {
+func planText(w io.Writer, d *diagnosis.Diagnosis, o Options) error {
 	t := newText(d, o)
 	t.planVerdict()
 	t.source()
@@ -47,7 +48,7 @@ func (t *text) planVerdict() {
 }
 
 // mistake writes one cause with all its lines; without -o wide the first ones.
-func (t *text) mistake(r fault.Root) {
+func (t *text) mistake(r diagnosis.Root) {
 	t.blank()
 	paint, sign := red, signBad
 	if r.Severity != fault.Error {

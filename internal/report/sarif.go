@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/fault"
 )
@@ -24,7 +25,7 @@ const (
 // SARIF writes the causes, what has no known cause, and what is accepted, which is
 // suppressed, as a SARIF 2.1.0 log: for tools that gather findings. Symptoms are not results of their own; they are steps
 // of the code flows of their cause.
-func SARIF(w io.Writer, d *fault.Diagnosis, o Options) error {
+func SARIF(w io.Writer, d *diagnosis.Diagnosis, o Options) error {
 	o.Style = Style{}
 	s := &sarif{text: newText(d, o), rules: map[string]int{}, bases: map[string]string{}}
 	run := sarifRun{
@@ -176,7 +177,7 @@ func (s *sarif) fingerprint(k fault.Key) string {
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }
 
-func (s *sarif) root(r fault.Root) sarifResult {
+func (s *sarif) root(r diagnosis.Root) sarifResult {
 	message := s.title(r.Key) + ". " + r.Means
 	if r.Lowered != "" {
 		message += " Not proven: " + r.Lowered + "."
@@ -197,7 +198,7 @@ func (s *sarif) root(r fault.Root) sarifResult {
 	return out
 }
 
-func (s *sarif) unexplained(u fault.Unexplained) sarifResult {
+func (s *sarif) unexplained(u diagnosis.Unexplained) sarifResult {
 	message := s.title(u.Key) + ". The cause is not known."
 	var could []string
 	for _, x := range u.Suspects {
@@ -213,7 +214,7 @@ func (s *sarif) unexplained(u fault.Unexplained) sarifResult {
 
 // flows are the paths from the root down to each end of its chain; a deadlock comes
 // first and ends where it begins.
-func (s *sarif) flows(r fault.Root) []sarifCodeFlow {
+func (s *sarif) flows(r diagnosis.Root) []sarifCodeFlow {
 	var list []sarifCodeFlow
 	begin := &link{fault: r.Fault, keys: []fault.Key{r.Key}}
 	if i := r.Deadlock - 1; i >= 0 && i < len(s.d.Deadlocks) {

@@ -4,8 +4,8 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/evidence"
-	"github.com/rollcall-project/rollcall/internal/fault"
 )
 
 // supplyWords say how to get evidence: one kind has the same words everywhere. In braces
@@ -113,7 +113,7 @@ func (o Options) isFlag(s evidence.Supply) bool { return strings.HasPrefix(o.sup
 
 // decides says how to decide a suspect: by what would make it known, and else why it is
 // not.
-func (o Options) decides(s fault.Suspect) string {
+func (o Options) decides(s diagnosis.Suspect) string {
 	if words := o.supply(s.Supply); words != "" {
 		return words
 	}

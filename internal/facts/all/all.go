@@ -17,7 +17,6 @@ import (
 	"github.com/rollcall-project/rollcall/internal/facts/etcd"
 	"github.com/rollcall-project/rollcall/internal/facts/firstboot"
 	"github.com/rollcall-project/rollcall/internal/facts/hosted"
-	"github.com/rollcall-project/rollcall/internal/facts/hosts"
 	"github.com/rollcall-project/rollcall/internal/facts/imagepull"
 	"github.com/rollcall-project/rollcall/internal/facts/installer"
 	"github.com/rollcall-project/rollcall/internal/facts/kubelet"
@@ -30,6 +29,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/facts/ramdisk"
 	"github.com/rollcall-project/rollcall/internal/facts/staticpods"
 	"github.com/rollcall-project/rollcall/internal/facts/workloads"
+	"github.com/rollcall-project/rollcall/internal/inventory"
 	"github.com/rollcall-project/rollcall/internal/scan"
 )
 
@@ -64,7 +64,7 @@ func All() []facts.Fact {
 // Signatures returns everything that texts are searched for, in one pass.
 func Signatures() []scan.Signature {
 	return slices.Concat(
-		hosts.Signatures(),
+		inventory.Signatures(),
 		pools.Signatures(),
 		mcs.Signatures(),
 		firstboot.Signatures(),

@@ -19,6 +19,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/fault"
@@ -198,7 +199,7 @@ func withoutLog(ctx context.Context, w *facts.World, missing error) error {
 
 // Say tells of an installation whose cluster cannot be asked; nil where no log works
 // on one.
-func Say(ctx context.Context, w *facts.World) (*fault.Installer, error) {
+func Say(ctx context.Context, w *facts.World) (*diagnosis.Installer, error) {
 	list, err := lines(ctx, w)
 	if err != nil {
 		return nil, err
@@ -208,7 +209,7 @@ func Say(ctx context.Context, w *facts.World) (*fault.Installer, error) {
 		return nil, nil
 	}
 	in := follow(run)
-	said := &fault.Installer{Ended: in.ended, WaitsFor: in.waitsFor, At: in.at, Locator: run[len(run)-1].Line.Loc.String()}
+	said := &diagnosis.Installer{Ended: in.ended, WaitsFor: in.waitsFor, At: in.at, Locator: run[len(run)-1].Line.Loc.String()}
 	if in.ended == "failed" && in.interrupted {
 		said.Ended = "interrupted"
 	}
