@@ -46,7 +46,7 @@ func (f *Access) ssh(p plans, form map[string]any) {
 	n := p.install.get("sshKey")
 	list, _ := form["ssh"].([]any)
 	if len(list) == 0 {
-		add(&f.NoSSHKey, n, "sshKey", "there is no SSH key: nobody can log in to a host that does not join; write the public key")
+		add(&f.NoSSHKey, n, "sshKey", "there is no SSH key: you cannot log in to a host that does not join; write the public key")
 	}
 	for _, v := range list {
 		switch kind, _ := v.(string); {

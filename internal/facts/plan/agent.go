@@ -70,7 +70,7 @@ func (f *Agent) rendezvous(p plans) {
 		return
 	}
 	if len(list) > 0 && static == len(list) {
-		add(&f.OfNobody, n, addr.String(), "no host of the plan has %s, and all of them have static addresses: nobody would start the installation; write the address of a control-plane host", addr)
+		add(&f.OfNobody, n, addr.String(), "no host of the plan has %s, and all of them have static addresses: no host would start the installation; write the address of a control-plane host", addr)
 	}
 }
 

@@ -18,7 +18,8 @@ type File struct {
 	Twice       problems `cel:"twice"`       // fields that are there twice
 	Missing     problems `cel:"missing"`     // fields that have to be there
 	Unsupported problems `cel:"unsupported"` // values that the installer refuses
-	Removed     problems `cel:"removed"`     // values that the release does not have any more
+	Removed     problems `cel:"removed"`     // network types that the release does not have any more
+	Leaving     problems `cel:"leaving"`     // those of which only the release tells whether it has them
 }
 
 var fileFact = facts.Define("plan-file", fault.Cluster, "fields and values of install-config and agent-config that openshift-install refuses or ignores", needs, readFile)
@@ -36,10 +37,11 @@ func readFile(ctx context.Context, w *facts.World, _ fault.Subject) (File, error
 		f.pools(p)
 		f.removed(p)
 	}
+	f.vcenters(p)
 	if p.agent.there() {
 		f.agent(p.agent)
 	}
-	none(&f.Ignored, &f.Refused, &f.Twice, &f.Missing, &f.Unsupported, &f.Removed)
+	none(&f.Ignored, &f.Refused, &f.Twice, &f.Missing, &f.Unsupported, &f.Removed, &f.Leaving)
 	return f, nil
 }
 
@@ -288,7 +290,7 @@ func (f *File) removed(p plans) {
 	minor, ok := minorOf(p.release)
 	switch {
 	case !ok:
-		f.Removed.Miss(releaseMissing("whether " + n.text() + " can be chosen depends on the release"))
+		add(&f.Leaving, n, n.text(), "%s cannot be chosen from 4.15 on; write OVNKubernetes for such a release", n.text())
 	case minor >= 15:
 		add(&f.Removed, n, n.text(), "%s cannot be chosen from 4.15 on; write OVNKubernetes", n.text())
 	}

@@ -67,7 +67,7 @@ type Hosts struct {
 	BMCNetwork  problems `cel:"bmcNetwork"`  // BMC addresses whose driver needs a provisioning network that is disabled
 	BMCInsecure problems `cel:"bmcInsecure"` // BMCs whose certificate will not be checked
 	Count       problems `cel:"count"`       // numbers of hosts and replicas that do not fit
-	Fewer       problems `cel:"fewer"`       // roles of which an agent-based installation will wait for hosts that the plan does not name
+	Fewer       problems `cel:"fewer"`       // roles with fewer hosts in the plan than an agent-based installation waits for
 	RootDevice  problems `cel:"rootDevice"`  // root device hints that are refused
 	Unstable    problems `cel:"unstable"`    // root device hints that name another disk after the next boot
 	BootModes   problems `cel:"bootModes"`   // boot modes that differ between the hosts of the control plane

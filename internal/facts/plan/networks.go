@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/netip"
 
-	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/fault"
 )
@@ -250,8 +249,4 @@ func minorOf(release string) (int, bool) {
 		return 0, false
 	}
 	return minor, true
-}
-
-func releaseMissing(detail string) *evidence.Unavailable {
-	return &evidence.Unavailable{Need: needs[0], Why: evidence.NotCollected, Detail: detail, Supply: evidence.Supply{Kind: evidence.SupplyRelease}}
 }

@@ -64,7 +64,7 @@ func readVIPs(ctx context.Context, w *facts.World, _ fault.Subject) (VIPs, error
 		case user:
 			add(&f.External, vip, addr.String(), "%s is in none of the machine networks (%s); add its network behind them", addr, prefixes(machine))
 		case required:
-			add(&f.Outside, vip, addr.String(), "%s is in none of the machine networks (%s); write an address of them that nobody uses, or add its network", addr, prefixes(machine))
+			add(&f.Outside, vip, addr.String(), "%s is in none of the machine networks (%s); write a free address of them, or add its network", addr, prefixes(machine))
 		}
 		for _, n := range machine {
 			if n.prefix.Contains(addr) && edge(n.prefix, addr) {
@@ -73,7 +73,7 @@ func readVIPs(ctx context.Context, w *facts.World, _ fault.Subject) (VIPs, error
 		}
 		for _, u := range uses {
 			if u.addr == addr {
-				add(&f.Taken, vip, addr.String(), "%s is %s (%s); choose an address that nobody uses", addr, u.what, u.path)
+				add(&f.Taken, vip, addr.String(), "%s is %s (%s); choose a free one", addr, u.what, u.path)
 			}
 		}
 		for _, r := range p.ranges() {
