@@ -74,7 +74,7 @@ func Open(paths []string, now time.Time) (*Source, error) {
 		if err != nil {
 			return nil, fmt.Errorf("read the plan %s: %w", p, err)
 		}
-		if err := s.add(filepath.Base(p), raw); err != nil {
+		if err := s.add(filepath.ToSlash(p), raw); err != nil {
 			return nil, fmt.Errorf("read the plan %s: %w", p, err)
 		}
 	}
@@ -93,7 +93,7 @@ func FS(fsys fs.FS, dir, name string, now time.Time) (*Source, error) {
 			continue
 		}
 		if err == nil {
-			err = s.add(file, raw)
+			err = s.add(filepath.ToSlash(filepath.Join(name, file)), raw)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("read the plan %s: %w", file, err)
@@ -186,7 +186,7 @@ func kindOf(name string, config map[string]any) string {
 			return AgentConfig
 		}
 	}
-	switch strings.ToLower(name) {
+	switch strings.ToLower(path.Base(name)) {
 	case installFile:
 		return InstallConfig
 	case agentFile:
