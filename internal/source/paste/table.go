@@ -29,7 +29,7 @@ type schema struct {
 // of openshift/api and metal3-io/baremetal-operator).
 var schemas = []schema{
 	{need: []string{"NAME", "STATUS", "ROLES", "VERSION"}, make: nodeRow},
-	{need: []string{"NAME", "SIGNERNAME", "REQUESTOR", "CONDITION"}, make: csrRow},
+	{need: []string{"NAME", "REQUESTOR", "CONDITION"}, make: csrRow}, // SIGNERNAME is printed since Kubernetes 1.18
 	{need: []string{"NAME", "CONFIG", "UPDATED", "UPDATING", "DEGRADED"}, make: poolRow},
 	{need: []string{"NAME", "VERSION", "AVAILABLE", "PROGRESSING", "DEGRADED"}, make: operatorRow},
 	{need: []string{"NAME", "STATE", "CONSUMER", "ONLINE"}, make: hostRow, space: "openshift-machine-api"},
@@ -246,8 +246,21 @@ func csrRow(row map[string]string, _ time.Time) (map[string]any, evidence.Resour
 	if list != nil {
 		status["conditions"] = list
 	}
-	return map[string]any{"apiVersion": "certificates.k8s.io/v1", "kind": "CertificateSigningRequest",
-		"spec": map[string]any{"signerName": row["SIGNERNAME"], "username": row["REQUESTOR"]}, "status": status}, evidence.CSRs
+	spec := map[string]any{"username": row["REQUESTOR"]}
+	if signer := firstOf(row["SIGNERNAME"], signerOf(row["REQUESTOR"])); signer != "" {
+		spec["signerName"] = signer
+	}
+	return map[string]any{"apiVersion": "certificates.k8s.io/v1", "kind": "CertificateSigningRequest", "spec": spec, "status": status}, evidence.CSRs
+}
+
+// signerOf returns the signer that a table does not print: a host that joins asks for its
+// client certificate. A node asks for both of its certificates under its own name, which
+// leaves the signer open.
+func signerOf(requester string) string {
+	if strings.HasSuffix(requester, ":node-bootstrapper") {
+		return "kubernetes.io/kube-apiserver-client-kubelet"
+	}
+	return ""
 }
 
 func poolRow(row map[string]string, _ time.Time) (map[string]any, evidence.Resource) {
