@@ -151,11 +151,11 @@ func sourceParts(d *fault.Diagnosis) []string {
 	if d.Cluster.Hosted != "" {
 		parts = append(parts, "hosted cluster "+d.Cluster.Hosted)
 	}
-	version := d.Cluster.Version
-	if version == "" {
-		version = "version not readable"
+	if version := d.Cluster.Version; version != "" {
+		parts = append(parts, version)
+	} else if d.Cluster.Installer == nil || d.Cluster.Installer.Version == "" {
+		parts = append(parts, "version not readable")
 	}
-	parts = append(parts, version)
 	platform := d.Cluster.Platform
 	if platform == "None" { // what Infrastructure says of hosts without a platform
 		platform = "platform None"

@@ -196,19 +196,22 @@ func withoutLog(ctx context.Context, w *facts.World, missing error) error {
 		Supply: evidence.Supply{Kind: evidence.SupplyInstallerLog}}
 }
 
-// Say tells of an installation whose cluster cannot be asked; nil where no log works
-// on one.
+// Say tells of an installation whose cluster cannot be asked; nil where no log has a run
+// that works on one or makes its files.
 func Say(ctx context.Context, w *facts.World) (*fault.Installer, error) {
 	list, err := lines(ctx, w)
 	if err != nil {
 		return nil, err
 	}
-	run := lastRun(list)
+	run := newestRun(list)
 	if run == nil || len(addresses(list)) > 1 {
 		return nil, nil
 	}
 	in := follow(run)
-	said := &fault.Installer{Ended: in.ended, WaitsFor: in.waitsFor, At: in.at, Locator: run[len(run)-1].Line.Loc.String()}
+	if !slices.ContainsFunc(run, worksOnCluster) {
+		in.ended, in.waitsFor = "made", ""
+	}
+	said := &fault.Installer{Version: in.version, Ended: in.ended, WaitsFor: in.waitsFor, At: in.at, Locator: run[len(run)-1].Line.Loc.String()}
 	if in.ended == "failed" && in.interrupted {
 		said.Ended = "interrupted"
 	}
@@ -245,6 +248,15 @@ func lines(ctx context.Context, w *facts.World) ([]line, error) {
 // before it could; nil where the newest one only made files: an installation begins anew
 // with these.
 func lastRun(list []line) []line {
+	if run := newestRun(list); slices.ContainsFunc(run, worksOnCluster) {
+		return run
+	}
+	return nil
+}
+
+// newestRun returns the lines of the newest run that worked on a cluster or made files for
+// one.
+func newestRun(list []line) []line {
 	var best, run []line
 	var newest time.Time
 	keep := func() {
@@ -260,9 +272,6 @@ func lastRun(list []line) []line {
 		run = append(run, l)
 	}
 	keep()
-	if !slices.ContainsFunc(best, worksOnCluster) {
-		return nil
-	}
 	return best
 }
 
@@ -286,6 +295,10 @@ func worksOnCluster(l line) bool {
 // kubeconfig to wait with (openshift/installer:pkg/asset/store/store.go fetch,
 // cmd/openshift-install/create.go waitForBootstrapComplete).
 var assetError = regexp.MustCompile(`^(?:failed to (?:fetch|generate|load) |loading kubeconfig: )`)
+
+// clusterAsset is the asset whose making is that of the infrastructure, in an error
+// (openshift/installer:pkg/asset/cluster/cluster.go Name).
+var clusterAsset = regexp.MustCompile(`failed to generate asset "Cluster"`)
 
 // causes tells what a step could not get past by what was logged last; the first that
 // fits counts.
@@ -371,6 +384,10 @@ func (in *install) take(l line) {
 	case sigFatal, sigFailed:
 		if !in.fail(text) {
 			return
+		}
+		if in.step == "assets" && clusterAsset.MatchString(text) { // where the log lacks the lines before
+			in.begin("infrastructure", "the infrastructure", l.Line.Time)
+			facts.Prove(item, &in.Step, &in.WaitsFor, &in.Since)
 		}
 		in.blame(text, item)
 		facts.Prove(item, &in.Ended, &in.Error, &in.Interrupted)

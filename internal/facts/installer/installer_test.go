@@ -103,6 +103,10 @@ func TestRuns(t *testing.T) {
 		"interrupted": {run + at("07:01:00", "fatal", `failed to fetch Install Config: failed UserInput: interrupt`),
 			installer.Install{Ended: facts.Known("failed"), Step: facts.Known("assets"), WaitsFor: facts.Known("its assets"), Version: facts.Known("v4.12.3"), Interrupted: facts.Known(true),
 				Error: facts.Known("failed to fetch Install Config: failed UserInput: interrupt")}},
+		"the infrastructure, in a log without its beginning": {at("07:01:00", "error", "Error: no such image") +
+			at("07:02:00", "fatal", `failed to fetch Cluster: failed to generate asset \"Cluster\": failed to create cluster: failed to apply Terraform`),
+			installer.Install{Ended: facts.Known("failed"), Step: facts.Known("infrastructure"), WaitsFor: facts.Known("the infrastructure"),
+				Error: facts.Known(`failed to fetch Cluster: failed to generate asset "Cluster": failed to create cluster: failed to apply Terraform`)}},
 		"an asset, at level error": {run + at("07:01:00", "error", `failed to fetch Master Machines: failed to load asset \"Install Config\": platform: Required value`),
 			installer.Install{Ended: facts.Known("failed"), Step: facts.Known("assets"), WaitsFor: facts.Known("its assets"), Version: facts.Known("v4.12.3"),
 				Error: facts.Known(`failed to fetch Master Machines: failed to load asset "Install Config": platform: Required value`)}},
@@ -124,23 +128,24 @@ func TestSay(t *testing.T) {
 	boot := at("07:20:00", "info", "Waiting up to 30m0s for bootstrapping to complete...")
 	for name, c := range map[string]struct{ log, want string }{
 		"done": {run + at("08:00:00", "info", "Waiting up to 10m0s for the openshift-console route to be created...") + at("08:01:00", "info", "Install complete!"),
-			"openshift-install completed at 2026-03-01T08:01:00Z"},
+			"openshift-install v4.12.3 completed at 2026-03-01T08:01:00Z"},
 		"done, of an agent install": {run + at("07:50:00", "info", "cluster bootstrap is complete") + at("08:50:00", "info", "Cluster is installed"),
-			"openshift-install completed at 2026-03-01T08:50:00Z"},
+			"openshift-install v4.12.3 completed at 2026-03-01T08:50:00Z"},
 		"bootstrapped": {run + boot + at("07:40:00", "info", "It is now safe to remove the bootstrap resources"),
-			"openshift-install saw the bootstrap complete at 2026-03-01T07:40:00Z"},
-		"killed": {run + boot, "the log of openshift-install ends at 2026-03-01T07:20:00Z, where it waited for bootstrapping to complete"},
+			"openshift-install v4.12.3 saw the bootstrap complete at 2026-03-01T07:40:00Z"},
+		"killed": {run + boot, "the log of openshift-install v4.12.3 ends at 2026-03-01T07:20:00Z, where it waited for bootstrapping to complete"},
 		"interrupted": {run + at("07:01:00", "fatal", `failed to fetch Install Config: failed UserInput: interrupt`),
-			"openshift-install was interrupted at 2026-03-01T07:01:00Z, where it waited for its assets"},
+			"openshift-install v4.12.3 was interrupted at 2026-03-01T07:01:00Z, where it waited for its assets"},
 		"done after all": {run + at("07:30:00", "error", "Bootstrap failed to complete: signal: terminated") + at("08:01:00", "info", "Install complete!"),
-			"openshift-install completed at 2026-03-01T08:01:00Z"},
+			"openshift-install v4.12.3 completed at 2026-03-01T08:01:00Z"},
 		"failed": {run + boot + at("07:50:00", "error", "Bootstrap failed to complete: timed out waiting for the condition"),
-			"openshift-install failed at 2026-03-01T07:50:00Z, where it waited for bootstrapping to complete"},
-		"its last line": {run + boot + at("07:25:00", "debug", "Time elapsed: 5m"), "the log of openshift-install ends at 2026-03-01T07:25:00Z, where it waited for bootstrapping to complete"},
+			"openshift-install v4.12.3 failed at 2026-03-01T07:50:00Z, where it waited for bootstrapping to complete"},
+		"its last line": {run + boot + at("07:25:00", "debug", "Time elapsed: 5m"), "the log of openshift-install v4.12.3 ends at 2026-03-01T07:25:00Z, where it waited for bootstrapping to complete"},
 		"only files, after a run that failed": {run + boot + at("07:50:00", "error", "Bootstrap failed to complete: timed out waiting for the condition") +
-			run + at("08:01:00", "info", "Ignition-Configs created in: . and auth"), ""},
-		"only files, of a release that does not list them": {run + boot + run + at("08:01:00", "debug", "Generating Metadata..."), ""},
-		"only files": {run + at("07:01:00", "info", "Ignition-Configs created in: . and auth"), ""},
+			run + at("08:01:00", "info", "Ignition-Configs created in: . and auth"), "openshift-install v4.12.3 wrote its files at 2026-03-01T08:01:00Z, and no later run works on a cluster"},
+		"only files, of a release that does not list them": {run + boot + run + at("08:01:00", "debug", "Generating Metadata..."), "openshift-install v4.12.3 wrote its files at 2026-03-01T08:01:00Z, and no later run works on a cluster"},
+		"only files": {run + at("07:01:00", "info", "Ignition-Configs created in: . and auth"), "openshift-install v4.12.3 wrote its files at 2026-03-01T07:01:00Z, and no later run works on a cluster"},
+		"gathers logs": {run + at("07:01:00", "info", "Pulling debug logs from the bootstrap machine"), ""},
 	} {
 		said, err := installer.Say(t.Context(), world(t, map[string]string{".openshift_install.log": c.log}))
 		if err != nil {
