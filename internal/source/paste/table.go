@@ -33,6 +33,7 @@ var schemas = []schema{
 	{need: []string{"NAME", "CONFIG", "UPDATED", "UPDATING", "DEGRADED"}, make: poolRow},
 	{need: []string{"NAME", "VERSION", "AVAILABLE", "PROGRESSING", "DEGRADED"}, make: operatorRow},
 	{need: []string{"NAME", "STATE", "CONSUMER", "ONLINE"}, make: hostRow, space: "openshift-machine-api"},
+	{need: []string{"NAME", "PROVISIONING STATUS", "CONSUMER", "ONLINE"}, make: olderHostRow, space: "openshift-machine-api"},
 	{need: []string{"NAME", "PHASE", "TYPE", "REGION"}, make: machineRow, space: "openshift-machine-api"},
 }
 
@@ -305,6 +306,24 @@ func hostRow(row map[string]string, _ time.Time) (map[string]any, evidence.Resou
 		spec["consumerRef"] = map[string]any{"kind": "Machine", "name": c}
 	}
 	return map[string]any{"apiVersion": "metal3.io/v1alpha1", "kind": "BareMetalHost", "spec": spec, "status": status}, evidence.BareMetalHosts
+}
+
+// olderHostRow reads the table of the first releases: it names the state otherwise, and
+// under ERROR it prints the message and not the type of the error
+// (metal3-io/baremetal-operator:apis/metal3.io/v1alpha1/baremetalhost_types.go printcolumn).
+func olderHostRow(row map[string]string, now time.Time) (map[string]any, evidence.Resource) {
+	problem := row["ERROR"]
+	row["STATE"], row["ERROR"] = row["PROVISIONING STATUS"], ""
+	o, r := hostRow(row, now)
+	if status, ok := o["status"].(map[string]any); ok {
+		if v := row["STATUS"]; v != "" {
+			status["operationalStatus"] = v
+		}
+		if problem != "" {
+			status["errorMessage"] = problem
+		}
+	}
+	return o, r
 }
 
 func machineRow(row map[string]string, _ time.Time) (map[string]any, evidence.Resource) {
