@@ -144,7 +144,7 @@ func TestSay(t *testing.T) {
 		"only files, after a run that failed": {run + boot + at("07:50:00", "error", "Bootstrap failed to complete: timed out waiting for the condition") +
 			run + at("08:01:00", "info", "Ignition-Configs created in: . and auth"), "openshift-install v4.12.3 wrote its files at 2026-03-01T08:01:00Z, and no later run works on a cluster"},
 		"only files, of a release that does not list them": {run + boot + run + at("08:01:00", "debug", "Generating Metadata..."), "openshift-install v4.12.3 wrote its files at 2026-03-01T08:01:00Z, and no later run works on a cluster"},
-		"only files": {run + at("07:01:00", "info", "Ignition-Configs created in: . and auth"), "openshift-install v4.12.3 wrote its files at 2026-03-01T07:01:00Z, and no later run works on a cluster"},
+		"only files":   {run + at("07:01:00", "info", "Ignition-Configs created in: . and auth"), "openshift-install v4.12.3 wrote its files at 2026-03-01T07:01:00Z, and no later run works on a cluster"},
 		"gathers logs": {run + at("07:01:00", "info", "Pulling debug logs from the bootstrap machine"), ""},
 	} {
 		said, err := installer.Say(t.Context(), world(t, map[string]string{".openshift_install.log": c.log}))
