@@ -71,6 +71,7 @@ var fact = facts.Define("install-log", fault.Cluster, "how far openshift-install
 const (
 	sigRun      = "installer.run"
 	sigInfra    = "installer.infrastructure"
+	sigOldInfra = "installer.terraform" // the same up to 4.0
 	sigWait     = "installer.wait"
 	sigStill    = "installer.still"
 	sigBoot     = "installer.bootstrapped"
@@ -90,12 +91,13 @@ func Signatures() []scan.Signature { return signatures }
 var signatures = []scan.Signature{
 	{ID: sigRun, Literal: "openshift installer ", Pattern: regexp.MustCompile(`(?i)msg="openshift installer (\S+?)\\?"`)},
 	{ID: sigInfra, Literal: "creating infrastructure resources"},
+	{ID: sigOldInfra, Literal: "using terraform to create cluster"},
 	{ID: sigWait, Literal: "waiting up to ", Pattern: regexp.MustCompile(`(?i)waiting up to \S+ (?:\(until [^)]*\) )?(?:for|to) (.*)`)},
 	{ID: sigStill, Literal: "still waiting for "},
 	{ID: sigBoot, Literal: "bootstrap", Pattern: regexp.MustCompile(`(?i)safe to remove the bootstrap resources|cluster bootstrap is complete`)},
 	{ID: sigDone, Literal: "install", Pattern: regexp.MustCompile(`(?i)msg="(?:install complete!|cluster is installed)"`)},
 	{ID: sigFatal, Literal: "level=fatal"},
-	{ID: sigFailed, Literal: "level=error", Pattern: regexp.MustCompile(`(?i)msg="failed to (?:fetch|generate|load) |bootstrap failed to complete|failed waiting for kubernetes api|failed to wait for bootstrapping|failed to initialize the cluster|cluster initialization failed|cluster installation timed out|operators were not stable|infrastructure provisioning failed|failed to provision`)},
+	{ID: sigFailed, Literal: "level=error", Pattern: regexp.MustCompile(`(?i)msg="failed to (?:fetch|generate|load) |bootstrap failed to complete|failed waiting for kubernetes api|failed to wait for bootstrapping|failed to initialize the cluster|cluster initialization failed|cluster installation timed out|operators were not stable|infrastructure provisioning failed|error: error applying plan|failed to provision`)},
 	{ID: sigOperator, Literal: "cluster operator ", Pattern: regexp.MustCompile(`(?i)cluster operator (\S+) (?:degraded is true|available is false)`)},
 	{ID: sigMade, Literal: " created in: ", Pattern: regexp.MustCompile(`(?i)msg="\S+ created in: `)},
 	{ID: sigGenerate, Literal: "generat", Pattern: regexp.MustCompile(`(?i)msg="generat(?:ing|ed iso at) `)},
@@ -283,7 +285,7 @@ func works(run []line) bool {
 
 func worksOnCluster(l line) bool {
 	switch l.id {
-	case sigInfra, sigWait, sigBoot, sigDone:
+	case sigInfra, sigOldInfra, sigWait, sigBoot, sigDone:
 		return true
 	case sigFatal, sigFailed:
 		return assetError.MatchString(message(l))
@@ -361,7 +363,7 @@ func (in *install) take(l line) {
 	switch l.id {
 	case sigRun:
 		in.version = l.Groups[1]
-	case sigInfra:
+	case sigInfra, sigOldInfra:
 		in.begin("infrastructure", "the infrastructure", l.Line.Time)
 		facts.Prove(item, &in.Step, &in.WaitsFor, &in.Since)
 	case sigWait:
