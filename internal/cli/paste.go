@@ -153,7 +153,9 @@ func (a *app) addMessages(ctx context.Context, r *run, d *fault.Diagnosis, o *re
 		texts = append(texts, found)
 	}
 	o.Messages, o.Catalog = message.Merge(texts), c
-	x.Join(o.Messages, seen(d))
+	if len(r.pasted) > 0 {
+		x.Join(o.Messages, seen(d))
+	}
 	return nil
 }
 
