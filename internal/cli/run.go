@@ -41,6 +41,7 @@ type run struct {
 	now     time.Time    // zero: the source carries none
 	source  evidence.Description
 	pasted  []*paste.Source // texts that a person copied together
+	logs    [][]byte        // files of --from that are the log of one program
 	closers []func() error
 }
 
@@ -146,7 +147,7 @@ func (a *app) openSources(ctx context.Context, r *run, how []archive.Option) ([]
 			dirs = append(dirs, d)
 			continue
 		}
-		s, pasted, err := a.openFrom(ctx, path, how)
+		s, pasted, err := a.openFrom(ctx, r, path, how)
 		if err != nil {
 			return nil, explainArchive(path, err)
 		}
