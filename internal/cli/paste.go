@@ -30,6 +30,8 @@ func (e *textError) Error() string { return e.err.Error() }
 func (e *textError) Unwrap() error { return e.err }
 
 // openFrom opens one value of --from: an archive, or text that a person copied together.
+// A text that is read as an archive of one file has both: the messages of its lines are
+// sought in it as in any other.
 func (a *app) openFrom(ctx context.Context, path string, how []archive.Option) (*archive.Source, *paste.Source, error) {
 	text, err := a.textOf(path)
 	if err != nil {
@@ -37,19 +39,29 @@ func (a *app) openFrom(ctx context.Context, path string, how []archive.Option) (
 	}
 	var pasted *paste.Source
 	if text != nil {
-		if pasted = paste.Read(base(path), text, a.io.Clock()); pasted.Mixed() && pasted.Parts() > 0 {
+		pasted = paste.Read(base(path), text, a.io.Clock())
+		if info, err := os.Stat(path); err == nil {
+			pasted.Written(info.ModTime())
+		}
+		if pasted.Mixed() && pasted.Parts() > 0 {
 			return nil, pasted, nil
 		}
 	}
 	s, err := a.openArchive(ctx, path, how)
-	if err == nil || pasted == nil || ctx.Err() != nil {
-		return s, nil, err
+	if err == nil {
+		return s, pasted, nil
+	}
+	if pasted == nil || ctx.Err() != nil {
+		return nil, nil, err
 	}
 	if pasted.Parts() > 0 {
 		return nil, pasted, nil
 	}
 	if foreign := (*archive.ForeignFileError)(nil); !errors.As(err, &foreign) || namedAsArchive(path) {
 		return nil, nil, err
+	}
+	if len(a.source.from) > 1 { // its messages are shown beside what the others hold
+		return nil, pasted, nil
 	}
 	return nil, nil, &textError{path, text, err}
 }

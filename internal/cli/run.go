@@ -36,8 +36,9 @@ type run struct {
 	catalog *fault.Catalog
 	accept  *accept.List // nil: nothing is accepted
 	now     time.Time    // zero: the source carries none
+	atLeast bool         // now is only the newest time in the source
 	source  evidence.Description
-	pasted  []*paste.Source // texts that a person copied together
+	pasted  []*paste.Source // texts, in which messages are sought
 	closers []func() error
 }
 
@@ -99,9 +100,12 @@ func (a *app) openRunOver(ctx context.Context, record recording, first evidence.
 		return nil, err
 	}
 	if r.now.IsZero() {
-		r.now = r.source.Now
+		r.now, r.atLeast = r.source.Now, r.source.AtLeast
 	} else {
 		a.warnOfNow(r.now, r.source)
+	}
+	if r.now.IsZero() && len(r.pasted) == len(sources) && len(sources) > 0 {
+		r.now = a.io.Clock() // texts without a time hold nothing that could have an age
 	}
 	var recorder reader.Recorder
 	if record != nil {
@@ -148,7 +152,10 @@ func (a *app) openSources(ctx context.Context, r *run, how []archive.Option) ([]
 			return nil, explainArchive(path, err)
 		}
 		if pasted != nil {
-			list, r.pasted = append(list, pasted), append(r.pasted, pasted)
+			r.pasted = append(r.pasted, pasted)
+		}
+		if s == nil {
+			list = append(list, pasted)
 			continue
 		}
 		r.closers = append(r.closers, s.Close)
@@ -309,7 +316,7 @@ func (a *app) diagnose(ctx context.Context, r *run) (*fault.Diagnosis, error) {
 	defer a.progress("reading %s %s ...", r.source.Kind, r.source.Name)()
 	o := diagnose.Options{
 		Catalog: r.catalog, Facts: all.All(), Relater: relation.Relater{}, Cluster: cluster.Describer{}, Roll: roll.Caller{},
-		Reader: r.reader, Now: r.now, Clock: a.io.Clock, Only: a.source.only, Skip: a.source.skip, Log: a.log,
+		Reader: r.reader, Now: r.now, AtLeast: r.atLeast, Clock: a.io.Clock, Only: a.source.only, Skip: a.source.skip, Log: a.log,
 	}
 	if r.accept != nil {
 		o.Accept = r.accept

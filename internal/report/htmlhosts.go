@@ -115,7 +115,7 @@ func (t *text) htmlHost(x fault.HostState) htmlHost {
 	if h.Stands = "every stage passed"; !x.Done() {
 		h.Stands = string(x.State) + " at " + string(x.Stage)
 		if !x.Since.IsZero() {
-			h.Stands += " for " + fault.Span(t.d.Now.Sub(x.Since))
+			h.Stands += t.lasts(x.Since)
 		}
 	}
 	state := map[fault.Stage]fault.StageState{}

@@ -268,7 +268,7 @@ func (t *text) byStage() {
 		mark, first := stateSigns[g.State], t.d.Hosts[g.First]
 		line := fmt.Sprintf("%s at %s", g.State, g.Stage)
 		if !first.Since.IsZero() {
-			line += " for " + fault.Span(t.d.Now.Sub(first.Since))
+			line += t.lasts(first.Since)
 		}
 		if why := t.why(first); why != "" {
 			line += ": " + why

@@ -55,6 +55,7 @@ type Source struct {
 	gathered map[evidence.Resource]gathering // of an Insights archive
 	clock    time.Time                       // of whoever reads: see WithClock
 	clocked  bool                            // the year of now is the clock's
+	written  time.Time                       // when the file, or the newest of them, was written; zero: not known
 }
 
 var _ evidence.Source = (*Source)(nil)
@@ -99,6 +100,9 @@ func fromFS(ctx context.Context, fsys fs.FS, name string) (*Source, error) {
 			return b.lose(p, err)
 		}
 		b.s.inner.size += info.Size()
+		if w := info.ModTime(); w.After(b.s.written) {
+			b.s.written = w
+		}
 		e, err := b.classify(p, info.Size())
 		b.keep(e)
 		return err
