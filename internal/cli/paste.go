@@ -10,11 +10,13 @@ import (
 	"os"
 	"unicode/utf8"
 
+	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/fault"
 	"github.com/rollcall-project/rollcall/internal/message"
 	"github.com/rollcall-project/rollcall/internal/report"
 	"github.com/rollcall-project/rollcall/internal/sanitize"
 	"github.com/rollcall-project/rollcall/internal/source/archive"
+	"github.com/rollcall-project/rollcall/internal/source/install"
 	"github.com/rollcall-project/rollcall/internal/source/paste"
 )
 
@@ -64,6 +66,37 @@ func (a *app) openFrom(ctx context.Context, path string, how []archive.Option) (
 		return nil, pasted, nil
 	}
 	return nil, nil, &textError{path, text, err}
+}
+
+// besideInstall opens what lies in an install directory and is not the installer's: where
+// openshift-install has not run there, whatever a directory can hold; else the logs at its
+// top. Its manifests are no objects of a cluster.
+func (a *app) besideInstall(ctx context.Context, r *run, dir string, how []archive.Option) (list []evidence.Source, archives []*archive.Source, err error) {
+	paths := []string{dir}
+	if install.Ran(dir) {
+		if paths, err = install.Logs(dir); err != nil {
+			return nil, nil, err
+		}
+	}
+	for _, path := range paths {
+		s, pasted, err := a.openFrom(ctx, path, how)
+		if text, nothing := (*textError)(nil), (*archive.ForeignFileError)(nil); errors.As(err, &text) || errors.As(err, &nothing) || errors.Is(err, archive.ErrNothing) {
+			continue
+		}
+		if err != nil {
+			return nil, nil, explainArchive(path, err)
+		}
+		if pasted != nil {
+			r.pasted = append(r.pasted, pasted)
+		}
+		if s == nil {
+			list = append(list, pasted)
+			continue
+		}
+		r.closers = append(r.closers, s.Close)
+		list, archives = append(list, s), append(archives, s)
+	}
+	return list, archives, nil
 }
 
 // textOf returns the bytes of a value of --from that is text of a size that somebody can

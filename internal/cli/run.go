@@ -145,6 +145,11 @@ func (a *app) openSources(ctx context.Context, r *run, how []archive.Option) ([]
 			}
 			r.closers = append(r.closers, d.Close)
 			dirs = append(dirs, d)
+			beside, more, err := a.besideInstall(ctx, r, path, how)
+			if err != nil {
+				return nil, err
+			}
+			list, archives = append(list, beside...), append(archives, more...)
 			continue
 		}
 		s, pasted, err := a.openFrom(ctx, path, how)
