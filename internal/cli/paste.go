@@ -8,14 +8,17 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/rollcall-project/rollcall/internal/diagnosis"
+	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/fault"
 	"github.com/rollcall-project/rollcall/internal/message"
 	"github.com/rollcall-project/rollcall/internal/report"
 	"github.com/rollcall-project/rollcall/internal/sanitize"
 	"github.com/rollcall-project/rollcall/internal/source/archive"
+	"github.com/rollcall-project/rollcall/internal/source/install"
 	"github.com/rollcall-project/rollcall/internal/source/paste"
 )
 
@@ -31,24 +34,29 @@ func (e *textError) Error() string { return e.err.Error() }
 func (e *textError) Unwrap() error { return e.err }
 
 // openFrom opens one value of --from: an archive, or text that a person copied together.
-// Of a file that is nothing but the log of one program the run keeps the lines.
-func (a *app) openFrom(ctx context.Context, r *run, path string, how []archive.Option) (*archive.Source, *paste.Source, error) {
+// A text that is read as an archive of one file has both: the messages of its lines are
+// sought in it as in any other.
+func (a *app) openFrom(ctx context.Context, path string, how []archive.Option) (*archive.Source, *paste.Source, error) {
 	text, err := a.textOf(path)
 	if err != nil {
 		return nil, nil, err
 	}
 	var pasted *paste.Source
 	if text != nil {
-		if pasted = paste.Read(base(path), text, a.io.Clock()); pasted.Mixed() && pasted.Parts() > 0 {
+		pasted = paste.Read(base(path), text, a.io.Clock())
+		if info, err := os.Stat(path); err == nil {
+			pasted.Written(info.ModTime())
+		}
+		if pasted.Mixed() && pasted.Parts() > 0 {
 			return nil, pasted, nil
 		}
 	}
 	s, err := a.openArchive(ctx, path, how)
-	if err == nil && text != nil && s.OnlyLines() {
-		r.logs = append(r.logs, text)
+	if err == nil {
+		return s, pasted, nil
 	}
-	if err == nil || pasted == nil || ctx.Err() != nil {
-		return s, nil, err
+	if pasted == nil || ctx.Err() != nil {
+		return nil, nil, err
 	}
 	if pasted.Parts() > 0 {
 		return nil, pasted, nil
@@ -56,7 +64,41 @@ func (a *app) openFrom(ctx context.Context, r *run, path string, how []archive.O
 	if foreign := (*archive.ForeignFileError)(nil); !errors.As(err, &foreign) || namedAsArchive(path) {
 		return nil, nil, err
 	}
+	if len(a.source.from) > 1 { // its messages are shown beside what the others hold
+		return nil, pasted, nil
+	}
 	return nil, nil, &textError{path, text, err}
+}
+
+// besideInstall opens what lies in an install directory and is not the installer's: where
+// openshift-install has not run there, whatever a directory can hold; else the logs at its
+// top. Its manifests are no objects of a cluster.
+func (a *app) besideInstall(ctx context.Context, r *run, dir string, how []archive.Option) (list []evidence.Source, archives []*archive.Source, err error) {
+	paths := []string{dir}
+	if install.Ran(dir) {
+		if paths, err = install.Logs(dir); err != nil {
+			return nil, nil, err
+		}
+	}
+	for _, path := range paths {
+		s, pasted, err := a.openFrom(ctx, path, how)
+		if text, nothing := (*textError)(nil), (*archive.ForeignFileError)(nil); errors.As(err, &text) || errors.As(err, &nothing) || errors.Is(err, archive.ErrNothing) {
+			continue
+		}
+		if err != nil {
+			return nil, nil, explainArchive(path, err)
+		}
+		if pasted != nil {
+			r.keep(s, pasted)
+		}
+		if s == nil {
+			list = append(list, pasted)
+			continue
+		}
+		r.closers = append(r.closers, s.Close)
+		list, archives = append(list, s), append(archives, s)
+	}
+	return list, archives, nil
 }
 
 // textOf returns the bytes of a value of --from that is text of a size that somebody can
@@ -119,18 +161,14 @@ func base(path string) string {
 	return path
 }
 
-// addMessages adds what the lines of pasted texts show to an answer: the matches of scan.
-// So it does with the log of one program, where nothing else says what it shows: neither a
-// cause, nor how far openshift-install came. Such a log may also tell of runs before.
+// addMessages adds what the lines of texts show to an answer: the matches of scan. Of a log of
+// openshift-install its end counts: it may also tell of runs before.
 func (a *app) addMessages(ctx context.Context, r *run, d *diagnosis.Diagnosis, o *report.Options) error {
-	var lines [][]byte
-	for _, p := range r.pasted {
-		lines = append(lines, p.Text())
+	sources := r.pasted
+	if d.Cluster.Installer == nil {
+		sources = slices.Concat(sources, r.logs)
 	}
-	if len(d.Roots) == 0 && d.Cluster.Installer == nil {
-		lines = append(lines, r.logs...)
-	}
-	if len(lines) == 0 {
+	if len(sources) == 0 {
 		return nil
 	}
 	c, err := a.wholeCatalog()
@@ -146,17 +184,15 @@ func (a *app) addMessages(ctx context.Context, r *run, d *diagnosis.Diagnosis, o
 		return fmt.Errorf("make sanitizer: %w", err)
 	}
 	var texts []*message.Report
-	for _, text := range lines {
-		found, err := x.Read(ctx, bytes.NewReader(text), clean.Line)
+	for _, p := range sources {
+		found, err := x.Read(ctx, bytes.NewReader(p.Text()), clean.Line)
 		if err != nil {
 			return err
 		}
 		texts = append(texts, found)
 	}
 	o.Messages, o.Catalog = message.Merge(texts), c
-	if len(r.pasted) > 0 {
-		x.Join(o.Messages, seen(d))
-	}
+	x.Join(o.Messages, seen(d))
 	return nil
 }
 

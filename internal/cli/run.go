@@ -39,9 +39,10 @@ type run struct {
 	catalog *fault.Catalog
 	accept  *accept.List // nil: nothing is accepted
 	now     time.Time    // zero: the source carries none
+	atLeast bool         // now is only the newest time in the source
 	source  evidence.Description
 	pasted  []*paste.Source // texts that a person copied together
-	logs    [][]byte        // files of --from that are the log of one program
+	logs    []*paste.Source // texts that are read as archives of one file
 	closers []func() error
 }
 
@@ -52,6 +53,16 @@ func (r *run) Close() error {
 		wrong = append(wrong, c())
 	}
 	return errors.Join(wrong...)
+}
+
+// keep remembers a text, in which messages are sought. s is the archive that it is read as,
+// nil where it is read as a text alone.
+func (r *run) keep(s *archive.Source, text *paste.Source) {
+	if s == nil {
+		r.pasted = append(r.pasted, text)
+		return
+	}
+	r.logs = append(r.logs, text)
 }
 
 // recording makes a recorder for a run at a time; nil records nothing.
@@ -103,9 +114,12 @@ func (a *app) openRunOver(ctx context.Context, record recording, first evidence.
 		return nil, err
 	}
 	if r.now.IsZero() {
-		r.now = r.source.Now
+		r.now, r.atLeast = r.source.Now, r.source.AtLeast
 	} else {
 		a.warnOfNow(r.now, r.source)
+	}
+	if r.now.IsZero() && len(r.pasted) == len(sources) && len(sources) > 0 {
+		r.now = a.io.Clock() // texts without a time hold nothing that could have an age
 	}
 	var recorder reader.Recorder
 	if record != nil {
@@ -145,14 +159,22 @@ func (a *app) openSources(ctx context.Context, r *run, how []archive.Option) ([]
 			}
 			r.closers = append(r.closers, d.Close)
 			dirs = append(dirs, d)
+			beside, more, err := a.besideInstall(ctx, r, path, how)
+			if err != nil {
+				return nil, err
+			}
+			list, archives = append(list, beside...), append(archives, more...)
 			continue
 		}
-		s, pasted, err := a.openFrom(ctx, r, path, how)
+		s, pasted, err := a.openFrom(ctx, path, how)
 		if err != nil {
 			return nil, explainArchive(path, err)
 		}
 		if pasted != nil {
-			list, r.pasted = append(list, pasted), append(r.pasted, pasted)
+			r.keep(s, pasted)
+		}
+		if s == nil {
+			list = append(list, pasted)
 			continue
 		}
 		r.closers = append(r.closers, s.Close)
@@ -313,7 +335,7 @@ func (a *app) diagnose(ctx context.Context, r *run) (*diagnosis.Diagnosis, error
 	defer a.progress("reading %s %s ...", r.source.Kind, r.source.Name)()
 	o := diagnose.Options{
 		Catalog: r.catalog, Facts: all.All(), Relater: relation.Relater{}, Cluster: cluster.Describer{}, Roll: roll.Caller{},
-		Reader: r.reader, Now: r.now, Clock: a.io.Clock, Only: a.source.only, Skip: a.source.skip, Plan: r.source.Kind == plan.Kind, Log: a.log,
+		Reader: r.reader, Now: r.now, AtLeast: r.atLeast, Clock: a.io.Clock, Only: a.source.only, Skip: a.source.skip, Plan: r.source.Kind == plan.Kind, Log: a.log,
 	}
 	if o.Plan {
 		o.Cluster, o.Roll = planfacts.Describer{}, planfacts.Describer{}

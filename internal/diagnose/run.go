@@ -38,6 +38,7 @@ type Options struct {
 	Roll    Roll
 	Reader  *reader.Reader
 	Now     time.Time // zero: the source's own newest time
+	AtLeast bool      // Now is only the newest time in the source: evidence.Description.AtLeast
 	Clock   func() time.Time
 	Only    []string // fault ids; empty: all
 	Skip    []string
@@ -58,9 +59,9 @@ func Run(ctx context.Context, o Options) (*diagnosis.Diagnosis, error) {
 	if err != nil {
 		return nil, err
 	}
-	now := o.Now
+	now, atLeast := o.Now, o.AtLeast
 	if now.IsZero() {
-		now = desc.Now
+		now, atLeast = desc.Now, desc.AtLeast
 	}
 	if now.IsZero() {
 		return nil, fmt.Errorf("choose the time of %s: %w; give one with --now", desc.Name, ErrNoTime)
@@ -76,6 +77,7 @@ func Run(ctx context.Context, o Options) (*diagnosis.Diagnosis, error) {
 		return nil, err
 	}
 	w := facts.NewWorld(o.Reader, now)
+	w.AtLeast = atLeast
 	info, err := o.Cluster.Describe(ctx, w)
 	if err != nil {
 		return nil, fmt.Errorf("describe cluster: %w", err)
@@ -87,7 +89,7 @@ func Run(ctx context.Context, o Options) (*diagnosis.Diagnosis, error) {
 	}
 	d := &diagnosis.Diagnosis{
 		APIVersion: "rollcall.dev/v1alpha1", Kind: "Diagnosis", Now: now.UTC(), Cluster: info, Findings: findings,
-		Source: diagnosis.Source{Kind: desc.Kind, Name: desc.Name, API: desc.API, Vantage: desc.Vantage},
+		Source: diagnosis.Source{Kind: desc.Kind, Name: desc.Name, API: desc.API, Vantage: desc.Vantage, AtLeast: atLeast},
 	}
 	if d.Hosts, err = o.Roll.Hosts(ctx, w, findings); err != nil {
 		return nil, fmt.Errorf("list the hosts: %w", err)

@@ -44,6 +44,9 @@ type Source struct {
 	Name    string `json:"name"`
 	API     string `json:"api,omitempty"` // the URL that was asked; none for an archive
 	Vantage string `json:"vantage,omitempty"`
+	// AtLeast says that now is the newest time in the source, and that the source does not
+	// say when it was read.
+	AtLeast bool `json:"nowAtLeast,omitempty"`
 }
 
 // ClusterInfo is what the cluster says of itself. Empty fields were not readable.

@@ -429,6 +429,12 @@ type Description struct {
 	API     string    // the URL of the API that is asked; "" where none is
 	Vantage string    // from where probes were made
 	Now     time.Time // the newest trustworthy time in the source; zero: it carries none
+	// AtLeast says that Now is only the newest time that an object or a line carries: the
+	// source does not say when it was read. What lasts, lasts at least until Now.
+	AtLeast bool
+	// ByClock says that Now is the clock of whoever reads, or the time of a file: nothing in
+	// the source carries one.
+	ByClock bool
 	// Notes are what the source holds and does not read, and how it was joined
 	// with others. They are part of the coverage of every run.
 	Notes []Coverage

@@ -70,17 +70,17 @@ func (t *text) htmlHosts() htmlHosts {
 	}
 	sayOnce(h.Open)
 	h.FoldDone = len(h.Open) > 0 || len(h.Done) > shownHosts
-	notDone := len(h.Open)
-	if notDone > shownHosts {
+	open := len(h.Open)
+	if open > shownHosts {
 		h.Open, h.More = h.Open[:shownHosts], h.Open[shownHosts:]
 	}
 	switch {
 	case expected == 0:
 		h.Say = "No host could be looked at."
-	case notDone == 0:
+	case open == 0:
 		h.Say = fmt.Sprintf("All %s answered at every step.", count(expected, "expected host", "expected hosts"))
 	default:
-		h.Say = fmt.Sprintf("%d of %s not done.", notDone, count(expected, "expected host", "expected hosts"))
+		h.Say = notDone(t.d.Hosts, count(expected, "expected host", "expected hosts")) + "."
 	}
 	if n := len(h.Claimed); n > 0 {
 		h.Say += fmt.Sprintf(" %s only claimed by a certificate request and not expected: whoever asks for a certificate chooses its name.",
@@ -115,8 +115,8 @@ func (t *text) htmlHost(x diagnosis.HostState) htmlHost {
 	h := htmlHost{Name: x.Name, Role: x.Role, Class: cellSigns[x.State].Class, Why: t.why(x)}
 	if h.Stands = "every stage passed"; !x.Done() {
 		h.Stands = string(x.State) + " at " + string(x.Stage)
-		if !x.Since.IsZero() {
-			h.Stands += " for " + fault.Span(t.d.Now.Sub(x.Since))
+		if !x.Since.IsZero() && x.State != diagnosis.StageUnknown {
+			h.Stands += t.lasts(x.Since)
 		}
 	}
 	state := map[fault.Stage]diagnosis.StageState{}

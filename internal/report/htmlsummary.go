@@ -68,7 +68,7 @@ func (t *text) withHosts(parts []string) []string {
 	if open == 0 {
 		return parts
 	}
-	return append(parts, fmt.Sprintf("%d of %s not done", open, count(expected, "host", "hosts")))
+	return append(parts, notDone(t.d.Hosts, count(expected, "host", "hosts")))
 }
 
 // firstSince says since when the oldest of the causes holds, or of what has none.

@@ -241,15 +241,9 @@ func (t *text) hosts() {
 		return
 	}
 	t.blank()
-	open := 0
-	for _, h := range rows {
-		if !h.Done() && h.Expected {
-			open++
-		}
-	}
 	head := "Hosts"
 	if expected > 0 {
-		head = fmt.Sprintf("Hosts: %d of %d not done", open, expected)
+		head += ": " + notDone(rows, fmt.Sprint(expected))
 	}
 	t.head(0, head)
 	if !t.o.Wide {
@@ -257,6 +251,28 @@ func (t *text) hosts() {
 		return
 	}
 	t.table(rows)
+}
+
+// notDone counts the expected hosts that are not done, and apart from them those of which
+// that is not known: "2 of 5 not done, 1 unknown".
+func notDone(list []diagnosis.HostState, of string) string {
+	open, unknown := 0, 0
+	for _, h := range list {
+		switch {
+		case h.Done() || !h.Expected:
+		case h.State == diagnosis.StageUnknown:
+			unknown++
+		default:
+			open++
+		}
+	}
+	switch {
+	case unknown == 0:
+		return fmt.Sprintf("%d of %s not done", open, of)
+	case open == 0:
+		return fmt.Sprintf("%d of %s unknown", unknown, of)
+	}
+	return fmt.Sprintf("%d of %s not done, %d unknown", open, of, unknown)
 }
 
 // byStage writes the groups of hosts that are not done.
@@ -268,8 +284,8 @@ func (t *text) byStage() {
 		}
 		mark, first := stateSigns[g.State], t.d.Hosts[g.First]
 		line := fmt.Sprintf("%s at %s", g.State, g.Stage)
-		if !first.Since.IsZero() {
-			line += " for " + fault.Span(t.d.Now.Sub(first.Since))
+		if !first.Since.IsZero() && first.State != diagnosis.StageUnknown { // for how long it is so is not known either
+			line += t.lasts(first.Since)
 		}
 		if why := t.why(first); why != "" {
 			line += ": " + why

@@ -176,6 +176,9 @@ func sourceParts(d *diagnosis.Diagnosis) []string {
 	if d.Cluster.Installer != nil {
 		parts = append(parts, d.Cluster.Installer.String())
 	}
+	if d.Source.AtLeast {
+		return append(parts, "as of "+clock(d.Now)+", the newest time in it (--now TIME: when it was read)")
+	}
 	return append(parts, "as of "+clock(d.Now))
 }
 

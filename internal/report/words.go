@@ -85,6 +85,16 @@ func since(t, now time.Time) string {
 	return "since " + clock(t) + " (" + fault.Span(now.Sub(t)) + ")"
 }
 
+// lasts renders for how long something has been so. Where the source does not say when it
+// was read, that is the shortest it can be.
+func (t *text) lasts(from time.Time) string {
+	span := fault.Span(t.d.Now.Sub(from))
+	if t.d.Source.AtLeast {
+		return " for at least " + span
+	}
+	return " for " + span
+}
+
 // count renders a number with its noun.
 func count(n int, one, many string) string {
 	if n == 1 {

@@ -19,6 +19,7 @@ import (
 type ignition struct {
 	seen    bool // the host itself was seen: its console, or its requests
 	decided diagnosis.StageState
+	after   *diagnosis.StageState // what the first boot came to where Ignition failed after the fetch
 }
 
 func (i ignition) stage() diagnosis.StageState { return i.decided }
@@ -33,7 +34,7 @@ func (s *shared) lookAtIgnition(ctx context.Context, w *facts.World, h inventory
 	_, unavailable := evidence.AsUnavailable(err)
 	switch {
 	case err == nil:
-		return ignition{seen: true, decided: fromConsole(g)}, nil
+		return ignition{seen: true, decided: fromConsole(g), after: afterFetch(g)}, nil
 	case !unavailable && !errors.Is(err, facts.ErrNotApplicable):
 		return ignition{}, err
 	}
@@ -55,6 +56,16 @@ func fromConsole(g mcs.Ignition) diagnosis.StageState {
 		return waiting(time.Time{}, "Ignition is fetching its config", items...)
 	}
 	return waiting(time.Time{}, "Ignition runs", items...)
+}
+
+// afterFetch is the first boot where a stage of Ignition failed that comes after the
+// fetch, nil where none did.
+func afterFetch(g mcs.Ignition) *diagnosis.StageState {
+	if g.Stage.Value() == "" || !g.Terminal.Value() {
+		return nil
+	}
+	s := failed(time.Time{}, fmt.Sprintf("Ignition has its config and failed in stage %s: %s", g.Stage.Value(), orElse(g.StageError.Value(), "emergency shell")), top(g.Stage.Proof())...)
+	return &s
 }
 
 // attempt names an attempt; the console may begin after its line.

@@ -202,6 +202,9 @@ func (v *view) firstBoot() diagnosis.StageState {
 	if v.kubelet != nil {
 		return passed(v.kubelet.Time, *v.kubelet)
 	}
+	if v.ignition.after != nil {
+		return *v.ignition.after
+	}
 	switch s := v.ignitionFetched(); s.State {
 	case diagnosis.StagePassed:
 		return waiting(s.At, "Ignition is done, the kubelet has not asked for a certificate yet", s.Evidence...)

@@ -68,6 +68,7 @@ type seen struct {
 	updated, since          time.Time
 	elapsed, limit          string
 	overdue                 bool
+	sinceUnknown            bool // only some fields were pasted, and none says since when
 
 	unclear []facts.Setter // fields that are unknown, as what failed before the present try is
 	why     error
@@ -135,9 +136,12 @@ func (b *seen) times(h inventory.Host, now time.Time) {
 	if !b.updated.IsZero() {
 		b.since = b.updated
 	}
-	if op := operation(st); !op.Start.IsZero() && op.End.IsZero() {
+	op := operation(st)
+	if !op.Start.IsZero() && op.End.IsZero() {
 		b.since = op.Start.UTC()
 	}
+	// A row of a table has the age of the host, and no time of its state.
+	b.sinceUnknown = api.Annotations[evidence.PartMark] != "" && b.updated.IsZero() && op.Start.IsZero()
 	try := limit(st.Provisioning.State)
 	b.settled = try == 0
 	b.limit, b.elapsed = fault.Span(try), fault.Span(now.Sub(b.since))
@@ -154,6 +158,14 @@ func (b *seen) times(h inventory.Host, now time.Time) {
 		last = b.retryBy
 	}
 	b.overdue = (try > 0 || b.failing) && b.managed && now.Sub(last) > max(try, 15*time.Minute)
+}
+
+// stateTime is since when the host is in its state, zero where that is not known.
+func (b *seen) stateTime() time.Time {
+	if b.sinceUnknown {
+		return time.Time{}
+	}
+	return b.since
 }
 
 // shown returns a field of the BareMetalHost as a piece of evidence.
@@ -233,19 +245,29 @@ func (f *Host) consumer(ctx context.Context, w *facts.World, h inventory.Host) e
 // progress sets where the host is and since when.
 func (f *Host) progress(h inventory.Host, b seen) {
 	text := fmt.Sprintf("%s since %s, %s", b.state, stamp(b.since), b.status)
+	if b.sinceUnknown {
+		text = b.state
+	}
 	if b.errors > 0 && (!b.failing || b.retrying) {
 		text += fmt.Sprintf(", errorCount %d", b.errors) // which a failure leaves behind when its message is gone
 	}
-	item := shown(h, "status.provisioning.state", text, b.since)
+	item := shown(h, "status.provisioning.state", text, b.stateTime())
 	f.State.Set(b.state, item)
 	f.Status.Set(b.status, item)
 	f.Settled.Set(b.settled, item)
 	f.Managed.Set(b.managed, item)
 	f.Updated.Set(b.updated, item)
-	f.Since.Set(b.since, item)
-	f.Elapsed.Set(b.elapsed, item)
 	f.Limit.Set(b.limit, item)
-	f.Overdue.Set(b.overdue, item)
+	if b.sinceUnknown {
+		why := conditions.NotReported(evidence.BareMetalHosts, h.BMH.API.Name, "the time of its state")
+		f.Since.Miss(why)
+		f.Elapsed.Miss(why)
+		f.Overdue.Miss(why)
+	} else {
+		f.Since.Set(b.since, item)
+		f.Elapsed.Set(b.elapsed, item)
+		f.Overdue.Set(b.overdue, item)
+	}
 	annotation := shown(h, "metadata.annotations", metal3.PausedAnnotation+": "+b.pausedBy, time.Time{})
 	if !b.paused {
 		annotation.Excerpt = "no " + metal3.PausedAnnotation
@@ -259,7 +281,13 @@ func (f *Host) progress(h inventory.Host, b seen) {
 func (f *Host) failure(h inventory.Host, b seen) {
 	item := f.State.Proof()[0]
 	if b.failing && !b.retrying {
-		text := fmt.Sprintf("state %s, %s %d times: %s", b.state, b.errorType, b.errors, b.errorMessage)
+		text := "state " + b.state + ", " + b.errorType
+		if b.errors > 0 {
+			text += fmt.Sprintf(" %d times", b.errors)
+		}
+		if b.errorMessage != "" {
+			text += ": " + b.errorMessage
+		}
 		if !b.retryBy.IsZero() {
 			text += fmt.Sprintf(" (tried again between %s and %s)", stamp(b.retryFrom), stamp(b.retryBy))
 		}

@@ -66,7 +66,7 @@ func NodeFact() facts.Fact {
 func readNode(ctx context.Context, w *facts.World, s fault.Subject) (Node, error) {
 	w.Concerns(func(evidence.Text) bool { return false }) // consoles place hosts on the roll only
 	var n Node
-	nodes, err := w.List(ctx, evidence.Nodes, "")
+	nodes, err := w.Some(ctx, evidence.Nodes, "")
 	if err != nil {
 		return n, err
 	}
@@ -78,6 +78,9 @@ func readNode(ctx context.Context, w *facts.World, s fault.Subject) (Node, error
 		return n, facts.NotApplicable("there is no host %s", s.Name)
 	}
 	if h.Node == nil {
+		if _, err := w.List(ctx, evidence.Nodes, ""); err != nil { // it may be among those that were not read
+			return n, err
+		}
 		facts.Complete(&n)
 		facts.ProveAll(&n, evidence.Item{Locator: evidence.Locator{Path: "nodes"}, Excerpt: fmt.Sprintf("none of the %d Nodes is %s", len(nodes), h.Name)})
 		return n, n.link(ctx, w, h)

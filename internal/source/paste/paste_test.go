@@ -103,7 +103,11 @@ func TestTablesAreReadByBlanks(t *testing.T) {
 		t.Errorf("read %v", list)
 	}
 	s = read(t, "NAME STATE CONSUMER ONLINE ERROR AGE\nworker-0 available true 3d\n")
-	if list := objects(t, s, evidence.BareMetalHosts); len(list) != 0 {
+	if list := objects(t, s, evidence.BareMetalHosts); len(list) != 1 || evidence.Field(list[0].Content, "spec", "consumerRef") != nil {
+		t.Errorf("read %v", list)
+	}
+	s = read(t, "NAME CLUSTER DESIRED NODES CURRENT NODES\npool-a lark 3\n")
+	if list := objects(t, s, evidence.NodePools); len(list) != 0 {
 		t.Errorf("a row whose cells cannot be told apart is read: %v", list)
 	}
 }

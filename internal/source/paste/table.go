@@ -24,6 +24,9 @@ type schema struct {
 	space string // namespace where neither the table nor the command says one
 }
 
+// unnamedSpace is the namespace of objects where only the table or the command can say it.
+const unnamedSpace = "?"
+
 // schemas are the tables that are known, the narrower ones first
 // (k8s.io/kubernetes:pkg/printers/internalversion/printers.go; the additionalPrinterColumns
 // of openshift/api and metal3-io/baremetal-operator).
@@ -35,6 +38,8 @@ var schemas = []schema{
 	{need: []string{"NAME", "STATE", "CONSUMER", "ONLINE"}, make: hostRow, space: "openshift-machine-api"},
 	{need: []string{"NAME", "PROVISIONING STATUS", "CONSUMER", "ONLINE"}, make: olderHostRow, space: "openshift-machine-api"},
 	{need: []string{"NAME", "PHASE", "TYPE", "REGION"}, make: machineRow, space: "openshift-machine-api"},
+	{need: []string{"NAME", "CLUSTER", "DESIRED NODES", "CURRENT NODES"}, make: nodePoolRow, space: "clusters"},
+	{need: []string{"NAME", "READY", "STATUS", "RESTARTS"}, make: podRow, space: unnamedSpace},
 }
 
 var (
@@ -108,7 +113,9 @@ func (sp *splitter) row(known *schema, row map[string]string) {
 	}
 	meta := map[string]any{"name": row["NAME"], "annotations": map[string]any{evidence.PartMark: "row"}}
 	if known.space != "" {
-		meta["namespace"] = firstOf(row["NAMESPACE"], sp.namespace, known.space)
+		if meta["namespace"] = firstOf(row["NAMESPACE"], sp.namespace, known.space); meta["namespace"] == unnamedSpace {
+			return // a pod without its namespace is any pod
+		}
 	}
 	if age, ok := ageOf(row["AGE"]); ok && !sp.clock.IsZero() {
 		meta["creationTimestamp"] = sp.clock.Add(-age).UTC().Format(time.RFC3339)
