@@ -105,7 +105,10 @@ func (p *Picture) nodes(ctx context.Context, from Lister) error {
 }
 
 func plain(n corev1.Node, renewed time.Time) Node {
-	out := Node{Name: n.Name, Renewed: renewed}
+	out := Node{Name: n.Name, Renewed: renewed, Created: n.CreationTimestamp.UTC(), Port: int(n.Status.DaemonEndpoints.KubeletEndpoint.Port)}
+	if n.CreationTimestamp.IsZero() {
+		out.Created = time.Time{}
+	}
 	for _, c := range n.Status.Conditions {
 		out.Ready = out.Ready || c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue
 	}
