@@ -1,7 +1,6 @@
 package approver
 
 import (
-	"cmp"
 	"context"
 	"crypto/x509"
 	"errors"
