@@ -139,6 +139,7 @@ type Picture struct {
 	VIPs     []string
 	CIDRs    []netip.Prefix // of pods and services
 	Unread   string         // why it is not known which hosts the cluster expects; "" where it is
+	Gaps     []string       // what the rules need and could not be read; a decision is then not known
 	// Served is what the kubelets of nodes were asked for, by the Node's name.
 	Served map[string]Served
 }
@@ -184,6 +185,10 @@ func Judge(r csrs.Request, expected *Expectation, p Picture) Decision {
 		} else {
 			j.client()
 		}
+	}
+	if len(p.Gaps) > 0 {
+		j.must("read", "everything that the rules need was read", false, "not read: %s", strings.Join(p.Gaps, "; "))
+		j.d.Checks[len(j.d.Checks)-1].Result = csrs.Unknown
 	}
 	return j.decide()
 }
