@@ -27,6 +27,8 @@ type csrFlags struct {
 	rebuild bool
 	key     string
 	yes     bool
+	expired bool
+	cluster string
 }
 
 func (a *app) csrCommand() *cobra.Command {
@@ -247,7 +249,7 @@ func (j *judged) request(name string) (csrs.Request, error) {
 func (a *app) csrApproveCommand() *cobra.Command {
 	var f csrFlags
 	cmd := &cobra.Command{
-		Use:   "approve NAME...",
+		Use:   "approve NAME... | --expired-nodes",
 		Short: "approve exactly these requests, if every rule holds",
 		Long: `Approve reads each request and everything around it again immediately before it approves,
 and approves nothing but the request that it showed (its UID and content). Without --yes
@@ -255,18 +257,32 @@ it only shows what would be approved, and has the server check it.
 
 Where requests with different keys ask for one host, name the host's own with --key.
 A pending key cannot be read on the host: restart its kubelet over its console or SSH,
-take the one request that appears within seconds, and its key from "csr explain".`,
+take the one request that appears within seconds, and its key from "csr explain".
+
+With --expired-nodes it is about a cluster whose certificates ran out: it lists every Node
+that is silent with its newest request, and approves those of which every rule holds
+after you typed the cluster's name.`,
 		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 {
+			if f.expired && len(args) > 0 || f.expired && (f.yes || f.key != "") {
+				return usagef("--expired-nodes finds the requests itself, and is confirmed with the cluster's name (--cluster)")
+			}
+			if len(args) == 0 && !f.expired {
 				return usagef("name the requests; `%s csr list` lists them", a.name)
 			}
 			return nil
 		},
-		RunE: func(cmd *cobra.Command, args []string) error { return a.approve(cmd.Context(), f, args) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if f.expired {
+				return a.approveExpired(cmd.Context(), f)
+			}
+			return a.approve(cmd.Context(), f, args)
+		},
 	}
 	grouped(cmd, groupOwn, func(s *pflag.FlagSet) {
 		s.StringVar(&f.key, "key", "", "`sha256:DIGEST` of the public key that is the host's by your word: the only way to choose among several")
 		s.BoolVar(&f.yes, "yes", false, "approve; without it nothing is changed")
+		s.BoolVar(&f.expired, "expired-nodes", false, "the newest request of every Node that is silent, after its certificates expired")
+		s.StringVar(&f.cluster, "cluster", "", "with --expired-nodes: the `NAME` of the cluster, as you would type it")
 	})
 	a.addCSRFlags(cmd, &f)
 	return cmd

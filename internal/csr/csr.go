@@ -75,6 +75,9 @@ type Expectation struct {
 	// Key is the digest of the public key that a person named for the host, in hex;
 	// "" where nobody did. It is the only way to choose among several keys.
 	Key string
+	// Paced admits older keys of the host that came at the pace of a kubelet without an
+	// answer: see Bulk.
+	Paced bool
 	// Object is the object that declares the host, for the record; the zero value where
 	// there is none.
 	Object ObjectRef
