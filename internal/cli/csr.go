@@ -260,7 +260,7 @@ A pending key cannot be read on the host: restart its kubelet over its console o
 take the one request that appears within seconds, and its key from "csr explain".
 
 With --expired-nodes it is about a cluster whose certificates ran out: it lists every Node
-that is silent with its newest request, and approves those of which every rule holds
+that is not responding with its newest request, and approves those of which every rule holds
 after you typed the cluster's name.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if f.expired && len(args) > 0 || f.expired && (f.yes || f.key != "") {
@@ -281,7 +281,7 @@ after you typed the cluster's name.`,
 	grouped(cmd, groupOwn, func(s *pflag.FlagSet) {
 		s.StringVar(&f.key, "key", "", "`sha256:DIGEST` of the public key that is the host's by your word: the only way to choose among several")
 		s.BoolVar(&f.yes, "yes", false, "approve; without it nothing is changed")
-		s.BoolVar(&f.expired, "expired-nodes", false, "the newest request of every Node that is silent, after its certificates expired")
+		s.BoolVar(&f.expired, "expired-nodes", false, "the newest request of every Node that is not responding, after its certificates expired")
 		s.StringVar(&f.cluster, "cluster", "", "with --expired-nodes: the `NAME` of the cluster, as you would type it")
 	})
 	a.addCSRFlags(cmd, &f)

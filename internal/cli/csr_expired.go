@@ -34,7 +34,7 @@ func (a *app) approveExpired(ctx context.Context, f csrFlags) error {
 	if err := a.confirmCluster(f.cluster, name, n); err != nil {
 		return err
 	}
-	// The list is made again: a person may have looked at it for a while.
+	// A person may have looked at the list for a while, so everything is read again.
 	api := repair.Listing{API: j.api}
 	now, err := csr.Gather(ctx, api, a.io.Clock())
 	if err != nil {
@@ -51,7 +51,7 @@ func (a *app) approveExpired(ctx context.Context, f csrFlags) error {
 		case !x.Asks() || !uids[x.Decision.Request.UID]:
 			continue
 		case !x.Decision.Approve:
-			err = fmt.Errorf("request %s is not approved any more: %s", x.Decision.Name, x.Decision.Why)
+			err = fmt.Errorf("request %s is no longer approved: %s", x.Decision.Name, x.Decision.Why)
 		default:
 			_, err = csr.ApproveIn(ctx, api, x.Decision.Request, x.Expected, now, who, false)
 		}
@@ -70,12 +70,12 @@ func (a *app) approveExpired(ctx context.Context, f csrFlags) error {
 // printExpired shows the list, and returns how many requests may be approved.
 func (a *app) printExpired(list []csr.Expired, now time.Time) (int, error) {
 	if len(list) == 0 {
-		_, err := fmt.Fprintln(a.io.Out, "No Node is silent, and no serving request is pending.")
+		_, err := fmt.Fprintln(a.io.Out, "Every Node is responding, and no serving request is pending.")
 		return 0, err
 	}
 	clean := a.style().Clean
 	t := tabwriter.NewWriter(a.io.Out, 0, 0, 3, ' ', 0)
-	fmt.Fprintln(t, "NODE\tSILENT\tREQUEST\tKIND\tAGE\tKEYS\tKEY\tAPPROVE\tWHY")
+	fmt.Fprintln(t, "NODE\tNO LEASE FOR\tREQUEST\tKIND\tAGE\tKEYS\tKEY\tAPPROVE\tWHY")
 	n := 0
 	for _, x := range list {
 		d, request, age, key, word := x.Decision, "-", "-", "-", "no"

@@ -51,7 +51,7 @@ func (a *app) csrServeCommand() *cobra.Command {
 		Short: "approve the requests of the hosts in an inventory, as a server",
 		Long: `Serve approves what "csr approve" would, as requests come: for clusters in which no other
 approver does (user-provisioned infrastructure, platform None, hosted clusters of platform
-None). It can run beside the cluster machine approver.
+None). It can run next to the cluster machine approver.
 
 It approves the first client certificate of a host that is in the inventory, has no Node
 and is in its time window; serving certificates whose names and addresses are all in
@@ -73,7 +73,7 @@ Begin with --dry-run: it writes nothing and logs what it would approve.`,
 		s.IntVar(&f.limits.PerHour, "max-approvals", 500, "approve at most `N` requests in an hour")
 		s.IntVar(&f.limits.PerHost, "per-host", 4, "approve at most `N` requests of one host in an hour")
 		s.IntVar(&f.limits.Pending, "pause-above", 0, "approve nothing while more than `N` requests wait, of whoever; 0: never pause. Whoever has the bootstrap credential can then stop the approver")
-		s.DurationVar(&f.after, "after", 0, "leave requests younger than this `TIME` to other approvers, such as 2m")
+		s.DurationVar(&f.after, "after", 0, "leave requests to other approvers until they are this `TIME` old, such as 2m")
 		s.DurationVar(&f.window, "window", csr.DefaultWindow, "for an inventory of the cluster: approve a first certificate until this `TIME` after the host was provisioned")
 		s.StringVar(&f.stop, "switch", "", "approve only while the ConfigMap `NS/NAME` has approve: \"true\"")
 		s.StringVar(&f.lease, "lease", "", "only the replica that holds the Lease `NS/NAME` approves")

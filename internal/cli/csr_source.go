@@ -65,7 +65,7 @@ func (a *app) requestsConfig(ctx context.Context) (*rest.Config, error) {
 // worldLister gives package csr the objects of an archive.
 type worldLister struct{ w *facts.World }
 
-// List implements csr.Lister. Objects beside a gap are not a list.
+// List implements csr.Lister. A list with a gap is an error.
 func (l worldLister) List(ctx context.Context, group, _, resource, namespace string) ([]map[string]any, error) {
 	list, err := l.w.List(ctx, evidence.Resource{Group: group, Name: resource}, namespace)
 	if u, ok := evidence.AsUnavailable(err); ok && u.Why == evidence.NotServed {

@@ -59,7 +59,7 @@ func expiredClient(p Picture, declared []Expectation, n Node) Expired {
 	}
 	e := expectNode(declared, n)
 	e.Rebuild, e.Paced = true, true
-	e.NotBefore, e.NotAfter, e.Boot = n.Renewed, time.Time{}, "its Node is silent since "+stamp(n.Renewed)
+	e.NotBefore, e.NotAfter, e.Boot = n.Renewed, time.Time{}, "its Node has not renewed its lease since "+stamp(n.Renewed)
 	x.Expected, x.Decision, x.Keys = e, Judge(r, e, p), keysOf(p, r)
 	return x
 }

@@ -409,7 +409,7 @@ func (j *judging) identity(n Node) {
 	by := j.clientApprovedBy()
 	if by == "" && !n.Created.IsZero() && j.p.Now.Sub(n.Created) > csrs.Kept && (j.e.Explicit || j.e.Joined == n.Name) {
 		j.must("client", "the Node's client request was approved by Rollcall, the machine approver or a person", true,
-			"not known any more: the Node is of %s, and requests are kept for an hour; the host is declared (%s)", stamp(n.Created), j.e.Source)
+			"no longer known: the Node is of %s, and requests are kept for an hour; the host is declared (%s)", stamp(n.Created), j.e.Source)
 		return
 	}
 	j.must("client", "the Node's client request was approved by Rollcall, the machine approver or a person", slices.Contains(trusted, by),
