@@ -22,7 +22,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/csr"
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
-	"github.com/rollcall-project/rollcall/internal/facts/hosts"
+	"github.com/rollcall-project/rollcall/internal/inventory"
 	"github.com/rollcall-project/rollcall/internal/reader"
 	"github.com/rollcall-project/rollcall/internal/sanitize"
 	"github.com/rollcall-project/rollcall/internal/scan"
@@ -289,7 +289,7 @@ func (a *app) clusterInventory(window time.Duration) (approver.Inventory, error)
 		if err != nil {
 			return nil, err
 		}
-		declared, err := hosts.DeclaredObjects(ctx, facts.NewWorld(reader.New(set, clean, nil, reader.Limits{}, sources...), a.io.Clock()))
+		declared, err := inventory.DeclaredObjects(ctx, facts.NewWorld(reader.New(set, clean, nil, reader.Limits{}, sources...), a.io.Clock()))
 		if err != nil {
 			return nil, err
 		}

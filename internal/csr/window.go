@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/rollcall-project/rollcall/internal/facts/hosts"
+	"github.com/rollcall-project/rollcall/internal/inventory"
 	"github.com/rollcall-project/rollcall/internal/source/assisted"
 )
 
@@ -12,10 +12,10 @@ import (
 // machine approver (csrs.MachineWindow).
 const DefaultWindow = 2 * time.Hour
 
-// InWindow returns what objects of the cluster declare (hosts.DeclaredObjects), each host
+// InWindow returns what objects of the cluster declare (inventory.DeclaredObjects), each host
 // with the window in which it may ask for its first certificate: from the latest step
 // that an object records before the host boots, for as long as window.
-func InWindow(declared []hosts.Host, window time.Duration) []Expectation {
+func InWindow(declared []inventory.Host, window time.Duration) []Expectation {
 	all := Expected(declared, provisioned)
 	for i := range all {
 		if !all[i].NotBefore.IsZero() {
@@ -29,7 +29,7 @@ func InWindow(declared []hosts.Host, window time.Duration) []Expectation {
 // provisioned (metal3-io/baremetal-operator:apis/metal3.io/v1alpha1 OperationHistory),
 // its Agent had its disk written (openshift/assisted-service:api/v1beta1/agent_types.go
 // HostProgressInfo), or its Machine was created, which is what the machine approver takes.
-func provisioned(h hosts.Host) (time.Time, string) {
+func provisioned(h inventory.Host) (time.Time, string) {
 	type step struct {
 		at  time.Time
 		how string
