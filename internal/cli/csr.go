@@ -260,9 +260,9 @@ Where requests with different keys ask for one host, name the host's own with --
 A pending key cannot be read on the host: restart its kubelet over its console or SSH,
 take the one request that appears within seconds, and its key from "csr explain".
 
-With --expired-nodes it is about a cluster whose certificates ran out: it lists every Node
-that is not responding with its newest request, and approves those of which every rule holds
-after you typed the cluster's name.`,
+With --expired-nodes it is about a cluster whose certificates ran out: it lists every
+Node that is not responding with its newest request, and approves those of which every
+rule holds after you typed the cluster's name.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if f.expired && len(args) > 0 || f.expired && (f.yes || f.key != "") {
 				return usagef("--expired-nodes finds the requests itself, and is confirmed with the cluster's name (--cluster)")
