@@ -497,13 +497,3 @@ func TestInventoryFails(t *testing.T) {
 		t.Errorf("%v, %d approvals", err, s.approvals())
 	}
 }
-
-func TestKindsOff(t *testing.T) {
-	s := newServer(t)
-	s.file(t, csrtest.Client("panda"), csrtest.Serving("koala", "192.0.2.22"))
-	a, _ := replica(t, s, func(c *Config) { c.Approve = Kinds{Serving: true} })
-	must(t, a)
-	if s.approvedBy("csr-panda") != "" || s.approvedBy("csr-s-koala") == "" {
-		t.Errorf("client %q, serving %q", s.approvedBy("csr-panda"), s.approvedBy("csr-s-koala"))
-	}
-}

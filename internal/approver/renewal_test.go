@@ -164,3 +164,13 @@ func TestRenewalUnknown(t *testing.T) {
 		}
 	}
 }
+
+func TestKindsOff(t *testing.T) {
+	s := newServer(t)
+	s.file(t, csrtest.Client("panda"), csrtest.Serving("koala", "192.0.2.22"))
+	a, _ := replica(t, s, func(c *Config) { c.Approve = Kinds{Serving: true} })
+	must(t, a)
+	if s.approvedBy("csr-panda") != "" || s.approvedBy("csr-s-koala") == "" {
+		t.Errorf("client %q, serving %q", s.approvedBy("csr-panda"), s.approvedBy("csr-s-koala"))
+	}
+}
