@@ -26,7 +26,7 @@ func Expected(declared []inventory.Host, boot func(inventory.Host) (time.Time, s
 		if !h.Expected || h.Spare || leaves(h) {
 			continue
 		}
-		e := Expectation{Name: h.Name, Role: h.Role, DNS: h.Aliases, Source: sourceOf(h), Joined: joined(h)}
+		e := Expectation{Name: h.Name, Role: h.Role, DNS: h.Aliases, Source: sourceOf(h), Joined: joined(h), Object: objectOf(h)}
 		for _, ip := range h.Addresses {
 			if holders[ip] == 1 {
 				e.IPs = append(e.IPs, ip)
@@ -67,6 +67,17 @@ func sourceOf(h inventory.Host) string {
 		return "an Agent"
 	}
 	return "the install's plan"
+}
+
+// objectOf is the object that declares the host.
+func objectOf(h inventory.Host) ObjectRef {
+	switch {
+	case h.BMH != nil:
+		return ObjectRef{APIVersion: "metal3.io/v1alpha1", Kind: "BareMetalHost", Namespace: h.BMH.API.Namespace, Name: h.BMH.API.Name, UID: string(h.BMH.API.UID)}
+	case h.Machine != nil:
+		return ObjectRef{APIVersion: "machine.openshift.io/v1beta1", Kind: "Machine", Namespace: h.Machine.API.Namespace, Name: h.Machine.API.Name, UID: string(h.Machine.API.UID)}
+	}
+	return ObjectRef{}
 }
 
 // For returns the expectation of the host that is to join as a Node of this name, nil

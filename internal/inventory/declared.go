@@ -16,6 +16,18 @@ import (
 // *evidence.Unavailable: among some of the hosts it cannot be told which of them goes
 // by a name.
 func Declared(ctx context.Context, w *facts.World) ([]Host, error) {
+	return declared(ctx, w, func(evidence.Resource) bool { return true })
+}
+
+// DeclaredObjects is Declared by Machines, BareMetalHosts and Agents alone: what an
+// approver without permission to read anything else can rest on.
+func DeclaredObjects(ctx context.Context, w *facts.World) ([]Host, error) {
+	return declared(ctx, w, func(r evidence.Resource) bool {
+		return r != evidence.Installs && r != evidence.ConfigMaps && r != evidence.AssistedHosts
+	})
+}
+
+func declared(ctx context.Context, w *facts.World, counts func(evidence.Resource) bool) ([]Host, error) {
 	h, err := w.Hosted(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("list the declared hosts: %w", err)
@@ -34,7 +46,8 @@ func Declared(ctx context.Context, w *facts.World) ([]Host, error) {
 		{evidence.Objects(evidence.ConfigMaps, "kube-system"), b.installConfig, true},
 		{evidence.Objects(evidence.HostedMachines, evidence.ControlPlaneNamespace), b.hosted, false},
 	} {
-		if h != nil && (s.need.Resource == evidence.Machines || s.need.Resource == evidence.BareMetalHosts) {
+		foreign := h != nil && (s.need.Resource == evidence.Machines || s.need.Resource == evidence.BareMetalHosts)
+		if foreign || !counts(s.need.Resource) {
 			continue
 		}
 		err := s.step(ctx, w, s.need)
