@@ -9,7 +9,6 @@ import (
 	"slices"
 	"sync"
 
-	apidiscoveryv2 "k8s.io/api/apidiscovery/v2"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -117,7 +116,7 @@ func (s *Source) readGroups(ctx context.Context, path string) (discovered, error
 	}
 	switch kind.Kind {
 	case "APIGroupDiscoveryList":
-		var list apidiscoveryv2.APIGroupDiscoveryList // v2beta1 has the same fields
+		var list groupList // v2beta1 has the same fields
 		if err := json.Unmarshal(body, &list); err != nil {
 			return discovered{}, s.notAnAPI(garbage("%s: %v", path, err))
 		}
