@@ -74,7 +74,7 @@ func (k *kubeFlags) loader() clientcmd.ClientConfig {
 // restConfig is how the cluster is reached.
 func (k *kubeFlags) restConfig() (*rest.Config, error) {
 	config, err := k.loader().ClientConfig()
-	if clientcmd.IsEmptyConfig(err) { // client-go would speak of a variable that nobody sets
+	if clientcmd.IsEmptyConfig(err) { // client-go names a variable of its own
 		return nil, errors.New("it names no cluster for its current context")
 	}
 	return config, err

@@ -34,7 +34,7 @@ func (m *markup) root(r htmlRoot) {
 		})
 	}
 	if len(r.Refs) > 0 {
-		m.fold("aside", "Where the product&#39;s source says so", "", func() {
+		m.fold("aside", "Sources in the product", "", func() {
 			m.put("<ul>")
 			m.each(`<li class="ref">{}</li>`, r.Refs)
 			m.put("</ul>")
@@ -67,7 +67,7 @@ func (m *markup) effects(r htmlRoot) {
 	m.fold("aside", "The same in words", "", func() {
 		m.put("\n")
 		if len(r.Ring) > 0 {
-			m.put("<p>Deadlock: each holds up the next, the last the first. Waiting does not help.</p><ol>")
+			m.put("<p>Deadlock: these block one another. Waiting does not help.</p><ol>")
 			m.each("<li>{}</li>", r.Ring)
 			m.put("</ol>\n")
 		}
@@ -111,7 +111,7 @@ func (m *markup) open(list []htmlOpen) {
 
 func (m *markup) suspects(list []htmlSuspect) {
 	if len(list) == 0 {
-		m.put("<p>No entry of the catalogue could explain it here.</p>\n")
+		m.put("<p>No entry of the catalog could explain it here.</p>\n")
 		return
 	}
 	m.put("<h3>It could be</h3>\n<ul class=\"suspects\">")

@@ -30,7 +30,7 @@ func (m *markup) page(p htmlPage) {
 	}
 	m.open(p.Open)
 	if len(p.Waits) > 0 {
-		m.put("<section id=\"waits\"><h2>Normal so far</h2>\n<ul class=\"waits\">")
+		m.put("<section id=\"waits\"><h2>In progress</h2>\n<ul class=\"waits\">")
 		for _, w := range p.Waits {
 			m.put(`<li><span aria-hidden="true">…</span> {}; <b>{}</b></li>`, w.Term, w.Text)
 		}
@@ -61,7 +61,7 @@ func (m *markup) header(p htmlPage) {
 	m.put("\n")
 	part(len(p.Supplies) > 0, "next", "Next")
 	part(len(p.Open) > 0, "open", "Not explained")
-	part(len(p.Waits) > 0, "waits", "Normal so far")
+	part(len(p.Waits) > 0, "waits", "In progress")
 	part(true, "hosts", "Hosts")
 	part(p.Time != nil, "time", "Timeline")
 	part(len(p.Gaps) > 0, "gaps", "Not read")
@@ -211,7 +211,7 @@ func (m *markup) roll(steps []htmlStep, rows []htmlHost) {
 	for _, s := range steps {
 		m.put(`<th scope="col" class="step" title="{}"><span>{}</span></th>`, s.Means, s.Name)
 	}
-	m.put("<th scope=\"col\" class=\"last\">Stands at</th></tr></thead>\n<tbody>")
+	m.put("<th scope=\"col\" class=\"last\">Stage</th></tr></thead>\n<tbody>")
 	for _, r := range rows {
 		m.put("<tr class=\"{}\"><th scope=\"row\"><span class=\"name\">{}</span> <small>{}</small></th>\n", r.Class, r.Name, r.Role)
 		for _, c := range r.Cells {
