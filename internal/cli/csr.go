@@ -12,11 +12,12 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/rollcall-project/rollcall/internal/csr"
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/facts/csrs"
-	"github.com/rollcall-project/rollcall/internal/facts/hosts"
 	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/inventory"
 	"github.com/rollcall-project/rollcall/internal/repair"
 )
 
@@ -85,7 +86,7 @@ func (a *app) judge(ctx context.Context, f csrFlags) (*judged, error) {
 	for i := range named {
 		named[i].Rebuild = f.rebuild
 		for _, k := range known {
-			if hosts.SameName(k.Name, named[i].Name) {
+			if inventory.SameName(k.Name, named[i].Name) {
 				named[i].Role, named[i].NotBefore, named[i].Boot = k.Role, k.NotBefore, k.Boot
 			}
 		}
@@ -131,21 +132,21 @@ func (a *app) expected(ctx context.Context) (_ []csr.Expectation, unread string,
 	if err != nil {
 		return nil, "", err
 	}
-	list, err := hosts.Declared(ctx, facts.NewWorld(r.reader, d.Now))
+	list, err := inventory.Declared(ctx, facts.NewWorld(r.reader, d.Now))
 	if u, ok := evidence.AsUnavailable(err); ok {
 		return nil, u.Error(), nil
 	}
 	if err != nil {
 		return nil, "", err
 	}
-	return csr.Expected(list, func(h hosts.Host) (time.Time, string) { return bootOf(d, h) }), "", nil
+	return csr.Expected(list, func(h inventory.Host) (time.Time, string) { return bootOf(d, h) }), "", nil
 }
 
-func bootOf(d *fault.Diagnosis, host hosts.Host) (time.Time, string) {
+func bootOf(d *diagnosis.Diagnosis, host inventory.Host) (time.Time, string) {
 	names := append([]string{host.Name}, host.Aliases...)
 	for _, h := range d.Hosts {
 		for _, s := range h.Stages {
-			if slices.Contains(names, h.Name) && s.Stage == fault.IgnitionFetched && s.State == fault.StagePassed && !s.At.IsZero() {
+			if slices.Contains(names, h.Name) && s.Stage == fault.IgnitionFetched && s.State == diagnosis.StagePassed && !s.At.IsZero() {
 				return s.At, "it fetched its config at " + s.At.UTC().Format(time.RFC3339)
 			}
 		}

@@ -10,6 +10,7 @@ import (
 	"os"
 	"unicode/utf8"
 
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/fault"
 	"github.com/rollcall-project/rollcall/internal/message"
 	"github.com/rollcall-project/rollcall/internal/report"
@@ -30,7 +31,8 @@ func (e *textError) Error() string { return e.err.Error() }
 func (e *textError) Unwrap() error { return e.err }
 
 // openFrom opens one value of --from: an archive, or text that a person copied together.
-func (a *app) openFrom(ctx context.Context, path string, how []archive.Option) (*archive.Source, *paste.Source, error) {
+// Of a file that is nothing but the log of one program the run keeps the lines.
+func (a *app) openFrom(ctx context.Context, r *run, path string, how []archive.Option) (*archive.Source, *paste.Source, error) {
 	text, err := a.textOf(path)
 	if err != nil {
 		return nil, nil, err
@@ -42,6 +44,9 @@ func (a *app) openFrom(ctx context.Context, path string, how []archive.Option) (
 		}
 	}
 	s, err := a.openArchive(ctx, path, how)
+	if err == nil && text != nil && s.OnlyLines() {
+		r.logs = append(r.logs, text)
+	}
 	if err == nil || pasted == nil || ctx.Err() != nil {
 		return s, nil, err
 	}
@@ -115,8 +120,17 @@ func base(path string) string {
 }
 
 // addMessages adds what the lines of pasted texts show to an answer: the matches of scan.
-func (a *app) addMessages(ctx context.Context, r *run, d *fault.Diagnosis, o *report.Options) error {
-	if len(r.pasted) == 0 {
+// So it does with the log of one program, where nothing else says what it shows: neither a
+// cause, nor how far openshift-install came. Such a log may also tell of runs before.
+func (a *app) addMessages(ctx context.Context, r *run, d *diagnosis.Diagnosis, o *report.Options) error {
+	var lines [][]byte
+	for _, p := range r.pasted {
+		lines = append(lines, p.Text())
+	}
+	if len(d.Roots) == 0 && d.Cluster.Installer == nil {
+		lines = append(lines, r.logs...)
+	}
+	if len(lines) == 0 {
 		return nil
 	}
 	c, err := a.wholeCatalog()
@@ -132,15 +146,17 @@ func (a *app) addMessages(ctx context.Context, r *run, d *fault.Diagnosis, o *re
 		return fmt.Errorf("make sanitizer: %w", err)
 	}
 	var texts []*message.Report
-	for _, p := range r.pasted {
-		found, err := x.Read(ctx, bytes.NewReader(p.Text()), clean.Line)
+	for _, text := range lines {
+		found, err := x.Read(ctx, bytes.NewReader(text), clean.Line)
 		if err != nil {
 			return err
 		}
 		texts = append(texts, found)
 	}
 	o.Messages, o.Catalog = message.Merge(texts), c
-	x.Join(o.Messages, seen(d))
+	if len(r.pasted) > 0 {
+		x.Join(o.Messages, seen(d))
+	}
 	return nil
 }
 
@@ -167,8 +183,8 @@ func (a *app) evaluated(ctx context.Context, name string, text []byte) ([]messag
 
 // seen are the faults of a diagnosis that are there, and those of which it is only not
 // known for how long.
-func seen(d *fault.Diagnosis) []message.Seen {
-	sure := map[fault.Key]fault.Confidence{}
+func seen(d *diagnosis.Diagnosis) []message.Seen {
+	sure := map[fault.Key]diagnosis.Confidence{}
 	for _, r := range d.Roots {
 		sure[r.Key] = r.Confidence
 	}
@@ -176,7 +192,7 @@ func seen(d *fault.Diagnosis) []message.Seen {
 	for _, f := range d.Findings {
 		s := message.Seen{Fault: f.Fault, Subject: f.Subject.String(), Shows: fault.ShowsLikely, Evidence: f.Evidence}
 		switch {
-		case f.Outcome == fault.Present && sure[f.Key()] == fault.Proven:
+		case f.Outcome == fault.Present && sure[f.Key()] == diagnosis.Proven:
 			s.Shows = fault.ShowsProven
 		case f.Outcome == fault.Present:
 		case f.Unsettled:

@@ -12,8 +12,8 @@ import (
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/facts/conditions"
-	"github.com/rollcall-project/rollcall/internal/facts/hosts"
 	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/inventory"
 )
 
 // Host is the fact bmh.
@@ -76,7 +76,7 @@ type seen struct {
 // HostFact is the fact bmh.
 func HostFact() facts.Fact {
 	return facts.Define("bmh", fault.Host, "what the host's BareMetalHost says: state, error and what it means, next retry, power",
-		needs(evidence.Objects(evidence.Events, hosts.MachineAPI)), readHost)
+		needs(evidence.Objects(evidence.Events, inventory.MachineAPI)), readHost)
 }
 
 func readHost(ctx context.Context, w *facts.World, s fault.Subject) (Host, error) {
@@ -109,7 +109,7 @@ func readHost(ctx context.Context, w *facts.World, s fault.Subject) (Host, error
 }
 
 // see reads a BareMetalHost at a time.
-func see(h hosts.Host, now time.Time) seen {
+func see(h inventory.Host, now time.Time) seen {
 	api := &h.BMH.API
 	st := &api.Status
 	b := seen{
@@ -125,7 +125,7 @@ func see(h hosts.Host, now time.Time) seen {
 	return b
 }
 
-func (b *seen) times(h hosts.Host, now time.Time) {
+func (b *seen) times(h inventory.Host, now time.Time) {
 	api := &h.BMH.API
 	st := &api.Status
 	if st.LastUpdated != nil {
@@ -157,12 +157,12 @@ func (b *seen) times(h hosts.Host, now time.Time) {
 }
 
 // shown returns a field of the BareMetalHost as a piece of evidence.
-func shown(h hosts.Host, field, excerpt string, at time.Time) evidence.Item {
+func shown(h inventory.Host, field, excerpt string, at time.Time) evidence.Item {
 	return evidence.Item{Locator: h.BMH.Loc.At(field), Excerpt: excerpt, Time: at}
 }
 
 // spec sets what is asked of the host.
-func (f *Host) spec(h hosts.Host) {
+func (f *Host) spec(h inventory.Host) {
 	api := &h.BMH.API
 	bmc := shown(h, "spec.bmc.address", "address: "+api.Spec.BMC.Address, time.Time{})
 	f.Name.Set(api.Name, bmc)
@@ -182,7 +182,7 @@ func (f *Host) spec(h hosts.Host) {
 }
 
 // power sets what the status says of power, hardware and credentials.
-func (f *Host) power(h hosts.Host, raw evidence.Object, b seen) {
+func (f *Host) power(h inventory.Host, raw evidence.Object, b seen) {
 	api := &h.BMH.API
 	st := &api.Status
 	item := shown(h, "status.poweredOn", fmt.Sprintf("spec.online: %t, status.poweredOn: %t", api.Spec.Online, st.PoweredOn), b.updated)
@@ -198,7 +198,7 @@ func (f *Host) power(h hosts.Host, raw evidence.Object, b seen) {
 }
 
 // consumer sets who uses the host.
-func (f *Host) consumer(ctx context.Context, w *facts.World, h hosts.Host) error {
+func (f *Host) consumer(ctx context.Context, w *facts.World, h inventory.Host) error {
 	if h.Node != nil {
 		f.Joined.Set(true, evidence.Item{Locator: h.Node.Loc, Excerpt: "node " + h.Node.API.Name, Time: h.Node.API.CreationTimestamp.UTC()})
 	} else if _, err := w.List(ctx, evidence.Nodes, ""); err != nil {
@@ -221,17 +221,17 @@ func (f *Host) consumer(ctx context.Context, w *facts.World, h hosts.Host) error
 		f.ConsumerGone.Set(false, item) // of another provider
 		return nil
 	}
-	machines, err := w.List(ctx, evidence.Machines, hosts.MachineAPI)
+	machines, err := w.List(ctx, evidence.Machines, inventory.MachineAPI)
 	if err != nil {
 		return facts.Miss(err, &f.ConsumerGone)
 	}
 	gone := !slices.ContainsFunc(machines, func(o evidence.Object) bool { return o.Name == ref.Name })
-	f.ConsumerGone.Set(gone, item, evidence.Item{Locator: evidence.Locator{Path: "machines -n " + hosts.MachineAPI}, Excerpt: fmt.Sprintf("%d Machines, %s is one of them: %t", len(machines), ref.Name, !gone)})
+	f.ConsumerGone.Set(gone, item, evidence.Item{Locator: evidence.Locator{Path: "machines -n " + inventory.MachineAPI}, Excerpt: fmt.Sprintf("%d Machines, %s is one of them: %t", len(machines), ref.Name, !gone)})
 	return nil
 }
 
 // progress sets where the host is and since when.
-func (f *Host) progress(h hosts.Host, b seen) {
+func (f *Host) progress(h inventory.Host, b seen) {
 	text := fmt.Sprintf("%s since %s, %s", b.state, stamp(b.since), b.status)
 	if b.errors > 0 && (!b.failing || b.retrying) {
 		text += fmt.Sprintf(", errorCount %d", b.errors) // which a failure leaves behind when its message is gone
@@ -256,7 +256,7 @@ func (f *Host) progress(h hosts.Host, b seen) {
 }
 
 // failure sets what failed, and when it is tried again.
-func (f *Host) failure(h hosts.Host, b seen) {
+func (f *Host) failure(h inventory.Host, b seen) {
 	item := f.State.Proof()[0]
 	if b.failing && !b.retrying {
 		text := fmt.Sprintf("state %s, %s %d times: %s", b.state, b.errorType, b.errors, b.errorMessage)

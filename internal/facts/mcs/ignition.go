@@ -7,8 +7,8 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
-	"github.com/rollcall-project/rollcall/internal/facts/hosts"
 	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/inventory"
 )
 
 // Ignition is what the host's console says of its last boot's Ignition.
@@ -32,10 +32,10 @@ type Ignition struct {
 }
 
 var ignitionFact = facts.Define("host-ignition", fault.Host, "what the host's console says of Ignition",
-	[]evidence.Need{evidence.Texts(hosts.Consoles), evidence.Objects(evidence.Nodes, ""), evidence.Objects(evidence.NamedHosts, "")}, readIgnition)
+	[]evidence.Need{evidence.Texts(inventory.Consoles), evidence.Objects(evidence.Nodes, ""), evidence.Objects(evidence.NamedHosts, "")}, readIgnition)
 
 func readIgnition(ctx context.Context, w *facts.World, s fault.Subject) (Ignition, error) {
-	w.Concerns(hosts.Shows(s.Name))
+	w.Concerns(inventory.Shows(s.Name))
 	node, joined, nodeErr := w.Get(ctx, evidence.Nodes, "", s.Name)
 	if _, ok := evidence.AsUnavailable(nodeErr); nodeErr != nil && !ok {
 		return Ignition{}, nodeErr
@@ -45,7 +45,7 @@ func readIgnition(ctx context.Context, w *facts.World, s fault.Subject) (Ignitio
 		return Ignition{}, facts.NotApplicable("%s has joined, and its console was not given", s.Name)
 	}
 	if err == nil {
-		err = hosts.CutOff(ctx, w, hosts.Consoles, s.Name) // the last line decides
+		err = inventory.CutOff(ctx, w, inventory.Consoles, s.Name) // the last line decides
 	}
 	if err != nil {
 		return Ignition{}, err
@@ -69,11 +69,11 @@ func consoleOf(ctx context.Context, w *facts.World, name string) ([]hit, error) 
 	for _, s := range ignitionSignatures() {
 		ids = append(ids, s.ID)
 	}
-	all, err := linesOf(ctx, w, hosts.Consoles, ids...)
+	all, err := linesOf(ctx, w, inventory.Consoles, ids...)
 	if err != nil {
 		return nil, err
 	}
-	lines := slices.DeleteFunc(all, func(l hit) bool { return !hosts.SameName(l.Text.Host, name) })
+	lines := slices.DeleteFunc(all, func(l hit) bool { return !inventory.SameName(l.Text.Host, name) })
 	for i := len(lines) - 1; i >= 0; i-- {
 		if lines[i].id == sigKernel {
 			lines = lines[i+1:]
@@ -81,7 +81,7 @@ func consoleOf(ctx context.Context, w *facts.World, name string) ([]hit, error) 
 		}
 	}
 	if len(lines) == 0 {
-		return nil, hosts.NoConsole(ctx, w, name, "no console of "+name+" that shows Ignition")
+		return nil, inventory.NoConsole(ctx, w, name, "no console of "+name+" that shows Ignition")
 	}
 	return lines, nil
 }
