@@ -20,7 +20,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/klog/v2"
 
 	"github.com/rollcall-project/rollcall/internal/demo"
@@ -48,7 +47,7 @@ func System() IO {
 type app struct {
 	io     IO
 	name   string // how the user calls it: "rollcall", "oc rollcall"
-	kube   *genericclioptions.ConfigFlags
+	kube   kubeFlags
 	source sourceFlags
 	output outputFlags
 	global globalFlags
@@ -77,9 +76,7 @@ func (a *app) run(ctx context.Context, args []string) ExitCode {
 }
 
 func newApp(program string, io IO) *app {
-	kube := genericclioptions.NewConfigFlags(true)
-	kube.Insecure = nil
-	return &app{io: io, kube: kube, name: displayName(program), log: slog.New(slog.DiscardHandler), demos: demo.Embedded}
+	return &app{io: io, name: displayName(program), log: slog.New(slog.DiscardHandler), demos: demo.Embedded}
 }
 
 // displayName is how the user typed the program: `oc rollcall` runs oc-rollcall.

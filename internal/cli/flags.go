@@ -126,7 +126,7 @@ func (a *app) addChoiceFlags(cmd *cobra.Command) {
 // verification of the API server off.
 func (a *app) addConnectFlags(cmd *cobra.Command) {
 	grouped(cmd, groupConnect, func(f *pflag.FlagSet) {
-		a.kube.AddFlags(f)
+		a.kube.addFlags(f)
 		f.VisitAll(func(f *pflag.Flag) {
 			usage, shown := connectUsage[f.Name]
 			if f.Hidden = !shown; shown {

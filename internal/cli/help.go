@@ -3,39 +3,65 @@ package cli
 import (
 	"fmt"
 	"strings"
+	"unicode"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
 
-// helpTemplate is cobra's, with the flags under the headings of their groups.
-const helpTemplate = `{{with (or .Long .Short)}}{{. | trimTrailingWhitespaces}}
-
-{{end}}{{.UsageString}}`
-
-const usageTemplate = `Usage:{{if .Runnable}}
-  {{.UseLine}}{{end}}{{if .HasAvailableSubCommands}}
-  {{.CommandPath}} COMMAND{{end}}{{if .HasExample}}
-
-Examples:
-{{.Example | trimTrailingWhitespaces}}{{end}}{{if .HasAvailableSubCommands}}{{$cmds := .Commands}}{{if eq (len .Groups) 0}}
-
-Commands:{{range $cmds}}{{if (or .IsAvailableCommand (eq .Name "help"))}}
-  {{rpad .Name .NamePadding }} {{.Short}}{{end}}{{end}}{{else}}{{range $group := .Groups}}
-
-{{.Title}}{{range $cmds}}{{if (and (eq .GroupID $group.ID) (or .IsAvailableCommand (eq .Name "help")))}}
-  {{rpad .Name .NamePadding }} {{.Short}}{{end}}{{end}}{{end}}{{end}}{{end}}{{flagGroups .}}
-`
-
 // helpWidth is the width of help texts; docs/commands.md is made from them.
 const helpWidth = 80
 
-// setHelp gives a command tree its help. cobra's templates are per command, and
-// children inherit them.
+// setHelp gives a command tree its help: cobra's, with the flags under the headings of
+// their groups. In Go and not as cobra's templates: those call methods by their names,
+// and the linker then keeps every method of the whole program. Children inherit it.
 func setHelp(root *cobra.Command) {
-	cobra.AddTemplateFunc("flagGroups", flagGroups)
-	root.SetHelpTemplate(helpTemplate)
-	root.SetUsageTemplate(usageTemplate)
+	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) {
+		text := cmd.Long
+		if text == "" {
+			text = cmd.Short
+		}
+		if text != "" {
+			fmt.Fprintf(cmd.OutOrStdout(), "%s\n\n", trimRight(text))
+		}
+		fmt.Fprint(cmd.OutOrStdout(), cmd.UsageString())
+	})
+	root.SetUsageFunc(func(cmd *cobra.Command) error {
+		_, err := fmt.Fprint(cmd.OutOrStderr(), usage(cmd))
+		return err
+	})
+}
+
+func trimRight(s string) string { return strings.TrimRightFunc(s, unicode.IsSpace) }
+
+// usage is how a command is called, its examples, subcommands and flags.
+func usage(cmd *cobra.Command) string {
+	var b strings.Builder
+	b.WriteString("Usage:")
+	if cmd.Runnable() {
+		b.WriteString("\n  " + cmd.UseLine())
+	}
+	if cmd.HasAvailableSubCommands() {
+		b.WriteString("\n  " + cmd.CommandPath() + " COMMAND")
+	}
+	if cmd.HasExample() {
+		b.WriteString("\n\nExamples:\n" + trimRight(cmd.Example))
+	}
+	if cmd.HasAvailableSubCommands() {
+		groups := cmd.Groups()
+		if len(groups) == 0 {
+			groups = []*cobra.Group{{Title: "Commands:"}}
+		}
+		for _, g := range groups {
+			b.WriteString("\n\n" + g.Title)
+			for _, c := range cmd.Commands() {
+				if (g.ID == "" || c.GroupID == g.ID) && (c.IsAvailableCommand() || c.Name() == "help") {
+					fmt.Fprintf(&b, "\n  %-*s %s", c.NamePadding(), c.Name(), c.Short)
+				}
+			}
+		}
+	}
+	return b.String() + flagGroups(cmd) + "\n"
 }
 
 // flagGroups renders the flags of a command, each group under its heading.

@@ -27,8 +27,8 @@ func (a *app) openInstallDir(r *run) (*install.Dir, error) {
 		return nil, fmt.Errorf("--install-dir: %w", err)
 	}
 	r.closers = append(r.closers, d.Close)
-	if k := d.Kubeconfig(); k != "" && *a.kube.KubeConfig == "" {
-		*a.kube.KubeConfig, a.source.ofDir = k, k
+	if k := d.Kubeconfig(); k != "" && a.kube.KubeConfig == "" {
+		a.kube.KubeConfig, a.source.ofDir = k, k
 	}
 	return d, nil
 }
@@ -38,7 +38,7 @@ func (a *app) openInstallDir(r *run) (*install.Dir, error) {
 // that happens to be there is another one. Text that the user has in hand is read
 // alone where no kubeconfig exists.
 func (a *app) asksCluster(dir *install.Dir) bool {
-	named := *a.kube.KubeConfig != "" || *a.kube.Context != "" || *a.kube.APIServer != ""
+	named := a.kube.KubeConfig != "" || a.kube.Context != "" || a.kube.APIServer != ""
 	switch {
 	case len(a.source.from) > 0:
 		return false
@@ -53,8 +53,8 @@ func (a *app) asksCluster(dir *install.Dir) bool {
 // noCluster reports whether there is no kubeconfig that names a cluster. A kubeconfig
 // that cannot be read is one: it is an error where it is used.
 func (a *app) noCluster() bool {
-	raw, err := a.kube.ToRawKubeConfigLoader().RawConfig()
-	return err == nil && len(raw.Clusters) == 0 && *a.kube.APIServer == "" && a.io.Getenv("KUBERNETES_SERVICE_HOST") == ""
+	raw, err := a.kube.loader().RawConfig()
+	return err == nil && len(raw.Clusters) == 0 && a.kube.APIServer == "" && a.io.Getenv("KUBERNETES_SERVICE_HOST") == ""
 }
 
 // addRendezvous adds the service on the rendezvous host: the one that the user

@@ -127,11 +127,10 @@ func (a *app) again() string {
 func (a *app) connection() []string {
 	var words []string
 	for _, f := range []struct {
-		flag  string
-		value *string
+		flag, value string
 	}{{"--kubeconfig", a.kube.KubeConfig}, {"--context", a.kube.Context}, {"--server", a.kube.APIServer}} {
-		if *f.value != "" && (f.flag != "--kubeconfig" || *f.value != a.source.ofDir) {
-			words = append(words, f.flag, quote(*f.value))
+		if f.value != "" && (f.flag != "--kubeconfig" || f.value != a.source.ofDir) {
+			words = append(words, f.flag, quote(f.value))
 		}
 	}
 	return words

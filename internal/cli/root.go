@@ -17,9 +17,7 @@ func (a *app) rootCommand() *cobra.Command {
 	root := a.rollCommand()
 	root.Use = "rollcall"
 	root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: a.name}
-	v := readVersion()
-	root.Version = v.Version
-	root.SetVersionTemplate(v.line())
+	a.addVersionFlag(root)
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.SetIn(a.io.In)
 	root.SetOut(a.io.Out)

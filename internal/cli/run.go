@@ -283,14 +283,14 @@ func (a *app) openLive() (*live.Source, error) {
 // restConfig is how the cluster is reached. Where nothing names one that is an
 // error; client-go would ask localhost:8080.
 func (a *app) restConfig() (*rest.Config, error) {
-	if _, err := a.kube.ToRawKubeConfigLoader().RawConfig(); err != nil {
+	if _, err := a.kube.loader().RawConfig(); err != nil {
 		return nil, fmt.Errorf("read the kubeconfig: %w; name another with --kubeconfig FILE", err)
 	}
 	if a.noCluster() {
 		return nil, fmt.Errorf("no cluster is named: there is no kubeconfig ($KUBECONFIG, ~/.kube/config). "+
 			"Name one with --kubeconfig FILE, read an archive with --from PATH, a console with --console HOST=FILE, or look at an example: %s demo", a.name)
 	}
-	config, err := a.kube.ToRESTConfig()
+	config, err := a.kube.restConfig()
 	if err != nil {
 		return nil, fmt.Errorf("read the kubeconfig: %w; name another with --kubeconfig FILE or --context NAME", err)
 	}
@@ -299,13 +299,13 @@ func (a *app) restConfig() (*rest.Config, error) {
 
 // contextName is what the user calls the cluster.
 func (a *app) contextName(host string) string {
-	if *a.kube.Context != "" {
-		return *a.kube.Context
+	if a.kube.Context != "" {
+		return a.kube.Context
 	}
-	if *a.kube.APIServer != "" {
+	if a.kube.APIServer != "" {
 		return host
 	}
-	if raw, err := a.kube.ToRawKubeConfigLoader().RawConfig(); err == nil && raw.CurrentContext != "" {
+	if raw, err := a.kube.loader().RawConfig(); err == nil && raw.CurrentContext != "" {
 		return raw.CurrentContext
 	}
 	return host

@@ -64,6 +64,19 @@ func (a *app) printVersion(format string, v versionInfo) error {
 	return nil
 }
 
+// addVersionFlag adds --version to the command that has no name of its own.
+func (a *app) addVersionFlag(root *cobra.Command) {
+	asked := root.Flags().Bool("version", false, "version for "+a.name)
+	answer := root.RunE
+	root.RunE = func(cmd *cobra.Command, args []string) error {
+		if *asked {
+			fmt.Fprint(a.io.Out, readVersion().line())
+			return nil
+		}
+		return answer(cmd, args)
+	}
+}
+
 // line is the version for a person.
 func (v versionInfo) line() string {
 	return fmt.Sprintf("rollcall %s (%s, %s)\n", v.Version, v.GoVersion, v.Platform)

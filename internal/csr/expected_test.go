@@ -6,16 +6,16 @@ import (
 	"time"
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
-	machinev1beta1 "github.com/openshift/api/machine/v1beta1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/rollcall-project/rollcall/internal/apitypes"
 	"github.com/rollcall-project/rollcall/internal/inventory"
 )
 
 func TestExpected(t *testing.T) {
 	gone := metav1.NewTime(noon)
-	machine := func(edit func(*machinev1beta1.Machine)) *inventory.Machine {
+	machine := func(edit func(*apitypes.Machine)) *inventory.Machine {
 		m := &inventory.Machine{}
 		edit(&m.API)
 		return m
@@ -23,13 +23,13 @@ func TestExpected(t *testing.T) {
 	declared := []inventory.Host{
 		{Name: "worker-0", Aliases: []string{"m-0", "worker-0.example"}, Expected: true, Role: "worker", Addresses: []string{"192.0.2.20", "192.0.2.99"}, BMH: &inventory.BMH{}},
 		{Name: "worker-1", Aliases: []string{"localhost"}, Expected: true, Role: "worker", Addresses: []string{"192.0.2.21", "192.0.2.99"}, BMH: &inventory.BMH{}},
-		{Name: "twin", Expected: true, Addresses: []string{"192.0.2.31"}, Machine: machine(func(*machinev1beta1.Machine) {})},
+		{Name: "twin", Expected: true, Addresses: []string{"192.0.2.31"}, Machine: machine(func(*apitypes.Machine) {})},
 		{Name: "worker-3", Aliases: []string{"twin"}, Expected: true, Addresses: []string{"192.0.2.32"}, Planned: &inventory.Planned{}},
 		{Name: "spare", Expected: true, Spare: true, BMH: &inventory.BMH{}},
 		{Name: "claimed"},
-		{Name: "leaving", Expected: true, Machine: machine(func(m *machinev1beta1.Machine) { m.DeletionTimestamp = &gone })},
+		{Name: "leaving", Expected: true, Machine: machine(func(m *apitypes.Machine) { m.DeletionTimestamp = &gone })},
 		{Name: "leaving-bmh", Expected: true, BMH: &inventory.BMH{API: metal3.BareMetalHost{ObjectMeta: metav1.ObjectMeta{DeletionTimestamp: &gone}}}},
-		{Name: "linked", Expected: true, Machine: machine(func(m *machinev1beta1.Machine) { m.Status.NodeRef = &corev1.ObjectReference{Name: "other"} })},
+		{Name: "linked", Expected: true, Machine: machine(func(m *apitypes.Machine) { m.Status.NodeRef = &corev1.ObjectReference{Name: "other"} })},
 	}
 	list := Expected(declared, func(h inventory.Host) (time.Time, string) { return noon, "it booted: " + h.Name })
 	list = append(list, Expectation{Name: "twin.example", Explicit: true, IPs: []string{"192.0.2.77"}})

@@ -5,10 +5,10 @@ import (
 	"slices"
 	"strings"
 
-	machinev1beta1 "github.com/openshift/api/machine/v1beta1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
+	"github.com/rollcall-project/rollcall/internal/apitypes"
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/source/assisted"
@@ -28,7 +28,7 @@ func (b *builder) machineSets(ctx context.Context, w *facts.World, need evidence
 		return err
 	}
 	for _, o := range list {
-		set, err := evidence.Decode[machinev1beta1.MachineSet](o)
+		set, err := evidence.Decode[apitypes.MachineSet](o)
 		if err != nil {
 			if err := b.damaged(err); err != nil {
 				return err
@@ -58,7 +58,7 @@ func (b *builder) machineSets(ctx context.Context, w *facts.World, need evidence
 // deleted, no other controller has it, and the selector takes it
 // (openshift/machine-api-operator:pkg/controller/machineset/controller.go
 // shouldExcludeMachine).
-func ownedBy(m *machinev1beta1.Machine, set *machinev1beta1.MachineSet) bool {
+func ownedBy(m *apitypes.Machine, set *apitypes.MachineSet) bool {
 	if owner := metav1.GetControllerOf(m); m.DeletionTimestamp != nil || owner != nil && owner.Name != set.Name {
 		return false
 	}

@@ -27,9 +27,9 @@ import (
 	"time"
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
-	machinev1beta1 "github.com/openshift/api/machine/v1beta1"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/rollcall-project/rollcall/internal/apitypes"
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/source/assisted"
@@ -65,7 +65,7 @@ type Node struct {
 // Machine is a Machine object and where it was read.
 type Machine struct {
 	Loc evidence.Locator
-	API machinev1beta1.Machine
+	API apitypes.Machine
 }
 
 // BMH is a BareMetalHost object and where it was read.

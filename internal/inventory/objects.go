@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
-	machinev1beta1 "github.com/openshift/api/machine/v1beta1"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/rollcall-project/rollcall/internal/apitypes"
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
 )
@@ -68,7 +68,7 @@ func (b *builder) machines(ctx context.Context, w *facts.World, need evidence.Ne
 		return err
 	}
 	for _, o := range list {
-		api, err := evidence.Decode[machinev1beta1.Machine](o)
+		api, err := evidence.Decode[apitypes.Machine](o)
 		if err != nil {
 			if err := b.damaged(err); err != nil {
 				return err
@@ -99,7 +99,7 @@ func (b *builder) machines(ctx context.Context, w *facts.World, need evidence.Ne
 
 // hostOfMachine finds the Node of a Machine: what either object says of the
 // other comes before names, names before addresses.
-func (b *builder) hostOfMachine(m *machinev1beta1.Machine) *Host {
+func (b *builder) hostOfMachine(m *apitypes.Machine) *Host {
 	node := func(f func(*Node) bool) func(*Host) bool {
 		return func(h *Host) bool { return h.Node != nil && h.Machine == nil && f(h.Node) }
 	}

@@ -6,19 +6,17 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"net/url"
 	"os"
 	"path"
 	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/kubernetes/scheme"
-	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/remotecommand"
 	"k8s.io/streaming/pkg/httpstream"
+
+	"github.com/rollcall-project/rollcall/internal/source/podexec"
 )
 
 // HeldPath is the file in which a host keeps the MachineConfig that the machine
@@ -80,20 +78,13 @@ func (h HeldMustGather) Fetch(_ context.Context, host string) (io.ReadCloser, er
 // HeldLive reads the file through the machine-config-daemon's pod on the host,
 // which mounts the host's root at /rootfs
 // (openshift/machine-config-operator:manifests/machineconfigdaemon/daemonset.yaml).
-type HeldLive struct {
-	config *rest.Config
-	client corev1client.CoreV1Interface
-}
+type HeldLive struct{ client *podexec.Client }
 
 // NewHeldLive returns the held configs of the hosts of a running cluster. Its
 // clients are protected as those of NewKube.
 func NewHeldLive(cfg *rest.Config) (HeldLive, error) {
-	cfg = Protected(cfg)
-	c, err := corev1client.NewForConfig(cfg)
-	if err != nil {
-		return HeldLive{}, fmt.Errorf("make client: %w", err)
-	}
-	return HeldLive{config: cfg, client: c}, nil
+	c, err := podexec.New(Protected(cfg))
+	return HeldLive{client: c}, err
 }
 
 // heldTimeout is how long a host may take to hand out the file, which has a few
@@ -103,40 +94,23 @@ const heldTimeout = time.Minute
 // Fetch implements HeldConfigs.
 func (h HeldLive) Fetch(ctx context.Context, host string) (io.ReadCloser, error) {
 	const namespace = "openshift-machine-config-operator"
-	pods, err := h.client.Pods(namespace).List(ctx, metav1.ListOptions{
-		LabelSelector: "k8s-app=machine-config-daemon", FieldSelector: "spec.nodeName=" + host,
-	})
+	pods, err := h.client.OnNode(ctx, namespace, "k8s-app=machine-config-daemon", host, 0)
 	if err != nil {
 		return nil, fmt.Errorf("held config of %s: find its machine-config-daemon: %w", host, err)
 	}
-	if len(pods.Items) == 0 {
+	if len(pods) == 0 {
 		return nil, fmt.Errorf("held config of %s: no machine-config-daemon runs on it: %w", host, fs.ErrNotExist)
 	}
-	req := h.client.RESTClient().Post().Resource("pods").Namespace(namespace).Name(pods.Items[0].Name).
-		SubResource("exec").VersionedParams(&corev1.PodExecOptions{
+	options := &corev1.PodExecOptions{
 		Container: "machine-config-daemon", Command: []string{"cat", "/rootfs" + HeldPath}, Stdout: true, Stderr: true,
-	}, scheme.ParameterCodec)
-	exec, err := executor(h.config, req.URL())
+	}
+	exec, err := h.client.Executor(namespace, pods[0].Name, options, func(err error) bool {
+		return httpstream.IsUpgradeFailure(err) || httpstream.IsHTTPSProxyError(err)
+	})
 	if err != nil {
 		return nil, fmt.Errorf("held config of %s: %w", host, err)
 	}
 	return stream(ctx, host, exec), nil
-}
-
-// executor speaks WebSocket, and SPDY with API servers before Kubernetes 1.30
-// (OpenShift 4.17), as kubectl does.
-func executor(config *rest.Config, u *url.URL) (remotecommand.Executor, error) {
-	spdy, err := remotecommand.NewSPDYExecutor(config, "POST", u)
-	if err != nil {
-		return nil, err
-	}
-	socket, err := remotecommand.NewWebSocketExecutor(config, "GET", u.String())
-	if err != nil {
-		return nil, err
-	}
-	return remotecommand.NewFallbackExecutor(socket, spdy, func(err error) bool {
-		return httpstream.IsUpgradeFailure(err) || httpstream.IsHTTPSProxyError(err)
-	})
 }
 
 func stream(ctx context.Context, host string, exec remotecommand.Executor) io.ReadCloser {

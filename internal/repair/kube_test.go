@@ -8,11 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/rest"
 
 	"github.com/rollcall-project/rollcall/internal/source/live"
+	"github.com/rollcall-project/rollcall/internal/source/podexec"
 )
 
 // answering is the API whose server does what do does.
@@ -60,12 +59,12 @@ func TestRedirectNotFollowed(t *testing.T) {
 		if _, err := fetchHeld(t.Context(), held, "x"); err == nil {
 			t.Errorf("%d: the held config came from a redirection", code)
 		}
-		typed, err := corev1client.NewForConfig(Protected(cfg))
+		typed, err := podexec.New(Protected(cfg))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := typed.Nodes().List(t.Context(), metav1.ListOptions{}); !errors.Is(err, live.ErrRedirect) {
-			t.Errorf("%d: typed List: %v", code, err)
+		if _, err := typed.Node(t.Context(), "x"); !errors.Is(err, live.ErrRedirect) {
+			t.Errorf("%d: typed Get: %v", code, err)
 		}
 	}
 	if reached > 0 {

@@ -1,10 +1,8 @@
 package report
 
 import (
-	"bytes"
 	_ "embed"
 	"fmt"
-	"html/template"
 	"io"
 	"slices"
 	"strings"
@@ -13,18 +11,11 @@ import (
 	"github.com/rollcall-project/rollcall/internal/fault"
 )
 
-//go:embed html.tmpl
-var htmlTemplate string
-
 //go:embed html.css
 var htmlStyle string
 
-// page is parsed once: the text is part of the program.
-var htmlParsed = template.Must(template.New("page").Funcs(template.FuncMap{"num": num}).Parse(htmlTemplate))
-
 // htmlPage is everything that the page shows, in its order.
 type htmlPage struct {
-	CSS          template.CSS
 	Title        string
 	Class, Sign  string
 	Summary      []pair
@@ -60,7 +51,7 @@ func HTML(w io.Writer, d *diagnosis.Diagnosis, o Options) error {
 	t := newText(d, o)
 	h := headlineOf(t.whole())
 	p := htmlPage{
-		CSS: template.CSS(htmlStyle), Class: signClasses[h.sign], Sign: signs[h.sign][0], Headline: h.words,
+		Class: signClasses[h.sign], Sign: signs[h.sign][0], Headline: h.words,
 		Summary: t.htmlSummary(), Source: t.htmlSource(), Outcomes: t.htmlOutcomes(),
 		Hosts: t.htmlHosts(), Time: t.htmlTime(), Gaps: t.htmlGaps(), Checks: t.htmlChecks(), Open: t.htmlOpen(),
 	}
@@ -83,11 +74,11 @@ func HTML(w io.Writer, d *diagnosis.Diagnosis, o Options) error {
 	for _, x := range t.waits() {
 		p.Waits = append(p.Waits, pair{t.linkTitle(linkOf(x.Group)), t.deadline(x.Until)})
 	}
-	var out bytes.Buffer
-	if err := htmlParsed.Execute(&out, p); err != nil {
-		return fmt.Errorf("render the answer as HTML: %w", err)
+	var out markup
+	if out.page(p); out.err != nil {
+		return out.err
 	}
-	return write(w, cleanLines(out.String()))
+	return write(w, cleanLines(out.b.String()))
 }
 
 // cleanLines makes foreign text harmless as clean does and keeps the page's own lines.

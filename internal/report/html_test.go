@@ -252,3 +252,19 @@ func TestBreakText(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// TestMarkup: arguments are escaped, and a piece with another number of places is an
+// error.
+func TestMarkup(t *testing.T) {
+	var m markup
+	m.put(`<p title="{}">{}</p>`, `"><b>`, "a & {} 'b'")
+	if got, want := m.b.String(), `<p title="&#34;&gt;&lt;b&gt;">a &amp; {} &#39;b&#39;</p>`; got != want || m.err != nil {
+		t.Errorf("got %s, %v, want %s", got, m.err, want)
+	}
+	for _, args := range [][]string{{}, {"a"}, {"a", "b", "c"}} {
+		var m markup
+		if m.put(`<p>{}{}</p>`, args...); m.err == nil {
+			t.Errorf("%d arguments for two places: %s", len(args), m.b.String())
+		}
+	}
+}

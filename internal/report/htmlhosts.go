@@ -173,12 +173,3 @@ func (t *text) htmlTime() *htmlTime {
 	}
 	return h
 }
-
-// htmlRoll is one table of hosts.
-type htmlRoll struct {
-	Steps []htmlStep
-	Rows  []htmlHost
-}
-
-// Rows returns the table of some hosts; the template calls it.
-func (h htmlHosts) Rows(rows []htmlHost) htmlRoll { return htmlRoll{h.Steps, rows} }

@@ -290,9 +290,3 @@ func columnsOf(r []rune) int {
 	}
 	return n
 }
-
-// ViewW and ViewH are the size with the outer half of the border's stroke.
-func (d drawing) ViewW() float64 { return d.W + 2 }
-
-// ViewH is the height, as ViewW.
-func (d drawing) ViewH() float64 { return d.H + 2 }

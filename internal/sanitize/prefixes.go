@@ -158,9 +158,21 @@ var prefixesBy = func() (by [256][]int) {
 	return by
 }()
 
+// prefixStarts are the first two characters of the prefixes: few places of a text have
+// them, and the others are not looked at again.
+var prefixStarts = func() (starts [1 << 16]bool) {
+	for _, p := range tokenPrefixes {
+		starts[int(p.prefix[0])<<8|int(p.prefix[1])] = true
+	}
+	return starts
+}()
+
 // prefixedTokens returns where tokens are that their prefix tells.
 func prefixedTokens(v string) (found []span) {
-	for i := 0; i < len(v); i++ {
+	for i := 0; i+1 < len(v); i++ {
+		if !prefixStarts[int(v[i])<<8|int(v[i+1])] {
+			continue
+		}
 		inside := i > 0 && (word(v[i-1]) || v[i-1] == '-' || v[i-1] == '/') && !escapedBefore(v, i)
 		for _, n := range prefixesBy[v[i]] {
 			p := tokenPrefixes[n]

@@ -32,6 +32,11 @@ var (
 // queries returns where the values of fields are that are named as a secret.
 func queries(v string) (found []span) {
 	for i := 0; i < len(v); {
+		next := strings.IndexAny(v[i:], `?&\%`) // with which every sign begins
+		if next < 0 {
+			break
+		}
+		i += next
 		n := 0
 		for _, sign := range querySigns {
 			if v[i] == sign[0] && strings.HasPrefix(v[i:], sign) {

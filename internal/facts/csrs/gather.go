@@ -7,10 +7,10 @@ import (
 	"strings"
 	"time"
 
-	machinev1 "github.com/openshift/api/machine/v1beta1"
 	certificatesv1 "k8s.io/api/certificates/v1"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/rollcall-project/rollcall/internal/apitypes"
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/inventory"
@@ -89,7 +89,7 @@ func Machines(ctx context.Context, w *facts.World) ([]Machine, error) {
 		}
 		var all []Machine
 		for _, o := range objects {
-			m, err := evidence.Decode[machinev1.Machine](o)
+			m, err := evidence.Decode[apitypes.Machine](o)
 			if err != nil {
 				return nil, err
 			}
@@ -99,7 +99,7 @@ func Machines(ctx context.Context, w *facts.World) ([]Machine, error) {
 	})
 }
 
-func machineFrom(m *machinev1.Machine) Machine {
+func machineFrom(m *apitypes.Machine) Machine {
 	out := Machine{Name: m.Name, Created: m.CreationTimestamp.UTC()}
 	if m.Status.NodeRef != nil {
 		out.NodeRef = m.Status.NodeRef.Name

@@ -5,8 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	mcfgv1 "github.com/openshift/api/machineconfiguration/v1"
-
+	"github.com/rollcall-project/rollcall/internal/apitypes"
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/fault"
@@ -129,7 +128,7 @@ func (c *Config) comparePool(ctx context.Context, w *facts.World, n nodeConfig) 
 	c.AtPoolSpec.Set(n.current == spec && n.desired == spec, n.item(), wants)
 	var since time.Time
 	degraded := o.Shows("status.conditions[NodeDegraded]", "the pool reports no degraded node", time.Time{})
-	if x := condition(&pool, mcfgv1.MachineConfigPoolNodeDegraded); isTrue(x) && x.Message != "" {
+	if x := condition(&pool, apitypes.MachineConfigPoolNodeDegraded); isTrue(x) && x.Message != "" {
 		since = x.LastTransitionTime.UTC()
 		degraded.Excerpt, degraded.Time = firstLine(x.Message), since
 	}

@@ -7,10 +7,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
-	mcfgv1 "github.com/openshift/api/machineconfiguration/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
+	"github.com/rollcall-project/rollcall/internal/apitypes"
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/scan"
@@ -95,14 +95,14 @@ func TestDaemonFollow(t *testing.T) {
 }
 
 func TestServedRule(t *testing.T) {
-	pool := func(spec, status string, updated int32) *mcfgv1.MachineConfigPool {
-		var p mcfgv1.MachineConfigPool
+	pool := func(spec, status string, updated int32) *apitypes.MachineConfigPool {
+		var p apitypes.MachineConfigPool
 		p.Spec.Configuration.Name, p.Status.Configuration.Name, p.Status.UpdatedMachineCount, p.Status.MachineCount = spec, status, updated, 3
 		return &p
 	}
 	tests := []struct {
 		name      string
-		pool      *mcfgv1.MachineConfigPool
+		pool      *apitypes.MachineConfigPool
 		served    string
 		converged bool
 	}{
@@ -132,7 +132,7 @@ func TestMaxUnavailable(t *testing.T) {
 		{nil, 1}, {ptr(intstr.FromInt32(3)), 3}, {ptr(intstr.FromInt32(0)), 1}, {ptr(intstr.FromString("20%")), 2}, {ptr(intstr.FromString("1%")), 1}, {ptr(intstr.FromString("many")), 1},
 	}
 	for _, tt := range tests {
-		var p mcfgv1.MachineConfigPool
+		var p apitypes.MachineConfigPool
 		p.Spec.MaxUnavailable, p.Status.MachineCount = tt.value, 10
 		if got := maxUnavailable(&p); got != tt.want {
 			t.Errorf("maxUnavailable %v of 10 is %d, want %d", tt.value, got, tt.want)
@@ -143,7 +143,7 @@ func TestMaxUnavailable(t *testing.T) {
 func ptr[T any](v T) *T { return &v }
 
 func TestConditionsGiveTheBeginning(t *testing.T) {
-	var p mcfgv1.MachineConfigPool
+	var p apitypes.MachineConfigPool
 	at := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
 	o := evidence.Object{Content: map[string]any{"metadata": map[string]any{"creationTimestamp": "2026-03-01T08:00:00Z"}}}
 	var v Served
@@ -151,7 +151,7 @@ func TestConditionsGiveTheBeginning(t *testing.T) {
 	if !v.Since.Value().Equal(at.Add(-time.Hour)) {
 		t.Errorf("since %s, want the creation", v.Since)
 	}
-	c := mcfgv1.MachineConfigPoolCondition{Type: mcfgv1.MachineConfigPoolRenderDegraded, Status: corev1.ConditionTrue, Message: "Failed\nto render"}
+	c := apitypes.MachineConfigPoolCondition{Type: apitypes.MachineConfigPoolRenderDegraded, Status: corev1.ConditionTrue, Message: "Failed\nto render"}
 	c.LastTransitionTime.Time = at
 	p.Status.Conditions = append(p.Status.Conditions, c)
 	v = Served{}

@@ -8,10 +8,10 @@ import (
 	"strings"
 	"time"
 
-	mcfgv1 "github.com/openshift/api/machineconfiguration/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
+	"github.com/rollcall-project/rollcall/internal/apitypes"
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/fault"
@@ -77,8 +77,8 @@ func readServed(ctx context.Context, w *facts.World, s fault.Subject) (Served, e
 }
 
 // readPool returns a pool.
-func readPool(ctx context.Context, w *facts.World, name string) (evidence.Object, mcfgv1.MachineConfigPool, error) {
-	var pool mcfgv1.MachineConfigPool
+func readPool(ctx context.Context, w *facts.World, name string) (evidence.Object, apitypes.MachineConfigPool, error) {
+	var pool apitypes.MachineConfigPool
 	o, ok, err := w.Get(ctx, evidence.MachineConfigPools, "", name)
 	if err != nil {
 		return o, pool, err
@@ -86,7 +86,7 @@ func readPool(ctx context.Context, w *facts.World, name string) (evidence.Object
 	if !ok {
 		return o, pool, facts.NotApplicable("there is no MachineConfigPool %s", name)
 	}
-	pool, err = evidence.Decode[mcfgv1.MachineConfigPool](o)
+	pool, err = evidence.Decode[apitypes.MachineConfigPool](o)
 	return o, pool, err
 }
 
@@ -107,7 +107,7 @@ func sourcesKept(ctx context.Context, w *facts.World) error {
 		Detail: "no pool has a source in its status", Supply: evidence.Supply{Kind: evidence.SupplyGet, Resource: "mcp"}}
 }
 
-func (v *Served) names(o evidence.Object, pool *mcfgv1.MachineConfigPool) {
+func (v *Served) names(o evidence.Object, pool *apitypes.MachineConfigPool) {
 	spec, status := pool.Spec.Configuration.Name, pool.Status.Configuration.Name
 	served := status
 	if pool.Status.UpdatedMachineCount > 0 {
@@ -127,7 +127,7 @@ func (v *Served) names(o evidence.Object, pool *mcfgv1.MachineConfigPool) {
 	v.Created.Set(o.Created(), o.Shows("metadata.creationTimestamp", "MachineConfigPool "+o.Name+" exists", o.Created()))
 }
 
-func (v *Served) counts(o evidence.Object, pool *mcfgv1.MachineConfigPool) {
+func (v *Served) counts(o evidence.Object, pool *apitypes.MachineConfigPool) {
 	st, most := pool.Status, maxUnavailable(pool)
 	item := o.Shows("status", fmt.Sprintf("machineCount %d, updated %d, ready %d, unavailable %d, degraded %d (maxUnavailable %d)",
 		st.MachineCount, st.UpdatedMachineCount, st.ReadyMachineCount, st.UnavailableMachineCount, st.DegradedMachineCount, most), time.Time{})
@@ -141,7 +141,7 @@ func (v *Served) counts(o evidence.Object, pool *mcfgv1.MachineConfigPool) {
 
 // maxUnavailable is one where the pool says nothing, and never less than one
 // (pkg/controller/node/node_controller.go maxUnavailable).
-func maxUnavailable(pool *mcfgv1.MachineConfigPool) int64 {
+func maxUnavailable(pool *apitypes.MachineConfigPool) int64 {
 	if pool.Spec.MaxUnavailable == nil {
 		return 1
 	}
@@ -154,10 +154,10 @@ func maxUnavailable(pool *mcfgv1.MachineConfigPool) int64 {
 
 // conditions takes a missing condition for false: the controller writes them with its
 // first status, and a new pool has none (pkg/controller/node/status.go calculateStatus).
-func (v *Served) conditions(o evidence.Object, pool *mcfgv1.MachineConfigPool) {
+func (v *Served) conditions(o evidence.Object, pool *apitypes.MachineConfigPool) {
 	since := o.Created()
 	none := o.Shows("status.conditions", "", time.Time{})
-	for _, kind := range []mcfgv1.MachineConfigPoolConditionType{mcfgv1.MachineConfigPoolUpdating, mcfgv1.MachineConfigPoolNodeDegraded, mcfgv1.MachineConfigPoolRenderDegraded} {
+	for _, kind := range []apitypes.MachineConfigPoolConditionType{apitypes.MachineConfigPoolUpdating, apitypes.MachineConfigPoolNodeDegraded, apitypes.MachineConfigPoolRenderDegraded} {
 		c := condition(pool, kind)
 		if c != nil {
 			none.Excerpt += fmt.Sprintf("%s: %s ", kind, c.Status)
@@ -171,10 +171,10 @@ func (v *Served) conditions(o evidence.Object, pool *mcfgv1.MachineConfigPool) {
 		message := firstLine(c.Message)
 		item := o.Shows("status.conditions["+string(kind)+"]", message, since)
 		switch kind {
-		case mcfgv1.MachineConfigPoolRenderDegraded:
+		case apitypes.MachineConfigPoolRenderDegraded:
 			v.RenderDegraded.Set(true, item)
 			v.RenderMessage.Set(message, item)
-		case mcfgv1.MachineConfigPoolNodeDegraded:
+		case apitypes.MachineConfigPoolNodeDegraded:
 			v.NodeMessage.Set(message, item)
 			v.Degraded.Prove(item)
 		}
@@ -191,12 +191,12 @@ func (v *Served) conditions(o evidence.Object, pool *mcfgv1.MachineConfigPool) {
 }
 
 // isTrue reports whether a condition was reported and is true.
-func isTrue(c *mcfgv1.MachineConfigPoolCondition) bool {
+func isTrue(c *apitypes.MachineConfigPoolCondition) bool {
 	return c != nil && c.Status == corev1.ConditionTrue
 }
 
-func condition(pool *mcfgv1.MachineConfigPool, kind mcfgv1.MachineConfigPoolConditionType) *mcfgv1.MachineConfigPoolCondition {
-	i := slices.IndexFunc(pool.Status.Conditions, func(c mcfgv1.MachineConfigPoolCondition) bool { return c.Type == kind })
+func condition(pool *apitypes.MachineConfigPool, kind apitypes.MachineConfigPoolConditionType) *apitypes.MachineConfigPoolCondition {
+	i := slices.IndexFunc(pool.Status.Conditions, func(c apitypes.MachineConfigPoolCondition) bool { return c.Type == kind })
 	if i < 0 {
 		return nil
 	}
@@ -207,9 +207,9 @@ func condition(pool *mcfgv1.MachineConfigPool, kind mcfgv1.MachineConfigPoolCond
 // status.configuration is only written then (pkg/controller/node/status.go
 // calculateStatus), except by a person who fills it from spec to unblock the
 // server: a status that equals spec while no machine is updated proves nothing.
-func everConverged(pool *mcfgv1.MachineConfigPool) bool {
+func everConverged(pool *apitypes.MachineConfigPool) bool {
 	name := pool.Status.Configuration.Name
-	if isTrue(condition(pool, mcfgv1.MachineConfigPoolUpdated)) && name != "" {
+	if isTrue(condition(pool, apitypes.MachineConfigPoolUpdated)) && name != "" {
 		return true
 	}
 	return name != "" && (name != pool.Spec.Configuration.Name || pool.Status.UpdatedMachineCount == pool.Status.MachineCount)

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/rollcall-project/rollcall/internal/apitypes"
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
 )
@@ -85,7 +85,7 @@ func walk(ctx context.Context, w *facts.World, namespace, name string) (Chain, e
 			Observed: facts.Known(false, none), Sets: facts.Known(0, none), Pods: facts.Known(0, none), Refusal: facts.Known("", none),
 			Node: facts.Known("", none), Waiting: facts.Known("", none), Since: facts.Known(time.Time{}, none)}, nil
 	}
-	d, err := evidence.Decode[appsv1.Deployment](o)
+	d, err := evidence.Decode[apitypes.Deployment](o)
 	if err != nil {
 		return Chain{}, err
 	}
@@ -110,14 +110,14 @@ func walk(ctx context.Context, w *facts.World, namespace, name string) (Chain, e
 	return c.end(), nil
 }
 
-func (c *links) deployment(o evidence.Object, d appsv1.Deployment) {
+func (c *links) deployment(o evidence.Object, d apitypes.Deployment) {
 	c.wanted, c.ready, c.since = 1, int(d.Status.ReadyReplicas), d.CreationTimestamp.UTC()
 	if d.Spec.Replicas != nil {
 		c.wanted = int(*d.Spec.Replicas)
 	}
 	observed := d.Status.ObservedGeneration >= d.Generation
 	for _, cond := range d.Status.Conditions {
-		if cond.Type == appsv1.DeploymentAvailable && cond.Status != corev1.ConditionTrue {
+		if cond.Type == apitypes.DeploymentAvailable && cond.Status != corev1.ConditionTrue {
 			c.since = cond.LastTransitionTime.UTC()
 		}
 	}
@@ -133,14 +133,14 @@ func (c *links) deployment(o evidence.Object, d appsv1.Deployment) {
 }
 
 // replicaSets finds those of the Deployment that are to have pods.
-func (c *links) replicaSets(list []evidence.Object, d appsv1.Deployment) (map[string]bool, error) {
+func (c *links) replicaSets(list []evidence.Object, d apitypes.Deployment) (map[string]bool, error) {
 	own := map[string]bool{}
 	created, wanted := 0, 0
 	for _, o := range list {
 		if !ownedBy(o, "Deployment", d.Name) {
 			continue
 		}
-		set, err := evidence.Decode[appsv1.ReplicaSet](o)
+		set, err := evidence.Decode[apitypes.ReplicaSet](o)
 		if err != nil {
 			return nil, err
 		}
@@ -168,9 +168,9 @@ func (c *links) replicaSets(list []evidence.Object, d appsv1.Deployment) (map[st
 
 // refusal is why the API does not take the pods of a ReplicaSet
 // (kubernetes/kubernetes:pkg/controller/replicaset/replica_set_utils.go calculateStatus).
-func refusal(set appsv1.ReplicaSet) string {
+func refusal(set apitypes.ReplicaSet) string {
 	for _, c := range set.Status.Conditions {
-		if c.Type == appsv1.ReplicaSetReplicaFailure && c.Status == corev1.ConditionTrue {
+		if c.Type == apitypes.ReplicaSetReplicaFailure && c.Status == corev1.ConditionTrue {
 			return c.Reason + ": " + c.Message
 		}
 	}

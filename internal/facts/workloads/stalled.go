@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"time"
 
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/rollcall-project/rollcall/internal/apitypes"
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/facts/kubelet"
@@ -82,7 +82,7 @@ func (f *Stalled) deployments(list []evidence.Object) {
 
 func (f *Stalled) replicaSets(list []evidence.Object) error {
 	for _, o := range list {
-		set, err := evidence.Decode[appsv1.ReplicaSet](o)
+		set, err := evidence.Decode[apitypes.ReplicaSet](o)
 		if err != nil {
 			return err
 		}
@@ -93,7 +93,7 @@ func (f *Stalled) replicaSets(list []evidence.Object) error {
 		if why := refusal(set); why != "" {
 			since := o.Created()
 			for _, c := range set.Status.Conditions {
-				if c.Type == appsv1.ReplicaSetReplicaFailure {
+				if c.Type == apitypes.ReplicaSetReplicaFailure {
 					since = c.LastTransitionTime.UTC()
 				}
 			}

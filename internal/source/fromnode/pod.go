@@ -10,14 +10,13 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/kubernetes/scheme"
-	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/remotecommand"
 	"k8s.io/client-go/util/exec"
 	"k8s.io/klog/v2"
 	"k8s.io/streaming/pkg/httpstream"
+
+	"github.com/rollcall-project/rollcall/internal/source/podexec"
 )
 
 // The pods that run on every Linux node, with the node's own network and its root at
@@ -38,23 +37,23 @@ var host = []string{"chroot", "/rootfs", "env", "LC_ALL=C"}
 // Find returns a node whose machine-config-daemon is used. It is refused where
 // that pod does not have the node's network: its answers would not be the node's.
 func Find(ctx context.Context, cfg *rest.Config, name string) (*Node, error) {
-	client, err := corev1client.NewForConfig(cfg)
+	client, err := podexec.New(cfg)
 	if err != nil {
-		return nil, fmt.Errorf("make the API's client: %w", err)
+		return nil, err
 	}
-	pods, err := client.Pods(Namespace).List(ctx, metav1.ListOptions{LabelSelector: label, FieldSelector: "spec.nodeName=" + name, Limit: 10})
+	pods, err := client.OnNode(ctx, Namespace, label, name, 10)
 	if err != nil {
 		return nil, &Error{name, said("list pods", err)}
 	}
-	for _, p := range pods.Items {
+	for _, p := range pods {
 		if p.Status.Phase == corev1.PodRunning && p.Spec.NodeName == name && p.DeletionTimestamp == nil {
 			if !p.Spec.HostNetwork {
 				return nil, &Error{name, fmt.Errorf("pod %s/%s does not have the node's network", Namespace, p.Name)}
 			}
-			return &Node{Name: name, Run: &pod{cfg: cfg, client: client, name: p.Name}}, nil
+			return &Node{Name: name, Run: &pod{client: client, name: p.Name}}, nil
 		}
 	}
-	if _, err := client.Nodes().Get(ctx, name, metav1.GetOptions{}); apierrors.IsNotFound(err) {
+	if _, err := client.Node(ctx, name); apierrors.IsNotFound(err) {
 		return nil, &Error{name, errors.New("the cluster has no node of this name; oc get nodes lists them")}
 	}
 	return nil, &Error{name, fmt.Errorf("no machine-config-daemon runs on it (oc -n %s get pods -o wide); name another node, or run rollcall-host on the machine", Namespace)}
@@ -74,28 +73,17 @@ func said(right string, err error) error {
 	return fmt.Errorf("the API does not answer, and no node can be asked without it; leave --probe-from out, or run rollcall-host on the machine: %w", err)
 }
 
-// pod runs commands in one container: over a web socket, and where the API server
-// or a proxy on the way does not speak that, over SPDY, as kubectl does.
+// pod runs commands in one container.
 type pod struct {
-	cfg    *rest.Config
-	client corev1client.CoreV1Interface
+	client *podexec.Client
 	name   string
 }
 
 // Run implements Runner.
 func (p *pod) Run(ctx context.Context, argv []string, in io.Reader, out, errs io.Writer) error {
-	target := p.client.RESTClient().Post().Resource("pods").Namespace(Namespace).Name(p.name).SubResource("exec").
-		VersionedParams(&corev1.PodExecOptions{Container: container, Command: slices.Concat(host, argv), Stdin: in != nil, Stdout: true, Stderr: true}, scheme.ParameterCodec).URL()
-	spdy, err := remotecommand.NewSPDYExecutor(p.cfg, "POST", target)
-	if err != nil {
-		return err
-	}
-	socket, err := remotecommand.NewWebSocketExecutor(p.cfg, "GET", target.String())
-	if err != nil {
-		return err
-	}
 	var refused *apierrors.StatusError
-	both, err := remotecommand.NewFallbackExecutor(socket, spdy, func(err error) bool {
+	options := &corev1.PodExecOptions{Container: container, Command: slices.Concat(host, argv), Stdin: in != nil, Stdout: true, Stderr: true}
+	both, err := p.client.Executor(Namespace, p.name, options, func(err error) bool {
 		var upgrade *httpstream.UpgradeFailureError
 		if errors.As(err, &upgrade) {
 			_ = errors.As(upgrade.Cause, &refused) // SPDY's error is only text

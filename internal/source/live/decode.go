@@ -7,9 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	appsv1 "k8s.io/api/apps/v1"
 	certificatesv1 "k8s.io/api/certificates/v1"
-	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -22,8 +20,8 @@ import (
 	"github.com/rollcall-project/rollcall/internal/sanitize"
 )
 
-// scheme has the kinds that are read as protobuf. Everything else, every custom
-// resource included, is read as JSON.
+// scheme has the kinds that are read as protobuf: those of which a cluster has many and
+// that are large. Everything else, every custom resource included, is read as JSON.
 var scheme = newScheme()
 
 // codecs decode what scheme has.
@@ -33,7 +31,7 @@ func newScheme() *runtime.Scheme {
 	s := runtime.NewScheme()
 	metav1.AddToGroupVersion(s, schema.GroupVersion{Version: "v1"})
 	add := []func(*runtime.Scheme) error{
-		metav1.AddMetaToScheme, corev1.AddToScheme, appsv1.AddToScheme, coordinationv1.AddToScheme, certificatesv1.AddToScheme,
+		metav1.AddMetaToScheme, corev1.AddToScheme, certificatesv1.AddToScheme,
 	}
 	for _, f := range add {
 		if err := f(s); err != nil {

@@ -22,8 +22,7 @@ func TestConversionOfEveryBuiltInKind(t *testing.T) {
 		{Resource: evidence.Nodes, Kind: "Node"}, {Resource: evidence.Pods, Kind: "Pod", Namespaced: true},
 		{Resource: evidence.Events, Kind: "Event", Namespaced: true}, {Resource: evidence.ConfigMaps, Kind: "ConfigMap", Namespaced: true},
 		{Resource: evidence.Secrets, Kind: "Secret", Namespaced: true}, {Resource: evidence.Namespaces, Kind: "Namespace"},
-		{Resource: evidence.Leases, Kind: "Lease", Namespaced: true}, {Resource: evidence.CSRs, Kind: "CertificateSigningRequest"},
-		{Resource: evidence.DaemonSets, Kind: "DaemonSet", Namespaced: true}, {Resource: evidence.Deployments, Kind: "Deployment", Namespaced: true},
+		{Resource: evidence.CSRs, Kind: "CertificateSigningRequest"},
 	}
 	for _, as := range kinds {
 		as.Version = "v1"

@@ -9,10 +9,8 @@ import (
 	"slices"
 	"sync"
 
-	apidiscoveryv2 "k8s.io/api/apidiscovery/v2"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/discovery"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
 )
@@ -118,12 +116,11 @@ func (s *Source) readGroups(ctx context.Context, path string) (discovered, error
 	}
 	switch kind.Kind {
 	case "APIGroupDiscoveryList":
-		var list apidiscoveryv2.APIGroupDiscoveryList // v2beta1 has the same fields
+		var list groupList // v2beta1 has the same fields
 		if err := json.Unmarshal(body, &list); err != nil {
 			return discovered{}, s.notAnAPI(garbage("%s: %v", path, err))
 		}
-		groups, lists, failed := discovery.SplitGroupsAndResources(list)
-		return discovered{groups.Groups, lists, failed}, nil
+		return split(list), nil
 	case "APIVersions":
 		g := metav1.APIGroup{}
 		for _, v := range kind.Versions {

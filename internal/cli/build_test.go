@@ -1,0 +1,49 @@
+package cli
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// maxBytes is how large the program may be, as it is released.
+const maxBytes = 36_000_000
+
+// TestImports: none of the packages that link every API group of Kubernetes, or kustomize.
+func TestImports(t *testing.T) {
+	list, err := exec.CommandContext(t.Context(), "go", "list", "-deps", "../../cmd/rollcall").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for pkg := range strings.FieldsSeq(string(list)) {
+		for _, not := range []string{
+			"k8s.io/client-go/kubernetes", "k8s.io/client-go/discovery", "k8s.io/cli-runtime", "sigs.k8s.io/kustomize",
+			"github.com/openshift/api", "html/template",
+		} {
+			if pkg == not || strings.HasPrefix(pkg, not+"/") {
+				t.Errorf("it imports %s", pkg)
+			}
+		}
+	}
+}
+
+// TestSize builds the program as it is released, but for paths.
+func TestSize(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "rollcall")
+	build := exec.CommandContext(t.Context(), "go", "build", "-ldflags", "-s -w", "-o", out, "../../cmd/rollcall")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0") // as it is released
+	if text, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	info, err := os.Stat(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%d bytes", info.Size())
+	if info.Size() > maxBytes {
+		t.Errorf("it has %d bytes, at most %d are wanted: what has become reachable? text/template and html/template, where they are "+
+			"called, keep every method of every type", info.Size(), maxBytes)
+	}
+}

@@ -1,0 +1,81 @@
+package cli
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/spf13/pflag"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+)
+
+// kubeFlags are the connection flags of kubectl and its plugins, but for those that
+// turn the verification of the server off (k8s.io/cli-runtime/pkg/genericclioptions
+// ConfigFlags, which links kustomize and the types of every API group).
+type kubeFlags struct {
+	KubeConfig, Context, APIServer string
+
+	overrides clientcmd.ConfigOverrides
+	extras    []string // of the user who is impersonated: KEY=VALUE
+	cacheDir  string   // accepted; nothing is cached
+	loaded    clientcmd.ClientConfig
+}
+
+// addFlags registers the flags as kubectl names and explains them.
+func (k *kubeFlags) addFlags(f *pflag.FlagSet) {
+	o := &k.overrides
+	f.StringVar(&k.KubeConfig, "kubeconfig", "", "Path to the kubeconfig file to use for CLI requests.")
+	f.StringVar(&k.cacheDir, "cache-dir", "", "Accepted as in every plugin; nothing is cached.")
+	f.StringVar(&o.AuthInfo.ClientCertificate, "client-certificate", "", "Path to a client certificate file for TLS")
+	f.StringVar(&o.AuthInfo.ClientKey, "client-key", "", "Path to a client key file for TLS")
+	f.StringVar(&o.AuthInfo.Token, "token", "", "Bearer token for authentication to the API server")
+	f.StringVar(&o.AuthInfo.Impersonate, "as", "", "Username to impersonate for the operation.")
+	f.StringVar(&o.AuthInfo.ImpersonateUID, "as-uid", "", "UID to impersonate for the operation.")
+	f.StringArrayVar(&o.AuthInfo.ImpersonateGroups, "as-group", nil, "Group to impersonate for the operation; repeatable.")
+	f.StringArrayVar(&k.extras, "as-user-extra", nil, "User extras to impersonate for the operation, KEY=VALUE; repeatable.")
+	f.StringVar(&o.Context.Cluster, "cluster", "", "The name of the kubeconfig cluster to use")
+	f.StringVar(&o.Context.AuthInfo, "user", "", "The name of the kubeconfig user to use")
+	f.StringVarP(&o.Context.Namespace, "namespace", "n", "", "If present, the namespace scope for this CLI request")
+	f.StringVar(&k.Context, "context", "", "The name of the kubeconfig context to use")
+	f.StringVarP(&k.APIServer, "server", "s", "", "The address and port of the Kubernetes API server")
+	f.StringVar(&o.ClusterInfo.TLSServerName, "tls-server-name", "", "Server name to use for server certificate validation.")
+	f.StringVar(&o.ClusterInfo.CertificateAuthority, "certificate-authority", "", "Path to a cert file for the certificate authority")
+	f.StringVar(&o.Timeout, "request-timeout", "0", "The length of time to wait before giving up on a single server request.")
+	f.BoolVar(&o.ClusterInfo.DisableCompression, "disable-compression", false, "If true, opt-out of response compression for all requests to the server")
+	f.StringVar(&o.ClusterInfo.ProxyURL, "proxy-url", "", "Proxy URL to use for requests to the API server")
+}
+
+// loader is the kubeconfig with the flags over it, loaded once, by kubectl's rules:
+// --kubeconfig, $KUBECONFIG, ~/.kube/config, and inside a pod its service account.
+// Nothing is asked of the terminal.
+func (k *kubeFlags) loader() clientcmd.ClientConfig {
+	if k.loaded != nil {
+		return k.loaded
+	}
+	rules := clientcmd.NewDefaultClientConfigLoadingRules()
+	rules.ExplicitPath = k.KubeConfig
+	// The defaults are kubectl's: $KUBERNETES_MASTER, else localhost:8080.
+	rules.DefaultClientConfig = &clientcmd.DefaultClientConfig
+	o := k.overrides
+	o.ClusterDefaults = clientcmd.ClusterDefaults
+	o.CurrentContext, o.ClusterInfo.Server = k.Context, k.APIServer
+	for _, e := range k.extras {
+		if key, value, ok := strings.Cut(e, "="); ok {
+			if o.AuthInfo.ImpersonateUserExtra == nil {
+				o.AuthInfo.ImpersonateUserExtra = map[string][]string{}
+			}
+			o.AuthInfo.ImpersonateUserExtra[key] = append(o.AuthInfo.ImpersonateUserExtra[key], value)
+		}
+	}
+	k.loaded = clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &o)
+	return k.loaded
+}
+
+// restConfig is how the cluster is reached.
+func (k *kubeFlags) restConfig() (*rest.Config, error) {
+	config, err := k.loader().ClientConfig()
+	if clientcmd.IsEmptyConfig(err) { // client-go names a variable of its own
+		return nil, errors.New("it names no cluster for its current context")
+	}
+	return config, err
+}
