@@ -22,6 +22,7 @@ type fixFlags struct {
 	held     []string
 	heldFrom string
 	align    bool
+	allSafe  bool
 	digest   string
 	wait     time.Duration
 	yes      bool

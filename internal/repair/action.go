@@ -30,6 +30,7 @@ type action struct {
 type act struct {
 	Write
 	preImage []byte
+	diff     string // as the plan shows it; empty where nothing of it may be shown
 	do       func(ctx context.Context, dryRun bool) (Object, error)
 }
 

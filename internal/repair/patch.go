@@ -29,7 +29,12 @@ func (r *run) patchAct(ref Ref, subresource string, content Object, set map[stri
 	if err != nil {
 		return nil, err
 	}
+	diff, err := diffText(ref, content, fields, set)
+	if err != nil {
+		return nil, err
+	}
 	return &act{
+		diff: diff,
 		Write: Write{Target: ref, Sub: subresource, UID: stringAt(content, "metadata", "uid"), Fields: fields,
 			Before: before, After: after, Inverse: inverse},
 		preImage: pre,

@@ -34,6 +34,11 @@ type Plan struct {
 	Open []string `json:"open,omitempty"`
 	// Notes are what a reader is to know that is no step.
 	Notes []string `json:"notes,omitempty"`
+	// Outside is what a person has to do where no step can.
+	Outside []string `json:"outside,omitempty"`
+	// From is the archive that the plan was made from: it shows what would be done, and is
+	// never applied. Empty: it was made from the cluster itself.
+	From string `json:"from,omitempty"`
 
 	file string // digest of the file that it was loaded from; "" where it was made here
 }
@@ -83,8 +88,10 @@ type Step struct {
 	Risk          fault.Risk  `json:"risk"`
 	RiskText      string      `json:"riskText,omitempty"` // what the risk is, in words
 	Proof         Grade       `json:"proof"`
-	OC            string      `json:"oc"`            // the same by hand
-	Args          Args        `json:"args,omitzero"` // what the action needs to know
+	OC            string      `json:"oc"`             // the same by hand
+	Diff          string      `json:"diff,omitempty"` // the change as a unified diff, without secrets; empty where it is not known yet
+	Now           []string    `json:"now,omitempty"`  // what the guards saw when the plan was made
+	Args          Args        `json:"args,omitzero"`  // what the action needs to know
 	Preconditions []Guard     `json:"preconditions,omitempty"`
 	Reads         []Reading   `json:"reads,omitempty"`
 	PreImage      string      `json:"preImage,omitempty"` // where the pre-image will lie; its digest stands in the journal
@@ -139,7 +146,18 @@ var planID = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
 // digest of its journal and may be older than this program: going on with it
 // needs its form and what protects the cluster, taking it back its form only.
 func (p *Plan) check() error {
-	return errors.Join(p.checkForm(), p.Before.check(p), p.eachStep(p.checkMandate), p.eachStep(p.checkWords))
+	return errors.Join(p.notFromArchive(), p.checkForm(), p.Before.check(p), p.eachStep(p.checkMandate), p.eachStep(p.checkWords))
+}
+
+// notFromArchive refuses a plan that was not made from the cluster itself.
+func (p *Plan) notFromArchive() error {
+	switch {
+	case p.From != "":
+		return fmt.Errorf("it is not applicable: it was made from %q and shows what would be done; make a plan from the cluster itself", p.From)
+	case p.Cluster.CA == "":
+		return errors.New("cluster.ca is empty: it was not made from a cluster")
+	}
+	return nil
 }
 
 func (p *Plan) eachStep(check func(Step) error) error {

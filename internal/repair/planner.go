@@ -34,6 +34,7 @@ type Ask struct {
 	Align     bool              // prefer align-annotations where nothing differs that is applied
 	Cluster   ClusterID
 	Context   string
+	From      string // the archive that is read instead of a cluster; the plan is not applicable
 }
 
 // ErrNothingToDo says that no remedy of the root is something to be done.
@@ -50,13 +51,17 @@ func (p *Planner) Plan(ctx context.Context, ask Ask) (*Plan, error) {
 		return nil, err
 	}
 	b.plan.ID = fmt.Sprintf("%.40s-%s", ask.Root.Fault, b.plan.Created.Format("20060102-150405"))
-	for _, part := range []func(context.Context) error{b.change, b.adopt, b.join, b.quorum, b.render, b.pool, b.verify, b.backup} {
+	for _, part := range []func(context.Context) error{b.change, b.adopt, b.join, b.quorum, b.render, b.pool, b.verify, b.backup, b.preview, b.outside} {
 		if err := part(ctx); err != nil {
 			return nil, fmt.Errorf("make plan for %s at %s: %w", ask.Root.Fault, ask.Root.Subject, err)
 		}
 	}
 	if len(b.plan.Steps) == 0 {
 		return nil, fmt.Errorf("make plan for %s at %s: %w%s", ask.Root.Fault, ask.Root.Subject, ErrNothingToDo, openText(b.plan.Open))
+	}
+	if ask.From != "" {
+		b.plan.From = ask.From
+		return b.plan, nil // it is never applied
 	}
 	return b.plan, b.plan.check()
 }
