@@ -23,9 +23,11 @@ type fixFlags struct {
 	heldFrom string
 	align    bool
 	allSafe  bool
-	digest   string
-	wait     time.Duration
-	yes      bool
+
+	bmcAddress, machineNetwork string
+	digest                     string
+	wait                       time.Duration
+	yes                        bool
 }
 
 func (a *app) fixCommand() *cobra.Command {

@@ -38,6 +38,8 @@ mode 0600 next to the journals, never in the plan.`,
 		s.StringArrayVar(&f.expect, "expect", nil, "`NAME=IP,...`: this host is expected to join, with these addresses; repeatable")
 		s.StringArrayVar(&f.held, "held", nil, "`HOST=FILE`: a copy of the host's "+repair.HeldPath+"; repeatable")
 		s.StringVar(&f.heldFrom, "held-from", "", "take such copies from this unpacked must-gather `DIR`")
+		s.StringVar(&f.bmcAddress, "bmc-address", "", "write this `ADDRESS` of a BMC, such as redfish-virtualmedia://192.0.2.7/redfish/v1/Systems/1, where the cause is a wrong one")
+		s.StringVar(&f.machineNetwork, "machine-network", "", "append this `CIDR` to the machine networks, where the cause is that they do not have the virtual addresses")
 		s.BoolVar(&f.allSafe, "all-safe", false, "make a plan for every cause whose steps have no risk or are reversible; the others are listed with the reason")
 		s.BoolVar(&f.align, "align", false, "prefer to name the new render on the nodes, where it applies the same as what they hold")
 	})
@@ -73,6 +75,7 @@ func (a *app) fixPlan(ctx context.Context, f fixFlags, format string) (err error
 	}
 	planner := &repair.Planner{API: c.api, Store: c.store, Held: c.held, Clock: wall{repair.SystemClock{}, a.io.Clock}}
 	ask := repair.Ask{Diagnosis: d, Catalog: r.catalog, Expect: expect, Align: f.align,
+		Values:  map[string]string{"correct-bmc-address": f.bmcAddress, "append-machine-network": f.machineNetwork},
 		Cluster: repair.ClusterID{ID: d.Cluster.ID, Server: c.server, CA: c.ca}, Context: a.contextName(c.server)}
 	if len(a.source.from) > 0 {
 		planner.API, planner.Held = repair.FromEvidence{Evidence: r.reader}, repair.NoHeld{}

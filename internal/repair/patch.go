@@ -44,6 +44,25 @@ func (r *run) patchAct(ref Ref, subresource string, content Object, set map[stri
 	}, nil
 }
 
+// recognized are the fields by which it is found out whether a write was made.
+func (w Write) recognized() []string {
+	if len(w.Known) > 0 {
+		return w.Known
+	}
+	return w.Fields
+}
+
+// recognizedBy makes a write known by some of its fields only: the others are taken away by
+// a controller, or may not be digested because they are secret.
+func (a *act) recognizedBy(content Object, set map[string]any, fields ...string) (err error) {
+	a.Known = fields
+	if a.Before, err = digestFields(content, fields); err != nil {
+		return err
+	}
+	a.After, err = digestSet(fields, set)
+	return err
+}
+
 func digestSet(fields []string, set map[string]any) (string, error) {
 	values := make([]any, 0, 2*len(fields))
 	for _, f := range fields {
@@ -87,7 +106,7 @@ func setPatch(content Object, fields []string, set map[string]any) ([]byte, erro
 		case want == nil:
 		default:
 			parent := f[:strings.LastIndexByte(f, '/')]
-			if _, ok := fieldAt(content, parent); !ok && !made[parent] {
+			if v, _ := fieldAt(content, parent); v == nil && !made[parent] {
 				ops, made[parent] = append(ops, op{Op: "add", Path: parent, Value: map[string]any{}}), true
 			}
 			ops = append(ops, op{Op: "add", Path: f, Value: want})

@@ -43,7 +43,7 @@ type Plan struct {
 	file string // digest of the file that it was loaded from; "" where it was made here
 }
 
-// ClusterID is how the cluster of a plan is recognised again.
+// ClusterID is how the cluster of a plan is recognized again.
 type ClusterID struct {
 	ID     string `json:"id"`     // ClusterVersion version .spec.clusterID
 	Server string `json:"server"` // for people; addresses may change
@@ -121,6 +121,7 @@ type Args struct {
 	From      string    `json:"from,omitempty"`    // where the content came from
 	Remedy    string    `json:"remedy,omitempty"`  // which change of fields
 	Object    string    `json:"object,omitempty"`  // name of the object that is changed
+	Value     string    `json:"value,omitempty"`   // what a person gave for the change; never a secret
 }
 
 // Reading is a digest of fields of one object as they were when the plan was made.

@@ -34,7 +34,8 @@ type Ask struct {
 	Align     bool              // prefer align-annotations where nothing differs that is applied
 	Cluster   ClusterID
 	Context   string
-	From      string // the archive that is read instead of a cluster; the plan is not applicable
+	Values    map[string]string // by the remedy that writes it: what a person gave, never a secret
+	From      string            // the archive that is read instead of a cluster; the plan is not applicable
 }
 
 // ErrNothingToDo says that no remedy of the root is something to be done.

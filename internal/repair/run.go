@@ -328,6 +328,6 @@ func (r *run) digestOf(ctx context.Context, w Write) (string, Object, error) {
 	if content != nil && w.UID != "" && stringAt(content, "metadata", "uid") != w.UID {
 		return "another object", content, nil
 	}
-	have, err := digestFields(content, w.Fields)
+	have, err := digestFields(content, w.recognized())
 	return have, content, err
 }
