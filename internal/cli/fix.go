@@ -24,10 +24,12 @@ type fixFlags struct {
 	align    bool
 	allSafe  bool
 
-	bmcAddress, machineNetwork string
-	digest                     string
-	wait                       time.Duration
-	yes                        bool
+	bmcAddress, machineNetwork          string
+	bmcUser, bmcPasswordFile, mcsSecret string
+	newAuthority                        bool
+	digest                              string
+	wait                                time.Duration
+	yes                                 bool
 }
 
 func (a *app) fixCommand() *cobra.Command {

@@ -40,6 +40,10 @@ mode 0600 next to the journals, never in the plan.`,
 		s.StringVar(&f.heldFrom, "held-from", "", "take such copies from this unpacked must-gather `DIR`")
 		s.StringVar(&f.bmcAddress, "bmc-address", "", "write this `ADDRESS` of a BMC, such as redfish-virtualmedia://192.0.2.7/redfish/v1/Systems/1, where the cause is a wrong one")
 		s.StringVar(&f.machineNetwork, "machine-network", "", "append this `CIDR` to the machine networks, where the cause is that they do not have the virtual addresses")
+		s.StringVar(&f.bmcUser, "bmc-user", "", "`USER` of the BMC, where the cause is missing or refused credentials")
+		s.StringVar(&f.bmcPasswordFile, "bmc-password-file", "", "its password is in this `FILE`; - is standard input. It is never shown, and kept with mode 0600 next to the journals")
+		s.StringVar(&f.mcsSecret, "mcs-secret", "", "`FILE` with a kept copy of the Secret machine-config-server-tls, to be restored where hosts accept it")
+		s.BoolVar(&f.newAuthority, "new-mcs-authority", false, "make a new authority of the machine config server where the cluster has none; every saved pointer config breaks")
 		s.BoolVar(&f.allSafe, "all-safe", false, "make a plan for every cause whose steps have no risk or are reversible; the others are listed with the reason")
 		s.BoolVar(&f.align, "align", false, "prefer to name the new render on the nodes, where it applies the same as what they hold")
 	})
@@ -77,6 +81,9 @@ func (a *app) fixPlan(ctx context.Context, f fixFlags, format string) (err error
 	ask := repair.Ask{Diagnosis: d, Catalog: r.catalog, Expect: expect, Align: f.align,
 		Values:  map[string]string{"correct-bmc-address": f.bmcAddress, "append-machine-network": f.machineNetwork},
 		Cluster: repair.ClusterID{ID: d.Cluster.ID, Server: c.server, CA: c.ca}, Context: a.contextName(c.server)}
+	if err := a.secretsOf(f, &ask); err != nil {
+		return err
+	}
 	if len(a.source.from) > 0 {
 		planner.API, planner.Held = repair.FromEvidence{Evidence: r.reader}, repair.NoHeld{}
 		ask.From, ask.Context = strings.Join(a.source.from, ", "), ""

@@ -76,6 +76,8 @@ const (
 	AlignAnnotations ActionName = "align-annotations"
 	WaitPool         ActionName = "wait-pool"
 	ChangeFields     ActionName = "change-fields"
+	PutContent       ActionName = "put-content"
+	RestartServer    ActionName = "restart-server"
 	Verify           ActionName = "verify"
 )
 
@@ -116,12 +118,14 @@ type Args struct {
 	// host can have asked, and how that is known.
 	NotBefore time.Time `json:"notBefore,omitzero"`
 	Boot      string    `json:"boot,omitempty"`
-	Members   int       `json:"members,omitempty"` // etcd members that must be healthy
-	Content   string    `json:"content,omitempty"` // digest of what lies in the store
-	From      string    `json:"from,omitempty"`    // where the content came from
-	Remedy    string    `json:"remedy,omitempty"`  // which change of fields
-	Object    string    `json:"object,omitempty"`  // name of the object that is changed
-	Value     string    `json:"value,omitempty"`   // what a person gave for the change; never a secret
+	Members   int       `json:"members,omitempty"`  // etcd members that must be healthy
+	Content   string    `json:"content,omitempty"`  // digest of what lies in the store
+	From      string    `json:"from,omitempty"`     // where the content came from
+	Remedy    string    `json:"remedy,omitempty"`   // which change of fields
+	Object    string    `json:"object,omitempty"`   // name of the object that is changed
+	Resource  string    `json:"resource,omitempty"` // of the object whose content is written
+	Namespace string    `json:"namespace,omitempty"`
+	Value     string    `json:"value,omitempty"` // what a person gave for the change; never a secret
 }
 
 // Reading is a digest of fields of one object as they were when the plan was made.
