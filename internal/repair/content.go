@@ -44,12 +44,12 @@ func putContent(store *Store, c content) (string, error) {
 func (r *run) content(s Step) (content, error) {
 	raw, err := r.Store.Get(s.Args.Content)
 	if err != nil {
-		return content{}, refuse("what is to be written cannot be read: %v", err).
+		return content{}, refuse("the content of the step cannot be read: %v", err).
 			instead("it lies only on the machine where the plan was made; make a new plan here")
 	}
 	var c content
 	if err := json.Unmarshal(raw, &c); err != nil || len(c.Data) == 0 || c.Salt == "" {
-		return content{}, refuse("what is to be written is not a content of this program")
+		return content{}, refuse("the content of the step is not a content of this program")
 	}
 	return c, nil
 }
