@@ -22,9 +22,14 @@ type fixFlags struct {
 	held     []string
 	heldFrom string
 	align    bool
-	digest   string
-	wait     time.Duration
-	yes      bool
+	allSafe  bool
+
+	bmcAddress, machineNetwork          string
+	bmcUser, bmcPasswordFile, mcsSecret string
+	newAuthority                        bool
+	digest                              string
+	wait                                time.Duration
+	yes                                 bool
 }
 
 func (a *app) fixCommand() *cobra.Command {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -40,33 +41,30 @@ func (a *app) addWriteFlags(cmd *cobra.Command, f *fixFlags) {
 func (a *app) fixApplyCommand() *cobra.Command {
 	var f fixFlags
 	cmd := &cobra.Command{
-		Use:   "apply PLAN",
-		Short: "apply a saved plan, step by step",
+		Use:   "apply PLAN...",
+		Short: "apply saved plans, step by step; - is standard input",
 		Long: `Apply runs the steps of the plan's file, as saved. Before each step it checks that it
 is the same cluster, that nothing that the plan is based on has changed, that the
 fault is still present and that etcd is healthy; otherwise it stops and prints why. A plan
 that leaves out a guard, or that describes other steps than it contains, is refused.
 
 ` + fixExitCodes,
-		Args: exactlyOne("PLAN"),
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usagef("want a PLAN, got none")
+			}
+			if f.digest != "" && len(args) > 1 {
+				return usagef("--digest is the digest of one PLAN, got %d", len(args))
+			}
+			return nil
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			p, err := repair.Load(args[0])
-			if err != nil {
-				return err
+			for _, file := range args { // the first that does not end whole ends all
+				if err := a.fixApply(cmd.Context(), f, formatOf(cmd), file); err != nil {
+					return err
+				}
 			}
-			if err := a.reviewed(p, f.digest); err != nil {
-				return err
-			}
-			c, err := a.openRepair(f)
-			if err != nil {
-				return err
-			}
-			a.source.expect = p.Before.Expected // as when the plan was made
-			if err := a.announce(f, "apply", p, p.Steps); err != nil {
-				return err
-			}
-			o, err := a.executor(c, f).Apply(cmd.Context(), p)
-			return a.ended(cmd.Context(), formatOf(cmd), fixRun{"apply", p.ID, f.stateDir}, o, err)
+			return nil
 		},
 	}
 	grouped(cmd, groupOwn, func(s *pflag.FlagSet) {
@@ -74,6 +72,41 @@ that leaves out a guard, or that describes other steps than it contains, is refu
 	})
 	a.addWriteFlags(cmd, &f)
 	return cmd
+}
+
+func (a *app) fixApply(ctx context.Context, f fixFlags, format, file string) error {
+	p, err := a.loadPlan(f, file)
+	if err != nil {
+		return err
+	}
+	if err := a.reviewed(p, f.digest); err != nil {
+		return err
+	}
+	c, err := a.openRepair(f)
+	if err != nil {
+		return err
+	}
+	a.source.expect = p.Before.Expected // as when the plan was made
+	if err := a.announce(f, "apply", p, p.Steps); err != nil {
+		return err
+	}
+	o, err := a.executor(c, f).Apply(ctx, p)
+	return a.ended(ctx, format, fixRun{"apply", p.ID, f.stateDir}, o, err)
+}
+
+// loadPlan reads a plan's file, or standard input, where no question can be answered.
+func (a *app) loadPlan(f fixFlags, file string) (*repair.Plan, error) {
+	if file != "-" {
+		return repair.Load(file)
+	}
+	if a.io.Screen.InTerminal && a.io.Screen.ErrTerminal && !f.yes {
+		return nil, usagef("-: the plan comes from standard input, so that the question cannot be answered there; add --yes")
+	}
+	p, err := repair.LoadFrom(a.io.In)
+	if err != nil {
+		return nil, fmt.Errorf("read plan from standard input: %w", err)
+	}
+	return p, nil
 }
 
 // reviewed says which content is applied, and refuses another than the one asked for.

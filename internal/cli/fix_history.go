@@ -38,6 +38,8 @@ func (a *app) fixHistoryCommand() *cobra.Command {
 				return err
 			}
 			switch format := formatOf(cmd); {
+			case format == "markdown":
+				return a.printRecords(list)
 			case format != "text":
 				return a.printHistoryData(format, list, len(args) == 1)
 			case len(args) == 1:
@@ -49,7 +51,7 @@ func (a *app) fixHistoryCommand() *cobra.Command {
 	grouped(cmd, groupOwn, func(s *pflag.FlagSet) {
 		s.StringVar(&dir, "state-dir", "", "read the journals of this `DIR`; default $XDG_STATE_HOME/rollcall")
 	})
-	a.addOutputFlags(cmd, "text", "json", "yaml")
+	a.addOutputFlags(cmd, "text", "json", "yaml", "markdown")
 	return cmd
 }
 

@@ -21,7 +21,8 @@ func (a *app) fixPlanCommand() *cobra.Command {
 		Use:   "plan",
 		Short: "make a plan for a cause that diagnose names, and save it",
 		Long: `Plan diagnoses the live cluster, turns the remedies of one cause into ordered steps and
-saves them. It changes nothing in the cluster.
+saves them. It changes nothing in the cluster. With --from it shows what would be done
+for the cluster of an archive; such a plan is never applied.
 
 A host's certificate requests are only in the plan when you name the host with
 --expect: the name in a request is chosen by whoever asks. A rendered config that
@@ -37,19 +38,32 @@ mode 0600 next to the journals, never in the plan.`,
 		s.StringArrayVar(&f.expect, "expect", nil, "`NAME=IP,...`: this host is expected to join, with these addresses; repeatable")
 		s.StringArrayVar(&f.held, "held", nil, "`HOST=FILE`: a copy of the host's "+repair.HeldPath+"; repeatable")
 		s.StringVar(&f.heldFrom, "held-from", "", "take such copies from this unpacked must-gather `DIR`")
+		s.StringVar(&f.bmcAddress, "bmc-address", "", "write this `ADDRESS` of a BMC, such as redfish-virtualmedia://192.0.2.7/redfish/v1/Systems/1, where the cause is a wrong one")
+		s.StringVar(&f.machineNetwork, "machine-network", "", "append this `CIDR` to the machine networks, where the cause is that they do not have the virtual addresses")
+		s.StringVar(&f.bmcUser, "bmc-user", "", "`USER` of the BMC, where the cause is missing or refused credentials")
+		s.StringVar(&f.bmcPasswordFile, "bmc-password-file", "", "its password is in this `FILE`; - is standard input. It is never shown, and kept with mode 0600 next to the journals")
+		s.StringVar(&f.mcsSecret, "mcs-secret", "", "`FILE` with a kept copy of the Secret machine-config-server-tls, to be restored where hosts accept it")
+		s.BoolVar(&f.newAuthority, "new-mcs-authority", false, "make a new authority of the machine config server where the cluster has none; every saved pointer config breaks")
+		s.BoolVar(&f.allSafe, "all-safe", false, "make a plan for every cause whose steps have no risk or are reversible; the others are listed with the reason")
 		s.BoolVar(&f.align, "align", false, "prefer to name the new render on the nodes, where it applies the same as what they hold")
 	})
+	grouped(cmd, groupRead, func(s *pflag.FlagSet) {
+		s.StringArrayVar(&a.source.from, "from", nil, "read the archive at this `PATH` and no cluster: the plan shows what would be done and is never applied; repeatable")
+		s.StringVar(&a.source.now, "now", "", "take this `TIME` (RFC 3339) for the present of the archive")
+	})
+	cmd.MarkFlagsMutuallyExclusive("all-safe", "root")
+	cmd.MarkFlagsMutuallyExclusive("all-safe", "to")
 	a.addFixFlags(cmd, &f)
 	a.addOutputFlags(cmd, "text", "yaml", "json")
 	return cmd
 }
 
-func (a *app) fixPlan(ctx context.Context, f fixFlags, format string) error {
+func (a *app) fixPlan(ctx context.Context, f fixFlags, format string) (err error) {
 	expect, err := expectations(f.expect)
 	if err != nil {
 		return err
 	}
-	c, err := a.openRepair(f)
+	c, err := a.repairerFor(f)
 	if err != nil {
 		return err
 	}
@@ -58,21 +72,48 @@ func (a *app) fixPlan(ctx context.Context, f fixFlags, format string) error {
 	if err != nil {
 		return err
 	}
+	defer func() { err = errors.Join(err, r.Close()) }()
 	d, err := a.diagnose(ctx, r)
-	if err := errors.Join(err, r.Close()); err != nil {
+	if err != nil {
 		return err
+	}
+	planner := &repair.Planner{API: c.api, Store: c.store, Held: c.held, Clock: wall{repair.SystemClock{}, a.io.Clock}}
+	ask := repair.Ask{Diagnosis: d, Catalog: r.catalog, Expect: expect, Align: f.align,
+		Values:  map[string]string{"correct-bmc-address": f.bmcAddress, "append-machine-network": f.machineNetwork},
+		Cluster: repair.ClusterID{ID: d.Cluster.ID, Server: c.server, CA: c.ca}, Context: a.contextName(c.server)}
+	if err := a.secretsOf(f, &ask); err != nil {
+		return err
+	}
+	if len(a.source.from) > 0 {
+		planner.API, planner.Held = repair.FromEvidence{Evidence: r.reader}, repair.NoHeld{}
+		ask.From, ask.Context = strings.Join(a.source.from, ", "), ""
+	}
+	if f.allSafe {
+		return a.planAllSafe(ctx, planner, ask, f, c.state, format)
 	}
 	root, err := chooseRoot(d, f.root)
 	if err != nil {
 		return err
 	}
-	planner := &repair.Planner{API: c.api, Store: c.store, Held: c.held, Clock: wall{repair.SystemClock{}, a.io.Clock}}
-	p, err := planner.Plan(ctx, repair.Ask{Diagnosis: d, Catalog: r.catalog, Root: root.Key, Expect: expect, Align: f.align,
-		Cluster: repair.ClusterID{ID: d.Cluster.ID, Server: c.server, CA: c.ca}, Context: a.contextName(c.server)})
+	ask.Root = root.Key
+	p, err := planner.Plan(ctx, ask)
 	if err != nil {
 		return nothingToPlan(err, root, a.name)
 	}
 	return a.savePlan(p, f, c.state, format)
+}
+
+// repairerFor opens the cluster that is repaired; for a plan from an archive only what lies
+// on this machine.
+func (a *app) repairerFor(f fixFlags) (*repairer, error) {
+	if len(a.source.from) == 0 {
+		return a.openRepair(f)
+	}
+	state, err := repair.StateDir(f.stateDir, a.io.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	return &repairer{store: repair.NewStore(state), state: state}, nil
 }
 
 func (a *app) savePlan(p *repair.Plan, f fixFlags, state, format string) error {
@@ -80,9 +121,11 @@ func (a *app) savePlan(p *repair.Plan, f fixFlags, state, format string) error {
 	if path == "" {
 		path = p.ID + ".yaml"
 	}
-	digest, err := p.Issue(state, path)
-	if err != nil {
-		return fmt.Errorf("note the plan's digest: %w", err)
+	digest, err := "", error(nil)
+	if p.From == "" { // of a plan that is never applied no digest is kept
+		if digest, err = p.Issue(state, path); err != nil {
+			return fmt.Errorf("note the plan's digest: %w", err)
+		}
 	}
 	if err := p.Save(path); err != nil {
 		return fmt.Errorf("%w; name a new file with --to FILE", err)
@@ -95,7 +138,7 @@ func (a *app) savePlan(p *repair.Plan, f fixFlags, state, format string) error {
 		_, err = a.io.Out.Write(raw)
 		return err
 	}
-	if err := a.printPlan(p, path, f.stateDir); err != nil {
+	if err := a.printPlan(p, path, f.stateDir); err != nil || p.From != "" {
 		return err
 	}
 	_, err = fmt.Fprintf(a.io.Out, "\nThe file's digest is %s. Apply takes the file only as it is; on another machine name the digest with --digest.\n", digest)

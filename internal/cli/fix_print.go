@@ -25,6 +25,13 @@ func (a *app) printPlan(p *repair.Plan, path, stateDir string) error {
 	if stateDir != "" {
 		apply = append(apply, "--state-dir", quote(stateDir))
 	}
+	if p.From != "" {
+		list := append(a.planSections(p, p.Steps), report.Section{Heading: "Not applicable: made from an archive", Entries: []report.Entry{
+			{Name: "saved as", Text: path, Command: true},
+			{Name: "next", Text: "this shows what would be done; make the plan from the cluster itself to apply it"},
+		}})
+		return report.Sections(a.io.Out, a.style(), list)
+	}
 	list := append(a.planSections(p, p.Steps), report.Section{Heading: "Nothing was changed in the cluster", Entries: []report.Entry{
 		{Name: "saved as", Text: path, Command: true},
 		{Name: "apply it", Text: joinWords(append(apply, a.connection()...)), Command: true},
@@ -38,7 +45,7 @@ func (a *app) planSections(p *repair.Plan, steps []repair.Step) []report.Section
 		{Name: "for", Text: fmt.Sprintf("%s at %s: %s", p.Root.Fault, p.Root.Subject, p.Title)},
 		{Name: "effects", Text: keyList(slices.DeleteFunc(slices.Clone(p.Before.For), func(k fault.Key) bool { return k == p.Root }))},
 		{Name: "not part of it", Text: keyList(p.Before.Others)},
-		{Name: "cluster", Text: fmt.Sprintf("%s, context %s, %s", p.Cluster.ID, p.Context, p.Cluster.Server)},
+		{Name: "cluster", Text: clusterText(p)},
 		{Name: "steps", Text: planSummary(steps)},
 	}}
 	if len(steps) < len(p.Steps) {
@@ -55,10 +62,21 @@ func (a *app) planSections(p *repair.Plan, steps []repair.Step) []report.Section
 	for _, o := range p.Open {
 		notes = append(notes, report.Entry{Name: "not in it", Text: o})
 	}
+	for _, o := range p.Outside {
+		notes = append(notes, report.Entry{Name: "a person", Text: o})
+	}
 	if len(notes) > 0 {
 		list = append(list, report.Section{Heading: "Also", Entries: notes})
 	}
 	return list
+}
+
+// clusterText names the cluster of a plan, or the archive that stands for it.
+func clusterText(p *repair.Plan) string {
+	if p.From != "" {
+		return fmt.Sprintf("%s, read from %s", p.Cluster.ID, p.From)
+	}
+	return fmt.Sprintf("%s, context %s, %s", p.Cluster.ID, p.Context, p.Cluster.Server)
 }
 
 // keyList names faults with their subjects, "" for none.
@@ -101,10 +119,22 @@ func stepSection(s repair.Step) report.Section {
 		section.Entries = []report.Entry{{Name: "risk", Text: risk + "; only waits and looks"}, until, byHand}
 		return section
 	}
-	section.Entries = []report.Entry{
-		{Name: "risk", Text: risk}, {Name: "undo", Text: s.Inverse}, {Name: "proof", Text: grades[s.Proof]},
-		{Name: "only if", Text: guardList(s.Preconditions)}, until, byHand,
+	section.Entries = []report.Entry{{Name: "risk", Text: risk}}
+	add := func(name string, lines []string, command bool) {
+		for _, line := range lines {
+			section.Entries = append(section.Entries, report.Entry{Name: name, Text: line, Command: command})
+			name = ""
+		}
 	}
+	if len(s.Now) == 0 {
+		add("only if", []string{guardList(s.Preconditions)}, false)
+	}
+	add("seen now", s.Now, false)
+	add("change", strings.Split(strings.TrimSuffix(s.Diff, "\n"), "\n"), true)
+	if !strings.HasPrefix(s.PreImage, "none") {
+		add("kept", []string{s.PreImage + " (in pre-images/ of the state directory, mode 0600)"}, false)
+	}
+	section.Entries = append(section.Entries, report.Entry{Name: "undo", Text: s.Inverse}, report.Entry{Name: "proof", Text: grades[s.Proof]}, until, byHand)
 	return section
 }
 

@@ -48,6 +48,9 @@ func (r *run) act(ctx context.Context, s Step, a action, pending *Write, deadlin
 			r.say(s.ID, "nothing to write: %s", why)
 			return nil
 		}
+		if err := asShown(s, w); err != nil {
+			return err
+		}
 		switch err := r.write(ctx, s, w, pending); {
 		case err == nil:
 			return nil
@@ -304,10 +307,10 @@ func (r *run) until(ctx context.Context, s Step, deadline time.Time, look func(c
 		}
 		switch now := r.Clock.Now(); {
 		case waiting != last:
-			r.say(s.ID, "waiting: %s", waiting)
+			r.say(s.ID, "waiting%s: %s", usually(r.usual(s)), waiting)
 			last, said = waiting, now
 		case now.Sub(said) >= sayAgain:
-			r.say(s.ID, "still waiting (%s of at most %s): %s", now.Sub(began).Round(time.Second), s.Deadline.Duration, waiting)
+			r.say(s.ID, "still waiting, %s of at most %s%s: %s", now.Sub(began).Round(time.Second), s.Deadline.Duration, usually(r.usual(s)), waiting)
 			said = now
 		}
 		if !r.Clock.Now().Before(deadline) {
@@ -317,6 +320,13 @@ func (r *run) until(ctx context.Context, s Step, deadline time.Time, look func(c
 			return err
 		}
 	}
+}
+
+func usually(d time.Duration) string {
+	if d == 0 {
+		return ""
+	}
+	return " (usually " + fault.Span(d) + ")"
 }
 
 // lookOnce looks within the step's time: a cluster that does not answer must not

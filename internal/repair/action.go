@@ -30,6 +30,7 @@ type action struct {
 type act struct {
 	Write
 	preImage []byte
+	diff     string // as the plan shows it; empty where nothing of it may be shown
 	do       func(ctx context.Context, dryRun bool) (Object, error)
 }
 
@@ -52,6 +53,10 @@ func actionOf(name ActionName) (action, bool) {
 		return waitPool(), true
 	case ChangeFields:
 		return changeFields(), true
+	case PutContent:
+		return putContentAction(), true
+	case RestartServer:
+		return restartServer(), true
 	case Verify:
 		return verify(), true
 	}
@@ -61,7 +66,7 @@ func actionOf(name ActionName) (action, bool) {
 // RemedyIDs lists the remedies that can be carried out here, for
 // fault.Catalog.CheckActions. What each is and costs stands in the catalogue.
 func RemedyIDs() []string {
-	list := []string{"adopt-spec-config", "align-annotations", "approve-expected-csrs", "recreate-missing-render"}
+	list := []string{"adopt-spec-config", "align-annotations", "approve-expected-csrs", "recreate-missing-render", bmcCredentials, mcsCertificate}
 	for _, c := range changes() {
 		list = append(list, c.remedy)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/rollcall-project/rollcall/internal/fault"
 	"github.com/rollcall-project/rollcall/internal/inventory"
@@ -21,6 +22,14 @@ func changeFields() action {
 			if c.object(s.Args.Object).Name != s.Args.Object {
 				return fmt.Errorf("args.object %q is not the object that %s changes", s.Args.Object, s.Args.Remedy)
 			}
+			if c.valid == nil && s.Args.Value != "" {
+				return fmt.Errorf("args.value: %s takes none", s.Args.Remedy)
+			}
+			if c.valid != nil {
+				if err := c.valid(s.Args.Value); err != nil {
+					return fmt.Errorf("args.value: %w", err)
+				}
+			}
 			return need(map[string]string{"object": s.Args.Object})
 		},
 		prepare: func(ctx context.Context, r *run, s Step) (*act, string, error) {
@@ -31,13 +40,19 @@ func changeFields() action {
 			if err := r.still(ctx, s, c, ref, o); err != nil {
 				return nil, "", err
 			}
-			set, err := c.set(o)
+			if err := allowed(ctx, r.API, c); err != nil {
+				return nil, "", refuse("%s: %v", ref, err)
+			}
+			set, err := c.sets(o, input{plan: r.plan.ID, value: s.Args.Value})
 			if err != nil {
 				return nil, "", refuse("%s: %v", ref, err).instead("look again with `rollcall diagnose`")
 			}
 			w, err := r.patchAct(ref, "", o, set, c.inverse)
 			if err == nil && w.Before == w.After {
 				return nil, "it is so already", nil
+			}
+			if err == nil && c.taken != nil {
+				err = w.recognizedBy(o, set, planMark)
 			}
 			return w, "", err
 		},
@@ -46,17 +61,11 @@ func changeFields() action {
 			if err != nil {
 				return false, fmt.Sprintf("it could not be read: %v", err), nil
 			}
-			set, err := c.set(o)
-			if err != nil {
-				return false, fmt.Sprintf("%s: %v", ref, err), nil
-			}
-			for path, want := range set {
-				if have, there := fieldAt(o, path); there != (want != nil) || there && have != want {
-					return false, fmt.Sprintf("%s of %s is %v", path, ref, have), nil
-				}
+			if why := r.notSet(c, ref, o, s); why != "" {
+				return false, why, nil
 			}
 			if c.effect != nil {
-				if ok, what := c.effect(o); !ok {
+				if ok, what := c.effect(o, s); !ok {
 					return false, what + " has not followed yet", nil
 				}
 			}
@@ -117,6 +126,9 @@ func describeChange(s *Step) {
 	ref := c.object(name)
 	s.Subject, s.Risk, s.RiskText, s.Proof = ref.Resource+"/"+ref.Name, c.risk, c.riskText, c.proof
 	s.Title, s.OC, s.Inverse = fmt.Sprintf(c.title, name), fmt.Sprintf(c.oc, name), c.inverse
+	if c.valid != nil {
+		s.Title, s.OC = s.Title+": "+s.Args.Value, strings.ReplaceAll(s.OC, "VALUE", s.Args.Value)
+	}
 	s.Expect.Text, s.PreImage = fmt.Sprintf(c.expect, name), "the fields as they were"
 }
 
@@ -147,7 +159,16 @@ func (b *building) changeOne(ctx context.Context, c change, k fault.Key) error {
 	if err != nil {
 		return fmt.Errorf("read %s: %w", ref, err)
 	}
-	if _, err := c.set(o); err != nil {
+	value := b.ask.Values[c.remedy]
+	if c.valid != nil && value == "" {
+		b.open("%s is not in this plan: name the value with %s", c.remedy, c.flag)
+		return nil
+	}
+	err = allowed(ctx, b.API, c)
+	if err == nil {
+		_, err = c.sets(o, input{plan: b.plan.ID, value: value})
+	}
+	if err != nil {
 		b.open("%s is not in this plan: %v", c.remedy, err)
 		return nil
 	}
@@ -155,7 +176,7 @@ func (b *building) changeOne(ctx context.Context, c change, k fault.Key) error {
 	if err != nil {
 		return err
 	}
-	b.add(Step{Action: ChangeFields, Args: Args{Remedy: c.remedy, Object: name}, Reads: []Reading{rd}, While: []fault.Key{k}, Deadline: minutes(c.takes)})
+	b.add(Step{Action: ChangeFields, Args: Args{Remedy: c.remedy, Object: name, Value: value}, Reads: []Reading{rd}, While: []fault.Key{k}, Deadline: minutes(c.takes)})
 	return nil
 }
 
@@ -205,4 +226,28 @@ func bareMetalHostOf(ctx context.Context, api Reader, host string) (string, erro
 		return "", errors.New("no BareMetalHost of " + host + " was found")
 	}
 	return "", fmt.Errorf("%s may be one of the BareMetalHosts %q", host, found)
+}
+
+// notSet says which field does not have the value of the change, "" where all have it. An
+// annotation that the controller has taken counts by the mark that was written with it.
+func (r *run) notSet(c change, ref Ref, o Object, s Step) string {
+	if c.taken != nil {
+		if mark, _ := fieldAt(o, planMark); mark != r.plan.ID {
+			return fmt.Sprintf("%s has not the mark of this plan", ref)
+		}
+		if key := c.taken(o); key != "" {
+			return fmt.Sprintf("metal3 has not taken the annotation %s of %s yet", key, ref)
+		}
+		return ""
+	}
+	set, err := c.sets(o, input{plan: r.plan.ID, value: s.Args.Value})
+	if err != nil {
+		return fmt.Sprintf("%s: %v", ref, err)
+	}
+	for path, want := range set {
+		if have, there := fieldAt(o, path); there != (want != nil) || there && !sameValue(have, want) {
+			return fmt.Sprintf("%s of %s is %v", path, ref, have)
+		}
+	}
+	return ""
 }

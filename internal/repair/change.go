@@ -18,8 +18,18 @@ type change struct {
 	reads []string
 	// set are the fields to be written, nil to remove one; an error says why not.
 	set func(o Object) (map[string]any, error)
+	// with is set for a change that needs more than the object; one of the two is nil.
+	with func(o Object, in input) (map[string]any, error)
+	// valid judges the value that a person gives; nil: none is needed. flag asks for it.
+	valid func(value string) error
+	flag  string
+	// since is the first version that allows the change; "" for all.
+	since string
+	// taken is an annotation that the controller removes when it acts; "" for none. The
+	// write then has a mark of the plan by which it is recognized.
+	taken func(o Object) string
 	// effect says whether the controller has followed; nil: the fields alone are the effect.
-	effect func(o Object) (bool, string)
+	effect func(o Object, s Step) (bool, string)
 	// keeps says why the change is not undone any more; nil: it always can be.
 	keeps    func(o Object) string
 	guards   func(name string) []Guard
@@ -58,12 +68,19 @@ func machineRef(name string) Ref {
 
 // changes is the visible list of the remedies that change fields.
 func changes() []change {
+	return append(plainChanges(), valueChanges()...)
+}
+
+// plainChanges need nothing but the object.
+func plainChanges() []change {
 	return []change{
 		{
 			remedy: "switch-host-on", object: bareMetalHostRef,
-			reads:    hostReads(),
-			set:      switchOn,
-			effect:   func(o Object) (bool, string) { return boolAt(o, "status", "poweredOn"), "status.poweredOn of the host" },
+			reads: hostReads(),
+			set:   switchOn,
+			effect: func(o Object, _ Step) (bool, string) {
+				return boolAt(o, "status", "poweredOn"), "status.poweredOn of the host"
+			},
 			keeps:    runs,
 			risk:     fault.RiskPower,
 			riskText: "the server is switched on, whatever somebody does at it",
@@ -93,7 +110,7 @@ func changes() []change {
 			reads:  hostReads(),
 			guards: quorum,
 			set:    func(o Object) (map[string]any, error) { return withoutAnnotation(o, detachedKey) },
-			effect: func(o Object) (bool, string) {
+			effect: func(o Object, _ Step) (bool, string) {
 				state := stringAt(o, "status", "operationalStatus")
 				return state != "" && state != "detached", "status.operationalStatus of the host"
 			},

@@ -25,6 +25,8 @@ type changeCase struct {
 	broken  func(o Object) bool // the fault, as the test's evaluator sees it
 	follow  func(o Object)      // what the controller does after the change; nil: nothing
 	actions []ActionName
+	value   string // what a person gives
+	stays   bool   // it cannot be undone
 }
 
 func bareMetalHost(annotations map[string]any, spec, status map[string]any) func() Object {
@@ -95,6 +97,56 @@ func changeCases() []changeCase {
 			},
 			actions: onlyVerify,
 		},
+		{
+			remedy: "correct-bmc-address", subject: host, object: bareMetalHostRef("worker-1"), value: "redfish-virtualmedia://192.0.2.7/redfish/v1/Systems/1",
+			content: bareMetalHost(nil, map[string]any{"online": true, "bmc": map[string]any{"address": "redfish://192.0.2.7/redfish/v1/Managers/1"}},
+				map[string]any{"errorType": "registration error", "provisioning": map[string]any{"state": "registering"}}),
+			broken:  func(o Object) bool { return !strings.Contains(stringAt(o, "spec", "bmc", "address"), "Systems") },
+			actions: onlyVerify,
+		},
+		{
+			remedy: "inspect-host-again", subject: host, object: bareMetalHostRef("worker-1"),
+			content: bareMetalHost(nil, map[string]any{"online": true}, map[string]any{"errorType": "inspection error", "provisioning": map[string]any{"state": "inspecting"}}),
+			broken:  func(o Object) bool { return stringAt(o, "status", "errorType") != "" },
+			follow: func(o Object) {
+				if annotated(rebootKey)(o) {
+					delete(o["metadata"].(map[string]any)["annotations"].(map[string]any), rebootKey)
+					delete(o["status"].(map[string]any), "errorType")
+				}
+			},
+			actions: onlyVerify,
+		},
+		{
+			remedy: "append-machine-network", subject: fault.Subject{Kind: fault.Cluster}, object: infrastructureRef(), value: "198.51.100.0/24",
+			content: func() Object {
+				return clone(Object{"apiVersion": "config.openshift.io/v1", "kind": "Infrastructure", "status": map[string]any{"platform": "BareMetal"},
+					"spec": map[string]any{"platformSpec": map[string]any{"type": "BareMetal", "baremetal": map[string]any{"machineNetworks": []any{"192.0.2.0/24"}}}}})
+			},
+			broken: func(o Object) bool {
+				v, _ := fieldAt(o, "/spec/platformSpec/baremetal/machineNetworks/1")
+				return v != "198.51.100.0/24"
+			},
+			actions: onlyVerify,
+		},
+		redeployCase("redeploy-controller-manager", "kubecontrollermanagers", "KubeControllerManager"),
+		redeployCase("redeploy-scheduler", "kubeschedulers", "KubeScheduler"),
+	}
+}
+
+func redeployCase(remedy, resource, kind string) changeCase {
+	return changeCase{
+		remedy: remedy, subject: fault.Subject{Kind: fault.Cluster}, object: Ref{Group: "operator.openshift.io", Version: "v1", Resource: resource, Name: "cluster"},
+		content: func() Object {
+			return clone(Object{"apiVersion": "operator.openshift.io/v1", "kind": kind, "spec": map[string]any{},
+				"status": map[string]any{"latestAvailableRevision": 7, "nodeStatuses": []any{map[string]any{"nodeName": "control0", "currentRevision": 7, "targetRevision": 0}}}})
+		},
+		broken: func(o Object) bool { return rollsOut(o) != "" || intAt(o, "status", "latestAvailableRevision") < 8 },
+		follow: func(o Object) {
+			if stringAt(o, "spec", "forceRedeploymentReason") != "" {
+				o["status"] = clone(map[string]any{"latestAvailableRevision": 8, "nodeStatuses": []any{map[string]any{"nodeName": "control0", "currentRevision": 8, "targetRevision": 0}}})
+			}
+		},
+		actions: []ActionName{ChangeFields, Verify}, stays: true,
 	}
 }
 
@@ -178,7 +230,7 @@ func (r *changeRig) planned(t *testing.T) (*Plan, error) {
 		t.Fatal(err)
 	}
 	p, err := (&Planner{API: r.exec.API, Store: r.exec.Store, Clock: r.exec.Clock}).Plan(t.Context(), Ask{Diagnosis: d, Catalog: r.exec.Catalog, Root: r.key(),
-		Cluster: ClusterID{ID: "the-cluster", Server: "https://api:6443", CA: "ca"}, Context: "admin"})
+		Values: map[string]string{r.c.remedy: r.c.value}, Cluster: ClusterID{ID: "the-cluster", Server: "https://api:6443", CA: "ca"}, Context: "admin"})
 	if err != nil {
 		return nil, err
 	}
@@ -287,11 +339,20 @@ func TestChangeKilledThenUndone(t *testing.T) {
 				r.still = true
 				r.applyKilled(t.Context(), p, n)
 				r.exec.At = nil // it may have ended before this point, since nothing follows
-				if _, err := r.exec.Undo(t.Context(), p.ID); err != nil {
+				wrote := r.patched() > 0
+				_, err := r.exec.Undo(t.Context(), p.ID)
+				var person *NeedPerson
+				if c.stays && wrote {
+					if !errors.As(err, &person) || r.patched() != 1 {
+						t.Fatalf("Undo of what stays: %v", err)
+					}
+					return
+				}
+				if err != nil {
 					t.Fatalf("Undo: %v", err)
 				}
 				ch, _ := changeOf(c.remedy)
-				set, err := ch.set(c.content())
+				set, err := ch.sets(c.content(), input{plan: p.ID, value: c.value})
 				if err != nil {
 					t.Fatal(err)
 				}

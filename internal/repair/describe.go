@@ -28,6 +28,10 @@ func described(s Step, root fault.Key) Step {
 		describeAlign(&s)
 	case ChangeFields:
 		describeChange(&s)
+	case PutContent:
+		describePut(&s)
+	case RestartServer:
+		describeRestart(&s)
 	case WaitNode:
 		waits("host/" + a.Host)
 		s.Title = "wait until Node " + a.Host + " is registered and Ready"

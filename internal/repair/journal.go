@@ -47,12 +47,13 @@ type Record struct {
 type Write struct {
 	Target   Ref      `json:"target"`
 	Sub      string   `json:"subresource,omitempty"`
-	UID      string   `json:"uid,omitempty"` // of the object; of one that we created it is in the Result
-	Fields   []string `json:"fields"`        // JSON pointers that the write changes
-	Before   string   `json:"before"`        // digest of the fields before
-	After    string   `json:"after"`         // digest of the fields after
-	PreImage string   `json:"preImage"`      // digest in the store: the fields' values before
-	Inverse  string   `json:"inverse"`       // in words
+	UID      string   `json:"uid,omitempty"`   // of the object; of one that we created it is in the Result
+	Fields   []string `json:"fields"`          // JSON pointers that the write changes
+	Known    []string `json:"known,omitempty"` // of these, the ones by which it is recognized; empty: all
+	Before   string   `json:"before"`          // digest of what it is recognized by, before
+	After    string   `json:"after"`           // and after
+	PreImage string   `json:"preImage"`        // digest in the store: the fields' values before
+	Inverse  string   `json:"inverse"`         // in words
 }
 
 // Journal is the append-only record of one plan's run on disk. One process at a

@@ -155,6 +155,7 @@ var kinds = map[string]string{
 	"machineconfigpools": "MachineConfigPool", "machineconfigs": "MachineConfig", "nodes": "Node",
 	"certificatesigningrequests": "CertificateSigningRequest", "clusterversions": "ClusterVersion", "etcds": "Etcd",
 	"configmaps": "ConfigMap", "baremetalhosts": "BareMetalHost", "machines": "Machine",
+	"infrastructures": "Infrastructure", "kubecontrollermanagers": "KubeControllerManager", "kubeschedulers": "KubeScheduler", "secrets": "Secret", "pods": "Pod",
 }
 
 // answered returns the content of an answer that is about the object asked for.

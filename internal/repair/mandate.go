@@ -94,6 +94,12 @@ func readRules(s Step) []readRule {
 		if c, ok := changeOf(s.Args.Remedy); ok {
 			return []readRule{{object: c.object(s.Args.Object), fields: c.reads}}
 		}
+	case s.Action == PutContent && s.Args.Remedy == bmcCredentials:
+		return []readRule{{object: bareMetalHostRef(s.Args.Host), fields: credentialReads()}}
+	case s.Action == PutContent:
+		return []readRule{{object: infrastructureRef(), fields: infrastructureReads()}}
+	case s.Action == RestartServer:
+		return []readRule{{object: podRef(MirrorNamespace, s.Args.Object), fields: podFields()}}
 	case s.Action == AlignAnnotations:
 		return []readRule{{object: nodeRef(s.Args.Host), fields: nodeFields()}}
 	}
@@ -187,6 +193,11 @@ func (p *Plan) checkAfter(s Step) error {
 
 // checkOrder: what makes control-plane machines restart stands after a wait for etcd.
 func (p *Plan) checkOrder(s Step) error {
+	if s.Action == RestartServer && !slices.ContainsFunc(p.Steps, func(o Step) bool {
+		return o.Action == PutContent && o.Args.Remedy == mcsCertificate && o.Args.Object == mcsLeaf
+	}) {
+		return errors.New("no step of the plan writes the certificate that the server is restarted for")
+	}
 	if s.Action != RecreateRender && s.Action != AlignAnnotations || !controlPlanePool(s.Args.Pool) {
 		return nil
 	}
@@ -212,7 +223,7 @@ const maxDeadline = 24 * time.Hour
 func checkArgs(s Step) error {
 	var wrong []error
 	fail := func(format string, args ...any) { wrong = append(wrong, fmt.Errorf(format, args...)) }
-	for name, v := range map[string]string{"pool": s.Args.Pool, "host": s.Args.Host, "config": s.Args.Config, "role": s.Args.Role, "object": s.Args.Object} {
+	for name, v := range map[string]string{"pool": s.Args.Pool, "host": s.Args.Host, "config": s.Args.Config, "role": s.Args.Role, "object": s.Args.Object, "namespace": s.Args.Namespace, "resource": s.Args.Resource} {
 		if v != "" && !dnsName.MatchString(v) {
 			fail("args.%s %q is not a name", name, v)
 		}
@@ -253,7 +264,7 @@ func checkArgs(s Step) error {
 // it is there; "" for actions that prove their case themselves or only wait.
 func remedyOf(s Step) string {
 	switch s.Action {
-	case ChangeFields:
+	case ChangeFields, PutContent:
 		return s.Args.Remedy
 	case AdoptSpecConfig:
 		return "adopt-spec-config"

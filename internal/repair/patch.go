@@ -29,7 +29,12 @@ func (r *run) patchAct(ref Ref, subresource string, content Object, set map[stri
 	if err != nil {
 		return nil, err
 	}
+	diff, err := diffText(ref, content, fields, set)
+	if err != nil {
+		return nil, err
+	}
 	return &act{
+		diff: diff,
 		Write: Write{Target: ref, Sub: subresource, UID: stringAt(content, "metadata", "uid"), Fields: fields,
 			Before: before, After: after, Inverse: inverse},
 		preImage: pre,
@@ -37,6 +42,25 @@ func (r *run) patchAct(ref Ref, subresource string, content Object, set map[stri
 			return r.API.Patch(ctx, ref, subresource, patch, dryRun)
 		},
 	}, nil
+}
+
+// recognized are the fields by which it is found out whether a write was made.
+func (w Write) recognized() []string {
+	if len(w.Known) > 0 {
+		return w.Known
+	}
+	return w.Fields
+}
+
+// recognizedBy makes a write known by some of its fields only: the others are taken away by
+// a controller, or may not be digested because they are secret.
+func (a *act) recognizedBy(content Object, set map[string]any, fields ...string) (err error) {
+	a.Known = fields
+	if a.Before, err = digestFields(content, fields); err != nil {
+		return err
+	}
+	a.After, err = digestSet(fields, set)
+	return err
 }
 
 func digestSet(fields []string, set map[string]any) (string, error) {
@@ -72,7 +96,7 @@ func setPatch(content Object, fields []string, set map[string]any) ([]byte, erro
 	made := map[string]bool{}
 	for _, f := range fields {
 		have, there := fieldAt(content, f)
-		if there {
+		if there && stringAt(content, "kind") != "Secret" { // the resourceVersion is tested, and no secret is sent for it
 			tests = append(tests, op{Op: "test", Path: f, Value: have})
 		}
 		want := set[f]
@@ -82,7 +106,7 @@ func setPatch(content Object, fields []string, set map[string]any) ([]byte, erro
 		case want == nil:
 		default:
 			parent := f[:strings.LastIndexByte(f, '/')]
-			if _, ok := fieldAt(content, parent); !ok && !made[parent] {
+			if v, _ := fieldAt(content, parent); v == nil && !made[parent] {
 				ops, made[parent] = append(ops, op{Op: "add", Path: parent, Value: map[string]any{}}), true
 			}
 			ops = append(ops, op{Op: "add", Path: f, Value: want})

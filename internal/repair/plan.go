@@ -34,11 +34,16 @@ type Plan struct {
 	Open []string `json:"open,omitempty"`
 	// Notes are what a reader is to know that is no step.
 	Notes []string `json:"notes,omitempty"`
+	// Outside is what a person has to do where no step can.
+	Outside []string `json:"outside,omitempty"`
+	// From is the archive that the plan was made from: it shows what would be done, and is
+	// never applied. Empty: it was made from the cluster itself.
+	From string `json:"from,omitempty"`
 
 	file string // digest of the file that it was loaded from; "" where it was made here
 }
 
-// ClusterID is how the cluster of a plan is recognised again.
+// ClusterID is how the cluster of a plan is recognized again.
 type ClusterID struct {
 	ID     string `json:"id"`     // ClusterVersion version .spec.clusterID
 	Server string `json:"server"` // for people; addresses may change
@@ -71,6 +76,8 @@ const (
 	AlignAnnotations ActionName = "align-annotations"
 	WaitPool         ActionName = "wait-pool"
 	ChangeFields     ActionName = "change-fields"
+	PutContent       ActionName = "put-content"
+	RestartServer    ActionName = "restart-server"
 	Verify           ActionName = "verify"
 )
 
@@ -83,8 +90,10 @@ type Step struct {
 	Risk          fault.Risk  `json:"risk"`
 	RiskText      string      `json:"riskText,omitempty"` // what the risk is, in words
 	Proof         Grade       `json:"proof"`
-	OC            string      `json:"oc"`            // the same by hand
-	Args          Args        `json:"args,omitzero"` // what the action needs to know
+	OC            string      `json:"oc"`             // the same by hand
+	Diff          string      `json:"diff,omitempty"` // the change as a unified diff, without secrets; empty where it is not known yet
+	Now           []string    `json:"now,omitempty"`  // what the guards saw when the plan was made
+	Args          Args        `json:"args,omitzero"`  // what the action needs to know
 	Preconditions []Guard     `json:"preconditions,omitempty"`
 	Reads         []Reading   `json:"reads,omitempty"`
 	PreImage      string      `json:"preImage,omitempty"` // where the pre-image will lie; its digest stands in the journal
@@ -109,11 +118,14 @@ type Args struct {
 	// host can have asked, and how that is known.
 	NotBefore time.Time `json:"notBefore,omitzero"`
 	Boot      string    `json:"boot,omitempty"`
-	Members   int       `json:"members,omitempty"` // etcd members that must be healthy
-	Content   string    `json:"content,omitempty"` // digest of what lies in the store
-	From      string    `json:"from,omitempty"`    // where the content came from
-	Remedy    string    `json:"remedy,omitempty"`  // which change of fields
-	Object    string    `json:"object,omitempty"`  // name of the object that is changed
+	Members   int       `json:"members,omitempty"`  // etcd members that must be healthy
+	Content   string    `json:"content,omitempty"`  // digest of what lies in the store
+	From      string    `json:"from,omitempty"`     // where the content came from
+	Remedy    string    `json:"remedy,omitempty"`   // which change of fields
+	Object    string    `json:"object,omitempty"`   // name of the object that is changed
+	Resource  string    `json:"resource,omitempty"` // of the object whose content is written
+	Namespace string    `json:"namespace,omitempty"`
+	Value     string    `json:"value,omitempty"` // what a person gave for the change; never a secret
 }
 
 // Reading is a digest of fields of one object as they were when the plan was made.
@@ -139,7 +151,18 @@ var planID = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
 // digest of its journal and may be older than this program: going on with it
 // needs its form and what protects the cluster, taking it back its form only.
 func (p *Plan) check() error {
-	return errors.Join(p.checkForm(), p.Before.check(p), p.eachStep(p.checkMandate), p.eachStep(p.checkWords))
+	return errors.Join(p.notFromArchive(), p.checkForm(), p.Before.check(p), p.eachStep(p.checkMandate), p.eachStep(p.checkWords))
+}
+
+// notFromArchive refuses a plan that was not made from the cluster itself.
+func (p *Plan) notFromArchive() error {
+	switch {
+	case p.From != "":
+		return fmt.Errorf("it is not applicable: it was made from %q and shows what would be done; make a plan from the cluster itself", p.From)
+	case p.Cluster.CA == "":
+		return errors.New("cluster.ca is empty: it was not made from a cluster")
+	}
+	return nil
 }
 
 func (p *Plan) eachStep(check func(Step) error) error {

@@ -148,14 +148,15 @@ func Load(path string) (*Plan, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read plan: %w", err)
 	}
-	p, err := loadFrom(f)
+	p, err := LoadFrom(f)
 	if err := errors.Join(err, f.Close()); err != nil {
 		return nil, fmt.Errorf("read plan %s: %w", path, err)
 	}
 	return p, nil
 }
 
-func loadFrom(in io.Reader) (*Plan, error) {
+// LoadFrom reads a plan as Load does.
+func LoadFrom(in io.Reader) (*Plan, error) {
 	raw, err := io.ReadAll(io.LimitReader(in, maxPlan+1))
 	if err != nil {
 		return nil, err

@@ -35,6 +35,10 @@ type Ask struct {
 	Align     bool              // prefer align-annotations where nothing differs that is applied
 	Cluster   ClusterID
 	Context   string
+	Values    map[string]string // by the remedy that writes it: what a person gave, never a secret
+	BMC       *Credentials      // of a BMC; secret
+	MCS       CertificateAsk
+	From      string // the archive that is read instead of a cluster; the plan is not applicable
 }
 
 // ErrNothingToDo says that no remedy of the root is something to be done.
@@ -51,13 +55,17 @@ func (p *Planner) Plan(ctx context.Context, ask Ask) (*Plan, error) {
 		return nil, err
 	}
 	b.plan.ID = fmt.Sprintf("%.40s-%s", ask.Root.Fault, b.plan.Created.Format("20060102-150405"))
-	for _, part := range []func(context.Context) error{b.change, b.adopt, b.join, b.quorum, b.render, b.pool, b.verify, b.backup} {
+	for _, part := range []func(context.Context) error{b.change, b.credentials, b.certificate, b.adopt, b.join, b.quorum, b.render, b.pool, b.verify, b.backup, b.preview, b.outside} {
 		if err := part(ctx); err != nil {
 			return nil, fmt.Errorf("make plan for %s at %s: %w", ask.Root.Fault, ask.Root.Subject, err)
 		}
 	}
 	if len(b.plan.Steps) == 0 {
 		return nil, fmt.Errorf("make plan for %s at %s: %w%s", ask.Root.Fault, ask.Root.Subject, ErrNothingToDo, openText(b.plan.Open))
+	}
+	if ask.From != "" {
+		b.plan.From = ask.From
+		return b.plan, nil // it is never applied
 	}
 	return b.plan, b.plan.check()
 }
@@ -119,7 +127,7 @@ func (b *building) collect() error {
 	if b.poolName == "" {
 		b.poolName = b.poolOf(b.root.Subject)
 	}
-	if b.poolName == "" && !b.changesFields() {
+	if b.poolName == "" && !b.needsNoPool() {
 		return fmt.Errorf("make plan: no pool is known for %s; name the host with --expect NAME=IP", b.root.Subject)
 	}
 	if controlPlanePool(b.poolName) {
@@ -231,3 +239,10 @@ func (b *building) open(format string, args ...any) {
 }
 
 func minutes(n int) Duration { return Duration{Duration: time.Duration(n) * time.Minute} }
+
+// needsNoPool: fields and Secrets are written, and a request of a host that a person named is
+// approved, whatever pool the host is in.
+func (b *building) needsNoPool() bool {
+	return b.changesFields() || len(b.remedies[bmcCredentials])+len(b.remedies[mcsCertificate]) > 0 ||
+		len(b.remedies["approve-expected-csrs"]) > 0 && len(b.ask.Expect) > 0
+}

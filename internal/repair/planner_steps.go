@@ -44,7 +44,7 @@ func (b *building) adopt(ctx context.Context) error {
 // join plans the approval and the wait for every host of the pool that is not a
 // Node yet and that a person named.
 func (b *building) join(ctx context.Context) error {
-	if b.poolName == "" || b.changesFields() && len(b.ask.Expect)+len(b.remedies["adopt-spec-config"])+len(b.remedies["approve-expected-csrs"]) == 0 {
+	if b.poolName == "" && len(b.ask.Expect) == 0 || b.changesFields() && len(b.ask.Expect)+len(b.remedies["adopt-spec-config"])+len(b.remedies["approve-expected-csrs"]) == 0 {
 		return nil // a host that is switched on again, say, has its certificate or asks for it later
 	}
 	waiting := b.toJoin()

@@ -326,9 +326,12 @@ func (r *run) digestOf(ctx context.Context, w Write) (string, Object, error) {
 	if err != nil {
 		return "", nil, fmt.Errorf("read %s: %w", w.Target, err)
 	}
+	if absent, err := digestFields(nil, nil); err != nil || w.After == absent && (content == nil || stringAt(content, "metadata", "uid") != w.UID) {
+		return absent, nil, err // it was to be deleted; one of its name is another one
+	}
 	if content != nil && w.UID != "" && stringAt(content, "metadata", "uid") != w.UID {
 		return "another object", content, nil
 	}
-	have, err := digestFields(content, w.Fields)
+	have, err := digestFields(content, w.recognized())
 	return have, content, err
 }

@@ -1,0 +1,66 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/repair"
+	"github.com/rollcall-project/rollcall/internal/report"
+)
+
+// planAllSafe makes one plan for each cause that can be repaired without risk, and lists
+// the causes that are left out. Nothing that restarts, powers or identifies a host is in it.
+func (a *app) planAllSafe(ctx context.Context, planner *repair.Planner, ask repair.Ask, f fixFlags, state, format string) error {
+	var left []report.Entry
+	made := 0
+	for _, root := range ask.Diagnosis.Roots {
+		name := root.Fault + "@" + root.Subject.String()
+		ask.Root = root.Key
+		p, err := planner.Plan(ctx, ask)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		why := ""
+		switch {
+		case errors.Is(err, repair.ErrNothingToDo):
+			why = nothingToPlan(err, root, a.name).Error()
+		case err != nil:
+			why = err.Error()
+		default:
+			why = unsafeStep(p)
+		}
+		if why != "" {
+			left = append(left, report.Entry{Name: name, Text: why})
+			continue
+		}
+		p.ID = fmt.Sprintf("%.55s-%d", p.ID, made+1) // several are made within one second
+		if err := a.savePlan(p, f, state, format); err != nil {
+			return err
+		}
+		made++
+		if format == "text" {
+			fmt.Fprintln(a.io.Out)
+		}
+	}
+	if len(left) > 0 && format == "text" {
+		if err := report.Sections(a.io.Out, a.style(), []report.Section{{Heading: "Left out: plan these one by one with --root", Entries: left}}); err != nil {
+			return err
+		}
+	}
+	if made == 0 {
+		return fmt.Errorf("no cause of %d can be repaired without risk; `%s fix plan --root FAULT` plans one with its risk", len(ask.Diagnosis.Roots), a.name)
+	}
+	return nil
+}
+
+// unsafeStep says which step of a plan has a risk, "" for none.
+func unsafeStep(p *repair.Plan) string {
+	for _, s := range p.Steps {
+		if riskRank(s.Risk) > riskRank(fault.RiskReversible) {
+			return fmt.Sprintf("step %s has the risk %s: %s", s.ID, s.Risk, s.RiskText)
+		}
+	}
+	return ""
+}

@@ -1,0 +1,102 @@
+package repair
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/rollcall-project/rollcall/internal/fault"
+)
+
+// readOnly is an API that a plan is made with: a write is a defect of this program.
+type readOnly struct{ Reader }
+
+var errReadOnly = errors.New("a plan that is being made writes nothing")
+
+// Patch implements Writer.
+func (readOnly) Patch(context.Context, Ref, string, []byte, bool) (Object, error) {
+	return nil, errReadOnly
+}
+
+// Create implements Writer.
+func (readOnly) Create(context.Context, Ref, Object, bool) (Object, error) { return nil, errReadOnly }
+
+// Delete implements Writer.
+func (readOnly) Delete(context.Context, Ref, string, string, bool) error { return errReadOnly }
+
+// preview fills what a reader of the plan wants to see of each step that writes: what the
+// guards see now, and the change as a diff. Both are for reading: when the step acts, the
+// guards look again, and another change than the one shown is refused.
+func (b *building) preview(ctx context.Context) error {
+	r := &run{Executor: &Executor{API: readOnly{b.API}, Store: b.Store, Catalog: b.ask.Catalog, Clock: b.Clock, CA: b.ask.Cluster.CA}, plan: b.plan}
+	for i := range b.plan.Steps {
+		s := &b.plan.Steps[i]
+		if !s.Writes() {
+			continue
+		}
+		a, _ := actionOf(s.Action)
+		for _, g := range s.Preconditions {
+			saw, err := guards[g.Guard](ctx, r, *s, g)
+			if err != nil {
+				saw = "not now: " + reasonOf(err)
+			}
+			s.Now = append(s.Now, fmt.Sprintf("%s: %s", g.Guard, saw))
+		}
+		if a.ready != nil {
+			continue // what it writes is not there yet
+		}
+		w, _, err := a.prepare(ctx, r, *s)
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err != nil:
+			s.Now = append(s.Now, "the change: not now: "+reasonOf(err))
+		case w != nil:
+			s.Diff = w.diff
+		}
+	}
+	return nil
+}
+
+// reasonOf is why something is refused, without what to do instead.
+func reasonOf(err error) string {
+	var refused *Refused
+	if errors.As(err, &refused) {
+		return refused.Reason
+	}
+	return err.Error()
+}
+
+// asShown refuses a write that is not the one that the plan shows.
+func asShown(s Step, w *act) error {
+	if s.Diff == "" || s.Diff == w.diff {
+		return nil
+	}
+	return refuse("the plan shows another change of %s than the one that would be written", w.Target).instead("make a new plan")
+}
+
+// outside lists what a person has to do where this program cannot: the advice for the root
+// that is for somebody on the host, outside the cluster, or who decides.
+func (b *building) outside(context.Context) error {
+	for _, a := range b.root.Remedies {
+		if a.Fix || a.By == fault.ByCluster || a.Applies == fault.Absent {
+			continue
+		}
+		who := map[fault.Actor]string{fault.ByHost: "on the host", fault.ByOutside: a.Where, fault.ByDecision: "somebody decides"}[a.By]
+		b.plan.Outside = append(b.plan.Outside, fmt.Sprintf("%s: %s (`rollcall explain %s`)", who, a.Title, a.ID))
+	}
+	return nil
+}
+
+// usual is how long the effect of a step usually takes, by the catalogue; zero where it
+// has no figure.
+func (r *run) usual(s Step) time.Duration {
+	if r.Catalog == nil {
+		return 0
+	}
+	if rem, ok := r.Catalog.Remedy(remedyOf(s)); ok {
+		return rem.Verify.Takes.Duration
+	}
+	return 0
+}
