@@ -88,9 +88,7 @@ func hostIs(name, state, errorType string) func(context.Context, *lab.Lab) (stri
 }
 
 func addTwin(ctx context.Context, l *lab.Lab) error {
-	twin := spare(3)
-	twin.MAC = strings.ToUpper(l.Values().Workers[0].MAC)
-	return l.AddSpare(ctx, lab.Spare{Host: twin, Vendor: bmc.Supermicro})
+	return l.AddSpare(ctx, lab.Spare{Host: spare(3), Vendor: bmc.Supermicro, Entered: strings.ToUpper(l.Values().Workers[0].MAC)})
 }
 
 // availableSpare adds a host and waits until metal3 is done with it.
