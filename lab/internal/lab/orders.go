@@ -20,8 +20,8 @@ func (d Dir) orders() string { return d.file("orders") }
 
 // Order has the supervisor of a lab do something to a host, and returns when it is done.
 // "restart" starts the host from its disk. "reinstall" empties the disk first; the host
-// then boots as the cluster wants it: with the current pointer config, its own name and a
-// registry that answers.
+// then boots as the cluster wants it: with the current pointer config or user-data, its own
+// name and a registry that answers.
 func (d Dir) Order(ctx context.Context, host, verb string) error {
 	if !slices.Contains(HostVerbs, verb) {
 		return fmt.Errorf("order %q: a host takes %v", verb, HostVerbs)
@@ -120,6 +120,9 @@ func (l *Lab) carryOut(ctx context.Context, host, verb string) error {
 	case "reinstall":
 		if err := os.RemoveAll(l.opts.Dir.Host(host)); err != nil {
 			return fmt.Errorf("empty the disk: %w", err)
+		}
+		if h := l.Hosted(); h != nil && spec.Name == HostedWorkerName(spec.Index) {
+			return h.PowerOn(ctx, spec.Index, HostedMachine{})
 		}
 		spec = Machine{Host: spec.Host}
 	}

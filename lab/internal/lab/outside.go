@@ -29,6 +29,9 @@ func Outsides() []Outside {
 		{Name: "boot-medium", Host: true, About: "let HOST boot what is in its virtual drive", do: bootMedium},
 		{Name: "firewall", Host: true, About: "let port 22623 of the master HOST through", do: passServer},
 		{Name: "dhcp", Host: true, About: "give HOST its name with its address; it takes it at its next boot", do: giveName},
+		{Name: "hypershift-operator", About: "start the HyperShift operator again, where it was stopped", do: startOperator},
+		{Name: "controller-manager", About: "start the kube-controller-manager again, where it was stopped", do: startControllerManager},
+		{Name: "etcd", About: "start the members of etcd again, where they were stopped", do: func(ctx context.Context, l *Lab, _ string) error { return l.plane.StartEtcd(ctx) }},
 		{Name: "registry", About: "let the registry of the hosted cluster's release image answer", do: answerRegistry},
 	}
 }
@@ -105,6 +108,28 @@ func giveName(_ context.Context, l *Lab, host string) error {
 	}
 	spec.Hostname = ""
 	l.lastOn[host] = spec
+	return nil
+}
+
+func startOperator(_ context.Context, l *Lab, _ string) error {
+	h := l.Hosted()
+	if h == nil {
+		return errors.New("there is no hosted cluster in this scenario")
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.operator = true
+	return nil
+}
+
+// startControllerManager starts it with what the lab does in the place of its controllers.
+func startControllerManager(ctx context.Context, l *Lab, _ string) error {
+	if err := l.plane.StartControllers(ctx); err != nil {
+		return err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.off, PartWorkloads)
 	return nil
 }
 
