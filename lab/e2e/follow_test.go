@@ -13,7 +13,9 @@ import (
 	"testing"
 	"time"
 
+	certificatesv1 "k8s.io/api/certificates/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -464,8 +466,13 @@ func (w *world) approveHost(t *testing.T, machine, node string, flags ...string)
 		if err != nil {
 			return err.Error()
 		}
+		serves := false
 		for _, r := range list.Items {
-			if len(r.Status.Conditions) > 0 || lab.CommonName(&r) != "system:node:"+node || time.Since(r.CreationTimestamp.Time) > time.Hour {
+			if lab.CommonName(&r) != "system:node:"+node || time.Since(r.CreationTimestamp.Time) > time.Hour {
+				continue
+			}
+			if len(r.Status.Conditions) > 0 {
+				serves = serves || r.Spec.SignerName == certificatesv1.KubeletServingSignerName
 				continue
 			}
 			args := append([]string{"csr", "approve", r.Name, "--expect", node + "=" + w.address(machine), "--booted-after", "20m", "--yes"}, flags...)
@@ -481,7 +488,7 @@ func (w *world) approveHost(t *testing.T, machine, node string, flags ...string)
 		ready := slices.ContainsFunc(n.Status.Conditions, func(c corev1.NodeCondition) bool {
 			return c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue
 		})
-		if ready && approved >= 2 {
+		if ready && serves {
 			return ""
 		}
 		return fmt.Sprintf("%s is not Ready, or has no serving certificate; approved %d", node, approved)
