@@ -120,6 +120,20 @@ var follows = []followed{
 	{trouble: "hosted-name-not-in-certificate", fault: "ignition-tls-name", remedy: "use-published-ignition-name", console: "guest3", flags: ofGuest, follow: func(t *testing.T, w *world) {
 		w.atHost(t, "guest3", "reinstall")
 	}},
+	{trouble: "hosted-user-data-outdated", fault: "user-data-outdated", remedy: "let-operator-rewrite-user-data", console: "guest2", flags: ofGuest, follow: func(t *testing.T, w *world) {
+		w.outside(t, "hypershift-operator", "")
+		eventually(t, 2*time.Minute, func() string {
+			d := parse(t, w.live(append([]string{"diagnose", "-o", "json"}, ofGuest...)...))
+			if strings.Contains(d.present(), "user-data-outdated") {
+				return "the user-data is still outdated"
+			}
+			return ""
+		})
+		w.atHost(t, "guest2", "reinstall")
+	}},
+	{trouble: "hosted-payload-failing", fault: "ignition-payload-failed", remedy: "fix-payload-input", console: "guest4", flags: ofGuest, follow: func(t *testing.T, w *world) {
+		w.outside(t, "registry", "")
+	}},
 }
 
 // ofGuest asks for the hosted cluster.
@@ -138,6 +152,8 @@ var followedTogether = []string{
 	"mcs-certificate-expired",
 	"mcs-refused-on-vip+vip-outside-machine-network",
 	"hosted-stale-token+hosted-name-not-in-certificate",
+	"hosted-user-data-outdated",
+	"hosted-payload-failing",
 }
 
 // TestFollow does what the screen says, and nothing else: the remedy that the tool names
