@@ -17,7 +17,8 @@ import (
 // planCommand writes the command that plans the repair of a root: whole, so that it
 // can be copied, with the hosts that are still to join. The other words are --root,
 // where there are several causes, and the cluster. It is empty where a plan would be
-// refused: for a request of a host that is not to join or whose pool is not known.
+// refused: for a request of a host that is not to join, whose pool is not known or of
+// which nothing tells when it booted.
 func (a *app) planCommand(ctx context.Context, r *run, d *diagnosis.Diagnosis) func(root diagnosis.Root, only bool) string {
 	waiting := joining(d)
 	expect := map[string]string{}
@@ -33,7 +34,7 @@ func (a *app) planCommand(ctx context.Context, r *run, d *diagnosis.Diagnosis) f
 	requests, _ := csrs.All(ctx, facts.NewWorld(r.reader, d.Now)) // without them no plan is offered for one
 	return func(root diagnosis.Root, only bool) string {
 		asking := root.Subject.Kind == fault.CSR
-		if asking && !slices.ContainsFunc(waiting, func(h diagnosis.HostState) bool { return asksFor(requests, root, h) }) {
+		if asking && !slices.ContainsFunc(waiting, func(h diagnosis.HostState) bool { return plannable(requests, root, h) }) {
 			return ""
 		}
 		words := []string{a.name, "fix plan"}
@@ -69,6 +70,14 @@ func joining(d *diagnosis.Diagnosis) []diagnosis.HostState {
 func asksFor(requests []csrs.Request, root diagnosis.Root, h diagnosis.HostState) bool {
 	req, ok := csrs.Find(requests, root.Subject.Name)
 	return ok && h.Role != "" && inventory.SameName(req.NodeName, h.Name)
+}
+
+// plannable reports whether the request that a root is about can be in a plan. Without the
+// time of the boot it cannot (internal/repair bootEvidence); a person who knows that time
+// gives it to csr approve.
+func plannable(requests []csrs.Request, root diagnosis.Root, h diagnosis.HostState) bool {
+	_, fetched := h.Fetched()
+	return fetched && asksFor(requests, root, h)
 }
 
 // concerns reports whether the repair of a root may let a host join.

@@ -234,6 +234,17 @@ func (h HostState) Bootstrap() bool { return !h.Expected && h.Role == "bootstrap
 // Done reports whether a host has passed every stage.
 func (h HostState) Done() bool { return h.State == StagePassed || h.State == StageNotApplicable }
 
+// Fetched is when the host got its Ignition config: its kernel booted before that, and
+// its own requests are younger. It is not ok where that was not seen.
+func (h HostState) Fetched() (at time.Time, ok bool) {
+	for _, s := range h.Stages {
+		if s.Stage == fault.IgnitionFetched && s.State == StagePassed && !s.At.IsZero() {
+			return s.At, true
+		}
+	}
+	return time.Time{}, false
+}
+
 // Moment is a point of the timeline.
 type Moment struct {
 	Time    time.Time        `json:"time"`

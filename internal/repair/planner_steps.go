@@ -109,13 +109,11 @@ func (b *building) joinOne(ctx context.Context, h diagnosis.HostState, e csr.Exp
 // bootEvidence takes the time at which the host fetched its config, where the
 // diagnosis knows it.
 func (b *building) bootEvidence(h diagnosis.HostState, args *Args) bool {
-	for _, st := range h.Stages {
-		if st.Stage == fault.IgnitionFetched && st.State == diagnosis.StagePassed && !st.At.IsZero() {
-			args.NotBefore, args.Boot = st.At, "it fetched its config at "+st.At.UTC().Format("2006-01-02T15:04:05Z")
-			return true
-		}
+	at, ok := h.Fetched()
+	if ok {
+		args.NotBefore, args.Boot = at, "it fetched its config at "+at.UTC().Format("2006-01-02T15:04:05Z")
 	}
-	return false
+	return ok
 }
 
 func approval(kind string, args Args, reads []Reading) Step {

@@ -2,7 +2,10 @@ package e2e
 
 import (
 	"bytes"
+	"crypto/tls"
+	"encoding/json"
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,6 +15,7 @@ import (
 
 	certificatesv1 "k8s.io/api/certificates/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -29,6 +33,8 @@ type followed struct {
 	trouble string
 	fault   string // a root
 	remedy  string // the first one that the root has
+	console string // a host whose screen somebody has to look at for that
+	flags   []string
 	// follow does the steps that change something, in their order. What a person has to
 	// find out by a step that only looks, it finds out by the same request.
 	follow func(*testing.T, *world)
@@ -37,35 +43,101 @@ type followed struct {
 // follows is every remedy that is carried out by hand here. What rollcall fix does is in
 // TestRepair.
 var follows = []followed{
-	{"pool-paused", "pool-paused", "unpause-pool", func(t *testing.T, w *world) {
+	{trouble: "pool-paused", fault: "pool-paused", remedy: "unpause-pool", follow: func(t *testing.T, w *world) {
 		w.merge(t, poolResource, "", "worker", `{"spec":{"paused":false}}`)
 	}},
-	{"render-degraded", "pool-render-degraded", "correct-machineconfig", func(t *testing.T, w *world) {
+	{trouble: "render-degraded", fault: "pool-render-degraded", remedy: "correct-machineconfig", follow: func(t *testing.T, w *world) {
 		w.merge(t, configResource, "", w.unsupported(t), `{"spec":{"config":{"ignition":{"version":"3.4.0"}}}}`)
 	}},
 	// Nothing re-creates the pods of this application, so that none may be required.
-	{"drain-held-by-budget", "drain-held", "let-node-drain", func(t *testing.T, w *world) {
+	{trouble: "drain-held-by-budget", fault: "drain-held", remedy: "let-node-drain", follow: func(t *testing.T, w *world) {
 		w.merge(t, budgetResource, "shop", "cart", `{"spec":{"minAvailable":0}}`)
 	}},
-	{"controller-down", "mcc-not-running", "start-machine-config-controller", func(t *testing.T, w *world) {
+	{trouble: "controller-down", fault: "mcc-not-running", remedy: "start-machine-config-controller", follow: func(t *testing.T, w *world) {
 		w.merge(t, deploymentResource, "openshift-machine-config-operator", "machine-config-controller", `{"spec":{"replicas":1}}`)
 	}},
-	{"config-drift", "config-drift", "restore-drifted-file", restoreFile},
-	{"etcd-manifest-moved", "etcd-operand-gone", "put-etcd-manifest-back", func(t *testing.T, w *world) {
+	{trouble: "config-drift", fault: "config-drift", remedy: "restore-drifted-file", follow: restoreFile},
+	{trouble: "etcd-manifest-moved", fault: "etcd-operand-gone", remedy: "put-etcd-manifest-back", follow: func(t *testing.T, w *world) {
 		found := w.find(t, "control2", "etcd-pod.yaml")
 		if err := os.Rename(found, w.disk("control2", "/etc/kubernetes/manifests/etcd-pod.yaml")); err != nil {
 			t.Fatal(err)
 		}
 	}},
-	{"etcd-member-down", "etcd-member-unhealthy", "return-etcd-member", func(t *testing.T, w *world) {
+	{trouble: "etcd-member-down", fault: "etcd-member-unhealthy", remedy: "return-etcd-member", follow: func(t *testing.T, w *world) {
 		if err := os.Remove(w.disk("control2", host.UnreadyFile)); err != nil { // what keeps the member from answering
 			t.Fatal(err)
 		}
 	}},
-	{"csr-no-machine", "csr-no-machine-for-node", "approve-expected-csrs", func(t *testing.T, w *world) { w.approveHost(t, "worker11") }},
-	{"csr-machine-too-old", "csr-outside-window", "approve-expected-csrs", func(t *testing.T, w *world) { w.approveHost(t, "worker8") }},
-	{"kubelet-certificate-lost", "csr-node-exists", "approve-expected-csrs", func(t *testing.T, w *world) { w.approveHost(t, "control2", "--rebuild") }},
+	{trouble: "csr-no-machine", fault: "csr-no-machine-for-node", remedy: "approve-expected-csrs", follow: func(t *testing.T, w *world) { w.approveHost(t, "worker11", "worker11") }},
+	{trouble: "csr-machine-too-old", fault: "csr-outside-window", remedy: "approve-expected-csrs", follow: func(t *testing.T, w *world) { w.approveHost(t, "worker8", "worker8") }},
+	{trouble: "kubelet-certificate-lost", fault: "csr-node-exists", remedy: "approve-expected-csrs", follow: func(t *testing.T, w *world) { w.approveHost(t, "control2", "control2", "--rebuild") }},
+	{trouble: "csr-machine-no-addresses", fault: "csr-machine-no-addresses", remedy: "approve-expected-csrs", follow: func(t *testing.T, w *world) {
+		w.approveHost(t, "worker9", "worker9")
+	}},
+	{trouble: "csr-machine-other-name", fault: "csr-name-mismatch", remedy: "approve-expected-csrs", follow: func(t *testing.T, w *world) {
+		w.approveHost(t, "worker10", "worker10.lab.example.com")
+	}},
+	// The second remedy is what the first one finds: the pointer of the host is old.
+	{trouble: "worker-old-ca", fault: "ignition-tls-untrusted", remedy: "compare-served-certificate", console: "worker2", follow: func(t *testing.T, w *world) {
+		w.atHost(t, "worker2", "reinstall")
+	}},
+	{trouble: "firstboot-pull-refused", fault: "image-pull-unauthorized", remedy: "correct-pull-secret", console: "worker6", follow: correctPullSecret},
+	{trouble: "hostname-localhost", fault: "hostname-not-assigned", remedy: "give-host-a-name", console: "worker7", follow: func(t *testing.T, w *world) {
+		w.outside(t, "dhcp", "worker7")
+		w.atHost(t, "worker7", "restart")
+	}},
+	{trouble: "mcs-certificate-expired", fault: "mcs-certificate-expired", remedy: "renew-mcs-certificate", flags: []string{"--probe"}, follow: func(t *testing.T, w *world) {
+		w.merge(t, secretResource, "openshift-machine-config-operator", "machine-config-server-tls",
+			`{"metadata":{"annotations":{"auth.openshift.io/certificate-not-after":"force-regeneration"}}}`)
+	}},
+	{trouble: "mcs-refused-on-vip", fault: "mcs-refused", remedy: "pass-machine-config-port", console: "worker5", follow: func(t *testing.T, w *world) {
+		w.outside(t, "firewall", "control0")
+	}},
+	{trouble: "vip-outside-machine-network", fault: "vip-not-in-machine-network", remedy: "append-machine-network", follow: restoreIngress},
+	{trouble: "bmc-password-wrong", fault: "bmc-credentials-refused", remedy: "correct-bmc-credentials", follow: func(t *testing.T, w *world) {
+		w.merge(t, secretResource, machineAPI, "spare1-bmc", `{"stringData":{"username":"lab","password":"not-a-password\n"}}`)
+	}},
+	{trouble: "inspection-silent", fault: "inspection-ramdisk-failed", remedy: "find-inspection-failure", follow: func(t *testing.T, w *world) {
+		w.outside(t, "boot-medium", "spare2")
+		w.merge(t, bareMetalHosts, machineAPI, "spare2", `{"metadata":{"annotations":{"inspect.metal3.io":""}}}`)
+	}},
+	{trouble: "mac-duplicate", fault: "mac-address-conflict", remedy: "correct-boot-mac", follow: correctMAC},
+	{trouble: "host-paused", fault: "bmh-paused", remedy: "unpause-host", follow: func(t *testing.T, w *world) {
+		w.must(t, 0, "fix", "apply", w.change("bmh-paused"), "--yes")
+	}},
+	{trouble: "host-detached", fault: "bmh-detached", remedy: "attach-host", follow: func(t *testing.T, w *world) {
+		w.must(t, 0, "fix", "apply", w.change("bmh-detached"), "--yes")
+	}},
+	{trouble: "host-held-off", fault: "bmh-power-mismatch", remedy: "release-held-host", follow: func(t *testing.T, w *world) {
+		w.merge(t, bareMetalHosts, machineAPI, "worker1", `{"metadata":{"annotations":{"reboot.metal3.io/firmware-update":null}}}`)
+	}},
+	{trouble: "power-stuck", fault: "bmh-power-error", remedy: "reset-bmc", follow: func(t *testing.T, w *world) {
+		w.outside(t, "bmc", "spare6")
+	}},
+	{trouble: "hosted-stale-token", fault: "user-data-copy-outdated", remedy: "recreate-worker-with-fresh-user-data", console: "guest1", flags: ofGuest, follow: func(t *testing.T, w *world) {
+		w.atHost(t, "guest1", "reinstall")
+	}},
+	{trouble: "hosted-name-not-in-certificate", fault: "ignition-tls-name", remedy: "use-published-ignition-name", console: "guest3", flags: ofGuest, follow: func(t *testing.T, w *world) {
+		w.atHost(t, "guest3", "reinstall")
+	}},
+	{trouble: "hosted-user-data-outdated", fault: "user-data-outdated", remedy: "let-operator-rewrite-user-data", console: "guest2", flags: ofGuest, follow: func(t *testing.T, w *world) {
+		w.outside(t, "hypershift-operator", "")
+		eventually(t, 2*time.Minute, func() string {
+			d := parse(t, w.live(append([]string{"diagnose", "-o", "json"}, ofGuest...)...))
+			if strings.Contains(d.present(), "user-data-outdated") {
+				return "the user-data is still outdated"
+			}
+			return ""
+		})
+		w.atHost(t, "guest2", "reinstall")
+	}},
+	{trouble: "hosted-payload-failing", fault: "ignition-payload-failed", remedy: "fix-payload-input", console: "guest4", flags: ofGuest, follow: func(t *testing.T, w *world) {
+		w.outside(t, "registry", "")
+	}},
 }
+
+// ofGuest asks for the hosted cluster.
+var ofGuest = scenario{hosted: true}.hostedFlags()
 
 // followedTogether are the troubles that are followed on one cluster.
 var followedTogether = []string{
@@ -75,6 +147,13 @@ var followedTogether = []string{
 	"controller-down",
 	"drain-held-by-budget",
 	"kubelet-certificate-lost",
+	"worker-old-ca+firstboot-pull-refused+hostname-localhost+csr-machine-no-addresses+csr-machine-other-name",
+	"bmc-password-wrong+inspection-silent+mac-duplicate+host-paused+host-detached+host-held-off+power-stuck",
+	"mcs-certificate-expired",
+	"mcs-refused-on-vip+vip-outside-machine-network",
+	"hosted-stale-token+hosted-name-not-in-certificate",
+	"hosted-user-data-outdated",
+	"hosted-payload-failing",
 }
 
 // TestFollow does what the screen says, and nothing else: the remedy that the tool names
@@ -91,7 +170,6 @@ func TestFollow(t *testing.T) {
 		}
 		t.Run(name, func(t *testing.T) {
 			w := up(t, name, false)
-			before := parse(t, w.live("diagnose", "-o", "json"))
 			var rows []followed
 			for trouble := range strings.SplitSeq(name, "+") {
 				i := slices.IndexFunc(follows, func(f followed) bool { return f.trouble == trouble })
@@ -99,7 +177,10 @@ func TestFollow(t *testing.T) {
 					t.Fatalf("no row %s", trouble)
 				}
 				rows = append(rows, follows[i])
-				follows[i].shown(t, before)
+			}
+			before := parse(t, w.live(slices.Concat([]string{"diagnose", "-o", "json"}, flagsOf(rows), consolesOf(w, rows))...))
+			for _, f := range rows {
+				f.shown(t, before)
 			}
 			for _, f := range rows {
 				f.follow(t, w)
@@ -107,6 +188,27 @@ func TestFollow(t *testing.T) {
 			w.mended(t, rows)
 		})
 	}
+}
+
+// flagsOf is what the question needs besides: each flag once.
+func flagsOf(rows []followed) []string {
+	var flags []string
+	for _, f := range rows {
+		if len(f.flags) > 0 && !slices.Contains(flags, f.flags[0]) {
+			flags = append(flags, f.flags...)
+		}
+	}
+	return flags
+}
+
+func consolesOf(w *world, rows []followed) []string {
+	var flags []string
+	for _, f := range rows {
+		if f.console != "" {
+			flags = append(flags, "--console", f.console+"="+w.consoleFile(f.console))
+		}
+	}
+	return flags
 }
 
 // shown says whether the tool names the fault as a cause, with the remedy first.
@@ -127,14 +229,16 @@ func (f followed) shown(t *testing.T, d diagnosis) {
 func (w *world) mended(t *testing.T, rows []followed) {
 	t.Helper()
 	eventually(t, 6*time.Minute, func() string {
-		r := w.live("diagnose", "-o", "json")
+		r := w.live(append([]string{"diagnose", "-o", "json"}, flagsOf(rows)...)...)
 		d := parse(t, r)
 		for _, f := range rows {
 			if i := slices.IndexFunc(d.Findings, func(g finding) bool { return g.Fault == f.fault && g.Outcome == "present" }); i >= 0 {
 				return fmt.Sprintf("%s is still present: %s", f.fault, d.present())
 			}
 		}
-		late := slices.ContainsFunc(d.Hosts, func(h struct{ Name, Stage, State string }) bool { return h.State != "passed" })
+		late := slices.ContainsFunc(d.Hosts, func(h struct{ Name, Stage, State string }) bool {
+			return h.State != "passed" && h.State != "not-applicable"
+		})
 		if r.code != 0 || len(d.Roots) > 0 || late {
 			return fmt.Sprintf("exit %d, verdict %s (%s), roots %q, hosts %s, present %s", r.code, d.Verdict.Class, d.Verdict.Reason, d.roots(), d.hosts(), d.present())
 		}
@@ -145,8 +249,12 @@ func (w *world) mended(t *testing.T, rows []followed) {
 var (
 	configResource     = schema.GroupVersionResource{Group: "machineconfiguration.openshift.io", Version: "v1", Resource: "machineconfigs"}
 	budgetResource     = schema.GroupVersionResource{Group: "policy", Version: "v1", Resource: "poddisruptionbudgets"}
+	secretResource     = schema.GroupVersionResource{Version: "v1", Resource: "secrets"}
+	infraResource      = schema.GroupVersionResource{Group: "config.openshift.io", Version: "v1", Resource: "infrastructures"}
 	deploymentResource = schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "deployments"}
 )
+
+const machineAPI = "openshift-machine-api"
 
 // merge is oc patch --type merge.
 func (w *world) merge(t *testing.T, res schema.GroupVersionResource, namespace, name, patch string) {
@@ -245,56 +353,161 @@ func restoreFile(t *testing.T, w *world) {
 	}
 }
 
-// approveHost approves the requests of one host: that for the client certificate, and the
-// one that follows for the serving certificate. The trouble has stood for longer than an
-// hour, and so has the request, so that the screen has the kubelet restarted first. Here
-// that alone brings no new request (package host, "Limits"); the old one is deleted, too.
-func (w *world) approveHost(t *testing.T, name string, flags ...string) {
+// outside sets something right that is neither in the cluster nor on a host.
+func (w *world) outside(t *testing.T, name, host string) {
 	t.Helper()
-	requests := w.kubernetes(t).CertificatesV1().CertificateSigningRequests()
-	pending := func() ([]certificatesv1.CertificateSigningRequest, error) {
-		list, err := requests.List(t.Context(), metav1.ListOptions{})
+	if r := w.lab("outside", name, host); r.code != 0 {
+		t.Fatal(r)
+	}
+}
+
+// correctPullSecret adds a credential to the cluster's pull secret, waits until the real
+// controller has brought it to the pool, and installs the host that was given the old one.
+func correctPullSecret(t *testing.T, w *world) {
+	secrets := w.kubernetes(t).CoreV1().Secrets("openshift-config")
+	secret, err := secrets.Get(t.Context(), "pull-secret", metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	old, ok := strings.CutSuffix(strings.TrimSpace(string(secret.Data[corev1.DockerConfigJsonKey])), "}}")
+	if !ok {
+		t.Fatalf("the pull secret ends in another way than with its list of registries")
+	}
+	secret.Data[corev1.DockerConfigJsonKey] = []byte(old + `,"quay.io":{"auth":"bGFiOm5ldw=="}}}`)
+	pool := func() *unstructured.Unstructured {
+		p, err := w.client(t).Resource(poolResource).Get(t.Context(), "worker", metav1.GetOptions{})
 		if err != nil {
-			return nil, err
-		}
-		return slices.DeleteFunc(list.Items, func(r certificatesv1.CertificateSigningRequest) bool {
-			return len(r.Status.Conditions) > 0 || lab.CommonName(&r) != "system:node:"+name
-		}), nil
-	}
-	old, err := pending()
-	if err != nil || len(old) == 0 {
-		t.Fatalf("no request of %s is pending: %v", name, err)
-	}
-	for _, r := range old {
-		if err := requests.Delete(t.Context(), r.Name, metav1.DeleteOptions{}); err != nil {
 			t.Fatal(err)
 		}
+		return p
 	}
-	w.atHost(t, name, "restart")
+	before, _, _ := unstructured.NestedString(pool().Object, "status", "configuration", "name")
+	if _, err := secrets.Update(t.Context(), secret, metav1.UpdateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, 4*time.Minute, func() string {
+		now, _, _ := unstructured.NestedString(pool().Object, "status", "configuration", "name")
+		if now == before {
+			return "the pool still has " + now
+		}
+		return ""
+	})
+	w.atHost(t, "worker6", "reinstall")
+}
+
+// restoreIngress writes the ingress address of status back to spec.
+func restoreIngress(t *testing.T, w *world) {
+	infra, err := w.client(t).Resource(infraResource).Get(t.Context(), "cluster", metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	addresses, _, _ := unstructured.NestedStringSlice(infra.Object, "status", "platformStatus", "baremetal", "ingressIPs")
+	if len(addresses) != 1 {
+		t.Fatalf("status has the addresses %q", addresses)
+	}
+	w.merge(t, infraResource, "", "cluster", fmt.Sprintf(`{"spec":{"platformSpec":{"baremetal":{"ingressIPs":[%q]}}}}`, addresses[0]))
+}
+
+// correctMAC creates spare3 and its Secret again, with the address that its BMC shows.
+func correctMAC(t *testing.T, w *world) {
+	hosts, secrets := w.client(t).Resource(bareMetalHosts).Namespace(machineAPI), w.kubernetes(t).CoreV1().Secrets(machineAPI)
+	saved, err := hosts.Get(t.Context(), "spare3", metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	secret, err := secrets.Get(t.Context(), "spare3-bmc", metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := hosts.Delete(t.Context(), "spare3", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, 2*time.Minute, func() string {
+		_, host := hosts.Get(t.Context(), "spare3", metav1.GetOptions{})
+		_, owned := secrets.Get(t.Context(), "spare3-bmc", metav1.GetOptions{})
+		if !apierrors.IsNotFound(host) || !apierrors.IsNotFound(owned) {
+			return fmt.Sprintf("the host or its Secret is still there: %v, %v", host, owned)
+		}
+		return ""
+	})
+	again := &unstructured.Unstructured{Object: map[string]any{"apiVersion": saved.GetAPIVersion(), "kind": saved.GetKind(), "spec": saved.Object["spec"]}}
+	again.SetName("spare3")
+	if err := unstructured.SetNestedField(again.Object, w.macAtBMC(t, saved), "spec", "bootMACAddress"); err != nil {
+		t.Fatal(err)
+	}
+	secret.ObjectMeta = metav1.ObjectMeta{Name: secret.Name, Labels: secret.Labels}
+	if _, err := secrets.Create(t.Context(), secret, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := hosts.Create(t.Context(), again, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// macAtBMC is the address of the one NIC that a host's BMC shows.
+func (w *world) macAtBMC(t *testing.T, bmh *unstructured.Unstructured) string {
+	t.Helper()
+	address, _, _ := unstructured.NestedString(bmh.Object, "spec", "bmc", "address")
+	_, system, _ := strings.Cut(address, "://")
+	// The lab's BMCs sign their certificates themselves, on loopback.
+	client := http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}, Timeout: 10 * time.Second}
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://"+system+"/EthernetInterfaces/NIC1", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.SetBasicAuth("lab", "not-a-password")
+	resp, err := client.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	var nic struct{ MACAddress string }
+	if err := json.NewDecoder(resp.Body).Decode(&nic); err != nil || nic.MACAddress == "" {
+		t.Fatalf("%s: no MACAddress, %v", resp.Status, err)
+	}
+	return nic.MACAddress
+}
+
+// approveHost approves the requests of one host: that for the client certificate, and the
+// one that follows for the serving certificate. The trouble has stood for longer than an
+// hour, and so has the request, so that the screen has the kubelet restarted first. It asks
+// again.
+func (w *world) approveHost(t *testing.T, machine, node string, flags ...string) {
+	t.Helper()
+	requests := w.kubernetes(t).CertificatesV1().CertificateSigningRequests()
+	w.atHost(t, machine, "restart")
 	approved := 0
 	eventually(t, 3*time.Minute, func() string {
-		now, err := pending()
+		list, err := requests.List(t.Context(), metav1.ListOptions{})
 		if err != nil {
 			return err.Error()
 		}
-		for _, r := range now {
-			args := append([]string{"csr", "approve", r.Name, "--expect", name + "=" + w.address(name), "--booted-after", "20m", "--yes"}, flags...)
+		serves := false
+		for _, r := range list.Items {
+			if lab.CommonName(&r) != "system:node:"+node || time.Since(r.CreationTimestamp.Time) > time.Hour {
+				continue
+			}
+			if len(r.Status.Conditions) > 0 {
+				serves = serves || r.Spec.SignerName == certificatesv1.KubeletServingSignerName
+				continue
+			}
+			args := append([]string{"csr", "approve", r.Name, "--expect", node + "=" + w.address(machine), "--booted-after", "20m", "--yes"}, flags...)
 			if res := w.live(args...); res.code != 0 {
 				return res.String()
 			}
 			approved++
 		}
-		node, err := w.kubernetes(t).CoreV1().Nodes().Get(t.Context(), name, metav1.GetOptions{})
+		n, err := w.kubernetes(t).CoreV1().Nodes().Get(t.Context(), node, metav1.GetOptions{})
 		if err != nil {
 			return fmt.Sprintf("approved %d; %v", approved, err)
 		}
-		ready := slices.ContainsFunc(node.Status.Conditions, func(c corev1.NodeCondition) bool {
+		ready := slices.ContainsFunc(n.Status.Conditions, func(c corev1.NodeCondition) bool {
 			return c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue
 		})
-		if ready && approved > 0 {
+		if ready && serves {
 			return ""
 		}
-		return name + " is not Ready"
+		return fmt.Sprintf("%s is not Ready, or has no serving certificate; approved %d", node, approved)
 	})
 }
 

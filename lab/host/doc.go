@@ -57,11 +57,10 @@
 //
 // # Limits
 //
-//   - The first client request is named node-csr-DIGEST and a restart finds it
-//     again, because LoadClientCert is the path without rotateCertificates; the
-//     kubelet of OpenShift rotates, and files a new csr-XXXXX each time. What
-//     the request says is the same. The client certificate is not rotated while
-//     a host runs.
+//   - The first client request is named node-csr-DIGEST, because LoadClientCert is
+//     the path without rotateCertificates; the kubelet of OpenShift rotates, and
+//     names it csr-XXXXX. What the request says is the same, and each start files a
+//     new one. The client certificate is not rotated while a host runs.
 //   - The API server refuses to proxy to loopback, so /api/v1/nodes/NAME/proxy
 //     (oc adm node-logs) answers "address not allowed" where Address is in
 //     127.0.0.0/8; pod logs are not affected.

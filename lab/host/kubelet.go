@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"path"
 	"strings"
 	"sync"
 	"time"
@@ -96,6 +97,9 @@ func (k *kubelet) run(ctx context.Context) error {
 // decides itself whether a request is needed. As under systemd, a kubelet that
 // exits is started again.
 func (k *kubelet) bootstrap(ctx context.Context) error {
+	if err := k.forgetKey(); err != nil {
+		return err
+	}
 	for {
 		err := k.bootstrapOnce(ctx)
 		if err == nil || ctx.Err() != nil {
@@ -107,6 +111,18 @@ func (k *kubelet) bootstrap(ctx context.Context) error {
 			return ctx.Err()
 		}
 	}
+}
+
+// forgetKey lets a kubelet that starts ask with another key, and so under another name: with
+// rotateCertificates, which OpenShift sets, the key is only in the certificate manager's
+// memory (k8s.io/client-go:util/certificate/certificate_manager.go rotateCerts). The
+// LoadClientCert that runs here keeps it in a file and would find its old request again.
+func (k *kubelet) forgetKey() error {
+	name := path.Join(pkiPath, "kubelet-client.key.tmp")
+	if k.h.cfg.Resume || !k.h.disk.exists(name) {
+		return nil
+	}
+	return k.h.disk.remove(name)
 }
 
 func (k *kubelet) bootstrapOnce(ctx context.Context) error {

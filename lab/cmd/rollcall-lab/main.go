@@ -42,6 +42,7 @@ var commands = []command{
 	{name: "status", args: "[-o json]", about: "show scenario, addresses, hosts and processes", run: status},
 	{name: "console", args: "HOST [-f]", about: "print what a person sees on a host's screen", run: console},
 	{name: "host", args: "HOST off|on|restart|reinstall", about: "do what a person at that machine can do; reinstall empties its disk first", run: orderHost},
+	{name: "outside", args: "NAME [HOST]", about: "set right what is neither in the cluster nor on a host; without NAME: list it", run: outside},
 	{name: "kubeconfig", args: "[USER]", about: "print the path of the administrator's kubeconfig, or of a user's that the scenario made", run: kubeconfig},
 	{name: "etcd-unhealthy", args: "on|off", about: "make the simulated etcd operator report an unhealthy member", run: etcdUnhealthy},
 	{name: "snapshot", args: "DIR", about: "stop the lab cluster and keep it in DIR, for up --from DIR", run: snapshot},

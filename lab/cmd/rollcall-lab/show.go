@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -175,6 +176,40 @@ func orderHost(ctx context.Context, e env, args []string) error {
 	if len(args) != 2 {
 		return fmt.Errorf("host wants a host and one of %v", lab.HostVerbs)
 	}
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	if err := e.mustRun(); err != nil {
+		return err
+	}
+	return e.dir.Order(ctx, args[0], args[1])
+}
+
+// outside sets right what is outside of the cluster and its hosts, or lists it.
+func outside(ctx context.Context, e env, args []string) error {
+	if len(args) == 0 {
+		w := tabwriter.NewWriter(e.stdout, 0, 0, 2, ' ', 0)
+		for _, o := range lab.Outsides() {
+			name := o.Name
+			if o.Host {
+				name += " HOST"
+			}
+			fmt.Fprintf(w, "%s\t%s\n", name, o.About)
+		}
+		return w.Flush()
+	}
+	if len(args) > 2 {
+		return errors.New("outside wants a name of its list, and a host where it is about one")
+	}
+	if err := e.mustRun(); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	return e.dir.SetRight(ctx, args[0], strings.Join(args[1:], ""))
+}
+
+// mustRun is an error where no lab runs.
+func (e env) mustRun() error {
 	release, free, err := e.dir.Lock()
 	if err != nil {
 		return err
@@ -183,7 +218,5 @@ func orderHost(ctx context.Context, e env, args []string) error {
 		release()
 		return fmt.Errorf("no lab runs in %s", e.dir)
 	}
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
-	defer cancel()
-	return e.dir.Order(ctx, args[0], args[1])
+	return nil
 }

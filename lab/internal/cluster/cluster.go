@@ -191,6 +191,13 @@ func (p *Plane) apiserver(ctx context.Context) error {
 	return p.Procs.Await(ctx, p.Name+"kube-apiserver", func(ctx context.Context) error { return get(ctx, client, p.URL()+"/readyz") })
 }
 
+// StartControllers runs the kube-controller-manager again after it was stopped, and returns
+// once it leads.
+func (p *Plane) StartControllers(ctx context.Context) error { return p.controllers(ctx) }
+
+// StartEtcd runs etcd again after it was stopped, with the data that it had.
+func (p *Plane) StartEtcd(ctx context.Context) error { return p.startEtcd(ctx) }
+
 func (p *Plane) controllers(ctx context.Context) error {
 	port, err := plan.FreePort()
 	if err != nil {

@@ -5,6 +5,8 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -265,4 +267,19 @@ func (h *Hosted) poolStands(ctx context.Context) (string, error) {
 		return err.Error(), nil // not yet
 	}
 	return "", nil
+}
+
+// answerRegistry lets the ignition server build the payload of the present config, as it
+// would with a registry that answers: what it would build is put where its provider looks
+// (servers/hypershift). That looks at its start only, so that the server is started again.
+func (h *Hosted) answerRegistry(ctx context.Context) error {
+	payload, err := h.payload(ctx)
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(h.payloads(), h.tokenName()+".ign"), payload, 0o600); err != nil {
+		return err
+	}
+	h.lab.procs.Stop(ignitionProc) // its pod starts it again
+	return nil
 }

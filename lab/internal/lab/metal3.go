@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,6 +32,7 @@ type metal3 struct {
 
 	mu   sync.Mutex
 	bmcs map[string]*bmc.BMC // by host
+	dead map[string]bool     // machines that do not boot what is in their virtual drive
 }
 
 var (
@@ -59,7 +61,7 @@ func (l *Lab) StartMetal3(ctx context.Context) error {
 		return nil
 	}
 	// Bound to the supervisor, not to the trouble that asked for it.
-	m := &metal3{ctx: ctx, pods: map[deployment]string{}, bmcs: map[string]*bmc.BMC{}}
+	m := &metal3{ctx: ctx, pods: map[deployment]string{}, bmcs: map[string]*bmc.BMC{}, dead: map[string]bool{}}
 	if err := m.seen.open(l.opts.Dir.BMCLog()); err != nil {
 		return err
 	}
@@ -242,6 +244,8 @@ type Spare struct {
 	Annotations map[string]string
 	// Dead machines do not boot what is in their virtual drive.
 	Dead bool
+	// Entered is the boot MAC that the person has entered; empty: the machine's.
+	Entered string
 }
 
 // AddSpare cables a machine with its BMC and creates secret and BareMetalHost.
@@ -253,6 +257,11 @@ func (l *Lab) AddSpare(ctx context.Context, s Spare) error {
 		s.SecretPass = bmcPass
 	}
 	m := l.metal3
+	if s.Dead {
+		m.mu.Lock()
+		m.dead[s.Name] = true
+		m.mu.Unlock()
+	}
 	machine := ironic.Machine{Hostname: s.Name, Serial: fmt.Sprintf("LAB%04d", s.Index), Vendor: "Lab", Product: "Server", MACs: []string{s.MAC}, Address: l.net.Host(s.Index)}
 	var agent struct {
 		sync.Mutex
@@ -264,7 +273,10 @@ func (l *Lab) AddSpare(ctx context.Context, s Spare) error {
 		if agent.stop != nil {
 			agent.stop()
 		}
-		if s.Dead || !on || boot.Image == "" || boot.Target != "Cd" {
+		m.mu.Lock()
+		dead := m.dead[s.Name]
+		m.mu.Unlock()
+		if dead || !on || boot.Image == "" || boot.Target != "Cd" {
 			return
 		}
 		var run context.Context
@@ -274,8 +286,10 @@ func (l *Lab) AddSpare(ctx context.Context, s Spare) error {
 	if err != nil {
 		return err
 	}
+	entered := s.Host
+	entered.MAC = cmp.Or(s.Entered, s.MAC)
 	manifest, err := seed.Spare{
-		Host: s.Host, Pass: s.SecretPass, Annotations: s.Annotations, Online: true,
+		Host: entered, Pass: s.SecretPass, Annotations: s.Annotations, Online: true,
 		BMC: "redfish-virtualmedia" + strings.TrimPrefix(b.URL(), "https") + b.SystemPath(),
 	}.YAML()
 	if err != nil {

@@ -2,11 +2,16 @@ package trouble
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"net/netip"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -72,6 +77,7 @@ var provisioning = []lab.Trouble{
 		Name:   "vip-outside-machine-network",
 		About:  "the ingress address lies in none of the machine networks: the network operator refuses the configuration",
 		Break:  moveVIP,
+		Keep:   checkVIPs,
 		Steady: networkSaysVIP,
 	},
 }
@@ -88,9 +94,7 @@ func hostIs(name, state, errorType string) func(context.Context, *lab.Lab) (stri
 }
 
 func addTwin(ctx context.Context, l *lab.Lab) error {
-	twin := spare(3)
-	twin.MAC = strings.ToUpper(l.Values().Workers[0].MAC)
-	return l.AddSpare(ctx, lab.Spare{Host: twin, Vendor: bmc.Supermicro})
+	return l.AddSpare(ctx, lab.Spare{Host: spare(3), Vendor: bmc.Supermicro, Entered: strings.ToUpper(l.Values().Workers[0].MAC)})
 }
 
 // availableSpare adds a host and waits until metal3 is done with it.
@@ -217,6 +221,69 @@ status:
   versions:
   - {name: operator, version: %[3]q}
 `, now, outsideVIP, l.Values().Version))
+}
+
+// checkVIPs is what the network operator does after the configuration was changed: it copies
+// addresses that lie in a machine network to the status, and is no longer Degraded
+// (openshift/cluster-network-operator:pkg/controller/infrastructureconfig/sync_specstatus.go).
+func checkVIPs(ctx context.Context, l *lab.Lab) error {
+	infra, err := l.Get(ctx, infrastructures, "", "cluster")
+	if err != nil {
+		return err
+	}
+	spec, _, _ := unstructured.NestedMap(infra.Object, "spec", "platformSpec", "baremetal")
+	inside, err := addressesInside(spec)
+	if err != nil || !inside {
+		return err
+	}
+	operator, err := l.Get(ctx, clusterOperators, "", "network")
+	if err != nil {
+		return err
+	}
+	conditions, _, _ := unstructured.NestedSlice(operator.Object, "status", "conditions")
+	changed := false
+	for _, c := range conditions {
+		if m, ok := c.(map[string]any); ok && m["type"] == "Degraded" && m["status"] == "True" {
+			m["status"], m["reason"], m["message"], changed = "False", "", "", true
+			m["lastTransitionTime"] = time.Now().UTC().Format(time.RFC3339)
+		}
+	}
+	if !changed {
+		return nil
+	}
+	status, err := json.Marshal(map[string]any{"status": map[string]any{"platformStatus": map[string]any{"baremetal": spec}}})
+	if err != nil {
+		return err
+	}
+	if err := l.Patch(ctx, infrastructures, "", "cluster", string(status), "status"); err != nil {
+		return err
+	}
+	settled, err := json.Marshal(map[string]any{"status": map[string]any{"conditions": conditions}})
+	if err != nil {
+		return err
+	}
+	return l.Patch(ctx, clusterOperators, "", "network", string(settled), "status")
+}
+
+// addressesInside says whether every virtual address of the configuration lies in a machine
+// network of it.
+func addressesInside(spec map[string]any) (bool, error) {
+	api, _, _ := unstructured.NestedStringSlice(spec, "apiServerInternalIPs")
+	ingress, _, _ := unstructured.NestedStringSlice(spec, "ingressIPs")
+	networks, _, _ := unstructured.NestedStringSlice(spec, "machineNetworks")
+	for _, text := range slices.Concat(api, ingress) {
+		address, err := netip.ParseAddr(text)
+		if err != nil {
+			return false, err
+		}
+		if !slices.ContainsFunc(networks, func(n string) bool {
+			prefix, err := netip.ParsePrefix(n)
+			return err == nil && prefix.Contains(address)
+		}) {
+			return false, nil
+		}
+	}
+	return true, nil
 }
 
 func networkSaysVIP(ctx context.Context, l *lab.Lab) (string, error) {
