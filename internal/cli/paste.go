@@ -31,7 +31,8 @@ func (e *textError) Error() string { return e.err.Error() }
 func (e *textError) Unwrap() error { return e.err }
 
 // openFrom opens one value of --from: an archive, or text that a person copied together.
-func (a *app) openFrom(ctx context.Context, path string, how []archive.Option) (*archive.Source, *paste.Source, error) {
+// Of a file that is nothing but the log of one program the run keeps the lines.
+func (a *app) openFrom(ctx context.Context, r *run, path string, how []archive.Option) (*archive.Source, *paste.Source, error) {
 	text, err := a.textOf(path)
 	if err != nil {
 		return nil, nil, err
@@ -43,6 +44,9 @@ func (a *app) openFrom(ctx context.Context, path string, how []archive.Option) (
 		}
 	}
 	s, err := a.openArchive(ctx, path, how)
+	if err == nil && text != nil && s.OnlyLines() {
+		r.logs = append(r.logs, text)
+	}
 	if err == nil || pasted == nil || ctx.Err() != nil {
 		return s, nil, err
 	}
@@ -116,8 +120,17 @@ func base(path string) string {
 }
 
 // addMessages adds what the lines of pasted texts show to an answer: the matches of scan.
+// So it does with the log of one program, where nothing else says what it shows: neither a
+// cause, nor how far openshift-install came. Such a log may also tell of runs before.
 func (a *app) addMessages(ctx context.Context, r *run, d *diagnosis.Diagnosis, o *report.Options) error {
-	if len(r.pasted) == 0 {
+	var lines [][]byte
+	for _, p := range r.pasted {
+		lines = append(lines, p.Text())
+	}
+	if len(d.Roots) == 0 && d.Cluster.Installer == nil {
+		lines = append(lines, r.logs...)
+	}
+	if len(lines) == 0 {
 		return nil
 	}
 	c, err := a.wholeCatalog()
@@ -133,15 +146,17 @@ func (a *app) addMessages(ctx context.Context, r *run, d *diagnosis.Diagnosis, o
 		return fmt.Errorf("make sanitizer: %w", err)
 	}
 	var texts []*message.Report
-	for _, p := range r.pasted {
-		found, err := x.Read(ctx, bytes.NewReader(p.Text()), clean.Line)
+	for _, text := range lines {
+		found, err := x.Read(ctx, bytes.NewReader(text), clean.Line)
 		if err != nil {
 			return err
 		}
 		texts = append(texts, found)
 	}
 	o.Messages, o.Catalog = message.Merge(texts), c
-	x.Join(o.Messages, seen(d))
+	if len(r.pasted) > 0 {
+		x.Join(o.Messages, seen(d))
+	}
 	return nil
 }
 

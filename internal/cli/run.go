@@ -18,6 +18,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/facts/all"
 	"github.com/rollcall-project/rollcall/internal/facts/attention"
 	"github.com/rollcall-project/rollcall/internal/facts/cluster"
+	planfacts "github.com/rollcall-project/rollcall/internal/facts/plan"
 	"github.com/rollcall-project/rollcall/internal/facts/relation"
 	"github.com/rollcall-project/rollcall/internal/fault"
 	"github.com/rollcall-project/rollcall/internal/message"
@@ -30,6 +31,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/source/install"
 	"github.com/rollcall-project/rollcall/internal/source/live"
 	"github.com/rollcall-project/rollcall/internal/source/paste"
+	"github.com/rollcall-project/rollcall/internal/source/plan"
 )
 
 // run is one reading of one source.
@@ -40,6 +42,7 @@ type run struct {
 	now     time.Time    // zero: the source carries none
 	source  evidence.Description
 	pasted  []*paste.Source // texts that a person copied together
+	logs    [][]byte        // files of --from that are the log of one program
 	closers []func() error
 }
 
@@ -145,7 +148,7 @@ func (a *app) openSources(ctx context.Context, r *run, how []archive.Option) ([]
 			dirs = append(dirs, d)
 			continue
 		}
-		s, pasted, err := a.openFrom(ctx, path, how)
+		s, pasted, err := a.openFrom(ctx, r, path, how)
 		if err != nil {
 			return nil, explainArchive(path, err)
 		}
@@ -311,7 +314,10 @@ func (a *app) diagnose(ctx context.Context, r *run) (*diagnosis.Diagnosis, error
 	defer a.progress("reading %s %s ...", r.source.Kind, r.source.Name)()
 	o := diagnose.Options{
 		Catalog: r.catalog, Facts: all.All(), Relater: relation.Relater{}, Cluster: cluster.Describer{}, Roll: roll.Caller{},
-		Reader: r.reader, Now: r.now, Clock: a.io.Clock, Only: a.source.only, Skip: a.source.skip, Log: a.log,
+		Reader: r.reader, Now: r.now, Clock: a.io.Clock, Only: a.source.only, Skip: a.source.skip, Plan: r.source.Kind == plan.Kind, Log: a.log,
+	}
+	if o.Plan {
+		o.Cluster, o.Roll = planfacts.Describer{}, planfacts.Describer{}
 	}
 	if r.accept != nil {
 		o.Accept = r.accept

@@ -46,6 +46,9 @@ func classify(d *diagnosis.Diagnosis) diagnosis.Verdict {
 	if len(d.Accepted) > 0 {
 		return onlyAccepted(d)
 	}
+	if d.Source.Kind == Plan {
+		return diagnosis.Verdict{Class: diagnosis.Healthy, Reason: "no known mistake is in the plan; what only the machines and the network show was not checked"}
+	}
 	if d.Source.Kind == OnHost {
 		return diagnosis.Verdict{Class: diagnosis.Healthy, Reason: "nothing is wrong on " + d.Source.Name + " itself; only the API shows whether it has joined"}
 	}
@@ -202,7 +205,7 @@ func openQuestions(d *diagnosis.Diagnosis) []string {
 	open = append(append(open, notThrough(d)...), notAskedAbout(d)...)
 	open = append(open, damaged(d)...)
 	open = append(open, unsettled(d)...)
-	if d.Source.Kind == OnHost {
+	if d.Source.Kind == OnHost || d.Source.Kind == Plan {
 		return append(open, unasked(d)...)
 	}
 	if expected(d) == 0 && !awaitsFirstHost(d) { // a name that only a request claims is no host that answered
@@ -292,6 +295,10 @@ func damaged(d *diagnosis.Diagnosis) []string {
 // OnHost is the kind of a source that is one machine seen from inside. What only the
 // API can tell is no open question of it; what the machine should have told is.
 const OnHost = "host"
+
+// Plan is the kind of a source that is what somebody wants to install: it has no hosts that
+// could have answered.
+const Plan = "plan"
 
 func unasked(d *diagnosis.Diagnosis) []string {
 	n := 0

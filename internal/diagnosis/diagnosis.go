@@ -9,6 +9,7 @@
 package diagnosis
 
 import (
+	"strings"
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
@@ -61,26 +62,30 @@ type ClusterInfo struct {
 
 // Installer is what the log of openshift-install says of the installation.
 type Installer struct {
-	Ended    string    `json:"ended"`    // complete, failed, interrupted, or running: the log has no end
-	WaitsFor string    `json:"waitsFor"` // what its last step was for, in words; "" where it waits for nothing
-	At       time.Time `json:"at"`       // of the last line that counts
-	Locator  string    `json:"locator"`  // of that line
+	Version  string    `json:"version,omitempty"` // of openshift-install, as it wrote it
+	Ended    string    `json:"ended"`             // complete, failed, interrupted, made: it only wrote files, or running: the log has no end
+	WaitsFor string    `json:"waitsFor"`          // what its last step was for, in words; "" where it waits for nothing
+	At       time.Time `json:"at"`                // of the last line that counts
+	Locator  string    `json:"locator"`           // of that line
 }
 
 // String says it in words.
 func (i Installer) String() string {
 	at := i.At.UTC().Format(time.RFC3339)
+	name := strings.TrimSpace("openshift-install " + i.Version)
 	switch {
 	case i.Ended == "complete" && i.WaitsFor == "":
-		return "openshift-install saw the bootstrap complete at " + at
+		return name + " saw the bootstrap complete at " + at
+	case i.Ended == "made":
+		return name + " wrote its files at " + at + ", and no later run works on a cluster"
 	case i.Ended == "complete":
-		return "openshift-install completed at " + at
+		return name + " completed at " + at
 	case i.Ended == "running":
-		return "the log of openshift-install ends at " + at + ", where it waited for " + i.WaitsFor
+		return "the log of " + name + " ends at " + at + ", where it waited for " + i.WaitsFor
 	case i.Ended == "interrupted":
-		return "openshift-install was interrupted at " + at + ", where it waited for " + i.WaitsFor
+		return name + " was interrupted at " + at + ", where it waited for " + i.WaitsFor
 	}
-	return "openshift-install failed at " + at + ", where it waited for " + i.WaitsFor
+	return name + " failed at " + at + ", where it waited for " + i.WaitsFor
 }
 
 // VerdictClass is what may be said about the whole.

@@ -114,7 +114,7 @@ func (t *text) htmlSource() []pair {
 	}
 	add("Asked from", d.Source.Vantage)
 	version := d.Cluster.Version
-	if version == "" {
+	if version == "" && (d.Cluster.Installer == nil || d.Cluster.Installer.Version == "") {
 		version = "not readable"
 	}
 	add("Version", version)

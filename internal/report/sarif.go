@@ -266,7 +266,7 @@ func (s *sarif) location(item evidence.Item) sarifLocation {
 	if loc.Path != "" {
 		at.Physical = &sarifPhysical{Artifact: sarifArtifact{URI: (&url.URL{Path: strings.TrimLeft(loc.Path, "/")}).String(), Base: s.base(loc.Source)}}
 		if loc.Line > 0 {
-			at.Physical.Region = &sarifRegion{loc.Line}
+			at.Physical.Region = &sarifRegion{loc.Line, loc.Column}
 		}
 	}
 	at.Logical = []sarifLogical{{Full: s.said(loc.String()), Kind: "object"}}
@@ -275,6 +275,9 @@ func (s *sarif) location(item evidence.Item) sarifLocation {
 
 // base is the id of a source; the one that was read first is SOURCE.
 func (s *sarif) base(source string) string {
+	if s.d.Source.Kind == planSource {
+		return "" // the files lie where the user named them
+	}
 	if source == "" {
 		source = s.d.Source.Name
 	}

@@ -75,6 +75,9 @@ func newText(d *diagnosis.Diagnosis, o Options) *text {
 
 // Text writes the answer for a person: at most a screen where one root is the case.
 func Text(w io.Writer, d *diagnosis.Diagnosis, o Options) error {
+	if d.Source.Kind == planSource {
+		return planText(w, d, o)
+	}
 	t := newText(d, o)
 	t.verdict()
 	t.source()
@@ -152,11 +155,14 @@ func sourceParts(d *diagnosis.Diagnosis) []string {
 	if d.Cluster.Hosted != "" {
 		parts = append(parts, "hosted cluster "+d.Cluster.Hosted)
 	}
-	version := d.Cluster.Version
-	if version == "" {
-		version = "version not readable"
+	switch {
+	case d.Cluster.Version != "":
+		parts = append(parts, d.Cluster.Version)
+	case d.Source.Kind == planSource:
+		parts = append(parts, "release not named (--release)")
+	case d.Cluster.Installer == nil || d.Cluster.Installer.Version == "":
+		parts = append(parts, "version not readable")
 	}
-	parts = append(parts, version)
 	platform := d.Cluster.Platform
 	if platform == "None" { // what Infrastructure says of hosts without a platform
 		platform = "platform None"

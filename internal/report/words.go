@@ -29,6 +29,9 @@ var headlines = map[diagnosis.VerdictClass]headline{
 	diagnosis.ReinstallRequired:  {signBad, red, "BROKEN, CAUSE KNOWN: REINSTALL"},
 }
 
+// planSource is the kind of a source that is a plan: internal/source/plan.
+const planSource = "plan"
+
 // headlineOf adds to the class whether a cause is known and how much is accepted, and says
 // WARNING where nothing that is present and not accepted is an error.
 func headlineOf(d *diagnosis.Diagnosis) headline {
@@ -42,7 +45,12 @@ func headlineOf(d *diagnosis.Diagnosis) headline {
 	default:
 		h = headline{signOpen, yellow, "UNDECIDED"}
 	}
-	if h.sign == signBad && !serious(d) {
+	if d.Source.Kind == planSource && len(d.Roots) > 0 {
+		h = headline{signBad, red, "DO NOT INSTALL YET"}
+		if !serious(d) {
+			h = headline{signWarn, yellow, "CHECK BEFORE YOU INSTALL"}
+		}
+	} else if h.sign == signBad && !serious(d) {
 		h = headline{signWarn, yellow, strings.Replace(h.words, "BROKEN", "WARNING", 1)}
 	}
 	if n := d.Verdict.Accepted; n > 0 {

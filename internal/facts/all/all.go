@@ -22,6 +22,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/facts/mcs"
 	"github.com/rollcall-project/rollcall/internal/facts/network"
 	"github.com/rollcall-project/rollcall/internal/facts/onhost"
+	"github.com/rollcall-project/rollcall/internal/facts/plan"
 	"github.com/rollcall-project/rollcall/internal/facts/pointers"
 	"github.com/rollcall-project/rollcall/internal/facts/pools"
 	"github.com/rollcall-project/rollcall/internal/facts/ramdisk"
@@ -53,5 +54,6 @@ func All() []facts.Fact {
 		installer.Facts(),
 		hosted.Facts(),
 		onhost.Facts(),
+		plan.Facts(),
 	)
 }

@@ -71,6 +71,7 @@ var fact = facts.Define("install-log", fault.Cluster, "how far openshift-install
 const (
 	sigRun      = "installer.run"
 	sigInfra    = "installer.infrastructure"
+	sigOldInfra = "installer.terraform" // the same up to 4.0
 	sigWait     = "installer.wait"
 	sigStill    = "installer.still"
 	sigBoot     = "installer.bootstrapped"
@@ -86,7 +87,7 @@ const (
 
 // messages are the lines that this package reads.
 var messages = []string{
-	sigRun, sigInfra, sigWait, sigStill, sigBoot, sigDone, sigFatal, sigFailed, sigOperator, sigMade, sigGenerate, sigGather, sigLine,
+	sigRun, sigInfra, sigOldInfra, sigWait, sigStill, sigBoot, sigDone, sigFatal, sigFailed, sigOperator, sigMade, sigGenerate, sigGather, sigLine,
 }
 
 // waits tells the steps apart by what is waited for; the first that fits counts.
@@ -182,19 +183,22 @@ func withoutLog(ctx context.Context, w *facts.World, missing error) error {
 		Supply: evidence.Supply{Kind: evidence.SupplyInstallerLog}}
 }
 
-// Say tells of an installation whose cluster cannot be asked; nil where no log works
-// on one.
+// Say tells of an installation whose cluster cannot be asked; nil where no log has a run
+// that works on one or makes its files.
 func Say(ctx context.Context, w *facts.World) (*diagnosis.Installer, error) {
 	list, err := lines(ctx, w)
 	if err != nil {
 		return nil, err
 	}
-	run := lastRun(list)
+	run := newestRun(list)
 	if run == nil || len(addresses(list)) > 1 {
 		return nil, nil
 	}
 	in := follow(run)
-	said := &diagnosis.Installer{Ended: in.ended, WaitsFor: in.waitsFor, At: in.at, Locator: run[len(run)-1].Line.Loc.String()}
+	if !slices.ContainsFunc(run, worksOnCluster) {
+		in.ended, in.waitsFor = "made", ""
+	}
+	said := &diagnosis.Installer{Version: in.version, Ended: in.ended, WaitsFor: in.waitsFor, At: in.at, Locator: run[len(run)-1].Line.Loc.String()}
 	if in.ended == "failed" && in.interrupted {
 		said.Ended = "interrupted"
 	}
@@ -231,6 +235,15 @@ func lines(ctx context.Context, w *facts.World) ([]line, error) {
 // before it could; nil where the newest one only made files: an installation begins anew
 // with these.
 func lastRun(list []line) []line {
+	if run := newestRun(list); slices.ContainsFunc(run, worksOnCluster) {
+		return run
+	}
+	return nil
+}
+
+// newestRun returns the lines of the newest run that worked on a cluster or made files for
+// one.
+func newestRun(list []line) []line {
 	var best, run []line
 	var newest time.Time
 	keep := func() {
@@ -246,9 +259,6 @@ func lastRun(list []line) []line {
 		run = append(run, l)
 	}
 	keep()
-	if !slices.ContainsFunc(best, worksOnCluster) {
-		return nil
-	}
 	return best
 }
 
@@ -260,7 +270,7 @@ func works(run []line) bool {
 
 func worksOnCluster(l line) bool {
 	switch l.id {
-	case sigInfra, sigWait, sigBoot, sigDone:
+	case sigInfra, sigOldInfra, sigWait, sigBoot, sigDone:
 		return true
 	case sigFatal, sigFailed:
 		return assetError.MatchString(message(l))
@@ -272,6 +282,10 @@ func worksOnCluster(l line) bool {
 // kubeconfig to wait with (openshift/installer:pkg/asset/store/store.go fetch,
 // cmd/openshift-install/create.go waitForBootstrapComplete).
 var assetError = regexp.MustCompile(`^(?:failed to (?:fetch|generate|load) |loading kubeconfig: )`)
+
+// clusterAsset is the asset whose making is that of the infrastructure, in an error
+// (openshift/installer:pkg/asset/cluster/cluster.go Name).
+var clusterAsset = regexp.MustCompile(`failed to generate asset "Cluster"`)
 
 // causes tells what a step could not get past by what was logged last; the first that
 // fits counts.
@@ -334,7 +348,7 @@ func (in *install) take(l line) {
 	switch l.id {
 	case sigRun:
 		in.version = l.Groups[1]
-	case sigInfra:
+	case sigInfra, sigOldInfra:
 		in.begin("infrastructure", "the infrastructure", l.Line.Time)
 		facts.Prove(item, &in.Step, &in.WaitsFor, &in.Since)
 	case sigWait:
@@ -357,6 +371,10 @@ func (in *install) take(l line) {
 	case sigFatal, sigFailed:
 		if !in.fail(text) {
 			return
+		}
+		if in.step == "assets" && clusterAsset.MatchString(text) { // where the log lacks the lines before
+			in.begin("infrastructure", "the infrastructure", l.Line.Time)
+			facts.Prove(item, &in.Step, &in.WaitsFor, &in.Since)
 		}
 		in.blame(text, item)
 		facts.Prove(item, &in.Ended, &in.Error, &in.Interrupted)

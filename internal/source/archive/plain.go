@@ -54,6 +54,10 @@ func fromFile(ctx context.Context, f io.ReaderAt, size int64, name string, how p
 	return b.finish(ctx, st)
 }
 
+// OnlyLines reports whether the source is a single file of lines and no object: the log
+// of one program.
+func (s *Source) OnlyLines() bool { return s.single && len(s.objects) == 0 && len(s.texts) > 0 }
+
 var (
 	configKind = regexp.MustCompile(`(?m)^\s*"?kind"?:\s*"?Config"?,?\s*$`)
 	contexts   = regexp.MustCompile(`(?m)^\s*"?(?:contexts|current-context)"?:`)

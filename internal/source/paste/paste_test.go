@@ -226,3 +226,17 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+// Before Kubernetes 1.18 oc printed no SIGNERNAME. Who joins asks for a client certificate;
+// what a node asks for under its own name stays open.
+func TestRequestsWithoutSigner(t *testing.T) {
+	for requester, want := range map[string]string{
+		"system:serviceaccount:openshift-machine-config-operator:node-bootstrapper": "kubernetes.io/kube-apiserver-client-kubelet",
+		"system:node:w4.lab.example.com":                                            "",
+	} {
+		o, _ := csrRow(map[string]string{"REQUESTOR": requester, "CONDITION": "Pending"}, time.Time{})
+		if got := evidence.String(o, "spec", "signerName"); got != want {
+			t.Errorf("%s: %q, want %q", requester, got, want)
+		}
+	}
+}
