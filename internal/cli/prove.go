@@ -125,7 +125,7 @@ func (a *app) test(ctx context.Context, format string, named []string) error {
 		return err
 	}
 	p := proof{Problems: append(fault.Problems{}, problems...), Faults: []provenFault{}, Overlays: []testedOverlay{}}
-	grid, err := fixture.NewGrid(c, all.All(), relation.Relater{}, all.Signatures())
+	grid, err := fixture.NewGrid(c, all.All(), relation.Relater{})
 	if err != nil {
 		return err
 	}

@@ -21,6 +21,7 @@ import (
 	planfacts "github.com/rollcall-project/rollcall/internal/facts/plan"
 	"github.com/rollcall-project/rollcall/internal/facts/relation"
 	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/message"
 	"github.com/rollcall-project/rollcall/internal/reader"
 	"github.com/rollcall-project/rollcall/internal/roll"
 	"github.com/rollcall-project/rollcall/internal/sanitize"
@@ -94,7 +95,7 @@ func (a *app) openRunOver(ctx context.Context, record recording, first evidence.
 	if r.accept, err = a.loadAccept(r.catalog); err != nil {
 		return nil, err
 	}
-	set, err := scan.Compile(all.Signatures())
+	set, err := message.Signatures(r.catalog)
 	if err != nil {
 		return nil, fmt.Errorf("compile signatures: %w", err)
 	}

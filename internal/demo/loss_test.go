@@ -50,7 +50,7 @@ func newDoctor(t *testing.T) doctor {
 	if err != nil {
 		t.Fatal(err)
 	}
-	set, err := scan.Compile(all.Signatures())
+	set, err := fixture.Signatures()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,7 +23,6 @@ import (
 	"github.com/rollcall-project/rollcall/internal/reader"
 	"github.com/rollcall-project/rollcall/internal/roll"
 	"github.com/rollcall-project/rollcall/internal/sanitize"
-	"github.com/rollcall-project/rollcall/internal/scan"
 	"github.com/rollcall-project/rollcall/internal/source/archive"
 	"github.com/rollcall-project/rollcall/internal/source/archive/archivetest"
 )
@@ -81,7 +80,7 @@ func cpu(b *testing.B) time.Duration {
 }
 
 func diagnoseArchive(b *testing.B, faults *fault.Catalog, path string) *diagnosis.Diagnosis {
-	set, err := scan.Compile(all.Signatures())
+	set, err := fixture.Signatures()
 	if err != nil {
 		b.Fatal(err)
 	}

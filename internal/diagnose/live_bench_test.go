@@ -15,11 +15,11 @@ import (
 	"github.com/rollcall-project/rollcall/internal/facts/cluster"
 	"github.com/rollcall-project/rollcall/internal/facts/relation"
 	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/fixture"
 	"github.com/rollcall-project/rollcall/internal/reader"
 	"github.com/rollcall-project/rollcall/internal/report"
 	"github.com/rollcall-project/rollcall/internal/roll"
 	"github.com/rollcall-project/rollcall/internal/sanitize"
-	"github.com/rollcall-project/rollcall/internal/scan"
 	"github.com/rollcall-project/rollcall/internal/source/live"
 )
 
@@ -42,7 +42,7 @@ func BenchmarkLive(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	set, err := scan.Compile(all.Signatures())
+	set, err := fixture.Signatures()
 	if err != nil {
 		b.Fatal(err)
 	}

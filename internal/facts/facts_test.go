@@ -36,7 +36,7 @@ func (blank) Texts(_ context.Context, q evidence.TextQuery) ([]evidence.Text, er
 
 func newTestWorld(t *testing.T, source evidence.Source) *World {
 	t.Helper()
-	set, err := scan.Compile(nil)
+	set, err := scan.Compile([]scan.Signature{{ID: "x", Literal: "xyz"}})
 	if err != nil {
 		t.Fatal(err)
 	}

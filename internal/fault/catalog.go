@@ -1,6 +1,7 @@
 package fault
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -24,7 +25,8 @@ type Catalog struct {
 	Commands []*CommandNotes
 	byID     map[string]*Fault
 	remedies map[string]*Remedy
-	files    map[any]*entryFile // of the entries above
+	read     map[string]*Messages // by the ids of messages
+	files    map[any]*entryFile   // of the entries above
 }
 
 // Remedy returns the remedy with the id.
@@ -48,12 +50,12 @@ const (
 // to its end.
 func Load(roots ...fs.FS) (*Catalog, error) { return loadAll(roots, true) }
 
-// LoadChecks is Load without messages: a diagnosis does not need them, and they are the
-// larger half of the catalogue.
+// LoadChecks is Load with no other messages than those that facts read: a diagnosis does not
+// need the others.
 func LoadChecks(roots ...fs.FS) (*Catalog, error) { return loadAll(roots, false) }
 
 func loadAll(roots []fs.FS, messages bool) (*Catalog, error) {
-	c := &Catalog{byID: map[string]*Fault{}, remedies: map[string]*Remedy{}, files: map[any]*entryFile{}}
+	c := &Catalog{byID: map[string]*Fault{}, read: map[string]*Messages{}, remedies: map[string]*Remedy{}, files: map[any]*entryFile{}}
 	var wrong Problems
 	var files []*entryFile
 	for i, root := range roots {
@@ -68,13 +70,13 @@ func loadAll(roots []fs.FS, messages bool) (*Catalog, error) {
 			if d.IsDir() {
 				return enter(p)
 			}
-			if path.Ext(p) != ".yaml" || !messages && slices.Contains([]string{"messages", "commands"}, path.Base(path.Dir(p))) {
+			if path.Ext(p) != ".yaml" || !messages && path.Base(path.Dir(p)) == "commands" {
 				return nil
 			}
 			if len(files) == maxEntries {
 				return fmt.Errorf("more than %d entries", maxEntries)
 			}
-			files = append(files, &entryFile{root: root, rootIndex: i, path: p})
+			files = append(files, &entryFile{root: root, rootIndex: i, path: p, onlyRead: !messages})
 			return nil
 		})
 		if err != nil {
@@ -102,7 +104,8 @@ type entryFile struct {
 	root      fs.FS
 	rootIndex int // of the roots that are loaded
 	path      string
-	entry     any // *Fault, *Remedy, *RefusedRemedy, *Messages or *CommandNotes; nil where nothing could be decoded
+	onlyRead  bool // of messages only those that facts read
+	entry     any  // *Fault, *Remedy, *RefusedRemedy, *Messages or *CommandNotes; nil where nothing could be decoded
 	wrong     mistakes
 }
 
@@ -131,6 +134,9 @@ func (f *entryFile) decode() {
 	case "remedies":
 		f.entry = &Remedy{}
 	case "messages":
+		if f.onlyRead && !bytes.Contains(raw, []byte("id:")) {
+			return // none of them has an id: half of the time is saved
+		}
 		f.entry = &Messages{}
 	case "commands":
 		f.entry = &CommandNotes{}
@@ -196,7 +202,10 @@ func (c *Catalog) add(file *entryFile) mistakes {
 		wrong = e.check()
 	case *Messages:
 		c.Messages = append(c.Messages, e)
-		wrong = e.check()
+		wrong = append(e.check(), c.readBy(e)...)
+		if file.onlyRead {
+			e.onlyRead()
+		}
 	case *Remedy:
 		if have, twice := c.remedies[e.ID]; twice {
 			return append(file.wrong, c.taken(e.ID, have))
@@ -226,6 +235,21 @@ func (f *entryFile) follows(m mistake) bool {
 // taken is the mistake of an id that another entry has.
 func (c *Catalog) taken(id string, by any) mistake {
 	return mistake{at: Where{"id"}, text: fmt.Sprintf("the id %q is taken by %s", id, c.files[by].name()), hint: "choose another; an entry cannot replace one"}
+}
+
+// readBy notes the ids of messages, and returns those that are taken.
+func (c *Catalog) readBy(m *Messages) (wrong mistakes) {
+	for i := range m.Messages {
+		id := m.Messages[i].ID
+		if id == "" {
+			continue
+		}
+		if by, twice := c.read[id]; twice {
+			wrong.add(Where{"messages", i, "id"}, "choose another", "the id %q is taken by %s", id, c.files[by].name())
+		}
+		c.read[id] = m
+	}
+	return wrong
 }
 
 // named holds that a file has the name of its entry.

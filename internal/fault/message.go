@@ -1,6 +1,7 @@
 package fault
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -14,9 +15,13 @@ type Messages struct {
 	Refs     []Ref     `json:"refs"`
 }
 
-// Message is one line of a program, without the parts that change. It shows exactly one
-// of three things: a fault, a failure whose cause it does not show, or normal operation.
+// Message is one line of a program, without the parts that change. It shows a fault, a
+// failure whose cause it does not show, or normal operation; one with an ID may show
+// none of them: it is there for the facts that read it.
 type Message struct {
+	ID   string `json:"id,omitempty"`   // the name by which facts ask for the line; "" where none does
+	Read string `json:"read,omitempty"` // with an ID: expression that a line must match for facts, any case; they get its groups
+
 	Text   string   `json:"text"`             // literal part of the line, any case; blanks count as one
 	Also   []string `json:"also,omitempty"`   // further parts of the same line
 	Match  string   `json:"match,omitempty"`  // expression that the line must match, any case
@@ -86,7 +91,13 @@ func (m *Message) check(wrong *mistakes, at Where) {
 			shows++
 		}
 	}
-	if shows != 1 {
+	if m.ID != "" {
+		m.checkID(wrong, at)
+	}
+	if m.Read != "" && m.ID == "" {
+		wrong.add(under("read"), "write id, or match", "only for a message with an id")
+	}
+	if shows > 1 || shows == 0 && m.ID == "" {
 		wrong.add(at, "write the id of the fault, or what has failed, or why it is normal", "exactly one of fault, failure and normal is needed, there are %d", shows)
 	}
 	if m.Shows != "" && m.Fault == "" {
@@ -114,6 +125,27 @@ func (m *Message) check(wrong *mistakes, at Where) {
 	wrong.checkRegexp(under("match"), m.Match)
 	wrong.checkRegexp(under("unless"), m.Unless)
 	wrong.checkRegexp(under("over"), m.Over)
+	wrong.checkRegexp(under("read"), m.Read)
+}
+
+var messageID = regexp.MustCompile(`^[a-z0-9]+([.-][a-z0-9]+)*$`)
+
+// checkID holds that facts and people find the same lines: facts know text and read only.
+func (m *Message) checkID(wrong *mistakes, at Where) {
+	if !messageID.MatchString(m.ID) {
+		wrong.add(append(slices.Clone(at), "id"), "for example mcd.degraded", "%q is not lower case words with - or . between them", m.ID)
+	}
+	if len(m.Also) > 0 || m.Match != "" || m.Unless != "" {
+		wrong.add(append(slices.Clone(at), "id"), "write a message of its own for facts, with text and read", "a message with an id cannot have also, match or unless")
+	}
+}
+
+// Neutral reports whether the message shows nothing by itself and is only read by facts.
+func (m Message) Neutral() bool { return m.Fault == "" && m.Failure == "" && m.Normal == "" }
+
+// onlyRead removes the messages that no fact reads.
+func (m *Messages) onlyRead() {
+	m.Messages = slices.DeleteFunc(m.Messages, func(m Message) bool { return m.ID == "" })
 }
 
 // checkMessages reports messages of faults that are not there, and faults that are only

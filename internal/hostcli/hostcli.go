@@ -36,11 +36,11 @@ import (
 	"github.com/rollcall-project/rollcall/internal/facts/onhost"
 	"github.com/rollcall-project/rollcall/internal/facts/relation"
 	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/message"
 	"github.com/rollcall-project/rollcall/internal/reader"
 	"github.com/rollcall-project/rollcall/internal/report"
 	"github.com/rollcall-project/rollcall/internal/roll"
 	"github.com/rollcall-project/rollcall/internal/sanitize"
-	"github.com/rollcall-project/rollcall/internal/scan"
 	"github.com/rollcall-project/rollcall/internal/source/machine"
 )
 
@@ -205,7 +205,7 @@ func (a *app) diagnose(ctx context.Context, s *machine.Source, c *fault.Catalog,
 	if a.flags.noJournal {
 		source = withoutJournals{s}
 	}
-	set, err := scan.Compile(all.Signatures())
+	set, err := message.Signatures(c)
 	if err != nil {
 		return nil, fmt.Errorf("compile signatures: %w", err)
 	}

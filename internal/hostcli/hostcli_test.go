@@ -29,7 +29,6 @@ import (
 	"github.com/rollcall-project/rollcall/internal/reader"
 	"github.com/rollcall-project/rollcall/internal/roll"
 	"github.com/rollcall-project/rollcall/internal/sanitize"
-	"github.com/rollcall-project/rollcall/internal/scan"
 	"github.com/rollcall-project/rollcall/internal/source/archive"
 	"github.com/rollcall-project/rollcall/internal/source/machine/machinetest"
 )
@@ -349,7 +348,7 @@ func TestCollection(t *testing.T) {
 
 func diagnosed(t *testing.T, sources ...evidence.Source) *diagnosis.Diagnosis {
 	t.Helper()
-	set, err := scan.Compile(all.Signatures())
+	set, err := fixture.Signatures()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -37,7 +37,7 @@ func world(t *testing.T, base, changes string, without ...evidence.Need) *facts.
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := fixture.Reader(files, inventory.Signatures(), without...)
+	r, err := fixture.Reader(files, without...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,6 @@ import (
 	"github.com/rollcall-project/rollcall/internal/inventory"
 	"github.com/rollcall-project/rollcall/internal/reader"
 	"github.com/rollcall-project/rollcall/internal/sanitize"
-	"github.com/rollcall-project/rollcall/internal/scan"
 	"github.com/rollcall-project/rollcall/internal/source/archive"
 	"github.com/rollcall-project/rollcall/internal/source/namedhost"
 )
@@ -27,7 +26,7 @@ func withNamed(t *testing.T, list ...namedhost.Host) *inventory.Inventory {
 	if err != nil {
 		t.Fatal(err)
 	}
-	set, err := scan.Compile(inventory.Signatures())
+	set, err := fixture.Signatures()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,13 +6,11 @@ import (
 	"encoding/base64"
 	"encoding/pem"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
-	"github.com/rollcall-project/rollcall/internal/scan"
 	"github.com/rollcall-project/rollcall/internal/source/namedhost"
 	"github.com/rollcall-project/rollcall/internal/source/yamlin"
 )
@@ -25,16 +23,6 @@ const (
 	sigConsole    = "hosts.console"
 	sigConsoleURL = "hosts.console-url"
 )
-
-// Signatures is what Read looks for in texts. Every line of a first boot carries
-// Ignition's name; the URL's last element is the pool
-// (openshift/machine-config-operator:pkg/server/api.go ServeHTTP).
-func Signatures() []scan.Signature {
-	return []scan.Signature{
-		{ID: sigConsole, Literal: "ignition"},
-		{ID: sigConsoleURL, Literal: "/config/", Pattern: regexp.MustCompile(`https?://[^\s"/]+/config/([a-z0-9](?:[a-z0-9.-]*[a-z0-9])?)`)},
-	}
-}
 
 func (b *builder) consoles(ctx context.Context, w *facts.World, need evidence.Need) error {
 	seen, err := w.Matches(ctx, need.Text, sigConsole)

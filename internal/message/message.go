@@ -58,6 +58,9 @@ func New(c *fault.Catalog) (*Index, error) {
 	}
 	for _, file := range c.Messages {
 		for _, m := range file.Messages {
+			if m.Neutral() {
+				continue
+			}
 			r := rule{Message: m, program: file.Program}
 			for _, part := range append([]string{m.Text}, m.Also...) {
 				r.parts = append(r.parts, []byte(strings.ToLower(plain(part))))

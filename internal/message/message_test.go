@@ -57,9 +57,13 @@ func outcomes(x *Index, line string) []string {
 }
 
 // Each message is tried on lines as its program prints them: testdata/<program>.txt has an
-// outcome, a tab and a line.
+// outcome or the id of a message, a tab and a line.
 func TestSamples(t *testing.T) {
 	x := builtIn(t)
+	read, err := Signatures(x.catalog)
+	if err != nil {
+		t.Fatal(err)
+	}
 	files, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("%d files of samples: %v", len(files), err)
@@ -80,7 +84,11 @@ func TestSamples(t *testing.T) {
 				t.Errorf("%s:%d: no tab", path, n)
 				continue
 			}
-			if got := outcomes(x, sample); !slices.Contains(got, want) {
+			got := outcomes(x, sample)
+			for _, h := range read.Find([]byte(sample)) {
+				got = append(got, h.ID)
+			}
+			if !slices.Contains(got, want) {
 				t.Errorf("%s:%d: %v, want %s of %q", path, n, got, want, sample)
 			}
 		}
@@ -90,8 +98,12 @@ func TestSamples(t *testing.T) {
 // Each message of the catalogue has a sample: a literal that no line can have never speaks.
 func TestEveryMessageIsTried(t *testing.T) {
 	x := builtIn(t)
+	read, err := Signatures(x.catalog)
+	if err != nil {
+		t.Fatal(err)
+	}
 	files, _ := filepath.Glob("testdata/*.txt")
-	tried := map[int]bool{}
+	tried, found := map[int]bool{}, map[string]bool{}
 	for _, path := range files {
 		raw, err := os.ReadFile(path)
 		if err != nil {
@@ -99,6 +111,9 @@ func TestEveryMessageIsTried(t *testing.T) {
 		}
 		for line := range strings.Lines(string(raw)) {
 			_, sample, _ := strings.Cut(strings.TrimRight(line, "\r\n"), "\t")
+			for _, h := range read.Find([]byte(sample)) {
+				found[h.ID] = true
+			}
 			lower := plainLower(nil, []byte(sample))
 			for i := range x.rules {
 				tried[i] = tried[i] || x.rules[i].holds(lower)
@@ -114,6 +129,13 @@ func TestEveryMessageIsTried(t *testing.T) {
 	}
 	if without > 0 {
 		t.Errorf("%d of %d messages have no sample that they hold on", without, len(x.rules))
+	}
+	for _, file := range x.catalog.Messages {
+		for _, m := range file.Messages {
+			if m.ID != "" && !found[m.ID] {
+				t.Errorf("%s: no sample has what facts read as %s", file.Program, m.ID)
+			}
+		}
 	}
 }
 

@@ -19,6 +19,9 @@ import (
 // Matches returns the lines of the selected texts that carry a signature, in the
 // order of the texts and lines. All signatures are found in one pass over each text.
 func (r *Reader) Matches(ctx context.Context, q evidence.TextQuery, signature string) ([]evidence.Match, error) {
+	if signature != "" && !r.scan.Has(signature) {
+		return nil, fmt.Errorf("search %s: no message of the catalog has the id %q", q, signature)
+	}
 	r.mu.Lock()
 	c := r.texts[q]
 	if c == nil {

@@ -18,7 +18,6 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/rollcall-project/rollcall/internal/diagnosis"
-	"github.com/rollcall-project/rollcall/internal/facts/all"
 	"github.com/rollcall-project/rollcall/internal/fault"
 	"github.com/rollcall-project/rollcall/internal/fixture"
 	"github.com/rollcall-project/rollcall/internal/scan"
@@ -66,7 +65,7 @@ func TestRoll(t *testing.T) {
 
 // signatures are compiled once for all fixtures.
 var signatures = sync.OnceValue(func() *scan.Set {
-	set, err := scan.Compile(all.Signatures())
+	set, err := fixture.Signatures()
 	if err != nil {
 		panic(err) // a mistake of the list
 	}
@@ -180,7 +179,7 @@ func TestKinds(t *testing.T) {
 			for _, f := range a.Files {
 				fsys["must-gather.local.1/image/"+f.Name] = &fstest.MapFile{Data: f.Data}
 			}
-			reader, err := fixture.Reader(fsys, all.Signatures())
+			reader, err := fixture.Reader(fsys)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -15,7 +15,7 @@ import (
 
 // Signature is one thing to look for.
 type Signature struct {
-	ID      string
+	ID      string         // neighbors in a list may have the same one: they are spellings of it
 	Literal string         // at least three bytes, ASCII letters in lower case
 	Pattern *regexp.Regexp // optional; groups are handed to the caller
 }
@@ -23,20 +23,22 @@ type Signature struct {
 // Set is a compiled list of signatures. It is safe for concurrent use.
 type Set struct {
 	signatures []Signature
+	ids        map[string]bool
 	filter     *filter
 }
 
 // Compile makes a set. It fails on a literal that is too short to be rare or that is not
 // lower case, because such a literal would never or always hit.
 func Compile(signatures []Signature) (*Set, error) {
-	literals := make([]string, len(signatures))
+	literals, ids := make([]string, len(signatures)), make(map[string]bool, len(signatures))
 	for i, s := range signatures {
 		literals[i] = s.Literal
+		ids[s.ID] = true
 		if err := checkLiteral(s.Literal); err != nil {
 			return nil, fmt.Errorf("compile signature %q: %w", s.ID, err)
 		}
 	}
-	return &Set{signatures: slices.Clone(signatures), filter: newFilter(literals)}, nil
+	return &Set{signatures: slices.Clone(signatures), ids: ids, filter: newFilter(literals)}, nil
 }
 
 func checkLiteral(l string) error {
@@ -48,6 +50,9 @@ func checkLiteral(l string) error {
 	}
 	return nil
 }
+
+// Has reports whether a signature of the id is in the set.
+func (s *Set) Has(id string) bool { return s.ids[id] }
 
 // Hit is one signature found in a line.
 type Hit struct {
@@ -70,6 +75,9 @@ func (s *Set) Find(line []byte) []Hit {
 	hits := make([]Hit, 0, len(ids))
 	for _, i := range ids {
 		sig := s.signatures[i]
+		if n := len(hits); n > 0 && hits[n-1].ID == sig.ID {
+			continue // another spelling of the same
+		}
 		if sig.Pattern == nil {
 			hits = append(hits, Hit{ID: sig.ID})
 			continue

@@ -10,12 +10,12 @@ import (
 
 // TestUnread: a service's lists that could not be read are not empty.
 func TestUnread(t *testing.T) {
-	w := factstest.World(t, factstest.Metal, "", nil)
+	w := factstest.World(t, factstest.Metal, "")
 	f := factstest.Fields[Host](t, w, hostFact, factstest.Host("m0"))
 	if !f.Registered.Equal(facts.Known(true)) || !f.Joined.Equal(facts.Known(true)) || !f.Planned.Equal(facts.Known(true)) || !f.Clock.Equal(facts.Known("")) {
 		t.Errorf("%+v", f)
 	}
-	w = factstest.World(t, factstest.Metal, "", nil, evidence.Objects(evidence.AssistedHosts, ""))
+	w = factstest.World(t, factstest.Metal, "", evidence.Objects(evidence.AssistedHosts, ""))
 	if _, ok := evidence.AsUnavailable(factstest.Err(t, w, hostFact, factstest.Host("m0"))); !ok {
 		t.Error("without the service's hosts this one is known not to have registered")
 	}

@@ -1,6 +1,5 @@
-// Package all is the one visible list of the facts that the catalogue can use
-// and of the signatures that texts are searched for. A new area adds its own
-// two lists here and nowhere else.
+// Package all is the one visible list of the facts that the catalogue can use. A new area
+// adds its own list here and nowhere else.
 package all
 
 import (
@@ -29,8 +28,6 @@ import (
 	"github.com/rollcall-project/rollcall/internal/facts/ramdisk"
 	"github.com/rollcall-project/rollcall/internal/facts/staticpods"
 	"github.com/rollcall-project/rollcall/internal/facts/workloads"
-	"github.com/rollcall-project/rollcall/internal/inventory"
-	"github.com/rollcall-project/rollcall/internal/scan"
 )
 
 // All returns every fact.
@@ -58,22 +55,5 @@ func All() []facts.Fact {
 		hosted.Facts(),
 		onhost.Facts(),
 		plan.Facts(),
-	)
-}
-
-// Signatures returns everything that texts are searched for, in one pass.
-func Signatures() []scan.Signature {
-	return slices.Concat(
-		inventory.Signatures(),
-		pools.Signatures(),
-		mcs.Signatures(),
-		firstboot.Signatures(),
-		ramdisk.Signatures(),
-		csrs.Signatures(),
-		crashloop.Signatures(),
-		kubelet.Signatures(),
-		network.Signatures(),
-		installer.Signatures(),
-		hosted.Signatures(),
 	)
 }

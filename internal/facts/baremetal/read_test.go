@@ -31,7 +31,7 @@ func TestObfuscatedPeers(t *testing.T) {
 		"those of another host":  {patch("w0", "x-mac-0000000001-x", "redfish://x-ipv4-0000000001-x/redfish/v1/Systems/1"), false, false, false},
 		"the same, one replaced": {patch("m0", "x-mac-0000000001-x", "redfish://10.9.9.3/redfish/v1/Systems/1") + patch("w0", real, "") + patch("w1", real, ""), true, true, true},
 	} {
-		w := factstest.World(t, factstest.Metal, c.changes, nil)
+		w := factstest.World(t, factstest.Metal, c.changes)
 		f := factstest.Fields[baremetal.Peers](t, w, baremetal.PeersFact(), factstest.Host("w1"))
 		same, err := f.SameMAC.Get()
 		if (err == nil) != c.mac || (len(same) > 0) != c.shared {
@@ -48,7 +48,7 @@ func TestObfuscatedPeers(t *testing.T) {
 func TestHostUnread(t *testing.T) {
 	read := func(changes string, without ...evidence.Need) baremetal.Host {
 		t.Helper()
-		w := factstest.World(t, factstest.Metal, changes, nil, without...)
+		w := factstest.World(t, factstest.Metal, changes, without...)
 		return factstest.Fields[baremetal.Host](t, w, baremetal.HostFact(), factstest.Host("w1"))
 	}
 	whole := read("")
@@ -82,7 +82,7 @@ func TestOperatorUnread(t *testing.T) {
 		"nothing reported yet": {"-- patch:" + operator + " --\nstatus: {conditions: []}\n", nil},
 		"no such operator":     {"-- delete:" + operator + " --\n", nil},
 	} {
-		w := factstest.World(t, factstest.Metal, c.changes, nil, c.without...)
+		w := factstest.World(t, factstest.Metal, c.changes, c.without...)
 		f := factstest.Fields[baremetal.Provisioning](t, w, baremetal.ProvisioningFact(), factstest.Cluster())
 		if slices.ContainsFunc([]facts.Field[bool]{f.Degraded, f.Waits, f.Invalid}, func(x facts.Field[bool]) bool { return x.Equal(facts.Known(false)) }) {
 			t.Errorf("%s: degraded %v, waits %v, invalid %v", name, f.Degraded, f.Waits, f.Invalid)

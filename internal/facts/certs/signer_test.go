@@ -14,7 +14,7 @@ const signer = "namespaces/openshift-kube-controller-manager/core/secrets/csr-si
 
 func TestSigner(t *testing.T) {
 	read := func(changes string) certs.Signer {
-		return factstest.Fields[certs.Signer](t, factstest.World(t, factstest.Metal, changes, nil), certs.SignerFact(), factstest.Cluster())
+		return factstest.Fields[certs.Signer](t, factstest.World(t, factstest.Metal, changes), certs.SignerFact(), factstest.Cluster())
 	}
 	if s := read(""); !s.Exists.Value() || !s.NotAfter.Equal(facts.Known(time.Date(2026, 3, 31, 8, 0, 0, 0, time.UTC))) {
 		t.Errorf("by its annotations: %+v", s)
@@ -29,7 +29,7 @@ func TestSigner(t *testing.T) {
 			t.Errorf("%s: %+v", name, s)
 		}
 	}
-	w := factstest.World(t, factstest.Metal, "", nil, evidence.Objects(evidence.Secrets, "openshift-kube-controller-manager"))
+	w := factstest.World(t, factstest.Metal, "", evidence.Objects(evidence.Secrets, "openshift-kube-controller-manager"))
 	if _, ok := evidence.AsUnavailable(factstest.Err(t, w, certs.SignerFact(), factstest.Cluster())); !ok {
 		t.Error("Secrets that could not be read are no Unavailable")
 	}

@@ -26,7 +26,7 @@ func TestVersion(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			info, err := cluster.Describer{}.Describe(t.Context(), factstest.World(t, factstest.Metal, tt.changes, nil))
+			info, err := cluster.Describer{}.Describe(t.Context(), factstest.World(t, factstest.Metal, tt.changes))
 			if err != nil || !strings.HasPrefix(info.Version, tt.want) || tt.want == "" && info.Version != "" {
 				t.Errorf("version %q, %v; want %q", info.Version, err, tt.want)
 			}
@@ -39,7 +39,7 @@ func TestPlatform(t *testing.T) {
 		"": "BareMetal/HighlyAvailable",
 		infra + "status: {platformStatus: null, platform: VSphere, controlPlaneTopology: SingleReplica}\n": "VSphere/SingleReplica",
 	} {
-		info, err := cluster.Describer{}.Describe(t.Context(), factstest.World(t, factstest.Metal, changes, nil))
+		info, err := cluster.Describer{}.Describe(t.Context(), factstest.World(t, factstest.Metal, changes))
 		if got := info.Platform + "/" + info.Topology; err != nil || got != want {
 			t.Errorf("%s, %v; want %s", got, err, want)
 		}
@@ -48,7 +48,7 @@ func TestPlatform(t *testing.T) {
 
 // TestUnread: what cannot be read stays empty, and is no error.
 func TestUnread(t *testing.T) {
-	w := factstest.World(t, factstest.Metal, "", nil, evidence.Objects(evidence.ClusterVersions, ""), evidence.Objects(evidence.Infrastructures, ""), evidence.Objects(evidence.Installs, ""))
+	w := factstest.World(t, factstest.Metal, "", evidence.Objects(evidence.ClusterVersions, ""), evidence.Objects(evidence.Infrastructures, ""), evidence.Objects(evidence.Installs, ""))
 	info, err := cluster.Describer{}.Describe(t.Context(), w)
 	if err != nil || info.Version != "" || info.ID != "" || info.Platform != "" || info.Topology != "" {
 		t.Errorf("%+v, %v", info, err)
@@ -75,7 +75,7 @@ func TestJustBegun(t *testing.T) {
 		{"ClusterVersion was not read", noNode, []evidence.Need{unread}, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			info, err := cluster.Describer{}.Describe(t.Context(), factstest.World(t, factstest.Metal, tt.changes, nil, tt.without...))
+			info, err := cluster.Describer{}.Describe(t.Context(), factstest.World(t, factstest.Metal, tt.changes, tt.without...))
 			if err != nil || info.Installing != tt.installing || info.Began.IsZero() {
 				t.Errorf("installing %t since %s, %v; want %t", info.Installing, info.Began, err, tt.installing)
 			}

@@ -24,7 +24,7 @@ func TestOperator(t *testing.T) {
 		"{type: Degraded, status: \"True\", reason: \"EtcdMembers_UnhealthyMembers::NodeController_MasterNodesReady\", lastTransitionTime: \"2026-03-01T09:00:00Z\", " +
 		"message: \"EtcdMembersDegraded: 2 of 3 members are available, m1 is unhealthy\\nNodeControllerDegraded: The master nodes not ready: node \\\"m1\\\" not ready\"}]}\n"
 	t.Run("line by line", func(t *testing.T) {
-		op := factstest.Fields[controlplane.Operator](t, factstest.World(t, factstest.Metal, degraded, nil), controlplane.OperatorFact(), factstest.Operator("etcd"))
+		op := factstest.Fields[controlplane.Operator](t, factstest.World(t, factstest.Metal, degraded), controlplane.OperatorFact(), factstest.Operator("etcd"))
 		if !op.Degraded.Value() || !op.Available.Value() || !slices.Equal(op.Controllers.Value(), []string{"EtcdMembers", "NodeController"}) {
 			t.Errorf("%+v", op)
 		}
@@ -33,13 +33,13 @@ func TestOperator(t *testing.T) {
 		}
 	})
 	t.Run("says nothing", func(t *testing.T) {
-		op := factstest.Fields[controlplane.Operator](t, factstest.World(t, factstest.Metal, co+"etcd.yaml --\nstatus: {conditions: [{type: Degraded, status: \"True\"}]}\n", nil), controlplane.OperatorFact(), factstest.Operator("etcd"))
+		op := factstest.Fields[controlplane.Operator](t, factstest.World(t, factstest.Metal, co+"etcd.yaml --\nstatus: {conditions: [{type: Degraded, status: \"True\"}]}\n"), controlplane.OperatorFact(), factstest.Operator("etcd"))
 		if _, err := op.Available.Get(); op.First.Value() != "Degraded=True" || err == nil || len(op.Lines.Value()) > 0 {
 			t.Errorf("%+v", op)
 		}
 	})
 	t.Run("has not reported", func(t *testing.T) {
-		op := factstest.Fields[controlplane.Operator](t, factstest.World(t, factstest.Metal, co+"etcd.yaml --\nstatus: null\n", nil), controlplane.OperatorFact(), factstest.Operator("etcd"))
+		op := factstest.Fields[controlplane.Operator](t, factstest.World(t, factstest.Metal, co+"etcd.yaml --\nstatus: null\n"), controlplane.OperatorFact(), factstest.Operator("etcd"))
 		if _, err := op.Degraded.Get(); err == nil {
 			t.Error("an operator without conditions is said not to be degraded")
 		}
@@ -50,7 +50,7 @@ func TestOperator(t *testing.T) {
 	t.Run("API servers and pools", func(t *testing.T) {
 		changes := co + "authentication.yaml --\nstatus: {conditions: [{type: Available, status: \"False\", message: \"WellKnownAvailable: The well-known endpoint is not yet available: need at least 3 kube-apiservers, got 2\"}]}\n" +
 			co + "machine-config.yaml --\nstatus: {conditions: [{type: Degraded, status: \"True\", message: \"Unable to apply 4.20.6: error MachineConfigPool master is not ready, retrying\"}]}\n"
-		w := factstest.World(t, factstest.Metal, changes, nil)
+		w := factstest.World(t, factstest.Metal, changes)
 		op := factstest.Fields[controlplane.Operator](t, w, controlplane.OperatorFact(), factstest.Operator("authentication"))
 		if op.APIServersNeeded.Value() != 3 || op.APIServers.Value() != 2 {
 			t.Errorf("%v of %v API servers", op.APIServers, op.APIServersNeeded)
@@ -60,20 +60,20 @@ func TestOperator(t *testing.T) {
 		}
 	})
 	t.Run("no version: only what it waits for is unknown", func(t *testing.T) {
-		w := factstest.World(t, factstest.Metal, degraded, nil, evidence.Objects(evidence.ClusterVersions, ""))
+		w := factstest.World(t, factstest.Metal, degraded, evidence.Objects(evidence.ClusterVersions, ""))
 		op := factstest.Fields[controlplane.Operator](t, w, controlplane.OperatorFact(), factstest.Operator("etcd"))
 		if _, err := op.HeldUp.Get(); err == nil || !op.Degraded.Value() {
 			t.Errorf("degraded %v, held up %v", op.Degraded, op.HeldUp)
 		}
 	})
 	t.Run("unreadable", func(t *testing.T) {
-		w := factstest.World(t, factstest.Metal, "", nil, evidence.Objects(evidence.ClusterOperators, ""))
+		w := factstest.World(t, factstest.Metal, "", evidence.Objects(evidence.ClusterOperators, ""))
 		if _, ok := evidence.AsUnavailable(factstest.Err(t, w, controlplane.OperatorFact(), factstest.Operator("etcd"))); !ok {
 			t.Error("a list that could not be read is no Unavailable")
 		}
 	})
 	t.Run("not there", func(t *testing.T) {
-		if err := factstest.Err(t, factstest.World(t, factstest.Metal, "", nil), controlplane.OperatorFact(), factstest.Operator("gone")); !errors.Is(err, facts.ErrNotApplicable) {
+		if err := factstest.Err(t, factstest.World(t, factstest.Metal, ""), controlplane.OperatorFact(), factstest.Operator("gone")); !errors.Is(err, facts.ErrNotApplicable) {
 			t.Error(err)
 		}
 	})
@@ -82,7 +82,7 @@ func TestOperator(t *testing.T) {
 func TestResource(t *testing.T) {
 	read := func(t *testing.T, name, changes string, without ...evidence.Need) controlplane.Resource {
 		t.Helper()
-		return factstest.Fields[controlplane.Resource](t, factstest.World(t, factstest.Metal, changes, nil, without...), controlplane.ResourceFact(), factstest.Operator(name))
+		return factstest.Fields[controlplane.Resource](t, factstest.World(t, factstest.Metal, changes, without...), controlplane.ResourceFact(), factstest.Operator(name))
 	}
 	if r := read(t, "console", ""); len(r.Degraded.Value())+len(r.Unavailable.Value()) > 0 || r.Unmanaged.Value() || r.NotObserved.Value() || len(r.Degraded.Proof()) == 0 {
 		t.Errorf("of a healthy one: %+v", r)
@@ -111,7 +111,7 @@ func TestResource(t *testing.T) {
 	if r := read(t, "storage", own+"storages/cluster.yaml --\nspec: {managementState: Removed}\n"); !r.Unmanaged.Value() || r.State.Value() != "Removed" {
 		t.Errorf("%+v", r)
 	}
-	w := factstest.World(t, factstest.Metal, "", nil, evidence.Objects(evidence.ConsoleOperators, ""))
+	w := factstest.World(t, factstest.Metal, "", evidence.Objects(evidence.ConsoleOperators, ""))
 	if _, ok := evidence.AsUnavailable(factstest.Err(t, w, controlplane.ResourceFact(), factstest.Operator("console"))); !ok {
 		t.Error("a resource that could not be read is no Unavailable")
 	}
@@ -122,7 +122,7 @@ func TestResource(t *testing.T) {
 
 func TestVersion(t *testing.T) {
 	read := func(changes string) controlplane.Version {
-		return factstest.Fields[controlplane.Version](t, factstest.World(t, factstest.Metal, changes, nil), controlplane.VersionFact(), factstest.Cluster())
+		return factstest.Fields[controlplane.Version](t, factstest.World(t, factstest.Metal, changes), controlplane.VersionFact(), factstest.Cluster())
 	}
 	if v := read(""); v.Installing.Value() || v.Updating.Value() || v.Current.Value() != "4.20.6" || len(v.WaitsFor.Value()) > 0 {
 		t.Errorf("of a cluster that is done: %+v", v)
@@ -158,7 +158,7 @@ func TestVersion(t *testing.T) {
 			t.Errorf("a ClusterVersion without a status: %s is %s", name, f)
 		}
 	}
-	w := factstest.World(t, factstest.Metal, "", nil, evidence.Objects(evidence.ClusterVersions, ""))
+	w := factstest.World(t, factstest.Metal, "", evidence.Objects(evidence.ClusterVersions, ""))
 	if _, ok := evidence.AsUnavailable(factstest.Err(t, w, controlplane.VersionFact(), factstest.Cluster())); !ok {
 		t.Error("no ClusterVersion is no Unavailable")
 	}
@@ -171,7 +171,7 @@ func quote(s string) string {
 func TestNodes(t *testing.T) {
 	read := func(t *testing.T, changes string, without ...evidence.Need) controlplane.Nodes {
 		t.Helper()
-		return factstest.Fields[controlplane.Nodes](t, factstest.World(t, factstest.Metal, changes, nil, without...), controlplane.NodesFact(), factstest.Cluster())
+		return factstest.Fields[controlplane.Nodes](t, factstest.World(t, factstest.Metal, changes, without...), controlplane.NodesFact(), factstest.Cluster())
 	}
 	if n := read(t, ""); n.Expected.Value() != 3 || n.Registered.Value() != 3 || n.Ready.Value() != 3 || !n.HA.Value() {
 		t.Errorf("%+v", n)
@@ -183,11 +183,11 @@ func TestNodes(t *testing.T) {
 	if _, err := n.Expected.Get(); err == nil || n.Registered.Value() != 3 {
 		t.Errorf("without the topology: %+v", n)
 	}
-	hosted := factstest.World(t, factstest.Metal, infra+"status: {controlPlaneTopology: External}\n", nil)
+	hosted := factstest.World(t, factstest.Metal, infra+"status: {controlPlaneTopology: External}\n")
 	if err := factstest.Err(t, hosted, controlplane.NodesFact(), factstest.Cluster()); !errors.Is(err, facts.ErrNotApplicable) {
 		t.Error(err)
 	}
-	blind := factstest.World(t, factstest.Metal, "", nil, evidence.Objects(evidence.Nodes, ""))
+	blind := factstest.World(t, factstest.Metal, "", evidence.Objects(evidence.Nodes, ""))
 	if _, ok := evidence.AsUnavailable(factstest.Err(t, blind, controlplane.NodesFact(), factstest.Cluster())); !ok {
 		t.Error("Nodes that could not be read are no Unavailable")
 	}
@@ -205,12 +205,12 @@ func TestManager(t *testing.T) {
 		"never renewed":                {lease + "null}\n", true},
 		"ahead of all (clocks differ)": {lease + "\"2026-03-01T12:30:00.000000Z\"}\n", false},
 	} {
-		m := factstest.Fields[controlplane.Manager](t, factstest.World(t, factstest.Metal, tt.changes, nil), controlplane.ManagerFact(), factstest.Cluster())
+		m := factstest.Fields[controlplane.Manager](t, factstest.World(t, factstest.Metal, tt.changes), controlplane.ManagerFact(), factstest.Cluster())
 		if m.Stale.Value() != tt.stale || m.Holder.Value() != "m1" {
 			t.Errorf("%s: stale %v by %v", name, m.Stale, m.Holder)
 		}
 	}
-	gone := factstest.World(t, factstest.Metal, "-- delete:namespaces/kube-system/coordination.k8s.io/leases/kube-controller-manager.yaml --\n", nil)
+	gone := factstest.World(t, factstest.Metal, "-- delete:namespaces/kube-system/coordination.k8s.io/leases/kube-controller-manager.yaml --\n")
 	if _, ok := evidence.AsUnavailable(factstest.Err(t, gone, controlplane.ManagerFact(), factstest.Cluster())); !ok {
 		t.Error("a lease that is not there is no Unavailable: older archives have none")
 	}

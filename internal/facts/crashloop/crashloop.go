@@ -165,8 +165,8 @@ func linesOf(ctx context.Context, w *facts.World, pod evidence.Object, st status
 	w.Concerns(func(t evidence.Text) bool { return t.Namespace == pod.Namespace && t.Pod == pod.Name || t.Pod == "" })
 	var previous, current []evidence.Item
 	var failed error
-	for _, s := range Signatures() {
-		list, err := w.Matches(ctx, logsOf(pod.Namespace, st.container), s.ID)
+	for _, id := range messages {
+		list, err := w.Matches(ctx, logsOf(pod.Namespace, st.container), id)
 		if err != nil {
 			failed = err
 			break

@@ -32,7 +32,7 @@ func TestLoop(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			l := factstest.Fields[Loop](t, factstest.World(t, factstest.Metal, podOf+currentLog+tt.log, Signatures()), fact, factstest.Host("m1"))
+			l := factstest.Fields[Loop](t, factstest.World(t, factstest.Metal, podOf+currentLog+tt.log), fact, factstest.Host("m1"))
 			if l.Container.Value() != "kube-controller-manager" || l.Cause.Value() != tt.cause || l.Said.Value() != tt.said {
 				t.Errorf("%s: %s, %s; want %s: %s", l.Container, l.Cause, l.Said, tt.cause, tt.said)
 			}
@@ -41,15 +41,15 @@ func TestLoop(t *testing.T) {
 }
 
 func TestLoopUnread(t *testing.T) {
-	w := factstest.World(t, factstest.Metal, podOf, Signatures())
+	w := factstest.World(t, factstest.Metal, podOf)
 	if v := w.Compute(t.Context(), fact, factstest.Host("m1")); v.Why("cause") == nil || v.Why("container") != nil {
 		t.Errorf("without a log: container %v, cause %v", v.Why("container"), v.Why("cause"))
 	}
-	w = factstest.World(t, factstest.Metal, "", Signatures(), evidence.Objects(evidence.Pods, "openshift-etcd"))
+	w = factstest.World(t, factstest.Metal, "", evidence.Objects(evidence.Pods, "openshift-etcd"))
 	if err := factstest.Err(t, w, fact, factstest.Host("m1")); err == nil {
 		t.Error("without the pods of etcd nothing crash-loops")
 	}
-	w = factstest.World(t, factstest.Metal, "", Signatures())
+	w = factstest.World(t, factstest.Metal, "")
 	if l := factstest.Fields[Loop](t, w, fact, factstest.Host("m1")); !l.Container.Equal(facts.Known("")) {
 		t.Errorf("healthy: container %s", l.Container)
 	}

@@ -11,7 +11,6 @@ import (
 	"github.com/rollcall-project/rollcall/internal/facts/csrs"
 	"github.com/rollcall-project/rollcall/internal/facts/factstest"
 	"github.com/rollcall-project/rollcall/internal/fault"
-	"github.com/rollcall-project/rollcall/internal/inventory"
 )
 
 const (
@@ -20,8 +19,6 @@ const (
 	requests    = "cluster-scoped-resources/certificates.k8s.io/certificatesigningrequests/"
 	config      = "namespaces/openshift-cluster-machine-approver/core/configmaps/machine-approver-config.yaml"
 )
-
-var signatures = append(csrs.Signatures(), inventory.Signatures()...)
 
 func logs(t evidence.Text) bool { return t.Kind == evidence.ContainerLog }
 
@@ -38,27 +35,27 @@ func TestApprover(t *testing.T) {
 	read := func(w *facts.World) csrs.Approver {
 		return factstest.Fields[csrs.Approver](t, w, csrs.ApproverFact(), factstest.Cluster())
 	}
-	a := read(factstest.World(t, factstest.Metal, "", signatures))
+	a := read(factstest.World(t, factstest.Metal, ""))
 	is(t, "running", a.Running, true)
 	is(t, "leaseStale", a.LeaseStale, false)
 	is(t, "flowDisabled", a.FlowDisabled, false)
 	is(t, "refusals", a.Refusals, 0)
 
 	a = read(factstest.World(t, factstest.Metal, "-- "+config+" --\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: machine-approver-config, namespace: openshift-cluster-machine-approver}\n"+
-		"data: {config.yaml: \"nodeClientCert: {disabled: true}\"}\n", signatures))
+		"data: {config.yaml: \"nodeClientCert: {disabled: true}\"}\n"))
 	is(t, "flowDisabled", a.FlowDisabled, true)
 
 	for name, w := range map[string]*facts.World{
-		"taken away": factstest.World(t, factstest.Metal, "-- delete:"+approverLog+" --\n", signatures),
-		"empty":      factstest.World(t, factstest.Metal, "-- "+approverLog+" --\n", signatures),
-		"broken off": factstest.Broken(t, factstest.Metal, "", signatures, logs),
+		"taken away": factstest.World(t, factstest.Metal, "-- delete:"+approverLog+" --\n"),
+		"empty":      factstest.World(t, factstest.Metal, "-- "+approverLog+" --\n"),
+		"broken off": factstest.Broken(t, factstest.Metal, "", logs),
 	} {
 		if a := read(w); !unknown(a.Refusals) || unknown(a.Running) || unknown(a.FlowDisabled) {
 			t.Errorf("log %s: %+v", name, a)
 		}
 	}
 	is(t, "refusals", read(factstest.World(t, factstest.Metal, "-- append:"+approverLog+
-		" --\nE0301 11:50:00.000000       1 csr_check.go:377] csr-x: node w9 already exists, cannot approve\n", signatures)).Refusals, 1)
+		" --\nE0301 11:50:00.000000       1 csr_check.go:377] csr-x: node w9 already exists, cannot approve\n")).Refusals, 1)
 
 	for need, missing := range map[evidence.Need]func(csrs.Approver) bool{
 		evidence.Objects(evidence.Pods, csrs.ApproverNamespace):       func(a csrs.Approver) bool { return unknown(a.Pods) && unknown(a.Running) && unknown(a.Waiting) },
@@ -66,7 +63,7 @@ func TestApprover(t *testing.T) {
 		evidence.Objects(evidence.Leases, "kube-node-lease"):          func(a csrs.Approver) bool { return unknown(a.LeaseStale) && !unknown(a.LeaseFound) },
 		evidence.Objects(evidence.ConfigMaps, csrs.ApproverNamespace): func(a csrs.Approver) bool { return unknown(a.FlowDisabled) },
 	} {
-		if a := read(factstest.World(t, factstest.Metal, "", signatures, need)); !missing(a) {
+		if a := read(factstest.World(t, factstest.Metal, "", need)); !missing(a) {
 			t.Errorf("without %s: %+v", need, a)
 		}
 	}
@@ -79,7 +76,7 @@ var broken = "-- " + requests + "csr-broken.yaml --\napiVersion: certificates.k8
 
 func TestHost(t *testing.T) {
 	read := func(changes string) csrs.HostRequests {
-		return factstest.Fields[csrs.HostRequests](t, factstest.World(t, factstest.Metal, changes, signatures), csrs.HostFact(), factstest.Host("w1"))
+		return factstest.Fields[csrs.HostRequests](t, factstest.World(t, factstest.Metal, changes), csrs.HostFact(), factstest.Host("w1"))
 	}
 	h := read("")
 	is(t, "client", h.Client, "none")
@@ -87,7 +84,7 @@ func TestHost(t *testing.T) {
 	if h = read(broken); !unknown(h.Client) || !unknown(h.FirstAsked) || !unknown(h.AsAdmin) {
 		t.Errorf("a request that cannot be read may be the host's: %+v", h)
 	}
-	w := factstest.World(t, factstest.Metal, "", signatures, evidence.Objects(evidence.CSRs, ""))
+	w := factstest.World(t, factstest.Metal, "", evidence.Objects(evidence.CSRs, ""))
 	if _, ok := evidence.AsUnavailable(factstest.Err(t, w, csrs.HostFact(), factstest.Host("w1"))); !ok {
 		t.Error("requests that could not be read are no Unavailable")
 	}
@@ -95,7 +92,7 @@ func TestHost(t *testing.T) {
 
 func TestFlood(t *testing.T) {
 	read := func(without ...evidence.Need) csrs.FloodSeen {
-		return factstest.Fields[csrs.FloodSeen](t, factstest.World(t, factstest.Metal, "", signatures, without...), csrs.FloodFact(), factstest.Cluster())
+		return factstest.Fields[csrs.FloodSeen](t, factstest.World(t, factstest.Metal, "", without...), csrs.FloodFact(), factstest.Cluster())
 	}
 	is(t, "exceeded", read().Exceeded, false)
 	for _, need := range []evidence.Need{evidence.Objects(evidence.Nodes, ""), evidence.Objects(evidence.Machines, csrs.MachineNamespace)} {
@@ -105,7 +102,7 @@ func TestFlood(t *testing.T) {
 			t.Errorf("without %s the limit is %v", need, f.Limit)
 		}
 	}
-	w := factstest.Broken(t, factstest.Metal, "", signatures, logs)
+	w := factstest.Broken(t, factstest.Metal, "", logs)
 	if f := factstest.Fields[csrs.FloodSeen](t, w, csrs.FloodFact(), factstest.Cluster()); !unknown(f.Logged) || unknown(f.Exceeded) {
 		t.Errorf("the log breaks off: %+v", f)
 	}
@@ -115,7 +112,7 @@ func TestRequest(t *testing.T) {
 	read := func(w *facts.World) csrs.Asked {
 		return factstest.Fields[csrs.Asked](t, w, csrs.RequestFact(), fault.Subject{Kind: fault.CSR, Name: "csr-broken"})
 	}
-	a := read(factstest.World(t, factstest.Metal, broken, signatures))
+	a := read(factstest.World(t, factstest.Metal, broken))
 	is(t, "state", a.State, "pending")
 	is(t, "waits", a.Waits, string(csrs.WaitsShape))
 	is(t, "nodeExists", a.NodeExists, false)
@@ -123,7 +120,7 @@ func TestRequest(t *testing.T) {
 	if proof := a.Waits.Proof(); len(proof) == 0 || !strings.Contains(proof[0].Locator.Path, "csr-broken") {
 		t.Errorf("what it waits for is shown by %v", proof)
 	}
-	a = read(factstest.Broken(t, factstest.Metal, broken, signatures, logs))
+	a = read(factstest.Broken(t, factstest.Metal, broken, logs))
 	if !unknown(a.Logged) || unknown(a.NodeExists) || unknown(a.ApprovedReason) {
 		t.Errorf("the approver's log breaks off: %+v", a)
 	}
@@ -131,7 +128,7 @@ func TestRequest(t *testing.T) {
 		evidence.Objects(evidence.Nodes, ""):                       func(a csrs.Asked) bool { return unknown(a.NodeExists) && unknown(a.AliveSince) },
 		evidence.Objects(evidence.Machines, csrs.MachineNamespace): func(a csrs.Asked) bool { return unknown(a.Machines) && unknown(a.StrangeIPs) },
 	} {
-		if a := read(factstest.World(t, factstest.Metal, broken, signatures, need)); !missing(a) {
+		if a := read(factstest.World(t, factstest.Metal, broken, need)); !missing(a) {
 			t.Errorf("without %s: %+v", need, a)
 		}
 	}

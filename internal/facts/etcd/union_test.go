@@ -17,7 +17,7 @@ status:
   - {type: Available, status: "True", reason: AsExpected, lastTransitionTime: "2026-03-01T08:38:00Z", message: "EtcdMembersAvailable: 2 of 3 members are available, cp-c.finch.example.net is unhealthy"}
   - {type: Degraded, status: "True", reason: "ClusterMemberController_SyncError::EtcdMembers_UnhealthyMembers", lastTransitionTime: "2026-03-01T09:20:00Z", message: "ClusterMemberControllerDegraded: context deadline exceeded\nEtcdMembersDegraded: 2 of 3 members are available, cp-c.finch.example.net is unhealthy"}
 `
-	e := factstest.Fields[Etcd](t, factstest.World(t, "ocp-4.14-none", union, nil), Fact(), factstest.Cluster())
+	e := factstest.Fields[Etcd](t, factstest.World(t, "ocp-4.14-none", union), Fact(), factstest.Cluster())
 	if since, err := e.Since.Get(); err == nil {
 		t.Errorf("began at %s, which the union does not show", since)
 	}

@@ -9,12 +9,11 @@ import (
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/fixture"
-	"github.com/rollcall-project/rollcall/internal/scan"
 )
 
 // Broken is a World in which some texts break off at their end: all lines are read,
 // and then an error says that there is more.
-func Broken(t *testing.T, base, changes string, signatures []scan.Signature, which func(evidence.Text) bool) *facts.World {
+func Broken(t *testing.T, base, changes string, which func(evidence.Text) bool) *facts.World {
 	t.Helper()
 	o, err := fixture.ParseOverlay("facts/testdata/test.txtar", []byte("base: "+base+"\nsubject: cluster\n"+changes))
 	if err != nil {
@@ -29,7 +28,7 @@ func Broken(t *testing.T, base, changes string, signatures []scan.Signature, whi
 		t.Fatal(err)
 	}
 	source.Source = breaks{source.Source, which}
-	set, err := scan.Compile(signatures)
+	set, err := fixture.Signatures()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,6 @@ import (
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/fault"
 	"github.com/rollcall-project/rollcall/internal/fixture"
-	"github.com/rollcall-project/rollcall/internal/scan"
 )
 
 // The bases, see internal/fixture.
@@ -20,7 +19,7 @@ const (
 
 // World is a base with changes, written as an overlay without its header. Needs in
 // without are missing from it.
-func World(t *testing.T, base, changes string, signatures []scan.Signature, without ...evidence.Need) *facts.World {
+func World(t *testing.T, base, changes string, without ...evidence.Need) *facts.World {
 	t.Helper()
 	o, err := fixture.ParseOverlay("facts/testdata/test.txtar", []byte("base: "+base+"\nsubject: cluster\n"+changes))
 	if err != nil {
@@ -30,7 +29,7 @@ func World(t *testing.T, base, changes string, signatures []scan.Signature, with
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := fixture.Reader(files, signatures, without...)
+	r, err := fixture.Reader(files, without...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,6 @@ package firstboot
 import (
 	"cmp"
 	"context"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -21,7 +20,6 @@ import (
 	"github.com/rollcall-project/rollcall/internal/fault"
 	"github.com/rollcall-project/rollcall/internal/inventory"
 	"github.com/rollcall-project/rollcall/internal/pullerror"
-	"github.com/rollcall-project/rollcall/internal/scan"
 	"github.com/rollcall-project/rollcall/internal/source/onhost"
 )
 
@@ -72,25 +70,13 @@ const (
 	sigNamed    = "firstboot.named"
 )
 
-// Signatures lists what this package searches texts for
+// messages are the lines that this package reads
 // (containers/image docker/docker_image_src.go newImageSource, copy/multiple.go,
 // signature/policy_eval.go; openshift/machine-config-operator:pkg/daemon/daemon.go,
 // templates/common/_base/files/usr-local-bin-mco-hostname.yaml).
-func Signatures() []scan.Signature { return signatures }
-
-var signatures = []scan.Signature{
-	{ID: sigJob, Literal: "start job is running for", Pattern: regexp.MustCompile(`(?i)start job is running for (?:\S+ - )?machine[ -]config[ -]daemon[ -](pull|firstboot)`)},
-	{ID: sigPullDone, Literal: "pull", Pattern: regexp.MustCompile(`(?i)finished (?:\S+ - )?machine[ -]config[ -]daemon[ -]pull`)},
-	{ID: sigUnitDone, Literal: "firstboot", Pattern: regexp.MustCompile(`(?i)finished (?:\S+ - )?machine[ -]config[ -]daemon[ -]firstboot`)},
-	{ID: sigReboot, Literal: "completing firstboot provisioning to"},
-	{ID: sigNoReboot, Literal: "skipping reboot since no changes were detected"},
-	{ID: sigSource, Literal: "initializing source docker://", Pattern: regexp.MustCompile(`(?i)initializing source docker://\S+: (.*\S)`)},
-	{ID: sigImporter, Literal: "failed to invoke skopeo proxy", Pattern: regexp.MustCompile(`(?i)failed to invoke skopeo proxy (.*\S)`)},
-	{ID: sigNameless, Literal: "waiting for non-localhost hostname"},
-	{ID: sigNamed, Literal: "node identified as "},
-	{ID: sigCopy, Literal: "copying system image", Pattern: regexp.MustCompile(`(?i)error: copying system image[^:]*: (.*\S)`)},
-	{ID: sigRebase, Literal: "error running rpm-ostree rebase", Pattern: regexp.MustCompile(`(?i)error running rpm-ostree rebase (.*\S)`)},
-	{ID: sigPolicy, Literal: "source image rejected:", Pattern: regexp.MustCompile(`(?i)source image rejected: (.*\S)`)},
+var messages = []string{
+	sigJob, sigPullDone, sigUnitDone, sigReboot, sigNoReboot, sigSource,
+	sigImporter, sigNameless, sigNamed, sigCopy, sigRebase, sigPolicy,
 }
 
 // Read computes the fact.
@@ -210,14 +196,14 @@ type line struct {
 // linesOf returns the host's lines in the order of the texts.
 func linesOf(ctx context.Context, w *facts.World, q evidence.TextQuery, name string) ([]line, error) {
 	var lines []line
-	for _, s := range Signatures() {
-		list, err := w.Matches(ctx, q, s.ID)
+	for _, id := range messages {
+		list, err := w.Matches(ctx, q, id)
 		if err != nil {
 			return nil, err
 		}
 		for _, m := range list {
 			if inventory.SameName(cmp.Or(m.Text.Host, hostInLine(m.Line.Text)), name) {
-				lines = append(lines, line{m, s.ID})
+				lines = append(lines, line{m, id})
 			}
 		}
 	}

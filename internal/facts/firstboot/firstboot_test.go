@@ -1,6 +1,7 @@
 package firstboot
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -9,18 +10,21 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
-	"github.com/rollcall-project/rollcall/internal/scan"
+	"github.com/rollcall-project/rollcall/internal/fixture"
 )
 
 func play(t testing.TB, text string) FirstBoot {
 	t.Helper()
-	set, err := scan.Compile(Signatures())
+	set, err := fixture.Signatures()
 	if err != nil {
 		t.Fatal(err)
 	}
 	var lines []line
 	for i, s := range strings.Split(text, "\n") {
 		for _, h := range set.Find([]byte(s)) {
+			if !slices.Contains(messages, h.ID) {
+				continue
+			}
 			lines = append(lines, line{id: h.ID, Match: evidence.Match{Groups: h.Groups, Line: evidence.Line{Text: s, Loc: evidence.Locator{Path: "x", Line: i + 1}}}})
 		}
 	}

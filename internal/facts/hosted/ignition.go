@@ -14,7 +14,6 @@ import (
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/fault"
 	"github.com/rollcall-project/rollcall/internal/sanitize"
-	"github.com/rollcall-project/rollcall/internal/scan"
 )
 
 // Cert is the fact hosted-ignition-cert: the certificate that the published ignition
@@ -236,18 +235,6 @@ const (
 	sigAgent   = "hosted.ignition-request"
 	sigPayload = "hosted.ignition-payload"
 )
-
-// Signatures returns what the facts of this area look for in texts.
-func Signatures() []scan.Signature {
-	return []scan.Signature{
-		{ID: sigUnknown, Literal: "token not found"},
-		{ID: sigHeader, Literal: "invalid authorization header value prefix"},
-		{ID: sigEncoded, Literal: "invalid token value"},
-		{ID: sigPath, Literal: "path not found: "},
-		{ID: sigAgent, Literal: "user agent: ignition/"},
-		{ID: sigPayload, Literal: "error getting ignition payload: "},
-	}
-}
 
 var serverLog = evidence.TextQuery{Kind: evidence.ContainerLog, Cluster: evidence.Management,
 	Namespace: evidence.ControlPlaneNamespace, Container: ignitionApp}

@@ -28,7 +28,7 @@ func TestNotReported(t *testing.T) {
 		"unmanaged":     {prod + "[{type: UnmanagedEtcdAvailable, status: \"True\"}]}\n", "", true},
 		"not available": {prod + "[{type: EtcdAvailable, status: \"False\", reason: QuorumLost, message: gone}]}\n", "gone", true},
 	} {
-		f := factstest.Fields[Cluster](t, factstest.World(t, agentBase, c.changes, nil), clusterFact(), factstest.Cluster())
+		f := factstest.Fields[Cluster](t, factstest.World(t, agentBase, c.changes), clusterFact(), factstest.Cluster())
 		if got, err := f.Etcd.Get(); got != c.etcd || (err == nil) != c.reported {
 			t.Errorf("%s: etcd %v", name, f.Etcd)
 		}
@@ -42,12 +42,12 @@ func TestNotReported(t *testing.T) {
 // that breaks off, says nothing of what it does not show.
 func TestLogUnread(t *testing.T) {
 	const log = "namespaces/clusters-prod/core/pods/logs/ignition-server-7d9c8b6f5-k4x2p-ignition-server.log"
-	whole := factstest.Fields[Log](t, factstest.World(t, agentBase, "", Signatures()), logFact(), factstest.Cluster())
+	whole := factstest.Fields[Log](t, factstest.World(t, agentBase, ""), logFact(), factstest.Cluster())
 	if !whole.Unknown.Equal(facts.Known(0)) {
 		t.Errorf("requests with an unknown token: %v", whole.Unknown)
 	}
 	for name, changes := range map[string]string{"gone": "-- delete:" + log + " --\n", "empty": "-- " + log + " --\n"} {
-		v := factstest.World(t, agentBase, changes, Signatures()).Compute(t.Context(), logFact(), factstest.Cluster())
+		v := factstest.World(t, agentBase, changes).Compute(t.Context(), logFact(), factstest.Cluster())
 		if v.Why("unknown") == nil || v.Why("payload") == nil {
 			t.Errorf("%s: its requests are known to be none", name)
 		}
@@ -58,11 +58,11 @@ func TestLogUnread(t *testing.T) {
 // that was obfuscated is not compared.
 func TestSecretsUnread(t *testing.T) {
 	need := evidence.Objects(evidence.HostedSecrets, evidence.ControlPlaneNamespace)
-	w := factstest.World(t, agentBase, "", nil, need)
+	w := factstest.World(t, agentBase, "", need)
 	if _, ok := evidence.AsUnavailable(factstest.Err(t, w, tokenFact(), pool())); !ok {
 		t.Error("the token is known without Secrets")
 	}
-	w = factstest.World(t, agentBase, "-- patch:namespaces/clusters/hypershift.openshift.io/hostedclusters/prod.yaml --\nstatus: {ignitionEndpoint: ignition.domain0000000001}\n", nil)
+	w = factstest.World(t, agentBase, "-- patch:namespaces/clusters/hypershift.openshift.io/hostedclusters/prod.yaml --\nstatus: {ignitionEndpoint: ignition.domain0000000001}\n")
 	if f := factstest.Fields[Token](t, w, tokenFact(), pool()); f.WrongSource.Equal(facts.Known(true)) {
 		t.Errorf("wrong source: %v", f.WrongSource)
 	}

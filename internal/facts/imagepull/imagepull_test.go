@@ -1,16 +1,13 @@
 package imagepull
 
 import (
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/facts/factstest"
-	"github.com/rollcall-project/rollcall/internal/facts/firstboot"
 	"github.com/rollcall-project/rollcall/internal/facts/pools"
-	"github.com/rollcall-project/rollcall/internal/inventory"
 )
 
 const (
@@ -49,8 +46,7 @@ func TestPull(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			signatures := slices.Concat(inventory.Signatures(), pools.Signatures(), firstboot.Signatures())
-			p := factstest.Fields[Pull](t, factstest.World(t, factstest.Metal, tt.changes, signatures), fact, factstest.Host(tt.host))
+			p := factstest.Fields[Pull](t, factstest.World(t, factstest.Metal, tt.changes), fact, factstest.Host(tt.host))
 			for _, f := range []struct{ name, want, got string }{
 				{"cause", facts.Known(tt.cause).String(), p.Cause.String()}, {"registry", tt.registry, p.Registry.String()},
 				{"firstBoot", facts.Known(tt.firstBoot).String(), p.FirstBoot.String()},
@@ -65,9 +61,8 @@ func TestPull(t *testing.T) {
 
 // TestPullUnread: a daemon that works and whose log was not read says nothing.
 func TestPullUnread(t *testing.T) {
-	signatures := slices.Concat(inventory.Signatures(), pools.Signatures(), firstboot.Signatures())
 	for _, without := range []evidence.Need{evidence.Texts(pools.DaemonLogs), evidence.Objects(evidence.Nodes, "")} {
-		w := factstest.World(t, factstest.Metal, node("Working", "")+daemonLog+retry, signatures, without)
+		w := factstest.World(t, factstest.Metal, node("Working", "")+daemonLog+retry, without)
 		v := w.Compute(t.Context(), fact, factstest.Host("w0"))
 		if v.Why("cause") == nil {
 			t.Errorf("without %s the cause is known", without)

@@ -48,7 +48,7 @@ func readServices(t *testing.T, files map[string]string) (installer.Bootstrap, e
 	for unit, text := range files {
 		tree[bundle+"services/"+unit+".json"] = &fstest.MapFile{Data: []byte(text)}
 	}
-	r, err := fixture.Reader(tree, installer.Signatures())
+	r, err := fixture.Reader(tree)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -172,7 +172,7 @@ func TestBootstrapUnknown(t *testing.T) {
 func TestBootstrapEmpty(t *testing.T) {
 	r, err := fixture.Reader(fstest.MapFS{
 		"cluster-scoped-resources/rollcall.dev/bootstrapservices.yaml": {Data: []byte("apiVersion: rollcall.dev/v1alpha1\nkind: BootstrapServiceList\nitems: []\n")},
-	}, installer.Signatures())
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,7 +23,6 @@ import (
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/fault"
-	"github.com/rollcall-project/rollcall/internal/scan"
 )
 
 // Log selects the logs of openshift-install.
@@ -86,24 +85,9 @@ const (
 	sigLine     = "installer.line"
 )
 
-// Signatures lists what this package searches texts for.
-func Signatures() []scan.Signature { return signatures }
-
-var signatures = []scan.Signature{
-	{ID: sigRun, Literal: "openshift installer ", Pattern: regexp.MustCompile(`(?i)msg="openshift installer (\S+?)\\?"`)},
-	{ID: sigInfra, Literal: "creating infrastructure resources"},
-	{ID: sigOldInfra, Literal: "using terraform to create cluster"},
-	{ID: sigWait, Literal: "waiting up to ", Pattern: regexp.MustCompile(`(?i)waiting up to \S+ (?:\(until [^)]*\) )?(?:for|to) (.*)`)},
-	{ID: sigStill, Literal: "still waiting for "},
-	{ID: sigBoot, Literal: "bootstrap", Pattern: regexp.MustCompile(`(?i)safe to remove the bootstrap resources|cluster bootstrap is complete`)},
-	{ID: sigDone, Literal: "install", Pattern: regexp.MustCompile(`(?i)msg="(?:install complete!|cluster is installed)"`)},
-	{ID: sigFatal, Literal: "level=fatal"},
-	{ID: sigFailed, Literal: "level=error", Pattern: regexp.MustCompile(`(?i)msg="failed to (?:fetch|generate|load) |bootstrap failed to complete|failed waiting for kubernetes api|failed to wait for bootstrapping|failed to initialize the cluster|cluster initialization failed|cluster installation timed out|operators were not stable|infrastructure provisioning failed|error: error applying plan|failed to provision`)},
-	{ID: sigOperator, Literal: "cluster operator ", Pattern: regexp.MustCompile(`(?i)cluster operator (\S+) (?:degraded is true|available is false)`)},
-	{ID: sigMade, Literal: " created in: ", Pattern: regexp.MustCompile(`(?i)msg="\S+ created in: `)},
-	{ID: sigGenerate, Literal: "generat", Pattern: regexp.MustCompile(`(?i)msg="generat(?:ing|ed iso at) `)},
-	{ID: sigGather, Literal: "ssh: ", Pattern: regexp.MustCompile(`(?i)failed to create ssh client|attempted to gather .*ssh: `)},
-	{ID: sigLine, Literal: "level="},
+// messages are the lines that this package reads.
+var messages = []string{
+	sigRun, sigInfra, sigOldInfra, sigWait, sigStill, sigBoot, sigDone, sigFatal, sigFailed, sigOperator, sigMade, sigGenerate, sigGather, sigLine,
 }
 
 // waits tells the steps apart by what is waited for; the first that fits counts.
@@ -232,13 +216,13 @@ type line struct {
 // lines returns what matters, in the order of the logs and their lines.
 func lines(ctx context.Context, w *facts.World) ([]line, error) {
 	var list []line
-	for _, s := range signatures {
-		found, err := w.Matches(ctx, Log, s.ID)
+	for _, id := range messages {
+		found, err := w.Matches(ctx, Log, id)
 		if err != nil {
 			return nil, err
 		}
 		for _, m := range found {
-			list = append(list, line{m, s.ID})
+			list = append(list, line{m, id})
 		}
 	}
 	slices.SortStableFunc(list, func(a, b line) int {

@@ -31,7 +31,7 @@ func world(t *testing.T, files map[string]string) *facts.World {
 	for name, text := range files {
 		tree[name] = &fstest.MapFile{Data: []byte(text)}
 	}
-	r, err := fixture.Reader(tree, installer.Signatures())
+	r, err := fixture.Reader(tree)
 	if err != nil {
 		t.Fatal(err)
 	}

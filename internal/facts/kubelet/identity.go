@@ -2,7 +2,6 @@ package kubelet
 
 import (
 	"context"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -11,7 +10,6 @@ import (
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/fault"
 	"github.com/rollcall-project/rollcall/internal/inventory"
-	"github.com/rollcall-project/rollcall/internal/scan"
 )
 
 // Identity is the fact host-kubelet-log: what the kubelet says of the certificate
@@ -38,40 +36,24 @@ type Identity struct {
 
 // saying is a line of the kubelet and the counter that it raises.
 type saying struct {
-	id      string
-	literal string
-	pattern string // "" where the literal decides
-	count   func(*Identity) *facts.Field[int]
+	id    string // of the message
+	count func(*Identity) *facts.Field[int]
 }
 
 // sayings, the good one last, are the lines of kubernetes/kubernetes:pkg/kubelet/certificate/{bootstrap/bootstrap,transport}.go,
 // plugin/pkg/admission/noderestriction, and kubernetes/client-go:util/certificate/certificate_manager.go.
 var sayings = []saying{
-	{"kubelet-anonymous", `user "system:anonymous" cannot`, "", func(i *Identity) *facts.Field[int] { return &i.Anonymous }},
-	{"kubelet-anonymous-json", `user \"system:anonymous\" cannot`, "", func(i *Identity) *facts.Field[int] { return &i.Anonymous }},
-	{"kubelet-no-bootstrap", "unable to load bootstrap kubeconfig", "", func(i *Identity) *facts.Field[int] { return &i.NoBootstrap }},
-	{"kubelet-unauthorized", "failed while requesting a signed certificate from the control plane", `(?i)(unauthorized|cannot create resource "?.?certificatesigningrequests)`, func(i *Identity) *facts.Field[int] { return &i.Unauthorized }},
-	{"kubelet-expired", "part of the existing bootstrap client certificate", "", func(i *Identity) *facts.Field[int] { return &i.Expired }},
-	{"kubelet-expired-exit", "currently active client certificate has expired", "", func(i *Identity) *facts.Field[int] { return &i.Expired }},
-	{"kubelet-not-loaded", "unable to load tls configuration from existing bootstrap client config", "", func(i *Identity) *facts.Field[int] { return &i.NotLoaded }},
-	{"kubelet-not-signed", "certificate request was not signed", "", func(i *Identity) *facts.Field[int] { return &i.NotSigned }},
-	{"kubelet-unreachable", "a restart may be necessary to retrieve new initial credentials", "", func(i *Identity) *facts.Field[int] { return &i.Unreachable }},
-	{"kubelet-wrong-name", "does not match requested cn", "", func(i *Identity) *facts.Field[int] { return &i.WrongName }},
-	{"kubelet-locked", "can only create a node csr with cn=system:node:", "", func(i *Identity) *facts.Field[int] { return &i.Locked }},
-	{"kubelet-valid", "file contents are still valid, no bootstrap necessary", "", func(i *Identity) *facts.Field[int] { return &i.Valid }},
-}
-
-// Signatures lists what the facts of this package look for.
-func Signatures() []scan.Signature {
-	var list []scan.Signature
-	for _, s := range append(sayings, started) {
-		sig := scan.Signature{ID: s.id, Literal: s.literal}
-		if s.pattern != "" {
-			sig.Pattern = regexp.MustCompile(s.pattern)
-		}
-		list = append(list, sig)
-	}
-	return list
+	{"kubelet-anonymous", func(i *Identity) *facts.Field[int] { return &i.Anonymous }},
+	{"kubelet-no-bootstrap", func(i *Identity) *facts.Field[int] { return &i.NoBootstrap }},
+	{"kubelet-unauthorized", func(i *Identity) *facts.Field[int] { return &i.Unauthorized }},
+	{"kubelet-expired", func(i *Identity) *facts.Field[int] { return &i.Expired }},
+	{"kubelet-expired-exit", func(i *Identity) *facts.Field[int] { return &i.Expired }},
+	{"kubelet-not-loaded", func(i *Identity) *facts.Field[int] { return &i.NotLoaded }},
+	{"kubelet-not-signed", func(i *Identity) *facts.Field[int] { return &i.NotSigned }},
+	{"kubelet-unreachable", func(i *Identity) *facts.Field[int] { return &i.Unreachable }},
+	{"kubelet-wrong-name", func(i *Identity) *facts.Field[int] { return &i.WrongName }},
+	{"kubelet-locked", func(i *Identity) *facts.Field[int] { return &i.Locked }},
+	{"kubelet-valid", func(i *Identity) *facts.Field[int] { return &i.Valid }},
 }
 
 var journal = evidence.TextQuery{Kind: evidence.Journal, Unit: "kubelet"}
@@ -114,7 +96,7 @@ func readIdentity(ctx context.Context, w *facts.World, s fault.Subject) (Identit
 
 // started is the line that every journal of a kubelet has: systemd starts the
 // unit (openshift/machine-config-operator:templates/master/01-master-kubelet/_base/units/kubelet.service.yaml).
-var started = saying{id: "kubelet-started", literal: "kubernetes kubelet"}
+var started = saying{id: "kubelet-started"}
 
 // Runs returns the line with which the host's journal shows that its kubelet was started.
 func Runs(ctx context.Context, w *facts.World, h inventory.Host) (evidence.Item, bool, error) {
@@ -213,7 +195,7 @@ func (t *tally) take(say *saying, lines []evidence.Match) {
 		later(&t.lastValid)
 		return
 	}
-	if strings.HasPrefix(say.id, "kubelet-anonymous") {
+	if say.id == "kubelet-anonymous" {
 		later(&t.lastAnonymous)
 	}
 	if !first.Time.IsZero() && (t.first.Time.IsZero() || first.Time.Before(t.first.Time)) {

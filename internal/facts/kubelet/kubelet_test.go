@@ -11,7 +11,6 @@ import (
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/facts/factstest"
 	"github.com/rollcall-project/rollcall/internal/facts/kubelet"
-	"github.com/rollcall-project/rollcall/internal/inventory"
 )
 
 const (
@@ -34,7 +33,7 @@ func unknown[T any](f facts.Field[T]) bool { _, err := f.Get(); return err != ni
 
 func TestNode(t *testing.T) {
 	read := func(changes string, without ...evidence.Need) kubelet.Node {
-		return factstest.Fields[kubelet.Node](t, factstest.World(t, factstest.Metal, changes, nil, without...), kubelet.NodeFact(), factstest.Host("m1"))
+		return factstest.Fields[kubelet.Node](t, factstest.World(t, factstest.Metal, changes, without...), kubelet.NodeFact(), factstest.Host("m1"))
 	}
 	if n := read(""); !known(t, n.Exists) || !known(t, n.Ready) || !known(t, n.ControlPlane) || known(t, n.LeaseStale) || !known(t, n.LeaseFound) {
 		t.Errorf("%+v", n)
@@ -63,11 +62,11 @@ func TestNode(t *testing.T) {
 	if n := read("-- delete:namespaces/kube-node-lease/coordination.k8s.io/leases/m1.yaml --\n"); known(t, n.LeaseFound) || known(t, n.LeaseStale) {
 		t.Errorf("without its lease: %+v", n)
 	}
-	w := factstest.World(t, factstest.Metal, "", nil, evidence.Objects(evidence.Nodes, ""))
+	w := factstest.World(t, factstest.Metal, "", evidence.Objects(evidence.Nodes, ""))
 	if _, ok := evidence.AsUnavailable(factstest.Err(t, w, kubelet.NodeFact(), factstest.Host("m1"))); !ok {
 		t.Error("Nodes that could not be read are no Unavailable")
 	}
-	if err := factstest.Err(t, factstest.World(t, factstest.Metal, "", nil), kubelet.NodeFact(), factstest.Host("nobody")); !errors.Is(err, facts.ErrNotApplicable) {
+	if err := factstest.Err(t, factstest.World(t, factstest.Metal, ""), kubelet.NodeFact(), factstest.Host("nobody")); !errors.Is(err, facts.ErrNotApplicable) {
 		t.Error(err)
 	}
 }
@@ -110,7 +109,7 @@ func TestIdentity(t *testing.T) {
 			if tt.lines != "" {
 				changes = journal + tt.lines
 			}
-			f := factstest.Fields[kubelet.Identity](t, factstest.World(t, factstest.Metal, changes, kubelet.Signatures()), kubelet.IdentityFact(), factstest.Host("m1"))
+			f := factstest.Fields[kubelet.Identity](t, factstest.World(t, factstest.Metal, changes), kubelet.IdentityFact(), factstest.Host("m1"))
 			i := seen{known(t, f.Anonymous), known(t, f.Expired), known(t, f.NotLoaded), known(t, f.NoBootstrap), known(t, f.Unauthorized),
 				known(t, f.WrongName), known(t, f.Valid), known(t, f.LastAnonymous)}
 			if !tt.check(i) {
@@ -122,23 +121,22 @@ func TestIdentity(t *testing.T) {
 
 // TestIdentityUnknown: a journal that is not there says nothing, good or bad.
 func TestIdentityUnknown(t *testing.T) {
-	sigs := append(kubelet.Signatures(), inventory.Signatures()...)
 	query := evidence.Texts(evidence.TextQuery{Kind: evidence.Journal, Unit: "kubelet"})
-	noConsole := factstest.World(t, factstest.Metal, "-- delete:consoles/m1.log --\n", sigs, query)
+	noConsole := factstest.World(t, factstest.Metal, "-- delete:consoles/m1.log --\n", query)
 	if _, ok := evidence.AsUnavailable(factstest.Err(t, noConsole, kubelet.IdentityFact(), factstest.Host("m1"))); !ok {
 		t.Error("without journal and console it is no Unavailable")
 	}
-	i := factstest.Fields[kubelet.Identity](t, factstest.World(t, factstest.Metal, "", sigs, query), kubelet.IdentityFact(), factstest.Host("m1"))
+	i := factstest.Fields[kubelet.Identity](t, factstest.World(t, factstest.Metal, "", query), kubelet.IdentityFact(), factstest.Host("m1"))
 	if !unknown(i.Anonymous) || !unknown(i.Expired) {
 		t.Errorf("a console proves that nothing was logged: %+v", i)
 	}
-	other := factstest.World(t, factstest.Metal, "-- delete:consoles/w1.log --\n-- delete:host_service_logs/workers --\n", sigs)
+	other := factstest.World(t, factstest.Metal, "-- delete:consoles/w1.log --\n-- delete:host_service_logs/workers --\n")
 	if i := factstest.Fields[kubelet.Identity](t, other, kubelet.IdentityFact(), factstest.Host("w1")); !unknown(i.Anonymous) {
 		t.Error("the journals of the masters stand for a worker's")
 	}
 	// A journal that breaks off has a rest: neither silence nor a failure that it may end is known.
 	for name, changes := range map[string]string{"silent": "", "with a failure": journal + line("11:50:00", "currently active client certificate has expired")} {
-		w := factstest.Broken(t, factstest.Metal, changes, sigs, func(t evidence.Text) bool { return strings.Contains(t.Path, "masters") })
+		w := factstest.Broken(t, factstest.Metal, changes, func(t evidence.Text) bool { return strings.Contains(t.Path, "masters") })
 		if i := factstest.Fields[kubelet.Identity](t, w, kubelet.IdentityFact(), factstest.Host("m1")); !unknown(i.Expired) || !unknown(i.Anonymous) || !unknown(i.Last) {
 			t.Errorf("%s, broken off: %+v", name, i)
 		}
@@ -166,17 +164,17 @@ func TestSilence(t *testing.T) {
 		"one":                    {leases(a), false, 1},
 		"read a quarter earlier": {leases("2026-03-01T11:50:00", "2026-03-01T11:50:00", "2026-03-01T11:50:00", "2026-03-01T11:50:00", "2026-03-01T11:50:00"), false, 0},
 	} {
-		s := factstest.Fields[kubelet.Silence](t, factstest.World(t, factstest.Metal, tt.changes, nil), kubelet.SilenceFact(), factstest.Cluster())
+		s := factstest.Fields[kubelet.Silence](t, factstest.World(t, factstest.Metal, tt.changes), kubelet.SilenceFact(), factstest.Cluster())
 		if known(t, s.All) != tt.all || known(t, s.Silent) != tt.silent || known(t, s.Nodes) != 5 || known(t, s.Asking) != 0 {
 			t.Errorf("%s: %+v", name, s)
 		}
 	}
-	f := factstest.Fields[kubelet.Silence](t, factstest.World(t, factstest.Metal, "", nil, evidence.Objects(evidence.CSRs, "")), kubelet.SilenceFact(), factstest.Cluster())
+	f := factstest.Fields[kubelet.Silence](t, factstest.World(t, factstest.Metal, "", evidence.Objects(evidence.CSRs, "")), kubelet.SilenceFact(), factstest.Cluster())
 	if !unknown(f.Asking) || !unknown(f.First) {
 		t.Error("requests could not be read, and nobody is said to ask")
 	}
 	for _, ns := range []string{"kube-system", "kube-node-lease"} {
-		w := factstest.World(t, factstest.Metal, "", nil, evidence.Objects(evidence.Leases, ns))
+		w := factstest.World(t, factstest.Metal, "", evidence.Objects(evidence.Leases, ns))
 		if _, ok := evidence.AsUnavailable(factstest.Err(t, w, kubelet.SilenceFact(), factstest.Cluster())); !ok {
 			t.Errorf("leases of %s that could not be read are no Unavailable", ns)
 		}

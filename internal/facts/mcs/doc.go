@@ -12,11 +12,8 @@
 package mcs
 
 import (
-	"slices"
-
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
-	"github.com/rollcall-project/rollcall/internal/scan"
 )
 
 // Namespace is where the machine config operator and its operands run.
@@ -28,9 +25,4 @@ var Logs = evidence.TextQuery{Kind: evidence.ContainerLog, Namespace: Namespace,
 // Facts lists the facts of this package.
 func Facts() []facts.Fact {
 	return []facts.Fact{requestsFact, serverLogFact, answerFact, workloadFact, ignitionFact, hostRequestsFact}
-}
-
-// Signatures lists what this package searches texts for.
-func Signatures() []scan.Signature {
-	return slices.Concat(logSignatures(), ignitionSignatures())
 }

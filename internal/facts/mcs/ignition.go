@@ -69,11 +69,7 @@ func readIgnition(ctx context.Context, w *facts.World, s fault.Subject) (Ignitio
 // consoleOf returns the lines of the last boot on the host's console. A console
 // without any line of Ignition says nothing, as one that was not given.
 func consoleOf(ctx context.Context, w *facts.World, name string) ([]hit, error) {
-	var ids []string
-	for _, s := range ignitionSignatures() {
-		ids = append(ids, s.ID)
-	}
-	all, err := linesOf(ctx, w, inventory.Consoles, ids...)
+	all, err := linesOf(ctx, w, inventory.Consoles, ignitionMessages...)
 	if err != nil {
 		return nil, err
 	}

@@ -4,8 +4,6 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-
-	"github.com/rollcall-project/rollcall/internal/scan"
 )
 
 // The lines of Ignition that matter
@@ -40,35 +38,11 @@ const (
 // name (coreos/ignition:internal/exec/engine.go Run, PushPrefix; internal/exec/stages).
 var laterStages = map[string]string{sigKargs: "kargs", sigDisks: "disks", sigMount: "mount", sigFiles: "files"}
 
-func ignitionSignatures() []scan.Signature {
-	return []scan.Signature{
-		{ID: sigAttempt, Literal: ": attempt #", Pattern: regexp.MustCompile(`(?i)\bGET (\S+): attempt #(\d+)`)},
-		{ID: sigResult, Literal: "get result:", Pattern: regexp.MustCompile(`(?i)GET result: (.*\S)`)},
-		{ID: sigGetError, Literal: "get error:", Pattern: regexp.MustCompile(`(?i)GET error: (.*\S)`)},
-		{ID: sigJob, Literal: "start job is running for ignition"},
-		{ID: sigCA, Literal: "to list of cas", Pattern: regexp.MustCompile(`(?i)Adding "([^"]*)" to list of CAs`)},
-		{ID: sigCABroken, Literal: "unable to decode ca"},
-		{ID: sigCABundle, Literal: "unable to parse ca bundle"},
-		{ID: sigFailed, Literal: "ignition failed:"},
-		{ID: sigAcquire, Literal: "failed to acquire config"},
-		{ID: sigFetchFail, Literal: "failed to fetch config"},
-		{ID: sigEmergency, Literal: "emergency shell"},
-		{ID: sigVersionIn, Literal: "unsupported config version"},
-		{ID: sigInvalid, Literal: "config is not valid"},
-		{ID: sigEmpty, Literal: "not a config (empty)"},
-		{ID: sigMerge, Literal: "merging configs resulted in an invalid config"},
-		{ID: sigFinished, Literal: "ignition finished successfully"},
-		{ID: sigFetched, Literal: "fetched referenced config at"},
-		{ID: sigKernel, Literal: "linux version "},
-		{ID: sigKargs, Literal: "]: kargs: ", Pattern: laterLine("kargs")},
-		{ID: sigDisks, Literal: "]: disks: ", Pattern: laterLine("disks")},
-		{ID: sigMount, Literal: "]: mount: ", Pattern: laterLine("mount")},
-		{ID: sigFiles, Literal: "]: files: ", Pattern: laterLine("files")},
-	}
-}
-
-func laterLine(stage string) *regexp.Regexp {
-	return regexp.MustCompile(`(?i)ignition\[\d+\]: ` + stage + `: (.*\S)`)
+var ignitionMessages = []string{
+	sigAttempt, sigResult, sigGetError, sigJob, sigCA, sigCABroken,
+	sigCABundle, sigFailed, sigAcquire, sigFetchFail, sigEmergency, sigVersionIn,
+	sigInvalid, sigEmpty, sigMerge, sigFinished, sigFetched, sigKernel,
+	sigKargs, sigDisks, sigMount, sigFiles,
 }
 
 // statuses are the texts that Ignition prints for HTTP statuses: the text, not

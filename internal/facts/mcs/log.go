@@ -9,7 +9,6 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
-	"github.com/rollcall-project/rollcall/internal/scan"
 )
 
 // The lines of the server that matter. 4.14 prints the pool without quotes; the
@@ -26,22 +25,6 @@ const (
 	sigRejected  = "mcs.rejected"
 	sigLaunch    = "mcs.launch"
 )
-
-func logSignatures() []scan.Signature {
-	return []scan.Signature{
-		{ID: sigRequest, Literal: "requested by address", Pattern: regexp.MustCompile(
-			`(?i)pool "?([^" ]+)"? requested by address:"([^"]*)" user-agent:"([^"]*)"(?: accept-header: ?"([^"]*)")?`)},
-		{ID: sigError, Literal: "get config for req", Pattern: regexp.MustCompile(`(?i)req: \{(?:machineconfigpool:)?([^\s}]+)[^}]*\},? error: (.*)`)},
-		{ID: sigConvert, Literal: "convert config for req", Pattern: regexp.MustCompile(`(?i)req: \{(?:machineconfigpool:)?([^\s}]+)[^}]*\},? error: (.*)`)},
-		{ID: sigVersion, Literal: "unsupported ignition version in accept header"},
-		{ID: sigCacheSync, Literal: "failed to wait for cache sync"},
-		{ID: sigCert, Literal: "failed to load serving cert"},
-		{ID: sigExit, Literal: "machine config server exited with error"},
-		{ID: sigRejected, Literal: "tls handshake error from", Pattern: regexp.MustCompile(
-			`(?i)tls handshake error from ([0-9a-f.:\[\]]+):\d+: remote error: tls: (bad certificate|unknown certificate authority|unknown certificate|expired certificate)`)},
-		{ID: sigLaunch, Literal: "launching server on"},
-	}
-}
 
 // class is why a request failed.
 type class string

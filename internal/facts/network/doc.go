@@ -14,7 +14,6 @@ package network
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -24,7 +23,6 @@ import (
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/inventory"
-	"github.com/rollcall-project/rollcall/internal/scan"
 )
 
 // Facts lists the facts of this package.
@@ -42,22 +40,6 @@ const (
 	sigVRRP        = "keepalived-"
 	sigVRRPForeign = "keepalived-foreign"
 )
-
-// Signatures lists what the facts of this package look for in logs
-// (openshift/ovn-kubernetes:go-controller/pkg/util/kube.go StartNodeCertificateManager,
-// k8snetworkplumbingwg/multus-cni:pkg/k8sclient/kubeconfig.go PerNodeK8sClient).
-func Signatures() []scan.Signature {
-	return []scan.Signature{
-		{ID: sigKubeconfig, Literal: "failed to load bootstrap kubeconfig"},
-		{ID: sigNotSigned, Literal: "certificate was not signed"},
-		{ID: sigInvalid, Literal: "the current certificate is invalid, exiting"},
-		{ID: sigVRRP + master, Literal: "entering master state", Pattern: vrrpState},
-		{ID: sigVRRP + backup, Literal: "entering backup state", Pattern: vrrpState},
-		{ID: sigVRRP + failed, Literal: "entering fault state", Pattern: vrrpState},
-		{ID: sigVRRPForeign, Literal: "received an invalid passwd"},
-		{ID: sigWebhook, Literal: "network-node-identity.openshift.io", Pattern: regexp.MustCompile(`(?i)failed calling webhook \\?"(pod|node)\.network-node-identity`)},
-	}
-}
 
 // joined returns the host of a name, which must be a Node.
 func joined(ctx context.Context, w *facts.World, name string) (inventory.Host, error) {

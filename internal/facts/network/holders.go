@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -23,8 +22,6 @@ const (
 	backup = "backup"
 	failed = "fault"
 )
-
-var vrrpState = regexp.MustCompile(`(?i)\(?([A-Za-z0-9_.-]+)\)? entering (master|backup|fault) state`)
 
 // Holders is the fact vip-holders: which hosts hold a virtual address by their own
 // word. One of them should, and the others should say BACKUP

@@ -18,7 +18,7 @@ const (
 
 func TestVIPs(t *testing.T) {
 	read := func(changes string, without ...evidence.Need) network.VIPs {
-		return factstest.Fields[network.VIPs](t, factstest.World(t, factstest.Metal, changes, nil, without...), network.VIPsFact(), factstest.Cluster())
+		return factstest.Fields[network.VIPs](t, factstest.World(t, factstest.Metal, changes, without...), network.VIPsFact(), factstest.Cluster())
 	}
 	spec := func(vips, networks string) string {
 		return infra + "spec: {platformSpec: {baremetal: {apiServerInternalIPs: " + vips + ", ingressIPs: [], machineNetworks: " + networks + "}}}\n"
@@ -50,12 +50,12 @@ func TestVIPs(t *testing.T) {
 	if _, err := read(co + "status: {conditions: null}\n").Said.Get(); err == nil {
 		t.Error("the operator has not reported yet, and is said to report nothing")
 	}
-	if err := factstest.Err(t, factstest.World(t, factstest.None, "", nil), network.VIPsFact(), factstest.Cluster()); !errors.Is(err, facts.ErrNotApplicable) {
+	if err := factstest.Err(t, factstest.World(t, factstest.None, ""), network.VIPsFact(), factstest.Cluster()); !errors.Is(err, facts.ErrNotApplicable) {
 		t.Error(err)
 	}
 	for name, w := range map[string]*facts.World{
-		"unreadable": factstest.World(t, factstest.Metal, "", nil, evidence.Objects(evidence.Infrastructures, "")),
-		"not there":  factstest.World(t, factstest.Metal, "-- delete:cluster-scoped-resources/config.openshift.io/infrastructures --\n", nil),
+		"unreadable": factstest.World(t, factstest.Metal, "", evidence.Objects(evidence.Infrastructures, "")),
+		"not there":  factstest.World(t, factstest.Metal, "-- delete:cluster-scoped-resources/config.openshift.io/infrastructures --\n"),
 	} {
 		if _, ok := evidence.AsUnavailable(factstest.Err(t, w, network.VIPsFact(), factstest.Cluster())); !ok {
 			t.Errorf("an Infrastructure that is %s is no Unavailable", name)
@@ -79,26 +79,26 @@ func TestOperator(t *testing.T) {
 		"awaiting": {degraded("PodDeployment", `DaemonSet "/openshift-ovn-kubernetes/ovnkube-node" is not available (awaiting 2 nodes)`), "pods", 2, nil},
 		"unheard":  {degraded("SomethingNew", "x"), "other", 0, nil},
 	} {
-		o := factstest.Fields[network.Operator](t, factstest.World(t, factstest.Metal, tt.changes, nil), network.OperatorFact(), factstest.Operator("network"))
+		o := factstest.Fields[network.Operator](t, factstest.World(t, factstest.Metal, tt.changes), network.OperatorFact(), factstest.Operator("network"))
 		if !o.Level.Equal(facts.Known(tt.level)) || !o.Awaiting.Equal(facts.Known(tt.awaiting)) || !o.Hung.Equal(facts.Known(tt.hung)) || !o.Degraded.Equal(facts.Known(tt.level != "")) {
 			t.Errorf("%s: %+v", name, o)
 		}
 	}
-	silent := factstest.Fields[network.Operator](t, factstest.World(t, factstest.Metal, co+"status: {conditions: null}\n", nil), network.OperatorFact(), factstest.Operator("network"))
+	silent := factstest.Fields[network.Operator](t, factstest.World(t, factstest.Metal, co+"status: {conditions: null}\n"), network.OperatorFact(), factstest.Operator("network"))
 	if _, err := silent.Degraded.Get(); err == nil {
 		t.Error("an operator that has not reported yet is not degraded")
 	}
 	if _, err := silent.Available.Get(); err == nil {
 		t.Error("an operator that has not reported yet is available")
 	}
-	if err := factstest.Err(t, factstest.World(t, factstest.Metal, "", nil), network.OperatorFact(), factstest.Operator("dns")); !errors.Is(err, facts.ErrNotApplicable) {
+	if err := factstest.Err(t, factstest.World(t, factstest.Metal, ""), network.OperatorFact(), factstest.Operator("dns")); !errors.Is(err, facts.ErrNotApplicable) {
 		t.Error(err)
 	}
 }
 
 func TestInfra(t *testing.T) {
 	read := func(host, changes string) network.Infra {
-		return factstest.Fields[network.Infra](t, factstest.World(t, factstest.Metal, changes, nil), network.InfraFact(), factstest.Host(host))
+		return factstest.Fields[network.Infra](t, factstest.World(t, factstest.Metal, changes), network.InfraFact(), factstest.Host(host))
 	}
 	if i := read("m0", ""); len(i.Missing.Value())+len(i.NotReady.Value()) > 0 {
 		t.Errorf("%+v", i)
@@ -119,11 +119,11 @@ func TestInfra(t *testing.T) {
 		"another platform":        infra + "status: {platformStatus: {type: AWS, baremetal: null}}\n",
 		"no Node yet":             "-- delete:cluster-scoped-resources/core/nodes/m0.yaml --\n",
 	} {
-		if err := factstest.Err(t, factstest.World(t, factstest.Metal, changes, nil), network.InfraFact(), factstest.Host("m0")); !errors.Is(err, facts.ErrNotApplicable) {
+		if err := factstest.Err(t, factstest.World(t, factstest.Metal, changes), network.InfraFact(), factstest.Host("m0")); !errors.Is(err, facts.ErrNotApplicable) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	w := factstest.World(t, factstest.Metal, "", nil, evidence.Objects(evidence.Pods, "openshift-kni-infra"))
+	w := factstest.World(t, factstest.Metal, "", evidence.Objects(evidence.Pods, "openshift-kni-infra"))
 	if _, ok := evidence.AsUnavailable(factstest.Err(t, w, network.InfraFact(), factstest.Host("m0"))); !ok {
 		t.Error("pods that could not be read are no Unavailable")
 	}
@@ -181,20 +181,20 @@ func TestHolders(t *testing.T) {
 			t.Errorf("%s: clash %v, want known %t", name, h.Clash, tt.clash)
 		}
 	}
-	if err := factstest.Err(t, factstest.World(t, factstest.None, "", network.Signatures()), network.HoldersFact(), factstest.Cluster()); !errors.Is(err, facts.ErrNotApplicable) {
+	if err := factstest.Err(t, factstest.World(t, factstest.None, ""), network.HoldersFact(), factstest.Cluster()); !errors.Is(err, facts.ErrNotApplicable) {
 		t.Error(err)
 	}
 }
 
 func holders(t *testing.T, changes string) network.Holders {
 	t.Helper()
-	return factstest.Fields[network.Holders](t, factstest.World(t, factstest.Metal, changes, network.Signatures()), network.HoldersFact(), factstest.Cluster())
+	return factstest.Fields[network.Holders](t, factstest.World(t, factstest.Metal, changes), network.HoldersFact(), factstest.Cluster())
 }
 
 func TestHost(t *testing.T) {
 	const pod = "namespaces/openshift-ovn-kubernetes/pods/ovnkube-node-0ovn0"
 	read := func(changes string, without ...evidence.Need) network.Host {
-		return factstest.Fields[network.Host](t, factstest.World(t, factstest.Metal, changes, network.Signatures(), without...), network.HostFact(), factstest.Host("m0"))
+		return factstest.Fields[network.Host](t, factstest.World(t, factstest.Metal, changes, without...), network.HostFact(), factstest.Host("m0"))
 	}
 	logs := "-- append:" + pod + "/ovnkube-controller/ovnkube-controller/logs/current.log --\n2026-03-01T11:30:00.000000000Z F0301 failed to load bootstrap kubeconfig from /var/lib/kubelet/kubeconfig: unable to read client-cert\n"
 	down := "-- patch:" + pod + "/ovnkube-node-0ovn0.yaml --\nstatus: {conditions: [{type: Ready, status: \"False\", lastTransitionTime: \"2026-03-01T11:29:00Z\"}]}\n"
@@ -228,7 +228,7 @@ func TestHost(t *testing.T) {
 		t.Error("pods that could not be read are taken for not there")
 	}
 	other := "-- patch:cluster-scoped-resources/config.openshift.io/networks/cluster.yaml --\nstatus: {networkType: OpenShiftSDN}\n"
-	if err := factstest.Err(t, factstest.World(t, factstest.Metal, other, network.Signatures()), network.HostFact(), factstest.Host("m0")); !errors.Is(err, facts.ErrNotApplicable) {
+	if err := factstest.Err(t, factstest.World(t, factstest.Metal, other), network.HostFact(), factstest.Host("m0")); !errors.Is(err, facts.ErrNotApplicable) {
 		t.Error(err)
 	}
 }

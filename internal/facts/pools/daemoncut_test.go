@@ -13,9 +13,9 @@ import (
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/facts/mcs"
 	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/fixture"
 	"github.com/rollcall-project/rollcall/internal/reader"
 	"github.com/rollcall-project/rollcall/internal/sanitize"
-	"github.com/rollcall-project/rollcall/internal/scan"
 )
 
 // oneLog is a source with the log of one daemon, which may break off.
@@ -46,7 +46,7 @@ func (l oneLog) Texts(context.Context, evidence.TextQuery) ([]evidence.Text, err
 func TestDaemonLogCut(t *testing.T) {
 	const line = "I0301 11:00:00.000001 2101 daemon.go:1] Validated on-disk state\n"
 	for name, end := range map[string]error{"whole": io.EOF, "cut": errors.New("broken off")} {
-		set, err := scan.Compile(daemonSignatures())
+		set, err := fixture.Signatures()
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -13,7 +12,6 @@ import (
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/facts/mcs"
 	"github.com/rollcall-project/rollcall/internal/fault"
-	"github.com/rollcall-project/rollcall/internal/scan"
 )
 
 // The lines of the daemon that matter (openshift/machine-config-operator:
@@ -37,24 +35,10 @@ const (
 	sigDesiredOK   = "mcd.desired-ok"
 )
 
-func daemonSignatures() []scan.Signature {
-	return []scan.Signature{
-		{ID: sigBootstrap, Literal: "in bootstrap mode"},
-		{ID: sigBootstrapOK, Literal: "unlinking bootstrap node annotations"},
-		{ID: sigPivot, Literal: "bootstrap pivot required to:"},
-		{ID: sigDegraded, Literal: "marking degraded due to", Pattern: regexp.MustCompile(`(?i)marking degraded due to: (.*\S)`)},
-		{ID: sigUnreconcile, Literal: "marking unreconcilable due to", Pattern: regexp.MustCompile(`(?i)marking unreconcilable due to: (.*\S)`)},
-		{ID: sigNoDiff, Literal: "no diff found between bootstrap mc"},
-		{ID: sigOverride, Literal: "overrides node's currentconfig annotation"},
-		{ID: sigFirstboot, Literal: "failed to complete machine-config-daemon-firstboot before joining cluster"},
-		{ID: sigDrainWait, Literal: "previously requested drain has not yet completed"},
-		{ID: sigKubelet, Literal: "kubelet health check has failed"},
-		{ID: sigListers, Literal: "failed to sync initial listers cache"},
-		{ID: sigRetryOS, Literal: "failed to update os to"},
-		{ID: sigValidatedOK, Literal: "validated on-disk state"},
-		{ID: sigUpdatedOK, Literal: "update completed for config"},
-		{ID: sigDesiredOK, Literal: "in desired config"},
-	}
+var daemonMessages = []string{
+	sigBootstrap, sigBootstrapOK, sigPivot, sigDegraded, sigUnreconcile,
+	sigNoDiff, sigOverride, sigFirstboot, sigDrainWait, sigKubelet,
+	sigListers, sigRetryOS, sigValidatedOK, sigUpdatedOK, sigDesiredOK,
 }
 
 // Daemon is what the machine-config-daemon of a node says. Counts are of lines
@@ -166,15 +150,15 @@ func daemonLines(ctx context.Context, w *facts.World) (daemonLogs, error) {
 			node[o.Name] = evidence.String(o.Content, "spec", "nodeName")
 		}
 		byNode := map[string][]daemonLine{}
-		for _, s := range daemonSignatures() {
-			list, err := w.Matches(ctx, DaemonLogs, s.ID)
+		for _, id := range daemonMessages {
+			list, err := w.Matches(ctx, DaemonLogs, id)
 			if err != nil {
 				return daemonLogs{}, err
 			}
 			for _, m := range list {
 				name := cmp.Or(node[m.Text.Pod], m.Text.Host)
 				if name != "" {
-					byNode[name] = append(byNode[name], daemonLine{m, s.ID})
+					byNode[name] = append(byNode[name], daemonLine{m, id})
 				}
 			}
 		}

@@ -33,7 +33,7 @@ func TestDegraded(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			w := factstest.World(t, factstest.Metal, tt.changes, Signatures())
+			w := factstest.World(t, factstest.Metal, tt.changes)
 			if diff := cmp.Diff(tt.want, factstest.Fields[Degraded](t, w, degradedFact, factstest.Host("w0"))); diff != "" {
 				t.Errorf("degraded (-want +got):\n%s", diff)
 			}

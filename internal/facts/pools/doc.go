@@ -14,7 +14,6 @@ import (
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/facts/mcs"
-	"github.com/rollcall-project/rollcall/internal/scan"
 )
 
 // DaemonLogs selects the logs of the machine-config-daemons.
@@ -24,6 +23,3 @@ var DaemonLogs = evidence.TextQuery{Kind: evidence.ContainerLog, Namespace: mcs.
 func Facts() []facts.Fact {
 	return []facts.Fact{servedFact, nodesFact, configFact, daemonFact, controllerConfigFact, controllerFact, rolloutFact, drainFact, degradedFact}
 }
-
-// Signatures lists what this package searches texts for.
-func Signatures() []scan.Signature { return append(daemonSignatures(), drainSignatures()...) }

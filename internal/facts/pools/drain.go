@@ -11,7 +11,6 @@ import (
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/facts/mcs"
 	"github.com/rollcall-project/rollcall/internal/fault"
-	"github.com/rollcall-project/rollcall/internal/scan"
 )
 
 // ControllerLogs are the logs of the machine-config-controller, which drains nodes.
@@ -28,13 +27,8 @@ const (
 	sigEviction    = "mcc.eviction-refused"
 )
 
-func drainSignatures() []scan.Signature {
-	return []scan.Signature{
-		{ID: sigDrainBegun, Literal: ": initiating drain", Pattern: regexp.MustCompile(`(?i)node (\S+): initiating drain`)},
-		{ID: sigDrainFailed, Literal: ": drain failed", Pattern: regexp.MustCompile(`(?i)node (\S+): drain failed\b.*?error message from drain: (.*\S)`)},
-		{ID: sigDrainOver, Literal: "applying completion annotation", Pattern: regexp.MustCompile(`(?i)node (\S+): operation successful`)},
-		{ID: sigEviction, Literal: "error when evicting pod", Pattern: regexp.MustCompile(`(?i)error when evicting pods?/?\s*"([^"]+)" (?:-n|from terminating namespace) "([^"]+)" \(will retry after [^)]*\): (.*\S)`)},
-	}
+var drainMessages = []string{
+	sigDrainBegun, sigDrainFailed, sigDrainOver, sigEviction,
 }
 
 // heldPod finds the pods in the error of a drain.
@@ -138,13 +132,13 @@ func (d *NodeDrain) failed(l drainLine) {
 // the other.
 func drainLines(ctx context.Context, w *facts.World) ([]drainLine, error) {
 	var lines []drainLine
-	for _, s := range drainSignatures() {
-		list, err := w.Matches(ctx, ControllerLogs, s.ID)
+	for _, id := range drainMessages {
+		list, err := w.Matches(ctx, ControllerLogs, id)
 		if err != nil {
 			return nil, err
 		}
 		for _, m := range list {
-			lines = append(lines, drainLine{m, s.ID})
+			lines = append(lines, drainLine{m, id})
 		}
 	}
 	slices.SortStableFunc(lines, func(a, b drainLine) int {

@@ -42,7 +42,7 @@ func TestNodeDrain(t *testing.T) {
 		"another node's beside it":       {log: begin + other.Replace(begin+refuse+fail) + other.Replace(done), running: true, since: "10:00:01"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := factstest.World(t, "ocp-4.20-baremetal", "-- append:"+controllerLog+" --\n"+tt.log, pools.Signatures())
+			w := factstest.World(t, "ocp-4.20-baremetal", "-- append:"+controllerLog+" --\n"+tt.log)
 			d := factstest.Fields[pools.NodeDrain](t, w, drain, factstest.Host("w0"))
 			since := ""
 			if at := d.Since.Value(); !at.IsZero() {

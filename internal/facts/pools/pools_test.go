@@ -1,6 +1,7 @@
 package pools
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -13,7 +14,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/apitypes"
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
-	"github.com/rollcall-project/rollcall/internal/scan"
+	"github.com/rollcall-project/rollcall/internal/fixture"
 )
 
 func TestClassOf(t *testing.T) {
@@ -52,13 +53,16 @@ func TestClassOf(t *testing.T) {
 
 func daemonHits(t testing.TB, text string) []daemonLine {
 	t.Helper()
-	set, err := scan.Compile(daemonSignatures())
+	set, err := fixture.Signatures()
 	if err != nil {
 		t.Fatal(err)
 	}
 	var list []daemonLine
 	for i, line := range strings.Split(text, "\n") {
 		for _, h := range set.Find([]byte(line)) {
+			if !slices.Contains(daemonMessages, h.ID) {
+				continue
+			}
 			list = append(list, daemonLine{id: h.ID, Match: evidence.Match{Groups: h.Groups,
 				Line: evidence.Line{Text: line, Loc: evidence.Locator{Path: "log", Line: i + 1}}}})
 		}

@@ -3,8 +3,6 @@ package ramdisk
 import (
 	"regexp"
 	"strings"
-
-	"github.com/rollcall-project/rollcall/internal/scan"
 )
 
 // The causes.
@@ -42,31 +40,15 @@ var causes = map[string]string{
 	sigLookup: causeIronic, sigUnhandled: causeIronic, sigHeartbeat: causeIronic,
 }
 
-// Signatures lists what this package searches texts for
+// messages are the lines that this package reads
 // (openstack/ironic-python-agent:ironic_python_agent/ironic_api_client.py _do_lookup,
 // agent.py _wait_for_interface process_lookup_data, errors.py, inspector.py inspect;
 // torvalds/linux:drivers/net/ethernet/mellanox/mlx5/core/{main,port}.c, drivers/base/dd.c
 // call_driver_probe; the ramdisk is a live CoreOS: openshift/ironic-image:ironic-config/ironic.conf.j2).
-func Signatures() []scan.Signature { return signatures }
-
-var signatures = []scan.Signature{
-	{ID: sigKernel, Literal: "linux version "},
-	{ID: sigLive, Literal: "coreos.live"},
-	{ID: sigUnit, Literal: "failed to start ", Pattern: regexp.MustCompile(`(?i)failed to start (.*\S)`)},
-	{ID: sigEmergency, Literal: "emergency", Pattern: regexp.MustCompile(`(?i)you are in emergency mode|entering emergency mode|reached target \S*\s*-?\s*emergency mode|emergency shell`)},
-	{ID: sigLocked, Literal: "the root account is locked"},
-	{ID: sigNoNIC, Literal: "no valid network interfaces found"},
-	{ID: sigNoAddress, Literal: "error finding ip for ironic agent"},
-	{ID: sigNoIP, Literal: "agent could not find a valid ip"},
-	{ID: sigUnknown, Literal: "failed looking up node with addresses"},
-	{ID: sigLookup, Literal: "error detected while attempting to perform lookup"},
-	{ID: sigUnhandled, Literal: "unhandled error looking up node"},
-	{ID: sigHeartbeat, Literal: "error heartbeating to agent api", Pattern: regexp.MustCompile(`(?i)(?:^|[^t])error heartbeating to agent api`)},
-	{ID: sigLookupDone, Literal: "lookup succeeded, node uuid is"},
-	{ID: sigInspected, Literal: "inspection finished successfully"},
-	{ID: sigProbe, Literal: "failed with error", Pattern: regexp.MustCompile(`(?i)\b` + drivers + `(?: \S+)?: probe (?:of|with driver) \S+ failed with error`)},
-	{ID: sigInit, Literal: "_one failed with error code", Pattern: regexp.MustCompile(`(?i)\bmlx5_core [0-9a-f:.]+: (?:\S+ )*mlx5_(?:init|load)_one failed with error code`)},
-	{ID: sigModule, Literal: "query_mcia_reg failed", Pattern: regexp.MustCompile(`(?i)\bmlx5_core ([0-9a-f:.]+): .*query_mcia_reg failed: status: 0x([0-9a-f]+)`)},
+var messages = []string{
+	sigKernel, sigLive, sigUnit, sigEmergency, sigLocked, sigNoNIC,
+	sigNoAddress, sigNoIP, sigUnknown, sigLookup, sigUnhandled, sigHeartbeat,
+	sigLookupDone, sigInspected, sigProbe, sigInit, sigModule,
 }
 
 // drivers are the NIC drivers of servers that RHEL CoreOS has.

@@ -119,14 +119,14 @@ type line struct {
 // linesOf returns the lines of a host in the order of the texts.
 func linesOf(ctx context.Context, w *facts.World, q evidence.TextQuery, of func(evidence.Match) bool) ([]line, error) {
 	var lines []line
-	for _, s := range Signatures() {
-		list, err := w.Matches(ctx, q, s.ID)
+	for _, id := range messages {
+		list, err := w.Matches(ctx, q, id)
 		if err != nil {
 			return nil, err
 		}
 		for _, m := range list {
 			if of(m) {
-				lines = append(lines, line{m, s.ID})
+				lines = append(lines, line{m, id})
 			}
 		}
 	}

@@ -1,25 +1,29 @@
 package ramdisk
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/fixture"
 	"github.com/rollcall-project/rollcall/internal/inventory"
-	"github.com/rollcall-project/rollcall/internal/scan"
 )
 
 func play(t testing.TB, text string) Ramdisk {
 	t.Helper()
-	set, err := scan.Compile(Signatures())
+	set, err := fixture.Signatures()
 	if err != nil {
 		t.Fatal(err)
 	}
 	var lines []line
 	for i, s := range strings.Split(text, "\n") {
 		for _, h := range set.Find([]byte(s)) {
+			if !slices.Contains(messages, h.ID) {
+				continue
+			}
 			lines = append(lines, line{id: h.ID, Match: evidence.Match{Groups: h.Groups, Line: evidence.Line{Text: s, Loc: evidence.Locator{Path: "x", Line: i + 1}}}})
 		}
 	}

@@ -14,7 +14,6 @@ import (
 	"github.com/rollcall-project/rollcall/internal/inventory"
 	"github.com/rollcall-project/rollcall/internal/reader"
 	"github.com/rollcall-project/rollcall/internal/sanitize"
-	"github.com/rollcall-project/rollcall/internal/scan"
 )
 
 // many copies the requests of a base.
@@ -47,7 +46,7 @@ func BenchmarkCSRsOfHosts(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	set, err := scan.Compile(inventory.Signatures())
+	set, err := fixture.Signatures()
 	if err != nil {
 		b.Fatal(err)
 	}

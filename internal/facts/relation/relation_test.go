@@ -12,7 +12,6 @@ import (
 	"github.com/rollcall-project/rollcall/internal/facts/relation"
 	"github.com/rollcall-project/rollcall/internal/fault"
 	"github.com/rollcall-project/rollcall/internal/fixture"
-	"github.com/rollcall-project/rollcall/internal/inventory"
 )
 
 var _ diagnose.Relater = relation.Relater{}
@@ -27,7 +26,7 @@ func world(t *testing.T, changes string, without ...evidence.Need) *facts.World 
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := fixture.Reader(files, inventory.Signatures(), without...)
+	r, err := fixture.Reader(files, without...)
 	if err != nil {
 		t.Fatal(err)
 	}

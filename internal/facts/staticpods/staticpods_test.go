@@ -55,7 +55,7 @@ func TestPods(t *testing.T) {
 			if tt.status != "" {
 				changes = kas + "status: " + tt.status + "\n"
 			}
-			p := factstest.Fields[staticpods.Pods](t, factstest.World(t, factstest.Metal, changes, nil), staticpods.Fact(), factstest.Operator("kube-apiserver"))
+			p := factstest.Fields[staticpods.Pods](t, factstest.World(t, factstest.Metal, changes), staticpods.Fact(), factstest.Operator("kube-apiserver"))
 			if !tt.check(p) {
 				t.Errorf("%+v", p)
 			}
@@ -64,13 +64,13 @@ func TestPods(t *testing.T) {
 }
 
 func TestPodsUnknown(t *testing.T) {
-	p := factstest.Fields[staticpods.Pods](t, factstest.World(t, factstest.Metal, kas+"status: {nodeStatuses: []}\n", nil), staticpods.Fact(), factstest.Operator("kube-apiserver"))
+	p := factstest.Fields[staticpods.Pods](t, factstest.World(t, factstest.Metal, kas+"status: {nodeStatuses: []}\n"), staticpods.Fact(), factstest.Operator("kube-apiserver"))
 	for name, f := range map[string]facts.Field[[]string]{"behind": p.Behind, "failed": p.Failed} {
 		if _, err := f.Get(); err == nil {
 			t.Errorf("without nodeStatuses %s is known: %v", name, f)
 		}
 	}
-	w := factstest.World(t, factstest.Metal, "", nil, evidence.Objects(evidence.APIServerOperators, ""))
+	w := factstest.World(t, factstest.Metal, "", evidence.Objects(evidence.APIServerOperators, ""))
 	if _, ok := evidence.AsUnavailable(factstest.Err(t, w, staticpods.Fact(), factstest.Operator("kube-apiserver"))); !ok {
 		t.Error("what could not be read is no Unavailable")
 	}

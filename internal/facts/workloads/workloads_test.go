@@ -35,7 +35,7 @@ func TestChain(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			c := factstest.Fields[workloads.Chain](t, factstest.World(t, factstest.Metal, tt.changes, nil), workloads.Metal3Fact(), factstest.Cluster())
+			c := factstest.Fields[workloads.Chain](t, factstest.World(t, factstest.Metal, tt.changes), workloads.Metal3Fact(), factstest.Cluster())
 			if c.Broken.Value() != tt.broken {
 				t.Errorf("broken at %v, want %q: %+v", c.Broken, tt.broken, c)
 			}
@@ -46,23 +46,23 @@ func TestChain(t *testing.T) {
 func TestChainUnknown(t *testing.T) {
 	const ns = "openshift-machine-api"
 	for _, need := range []evidence.Resource{evidence.ReplicaSets, evidence.Pods} {
-		c := factstest.Fields[workloads.Chain](t, factstest.World(t, factstest.Metal, "", nil, evidence.Objects(need, ns)), workloads.Metal3Fact(), factstest.Cluster())
+		c := factstest.Fields[workloads.Chain](t, factstest.World(t, factstest.Metal, "", evidence.Objects(need, ns)), workloads.Metal3Fact(), factstest.Cluster())
 		if _, err := c.Broken.Get(); err == nil {
 			t.Errorf("without %s the chain is said to be whole", need)
 		}
 	}
-	blind := factstest.World(t, factstest.Metal, "", nil, evidence.Objects(evidence.Deployments, ns))
+	blind := factstest.World(t, factstest.Metal, "", evidence.Objects(evidence.Deployments, ns))
 	if _, ok := evidence.AsUnavailable(factstest.Err(t, blind, workloads.Metal3Fact(), factstest.Cluster())); !ok {
 		t.Error("Deployments that could not be read are no Unavailable")
 	}
-	if err := factstest.Err(t, factstest.World(t, factstest.None, "", nil), workloads.Metal3Fact(), factstest.Cluster()); !errors.Is(err, facts.ErrNotApplicable) {
+	if err := factstest.Err(t, factstest.World(t, factstest.None, ""), workloads.Metal3Fact(), factstest.Cluster()); !errors.Is(err, facts.ErrNotApplicable) {
 		t.Error(err)
 	}
 }
 
 func TestStalled(t *testing.T) {
 	read := func(changes string, without ...evidence.Need) workloads.Stalled {
-		return factstest.Fields[workloads.Stalled](t, factstest.World(t, factstest.Metal, changes, nil, without...), workloads.StalledFact(), factstest.Cluster())
+		return factstest.Fields[workloads.Stalled](t, factstest.World(t, factstest.Metal, changes, without...), workloads.StalledFact(), factstest.Cluster())
 	}
 	s := read("")
 	for name, f := range map[string]facts.Field[[]string]{"not reconciled": s.NotReconciled, "not created": s.NotCreated, "refused": s.Refused, "not scheduled": s.NotScheduled} {
@@ -90,12 +90,12 @@ func TestScheduler(t *testing.T) {
 			"-- patch:namespaces/kube-system/coordination.k8s.io/leases/kube-scheduler.yaml --\nspec: {renewTime: \"" + at + "\"}\n"
 	}
 	for at, stale := range map[string]bool{"2026-03-01T11:59:40.000000Z": false, "2026-03-01T09:00:00.000000Z": true} {
-		s := factstest.Fields[workloads.Scheduler](t, factstest.World(t, factstest.Metal, lease(at), nil), workloads.SchedulerFact(), factstest.Cluster())
+		s := factstest.Fields[workloads.Scheduler](t, factstest.World(t, factstest.Metal, lease(at)), workloads.SchedulerFact(), factstest.Cluster())
 		if s.Stale.Value() != stale {
 			t.Errorf("renewed %s: stale %v", at, s.Stale)
 		}
 	}
-	none := factstest.World(t, factstest.Metal, "", nil, evidence.Objects(evidence.Leases, "kube-system"), evidence.Objects(evidence.Leases, "openshift-kube-scheduler"))
+	none := factstest.World(t, factstest.Metal, "", evidence.Objects(evidence.Leases, "kube-system"), evidence.Objects(evidence.Leases, "openshift-kube-scheduler"))
 	if _, ok := evidence.AsUnavailable(factstest.Err(t, none, workloads.SchedulerFact(), factstest.Cluster())); !ok {
 		t.Error("leases that could not be read are no Unavailable")
 	}

@@ -102,6 +102,9 @@ func (b *book) byMessage() string {
 		}
 		var rows [][]string
 		for _, m := range file.Messages {
+			if m.Neutral() {
+				continue
+			}
 			rows = append(rows, []string{messageText(m), b.messageShows(m), messageGrade(m)})
 		}
 		d.table([]string{"message contains", "shows", "how sure"}, rows)

@@ -18,6 +18,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/facts/cluster"
 	"github.com/rollcall-project/rollcall/internal/facts/relation"
 	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/message"
 	"github.com/rollcall-project/rollcall/internal/reader"
 	"github.com/rollcall-project/rollcall/internal/roll"
 	"github.com/rollcall-project/rollcall/internal/sanitize"
@@ -42,7 +43,7 @@ func newMachine() (*machine, error) {
 	if m.compiler, err = fault.NewCompiler(facts.Types(m.facts)); err != nil {
 		return nil, err
 	}
-	if m.set, err = scan.Compile(all.Signatures()); err != nil {
+	if m.set, err = message.Signatures(m.catalog); err != nil {
 		return nil, fmt.Errorf("compile signatures: %w", err)
 	}
 	return m, nil

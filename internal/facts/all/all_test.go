@@ -1,0 +1,47 @@
+package all
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/rollcall-project/rollcall/catalog"
+	"github.com/rollcall-project/rollcall/internal/fault"
+)
+
+// Every message with an id is asked for: a fact names its id, or what it begins with.
+func TestMessagesAreRead(t *testing.T) {
+	c, err := fault.LoadChecks(catalog.FS)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var source strings.Builder
+	for _, dir := range []string{"..", "../../inventory"} {
+		err := filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
+			if err != nil || filepath.Ext(p) != ".go" || strings.HasSuffix(p, "_test.go") {
+				return err
+			}
+			raw, err := os.ReadFile(p)
+			source.Write(raw)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	n := 0
+	for _, file := range c.Messages {
+		for _, m := range file.Messages {
+			n++
+			stem, _, _ := strings.Cut(m.ID, "-")
+			if s := source.String(); !strings.Contains(s, `"`+m.ID+`"`) && !strings.Contains(s, `"`+stem+`-"`) {
+				t.Errorf("%s: no fact asks for %s", file.Program, m.ID)
+			}
+		}
+	}
+	if n == 0 {
+		t.Error("the catalog has no message that facts read")
+	}
+}
