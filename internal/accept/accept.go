@@ -12,6 +12,7 @@ import (
 	"path"
 	"time"
 
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/fault"
 )
 
@@ -53,7 +54,7 @@ type List struct{ entries []Entry }
 
 // Accepted returns the acceptance of a finding of a cluster at a time; false where no entry
 // that still counts is about it. Of several entries it is that which counts longest.
-func (l *List) Accepted(cluster string, k fault.Key, now time.Time) (fault.Acceptance, bool) {
+func (l *List) Accepted(cluster string, k fault.Key, now time.Time) (diagnosis.Acceptance, bool) {
 	var best *Entry
 	for i := range l.entries {
 		e := &l.entries[i]
@@ -62,9 +63,9 @@ func (l *List) Accepted(cluster string, k fault.Key, now time.Time) (fault.Accep
 		}
 	}
 	if best == nil {
-		return fault.Acceptance{}, false
+		return diagnosis.Acceptance{}, false
 	}
-	return fault.Acceptance{Reason: best.Reason, Owner: best.Owner, Until: best.Until.Format(time.DateOnly), Entry: best.At}, true
+	return diagnosis.Acceptance{Reason: best.Reason, Owner: best.Owner, Until: best.Until.Format(time.DateOnly), Entry: best.At}, true
 }
 
 func (e *Entry) is(k fault.Key) bool { return e.Fault == k.Fault && e.Subject.matches(k.Subject) }

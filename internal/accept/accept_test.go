@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/fault"
 )
 
@@ -143,7 +144,7 @@ func TestAccepted(t *testing.T) {
 			if got != c.want {
 				t.Fatalf("accepted: %v, want %v", got, c.want)
 			}
-			want := fault.Acceptance{Reason: "known", Owner: "sre", Until: "2026-06-30", Entry: "accept.yaml:1"}
+			want := diagnosis.Acceptance{Reason: "known", Owner: "sre", Until: "2026-06-30", Entry: "accept.yaml:1"}
 			if diff := cmp.Diff(want, a); got && diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
@@ -163,33 +164,33 @@ func TestLongest(t *testing.T) {
 }
 
 func TestNotes(t *testing.T) {
-	finding := func(id string, kind fault.Kind, name string, o fault.Outcome) fault.Finding {
-		return fault.Finding{Fault: id, Subject: fault.Subject{Kind: kind, Name: name}, Outcome: o}
+	finding := func(id string, kind fault.Kind, name string, o fault.Outcome) diagnosis.Finding {
+		return diagnosis.Finding{Fault: id, Subject: fault.Subject{Kind: kind, Name: name}, Outcome: o}
 	}
 	settles := finding("bmh-paused", fault.Host, "w1", fault.Absent)
 	settles.Until = time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC)
 	for name, c := range map[string]struct {
 		entry, cluster string
-		findings       []fault.Finding
+		findings       []diagnosis.Finding
 		want           []Note
 	}{
-		"used": {"subject: node/w*, until: 2026-06-30", "", []fault.Finding{finding("bmh-paused", fault.Host, "w1", fault.Present)}, nil},
-		"expired": {"subject: node/w*, until: 2026-04-27", "", []fault.Finding{finding("bmh-paused", fault.Host, "w1", fault.Present)},
+		"used": {"subject: node/w*, until: 2026-06-30", "", []diagnosis.Finding{finding("bmh-paused", fault.Host, "w1", fault.Present)}, nil},
+		"expired": {"subject: node/w*, until: 2026-04-27", "", []diagnosis.Finding{finding("bmh-paused", fault.Host, "w1", fault.Present)},
 			[]Note{{true, "f:1: bmh-paused host/w* (owner sre) expired 2d12h ago, with the end of 2026-04-27: it no longer counts"}}},
-		"more than a year": {"subject: node/w*, until: 2027-05-01", "", []fault.Finding{finding("bmh-paused", fault.Host, "w1", fault.Present)},
+		"more than a year": {"subject: node/w*, until: 2027-05-01", "", []diagnosis.Finding{finding("bmh-paused", fault.Host, "w1", fault.Present)},
 			[]Note{{true, "f:1: bmh-paused host/w* (owner sre) counts until 2027-05-01, which is more than a year ahead"}}},
-		"a year": {"subject: node/w*, until: 2027-04-30", "", []fault.Finding{finding("bmh-paused", fault.Host, "w1", fault.Present)}, nil},
-		"absent": {"subject: node/w1, until: 2026-06-30", "", []fault.Finding{finding("bmh-paused", fault.Host, "w1", fault.Absent), finding("bmh-paused", fault.Host, "w2", fault.Present)},
+		"a year": {"subject: node/w*, until: 2027-04-30", "", []diagnosis.Finding{finding("bmh-paused", fault.Host, "w1", fault.Present)}, nil},
+		"absent": {"subject: node/w1, until: 2026-06-30", "", []diagnosis.Finding{finding("bmh-paused", fault.Host, "w1", fault.Absent), finding("bmh-paused", fault.Host, "w2", fault.Present)},
 			[]Note{{false, "f:1: bmh-paused host/w1 (owner sre) accepts nothing here: no such fault is present"}}},
-		"no such subject": {"subject: node/w9, until: 2026-06-30", "", []fault.Finding{finding("bmh-paused", fault.Host, "w1", fault.Unknown)},
+		"no such subject": {"subject: node/w9, until: 2026-06-30", "", []diagnosis.Finding{finding("bmh-paused", fault.Host, "w1", fault.Unknown)},
 			[]Note{{false, "f:1: bmh-paused host/w9 (owner sre) accepts nothing here: no such fault is present"}}},
-		"unknown": {"subject: node/w1, until: 2026-06-30", "", []fault.Finding{finding("bmh-paused", fault.Host, "w1", fault.Unknown)},
+		"unknown": {"subject: node/w1, until: 2026-06-30", "", []diagnosis.Finding{finding("bmh-paused", fault.Host, "w1", fault.Unknown)},
 			[]Note{{false, "f:1: bmh-paused host/w1 (owner sre) accepts nothing here: whether this fault is present is unknown"}}},
-		"no list of hosts": {"subject: node/w1, until: 2026-06-30", "", []fault.Finding{finding("bmh-paused", fault.Host, "?", fault.Unknown)},
+		"no list of hosts": {"subject: node/w1, until: 2026-06-30", "", []diagnosis.Finding{finding("bmh-paused", fault.Host, "?", fault.Unknown)},
 			[]Note{{false, "f:1: bmh-paused host/w1 (owner sre) accepts nothing here: whether this fault is present is unknown"}}},
-		"normal so far": {"subject: node/w1, until: 2026-06-30", "", []fault.Finding{settles},
+		"normal so far": {"subject: node/w1, until: 2026-06-30", "", []diagnosis.Finding{settles},
 			[]Note{{false, "f:1: bmh-paused host/w1 (owner sre) accepts nothing here: this fault is not present yet, what is there is normal so far"}}},
-		"left out": {"subject: node/w1, until: 2026-06-30", "", []fault.Finding{finding("pool-paused", fault.Pool, "worker", fault.Present)},
+		"left out": {"subject: node/w1, until: 2026-06-30", "", []diagnosis.Finding{finding("pool-paused", fault.Pool, "worker", fault.Present)},
 			[]Note{{false, "f:1: bmh-paused host/w1 (owner sre) accepts nothing here: this fault was not checked"}}},
 		"another cluster": {"subject: node/w1, until: 2026-06-30, cluster: c1", "c2", nil,
 			[]Note{{false, "entries for other clusters than c2, which do not count here: 1"}}},
@@ -201,7 +202,7 @@ func TestNotes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			d := &fault.Diagnosis{Now: time.Date(2026, 4, 30, 12, 0, 0, 0, time.UTC), Cluster: fault.ClusterInfo{ID: c.cluster}, Findings: c.findings}
+			d := &diagnosis.Diagnosis{Now: time.Date(2026, 4, 30, 12, 0, 0, 0, time.UTC), Cluster: diagnosis.ClusterInfo{ID: c.cluster}, Findings: c.findings}
 			if diff := cmp.Diff(c.want, l.Notes(d)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/fault"
 )
 
@@ -15,7 +16,7 @@ type Note struct {
 
 // Notes says of a whole diagnosis that was made with the list which entries expired, which
 // count for longer than a year, and which accept nothing.
-func (l *List) Notes(d *fault.Diagnosis) []Note {
+func (l *List) Notes(d *diagnosis.Diagnosis) []Note {
 	var list []Note
 	elsewhere := 0
 	for i := range l.entries {
@@ -49,7 +50,7 @@ func (l *List) Notes(d *fault.Diagnosis) []Note {
 const unnamed = "?"
 
 // unused says why an entry accepts no finding, "" where it does.
-func (e *Entry) unused(d *fault.Diagnosis) string {
+func (e *Entry) unused(d *diagnosis.Diagnosis) string {
 	checked, unknown, waiting := false, false, false
 	for i := range d.Findings {
 		f := &d.Findings[i]

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/rollcall-project/rollcall/internal/accept"
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/fault"
 )
 
@@ -72,7 +73,7 @@ func readAccept(path string) (raw []byte, err error) {
 
 // acceptNotes prints what is to be said about entries: those that expired, count for long or
 // accept nothing in this answer, which is whole.
-func (a *app) acceptNotes(r *run, d *fault.Diagnosis) {
+func (a *app) acceptNotes(r *run, d *diagnosis.Diagnosis) {
 	if r.accept == nil || a.global.quiet {
 		return
 	}

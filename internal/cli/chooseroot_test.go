@@ -6,38 +6,39 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/fault"
 )
 
 // TestChooseRoot: never a guess among several, and where there is none, what to do.
 func TestChooseRoot(t *testing.T) {
-	root := func(id, pool string) fault.Root {
-		return fault.Root{Key: fault.Key{Fault: id, Subject: fault.Subject{Kind: fault.Pool, Name: pool}}}
+	root := func(id, pool string) diagnosis.Root {
+		return diagnosis.Root{Key: fault.Key{Fault: id, Subject: fault.Subject{Kind: fault.Pool, Name: pool}}}
 	}
 	paused, mismatch := root("pool-paused", "worker"), root("bootstrap-mc-mismatch", "master")
-	young := fault.Verdict{
-		Class: fault.Settling, Reason: "in progress: bootstrap-mc-mismatch of pool/master",
+	young := diagnosis.Verdict{
+		Class: diagnosis.Settling, Reason: "in progress: bootstrap-mc-mismatch of pool/master",
 		Until: time.Date(2026, 3, 1, 8, 24, 0, 0, time.UTC),
 	}
 	for _, c := range []struct {
 		name    string
-		roots   []fault.Root
-		verdict fault.Verdict
+		roots   []diagnosis.Root
+		verdict diagnosis.Verdict
 		want    string
 		chosen  string
 		says    string // of the error
 		usage   bool
 	}{
-		{name: "the only one", roots: []fault.Root{paused}, chosen: "pool-paused"},
-		{name: "by its fault", roots: []fault.Root{paused, mismatch}, want: "bootstrap-mc-mismatch", chosen: "bootstrap-mc-mismatch"},
-		{name: "by its subject", roots: []fault.Root{paused, root("pool-paused", "infra")}, want: "pool-paused@pool/worker", chosen: "pool-paused"},
-		{name: "several", roots: []fault.Root{paused, mismatch}, says: "choose one with --root: pool-paused@pool/worker, bootstrap-mc-mismatch@pool/master", usage: true},
-		{name: "another", roots: []fault.Root{paused}, want: "x", says: "--root x: the causes are pool-paused@pool/worker", usage: true},
+		{name: "the only one", roots: []diagnosis.Root{paused}, chosen: "pool-paused"},
+		{name: "by its fault", roots: []diagnosis.Root{paused, mismatch}, want: "bootstrap-mc-mismatch", chosen: "bootstrap-mc-mismatch"},
+		{name: "by its subject", roots: []diagnosis.Root{paused, root("pool-paused", "infra")}, want: "pool-paused@pool/worker", chosen: "pool-paused"},
+		{name: "several", roots: []diagnosis.Root{paused, mismatch}, says: "choose one with --root: pool-paused@pool/worker, bootstrap-mc-mismatch@pool/master", usage: true},
+		{name: "another", roots: []diagnosis.Root{paused}, want: "x", says: "--root x: the causes are pool-paused@pool/worker", usage: true},
 		{name: "too early", verdict: young, says: "nothing to repair yet: in progress: bootstrap-mc-mismatch of pool/master; ask again after 2026-03-01T08:24:00Z"},
-		{name: "healthy", verdict: fault.Verdict{Class: fault.Healthy, Reason: "all answered"}, says: "names no cause (healthy: all answered)"},
+		{name: "healthy", verdict: diagnosis.Verdict{Class: diagnosis.Healthy, Reason: "all answered"}, says: "names no cause (healthy: all answered)"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got, err := chooseRoot(&fault.Diagnosis{Roots: c.roots, Verdict: c.verdict}, c.want)
+			got, err := chooseRoot(&diagnosis.Diagnosis{Roots: c.roots, Verdict: c.verdict}, c.want)
 			if got.Fault != c.chosen {
 				t.Errorf("chose %q, want %q", got.Fault, c.chosen)
 			}

@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rollcall-project/rollcall/internal/collect"
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/evidence"
-	"github.com/rollcall-project/rollcall/internal/fault"
 	"github.com/rollcall-project/rollcall/internal/reader"
 	"github.com/rollcall-project/rollcall/internal/report"
 )
@@ -93,7 +93,7 @@ func (a *app) nothingError(r *run, why, kept string) error {
 
 // nothingRead says why nothing of a cluster could be read, "" where something was, and
 // whether there are answers of probes all the same.
-func nothingRead(d *fault.Diagnosis) (why string, probed bool) {
+func nothingRead(d *diagnosis.Diagnosis) (why string, probed bool) {
 	for _, c := range d.Coverage {
 		read := c.State == evidence.Read || c.State == evidence.Empty || c.State == evidence.Partial && c.Count > 0
 		switch {

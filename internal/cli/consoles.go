@@ -8,7 +8,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
-	"github.com/rollcall-project/rollcall/internal/facts/hosts"
+	"github.com/rollcall-project/rollcall/internal/inventory"
 	"github.com/rollcall-project/rollcall/internal/source/console"
 	"github.com/rollcall-project/rollcall/internal/source/namedhost"
 )
@@ -74,7 +74,7 @@ func (a *app) checkConsoles(ctx context.Context, r *run, now time.Time) error {
 	if err != nil || hosted != nil {
 		return err
 	}
-	roll, err := hosts.Read(ctx, facts.NewWorld(r.reader, now))
+	roll, err := inventory.Read(ctx, facts.NewWorld(r.reader, now))
 	if _, unavailable := evidence.AsUnavailable(err); unavailable {
 		return nil
 	}
@@ -106,7 +106,7 @@ func (a *app) checkConsoles(ctx context.Context, r *run, now time.Time) error {
 
 // knownHosts are the hosts that something else than a console names, and all names
 // under which they are known.
-func knownHosts(roll *hosts.Roll) (known, names []string) {
+func knownHosts(roll *inventory.Inventory) (known, names []string) {
 	for _, h := range roll.Hosts {
 		if h.Node == nil && h.Machine == nil && h.BMH == nil && h.Assisted == nil && h.Planned == nil &&
 			h.Hosted == nil && h.Provider == nil && h.Agent == nil && h.OnHost == "" && len(h.Claims) == 0 {

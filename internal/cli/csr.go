@@ -12,11 +12,12 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/rollcall-project/rollcall/internal/csr"
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/facts/csrs"
-	"github.com/rollcall-project/rollcall/internal/facts/hosts"
 	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/inventory"
 	"github.com/rollcall-project/rollcall/internal/repair"
 )
 
@@ -27,6 +28,8 @@ type csrFlags struct {
 	rebuild bool
 	key     string
 	yes     bool
+	expired bool
+	cluster string
 }
 
 func (a *app) csrCommand() *cobra.Command {
@@ -45,7 +48,7 @@ Where several keys ask for one host, none is chosen: you name the key with --key
 			example(a.name, "csr approve csr-abcde --expect control0=192.0.2.10 --booted-after 20m", "show what would be approved") +
 			example(a.name, "csr approve csr-abcde --expect control0=192.0.2.10 --booted-after 20m --yes", "approve it"),
 	}
-	cmd.AddCommand(a.csrListCommand(), a.csrExplainCommand(), a.csrApproveCommand())
+	cmd.AddCommand(a.csrListCommand(), a.csrExplainCommand(), a.csrApproveCommand(), a.csrServeCommand())
 	return cmd
 }
 
@@ -55,7 +58,24 @@ func (a *app) addCSRFlags(cmd *cobra.Command, f *csrFlags) {
 		s.StringVar(&f.booted, "booted-after", "", "the host booted after this `TIME` (RFC 3339), or at most so long ago (20m); older requests are not its own")
 		s.BoolVar(&f.rebuild, "rebuild", false, "the Node of an expected host is dead and being rebuilt under its name")
 	})
+	a.addHostedFlags(cmd)
 	a.addConnectFlags(cmd)
+}
+
+// addHostedFlags adds the flags for the requests of a hosted cluster.
+func (a *app) addHostedFlags(cmd *cobra.Command) {
+	grouped(cmd, groupRead, func(s *pflag.FlagSet) {
+		s.StringVar(&a.source.hosted, "hosted", "", "the requests of this hosted cluster, `NS/NAME` of its HostedCluster; the kubeconfig is that of its management cluster")
+		s.StringVar(&a.source.hostedKubeconfig, "hosted-kubeconfig", "", "`FILE` with the hosted cluster's kubeconfig, instead of the Secret that HostedCluster.status refers to")
+	})
+}
+
+// addCSRArchiveFlags adds the flags for the requests in an archive, which is only looked at.
+func (a *app) addCSRArchiveFlags(cmd *cobra.Command) {
+	grouped(cmd, groupRead, func(s *pflag.FlagSet) {
+		s.StringArrayVar(&a.source.from, "from", nil, "the requests in the archive at this `PATH`, and of no cluster; repeatable")
+		s.StringVar(&a.source.now, "now", "", "take this `TIME` (RFC 3339) for the present of the archive")
+	})
 }
 
 // judged is the live picture with everyone who is expected.
@@ -66,10 +86,6 @@ type judged struct {
 }
 
 func (a *app) judge(ctx context.Context, f csrFlags) (*judged, error) {
-	c, err := a.openRepair(fixFlags{})
-	if err != nil {
-		return nil, err
-	}
 	named, err := expectations(f.expect)
 	if err != nil {
 		return nil, err
@@ -78,30 +94,30 @@ func (a *app) judge(ctx context.Context, f csrFlags) (*judged, error) {
 	if err != nil {
 		return nil, err
 	}
-	known, unread, err := a.expected(ctx)
+	known, err := a.expected(ctx)
+	if err != nil {
+		return nil, err
+	}
+	j, err := a.openRequests(ctx, known)
 	if err != nil {
 		return nil, err
 	}
 	for i := range named {
 		named[i].Rebuild = f.rebuild
-		for _, k := range known {
-			if hosts.SameName(k.Name, named[i].Name) {
+		for _, k := range known.hosts {
+			if inventory.SameName(k.Name, named[i].Name) {
 				named[i].Role, named[i].NotBefore, named[i].Boot = k.Role, k.NotBefore, k.Boot
 			}
 		}
 	}
-	all := append(named, known...)
+	all := append(named, known.hosts...)
 	for i := range all {
 		if !since.IsZero() {
 			all[i].NotBefore, all[i].Boot = since, boot
 		}
 	}
-	picture, err := csr.Gather(ctx, repair.Listing{API: c.api}, a.io.Clock())
-	if err != nil {
-		return nil, err
-	}
-	picture.Unread = unread
-	return &judged{api: c.api, picture: picture, expect: all}, nil
+	j.picture.Unread, j.expect = known.unread, all
+	return j, nil
 }
 
 // bootedAfter reads a time, or a duration before now.
@@ -119,33 +135,51 @@ func bootedAfter(text string, now time.Time) (time.Time, string, error) {
 	return t, "a person confirmed that it booted after " + t.UTC().Format(time.RFC3339), nil
 }
 
+// known are the hosts that objects of the cluster declare; unread says why they are not
+// known. requests is the picture where an archive was read.
+type known struct {
+	hosts    []csr.Expectation
+	unread   string
+	requests *csr.Picture
+}
+
 // expected are the hosts that objects of the cluster name, with the time at which each
-// fetched its config, where a diagnosis knows it. unread says why they are not known.
-func (a *app) expected(ctx context.Context) (_ []csr.Expectation, unread string, err error) {
+// fetched its config, where a diagnosis knows it.
+func (a *app) expected(ctx context.Context) (k known, err error) {
 	r, err := a.openRun(ctx, nil)
 	if err != nil {
-		return nil, "", err
+		return k, err
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
 	d, err := a.diagnose(ctx, r)
 	if err != nil {
-		return nil, "", err
+		return k, err
 	}
-	list, err := hosts.Declared(ctx, facts.NewWorld(r.reader, d.Now))
+	w := facts.NewWorld(r.reader, d.Now)
+	if len(a.source.from) > 0 {
+		p, err := csr.GatherPartly(ctx, worldLister{w}, d.Now)
+		if err != nil {
+			return k, err
+		}
+		k.requests = &p
+	}
+	list, err := inventory.Declared(ctx, w)
 	if u, ok := evidence.AsUnavailable(err); ok {
-		return nil, u.Error(), nil
+		k.unread = u.Error()
+		return k, nil
 	}
 	if err != nil {
-		return nil, "", err
+		return k, err
 	}
-	return csr.Expected(list, func(h hosts.Host) (time.Time, string) { return bootOf(d, h) }), "", nil
+	k.hosts = csr.Expected(list, func(h inventory.Host) (time.Time, string) { return bootOf(d, h) })
+	return k, nil
 }
 
-func bootOf(d *fault.Diagnosis, host hosts.Host) (time.Time, string) {
+func bootOf(d *diagnosis.Diagnosis, host inventory.Host) (time.Time, string) {
 	names := append([]string{host.Name}, host.Aliases...)
 	for _, h := range d.Hosts {
 		for _, s := range h.Stages {
-			if slices.Contains(names, h.Name) && s.Stage == fault.IgnitionFetched && s.State == fault.StagePassed && !s.At.IsZero() {
+			if slices.Contains(names, h.Name) && s.Stage == fault.IgnitionFetched && s.State == diagnosis.StagePassed && !s.At.IsZero() {
 				return s.At, "it fetched its config at " + s.At.UTC().Format(time.RFC3339)
 			}
 		}
@@ -176,6 +210,7 @@ func (a *app) csrListCommand() *cobra.Command {
 	grouped(cmd, groupOwn, func(s *pflag.FlagSet) {
 		s.BoolVar(&every, "all", false, "also those that were answered, and other kinds")
 	})
+	a.addCSRArchiveFlags(cmd)
 	a.addCSRFlags(cmd, &f)
 	return cmd
 }
@@ -199,6 +234,7 @@ func (a *app) csrExplainCommand() *cobra.Command {
 			return nil
 		},
 	}
+	a.addCSRArchiveFlags(cmd)
 	a.addCSRFlags(cmd, &f)
 	return cmd
 }
@@ -214,7 +250,7 @@ func (j *judged) request(name string) (csrs.Request, error) {
 func (a *app) csrApproveCommand() *cobra.Command {
 	var f csrFlags
 	cmd := &cobra.Command{
-		Use:   "approve NAME...",
+		Use:   "approve NAME... | --expired-nodes",
 		Short: "approve exactly these requests, if every rule holds",
 		Long: `Approve reads each request and everything around it again immediately before it approves,
 and approves nothing but the request that it showed (its UID and content). Without --yes
@@ -222,18 +258,32 @@ it only shows what would be approved, and has the server check it.
 
 Where requests with different keys ask for one host, name the host's own with --key.
 A pending key cannot be read on the host: restart its kubelet over its console or SSH,
-take the one request that appears within seconds, and its key from "csr explain".`,
+take the one request that appears within seconds, and its key from "csr explain".
+
+With --expired-nodes it is about a cluster whose certificates ran out: it lists every
+Node that is not responding with its newest request, and approves those of which every
+rule holds after you typed the cluster's name.`,
 		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 {
+			if f.expired && len(args) > 0 || f.expired && (f.yes || f.key != "") {
+				return usagef("--expired-nodes finds the requests itself, and is confirmed with the cluster's name (--cluster)")
+			}
+			if len(args) == 0 && !f.expired {
 				return usagef("name the requests; `%s csr list` lists them", a.name)
 			}
 			return nil
 		},
-		RunE: func(cmd *cobra.Command, args []string) error { return a.approve(cmd.Context(), f, args) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if f.expired {
+				return a.approveExpired(cmd.Context(), f)
+			}
+			return a.approve(cmd.Context(), f, args)
+		},
 	}
 	grouped(cmd, groupOwn, func(s *pflag.FlagSet) {
 		s.StringVar(&f.key, "key", "", "`sha256:DIGEST` of the public key that is the host's by your word: the only way to choose among several")
 		s.BoolVar(&f.yes, "yes", false, "approve; without it nothing is changed")
+		s.BoolVar(&f.expired, "expired-nodes", false, "the newest request of every Node that is not responding, after its certificates expired")
+		s.StringVar(&f.cluster, "cluster", "", "with --expired-nodes: the `NAME` of the cluster, as you would type it")
 	})
 	a.addCSRFlags(cmd, &f)
 	return cmd

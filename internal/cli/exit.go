@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/rollcall-project/rollcall/internal/diagnose"
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/fault"
 	"github.com/rollcall-project/rollcall/internal/repair"
 )
@@ -66,7 +67,7 @@ const failOnNever = "never"
 // A fault counts for 2 when its cause is known: roots and what they explain. A
 // present fault whose cause is not known is an open question, 3. With
 // --fail-on never an answer never changes the code.
-func answerExit(d *fault.Diagnosis, narrowed bool, failOn string) error {
+func answerExit(d *diagnosis.Diagnosis, narrowed bool, failOn string) error {
 	if failOn == failOnNever {
 		return nil
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/diagnose"
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/facts/all"
 	"github.com/rollcall-project/rollcall/internal/facts/cluster"
@@ -29,27 +30,27 @@ func (w wall) Now() time.Time { return w.now() }
 type fresh struct{ app *app }
 
 // Evaluate implements repair.Evaluator.
-func (f fresh) Evaluate(ctx context.Context, k fault.Key) (_ fault.Finding, err error) {
+func (f fresh) Evaluate(ctx context.Context, k fault.Key) (_ diagnosis.Finding, err error) {
 	r, err := f.app.openRun(ctx, nil)
 	if err != nil {
-		return fault.Finding{}, err
+		return diagnosis.Finding{}, err
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
 	known, ok := r.catalog.Fault(k.Fault)
 	if !ok {
-		return fault.Finding{}, fmt.Errorf("there is no fault %q in this version's catalog", k.Fault)
+		return diagnosis.Finding{}, fmt.Errorf("there is no fault %q in this version's catalog", k.Fault)
 	}
 	engine, err := diagnose.New(r.catalog, all.All(), relation.Relater{}, f.app.log)
 	if err != nil {
-		return fault.Finding{}, err
+		return diagnosis.Finding{}, err
 	}
 	w := facts.NewWorld(r.reader, r.now)
 	info, err := cluster.Describer{}.Describe(ctx, w)
 	if err != nil {
-		return fault.Finding{}, fmt.Errorf("describe cluster: %w", err)
+		return diagnosis.Finding{}, fmt.Errorf("describe cluster: %w", err)
 	}
 	if info.Version == "" { // which faults there can be depends on it
-		return fault.Finding{Fault: k.Fault, Subject: k.Subject, Outcome: fault.Unknown, Title: known.Title, Severity: known.Severity,
+		return diagnosis.Finding{Fault: k.Fault, Subject: k.Subject, Outcome: fault.Unknown, Title: known.Title, Severity: known.Severity,
 			Reason: "ClusterVersion could not be read"}, nil
 	}
 	w.Version, w.Topology, w.Installed = info.Version, info.Topology, info.Began
@@ -57,7 +58,7 @@ func (f fresh) Evaluate(ctx context.Context, k fault.Key) (_ fault.Finding, err 
 }
 
 // Diagnose implements repair.Evaluator: the whole diagnosis, as `fix plan` makes it.
-func (f fresh) Diagnose(ctx context.Context) (_ *fault.Diagnosis, err error) {
+func (f fresh) Diagnose(ctx context.Context) (_ *diagnosis.Diagnosis, err error) {
 	r, err := f.app.openRun(ctx, nil)
 	if err != nil {
 		return nil, err

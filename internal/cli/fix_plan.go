@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/rollcall-project/rollcall/internal/csr"
-	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/repair"
 )
 
@@ -115,9 +115,9 @@ func expectations(texts []string) ([]csr.Expectation, error) {
 }
 
 // chooseRoot picks the root that is to be repaired; it never guesses among several.
-func chooseRoot(d *fault.Diagnosis, want string) (fault.Root, error) {
+func chooseRoot(d *diagnosis.Diagnosis, want string) (diagnosis.Root, error) {
 	var names []string
-	var found []fault.Root
+	var found []diagnosis.Root
 	for _, r := range d.Roots {
 		name := r.Fault + "@" + r.Subject.String()
 		names = append(names, name)
@@ -126,14 +126,14 @@ func chooseRoot(d *fault.Diagnosis, want string) (fault.Root, error) {
 		}
 	}
 	switch {
-	case len(d.Roots) == 0 && d.Verdict.Class == fault.Settling:
-		return fault.Root{}, fmt.Errorf("nothing to repair yet: %s; ask again after %s, when the first of it counts as a fault", d.Verdict.Reason, d.Verdict.Until.UTC().Format(time.RFC3339))
+	case len(d.Roots) == 0 && d.Verdict.Class == diagnosis.Settling:
+		return diagnosis.Root{}, fmt.Errorf("nothing to repair yet: %s; ask again after %s, when the first of it counts as a fault", d.Verdict.Reason, d.Verdict.Until.UTC().Format(time.RFC3339))
 	case len(d.Roots) == 0:
-		return fault.Root{}, fmt.Errorf("nothing to repair: the diagnosis names no cause (%s: %s)", d.Verdict.Class, d.Verdict.Reason)
+		return diagnosis.Root{}, fmt.Errorf("nothing to repair: the diagnosis names no cause (%s: %s)", d.Verdict.Class, d.Verdict.Reason)
 	case len(found) == 1:
 		return found[0], nil
 	case len(found) == 0:
-		return fault.Root{}, usagef("--root %s: the causes are %s", want, strings.Join(names, ", "))
+		return diagnosis.Root{}, usagef("--root %s: the causes are %s", want, strings.Join(names, ", "))
 	}
-	return fault.Root{}, usagef("there are several causes; choose one with --root: %s", strings.Join(names, ", "))
+	return diagnosis.Root{}, usagef("there are several causes; choose one with --root: %s", strings.Join(names, ", "))
 }

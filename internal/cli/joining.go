@@ -7,10 +7,11 @@ import (
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/csr"
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/facts/csrs"
-	"github.com/rollcall-project/rollcall/internal/facts/hosts"
 	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/inventory"
 )
 
 // planCommand writes the command that plans the repair of a root: whole, so that it
@@ -18,11 +19,11 @@ import (
 // where there are several causes, and the cluster. It is empty where a plan would be
 // refused: for a request of a host that is not to join, whose pool is not known or of
 // which nothing tells when it booted.
-func (a *app) planCommand(ctx context.Context, r *run, d *fault.Diagnosis) func(root fault.Root, only bool) string {
+func (a *app) planCommand(ctx context.Context, r *run, d *diagnosis.Diagnosis) func(root diagnosis.Root, only bool) string {
 	waiting := joining(d)
 	expect := map[string]string{}
-	declared, _ := hosts.Declared(ctx, facts.NewWorld(r.reader, d.Now)) // what is missing the person fills in
-	known := csr.Expected(declared, func(hosts.Host) (time.Time, string) { return time.Time{}, "" })
+	declared, _ := inventory.Declared(ctx, facts.NewWorld(r.reader, d.Now)) // what is missing the person fills in
+	known := csr.Expected(declared, func(inventory.Host) (time.Time, string) { return time.Time{}, "" })
 	for _, h := range waiting {
 		address := csr.AddressHole
 		if e := csr.For(known, h.Name); e != nil && len(e.IPs) > 0 {
@@ -31,9 +32,9 @@ func (a *app) planCommand(ctx context.Context, r *run, d *fault.Diagnosis) func(
 		expect[h.Name] = h.Name + "=" + address
 	}
 	requests, _ := csrs.All(ctx, facts.NewWorld(r.reader, d.Now)) // without them no plan is offered for one
-	return func(root fault.Root, only bool) string {
+	return func(root diagnosis.Root, only bool) string {
 		asking := root.Subject.Kind == fault.CSR
-		if asking && !slices.ContainsFunc(waiting, func(h fault.HostState) bool { return plannable(requests, root, h) }) {
+		if asking && !slices.ContainsFunc(waiting, func(h diagnosis.HostState) bool { return plannable(requests, root, h) }) {
 			return ""
 		}
 		words := []string{a.name, "fix plan"}
@@ -53,11 +54,11 @@ func (a *app) planCommand(ctx context.Context, r *run, d *fault.Diagnosis) func(
 const maxExpected = 12
 
 // joining are the expected hosts without a Node.
-func joining(d *fault.Diagnosis) []fault.HostState {
+func joining(d *diagnosis.Diagnosis) []diagnosis.HostState {
 	limit := slices.Index(fault.Stages(), fault.Registered)
-	var list []fault.HostState
+	var list []diagnosis.HostState
 	for _, h := range d.Hosts {
-		if h.Expected && h.State != fault.StagePassed && slices.Index(fault.Stages(), h.Stage) <= limit {
+		if h.Expected && h.State != diagnosis.StagePassed && slices.Index(fault.Stages(), h.Stage) <= limit {
 			list = append(list, h)
 		}
 	}
@@ -66,21 +67,21 @@ func joining(d *fault.Diagnosis) []fault.HostState {
 
 // asksFor reports whether the request that a root is about asks for the identity of a host
 // whose pool is known.
-func asksFor(requests []csrs.Request, root fault.Root, h fault.HostState) bool {
+func asksFor(requests []csrs.Request, root diagnosis.Root, h diagnosis.HostState) bool {
 	req, ok := csrs.Find(requests, root.Subject.Name)
-	return ok && h.Role != "" && hosts.SameName(req.NodeName, h.Name)
+	return ok && h.Role != "" && inventory.SameName(req.NodeName, h.Name)
 }
 
 // plannable reports whether the request that a root is about can be in a plan. Without the
 // time of the boot it cannot (internal/repair bootEvidence); a person who knows that time
 // gives it to csr approve.
-func plannable(requests []csrs.Request, root fault.Root, h fault.HostState) bool {
+func plannable(requests []csrs.Request, root diagnosis.Root, h diagnosis.HostState) bool {
 	_, fetched := h.Fetched()
 	return fetched && asksFor(requests, root, h)
 }
 
 // concerns reports whether the repair of a root may let a host join.
-func concerns(root fault.Root, h fault.HostState) bool {
+func concerns(root diagnosis.Root, h diagnosis.HostState) bool {
 	switch root.Subject.Kind {
 	case fault.Host:
 		return root.Subject.Name == h.Name

@@ -4,20 +4,21 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/facts/csrs"
 	"github.com/rollcall-project/rollcall/internal/fault"
 )
 
 func TestJoining(t *testing.T) {
-	host := func(name string, stage fault.Stage, state fault.StageOutcome, expected bool) fault.HostState {
-		return fault.HostState{Name: name, Role: "master", Stage: stage, State: state, Expected: expected}
+	host := func(name string, stage fault.Stage, state diagnosis.StageOutcome, expected bool) diagnosis.HostState {
+		return diagnosis.HostState{Name: name, Role: "master", Stage: stage, State: state, Expected: expected}
 	}
-	d := &fault.Diagnosis{Hosts: []fault.HostState{
-		host("done", fault.ConfigDone, fault.StagePassed, true),
-		host("degraded", fault.ConfigDone, fault.StageFailed, true),
-		host("fetches", fault.IgnitionFetched, fault.StageFailed, true),
-		host("registers", fault.Registered, fault.StageWaiting, true),
-		host("claimed", fault.ClientCert, fault.StageWaiting, false),
+	d := &diagnosis.Diagnosis{Hosts: []diagnosis.HostState{
+		host("done", fault.ConfigDone, diagnosis.StagePassed, true),
+		host("degraded", fault.ConfigDone, diagnosis.StageFailed, true),
+		host("fetches", fault.IgnitionFetched, diagnosis.StageFailed, true),
+		host("registers", fault.Registered, diagnosis.StageWaiting, true),
+		host("claimed", fault.ClientCert, diagnosis.StageWaiting, false),
 	}}
 	var names []string
 	for _, h := range joining(d) {
@@ -33,15 +34,15 @@ func TestAsksFor(t *testing.T) {
 	requests := []csrs.Request{{Name: "csr-1", NodeName: "worker8"}, {Name: "csr-2", NodeName: "worker11"}}
 	for _, tt := range []struct {
 		request string
-		host    fault.HostState
+		host    diagnosis.HostState
 		want    bool
 	}{
-		{"csr-1", fault.HostState{Name: "worker8", Role: "worker"}, true},
-		{"csr-1", fault.HostState{Name: "worker9", Role: "worker"}, false},
-		{"csr-2", fault.HostState{Name: "worker11"}, false},
-		{"csr-3", fault.HostState{Name: "worker8", Role: "worker"}, false},
+		{"csr-1", diagnosis.HostState{Name: "worker8", Role: "worker"}, true},
+		{"csr-1", diagnosis.HostState{Name: "worker9", Role: "worker"}, false},
+		{"csr-2", diagnosis.HostState{Name: "worker11"}, false},
+		{"csr-3", diagnosis.HostState{Name: "worker8", Role: "worker"}, false},
 	} {
-		root := fault.Root{Key: fault.Key{Subject: fault.Subject{Kind: fault.CSR, Name: tt.request}}}
+		root := diagnosis.Root{Key: fault.Key{Subject: fault.Subject{Kind: fault.CSR, Name: tt.request}}}
 		if got := asksFor(requests, root, tt.host); got != tt.want {
 			t.Errorf("%s asks for %s of role %q: %v, want %v", tt.request, tt.host.Name, tt.host.Role, got, tt.want)
 		}
@@ -49,13 +50,13 @@ func TestAsksFor(t *testing.T) {
 }
 
 func TestConcerns(t *testing.T) {
-	h := fault.HostState{Name: "control0", Role: "master"}
+	h := diagnosis.HostState{Name: "control0", Role: "master"}
 	for s, want := range map[fault.Subject]bool{
 		{Kind: fault.Pool, Name: "master"}: true, {Kind: fault.Pool, Name: "worker"}: false,
 		{Kind: fault.Host, Name: "control0"}: true, {Kind: fault.Host, Name: "control1"}: false,
 		{Kind: fault.Cluster}: true, {Kind: fault.Operator, Name: "etcd"}: false,
 	} {
-		if got := concerns(fault.Root{Key: fault.Key{Subject: s}}, h); got != want {
+		if got := concerns(diagnosis.Root{Key: fault.Key{Subject: s}}, h); got != want {
 			t.Errorf("a cause at %s concerns %s of %s: %v, want %v", s, h.Name, h.Role, got, want)
 		}
 	}

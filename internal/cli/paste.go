@@ -8,13 +8,17 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"unicode/utf8"
 
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
+	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/fault"
 	"github.com/rollcall-project/rollcall/internal/message"
 	"github.com/rollcall-project/rollcall/internal/report"
 	"github.com/rollcall-project/rollcall/internal/sanitize"
 	"github.com/rollcall-project/rollcall/internal/source/archive"
+	"github.com/rollcall-project/rollcall/internal/source/install"
 	"github.com/rollcall-project/rollcall/internal/source/paste"
 )
 
@@ -30,6 +34,8 @@ func (e *textError) Error() string { return e.err.Error() }
 func (e *textError) Unwrap() error { return e.err }
 
 // openFrom opens one value of --from: an archive, or text that a person copied together.
+// A text that is read as an archive of one file has both: the messages of its lines are
+// sought in it as in any other.
 func (a *app) openFrom(ctx context.Context, path string, how []archive.Option) (*archive.Source, *paste.Source, error) {
 	text, err := a.textOf(path)
 	if err != nil {
@@ -37,13 +43,20 @@ func (a *app) openFrom(ctx context.Context, path string, how []archive.Option) (
 	}
 	var pasted *paste.Source
 	if text != nil {
-		if pasted = paste.Read(base(path), text, a.io.Clock()); pasted.Mixed() && pasted.Parts() > 0 {
+		pasted = paste.Read(base(path), text, a.io.Clock())
+		if info, err := os.Stat(path); err == nil {
+			pasted.Written(info.ModTime())
+		}
+		if pasted.Mixed() && pasted.Parts() > 0 {
 			return nil, pasted, nil
 		}
 	}
 	s, err := a.openArchive(ctx, path, how)
-	if err == nil || pasted == nil || ctx.Err() != nil {
-		return s, nil, err
+	if err == nil {
+		return s, pasted, nil
+	}
+	if pasted == nil || ctx.Err() != nil {
+		return nil, nil, err
 	}
 	if pasted.Parts() > 0 {
 		return nil, pasted, nil
@@ -51,7 +64,41 @@ func (a *app) openFrom(ctx context.Context, path string, how []archive.Option) (
 	if foreign := (*archive.ForeignFileError)(nil); !errors.As(err, &foreign) || namedAsArchive(path) {
 		return nil, nil, err
 	}
+	if len(a.source.from) > 1 { // its messages are shown beside what the others hold
+		return nil, pasted, nil
+	}
 	return nil, nil, &textError{path, text, err}
+}
+
+// besideInstall opens what lies in an install directory and is not the installer's: where
+// openshift-install has not run there, whatever a directory can hold; else the logs at its
+// top. Its manifests are no objects of a cluster.
+func (a *app) besideInstall(ctx context.Context, r *run, dir string, how []archive.Option) (list []evidence.Source, archives []*archive.Source, err error) {
+	paths := []string{dir}
+	if install.Ran(dir) {
+		if paths, err = install.Logs(dir); err != nil {
+			return nil, nil, err
+		}
+	}
+	for _, path := range paths {
+		s, pasted, err := a.openFrom(ctx, path, how)
+		if text, nothing := (*textError)(nil), (*archive.ForeignFileError)(nil); errors.As(err, &text) || errors.As(err, &nothing) || errors.Is(err, archive.ErrNothing) {
+			continue
+		}
+		if err != nil {
+			return nil, nil, explainArchive(path, err)
+		}
+		if pasted != nil {
+			r.keep(s, pasted)
+		}
+		if s == nil {
+			list = append(list, pasted)
+			continue
+		}
+		r.closers = append(r.closers, s.Close)
+		list, archives = append(list, s), append(archives, s)
+	}
+	return list, archives, nil
 }
 
 // textOf returns the bytes of a value of --from that is text of a size that somebody can
@@ -114,9 +161,14 @@ func base(path string) string {
 	return path
 }
 
-// addMessages adds what the lines of pasted texts show to an answer: the matches of scan.
-func (a *app) addMessages(ctx context.Context, r *run, d *fault.Diagnosis, o *report.Options) error {
-	if len(r.pasted) == 0 {
+// addMessages adds what the lines of texts show to an answer: the matches of scan. Of a log of
+// openshift-install its end counts: it may also tell of runs before.
+func (a *app) addMessages(ctx context.Context, r *run, d *diagnosis.Diagnosis, o *report.Options) error {
+	sources := r.pasted
+	if d.Cluster.Installer == nil {
+		sources = slices.Concat(sources, r.logs)
+	}
+	if len(sources) == 0 {
 		return nil
 	}
 	c, err := a.wholeCatalog()
@@ -132,7 +184,7 @@ func (a *app) addMessages(ctx context.Context, r *run, d *fault.Diagnosis, o *re
 		return fmt.Errorf("make sanitizer: %w", err)
 	}
 	var texts []*message.Report
-	for _, p := range r.pasted {
+	for _, p := range sources {
 		found, err := x.Read(ctx, bytes.NewReader(p.Text()), clean.Line)
 		if err != nil {
 			return err
@@ -167,8 +219,8 @@ func (a *app) evaluated(ctx context.Context, name string, text []byte) ([]messag
 
 // seen are the faults of a diagnosis that are there, and those of which it is only not
 // known for how long.
-func seen(d *fault.Diagnosis) []message.Seen {
-	sure := map[fault.Key]fault.Confidence{}
+func seen(d *diagnosis.Diagnosis) []message.Seen {
+	sure := map[fault.Key]diagnosis.Confidence{}
 	for _, r := range d.Roots {
 		sure[r.Key] = r.Confidence
 	}
@@ -176,7 +228,7 @@ func seen(d *fault.Diagnosis) []message.Seen {
 	for _, f := range d.Findings {
 		s := message.Seen{Fault: f.Fault, Subject: f.Subject.String(), Shows: fault.ShowsLikely, Evidence: f.Evidence}
 		switch {
-		case f.Outcome == fault.Present && sure[f.Key()] == fault.Proven:
+		case f.Outcome == fault.Present && sure[f.Key()] == diagnosis.Proven:
 			s.Shows = fault.ShowsProven
 		case f.Outcome == fault.Present:
 		case f.Unsettled:

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/facts/all"
 	"github.com/rollcall-project/rollcall/internal/facts/relation"
 	"github.com/rollcall-project/rollcall/internal/fault"
@@ -248,7 +249,7 @@ func proveOverlay(ctx context.Context, grid *fixture.Grid, c *fault.Catalog, o f
 const maxShown = 5
 
 // restsOn is the evidence of the fields that an outcome rests on.
-func restsOn(f fault.Finding) []string {
+func restsOn(f diagnosis.Finding) []string {
 	var list []string
 	for i, item := range f.Evidence {
 		if i == maxShown {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/fault"
 	"github.com/rollcall-project/rollcall/internal/report"
 )
@@ -56,7 +57,7 @@ stage. It only reads.`,
 
 // printRoll prints the roll. The formats that are documents have one form only: that
 // of the whole answer, of which the roll is a part.
-func (a *app) printRoll(ctx context.Context, format string, d *fault.Diagnosis, r *run, every bool) error {
+func (a *app) printRoll(ctx context.Context, format string, d *diagnosis.Diagnosis, r *run, every bool) error {
 	o := a.reportOptions(r)
 	o.All = every
 	switch format {
@@ -171,7 +172,7 @@ func (a *app) answer(ctx context.Context, r *run, format, subject string) error 
 }
 
 // printAnswer prints d, which is whole, or what is left of it for one subject.
-func (a *app) printAnswer(ctx context.Context, format string, d, whole *fault.Diagnosis, r *run, about *fault.Subject) error {
+func (a *app) printAnswer(ctx context.Context, format string, d, whole *diagnosis.Diagnosis, r *run, about *fault.Subject) error {
 	o := a.reportOptions(r)
 	o.Subject, o.Plan = about, a.planCommand(ctx, r, whole)
 	if about != nil {

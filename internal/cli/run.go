@@ -12,11 +12,13 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/accept"
 	"github.com/rollcall-project/rollcall/internal/diagnose"
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/facts/all"
 	"github.com/rollcall-project/rollcall/internal/facts/attention"
 	"github.com/rollcall-project/rollcall/internal/facts/cluster"
+	planfacts "github.com/rollcall-project/rollcall/internal/facts/plan"
 	"github.com/rollcall-project/rollcall/internal/facts/relation"
 	"github.com/rollcall-project/rollcall/internal/fault"
 	"github.com/rollcall-project/rollcall/internal/reader"
@@ -28,6 +30,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/source/install"
 	"github.com/rollcall-project/rollcall/internal/source/live"
 	"github.com/rollcall-project/rollcall/internal/source/paste"
+	"github.com/rollcall-project/rollcall/internal/source/plan"
 )
 
 // run is one reading of one source.
@@ -36,8 +39,10 @@ type run struct {
 	catalog *fault.Catalog
 	accept  *accept.List // nil: nothing is accepted
 	now     time.Time    // zero: the source carries none
+	atLeast bool         // now is only the newest time in the source
 	source  evidence.Description
 	pasted  []*paste.Source // texts that a person copied together
+	logs    []*paste.Source // texts that are read as archives of one file
 	closers []func() error
 }
 
@@ -48,6 +53,16 @@ func (r *run) Close() error {
 		wrong = append(wrong, c())
 	}
 	return errors.Join(wrong...)
+}
+
+// keep remembers a text, in which messages are sought. s is the archive that it is read as,
+// nil where it is read as a text alone.
+func (r *run) keep(s *archive.Source, text *paste.Source) {
+	if s == nil {
+		r.pasted = append(r.pasted, text)
+		return
+	}
+	r.logs = append(r.logs, text)
 }
 
 // recording makes a recorder for a run at a time; nil records nothing.
@@ -99,9 +114,12 @@ func (a *app) openRunOver(ctx context.Context, record recording, first evidence.
 		return nil, err
 	}
 	if r.now.IsZero() {
-		r.now = r.source.Now
+		r.now, r.atLeast = r.source.Now, r.source.AtLeast
 	} else {
 		a.warnOfNow(r.now, r.source)
+	}
+	if r.now.IsZero() && len(r.pasted) == len(sources) && len(sources) > 0 {
+		r.now = a.io.Clock() // texts without a time hold nothing that could have an age
 	}
 	var recorder reader.Recorder
 	if record != nil {
@@ -141,6 +159,11 @@ func (a *app) openSources(ctx context.Context, r *run, how []archive.Option) ([]
 			}
 			r.closers = append(r.closers, d.Close)
 			dirs = append(dirs, d)
+			beside, more, err := a.besideInstall(ctx, r, path, how)
+			if err != nil {
+				return nil, err
+			}
+			list, archives = append(list, beside...), append(archives, more...)
 			continue
 		}
 		s, pasted, err := a.openFrom(ctx, path, how)
@@ -148,7 +171,10 @@ func (a *app) openSources(ctx context.Context, r *run, how []archive.Option) ([]
 			return nil, explainArchive(path, err)
 		}
 		if pasted != nil {
-			list, r.pasted = append(list, pasted), append(r.pasted, pasted)
+			r.keep(s, pasted)
+		}
+		if s == nil {
+			list = append(list, pasted)
 			continue
 		}
 		r.closers = append(r.closers, s.Close)
@@ -305,11 +331,14 @@ func faultIDs(c *fault.Catalog) []string {
 }
 
 // diagnose makes the whole diagnosis of a run.
-func (a *app) diagnose(ctx context.Context, r *run) (*fault.Diagnosis, error) {
+func (a *app) diagnose(ctx context.Context, r *run) (*diagnosis.Diagnosis, error) {
 	defer a.progress("reading %s %s ...", r.source.Kind, r.source.Name)()
 	o := diagnose.Options{
 		Catalog: r.catalog, Facts: all.All(), Relater: relation.Relater{}, Cluster: cluster.Describer{}, Roll: roll.Caller{},
-		Reader: r.reader, Now: r.now, Clock: a.io.Clock, Only: a.source.only, Skip: a.source.skip, Log: a.log,
+		Reader: r.reader, Now: r.now, AtLeast: r.atLeast, Clock: a.io.Clock, Only: a.source.only, Skip: a.source.skip, Plan: r.source.Kind == plan.Kind, Log: a.log,
+	}
+	if o.Plan {
+		o.Cluster, o.Roll = planfacts.Describer{}, planfacts.Describer{}
 	}
 	if r.accept != nil {
 		o.Accept = r.accept

@@ -7,10 +7,11 @@ import (
 	"strings"
 
 	"github.com/rollcall-project/rollcall/internal/diagnose"
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/facts"
-	"github.com/rollcall-project/rollcall/internal/facts/hosts"
 	"github.com/rollcall-project/rollcall/internal/facts/relation"
 	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/inventory"
 )
 
 const subjectForms = "node/NAME, host/NAME, bmh/NAME, machine/NAME, csr/NAME, mcp/NAME, nodepool/NAME, co/NAME"
@@ -32,9 +33,9 @@ func parseSubject(arg string) (fault.Subject, error) {
 
 // resolve turns a subject into the one of the diagnosis: a host is known under the
 // names of its Node, Machine and BareMetalHost.
-func (r *run) resolve(ctx context.Context, d *fault.Diagnosis, s fault.Subject) (fault.Subject, error) {
+func (r *run) resolve(ctx context.Context, d *diagnosis.Diagnosis, s fault.Subject) (fault.Subject, error) {
 	if s.Kind == fault.Host {
-		h, ok, err := hosts.Find(ctx, facts.NewWorld(r.reader, d.Now), s.Name)
+		h, ok, err := inventory.Find(ctx, facts.NewWorld(r.reader, d.Now), s.Name)
 		if err == nil && ok {
 			s.Name = h.Name
 		}
@@ -73,7 +74,7 @@ func (r *run) resolve(ctx context.Context, d *fault.Diagnosis, s fault.Subject) 
 
 // related are the subjects that belong to a host: its certificate requests. Where
 // they cannot be read there are none to show.
-func (r *run) related(ctx context.Context, d *fault.Diagnosis, s fault.Subject) []fault.Subject {
+func (r *run) related(ctx context.Context, d *diagnosis.Diagnosis, s fault.Subject) []fault.Subject {
 	if s.Kind != fault.Host {
 		return nil
 	}
@@ -89,10 +90,10 @@ func (r *run) related(ctx context.Context, d *fault.Diagnosis, s fault.Subject) 
 // focus narrows a diagnosis to what concerns a subject: its own findings, those of
 // what belongs to it, and the roots, symptoms and hosts that have to do with it.
 // The verdict stays that of the whole cluster.
-func focus(d *fault.Diagnosis, s fault.Subject, related []fault.Subject) *fault.Diagnosis {
+func focus(d *diagnosis.Diagnosis, s fault.Subject, related []fault.Subject) *diagnosis.Diagnosis {
 	out := *d
 	about := func(k fault.Key) bool { return k.Subject == s || slices.Contains(related, k.Subject) }
-	out.Roots, out.Unexplained, out.Hosts, out.Findings = []fault.Root{}, []fault.Unexplained{}, []fault.HostState{}, []fault.Finding{}
+	out.Roots, out.Unexplained, out.Hosts, out.Findings = []diagnosis.Root{}, []diagnosis.Unexplained{}, []diagnosis.HostState{}, []diagnosis.Finding{}
 	kept := map[fault.Key]bool{}
 	for _, r := range d.Roots {
 		if !about(r.Key) && !slices.ContainsFunc(r.Explains, about) {
@@ -133,20 +134,20 @@ func focus(d *fault.Diagnosis, s fault.Subject, related []fault.Subject) *fault.
 			out.Hosts = append(out.Hosts, h)
 		}
 	}
-	out.Edges = slices.DeleteFunc(slices.Clone(d.Edges), func(e fault.EdgeSeen) bool {
+	out.Edges = slices.DeleteFunc(slices.Clone(d.Edges), func(e diagnosis.EdgeSeen) bool {
 		return !kept[e.Cause] && !about(e.Cause) && !kept[e.Effect] && !about(e.Effect)
 	})
-	out.Timeline = slices.DeleteFunc(slices.Clone(d.Timeline), func(m fault.Moment) bool { return m.Subject != s })
+	out.Timeline = slices.DeleteFunc(slices.Clone(d.Timeline), func(m diagnosis.Moment) bool { return m.Subject != s })
 	diagnose.Group(&out)
 	return &out
 }
 
 // undecided is diagnose.Undecided for an answer that may be narrowed to a subject
 // which is no host: that it then lists no host is no open question.
-func undecided(d *fault.Diagnosis, narrowed bool) bool {
+func undecided(d *diagnosis.Diagnosis, narrowed bool) bool {
 	if narrowed && len(d.Hosts) == 0 {
 		copied := *d
-		copied.Hosts = []fault.HostState{{Expected: true, State: fault.StagePassed}}
+		copied.Hosts = []diagnosis.HostState{{Expected: true, State: diagnosis.StagePassed}}
 		d = &copied
 	}
 	return diagnose.Undecided(d)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/fault"
 	"github.com/rollcall-project/rollcall/internal/repair"
 )
@@ -49,22 +50,22 @@ func TestExitCodes(t *testing.T) {
 
 // TestAnswerExit holds which answers count.
 func TestAnswerExit(t *testing.T) {
-	root := func(s fault.Severity) *fault.Diagnosis {
-		return &fault.Diagnosis{
-			Roots: []fault.Root{{Key: fault.Key{Fault: "r"}, Severity: s}},
-			Hosts: []fault.HostState{{Name: "a", Expected: true, State: fault.StagePassed}},
+	root := func(s fault.Severity) *diagnosis.Diagnosis {
+		return &diagnosis.Diagnosis{
+			Roots: []diagnosis.Root{{Key: fault.Key{Fault: "r"}, Severity: s}},
+			Hosts: []diagnosis.HostState{{Name: "a", Expected: true, State: diagnosis.StagePassed}},
 		}
 	}
 	symptom := root(fault.Warning)
 	symptom.Roots[0].Explains = []fault.Key{{Fault: "s"}}
-	symptom.Findings = []fault.Finding{{Fault: "s", Outcome: fault.Present, Severity: fault.Error}}
+	symptom.Findings = []diagnosis.Finding{{Fault: "s", Outcome: fault.Present, Severity: fault.Error}}
 	open := root(fault.Info)
-	open.Unexplained = []fault.Unexplained{{Key: fault.Key{Fault: "u"}, Severity: fault.Error}}
+	open.Unexplained = []diagnosis.Unexplained{{Key: fault.Key{Fault: "u"}, Severity: fault.Error}}
 	both := root(fault.Error)
 	both.Unexplained = open.Unexplained
 	for _, c := range []struct {
 		name   string
-		d      *fault.Diagnosis
+		d      *diagnosis.Diagnosis
 		failOn string
 		want   ExitCode
 	}{
@@ -81,7 +82,7 @@ func TestAnswerExit(t *testing.T) {
 			t.Errorf("%s: %d, want %d", c.name, got, c.want)
 		}
 	}
-	blind := &fault.Diagnosis{}
+	blind := &diagnosis.Diagnosis{}
 	if codeOf(answerExit(blind, false, "error")) != ExitUndecided || codeOf(answerExit(blind, true, "error")) != ExitOK {
 		t.Error("an answer about a pool lists no host; an answer about the cluster has to")
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/fault"
 	"github.com/rollcall-project/rollcall/internal/repair"
@@ -96,7 +97,7 @@ func (a *app) checkEmptyChoice() error {
 }
 
 // nothingToPlan explains why there is no plan for a root, where its remedies say more.
-func nothingToPlan(err error, root fault.Root, name string) error {
+func nothingToPlan(err error, root diagnosis.Root, name string) error {
 	if !errors.Is(err, repair.ErrNothingToDo) || slices.ContainsFunc(root.Remedies, func(r fault.Advice) bool { return r.Fix }) {
 		return err
 	}

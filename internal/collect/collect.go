@@ -222,7 +222,7 @@ func (r *Recorder) Discard() error {
 func (r *Recorder) manifest() archive.Manifest {
 	m := archive.Manifest{
 		APIVersion: archive.ManifestVersion, Kind: archive.ManifestKind,
-		Now: r.now, Source: r.source.Kind, Vantage: r.source.Vantage, Hosted: r.source.Hosted, Notes: r.source.Notes,
+		Now: r.now, AtLeast: r.source.AtLeast && r.now.Equal(r.source.Now), Source: r.source.Kind, Vantage: r.source.Vantage, Hosted: r.source.Hosted, Notes: r.source.Notes,
 		Objects: []archive.ObjectsRecord{}, Texts: []archive.TextsRecord{},
 	}
 	for _, rec := range r.objects {

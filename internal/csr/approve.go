@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/facts/csrs"
 )
 
 // API is what an approval needs of the cluster.
@@ -108,11 +109,41 @@ func Approve(ctx context.Context, api API, name, uid, spec string, e *Expectatio
 	if err != nil {
 		return Decision{}, err
 	}
+	return write(ctx, api, content, e, picture, who, dryRun, true)
+}
+
+// ApproveIn approves one request by a picture that was gathered before, together with
+// others: r is the request as it is in the picture. The request itself is read again, and
+// must be the same.
+//
+// That the picture was read before is safe also where several approvers race: of two
+// requests for one host, the younger is only judged by a picture that has both, and then
+// neither is approved (rule "alone"); the older one alone is approved as if the younger
+// had come a moment later.
+func ApproveIn(ctx context.Context, api API, r csrs.Request, e *Expectation, p Picture, who string, dryRun bool) (Decision, error) {
+	content, err := api.GetRequest(ctx, r.Name)
+	if err != nil {
+		return Decision{}, fmt.Errorf("read request %s again: %w", r.Name, err)
+	}
+	now, err := Parse(content)
+	if err != nil {
+		return Decision{}, err
+	}
+	if now.UID != r.UID || now.KeyDigest != r.KeyDigest || now.Requester != r.Requester || now.Signer != r.Signer {
+		return Decision{}, fmt.Errorf("approve request %s: it is another one than the one that was judged (uid %s, was %s)", r.Name, now.UID, r.UID)
+	}
+	return write(ctx, api, content, e, p, who, dryRun, dryRun)
+}
+
+// write judges the request as it was read last and approves it. With try the server first
+// checks the write without keeping it.
+func write(ctx context.Context, api API, content map[string]any, e *Expectation, p Picture, who string, dryRun, try bool) (Decision, error) {
+	name := evidence.String(content, "metadata", "name")
 	r, err := Parse(content)
 	if err != nil {
 		return Decision{}, err
 	}
-	d := Judge(r, e, picture)
+	d := Judge(r, e, p)
 	if !d.Approve {
 		return d, fmt.Errorf("request %s is not approved: %s", name, d.Why)
 	}
@@ -124,8 +155,10 @@ func Approve(ctx context.Context, api API, name, uid, spec string, e *Expectatio
 	if err != nil {
 		return d, err
 	}
-	if _, err := api.PatchApproval(ctx, name, patch, true); err != nil {
-		return d, fmt.Errorf("approve request %s (tried without keeping it): %w", name, err)
+	if try {
+		if _, err := api.PatchApproval(ctx, name, patch, true); err != nil {
+			return d, fmt.Errorf("approve request %s (tried without keeping it): %w", name, err)
+		}
 	}
 	if dryRun {
 		return d, nil

@@ -7,8 +7,11 @@
 // cluster itself holds, does.
 //
 // Invariants:
-//   - Only requests to the two kubelet signers are judged, and only those that a
-//     kubelet makes when it joins. Renewals have their own approver.
+//   - Only requests to the two kubelet signers are judged: the two that a kubelet makes
+//     when it joins, and its next serving certificate. The controller manager approves the
+//     renewal of a client certificate.
+//   - A serving request renews only what the kubelet serves now, verified (Served): the
+//     machine approver's own rule, and the inventory's addresses besides.
 //   - A request is held to the rules of its signer, exactly (csrs.SignerRules).
 //   - What a kubelet writes of itself (Node.status) speaks against a request or not at
 //     all: no host is expected, and no address is a host's, because its Node says so.
@@ -38,6 +41,7 @@ const Reason = "RollcallApprove"
 // Limits of what is approved.
 const (
 	maxAge    = time.Hour        // older requests are of no use to a kubelet that retries
+	maxOfHost = 20               // requests for one host that wait; a kubelet files about four in an hour
 	clockSkew = 10 * time.Second // between whoever told when the host booted and the API server
 	deadAfter = 5 * time.Minute  // a lease not renewed for so long is a dead kubelet's
 )
@@ -64,11 +68,28 @@ type Expectation struct {
 	// NotBefore is since when the host can have asked, and Boot how that is known.
 	NotBefore time.Time
 	Boot      string
+	// NotAfter is until when its first certificate is expected; zero is without a limit.
+	NotAfter time.Time
 	// Joined is the Node that the host's Machine belongs to already, "" where there is none.
 	Joined string
 	// Key is the digest of the public key that a person named for the host, in hex;
 	// "" where nobody did. It is the only way to choose among several keys.
 	Key string
+	// Paced admits older keys of the host that came at the pace of a kubelet without an
+	// answer: see Bulk.
+	Paced bool
+	// Object is the object that declares the host, for the record; the zero value where
+	// there is none.
+	Object ObjectRef
+}
+
+// ObjectRef refers to an API object.
+type ObjectRef struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	Namespace  string `json:"namespace,omitempty"`
+	Name       string `json:"name"`
+	UID        string `json:"uid,omitempty"`
 }
 
 // AddressHole stands in a suggested command for an address that a person has to fill in.
@@ -108,6 +129,8 @@ type Node struct {
 	Control   bool
 	Addresses []string // IPs
 	Renewed   time.Time
+	Created   time.Time // zero where it is not known
+	Port      int       // of the kubelet; 0 where the Node has none
 }
 
 // Picture is what is known of the cluster at one moment.
@@ -119,6 +142,9 @@ type Picture struct {
 	VIPs     []string
 	CIDRs    []netip.Prefix // of pods and services
 	Unread   string         // why it is not known which hosts the cluster expects; "" where it is
+	Gaps     []string       // what the rules need and could not be read; a decision is then not known
+	// Served is what the kubelets of nodes were asked for, by the Node's name.
+	Served map[string]Served
 }
 
 func (p Picture) node(name string) (Node, bool) {
@@ -162,6 +188,10 @@ func Judge(r csrs.Request, expected *Expectation, p Picture) Decision {
 		} else {
 			j.client()
 		}
+	}
+	if len(p.Gaps) > 0 {
+		j.must("read", "everything that the rules need was read", false, "not read: %s", strings.Join(p.Gaps, "; "))
+		j.d.Checks[len(j.d.Checks)-1].Result = csrs.Unknown
 	}
 	return j.decide()
 }
@@ -211,8 +241,6 @@ func (j *judging) common() {
 	}
 	named := hostName(r.NodeName) && r.CN == csrs.NodePrefix+r.NodeName
 	j.must("name", "the common name is system:node: and a name that a host can have", named, "%s", quoted(r.CN))
-	flood := csrs.CountFlood(j.p.Requests, j.p.Machines, len(j.p.Nodes), j.p.Now, "")
-	j.must("flood", "there is no storm of requests", !flood.Exceeded(), "%d wait, the limit is %d", flood.Pending, flood.Limit)
 	j.must("expected", "the host is expected", j.e != nil && j.e.Name == r.NodeName, "%s: %s", orNone(Shown(r)), j.who())
 	if j.e == nil && j.p.Unread != "" {
 		j.d.Checks[len(j.d.Checks)-1].Result = csrs.Unknown
@@ -231,6 +259,20 @@ func (j *judging) who() string {
 	return "it is not expected: no Machine, BareMetalHost, Agent or plan has exactly this name for one host, and a name in a request or a Node is only a claim; " + say
 }
 
+// waiting counts the requests of the last hour for the host. The machine approver counts
+// those for all hosts, and stops for all (csrs.CountFlood); here a kubelet that restarts
+// in a loop, or a stranger, stops the approval of one host.
+func (j *judging) waiting() int {
+	n := 0
+	for i := range j.p.Requests {
+		o := &j.p.Requests[i]
+		if o.State == csrs.Pending && o.NodeName == j.r.NodeName && o.Kind == j.r.Kind && j.p.Now.Sub(o.Created) < maxAge {
+			n++
+		}
+	}
+	return n
+}
+
 func orNone(s string) string {
 	if s == "" {
 		return "(none)"
@@ -245,16 +287,35 @@ func (j *judging) host() {
 	j.must("joined", "the host's Machine belongs to no other Node", j.e.Joined == "" || j.e.Joined == j.e.Name, "its nodeRef is %s", orNone(j.e.Joined))
 	j.must("key-elsewhere", "its key asks for no other name", j.elsewhere() == "", "%s", orText(j.elsewhere(), "it does not"))
 	created := j.r.Created
-	j.must("boot", "it was made after the host could first ask", !j.e.NotBefore.IsZero() && j.e.MayHaveMade(j.r),
-		"made %s; %s", stamp(created), bootText(j.e))
+	since, how := j.since()
+	j.must("boot", "it was made after the host could first ask", !since.IsZero() && !created.Before(since.Add(-clockSkew)),
+		"made %s; %s", stamp(created), how)
+	if j.r.Kind == csrs.Client && !j.e.NotAfter.IsZero() {
+		j.must("window", "it was made while the host was expected", !created.After(j.e.NotAfter), "made %s; expected until %s", stamp(created), stamp(j.e.NotAfter))
+	}
 	j.must("age", "it is less than an hour old", j.p.Now.Sub(created) < maxAge && !created.After(j.p.Now.Add(clockSkew)),
 		"made %s", stamp(created)) // the clock stays out of the record: the same request gives the same one
 	same := csrs.Siblings(j.p.Requests, j.r)
+	if j.renews() {
+		j.must("newest", "it is the newest of the kubelet", same[len(same)-1].UID == j.r.UID, "%d requests of this kind for the host", len(same))
+		return
+	}
 	j.alone(same)
 	mine := slices.DeleteFunc(slices.Clone(same), func(o csrs.Request) bool { return o.KeyDigest != j.r.KeyDigest })
 	newest := len(mine) > 0 && mine[len(mine)-1].UID == j.r.UID
 	j.must("newest", "it is the newest with its key", newest, "%d requests of this kind for the host with this key", len(mine))
 	j.must("in-flight", "no other request of its host was approved since it booted", j.spent(same) == "", "%s", orText(j.spent(same), "none was"))
+	waiting := j.waiting()
+	j.must("flood", "there is no storm of requests for the host", waiting <= maxOfHost, "%d wait, the limit is %d", waiting, maxOfHost)
+}
+
+// since is since when the host can have made the request, and how that is known. A
+// serving request is made by the Node itself, so not before there was one.
+func (j *judging) since() (time.Time, string) {
+	if n, exists := j.p.node(j.e.Name); j.r.Kind == csrs.Serving && j.e.NotBefore.IsZero() && exists && !n.Created.IsZero() {
+		return n.Created, "its Node was created at " + stamp(n.Created)
+	}
+	return j.e.NotBefore, bootText(j.e)
 }
 
 func orText(s, other string) string {
@@ -266,7 +327,10 @@ func orText(s, other string) string {
 
 func bootText(e *Expectation) string {
 	if e.NotBefore.IsZero() {
-		return "it is not known when the host booted"
+		if e.Boot == "" {
+			return "it is not known when the host booted"
+		}
+		return "it is not known when the host booted: " + e.Boot
 	}
 	return e.Boot
 }
@@ -310,9 +374,7 @@ func (j *judging) client() {
 func (j *judging) serving() {
 	n, exists := j.p.node(j.e.Name)
 	j.must("node", "the Node exists", exists, "Node %s exists: %t", j.e.Name, exists)
-	by := j.clientApprovedBy()
-	j.must("client", "the Node's client request was approved by Rollcall, the machine approver or a person", slices.Contains(trusted, by),
-		"approved with reason %s", orNone(by))
+	j.identity(n)
 	names := append([]string{j.e.Name}, j.e.DNS...)
 	var strange []string
 	for _, d := range j.r.DNSNames {
@@ -330,6 +392,34 @@ func (j *judging) serving() {
 	for _, ip := range j.r.IPs {
 		j.must("address", "the address is declared, the Node's, and of no other host", j.foreign(ip, n) == "", "%s%s", ip, j.foreign(ip, n))
 	}
+}
+
+// identity is the rule on who the requester is: a kubelet that serves a certificate of
+// the same names, or a Node whose client certificate somebody may vouch for. Answered
+// requests are deleted after an hour (csrs.Kept); who approved that of an older Node
+// cannot be seen any more, so a person must have named the host, or its Machine the Node.
+func (j *judging) identity(n Node) {
+	if served, asked := j.p.Served[j.e.Name]; asked {
+		why := served.renews(j.r, j.p.Now)
+		if why == "" {
+			j.must("renewal", "the kubelet serves a valid certificate of the same names", true, "valid until %s", stamp(served.Certificate.NotAfter))
+			return
+		}
+	}
+	by := j.clientApprovedBy()
+	if by == "" && !n.Created.IsZero() && j.p.Now.Sub(n.Created) > csrs.Kept && (j.e.Explicit || j.e.Joined == n.Name) {
+		j.must("client", "the Node's client request was approved by Rollcall, the machine approver or a person", true,
+			"no longer known: the Node is of %s, and requests are kept for an hour; the host is declared (%s)", stamp(n.Created), j.e.Source)
+		return
+	}
+	j.must("client", "the Node's client request was approved by Rollcall, the machine approver or a person", slices.Contains(trusted, by),
+		"approved with reason %s", orNone(by))
+}
+
+// renews reports whether the request renews what the host's kubelet serves.
+func (j *judging) renews() bool {
+	served, asked := j.p.Served[j.e.Name]
+	return asked && j.r.Kind == csrs.Serving && served.renews(j.r, j.p.Now) == ""
 }
 
 // clientApprovedBy is the reason with which the Node's client certificate was

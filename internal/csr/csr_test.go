@@ -12,6 +12,7 @@ import (
 	"net/netip"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -186,13 +187,18 @@ func TestJudge(t *testing.T) {
 		{"the Node is dead and named for a rebuild", client, func(s *scene) {
 			s.e.Rebuild, s.p.Nodes = true, []Node{{Name: "control0", Renewed: noon.Add(-time.Hour)}}
 		}, ""},
-		{"a storm", client, func(s *scene) {
-			for i := range 102 {
-				o := clientRequest()
-				o.NodeName, o.CN, o.KeyDigest = "x"+strings.Repeat("y", i), "x", ""
-				s.p.Requests = append(s.p.Requests, o)
+		{"a storm for the host", client, func(s *scene) {
+			for range maxOfHost + 1 {
+				sibling(s, csrs.Pending, -time.Second)
 			}
 		}, "storm"},
+		{"a storm for other hosts", client, func(s *scene) {
+			for i := range 4000 {
+				o := clientRequest()
+				o.NodeName, o.CN, o.KeyDigest = "x"+strconv.Itoa(i), "x", ""
+				s.p.Requests = append(s.p.Requests, o)
+			}
+		}, ""},
 		{"serving", serving, func(*scene) {}, ""},
 		{"serving after the approver's client", serving, func(s *scene) { s.p.Requests[0].Approval.Reason = "NodeCSRApprove" }, ""},
 		{"serving after nobody's client", serving, func(s *scene) { s.p.Requests = nil }, "client request was approved"},

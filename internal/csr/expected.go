@@ -5,16 +5,16 @@ import (
 	"strings"
 	"time"
 
-	"github.com/rollcall-project/rollcall/internal/facts/hosts"
+	"github.com/rollcall-project/rollcall/internal/inventory"
 )
 
 // Expected returns what objects of the cluster, or a plan, say of the hosts that are
-// to join. declared comes from hosts.Declared: what a kubelet says of itself, in its
+// to join. declared comes from inventory.Declared: what a kubelet says of itself, in its
 // Node or in a request, makes no host expected and no address its own. boot tells
 // since when a host can have asked.
 //
 // An address that two hosts have is nobody's.
-func Expected(declared []hosts.Host, boot func(hosts.Host) (time.Time, string)) []Expectation {
+func Expected(declared []inventory.Host, boot func(inventory.Host) (time.Time, string)) []Expectation {
 	holders := map[string]int{}
 	for _, h := range declared {
 		for _, ip := range h.Addresses {
@@ -26,7 +26,7 @@ func Expected(declared []hosts.Host, boot func(hosts.Host) (time.Time, string)) 
 		if !h.Expected || h.Spare || leaves(h) {
 			continue
 		}
-		e := Expectation{Name: h.Name, Role: h.Role, DNS: h.Aliases, Source: sourceOf(h), Joined: joined(h)}
+		e := Expectation{Name: h.Name, Role: h.Role, DNS: h.Aliases, Source: sourceOf(h), Joined: joined(h), Object: objectOf(h)}
 		for _, ip := range h.Addresses {
 			if holders[ip] == 1 {
 				e.IPs = append(e.IPs, ip)
@@ -39,7 +39,7 @@ func Expected(declared []hosts.Host, boot func(hosts.Host) (time.Time, string)) 
 }
 
 // leaves reports whether an object of the host is being deleted.
-func leaves(h hosts.Host) bool {
+func leaves(h inventory.Host) bool {
 	return h.Machine != nil && h.Machine.API.DeletionTimestamp != nil || h.BMH != nil && h.BMH.API.DeletionTimestamp != nil ||
 		h.Hosted != nil && h.Hosted.Deleting
 }
@@ -47,7 +47,7 @@ func leaves(h hosts.Host) bool {
 // joined is the Node that the host's Machine belongs to. It only ever speaks against a
 // request: the node link controller finds it by what the Node says of itself
 // (openshift/machine-api-operator:pkg/controller/nodelink/nodelink_controller.go).
-func joined(h hosts.Host) string {
+func joined(h inventory.Host) string {
 	switch {
 	case h.Machine != nil && h.Machine.API.Status.NodeRef != nil:
 		return h.Machine.API.Status.NodeRef.Name
@@ -57,7 +57,7 @@ func joined(h hosts.Host) string {
 	return ""
 }
 
-func sourceOf(h hosts.Host) string {
+func sourceOf(h inventory.Host) string {
 	switch {
 	case h.BMH != nil:
 		return "a BareMetalHost"
@@ -67,6 +67,17 @@ func sourceOf(h hosts.Host) string {
 		return "an Agent"
 	}
 	return "the install's plan"
+}
+
+// objectOf is the object that declares the host.
+func objectOf(h inventory.Host) ObjectRef {
+	switch {
+	case h.BMH != nil:
+		return ObjectRef{APIVersion: "metal3.io/v1alpha1", Kind: "BareMetalHost", Namespace: h.BMH.API.Namespace, Name: h.BMH.API.Name, UID: string(h.BMH.API.UID)}
+	case h.Machine != nil:
+		return ObjectRef{APIVersion: "machine.openshift.io/v1beta1", Kind: "Machine", Namespace: h.Machine.API.Namespace, Name: h.Machine.API.Name, UID: string(h.Machine.API.UID)}
+	}
+	return ObjectRef{}
 }
 
 // For returns the expectation of the host that is to join as a Node of this name, nil

@@ -10,28 +10,28 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/rollcall-project/rollcall/internal/facts/hosts"
+	"github.com/rollcall-project/rollcall/internal/inventory"
 )
 
 func TestExpected(t *testing.T) {
 	gone := metav1.NewTime(noon)
-	machine := func(edit func(*machinev1beta1.Machine)) *hosts.Machine {
-		m := &hosts.Machine{}
+	machine := func(edit func(*machinev1beta1.Machine)) *inventory.Machine {
+		m := &inventory.Machine{}
 		edit(&m.API)
 		return m
 	}
-	declared := []hosts.Host{
-		{Name: "worker-0", Aliases: []string{"m-0", "worker-0.example"}, Expected: true, Role: "worker", Addresses: []string{"192.0.2.20", "192.0.2.99"}, BMH: &hosts.BMH{}},
-		{Name: "worker-1", Aliases: []string{"localhost"}, Expected: true, Role: "worker", Addresses: []string{"192.0.2.21", "192.0.2.99"}, BMH: &hosts.BMH{}},
+	declared := []inventory.Host{
+		{Name: "worker-0", Aliases: []string{"m-0", "worker-0.example"}, Expected: true, Role: "worker", Addresses: []string{"192.0.2.20", "192.0.2.99"}, BMH: &inventory.BMH{}},
+		{Name: "worker-1", Aliases: []string{"localhost"}, Expected: true, Role: "worker", Addresses: []string{"192.0.2.21", "192.0.2.99"}, BMH: &inventory.BMH{}},
 		{Name: "twin", Expected: true, Addresses: []string{"192.0.2.31"}, Machine: machine(func(*machinev1beta1.Machine) {})},
-		{Name: "worker-3", Aliases: []string{"twin"}, Expected: true, Addresses: []string{"192.0.2.32"}, Planned: &hosts.Planned{}},
-		{Name: "spare", Expected: true, Spare: true, BMH: &hosts.BMH{}},
+		{Name: "worker-3", Aliases: []string{"twin"}, Expected: true, Addresses: []string{"192.0.2.32"}, Planned: &inventory.Planned{}},
+		{Name: "spare", Expected: true, Spare: true, BMH: &inventory.BMH{}},
 		{Name: "claimed"},
 		{Name: "leaving", Expected: true, Machine: machine(func(m *machinev1beta1.Machine) { m.DeletionTimestamp = &gone })},
-		{Name: "leaving-bmh", Expected: true, BMH: &hosts.BMH{API: metal3.BareMetalHost{ObjectMeta: metav1.ObjectMeta{DeletionTimestamp: &gone}}}},
+		{Name: "leaving-bmh", Expected: true, BMH: &inventory.BMH{API: metal3.BareMetalHost{ObjectMeta: metav1.ObjectMeta{DeletionTimestamp: &gone}}}},
 		{Name: "linked", Expected: true, Machine: machine(func(m *machinev1beta1.Machine) { m.Status.NodeRef = &corev1.ObjectReference{Name: "other"} })},
 	}
-	list := Expected(declared, func(h hosts.Host) (time.Time, string) { return noon, "it booted: " + h.Name })
+	list := Expected(declared, func(h inventory.Host) (time.Time, string) { return noon, "it booted: " + h.Name })
 	list = append(list, Expectation{Name: "twin.example", Explicit: true, IPs: []string{"192.0.2.77"}})
 	for _, tt := range []struct {
 		node   string

@@ -51,6 +51,31 @@ func Gather(ctx context.Context, from Lister, now time.Time) (Picture, error) {
 	return p, p.networks(ctx, from)
 }
 
+// GatherPartly is Gather for a source that may lack something, such as an archive: what
+// could not be read is in Picture.Gaps, and then nothing would be approved. The requests
+// themselves must be there.
+func GatherPartly(ctx context.Context, from Lister, now time.Time) (Picture, error) {
+	lenient := &gapLister{from: from}
+	p, err := Gather(ctx, lenient, now)
+	p.Gaps = lenient.gaps
+	return p, err
+}
+
+type gapLister struct {
+	from Lister
+	gaps []string
+}
+
+// List implements Lister.
+func (g *gapLister) List(ctx context.Context, group, version, resource, namespace string) ([]map[string]any, error) {
+	list, err := g.from.List(ctx, group, version, resource, namespace)
+	if err == nil || apierrors.IsNotFound(err) || resource == "certificatesigningrequests" || ctx.Err() != nil {
+		return list, err
+	}
+	g.gaps = append(g.gaps, resource+": "+err.Error())
+	return nil, nil
+}
+
 // Parse decodes one request.
 func Parse(o map[string]any) (csrs.Request, error) {
 	c, err := decode[certificatesv1.CertificateSigningRequest](o)
@@ -105,7 +130,10 @@ func (p *Picture) nodes(ctx context.Context, from Lister) error {
 }
 
 func plain(n corev1.Node, renewed time.Time) Node {
-	out := Node{Name: n.Name, Renewed: renewed}
+	out := Node{Name: n.Name, Renewed: renewed, Created: n.CreationTimestamp.UTC(), Port: int(n.Status.DaemonEndpoints.KubeletEndpoint.Port)}
+	if n.CreationTimestamp.IsZero() {
+		out.Created = time.Time{}
+	}
 	for _, c := range n.Status.Conditions {
 		out.Ready = out.Ready || c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue
 	}

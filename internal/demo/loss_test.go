@@ -24,6 +24,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/collect"
 	"github.com/rollcall-project/rollcall/internal/demo"
 	"github.com/rollcall-project/rollcall/internal/diagnose"
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts/all"
 	"github.com/rollcall-project/rollcall/internal/facts/cluster"
@@ -57,7 +58,7 @@ func newDoctor(t *testing.T) doctor {
 }
 
 // diagnose answers a source, and records what it read where a recorder is given.
-func (d doctor) diagnose(ctx context.Context, s evidence.Source, record reader.Recorder) (*fault.Diagnosis, error) {
+func (d doctor) diagnose(ctx context.Context, s evidence.Source, record reader.Recorder) (*diagnosis.Diagnosis, error) {
 	clean, err := sanitize.New()
 	if err != nil {
 		return nil, err
@@ -97,7 +98,7 @@ func (d doctor) said(ctx context.Context, open func() (*archive.Source, error)) 
 		a.exit = 3
 	}
 	for _, r := range got.Roots {
-		if r.Confidence == fault.Proven {
+		if r.Confidence == diagnosis.Proven {
 			a.proven[r.Fault+" "+r.Subject.String()] = true
 		}
 	}

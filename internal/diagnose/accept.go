@@ -7,20 +7,21 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/fault"
 )
 
 // Accepter says which findings a person accepts.
 type Accepter interface {
-	Accepted(cluster string, k fault.Key, now time.Time) (fault.Acceptance, bool)
+	Accepted(cluster string, k fault.Key, now time.Time) (diagnosis.Acceptance, bool)
 }
 
 // accept marks what is accepted: the present findings that an entry is about, and those,
 // present or still normal, that are explained for certain and only by such findings. A
 // finding that a cause leads to which is not accepted, also one that is still normal, or on a
 // likely edge, is not accepted through another.
-func (g *graph) accept(d *fault.Diagnosis, accepter Accepter, next [][]int, components [][]int, caused []bool) {
-	direct := map[int]fault.Acceptance{}
+func (g *graph) accept(d *diagnosis.Diagnosis, accepter Accepter, next [][]int, components [][]int, caused []bool) {
+	direct := map[int]diagnosis.Acceptance{}
 	for i := range g.findings {
 		if !g.present(i) {
 			continue
@@ -56,7 +57,7 @@ func (g *graph) accept(d *fault.Diagnosis, accepter Accepter, next [][]int, comp
 	for i := range g.findings {
 		f := &g.findings[i]
 		if a, ok := direct[i]; ok {
-			f.Accepted = &fault.Accepted{Acceptance: a}
+			f.Accepted = &diagnosis.Accepted{Acceptance: a}
 		} else if from := through[i]; len(from) > 0 && !notAccepted[i] {
 			f.Accepted = g.acceptedThrough(direct, from)
 		}
@@ -72,7 +73,7 @@ func (g *graph) heads(component []int) []int {
 	return slices.DeleteFunc(slices.Clone(component), func(i int) bool { return !g.present(i) })
 }
 
-func containsAll(set map[int]fault.Acceptance, list []int) bool {
+func containsAll(set map[int]diagnosis.Acceptance, list []int) bool {
 	return !slices.ContainsFunc(list, func(i int) bool { _, ok := set[i]; return !ok })
 }
 
@@ -93,9 +94,9 @@ func reachable(next [][]int, from int) []int {
 
 // acceptedThrough is the acceptance of a finding that accepted causes explain: that of the
 // cause whose entry expires first.
-func (g *graph) acceptedThrough(direct map[int]fault.Acceptance, causes []int) *fault.Accepted {
+func (g *graph) acceptedThrough(direct map[int]diagnosis.Acceptance, causes []int) *diagnosis.Accepted {
 	first := slices.MinFunc(causes, func(a, b int) int { return cmp.Compare(direct[a].Until, direct[b].Until) })
-	a := fault.Accepted{Acceptance: direct[first]}
+	a := diagnosis.Accepted{Acceptance: direct[first]}
 	for _, i := range causes {
 		a.Through = append(a.Through, g.findings[i].Key())
 	}
@@ -105,7 +106,7 @@ func (g *graph) acceptedThrough(direct map[int]fault.Acceptance, causes []int) *
 // setAside moves what entries accept from the roots and from what is unexplained to the
 // accepted findings. It is done when hosts have their causes: an accepted cause still says
 // why a host is not done.
-func (e *Engine) setAside(d *fault.Diagnosis) {
+func (e *Engine) setAside(d *diagnosis.Diagnosis) {
 	effects := map[fault.Key][]fault.Key{}
 	for i := range d.Findings {
 		if a := d.Findings[i].Accepted; a != nil {
@@ -122,29 +123,29 @@ func (e *Engine) setAside(d *fault.Diagnosis) {
 		}
 		at[f.Key()] = len(d.Accepted)
 		about, ok := e.catalog.Fault(f.Fault)
-		d.Accepted = append(d.Accepted, fault.AcceptedFinding{
-			Key: f.Key(), Acceptance: f.Accepted.Acceptance, Title: f.Title, Severity: f.Severity, Role: fault.RoleSymptom,
+		d.Accepted = append(d.Accepted, diagnosis.AcceptedFinding{
+			Key: f.Key(), Acceptance: f.Accepted.Acceptance, Title: f.Title, Severity: f.Severity, Role: diagnosis.RoleSymptom,
 			DataRisk: ok && e.catalog.DataRisk(about), Effects: effects[f.Key()],
 		})
 	}
 	if len(at) == 0 {
 		return
 	}
-	d.Roots = slices.DeleteFunc(d.Roots, func(r fault.Root) bool {
+	d.Roots = slices.DeleteFunc(d.Roots, func(r diagnosis.Root) bool {
 		i, ok := at[r.Key]
 		if ok {
-			d.Accepted[i].Role, d.Accepted[i].Root = fault.RoleRoot, &r
+			d.Accepted[i].Role, d.Accepted[i].Root = diagnosis.RoleRoot, &r
 		}
 		return ok
 	})
-	d.Unexplained = slices.DeleteFunc(d.Unexplained, func(u fault.Unexplained) bool {
+	d.Unexplained = slices.DeleteFunc(d.Unexplained, func(u diagnosis.Unexplained) bool {
 		i, ok := at[u.Key]
 		if ok {
-			d.Accepted[i].Role, d.Accepted[i].Open = fault.RoleUnexplained, &u
+			d.Accepted[i].Role, d.Accepted[i].Open = diagnosis.RoleUnexplained, &u
 		}
 		return ok
 	})
-	slices.SortStableFunc(d.Accepted, func(a, b fault.AcceptedFinding) int {
+	slices.SortStableFunc(d.Accepted, func(a, b diagnosis.AcceptedFinding) int {
 		if n := rank(b) - rank(a); n != 0 {
 			return n
 		}
@@ -153,7 +154,7 @@ func (e *Engine) setAside(d *fault.Diagnosis) {
 }
 
 // rank puts what is about data first, then what is worst.
-func rank(f fault.AcceptedFinding) int {
+func rank(f diagnosis.AcceptedFinding) int {
 	if f.DataRisk {
 		return fault.Error.Rank() + 1
 	}
@@ -162,7 +163,7 @@ func rank(f fault.AcceptedFinding) int {
 
 // notAskedAbout lists the accepted findings whose cause is not known and may be one that the
 // source refused to show: that a symptom is accepted says nothing about what was withheld.
-func notAskedAbout(d *fault.Diagnosis) []string {
+func notAskedAbout(d *diagnosis.Diagnosis) []string {
 	var list []string
 	for _, a := range d.Accepted {
 		if a.Open == nil {
@@ -172,7 +173,7 @@ func notAskedAbout(d *fault.Diagnosis) []string {
 		for _, s := range a.Open.Suspects {
 			suspects[s.Key] = true
 		}
-		i := slices.IndexFunc(d.Findings, func(f fault.Finding) bool {
+		i := slices.IndexFunc(d.Findings, func(f diagnosis.Finding) bool {
 			return f.Withheld && f.Severity.Rank() > fault.Info.Rank() && suspects[f.Key()]
 		})
 		if i >= 0 {
@@ -186,7 +187,7 @@ func notAskedAbout(d *fault.Diagnosis) []string {
 // notThrough lists the present findings that an accepted cause explains, that are not accepted
 // through it, and that no other cause of the answer explains: what is still normal leads to
 // them, too.
-func notThrough(d *fault.Diagnosis) []string {
+func notThrough(d *diagnosis.Diagnosis) []string {
 	open := map[fault.Key]fault.Key{} // with the accepted cause
 	for _, a := range d.Accepted {
 		if a.Root == nil {
@@ -219,12 +220,12 @@ func notThrough(d *fault.Diagnosis) []string {
 }
 
 // onlyAccepted is the verdict on a cluster in which nothing is wrong but what is accepted.
-func onlyAccepted(d *fault.Diagnosis) fault.Verdict {
-	v := fault.Verdict{Class: fault.OnlyAccepted, Cause: fault.CauseKnown}
+func onlyAccepted(d *diagnosis.Diagnosis) diagnosis.Verdict {
+	v := diagnosis.Verdict{Class: diagnosis.OnlyAccepted, Cause: diagnosis.CauseKnown}
 	var names []string
 	for _, a := range d.Accepted {
 		if a.Open != nil {
-			v.Cause = fault.CauseUnknown
+			v.Cause = diagnosis.CauseUnknown
 		}
 		names = append(names, a.Fault)
 	}

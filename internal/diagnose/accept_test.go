@@ -8,15 +8,16 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/fault"
 )
 
 // accepts is a list of "fault host".
 type accepts []string
 
-func (a accepts) Accepted(_ string, k fault.Key, _ time.Time) (fault.Acceptance, bool) {
+func (a accepts) Accepted(_ string, k fault.Key, _ time.Time) (diagnosis.Acceptance, bool) {
 	ok := slices.Contains(a, k.Fault+" "+k.Subject.Name)
-	return fault.Acceptance{Reason: "known", Owner: "sre", Until: "2026-04-01", Entry: "accept.yaml:1"}, ok
+	return diagnosis.Acceptance{Reason: "known", Owner: "sre", Until: "2026-04-01", Entry: "accept.yaml:1"}, ok
 }
 
 func TestAccept(t *testing.T) {
@@ -37,65 +38,65 @@ func TestAccept(t *testing.T) {
 		accepted []string // by an entry, with the role
 		through  []string
 		roots    []string
-		verdict  fault.VerdictClass
-		cause    fault.CauseState
+		verdict  diagnosis.VerdictClass
+		cause    diagnosis.CauseState
 		worst    int
 		open     bool
 	}{
 		{name: "nothing is accepted", wall: wall{"a": {"x": "lit"}}, entries: map[string]string{"x": stands},
-			roots: []string{"x a proven"}, verdict: fault.RecoverableInPlace, cause: fault.CauseKnown, worst: 2},
+			roots: []string{"x a proven"}, verdict: diagnosis.RecoverableInPlace, cause: diagnosis.CauseKnown, worst: 2},
 		{name: "a root with its effects", wall: wall{"a": {"x": "lit", "y": "lit", "z": "lit"}}, accept: accepts{"x a"},
 			entries:  map[string]string{"x": stands + explains("y certain"), "y": explains("z certain"), "z": ""},
 			accepted: []string{"x a root"}, through: []string{"y a: x", "z a: x"},
-			verdict: fault.OnlyAccepted, cause: fault.CauseKnown, worst: -1},
+			verdict: diagnosis.OnlyAccepted, cause: diagnosis.CauseKnown, worst: -1},
 		{name: "at one host and not at the other", wall: wall{"a": {"x": "lit"}, "b": {"x": "lit"}}, accept: accepts{"x a"},
 			entries: map[string]string{"x": stands}, accepted: []string{"x a root"}, roots: []string{"x b proven"},
-			verdict: fault.RecoverableInPlace, cause: fault.CauseKnown, worst: 2},
+			verdict: diagnosis.RecoverableInPlace, cause: diagnosis.CauseKnown, worst: 2},
 		{name: "an effect with another cause", wall: wall{"a": {"w": "lit", "x": "lit", "y": "lit"}}, accept: accepts{"x a"},
 			entries:  map[string]string{"w": stands + "severity: warning\n" + explains("y certain"), "x": stands + explains("y certain"), "y": ""},
-			accepted: []string{"x a root"}, roots: []string{"w a proven"}, verdict: fault.RecoverableInPlace, cause: fault.CauseKnown, worst: 2},
+			accepted: []string{"x a root"}, roots: []string{"w a proven"}, verdict: diagnosis.RecoverableInPlace, cause: diagnosis.CauseKnown, worst: 2},
 		{name: "an effect with another likely cause", wall: wall{"a": {"w": "lit", "x": "lit", "y": "lit"}}, accept: accepts{"x a"},
 			entries:  map[string]string{"w": stands + "severity: warning\n" + explains("y likely"), "x": stands + explains("y certain"), "y": ""},
-			accepted: []string{"x a root"}, roots: []string{"w a proven"}, verdict: fault.RecoverableInPlace, cause: fault.CauseKnown, worst: 2},
+			accepted: []string{"x a root"}, roots: []string{"w a proven"}, verdict: diagnosis.RecoverableInPlace, cause: diagnosis.CauseKnown, worst: 2},
 		{name: "both causes are accepted", wall: wall{"a": {"w": "lit", "x": "lit", "y": "lit"}}, accept: accepts{"w a", "x a"},
 			entries:  map[string]string{"w": stands + explains("y certain"), "x": stands + explains("y certain"), "y": ""},
-			accepted: []string{"w a root", "x a root"}, through: []string{"y a: w x"}, verdict: fault.OnlyAccepted, cause: fault.CauseKnown, worst: -1},
+			accepted: []string{"w a root", "x a root"}, through: []string{"y a: w x"}, verdict: diagnosis.OnlyAccepted, cause: diagnosis.CauseKnown, worst: -1},
 		{name: "a likely effect is not accepted through its cause", wall: wall{"a": {"x": "lit", "y": "lit"}}, accept: accepts{"x a"},
 			entries:  map[string]string{"x": stands + explains("y likely"), "y": ""},
-			accepted: []string{"x a root"}, verdict: fault.Undetermined, cause: fault.CauseUnknown, worst: 2, open: true},
+			accepted: []string{"x a root"}, verdict: diagnosis.Undetermined, cause: diagnosis.CauseUnknown, worst: 2, open: true},
 		{name: "a symptom without its cause", wall: wall{"a": {"x": "lit", "y": "lit", "z": "lit"}}, accept: accepts{"y a"},
 			entries:  map[string]string{"x": stands + explains("y certain"), "y": explains("z certain"), "z": ""},
-			accepted: []string{"y a symptom"}, roots: []string{"x a proven"}, verdict: fault.RecoverableInPlace, cause: fault.CauseKnown, worst: 2},
+			accepted: []string{"y a symptom"}, roots: []string{"x a proven"}, verdict: diagnosis.RecoverableInPlace, cause: diagnosis.CauseKnown, worst: 2},
 		{name: "a symptom whose cause is absent", wall: wall{"a": {"x": "dark", "y": "lit"}}, accept: accepts{"y a"},
 			entries:  map[string]string{"x": stands + explains("y certain"), "y": ""},
-			accepted: []string{"y a unexplained"}, verdict: fault.OnlyAccepted, cause: fault.CauseUnknown, worst: -1},
+			accepted: []string{"y a unexplained"}, verdict: diagnosis.OnlyAccepted, cause: diagnosis.CauseUnknown, worst: -1},
 		{name: "a symptom whose cause was withheld", wall: wall{"a": {"x": "unseen", "y": "lit"}}, accept: accepts{"y a"},
 			entries:  map[string]string{"x": stands + explains("y certain"), "y": ""},
-			accepted: []string{"y a unexplained"}, verdict: fault.Undetermined, cause: fault.CauseUnknown, worst: -1, open: true},
+			accepted: []string{"y a unexplained"}, verdict: diagnosis.Undetermined, cause: diagnosis.CauseUnknown, worst: -1, open: true},
 		{name: "the root of a deadlock", wall: wall{"a": {"x": "lit", "y": "lit", "z": "lit"}}, accept: accepts{"x a"},
 			entries:  map[string]string{"x": stands + explains("y certain"), "y": explains("x certain", "z certain"), "z": ""},
-			accepted: []string{"x a root"}, through: []string{"y a: x", "z a: x"}, verdict: fault.OnlyAccepted, cause: fault.CauseKnown, worst: -1},
+			accepted: []string{"x a root"}, through: []string{"y a: x", "z a: x"}, verdict: diagnosis.OnlyAccepted, cause: diagnosis.CauseKnown, worst: -1},
 		{name: "another member of a deadlock", wall: wall{"a": {"x": "lit", "y": "lit", "z": "lit"}}, accept: accepts{"y a"},
 			entries:  map[string]string{"x": stands + explains("y certain"), "y": explains("x certain", "z certain"), "z": ""},
-			accepted: []string{"y a symptom"}, roots: []string{"x a proven"}, verdict: fault.RecoverableInPlace, cause: fault.CauseKnown, worst: 2},
+			accepted: []string{"y a symptom"}, roots: []string{"x a proven"}, verdict: diagnosis.RecoverableInPlace, cause: diagnosis.CauseKnown, worst: 2},
 		{name: "what is still normal leads to the effect, too", wall: wall{"a": {"w": "fresh", "x": "lit", "y": "lit"}}, accept: accepts{"x a"},
 			entries:  map[string]string{"w": stands + "settles: {within: 30m}\n" + explains("y certain"), "x": stands + explains("y certain"), "y": ""},
-			accepted: []string{"x a root"}, verdict: fault.Undetermined, cause: fault.CauseUnknown, worst: 2, open: true},
+			accepted: []string{"x a root"}, verdict: diagnosis.Undetermined, cause: diagnosis.CauseUnknown, worst: 2, open: true},
 		{name: "what is unknown and what is absent is not accepted", wall: wall{"a": {"x": "unseen", "y": "dark"}}, accept: accepts{"x a", "y a"},
-			entries: map[string]string{"x": stands, "y": stands}, verdict: fault.Healthy, cause: fault.CauseNone, worst: -1},
+			entries: map[string]string{"x": stands, "y": stands}, verdict: diagnosis.Healthy, cause: diagnosis.CauseNone, worst: -1},
 		{name: "what may be normal stays a question", wall: wall{"a": {"x": "timeless"}}, accept: accepts{"x a"},
-			entries: map[string]string{"x": stands + "settles: {within: 30m}\n"}, verdict: fault.Undetermined, cause: fault.CauseUnknown, worst: -1, open: true},
+			entries: map[string]string{"x": stands + "settles: {within: 30m}\n"}, verdict: diagnosis.Undetermined, cause: diagnosis.CauseUnknown, worst: -1, open: true},
 		{name: "beside what still settles", wall: wall{"a": {"w": "fresh", "x": "lit"}}, accept: accepts{"x a"},
 			entries:  map[string]string{"w": stands + "settles: {within: 30m}\n", "x": stands},
-			accepted: []string{"x a root"}, verdict: fault.Settling, cause: fault.CauseNone, worst: -1},
+			accepted: []string{"x a root"}, verdict: diagnosis.Settling, cause: diagnosis.CauseNone, worst: -1},
 		{name: "what still settles because of what is accepted", wall: wall{"a": {"w": "fresh", "x": "lit"}}, accept: accepts{"x a"},
 			entries:  map[string]string{"w": stands + "settles: {within: 30m}\n", "x": stands + explains("w certain")},
-			accepted: []string{"x a root"}, through: []string{"w a: x"}, verdict: fault.OnlyAccepted, cause: fault.CauseKnown, worst: -1},
+			accepted: []string{"x a root"}, through: []string{"w a: x"}, verdict: diagnosis.OnlyAccepted, cause: diagnosis.CauseKnown, worst: -1},
 		{name: "what is not a fault yet is not accepted", wall: wall{"a": {"w": "fresh", "y": "lit"}}, accept: accepts{"w a"},
 			entries: map[string]string{"w": stands + "settles: {within: 30m}\n" + explains("y certain"), "y": ""},
-			verdict: fault.Settling, cause: fault.CauseNone, worst: -1},
+			verdict: diagnosis.Settling, cause: diagnosis.CauseNone, worst: -1},
 		{name: "an info is named, too", wall: wall{"a": {"x": "lit"}}, accept: accepts{"x a"},
-			entries: map[string]string{"x": stands + "severity: info\n"}, accepted: []string{"x a root"}, verdict: fault.OnlyAccepted, cause: fault.CauseKnown, worst: -1},
+			entries: map[string]string{"x": stands + "severity: info\n"}, accepted: []string{"x a root"}, verdict: diagnosis.OnlyAccepted, cause: diagnosis.CauseKnown, worst: -1},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -6,13 +6,14 @@ import (
 	"slices"
 	"time"
 
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/fault"
 )
 
 // advice fills in what to do about everything that has no cause of its own: the roots and
 // what is left unexplained.
-func (e *Engine) advice(ctx context.Context, w *facts.World, d *fault.Diagnosis) error {
+func (e *Engine) advice(ctx context.Context, w *facts.World, d *diagnosis.Diagnosis) error {
 	for i := range d.Roots {
 		list, err := e.advise(ctx, w, d, d.Roots[i].Key)
 		if err != nil {
@@ -31,7 +32,7 @@ func (e *Engine) advice(ctx context.Context, w *facts.World, d *fault.Diagnosis)
 }
 
 // advise returns the remedies of a finding, those that must not be used last.
-func (e *Engine) advise(ctx context.Context, w *facts.World, d *fault.Diagnosis, k fault.Key) ([]fault.Advice, error) {
+func (e *Engine) advise(ctx context.Context, w *facts.World, d *diagnosis.Diagnosis, k fault.Key) ([]fault.Advice, error) {
 	f, ok := e.catalog.Fault(k.Fault)
 	if !ok {
 		return nil, nil

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/fault"
 )
 
@@ -28,30 +29,30 @@ func TestAdvice(t *testing.T) {
 		remedies map[string]string
 		order    string
 		want     []string // id, applies
-		class    fault.VerdictClass
+		class    diagnosis.VerdictClass
 		fix      fault.Actor
 	}{
-		{name: "none", lamp: "lit", class: fault.Undetermined},
+		{name: "none", lamp: "lit", class: diagnosis.Undetermined},
 		{name: "by hand", lamp: "lit", remedies: map[string]string{"a": byHand}, order: "a",
-			want: []string{"a present"}, class: fault.RecoverableInPlace, fix: fault.ByCluster},
+			want: []string{"a present"}, class: diagnosis.RecoverableInPlace, fix: fault.ByCluster},
 		{name: "what fix does is Rollcall's", lamp: "lit", remedies: map[string]string{"a": byHand + "fix: true\n"}, order: "a",
-			want: []string{"a present"}, class: fault.RecoverableInPlace, fix: fault.ByRollcall},
+			want: []string{"a present"}, class: diagnosis.RecoverableInPlace, fix: fault.ByRollcall},
 		{name: "outside", lamp: "lit", remedies: map[string]string{"a": strings.Replace(byHand, "by: cluster", "by: outside\nwhere: DNS", 1)}, order: "a",
-			want: []string{"a present"}, class: fault.RecoverableInPlace, fix: fault.ByOutside},
+			want: []string{"a present"}, class: diagnosis.RecoverableInPlace, fix: fault.ByOutside},
 		{name: "a requirement that does not hold comes last", lamp: "lit",
 			remedies: map[string]string{"a": byHand + "requires: [{that: '!it.lit', says: it is dark}]\n", "b": byHand}, order: "a, b",
-			want: []string{"b present", "a absent"}, class: fault.RecoverableInPlace, fix: fault.ByCluster},
+			want: []string{"b present", "a absent"}, class: diagnosis.RecoverableInPlace, fix: fault.ByCluster},
 		{name: "nothing but what must not be used", lamp: "lit",
 			remedies: map[string]string{"a": byHand + "requires: [{that: '!it.lit', says: it is dark}]\n"}, order: "a",
-			want: []string{"a absent"}, class: fault.Undetermined},
+			want: []string{"a absent"}, class: diagnosis.Undetermined},
 		{name: "a requirement that is not known", lamp: "half",
 			remedies: map[string]string{"a": byHand + "requires: [{that: it.seen, says: somebody saw it}]\n"}, order: "a",
-			want: []string{"a unknown"}, class: fault.RecoverableInPlace, fix: fault.ByCluster},
+			want: []string{"a unknown"}, class: diagnosis.RecoverableInPlace, fix: fault.ByCluster},
 		{name: "a decision with its proof", lamp: "lit", remedies: map[string]string{"a": decide("backup-restore", "it.lit")}, order: "a",
-			want: []string{"a present"}, class: fault.RecoverableBackup, fix: fault.ByDecision},
+			want: []string{"a present"}, class: diagnosis.RecoverableBackup, fix: fault.ByDecision},
 		{name: "a decision without its proof gives nothing up", lamp: "half", remedies: map[string]string{"a": decide("reinstall", "it.seen")}, order: "a",
-			want: []string{"a unknown"}, class: fault.RecoverableInPlace, fix: fault.ByDecision},
-		{name: "another version", lamp: "lit", remedies: map[string]string{"a": byHand + "versions: \"<4.19\"\n"}, order: "a", class: fault.Undetermined},
+			want: []string{"a unknown"}, class: diagnosis.RecoverableInPlace, fix: fault.ByDecision},
+		{name: "another version", lamp: "lit", remedies: map[string]string{"a": byHand + "versions: \"<4.19\"\n"}, order: "a", class: diagnosis.Undetermined},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -73,7 +74,7 @@ func TestAdvice(t *testing.T) {
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
-			if d.Verdict.Class != tt.class || d.Verdict.Fix != tt.fix || d.Verdict.Cause != fault.CauseKnown {
+			if d.Verdict.Class != tt.class || d.Verdict.Fix != tt.fix || d.Verdict.Cause != diagnosis.CauseKnown {
 				t.Errorf("verdict %+v", d.Verdict)
 			}
 		})

@@ -13,6 +13,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/catalog"
 	"github.com/rollcall-project/rollcall/internal/diagnose"
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/facts/all"
 	"github.com/rollcall-project/rollcall/internal/facts/cluster"
@@ -79,7 +80,7 @@ func cpu(b *testing.B) time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-func diagnoseArchive(b *testing.B, faults *fault.Catalog, path string) *fault.Diagnosis {
+func diagnoseArchive(b *testing.B, faults *fault.Catalog, path string) *diagnosis.Diagnosis {
 	set, err := scan.Compile(all.Signatures())
 	if err != nil {
 		b.Fatal(err)

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/fault"
 	"github.com/rollcall-project/rollcall/internal/reader"
@@ -51,7 +52,7 @@ func BenchmarkCatalogue(b *testing.B) {
 			b.Fatal(err)
 		}
 		w := facts.NewWorld(reader.New(set, clean, nil, reader.Limits{}, emptySource{}), noon)
-		d := &fault.Diagnosis{}
+		d := &diagnosis.Diagnosis{}
 		if d.Findings, _, err = engine.EvaluateAll(ctx, w, catalog.Checked()); err != nil {
 			b.Fatal(err)
 		}

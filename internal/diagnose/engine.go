@@ -16,6 +16,7 @@ import (
 
 	"github.com/Masterminds/semver/v3"
 
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/fault"
@@ -59,10 +60,10 @@ func (e *Engine) Compiler() *fault.Compiler { return e.compiler }
 
 // Evaluate evaluates one fault for one subject. The error is a defect of the
 // catalogue or a fact, never an outcome.
-func (e *Engine) Evaluate(ctx context.Context, w *facts.World, f *fault.Fault, s fault.Subject) (fault.Finding, error) {
+func (e *Engine) Evaluate(ctx context.Context, w *facts.World, f *fault.Fault, s fault.Subject) (diagnosis.Finding, error) {
 	t, err := open(ctx, w, f)
 	if err != nil {
-		return fault.Finding{}, err
+		return diagnosis.Finding{}, err
 	}
 	return e.judge(ctx, w, t, s)
 }
@@ -97,9 +98,9 @@ func open(ctx context.Context, w *facts.World, f *fault.Fault) (trial, error) {
 
 func variables(f *fault.Fault) []string { return slices.Sorted(maps.Keys(f.Given)) }
 
-func (e *Engine) judge(ctx context.Context, w *facts.World, t trial, s fault.Subject) (fault.Finding, error) {
+func (e *Engine) judge(ctx context.Context, w *facts.World, t trial, s fault.Subject) (diagnosis.Finding, error) {
 	f := t.fault
-	out := fault.Finding{Fault: f.ID, Subject: s, Severity: f.Severity, Title: f.Title}
+	out := diagnosis.Finding{Fault: f.ID, Subject: s, Severity: f.Severity, Title: f.Title}
 	if t.excluded != "" {
 		out.Outcome, out.Reason = fault.NotApplicable, t.excluded
 		return out, nil
@@ -283,7 +284,7 @@ func (v *evaluation) eval(expr string) (fault.Result, error) {
 	return r, nil
 }
 
-func (v *evaluation) run(out *fault.Finding, w *facts.World) error {
+func (v *evaluation) run(out *diagnosis.Finding, w *facts.World) error {
 	when, err := v.eval(v.trial.fault.When)
 	if err != nil {
 		return err
@@ -329,7 +330,7 @@ func (v *evaluation) missing(names []string) []string {
 	return list
 }
 
-func (v *evaluation) since(out *fault.Finding) error {
+func (v *evaluation) since(out *diagnosis.Finding) error {
 	if v.trial.fault.Since == "" {
 		return nil
 	}
@@ -341,7 +342,7 @@ func (v *evaluation) since(out *fault.Finding) error {
 	return nil
 }
 
-func (v *evaluation) refuted(out *fault.Finding) (bool, error) {
+func (v *evaluation) refuted(out *diagnosis.Finding) (bool, error) {
 	if v.trial.fault.Refute == "" {
 		return false, nil
 	}
@@ -364,7 +365,7 @@ func (v *evaluation) refuted(out *fault.Finding) (bool, error) {
 // deadline. Where it is not known since when it holds, the age of the installation
 // bounds it: it holds no longer than the cluster exists. Where that is not known
 // either, or what would make it a fault even now, it is unknown whether this is one.
-func (v *evaluation) settles(out *fault.Finding, w *facts.World) error {
+func (v *evaluation) settles(out *diagnosis.Finding, w *facts.World) error {
 	s := v.trial.fault.Settles
 	if s == nil {
 		return nil
@@ -399,6 +400,9 @@ func (v *evaluation) settles(out *fault.Finding, w *facts.World) error {
 	case s.Unless != "" && v.notWhole(s.Unless) != "":
 		out.Outcome, out.Unsettled, out.Missing = fault.Unknown, true, v.missing([]string{v.notWhole(s.Unless)})
 		out.Reason = fmt.Sprintf("the condition holds; until %s it may be normal: %s", until.UTC().Format(time.RFC3339), v.gapReason(v.notWhole(s.Unless)))
+	case w.AtLeast:
+		out.Outcome, out.Unsettled = fault.Unknown, true
+		out.Reason = fmt.Sprintf("the condition holds; until %s it may be normal, and when this was read is not known: give the time with --now", until.UTC().Format(time.RFC3339))
 	default:
 		out.Outcome, out.Until = fault.Absent, until
 		out.Reason = "normal until " + until.UTC().Format(time.RFC3339)
@@ -436,7 +440,7 @@ func timeOf(r fault.Result) time.Time {
 	return time.Time{}
 }
 
-func (v *evaluation) support(out *fault.Finding) error {
+func (v *evaluation) support(out *diagnosis.Finding) error {
 	for _, s := range v.trial.fault.Support {
 		r, err := v.eval(s)
 		if err != nil {

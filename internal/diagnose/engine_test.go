@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/fault"
@@ -91,15 +92,15 @@ func (wl wall) Relate(ctx context.Context, w *facts.World, r fault.Relation, fro
 	return all, false, nil
 }
 
-func (wl wall) Describe(context.Context, *facts.World) (fault.ClusterInfo, error) {
-	return fault.ClusterInfo{Version: "4.20.3"}, nil
+func (wl wall) Describe(context.Context, *facts.World) (diagnosis.ClusterInfo, error) {
+	return diagnosis.ClusterInfo{Version: "4.20.3"}, nil
 }
 
-func (wl wall) Hosts(ctx context.Context, w *facts.World, _ []fault.Finding) ([]fault.HostState, error) {
+func (wl wall) Hosts(ctx context.Context, w *facts.World, _ []diagnosis.Finding) ([]diagnosis.HostState, error) {
 	all, _ := wl.Subjects(ctx, w, fault.Host)
-	var list []fault.HostState
+	var list []diagnosis.HostState
 	for _, s := range all {
-		list = append(list, fault.HostState{Name: s.Name, Expected: true, Stage: fault.ConfigDone, State: fault.StagePassed})
+		list = append(list, diagnosis.HostState{Name: s.Name, Expected: true, Stage: fault.ConfigDone, State: diagnosis.StagePassed})
 	}
 	return list, nil
 }
@@ -129,12 +130,12 @@ verify: {expect: it is dark}
 refs: [{repo: wall}]
 `
 
-func run(t *testing.T, wl wall, entries map[string]string) *fault.Diagnosis {
+func run(t *testing.T, wl wall, entries map[string]string) *diagnosis.Diagnosis {
 	t.Helper()
 	return runAccepting(t, wl, entries, nil)
 }
 
-func runAccepting(t *testing.T, wl wall, entries map[string]string, accept Accepter) *fault.Diagnosis {
+func runAccepting(t *testing.T, wl wall, entries map[string]string, accept Accepter) *diagnosis.Diagnosis {
 	t.Helper()
 	files := fstest.MapFS{"remedies/switch.yaml": &fstest.MapFile{Data: []byte(switchRemedy)}}
 	lamps := map[string]bool{}
@@ -193,7 +194,7 @@ func runAccepting(t *testing.T, wl wall, entries map[string]string, accept Accep
 	return d
 }
 
-func roots(d *fault.Diagnosis) (list []string) {
+func roots(d *diagnosis.Diagnosis) (list []string) {
 	for _, r := range d.Roots {
 		list = append(list, r.Fault+" "+r.Subject.Name+" "+string(r.Confidence))
 	}
@@ -213,73 +214,73 @@ func TestRoots(t *testing.T) {
 		deadlocks   int
 		unexplained []string
 		suspects    []string
-		verdict     fault.VerdictClass
+		verdict     diagnosis.VerdictClass
 	}{
-		{name: "nothing is lit", wall: wall{"a": {}}, entries: map[string]string{"x": stands}, verdict: fault.Healthy},
+		{name: "nothing is lit", wall: wall{"a": {}}, entries: map[string]string{"x": stands}, verdict: diagnosis.Healthy},
 		{name: "a cause and its symptom", wall: wall{"a": {"x": "lit", "y": "lit"}},
 			entries: map[string]string{"x": stands + explains("y", "same", "certain"), "y": ""},
-			roots:   []string{"x a proven"}, verdict: fault.RecoverableInPlace},
+			roots:   []string{"x a proven"}, verdict: diagnosis.RecoverableInPlace},
 		{name: "a likely edge does not demote", wall: wall{"a": {"x": "lit", "y": "lit"}},
 			entries: map[string]string{"x": stands + explains("y", "same", "likely"), "y": stands},
-			roots:   []string{"x a proven", "y a proven"}, verdict: fault.RecoverableInPlace},
+			roots:   []string{"x a proven", "y a proven"}, verdict: diagnosis.RecoverableInPlace},
 		{name: "an edge over a relation that is not known is not certain", wall: wall{"a": {"x": "lit", "y": "lit"}},
 			entries: map[string]string{"x": stands + explains("y", "hosts-of-pool", "certain"), "y": stands},
-			roots:   []string{"x a proven", "y a proven"}, verdict: fault.RecoverableInPlace},
+			roots:   []string{"x a proven", "y a proven"}, verdict: diagnosis.RecoverableInPlace},
 		{name: "two independent roots are both said", wall: wall{"a": {"x": "lit"}, "b": {"y": "lit"}},
 			entries: map[string]string{"x": stands, "y": stands},
-			roots:   []string{"x a proven", "y b proven"}, verdict: fault.RecoverableInPlace},
+			roots:   []string{"x a proven", "y b proven"}, verdict: diagnosis.RecoverableInPlace},
 		{name: "a ring with a member that stands alone", wall: wall{"a": {"x": "lit", "y": "lit", "z": "lit"}},
 			entries: map[string]string{"x": stands + explains("y", "same", "certain"), "y": "explains: [{fault: x, on: same, strength: certain}, {fault: z, on: same, strength: certain}]\n", "z": ""},
-			roots:   []string{"x a proven"}, deadlocks: 1, verdict: fault.RecoverableInPlace},
+			roots:   []string{"x a proven"}, deadlocks: 1, verdict: diagnosis.RecoverableInPlace},
 		{name: "a ring that a cause outside explains is no deadlock", wall: wall{"a": {"w": "lit", "x": "lit", "y": "lit"}},
 			entries: map[string]string{"w": stands + explains("x", "same", "certain"), "x": stands + explains("y", "same", "certain"), "y": explains("x", "same", "certain")},
-			roots:   []string{"w a proven"}, verdict: fault.RecoverableInPlace},
+			roots:   []string{"w a proven"}, verdict: diagnosis.RecoverableInPlace},
 		{name: "a symptom without a cause has suspects", wall: wall{"a": {"x": "unseen", "y": "lit"}},
 			entries:     map[string]string{"x": stands + explains("y", "same", "certain"), "y": ""},
-			unexplained: []string{"y a"}, suspects: []string{"x a: role verb=list resource=x"}, verdict: fault.Undetermined},
+			unexplained: []string{"y a"}, suspects: []string{"x a: role verb=list resource=x"}, verdict: diagnosis.Undetermined},
 		{name: "causes whose subjects cannot be listed are suspects", wall: wall{"a": {"y": "lit"}},
 			entries:     map[string]string{"x": "for: pool\n" + stands + explains("y", "hosts-of-pool", "certain"), "y": ""},
-			unexplained: []string{"y a"}, suspects: []string{"x ?: role verb=list resource=pools"}, verdict: fault.Undetermined},
+			unexplained: []string{"y a"}, suspects: []string{"x ?: role verb=list resource=pools"}, verdict: diagnosis.Undetermined},
 		{name: "an unknown before the root lowers it", wall: wall{"a": {"x": "unseen", "y": "lit"}},
 			entries: map[string]string{"x": stands + explains("y", "same", "certain"), "y": stands},
-			roots:   []string{"y a likely"}, verdict: fault.RecoverableInPlace},
+			roots:   []string{"y a likely"}, verdict: diagnosis.RecoverableInPlace},
 		{name: "support that did not hold lowers it", wall: wall{"a": {"x": "lit"}},
 			entries: map[string]string{"x": stands + "support: [it.seen]\n"},
-			roots:   []string{"x a likely"}, verdict: fault.RecoverableInPlace},
+			roots:   []string{"x a likely"}, verdict: diagnosis.RecoverableInPlace},
 		{name: "what still settles explains its symptom", wall: wall{"a": {"x": "fresh", "y": "lit"}},
 			entries: map[string]string{"x": stands + "settles: {within: 30m}\n" + explains("y", "same", "certain"), "y": ""},
-			verdict: fault.Settling},
+			verdict: diagnosis.Settling},
 		{name: "what still settles hides no fault whose own time is over", wall: wall{"a": {"x": "fresh", "y": "lit"}},
 			entries: map[string]string{"x": stands + "settles: {within: 30m}\n" + explains("y", "same", "certain"), "y": stands + "settles: {within: 30m}\n"},
-			roots:   []string{"y a proven"}, verdict: fault.RecoverableInPlace},
+			roots:   []string{"y a proven"}, verdict: diagnosis.RecoverableInPlace},
 		{name: "what still settles hides no fault whose mechanism was seen", wall: wall{"a": {"x": "fresh", "y": "lit"}},
 			entries: map[string]string{"x": stands + "settles: {within: 30m}\n" + explains("y", "same", "certain"), "y": stands + "support: [it.lit]\n"},
-			roots:   []string{"y a proven"}, verdict: fault.RecoverableInPlace},
+			roots:   []string{"y a proven"}, verdict: diagnosis.RecoverableInPlace},
 		{name: "a present fault explains through what still settles", wall: wall{"a": {"w": "lit", "x": "fresh", "y": "lit"}},
 			entries: map[string]string{"w": stands + explains("x", "same", "certain"), "x": stands + "settles: {within: 30m}\n" + explains("y", "same", "certain"),
 				"y": stands + "settles: {within: 30m}\n"},
-			roots: []string{"w a proven"}, verdict: fault.RecoverableInPlace},
+			roots: []string{"w a proven"}, verdict: diagnosis.RecoverableInPlace},
 		{name: "settled long ago", wall: wall{"a": {"x": "lit"}},
 			entries: map[string]string{"x": stands + "settles: {within: 30m}\n"},
-			roots:   []string{"x a proven"}, verdict: fault.RecoverableInPlace},
+			roots:   []string{"x a proven"}, verdict: diagnosis.RecoverableInPlace},
 		{name: "what may settle needs a beginning", wall: wall{"a": {"x": "timeless"}},
-			entries: map[string]string{"x": stands + "settles: {within: 30m}\n"}, verdict: fault.Undetermined},
+			entries: map[string]string{"x": stands + "settles: {within: 30m}\n"}, verdict: diagnosis.Undetermined},
 		{name: "it does not where it is not normal even now", wall: wall{"a": {"x": "timeless"}},
 			entries: map[string]string{"x": stands + "settles: {within: 30m, unless: it.lit}\n"},
-			roots:   []string{"x a proven"}, verdict: fault.RecoverableInPlace},
+			roots:   []string{"x a proven"}, verdict: diagnosis.RecoverableInPlace},
 		{name: "a warning does not answer for an error", wall: wall{"a": {"x": "lit", "y": "lit"}},
 			entries: map[string]string{"x": stands + "severity: warning\n", "y": ""},
-			roots:   []string{"x a proven"}, unexplained: []string{"y a"}, verdict: fault.Undetermined},
+			roots:   []string{"x a proven"}, unexplained: []string{"y a"}, verdict: diagnosis.Undetermined},
 		{name: "not normal even now", wall: wall{"a": {"x": "fresh"}},
 			entries: map[string]string{"x": stands + "settles: {within: 30m, unless: it.lit}\n"},
-			roots:   []string{"x a proven"}, verdict: fault.RecoverableInPlace},
+			roots:   []string{"x a proven"}, verdict: diagnosis.RecoverableInPlace},
 		{name: "counter-evidence", wall: wall{"a": {"x": "lit"}},
-			entries: map[string]string{"x": stands + "refute: it.lit\n"}, verdict: fault.Healthy},
+			entries: map[string]string{"x": stands + "refute: it.lit\n"}, verdict: diagnosis.Healthy},
 		{name: "a root without a repair", wall: wall{"a": {"x": "lit"}},
 			entries: map[string]string{"x": "standsAlone: true\n"},
-			roots:   []string{"x a proven"}, verdict: fault.Undetermined},
+			roots:   []string{"x a proven"}, verdict: diagnosis.Undetermined},
 		{name: "not for this version", wall: wall{"a": {"x": "lit"}},
-			entries: map[string]string{"x": stands + "versions: \"<4.19\"\n"}, verdict: fault.Healthy},
+			entries: map[string]string{"x": stands + "versions: \"<4.19\"\n"}, verdict: diagnosis.Healthy},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -346,14 +347,14 @@ func TestHeldUp(t *testing.T) {
 	const slow = "settles: {within: 30m}\n"
 	for _, tt := range []struct {
 		name, lamp, strength string
-		want                 fault.VerdictClass
+		want                 diagnosis.VerdictClass
 	}{
-		{"not there", "", "certain", fault.Settling},
-		{"refused", "unseen", "certain", fault.Undetermined},
-		{"refused, and likely", "unseen", "likely", fault.Undetermined},
-		{"refused, and hardly a cause", "unseen", "possible", fault.Settling},
-		{"does not apply", "none", "certain", fault.Settling},
-		{"never collected", "uncollected", "certain", fault.Settling},
+		{"not there", "", "certain", diagnosis.Settling},
+		{"refused", "unseen", "certain", diagnosis.Undetermined},
+		{"refused, and likely", "unseen", "likely", diagnosis.Undetermined},
+		{"refused, and hardly a cause", "unseen", "possible", diagnosis.Settling},
+		{"does not apply", "none", "certain", diagnosis.Settling},
+		{"never collected", "uncollected", "certain", diagnosis.Settling},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			d := run(t, wall{"a": {"effect": "fresh", "cause": tt.lamp}}, map[string]string{
@@ -363,7 +364,7 @@ func TestHeldUp(t *testing.T) {
 			if got.Class != tt.want {
 				t.Errorf("%s (%s), want %s", got.Class, got.Reason, tt.want)
 			}
-			if want := "cause of host/a was not checked: lamp-cause"; tt.want == fault.Undetermined && !strings.Contains(got.Reason, want) {
+			if want := "cause of host/a was not checked: lamp-cause"; tt.want == diagnosis.Undetermined && !strings.Contains(got.Reason, want) {
 				t.Errorf("reason %q, want %q in it", got.Reason, want)
 			}
 		})
@@ -371,7 +372,7 @@ func TestHeldUp(t *testing.T) {
 }
 
 // withPremises takes the coverage away: the wall has none of the kinds of a cluster.
-func withPremises(d *fault.Diagnosis) *fault.Diagnosis {
+func withPremises(d *diagnosis.Diagnosis) *diagnosis.Diagnosis {
 	d.Coverage = nil
 	return d
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/fault"
 )
@@ -15,11 +16,11 @@ import (
 type graph struct {
 	engine   *Engine
 	world    *facts.World
-	findings []fault.Finding
+	findings []diagnosis.Finding
 	index    map[fault.Key]int
 	byFault  map[string][]int
 	edges    []edge
-	hosts    []fault.HostState
+	hosts    []diagnosis.HostState
 }
 
 type edge struct {
@@ -27,7 +28,7 @@ type edge struct {
 	strength fault.Strength
 }
 
-func (e *Engine) graph(ctx context.Context, w *facts.World, findings []fault.Finding, hosts []fault.HostState) (*graph, error) {
+func (e *Engine) graph(ctx context.Context, w *facts.World, findings []diagnosis.Finding, hosts []diagnosis.HostState) (*graph, error) {
 	g := &graph{engine: e, world: w, findings: findings, hosts: hosts, index: map[fault.Key]int{}, byFault: map[string][]int{}}
 	for i, f := range findings {
 		g.index[f.Key()] = i
@@ -132,7 +133,7 @@ func strength(s fault.Strength, known bool) fault.Strength {
 
 // holds evaluates an edge's condition. One that cannot be decided holds for an
 // unknown cause (it stays a suspect) and not for a present one.
-func (g *graph) holds(ctx context.Context, f *fault.Fault, e fault.Edge, cause, effect fault.Finding) (bool, error) {
+func (g *graph) holds(ctx context.Context, f *fault.Fault, e fault.Edge, cause, effect diagnosis.Finding) (bool, error) {
 	if e.When == "" || cause.Subject.Name == Unnamed {
 		return true, nil
 	}

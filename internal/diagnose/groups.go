@@ -4,14 +4,15 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/fault"
 )
 
 // Group puts together what is alike in a diagnosis. Whoever changes its lists calls it
 // again.
-func Group(d *fault.Diagnosis) {
-	d.Groups = fault.Groups{
+func Group(d *diagnosis.Diagnosis) {
+	d.Groups = diagnosis.Groups{
 		Roots: rootGroups(d.Roots), Unexplained: unexplainedGroups(d.Unexplained), Accepted: acceptedGroups(d.Accepted),
 		Waiting: waitingGroups(d),
 		Hosts:   hostGroups(d.Hosts), Gaps: gaps(d.Coverage),
@@ -20,14 +21,14 @@ func Group(d *fault.Diagnosis) {
 
 // rootGroups puts the roots of one fault together: a hundred requests of one kind are
 // one case. A root that is part of a deadlock stays alone.
-func rootGroups(roots []fault.Root) []fault.RootGroup {
-	list := []fault.RootGroup{}
+func rootGroups(roots []diagnosis.Root) []diagnosis.RootGroup {
+	list := []diagnosis.RootGroup{}
 	at := map[string]int{}
 	for n, r := range roots {
 		i, ok := at[r.Fault]
 		if !ok || r.Deadlock > 0 || roots[list[i].First].Deadlock > 0 {
 			at[r.Fault] = len(list)
-			list = append(list, fault.RootGroup{Group: groupOf(r.Key, n), Explains: slices.Clone(r.Explains)})
+			list = append(list, diagnosis.RootGroup{Group: groupOf(r.Key, n), Explains: slices.Clone(r.Explains)})
 			continue
 		}
 		list[i].Subjects = append(list[i].Subjects, r.Subject)
@@ -36,12 +37,12 @@ func rootGroups(roots []fault.Root) []fault.RootGroup {
 	return list
 }
 
-func groupOf(k fault.Key, first int) fault.Group {
-	return fault.Group{Fault: k.Fault, Subjects: []fault.Subject{k.Subject}, First: first}
+func groupOf(k fault.Key, first int) diagnosis.Group {
+	return diagnosis.Group{Fault: k.Fault, Subjects: []fault.Subject{k.Subject}, First: first}
 }
 
-func unexplainedGroups(symptoms []fault.Unexplained) []fault.Group {
-	list := []fault.Group{}
+func unexplainedGroups(symptoms []diagnosis.Unexplained) []diagnosis.Group {
+	list := []diagnosis.Group{}
 	at := map[string]int{}
 	for n, u := range symptoms {
 		if i, ok := at[u.Fault]; ok {
@@ -55,9 +56,9 @@ func unexplainedGroups(symptoms []fault.Unexplained) []fault.Group {
 }
 
 // acceptedGroups puts together what one entry accepts of one fault.
-func acceptedGroups(accepted []fault.AcceptedFinding) []fault.AcceptedGroup {
+func acceptedGroups(accepted []diagnosis.AcceptedFinding) []diagnosis.AcceptedGroup {
 	type kind struct{ fault, entry string }
-	var list []fault.AcceptedGroup
+	var list []diagnosis.AcceptedGroup
 	at := map[kind]int{}
 	seen := map[kind]map[fault.Key]bool{}
 	for n, f := range accepted {
@@ -68,7 +69,7 @@ func acceptedGroups(accepted []fault.AcceptedFinding) []fault.AcceptedGroup {
 		} else {
 			i = len(list)
 			at[k], seen[k] = i, map[fault.Key]bool{}
-			list = append(list, fault.AcceptedGroup{Group: groupOf(f.Key, n), Effects: []fault.Key{}})
+			list = append(list, diagnosis.AcceptedGroup{Group: groupOf(f.Key, n), Effects: []fault.Key{}})
 		}
 		for _, e := range f.Effects {
 			if !seen[k][e] {
@@ -81,12 +82,12 @@ func acceptedGroups(accepted []fault.AcceptedFinding) []fault.AcceptedGroup {
 }
 
 // waitingGroups parts what a root explains from what waits by itself.
-func waitingGroups(d *fault.Diagnosis) []fault.WaitingGroup {
+func waitingGroups(d *diagnosis.Diagnosis) []diagnosis.WaitingGroup {
 	type kind struct {
 		fault     string
 		explained bool
 	}
-	list := []fault.WaitingGroup{}
+	list := []diagnosis.WaitingGroup{}
 	at := map[kind]int{}
 	explained := map[fault.Key]bool{}
 	for _, r := range d.Roots {
@@ -107,7 +108,7 @@ func waitingGroups(d *fault.Diagnosis) []fault.WaitingGroup {
 		i, ok := at[k]
 		if !ok {
 			at[k] = len(list)
-			list = append(list, fault.WaitingGroup{Group: groupOf(f.Key(), n), Until: f.Until, Explained: k.explained})
+			list = append(list, diagnosis.WaitingGroup{Group: groupOf(f.Key(), n), Until: f.Until, Explained: k.explained})
 			continue
 		}
 		list[i].Subjects = append(list[i].Subjects, f.Subject)
@@ -120,13 +121,13 @@ func waitingGroups(d *fault.Diagnosis) []fault.WaitingGroup {
 
 // hostGroups puts hosts together that are at the same stage in the same state for like
 // reasons.
-func hostGroups(hosts []fault.HostState) []fault.HostGroup {
+func hostGroups(hosts []diagnosis.HostState) []diagnosis.HostGroup {
 	type place struct {
 		stage  fault.Stage
-		state  fault.StageOutcome
+		state  diagnosis.StageOutcome
 		reason string
 	}
-	list := []fault.HostGroup{}
+	list := []diagnosis.HostGroup{}
 	at := map[place]int{}
 	for n, h := range hosts {
 		if h.Done() || !h.Expected && !h.Bootstrap() {
@@ -138,14 +139,14 @@ func hostGroups(hosts []fault.HostState) []fault.HostGroup {
 			continue
 		}
 		at[p] = len(list)
-		list = append(list, fault.HostGroup{Stage: h.Stage, State: h.State, Names: []string{h.Name}, First: n})
+		list = append(list, diagnosis.HostGroup{Stage: h.Stage, State: h.State, Names: []string{h.Name}, First: n})
 	}
 	return list
 }
 
 // alike is a host's reason without its name and without numbers: hosts that wait for the
 // same are one group.
-func alike(h fault.HostState) string {
+func alike(h diagnosis.HostState) string {
 	return strings.Map(func(r rune) rune {
 		if r >= '0' && r <= '9' {
 			return -1
@@ -156,16 +157,16 @@ func alike(h fault.HostState) string {
 
 // gaps puts together what is missing for one reason. What most of the source is missing
 // for comes first, then what can be supplied.
-func gaps(coverage []evidence.Coverage) []fault.Gap {
-	list := []fault.Gap{}
+func gaps(coverage []evidence.Coverage) []diagnosis.Gap {
+	list := []diagnosis.Gap{}
 	for _, c := range coverage {
 		if c.State != evidence.Missing && c.State != evidence.Partial {
 			continue
 		}
-		i := slices.IndexFunc(list, func(g fault.Gap) bool { return g.State == c.State && g.Reason == c.Reason })
+		i := slices.IndexFunc(list, func(g diagnosis.Gap) bool { return g.State == c.State && g.Reason == c.Reason })
 		if i < 0 {
 			i = len(list)
-			list = append(list, fault.Gap{State: c.State, Reason: c.Reason, Needs: []string{}, Supply: []evidence.Supply{}})
+			list = append(list, diagnosis.Gap{State: c.State, Reason: c.Reason, Needs: []string{}, Supply: []evidence.Supply{}})
 		}
 		if !slices.Contains(list[i].Needs, c.Need) {
 			list[i].Needs = append(list[i].Needs, c.Need)
@@ -174,7 +175,7 @@ func gaps(coverage []evidence.Coverage) []fault.Gap {
 			list[i].Supply = append(list[i].Supply, c.Supply)
 		}
 	}
-	slices.SortStableFunc(list, func(a, b fault.Gap) int {
+	slices.SortStableFunc(list, func(a, b diagnosis.Gap) int {
 		if n := parts(b) - parts(a); n != 0 {
 			return n
 		}
@@ -184,7 +185,7 @@ func gaps(coverage []evidence.Coverage) []fault.Gap {
 }
 
 // parts counts the needs of a gap; what only the hosts themselves can tell is one.
-func parts(g fault.Gap) int {
+func parts(g diagnosis.Gap) int {
 	n := len(slices.DeleteFunc(slices.Clone(g.Needs), evidence.IsOnHost))
 	if n < len(g.Needs) {
 		n++

@@ -3,6 +3,7 @@ package diagnose
 import (
 	"slices"
 
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/fault"
 )
 
@@ -10,7 +11,7 @@ import (
 // lead to a finding at the host, else those of its pool that stop it where it
 // stands (stopped), else the unexplained findings at it, else what holds there, or at
 // its pool (held), and is still normal.
-func block(d *fault.Diagnosis, young []cause, names func(host string) []string, stopped, held map[string][]fault.Key) {
+func block(d *diagnosis.Diagnosis, young []cause, names func(host string) []string, stopped, held map[string][]fault.Key) {
 	for i := range d.Hosts {
 		h := &d.Hosts[i]
 		if h.Done() {
@@ -49,9 +50,9 @@ func ofCluster(k fault.Key) bool { return k.Subject.Kind == fault.Cluster }
 // to the cluster, or whose daemon finds no render to compare its first config with.
 // All are normal while the cluster itself is young; that a source lacks data about a
 // host is not.
-func early(h fault.HostState) bool {
-	return h.State == fault.StageWaiting || h.State == fault.StageFailed && h.Stage == fault.ConfigDone ||
-		h.State == fault.StageUnknown && (h.Stage == fault.IgnitionFetched || h.Stage == fault.FirstBoot)
+func early(h diagnosis.HostState) bool {
+	return h.State == diagnosis.StageWaiting || h.State == diagnosis.StageFailed && h.Stage == fault.ConfigDone ||
+		h.State == diagnosis.StageUnknown && (h.Stage == fault.IgnitionFetched || h.Stage == fault.FirstBoot)
 }
 
 // atHost reports whether a finding is about the host or one of its requests.

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/fault"
 )
 
@@ -14,17 +15,17 @@ func TestBlock(t *testing.T) {
 	drift := fault.Key{Fault: "config-drift", Subject: host("w0")}
 	paused := fault.Key{Fault: "pool-paused", Subject: fault.Subject{Kind: fault.Pool, Name: "worker"}}
 	late := fault.Key{Fault: "late", Subject: host("w2")}
-	d := &fault.Diagnosis{
-		Roots:       []fault.Root{{Key: drift}, {Key: paused}},
-		Unexplained: []fault.Unexplained{{Key: late}},
+	d := &diagnosis.Diagnosis{
+		Roots:       []diagnosis.Root{{Key: drift}, {Key: paused}},
+		Unexplained: []diagnosis.Unexplained{{Key: late}},
 	}
 	young := fault.Key{Fault: "mcs-pool-config-empty", Subject: paused.Subject}
 	for _, name := range []string{"w0", "w1", "w2", "w3", "w4"} {
-		d.Hosts = append(d.Hosts, fault.HostState{Name: name, Expected: true, Stage: fault.ConfigDone, State: fault.StageWaiting})
+		d.Hosts = append(d.Hosts, diagnosis.HostState{Name: name, Expected: true, Stage: fault.ConfigDone, State: diagnosis.StageWaiting})
 	}
-	d.Hosts[3].State = fault.StagePassed
+	d.Hosts[3].State = diagnosis.StagePassed
 	stopped := map[string][]fault.Key{"w0": {paused}, "w1": {paused}, "w3": {paused}}
-	d.Hosts[4].State = fault.StageFailed
+	d.Hosts[4].State = diagnosis.StageFailed
 	held := map[string][]fault.Key{"w0": {young}, "w1": {young}, "w3": {young}, "w4": {young}}
 	block(d, []cause{{Key: young}}, func(string) []string { return nil }, stopped, held)
 	for i, want := range [][]fault.Key{{drift}, {paused}, {late}, nil, {young}} {

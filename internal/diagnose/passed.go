@@ -5,13 +5,14 @@ import (
 	"slices"
 	"time"
 
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/fault"
 )
 
 // passed reports whether a host has passed a step of the join path.
-func passed(h fault.HostState, step fault.Stage) bool {
-	return slices.ContainsFunc(h.Stages, func(s fault.StageState) bool {
-		return s.Stage == step && (s.State == fault.StagePassed || s.State == fault.StageNotApplicable)
+func passed(h diagnosis.HostState, step fault.Stage) bool {
+	return slices.ContainsFunc(h.Stages, func(s diagnosis.StageState) bool {
+		return s.Stage == step && (s.State == diagnosis.StagePassed || s.State == diagnosis.StageNotApplicable)
 	})
 }
 
@@ -27,27 +28,27 @@ func (g *graph) unconfirmed(f *fault.Fault, since time.Time) (fault.Stage, bool)
 	if step == "" {
 		return "", false
 	}
-	return step, !slices.ContainsFunc(g.hosts, func(h fault.HostState) bool {
+	return step, !slices.ContainsFunc(g.hosts, func(h diagnosis.HostState) bool {
 		return h.Expected && (stopped(h, step) || passedBefore(h, step, since))
 	})
 }
 
 // stopped reports whether a host has failed at a step of the join path, or waits there.
-func stopped(h fault.HostState, step fault.Stage) bool {
-	return slices.ContainsFunc(h.Stages, func(s fault.StageState) bool {
-		return s.Stage == step && (s.State == fault.StageFailed || s.State == fault.StageWaiting)
+func stopped(h diagnosis.HostState, step fault.Stage) bool {
+	return slices.ContainsFunc(h.Stages, func(s diagnosis.StageState) bool {
+		return s.Stage == step && (s.State == diagnosis.StageFailed || s.State == diagnosis.StageWaiting)
 	})
 }
 
 // passedBefore reports that a host passed a step before a time: what stops hosts there
 // since then says nothing of this one. The times of later steps bound it.
-func passedBefore(h fault.HostState, step fault.Stage, since time.Time) bool {
+func passedBefore(h diagnosis.HostState, step fault.Stage, since time.Time) bool {
 	if since.IsZero() {
 		return false
 	}
 	at := slices.Index(fault.Stages(), step)
-	return slices.ContainsFunc(h.Stages, func(s fault.StageState) bool {
-		return slices.Index(fault.Stages(), s.Stage) >= at && s.State == fault.StagePassed && !s.At.IsZero() && s.At.Before(since)
+	return slices.ContainsFunc(h.Stages, func(s diagnosis.StageState) bool {
+		return slices.Index(fault.Stages(), s.Stage) >= at && s.State == diagnosis.StagePassed && !s.At.IsZero() && s.At.Before(since)
 	})
 }
 
@@ -82,7 +83,7 @@ func (g *graph) witnessed(i int, component []int) bool {
 
 // passedAlready reports a fault at a host that stops a step which the host has passed:
 // that it could not be looked for makes it no suspect.
-func (g *graph) passedAlready(f fault.Finding) bool {
+func (g *graph) passedAlready(f diagnosis.Finding) bool {
 	if f.Outcome != fault.Unknown || f.Subject.Kind != fault.Host {
 		return false
 	}
@@ -90,7 +91,7 @@ func (g *graph) passedAlready(f fault.Finding) bool {
 	if !ok || def.Blocks == "" {
 		return false
 	}
-	return slices.ContainsFunc(g.hosts, func(h fault.HostState) bool {
+	return slices.ContainsFunc(g.hosts, func(h diagnosis.HostState) bool {
 		return h.Name == f.Subject.Name && passed(h, def.Blocks) && h.Done()
 	})
 }

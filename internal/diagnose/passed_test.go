@@ -5,6 +5,7 @@ import (
 	"testing/fstest"
 	"time"
 
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/fault"
 )
 
@@ -23,15 +24,15 @@ func TestUnconfirmed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	host := func(name string, state fault.StageOutcome, expected bool) fault.HostState {
-		return fault.HostState{Name: name, Expected: expected, State: state, Stages: []fault.StageState{
+	host := func(name string, state diagnosis.StageOutcome, expected bool) diagnosis.HostState {
+		return diagnosis.HostState{Name: name, Expected: expected, State: state, Stages: []diagnosis.StageState{
 			{Stage: fault.IgnitionFetched, State: state}, {Stage: fault.Registered, State: state, At: noon},
 		}}
 	}
-	passedBoth := []fault.HostState{host("a", fault.StagePassed, true), host("b", fault.StagePassed, true)}
+	passedBoth := []diagnosis.HostState{host("a", diagnosis.StagePassed, true), host("b", diagnosis.StagePassed, true)}
 	for _, c := range []struct {
 		name, fault string
-		hosts       []fault.HostState
+		hosts       []diagnosis.HostState
 		since       time.Time
 		want        bool
 	}{
@@ -41,9 +42,9 @@ func TestUnconfirmed(t *testing.T) {
 		{"it began later", "own", passedBoth, noon.Add(time.Hour), false},
 		{"it only may stop hosts", "maybe", passedBoth, time.Time{}, false},
 		{"of one pool", "inpool", passedBoth, time.Time{}, false},
-		{"one host waits", "own", []fault.HostState{passedBoth[0], host("b", fault.StageWaiting, true)}, time.Time{}, false},
-		{"a stranger waits", "own", []fault.HostState{passedBoth[0], host("b", fault.StageWaiting, false)}, time.Time{}, true},
-		{"of the other nothing is known", "own", []fault.HostState{passedBoth[0], host("b", fault.StageUnknown, true)}, time.Time{}, true},
+		{"one host waits", "own", []diagnosis.HostState{passedBoth[0], host("b", diagnosis.StageWaiting, true)}, time.Time{}, false},
+		{"a stranger waits", "own", []diagnosis.HostState{passedBoth[0], host("b", diagnosis.StageWaiting, false)}, time.Time{}, true},
+		{"of the other nothing is known", "own", []diagnosis.HostState{passedBoth[0], host("b", diagnosis.StageUnknown, true)}, time.Time{}, true},
 		{"no host", "own", nil, time.Time{}, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -55,8 +56,8 @@ func TestUnconfirmed(t *testing.T) {
 		})
 	}
 	g := &graph{engine: &Engine{catalog: catalog}, hosts: passedBoth}
-	at := func(outcome fault.Outcome, name string) fault.Finding {
-		return fault.Finding{Fault: "fetch", Outcome: outcome, Subject: fault.Subject{Kind: fault.Host, Name: name}}
+	at := func(outcome fault.Outcome, name string) diagnosis.Finding {
+		return diagnosis.Finding{Fault: "fetch", Outcome: outcome, Subject: fault.Subject{Kind: fault.Host, Name: name}}
 	}
 	if !g.passedAlready(at(fault.Unknown, "a")) || g.passedAlready(at(fault.Present, "a")) || g.passedAlready(at(fault.Unknown, "z")) {
 		t.Error("only an unknown fault of a host that has passed its step is no suspect")

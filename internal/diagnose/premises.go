@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/evidence"
-	"github.com/rollcall-project/rollcall/internal/fault"
 )
 
 // premise is a kind of object that has to be read whole before a cluster is called
@@ -22,7 +22,7 @@ type premise struct {
 	// beside is a kind that the collectors keep together with this one: where it is there
 	// and this one is not, this one was lost.
 	beside evidence.Resource
-	needed func(fault.ClusterInfo) bool // nil: of each cluster
+	needed func(diagnosis.ClusterInfo) bool // nil: of each cluster
 }
 
 // Tree is the kind of a source that has the layout of a must-gather and that something
@@ -44,15 +44,15 @@ var premises = []premise{
 
 // ownControlPlane: the workers of a hosted cluster have their machines and configs in the
 // management cluster.
-func ownControlPlane(c fault.ClusterInfo) bool { return c.Topology != "External" && c.Hosted == "" }
+func ownControlPlane(c diagnosis.ClusterInfo) bool { return c.Topology != "External" && c.Hosted == "" }
 
 // hostedBeside: the management cluster is read, too.
-func hostedBeside(c fault.ClusterInfo) bool { return c.Hosted != "" }
+func hostedBeside(c diagnosis.ClusterInfo) bool { return c.Hosted != "" }
 
 // unread returns why a premise does not hold, "" where it does. A kind that the API does
 // not serve has no objects. A collector that picks single objects, or that leaves no trace
 // of an empty list, says nothing against a kind that a cluster may have none of.
-func (p premise) unread(c evidence.Coverage, d *fault.Diagnosis) string {
+func (p premise) unread(c evidence.Coverage, d *diagnosis.Diagnosis) string {
 	always := p.always || p.gathered && d.Source.Kind != Tree
 	switch {
 	case c.State != evidence.Missing && c.State != evidence.Partial, c.Why == evidence.NotServed:
@@ -70,7 +70,7 @@ func (p premise) unread(c evidence.Coverage, d *fault.Diagnosis) string {
 }
 
 // premisesOpen lists the premises of "healthy" that were not read whole, with the reason.
-func premisesOpen(d *fault.Diagnosis) []string {
+func premisesOpen(d *diagnosis.Diagnosis) []string {
 	var reasons []string // in the order of the coverage
 	kinds := map[string][]string{}
 	for _, c := range d.Coverage {
@@ -109,4 +109,4 @@ func premiseOf(c evidence.Coverage) *premise {
 
 // Unread says what every answer about a whole cluster rests on and was not read: kinds
 // of objects, and what is there and damaged. Empty where all of it was.
-func Unread(d *fault.Diagnosis) []string { return append(damaged(d), premisesOpen(d)...) }
+func Unread(d *diagnosis.Diagnosis) []string { return append(damaged(d), premisesOpen(d)...) }

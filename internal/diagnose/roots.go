@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/fault"
@@ -20,14 +21,14 @@ type cause struct {
 
 // conclude chooses roots, deadlocks and what stays unexplained (DESIGN 6), and marks what
 // is accepted. It returns the causes that hold and are still normal.
-func (e *Engine) conclude(ctx context.Context, w *facts.World, d *fault.Diagnosis, accepter Accepter) ([]cause, error) {
+func (e *Engine) conclude(ctx context.Context, w *facts.World, d *diagnosis.Diagnosis, accepter Accepter) ([]cause, error) {
 	g, err := e.graph(ctx, w, d.Findings, d.Hosts)
 	if err != nil {
 		return nil, err
 	}
 	for _, ed := range g.edges {
 		if g.active(ed.from) && g.active(ed.to) {
-			d.Edges = append(d.Edges, fault.EdgeSeen{Cause: g.findings[ed.from].Key(), Effect: g.findings[ed.to].Key(), Strength: ed.strength})
+			d.Edges = append(d.Edges, diagnosis.EdgeSeen{Cause: g.findings[ed.from].Key(), Effect: g.findings[ed.to].Key(), Strength: ed.strength})
 		}
 	}
 	g.holdUp()
@@ -47,7 +48,7 @@ func (e *Engine) conclude(ctx context.Context, w *facts.World, d *fault.Diagnosi
 			young = append(young, g.young(c))
 		}
 	}
-	slices.SortStableFunc(d.Roots, func(a, b fault.Root) int {
+	slices.SortStableFunc(d.Roots, func(a, b diagnosis.Root) int {
 		if n := len(b.Explains) - len(a.Explains); n != 0 {
 			return n
 		}
@@ -71,11 +72,11 @@ func (g *graph) young(component []int) cause {
 func (g *graph) present(i int) bool { return g.findings[i].Outcome == fault.Present }
 
 // place puts an uncaused component where it belongs.
-func (g *graph) place(d *fault.Diagnosis, component []int) {
+func (g *graph) place(d *diagnosis.Diagnosis, component []int) {
 	opener := g.opener(component)
 	deadlock := 0
 	if len(component) > 1 {
-		ring := fault.Deadlock{Opens: g.findings[component[0]].Key()}
+		ring := diagnosis.Deadlock{Opens: g.findings[component[0]].Key()}
 		if opener >= 0 {
 			ring.Opens = g.findings[opener].Key()
 			if remedies := g.fault(opener).Remedies; len(remedies) > 0 {
@@ -121,9 +122,9 @@ func (g *graph) opener(component []int) int {
 	return best
 }
 
-func (g *graph) root(i int, component []int) fault.Root {
+func (g *graph) root(i int, component []int) diagnosis.Root {
 	f, finding := g.fault(i), g.findings[i]
-	r := fault.Root{
+	r := diagnosis.Root{
 		Key: finding.Key(), Layer: f.Layer, Title: finding.Title, Means: strings.TrimSpace(f.Means), Severity: finding.Severity, Since: finding.Since,
 		Evidence: finding.Evidence, Refused: f.Refused,
 	}
@@ -143,33 +144,33 @@ func (g *graph) root(i int, component []int) fault.Root {
 }
 
 // confidence: proven when the mechanism was seen and no unknown stands before it.
-func (g *graph) confidence(i int, component []int) (fault.Confidence, string) {
+func (g *graph) confidence(i int, component []int) (diagnosis.Confidence, string) {
 	f, finding := g.fault(i), g.findings[i]
 	if len(f.Support) > 0 && finding.Support == 0 {
-		return fault.Likely, "the condition holds, the mechanism itself was not seen"
+		return diagnosis.Likely, "the condition holds, the mechanism itself was not seen"
 	}
 	for _, e := range g.edges {
 		cause := g.findings[e.from]
 		if cause.Outcome != fault.Unknown || e.strength != fault.Certain || !slices.Contains(component, e.to) {
 			continue
 		}
-		return fault.Likely, fmt.Sprintf("%s could be behind it and could not be checked: %s", cause.Fault, cause.Reason)
+		return diagnosis.Likely, fmt.Sprintf("%s could be behind it and could not be checked: %s", cause.Fault, cause.Reason)
 	}
 	if step, open := g.unconfirmed(f, finding.Since); open && !g.witnessed(i, component) {
-		return fault.Likely, fmt.Sprintf("no host is seen to be stopped at %s, where it would stop hosts, and nothing else shows it", step)
+		return diagnosis.Likely, fmt.Sprintf("no host is seen to be stopped at %s, where it would stop hosts, and nothing else shows it", step)
 	}
-	return fault.Proven, ""
+	return diagnosis.Proven, ""
 }
 
 // ruledOut lists the faults that could explain the same symptoms and were looked
 // at everywhere and found absent. Those that would have explained most of them
 // come first: they are what a person suspects.
-func (g *graph) ruledOut(r fault.Root) []fault.RuledOut {
+func (g *graph) ruledOut(r diagnosis.Root) []diagnosis.RuledOut {
 	explained := map[string]bool{}
 	for _, k := range r.Explains {
 		explained[k.Fault] = true
 	}
-	var list []fault.RuledOut
+	var list []diagnosis.RuledOut
 	weight := map[string]int{}
 	for _, f := range g.engine.catalog.Faults {
 		if f.ID == r.Fault || explained[f.ID] {
@@ -184,7 +185,7 @@ func (g *graph) ruledOut(r fault.Root) []fault.RuledOut {
 			list = append(list, out)
 		}
 	}
-	slices.SortStableFunc(list, func(a, b fault.RuledOut) int { return cmp.Compare(weight[b.Fault], weight[a.Fault]) })
+	slices.SortStableFunc(list, func(a, b diagnosis.RuledOut) int { return cmp.Compare(weight[b.Fault], weight[a.Fault]) })
 	return list
 }
 
@@ -204,8 +205,8 @@ func rivalry(f *fault.Fault, explained map[string]bool) int {
 	return w
 }
 
-func (g *graph) absentEverywhere(f *fault.Fault) (fault.RuledOut, bool) {
-	var out fault.RuledOut
+func (g *graph) absentEverywhere(f *fault.Fault) (diagnosis.RuledOut, bool) {
+	var out diagnosis.RuledOut
 	found := false
 	for _, i := range g.byFault[f.ID] {
 		finding := &g.findings[i]
@@ -216,7 +217,7 @@ func (g *graph) absentEverywhere(f *fault.Fault) (fault.RuledOut, bool) {
 			return out, false
 		}
 		if !found || out.Reason == "" && finding.Reason != "" {
-			out = fault.RuledOut{Key: finding.Key(), Title: finding.Title, Reason: finding.Reason}
+			out = diagnosis.RuledOut{Key: finding.Key(), Title: finding.Title, Reason: finding.Reason}
 			if out.Reason == "" && len(finding.Evidence) > 0 {
 				out.Reason = finding.Evidence[0].Excerpt
 			}
@@ -226,9 +227,9 @@ func (g *graph) absentEverywhere(f *fault.Fault) (fault.RuledOut, bool) {
 	return out, found
 }
 
-func (g *graph) unexplained(i int) fault.Unexplained {
+func (g *graph) unexplained(i int) diagnosis.Unexplained {
 	finding := g.findings[i]
-	u := fault.Unexplained{Key: finding.Key(), Title: finding.Title, Severity: finding.Severity, Evidence: finding.Evidence}
+	u := diagnosis.Unexplained{Key: finding.Key(), Title: finding.Title, Severity: finding.Severity, Evidence: finding.Evidence}
 	for _, e := range g.edges {
 		cause := g.findings[e.from]
 		if e.to != i || (cause.Outcome == fault.Present && e.strength == fault.Certain) {
@@ -238,7 +239,7 @@ func (g *graph) unexplained(i int) fault.Unexplained {
 		if g.passedAlready(cause) {
 			continue
 		}
-		s := fault.Suspect{Key: cause.Key(), Title: cause.Title, Next: f.Next}
+		s := diagnosis.Suspect{Key: cause.Key(), Title: cause.Title, Next: f.Next}
 		if s.Next == "" && len(cause.Missing) > 0 {
 			s.Next = cause.Missing[0]
 		}
@@ -251,7 +252,7 @@ func (g *graph) unexplained(i int) fault.Unexplained {
 }
 
 // supply is what would make an unknown finding known.
-func (g *graph) supply(finding fault.Finding, f *fault.Fault) evidence.Supply {
+func (g *graph) supply(finding diagnosis.Finding, f *fault.Fault) evidence.Supply {
 	if finding.Subject.Name == Unnamed {
 		return finding.Supply
 	}

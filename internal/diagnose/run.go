@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/fault"
@@ -20,12 +21,12 @@ import (
 
 // Roll projects hosts, their stages and the findings that block them.
 type Roll interface {
-	Hosts(ctx context.Context, w *facts.World, findings []fault.Finding) ([]fault.HostState, error)
+	Hosts(ctx context.Context, w *facts.World, findings []diagnosis.Finding) ([]diagnosis.HostState, error)
 }
 
 // Describer reads what the cluster says of itself.
 type Describer interface {
-	Describe(ctx context.Context, w *facts.World) (fault.ClusterInfo, error)
+	Describe(ctx context.Context, w *facts.World) (diagnosis.ClusterInfo, error)
 }
 
 // Options is everything that a run needs.
@@ -37,9 +38,11 @@ type Options struct {
 	Roll    Roll
 	Reader  *reader.Reader
 	Now     time.Time // zero: the source's own newest time
+	AtLeast bool      // Now is only the newest time in the source: evidence.Description.AtLeast
 	Clock   func() time.Time
 	Only    []string // fault ids; empty: all
 	Skip    []string
+	Plan    bool     // a plan is judged: the faults of fault.PlanLayer, and no others
 	Accept  Accepter // nil: nothing is accepted
 	Log     *slog.Logger
 	// Compiler keeps what it compiled from one run to the next; nil makes one.
@@ -50,15 +53,15 @@ type Options struct {
 var ErrNoTime = errors.New("the source carries no time that can be trusted")
 
 // Run makes the whole diagnosis.
-func Run(ctx context.Context, o Options) (*fault.Diagnosis, error) {
+func Run(ctx context.Context, o Options) (*diagnosis.Diagnosis, error) {
 	started := o.Clock()
 	desc, err := o.Reader.Describe(ctx)
 	if err != nil {
 		return nil, err
 	}
-	now := o.Now
+	now, atLeast := o.Now, o.AtLeast
 	if now.IsZero() {
-		now = desc.Now
+		now, atLeast = desc.Now, desc.AtLeast
 	}
 	if now.IsZero() {
 		return nil, fmt.Errorf("choose the time of %s: %w; give one with --now", desc.Name, ErrNoTime)
@@ -74,6 +77,7 @@ func Run(ctx context.Context, o Options) (*fault.Diagnosis, error) {
 		return nil, err
 	}
 	w := facts.NewWorld(o.Reader, now)
+	w.AtLeast = atLeast
 	info, err := o.Cluster.Describe(ctx, w)
 	if err != nil {
 		return nil, fmt.Errorf("describe cluster: %w", err)
@@ -83,9 +87,9 @@ func Run(ctx context.Context, o Options) (*fault.Diagnosis, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &fault.Diagnosis{
+	d := &diagnosis.Diagnosis{
 		APIVersion: "rollcall.dev/v1alpha1", Kind: "Diagnosis", Now: now.UTC(), Cluster: info, Findings: findings,
-		Source: fault.Source{Kind: desc.Kind, Name: desc.Name, API: desc.API, Vantage: desc.Vantage},
+		Source: diagnosis.Source{Kind: desc.Kind, Name: desc.Name, API: desc.API, Vantage: desc.Vantage, AtLeast: atLeast},
 	}
 	if d.Hosts, err = o.Roll.Hosts(ctx, w, findings); err != nil {
 		return nil, fmt.Errorf("list the hosts: %w", err)
@@ -117,7 +121,7 @@ func Run(ctx context.Context, o Options) (*fault.Diagnosis, error) {
 	d.Coverage = o.Reader.Coverage()
 	d.Timeline = timeline(d)
 	d.Verdict = judge(d)
-	d.Stats = fault.Stats{Faults: len(o.chosen()), Subjects: subjects, Facts: len(o.Facts), Millis: o.Clock().Sub(started).Milliseconds()}
+	d.Stats = diagnosis.Stats{Faults: len(o.chosen()), Subjects: subjects, Facts: len(o.Facts), Millis: o.Clock().Sub(started).Milliseconds()}
 	nonNil(d)
 	Group(d)
 	return d, nil
@@ -131,7 +135,7 @@ func (o Options) engine() (*Engine, error) {
 }
 
 // plausible forgets times that cannot be ones of a cluster.
-func plausible(h *fault.HostState) {
+func plausible(h *diagnosis.HostState) {
 	keep := func(t *time.Time) {
 		if !evidence.Plausible(*t) {
 			*t = time.Time{}
@@ -149,6 +153,9 @@ func plausible(h *fault.HostState) {
 func (o Options) chosen() []*fault.Fault {
 	var list []*fault.Fault
 	for _, f := range o.Catalog.Checked() {
+		if (f.Layer == fault.PlanLayer) != o.Plan {
+			continue
+		}
 		if len(o.Only) > 0 && !slices.Contains(o.Only, f.ID) || slices.Contains(o.Skip, f.ID) {
 			continue
 		}
@@ -215,7 +222,7 @@ func someone(k fault.Kind) string {
 
 // EvaluateAll evaluates faults for all subjects of their kind. Where the subjects
 // of a kind cannot be listed, one unknown finding per fault says so.
-func (e *Engine) EvaluateAll(ctx context.Context, w *facts.World, list []*fault.Fault) ([]fault.Finding, int, error) {
+func (e *Engine) EvaluateAll(ctx context.Context, w *facts.World, list []*fault.Fault) ([]diagnosis.Finding, int, error) {
 	subjects := map[fault.Kind][]fault.Subject{}
 	blind := map[fault.Kind]error{}
 	count := 0
@@ -235,12 +242,12 @@ func (e *Engine) EvaluateAll(ctx context.Context, w *facts.World, list []*fault.
 	}
 	// Faults are judged side by side: on a large cluster that is half of the time. The
 	// order of the answer does not depend on it.
-	parts := make([][]fault.Finding, len(list))
+	parts := make([][]diagnosis.Finding, len(list))
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(runtime.GOMAXPROCS(0))
 	for i, f := range list {
 		if err := blind[f.For]; err != nil && len(subjects[f.For]) == 0 {
-			parts[i] = []fault.Finding{{
+			parts[i] = []diagnosis.Finding{{
 				Fault: f.ID, Subject: fault.Subject{Kind: f.For, Name: Unnamed}, Outcome: fault.Unknown, Severity: f.Severity,
 				Title:  fault.FillTitle(f, f.Title, someone(f.For), func(string) string { return "" }),
 				Reason: "it could not be read which there are: " + err.Error(), Supply: supplyOf(err),
@@ -256,17 +263,17 @@ func (e *Engine) EvaluateAll(ctx context.Context, w *facts.World, list []*fault.
 		return nil, 0, err
 	}
 	findings := slices.Concat(parts...)
-	slices.SortStableFunc(findings, func(a, b fault.Finding) int { return compareKeys(a.Key(), b.Key()) })
+	slices.SortStableFunc(findings, func(a, b diagnosis.Finding) int { return compareKeys(a.Key(), b.Key()) })
 	return findings, count, nil
 }
 
 // evaluateFor evaluates a fault for subjects.
-func (e *Engine) evaluateFor(ctx context.Context, w *facts.World, f *fault.Fault, subjects []fault.Subject) ([]fault.Finding, error) {
+func (e *Engine) evaluateFor(ctx context.Context, w *facts.World, f *fault.Fault, subjects []fault.Subject) ([]diagnosis.Finding, error) {
 	t, err := open(ctx, w, f)
 	if err != nil {
 		return nil, err
 	}
-	list := make([]fault.Finding, 0, len(subjects))
+	list := make([]diagnosis.Finding, 0, len(subjects))
 	for _, s := range subjects {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -281,7 +288,7 @@ func (e *Engine) evaluateFor(ctx context.Context, w *facts.World, f *fault.Fault
 }
 
 // requests returns the names of each host's certificate requests.
-func (e *Engine) requests(ctx context.Context, w *facts.World, hosts []fault.HostState) (map[string][]string, error) {
+func (e *Engine) requests(ctx context.Context, w *facts.World, hosts []diagnosis.HostState) (map[string][]string, error) {
 	out := map[string][]string{}
 	for _, h := range hosts {
 		list, _, err := e.relate.Relate(ctx, w, fault.CSRsOfHost, fault.Subject{Kind: fault.Host, Name: h.Name})
@@ -300,7 +307,7 @@ func (e *Engine) requests(ctx context.Context, w *facts.World, hosts []fault.Hos
 // that wait for it, or one that is served no config. A host that failed there by its
 // own account, or of which nothing is known, has another reason; so has one whose pool
 // is not known.
-func (e *Engine) stopped(ctx context.Context, w *facts.World, hosts []fault.HostState, causes []cause) (map[string][]fault.Key, error) {
+func (e *Engine) stopped(ctx context.Context, w *facts.World, hosts []diagnosis.HostState, causes []cause) (map[string][]fault.Key, error) {
 	out := map[string][]fault.Key{}
 	for _, c := range causes {
 		stops := e.stops(c)
@@ -333,15 +340,15 @@ func (e *Engine) stops(c cause) map[fault.Stage][]fault.Subject {
 }
 
 // withItsPool: a host that waits, or whose failure was told by what its pool meets.
-func withItsPool(h fault.HostState) bool {
-	if h.State != fault.StageFailed {
-		return h.State == fault.StageWaiting
+func withItsPool(h diagnosis.HostState) bool {
+	if h.State != diagnosis.StageFailed {
+		return h.State == diagnosis.StageWaiting
 	}
-	return slices.ContainsFunc(h.Stages, func(s fault.StageState) bool { return s.Stage == h.Stage && s.OfPool })
+	return slices.ContainsFunc(h.Stages, func(s diagnosis.StageState) bool { return s.Stage == h.Stage && s.OfPool })
 }
 
 // causes are the roots with what they lead to.
-func causes(roots []fault.Root) []cause {
+func causes(roots []diagnosis.Root) []cause {
 	list := make([]cause, 0, len(roots))
 	for _, r := range roots {
 		list = append(list, cause{Key: r.Key, effects: r.Explains})
@@ -374,11 +381,11 @@ func compareKeys(a, b fault.Key) int {
 }
 
 // timeline gathers when findings began and stages were passed.
-func timeline(d *fault.Diagnosis) []fault.Moment {
-	var list []fault.Moment
+func timeline(d *diagnosis.Diagnosis) []diagnosis.Moment {
+	var list []diagnosis.Moment
 	for _, f := range d.Findings {
 		if f.Outcome == fault.Present && !f.Since.IsZero() {
-			m := fault.Moment{Time: f.Since.UTC(), Subject: f.Subject, Text: f.Title}
+			m := diagnosis.Moment{Time: f.Since.UTC(), Subject: f.Subject, Text: f.Title}
 			if len(f.Evidence) > 0 {
 				m.Locator = f.Evidence[0].Locator
 			}
@@ -387,17 +394,17 @@ func timeline(d *fault.Diagnosis) []fault.Moment {
 	}
 	for _, h := range d.Hosts {
 		for _, s := range h.Stages {
-			if s.State == fault.StagePassed && !s.At.IsZero() {
-				list = append(list, fault.Moment{Time: s.At.UTC(), Subject: fault.Subject{Kind: fault.Host, Name: h.Name}, Text: "passed " + string(s.Stage)})
+			if s.State == diagnosis.StagePassed && !s.At.IsZero() {
+				list = append(list, diagnosis.Moment{Time: s.At.UTC(), Subject: fault.Subject{Kind: fault.Host, Name: h.Name}, Text: "passed " + string(s.Stage)})
 			}
 		}
 	}
-	slices.SortStableFunc(list, func(a, b fault.Moment) int { return a.Time.Compare(b.Time) })
+	slices.SortStableFunc(list, func(a, b diagnosis.Moment) int { return a.Time.Compare(b.Time) })
 	return list
 }
 
 // nonNil makes empty lists of nil ones: the JSON contract has no null lists.
-func nonNil(d *fault.Diagnosis) {
+func nonNil(d *diagnosis.Diagnosis) {
 	fill(&d.Roots)
 	fill(&d.Deadlocks)
 	fill(&d.Unexplained)

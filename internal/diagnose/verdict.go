@@ -6,71 +6,75 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/fault"
 )
 
 // judge says what may be said about the whole. Age and the number of broken
 // things are no arguments; "healthy" needs hosts that were looked at.
-func judge(d *fault.Diagnosis) fault.Verdict {
+func judge(d *diagnosis.Diagnosis) diagnosis.Verdict {
 	v := classify(d)
 	switch {
 	case v.Cause != "":
-	case v.Class == fault.Undetermined:
-		v.Cause = fault.CauseUnknown
+	case v.Class == diagnosis.Undetermined:
+		v.Cause = diagnosis.CauseUnknown
 	default:
-		v.Cause = fault.CauseNone
+		v.Cause = diagnosis.CauseNone
 	}
 	v.Accepted = len(d.Accepted)
 	return v
 }
 
-func classify(d *fault.Diagnosis) fault.Verdict {
+func classify(d *diagnosis.Diagnosis) diagnosis.Verdict {
 	open := openQuestions(d)
 	if worse := worseUnexplained(d); len(worse) > 0 {
-		return fault.Verdict{Class: fault.Undetermined, Reason: strings.Join(worse, "; ")}
+		return diagnosis.Verdict{Class: diagnosis.Undetermined, Reason: strings.Join(worse, "; ")}
 	}
 	switch v, serious := ofRoots(d); {
 	case serious:
 		return v
 	case len(open) > 0:
-		return fault.Verdict{Class: fault.Undetermined, Reason: strings.Join(open, "; ")}
+		return diagnosis.Verdict{Class: diagnosis.Undetermined, Reason: strings.Join(open, "; ")}
 	}
 	if d.Cluster.Installing && expected(d) == 0 {
-		return fault.Verdict{Class: fault.Settling, Until: d.Cluster.Began.Add(firstHostWithin), Reason: "the installation has begun, no host has registered yet"}
+		return diagnosis.Verdict{Class: diagnosis.Settling, Until: d.Cluster.Began.Add(firstHostWithin), Reason: "the installation has begun, no host has registered yet"}
 	}
 	if until, what := waiting(d); !until.IsZero() {
-		return fault.Verdict{Class: fault.Settling, Until: until, Reason: what}
+		return diagnosis.Verdict{Class: diagnosis.Settling, Until: until, Reason: what}
 	}
 	if len(d.Accepted) > 0 {
 		return onlyAccepted(d)
 	}
-	if d.Source.Kind == OnHost {
-		return fault.Verdict{Class: fault.Healthy, Reason: "nothing is wrong on " + d.Source.Name + " itself; only the API shows whether it has joined"}
+	if d.Source.Kind == Plan {
+		return diagnosis.Verdict{Class: diagnosis.Healthy, Reason: "no known mistake is in the plan; what only the machines and the network show was not checked"}
 	}
-	return fault.Verdict{Class: fault.Healthy, Reason: fmt.Sprintf("all %d expected hosts have joined, and no fault of the catalog is present", expected(d))}
+	if d.Source.Kind == OnHost {
+		return diagnosis.Verdict{Class: diagnosis.Healthy, Reason: "nothing is wrong on " + d.Source.Name + " itself; only the API shows whether it has joined"}
+	}
+	return diagnosis.Verdict{Class: diagnosis.Healthy, Reason: fmt.Sprintf("all %d expected hosts have joined, and no fault of the catalog is present", expected(d))}
 }
 
 // recoveries are the classes of what keeps less than everything, the mildest first.
 var recoveries = []recovery{
-	{"", fault.RecoverableInPlace},
-	{fault.RecoverNode, fault.RecoverableByNode},
-	{fault.RecoverQuorum, fault.RecoverableQuorum},
-	{fault.RecoverBackup, fault.RecoverableBackup},
-	{fault.RecoverReinstall, fault.ReinstallRequired},
+	{"", diagnosis.RecoverableInPlace},
+	{fault.RecoverNode, diagnosis.RecoverableByNode},
+	{fault.RecoverQuorum, diagnosis.RecoverableQuorum},
+	{fault.RecoverBackup, diagnosis.RecoverableBackup},
+	{fault.RecoverReinstall, diagnosis.ReinstallRequired},
 }
 
 type recovery struct {
 	by    fault.Recovery
-	class fault.VerdictClass
+	class diagnosis.VerdictClass
 }
 
 // ofRoots says who can do something about the serious roots. serious is false where there
 // are none.
-func ofRoots(d *fault.Diagnosis) (v fault.Verdict, serious bool) {
+func ofRoots(d *diagnosis.Diagnosis) (v diagnosis.Verdict, serious bool) {
 	var without []string
 	worst := 0
-	v.Cause = fault.CauseKnown
+	v.Cause = diagnosis.CauseKnown
 	for _, r := range d.Roots {
 		if r.Severity.Rank() <= fault.Info.Rank() {
 			continue
@@ -91,11 +95,11 @@ func ofRoots(d *fault.Diagnosis) (v fault.Verdict, serious bool) {
 	}
 	v.Class, v.Reason = recoveries[worst].class, rootsReason(d)
 	if unreached(d) {
-		v.Class, v.Reason = fault.CannotCheck, d.Roots[0].Title
+		v.Class, v.Reason = diagnosis.CannotCheck, d.Roots[0].Title
 		return v, serious
 	}
 	if len(without) > 0 {
-		v.Class, v.Fix, v.Where, v.Reason = fault.Undetermined, "", "", "the catalog has no remedy for "+counted(without)
+		v.Class, v.Fix, v.Where, v.Reason = diagnosis.Undetermined, "", "", "the catalog has no remedy for "+counted(without)
 	}
 	return v, serious
 }
@@ -105,9 +109,9 @@ const apiLayer = "api"
 
 // unreached reports whether nothing was looked at but the path to the API: what is wrong
 // in the cluster, if anything is, is not known.
-func unreached(d *fault.Diagnosis) bool {
+func unreached(d *diagnosis.Diagnosis) bool {
 	return len(d.Hosts) == 0 && len(d.Roots) > 0 &&
-		!slices.ContainsFunc(d.Roots, func(r fault.Root) bool { return r.Layer != apiLayer })
+		!slices.ContainsFunc(d.Roots, func(r diagnosis.Root) bool { return r.Layer != apiLayer })
 }
 
 // counted lists names in the order in which they come first, each once: of a
@@ -130,7 +134,7 @@ func counted(names []string) string {
 	return strings.Join(list, ", ")
 }
 
-func expected(d *fault.Diagnosis) int {
+func expected(d *diagnosis.Diagnosis) int {
 	n := 0
 	for _, h := range d.Hosts {
 		if h.Expected {
@@ -140,7 +144,7 @@ func expected(d *fault.Diagnosis) int {
 	return n
 }
 
-func rootsReason(d *fault.Diagnosis) string {
+func rootsReason(d *diagnosis.Diagnosis) string {
 	if len(d.Roots) == 1 {
 		return "1 cause found"
 	}
@@ -149,7 +153,7 @@ func rootsReason(d *fault.Diagnosis) string {
 
 // worseUnexplained lists the present symptoms without a cause that are worse than every
 // root: a warning does not answer for them.
-func worseUnexplained(d *fault.Diagnosis) []string {
+func worseUnexplained(d *diagnosis.Diagnosis) []string {
 	worst := fault.Info.Rank()
 	for _, r := range d.Roots {
 		worst = max(worst, r.Severity.Rank())
@@ -163,7 +167,7 @@ func worseUnexplained(d *fault.Diagnosis) []string {
 	return list
 }
 
-func noCause(u fault.Unexplained) string {
+func noCause(u diagnosis.Unexplained) string {
 	return fmt.Sprintf("cause unknown: %s of %s", u.Fault, u.Subject)
 }
 
@@ -174,7 +178,7 @@ const firstHostWithin = time.Hour
 
 // awaitsFirstHost reports an installation that has begun and whose Nodes were read and
 // are none.
-func awaitsFirstHost(d *fault.Diagnosis) bool {
+func awaitsFirstHost(d *diagnosis.Diagnosis) bool {
 	return d.Cluster.Installing && d.Now.Before(d.Cluster.Began.Add(firstHostWithin)) &&
 		slices.ContainsFunc(d.Coverage, func(c evidence.Coverage) bool {
 			return c.Need == evidence.Nodes.String() && c.State == evidence.Empty
@@ -182,7 +186,7 @@ func awaitsFirstHost(d *fault.Diagnosis) bool {
 }
 
 // noHost says what is known where no host is: how far openshift-install came.
-func noHost(d *fault.Diagnosis) string {
+func noHost(d *diagnosis.Diagnosis) string {
 	if d.Cluster.Installer == nil {
 		return "no host was checked"
 	}
@@ -191,7 +195,7 @@ func noHost(d *fault.Diagnosis) string {
 
 // openQuestions lists what is left without an answer: present symptoms without a
 // cause, and expected hosts of which nothing can be said.
-func openQuestions(d *fault.Diagnosis) []string {
+func openQuestions(d *diagnosis.Diagnosis) []string {
 	var open []string
 	for _, u := range d.Unexplained {
 		if u.Severity.Rank() > fault.Info.Rank() {
@@ -201,7 +205,7 @@ func openQuestions(d *fault.Diagnosis) []string {
 	open = append(append(open, notThrough(d)...), notAskedAbout(d)...)
 	open = append(open, damaged(d)...)
 	open = append(open, unsettled(d)...)
-	if d.Source.Kind == OnHost {
+	if d.Source.Kind == OnHost || d.Source.Kind == Plan {
 		return append(open, unasked(d)...)
 	}
 	if expected(d) == 0 && !awaitsFirstHost(d) { // a name that only a request claims is no host that answered
@@ -219,7 +223,7 @@ func openQuestions(d *fault.Diagnosis) []string {
 
 // unsettled lists what holds and may be a fault or may be normal: it is not known since
 // when it holds, or what may hold it up was withheld.
-func unsettled(d *fault.Diagnosis) []string {
+func unsettled(d *diagnosis.Diagnosis) []string {
 	var names []string
 	for _, f := range d.Findings {
 		if (f.Unsettled || f.HeldUp != "") && f.Severity.Rank() > fault.Info.Rank() {
@@ -255,14 +259,14 @@ var patience = map[fault.Stage]time.Duration{
 // it began. That nothing is known of a host whose disk was just written is normal: it
 // restarts, and nobody reads its console. Before its BareMetalHost is created nothing
 // tells whether it is powered.
-func inProgress(d *fault.Diagnosis, h fault.HostState) time.Time {
+func inProgress(d *diagnosis.Diagnosis, h diagnosis.HostState) time.Time {
 	since := h.Since
 	if since.IsZero() && d.Cluster.Installing {
 		since = d.Cluster.Began
 	}
 	until := since.Add(patience[h.Stage])
-	silent := h.State == fault.StageUnknown && (h.Stage == fault.IgnitionFetched || h.Stage == fault.Powered || h.Stage == fault.Planned)
-	if h.State != fault.StageWaiting && !silent || since.IsZero() || !d.Now.Before(until) {
+	silent := h.State == diagnosis.StageUnknown && (h.Stage == fault.IgnitionFetched || h.Stage == fault.Powered || h.Stage == fault.Planned)
+	if h.State != diagnosis.StageWaiting && !silent || since.IsZero() || !d.Now.Before(until) {
 		return time.Time{}
 	}
 	return until
@@ -270,7 +274,7 @@ func inProgress(d *fault.Diagnosis, h fault.HostState) time.Time {
 
 // damaged says what else is there and is not what was written: what it said is not
 // known, and nothing else makes up for that.
-func damaged(d *fault.Diagnosis) []string {
+func damaged(d *diagnosis.Diagnosis) []string {
 	const named = 3
 	var needs []string
 	for _, c := range d.Coverage {
@@ -292,7 +296,11 @@ func damaged(d *fault.Diagnosis) []string {
 // API can tell is no open question of it; what the machine should have told is.
 const OnHost = "host"
 
-func unasked(d *fault.Diagnosis) []string {
+// Plan is the kind of a source that is what somebody wants to install: it has no hosts that
+// could have answered.
+const Plan = "plan"
+
+func unasked(d *diagnosis.Diagnosis) []string {
 	n := 0
 	for _, f := range d.Findings {
 		if f.Outcome == fault.Unknown && f.Severity == fault.Error {
@@ -314,11 +322,11 @@ func because(why string) string {
 
 // Undecided reports whether a present symptom or an expected host is left
 // without an answer: exit code 3 where there is no fault.
-func Undecided(d *fault.Diagnosis) bool { return len(openQuestions(d)) > 0 }
+func Undecided(d *diagnosis.Diagnosis) bool { return len(openQuestions(d)) > 0 }
 
 // Worst is the rank of the worst present fault that is a root or explained by one, and that
 // is not accepted, -1 where there is none: what an exit code of 2 goes by.
-func Worst(d *fault.Diagnosis) int {
+func Worst(d *diagnosis.Diagnosis) int {
 	severity := map[fault.Key]fault.Severity{}
 	for _, f := range d.Findings {
 		if f.Outcome == fault.Present && f.Accepted == nil {
@@ -326,7 +334,7 @@ func Worst(d *fault.Diagnosis) int {
 		}
 	}
 	rank := -1
-	explained := func(r fault.Root) {
+	explained := func(r diagnosis.Root) {
 		for _, k := range r.Explains {
 			if s, ok := severity[k]; ok {
 				rank = max(rank, s.Rank())
@@ -347,7 +355,7 @@ func Worst(d *fault.Diagnosis) int {
 
 // waiting returns the first time at which something that is still normal will be
 // a fault: when it is worth to ask again.
-func waiting(d *fault.Diagnosis) (until time.Time, what string) {
+func waiting(d *diagnosis.Diagnosis) (until time.Time, what string) {
 	var names []string
 	for _, f := range d.Findings {
 		if f.Waiting() && f.Accepted == nil {

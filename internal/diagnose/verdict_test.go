@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/fault"
 )
@@ -11,8 +12,8 @@ import (
 // TestPremises: a cluster is healthy only where the kinds that hosts are known by were read
 // whole, or where the API does not serve them.
 func TestPremises(t *testing.T) {
-	healthy := func() *fault.Diagnosis {
-		return &fault.Diagnosis{Hosts: []fault.HostState{{Name: "m0", Expected: true, Stage: fault.ConfigDone, State: fault.StagePassed}}}
+	healthy := func() *diagnosis.Diagnosis {
+		return &diagnosis.Diagnosis{Hosts: []diagnosis.HostState{{Name: "m0", Expected: true, Stage: fault.ConfigDone, State: diagnosis.StagePassed}}}
 	}
 	machines := evidence.Objects(evidence.Machines, "openshift-machine-api").String()
 	bmh := evidence.Objects(evidence.BareMetalHosts, "openshift-machine-api").String()
@@ -21,27 +22,27 @@ func TestPremises(t *testing.T) {
 		state    evidence.State
 		why      evidence.Why
 		topology string
-		want     fault.VerdictClass
+		want     diagnosis.VerdictClass
 	}{
-		{"nodes", evidence.Read, "", "", fault.Healthy},
-		{"nodes", evidence.Partial, evidence.Damaged, "", fault.Undetermined},
-		{"nodes", evidence.Partial, evidence.NotCollected, "", fault.Undetermined},
-		{machines, evidence.Partial, evidence.Damaged, "", fault.Undetermined},
-		{machines, evidence.Missing, evidence.Forbidden, "", fault.Undetermined},
-		{machines, evidence.Missing, evidence.Unreachable, "", fault.Undetermined},
-		{machines, evidence.Missing, evidence.NotServed, "", fault.Healthy},
-		{machines, evidence.Missing, evidence.NotCollected, "", fault.Healthy}, // there may be none
-		{machines, evidence.Missing, evidence.Forbidden, "External", fault.Healthy},
-		{evidence.MachineSets.String(), evidence.Missing, evidence.Forbidden, "", fault.Undetermined},
-		{bmh, evidence.Missing, evidence.Forbidden, "", fault.Undetermined},
-		{bmh, evidence.Missing, evidence.Unreachable, "", fault.Undetermined},
-		{evidence.ClusterOperators.String(), evidence.Missing, evidence.NotCollected, "", fault.Undetermined},
-		{evidence.MachineConfigPools.String(), evidence.Missing, evidence.NotCollected, "", fault.Undetermined},
-		{evidence.MachineConfigPools.String(), evidence.Missing, evidence.NotCollected, "External", fault.Healthy},
-		{evidence.CSRs.String(), evidence.Partial, evidence.Unreachable, "", fault.Undetermined},
-		{evidence.CSRs.String(), evidence.Missing, evidence.Forbidden, "", fault.Undetermined},
-		{evidence.CSRs.String(), evidence.Partial, evidence.NotCollected, "", fault.Healthy},
-		{evidence.Objects(evidence.Pods, "openshift-dns").String(), evidence.Missing, evidence.Forbidden, "", fault.Healthy},
+		{"nodes", evidence.Read, "", "", diagnosis.Healthy},
+		{"nodes", evidence.Partial, evidence.Damaged, "", diagnosis.Undetermined},
+		{"nodes", evidence.Partial, evidence.NotCollected, "", diagnosis.Undetermined},
+		{machines, evidence.Partial, evidence.Damaged, "", diagnosis.Undetermined},
+		{machines, evidence.Missing, evidence.Forbidden, "", diagnosis.Undetermined},
+		{machines, evidence.Missing, evidence.Unreachable, "", diagnosis.Undetermined},
+		{machines, evidence.Missing, evidence.NotServed, "", diagnosis.Healthy},
+		{machines, evidence.Missing, evidence.NotCollected, "", diagnosis.Healthy}, // there may be none
+		{machines, evidence.Missing, evidence.Forbidden, "External", diagnosis.Healthy},
+		{evidence.MachineSets.String(), evidence.Missing, evidence.Forbidden, "", diagnosis.Undetermined},
+		{bmh, evidence.Missing, evidence.Forbidden, "", diagnosis.Undetermined},
+		{bmh, evidence.Missing, evidence.Unreachable, "", diagnosis.Undetermined},
+		{evidence.ClusterOperators.String(), evidence.Missing, evidence.NotCollected, "", diagnosis.Undetermined},
+		{evidence.MachineConfigPools.String(), evidence.Missing, evidence.NotCollected, "", diagnosis.Undetermined},
+		{evidence.MachineConfigPools.String(), evidence.Missing, evidence.NotCollected, "External", diagnosis.Healthy},
+		{evidence.CSRs.String(), evidence.Partial, evidence.Unreachable, "", diagnosis.Undetermined},
+		{evidence.CSRs.String(), evidence.Missing, evidence.Forbidden, "", diagnosis.Undetermined},
+		{evidence.CSRs.String(), evidence.Partial, evidence.NotCollected, "", diagnosis.Healthy},
+		{evidence.Objects(evidence.Pods, "openshift-dns").String(), evidence.Missing, evidence.Forbidden, "", diagnosis.Healthy},
 	} {
 		d := healthy()
 		d.Cluster.Topology = c.topology
@@ -67,14 +68,14 @@ func TestFirstHost(t *testing.T) {
 		installing bool
 		nodes      evidence.State
 		age        time.Duration
-		want       fault.VerdictClass
+		want       diagnosis.VerdictClass
 	}{
-		{"just begun", true, evidence.Empty, time.Minute, fault.Settling},
-		{"not read", true, evidence.Missing, time.Minute, fault.Undetermined},
-		{"for long", true, evidence.Empty, 2 * time.Hour, fault.Undetermined},
-		{"installed once", false, evidence.Empty, time.Minute, fault.Undetermined},
+		{"just begun", true, evidence.Empty, time.Minute, diagnosis.Settling},
+		{"not read", true, evidence.Missing, time.Minute, diagnosis.Undetermined},
+		{"for long", true, evidence.Empty, 2 * time.Hour, diagnosis.Undetermined},
+		{"installed once", false, evidence.Empty, time.Minute, diagnosis.Undetermined},
 	} {
-		d := &fault.Diagnosis{Now: noon, Cluster: fault.ClusterInfo{Installing: c.installing, Began: noon.Add(-c.age)},
+		d := &diagnosis.Diagnosis{Now: noon, Cluster: diagnosis.ClusterInfo{Installing: c.installing, Began: noon.Add(-c.age)},
 			Coverage: []evidence.Coverage{{Need: "nodes", State: c.nodes}}}
 		if got := judge(d); got.Class != c.want {
 			t.Errorf("%s: %+v, want %s", c.name, got, c.want)
@@ -106,17 +107,17 @@ func TestInProgress(t *testing.T) {
 		name       string
 		installing bool
 		now        time.Time
-		host       fault.HostState
+		host       diagnosis.HostState
 		want       time.Time
 	}{
-		{"restarts", false, noon, fault.HostState{Stage: fault.IgnitionFetched, State: fault.StageUnknown, Since: began}, began.Add(20 * time.Minute)},
-		{"no BareMetalHost yet", true, noon, fault.HostState{Stage: fault.Powered, State: fault.StageUnknown}, began.Add(20 * time.Minute)},
-		{"no BareMetalHost for long", true, noon.Add(time.Hour), fault.HostState{Stage: fault.Powered, State: fault.StageUnknown}, time.Time{}},
-		{"installed, since an unknown time", false, noon, fault.HostState{Stage: fault.Powered, State: fault.StageUnknown}, time.Time{}},
-		{"has failed", true, noon, fault.HostState{Stage: fault.Powered, State: fault.StageFailed}, time.Time{}},
-		{"nothing is known of a later step", true, noon, fault.HostState{Stage: fault.Ready, State: fault.StageUnknown}, time.Time{}},
+		{"restarts", false, noon, diagnosis.HostState{Stage: fault.IgnitionFetched, State: diagnosis.StageUnknown, Since: began}, began.Add(20 * time.Minute)},
+		{"no BareMetalHost yet", true, noon, diagnosis.HostState{Stage: fault.Powered, State: diagnosis.StageUnknown}, began.Add(20 * time.Minute)},
+		{"no BareMetalHost for long", true, noon.Add(time.Hour), diagnosis.HostState{Stage: fault.Powered, State: diagnosis.StageUnknown}, time.Time{}},
+		{"installed, since an unknown time", false, noon, diagnosis.HostState{Stage: fault.Powered, State: diagnosis.StageUnknown}, time.Time{}},
+		{"has failed", true, noon, diagnosis.HostState{Stage: fault.Powered, State: diagnosis.StageFailed}, time.Time{}},
+		{"nothing is known of a later step", true, noon, diagnosis.HostState{Stage: fault.Ready, State: diagnosis.StageUnknown}, time.Time{}},
 	} {
-		d := &fault.Diagnosis{Now: tt.now, Cluster: fault.ClusterInfo{Installing: tt.installing, Began: began}}
+		d := &diagnosis.Diagnosis{Now: tt.now, Cluster: diagnosis.ClusterInfo{Installing: tt.installing, Began: began}}
 		if got := inProgress(d, tt.host); !got.Equal(tt.want) {
 			t.Errorf("%s: until %s, want %s", tt.name, got, tt.want)
 		}

@@ -97,6 +97,7 @@ var (
 	BootstrapServices    = Resource{Group: ProbeGroup, Name: "bootstrapservices"} // what the bootstrap host recorded of its services
 	PointerUserDataHints = Resource{Group: ProbeGroup, Name: "pointers"}
 	Installs             = Resource{Group: ProbeGroup, Name: "installs"}
+	Plans                = Resource{Group: ProbeGroup, Name: "plans"}      // install-config, agent-config: internal/source/plan
 	NamedHosts           = Resource{Group: ProbeGroup, Name: "namedhosts"} // hosts that the user, or a text, names
 	AssistedServices     = Resource{Group: ProbeGroup, Name: "assistedservices"}
 	AssistedClusters     = Resource{Group: ProbeGroup, Name: "assistedclusters"}
@@ -173,6 +174,8 @@ func OnRequest(r Resource) (u Unavailable, ok bool) {
 		u.Detail, u.Supply = "the rendezvous host of an agent-based install was not queried", Supply{Kind: SupplyRendezvous}
 	case Installs:
 		u.Detail, u.Supply = "no directory of openshift-install was read", Supply{Kind: SupplyInstallDir}
+	case Plans:
+		u.Detail, u.Supply = "no plan of an installation was read", Supply{Kind: SupplyPlan}
 	case NamedHosts:
 		u.Detail, u.Supply = "no host was named", Supply{Kind: SupplyExpect}
 	default:
@@ -192,6 +195,7 @@ type Locator struct {
 	Path    string `json:"path"`              // "nodes/control1", or the file inside the archive
 	Field   string `json:"field,omitempty"`   // field of the object, as `oc explain` spells it
 	Line    int    `json:"line,omitempty"`    // 1-based line of a text
+	Column  int    `json:"column,omitempty"`  // 1-based column of the line, of files that people write
 }
 
 // String renders the locator on one line, without its source.
@@ -204,6 +208,9 @@ func (l Locator) String() string {
 	if l.Line > 0 {
 		b.WriteByte(':')
 		b.WriteString(strconv.Itoa(l.Line))
+		if l.Column > 0 {
+			b.WriteString(":" + strconv.Itoa(l.Column))
+		}
 	}
 	if l.Field != "" {
 		b.WriteByte(' ')
@@ -422,6 +429,12 @@ type Description struct {
 	API     string    // the URL of the API that is asked; "" where none is
 	Vantage string    // from where probes were made
 	Now     time.Time // the newest trustworthy time in the source; zero: it carries none
+	// AtLeast says that Now is only the newest time that an object or a line carries: the
+	// source does not say when it was read. What lasts, lasts at least until Now.
+	AtLeast bool
+	// ByClock says that Now is the clock of whoever reads, or the time of a file: nothing in
+	// the source carries one.
+	ByClock bool
 	// Notes are what the source holds and does not read, and how it was joined
 	// with others. They are part of the coverage of every run.
 	Notes []Coverage

@@ -105,6 +105,7 @@ func (r structRecord) limit(gap error) {
 // facts computed already. It is safe for concurrent use.
 type World struct {
 	Now     time.Time
+	AtLeast bool   // the evidence may be younger than Now: evidence.Description.AtLeast
 	Version string // the cluster's, "" where it could not be read
 	// Installed is when the installation began, zero where it could not be read.
 	Installed time.Time

@@ -23,6 +23,10 @@ var ownLayers = []string{"baremetal", "certificates", "control-plane", "etcd", "
 // that is the management cluster's, which is not looked at.
 const apiLayer = "api"
 
+// PlanLayer is the layer of the faults of a plan: what somebody wants to install, before a
+// cluster exists. They are evaluated on plans, and nothing else is.
+const PlanLayer = "plan"
+
 // hostedLayer is the layer whose faults are those of hosted clusters.
 const hostedLayer = "hosted"
 

@@ -34,7 +34,9 @@ type Message struct {
 	Normal  string `json:"normal,omitempty"`  // why the line is no sign of trouble
 
 	Ends []string `json:"ends,omitempty"` // faults of which this line shows that they are over
-	Ref  string   `json:"ref,omitempty"`  // path in the first of the file's refs, where it is another than that
+	// Over is an expression, any case: what earlier lines show that match it is over.
+	Over string `json:"over,omitempty"`
+	Ref  string `json:"ref,omitempty"` // path in the first of the file's refs, where it is another than that
 }
 
 // Grade is how surely a line shows a fault.
@@ -111,6 +113,7 @@ func (m *Message) check(wrong *mistakes, at Where) {
 	}
 	wrong.checkRegexp(under("match"), m.Match)
 	wrong.checkRegexp(under("unless"), m.Unless)
+	wrong.checkRegexp(under("over"), m.Over)
 }
 
 // checkMessages reports messages of faults that are not there, and faults that are only

@@ -282,3 +282,15 @@ var wordOfCommand = regexp.MustCompile(`^[A-Za-z0-9_./:@%+=,\[\]][A-Za-z0-9_./:@
 // unfit reports whether a value must not be in a command that somebody pastes: it
 // comes out of evidence, and evidence is hostile.
 func unfit(v string) bool { return !wordOfCommand.MatchString(v) }
+
+// DataRisk reports whether a fault is an error about etcd or one whose remedies replace a
+// control-plane node or restore etcd: data or the quorum may be lost.
+func (c *Catalog) DataRisk(f *Fault) bool {
+	if f.Severity != Error {
+		return false
+	}
+	return slices.Contains(strings.Split(f.ID, "-"), "etcd") || slices.ContainsFunc(f.Remedies, func(id string) bool {
+		r, ok := c.Remedy(id)
+		return ok && r.Recovery != "" && r.Recovery != RecoverReinstall
+	})
+}

@@ -1,19 +1,12 @@
-// Package fault holds the words of a diagnosis: subjects, faults, findings and
-// the diagnosis itself, the loader of the catalogue, and its expressions.
+// Package fault has what may be wrong: subjects, faults, remedies and messages, the loader
+// of the catalogue that holds them, and the compiler of its expressions.
 //
 // Invariants:
-//   - A finding has one of four outcomes; "could not look" is Unknown and names
-//     the fact that would decide.
+//   - An outcome is one of four; "could not look" is Unknown.
 //   - Symptom and root are roles in one diagnosis, not kinds of fault.
 //   - The package knows no source and no repair: remedy ids are checked against
 //     a set that the caller passes.
 package fault
-
-import (
-	"time"
-
-	"github.com/rollcall-project/rollcall/internal/evidence"
-)
 
 // Kind is what a fault can be wrong with.
 type Kind string
@@ -79,16 +72,6 @@ func (s Severity) Rank() int {
 	return 0
 }
 
-// Confidence of a root.
-type Confidence string
-
-// Confidences: the mechanism was seen; it fits and nothing speaks against it; it could be.
-const (
-	Proven   Confidence = "proven"
-	Likely   Confidence = "likely"
-	Possible Confidence = "possible"
-)
-
 // Stage is a step of the join path (DESIGN: stages).
 type Stage string
 
@@ -116,39 +99,18 @@ func Stages() []Stage {
 		NetworkReady, Ready, ServingCert, EtcdMember, StaticPods, ConfigDone}
 }
 
-// Finding is the state of one fault for one subject.
-type Finding struct {
-	Fault    string          `json:"fault"`
-	Subject  Subject         `json:"subject"`
-	Outcome  Outcome         `json:"outcome"`
-	Title    string          `json:"title"`
-	Severity Severity        `json:"severity"`
-	Evidence []evidence.Item `json:"evidence,omitempty"`
-	Since    time.Time       `json:"since,omitzero"`
-	Until    time.Time       `json:"until,omitzero"`   // the condition holds, and is normal until then
-	Reason   string          `json:"reason,omitempty"` // why unknown, not applicable, or ruled out
-	Missing  []string        `json:"missing,omitempty"`
-	Accepted *Accepted       `json:"accepted,omitempty"` // a person accepts it, or all that explains it
-	// Unsettled says of an unknown finding that its condition holds, and that it is not
-	// known whether it does so for longer than is normal.
-	Unsettled bool `json:"-"`
-	// Withheld says of an unknown finding that the source refused what would decide it, or
-	// did not answer.
-	Withheld bool `json:"-"`
-	// HeldUp says of a finding that is still normal what may hold it up and was withheld.
-	HeldUp  string          `json:"-"`
-	Support int             `json:"-"` // how many supporting expressions held
-	Supply  evidence.Supply `json:"-"` // what would make it known, where its subjects could not be listed
-}
-
-// Waiting reports whether the fault's condition holds and is still normal.
-func (f Finding) Waiting() bool { return f.Outcome == Absent && !f.Until.IsZero() }
-
-// Key identifies a finding.
-func (f Finding) Key() Key { return Key{f.Fault, f.Subject} }
-
 // Key is a fault at a subject.
 type Key struct {
 	Fault   string  `json:"fault"`
 	Subject Subject `json:"subject"`
 }
+
+// Strength of an edge.
+type Strength string
+
+// Strengths of edges.
+const (
+	Certain      Strength = "certain"
+	LikelyEdge   Strength = "likely"
+	PossibleEdge Strength = "possible"
+)

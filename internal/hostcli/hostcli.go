@@ -29,6 +29,7 @@ import (
 	"github.com/rollcall-project/rollcall/catalog"
 	"github.com/rollcall-project/rollcall/internal/collect"
 	"github.com/rollcall-project/rollcall/internal/diagnose"
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts/all"
 	"github.com/rollcall-project/rollcall/internal/facts/cluster"
@@ -40,7 +41,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/roll"
 	"github.com/rollcall-project/rollcall/internal/sanitize"
 	"github.com/rollcall-project/rollcall/internal/scan"
-	"github.com/rollcall-project/rollcall/internal/source/host"
+	"github.com/rollcall-project/rollcall/internal/source/machine"
 )
 
 // The exit codes, the same as rollcall's.
@@ -59,8 +60,8 @@ type IO struct {
 	Width         int // columns of stdout; 0: not known
 	Terminal      bool
 	ErrTerminal   bool
-	Runner        host.Runner // nil: the machine's own programs
-	CanReadSecret bool        // the process is root
+	Runner        machine.Runner // nil: the machine's own programs
+	CanReadSecret bool           // the process is root
 }
 
 // System is the real one.
@@ -115,7 +116,7 @@ func (a *app) run(ctx context.Context, args []string) (code int, err error) {
 	if err != nil {
 		return exitFailed, err
 	}
-	s, err := host.Open(host.Options{
+	s, err := machine.Open(machine.Options{
 		Root: a.flags.root, Name: a.flags.name, Since: a.flags.since, Network: !a.flags.noNetwork, Now: a.io.Clock, Runner: a.io.Runner,
 	})
 	if err != nil {
@@ -140,7 +141,7 @@ func (a *app) explain(err error) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("--root %s: there is no such directory", a.flags.root)
-	case errors.Is(err, host.ErrNoMachine):
+	case errors.Is(err, machine.ErrNoMachine):
 		return fmt.Errorf("%w; run it on the machine, or name its root directory with --root DIR", err)
 	}
 	return err
@@ -193,13 +194,13 @@ func ownFacts() map[string]bool {
 }
 
 // withoutJournals is a machine of which no journal is read.
-type withoutJournals struct{ *host.Source }
+type withoutJournals struct{ *machine.Source }
 
 func (w withoutJournals) Texts(_ context.Context, q evidence.TextQuery) ([]evidence.Text, error) {
 	return nil, &evidence.Unavailable{Need: evidence.Texts(q), Why: evidence.NotAsked, Detail: "--no-journals", Supply: evidence.Supply{Kind: evidence.SupplyHostJournals}}
 }
 
-func (a *app) diagnose(ctx context.Context, s *host.Source, c *fault.Catalog, chosen []string) (*fault.Diagnosis, error) {
+func (a *app) diagnose(ctx context.Context, s *machine.Source, c *fault.Catalog, chosen []string) (*diagnosis.Diagnosis, error) {
 	var source evidence.Source = s
 	if a.flags.noJournal {
 		source = withoutJournals{s}
@@ -244,7 +245,7 @@ func (a *app) diagnose(ctx context.Context, s *host.Source, c *fault.Catalog, ch
 	return d, err
 }
 
-func (a *app) now(ctx context.Context, s *host.Source) (time.Time, error) {
+func (a *app) now(ctx context.Context, s *machine.Source) (time.Time, error) {
 	if a.flags.now != "" {
 		t, err := time.Parse(time.RFC3339, a.flags.now)
 		if err != nil {
@@ -262,7 +263,7 @@ func (a *app) now(ctx context.Context, s *host.Source) (time.Time, error) {
 	return desc.Now, nil
 }
 
-func (a *app) print(d *fault.Diagnosis, c *fault.Catalog) error {
+func (a *app) print(d *diagnosis.Diagnosis, c *fault.Catalog) error {
 	o := report.Options{Style: a.style(), Command: "rollcall", OnMachine: true, Catalog: c, Refused: map[string]report.Remedy{}}
 	for _, known := range c.Refused {
 		o.Refused[known.ID] = report.Remedy{Title: known.Title, Happens: known.Happens, When: known.When, Instead: known.Instead}
@@ -273,7 +274,7 @@ func (a *app) print(d *fault.Diagnosis, c *fault.Catalog) error {
 	return report.Answer(a.io.Out, a.flags.format, d, o)
 }
 
-func (a *app) code(d *fault.Diagnosis) int {
+func (a *app) code(d *diagnosis.Diagnosis) int {
 	switch {
 	case a.flags.failOn == never:
 		return exitOK

@@ -19,6 +19,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/catalog"
 	"github.com/rollcall-project/rollcall/internal/diagnose"
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts/all"
 	"github.com/rollcall-project/rollcall/internal/facts/cluster"
@@ -30,25 +31,25 @@ import (
 	"github.com/rollcall-project/rollcall/internal/sanitize"
 	"github.com/rollcall-project/rollcall/internal/scan"
 	"github.com/rollcall-project/rollcall/internal/source/archive"
-	"github.com/rollcall-project/rollcall/internal/source/host/hosttest"
+	"github.com/rollcall-project/rollcall/internal/source/machine/machinetest"
 )
 
 // typed runs the program on a machine. The machine's file systems are those of
 // whoever runs the test: what is said of their space is left out.
-func typed(t *testing.T, m *hosttest.Machine, args ...string) (code int, out, errs string) {
+func typed(t *testing.T, m *machinetest.Machine, args ...string) (code int, out, errs string) {
 	t.Helper()
 	var o, e bytes.Buffer
 	code = Main(t.Context(), append([]string{"--root", m.Root, "--skip", "host-file-system-full"}, args...), IO{
-		Out: &o, Err: &e, Getenv: func(string) string { return "" }, Clock: func() time.Time { return hosttest.Now },
+		Out: &o, Err: &e, Getenv: func(string) string { return "" }, Clock: func() time.Time { return machinetest.Now },
 		Width: 80, Runner: m.Commands, CanReadSecret: true,
 	})
 	return code, o.String(), e.String()
 }
 
-func answer(t *testing.T, m *hosttest.Machine, args ...string) (int, fault.Diagnosis) {
+func answer(t *testing.T, m *machinetest.Machine, args ...string) (int, diagnosis.Diagnosis) {
 	t.Helper()
 	code, out, errs := typed(t, m, append(args, "-o", "json")...)
-	var d fault.Diagnosis
+	var d diagnosis.Diagnosis
 	if err := json.Unmarshal([]byte(out), &d); err != nil {
 		t.Fatalf("exit code %d, %v\n%s\n%s", code, err, out, errs)
 	}
@@ -56,7 +57,7 @@ func answer(t *testing.T, m *hosttest.Machine, args ...string) (int, fault.Diagn
 }
 
 // shown lists the faults that are present, or still normal with a "~".
-func shown(d fault.Diagnosis) []string {
+func shown(d diagnosis.Diagnosis) []string {
 	var list []string
 	for _, f := range d.Findings {
 		switch {
@@ -70,8 +71,8 @@ func shown(d fault.Diagnosis) []string {
 }
 
 func TestHealthyMachine(t *testing.T) {
-	code, d := answer(t, hosttest.New(t))
-	if code != exitOK || d.Verdict.Class != fault.Healthy || len(shown(d)) > 0 {
+	code, d := answer(t, machinetest.New(t))
+	if code != exitOK || d.Verdict.Class != diagnosis.Healthy || len(shown(d)) > 0 {
 		t.Errorf("exit code %d, %+v, present: %v", code, d.Verdict, shown(d))
 	}
 	for _, f := range d.Findings {
@@ -79,41 +80,41 @@ func TestHealthyMachine(t *testing.T) {
 			t.Errorf("%s is unknown: %s", f.Fault, f.Reason)
 		}
 	}
-	stages := map[fault.Stage]fault.StageOutcome{}
+	stages := map[fault.Stage]diagnosis.StageOutcome{}
 	for _, s := range d.Hosts[0].Stages {
 		stages[s.Stage] = s.State
 	}
 	for _, s := range []fault.Stage{fault.Powered, fault.IgnitionFetched, fault.FirstBoot, fault.ClientCert} {
-		if stages[s] != fault.StagePassed {
+		if stages[s] != diagnosis.StagePassed {
 			t.Errorf("stage %s is %s", s, stages[s])
 		}
 	}
-	if stages[fault.Registered] != fault.StageUnknown {
+	if stages[fault.Registered] != diagnosis.StageUnknown {
 		t.Errorf("registered is %s: only the API tells", stages[fault.Registered])
 	}
 }
 
 // firstBoot takes the machine back to its first boot.
-func firstBoot(m *hosttest.Machine, units map[string]string) {
+func firstBoot(m *machinetest.Machine, units map[string]string) {
 	m.Remove("/etc/ignition-machine-config-encapsulated.json.bak", "/etc/machine-config-daemon/currentconfig", "/var/lib/kubelet/pki", "/var/lib/kubelet/kubeconfig")
 	m.Put("/etc/ignition-machine-config-encapsulated.json", "{}")
 	units["kubelet.service"], units["crio.service"] = "inactive dead", "inactive dead"
-	m.Commands["/usr/bin/systemctl"] = hosttest.Units(units)
-	m.Commands["/usr/bin/crictl"] = hosttest.Containers()
+	m.Commands["/usr/bin/systemctl"] = machinetest.Units(units)
+	m.Commands["/usr/bin/crictl"] = machinetest.Containers()
 	m.Remove("/etc/kubernetes/manifests/etcd-pod.yaml", "/etc/kubernetes/manifests/coredns.yaml")
 }
 
 // pulling: the first boot cannot pull the daemon's image.
-func pulling(m *hosttest.Machine) {
+func pulling(m *machinetest.Machine) {
 	firstBoot(m, map[string]string{
 		"machine-config-daemon-pull.service": "activating start", "machine-config-daemon-firstboot.service": "inactive dead Job=31",
 	})
 	var entries []string
 	for ago := 6 * time.Minute; ago > 0; ago -= time.Minute {
-		entries = append(entries, hosttest.Entry("machine-config-daemon-pull.service", "podman", hosttest.Now.Add(-ago),
+		entries = append(entries, machinetest.Entry("machine-config-daemon-pull.service", "podman", machinetest.Now.Add(-ago),
 			"Error: initializing source docker://quay.example.com/mco@sha256:1: reading manifest sha256:1: unauthorized: authentication required"))
 	}
-	m.Commands["/usr/bin/journalctl --unit=machine-config-daemon-pull.service"] = hosttest.Journal(entries...)
+	m.Commands["/usr/bin/journalctl --unit=machine-config-daemon-pull.service"] = machinetest.Journal(entries...)
 }
 
 // TestFaults puts one trouble after the other into a real tree and its programs.
@@ -124,60 +125,60 @@ func TestFaults(t *testing.T) {
 	)
 	tests := []struct {
 		name    string
-		trouble func(m *hosttest.Machine)
+		trouble func(m *machinetest.Machine)
 		want    []string
 		roots   []string
 	}{
-		{"the certificate has ended", func(m *hosttest.Machine) {
-			m.Certificate("system:node:m1", "system:nodes", hosttest.Now.Add(-24*time.Hour), hosttest.Now.Add(-time.Hour))
+		{"the certificate has ended", func(m *machinetest.Machine) {
+			m.Certificate("system:node:m1", "system:nodes", machinetest.Now.Add(-24*time.Hour), machinetest.Now.Add(-time.Hour))
 		}, []string{"kubelet-client-file-expired"}, []string{"kubelet-client-file-expired"}},
-		{"the key is another's", func(m *hosttest.Machine) {
-			cert, _ := m.Issue("system:node:m1", "system:nodes", hosttest.Now.Add(-time.Hour), hosttest.Now.Add(time.Hour))
-			_, key := m.Issue("system:node:m1", "system:nodes", hosttest.Now.Add(-time.Hour), hosttest.Now.Add(time.Hour))
+		{"the key is another's", func(m *machinetest.Machine) {
+			cert, _ := m.Issue("system:node:m1", "system:nodes", machinetest.Now.Add(-time.Hour), machinetest.Now.Add(time.Hour))
+			_, key := m.Issue("system:node:m1", "system:nodes", machinetest.Now.Add(-time.Hour), machinetest.Now.Add(time.Hour))
 			m.Put("/var/lib/kubelet/pki/kubelet-client-2026-03-01-08-06-00.pem", string(cert)+string(key))
 		}, []string{"kubelet-client-file-unusable"}, []string{"kubelet-client-file-unusable"}},
-		{"another name", func(m *hosttest.Machine) { m.Put("/etc/hostname", "m9\n") }, []string{"kubelet-client-file-other-name"}, []string{"kubelet-client-file-other-name"}},
-		{"administrator", func(m *hosttest.Machine) {
-			m.Certificate("system:admin", "system:masters", hosttest.Now.Add(-time.Hour), hosttest.Now.Add(time.Hour))
+		{"another name", func(m *machinetest.Machine) { m.Put("/etc/hostname", "m9\n") }, []string{"kubelet-client-file-other-name"}, []string{"kubelet-client-file-other-name"}},
+		{"administrator", func(m *machinetest.Machine) {
+			m.Certificate("system:admin", "system:masters", machinetest.Now.Add(-time.Hour), machinetest.Now.Add(time.Hour))
 			m.Put("/var/lib/kubelet/kubeconfig", m.Kubeconfig("https://localhost:6443", "client-certificate: "+current))
 		}, []string{"kubelet-runs-as-admin"}, []string{"kubelet-runs-as-admin"}},
-		{"no certificate and no way to ask for one", func(m *hosttest.Machine) {
+		{"no certificate and no way to ask for one", func(m *machinetest.Machine) {
 			m.Remove("/var/lib/kubelet/pki", "/etc/kubernetes/kubeconfig")
 		}, []string{"bootstrap-kubeconfig-unusable", "kubelet-certificate-missing"}, []string{"bootstrap-kubeconfig-unusable"}},
 		{"the first boot pulls", pulling, []string{"firstboot-not-finished", "firstboot-pull-runs-on", "firstboot-pull-waiting", "image-pull-unauthorized"}, []string{"image-pull-unauthorized"}},
-		{"the first boot failed", func(m *hosttest.Machine) {
+		{"the first boot failed", func(m *machinetest.Machine) {
 			firstBoot(m, map[string]string{"machine-config-daemon-firstboot.service": "failed failed Result=exit-code ExecMainStatus=255"})
 		}, []string{"container-runtime-stopped", "firstboot-not-finished", "firstboot-unit-failed", "kubelet-service-stopped"}, nil},
-		{"no address for the node", func(m *hosttest.Machine) {
-			m.Commands["/usr/bin/systemctl"] = hosttest.Units(map[string]string{kubelet: "inactive dead", "crio.service": "active running", "nodeip-configuration.service": "activating start"})
+		{"no address for the node", func(m *machinetest.Machine) {
+			m.Commands["/usr/bin/systemctl"] = machinetest.Units(map[string]string{kubelet: "inactive dead", "crio.service": "active running", "nodeip-configuration.service": "activating start"})
 		}, []string{"kubelet-service-stopped", "kubelet-waits-for-unit"}, []string{"kubelet-waits-for-unit"}},
-		{"no name", func(m *hosttest.Machine) { m.Put("/etc/hostname", "localhost.localdomain\n") }, []string{"host-name-localhost"}, []string{"host-name-localhost"}},
-		{"the clock runs free and is hours off", func(m *hosttest.Machine) {
+		{"no name", func(m *machinetest.Machine) { m.Put("/etc/hostname", "localhost.localdomain\n") }, []string{"host-name-localhost"}, []string{"host-name-localhost"}},
+		{"the clock runs free and is hours off", func(m *machinetest.Machine) {
 			m.Commands["/usr/bin/chronyc tracking"] = "7F7F0101,,0,0.0,32400.5,0,0,0,0,0,0,0,0,Not synchronised\n"
 			m.Commands["/usr/bin/chronyc sources"] = "^,?,192.0.2.120,0,6,0,4294967295,0,0,0\n"
 		}, []string{"host-clock-not-synchronised", "host-clock-wrong"}, nil},
-		{"the hardware clock has local time", func(m *hosttest.Machine) { m.Put("/sys/class/rtc/rtc0/since_epoch", "1772398800") }, []string{"hardware-clock-wrong"}, nil},
-		{"another image was booted", func(m *hosttest.Machine) {
+		{"the hardware clock has local time", func(m *machinetest.Machine) { m.Put("/sys/class/rtc/rtc0/since_epoch", "1772398800") }, []string{"hardware-clock-wrong"}, nil},
+		{"another image was booted", func(m *machinetest.Machine) {
 			m.Put("/ostree/deploy/rhcos/deploy/0f0f.0.origin", "container-image-reference=ostree-unverified-registry:quay.example.com/os@sha256:1111\n")
 		}, []string{"booted-image-differs"}, nil},
-		{"an empty currentconfig", func(m *hosttest.Machine) { m.Put("/etc/machine-config-daemon/currentconfig", "") }, []string{"config-file-damaged"}, nil},
-		{"coredns ended", func(m *hosttest.Machine) {
-			m.Commands["/usr/bin/crictl"] = hosttest.Containers("openshift-etcd etcd-m1 etcd RUNNING", "openshift-kni-infra coredns-m1 coredns EXITED")
+		{"an empty currentconfig", func(m *machinetest.Machine) { m.Put("/etc/machine-config-daemon/currentconfig", "") }, []string{"config-file-damaged"}, nil},
+		{"coredns ended", func(m *machinetest.Machine) {
+			m.Commands["/usr/bin/crictl"] = machinetest.Containers("openshift-etcd etcd-m1 etcd RUNNING", "openshift-kni-infra coredns-m1 coredns EXITED")
 		}, []string{"onprem-containers-stopped"}, nil},
-		{"/var is read-only", func(m *hosttest.Machine) {
+		{"/var is read-only", func(m *machinetest.Machine) {
 			m.Put("/proc/1/mountinfo", "20 1 8:4 / / ro - xfs /dev/sda4 ro\n21 20 8:4 / /var ro,relatime shared:2 - xfs /dev/sda4 ro\n22 20 8:4 / /etc rw - xfs /dev/sda4 rw\n")
 		}, []string{"host-file-system-read-only"}, nil},
-		{"etcd on a disk that turns", func(m *hosttest.Machine) { m.Put("/sys/devices/pci0/block/sda/queue/rotational", "1") }, []string{"etcd-disk-turns"}, nil},
+		{"etcd on a disk that turns", func(m *machinetest.Machine) { m.Put("/sys/devices/pci0/block/sda/queue/rotational", "1") }, []string{"etcd-disk-turns"}, nil},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			m := hosttest.New(t)
+			m := machinetest.New(t)
 			tt.trouble(m)
 			code, d := answer(t, m)
 			if got := shown(d); !slices.Equal(got, tt.want) {
 				t.Errorf("present: %v, want %v", got, tt.want)
 			}
-			if code == exitOK && !slices.ContainsFunc(d.Findings, func(f fault.Finding) bool { return f.Outcome == fault.Present && f.Severity == fault.Warning }) {
+			if code == exitOK && !slices.ContainsFunc(d.Findings, func(f diagnosis.Finding) bool { return f.Outcome == fault.Present && f.Severity == fault.Warning }) {
 				t.Errorf("exit code 0: %+v", d.Verdict)
 			}
 			var roots []string
@@ -200,17 +201,17 @@ var commandLine = regexp.MustCompile(`^ {5}(oc|sudo|\(umask|curl|for) `)
 func TestScreens(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
-		trouble func(*hosttest.Machine)
+		trouble func(*machinetest.Machine)
 		code    int
 	}{
-		{"healthy", func(*hosttest.Machine) {}, exitOK},
+		{"healthy", func(*machinetest.Machine) {}, exitOK},
 		{"first-boot-pulls", pulling, exitFault},
-		{"certificate-ended", func(m *hosttest.Machine) {
-			m.Certificate("system:node:m1", "system:nodes", hosttest.Now.Add(-24*time.Hour), hosttest.Now.Add(-time.Hour))
+		{"certificate-ended", func(m *machinetest.Machine) {
+			m.Certificate("system:node:m1", "system:nodes", machinetest.Now.Add(-24*time.Hour), machinetest.Now.Add(-time.Hour))
 		}, exitFault},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			m := hosttest.New(t)
+			m := machinetest.New(t)
 			tt.trouble(m)
 			code, out, errs := typed(t, m)
 			if code != tt.code || errs != "" {
@@ -240,9 +241,9 @@ func TestScreens(t *testing.T) {
 
 // TestSecrets: what lies on the machine in secret is in no answer and in no collection.
 func TestSecrets(t *testing.T) {
-	m := hosttest.New(t)
-	m.Commands["/usr/bin/journalctl"] = hosttest.Journal(
-		hosttest.Entry("kubelet.service", "kubenswrapper", hosttest.Now, `E0301 11:59:00.1 3100 x.go:1] user "system:anonymous" cannot: Authorization: Bearer `+hosttest.PlantedToken),
+	m := machinetest.New(t)
+	m.Commands["/usr/bin/journalctl"] = machinetest.Journal(
+		machinetest.Entry("kubelet.service", "kubenswrapper", machinetest.Now, `E0301 11:59:00.1 3100 x.go:1] user "system:anonymous" cannot: Authorization: Bearer `+machinetest.PlantedToken),
 	)
 	dir := filepath.Join(t.TempDir(), "case")
 	_, text, errs := typed(t, m, "-o", "wide", "--collect", dir)
@@ -260,7 +261,7 @@ func TestSecrets(t *testing.T) {
 		t.Fatal(err)
 	}
 	key := strings.Split(string(m.Key), "\n")[1]
-	for _, secret := range []string{hosttest.PlantedToken, hosttest.PlantedPull, hosttest.PlantedConfig, key} {
+	for _, secret := range []string{machinetest.PlantedToken, machinetest.PlantedPull, machinetest.PlantedConfig, key} {
 		if strings.Contains(all, secret) {
 			t.Errorf("%q is shown or kept", secret)
 		}
@@ -270,18 +271,18 @@ func TestSecrets(t *testing.T) {
 	}
 }
 
-func typedJSON(t *testing.T, m *hosttest.Machine) (int, string) {
+func typedJSON(t *testing.T, m *machinetest.Machine) (int, string) {
 	t.Helper()
 	code, out, _ := typed(t, m, "-o", "json")
 	return code, out
 }
 
 func TestWrongUse(t *testing.T) {
-	m := hosttest.New(t)
-	empty := &hosttest.Machine{Root: t.TempDir()}
+	m := machinetest.New(t)
+	empty := &machinetest.Machine{Root: t.TempDir()}
 	tests := []struct {
 		name string
-		m    *hosttest.Machine
+		m    *machinetest.Machine
 		args []string
 		want string
 	}{
@@ -294,7 +295,7 @@ func TestWrongUse(t *testing.T) {
 		{"fault", m, []string{"--only", "no-such"}, "there is no fault"},
 		{"fault of the cluster", m, []string{"--only", "etcd-no-quorum"}, "a machine alone"},
 		{"not a machine", empty, nil, "not a root directory of an OpenShift machine"},
-		{"nothing there", &hosttest.Machine{Root: filepath.Join(empty.Root, "x")}, nil, "there is no such directory"},
+		{"nothing there", &machinetest.Machine{Root: filepath.Join(empty.Root, "x")}, nil, "there is no such directory"},
 		{"collection is there", m, []string{"--collect", m.Root}, "something is there already"},
 	}
 	for _, tt := range tests {
@@ -310,10 +311,10 @@ func TestWrongUse(t *testing.T) {
 // TestCollection: what was kept is read together with an archive of the cluster and
 // gives the machine's finding to its Node.
 func TestCollection(t *testing.T) {
-	m := hosttest.New(t)
+	m := machinetest.New(t)
 	m.Put("/etc/hostname", "m2\n")
 	m.Put("/etc/machine-id", "55555552\n") // as the Node m2 has it
-	m.Certificate("system:node:m2", "system:nodes", hosttest.Now.Add(-24*time.Hour), hosttest.Now.Add(-time.Hour))
+	m.Certificate("system:node:m2", "system:nodes", machinetest.Now.Add(-24*time.Hour), machinetest.Now.Add(-time.Hour))
 	packed := filepath.Join(t.TempDir(), "m2.tar.gz")
 	if code, _, errs := typed(t, m, "--collect", packed); code != exitFault || !strings.Contains(errs, "rollcall diagnose --from") {
 		t.Fatalf("exit code %d, %s", code, errs)
@@ -346,7 +347,7 @@ func TestCollection(t *testing.T) {
 	t.Error("nothing is said of the machine's certificate")
 }
 
-func diagnosed(t *testing.T, sources ...evidence.Source) *fault.Diagnosis {
+func diagnosed(t *testing.T, sources ...evidence.Source) *diagnosis.Diagnosis {
 	t.Helper()
 	set, err := scan.Compile(all.Signatures())
 	if err != nil {
@@ -376,7 +377,7 @@ func TestSchema(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := hosttest.New(t)
+	m := machinetest.New(t)
 	pulling(m)
 	_, doc := typedJSON(t, m)
 	v, err := jsonschema.UnmarshalJSON(strings.NewReader(doc))
@@ -391,7 +392,7 @@ func TestSchema(t *testing.T) {
 // TestCopy: of a copy of the files nothing that runs is said, least of all what runs
 // on the machine of whoever looks.
 func TestCopy(t *testing.T) {
-	m := hosttest.New(t)
+	m := machinetest.New(t)
 	m.Copy()
 	code, d := answer(t, m)
 	if code != exitUndecided {
@@ -406,7 +407,7 @@ func TestCopy(t *testing.T) {
 			t.Errorf("%s is %s: the file is there (%s)", f.Fault, f.Outcome, f.Reason)
 		}
 	}
-	if !d.Now.Equal(hosttest.Now.Add(-3 * time.Hour)) {
+	if !d.Now.Equal(machinetest.Now.Add(-3 * time.Hour)) {
 		t.Errorf("the present of the copy is %s", d.Now)
 	}
 }

@@ -35,6 +35,7 @@ type rule struct {
 	program       string
 	parts         [][]byte // lower case, blanks as one: all must be in the line
 	match, unless *pattern
+	over          *pattern // earlier lines that this one ends
 }
 
 // literal is what a signature of the automaton stands for.
@@ -66,6 +67,9 @@ func New(c *fault.Catalog) (*Index, error) {
 				return nil, fmt.Errorf("compile message %q: %w", m.Text, err)
 			}
 			if r.unless, err = compile(m.Unless); err != nil {
+				return nil, fmt.Errorf("compile message %q: %w", m.Text, err)
+			}
+			if r.over, err = compile(m.Over); err != nil {
 				return nil, fmt.Errorf("compile message %q: %w", m.Text, err)
 			}
 			add(sought(m), literal{rule: len(x.rules)})

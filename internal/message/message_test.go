@@ -157,6 +157,8 @@ func TestTextAsItIsPasted(t *testing.T) {
 		"wrapped at a blank":       {long + " failed calling\nwebhook: no such host", Present},
 		"wrapped in a word":        {long + " failed calling web\nhook: no such host", Present},
 		"quoted and wrapped":       {"> " + long + " failed calling\n> webhook: no such host", Present},
+		"two records":              {"2026-03-01T10:00:00Z " + long + " failed calling\n2026-03-01T10:00:01Z webhook: no such host", Absent},
+		"two rows of a table":      {long + "   failed calling\n" + strings.Repeat("z", 70) + "   webhook: no such host", Absent},
 		"half of it":               {"failed calling webhook: timeout", Absent},
 		"a possible cause":         {"x509: certificate has expired or is not yet valid", Unknown},
 		"a failure":                {"cannot do it", Unknown},

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"runtime"
 	"slices"
 	"sync"
@@ -186,7 +187,7 @@ func (x *Index) rewritten(b []byte, f *found) {
 	for line := range bytes.Lines(b) {
 		number++
 		line = bytes.TrimRight(line, "\r\n")
-		if len(last) >= narrowest && len(last) <= widest && len(line) > 0 {
+		if len(last) >= narrowest && len(last) <= widest && len(line) > 0 && !beginsRecord(last, line) {
 			for _, between := range []string{"", " "} {
 				x.again(string(last)+between+string(bytes.TrimLeft(line, " \t>")), number-1, number, f)
 			}
@@ -198,6 +199,29 @@ func (x *Index) rewritten(b []byte, f *found) {
 		}
 		last = line
 	}
+}
+
+// stamped is how a line begins that is no rest of the one before: the time of a journal, of
+// a log of a program, of the kernel.
+var stamped = regexp.MustCompile(`^\s{0,4}(?:[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d |\d{4}-\d\d-\d\d[T ]\d\d:\d\d|[IWEF]\d{4} \d\d:\d\d:|time="|\[ *\d+\.\d{3,}\] )`)
+
+// beginsRecord reports whether a line is one of its own and not the rest of last, which a
+// terminal wrapped: it has a time of its own, or it is the next row of a table.
+func beginsRecord(last, line []byte) bool {
+	if stamped.Match(line) {
+		return true
+	}
+	for i := 2; i < min(len(last), len(line)); i++ {
+		if columnAt(last, i) && columnAt(line, i) {
+			return true
+		}
+	}
+	return false
+}
+
+// columnAt reports whether a cell of a table begins at a position: behind 2 blanks or more.
+func columnAt(line []byte, i int) bool {
+	return line[i] != ' ' && line[i-1] == ' ' && line[i-2] == ' ' && len(bytes.TrimSpace(line[:i])) > 0
 }
 
 // again tries a text that stands in the lines from first to last in another form: joined,

@@ -131,10 +131,16 @@ func short(text string) string {
 func (c *collector) report() *Report {
 	r := &Report{Result: Absent, Matches: []Match{}, Lines: c.lines, Bytes: c.bytes}
 	byFault, byFailure, over := map[string]*Match{}, map[string]*Match{}, map[string]int{}
+	pastFault, pastFailure := map[string]*Match{}, map[string]*Match{}
+	enders := c.enders()
 	for _, i := range sorted(c.by) {
 		rule, t := &c.x.rules[i], c.by[i]
 		if len(rule.With) > 0 && !c.with[i] || c.no[i] || rule.Lines > 0 && c.lines > rule.Lines {
 			continue
+		}
+		toFault, toFailure := byFault, byFailure
+		if enders.ended(t.last) {
+			toFault, toFailure = pastFault, pastFailure
 		}
 		t.print(c.clean)
 		for _, id := range rule.Ends {
@@ -146,9 +152,9 @@ func (c *collector) report() *Report {
 			if grade == "" {
 				grade = fault.ShowsLikely
 			}
-			c.match(byFault, rule.Fault, grade, t)
+			c.match(toFault, rule.Fault, grade, t)
 		case rule.Failure != "":
-			c.match(byFailure, rule.Failure, fault.ShowsPossible, t)
+			c.match(toFailure, rule.Failure, fault.ShowsPossible, t)
 			if rule.Next != "" {
 				c.next[rule.Failure] = rule.Next
 			}
@@ -176,8 +182,45 @@ func (c *collector) report() *Report {
 		}
 		r.Symptoms = append(r.Symptoms, *m)
 	}
+	for id, m := range pastFault {
+		if byFault[id] == nil {
+			f, _ := c.x.catalog.Fault(id)
+			m.Fault, m.Aliases = id, f.Aliases
+			r.Over = append(r.Over, *m)
+		}
+	}
+	for words, m := range pastFailure {
+		if byFailure[words] == nil {
+			m.Next, m.Failure = c.next[words], words
+			r.Over = append(r.Over, *m)
+		}
+	}
 	c.x.rank(r)
 	return r
+}
+
+// ender is a line that ends what earlier lines of the same program show.
+type ender struct {
+	line int
+	over *pattern
+}
+
+type enders []ender
+
+func (c *collector) enders() (list enders) {
+	for i, t := range c.by {
+		if over := c.x.rules[i].over; over != nil {
+			list = append(list, ender{t.last.Number, over})
+		}
+	}
+	return list
+}
+
+// ended reports whether what a line shows is over by the end of the text.
+func (e enders) ended(l Line) bool {
+	return slices.ContainsFunc(e, func(x ender) bool {
+		return l.Number < x.line && x.over.in(plainLower(nil, []byte(l.Text)))
+	})
 }
 
 // Seen is a fault that was decided from the objects and journals in the same text.

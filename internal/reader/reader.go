@@ -109,7 +109,7 @@ type Urgency func(context.Context, *Reader) func(evidence.Text) bool
 // anything is read.
 func (r *Reader) ReadFew(n int, urgent Urgency) { r.few, r.urgent = n, urgent }
 
-// Describe describes the main source; its Now is the newest of all sources, and
+// Describe describes the main source; its Now is the newest that a source carries, and
 // the Notes are those of all, and in the coverage from then on.
 func (r *Reader) Describe(ctx context.Context) (evidence.Description, error) {
 	var first evidence.Description
@@ -128,12 +128,24 @@ func (r *Reader) Describe(ctx context.Context) (evidence.Description, error) {
 			first = d
 			continue
 		}
-		if d.Now.After(first.Now) {
-			first.Now = d.Now
+		if younger(d, first) {
+			first.Now, first.AtLeast, first.ByClock = d.Now, d.AtLeast, d.ByClock
 		}
 	}
 	first.Notes = notes
 	return first, nil
+}
+
+// younger reports whether the time of a source counts before that of another: a time that
+// something in it carries before the clock of whoever reads, and then the newer one.
+func younger(a, b evidence.Description) bool {
+	switch {
+	case a.Now.IsZero() || b.Now.IsZero():
+		return b.Now.IsZero()
+	case a.ByClock != b.ByClock:
+		return b.ByClock
+	}
+	return a.Now.After(b.Now)
 }
 
 // List returns the objects of a resource in a namespace ("" for cluster-scoped or all

@@ -11,6 +11,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/fault"
 )
 
@@ -105,8 +106,8 @@ func (r *run) present(ctx context.Context, s Step) error {
 // evaluate evaluates one fault. It comes back when ctx ends, whatever the
 // evaluator is at: it only reads, so that what it is at may be left to the end of
 // the process.
-func (r *run) evaluate(ctx context.Context, k fault.Key) (fault.Finding, error) {
-	return prompt(ctx, func(ctx context.Context) (fault.Finding, error) { return r.Eval.Evaluate(ctx, k) })
+func (r *run) evaluate(ctx context.Context, k fault.Key) (diagnosis.Finding, error) {
+	return prompt(ctx, func(ctx context.Context) (diagnosis.Finding, error) { return r.Eval.Evaluate(ctx, k) })
 }
 
 // prompt calls read and returns its result, or ctx's error as soon as ctx ends.

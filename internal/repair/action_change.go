@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/rollcall-project/rollcall/internal/facts/hosts"
 	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/inventory"
 )
 
 // changeFields does what one of the changes says.
@@ -181,7 +181,7 @@ func bareMetalHostOf(ctx context.Context, api Reader, host string) (string, erro
 	}
 	var mine, others []string
 	for _, m := range machines {
-		if hosts.SameName(stringAt(m, "status", "nodeRef", "name"), host) {
+		if inventory.SameName(stringAt(m, "status", "nodeRef", "name"), host) {
 			mine = append(mine, stringAt(m, "metadata", "name"))
 		} else if stringAt(m, "status", "nodeRef", "name") != "" {
 			others = append(others, stringAt(m, "metadata", "name"))
@@ -194,7 +194,7 @@ func bareMetalHostOf(ctx context.Context, api Reader, host string) (string, erro
 	var found []string
 	for _, o := range list {
 		name, consumer := stringAt(o, "metadata", "name"), stringAt(o, "spec", "consumerRef", "name")
-		if hosts.SameName(name, host) && !slices.Contains(others, consumer) || consumer != "" && slices.Contains(mine, consumer) {
+		if inventory.SameName(name, host) && !slices.Contains(others, consumer) || consumer != "" && slices.Contains(mine, consumer) {
 			found = append(found, name)
 		}
 	}

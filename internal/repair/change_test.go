@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/rollcall-project/rollcall/catalog"
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/fault"
 )
 
@@ -152,21 +153,21 @@ func (r *changeRig) Sleep(ctx context.Context, d time.Duration) error {
 	return err
 }
 
-func (r *changeRig) Evaluate(_ context.Context, k fault.Key) (fault.Finding, error) {
-	f := fault.Finding{Fault: k.Fault, Subject: k.Subject, Outcome: fault.Absent, Severity: fault.Error}
+func (r *changeRig) Evaluate(_ context.Context, k fault.Key) (diagnosis.Finding, error) {
+	f := diagnosis.Finding{Fault: k.Fault, Subject: k.Subject, Outcome: fault.Absent, Severity: fault.Error}
 	if r.c.broken(r.get(r.c.object)) {
 		f.Outcome = fault.Present
 	}
 	return f, nil
 }
 
-func (r *changeRig) Diagnose(ctx context.Context) (*fault.Diagnosis, error) {
-	d := &fault.Diagnosis{Cluster: fault.ClusterInfo{ID: "the-cluster"}, Verdict: fault.Verdict{Class: fault.Healthy}}
+func (r *changeRig) Diagnose(ctx context.Context) (*diagnosis.Diagnosis, error) {
+	d := &diagnosis.Diagnosis{Cluster: diagnosis.ClusterInfo{ID: "the-cluster"}, Verdict: diagnosis.Verdict{Class: diagnosis.Healthy}}
 	f, err := r.Evaluate(ctx, r.key())
 	if f.Outcome == fault.Present {
-		d.Roots, d.Verdict.Class = []fault.Root{{Key: r.key(), Title: "t", Confidence: fault.Proven}}, fault.RecoverableInPlace
+		d.Roots, d.Verdict.Class = []diagnosis.Root{{Key: r.key(), Title: "t", Confidence: diagnosis.Proven}}, diagnosis.RecoverableInPlace
 	}
-	d.Findings = []fault.Finding{f}
+	d.Findings = []diagnosis.Finding{f}
 	return d, err
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/catalog"
 	"github.com/rollcall-project/rollcall/internal/csr"
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/fault"
 )
 
@@ -181,7 +182,7 @@ func (w *world) controller() {
 }
 
 // Evaluate implements Evaluator on the world as it is.
-func (w *world) Evaluate(_ context.Context, k fault.Key) (fault.Finding, error) {
+func (w *world) Evaluate(_ context.Context, k fault.Key) (diagnosis.Finding, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	empty := stringAt(w.objects[keyOf(poolRef("master"))], "status", "configuration", "name") == ""
@@ -191,7 +192,7 @@ func (w *world) Evaluate(_ context.Context, k fault.Key) (fault.Finding, error) 
 		absent = absent || w.objects[keyOf(configRef(config))] == nil
 	}
 	present := map[string]bool{"pool-config-empty": empty, "render-missing": absent, "bootstrap-desync": absent}[k.Fault]
-	f := fault.Finding{Fault: k.Fault, Subject: k.Subject, Outcome: fault.Absent}
+	f := diagnosis.Finding{Fault: k.Fault, Subject: k.Subject, Outcome: fault.Absent}
 	if present {
 		f.Outcome = fault.Present
 	}
@@ -199,8 +200,8 @@ func (w *world) Evaluate(_ context.Context, k fault.Key) (fault.Finding, error) 
 }
 
 // Diagnose implements Evaluator: the first of the faults that is present is the root.
-func (w *world) Diagnose(ctx context.Context) (*fault.Diagnosis, error) {
-	d := &fault.Diagnosis{Cluster: fault.ClusterInfo{ID: "the-cluster"}, Verdict: fault.Verdict{Class: fault.Healthy}}
+func (w *world) Diagnose(ctx context.Context) (*diagnosis.Diagnosis, error) {
+	d := &diagnosis.Diagnosis{Cluster: diagnosis.ClusterInfo{ID: "the-cluster"}, Verdict: diagnosis.Verdict{Class: diagnosis.Healthy}}
 	for _, k := range []fault.Key{rootFault, emptyFault, renderFault} {
 		f, err := w.Evaluate(ctx, k)
 		if err != nil {
@@ -211,8 +212,8 @@ func (w *world) Diagnose(ctx context.Context) (*fault.Diagnosis, error) {
 		switch {
 		case f.Outcome != fault.Present:
 		case len(d.Roots) == 0:
-			d.Roots = append(d.Roots, fault.Root{Key: k})
-			d.Verdict.Class = fault.RecoverableInPlace
+			d.Roots = append(d.Roots, diagnosis.Root{Key: k})
+			d.Verdict.Class = diagnosis.RecoverableInPlace
 		default:
 			d.Roots[0].Explains = append(d.Roots[0].Explains, k)
 		}
@@ -264,16 +265,16 @@ func testCatalog(t *testing.T) *fault.Catalog {
 	return c
 }
 
-func testDiagnosis() *fault.Diagnosis {
-	d := &fault.Diagnosis{Roots: []fault.Root{{Key: rootFault, Title: "two masters name a render that is not there", Confidence: fault.Proven,
+func testDiagnosis() *diagnosis.Diagnosis {
+	d := &diagnosis.Diagnosis{Roots: []diagnosis.Root{{Key: rootFault, Title: "two masters name a render that is not there", Confidence: diagnosis.Proven,
 		Explains: []fault.Key{emptyFault, renderFault}}}}
 	for _, k := range []fault.Key{rootFault, emptyFault, renderFault} {
-		d.Findings = append(d.Findings, fault.Finding{Fault: k.Fault, Subject: k.Subject, Outcome: fault.Present})
+		d.Findings = append(d.Findings, diagnosis.Finding{Fault: k.Fault, Subject: k.Subject, Outcome: fault.Present})
 	}
-	host := func(name string, stage fault.Stage) fault.HostState {
-		return fault.HostState{Name: name, Role: "master", Expected: true, Stage: stage, State: fault.StageFailed}
+	host := func(name string, stage fault.Stage) diagnosis.HostState {
+		return diagnosis.HostState{Name: name, Role: "master", Expected: true, Stage: stage, State: diagnosis.StageFailed}
 	}
-	d.Hosts = []fault.HostState{host("control0", fault.IgnitionFetched), host("control1", fault.ConfigDone), host("control2", fault.ConfigDone)}
+	d.Hosts = []diagnosis.HostState{host("control0", fault.IgnitionFetched), host("control1", fault.ConfigDone), host("control2", fault.ConfigDone)}
 	return d
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/fault"
 )
 
@@ -14,13 +15,13 @@ type deaf struct {
 	until chan struct{}
 }
 
-func (d deaf) Evaluate(context.Context, fault.Key) (fault.Finding, error) {
+func (d deaf) Evaluate(context.Context, fault.Key) (diagnosis.Finding, error) {
 	d.asked()
 	<-d.until
-	return fault.Finding{}, nil
+	return diagnosis.Finding{}, nil
 }
 
-func (d deaf) Diagnose(context.Context) (*fault.Diagnosis, error) {
+func (d deaf) Diagnose(context.Context) (*diagnosis.Diagnosis, error) {
 	d.asked()
 	<-d.until
 	return nil, nil

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/diagnose"
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/fault"
 )
 
@@ -72,7 +73,7 @@ const (
 )
 
 // compare judges the cluster after a run. known tells which faults were evaluated.
-func compare(p *Plan, end ended, d *fault.Diagnosis, known func(string) bool) Outcome {
+func compare(p *Plan, end ended, d *diagnosis.Diagnosis, known func(string) bool) Outcome {
 	o := Outcome{Verdict: string(d.Verdict.Class)}
 	if d.Verdict.Reason != "" {
 		o.Verdict += ": " + d.Verdict.Reason
@@ -95,9 +96,9 @@ func compare(p *Plan, end ended, d *fault.Diagnosis, known func(string) bool) Ou
 }
 
 // ofPlan looks for what the plan is for.
-func (o *Outcome) ofPlan(p *Plan, d *fault.Diagnosis, known func(string) bool) {
-	findings := map[fault.Key]fault.Finding{}
-	unlisted := map[string]fault.Finding{} // by fault: its subjects could not be listed
+func (o *Outcome) ofPlan(p *Plan, d *diagnosis.Diagnosis, known func(string) bool) {
+	findings := map[fault.Key]diagnosis.Finding{}
+	unlisted := map[string]diagnosis.Finding{} // by fault: its subjects could not be listed
 	for _, f := range d.Findings {
 		findings[f.Key()] = f
 		if f.Outcome == fault.Unknown && f.Subject.Name == diagnose.Unnamed {
@@ -137,7 +138,7 @@ func wanted(p *Plan) []fault.Key {
 
 // besides looks for errors that are new, and for what the plan was never for. Where
 // nothing is repaired, further effects of what was there before are not new.
-func (o *Outcome) besides(p *Plan, end ended, d *fault.Diagnosis) {
+func (o *Outcome) besides(p *Plan, end ended, d *diagnosis.Diagnosis) {
 	ours, others := set(wanted(p)), set(p.Before.Others, p.Before.Also)
 	alone := map[fault.Key]bool{} // roots, and what has no known cause
 	for _, r := range d.Roots {
@@ -166,20 +167,20 @@ func (o *Outcome) besides(p *Plan, end ended, d *fault.Diagnosis) {
 }
 
 // hosts looks at the hosts that the plan's steps are about: each must have joined.
-func (o *Outcome) hosts(p *Plan, d *fault.Diagnosis) {
+func (o *Outcome) hosts(p *Plan, d *diagnosis.Diagnosis) {
 	for _, s := range p.Steps {
 		for _, h := range d.Hosts {
-			if s.Action != WaitNode || h.Name != s.Args.Host || h.State == fault.StagePassed {
+			if s.Action != WaitNode || h.Name != s.Args.Host || h.State == diagnosis.StagePassed {
 				continue
 			}
 			seen := Seen{Key: fault.Key{Subject: fault.Subject{Kind: fault.Host, Name: h.Name}},
 				Title: fmt.Sprintf("host %s: %s is %s", h.Name, h.Stage, h.State), Note: h.Why}
 			switch h.State {
-			case fault.StageWaiting:
+			case diagnosis.StageWaiting:
 				o.Waiting = append(o.Waiting, seen)
-			case fault.StageUnknown:
+			case diagnosis.StageUnknown:
 				o.Unknown = append(o.Unknown, seen)
-			case fault.StageFailed:
+			case diagnosis.StageFailed:
 				o.Still = append(o.Still, seen)
 			}
 		}
@@ -187,7 +188,7 @@ func (o *Outcome) hosts(p *Plan, d *fault.Diagnosis) {
 }
 
 // decide names the state. What is unknown is never taken for fine.
-func (o *Outcome) decide(end ended, d *fault.Diagnosis) {
+func (o *Outcome) decide(end ended, d *diagnosis.Diagnosis) {
 	blind := len(o.Unknown)+len(o.Unread) > 0
 	switch {
 	case blind:
@@ -212,7 +213,7 @@ func (o *Outcome) decide(end ended, d *fault.Diagnosis) {
 		o.State = NotChecked
 	case end == endPartly:
 		o.State = PartlyDone
-	case len(o.Waiting) > 0 || d.Verdict.Class == fault.Settling:
+	case len(o.Waiting) > 0 || d.Verdict.Class == diagnosis.Settling:
 		o.State = InProgress
 		o.until(d.Verdict.Until)
 	default:
@@ -227,7 +228,7 @@ func (o *Outcome) until(t time.Time) {
 }
 
 // causeOf returns the root that explains a finding.
-func causeOf(k fault.Key, d *fault.Diagnosis) (fault.Key, bool) {
+func causeOf(k fault.Key, d *diagnosis.Diagnosis) (fault.Key, bool) {
 	for _, r := range d.Roots {
 		if r.Key != k && slices.Contains(r.Explains, k) {
 			return r.Key, true
@@ -236,7 +237,7 @@ func causeOf(k fault.Key, d *fault.Diagnosis) (fault.Key, bool) {
 	return fault.Key{}, false
 }
 
-func effectOf(k fault.Key, d *fault.Diagnosis) string {
+func effectOf(k fault.Key, d *diagnosis.Diagnosis) string {
 	if cause, ok := causeOf(k, d); ok {
 		return fmt.Sprintf("an effect of %s at %s", cause.Fault, cause.Subject)
 	}

@@ -8,16 +8,17 @@ import (
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/diagnose"
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/fault"
 )
 
-func present(k fault.Key) fault.Finding {
-	return fault.Finding{Fault: k.Fault, Subject: k.Subject, Outcome: fault.Present, Severity: fault.Error, Title: "title of " + k.Fault}
+func present(k fault.Key) diagnosis.Finding {
+	return diagnosis.Finding{Fault: k.Fault, Subject: k.Subject, Outcome: fault.Present, Severity: fault.Error, Title: "title of " + k.Fault}
 }
 
-func absent(k fault.Key) fault.Finding {
-	return fault.Finding{Fault: k.Fault, Subject: k.Subject, Outcome: fault.Absent, Severity: fault.Error}
+func absent(k fault.Key) diagnosis.Finding {
+	return diagnosis.Finding{Fault: k.Fault, Subject: k.Subject, Outcome: fault.Absent, Severity: fault.Error}
 }
 
 // inCatalog knows the test's faults but one.
@@ -30,76 +31,76 @@ func TestCompare(t *testing.T) {
 	until := time.Date(2026, 5, 1, 4, 0, 0, 0, time.UTC)
 	plan := &Plan{Cluster: ClusterID{ID: "the-cluster"}, Root: rootFault, Before: Before{For: []fault.Key{rootFault, emptyFault}, Others: []fault.Key{other}},
 		Steps: []Step{{Action: WaitNode, Args: Args{Host: "control0"}}}}
-	gone := []fault.Finding{absent(rootFault), absent(emptyFault)}
+	gone := []diagnosis.Finding{absent(rootFault), absent(emptyFault)}
 	waiting := absent(rootFault)
 	waiting.Until = until
 	tests := []struct {
 		name   string
 		end    ended
-		change func(*fault.Diagnosis)
+		change func(*diagnosis.Diagnosis)
 		want   State
 		says   string
 	}{
-		{"everything absent", endFinished, func(*fault.Diagnosis) {}, Repaired, "repaired"},
-		{"the root is present", endFinished, func(d *fault.Diagnosis) { d.Findings = []fault.Finding{present(rootFault), absent(emptyFault)} },
+		{"everything absent", endFinished, func(*diagnosis.Diagnosis) {}, Repaired, "repaired"},
+		{"the root is present", endFinished, func(d *diagnosis.Diagnosis) { d.Findings = []diagnosis.Finding{present(rootFault), absent(emptyFault)} },
 			PartlyDone, "partly done, still present: bootstrap-desync at pool/master"},
-		{"an effect is present, of another root", endFinished, func(d *fault.Diagnosis) {
-			d.Findings = []fault.Finding{absent(rootFault), present(emptyFault), present(other)}
-			d.Roots = []fault.Root{{Key: other, Explains: []fault.Key{emptyFault}}}
+		{"an effect is present, of another root", endFinished, func(d *diagnosis.Diagnosis) {
+			d.Findings = []diagnosis.Finding{absent(rootFault), present(emptyFault), present(other)}
+			d.Roots = []diagnosis.Root{{Key: other, Explains: []fault.Key{emptyFault}}}
 		}, PartlyDone, "still present: pool-config-empty at pool/master; not part of this plan, still present: node-not-ready at host/w7"},
-		{"a root that the plan is not for", endFinished, func(d *fault.Diagnosis) {
-			d.Findings, d.Roots = append(d.Findings, present(other)), []fault.Root{{Key: other}}
+		{"a root that the plan is not for", endFinished, func(d *diagnosis.Diagnosis) {
+			d.Findings, d.Roots = append(d.Findings, present(other)), []diagnosis.Root{{Key: other}}
 		}, Repaired, "repaired, not part of this plan, still present: node-not-ready at host/w7"},
-		{"a new error", endFinished, func(d *fault.Diagnosis) { d.Findings = append(d.Findings, present(fresh)) }, PartlyDone, "partly done, new: disk-full at host/w8"},
-		{"a new warning", endFinished, func(d *fault.Diagnosis) {
+		{"a new error", endFinished, func(d *diagnosis.Diagnosis) { d.Findings = append(d.Findings, present(fresh)) }, PartlyDone, "partly done, new: disk-full at host/w8"},
+		{"a new warning", endFinished, func(d *diagnosis.Diagnosis) {
 			f := present(fresh)
 			f.Severity = fault.Warning
 			d.Findings = append(d.Findings, f)
 		}, Repaired, "repaired"},
-		{"the root is unknown", endFinished, func(d *fault.Diagnosis) {
+		{"the root is unknown", endFinished, func(d *diagnosis.Diagnosis) {
 			d.Findings[0].Outcome, d.Findings[0].Reason = fault.Unknown, "pools is forbidden"
 		}, NotChecked, "could not check: bootstrap-desync at pool/master (pools is forbidden)"},
-		{"the root is unknown and an error is new", endFinished, func(d *fault.Diagnosis) {
+		{"the root is unknown and an error is new", endFinished, func(d *diagnosis.Diagnosis) {
 			d.Findings[0].Outcome = fault.Unknown
 			d.Findings = append(d.Findings, present(fresh))
 		}, NotChecked, "new: disk-full at host/w8"},
-		{"its subjects could not be listed", endFinished, func(d *fault.Diagnosis) {
+		{"its subjects could not be listed", endFinished, func(d *diagnosis.Diagnosis) {
 			blind := absent(fault.Key{Fault: rootFault.Fault, Subject: fault.Subject{Kind: fault.Pool, Name: diagnose.Unnamed}})
 			blind.Outcome, blind.Reason = fault.Unknown, "it could not be read which there are"
 			d.Findings[0] = blind
 		}, NotChecked, "it could not be read which there are"},
-		{"its pool is gone", endFinished, func(d *fault.Diagnosis) {
+		{"its pool is gone", endFinished, func(d *diagnosis.Diagnosis) {
 			d.Findings[0].Subject.Name = "infra"
 		}, NotChecked, "pool/master was no longer found"},
-		{"no finding of it", endFinished, func(d *fault.Diagnosis) { d.Findings = d.Findings[1:] }, NotChecked, "pool/master was no longer found"},
-		{"nodes were not read whole", endFinished, func(d *fault.Diagnosis) {
+		{"no finding of it", endFinished, func(d *diagnosis.Diagnosis) { d.Findings = d.Findings[1:] }, NotChecked, "pool/master was no longer found"},
+		{"nodes were not read whole", endFinished, func(d *diagnosis.Diagnosis) {
 			d.Coverage = []evidence.Coverage{{Need: evidence.Nodes.String(), State: evidence.Missing, Why: evidence.Forbidden, Reason: "forbidden"}}
 		}, NotChecked, "could not check: not all nodes were read: forbidden"},
-		{"its condition holds and is expected", endFinished, func(d *fault.Diagnosis) { d.Findings[0] = waiting }, InProgress, "in progress (expected until 2026-05-01T04:00:00Z)"},
-		{"the cluster settles", endFinished, func(d *fault.Diagnosis) {
-			d.Verdict = fault.Verdict{Class: fault.Settling, Until: until}
+		{"its condition holds and is expected", endFinished, func(d *diagnosis.Diagnosis) { d.Findings[0] = waiting }, InProgress, "in progress (expected until 2026-05-01T04:00:00Z)"},
+		{"the cluster settles", endFinished, func(d *diagnosis.Diagnosis) {
+			d.Verdict = diagnosis.Verdict{Class: diagnosis.Settling, Until: until}
 		}, InProgress, "expected until 2026-05-01T04:00:00Z"},
-		{"its host has failed", endFinished, func(d *fault.Diagnosis) {
-			d.Hosts = []fault.HostState{{Name: "control0", Stage: fault.EtcdMember, State: fault.StageFailed}}
+		{"its host has failed", endFinished, func(d *diagnosis.Diagnosis) {
+			d.Hosts = []diagnosis.HostState{{Name: "control0", Stage: fault.EtcdMember, State: diagnosis.StageFailed}}
 		}, PartlyDone, "host control0: etcd-member is failed"},
-		{"its host is unknown", endFinished, func(d *fault.Diagnosis) {
-			d.Hosts = []fault.HostState{{Name: "control0", Stage: fault.EtcdMember, State: fault.StageUnknown}}
+		{"its host is unknown", endFinished, func(d *diagnosis.Diagnosis) {
+			d.Hosts = []diagnosis.HostState{{Name: "control0", Stage: fault.EtcdMember, State: diagnosis.StageUnknown}}
 		}, NotChecked, "host control0: etcd-member is unknown"},
-		{"another cluster", endFinished, func(d *fault.Diagnosis) { d.Cluster.ID = "another" }, NotChecked, "this is cluster another, the plan is for the-cluster"},
-		{"no cluster id", endFinished, func(d *fault.Diagnosis) { d.Cluster.ID = "" }, NotChecked, "the cluster's id could not be read"},
-		{"steps are left, nothing is present", endPartly, func(*fault.Diagnosis) {}, PartlyDone, "not all steps are done"},
-		{"undone", endUndone, func(d *fault.Diagnosis) { d.Findings[0] = present(rootFault) }, Undone, "undone (rolled back), still present: bootstrap-desync"},
-		{"undone, a new error", endUndone, func(d *fault.Diagnosis) { d.Findings = append(d.Findings, present(fresh)) }, PartlyDone, "new: disk-full"},
-		{"undone, a further effect of the root", endUndone, func(d *fault.Diagnosis) {
+		{"another cluster", endFinished, func(d *diagnosis.Diagnosis) { d.Cluster.ID = "another" }, NotChecked, "this is cluster another, the plan is for the-cluster"},
+		{"no cluster id", endFinished, func(d *diagnosis.Diagnosis) { d.Cluster.ID = "" }, NotChecked, "the cluster's id could not be read"},
+		{"steps are left, nothing is present", endPartly, func(*diagnosis.Diagnosis) {}, PartlyDone, "not all steps are done"},
+		{"undone", endUndone, func(d *diagnosis.Diagnosis) { d.Findings[0] = present(rootFault) }, Undone, "undone (rolled back), still present: bootstrap-desync"},
+		{"undone, a new error", endUndone, func(d *diagnosis.Diagnosis) { d.Findings = append(d.Findings, present(fresh)) }, PartlyDone, "new: disk-full"},
+		{"undone, a further effect of the root", endUndone, func(d *diagnosis.Diagnosis) {
 			d.Findings = append(d.Findings, present(fresh), present(rootFault))
-			d.Roots = []fault.Root{{Key: rootFault, Explains: []fault.Key{fresh}}}
+			d.Roots = []diagnosis.Root{{Key: rootFault, Explains: []fault.Key{fresh}}}
 		}, Undone, "disk-full at host/w8"},
-		{"undone, unread", endUndone, func(d *fault.Diagnosis) { d.Findings[0].Outcome = fault.Unknown }, NotChecked, "could not check"},
-		{"nothing was done", endNothing, func(d *fault.Diagnosis) { d.Findings[0] = present(rootFault) }, NothingDone, "nothing was changed"},
+		{"undone, unread", endUndone, func(d *diagnosis.Diagnosis) { d.Findings[0].Outcome = fault.Unknown }, NotChecked, "could not check"},
+		{"nothing was done", endNothing, func(d *diagnosis.Diagnosis) { d.Findings[0] = present(rootFault) }, NothingDone, "nothing was changed"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			d := &fault.Diagnosis{Cluster: fault.ClusterInfo{ID: "the-cluster"}, Verdict: fault.Verdict{Class: fault.Healthy}, Findings: append([]fault.Finding(nil), gone...)}
+			d := &diagnosis.Diagnosis{Cluster: diagnosis.ClusterInfo{ID: "the-cluster"}, Verdict: diagnosis.Verdict{Class: diagnosis.Healthy}, Findings: append([]diagnosis.Finding(nil), gone...)}
 			tt.change(d)
 			o := compare(plan, tt.end, d, inCatalog)
 			if o.State != tt.want || !strings.Contains(o.String(), tt.says) {
@@ -113,7 +114,7 @@ func TestCompare(t *testing.T) {
 func TestGoneRequest(t *testing.T) {
 	request := fault.Key{Fault: "csr-client-pending", Subject: fault.Subject{Kind: fault.CSR, Name: "csr-a"}}
 	plan := &Plan{Cluster: ClusterID{ID: "the-cluster"}, Root: rootFault, Before: Before{For: []fault.Key{rootFault, request}}}
-	d := &fault.Diagnosis{Cluster: fault.ClusterInfo{ID: "the-cluster"}, Findings: []fault.Finding{absent(rootFault)}}
+	d := &diagnosis.Diagnosis{Cluster: diagnosis.ClusterInfo{ID: "the-cluster"}, Findings: []diagnosis.Finding{absent(rootFault)}}
 	if o := compare(plan, endFinished, d, inCatalog); o.State != Repaired {
 		t.Errorf("%s", o)
 	}
@@ -128,13 +129,13 @@ func TestGoneRequest(t *testing.T) {
 func TestLessEvidence(t *testing.T) {
 	plan := &Plan{Cluster: ClusterID{ID: "the-cluster"}, Root: rootFault, Before: Before{For: []fault.Key{rootFault, emptyFault}}}
 	for mask := range 9 {
-		d := &fault.Diagnosis{Cluster: fault.ClusterInfo{ID: "the-cluster"}, Findings: []fault.Finding{absent(rootFault), absent(emptyFault)}}
+		d := &diagnosis.Diagnosis{Cluster: diagnosis.ClusterInfo{ID: "the-cluster"}, Findings: []diagnosis.Finding{absent(rootFault), absent(emptyFault)}}
 		outcomes := []fault.Outcome{fault.Present, fault.Absent, fault.Unknown}
 		d.Findings[0].Outcome, d.Findings[1].Outcome = outcomes[mask%3], outcomes[mask/3]
 		whole := compare(plan, endFinished, d, inCatalog)
 		for i := range d.Findings {
 			less := *d
-			less.Findings = append([]fault.Finding(nil), d.Findings...)
+			less.Findings = append([]diagnosis.Finding(nil), d.Findings...)
 			less.Findings[i].Outcome = fault.Unknown
 			if o := compare(plan, endFinished, &less, inCatalog); o.State == Repaired || whole.State == Repaired && o.State != NotChecked {
 				t.Errorf("%v, then without evidence for %d: %s", d.Findings, i, o)
@@ -154,7 +155,7 @@ func TestRecheckWaits(t *testing.T) {
 		r.exec.Settle = 2 * time.Minute
 		p := r.plan(t)
 		asked := 0
-		r.diagnosed = func(d *fault.Diagnosis) (*fault.Diagnosis, error) {
+		r.diagnosed = func(d *diagnosis.Diagnosis) (*diagnosis.Diagnosis, error) {
 			if asked++; asked <= tt.until {
 				d.Findings = append(d.Findings, present(late))
 			}
@@ -174,7 +175,7 @@ func TestRecheckInterrupted(t *testing.T) {
 	r.exec.Settle = time.Hour
 	p := r.plan(t)
 	ctx, cancel := context.WithCancel(t.Context())
-	r.diagnosed = func(d *fault.Diagnosis) (*fault.Diagnosis, error) {
+	r.diagnosed = func(d *diagnosis.Diagnosis) (*diagnosis.Diagnosis, error) {
 		cancel()
 		return d, nil
 	}
@@ -205,7 +206,7 @@ func TestRecheckAlways(t *testing.T) {
 	t.Run("diagnosis fails", func(t *testing.T) {
 		r := newRig(t, desync(t))
 		p := r.plan(t)
-		r.diagnosed = func(*fault.Diagnosis) (*fault.Diagnosis, error) { return nil, errors.New("connection refused") }
+		r.diagnosed = func(*diagnosis.Diagnosis) (*diagnosis.Diagnosis, error) { return nil, errors.New("connection refused") }
 		o, err := r.exec.Apply(t.Context(), p)
 		if err != nil || o.State != NotChecked || o.ExitCode() != ExitNotChecked || !strings.Contains(last(t, r, p).String(), "connection refused") {
 			t.Errorf("%v, %v", o, err)

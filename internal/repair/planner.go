@@ -10,9 +10,10 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/csr"
 	"github.com/rollcall-project/rollcall/internal/diagnose"
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/evidence"
-	"github.com/rollcall-project/rollcall/internal/facts/hosts"
 	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/inventory"
 	"github.com/rollcall-project/rollcall/internal/source/namedhost"
 )
 
@@ -27,7 +28,7 @@ type Planner struct {
 
 // Ask is what a plan is made from.
 type Ask struct {
-	Diagnosis *fault.Diagnosis
+	Diagnosis *diagnosis.Diagnosis
 	Catalog   *fault.Catalog
 	Root      fault.Key         // one of the diagnosis' roots
 	Expect    []csr.Expectation // hosts that a person named
@@ -73,7 +74,7 @@ type building struct {
 	*Planner
 	ask      Ask
 	plan     *Plan
-	root     fault.Root
+	root     diagnosis.Root
 	remedies map[string][]fault.Key // remedy -> present findings whose fault names it
 	poolName string
 	adopted  string // id of the step that adopts
@@ -83,13 +84,13 @@ type building struct {
 
 // collect finds the remedies of the root and of what it explains.
 func (b *building) collect() error {
-	i := slices.IndexFunc(b.ask.Diagnosis.Roots, func(r fault.Root) bool { return r.Key == b.ask.Root })
+	i := slices.IndexFunc(b.ask.Diagnosis.Roots, func(r diagnosis.Root) bool { return r.Key == b.ask.Root })
 	if i < 0 {
 		return fmt.Errorf("make plan: %s at %s is not a root of this diagnosis", b.ask.Root.Fault, b.ask.Root.Subject)
 	}
 	b.root = b.ask.Diagnosis.Roots[i]
 	b.plan.Title = b.root.Title
-	if b.root.Confidence != fault.Proven {
+	if b.root.Confidence != diagnosis.Proven {
 		b.plan.Notes = append(b.plan.Notes, fmt.Sprintf("the root is %s, not proven: %s", b.root.Confidence, orNone(b.root.Lowered)))
 	}
 	for _, why := range diagnose.Unread(b.ask.Diagnosis) {
@@ -128,7 +129,7 @@ func (b *building) collect() error {
 }
 
 func (b *building) isPresent(k fault.Key) bool {
-	return slices.ContainsFunc(b.ask.Diagnosis.Findings, func(f fault.Finding) bool {
+	return slices.ContainsFunc(b.ask.Diagnosis.Findings, func(f diagnosis.Finding) bool {
 		return f.Key() == k && f.Outcome == fault.Present
 	}) || k == b.root.Key
 }
@@ -147,7 +148,7 @@ func (b *building) poolOf(s fault.Subject) string {
 		names = append(names, e.Name)
 	}
 	for _, h := range b.ask.Diagnosis.Hosts {
-		if slices.ContainsFunc(names, func(n string) bool { return hosts.SameName(n, h.Name) }) && h.Role != "" {
+		if slices.ContainsFunc(names, func(n string) bool { return inventory.SameName(n, h.Name) }) && h.Role != "" {
 			return poolOfRole(h.Role)
 		}
 	}
@@ -163,13 +164,13 @@ func poolOfRole(role string) string {
 
 // hosts returns the pool's expected hosts, each name once and with the stage
 // that came furthest: one machine may be known by objects that nothing links.
-func (b *building) hosts() []fault.HostState {
-	var out []fault.HostState
+func (b *building) hosts() []diagnosis.HostState {
+	var out []diagnosis.HostState
 	for _, h := range b.ask.Diagnosis.Hosts {
 		if !h.Expected || poolOfRole(h.Role) != b.poolName {
 			continue
 		}
-		i := slices.IndexFunc(out, func(o fault.HostState) bool { return hosts.SameName(o.Name, h.Name) })
+		i := slices.IndexFunc(out, func(o diagnosis.HostState) bool { return inventory.SameName(o.Name, h.Name) })
 		switch {
 		case i < 0:
 			out = append(out, h)
@@ -182,30 +183,30 @@ func (b *building) hosts() []fault.HostState {
 
 // toJoin returns the pool's hosts that have not passed the stage registered, and
 // those that only a person's word makes expected.
-func (b *building) toJoin() []fault.HostState {
+func (b *building) toJoin() []diagnosis.HostState {
 	limit := slices.Index(fault.Stages(), fault.Registered)
-	var out []fault.HostState
+	var out []diagnosis.HostState
 	for _, h := range b.hosts() {
-		if slices.Index(fault.Stages(), h.Stage) <= limit && h.State != fault.StagePassed {
+		if slices.Index(fault.Stages(), h.Stage) <= limit && h.State != diagnosis.StagePassed {
 			out = append(out, h)
 		}
 	}
 	for _, e := range b.ask.Expect {
-		i := slices.IndexFunc(b.ask.Diagnosis.Hosts, func(h fault.HostState) bool { return hosts.SameName(h.Name, e.Name) })
+		i := slices.IndexFunc(b.ask.Diagnosis.Hosts, func(h diagnosis.HostState) bool { return inventory.SameName(h.Name, e.Name) })
 		if i < 0 || !b.ask.Diagnosis.Hosts[i].Expected || onlyNamed(b.ask.Diagnosis.Hosts[i]) {
 			b.plan.Notes = append(b.plan.Notes, e.Name+" is in no object of the cluster; only your --expect makes it expected")
-			if slices.ContainsFunc(out, func(h fault.HostState) bool { return hosts.SameName(h.Name, e.Name) }) {
+			if slices.ContainsFunc(out, func(h diagnosis.HostState) bool { return inventory.SameName(h.Name, e.Name) }) {
 				continue
 			}
-			out = append(out, fault.HostState{Name: e.Name, Role: b.poolName})
+			out = append(out, diagnosis.HostState{Name: e.Name, Role: b.poolName})
 		}
 	}
 	return out
 }
 
 // onlyNamed reports whether nothing but --expect puts the host on the list.
-func onlyNamed(h fault.HostState) bool {
-	return slices.ContainsFunc(h.Stages, func(s fault.StageState) bool {
+func onlyNamed(h diagnosis.HostState) bool {
+	return slices.ContainsFunc(h.Stages, func(s diagnosis.StageState) bool {
 		return s.Stage == fault.Planned && slices.ContainsFunc(s.Evidence, func(i evidence.Item) bool { return i.Locator.Source == namedhost.Expect })
 	})
 }

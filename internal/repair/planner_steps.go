@@ -9,8 +9,9 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/rollcall-project/rollcall/internal/csr"
-	"github.com/rollcall-project/rollcall/internal/facts/hosts"
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/inventory"
 )
 
 // adopt plans the step that gives the machine config server something to serve.
@@ -58,7 +59,7 @@ func (b *building) join(ctx context.Context) error {
 		}
 	}
 	for _, e := range b.ask.Expect {
-		if !slices.ContainsFunc(waiting, func(h fault.HostState) bool { return hosts.SameName(h.Name, e.Name) }) {
+		if !slices.ContainsFunc(waiting, func(h diagnosis.HostState) bool { return inventory.SameName(h.Name, e.Name) }) {
 			b.plan.Notes = append(b.plan.Notes, fmt.Sprintf("%s was named with --expect and is not one of the hosts of pool %s that are still to join", e.Name, b.poolName))
 		}
 	}
@@ -66,14 +67,14 @@ func (b *building) join(ctx context.Context) error {
 }
 
 func (b *building) expectation(name string) (csr.Expectation, bool) {
-	i := slices.IndexFunc(b.ask.Expect, func(e csr.Expectation) bool { return hosts.SameName(e.Name, name) })
+	i := slices.IndexFunc(b.ask.Expect, func(e csr.Expectation) bool { return inventory.SameName(e.Name, name) })
 	if i < 0 {
 		return csr.Expectation{}, false
 	}
 	return b.ask.Expect[i], true
 }
 
-func (b *building) joinOne(ctx context.Context, h fault.HostState, e csr.Expectation) error {
+func (b *building) joinOne(ctx context.Context, h diagnosis.HostState, e csr.Expectation) error {
 	h.Name = e.Name // the Node's name, as the person spells it: a BareMetalHost's may be shorter
 	_, err := b.API.Get(ctx, nodeRef(h.Name))
 	if err == nil {
@@ -107,7 +108,7 @@ func (b *building) joinOne(ctx context.Context, h fault.HostState, e csr.Expecta
 
 // bootEvidence takes the time at which the host fetched its config, where the
 // diagnosis knows it.
-func (b *building) bootEvidence(h fault.HostState, args *Args) bool {
+func (b *building) bootEvidence(h diagnosis.HostState, args *Args) bool {
 	at, ok := h.Fetched()
 	if ok {
 		args.NotBefore, args.Boot = at, "it fetched its config at "+at.UTC().Format("2006-01-02T15:04:05Z")

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
 )
 
 // recheckEvery is the time between two whole diagnoses after a repair.
@@ -38,7 +38,7 @@ func (r *run) recheck(ctx context.Context, cause error) (*Outcome, error) {
 
 // diagnosed compares the cluster as it is now with the plan.
 func (r *run) diagnosed(ctx context.Context) Outcome {
-	d, err := prompt(ctx, func(ctx context.Context) (*fault.Diagnosis, error) { return r.Eval.Diagnose(ctx) })
+	d, err := prompt(ctx, func(ctx context.Context) (*diagnosis.Diagnosis, error) { return r.Eval.Diagnose(ctx) })
 	if err != nil {
 		return Outcome{State: NotChecked, Reason: fmt.Sprintf("the diagnosis failed: %v", err)}
 	}

@@ -8,14 +8,15 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/fault"
 )
 
 // Evaluator evaluates on evidence that is read again each time: one fault at one
 // subject, or the whole catalogue.
 type Evaluator interface {
-	Evaluate(ctx context.Context, k fault.Key) (fault.Finding, error)
-	Diagnose(ctx context.Context) (*fault.Diagnosis, error)
+	Evaluate(ctx context.Context, k fault.Key) (diagnosis.Finding, error)
+	Diagnose(ctx context.Context) (*diagnosis.Diagnosis, error)
 }
 
 // Served tells when a host was last given a config of a pool.

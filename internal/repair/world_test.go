@@ -23,7 +23,7 @@ import (
 	jsonpatch "github.com/evanphx/json-patch/v5"
 	"k8s.io/client-go/rest"
 
-	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
 )
 
 // world is an API server in memory: it keeps resourceVersions and uids, enforces
@@ -42,7 +42,7 @@ type world struct {
 	before  func(verb, key string) // called unlocked before a write that is not a dry run
 	server  *httptest.Server
 
-	diagnosed func(*fault.Diagnosis) (*fault.Diagnosis, error) // changes what Diagnose answers
+	diagnosed func(*diagnosis.Diagnosis) (*diagnosis.Diagnosis, error) // changes what Diagnose answers
 }
 
 func keyOf(r Ref) string { return r.Group + "/" + r.Resource + "/" + r.Namespace + "/" + r.Name }

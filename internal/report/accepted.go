@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/fault"
 )
 
@@ -12,13 +13,13 @@ const fewAccepted = 5
 
 // acceptedGroup is what one entry accepts of one fault.
 type acceptedGroup struct {
-	fault.AcceptedFinding // the first; it has the effects of all
-	keys                  []fault.Key
+	diagnosis.AcceptedFinding // the first; it has the effects of all
+	keys                      []fault.Key
 }
 
 // acceptedGroups are the groups of what is accepted, those about data or the others.
 func (t *text) acceptedGroups(dataRisk bool) []acceptedGroup {
-	list := each(t.d.Groups.Accepted, func(g fault.AcceptedGroup) acceptedGroup {
+	list := each(t.d.Groups.Accepted, func(g diagnosis.AcceptedGroup) acceptedGroup {
 		a := acceptedGroup{t.d.Accepted[g.First], g.Keys()}
 		a.Effects = g.Effects
 		return a
@@ -81,7 +82,7 @@ func effectWords(effects []fault.Key, limit int) string {
 	return strings.Join(each(ids, func(id string) string { return id + " " + some(at[id], limit) }), "; ")
 }
 
-func acceptedKeys(d *fault.Diagnosis) map[fault.Key]bool {
+func acceptedKeys(d *diagnosis.Diagnosis) map[fault.Key]bool {
 	keys := map[fault.Key]bool{}
 	for _, a := range d.Accepted {
 		keys[a.Key] = true
@@ -90,7 +91,7 @@ func acceptedKeys(d *fault.Diagnosis) map[fault.Key]bool {
 }
 
 // acceptedWords says of a finding that it is accepted, and by whom.
-func acceptedWords(f fault.Finding) string {
+func acceptedWords(f diagnosis.Finding) string {
 	words := "accepted "
 	if list := f.Accepted.Through; len(list) > 0 {
 		words += "through " + some(each(list, func(k fault.Key) string { return k.Fault + " " + k.Subject.String() }), fewNames) + ", "
@@ -98,7 +99,7 @@ func acceptedWords(f fault.Finding) string {
 	return words + f.Accepted.String()
 }
 
-func (s *sarif) accepted(a fault.AcceptedFinding) sarifResult {
+func (s *sarif) accepted(a diagnosis.AcceptedFinding) sarifResult {
 	var out sarifResult
 	switch {
 	case a.Root != nil:
@@ -136,7 +137,7 @@ func (m *markdown) accepted(dataRisk bool) {
 }
 
 type htmlAccepted struct {
-	fault.AcceptedFinding
+	diagnosis.AcceptedFinding
 	Title   string
 	Where   []string
 	Effects string

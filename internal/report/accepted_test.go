@@ -6,22 +6,23 @@ import (
 	"testing"
 
 	"github.com/rollcall-project/rollcall/internal/diagnose"
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/fault"
 )
 
 // acceptIn accepts a finding of a diagnosis with its effects, as the engine does.
-func acceptIn(d *fault.Diagnosis, a fault.AcceptedFinding) {
+func acceptIn(d *diagnosis.Diagnosis, a diagnosis.AcceptedFinding) {
 	for i := range d.Findings {
 		f := &d.Findings[i]
 		switch {
 		case f.Key() == a.Key:
-			f.Accepted = &fault.Accepted{Acceptance: a.Acceptance}
+			f.Accepted = &diagnosis.Accepted{Acceptance: a.Acceptance}
 			a.Title, a.Severity = f.Title, f.Severity
 		default:
 			for _, k := range a.Effects {
 				if k == f.Key() {
-					f.Accepted = &fault.Accepted{Acceptance: a.Acceptance, Through: []fault.Key{a.Key}}
+					f.Accepted = &diagnosis.Accepted{Acceptance: a.Acceptance, Through: []fault.Key{a.Key}}
 				}
 			}
 		}
@@ -34,13 +35,13 @@ func acceptIn(d *fault.Diagnosis, a fault.AcceptedFinding) {
 }
 
 // accepted is a cluster in which nothing is wrong but what is accepted.
-func accepted() *fault.Diagnosis {
+func accepted() *diagnosis.Diagnosis {
 	d := base(answered("control0", "master"), answered("control1", "master"), answered("control2", "master"),
-		answered("worker0", "worker"), stopped("worker1", "worker", fault.ConfigDone, fault.StageWaiting, ""))
+		answered("worker0", "worker"), stopped("worker1", "worker", fault.ConfigDone, diagnosis.StageWaiting, ""))
 	paused, alarm := key("pool-paused", pool("worker")), key("etcd-alarm-raised", fault.Subject{Kind: fault.Cluster})
 	pending := []fault.Key{key("node-config-pending", host("worker0")), key("node-config-pending", host("worker1"))}
 	d.Hosts[4].BlockedBy = []fault.Key{paused}
-	d.Findings = []fault.Finding{
+	d.Findings = []diagnosis.Finding{
 		present(alarm.Fault, alarm.Subject, "etcd has raised the alarm NOSPACE", fault.Error),
 		present(pending[0].Fault, pending[0].Subject, "node worker0 waits for its config", fault.Warning),
 		present(pending[1].Fault, pending[1].Subject, "node worker1 waits for its config", fault.Warning),
@@ -49,27 +50,27 @@ func accepted() *fault.Diagnosis {
 	for _, h := range []string{"a", "b", "c", "d", "e", "f"} {
 		d.Findings = append(d.Findings, present("bmh-detached", host(h), "BareMetalHost "+h+" is detached", fault.Info))
 	}
-	d.Verdict = fault.Verdict{Class: fault.OnlyAccepted, Cause: fault.CauseKnown, Reason: "etcd-alarm-raised, pool-paused, bmh-detached (6 times); 1 of 5 expected hosts not done: worker1"}
-	acceptIn(d, fault.AcceptedFinding{Key: alarm, Role: fault.RoleRoot, DataRisk: true, Root: &fault.Root{
-		Key: alarm, Title: d.Findings[0].Title, Severity: fault.Error, Confidence: fault.Proven, Means: "etcd refuses writes.",
+	d.Verdict = diagnosis.Verdict{Class: diagnosis.OnlyAccepted, Cause: diagnosis.CauseKnown, Reason: "etcd-alarm-raised, pool-paused, bmh-detached (6 times); 1 of 5 expected hosts not done: worker1"}
+	acceptIn(d, diagnosis.AcceptedFinding{Key: alarm, Role: diagnosis.RoleRoot, DataRisk: true, Root: &diagnosis.Root{
+		Key: alarm, Title: d.Findings[0].Title, Severity: fault.Error, Confidence: diagnosis.Proven, Means: "etcd refuses writes.",
 		Evidence: []evidence.Item{item("etcd", "alarms", "NOSPACE at control0")},
-	}, Acceptance: fault.Acceptance{Reason: "defragmentation is planned for Saturday, change CHG0041", Owner: "storage team", Until: "2026-05-03", Entry: "accept.yaml:2"}})
-	acceptIn(d, fault.AcceptedFinding{Key: paused, Role: fault.RoleRoot, Effects: pending, Acceptance: fault.Acceptance{Reason: "firmware is being tested", Owner: "sre@example.com", Until: "2026-06-30", Entry: "accept.yaml:7"}})
+	}, Acceptance: diagnosis.Acceptance{Reason: "defragmentation is planned for Saturday, change CHG0041", Owner: "storage team", Until: "2026-05-03", Entry: "accept.yaml:2"}})
+	acceptIn(d, diagnosis.AcceptedFinding{Key: paused, Role: diagnosis.RoleRoot, Effects: pending, Acceptance: diagnosis.Acceptance{Reason: "firmware is being tested", Owner: "sre@example.com", Until: "2026-06-30", Entry: "accept.yaml:7"}})
 	for _, f := range d.Findings[4:] {
-		acceptIn(d, fault.AcceptedFinding{Key: f.Key(), Role: fault.RoleRoot, Acceptance: fault.Acceptance{Reason: "spare hosts", Owner: "sre@example.com", Until: "2026-12-31", Entry: "accept.yaml:12"}})
+		acceptIn(d, diagnosis.AcceptedFinding{Key: f.Key(), Role: diagnosis.RoleRoot, Acceptance: diagnosis.Acceptance{Reason: "spare hosts", Owner: "sre@example.com", Until: "2026-12-31", Entry: "accept.yaml:12"}})
 	}
 	diagnose.Group(d)
 	return d
 }
 
 // partAccepted is a cluster with two causes of which one is accepted, with what only it explains.
-func partAccepted() *fault.Diagnosis {
+func partAccepted() *diagnosis.Diagnosis {
 	d := twoRoots()
 	r := d.Roots[0]
 	d.Roots = d.Roots[1:]
 	d.Verdict.Reason = "the catalogue knows no remedy for kubelet-ca-expired"
-	acceptIn(d, fault.AcceptedFinding{Key: r.Key, Role: fault.RoleRoot, Root: &r, Effects: r.Explains[1:],
-		Acceptance: fault.Acceptance{Reason: "requests are approved by hand", Owner: "platform", Until: "2026-05-31", Entry: "accept.yaml:1"}})
+	acceptIn(d, diagnosis.AcceptedFinding{Key: r.Key, Role: diagnosis.RoleRoot, Root: &r, Effects: r.Explains[1:],
+		Acceptance: diagnosis.Acceptance{Reason: "requests are approved by hand", Owner: "platform", Until: "2026-05-31", Entry: "accept.yaml:1"}})
 	diagnose.Group(d)
 	return d
 }
@@ -79,7 +80,7 @@ func TestAcceptedOnTheFirstScreen(t *testing.T) {
 	d := desyncProven()
 	alarm := key("etcd-alarm-raised", fault.Subject{Kind: fault.Cluster})
 	d.Findings = append(d.Findings, present(alarm.Fault, alarm.Subject, "etcd has raised the alarm NOSPACE", fault.Error))
-	acceptIn(d, fault.AcceptedFinding{Key: alarm, Role: fault.RoleRoot, DataRisk: true, Acceptance: fault.Acceptance{Reason: "known", Owner: "storage", Until: "2026-05-03", Entry: "a:1"}})
+	acceptIn(d, diagnosis.AcceptedFinding{Key: alarm, Role: diagnosis.RoleRoot, DataRisk: true, Acceptance: diagnosis.Acceptance{Reason: "known", Owner: "storage", Until: "2026-05-03", Entry: "a:1"}})
 	diagnose.Group(d)
 	for name, write := range map[string]func(*bytes.Buffer) error{
 		"text": func(b *bytes.Buffer) error { return Text(b, d, options(Style{Width: 80})) },
@@ -99,7 +100,7 @@ func TestAcceptedOnTheFirstScreen(t *testing.T) {
 // TestAcceptedEffect: an effect that is accepted is one of its cause all the same, and says so.
 func TestAcceptedEffect(t *testing.T) {
 	d := desyncProven()
-	acceptIn(d, fault.AcceptedFinding{Key: d.Findings[1].Key(), Role: fault.RoleSymptom, Acceptance: fault.Acceptance{Reason: "known", Owner: "sre", Until: "2026-05-03", Entry: "a:1"}})
+	acceptIn(d, diagnosis.AcceptedFinding{Key: d.Findings[1].Key(), Role: diagnosis.RoleSymptom, Acceptance: diagnosis.Acceptance{Reason: "known", Owner: "sre", Until: "2026-05-03", Entry: "a:1"}})
 	diagnose.Group(d)
 	for name, write := range map[string]func(*bytes.Buffer) error{
 		"text":     func(b *bytes.Buffer) error { return Text(b, d, options(Style{Width: 200})) },

@@ -3,6 +3,7 @@ package report
 import (
 	"slices"
 
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/fault"
 )
 
@@ -20,7 +21,7 @@ type link struct {
 // also explains the end of its own chain) are not drawn. Members of the root's
 // ring are left out: the ring is drawn by itself, and what it leads to hangs at
 // the top.
-func chain(d *fault.Diagnosis, r fault.Root) []*link {
+func chain(d *diagnosis.Diagnosis, r diagnosis.Root) []*link {
 	ring := ringFaults(d, r)
 	links := map[string]*link{}
 	var order []string
@@ -52,7 +53,7 @@ func chain(d *fault.Diagnosis, r fault.Root) []*link {
 	return top
 }
 
-func ringFaults(d *fault.Diagnosis, r fault.Root) map[string]bool {
+func ringFaults(d *diagnosis.Diagnosis, r diagnosis.Root) map[string]bool {
 	ring := map[string]bool{r.Fault: true}
 	if i := r.Deadlock - 1; i >= 0 && i < len(d.Deadlocks) {
 		for _, m := range d.Deadlocks[i].Members {
@@ -70,7 +71,7 @@ type parent struct {
 
 // deepest chooses the cause of each link. Every round may lengthen paths by one;
 // a cause that hangs below its effect is passed over, so rings cannot form.
-func deepest(d *fault.Diagnosis, r fault.Root, ring map[string]bool, links map[string]*link) map[string]parent {
+func deepest(d *diagnosis.Diagnosis, r diagnosis.Root, ring map[string]bool, links map[string]*link) map[string]parent {
 	in := map[fault.Key]bool{r.Key: true}
 	for _, k := range r.Explains {
 		in[k] = true
@@ -126,7 +127,7 @@ func weaker(a, b fault.Strength) bool {
 // loop orders the faults of a deadlock so that each blocks the next and the last
 // holds up the first, beginning with the one that opens it. Of several loops the
 // longest is taken; a deadlock has few faults.
-func loop(d *fault.Diagnosis, dead fault.Deadlock) []*link {
+func loop(d *diagnosis.Diagnosis, dead diagnosis.Deadlock) []*link {
 	links := map[string]*link{}
 	var order []string
 	for _, k := range dead.Members {

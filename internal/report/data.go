@@ -8,12 +8,12 @@ import (
 
 	"sigs.k8s.io/yaml"
 
-	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
 )
 
 // Answer writes the whole answer in a format: name, json, yaml, sarif, junit, wide or
 // text. HTML is not among them, so that a program without it does not carry it.
-func Answer(w io.Writer, format string, d *fault.Diagnosis, o Options) error {
+func Answer(w io.Writer, format string, d *diagnosis.Diagnosis, o Options) error {
 	switch format {
 	case "name":
 		return Names(w, d)
@@ -35,12 +35,12 @@ func Answer(w io.Writer, format string, d *fault.Diagnosis, o Options) error {
 
 // JSON writes the diagnosis as the published contract
 // (docs/schema/diagnosis.v1alpha1.json).
-func JSON(w io.Writer, d *fault.Diagnosis, o Options) error {
+func JSON(w io.Writer, d *diagnosis.Diagnosis, o Options) error {
 	return encode(w, d, o)
 }
 
 // YAML writes the same contract as YAML.
-func YAML(w io.Writer, d *fault.Diagnosis, o Options) error {
+func YAML(w io.Writer, d *diagnosis.Diagnosis, o Options) error {
 	var doc bytes.Buffer
 	if err := encode(&doc, d, o); err != nil {
 		return err
@@ -54,7 +54,7 @@ func YAML(w io.Writer, d *fault.Diagnosis, o Options) error {
 
 // Names writes the ids of the root faults that are not accepted, one a line: words for
 // `rollcall explain`.
-func Names(w io.Writer, d *fault.Diagnosis) error {
+func Names(w io.Writer, d *diagnosis.Diagnosis) error {
 	var b strings.Builder
 	seen := map[string]bool{}
 	for _, r := range d.Roots {
@@ -68,7 +68,7 @@ func Names(w io.Writer, d *fault.Diagnosis) error {
 
 // HostNames writes the hosts of the roll that are not done, as "host/control2";
 // all of them if asked.
-func HostNames(w io.Writer, d *fault.Diagnosis, all bool) error {
+func HostNames(w io.Writer, d *diagnosis.Diagnosis, all bool) error {
 	var b strings.Builder
 	for _, h := range d.Hosts {
 		if all || h.Expected && !h.Done() {
@@ -79,7 +79,7 @@ func HostNames(w io.Writer, d *fault.Diagnosis, all bool) error {
 }
 
 // WideRoll writes every column of the roll, one host a line however long.
-func WideRoll(w io.Writer, d *fault.Diagnosis, o Options) error {
+func WideRoll(w io.Writer, d *diagnosis.Diagnosis, o Options) error {
 	head := []string{"HOST", "ROLE", "EXPECTED", "STEP", "STATE", "SINCE", "BLOCKED-BY", "WHY"}
 	rows := [][]string{}
 	if !o.NoHeaders {

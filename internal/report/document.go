@@ -3,30 +3,30 @@ package report
 import (
 	"time"
 
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/evidence"
-	"github.com/rollcall-project/rollcall/internal/fault"
 )
 
 // document is the layout of the published contract: a diagnosis in which what would
 // supply evidence is said in words.
 type document struct {
-	APIVersion  string                  `json:"apiVersion"`
-	Kind        string                  `json:"kind"`
-	Source      fault.Source            `json:"source"`
-	Now         time.Time               `json:"now"`
-	Cluster     fault.ClusterInfo       `json:"cluster"`
-	Verdict     fault.Verdict           `json:"verdict"`
-	Roots       []fault.Root            `json:"roots"`
-	Deadlocks   []fault.Deadlock        `json:"deadlocks"`
-	Unexplained []unexplained           `json:"unexplained"`
-	Accepted    []fault.AcceptedFinding `json:"accepted,omitempty"`
-	Edges       []fault.EdgeSeen        `json:"edges"`
-	Findings    []fault.Finding         `json:"findings"`
-	Hosts       []fault.HostState       `json:"hosts"`
-	Timeline    []fault.Moment          `json:"timeline"`
-	Coverage    []coverage              `json:"coverage"`
-	Groups      groups                  `json:"groups"`
-	Stats       fault.Stats             `json:"stats"`
+	APIVersion  string                      `json:"apiVersion"`
+	Kind        string                      `json:"kind"`
+	Source      diagnosis.Source            `json:"source"`
+	Now         time.Time                   `json:"now"`
+	Cluster     diagnosis.ClusterInfo       `json:"cluster"`
+	Verdict     diagnosis.Verdict           `json:"verdict"`
+	Roots       []diagnosis.Root            `json:"roots"`
+	Deadlocks   []diagnosis.Deadlock        `json:"deadlocks"`
+	Unexplained []unexplained               `json:"unexplained"`
+	Accepted    []diagnosis.AcceptedFinding `json:"accepted,omitempty"`
+	Edges       []diagnosis.EdgeSeen        `json:"edges"`
+	Findings    []diagnosis.Finding         `json:"findings"`
+	Hosts       []diagnosis.HostState       `json:"hosts"`
+	Timeline    []diagnosis.Moment          `json:"timeline"`
+	Coverage    []coverage                  `json:"coverage"`
+	Groups      groups                      `json:"groups"`
+	Stats       diagnosis.Stats             `json:"stats"`
 
 	Matches  []ScannedMatch `json:"matches,omitempty"`
 	Symptoms []ScannedMatch `json:"symptoms,omitempty"`
@@ -35,19 +35,19 @@ type document struct {
 // The fields below hide those of the same name in the model.
 type (
 	unexplained struct {
-		fault.Unexplained
+		diagnosis.Unexplained
 		Suspects []suspect `json:"suspects"`
 	}
 	suspect struct {
-		fault.Suspect
+		diagnosis.Suspect
 		Supply string `json:"supply"`
 	}
 	groups struct {
-		fault.Groups
+		diagnosis.Groups
 		Gaps []gap `json:"gaps"`
 	}
 	gap struct {
-		fault.Gap
+		diagnosis.Gap
 		Supply []string `json:"supply"`
 	}
 	coverage struct {
@@ -56,14 +56,14 @@ type (
 	}
 )
 
-func newDocument(d *fault.Diagnosis, o Options) *document {
+func newDocument(d *diagnosis.Diagnosis, o Options) *document {
 	doc := &document{
 		APIVersion: d.APIVersion, Kind: d.Kind, Source: d.Source, Now: d.Now, Cluster: d.Cluster, Verdict: d.Verdict, Roots: d.Roots,
 		Deadlocks: d.Deadlocks, Accepted: d.Accepted, Edges: d.Edges, Findings: d.Findings, Hosts: d.Hosts, Timeline: d.Timeline, Stats: d.Stats,
-		Unexplained: each(d.Unexplained, func(u fault.Unexplained) unexplained {
+		Unexplained: each(d.Unexplained, func(u diagnosis.Unexplained) unexplained {
 			return unexplained{u, each(u.Suspects, o.inWords)}
 		}),
-		Groups:   groups{d.Groups, each(d.Groups.Gaps, func(g fault.Gap) gap { return gap{g, each(g.Supply, o.supply)} })},
+		Groups:   groups{d.Groups, each(d.Groups.Gaps, func(g diagnosis.Gap) gap { return gap{g, each(g.Supply, o.supply)} })},
 		Coverage: each(d.Coverage, func(c evidence.Coverage) coverage { return coverage{c, o.supply(c.Supply)} }),
 	}
 	if o.Messages != nil && o.Catalog != nil {
@@ -74,7 +74,7 @@ func newDocument(d *fault.Diagnosis, o Options) *document {
 }
 
 // inWords is a suspect as it is written.
-func (o Options) inWords(s fault.Suspect) suspect { return suspect{s, o.decides(s)} }
+func (o Options) inWords(s diagnosis.Suspect) suspect { return suspect{s, o.decides(s)} }
 
 // each maps a list; nil stays nil.
 func each[A, B any](list []A, f func(A) B) []B {

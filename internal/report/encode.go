@@ -11,7 +11,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
 )
 
 // encode writes the diagnosis as JSON whose strings hold nothing that a terminal
@@ -20,9 +20,9 @@ import (
 //
 // The findings are written one by one: of a large cluster there are hundreds of
 // thousands, and as one text they would take several times the diagnosis' memory.
-func encode(w io.Writer, d *fault.Diagnosis, o Options) error {
+func encode(w io.Writer, d *diagnosis.Diagnosis, o Options) error {
 	rest := newDocument(d, o)
-	rest.Findings = []fault.Finding{}
+	rest.Findings = []diagnosis.Finding{}
 	frame, err := marshal("", rest)
 	if err != nil {
 		return err

@@ -9,8 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/yaml"
 
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/evidence"
-	"github.com/rollcall-project/rollcall/internal/fault"
 	"github.com/rollcall-project/rollcall/internal/report"
 )
 
@@ -23,7 +23,7 @@ func TestHostileBytesAreEncoded(t *testing.T) {
 		all.WriteRune(r)
 	}
 	all.WriteString("\ud7ff\ue000\ufdd0\ufeff\ufffd\ufffe\uffff\U0001f600\U0010ffff\xff\xfe\x9b31m\xc3 <&> \\u001b \\ \"")
-	d := &fault.Diagnosis{Findings: []fault.Finding{{Evidence: []evidence.Item{{Excerpt: all.String()}, {Excerpt: "\x1b[31mgrün\tä\n\u202e"}}}}}
+	d := &diagnosis.Diagnosis{Findings: []diagnosis.Finding{{Evidence: []evidence.Item{{Excerpt: all.String()}, {Excerpt: "\x1b[31mgrün\tä\n\u202e"}}}}}
 	var asJSON, asYAML bytes.Buffer
 	if err := report.JSON(&asJSON, d, report.Options{}); err != nil {
 		t.Fatal(err)
@@ -31,7 +31,7 @@ func TestHostileBytesAreEncoded(t *testing.T) {
 	if err := report.YAML(&asYAML, d, report.Options{}); err != nil {
 		t.Fatal(err)
 	}
-	var a, b fault.Diagnosis
+	var a, b diagnosis.Diagnosis
 	if err := json.Unmarshal(asJSON.Bytes(), &a); err != nil {
 		t.Fatalf("read the JSON again: %v", err)
 	}

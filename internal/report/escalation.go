@@ -3,13 +3,14 @@ package report
 import (
 	"fmt"
 
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/fault"
 )
 
 // escalation says when to stop and call for support, one reason a line.
 func (t *text) escalation() []string {
 	var list []string
-	if t.d.Verdict.Cause == fault.CauseUnknown {
+	if t.d.Verdict.Cause == diagnosis.CauseUnknown {
 		list = append(list, "Now, if nothing of what is not checked can be read: the cause is not known.")
 	}
 	for _, r := range sameRoots(t.d) {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/fault"
 )
@@ -55,8 +56,8 @@ func (t *text) decided() bool {
 	if slices.ContainsFunc(t.d.Coverage, func(c evidence.Coverage) bool { return c.Damaged }) {
 		return false
 	}
-	return t.d.Verdict.Class == fault.Healthy || len(t.d.Roots) > 0 && t.d.Verdict.Cause == fault.CauseKnown &&
-		!slices.ContainsFunc(t.d.Roots, func(r fault.Root) bool { return r.Confidence != fault.Proven })
+	return t.d.Verdict.Class == diagnosis.Healthy || len(t.d.Roots) > 0 && t.d.Verdict.Cause == diagnosis.CauseKnown &&
+		!slices.ContainsFunc(t.d.Roots, func(r diagnosis.Root) bool { return r.Confidence != diagnosis.Proven })
 }
 
 const (
@@ -66,7 +67,7 @@ const (
 
 // notAsked parts the gaps that a flag would fill, which are said in one line, from
 // the others.
-func (t *text) notAsked(groups []fault.Gap) (rest []fault.Gap, flags []string) {
+func (t *text) notAsked(groups []diagnosis.Gap) (rest []diagnosis.Gap, flags []string) {
 	if t.o.Wide {
 		return groups, nil
 	}
@@ -80,7 +81,7 @@ func (t *text) notAsked(groups []fault.Gap) (rest []fault.Gap, flags []string) {
 	return rest, flags
 }
 
-func (t *text) gap(g fault.Gap) {
+func (t *text) gap(g diagnosis.Gap) {
 	line := some(needsOf(g), t.names())
 	if reason := reasonOf(g); reason != "" {
 		line += ": " + reason

@@ -4,18 +4,19 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/fault"
 )
 
 // same is one root with the roots of the same fault at other subjects.
 type same struct {
-	fault.Root             // the first; it explains what any of them explains
-	keys       []fault.Key // all of them
+	diagnosis.Root             // the first; it explains what any of them explains
+	keys           []fault.Key // all of them
 }
 
-func sameRoots(d *fault.Diagnosis) []same {
-	return each(d.Groups.Roots, func(g fault.RootGroup) same {
+func sameRoots(d *diagnosis.Diagnosis) []same {
+	return each(d.Groups.Roots, func(g diagnosis.RootGroup) same {
 		r := d.Roots[g.First]
 		r.Explains = g.Explains
 		return same{r, g.Keys()}
@@ -23,26 +24,26 @@ func sameRoots(d *fault.Diagnosis) []same {
 }
 
 // linkOf is a group as one link of a chain.
-func linkOf(g fault.Group) *link { return &link{fault: g.Fault, keys: g.Keys()} }
+func linkOf(g diagnosis.Group) *link { return &link{fault: g.Fault, keys: g.Keys()} }
 
 // open is one symptom without a proven cause with the same at other subjects.
 type open struct {
-	fault.Unexplained // the first
-	link              *link
+	diagnosis.Unexplained // the first
+	link                  *link
 }
 
 func (t *text) withoutCause() []open {
-	return each(t.d.Groups.Unexplained, func(g fault.Group) open { return open{t.d.Unexplained[g.First], linkOf(g)} })
+	return each(t.d.Groups.Unexplained, func(g diagnosis.Group) open { return open{t.d.Unexplained[g.First], linkOf(g)} })
 }
 
 // waits are the groups of what is normal so far; what is in the chain of a root is shown
 // there.
-func (t *text) waits() []fault.WaitingGroup {
-	return slices.DeleteFunc(slices.Clone(t.d.Groups.Waiting), func(g fault.WaitingGroup) bool { return g.Explained && !t.o.Wide })
+func (t *text) waits() []diagnosis.WaitingGroup {
+	return slices.DeleteFunc(slices.Clone(t.d.Groups.Waiting), func(g diagnosis.WaitingGroup) bool { return g.Explained && !t.o.Wide })
 }
 
 // reasonOf says why a gap is one.
-func reasonOf(g fault.Gap) string {
+func reasonOf(g diagnosis.Gap) string {
 	if g.State == evidence.Partial {
 		return "only in part: " + g.Reason
 	}
@@ -50,7 +51,7 @@ func reasonOf(g fault.Gap) string {
 }
 
 // needsOf says what is missing in field terms, each thing once.
-func needsOf(g fault.Gap) []string {
+func needsOf(g diagnosis.Gap) []string {
 	var list []string
 	for _, need := range g.Needs {
 		words := needWords(need)

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/fault"
 )
 
@@ -54,7 +55,7 @@ type pair struct{ Term, Text string }
 
 // HTML writes the answer as one page that needs no network: to be sent, printed and
 // kept. It leaves nothing out that -o wide has.
-func HTML(w io.Writer, d *fault.Diagnosis, o Options) error {
+func HTML(w io.Writer, d *diagnosis.Diagnosis, o Options) error {
 	o.Style = Style{}
 	t := newText(d, o)
 	h := headlineOf(t.whole())
@@ -113,7 +114,7 @@ func (t *text) htmlSource() []pair {
 	}
 	add("Asked from", d.Source.Vantage)
 	version := d.Cluster.Version
-	if version == "" {
+	if version == "" && (d.Cluster.Installer == nil || d.Cluster.Installer.Version == "") {
 		version = "not readable"
 	}
 	add("Version", version)
@@ -232,9 +233,9 @@ const fewNeeds = 3
 
 // notServedOnce makes one gap of the kinds that the API does not serve: each has a
 // reason of its own that only repeats its name.
-func notServedOnce(gaps []fault.Gap) []fault.Gap {
+func notServedOnce(gaps []diagnosis.Gap) []diagnosis.Gap {
 	const prefix, all = "not served: ", "not served: the API has none of these"
-	var list []fault.Gap
+	var list []diagnosis.Gap
 	at := -1
 	for _, g := range gaps {
 		switch {

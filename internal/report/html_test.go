@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/net/html"
 
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/fault"
 )
 
@@ -40,7 +41,7 @@ const hostile = "x\"'><script>alert(1)</script></title></style></textarea></svg>
 
 // poison returns the diagnosis with the hostile text in every string, in words of
 // closed lists as well. The ends stay different, so that keys do.
-func poison(t *testing.T, d *fault.Diagnosis, keep ...string) *fault.Diagnosis {
+func poison(t *testing.T, d *diagnosis.Diagnosis, keep ...string) *diagnosis.Diagnosis {
 	t.Helper()
 	raw, err := json.Marshal(d)
 	if err != nil {
@@ -75,7 +76,7 @@ func poison(t *testing.T, d *fault.Diagnosis, keep ...string) *fault.Diagnosis {
 	if raw, err = json.Marshal(visit(tree, "")); err != nil {
 		t.Fatal(err)
 	}
-	bad := &fault.Diagnosis{}
+	bad := &diagnosis.Diagnosis{}
 	if err := json.Unmarshal(raw, bad); err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +91,7 @@ func hostileOptions() Options {
 	o.Source, o.Command = hostile, hostile
 	o.Subject = &fault.Subject{Kind: fault.Host, Name: hostile}
 	o.Refused = map[string]Remedy{hostile + "patch-annotations-blindly": {Title: hostile, Happens: hostile, When: hostile, Instead: hostile}}
-	o.Plan = func(fault.Root, bool) string { return hostile }
+	o.Plan = func(diagnosis.Root, bool) string { return hostile }
 	o.Catalog = &fault.Catalog{}
 	return o
 }
@@ -206,7 +207,7 @@ func TestPictureStaysSmall(t *testing.T) {
 	last := r.Key
 	for i := range 100 {
 		k := key(fmt.Sprintf("link-%d", i), host("h"))
-		d.Edges = append(d.Edges, fault.EdgeSeen{Cause: last, Effect: k, Strength: fault.Certain})
+		d.Edges = append(d.Edges, diagnosis.EdgeSeen{Cause: last, Effect: k, Strength: fault.Certain})
 		r.Explains = append(r.Explains, k)
 		last = k
 	}
@@ -233,7 +234,7 @@ func TestPictureGroupsEnds(t *testing.T) {
 	for _, id := range []string{"a", "b", "c"} {
 		k := key(id, host("h"))
 		r.Explains = append(r.Explains, k)
-		d.Edges = append(d.Edges, fault.EdgeSeen{Cause: r.Key, Effect: k, Strength: fault.Certain})
+		d.Edges = append(d.Edges, diagnosis.EdgeSeen{Cause: r.Key, Effect: k, Strength: fault.Certain})
 	}
 	p := pictureOf(d, same{r, []fault.Key{r.Key}})
 	if len(p.boxes) != 3 || len(p.boxes[1].links[0].keys) != 12 || len(p.boxes[2].links) != 3 {

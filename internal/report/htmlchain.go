@@ -3,6 +3,7 @@ package report
 import (
 	"slices"
 
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/fault"
 	"github.com/rollcall-project/rollcall/internal/report/htmlgraph"
 )
@@ -35,7 +36,7 @@ type picture struct {
 
 // pictureOf makes the graph of what a root leads to. The same fault at several
 // subjects is one box; a shortcut along a way that is as certain is left out.
-func pictureOf(d *fault.Diagnosis, r same) picture {
+func pictureOf(d *diagnosis.Diagnosis, r same) picture {
 	p := picture{boxes: []box{{links: []*link{{fault: r.Fault, keys: r.keys}}}}}
 	at := map[string]int{r.Fault: 0}
 	if i := r.Deadlock - 1; i >= 0 && i < len(d.Deadlocks) {
@@ -70,7 +71,7 @@ func pictureOf(d *fault.Diagnosis, r same) picture {
 }
 
 // join adds the arrows between boxes, each with the weakest of its edges.
-func (p *picture) join(d *fault.Diagnosis, in map[fault.Key]bool, at map[string]int) {
+func (p *picture) join(d *diagnosis.Diagnosis, in map[fault.Key]bool, at map[string]int) {
 	var all []arrow
 	led := map[int]bool{0: true}
 	for _, e := range d.Edges {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/fault"
 )
 
@@ -34,12 +35,12 @@ type htmlHost struct {
 // htmlCell is one stage in a host's bar. Sign and shape say the state without colour.
 type htmlCell struct{ Class, Sign, State, About string }
 
-var cellSigns = map[fault.StageOutcome]htmlCell{
-	fault.StagePassed:        {"passed", "✓", "passed", ""},
-	fault.StageFailed:        {"failed", "✗", "failed", ""},
-	fault.StageWaiting:       {"waiting", "…", "waiting", ""},
-	fault.StageUnknown:       {"unknown", "?", "unknown", ""},
-	fault.StageNotApplicable: {"na", "–", "not applicable", ""},
+var cellSigns = map[diagnosis.StageOutcome]htmlCell{
+	diagnosis.StagePassed:        {"passed", "✓", "passed", ""},
+	diagnosis.StageFailed:        {"failed", "✗", "failed", ""},
+	diagnosis.StageWaiting:       {"waiting", "…", "waiting", ""},
+	diagnosis.StageUnknown:       {"unknown", "?", "unknown", ""},
+	diagnosis.StageNotApplicable: {"na", "–", "not applicable", ""},
 }
 
 func (t *text) htmlHosts() htmlHosts {
@@ -47,7 +48,7 @@ func (t *text) htmlHosts() htmlHosts {
 	for i, s := range fault.Stages() {
 		h.Steps = append(h.Steps, htmlStep{i + 1, string(s), StageMeans(s)})
 	}
-	for _, s := range []fault.StageOutcome{fault.StagePassed, fault.StageFailed, fault.StageWaiting, fault.StageUnknown, fault.StageNotApplicable} {
+	for _, s := range []diagnosis.StageOutcome{diagnosis.StagePassed, diagnosis.StageFailed, diagnosis.StageWaiting, diagnosis.StageUnknown, diagnosis.StageNotApplicable} {
 		h.Legend = append(h.Legend, cellSigns[s])
 	}
 	expected := 0
@@ -69,17 +70,17 @@ func (t *text) htmlHosts() htmlHosts {
 	}
 	sayOnce(h.Open)
 	h.FoldDone = len(h.Open) > 0 || len(h.Done) > shownHosts
-	notDone := len(h.Open)
-	if notDone > shownHosts {
+	open := len(h.Open)
+	if open > shownHosts {
 		h.Open, h.More = h.Open[:shownHosts], h.Open[shownHosts:]
 	}
 	switch {
 	case expected == 0:
 		h.Say = "No host could be looked at."
-	case notDone == 0:
+	case open == 0:
 		h.Say = fmt.Sprintf("All %s answered at every step.", count(expected, "expected host", "expected hosts"))
 	default:
-		h.Say = fmt.Sprintf("%d of %s not done.", notDone, count(expected, "expected host", "expected hosts"))
+		h.Say = notDone(t.d.Hosts, count(expected, "expected host", "expected hosts")) + "."
 	}
 	if n := len(h.Claimed); n > 0 {
 		h.Say += fmt.Sprintf(" %s only claimed by a certificate request and not expected: whoever asks for a certificate chooses its name.",
@@ -110,22 +111,22 @@ func sayOnce(rows []htmlHost) {
 	}
 }
 
-func (t *text) htmlHost(x fault.HostState) htmlHost {
+func (t *text) htmlHost(x diagnosis.HostState) htmlHost {
 	h := htmlHost{Name: x.Name, Role: x.Role, Class: cellSigns[x.State].Class, Why: t.why(x)}
 	if h.Stands = "every stage passed"; !x.Done() {
 		h.Stands = string(x.State) + " at " + string(x.Stage)
-		if !x.Since.IsZero() {
-			h.Stands += " for " + fault.Span(t.d.Now.Sub(x.Since))
+		if !x.Since.IsZero() && x.State != diagnosis.StageUnknown {
+			h.Stands += t.lasts(x.Since)
 		}
 	}
-	state := map[fault.Stage]fault.StageState{}
+	state := map[fault.Stage]diagnosis.StageState{}
 	for _, s := range x.Stages {
 		state[s.Stage] = s
 	}
 	for _, stage := range fault.Stages() {
 		s, ok := state[stage]
 		if !ok {
-			s.State = fault.StageUnknown
+			s.State = diagnosis.StageUnknown
 		}
 		cell := cellSigns[s.State]
 		about := []string{string(stage) + ": " + cell.State}

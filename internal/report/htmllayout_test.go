@@ -10,12 +10,13 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/rollcall-project/rollcall/internal/diagnose"
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/fault"
 )
 
 // pageOf parses the page of a diagnosis.
-func pageOf(t *testing.T, d *fault.Diagnosis) *html.Node {
+func pageOf(t *testing.T, d *diagnosis.Diagnosis) *html.Node {
 	t.Helper()
 	var out bytes.Buffer
 	if err := HTML(&out, d, options(Style{})); err != nil {
@@ -76,7 +77,7 @@ func TestHTMLSummary(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name      string
-		d         *fault.Diagnosis
+		d         *diagnosis.Diagnosis
 		what, who string
 	}{
 		{"repairable", desyncProven(), "What is wrong: nodes of pool master name rendered-master-0aa1f5…, which was never in the cluster; 3 of 3 hosts not done; since 2026-05-01T10:48:00Z (1h12m)",
@@ -117,7 +118,7 @@ func TestHTMLSummary(t *testing.T) {
 // TestHTMLOrder holds what a reader finds first: after the verdict what to do, then
 // what not to do, and why only after that. Counts of checks are not at the top.
 func TestHTMLOrder(t *testing.T) {
-	order := func(d *fault.Diagnosis) []string {
+	order := func(d *diagnosis.Diagnosis) []string {
 		var heads []string
 		for _, e := range elements(pageOf(t, d), "h1", "h2", "h3") {
 			heads = append(heads, e.Data+" "+textOf(e))
@@ -224,15 +225,15 @@ func TestHTMLPrint(t *testing.T) {
 }
 
 // crowd is a cluster in which n hosts stop at the same step for the same reason.
-func crowd(n int) *fault.Diagnosis {
-	var hosts []fault.HostState
+func crowd(n int) *diagnosis.Diagnosis {
+	var hosts []diagnosis.HostState
 	for i := range n {
 		name := fmt.Sprintf("worker%03d", i)
-		hosts = append(hosts, stopped(name, "worker", fault.ClientCert, fault.StageFailed,
+		hosts = append(hosts, stopped(name, "worker", fault.ClientCert, diagnosis.StageFailed,
 			"the certificate request of "+name+" waits for approval since the approver stopped an hour ago"))
 	}
 	d := base(hosts...)
-	d.Verdict = fault.Verdict{Class: fault.Undetermined, Cause: fault.CauseUnknown, Reason: strings.TrimSuffix(strings.Repeat("a host waits for its certificate; ", n), "; ")}
+	d.Verdict = diagnosis.Verdict{Class: diagnosis.Undetermined, Cause: diagnosis.CauseUnknown, Reason: strings.TrimSuffix(strings.Repeat("a host waits for its certificate; ", n), "; ")}
 	diagnose.Group(d)
 	return d
 }
@@ -270,7 +271,7 @@ func TestHTMLManyHosts(t *testing.T) {
 }
 
 func TestHTMLManyDone(t *testing.T) {
-	var hosts []fault.HostState
+	var hosts []diagnosis.HostState
 	for i := range shownHosts + 1 {
 		hosts = append(hosts, answered(fmt.Sprintf("worker%03d", i), "worker"))
 	}
@@ -302,7 +303,7 @@ func TestHTMLRemedyOfSymptom(t *testing.T) {
 }
 
 func TestNotServedOnce(t *testing.T) {
-	gaps := []fault.Gap{
+	gaps := []diagnosis.Gap{
 		{Reason: "not served: the API has no a", Needs: []string{"a"}}, {Reason: "not collected", Needs: []string{"b"}},
 		{Reason: "not served: the API has no c", Needs: []string{"c"}},
 		{Reason: "not served: but it can be had", Needs: []string{"d"}, Supply: []evidence.Supply{{Kind: evidence.SupplyMustGather}}},
@@ -353,7 +354,7 @@ func TestHTMLSuspects(t *testing.T) {
 	d := undecided()
 	for i := range 30 {
 		name := fmt.Sprintf("worker%02d", i)
-		d.Unexplained[0].Suspects = append(d.Unexplained[0].Suspects, fault.Suspect{Key: key("crash", host(name)), Title: name + " crash-loops"})
+		d.Unexplained[0].Suspects = append(d.Unexplained[0].Suspects, diagnosis.Suspect{Key: key("crash", host(name)), Title: name + " crash-loops"})
 	}
 	root := pageOf(t, d)
 	var lines []string

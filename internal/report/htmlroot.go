@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/fault"
 )
@@ -113,7 +114,7 @@ func (t *text) htmlRoot(i, of int, r same) htmlRoot {
 	return h
 }
 
-func ruledOutWords(o fault.RuledOut) string {
+func ruledOutWords(o diagnosis.RuledOut) string {
 	line := o.Title
 	if o.Reason != "" {
 		line += ": " + o.Reason
@@ -243,7 +244,7 @@ type htmlSuspect struct {
 	Others               []string
 }
 
-func (t *text) htmlSuspects(list []fault.Suspect) []htmlSuspect {
+func (t *text) htmlSuspects(list []diagnosis.Suspect) []htmlSuspect {
 	var out []htmlSuspect
 	for _, s := range list {
 		supply := t.decides(s)

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
 )
 
 const (
@@ -41,7 +41,7 @@ func (t *text) summaryWhat() pair {
 		parts = append(parts, "cause unknown")
 	case t.o.Subject != nil:
 		return pair{summaryState, t.o.Subject.String() + ": " + t.subjectVerdict()}
-	case t.d.Verdict.Class == fault.Settling:
+	case t.d.Verdict.Class == diagnosis.Settling:
 		parts = append(parts, "in progress, expected until "+clock(t.d.Verdict.Until))
 		return pair{summaryState, strings.Join(t.withHosts(parts), "; ")}
 	default:
@@ -68,19 +68,19 @@ func (t *text) withHosts(parts []string) []string {
 	if open == 0 {
 		return parts
 	}
-	return append(parts, fmt.Sprintf("%d of %s not done", open, count(expected, "host", "hosts")))
+	return append(parts, notDone(t.d.Hosts, count(expected, "host", "hosts")))
 }
 
 // firstSince says since when the oldest of the causes holds, or of what has none.
 func (t *text) firstSince(roots []same) string {
-	var first fault.Finding
-	older := func(f fault.Finding) {
+	var first diagnosis.Finding
+	older := func(f diagnosis.Finding) {
 		if !f.Since.IsZero() && (first.Since.IsZero() || f.Since.Before(first.Since)) {
 			first = f
 		}
 	}
 	for _, r := range roots {
-		older(fault.Finding{Since: r.Since})
+		older(diagnosis.Finding{Since: r.Since})
 	}
 	if len(roots) == 0 {
 		for _, u := range t.d.Unexplained {
@@ -114,9 +114,9 @@ func (t *text) summaryWho() pair {
 		who.Text = fmt.Sprintf("%s; and %d more", strings.Join(list[:fewActors], "; "), len(list)-fewActors)
 	case len(list) > 0:
 		who.Text = strings.Join(list, "; ")
-	case t.d.Verdict.Class == fault.Healthy:
+	case t.d.Verdict.Class == diagnosis.Healthy:
 		who.Text = "no one has to act"
-	case t.d.Verdict.Class == fault.Settling:
+	case t.d.Verdict.Class == diagnosis.Settling:
 		who.Text = "no one has to act before " + clock(t.d.Verdict.Until) + "; ask again then"
 	default:
 		who.Text = "not known before more is read"

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/fault"
 )
 
@@ -19,9 +20,9 @@ const (
 )
 
 // moments returns the timeline, oldest first.
-func (t *text) moments() []fault.Moment {
+func (t *text) moments() []diagnosis.Moment {
 	list := slices.Clone(t.d.Timeline)
-	slices.SortStableFunc(list, func(a, b fault.Moment) int { return a.Time.Compare(b.Time) })
+	slices.SortStableFunc(list, func(a, b diagnosis.Moment) int { return a.Time.Compare(b.Time) })
 	return list
 }
 
@@ -33,7 +34,7 @@ type axis struct {
 	factors   bool
 }
 
-func newAxis(list []fault.Moment, now time.Time, width float64) axis {
+func newAxis(list []diagnosis.Moment, now time.Time, width float64) axis {
 	a := axis{now: now, from: list[0].Time, width: width}
 	for _, m := range list {
 		if m.Time.After(a.now) {
@@ -97,7 +98,7 @@ func (a axis) ticks() []time.Duration {
 }
 
 // drawTimeline draws when things began: a row for each subject, the present at the right.
-func (t *text) drawTimeline(list []fault.Moment, width float64) drawing {
+func (t *text) drawTimeline(list []diagnosis.Moment, width float64) drawing {
 	a := newAxis(list, t.d.Now, width)
 	d := drawing{W: width, Kind: "time", About: "When what began, a row for each subject, the present at the right. The list below has the same."}
 	rows, names := timeRows(list)
@@ -142,7 +143,7 @@ func ageName(d time.Duration) string {
 
 // timeRows gives each subject a row, the ones that began first above; of many
 // subjects the ones with the fewest moments share the last row.
-func timeRows(list []fault.Moment) (rows []int, names []string) {
+func timeRows(list []diagnosis.Moment) (rows []int, names []string) {
 	count := map[fault.Subject]int{}
 	var order []fault.Subject
 	for _, m := range list {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/fault"
 )
 
@@ -68,7 +69,7 @@ type junitSkipped struct {
 // both passed and failed. What is normal so far passes and says until when. That an
 // unknown is not taken for fine is the work of the first suite: it holds one case,
 // which is an error when no answer could be given.
-func JUnit(w io.Writer, d *fault.Diagnosis, o Options) error {
+func JUnit(w io.Writer, d *diagnosis.Diagnosis, o Options) error {
 	o.Style = Style{}
 	t := newText(d, o)
 	all := junitAll{Name: "rollcall", Suites: []junitSuite{t.junitSuite("verdict", t.junitVerdict())}}
@@ -145,7 +146,7 @@ func (t *text) junitVerdict() junitCase {
 	if reason := t.verdictReason(); reason != "" {
 		said += ": " + t.clean(reason)
 	}
-	if t.d.Verdict.Class != fault.Undetermined || len(t.d.Roots) > 0 {
+	if t.d.Verdict.Class != diagnosis.Undetermined || len(t.d.Roots) > 0 {
 		c.Out = said
 		return c
 	}
@@ -156,11 +157,11 @@ func (t *text) junitVerdict() junitCase {
 			lines = append(lines, "  get it: "+t.clean(t.o.supply(s)))
 		}
 	}
-	c.Error = &junitVerdict{Message: said, Type: string(fault.Undetermined), Text: strings.Join(lines, "\n")}
+	c.Error = &junitVerdict{Message: said, Type: string(diagnosis.Undetermined), Text: strings.Join(lines, "\n")}
 	return c
 }
 
-func (t *text) junitCase(f fault.Finding, layer string) junitCase {
+func (t *text) junitCase(f diagnosis.Finding, layer string) junitCase {
 	c := junitCase{Class: "rollcall." + t.clean(layer), Name: t.clean(f.Fault + " " + f.Subject.String()), Time: "0"}
 	switch f.Outcome {
 	case fault.Present:
@@ -183,7 +184,7 @@ func (t *text) junitCase(f fault.Finding, layer string) junitCase {
 }
 
 // junitProof says the role of a present fault and what proves it.
-func (t *text) junitProof(f fault.Finding) string {
+func (t *text) junitProof(f diagnosis.Finding) string {
 	var lines []string
 	for _, r := range t.d.Roots {
 		switch {

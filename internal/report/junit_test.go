@@ -7,10 +7,11 @@ import (
 	"testing"
 	"unicode"
 
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/fault"
 )
 
-func junitOf(t *testing.T, d *fault.Diagnosis, o Options) (junitAll, []byte) {
+func junitOf(t *testing.T, d *diagnosis.Diagnosis, o Options) (junitAll, []byte) {
 	t.Helper()
 	var out bytes.Buffer
 	if err := JUnit(&out, d, o); err != nil {
@@ -50,7 +51,7 @@ func TestJUnitGolden(t *testing.T) {
 }
 
 // checkJUnit counts what the totals say, from the findings and from the cases.
-func checkJUnit(t *testing.T, all junitAll, d *fault.Diagnosis) {
+func checkJUnit(t *testing.T, all junitAll, d *diagnosis.Diagnosis) {
 	t.Helper()
 	var sum junitTotals
 	for _, s := range all.Suites {
@@ -116,7 +117,7 @@ func TestJUnitIsNotGreenWithoutAnAnswer(t *testing.T) {
 
 func TestJUnitLayers(t *testing.T) {
 	d := healthy()
-	d.Findings = []fault.Finding{
+	d.Findings = []diagnosis.Finding{
 		present("b", pool("master"), "b", fault.Error), present("a", pool("master"), "a", fault.Error), present("c", pool("worker"), "c", fault.Error),
 	}
 	all, _ := junitOf(t, d, options(Style{}))

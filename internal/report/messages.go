@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/fault"
 	"github.com/rollcall-project/rollcall/internal/message"
 )
@@ -17,7 +18,7 @@ func (t *text) messages() {
 		return
 	}
 	known := func(m message.Match) bool {
-		return slices.ContainsFunc(t.d.Roots, func(root fault.Root) bool { return root.Fault == m.Fault })
+		return slices.ContainsFunc(t.d.Roots, func(root diagnosis.Root) bool { return root.Fault == m.Fault })
 	}
 	causes := slices.DeleteFunc(slices.Clone(r.Matches), known)
 	symptoms := slices.DeleteFunc(slices.Clone(r.Symptoms), func(m message.Match) bool { return known(m) || m.Fault == "" && explained(r, m) })

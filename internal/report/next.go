@@ -3,7 +3,7 @@ package report
 import (
 	"slices"
 
-	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
 )
 
 const fewSupplies = 3
@@ -42,7 +42,7 @@ func (t *text) supplyList() []string {
 		add(t.o.know("diagnose --from PATH") + "    # a must-gather that was made while the API answered")
 		gaps = nil
 	}
-	if t.d.Verdict.Class == fault.Undetermined {
+	if t.d.Verdict.Class == diagnosis.Undetermined {
 		before := len(list)
 		for _, g := range gaps {
 			for _, s := range g.Supply {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/fault"
 )
 
@@ -169,7 +170,7 @@ func RefusedPage(w io.Writer, r *fault.RefusedRemedy, c *fault.Catalog, o Option
 
 // RemedyPage writes what a remedy is, its steps and which faults it is for.
 func RemedyPage(w io.Writer, r *fault.Remedy, c *fault.Catalog, o Options) error {
-	t := &text{page: page{Style: o.Style}, o: o, d: &fault.Diagnosis{}}
+	t := &text{page: page{Style: o.Style}, o: o, d: &diagnosis.Diagnosis{}}
 	t.line(0, span{bold, r.ID})
 	about := []string{"remedy", actorWords(r.By, r.Where), "risk: " + string(r.Risk)}
 	if r.Fix {

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/evidence"
-	"github.com/rollcall-project/rollcall/internal/fault"
 )
 
 func TestBestFirst(t *testing.T) {
@@ -53,7 +53,7 @@ func TestBrief(t *testing.T) {
 		wide bool
 		want string
 	}{{false, "pool x names rendered-worker-cnf-0aa1f5…, not " + name + "ff"}, {true, "pool x names " + name + ", not " + name + "ff"}} {
-		x := newText(&fault.Diagnosis{}, Options{Wide: c.wide})
+		x := newText(&diagnosis.Diagnosis{}, Options{Wide: c.wide})
 		if got := x.brief("pool x names " + name + ", not " + name + "ff"); got != c.want {
 			t.Errorf("wide %v: %q, want %q", c.wide, got, c.want)
 		}

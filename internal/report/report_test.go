@@ -13,6 +13,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/fault"
 )
 
@@ -20,7 +21,7 @@ var update = flag.Bool("update", false, "write the golden files")
 
 var samples = []struct {
 	name string
-	make func() *fault.Diagnosis
+	make func() *diagnosis.Diagnosis
 }{
 	{"desync", desyncProven}, {"healthy", healthy}, {"settling", settling}, {"undecided", undecided},
 	{"two-roots", twoRoots}, {"unreadable", unreadable}, {"accepted", accepted}, {"part-accepted", partAccepted},
@@ -33,7 +34,7 @@ func options(s Style) Options {
 			"patch-annotations-blindly": {Title: "patch the nodes' annotations by hand"},
 			"approve-everything":        {Title: "approve every pending request"},
 		},
-		Plan: func(r fault.Root, only bool) string {
+		Plan: func(r diagnosis.Root, only bool) string {
 			if only {
 				return "rollcall fix plan"
 			}

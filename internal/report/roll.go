@@ -6,12 +6,13 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/fault"
 )
 
 // Roll writes the roll: what was read, the hosts that are not done, a count of the
 // others, and where the full answer is.
-func Roll(w io.Writer, d *fault.Diagnosis, o Options) error {
+func Roll(w io.Writer, d *diagnosis.Diagnosis, o Options) error {
 	t := newText(d, o)
 	if !o.NoHeaders {
 		t.source()
@@ -25,7 +26,7 @@ func Roll(w io.Writer, d *fault.Diagnosis, o Options) error {
 }
 
 func (t *text) rollHosts(all bool) {
-	var rows []fault.HostState
+	var rows []diagnosis.HostState
 	rest := map[string]int{}
 	claimed := 0
 	for _, h := range t.d.Hosts {
@@ -120,17 +121,17 @@ func (t *text) rollFoot() {
 	}
 }
 
-var stateSigns = map[fault.StageOutcome]struct {
+var stateSigns = map[diagnosis.StageOutcome]struct {
 	sign  sign
 	paint paint
 }{
-	fault.StagePassed: {signGood, green}, fault.StageFailed: {signBad, red}, fault.StageWaiting: {signWait, yellow},
-	fault.StageUnknown: {signOpen, yellow}, fault.StageNotApplicable: {signGood, dim},
+	diagnosis.StagePassed: {signGood, green}, diagnosis.StageFailed: {signBad, red}, diagnosis.StageWaiting: {signWait, yellow},
+	diagnosis.StageUnknown: {signOpen, yellow}, diagnosis.StageNotApplicable: {signGood, dim},
 }
 
 // table lists hosts. Why a host is where it is stands in the last column, or where
 // that leaves no room on a line of its own below the host.
-func (t *text) table(rows []fault.HostState) {
+func (t *text) table(rows []diagnosis.HostState) {
 	head := []string{"HOST", "ROLE", "STEP", "STATE", "FOR"}
 	cells := make([][]string, len(rows))
 	width := make([]int, len(head))
@@ -183,7 +184,7 @@ func (t *text) table(rows []fault.HostState) {
 	}
 }
 
-func (t *text) cells(h fault.HostState) []string {
+func (t *text) cells(h diagnosis.HostState) []string {
 	role := h.Role
 	if !h.Expected && !h.Bootstrap() {
 		role = "(claimed)"
@@ -204,7 +205,7 @@ func (t *text) cells(h fault.HostState) []string {
 }
 
 // why is a host's own reason, or the causes that block it.
-func (t *text) why(h fault.HostState) string {
+func (t *text) why(h diagnosis.HostState) string {
 	if h.Why != "" || len(h.BlockedBy) == 0 {
 		return t.brief(h.Why)
 	}
@@ -226,7 +227,7 @@ func columns(cells []string, width []int) string {
 
 // hosts closes the full answer with the hosts that are not done.
 func (t *text) hosts() {
-	var rows []fault.HostState
+	var rows []diagnosis.HostState
 	expected := 0
 	for _, h := range t.d.Hosts {
 		if h.Expected {
@@ -236,19 +237,13 @@ func (t *text) hosts() {
 			rows = append(rows, h)
 		}
 	}
-	if len(rows) == 0 || expected == 0 && !slices.ContainsFunc(rows, fault.HostState.Bootstrap) || t.o.Subject != nil {
+	if len(rows) == 0 || expected == 0 && !slices.ContainsFunc(rows, diagnosis.HostState.Bootstrap) || t.o.Subject != nil {
 		return
 	}
 	t.blank()
-	open := 0
-	for _, h := range rows {
-		if !h.Done() && h.Expected {
-			open++
-		}
-	}
 	head := "Hosts"
 	if expected > 0 {
-		head = fmt.Sprintf("Hosts: %d of %d not done", open, expected)
+		head += ": " + notDone(rows, fmt.Sprint(expected))
 	}
 	t.head(0, head)
 	if !t.o.Wide {
@@ -256,6 +251,28 @@ func (t *text) hosts() {
 		return
 	}
 	t.table(rows)
+}
+
+// notDone counts the expected hosts that are not done, and apart from them those of which
+// that is not known: "2 of 5 not done, 1 unknown".
+func notDone(list []diagnosis.HostState, of string) string {
+	open, unknown := 0, 0
+	for _, h := range list {
+		switch {
+		case h.Done() || !h.Expected:
+		case h.State == diagnosis.StageUnknown:
+			unknown++
+		default:
+			open++
+		}
+	}
+	switch {
+	case unknown == 0:
+		return fmt.Sprintf("%d of %s not done", open, of)
+	case open == 0:
+		return fmt.Sprintf("%d of %s unknown", unknown, of)
+	}
+	return fmt.Sprintf("%d of %s not done, %d unknown", open, of, unknown)
 }
 
 // byStage writes the groups of hosts that are not done.
@@ -267,8 +284,8 @@ func (t *text) byStage() {
 		}
 		mark, first := stateSigns[g.State], t.d.Hosts[g.First]
 		line := fmt.Sprintf("%s at %s", g.State, g.Stage)
-		if !first.Since.IsZero() {
-			line += " for " + fault.Span(t.d.Now.Sub(first.Since))
+		if !first.Since.IsZero() && first.State != diagnosis.StageUnknown { // for how long it is so is not known either
+			line += t.lasts(first.Since)
 		}
 		if why := t.why(first); why != "" {
 			line += ": " + why
@@ -284,10 +301,10 @@ func (t *text) byStage() {
 const fewPlaces = 6
 
 // stages lists every step of one host with its time and reason.
-func (t *text) stages(h fault.HostState) {
+func (t *text) stages(h diagnosis.HostState) {
 	t.head(2, "Steps")
 	for _, s := range h.Stages {
-		if s.State == fault.StageNotApplicable && !t.o.Wide {
+		if s.State == diagnosis.StageNotApplicable && !t.o.Wide {
 			continue
 		}
 		mark := stateSigns[s.State]

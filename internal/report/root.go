@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/fault"
 )
 
@@ -84,7 +85,7 @@ func (t *text) limit(n int) int {
 }
 
 // leadsTo draws the chain from the root down to what was seen.
-func (t *text) leadsTo(r fault.Root) {
+func (t *text) leadsTo(r diagnosis.Root) {
 	top := chain(t.d, r)
 	if len(top) == 0 {
 		return
@@ -179,7 +180,7 @@ func (t *text) title(k fault.Key) string {
 }
 
 // ring draws a deadlock: each line holds up the next, the last the first.
-func (t *text) ring(r fault.Root) {
+func (t *text) ring(r diagnosis.Root) {
 	i := r.Deadlock - 1
 	if i < 0 || i >= len(t.d.Deadlocks) {
 		return
@@ -228,7 +229,7 @@ func ruledWords(ids []string) string {
 }
 
 // ruledOut names the other causes of the same symptoms that are not there.
-func (t *text) ruledOut(r fault.Root) {
+func (t *text) ruledOut(r diagnosis.Root) {
 	if len(r.RuledOut) == 0 {
 		return
 	}

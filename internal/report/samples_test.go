@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/diagnose"
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/fault"
 )
@@ -31,51 +32,51 @@ func logged(path string, line int, excerpt string) evidence.Item {
 	return evidence.Item{Locator: evidence.Locator{Source: "mg", Path: path, Line: line}, Excerpt: excerpt}
 }
 
-func present(id string, s fault.Subject, title string, severity fault.Severity) fault.Finding {
-	return fault.Finding{Fault: id, Subject: s, Outcome: fault.Present, Title: title, Severity: severity, Since: ago(72 * time.Minute)}
+func present(id string, s fault.Subject, title string, severity fault.Severity) diagnosis.Finding {
+	return diagnosis.Finding{Fault: id, Subject: s, Outcome: fault.Present, Title: title, Severity: severity, Since: ago(72 * time.Minute)}
 }
 
-func base(hosts ...fault.HostState) *fault.Diagnosis {
-	return &fault.Diagnosis{
+func base(hosts ...diagnosis.HostState) *diagnosis.Diagnosis {
+	return &diagnosis.Diagnosis{
 		APIVersion: "rollcall.dev/v1alpha1", Kind: "Diagnosis",
-		Source: fault.Source{Kind: "must-gather", Name: "./must-gather.local.5512"}, Now: noon,
-		Cluster: fault.ClusterInfo{ID: "9f6c0a34-6f7e-4a57-9c85-5f0c4a2f1c11", Version: "4.20.3", Platform: "BareMetal", Topology: "HighlyAvailable"},
-		Verdict: fault.Verdict{Class: fault.Healthy, Cause: fault.CauseNone, Reason: fmt.Sprintf("all %d expected hosts answered, nothing in the catalogue is present", len(hosts))},
-		Roots:   []fault.Root{}, Deadlocks: []fault.Deadlock{}, Unexplained: []fault.Unexplained{}, Edges: []fault.EdgeSeen{},
-		Findings: []fault.Finding{}, Hosts: append([]fault.HostState{}, hosts...), Timeline: []fault.Moment{},
+		Source: diagnosis.Source{Kind: "must-gather", Name: "./must-gather.local.5512"}, Now: noon,
+		Cluster: diagnosis.ClusterInfo{ID: "9f6c0a34-6f7e-4a57-9c85-5f0c4a2f1c11", Version: "4.20.3", Platform: "BareMetal", Topology: "HighlyAvailable"},
+		Verdict: diagnosis.Verdict{Class: diagnosis.Healthy, Cause: diagnosis.CauseNone, Reason: fmt.Sprintf("all %d expected hosts answered, nothing in the catalogue is present", len(hosts))},
+		Roots:   []diagnosis.Root{}, Deadlocks: []diagnosis.Deadlock{}, Unexplained: []diagnosis.Unexplained{}, Edges: []diagnosis.EdgeSeen{},
+		Findings: []diagnosis.Finding{}, Hosts: append([]diagnosis.HostState{}, hosts...), Timeline: []diagnosis.Moment{},
 		Coverage: []evidence.Coverage{
 			{Need: "machineconfigpools.machineconfiguration.openshift.io", State: evidence.Read, Count: 2},
 			{Need: "nodes", State: evidence.Read, Count: 3},
 		},
-		Stats: fault.Stats{Faults: 34, Subjects: 12, Facts: 21, Millis: 41},
+		Stats: diagnosis.Stats{Faults: 34, Subjects: 12, Facts: 21, Millis: 41},
 	}
 }
 
-func answered(name, role string) fault.HostState {
-	h := fault.HostState{Name: name, Role: role, Expected: true, Stage: fault.ConfigDone, State: fault.StagePassed, Since: ago(20 * time.Hour), BlockedBy: []fault.Key{}}
+func answered(name, role string) diagnosis.HostState {
+	h := diagnosis.HostState{Name: name, Role: role, Expected: true, Stage: fault.ConfigDone, State: diagnosis.StagePassed, Since: ago(20 * time.Hour), BlockedBy: []fault.Key{}}
 	for i, s := range fault.Stages() {
-		h.Stages = append(h.Stages, fault.StageState{Stage: s, State: fault.StagePassed, At: ago(20*time.Hour - time.Duration(i)*time.Minute)})
+		h.Stages = append(h.Stages, diagnosis.StageState{Stage: s, State: diagnosis.StagePassed, At: ago(20*time.Hour - time.Duration(i)*time.Minute)})
 	}
 	return h
 }
 
-func stopped(name, role string, at fault.Stage, state fault.StageOutcome, why string) fault.HostState {
-	h := fault.HostState{Name: name, Role: role, Expected: true, Stage: at, State: state, Since: ago(70 * time.Minute), Why: why, BlockedBy: []fault.Key{}}
+func stopped(name, role string, at fault.Stage, state diagnosis.StageOutcome, why string) diagnosis.HostState {
+	h := diagnosis.HostState{Name: name, Role: role, Expected: true, Stage: at, State: state, Since: ago(70 * time.Minute), Why: why, BlockedBy: []fault.Key{}}
 	reached := false
 	for i, s := range fault.Stages() {
-		st := fault.StageState{Stage: s, State: fault.StagePassed, At: ago(90*time.Minute - time.Duration(i)*time.Minute)}
+		st := diagnosis.StageState{Stage: s, State: diagnosis.StagePassed, At: ago(90*time.Minute - time.Duration(i)*time.Minute)}
 		switch {
 		case s == at:
-			st, reached = fault.StageState{Stage: s, State: state, Why: why}, true
+			st, reached = diagnosis.StageState{Stage: s, State: state, Why: why}, true
 		case reached:
-			st = fault.StageState{Stage: s, State: fault.StageWaiting}
+			st = diagnosis.StageState{Stage: s, State: diagnosis.StageWaiting}
 		}
 		h.Stages = append(h.Stages, st)
 	}
 	return h
 }
 
-func healthy() *fault.Diagnosis {
+func healthy() *diagnosis.Diagnosis {
 	d := base(answered("control0", "master"), answered("control1", "master"), answered("control2", "master"),
 		answered("worker0", "worker"), answered("worker1", "worker"))
 	diagnose.Group(d)
@@ -90,16 +91,16 @@ const (
 	never    = "pool-never-converged"
 )
 
-func desyncProven() *fault.Diagnosis {
+func desyncProven() *diagnosis.Diagnosis {
 	d := base(
-		stopped("control0", "master", fault.ConfigDone, fault.StageFailed, "machine-config-daemon: machineconfigs \"rendered-master-0aa1f5c2d3e4b5a697887766554433aa\" not found"),
-		stopped("control1", "master", fault.ConfigDone, fault.StageFailed, "machine-config-daemon: machineconfigs \"rendered-master-0aa1f5c2d3e4b5a697887766554433aa\" not found"),
-		stopped("control2", "master", fault.IgnitionFetched, fault.StageFailed, "Ignition asks https://api-int.prod.example.com:22623/config/master and gets HTTP 500"),
+		stopped("control0", "master", fault.ConfigDone, diagnosis.StageFailed, "machine-config-daemon: machineconfigs \"rendered-master-0aa1f5c2d3e4b5a697887766554433aa\" not found"),
+		stopped("control1", "master", fault.ConfigDone, diagnosis.StageFailed, "machine-config-daemon: machineconfigs \"rendered-master-0aa1f5c2d3e4b5a697887766554433aa\" not found"),
+		stopped("control2", "master", fault.IgnitionFetched, diagnosis.StageFailed, "Ignition asks https://api-int.prod.example.com:22623/config/master and gets HTTP 500"),
 	)
-	d.Verdict = fault.Verdict{Class: fault.RecoverableInPlace, Cause: fault.CauseKnown, Fix: fault.ByRollcall, Reason: "1 cause found"}
+	d.Verdict = diagnosis.Verdict{Class: diagnosis.RecoverableInPlace, Cause: diagnosis.CauseKnown, Fix: fault.ByRollcall, Reason: "1 cause found"}
 	root := key(desync, pool("master"))
 	hold := []fault.Key{key(degraded, host("control0")), key(degraded, host("control1"))}
-	d.Findings = []fault.Finding{
+	d.Findings = []diagnosis.Finding{
 		present("etcd-too-few-members", fault.Subject{Kind: fault.Cluster}, "etcd has 2 of 3 members and can lose none", fault.Error),
 		present(fetch500, host("control2"), "host control2 asks for its Ignition config and gets HTTP 500", fault.Error),
 		present(degraded, host("control0"), "node control0 waits for a rendered config that does not exist", fault.Error),
@@ -111,8 +112,8 @@ func desyncProven() *fault.Diagnosis {
 		present("operator-degraded", operator("machine-config"), "operator machine-config is Degraded: pool master did not converge", fault.Error),
 		{Fault: "pool-paused", Subject: pool("master"), Outcome: fault.Absent, Title: "pool master is paused", Severity: fault.Warning},
 	}
-	d.Roots = []fault.Root{{
-		Key: root, Title: d.Findings[6].Title, Severity: fault.Error, Confidence: fault.Proven, Since: ago(72 * time.Minute),
+	d.Roots = []diagnosis.Root{{
+		Key: root, Title: d.Findings[6].Title, Severity: fault.Error, Confidence: diagnosis.Proven, Since: ago(72 * time.Minute),
 		Means: "The bootstrap host rendered this pool once and the controller in the cluster rendered it again with another input, so under another name. The first masters were given the first name. They wait for a config that no one will create, the pool waits for the masters, and the machine config server has nothing to give to the next master.",
 		Evidence: []evidence.Item{
 			item("nodes/control0", "metadata.annotations[machineconfiguration.openshift.io/currentConfig]", "rendered-master-0aa1f5c2d3e4b5a697887766554433aa (control0, control1)"),
@@ -122,7 +123,7 @@ func desyncProven() *fault.Diagnosis {
 		},
 		Explains: []fault.Key{hold[0], hold[1], key(never, pool("master")), key(empty, pool("master")), key(fetch500, host("control2")),
 			key("etcd-too-few-members", fault.Subject{Kind: fault.Cluster}), key("operator-degraded", operator("authentication")), key("operator-degraded", operator("machine-config"))},
-		RuledOut: []fault.RuledOut{
+		RuledOut: []diagnosis.RuledOut{
 			{Key: key("pool-paused", pool("master")), Title: "pool master is paused", Reason: "spec.paused is false"},
 			{Key: key("node-disk-drift", host("control0")), Title: "files on control0 differ from its config", Reason: "the config that it names does not exist, so nothing could be compared"},
 			{Key: key("controllerconfig-missing", fault.Subject{Kind: fault.Cluster}), Title: "there is no ControllerConfig", Reason: "controllerconfigs/machine-config-controller exists"},
@@ -130,7 +131,7 @@ func desyncProven() *fault.Diagnosis {
 		},
 		Remedies: []fault.Advice{adopt()}, Refused: []string{"patch-annotations-blindly"}, Deadlock: 1,
 	}}
-	d.Deadlocks = []fault.Deadlock{{
+	d.Deadlocks = []diagnosis.Deadlock{{
 		Members: []fault.Key{hold[0], hold[1], key(never, pool("master")), root}, Opens: root, Remedy: "adopt-spec-config",
 	}}
 	for _, e := range [][2]fault.Key{
@@ -141,12 +142,12 @@ func desyncProven() *fault.Diagnosis {
 		{key(fetch500, host("control2")), key("operator-degraded", operator("authentication"))},
 		{key(never, pool("master")), key("operator-degraded", operator("machine-config"))},
 	} {
-		d.Edges = append(d.Edges, fault.EdgeSeen{Cause: e[0], Effect: e[1], Strength: fault.Certain})
+		d.Edges = append(d.Edges, diagnosis.EdgeSeen{Cause: e[0], Effect: e[1], Strength: fault.Certain})
 	}
 	d.Coverage = append(d.Coverage,
 		evidence.Coverage{Need: "console", State: evidence.Missing, Reason: "not collected", Supply: evidence.Supply{Kind: evidence.SupplyConsole, Host: "control2"}},
 		evidence.Coverage{Need: "mcsanswers.rollcall.dev", State: evidence.Missing, Reason: "not collected: an archive holds no probes"})
-	d.Timeline = []fault.Moment{
+	d.Timeline = []diagnosis.Moment{
 		{Time: ago(72 * time.Minute), Subject: pool("master"), Text: d.Findings[6].Title},
 		{Time: ago(70 * time.Minute), Subject: host("control2"), Text: d.Findings[1].Title},
 	}
@@ -156,42 +157,42 @@ func desyncProven() *fault.Diagnosis {
 
 func never2() fault.Key { return key(never, pool("master")) }
 
-func settling() *fault.Diagnosis {
-	d := base(stopped("control0", "master", fault.ConfigDone, fault.StageWaiting, "the first convergence of pool master is under way"), answered("control1", "master"), answered("control2", "master"))
-	d.Findings = []fault.Finding{
+func settling() *diagnosis.Diagnosis {
+	d := base(stopped("control0", "master", fault.ConfigDone, diagnosis.StageWaiting, "the first convergence of pool master is under way"), answered("control1", "master"), answered("control2", "master"))
+	d.Findings = []diagnosis.Finding{
 		{Fault: never, Subject: pool("master"), Outcome: fault.Absent, Title: "pool master has not converged once", Severity: fault.Error, Since: ago(4 * time.Minute), Until: noon.Add(26 * time.Minute)},
 	}
-	d.Verdict = fault.Verdict{Class: fault.Settling, Cause: fault.CauseNone, Until: noon.Add(26 * time.Minute), Reason: "in progress: pool-never-converged of pool/master"}
+	d.Verdict = diagnosis.Verdict{Class: diagnosis.Settling, Cause: diagnosis.CauseNone, Until: noon.Add(26 * time.Minute), Reason: "in progress: pool-never-converged of pool/master"}
 	diagnose.Group(d)
 	return d
 }
 
-func undecided() *fault.Diagnosis {
+func undecided() *diagnosis.Diagnosis {
 	d := base(answered("control0", "master"), answered("control1", "master"),
-		stopped("control2", "master", fault.IgnitionFetched, fault.StageFailed, "gets HTTP 500 from the machine config server"))
-	d.Findings = []fault.Finding{
+		stopped("control2", "master", fault.IgnitionFetched, diagnosis.StageFailed, "gets HTTP 500 from the machine config server"))
+	d.Findings = []diagnosis.Finding{
 		present(fetch500, host("control2"), "host control2 asks for its Ignition config and gets HTTP 500", fault.Error),
 		{Fault: empty, Subject: pool("master"), Outcome: fault.Unknown, Title: "the machine config server has no config to serve for pool master", Severity: fault.Error, Reason: "served.name: machineconfigpools: not collected", Missing: []string{"served.name"}},
 	}
-	d.Unexplained = []fault.Unexplained{{
+	d.Unexplained = []diagnosis.Unexplained{{
 		Remedies: []fault.Advice{},
 		Key:      key(fetch500, host("control2")), Title: d.Findings[0].Title, Severity: fault.Error,
 		Evidence: []evidence.Item{{Locator: evidence.Locator{Source: "console:control2", Path: "control2.txt", Line: 88}, Excerpt: "[   61.512345] ignition[751]: GET result: Internal Server Error"}},
-		Suspects: []fault.Suspect{
+		Suspects: []diagnosis.Suspect{
 			{Key: key(empty, pool("master")), Title: d.Findings[1].Title, Next: "pool-served-config", Supply: evidence.Supply{Kind: evidence.SupplyInspect, Resource: "machineconfigpools"}},
 			{Key: key("controllerconfig-missing", fault.Subject{Kind: fault.Cluster}), Title: "there is no ControllerConfig", Next: "controller-config"},
 		},
 	}}
-	d.Verdict = fault.Verdict{Class: fault.Undetermined, Cause: fault.CauseUnknown, Reason: "cause unknown: ignition-fetch-500 of host/control2"}
+	d.Verdict = diagnosis.Verdict{Class: diagnosis.Undetermined, Cause: diagnosis.CauseUnknown, Reason: "cause unknown: ignition-fetch-500 of host/control2"}
 	d.Coverage = append(d.Coverage, evidence.Coverage{Need: "machineconfigpools.machineconfiguration.openshift.io", State: evidence.Missing, Reason: "not collected", Supply: evidence.Supply{Kind: evidence.SupplyInspect, Resource: "machineconfigpools"}})
 	diagnose.Group(d)
 	return d
 }
 
-func twoRoots() *fault.Diagnosis {
-	var hosts []fault.HostState
+func twoRoots() *diagnosis.Diagnosis {
+	var hosts []diagnosis.HostState
 	for i := range 12 {
-		hosts = append(hosts, stopped(fmt.Sprintf("worker%02d.prod.example.com", i), "worker", fault.ClientCert, fault.StageFailed, "its request for a client certificate waits for approval"))
+		hosts = append(hosts, stopped(fmt.Sprintf("worker%02d.prod.example.com", i), "worker", fault.ClientCert, diagnosis.StageFailed, "its request for a client certificate waits for approval"))
 	}
 	d := base(append(hosts, answered("control0", "master"), answered("control1", "master"), answered("control2", "master"))...)
 	for _, h := range hosts {
@@ -202,42 +203,42 @@ func twoRoots() *fault.Diagnosis {
 	d.Findings = append(d.Findings,
 		present(approver.Fault, approver.Subject, "the machine-approver does not run", fault.Error),
 		present(expired.Fault, expired.Subject, "the certificate that signs kubelets expired", fault.Warning))
-	r1 := fault.Root{Key: approver, Title: "the machine-approver does not run", Severity: fault.Error, Confidence: fault.Likely, Since: ago(50 * time.Hour),
+	r1 := diagnosis.Root{Key: approver, Title: "the machine-approver does not run", Severity: fault.Error, Confidence: diagnosis.Likely, Since: ago(50 * time.Hour),
 		Means:    "Nobody approves the requests of machines that join.",
 		Lowered:  "the condition holds, the mechanism itself was not seen",
 		Evidence: []evidence.Item{item("-n openshift-cluster-machine-approver deployments/machine-approver", "status.availableReplicas", "0 of 1 replicas available")},
-		RuledOut: []fault.RuledOut{}, Remedies: []fault.Advice{}, Refused: []string{"approve-everything"}}
+		RuledOut: []diagnosis.RuledOut{}, Remedies: []fault.Advice{}, Refused: []string{"approve-everything"}}
 	for i, h := range hosts {
 		r1.Explains = append(r1.Explains, key("csr-waits", host(h.Name)))
 		strength := fault.Certain
 		if i == 0 {
 			strength = fault.LikelyEdge
 		}
-		d.Edges = append(d.Edges, fault.EdgeSeen{Cause: approver, Effect: key("csr-waits", host(h.Name)), Strength: strength})
+		d.Edges = append(d.Edges, diagnosis.EdgeSeen{Cause: approver, Effect: key("csr-waits", host(h.Name)), Strength: strength})
 	}
-	r2 := fault.Root{Key: expired, Title: "the certificate that signs kubelets expired", Severity: fault.Warning, Confidence: fault.Proven,
+	r2 := diagnosis.Root{Key: expired, Title: "the certificate that signs kubelets expired", Severity: fault.Warning, Confidence: diagnosis.Proven,
 		Means:    "No kubelet can renew its certificate any more.",
 		Evidence: []evidence.Item{item("-n openshift-kube-controller-manager secrets/csr-signer", "data[tls.crt]", "notAfter 2026-04-30T08:00:00Z")},
-		Explains: []fault.Key{}, RuledOut: []fault.RuledOut{}, Remedies: []fault.Advice{}, Refused: []string{}}
-	d.Roots = []fault.Root{r1, r2}
-	d.Verdict = fault.Verdict{Class: fault.Undetermined, Cause: fault.CauseKnown, Reason: "the catalogue knows no remedy for approver-stopped, kubelet-ca-expired"}
+		Explains: []fault.Key{}, RuledOut: []diagnosis.RuledOut{}, Remedies: []fault.Advice{}, Refused: []string{}}
+	d.Roots = []diagnosis.Root{r1, r2}
+	d.Verdict = diagnosis.Verdict{Class: diagnosis.Undetermined, Cause: diagnosis.CauseKnown, Reason: "the catalogue knows no remedy for approver-stopped, kubelet-ca-expired"}
 	diagnose.Group(d)
 	return d
 }
 
 // unreadable is a source that could not be read at all.
-func unreadable() *fault.Diagnosis {
+func unreadable() *diagnosis.Diagnosis {
 	d := base()
-	d.Source = fault.Source{Kind: "live", Name: "prod/admin", API: "https://api.prod.example.com:6443", Vantage: "bastion"}
-	d.Cluster = fault.ClusterInfo{}
-	d.Verdict = fault.Verdict{Class: fault.Undetermined, Cause: fault.CauseUnknown, Reason: "no host was checked"}
+	d.Source = diagnosis.Source{Kind: "live", Name: "prod/admin", API: "https://api.prod.example.com:6443", Vantage: "bastion"}
+	d.Cluster = diagnosis.ClusterInfo{}
+	d.Verdict = diagnosis.Verdict{Class: diagnosis.Undetermined, Cause: diagnosis.CauseUnknown, Reason: "no host was checked"}
 	d.Coverage = nil
 	for _, n := range []string{"baremetalhosts.metal3.io", "certificatesigningrequests.certificates.k8s.io", "log openshift-machine-config-operator/machine-config-server",
 		"machineconfigpools.machineconfiguration.openshift.io", "nodes"} {
 		d.Coverage = append(d.Coverage, evidence.Coverage{Need: n, State: evidence.Missing, Reason: "unreachable: dial tcp 192.0.2.10:6443: connect: connection refused", Supply: evidence.Supply{Kind: evidence.SupplyMustGather}})
 	}
 	for i := range 30 {
-		d.Findings = append(d.Findings, fault.Finding{Fault: fmt.Sprintf("fault-%02d", i), Subject: fault.Subject{Kind: fault.Host, Name: "?"}, Outcome: fault.Unknown, Title: "?", Severity: fault.Error, Reason: "it could not be read which there are"})
+		d.Findings = append(d.Findings, diagnosis.Finding{Fault: fmt.Sprintf("fault-%02d", i), Subject: fault.Subject{Kind: fault.Host, Name: "?"}, Outcome: fault.Unknown, Title: "?", Severity: fault.Error, Reason: "it could not be read which there are"})
 	}
 	diagnose.Group(d)
 	return d

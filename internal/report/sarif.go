@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/fault"
 )
@@ -24,7 +25,7 @@ const (
 // SARIF writes the causes, what has no known cause, and what is accepted, which is
 // suppressed, as a SARIF 2.1.0 log: for tools that gather findings. Symptoms are not results of their own; they are steps
 // of the code flows of their cause.
-func SARIF(w io.Writer, d *fault.Diagnosis, o Options) error {
+func SARIF(w io.Writer, d *diagnosis.Diagnosis, o Options) error {
 	o.Style = Style{}
 	s := &sarif{text: newText(d, o), rules: map[string]int{}, bases: map[string]string{}}
 	run := sarifRun{
@@ -176,7 +177,7 @@ func (s *sarif) fingerprint(k fault.Key) string {
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }
 
-func (s *sarif) root(r fault.Root) sarifResult {
+func (s *sarif) root(r diagnosis.Root) sarifResult {
 	message := s.title(r.Key) + ". " + r.Means
 	if r.Lowered != "" {
 		message += " Not proven: " + r.Lowered + "."
@@ -197,7 +198,7 @@ func (s *sarif) root(r fault.Root) sarifResult {
 	return out
 }
 
-func (s *sarif) unexplained(u fault.Unexplained) sarifResult {
+func (s *sarif) unexplained(u diagnosis.Unexplained) sarifResult {
 	message := s.title(u.Key) + ". The cause is not known."
 	var could []string
 	for _, x := range u.Suspects {
@@ -213,7 +214,7 @@ func (s *sarif) unexplained(u fault.Unexplained) sarifResult {
 
 // flows are the paths from the root down to each end of its chain; a deadlock comes
 // first and ends where it begins.
-func (s *sarif) flows(r fault.Root) []sarifCodeFlow {
+func (s *sarif) flows(r diagnosis.Root) []sarifCodeFlow {
 	var list []sarifCodeFlow
 	begin := &link{fault: r.Fault, keys: []fault.Key{r.Key}}
 	if i := r.Deadlock - 1; i >= 0 && i < len(s.d.Deadlocks) {
@@ -265,7 +266,7 @@ func (s *sarif) location(item evidence.Item) sarifLocation {
 	if loc.Path != "" {
 		at.Physical = &sarifPhysical{Artifact: sarifArtifact{URI: (&url.URL{Path: strings.TrimLeft(loc.Path, "/")}).String(), Base: s.base(loc.Source)}}
 		if loc.Line > 0 {
-			at.Physical.Region = &sarifRegion{loc.Line}
+			at.Physical.Region = &sarifRegion{loc.Line, loc.Column}
 		}
 	}
 	at.Logical = []sarifLogical{{Full: s.said(loc.String()), Kind: "object"}}
@@ -274,6 +275,9 @@ func (s *sarif) location(item evidence.Item) sarifLocation {
 
 // base is the id of a source; the one that was read first is SOURCE.
 func (s *sarif) base(source string) string {
+	if s.d.Source.Kind == planSource {
+		return "" // the files lie where the user named them
+	}
 	if source == "" {
 		source = s.d.Source.Name
 	}

@@ -10,10 +10,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
 )
 
-func sarifOf(t *testing.T, d *fault.Diagnosis, o Options) (sarifLog, []byte) {
+func sarifOf(t *testing.T, d *diagnosis.Diagnosis, o Options) (sarifLog, []byte) {
 	t.Helper()
 	var out bytes.Buffer
 	if err := SARIF(&out, d, o); err != nil {
@@ -49,7 +49,7 @@ func TestSARIFGolden(t *testing.T) {
 }
 
 // checkSARIF holds a log against what the schema of SARIF 2.1.0 and its text demand.
-func checkSARIF(t *testing.T, log sarifLog, d *fault.Diagnosis) {
+func checkSARIF(t *testing.T, log sarifLog, d *diagnosis.Diagnosis) {
 	t.Helper()
 	if log.Version != "2.1.0" || len(log.Runs) != 1 {
 		t.Fatalf("version %q, %d runs", log.Version, len(log.Runs))

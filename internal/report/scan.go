@@ -6,13 +6,14 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/fault"
 	"github.com/rollcall-project/rollcall/internal/message"
 )
 
 // Scan writes what a text shows, for a person.
 func Scan(w io.Writer, r *message.Report, c *fault.Catalog, o Options) error {
-	t := &text{page: page{Style: o.Style}, o: o, d: &fault.Diagnosis{}}
+	t := &text{page: page{Style: o.Style}, o: o, d: &diagnosis.Diagnosis{}}
 	t.scanResult(r, c)
 	t.parts(0, dim, []string{count(r.Lines, "line", "lines") + " read", "no cluster was asked"})
 	for i, m := range r.Matches {

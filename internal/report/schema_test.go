@@ -13,7 +13,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"sigs.k8s.io/yaml"
 
-	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
 )
 
 const schemaFile = "../../docs/schema/diagnosis.v1alpha1.json"
@@ -32,9 +32,9 @@ func compileSchema(t *testing.T) *jsonschema.Schema {
 func TestOutputFollowsTheSchema(t *testing.T) {
 	schema := compileSchema(t)
 	logOnly := samples[0]
-	logOnly.name, logOnly.make = "only the installer's log", func() *fault.Diagnosis {
+	logOnly.name, logOnly.make = "only the installer's log", func() *diagnosis.Diagnosis {
 		d := unreadable()
-		d.Cluster.Installer = &fault.Installer{Ended: "complete", At: noon, Locator: "DIR/.openshift_install.log:7"}
+		d.Cluster.Installer = &diagnosis.Installer{Ended: "complete", At: noon, Locator: "DIR/.openshift_install.log:7"}
 		return d
 	}
 	for _, s := range append(slices.Clone(samples), logOnly) {

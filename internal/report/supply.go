@@ -4,8 +4,8 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/evidence"
-	"github.com/rollcall-project/rollcall/internal/fault"
 )
 
 // supplyWords say how to get evidence: one kind has the same words everywhere. In braces
@@ -42,6 +42,8 @@ var supplyWords = map[evidence.SupplyKind]string{
 	evidence.SupplyNow:              "--now TIME",
 	evidence.SupplyRendezvous:       "--rendezvous {host|IP}",
 	evidence.SupplyInstallDir:       "--install-dir {path|DIR}",
+	evidence.SupplyPlan:             "rollcall preflight -f {path|install-config.yaml}",
+	evidence.SupplyRelease:          "--release 4.Y    # the release that you will install",
 	evidence.SupplyInstallerLog:     "--from DIR/.openshift_install.log    # of the directory that openshift-install ran in",
 	evidence.SupplyOneInstall:       "--from FILE    # the log of one cluster only",
 	evidence.SupplyArchive:          "--from {path}",
@@ -111,7 +113,7 @@ func (o Options) isFlag(s evidence.Supply) bool { return strings.HasPrefix(o.sup
 
 // decides says how to decide a suspect: by what would make it known, and else why it is
 // not.
-func (o Options) decides(s fault.Suspect) string {
+func (o Options) decides(s diagnosis.Suspect) string {
 	if words := o.supply(s.Supply); words != "" {
 		return words
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/fault"
 	"github.com/rollcall-project/rollcall/internal/message"
 )
@@ -21,15 +22,15 @@ type Options struct {
 	Source    string // flags that a command needs to read the same source again
 	Answer    string // flags that change the answer: only diagnose and the list of hosts take them
 	Refused   map[string]Remedy
-	Plan      func(r fault.Root, only bool) string // the command that plans the repair of a root, of the only one; nil or "": there is none
-	Subject   *fault.Subject                       // the diagnosis was narrowed to it
-	All       bool                                 // also hosts that are done
+	Plan      func(r diagnosis.Root, only bool) string // the command that plans the repair of a root, of the only one; nil or "": there is none
+	Subject   *fault.Subject                           // the diagnosis was narrowed to it
+	All       bool                                     // also hosts that are done
 	NoHeaders bool
-	Whole     *fault.Diagnosis // the diagnosis before it was narrowed; nil: it was not
-	Wide      bool             // leave nothing out
-	OnMachine bool             // rollcall-host prints
-	Catalog   *fault.Catalog   // layers, meanings and sources of faults; nil: not known
-	Messages  *message.Report  // what lines of a pasted text show; nil: none was read
+	Whole     *diagnosis.Diagnosis // the diagnosis before it was narrowed; nil: it was not
+	Wide      bool                 // leave nothing out
+	OnMachine bool                 // rollcall-host prints
+	Catalog   *fault.Catalog       // layers, meanings and sources of faults; nil: not known
+	Messages  *message.Report      // what lines of a pasted text show; nil: none was read
 }
 
 // again returns a command over the same source.
@@ -60,12 +61,12 @@ func (o Options) know(words string) string {
 type text struct {
 	page
 	o       Options
-	d       *fault.Diagnosis
-	finding map[fault.Key]fault.Finding
+	d       *diagnosis.Diagnosis
+	finding map[fault.Key]diagnosis.Finding
 }
 
-func newText(d *fault.Diagnosis, o Options) *text {
-	t := &text{page: page{Style: o.Style}, o: o, d: d, finding: map[fault.Key]fault.Finding{}}
+func newText(d *diagnosis.Diagnosis, o Options) *text {
+	t := &text{page: page{Style: o.Style}, o: o, d: d, finding: map[fault.Key]diagnosis.Finding{}}
 	for _, f := range d.Findings {
 		t.finding[f.Key()] = f
 	}
@@ -73,7 +74,10 @@ func newText(d *fault.Diagnosis, o Options) *text {
 }
 
 // Text writes the answer for a person: at most a screen where one root is the case.
-func Text(w io.Writer, d *fault.Diagnosis, o Options) error {
+func Text(w io.Writer, d *diagnosis.Diagnosis, o Options) error {
+	if d.Source.Kind == planSource {
+		return planText(w, d, o)
+	}
 	t := newText(d, o)
 	t.verdict()
 	t.source()
@@ -119,10 +123,10 @@ func (t *text) verdict() {
 func (t *text) verdictReason() string {
 	reason := t.d.Verdict.Reason
 	switch {
-	case t.d.Verdict.Class == fault.Settling:
+	case t.d.Verdict.Class == diagnosis.Settling:
 		reason = "until " + clock(t.d.Verdict.Until) + "; ask again then"
-	case t.d.Verdict.Class == fault.CannotCheck, t.d.Verdict.Class == fault.OnlyAccepted:
-	case len(t.d.Roots) > 0 && (t.d.Verdict.Class != fault.Undetermined || t.d.Verdict.Fix == ""):
+	case t.d.Verdict.Class == diagnosis.CannotCheck, t.d.Verdict.Class == diagnosis.OnlyAccepted:
+	case len(t.d.Roots) > 0 && (t.d.Verdict.Class != diagnosis.Undetermined || t.d.Verdict.Fix == ""):
 		reason = count(len(sameRoots(t.d)), "cause", "causes")
 		if fix := t.d.Verdict.Fix; fix != "" {
 			reason += ", " + strings.TrimSuffix(fixers[fix]+": "+t.d.Verdict.Where, ": ")
@@ -136,7 +140,7 @@ func (t *text) source() {
 	t.parts(0, dim, sourceParts(t.d))
 }
 
-func sourceParts(d *fault.Diagnosis) []string {
+func sourceParts(d *diagnosis.Diagnosis) []string {
 	var parts []string
 	name := d.Source.Name
 	if d.Source.Kind == "live" {
@@ -151,11 +155,14 @@ func sourceParts(d *fault.Diagnosis) []string {
 	if d.Cluster.Hosted != "" {
 		parts = append(parts, "hosted cluster "+d.Cluster.Hosted)
 	}
-	version := d.Cluster.Version
-	if version == "" {
-		version = "version not readable"
+	switch {
+	case d.Cluster.Version != "":
+		parts = append(parts, d.Cluster.Version)
+	case d.Source.Kind == planSource:
+		parts = append(parts, "release not named (--release)")
+	case d.Cluster.Installer == nil || d.Cluster.Installer.Version == "":
+		parts = append(parts, "version not readable")
 	}
-	parts = append(parts, version)
 	platform := d.Cluster.Platform
 	if platform == "None" { // what Infrastructure says of hosts without a platform
 		platform = "platform None"
@@ -168,6 +175,9 @@ func sourceParts(d *fault.Diagnosis) []string {
 	}
 	if d.Cluster.Installer != nil {
 		parts = append(parts, d.Cluster.Installer.String())
+	}
+	if d.Source.AtLeast {
+		return append(parts, "as of "+clock(d.Now)+", the newest time in it (--now TIME: when it was read)")
 	}
 	return append(parts, "as of "+clock(d.Now))
 }
@@ -199,7 +209,7 @@ func (t *text) subjectVerdict() string {
 	for _, h := range t.d.Hosts {
 		switch {
 		case t.o.Subject.Kind != fault.Host || h.Name != t.o.Subject.Name:
-		case h.State == fault.StageFailed:
+		case h.State == diagnosis.StageFailed:
 			return "it failed at " + string(h.Stage) + ", and what was read does not prove why"
 		case !h.Done():
 			return "it has not got past " + string(h.Stage)
@@ -209,7 +219,7 @@ func (t *text) subjectVerdict() string {
 }
 
 // whole is the diagnosis before it was narrowed to a subject.
-func (t *text) whole() *fault.Diagnosis {
+func (t *text) whole() *diagnosis.Diagnosis {
 	if t.o.Whole != nil {
 		return t.o.Whole
 	}
@@ -252,14 +262,14 @@ const fewSuspects = 4
 
 // decides says how to decide a suspect: by what would make it known, by why it is not,
 // or by the page on what would.
-func (t *text) decides(s fault.Suspect) string {
+func (t *text) decides(s diagnosis.Suspect) string {
 	if how := t.o.decides(s); how != "" || s.Next == "" {
 		return how
 	}
 	return t.o.know("explain " + s.Next)
 }
 
-func (t *text) suspects(list []fault.Suspect) {
+func (t *text) suspects(list []diagnosis.Suspect) {
 	if len(list) == 0 {
 		t.para(2, span{}, plain, "No fault of the catalog could explain it here.")
 		return

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/fault"
 )
 
@@ -35,7 +36,7 @@ func actorWords(by fault.Actor, where string) string {
 }
 
 // todo writes what to do about a cause: the first remedy in full, the others by name.
-func (t *text) todo(r fault.Root, only bool) {
+func (t *text) todo(r diagnosis.Root, only bool) {
 	if command := t.planCommand(r, only); command != "" {
 		t.plan(r, command)
 	} else {
@@ -46,7 +47,7 @@ func (t *text) todo(r fault.Root, only bool) {
 }
 
 // planCommand is the command that plans the repair of a cause, empty where there is none.
-func (t *text) planCommand(r fault.Root, only bool) string {
+func (t *text) planCommand(r diagnosis.Root, only bool) string {
 	if len(r.Remedies) == 0 || !r.Remedies[0].Fix || t.o.Plan == nil {
 		return ""
 	}
@@ -54,7 +55,7 @@ func (t *text) planCommand(r fault.Root, only bool) string {
 }
 
 // plan writes the command that plans the repair of a cause, and what it can do.
-func (t *text) plan(r fault.Root, command string) {
+func (t *text) plan(r diagnosis.Root, command string) {
 	about := "plan the repair; it changes nothing and writes the plan to a file"
 	if t.d.Source.Kind != "live" {
 		about = "plan the repair on the live cluster; it changes nothing and writes the plan to a file"
@@ -87,7 +88,7 @@ func (t *text) plan(r fault.Root, command string) {
 }
 
 // opens is the remedy that breaks the deadlock of a root, "" where there is none.
-func (t *text) opens(r fault.Root) string {
+func (t *text) opens(r diagnosis.Root) string {
 	if i := r.Deadlock - 1; i >= 0 && i < len(t.d.Deadlocks) {
 		return t.d.Deadlocks[i].Remedy
 	}
@@ -211,7 +212,7 @@ func (t *text) refused(ids []string) {
 
 // unexplainedTodo writes what to do about a symptom whose cause is not known: the remedies
 // of the symptom itself, where it has some.
-func (t *text) unexplainedTodo(u fault.Unexplained) {
+func (t *text) unexplainedTodo(u diagnosis.Unexplained) {
 	if rest := usable(u.Remedies); len(rest) > 0 {
 		t.remedies(rest, "")
 	}

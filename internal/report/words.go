@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/fault"
 )
 
@@ -17,23 +18,26 @@ type headline struct {
 }
 
 // headlines are the verdicts in words that need no manual.
-var headlines = map[fault.VerdictClass]headline{
-	fault.Healthy:            {signGood, green, "NOTHING WRONG FOUND"},
-	fault.Settling:           {signWait, yellow, "IN PROGRESS, AS EXPECTED"},
-	fault.RecoverableInPlace: {signBad, red, "BROKEN, CAUSE KNOWN"},
-	fault.RecoverableByNode:  {signBad, red, "BROKEN, CAUSE KNOWN: REPLACE A NODE"},
-	fault.RecoverableQuorum:  {signBad, red, "BROKEN, CAUSE KNOWN: RESTORE THE ETCD QUORUM"},
-	fault.RecoverableBackup:  {signBad, red, "BROKEN, CAUSE KNOWN: RESTORE FROM AN ETCD BACKUP"},
-	fault.CannotCheck:        {signBad, red, "CANNOT CHECK"},
-	fault.ReinstallRequired:  {signBad, red, "BROKEN, CAUSE KNOWN: REINSTALL"},
+var headlines = map[diagnosis.VerdictClass]headline{
+	diagnosis.Healthy:            {signGood, green, "NOTHING WRONG FOUND"},
+	diagnosis.Settling:           {signWait, yellow, "IN PROGRESS, AS EXPECTED"},
+	diagnosis.RecoverableInPlace: {signBad, red, "BROKEN, CAUSE KNOWN"},
+	diagnosis.RecoverableByNode:  {signBad, red, "BROKEN, CAUSE KNOWN: REPLACE A NODE"},
+	diagnosis.RecoverableQuorum:  {signBad, red, "BROKEN, CAUSE KNOWN: RESTORE THE ETCD QUORUM"},
+	diagnosis.RecoverableBackup:  {signBad, red, "BROKEN, CAUSE KNOWN: RESTORE FROM AN ETCD BACKUP"},
+	diagnosis.CannotCheck:        {signBad, red, "CANNOT CHECK"},
+	diagnosis.ReinstallRequired:  {signBad, red, "BROKEN, CAUSE KNOWN: REINSTALL"},
 }
+
+// planSource is the kind of a source that is a plan: internal/source/plan.
+const planSource = "plan"
 
 // headlineOf adds to the class whether a cause is known and how much is accepted, and says
 // WARNING where nothing that is present and not accepted is an error.
-func headlineOf(d *fault.Diagnosis) headline {
+func headlineOf(d *diagnosis.Diagnosis) headline {
 	h, known := headlines[d.Verdict.Class]
 	switch {
-	case d.Verdict.Class == fault.OnlyAccepted:
+	case d.Verdict.Class == diagnosis.OnlyAccepted:
 		return headline{signWarn, yellow, "NOTHING WRONG FOUND BUT " + count(d.Verdict.Accepted, "ACCEPTED FINDING", "ACCEPTED FINDINGS")}
 	case known:
 	case len(d.Roots) > 0:
@@ -41,7 +45,12 @@ func headlineOf(d *fault.Diagnosis) headline {
 	default:
 		h = headline{signOpen, yellow, "UNDECIDED"}
 	}
-	if h.sign == signBad && !serious(d) {
+	if d.Source.Kind == planSource && len(d.Roots) > 0 {
+		h = headline{signBad, red, "DO NOT INSTALL YET"}
+		if !serious(d) {
+			h = headline{signWarn, yellow, "CHECK BEFORE YOU INSTALL"}
+		}
+	} else if h.sign == signBad && !serious(d) {
 		h = headline{signWarn, yellow, strings.Replace(h.words, "BROKEN", "WARNING", 1)}
 	}
 	if n := d.Verdict.Accepted; n > 0 {
@@ -51,7 +60,7 @@ func headlineOf(d *fault.Diagnosis) headline {
 }
 
 // serious reports whether an error is present that is not accepted.
-func serious(d *fault.Diagnosis) bool {
+func serious(d *diagnosis.Diagnosis) bool {
 	for _, f := range d.Findings {
 		if f.Outcome == fault.Present && f.Severity == fault.Error && f.Accepted == nil {
 			return true
@@ -61,8 +70,8 @@ func serious(d *fault.Diagnosis) bool {
 }
 
 // confidences in words.
-var confidences = map[fault.Confidence]string{
-	fault.Proven: "proven", fault.Likely: "likely, not proven", fault.Possible: "possible, not proven",
+var confidences = map[diagnosis.Confidence]string{
+	diagnosis.Proven: "proven", diagnosis.Likely: "likely, not proven", diagnosis.Possible: "possible, not proven",
 }
 
 // clock renders a time as RFC 3339 in UTC.
@@ -74,6 +83,16 @@ func since(t, now time.Time) string {
 		return ""
 	}
 	return "since " + clock(t) + " (" + fault.Span(now.Sub(t)) + ")"
+}
+
+// lasts renders for how long something has been so. Where the source does not say when it
+// was read, that is the shortest it can be.
+func (t *text) lasts(from time.Time) string {
+	span := fault.Span(t.d.Now.Sub(from))
+	if t.d.Source.AtLeast {
+		return " for at least " + span
+	}
+	return " for " + span
 }
 
 // count renders a number with its noun.

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/evidence"
-	"github.com/rollcall-project/rollcall/internal/fault"
 	"github.com/rollcall-project/rollcall/internal/source/assisted"
 )
 
@@ -26,16 +26,16 @@ func (v *view) agentItem(at time.Time) evidence.Item {
 // agentPowered: a host that registered with the service runs the installation
 // image. A host of which the service knows nothing has not come up, or cannot
 // reach it.
-func (v *view) agentPowered() (fault.StageState, bool) {
+func (v *view) agentPowered() (diagnosis.StageState, bool) {
 	if b := v.host.BMH; b != nil && !unmanaged(b) && !external(b) {
-		return fault.StageState{}, false // metal3 looks after it
+		return diagnosis.StageState{}, false // metal3 looks after it
 	}
 	if v.host.Assisted != nil {
 		a := v.host.Assisted.API
 		return passed(a.Registered, item(v.host.Assisted.Loc, "", "registered with the assisted-service", a.Registered)), true
 	}
 	if v.host.Planned == nil || v.host.Node != nil || v.host.BMH != nil || v.host.Machine != nil || len(v.requests) > 0 {
-		return fault.StageState{}, false
+		return diagnosis.StageState{}, false
 	}
 	switch {
 	case v.service != nil && v.service.Usable:
@@ -47,14 +47,14 @@ func (v *view) agentPowered() (fault.StageState, bool) {
 	case v.nodesUnread() != nil:
 		return unknown("there is no API yet that shows it"), true
 	}
-	return fault.StageState{}, false
+	return diagnosis.StageState{}, false
 }
 
 // agentImaged: the service follows the host until it reboots into the installed
 // system (openshift/assisted-service:models/host_stage.go).
-func (v *view) agentImaged() (fault.StageState, bool) {
+func (v *view) agentImaged() (diagnosis.StageState, bool) {
 	if b := v.host.BMH; v.host.Assisted == nil || b != nil && !unmanaged(b) && !external(b) {
-		return fault.StageState{}, false
+		return diagnosis.StageState{}, false
 	}
 	a := v.host.Assisted.API
 	switch {
@@ -82,9 +82,9 @@ func (v *view) agentImaged() (fault.StageState, bool) {
 // the log of the machine config server. That it is there means that it asked, not
 // that it was served (openshift/assisted-installer:src/common/common.go
 // SetConfiguringStatusForHosts).
-func (v *view) agentIgnition() (fault.StageState, bool) {
+func (v *view) agentIgnition() (diagnosis.StageState, bool) {
 	if v.host.Assisted == nil {
-		return fault.StageState{}, false
+		return diagnosis.StageState{}, false
 	}
 	a := v.host.Assisted.API
 	switch {
@@ -106,9 +106,9 @@ func (v *view) agentIgnition() (fault.StageState, bool) {
 
 // agentJoined: where the Nodes cannot be read, the service's word that the host
 // has joined has to do: it saw the Node.
-func (v *view) agentJoined() (fault.StageState, bool) {
+func (v *view) agentJoined() (diagnosis.StageState, bool) {
 	if v.host.Assisted == nil || v.nodesUnread() == nil {
-		return fault.StageState{}, false
+		return diagnosis.StageState{}, false
 	}
 	if a := v.host.Assisted.API; a.Reached(assisted.StageJoined) {
 		at := time.Time{}
@@ -117,14 +117,14 @@ func (v *view) agentJoined() (fault.StageState, bool) {
 		}
 		return passed(at, v.agentItem(at)), true
 	}
-	return fault.StageState{}, false
+	return diagnosis.StageState{}, false
 }
 
 // agentDone: the service calls a host done when its Node is Ready
 // (openshift/assisted-installer:src/assisted_installer_controller waitAndUpdateNodesStatus).
-func (v *view) agentDone() (fault.StageState, bool) {
+func (v *view) agentDone() (diagnosis.StageState, bool) {
 	if _, joined := v.agentJoined(); !joined || v.host.Node != nil || !v.host.Assisted.API.Reached(assisted.StageDone) {
-		return fault.StageState{}, false
+		return diagnosis.StageState{}, false
 	}
 	a := v.host.Assisted.API
 	return passed(a.StageAt, v.agentItem(a.StageAt)), true
@@ -133,7 +133,7 @@ func (v *view) agentDone() (fault.StageState, bool) {
 // instancePowered: the provider notes the state of a virtual machine or cloud
 // instance at the Machine (openshift/machine-api-operator:
 // pkg/controller/machine/controller.go MachineInstanceStateAnnotationName).
-func (v *view) instancePowered() fault.StageState {
+func (v *view) instancePowered() diagnosis.StageState {
 	if v.waitsForHardware() {
 		return waiting(v.host.Machine.API.CreationTimestamp.Time, orElse(value(v.host.Machine.API.Status.ErrorMessage), "its Machine has no BareMetalHost"),
 			item(v.host.Machine.Loc, "status.phase", "phase "+value(v.host.Machine.API.Status.Phase), time.Time{}))
@@ -158,7 +158,7 @@ func (v *view) instancePowered() fault.StageState {
 
 // instanceImaged: a provider makes an instance from the image; it exists once the
 // Machine is Provisioned (openshift/api:machine/v1beta1/types_machine.go Phase*).
-func (v *view) instanceImaged() fault.StageState {
+func (v *view) instanceImaged() diagnosis.StageState {
 	m := v.host.Machine
 	if m == nil || m.API.Status.Phase == nil {
 		return unknown("no object shows whether its disk was written: it has no BareMetalHost")

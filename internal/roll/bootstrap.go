@@ -5,18 +5,19 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
-	"github.com/rollcall-project/rollcall/internal/facts/hosts"
 	"github.com/rollcall-project/rollcall/internal/facts/installer"
 	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/inventory"
 	"github.com/rollcall-project/rollcall/internal/source/namedhost"
 )
 
 // bootstrap is the state of the bootstrap host, where something of it was read and it is
 // not known that the installation was completed: then the host is gone.
-func bootstrap(ctx context.Context, w *facts.World) ([]fault.HostState, error) {
-	h, ok, err := hosts.Bootstrap(ctx, w)
+func bootstrap(ctx context.Context, w *facts.World) ([]diagnosis.HostState, error) {
+	h, ok, err := inventory.Bootstrap(ctx, w)
 	if err != nil || !ok {
 		return nil, err
 	}
@@ -44,6 +45,6 @@ func bootstrap(ctx context.Context, w *facts.World) ([]fault.HostState, error) {
 		s = passed(b.Since.Value(), top(b.What.Proof())...)
 	}
 	s.Stage, s.Why = fault.Planned, orElse(s.Why, "its services have ended")+"; it starts the installation and does not join"
-	return []fault.HostState{{Name: namedhost.Bootstrap, Role: namedhost.Bootstrap, Stage: s.Stage, State: s.State, Why: s.Why,
-		Since: s.At, Stages: []fault.StageState{s}}}, nil
+	return []diagnosis.HostState{{Name: namedhost.Bootstrap, Role: namedhost.Bootstrap, Stage: s.Stage, State: s.State, Why: s.Why,
+		Since: s.At, Stages: []diagnosis.StageState{s}}}, nil
 }

@@ -4,16 +4,16 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/facts/conditions"
-	"github.com/rollcall-project/rollcall/internal/facts/hosts"
-	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/inventory"
 )
 
 // hostedPlanned: the Machine of the Cluster API that stands for the host.
-func (v *view) hostedPlanned() (fault.StageState, bool) {
+func (v *view) hostedPlanned() (diagnosis.StageState, bool) {
 	m := v.host.Hosted
 	if m == nil {
-		return fault.StageState{}, false
+		return diagnosis.StageState{}, false
 	}
 	return passed(m.Created, item(m.Loc, "", "Machine "+m.Name, m.Created)), true
 }
@@ -21,11 +21,11 @@ func (v *view) hostedPlanned() (fault.StageState, bool) {
 // hostedPowered: an Agent that is connected runs the discovery image; before that no
 // Agent was found for the Machine
 // (openshift/cluster-api-provider-agent:api/v1beta1/agentmachine_types.go).
-func (v *view) hostedPowered() (fault.StageState, bool) {
+func (v *view) hostedPowered() (diagnosis.StageState, bool) {
 	h := v.host
 	switch {
 	case h.Hosted == nil:
-		return fault.StageState{}, false
+		return diagnosis.StageState{}, false
 	case h.Agent != nil:
 		c := conditions.Find(conditions.Of(h.Agent.Object), "Connected")
 		if c.Status == "False" && h.Node == nil && !installing(h.Agent) {
@@ -42,18 +42,18 @@ func (v *view) hostedPowered() (fault.StageState, bool) {
 }
 
 // installing: from its reboot on, an Agent is not connected any more, which is normal.
-func installing(a *hosts.Agent) bool {
+func installing(a *inventory.Agent) bool {
 	c := conditions.Find(conditions.Of(a.Object), "Installed")
 	return c.Status == "True" || c.Reason == "InstallationInProgress" || c.Reason == "InstallationFailed"
 }
 
 // hostedInspected: the assisted-service validates what the Agent reports; nothing
 // inspects the machines of other platforms.
-func (v *view) hostedInspected() (fault.StageState, bool) {
+func (v *view) hostedInspected() (diagnosis.StageState, bool) {
 	h := v.host
 	switch {
 	case h.Hosted == nil:
-		return fault.StageState{}, false
+		return diagnosis.StageState{}, false
 	case h.Agent == nil && h.Hosted.InfraKind == "AgentMachine":
 		return waiting(time.Time{}, "comes after its Agent"), true
 	case h.Agent == nil:
@@ -71,10 +71,10 @@ func (v *view) hostedInspected() (fault.StageState, bool) {
 }
 
 // hostedImaged: the provider says that the machine with its system is there.
-func (v *view) hostedImaged() (fault.StageState, bool) {
+func (v *view) hostedImaged() (diagnosis.StageState, bool) {
 	h := v.host
 	if h.Hosted == nil {
-		return fault.StageState{}, false
+		return diagnosis.StageState{}, false
 	}
 	if h.Agent != nil {
 		c := conditions.Find(conditions.Of(h.Agent.Object), "Installed")
@@ -99,12 +99,12 @@ func (v *view) hostedImaged() (fault.StageState, bool) {
 // a NodePool is updated in place; its annotations are those of any cluster
 // (openshift/hypershift:control-plane-operator/hostedclusterconfigoperator/
 // controllers/inplaceupgrader).
-func (v *view) hostedConfig() (fault.StageState, bool) {
+func (v *view) hostedConfig() (diagnosis.StageState, bool) {
 	if v.hosted == nil || v.host.Node == nil {
-		return fault.StageState{}, false
+		return diagnosis.StageState{}, false
 	}
 	if notes := v.host.Node.API.Annotations; notes[mcdState] != "" && notes[mcdCurrent] != "" {
-		return fault.StageState{}, false
+		return diagnosis.StageState{}, false
 	}
 	return notApplicable("a machine gets its config with its first boot, and no daemon changes it"), true
 }

@@ -8,24 +8,25 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
-	"github.com/rollcall-project/rollcall/internal/facts/hosts"
 	"github.com/rollcall-project/rollcall/internal/facts/mcs"
-	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/inventory"
 )
 
 // ignition is what is known of a host's fetch of its config before it is a Node.
 type ignition struct {
 	seen    bool // the host itself was seen: its console, or its requests
-	decided fault.StageState
+	decided diagnosis.StageState
+	after   *diagnosis.StageState // what the first boot came to where Ignition failed after the fetch
 }
 
-func (i ignition) stage() fault.StageState { return i.decided }
+func (i ignition) stage() diagnosis.StageState { return i.decided }
 
 // lookAtIgnition reads the host's console, and where none was given, what the
 // machine config servers say of the only host of its pool that is still missing.
-func (s *shared) lookAtIgnition(ctx context.Context, w *facts.World, h hosts.Host) (ignition, error) {
+func (s *shared) lookAtIgnition(ctx context.Context, w *facts.World, h inventory.Host) (ignition, error) {
 	if h.Node != nil {
 		return ignition{}, nil
 	}
@@ -33,7 +34,7 @@ func (s *shared) lookAtIgnition(ctx context.Context, w *facts.World, h hosts.Hos
 	_, unavailable := evidence.AsUnavailable(err)
 	switch {
 	case err == nil:
-		return ignition{seen: true, decided: fromConsole(g)}, nil
+		return ignition{seen: true, decided: fromConsole(g), after: afterFetch(g)}, nil
 	case !unavailable && !errors.Is(err, facts.ErrNotApplicable):
 		return ignition{}, err
 	}
@@ -41,7 +42,7 @@ func (s *shared) lookAtIgnition(ctx context.Context, w *facts.World, h hosts.Hos
 }
 
 // fromConsole judges the last boot that the console shows.
-func fromConsole(g mcs.Ignition) fault.StageState {
+func fromConsole(g mcs.Ignition) diagnosis.StageState {
 	items := top(slices.Concat(g.Looping.Proof(), g.Finished.Proof(), g.CA.Proof()))
 	attempts := g.Attempts.Value()
 	switch {
@@ -55,6 +56,16 @@ func fromConsole(g mcs.Ignition) fault.StageState {
 		return waiting(time.Time{}, "Ignition is fetching its config", items...)
 	}
 	return waiting(time.Time{}, "Ignition runs", items...)
+}
+
+// afterFetch is the first boot where a stage of Ignition failed that comes after the
+// fetch, nil where none did.
+func afterFetch(g mcs.Ignition) *diagnosis.StageState {
+	if g.Stage.Value() == "" || !g.Terminal.Value() {
+		return nil
+	}
+	s := failed(time.Time{}, fmt.Sprintf("Ignition has its config and failed in stage %s: %s", g.Stage.Value(), orElse(g.StageError.Value(), "emergency shell")), top(g.Stage.Proof())...)
+	return &s
 }
 
 // attempt names an attempt; the console may begin after its line.
@@ -86,7 +97,7 @@ func orElse(list ...string) string {
 const askedAgain = 2 * time.Minute
 
 // inVain is a host whose requests have failed since then.
-func inVain(now, since time.Time, why string, proof []evidence.Item) fault.StageState {
+func inVain(now, since time.Time, why string, proof []evidence.Item) diagnosis.StageState {
 	if !since.IsZero() && now.Before(since.Add(askedAgain)) {
 		return waiting(since, why+"; Ignition asks again", proof...)
 	}
@@ -95,10 +106,10 @@ func inVain(now, since time.Time, why string, proof []evidence.Item) fault.Stage
 
 // fromServers: requests carry an address, not a name, and a load balancer hides
 // it. Where one single host of a pool is missing, the requests are its.
-func (s *shared) fromServers(ctx context.Context, w *facts.World, h hosts.Host) (ignition, error) {
+func (s *shared) fromServers(ctx context.Context, w *facts.World, h inventory.Host) (ignition, error) {
 	none := ignition{decided: unknown("no sign of it was found; give its console with --console " + h.Name + "=FILE")}
-	if hosts.ConsoleGiven(h) {
-		none.decided = unknown(hosts.NoBoot(h))
+	if inventory.ConsoleGiven(h) {
+		none.decided = unknown(inventory.NoBoot(h))
 	}
 	if h.Pool.Name == "" || !s.onlyMissing(h) {
 		return none, nil
@@ -117,13 +128,13 @@ func (s *shared) fromServers(ctx context.Context, w *facts.World, h hosts.Host) 
 	return ignition{seen: true, decided: decided}, nil
 }
 
-func (s *shared) onlyMissing(h hosts.Host) bool {
+func (s *shared) onlyMissing(h inventory.Host) bool {
 	for _, o := range s.roll.Hosts {
 		if o.Name != h.Name && o.Expected && !o.Spare && o.Node == nil && (o.Pool.Name == h.Pool.Name || o.Pool.Name == "") {
 			return false
 		}
 	}
-	return h.Expected && !slices.ContainsFunc(s.roll.Gaps, func(g hosts.Gap) bool { return strings.EqualFold(g.Role, h.Role) })
+	return h.Expected && !slices.ContainsFunc(s.roll.Gaps, func(g inventory.Gap) bool { return strings.EqualFold(g.Role, h.Role) })
 }
 
 // top keeps the roll's proof short; the findings carry the rest.

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
 )
 
 // TestInVain: a row of requests that began a moment ago is no failure yet: each
@@ -13,11 +13,11 @@ func TestInVain(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	for _, tt := range []struct {
 		since time.Time
-		want  fault.StageOutcome
+		want  diagnosis.StageOutcome
 	}{
-		{now.Add(-8 * time.Second), fault.StageWaiting},
-		{now.Add(-3 * time.Minute), fault.StageFailed},
-		{time.Time{}, fault.StageFailed},
+		{now.Add(-8 * time.Second), diagnosis.StageWaiting},
+		{now.Add(-3 * time.Minute), diagnosis.StageFailed},
+		{time.Time{}, diagnosis.StageFailed},
 	} {
 		if got := inVain(now, tt.since, "6 requests", nil); got.State != tt.want || !got.At.Equal(tt.since) {
 			t.Errorf("since %s: %s at %s, want %s", tt.since, got.State, got.At, tt.want)

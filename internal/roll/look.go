@@ -14,8 +14,8 @@ import (
 	"github.com/rollcall-project/rollcall/internal/facts/conditions"
 	"github.com/rollcall-project/rollcall/internal/facts/csrs"
 	"github.com/rollcall-project/rollcall/internal/facts/etcd"
-	"github.com/rollcall-project/rollcall/internal/facts/hosts"
 	"github.com/rollcall-project/rollcall/internal/facts/kubelet"
+	"github.com/rollcall-project/rollcall/internal/inventory"
 	"github.com/rollcall-project/rollcall/internal/source/assisted"
 	"github.com/rollcall-project/rollcall/internal/source/install"
 )
@@ -38,7 +38,7 @@ const silent = 3 * time.Minute
 type shared struct {
 	now      time.Time
 	hosted   *evidence.Hosted // the hosted cluster that the roll is of, nil where it is of another
-	roll     *hosts.Roll
+	roll     *inventory.Inventory
 	requests []csrs.Request
 	noCSRs   error // why requests could not be read
 	renewed  map[string]evidence.Object
@@ -56,7 +56,7 @@ type shared struct {
 	plan     *install.Install     // of an install directory; nil: none was read
 }
 
-func look(ctx context.Context, w *facts.World, r *hosts.Roll) (*shared, error) {
+func look(ctx context.Context, w *facts.World, r *inventory.Inventory) (*shared, error) {
 	s := &shared{now: w.Now, roll: r, renewed: map[string]evidence.Object{}, pods: map[string]map[string]corev1.Pod{},
 		noPods: map[string]error{}, podLocs: map[string]evidence.Locator{}, targets: map[string]string{}, updating: map[string]time.Time{}}
 	var err error
@@ -189,7 +189,7 @@ func (s *shared) lookAtInstall(ctx context.Context, w *facts.World) error {
 }
 
 // of gathers what the stages of one host look at.
-func (s *shared) of(ctx context.Context, w *facts.World, h hosts.Host) (*view, error) {
+func (s *shared) of(ctx context.Context, w *facts.World, h inventory.Host) (*view, error) {
 	v := &view{shared: s, host: h}
 	for _, r := range s.requests {
 		if r.NodeName == h.Name || slices.Contains(h.Aliases, r.NodeName) {

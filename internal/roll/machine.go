@@ -5,13 +5,13 @@ import (
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/evidence"
-	"github.com/rollcall-project/rollcall/internal/facts/hosts"
-	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/inventory"
 )
 
 // planned: something that plans hosts names this one.
-func (v *view) planned() fault.StageState {
+func (v *view) planned() diagnosis.StageState {
 	h := v.host
 	if s, ok := v.hostedPlanned(); ok {
 		return s
@@ -37,7 +37,7 @@ func (v *view) planned() fault.StageState {
 
 // powered: the host itself reports, or its BareMetalHost or its instance says so;
 // without one a later stage has to prove it.
-func (v *view) powered() fault.StageState {
+func (v *view) powered() diagnosis.StageState {
 	if s, ok := v.hostedPowered(); ok {
 		return s
 	}
@@ -102,7 +102,7 @@ func external(b *bmh) bool {
 }
 
 // inspected: Metal3 has the hardware's details.
-func (v *view) inspected() fault.StageState {
+func (v *view) inspected() diagnosis.StageState {
 	if s, ok := v.hostedInspected(); ok {
 		return s
 	}
@@ -129,7 +129,7 @@ func (v *view) inspected() fault.StageState {
 }
 
 // imaged: the operating system was written to the disk.
-func (v *view) imaged() fault.StageState {
+func (v *view) imaged() diagnosis.StageState {
 	if s, ok := v.hostedImaged(); ok {
 		return s
 	}
@@ -166,7 +166,7 @@ func state(b *bmh) string {
 }
 
 // ignitionFetched: the host has its config from the machine config server.
-func (v *view) ignitionFetched() fault.StageState {
+func (v *view) ignitionFetched() diagnosis.StageState {
 	if v.host.Node != nil {
 		return passed(time.Time{}, item(v.host.Node.Loc, "", "Node "+v.host.Node.API.Name+" exists", v.host.Node.API.CreationTimestamp.Time))
 	}
@@ -184,7 +184,7 @@ func (v *view) ignitionFetched() fault.StageState {
 }
 
 // firstBoot: the kubelet runs, so the first boot's units have let it start.
-func (v *view) firstBoot() fault.StageState {
+func (v *view) firstBoot() diagnosis.StageState {
 	if v.host.Node != nil {
 		return passed(time.Time{}, item(v.host.Node.Loc, "", "Node exists", v.host.Node.API.CreationTimestamp.Time))
 	}
@@ -192,7 +192,7 @@ func (v *view) firstBoot() fault.StageState {
 		r := v.requests[0]
 		return passed(r.Created, item(r.Loc, "", "its kubelet asked for a certificate", r.Created))
 	}
-	if proof, ok := v.joined(); ok && v.ignition.stage().State != fault.StageFailed {
+	if proof, ok := v.joined(); ok && v.ignition.stage().State != diagnosis.StageFailed {
 		return passed(time.Time{}, proof)
 	}
 	if s, ok := v.agentJoined(); ok {
@@ -202,12 +202,15 @@ func (v *view) firstBoot() fault.StageState {
 	if v.kubelet != nil {
 		return passed(v.kubelet.Time, *v.kubelet)
 	}
+	if v.ignition.after != nil {
+		return *v.ignition.after
+	}
 	switch s := v.ignitionFetched(); s.State {
-	case fault.StagePassed:
+	case diagnosis.StagePassed:
 		return waiting(s.At, "Ignition is done, the kubelet has not asked for a certificate yet", s.Evidence...)
-	case fault.StageUnknown:
-		if hosts.ConsoleGiven(v.host) {
-			return unknown(hosts.NoBoot(v.host))
+	case diagnosis.StageUnknown:
+		if inventory.ConsoleGiven(v.host) {
+			return unknown(inventory.NoBoot(v.host))
 		}
 		return unknown("no sign of the host was found: no Node, no certificate request, no console")
 	default:
@@ -216,7 +219,7 @@ func (v *view) firstBoot() fault.StageState {
 }
 
 // clientCert: the kubelet has a certificate of its own.
-func (v *view) clientCert() fault.StageState {
+func (v *view) clientCert() diagnosis.StageState {
 	if v.host.Node != nil && !v.stale {
 		return passed(time.Time{}, item(v.host.Node.Loc, "", "Node exists and reports", v.lastSeen))
 	}
@@ -243,7 +246,7 @@ func (v *view) clientCert() fault.StageState {
 }
 
 // registered: the Node exists.
-func (v *view) registered() fault.StageState {
+func (v *view) registered() diagnosis.StageState {
 	if v.host.Node == nil {
 		if s, ok := v.agentJoined(); ok {
 			return s

@@ -1,19 +1,23 @@
 package roll
 
 import (
-	"github.com/rollcall-project/rollcall/internal/facts/hosts"
-	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
+	"github.com/rollcall-project/rollcall/internal/inventory"
+	"github.com/rollcall-project/rollcall/internal/source/namedhost"
 )
 
 // nothingFound is the stage of a host that somebody named and that nothing else shows;
 // false for every other host.
-func (v *view) nothingFound() (fault.StageState, bool) {
+func (v *view) nothingFound() (diagnosis.StageState, bool) {
 	h := v.host
 	if !h.OnlyNamed() || len(v.requests) > 0 || v.ignition.seen || v.kubelet != nil {
-		return fault.StageState{}, false
+		return diagnosis.StageState{}, false
 	}
-	if hosts.ConsoleGiven(h) {
-		return unknown(hosts.NoBoot(h)), true
+	if inventory.ConsoleGiven(h) {
+		return unknown(inventory.NoBoot(h)), true
+	}
+	if h.Named.By == namedhost.Journal {
+		return unknown("a journal of " + h.Name + " was read, and none of its lines shows a step of joining: read the messages found in it, or give more: the journal from the boot on, or its console with --console " + h.Name + "=FILE"), true
 	}
 	return unknown("nothing found about it: no object, no request and no text names it; look at its screen, and give what it shows with --console " + h.Name + "=FILE"), true
 }

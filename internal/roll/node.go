@@ -8,14 +8,14 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts/csrs"
-	"github.com/rollcall-project/rollcall/internal/facts/hosts"
 	"github.com/rollcall-project/rollcall/internal/facts/pools"
-	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/inventory"
 )
 
-type bmh = hosts.BMH
+type bmh = inventory.BMH
 
 // Short names of what the stages compare with.
 const (
@@ -37,7 +37,7 @@ const (
 
 // afterNode is what every stage of a registered node says first: whether there is
 // a Node that still reports.
-func (v *view) afterNode() (fault.StageState, bool) {
+func (v *view) afterNode() (diagnosis.StageState, bool) {
 	n := v.host.Node
 	switch {
 	case n == nil && v.nodesUnread() != nil:
@@ -47,12 +47,12 @@ func (v *view) afterNode() (fault.StageState, bool) {
 	case v.stale:
 		return unknown("the Node has not reported since " + v.lastSeen.UTC().Format(time.RFC3339)), false
 	}
-	return fault.StageState{}, true
+	return diagnosis.StageState{}, true
 }
 
 // networkReady: the container runtime has a network. The kubelet reports its
 // absence in the Ready condition (kubernetes/kubernetes:pkg/kubelet/runtime.go).
-func (v *view) networkReady() fault.StageState {
+func (v *view) networkReady() diagnosis.StageState {
 	if s, ok := v.afterNode(); !ok {
 		return s
 	}
@@ -82,7 +82,7 @@ func (v *view) conditionItem(c *corev1.NodeCondition) evidence.Item {
 }
 
 // ready: the kubelet reports Ready, and still reports.
-func (v *view) ready() fault.StageState {
+func (v *view) ready() diagnosis.StageState {
 	if v.host.Node != nil && v.stale {
 		c := condition(v.host.Node.API.Status.Conditions, corev1.NodeReady)
 		why := "it has not reported since " + v.lastSeen.UTC().Format(time.RFC3339)
@@ -115,7 +115,7 @@ const asksAgain = 15 * time.Minute
 // answered are deleted after an hour, those that wait are kept for a day, and a
 // kubelet without a certificate asks again and again: so where no request is kept
 // for a node that is old enough to have asked twice, none is wanted.
-func (v *view) servingCert() fault.StageState {
+func (v *view) servingCert() diagnosis.StageState {
 	if s, ok := v.afterNode(); !ok {
 		return s
 	}
@@ -152,9 +152,9 @@ var controlPlaneRoles = []string{"master", "control-plane", "arbiter"}
 // container runs, not that the member has joined; that is a fact of its own. Where the
 // operator counts a member for every host of the control plane, and all of them answer
 // it, this one does, whatever is known of its pod.
-func (v *view) etcdMember() fault.StageState {
+func (v *view) etcdMember() diagnosis.StageState {
 	s := v.staticPod(etcdNamespace, "etcd-")
-	if open := s.State == fault.StageWaiting || s.State == fault.StageUnknown; open && v.members > 0 && v.members >= v.masters() {
+	if open := s.State == diagnosis.StageWaiting || s.State == diagnosis.StageUnknown; open && v.members > 0 && v.members >= v.masters() {
 		if _, reports := v.afterNode(); reports {
 			return passed(time.Time{}, v.said)
 		}
@@ -164,12 +164,12 @@ func (v *view) etcdMember() fault.StageState {
 
 // staticPods: the mirror pod of the API server is there and ready; where pods were not
 // collected, its operator counts as many nodes as there are.
-func (v *view) staticPods() fault.StageState {
+func (v *view) staticPods() diagnosis.StageState {
 	if v.host.Role == "arbiter" {
 		return notApplicable("an arbiter runs etcd only")
 	}
 	s := v.staticPod(kasNamespace, "kube-apiserver-")
-	if s.State == fault.StageUnknown && v.servers > 0 && v.servers >= v.masters() {
+	if s.State == diagnosis.StageUnknown && v.servers > 0 && v.servers >= v.masters() {
 		if _, reports := v.afterNode(); reports {
 			return passed(time.Time{}, v.counts)
 		}
@@ -177,7 +177,7 @@ func (v *view) staticPods() fault.StageState {
 	return s
 }
 
-func (v *view) staticPod(namespace, prefix string) fault.StageState {
+func (v *view) staticPod(namespace, prefix string) diagnosis.StageState {
 	if !v.controlPlane() {
 		return notApplicable("not of the control plane")
 	}
@@ -206,7 +206,7 @@ func (v *view) staticPod(namespace, prefix string) fault.StageState {
 }
 
 // configDone: the machine-config-daemon applied the config that the pool wants.
-func (v *view) configDone() fault.StageState {
+func (v *view) configDone() diagnosis.StageState {
 	if s, ok := v.afterNode(); !ok {
 		return s
 	}

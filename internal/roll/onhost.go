@@ -3,10 +3,11 @@ package roll
 import (
 	"context"
 
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
-	"github.com/rollcall-project/rollcall/internal/facts/hosts"
 	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/inventory"
 	"github.com/rollcall-project/rollcall/internal/source/onhost"
 )
 
@@ -19,7 +20,7 @@ type machine struct {
 }
 
 // lookOnMachine reads what the host told of itself, nil where nobody looked.
-func lookOnMachine(ctx context.Context, w *facts.World, h hosts.Host) (*machine, error) {
+func lookOnMachine(ctx context.Context, w *facts.World, h inventory.Host) (*machine, error) {
 	if h.OnHost == "" {
 		return nil, nil
 	}
@@ -51,9 +52,9 @@ func tolerate(err error) error {
 
 // stage is what the machine itself proves of a stage of its start; false where it
 // says nothing.
-func (m *machine) stage(s fault.Stage) (fault.StageState, bool) {
+func (m *machine) stage(s fault.Stage) (diagnosis.StageState, bool) {
 	if m == nil {
-		return fault.StageState{}, false
+		return diagnosis.StageState{}, false
 	}
 	file := func(f onhost.File) []evidence.Item {
 		loc := m.configLoc
@@ -75,11 +76,11 @@ func (m *machine) stage(s fault.Stage) (fault.StageState, bool) {
 	case s == fault.ClientCert && m.identity.Client.Leaf != nil:
 		return m.certificate()
 	}
-	return fault.StageState{}, false
+	return diagnosis.StageState{}, false
 }
 
 // certificate is what the kubelet's certificate on the disk proves.
-func (m *machine) certificate() (fault.StageState, bool) {
+func (m *machine) certificate() (diagnosis.StageState, bool) {
 	p, now := m.identity.Client, m.identity.At
 	loc := m.identityLoc
 	loc.Path = p.Path
@@ -90,5 +91,5 @@ func (m *machine) certificate() (fault.StageState, bool) {
 	case p.KeyFits && !now.Before(p.Leaf.NotBefore):
 		return passed(p.Leaf.NotBefore, proof), true
 	}
-	return fault.StageState{}, false
+	return diagnosis.StageState{}, false
 }

@@ -17,11 +17,12 @@ import (
 	"slices"
 	"time"
 
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/facts/csrs"
-	"github.com/rollcall-project/rollcall/internal/facts/hosts"
 	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/inventory"
 )
 
 // Caller implements diagnose.Roll.
@@ -30,12 +31,12 @@ type Caller struct{}
 // Hosts returns the state of every host, sorted by name, and behind them that of the
 // bootstrap host. Where nothing that names hosts could be read there are no others: the
 // coverage says why.
-func (Caller) Hosts(ctx context.Context, w *facts.World, _ []fault.Finding) ([]fault.HostState, error) {
+func (Caller) Hosts(ctx context.Context, w *facts.World, _ []diagnosis.Finding) ([]diagnosis.HostState, error) {
 	boot, err := bootstrap(ctx, w)
 	if err != nil {
 		return nil, err
 	}
-	r, err := hosts.Read(ctx, w)
+	r, err := inventory.Read(ctx, w)
 	if _, ok := evidence.AsUnavailable(err); ok {
 		return boot, nil
 	}
@@ -46,7 +47,7 @@ func (Caller) Hosts(ctx context.Context, w *facts.World, _ []fault.Finding) ([]f
 	if err != nil {
 		return nil, err
 	}
-	var list []fault.HostState
+	var list []diagnosis.HostState
 	for _, h := range r.Hosts {
 		if h.Spare {
 			continue // a BareMetalHost that nothing consumes is not asked to join
@@ -65,25 +66,25 @@ func (Caller) Hosts(ctx context.Context, w *facts.World, _ []fault.Finding) ([]f
 
 // missing stands for hosts that are only counted: they are expected, and nothing
 // names them.
-func missing(g hosts.Gap) []fault.HostState {
-	var list []fault.HostState
+func missing(g inventory.Gap) []diagnosis.HostState {
+	var list []diagnosis.HostState
 	for n := range g.Wanted - g.Named {
 		name := fmt.Sprintf("(%s %d of %d, not named by any object)", g.Role, g.Named+n+1, g.Wanted)
-		s := fault.StageState{Stage: fault.Planned, State: fault.StageUnknown, Why: fmt.Sprintf("install-config asks for %d, %d are known", g.Wanted, g.Named)}
+		s := diagnosis.StageState{Stage: fault.Planned, State: diagnosis.StageUnknown, Why: fmt.Sprintf("install-config asks for %d, %d are known", g.Wanted, g.Named)}
 		if g.NodePool != "" {
 			name = fmt.Sprintf("(%d of %d of NodePool %s, not named by any object)", g.Named+n+1, g.Wanted, g.NodePool)
-			s.State, s.Why = fault.StageWaiting, fmt.Sprintf("NodePool %s wants %d, %d are known", g.NodePool, g.Wanted, g.Named)
+			s.State, s.Why = diagnosis.StageWaiting, fmt.Sprintf("NodePool %s wants %d, %d are known", g.NodePool, g.Wanted, g.Named)
 		}
 		if g.Of != "" {
 			name = fmt.Sprintf("(%d of %d of MachineSet %s, no Machine yet)", g.Named+n+1, g.Wanted, g.Of)
-			s.State, s.Why = fault.StageWaiting, fmt.Sprintf("MachineSet %s wants %d and has %d Machines", g.Of, g.Wanted, g.Named)
+			s.State, s.Why = diagnosis.StageWaiting, fmt.Sprintf("MachineSet %s wants %d and has %d Machines", g.Of, g.Wanted, g.Named)
 		}
 		if g.Unread != nil {
 			name = fmt.Sprintf("(%d of %d of MachineSet %s, its Machines were not read)", g.Named+n+1, g.Wanted, g.Of)
-			s.State, s.Why = fault.StageUnknown, fmt.Sprintf("MachineSet %s wants %d, %d have a Node: %s", g.Of, g.Wanted, g.Named, g.Unread)
+			s.State, s.Why = diagnosis.StageUnknown, fmt.Sprintf("MachineSet %s wants %d, %d have a Node: %s", g.Of, g.Wanted, g.Named, g.Unread)
 		}
 		s.Evidence = []evidence.Item{{Locator: g.Loc, Excerpt: fmt.Sprintf("replicas: %d", g.Wanted)}}
-		list = append(list, fault.HostState{Name: name, Role: g.Role, Expected: true, Stage: s.Stage, State: s.State, Why: s.Why, Stages: []fault.StageState{s}})
+		list = append(list, diagnosis.HostState{Name: name, Role: g.Role, Expected: true, Stage: s.Stage, State: s.State, Why: s.Why, Stages: []diagnosis.StageState{s}})
 	}
 	return list
 }
@@ -91,7 +92,7 @@ func missing(g hosts.Gap) []fault.HostState {
 // view is everything that the stages of one host look at.
 type view struct {
 	*shared
-	host     hosts.Host
+	host     inventory.Host
 	requests []csrs.Request // for this host's name, oldest first
 	ignition ignition
 	machine  *machine       // what the host told of itself; nil: nobody looked on it
@@ -103,7 +104,7 @@ type view struct {
 // rule decides one stage of one host.
 type rule struct {
 	stage  fault.Stage
-	decide func(*view) fault.StageState
+	decide func(*view) diagnosis.StageState
 }
 
 // rules lists the join path.
@@ -128,11 +129,11 @@ func rules() []rule {
 
 // state decides all stages and then where the host stands: at its first stage
 // that is not passed.
-func (v *view) state() fault.HostState {
-	s := fault.HostState{Name: v.host.Name, Role: v.host.Role, Expected: v.host.Expected}
+func (v *view) state() diagnosis.HostState {
+	s := diagnosis.HostState{Name: v.host.Name, Role: v.host.Role, Expected: v.host.Expected}
 	for _, r := range rules() {
 		st := r.decide(v)
-		if own, ok := v.machine.stage(r.stage); ok && (st.State == fault.StageUnknown || st.State == fault.StageWaiting) {
+		if own, ok := v.machine.stage(r.stage); ok && (st.State == diagnosis.StageUnknown || st.State == diagnosis.StageWaiting) {
 			st = own // what the machine says of its own start is nearer than what others say
 		}
 		st.Stage = r.stage
@@ -148,14 +149,14 @@ func (v *view) state() fault.HostState {
 // that is not passed, else at the last. What could not be looked at beside the
 // path (etcd, static pods, and the serving certificate, without which a node still
 // takes its config) does not hide that the path itself still waits.
-func standing(stages []fault.StageState) int {
+func standing(stages []diagnosis.StageState) int {
 	open := -1
 	for i, s := range stages {
 		switch {
-		case s.State == fault.StageFailed:
+		case s.State == diagnosis.StageFailed:
 			return i
-		case s.State == fault.StagePassed || s.State == fault.StageNotApplicable:
-		case open < 0, hidesNothing(stages[open]) && s.State == fault.StageWaiting:
+		case s.State == diagnosis.StagePassed || s.State == diagnosis.StageNotApplicable:
+		case open < 0, hidesNothing(stages[open]) && s.State == diagnosis.StageWaiting:
 			open = i
 		}
 	}
@@ -165,12 +166,12 @@ func standing(stages []fault.StageState) int {
 	return open
 }
 
-func hidesNothing(s fault.StageState) bool {
-	return beside(s) || s.State == fault.StageUnknown && s.Stage == fault.ServingCert
+func hidesNothing(s diagnosis.StageState) bool {
+	return beside(s) || s.State == diagnosis.StageUnknown && s.Stage == fault.ServingCert
 }
 
-func beside(s fault.StageState) bool {
-	return s.State == fault.StageUnknown && (s.Stage == fault.EtcdMember || s.Stage == fault.StaticPods)
+func beside(s diagnosis.StageState) bool {
+	return s.State == diagnosis.StageUnknown && (s.Stage == fault.EtcdMember || s.Stage == fault.StaticPods)
 }
 
 // imply passes stages that nobody could look at before a stage that is proved.
@@ -178,16 +179,16 @@ func beside(s fault.StageState) bool {
 // machine: a host whose disk was written does not wait for its inspection, and the
 // error of a BareMetalHost does not take back that its host has joined. That its
 // disk was written says nothing of whether it is powered now.
-func imply(stages []fault.StageState) {
+func imply(stages []diagnosis.StageState) {
 	proved := fault.Stage("")
 	for i, s := range slices.Backward(stages) {
-		if s.State == fault.StagePassed && proved == "" && s.Stage != fault.EtcdMember && s.Stage != fault.StaticPods {
+		if s.State == diagnosis.StagePassed && proved == "" && s.Stage != fault.EtcdMember && s.Stage != fault.StaticPods {
 			proved = s.Stage
 		}
-		bare := (s.State == fault.StageWaiting || s.State == fault.StageFailed) && before(s.Stage, fault.IgnitionFetched) &&
+		bare := (s.State == diagnosis.StageWaiting || s.State == diagnosis.StageFailed) && before(s.Stage, fault.IgnitionFetched) &&
 			(s.Stage != fault.Powered || !before(proved, fault.IgnitionFetched))
-		if proved != "" && (bare || s.State == fault.StageUnknown) && !beside(s) {
-			stages[i].State, stages[i].Why = fault.StagePassed, "implied by "+string(proved)
+		if proved != "" && (bare || s.State == diagnosis.StageUnknown) && !beside(s) {
+			stages[i].State, stages[i].Why = diagnosis.StagePassed, "implied by "+string(proved)
 		}
 	}
 }
@@ -199,12 +200,12 @@ func before(a, b fault.Stage) bool {
 
 // since is when a host reached the stage at which it stands: the stage's own
 // time, else when the stage before it was passed.
-func since(stages []fault.StageState, at int) time.Time {
+func since(stages []diagnosis.StageState, at int) time.Time {
 	if !stages[at].At.IsZero() {
 		return stages[at].At
 	}
 	for _, s := range slices.Backward(stages[:at]) {
-		if s.State == fault.StagePassed && !s.At.IsZero() {
+		if s.State == diagnosis.StagePassed && !s.At.IsZero() {
 			return s.At
 		}
 	}
@@ -213,24 +214,24 @@ func since(stages []fault.StageState, at int) time.Time {
 
 // The results of a rule, for short.
 
-func passed(at time.Time, items ...evidence.Item) fault.StageState {
-	return fault.StageState{State: fault.StagePassed, At: at, Evidence: items}
+func passed(at time.Time, items ...evidence.Item) diagnosis.StageState {
+	return diagnosis.StageState{State: diagnosis.StagePassed, At: at, Evidence: items}
 }
 
-func failed(at time.Time, why string, items ...evidence.Item) fault.StageState {
-	return fault.StageState{State: fault.StageFailed, At: at, Why: why, Evidence: items}
+func failed(at time.Time, why string, items ...evidence.Item) diagnosis.StageState {
+	return diagnosis.StageState{State: diagnosis.StageFailed, At: at, Why: why, Evidence: items}
 }
 
-func waiting(at time.Time, why string, items ...evidence.Item) fault.StageState {
-	return fault.StageState{State: fault.StageWaiting, At: at, Why: why, Evidence: items}
+func waiting(at time.Time, why string, items ...evidence.Item) diagnosis.StageState {
+	return diagnosis.StageState{State: diagnosis.StageWaiting, At: at, Why: why, Evidence: items}
 }
 
-func unknown(why string) fault.StageState {
-	return fault.StageState{State: fault.StageUnknown, Why: why}
+func unknown(why string) diagnosis.StageState {
+	return diagnosis.StageState{State: diagnosis.StageUnknown, Why: why}
 }
 
-func notApplicable(why string) fault.StageState {
-	return fault.StageState{State: fault.StageNotApplicable, Why: why}
+func notApplicable(why string) diagnosis.StageState {
+	return diagnosis.StageState{State: diagnosis.StageNotApplicable, Why: why}
 }
 
 func item(loc evidence.Locator, field, excerpt string, at time.Time) evidence.Item {

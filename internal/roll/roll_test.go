@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/facts/all"
 	"github.com/rollcall-project/rollcall/internal/fault"
 	"github.com/rollcall-project/rollcall/internal/fixture"
@@ -99,17 +100,17 @@ func call(t *testing.T, o fixture.Overlay) string {
 }
 
 // render shows the hosts that are not done and their open stages, and counts the rest.
-func render(list []fault.HostState) string {
+func render(list []diagnosis.HostState) string {
 	var b strings.Builder
 	done := 0
 	for _, h := range list {
-		if h.State == fault.StagePassed {
+		if h.State == diagnosis.StagePassed {
 			done++
 			continue
 		}
 		fmt.Fprintf(&b, "%s %s stands at %s\n", h.Name, h.Role, h.Stage)
 		for _, s := range h.Stages {
-			if s.State != fault.StagePassed && s.State != fault.StageNotApplicable {
+			if s.State != diagnosis.StagePassed && s.State != diagnosis.StageNotApplicable {
 				fmt.Fprintf(&b, "  %s %s: %s\n", s.Stage, s.State, s.Why)
 			}
 		}
@@ -119,28 +120,28 @@ func render(list []fault.HostState) string {
 }
 
 func TestStanding(t *testing.T) {
-	const p, f, w, u, n = fault.StagePassed, fault.StageFailed, fault.StageWaiting, fault.StageUnknown, fault.StageNotApplicable
+	const p, f, w, u, n = diagnosis.StagePassed, diagnosis.StageFailed, diagnosis.StageWaiting, diagnosis.StageUnknown, diagnosis.StageNotApplicable
 	tests := []struct {
 		name   string
-		states map[fault.Stage]fault.StageOutcome // the others are passed
+		states map[fault.Stage]diagnosis.StageOutcome // the others are passed
 		want   fault.Stage
 	}{
 		{"all passed", nil, fault.ConfigDone},
-		{"the first that waits", map[fault.Stage]fault.StageOutcome{fault.Ready: w, fault.ConfigDone: w}, fault.Ready},
-		{"a failure goes before what waits", map[fault.Stage]fault.StageOutcome{fault.ServingCert: w, fault.ConfigDone: f}, fault.ConfigDone},
-		{"what could not be seen beside the path does not hide that it waits", map[fault.Stage]fault.StageOutcome{fault.EtcdMember: u, fault.ConfigDone: w}, fault.ConfigDone},
-		{"what could not be seen on the path does", map[fault.Stage]fault.StageOutcome{fault.FirstBoot: u, fault.Registered: w}, fault.FirstBoot},
-		{"not applicable is passed over", map[fault.Stage]fault.StageOutcome{fault.Inspected: n}, fault.ConfigDone},
+		{"the first that waits", map[fault.Stage]diagnosis.StageOutcome{fault.Ready: w, fault.ConfigDone: w}, fault.Ready},
+		{"a failure goes before what waits", map[fault.Stage]diagnosis.StageOutcome{fault.ServingCert: w, fault.ConfigDone: f}, fault.ConfigDone},
+		{"what could not be seen beside the path does not hide that it waits", map[fault.Stage]diagnosis.StageOutcome{fault.EtcdMember: u, fault.ConfigDone: w}, fault.ConfigDone},
+		{"what could not be seen on the path does", map[fault.Stage]diagnosis.StageOutcome{fault.FirstBoot: u, fault.Registered: w}, fault.FirstBoot},
+		{"not applicable is passed over", map[fault.Stage]diagnosis.StageOutcome{fault.Inspected: n}, fault.ConfigDone},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			var stages []fault.StageState
+			var stages []diagnosis.StageState
 			for _, s := range fault.Stages() {
 				state, ok := tt.states[s]
 				if !ok {
 					state = p
 				}
-				stages = append(stages, fault.StageState{Stage: s, State: state})
+				stages = append(stages, diagnosis.StageState{Stage: s, State: state})
 			}
 			if got := stages[standing(stages)].Stage; got != tt.want {
 				t.Errorf("stands at %s, want %s", got, tt.want)
@@ -210,7 +211,7 @@ func TestKinds(t *testing.T) {
 }
 
 // whole shows every host with every stage that has a meaning for it.
-func whole(list []fault.HostState) string {
+func whole(list []diagnosis.HostState) string {
 	var b strings.Builder
 	for _, h := range list {
 		claimed := ""

@@ -19,8 +19,8 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
-	"github.com/rollcall-project/rollcall/internal/facts/hosts"
 	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/inventory"
 	"github.com/rollcall-project/rollcall/internal/source/assisted"
 )
 
@@ -65,7 +65,7 @@ type Host struct {
 }
 
 var hostFact = facts.Define("agent-host", fault.Host, "what the service of an agent-based install says of the host: status, stage, failing validations",
-	append(hosts.Needs(), evidence.Objects(evidence.AssistedServices, "")), readHost)
+	append(inventory.Needs(), evidence.Objects(evidence.AssistedServices, "")), readHost)
 
 // groups say what a validation is about
 // (openshift/assisted-service:models/host_validation_id.go).
@@ -90,7 +90,7 @@ var groups = map[string]string{
 
 func readHost(ctx context.Context, w *facts.World, s fault.Subject) (Host, error) {
 	var f Host
-	h, ok, err := hosts.Find(ctx, w, s.Name)
+	h, ok, err := inventory.Find(ctx, w, s.Name)
 	if err != nil {
 		return f, err
 	}
@@ -126,7 +126,7 @@ func readHost(ctx context.Context, w *facts.World, s fault.Subject) (Host, error
 // elsewhere sets what others than the service say of the host. Where there is no API to
 // ask for Nodes the service's word has to do: it watches for the Node of each host that
 // it installs.
-func (f *Host) elsewhere(ctx context.Context, w *facts.World, h hosts.Host) error {
+func (f *Host) elsewhere(ctx context.Context, w *facts.World, h inventory.Host) error {
 	if h.Planned != nil {
 		f.Planned.Set(true, evidence.Item{Locator: h.Planned.Loc, Excerpt: "host " + h.Name + " is planned"})
 	}

@@ -17,18 +17,19 @@ import (
 	"github.com/rollcall-project/rollcall/internal/facts/etcd"
 	"github.com/rollcall-project/rollcall/internal/facts/firstboot"
 	"github.com/rollcall-project/rollcall/internal/facts/hosted"
-	"github.com/rollcall-project/rollcall/internal/facts/hosts"
 	"github.com/rollcall-project/rollcall/internal/facts/imagepull"
 	"github.com/rollcall-project/rollcall/internal/facts/installer"
 	"github.com/rollcall-project/rollcall/internal/facts/kubelet"
 	"github.com/rollcall-project/rollcall/internal/facts/mcs"
 	"github.com/rollcall-project/rollcall/internal/facts/network"
 	"github.com/rollcall-project/rollcall/internal/facts/onhost"
+	"github.com/rollcall-project/rollcall/internal/facts/plan"
 	"github.com/rollcall-project/rollcall/internal/facts/pointers"
 	"github.com/rollcall-project/rollcall/internal/facts/pools"
 	"github.com/rollcall-project/rollcall/internal/facts/ramdisk"
 	"github.com/rollcall-project/rollcall/internal/facts/staticpods"
 	"github.com/rollcall-project/rollcall/internal/facts/workloads"
+	"github.com/rollcall-project/rollcall/internal/inventory"
 	"github.com/rollcall-project/rollcall/internal/scan"
 )
 
@@ -56,13 +57,14 @@ func All() []facts.Fact {
 		installer.Facts(),
 		hosted.Facts(),
 		onhost.Facts(),
+		plan.Facts(),
 	)
 }
 
 // Signatures returns everything that texts are searched for, in one pass.
 func Signatures() []scan.Signature {
 	return slices.Concat(
-		hosts.Signatures(),
+		inventory.Signatures(),
 		pools.Signatures(),
 		mcs.Signatures(),
 		firstboot.Signatures(),

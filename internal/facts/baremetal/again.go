@@ -9,7 +9,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
-	"github.com/rollcall-project/rollcall/internal/facts/hosts"
+	"github.com/rollcall-project/rollcall/internal/inventory"
 )
 
 // eventsKept is how long the API server of OpenShift keeps events
@@ -45,7 +45,7 @@ type failure struct {
 // failed returns the failures that the events tell of, by the name of the host.
 func failed(ctx context.Context, w *facts.World) (map[string][]failure, error) {
 	return facts.Memo(ctx, w, "baremetal.failed", func(ctx context.Context, w *facts.World) (map[string][]failure, error) {
-		list, err := w.List(ctx, evidence.Events, hosts.MachineAPI)
+		list, err := w.List(ctx, evidence.Events, inventory.MachineAPI)
 		if err != nil {
 			return nil, err
 		}
@@ -78,7 +78,7 @@ func failed(ctx context.Context, w *facts.World) (map[string][]failure, error) {
 // The count alone does not say what failed, nor that it fails still: a registration
 // that failed and worked later leaves it as it is. The event of the last failure says
 // it, and that of the failure before, what was counted; without them, the state may.
-func (b *seen) again(ctx context.Context, w *facts.World, h hosts.Host, f *Host) error {
+func (b *seen) again(ctx context.Context, w *facts.World, h inventory.Host, f *Host) error {
 	if b.failing || b.errors < 2 || b.settled || !b.managed || b.overdue {
 		return nil
 	}
@@ -136,8 +136,8 @@ func latest(api *metal3.BareMetalHost, list []failure, since time.Time) (last fa
 }
 
 func noEvent(why string) *evidence.Unavailable {
-	return &evidence.Unavailable{Need: evidence.Objects(evidence.Events, hosts.MachineAPI), Why: evidence.NotCollected,
-		Detail: why, Supply: evidence.Supply{Kind: evidence.SupplyPodLog, Namespace: hosts.MachineAPI, Name: "deployment/metal3-baremetal-operator"}}
+	return &evidence.Unavailable{Need: evidence.Objects(evidence.Events, inventory.MachineAPI), Why: evidence.NotCollected,
+		Detail: why, Supply: evidence.Supply{Kind: evidence.SupplyPodLog, Namespace: inventory.MachineAPI, Name: "deployment/metal3-baremetal-operator"}}
 }
 
 // goesOn reports whether what failed is what the host's state is busy with. A

@@ -7,7 +7,7 @@ import (
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/rollcall-project/rollcall/internal/facts/hosts"
+	"github.com/rollcall-project/rollcall/internal/inventory"
 )
 
 func TestMeans(t *testing.T) {
@@ -96,7 +96,7 @@ func TestOverdue(t *testing.T) {
 		if change != nil {
 			change(&api)
 		}
-		return see(hosts.Host{BMH: &hosts.BMH{API: api}}, now)
+		return see(inventory.Host{BMH: &inventory.BMH{API: api}}, now)
 	}
 	none := func(*metal3.BareMetalHost) {}
 	for _, c := range []struct {

@@ -24,7 +24,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
-	"github.com/rollcall-project/rollcall/internal/facts/hosts"
+	"github.com/rollcall-project/rollcall/internal/inventory"
 )
 
 // Facts lists the facts of this package.
@@ -37,13 +37,13 @@ func Facts() []facts.Fact {
 
 // Find returns the host of a name and insists on its BareMetalHost. That the roll
 // has no such host is only a statement when every kind that names hosts was read.
-func Find(ctx context.Context, w *facts.World, name string) (hosts.Host, error) {
-	if _, err := w.Some(ctx, evidence.BareMetalHosts, hosts.MachineAPI); err != nil {
-		return hosts.Host{}, Elsewhere(ctx, w, err)
+func Find(ctx context.Context, w *facts.World, name string) (inventory.Host, error) {
+	if _, err := w.Some(ctx, evidence.BareMetalHosts, inventory.MachineAPI); err != nil {
+		return inventory.Host{}, Elsewhere(ctx, w, err)
 	}
 	h, err := onRoll(ctx, w, name)
 	if err == nil && h.BMH == nil {
-		roll, err := hosts.Read(ctx, w)
+		roll, err := inventory.Read(ctx, w)
 		if err != nil {
 			return h, err
 		}
@@ -57,7 +57,7 @@ func Find(ctx context.Context, w *facts.World, name string) (hosts.Host, error) 
 
 // needs is what the facts read that judge a BareMetalHost.
 func needs(more ...evidence.Need) []evidence.Need {
-	return slices.Concat(hosts.Needs(), []evidence.Need{evidence.Objects(evidence.Infrastructures, "")}, more)
+	return slices.Concat(inventory.Needs(), []evidence.Need{evidence.Objects(evidence.Infrastructures, "")}, more)
 }
 
 // Elsewhere turns "BareMetalHosts were not read" into "not applicable" on a
@@ -81,12 +81,12 @@ func Elsewhere(ctx context.Context, w *facts.World, err error) error {
 	return err
 }
 
-func onRoll(ctx context.Context, w *facts.World, name string) (hosts.Host, error) {
-	roll, err := hosts.Read(ctx, w)
+func onRoll(ctx context.Context, w *facts.World, name string) (inventory.Host, error) {
+	roll, err := inventory.Read(ctx, w)
 	if err != nil {
-		return hosts.Host{}, err
+		return inventory.Host{}, err
 	}
-	h, ok, err := hosts.Find(ctx, w, name)
+	h, ok, err := inventory.Find(ctx, w, name)
 	switch {
 	case err != nil:
 		return h, err
@@ -99,16 +99,16 @@ func onRoll(ctx context.Context, w *facts.World, name string) (hosts.Host, error
 }
 
 // all returns the hosts that have a BareMetalHost. The slice is shared: do not change it.
-func all(ctx context.Context, w *facts.World) ([]hosts.Host, error) {
-	if _, err := w.List(ctx, evidence.BareMetalHosts, hosts.MachineAPI); err != nil {
+func all(ctx context.Context, w *facts.World) ([]inventory.Host, error) {
+	if _, err := w.List(ctx, evidence.BareMetalHosts, inventory.MachineAPI); err != nil {
 		return nil, err
 	}
-	return facts.Memo(ctx, w, "baremetal.all", func(ctx context.Context, w *facts.World) ([]hosts.Host, error) {
-		list, err := hosts.All(ctx, w)
+	return facts.Memo(ctx, w, "baremetal.all", func(ctx context.Context, w *facts.World) ([]inventory.Host, error) {
+		list, err := inventory.All(ctx, w)
 		if err != nil {
 			return nil, err
 		}
-		return slices.DeleteFunc(slices.Clone(list), func(h hosts.Host) bool { return h.BMH == nil }), nil
+		return slices.DeleteFunc(slices.Clone(list), func(h inventory.Host) bool { return h.BMH == nil }), nil
 	})
 }
 

@@ -12,12 +12,12 @@ import (
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/facts/conditions"
-	"github.com/rollcall-project/rollcall/internal/facts/hosts"
 	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/inventory"
 )
 
 // hardwareNeed is the copy of the inventory that survives the loss of a host's status.
-var hardwareNeed = evidence.Objects(evidence.HardwareData, hosts.MachineAPI)
+var hardwareNeed = evidence.Objects(evidence.HardwareData, inventory.MachineAPI)
 
 // properties are what is compared, in the order in which differences are said.
 // What is a host's own (serial numbers, MACs, addresses) is not among them.
@@ -30,9 +30,9 @@ type Inventory struct {
 	Loc        evidence.Locator
 }
 
-// inventory returns the inspection's result from the host's status, else from its
+// hardware returns the inspection's result from the host's status, else from its
 // HardwareData.
-func inventory(ctx context.Context, w *facts.World, h hosts.Host) (Inventory, error) {
+func hardware(ctx context.Context, w *facts.World, h inventory.Host) (Inventory, error) {
 	hw, loc := h.BMH.API.Status.HardwareDetails, h.BMH.Loc.At("status.hardware")
 	if hw == nil {
 		o, ok, err := w.Get(ctx, evidence.HardwareData, h.BMH.API.Namespace, h.BMH.API.Name)
@@ -130,7 +130,7 @@ func readRootDevice(ctx context.Context, w *facts.World, s fault.Subject) (RootD
 		return f, nil
 	}
 	f.Hints.Set(hintWords(hints), shown(h, "spec.rootDeviceHints", hintWords(hints), time.Time{}))
-	inv, err := inventory(ctx, w, h)
+	inv, err := hardware(ctx, w, h)
 	if err != nil {
 		return f, facts.Miss(err, &f.Disks, &f.Fitting, &f.Known)
 	}
@@ -231,7 +231,7 @@ type PreparedImage struct {
 // PreparedImageFact is the fact preprovisioning-image.
 func PreparedImageFact() facts.Fact {
 	return facts.Define("preprovisioning-image", fault.Host, "whether the image that the host boots for its inspection has been made",
-		needs(evidence.Objects(evidence.PreparedImages, hosts.MachineAPI)), readPreparedImage)
+		needs(evidence.Objects(evidence.PreparedImages, inventory.MachineAPI)), readPreparedImage)
 }
 
 func readPreparedImage(ctx context.Context, w *facts.World, s fault.Subject) (PreparedImage, error) {

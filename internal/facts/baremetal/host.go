@@ -12,8 +12,8 @@ import (
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/facts/conditions"
-	"github.com/rollcall-project/rollcall/internal/facts/hosts"
 	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/inventory"
 )
 
 // Host is the fact bmh.
@@ -68,6 +68,7 @@ type seen struct {
 	updated, since          time.Time
 	elapsed, limit          string
 	overdue                 bool
+	sinceUnknown            bool // only some fields were pasted, and none says since when
 
 	unclear []facts.Setter // fields that are unknown, as what failed before the present try is
 	why     error
@@ -76,7 +77,7 @@ type seen struct {
 // HostFact is the fact bmh.
 func HostFact() facts.Fact {
 	return facts.Define("bmh", fault.Host, "what the host's BareMetalHost says: state, error and what it means, next retry, power",
-		needs(evidence.Objects(evidence.Events, hosts.MachineAPI)), readHost)
+		needs(evidence.Objects(evidence.Events, inventory.MachineAPI)), readHost)
 }
 
 func readHost(ctx context.Context, w *facts.World, s fault.Subject) (Host, error) {
@@ -109,7 +110,7 @@ func readHost(ctx context.Context, w *facts.World, s fault.Subject) (Host, error
 }
 
 // see reads a BareMetalHost at a time.
-func see(h hosts.Host, now time.Time) seen {
+func see(h inventory.Host, now time.Time) seen {
 	api := &h.BMH.API
 	st := &api.Status
 	b := seen{
@@ -125,7 +126,7 @@ func see(h hosts.Host, now time.Time) seen {
 	return b
 }
 
-func (b *seen) times(h hosts.Host, now time.Time) {
+func (b *seen) times(h inventory.Host, now time.Time) {
 	api := &h.BMH.API
 	st := &api.Status
 	if st.LastUpdated != nil {
@@ -135,9 +136,12 @@ func (b *seen) times(h hosts.Host, now time.Time) {
 	if !b.updated.IsZero() {
 		b.since = b.updated
 	}
-	if op := operation(st); !op.Start.IsZero() && op.End.IsZero() {
+	op := operation(st)
+	if !op.Start.IsZero() && op.End.IsZero() {
 		b.since = op.Start.UTC()
 	}
+	// A row of a table has the age of the host, and no time of its state.
+	b.sinceUnknown = api.Annotations[evidence.PartMark] != "" && b.updated.IsZero() && op.Start.IsZero()
 	try := limit(st.Provisioning.State)
 	b.settled = try == 0
 	b.limit, b.elapsed = fault.Span(try), fault.Span(now.Sub(b.since))
@@ -156,13 +160,21 @@ func (b *seen) times(h hosts.Host, now time.Time) {
 	b.overdue = (try > 0 || b.failing) && b.managed && now.Sub(last) > max(try, 15*time.Minute)
 }
 
+// stateTime is since when the host is in its state, zero where that is not known.
+func (b *seen) stateTime() time.Time {
+	if b.sinceUnknown {
+		return time.Time{}
+	}
+	return b.since
+}
+
 // shown returns a field of the BareMetalHost as a piece of evidence.
-func shown(h hosts.Host, field, excerpt string, at time.Time) evidence.Item {
+func shown(h inventory.Host, field, excerpt string, at time.Time) evidence.Item {
 	return evidence.Item{Locator: h.BMH.Loc.At(field), Excerpt: excerpt, Time: at}
 }
 
 // spec sets what is asked of the host.
-func (f *Host) spec(h hosts.Host) {
+func (f *Host) spec(h inventory.Host) {
 	api := &h.BMH.API
 	bmc := shown(h, "spec.bmc.address", "address: "+api.Spec.BMC.Address, time.Time{})
 	f.Name.Set(api.Name, bmc)
@@ -182,7 +194,7 @@ func (f *Host) spec(h hosts.Host) {
 }
 
 // power sets what the status says of power, hardware and credentials.
-func (f *Host) power(h hosts.Host, raw evidence.Object, b seen) {
+func (f *Host) power(h inventory.Host, raw evidence.Object, b seen) {
 	api := &h.BMH.API
 	st := &api.Status
 	item := shown(h, "status.poweredOn", fmt.Sprintf("spec.online: %t, status.poweredOn: %t", api.Spec.Online, st.PoweredOn), b.updated)
@@ -198,7 +210,7 @@ func (f *Host) power(h hosts.Host, raw evidence.Object, b seen) {
 }
 
 // consumer sets who uses the host.
-func (f *Host) consumer(ctx context.Context, w *facts.World, h hosts.Host) error {
+func (f *Host) consumer(ctx context.Context, w *facts.World, h inventory.Host) error {
 	if h.Node != nil {
 		f.Joined.Set(true, evidence.Item{Locator: h.Node.Loc, Excerpt: "node " + h.Node.API.Name, Time: h.Node.API.CreationTimestamp.UTC()})
 	} else if _, err := w.List(ctx, evidence.Nodes, ""); err != nil {
@@ -221,31 +233,41 @@ func (f *Host) consumer(ctx context.Context, w *facts.World, h hosts.Host) error
 		f.ConsumerGone.Set(false, item) // of another provider
 		return nil
 	}
-	machines, err := w.List(ctx, evidence.Machines, hosts.MachineAPI)
+	machines, err := w.List(ctx, evidence.Machines, inventory.MachineAPI)
 	if err != nil {
 		return facts.Miss(err, &f.ConsumerGone)
 	}
 	gone := !slices.ContainsFunc(machines, func(o evidence.Object) bool { return o.Name == ref.Name })
-	f.ConsumerGone.Set(gone, item, evidence.Item{Locator: evidence.Locator{Path: "machines -n " + hosts.MachineAPI}, Excerpt: fmt.Sprintf("%d Machines, %s is one of them: %t", len(machines), ref.Name, !gone)})
+	f.ConsumerGone.Set(gone, item, evidence.Item{Locator: evidence.Locator{Path: "machines -n " + inventory.MachineAPI}, Excerpt: fmt.Sprintf("%d Machines, %s is one of them: %t", len(machines), ref.Name, !gone)})
 	return nil
 }
 
 // progress sets where the host is and since when.
-func (f *Host) progress(h hosts.Host, b seen) {
+func (f *Host) progress(h inventory.Host, b seen) {
 	text := fmt.Sprintf("%s since %s, %s", b.state, stamp(b.since), b.status)
+	if b.sinceUnknown {
+		text = b.state
+	}
 	if b.errors > 0 && (!b.failing || b.retrying) {
 		text += fmt.Sprintf(", errorCount %d", b.errors) // which a failure leaves behind when its message is gone
 	}
-	item := shown(h, "status.provisioning.state", text, b.since)
+	item := shown(h, "status.provisioning.state", text, b.stateTime())
 	f.State.Set(b.state, item)
 	f.Status.Set(b.status, item)
 	f.Settled.Set(b.settled, item)
 	f.Managed.Set(b.managed, item)
 	f.Updated.Set(b.updated, item)
-	f.Since.Set(b.since, item)
-	f.Elapsed.Set(b.elapsed, item)
 	f.Limit.Set(b.limit, item)
-	f.Overdue.Set(b.overdue, item)
+	if b.sinceUnknown {
+		why := conditions.NotReported(evidence.BareMetalHosts, h.BMH.API.Name, "the time of its state")
+		f.Since.Miss(why)
+		f.Elapsed.Miss(why)
+		f.Overdue.Miss(why)
+	} else {
+		f.Since.Set(b.since, item)
+		f.Elapsed.Set(b.elapsed, item)
+		f.Overdue.Set(b.overdue, item)
+	}
 	annotation := shown(h, "metadata.annotations", metal3.PausedAnnotation+": "+b.pausedBy, time.Time{})
 	if !b.paused {
 		annotation.Excerpt = "no " + metal3.PausedAnnotation
@@ -256,10 +278,16 @@ func (f *Host) progress(h hosts.Host, b seen) {
 }
 
 // failure sets what failed, and when it is tried again.
-func (f *Host) failure(h hosts.Host, b seen) {
+func (f *Host) failure(h inventory.Host, b seen) {
 	item := f.State.Proof()[0]
 	if b.failing && !b.retrying {
-		text := fmt.Sprintf("state %s, %s %d times: %s", b.state, b.errorType, b.errors, b.errorMessage)
+		text := "state " + b.state + ", " + b.errorType
+		if b.errors > 0 {
+			text += fmt.Sprintf(" %d times", b.errors)
+		}
+		if b.errorMessage != "" {
+			text += ": " + b.errorMessage
+		}
 		if !b.retryBy.IsZero() {
 			text += fmt.Sprintf(" (tried again between %s and %s)", stamp(b.retryFrom), stamp(b.retryBy))
 		}

@@ -11,8 +11,8 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
-	"github.com/rollcall-project/rollcall/internal/facts/hosts"
 	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/inventory"
 )
 
 // The names of the bare metal actuator
@@ -42,19 +42,19 @@ type Machine struct {
 
 // MachineFact is the fact bmh-machine.
 func MachineFact() facts.Fact {
-	return facts.Define("bmh-machine", fault.Host, "how the host's Machine and its BareMetalHost are tied to each other", hosts.Needs(), readMachine)
+	return facts.Define("bmh-machine", fault.Host, "how the host's Machine and its BareMetalHost are tied to each other", inventory.Needs(), readMachine)
 }
 
 func readMachine(ctx context.Context, w *facts.World, s fault.Subject) (Machine, error) {
 	var f Machine
-	if _, err := w.Some(ctx, evidence.Machines, hosts.MachineAPI); err != nil {
+	if _, err := w.Some(ctx, evidence.Machines, inventory.MachineAPI); err != nil {
 		return f, err
 	}
 	h, err := onRoll(ctx, w, s.Name)
 	if err != nil {
 		return f, err
 	}
-	if roll, err := hosts.Read(ctx, w); h.Machine == nil && err == nil && len(roll.Missing) > 0 {
+	if roll, err := inventory.Read(ctx, w); h.Machine == nil && err == nil && len(roll.Missing) > 0 {
 		return f, roll.Missing[0] // what would join the name to its Machine was not read
 	}
 	if h.Machine == nil || !ofBareMetal(h) {
@@ -80,7 +80,7 @@ func readMachine(ctx context.Context, w *facts.World, s fault.Subject) (Machine,
 }
 
 // machine sets what the Machine itself says.
-func (f *Machine) machine(h hosts.Host) {
+func (f *Machine) machine(h inventory.Host) {
 	api, loc := &h.Machine.API, h.Machine.Loc
 	created, phase, message := api.CreationTimestamp.UTC(), "", ""
 	if api.Status.Phase != nil {
@@ -102,7 +102,7 @@ func (f *Machine) machine(h hosts.Host) {
 }
 
 // ofBareMetal reports whether the Machine is one that becomes a BareMetalHost.
-func ofBareMetal(h hosts.Host) bool {
+func ofBareMetal(h inventory.Host) bool {
 	if h.BMH != nil || h.Machine.API.Annotations[hostAnnotation] != "" {
 		return true
 	}
@@ -117,7 +117,7 @@ func ofBareMetal(h hosts.Host) bool {
 }
 
 // hosts sets what the BareMetalHosts say of the one that the Machine names.
-func (f *Machine) hosts(own hosts.Host, list []hosts.Host) {
+func (f *Machine) hosts(own inventory.Host, list []inventory.Host) {
 	id := ""
 	if own.Machine.API.Spec.ProviderID != nil {
 		id = *own.Machine.API.Spec.ProviderID
@@ -139,10 +139,10 @@ func (f *Machine) hosts(own hosts.Host, list []hosts.Host) {
 		uid := id[strings.LastIndex(id, "/")+1:]
 		f.Replaced.Set(strings.HasPrefix(id, idPrefix) && strings.Count(id, "/") == 5 && api.UID != "" && uid != string(api.UID), item)
 		if evidence.Obfuscated(uid) || evidence.Obfuscated(string(api.UID)) || evidence.Obfuscated(id) {
-			f.Replaced.Miss(evidence.Replaced(evidence.Objects(evidence.BareMetalHosts, hosts.MachineAPI), "the providerID or the uid"))
+			f.Replaced.Miss(evidence.Replaced(evidence.Objects(evidence.BareMetalHosts, inventory.MachineAPI), "the providerID or the uid"))
 		}
 	}
-	whole := evidence.Item{Locator: evidence.Locator{Path: "baremetalhosts -n " + hosts.MachineAPI}, Excerpt: fmt.Sprintf("%d hosts, %d of them can be taken", len(list), available)}
+	whole := evidence.Item{Locator: evidence.Locator{Path: "baremetalhosts -n " + inventory.MachineAPI}, Excerpt: fmt.Sprintf("%d hosts, %d of them can be taken", len(list), available)}
 	f.Free.Set(available, whole)
 	if _, err := f.HostExists.Get(); err != nil {
 		f.HostExists.Set(false, whole)
@@ -206,7 +206,7 @@ func readFrozen(ctx context.Context, w *facts.World, _ fault.Subject) (Frozen, e
 			overdue = append(overdue, h.BMH.API.Name)
 		}
 	}
-	items = append(items, evidence.Item{Locator: evidence.Locator{Path: "baremetalhosts -n " + hosts.MachineAPI}, Time: newest,
+	items = append(items, evidence.Item{Locator: evidence.Locator{Path: "baremetalhosts -n " + inventory.MachineAPI}, Time: newest,
 		Excerpt: fmt.Sprintf("%d managed hosts, %d with work left, the newest change of any status %s", managed, pending, stamp(newest))})
 	f.Hosts.Set(managed, items...)
 	f.Pending.Set(pending, items...)

@@ -11,8 +11,8 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
-	"github.com/rollcall-project/rollcall/internal/facts/hosts"
 	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/inventory"
 )
 
 // Peers is the fact bmh-peers.
@@ -54,10 +54,10 @@ func readPeers(ctx context.Context, w *facts.World, s fault.Subject) (Peers, err
 	f.Registered.Set(api.Status.Provisioning.ID != "", item)
 	f.SameMAC.Prove(item)
 	f.SameBMC.Prove(item)
-	f.SameMAC.Set(shares(&f.SameMAC, own, known.mac[address], func(h hosts.Host) (string, string) { return "spec.bootMACAddress", h.BMH.API.Spec.BootMACAddress }))
-	f.SameBMC.Set(shares(&f.SameBMC, own, known.bmc[bmc], func(h hosts.Host) (string, string) { return "spec.bmc.address", h.BMH.API.Spec.BMC.Address }))
+	f.SameMAC.Set(shares(&f.SameMAC, own, known.mac[address], func(h inventory.Host) (string, string) { return "spec.bootMACAddress", h.BMH.API.Spec.BootMACAddress }))
+	f.SameBMC.Set(shares(&f.SameBMC, own, known.bmc[bmc], func(h inventory.Host) (string, string) { return "spec.bmc.address", h.BMH.API.Spec.BMC.Address }))
 	hidden := func(what string) error {
-		return evidence.Replaced(evidence.Objects(evidence.BareMetalHosts, hosts.MachineAPI), what)
+		return evidence.Replaced(evidence.Objects(evidence.BareMetalHosts, inventory.MachineAPI), what)
 	}
 	if evidence.Obfuscated(api.Spec.BootMACAddress) {
 		f.MAC.Miss(hidden("the MAC address"))
@@ -82,7 +82,7 @@ func readPeers(ctx context.Context, w *facts.World, s fault.Subject) (Peers, err
 }
 
 // errorMessage is what the status says of a failure.
-func errorMessage(h hosts.Host) evidence.Item {
+func errorMessage(h inventory.Host) evidence.Item {
 	text := short(h.BMH.API.Status.ErrorMessage)
 	if text == "" {
 		text = "no error message"
@@ -91,7 +91,7 @@ func errorMessage(h hosts.Host) evidence.Item {
 }
 
 // shares returns the names of the other hosts of a list, and proves each.
-func shares(f facts.Setter, own hosts.Host, list []hosts.Host, field func(hosts.Host) (path, value string)) []string {
+func shares(f facts.Setter, own inventory.Host, list []inventory.Host, field func(inventory.Host) (path, value string)) []string {
 	var names []string
 	for _, h := range list {
 		if h.Name != own.Name {
@@ -105,14 +105,14 @@ func shares(f facts.Setter, own hosts.Host, list []hosts.Host, field func(hosts.
 
 // byIdentity finds hosts by what should be one host's alone.
 type byIdentity struct {
-	mac, bmc             map[string][]hosts.Host
+	mac, bmc             map[string][]inventory.Host
 	hiddenMAC, hiddenBMC bool // one of a host was obfuscated
 }
 
 // identities indexes the hosts once per run: each host is compared with all others.
 func identities(ctx context.Context, w *facts.World) (byIdentity, error) {
 	return facts.Memo(ctx, w, "baremetal.identities", func(ctx context.Context, w *facts.World) (byIdentity, error) {
-		known := byIdentity{mac: map[string][]hosts.Host{}, bmc: map[string][]hosts.Host{}}
+		known := byIdentity{mac: map[string][]inventory.Host{}, bmc: map[string][]inventory.Host{}}
 		list, err := all(ctx, w)
 		if err != nil {
 			return known, err
@@ -188,7 +188,7 @@ func readHardware(ctx context.Context, w *facts.World, s fault.Subject) (Hardwar
 	if err != nil {
 		return f, err
 	}
-	mine, err := inventory(ctx, w, own)
+	mine, err := hardware(ctx, w, own)
 	if err != nil {
 		return f, err
 	}
@@ -223,7 +223,7 @@ func inventories(ctx context.Context, w *facts.World) (map[string]kind, error) {
 		}
 		kinds := map[string]kind{}
 		for _, h := range list {
-			inv, err := inventory(ctx, w, h)
+			inv, err := hardware(ctx, w, h)
 			if err != nil {
 				return nil, err
 			}

@@ -9,8 +9,8 @@ import (
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/facts/conditions"
-	"github.com/rollcall-project/rollcall/internal/facts/hosts"
 	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/inventory"
 )
 
 // provisioningName is the only Provisioning that is looked at
@@ -52,7 +52,7 @@ func readProvisioning(ctx context.Context, w *facts.World, _ fault.Subject) (Pro
 			managed++
 		}
 	}
-	f.Managed.Set(managed, evidence.Item{Locator: evidence.Locator{Path: "baremetalhosts -n " + hosts.MachineAPI}, Excerpt: fmt.Sprintf("%d hosts with a BMC", managed)})
+	f.Managed.Set(managed, evidence.Item{Locator: evidence.Locator{Path: "baremetalhosts -n " + inventory.MachineAPI}, Excerpt: fmt.Sprintf("%d hosts with a BMC", managed)})
 	o, ok, err := w.Get(ctx, evidence.Provisionings, "", provisioningName)
 	switch {
 	case err != nil:

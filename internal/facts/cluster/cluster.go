@@ -8,10 +8,10 @@ import (
 	"slices"
 	"time"
 
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/facts/installer"
-	"github.com/rollcall-project/rollcall/internal/fault"
 )
 
 // Describer implements diagnose.Describer.
@@ -19,8 +19,8 @@ type Describer struct{}
 
 // Describe reads ClusterVersion "version" and Infrastructure "cluster"
 // (openshift/api:config/v1).
-func (Describer) Describe(ctx context.Context, w *facts.World) (fault.ClusterInfo, error) {
-	var info fault.ClusterInfo
+func (Describer) Describe(ctx context.Context, w *facts.World) (diagnosis.ClusterInfo, error) {
+	var info diagnosis.ClusterInfo
 	version, ok, err := w.Get(ctx, evidence.ClusterVersions, "", "version")
 	if err := tolerate(err); err != nil {
 		return info, err
@@ -85,7 +85,7 @@ func completed(version evidence.Object) bool {
 
 // beforeAPI reads what the service of an agent-based install, and the directory and
 // the log of openshift-install, say while there is no API.
-func beforeAPI(ctx context.Context, w *facts.World, info *fault.ClusterInfo) error {
+func beforeAPI(ctx context.Context, w *facts.World, info *diagnosis.ClusterInfo) error {
 	plans, err := w.List(ctx, evidence.Installs, "")
 	if err := tolerate(err); err != nil {
 		return err

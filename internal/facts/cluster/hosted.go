@@ -3,15 +3,15 @@ package cluster
 import (
 	"context"
 
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
-	"github.com/rollcall-project/rollcall/internal/fault"
 )
 
 // hosted adds what the management cluster says of a hosted cluster: its name, and
 // what its own API did not say (openshift/hypershift:api/hypershift/v1beta1/
 // hostedcluster_types.go HostedClusterSpec, ClusterVersionStatus).
-func hosted(ctx context.Context, w *facts.World, info *fault.ClusterInfo) error {
+func hosted(ctx context.Context, w *facts.World, info *diagnosis.ClusterInfo) error {
 	h, err := w.Hosted(ctx)
 	if err != nil || h == nil {
 		return err

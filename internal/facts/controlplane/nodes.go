@@ -10,8 +10,8 @@ import (
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/facts/conditions"
-	"github.com/rollcall-project/rollcall/internal/facts/hosts"
 	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/inventory"
 )
 
 // Nodes is the fact control-plane-nodes.
@@ -28,7 +28,7 @@ type Nodes struct {
 // NodesFact is the fact control-plane-nodes.
 func NodesFact() facts.Fact {
 	return facts.Define("control-plane-nodes", fault.Cluster, "how many control-plane nodes joined, of how many that should",
-		append(hosts.Needs(), evidence.Objects(evidence.Infrastructures, ""), evidence.Objects(evidence.ClusterVersions, "")), readNodes)
+		append(inventory.Needs(), evidence.Objects(evidence.Infrastructures, ""), evidence.Objects(evidence.ClusterVersions, "")), readNodes)
 }
 
 func readNodes(ctx context.Context, w *facts.World, _ fault.Subject) (Nodes, error) {
@@ -100,7 +100,7 @@ func (n *Nodes) expect(ctx context.Context, w *facts.World) error {
 	loc := infra.Loc.At("status.controlPlaneTopology")
 	expected, says := topologies[topology], "topology "+topology
 	n.HA.Set(ok && topology != "SingleReplica", evidence.Item{Locator: loc, Excerpt: says})
-	roll, err := hosts.Read(ctx, w)
+	roll, err := inventory.Read(ctx, w)
 	if _, unavailable := evidence.AsUnavailable(err); err != nil && !unavailable {
 		return err
 	}
@@ -125,7 +125,7 @@ func (n *Nodes) expect(ctx context.Context, w *facts.World) error {
 }
 
 // masters counts the hosts that are expected to become control-plane nodes.
-func masters(roll *hosts.Roll) int {
+func masters(roll *inventory.Inventory) int {
 	count := 0
 	for _, h := range roll.Hosts {
 		if h.Expected && !h.Spare && h.Role == "master" {

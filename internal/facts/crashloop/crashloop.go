@@ -18,8 +18,8 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
-	"github.com/rollcall-project/rollcall/internal/facts/hosts"
 	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/inventory"
 )
 
 // Loop is the container that crash-loops.
@@ -77,7 +77,7 @@ func read(ctx context.Context, w *facts.World, s fault.Subject) (Loop, error) {
 			continue
 		}
 		for _, pod := range pods {
-			if !hosts.SameName(evidence.String(pod.Content, "spec", "nodeName"), s.Name) {
+			if !inventory.SameName(evidence.String(pod.Content, "spec", "nodeName"), s.Name) {
 				continue
 			}
 			st, ok := statusOf(pod, o.container)

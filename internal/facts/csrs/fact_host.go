@@ -8,8 +8,8 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
-	"github.com/rollcall-project/rollcall/internal/facts/hosts"
 	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/inventory"
 )
 
 // HostRequests is the fact host-csrs. Requests are deleted: answered ones after
@@ -35,7 +35,7 @@ const none = "none"
 
 // HostFact is the fact host-csrs.
 func HostFact() facts.Fact {
-	return facts.Define("host-csrs", fault.Host, "where a host's certificate requests stand", hosts.Needs(), readHost)
+	return facts.Define("host-csrs", fault.Host, "where a host's certificate requests stand", inventory.Needs(), readHost)
 }
 
 func readHost(ctx context.Context, w *facts.World, s fault.Subject) (HostRequests, error) {
@@ -44,7 +44,7 @@ func readHost(ctx context.Context, w *facts.World, s fault.Subject) (HostRequest
 	if err != nil {
 		return HostRequests{}, err
 	}
-	h, ok, err := hosts.Find(ctx, w, s.Name)
+	h, ok, err := inventory.Find(ctx, w, s.Name)
 	if err != nil {
 		return HostRequests{}, err
 	}
@@ -174,7 +174,7 @@ func (out *HostRequests) admins(list []Request, silent evidence.Item) {
 
 // ForHost returns the requests of a host, oldest first: those for its Node's
 // name and those that the roll counts as its claims.
-func ForHost(all []Request, h hosts.Host) []Request {
+func ForHost(all []Request, h inventory.Host) []Request {
 	claimed := map[string]bool{}
 	for _, c := range h.Claims {
 		claimed[c.Name] = true

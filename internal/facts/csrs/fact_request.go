@@ -10,8 +10,8 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
-	"github.com/rollcall-project/rollcall/internal/facts/hosts"
 	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/inventory"
 )
 
 // Asked is one request as the catalogue sees it.
@@ -63,7 +63,7 @@ type Asked struct {
 // RequestFact is the fact csr-request.
 func RequestFact() facts.Fact {
 	return facts.Define("csr-request", fault.CSR, "who asks for which certificate, and what stops it",
-		append(hosts.Needs(),
+		append(inventory.Needs(),
 			evidence.Objects(evidence.Leases, nodeLeases),
 			evidence.Objects(evidence.ConfigMaps, ApproverNamespace),
 			evidence.Texts(approverLog),
@@ -209,7 +209,7 @@ func (a *Asked) onTheRoll(ctx context.Context, w *facts.World, r Request) error 
 }
 
 // shownBy are the objects that make a host an expected one.
-func shownBy(h hosts.Host) []evidence.Item {
+func shownBy(h inventory.Host) []evidence.Item {
 	for _, o := range []struct {
 		has  bool
 		loc  func() evidence.Locator

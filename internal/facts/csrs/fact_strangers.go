@@ -11,8 +11,8 @@ import (
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/facts/baremetal"
-	"github.com/rollcall-project/rollcall/internal/facts/hosts"
 	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/inventory"
 )
 
 // Strangers is the fact csr-strangers: client certificates of nodes that no object names.
@@ -39,7 +39,7 @@ const approvedByRule = "NodeCSRApprove"
 // StrangersFact is the fact csr-strangers.
 func StrangersFact() facts.Fact {
 	return facts.Define("csr-strangers", fault.Cluster, "client certificates of nodes that were approved for names that no Node, Machine, BareMetalHost or Agent has",
-		append(hosts.Needs(), evidence.Objects(evidence.Infrastructures, "")), readStrangers)
+		append(inventory.Needs(), evidence.Objects(evidence.Infrastructures, "")), readStrangers)
 }
 
 func readStrangers(ctx context.Context, w *facts.World, _ fault.Subject) (Strangers, error) {
@@ -48,7 +48,7 @@ func readStrangers(ctx context.Context, w *facts.World, _ fault.Subject) (Strang
 	if err != nil {
 		return Strangers{}, err
 	}
-	roll, err := hosts.Read(ctx, w)
+	roll, err := inventory.Read(ctx, w)
 	if err != nil {
 		return Strangers{}, err
 	}
@@ -77,7 +77,7 @@ func noStrangers(all []Request) Strangers {
 
 // strangers returns the approved requests for names that only requests have. Where some
 // are older than a kubelet needs to register, the younger ones are left out.
-func strangers(all []Request, roll *hosts.Roll, now time.Time) []Request {
+func strangers(all []Request, roll *inventory.Inventory, now time.Time) []Request {
 	claimed := map[string]bool{} // requests of hosts that nothing else names
 	for _, h := range roll.Hosts {
 		if onlyClaimed(h) {
@@ -109,7 +109,7 @@ func strangers(all []Request, roll *hosts.Roll, now time.Time) []Request {
 }
 
 // onlyClaimed reports whether nothing but requests names a host.
-func onlyClaimed(h hosts.Host) bool {
+func onlyClaimed(h inventory.Host) bool {
 	return len(h.Claims) > 0 && h.Node == nil && h.Machine == nil && h.BMH == nil && h.Assisted == nil && h.Planned == nil &&
 		h.Named == nil && h.Hosted == nil && h.Provider == nil && h.Agent == nil && h.OnHost == "" && h.Console == "" && len(h.OperatorWords) == 0
 }
@@ -123,7 +123,7 @@ func approvedAt(r Request) time.Time {
 
 // namesKnown is an error where that nothing names a host says nothing: the kinds that
 // name hosts were not read or were obfuscated, or nothing names hosts before they join.
-func namesKnown(ctx context.Context, w *facts.World, roll *hosts.Roll) error {
+func namesKnown(ctx context.Context, w *facts.World, roll *inventory.Inventory) error {
 	for _, u := range roll.Missing {
 		if u.Need.Resource != evidence.BareMetalHosts {
 			return u

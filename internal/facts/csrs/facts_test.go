@@ -10,8 +10,8 @@ import (
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/facts/csrs"
 	"github.com/rollcall-project/rollcall/internal/facts/factstest"
-	"github.com/rollcall-project/rollcall/internal/facts/hosts"
 	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/inventory"
 )
 
 const (
@@ -21,7 +21,7 @@ const (
 	config      = "namespaces/openshift-cluster-machine-approver/core/configmaps/machine-approver-config.yaml"
 )
 
-var signatures = append(csrs.Signatures(), hosts.Signatures()...)
+var signatures = append(csrs.Signatures(), inventory.Signatures()...)
 
 func logs(t evidence.Text) bool { return t.Kind == evidence.ContainerLog }
 

@@ -13,11 +13,11 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
-	"github.com/rollcall-project/rollcall/internal/facts/hosts"
+	"github.com/rollcall-project/rollcall/internal/inventory"
 )
 
 // MachineNamespace is where the Machines of a self-managed cluster live.
-const MachineNamespace = hosts.MachineAPI
+const MachineNamespace = inventory.MachineAPI
 
 // Kept is how long the controller manager keeps requests that were answered
 // (kubernetes/kubernetes:pkg/controller/certificates/cleaner/cleaner.go
@@ -179,7 +179,7 @@ func serves(all []Request, r Request, node evidence.Object, now time.Time) facts
 // candidate names the Machine of the host that the request is for, as the roll
 // joins them: the Machine that should belong to it, whatever its addresses say.
 func candidate(ctx context.Context, w *facts.World, r Request) (facts.Field[string], error) {
-	roll, err := hosts.Read(ctx, w)
+	roll, err := inventory.Read(ctx, w)
 	if err != nil {
 		return known("", err)
 	}
@@ -196,19 +196,19 @@ func candidate(ctx context.Context, w *facts.World, r Request) (facts.Field[stri
 }
 
 // HostOf returns the host on the roll that a request is for.
-func HostOf(ctx context.Context, w *facts.World, r Request) (hosts.Host, bool, error) {
-	all, err := hosts.All(ctx, w)
+func HostOf(ctx context.Context, w *facts.World, r Request) (inventory.Host, bool, error) {
+	all, err := inventory.All(ctx, w)
 	if err != nil {
-		return hosts.Host{}, false, err
+		return inventory.Host{}, false, err
 	}
-	i := slices.IndexFunc(all, func(h hosts.Host) bool {
+	i := slices.IndexFunc(all, func(h inventory.Host) bool {
 		return (h.Node != nil && h.Node.API.Name == r.NodeName) ||
-			slices.ContainsFunc(h.Claims, func(c hosts.Claim) bool { return c.Name == r.Name })
+			slices.ContainsFunc(h.Claims, func(c inventory.Claim) bool { return c.Name == r.Name })
 	})
 	if i >= 0 {
 		return all[i], true, nil
 	}
-	return hosts.Find(ctx, w, r.NodeName)
+	return inventory.Find(ctx, w, r.NodeName)
 }
 
 // Flood is the approver's guard against a storm of requests: above the limit it

@@ -5,7 +5,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
-	"github.com/rollcall-project/rollcall/internal/facts/hosts"
+	"github.com/rollcall-project/rollcall/internal/inventory"
 )
 
 // hostedMachines are the Machines of a hosted cluster: the same approver runs in its
@@ -17,7 +17,7 @@ func hostedMachines(ctx context.Context, w *facts.World, err error) ([]Machine, 
 	if err != nil {
 		return nil, err
 	}
-	list, err := hosts.HostedMachines(ctx, w)
+	list, err := inventory.HostedMachines(ctx, w)
 	if u, ok := evidence.AsUnavailable(err); ok && u.Why == evidence.NotServed {
 		return nil, nil
 	}

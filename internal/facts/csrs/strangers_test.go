@@ -5,17 +5,17 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rollcall-project/rollcall/internal/facts/hosts"
+	"github.com/rollcall-project/rollcall/internal/inventory"
 )
 
 func TestStrangers(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	roll := &hosts.Roll{Hosts: []hosts.Host{{Name: "w0", Node: &hosts.Node{}, Claims: []hosts.Claim{{Name: "csr-w0"}}}}}
+	roll := &inventory.Inventory{Hosts: []inventory.Host{{Name: "w0", Node: &inventory.Node{}, Claims: []inventory.Claim{{Name: "csr-w0"}}}}}
 	all := []Request{{Name: "csr-w0", Kind: Client, NodeName: "w0", State: Issued, Created: now.Add(-30 * time.Minute)}}
 	for i := range 50 {
 		name := fmt.Sprintf("csr-%02d", i)
 		node := fmt.Sprintf("n%02d.example.com", i)
-		roll.Hosts = append(roll.Hosts, hosts.Host{Name: node, Claims: []hosts.Claim{{Name: name}}})
+		roll.Hosts = append(roll.Hosts, inventory.Host{Name: node, Claims: []inventory.Claim{{Name: name}}})
 		all = append(all, Request{Name: name, Kind: Client, NodeName: node, State: Issued, Requester: Bootstrapper,
 			Approval: Mark{Reason: "KubectlApprove", At: now.Add(-time.Duration(55-i) * time.Minute)}})
 	}

@@ -18,8 +18,8 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
-	"github.com/rollcall-project/rollcall/internal/facts/hosts"
 	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/inventory"
 	"github.com/rollcall-project/rollcall/internal/pullerror"
 	"github.com/rollcall-project/rollcall/internal/scan"
 	"github.com/rollcall-project/rollcall/internal/source/onhost"
@@ -53,7 +53,7 @@ type FirstBoot struct {
 func Facts() []facts.Fact { return []facts.Fact{fact} }
 
 var fact = facts.Define("host-firstboot", fault.Host, "how far the host came between Ignition and its kubelet",
-	[]evidence.Need{evidence.Texts(hosts.Consoles), evidence.Texts(Journal), evidence.Texts(PullJournal), evidence.Objects(evidence.Nodes, ""), evidence.Objects(evidence.HostConfigs, ""), evidence.Objects(evidence.NamedHosts, "")}, Read)
+	[]evidence.Need{evidence.Texts(inventory.Consoles), evidence.Texts(Journal), evidence.Texts(PullJournal), evidence.Objects(evidence.Nodes, ""), evidence.Objects(evidence.HostConfigs, ""), evidence.Objects(evidence.NamedHosts, "")}, Read)
 
 // The lines that matter. Older systemd prints a unit's description, newer its
 // name as well.
@@ -95,7 +95,7 @@ var signatures = []scan.Signature{
 
 // Read computes the fact.
 func Read(ctx context.Context, w *facts.World, s fault.Subject) (FirstBoot, error) {
-	w.Concerns(hosts.Shows(s.Name))
+	w.Concerns(inventory.Shows(s.Name))
 	node, joined, nodeErr := w.Get(ctx, evidence.Nodes, "", s.Name)
 	if _, ok := evidence.AsUnavailable(nodeErr); nodeErr != nil && !ok {
 		return FirstBoot{}, nodeErr
@@ -116,8 +116,8 @@ func Read(ctx context.Context, w *facts.World, s fault.Subject) (FirstBoot, erro
 	case seen.any && joined && isReadyAndDone(node): // what its first boot wrote is over
 		return done(node.Shows("status.conditions[Ready]", "Node "+node.Name+" is Ready, and its machine-config-daemon is Done", time.Time{})), nil
 	case seen.any:
-		for _, q := range []evidence.TextQuery{PullJournal, Journal, hosts.Consoles} { // the last line decides
-			if err := hosts.CutOff(ctx, w, q, s.Name); err != nil {
+		for _, q := range []evidence.TextQuery{PullJournal, Journal, inventory.Consoles} { // the last line decides
+			if err := inventory.CutOff(ctx, w, q, s.Name); err != nil {
 				return FirstBoot{}, err
 			}
 		}
@@ -125,7 +125,7 @@ func Read(ctx context.Context, w *facts.World, s fault.Subject) (FirstBoot, erro
 	case joined:
 		return FirstBoot{}, facts.NotApplicable("%s has joined, and no console or journal of its first boot was given", s.Name)
 	}
-	return FirstBoot{}, hosts.NoConsole(ctx, w, s.Name, "no console or journal of "+s.Name)
+	return FirstBoot{}, inventory.NoConsole(ctx, w, s.Name, "no console or journal of "+s.Name)
 }
 
 // done is a first boot that is over.
@@ -157,7 +157,7 @@ type texts struct {
 func linesOfHost(ctx context.Context, w *facts.World, name string) (texts, error) {
 	var t texts
 	var failed error
-	for _, q := range []evidence.TextQuery{PullJournal, Journal, hosts.Consoles} { // in the order in which they run
+	for _, q := range []evidence.TextQuery{PullJournal, Journal, inventory.Consoles} { // in the order in which they run
 		lines, err := linesOf(ctx, w, q, name)
 		if _, ok := evidence.AsUnavailable(err); err != nil && !ok {
 			return t, err
@@ -165,7 +165,7 @@ func linesOfHost(ctx context.Context, w *facts.World, name string) (texts, error
 		failed = cmp.Or(failed, err)
 		t.lines, t.any = append(t.lines, lines...), t.any || len(lines) > 0
 	}
-	given, err := hosts.ConsoleSeen(ctx, w, name)
+	given, err := inventory.ConsoleSeen(ctx, w, name)
 	t.any = t.any || given
 	return t, cmp.Or(failed, err)
 }
@@ -186,7 +186,7 @@ func finishedOnDisk(ctx context.Context, w *facts.World, name string) (time.Time
 		return never, evidence.Locator{}, err
 	}
 	for _, o := range list {
-		if !hosts.SameName(o.Name, name) {
+		if !inventory.SameName(o.Name, name) {
 			continue
 		}
 		c, err := evidence.Decode[onhost.Config](o)
@@ -216,7 +216,7 @@ func linesOf(ctx context.Context, w *facts.World, q evidence.TextQuery, name str
 			return nil, err
 		}
 		for _, m := range list {
-			if hosts.SameName(cmp.Or(m.Text.Host, hostInLine(m.Line.Text)), name) {
+			if inventory.SameName(cmp.Or(m.Text.Host, hostInLine(m.Line.Text)), name) {
 				lines = append(lines, line{m, s.ID})
 			}
 		}

@@ -25,8 +25,8 @@ import (
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/facts/conditions"
-	"github.com/rollcall-project/rollcall/internal/facts/hosts"
 	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/inventory"
 )
 
 // Facts returns the facts of this area.
@@ -68,20 +68,20 @@ func hostedCluster(ctx context.Context, w *facts.World) (evidence.Object, error)
 }
 
 // findPool returns the NodePool of a subject.
-func findPool(ctx context.Context, w *facts.World, s fault.Subject) (hosts.NodePool, error) {
+func findPool(ctx context.Context, w *facts.World, s fault.Subject) (inventory.NodePool, error) {
 	if _, err := looked(ctx, w); err != nil {
-		return hosts.NodePool{}, err
+		return inventory.NodePool{}, err
 	}
-	list, err := hosts.NodePools(ctx, w)
+	list, err := inventory.NodePools(ctx, w)
 	if err != nil {
-		return hosts.NodePool{}, err
+		return inventory.NodePool{}, err
 	}
 	for _, p := range list {
 		if p.Name == s.Name {
 			return p, nil
 		}
 	}
-	return hosts.NodePool{}, facts.NotApplicable("there is no NodePool %s", s.Name)
+	return inventory.NodePool{}, facts.NotApplicable("there is no NodePool %s", s.Name)
 }
 
 // part is a sentence and a time that some conditions decide: the first of the types whose

@@ -11,8 +11,8 @@ import (
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/facts/conditions"
 	"github.com/rollcall-project/rollcall/internal/facts/csrs"
-	"github.com/rollcall-project/rollcall/internal/facts/hosts"
 	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/inventory"
 )
 
 // Host is the fact hosted-host: the Machine of a host and what stands behind it. A
@@ -42,7 +42,7 @@ type Host struct {
 }
 
 func hostFact() facts.Fact {
-	return facts.Define("hosted-host", fault.Host, "the Machine of a host of a hosted cluster, its provider's machine and its Agent", hosts.Needs(), readHost)
+	return facts.Define("hosted-host", fault.Host, "the Machine of a host of a hosted cluster, its provider's machine and its Agent", inventory.Needs(), readHost)
 }
 
 func readHost(ctx context.Context, w *facts.World, s fault.Subject) (Host, error) {
@@ -50,11 +50,11 @@ func readHost(ctx context.Context, w *facts.World, s fault.Subject) (Host, error
 	if _, err := looked(ctx, w); err != nil {
 		return f, err
 	}
-	h, ok, err := hosts.Find(ctx, w, s.Name)
+	h, ok, err := inventory.Find(ctx, w, s.Name)
 	if err != nil {
 		return f, err
 	}
-	if r, err := hosts.Read(ctx, w); err == nil && h.Hosted == nil && len(r.Missing) > 0 {
+	if r, err := inventory.Read(ctx, w); err == nil && h.Hosted == nil && len(r.Missing) > 0 {
 		return f, r.Missing[0]
 	}
 	if !ok || h.Hosted == nil {
@@ -93,7 +93,7 @@ func readHost(ctx context.Context, w *facts.World, s fault.Subject) (Host, error
 }
 
 // machine sets what the Machine itself says.
-func (f *Host) machine(h hosts.Host) {
+func (f *Host) machine(h inventory.Host) {
 	m := h.Hosted
 	item := m.Object.Shows("status.phase", "Machine "+m.Name+": "+m.Phase, m.Created)
 	f.Machine.Set(m.Name, item)
@@ -114,11 +114,11 @@ func (f *Host) machine(h hosts.Host) {
 }
 
 // unread says why what stands behind a Machine is not known, nil where it is.
-func unread(ctx context.Context, w *facts.World, h hosts.Host) error {
+func unread(ctx context.Context, w *facts.World, h inventory.Host) error {
 	if h.Hosted.InfraKind != "AgentMachine" || h.Agent != nil {
 		return nil
 	}
-	r, err := hosts.Read(ctx, w)
+	r, err := inventory.Read(ctx, w)
 	if err != nil {
 		return err
 	}
@@ -133,7 +133,7 @@ func unread(ctx context.Context, w *facts.World, h hosts.Host) error {
 // The conditions of an AgentMachine and of an Agent
 // (openshift/cluster-api-provider-agent:api/v1beta1/agentmachine_types.go,
 // openshift/assisted-service:api/v1beta1/agent_types.go).
-func (f *Host) agentMachine(h hosts.Host) {
+func (f *Host) agentMachine(h inventory.Host) {
 	if h.Provider == nil {
 		return
 	}
@@ -197,7 +197,7 @@ func readRequest(ctx context.Context, w *facts.World, s fault.Subject) (Request,
 	if err != nil {
 		return f, err
 	}
-	pools, err := hosts.NodePools(ctx, w)
+	pools, err := inventory.NodePools(ctx, w)
 	if err != nil {
 		return f, err
 	}
@@ -218,7 +218,7 @@ func readRequest(ctx context.Context, w *facts.World, s fault.Subject) (Request,
 	disabled := strings.EqualFold(cluster.Annotation(disableMachines), "true")
 	annotation := cluster.Shows("metadata.annotations", fmt.Sprintf("%s: %t", disableMachines, disabled), time.Time{})
 	f.Disabled.Set(disabled, annotation)
-	made := slices.ContainsFunc(pools, func(n hosts.NodePool) bool { return n.Platform != none })
+	made := slices.ContainsFunc(pools, func(n inventory.NodePool) bool { return n.Platform != none })
 	for _, n := range pools {
 		if n.Platform == none {
 			f.Nobody.Prove(n.Object.Shows("spec.platform.type", "NodePool "+n.Name+" is of the platform None: no Machines are made", time.Time{}))

@@ -9,8 +9,8 @@ import (
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/facts/conditions"
-	"github.com/rollcall-project/rollcall/internal/facts/hosts"
 	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/inventory"
 )
 
 // Pool is the fact nodepool. A field that is a sentence is "" where nothing is wrong.
@@ -197,7 +197,7 @@ func readPoolMachines(ctx context.Context, w *facts.World, s fault.Subject) (Poo
 	if err != nil {
 		return f, err
 	}
-	list, err := hosts.HostedMachines(ctx, w)
+	list, err := inventory.HostedMachines(ctx, w)
 	if err != nil {
 		return f, err
 	}
@@ -208,7 +208,7 @@ func readPoolMachines(ctx context.Context, w *facts.World, s fault.Subject) (Poo
 	made, joined := 0, 0
 	var waiting []string
 	for _, m := range list {
-		if hosts.NodePoolOf(m.Object) != n.Name || m.Deleting {
+		if inventory.NodePoolOf(m.Object) != n.Name || m.Deleting {
 			continue
 		}
 		made++

@@ -9,8 +9,8 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
-	"github.com/rollcall-project/rollcall/internal/facts/hosts"
 	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/inventory"
 	"github.com/rollcall-project/rollcall/internal/sanitize"
 )
 
@@ -135,7 +135,7 @@ var notRead = &evidence.Unavailable{
 	Supply: evidence.Supply{Kind: evidence.SupplySecrets},
 }
 
-func (f *Token) pointer(ctx context.Context, w *facts.World, n hosts.NodePool, token, data evidence.Object) error {
+func (f *Token) pointer(ctx context.Context, w *facts.World, n inventory.NodePool, token, data evidence.Object) error {
 	pointer, ok := evidence.Field(data.Content, "data", "value", sanitize.PointerKey).(map[string]any)
 	if !ok {
 		return facts.Miss(notRead, &f.Matches, &f.Encoding, &f.Source, &f.WrongSource, &f.WrongPool)

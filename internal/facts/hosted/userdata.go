@@ -9,8 +9,8 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
-	"github.com/rollcall-project/rollcall/internal/facts/hosts"
 	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/inventory"
 )
 
 // UserData is the fact hosted-user-data: whether a machine that is made now would be
@@ -41,7 +41,7 @@ func readUserData(ctx context.Context, w *facts.World, s fault.Subject) (UserDat
 	if err != nil {
 		return f, err
 	}
-	pools, err := hosts.NodePools(ctx, w)
+	pools, err := inventory.NodePools(ctx, w)
 	if err != nil {
 		return f, err
 	}

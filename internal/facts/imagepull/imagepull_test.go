@@ -9,8 +9,8 @@ import (
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/facts/factstest"
 	"github.com/rollcall-project/rollcall/internal/facts/firstboot"
-	"github.com/rollcall-project/rollcall/internal/facts/hosts"
 	"github.com/rollcall-project/rollcall/internal/facts/pools"
+	"github.com/rollcall-project/rollcall/internal/inventory"
 )
 
 const (
@@ -49,7 +49,7 @@ func TestPull(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			signatures := slices.Concat(hosts.Signatures(), pools.Signatures(), firstboot.Signatures())
+			signatures := slices.Concat(inventory.Signatures(), pools.Signatures(), firstboot.Signatures())
 			p := factstest.Fields[Pull](t, factstest.World(t, factstest.Metal, tt.changes, signatures), fact, factstest.Host(tt.host))
 			for _, f := range []struct{ name, want, got string }{
 				{"cause", facts.Known(tt.cause).String(), p.Cause.String()}, {"registry", tt.registry, p.Registry.String()},
@@ -65,7 +65,7 @@ func TestPull(t *testing.T) {
 
 // TestPullUnread: a daemon that works and whose log was not read says nothing.
 func TestPullUnread(t *testing.T) {
-	signatures := slices.Concat(hosts.Signatures(), pools.Signatures(), firstboot.Signatures())
+	signatures := slices.Concat(inventory.Signatures(), pools.Signatures(), firstboot.Signatures())
 	for _, without := range []evidence.Need{evidence.Texts(pools.DaemonLogs), evidence.Objects(evidence.Nodes, "")} {
 		w := factstest.World(t, factstest.Metal, node("Working", "")+daemonLog+retry, signatures, without)
 		v := w.Compute(t.Context(), fact, factstest.Host("w0"))

@@ -19,6 +19,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/fault"
@@ -71,6 +72,7 @@ var fact = facts.Define("install-log", fault.Cluster, "how far openshift-install
 const (
 	sigRun      = "installer.run"
 	sigInfra    = "installer.infrastructure"
+	sigOldInfra = "installer.terraform" // the same up to 4.0
 	sigWait     = "installer.wait"
 	sigStill    = "installer.still"
 	sigBoot     = "installer.bootstrapped"
@@ -90,12 +92,13 @@ func Signatures() []scan.Signature { return signatures }
 var signatures = []scan.Signature{
 	{ID: sigRun, Literal: "openshift installer ", Pattern: regexp.MustCompile(`(?i)msg="openshift installer (\S+?)\\?"`)},
 	{ID: sigInfra, Literal: "creating infrastructure resources"},
+	{ID: sigOldInfra, Literal: "using terraform to create cluster"},
 	{ID: sigWait, Literal: "waiting up to ", Pattern: regexp.MustCompile(`(?i)waiting up to \S+ (?:\(until [^)]*\) )?(?:for|to) (.*)`)},
 	{ID: sigStill, Literal: "still waiting for "},
 	{ID: sigBoot, Literal: "bootstrap", Pattern: regexp.MustCompile(`(?i)safe to remove the bootstrap resources|cluster bootstrap is complete`)},
 	{ID: sigDone, Literal: "install", Pattern: regexp.MustCompile(`(?i)msg="(?:install complete!|cluster is installed)"`)},
 	{ID: sigFatal, Literal: "level=fatal"},
-	{ID: sigFailed, Literal: "level=error", Pattern: regexp.MustCompile(`(?i)msg="failed to (?:fetch|generate|load) |bootstrap failed to complete|failed waiting for kubernetes api|failed to wait for bootstrapping|failed to initialize the cluster|cluster initialization failed|cluster installation timed out|operators were not stable|infrastructure provisioning failed|failed to provision`)},
+	{ID: sigFailed, Literal: "level=error", Pattern: regexp.MustCompile(`(?i)msg="failed to (?:fetch|generate|load) |bootstrap failed to complete|failed waiting for kubernetes api|failed to wait for bootstrapping|failed to initialize the cluster|cluster initialization failed|cluster installation timed out|operators were not stable|infrastructure provisioning failed|error: error applying plan|failed to provision`)},
 	{ID: sigOperator, Literal: "cluster operator ", Pattern: regexp.MustCompile(`(?i)cluster operator (\S+) (?:degraded is true|available is false)`)},
 	{ID: sigMade, Literal: " created in: ", Pattern: regexp.MustCompile(`(?i)msg="\S+ created in: `)},
 	{ID: sigGenerate, Literal: "generat", Pattern: regexp.MustCompile(`(?i)msg="generat(?:ing|ed iso at) `)},
@@ -196,19 +199,22 @@ func withoutLog(ctx context.Context, w *facts.World, missing error) error {
 		Supply: evidence.Supply{Kind: evidence.SupplyInstallerLog}}
 }
 
-// Say tells of an installation whose cluster cannot be asked; nil where no log works
-// on one.
-func Say(ctx context.Context, w *facts.World) (*fault.Installer, error) {
+// Say tells of an installation whose cluster cannot be asked; nil where no log has a run
+// that works on one or makes its files.
+func Say(ctx context.Context, w *facts.World) (*diagnosis.Installer, error) {
 	list, err := lines(ctx, w)
 	if err != nil {
 		return nil, err
 	}
-	run := lastRun(list)
+	run := newestRun(list)
 	if run == nil || len(addresses(list)) > 1 {
 		return nil, nil
 	}
 	in := follow(run)
-	said := &fault.Installer{Ended: in.ended, WaitsFor: in.waitsFor, At: in.at, Locator: run[len(run)-1].Line.Loc.String()}
+	if !slices.ContainsFunc(run, worksOnCluster) {
+		in.ended, in.waitsFor = "made", ""
+	}
+	said := &diagnosis.Installer{Version: in.version, Ended: in.ended, WaitsFor: in.waitsFor, At: in.at, Locator: run[len(run)-1].Line.Loc.String()}
 	if in.ended == "failed" && in.interrupted {
 		said.Ended = "interrupted"
 	}
@@ -245,6 +251,15 @@ func lines(ctx context.Context, w *facts.World) ([]line, error) {
 // before it could; nil where the newest one only made files: an installation begins anew
 // with these.
 func lastRun(list []line) []line {
+	if run := newestRun(list); slices.ContainsFunc(run, worksOnCluster) {
+		return run
+	}
+	return nil
+}
+
+// newestRun returns the lines of the newest run that worked on a cluster or made files for
+// one.
+func newestRun(list []line) []line {
 	var best, run []line
 	var newest time.Time
 	keep := func() {
@@ -260,9 +275,6 @@ func lastRun(list []line) []line {
 		run = append(run, l)
 	}
 	keep()
-	if !slices.ContainsFunc(best, worksOnCluster) {
-		return nil
-	}
 	return best
 }
 
@@ -274,7 +286,7 @@ func works(run []line) bool {
 
 func worksOnCluster(l line) bool {
 	switch l.id {
-	case sigInfra, sigWait, sigBoot, sigDone:
+	case sigInfra, sigOldInfra, sigWait, sigBoot, sigDone:
 		return true
 	case sigFatal, sigFailed:
 		return assetError.MatchString(message(l))
@@ -286,6 +298,10 @@ func worksOnCluster(l line) bool {
 // kubeconfig to wait with (openshift/installer:pkg/asset/store/store.go fetch,
 // cmd/openshift-install/create.go waitForBootstrapComplete).
 var assetError = regexp.MustCompile(`^(?:failed to (?:fetch|generate|load) |loading kubeconfig: )`)
+
+// clusterAsset is the asset whose making is that of the infrastructure, in an error
+// (openshift/installer:pkg/asset/cluster/cluster.go Name).
+var clusterAsset = regexp.MustCompile(`failed to generate asset "Cluster"`)
 
 // causes tells what a step could not get past by what was logged last; the first that
 // fits counts.
@@ -348,7 +364,7 @@ func (in *install) take(l line) {
 	switch l.id {
 	case sigRun:
 		in.version = l.Groups[1]
-	case sigInfra:
+	case sigInfra, sigOldInfra:
 		in.begin("infrastructure", "the infrastructure", l.Line.Time)
 		facts.Prove(item, &in.Step, &in.WaitsFor, &in.Since)
 	case sigWait:
@@ -371,6 +387,10 @@ func (in *install) take(l line) {
 	case sigFatal, sigFailed:
 		if !in.fail(text) {
 			return
+		}
+		if in.step == "assets" && clusterAsset.MatchString(text) { // where the log lacks the lines before
+			in.begin("infrastructure", "the infrastructure", l.Line.Time)
+			facts.Prove(item, &in.Step, &in.WaitsFor, &in.Since)
 		}
 		in.blame(text, item)
 		facts.Prove(item, &in.Ended, &in.Error, &in.Interrupted)

@@ -9,8 +9,8 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
-	"github.com/rollcall-project/rollcall/internal/facts/hosts"
 	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/inventory"
 	"github.com/rollcall-project/rollcall/internal/scan"
 )
 
@@ -79,12 +79,12 @@ var journal = evidence.TextQuery{Kind: evidence.Journal, Unit: "kubelet"}
 // IdentityFact is the fact host-kubelet-log.
 func IdentityFact() facts.Fact {
 	return facts.Define("host-kubelet-log", fault.Host, "what the kubelet's journal and the console say of its certificate",
-		append(hosts.Needs(), evidence.Texts(journal)), readIdentity)
+		append(inventory.Needs(), evidence.Texts(journal)), readIdentity)
 }
 
 func readIdentity(ctx context.Context, w *facts.World, s fault.Subject) (Identity, error) {
 	var out Identity
-	h, ok, err := hosts.Find(ctx, w, s.Name)
+	h, ok, err := inventory.Find(ctx, w, s.Name)
 	if err != nil {
 		return out, err
 	}
@@ -117,7 +117,7 @@ func readIdentity(ctx context.Context, w *facts.World, s fault.Subject) (Identit
 var started = saying{id: "kubelet-started", literal: "kubernetes kubelet"}
 
 // Runs returns the line with which the host's journal shows that its kubelet was started.
-func Runs(ctx context.Context, w *facts.World, h hosts.Host) (evidence.Item, bool, error) {
+func Runs(ctx context.Context, w *facts.World, h inventory.Host) (evidence.Item, bool, error) {
 	lines, err := w.Matches(ctx, journal, started.id)
 	if _, ok := evidence.AsUnavailable(err); ok {
 		return evidence.Item{}, false, nil
@@ -172,7 +172,7 @@ type tally struct {
 	first, last, lastValid, lastAnonymous evidence.Item
 }
 
-func read(ctx context.Context, w *facts.World, h hosts.Host, journals bool) (*tally, error) {
+func read(ctx context.Context, w *facts.World, h inventory.Host, journals bool) (*tally, error) {
 	t := &tally{counts: map[*saying]int{}, shown: map[*saying]evidence.Item{}}
 	order := []*saying{&started, &sayings[len(sayings)-1]} // "valid" before what it ends
 	for i := range sayings[:len(sayings)-1] {
@@ -245,7 +245,7 @@ func (t *tally) set(out *Identity) {
 }
 
 // said returns the lines of one host, from its journal and its console.
-func said(ctx context.Context, w *facts.World, h hosts.Host, id string, journals bool) ([]evidence.Match, error) {
+func said(ctx context.Context, w *facts.World, h inventory.Host, id string, journals bool) ([]evidence.Match, error) {
 	var all []evidence.Match
 	if journals {
 		lines, err := w.Matches(ctx, journal, id)
@@ -260,7 +260,7 @@ func said(ctx context.Context, w *facts.World, h hosts.Host, id string, journals
 	}
 	given := func(m evidence.Match) bool { return m.Text.Path == h.Console } // a journal that was given as the host's console
 	if h.Console != "" && !slices.ContainsFunc(all, given) {
-		lines, err := w.Matches(ctx, hosts.Consoles, id)
+		lines, err := w.Matches(ctx, inventory.Consoles, id)
 		if err != nil {
 			return nil, err
 		}
@@ -276,7 +276,7 @@ func said(ctx context.Context, w *facts.World, h hosts.Host, id string, journals
 // ofHost reports whether a journal's line is of the host. must-gather joins the
 // journals of all masters in one file; there the line itself names the machine
 // (openshift/must-gather:collection-scripts/gather_service_logs).
-func ofHost(m evidence.Match, h hosts.Host) bool {
+func ofHost(m evidence.Match, h inventory.Host) bool {
 	if m.Text.Host != "" {
 		return called(h, m.Text.Host)
 	}
@@ -289,7 +289,7 @@ func ofHost(m evidence.Match, h hosts.Host) bool {
 }
 
 // called reports whether a host goes by a name.
-func called(h hosts.Host, name string) bool {
+func called(h inventory.Host, name string) bool {
 	for _, n := range append([]string{h.Name}, h.Aliases...) {
 		oneIsShort := !strings.Contains(n, ".") || !strings.Contains(name, ".")
 		if strings.EqualFold(n, name) || oneIsShort && strings.EqualFold(short(n), short(name)) {

@@ -10,8 +10,8 @@ import (
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/facts/factstest"
-	"github.com/rollcall-project/rollcall/internal/facts/hosts"
 	"github.com/rollcall-project/rollcall/internal/facts/kubelet"
+	"github.com/rollcall-project/rollcall/internal/inventory"
 )
 
 const (
@@ -122,7 +122,7 @@ func TestIdentity(t *testing.T) {
 
 // TestIdentityUnknown: a journal that is not there says nothing, good or bad.
 func TestIdentityUnknown(t *testing.T) {
-	sigs := append(kubelet.Signatures(), hosts.Signatures()...)
+	sigs := append(kubelet.Signatures(), inventory.Signatures()...)
 	query := evidence.Texts(evidence.TextQuery{Kind: evidence.Journal, Unit: "kubelet"})
 	noConsole := factstest.World(t, factstest.Metal, "-- delete:consoles/m1.log --\n", sigs, query)
 	if _, ok := evidence.AsUnavailable(factstest.Err(t, noConsole, kubelet.IdentityFact(), factstest.Host("m1"))); !ok {

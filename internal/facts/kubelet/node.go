@@ -20,8 +20,8 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
-	"github.com/rollcall-project/rollcall/internal/facts/hosts"
 	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/inventory"
 )
 
 // leaseNamespace holds one Lease per kubelet, renewed every 10 s
@@ -60,17 +60,17 @@ type Node struct {
 // NodeFact is the fact host-node.
 func NodeFact() facts.Fact {
 	return facts.Define("host-node", fault.Host, "what the host's Node says and when its kubelet last gave a sign of life",
-		append(hosts.Needs(), evidence.Objects(evidence.Leases, leaseNamespace)), readNode)
+		append(inventory.Needs(), evidence.Objects(evidence.Leases, leaseNamespace)), readNode)
 }
 
 func readNode(ctx context.Context, w *facts.World, s fault.Subject) (Node, error) {
 	w.Concerns(func(evidence.Text) bool { return false }) // consoles place hosts on the roll only
 	var n Node
-	nodes, err := w.List(ctx, evidence.Nodes, "")
+	nodes, err := w.Some(ctx, evidence.Nodes, "")
 	if err != nil {
 		return n, err
 	}
-	h, ok, err := hosts.Find(ctx, w, s.Name)
+	h, ok, err := inventory.Find(ctx, w, s.Name)
 	if err != nil {
 		return n, err
 	}
@@ -78,6 +78,9 @@ func readNode(ctx context.Context, w *facts.World, s fault.Subject) (Node, error
 		return n, facts.NotApplicable("there is no host %s", s.Name)
 	}
 	if h.Node == nil {
+		if _, err := w.List(ctx, evidence.Nodes, ""); err != nil { // it may be among those that were not read
+			return n, err
+		}
 		facts.Complete(&n)
 		facts.ProveAll(&n, evidence.Item{Locator: evidence.Locator{Path: "nodes"}, Excerpt: fmt.Sprintf("none of the %d Nodes is %s", len(nodes), h.Name)})
 		return n, n.link(ctx, w, h)
@@ -95,17 +98,17 @@ func readNode(ctx context.Context, w *facts.World, s fault.Subject) (Node, error
 // when it sees the Node, and does not take it away when the Node is gone
 // (openshift/machine-api-operator:pkg/controller/nodelink/nodelink_controller.go updateNodeRef).
 // The nodeRef of a Machine that is being deleted tells nothing: its Node goes with it.
-func (n *Node) link(ctx context.Context, w *facts.World, h hosts.Host) error {
+func (n *Node) link(ctx context.Context, w *facts.World, h inventory.Host) error {
 	m := h.Machine
 	if m == nil {
-		roll, err := hosts.Read(ctx, w)
+		roll, err := inventory.Read(ctx, w)
 		if err != nil {
 			return err
 		}
 		if u := roll.Unread(evidence.Machines); u != nil {
 			return facts.Miss(u, &n.Linked)
 		}
-		n.Linked.Set("", evidence.Item{Locator: evidence.Locator{Path: "machines -n " + hosts.MachineAPI}, Excerpt: "no Machine is of " + h.Name})
+		n.Linked.Set("", evidence.Item{Locator: evidence.Locator{Path: "machines -n " + inventory.MachineAPI}, Excerpt: "no Machine is of " + h.Name})
 		return nil
 	}
 	name := ""

@@ -8,8 +8,8 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
-	"github.com/rollcall-project/rollcall/internal/facts/hosts"
 	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/inventory"
 )
 
 // Reported is what the operators of etcd and the API server report of a host.
@@ -24,20 +24,20 @@ type Reported struct {
 
 // ReportedFact is the fact host-reported.
 func ReportedFact() facts.Fact {
-	return facts.Define("host-reported", fault.Host, "what the operators of etcd and the API server report of the host's Node", hosts.Needs(), readReported)
+	return facts.Define("host-reported", fault.Host, "what the operators of etcd and the API server report of the host's Node", inventory.Needs(), readReported)
 }
 
 func readReported(ctx context.Context, w *facts.World, s fault.Subject) (Reported, error) {
 	w.Concerns(func(evidence.Text) bool { return false }) // consoles place hosts on the roll only
 	var r Reported
-	h, ok, err := hosts.Find(ctx, w, s.Name)
+	h, ok, err := inventory.Find(ctx, w, s.Name)
 	if err != nil {
 		return r, err
 	}
 	if !ok {
 		return r, facts.NotApplicable("there is no host %s", s.Name)
 	}
-	_, unread := hosts.OperatorWords(ctx, w)
+	_, unread := inventory.OperatorWords(ctx, w)
 	if _, unavailable := evidence.AsUnavailable(unread); unread != nil && !unavailable {
 		return r, unread
 	}
@@ -68,7 +68,7 @@ func readReported(ctx context.Context, w *facts.World, s fault.Subject) (Reporte
 }
 
 // words reads the reports. They are older than the Node: one that is Ready refutes them.
-func (r *Reported) words(h hosts.Host) {
+func (r *Reported) words(h inventory.Host) {
 	r.Operators.Set(h.Operators())
 	r.Names.Set(strings.Join(h.Operators(), " and "))
 	ready, shown := false, evidence.Item{}

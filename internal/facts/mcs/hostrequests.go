@@ -8,8 +8,8 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
-	"github.com/rollcall-project/rollcall/internal/facts/hosts"
 	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/inventory"
 )
 
 // HostRequests is what a host that has not joined asked the machine config servers
@@ -27,16 +27,16 @@ type HostRequests struct {
 }
 
 var hostRequestsFact = facts.Define("host-mcs-requests", fault.Host, "what a host that has not joined asked the machine config servers for, told by its address",
-	append(hosts.Needs(), evidence.Texts(Logs)), readHostRequests)
+	append(inventory.Needs(), evidence.Texts(Logs)), readHostRequests)
 
 func readHostRequests(ctx context.Context, w *facts.World, s fault.Subject) (HostRequests, error) {
 	var f HostRequests
-	roll, err := hosts.Read(ctx, w)
+	roll, err := inventory.Read(ctx, w)
 	if err != nil {
 		return f, err
 	}
 	list := roll.Hosts
-	i := slices.IndexFunc(list, func(h hosts.Host) bool { return h.Name == s.Name })
+	i := slices.IndexFunc(list, func(h inventory.Host) bool { return h.Name == s.Name })
 	switch {
 	case i < 0 && len(roll.Missing) > 0:
 		return f, roll.Missing[0]
@@ -90,9 +90,9 @@ func byAddress(ctx context.Context, w *facts.World) (map[string][]request, error
 }
 
 // addressesOf returns the addresses of a host that no other one has.
-func addressesOf(ctx context.Context, w *facts.World, h hosts.Host) ([]string, error) {
+func addressesOf(ctx context.Context, w *facts.World, h inventory.Host) ([]string, error) {
 	owners, err := facts.Memo(ctx, w, "mcs.owners", func(ctx context.Context, w *facts.World) (map[string]int, error) {
-		list, err := hosts.All(ctx, w)
+		list, err := inventory.All(ctx, w)
 		if err != nil {
 			return nil, err
 		}

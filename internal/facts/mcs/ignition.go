@@ -2,13 +2,15 @@ package mcs
 
 import (
 	"context"
+	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
-	"github.com/rollcall-project/rollcall/internal/facts/hosts"
 	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/inventory"
 )
 
 // Ignition is what the host's console says of its last boot's Ignition.
@@ -29,13 +31,15 @@ type Ignition struct {
 	Finished   facts.Field[bool]   `cel:"finished"`
 	Terminal   facts.Field[bool]   `cel:"terminal"` // it gave up: emergency shell
 	Seconds    facts.Field[int64]  `cel:"seconds"`  // from the first to the last attempt in this boot, by the kernel's clock
+	Stage      facts.Field[string] `cel:"stage"`    // the stage after the fetch that failed: kargs, disks, mount, files; "" where none did
+	StageError facts.Field[string] `cel:"stageError"`
 }
 
 var ignitionFact = facts.Define("host-ignition", fault.Host, "what the host's console says of Ignition",
-	[]evidence.Need{evidence.Texts(hosts.Consoles), evidence.Objects(evidence.Nodes, ""), evidence.Objects(evidence.NamedHosts, "")}, readIgnition)
+	[]evidence.Need{evidence.Texts(inventory.Consoles), evidence.Objects(evidence.Nodes, ""), evidence.Objects(evidence.NamedHosts, "")}, readIgnition)
 
 func readIgnition(ctx context.Context, w *facts.World, s fault.Subject) (Ignition, error) {
-	w.Concerns(hosts.Shows(s.Name))
+	w.Concerns(inventory.Shows(s.Name))
 	node, joined, nodeErr := w.Get(ctx, evidence.Nodes, "", s.Name)
 	if _, ok := evidence.AsUnavailable(nodeErr); nodeErr != nil && !ok {
 		return Ignition{}, nodeErr
@@ -45,7 +49,7 @@ func readIgnition(ctx context.Context, w *facts.World, s fault.Subject) (Ignitio
 		return Ignition{}, facts.NotApplicable("%s has joined, and its console was not given", s.Name)
 	}
 	if err == nil {
-		err = hosts.CutOff(ctx, w, hosts.Consoles, s.Name) // the last line decides
+		err = inventory.CutOff(ctx, w, inventory.Consoles, s.Name) // the last line decides
 	}
 	if err != nil {
 		return Ignition{}, err
@@ -69,11 +73,11 @@ func consoleOf(ctx context.Context, w *facts.World, name string) ([]hit, error) 
 	for _, s := range ignitionSignatures() {
 		ids = append(ids, s.ID)
 	}
-	all, err := linesOf(ctx, w, hosts.Consoles, ids...)
+	all, err := linesOf(ctx, w, inventory.Consoles, ids...)
 	if err != nil {
 		return nil, err
 	}
-	lines := slices.DeleteFunc(all, func(l hit) bool { return !hosts.SameName(l.Text.Host, name) })
+	lines := slices.DeleteFunc(all, func(l hit) bool { return !inventory.SameName(l.Text.Host, name) })
 	for i := len(lines) - 1; i >= 0; i-- {
 		if lines[i].id == sigKernel {
 			lines = lines[i+1:]
@@ -81,7 +85,7 @@ func consoleOf(ctx context.Context, w *facts.World, name string) ([]hit, error) 
 		}
 	}
 	if len(lines) == 0 {
-		return nil, hosts.NoConsole(ctx, w, name, "no console of "+name+" that shows Ignition")
+		return nil, inventory.NoConsole(ctx, w, name, "no console of "+name+" that shows Ignition")
 	}
 	return lines, nil
 }
@@ -89,6 +93,7 @@ func consoleOf(ctx context.Context, w *facts.World, name string) ([]hit, error) 
 // console is an Ignition while its lines are followed.
 type console struct {
 	url, pool, errorClass, err, ca, badConfig       string
+	stage, stageError, failed                       string // the stage after the fetch that runs, and the one that failed
 	attempts, status                                int64
 	hosted, sameName, finished, terminal            bool
 	first, last                                     float64 // attempts, by the kernel's clock; negative where there is none
@@ -112,12 +117,34 @@ func follow(lines []hit) *console {
 		case sigVersionIn, sigInvalid, sigEmpty, sigMerge:
 			g.badConfig, g.config = excerpt(l.Line.Text), l
 		case sigFailed, sigAcquire, sigFetchFail, sigEmergency:
-			g.terminal, g.end = true, l
+			g.giveUp(l)
 		case sigFinished:
-			g.finished, g.end = true, l
+			g.finished, g.stage, g.end = true, "", l
+		case sigKargs, sigDisks, sigMount, sigFiles:
+			if g.stage, g.finished = laterStages[l.id], true; l.Groups[1] != "" && bad.MatchString(l.Groups[1]) {
+				g.stageError = excerpt(l.Groups[1])
+			}
 		}
 	}
 	return g
+}
+
+// bad is in the lines of a stage that say what failed
+// (coreos/ignition:internal/log/log.go LogOp).
+var bad = regexp.MustCompile(`(?i)\[failed\]|fail|error|timeout|timed out`)
+
+// giveUp notes that Ignition ends with an error. A stage that runs after the fetch fails
+// with a config that was fetched.
+func (g *console) giveUp(l *hit) {
+	if g.terminal = true; g.failed == "" || l.id == sigFailed {
+		g.end = l
+	}
+	if g.failed = g.stage; g.stage == "" {
+		return
+	}
+	if _, why, ok := strings.Cut(l.Line.Text, "Ignition failed: "); ok {
+		g.stageError = excerpt(why)
+	}
 }
 
 // begin notes an attempt. What the one before ended with counts until this one ends.
@@ -127,7 +154,7 @@ func (g *console) begin(l *hit) {
 	}
 	g.asks(l.Groups[1])
 	g.attempts, _ = strconv.ParseInt(l.Groups[2], 10, 64)
-	g.finished, g.terminal, g.attempt = false, false, l
+	g.finished, g.terminal, g.attempt, g.stage, g.failed, g.stageError = false, false, l, "", "", ""
 	if at, ok := seconds(l.Line.Text); ok {
 		if g.first < 0 || g.attempts == 1 {
 			g.first = at
@@ -179,6 +206,13 @@ func (g *console) fields() Ignition {
 	prove(g.badCA, &f.BadCA)
 	prove(g.config, &f.BadConfig)
 	prove(g.end, &f.Finished, &f.Terminal, &f.Looping)
+	if g.failed != "" {
+		prove(g.end, &f.Stage, &f.StageError)
+		f.StageError.Set(g.stageError)
+	} else {
+		f.StageError.Set("")
+	}
+	f.Stage.Set(g.failed)
 	f.URL.Set(g.url)
 	f.Pool.Set(g.pool)
 	f.Hosted.Set(g.hosted)

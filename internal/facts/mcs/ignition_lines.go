@@ -30,7 +30,15 @@ const (
 	sigFinished  = "ignition.finished"
 	sigFetched   = "ignition.fetched"
 	sigKernel    = "ignition.kernel"
+	sigKargs     = "ignition.kargs"
+	sigDisks     = "ignition.disks"
+	sigMount     = "ignition.mount"
+	sigFiles     = "ignition.files"
 )
+
+// laterStages are the stages that come after the fetch: each begins its lines with its
+// name (coreos/ignition:internal/exec/engine.go Run, PushPrefix; internal/exec/stages).
+var laterStages = map[string]string{sigKargs: "kargs", sigDisks: "disks", sigMount: "mount", sigFiles: "files"}
 
 func ignitionSignatures() []scan.Signature {
 	return []scan.Signature{
@@ -52,7 +60,15 @@ func ignitionSignatures() []scan.Signature {
 		{ID: sigFinished, Literal: "ignition finished successfully"},
 		{ID: sigFetched, Literal: "fetched referenced config at"},
 		{ID: sigKernel, Literal: "linux version "},
+		{ID: sigKargs, Literal: "]: kargs: ", Pattern: laterLine("kargs")},
+		{ID: sigDisks, Literal: "]: disks: ", Pattern: laterLine("disks")},
+		{ID: sigMount, Literal: "]: mount: ", Pattern: laterLine("mount")},
+		{ID: sigFiles, Literal: "]: files: ", Pattern: laterLine("files")},
 	}
+}
+
+func laterLine(stage string) *regexp.Regexp {
+	return regexp.MustCompile(`(?i)ignition\[\d+\]: ` + stage + `: (.*\S)`)
 }
 
 // statuses are the texts that Ignition prints for HTTP statuses: the text, not

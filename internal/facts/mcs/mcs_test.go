@@ -143,6 +143,23 @@ ignition[1]: GET result: Bad Request
 ignition[1]: Ignition failed: failed to fetch config: failed to fetch resource
 Press Enter for emergency shell or wait 5 minutes for reboot.`,
 			Ignition{URL: facts.Known(url), Pool: facts.Known("master"), Attempts: facts.Known[int64](1), Status: facts.Known[int64](400), Terminal: facts.Known(true)}},
+		{"a disk is missing after the fetch", `ignition[1]: GET ` + url + `: attempt #1
+ignition[1]: GET result: OK
+ignition[1]: fetch: fetch passed
+ignition[1]: Ignition finished successfully
+ignition[2]: disks: createPartitions: op(1): [failed]   waiting for devices [/dev/sdb]: context deadline exceeded
+ignition[2]: disks: create partitions failed: failed to wait on disks devs: device unit dev-sdb.device timeout
+ignition[2]: Ignition failed: create partitions failed: failed to wait on disks devs: device unit dev-sdb.device timeout
+Press Enter for emergency shell or wait 5 minutes for reboot.`,
+			Ignition{URL: facts.Known(url), Pool: facts.Known("master"), Attempts: facts.Known[int64](1), Status: facts.Known[int64](200), Finished: facts.Known(true), Terminal: facts.Known(true),
+				Stage: facts.Known("disks"), StageError: facts.Known("create partitions failed: failed to wait on disks devs: device unit dev-sdb.device timeout")}},
+		{"the disks are done", `ignition[1]: GET ` + url + `: attempt #1
+ignition[1]: GET result: OK
+ignition[1]: Ignition finished successfully
+ignition[2]: disks: op(1): [finished] waiting for devices [/dev/sda]
+ignition[2]: disks: disks passed
+ignition[2]: Ignition finished successfully`,
+			Ignition{URL: facts.Known(url), Pool: facts.Known("master"), Attempts: facts.Known[int64](1), Status: facts.Known[int64](200), Finished: facts.Known(true)}},
 		{"a console that begins after its attempt", `ignition[1]: GET error: Get "` + url + `": dial tcp 10.0.50.6:22623: connect: connection refused`,
 			Ignition{URL: facts.Known(url), Pool: facts.Known("master"), ErrorClass: facts.Known("refused"), Looping: facts.Known(true),
 				Error: facts.Known(`Get "` + url + `": dial tcp 10.0.50.6:22623: connect: connection refused`)}},

@@ -23,7 +23,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
-	"github.com/rollcall-project/rollcall/internal/facts/hosts"
+	"github.com/rollcall-project/rollcall/internal/inventory"
 	"github.com/rollcall-project/rollcall/internal/scan"
 )
 
@@ -60,11 +60,11 @@ func Signatures() []scan.Signature {
 }
 
 // joined returns the host of a name, which must be a Node.
-func joined(ctx context.Context, w *facts.World, name string) (hosts.Host, error) {
+func joined(ctx context.Context, w *facts.World, name string) (inventory.Host, error) {
 	if _, err := w.List(ctx, evidence.Nodes, ""); err != nil {
-		return hosts.Host{}, err
+		return inventory.Host{}, err
 	}
-	h, ok, err := hosts.Find(ctx, w, name)
+	h, ok, err := inventory.Find(ctx, w, name)
 	if err != nil {
 		return h, err
 	}

@@ -9,8 +9,8 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
-	"github.com/rollcall-project/rollcall/internal/facts/hosts"
 	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/inventory"
 )
 
 // Where the plugins run (openshift/cluster-network-operator:bindata/network/ovn-kubernetes,
@@ -47,7 +47,7 @@ type Host struct {
 // HostFact is the fact host-network.
 func HostFact() facts.Fact {
 	return facts.Define("host-network", fault.Host, "whether the network plugin's pods run on the node, and what keeps them from it",
-		append(hosts.Needs(), evidence.Objects(evidence.NetworkConfigs, ""), evidence.Objects(evidence.Pods, ovnNamespace),
+		append(inventory.Needs(), evidence.Objects(evidence.NetworkConfigs, ""), evidence.Objects(evidence.Pods, ovnNamespace),
 			evidence.Objects(evidence.Pods, multusNamespace), evidence.Texts(ovnLog), evidence.Texts(multusLog)), readHost)
 }
 
@@ -100,7 +100,7 @@ func (f *Host) plugins() []plugin {
 }
 
 // read finds the plugin's pod on the host and sets its fields.
-func (d plugin) read(ctx context.Context, w *facts.World, h hosts.Host) (daemon, error) {
+func (d plugin) read(ctx context.Context, w *facts.World, h inventory.Host) (daemon, error) {
 	node := h.Node.API.Name
 	list, err := podsOn(ctx, w, d.namespace, node)
 	if err != nil {

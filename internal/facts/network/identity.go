@@ -11,8 +11,8 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
-	"github.com/rollcall-project/rollcall/internal/facts/hosts"
 	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/inventory"
 )
 
 // Where the approver of the plugins' certificates and the webhook for node and pod
@@ -156,7 +156,7 @@ type Infra struct {
 
 // InfraFact is the fact onprem-pods.
 func InfraFact() facts.Fact {
-	needs := append(hosts.Needs(), evidence.Objects(evidence.Infrastructures, ""))
+	needs := append(inventory.Needs(), evidence.Objects(evidence.Infrastructures, ""))
 	for _, short := range []string{"kni", "nutanix", "openstack", "vsphere"} {
 		needs = append(needs, evidence.Objects(evidence.Pods, infraNamespace(short)))
 	}
@@ -204,7 +204,7 @@ func readInfra(ctx context.Context, w *facts.World, s fault.Subject) (Infra, err
 	return f, nil
 }
 
-func (f *Infra) look(name string, h hosts.Host, pods []evidence.Object) error {
+func (f *Infra) look(name string, h inventory.Host, pods []evidence.Object) error {
 	for _, o := range pods {
 		if !strings.HasPrefix(o.Name, name+"-") {
 			continue

@@ -11,8 +11,8 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
-	"github.com/rollcall-project/rollcall/internal/facts/hosts"
 	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/inventory"
 	"github.com/rollcall-project/rollcall/internal/source/onhost"
 )
 
@@ -166,7 +166,7 @@ func (f *Identity) certificate(id *onhost.Identity, leaf *onhost.Certificate, lo
 	f.NeedsNew.Set(expired || !usable || !asNode)
 	f.AsNode.Set(asNode)
 	f.Who.Set(who)
-	f.OtherNode.Set(asNode && id.Hostname != "" && !f.Nameless.Value() && !hosts.SameName(node, id.Hostname))
+	f.OtherNode.Set(asNode && id.Hostname != "" && !f.Nameless.Value() && !inventory.SameName(node, id.Hostname))
 	if evidence.Obfuscated(node) || evidence.Obfuscated(id.Hostname) {
 		f.OtherNode.Miss(evidence.Replaced(evidence.Objects(evidence.HostIdentities, ""), "the machine's name"))
 	}

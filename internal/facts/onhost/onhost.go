@@ -23,8 +23,8 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
-	"github.com/rollcall-project/rollcall/internal/facts/hosts"
 	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/inventory"
 )
 
 // Facts lists the facts of this area.
@@ -33,7 +33,7 @@ func Facts() []facts.Fact {
 }
 
 func needs(r evidence.Resource) []evidence.Need {
-	list := hosts.Needs()
+	list := inventory.Needs()
 	if n := evidence.Objects(r, ""); !slices.Contains(list, n) {
 		list = append(list, n)
 	}
@@ -43,7 +43,7 @@ func needs(r evidence.Resource) []evidence.Need {
 // look returns what a machine said in one of its parts.
 func look[T any](ctx context.Context, w *facts.World, r evidence.Resource, s fault.Subject) (T, evidence.Locator, error) {
 	var none T
-	h, ok, err := hosts.Find(ctx, w, s.Name)
+	h, ok, err := inventory.Find(ctx, w, s.Name)
 	if err != nil {
 		return none, evidence.Locator{}, err
 	}
@@ -70,7 +70,7 @@ func look[T any](ctx context.Context, w *facts.World, r evidence.Resource, s fau
 		Detail: "rollcall-host was not run on " + s.Name, Supply: evidence.Supply{Kind: evidence.SupplyOnHost, Host: s.Name}}
 }
 
-func ready(h hosts.Host) bool {
+func ready(h inventory.Host) bool {
 	if h.Node == nil {
 		return false
 	}

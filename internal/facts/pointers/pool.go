@@ -9,8 +9,8 @@ import (
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/facts/certs"
-	"github.com/rollcall-project/rollcall/internal/facts/hosts"
 	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/inventory"
 	"github.com/rollcall-project/rollcall/internal/sanitize"
 )
 
@@ -41,7 +41,7 @@ type pointers struct {
 // Fact is the fact pool-pointers.
 func Fact() facts.Fact {
 	return facts.Define("pool-pointers", fault.Pool, "the pointer configs in Secrets: their address and authority against the machine config server's certificate",
-		append(certs.ServingNeeds(), evidence.Objects(evidence.Secrets, hosts.MachineAPI), evidence.Objects(evidence.MachineSets, hosts.MachineAPI)), read)
+		append(certs.ServingNeeds(), evidence.Objects(evidence.Secrets, inventory.MachineAPI), evidence.Objects(evidence.MachineSets, inventory.MachineAPI)), read)
 }
 
 const (
@@ -51,7 +51,7 @@ const (
 
 func read(ctx context.Context, w *facts.World, s fault.Subject) (Pool, error) {
 	var f pointers
-	secrets, err := w.List(ctx, evidence.Secrets, hosts.MachineAPI)
+	secrets, err := w.List(ctx, evidence.Secrets, inventory.MachineAPI)
 	if err != nil {
 		return Pool{}, err
 	}
@@ -76,7 +76,7 @@ func read(ctx context.Context, w *facts.World, s fault.Subject) (Pool, error) {
 			}
 		case slices.Contains(f.used, name):
 			f.missing = append(f.missing, name)
-			facts.Prove(evidence.Item{Locator: evidence.Locator{Path: "secrets -n " + hosts.MachineAPI}, Excerpt: "no Secret " + name}, &f.Missing, &f.Secrets)
+			facts.Prove(evidence.Item{Locator: evidence.Locator{Path: "secrets -n " + inventory.MachineAPI}, Excerpt: "no Secret " + name}, &f.Missing, &f.Secrets)
 		}
 	}
 	if len(f.secrets)+len(f.missing) == 0 {
@@ -116,7 +116,7 @@ func (f *pointers) fields(setsErr, dark error) Pool {
 // machineSets notes the Secrets that the pool's MachineSets name. A MachineSet is
 // of the pool whose role its Machines have.
 func (f *pointers) machineSets(ctx context.Context, w *facts.World, pool string) error {
-	sets, err := w.List(ctx, evidence.MachineSets, hosts.MachineAPI)
+	sets, err := w.List(ctx, evidence.MachineSets, inventory.MachineAPI)
 	if err != nil {
 		return err
 	}
@@ -159,7 +159,7 @@ func (f *pointers) look(o evidence.Object, used bool, serving certs.Serving, ser
 	}
 	c, err := Parse(text)
 	if err != nil {
-		return &evidence.Unavailable{Need: evidence.Objects(evidence.Secrets, hosts.MachineAPI), Why: evidence.Damaged, Detail: o.Name + ": " + err.Error()}
+		return &evidence.Unavailable{Need: evidence.Objects(evidence.Secrets, inventory.MachineAPI), Why: evidence.Damaged, Detail: o.Name + ": " + err.Error()}
 	}
 	if servingErr != nil {
 		return servingErr
@@ -195,7 +195,7 @@ func (f *pointers) look(o evidence.Object, used bool, serving certs.Serving, ser
 }
 
 func unread(name string) error {
-	return &evidence.Unavailable{Need: evidence.Objects(evidence.Secrets, hosts.MachineAPI), Why: evidence.NotAsked,
+	return &evidence.Unavailable{Need: evidence.Objects(evidence.Secrets, inventory.MachineAPI), Why: evidence.NotAsked,
 		Detail: "the contents of Secret " + name + " were not read",
-		Supply: evidence.Supply{Kind: evidence.SupplySecrets, Namespace: hosts.MachineAPI}}
+		Supply: evidence.Supply{Kind: evidence.SupplySecrets, Namespace: inventory.MachineAPI}}
 }

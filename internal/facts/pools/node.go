@@ -7,7 +7,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
-	"github.com/rollcall-project/rollcall/internal/facts/hosts"
+	"github.com/rollcall-project/rollcall/internal/inventory"
 )
 
 // The daemon's annotations on its Node
@@ -36,7 +36,7 @@ func configOf(o evidence.Object) nodeConfig {
 		state: o.Annotation(stateAnnotation), cause: o.Annotation(reasonAnnotation),
 	}
 	n.class = ClassOf(n.cause)
-	n.pool = hosts.PoolOfNode(o)
+	n.pool = inventory.PoolOfNode(o)
 	return n
 }
 

@@ -19,13 +19,13 @@ import (
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/facts/baremetal"
-	"github.com/rollcall-project/rollcall/internal/facts/hosts"
 	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/inventory"
 )
 
 // Logs selects the logs of ramdisks that ironic collected
 // (openshift/cluster-baremetal-operator:provisioning/baremetal_pod.go createContainerMetal3RamdiskLogs).
-var Logs = evidence.TextQuery{Kind: evidence.ContainerLog, Namespace: hosts.MachineAPI, Container: "metal3-ramdisk-logs"}
+var Logs = evidence.TextQuery{Kind: evidence.ContainerLog, Namespace: inventory.MachineAPI, Container: "metal3-ramdisk-logs"}
 
 // Ramdisk is what the ramdisk of one host reported.
 type Ramdisk struct {
@@ -51,11 +51,11 @@ type Ramdisk struct {
 func Facts() []facts.Fact { return []facts.Fact{fact} }
 
 var fact = facts.Define("host-ramdisk", fault.Host, "what the inspection ramdisk of the host reported: network, lookup in ironic, NIC drivers, boot",
-	slices.Concat(hosts.Needs(), []evidence.Need{evidence.Texts(Logs), evidence.Objects(evidence.Infrastructures, "")}), Read)
+	slices.Concat(inventory.Needs(), []evidence.Need{evidence.Texts(Logs), evidence.Objects(evidence.Infrastructures, "")}), Read)
 
 // Read computes the fact.
 func Read(ctx context.Context, w *facts.World, s fault.Subject) (Ramdisk, error) {
-	w.Concerns(func(t evidence.Text) bool { return t.Kind == evidence.Console && hosts.Shows(s.Name)(t) })
+	w.Concerns(func(t evidence.Text) bool { return t.Kind == evidence.Console && inventory.Shows(s.Name)(t) })
 	h, err := baremetal.Find(ctx, w, s.Name)
 	if err != nil {
 		return Ramdisk{}, err
@@ -64,11 +64,11 @@ func Read(ctx context.Context, w *facts.World, s fault.Subject) (Ramdisk, error)
 	if _, ok := evidence.AsUnavailable(err); err != nil && !ok {
 		return Ramdisk{}, err
 	}
-	consoles, missing := linesOf(ctx, w, hosts.Consoles, func(m evidence.Match) bool { return hosts.SameName(m.Text.Host, s.Name) })
+	consoles, missing := linesOf(ctx, w, inventory.Consoles, func(m evidence.Match) bool { return inventory.SameName(m.Text.Host, s.Name) })
 	if _, ok := evidence.AsUnavailable(missing); missing != nil && !ok {
 		return Ramdisk{}, missing
 	}
-	if err := hosts.CutOff(ctx, w, hosts.Consoles, s.Name); err != nil {
+	if err := inventory.CutOff(ctx, w, inventory.Consoles, s.Name); err != nil {
 		return Ramdisk{}, err // the last line decides
 	}
 	b := follow(append(logs, consoles...))
@@ -79,10 +79,10 @@ func Read(ctx context.Context, w *facts.World, s fault.Subject) (Ramdisk, error)
 }
 
 // silent is why the cause is not known.
-func silent(h hosts.Host) *evidence.Unavailable {
-	u := &evidence.Unavailable{Need: evidence.Texts(hosts.Consoles), Why: evidence.NotCollected,
+func silent(h inventory.Host) *evidence.Unavailable {
+	u := &evidence.Unavailable{Need: evidence.Texts(inventory.Consoles), Why: evidence.NotCollected,
 		Detail: "no console of " + h.Name + " was given", Supply: evidence.Supply{Kind: evidence.SupplyConsole, Host: h.Name}}
-	if hosts.ConsoleGiven(h) {
+	if inventory.ConsoleGiven(h) {
 		u.Detail = "the console of " + h.Name + " shows no line of ironic-python-agent: give all that it shows from the start of the ramdisk until its inspection ends"
 	}
 	return u
@@ -92,7 +92,7 @@ func silent(h hosts.Host) *evidence.Unavailable {
 // log bundle, which begins with the UUID and the name of ironic's node
 // (openstack/ironic:ironic/drivers/utils.py get_ramdisk_logs_file_name,
 // openshift/ironic-image:scripts/runlogwatch.sh).
-func ofHost(h hosts.Host) func(evidence.Match) bool {
+func ofHost(h inventory.Host) func(evidence.Match) bool {
 	id, name := h.BMH.API.Status.Provisioning.ID, h.BMH.API.Name
 	return func(m evidence.Match) bool {
 		bundle := inBundle.FindStringSubmatch(m.Line.Text)
@@ -209,7 +209,7 @@ func followOne(lines []line) boot {
 }
 
 // fields returns what the lines show.
-func (b boot) fields(h hosts.Host) Ramdisk {
+func (b boot) fields(h inventory.Host) Ramdisk {
 	var f Ramdisk
 	api := &h.BMH.API
 	f.BootMAC.Set(strings.ToLower(api.Spec.BootMACAddress), evidence.Item{Locator: h.BMH.Loc.At("spec.bootMACAddress"), Excerpt: "bootMACAddress: " + api.Spec.BootMACAddress})

@@ -7,7 +7,7 @@ import (
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
-	"github.com/rollcall-project/rollcall/internal/facts/hosts"
+	"github.com/rollcall-project/rollcall/internal/inventory"
 	"github.com/rollcall-project/rollcall/internal/scan"
 )
 
@@ -25,7 +25,7 @@ func play(t testing.TB, text string) Ramdisk {
 	}
 	api := metal3.BareMetalHost{}
 	api.Spec.BootMACAddress = "52:54:00:AA:00:01"
-	return follow(lines).fields(hosts.Host{Name: "w0", BMH: &hosts.BMH{API: api}})
+	return follow(lines).fields(inventory.Host{Name: "w0", BMH: &inventory.BMH{API: api}})
 }
 
 func TestFollow(t *testing.T) {
@@ -78,7 +78,7 @@ func TestMACAbsent(t *testing.T) {
 }
 
 func TestOfHost(t *testing.T) {
-	h := hosts.Host{BMH: &hosts.BMH{}}
+	h := inventory.Host{BMH: &inventory.BMH{}}
 	h.BMH.API.Name = "w0"
 	match := func(text string) evidence.Match { return evidence.Match{Line: evidence.Line{Text: text}} }
 	for text, want := range map[string]bool{

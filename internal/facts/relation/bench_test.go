@@ -8,10 +8,10 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
-	"github.com/rollcall-project/rollcall/internal/facts/hosts"
 	"github.com/rollcall-project/rollcall/internal/facts/relation"
 	"github.com/rollcall-project/rollcall/internal/fault"
 	"github.com/rollcall-project/rollcall/internal/fixture"
+	"github.com/rollcall-project/rollcall/internal/inventory"
 	"github.com/rollcall-project/rollcall/internal/reader"
 	"github.com/rollcall-project/rollcall/internal/sanitize"
 	"github.com/rollcall-project/rollcall/internal/scan"
@@ -47,7 +47,7 @@ func BenchmarkCSRsOfHosts(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	set, err := scan.Compile(hosts.Signatures())
+	set, err := scan.Compile(inventory.Signatures())
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -58,7 +58,7 @@ func BenchmarkCSRsOfHosts(b *testing.B) {
 	for b.Loop() {
 		b.StopTimer()
 		w := facts.NewWorld(reader.New(set, clean, nil, reader.Limits{}, manyRequests{source, 500}), time.Time{})
-		if _, _, err := hosts.Find(b.Context(), w, "m0"); err != nil {
+		if _, _, err := inventory.Find(b.Context(), w, "m0"); err != nil {
 			b.Fatal(err)
 		}
 		b.StartTimer()

@@ -6,14 +6,14 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
-	"github.com/rollcall-project/rollcall/internal/facts/hosts"
 	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/inventory"
 )
 
 // nodePools lists the NodePools of the hosted cluster that is looked at. Without
 // one there are none, which is known.
 func nodePools(ctx context.Context, w *facts.World) ([]fault.Subject, error) {
-	list, err := hosts.NodePools(ctx, w)
+	list, err := inventory.NodePools(ctx, w)
 	if err != nil {
 		return nil, err
 	}
@@ -28,11 +28,11 @@ func nodePools(ctx context.Context, w *facts.World) ([]fault.Subject, error) {
 // hostsOfNodePool returns every host of a NodePool. A host of which no NodePool is
 // known is a candidate of each.
 func hostsOfNodePool(ctx context.Context, w *facts.World, pool fault.Subject) ([]fault.Subject, bool, error) {
-	list, err := hosts.All(ctx, w)
+	list, err := inventory.All(ctx, w)
 	if err != nil {
 		return nil, false, err
 	}
-	candidate := func(h hosts.Host) bool { return joins(h) && h.NodePool == "" }
-	to := subjects(list, func(h hosts.Host) bool { return joins(h) && h.NodePool == pool.Name || candidate(h) })
+	candidate := func(h inventory.Host) bool { return joins(h) && h.NodePool == "" }
+	to := subjects(list, func(h inventory.Host) bool { return joins(h) && h.NodePool == pool.Name || candidate(h) })
 	return to, !slices.ContainsFunc(list, candidate), nil
 }

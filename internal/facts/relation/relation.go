@@ -17,8 +17,8 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
-	"github.com/rollcall-project/rollcall/internal/facts/hosts"
 	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/inventory"
 )
 
 // Relater implements diagnose.Relater.
@@ -31,11 +31,11 @@ func (Relater) Subjects(ctx context.Context, w *facts.World, k fault.Kind) ([]fa
 	case fault.Cluster:
 		return []fault.Subject{{Kind: fault.Cluster}}, nil
 	case fault.Host:
-		list, err := hosts.All(ctx, w)
+		list, err := inventory.All(ctx, w)
 		if err != nil {
 			return nil, err
 		}
-		return subjects(list, func(h hosts.Host) bool { return h.Expected }), nil
+		return subjects(list, func(h inventory.Host) bool { return h.Expected }), nil
 	case fault.Pool:
 		if h, err := w.Hosted(ctx); err != nil || h != nil {
 			return nil, err // its hosts are configured by NodePools
@@ -64,7 +64,7 @@ func objects(ctx context.Context, w *facts.World, k fault.Kind, r evidence.Resou
 	return to, nil
 }
 
-func subjects(list []hosts.Host, keep func(hosts.Host) bool) []fault.Subject {
+func subjects(list []inventory.Host, keep func(inventory.Host) bool) []fault.Subject {
 	var to []fault.Subject
 	for _, h := range list {
 		if keep(h) {
@@ -126,32 +126,32 @@ func unread(to []fault.Subject, known bool, err error) ([]fault.Subject, bool, e
 }
 
 // joins reports whether the host is asked to join at all.
-func joins(h hosts.Host) bool { return h.Expected && !h.Spare }
+func joins(h inventory.Host) bool { return h.Expected && !h.Spare }
 
 // hostsOfPool returns every host of the pool. Hosts of which no pool is known are
 // added as candidates.
 func hostsOfPool(ctx context.Context, w *facts.World, pool string) ([]fault.Subject, bool, error) {
-	list, err := hosts.All(ctx, w)
+	list, err := inventory.All(ctx, w)
 	if err != nil {
 		return nil, false, err
 	}
-	candidate := func(h hosts.Host) bool { return joins(h) && h.Pool.Name == "" }
-	to := subjects(list, func(h hosts.Host) bool { return joins(h) && h.Pool.Name == pool || candidate(h) })
+	candidate := func(h inventory.Host) bool { return joins(h) && h.Pool.Name == "" }
+	to := subjects(list, func(h inventory.Host) bool { return joins(h) && h.Pool.Name == pool || candidate(h) })
 	return to, !slices.ContainsFunc(list, candidate), nil
 }
 
 func nodesOfPool(ctx context.Context, w *facts.World, pool string) ([]fault.Subject, bool, error) {
-	list, err := hosts.All(ctx, w)
+	list, err := inventory.All(ctx, w)
 	if err != nil {
 		return nil, false, err
 	}
-	return subjects(list, func(h hosts.Host) bool {
-		return h.Node != nil && h.Pool.Name == pool && h.Pool.Standing == hosts.Proven
+	return subjects(list, func(h inventory.Host) bool {
+		return h.Node != nil && h.Pool.Name == pool && h.Pool.Standing == inventory.Proven
 	}), true, nil
 }
 
 func (r Relater) poolsOfHost(ctx context.Context, w *facts.World, name string) ([]fault.Subject, bool, error) {
-	h, ok, err := hosts.Find(ctx, w, name)
+	h, ok, err := inventory.Find(ctx, w, name)
 	if err != nil || !ok {
 		return nil, false, err
 	}
@@ -200,11 +200,11 @@ func hostOfCSR(ctx context.Context, w *facts.World, name string) ([]fault.Subjec
 	if err != nil || !ok {
 		return nil, false, err
 	}
-	node, ok := hosts.RequestedNode(csr)
+	node, ok := inventory.RequestedNode(csr)
 	if !ok {
 		return nil, true, nil // it asks for no node: there is no host
 	}
-	h, ok, err := hosts.Find(ctx, w, node)
+	h, ok, err := inventory.Find(ctx, w, node)
 	if err != nil || !ok {
 		return nil, false, err
 	}
@@ -212,7 +212,7 @@ func hostOfCSR(ctx context.Context, w *facts.World, name string) ([]fault.Subjec
 }
 
 func csrsOfHost(ctx context.Context, w *facts.World, name string) ([]fault.Subject, bool, error) {
-	h, ok, err := hosts.Find(ctx, w, name)
+	h, ok, err := inventory.Find(ctx, w, name)
 	if err != nil || !ok {
 		return nil, false, err
 	}
@@ -240,7 +240,7 @@ func requests(ctx context.Context, w *facts.World) (map[string][]fault.Subject, 
 		}
 		byNode := map[string][]fault.Subject{}
 		for _, o := range list {
-			if node, ok := hosts.RequestedNode(o); ok {
+			if node, ok := inventory.RequestedNode(o); ok {
 				byNode[node] = append(byNode[node], fault.Subject{Kind: fault.CSR, Name: o.Name})
 			}
 		}

@@ -9,10 +9,10 @@ import (
 	"github.com/rollcall-project/rollcall/internal/diagnose"
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
-	"github.com/rollcall-project/rollcall/internal/facts/hosts"
 	"github.com/rollcall-project/rollcall/internal/facts/relation"
 	"github.com/rollcall-project/rollcall/internal/fault"
 	"github.com/rollcall-project/rollcall/internal/fixture"
+	"github.com/rollcall-project/rollcall/internal/inventory"
 )
 
 var _ diagnose.Relater = relation.Relater{}
@@ -27,7 +27,7 @@ func world(t *testing.T, changes string, without ...evidence.Need) *facts.World 
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := fixture.Reader(files, hosts.Signatures(), without...)
+	r, err := fixture.Reader(files, inventory.Signatures(), without...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -55,9 +55,14 @@ type Source struct {
 	gathered map[evidence.Resource]gathering // of an Insights archive
 	clock    time.Time                       // of whoever reads: see WithClock
 	clocked  bool                            // the year of now is the clock's
+	written  time.Time                       // when the file, or the newest of them, was written; zero: not known
 }
 
 var _ evidence.Source = (*Source)(nil)
+
+// ErrNothing says that a directory or a container was read whole and has no object and no
+// log of a cluster.
+var ErrNothing = errors.New("no object or log of a cluster found")
 
 // store is where the members' bytes are.
 type store interface {
@@ -99,6 +104,9 @@ func fromFS(ctx context.Context, fsys fs.FS, name string) (*Source, error) {
 			return b.lose(p, err)
 		}
 		b.s.inner.size += info.Size()
+		if w := info.ModTime(); w.After(b.s.written) {
+			b.s.written = w
+		}
 		e, err := b.classify(p, info.Size())
 		b.keep(e)
 		return err
@@ -328,8 +336,12 @@ func (b *builder) foreign() error {
 	if len(b.s.damaged) > 0 {
 		saw += "; could not be read: " + strings.Join(b.s.damaged, "; ")
 	}
-	return fmt.Errorf("no object or log of a cluster found in %s (%s); expected the directory or tar of a must-gather, "+
-		"of `oc adm inspect` or of `rollcall collect`, with cluster-scoped-resources/ or namespaces/ somewhere in it", b.s.name, saw)
+	nothing := ErrNothing
+	if b.s.cut != "" || len(b.s.damaged) > 0 {
+		nothing = errors.New(ErrNothing.Error()) // there may be some
+	}
+	return fmt.Errorf("%w in %s (%s); expected the directory or tar of a must-gather, "+
+		"of `oc adm inspect` or of `rollcall collect`, with cluster-scoped-resources/ or namespaces/ somewhere in it", nothing, b.s.name, saw)
 }
 
 // read returns the content of a small member.

@@ -34,6 +34,20 @@ var bootkubeSays = []struct{ line, stage string }{
 	{"Waiting for CEO", "wait-for-ceo"},
 }
 
+// bootkubePasses are the lines of what bootkube.sh runs in a stage: the stage goes on, or
+// has come to its end. A journal that begins behind the stage's own line has only these
+// (openshift/cluster-bootstrap:pkg/start/status.go waitUntilPodsRunning,
+// openshift/cluster-etcd-operator:pkg/cmd/waitforceo/waitforceo.go).
+var bootkubePasses = []struct {
+	line, stage string
+	done        bool
+}{
+	{"Pod Status:", "cb-bootstrap", false},
+	{"All self-hosted control plane components successfully started", "cb-bootstrap", true},
+	{"waiting on condition EtcdRunningInCluster", "wait-for-ceo", false},
+	{"Cluster etcd operator bootstrapped successfully", "wait-for-ceo", true},
+}
+
 // readBootkube makes the records of bootkube of its journal, where the archive has none
 // of any service: a journal may be all that somebody kept.
 func (s *Source) readBootkube(ctx context.Context, c *listing) error {
@@ -156,12 +170,34 @@ func (j *bootkubeJournal) line(id, line string) {
 		j.failure = message
 	}
 	j.pod(message)
+	for _, s := range bootkubePasses {
+		if strings.Contains(message, s.line) {
+			j.passes(line, s.stage, s.done)
+		}
+	}
 	for _, s := range bootkubeSays {
 		if strings.HasPrefix(message, s.line) && j.open != s.stage {
 			j.ends(line, "success")
 			j.open = s.stage
 			j.add(line, serviceRecord{Phase: "stage start", Stage: s.stage})
 		}
+	}
+}
+
+// passes notes that a stage goes on or has ended.
+func (j *bootkubeJournal) passes(line, stage string, done bool) {
+	switch {
+	case j.open == stage && !done:
+		return
+	case j.open != stage && len(j.records) > 0 && j.records[len(j.records)-1].Stage == stage: // it has ended before
+		return
+	case j.open != stage:
+		j.ends(line, "success")
+		j.open = stage
+		j.add(line, serviceRecord{Phase: "stage start", Stage: stage})
+	}
+	if done {
+		j.ends(line, "success")
 	}
 }
 

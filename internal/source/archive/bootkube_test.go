@@ -38,6 +38,10 @@ func TestBootkubeJournal(t *testing.T) {
 		"its beginning is not there": {"-- bootkube.log --\n" + bootkubeYear + bootkubeCB, []string{"service start", "stage start cb-bootstrap"}},
 		"it has ended": {"-- bootkube.log --\n" + bootkubeStart + bootkubeYear + bootkubeCB + bootkubeEnds, []string{
 			"service start", "stage start cb-bootstrap", "stage end cb-bootstrap success", "service end success"}},
+		"only what its stages print": {"-- bootkube.log --\n" + bootkubeYear + bootkubePods +
+			"May 12 05:09:19 api.x.example.com bootkube.sh[4356]: All self-hosted control plane components successfully started\n" +
+			"May 12 05:10:19 api.x.example.com bootkube.sh[4356]: I0512 05:10:19.084945       1 waitforceo.go:67] waiting on condition EtcdRunningInCluster in etcd CR /cluster to be True.\n", []string{
+			"service start", "stage start cb-bootstrap", "stage end cb-bootstrap success", "stage start wait-for-ceo"}},
 		"in a bundle": {"-- log-bundle-1/bootstrap/journals/bootkube.log --\n" + bootkubeYear + bootkubeCB, []string{"service start", "stage start cb-bootstrap"}},
 		"in ISO":      {"-- bootkube.log --\n2025-05-12T04:54:38.123456+0000 x bootkube.sh[1]: Waiting for CEO to finish...\n", []string{"service start", "stage start wait-for-ceo"}},
 	} {

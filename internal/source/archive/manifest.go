@@ -33,6 +33,7 @@ type Manifest struct {
 	APIVersion string    `json:"apiVersion"`
 	Kind       string    `json:"kind"`
 	Now        time.Time `json:"now"`               // the run's clock
+	AtLeast    bool      `json:"atLeast,omitempty"` // Now is only the newest time that was read
 	Source     string    `json:"source,omitempty"`  // kind of the source that was read
 	Vantage    string    `json:"vantage,omitempty"` // from where probes were made
 	// Notes are what the run's sources said of themselves: what they hold and do not

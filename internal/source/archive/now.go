@@ -48,13 +48,18 @@ const clockSkew = 24 * time.Hour
 // In an archive that was joined with others and does not say of which cluster it is
 // (Join), it is zero.
 //
+// Files that somebody copied together (kind Files) do not say when they were read: now is
+// at least their newest time (evidence.Description.AtLeast). The time of the file itself is
+// not taken: a copy has the time of the copying, and leases and certificates would look
+// expired.
+//
 // Where none of these is there, it is the newest time that a line of a journal or
 // of the installer's log carries (lineNow). It is zero when the archive carries
 // no such time.
 func (s *Source) Describe(ctx context.Context) (evidence.Description, error) {
 	d := evidence.Description{Kind: s.kind, Name: s.name, Notes: s.notes}
 	if s.manifest != nil {
-		d.Now, d.Vantage, d.Hosted = s.manifest.Now, s.manifest.Vantage, s.manifest.Hosted
+		d.Now, d.AtLeast, d.Vantage, d.Hosted = s.manifest.Now, s.manifest.AtLeast, s.manifest.Vantage, s.manifest.Hosted
 		d.Notes = slices.Concat(s.notes, ownNotes(s.manifest.Notes))
 		return d, nil
 	}
@@ -70,6 +75,9 @@ func (s *Source) Describe(ctx context.Context) (evidence.Description, error) {
 	if !s.guest {
 		if d.Now = s.now; s.clocked {
 			d.Notes = append(slices.Clone(s.notes), s.clockNote())
+		}
+		if d.AtLeast = s.kind == Files && len(s.stamps) == 0 && !d.Now.IsZero(); d.AtLeast {
+			d.Notes = append(slices.Clone(d.Notes), evidence.ReadLater(s.base, d.Now, s.written))
 		}
 	}
 	return d, nil

@@ -47,7 +47,7 @@ func Open(ctx context.Context, name string, how ...Option) (*Source, error) {
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	s.closer = f
+	s.closer, s.written = f, info.ModTime()
 	return s, nil
 }
 

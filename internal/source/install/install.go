@@ -93,19 +93,37 @@ type Dir struct {
 var _ evidence.Source = (*Dir)(nil)
 
 // Is reports whether a path is a directory of openshift-install.
-func Is(path string) bool {
-	for _, name := range []string{stateFile, logFile} {
-		if info, err := os.Lstat(filepath.Join(path, name)); err == nil && info.Mode().IsRegular() {
-			return true
-		}
-	}
-	for _, name := range []string{agentFile, configFile} {
-		if info, err := os.Lstat(filepath.Join(path, name)); err == nil && info.Mode().IsRegular() {
-			return true
-		}
-	}
-	return false
+func Is(path string) bool { return Ran(path) || hasOne(path, agentFile, configFile) }
+
+// Ran reports whether openshift-install ran in a directory. A directory with a config alone
+// can be one in which somebody has put together what there is.
+func Ran(path string) bool { return hasOne(path, stateFile, logFile) }
+
+func hasOne(dir string, names ...string) bool {
+	return slices.ContainsFunc(names, func(name string) bool {
+		info, err := os.Lstat(filepath.Join(dir, name))
+		return err == nil && info.Mode().IsRegular()
+	})
 }
+
+// Logs are the paths of the texts at the top of a directory that the installer has not
+// written: consoles and journals that somebody has put there.
+func Logs(path string) ([]string, error) {
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		return nil, fmt.Errorf("list the install directory: %w", err)
+	}
+	var list []string
+	for _, e := range entries {
+		if ext := filepath.Ext(e.Name()); e.Type().IsRegular() && !strings.HasPrefix(e.Name(), ".") && (ext == ".log" || ext == ".txt") && len(list) < maxLogs {
+			list = append(list, filepath.Join(path, e.Name()))
+		}
+	}
+	return list, nil
+}
+
+// maxLogs bounds the texts that are read beside an installation.
+const maxLogs = 100
 
 // Open reads the directory.
 func Open(path string) (_ *Dir, err error) {
@@ -349,7 +367,7 @@ func (s state) token() assisted.Token {
 func (d *Dir) Describe(context.Context) (evidence.Description, error) {
 	desc := evidence.Description{Kind: Kind, Name: d.path, Now: d.now}
 	if desc.Now.IsZero() {
-		desc.Now = d.changed
+		desc.Now, desc.ByClock = d.changed, true // the time of a file is none of the cluster
 	}
 	entries, err := fs.ReadDir(d.root.FS(), ".")
 	if err != nil {

@@ -3,7 +3,7 @@
 //
 // Each part is an evidence.Object of the pseudo group rollcall.dev, named as the
 // machine, so that it is listed, recorded and replayed like any object. The package
-// holds the schema only; internal/source/host does the reading.
+// holds the schema only; internal/source/machine does the reading.
 //
 // Invariants:
 //   - No private key, no token and no content of a configuration is in any of these

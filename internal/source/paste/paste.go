@@ -36,6 +36,9 @@ const MaxBytes = 16 << 20
 type Source struct {
 	name    string
 	now     time.Time
+	atLeast bool      // now is the newest time in the text
+	byClock bool      // the text has no time, only ages
+	written time.Time // when the file was written; zero: not known
 	objects map[evidence.Resource][]evidence.Object
 	texts   []evidence.Text
 	bad     []evidence.Coverage
@@ -54,10 +57,15 @@ func Read(name string, text []byte, clock time.Time) *Source {
 	sp.split(text)
 	sp.finish()
 	if s.now.IsZero() && s.Parts() > 0 {
-		s.now = clock // only ages tell the time: they are counted from when the command ran
+		s.now, s.byClock = clock, true // only ages tell the time: they are counted from when the command ran
+	} else {
+		s.atLeast = !s.now.IsZero() && len(s.objects) > 0
 	}
 	return s
 }
+
+// Written says when the file was written that the text is in.
+func (s *Source) Written(at time.Time) { s.written = at }
 
 // Parts is how many objects and texts were recognized.
 func (s *Source) Parts() int {
@@ -77,7 +85,11 @@ func (s *Source) Mixed() bool { return s.mixed }
 
 // Describe implements evidence.Source.
 func (s *Source) Describe(context.Context) (evidence.Description, error) {
-	return evidence.Description{Kind: Kind, Name: s.name, Now: s.now, Notes: s.bad}, nil
+	d := evidence.Description{Kind: Kind, Name: s.name, Now: s.now, AtLeast: s.atLeast, ByClock: s.byClock, Notes: s.bad}
+	if d.AtLeast {
+		d.Notes = append(slices.Clone(d.Notes), evidence.ReadLater(s.name, s.now, s.written))
+	}
+	return d, nil
 }
 
 // List implements evidence.Source. What it returns is always some of the objects.

@@ -103,7 +103,11 @@ func TestTablesAreReadByBlanks(t *testing.T) {
 		t.Errorf("read %v", list)
 	}
 	s = read(t, "NAME STATE CONSUMER ONLINE ERROR AGE\nworker-0 available true 3d\n")
-	if list := objects(t, s, evidence.BareMetalHosts); len(list) != 0 {
+	if list := objects(t, s, evidence.BareMetalHosts); len(list) != 1 || evidence.Field(list[0].Content, "spec", "consumerRef") != nil {
+		t.Errorf("read %v", list)
+	}
+	s = read(t, "NAME CLUSTER DESIRED NODES CURRENT NODES\npool-a lark 3\n")
+	if list := objects(t, s, evidence.NodePools); len(list) != 0 {
 		t.Errorf("a row whose cells cannot be told apart is read: %v", list)
 	}
 }
@@ -225,4 +229,18 @@ func FuzzRead(f *testing.F) {
 			t.Errorf("it is of %s", d.Now)
 		}
 	})
+}
+
+// Before Kubernetes 1.18 oc printed no SIGNERNAME. Who joins asks for a client certificate;
+// what a node asks for under its own name stays open.
+func TestRequestsWithoutSigner(t *testing.T) {
+	for requester, want := range map[string]string{
+		"system:serviceaccount:openshift-machine-config-operator:node-bootstrapper": "kubernetes.io/kube-apiserver-client-kubelet",
+		"system:node:w4.lab.example.com":                                            "",
+	} {
+		o, _ := csrRow(map[string]string{"REQUESTOR": requester, "CONDITION": "Pending"}, time.Time{})
+		if got := evidence.String(o, "spec", "signerName"); got != want {
+			t.Errorf("%s: %q, want %q", requester, got, want)
+		}
+	}
 }

@@ -46,6 +46,9 @@ func (sp *splitter) split(text []byte) {
 		case sp.journal():
 		case sp.installer():
 		case sp.table():
+		case sp.described():
+		case sp.headlessRow():
+		case sp.ownLog():
 		case sp.object():
 		default:
 			sp.podLog()
@@ -185,6 +188,11 @@ func newest(text []byte, clock time.Time) time.Time {
 				last = t.UTC()
 			}
 		}
+		for _, m := range mailTime.FindAll(line, 4) {
+			if t, err := time.Parse(time.RFC1123Z, string(m)); err == nil && t.After(last) && !t.After(clock) {
+				last = t.UTC()
+			}
+		}
 		if _, _, ok := evidence.JournalHead(line); !ok && !dated.Match(line) {
 			continue
 		}
@@ -197,7 +205,9 @@ func newest(text []byte, clock time.Time) time.Time {
 
 var (
 	isoTime = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)`)
-	later   = regexp.MustCompile(`(?i)not-?_?after|expir|valid until|renewaltime`)
+	// mailTime is how describe prints times.
+	mailTime = regexp.MustCompile(`[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d [+-]\d{4}`)
+	later    = regexp.MustCompile(`(?i)not-?_?after|expir|valid until|renewaltime`)
 	// dated are lines that begin with their time: klog, the installer, container logs.
 	dated = regexp.MustCompile(`^(?:[IWEF]\d{4} \d\d:|time="\d{4}-|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)`)
 )

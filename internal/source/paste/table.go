@@ -24,16 +24,22 @@ type schema struct {
 	space string // namespace where neither the table nor the command says one
 }
 
+// unnamedSpace is the namespace of objects where only the table or the command can say it.
+const unnamedSpace = "?"
+
 // schemas are the tables that are known, the narrower ones first
 // (k8s.io/kubernetes:pkg/printers/internalversion/printers.go; the additionalPrinterColumns
 // of openshift/api and metal3-io/baremetal-operator).
 var schemas = []schema{
 	{need: []string{"NAME", "STATUS", "ROLES", "VERSION"}, make: nodeRow},
-	{need: []string{"NAME", "SIGNERNAME", "REQUESTOR", "CONDITION"}, make: csrRow},
+	{need: []string{"NAME", "REQUESTOR", "CONDITION"}, make: csrRow}, // SIGNERNAME is printed since Kubernetes 1.18
 	{need: []string{"NAME", "CONFIG", "UPDATED", "UPDATING", "DEGRADED"}, make: poolRow},
 	{need: []string{"NAME", "VERSION", "AVAILABLE", "PROGRESSING", "DEGRADED"}, make: operatorRow},
 	{need: []string{"NAME", "STATE", "CONSUMER", "ONLINE"}, make: hostRow, space: "openshift-machine-api"},
+	{need: []string{"NAME", "PROVISIONING STATUS", "CONSUMER", "ONLINE"}, make: olderHostRow, space: "openshift-machine-api"},
 	{need: []string{"NAME", "PHASE", "TYPE", "REGION"}, make: machineRow, space: "openshift-machine-api"},
+	{need: []string{"NAME", "CLUSTER", "DESIRED NODES", "CURRENT NODES"}, make: nodePoolRow, space: "clusters"},
+	{need: []string{"NAME", "READY", "STATUS", "RESTARTS"}, make: podRow, space: unnamedSpace},
 }
 
 var (
@@ -107,7 +113,9 @@ func (sp *splitter) row(known *schema, row map[string]string) {
 	}
 	meta := map[string]any{"name": row["NAME"], "annotations": map[string]any{evidence.PartMark: "row"}}
 	if known.space != "" {
-		meta["namespace"] = firstOf(row["NAMESPACE"], sp.namespace, known.space)
+		if meta["namespace"] = firstOf(row["NAMESPACE"], sp.namespace, known.space); meta["namespace"] == unnamedSpace {
+			return // a pod without its namespace is any pod
+		}
 	}
 	if age, ok := ageOf(row["AGE"]); ok && !sp.clock.IsZero() {
 		meta["creationTimestamp"] = sp.clock.Add(-age).UTC().Format(time.RFC3339)
@@ -246,8 +254,21 @@ func csrRow(row map[string]string, _ time.Time) (map[string]any, evidence.Resour
 	if list != nil {
 		status["conditions"] = list
 	}
-	return map[string]any{"apiVersion": "certificates.k8s.io/v1", "kind": "CertificateSigningRequest",
-		"spec": map[string]any{"signerName": row["SIGNERNAME"], "username": row["REQUESTOR"]}, "status": status}, evidence.CSRs
+	spec := map[string]any{"username": row["REQUESTOR"]}
+	if signer := firstOf(row["SIGNERNAME"], signerOf(row["REQUESTOR"])); signer != "" {
+		spec["signerName"] = signer
+	}
+	return map[string]any{"apiVersion": "certificates.k8s.io/v1", "kind": "CertificateSigningRequest", "spec": spec, "status": status}, evidence.CSRs
+}
+
+// signerOf returns the signer that a table does not print: a host that joins asks for its
+// client certificate. A node asks for both of its certificates under its own name, which
+// leaves the signer open.
+func signerOf(requester string) string {
+	if strings.HasSuffix(requester, ":node-bootstrapper") {
+		return "kubernetes.io/kube-apiserver-client-kubelet"
+	}
+	return ""
 }
 
 func poolRow(row map[string]string, _ time.Time) (map[string]any, evidence.Resource) {
@@ -292,6 +313,24 @@ func hostRow(row map[string]string, _ time.Time) (map[string]any, evidence.Resou
 		spec["consumerRef"] = map[string]any{"kind": "Machine", "name": c}
 	}
 	return map[string]any{"apiVersion": "metal3.io/v1alpha1", "kind": "BareMetalHost", "spec": spec, "status": status}, evidence.BareMetalHosts
+}
+
+// olderHostRow reads the table of the first releases: it names the state otherwise, and
+// under ERROR it prints the message and not the type of the error
+// (metal3-io/baremetal-operator:apis/metal3.io/v1alpha1/baremetalhost_types.go printcolumn).
+func olderHostRow(row map[string]string, now time.Time) (map[string]any, evidence.Resource) {
+	problem := row["ERROR"]
+	row["STATE"], row["ERROR"] = row["PROVISIONING STATUS"], ""
+	o, r := hostRow(row, now)
+	if status, ok := o["status"].(map[string]any); ok {
+		if v := row["STATUS"]; v != "" {
+			status["operationalStatus"] = v
+		}
+		if problem != "" {
+			status["errorMessage"] = problem
+		}
+	}
+	return o, r
 }
 
 func machineRow(row map[string]string, _ time.Time) (map[string]any, evidence.Resource) {

@@ -20,8 +20,8 @@ var screens = []string{"internal/cli", "internal/report", "internal/hostcli"}
 
 // messages are the packages whose errors, reasons and headings reach a screen or a page.
 var messages = []string{
-	"internal/collect", "internal/csr", "internal/demo", "internal/diagnose", "internal/evidence", "internal/facts",
-	"internal/fault", "internal/message", "internal/reader", "internal/repair", "internal/roll", "internal/sanitize",
+	"internal/collect", "internal/csr", "internal/demo", "internal/diagnose", "internal/diagnosis", "internal/evidence", "internal/facts",
+	"internal/fault", "internal/inventory", "internal/message", "internal/reader", "internal/repair", "internal/roll", "internal/sanitize",
 	"internal/scan", "internal/source/*", "internal/tools/catalogdocs",
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/catalog"
 	"github.com/rollcall-project/rollcall/internal/diagnose"
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/facts/all"
 	"github.com/rollcall-project/rollcall/internal/facts/cluster"
@@ -48,7 +49,7 @@ func newMachine() (*machine, error) {
 }
 
 // diagnose makes the whole diagnosis of a snapshot at the time of its commit.
-func (m *machine) diagnose(ctx context.Context, s *snapshot, c commit) (*fault.Diagnosis, error) {
+func (m *machine) diagnose(ctx context.Context, s *snapshot, c commit) (*diagnosis.Diagnosis, error) {
 	source, err := archive.FS(s, c.id[:10])
 	if err != nil {
 		return nil, err
@@ -95,7 +96,7 @@ func replay(ctx context.Context, repo repository, b *blobs, chosen []commit, eve
 
 // answer is what is compared between snapshots.
 type answer struct {
-	class     fault.VerdictClass
+	class     diagnosis.VerdictClass
 	exit      int
 	proven    []string // roots of severity error
 	roots     []string // all, with their confidence
@@ -108,7 +109,7 @@ type answer struct {
 // maxNamed bounds how many names of one kind are printed.
 const maxNamed = 6
 
-func answerOf(d *fault.Diagnosis) answer {
+func answerOf(d *diagnosis.Diagnosis) answer {
 	a := answer{class: d.Verdict.Class}
 	switch {
 	case diagnose.Worst(d) >= fault.Error.Rank():
@@ -119,7 +120,7 @@ func answerOf(d *fault.Diagnosis) answer {
 	for _, r := range d.Roots {
 		name := fmt.Sprintf("%s %s %s %s", r.Severity, r.Fault, r.Subject, r.Confidence)
 		a.roots = append(a.roots, name)
-		if r.Confidence == fault.Proven && r.Severity == fault.Error {
+		if r.Confidence == diagnosis.Proven && r.Severity == fault.Error {
 			a.proven = append(a.proven, name)
 		}
 	}
@@ -129,7 +130,7 @@ func answerOf(d *fault.Diagnosis) answer {
 	finished := 0
 	for _, h := range d.Hosts {
 		switch {
-		case h.State == fault.StagePassed || h.State == fault.StageNotApplicable:
+		case h.State == diagnosis.StagePassed || h.State == diagnosis.StageNotApplicable:
 			finished++
 		case h.Expected && len(h.BlockedBy) == 0:
 			a.hosts = append(a.hosts, fmt.Sprintf("%s %s %s", h.Name, h.Stage, h.State))

@@ -1,0 +1,144 @@
+package approver
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"log/slog"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/rollcall-project/rollcall/internal/csr"
+	"github.com/rollcall-project/rollcall/internal/facts/csrs"
+)
+
+// Decision is what was decided on a request.
+type Decision string
+
+// The decisions. Deferred is approved later, when a limit or the pause is over.
+const (
+	Approved     Decision = "approved"
+	WouldApprove Decision = "would-approve"
+	Refused      Decision = "refused"
+	Deferred     Decision = "deferred"
+)
+
+// Events of strangers' requests are bounded: whoever holds the bootstrap credential could
+// fill the cluster with them. client-go's recorders do the same
+// (kubernetes/client-go:tools/record/events_cache.go defaultSpamBurst, defaultSpamQPS).
+const (
+	eventBurst = 25
+	eventEvery = 10 * time.Second
+	maxNote    = 1024 // kubernetes/kubernetes:pkg/apis/core/validation/events.go NoteLengthLimit
+)
+
+// outcome is one decision and what it rests on.
+type outcome struct {
+	request  csrs.Request
+	host     *csr.Expectation // nil where it is not expected
+	decision Decision
+	reason   string // of a closed list: the name of a rule, a limit or a kind
+	why      string
+	wayOut   string
+}
+
+// record writes a decision to the log, the metrics and an event; once, until another is
+// made on the same request.
+func (a *Approver) record(ctx context.Context, o outcome) {
+	mark := string(o.decision) + " " + o.reason
+	if a.seen[o.request.UID] == mark {
+		return
+	}
+	a.seen[o.request.UID] = mark
+	r := o.request
+	a.c.Metrics.decisions.WithLabelValues(string(r.Kind), string(o.decision), o.reason).Inc()
+	level := slog.LevelInfo
+	if o.decision == Refused && o.host != nil {
+		level = slog.LevelWarn
+	}
+	attrs := []any{"decision", o.decision, "reason", o.reason, "request", short(r.Name), "uid", short(r.UID), "kind", r.Kind,
+		"host", short(csr.Shown(r)), "key", "sha256:" + r.KeyDigest, "requester", short(r.Requester), "why", o.why}
+	if o.host != nil {
+		attrs = append(attrs, "inventory", o.host.Source)
+	}
+	if o.wayOut != "" {
+		attrs = append(attrs, "what_you_can_do", o.wayOut)
+	}
+	a.c.Log.Log(ctx, level, "request "+string(o.decision), attrs...)
+	if a.c.DryRun {
+		return
+	}
+	if o.host == nil && !a.events.take(a.c.Now()) {
+		a.c.Metrics.suppressed.Inc()
+		return
+	}
+	err := a.api.Create(ctx, Ref{Group: "events.k8s.io", Version: "v1", Resource: "events", Namespace: "default", Name: eventName(o)}, event(o, a.c.Identity, a.c.Now()))
+	if err != nil && !apierrors.IsAlreadyExists(err) && ctx.Err() == nil {
+		a.c.Metrics.eventErrors.Inc()
+		a.c.Log.Warn("event was not written; the decision stands", "request", short(r.Name), "error", err.Error())
+	}
+}
+
+// short bounds what a requester chose; slog quotes what is not printable.
+func short(s string) string {
+	if len(s) > 253 {
+		return s[:253] + "..."
+	}
+	return s
+}
+
+// eventName is the same for the same decision, by whichever replica: the server refuses a
+// second one.
+func eventName(o outcome) string {
+	sum := sha256.Sum256([]byte(o.request.UID + " " + string(o.decision) + " " + o.reason))
+	return "rollcall-csr-" + hex.EncodeToString(sum[:])[:20]
+}
+
+// event is the record in the cluster: on the request, with the object that declares the
+// host as the related one. Events on objects without a namespace are in "default".
+func event(o outcome, identity string, now time.Time) map[string]any {
+	typ, reason := "Normal", "CSRApproved"
+	switch o.decision {
+	case Refused:
+		reason = "CSRRefused"
+		if o.host != nil {
+			typ = "Warning"
+		}
+	case Deferred:
+		typ, reason = "Warning", "CSRDeferred"
+	}
+	note := string(o.decision) + " (" + o.reason + "): " + o.why
+	if o.request.KeyDigest != "" {
+		note += ". Key sha256:" + o.request.KeyDigest
+	}
+	if o.wayOut != "" {
+		note += ". " + o.wayOut
+	}
+	e := map[string]any{
+		"apiVersion": "events.k8s.io/v1", "kind": "Event",
+		"metadata":            map[string]any{"name": eventName(o), "namespace": "default"},
+		"eventTime":           now.UTC().Format("2006-01-02T15:04:05.000000Z07:00"),
+		"reportingController": "rollcall.dev/csr-serve", "reportingInstance": cut(identity, 128),
+		"action": "Approve", "reason": reason, "type": typ, "note": cut(note, maxNote),
+		"regarding": map[string]any{"apiVersion": "certificates.k8s.io/v1", "kind": "CertificateSigningRequest", "name": o.request.Name, "uid": o.request.UID},
+	}
+	if o.host != nil && o.host.Object.Name != "" {
+		ref := o.host.Object
+		e["related"] = map[string]any{"apiVersion": ref.APIVersion, "kind": ref.Kind, "namespace": ref.Namespace, "name": ref.Name, "uid": ref.UID}
+	}
+	return e
+}
+
+// cut bounds a text without splitting a character.
+func cut(s string, most int) string {
+	s = strings.ToValidUTF8(s, "?")
+	if len(s) <= most {
+		return s
+	}
+	for most -= 3; most > 0 && !utf8.RuneStart(s[most]); most-- {
+	}
+	return s[:most] + "..."
+}

@@ -1,0 +1,82 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/rest"
+
+	"github.com/rollcall-project/rollcall/internal/csr"
+	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/facts"
+	"github.com/rollcall-project/rollcall/internal/repair"
+	"github.com/rollcall-project/rollcall/internal/source/hosted"
+)
+
+// openRequests is the picture of the requests: that of an archive, which has no API, or of
+// the cluster that they were filed in, as it is now.
+func (a *app) openRequests(ctx context.Context, k known) (*judged, error) {
+	if k.requests != nil {
+		return &judged{picture: *k.requests}, nil
+	}
+	config, err := a.requestsConfig(ctx)
+	if err != nil {
+		return nil, err
+	}
+	config.QPS = -1
+	api, err := repair.NewKube(config)
+	if err != nil {
+		return nil, err
+	}
+	picture, err := csr.Gather(ctx, repair.Listing{API: api}, a.io.Clock())
+	if err != nil {
+		return nil, err
+	}
+	return &judged{api: api, picture: picture}, nil
+}
+
+// requestsConfig leads to the cluster in which requests are filed: that of the kubeconfig,
+// or the hosted one of --hosted.
+func (a *app) requestsConfig(ctx context.Context) (*rest.Config, error) {
+	if err := a.checkHosted(); err != nil {
+		return nil, err
+	}
+	if a.source.hosted == "" || a.source.hosted == hosted.None {
+		return a.restConfig()
+	}
+	management, err := a.openLive()
+	if err != nil {
+		return nil, err
+	}
+	defer management.Close()
+	ref, object, err := a.whichHosted(ctx, management)
+	if err != nil {
+		return nil, err
+	}
+	config, why := a.hostedConfig(ctx, management, object, ref, &hosted.Answer{Asked: true})
+	if why != "" {
+		return nil, fmt.Errorf("open the hosted cluster %s: there is no credential: %s; name one with --hosted-kubeconfig FILE", a.source.hosted, why)
+	}
+	return config, nil
+}
+
+// worldLister gives package csr the objects of an archive.
+type worldLister struct{ w *facts.World }
+
+// List implements csr.Lister. A list with a gap is an error.
+func (l worldLister) List(ctx context.Context, group, _, resource, namespace string) ([]map[string]any, error) {
+	list, err := l.w.List(ctx, evidence.Resource{Group: group, Name: resource}, namespace)
+	if u, ok := evidence.AsUnavailable(err); ok && u.Why == evidence.NotServed {
+		return nil, apierrors.NewNotFound(schema.GroupResource{Group: group, Resource: resource}, "")
+	}
+	if err != nil {
+		return nil, err
+	}
+	out := make([]map[string]any, 0, len(list))
+	for _, o := range list {
+		out = append(out, o.Content)
+	}
+	return out, nil
+}

@@ -1,0 +1,100 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"regexp"
+
+	"github.com/spf13/cobra"
+
+	"github.com/rollcall-project/rollcall/internal/source/plan"
+)
+
+// preflightFlags say what is looked at before an installation.
+type preflightFlags struct {
+	files   []string
+	dir     string
+	release string
+}
+
+func (a *app) preflightCommand() *cobra.Command {
+	var o preflightFlags
+	cmd := &cobra.Command{
+		Use:   "preflight [DIR]",
+		Short: "find mistakes in a plan before anything is switched on",
+		Long: `Preflight reads install-config.yaml and agent-config.yaml and names what
+openshift-install would refuse, and what it accepts and what then stops hosts from
+joining: with file, line and column, what to write instead, and the source.
+
+It reads files only. The installer consumes install-config.yaml: keep a copy, and
+check that. Passwords, keys and the pull secret stay in the files.
+Exit codes: 0 no known mistake, 1 the tool could not do its work, 2 a mistake at or
+above --fail-on, 3 undecided.`,
+		Example: example(a.name, "preflight", "the plan in this directory") +
+			example(a.name, "preflight ./cluster1", "the plan in a directory") +
+			example(a.name, "preflight -f install-config.yaml -f agent-config.yaml", "files of any name") +
+			example(a.name, "preflight ./cluster1 --release 4.18", "with what depends on the release") +
+			example(a.name, "preflight ./cluster1 -o sarif", "for a pull request"),
+		Args: atMostOne("DIR"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if o.dir != "" && len(args) > 0 {
+				return usagef("%q and --install-dir %s: name one directory", args[0], o.dir)
+			}
+			if len(args) > 0 {
+				o.dir = args[0]
+			}
+			return a.preflight(cmd.Context(), formatOf(cmd), o)
+		},
+	}
+	f := cmd.Flags()
+	f.StringArrayVarP(&o.files, "file", "f", nil, "`FILE` of the plan: install-config or agent-config, of any name; repeatable")
+	f.StringVar(&o.dir, "install-dir", "", "`DIR` with install-config.yaml, agent-config.yaml or both; default: the current one")
+	f.StringVar(&o.release, "release", "", "the `RELEASE` that you will install, as 4.18: some checks depend on it")
+	a.addChoiceFlags(cmd)
+	a.addCatalogFlag(cmd)
+	a.addAcceptFlag(cmd)
+	a.addAnswerFlags(cmd)
+	return cmd
+}
+
+var releaseForm = regexp.MustCompile(`^4\.\d{1,3}(\.\d{1,4}([-+.][0-9A-Za-z.-]{1,80})?)?$`)
+
+func (a *app) preflight(ctx context.Context, format string, o preflightFlags) (err error) {
+	if o.release != "" && !releaseForm.MatchString(o.release) {
+		return usagef("--release %s: write it as 4.18 or 4.18.3", o.release)
+	}
+	s, err := a.openPlan(o)
+	if err != nil {
+		return err
+	}
+	s.Release(o.release)
+	r, err := a.openRunOver(ctx, nil, s)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	return a.answer(ctx, r, format, "")
+}
+
+func (a *app) openPlan(o preflightFlags) (*plan.Source, error) {
+	if len(o.files) > 0 {
+		if o.dir != "" {
+			return nil, usagef("-f and %s: name files or a directory", o.dir)
+		}
+		return plan.Open(o.files, a.io.Clock())
+	}
+	dir := o.dir
+	if dir == "" {
+		dir = "."
+	}
+	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
+		return nil, usagef("%s is a file: write %s preflight -f %s", dir, a.name, dir)
+	}
+	s, err := plan.FS(os.DirFS(dir), ".", dir, a.io.Clock())
+	if errors.Is(err, plan.ErrNoPlan) {
+		return nil, fmt.Errorf("%w; openshift-install consumes these files: name your copies with -f FILE", err)
+	}
+	return s, err
+}

@@ -1,0 +1,18 @@
+package evidence
+
+import (
+	"fmt"
+	"time"
+)
+
+// ReadLater is the note on a source that does not say when it was read. Written is when
+// its file was written, zero where that is not known. It is offered and not taken: a copy
+// has the time of the copying.
+func ReadLater(name string, now, written time.Time) Coverage {
+	c := Coverage{Need: "time of " + name, State: Partial, Supply: Supply{Kind: SupplyNow},
+		Reason: "it does not say when it was read; its newest time is taken, so everything lasts at least as long as is shown"}
+	if written.Sub(now) > time.Minute {
+		c.Reason += fmt.Sprintf(". The file was written at %s: if it was read then, give --now %[1]s", written.UTC().Format(time.RFC3339))
+	}
+	return c
+}

@@ -1,0 +1,235 @@
+package plan
+
+import (
+	"context"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"github.com/rollcall-project/rollcall/internal/facts"
+	"github.com/rollcall-project/rollcall/internal/fault"
+)
+
+// Addresses is the fact plan-addresses: what the hosts' networkConfig says.
+type Addresses struct {
+	Twice       problems `cel:"twice"`       // addresses that two hosts have
+	Outside     problems `cel:"outside"`     // hosts without a static address in a machine network
+	Gateway     problems `cel:"gateway"`     // gateways that no network of the host leads to
+	NoRoute     problems `cel:"noRoute"`     // hosts with static addresses and no default route
+	Routes      problems `cel:"routes"`      // hosts with several default routes of one metric
+	NoDNS       problems `cel:"noDNS"`       // hosts with static addresses and no name server
+	Incomplete  problems `cel:"incomplete"`  // bonds, VLANs and bridges over interfaces that the document does not have
+	NotMapped   problems `cel:"notMapped"`   // interfaces of networkConfig that no MAC address is given for
+	NoInterface problems `cel:"noInterface"` // interfaces with a MAC address that networkConfig does not have
+}
+
+var addressFact = facts.Define("plan-addresses", fault.Cluster, "static addresses, routes and interfaces of the hosts in the plan (nmstate)", needs, readAddresses)
+
+// address is a static address of a host.
+type address struct {
+	node
+	addr   netip.Addr
+	prefix netip.Prefix
+	iface  string
+}
+
+// links are the interfaces of the nmstate document.
+func (h host) links() []node { return h.config.get("interfaces").items() }
+
+func (h host) routes() []node {
+	var list []node
+	for _, r := range h.config.get("routes", "config").items() {
+		if r.get("state").text() != "absent" {
+			list = append(list, r)
+		}
+	}
+	return list
+}
+
+func (h host) addresses() []address {
+	var list []address
+	for _, i := range h.links() {
+		for _, family := range []string{"ipv4", "ipv6"} {
+			ip := i.get(family)
+			if v, ok := ip.get("enabled").v.(bool); ok && !v {
+				continue
+			}
+			for _, a := range ip.get("address").items() {
+				addr, ok := a.get("ip").addr()
+				bits, sized := a.get("prefix-length").number()
+				if !ok || addr.IsLoopback() || addr.IsLinkLocalUnicast() {
+					continue
+				}
+				prefix := netip.PrefixFrom(addr, addr.BitLen())
+				if sized && bits >= 0 && int(bits) <= addr.BitLen() {
+					prefix = netip.PrefixFrom(addr, int(bits))
+				}
+				list = append(list, address{a.get("ip"), addr, prefix.Masked(), i.get("name").text()})
+			}
+		}
+	}
+	return list
+}
+
+// dynamic reports whether an interface of the host asks DHCP, or hears router advertisements.
+func (h host) dynamic() bool {
+	if !h.config.there() {
+		return true
+	}
+	for _, i := range h.links() {
+		for _, family := range []string{"ipv4", "ipv6"} {
+			if ip := i.get(family); ip.get("dhcp").yes() || ip.get("autoconf").yes() {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func readAddresses(ctx context.Context, w *facts.World, _ fault.Subject) (Addresses, error) {
+	var f Addresses
+	p, err := read(ctx, w)
+	if err != nil {
+		return f, err
+	}
+	list := p.hosts()
+	seen := map[netip.Addr]string{}
+	for _, h := range list {
+		for _, a := range h.addresses() {
+			if other, again := seen[a.addr]; again && other != h.title() {
+				add(&f.Twice, a.node, a.addr.String(), "%s has %s, which is an address of %s, too", h.title(), a.addr, other)
+			}
+			seen[a.addr] = h.title()
+		}
+		f.routes(h)
+		f.links(h)
+	}
+	if p.install.there() {
+		f.outside(p, list)
+	} else if err := facts.Miss(missing("the machine networks are in install-config.yaml", "install-config.yaml"), &f.Outside); err != nil {
+		return f, err
+	}
+	none(&f.Twice, &f.Outside, &f.Gateway, &f.NoRoute, &f.Routes, &f.NoDNS, &f.Incomplete, &f.NotMapped, &f.NoInterface)
+	return f, nil
+}
+
+// outside: a host's node IP is an address in a machine network
+// (openshift/baremetal-runtimecfg: cmd/runtimecfg/node-ip.go; openshift/assisted-service:
+// internal/host/validator.go belongsToMachineCidr).
+func (f *Addresses) outside(p plans, list []host) {
+	machine := machineNetworks(p)
+	if !p.install.get("networking", "machineNetwork").there() && !p.install.get("networking", "machineCIDR").there() && p.agentBased() {
+		return // it is taken from the hosts then (pkg/asset/agent/manifests/agentclusterinstall.go)
+	}
+	for _, h := range list {
+		addresses := h.addresses()
+		if len(addresses) == 0 || h.dynamic() {
+			continue
+		}
+		inside := slices.ContainsFunc(addresses, func(a address) bool {
+			return slices.ContainsFunc(machine, func(n network) bool { return n.prefix.Contains(a.addr) })
+		})
+		if !inside {
+			add(&f.Outside, addresses[0].node, h.title(), "%s has %s, which is in none of the machine networks (%s); add its network to machineNetwork, or write another address", h.title(), addresses[0].addr, prefixes(machine))
+		}
+	}
+}
+
+func (f *Addresses) routes(h host) {
+	addresses := h.addresses()
+	if len(addresses) == 0 {
+		return
+	}
+	metrics := map[string]string{}
+	found := false
+	for _, r := range h.routes() {
+		dest, ok := r.get("destination").prefix()
+		if !ok || dest.Bits() != 0 {
+			continue
+		}
+		found = true
+		gateway, ok := r.get("next-hop-address").addr()
+		key := r.get("metric").text() + "/" + dest.String() + "/" + r.get("table-id").text()
+		if other, again := metrics[key]; again && other != r.get("next-hop-interface").text() {
+			add(&f.Routes, r, h.title(), "%s has default routes over %s and %s with one metric: which of them gives the node its address is left to chance; keep one, or give them metrics", h.title(), other, r.get("next-hop-interface").text())
+		}
+		metrics[key] = r.get("next-hop-interface").text()
+		if ok && !gateway.IsLinkLocalUnicast() && !h.dynamic() && !slices.ContainsFunc(addresses, func(a address) bool { return a.prefix.Contains(gateway) }) {
+			add(&f.Gateway, r.get("next-hop-address"), h.title(), "no address of %s is in the network of its gateway %s; compare the address, its prefix-length and the gateway", h.title(), gateway)
+		}
+	}
+	if h.dynamic() {
+		return
+	}
+	if !found {
+		n := h.config.get("routes")
+		add(&f.NoRoute, n, h.title(), "%s has static addresses and no default route; add routes.config with destination 0.0.0.0/0", h.title())
+	}
+	if len(h.config.get("dns-resolver", "config", "server").items()) == 0 {
+		n := h.config.get("dns-resolver")
+		add(&f.NoDNS, n, h.title(), "%s has static addresses and no name server; add dns-resolver.config.server", h.title())
+	}
+}
+
+// links: what is built of interfaces needs them. An agent-based installation finds the
+// interfaces of the document by the MAC addresses of hosts[].interfaces
+// (openshift/assisted-service: pkg/staticnetworkconfig/generator.go).
+func (f *Addresses) links(h host) {
+	names := map[string]bool{}
+	for _, i := range h.links() {
+		names[i.get("name").text()] = true
+	}
+	used := map[string]bool{}
+	needs := func(n node, of string) {
+		name := n.text()
+		if n.get("name").there() {
+			name = n.get("name").text()
+		}
+		used[name] = true
+		if name != "" && !names[name] && !h.mapped(name) {
+			add(&f.Incomplete, n, h.title(), "%s of %s needs the interface %s, which networkConfig does not have; add it, or correct the name", of, h.title(), name)
+		}
+	}
+	for _, i := range h.links() {
+		of := i.get("name").text()
+		for _, list := range []node{i.get("link-aggregation").first("port", "slaves"), i.get("bridge").first("port", "slaves")} {
+			for _, port := range list.items() {
+				if port.get("name").text() != of { // an OVS bridge has itself as a port
+					needs(port, of)
+				}
+			}
+		}
+		needs(i.get("vlan", "base-iface"), of)
+	}
+	if !h.agent || !h.config.there() {
+		return
+	}
+	f.mapping(h, names, used)
+}
+
+// mapped reports whether hosts[].interfaces names an interface.
+func (h host) mapped(name string) bool {
+	return slices.ContainsFunc(h.iface.items(), func(i node) bool { return i.get("name").text() == name })
+}
+
+// physical are the types of interfaces that a network card is.
+var physical = []string{"ethernet", "infiniband", ""}
+
+func (f *Addresses) mapping(h host, names, used map[string]bool) {
+	for _, i := range h.links() {
+		name, kind := i.get("name"), strings.ToLower(i.get("type").text())
+		if name.text() == "" || !slices.Contains(physical, kind) || h.mapped(name.text()) || i.get("mac-address").text() != "" || i.get("state").text() == "absent" || i.get("ethernet", "sr-iov").there() {
+			continue
+		}
+		add(&f.NotMapped, name, h.title()+" "+name.text(), "no MAC address is given for %s of %s: the ISO does not know which network card it is; add it to interfaces of this host", name.text(), h.title())
+	}
+	for _, i := range h.iface.items() {
+		if n := i.get("name"); n.text() != "" && len(names) > 0 && !names[n.text()] && !used[n.text()] && !h.usesMAC(i.get("macAddress").text()) {
+			add(&f.NoInterface, n, h.title()+" "+n.text(), "%s has a MAC address and networkConfig of %s has no such interface; are the names the same?", n.text(), h.title())
+		}
+	}
+}
+
+func (h host) usesMAC(mac string) bool {
+	return slices.ContainsFunc(h.links(), func(i node) bool { return strings.EqualFold(i.get("mac-address").text(), mac) })
+}

@@ -1,0 +1,246 @@
+// Package plan checks what somebody wants to install before anything is switched on:
+// install-config.yaml and agent-config.yaml, what the installer refuses in them, and what it
+// accepts and what then stops hosts from joining.
+//
+// Invariants:
+//   - Each problem names its file, line and column, and what to write there.
+//   - What a file does not say is taken as the installer takes it: as its default, or as not
+//     there. What depends on a file or a release that was not given is unknown.
+//   - Values are compared as what they are: an address in another spelling is the same one.
+package plan
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/facts"
+)
+
+// Facts lists the facts of this package.
+func Facts() []facts.Fact {
+	return []facts.Fact{fileFact, nameFact, accessFact, proxyFact, networkFact, vipFact, hostFact, addressFact, agentFact, provisioningFact}
+}
+
+var needs = []evidence.Need{evidence.Objects(evidence.Plans, "")}
+
+// The kinds of plans (internal/source/plan).
+const (
+	installKind = "InstallConfig"
+	agentKind   = "AgentConfig"
+)
+
+// plans are the documents that were given.
+type plans struct {
+	install, agent node // the zero node where the file was not given
+	release        string
+}
+
+// agentBased reports whether hosts boot the ISO of an agent-based installation.
+func (p plans) agentBased() bool { return p.agent.there() }
+
+// read returns the plans. Without any it is an *evidence.Unavailable.
+func read(ctx context.Context, w *facts.World) (plans, error) {
+	return facts.Memo(ctx, w, "plan.read", func(ctx context.Context, w *facts.World) (plans, error) {
+		var p plans
+		list, err := w.List(ctx, evidence.Plans, "")
+		if err != nil {
+			return p, err
+		}
+		for _, o := range list {
+			d := &document{object: o}
+			d.at, _ = o.Content["at"].(map[string]any)
+			n := node{doc: d, v: o.Content["config"]}
+			switch o.Content["type"] {
+			case installKind:
+				p.install = n
+			case agentKind:
+				p.agent = n
+			}
+			p.release = evidence.String(o.Content, "release")
+		}
+		if !p.install.there() && !p.agent.there() {
+			return p, missing("no plan was given", "install-config.yaml")
+		}
+		return p, nil
+	})
+}
+
+// installConfig is read where there has to be an install-config.
+func installConfig(ctx context.Context, w *facts.World) (plans, error) {
+	p, err := read(ctx, w)
+	if err == nil && !p.install.there() {
+		err = missing("no install-config.yaml was given", "install-config.yaml")
+	}
+	return p, err
+}
+
+func missing(detail, file string) *evidence.Unavailable {
+	return &evidence.Unavailable{Need: needs[0], Why: evidence.NotCollected, Detail: detail, Supply: evidence.Supply{Kind: evidence.SupplyPlan, Path: file}}
+}
+
+// document is one file.
+type document struct {
+	object evidence.Object
+	at     map[string]any // path -> "line:column"
+}
+
+// node is a value of a document, or that there is none.
+type node struct {
+	doc  *document
+	path string
+	v    any
+}
+
+func (n node) there() bool { return n.doc != nil && n.v != nil }
+
+// get follows fields.
+func (n node) get(keys ...string) node {
+	for _, key := range keys {
+		m, _ := n.v.(map[string]any)
+		path := key
+		if n.path != "" {
+			path = n.path + "." + key
+		}
+		n = node{n.doc, path, m[key]}
+	}
+	return n
+}
+
+// has reports whether a field is written, with or without a value.
+func (n node) has(key string) bool {
+	m, _ := n.v.(map[string]any)
+	_, ok := m[key]
+	return ok
+}
+
+// first is the first of several fields that is written.
+func (n node) first(keys ...string) node {
+	for _, key := range keys {
+		if child := n.get(key); child.there() {
+			return child
+		}
+	}
+	return n.get(keys[0])
+}
+
+// items are the elements of a list.
+func (n node) items() []node {
+	list, _ := n.v.([]any)
+	out := make([]node, 0, len(list))
+	for i, v := range list {
+		out = append(out, node{n.doc, n.path + "[" + strconv.Itoa(i) + "]", v})
+	}
+	return out
+}
+
+// texts are the elements of a list of words.
+func (n node) texts() []node {
+	var out []node
+	for _, i := range n.items() {
+		if i.text() != "" {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// text is a word as it is written, "" where there is none.
+func (n node) text() string {
+	switch v := n.v.(type) {
+	case string:
+		return strings.TrimSpace(v)
+	case int64, float64, bool:
+		return fmt.Sprint(v)
+	}
+	return ""
+}
+
+// number is a whole number. A quoted one is none: the installer refuses it.
+func (n node) number() (int64, bool) {
+	switch v := n.v.(type) {
+	case int64:
+		return v, true
+	case float64:
+		return int64(v), v == float64(int64(v))
+	}
+	return 0, false
+}
+
+func (n node) yes() bool { v, _ := n.v.(bool); return v }
+
+func (n node) addr() (netip.Addr, bool) {
+	a, err := netip.ParseAddr(n.text())
+	return a.Unmap(), err == nil
+}
+
+func (n node) prefix() (netip.Prefix, bool) {
+	p, err := netip.ParsePrefix(n.text())
+	return p, err == nil
+}
+
+// base is the object's document behind a node, also of one that is not there.
+func (d *document) locator(path string) evidence.Locator {
+	loc := d.object.Loc
+	loc.Field = path
+	for p := path; ; { // what is not written stands where its parent does
+		if at, ok := d.at[p].(string); ok {
+			line, column, _ := strings.Cut(at, ":")
+			loc.Line, _ = strconv.Atoi(line)
+			loc.Column, _ = strconv.Atoi(column)
+			return loc
+		}
+		i := strings.LastIndexAny(p, ".[")
+		if i < 0 {
+			return loc
+		}
+		p = p[:i]
+	}
+}
+
+// says is a piece of evidence: what is wrong with the value, and what to write.
+func (n node) says(format string, args ...any) evidence.Item {
+	return evidence.Item{Locator: n.doc.locator(n.path), Excerpt: fmt.Sprintf(format, args...)}
+}
+
+// problems is a field of a fact: the values that have one kind of problem, as the title of a
+// fault names them. Each has one piece of evidence.
+type problems = facts.Field[[]string]
+
+// add adds a value with its problem.
+func add(to *problems, n node, name, format string, args ...any) {
+	for _, have := range to.Value() {
+		if have == name {
+			to.Prove(n.says(format, args...))
+			return
+		}
+	}
+	facts.Append(to, name, n.says(format, args...))
+}
+
+// named is how many values a title names; the proof has all of them.
+const named = 4
+
+// none sets the fields that have no problem, and are not unknown for a reason. Of a long
+// list the first ones are kept.
+func none(fields ...*problems) {
+	for _, f := range fields {
+		list, err := f.Get()
+		if err != nil && !facts.Missed(err) {
+			f.Set([]string{})
+		}
+		if n := len(list) - named; n > 0 {
+			f.Set(append(list[:named:named], fmt.Sprintf("%d more", n)))
+		}
+	}
+}
+
+func timeOf(v any) (time.Time, bool) {
+	s, _ := v.(string)
+	t, err := time.Parse(time.RFC3339, s)
+	return t, err == nil
+}

@@ -1,0 +1,297 @@
+package plan
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/facts"
+	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/suggest"
+)
+
+// File is the fact plan-file.
+type File struct {
+	Ignored     problems `cel:"ignored"`     // fields of install-config that the installer does not know: it warns and goes on
+	Refused     problems `cel:"refused"`     // fields of agent-config that it does not know: it stops
+	Twice       problems `cel:"twice"`       // fields that are there twice
+	Missing     problems `cel:"missing"`     // fields that have to be there
+	Unsupported problems `cel:"unsupported"` // values that the installer refuses
+	Removed     problems `cel:"removed"`     // network types that the release does not have any more
+	Leaving     problems `cel:"leaving"`     // those of which only the release tells whether it has them
+}
+
+var fileFact = facts.Define("plan-file", fault.Cluster, "fields and values of install-config and agent-config that openshift-install refuses or ignores", needs, readFile)
+
+func readFile(ctx context.Context, w *facts.World, _ fault.Subject) (File, error) {
+	var f File
+	p, err := read(ctx, w)
+	if err != nil {
+		return f, err
+	}
+	f.fields(p)
+	if p.install.there() {
+		f.required(p)
+		f.values(p)
+		f.pools(p)
+		f.removed(p)
+	}
+	f.vcenters(p)
+	if p.agent.there() {
+		f.agent(p.agent)
+	}
+	none(&f.Ignored, &f.Refused, &f.Twice, &f.Missing, &f.Unsupported, &f.Removed, &f.Leaving)
+	return f, nil
+}
+
+// fields looks for what the installer does not know. install-config is read again without
+// the unknown fields (pkg/asset/installconfig/installconfigbase.go LoadFromFile), agent-config
+// is refused (pkg/asset/agent/agentconfig/agent_config.go Load).
+func (f *File) fields(p plans) {
+	for _, doc := range []struct {
+		root  node
+		known *keys
+		to    *problems
+		what  string
+	}{
+		{p.install, installKeys, &f.Ignored, "the installer does not know this field and ignores it"},
+		{p.agent, agentKeys, &f.Refused, "the installer does not know this field and refuses the file"},
+	} {
+		if !doc.root.there() {
+			continue
+		}
+		doc.known.unknown(doc.root, func(n node, siblings []string) {
+			hint := "remove it"
+			key := n.path[strings.LastIndexByte(n.path, '.')+1:]
+			if s := suggest.Nearest(key, siblings); s != "" {
+				hint = "write " + s
+			}
+			add(doc.to, n, n.path, "%s; %s", doc.what, hint)
+		})
+		twice, _ := doc.root.doc.object.Content["twice"].([]any)
+		for _, v := range twice {
+			m, _ := v.(map[string]any)
+			n := node{doc.root.doc, evidence.String(m, "path"), ""}
+			add(&f.Twice, n, n.path, "this field is there twice in one block; keep one")
+		}
+	}
+}
+
+// required: pkg/types/validation/installconfig.go ValidateInstallConfig.
+func (f *File) required(p plans) {
+	c := p.install
+	for _, path := range [][]string{{"apiVersion"}, {"baseDomain"}, {"metadata", "name"}, {"platform"}, {"pullSecret"}} {
+		n := c.get(path...)
+		if n.text() == "" && !(path[0] == "platform" && n.there()) {
+			add(&f.Missing, n, n.path, "%s has to be set", n.path)
+		}
+	}
+	metal := c.get("platform", "baremetal")
+	if !metal.there() {
+		return
+	}
+	if p.agentBased() {
+		return // names, MACs and BMCs of install-config are not used then
+	}
+	if !metal.get("hosts").there() {
+		add(&f.Missing, metal.get("hosts"), metal.get("hosts").path, "bare metal hosts are missing")
+	}
+	for _, h := range metal.get("hosts").items() {
+		for _, path := range [][]string{{"name"}, {"bootMACAddress"}, {"bmc", "address"}, {"bmc", "username"}, {"bmc", "password"}} {
+			if n := h.get(path...); n.text() == "" {
+				add(&f.Missing, n, n.path, "each host needs %s", strings.Join(path, "."))
+			}
+		}
+	}
+}
+
+// oneOf adds a value that is none of those that are allowed. An empty one is the default.
+func (f *File) oneOf(n node, allowed ...string) {
+	if v := n.text(); v != "" && !slices.Contains(allowed, v) {
+		add(&f.Unsupported, n, n.path, "%q is not supported; write one of %s", v, strings.Join(allowed, ", "))
+	}
+}
+
+// onPremise are the platforms without a cloud's load balancer and DNS.
+var onPremise = []string{"baremetal", "none", "external", "vsphere", "nutanix", "openstack", "ovirt", "libvirt"}
+
+// platforms that openshift-install knows, newest release and older ones.
+var platforms = []string{"alibabacloud", "aws", "azure", "baremetal", "external", "gcp", "ibmcloud", "libvirt", "none", "nutanix", "openstack", "ovirt", "powervc", "powervs", "vsphere"}
+
+// agentPlatforms are those of an agent-based installation (pkg/asset/agent/common.go
+// SupportedInstallerPlatforms).
+var agentPlatforms = []string{"baremetal", "vsphere", "none", "external", "nutanix"}
+
+// platformOf returns the platform's name, "" where there is not exactly one.
+func platformOf(c node) string {
+	m, _ := c.get("platform").v.(map[string]any)
+	name := ""
+	for k := range m {
+		if name != "" {
+			return ""
+		}
+		name = k
+	}
+	return name
+}
+
+// values: enumerations and what excludes each other.
+func (f *File) values(p plans) {
+	c := p.install
+	f.oneOf(c.get("apiVersion"), "v1")
+	f.oneOf(c.get("publish"), "External", "Internal", "Mixed")
+	f.oneOf(c.get("additionalTrustBundlePolicy"), "Proxyonly", "Always")
+	m, _ := c.get("platform").v.(map[string]any)
+	for _, name := range sorted(m) {
+		n := c.get("platform", name)
+		switch {
+		case !slices.Contains(platforms, name):
+			add(&f.Unsupported, n, n.path, "%q is no platform; write one of %s", name, strings.Join(platforms, ", "))
+		case len(m) > 1:
+			add(&f.Unsupported, n, n.path, "only one platform can be set, there are %s; remove the others", strings.Join(sorted(m), ", "))
+		case p.agentBased() && !slices.Contains(agentPlatforms, name):
+			add(&f.Unsupported, n, n.path, "an agent-based installation has no platform %q; write one of %s", name, strings.Join(agentPlatforms, ", "))
+		}
+	}
+	platform := platformOf(c)
+	if v := c.get("publish"); v.text() != "" && v.text() != "External" && slices.Contains(onPremise, platform) {
+		add(&f.Unsupported, v, v.path, "%s is not possible on platform %s; write External or remove the field", v.text(), platform)
+	}
+	if v := c.get("credentialsMode"); v.text() != "" && slices.Contains([]string{"baremetal", "none", "external", "vsphere", "openstack"}, platform) {
+		add(&f.Unsupported, v, v.path, "credentialsMode cannot be set on platform %s; remove it", platform)
+	}
+	if v := c.get("networking", "clusterNetworkMTU"); v.there() && v.text() != "0" && platform != "aws" && platform != "" {
+		add(&f.Unsupported, v, v.path, "clusterNetworkMTU can be set on AWS only; remove it, and set the MTU with a manifest of the Cluster Network Operator")
+	}
+	metal := c.get("platform", "baremetal")
+	f.oneOf(metal.get("provisioningNetwork"), "Managed", "Unmanaged", "Disabled")
+	f.oneOf(metal.get("loadBalancer", "type"), "OpenShiftManagedDefault", "UserManaged")
+	for _, h := range metal.get("hosts").items() {
+		f.oneOf(h.get("bootMode"), "UEFI", "UEFISecureBoot", "legacy")
+		f.oneOf(h.get("role"), "master", "worker", "arbiter")
+	}
+}
+
+// pools: names, counts and architectures (validateControlPlane, validateCompute; of an
+// agent-based installation pkg/asset/agent/installconfig.go).
+func (f *File) pools(p plans) {
+	c := p.install
+	control := c.get("controlPlane")
+	f.oneOf(control.get("name"), "master")
+	pools := append([]node{control, c.get("arbiter")}, c.get("compute").items()...)
+	names := map[string]bool{}
+	for i, pool := range pools {
+		f.oneOf(pool.get("architecture"), "amd64", "arm64", "ppc64le", "s390x")
+		f.oneOf(pool.get("hyperthreading"), "Enabled", "Disabled")
+		n := pool.get("replicas")
+		count, ok := n.number()
+		switch {
+		case n.there() && !ok:
+			add(&f.Unsupported, n, n.path, "%q is not a number; write it without quotes", n.text())
+		case n.there() && count < 0:
+			add(&f.Unsupported, n, n.path, "%d is less than 0", count)
+		case i < 2 && n.there() && count == 0:
+			add(&f.Unsupported, n, n.path, "the number has to be at least 1")
+		}
+		if i < 2 {
+			continue
+		}
+		f.oneOf(pool.get("name"), "worker", "edge")
+		if name := pool.get("name"); name.text() != "" {
+			if names[name.text()] {
+				add(&f.Unsupported, name, name.path, "a second pool has the name %q; join the two", name.text())
+			}
+			names[name.text()] = true
+		}
+		if a, b := control.get("architecture").text(), pool.get("architecture"); a != "" && b.text() != "" && a != b.text() && slices.Contains(onPremise, platformOf(c)) {
+			add(&f.Unsupported, b, b.path, "%s: workers of another architecture than the control plane (%s) can only be added after the installation, with a multi-architecture release", b.text(), a)
+		}
+	}
+	if p.agentBased() {
+		f.agentPools(c)
+	}
+}
+
+// agentPools: validateControlPlaneConfiguration and validateSNOConfiguration.
+func (f *File) agentPools(c node) {
+	n := c.get("controlPlane", "replicas")
+	masters, ok := n.number()
+	if !n.there() {
+		masters, ok = 3, true
+	}
+	if !ok {
+		return
+	}
+	arbiter, _ := c.get("arbiter", "replicas").number()
+	fencing := c.get("controlPlane", "fencing", "credentials").there()
+	if masters > 5 || masters == 2 && arbiter == 0 && !fencing {
+		add(&f.Unsupported, n, n.path, "an agent-based installation has 1, 3, 4 or 5 control-plane hosts, or 2 with an arbiter or with fencing; %d was written", masters)
+	}
+	workers := workersOf(c)
+	platform := platformOf(c)
+	if masters != 1 {
+		return
+	}
+	if workers > 0 {
+		w := c.get("compute")
+		add(&f.Unsupported, w, w.path, "with one control-plane host there are no workers, %d were written; write replicas: 0", workers)
+		return
+	}
+	if t := c.get("networking", "networkType"); (platform == "none" || platform == "external") && t.text() != "" && t.text() != "OVNKubernetes" {
+		add(&f.Unsupported, t, t.path, "a single-node cluster has OVNKubernetes only; %q was written", t.text())
+	}
+	if platform != "none" && platform != "external" && platform != "" {
+		n := c.get("platform", platform)
+		add(&f.Unsupported, n, n.path, "a single-node cluster has platform none or external; write none: {}")
+	}
+}
+
+// workersOf counts the workers. Where a pool has no count, three are meant
+// (pkg/types/defaults/machinepools.go); for an agent-based installation, too.
+func workersOf(c node) int64 {
+	var total int64
+	for _, pool := range c.get("compute").items() {
+		n, ok := pool.get("replicas").number()
+		if !pool.get("replicas").there() {
+			n, ok = 3, true
+		}
+		if ok {
+			total += n
+		}
+	}
+	return total
+}
+
+// agent: pkg/asset/agent/agentconfig.
+func (f *File) agent(a node) {
+	f.oneOf(a.get("apiVersion"), "v1alpha1", "v1beta1")
+	for _, h := range a.get("hosts").items() {
+		f.oneOf(h.get("role"), "master", "worker", "arbiter")
+		interfaces := h.get("interfaces")
+		if len(interfaces.items()) == 0 {
+			add(&f.Missing, interfaces, interfaces.path, "each host needs at least one interface with its MAC address")
+		}
+		for _, i := range interfaces.items() {
+			if n := i.get("macAddress"); n.text() == "" {
+				add(&f.Missing, n, n.path, "each interface needs its MAC address")
+			}
+		}
+	}
+}
+
+// removed are values that a later release does not have any more. OpenShiftSDN can not be
+// chosen for new clusters from 4.15 on (validateNetworking).
+func (f *File) removed(p plans) {
+	n := p.install.get("networking", "networkType")
+	if !strings.EqualFold(n.text(), "OpenShiftSDN") && !strings.EqualFold(n.text(), "Kuryr") {
+		return
+	}
+	minor, ok := minorOf(p.release)
+	switch {
+	case !ok:
+		add(&f.Leaving, n, n.text(), "%s cannot be chosen from 4.15 on; write OVNKubernetes for such a release", n.text())
+	case minor >= 15:
+		add(&f.Removed, n, n.text(), "%s cannot be chosen from 4.15 on; write OVNKubernetes", n.text())
+	}
+}

@@ -1,0 +1,289 @@
+package plan
+
+import (
+	"context"
+	"net"
+	"net/url"
+	"path"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/rollcall-project/rollcall/internal/facts"
+	"github.com/rollcall-project/rollcall/internal/fault"
+)
+
+// host is one host of the plan, of either file.
+type host struct {
+	node                   // the whole block
+	name, role, bmc        node
+	macs                   []node
+	config                 node // networkConfig
+	hints, bootMode, iface node
+	agent                  bool
+}
+
+func (h host) title() string {
+	if v := h.name.text(); v != "" {
+		return v
+	}
+	return h.path
+}
+
+// hosts returns the hosts that will be used: those of agent-config where it has any, else
+// those of install-config (pkg/asset/agent/agentconfig/agenthosts.go Generate).
+func (p plans) hosts() []host {
+	var list []host
+	for _, h := range p.agent.get("hosts").items() {
+		a := host{node: h, name: h.get("hostname"), role: h.get("role"), bmc: h.get("bmc"), config: h.get("networkConfig"),
+			hints: h.get("rootDeviceHints"), iface: h.get("interfaces"), agent: true}
+		for _, i := range a.iface.items() {
+			if mac := i.get("macAddress"); mac.text() != "" {
+				a.macs = append(a.macs, mac)
+			}
+		}
+		list = append(list, a)
+	}
+	if len(list) > 0 {
+		return list
+	}
+	for _, h := range p.install.get("platform", "baremetal", "hosts").items() {
+		m := host{node: h, name: h.get("name"), role: h.get("role"), bmc: h.get("bmc"), config: h.get("networkConfig"),
+			hints: h.get("rootDeviceHints"), bootMode: h.get("bootMode")}
+		if mac := h.get("bootMACAddress"); mac.text() != "" {
+			m.macs = append(m.macs, mac)
+		}
+		list = append(list, m)
+	}
+	return list
+}
+
+// Hosts is the fact plan-hosts.
+type Hosts struct {
+	MACTwice    problems `cel:"macTwice"`    // MAC addresses that two hosts have, in any spelling
+	MACInvalid  problems `cel:"macInvalid"`  // MAC addresses that no network card has
+	BMCTwice    problems `cel:"bmcTwice"`    // BMCs that two hosts have, in any spelling
+	BMCScheme   problems `cel:"bmcScheme"`   // BMC addresses that no driver is for
+	BMCNetwork  problems `cel:"bmcNetwork"`  // BMC addresses whose driver needs a provisioning network that is disabled
+	BMCInsecure problems `cel:"bmcInsecure"` // BMCs whose certificate will not be checked
+	Count       problems `cel:"count"`       // numbers of hosts and replicas that do not fit
+	Fewer       problems `cel:"fewer"`       // roles with fewer hosts in the plan than an agent-based installation waits for
+	RootDevice  problems `cel:"rootDevice"`  // root device hints that are refused
+	Unstable    problems `cel:"unstable"`    // root device hints that name another disk after the next boot
+	BootModes   problems `cel:"bootModes"`   // boot modes that differ between the hosts of the control plane
+}
+
+var hostFact = facts.Define("plan-hosts", fault.Cluster, "hosts of the plan: MAC addresses, BMCs, counts, disks, boot modes", needs, readHosts)
+
+func readHosts(ctx context.Context, w *facts.World, _ fault.Subject) (Hosts, error) {
+	var f Hosts
+	p, err := read(ctx, w)
+	if err != nil {
+		return f, err
+	}
+	list := p.hosts()
+	f.macs(list)
+	f.bmcs(p, list)
+	f.disks(list)
+	if p.install.there() {
+		f.count(p, list)
+	} else if err := facts.Miss(missing("how many hosts there are to be is in install-config.yaml", "install-config.yaml"), &f.Count, &f.Fewer); err != nil {
+		return f, err
+	}
+	modes := map[string]host{}
+	for _, h := range list {
+		if mode := strings.ToLower(h.bootMode.text()); h.role.text() == "master" && !h.agent {
+			if mode == "" {
+				mode = "uefi"
+			}
+			for other, first := range modes {
+				if other != mode {
+					add(&f.BootModes, h.bootMode, h.title(), "%s boots with %s, %s with %s; write one mode for all", h.title(), mode, first.title(), other)
+				}
+			}
+			if len(modes) == 0 {
+				modes[mode] = h
+			}
+		}
+	}
+	none(&f.MACTwice, &f.MACInvalid, &f.BMCTwice, &f.BMCScheme, &f.BMCNetwork, &f.BMCInsecure, &f.Count, &f.Fewer, &f.RootDevice, &f.Unstable, &f.BootModes)
+	return f, nil
+}
+
+// macs: the installer compares them as they are written.
+func (f *Hosts) macs(list []host) {
+	seen := map[string]string{}
+	for _, h := range list {
+		for _, n := range h.macs {
+			mac, err := net.ParseMAC(n.text())
+			switch {
+			case err != nil || len(mac) != 6:
+				add(&f.MACInvalid, n, n.text(), "%q is no MAC address of six bytes; write it as 52:54:00:12:34:56", n.text())
+				continue
+			case mac[0]&1 == 1:
+				add(&f.MACInvalid, n, n.text(), "%s is an address of a group, which no network card has", n.text())
+			case mac.String() == "00:00:00:00:00:00":
+				add(&f.MACInvalid, n, n.text(), "%s stands for no address; write the one of the network card that boots", n.text())
+			}
+			if other, again := seen[mac.String()]; again {
+				add(&f.MACTwice, n, mac.String(), "%s has the MAC address of %s", n.path, other)
+			}
+			seen[mac.String()] = n.path
+		}
+	}
+}
+
+// drivers are the schemes of BMC addresses and whether one boots over the network and so
+// needs a provisioning network (metal3-io/baremetal-operator: pkg/hardwareutils/bmc, each
+// driver's NeedsMAC and SupportsISOPreprovisioningImage; openshift/installer:
+// pkg/types/baremetal/validation/platform.go validateProvisioningNetworkDisabledSupported).
+var drivers = map[string]bool{
+	"ipmi": true, "libvirt": true, "redfish": true, "idrac": true, "idrac-redfish": true, "ilo5-redfish": true, "ilo4": true, "ilo5": true, "irmc": true,
+	"redfish-virtualmedia": false, "idrac-virtualmedia": false, "ilo4-virtualmedia": false, "ilo5-virtualmedia": false, "ibmc": true, "redfish-uefihttp": false,
+}
+
+func schemeOf(address string) (scheme, rest string) {
+	scheme, rest, ok := strings.Cut(address, "://")
+	if !ok {
+		return "ipmi", address // an address without one is IPMI's
+	}
+	return strings.ToLower(scheme), rest
+}
+
+// driverOf is the driver of a scheme: "redfish+http" is redfish over HTTP.
+func driverOf(scheme string) string {
+	name, _, _ := strings.Cut(scheme, "+")
+	return name
+}
+
+func (f *Hosts) bmcs(p plans, list []host) {
+	disabled := p.install.get("platform", "baremetal", "provisioningNetwork").text() == "Disabled" && !p.agentBased()
+	seen := map[string]string{}
+	for _, h := range list {
+		n := h.bmc.get("address")
+		if n.text() == "" {
+			continue
+		}
+		scheme, _ := schemeOf(n.text())
+		needsNetwork, known := drivers[driverOf(scheme)]
+		switch {
+		case !known:
+			add(&f.BMCScheme, n, scheme, "no driver is for %s://; write redfish-virtualmedia://ADDRESS/redfish/v1/Systems/1 or the one of this vendor", scheme)
+		case disabled && needsNetwork:
+			add(&f.BMCNetwork, n, scheme, "%s:// boots over the provisioning network, which is Disabled; write a scheme with virtualmedia, or provisioningNetwork: Managed", scheme)
+		}
+		if strings.Contains(n.text(), "/redfish/v1/Managers/") {
+			add(&f.BMCScheme, n, "path of a Manager", "the path leads to the BMC itself; write the one of the server: /redfish/v1/Systems/...")
+		}
+		if v := h.bmc.get("disableCertificateVerification"); v.yes() {
+			add(&f.BMCInsecure, v, h.title(), "the password goes to whoever answers at %s; give the BMC a certificate of a CA, or accept this for a network of its own", hostPort(n.text()))
+		}
+		id := endpoint(n.text())
+		if other, again := seen[id]; again {
+			add(&f.BMCTwice, n, id, "%s is the BMC of %s, too", hostPort(n.text()), other)
+		}
+		seen[id] = h.title()
+	}
+}
+
+// endpoint is what a BMC address leads to, in one spelling: host, port and system.
+func endpoint(address string) string {
+	scheme, rest := schemeOf(address)
+	u, err := url.Parse("x://" + rest)
+	if err != nil {
+		return strings.ToLower(address)
+	}
+	port := u.Port()
+	if port == "" {
+		port = "443"
+		switch driver := driverOf(scheme); {
+		case driver == "ipmi" || driver == "libvirt":
+			port = "623"
+		case strings.HasSuffix(scheme, "+http"):
+			port = "80"
+		}
+	}
+	return strings.ToLower(net.JoinHostPort(u.Hostname(), port)) + path.Clean("/"+u.Path)
+}
+
+func hostPort(address string) string {
+	_, rest := schemeOf(address)
+	rest, _, _ = strings.Cut(rest, "/")
+	return rest
+}
+
+// count: validateHostsCount of platform baremetal; of an agent-based installation
+// pkg/asset/agent/manifests/nmstateconfig.go and installconfig.go.
+func (f *Hosts) count(p plans, list []host) {
+	c := p.install
+	want := map[string]int64{"master": 3, "worker": workersOf(c), "arbiter": 0}
+	for role, path := range map[string]string{"master": "controlPlane", "arbiter": "arbiter"} {
+		if n, ok := c.get(path, "replicas").number(); ok {
+			want[role] = n
+		}
+	}
+	have := map[string]int64{}
+	for _, h := range list {
+		have[h.role.text()]++
+	}
+	total := want["master"] + want["worker"] + want["arbiter"]
+	if len(list) == 0 {
+		return
+	}
+	if !p.agentBased() {
+		if n := p.install.get("platform", "baremetal", "hosts"); int64(len(list)) < total {
+			add(&f.Count, n, strconv.Itoa(len(list))+" hosts", "%d hosts are listed and %d are asked for (%d masters, %d workers); list them or lower replicas", len(list), total, want["master"], want["worker"])
+		}
+		return
+	}
+	where := p.agent.get("hosts")
+	if !where.there() {
+		where = p.install.get("platform", "baremetal", "hosts")
+	}
+	for _, role := range []string{"master", "arbiter", "worker"} {
+		if have[role] > want[role] {
+			add(&f.Count, where, role, "%d hosts have the role %s and %d are asked for in install-config; lower one or raise the other", have[role], role, want[role])
+		}
+	}
+	if int64(len(list)) > total {
+		add(&f.Count, where, "hosts", "%d hosts are listed and %d are asked for in install-config; raise replicas", len(list), total)
+	} else if int64(len(list)) < total {
+		add(&f.Fewer, where, "hosts", "%d hosts are listed and %d are asked for: the others have to boot the same ISO and get names and addresses by DHCP", len(list), total)
+	}
+}
+
+// kernels are names that the kernel gives in the order in which it finds the disks.
+var (
+	kernels = regexp.MustCompile(`^/dev/(sd[a-z]+|nvme\d+n\d+|vd[a-z]+|xvd[a-z]+|dm-\d+|mmcblk\d+|pmem\d+)$`)
+	hctl    = regexp.MustCompile(`^\d+:\d+:\d+:\d+$`)
+)
+
+// disks: pkg/types/baremetal/validation ValidateHostRootDeviceHints; agenthosts.go
+// validateHostRootDeviceHints.
+func (f *Hosts) disks(list []host) {
+	for _, h := range list {
+		if n := h.hints.get("deviceName"); n.text() != "" {
+			v := n.text()
+			rest, device := strings.CutPrefix(v, "/dev/")
+			switch rest = strings.TrimPrefix(rest, "disk/by-path/"); {
+			case !device:
+				add(&f.RootDevice, n, h.title(), "%q is no path of a device; write /dev/disk/by-path/...", v)
+			case strings.Contains(rest, "/"):
+				add(&f.RootDevice, n, h.title(), "%s is refused: only /dev/NAME and /dev/disk/by-path/NAME are taken; write one of these, or serialNumber or wwn", v)
+			case kernels.MatchString(v):
+				add(&f.Unstable, n, h.title(), "%s can be another disk after the next boot; write its /dev/disk/by-path/ name, serialNumber or wwn", v)
+			}
+		}
+		if n := h.hints.get("hctl"); n.text() != "" && !hctl.MatchString(n.text()) {
+			add(&f.RootDevice, n, h.title(), "%q is not of the form 0:0:0:0", n.text())
+		}
+		if !h.agent {
+			continue
+		}
+		for _, key := range []string{"wwnWithExtension", "wwnVendorExtension"} {
+			if n := h.hints.get(key); n.text() != "" {
+				add(&f.RootDevice, n, h.title(), "an agent-based installation refuses %s; write wwn or serialNumber", key)
+			}
+		}
+	}
+}

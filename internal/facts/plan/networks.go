@@ -1,0 +1,252 @@
+package plan
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+
+	"github.com/rollcall-project/rollcall/internal/facts"
+	"github.com/rollcall-project/rollcall/internal/fault"
+)
+
+// Networks is the fact plan-networks.
+type Networks struct {
+	Invalid  problems `cel:"invalid"`  // networks that are none
+	Overlap  problems `cel:"overlap"`  // pairs of networks that overlap
+	Internal problems `cel:"internal"` // networks that overlap with what OVN-Kubernetes uses itself
+	Bridges  problems `cel:"bridges"`  // networks that overlap with those of podman and docker on the bootstrap host
+	Small    problems `cel:"small"`    // cluster networks with room for fewer hosts than there will be
+	Pods     problems `cel:"pods"`     // cluster networks with room for fewer pods on a host than the kubelet allows
+	Families problems `cel:"families"` // address families that do not fit
+}
+
+var networkFact = facts.Define("plan-networks", fault.Cluster, "machine, cluster and service networks of the plan", needs, readNetworks)
+
+// network is a network of the plan, or a default.
+type network struct {
+	node
+	kind   string // machineNetwork, clusterNetwork, serviceNetwork, provisioning
+	prefix netip.Prefix
+	host   int64 // hostPrefix, of a cluster network
+}
+
+// networks returns the networks of the plan. What is not written has the installer's default
+// (pkg/types/defaults/installconfig.go); invalid collects what is no network.
+func (p plans) networks(invalid *problems) []network {
+	var list []network
+	c := p.install.get("networking")
+	take := func(kind string, n node, host int64) {
+		prefix, ok := n.prefix()
+		switch {
+		case invalid == nil:
+		case !ok:
+			add(invalid, n, n.text(), "%q is no network; write it as 10.0.0.0/16", n.text())
+		case prefix != prefix.Masked():
+			add(invalid, n, n.text(), "%s is an address in a network; write %s", n.text(), prefix.Masked())
+		}
+		if ok {
+			list = append(list, network{n, kind, prefix.Masked(), host})
+		}
+	}
+	byDefault := func(kind, cidr string, host int64) {
+		list = append(list, network{node{c.doc, "networking." + kind, nil}, kind, netip.MustParsePrefix(cidr), host})
+	}
+	machine, cluster, service := c.get("machineNetwork"), c.first("clusterNetwork", "clusterNetworks"), c.get("serviceNetwork")
+	switch {
+	case machine.there():
+		for _, n := range machine.items() {
+			take("machineNetwork", n.get("cidr"), 0)
+		}
+	case c.get("machineCIDR").there():
+		take("machineNetwork", c.get("machineCIDR"), 0)
+	case platformOf(p.install) != "libvirt" && platformOf(p.install) != "powervs":
+		byDefault("machineNetwork", "10.0.0.0/16", 0)
+	}
+	for _, n := range cluster.items() {
+		host, ok := n.get("hostPrefix").number()
+		if !ok {
+			host = 23
+			if prefix, ok := n.get("cidr").prefix(); ok && prefix.Addr().Is6() {
+				host = 64
+			}
+		}
+		take("clusterNetwork", n.get("cidr"), host)
+	}
+	if !cluster.there() {
+		byDefault("clusterNetwork", "10.128.0.0/14", 23)
+	}
+	switch {
+	case service.there():
+		for _, n := range service.items() {
+			take("serviceNetwork", n, 0)
+		}
+	case c.get("serviceCIDR").there():
+		take("serviceNetwork", c.get("serviceCIDR"), 0)
+	default:
+		byDefault("serviceNetwork", "172.30.0.0/16", 0)
+	}
+	if n := p.install.get("platform", "baremetal", "provisioningNetworkCIDR"); n.text() != "" {
+		take("provisioning", n, 0)
+	}
+	return list
+}
+
+func readNetworks(ctx context.Context, w *facts.World, _ fault.Subject) (Networks, error) {
+	var f Networks
+	p, err := installConfig(ctx, w)
+	if err != nil {
+		return f, err
+	}
+	list := p.networks(&f.Invalid)
+	for i, a := range list {
+		for _, b := range list[:i] {
+			if a.prefix.Overlaps(b.prefix) {
+				add(&f.Overlap, a.node, a.prefix.String(), "%s %s overlaps with %s %s; choose another one", a.kind, a.prefix, b.kind, b.prefix)
+			}
+		}
+	}
+	f.internal(p, list)
+	f.capacity(p, list)
+	f.families(p, list)
+	none(&f.Invalid, &f.Overlap, &f.Internal, &f.Bridges, &f.Small, &f.Pods, &f.Families)
+	return f, nil
+}
+
+// What OVN-Kubernetes uses itself (openshift/cluster-network-operator:
+// pkg/network/ovn_kubernetes.go; openshift/installer: pkg/types/validation/installconfig.go
+// checks it in recent releases only). The masquerade network is /29 before 4.17.
+var ovn = []struct{ name, v4, v6 string }{
+	{"join", "100.64.0.0/16", "fd98::/64"},
+	{"transit", "100.88.0.0/16", "fd97::/64"},
+	{"masquerade", "169.254.0.0/17", "fd69::/112"},
+}
+
+const oldMasquerade = "169.254.169.0/29"
+
+// bridges are the networks of containers on the bootstrap and the rendezvous host.
+var bridges = []struct{ name, cidr string }{
+	{"podman", "10.88.0.0/16"},
+	{"docker", "172.17.0.0/16"},
+}
+
+func (f *Networks) internal(p plans, list []network) {
+	own := p.install.get("networking", "ovnKubernetesConfig", "ipv4", "internalJoinSubnet")
+	minor, known := minorOf(p.release)
+	for _, n := range list {
+		if n.kind == "provisioning" {
+			continue
+		}
+		for _, o := range ovn {
+			for _, cidr := range []string{o.v4, o.v6} {
+				if o.name == "join" && cidr == o.v4 && own.text() != "" {
+					cidr = own.text()
+				}
+				if o.name == "masquerade" && cidr == o.v4 && (!known || minor < 17) {
+					cidr = oldMasquerade // what every release uses at least
+				}
+				prefix, err := netip.ParsePrefix(cidr)
+				if err == nil && prefix.Overlaps(n.prefix) {
+					add(&f.Internal, n.node, n.prefix.String(), "%s %s overlaps with the %s network of OVN-Kubernetes, %s; choose another one", n.kind, n.prefix, o.name, prefix)
+				}
+			}
+		}
+		for _, b := range bridges {
+			if netip.MustParsePrefix(b.cidr).Overlaps(n.prefix) && n.there() {
+				add(&f.Bridges, n.node, n.prefix.String(), "%s %s overlaps with %s, which %s uses on the first host; addresses of it cannot be reached from there", n.kind, n.prefix, b.cidr, b.name)
+			}
+		}
+	}
+}
+
+// maxPods is the kubelet's default (openshift/machine-config-operator:
+// templates/master/01-master-kubelet/_base/files/kubelet.yaml).
+const maxPods = 250
+
+func (f *Networks) capacity(p plans, list []network) {
+	hosts := int64(len(p.hosts()))
+	masters, ok := p.install.get("controlPlane", "replicas").number()
+	if !ok {
+		masters = 3
+	}
+	hosts = max(hosts, masters+workersOf(p.install))
+	rooms := map[bool]int64{} // by IPv6
+	first := map[bool]network{}
+	for _, n := range list {
+		if n.kind != "clusterNetwork" {
+			continue
+		}
+		six := n.prefix.Addr().Is6()
+		if _, ok := first[six]; !ok {
+			first[six] = n
+		}
+		bits := int64(n.prefix.Bits())
+		switch {
+		case n.host < bits:
+			add(&f.Small, n.node, n.prefix.String(), "hostPrefix %d is larger than the network %s; write a number above %d", n.host, n.prefix, bits)
+			rooms[six] = 1 << 40
+			continue
+		case six && n.host != 64:
+			add(&f.Small, n.node, n.prefix.String(), "hostPrefix of an IPv6 network has to be 64, it is %d", n.host)
+		case !six && n.host <= 32 && int64(1)<<(32-n.host)-3 < maxPods:
+			add(&f.Pods, n.node, n.prefix.String(), "hostPrefix %d leaves %d addresses for the pods of a host, the kubelet allows %d pods; write 23", n.host, max(int64(1)<<(32-n.host)-3, 0), maxPods)
+		}
+		rooms[six] += int64(1) << min(n.host-bits, 40)
+	}
+	for six, room := range rooms {
+		if room < hosts {
+			n := first[six]
+			add(&f.Small, n.node, n.prefix.String(), "the cluster network has room for %d hosts and there will be %d; write a larger network or a larger hostPrefix", room, hosts)
+		}
+	}
+}
+
+// families: validateNetworkingIPVersion.
+func (f *Networks) families(p plans, list []network) {
+	type have struct{ v4, v6, sixFirst bool }
+	kinds := map[string]*have{}
+	count := map[string]int{}
+	at := map[string]node{}
+	for _, n := range list {
+		h := kinds[n.kind]
+		if h == nil {
+			h = &have{sixFirst: n.prefix.Addr().Is6()}
+			kinds[n.kind], at[n.kind] = h, n.node
+		}
+		count[n.kind]++
+		if n.prefix.Addr().Is6() {
+			h.v6 = true
+		} else {
+			h.v4 = true
+		}
+	}
+	service := kinds["serviceNetwork"]
+	if service == nil {
+		return
+	}
+	both := service.v4 && service.v6
+	if n := at["serviceNetwork"]; count["serviceNetwork"] > 1 && !both || count["serviceNetwork"] > 2 {
+		add(&f.Families, n, "serviceNetwork", "%d service networks are given; write one, or one of IPv4 and one of IPv6", count["serviceNetwork"])
+	}
+	primary := platformOf(p.install)
+	for _, kind := range []string{"machineNetwork", "clusterNetwork", "serviceNetwork"} {
+		h := kinds[kind]
+		switch n := at[kind]; {
+		case h == nil:
+		case both && h.v4 != h.v6:
+			add(&f.Families, n, kind, "the service networks are of IPv4 and IPv6, %s has only one of them; add the other", kind)
+		case !both && (h.v4 && h.v6 || h.v4 != service.v4):
+			add(&f.Families, n, kind, "%s and serviceNetwork are not of the same address families; write both in both, or one", kind)
+		case both && h.sixFirst && (primary == "none" || primary == "external" || primary == "nutanix"):
+			add(&f.Families, n, kind, "IPv4 has to be first in %s on platform %s", kind, primary)
+		}
+	}
+}
+
+// minorOf reads "4.18" or "4.18.3-rc.1"; false where no release was named.
+func minorOf(release string) (int, bool) {
+	var major, minor int
+	if n, _ := fmt.Sscanf(release, "%d.%d", &major, &minor); n != 2 || major != 4 {
+		return 0, false
+	}
+	return minor, true
+}

@@ -1,0 +1,103 @@
+package plan
+
+import (
+	"context"
+	"strings"
+
+	"github.com/rollcall-project/rollcall/internal/facts"
+	"github.com/rollcall-project/rollcall/internal/fault"
+)
+
+// Provisioning is the fact plan-provisioning.
+type Provisioning struct {
+	Network problems `cel:"network"` // settings of the provisioning network that are refused
+	Images  problems `cel:"images"`  // image URLs that are refused
+}
+
+var provisioningFact = facts.Define("plan-provisioning", fault.Cluster, "provisioning network and images of platform baremetal", needs, readProvisioning)
+
+// readProvisioning: pkg/types/baremetal/validation/platform.go ValidateProvisioning.
+func readProvisioning(ctx context.Context, w *facts.World, _ fault.Subject) (Provisioning, error) {
+	var f Provisioning
+	p, err := installConfig(ctx, w)
+	if err != nil {
+		return f, err
+	}
+	metal := p.install.get("platform", "baremetal")
+	switch {
+	case !metal.there():
+		return f, facts.NotApplicable("the platform is not baremetal")
+	case p.agentBased():
+		return f, facts.NotApplicable("an agent-based installation has no provisioning network")
+	}
+	f.images(metal)
+	if metal.get("provisioningNetwork").text() != "Disabled" {
+		f.network(p, metal)
+	}
+	none(&f.Network, &f.Images)
+	return f, nil
+}
+
+func (f *Provisioning) network(p plans, metal node) {
+	cidr := metal.get("provisioningNetworkCIDR")
+	prefix, ok := cidr.prefix()
+	inside := func(n node, what string) {
+		if n.text() == "" {
+			return
+		}
+		addr, valid := n.addr()
+		switch {
+		case !valid:
+			add(&f.Network, n, n.text(), "%s %q is no address", what, n.text())
+		case ok && !prefix.Contains(addr):
+			add(&f.Network, n, n.text(), "%s %s is not in the provisioning network %s", what, addr, prefix)
+		}
+		for _, m := range machineNetworks(p) {
+			if valid && m.prefix.Contains(addr) {
+				add(&f.Network, n, n.text(), "%s %s is in the machine network %s; it belongs to the provisioning network", what, addr, m.prefix)
+			}
+		}
+	}
+	inside(metal.first("clusterProvisioningIP", "provisioningHostIP"), "clusterProvisioningIP")
+	inside(metal.first("bootstrapProvisioningIP", "bootstrapHostIP"), "bootstrapProvisioningIP")
+	if ok && prefix.Addr().Is6() && prefix.Bits() < 64 {
+		add(&f.Network, cidr, cidr.text(), "%s is larger than /64", prefix)
+	}
+	r := metal.get("provisioningDHCPRange")
+	if r.text() == "" {
+		return
+	}
+	ends := p.ranges()
+	switch {
+	case strings.Count(r.text(), ",") != 1 || len(ends) == 0:
+		add(&f.Network, r, r.text(), "%q is no range; write FIRST,LAST", r.text())
+	case ok && (!prefix.Contains(ends[0].from) || !prefix.Contains(ends[0].to)):
+		add(&f.Network, r, r.text(), "the range is not in the provisioning network %s", prefix)
+	case ends[0].to.Less(ends[0].from):
+		add(&f.Network, r, r.text(), "the range ends before it begins")
+	default:
+		for _, key := range []string{"clusterProvisioningIP", "bootstrapProvisioningIP"} {
+			n := metal.get(key)
+			if a, valid := n.addr(); valid && ends[0].from.Compare(a) <= 0 && a.Compare(ends[0].to) <= 0 {
+				add(&f.Network, r, r.text(), "the range contains %s, the %s; leave it out", a, key)
+			}
+		}
+	}
+}
+
+func (f *Provisioning) images(metal node) {
+	for _, key := range []string{"bootstrapOSImage", "clusterOSImage"} {
+		n := metal.get(key)
+		if n.text() == "" {
+			continue
+		}
+		_, sum, found := strings.Cut(n.text(), "sha256=")
+		sum, _, _ = strings.Cut(sum, "&")
+		switch {
+		case !strings.HasPrefix(n.text(), "http://") && !strings.HasPrefix(n.text(), "https://"):
+			add(&f.Images, n, key, "%s has to be an http or https URL", key)
+		case !found || len(sum) != 64:
+			add(&f.Images, n, key, "%s needs ?sha256= with 64 digits behind it", key)
+		}
+	}
+}

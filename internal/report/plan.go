@@ -1,0 +1,117 @@
+package report
+
+import (
+	"io"
+	"slices"
+
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
+	"github.com/rollcall-project/rollcall/internal/fault"
+)
+
+// planText writes the answer about a plan for a person: each mistake with its line and what
+// to write there, as compilers do, then each remedy once.
+func planText(w io.Writer, d *diagnosis.Diagnosis, o Options) error {
+	t := newText(d, o)
+	t.planVerdict()
+	t.source()
+	t.accepted(true)
+	for _, r := range d.Roots {
+		t.mistake(r)
+	}
+	t.planTodo()
+	t.accepted(false)
+	t.planUnknown()
+	return t.flush(w)
+}
+
+// planVerdict counts mistakes and warnings.
+func (t *text) planVerdict() {
+	h := headlineOf(t.d)
+	errors, others := 0, 0
+	for _, r := range t.d.Roots {
+		if r.Severity == fault.Error {
+			errors++
+		} else {
+			others++
+		}
+	}
+	reason := t.d.Verdict.Reason
+	switch {
+	case errors > 0 && others > 0:
+		reason = count(errors, "mistake", "mistakes") + ", " + count(others, "warning", "warnings")
+	case errors > 0:
+		reason = count(errors, "mistake", "mistakes")
+	case others > 0:
+		reason = count(others, "warning", "warnings")
+	}
+	t.lead(0, span{h.paint, t.sign(h.sign) + " " + h.words + ": "}, "  ", plain, reason, 0)
+}
+
+// mistake writes one cause with all its lines; without -o wide the first ones.
+func (t *text) mistake(r diagnosis.Root) {
+	t.blank()
+	paint, sign := red, signBad
+	if r.Severity != fault.Error {
+		paint, sign = yellow, signWarn
+	}
+	t.lead(0, span{paint, t.sign(sign) + " "}, "  ", bold, r.Title, 0)
+	t.line(2, span{dim, r.Fault + " · " + string(r.Severity)})
+	shown := len(r.Evidence)
+	if !t.o.Wide {
+		shown = min(shown, 5)
+	}
+	for _, item := range r.Evidence[:shown] {
+		t.line(2, span{cyan, item.Locator.String()})
+		t.para(4, span{}, plain, item.Excerpt)
+	}
+	if n := len(r.Evidence) - shown; n > 0 {
+		t.line(2, span{dim, more(n)})
+	}
+	if t.o.Wide && t.o.Catalog != nil {
+		if f, ok := t.o.Catalog.Fault(r.Fault); ok {
+			t.para(2, span{}, plain, f.Means)
+			for _, ref := range f.Refs {
+				t.line(2, span{dim, "source: " + ref.Repo + ":" + ref.Path})
+			}
+		}
+	}
+}
+
+// planTodo writes each remedy once, those of the worst causes first.
+func (t *text) planTodo() {
+	var seen []string
+	for _, r := range t.d.Roots {
+		for _, a := range r.Remedies {
+			if slices.Contains(seen, a.ID) {
+				continue
+			}
+			seen = append(seen, a.ID)
+			if len(seen) > 1 && !t.o.Wide {
+				t.lead(0, span{bold, "And: "}, "  ", plain, t.about(a, "")+": "+t.o.know("explain "+a.ID), 0)
+				continue
+			}
+			t.blank()
+			t.lead(0, span{bold, "What to do: "}, "  ", plain, t.about(a, ""), 0)
+			t.steps(a)
+			t.verify(a.Verify)
+		}
+	}
+	if len(t.d.Roots) > 0 {
+		t.line(0, span{plain, "More: "}, span{cyan, t.o.know("explain " + t.d.Roots[0].Fault)})
+	}
+}
+
+// planUnknown names the checks that could not decide.
+func (t *text) planUnknown() {
+	first := true
+	for _, f := range t.d.Findings {
+		if f.Outcome != fault.Unknown {
+			continue
+		}
+		if first {
+			t.blank()
+			first = false
+		}
+		t.lead(0, span{yellow, "Not checked: "}, "  ", plain, f.Fault+": "+f.Reason, 0)
+	}
+}

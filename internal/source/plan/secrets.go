@@ -1,0 +1,168 @@
+package plan
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"encoding/pem"
+	"net/url"
+	"slices"
+	"strings"
+
+	"crypto/x509"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// hidden stands for a value that is there and is not shown.
+const hidden = "(hidden)"
+
+// secretKeys are the last parts of fields whose values are credentials, in lower case
+// (openshift/installer: pkg/types/baremetal/platform.go BMC, pkg/types/vsphere/platform.go
+// VCenter, pkg/types/nutanix, pkg/types/ovirt; nmstate: 802.1x, OVS and WireGuard keys).
+var secretKeys = []string{
+	"password", "passwd", "passphrase", "username", "user", "token", "secret", "private-key", "privatekey", "private-key-password",
+	"preshared-key", "psk", "client-secret", "secretaccesskey", "accesskey", "credentials", "apikey",
+}
+
+// secret returns what stands for a value that must not leave the file, and whether it is
+// one. What can be said of the form of it goes into the notes.
+func (t *tree) secret(key, path string, n *yaml.Node) (any, bool) {
+	for n.Kind == yaml.AliasNode {
+		n = n.Alias
+	}
+	scalar := n.Kind == yaml.ScalarNode
+	switch {
+	case path == "pullSecret":
+		if scalar {
+			t.notes["pulls"] = pulls(n.Value)
+		}
+	case path == "sshKey" || path == "sshPublicKey":
+		if scalar {
+			t.notes["ssh"] = sshKeys(n.Value)
+		}
+	case path == "additionalTrustBundle":
+		if scalar {
+			t.notes["bundle"] = bundle(n.Value)
+		}
+	case slices.Contains(secretKeys, strings.ToLower(key)):
+	case scalar && strings.Contains(n.Value, "://") && strings.Contains(n.Value, "@"):
+		return withoutUser(n.Value), true
+	default:
+		return nil, false
+	}
+	if !scalar {
+		return hidden, true
+	}
+	if n.Value == "" || n.Tag == "!!null" {
+		return "", true
+	}
+	return hidden, true
+}
+
+// withoutUser is a URL without what stands before the @.
+func withoutUser(text string) string {
+	u, err := url.Parse(text)
+	if err != nil || u.User == nil {
+		scheme, rest, _ := strings.Cut(text, "://")
+		return scheme + "://" + rest[strings.LastIndexByte(rest, '@')+1:]
+	}
+	u.User = nil
+	return u.String()
+}
+
+// pulls says of the pull secret whether it can be read, and of each registry the form of
+// its credential: "ok", "not base64", "no user:password", "no credential".
+func pulls(text string) map[string]any {
+	var s struct {
+		Auths map[string]map[string]any `json:"auths"`
+	}
+	if strings.TrimSpace(text) == "" {
+		return map[string]any{"state": "empty"}
+	}
+	if err := json.Unmarshal([]byte(text), &s); err != nil {
+		return map[string]any{"state": "not JSON"}
+	}
+	registries := map[string]any{}
+	for name, auth := range s.Auths {
+		form := "ok"
+		value, _ := auth["auth"].(string)
+		raw, err := base64.StdEncoding.DecodeString(strings.TrimSpace(value))
+		switch {
+		case value == "" && auth["credsStore"] != nil:
+		case value == "":
+			form = "no credential"
+		case err != nil:
+			form = "not base64"
+		case !strings.Contains(string(raw), ":"):
+			form = "no user:password"
+		}
+		if len(name) <= 300 {
+			registries[name] = form
+		}
+	}
+	return map[string]any{"state": "read", "registries": registries}
+}
+
+// sshKeys says of each line of sshKey of which type it is: "ssh-ed25519", "private" for a
+// key that must not be here, "unreadable" for what is none.
+func sshKeys(text string) []any {
+	var list []any
+	if strings.Contains(text, "PRIVATE KEY") {
+		return []any{"private"}
+	}
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		list = append(list, sshType(line))
+	}
+	return list
+}
+
+// sshType reads an authorized key: [options] type base64 [comment]; the type is in the
+// base64 part, too (RFC 4253, 6.6).
+func sshType(line string) string {
+	fields := strings.Fields(line)
+	for i, f := range fields {
+		if i+1 == len(fields) || !strings.HasPrefix(f, "ssh-") && !strings.HasPrefix(f, "ecdsa-") && !strings.HasPrefix(f, "sk-") {
+			continue
+		}
+		raw, err := base64.StdEncoding.DecodeString(fields[i+1])
+		if err != nil || len(raw) < 4+len(f) || string(raw[4:4+len(f)]) != f {
+			return "unreadable"
+		}
+		return f
+	}
+	return "unreadable"
+}
+
+// bundle says of each block of a trust bundle what it is. Certificates are public.
+func bundle(text string) []any {
+	var list []any
+	rest := []byte(text)
+	for {
+		var block *pem.Block
+		if block, rest = pem.Decode(rest); block == nil {
+			break
+		}
+		if block.Type != "CERTIFICATE" {
+			list = append(list, map[string]any{"state": "not a certificate: " + block.Type})
+			continue
+		}
+		c, err := x509.ParseCertificate(block.Bytes)
+		if err != nil {
+			list = append(list, map[string]any{"state": "unreadable"})
+			continue
+		}
+		state := "ok"
+		if !c.IsCA {
+			state = "not a CA"
+		}
+		list = append(list, map[string]any{"state": state, "subject": c.Subject.String(), "notAfter": c.NotAfter.UTC().Format("2006-01-02T15:04:05Z"), "notBefore": c.NotBefore.UTC().Format("2006-01-02T15:04:05Z")})
+	}
+	if len(list) == 0 || strings.TrimSpace(string(rest)) != "" && strings.Contains(string(rest), "-----BEGIN") {
+		list = append(list, map[string]any{"state": "unreadable"})
+	}
+	return list
+}
