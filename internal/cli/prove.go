@@ -28,6 +28,10 @@ engine of a diagnosis. An overlay is a text file, <fault-id>.txtar or
 <fault-id>.<variant>.txtar: a healthy cluster, changes to it, and the outcome that
 is expected. The built-in faults are proven in the same way.
 
+Messages of your own are proven with samples: for messages/PROGRAM.yaml the file
+messages/testdata/PROGRAM.txt has lines with an outcome (a fault, failure, normal),
+a tab, and a line as the program prints it. Each message has a sample that it holds on.
+
 A fault is proven with at least one overlay of which it is present, one of which it
 is absent, and one of which it is unknown, when all of its overlays pass. On an
 overlay of which it is present, everything that its facts read is also taken away,
@@ -73,9 +77,19 @@ func (a *app) printBase(name string) error {
 
 // proof is what `test` reports.
 type proof struct {
-	Problems fault.Problems  `json:"problems"` // of lint; with any of them nothing is evaluated
-	Faults   []provenFault   `json:"faults"`
-	Overlays []testedOverlay `json:"overlays"`
+	Problems fault.Problems   `json:"problems"` // of lint; with any of them nothing is evaluated
+	Faults   []provenFault    `json:"faults"`
+	Overlays []testedOverlay  `json:"overlays"`
+	Messages []provenMessages `json:"messages"` // files of messages
+}
+
+// provenMessages is one file of messages of the directories.
+type provenMessages struct {
+	Program string   `json:"program"`
+	File    string   `json:"file"`
+	Samples string   `json:"samples"` // the file of samples
+	Proven  bool     `json:"proven"`
+	Why     []string `json:"why,omitempty"`
 }
 
 // provenFault is one fault of the directories.
@@ -124,13 +138,17 @@ func (a *app) test(ctx context.Context, format string, named []string) error {
 	if err != nil {
 		return err
 	}
-	p := proof{Problems: append(fault.Problems{}, problems...), Faults: []provenFault{}, Overlays: []testedOverlay{}}
+	p := proof{Problems: append(fault.Problems{}, problems...), Faults: []provenFault{}, Overlays: []testedOverlay{}, Messages: []provenMessages{}}
 	grid, err := fixture.NewGrid(c, all.All(), relation.Relater{})
 	if err != nil {
 		return err
 	}
 	if len(problems) == 0 {
-		if err := a.proveAll(ctx, grid, c, named, rootsOf(dirs, named), &p); err != nil {
+		roots := rootsOf(dirs, named)
+		if err := a.proveAll(ctx, grid, c, named, roots, &p); err != nil {
+			return err
+		}
+		if p.Messages, err = proveMessages(c, roots); err != nil {
 			return err
 		}
 	}
@@ -151,9 +169,12 @@ func (a *app) test(ctx context.Context, format string, named []string) error {
 // verdict is the error of a proof, nil where every fault is proven.
 func (p proof) verdict(named []string) error {
 	overlays, faults := p.failed()
+	messages := p.failedMessages()
 	switch {
-	case len(p.Faults)+len(p.Overlays) == 0:
+	case len(p.Faults)+len(p.Overlays)+len(p.Messages) == 0:
 		return fmt.Errorf("there is no fault and no overlay below %s", strings.Join(named, ", "))
+	case messages > 0 && overlays+faults == 0:
+		return &ExitError{Code: ExitFailed, Err: fmt.Errorf("%s not proven", number(messages, "file")+" of messages")}
 	case overlays+faults > 0:
 		return &ExitError{Code: ExitFailed, Err: fmt.Errorf("%s failed, %s not proven", number(overlays, "overlay"), number(faults, "fault"))}
 	}

@@ -42,6 +42,16 @@ func (a *app) printProof(ctx context.Context, grid *fixture.Grid, p proof) error
 			line("%s: not proven: an overlay fails", f.ID)
 		}
 	}
+	for _, m := range p.Messages {
+		if m.Proven {
+			line("messages of %s: proven by %s", m.Program, m.Samples)
+			continue
+		}
+		line("messages of %s: not proven: %s", m.Program, m.Samples)
+		for _, why := range m.Why {
+			line("      %s", why)
+		}
+	}
 	overlays, faults := p.failed()
 	line("faults: %d, not proven: %d; overlays: %d, failed: %d", len(p.Faults), faults, len(p.Overlays), overlays)
 	if first == nil {
@@ -167,6 +177,15 @@ func (a *app) printJUnit(p proof) error {
 		if !listed[o.Fault] {
 			out.Suites = append(out.Suites, suite(o.Fault))
 		}
+	}
+	for _, m := range p.Messages {
+		s := junitSuite{Name: "messages of " + m.Program}
+		if m.Proven {
+			s.add(m.Samples, "", nil)
+		} else {
+			s.add(m.Samples, "not proven", m.Why)
+		}
+		out.Suites = append(out.Suites, s)
 	}
 	raw, err := xml.MarshalIndent(out, "", "  ")
 	if err != nil {

@@ -295,6 +295,9 @@ func (f *Fault) check() (wrong mistakes) {
 	if f.Blocks != "" {
 		oneOf(&wrong, Where{"blocks"}, f.Blocks, Stages())
 	}
+	if f.NoRemedy != "" && (len(f.Remedies) > 0 || f.Severity == Error) {
+		wrong.add(Where{"noRemedy"}, "leave it out, or write a remedy", "it is for a warning or info without remedies")
+	}
 	if f.Settles != nil && f.Settles.Within.Duration <= 0 {
 		wrong.add(Where{"settles", "within"}, "write how long the condition is normal, as 30m", "is missing")
 	}

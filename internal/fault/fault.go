@@ -27,6 +27,7 @@ type Fault struct {
 	Blocks      Stage              `json:"blocks,omitempty"`
 	Means       string             `json:"means"`
 	Remedies    []string           `json:"remedies,omitempty"`
+	NoRemedy    string             `json:"noRemedy,omitempty"` // of a warning or info: why it has no remedy
 	Refused     []string           `json:"refused,omitempty"`
 	Next        string             `json:"next,omitempty"` // fact that would decide when unknown
 	Versions    string             `json:"versions,omitempty"`

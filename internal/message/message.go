@@ -33,6 +33,8 @@ type Index struct {
 type rule struct {
 	fault.Message
 	program       string
+	file          *fault.Messages
+	index         int      // of the message in its file
 	parts         [][]byte // lower case, blanks as one: all must be in the line
 	match, unless *pattern
 	over          *pattern // earlier lines that this one ends
@@ -57,11 +59,11 @@ func New(c *fault.Catalog) (*Index, error) {
 		}
 	}
 	for _, file := range c.Messages {
-		for _, m := range file.Messages {
+		for i, m := range file.Messages {
 			if m.Neutral() {
 				continue
 			}
-			r := rule{Message: m, program: file.Program}
+			r := rule{Message: m, program: file.Program, file: file, index: i}
 			for _, part := range append([]string{m.Text}, m.Also...) {
 				r.parts = append(r.parts, []byte(strings.ToLower(plain(part))))
 			}

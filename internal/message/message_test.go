@@ -38,24 +38,6 @@ func readText(t testing.TB, x *Index, text string) *Report {
 	return r
 }
 
-// outcomes are what the messages of the catalogue say of one line.
-func outcomes(x *Index, line string) []string {
-	var list []string
-	f := x.block([]byte(line))
-	x.rewritten([]byte(line), &f)
-	for _, h := range f.hits {
-		switch r := &x.rules[h.rule]; {
-		case r.Fault != "":
-			list = append(list, r.Fault)
-		case r.Failure != "":
-			list = append(list, "failure")
-		default:
-			list = append(list, "normal")
-		}
-	}
-	return list
-}
-
 // Each message is tried on lines as its program prints them: testdata/<program>.txt has an
 // outcome or the id of a message, a tab and a line.
 func TestSamples(t *testing.T) {
@@ -84,7 +66,7 @@ func TestSamples(t *testing.T) {
 				t.Errorf("%s:%d: no tab", path, n)
 				continue
 			}
-			got := outcomes(x, sample)
+			got := x.outcomes(sample)
 			for _, h := range read.Find([]byte(sample)) {
 				got = append(got, h.ID)
 			}

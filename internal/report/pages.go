@@ -80,6 +80,9 @@ func FaultPage(w io.Writer, f *fault.Fault, c *fault.Catalog, o Options) error {
 		p.section("Stage that it blocks", string(f.Blocks)+": "+StageMeans(f.Blocks))
 	}
 	p.items("What to do", remedyWords(f.Remedies, c, o))
+	if f.NoRemedy != "" {
+		p.section("What to do", "there is no remedy: "+f.NoRemedy)
+	}
 	p.items("Do not", refusedWords(f.Refused, c, o))
 	var given []string
 	for name, g := range f.Given {

@@ -46,7 +46,9 @@ var controlPlanes = map[fault.ControlPlane]string{
 
 func (b *book) whatToDo(d *doc, f *fault.Fault) {
 	d.head(2, "What to do")
-	if len(f.Remedies) == 0 {
+	if f.NoRemedy != "" {
+		d.para("There is no remedy. " + f.NoRemedy)
+	} else if len(f.Remedies) == 0 {
 		d.para("The catalog has no remedy of its own for this fault. " + b.noRemedy(f))
 	}
 	for i, id := range f.Remedies {

@@ -17,6 +17,7 @@ func (b *book) readme() string {
 	d.table([]string{"you have", "look in"}, [][]string{
 		{"a host that does not join", link("the join path", "join-path.md") + ": where it stopped, and what stops a host there"},
 		{"a symptom", link("by symptom", "by-symptom.md") + ": its causes, the surest first"},
+		{"two faults that look alike", link("faults that look alike", "confusable.md") + ": the evidence that decides between them"},
 		{"a line of a log", link("by message", "by-message.md") + ": program, message, fault. `rollcall scan FILE` searches whole files"},
 		{"a command that somebody advised", link("by command", "by-command.md") + " and " + link("unsafe advice", "refused.md")},
 		{"an area", link("by layer", "by-layer.md")},

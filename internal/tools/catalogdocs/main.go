@@ -54,6 +54,7 @@ func pages(c *fault.Catalog) map[string]string {
 		"by-message.md": b.byMessage(),
 		"by-command.md": b.byCommand(),
 		"join-path.md":  b.joinPath(),
+		"confusable.md": b.confusable(),
 		"refused.md":    b.refused(),
 	}
 	for _, f := range c.Faults {
