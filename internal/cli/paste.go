@@ -64,7 +64,7 @@ func (a *app) openFrom(ctx context.Context, path string, how []archive.Option) (
 	if foreign := (*archive.ForeignFileError)(nil); !errors.As(err, &foreign) || namedAsArchive(path) {
 		return nil, nil, err
 	}
-	if len(a.source.from) > 1 { // its messages are shown beside what the others hold
+	if len(a.source.from) > 1 { // its messages are shown with what the others hold
 		return nil, pasted, nil
 	}
 	return nil, nil, &textError{path, text, err}

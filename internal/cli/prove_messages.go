@@ -17,7 +17,7 @@ import (
 const maxSamples = 4 << 20
 
 // proveMessages tries the files of messages of some roots of a catalogue on the samples
-// that lie beside them.
+// of their testdata directory.
 func proveMessages(c *fault.Catalog, roots []int) ([]provenMessages, error) {
 	list := []provenMessages{}
 	var x *message.Index
@@ -54,7 +54,7 @@ func samples(name string) (string, error) {
 		return "", err
 	}
 	if !info.Mode().IsRegular() || info.Size() > maxSamples {
-		return "", fmt.Errorf("%s is no text file of at most %d bytes", name, maxSamples)
+		return "", fmt.Errorf("%s is not a text file of at most %d bytes", name, maxSamples)
 	}
 	raw, err := os.ReadFile(name)
 	return string(raw), err

@@ -10,7 +10,7 @@ import (
 // has the time of the copying.
 func ReadLater(name string, now, written time.Time) Coverage {
 	c := Coverage{Need: "time of " + name, State: Partial, Supply: Supply{Kind: SupplyNow},
-		Reason: "it does not say when it was read; its newest time is taken, so everything lasts at least as long as is shown"}
+		Reason: "it carries no time of its reading; its newest time is taken, so everything lasts at least as long as is shown"}
 	if written.Sub(now) > time.Minute {
 		c.Reason += fmt.Sprintf(". The file was written at %s: if it was read then, give --now %[1]s", written.UTC().Format(time.RFC3339))
 	}
