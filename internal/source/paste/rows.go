@@ -2,7 +2,6 @@ package paste
 
 import (
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -58,9 +57,16 @@ func (sp *splitter) headlessRow() bool {
 		if _, ok := ageOf(firstOf(row["AGE"], row["SINCE"])); !ok {
 			continue
 		}
-		i := slices.IndexFunc(schemas, func(s schema) bool { return slices.Equal(s.need, h.need) })
+		var heads []column
+		for _, name := range h.need {
+			heads = append(heads, column{name, unaligned})
+		}
+		known := schemaOf(heads)
+		if known == nil {
+			continue
+		}
 		sp.s.mixed = true
-		sp.row(&schemas[i], row)
+		sp.row(known, row)
 		sp.at++
 		return true
 	}
