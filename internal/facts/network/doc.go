@@ -24,6 +24,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/facts/hosts"
+	"github.com/rollcall-project/rollcall/internal/facts/platform"
 	"github.com/rollcall-project/rollcall/internal/scan"
 )
 
@@ -76,12 +77,12 @@ func joined(ctx context.Context, w *facts.World, name string) (hosts.Host, error
 
 // pluginOVN reports whether the cluster's network is OVN-Kubernetes.
 func pluginOVN(ctx context.Context, w *facts.World) error {
-	o, ok, err := w.Get(ctx, evidence.NetworkConfigs, "", "cluster")
+	plugin, err := platform.Network(ctx, w)
 	if err != nil {
 		return err
 	}
-	if kind := evidence.String(o.Content, "status", "networkType"); !ok || kind != "OVNKubernetes" {
-		return facts.NotApplicable("the network is %q and not OVNKubernetes", kind)
+	if plugin.Text != "OVNKubernetes" {
+		return facts.Excluded(plugin.Item(), "the network is %q and not OVNKubernetes", plugin.Text)
 	}
 	return nil
 }
