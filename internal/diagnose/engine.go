@@ -110,7 +110,7 @@ func (e *Engine) judge(ctx context.Context, w *facts.World, t trial, s fault.Sub
 		return out, b.err
 	}
 	if b.notApplicable != "" {
-		out.Outcome, out.Reason = fault.NotApplicable, b.notApplicable
+		out.Outcome, out.Reason, out.Evidence = fault.NotApplicable, b.notApplicable, b.excludes
 		return out, nil
 	}
 	v := &evaluation{engine: e, trial: t, bound: b}
@@ -177,6 +177,7 @@ type bound struct {
 	given         map[string]fault.FactRef // variable -> fact
 	values        []facts.Value            // of the variables
 	notApplicable string
+	excludes      []evidence.Item // what shows that it is not applicable
 	err           error
 }
 
@@ -208,7 +209,7 @@ func (b *bound) add(name string, v facts.Value) {
 	case v.Err == nil:
 		b.vars[name] = fault.Var{Name: name, Record: v}
 	case errors.Is(v.Err, facts.ErrNotApplicable):
-		b.notApplicable = strings.TrimPrefix(v.Err.Error(), facts.ErrNotApplicable.Error()+": ")
+		b.notApplicable, b.excludes, _ = v.WhyNot()
 	case unavailable:
 		b.vars[name] = fault.Var{Name: name}
 	default:

@@ -10,13 +10,13 @@
 //     field that a fact does not set is unknown.
 //   - A value without evidence is a claim from silence. It becomes unknown where
 //     something that the computation read was not read whole.
+//   - That a fact has no meaning for a subject is such a claim, too, where nothing shows it.
 //   - A fact declares what it needs; a recording world proves the declaration in tests.
 //   - A fact sees no clock but World.Now.
 package facts
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -45,14 +45,6 @@ type record interface {
 	// proof returns the evidence of fields, by their indexes.
 	proof(fields []int) []evidence.Item
 	limit(gap error)
-}
-
-// ErrNotApplicable says that the fact has no meaning for the subject.
-var ErrNotApplicable = errors.New("not applicable")
-
-// NotApplicable returns an ErrNotApplicable with its reason.
-func NotApplicable(format string, args ...any) error {
-	return fmt.Errorf("%w: %s", ErrNotApplicable, fmt.Sprintf(format, args...))
 }
 
 // Define makes a fact of a function. T is a struct of Fields, each with a tag
@@ -382,10 +374,11 @@ func (w *World) Compute(ctx context.Context, f Fact, s fault.Subject) Value {
 	a.once.Do(func() {
 		inner := w.scope()
 		r, err := f.read(ctx, inner, s)
+		gap := inner.touched.gap()
 		if err == nil {
-			r.limit(inner.touched.gap())
+			r.limit(gap)
 		}
-		a.value = Value{Err: err, fact: &f, record: r, touched: inner.touched}
+		a.value = Value{Err: settle(err, gap), fact: &f, record: r, touched: inner.touched}
 	})
 	return a.value
 }

@@ -191,6 +191,26 @@ func Find(ctx context.Context, w *facts.World, name string) (Host, bool, error) 
 	return r.Hosts[i], true, nil
 }
 
+// NodeOf returns the Node of a host. That there is none is "not applicable": a claim from
+// silence, as a kind that joins names and was not read may hide that it has another name.
+func NodeOf(ctx context.Context, w *facts.World, name string) (evidence.Object, error) {
+	o, ok, err := w.Get(ctx, evidence.Nodes, "", name)
+	if err != nil || ok {
+		return o, err
+	}
+	h, _, err := Find(ctx, w, name)
+	if err != nil {
+		return o, err
+	}
+	if h.Node != nil {
+		o, ok, err = w.Get(ctx, evidence.Nodes, "", h.Node.API.Name)
+	}
+	if err == nil && !ok {
+		err = facts.NotApplicable("%s is not a Node yet", name)
+	}
+	return o, err
+}
+
 // index finds hosts by name and, where no host has that name, by alias.
 func (r *Inventory) index() {
 	r.byName = make(map[string]int, len(r.Hosts))

@@ -24,6 +24,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
+	"github.com/rollcall-project/rollcall/internal/facts/platform"
 	"github.com/rollcall-project/rollcall/internal/inventory"
 )
 
@@ -69,14 +70,12 @@ func Elsewhere(ctx context.Context, w *facts.World, err error) error {
 	if _, ok := evidence.AsUnavailable(err); !ok {
 		return err
 	}
-	infra, ok, missing := w.Get(ctx, evidence.Infrastructures, "", "cluster")
+	p, missing := platform.Type(ctx, w)
 	if _, unavailable := evidence.AsUnavailable(missing); missing != nil && !unavailable {
 		return missing
 	}
-	switch platform := evidence.String(infra.Content, "status", "platformStatus", "type"); {
-	case missing != nil || !ok:
-	case slices.Contains([]string{"AWS", "Azure", "GCP", "IBMCloud", "PowerVS", "AlibabaCloud", "KubeVirt", "OpenStack", "Nutanix", "VSphere"}, platform):
-		return facts.NotApplicable("on platform %s no host of the cluster is a BareMetalHost", platform)
+	if slices.Contains([]string{"AWS", "Azure", "GCP", "IBMCloud", "PowerVS", "AlibabaCloud", "KubeVirt", "OpenStack", "Nutanix", "VSphere"}, p.Text) {
+		return facts.Excluded(p.Item(), "on platform %s no host of the cluster is a BareMetalHost", p.Text)
 	}
 	return err
 }

@@ -95,7 +95,7 @@ func (n *Nodes) expect(ctx context.Context, w *facts.World) error {
 	}
 	topology := evidence.String(infra.Content, "status", "controlPlaneTopology")
 	if topology == "External" {
-		return facts.NotApplicable("the control plane is hosted elsewhere")
+		return facts.Excluded(infra.Shows("status.controlPlaneTopology", topology, time.Time{}), "the control plane is hosted elsewhere")
 	}
 	loc := infra.Loc.At("status.controlPlaneTopology")
 	expected, says := topologies[topology], "topology "+topology

@@ -90,7 +90,7 @@ func read(ctx context.Context, w *facts.World, _ fault.Subject) (Etcd, error) {
 	}
 	topology := evidence.String(infra.Content, "status", "controlPlaneTopology")
 	if topology == "External" {
-		return e, facts.NotApplicable("etcd of a hosted cluster is not run by this cluster")
+		return e, facts.Excluded(infra.Shows("status.controlPlaneTopology", topology, time.Time{}), "etcd of a hosted cluster is not run by this cluster")
 	}
 	item := infra.Shows("status.controlPlaneTopology", topology, time.Time{})
 	e.HA.Set(topology != "SingleReplica", item)   // "" is before 4.8, when all were highly available

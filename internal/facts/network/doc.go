@@ -22,6 +22,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
+	"github.com/rollcall-project/rollcall/internal/facts/platform"
 	"github.com/rollcall-project/rollcall/internal/inventory"
 )
 
@@ -58,12 +59,12 @@ func joined(ctx context.Context, w *facts.World, name string) (inventory.Host, e
 
 // pluginOVN reports whether the cluster's network is OVN-Kubernetes.
 func pluginOVN(ctx context.Context, w *facts.World) error {
-	o, ok, err := w.Get(ctx, evidence.NetworkConfigs, "", "cluster")
+	plugin, err := platform.Network(ctx, w)
 	if err != nil {
 		return err
 	}
-	if kind := evidence.String(o.Content, "status", "networkType"); !ok || kind != "OVNKubernetes" {
-		return facts.NotApplicable("the network is %q and not OVNKubernetes", kind)
+	if plugin.Text != "OVNKubernetes" {
+		return facts.Excluded(plugin.Item(), "the network is %q and not OVNKubernetes", plugin.Text)
 	}
 	return nil
 }

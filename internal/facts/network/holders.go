@@ -10,6 +10,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
+	"github.com/rollcall-project/rollcall/internal/facts/platform"
 	"github.com/rollcall-project/rollcall/internal/fault"
 )
 
@@ -50,13 +51,12 @@ type word struct {
 
 func readHolders(ctx context.Context, w *facts.World, _ fault.Subject) (Holders, error) {
 	var f Holders
-	infra, _, err := w.Get(ctx, evidence.Infrastructures, "", "cluster")
+	p, err := platform.Type(ctx, w)
 	if err != nil {
 		return f, err
 	}
-	status, _ := evidence.Field(infra.Content, "status", "platformStatus").(map[string]any)
-	if kind := evidence.String(status, "type"); kind != "BareMetal" || evidence.String(status, "baremetal", "loadBalancer", "type") == "UserManaged" {
-		return f, facts.NotApplicable("keepalived holds no virtual addresses on platform %s, or a load balancer outside does", kind)
+	if p.Text != "BareMetal" || evidence.String(p.Object.Content, "status", "platformStatus", "baremetal", "loadBalancer", "type") == "UserManaged" {
+		return f, facts.Excluded(p.Item(), "keepalived holds no virtual addresses on platform %s, or a load balancer outside does", p.Text)
 	}
 	foreign, err := w.Matches(ctx, keepalivedLog, sigVRRPForeign)
 	if err != nil {

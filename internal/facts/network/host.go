@@ -128,7 +128,7 @@ func deployed(ctx context.Context, w *facts.World) error {
 		list, err := w.List(ctx, evidence.Pods, namespace)
 		if err != nil {
 			if _, ok := evidence.AsUnavailable(err); ok {
-				return nil // what could not be read is noted field by field
+				return nil // what was not read is noted field by field
 			}
 			return err
 		}

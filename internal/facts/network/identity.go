@@ -11,6 +11,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
+	"github.com/rollcall-project/rollcall/internal/facts/platform"
 	"github.com/rollcall-project/rollcall/internal/fault"
 	"github.com/rollcall-project/rollcall/internal/inventory"
 )
@@ -165,24 +166,24 @@ func InfraFact() facts.Fact {
 
 func readInfra(ctx context.Context, w *facts.World, s fault.Subject) (Infra, error) {
 	var f Infra
-	infra, _, err := w.Get(ctx, evidence.Infrastructures, "", "cluster")
+	p, err := platform.Type(ctx, w)
 	if err != nil {
 		return f, err
 	}
-	platform := evidence.String(infra.Content, "status", "platformStatus", "type")
-	on, ok := onPremise[platform]
+	infra := p.Object
+	on, ok := onPremise[p.Text]
 	if !ok {
-		return f, facts.NotApplicable("platform %s has no virtual addresses of its own", platform)
+		return f, facts.Excluded(p.Item(), "platform %s has no virtual addresses of its own", p.Text)
 	}
 	status, _ := evidence.Field(infra.Content, "status", "platformStatus", on.status).(map[string]any)
 	if len(texts(status["apiServerInternalIPs"])) == 0 && evidence.String(status, "apiServerInternalIP") == "" {
 		return f, facts.NotApplicable("the cluster has no virtual addresses")
 	}
 	if evidence.String(status, "loadBalancer", "type") == "UserManaged" {
-		return f, facts.NotApplicable("the load balancer is managed outside the cluster")
+		return f, facts.Excluded(infra.Shows("status.platformStatus."+on.status+".loadBalancer.type", "UserManaged", time.Time{}), "the load balancer is managed outside the cluster")
 	}
 	namespace := infraNamespace(on.short)
-	f.Namespace.Set(namespace, infra.Shows("status.platformStatus.type", platform, time.Time{}))
+	f.Namespace.Set(namespace, p.Item())
 	h, err := joined(ctx, w, s.Name)
 	if err != nil {
 		return f, err

@@ -13,6 +13,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/facts/conditions"
+	"github.com/rollcall-project/rollcall/internal/facts/platform"
 	"github.com/rollcall-project/rollcall/internal/fault"
 )
 
@@ -38,19 +39,16 @@ func VIPsFact() facts.Fact {
 // these fields since 4.16.
 func readVIPs(ctx context.Context, w *facts.World, _ fault.Subject) (VIPs, error) {
 	var f VIPs
-	infra, ok, err := w.Get(ctx, evidence.Infrastructures, "", "cluster")
-	if err == nil && !ok {
-		err = &evidence.Unavailable{Need: evidence.Objects(evidence.Infrastructures, ""), Why: evidence.NotCollected, Supply: evidence.Supply{Kind: evidence.SupplyGet, Resource: "infrastructure", Name: "cluster"}}
-	}
+	p, err := platform.Type(ctx, w)
 	if err != nil {
 		return f, err
 	}
-	platform := evidence.String(infra.Content, "status", "platformStatus", "type")
-	key := map[string]string{"BareMetal": "baremetal", "VSphere": "vsphere", "OpenStack": "openstack", "Nutanix": "nutanix"}[platform]
+	infra := p.Object
+	key := map[string]string{"BareMetal": "baremetal", "VSphere": "vsphere", "OpenStack": "openstack", "Nutanix": "nutanix"}[p.Text]
 	if key == "" {
-		return f, facts.NotApplicable("platform %s has no virtual addresses of its own", platform)
+		return f, facts.Excluded(p.Item(), "platform %s has no virtual addresses of its own", p.Text)
 	}
-	f.Platform.Set(platform, infra.Shows("status.platformStatus.type", platform, time.Time{}))
+	f.Platform.Set(p.Text, p.Item())
 	balancer := evidence.String(infra.Content, "status", "platformStatus", key, "loadBalancer", "type")
 	f.UserManaged.Set(balancer == "UserManaged", infra.Shows("status.platformStatus."+key+".loadBalancer.type", balancer, time.Time{}))
 	spec := []string{"spec", "platformSpec", key}

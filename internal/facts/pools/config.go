@@ -3,12 +3,14 @@ package pools
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/apitypes"
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/inventory"
 )
 
 // Config is what a Node says of its machine config.
@@ -32,18 +34,14 @@ type Config struct {
 }
 
 var configFact = facts.Define("host-config", fault.Host, "what the Node says of its machine config",
-	[]evidence.Need{
-		evidence.Objects(evidence.Nodes, ""), evidence.Objects(evidence.MachineConfigs, ""), evidence.Objects(evidence.MachineConfigPools, ""),
-	}, readConfig)
+	append(inventory.Needs(), evidence.Objects(evidence.MachineConfigs, ""), evidence.Objects(evidence.MachineConfigPools, "")), readConfig)
 
 func readConfig(ctx context.Context, w *facts.World, s fault.Subject) (Config, error) {
 	var c Config
-	o, ok, err := w.Get(ctx, evidence.Nodes, "", s.Name)
+	w.Concerns(func(evidence.Text) bool { return false }) // consoles place hosts on the roll only
+	o, err := inventory.NodeOf(ctx, w, s.Name)
 	if err != nil {
 		return c, err
-	}
-	if !ok {
-		return c, facts.NotApplicable("%s is not a Node yet", s.Name)
 	}
 	n := configOf(o)
 	c.annotations(n)
@@ -78,8 +76,8 @@ func (c *Config) annotations(n nodeConfig) {
 		o.Shows("metadata.annotations."+desiredDrain, fmt.Sprintf("desiredDrain: %s, lastAppliedDrain: %s", desired, last), time.Time{}))
 }
 
-// lookUp finds out whether the named configs exist. Where MachineConfigs could
-// not be read, the daemon's own complaint still proves that its config is missing.
+// lookUp finds out whether the named configs exist. Where MachineConfigs could not be read,
+// the daemon's own complaint proves that its config is missing, as long as it stands.
 func (c *Config) lookUp(ctx context.Context, w *facts.World, n nodeConfig) error {
 	facts.Prove(n.item(), &c.CurrentMissing, &c.DesiredMissing)
 	if n.class.missing() {
@@ -87,11 +85,10 @@ func (c *Config) lookUp(ctx context.Context, w *facts.World, n nodeConfig) error
 	}
 	configs, err := configNames(ctx, w)
 	if err != nil {
-		if n.class.missing() {
-			c.CurrentMissing.Set(true)
-			return facts.Miss(err, &c.CurrentSince, &c.DesiredMissing)
+		if err := facts.Miss(err, &c.CurrentMissing, &c.CurrentSince, &c.DesiredMissing); err != nil {
+			return err
 		}
-		return facts.Miss(err, &c.CurrentMissing, &c.CurrentSince, &c.DesiredMissing)
+		return c.complained(ctx, w, n)
 	}
 	shown, since := n.item(), time.Time{}
 	if o, ok := configs[n.current]; ok {
@@ -108,6 +105,40 @@ func (c *Config) lookUp(ctx context.Context, w *facts.World, n nodeConfig) error
 		if !ok && f.name != "" {
 			f.field.Prove(notAmong(configs, f.name))
 		}
+	}
+	return nil
+}
+
+// complained judges the config that a Node names by what others say of it. The reason has no
+// time, and the daemon takes it away only when it is Done
+// (openshift/machine-config-operator:pkg/daemon/writer.go SetWorking, SetDone): it counts
+// while the daemon is Degraded, and of the config that it names. A config that can be read,
+// or that the controller has given to a pool, is there: the controller makes it first
+// (pkg/controller/render/render_controller.go syncGeneratedMachineConfig).
+func (c *Config) complained(ctx context.Context, w *facts.World, n nodeConfig) error {
+	some, err := w.Some(ctx, evidence.MachineConfigs, "")
+	if _, unavailable := evidence.AsUnavailable(err); err != nil && !unavailable {
+		return err
+	}
+	for _, o := range some {
+		if o.Name == n.current {
+			since := o.Created()
+			c.CurrentMissing.Set(false, o.Shows("metadata.name", "MachineConfig "+o.Name+" exists", since))
+			return nil
+		}
+	}
+	pools, err := w.Some(ctx, evidence.MachineConfigPools, "")
+	if _, unavailable := evidence.AsUnavailable(err); err != nil && !unavailable {
+		return err
+	}
+	for _, o := range pools {
+		if n.current != "" && evidence.String(o.Content, "spec", "configuration", "name") == n.current {
+			c.CurrentMissing.Set(false, o.Shows("spec.configuration.name", n.current, time.Time{}))
+			return nil
+		}
+	}
+	if n.class.missing() && n.degraded() && n.current != "" && strings.Contains(n.cause, n.current) {
+		c.CurrentMissing.Set(true)
 	}
 	return nil
 }

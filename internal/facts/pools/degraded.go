@@ -9,6 +9,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/facts/mcs"
 	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/inventory"
 )
 
 // Degraded is the last error of a daemon that marked its Node Degraded.
@@ -22,16 +23,14 @@ type Degraded struct {
 // (openshift/machine-config-operator:pkg/daemon/writer.go SetDegraded). Its log is asked
 // only where the annotation is empty.
 var degradedFact = facts.Define("host-degraded", fault.Host, "the last error of a machine-config-daemon that reports Degraded",
-	[]evidence.Need{evidence.Objects(evidence.Nodes, ""), evidence.Texts(DaemonLogs), evidence.Objects(evidence.Pods, mcs.Namespace)}, readDegraded)
+	append(inventory.Needs(), evidence.Texts(DaemonLogs), evidence.Objects(evidence.Pods, mcs.Namespace)), readDegraded)
 
 func readDegraded(ctx context.Context, w *facts.World, s fault.Subject) (Degraded, error) {
 	var d Degraded
-	o, ok, err := w.Get(ctx, evidence.Nodes, "", s.Name)
+	w.Concerns(func(t evidence.Text) bool { return t.Kind == evidence.ContainerLog }) // consoles place hosts on the roll only
+	o, err := inventory.NodeOf(ctx, w, s.Name)
 	if err != nil {
 		return d, err
-	}
-	if !ok {
-		return d, facts.NotApplicable("%s is not a Node yet", s.Name)
 	}
 	n := configOf(o)
 	d.Degraded.Set(n.state == "Degraded", n.item())
