@@ -34,11 +34,11 @@ mode 0600 next to the journals, never in the plan.`,
 	}
 	grouped(cmd, groupOwn, func(s *pflag.FlagSet) {
 		s.StringVar(&f.root, "root", "", "the cause to repair, as `FAULT` or FAULT@SUBJECT; needed when there are several")
-		s.StringVar(&f.to, "to", "", "save the plan as this `FILE`, as JSON where it ends with .json; default ID.yaml in this directory")
+		s.StringVar(&f.to, "to", "", "save the plan as this `FILE`, as JSON where it ends with .json; default ID.yaml in this directory. With --all-safe the directory of the plans")
 		s.StringArrayVar(&f.expect, "expect", nil, "`NAME=IP,...`: this host is expected to join, with these addresses; repeatable")
 		s.StringArrayVar(&f.held, "held", nil, "`HOST=FILE`: a copy of the host's "+repair.HeldPath+"; repeatable")
 		s.StringVar(&f.heldFrom, "held-from", "", "take such copies from this unpacked must-gather `DIR`")
-		s.StringVar(&f.bmcAddress, "bmc-address", "", "write this `ADDRESS` of a BMC, such as redfish-virtualmedia://192.0.2.7/redfish/v1/Systems/1, where the cause is a wrong one")
+		s.StringVar(&f.bmcAddress, "bmc-address", "", "write this `ADDRESS` of a BMC where the cause is a wrong one")
 		s.StringVar(&f.machineNetwork, "machine-network", "", "append this `CIDR` to the machine networks, where the cause is that they do not have the virtual addresses")
 		s.StringVar(&f.bmcUser, "bmc-user", "", "`USER` of the BMC, where the cause is missing or refused credentials")
 		s.StringVar(&f.bmcPasswordFile, "bmc-password-file", "", "its password is in this `FILE`; - is standard input. It is never shown, and kept with mode 0600 next to the journals")
@@ -52,7 +52,6 @@ mode 0600 next to the journals, never in the plan.`,
 		s.StringVar(&a.source.now, "now", "", "take this `TIME` (RFC 3339) for the present of the archive")
 	})
 	cmd.MarkFlagsMutuallyExclusive("all-safe", "root")
-	cmd.MarkFlagsMutuallyExclusive("all-safe", "to")
 	a.addFixFlags(cmd, &f)
 	a.addOutputFlags(cmd, "text", "yaml", "json")
 	return cmd

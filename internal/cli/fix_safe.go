@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 
 	"github.com/rollcall-project/rollcall/internal/fault"
 	"github.com/rollcall-project/rollcall/internal/repair"
@@ -36,7 +37,11 @@ func (a *app) planAllSafe(ctx context.Context, planner *repair.Planner, ask repa
 			continue
 		}
 		p.ID = fmt.Sprintf("%.55s-%d", p.ID, made+1) // several are made within one second
-		if err := a.savePlan(p, f, state, format); err != nil {
+		each := f
+		if f.to != "" {
+			each.to = filepath.Join(f.to, p.ID+".yaml")
+		}
+		if err := a.savePlan(p, each, state, format); err != nil {
 			return err
 		}
 		made++

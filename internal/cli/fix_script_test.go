@@ -115,7 +115,7 @@ func runFix(ts *testscript.TestScript, _ bool, args []string) {
 		words = append(words, "--wait", "0s")
 	}
 	for _, a := range args[2:] {
-		if ext := filepath.Ext(a); ext == ".yaml" || ext == ".json" {
+		if ext := filepath.Ext(a); ext == ".yaml" || ext == ".json" || strings.HasSuffix(a, "/") {
 			a = ts.MkAbs(a)
 		}
 		words = append(words, a)
