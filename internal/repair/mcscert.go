@@ -37,7 +37,7 @@ func infrastructureReads() []string {
 func serverNames(infra Object) ([]string, error) {
 	u, err := url.Parse(stringAt(infra, "status", "apiServerInternalURI"))
 	if err != nil || u.Hostname() == "" {
-		return nil, errors.New("Infrastructure has no apiServerInternalURI")
+		return nil, errors.New("the object Infrastructure has no apiServerInternalURI")
 	}
 	list := []string{u.Hostname()}
 	for _, platform := range []string{"baremetal", "ovirt", "openstack", "vsphere", "nutanix"} {

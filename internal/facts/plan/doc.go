@@ -111,13 +111,6 @@ func (n node) get(keys ...string) node {
 	return n
 }
 
-// has reports whether a field is written, with or without a value.
-func (n node) has(key string) bool {
-	m, _ := n.v.(map[string]any)
-	_, ok := m[key]
-	return ok
-}
-
 // first is the first of several fields that is written.
 func (n node) first(keys ...string) node {
 	for _, key := range keys {
@@ -134,17 +127,6 @@ func (n node) items() []node {
 	out := make([]node, 0, len(list))
 	for i, v := range list {
 		out = append(out, node{n.doc, n.path + "[" + strconv.Itoa(i) + "]", v})
-	}
-	return out
-}
-
-// texts are the elements of a list of words.
-func (n node) texts() []node {
-	var out []node
-	for _, i := range n.items() {
-		if i.text() != "" {
-			out = append(out, i)
-		}
 	}
 	return out
 }

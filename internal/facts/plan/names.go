@@ -19,10 +19,7 @@ type Names struct {
 
 var nameFact = facts.Define("plan-names", fault.Cluster, "names of the cluster and of the hosts in the plan", needs, readNames)
 
-var (
-	label     = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`)
-	subdomain = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`)
-)
+var subdomain = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`)
 
 // maxHostname is the longest name that sethostname(2) takes on Linux (HOST_NAME_MAX).
 const maxHostname = 64
