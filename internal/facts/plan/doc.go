@@ -98,15 +98,25 @@ type node struct {
 
 func (n node) there() bool { return n.doc != nil && n.v != nil }
 
-// get follows fields.
+// get follows fields. As the installer's decoder (encoding/json) it prefers a field that is
+// written exactly so, and takes one in other letters: apiVips.
 func (n node) get(keys ...string) node {
 	for _, key := range keys {
 		m, _ := n.v.(map[string]any)
+		v, ok := m[key]
+		if !ok {
+			for _, name := range sorted(m) {
+				if strings.EqualFold(name, key) {
+					key, v = name, m[name]
+					break
+				}
+			}
+		}
 		path := key
 		if n.path != "" {
 			path = n.path + "." + key
 		}
-		n = node{n.doc, path, m[key]}
+		n = node{n.doc, path, v}
 	}
 	return n
 }

@@ -131,7 +131,7 @@ func platformOf(c node) string {
 		if name != "" {
 			return ""
 		}
-		name = k
+		name = strings.ToLower(k)
 	}
 	return name
 }
@@ -145,6 +145,7 @@ func (f *File) values(p plans) {
 	m, _ := c.get("platform").v.(map[string]any)
 	for _, name := range sorted(m) {
 		n := c.get("platform", name)
+		name := strings.ToLower(name)
 		switch {
 		case !slices.Contains(platforms, name):
 			add(&f.Unsupported, n, n.path, "%q is no platform; write one of %s", name, strings.Join(platforms, ", "))

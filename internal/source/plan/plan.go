@@ -177,12 +177,12 @@ func kindOf(name string, config map[string]any) string {
 		return InstallConfig
 	}
 	for _, key := range []string{"baseDomain", "platform", "controlPlane", "networking"} {
-		if _, ok := config[key]; ok {
+		if has(config, key) {
 			return InstallConfig
 		}
 	}
 	for _, key := range []string{"rendezvousIP", "hosts", "additionalNTPSources"} {
-		if _, ok := config[key]; ok {
+		if has(config, key) {
 			return AgentConfig
 		}
 	}
@@ -193,6 +193,16 @@ func kindOf(name string, config map[string]any) string {
 		return AgentConfig
 	}
 	return ""
+}
+
+// has: the installer does not mind the case of letters.
+func has(config map[string]any, key string) bool {
+	for name := range config {
+		if strings.EqualFold(name, key) {
+			return true
+		}
+	}
+	return false
 }
 
 // check refuses two plans of one kind: they are of two clusters.

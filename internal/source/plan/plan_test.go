@@ -63,7 +63,8 @@ platform:
     - bmc: &b {username: planted-17, password: &p planted-18}
     - bmc: *b
     - bmc: {password: *p}
-additionalTrustBundle: |
+PULLSECRET: '{"auths":{"quay.io":{"auth":"cGxhbnRlZC11c2VyOnBsYW50ZWQtMjA="}}}'
+additionalTRUSTBundle: |
   -----BEGIN PRIVATE KEY-----
   cGxhbnRlZC0xOQ==
   -----END PRIVATE KEY-----
@@ -80,6 +81,10 @@ additionalTrustBundle: |
 		if strings.Contains(string(raw), encoded) {
 			t.Errorf("%q leaves the file", encoded)
 		}
+	}
+	other, err := json.Marshal(mustOpen(t, installFile, "baseDomain: x\nSSHKEY: planted-21\n").Content)
+	if err != nil || strings.Contains(string(other), "planted") {
+		t.Errorf("a key in other letters: %s, %v", other, err)
 	}
 	// What is shown of them is their form, and the sanitizer leaves it as it is.
 	clean, err := sanitize.New()

@@ -31,16 +31,16 @@ func (t *tree) secret(key, path string, n *yaml.Node) (any, bool) {
 		n = n.Alias
 	}
 	scalar := n.Kind == yaml.ScalarNode
-	switch {
-	case path == "pullSecret":
+	switch path = strings.ToLower(path); { // the installer does not mind the case of letters
+	case path == "pullsecret":
 		if scalar {
 			t.notes["pulls"] = pulls(n.Value)
 		}
-	case path == "sshKey" || path == "sshPublicKey":
+	case path == "sshkey" || path == "sshpublickey":
 		if scalar {
 			t.notes["ssh"] = sshKeys(n.Value)
 		}
-	case path == "additionalTrustBundle":
+	case path == "additionaltrustbundle":
 		if scalar {
 			t.notes["bundle"] = bundle(n.Value)
 		}
