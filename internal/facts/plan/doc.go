@@ -226,7 +226,7 @@ func none(fields ...*problems) {
 			f.Set([]string{})
 		}
 		if n := len(list) - named; n > 0 {
-			f.Set(append(list[:named:named], fmt.Sprintf("%d more", n)))
+			f.Set(append(list[:named:named], fmt.Sprintf("and %d more", n)))
 		}
 	}
 }
