@@ -47,7 +47,7 @@ func (b *builder) machineSets(ctx context.Context, w *facts.World, need evidence
 					has++
 				}
 			}
-			b.gaps = append(b.gaps, Gap{Role: set.Spec.Template.Labels[machineRoleLabel], Of: o.Name, Wanted: wanted, Named: has,
+			b.gaps = append(b.gaps, Gap{Role: set.Spec.Template.Labels[machineRoleLabel], Of: o.Name, Since: o.Created(), Wanted: wanted, Named: has,
 				Unread: b.inventory.Unread(evidence.Machines), Loc: o.Loc.At("spec.replicas")})
 		}
 	}

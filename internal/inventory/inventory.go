@@ -138,6 +138,7 @@ type Gap struct {
 	Of       string // the MachineSet that counts; "" is install-config or a NodePool
 	Wanted   int
 	Named    int
+	Since    time.Time             // when the MachineSet was created; zero for the others
 	Unread   *evidence.Unavailable // why it is not known which there are: Named is what else tells of them
 	Loc      evidence.Locator
 }

@@ -59,15 +59,23 @@ func (Caller) Hosts(ctx context.Context, w *facts.World, _ []diagnosis.Finding) 
 		list = append(list, v.state())
 	}
 	for _, g := range r.Gaps {
-		list = append(list, missing(g)...)
+		list = append(list, missing(g, w.Now)...)
 	}
 	return append(list, boot...), nil
 }
 
+// youngSet is how long a MachineSet exists of which no Machine can have been taken away: what
+// it lacks has been lacking since it was created.
+const youngSet = 10 * time.Minute
+
 // missing stands for hosts that are only counted: they are expected, and nothing
 // names them.
-func missing(g inventory.Gap) []diagnosis.HostState {
+func missing(g inventory.Gap, now time.Time) []diagnosis.HostState {
 	var list []diagnosis.HostState
+	var since time.Time
+	if age := now.Sub(g.Since); !g.Since.IsZero() && age >= 0 && age < youngSet {
+		since = g.Since
+	}
 	for n := range g.Wanted - g.Named {
 		name := fmt.Sprintf("(%s %d of %d, not named by any object)", g.Role, g.Named+n+1, g.Wanted)
 		s := diagnosis.StageState{Stage: fault.Planned, State: diagnosis.StageUnknown, Why: fmt.Sprintf("install-config asks for %d, %d are known", g.Wanted, g.Named)}
@@ -84,7 +92,7 @@ func missing(g inventory.Gap) []diagnosis.HostState {
 			s.State, s.Why = diagnosis.StageUnknown, fmt.Sprintf("MachineSet %s wants %d, %d have a Node: %s", g.Of, g.Wanted, g.Named, g.Unread)
 		}
 		s.Evidence = []evidence.Item{{Locator: g.Loc, Excerpt: fmt.Sprintf("replicas: %d", g.Wanted)}}
-		list = append(list, diagnosis.HostState{Name: name, Role: g.Role, Expected: true, Stage: s.Stage, State: s.State, Why: s.Why, Stages: []diagnosis.StageState{s}})
+		list = append(list, diagnosis.HostState{Name: name, Role: g.Role, Expected: true, Stage: s.Stage, State: s.State, Since: since, Why: s.Why, Stages: []diagnosis.StageState{s}})
 	}
 	return list
 }

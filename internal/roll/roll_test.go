@@ -20,6 +20,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/fault"
 	"github.com/rollcall-project/rollcall/internal/fixture"
+	"github.com/rollcall-project/rollcall/internal/inventory"
 	"github.com/rollcall-project/rollcall/internal/scan"
 )
 
@@ -231,4 +232,23 @@ func whole(list []diagnosis.HostState) string {
 		}
 	}
 	return regexp.MustCompile(` +\n`).ReplaceAllString(b.String(), "\n")
+}
+
+// What a MachineSet lacks has been lacking since it was created, as long as it is young; of an
+// older one it is not known since when.
+func TestGapSince(t *testing.T) {
+	now := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+	for age, known := range map[time.Duration]bool{0: true, 5 * time.Minute: true, time.Hour: false, -time.Minute: false} {
+		created := now.Add(-age)
+		list := missing(inventory.Gap{Role: "worker", Of: "set", Since: created, Wanted: 2, Named: 1}, now)
+		if len(list) != 1 || list[0].State != diagnosis.StageWaiting {
+			t.Fatalf("%v: %+v", age, list)
+		}
+		if got := !list[0].Since.IsZero(); got != known {
+			t.Errorf("%v old: since %v", age, list[0].Since)
+		}
+	}
+	if list := missing(inventory.Gap{Role: "worker", Wanted: 1}, now); !list[0].Since.IsZero() {
+		t.Errorf("without a MachineSet since %v", list[0].Since)
+	}
 }
