@@ -1,0 +1,71 @@
+package plan
+
+import (
+	"net/netip"
+	"slices"
+	"testing"
+)
+
+// Faults of plans are proved by the overlays of catalog/plan. Here is what many of them use.
+
+func TestEndpoint(t *testing.T) {
+	same := []string{"redfish://10.1.1.2/redfish/v1/Systems/1", "REDFISH://10.1.1.2:443/redfish/v1/Systems/1/", "redfish+https://10.1.1.2/redfish/v1/Systems/1"}
+	for _, a := range same[1:] {
+		if endpoint(a) != endpoint(same[0]) {
+			t.Errorf("%s is %s, %s is %s", a, endpoint(a), same[0], endpoint(same[0]))
+		}
+	}
+	for _, other := range []string{"redfish://10.1.1.3/redfish/v1/Systems/1", "redfish://10.1.1.2/redfish/v1/Systems/2", "redfish+http://10.1.1.2/redfish/v1/Systems/1", "ipmi://10.1.1.2", "10.1.1.2"} {
+		if endpoint(other) == endpoint(same[0]) {
+			t.Errorf("%s is taken for %s", other, same[0])
+		}
+	}
+	if endpoint("10.1.1.2") != endpoint("ipmi://10.1.1.2:623") {
+		t.Error("an address without a scheme is not IPMI's")
+	}
+}
+
+func TestExempt(t *testing.T) {
+	names := []string{"10.1.1.0/24", ".example.com", "host.example.org", ""}
+	for host, want := range map[string]bool{
+		"10.1.1.7": true, "10.1.2.7": false, "a.example.com": true, "example.com": false, "host.example.org": true, "a.host.example.org": true, "example.org": false, "notexample.com": false,
+	} {
+		if got := exempt(names, host); got != want {
+			t.Errorf("%s: %v, want %v", host, got, want)
+		}
+	}
+}
+
+func TestEdge(t *testing.T) {
+	for text, want := range map[string]bool{"10.0.0.0": true, "10.0.0.255": true, "10.0.0.1": false, "10.0.0.254": false} {
+		if got := edge(netip.MustParsePrefix("10.0.0.0/24"), netip.MustParseAddr(text)); got != want {
+			t.Errorf("%s: %v, want %v", text, got, want)
+		}
+	}
+	if edge(netip.MustParsePrefix("10.0.0.0/31"), netip.MustParseAddr("10.0.0.0")) {
+		t.Error("both addresses of a /31 are of hosts")
+	}
+}
+
+func TestMinorOf(t *testing.T) {
+	for text, want := range map[string]int{"4.18": 18, "4.9.1": 9, "4.21.0-rc.1": 21} {
+		if got, ok := minorOf(text); !ok || got != want {
+			t.Errorf("%s: %d, %v", text, got, ok)
+		}
+	}
+	for _, text := range []string{"", "5.1", "4", "x"} {
+		if n, ok := minorOf(text); ok {
+			t.Errorf("%q: %d", text, n)
+		}
+	}
+}
+
+func TestUnknownKeys(t *testing.T) {
+	known := parseKeys(": a b c+\nb.*: d\n")
+	root := node{&document{}, "", map[string]any{"A": 1, "b": []any{map[string]any{"d": 1, "e": 2}}, "c": map[string]any{"any": 1}, "x": 1}}
+	var got []string
+	known.unknown(root, func(n node, _ []string) { got = append(got, n.path) })
+	if want := []string{"b[0].e", "x"}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
