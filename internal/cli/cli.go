@@ -53,6 +53,7 @@ type app struct {
 	global globalFlags
 	log    *slog.Logger
 	demos  func() (*demo.Set, error)
+	kept   *knowledge // nil until it is needed
 }
 
 // Main runs the command line args (args[0] is the program's name) and returns the
