@@ -66,6 +66,9 @@ func orNone(message string) string {
 
 // etcdMembers goes by what the etcd operator reports of its members.
 func (c *check) etcdMembers() (Indicator, error) {
+	if c.d.Cluster.Topology == "External" {
+		return notApplicable("etcd of a hosted cluster is not run by this cluster"), nil
+	}
 	v := c.w.Compute(c.ctx, etcd.Fact(), fault.Subject{Kind: fault.Cluster})
 	f, ok := facts.As[etcd.Etcd](v)
 	if v.Err != nil || !ok {

@@ -68,7 +68,7 @@ func (a *app) watchCommand() *cobra.Command {
 	}
 	grouped(cmd, groupOwn, func(s *pflag.FlagSet) {
 		s.Var(newChoice(&f.until, goals), "until", "end when this holds: stable: every host has joined, and operators, pools, etcd and network are at rest; joined: every host has joined and the version is completed")
-		s.DurationVar(&f.stable, "stable-for", 5*time.Minute, "with --until stable: each operator is available, not progressing and not degraded for this `TIME`")
+		s.DurationVar(&f.stable, "stable-for", stableFor, "with --until stable: each operator is available, not progressing and not degraded for this `TIME`")
 		s.DurationVar(&f.timeout, "timeout", 0, "end after this `TIME`, with 2 where a cause is known, else with 3; 0: never")
 		s.Var(newChoice(&f.stopOn, stops), "stop-on", "root: end with 2 where a proven cause stands that does not pass by itself; never: go on")
 		s.StringVar(&f.onChange, "on-change", "", "run this `COMMAND` with a shell for each change, with the change as a line of JSON on its standard input")
@@ -82,6 +82,11 @@ func (a *app) watchCommand() *cobra.Command {
 	a.addOutputFlags(cmd, "text", "json")
 	return cmd
 }
+
+// stableFor is how long operators are at rest in a stable cluster. openshift/oc waits for as
+// long (pkg/cli/admin/waitforstable: --minimum-stable-period): a cluster that seemed to be
+// stable was not 11 s later (openshift/oc pull request 1455).
+const stableFor = 5 * time.Minute
 
 // stopOnRoot is the word that ends a watch at a proven cause.
 const stopOnRoot = "root"

@@ -8,6 +8,7 @@ import (
 	"runtime/debug"
 	"time"
 
+	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
 
 	"github.com/rollcall-project/rollcall/internal/after"
@@ -107,11 +108,12 @@ func (w *watching) listen(ctx context.Context) {
 		w.pace.interval = min(w.pace.interval, blindInterval)
 		return
 	}
-	config, err := a.restConfig()
-	if err != nil {
-		return // the first run says it
+	kube := a.kube // a copy: runs load it again, at the same time
+	fresh := func() (*rest.Config, error) {
+		kube.loaded = nil
+		return kube.restConfig()
 	}
-	w.change.source = live.NewChanges(config, live.Options{Now: a.io.Clock})
+	w.change.source = live.NewChanges(fresh, live.Options{Now: a.io.Clock})
 	go w.change.source.Run(ctx, w.change.add)
 }
 
@@ -143,7 +145,7 @@ func (w *watching) look(ctx context.Context) (l looked) {
 		}
 		o.Hosts = func(h diagnosis.HostState) bool { return l.chosen[h.Name] }
 	}
-	if l.run.Indicators, l.err = after.Check(ctx, after.World(facts.NewWorld(r.reader, d.Now), d), d, o); l.err != nil {
+	if l.run.Indicators, l.err = r.indicators(ctx, d, o); l.err != nil {
 		return l
 	}
 	l.next = a.watchNext(ctx, r, l)
@@ -206,6 +208,7 @@ func (w *watching) took(l looked) (over bool, err error) {
 			return true, l.err
 		}
 		w.pace.failed = l.err
+		w.pace.recheck(awayPause)
 		w.app.log.Warn("read the cluster", "error", l.err)
 		return false, nil
 	}
@@ -254,6 +257,7 @@ func (w *watching) busy() string {
 func (w *watching) finish(e watch.End) error {
 	e.Next = w.newest.next
 	last := w.follower.Finish(e)
+	last.Time = w.app.io.Clock().UTC().Truncate(time.Second)
 	w.hook.send([]watch.Event{last})
 	w.show.close()
 	o := w.newest.report

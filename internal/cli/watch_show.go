@@ -94,7 +94,8 @@ const (
 	leaveScreen = "\x1b[?7h\x1b[?25h\x1b[?1049l"
 	frameBegin  = "\x1b[?2026h\x1b[H"
 	frameEnd    = "\x1b[J\x1b[?2026l"
-	lineEnd     = "\x1b[K\r\n"
+	lineBegin   = "\x1b[K" // before the line: behind a full one it would take the last character
+	lineEnd     = "\r\n"
 )
 
 func (s *asScreen) isScreen() bool { return true }
@@ -113,7 +114,7 @@ func (s *asScreen) frame(v watch.View, size report.WatchSize, o report.Options) 
 		return
 	}
 	s.shown, s.width, s.height = lines, size.Width, size.Height
-	text := frameBegin + strings.Join(lines, lineEnd) + lineEnd + frameEnd
+	text := frameBegin + lineBegin + strings.Join(lines, lineEnd+lineBegin) + lineEnd + frameEnd
 	if !s.open {
 		s.open = true
 		text = enterScreen + text

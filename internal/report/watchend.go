@@ -21,6 +21,14 @@ var indicatorSigns = map[fault.Outcome]struct {
 	fault.Unknown: {signOpen, yellow, "not known"}, fault.NotApplicable: {signGood, dim, "not applicable"},
 }
 
+// indicatorSign is the sign of an outcome. What does not apply has none of its own.
+func (s Style) indicatorSign(i after.Indicator) string {
+	if i.Outcome == fault.NotApplicable {
+		return "-"
+	}
+	return s.sign(indicatorSigns[i.Outcome].sign)
+}
+
 // WatchEnd writes how a watch ended: the indicators one by one, the causes, what to do now,
 // and what to do where that does not help. d is nil where the cluster was never read.
 func WatchEnd(w io.Writer, e watch.End, d *diagnosis.Diagnosis, o Options) error {
@@ -45,7 +53,8 @@ func WatchEnd(w io.Writer, e watch.End, d *diagnosis.Diagnosis, o Options) error
 		p.blank()
 		p.line(0, span{bold, "What to do now: "}, span{cyan, e.Next})
 	}
-	if e.ExitCode != 0 && d != nil {
+	if (e.ExitCode == 2 || e.ExitCode == 3) && d != nil {
+		p.blank()
 		p.head(0, "If that does not help")
 		p.line(2, span{plain, "keep the evidence: "}, span{cyan, o.again("collect")})
 		t := newText(d, o)
@@ -74,6 +83,6 @@ func (p *page) indicators(list []after.Indicator) {
 		if i.Reason != "" {
 			text += ": " + i.Reason
 		}
-		p.lead(2, span{mark.paint, p.sign(mark.sign) + " "}, "  ", plain, text, 3)
+		p.lead(2, span{mark.paint, p.indicatorSign(i) + " "}, "  ", plain, text, 3)
 	}
 }

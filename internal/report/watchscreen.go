@@ -32,10 +32,10 @@ func WatchScreen(v watch.View, now time.Time, size WatchSize, o Options) []strin
 		{lines: s.away(), least: 1},
 		{lines: s.causes(), least: 2},
 		{lines: s.hosts(), least: 3, more: "hosts"},
-		{lines: s.changes(), least: 2, more: "earlier changes"},
-		{lines: s.waiting(), least: 0, more: "in progress"},
-		{lines: s.left(), least: 0, more: "to hold"},
-		{lines: s.next(), least: 1},
+		{lines: s.changes(), least: 2, more: "earlier changes", headed: true},
+		{lines: s.waiting(), more: "in progress", headed: true},
+		{lines: s.left(), more: "to hold", headed: true},
+		{lines: s.next(), least: 2},
 	}
 	return s.fitAll(s.share(sections))
 }
@@ -46,9 +46,10 @@ type watchLine []span
 // watchSection is a part of the frame. Where it has more lines than room its last one says
 // how many are left out.
 type watchSection struct {
-	lines []watchLine
-	least int    // lines that it gets before others get more
-	more  string // what its lines are
+	lines  []watchLine
+	least  int    // lines that it gets before others get more
+	more   string // what its lines are
+	headed bool   // the first line is a heading, which is nothing alone
 }
 
 type watchScreen struct {
@@ -84,10 +85,20 @@ func (s *watchScreen) share(list []watchSection) []watchLine {
 	}
 	for again := true; again && left > 0; {
 		again = false
-		for i := range list {
+		for i, section := range list {
 			before := left
-			grant(i, 1)
+			switch {
+			case !section.headed || give[i] > 0:
+				grant(i, 1)
+			case left > 1:
+				grant(i, 2)
+			}
 			again = again || left < before
+		}
+	}
+	for i, section := range list {
+		if section.headed && give[i] == 1 {
+			give[i] = 0
 		}
 	}
 	shown := 0
@@ -174,7 +185,7 @@ func (s *watchScreen) head() []watchLine {
 	}
 	about := h.words
 	if d.Verdict.Class == diagnosis.Settling {
-		about = fmt.Sprintf("in progress, expected until %s (in %s)", clock(d.Verdict.Until), s.until(d.Verdict.Until))
+		about = fmt.Sprintf("in progress, expected for %s more", s.until(d.Verdict.Until))
 	}
 	return []watchLine{first, {{h.paint, words}, {plain, "; "}, {h.paint, about}}}
 }
@@ -255,11 +266,14 @@ func (s *watchScreen) hosts() []watchLine {
 			if length(cells[0]) > width[0] {
 				cells[0] = cut(cells[0], width[0]-length(s.sign(ellipsis))) + s.sign(ellipsis)
 			}
-			line := watchLine{{mark.paint, fmt.Sprintf("%-2s", s.sign(mark.sign)) + columns(cells, width)}}
+			row, usual := fmt.Sprintf("%-2s", s.sign(mark.sign))+columns(cells, width), ""
 			if !narrow {
-				line = append(line, span{dim, s.usual(h)})
+				usual = s.usual(h)
 			}
-			out = append(out, line)
+			if usual == "" {
+				row = strings.TrimRight(row, " ")
+			}
+			out = append(out, watchLine{{mark.paint, row}, {dim, usual}})
 		}
 	}
 	if n := s.v.Joined; n > 0 {
@@ -360,7 +374,11 @@ func (s *watchScreen) left() []watchLine {
 
 func (s *watchScreen) indicator(i after.Indicator) watchLine {
 	mark := indicatorSigns[i.Outcome]
-	line := watchLine{{mark.paint, s.sign(mark.sign) + " "}, {plain, i.Title}}
+	style, text := mark.paint, s.indicatorSign(i)
+	if i.Outcome == fault.Absent { // it is waited for
+		style, text = yellow, s.sign(signWait)
+	}
+	line := watchLine{{style, text + " "}, {plain, i.Title}}
 	if i.Reason != "" {
 		line = append(line, span{dim, ": " + s.t.brief(i.Reason)})
 	}

@@ -115,7 +115,7 @@ func (f *Follower) Interrupted(code int) End {
 }
 
 func (f *Follower) end(code int, reason string, causes []Cause) End {
-	e := End{ExitCode: code, Reason: reason, Indicators: f.seen.Indicators, Causes: causes}
+	e := End{ExitCode: code, Reason: reason, Indicators: f.known().Indicators, Causes: causes}
 	if e.Indicators == nil {
 		e.Indicators = []after.Indicator{}
 	}
@@ -133,9 +133,4 @@ func (f *Follower) Finish(e End) Event {
 }
 
 // Last is the newest diagnosis that the API answered, else the newest; nil before the first.
-func (f *Follower) Last() *diagnosis.Diagnosis {
-	if f.reached {
-		return f.seen.Diagnosis
-	}
-	return f.last.Diagnosis
-}
+func (f *Follower) Last() *diagnosis.Diagnosis { return f.known().Diagnosis }

@@ -91,9 +91,13 @@ func (f *Follower) keep(events []Event) []Event {
 func unreachable(d *diagnosis.Diagnosis) bool {
 	return d.Verdict.Class == diagnosis.CannotCheck || slices.ContainsFunc(d.Coverage, func(c evidence.Coverage) bool {
 		return c.Need == evidence.Nodes.String() && c.State == evidence.Missing &&
-			(c.Why == evidence.Unreachable || d.Cluster.Installer != nil && c.Why == evidence.NotCollected)
+			(c.Why == evidence.Unreachable || c.Why == evidence.NotCollected && slices.Contains(beforeAPI, d.Source.Kind))
 	})
 }
+
+// beforeAPI are the kinds of source that are there before the API is: the directory of
+// openshift-install and the rendezvous host (internal/source/install, internal/source/assisted).
+var beforeAPI = []string{"install directory", "rendezvous host"}
 
 // api follows whether the API answers.
 func (f *Follower) api(away bool) []Event {
@@ -114,6 +118,12 @@ func (f *Follower) api(away bool) []Event {
 			text = fmt.Sprintf("the API answers for the first time, after %s", span(f.now.Sub(f.started)))
 		}
 		f.awaySince = time.Time{}
+		for _, s := range f.causes { // what was while nobody looked does not count
+			s.first = f.now
+			if !s.provenSince.IsZero() {
+				s.provenSince = f.now
+			}
+		}
 		return []Event{f.event(APIReachable, text)}
 	}
 	return nil
@@ -136,6 +146,8 @@ const apiLayer = "api"
 func (f *Follower) summary() string {
 	text := fmt.Sprintf("%d of %d expected hosts have joined", f.joined, f.expected)
 	switch {
+	case !f.reached && !f.awaySince.IsZero():
+		return text + "; the API does not answer yet"
 	case !f.awaySince.IsZero():
 		return text + fmt.Sprintf("; the API is unreachable for %s", span(f.now.Sub(f.awaySince)))
 	case f.last.Diagnosis.Verdict.Class == diagnosis.Settling:
@@ -149,12 +161,20 @@ func (f *Follower) summary() string {
 
 // open is the first indicator that does not hold.
 func (f *Follower) open() *after.Indicator {
-	for _, i := range f.seen.Indicators {
+	for _, i := range f.known().Indicators {
 		if !i.Holds() {
 			return &i
 		}
 	}
 	return nil
+}
+
+// known is the newest run that the API answered, before the first the newest.
+func (f *Follower) known() Run {
+	if f.reached {
+		return f.seen
+	}
+	return f.last
 }
 
 // Recheck is when a run is needed to decide whether something stands; zero: nothing waits

@@ -50,7 +50,7 @@ func (f *Follower) View() View {
 	v := View{
 		Started: f.started, At: f.now, Runs: f.runs, Goal: f.rules.Goal, Diagnosis: f.Last(),
 		Reached: f.reached, AwaySince: f.awaySince, Joined: f.joined, Expected: f.expected, JoinedByRole: map[string]int{},
-		Changes: f.changes, Indicators: f.seen.Indicators,
+		Changes: f.changes, Indicators: f.known().Indicators,
 	}
 	if f.reached {
 		v.SeenAt = f.seen.at()

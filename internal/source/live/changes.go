@@ -39,7 +39,7 @@ type Change struct {
 // tables with labels and annotations, and no object. A heartbeat of a kubelet changes none
 // of these, and nothing is kept of an object but a number.
 type Changes struct {
-	cfg  *rest.Config
+	cfg  func() (*rest.Config, error)
 	opts Options
 
 	mu      sync.Mutex
@@ -54,8 +54,10 @@ const (
 	watchSilent = 2 * time.Minute  // without an answer to the request
 )
 
-// NewChanges returns what tells of the changes of the cluster of cfg. It sends nothing yet.
-func NewChanges(cfg *rest.Config, opts Options) *Changes {
+// NewChanges returns what tells of the changes of the cluster that cfg leads to. It is asked
+// for each connection: credentials end, and a cluster is installed again. It sends nothing
+// yet.
+func NewChanges(cfg func() (*rest.Config, error), opts Options) *Changes {
 	opts.RunTimeout, opts.RunBytes = math.MaxInt32*time.Second, math.MaxInt64
 	return &Changes{cfg: cfg, opts: opts, refused: map[evidence.Resource]string{}}
 }
@@ -88,7 +90,7 @@ func (c *Changes) note(r evidence.Resource, why string) {
 func (c *Changes) Run(ctx context.Context, changed func(Change)) {
 	rows := map[evidence.Resource]*table{}
 	for _, r := range Watched() {
-		rows[r] = &table{hash: map[string]uint64{}, seed: maphash.MakeSeed()}
+		rows[r] = newTable()
 	}
 	for ctx.Err() == nil {
 		c.generation(ctx, rows, changed)
@@ -101,9 +103,13 @@ func (c *Changes) Run(ctx context.Context, changed func(Change)) {
 
 // generation connects to everything that is served now, until the first connection ends.
 func (c *Changes) generation(ctx context.Context, rows map[evidence.Resource]*table, changed func(Change)) {
-	s, err := New(c.cfg, c.opts)
+	cfg, err := c.cfg()
 	if err != nil {
 		return // the run that reads the cluster says it
+	}
+	s, err := New(cfg, c.opts)
+	if err != nil {
+		return // likewise
 	}
 	defer s.Close()
 	length := watchTime
@@ -145,6 +151,8 @@ type table struct {
 	seed    maphash.Seed
 	columns []int // that are compared
 }
+
+func newTable() *table { return &table{hash: map[string]uint64{}, seed: maphash.MakeSeed()} }
 
 // rowEvent is one event of a watch of tables.
 type rowEvent struct {
