@@ -98,6 +98,7 @@ var (
 	PointerUserDataHints = Resource{Group: ProbeGroup, Name: "pointers"}
 	Installs             = Resource{Group: ProbeGroup, Name: "installs"}
 	Plans                = Resource{Group: ProbeGroup, Name: "plans"}      // install-config, agent-config: internal/source/plan
+	BMCAnswers           = Resource{Group: ProbeGroup, Name: "bmcanswers"} // what BMCs answered: internal/source/bmc
 	NamedHosts           = Resource{Group: ProbeGroup, Name: "namedhosts"} // hosts that the user, or a text, names
 	AssistedServices     = Resource{Group: ProbeGroup, Name: "assistedservices"}
 	AssistedClusters     = Resource{Group: ProbeGroup, Name: "assistedclusters"}
@@ -176,6 +177,8 @@ func OnRequest(r Resource) (u Unavailable, ok bool) {
 		u.Detail, u.Supply = "no directory of openshift-install was read", Supply{Kind: SupplyInstallDir}
 	case Plans:
 		u.Detail, u.Supply = "no plan of an installation was read", Supply{Kind: SupplyPlan}
+	case BMCAnswers:
+		u.Detail, u.Supply = "no BMC was asked", Supply{Kind: SupplyBMC}
 	case NamedHosts:
 		u.Detail, u.Supply = "no host was named", Supply{Kind: SupplyExpect}
 	default:
