@@ -42,6 +42,7 @@ var supplyWords = map[evidence.SupplyKind]string{
 	evidence.SupplyNow:              "--now TIME",
 	evidence.SupplyRendezvous:       "--rendezvous {host|IP}",
 	evidence.SupplyInstallDir:       "--install-dir {path|DIR}",
+	evidence.SupplyBMC:              "rollcall preflight --bmc",
 	evidence.SupplyPlan:             "rollcall preflight -f {path|install-config.yaml}",
 	evidence.SupplyRelease:          "--release 4.Y    # the release that you will install",
 	evidence.SupplyInstallerLog:     "--from DIR/.openshift_install.log    # of the directory that openshift-install ran in",
