@@ -61,7 +61,9 @@ func (c *cloud) Create(_ context.Context, o Order, userData []byte) (Machine, er
 	return c.machine(o), c.cut("after")
 }
 
-func (c *cloud) machine(o Order) Machine { return Machine{ID: "vm-" + o.Worker.Name, IPs: []string{"192.0.2.99"}} }
+func (c *cloud) machine(o Order) Machine {
+	return Machine{ID: "vm-" + o.Worker.Name, IPs: []string{"192.0.2.99"}}
+}
 
 func (c *cloud) Find(_ context.Context, o Order) (Machine, error) {
 	c.mu.Lock()
@@ -117,7 +119,9 @@ func (s *scene) runner() *Runner {
 	s.t.Cleanup(func() { j.Close() })
 	return &Runner{
 		Journal: j, Provider: s.cloud, Now: clock, Every: time.Millisecond,
-		UserData: func(context.Context) (UserData, error) { return UserData{Raw: []byte("secret"), Digest: "d", Config: "c"}, nil },
+		UserData: func(context.Context) (UserData, error) {
+			return UserData{Raw: []byte("secret"), Digest: "d", Config: "c"}, nil
+		},
 		Nodes: func(_ context.Context, name string) (Node, bool, error) {
 			s.mu.Lock()
 			defer s.mu.Unlock()
@@ -327,7 +331,7 @@ func TestProgram(t *testing.T) {
 		{"it answers something else", "cat >/dev/null; echo hello", "not a response"},
 		{"it reports an error", `cat >/dev/null; echo '{"apiVersion":"rollcall.dev/provider/v1alpha1","error":"zone is gone"}'`, "zone is gone"},
 		{"it repeats the secret", "cat >&2; exit 1", "not shown"},
-		{"it never ends its answer", "cat >/dev/null; yes", "create of guest0"},
+		{"it never ends its answer", "cat >/dev/null; exec yes", "create of guest0"},
 	} {
 		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 		_, err := script(c.body).Create(ctx, o, secret)

@@ -11,17 +11,14 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
-	"time"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
 )
 
-// Management is what is read of the management cluster.
+// Management reads one object of the management cluster. Secrets come in clear: nothing of
+// them reaches anything but the provider.
 type Management interface {
-	// Object reads one object of a group of the API.
 	Object(ctx context.Context, group, resource, namespace, name string) (map[string]any, error)
-	// Secret reads keys of one Secret in clear. They reach nothing but the provider.
-	Secret(ctx context.Context, namespace, name string, keys ...string) (map[string][]byte, error)
 }
 
 // HyperShiftGroup is the API group of HostedClusters and NodePools.
@@ -48,7 +45,7 @@ const (
 
 // Fresh reads the user-data of the config that the NodePool gives to new machines now, and
 // refuses what could not lead a machine to its config. Errors quote nothing of it.
-func Fresh(ctx context.Context, m Management, p Plan, now time.Time) (UserData, error) {
+func Fresh(ctx context.Context, m Management, p Plan) (UserData, error) {
 	namespace, _, _ := strings.Cut(p.Hosted, "/")
 	pool, err := m.Object(ctx, HyperShiftGroup, "nodepools", namespace, p.NodePool)
 	if err != nil {
@@ -59,14 +56,18 @@ func Fresh(ctx context.Context, m Management, p Plan, now time.Time) (UserData, 
 		return UserData{}, fmt.Errorf("NodePool %s/%s gives no config to machines yet: it has no annotation %s", namespace, p.NodePool, configNote)
 	}
 	name := p.NodePool + "-" + config
-	data, err := m.Secret(ctx, p.ControlPlane, "user-data-"+name, valueKey)
+	data, err := m.Object(ctx, "", "secrets", p.ControlPlane, "user-data-"+name)
 	if err != nil {
 		return UserData{}, fmt.Errorf("read the user-data of NodePool %s: %w", p.NodePool, err)
 	}
-	if err := current(ctx, m, p, name, data[valueKey], now); err != nil {
+	value, err := base64.StdEncoding.DecodeString(evidence.String(data, "data", valueKey))
+	if err != nil {
+		return UserData{}, fmt.Errorf("Secret user-data-%s: its %s is not base64", name, valueKey)
+	}
+	if err := current(ctx, m, p, name, value); err != nil {
 		return UserData{}, fmt.Errorf("Secret user-data-%s: %w", name, err)
 	}
-	u, err := parse(data[valueKey], namespace+"/"+p.NodePool, config)
+	u, err := parse(value, namespace+"/"+p.NodePool, config)
 	if err != nil {
 		return UserData{}, fmt.Errorf("Secret user-data-%s: %w", name, err)
 	}
@@ -76,7 +77,7 @@ func Fresh(ctx context.Context, m Management, p Plan, now time.Time) (UserData, 
 // current refuses user-data whose token is not the token Secret's present one: the one
 // before it is dropped with the next rotation, which may be soon
 // (openshift/hypershift:ignition-server/controllers/tokensecret_controller.go rotateToken).
-func current(ctx context.Context, m Management, p Plan, name string, value []byte, now time.Time) error {
+func current(ctx context.Context, m Management, p Plan, name string, value []byte) error {
 	secret, err := m.Object(ctx, "", "secrets", p.ControlPlane, "token-"+name)
 	if err != nil {
 		return fmt.Errorf("read its token Secret: %w", err)
