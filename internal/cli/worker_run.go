@@ -73,6 +73,9 @@ func (a *app) workerCreate(ctx context.Context, f workerFlags) (err error) {
 	if err != nil {
 		return err
 	}
+	if _, err := worker.FindProvider(p.Provider, p.Options["dir"]); err != nil {
+		return err
+	}
 	h, err := a.openHub()
 	if err != nil {
 		return err
