@@ -1,8 +1,7 @@
-// Command release makes what goes into a release of Rollcall besides the programs: man
-// pages and completions, the list of what a program is made of, and container images. It
-// is a module of its own, so that none of what it needs reaches the tool.
+// Command release makes what goes into a release of Rollcall besides the programs: the
+// list of what a program is made of, and container images. It is a module of its own, so
+// that none of what it needs reaches the tool.
 //
-//	release pages DIR                       man pages and completions
 //	release sbom BINARY DOCUMENT            CycloneDX, of the build info in the binary
 //	release image [--gather --base REF] --to REF linux/amd64=BINARY...
 //
@@ -29,12 +28,10 @@ func main() {
 
 func run(ctx context.Context, args []string) error {
 	switch {
-	case len(args) == 2 && args[0] == "pages":
-		return writePages(args[1])
 	case len(args) == 3 && args[0] == "sbom":
 		return writeSBOM(args[1], args[2])
 	case len(args) > 1 && args[0] == "image":
 		return pushImage(ctx, args[1:])
 	}
-	return errors.New("usage: release pages DIR | sbom BINARY DOCUMENT | image [--gather --base REF] --to REF OS/ARCH=BINARY...")
+	return errors.New("usage: release sbom BINARY DOCUMENT | image [--gather --base REF] --to REF OS/ARCH=BINARY...")
 }

@@ -1,3 +1,8 @@
+// Command pages writes the man pages and the scripts of shell completion for a release:
+//
+//	go run ./internal/tools/pages DIR
+//
+// The same commands give the same bytes.
 package main
 
 import (
@@ -17,6 +22,17 @@ import (
 
 // completer is what `kubectl rollcall <TAB>` runs, in archives, which hold no links.
 const completer = "#!/bin/sh\nexec kubectl-rollcall __complete \"$@\"\n"
+
+func main() {
+	if len(os.Args) != 2 {
+		fmt.Fprintln(os.Stderr, "usage: pages DIR")
+		os.Exit(1)
+	}
+	if err := writePages(os.Args[1]); err != nil {
+		fmt.Fprintf(os.Stderr, "pages: %v\n", err)
+		os.Exit(1)
+	}
+}
 
 // writePages writes DIR/man/*.1.gz, DIR/completions/ and DIR/kubectl_complete-rollcall.
 func writePages(dir string) error {
