@@ -111,7 +111,9 @@ func TestWorkerReplace(t *testing.T) {
 	boot := filepath.Join(w.dir, "boot")
 	booted := func(name string, args ...string) result {
 		done := make(chan result, 1)
-		go func() { done <- w.live(append(args, "--hosted", "clusters/guest", "--dir", boot, "--window", "6m", "--yes")...) }()
+		go func() {
+			done <- w.live(append(args, "--hosted", "clusters/guest", "--dir", boot, "--window", "6m", "--yes")...)
+		}()
 		eventually(t, time.Minute, func() string {
 			if _, err := os.Stat(filepath.Join(boot, name+".ign")); err != nil {
 				return err.Error()
