@@ -23,19 +23,19 @@ type watchFlags struct {
 	onChange string
 }
 
-const watchLong = `Watch follows an installation, a join, a roll-out or a repair until every expected host
+const watchLong = `Watch follows an installation, a join, a rollout or a repair until every expected host
 has joined and the cluster is stable, or until a proven cause stands that does not pass
 by itself. openshift-install ends with 0 while workers are still missing; watch does not.
 
 On a terminal it is one screen: hosts with their stage and the usual time, what has
-changed, what is normal so far, the next command. Else it writes one line for each
+changed, what is in progress and until when that is expected, the next command. Else it writes one line for each
 change, with -o json one line of JSON (docs/schema/watch.v1alpha1.json).
 
 SUBJECT narrows it to hosts, as oc writes them: node/NAME, host/NAME, bmh/NAME,
 machine/NAME, mcp/NAME for the hosts of a pool.
 
 While the API is unreachable the network path to it is checked, the last known state
-stays, and the watch goes on. It only reads.
+stays, and the watch continues. It only reads.
 
 Exit codes: 0 all indicators hold; 1 the tool could not do its work; 2 a proven cause
 stands, or did when the time was over; 3 the time was over and it is not decided;
@@ -52,7 +52,7 @@ func (a *app) watchCommand() *cobra.Command {
 			example(a.name, "watch --until joined --timeout 90m", "the hosts only, for a script") +
 			example(a.name, "watch --install-dir . ", "from before there is an API to the end") +
 			example(a.name, "watch node/worker3", "one host") +
-			example(a.name, "watch --stop-on never", "go on while somebody repairs it") +
+			example(a.name, "watch --stop-on never", "continue while somebody repairs it") +
 			example(a.name, "watch -o json | jq -c .text", "for programs"),
 		ValidArgsFunction: a.completeSubject,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -70,7 +70,7 @@ func (a *app) watchCommand() *cobra.Command {
 		s.Var(newChoice(&f.until, goals), "until", "end when this holds: stable: every host has joined, and operators, pools, etcd and network are at rest; joined: every host has joined and the version is completed")
 		s.DurationVar(&f.stable, "stable-for", stableFor, "with --until stable: each operator is available, not progressing and not degraded for this `TIME`")
 		s.DurationVar(&f.timeout, "timeout", 0, "end after this `TIME`, with 2 where a cause is known, else with 3; 0: never")
-		s.Var(newChoice(&f.stopOn, stops), "stop-on", "root: end with 2 where a proven cause stands that does not pass by itself; never: go on")
+		s.Var(newChoice(&f.stopOn, stops), "stop-on", "root: end with 2 where a proven cause stands that does not pass by itself; never: continue")
 		s.StringVar(&f.onChange, "on-change", "", "run this `COMMAND` with a shell for each change, with the change as a line of JSON on its standard input")
 		s.DurationVar(&f.interval, "interval", time.Minute, "read the cluster at least after this `TIME`, also where nothing is seen to change; longer where one reading takes long")
 	})

@@ -201,7 +201,7 @@ func (w *watching) follow(ctx context.Context) error {
 func (w *watching) took(l looked) (over bool, err error) {
 	w.pace.ended(time.Now(), l.took)
 	if l.took > time.Second {
-		debug.FreeOSMemory() // a large cluster's objects are of no use until the next run
+		defer debug.FreeOSMemory() // a large cluster's objects are of no use until the next run
 	}
 	if l.err != nil {
 		if w.newest.run.Diagnosis == nil || errors.Is(l.err, context.Canceled) {
@@ -216,9 +216,11 @@ func (w *watching) took(l looked) (over bool, err error) {
 	if l.chosen != nil {
 		w.chosen = l.chosen
 	}
-	w.newest = l
 	events := w.follower.Step(l.run)
-	w.pace.plan(w.follower.Recheck(), l.run.Diagnosis, len(events) > 0)
+	newest, now := l.run.Diagnosis, l.run.Diagnosis.Now
+	l.run = watch.Run{Diagnosis: w.follower.Last()} // the follower keeps what is shown
+	w.newest = l
+	w.pace.plan(w.follower.Recheck(), newest, len(events) > 0)
 	if err := w.show.events(events); err != nil {
 		return true, err
 	}
@@ -227,17 +229,20 @@ func (w *watching) took(l looked) (over bool, err error) {
 		return true, w.finish(end)
 	}
 	if again := w.follower.Recheck(); !again.IsZero() { // End may have asked for one
-		w.pace.recheck(again.Sub(l.run.Diagnosis.Now))
+		w.pace.recheck(again.Sub(now))
 	}
 	return false, nil
 }
 
 // paint shows the newest view.
 func (w *watching) paint() {
+	if !w.show.isScreen() {
+		return
+	}
 	w.show.frame(w.follower.View(), report.WatchSize{Busy: w.busy(), Next: w.newest.next}, w.newest.report)
 }
 
-// busy is what goes on beside the view.
+// busy is what is done now, for the head of the frame.
 func (w *watching) busy() string {
 	changed := w.change.pending()
 	switch {
@@ -247,6 +252,8 @@ func (w *watching) busy() string {
 		return "reading the cluster for the first time"
 	case changed != "":
 		return "changed: " + changed
+	case w.pace.running && w.change.read() != "":
+		return "reading, changed: " + w.change.read()
 	case w.pace.running:
 		return "reading"
 	}

@@ -56,7 +56,7 @@ func (p *pace) least() time.Duration {
 }
 
 // plan chooses the next run after one that was read: sooner where something has to be
-// seen twice, where something that is normal ends to be so, and while the API is away.
+// seen twice, where something that is normal ends to be so, and while the API is unreachable.
 func (p *pace) plan(recheck time.Time, d *diagnosis.Diagnosis, changed bool) {
 	if changed {
 		p.lively = p.endedAt
@@ -103,6 +103,7 @@ type seenChanges struct {
 	mu    sync.Mutex
 	names []string
 	more  int
+	taken string // what the newest run was begun for
 }
 
 // add notes a change.
@@ -124,9 +125,17 @@ func (c *seenChanges) add(change live.Change) {
 
 // take forgets what the run that begins now will see.
 func (c *seenChanges) take() {
+	changed := c.pending()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.names, c.more = nil, 0
+	c.names, c.more, c.taken = nil, 0, changed
+}
+
+// read names what had changed when the newest run began.
+func (c *seenChanges) read() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.taken
 }
 
 // pending names what has changed.

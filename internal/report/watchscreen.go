@@ -12,7 +12,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/watch"
 )
 
-// WatchSize is the room that a frame has, and what is going on beside the view.
+// WatchSize is the room that a frame has, and what is done meanwhile.
 type WatchSize struct {
 	Width, Height int
 	Busy          string // what is being read now, or what was seen to change; "" for nothing
@@ -184,7 +184,10 @@ func (s *watchScreen) head() []watchLine {
 		words = s.sign(h.sign) + " no expected host is known yet"
 	}
 	about := h.words
-	if d.Verdict.Class == diagnosis.Settling {
+	if !s.v.AwaySince.IsZero() { // what was found before may have changed
+		h = headline{signOpen, yellow, "CANNOT CHECK"}
+		words, about = s.sign(h.sign)+words[len(s.sign(headlineOf(d).sign)):], h.words
+	} else if d.Verdict.Class == diagnosis.Settling {
 		about = fmt.Sprintf("in progress, expected for %s more", s.until(d.Verdict.Until))
 	}
 	return []watchLine{first, {{h.paint, words}, {plain, "; "}, {h.paint, about}}}
@@ -352,7 +355,7 @@ func (s *watchScreen) waiting() []watchLine {
 		out = append(out, watchLine{{yellow, s.sign(signWait) + " "}, {dim, "in " + s.until(w.Until) + " a fault: "}, {plain, title}})
 	}
 	if len(out) > 0 {
-		out = append([]watchLine{{{bold, "Normal so far"}}}, out...)
+		out = append([]watchLine{{{bold, "In progress"}}}, out...)
 	}
 	return out
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/after"
 	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/fault"
 )
 
 // Follower remembers what earlier runs showed.
@@ -62,10 +63,33 @@ func (f *Follower) Step(r Run) []Event {
 	} else {
 		f.holdsSince = time.Time{}
 	}
+	f.last.Diagnosis = slim(r.Diagnosis)
+	if !away {
+		f.seen.Diagnosis = f.last.Diagnosis
+	}
 	if len(events) == 0 && f.now.Sub(f.lastEvent) >= beat {
 		events = append(events, f.event(StillWatching, f.summary()))
 	}
 	return f.keep(events)
+}
+
+// slim is a diagnosis without what nobody shows: of 2,000 hosts the findings that are absent
+// and the proof of each stage have hundreds of megabytes.
+func slim(d *diagnosis.Diagnosis) *diagnosis.Diagnosis {
+	s := *d
+	s.Findings = nil
+	for _, found := range d.Findings {
+		if found.Outcome == fault.Present || found.Waiting() {
+			s.Findings = append(s.Findings, found)
+		}
+	}
+	s.Hosts = make([]diagnosis.HostState, len(d.Hosts))
+	for i, h := range d.Hosts {
+		h.Stages = nil
+		s.Hosts[i] = h
+	}
+	s.Edges, s.Timeline = nil, nil
+	return &s
 }
 
 // keep remembers events for the screen.
