@@ -10,6 +10,8 @@ import (
 	"slices"
 	"syscall"
 	"time"
+
+	"github.com/rollcall-project/rollcall/internal/statedir"
 )
 
 // RecordKind says what a record of the journal means.
@@ -87,11 +89,11 @@ func OpenJournal(stateDir, plan string, now func() time.Time) (*Journal, error) 
 	if !planID.MatchString(plan) {
 		return nil, fmt.Errorf("open journal: %q is not a plan id", plan)
 	}
-	dir, err := openState(stateDir, true, plansDir, plan)
+	dir, err := statedir.Open(stateDir, true, plansDir, plan)
 	if err != nil {
 		return nil, fmt.Errorf("open journal: %w", err)
 	}
-	f, err := openFile(dir, journalFile, os.O_RDWR|os.O_CREATE|os.O_APPEND)
+	f, err := statedir.File(dir, journalFile, os.O_RDWR|os.O_CREATE|os.O_APPEND)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("open journal: %w", err), dir.Close())
 	}
@@ -106,7 +108,7 @@ func (j *Journal) load() error {
 	if err := syscall.Flock(int(j.file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
 		return fmt.Errorf("lock journal %s: another rollcall is working on this plan: %w", j.path, err)
 	}
-	raw, err := readFile(j.dir, journalFile, maxJournal)
+	raw, err := statedir.Read(j.dir, journalFile, maxJournal)
 	if err != nil {
 		return fmt.Errorf("read journal: %w", err)
 	}
@@ -123,7 +125,7 @@ func (j *Journal) load() error {
 		}
 	}
 	j.records = records
-	return syncRoot(j.dir)
+	return statedir.Sync(j.dir)
 }
 
 // parseRecords returns the whole records of a journal and how many bytes they take.

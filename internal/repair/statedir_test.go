@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/rollcall-project/rollcall/internal/statedir"
 )
 
 // planted makes a state directory with the plan p1 and something in the place of
@@ -110,7 +112,7 @@ func TestStoreOpenToOthers(t *testing.T) {
 	sum, err := store.Put([]byte(secret))
 	ok(t, err)
 	ok(t, os.Chmod(filepath.Join(dir, storeDir), 0o755))
-	var refused *Refused
+	var refused *statedir.UnsafeError
 	if _, err := store.Put([]byte("more")); !errors.As(err, &refused) {
 		t.Errorf("Put: %v", err)
 	}
