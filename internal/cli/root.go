@@ -41,7 +41,7 @@ func (a *app) rootCommand() *cobra.Command {
 		}
 	}
 	add(groupLook, a.diagnoseCommand(), a.scanCommand(), a.demoCommand(), a.collectCommand(), a.preflightCommand(), a.baselineCommand(), a.canICommand())
-	add(groupRepair, a.fixCommand(), a.csrCommand())
+	add(groupRepair, a.fixCommand(), a.csrCommand(), a.workerCommand())
 	add(groupKnow, a.explainCommand(), a.listCommand(), a.lintCommand(), a.testCommand())
 	add(groupOther, a.labCommand(), a.versionCommand())
 	root.SetHelpCommandGroupID(groupOther)
