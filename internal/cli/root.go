@@ -44,6 +44,7 @@ func (a *app) rootCommand() *cobra.Command {
 	add(groupRepair, a.fixCommand(), a.csrCommand(), a.workerCommand())
 	add(groupKnow, a.explainCommand(), a.listCommand(), a.lintCommand(), a.testCommand())
 	add(groupOther, a.labCommand(), a.versionCommand())
+	root.AddCommand(a.gatherCommand())
 	root.SetHelpCommandGroupID(groupOther)
 	root.SetCompletionCommandGroupID(groupOther)
 	setHelp(root)

@@ -29,6 +29,7 @@ type workerFlags struct {
 	stateDir string
 	yes      bool
 	planOnly bool
+	drain    worker.Drain
 }
 
 func (a *app) workerCommand() *cobra.Command {
@@ -39,11 +40,12 @@ func (a *app) workerCommand() *cobra.Command {
 platform, and no controller approves the requests of their kubelets.
 
 Each run has a journal. "worker resume" continues a run that was interrupted, "worker
-rollback" takes away what it made and what has not joined.`,
+rollback" takes away what it made and what has not joined, "worker replace" and "worker
+delete" are for workers that have joined.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(a.workerCreateCommand(), a.workerListCommand(), a.workerResumeCommand(), a.workerRollbackCommand())
+	cmd.AddCommand(a.workerCreateCommand(), a.workerListCommand(), a.workerResumeCommand(), a.workerRollbackCommand(), a.workerReplaceCommand(), a.workerDeleteCommand())
 	return cmd
 }
 
@@ -74,6 +76,17 @@ and nothing was made; 3 not all have joined in time: resume or roll back.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.workerCreate(cmd.Context(), f) },
 	}
+	a.addCreateFlags(cmd, &f)
+	grouped(cmd, groupOwn, func(s *pflag.FlagSet) {
+		s.BoolVar(&f.planOnly, "plan", false, "show the checks and what would be made, and make nothing")
+		s.BoolVar(&f.yes, "yes", false, "do not ask")
+	})
+	a.addWorkerFlags(cmd, &f)
+	return cmd
+}
+
+// addCreateFlags adds what says which workers are made, and how.
+func (a *app) addCreateFlags(cmd *cobra.Command, f *workerFlags) {
 	grouped(cmd, groupOwn, func(s *pflag.FlagSet) {
 		s.StringVar(&f.nodePool, "nodepool", "", "the `NAME` of the NodePool; default: the only one of the hosted cluster")
 		s.StringArrayVar(&f.hosts, "host", nil, "a worker, as `NAME[=IP,NAME...]`: its Node's name, and addresses and further names of its serving certificate; repeatable")
@@ -82,11 +95,7 @@ and nothing was made; 3 not all have joined in time: resume or roll back.`,
 		s.StringArrayVar(&f.options, "option", nil, "`KEY=VALUE` for the program of the provider; repeatable")
 		s.DurationVar(&f.window, "window", defaultJoin, "approve first certificates, and wait, for this `TIME`")
 		s.IntVar(&f.parallel, "parallel", 5, "make at most `N` machines at once")
-		s.BoolVar(&f.planOnly, "plan", false, "show the checks and what would be made, and make nothing")
-		s.BoolVar(&f.yes, "yes", false, "do not ask")
 	})
-	a.addWorkerFlags(cmd, &f)
-	return cmd
 }
 
 func (a *app) addWorkerFlags(cmd *cobra.Command, f *workerFlags) {
@@ -102,11 +111,12 @@ func (a *app) workerListCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "list", Short: "list the runs of this machine and how far their workers came",
 		Args: noArgs,
-		RunE: func(*cobra.Command, []string) error { return a.workerList(f) },
+		Long: `List shows the runs whose journals are on this machine. With --hosted it also reads the
+NodePools, and marks the workers that were made with another config than new machines get
+now: on platform None HyperShift updates none of them (see "worker replace").`,
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.workerList(cmd.Context(), f) },
 	}
-	grouped(cmd, groupOwn, func(s *pflag.FlagSet) {
-		s.StringVar(&f.stateDir, "state-dir", "", "read journals in this `DIR`; default $XDG_STATE_HOME/rollcall")
-	})
+	a.addWorkerFlags(cmd, &f)
 	return cmd
 }
 
@@ -192,7 +202,7 @@ func (a *app) workerPlan(f workerFlags) (worker.Plan, error) {
 	return p, nil
 }
 
-func (a *app) workerList(f workerFlags) error {
+func (a *app) workerList(ctx context.Context, f workerFlags) error {
 	state, err := repair.StateDir(f.stateDir, a.io.Getenv)
 	if err != nil {
 		return err
@@ -202,7 +212,26 @@ func (a *app) workerList(f workerFlags) error {
 		_, err = fmt.Fprintln(a.io.Out, "No run was made from this machine.")
 		return err
 	}
-	return errors.Join(a.printRuns(runs), err)
+	now := map[string]string{}
+	if a.source.hosted != "" {
+		runs = slices.DeleteFunc(runs, func(r worker.Run) bool { return r.Plan.Hosted != a.source.hosted })
+		h, hubErr := a.openHub()
+		if hubErr != nil {
+			return errors.Join(err, hubErr)
+		}
+		for _, r := range runs {
+			if _, known := now[r.Plan.NodePool]; known {
+				continue
+			}
+			config, poolErr := worker.CurrentConfig(ctx, h, r.Plan)
+			if poolErr != nil {
+				err = errors.Join(err, poolErr)
+				continue
+			}
+			now[r.Plan.NodePool] = config
+		}
+	}
+	return errors.Join(a.printRuns(runs, now), err)
 }
 
 func (a *app) workerResume(ctx context.Context, f workerFlags, run string) (err error) {

@@ -54,15 +54,20 @@ func describeWorker(p worker.Plan, w worker.Worker) string {
 	return text
 }
 
-// printRuns lists runs and their workers.
-func (a *app) printRuns(runs []worker.Run) error {
+// printRuns lists runs and their workers. now has the current config of the NodePools that
+// were read.
+func (a *app) printRuns(runs []worker.Run, now map[string]string) error {
 	clean := a.style().Clean
 	t := tabwriter.NewWriter(a.io.Out, 0, 0, 3, ' ', 0)
-	fmt.Fprintln(t, "RUN\tHOSTED\tNODEPOOL\tPROVIDER\tWORKER\tSTATE\tSINCE\tMACHINE")
+	fmt.Fprintln(t, "RUN\tHOSTED\tNODEPOOL\tPROVIDER\tWORKER\tSTATE\tSINCE\tCONFIG\tMACHINE")
 	for _, r := range runs {
 		for _, s := range r.Statuses {
-			fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.Plan.Run, clean(r.Plan.Hosted), clean(r.Plan.NodePool), clean(r.Plan.Provider),
-				clean(s.Worker.Name), s.Step, s.Since.UTC().Format(time.RFC3339), clean(cmp.Or(s.Machine.ID, "-")))
+			config := cmp.Or(s.Config, "-")
+			if current := now[r.Plan.NodePool]; current != "" && s.Config != "" && s.Config != current && s.Step != worker.Out {
+				config += " (outdated, now " + current + ")"
+			}
+			fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.Plan.Run, clean(r.Plan.Hosted), clean(r.Plan.NodePool), clean(r.Plan.Provider),
+				clean(s.Worker.Name), s.Step, s.Since.UTC().Format(time.RFC3339), clean(config), clean(cmp.Or(s.Machine.ID, "-")))
 		}
 	}
 	return t.Flush()

@@ -28,7 +28,7 @@ import (
 type workerRun struct {
 	runner *worker.Runner
 	nodes  *approver.Kube // of the hosted cluster
-	server string         // of the hosted cluster
+	api    *repair.Kube   // of the hosted cluster
 }
 
 func (w *workerRun) close() error { return w.runner.Journal.Close() }
@@ -97,7 +97,7 @@ func (a *app) workerCreate(ctx context.Context, f workerFlags) (err error) {
 	if f.planOnly {
 		return nil
 	}
-	if err := a.confirmWorkers(f, p); err != nil {
+	if err := a.typedYes(f, fmt.Sprintf("make %d workers", len(p.Workers))); err != nil {
 		return err
 	}
 	state, err := repair.StateDir(f.stateDir, a.io.Getenv)
@@ -116,20 +116,21 @@ func (a *app) workerCreate(ctx context.Context, f workerFlags) (err error) {
 	return a.workerWork(ctx, w, f.window)
 }
 
-func (a *app) confirmWorkers(f workerFlags, p worker.Plan) error {
+// typedYes has a person confirm what is about to be done.
+func (a *app) typedYes(f workerFlags, what string) error {
 	if f.yes {
 		return nil
 	}
 	if !a.io.Screen.InTerminal || !a.io.Screen.ErrTerminal {
-		return errors.New("nothing was made: there is no terminal to ask at; add --yes")
+		return errors.New("nothing was done: there is no terminal to ask at; add --yes")
 	}
-	fmt.Fprintf(a.io.Err, "\nType yes to make %d workers: ", len(p.Workers))
+	fmt.Fprintf(a.io.Err, "\nType yes to %s: ", a.style().Clean(what))
 	line, err := bufio.NewReader(a.io.In).ReadString('\n')
 	if err != nil && !errors.Is(err, io.EOF) {
 		return fmt.Errorf("read the confirmation: %w", err)
 	}
 	if strings.TrimSpace(line) != "yes" {
-		return errors.New("not confirmed: nothing was made")
+		return errors.New("not confirmed: nothing was done")
 	}
 	return nil
 }
@@ -183,7 +184,11 @@ func (a *app) newWorkerRun(ctx context.Context, f workerFlags, h hub, journal *w
 	if err != nil {
 		return nil, err
 	}
-	return &workerRun{nodes: nodes, server: config.Host, runner: &worker.Runner{
+	api, err := repair.NewKube(config)
+	if err != nil {
+		return nil, err
+	}
+	return &workerRun{nodes: nodes, api: api, runner: &worker.Runner{
 		Journal: journal, Provider: provider, Parallel: f.parallel, Now: a.io.Clock,
 		UserData: func(ctx context.Context) (worker.UserData, error) { return worker.Fresh(ctx, h, journal.Plan) },
 		Nodes:    func(ctx context.Context, name string) (worker.Node, bool, error) { return readNode(ctx, nodes, name) },
@@ -209,6 +214,10 @@ func readNode(ctx context.Context, api approver.API, name string) (worker.Node, 
 	if err != nil {
 		return worker.Node{}, false, err
 	}
+	return nodeOf(o), true, nil
+}
+
+func nodeOf(o map[string]any) worker.Node {
 	n := worker.Node{UID: evidence.String(o, "metadata", "uid")}
 	n.Created, _ = time.Parse(time.RFC3339, evidence.String(o, "metadata", "creationTimestamp"))
 	conditions, _ := evidence.Field(o, "status", "conditions").([]any)
@@ -217,7 +226,7 @@ func readNode(ctx context.Context, api approver.API, name string) (worker.Node, 
 			n.Ready = c["status"] == "True"
 		}
 	}
-	return n, true, nil
+	return n
 }
 
 // workerWork makes what is missing, approves the requests of the run's hosts, and waits.

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"net/http"
@@ -9,7 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
 )
@@ -96,10 +94,11 @@ func TestWorkerPlan(t *testing.T) {
 func TestWorkerList(t *testing.T) {
 	p := newPair(t)
 	state := t.TempDir()
-	var out bytes.Buffer
-	code := Main(t.Context(), []string{"rollcall", "worker", "list", "--state-dir", state}, IO{In: strings.NewReader(""), Out: &out, Err: &out, Getenv: os.Getenv, Clock: time.Now})
-	if code != ExitOK || !strings.Contains(out.String(), "No run") {
-		t.Errorf("%d %s", code, &out)
+	if out, errs, code := p.run(t, "worker", "list", "--state-dir", state); code != ExitOK || !strings.Contains(out, "No run") {
+		t.Errorf("%d %s%s", code, out, errs)
+	}
+	if _, errs, code := p.run(t, "worker", "delete", "vm-7", "--state-dir", state, "--yes"); code != ExitFailed || !strings.Contains(errs, "no run of this machine made a worker vm-7") {
+		t.Errorf("delete: %d %s", code, errs)
 	}
 	for _, verb := range []string{"resume", "rollback"} {
 		if _, errs, code := p.run(t, "worker", verb, "w-0123456789", "--state-dir", state); code != ExitFailed || !strings.Contains(errs, "there is no run w-0123456789") {

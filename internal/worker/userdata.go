@@ -43,17 +43,26 @@ const (
 	maxUserData = 64 << 10
 )
 
-// Fresh reads the user-data of the config that the NodePool gives to new machines now, and
-// refuses what could not lead a machine to its config. Errors quote nothing of it.
-func Fresh(ctx context.Context, m Management, p Plan) (UserData, error) {
+// CurrentConfig is the hash of the config that the plan's NodePool gives to new machines now.
+func CurrentConfig(ctx context.Context, m Management, p Plan) (string, error) {
 	namespace, _, _ := strings.Cut(p.Hosted, "/")
 	pool, err := m.Object(ctx, HyperShiftGroup, "nodepools", namespace, p.NodePool)
 	if err != nil {
-		return UserData{}, fmt.Errorf("read NodePool %s/%s: %w", namespace, p.NodePool, err)
+		return "", fmt.Errorf("read NodePool %s/%s: %w", namespace, p.NodePool, err)
 	}
 	config := evidence.String(pool, "metadata", "annotations", configNote)
 	if config == "" {
-		return UserData{}, fmt.Errorf("NodePool %s/%s gives no config to machines yet: it has no annotation %s", namespace, p.NodePool, configNote)
+		return "", fmt.Errorf("NodePool %s/%s gives no config to machines yet: it has no annotation %s", namespace, p.NodePool, configNote)
+	}
+	return config, nil
+}
+
+// Fresh reads the user-data of the config that the NodePool gives to new machines now, and
+// refuses what could not lead a machine to its config. Errors quote nothing of it.
+func Fresh(ctx context.Context, m Management, p Plan) (UserData, error) {
+	config, err := CurrentConfig(ctx, m, p)
+	if err != nil {
+		return UserData{}, err
 	}
 	name := p.NodePool + "-" + config
 	data, err := m.Object(ctx, "", "secrets", p.ControlPlane, "user-data-"+name)
@@ -67,6 +76,7 @@ func Fresh(ctx context.Context, m Management, p Plan) (UserData, error) {
 	if err := current(ctx, m, p, name, value); err != nil {
 		return UserData{}, fmt.Errorf("Secret user-data-%s: %w", name, err)
 	}
+	namespace, _, _ := strings.Cut(p.Hosted, "/")
 	u, err := parse(value, namespace+"/"+p.NodePool, config)
 	if err != nil {
 		return UserData{}, fmt.Errorf("Secret user-data-%s: %w", name, err)

@@ -101,6 +101,52 @@ func TestWorkerCreate(t *testing.T) {
 	}
 }
 
+// TestWorkerReplace replaces a worker by a new one and deletes that one: the old Node goes
+// only when the new one is Ready.
+func TestWorkerReplace(t *testing.T) {
+	if os.Getenv("ROLLCALL_LAB_FULL") == "" {
+		t.Skip("ROLLCALL_LAB_FULL")
+	}
+	w := up(t, "hosted", true)
+	boot := filepath.Join(w.dir, "boot")
+	booted := func(name string, args ...string) result {
+		done := make(chan result, 1)
+		go func() {
+			done <- w.live(append(args, "--hosted", "clusters/guest", "--dir", boot, "--window", "6m", "--yes")...)
+		}()
+		eventually(t, time.Minute, func() string {
+			if _, err := os.Stat(filepath.Join(boot, name+".ign")); err != nil {
+				return err.Error()
+			}
+			return ""
+		})
+		if r := w.lab("outside", "boot-guest", name); r.code != 0 {
+			t.Fatal(r)
+		}
+		return <-done
+	}
+	if r := booted("guest5", "worker", "create", "--host", "guest5="+w.guestAddress(t, 5)); r.code != 0 {
+		t.Fatal(r)
+	}
+	if list := w.live("worker", "list", "--hosted", "clusters/guest"); list.code != 0 || strings.Contains(list.out, "outdated") {
+		t.Errorf("worker list: %s", list)
+	}
+	if r := booted("guest6", "worker", "replace", "guest5", "--host", "guest6="+w.guestAddress(t, 6), "--force", "--delete-emptydir-data"); r.code != 0 || !strings.Contains(r.out, "guest5: drained, and taken away") {
+		t.Fatal(r)
+	}
+	d := parse(t, w.live("diagnose", "--hosted", "clusters/guest", "-o", "json"))
+	// That it once joined is still in its requests; its Node is gone.
+	if strings.Contains(d.hosts(), "guest5:config-done") || !strings.Contains(d.hosts(), "guest6:config-done:not-applicable") {
+		t.Errorf("after replace: %s", d.hosts())
+	}
+	if r := w.live("worker", "delete", "guest5", "--hosted", "clusters/guest", "--yes"); r.code != 1 || !strings.Contains(r.err, "no run of this machine made a worker guest5") {
+		t.Errorf("deleted twice: %s", r)
+	}
+	if r := w.live("worker", "delete", "guest6", "--hosted", "clusters/guest", "--yes", "--keep-at-least", "2"); r.code != 1 || !strings.Contains(r.err, "at least 2 must be left") {
+		t.Errorf("the floor: %s", r)
+	}
+}
+
 // guestAddress is the address of a worker of the hosted cluster.
 func (w *world) guestAddress(t *testing.T, n int) string {
 	t.Helper()
