@@ -28,8 +28,9 @@ has joined and the cluster is stable, or until a proven cause stands that does n
 by itself. openshift-install ends with 0 while workers are still missing; watch does not.
 
 On a terminal it is one screen: hosts with their stage and the usual time, what has
-changed, what is in progress and until when that is expected, the next command. Else it writes one line for each
-change, with -o json one line of JSON (docs/schema/watch.v1alpha1.json).
+changed, what is in progress and until when that is expected, the next command. Else it
+writes one line for each change, with -o json one line of JSON
+(docs/schema/watch.v1alpha1.json).
 
 SUBJECT narrows it to hosts, as oc writes them: node/NAME, host/NAME, bmh/NAME,
 machine/NAME, mcp/NAME for the hosts of a pool.

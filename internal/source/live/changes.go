@@ -49,7 +49,7 @@ type Changes struct {
 // Limits of a watch.
 const (
 	watchTime   = 20 * time.Minute // of one connection; then it is made again
-	watchYoung  = time.Minute      // of one where not everything is served yet
+	watchYoung  = 5 * time.Minute  // of one where not everything is served yet
 	watchPause  = 3 * time.Second  // before a connection is made again
 	watchSilent = 2 * time.Minute  // without an answer to the request
 )
@@ -93,10 +93,11 @@ func (c *Changes) Run(ctx context.Context, changed func(Change)) {
 		rows[r] = newTable()
 	}
 	for ctx.Err() == nil {
+		pause := time.NewTimer(watchPause) // counts from the beginning: a long connection is followed at once
 		c.generation(ctx, rows, changed)
 		select {
 		case <-ctx.Done():
-		case <-time.After(watchPause):
+		case <-pause.C:
 		}
 	}
 }
