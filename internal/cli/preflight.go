@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/source/plan"
 )
 
@@ -17,6 +18,7 @@ type preflightFlags struct {
 	files   []string
 	dir     string
 	release string
+	bmc     bmcFlags
 }
 
 func (a *app) preflightCommand() *cobra.Command {
@@ -28,7 +30,8 @@ func (a *app) preflightCommand() *cobra.Command {
 openshift-install would refuse, and what it accepts and what then stops hosts from
 joining: with file, line and column, what to write instead, and the source.
 
-It reads files only. The installer consumes install-config.yaml: keep a copy, and
+It reads files only, unless --bmc asks the BMCs of the hosts over Redfish what is in the
+machines (nothing is switched or changed there). The installer consumes install-config.yaml: keep a copy, and
 check that. Passwords, keys and the pull secret stay in the files.
 Exit codes: 0 no known mistake, 1 the tool could not do its work, 2 a mistake at or
 above --fail-on, 3 undecided.`,
@@ -36,6 +39,7 @@ above --fail-on, 3 undecided.`,
 			example(a.name, "preflight ./cluster1", "the plan in a directory") +
 			example(a.name, "preflight -f install-config.yaml -f agent-config.yaml", "files of any name") +
 			example(a.name, "preflight ./cluster1 --release 4.18", "with what depends on the release") +
+			example(a.name, "preflight ./cluster1 --bmc", "and what the BMCs of its hosts show") +
 			example(a.name, "preflight ./cluster1 -o sarif", "for a pull request"),
 		Args: atMostOne("DIR"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -52,6 +56,7 @@ above --fail-on, 3 undecided.`,
 	f.StringArrayVarP(&o.files, "file", "f", nil, "`FILE` of the plan: install-config or agent-config, of any name; repeatable")
 	f.StringVar(&o.dir, "install-dir", "", "`DIR` with install-config.yaml, agent-config.yaml or both; default: the current one")
 	f.StringVar(&o.release, "release", "", "the `RELEASE` that you will install, as 4.18: some checks depend on it")
+	a.addBMCFlags(cmd, &o.bmc)
 	a.addChoiceFlags(cmd)
 	a.addCatalogFlag(cmd)
 	a.addAcceptFlag(cmd)
@@ -65,17 +70,35 @@ func (a *app) preflight(ctx context.Context, format string, o preflightFlags) (e
 	if o.release != "" && !releaseForm.MatchString(o.release) {
 		return usagef("--release %s: write it as 4.18 or 4.18.3", o.release)
 	}
-	s, err := a.openPlan(o)
+	over, err := a.preflightSource(ctx, o)
 	if err != nil {
 		return err
 	}
-	s.Release(o.release)
-	r, err := a.openRunOver(ctx, nil, s)
+	r, err := a.openRunOver(ctx, nil, over)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
 	return a.answer(ctx, r, format, "")
+}
+
+// preflightSource opens the plan, and what is asked besides it.
+func (a *app) preflightSource(ctx context.Context, o preflightFlags) (evidence.Source, error) {
+	if err := o.bmc.check(); err != nil {
+		return nil, err
+	}
+	s, err := a.openPlan(o)
+	switch {
+	case err != nil && o.bmc.elsewhere() && len(o.files) == 0 && o.dir == "" && errors.Is(err, plan.ErrNoPlan):
+		return a.withBMCs(ctx, nil, nil, o)
+	case err != nil:
+		return nil, err
+	}
+	s.Release(o.release)
+	if !o.bmc.asks() {
+		return s, nil
+	}
+	return a.withBMCs(ctx, s, s, o)
 }
 
 func (a *app) openPlan(o preflightFlags) (*plan.Source, error) {

@@ -237,29 +237,10 @@ func (s *Source) verify(chain []*x509.Certificate, name string, a *probe.APIAnsw
 	}
 	_, err := chain[0].Verify(x509.VerifyOptions{DNSName: name, Roots: c.CAs, Intermediates: between, CurrentTime: a.At,
 		KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}})
-	a.Trust = trustOf(err, chain[0], a.At)
+	a.Trust = wire.TrustOf(err, chain[0], a.At)
 	if err != nil {
 		a.TrustError = clip(err.Error())
 	}
-}
-
-func trustOf(err error, leaf *x509.Certificate, at time.Time) probe.Trust {
-	var unknown x509.UnknownAuthorityError
-	var name x509.HostnameError
-	var invalid x509.CertificateInvalidError
-	switch {
-	case err == nil:
-		return probe.TrustVerified
-	case errors.As(err, &unknown):
-		return probe.TrustUnknownCA
-	case errors.As(err, &name):
-		return probe.TrustWrongName
-	case errors.As(err, &invalid) && invalid.Reason == x509.Expired && at.Before(leaf.NotBefore):
-		return probe.TrustNotYetValid
-	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
-		return probe.TrustExpired
-	}
-	return probe.TrustOther
 }
 
 // clip makes one short line of a message that somebody else wrote.
