@@ -18,6 +18,8 @@ type preflightFlags struct {
 	files   []string
 	dir     string
 	release string
+	network bool     // ask the network of the plan
+	answers []string // files of what it answered another machine
 	bmc     bmcFlags
 }
 
@@ -30,8 +32,11 @@ func (a *app) preflightCommand() *cobra.Command {
 openshift-install would refuse, and what it accepts and what then stops hosts from
 joining: with file, line and column, what to write instead, and the source.
 
-It reads files only, unless --bmc asks the BMCs of the hosts over Redfish what is in the
-machines (nothing is switched or changed there). The installer consumes install-config.yaml: keep a copy, and
+It reads files only, unless --network asks what the plan needs of the network: names,
+free virtual addresses, load balancers, time servers and registries, as this machine
+sees them, without any credential; and --bmc asks the BMCs of the hosts over Redfish what
+is in the machines. Nothing is changed.
+The installer consumes install-config.yaml: keep a copy, and
 check that. Passwords, keys and the pull secret stay in the files.
 Exit codes: 0 no known mistake, 1 the tool could not do its work, 2 a mistake at or
 above --fail-on, 3 undecided.`,
@@ -39,6 +44,7 @@ above --fail-on, 3 undecided.`,
 			example(a.name, "preflight ./cluster1", "the plan in a directory") +
 			example(a.name, "preflight -f install-config.yaml -f agent-config.yaml", "files of any name") +
 			example(a.name, "preflight ./cluster1 --release 4.18", "with what depends on the release") +
+			example(a.name, "preflight ./cluster1 --network", "and its network, seen from here") +
 			example(a.name, "preflight ./cluster1 --bmc", "and what the BMCs of its hosts show") +
 			example(a.name, "preflight ./cluster1 -o sarif", "for a pull request"),
 		Args: atMostOne("DIR"),
@@ -56,6 +62,10 @@ above --fail-on, 3 undecided.`,
 	f.StringArrayVarP(&o.files, "file", "f", nil, "`FILE` of the plan: install-config or agent-config, of any name; repeatable")
 	f.StringVar(&o.dir, "install-dir", "", "`DIR` with install-config.yaml, agent-config.yaml or both; default: the current one")
 	f.StringVar(&o.release, "release", "", "the `RELEASE` that you will install, as 4.18: some checks depend on it")
+	f.BoolVar(&o.network, "network", false, "ask the network of the plan, too: names, virtual addresses, load balancers, time servers, registries")
+	f.StringArrayVar(&o.answers, "network-answers", nil, "`FILE` that rollcall-host preflight wrote on another machine; repeatable")
+	f.StringVar(&a.source.probeFrom, "probe-from", "", "with --network, ask from this node of the running cluster of the kubeconfig: `node/NAME`")
+	a.addConnectFlags(cmd)
 	a.addBMCFlags(cmd, &o.bmc)
 	a.addChoiceFlags(cmd)
 	a.addCatalogFlag(cmd)
@@ -89,16 +99,17 @@ func (a *app) preflightSource(ctx context.Context, o preflightFlags) (evidence.S
 	}
 	s, err := a.openPlan(o)
 	switch {
-	case err != nil && o.bmc.elsewhere() && len(o.files) == 0 && o.dir == "" && errors.Is(err, plan.ErrNoPlan):
+	case err != nil && o.bmc.elsewhere() && len(o.files) == 0 && o.dir == "" && !o.network && len(o.answers) == 0 && errors.Is(err, plan.ErrNoPlan):
 		return a.withBMCs(ctx, nil, nil, o)
 	case err != nil:
 		return nil, err
 	}
 	s.Release(o.release)
-	if !o.bmc.asks() {
-		return s, nil
+	over, err := a.withNetwork(ctx, s, o)
+	if err != nil || !o.bmc.asks() {
+		return over, err
 	}
-	return a.withBMCs(ctx, s, s, o)
+	return a.withBMCs(ctx, over, s, o)
 }
 
 func (a *app) openPlan(o preflightFlags) (*plan.Source, error) {

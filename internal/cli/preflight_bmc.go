@@ -63,7 +63,7 @@ func (o bmcFlags) check() error {
 	return nil
 }
 
-// withBMCs puts what the BMCs answer beside a plan. over and s are nil where there is none.
+// withBMCs adds what the BMCs answer to a plan. over and s are nil where there is none.
 func (a *app) withBMCs(ctx context.Context, over evidence.Source, s *plan.Source, o preflightFlags) (evidence.Source, error) {
 	q := bmc.Options{Over: over, Kind: plan.Kind, Clock: a.io.Clock, Limit: o.bmc.timeout}
 	q.Vantage, _ = os.Hostname() // without a name it is this machine

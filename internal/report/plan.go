@@ -1,8 +1,10 @@
 package report
 
 import (
+	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/fault"
@@ -19,6 +21,7 @@ func planText(w io.Writer, d *diagnosis.Diagnosis, o Options) error {
 		t.mistake(r)
 	}
 	t.planTodo()
+	t.machines()
 	t.accepted(false)
 	t.planUnknown()
 	return t.flush(w)
@@ -101,17 +104,31 @@ func (t *text) planTodo() {
 	}
 }
 
-// planUnknown names the checks that could not decide.
+// planUnknown names the checks that could not decide; those for one reason together.
 func (t *text) planUnknown() {
-	first := true
+	var order []string
+	checks := map[string][]string{}
 	for _, f := range t.d.Findings {
 		if f.Outcome != fault.Unknown {
 			continue
 		}
-		if first {
-			t.blank()
-			first = false
+		reason := f.Reason
+		if _, rest, ok := strings.Cut(reason, ": "); ok { // before it stands the fact, of which there are several
+			reason = rest
 		}
-		t.lead(0, span{yellow, "Not checked: "}, "  ", plain, f.Fault+": "+f.Reason, 0)
+		if checks[reason] == nil {
+			order = append(order, reason)
+		}
+		checks[reason] = append(checks[reason], f.Fault)
+	}
+	for i, reason := range order {
+		if i == 0 {
+			t.blank()
+		}
+		list := checks[reason]
+		if len(list) > 1 && !t.o.Wide {
+			list = []string{fmt.Sprintf("%s and %d more checks", list[0], len(list)-1)}
+		}
+		t.lead(0, span{yellow, "Not checked: "}, "  ", plain, strings.Join(list, ", ")+": "+reason, 0)
 	}
 }

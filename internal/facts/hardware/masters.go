@@ -227,7 +227,7 @@ func Compare(ctx context.Context, w *facts.World) (*diagnosis.Machines, error) {
 	}
 	all := len(list)
 	list = masters(list)
-	m := &diagnosis.Machines{Asked: all}
+	m := &diagnosis.Machines{Asked: all, Hosts: []string{}, Rows: []diagnosis.MachineRow{}}
 	for _, h := range list {
 		if h.System == nil {
 			m.Unread = append(m.Unread, diagnosis.UnreadMachine{Host: h.Host, Reason: h.why()})

@@ -36,7 +36,7 @@ func parse(text string) (a address, failure Failure, why string) {
 	}
 	a.driver = driver
 	if !slices.Contains(redfishDrivers, driver) {
-		return a, NotRedfish, driver + ":// is no address of Redfish"
+		return a, NotRedfish, driver + ":// is not an address of Redfish"
 	}
 	u, err := url.Parse("x://" + rest)
 	if err != nil || u.Hostname() == "" {

@@ -17,7 +17,6 @@ package bmc
 import (
 	"encoding/json"
 	"fmt"
-	"strings"
 	"time"
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
@@ -266,13 +265,3 @@ func objectOf(raw []byte, name string) (evidence.Object, error) {
 
 // Decode reads an answer out of its object.
 func Decode(o evidence.Object) (Answer, error) { return evidence.Decode[Answer](o) }
-
-// clip makes one short line of a text that somebody else wrote.
-func clip(v string) string {
-	v = strings.Join(strings.Fields(v), " ")
-	const most = 200
-	if len(v) > most {
-		v = strings.ToValidUTF8(v[:most], "") + "..."
-	}
-	return v
-}

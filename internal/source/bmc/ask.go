@@ -6,6 +6,8 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
+
+	"github.com/rollcall-project/rollcall/internal/source/wire"
 )
 
 // root is where every Redfish service begins (DMTF DSP0266, "Service root"); it answers
@@ -28,7 +30,7 @@ func (k *asker) ask(ctx context.Context, t Target) Answer {
 	defer cancel()
 	a := Answer{Target: t, Vantage: k.opts.Vantage, At: begun.UTC()}
 	if p := k.walk(ctx, &a); p != nil {
-		a.Failure, a.Status, a.Error = p.failure, p.status, clip(p.detail)
+		a.Failure, a.Status, a.Error = p.failure, p.status, wire.Clip(p.detail)
 	}
 	a.Millis = k.opts.Clock().Sub(begun).Milliseconds()
 	return a
@@ -86,7 +88,7 @@ func (k *asker) judge(a *Answer, to address, chain []*x509.Certificate) *problem
 	if err == nil {
 		return nil
 	}
-	a.TrustError = clip(err.Error())
+	a.TrustError = wire.Clip(err.Error())
 	if a.Off {
 		return nil
 	}
@@ -138,7 +140,7 @@ func (k *asker) login(ctx context.Context, c *client, a *Answer, to address) (no
 	g := k.gates.of(credential)
 	may, err := g.enter(ctx)
 	if err != nil {
-		return nil, &problem{failure: Timeout, detail: "waited for what another BMC says of the same credential"}
+		return nil, &problem{failure: Timeout, detail: "waited for the answer of another BMC to the same credential"}
 	}
 	if !may {
 		return nil, &problem{failure: HeldBack, detail: fmt.Sprintf("the same credential was refused by %d other BMCs and is not sent again", g.refusals())}
@@ -172,15 +174,15 @@ func (c *client) system(ctx context.Context, to address) (node, *problem) {
 		case 1:
 			path = list[0]
 		default:
-			return nil, &problem{failure: SeveralSystem, detail: fmt.Sprintf("it has %d systems, such as %s: the address has to name one", len(list), clip(list[0]))}
+			return nil, &problem{failure: SeveralSystem, detail: fmt.Sprintf("it has %d systems, such as %s: the address has to name one", len(list), wire.Clip(list[0]))}
 		}
 	}
 	n, p := c.node(ctx, path)
 	if p != nil && p.failure == Absent {
-		return nil, &problem{failure: NoSystem, status: p.status, detail: "there is no " + clip(path)}
+		return nil, &problem{failure: NoSystem, status: p.status, detail: "there is no " + wire.Clip(path)}
 	}
 	if p == nil && n.sub("Boot") == nil && n.text("PowerState") == "" && n.link("Processors") == "" {
-		return nil, &problem{failure: NoSystem, status: 200, detail: clip(path) + " is no system: it has no Boot and no PowerState"}
+		return nil, &problem{failure: NoSystem, status: 200, detail: wire.Clip(path) + " is not a system: it has no Boot and no PowerState"}
 	}
 	return n, p
 }

@@ -38,7 +38,7 @@ type problem struct {
 	detail  string
 }
 
-func (p *problem) unread() Unread { return Unread{p.failure, clip(p.detail)} }
+func (p *problem) unread() Unread { return Unread{p.failure, wire.Clip(p.detail)} }
 
 // client asks one BMC, one request after the other.
 type client struct {
@@ -98,7 +98,7 @@ func whyNot(err error, stage probe.Stage) string {
 	if errors.As(err, &link) {
 		err = link.Err
 	}
-	return clip(err.Error())
+	return wire.Clip(err.Error())
 }
 
 // verify says what a served chain is worth for a host at a time.
@@ -250,7 +250,7 @@ func (c *client) redirect(from *url.URL, resp *http.Response) (map[string]any, s
 		return nil, "", &problem{failure: Redirected, status: resp.StatusCode, detail: "a redirect to nowhere"}
 	}
 	if to.Scheme != c.base.Scheme || to.Host != c.base.Host {
-		return nil, "", &problem{failure: Redirected, status: resp.StatusCode, detail: "a redirect to " + clip(to.Scheme+"://"+to.Host)}
+		return nil, "", &problem{failure: Redirected, status: resp.StatusCode, detail: "a redirect to " + wire.Clip(to.Scheme+"://"+to.Host)}
 	}
 	return nil, (&url.URL{Path: to.Path, RawQuery: to.RawQuery}).String(), nil
 }

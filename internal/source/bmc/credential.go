@@ -49,6 +49,15 @@ type Credentials struct {
 	environment *Credential
 }
 
+// String hides them.
+func (Credentials) String() string { return "(hidden)" }
+
+// GoString hides them.
+func (Credentials) GoString() string { return "(hidden)" }
+
+// LogValue hides them.
+func (Credentials) LogValue() slog.Value { return slog.StringValue("(hidden)") }
+
 // For returns the credential for a target.
 func (c Credentials) For(t Target) (Credential, bool) {
 	for _, key := range []string{t.Host, hostOf(t.Address)} {

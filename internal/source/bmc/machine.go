@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/rollcall-project/rollcall/internal/source/wire"
 )
 
 // machine reads what the BMC shows of its machine, part by part: one that cannot be read
@@ -26,7 +28,7 @@ func absent(what string) *problem { return &problem{failure: Absent, detail: wha
 
 func systemOf(n node) *System {
 	s := &System{
-		Path: clip(n.text("@odata.id")), Manufacturer: n.text("Manufacturer"), Model: n.text("Model"), Serial: strings.ToUpper(n.text("SerialNumber")),
+		Path: wire.Clip(n.text("@odata.id")), Manufacturer: n.text("Manufacturer"), Model: n.text("Model"), Serial: strings.ToUpper(n.text("SerialNumber")),
 		UUID: strings.ToUpper(n.text("UUID")), Power: n.text("PowerState"), Health: n.text("Status", "HealthRollup"), BIOS: n.text("BiosVersion"),
 		CPUs: n.count("ProcessorSummary", "Count"), CPUModel: n.text("ProcessorSummary", "Model"), Threads: n.count("ProcessorSummary", "LogicalProcessorCount"),
 		OverrideMode: bootMode(n.text("Boot", "BootSourceOverrideMode")), OverrideEnabled: n.text("Boot", "BootSourceOverrideEnabled"),
@@ -231,7 +233,7 @@ func (c *client) media(ctx context.Context, a *Answer, system, manager node) *pr
 // imageName is the last part of an image's URL: what stands before it may hold a password.
 func imageName(url string) string {
 	url, _, _ = strings.Cut(url, "?")
-	return clip(url[strings.LastIndexAny(url, "/\\")+1:])
+	return wire.Clip(url[strings.LastIndexAny(url, "/\\")+1:])
 }
 
 // account looks for the rights of the account that is used.

@@ -16,6 +16,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/source/plan"
+	"github.com/rollcall-project/rollcall/internal/source/wire"
 )
 
 // PlanTargets returns the BMCs of the hosts of a plan, and takes their credentials out of its
@@ -276,7 +277,7 @@ func listed(words []string) (t Target, err error) {
 	}
 	if !strings.Contains(at, "://") {
 		if host, _, _ := strings.Cut(at, "/"); !isHost(host) {
-			return t, fmt.Errorf("%q is no address", clip(at))
+			return t, fmt.Errorf("%q is not an address", wire.Clip(at))
 		}
 		at = "redfish://" + at
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/source/wire"
 )
 
 // The most members of one collection that are read. A server with more disks exists, and
@@ -20,7 +21,7 @@ const (
 // node is a resource that was read.
 type node map[string]any
 
-func (n node) text(path ...string) string { return clip(evidence.String(n, path...)) }
+func (n node) text(path ...string) string { return wire.Clip(evidence.String(n, path...)) }
 
 func (n node) number(path ...string) int64 {
 	f, ok := evidence.Field(n, path...).(float64)
@@ -49,7 +50,7 @@ func (n node) texts(path ...string) []string {
 	var out []string
 	for _, v := range n.list(path...) {
 		if s, ok := v.(string); ok && len(out) < maxMembers {
-			out = append(out, clip(s))
+			out = append(out, wire.Clip(s))
 		}
 	}
 	return out
@@ -130,7 +131,7 @@ func (n node) id() string {
 	if v := n.text("Id"); v != "" {
 		return v
 	}
-	return clip(path.Base(evidence.String(n, "@odata.id")))
+	return wire.Clip(path.Base(evidence.String(n, "@odata.id")))
 }
 
 // MAC is a MAC address in one spelling, "" for what is none. HPE writes some as EUI-64,
