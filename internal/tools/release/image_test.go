@@ -207,38 +207,37 @@ func inside(ctx context.Context, root string, args ...string) *exec.Cmd {
 // registry is reached in tests.
 func pushBase(t *testing.T, ref string) {
 	t.Helper()
-	files := map[string]bool{}
+	root := t.TempDir()
+	add := func(from, to string) {
+		t.Helper()
+		content, err := os.ReadFile(from) // what a link leads to
+		if err == nil {
+			err = errors.Join(os.MkdirAll(filepath.Join(root, filepath.Dir(to)), 0o755), os.WriteFile(filepath.Join(root, to), content, 0o755))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
 	for _, program := range []string{"bash", "tar", "sync"} {
 		path, err := exec.LookPath(program)
 		if err != nil {
 			t.Fatal(err)
 		}
-		files[path] = true
+		add(path, "/bin/"+program)
 		libraries, err := exec.CommandContext(t.Context(), "ldd", path).Output()
 		if err != nil {
 			t.Fatal(err)
 		}
 		for word := range strings.FieldsSeq(string(libraries)) {
 			if strings.HasPrefix(word, "/") {
-				files[word] = true
-			}
-		}
-	}
-	files["/bin"], files["/lib"], files["/lib64"] = true, true, true // links where /usr is merged
-	args := []string{"-c", "--no-recursion", "-P"}
-	for path := range files {
-		args = append(args, path)
-		if real, err := filepath.EvalSymlinks(path); err == nil && real != path {
-			if info, err := os.Stat(real); err == nil && !info.IsDir() {
-				args = append(args, real)
+				add(word, word)
 			}
 		}
 	}
 	var content bytes.Buffer
-	tar := exec.CommandContext(t.Context(), "tar", args...)
+	tar := exec.CommandContext(t.Context(), "tar", "-c", "-C", root, ".")
 	tar.Stdout = &content
-	var exit *exec.ExitError
-	if err := tar.Run(); err != nil && !errors.As(err, &exit) { // /lib64 is not everywhere
+	if err := tar.Run(); err != nil {
 		t.Fatal(err)
 	}
 	layer, err := tarball.LayerFromOpener(func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(content.Bytes())), nil })
