@@ -37,8 +37,10 @@ func TestGoInstall(t *testing.T) {
 		t.Fatal(err)
 	}
 	gomod := run1(t, tree, nil, "git", "show", "HEAD:go.mod")
-	for name, text := range map[string]string{".mod": gomod, ".info": `{"Version":"` + m.Version + `","Time":"2026-01-01T00:00:00Z"}`} {
-		if err := os.WriteFile(filepath.Join(at, m.Version+name), []byte(text), 0o644); err != nil {
+	for name, text := range map[string]string{
+		m.Version + ".mod": gomod, m.Version + ".info": `{"Version":"` + m.Version + `","Time":"2026-01-01T00:00:00Z"}`, "list": m.Version + "\n",
+	} {
+		if err := os.WriteFile(filepath.Join(at, name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
