@@ -5,7 +5,6 @@ go 1.26.0
 require (
 	github.com/CycloneDX/cyclonedx-go v0.9.3
 	github.com/google/go-containerregistry v0.22.1
-	golang.org/x/mod v0.41.0
 )
 
 require (
