@@ -61,6 +61,8 @@ type ClusterInfo struct {
 
 	Began      time.Time `json:"-"` // when the installation began; zero: not known
 	Installing bool      `json:"-"` // no version was ever completed
+	NoNode     bool      `json:"-"` // installing, and the scheduler found no Node
+	ReadBy     time.Time `json:"-"` // where the source does not say when it was read: the latest that it can have been; zero: not known
 }
 
 // Installer is what the log of openshift-install says of the installation.
