@@ -34,6 +34,8 @@ func classify(d *diagnosis.Diagnosis) diagnosis.Verdict {
 	switch v, serious := ofRoots(d); {
 	case serious:
 		return v
+	case len(open) > 0 && onlyMissing(d) != "":
+		return diagnosis.Verdict{Class: diagnosis.Undetermined, Cause: diagnosis.CauseNone, Reason: onlyMissing(d)}
 	case len(open) > 0:
 		return diagnosis.Verdict{Class: diagnosis.Undetermined, Reason: strings.Join(open, "; ")}
 	}

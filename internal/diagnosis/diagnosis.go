@@ -9,6 +9,7 @@
 package diagnosis
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -245,6 +246,11 @@ func (h HostState) Bootstrap() bool { return !h.Expected && h.Role == "bootstrap
 
 // Done reports whether a host has passed every stage.
 func (h HostState) Done() bool { return h.State == StagePassed || h.State == StageNotApplicable }
+
+// Ready reports whether the Node of the host is Ready, whatever is open behind that.
+func (h HostState) Ready() bool {
+	return slices.ContainsFunc(h.Stages, func(s StageState) bool { return s.Stage == fault.Ready && s.State == StagePassed })
+}
 
 // Fetched is when the host got its Ignition config: its kernel booted before that, and
 // its own requests are younger. It is not ok where that was not seen.
