@@ -68,11 +68,15 @@ type ClusterInfo struct {
 
 // Installer is what the log of openshift-install says of the installation.
 type Installer struct {
-	Version  string    `json:"version,omitempty"` // of openshift-install, as it wrote it
-	Ended    string    `json:"ended"`             // complete, failed, interrupted, made: it only wrote files, or running: the log has no end
-	WaitsFor string    `json:"waitsFor"`          // what its last step was for, in words; "" where it waits for nothing
-	At       time.Time `json:"at"`                // of the last line that counts
-	Locator  string    `json:"locator"`           // of that line
+	Version string `json:"version,omitempty"` // of openshift-install, as it wrote it
+	// Ended is complete, failed, interrupted, made: it only wrote files, or running: the log
+	// has no end. Of a log that only gathers logs it is gathered, gather-failed or gathering.
+	Ended string `json:"ended"`
+	// WaitsFor is what its last step was for, in words; "" where it waits for nothing. Where
+	// logs were gathered it is the file, or the error.
+	WaitsFor string    `json:"waitsFor"`
+	At       time.Time `json:"at"`      // of the last line that counts
+	Locator  string    `json:"locator"` // of that line
 }
 
 // String says it in words.
@@ -86,6 +90,12 @@ func (i Installer) String() string {
 		return name + " wrote its files at " + at + ", and no later run works on a cluster"
 	case i.Ended == "complete":
 		return name + " completed at " + at
+	case i.Ended == "gathered":
+		return name + " gathered logs at " + at + " and wrote " + i.WaitsFor + ": give that, too"
+	case i.Ended == "gather-failed":
+		return name + " could not gather logs at " + at + ": " + i.WaitsFor
+	case i.Ended == "gathering":
+		return name + " began to gather logs at " + at + ", and the log does not show whether it could"
 	case i.Ended == "running":
 		return "the log of " + name + " ends at " + at + ", where it waited for " + i.WaitsFor
 	case i.Ended == "interrupted":

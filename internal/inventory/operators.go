@@ -99,10 +99,21 @@ func notReady(list []conditions.Condition, operator string) []OperatorWord {
 			if why == "" {
 				why = "it gives no reason"
 			}
-			words = append(words, OperatorWord{Node: m[1], Operator: operator, NotReady: true, Why: brief(why), Since: c.Since, Item: c.Item()})
+			words = append(words, OperatorWord{Node: m[1], Operator: operator, NotReady: true, Why: brief(why), Since: cmp.Or(nodeTime(m[2]), c.Since), Item: c.Item()})
 		}
 	}
 	return words
+}
+
+// nodeTime is since when the Node's Ready condition is what it is, as the operator prints it;
+// zero where it does not. It is nearer than the operator's own condition, which is about all
+// its nodes.
+func nodeTime(text string) time.Time {
+	at, err := time.Parse("2006-01-02 15:04:05 -0700 MST", text)
+	if err != nil {
+		return time.Time{}
+	}
+	return at.UTC()
 }
 
 // brief is one line, short enough for a title.
