@@ -61,9 +61,23 @@ func OperatorWords(ctx context.Context, w *facts.World) ([]OperatorWord, error) 
 			words = append(words, statusesOf(o, op.name)...)
 			words = append(words, notReady(list, op.name)...)
 		}
+		if len(words) > 0 {
+			return words, failed
+		}
+		for _, name := range otherStaticPodOperators {
+			union, _, err := w.Get(ctx, evidence.ClusterOperators, "", name)
+			if _, unavailable := evidence.AsUnavailable(err); err != nil && !unavailable {
+				return nil, err
+			}
+			words = append(words, notReady(conditions.Split(conditions.Of(union)), name)...)
+		}
 		return words, failed
 	})
 }
+
+// otherStaticPodOperators run the same controller over the same Nodes. They count where
+// nothing of the two is there: of a log or a paste only some operators are kept.
+var otherStaticPodOperators = []string{"kube-controller-manager", "kube-scheduler"}
 
 // statusesOf reads openshift/api:operator/v1/types.go NodeStatus. A node whose revision is
 // not set yet has just been seen: its Node may be younger than the list of Nodes.
