@@ -48,9 +48,9 @@ func historyOf(plans *os.Root, id string) History {
 		h.Broken = fmt.Errorf("read history of %q: %w", id, err)
 		return h
 	}
-	raw, err := statedir.Read(dir, journalFile, maxJournal)
+	raw, err := statedir.Read(dir, journalFile, statedir.MaxLog)
 	if err == nil {
-		h.Records, _, err = parseRecords(raw)
+		h.Records, _, err = statedir.ParseLog(raw, inOrder)
 	}
 	plan, planErr := keptPlan(dir)
 	if errors.Is(planErr, fs.ErrNotExist) {

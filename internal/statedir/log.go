@@ -10,11 +10,11 @@ import (
 	"syscall"
 )
 
-// maxLog and maxLine bound what is read of a log; they are far above a real one, whose
+// MaxLog and MaxLine bound what is read of a log; they are far above a real one, whose
 // records have some hundred bytes.
 const (
-	maxLog  = 64 << 20
-	maxLine = 1 << 20
+	MaxLog  = 64 << 20
+	MaxLine = 1 << 20
 )
 
 // Log is an append-only record on disk, one JSON value in a line. One process at a time
@@ -43,7 +43,7 @@ func (l *Log[T]) load(dir *os.Root, name string, check func(int, T) error) error
 	if err := syscall.Flock(int(l.file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
 		return fmt.Errorf("lock: another rollcall is working on it: %w", err)
 	}
-	raw, err := Read(dir, name, maxLog)
+	raw, err := Read(dir, name, MaxLog)
 	if err != nil {
 		return err
 	}
@@ -69,8 +69,8 @@ func ParseLog[T any](raw []byte, check func(i int, r T) error) ([]T, int, error)
 	whole := 0
 	for {
 		line, rest, ok := bytes.Cut(raw[whole:], []byte("\n"))
-		if len(line) > maxLine {
-			return nil, 0, fmt.Errorf("record %d has more than %d bytes", len(list)+1, maxLine)
+		if len(line) > MaxLine {
+			return nil, 0, fmt.Errorf("record %d has more than %d bytes", len(list)+1, MaxLine)
 		}
 		if !ok {
 			return list, whole, nil

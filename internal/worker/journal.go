@@ -250,7 +250,7 @@ func readRun(stateDir, run string) (Run, error) {
 	if err != nil {
 		return Run{}, err
 	}
-	raw, err := statedir.Read(dir, journalFile, 64<<20)
+	raw, err := statedir.Read(dir, journalFile, statedir.MaxLog)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return Run{}, err
 	}

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/netip"
@@ -15,7 +16,7 @@ import (
 // NetPorts is the fact plan-network-ports.
 type NetPorts struct {
 	Used    problems `cel:"used"`    // VIPs that a machine answers at already
-	Maybe   problems `cel:"maybe"`   // VIPs that something refuses connections for
+	Maybe   problems `cel:"maybe"`   // VIPs that something answers for which may be no machine
 	Closed  problems `cel:"closed"`  // ports that the load balancer does not accept connections at
 	Serving problems `cel:"serving"` // ports of the load balancer at which a server answers already
 }
@@ -45,7 +46,7 @@ func readNetPorts(ctx context.Context, w *facts.World, _ fault.Subject) (NetPort
 func (f *NetPorts) vip(l *answers, vip node, ip netip.Addr) {
 	text := ip.String()
 	free, open := false, "nothing was asked of "+text
-	var refused *probe.NetAnswer
+	var refused, elsewhere *probe.NetAnswer
 	for _, a := range l.list {
 		if parsed, err := netip.ParseAddr(a.Host); err != nil || parsed != ip || a.Kind != probe.NetPort && a.Kind != probe.NetNeighbor {
 			continue
@@ -53,10 +54,14 @@ func (f *NetPorts) vip(l *answers, vip node, ip netip.Addr) {
 		switch {
 		case a.NotRun != "":
 			open = a.NotRun
+		case a.Kind == probe.NetNeighbor && a.Neighbor == probe.NeighborAnswered && l.proxied(a):
+			open = a.MAC + " answers for the gateway, too: a router may answer for every address (proxy ARP)"
 		case a.Kind == probe.NetNeighbor && a.Neighbor == probe.NeighborAnswered:
 			found(&f.Used, text, hold(vip, a, "%s answers for %s%s; choose a free address, or take it from that machine", a.MAC, text, l.owner(a.MAC)))
 		case a.Kind == probe.NetNeighbor && a.Neighbor == probe.NeighborSilent:
 			free = true
+		case a.Kind == probe.NetPort && a.Stage != probe.StageNone && !l.inside[a.Vantage] && !l.ours(a):
+			elsewhere, open = &a, a.Vantage+" is in no network of the hosts: what accepts connections may be a proxy on the way"
 		case a.Kind == probe.NetPort && a.Stage != probe.StageNone:
 			found(&f.Used, text, hold(vip, a, "a server listens on %s port %d%s; choose a free address, or take it from that machine", text, a.Port, served(a)))
 		case a.Kind == probe.NetPort && a.ErrorClass == probe.ErrRefused:
@@ -69,7 +74,24 @@ func (f *NetPorts) vip(l *answers, vip node, ip netip.Addr) {
 	if refused != nil {
 		found(&f.Maybe, text, hold(vip, *refused, "connections to %s port %d are refused: a machine has the address, or a firewall refuses them", text, refused.Port))
 	}
+	if elsewhere != nil {
+		found(&f.Maybe, text, hold(vip, *elsewhere, "connections to %s port %d are accepted%s: a machine has the address, or a proxy on the way accepts all of them", text, elsewhere.Port, served(*elsewhere)))
+	}
 	unproven(&f.Used, open)
+}
+
+// ours reports whether a certificate is of the cluster of the plan: no proxy has that.
+func (l *answers) ours(a probe.NetAnswer) bool {
+	leaf := probe.APIAnswer{Chain: a.Chain}.Leaf()
+	name := "api." + l.install.get("metadata", "name").text() + "." + l.install.get("baseDomain").text()
+	return leaf != nil && leaf.VerifyHostname(name) == nil
+}
+
+// proxied reports whether what answers for an address answers for a gateway, too.
+func (l *answers) proxied(a probe.NetAnswer) bool {
+	return slices.ContainsFunc(l.of(probe.NetNeighbor), func(g probe.NetAnswer) bool {
+		return g.Target == probe.NetGateway && g.Host != a.Host && g.Vantage == a.Vantage && g.MAC != "" && g.MAC == a.MAC
+	})
 }
 
 // owner names the host of the plan that has a MAC address.
@@ -109,7 +131,7 @@ func (f *NetPorts) balancer(l *answers, p platform) {
 	if p.single {
 		return
 	}
-	open := ""
+	open, seen := "", ""
 	asked := false
 	for _, a := range l.of(probe.NetPort) {
 		asked = asked || a.NotRun == ""
@@ -123,6 +145,8 @@ func (f *NetPorts) balancer(l *answers, p platform) {
 			open = outside(a, where)
 		case silent:
 			found(&f.Closed, where, hold(at, a, "%s for %s: %s; open the port, or add it to the load balancer (it may refuse connections while no host is up)", where, a.Target, why(a)))
+		case a.Port != 443 && len(a.Chain) > 0 && !l.inside[a.Vantage] && !l.ours(a):
+			seen = a.Vantage + " is in no network of the hosts: what answers may be a proxy on the way"
 		case a.Port != 443 && len(a.Chain) > 0:
 			found(&f.Serving, where, hold(at, a, "a server answers at %s for %s%s: hosts would take it for this cluster; is it an older one, or does the load balancer end TLS?", where, a.Target, served(a)))
 		}
@@ -131,7 +155,7 @@ func (f *NetPorts) balancer(l *answers, p platform) {
 		open = "the names of the load balancer have no address"
 	}
 	unproven(&f.Closed, open)
-	unproven(&f.Serving, open)
+	unproven(&f.Serving, cmp.Or(seen, open))
 }
 
 // NetAddresses is the fact plan-network-addresses.
@@ -177,6 +201,8 @@ func (l *answers) neighbor(ip netip.Addr) (answered, silent *probe.NetAnswer, op
 			continue
 		}
 		switch {
+		case a.Neighbor == probe.NeighborAnswered && a.Target != probe.NetGateway && l.proxied(a):
+			open = a.MAC + " answers for the gateway, too: a router may answer for every address (proxy ARP)"
 		case a.Neighbor == probe.NeighborAnswered:
 			answered = &a
 		case a.Neighbor == probe.NeighborSilent:

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -134,7 +135,9 @@ func round(d time.Duration) string {
 type NetRegistries struct {
 	Unreachable problems `cel:"unreachable"` // registries that cannot be connected to
 	Untrusted   problems `cel:"untrusted"`   // registries whose certificate hosts will not trust
-	Odd         problems `cel:"odd"`         // what answers and is no registry
+	// UntrustedHere is the same, seen from where a proxy may be on the way.
+	UntrustedHere problems `cel:"untrustedHere"`
+	Odd           problems `cel:"odd"` // what answers and is no registry
 }
 
 var netRegistriesFact = facts.Define("plan-network-registries", fault.Cluster, "what the registries of the plan answer, and their certificates", networkNeeds, readNetRegistries)
@@ -145,7 +148,7 @@ func readNetRegistries(ctx context.Context, w *facts.World, _ fault.Subject) (Ne
 	if err != nil {
 		return f, err
 	}
-	open := ""
+	open, seen := "", ""
 	for _, a := range l.of(probe.NetRegistry) {
 		at := l.registry(a.Target)
 		switch {
@@ -156,15 +159,20 @@ func readNetRegistries(ctx context.Context, w *facts.World, _ fault.Subject) (Ne
 		case a.Stage == probe.StageNone:
 			found(&f.Unreachable, a.Target, hold(at, a, "registry %s%s: %s; correct the name, or open the port for the hosts", a.Target, through(a), why(a)))
 		case a.Trust != "" && a.Trust != probe.TrustVerified:
-			found(&f.Untrusted, a.Target, hold(at, a, "the certificate of %s is not verified by %s: %s; add the CA that signed it to additionalTrustBundle, or correct the certificate", a.Target, a.VerifiedBy, a.TrustError))
+			to := &f.Untrusted
+			if !l.inside[a.Vantage] {
+				to, seen = &f.UntrustedHere, a.Vantage+" is in no network of the hosts: a proxy on the way may show another certificate"
+			}
+			found(to, a.Target, hold(at, a, "the certificate of %s is not verified by %s: %s; add the CA that signed it to additionalTrustBundle, or correct the certificate", a.Target, a.VerifiedBy, a.TrustError))
 		case a.Status != 200 && a.Status != 401:
 			found(&f.Odd, a.Target, hold(at, a, "%s%s answers https://%s/v2/ with %s, and a registry with 200 or 401", a.Target, through(a), a.Target, said(a)))
 		}
 	}
 	unproven(&f.Unreachable, open)
-	unproven(&f.Untrusted, open)
+	unproven(&f.Untrusted, cmp.Or(seen, open))
+	unproven(&f.UntrustedHere, open)
 	unproven(&f.Odd, open)
-	none(&f.Unreachable, &f.Untrusted, &f.Odd)
+	none(&f.Unreachable, &f.Untrusted, &f.UntrustedHere, &f.Odd)
 	return f, nil
 }
 
