@@ -33,7 +33,7 @@ func Say(ctx context.Context, w *facts.World) (*diagnosis.Installer, error) {
 	if in.step == "bootstrapped" {
 		said.WaitsFor = ""
 	}
-	if later := newestRun(list, gathers); in.step == "assets" && in.ended != "running" && len(later) > 0 && later[0].Line.Time.After(in.at) {
+	if later := newestRun(list, gathers); in.step == "assets" && in.ended != "running" && len(later) > 0 && later[len(later)-1].Line.Time.After(in.at) {
 		return gathered(later), nil // whose logs it wants was installed meanwhile
 	}
 	return said, nil
