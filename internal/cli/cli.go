@@ -55,6 +55,12 @@ type app struct {
 	demos  func() (*demo.Set, error)
 }
 
+// Command returns the whole command line of a program that is called name, for pages that
+// are made of it.
+func Command(name string) *cobra.Command {
+	return newApp(name, IO{Getenv: func(string) string { return "" }}).rootCommand()
+}
+
 // Main runs the command line args (args[0] is the program's name) and returns the
 // exit code. Errors are already printed.
 func Main(ctx context.Context, args []string, io IO) ExitCode {
@@ -91,10 +97,14 @@ func displayName(program string) string {
 }
 
 // arguments returns what cobra is to parse. kubectl and oc complete a plug-in by
-// running an executable named kubectl_complete-rollcall: a link to this program.
+// running an executable named kubectl_complete-rollcall: a link to this program. So is
+// the gather of the must-gather image.
 func arguments(args []string) []string {
-	if strings.Contains(filepath.Base(args[0]), "_complete-") {
+	switch base := filepath.Base(args[0]); {
+	case strings.Contains(base, "_complete-"):
 		return append([]string{cobra.ShellCompRequestCmd}, args[1:]...)
+	case base == gatherName:
+		return append([]string{gatherName}, args[1:]...)
 	}
 	return args[1:]
 }

@@ -9,11 +9,16 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/facts"
+	"github.com/rollcall-project/rollcall/internal/inventory"
 	"github.com/rollcall-project/rollcall/internal/report"
 )
 
 // completionTime bounds what pressing TAB may cost.
 const completionTime = 3 * time.Second
+
+// hostPrefix is completed with the names of all hosts, from whichever objects name them.
+const hostPrefix = "host/"
 
 // subjectResources are what names are completed from.
 var subjectResources = []struct {
@@ -34,6 +39,17 @@ func (a *app) completeSubject(cmd *cobra.Command, args []string, typed string) (
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
 	var list []cobra.Completion
+	switch {
+	case strings.HasPrefix(typed, hostPrefix):
+		for _, name := range a.hostNames(cmd.Context()) {
+			if strings.HasPrefix(hostPrefix+name, typed) {
+				list = append(list, hostPrefix+name)
+			}
+		}
+		return list, cobra.ShellCompDirectiveNoFileComp
+	case strings.HasPrefix(hostPrefix, typed):
+		list = append(list, hostPrefix)
+	}
 	for _, s := range subjectResources {
 		if !strings.HasPrefix(typed, s.prefix) {
 			if strings.HasPrefix(s.prefix, typed) {
@@ -67,6 +83,27 @@ func (a *app) namesOf(ctx context.Context, r evidence.Resource, namespace string
 	for _, o := range list {
 		if quote(o.Name) == o.Name { // a shell gets it, and a request's name may hold anything
 			names = append(names, o.Name)
+		}
+	}
+	return names
+}
+
+// hostNames lists the hosts that something names; none where they cannot be read in time.
+func (a *app) hostNames(ctx context.Context) []string {
+	ctx, cancel := context.WithTimeout(ctx, completionTime)
+	defer cancel()
+	opened, err := a.openRun(ctx, nil)
+	if err != nil {
+		return nil
+	}
+	all, err := inventory.All(ctx, facts.NewWorld(opened.reader, a.io.Clock()))
+	if err = errors.Join(err, opened.Close()); err != nil {
+		return nil
+	}
+	var names []string
+	for _, h := range all {
+		if quote(h.Name) == h.Name { // a shell gets it
+			names = append(names, h.Name)
 		}
 	}
 	return names

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 func (a *app) diagnoseCommand() *cobra.Command {
@@ -48,6 +49,9 @@ work, 2 a fault at or above --fail-on, 3 undecided.`,
 		},
 	}
 	a.addSourceFlags(cmd)
+	grouped(cmd, groupRead, func(f *pflag.FlagSet) {
+		f.StringVar(&a.source.baseline, "baseline", "", "`FILE` of baseline save: what has changed since is in the timeline (-o wide, html, json)")
+	})
 	a.addChoiceFlags(cmd)
 	a.addAcceptFlag(cmd)
 	a.addAnswerFlags(cmd)

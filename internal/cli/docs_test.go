@@ -19,7 +19,7 @@ const commandsPage = "../../docs/commands.md"
 //
 //	go test ./internal/cli -run TestCommandsPage -update
 func TestCommandsPage(t *testing.T) {
-	root := newApp("rollcall", IO{Getenv: func(string) string { return "" }}).rootCommand()
+	root := Command("rollcall")
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	var page bytes.Buffer
@@ -61,7 +61,7 @@ func describe(t *testing.T, page *bytes.Buffer, cmd *cobra.Command) {
 // TestHelpFits holds help texts to 90 columns, and every command to a short
 // description.
 func TestHelpFits(t *testing.T) {
-	root := newApp("rollcall", IO{Getenv: func(string) string { return "" }}).rootCommand()
+	root := Command("rollcall")
 	var visit func(*cobra.Command)
 	visit = func(cmd *cobra.Command) {
 		for _, line := range strings.Split(cmd.Long+"\n"+cmd.UsageString(), "\n") {

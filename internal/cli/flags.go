@@ -31,6 +31,7 @@ type sourceFlags struct {
 	probe            bool
 	masters          []string
 	probeFrom        string
+	baseline         string // file of baseline save
 	hosted           string
 	hostedKubeconfig string
 	catalogs         []string

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"encoding/pem"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -114,6 +115,8 @@ func (a *archiveAPI) answer(q *http.Request) object {
 			return a.resources(version, k.group)
 		case q.URL.Path == base+"/"+k.resource:
 			return a.list(q, evidence.Resource{Group: k.group, Name: k.resource}, "", version, k.kind)
+		case strings.HasPrefix(q.URL.Path, base+"/namespaces/") && strings.Contains(q.URL.Path, "/"+k.resource+"/"):
+			return a.one(q, evidence.Resource{Group: k.group, Name: k.resource}, version, k.kind)
 		case strings.HasPrefix(q.URL.Path, base+"/namespaces/") && strings.HasSuffix(q.URL.Path, "/"+k.resource):
 			ns := strings.Split(strings.TrimPrefix(q.URL.Path, base+"/namespaces/"), "/")[0]
 			return a.list(q, evidence.Resource{Group: k.group, Name: k.resource}, ns, version, k.kind)
@@ -138,6 +141,21 @@ func (a *archiveAPI) resources(version, group string) object {
 		}
 	}
 	return object{"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": version, "resources": list}
+}
+
+// one is the answer to a GET of one object of a namespace, nil where there is none.
+func (a *archiveAPI) one(q *http.Request, r evidence.Resource, version, kind string) object {
+	parts := strings.Split(q.URL.Path, "/")
+	name, ns := parts[len(parts)-1], parts[len(parts)-3]
+	list, _ := a.from.List(q.Context(), r, ns) // what the archive lacks this cluster does not have
+	for _, o := range list {
+		if o.Name == name {
+			content := object{"kind": kind, "apiVersion": version}
+			maps.Copy(content, o.Content)
+			return content
+		}
+	}
+	return nil
 }
 
 func (a *archiveAPI) list(q *http.Request, r evidence.Resource, ns, version, kind string) object {
@@ -171,9 +189,12 @@ type pair struct {
 	server             *httptest.Server
 }
 
-func newPair(t *testing.T) *pair {
+func newPair(t *testing.T) *pair { return pairOf(t, "ocp-4.18-hosted-agent", "prod") }
+
+// pairOf serves a base of a hosted cluster.
+func pairOf(t *testing.T, base, name string) *pair {
 	t.Helper()
-	files, err := fixture.Base("ocp-4.18-hosted-agent")
+	files, err := fixture.Base(base)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -181,7 +202,7 @@ func newPair(t *testing.T) *pair {
 	if err != nil {
 		t.Fatal(err)
 	}
-	nested, ok := source.Nested("prod")
+	nested, ok := source.Nested(name)
 	if !ok {
 		t.Fatal("the base has no tree of the hosted cluster")
 	}

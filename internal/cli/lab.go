@@ -36,6 +36,7 @@ The words are those of the lab's own program, which is built when it is needed:
   lab kubeconfig           the path of its kubeconfig
   lab down                 stop and remove all of it`,
 		DisableFlagParsing: true,
+		ValidArgsFunction:  a.completeLab,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			dir, words := labDir(args)
 			if len(words) == 0 || words[0] == "--help" || words[0] == "-h" {
@@ -44,6 +45,41 @@ The words are those of the lab's own program, which is built when it is needed:
 			return a.runLab(cmd.Context(), dir, words)
 		},
 	}
+}
+
+// labWords are the words of the lab's own program (lab/cmd/rollcall-lab).
+var labWords = []cobra.Completion{"scenarios", "up", "status", "console", "host", "outside", "kubeconfig", "snapshot", "down", "build"}
+
+// completeLab completes the words, and after "up" the scenarios: those of the lab's program
+// as it was last built, for a completion builds nothing.
+func (a *app) completeLab(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	named, words := labDir(args)
+	if len(words) == 0 {
+		return labWords, cobra.ShellCompDirectiveNoFileComp
+	}
+	if words[0] != "up" || len(words) > 1 {
+		return nil, cobra.ShellCompDirectiveDefault
+	}
+	dir, err := findLab(named)
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	program, err := labProgram(dir)
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	ctx, cancel := context.WithTimeout(cmd.Context(), completionTime)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, program, "scenarios", "-o", "name").Output()
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	before := typed[:strings.LastIndex(typed, "+")+1] // several go together: up NAME+NAME
+	var list []cobra.Completion
+	for name := range strings.FieldsSeq(string(out)) {
+		list = append(list, before+name)
+	}
+	return list, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 }
 
 // labDir takes a leading --lab-dir from the words.
@@ -132,12 +168,10 @@ func (a *app) buildLab(ctx context.Context, dir string) (string, error) {
 	if err != nil {
 		return "", errors.New("the lab is built from source and there is no go command in $PATH; install Go")
 	}
-	cache, err := os.UserCacheDir()
+	program, err := labProgram(dir)
 	if err != nil {
-		return "", fmt.Errorf("find a place for the lab's program: %w", err)
+		return "", err
 	}
-	sum := sha256.Sum256([]byte(dir))
-	program := filepath.Join(cache, "rollcall", "lab-"+hex.EncodeToString(sum[:6]), "rollcall-lab")
 	build := exec.CommandContext(ctx, compiler, "build", "-o", program, "./cmd/rollcall-lab")
 	build.Dir, build.Stdout, build.Stderr = dir, a.io.Err, a.io.Err
 	done := a.progress("building the lab's program ...")
@@ -147,4 +181,14 @@ func (a *app) buildLab(ctx context.Context, dir string) (string, error) {
 		return "", fmt.Errorf("build the lab in %s: %w", dir, err)
 	}
 	return program, nil
+}
+
+// labProgram is where the lab's program of a source tree is built.
+func labProgram(dir string) (string, error) {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return "", fmt.Errorf("find a place for the lab's program: %w", err)
+	}
+	sum := sha256.Sum256([]byte(dir))
+	return filepath.Join(cache, "rollcall", "lab-"+hex.EncodeToString(sum[:6]), "rollcall-lab"), nil
 }

@@ -17,6 +17,9 @@ type preflightFlags struct {
 	files   []string
 	dir     string
 	release string
+	against string   // context or archive of a running cluster
+	network bool     // ask the network of the plan
+	answers []string // files of what it answered another machine
 }
 
 func (a *app) preflightCommand() *cobra.Command {
@@ -28,7 +31,9 @@ func (a *app) preflightCommand() *cobra.Command {
 openshift-install would refuse, and what it accepts and what then stops hosts from
 joining: with file, line and column, what to write instead, and the source.
 
-It reads files only. The installer consumes install-config.yaml: keep a copy, and
+It reads files only, unless --network asks what the plan needs of the network: names,
+free virtual addresses, load balancers, time servers and registries, as this machine
+sees them. No credential is sent, and nothing is changed. The installer consumes install-config.yaml: keep a copy, and
 check that. Passwords, keys and the pull secret stay in the files.
 Exit codes: 0 no known mistake, 1 the tool could not do its work, 2 a mistake at or
 above --fail-on, 3 undecided.`,
@@ -36,6 +41,8 @@ above --fail-on, 3 undecided.`,
 			example(a.name, "preflight ./cluster1", "the plan in a directory") +
 			example(a.name, "preflight -f install-config.yaml -f agent-config.yaml", "files of any name") +
 			example(a.name, "preflight ./cluster1 --release 4.18", "with what depends on the release") +
+			example(a.name, "preflight ./cluster1 --network", "and its network, seen from here") +
+			example(a.name, "preflight --against prod --probe", "before hosts are added to a running cluster") +
 			example(a.name, "preflight ./cluster1 -o sarif", "for a pull request"),
 		Args: atMostOne("DIR"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -45,6 +52,15 @@ above --fail-on, 3 undecided.`,
 			if len(args) > 0 {
 				o.dir = args[0]
 			}
+			if o.against != "" {
+				if o.dir != "" || len(o.files) > 0 || o.network || len(o.answers) > 0 {
+					return usagef("--against %s: a running cluster is checked, and no plan", o.against)
+				}
+				return a.preflightAgainst(cmd.Context(), formatOf(cmd), o.against)
+			}
+			if a.source.probe || a.source.hosted != "" || len(a.source.readSecrets) > 0 {
+				return usagef("--probe, --hosted and --read-secrets are for a running cluster: name it with --against")
+			}
 			return a.preflight(cmd.Context(), formatOf(cmd), o)
 		},
 	}
@@ -52,6 +68,14 @@ above --fail-on, 3 undecided.`,
 	f.StringArrayVarP(&o.files, "file", "f", nil, "`FILE` of the plan: install-config or agent-config, of any name; repeatable")
 	f.StringVar(&o.dir, "install-dir", "", "`DIR` with install-config.yaml, agent-config.yaml or both; default: the current one")
 	f.StringVar(&o.release, "release", "", "the `RELEASE` that you will install, as 4.18: some checks depend on it")
+	f.StringVar(&o.against, "against", "", "check whether this running cluster lets new hosts join: a context of the kubeconfig, or an archive, as `CLUSTER`")
+	f.BoolVar(&a.source.probe, "probe", false, "with --against, also ask its machine config servers and API servers, without credentials: do hosts reach them, and which certificate do they serve")
+	f.StringSliceVar(&a.source.readSecrets, "read-secrets", nil, "with --against, also read Secrets of this `NAMESPACE`: user-data and tokens; values are never shown or kept; repeatable")
+	f.StringVar(&a.source.hosted, "hosted", "", "with --against of a management cluster: the hosted cluster `NS/NAME` that hosts are added to")
+	f.BoolVar(&o.network, "network", false, "ask the network of the plan, too: names, virtual addresses, load balancers, time servers, registries")
+	f.StringArrayVar(&o.answers, "network-answers", nil, "`FILE` that rollcall-host preflight wrote on another machine; repeatable")
+	f.StringVar(&a.source.probeFrom, "probe-from", "", "with --network, ask from this node of the running cluster of the kubeconfig: `node/NAME`")
+	a.addConnectFlags(cmd)
 	a.addChoiceFlags(cmd)
 	a.addCatalogFlag(cmd)
 	a.addAcceptFlag(cmd)
@@ -70,7 +94,11 @@ func (a *app) preflight(ctx context.Context, format string, o preflightFlags) (e
 		return err
 	}
 	s.Release(o.release)
-	r, err := a.openRunOver(ctx, nil, s)
+	over, err := a.withNetwork(ctx, s, o)
+	if err != nil {
+		return err
+	}
+	r, err := a.openRunOver(ctx, nil, over)
 	if err != nil {
 		return err
 	}

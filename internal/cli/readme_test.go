@@ -25,7 +25,7 @@ func TestReadmeShowsTheDemo(t *testing.T) {
 		t.Fatal("the README has no block of the demo")
 	}
 	out, _, code := call(nil, "demo")
-	if code != ExitFault {
+	if code != ExitOK {
 		t.Fatalf("exit code %d", code)
 	}
 	first, _, ok := strings.Cut(out, "\nWhy\n")

@@ -154,6 +154,9 @@ func (a *app) answer(ctx context.Context, r *run, format, subject string) error 
 	if err != nil {
 		return err
 	}
+	if err := a.addBaseline(ctx, r, d); err != nil {
+		return err
+	}
 	a.acceptNotes(r, d)
 	whole := d
 	if about != nil {

@@ -40,10 +40,11 @@ func (a *app) rootCommand() *cobra.Command {
 			root.AddCommand(c)
 		}
 	}
-	add(groupLook, a.diagnoseCommand(), a.scanCommand(), a.demoCommand(), a.collectCommand(), a.preflightCommand(), a.canICommand())
-	add(groupRepair, a.fixCommand(), a.csrCommand())
+	add(groupLook, a.diagnoseCommand(), a.scanCommand(), a.demoCommand(), a.collectCommand(), a.preflightCommand(), a.baselineCommand(), a.canICommand())
+	add(groupRepair, a.fixCommand(), a.csrCommand(), a.workerCommand())
 	add(groupKnow, a.explainCommand(), a.listCommand(), a.lintCommand(), a.testCommand())
 	add(groupOther, a.labCommand(), a.versionCommand())
+	root.AddCommand(a.gatherCommand())
 	root.SetHelpCommandGroupID(groupOther)
 	root.SetCompletionCommandGroupID(groupOther)
 	setHelp(root)

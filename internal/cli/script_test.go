@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(int(Main(context.Background(), os.Args, surroundings)))
 	}
-	testscript.Main(m, map[string]func(){"rollcall": run, "oc-rollcall": run, "kubectl_complete-rollcall": run, "jq": jqMain})
+	testscript.Main(m, map[string]func(){"rollcall": run, "oc-rollcall": run, "kubectl_complete-rollcall": run, "gather": run, "jq": jqMain})
 }
 
 // testClock is the variable with the time that it is for a `rollcall` of the tests.

@@ -109,7 +109,9 @@ func focus(d *diagnosis.Diagnosis, s fault.Subject, related []fault.Subject) *di
 		if about(u.Key) {
 			out.Unexplained = append(out.Unexplained, u)
 			for _, suspect := range u.Suspects {
-				kept[suspect.Key] = true
+				for _, k := range suspect.Keys() {
+					kept[k] = true
+				}
 			}
 		}
 	}

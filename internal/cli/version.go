@@ -8,6 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/yaml"
+
+	"github.com/rollcall-project/rollcall/catalog"
 )
 
 // versionInfo is what `version -o json` prints.
@@ -18,6 +20,16 @@ type versionInfo struct {
 	Modified  bool   `json:"modified"`       // the source tree had changes
 	GoVersion string `json:"goVersion"`
 	Platform  string `json:"platform"`
+	// Catalog is the digest of the built-in faults, remedies and messages: catalog.Digest.
+	Catalog string          `json:"catalog,omitempty"`
+	Modules []moduleVersion `json:"modules,omitempty"` // what is linked, by path
+}
+
+// moduleVersion is one module that the program is made of.
+type moduleVersion struct {
+	Path    string `json:"path"`
+	Version string `json:"version"`
+	Sum     string `json:"sum,omitempty"` // as in go.sum
 }
 
 func (a *app) versionCommand() *cobra.Command {
@@ -26,7 +38,17 @@ func (a *app) versionCommand() *cobra.Command {
 		Short: "print the version of this program",
 		Args:  noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.printVersion(formatOf(cmd), readVersion())
+			v := readVersion()
+			if formatOf(cmd) == "text" {
+				fmt.Fprint(a.io.Out, v.line())
+				return nil
+			}
+			digest, err := catalog.Digest()
+			if err != nil {
+				return err
+			}
+			v.Catalog = digest
+			return a.printData(formatOf(cmd), v)
 		},
 	}
 	a.addOutputFlags(cmd, "text", "json", "yaml")
@@ -53,15 +75,13 @@ func readVersion() versionInfo {
 			v.Modified = s.Value == "true"
 		}
 	}
-	return v
-}
-
-func (a *app) printVersion(format string, v versionInfo) error {
-	if format != "text" {
-		return a.printData(format, v)
+	for _, m := range build.Deps {
+		if m.Replace != nil {
+			m = m.Replace
+		}
+		v.Modules = append(v.Modules, moduleVersion{Path: m.Path, Version: m.Version, Sum: m.Sum})
 	}
-	fmt.Fprint(a.io.Out, v.line())
-	return nil
+	return v
 }
 
 // addVersionFlag adds --version to the command that has no name of its own.

@@ -171,7 +171,9 @@ func notAskedAbout(d *diagnosis.Diagnosis) []string {
 		}
 		suspects := map[fault.Key]bool{}
 		for _, s := range a.Open.Suspects {
-			suspects[s.Key] = true
+			for _, k := range s.Keys() {
+				suspects[k] = true
+			}
 		}
 		i := slices.IndexFunc(d.Findings, func(f diagnosis.Finding) bool {
 			return f.Withheld && f.Severity.Rank() > fault.Info.Rank() && suspects[f.Key()]

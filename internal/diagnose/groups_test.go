@@ -63,3 +63,21 @@ func TestGroup(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
+
+// TestAddSuspect: one fault is one suspect wherever it could be, as long as the same would
+// decide.
+func TestAddSuspect(t *testing.T) {
+	at := func(id, name, next string) diagnosis.Suspect {
+		return diagnosis.Suspect{Key: fault.Key{Fault: id, Subject: fault.Subject{Kind: fault.Host, Name: name}}, Next: next}
+	}
+	var list []diagnosis.Suspect
+	for _, s := range []diagnosis.Suspect{at("a", "h1", "x"), at("b", "h1", "x"), at("a", "h2", "x"), at("a", "h3", "y")} {
+		list = addSuspect(list, s)
+	}
+	first := at("a", "h1", "x")
+	first.Others = []fault.Subject{{Kind: fault.Host, Name: "h2"}}
+	want := []diagnosis.Suspect{first, at("b", "h1", "x"), at("a", "h3", "y")}
+	if diff := cmp.Diff(want, list); diff != "" {
+		t.Errorf("suspects (-want +got):\n%s", diff)
+	}
+}

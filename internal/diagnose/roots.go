@@ -57,6 +57,7 @@ func (e *Engine) conclude(ctx context.Context, w *facts.World, d *diagnosis.Diag
 		}
 		return compareKeys(a.Key, b.Key)
 	})
+	slices.SortStableFunc(d.Unexplained, func(a, b diagnosis.Unexplained) int { return b.Severity.Rank() - a.Severity.Rank() })
 	return young, nil
 }
 
@@ -249,9 +250,21 @@ func (g *graph) unexplained(i int) diagnosis.Unexplained {
 		if cause.Outcome == fault.Unknown {
 			s.Supply, s.Reason = g.supply(cause, f), cause.Reason
 		}
-		u.Suspects = append(u.Suspects, s)
+		u.Suspects = addSuspect(u.Suspects, s)
 	}
 	return u
+}
+
+// addSuspect puts suspects of one fault together where the same would decide.
+func addSuspect(list []diagnosis.Suspect, s diagnosis.Suspect) []diagnosis.Suspect {
+	i := slices.IndexFunc(list, func(x diagnosis.Suspect) bool {
+		return x.Fault == s.Fault && x.Next == s.Next && x.Supply == s.Supply
+	})
+	if i < 0 {
+		return append(list, s)
+	}
+	list[i].Others = append(list[i].Others, s.Subject)
+	return list
 }
 
 // supply is what would make an unknown finding known.

@@ -42,7 +42,7 @@ type Options struct {
 	Clock   func() time.Time
 	Only    []string // fault ids; empty: all
 	Skip    []string
-	Plan    bool     // a plan is judged: the faults of fault.PlanLayer, and no others
+	Plan    bool     // a plan is judged: the faults that fault.Preflight names, and no others
 	Accept  Accepter // nil: nothing is accepted
 	Log     *slog.Logger
 	// Compiler keeps what it compiled from one run to the next; nil makes one.
@@ -153,7 +153,7 @@ func plausible(h *diagnosis.HostState) {
 func (o Options) chosen() []*fault.Fault {
 	var list []*fault.Fault
 	for _, f := range o.Catalog.Checked() {
-		if (f.Layer == fault.PlanLayer) != o.Plan {
+		if fault.Preflight(f) != o.Plan {
 			continue
 		}
 		if len(o.Only) > 0 && !slices.Contains(o.Only, f.ID) || slices.Contains(o.Skip, f.ID) {

@@ -310,7 +310,11 @@ func unasked(d *diagnosis.Diagnosis) []string {
 	if n == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("of the checks of the machine %d without an answer", n)}
+	of := "machine"
+	if d.Source.Kind == Plan {
+		of = "plan"
+	}
+	return []string{fmt.Sprintf("of the checks of the %s %d without an answer", of, n)}
 }
 
 func because(why string) string {

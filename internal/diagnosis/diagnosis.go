@@ -177,10 +177,20 @@ type Unexplained struct {
 // Suspect is an unknown fault that could explain a present one.
 type Suspect struct {
 	fault.Key
+	Others []fault.Subject `json:"others,omitempty"` // where the same fault could be, and the same would decide
 	Title  string          `json:"title"`
 	Next   string          `json:"next"`   // the fact that would decide
 	Supply evidence.Supply `json:"supply"` // how to get it; zero: not known
 	Reason string          `json:"-"`      // why it is unknown
+}
+
+// Keys are the findings that the suspect stands for.
+func (s Suspect) Keys() []fault.Key {
+	keys := []fault.Key{s.Key}
+	for _, o := range s.Others {
+		keys = append(keys, fault.Key{Fault: s.Fault, Subject: o})
+	}
+	return keys
 }
 
 // EdgeSeen is an edge between two findings of this diagnosis.

@@ -97,8 +97,10 @@ var (
 	BootstrapServices    = Resource{Group: ProbeGroup, Name: "bootstrapservices"} // what the bootstrap host recorded of its services
 	PointerUserDataHints = Resource{Group: ProbeGroup, Name: "pointers"}
 	Installs             = Resource{Group: ProbeGroup, Name: "installs"}
-	Plans                = Resource{Group: ProbeGroup, Name: "plans"}      // install-config, agent-config: internal/source/plan
-	NamedHosts           = Resource{Group: ProbeGroup, Name: "namedhosts"} // hosts that the user, or a text, names
+	Plans                = Resource{Group: ProbeGroup, Name: "plans"}          // install-config, agent-config: internal/source/plan
+	NetProbes            = Resource{Group: ProbeGroup, Name: "networkanswers"} // what the network of a plan answered: internal/source/netcheck
+	NamedHosts           = Resource{Group: ProbeGroup, Name: "namedhosts"}     // hosts that the user, or a text, names
+	BMCAnswers           = Resource{Group: ProbeGroup, Name: "bmcanswers"}     // what BMCs answered: internal/source/bmc
 	AssistedServices     = Resource{Group: ProbeGroup, Name: "assistedservices"}
 	AssistedClusters     = Resource{Group: ProbeGroup, Name: "assistedclusters"}
 	AssistedHosts        = Resource{Group: ProbeGroup, Name: "assistedhosts"}
@@ -176,6 +178,10 @@ func OnRequest(r Resource) (u Unavailable, ok bool) {
 		u.Detail, u.Supply = "no directory of openshift-install was read", Supply{Kind: SupplyInstallDir}
 	case Plans:
 		u.Detail, u.Supply = "no plan of an installation was read", Supply{Kind: SupplyPlan}
+	case NetProbes:
+		u.Detail, u.Supply = "the network was not asked", Supply{Kind: SupplyPlanNetwork}
+	case BMCAnswers:
+		u.Detail, u.Supply = "no BMC was asked", Supply{Kind: SupplyBMC}
 	case NamedHosts:
 		u.Detail, u.Supply = "no host was named", Supply{Kind: SupplyExpect}
 	default:

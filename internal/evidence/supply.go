@@ -65,6 +65,8 @@ const (
 	SupplyRendezvous       SupplyKind = "rendezvous"        // Host
 	SupplyInstallDir       SupplyKind = "install-dir"       // Path
 	SupplyPlan             SupplyKind = "plan"              // install-config.yaml, or Path
+	SupplyPlanNetwork      SupplyKind = "plan-network"      // the network of a plan is asked
+	SupplyBMC              SupplyKind = "bmc"               // the BMCs of the plan; Host is the one that is missing
 	SupplyRelease          SupplyKind = "release"           // the release that will be installed
 	SupplyInstallerLog     SupplyKind = "installer-log"     // of openshift-install
 	SupplyOneInstall       SupplyKind = "one-install"       // the log of one cluster and not of several
@@ -89,7 +91,7 @@ func SupplyKinds() []SupplyKind {
 		SupplySOSReport, SupplyAgentGather, SupplyGatherBootstrap, SupplyBootstrapJournal, SupplyHyperShiftDump,
 		SupplyWholeText, SupplyOriginal, SupplyAPI, SupplyLogin, SupplyRole, SupplyNetworkPath, SupplyAssisted,
 		SupplyProbe, SupplyProbeElsewhere, SupplyProbeLive, SupplyJournals, SupplySecrets, SupplyConsole, SupplyExpect,
-		SupplyNow, SupplyRendezvous, SupplyInstallDir, SupplyPlan, SupplyRelease, SupplyInstallerLog, SupplyOneInstall, SupplyArchive,
+		SupplyNow, SupplyRendezvous, SupplyInstallDir, SupplyPlan, SupplyPlanNetwork, SupplyBMC, SupplyRelease, SupplyInstallerLog, SupplyOneInstall, SupplyArchive,
 		SupplyArchiveOrAPI, SupplyKubeconfig, SupplyAddress, SupplyHosted, SupplyManagement, SupplyHostedKubeconfig,
 		SupplyOnHost, SupplyHostRoot, SupplyHostNetwork, SupplyHostNamespace, SupplyHostJournals,
 	}

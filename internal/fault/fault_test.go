@@ -190,15 +190,15 @@ func TestFillTitle(t *testing.T) {
 	}
 }
 
-// TestFillTitleWithoutValues: a title shows no gap where a value is not there.
+// TestFillTitleWithoutValues: a value that is not there leaves no gap in a title.
 func TestFillTitleWithoutValues(t *testing.T) {
 	f := &Fault{For: Host}
 	for _, c := range []struct{ title, want string }{
 		{"the inspection of {host} failed: {x.message}", "the inspection of h failed"},
 		{"{host} differs from others ({x.what})", "h differs from others"},
 		{"{host}: {x.url}: no route", "h: no route"},
-		{"{x.container} of {host} crash-loops: {x.said}", "… of h crash-loops"},
-		{"operator {x.operator} has a status of {host}", "operator … has a status of h"},
+		{"{x.container} of {host} crash-loops: {x.said}", "CONTAINER of h crash-loops"},
+		{"operator {x.operator} has a status of {host}", "operator OPERATOR has a status of h"},
 		{"{host} is well", "h is well"},
 	} {
 		if got := FillTitle(f, c.title, "h", func(string) string { return "" }); got != c.want {

@@ -23,9 +23,13 @@ var ownLayers = []string{"baremetal", "certificates", "control-plane", "etcd", "
 // that is the management cluster's, which is not looked at.
 const apiLayer = "api"
 
-// PlanLayer is the layer of the faults of a plan: what somebody wants to install, before a
-// cluster exists. They are evaluated on plans, and nothing else is.
-const PlanLayer = "plan"
+// preflightLayers are the layers of the faults that are looked for before hosts boot: those
+// of a plan, and of the machines that their BMCs show. They are evaluated in a preflight,
+// and nothing else is.
+var preflightLayers = []string{"plan", "hardware"}
+
+// Preflight reports whether a fault is looked for before hosts boot, and only then.
+func Preflight(f *Fault) bool { return slices.Contains(preflightLayers, f.Layer) }
 
 // hostedLayer is the layer whose faults are those of hosted clusters.
 const hostedLayer = "hosted"

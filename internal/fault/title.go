@@ -39,28 +39,39 @@ func ParseTitle(f *Fault, text string) Title {
 	return t
 }
 
-// none stands for a value that is not there until the title around it is known.
-const none = "\x00"
-
-// without leaves out what only introduces a value that is not there.
-var without = strings.NewReplacer(" ("+none+")", "", ": "+none, "", " "+none+",", ",", none, "…")
-
 // Fill replaces the braces: the subject's kind by its name, all others by what show
-// returns for them. A value that is not there, "", leaves no gap: what introduces it is
-// left out as well.
+// returns for them. A value that is not there, "", leaves no gap: what only introduces it
+// is left out as well, and elsewhere its name stands in capitals, as in a command.
 func (t Title) Fill(name string, show func(expr string) string) string {
 	if len(t.parts) == 1 {
 		return t.parts[0]
 	}
 	filled := slices.Clone(t.parts)
 	for i := 1; i < len(filled); i += 2 {
-		if filled[i] == t.kind {
+		expr := filled[i]
+		if expr == t.kind {
 			filled[i] = name
-		} else if filled[i] = show(filled[i]); filled[i] == "" {
-			filled[i] = none
+		} else if filled[i] = show(expr); filled[i] == "" {
+			leaveOut(filled, i, strings.ToUpper(expr[strings.LastIndexByte(expr, '.')+1:]))
 		}
 	}
-	return strings.TrimSpace(without.Replace(strings.Join(filled, "")))
+	return strings.TrimSpace(strings.Join(filled, ""))
+}
+
+// leaveOut writes a title without the value at i, or placeholder where the sentence needs
+// something there.
+func leaveOut(parts []string, i int, placeholder string) {
+	before, after := &parts[i-1], &parts[i+1]
+	switch {
+	case strings.HasSuffix(*before, " (") && strings.HasPrefix(*after, ")"):
+		*before, *after = strings.TrimSuffix(*before, " ("), strings.TrimPrefix(*after, ")")
+	case strings.HasSuffix(*before, ": "):
+		*before = strings.TrimSuffix(*before, ": ")
+	case strings.HasSuffix(*before, " ") && strings.HasPrefix(*after, ","):
+		*before = strings.TrimSuffix(*before, " ")
+	default:
+		parts[i] = placeholder
+	}
 }
 
 // FillTitle fills a title once.

@@ -105,6 +105,7 @@ configurations are neither shown nor kept.
   rollcall-host --collect m1.tar.gz          and keep what was read, for
                                              rollcall diagnose --from m1.tar.gz
   rollcall-host -o json                      for programs: the schema of rollcall
+  rollcall-host preflight -f FILE            ask the network of a plan, before an installation
 
 Exit codes: 0 nothing wrong, 1 the tool could not do its work, 2 a fault at or above
 --fail-on, 3 undecided.

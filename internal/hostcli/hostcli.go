@@ -99,6 +99,12 @@ type app struct {
 }
 
 func (a *app) run(ctx context.Context, args []string) (code int, err error) {
+	if len(args) > 0 && args[0] == preflightName {
+		if err := a.preflight(ctx, args[1:]); err != nil {
+			return exitFailed, err
+		}
+		return exitOK, nil
+	}
 	if err := a.flags.parse(args); errors.Is(err, pflag.ErrHelp) {
 		return exitOK, help(a.io.Out)
 	} else if err != nil {

@@ -57,6 +57,8 @@ func actionOf(name ActionName) (action, bool) {
 		return putContentAction(), true
 	case RestartServer:
 		return restartServer(), true
+	case TouchSecret:
+		return touchSecret(), true
 	case Verify:
 		return verify(), true
 	}

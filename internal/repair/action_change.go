@@ -140,8 +140,20 @@ func (b *building) changesFields() bool {
 // change plans the changes of fields that the root and its effects call for.
 func (b *building) change(ctx context.Context) error {
 	for _, c := range changes() {
+		var names []string // each object is changed once, whatever faults call for it
+		why := map[string][]fault.Key{}
 		for _, k := range b.remedies[c.remedy] {
-			if err := b.changeOne(ctx, c, k); err != nil {
+			name, err := objectOf(ctx, b.API, c, k)
+			if err != nil {
+				return err
+			}
+			if why[name] == nil {
+				names = append(names, name)
+			}
+			why[name] = append(why[name], k)
+		}
+		for _, name := range names {
+			if err := b.changeOne(ctx, c, name, why[name]); err != nil {
 				return err
 			}
 		}
@@ -149,11 +161,7 @@ func (b *building) change(ctx context.Context) error {
 	return nil
 }
 
-func (b *building) changeOne(ctx context.Context, c change, k fault.Key) error {
-	name, err := objectOf(ctx, b.API, c, k)
-	if err != nil {
-		return err
-	}
+func (b *building) changeOne(ctx context.Context, c change, name string, while []fault.Key) error {
 	ref := c.object(name)
 	o, err := b.API.Get(ctx, ref)
 	if err != nil {
@@ -176,7 +184,7 @@ func (b *building) changeOne(ctx context.Context, c change, k fault.Key) error {
 	if err != nil {
 		return err
 	}
-	b.add(Step{Action: ChangeFields, Args: Args{Remedy: c.remedy, Object: name, Value: value}, Reads: []Reading{rd}, While: []fault.Key{k}, Deadline: minutes(c.takes)})
+	b.add(Step{Action: ChangeFields, Args: Args{Remedy: c.remedy, Object: name, Value: value}, Reads: []Reading{rd}, While: while, Deadline: minutes(c.takes)})
 	return nil
 }
 

@@ -103,7 +103,7 @@ func (r *run) deleteAct(ref Ref, o Object) (*act, string, error) {
 }
 
 func describeRestart(s *Step) {
-	s.Subject, s.Risk, s.Proof = "pods/"+s.Args.Object, fault.RiskRestart, Advice
+	s.Subject, s.Risk, s.Proof = "pods/"+s.Args.Object, fault.RiskRestart, ProvedInLab
 	s.Title = "restart the machine config server " + s.Args.Object + ", so that it reads its certificate"
 	s.RiskText = "a host that asks this server meanwhile asks again"
 	s.OC = fmt.Sprintf("oc -n %s delete pod %s", MirrorNamespace, s.Args.Object)

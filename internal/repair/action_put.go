@@ -18,6 +18,8 @@ import (
 const (
 	bmcCredentials = "correct-bmc-credentials"
 	mcsCertificate = "regenerate-mcs-certificate"
+
+	bmcAddressRemedy = "correct-bmc-address" // and its Secret is touched
 )
 
 // place is where a remedy writes content.
@@ -80,7 +82,14 @@ func putContentAction() action {
 			}
 			return true, "", nil
 		},
-		dependants: func(ctx context.Context, r *run, s Step, _ Write) (string, error) {
+		dependants: func(ctx context.Context, r *run, s Step, w Write) (string, error) {
+			absent, err := digestFields(nil, nil)
+			if err != nil {
+				return "", err
+			}
+			if s.Args.Remedy == mcsCertificate && w.Before == absent {
+				return fmt.Sprintf("there was no %s before; without it no machine config server that restarts comes up again", putRef(s)), nil
+			}
 			c, err := r.content(s)
 			if err != nil {
 				return "", err
@@ -160,7 +169,7 @@ func salted(pre []byte) ([]byte, error) {
 
 // belongs refuses a Secret that is not the one that the BareMetalHost of the step's fault names.
 func (r *run) belongs(ctx context.Context, s Step) error {
-	if s.Args.Remedy != bmcCredentials {
+	if s.Action == PutContent && s.Args.Remedy != bmcCredentials {
 		return nil
 	}
 	for _, k := range s.While {
@@ -195,7 +204,7 @@ func (r *run) tried(ctx context.Context, s Step, secret Object) (bool, string, e
 
 func describePut(s *Step) {
 	ref := putRef(*s)
-	s.Subject, s.Proof, s.Risk = ref.String(), Advice, fault.RiskReversible
+	s.Subject, s.Proof, s.Risk = ref.String(), ProvedInLab, fault.RiskReversible
 	s.PreImage, s.Inverse = "the values as they were, or that there is none", "write the old values back, or delete what was created, unless somebody changed it since"
 	s.Expect.Text = ref.String() + " has the new content"
 	kind := map[string]string{"secrets": "secret", "configmaps": "configmap"}[ref.Resource]
@@ -209,6 +218,10 @@ func describePut(s *Step) {
 		s.Title = fmt.Sprintf("write the certificate of the machine config server into %s", ref)
 		s.RiskText = "no node that runs is touched; a saved pointer with another authority is refused by the servers"
 		s.OC = fmt.Sprintf("oc -n %s apply -f FILE   # the %s %s", ref.Namespace, kind, ref.Name)
+		if ref.Name != mcsLeaf {
+			s.Proof = Advice
+		}
+		s.Inverse = "write the old values back, unless somebody changed them since; what did not exist before stays: the servers need it"
 		if s.Args.Namespace == bareMetalNamespace {
 			s.Title = fmt.Sprintf("write the new authority into the pointer %s", ref)
 		}

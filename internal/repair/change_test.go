@@ -99,10 +99,10 @@ func changeCases() []changeCase {
 		},
 		{
 			remedy: "correct-bmc-address", subject: host, object: bareMetalHostRef("worker-1"), value: "redfish-virtualmedia://192.0.2.7/redfish/v1/Systems/1",
-			content: bareMetalHost(nil, map[string]any{"online": true, "bmc": map[string]any{"address": "redfish://192.0.2.7/redfish/v1/Managers/1"}},
+			content: bareMetalHost(nil, map[string]any{"online": true, "bmc": map[string]any{"address": "redfish://192.0.2.7/redfish/v1/Managers/1", "credentialsName": "worker-1-bmc"}},
 				map[string]any{"errorType": "registration error", "provisioning": map[string]any{"state": "registering"}}),
-			broken:  func(o Object) bool { return !strings.Contains(stringAt(o, "spec", "bmc", "address"), "Systems") },
-			actions: onlyVerify,
+			broken:  func(o Object) bool { return stringAt(o, "status", "errorType") != "" },
+			actions: []ActionName{ChangeFields, TouchSecret, Verify},
 		},
 		{
 			remedy: "inspect-host-again", subject: host, object: bareMetalHostRef("worker-1"),
@@ -169,8 +169,24 @@ func newChangeRig(t *testing.T, c changeCase) *changeRig {
 	w.put(bareMetalHostRef("somebody-else"), Object{"apiVersion": "metal3.io/v1alpha1", "kind": "BareMetalHost", "spec": map[string]any{"consumerRef": map[string]any{"name": "worker-machine-2"}}})
 	w.put(c.object, c.content())
 	r := &changeRig{rig: newRig(t, w), c: c}
+	if c.remedy == bmcAddressRemedy {
+		r.touched(t)
+	}
 	r.exec.Clock, r.exec.Eval, r.exec.Catalog = r, r, r.catalog(t)
 	return r
+}
+
+// touched lets metal3 take a new path of a BMC only when it has read the Secret again.
+func (r *changeRig) touched(t *testing.T) {
+	ref := secretRef(bareMetalNamespace, "worker-1-bmc")
+	r.put(ref, newContent(t, "secrets", map[string]string{"username": "root", "password": "right"}))
+	before := stringAt(r.objects[keyOf(ref)], "metadata", "resourceVersion")
+	r.c.follow = func(o Object) {
+		version := stringAt(r.objects[keyOf(ref)], "metadata", "resourceVersion")
+		if version != before && strings.Contains(stringAt(o, "spec", "bmc", "address"), "Systems") {
+			o["status"] = clone(map[string]any{"provisioning": map[string]any{"state": "inspecting"}, "goodCredentials": map[string]any{"credentialsVersion": version}})
+		}
+	}
 }
 
 func (r *changeRig) key() fault.Key { return fault.Key{Fault: "the-fault", Subject: r.c.subject} }

@@ -32,6 +32,8 @@ func described(s Step, root fault.Key) Step {
 		describePut(&s)
 	case RestartServer:
 		describeRestart(&s)
+	case TouchSecret:
+		describeTouch(&s)
 	case WaitNode:
 		waits("host/" + a.Host)
 		s.Title = "wait until Node " + a.Host + " is registered and Ready"

@@ -109,7 +109,7 @@ func (w *world) tick() {
 		w.put(nodeRef("control0"), master("control0", target, "Done", "192.0.2.10"))
 		w.request("csr-serving", "control0", "serving", "192.0.2.10")
 	case serving != nil && w.sign(serving):
-	case node != nil && w.objects[keyOf(etcdRef())] != nil && !strings.HasPrefix(w.etcdText(), "3"):
+	case node != nil && !w.sick && w.objects[keyOf(etcdRef())] != nil && !strings.HasPrefix(w.etcdText(), "3"):
 		w.put(etcdRef(), etcdObject("3 members are available"))
 	default:
 		w.daemons()

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/rollcall-project/rollcall/internal/statedir"
 )
 
 // Refused says that a step was not done, and why. Nothing was written for it.
@@ -99,12 +101,13 @@ func ExitCode(err error) int {
 	var back *RolledBack
 	var person *NeedPerson
 	var refused *Refused
+	var unsafe *statedir.UnsafeError
 	switch {
 	case err == nil:
 		return 0
 	case errors.As(err, &back):
 		return ExitRolledBack
-	case errors.As(err, &person), errors.As(err, &refused):
+	case errors.As(err, &person), errors.As(err, &refused), errors.As(err, &unsafe):
 		return ExitNeedPerson
 	}
 	return 1

@@ -7,6 +7,8 @@ import (
 	"os"
 	"slices"
 	"time"
+
+	"github.com/rollcall-project/rollcall/internal/statedir"
 )
 
 // History is one plan's journal, for reading.
@@ -20,7 +22,7 @@ type History struct {
 // Histories returns all journals below a state directory, oldest first. One that
 // cannot be read does not hide the others: its Broken says why.
 func Histories(stateDir string) ([]History, error) {
-	plans, err := openState(stateDir, false, plansDir)
+	plans, err := statedir.Open(stateDir, false, plansDir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -41,14 +43,14 @@ func Histories(stateDir string) ([]History, error) {
 
 func historyOf(plans *os.Root, id string) History {
 	h := History{ID: id}
-	dir, err := descend(plans, false, id)
+	dir, err := statedir.Descend(plans, false, id)
 	if err != nil {
 		h.Broken = fmt.Errorf("read history of %q: %w", id, err)
 		return h
 	}
-	raw, err := readFile(dir, journalFile, maxJournal)
+	raw, err := statedir.Read(dir, journalFile, statedir.MaxLog)
 	if err == nil {
-		h.Records, _, err = parseRecords(raw)
+		h.Records, _, err = statedir.ParseLog(raw, inOrder)
 	}
 	plan, planErr := keptPlan(dir)
 	if errors.Is(planErr, fs.ErrNotExist) {
@@ -63,7 +65,7 @@ func historyOf(plans *os.Root, id string) History {
 
 // keptPlan reads the copy of a plan beside its journal.
 func keptPlan(dir *os.Root) (*Plan, error) {
-	raw, err := readFile(dir, planFile, maxPlan)
+	raw, err := statedir.Read(dir, planFile, maxPlan)
 	if err != nil {
 		return nil, fmt.Errorf("read plan: %w", err)
 	}

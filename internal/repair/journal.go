@@ -1,15 +1,13 @@
 package repair
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
-	"syscall"
 	"time"
+
+	"github.com/rollcall-project/rollcall/internal/statedir"
 )
 
 // RecordKind says what a record of the journal means.
@@ -59,11 +57,10 @@ type Write struct {
 // Journal is the append-only record of one plan's run on disk. One process at a
 // time holds it.
 type Journal struct {
-	path    string
-	dir     *os.Root // the plan's directory
-	file    *os.File
-	records []Record
-	now     func() time.Time
+	path string
+	dir  *os.Root // the plan's directory
+	log  *statedir.Log[Record]
+	now  func() time.Time
 }
 
 // Names in a plan's directory.
@@ -73,112 +70,54 @@ const (
 	planFile    = "plan.yaml"
 )
 
-// maxJournal and maxRecord bound what is read of a journal; they are far above a
-// real one, whose records have some hundred bytes.
-const (
-	maxJournal = 64 << 20
-	maxRecord  = 1 << 20
-)
-
 // OpenJournal opens or makes the journal of a plan below the state directory
 // and locks it. A last line that was cut by a crash is dropped: what it would
-// have said did not happen yet (an intent) or can be seen (a result).
+// have recorded did not happen yet (an intent) or can be seen (a result).
 func OpenJournal(stateDir, plan string, now func() time.Time) (*Journal, error) {
 	if !planID.MatchString(plan) {
 		return nil, fmt.Errorf("open journal: %q is not a plan id", plan)
 	}
-	dir, err := openState(stateDir, true, plansDir, plan)
+	dir, err := statedir.Open(stateDir, true, plansDir, plan)
 	if err != nil {
 		return nil, fmt.Errorf("open journal: %w", err)
 	}
-	f, err := openFile(dir, journalFile, os.O_RDWR|os.O_CREATE|os.O_APPEND)
+	path := filepath.Join(stateDir, plansDir, plan, journalFile)
+	log, err := statedir.OpenLog(dir, journalFile, inOrder)
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("open journal: %w", err), dir.Close())
+		return nil, errors.Join(fmt.Errorf("open journal %s: %w", path, err), dir.Close())
 	}
-	j := &Journal{path: filepath.Join(stateDir, plansDir, plan, journalFile), dir: dir, file: f, now: now}
-	if err := j.load(); err != nil {
-		return nil, errors.Join(err, j.Close())
-	}
-	return j, nil
+	return &Journal{path: path, dir: dir, log: log, now: now}, nil
 }
 
-func (j *Journal) load() error {
-	if err := syscall.Flock(int(j.file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		return fmt.Errorf("lock journal %s: another rollcall is working on this plan: %w", j.path, err)
+// inOrder refuses a journal of which lines are missing.
+func inOrder(i int, r Record) error {
+	if r.Seq != i+1 {
+		return fmt.Errorf("it has number %d: lines are missing", r.Seq)
 	}
-	raw, err := readFile(j.dir, journalFile, maxJournal)
-	if err != nil {
-		return fmt.Errorf("read journal: %w", err)
-	}
-	records, whole, err := parseRecords(raw)
-	if err != nil {
-		return fmt.Errorf("read journal %s: %w", j.path, err)
-	}
-	switch torn := len(raw) - whole; {
-	case torn > 0 && len(records) == 0: // it may be no journal at all: nothing of it is cut off
-		return fmt.Errorf("read journal %s: it has %d bytes and no whole record; nothing was begun with it, remove its directory", j.path, torn)
-	case torn > 0:
-		if err := j.file.Truncate(int64(whole)); err != nil {
-			return fmt.Errorf("drop the cut line of %s: %w", j.path, err)
-		}
-	}
-	j.records = records
-	return syncRoot(j.dir)
-}
-
-// parseRecords returns the whole records of a journal and how many bytes they take.
-func parseRecords(raw []byte) ([]Record, int, error) {
-	var list []Record
-	whole := 0
-	for {
-		line, rest, ok := bytes.Cut(raw[whole:], []byte("\n"))
-		if len(line) > maxRecord {
-			return nil, 0, fmt.Errorf("record %d has more than %d bytes", len(list)+1, maxRecord)
-		}
-		if !ok {
-			return list, whole, nil
-		}
-		var r Record
-		if err := json.Unmarshal(line, &r); err != nil {
-			return nil, 0, fmt.Errorf("record %d: %w", len(list)+1, err)
-		}
-		if r.Seq != len(list)+1 {
-			return nil, 0, fmt.Errorf("record %d has number %d: lines are missing", len(list)+1, r.Seq)
-		}
-		list = append(list, r)
-		whole = len(raw) - len(rest)
-	}
+	return nil
 }
 
 // Append writes a record durably.
 func (j *Journal) Append(r Record) error {
-	r.Seq, r.Time = len(j.records)+1, j.now().UTC()
-	raw, err := json.Marshal(r)
-	if err != nil {
-		return fmt.Errorf("encode record of journal: %w", err)
-	}
-	if _, err := j.file.Write(append(raw, '\n')); err != nil {
+	r.Seq, r.Time = j.log.Len()+1, j.now().UTC()
+	if err := j.log.Append(r); err != nil {
 		return fmt.Errorf("write journal %s: %w", j.path, err)
 	}
-	if err := j.file.Sync(); err != nil {
-		return fmt.Errorf("sync journal %s: %w", j.path, err)
-	}
-	j.records = append(j.records, r)
 	return nil
 }
 
 // Close releases the journal.
-func (j *Journal) Close() error { return errors.Join(j.file.Close(), j.dir.Close()) }
+func (j *Journal) Close() error { return errors.Join(j.log.Close(), j.dir.Close()) }
 
 // Path returns the journal's file.
 func (j *Journal) Path() string { return j.path }
 
 // Records returns what was written so far.
-func (j *Journal) Records() []Record { return slices.Clone(j.records) }
+func (j *Journal) Records() []Record { return j.log.Records() }
 
 // began returns the digest of the plan that the journal belongs to, "" at first.
 func (j *Journal) began() string {
-	for _, r := range j.records {
+	for _, r := range j.Records() {
 		if r.Kind == Began {
 			return r.Plan
 		}
@@ -195,7 +134,7 @@ type stepState struct {
 	undone bool
 }
 
-func (j *Journal) step(id string) stepState { return stateOf(j.records, id) }
+func (j *Journal) step(id string) stepState { return stateOf(j.Records(), id) }
 
 func stateOf(records []Record, id string) stepState {
 	var s stepState
@@ -224,7 +163,7 @@ func stateOf(records []Record, id string) stepState {
 
 // open reports whether an intent has no result: its write may have been made.
 func (j *Journal) open() bool {
-	for _, r := range j.records {
+	for _, r := range j.Records() {
 		if st := j.step(r.Step); r.Kind == Intent && st.intent != nil && st.result == nil {
 			return true
 		}

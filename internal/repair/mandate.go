@@ -98,6 +98,8 @@ func readRules(s Step) []readRule {
 		return []readRule{{object: bareMetalHostRef(s.Args.Host), fields: credentialReads()}}
 	case s.Action == PutContent:
 		return []readRule{{object: infrastructureRef(), fields: infrastructureReads()}}
+	case s.Action == TouchSecret:
+		return []readRule{{object: bareMetalHostRef(s.Args.Host), fields: []string{secretName}}}
 	case s.Action == RestartServer:
 		return []readRule{{object: podRef(MirrorNamespace, s.Args.Object), fields: podFields()}}
 	case s.Action == AlignAnnotations:
@@ -197,6 +199,11 @@ func (p *Plan) checkOrder(s Step) error {
 		return o.Action == PutContent && o.Args.Remedy == mcsCertificate && o.Args.Object == mcsLeaf
 	}) {
 		return errors.New("no step of the plan writes the certificate that the server is restarted for")
+	}
+	if s.Action == TouchSecret && !slices.ContainsFunc(p.Steps, func(o Step) bool {
+		return o.Action == ChangeFields && o.Args.Remedy == bmcAddressRemedy && o.Args.Object == s.Args.Host
+	}) {
+		return errors.New("no step of the plan writes the address that metal3 is to take")
 	}
 	if s.Action != RecreateRender && s.Action != AlignAnnotations || !controlPlanePool(s.Args.Pool) {
 		return nil

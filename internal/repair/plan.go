@@ -78,6 +78,7 @@ const (
 	ChangeFields     ActionName = "change-fields"
 	PutContent       ActionName = "put-content"
 	RestartServer    ActionName = "restart-server"
+	TouchSecret      ActionName = "touch-secret"
 	Verify           ActionName = "verify"
 )
 

@@ -55,7 +55,7 @@ func (p *Planner) Plan(ctx context.Context, ask Ask) (*Plan, error) {
 		return nil, err
 	}
 	b.plan.ID = fmt.Sprintf("%.40s-%s", ask.Root.Fault, b.plan.Created.Format("20060102-150405"))
-	for _, part := range []func(context.Context) error{b.change, b.credentials, b.certificate, b.adopt, b.join, b.quorum, b.render, b.pool, b.verify, b.backup, b.preview, b.outside} {
+	for _, part := range []func(context.Context) error{b.change, b.touch, b.credentials, b.certificate, b.adopt, b.join, b.quorum, b.render, b.pool, b.verify, b.backup, b.preview, b.outside} {
 		if err := part(ctx); err != nil {
 			return nil, fmt.Errorf("make plan for %s at %s: %w", ask.Root.Fault, ask.Root.Subject, err)
 		}

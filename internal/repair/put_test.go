@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -91,15 +92,24 @@ func (r *changeRig) putPlan(t *testing.T, ask Ask) (*Plan, error) {
 	return p, err
 }
 
+// oneAuthority is the same for all clusters of the tests: a key takes long to make.
+var oneAuthority = sync.OnceValues(func() (pair, error) { return newAuthority(time.Date(2026, 5, 1, 2, 0, 0, 0, time.UTC)) })
+
 func (r *changeRig) withAuthority(t *testing.T) pair {
 	t.Helper()
-	ca, err := newAuthority(r.exec.Clock.Now())
+	ca, err := oneAuthority()
 	if err != nil {
 		t.Fatal(err)
 	}
+	r.trusts(t, ca)
+	return ca
+}
+
+// trusts gives the cluster an authority of the machine config server.
+func (r *changeRig) trusts(t *testing.T, ca pair) {
+	t.Helper()
 	r.put(secretRef(MirrorNamespace, mcsAuthority), newContent(t, "secrets", map[string]string{"tls.crt": ca.cert, "tls.key": ca.key}))
 	r.put(Ref{Version: "v1", Resource: "configmaps", Namespace: MirrorNamespace, Name: mcsAuthority}, newContent(t, "configmaps", map[string]string{"ca-bundle.crt": ca.cert}))
-	return ca
 }
 
 func newContent(t *testing.T, resource string, data map[string]string) Object {
@@ -198,7 +208,11 @@ func TestServerCertificate(t *testing.T) {
 		t.Errorf("a secret is in %v", l)
 	}
 	other := putRig(t, mcsCertificate)
-	other.withAuthority(t)
+	stranger, err := newAuthority(r.exec.Clock.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	other.trusts(t, stranger)
 	kept := []byte(fmt.Sprintf("kind: Secret\ndata: {tls.crt: %s, tls.key: %s}\n", stringAt(made, "data", "tls.crt"), stringAt(made, "data", "tls.key")))
 	if _, err := other.putPlan(t, Ask{MCS: CertificateAsk{Kept: kept}}); !errors.Is(err, ErrNothingToDo) || !strings.Contains(err.Error(), "not accepted with the authority") {
 		t.Errorf("a copy of another authority: %v", err)

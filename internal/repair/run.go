@@ -10,6 +10,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/statedir"
 )
 
 // Evaluator evaluates on evidence that is read again each time: one fault at one
@@ -169,7 +170,7 @@ func (r *run) keepPlan() error {
 	if err != nil {
 		return err
 	}
-	if err := replaceFile(r.journal.dir, planFile, raw); err != nil {
+	if err := statedir.Replace(r.journal.dir, planFile, raw); err != nil {
 		return fmt.Errorf("keep plan: %w", err)
 	}
 	return nil

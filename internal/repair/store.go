@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"path/filepath"
 	"strings"
+
+	"github.com/rollcall-project/rollcall/internal/statedir"
 )
 
 // Store keeps contents by their digest, each in a file of mode 0600 below a
@@ -63,12 +65,12 @@ func (s *Store) Put(content []byte) (string, error) {
 	if len(content) > maxContent {
 		return "", fmt.Errorf("keep content: it has %d bytes, at most %d are kept", len(content), maxContent)
 	}
-	dir, err := openState(s.state, true, s.dir)
+	dir, err := statedir.Open(s.state, true, s.dir)
 	if err != nil {
 		return "", fmt.Errorf("keep content: %w", err)
 	}
-	if have, err := readFile(dir, name, maxContent); err != nil || digestBytes(have) != digest {
-		err = replaceFile(dir, name, content)
+	if have, err := statedir.Read(dir, name, maxContent); err != nil || digestBytes(have) != digest {
+		err = statedir.Replace(dir, name, content)
 		if err != nil {
 			return "", errors.Join(fmt.Errorf("keep content %s: %w", digest, err), dir.Close())
 		}
@@ -82,11 +84,11 @@ func (s *Store) Get(digest string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	dir, err := openState(s.state, false, s.dir)
+	dir, err := statedir.Open(s.state, false, s.dir)
 	if err != nil {
 		return nil, fmt.Errorf("read kept content: %w", err)
 	}
-	raw, err := readFile(dir, name, maxContent)
+	raw, err := statedir.Read(dir, name, maxContent)
 	if err := errors.Join(err, dir.Close()); err != nil {
 		return nil, fmt.Errorf("read kept content: %w", err)
 	}
@@ -98,7 +100,7 @@ func (s *Store) Get(digest string) ([]byte, error) {
 
 // find returns the first content that fits, nil where none does.
 func (s *Store) find(fits func([]byte) bool) ([]byte, error) {
-	dir, err := openState(s.state, false, s.dir)
+	dir, err := statedir.Open(s.state, false, s.dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -108,7 +110,7 @@ func (s *Store) find(fits func([]byte) bool) ([]byte, error) {
 	entries, err := fs.ReadDir(dir.FS(), ".")
 	var found []byte
 	for _, e := range entries {
-		raw, err := readFile(dir, e.Name(), maxContent)
+		raw, err := statedir.Read(dir, e.Name(), maxContent)
 		if err == nil && fits(raw) {
 			found = raw
 			break

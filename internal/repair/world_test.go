@@ -38,6 +38,7 @@ type world struct {
 	now     time.Time
 	writes  []string
 	frozen  bool // nothing happens in tick
+	sick    bool // a member of etcd stays unhealthy
 	deny    func(verb, key string) int
 	before  func(verb, key string) // called unlocked before a write that is not a dry run
 	server  *httptest.Server

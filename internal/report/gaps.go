@@ -108,6 +108,8 @@ func needWords(need string) string {
 	switch {
 	case resource == evidence.MCSProbes.String():
 		return "the answers of the machine config servers"
+	case resource == evidence.NetProbes.String():
+		return "the network of the plan"
 	case resource == evidence.APIProbes.String():
 		return "the network path to the API"
 	case resource == evidence.BootstrapServices.String():

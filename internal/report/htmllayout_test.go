@@ -352,10 +352,11 @@ func TestCleanEllipsis(t *testing.T) {
 // TestHTMLSuspects: the same suspect at many hosts is one line.
 func TestHTMLSuspects(t *testing.T) {
 	d := undecided()
-	for i := range 30 {
-		name := fmt.Sprintf("worker%02d", i)
-		d.Unexplained[0].Suspects = append(d.Unexplained[0].Suspects, diagnosis.Suspect{Key: key("crash", host(name)), Title: name + " crash-loops"})
+	crash := diagnosis.Suspect{Key: key("crash", host("worker00")), Title: "worker00 crash-loops"}
+	for i := range 29 {
+		crash.Others = append(crash.Others, host(fmt.Sprintf("worker%02d", i+1)))
 	}
+	d.Unexplained[0].Suspects = append(d.Unexplained[0].Suspects, crash)
 	root := pageOf(t, d)
 	var lines []string
 	for _, li := range elements(root, "li") {

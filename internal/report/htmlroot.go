@@ -245,17 +245,9 @@ type htmlSuspect struct {
 }
 
 func (t *text) htmlSuspects(list []diagnosis.Suspect) []htmlSuspect {
-	var out []htmlSuspect
-	for _, s := range list {
-		supply := t.decides(s)
-		i := slices.IndexFunc(out, func(h htmlSuspect) bool { return h.Fault == s.Fault && h.Supply == supply })
-		if i < 0 {
-			out = append(out, htmlSuspect{Title: s.Title, Fault: s.Fault, Supply: supply})
-			continue
-		}
-		out[i].Others = append(out[i].Others, s.Subject.String())
-	}
-	return out
+	return each(list, func(s diagnosis.Suspect) htmlSuspect {
+		return htmlSuspect{Title: s.Title, Fault: s.Fault, Supply: t.decides(s), Others: each(s.Others, fault.Subject.String)}
+	})
 }
 
 func (t *text) htmlOpen() []htmlOpen {

@@ -181,7 +181,7 @@ func (m *markdown) open() {
 			m.code("  ", excerpt(p.Item))
 		}
 		for _, s := range u.Suspects {
-			m.printf("- It could be: %s\n", m.md(s.Title))
+			m.printf("- It could be: %s\n", m.md(s.Title+m.alsoAt(s)))
 		}
 		if len(u.Remedies) > 0 {
 			m.advice(u.Remedies)

@@ -3,6 +3,7 @@ package report
 import (
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/fault"
@@ -103,15 +104,21 @@ func (t *text) planTodo() {
 
 // planUnknown names the checks that could not decide.
 func (t *text) planUnknown() {
-	first := true
+	faults := map[string][]string{}
+	var reasons []string
 	for _, f := range t.d.Findings {
 		if f.Outcome != fault.Unknown {
 			continue
 		}
-		if first {
-			t.blank()
-			first = false
+		if faults[f.Reason] == nil {
+			reasons = append(reasons, f.Reason)
 		}
-		t.lead(0, span{yellow, "Not checked: "}, "  ", plain, f.Fault+": "+f.Reason, 0)
+		faults[f.Reason] = append(faults[f.Reason], f.Fault)
+	}
+	for i, reason := range reasons {
+		if i == 0 {
+			t.blank()
+		}
+		t.lead(0, span{yellow, "Not checked: "}, "  ", plain, strings.Join(faults[reason], ", ")+": "+reason, 0)
 	}
 }

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
 	"path"
@@ -176,7 +177,7 @@ var klogHeader = regexp.MustCompile(`^[IWEF]\d{4} \d{2}:\d{2}:\d{2}\.\d+ +\d+ \S
 // excerpt is what an item shows. Of a log line the times and the place in the source
 // are left out: where the line is stands below, and the message has the room.
 func excerpt(item evidence.Item) string {
-	text := item.Excerpt
+	text := cmp.Or(item.Excerpt, "(empty)")
 	if item.Locator.Line == 0 {
 		return text
 	}

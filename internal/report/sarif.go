@@ -202,7 +202,7 @@ func (s *sarif) unexplained(u diagnosis.Unexplained) sarifResult {
 	message := s.title(u.Key) + ". The cause is not known."
 	var could []string
 	for _, x := range u.Suspects {
-		could = append(could, x.Title)
+		could = append(could, x.Title+s.alsoAt(x))
 	}
 	if len(could) > 0 {
 		message += " It could be: " + strings.Join(could, "; ") + "."

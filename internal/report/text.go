@@ -280,11 +280,19 @@ func (t *text) suspects(list []diagnosis.Suspect) {
 			t.para(2, span{plain, "- "}, dim, more(len(list)-i))
 			return
 		}
-		t.para(2, span{plain, "- "}, plain, t.brief(s.Title))
+		t.para(2, span{plain, "- "}, plain, t.brief(s.Title)+t.alsoAt(s))
 		if how := t.decides(s); how != "" {
 			t.para(4, span{plain, "decide: "}, cyan, how)
 		}
 	}
+}
+
+// alsoAt says where else a suspect could be.
+func (t *text) alsoAt(s diagnosis.Suspect) string {
+	if len(s.Others) == 0 {
+		return ""
+	}
+	return "; or the same at " + some(each(s.Others, func(o fault.Subject) string { return o.Name }), t.names())
 }
 
 // settling lists what holds and is still normal.

@@ -23,7 +23,8 @@ import (
 
 // Facts lists the facts of this package.
 func Facts() []facts.Fact {
-	return []facts.Fact{fileFact, nameFact, accessFact, proxyFact, networkFact, vipFact, hostFact, addressFact, agentFact, provisioningFact}
+	return []facts.Fact{fileFact, nameFact, accessFact, proxyFact, networkFact, vipFact, hostFact, addressFact, agentFact, provisioningFact,
+		netNamesFact, netPortsFact, netAddressesFact, netTimeFact, netRegistriesFact}
 }
 
 var needs = []evidence.Need{evidence.Objects(evidence.Plans, "")}

@@ -11,8 +11,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strings"
-	"sync"
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/source/probe"
@@ -64,7 +62,7 @@ func (s *Source) resolve(ctx context.Context, a *probe.APIAnswer) (bool, error) 
 	if s.opts.From != nil && s.opts.From.NotRun(err) {
 		return false, err
 	}
-	a.ErrorClass, a.Error, a.DNS = probe.ErrDNS, clip(err.Error()), probe.DNSNoAnswer
+	a.ErrorClass, a.Error, a.DNS = probe.ErrDNS, wire.Clip(err.Error()), probe.DNSNoAnswer
 	var dns *net.DNSError
 	switch errors.As(err, &dns); {
 	case dns != nil && dns.IsNotFound:
@@ -79,20 +77,9 @@ func (s *Source) lookup(ctx context.Context, a *probe.APIAnswer) ([]string, erro
 	if s.opts.From != nil {
 		return s.opts.From.Lookup(ctx, a.Host)
 	}
-	var mu sync.Mutex
-	var servers []string
-	resolver := &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
-		mu.Lock()
-		if !slices.Contains(servers, address) {
-			servers = append(servers, address)
-		}
-		mu.Unlock()
-		return (&net.Dialer{}).DialContext(ctx, network, address)
-	}}
+	resolver, asked := wire.Resolver()
 	found, err := resolver.LookupHost(ctx, a.Host)
-	mu.Lock()
-	a.Resolver = slices.Sorted(slices.Values(servers))
-	mu.Unlock()
+	a.Resolver = asked()
 	return found, err
 }
 
@@ -147,7 +134,7 @@ func (s *Source) connect(ctx context.Context, r rung, proxy *url.URL, a *probe.A
 		}
 		if err != nil && i == 0 {
 			seen := w.Seen()
-			a.Stage, a.ErrorClass, a.Error = seen.Stage, wire.Classify(err, seen.Stage), clip(err.Error())
+			a.Stage, a.ErrorClass, a.Error = seen.Stage, wire.Classify(err, seen.Stage), wire.Clip(err.Error())
 			a.Paths = nil
 			break
 		}
@@ -186,7 +173,7 @@ func (s *Source) get(ctx context.Context, client *http.Client, target, path stri
 	}
 	req, err := http.NewRequestWithContext(ctx, method, target, nil)
 	if err != nil {
-		p.Error = clip(err.Error())
+		p.Error = wire.Clip(err.Error())
 		return p, err
 	}
 	req.Header = http.Header{"Accept": {"*/*"}, "User-Agent": {"rollcall"}}
@@ -199,12 +186,12 @@ func (s *Source) get(ctx context.Context, client *http.Client, target, path stri
 		if errors.As(err, &link) {
 			err = link.Err
 		}
-		p.Error = clip(err.Error())
+		p.Error = wire.Clip(err.Error())
 		return p, err
 	}
 	defer func() { _ = resp.Body.Close() }() // read to its bound; nothing depends on the end
 	p.Status = resp.StatusCode
-	a.Server = clip(resp.Header.Get("Server"))
+	a.Server = wire.Clip(resp.Header.Get("Server"))
 	if at, err := http.ParseTime(resp.Header.Get("Date")); err == nil {
 		a.ServerTime = at.UTC()
 	}
@@ -215,7 +202,7 @@ func (s *Source) get(ctx context.Context, client *http.Client, target, path stri
 			GitVersion string `json:"gitVersion"`
 		}
 		if json.Unmarshal(body, &v) == nil {
-			a.Version = clip(v.GitVersion)
+			a.Version = wire.Clip(v.GitVersion)
 		}
 	case path != pathMCS:
 		p.Failed = probe.FailedChecks(string(body))
@@ -237,37 +224,8 @@ func (s *Source) verify(chain []*x509.Certificate, name string, a *probe.APIAnsw
 	}
 	_, err := chain[0].Verify(x509.VerifyOptions{DNSName: name, Roots: c.CAs, Intermediates: between, CurrentTime: a.At,
 		KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}})
-	a.Trust = trustOf(err, chain[0], a.At)
+	a.Trust = wire.TrustOf(err, chain[0], a.At)
 	if err != nil {
-		a.TrustError = clip(err.Error())
+		a.TrustError = wire.Clip(err.Error())
 	}
-}
-
-func trustOf(err error, leaf *x509.Certificate, at time.Time) probe.Trust {
-	var unknown x509.UnknownAuthorityError
-	var name x509.HostnameError
-	var invalid x509.CertificateInvalidError
-	switch {
-	case err == nil:
-		return probe.TrustVerified
-	case errors.As(err, &unknown):
-		return probe.TrustUnknownCA
-	case errors.As(err, &name):
-		return probe.TrustWrongName
-	case errors.As(err, &invalid) && invalid.Reason == x509.Expired && at.Before(leaf.NotBefore):
-		return probe.TrustNotYetValid
-	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
-		return probe.TrustExpired
-	}
-	return probe.TrustOther
-}
-
-// clip makes one short line of a message that somebody else wrote.
-func clip(v string) string {
-	v = strings.Join(strings.Fields(v), " ")
-	const most = 300
-	if len(v) <= most {
-		return v
-	}
-	return strings.ToValidUTF8(v[:most], "") + "…"
 }

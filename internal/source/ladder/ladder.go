@@ -30,6 +30,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/source/probe"
+	"github.com/rollcall-project/rollcall/internal/source/wire"
 )
 
 // Lister is where nodes and addresses of the cluster are known from.
@@ -326,7 +327,7 @@ func (w *walker) reach(ctx context.Context) <-chan struct{} {
 func (w *walker) result() ([]evidence.Object, error) {
 	if w.notRun != nil { // half a ladder would be read as a whole one
 		return nil, &evidence.Unavailable{Need: evidence.Objects(evidence.APIProbes, ""), Why: evidence.Unreachable,
-			Detail: clip(w.notRun.Error()), Supply: evidence.Supply{Kind: evidence.SupplyProbeElsewhere}}
+			Detail: wire.Clip(w.notRun.Error()), Supply: evidence.Supply{Kind: evidence.SupplyProbeElsewhere}}
 	}
 	if len(w.answers) == 0 {
 		return nil, &evidence.Unavailable{Need: evidence.Objects(evidence.APIProbes, ""), Why: evidence.NotAsked,

@@ -52,6 +52,8 @@ type Source struct {
 	name    string
 	now     time.Time
 	objects []evidence.Object
+
+	authorities [][]byte
 }
 
 var _ evidence.Source = (*Source)(nil)
@@ -65,6 +67,10 @@ func (s *Source) Release(version string) {
 		}
 	}
 }
+
+// Authorities are the certificates (DER) of additionalTrustBundle: what hosts trust besides
+// the CAs of their system.
+func (s *Source) Authorities() [][]byte { return s.authorities }
 
 // Open reads files. now is when they are judged: a plan carries no time of its own.
 func Open(paths []string, now time.Time) (*Source, error) {
@@ -155,6 +161,7 @@ func (s *Source) add(name string, raw []byte) error {
 		}
 		known++
 		s.objects = append(s.objects, t.object(kind, config))
+		s.authorities = append(s.authorities, t.authorities...)
 	}
 	if known == 0 {
 		return fmt.Errorf("it is neither an install-config nor an agent-config: it has no baseDomain, platform, rendezvousIP or hosts")

@@ -43,6 +43,7 @@ func (t *tree) secret(key, path string, n *yaml.Node) (any, bool) {
 	case path == "additionaltrustbundle":
 		if scalar {
 			t.notes["bundle"] = bundle(n.Value)
+			t.authorities = authorities(n.Value)
 		}
 	case slices.Contains(secretKeys, strings.ToLower(key)):
 	case scalar && strings.Contains(n.Value, "://") && strings.Contains(n.Value, "@"):
@@ -135,6 +136,20 @@ func sshType(line string) string {
 		return f
 	}
 	return "unreadable"
+}
+
+// authorities are the certificates of a trust bundle.
+func authorities(text string) [][]byte {
+	var list [][]byte
+	for rest := []byte(text); ; {
+		var block *pem.Block
+		if block, rest = pem.Decode(rest); block == nil {
+			return list
+		}
+		if block.Type == "CERTIFICATE" {
+			list = append(list, block.Bytes)
+		}
+	}
 }
 
 // bundle says of each block of a trust bundle what it is. Certificates are public.

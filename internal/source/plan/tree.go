@@ -24,6 +24,8 @@ type tree struct {
 	twice []any          // keys that a mapping has more than once: {path, at, first}
 	notes map[string]any // what is said of secrets, see secrets.go
 	wrong error
+
+	authorities [][]byte // certificates (DER) of additionalTrustBundle
 }
 
 func newTree(file string) *tree {

@@ -246,6 +246,8 @@ type Spare struct {
 	Dead bool
 	// Entered is the boot MAC that the person has entered; empty: the machine's.
 	Entered string
+	// System is the path of the system that the person has entered; empty: the BMC's.
+	System string
 }
 
 // AddSpare cables a machine with its BMC and creates secret and BareMetalHost.
@@ -290,7 +292,7 @@ func (l *Lab) AddSpare(ctx context.Context, s Spare) error {
 	entered.MAC = cmp.Or(s.Entered, s.MAC)
 	manifest, err := seed.Spare{
 		Host: entered, Pass: s.SecretPass, Annotations: s.Annotations, Online: true,
-		BMC: "redfish-virtualmedia" + strings.TrimPrefix(b.URL(), "https") + b.SystemPath(),
+		BMC: "redfish-virtualmedia" + strings.TrimPrefix(b.URL(), "https") + cmp.Or(s.System, b.SystemPath()),
 	}.YAML()
 	if err != nil {
 		return err

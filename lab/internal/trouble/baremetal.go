@@ -74,6 +74,18 @@ var provisioning = []lab.Trouble{
 		Steady: hostIs("spare6", "available", "power management error"),
 	},
 	{
+		Name:   "bmc-address-wrong",
+		About:  "new host spare7 was entered with the path of its BMC's manager instead of its system",
+		Break:  addSpare(lab.Spare{Host: spare(7), Vendor: bmc.HPE, System: "/redfish/v1/Managers/1/Systems"}),
+		Steady: hostIs("spare7", "registering", "registration error"),
+	},
+	{
+		Name:   "host-switched-off",
+		About:  "somebody set spec.online of worker0 to false: metal3 has switched it off",
+		Break:  switchOff,
+		Steady: switchedOff,
+	},
+	{
 		Name:   "vip-outside-machine-network",
 		About:  "the ingress address lies in none of the machine networks: the network operator refuses the configuration",
 		Break:  moveVIP,
@@ -157,6 +169,15 @@ func detached(name string) func(context.Context, *lab.Lab) (string, error) {
 	}
 }
 
+func switchOff(ctx context.Context, l *lab.Lab) error {
+	if err := l.StartMetal3(ctx); err != nil {
+		return err
+	}
+	return l.Patch(ctx, lab.BareMetalHosts, "openshift-machine-api", "worker0", `{"spec":{"online":false}}`)
+}
+
+func switchedOff(ctx context.Context, l *lab.Lab) (string, error) { return isOff(ctx, l, "worker0") }
+
 func holdOff(ctx context.Context, l *lab.Lab) error {
 	if err := l.StartMetal3(ctx); err != nil {
 		return err
@@ -164,18 +185,21 @@ func holdOff(ctx context.Context, l *lab.Lab) error {
 	return l.Annotate(ctx, "worker1", "reboot.metal3.io/firmware-update", "")
 }
 
-func heldOff(ctx context.Context, l *lab.Lab) (string, error) {
-	if l.BMC("worker1").On() {
-		return "worker1 is still on", nil
+func heldOff(ctx context.Context, l *lab.Lab) (string, error) { return isOff(ctx, l, "worker1") }
+
+// isOff says whether a worker is off, metal3 has seen that, and its Node is lost.
+func isOff(ctx context.Context, l *lab.Lab, name string) (string, error) {
+	if l.BMC(name).On() {
+		return name + " is still on", nil
 	}
-	host, err := l.Get(ctx, lab.BareMetalHosts, "openshift-machine-api", "worker1")
+	host, err := l.Get(ctx, lab.BareMetalHosts, "openshift-machine-api", name)
 	if err != nil {
 		return "", err
 	}
 	if field(host.Object, "status", "poweredOn") != "false" {
-		return "metal3 has not seen that worker1 is off", nil
+		return "metal3 has not seen that " + name + " is off", nil
 	}
-	return notReady(ctx, l, "worker1")
+	return notReady(ctx, l, name)
 }
 
 func stickPower(ctx context.Context, l *lab.Lab) error {

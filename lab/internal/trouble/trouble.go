@@ -50,9 +50,9 @@ const (
 	strangeWorker
 	floodedWorker
 	unsignedWorker
-	firstSpare // and the next six, which have no Machine
+	firstSpare // and the next seven, which have no Machine
 
-	configlessWorker = firstSpare + 7
+	configlessWorker = firstSpare + 8
 )
 
 // worker is the machine with that number.

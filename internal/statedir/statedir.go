@@ -1,4 +1,13 @@
-package repair
+// Package statedir reads and writes the files that a run leaves for later runs: journals,
+// plans, what was replaced.
+//
+// Invariants:
+//   - Nothing in the directory is trusted, because later runs, perhaps with other rights,
+//     act on it: directories are ours and closed to others, files are regular, ours, closed
+//     to others and have one name.
+//   - Symbolic links are not followed below the directory that the user named.
+//   - A file is replaced as a whole and durably, or not at all.
+package statedir
 
 import (
 	"errors"
@@ -9,14 +18,32 @@ import (
 	"syscall"
 )
 
-// The state directory is written and believed by later runs, perhaps with other
-// rights, so nothing in it is taken on trust: directories are ours and closed to
-// others, files are regular, ours, closed to others and have one name. Symbolic
-// links are not followed, below the directory that the user named.
+// UnsafeError says that something in the state directory may be somebody else's.
+type UnsafeError struct {
+	Problem string
+	WayOut  string // what can be done; "" where nothing is known
+}
 
-// openState opens a directory below the state directory, and makes what is not
+// Error implements error.
+func (e *UnsafeError) Error() string {
+	if e.WayOut == "" {
+		return e.Problem
+	}
+	return e.Problem + "; " + e.WayOut
+}
+
+func refuse(format string, args ...any) *UnsafeError {
+	return &UnsafeError{Problem: fmt.Sprintf(format, args...)}
+}
+
+func (e *UnsafeError) instead(format string, args ...any) *UnsafeError {
+	e.WayOut = fmt.Sprintf(format, args...)
+	return e
+}
+
+// Open opens a directory below the state directory, and makes what is not
 // there. Without making, a missing one is fs.ErrNotExist.
-func openState(stateDir string, makeIt bool, path ...string) (*os.Root, error) {
+func Open(stateDir string, makeIt bool, path ...string) (*os.Root, error) {
 	if makeIt {
 		if err := os.MkdirAll(stateDir, 0o700); err != nil {
 			return nil, err
@@ -32,7 +59,7 @@ func openState(stateDir string, makeIt bool, path ...string) (*os.Root, error) {
 		return nil, errors.Join(err, at.Close())
 	}
 	for _, name := range path {
-		next, err := descend(at, makeIt, name)
+		next, err := Descend(at, makeIt, name)
 		if err := errors.Join(err, at.Close()); err != nil {
 			return nil, err
 		}
@@ -41,7 +68,8 @@ func openState(stateDir string, makeIt bool, path ...string) (*os.Root, error) {
 	return at, nil
 }
 
-func descend(at *os.Root, makeIt bool, name string) (*os.Root, error) {
+// Descend opens a directory of an open one, and makes it where makeIt is set.
+func Descend(at *os.Root, makeIt bool, name string) (*os.Root, error) {
 	if makeIt {
 		if err := at.Mkdir(name, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 			return nil, err
@@ -87,8 +115,8 @@ func checkOurs(name string, info fs.FileInfo, closed fs.FileMode, want string) e
 	return nil
 }
 
-// openFile opens a regular file of ours; a symbolic link is none.
-func openFile(at *os.Root, name string, flag int) (*os.File, error) {
+// File opens a regular file of ours; a symbolic link is none.
+func File(at *os.Root, name string, flag int) (*os.File, error) {
 	path := at.Name() + "/" + name
 	before, err := at.Lstat(name)
 	switch {
@@ -123,9 +151,9 @@ func checkFile(f *os.File, path string, before fs.FileInfo) error {
 	return checkOurs(path, info, 0o077, "0600")
 }
 
-// readFile reads a file of the state directory within a bound.
-func readFile(at *os.Root, name string, most int64) ([]byte, error) {
-	f, err := openFile(at, name, os.O_RDONLY)
+// Read reads a file of the state directory within a bound.
+func Read(at *os.Root, name string, most int64) ([]byte, error) {
+	f, err := File(at, name, os.O_RDONLY)
 	if err != nil {
 		return nil, err
 	}
@@ -139,9 +167,9 @@ func readFile(at *os.Root, name string, most int64) ([]byte, error) {
 	return raw, nil
 }
 
-// replaceFile puts a file durably in the place of the one of that name: what was
+// Replace puts a file durably in the place of the one of that name: what was
 // there, a link too, is replaced and never written through.
-func replaceFile(at *os.Root, name string, content []byte) error {
+func Replace(at *os.Root, name string, content []byte) error {
 	fresh := ".new-" + name
 	if err := at.Remove(fresh); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -156,13 +184,13 @@ func replaceFile(at *os.Root, name string, content []byte) error {
 		err = at.Rename(fresh, name)
 	}
 	if err == nil {
-		err = syncRoot(at)
+		err = Sync(at)
 	}
 	return err
 }
 
-// syncRoot makes new and renamed entries of a directory durable.
-func syncRoot(at *os.Root) error {
+// Sync makes new and renamed entries of a directory durable.
+func Sync(at *os.Root) error {
 	d, err := at.Open(".")
 	if err != nil {
 		return err

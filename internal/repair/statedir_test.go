@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/rollcall-project/rollcall/internal/statedir"
 )
 
 // planted makes a state directory with the plan p1 and something in the place of
@@ -110,7 +112,7 @@ func TestStoreOpenToOthers(t *testing.T) {
 	sum, err := store.Put([]byte(secret))
 	ok(t, err)
 	ok(t, os.Chmod(filepath.Join(dir, storeDir), 0o755))
-	var refused *Refused
+	var refused *statedir.UnsafeError
 	if _, err := store.Put([]byte("more")); !errors.As(err, &refused) {
 		t.Errorf("Put: %v", err)
 	}
@@ -152,13 +154,13 @@ func TestHistoryOfBroken(t *testing.T) {
 
 // TestJournalWithoutEnd: a journal is read up to its bounds.
 func TestJournalWithoutEnd(t *testing.T) {
-	if _, _, err := parseRecords([]byte(strings.Repeat("x", maxRecord+1))); err == nil || !strings.Contains(err.Error(), "more than") {
-		t.Errorf("parseRecords of an endless line: %v", err)
+	if _, _, err := statedir.ParseLog([]byte(strings.Repeat("x", statedir.MaxLine+1)), inOrder); err == nil || !strings.Contains(err.Error(), "more than") {
+		t.Errorf("ParseLog of an endless line: %v", err)
 	}
 	state, _ := planted(t, func(t *testing.T, state, _ string) {
 		path := filepath.Join(state, plansDir, "p1", journalFile)
 		ok(t, os.WriteFile(path, nil, 0o600))
-		ok(t, os.Truncate(path, maxJournal+1))
+		ok(t, os.Truncate(path, statedir.MaxLog+1))
 	})
 	if _, err := OpenJournal(state, "p1", time.Now); err == nil || !strings.Contains(err.Error(), "more than") {
 		t.Errorf("OpenJournal: %v", err)

@@ -1,0 +1,267 @@
+package baseline
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/rollcall-project/rollcall/internal/evidence"
+)
+
+// Lister reads objects; internal/facts.World is one.
+type Lister interface {
+	List(ctx context.Context, r evidence.Resource, namespace string) ([]evidence.Object, error)
+}
+
+// taker collects the values of one area.
+type taker struct {
+	area    Area
+	entries []Entry
+}
+
+func (t *taker) add(subject, name string, value any) {
+	var text string
+	switch v := value.(type) {
+	case nil:
+		return
+	case string:
+		text = v
+	case []any:
+		words := make([]string, 0, len(v))
+		for _, item := range v {
+			words = append(words, fmt.Sprint(item))
+		}
+		text = strings.Join(words, ", ")
+	default:
+		text = fmt.Sprint(v)
+	}
+	const most = 300
+	if text = strings.ToValidUTF8(text, ""); len(text) > most {
+		text = strings.ToValidUTF8(text[:most], "") + "…"
+	}
+	if text != "" {
+		t.entries = append(t.entries, Entry{t.area, subject, name, text})
+	}
+}
+
+// fields adds fields of an object under their own paths.
+func (t *taker) fields(subject string, o evidence.Object, paths ...string) {
+	for _, p := range paths {
+		t.add(subject, p, evidence.Field(o.Content, strings.Split(p, ".")...))
+	}
+}
+
+// readers are what each area reads. One that lists nothing is no gap.
+var readers = []struct {
+	area  Area
+	from  evidence.Resource
+	where string // namespace
+	take  func(*taker, evidence.Object)
+}{
+	{Version, evidence.ClusterVersions, "", takeVersion},
+	{Operators, evidence.ClusterOperators, "", takeOperator},
+	{Nodes, evidence.Nodes, "", takeNode},
+	{Pools, evidence.MachineConfigPools, "", takePool},
+	{Configs, evidence.MachineConfigs, "", takeConfig},
+	{Certificates, evidence.ControllerConfigs, "", takeCertificates},
+	{Network, evidence.Infrastructures, "", takeInfrastructure},
+	{Network, evidence.NetworkConfigs, "", takeNetwork},
+	{Hardware, evidence.BareMetalHosts, "openshift-machine-api", takeHost},
+	{Hardware, evidence.HardwareData, "openshift-machine-api", takeHardware},
+}
+
+// Take reads what a cluster is like now. Only a canceled context, or a source that breaks,
+// is an error.
+func Take(ctx context.Context, l Lister, at time.Time, source, verdict string) (Baseline, error) {
+	b := Baseline{APIVersion: APIVersion, Kind: Kind, Taken: at.UTC(), Source: source, Verdict: verdict, Entries: []Entry{}, Missing: []Gap{}}
+	for _, r := range readers {
+		list, err := l.List(ctx, r.from, r.where)
+		u, unread := evidence.AsUnavailable(err)
+		switch {
+		case unread && u.Why == evidence.NotServed:
+			continue // a cluster without it
+		case unread:
+			b.Missing = append(b.Missing, Gap{r.area, u.Error()})
+			continue
+		case err != nil:
+			return b, err
+		}
+		t := &taker{area: r.area}
+		for _, o := range list {
+			r.take(t, o)
+		}
+		b.Entries = append(b.Entries, t.entries...)
+		if r.area == Version {
+			for _, o := range list {
+				b.Cluster = evidence.String(o.Content, "spec", "clusterID")
+			}
+		}
+	}
+	slices.SortFunc(b.Entries, compare)
+	b.Entries = slices.CompactFunc(b.Entries, func(x, y Entry) bool { return x.key() == y.key() })
+	if len(b.Entries) > maxEntries {
+		return b, fmt.Errorf("the cluster has more than %d values", maxEntries)
+	}
+	return b, nil
+}
+
+func takeVersion(t *taker, o evidence.Object) {
+	t.fields("clusterversion/"+o.Name, o, "spec.channel", "status.desired.version", "status.desired.image")
+	t.conditions("clusterversion/"+o.Name, o, "Available", "Failing", "Upgradeable")
+}
+
+// conditions adds the states of conditions; their times and messages change all the time.
+func (t *taker) conditions(subject string, o evidence.Object, kinds ...string) {
+	list, _ := evidence.Field(o.Content, "status", "conditions").([]any)
+	for _, item := range list {
+		c, _ := item.(map[string]any)
+		if kind := evidence.String(c, "type"); slices.Contains(kinds, kind) {
+			t.add(subject, "condition "+kind, evidence.String(c, "status"))
+		}
+	}
+}
+
+func takeOperator(t *taker, o evidence.Object) {
+	t.conditions("co/"+o.Name, o, "Available", "Degraded", "Upgradeable")
+	versions, _ := evidence.Field(o.Content, "status", "versions").([]any)
+	for _, v := range versions {
+		m, _ := v.(map[string]any)
+		if evidence.String(m, "name") == "operator" {
+			t.add("co/"+o.Name, "version", evidence.String(m, "version"))
+		}
+	}
+}
+
+func takeNode(t *taker, o evidence.Object) {
+	subject := "node/" + o.Name
+	t.conditions(subject, o, "Ready", "MemoryPressure", "DiskPressure", "PIDPressure", "NetworkUnavailable")
+	t.fields(subject, o, "spec.unschedulable", "spec.providerID", "status.capacity.cpu", "status.capacity.memory")
+	for _, f := range []string{"kubeletVersion", "osImage", "kernelVersion", "containerRuntimeVersion", "machineID", "systemUUID"} {
+		t.add(subject, f, evidence.String(o.Content, "status", "nodeInfo", f))
+	}
+	addresses, _ := evidence.Field(o.Content, "status", "addresses").([]any)
+	var ips []any
+	for _, a := range addresses {
+		m, _ := a.(map[string]any)
+		if evidence.String(m, "type") == "InternalIP" {
+			ips = append(ips, evidence.String(m, "address"))
+		}
+	}
+	t.add(subject, "InternalIP", ips)
+	var roles []any
+	labels, _ := evidence.Field(o.Content, "metadata", "labels").(map[string]any)
+	for key := range labels {
+		if role, ok := strings.CutPrefix(key, "node-role.kubernetes.io/"); ok {
+			roles = append(roles, role)
+		}
+	}
+	slices.SortFunc(roles, func(a, b any) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
+	t.add(subject, "roles", roles)
+	annotations, _ := evidence.Field(o.Content, "metadata", "annotations").(map[string]any)
+	for _, a := range []string{"currentConfig", "desiredConfig", "state"} {
+		t.add(subject, a, evidence.String(annotations, "machineconfiguration.openshift.io/"+a))
+	}
+}
+
+// takePool: the name of a rendered config is a digest of its content
+// (openshift/machine-config-operator: pkg/controller/render/hash.go).
+func takePool(t *taker, o evidence.Object) {
+	subject := "mcp/" + o.Name
+	t.fields(subject, o, "spec.configuration.name", "status.configuration.name", "spec.paused", "spec.maxUnavailable", "status.machineCount", "status.degradedMachineCount")
+	t.conditions(subject, o, "Updated", "Degraded")
+}
+
+// takeConfig: contents are not kept. Generation counts the changes of spec.
+func takeConfig(t *taker, o evidence.Object) {
+	if strings.HasPrefix(o.Name, "rendered-") {
+		return // what is in use is with the pools; the others are never removed by themselves
+	}
+	t.fields("mc/"+o.Name, o, "metadata.generation", "metadata.uid")
+}
+
+// takeCertificates: ControllerConfig has the ends of the cluster's certificate authorities
+// (openshift/api: machineconfiguration/v1 ControllerCertificate).
+func takeCertificates(t *taker, o evidence.Object) {
+	list, _ := evidence.Field(o.Content, "status", "controllerCertificates").([]any)
+	ends := map[string][]string{} // of a bundle and a subject: after a rotation there are two
+	for _, item := range list {
+		m, _ := item.(map[string]any)
+		subject := evidence.String(m, "bundleFile") + " " + evidence.String(m, "subject")
+		ends[subject] = append(ends[subject], evidence.String(m, "notAfter"))
+	}
+	for subject, all := range ends {
+		slices.Sort(all)
+		t.add(subject, "notAfter", strings.Join(slices.Compact(all), ", "))
+	}
+}
+
+func takeInfrastructure(t *taker, o evidence.Object) {
+	subject := "infrastructure/" + o.Name
+	t.fields(subject, o, "status.apiServerURL", "status.apiServerInternalURI", "status.controlPlaneTopology", "status.infrastructureTopology", "status.platformStatus.type")
+	platforms, _ := evidence.Field(o.Content, "status", "platformStatus").(map[string]any)
+	for name, p := range platforms {
+		m, _ := p.(map[string]any)
+		for _, key := range []string{"apiServerInternalIPs", "ingressIPs", "machineNetworks"} {
+			t.add(subject, name+"."+key, m[key])
+		}
+		t.add(subject, name+".loadBalancer.type", evidence.String(m, "loadBalancer", "type"))
+	}
+}
+
+func takeNetwork(t *taker, o evidence.Object) {
+	subject := "network/" + o.Name
+	t.fields(subject, o, "status.networkType", "status.clusterNetworkMTU", "status.serviceNetwork")
+	list, _ := evidence.Field(o.Content, "status", "clusterNetwork").([]any)
+	var words []any
+	for _, n := range list {
+		m, _ := n.(map[string]any)
+		words = append(words, fmt.Sprintf("%v/%v", m["cidr"], m["hostPrefix"]))
+	}
+	t.add(subject, "status.clusterNetwork", words)
+}
+
+func takeHost(t *taker, o evidence.Object) {
+	subject := "bmh/" + o.Name
+	t.fields(subject, o, "spec.bmc.address", "spec.bootMACAddress", "spec.bootMode", "status.provisioning.state", "status.operationalStatus", "status.poweredOn", "spec.consumerRef.name")
+	if hardware, ok := evidence.Field(o.Content, "status", "hardware").(map[string]any); ok {
+		t.hardware(subject, hardware)
+	}
+}
+
+func takeHardware(t *taker, o evidence.Object) {
+	if hardware, ok := evidence.Field(o.Content, "spec", "hardware").(map[string]any); ok {
+		t.hardware("bmh/"+o.Name, hardware)
+	}
+}
+
+// hardware adds what an inspection found. A network card is known by its MAC address, a disk
+// by its serial number: their names may change with a restart.
+func (t *taker) hardware(subject string, h map[string]any) {
+	for name, path := range map[string][]string{
+		"vendor": {"systemVendor", "manufacturer"}, "product": {"systemVendor", "productName"}, "serial": {"systemVendor", "serialNumber"},
+		"BIOS": {"firmware", "bios", "version"}, "BIOS date": {"firmware", "bios", "date"},
+		"CPU": {"cpu", "model"}, "CPUs": {"cpu", "count"}, "memory MiB": {"ramMebibytes"}, "hostname": {"hostname"},
+	} {
+		t.add(subject, name, evidence.Field(h, path...))
+	}
+	nics, _ := h["nics"].([]any)
+	for _, n := range nics {
+		m, _ := n.(map[string]any)
+		if mac := evidence.String(m, "mac"); mac != "" {
+			t.add(subject, "NIC "+mac, fmt.Sprintf("%v %v", m["name"], m["model"]))
+		}
+	}
+	disks, _ := h["storage"].([]any)
+	for _, d := range disks {
+		m, _ := d.(map[string]any)
+		id := evidence.String(m, "serialNumber")
+		if id == "" {
+			id = evidence.String(m, "wwn")
+		}
+		if id != "" {
+			t.add(subject, "disk "+id, fmt.Sprintf("%v, %v bytes", m["model"], m["sizeBytes"]))
+		}
+	}
+}

@@ -1,0 +1,100 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+
+	"github.com/rollcall-project/rollcall/internal/diagnose"
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
+	"github.com/rollcall-project/rollcall/internal/fault"
+)
+
+// layersOfJoining are the layers of the catalog that a host goes through to join. What is
+// wrong with one of the hosts that are there does not concern a new one; what is wrong with
+// the cluster, a pool or a NodePool does.
+var layersOfJoining = []string{"api", "baremetal", "certificates", "csr", "hosted", "ignition", "machine-config"}
+
+// concernsNewHosts reports whether a fault keeps hosts from joining that are added later.
+func concernsNewHosts(f *fault.Fault) bool {
+	return slices.Contains(layersOfJoining, f.Layer) && f.For != fault.Host && f.For != fault.CSR
+}
+
+// preflightAgainst checks whether a cluster lets new hosts join. It is a diagnosis of it, of
+// which what concerns new hosts is shown.
+func (a *app) preflightAgainst(ctx context.Context, format, cluster string) (err error) {
+	if _, err := os.Stat(cluster); err == nil {
+		a.source.from = []string{cluster}
+	} else {
+		a.kube.Context = cluster
+	}
+	r, err := a.openRun(ctx, nil)
+	if err != nil {
+		return fmt.Errorf("--against %s, which is neither a file nor a directory, or is not an archive: %w", cluster, err)
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	d, err := a.diagnose(ctx, r)
+	if err != nil {
+		return err
+	}
+	if why, probed := nothingRead(d); why != "" && !probed {
+		return a.nothingError(r, why, "whether new hosts can join is not known")
+	}
+	d = forNewHosts(d, r.catalog)
+	if err := a.printAnswer(ctx, format, d, d, r, nil); err != nil {
+		return err
+	}
+	return answerExit(d, true, a.output.failOn)
+}
+
+// forNewHosts narrows a diagnosis to what concerns hosts that are added later.
+func forNewHosts(d *diagnosis.Diagnosis, catalog *fault.Catalog) *diagnosis.Diagnosis {
+	about := func(k fault.Key) bool {
+		f, ok := catalog.Fault(k.Fault)
+		return ok && concernsNewHosts(f)
+	}
+	out := *d
+	out.Roots, out.Unexplained, out.Findings, out.Hosts, out.Timeline = []diagnosis.Root{}, []diagnosis.Unexplained{}, []diagnosis.Finding{}, []diagnosis.HostState{}, []diagnosis.Moment{}
+	kept := map[fault.Key]bool{}
+	for _, r := range d.Roots {
+		if about(r.Key) || slices.ContainsFunc(r.Explains, about) {
+			out.Roots = append(out.Roots, r)
+			kept[r.Key] = true
+			for _, k := range r.Explains {
+				kept[k] = true
+			}
+		}
+	}
+	for _, u := range d.Unexplained {
+		if about(u.Key) {
+			out.Unexplained = append(out.Unexplained, u)
+			for _, suspect := range u.Suspects {
+				for _, k := range suspect.Keys() {
+					kept[k] = true
+				}
+			}
+		}
+	}
+	open := 0
+	for _, f := range d.Findings {
+		if !about(f.Key()) && !kept[f.Key()] {
+			continue
+		}
+		out.Findings = append(out.Findings, f)
+		if f.Withheld && f.Severity == fault.Error {
+			open++
+		}
+	}
+	out.Edges = slices.DeleteFunc(slices.Clone(d.Edges), func(e diagnosis.EdgeSeen) bool { return !kept[e.Cause] && !kept[e.Effect] })
+	diagnose.Group(&out)
+	switch {
+	case len(out.Roots) > 0, len(out.Unexplained) > 0, d.Verdict.Class == diagnosis.CannotCheck:
+	case open > 0 || diagnose.Undecided(d):
+		out.Verdict = diagnosis.Verdict{Class: diagnosis.Undetermined, Cause: diagnosis.CauseUnknown, Reason: "nothing is known that keeps a new host from joining, and not all could be checked"}
+	default:
+		out.Verdict = diagnosis.Verdict{Class: diagnosis.Healthy, Cause: diagnosis.CauseNone, Reason: "nothing is known that keeps a new host from joining"}
+	}
+	return &out
+}

@@ -1,0 +1,251 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/rollcall-project/rollcall/internal/baseline"
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
+	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/facts"
+	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/report"
+)
+
+func (a *app) baselineCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "baseline",
+		Short: "save what a good cluster is like, and see later what has changed",
+		Long: `Baseline keeps versions, states of operators, nodes and pools, ends of certificates,
+networks and hardware of a cluster, without secrets. Save one after the installation
+and after each update; when something breaks, compare, or give it to a diagnosis:
+"diagnose --baseline FILE" has the changes in its timeline.
+
+It only reads from the cluster. It is not a backup: it cannot restore anything.`,
+		Example: example(a.name, "baseline save good.json", "the cluster of the kubeconfig") +
+			example(a.name, "baseline compare good.json", "what has changed since") +
+			example(a.name, "baseline compare good.json --from must-gather.tar.gz", "in an archive"),
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(a.baselineSaveCommand(), a.baselineCompareCommand())
+	return cmd
+}
+
+func (a *app) baselineSaveCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "save [FILE]",
+		Short: "save what the cluster is like now",
+		Long: `Save makes a diagnosis and writes what the cluster is like to a new FILE, without
+secrets. Without FILE the baseline goes to the output. A cluster that is not healthy
+is saved, too, and both the file and the answer show that.
+Exit codes: 0 saved, 1 not saved.`,
+		Example: example(a.name, "baseline save good.json", "the cluster of the kubeconfig") +
+			example(a.name, "baseline save good.json --from must-gather.tar.gz", "an archive of it"),
+		Args: atMostOne("FILE"),
+		RunE: func(cmd *cobra.Command, args []string) error { return a.saveBaseline(cmd.Context(), first(args)) },
+	}
+	a.addSourceFlags(cmd)
+	return cmd
+}
+
+func (a *app) saveBaseline(ctx context.Context, file string) (err error) {
+	if file != "" {
+		if _, err := os.Lstat(file); err == nil {
+			return usagef("%s exists: name a new file", file)
+		}
+	}
+	r, err := a.openRun(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	d, err := a.diagnose(ctx, r)
+	if err != nil {
+		return err
+	}
+	if why, _ := nothingRead(d); why != "" {
+		return a.nothingError(r, why, "no baseline was saved")
+	}
+	w := facts.NewWorld(r.reader, d.Now)
+	b, err := baseline.Take(ctx, w, d.Now, d.Source.Name, string(d.Verdict.Class))
+	if err != nil {
+		return fmt.Errorf("read what the cluster is like: %w", err)
+	}
+	if len(b.Entries) == 0 {
+		return a.nothingError(r, b.Missing[0].Reason, "no baseline was saved")
+	}
+	if file == "" {
+		return b.Write(a.io.Out)
+	}
+	if err := writeNew(file, b); err != nil {
+		return fmt.Errorf("write the baseline: %w", err)
+	}
+	return report.Baseline(a.io.Out, report.BaselineSaved{
+		File: file, Saved: b, Healthy: d.Verdict.Class == diagnosis.Healthy, Reason: d.Verdict.Reason, Backup: backupCommand(ctx, w),
+		Compare: []string{a.name, "baseline", "compare", quote(file)},
+	}, a.reportOptions(r))
+}
+
+func writeNew(file string, b baseline.Baseline) (err error) {
+	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err = errors.Join(err, f.Close()); err != nil {
+			err = errors.Join(err, os.Remove(file))
+		}
+	}()
+	return b.Write(f)
+}
+
+// backupCommand takes a backup of etcd on the first control-plane node
+// (openshift/cluster-etcd-operator: bindata/etcd/cluster-backup.sh).
+func backupCommand(ctx context.Context, w *facts.World) string {
+	nodes, err := w.List(ctx, evidence.Nodes, "")
+	if err != nil {
+		return ""
+	}
+	for _, n := range nodes {
+		for _, role := range []string{"master", "control-plane"} {
+			if _, ok := n.Label("node-role.kubernetes.io/" + role); ok {
+				return "oc debug node/" + n.Name + " -- chroot /host /usr/local/bin/cluster-backup.sh /home/core/assets/backup"
+			}
+		}
+	}
+	return ""
+}
+
+func (a *app) baselineCompareCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "compare FILE",
+		Short: "show what has changed since a baseline was saved",
+		Long: `Compare reads what the cluster is like now and shows what is not as in FILE. What
+either of them could not read is not compared, and is listed. A change is not a fault:
+an update changes much.
+Exit codes: 0 nothing has changed, 1 the tool could not do its work, 2 something has,
+3 nothing that was compared has changed, and not all was compared.`,
+		Example: example(a.name, "baseline compare good.json", "the cluster of the kubeconfig") +
+			example(a.name, "baseline compare good.json -o json", "for programs; docs/schema has the schema"),
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.compareBaseline(cmd.Context(), formatOf(cmd), args[0])
+		},
+	}
+	a.addSourceFlags(cmd)
+	a.addOutputFlags(cmd, "text", "json", "yaml")
+	return cmd
+}
+
+func (a *app) compareBaseline(ctx context.Context, format, file string) (err error) {
+	was, err := readBaseline(file)
+	if err != nil {
+		return err
+	}
+	r, err := a.openRun(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	c, err := a.changes(ctx, r, was, file)
+	if err != nil {
+		return err
+	}
+	if format != "text" {
+		err = a.printData(format, c)
+	} else {
+		err = report.BaselineChanges(a.io.Out, c, a.reportOptions(r))
+	}
+	switch {
+	case err != nil:
+		return err
+	case len(c.Changes) > 0:
+		return &ExitError{Code: ExitFault}
+	case len(c.NotCompared) > 0:
+		return &ExitError{Code: ExitUndecided}
+	}
+	return nil
+}
+
+func readBaseline(file string) (_ baseline.Baseline, err error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return baseline.Baseline{}, fmt.Errorf("read the baseline: %w", err)
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	b, err := baseline.Read(f)
+	if err != nil {
+		return b, fmt.Errorf("read the baseline %s: %w", file, err)
+	}
+	return b, nil
+}
+
+// changes compares a baseline with what a run reads.
+func (a *app) changes(ctx context.Context, r *run, was baseline.Baseline, file string) (baseline.Comparison, error) {
+	now := r.now
+	if now.IsZero() {
+		now = a.io.Clock()
+	}
+	defer a.progress("comparing %s with %s ...", r.source.Name, file)()
+	is, err := baseline.Take(ctx, facts.NewWorld(r.reader, now), now, r.source.Name, "")
+	if err != nil {
+		return baseline.Comparison{}, fmt.Errorf("read what the cluster is like: %w", err)
+	}
+	c := baseline.Compare(was, is)
+	if c.Other {
+		return c, fmt.Errorf("%s is of cluster %s (%s), and %s is cluster %s", file, was.Cluster, was.Source, r.source.Name, is.Cluster)
+	}
+	return c, nil
+}
+
+// maxMoments bounds what a baseline adds to a timeline.
+const maxMoments = 200
+
+// addBaseline adds to the timeline of a diagnosis what has changed since a baseline. When it
+// has is not known: it is shown at the time of the baseline, after which it has.
+func (a *app) addBaseline(ctx context.Context, r *run, d *diagnosis.Diagnosis) error {
+	if a.source.baseline == "" {
+		return nil
+	}
+	was, err := readBaseline(a.source.baseline)
+	if err != nil {
+		return err
+	}
+	c, err := a.changes(ctx, r, was, a.source.baseline)
+	if err != nil {
+		return err
+	}
+	at := func(text string, s fault.Subject) diagnosis.Moment {
+		return diagnosis.Moment{Time: c.Since, Subject: s, Text: text, Locator: evidence.Locator{Source: a.source.baseline, Path: a.source.baseline}}
+	}
+	var more []diagnosis.Moment
+	for i, change := range c.Changes {
+		if i == maxMoments {
+			more = append(more, at(fmt.Sprintf("after the baseline: and %d more changes", len(c.Changes)-i), fault.Subject{Kind: fault.Cluster}))
+			break
+		}
+		more = append(more, at("after the baseline: "+change.Subject+" "+report.BaselineChange(change), subjectOf(change.Subject)))
+	}
+	for _, g := range c.NotCompared {
+		more = append(more, at("not compared with the baseline: "+string(g.Area)+" ("+g.Reason+")", fault.Subject{Kind: fault.Cluster}))
+	}
+	d.Timeline = append(d.Timeline, more...)
+	slices.SortStableFunc(d.Timeline, func(x, y diagnosis.Moment) int { return x.Time.Compare(y.Time) })
+	return nil
+}
+
+// subjectOf is the subject of a diagnosis that a value of a baseline is about.
+func subjectOf(text string) fault.Subject {
+	kind, name, _ := strings.Cut(text, "/")
+	if k, ok := fault.KindOf(kind); ok && name != "" {
+		return fault.Subject{Kind: k, Name: name}
+	}
+	return fault.Subject{Kind: fault.Cluster}
+}

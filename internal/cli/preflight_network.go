@@ -1,0 +1,71 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/source/netcheck"
+	"github.com/rollcall-project/rollcall/internal/source/plan"
+)
+
+// withNetwork adds what the network of the plan answers: asked now, and in files of other
+// machines.
+func (a *app) withNetwork(ctx context.Context, s *plan.Source, o preflightFlags) (evidence.Source, error) {
+	if a.source.probeFrom != "" && !o.network {
+		return nil, usagef("--probe-from %s: with --network", a.source.probeFrom)
+	}
+	if !o.network && len(o.answers) == 0 {
+		return s, nil
+	}
+	var all []evidence.Object
+	var vantages []string
+	for _, path := range o.answers {
+		list, err := readAnswers(path)
+		if err != nil {
+			return nil, fmt.Errorf("--network-answers %s: %w", path, err)
+		}
+		all, vantages = append(all, list...), append(vantages, path)
+	}
+	if o.network {
+		list, from, err := a.askNetwork(ctx, s)
+		if err != nil {
+			return nil, err
+		}
+		all, vantages = append(all, list...), append(vantages, from)
+	}
+	return netcheck.Over(s, all, strings.Join(vantages, ", ")), nil
+}
+
+func (a *app) askNetwork(ctx context.Context, s *plan.Source) (list []evidence.Object, vantage string, _ error) {
+	plans, err := s.List(ctx, evidence.Plans, "")
+	if err != nil {
+		return nil, "", err
+	}
+	from, err := a.probesFrom(ctx)
+	if err != nil {
+		return nil, "", err
+	}
+	vantage = "this machine"
+	if from != nil {
+		vantage = from.Name
+	}
+	defer a.progress("asking the network of the plan from %s ...", vantage)()
+	list, err = netcheck.Ask(ctx, plans, netcheck.Options{Bundle: s.Authorities(), From: from, Now: a.io.Clock})
+	return list, vantage, err
+}
+
+func readAnswers(path string) (_ []evidence.Object, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil, errors.Join(err, errors.New("it is not a file"))
+	}
+	return netcheck.Read(f)
+}

@@ -1,0 +1,263 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/rollcall-project/rollcall/internal/repair"
+	"github.com/rollcall-project/rollcall/internal/worker"
+)
+
+// workerFlags are the flags of the worker commands.
+type workerFlags struct {
+	nodePool string
+	hosts    []string
+	provider string
+	dir      string
+	options  []string
+	window   time.Duration
+	parallel int
+	stateDir string
+	yes      bool
+	planOnly bool
+	drain    worker.Drain
+}
+
+func (a *app) workerCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "worker",
+		Short: "make the workers of a hosted cluster of platform None, and let them join",
+		Long: `Worker makes machines for a NodePool of platform None. HyperShift makes none on that
+platform, and no controller approves the requests of their kubelets.
+
+Each run has a journal. "worker resume" continues a run that was interrupted, "worker
+rollback" takes away what it made and what has not joined, "worker replace" and "worker
+delete" are for workers that have joined.`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(a.workerCreateCommand(), a.workerListCommand(), a.workerResumeCommand(), a.workerRollbackCommand(), a.workerReplaceCommand(), a.workerDeleteCommand())
+	return cmd
+}
+
+// defaultJoin is how long a worker may take from its creation to its Node: an image of
+// RHCOS boots twice, and the first boot pulls the OS image of the release.
+const defaultJoin = time.Hour
+
+func (a *app) workerCreateCommand() *cobra.Command {
+	var f workerFlags
+	cmd := &cobra.Command{
+		Use:   "create --hosted NS/NAME --host NAME=IP...",
+		Short: "make workers, approve exactly their requests, and wait until they are Ready",
+		Long: `Create checks the NodePool, its token, its user-data and the ignition endpoint,
+shows what it will make, and asks. Then it makes the machines, each with user-data that
+is read at that moment, approves the requests of these hosts only, and waits until their
+Nodes are Ready.
+
+--provider manual, the default, writes the user-data of each host into a file of mode
+0600 and prints what to boot. Any other name is a program on the PATH,
+rollcall-provider-NAME. User-data is a secret: it is in no argument, log or journal, and
+is removed when the Node is Ready.
+
+Exit codes: 0 all workers are Ready; 1 the tool could not do its work; 2 a check failed
+and nothing was made; 3 not all have joined in time: resume or roll back.`,
+		Example: example(a.name, "worker create --hosted clusters/guest --host guest0=192.0.2.31 --plan", "what would be made, and whether anything blocks it") +
+			example(a.name, "worker create --hosted clusters/guest --host w0=192.0.2.31 --host w1=192.0.2.32", "user-data for two hosts that you boot") +
+			example(a.name, "worker create --hosted clusters/guest --host w2 --provider gcp --option zone=a", "by a program on the PATH"),
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.workerCreate(cmd.Context(), f) },
+	}
+	a.addCreateFlags(cmd, &f)
+	grouped(cmd, groupOwn, func(s *pflag.FlagSet) {
+		s.BoolVar(&f.planOnly, "plan", false, "show the checks and what would be made, and make nothing")
+		s.BoolVar(&f.yes, "yes", false, "do not ask")
+	})
+	a.addWorkerFlags(cmd, &f)
+	return cmd
+}
+
+// addCreateFlags adds what says which workers are made, and how.
+func (a *app) addCreateFlags(cmd *cobra.Command, f *workerFlags) {
+	grouped(cmd, groupOwn, func(s *pflag.FlagSet) {
+		s.StringVar(&f.nodePool, "nodepool", "", "the `NAME` of the NodePool; default: the only one of the hosted cluster")
+		s.StringArrayVar(&f.hosts, "host", nil, "a worker, as `NAME[=IP,NAME...]`: its Node's name, and addresses and further names of its serving certificate; repeatable")
+		s.StringVar(&f.provider, "provider", worker.ManualName, "who makes the machines: manual, or the `NAME` of a program rollcall-provider-NAME")
+		s.StringVar(&f.dir, "dir", ".", "with --provider manual: write the files into this `DIR`")
+		s.StringArrayVar(&f.options, "option", nil, "`KEY=VALUE` for the program of the provider; repeatable")
+		s.DurationVar(&f.window, "window", defaultJoin, "approve first certificates, and wait, for this `TIME`")
+		s.IntVar(&f.parallel, "parallel", 5, "make at most `N` machines at once")
+	})
+}
+
+func (a *app) addWorkerFlags(cmd *cobra.Command, f *workerFlags) {
+	grouped(cmd, groupOwn, func(s *pflag.FlagSet) {
+		s.StringVar(&f.stateDir, "state-dir", "", "keep journals in this `DIR`; default $XDG_STATE_HOME/rollcall")
+	})
+	a.addHostedFlags(cmd)
+	a.addConnectFlags(cmd)
+}
+
+func (a *app) workerListCommand() *cobra.Command {
+	var f workerFlags
+	cmd := &cobra.Command{
+		Use: "list", Short: "list the runs of this machine and how far their workers came",
+		Args: noArgs,
+		Long: `List shows the runs whose journals are on this machine. With --hosted it also reads the
+NodePools, and marks the workers that were made with another config than new machines get
+now: on platform None HyperShift updates none of them (see "worker replace").`,
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.workerList(cmd.Context(), f) },
+	}
+	a.addWorkerFlags(cmd, &f)
+	return cmd
+}
+
+func (a *app) workerResumeCommand() *cobra.Command {
+	var f workerFlags
+	cmd := &cobra.Command{
+		Use: "resume RUN", Short: "continue a run: make what is missing, and wait for what has not joined",
+		Args: exactlyOne("RUN"),
+		RunE: func(cmd *cobra.Command, args []string) error { return a.workerResume(cmd.Context(), f, args[0]) },
+	}
+	grouped(cmd, groupOwn, func(s *pflag.FlagSet) {
+		s.DurationVar(&f.window, "window", defaultJoin, "wait at most this `TIME`; first certificates are approved until the end of the run's own window")
+		s.IntVar(&f.parallel, "parallel", 5, "make at most `N` machines at once")
+	})
+	a.addWorkerFlags(cmd, &f)
+	return cmd
+}
+
+func (a *app) workerRollbackCommand() *cobra.Command {
+	var f workerFlags
+	cmd := &cobra.Command{
+		Use: "rollback RUN", Short: "take away the machines of a run that have not joined",
+		Long: `Rollback takes away what the journal of the run has and what the provider has marked as
+this run's, and nothing else. A worker with a Node is part of the cluster: it stays.`,
+		Args: exactlyOne("RUN"),
+		RunE: func(cmd *cobra.Command, args []string) error { return a.workerRollback(cmd.Context(), f, args[0]) },
+	}
+	a.addWorkerFlags(cmd, &f)
+	return cmd
+}
+
+// parseWorker reads NAME[=IP,NAME...].
+func parseWorker(text string) (worker.Worker, error) {
+	name, rest, more := strings.Cut(text, "=")
+	w := worker.Worker{Name: name}
+	if more {
+		for _, part := range strings.Split(rest, ",") {
+			if ip, err := netip.ParseAddr(part); err == nil {
+				w.IPs = append(w.IPs, ip.Unmap().String())
+			} else {
+				w.DNS = append(w.DNS, part)
+			}
+		}
+	}
+	return w, nil
+}
+
+func (a *app) workerPlan(f workerFlags) (worker.Plan, error) {
+	p := worker.Plan{Made: a.io.Clock().UTC(), Hosted: a.source.hosted, NodePool: f.nodePool, Provider: f.provider, Options: map[string]string{}}
+	if f.window <= 0 || f.parallel < 1 {
+		return p, usagef("--window and --parallel are positive")
+	}
+	p.Until = p.Made.Add(f.window)
+	for _, text := range f.hosts {
+		w, err := parseWorker(text)
+		if err != nil {
+			return p, err
+		}
+		p.Workers = append(p.Workers, w)
+	}
+	for _, text := range f.options {
+		key, value, ok := strings.Cut(text, "=")
+		if !ok || key == "" {
+			return p, usagef("--option %q: want KEY=VALUE", text)
+		}
+		p.Options[key] = value
+	}
+	var err error
+	if p.Run, err = worker.NewRun(); err != nil {
+		return p, err
+	}
+	if err := p.Check(); err != nil {
+		return p, usagef("%v; name each worker with --host NAME=IP", err)
+	}
+	if p.Provider == worker.ManualName {
+		if p.Options["dir"], err = filepath.Abs(f.dir); err != nil {
+			return p, fmt.Errorf("--dir %s: %w", f.dir, err)
+		}
+		if i := slices.IndexFunc(p.Workers, func(w worker.Worker) bool { return len(w.IPs) == 0 }); i >= 0 {
+			return p, usagef("--host %s: write it as NAME=IP: it is not known which addresses its serving certificate may have", p.Workers[i].Name)
+		}
+	}
+	return p, nil
+}
+
+func (a *app) workerList(ctx context.Context, f workerFlags) error {
+	state, err := repair.StateDir(f.stateDir, a.io.Getenv)
+	if err != nil {
+		return err
+	}
+	runs, err := worker.Runs(state)
+	if len(runs) == 0 && err == nil {
+		_, err = fmt.Fprintln(a.io.Out, "No run was made from this machine.")
+		return err
+	}
+	now := map[string]string{}
+	if a.source.hosted != "" {
+		runs = slices.DeleteFunc(runs, func(r worker.Run) bool { return r.Plan.Hosted != a.source.hosted })
+		h, hubErr := a.openHub()
+		if hubErr != nil {
+			return errors.Join(err, hubErr)
+		}
+		for _, r := range runs {
+			if _, known := now[r.Plan.NodePool]; known {
+				continue
+			}
+			config, poolErr := worker.CurrentConfig(ctx, h, r.Plan)
+			if poolErr != nil {
+				err = errors.Join(err, poolErr)
+				continue
+			}
+			now[r.Plan.NodePool] = config
+		}
+	}
+	return errors.Join(a.printRuns(runs, now), err)
+}
+
+func (a *app) workerResume(ctx context.Context, f workerFlags, run string) (err error) {
+	if f.window <= 0 || f.parallel < 1 {
+		return usagef("--window and --parallel are positive")
+	}
+	w, err := a.openWorkerRun(ctx, f, run)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, w.close()) }()
+	return a.workerWork(ctx, w, f.window)
+}
+
+func (a *app) workerRollback(ctx context.Context, f workerFlags, run string) (err error) {
+	w, err := a.openWorkerRun(ctx, f, run)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, w.close()) }()
+	kept, err := w.runner.Rollback(ctx)
+	for _, name := range kept {
+		fmt.Fprintf(a.io.Out, "%s has joined and stays.\n", a.style().Clean(name))
+	}
+	if err == nil {
+		fmt.Fprintf(a.io.Out, "Run %s: everything else that it made is taken away.\n", run)
+	}
+	return err
+}

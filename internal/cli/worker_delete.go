@@ -1,0 +1,218 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/repair"
+	"github.com/rollcall-project/rollcall/internal/worker"
+)
+
+const drainHelp = `It cordons the Node, evicts its pods as their PodDisruptionBudgets allow, deletes the
+machine at the provider, and then the Node. Where pods cannot be evicted in time, the Node
+is uncordoned and all stays. It refuses pods that would be lost, a Node that is another
+machine than the run made, and to leave fewer Ready Nodes than --keep-at-least.`
+
+func (a *app) addDrainFlags(cmd *cobra.Command, f *workerFlags) {
+	grouped(cmd, groupOwn, func(s *pflag.FlagSet) {
+		s.DurationVar(&f.drain.Timeout, "drain-timeout", 10*time.Minute, "give up when pods are left after this `TIME`")
+		s.BoolVar(&f.drain.Unmanaged, "force", false, "also evict pods without a controller: they are lost")
+		s.BoolVar(&f.drain.EmptyDir, "delete-emptydir-data", false, "also evict pods with emptyDir volumes, whose data is lost")
+		s.IntVar(&f.drain.KeepAtLeast, "keep-at-least", 1, "refuse to leave fewer than `N` Ready Nodes")
+		s.BoolVar(&f.yes, "yes", false, "do not ask")
+	})
+}
+
+func (a *app) workerDeleteCommand() *cobra.Command {
+	var f workerFlags
+	cmd := &cobra.Command{
+		Use:   "delete NAME",
+		Short: "drain a worker that a run made, delete its machine and its Node",
+		Long:  "Delete takes a worker out of the hosted cluster.\n\n" + drainHelp,
+		Args:  exactlyOne("NAME"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.workerDelete(cmd.Context(), f, args[0])
+		},
+	}
+	a.addDrainFlags(cmd, &f)
+	a.addWorkerFlags(cmd, &f)
+	return cmd
+}
+
+func (a *app) workerReplaceCommand() *cobra.Command {
+	var f workerFlags
+	cmd := &cobra.Command{
+		Use:   "replace OLD --host NEW=IP",
+		Short: "make a new worker, wait until it is Ready, then delete the old one",
+		Long: `Replace is for a worker with an outdated release or config ("worker list"), or one that is
+not healthy: on platform None HyperShift replaces none. The new worker is made as by
+"worker create"; only when it is Ready, the old one is deleted as by "worker delete".
+
+` + drainHelp,
+		Args: exactlyOne("OLD"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(f.hosts) != 1 {
+				return usagef("name the new worker with one --host NEW=IP")
+			}
+			old, err := a.findWorker(f, args[0]) // a mistake in the name shows before anything is made
+			if err != nil {
+				return err
+			}
+			if f.nodePool == "" {
+				f.nodePool = old.Plan.NodePool
+			}
+			a.source.hosted = old.Plan.Hosted
+			if err := a.workerCreate(cmd.Context(), f); err != nil {
+				return err
+			}
+			f.yes = true // it was asked for the whole
+			return a.workerDelete(cmd.Context(), f, args[0])
+		},
+	}
+	a.addCreateFlags(cmd, &f)
+	a.addDrainFlags(cmd, &f)
+	a.addWorkerFlags(cmd, &f)
+	return cmd
+}
+
+// findWorker is the run that a worker of this machine's runs joined in.
+func (a *app) findWorker(f workerFlags, name string) (worker.Run, error) {
+	state, err := repair.StateDir(f.stateDir, a.io.Getenv)
+	if err != nil {
+		return worker.Run{}, err
+	}
+	runs, err := worker.Runs(state)
+	if err != nil {
+		return worker.Run{}, err
+	}
+	var found []worker.Run
+	for _, r := range runs {
+		if (a.source.hosted == "" || r.Plan.Hosted == a.source.hosted) && slices.ContainsFunc(r.Statuses, func(s worker.Status) bool {
+			return s.Worker.Name == name && (s.Step == worker.In || s.Step == worker.MayBeOut)
+		}) {
+			found = append(found, r)
+		}
+	}
+	switch len(found) {
+	case 1:
+		return found[0], nil
+	case 0:
+		return worker.Run{}, fmt.Errorf("no run of this machine made a worker %s that has joined; `%s worker list` names them, others are drained with oc adm drain", name, a.name)
+	}
+	return worker.Run{}, fmt.Errorf("workers of %d hosted clusters are called %s: name one with --hosted", len(found), name)
+}
+
+func (a *app) workerDelete(ctx context.Context, f workerFlags, name string) (err error) {
+	if f.drain.Timeout <= 0 || f.drain.KeepAtLeast < 0 {
+		return usagef("--drain-timeout is positive, --keep-at-least not negative")
+	}
+	found, err := a.findWorker(f, name)
+	if err != nil {
+		return err
+	}
+	w, err := a.openWorkerRun(ctx, f, found.Plan.Run)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, w.close()) }()
+	if err := a.typedYes(f, fmt.Sprintf("drain and delete worker %s of hosted cluster %s (provider %s)", name, found.Plan.Hosted, found.Plan.Provider)); err != nil {
+		return err
+	}
+	if err := w.runner.Remove(ctx, guestCluster{w.api}, name, f.drain); err != nil {
+		return err
+	}
+	if found.Plan.Provider == worker.ManualName {
+		_, err = fmt.Fprintf(a.io.Out, "Next: switch off the machine of %s. Its kubelet has a certificate and registers the Node again when it is restarted.\n", a.style().Clean(name))
+	}
+	return err
+}
+
+// guestCluster is the hosted cluster as worker.Remove needs it.
+type guestCluster struct{ api *repair.Kube }
+
+var _ worker.Cluster = guestCluster{}
+
+func nodeRef(name string) repair.Ref { return repair.Ref{Version: "v1", Resource: "nodes", Name: name} }
+
+// Pods implements worker.Cluster.
+func (g guestCluster) Pods(ctx context.Context, node string) ([]map[string]any, error) {
+	all, err := g.api.List(ctx, repair.Ref{Version: "v1", Resource: "pods"})
+	var list []map[string]any
+	for _, o := range all {
+		if evidence.String(o, "spec", "nodeName") == node {
+			list = append(list, o)
+		}
+	}
+	return list, err
+}
+
+// Evict implements worker.Cluster.
+func (g guestCluster) Evict(ctx context.Context, namespace, name, uid string) error {
+	switch err := g.api.Evict(ctx, namespace, name, uid); {
+	case apierrors.IsNotFound(err), apierrors.IsConflict(err):
+		return nil
+	case apierrors.IsTooManyRequests(err):
+		return worker.ErrBudget
+	default:
+		return err
+	}
+}
+
+// Cordon implements worker.Cluster.
+func (g guestCluster) Cordon(ctx context.Context, node, uid string, on bool) error {
+	patch, err := json.Marshal([]map[string]any{
+		{"op": "test", "path": "/metadata/uid", "value": uid},
+		{"op": "add", "path": "/spec/unschedulable", "value": on},
+	})
+	if err != nil {
+		return err
+	}
+	_, err = g.api.Patch(ctx, nodeRef(node), "", patch, false)
+	return err
+}
+
+// DeleteNode implements worker.Cluster. The Node's version changes with each heartbeat, so
+// that a conflict is tried again.
+func (g guestCluster) DeleteNode(ctx context.Context, node, uid string) error {
+	for range 5 {
+		o, err := g.api.Get(ctx, nodeRef(node))
+		if apierrors.IsNotFound(err) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if have := evidence.String(o, "metadata", "uid"); have != uid {
+			return fmt.Errorf("it has uid %s now, not %s: it is another machine", have, uid)
+		}
+		err = g.api.Delete(ctx, nodeRef(node), uid, evidence.String(o, "metadata", "resourceVersion"), false)
+		if err == nil || apierrors.IsNotFound(err) {
+			return nil
+		}
+		if !apierrors.IsConflict(err) {
+			return err
+		}
+	}
+	return errors.New("it changes all the time; try again")
+}
+
+// ReadyNodes implements worker.Cluster.
+func (g guestCluster) ReadyNodes(ctx context.Context) ([]string, error) {
+	all, err := g.api.List(ctx, repair.Ref{Version: "v1", Resource: "nodes"})
+	var names []string
+	for _, o := range all {
+		if n := nodeOf(o); n.Ready && evidence.Field(o, "spec", "unschedulable") != true {
+			names = append(names, evidence.String(o, "metadata", "name"))
+		}
+	}
+	return names, err
+}

@@ -1,0 +1,74 @@
+package cli
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/report"
+	"github.com/rollcall-project/rollcall/internal/worker"
+)
+
+// printWorkerPlan shows what was checked and what will be made.
+func (a *app) printWorkerPlan(p worker.Plan, checks []workerCheck) error {
+	plan := report.Section{Heading: "Plan", Entries: []report.Entry{
+		{Name: "for", Text: fmt.Sprintf("NodePool %s of hosted cluster %s", p.NodePool, p.Hosted)},
+		{Name: "by", Text: "provider " + p.Provider},
+	}}
+	for _, w := range p.Workers {
+		plan.Entries = append(plan.Entries, report.Entry{Name: "makes", Text: describeWorker(p, w)})
+	}
+	plan.Entries = append(plan.Entries, report.Entry{Name: "approves", Text: "first certificates of these hosts until " + p.Until.Format(time.RFC3339) +
+		", and serving certificates of their names and addresses, in the hosted cluster"})
+	looked := report.Section{Heading: "Checks"}
+	for _, c := range checks {
+		looked.Entries = append(looked.Entries, report.Entry{Name: c.word(), Text: c.text})
+	}
+	return report.Sections(a.io.Out, a.style(), []report.Section{plan, looked})
+}
+
+func (c workerCheck) word() string {
+	switch {
+	case c.stops:
+		return "failed"
+	case c.outcome == fault.Present:
+		return "warning"
+	case c.outcome == fault.Unknown:
+		return "not checked"
+	}
+	return "passed"
+}
+
+func describeWorker(p worker.Plan, w worker.Worker) string {
+	text := w.Name
+	if also := slices.Concat(w.IPs, w.DNS); len(also) > 0 {
+		text += " (" + strings.Join(also, ", ") + ")"
+	}
+	if p.Provider == worker.ManualName {
+		text += ": file " + w.Name + ".ign in " + p.Options["dir"] + " (secret, mode 0600), for a machine that you boot"
+	}
+	return text
+}
+
+// printRuns lists runs and their workers. now has the current config of the NodePools that
+// were read.
+func (a *app) printRuns(runs []worker.Run, now map[string]string) error {
+	clean := a.style().Clean
+	t := tabwriter.NewWriter(a.io.Out, 0, 0, 3, ' ', 0)
+	fmt.Fprintln(t, "RUN\tHOSTED\tNODEPOOL\tPROVIDER\tWORKER\tSTATE\tSINCE\tCONFIG\tMACHINE")
+	for _, r := range runs {
+		for _, s := range r.Statuses {
+			config := cmp.Or(s.Config, "-")
+			if current := now[r.Plan.NodePool]; current != "" && s.Config != "" && s.Config != current && s.Step != worker.Out {
+				config += " (outdated, now " + current + ")"
+			}
+			fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.Plan.Run, clean(r.Plan.Hosted), clean(r.Plan.NodePool), clean(r.Plan.Provider),
+				clean(s.Worker.Name), s.Step, s.Since.UTC().Format(time.RFC3339), clean(config), clean(cmp.Or(s.Machine.ID, "-")))
+		}
+	}
+	return t.Flush()
+}

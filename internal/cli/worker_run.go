@@ -1,0 +1,427 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/rollcall-project/rollcall/internal/approver"
+	"github.com/rollcall-project/rollcall/internal/csr"
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
+	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/repair"
+	"github.com/rollcall-project/rollcall/internal/source/hosted"
+	"github.com/rollcall-project/rollcall/internal/worker"
+)
+
+// workerRun is a run with the two clusters that it works with.
+type workerRun struct {
+	runner *worker.Runner
+	nodes  *approver.Kube // of the hosted cluster
+	api    *repair.Kube   // of the hosted cluster
+}
+
+func (w *workerRun) close() error { return w.runner.Journal.Close() }
+
+// hub reads objects of the management cluster.
+type hub struct{ api *repair.Kube }
+
+// Object implements worker.Management.
+func (h hub) Object(ctx context.Context, group, resource, namespace, name string) (map[string]any, error) {
+	version := "v1"
+	if group == worker.HyperShiftGroup {
+		version = "v1beta1"
+	}
+	return h.api.Get(ctx, repair.Ref{Group: group, Version: version, Resource: resource, Namespace: namespace, Name: name})
+}
+
+func (a *app) openHub() (hub, error) {
+	config, err := a.restConfig()
+	if err != nil {
+		return hub{}, err
+	}
+	api, err := repair.NewKube(config)
+	return hub{api}, err
+}
+
+// findHostedCluster completes a plan with the HostedCluster that it is for.
+func (h hub) findHostedCluster(ctx context.Context, p *worker.Plan) error {
+	namespace, name, err := hosted.Parse(p.Hosted)
+	if err != nil {
+		return usagef("--hosted: %v", err)
+	}
+	object, err := h.Object(ctx, worker.HyperShiftGroup, "hostedclusters", namespace, name)
+	if err != nil {
+		return fmt.Errorf("read HostedCluster %s: %w", p.Hosted, err)
+	}
+	p.ControlPlane, p.HostedUID = hosted.ControlPlaneOf(namespace, name), evidence.String(object, "metadata", "uid")
+	return nil
+}
+
+func (a *app) workerCreate(ctx context.Context, f workerFlags) (err error) {
+	p, err := a.workerPlan(f)
+	if err != nil {
+		return err
+	}
+	if _, err := worker.FindProvider(p.Provider, p.Options["dir"]); err != nil {
+		return err
+	}
+	h, err := a.openHub()
+	if err != nil {
+		return err
+	}
+	if err := h.findHostedCluster(ctx, &p); err != nil {
+		return err
+	}
+	checks, err := a.workerChecks(ctx, h, &p)
+	if err != nil {
+		return err
+	}
+	if err := a.printWorkerPlan(p, checks); err != nil {
+		return err
+	}
+	if slices.ContainsFunc(checks, func(c workerCheck) bool { return c.stops }) {
+		fmt.Fprintln(a.io.Out, "\nNothing was made: repair what is marked first.")
+		return &ExitError{Code: ExitFault}
+	}
+	if f.planOnly {
+		return nil
+	}
+	if err := a.typedYes(f, fmt.Sprintf("make %d workers", len(p.Workers))); err != nil {
+		return err
+	}
+	state, err := repair.StateDir(f.stateDir, a.io.Getenv)
+	if err != nil {
+		return err
+	}
+	journal, err := worker.Begin(state, p, a.io.Clock)
+	if err != nil {
+		return err
+	}
+	w, err := a.newWorkerRun(ctx, f, h, journal)
+	if err != nil {
+		return errors.Join(err, journal.Close())
+	}
+	defer func() { err = errors.Join(err, w.close()) }()
+	return a.workerWork(ctx, w, f.window)
+}
+
+// typedYes has a person confirm what is about to be done.
+func (a *app) typedYes(f workerFlags, what string) error {
+	if f.yes {
+		return nil
+	}
+	if !a.io.Screen.InTerminal || !a.io.Screen.ErrTerminal {
+		return errors.New("nothing was done: there is no terminal to ask at; add --yes")
+	}
+	fmt.Fprintf(a.io.Err, "\nType yes to %s: ", a.style().Clean(what))
+	line, err := bufio.NewReader(a.io.In).ReadString('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		return fmt.Errorf("read the confirmation: %w", err)
+	}
+	if strings.TrimSpace(line) != "yes" {
+		return errors.New("not confirmed: nothing was done")
+	}
+	return nil
+}
+
+// openWorkerRun opens a run that was begun, against the same hosted cluster.
+func (a *app) openWorkerRun(ctx context.Context, f workerFlags, run string) (*workerRun, error) {
+	state, err := repair.StateDir(f.stateDir, a.io.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	journal, err := worker.Open(state, run, a.io.Clock)
+	if err != nil {
+		return nil, err
+	}
+	w, err := func() (*workerRun, error) {
+		if want := journal.Plan.Hosted; a.source.hosted == "" {
+			a.source.hosted = want
+		} else if a.source.hosted != want {
+			return nil, usagef("--hosted %s: the run is of %s", a.source.hosted, want)
+		}
+		h, err := a.openHub()
+		if err != nil {
+			return nil, err
+		}
+		now := journal.Plan
+		if err := h.findHostedCluster(ctx, &now); err != nil {
+			return nil, err
+		}
+		if now.HostedUID != journal.Plan.HostedUID {
+			return nil, fmt.Errorf("HostedCluster %s is another one than that of run %s (uid %s, was %s): name the management cluster of the run with --kubeconfig or --context", now.Hosted, run, now.HostedUID, journal.Plan.HostedUID)
+		}
+		return a.newWorkerRun(ctx, f, h, journal)
+	}()
+	if err != nil {
+		return nil, errors.Join(err, journal.Close())
+	}
+	return w, nil
+}
+
+func (a *app) newWorkerRun(ctx context.Context, f workerFlags, h hub, journal *worker.Journal) (*workerRun, error) {
+	provider, err := worker.FindProvider(journal.Plan.Provider, journal.Plan.Options["dir"])
+	if err != nil {
+		return nil, err
+	}
+	config, err := a.requestsConfig(ctx)
+	if err != nil {
+		return nil, err
+	}
+	config.QPS = -1
+	nodes, err := approver.NewKube(config)
+	if err != nil {
+		return nil, err
+	}
+	api, err := repair.NewKube(config)
+	if err != nil {
+		return nil, err
+	}
+	return &workerRun{nodes: nodes, api: api, runner: &worker.Runner{
+		Journal: journal, Provider: provider, Parallel: f.parallel, Now: a.io.Clock,
+		UserData: func(ctx context.Context) (worker.UserData, error) { return worker.Fresh(ctx, h, journal.Plan) },
+		Nodes:    func(ctx context.Context, name string) (worker.Node, bool, error) { return readNode(ctx, nodes, name) },
+		Report:   a.reportWorker(&sync.Mutex{}),
+	}}, nil
+}
+
+// reportWorker prints what happens to a worker, one line each.
+func (a *app) reportWorker(one *sync.Mutex) func(worker.Event) {
+	return func(e worker.Event) {
+		one.Lock()
+		defer one.Unlock()
+		fmt.Fprintf(a.io.Out, "%s  %s: %s\n", e.Time.UTC().Format(time.RFC3339), a.style().Clean(e.Worker), a.style().Clean(e.Text))
+	}
+}
+
+// readNode reads one Node of the hosted cluster.
+func readNode(ctx context.Context, api approver.API, name string) (worker.Node, bool, error) {
+	o, err := api.Get(ctx, approver.Ref{Version: "v1", Resource: "nodes", Name: name})
+	if apierrors.IsNotFound(err) {
+		return worker.Node{}, false, nil
+	}
+	if err != nil {
+		return worker.Node{}, false, err
+	}
+	return nodeOf(o), true, nil
+}
+
+func nodeOf(o map[string]any) worker.Node {
+	n := worker.Node{UID: evidence.String(o, "metadata", "uid")}
+	n.Created, _ = time.Parse(time.RFC3339, evidence.String(o, "metadata", "creationTimestamp"))
+	conditions, _ := evidence.Field(o, "status", "conditions").([]any)
+	for _, c := range conditions {
+		if c, is := c.(map[string]any); is && c["type"] == "Ready" {
+			n.Ready = c["status"] == "True"
+		}
+	}
+	return n
+}
+
+// workerWork makes what is missing, approves the requests of the run's hosts, and waits.
+func (a *app) workerWork(ctx context.Context, w *workerRun, wait time.Duration) error {
+	plan := w.runner.Journal.Plan
+	fmt.Fprintf(a.io.Out, "\nRun %s. If it is interrupted: %s worker resume %s, or rollback\n", plan.Run, a.name, plan.Run)
+	made := w.runner.Create(ctx)
+	if ctx.Err() != nil {
+		return made
+	}
+	joining, end := context.WithTimeout(ctx, wait)
+	defer end()
+	stop, err := a.approveWorkers(joining, w)
+	if err != nil {
+		return errors.Join(made, err)
+	}
+	joined := w.runner.Join(joining)
+	stop()
+	return a.workerEnd(w, made, joined)
+}
+
+// approveWorkers approves the requests of the run's hosts, and of no other, until stop is
+// called.
+func (a *app) approveWorkers(ctx context.Context, w *workerRun) (stop func(), err error) {
+	identity, err := replicaName()
+	if err != nil {
+		return nil, err
+	}
+	server := approver.New(w.nodes, approver.Config{
+		Identity: identity, Now: a.io.Clock, Metrics: approver.NewMetrics(), Every: 5 * time.Second,
+		Approve:   approver.Kinds{Client: true, Serving: true},
+		Inventory: func(context.Context) ([]csr.Expectation, error) { return w.runner.Expected(), nil },
+		Log:       slog.New(decisions{w.runner.Report, a.log.Handler()}),
+	})
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go func() { defer close(done); _ = server.Run(ctx) }() // it ends with ctx only
+	return func() { cancel(); <-done }, nil
+}
+
+// decisions shows what the approver decided on the run's hosts, and leaves the rest of its
+// log to another handler.
+type decisions struct {
+	report func(worker.Event)
+	slog.Handler
+}
+
+// Enabled implements slog.Handler.
+func (decisions) Enabled(context.Context, slog.Level) bool { return true }
+
+// Handle implements slog.Handler.
+func (d decisions) Handle(ctx context.Context, r slog.Record) error {
+	said := map[string]string{}
+	r.Attrs(func(x slog.Attr) bool { said[x.Key] = x.Value.String(); return true })
+	switch approver.Decision(said["decision"]) {
+	case approver.Approved:
+		d.report(worker.Event{Time: r.Time, Worker: said["host"], Text: fmt.Sprintf("%s certificate approved (%s)", said["kind"], said["request"])})
+	case approver.Refused, approver.Deferred:
+		if said["inventory"] != "" {
+			d.report(worker.Event{Time: r.Time, Worker: said["host"], Text: fmt.Sprintf("request %s is not approved: %s", said["request"], said["why"])})
+		}
+	}
+	if !d.Handler.Enabled(ctx, r.Level) {
+		return nil
+	}
+	return d.Handler.Handle(ctx, r)
+}
+
+// workerEnd says how a run ended and what to do next.
+func (a *app) workerEnd(w *workerRun, made, joined error) error {
+	plan, all := w.runner.Journal.Plan, w.runner.Journal.Statuses()
+	n := 0
+	for _, s := range all {
+		if s.Step == worker.In {
+			n++
+		}
+	}
+	fmt.Fprintf(a.io.Out, "\n%d of %d workers are Ready.\n", n, len(all))
+	if made == nil && joined == nil {
+		fmt.Fprintf(a.io.Out, "Next: %s diagnose --hosted %s\n", a.name, quote(plan.Hosted))
+		return nil
+	}
+	fmt.Fprintf(a.io.Out, "Why not: %s diagnose --hosted %s\n", a.name, quote(plan.Hosted))
+	fmt.Fprintf(a.io.Out, "Then:    %s worker resume %s, or %s worker rollback %s\n", a.name, plan.Run, a.name, plan.Run)
+	var late *worker.NotJoinedError
+	if made == nil && errors.As(joined, &late) {
+		return &ExitError{Code: ExitUndecided, Err: joined}
+	}
+	return errors.Join(made, joined)
+}
+
+// workerCheck is one line of what was checked before anything is made.
+type workerCheck struct {
+	outcome fault.Outcome // of the fault: absent is good
+	stops   bool
+	text    string
+}
+
+// joinSettles are the faults that a worker which joins settles: they do not stand in its
+// way.
+var joinSettles = []string{"hosted-no-worker-yet", "ignition-not-reached", "hosted-data-plane-unconnected"}
+
+// workerChecks looks for what stands in the way of a new worker: the faults of the catalog
+// about the hosted control plane and the NodePool, Nodes that have the names, user-data, and
+// the ignition endpoint.
+func (a *app) workerChecks(ctx context.Context, h hub, p *worker.Plan) ([]workerCheck, error) {
+	a.source.readSecrets = append(a.source.readSecrets, p.ControlPlane)
+	r, err := a.openRun(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	d, err := a.diagnose(ctx, r)
+	if err := errors.Join(err, r.Close()); err != nil {
+		return nil, err
+	}
+	if err := pickNodePool(d, p); err != nil {
+		return nil, err
+	}
+	ofControlPlane := map[string]bool{}
+	for _, f := range r.catalog.Faults {
+		ofControlPlane[f.ID] = f.Layer == "hosted"
+	}
+	checks := faultChecks(d, ofControlPlane, p.NodePool)
+	checks = append(checks, nodeChecks(d, *p)...)
+	u, err := worker.Fresh(ctx, h, *p)
+	if err != nil {
+		return append(checks, workerCheck{fault.Present, true, err.Error()}), nil
+	}
+	checks = append(checks, workerCheck{fault.Absent, false, "user-data of config " + u.Config + " has the present token and leads to " + u.Endpoint.Host})
+	return append(checks, endpointCheck(ctx, u)), nil
+}
+
+func endpointCheck(ctx context.Context, u worker.UserData) workerCheck {
+	e := worker.AskEndpoint(ctx, u)
+	switch {
+	case e.OK:
+		return workerCheck{fault.Absent, false, "the ignition endpoint answers here, with the certificate that workers trust"}
+	case e.Reached:
+		return workerCheck{fault.Present, true, "the ignition endpoint: " + e.Detail}
+	}
+	return workerCheck{fault.Unknown, false, "the ignition endpoint was not reached from here, which workers may: " + e.Detail}
+}
+
+// pickNodePool completes the plan with the only NodePool, and refuses one that HyperShift
+// makes machines for.
+func pickNodePool(d *diagnosis.Diagnosis, p *worker.Plan) error {
+	var pools []string
+	for _, f := range d.Findings {
+		if f.Subject.Kind == fault.NodePool && !slices.Contains(pools, f.Subject.Name) {
+			pools = append(pools, f.Subject.Name)
+		}
+	}
+	slices.Sort(pools)
+	switch {
+	case p.NodePool == "" && len(pools) == 1:
+		p.NodePool = pools[0]
+	case p.NodePool == "":
+		return usagef("--nodepool: hosted cluster %s has the NodePools %s; name one", p.Hosted, strings.Join(pools, ", "))
+	case !slices.Contains(pools, p.NodePool):
+		return usagef("--nodepool %s: hosted cluster %s has the NodePools %s", p.NodePool, p.Hosted, strings.Join(pools, ", "))
+	}
+	return nil
+}
+
+// faultChecks are the findings about the hosted control plane and the NodePool. Those that
+// are absent are one line.
+func faultChecks(d *diagnosis.Diagnosis, hostedFaults map[string]bool, pool string) []workerCheck {
+	var list []workerCheck
+	absent := 0
+	for _, f := range d.Findings {
+		mine := f.Subject.Kind == fault.Cluster && hostedFaults[f.Fault] || f.Subject.Kind == fault.NodePool && f.Subject.Name == pool
+		if !mine || slices.Contains(joinSettles, f.Fault) || f.Severity == fault.Info {
+			continue
+		}
+		switch f.Outcome {
+		case fault.Present:
+			list = append(list, workerCheck{fault.Present, f.Severity == fault.Error, f.Title + " (" + f.Fault + ")"})
+		case fault.Unknown:
+			if f.Severity == fault.Error {
+				list = append(list, workerCheck{fault.Unknown, false, f.Fault + " was not checked: " + f.Reason})
+			}
+		case fault.Absent:
+			absent++
+		}
+	}
+	return append(list, workerCheck{fault.Absent, false, fmt.Sprintf("%d faults of the hosted control plane and NodePool %s are absent", absent, pool)})
+}
+
+// nodeChecks refuses names that hosts of the cluster have.
+func nodeChecks(d *diagnosis.Diagnosis, p worker.Plan) []workerCheck {
+	var list []workerCheck
+	for _, w := range p.Workers {
+		if slices.ContainsFunc(d.Hosts, func(h diagnosis.HostState) bool { return h.Name == w.Name && h.Expected }) {
+			list = append(list, workerCheck{fault.Present, true, "the hosted cluster has a host " + w.Name + " already"})
+		}
+	}
+	return list
+}

@@ -1,0 +1,111 @@
+package cli
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/rollcall-project/rollcall/internal/evidence"
+)
+
+// newGuests are a management cluster and a hosted one of platform None, whose ignition
+// endpoint is an address of this machine at which nothing listens.
+func newGuests(t *testing.T, change func(userData string) string) *pair {
+	t.Helper()
+	p := pairOf(t, "ocp-4.14-hosted-none", "edge.one")
+	kubeconfig := p.management.secret
+	p.management.secret = func(w http.ResponseWriter, q *http.Request) {
+		if strings.HasSuffix(q.URL.Path, "-admin-kubeconfig") {
+			kubeconfig(w, q)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		o := p.management.one(q, evidence.Secrets, "v1", "Secret")
+		if o == nil {
+			w.WriteHeader(http.StatusNotFound)
+			_ = json.NewEncoder(w).Encode(object{"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "NotFound", "code": 404})
+			return
+		}
+		if data, _ := o["data"].(map[string]any); data["value"] != nil {
+			raw, err := base64.StdEncoding.DecodeString(data["value"].(string))
+			if err != nil {
+				t.Error(err)
+			}
+			text := strings.ReplaceAll(string(raw), "203.0.113.7:30080", "127.0.0.1:1")
+			if change != nil {
+				text = change(text)
+			}
+			o["data"] = map[string]any{"value": base64.StdEncoding.EncodeToString([]byte(text))}
+		}
+		_ = json.NewEncoder(w).Encode(o)
+	}
+	return p
+}
+
+func TestWorkerPlan(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "out")
+	for _, tt := range []struct {
+		name   string
+		args   []string
+		change func(string) string
+		code   ExitCode
+		want   []string
+	}{
+		{"all is well", []string{"--host", "vm-8=192.0.2.8", "--plan"}, nil, ExitOK,
+			[]string{"NodePool np-a of hosted cluster guests/edge.one", "vm-8 (192.0.2.8): file vm-8.ign", "are absent", "has the present token", "not checked the ignition endpoint was not reached from here"}},
+		{"a name that is taken", []string{"--host", "vm-7=192.0.2.8"}, nil, ExitFault, []string{"has a host vm-7 already", "Nothing was made"}},
+		{"a token that was rotated", []string{"--host", "vm-8=192.0.2.8"}, func(s string) string {
+			return strings.Replace(s, "Bearer NmIxZjBmMGUt", "Bearer AAAAAAAAAAAA", 1)
+		}, ExitFault, []string{"failed", "just rotated"}},
+		{"no address", []string{"--host", "vm-8"}, nil, ExitFailed, []string{"write it as NAME=IP"}},
+		{"no host", nil, nil, ExitFailed, []string{"no worker is named"}},
+		{"a NodePool that is not there", []string{"--host", "vm-8=192.0.2.8", "--nodepool", "x"}, nil, ExitFailed, []string{"has the NodePools np-a"}},
+		{"nobody to ask", []string{"--host", "vm-8=192.0.2.8"}, nil, ExitFailed, []string{"add --yes"}},
+		{"a provider that is not there", []string{"--host", "vm-8=192.0.2.8", "--provider", "nosuch", "--yes"}, nil, ExitFailed, []string{"no program rollcall-provider-nosuch"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			p := newGuests(t, tt.change)
+			args := append([]string{"worker", "create", "--hosted", "guests/edge.one", "--dir", dir, "--state-dir", filepath.Join(t.TempDir(), "state")}, tt.args...)
+			out, errs, code := p.run(t, args...)
+			all := strings.Join(strings.Fields(out+errs), " ")
+			if code != tt.code {
+				t.Errorf("exit code %d, want %d\n%s%s", code, tt.code, out, errs)
+			}
+			for _, w := range tt.want {
+				if !strings.Contains(all, w) {
+					t.Errorf("want %q\n%s%s", w, out, errs)
+				}
+			}
+			if strings.Contains(all, "NmIxZjBm") || strings.Contains(all, "6b1f0f0e") {
+				t.Errorf("the token is on the screen: %s", all)
+			}
+			if _, err := os.Stat(dir); err == nil {
+				t.Error("something was made")
+			}
+		})
+	}
+}
+
+// TestWorkerList: a machine without runs, and wrong ids.
+func TestWorkerList(t *testing.T) {
+	p := newPair(t)
+	state := t.TempDir()
+	if out, errs, code := p.run(t, "worker", "list", "--state-dir", state); code != ExitOK || !strings.Contains(out, "No run") {
+		t.Errorf("%d %s%s", code, out, errs)
+	}
+	if _, errs, code := p.run(t, "worker", "delete", "vm-7", "--state-dir", state, "--yes"); code != ExitFailed || !strings.Contains(errs, "no run of this machine made a worker vm-7") {
+		t.Errorf("delete: %d %s", code, errs)
+	}
+	for _, verb := range []string{"resume", "rollback"} {
+		if _, errs, code := p.run(t, "worker", verb, "w-0123456789", "--state-dir", state); code != ExitFailed || !strings.Contains(errs, "there is no run w-0123456789") {
+			t.Errorf("%s: %d %s", verb, code, errs)
+		}
+		if _, errs, code := p.run(t, "worker", verb, "../x", "--state-dir", state); code != ExitFailed || !strings.Contains(errs, "is not the id of a run") {
+			t.Errorf("%s: %d %s", verb, code, errs)
+		}
+	}
+}

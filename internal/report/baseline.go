@@ -1,0 +1,90 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/rollcall-project/rollcall/internal/baseline"
+)
+
+// BaselineSaved is what there is to say of a baseline that was saved.
+type BaselineSaved struct {
+	File    string // "" where it went to the output
+	Saved   baseline.Baseline
+	Healthy bool
+	Reason  string   // of the verdict, where it is not healthy
+	Backup  string   // command that takes a backup of etcd; "" where etcd is not the cluster's own
+	Compare []string // words of the command that compares
+}
+
+// Baseline writes what was saved, what was not, and what to do besides.
+func Baseline(w io.Writer, s BaselineSaved, o Options) error {
+	p := &page{Style: o.Style}
+	p.lead(0, span{green, p.sign(signGood) + " "}, "  ", plain, fmt.Sprintf("%s: %d values of %s as of %s", s.File, len(s.Saved.Entries), s.Saved.Source, clock(s.Saved.Taken)), 0)
+	if !s.Healthy {
+		p.lead(0, span{yellow, p.sign(signWarn) + " "}, "  ", plain, "The cluster is not healthy now ("+s.Reason+"). The baseline has this state: save another one once the cluster is healthy.", 0)
+	}
+	p.gaps("Not saved: ", s.Saved.Missing)
+	p.blank()
+	if s.Backup != "" {
+		p.line(0, span{plain, "A baseline cannot restore anything. Take a backup of etcd now, and keep it outside of the cluster:"})
+		p.para(2, span{}, cyan, s.Backup)
+	}
+	p.lead(0, span{plain, "See later what has changed: "}, "  ", cyan, strings.Join(s.Compare, " "), 0)
+	return p.flush(w)
+}
+
+func (p *page) gaps(word string, gaps []baseline.Gap) {
+	for _, g := range gaps {
+		p.lead(0, span{yellow, p.sign(signOpen) + " " + word}, "  ", plain, string(g.Area)+": "+p.clean(g.Reason), 0)
+	}
+}
+
+// areaWords are the headings of changes.
+var areaWords = map[baseline.Area]string{
+	baseline.Version: "Version", baseline.Operators: "Operators", baseline.Nodes: "Nodes", baseline.Pools: "Pools", baseline.Configs: "MachineConfigs",
+	baseline.Certificates: "Certificates", baseline.Network: "Network", baseline.Hardware: "Hardware",
+}
+
+// BaselineChanges writes what has changed, by areas.
+func BaselineChanges(w io.Writer, c baseline.Comparison, o Options) error {
+	p := &page{Style: o.Style}
+	since := "since " + clock(c.Since)
+	switch {
+	case len(c.Changes) > 0:
+		p.line(0, span{yellow, fmt.Sprintf("%s %s %s: ", p.sign(signWarn), count(len(c.Changes), "CHANGE", "CHANGES"), since)}, span{plain, fmt.Sprintf("%d values compared", c.Compared)})
+	case len(c.NotCompared) > 0:
+		p.line(0, span{yellow, p.sign(signOpen) + " NO CHANGE FOUND " + since + ": "}, span{plain, fmt.Sprintf("%d values compared, not all of them", c.Compared)})
+	default:
+		p.line(0, span{green, p.sign(signGood) + " NO CHANGE " + since + ": "}, span{plain, fmt.Sprintf("%d values compared", c.Compared)})
+	}
+	if c.Verdict != "healthy" {
+		p.para(0, span{}, dim, "The baseline was saved while the cluster was not healthy ("+p.clean(c.Verdict)+").")
+	}
+	area := baseline.Area("")
+	for _, change := range c.Changes {
+		if change.Area != area {
+			area = change.Area
+			p.blank()
+			p.head(0, areaWords[area])
+		}
+		p.lead(2, span{bold, p.clean(change.Subject) + " "}, "    ", plain, p.clean(BaselineChange(change)), 0)
+	}
+	if len(c.NotCompared) > 0 {
+		p.blank()
+	}
+	p.gaps("Not compared: ", c.NotCompared)
+	return p.flush(w)
+}
+
+// BaselineChange is a change in words, without its subject.
+func BaselineChange(c baseline.Change) string {
+	switch c.Kind {
+	case baseline.Added:
+		return c.Name + " is new: " + c.Is
+	case baseline.Removed:
+		return c.Name + " is no longer there, was " + c.Was
+	}
+	return c.Name + " was " + c.Was + ", is " + c.Is
+}

@@ -1,0 +1,152 @@
+package probe
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"net/netip"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/rollcall-project/rollcall/internal/evidence"
+)
+
+// NetKind says which question about the network of a plan was asked.
+type NetKind string
+
+// The questions.
+const (
+	NetVantage  NetKind = "vantage"  // where the machine that asks stands: its networks
+	NetName     NetKind = "name"     // addresses of a name
+	NetReverse  NetKind = "reverse"  // names of an address
+	NetPort     NetKind = "port"     // who listens on a port, with its certificate
+	NetRegistry NetKind = "registry" // GET /v2/ of a container registry
+	NetTime     NetKind = "time"     // NTP
+	NetNeighbor NetKind = "neighbor" // ARP or neighbor discovery
+)
+
+// What the questions are about.
+const (
+	NetAPI        = "api"
+	NetAPIInt     = "api-int"
+	NetApps       = "apps"
+	NetWildcard   = "wildcard"
+	NetAPIVIP     = "api VIP"
+	NetIngressVIP = "ingress VIP"
+	NetHost       = "host" // a static address of a host
+	NetGateway    = "gateway"
+)
+
+// NetAnswer is one answer about the network that a plan needs. No credential is sent, and
+// no body is kept.
+type NetAnswer struct {
+	Kind    NetKind   `json:"question"`
+	Target  string    `json:"target,omitempty"` // what of the plan it is about
+	Host    string    `json:"host,omitempty"`   // the name or address that was asked about
+	Port    int       `json:"port,omitempty"`
+	Server  string    `json:"server,omitempty"` // the name server of the plan that was asked; "" is those of the machine
+	Vantage string    `json:"vantage"`          // the machine that asked
+	At      time.Time `json:"at"`
+	Millis  float64   `json:"millis"`
+	// NotRun says why the question was not asked; nothing below is set then.
+	NotRun string `json:"notRun,omitempty"`
+
+	Networks []string `json:"networks,omitempty"` // NetVantage: the networks that the machine has an address in
+	MTU      int      `json:"mtu,omitempty"`      // NetVantage: the smallest of its interfaces in them
+
+	Addresses []string `json:"addresses,omitempty"` // NetName
+	Names     []string `json:"names,omitempty"`     // NetReverse
+	Resolver  []string `json:"resolver,omitempty"`  // name servers that were asked
+	DNS       string   `json:"dns,omitempty"`       // why there is no address: DNSNoSuchName, DNSNoAnswer
+
+	Address    string     `json:"address,omitempty"` // ip:port that the connection went to
+	Stage      Stage      `json:"stage,omitempty"`
+	ErrorClass ErrorClass `json:"errorClass,omitempty"`
+	Error      string     `json:"error,omitempty"`
+	Chain      []string   `json:"chain,omitempty"` // the served certificates, leaf first, PEM
+	Trust      Trust      `json:"trust,omitempty"`
+	TrustError string     `json:"trustError,omitempty"`
+	VerifiedBy string     `json:"verifiedBy,omitempty"`
+	Status     int        `json:"status,omitempty"` // HTTP
+	Proxy      string     `json:"proxy,omitempty"`  // the proxy of the plan that was gone through
+
+	Neighbor  string `json:"neighbor,omitempty"` // NeighborAnswered or NeighborSilent
+	MAC       string `json:"mac,omitempty"`
+	Interface string `json:"interface,omitempty"`
+
+	Stratum      int     `json:"stratum,omitempty"`
+	Synchronized bool    `json:"synchronized,omitempty"` // the time server calls itself synchronized
+	Offset       float64 `json:"offset,omitempty"`       // seconds that the server is ahead of the machine that asked
+	TimeError    string  `json:"timeError,omitempty"`    // why its time cannot be used
+}
+
+// The outcomes of NetNeighbor.
+const (
+	NeighborAnswered = "answered"
+	NeighborSilent   = "silent"
+)
+
+// Inside reports whether the machine of a NetVantage answer stands in the network of an
+// address.
+func (a NetAnswer) Inside(ip netip.Addr) bool {
+	for _, n := range a.Networks {
+		if p, err := netip.ParsePrefix(n); err == nil && p.Contains(ip) {
+			return true
+		}
+	}
+	return false
+}
+
+// Question is what was asked, as a person can ask it again.
+func (a NetAnswer) Question() string {
+	switch a.Kind {
+	case NetName, NetReverse:
+		q := "dig " + a.Host
+		if a.Kind == NetReverse {
+			q = "dig -x " + a.Host
+		}
+		if a.Server != "" {
+			q += " @" + a.Server
+		}
+		return q
+	case NetTime:
+		return "NTP " + a.Host
+	case NetNeighbor:
+		return "ARP/ND " + a.Host
+	case NetVantage:
+		return "addresses of " + a.Vantage
+	}
+	host := a.Host
+	if strings.Contains(host, ":") {
+		host = "[" + host + "]"
+	}
+	return string(a.Kind) + " " + host + ":" + strconv.Itoa(a.Port)
+}
+
+// Name is the answer's name as an object: the same question from the same machine has the
+// same one.
+func (a NetAnswer) Name() string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %d %q %q", a.Kind, a.Target, a.Host, a.Port, a.Server, a.Vantage))
+	return string(a.Kind) + "-" + hex.EncodeToString(sum[:8])
+}
+
+// Object returns the answer as an object; evidence.Decode[NetAnswer] is the way back.
+func (a NetAnswer) Object() (evidence.Object, error) {
+	raw, err := json.Marshal(a)
+	if err != nil {
+		return evidence.Object{}, fmt.Errorf("encode the answer about %s: %w", a.Host, err)
+	}
+	content := map[string]any{}
+	if err := json.Unmarshal(raw, &content); err != nil {
+		return evidence.Object{}, fmt.Errorf("decode the answer about %s: %w", a.Host, err)
+	}
+	content["apiVersion"] = evidence.ProbeGroup + "/v1alpha1"
+	content["kind"] = "NetworkAnswer"
+	content["metadata"] = map[string]any{"name": a.Name()}
+	return evidence.Object{
+		Resource: evidence.NetProbes, Name: a.Name(), Content: content, ReadAt: a.At,
+		Loc: evidence.Locator{Source: "probe", Path: a.Question()},
+	}, nil
+}

@@ -1,0 +1,120 @@
+package worker
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net/netip"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/rollcall-project/rollcall/internal/csr"
+)
+
+// Plan is what a run makes. It holds no secret.
+type Plan struct {
+	Run          string            `json:"run"`
+	Made         time.Time         `json:"made"`
+	Hosted       string            `json:"hosted"`    // namespace/name of the HostedCluster
+	HostedUID    string            `json:"hostedUID"` // a cluster of the same name that was made later is another one
+	ControlPlane string            `json:"controlPlane"`
+	NodePool     string            `json:"nodePool"`
+	Provider     string            `json:"provider"`
+	Options      map[string]string `json:"options,omitempty"` // of the provider
+	Workers      []Worker          `json:"workers"`
+	Until        time.Time         `json:"until"` // until when first certificates are approved
+}
+
+// Worker is one machine of a plan. Names and addresses that are known beforehand are a
+// person's word; a provider that makes the machine adds what it gave it.
+type Worker struct {
+	Name string   `json:"name"`          // of the machine and of the Node
+	IPs  []string `json:"ips,omitempty"` // that its serving certificate may have
+	DNS  []string `json:"dns,omitempty"` // further names of its serving certificate
+}
+
+var runForm = regexp.MustCompile(`^w-[0-9a-f]{10}$`)
+
+// NewRun returns an id for a run.
+func NewRun() (string, error) {
+	raw := make([]byte, 5)
+	if _, err := rand.Read(raw); err != nil {
+		return "", fmt.Errorf("name the run: %w", err)
+	}
+	return "w-" + hex.EncodeToString(raw), nil
+}
+
+// maxWorkers bounds one run.
+const maxWorkers = 500
+
+// Check refuses a plan that can be meant in two ways.
+func (p Plan) Check() error {
+	switch {
+	case !runForm.MatchString(p.Run):
+		return fmt.Errorf("%.40q is not the id of a run", p.Run)
+	case len(p.Workers) == 0:
+		return errors.New("no worker is named")
+	case len(p.Workers) > maxWorkers:
+		return fmt.Errorf("%d workers: at most %d in one run", len(p.Workers), maxWorkers)
+	case !p.Until.After(p.Made):
+		return errors.New("the time window ends before it begins")
+	}
+	holder := map[string]string{}
+	for _, w := range p.Workers {
+		if err := w.check(); err != nil {
+			return err
+		}
+		for _, claim := range slices.Concat([]string{w.Name}, w.IPs, w.DNS) {
+			if other, taken := holder[claim]; taken {
+				return fmt.Errorf("%s is of the workers %s and %s", claim, other, w.Name)
+			}
+			holder[claim] = w.Name
+		}
+	}
+	return nil
+}
+
+func (w Worker) check() error {
+	if problems := validation.IsDNS1123Subdomain(w.Name); len(problems) > 0 || len(w.Name) > 63 {
+		// kubernetes.io/hostname, the label of the Node, has at most 63 characters.
+		return fmt.Errorf("worker %.80q: want a host name in lower case, with at most 63 characters", w.Name)
+	}
+	if w.Name == "localhost" || strings.HasPrefix(w.Name, "localhost.") {
+		return fmt.Errorf("worker %q: every host without a name of its own is called so", w.Name)
+	}
+	for _, ip := range w.IPs {
+		if a, err := netip.ParseAddr(ip); err != nil || a.Zone() != "" || a.Unmap().String() != ip {
+			return fmt.Errorf("worker %s: %.80q is not an address", w.Name, ip)
+		}
+	}
+	for _, name := range w.DNS {
+		if problems := validation.IsDNS1123Subdomain(name); len(problems) > 0 {
+			return fmt.Errorf("worker %s: %.80q is not a host name", w.Name, name)
+		}
+	}
+	return nil
+}
+
+// worker returns the worker of a name.
+func (p Plan) worker(name string) (Worker, bool) {
+	i := slices.IndexFunc(p.Workers, func(w Worker) bool { return w.Name == name })
+	if i < 0 {
+		return Worker{}, false
+	}
+	return p.Workers[i], true
+}
+
+// expectation is what may be approved for a worker: its first certificate within the
+// window of the run, and serving certificates of its names and addresses.
+func (p Plan) expectation(w Worker) csr.Expectation {
+	return csr.Expectation{
+		Name: w.Name, Role: "worker", IPs: w.IPs, DNS: w.DNS, Explicit: true, Source: "run " + p.Run + " of rollcall worker",
+		NotBefore: p.Made, NotAfter: p.Until,
+		Boot: fmt.Sprintf("run %s expects it from %s until %s", p.Run, p.Made.UTC().Format(time.RFC3339), p.Until.UTC().Format(time.RFC3339)),
+	}
+}

@@ -1,0 +1,175 @@
+package worker
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os/exec"
+	"strings"
+	"time"
+)
+
+// ProgramPrefix is how programs are called that make machines somewhere: --provider gcp is
+// the program rollcall-provider-gcp on the PATH.
+const ProgramPrefix = "rollcall-provider-"
+
+// Program is a provider in a program of its own, so that what it links does not weigh on
+// this one. For each call it is started once, with a Request as JSON on standard input, and
+// answers with a Response on standard output. User-data comes on standard input only.
+type Program struct{ Path string }
+
+var _ Provider = Program{}
+
+// ProgramVersion is the version of the requests and responses.
+const ProgramVersion = "rollcall.dev/provider/v1alpha1"
+
+// The operations of a program, as Provider has them.
+const (
+	OpCreate = "create"
+	OpFind   = "find"
+	OpClean  = "clean"
+	OpDelete = "delete"
+)
+
+// Request is what a program is asked for.
+type Request struct {
+	APIVersion string `json:"apiVersion"`
+	Op         string `json:"op"`
+	Order      Order  `json:"order"`
+	UserData   []byte `json:"userData,omitempty"` // of create only: a secret
+}
+
+// Response is a program's answer.
+type Response struct {
+	APIVersion string  `json:"apiVersion"`
+	Machine    Machine `json:"machine"`
+	None       bool    `json:"none,omitempty"`  // of find: the run has made no such machine
+	Error      string  `json:"error,omitempty"` // why it failed, without a secret
+}
+
+// Bounds of one call.
+const (
+	programTimeout = 10 * time.Minute
+	maxResponse    = 1 << 20
+	maxComplaint   = 2 << 10
+)
+
+// Create implements Provider.
+func (p Program) Create(ctx context.Context, o Order, userData []byte) (Machine, error) {
+	r, err := p.call(ctx, Request{Op: OpCreate, Order: o, UserData: userData})
+	return r.Machine, err
+}
+
+// Find implements Provider.
+func (p Program) Find(ctx context.Context, o Order) (Machine, error) {
+	r, err := p.call(ctx, Request{Op: OpFind, Order: o})
+	if err == nil && r.None {
+		err = ErrNone
+	}
+	return r.Machine, err
+}
+
+// Clean implements Provider.
+func (p Program) Clean(ctx context.Context, o Order) error {
+	_, err := p.call(ctx, Request{Op: OpClean, Order: o})
+	return err
+}
+
+// Delete implements Provider.
+func (p Program) Delete(ctx context.Context, o Order) error {
+	_, err := p.call(ctx, Request{Op: OpDelete, Order: o})
+	return err
+}
+
+func (p Program) call(ctx context.Context, r Request) (Response, error) {
+	ctx, cancel := context.WithTimeout(ctx, programTimeout)
+	defer cancel()
+	r.APIVersion = ProgramVersion
+	in, err := json.Marshal(r)
+	if err != nil {
+		return Response{}, fmt.Errorf("encode request: %w", err)
+	}
+	out, complaint := bounded{most: maxResponse, strict: true}, bounded{most: maxComplaint}
+	cmd := exec.CommandContext(ctx, p.Path)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = bytes.NewReader(in), &out, &complaint, 5*time.Second
+	fail := func(why string) (Response, error) {
+		if text := strings.TrimSpace(complaint.String()); text != "" {
+			why += ": " + hide(text, r.UserData)
+		}
+		return Response{}, fmt.Errorf("%s %s of %s: %s", p.Path, r.Op, r.Order.Worker.Name, why)
+	}
+	if err := cmd.Run(); err != nil {
+		if ctx.Err() != nil {
+			err = ctx.Err()
+		}
+		return fail(err.Error())
+	}
+	var response Response
+	if out.cut || json.Unmarshal(out.Bytes(), &response) != nil || response.APIVersion != ProgramVersion {
+		return fail("its answer is not a response of " + ProgramVersion)
+	}
+	if response.Error != "" {
+		return fail(hide(response.Error, r.UserData))
+	}
+	return response, nil
+}
+
+// hide leaves out what a program repeats of the user-data, plain or as it was sent: any run
+// of it that is long enough to hold a token.
+func hide(text string, secret []byte) string {
+	const run = 16
+	forms := [][]byte{secret, []byte(base64.StdEncoding.EncodeToString(secret))}
+	for i := 0; i+run <= len(text); i++ {
+		for _, form := range forms {
+			if bytes.Contains(form, []byte(text[i:i+run])) {
+				return "its words repeat the user-data and are not shown"
+			}
+		}
+	}
+	return text
+}
+
+// bounded keeps the first bytes of what a program writes. A strict one ends the program
+// that writes more.
+type bounded struct {
+	bytes.Buffer
+	most        int
+	cut, strict bool
+}
+
+// Write implements io.Writer.
+func (b *bounded) Write(p []byte) (int, error) {
+	if room := b.most - b.Len(); len(p) > room {
+		b.cut = true
+		b.Buffer.Write(p[:max(room, 0)])
+		if b.strict {
+			return 0, fmt.Errorf("more than %d bytes", b.most)
+		}
+		return len(p), nil
+	}
+	return b.Buffer.Write(p)
+}
+
+// FindProvider returns the provider of a name: manual, or a program on the PATH.
+func FindProvider(name, dir string) (Provider, error) {
+	if name == ManualName {
+		return Manual{Dir: dir}, nil
+	}
+	if name == "" || strings.ContainsAny(name, `/\.`) {
+		return nil, fmt.Errorf("--provider %.40q: want manual, or the name of a program %sNAME on the PATH", name, ProgramPrefix)
+	}
+	path, err := exec.LookPath(ProgramPrefix + name)
+	if errors.Is(err, exec.ErrNotFound) {
+		return nil, fmt.Errorf("--provider %s: there is no program %s%s on the PATH", name, ProgramPrefix, name)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("--provider %s: %w", name, err)
+	}
+	return Program{Path: path}, nil
+}
+
+// ManualName is the name of the provider that writes files.
+const ManualName = "manual"

@@ -1,0 +1,129 @@
+package e2e
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// fixed is a repair that rollcall fix carries out: the fault is present, a plan, its end, and
+// what the undo does.
+type fixed struct {
+	fault string
+	flags []string
+	also  []string // of apply and undo
+	undo  int      // exit code of undo: 0, or 5 where what depends on it is named
+	first func(*testing.T, *world)
+}
+
+// fix makes the plan, applies it, wants its faults absent, and undoes it.
+func (w *world) fix(t *testing.T, f fixed) {
+	t.Helper()
+	if f.first != nil {
+		f.first(t, w)
+	}
+	if d := parse(t, w.live(append([]string{"diagnose", "-o", "json"}, f.also...)...)); !strings.Contains(d.roots(), f.fault) {
+		t.Fatalf("%s is no cause: %s", f.fault, d.roots())
+	}
+	plan := filepath.Join(t.TempDir(), f.fault+".yaml")
+	w.must(t, 0, append(append([]string{"fix", "plan", "--root", f.fault, "--to", plan}, f.flags...), f.also...)...)
+	w.must(t, 0, append([]string{"fix", "apply", plan, "--yes"}, f.also...)...)
+	eventually(t, 2*time.Minute, func() string {
+		if d := parse(t, w.live(append([]string{"diagnose", "-o", "json"}, f.also...)...)); strings.Contains(d.present(), f.fault) {
+			return "still present: " + d.present()
+		}
+		return ""
+	})
+	w.must(t, f.undo, append([]string{"fix", "undo", planID(t, plan), "--yes", "--wait", "1s"}, f.also...)...)
+}
+
+// host reads a BareMetalHost.
+func (w *world) bareMetal(t *testing.T, name string, path ...string) string {
+	t.Helper()
+	o, err := w.client(t).Resource(bareMetalHosts).Namespace(machineAPI).Get(t.Context(), name, metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, _, err := unstructured.NestedFieldNoCopy(o.Object, path...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprint(v)
+}
+
+// TestFixBareMetal: credentials, address, power, attaching and inspecting under the real
+// baremetal-operator. No password is anywhere but in the store.
+func TestFixBareMetal(t *testing.T) {
+	if os.Getenv(full) == "" {
+		t.Skip("five minutes; in .ci/run full")
+	}
+	w := up(t, "bmc-password-wrong+inspection-silent+host-detached+bmc-address-wrong+host-switched-off", true)
+	secret := filepath.Join(t.TempDir(), "password")
+	if err := os.WriteFile(secret, []byte("not-a-password\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	address := strings.Replace(w.bareMetal(t, "spare7", "spec", "bmc", "address"), "/Managers/1/Systems", "/Systems/1", 1)
+	for _, f := range []fixed{
+		{fault: "bmh-detached"},
+		{fault: "bmh-switched-off", undo: 5},
+		{fault: "bmc-credentials-refused", flags: []string{"--bmc-user", "lab", "--bmc-password-file", secret}},
+		{fault: "bmc-address-wrong", flags: []string{"--bmc-address", address}, undo: 5},
+		{fault: "inspection-ramdisk-failed", undo: 5, first: func(t *testing.T, w *world) { w.outside(t, "boot-medium", "spare2") }},
+	} {
+		t.Run(f.fault, func(t *testing.T) { w.fix(t, f) })
+	}
+	for _, name := range []string{"spare2", "spare7"} {
+		eventually(t, 2*time.Minute, func() string {
+			if state := w.bareMetal(t, name, "status", "provisioning", "state"); state != "available" {
+				return name + " is " + state
+			}
+			return ""
+		})
+	}
+	w.nowhereBut(t, "pre-images", "not-a-password")
+}
+
+// nowhereBut fails where a file of the tool's state outside of a directory has the text.
+func (w *world) nowhereBut(t *testing.T, dir, text string) {
+	t.Helper()
+	kept := 0
+	err := filepath.WalkDir(w.state, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		raw, err := os.ReadFile(path)
+		switch {
+		case err != nil || !strings.Contains(string(raw), text):
+		case filepath.Base(filepath.Dir(path)) == dir:
+			kept++
+		default:
+			t.Errorf("%s has the secret", path)
+		}
+		return err
+	})
+	if err != nil || kept == 0 {
+		t.Errorf("%d files in %s have it: %v", kept, dir, err)
+	}
+}
+
+// TestFixServerCertificate: the certificate that expired is issued again, the servers restart,
+// and the host that refused it goes on by itself; the network operator is simulated.
+func TestFixServerCertificate(t *testing.T) {
+	w := up(t, "mcs-certificate-expired+vip-outside-machine-network", true)
+	w.fix(t, fixed{fault: "vip-not-in-machine-network", flags: []string{"--machine-network", "203.0.113.0/24"}})
+	w.fix(t, fixed{fault: "mcs-certificate-expired", also: []string{"--probe"}, undo: 5})
+	eventually(t, 2*time.Minute, func() string {
+		if screen := w.lab("console", "worker3").out; !strings.Contains(screen, "GET result: OK") {
+			return "worker3 has not got its config"
+		}
+		return ""
+	})
+	w.nowhereBut(t, "pre-images", "RSA PRIVATE KEY")
+}
