@@ -17,6 +17,7 @@ import (
 )
 
 func (a *app) canICommand() *cobra.Command {
+	var fix bool
 	cmd := &cobra.Command{
 		Use:   "can-i",
 		Short: "ask whether your rights suffice for a diagnosis",
@@ -24,6 +25,9 @@ func (a *app) canICommand() *cobra.Command {
 SelfSubjectAccessReview each, which changes nothing). What is not allowed is not
 an error of a diagnosis: the checks that need it are not run, and listed. What is
 asked of the management cluster of a hosted one is marked "management:".
+
+With --fix it asks instead for what the repairs of "fix" require in addition, and shows
+for each remedy what is missing.
 
 Exit codes: 0 everything is allowed, 1 something is not or could not be asked.`,
 		Args: noArgs,
@@ -44,14 +48,20 @@ Exit codes: 0 everything is allowed, 1 something is not or could not be asked.`,
 				return err
 			}
 			defer s.Close()
+			if fix {
+				return a.canFix(cmd.Context(), formatOf(cmd), s)
+			}
 			return a.canI(cmd.Context(), formatOf(cmd), s)
 		},
 	}
 	a.addOutputFlags(cmd, "text", "json", "yaml")
 	a.addConnectFlags(cmd)
+	cmd.Flags().BoolVar(&fix, "fix", false, "check instead the permissions that the repairs require, for each remedy")
 	cmd.Flags().StringVar(&a.source.hosted, "hosted", "", "check the permissions that --hosted `NS/NAME` of a diagnosis requires: in the management cluster (that of the kubeconfig) and in the hosted one (with the kubeconfig in HostedCluster.status)")
 	cmd.Flags().StringVar(&a.source.hostedKubeconfig, "hosted-kubeconfig", "", "`FILE` with the hosted cluster's kubeconfig, instead of that Secret")
 	cmd.Flags().StringVar(&a.source.probeFrom, "probe-from", "", "also check the permissions that --probe-from `node/NAME` of a diagnosis requires")
+	cmd.MarkFlagsMutuallyExclusive("fix", "hosted")
+	cmd.MarkFlagsMutuallyExclusive("fix", "probe-from")
 	return cmd
 }
 
@@ -70,6 +80,7 @@ type right struct {
 	Resource  string `json:"resource"`
 	Name      string `json:"name,omitempty"` // of one object
 	Namespace string `json:"namespace,omitempty"`
+	Remedy    string `json:"remedy,omitempty"` // with --fix: the one that requires it
 	Allowed   bool   `json:"allowed"`
 	Error     string `json:"error,omitempty"`
 }

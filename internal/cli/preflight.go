@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/source/plan"
 )
 
@@ -20,6 +21,7 @@ type preflightFlags struct {
 	against string   // context or archive of a running cluster
 	network bool     // ask the network of the plan
 	answers []string // files of what it answered another machine
+	bmc     bmcFlags
 }
 
 func (a *app) preflightCommand() *cobra.Command {
@@ -33,7 +35,9 @@ joining: with file, line and column, what to write instead, and the source.
 
 It reads files only, unless --network asks what the plan needs of the network: names,
 free virtual addresses, load balancers, time servers and registries, as this machine
-sees them. No credential is sent, and nothing is changed. The installer consumes install-config.yaml: keep a copy, and
+sees them, without any credential; and --bmc asks the BMCs of the hosts over Redfish what
+is in the machines. Nothing is changed.
+The installer consumes install-config.yaml: keep a copy, and
 check that. Passwords, keys and the pull secret stay in the files.
 Exit codes: 0 no known mistake, 1 the tool could not do its work, 2 a mistake at or
 above --fail-on, 3 undecided.`,
@@ -42,6 +46,7 @@ above --fail-on, 3 undecided.`,
 			example(a.name, "preflight -f install-config.yaml -f agent-config.yaml", "files of any name") +
 			example(a.name, "preflight ./cluster1 --release 4.18", "with what depends on the release") +
 			example(a.name, "preflight ./cluster1 --network", "and its network, seen from here") +
+			example(a.name, "preflight ./cluster1 --bmc", "and what the BMCs of its hosts show") +
 			example(a.name, "preflight --against prod --probe", "before hosts are added to a running cluster") +
 			example(a.name, "preflight ./cluster1 -o sarif", "for a pull request"),
 		Args: atMostOne("DIR"),
@@ -55,6 +60,9 @@ above --fail-on, 3 undecided.`,
 			if o.against != "" {
 				if o.dir != "" || len(o.files) > 0 || o.network || len(o.answers) > 0 {
 					return usagef("--against %s: a running cluster is checked, and no plan", o.against)
+				}
+				if o.bmc.asks() {
+					return usagef("--against %s: for the BMCs of its hosts write --bmc-from, without --against", o.against)
 				}
 				return a.preflightAgainst(cmd.Context(), formatOf(cmd), o.against)
 			}
@@ -76,6 +84,7 @@ above --fail-on, 3 undecided.`,
 	f.StringArrayVar(&o.answers, "network-answers", nil, "`FILE` that rollcall-host preflight wrote on another machine; repeatable")
 	f.StringVar(&a.source.probeFrom, "probe-from", "", "with --network, ask from this node of the running cluster of the kubeconfig: `node/NAME`")
 	a.addConnectFlags(cmd)
+	a.addBMCFlags(cmd, &o.bmc)
 	a.addChoiceFlags(cmd)
 	a.addCatalogFlag(cmd)
 	a.addAcceptFlag(cmd)
@@ -89,12 +98,7 @@ func (a *app) preflight(ctx context.Context, format string, o preflightFlags) (e
 	if o.release != "" && !releaseForm.MatchString(o.release) {
 		return usagef("--release %s: write it as 4.18 or 4.18.3", o.release)
 	}
-	s, err := a.openPlan(o)
-	if err != nil {
-		return err
-	}
-	s.Release(o.release)
-	over, err := a.withNetwork(ctx, s, o)
+	over, err := a.preflightSource(ctx, o)
 	if err != nil {
 		return err
 	}
@@ -104,6 +108,26 @@ func (a *app) preflight(ctx context.Context, format string, o preflightFlags) (e
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
 	return a.answer(ctx, r, format, "")
+}
+
+// preflightSource opens the plan, and what is asked besides it.
+func (a *app) preflightSource(ctx context.Context, o preflightFlags) (evidence.Source, error) {
+	if err := o.bmc.check(); err != nil {
+		return nil, err
+	}
+	s, err := a.openPlan(o)
+	switch {
+	case err != nil && o.bmc.elsewhere() && len(o.files) == 0 && o.dir == "" && !o.network && len(o.answers) == 0 && errors.Is(err, plan.ErrNoPlan):
+		return a.withBMCs(ctx, nil, nil, o)
+	case err != nil:
+		return nil, err
+	}
+	s.Release(o.release)
+	over, err := a.withNetwork(ctx, s, o)
+	if err != nil || !o.bmc.asks() {
+		return over, err
+	}
+	return a.withBMCs(ctx, over, s, o)
 }
 
 func (a *app) openPlan(o preflightFlags) (*plan.Source, error) {

@@ -18,6 +18,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/facts/all"
 	"github.com/rollcall-project/rollcall/internal/facts/attention"
 	"github.com/rollcall-project/rollcall/internal/facts/cluster"
+	"github.com/rollcall-project/rollcall/internal/facts/hardware"
 	planfacts "github.com/rollcall-project/rollcall/internal/facts/plan"
 	"github.com/rollcall-project/rollcall/internal/facts/relation"
 	"github.com/rollcall-project/rollcall/internal/fault"
@@ -347,6 +348,11 @@ func (a *app) diagnose(ctx context.Context, r *run) (*diagnosis.Diagnosis, error
 	d, err := diagnose.Run(ctx, o)
 	if err != nil {
 		return nil, err
+	}
+	if o.Plan {
+		if d.Machines, err = hardware.Compare(ctx, facts.NewWorld(r.reader, d.Now)); err != nil {
+			return nil, err
+		}
 	}
 	return d, a.checkConsoles(ctx, r, d.Now)
 }

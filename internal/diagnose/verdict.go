@@ -47,12 +47,31 @@ func classify(d *diagnosis.Diagnosis) diagnosis.Verdict {
 		return onlyAccepted(d)
 	}
 	if d.Source.Kind == Plan {
-		return diagnosis.Verdict{Class: diagnosis.Healthy, Reason: "no known mistake is in the plan; what only the machines and the network show was not checked"}
+		return diagnosis.Verdict{Class: diagnosis.Healthy, Reason: noMistake(d)}
 	}
 	if d.Source.Kind == OnHost {
 		return diagnosis.Verdict{Class: diagnosis.Healthy, Reason: "nothing is wrong on " + d.Source.Name + " itself; only the API shows whether it has joined"}
 	}
 	return diagnosis.Verdict{Class: diagnosis.Healthy, Reason: fmt.Sprintf("all %d expected hosts have joined, and no fault of the catalog is present", expected(d))}
+}
+
+// noMistake says what was looked at in a preflight, and what was not.
+func noMistake(d *diagnosis.Diagnosis) string {
+	var open []string
+	for _, part := range []struct {
+		asked evidence.Resource
+		words string
+	}{{evidence.BMCAnswers, "the machines"}, {evidence.NetProbes, "the network"}} {
+		if !slices.ContainsFunc(d.Coverage, func(c evidence.Coverage) bool {
+			return c.Need == evidence.Objects(part.asked, "").String() && c.State == evidence.Read
+		}) {
+			open = append(open, part.words)
+		}
+	}
+	if len(open) == 0 {
+		return "no known mistake is in the plan, and none was found in what machines and network show"
+	}
+	return "no known mistake is in the plan; what only " + strings.Join(open, " and ") + " can show was not checked"
 }
 
 // recoveries are the classes of what keeps less than everything, the mildest first.

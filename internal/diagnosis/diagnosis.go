@@ -32,6 +32,7 @@ type Diagnosis struct {
 	Edges       []EdgeSeen          `json:"edges"`
 	Findings    []Finding           `json:"findings"`
 	Hosts       []HostState         `json:"hosts"`
+	Machines    *Machines           `json:"machines,omitempty"` // of a preflight that asked BMCs
 	Timeline    []Moment            `json:"timeline"`
 	Coverage    []evidence.Coverage `json:"coverage"`
 	Groups      Groups              `json:"groups"`

@@ -37,8 +37,9 @@ type world struct {
 	version int
 	now     time.Time
 	writes  []string
-	frozen  bool // nothing happens in tick
-	sick    bool // a member of etcd stays unhealthy
+	asked   []Access // every request, each once
+	frozen  bool     // nothing happens in tick
+	sick    bool     // a member of etcd stays unhealthy
 	deny    func(verb, key string) int
 	before  func(verb, key string) // called unlocked before a write that is not a dry run
 	server  *httptest.Server
@@ -163,6 +164,7 @@ func (w *world) serve(rw http.ResponseWriter, req *http.Request) {
 			return
 		}
 	}
+	w.note(req.Method, r, sub)
 	o, ok := w.objects[keyOf(r)]
 	switch req.Method {
 	case http.MethodGet:
@@ -181,6 +183,16 @@ func (w *world) serve(rw http.ResponseWriter, req *http.Request) {
 		w.create(rw, req, r, dryRun)
 	case http.MethodDelete:
 		w.remove(rw, req, r, o, dryRun)
+	}
+}
+
+func (w *world) note(method string, r Ref, sub string) {
+	verb := map[string]string{http.MethodGet: "get", http.MethodPatch: "patch", http.MethodPost: "create", http.MethodDelete: "delete"}[method]
+	if verb == "get" && r.Name == "" {
+		verb = "list"
+	}
+	if a := (Access{verb, r, sub}); !slices.Contains(w.asked, a) {
+		w.asked = append(w.asked, a)
 	}
 }
 

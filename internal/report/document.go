@@ -23,6 +23,7 @@ type document struct {
 	Edges       []diagnosis.EdgeSeen        `json:"edges"`
 	Findings    []diagnosis.Finding         `json:"findings"`
 	Hosts       []diagnosis.HostState       `json:"hosts"`
+	Machines    *diagnosis.Machines         `json:"machines,omitempty"`
 	Timeline    []diagnosis.Moment          `json:"timeline"`
 	Coverage    []coverage                  `json:"coverage"`
 	Groups      groups                      `json:"groups"`
@@ -59,7 +60,7 @@ type (
 func newDocument(d *diagnosis.Diagnosis, o Options) *document {
 	doc := &document{
 		APIVersion: d.APIVersion, Kind: d.Kind, Source: d.Source, Now: d.Now, Cluster: d.Cluster, Verdict: d.Verdict, Roots: d.Roots,
-		Deadlocks: d.Deadlocks, Accepted: d.Accepted, Edges: d.Edges, Findings: d.Findings, Hosts: d.Hosts, Timeline: d.Timeline, Stats: d.Stats,
+		Deadlocks: d.Deadlocks, Accepted: d.Accepted, Edges: d.Edges, Findings: d.Findings, Hosts: d.Hosts, Machines: d.Machines, Timeline: d.Timeline, Stats: d.Stats,
 		Unexplained: each(d.Unexplained, func(u diagnosis.Unexplained) unexplained {
 			return unexplained{u, each(u.Suspects, o.inWords)}
 		}),

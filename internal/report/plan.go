@@ -1,6 +1,7 @@
 package report
 
 import (
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -20,6 +21,7 @@ func planText(w io.Writer, d *diagnosis.Diagnosis, o Options) error {
 		t.mistake(r)
 	}
 	t.planTodo()
+	t.machines()
 	t.accepted(false)
 	t.planUnknown()
 	return t.flush(w)
@@ -102,23 +104,31 @@ func (t *text) planTodo() {
 	}
 }
 
-// planUnknown names the checks that could not decide.
+// planUnknown names the checks that could not decide; those for one reason together.
 func (t *text) planUnknown() {
-	faults := map[string][]string{}
-	var reasons []string
+	var order []string
+	checks := map[string][]string{}
 	for _, f := range t.d.Findings {
 		if f.Outcome != fault.Unknown {
 			continue
 		}
-		if faults[f.Reason] == nil {
-			reasons = append(reasons, f.Reason)
+		reason := f.Reason
+		if _, rest, ok := strings.Cut(reason, ": "); ok { // before it stands the fact, of which there are several
+			reason = rest
 		}
-		faults[f.Reason] = append(faults[f.Reason], f.Fault)
+		if checks[reason] == nil {
+			order = append(order, reason)
+		}
+		checks[reason] = append(checks[reason], f.Fault)
 	}
-	for i, reason := range reasons {
+	for i, reason := range order {
 		if i == 0 {
 			t.blank()
 		}
-		t.lead(0, span{yellow, "Not checked: "}, "  ", plain, strings.Join(faults[reason], ", ")+": "+reason, 0)
+		list := checks[reason]
+		if len(list) > 1 && !t.o.Wide {
+			list = []string{fmt.Sprintf("%s and %d more checks", list[0], len(list)-1)}
+		}
+		t.lead(0, span{yellow, "Not checked: "}, "  ", plain, strings.Join(list, ", ")+": "+reason, 0)
 	}
 }

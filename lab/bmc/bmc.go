@@ -13,6 +13,8 @@
 //     figures in them are invented.
 //   - Every request is remembered with its method, path and user, so that a test
 //     can tell who talked to a controller and who did not.
+//   - A captured tree of a real server (Config.Tree) is served as it is: it can be read and
+//     not written.
 //   - It listens on loopback only and never opens what it is told to mount.
 package bmc
 
@@ -22,6 +24,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log"
 	"net"
 	"net/http"
@@ -42,6 +45,14 @@ type Config struct {
 	User    string
 	Pass    string
 	On      bool // the machine runs
+
+	// Tree, where set, is what a real service was captured as: the resource of a path is in
+	// PATH/index.json (DMTF/Redfish-Mockup-Creator). Vendor is not looked at then.
+	Tree fs.FS
+	// Sign, where set, signs the certificate; else it signs itself. Names are those in the
+	// certificate; none: the address.
+	Sign  pki.Pair
+	Names []string
 
 	// MaxFailures locks the account after as many refused logins in a row;
 	// 0 never does.
@@ -70,8 +81,20 @@ type Trouble struct {
 	Unavailable bool
 	// ReadOnly lets the account read and answers 403 to what changes anything.
 	ReadOnly bool
+	// Forbidden answers 403 to reads, but for the service root.
+	Forbidden bool
 	// Delay is waited before every answer.
 	Delay time.Duration
+	// Hang accepts requests and never answers.
+	Hang bool
+	// Half sends the first half of each resource of a captured tree.
+	Half bool
+	// HTML answers 200 with a web page to everything.
+	HTML bool
+	// Endless sends a resource that does not end.
+	Endless bool
+	// Redirect sends everybody to the same path of this server, https://HOST:PORT.
+	Redirect string
 }
 
 // Request is one call that reached a controller.
@@ -106,7 +129,7 @@ const maxRequests = 10_000
 
 // Start makes a certificate, opens the port and serves.
 func Start(cfg Config) (*BMC, error) {
-	if _, ok := shapes[cfg.Vendor]; !ok {
+	if _, ok := shapes[cfg.Vendor]; !ok && cfg.Tree == nil {
 		return nil, fmt.Errorf("start BMC of %s: no such vendor %q", cfg.Name, cfg.Vendor)
 	}
 	host, _, err := net.SplitHostPort(cfg.Address)
@@ -117,7 +140,11 @@ func Start(cfg Config) (*BMC, error) {
 		return nil, fmt.Errorf("start BMC of %s: %s is no loopback address", cfg.Name, host)
 	}
 	// A certificate that signs itself, as controllers leave the factory.
-	pair, err := (pki.Pair{}).Server(pki.Name{CN: cfg.Name + "-bmc"}, []string{host}, pki.TenYears)
+	names := cfg.Names
+	if len(names) == 0 {
+		names = []string{host}
+	}
+	pair, err := cfg.Sign.Server(pki.Name{CN: cfg.Name + "-bmc"}, names, pki.TenYears)
 	if err != nil {
 		return nil, fmt.Errorf("start BMC of %s: %w", cfg.Name, err)
 	}

@@ -37,6 +37,9 @@ func (b *BMC) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	rec.Header().Set("OData-Version", "4.0")
+	if trouble.spoil(rec, r) {
+		return
+	}
 	switch {
 	case trouble.Unavailable:
 		fail(rec, http.StatusServiceUnavailable, "ServiceTemporarilyUnavailable", "The service is temporarily unavailable.  Retry in 30 seconds.")
@@ -47,12 +50,16 @@ func (b *BMC) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case !b.authenticated(r):
 		rec.Header().Set("WWW-Authenticate", `Basic realm="BMC"`)
 		fail(rec, http.StatusUnauthorized, "NoValidSession", "There is no valid session established with the implementation.")
+	case trouble.Forbidden && (r.Method == http.MethodGet || r.Method == http.MethodHead):
+		fail(rec, http.StatusForbidden, "InsufficientPrivilege", "There are insufficient privileges for the account or credentials associated with the current session to perform the requested operation.")
 	case r.Method == http.MethodGet || r.Method == http.MethodHead:
 		b.read(rec, path)
 	case r.Method == http.MethodDelete && strings.HasPrefix(path, sessions+"/"):
 		b.logout(rec, path)
 	case trouble.ReadOnly:
 		fail(rec, http.StatusForbidden, "InsufficientPrivilege", "There are insufficient privileges for the account or credentials associated with the current session to perform the requested operation.")
+	case b.cfg.Tree != nil:
+		fail(rec, http.StatusMethodNotAllowed, "OperationNotAllowed", "The HTTP method is not allowed on this resource.")
 	default:
 		b.write(rec, r, path)
 	}
@@ -140,6 +147,10 @@ func (b *BMC) logout(w http.ResponseWriter, path string) {
 }
 
 func (b *BMC) read(w http.ResponseWriter, path string) {
+	if b.cfg.Tree != nil {
+		b.captured(w, path)
+		return
+	}
 	b.mu.Lock()
 	tree := b.tree()
 	b.mu.Unlock()

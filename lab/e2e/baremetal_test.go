@@ -41,6 +41,15 @@ var bareMetalRows = []scenario{
 		name:  "power-stuck",
 		roots: []string{"bmh-power-error host/spare6"},
 	},
+	{
+		name:  "bmc-address-wrong",
+		roots: []string{"bmc-address-wrong host/spare7"},
+	},
+	{
+		name:  "host-switched-off",
+		roots: []string{"bmh-switched-off host/worker0"},
+		hosts: []string{"worker0:ready:failed"},
+	},
 }
 
 // nobodyTalksToBMCs: whatever the tool is asked, only Ironic has talked to the BMCs.

@@ -79,6 +79,7 @@ func table() []scenario {
 var (
 	bareMetalTogether = []string{
 		"bmc-password-wrong+inspection-silent+mac-duplicate+host-paused+host-detached+host-held-off+power-stuck",
+		"bmc-address-wrong+host-switched-off",
 	}
 	together = []string{
 		"worker-old-ca+firstboot-pull-refused+hostname-localhost+csr-machine-no-addresses+csr-no-machine+csr-machine-other-name",

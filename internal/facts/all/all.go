@@ -15,6 +15,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/facts/csrs"
 	"github.com/rollcall-project/rollcall/internal/facts/etcd"
 	"github.com/rollcall-project/rollcall/internal/facts/firstboot"
+	"github.com/rollcall-project/rollcall/internal/facts/hardware"
 	"github.com/rollcall-project/rollcall/internal/facts/hosted"
 	"github.com/rollcall-project/rollcall/internal/facts/imagepull"
 	"github.com/rollcall-project/rollcall/internal/facts/installer"
@@ -55,5 +56,6 @@ func All() []facts.Fact {
 		hosted.Facts(),
 		onhost.Facts(),
 		plan.Facts(),
+		hardware.Facts(),
 	)
 }

@@ -129,14 +129,14 @@ func readRootDevice(ctx context.Context, w *facts.World, s fault.Subject) (RootD
 		f.Known.Set(false, none)
 		return f, nil
 	}
-	f.Hints.Set(hintWords(hints), shown(h, "spec.rootDeviceHints", hintWords(hints), time.Time{}))
+	f.Hints.Set(HintWords(hints), shown(h, "spec.rootDeviceHints", HintWords(hints), time.Time{}))
 	inv, err := hardware(ctx, w, h)
 	if err != nil {
 		return f, facts.Miss(err, &f.Disks, &f.Fitting, &f.Known)
 	}
 	f.Disks.Set(len(inv.Storage))
 	f.Known.Set(inv.Properties != nil)
-	f.Fitting.Set(fitting(hints, inv.Storage))
+	f.Fitting.Set(FittingDisks(hints, inv.Storage))
 	for _, d := range inv.Storage {
 		text := fmt.Sprintf("%s %s %s %d GB, serial %s", d.Name, d.Vendor, d.Model, d.SizeBytes/1e9, d.SerialNumber)
 		facts.Prove(evidence.Item{Locator: inv.Loc, Excerpt: text}, &f.Disks, &f.Fitting, &f.Known)
@@ -150,8 +150,8 @@ func readRootDevice(ctx context.Context, w *facts.World, s fault.Subject) (RootD
 	return f, nil
 }
 
-// fitting returns the names of the disks that hints fit.
-func fitting(hints *metal3.RootDeviceHints, disks []metal3.Storage) []string {
+// FittingDisks returns the names of the disks that hints fit.
+func FittingDisks(hints *metal3.RootDeviceHints, disks []metal3.Storage) []string {
 	var names []string
 	for _, d := range disks {
 		if fits(hints, d) {
@@ -211,7 +211,8 @@ func fits(h *metal3.RootDeviceHints, d metal3.Storage) bool {
 	return !slices.ContainsFunc(list(h), func(x hint) bool { return !x.fits(d) })
 }
 
-func hintWords(h *metal3.RootDeviceHints) string {
+// HintWords is what hints ask for.
+func HintWords(h *metal3.RootDeviceHints) string {
 	var words []string
 	for _, x := range list(h) {
 		words = append(words, x.name+" "+x.want)

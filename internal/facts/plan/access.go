@@ -37,7 +37,7 @@ func readAccess(ctx context.Context, w *facts.World, _ fault.Subject) (Access, e
 	f.bundle(w, p, form)
 	mirrors := f.mirrors(p)
 	f.pulls(p, form, mirrors)
-	none(&f.SSHKey, &f.NoSSHKey, &f.PullSecret, &f.Registries, &f.Bundle, &f.BundleEnded, &f.Mirrors, &f.SelfMirror)
+	facts.NoProblems(&f.SSHKey, &f.NoSSHKey, &f.PullSecret, &f.Registries, &f.Bundle, &f.BundleEnded, &f.Mirrors, &f.SelfMirror)
 	return f, nil
 }
 
@@ -194,7 +194,7 @@ func readProxy(ctx context.Context, w *facts.World, _ fault.Subject) (Proxy, err
 	}
 	f.settings(p, proxy)
 	f.through(p, proxy.get("noProxy"))
-	none(&f.Invalid, &f.Through)
+	facts.NoProblems(&f.Invalid, &f.Through)
 	return f, nil
 }
 

@@ -109,7 +109,7 @@ func readAddresses(ctx context.Context, w *facts.World, _ fault.Subject) (Addres
 	} else if err := facts.Miss(missing("the machine networks are in install-config.yaml", "install-config.yaml"), &f.Outside); err != nil {
 		return f, err
 	}
-	none(&f.Twice, &f.Outside, &f.Gateway, &f.NoRoute, &f.Routes, &f.NoDNS, &f.Incomplete, &f.NotMapped, &f.NoInterface)
+	facts.NoProblems(&f.Twice, &f.Outside, &f.Gateway, &f.NoRoute, &f.Routes, &f.NoDNS, &f.Incomplete, &f.NotMapped, &f.NoInterface)
 	return f, nil
 }
 

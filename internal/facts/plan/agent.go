@@ -40,7 +40,7 @@ func readAgent(ctx context.Context, w *facts.World, _ fault.Subject) (Agent, err
 	} else if err := facts.Miss(missing("no install-config.yaml was given", "install-config.yaml"), &f.Outside, &f.Ignored, &f.Balancer); err != nil {
 		return f, err
 	}
-	none(&f.Invalid, &f.OfWorker, &f.OfNobody, &f.Outside, &f.Ignored, &f.Balancer, &f.NoTime)
+	facts.NoProblems(&f.Invalid, &f.OfWorker, &f.OfNobody, &f.Outside, &f.Ignored, &f.Balancer, &f.NoTime)
 	return f, nil
 }
 

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"context"
+	"errors"
 
 	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/evidence"
@@ -14,7 +15,7 @@ type Describer struct{}
 // Describe reads name, platform and the release that was named.
 func (Describer) Describe(ctx context.Context, w *facts.World) (diagnosis.ClusterInfo, error) {
 	p, err := read(ctx, w)
-	if _, unread := evidence.AsUnavailable(err); unread {
+	if _, unread := evidence.AsUnavailable(err); unread || errors.Is(err, facts.ErrNotApplicable) {
 		return diagnosis.ClusterInfo{}, nil
 	}
 	return diagnosis.ClusterInfo{Version: p.release, Platform: platformOf(p.install)}, err

@@ -49,6 +49,9 @@ func read(ctx context.Context, w *facts.World) (plans, error) {
 	return facts.Memo(ctx, w, "plan.read", func(ctx context.Context, w *facts.World) (plans, error) {
 		var p plans
 		list, err := w.List(ctx, evidence.Plans, "")
+		if u, ok := evidence.AsUnavailable(err); ok && u.Why == evidence.NotAsked {
+			return p, facts.NotApplicable("no plan was given") // its BMCs were named in another way
+		}
 		if err != nil {
 			return p, err
 		}
@@ -200,36 +203,12 @@ func (n node) says(format string, args ...any) evidence.Item {
 	return evidence.Item{Locator: n.doc.locator(n.path), Excerpt: fmt.Sprintf(format, args...)}
 }
 
-// problems is a field of a fact: the values that have one kind of problem, as the title of a
-// fault names them. Each has one piece of evidence.
-type problems = facts.Field[[]string]
+// problems is a field of a fact: the values that have one kind of problem.
+type problems = facts.Problems
 
 // add adds a value with its problem.
 func add(to *problems, n node, name, format string, args ...any) {
-	for _, have := range to.Value() {
-		if have == name {
-			to.Prove(n.says(format, args...))
-			return
-		}
-	}
-	facts.Append(to, name, n.says(format, args...))
-}
-
-// named is how many values a title names; the proof has all of them.
-const named = 4
-
-// none sets the fields that have no problem, and are not unknown for a reason. Of a long
-// list the first ones are kept.
-func none(fields ...*problems) {
-	for _, f := range fields {
-		list, err := f.Get()
-		if err != nil && !facts.Missed(err) {
-			f.Set([]string{})
-		}
-		if n := len(list) - named; n > 0 {
-			f.Set(append(list[:named:named], fmt.Sprintf("and %d more", n)))
-		}
-	}
+	facts.AddProblem(to, name, n.says(format, args...))
 }
 
 func timeOf(v any) (time.Time, bool) {

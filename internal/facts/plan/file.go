@@ -41,7 +41,7 @@ func readFile(ctx context.Context, w *facts.World, _ fault.Subject) (File, error
 	if p.agent.there() {
 		f.agent(p.agent)
 	}
-	none(&f.Ignored, &f.Refused, &f.Twice, &f.Missing, &f.Unsupported, &f.Removed, &f.Leaving)
+	facts.NoProblems(&f.Ignored, &f.Refused, &f.Twice, &f.Missing, &f.Unsupported, &f.Removed, &f.Leaving)
 	return f, nil
 }
 

@@ -106,7 +106,7 @@ func readHosts(ctx context.Context, w *facts.World, _ fault.Subject) (Hosts, err
 			}
 		}
 	}
-	none(&f.MACTwice, &f.MACInvalid, &f.BMCTwice, &f.BMCScheme, &f.BMCNetwork, &f.BMCInsecure, &f.Count, &f.Fewer, &f.RootDevice, &f.Unstable, &f.BootModes)
+	facts.NoProblems(&f.MACTwice, &f.MACInvalid, &f.BMCTwice, &f.BMCScheme, &f.BMCNetwork, &f.BMCInsecure, &f.Count, &f.Fewer, &f.RootDevice, &f.Unstable, &f.BootModes)
 	return f, nil
 }
 

@@ -57,7 +57,7 @@ func readNames(ctx context.Context, w *facts.World, _ fault.Subject) (Names, err
 		}
 		seen[lower] = h.name.path
 	}
-	none(&f.Invalid, &f.TooLong, &f.Twice, &f.Localhost)
+	facts.NoProblems(&f.Invalid, &f.TooLong, &f.Twice, &f.Localhost)
 	return f, nil
 }
 

@@ -54,7 +54,7 @@ func readNetNames(ctx context.Context, w *facts.World, _ fault.Subject) (NetName
 	if l.agentBased() {
 		unproven(&f.Wildcard, l.unasked(true))
 	}
-	none(&f.Missing, &f.MissingHere, &f.Wrong, &f.WrongHere, &f.Wildcard, &f.Silent, &f.Reverse)
+	facts.NoProblems(&f.Missing, &f.MissingHere, &f.Wrong, &f.WrongHere, &f.Wildcard, &f.Silent, &f.Reverse)
 	return f, nil
 }
 

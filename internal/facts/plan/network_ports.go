@@ -38,7 +38,7 @@ func readNetPorts(ctx context.Context, w *facts.World, _ fault.Subject) (NetPort
 			}
 		}
 	}
-	none(&f.Used, &f.Maybe, &f.Closed, &f.Serving)
+	facts.NoProblems(&f.Used, &f.Maybe, &f.Closed, &f.Serving)
 	return f, nil
 }
 
@@ -189,7 +189,7 @@ func readNetAddresses(ctx context.Context, w *facts.World, _ fault.Subject) (Net
 			}
 		}
 	}
-	none(&f.Used, &f.Gateways)
+	facts.NoProblems(&f.Used, &f.Gateways)
 	return f, nil
 }
 

@@ -86,7 +86,7 @@ func readNetTime(ctx context.Context, w *facts.World, _ fault.Subject) (NetTime,
 	if len(good) == 0 {
 		unproven(&f.Here, open)
 	}
-	none(&f.AllSilent, &f.Silent, &f.Wrong, &f.Differ, &f.Here)
+	facts.NoProblems(&f.AllSilent, &f.Silent, &f.Wrong, &f.Differ, &f.Here)
 	return f, nil
 }
 
@@ -172,7 +172,7 @@ func readNetRegistries(ctx context.Context, w *facts.World, _ fault.Subject) (Ne
 	unproven(&f.Untrusted, cmp.Or(seen, open))
 	unproven(&f.UntrustedHere, open)
 	unproven(&f.Odd, open)
-	none(&f.Unreachable, &f.Untrusted, &f.UntrustedHere, &f.Odd)
+	facts.NoProblems(&f.Unreachable, &f.Untrusted, &f.UntrustedHere, &f.Odd)
 	return f, nil
 }
 

@@ -108,7 +108,7 @@ func readNetworks(ctx context.Context, w *facts.World, _ fault.Subject) (Network
 	f.internal(p, list)
 	f.capacity(p, list)
 	f.families(p, list)
-	none(&f.Invalid, &f.Overlap, &f.Internal, &f.Bridges, &f.Small, &f.Pods, &f.Families)
+	facts.NoProblems(&f.Invalid, &f.Overlap, &f.Internal, &f.Bridges, &f.Small, &f.Pods, &f.Families)
 	return f, nil
 }
 

@@ -34,7 +34,7 @@ func readProvisioning(ctx context.Context, w *facts.World, _ fault.Subject) (Pro
 	if metal.get("provisioningNetwork").text() != "Disabled" {
 		f.network(p, metal)
 	}
-	none(&f.Network, &f.Images)
+	facts.NoProblems(&f.Network, &f.Images)
 	return f, nil
 }
 

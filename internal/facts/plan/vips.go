@@ -85,7 +85,7 @@ func readVIPs(ctx context.Context, w *facts.World, _ fault.Subject) (VIPs, error
 	f.equal(api, ingress, user)
 	f.family(p, api)
 	f.family(p, ingress)
-	none(&f.Missing, &f.Invalid, &f.Outside, &f.External, &f.Equal, &f.Taken, &f.Family)
+	facts.NoProblems(&f.Missing, &f.Invalid, &f.Outside, &f.External, &f.Equal, &f.Taken, &f.Family)
 	return f, nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/rollcall-project/rollcall/internal/source/probe"
 )
@@ -41,7 +42,7 @@ func TestParseNeighbors(t *testing.T) {
 	if err != nil || len(table) != 3 || table[0].mac.String() != "52:54:00:01:02:03" || table[0].index != 2 {
 		t.Fatalf("%+v %v", table, err)
 	}
-	c := &checker{links: []link{{"eno1", 2, 1500, netip.MustParsePrefix("192.0.2.9/24")}, {"eno2", 3, 1500, netip.MustParsePrefix("2001:db8::9/64")}}}
+	c := &checker{links: []link{{"eno1", 2, 1500, netip.MustParsePrefix("192.0.2.9/24"), "52:54:00:00:00:09"}, {"eno2", 3, 1500, netip.MustParsePrefix("2001:db8::9/64"), ""}}}
 	for ip, want := range map[string]string{"192.0.2.5": probe.NeighborAnswered, "192.0.2.6": probe.NeighborSilent, "192.0.2.7": "", "2001:db8::1": ""} {
 		for _, late := range []bool{false, true} {
 			a := probe.NetAnswer{Host: ip}
@@ -54,6 +55,23 @@ func TestParseNeighbors(t *testing.T) {
 	a := probe.NetAnswer{Host: "192.0.2.5"}
 	if c.enter(&a, nil, errors.New("no"), false); a.NotRun == "" || a.Neighbor != "" {
 		t.Errorf("%+v", a)
+	}
+}
+
+// TestOwnAddress: the machine that asks may be a host of the plan; its MAC address shows that.
+func TestOwnAddress(t *testing.T) {
+	c := &checker{links: []link{{"eno1", 2, 1500, netip.MustParsePrefix("192.0.2.9/24"), "52:54:00:00:00:09"}}}
+	c.want.hosts = []question{{"host m0", "192.0.2.9"}, {"host m1", "192.0.2.10"}, {"host m2", "198.51.100.1"}}
+	c.Now = time.Now
+	list := c.neighborAnswers()
+	if a := list[0]; a.Neighbor != probe.NeighborAnswered || a.MAC != "52:54:00:00:00:09" || a.NotRun != "" {
+		t.Errorf("itself: %+v", a)
+	}
+	if a := list[1]; a.Neighbor != "" || a.NotRun != "" {
+		t.Errorf("a neighbor: %+v", a)
+	}
+	if a := list[2]; a.NotRun == "" {
+		t.Errorf("in another network: %+v", a)
 	}
 }
 

@@ -204,6 +204,7 @@ type link struct {
 	index  int
 	mtu    int
 	prefix netip.Prefix
+	mac    string
 }
 
 // localLinks are the networks that this machine is in; loopback and link-local ones are of
@@ -225,7 +226,7 @@ func localLinks() ([]link, error) {
 		for _, a := range addrs {
 			p, err := netip.ParsePrefix(a.String())
 			if err == nil && !p.Addr().IsLinkLocalUnicast() {
-				all = append(all, link{i.Name, i.Index, i.MTU, p})
+				all = append(all, link{i.Name, i.Index, i.MTU, p, i.HardwareAddr.String()})
 			}
 		}
 	}
@@ -235,6 +236,15 @@ func localLinks() ([]link, error) {
 // on returns the interface of this machine whose network has an address.
 func (c *checker) on(ip netip.Addr) (link, bool) {
 	i := slices.IndexFunc(c.links, func(l link) bool { return l.prefix.Masked().Contains(ip) })
+	if i < 0 {
+		return link{}, false
+	}
+	return c.links[i], true
+}
+
+// own returns the interface that has an address itself.
+func (c *checker) own(ip netip.Addr) (link, bool) {
+	i := slices.IndexFunc(c.links, func(l link) bool { return l.prefix.Addr() == ip })
 	if i < 0 {
 		return link{}, false
 	}

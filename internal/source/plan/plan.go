@@ -41,6 +41,9 @@ const (
 	agentFile   = "agent-config.yaml"
 )
 
+// FileNames are the names of the files that FS reads.
+func FileNames() []string { return []string{installFile, agentFile} }
+
 // Kind is what Describe calls the source.
 const Kind = "plan"
 
@@ -93,7 +96,7 @@ var ErrNoPlan = errors.New("it has neither " + installFile + " nor " + agentFile
 // FS reads the plans of a directory.
 func FS(fsys fs.FS, dir, name string, now time.Time) (*Source, error) {
 	s := &Source{name: name, now: now}
-	for _, file := range []string{installFile, agentFile} {
+	for _, file := range FileNames() {
 		raw, err := read(func() (fs.File, error) { return fsys.Open(path.Join(dir, file)) })
 		if errors.Is(err, fs.ErrNotExist) {
 			continue

@@ -1,0 +1,225 @@
+package hardware
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+
+	"github.com/rollcall-project/rollcall/internal/facts"
+	"github.com/rollcall-project/rollcall/internal/facts/baremetal"
+	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/source/bmc"
+)
+
+// NICs is the fact hardware-nics.
+type NICs struct {
+	Missing facts.Problems `cel:"missing"` // MAC addresses of the plan that no network card has
+	Down    facts.Problems `cel:"down"`    // hosts whose network card of the plan has no link
+}
+
+var nicFact = facts.Define("hardware-nics", fault.Cluster, "network cards that BMCs show, against the MAC addresses of the plan", needs, readNICs)
+
+func readNICs(ctx context.Context, w *facts.World, _ fault.Subject) (NICs, error) {
+	var f NICs
+	list, err := hosts(ctx, w)
+	if err != nil {
+		return f, err
+	}
+	check(&f.Missing, list, shown(host.missingMAC, bmc.PartNICs))
+	check(&f.Down, list, shown(func(h host) result {
+		for _, want := range h.MACs {
+			if n := h.nic(want); n != nil && n.Link == bmc.LinkDown && !h.off() {
+				return wrong("its network card %s (%s) has no link", n.ID, n.MAC)
+			}
+		}
+		return fine
+	}, bmc.PartNICs))
+	facts.NoProblems(&f.Missing, &f.Down)
+	return f, nil
+}
+
+func (h host) nic(mac string) *bmc.NIC {
+	for i := range h.NICs {
+		if want := bmc.MAC(mac); want != "" && h.NICs[i].MAC == want {
+			return &h.NICs[i]
+		}
+	}
+	return nil
+}
+
+// missingMAC: where a BMC shows no MAC address at all, or a card without one, the missing one
+// can be there.
+func (h host) missingMAC() result {
+	for _, want := range h.MACs {
+		mac := bmc.MAC(want)
+		if mac == "" || h.nic(mac) != nil {
+			continue
+		}
+		var have []string
+		for _, n := range h.NICs {
+			switch {
+			case n.Internal:
+			case n.MAC == "":
+				return result{unknown: "its BMC shows the network card " + n.ID + " without its MAC address"}
+			default:
+				have = append(have, n.MAC)
+			}
+		}
+		if len(have) == 0 {
+			return result{unknown: "its BMC shows no MAC address"}
+		}
+		return wrong("no network card of it has %s; its BMC shows %s", mac, some(have)).as(mac)
+	}
+	return fine
+}
+
+// some names the first of many values.
+func some(list []string) string {
+	const most = 6
+	if n := len(list) - most; n > 0 {
+		return strings.Join(list[:most], ", ") + fmt.Sprintf(" and %d more", n)
+	}
+	return strings.Join(list, ", ")
+}
+
+// Disks is the fact hardware-disks.
+type Disks struct {
+	NoFit   facts.Problems `cel:"noFit"`   // hosts without a disk of the size and the kind of their root device hints
+	NoName  facts.Problems `cel:"noName"`  // hosts whose BMC shows no disk with the model, serial number or WWN of the hints
+	Small   facts.Problems `cel:"small"`   // hosts without a disk that is large enough
+	Failing facts.Problems `cel:"failing"` // hosts with a disk that fails or will
+	Slow    facts.Problems `cel:"slow"`    // masters that have rotational disks only
+}
+
+var diskFact = facts.Define("hardware-disks", fault.Cluster, "disks that BMCs show, against the root device hints of the plan and what the system needs", needs, readDisks)
+
+func readDisks(ctx context.Context, w *facts.World, _ fault.Subject) (Disks, error) {
+	var f Disks
+	list, err := hosts(ctx, w)
+	if err != nil {
+		return f, err
+	}
+	for _, c := range []struct {
+		to   *facts.Problems
+		test func(host) result
+	}{{&f.NoFit, host.noFit}, {&f.NoName, host.noName}, {&f.Small, host.smallDisks}, {&f.Failing, host.failingDisk}, {&f.Slow, host.slowDisks}} {
+		check(c.to, list, shown(func(h host) result {
+			if len(h.Disks) == 0 {
+				return fine // this BMC shows no disks; nothing can be said of them
+			}
+			return c.test(h)
+		}, bmc.PartDisks))
+	}
+	facts.NoProblems(&f.NoFit, &f.NoName, &f.Small, &f.Failing, &f.Slow)
+	return f, nil
+}
+
+// noFit compares sizes and kinds, which mean the same to the BMC and to the kernel.
+func (h host) noFit() result {
+	if h.Hints == nil {
+		return fine
+	}
+	return h.fit(metal3.RootDeviceHints{MinSizeGigabytes: h.Hints.MinSizeGigabytes, Rotational: h.Hints.Rotational})
+}
+
+// noName compares names. The kernel can have others than the BMC: of a disk behind a RAID
+// controller or a bridge it sees what that shows. Names of devices, HCTL and vendors
+// (ATA for each SATA disk) are the kernel's own, and not compared.
+func (h host) noName() result {
+	if h.Hints == nil {
+		return fine
+	}
+	for _, d := range h.Disks {
+		if d.Volume {
+			return fine // the system sees the volume, whose names the BMC does not show
+		}
+	}
+	return h.fit(metal3.RootDeviceHints{Model: h.Hints.Model, SerialNumber: h.Hints.SerialNumber, WWN: h.Hints.WWN})
+}
+
+func (h host) fit(hints metal3.RootDeviceHints) result {
+	if hints == (metal3.RootDeviceHints{}) {
+		return fine
+	}
+	var names []string
+	hidden := ""
+	for _, d := range h.Disks {
+		if why := hiddenFrom(&hints, d); why != "" {
+			hidden = "its BMC shows the disk " + d.ID + " without " + why
+			continue
+		}
+		if len(baremetal.FittingDisks(&hints, []metal3.Storage{storageOf(d)})) > 0 {
+			return fine
+		}
+		names = append(names, strings.TrimSpace(fmt.Sprintf("%s %s, serial number %s, %d GB", d.Vendor, d.Model, d.Serial, d.Bytes/1e9)))
+	}
+	if hidden != "" {
+		return result{unknown: hidden}
+	}
+	return wrong("no disk fits %s; its BMC shows %s", baremetal.HintWords(&hints), some(names))
+}
+
+// hiddenFrom names a property that a hint is about and that the BMC does not show of a disk.
+func hiddenFrom(hints *metal3.RootDeviceHints, d bmc.Disk) string {
+	for _, p := range []struct{ hint, have, name string }{
+		{hints.Model, d.Model, "its model"}, {hints.SerialNumber, d.Serial, "its serial number"}, {hints.WWN, d.WWN, "its WWN"},
+	} {
+		if p.hint != "" && p.have == "" {
+			return p.name
+		}
+	}
+	switch {
+	case hints.MinSizeGigabytes > 0 && d.Bytes == 0:
+		return "its size"
+	case hints.Rotational != nil && d.Media != "SSD" && d.Media != "HDD":
+		return "whether it is rotational"
+	}
+	return ""
+}
+
+// storageOf is a disk as an inspection has it. WWNs are written with and without 0x.
+func storageOf(d bmc.Disk) metal3.Storage {
+	wwn := strings.ToLower(strings.NewReplacer(":", "", "-", "", " ", "").Replace(d.WWN))
+	if wwn != "" && !strings.HasPrefix(wwn, "0x") && !strings.HasPrefix(wwn, "eui.") {
+		wwn = "0x" + wwn
+	}
+	return metal3.Storage{Name: d.ID, Model: d.Model, Vendor: d.Vendor, SerialNumber: d.Serial, WWN: wwn, SizeBytes: metal3.Capacity(d.Bytes), Rotational: d.Media == "HDD"}
+}
+
+func (h host) smallDisks() result {
+	const needed = 100e9
+	var largest int64
+	for _, d := range h.Disks {
+		if d.Bytes == 0 {
+			return result{unknown: "its BMC shows the disk " + d.ID + " without its size"}
+		}
+		largest = max(largest, d.Bytes)
+	}
+	if largest < needed {
+		return wrong("its largest disk has %d GB, and %d are needed", largest/1e9, int64(needed/1e9))
+	}
+	return fine
+}
+
+func (h host) failingDisk() result {
+	for _, d := range h.Disks {
+		if d.Failing || d.Health == "Critical" {
+			return wrong("the disk %s (%s, serial number %s) fails or is about to: health %s, FailurePredicted %t", d.ID, d.Model, d.Serial, d.Health, d.Failing)
+		}
+	}
+	return fine
+}
+
+func (h host) slowDisks() result {
+	if !h.master() {
+		return fine
+	}
+	for _, d := range h.Disks {
+		if d.Media != "HDD" {
+			return fine
+		}
+	}
+	return wrong("all %d disks are rotational (HDD): etcd needs the latency of an SSD", len(h.Disks))
+}

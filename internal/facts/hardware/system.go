@@ -1,0 +1,200 @@
+package hardware
+
+import (
+	"context"
+	"strconv"
+	"strings"
+
+	"github.com/rollcall-project/rollcall/internal/facts"
+	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/source/bmc"
+)
+
+// System is the fact hardware-system.
+type System struct {
+	BootMode     facts.Problems `cel:"bootMode"`     // hosts that boot in another mode than the plan has
+	SecureBoot   facts.Problems `cel:"secureBoot"`   // hosts that have no Secure Boot to switch on
+	NoMedia      facts.Problems `cel:"noMedia"`      // hosts without the virtual drive that their driver needs
+	MediaLeft    facts.Problems `cel:"mediaLeft"`    // hosts with an image in a virtual drive
+	Override     facts.Problems `cel:"override"`     // hosts that boot from something else each time
+	Driver       facts.Problems `cel:"driver"`       // drivers that are not for the BMC
+	Architecture facts.Problems `cel:"architecture"` // hosts of another architecture than the plan has
+	Small        facts.Problems `cel:"small"`        // hosts with too few processors or too little memory
+	Unhealthy    facts.Problems `cel:"unhealthy"`    // hosts whose BMC reports a failure
+	Changed      facts.Problems `cel:"changed"`      // hosts that have less than metal3 found in them
+}
+
+var systemFact = facts.Define("hardware-system", fault.Cluster, "what BMCs show of their machines, against the plan: boot, virtual media, processors, memory, health", needs, readSystem)
+
+func readSystem(ctx context.Context, w *facts.World, _ fault.Subject) (System, error) {
+	var f System
+	list, err := hosts(ctx, w)
+	if err != nil {
+		return f, err
+	}
+	check(&f.BootMode, list, shown(host.bootModeDiffers, bmc.PartBIOS))
+	check(&f.SecureBoot, list, shown(host.noSecureBoot, bmc.PartSecureBoot))
+	check(&f.NoMedia, list, shown(host.noMedia, bmc.PartMedia))
+	check(&f.MediaLeft, list, shown(func(h host) result {
+		for _, s := range h.Media {
+			if s.Inserted {
+				return wrong("the virtual drive %s holds the image %q: the machine can boot it again", s.ID, s.Image)
+			}
+		}
+		return fine
+	}, bmc.PartMedia))
+	check(&f.Override, list, shown(func(h host) result {
+		if s := h.System; s.OverrideEnabled == "Continuous" && s.OverrideTarget != "" && s.OverrideTarget != "None" && s.OverrideTarget != "Hdd" {
+			return wrong("it boots from %s at each start (BootSourceOverrideEnabled is Continuous): it never boots its disk", s.OverrideTarget)
+		}
+		return fine
+	}))
+	check(&f.Driver, list, shown(host.wrongDriver, bmc.PartManager))
+	check(&f.Architecture, list, shown(func(h host) result {
+		if have := h.System.Architecture; h.Architecture != "" && have != "" && have != h.Architecture {
+			return wrong("its processors are %s, the plan has %s", have, h.Architecture)
+		}
+		return fine
+	}, bmc.PartProcessors))
+	check(&f.Small, list, shown(host.small, bmc.PartProcessors))
+	check(&f.Unhealthy, list, shown(func(h host) result {
+		if s := h.System; s.Health == "Critical" || s.Health == "Warning" {
+			return wrong("its BMC reports the health %s", s.Health)
+		}
+		return fine
+	}))
+	check(&f.Changed, list, shown(host.lost, bmc.PartDisks))
+	facts.NoProblems(&f.BootMode, &f.SecureBoot, &f.NoMedia, &f.MediaLeft, &f.Override, &f.Driver, &f.Architecture, &f.Small, &f.Unhealthy, &f.Changed)
+	return f, nil
+}
+
+// wantsSecureBoot: the word of install-config and BareMetalHost (metal3-io/baremetal-operator:
+// apis/metal3.io/v1alpha1/baremetalhost_types.go BootMode).
+func (h host) wantsSecureBoot() bool { return strings.EqualFold(h.BootMode, "UEFISecureBoot") }
+
+// mode is the boot mode of a machine, and how it is known. The BIOS setting counts before
+// the mode of the next override, which is all that some services have.
+func (h host) mode() (mode, by string) {
+	if h.System.BootMode != "" {
+		return h.System.BootMode, "its BIOS setting"
+	}
+	return h.System.OverrideMode, "BootSourceOverrideMode"
+}
+
+// bootModeDiffers: an agent-based installation takes no boot mode, and boots in either.
+// Without one in the plan metal3 boots with UEFI.
+func (h host) bootModeDiffers() result {
+	mode, by := h.mode()
+	if h.ByAgent || mode == "" || h.Address == "" {
+		return fine
+	}
+	want := "UEFI"
+	if strings.EqualFold(h.BootMode, "legacy") {
+		want = "Legacy"
+	}
+	if mode == want {
+		return fine
+	}
+	return wrong("it boots in mode %s (%s), the plan has %s", mode, by, want)
+}
+
+func (h host) noSecureBoot() result {
+	switch {
+	case !h.wantsSecureBoot():
+		return fine
+	case h.lacks(bmc.PartSecureBoot):
+		return wrong("the plan has UEFISecureBoot, and its BMC has no Secure Boot to switch on")
+	case h.System.SecureBootMode == "SetupMode":
+		return wrong("the plan has UEFISecureBoot, and Secure Boot is in SetupMode: it has no keys")
+	}
+	return fine
+}
+
+func (h host) byMedia() bool { return strings.HasSuffix(h.Driver, "-virtualmedia") }
+
+func (h host) noMedia() result {
+	if !h.byMedia() {
+		return fine
+	}
+	if h.lacks(bmc.PartMedia) {
+		return wrong("%s boots from virtual media, and its BMC has no virtual drive", h.Driver)
+	}
+	for _, s := range h.Media {
+		if s.CD {
+			return fine
+		}
+	}
+	return wrong("%s boots from a virtual CD, and none of the %d virtual drives takes one", h.Driver, len(h.Media))
+}
+
+// wrongDriver: the drivers of Dell use its own resources, and the common one for virtual
+// media refuses iDRACs before firmware 6 (openstack/ironic:
+// ironic/drivers/modules/redfish/boot.py RedfishVirtualMediaBoot._validate_vendor; newer
+// releases refuse those after 7, too, which is left out here).
+func (h host) wrongDriver() result {
+	maker := h.System.Manufacturer
+	dell := strings.HasPrefix(strings.ToLower(maker), "dell")
+	switch {
+	case maker == "":
+		return fine
+	case strings.HasPrefix(h.Driver, "idrac-") && !dell:
+		return wrong("%s is for BMCs of Dell, and this machine is of %s", h.Driver, maker).as(h.Driver + " for " + h.Host)
+	case h.Driver == "redfish-virtualmedia" && dell && h.Manager != nil:
+		major, _, _ := strings.Cut(h.Manager.Firmware, ".")
+		if v, err := strconv.Atoi(major); err == nil && v < 6 {
+			return wrong("redfish-virtualmedia needs iDRAC firmware 6, and this BMC has %s; write idrac-virtualmedia", h.Manager.Firmware).as(h.Driver + " for " + h.Host)
+		}
+	}
+	return fine
+}
+
+// least is what a host needs (openshift/assisted-service: data/default_hw_requirements.json).
+func least(role string) (threads, gib int) {
+	if role == "master" {
+		return 4, 16
+	}
+	return 2, 8
+}
+
+func (h host) small() result {
+	threads, gib := least(h.Role)
+	s := h.System
+	have := max(s.Threads, s.CPUs) // each processor has a thread
+	switch {
+	case s.MemoryGiB > 0 && s.MemoryGiB < gib-1: // some of it is taken by firmware
+		return wrong("it has %d GiB of memory, and needs %d", s.MemoryGiB, gib)
+	case s.Threads > 0 && s.Threads < threads:
+		return wrong("it has %d processor threads, and needs %d", s.Threads, threads)
+	case s.Threads == 0 && have < threads:
+		return result{unknown: "its BMC does not show how many processor threads it has"}
+	case s.MemoryGiB == 0:
+		return result{unknown: "its BMC does not show how much memory it has"}
+	}
+	return fine
+}
+
+// lost compares with what metal3 found in the machine. Serial numbers of disks are compared
+// only where BMC and inspection write them alike.
+func (h host) lost() result {
+	i := h.Inspected
+	if i == nil {
+		return fine
+	}
+	if have := h.System.MemoryGiB; have > 0 && i.MemoryGiB > 0 && have < i.MemoryGiB-1 {
+		return wrong("it has %d GiB of memory, and had %d when it was inspected", have, i.MemoryGiB)
+	}
+	have := map[string]bool{}
+	for _, d := range h.Disks {
+		have[strings.ToUpper(d.Serial)] = true
+	}
+	var gone []string
+	for _, serial := range i.Serials {
+		if !have[strings.ToUpper(serial)] {
+			gone = append(gone, serial)
+		}
+	}
+	if len(gone) == 0 || len(gone) == len(i.Serials) || h.off() {
+		return fine
+	}
+	return wrong("the disk with serial number %s is no longer shown; it was there when the host was inspected", gone[0])
+}
