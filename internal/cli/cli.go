@@ -53,6 +53,7 @@ type app struct {
 	global globalFlags
 	log    *slog.Logger
 	demos  func() (*demo.Set, error)
+	kept   *knowledge // nil until it is needed
 }
 
 // Command returns the whole command line of a program that is called name, for pages that

@@ -192,29 +192,6 @@ func (j *judged) decide(r csrs.Request) csr.Decision {
 	return csr.Judge(r, csr.For(j.expect, r.NodeName), j.picture)
 }
 
-func (a *app) csrListCommand() *cobra.Command {
-	var f csrFlags
-	var every bool
-	cmd := &cobra.Command{
-		Use:   "list",
-		Short: "list the requests of hosts that join, and what speaks against approving each",
-		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			j, err := a.judge(cmd.Context(), f)
-			if err != nil {
-				return err
-			}
-			return a.printRequests(j, every)
-		},
-	}
-	grouped(cmd, groupOwn, func(s *pflag.FlagSet) {
-		s.BoolVar(&every, "all", false, "also those that were answered, and other kinds")
-	})
-	a.addCSRArchiveFlags(cmd)
-	a.addCSRFlags(cmd, &f)
-	return cmd
-}
-
 func (a *app) csrExplainCommand() *cobra.Command {
 	var f csrFlags
 	cmd := &cobra.Command{

@@ -2,42 +2,11 @@ package cli
 
 import (
 	"fmt"
-	"text/tabwriter"
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/csr"
 	"github.com/rollcall-project/rollcall/internal/facts/csrs"
 )
-
-// Everything in a request is chosen by whoever asks, its object's name included
-// (kubernetes/kubernetes:pkg/apis/certificates/validation ValidateCertificateRequestName
-// admits all of them). Nothing of it is printed as it came.
-
-func (a *app) printRequests(j *judged, every bool) error {
-	clean := a.style().Clean
-	t := tabwriter.NewWriter(a.io.Out, 0, 0, 3, ' ', 0)
-	fmt.Fprintln(t, "REQUEST\tAGE\tKIND\tHOST\tSTATE\tAPPROVE\tWHY")
-	shown := 0
-	for _, r := range j.picture.Requests {
-		joins := r.Kind == csrs.Client || r.Kind == csrs.Serving
-		if !every && (r.State != csrs.Pending || !joins) {
-			continue
-		}
-		shown++
-		d := j.decide(r)
-		word := "no"
-		if d.Approve {
-			word = "yes"
-		}
-		age := j.picture.Now.Sub(r.Created).Round(time.Second)
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", clean(r.Name), age, r.Kind, clean(dash(csr.Shown(r))), r.State, word, clean(d.Why))
-	}
-	if shown == 0 {
-		_, err := fmt.Fprintln(a.io.Out, "No request is pending.")
-		return err
-	}
-	return t.Flush()
-}
 
 func dash(s string) string {
 	if s == "" {

@@ -21,7 +21,7 @@ func (a *app) demoCommand() *cobra.Command {
 		Short: "the whole answer on an embedded example, without a cluster",
 		Long: `Demo answers an archive that is part of this program: what the real servers left
 behind in the lab. It is what "diagnose --from" prints for the same bytes. Demo ends
-with 0 for every answer, and says on stderr with which code a diagnosis ends.`,
+with 0 for every answer, and reports on stderr with which code a diagnosis ends.`,
 		Example: example(a.name, "demo", "the first example") + example(a.name, "demo --list", "what there is") +
 			example(a.name, "demo --save mg.tar.gz", "write the archive to a file to look inside"),
 		Args: atMostOne("NAME"),

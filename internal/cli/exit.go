@@ -14,13 +14,14 @@ type ExitCode int
 
 // The exit codes. docs/reading-the-answer.md describes them for users.
 const (
-	ExitOK         ExitCode = 0 // nothing wrong
-	ExitFailed     ExitCode = 1 // usage, or the tool could not do its work
-	ExitFault      ExitCode = 2 // a fault at or above --fail-on
-	ExitUndecided  ExitCode = 3 // an expected host or a present symptom is left without an answer
-	ExitRolledBack ExitCode = 4 // a repair failed and was rolled back
-	ExitNeedsHuman ExitCode = 5 // a repair failed and a person is needed
-	ExitPartlyDone ExitCode = 6 // a repair was done, and something that it was for is still present, or an error is new
+	ExitOK          ExitCode = 0   // nothing wrong
+	ExitFailed      ExitCode = 1   // usage, or the tool could not do its work
+	ExitFault       ExitCode = 2   // a fault at or above --fail-on
+	ExitUndecided   ExitCode = 3   // an expected host or a present symptom is left without an answer
+	ExitRolledBack  ExitCode = 4   // a repair failed and was rolled back
+	ExitNeedsHuman  ExitCode = 5   // a repair failed and a person is needed
+	ExitInterrupted ExitCode = 130 // watch: by Ctrl-C or SIGTERM, as shells count it
+	ExitPartlyDone  ExitCode = 6   // a repair was done, and something that it was for is still present, or an error is new
 )
 
 // ExitError ends a command with a code. Err is printed on stderr; it is nil where

@@ -7,22 +7,24 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rollcall-project/rollcall/internal/after"
 	"github.com/rollcall-project/rollcall/internal/repair"
 	"github.com/rollcall-project/rollcall/internal/report"
 )
 
 // fixEnd is how a run of apply, resume or undo ended, as -o json prints it.
 type fixEnd struct {
-	APIVersion string          `json:"apiVersion"`
-	Kind       string          `json:"kind"`
-	Plan       string          `json:"plan"`
-	Command    string          `json:"command"` // apply, resume or undo
-	ExitCode   ExitCode        `json:"exitCode"`
-	Error      string          `json:"error,omitempty"`
-	Undone     []string        `json:"undone,omitempty"` // steps that this run undid after a failure
-	Stays      []string        `json:"stays,omitempty"`  // steps that were done and stay, with the reason
-	Outcome    *repair.Outcome `json:"outcome"`          // null: refused before anything was begun
-	Next       []string        `json:"next"`             // commands: what to do now
+	APIVersion string            `json:"apiVersion"`
+	Kind       string            `json:"kind"`
+	Plan       string            `json:"plan"`
+	Command    string            `json:"command"` // apply, resume or undo
+	ExitCode   ExitCode          `json:"exitCode"`
+	Error      string            `json:"error,omitempty"`
+	Undone     []string          `json:"undone,omitempty"`     // steps that this run undid after a failure
+	Stays      []string          `json:"stays,omitempty"`      // steps that were done and stay, with the reason
+	Outcome    *repair.Outcome   `json:"outcome"`              // null: refused before anything was begun
+	Indicators []after.Indicator `json:"indicators,omitempty"` // what holds of the whole cluster after steps were done
+	Next       []string          `json:"next"`                 // commands: what to do now
 }
 
 // fixRun is a run that has ended.
@@ -42,6 +44,13 @@ func (a *app) ended(ctx context.Context, format string, run fixRun, o *repair.Ou
 		end.Next = append(end.Next, n.Text)
 	}
 	failure := a.failure(ctx, run.id, &end, err)
+	if checksAfter(run, o, err) {
+		list, checkErr := a.afterCheck(ctx)
+		if checkErr != nil {
+			a.log.Warn("after check", "error", checkErr)
+		}
+		end.Indicators = list
+	}
 	if format != "text" {
 		if failure != nil {
 			end.Error = failure.Error()
@@ -50,7 +59,15 @@ func (a *app) ended(ctx context.Context, format string, run fixRun, o *repair.Ou
 			return err
 		}
 	} else if o != nil {
-		if err := report.Sections(a.io.Out, a.style(), a.endSections(run, o, err)); err != nil {
+		sections := a.endSections(run, o, err)
+		last := len(sections) - 1
+		if err := report.Sections(a.io.Out, a.style(), sections[:last]); err != nil {
+			return err
+		}
+		if err := a.printAfter(end.Indicators); err != nil {
+			return err
+		}
+		if err := report.Sections(a.io.Out, a.style(), sections[last:]); err != nil {
 			return err
 		}
 	}
@@ -157,6 +174,9 @@ func (a *app) nextAfter(run fixRun, o *repair.Outcome, err error) []report.Entry
 		if o.State != repair.NothingDone {
 			add("undo it", "fix", "undo", id)
 		}
+	}
+	if checksAfter(run, o, err) {
+		add("wait for the rest", "watch")
 	}
 	switch {
 	case o.State == repair.Undone:

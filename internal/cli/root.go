@@ -40,7 +40,7 @@ func (a *app) rootCommand() *cobra.Command {
 			root.AddCommand(c)
 		}
 	}
-	add(groupLook, a.diagnoseCommand(), a.scanCommand(), a.demoCommand(), a.collectCommand(), a.preflightCommand(), a.baselineCommand(), a.canICommand())
+	add(groupLook, a.diagnoseCommand(), a.watchCommand(), a.scanCommand(), a.demoCommand(), a.collectCommand(), a.preflightCommand(), a.baselineCommand(), a.canICommand())
 	add(groupRepair, a.fixCommand(), a.csrCommand(), a.workerCommand())
 	add(groupKnow, a.explainCommand(), a.listCommand(), a.lintCommand(), a.testCommand())
 	add(groupOther, a.labCommand(), a.versionCommand())

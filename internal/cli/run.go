@@ -70,6 +70,30 @@ func (r *run) keep(s *archive.Source, text *paste.Source) {
 // recording makes a recorder for a run at a time; nil records nothing.
 type recording func(now time.Time, d evidence.Description) (reader.Recorder, error)
 
+// knowledge is what the runs of one process have in common.
+type knowledge struct {
+	catalog  *fault.Catalog
+	set      *scan.Set
+	compiler *fault.Compiler // nil: each run makes its own
+}
+
+// know loads the catalog once.
+func (a *app) know() (*knowledge, error) {
+	if a.kept != nil {
+		return a.kept, nil
+	}
+	k := &knowledge{}
+	var err error
+	if k.catalog, err = a.loadCatalog(); err != nil {
+		return nil, err
+	}
+	if k.set, err = message.Signatures(k.catalog); err != nil {
+		return nil, fmt.Errorf("compile signatures: %w", err)
+	}
+	a.kept = k
+	return k, nil
+}
+
 // openRun opens what the flags name: archives where there are any, else the
 // cluster of the kubeconfig; consoles with either. The caller closes the run.
 func (a *app) openRun(ctx context.Context, record recording) (*run, error) {
@@ -87,19 +111,18 @@ func (a *app) openRunOver(ctx context.Context, record recording, first evidence.
 	if r.now, err = a.source.parseNow(); err != nil {
 		return nil, err
 	}
-	if r.catalog, err = a.loadCatalog(); err != nil {
+	known, err := a.know()
+	if err != nil {
 		return nil, err
 	}
+	r.catalog = known.catalog
 	if err := a.checkChoice(r.catalog); err != nil {
 		return nil, err
 	}
 	if r.accept, err = a.loadAccept(r.catalog); err != nil {
 		return nil, err
 	}
-	set, err := message.Signatures(r.catalog)
-	if err != nil {
-		return nil, fmt.Errorf("compile signatures: %w", err)
-	}
+	set := known.set
 	clean, err := sanitize.New()
 	if err != nil {
 		return nil, fmt.Errorf("make sanitizer: %w", err)
@@ -344,6 +367,9 @@ func (a *app) diagnose(ctx context.Context, r *run) (*diagnosis.Diagnosis, error
 	}
 	if r.accept != nil {
 		o.Accept = r.accept
+	}
+	if a.kept != nil {
+		o.Compiler = a.kept.compiler
 	}
 	d, err := diagnose.Run(ctx, o)
 	if err != nil {

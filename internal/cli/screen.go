@@ -16,6 +16,8 @@ type Screen struct {
 	ErrTerminal bool // stderr is one
 	InTerminal  bool // stdin is one
 	Width       int  // columns of stdout; 0: not known
+
+	Size func() (width, height int) // of stdout now; nil where it is no terminal
 }
 
 func screenOf(out *os.File) Screen {
@@ -23,6 +25,12 @@ func screenOf(out *os.File) Screen {
 	if s.Terminal {
 		if width, _, err := term.GetSize(int(out.Fd())); err == nil {
 			s.Width = width
+		}
+		s.Size = func() (width, height int) {
+			if width, height, err := term.GetSize(int(out.Fd())); err == nil {
+				return width, height
+			}
+			return 80, 24
 		}
 	}
 	return s

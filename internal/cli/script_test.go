@@ -96,10 +96,16 @@ func followsSchema(ts *testscript.TestScript, neg bool, args []string) {
 	c.AssertFormat()
 	schema, err := c.Compile("../../docs/schema/" + name + ".v1alpha1.json")
 	ts.Check(err)
-	v, err := jsonschema.UnmarshalJSON(strings.NewReader(ts.ReadFile("stdout")))
-	ts.Check(err)
-	if err := schema.Validate(v); (err != nil) != neg {
-		ts.Fatalf("schema: %v", err)
+	documents := []string{ts.ReadFile("stdout")}
+	if name == "watch" { // a document on each line
+		documents = strings.Split(strings.TrimSuffix(documents[0], "\n"), "\n")
+	}
+	for _, text := range documents {
+		v, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
+		ts.Check(err)
+		if err := schema.Validate(v); (err != nil) != neg {
+			ts.Fatalf("schema: %v", err)
+		}
 	}
 }
 

@@ -51,11 +51,11 @@ func known() map[string]program {
 	add([]string{"crictl"}, map[string]string{"ps": "lists containers", "pods": "lists pods", "logs": "shows logs", "inspect": "shows a container", "inspectp": "shows a pod", "images": "lists images", "info": "shows the runtime", "stats": "shows usage"},
 		map[string]string{"rm": "removes containers", "rmp": "removes pods", "stop": "stops containers", "stopp": "stops pods", "rmi": "removes images", "pull": "pulls an image", "exec": "runs a command in a container"})
 	add([]string{"podman"}, map[string]string{"ps": "lists containers", "logs": "shows logs", "inspect": "shows a container", "images": "lists images"},
-		map[string]string{"run": "starts a container", "rm": "removes containers", "stop": "stops containers", "pull": "pulls an image", "login": "writes credentials", "exec": "runs a command in a container"})
+		map[string]string{"run": "starts a container", "image prune": "removes images", "rm": "removes containers", "stop": "stops containers", "pull": "pulls an image", "login": "writes credentials", "exec": "runs a command in a container"})
 	add([]string{"etcdctl"}, map[string]string{"member list": "lists the members", "endpoint": "asks the members", "alarm list": "lists alarms", "get": "reads keys"},
 		map[string]string{"member remove": "removes a member", "member add": "adds a member", "put": "writes keys", "del": "deletes keys", "defrag": "defragments; the member is blocked meanwhile",
 			"alarm disarm": "disarms alarms", "snapshot": "saves or restores a backup", "move-leader": "moves the leader"})
-	add([]string{"openshift-install"}, map[string]string{"wait-for": "waits for the installation", "gather": "saves logs of the hosts", "version": "shows the version", "explain": "shows fields", "analyze": "reads a log bundle"},
+	add([]string{"openshift-install"}, map[string]string{"wait-for": "waits for the installation", "agent wait-for": "waits for the installation", "gather": "saves logs of the hosts", "version": "shows the version", "explain": "shows fields", "analyze": "reads a log bundle"},
 		map[string]string{"create": "creates files or a cluster", "destroy": "destroys the cluster", "agent": "creates files"})
 	add([]string{"rpm-ostree"}, map[string]string{"status": "shows deployments", "db": "shows packages", "kargs": "shows kernel arguments"},
 		map[string]string{"rebase": "changes the operating system", "rollback": "changes the operating system", "upgrade": "changes the operating system", "install": "changes the operating system", "reset": "changes the operating system"})

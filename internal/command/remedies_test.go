@@ -40,7 +40,7 @@ func TestCommandsOfRemedies(t *testing.T) {
 
 // elsewhere are commands that this package calls changes for what they could do; what they
 // do in a remedy is looked at by TestCommandsOfRemedies, or changes no cluster.
-var elsewhere = regexp.MustCompile(`\boc .*\b(exec|debug|login)\b|crictl exec|podman (pull|login|run)|chronyc -n sources|^oc adm upgrade$|create manifests`)
+var elsewhere = regexp.MustCompile(`\boc .*\b(exec|debug|login|config set-cluster)\b|crictl exec|podman (pull|login|run)|chronyc -n sources|^oc adm upgrade$|create manifests`)
 
 // TestStepsThatChange: a step whose command changes something says so.
 func TestStepsThatChange(t *testing.T) {
@@ -146,6 +146,8 @@ func checkCommand(words []string) error {
 			return fmt.Errorf("%s: only -c with one script is known", name)
 		}
 		return first(checkScript(args[1]))
+	case "xargs": // of objects' names, with their kind
+		return checkCommand(append(slices.Clone(args), "csr/name"))
 	case "chroot":
 		if len(args) < 2 {
 			return fmt.Errorf("chroot: a directory and a command are needed")

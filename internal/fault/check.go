@@ -57,7 +57,7 @@ func (k *checker) open(f *Fault) {
 		case !ok:
 			k.wrong.add(at, orList(meant(id, k.compiler.factNames()), "facts"), "there is no fact %q", id)
 		case !slices.Contains(Kinds(), f.For): // that is reported, and no fact fits it
-		case fact.For != f.For && fact.For != Cluster:
+		case fact.For != f.For && fact.For != Cluster && fact.For != Any:
 			k.wrong.add(at, fmt.Sprintf("use a fact about a %s or the cluster, or write for: %s", f.For, fact.For), "fact %q is about a %s, not a %s", id, fact.For, f.For)
 		default:
 			known.Given[name] = f.Given[name]

@@ -81,7 +81,7 @@ func (c *Compiler) env(f *Fault) (*cel.Env, error) {
 		if !ok {
 			return nil, fmt.Errorf("fault %s: given %s: there is no fact %q", f.ID, name, given.Fact)
 		}
-		if fact.For != f.For && fact.For != Cluster {
+		if fact.For != f.For && fact.For != Cluster && fact.For != Any {
 			return nil, fmt.Errorf("fault %s: given %s: fact %q is about a %s, not a %s", f.ID, name, given.Fact, fact.For, f.For)
 		}
 		vars = append(vars, cel.Variable(name, cel.ObjectType(recordType(fact.Name))))

@@ -100,3 +100,24 @@ func TestProblemsOfWholeFiles(t *testing.T) {
 		})
 	}
 }
+
+// TestCommandInSentence: a command stands in a field of its own, where it can be copied and
+// is read by tests. A page to read, and a tool's name, are not commands.
+func TestCommandInSentence(t *testing.T) {
+	for text, want := range map[string]string{
+		"Delete it with `oc delete csr NAME`, then look.":               "oc delete",
+		"if it is missing: sudo hostnamectl set-hostname NAME":          "sudo hostnamectl",
+		"the host is in the list of `rollcall csr list`":                "rollcall csr list",
+		"With yes, run systemctl restart kubelet":                       "systemctl restart",
+		"Where rpm-ostree hangs, restart it.":                           "",
+		"use set-clock-by-ntp: rollcall explain set-clock-by-ntp":       "",
+		"the last nmcli command before the error is the one that fails": "",
+		"With an oc older than 4.14, use the script.":                   "",
+	} {
+		var wrong mistakes
+		checkFolded(&wrong, Where{"steps", 0, "do"}, text)
+		if got := len(wrong) == 1; got != (want != "") {
+			t.Errorf("%q: %d problems, want %q", text, len(wrong), want)
+		}
+	}
+}

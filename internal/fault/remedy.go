@@ -175,6 +175,8 @@ func (r *Remedy) checkSteps(wrong *mistakes) {
 		if s.On != "" && s.On != "host" {
 			wrong.add(Where{"steps", i, "on"}, "write host, or leave it out", "%q is none of host", s.On)
 		}
+		checkFolded(wrong, Where{"steps", i, "do"}, s.Do)
+		checkFolded(wrong, Where{"steps", i, "expect"}, s.Expect)
 		if s.Changes && i == 0 && len(r.Requires) == 0 && !r.Fix {
 			wrong.add(Where{"steps", 0}, "begin with a step that looks, or add requires", "a look comes before a change, or a requirement")
 		}
@@ -186,10 +188,26 @@ func (r *Remedy) checkSteps(wrong *mistakes) {
 	if changes && r.Risk == RiskNone {
 		wrong.add(Where{"risk"}, "write the worst that the step can cause", "none, and a step changes something")
 	}
+	checkFolded(wrong, Where{"verify", "expect"}, r.Verify.Expect)
 	for i, q := range r.Requires {
 		if q.That == "" || q.Says == "" {
 			wrong.add(Where{"requires", i}, "write `that: EXPRESSION` and `says: the condition in words`", "`that` and `says` are needed")
 		}
+	}
+}
+
+// folded matches a command within a sentence. A page to read is not one.
+var folded = regexp.MustCompile("(?:^|[\\s`(\"])((?:oc|kubectl) (?:-n|get|describe|patch|delete|apply|replace|annotate|label|scale|adm|debug|exec|logs|edit|create|extract|rollout|set|login|config)\\b" +
+	"|sudo [a-z-]+|systemctl (?:start|stop|restart|enable|disable|status|show)\\b|(?:crictl|podman) (?:ps|logs|pull|exec|rmi|inspect|image|login|run)\\b" +
+	"|journalctl -|openssl (?:s_client|x509|req)\\b|chronyc (?:tracking|sources)\\b|nmcli (?:-|con|device)|rpm-ostree (?:status|cancel|cleanup|rebase)\\b" +
+	"|openshift-install (?:agent|create|wait-for|gather|version)\\b" +
+	"|rollcall(?:-host)? (?:--?[a-z]|collect|csr|demo|diagnose|fix|list|preflight|scan|watch)[^`\"]*)")
+
+// checkFolded reports a command that is in a sentence: it cannot be copied as a whole, no
+// test reads it, and a reader passes over it.
+func checkFolded(wrong *mistakes, at Where, text string) {
+	if m := folded.FindStringSubmatch(text); m != nil {
+		wrong.add(at, "put it into run, in a step of its own where this one has a command", "%q is a command within a sentence", m[1])
 	}
 }
 
@@ -274,8 +292,12 @@ func fill(f *Fault, s Subject, text string, write func(name string, values []str
 
 // blank is a placeholder that a person fills.
 func blank(name string) string {
-	return "<" + strings.ToUpper(name[strings.LastIndexByte(name, '.')+1:]) + ">"
+	name = name[strings.LastIndexByte(name, '.')+1:]
+	return "<" + strings.ToUpper(wordStart.ReplaceAllString(name, "${1}_${2}")) + ">"
 }
+
+// wordStart is where a word begins in a field's name.
+var wordStart = regexp.MustCompile(`([a-z0-9])([A-Z])`)
 
 var wordOfCommand = regexp.MustCompile(`^[A-Za-z0-9_./:@%+=,\[\]][A-Za-z0-9_./:@%+=,\[\]-]*$`)
 

@@ -21,6 +21,9 @@ const (
 	NodePool Kind = "nodepool" // of a hosted cluster; it lies in the management cluster
 )
 
+// Any is the kind of a fact that is computed for a subject of every kind. No subject has it.
+const Any Kind = "any"
+
 // Kinds lists all kinds in the order in which reports show them.
 func Kinds() []Kind { return []Kind{Cluster, NodePool, Pool, Host, CSR, Operator} }
 

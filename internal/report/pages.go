@@ -205,11 +205,19 @@ func RemedyPage(w io.Writer, r *fault.Remedy, c *fault.Catalog, o Options) error
 	return t.flush(w)
 }
 
+// ofSubject says what a fact is about.
+func ofSubject(k fault.Kind) string {
+	if k == fault.Any {
+		return "of any subject"
+	}
+	return "of a " + string(k)
+}
+
 // FactPage writes what a fact is made of.
 func FactPage(w io.Writer, f Fact, o Options) error {
 	p := &page{Style: o.Style}
 	p.line(0, span{bold, f.Name})
-	p.parts(0, dim, []string{"fact", "of a " + string(f.For)})
+	p.parts(0, dim, []string{"fact", ofSubject(f.For)})
 	p.para(0, span{}, plain, f.Doc)
 	var fields []string
 	for _, field := range f.Fields {

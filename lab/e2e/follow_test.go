@@ -74,6 +74,44 @@ var follows = []followed{
 		w.merge(t, secretResource, "openshift-machine-config-operator", "machine-config-server-tls",
 			`{"metadata":{"annotations":{"auth.openshift.io/certificate-not-after":"force-regeneration"}}}`)
 	}},
+	// The clocks agree, so that the certificate is wrong: the screen goes on with the remedy of
+	// an expired one.
+	{trouble: "mcs-certificate-not-yet-valid", fault: "mcs-certificate-not-yet-valid", remedy: "wait-until-certificate-begins", flags: []string{"--probe"}, follow: func(t *testing.T, w *world) {
+		w.merge(t, secretResource, "openshift-machine-config-operator", "machine-config-server-tls",
+			`{"metadata":{"annotations":{"auth.openshift.io/certificate-not-after":"force-regeneration"}}}`)
+	}},
+	{trouble: "rendered-config-pruned", fault: "rendered-config-missing", remedy: "recreate-missing-render", follow: func(t *testing.T, w *world) {
+		w.must(t, 0, "fix", "apply", w.change("rendered-config-missing"), "--yes")
+	}},
+	{trouble: "mcs-tls-deleted-no-machinesets", fault: "mcs-tls-secret-missing", remedy: "regenerate-mcs-certificate", follow: func(t *testing.T, w *world) {
+		w.must(t, 0, "fix", "apply", w.change("mcs-tls-secret-missing"), "--yes")
+	}},
+	{trouble: "mcs-tls-deleted-4.14", fault: "mcs-tls-secret-missing", remedy: "regenerate-mcs-certificate", follow: func(t *testing.T, w *world) {
+		w.must(t, 0, "fix", "apply", w.change("mcs-tls-secret-missing"), "--yes")
+	}},
+	{trouble: "kcm-no-leader", fault: "kcm-no-leader", remedy: "redeploy-controller-manager", follow: func(t *testing.T, w *world) {
+		w.outside(t, "controller-manager", "")
+		w.atHost(t, "worker1", "on")
+	}},
+	{trouble: "etcd-quorum-lost", fault: "api-not-ready", remedy: "start-api-servers", follow: func(t *testing.T, w *world) {
+		w.outside(t, "etcd", "")
+	}},
+	{trouble: "csr-flood", fault: "csr-flood-guard", remedy: "stop-request-flood", follow: func(t *testing.T, w *world) {
+		w.deleteRequests(t, "retired3")
+		w.restartApprover(t)
+	}},
+	{trouble: "rogue-csr-master", fault: "csr-name-claimed-by-stranger", remedy: "find-identity-stranger", follow: func(t *testing.T, w *world) {
+		w.deny(t, "csr-x7w2f-control0")
+	}},
+	{trouble: "rogue-csr-worker", fault: "csr-name-claimed-by-stranger", remedy: "find-identity-stranger", follow: func(t *testing.T, w *world) {
+		w.deny(t, "csr-x7w2f-worker0")
+	}},
+	{trouble: "node-past-its-certificates", fault: "csr-node-exists", remedy: "approve-expected-csrs", follow: func(t *testing.T, w *world) {
+		w.deleteRequests(t, "worker1")
+		w.approve(t, "worker1", "worker1", false, "--rebuild")
+	}},
+	{trouble: "cluster-off-40-days", fault: "certificates-ended-while-silent", remedy: "approve-expired-nodes", follow: approveExpired},
+	{trouble: "kubelet-as-admin", fault: "kubelet-admin-kubeconfig", remedy: "return-node-identity", follow: returnIdentity},
 	{trouble: "mcs-refused-on-vip", fault: "mcs-refused", remedy: "pass-machine-config-port", console: "worker5", follow: func(t *testing.T, w *world) {
 		w.outside(t, "firewall", "control0")
 	}},
@@ -135,6 +173,17 @@ var followedTogether = []string{
 	"bmc-password-wrong+inspection-silent+mac-duplicate+host-paused+host-detached+host-held-off+power-stuck",
 	"mcs-certificate-expired",
 	"mcs-refused-on-vip+vip-outside-machine-network",
+	"mcs-certificate-not-yet-valid",
+	"rendered-config-pruned",
+	"rogue-csr-master+rogue-csr-worker",
+	"kcm-no-leader",
+	"etcd-quorum-lost",
+	"mcs-tls-deleted-no-machinesets",
+	"mcs-tls-deleted-4.14",
+	"csr-flood",
+	"node-past-its-certificates",
+	"cluster-off-40-days",
+	"kubelet-as-admin",
 	"hosted-stale-token+hosted-name-not-in-certificate",
 	"hosted-user-data-outdated",
 	"hosted-payload-failing",

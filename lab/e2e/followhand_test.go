@@ -254,15 +254,22 @@ func (w *world) macAtBMC(t *testing.T, bmh *unstructured.Unstructured) string {
 // again.
 func (w *world) approveHost(t *testing.T, machine, node string, flags ...string) {
 	t.Helper()
-	requests := w.kubernetes(t).CertificatesV1().CertificateSigningRequests()
 	w.atHost(t, machine, "restart")
+	w.approve(t, machine, node, true, flags...)
+}
+
+// approve approves the requests of a host that are younger than the trouble. serves says
+// that the kubelet needs a serving certificate as well.
+func (w *world) approve(t *testing.T, machine, node string, wantServing bool, flags ...string) {
+	t.Helper()
+	requests := w.kubernetes(t).CertificatesV1().CertificateSigningRequests()
 	approved := 0
-	eventually(t, 3*time.Minute, func() string {
+	eventually(t, 8*time.Minute, func() string {
 		list, err := requests.List(t.Context(), metav1.ListOptions{})
 		if err != nil {
 			return err.Error()
 		}
-		serves := false
+		serves := !wantServing
 		for _, r := range list.Items {
 			if lab.CommonName(&r) != "system:node:"+node || time.Since(r.CreationTimestamp.Time) > time.Hour {
 				continue

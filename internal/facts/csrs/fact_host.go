@@ -66,6 +66,7 @@ func readHost(ctx context.Context, w *facts.World, s fault.Subject) (HostRequest
 // counted are the requests of one host, oldest first.
 type counted struct {
 	client, serving, admin, denied []Request
+	own                            []evidence.Item // client certificates that the kubelet got as itself
 	pending                        int
 	seen                           []Request
 	gap                            error // a request that may be the host's
@@ -75,6 +76,8 @@ func (c *counted) add(r Request) {
 	c.seen = append(c.seen, r)
 	if byAdmin(r) {
 		c.admin = append(c.admin, r)
+	} else if r.Kind == Client && r.State == Issued { // the kubelet is the node again: what was asked as an administrator is over
+		c.admin, c.own = nil, append(c.own, r.item())
 	}
 	switch {
 	case r.Kind == Network && r.State == Denied:
@@ -128,6 +131,9 @@ func (c *counted) fields(silent evidence.Item) HostRequests {
 	out.ServingName.Set(r.Name, shown)
 	out.ServingSince.Set(r.Created, shown)
 	out.denied(c.denied, silent)
+	if len(c.own) > 0 {
+		silent = c.own[len(c.own)-1]
+	}
 	out.admins(c.admin, silent)
 	if c.gap == nil {
 		return out

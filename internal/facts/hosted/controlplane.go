@@ -109,7 +109,9 @@ var missingSecret = regexp.MustCompile(`MountVolume\.SetUp failed for volume "[^
 
 func eventsFact() facts.Fact {
 	return facts.Define("hosted-events", fault.Cluster, "what the management cluster refuses to the pods of the hosted control plane",
-		[]evidence.Need{evidence.Objects(evidence.HostedEvents, evidence.ControlPlaneNamespace)}, readEvents)
+		[]evidence.Need{
+			evidence.Objects(evidence.HostedEvents, evidence.ControlPlaneNamespace), evidence.Objects(evidence.HostedDeployments, evidence.ControlPlaneNamespace),
+		}, readEvents)
 }
 
 func readEvents(ctx context.Context, w *facts.World, _ fault.Subject) (Events, error) {
@@ -121,12 +123,32 @@ func readEvents(ctx context.Context, w *facts.World, _ fault.Subject) (Events, e
 	if err != nil {
 		return f, err
 	}
+	// Without the Deployments every refusal counts.
+	deployments, err := w.List(ctx, evidence.HostedDeployments, evidence.ControlPlaneNamespace)
+	if _, missing := evidence.AsUnavailable(err); err != nil && !missing {
+		return f, err
+	}
 	for _, o := range list {
-		f.event(w.Now, o)
+		if !admitted(o, deployments) {
+			f.event(w.Now, o)
+		}
 	}
 	slices.Sort(f.Refused.Value())
 	facts.Complete(&f)
 	return f, nil
+}
+
+// admitted reports whether an event is about pods that were refused and that run now: those
+// of a Deployment of which every replica is of its newest ReplicaSet, and available. The
+// event outlives its cause by hours.
+func admitted(event evidence.Object, deployments []evidence.Object) bool {
+	set, ok := strings.CutPrefix(evidence.String(event.Content, "involvedObject", "kind")+" "+evidence.String(event.Content, "involvedObject", "name"), "ReplicaSet ")
+	return ok && slices.ContainsFunc(deployments, func(o evidence.Object) bool {
+		of := set[:max(0, strings.LastIndexByte(set, '-'))]
+		wanted := evidence.Int(o.Content, "spec", "replicas")
+		return o.Name == of && wanted > 0 && evidence.Int(o.Content, "status", "updatedReplicas") >= wanted && evidence.Int(o.Content, "status", "availableReplicas") >= wanted &&
+			evidence.Int(o.Content, "status", "observedGeneration") >= evidence.Int(o.Content, "metadata", "generation")
+	})
 }
 
 func (f *Events) event(now time.Time, o evidence.Object) {

@@ -31,7 +31,7 @@ import (
 
 // Facts returns the facts of this area.
 func Facts() []facts.Fact {
-	return []facts.Fact{apiFact(), clusterFact(), certFact(), serverFact(), logFact(), workloadsFact(), eventsFact(), workersFact(),
+	return []facts.Fact{apiFact(), namesFact(), clusterFact(), certFact(), serverFact(), logFact(), workloadsFact(), eventsFact(), workersFact(),
 		poolFact(), poolMachinesFact(), tokenFact(), userDataFact(), hostFact(), requestFact()}
 }
 

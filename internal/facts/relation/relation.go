@@ -47,8 +47,23 @@ func (Relater) Subjects(ctx context.Context, w *facts.World, k fault.Kind) ([]fa
 		return objects(ctx, w, k, evidence.CSRs)
 	case fault.Operator:
 		return objects(ctx, w, k, evidence.ClusterOperators)
+	case fault.Any:
+		return subjectsOfAll(ctx, w)
 	}
 	return nil, fmt.Errorf("list subjects: %q is no kind", k)
+}
+
+// subjectsOfAll lists the subjects of every kind that can be read.
+func subjectsOfAll(ctx context.Context, w *facts.World) ([]fault.Subject, error) {
+	var all []fault.Subject
+	for _, k := range fault.Kinds() {
+		list, err := Relater{}.Subjects(ctx, w, k)
+		if _, missing := evidence.AsUnavailable(err); err != nil && !missing {
+			return nil, err
+		}
+		all = append(all, list...)
+	}
+	return all, nil
 }
 
 func objects(ctx context.Context, w *facts.World, k fault.Kind, r evidence.Resource) ([]fault.Subject, error) {

@@ -5,7 +5,7 @@
 // Such a history is what a watcher wrote that commits each change of an object
 // (github.com/vrutkovs/resourcewatch): every commit is the cluster at its second.
 //
-//	go run ./internal/tools/replay --git DIR [--every 5s]
+//	go run ./internal/tools/replay --git DIR [--every 5s] [--watch]
 //
 // Invariants:
 //   - Nothing is checked out: names come from ls-tree and contents from one
@@ -22,7 +22,11 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"time"
+
+	"github.com/rollcall-project/rollcall/internal/after"
+	"github.com/rollcall-project/rollcall/internal/watch"
 )
 
 func main() {
@@ -44,6 +48,10 @@ type options struct {
 	every       time.Duration
 	from, until time.Time
 	all         bool
+	watch       bool
+	rules       watch.Rules
+	stable      time.Duration
+	without     []after.ID
 }
 
 func run(ctx context.Context, args []string, out io.Writer) error {
@@ -65,6 +73,9 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		return err
 	}
 	started := time.Now()
+	if o.watch {
+		return errors.Join(follow(ctx, repo, blobs, chosen, o, out), blobs.Close())
+	}
 	s, err := replay(ctx, repo, blobs, chosen, o.all, out)
 	if err = errors.Join(err, blobs.Close()); err != nil {
 		return err
@@ -81,6 +92,11 @@ func parse(args []string, out io.Writer) (options, error) {
 	f.StringVar(&o.rev, "rev", "HEAD", "its newest commit")
 	f.DurationVar(&o.every, "every", 5*time.Second, "time between two snapshots; 0 takes every commit")
 	f.BoolVar(&o.all, "all", false, "print every snapshot, not only changes")
+	f.BoolVar(&o.watch, "watch", false, "print what rollcall watch prints without a terminal, until it ends")
+	f.DurationVar(&o.stable, "stable-for", 5*time.Minute, "with --watch: as of rollcall watch")
+	without := f.String("without", "", "with --watch: indicators that the record has no objects for, with commas")
+	goal := f.String("goal", string(after.Stable), "with --watch: joined or stable, as --until of rollcall watch")
+	f.BoolVar(&o.rules.StopOnRoot, "stop-on-root", true, "with --watch: end at a proven cause")
 	from := f.String("from", "", "first time, RFC 3339")
 	until := f.String("until", "", "last time, RFC 3339")
 	if err := f.Parse(args); err != nil {
@@ -101,6 +117,12 @@ func parse(args []string, out io.Writer) (options, error) {
 			return o, fmt.Errorf("read %s: %w", bound.flag, err)
 		}
 		*bound.to = t
+	}
+	for id := range strings.SplitSeq(*without, ",") {
+		o.without = append(o.without, after.ID(id))
+	}
+	if o.rules.Goal = after.Goal(*goal); o.rules.Goal != after.Joined && o.rules.Goal != after.Stable {
+		return o, fmt.Errorf("--goal %s: want joined or stable", *goal)
 	}
 	return o, nil
 }

@@ -50,21 +50,23 @@ func newMachine() (*machine, error) {
 }
 
 // diagnose makes the whole diagnosis of a snapshot at the time of its commit.
-func (m *machine) diagnose(ctx context.Context, s *snapshot, c commit) (*diagnosis.Diagnosis, error) {
+func (m *machine) diagnose(ctx context.Context, s *snapshot, c commit) (*diagnosis.Diagnosis, *reader.Reader, error) {
 	source, err := archive.FS(s, c.id[:10])
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	clean, err := sanitize.New()
 	if err != nil {
-		return nil, fmt.Errorf("make sanitizer: %w", err)
+		return nil, nil, fmt.Errorf("make sanitizer: %w", err)
 	}
-	return diagnose.Run(ctx, diagnose.Options{
+	r := reader.New(m.set, clean, nil, reader.Limits{}, source)
+	d, err := diagnose.Run(ctx, diagnose.Options{
 		Catalog: m.catalog, Facts: m.facts, Compiler: m.compiler,
 		Relater: relation.Relater{}, Cluster: cluster.Describer{}, Roll: roll.Caller{},
-		Reader: reader.New(m.set, clean, nil, reader.Limits{}, source), Now: c.at,
+		Reader: r, Now: c.at,
 		Clock: time.Now, Log: slog.New(slog.DiscardHandler),
 	})
+	return d, r, err
 }
 
 // replay diagnoses the chosen snapshots and prints each change of the answer, or all.
@@ -81,7 +83,7 @@ func replay(ctx context.Context, repo repository, b *blobs, chosen []commit, eve
 		if err != nil {
 			return nil, err
 		}
-		d, err := m.diagnose(ctx, newSnapshot(kept, members), c)
+		d, _, err := m.diagnose(ctx, newSnapshot(kept, members), c)
 		if err != nil {
 			return nil, fmt.Errorf("diagnose snapshot %s of %s: %w", c.id, c.at.Format(time.RFC3339), err)
 		}

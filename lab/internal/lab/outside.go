@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/rollcall-project/rollcall/lab/bmc"
 )
@@ -33,7 +34,7 @@ func Outsides() []Outside {
 		{Name: "dhcp", Host: true, About: "give HOST its name with its address; it takes it at its next boot", do: giveName},
 		{Name: "hypershift-operator", About: "start the HyperShift operator again, where it was stopped", do: startOperator},
 		{Name: "controller-manager", About: "start the kube-controller-manager again, where it was stopped", do: startControllerManager},
-		{Name: "etcd", About: "start the members of etcd again, where they were stopped", do: func(ctx context.Context, l *Lab, _ string) error { return l.plane.StartEtcd(ctx) }},
+		{Name: "etcd", About: "start the members of etcd again, where they were stopped", do: startEtcd},
 		{Name: "boot-guest", Host: true, About: "boot a new machine of the hosted cluster, HOST of the form guestN, with the Ignition config in DIR/boot/HOST.ign; nobody but you approves its requests", do: bootGuest},
 		{Name: "registry", About: "let the registry of the hosted cluster's release image answer", do: answerRegistry},
 	}
@@ -134,6 +135,20 @@ func startControllerManager(ctx context.Context, l *Lab, _ string) error {
 	defer l.mu.Unlock()
 	delete(l.off, PartWorkloads)
 	return nil
+}
+
+// startEtcd starts etcd and what has exited without it: the controller manager ends when it
+// loses its lease, and a kubelet would start its container again.
+func startEtcd(ctx context.Context, l *Lab, _ string) error {
+	if err := l.plane.StartEtcd(ctx); err != nil {
+		return err
+	}
+	if l.procs.Running("kube-controller-manager") {
+		return nil
+	}
+	return l.await(ctx, time.Minute, "the controller manager does not start", func(ctx context.Context) (bool, error) {
+		return l.plane.StartControllers(ctx) == nil, nil
+	})
 }
 
 func answerRegistry(ctx context.Context, l *Lab, _ string) error {

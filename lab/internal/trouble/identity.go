@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	authenticationv1 "k8s.io/api/authentication/v1"
 	certificatesv1 "k8s.io/api/certificates/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -190,7 +191,7 @@ func asks(hosts ...string) func(context.Context, *lab.Lab) (string, error) {
 // (openshift/cluster-network-operator:bindata/network/ovn-kubernetes/common/008-script-lib.yaml)
 // and ask with it.
 func becomeAdmin(ctx context.Context, l *lab.Lab) error {
-	const host = "control1"
+	const host = adminHost
 	before, err := l.Kube().CoreV1().Nodes().Get(ctx, host, metav1.GetOptions{})
 	if err != nil {
 		return err
@@ -229,22 +230,53 @@ func becomeAdmin(ctx context.Context, l *lab.Lab) error {
 	if _, err := own.File(ctx, kubelet); err != nil {
 		return err
 	}
-	for prefix, org := range map[string]string{"system:ovn-node": "system:ovn-nodes", "system:multus": "system:multus"} {
+	return askForNetwork(ctx, kubelet, "csr-")
+}
+
+// adminHost is the host whose kubelet is given an administrator's kubeconfig.
+const adminHost = "control1"
+
+// askForNetwork makes the requests of OVN and multus of adminHost with a client. Those that
+// exist already stay as they are.
+func askForNetwork(ctx context.Context, client kubernetes.Interface, prefix string) error {
+	for of, org := range map[string]string{"system:ovn-node": "system:ovn-nodes", "system:multus": "system:multus"} {
 		r := cluster.Request{
-			Name: "csr-" + strings.TrimPrefix(prefix, "system:") + "-" + host, Signer: certificatesv1.KubeAPIServerClientSignerName,
-			CN: prefix + ":" + host, O: org, Expires: 24 * time.Hour,
+			Name: prefix + strings.TrimPrefix(of, "system:") + "-" + adminHost, Signer: certificatesv1.KubeAPIServerClientSignerName,
+			CN: of + ":" + adminHost, O: org, Expires: 24 * time.Hour,
 		}
-		if _, err := r.File(ctx, kubelet); err != nil {
+		if _, err := r.File(ctx, client); err != nil && !apierrors.IsAlreadyExists(err) {
 			return err
 		}
 	}
 	return nil
 }
 
+// askAgain does what the network pods do whose requests were denied: they ask again, with
+// the kubeconfig that the kubelet has now. Before that is the node's own, the answer would
+// be the same, and nothing is asked.
+func askAgain(ctx context.Context, l *lab.Lab) error {
+	cfg, err := clientcmd.BuildConfigFromFlags("", kubeconfigOf(l, adminHost))
+	if err != nil {
+		return nil // the kubelet has none at the moment
+	}
+	kubelet, err := kubernetes.NewForConfig(cfg)
+	if err != nil {
+		return nil // its certificate is not there yet
+	}
+	me, err := kubelet.AuthenticationV1().SelfSubjectReviews().Create(ctx, &authenticationv1.SelfSubjectReview{}, metav1.CreateOptions{})
+	if err != nil || me.Status.UserInfo.Username != "system:node:"+adminHost {
+		return nil
+	}
+	return askForNetwork(ctx, kubelet, "csr-again-")
+}
+
 // networkIdentity is the approver of ovnkube-identity for the requests of OVN and
 // multus: it refuses who is neither the node nor the component itself
 // (ovn-org/ovn-kubernetes:go-controller/pkg/csrapprover/approver.go validateCSR, denyCSR).
 func networkIdentity(ctx context.Context, l *lab.Lab) error {
+	if err := askAgain(ctx, l); err != nil {
+		return err
+	}
 	requests := l.Kube().CertificatesV1().CertificateSigningRequests()
 	list, err := requests.List(ctx, metav1.ListOptions{})
 	if err != nil {

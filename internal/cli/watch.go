@@ -1,0 +1,159 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/rollcall-project/rollcall/internal/after"
+	"github.com/rollcall-project/rollcall/internal/fault"
+)
+
+// watchFlags are the flags of `watch`.
+type watchFlags struct {
+	until    string
+	stopOn   string
+	stable   time.Duration
+	timeout  time.Duration
+	interval time.Duration
+	onChange string
+}
+
+const watchLong = `Watch follows an installation, a join, a rollout or a repair until every expected host
+has joined and the cluster is stable, or until a proven cause stands that does not pass
+by itself. openshift-install ends with 0 while workers are still missing; watch does not.
+
+On a terminal it is one screen: hosts with their stage and the usual time, what has
+changed, what is in progress and until when that is expected, the next command. Else it
+writes one line for each change, with -o json one line of JSON
+(docs/schema/watch.v1alpha1.json).
+
+SUBJECT narrows it to hosts, as oc writes them: node/NAME, host/NAME, bmh/NAME,
+machine/NAME, mcp/NAME for the hosts of a pool.
+
+While the API is unreachable the network path to it is checked, the last known state
+stays, and the watch continues. It only reads.
+
+Exit codes: 0 all indicators hold; 1 the tool could not do its work; 2 a proven cause
+stands, or did when the time was over; 3 the time was over and it is not decided;
+130 interrupted.`
+
+func (a *app) watchCommand() *cobra.Command {
+	var f watchFlags
+	goals, stops := []string{string(after.Stable), string(after.Joined)}, []string{stopOnRoot, failOnNever}
+	cmd := &cobra.Command{
+		Use:   "watch [SUBJECT...]",
+		Short: "follow the hosts until all have joined, or a cause stands",
+		Long:  watchLong,
+		Example: example(a.name, "watch", "until every host is in and the operators are stable") +
+			example(a.name, "watch --until joined --timeout 90m", "the hosts only, for a script") +
+			example(a.name, "watch --install-dir . ", "from before there is an API to the end") +
+			example(a.name, "watch node/worker3", "one host") +
+			example(a.name, "watch --stop-on never", "continue while somebody repairs it") +
+			example(a.name, "watch -o json | jq -c .text", "for programs"),
+		ValidArgsFunction: a.completeSubject,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			subjects, err := watchSubjects(args)
+			if err != nil {
+				return err
+			}
+			if err := a.checkWatch(f); err != nil {
+				return err
+			}
+			return a.watch(cmd.Context(), f, formatOf(cmd), subjects)
+		},
+	}
+	grouped(cmd, groupOwn, func(s *pflag.FlagSet) {
+		s.Var(newChoice(&f.until, goals), "until", "end when this holds: stable: every host has joined, and operators, pools, etcd and network are at rest; joined: every host has joined and the version is completed")
+		s.DurationVar(&f.stable, "stable-for", stableFor, "with --until stable: each operator is available, not progressing and not degraded for this `TIME`")
+		s.DurationVar(&f.timeout, "timeout", 0, "end after this `TIME`, with 2 where a cause is known, else with 3; 0: never")
+		s.Var(newChoice(&f.stopOn, stops), "stop-on", "root: end with 2 where a proven cause stands that does not pass by itself; never: continue")
+		s.StringVar(&f.onChange, "on-change", "", "run this `COMMAND` with a shell for each change, with the change as a line of JSON on its standard input")
+		s.DurationVar(&f.interval, "interval", time.Minute, "read the cluster at least after this `TIME`, also where nothing is seen to change; longer where one reading takes long")
+	})
+	completeChoice(cmd, "until", goals)
+	completeChoice(cmd, "stop-on", stops)
+	a.addSourceFlags(cmd)
+	a.addChoiceFlags(cmd)
+	a.addAcceptFlag(cmd)
+	a.addOutputFlags(cmd, "text", "json")
+	return cmd
+}
+
+// stableFor is how long operators are at rest in a stable cluster. openshift/oc waits for as
+// long (pkg/cli/admin/waitforstable: --minimum-stable-period): a cluster that seemed to be
+// stable was not 11 s later (openshift/oc pull request 1455).
+const stableFor = 5 * time.Minute
+
+// stopOnRoot is the word that ends a watch at a proven cause.
+const stopOnRoot = "root"
+
+// watchSubjects reads the subjects: hosts, and pools for their hosts.
+func watchSubjects(args []string) ([]fault.Subject, error) {
+	var list []fault.Subject
+	for _, arg := range args {
+		s, err := parseSubject(arg)
+		if err != nil {
+			return nil, err
+		}
+		if s.Kind != fault.Host && s.Kind != fault.Pool {
+			return nil, usagef("%q: only hosts are followed, as node/NAME, host/NAME, bmh/NAME, machine/NAME or mcp/NAME", arg)
+		}
+		list = append(list, s)
+	}
+	return list, nil
+}
+
+// checkWatch refuses what cannot be watched.
+func (a *app) checkWatch(f watchFlags) error {
+	switch {
+	case len(a.source.from) > 0:
+		return usagef("watch follows a cluster, and --from %s does not change; use `%s diagnose --from %s`", a.source.from[0], a.name, quote(a.source.from[0]))
+	case a.source.now != "":
+		return usagef("watch follows a cluster as time passes; leave --now out")
+	case f.stable < 0 || f.timeout < 0 || f.interval < time.Second:
+		return usagef("--stable-for and --timeout are not negative, and --interval is at least 1s")
+	}
+	return nil
+}
+
+// chosen is what the subjects of a watch are in one run: names of hosts.
+func (r *run) chosen(ctx context.Context, looked looked, subjects []fault.Subject) (map[string]bool, error) {
+	names := map[string]bool{}
+	for _, s := range subjects {
+		s, err := r.resolve(ctx, looked.run.Diagnosis, s)
+		if err != nil {
+			return nil, fmt.Errorf("watch: %w", err)
+		}
+		for _, h := range looked.run.Diagnosis.Hosts {
+			if h.Expected && (s.Kind == fault.Host && h.Name == s.Name || s.Kind == fault.Pool && h.Role == s.Name) {
+				names[h.Name] = true
+			}
+		}
+	}
+	return names, nil
+}
+
+// watchNext is the command that leads on from what is seen.
+func (a *app) watchNext(ctx context.Context, r *run, looked looked) string {
+	d := looked.run.Diagnosis
+	if len(d.Roots) > 0 {
+		plan := a.planCommand(ctx, r, d)
+		for _, g := range d.Groups.Roots {
+			root := d.Roots[g.First]
+			if len(root.Remedies) > 0 && root.Remedies[0].Fix && root.Severity == fault.Error {
+				if command := plan(root, len(d.Groups.Roots) == 1); command != "" {
+					return command
+				}
+			}
+		}
+	}
+	if len(d.Roots)+len(d.Unexplained) > 0 {
+		return strings.TrimSpace(joinWords([]string{a.name, "diagnose", a.again()}))
+	}
+	return ""
+}
