@@ -404,7 +404,7 @@ func (v *evaluation) settles(out *diagnosis.Finding, w *facts.World) error {
 	case s.Unless != "" && v.notWhole(s.Unless) != "":
 		out.Outcome, out.Unsettled, out.Missing = fault.Unknown, true, v.missing([]string{v.notWhole(s.Unless)})
 		out.Reason = fmt.Sprintf("the condition holds; until %s it may be normal: %s", until.UTC().Format(time.RFC3339), v.gapReason(v.notWhole(s.Unless)))
-	case w.AtLeast:
+	case w.AtLeast && (w.ReadBy.IsZero() || !w.ReadBy.Before(until)):
 		out.Outcome, out.Unsettled = fault.Unknown, true
 		out.Reason = fmt.Sprintf("the condition holds; until %s it may be normal, and when this was read is not known: give the time with --now", until.UTC().Format(time.RFC3339))
 	default:

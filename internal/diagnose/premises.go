@@ -57,6 +57,8 @@ func (p premise) unread(c evidence.Coverage, d *diagnosis.Diagnosis) string {
 	switch {
 	case c.State != evidence.Missing && c.State != evidence.Partial, c.Why == evidence.NotServed:
 		return ""
+	case p.always && noNode(c, d): // no operator runs before the first Node either
+		return ""
 	case c.Why == evidence.NotCollected && p.beside.Name != "" && slices.ContainsFunc(d.Coverage, func(o evidence.Coverage) bool {
 		return o.Need == p.beside.String() && o.State == evidence.Read
 	}):

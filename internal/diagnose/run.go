@@ -82,7 +82,7 @@ func Run(ctx context.Context, o Options) (*diagnosis.Diagnosis, error) {
 	if err != nil {
 		return nil, fmt.Errorf("describe cluster: %w", err)
 	}
-	w.Version, w.Topology, w.Installed = info.Version, info.Topology, info.Began
+	w.Version, w.Topology, w.Installed, w.ReadBy = info.Version, info.Topology, info.Began, info.ReadBy
 	findings, subjects, err := engine.EvaluateAll(ctx, w, o.chosen())
 	if err != nil {
 		return nil, err

@@ -34,6 +34,8 @@ func classify(d *diagnosis.Diagnosis) diagnosis.Verdict {
 	switch v, serious := ofRoots(d); {
 	case serious:
 		return v
+	case len(open) > 0 && onlyMissing(d) != "":
+		return diagnosis.Verdict{Class: diagnosis.Undetermined, Cause: diagnosis.CauseNone, Reason: onlyMissing(d)}
 	case len(open) > 0:
 		return diagnosis.Verdict{Class: diagnosis.Undetermined, Reason: strings.Join(open, "; ")}
 	}
@@ -195,13 +197,18 @@ func noCause(u diagnosis.Unexplained) string {
 // some more.
 const firstHostWithin = time.Hour
 
-// awaitsFirstHost reports an installation that has begun and whose Nodes were read and
-// are none.
+// awaitsFirstHost reports an installation that has begun and that has no Node: they were
+// read and are none, or the scheduler found none.
 func awaitsFirstHost(d *diagnosis.Diagnosis) bool {
 	return d.Cluster.Installing && d.Now.Before(d.Cluster.Began.Add(firstHostWithin)) &&
 		slices.ContainsFunc(d.Coverage, func(c evidence.Coverage) bool {
-			return c.Need == evidence.Nodes.String() && c.State == evidence.Empty
+			return c.Need == evidence.Nodes.String() && (c.State == evidence.Empty || noNode(c, d))
 		})
+}
+
+// noNode reports that a list of Nodes that was not collected would be empty.
+func noNode(c evidence.Coverage, d *diagnosis.Diagnosis) bool {
+	return d.Cluster.NoNode && c.State == evidence.Missing && c.Why == evidence.NotCollected
 }
 
 // noHost says what is known where no host is: how far openshift-install came.

@@ -60,23 +60,30 @@ func TestPremises(t *testing.T) {
 	}
 }
 
-// TestFirstHost: an installation whose Nodes were read and are none has just begun. That
-// none were read, or that none came for long, is a question.
+// TestFirstHost: an installation whose Nodes were read and are none, or of which the
+// scheduler found none, has just begun. That none were read, or that none came for long, is
+// a question.
 func TestFirstHost(t *testing.T) {
 	for _, c := range []struct {
 		name       string
 		installing bool
 		nodes      evidence.State
+		why        evidence.Why
+		noNode     bool
 		age        time.Duration
 		want       diagnosis.VerdictClass
 	}{
-		{"just begun", true, evidence.Empty, time.Minute, diagnosis.Settling},
-		{"not read", true, evidence.Missing, time.Minute, diagnosis.Undetermined},
-		{"for long", true, evidence.Empty, 2 * time.Hour, diagnosis.Undetermined},
-		{"installed once", false, evidence.Empty, time.Minute, diagnosis.Undetermined},
+		{"just begun", true, evidence.Empty, "", false, time.Minute, diagnosis.Settling},
+		{"not read", true, evidence.Missing, evidence.NotCollected, false, time.Minute, diagnosis.Undetermined},
+		{"not read, and the scheduler found none", true, evidence.Missing, evidence.NotCollected, true, time.Minute, diagnosis.Settling},
+		{"refused, and the scheduler found none", true, evidence.Missing, evidence.Forbidden, true, time.Minute, diagnosis.Undetermined},
+		{"damaged, and the scheduler found none", true, evidence.Partial, evidence.Damaged, true, time.Minute, diagnosis.Undetermined},
+		{"for long", true, evidence.Empty, "", true, 2 * time.Hour, diagnosis.Undetermined},
+		{"not read for long", true, evidence.Missing, evidence.NotCollected, true, 2 * time.Hour, diagnosis.Undetermined},
+		{"installed once", false, evidence.Empty, "", false, time.Minute, diagnosis.Undetermined},
 	} {
-		d := &diagnosis.Diagnosis{Now: noon, Cluster: diagnosis.ClusterInfo{Installing: c.installing, Began: noon.Add(-c.age)},
-			Coverage: []evidence.Coverage{{Need: "nodes", State: c.nodes}}}
+		d := &diagnosis.Diagnosis{Now: noon, Cluster: diagnosis.ClusterInfo{Installing: c.installing, Began: noon.Add(-c.age), NoNode: c.noNode},
+			Coverage: []evidence.Coverage{{Need: "nodes", State: c.nodes, Why: c.why, Reason: string(c.why)}}}
 		if got := judge(d); got.Class != c.want {
 			t.Errorf("%s: %+v, want %s", c.name, got, c.want)
 		}

@@ -9,6 +9,7 @@
 package diagnosis
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -62,15 +63,21 @@ type ClusterInfo struct {
 
 	Began      time.Time `json:"-"` // when the installation began; zero: not known
 	Installing bool      `json:"-"` // no version was ever completed
+	NoNode     bool      `json:"-"` // installing, and the scheduler found no Node
+	ReadBy     time.Time `json:"-"` // where the source does not say when it was read: the latest that it can have been; zero: not known
 }
 
 // Installer is what the log of openshift-install says of the installation.
 type Installer struct {
-	Version  string    `json:"version,omitempty"` // of openshift-install, as it wrote it
-	Ended    string    `json:"ended"`             // complete, failed, interrupted, made: it only wrote files, or running: the log has no end
-	WaitsFor string    `json:"waitsFor"`          // what its last step was for, in words; "" where it waits for nothing
-	At       time.Time `json:"at"`                // of the last line that counts
-	Locator  string    `json:"locator"`           // of that line
+	Version string `json:"version,omitempty"` // of openshift-install, as it wrote it
+	// Ended is complete, failed, interrupted, made: it only wrote files, or running: the log
+	// has no end. Of a log that only gathers logs it is gathered, gather-failed or gathering.
+	Ended string `json:"ended"`
+	// WaitsFor is what its last step was for, in words; "" where it waits for nothing. Where
+	// logs were gathered it is the file, or the error.
+	WaitsFor string    `json:"waitsFor"`
+	At       time.Time `json:"at"`      // of the last line that counts
+	Locator  string    `json:"locator"` // of that line
 }
 
 // String says it in words.
@@ -84,6 +91,12 @@ func (i Installer) String() string {
 		return name + " wrote its files at " + at + ", and no later run works on a cluster"
 	case i.Ended == "complete":
 		return name + " completed at " + at
+	case i.Ended == "gathered":
+		return name + " gathered logs at " + at + " and wrote " + i.WaitsFor + ": give that, too"
+	case i.Ended == "gather-failed":
+		return name + " could not gather logs at " + at + ": " + i.WaitsFor
+	case i.Ended == "gathering":
+		return name + " began to gather logs at " + at + ", and the log does not show whether it could"
 	case i.Ended == "running":
 		return "the log of " + name + " ends at " + at + ", where it waited for " + i.WaitsFor
 	case i.Ended == "interrupted":
@@ -244,6 +257,11 @@ func (h HostState) Bootstrap() bool { return !h.Expected && h.Role == "bootstrap
 
 // Done reports whether a host has passed every stage.
 func (h HostState) Done() bool { return h.State == StagePassed || h.State == StageNotApplicable }
+
+// Ready reports whether the Node of the host is Ready, whatever is open behind that.
+func (h HostState) Ready() bool {
+	return slices.ContainsFunc(h.Stages, func(s StageState) bool { return s.Stage == fault.Ready && s.State == StagePassed })
+}
 
 // Fetched is when the host got its Ignition config: its kernel booted before that, and
 // its own requests are younger. It is not ok where that was not seen.

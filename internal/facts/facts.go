@@ -97,8 +97,9 @@ func (r structRecord) limit(gap error) {
 // facts computed already. It is safe for concurrent use.
 type World struct {
 	Now     time.Time
-	AtLeast bool   // the evidence may be younger than Now: evidence.Description.AtLeast
-	Version string // the cluster's, "" where it could not be read
+	AtLeast bool      // the evidence may be younger than Now: evidence.Description.AtLeast
+	ReadBy  time.Time // where AtLeast: the latest that the evidence can have been read; zero: not known
+	Version string    // the cluster's, "" where it could not be read
 	// Installed is when the installation began, zero where it could not be read.
 	Installed time.Time
 	// Topology is Infrastructure's controlPlaneTopology, "" where it could not be read.

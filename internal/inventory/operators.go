@@ -61,9 +61,23 @@ func OperatorWords(ctx context.Context, w *facts.World) ([]OperatorWord, error) 
 			words = append(words, statusesOf(o, op.name)...)
 			words = append(words, notReady(list, op.name)...)
 		}
+		if len(words) > 0 {
+			return words, failed
+		}
+		for _, name := range otherStaticPodOperators {
+			union, _, err := w.Get(ctx, evidence.ClusterOperators, "", name)
+			if _, unavailable := evidence.AsUnavailable(err); err != nil && !unavailable {
+				return nil, err
+			}
+			words = append(words, notReady(conditions.Split(conditions.Of(union)), name)...)
+		}
 		return words, failed
 	})
 }
+
+// otherStaticPodOperators run the same controller over the same Nodes. They count where
+// nothing of the two is there: of a log or a paste only some operators are kept.
+var otherStaticPodOperators = []string{"kube-controller-manager", "kube-scheduler"}
 
 // statusesOf reads openshift/api:operator/v1/types.go NodeStatus. A node whose revision is
 // not set yet has just been seen: its Node may be younger than the list of Nodes.
@@ -99,10 +113,21 @@ func notReady(list []conditions.Condition, operator string) []OperatorWord {
 			if why == "" {
 				why = "it gives no reason"
 			}
-			words = append(words, OperatorWord{Node: m[1], Operator: operator, NotReady: true, Why: brief(why), Since: c.Since, Item: c.Item()})
+			words = append(words, OperatorWord{Node: m[1], Operator: operator, NotReady: true, Why: brief(why), Since: cmp.Or(nodeTime(m[2]), c.Since), Item: c.Item()})
 		}
 	}
 	return words
+}
+
+// nodeTime is since when the Node's Ready condition is what it is, as the operator prints it;
+// zero where it does not. It is nearer than the operator's own condition, which is about all
+// its nodes.
+func nodeTime(text string) time.Time {
+	at, err := time.Parse("2006-01-02 15:04:05 -0700 MST", text)
+	if err != nil {
+		return time.Time{}
+	}
+	return at.UTC()
 }
 
 // brief is one line, short enough for a title.

@@ -1,7 +1,9 @@
 package inventory
 
 import (
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -25,6 +27,9 @@ func TestNotReady(t *testing.T) {
 			got := map[string]string{}
 			for _, w := range notReady([]conditions.Condition{{Type: "NodeControllerDegraded", Status: tt.status, Message: tt.message}}, "etcd") {
 				got[w.Node] = w.Why
+				if strings.Contains(tt.message, "10:59:10") && !w.Since.Equal(time.Date(2026, 3, 1, 10, 59, 10, 0, time.UTC)) {
+					t.Errorf("%s: since %s", w.Node, w.Since)
+				}
 			}
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Errorf("not ready (-want +got):\n%s", diff)

@@ -256,12 +256,15 @@ func (t *text) hosts() {
 // notDone counts the expected hosts that are not done, and apart from them those of which
 // that is not known: "2 of 5 not done, 1 unknown".
 func notDone(list []diagnosis.HostState, of string) string {
-	open, unknown := 0, 0
+	open, unknown, ready := 0, 0, 0
 	for _, h := range list {
 		switch {
 		case h.Done() || !h.Expected:
 		case h.State == diagnosis.StageUnknown:
 			unknown++
+			if h.Ready() {
+				ready++
+			}
 		default:
 			open++
 		}
@@ -269,6 +272,8 @@ func notDone(list []diagnosis.HostState, of string) string {
 	switch {
 	case unknown == 0:
 		return fmt.Sprintf("%d of %s not done", open, of)
+	case open == 0 && ready == unknown:
+		return fmt.Sprintf("%d of %s Ready, not checked further", unknown, of)
 	case open == 0:
 		return fmt.Sprintf("%d of %s unknown", unknown, of)
 	}

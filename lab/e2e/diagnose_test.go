@@ -29,6 +29,7 @@ func TestDesyncIsNamed(t *testing.T) {
 		t.Fatal(err)
 	}
 	desync(t, w.rollcall("diagnose", "--from", gathered, "-o", "json"))
+	endsAtCause(t, w)
 }
 
 // anHour lets a trouble have stood for longer than it would be normal.

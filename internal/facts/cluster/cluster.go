@@ -48,6 +48,14 @@ func (Describer) Describe(ctx context.Context, w *facts.World) (diagnosis.Cluste
 	if info.Began, info.Installing, err = began(ctx, w, version, infra); err != nil {
 		return info, err
 	}
+	if info.Installing {
+		if info.NoNode, err = withoutNode(ctx, w); err != nil {
+			return info, err
+		}
+	}
+	if info.ReadBy, err = readBy(ctx, w); err != nil {
+		return info, err
+	}
 	return info, hosted(ctx, w, &info)
 }
 

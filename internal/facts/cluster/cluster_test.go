@@ -3,6 +3,7 @@ package cluster_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts/cluster"
@@ -78,6 +79,69 @@ func TestJustBegun(t *testing.T) {
 			info, err := cluster.Describer{}.Describe(t.Context(), factstest.World(t, factstest.Metal, tt.changes, tt.without...))
 			if err != nil || info.Installing != tt.installing || info.Began.IsZero() {
 				t.Errorf("installing %t since %s, %v; want %t", info.Installing, info.Began, err, tt.installing)
+			}
+		})
+	}
+}
+
+// TestNoNode: while a cluster installs, the scheduler's word on a pod shows that there is no
+// Node, where no pod is on one.
+func TestNoNode(t *testing.T) {
+	const installing = "-- cluster-scoped-resources/config.openshift.io/clusterversions/version.yaml --\napiVersion: config.openshift.io/v1\nkind: ClusterVersion\n" +
+		"metadata: {name: version, uid: u, creationTimestamp: \"2026-03-01T10:00:00Z\"}\nstatus: {history: [{state: Partial, version: 4.20.16}]}\n"
+	const ns = "openshift-cluster-machine-approver"
+	empty := "-- delete:namespaces --\n-- delete:cluster-scoped-resources/core/nodes --\n"
+	pod := func(name, node, message string) string {
+		return "-- namespaces/" + ns + "/core/pods/" + name + ".yaml --\napiVersion: v1\nkind: Pod\nmetadata: {name: " + name + ", namespace: " + ns + ", uid: " + name + "}\n" +
+			"spec: {nodeName: \"" + node + "\"}\nstatus: {phase: Pending, conditions: [{type: PodScheduled, status: \"False\", reason: Unschedulable, message: '" + message + "'}]}\n"
+	}
+	const none = "no nodes available to schedule pods"
+	for name, tt := range map[string]struct {
+		changes string
+		want    bool
+	}{
+		"it found none":           {installing + empty + pod("a", "", none+". preemption: not eligible"), true},
+		"one pod is on a node":    {installing + empty + pod("a", "", none) + pod("b", "w1", ""), false},
+		"it found some":           {installing + empty + pod("a", "", "0/3 nodes are available: 3 node(s) had untolerated taint"), false},
+		"nothing said":            {installing + empty, false},
+		"installed, and all gone": {empty + pod("a", "", none), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			info, err := cluster.Describer{}.Describe(t.Context(), factstest.World(t, factstest.Metal, tt.changes))
+			if err != nil || info.NoNode != tt.want {
+				t.Errorf("no node %t, %v; want %t", info.NoNode, err, tt.want)
+			}
+		})
+	}
+}
+
+// TestReadBy: where a source does not say when it was read, the heartbeat of a Node that is
+// Ready bounds it, unless something else in the source is younger than that.
+func TestReadBy(t *testing.T) {
+	beat := time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC)
+	node := func(status string, at time.Time) string {
+		return "-- delete:cluster-scoped-resources/core/nodes --\n-- cluster-scoped-resources/core/nodes/w9.yaml --\napiVersion: v1\nkind: Node\nmetadata: {name: w9, uid: n}\n" +
+			"status: {conditions: [{type: MemoryPressure, status: \"False\", lastHeartbeatTime: \"" + at.Add(time.Hour).Format(time.RFC3339) + "\"}, {type: Ready, status: \"" + status +
+			"\", lastHeartbeatTime: \"" + at.Format(time.RFC3339) + "\"}]}\n"
+	}
+	for name, tt := range map[string]struct {
+		changes string
+		now     time.Time
+		atLeast bool
+		want    time.Time
+	}{
+		"a Node that is Ready":       {node("True", beat), beat.Add(time.Minute), true, beat.Add(10 * time.Minute)},
+		"one that is not":            {node("Unknown", beat), beat.Add(time.Minute), true, time.Time{}},
+		"something younger is there": {node("True", beat), beat.Add(11 * time.Minute), true, time.Time{}},
+		"the source says when":       {node("True", beat), beat.Add(time.Minute), false, time.Time{}},
+		"no Node":                    {"-- delete:cluster-scoped-resources/core/nodes --\n", beat, true, time.Time{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := factstest.World(t, factstest.Metal, tt.changes)
+			w.Now, w.AtLeast = tt.now, tt.atLeast
+			info, err := cluster.Describer{}.Describe(t.Context(), w)
+			if err != nil || !info.ReadBy.Equal(tt.want) {
+				t.Errorf("read by %s, %v; want %s", info.ReadBy, err, tt.want)
 			}
 		})
 	}

@@ -19,7 +19,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/fault"
@@ -31,7 +30,7 @@ var Log = evidence.TextQuery{Kind: evidence.Installer}
 // Install is the fact install-log.
 type Install struct {
 	Ended       facts.Field[string]    `cel:"ended"`       // complete, failed, or running: the log has no end
-	Step        facts.Field[string]    `cel:"step"`        // the last one: assets, infrastructure, api, bootstrap, bootstrapped, initialize, stable, console, complete
+	Step        facts.Field[string]    `cel:"step"`        // the last one: assets, infrastructure, agent, api, bootstrap, bootstrapped, initialize, stable, console, complete
 	WaitsFor    facts.Field[string]    `cel:"waitsFor"`    // the same in words
 	Error       facts.Field[string]    `cel:"error"`       // what it logged when it failed
 	Reason      facts.Field[string]    `cel:"reason"`      // what it still waited for, in its words
@@ -82,12 +81,16 @@ const (
 	sigMade     = "installer.made"
 	sigGenerate = "installer.generate"
 	sigGather   = "installer.gather"
+	sigAgent    = "installer.agent"
+	sigStopped  = "installer.stopped"
+	sigPulls    = "installer.pulls"
+	sigGathered = "installer.gathered"
 	sigLine     = "installer.line"
 )
 
 // messages are the lines that this package reads.
 var messages = []string{
-	sigRun, sigInfra, sigOldInfra, sigWait, sigStill, sigBoot, sigDone, sigFatal, sigFailed, sigOperator, sigMade, sigGenerate, sigGather, sigLine,
+	sigRun, sigInfra, sigOldInfra, sigWait, sigStill, sigBoot, sigDone, sigFatal, sigFailed, sigOperator, sigMade, sigGenerate, sigGather, sigAgent, sigStopped, sigPulls, sigGathered, sigLine,
 }
 
 // waits tells the steps apart by what is waited for; the first that fits counts.
@@ -183,31 +186,6 @@ func withoutLog(ctx context.Context, w *facts.World, missing error) error {
 		Supply: evidence.Supply{Kind: evidence.SupplyInstallerLog}}
 }
 
-// Say tells of an installation whose cluster cannot be asked; nil where no log has a run
-// that works on one or makes its files.
-func Say(ctx context.Context, w *facts.World) (*diagnosis.Installer, error) {
-	list, err := lines(ctx, w)
-	if err != nil {
-		return nil, err
-	}
-	run := newestRun(list)
-	if run == nil || len(addresses(list)) > 1 {
-		return nil, nil
-	}
-	in := follow(run)
-	if !slices.ContainsFunc(run, worksOnCluster) {
-		in.ended, in.waitsFor = "made", ""
-	}
-	said := &diagnosis.Installer{Version: in.version, Ended: in.ended, WaitsFor: in.waitsFor, At: in.at, Locator: run[len(run)-1].Line.Loc.String()}
-	if in.ended == "failed" && in.interrupted {
-		said.Ended = "interrupted"
-	}
-	if in.step == "bootstrapped" {
-		said.WaitsFor = ""
-	}
-	return said, nil
-}
-
 type line struct {
 	evidence.Match
 	id string
@@ -235,19 +213,18 @@ func lines(ctx context.Context, w *facts.World) ([]line, error) {
 // before it could; nil where the newest one only made files: an installation begins anew
 // with these.
 func lastRun(list []line) []line {
-	if run := newestRun(list); slices.ContainsFunc(run, worksOnCluster) {
+	if run := newestRun(list, works); slices.ContainsFunc(run, worksOnCluster) {
 		return run
 	}
 	return nil
 }
 
-// newestRun returns the lines of the newest run that worked on a cluster or made files for
-// one.
-func newestRun(list []line) []line {
+// newestRun returns the lines of the newest run that is of a kind; nil where none is.
+func newestRun(list []line, kind func([]line) bool) []line {
 	var best, run []line
 	var newest time.Time
 	keep := func() {
-		if len(run) > 0 && works(run) && !run[len(run)-1].Line.Time.Before(newest) {
+		if len(run) > 0 && kind(run) && !run[len(run)-1].Line.Time.Before(newest) {
 			best, newest = run, run[len(run)-1].Line.Time
 		}
 	}
@@ -270,7 +247,7 @@ func works(run []line) bool {
 
 func worksOnCluster(l line) bool {
 	switch l.id {
-	case sigInfra, sigOldInfra, sigWait, sigBoot, sigDone:
+	case sigInfra, sigOldInfra, sigWait, sigAgent, sigBoot, sigDone:
 		return true
 	case sigFatal, sigFailed:
 		return assetError.MatchString(message(l))
@@ -365,6 +342,16 @@ func (in *install) take(l line) {
 		in.begin("complete", "nothing", l.Line.Time)
 		in.ended, in.err, in.gather, in.interrupted = "complete", "", "", false
 		facts.Prove(item, &in.Ended, &in.Step, &in.WaitsFor, &in.Since)
+	case sigAgent:
+		if in.step != "agent" {
+			in.begin("agent", "the agent service on the rendezvous host", l.Line.Time)
+			facts.Prove(item, &in.Step, &in.WaitsFor, &in.Since)
+		}
+	case sigStopped:
+		if in.ended == "running" {
+			in.ended, in.interrupted = "failed", true
+			facts.Prove(item, &in.Ended, &in.Interrupted)
+		}
 	case sigGather:
 		in.gather = text
 		in.GatherError.Prove(item)

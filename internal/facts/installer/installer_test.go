@@ -147,8 +147,19 @@ func TestSay(t *testing.T) {
 		"only files, after a run that failed": {run + boot + at("07:50:00", "error", "Bootstrap failed to complete: timed out waiting for the condition") +
 			run + at("08:01:00", "info", "Ignition-Configs created in: . and auth"), "openshift-install v4.12.3 wrote its files at 2026-03-01T08:01:00Z, and no later run works on a cluster"},
 		"only files, of a release that does not list them": {run + boot + run + at("08:01:00", "debug", "Generating Metadata..."), "openshift-install v4.12.3 wrote its files at 2026-03-01T08:01:00Z, and no later run works on a cluster"},
-		"only files":   {run + at("07:01:00", "info", "Ignition-Configs created in: . and auth"), "openshift-install v4.12.3 wrote its files at 2026-03-01T07:01:00Z, and no later run works on a cluster"},
-		"gathers logs": {run + at("07:01:00", "info", "Pulling debug logs from the bootstrap machine"), ""},
+		"only files": {run + at("07:01:00", "info", "Ignition-Configs created in: . and auth"), "openshift-install v4.12.3 wrote its files at 2026-03-01T07:01:00Z, and no later run works on a cluster"},
+		"gathers logs": {run + at("07:01:00", "info", "Pulling debug logs from the bootstrap machine"),
+			"openshift-install v4.12.3 began to gather logs at 2026-03-01T07:01:00Z, and the log does not show whether it could"},
+		"gathered logs": {run + at("07:01:00", "info", "Pulling debug logs from the bootstrap machine") + at("07:03:00", "info", `Bootstrap gather logs captured here \"log-bundle-1.tar.gz\"`),
+			"openshift-install v4.12.3 gathered logs at 2026-03-01T07:03:00Z and wrote log-bundle-1.tar.gz: give that, too"},
+		"cannot gather, after a run that somebody ended": {run + at("07:01:00", "fatal", `failed to fetch Install Config: failed UserInput: interrupt`) +
+			run + at("09:01:00", "info", "Pulling debug logs from the bootstrap machine") + at("09:01:10", "fatal", "failed to create SSH client: dial tcp 192.0.2.9:22: connect: connection refused"),
+			"openshift-install v4.12.3 could not gather logs at 2026-03-01T09:01:10Z: failed to create SSH client: dial tcp 192.0.2.9:22: connect: connection refused"},
+		"cannot gather, after an installation": {run + boot + at("07:50:00", "error", "Bootstrap failed to complete: timed out waiting for the condition") +
+			run + at("09:01:00", "info", "Pulling debug logs from the bootstrap machine") + at("09:01:10", "fatal", "failed to create SSH client: dial tcp 192.0.2.9:22: connect: connection refused"),
+			"openshift-install v4.12.3 failed at 2026-03-01T07:50:00Z, where it waited for bootstrapping to complete"},
+		"waits for the agents": {run + at("07:01:00", "debug", "Agent Rest API never initialized. Bootstrap Kube API never initialized") + at("07:01:00", "info", "Waiting for cluster install to initialize. Sleeping for 30 seconds") +
+			at("07:09:00", "warning", "Received interrupt signal"), "openshift-install v4.12.3 was interrupted at 2026-03-01T07:09:00Z, where it waited for the agent service on the rendezvous host"},
 	} {
 		said, err := installer.Say(t.Context(), world(t, map[string]string{".openshift_install.log": c.log}))
 		if err != nil {

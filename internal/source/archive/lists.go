@@ -45,6 +45,11 @@ func (s *Source) List(ctx context.Context, r evidence.Resource, namespace string
 			return nil, err
 		}
 	}
+	if r == evidence.ClusterOperators {
+		if err := s.readOperatorLogs(ctx, &c); err != nil {
+			return nil, err
+		}
+	}
 	for _, g := range s.hidden(need) {
 		c.damage(g.path, errors.New(g.why))
 	}
@@ -67,7 +72,8 @@ func (s *Source) List(ctx context.Context, r evidence.Resource, namespace string
 	case len(objects) == 0 && !c.looked && len(c.part) == 0:
 		return nil, s.notCollected(need)
 	case len(c.part) > 0:
-		return objects, &evidence.Unavailable{Need: need, Why: evidence.NotCollected, Detail: few(c.part), Supply: s.supply(need)}
+		return objects, &evidence.Unavailable{Need: need, Why: evidence.NotCollected, Detail: few(c.part), Supply: s.supply(need),
+			Fields: slices.Contains(c.part, onlyLogged)}
 	}
 	return objects, nil
 }

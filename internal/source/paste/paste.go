@@ -165,6 +165,9 @@ func (sp *splitter) finish() {
 	if sp.more > 0 {
 		sp.s.spoiled(1, "logs", fmt.Errorf("%d lines are of more than %d programs and hosts", sp.more, maxStreams))
 	}
+	if len(sp.s.objects[evidence.ClusterOperators]) == 0 {
+		sp.s.objects[evidence.ClusterOperators] = sp.operators.Objects(evidence.Locator{Source: sp.s.name, Path: sp.s.name})
+	}
 	hosts := map[string]bool{}
 	for _, k := range keys {
 		l := sp.logs[k]

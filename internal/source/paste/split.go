@@ -21,6 +21,8 @@ type splitter struct {
 	spent int            // bytes that were decoded
 	more  int            // lines of logs beyond maxStreams
 
+	operators archive.OperatorLog
+
 	// What the last command said of what follows it.
 	namespace string
 	pod       string
@@ -137,10 +139,14 @@ func (sp *splitter) journal() bool {
 
 var installerLine = regexp.MustCompile(`^(?:time="[^"]{10,40}" )?level=(?:debug|info|warning|error|fatal) msg=`)
 
-// installer takes a line of openshift-install as it stands in its log.
+// installer takes a line of openshift-install as it stands in its log or on its terminal.
 func (sp *splitter) installer() bool {
+	logged := sp.operators.Take(sp.at+1, string(sp.lines[sp.at]))
 	if !installerLine.Match(sp.lines[sp.at]) {
-		return false
+		if logged {
+			sp.at++
+		}
+		return logged
 	}
 	sp.keep(evidence.Text{Kind: evidence.Installer}, sp.lines[sp.at])
 	return true

@@ -1,0 +1,48 @@
+package cluster
+
+import (
+	"context"
+	"time"
+
+	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/facts"
+)
+
+// reportsWithin is the longest that a kubelet whose Node stays Ready leaves between two
+// heartbeats: nodeStatusReportFrequency is 5 minutes, the kubelet adds up to half of it so
+// that nodes do not report together, and one write may fail
+// (openshift/machine-config-operator:templates/master/01-master-kubelet/_base/files/kubelet.yaml,
+// kubernetes/kubernetes:pkg/kubelet/kubelet_node_status.go calculateDelay).
+const reportsWithin = 10 * time.Minute
+
+// readBy is the latest time at which a source was read that does not say when: its Nodes
+// are Ready, so their newest heartbeat is recent. Zero where no Node bounds it, or where
+// something else in the source is younger than that: then the parts were read at different
+// times.
+func readBy(ctx context.Context, w *facts.World) (time.Time, error) {
+	if !w.AtLeast {
+		return time.Time{}, nil
+	}
+	nodes, err := w.List(ctx, evidence.Nodes, "")
+	if err := tolerate(err); err != nil {
+		return time.Time{}, err
+	}
+	var newest time.Time
+	for _, n := range nodes {
+		list, _ := evidence.Field(n.Content, "status", "conditions").([]any)
+		for _, e := range list {
+			c, _ := e.(map[string]any)
+			if evidence.String(c, "type") != "Ready" || evidence.String(c, "status") != "True" {
+				continue
+			}
+			if at := evidence.Time(c, "lastHeartbeatTime"); at.After(newest) {
+				newest = at
+			}
+		}
+	}
+	until := newest.Add(reportsWithin)
+	if newest.IsZero() || w.Now.After(until) {
+		return time.Time{}, nil
+	}
+	return until, nil
+}
