@@ -106,7 +106,9 @@ func (r *Recorder) Objects(n evidence.Need, objects []evidence.Object) error {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.need(n).Objects = records
+	rec := r.need(n)
+	rec.Objects = records
+	rec.Alone = len(objects) > 0 && !slices.ContainsFunc(objects, func(o evidence.Object) bool { return !o.Alone })
 	return nil
 }
 

@@ -128,6 +128,7 @@ func TestFlippedBit(t *testing.T) {
 			where = fmt.Sprintf("byte %d of %d", at, len(raw))
 		}
 		t.Run(fmt.Sprintf("%d %s as %s", i, s.name, f.name), func(t *testing.T) {
+			t.Parallel()
 			got := d.said(t.Context(), open)
 			before := whole[i%len(list)]
 			if got.exit == 0 && before.exit != 0 {

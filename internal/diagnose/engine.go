@@ -277,12 +277,8 @@ func (v *evaluation) eval(expr string) (fault.Result, error) {
 	if err != nil {
 		return fault.Result{}, err
 	}
-	r, err := p.Eval(v.bound.vars)
-	if err != nil {
-		return r, fmt.Errorf("%q: %w", expr, err)
-	}
 	v.used = append(v.used, p)
-	return r, nil
+	return v.with(expr, v.bound.vars)
 }
 
 func (v *evaluation) run(out *diagnosis.Finding, w *facts.World) error {
@@ -296,8 +292,15 @@ func (v *evaluation) run(out *diagnosis.Finding, w *facts.World) error {
 		out.Outcome, out.Missing = fault.Unknown, v.missing(when.Unknown)
 		out.Reason, out.Withheld = v.bound.reason(when.Unknown), v.bound.withheld(when.Unknown)
 		return nil
-	case !when.True():
+	}
+	if out.Lost, err = v.lost(out.Evidence, w, when.True()); err != nil {
+		return err
+	}
+	if !when.True() {
 		out.Outcome = fault.Absent
+		if out.Lost != nil {
+			out.Outcome, out.Reason = fault.Unknown, mayBeLost(out.Lost)
+		}
 		return nil
 	}
 	out.Outcome = fault.Present

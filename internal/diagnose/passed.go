@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/diagnosis"
+	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/fault"
 )
 
@@ -79,6 +80,21 @@ func (g *graph) stepOf(f *fault.Fault) fault.Stage {
 func (g *graph) witnessed(i int, component []int) bool {
 	return g.findings[i].Support > 0 || len(component) > 1 ||
 		slices.ContainsFunc(g.reach(component), g.present)
+}
+
+// reported reports whether something else shows what a list shows to be missing: a program
+// that logged it, or an effect that was seen without such a list.
+func (g *graph) reported(component []int) bool {
+	return slices.ContainsFunc(append(slices.Clone(component), g.reach(component)...), func(i int) bool {
+		f := g.findings[i]
+		return g.present(i) && (f.Lost == nil || slices.ContainsFunc(f.Evidence, func(e evidence.Item) bool { return e.Locator.Line > 0 }))
+	})
+}
+
+// restsOn reports whether a finding has this piece of evidence, too: then it is no other
+// explanation that the evidence may be wrong.
+func restsOn(f diagnosis.Finding, item *evidence.Item) bool {
+	return item != nil && slices.ContainsFunc(f.Evidence, func(e evidence.Item) bool { return e.Locator == item.Locator && e.Excerpt == item.Excerpt })
 }
 
 // passedAlready reports a fault at a host that stops a step which the host has passed:

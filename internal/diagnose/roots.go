@@ -152,10 +152,13 @@ func (g *graph) confidence(i int, component []int) (diagnosis.Confidence, string
 	}
 	for _, e := range g.edges {
 		cause := g.findings[e.from]
-		if cause.Outcome != fault.Unknown || e.strength != fault.Certain || !slices.Contains(component, e.to) {
+		if cause.Outcome != fault.Unknown || e.strength != fault.Certain || !slices.Contains(component, e.to) || restsOn(finding, cause.Lost) {
 			continue
 		}
 		return diagnosis.Likely, fmt.Sprintf("%s could be behind it and could not be checked: %s", cause.Fault, cause.Reason)
+	}
+	if finding.Lost != nil && !g.reported(component) {
+		return diagnosis.Likely, mayBeLost(finding.Lost)
 	}
 	if step, open := g.unconfirmed(f, finding.Since); open && !g.witnessed(i, component) {
 		return diagnosis.Likely, fmt.Sprintf("no host is seen to be stopped at %s, where it would stop hosts, and nothing else shows it", step)

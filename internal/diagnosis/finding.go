@@ -26,6 +26,9 @@ type Finding struct {
 	// Withheld says of an unknown finding that the source refused what would decide it, or
 	// did not answer.
 	Withheld bool `json:"-"`
+	// Lost is the evidence from a list on which a finding rests although an object may be lost
+	// from the list; nil where it rests on none.
+	Lost *evidence.Item `json:"-"`
 	// HeldUp says of a finding that is still normal what may hold it up and was withheld.
 	HeldUp  string          `json:"-"`
 	Support int             `json:"-"` // how many supporting expressions held

@@ -235,6 +235,27 @@ type Item struct {
 	From    string    `json:"from,omitempty"`
 	Time    time.Time `json:"time,omitzero"`
 	Fields  []string  `json:"-"` // the fields of the fact that this item proves; empty: the fact as a whole
+	// List is set where a whole list shows it: that something is not among its objects, or
+	// how many they are. One object that is lost makes it untrue.
+	List Need `json:"-"`
+	// Dangling says that another object refers to the one that is not in the List.
+	Dangling bool `json:"-"`
+}
+
+// Listed returns what a whole list of objects shows. It is located as `oc get` spells it.
+func Listed(r Resource, namespace, excerpt string) Item {
+	path := r.Name
+	if namespace != "" {
+		path += " -n " + namespace
+	}
+	return Item{Locator: Locator{Path: path, Cluster: r.Cluster}, Excerpt: excerpt, List: Objects(r, namespace)}
+}
+
+// Dangling is what a whole list shows where it lacks an object that another one refers to.
+func Dangling(r Resource, namespace, excerpt string) Item {
+	item := Listed(r, namespace, excerpt)
+	item.Dangling = true
+	return item
 }
 
 // Object is one API object as it was read, sanitised.
@@ -245,6 +266,7 @@ type Object struct {
 	Content   map[string]any
 	Loc       Locator
 	ReadAt    time.Time // zero where the source cannot tell
+	Alone     bool      // it lay in a file of its own, and nothing lists which others there were
 }
 
 // PartMark is the annotation that a source puts on an object of which it has only some

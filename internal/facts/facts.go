@@ -277,6 +277,9 @@ func (w *World) Get(ctx context.Context, r evidence.Resource, namespace, name st
 	return o, ok, err
 }
 
+// Loose reports whether nothing lists which objects of a need there were: see reader.Reader.
+func (w *World) Loose(ctx context.Context, n evidence.Need) bool { return w.reader.Loose(ctx, n) }
+
 // missed remembers a read that failed. What its source never has is left to the fact.
 func (w *World) missed(err error) {
 	if u, ok := evidence.AsUnavailable(err); ok && u.Why.Hides() {

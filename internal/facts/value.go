@@ -14,12 +14,27 @@ type Value struct {
 	fact    *Fact
 	record  record
 	touched *touched
+	doubt   func(evidence.Item) error // see Doubting
+}
+
+// Doubting returns the value with those fields unknown of which one piece of evidence does not
+// hold: doubt returns why.
+func (v Value) Doubting(doubt func(evidence.Item) error) Value {
+	v.doubt = doubt
+	return v
 }
 
 // Field returns the value of the i-th field of the fact, or why it is unknown.
 func (v Value) Field(i int) (any, error) {
 	if v.Err != nil {
 		return nil, v.Err
+	}
+	if v.doubt != nil {
+		for _, item := range v.record.proof([]int{i}) {
+			if err := v.doubt(item); err != nil {
+				return nil, err
+			}
+		}
 	}
 	return v.record.field(i)
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sort"
 	"strconv"
 	"sync"
@@ -184,6 +185,13 @@ func (r *Reader) Get(ctx context.Context, res evidence.Resource, namespace, name
 		return evidence.Object{}, false, nil
 	}
 	return c.list[i], true, nil
+}
+
+// Loose reports whether the objects of a need lay in files of their own and nothing lists
+// which there were: one that is lost is not missed.
+func (r *Reader) Loose(ctx context.Context, n evidence.Need) bool {
+	c := r.cell(ctx, n)
+	return c.err == nil && len(c.list) > 0 && !slices.ContainsFunc(c.list, func(o evidence.Object) bool { return !o.Alone })
 }
 
 func (r *Reader) cell(ctx context.Context, n evidence.Need) *objectsCell {

@@ -114,7 +114,7 @@ func readHost(ctx context.Context, w *facts.World, s fault.Subject) (Host, error
 		f.Registered.Prove(item)
 	}
 	if h.Assisted == nil {
-		f.Registered.Set(false, evidence.Item{Locator: evidence.Locator{Path: evidence.AssistedHosts.String()}, Excerpt: fmt.Sprintf("none of the %d hosts that registered is %s", len(known), h.Name)})
+		f.Registered.Set(false, evidence.Listed(evidence.AssistedHosts, "", fmt.Sprintf("none of the %d hosts that registered is %s", len(known), h.Name)))
 		f.first(known)
 	} else {
 		f.fill(h.Assisted.API, h.Assisted.Loc)
@@ -138,7 +138,7 @@ func (f *Host) elsewhere(ctx context.Context, w *facts.World, h inventory.Host) 
 		joined := h.Assisted.API.Reached(assisted.StageJoined)
 		f.Joined.Set(joined, evidence.Item{Locator: h.Assisted.Loc, Excerpt: fmt.Sprintf("stage %q, joined: %t", h.Assisted.API.Stage, joined)})
 	case err == nil:
-		f.Joined.Set(false, evidence.Item{Locator: evidence.Locator{Path: "nodes"}, Excerpt: "none is of host " + h.Name})
+		f.Joined.Set(false, evidence.Listed(evidence.Nodes, "", "none is of host "+h.Name))
 	default:
 		u, ok := evidence.AsUnavailable(err)
 		if !ok {
@@ -403,7 +403,7 @@ func readCluster(ctx context.Context, w *facts.World, _ fault.Subject) (Cluster,
 	if err != nil {
 		return f, facts.Miss(err, &f.Hosts)
 	}
-	f.Hosts.Set(len(joined), evidence.Item{Locator: evidence.Locator{Path: members.String()}, Excerpt: fmt.Sprintf("%d hosts", len(joined))})
+	f.Hosts.Set(len(joined), evidence.Listed(members, "", fmt.Sprintf("%d hosts", len(joined))))
 	return f, nil
 }
 

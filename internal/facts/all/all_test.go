@@ -45,3 +45,21 @@ func TestMessagesAreRead(t *testing.T) {
 		t.Error("the catalog has no message that facts read")
 	}
 }
+
+// Evidence that rests on a whole list says so: evidence.Listed and evidence.Dangling do, a
+// locator of a list that is written by hand does not.
+func TestListsAreNamed(t *testing.T) {
+	err := filepath.WalkDir("..", func(p string, d fs.DirEntry, err error) error {
+		if err != nil || filepath.Ext(p) != ".go" || strings.HasSuffix(p, "_test.go") {
+			return err
+		}
+		raw, err := os.ReadFile(p)
+		if strings.Contains(string(raw), "Locator: evidence.Locator{Path:") {
+			t.Errorf("%s: make the evidence with evidence.Listed or evidence.Dangling", p)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

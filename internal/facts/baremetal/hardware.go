@@ -246,7 +246,7 @@ func readPreparedImage(ctx context.Context, w *facts.World, s fault.Subject) (Pr
 		return f, err
 	}
 	if !ok {
-		none := evidence.Item{Locator: evidence.Locator{Path: "preprovisioningimages -n " + h.BMH.API.Namespace}, Excerpt: "none of " + h.BMH.API.Name}
+		none := evidence.Listed(evidence.PreparedImages, h.BMH.API.Namespace, "none of "+h.BMH.API.Name)
 		f.Exists.Set(false, none)
 		f.Ready.Set(false, none)
 		f.Failed.Set(false, none)

@@ -218,7 +218,7 @@ func (f *Host) consumer(ctx context.Context, w *facts.World, h inventory.Host) e
 			return err
 		}
 	} else {
-		f.Joined.Set(false, evidence.Item{Locator: evidence.Locator{Path: "nodes"}, Excerpt: "none is of host " + h.Name})
+		f.Joined.Set(false, evidence.Listed(evidence.Nodes, "", "none is of host "+h.Name))
 	}
 	ref := h.BMH.API.Spec.ConsumerRef
 	if ref == nil {
@@ -237,8 +237,11 @@ func (f *Host) consumer(ctx context.Context, w *facts.World, h inventory.Host) e
 	if err != nil {
 		return facts.Miss(err, &f.ConsumerGone)
 	}
-	gone := !slices.ContainsFunc(machines, func(o evidence.Object) bool { return o.Name == ref.Name })
-	f.ConsumerGone.Set(gone, item, evidence.Item{Locator: evidence.Locator{Path: "machines -n " + inventory.MachineAPI}, Excerpt: fmt.Sprintf("%d Machines, %s is one of them: %t", len(machines), ref.Name, !gone)})
+	if i := slices.IndexFunc(machines, func(o evidence.Object) bool { return o.Name == ref.Name }); i >= 0 {
+		f.ConsumerGone.Set(false, item, machines[i].Shows("metadata.name", "Machine "+ref.Name+" exists", machines[i].Created()))
+		return nil
+	}
+	f.ConsumerGone.Set(true, item, evidence.Dangling(evidence.Machines, inventory.MachineAPI, fmt.Sprintf("none of the %d Machines is %s", len(machines), ref.Name)))
 	return nil
 }
 

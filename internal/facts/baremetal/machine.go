@@ -68,7 +68,7 @@ func readMachine(ctx context.Context, w *facts.World, s fault.Subject) (Machine,
 			return f, err
 		}
 	} else {
-		f.Joined.Set(false, evidence.Item{Locator: evidence.Locator{Path: "nodes"}, Excerpt: "none is of Machine " + h.Machine.API.Name})
+		f.Joined.Set(false, evidence.Listed(evidence.Nodes, "", "none is of Machine "+h.Machine.API.Name))
 	}
 	list, err := all(ctx, w)
 	if err != nil {
@@ -142,7 +142,7 @@ func (f *Machine) hosts(own inventory.Host, list []inventory.Host) {
 			f.Replaced.Miss(evidence.Replaced(evidence.Objects(evidence.BareMetalHosts, inventory.MachineAPI), "the providerID or the uid"))
 		}
 	}
-	whole := evidence.Item{Locator: evidence.Locator{Path: "baremetalhosts -n " + inventory.MachineAPI}, Excerpt: fmt.Sprintf("%d hosts, %d of them can be taken", len(list), available)}
+	whole := evidence.Listed(evidence.BareMetalHosts, inventory.MachineAPI, fmt.Sprintf("%d hosts, %d of them can be taken", len(list), available))
 	f.Free.Set(available, whole)
 	if _, err := f.HostExists.Get(); err != nil {
 		f.HostExists.Set(false, whole)
@@ -206,8 +206,10 @@ func readFrozen(ctx context.Context, w *facts.World, _ fault.Subject) (Frozen, e
 			overdue = append(overdue, h.BMH.API.Name)
 		}
 	}
-	items = append(items, evidence.Item{Locator: evidence.Locator{Path: "baremetalhosts -n " + inventory.MachineAPI}, Time: newest,
-		Excerpt: fmt.Sprintf("%d managed hosts, %d with work left, the newest change of any status %s", managed, pending, stamp(newest))})
+	count := evidence.Listed(evidence.BareMetalHosts, inventory.MachineAPI,
+		fmt.Sprintf("%d managed hosts, %d with work left, the newest change of any status %s", managed, pending, stamp(newest)))
+	count.Time = newest
+	items = append(items, count)
 	f.Hosts.Set(managed, items...)
 	f.Pending.Set(pending, items...)
 	f.Overdue.Set(len(overdue), items...)

@@ -52,7 +52,7 @@ func readProvisioning(ctx context.Context, w *facts.World, _ fault.Subject) (Pro
 			managed++
 		}
 	}
-	f.Managed.Set(managed, evidence.Item{Locator: evidence.Locator{Path: "baremetalhosts -n " + inventory.MachineAPI}, Excerpt: fmt.Sprintf("%d hosts with a BMC", managed)})
+	f.Managed.Set(managed, evidence.Listed(evidence.BareMetalHosts, inventory.MachineAPI, fmt.Sprintf("%d hosts with a BMC", managed)))
 	o, ok, err := w.Get(ctx, evidence.Provisionings, "", provisioningName)
 	switch {
 	case err != nil:
@@ -65,7 +65,7 @@ func readProvisioning(ctx context.Context, w *facts.World, _ fault.Subject) (Pro
 		f.Exists.Set(true, item)
 		f.Network.Set(network, item)
 	default:
-		item := evidence.Item{Locator: evidence.Locator{Path: "provisionings"}, Excerpt: fmt.Sprintf("there is none, and %d hosts have a BMC", managed)}
+		item := evidence.Listed(evidence.Provisionings, "", fmt.Sprintf("there is none, and %d hosts have a BMC", managed))
 		f.Exists.Set(false, item)
 		f.Network.Set("", item)
 	}
@@ -83,7 +83,7 @@ func (f *Provisioning) operator(ctx context.Context, w *facts.World) error {
 		return facts.Miss(err, &f.Reported, &f.Degraded, &f.Reason, &f.Message, &f.Waits, &f.Invalid, &f.Since)
 	}
 	if !ok {
-		f.Reported.Set(false, evidence.Item{Locator: evidence.Locator{Path: "clusteroperators"}, Excerpt: "none is called baremetal"})
+		f.Reported.Set(false, evidence.Listed(evidence.ClusterOperators, "", "none is called baremetal"))
 		return facts.Miss(notReported, &f.Degraded, &f.Reason, &f.Message, &f.Waits, &f.Invalid, &f.Since)
 	}
 	f.Reported.Set(true, co.Shows("", "clusteroperator baremetal", time.Time{}))

@@ -102,7 +102,7 @@ func (in *Inputs) config(ctx context.Context, w *facts.World) (domain string, it
 		if !slices.ContainsFunc(list, func(o evidence.Object) bool { return slices.Contains(witnesses, o.Name) }) {
 			return "", item, &evidence.Unavailable{Need: evidence.Objects(evidence.ConfigMaps, "kube-system"), Why: evidence.NotCollected, Supply: evidence.Supply{Kind: evidence.SupplyGet, Resource: "cm", Namespace: "kube-system"}}
 		}
-		item = evidence.Item{Locator: evidence.Locator{Path: "configmaps -n kube-system"}, Excerpt: fmt.Sprintf("no cluster-config-v1 among the %d ConfigMaps", len(list))}
+		item = evidence.Listed(evidence.ConfigMaps, "kube-system", fmt.Sprintf("no cluster-config-v1 among the %d ConfigMaps", len(list)))
 		in.ConfigGone.Set(true, item)
 		in.ConfigBroken.Set("", item)
 		return "", item, nil

@@ -135,7 +135,7 @@ func (m *MCS) secret(ctx context.Context, w *facts.World) (shownChain, error) {
 		return shownChain{why: err}, facts.Miss(err, &m.SecretExists, &m.Stale)
 	}
 	if !ok {
-		m.SecretExists.Set(false, evidence.Item{Locator: evidence.Locator{Path: "secrets -n " + mcoNamespace}, Excerpt: "no Secret " + mcsSecret})
+		m.SecretExists.Set(false, evidence.Listed(evidence.Secrets, mcoNamespace, "no Secret "+mcsSecret))
 		return shownChain{why: errNoSecret}, nil
 	}
 	m.SecretExists.Set(true, evidence.Item{Locator: o.Loc, Excerpt: "Secret " + mcsSecret + " exists", Time: o.Created()})

@@ -44,7 +44,7 @@ func readSigner(ctx context.Context, w *facts.World, _ fault.Subject) (Signer, e
 		return f, err
 	}
 	if !ok {
-		f.Exists.Set(false, evidence.Item{Locator: evidence.Locator{Path: "secrets -n " + managerNamespace}, Excerpt: "no Secret " + signerSecret})
+		f.Exists.Set(false, evidence.Listed(evidence.Secrets, managerNamespace, "no Secret "+signerSecret))
 		return f, facts.Miss(signerUnread, &f.NotBefore, &f.NotAfter, &f.Subject)
 	}
 	f.Exists.Set(true, evidence.Item{Locator: o.Loc, Excerpt: "Secret " + signerSecret + " exists", Time: o.Created()})

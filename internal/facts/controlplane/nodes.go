@@ -41,7 +41,7 @@ func readNodes(ctx context.Context, w *facts.World, _ fault.Subject) (Nodes, err
 	for _, o := range list {
 		c.add(o)
 	}
-	item := evidence.Item{Locator: evidence.Locator{Path: "nodes"}, Excerpt: fmt.Sprintf("%d control-plane nodes: %s", len(c.names), strings.Join(c.names, ", "))}
+	item := evidence.Listed(evidence.Nodes, "", fmt.Sprintf("%d control-plane nodes: %s", len(c.names), strings.Join(c.names, ", ")))
 	n.Registered.Set(len(c.names), item)
 	n.Ready.Set(c.ready, item)
 	n.Names.Set(c.names, item)

@@ -120,7 +120,7 @@ func (a *Approver) pods(ctx context.Context, w *facts.World) error {
 	}
 	a.Pods.Set(len(shown))
 	if len(shown) == 0 {
-		shown = []evidence.Item{{Locator: evidence.Locator{Path: "pods -n " + ApproverNamespace}, Excerpt: "no pod of app machine-approver"}}
+		shown = []evidence.Item{evidence.Listed(evidence.Pods, ApproverNamespace, "no pod of app machine-approver")}
 	}
 	a.Pods.Prove(shown...)
 	a.Running.Set(running, shown...)

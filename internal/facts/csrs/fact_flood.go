@@ -57,7 +57,7 @@ func readFlood(ctx context.Context, w *facts.World, _ fault.Subject) (FloodSeen,
 }
 
 func (f *FloodSeen) count(count Flood, all []Request, w *facts.World) {
-	shown := evidence.Item{Locator: evidence.Locator{Path: evidence.CSRs.String()}, Excerpt: fmt.Sprintf("%d requests of nodes wait", count.Pending)}
+	shown := evidence.Listed(evidence.CSRs, "", fmt.Sprintf("%d requests of nodes wait", count.Pending))
 	_, unread := f.Limit.Get()
 	most := ""
 	node, n := loudest(all, w.Now, w.Version)

@@ -60,7 +60,7 @@ func readHost(ctx context.Context, w *facts.World, s fault.Subject) (HostRequest
 			c.gap = &evidence.Unavailable{Need: evidence.Objects(evidence.CSRs, ""), Why: evidence.Damaged, Detail: "whose request " + r.Name + " is cannot be read"}
 		}
 	}
-	return c.fields(evidence.Item{Locator: evidence.Locator{Path: evidence.CSRs.String()}, Excerpt: fmt.Sprintf("none of the %d requests is of %s", len(all), h.Name)}), nil
+	return c.fields(evidence.Listed(evidence.CSRs, "", fmt.Sprintf("none of the %d requests is of %s", len(all), h.Name))), nil
 }
 
 // counted are the requests of one host, oldest first.

@@ -280,7 +280,7 @@ func one(ctx context.Context, w *facts.World, kind evidence.Resource, namespace,
 	}
 	o, ok, err := w.Get(ctx, kind, namespace, name)
 	if !ok || err != nil {
-		return o, false, evidence.Item{Locator: evidence.Locator{Path: evidence.Objects(kind, namespace).String()}, Excerpt: "no " + name + " is among them"}, err
+		return o, false, evidence.Listed(kind, namespace, "no "+name+" is among them"), err
 	}
 	return o, true, evidence.Item{Locator: o.Loc, Excerpt: name + " exists since " + stamp(o.Created()), Time: o.Created()}, nil
 }
@@ -314,6 +314,10 @@ func (a *Asked) judge(ctx context.Context, w *facts.World, r Request) error {
 	}
 	a.Approves.Set(string(j.Approves), shown)
 	a.Failed.Set(j.Refusals(), shown)
+	if j.Waits == WaitsNoMachine {
+		a.Waits.Prove(a.compared(r)...)
+		a.Waits.Prove(reserved(ctx, w, r)...)
+	}
 	if a.NodeExists.Value() {
 		a.Waits.Prove(a.NodeExists.Proof()...)
 	}
@@ -341,6 +345,26 @@ type notKnown struct {
 func (n *notKnown) Error() string { return n.why }
 func (n *notKnown) Unwrap() error { return n.err }
 
+// reserved shows the Machine that a request's host is reserved for, where there is no such
+// Machine.
+func reserved(ctx context.Context, w *facts.World, r Request) []evidence.Item {
+	h, ok, err := HostOf(ctx, w, r)
+	if err != nil || !ok || h.Machine != nil || h.BMH == nil || h.BMH.API.Spec.ConsumerRef == nil {
+		return nil
+	}
+	name := h.BMH.API.Spec.ConsumerRef.Name
+	return []evidence.Item{evidence.Dangling(evidence.Machines, MachineNamespace, fmt.Sprintf("none is %s, which BareMetalHost %s is reserved for", name, h.BMH.API.Name))}
+}
+
+// compared shows the Machine of which the approver logged that it compared the request with
+// it, where there is none now.
+func (a *Asked) compared(r Request) []evidence.Item {
+	if !slices.Contains([]Waits{WaitsWindow, WaitsNodeRef, WaitsName, WaitsNames}, Waits(a.Logged.Value())) {
+		return nil
+	}
+	return []evidence.Item{evidence.Dangling(evidence.Machines, MachineNamespace, "none is of "+r.NodeName+", and the approver compared the request with one")}
+}
+
 // proofAt is where the reason can be looked up: the Machine, where it is one.
 func (j Judgement) proofAt(r Request) evidence.Locator {
 	if j.Machine != "" {
@@ -355,7 +379,7 @@ func (a *Asked) machines(in Surroundings, j Judgement, r Request) {
 		_ = facts.Miss(err, &a.Machine, &a.Machines, &a.WindowStart, &a.WindowEnd, &a.StrangeNames, &a.StrangeIPs)
 		return
 	}
-	list := evidence.Item{Locator: evidence.Locator{Path: evidence.Objects(evidence.Machines, MachineNamespace).String()}, Excerpt: fmt.Sprintf("%d Machines", len(all))}
+	list := evidence.Listed(evidence.Machines, MachineNamespace, fmt.Sprintf("%d Machines", len(all)))
 	a.Machines.Set(len(all), list)
 	item := list
 	var m Machine

@@ -71,7 +71,7 @@ func noStrangers(all []Request) Strangers {
 		}
 	}
 	facts.Complete(&f)
-	facts.ProveAll(&f, evidence.Item{Locator: evidence.Locator{Path: evidence.CSRs.String()}, Excerpt: fmt.Sprintf("%d requests, none was approved for a name that nothing else has", len(all))})
+	facts.ProveAll(&f, evidence.Listed(evidence.CSRs, "", fmt.Sprintf("%d requests, none was approved for a name that nothing else has", len(all))))
 	return f
 }
 

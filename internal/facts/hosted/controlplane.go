@@ -210,7 +210,7 @@ func readWorkers(ctx context.Context, w *facts.World, _ fault.Subject) (Workers,
 		return f, err
 	}
 	wanted := 0
-	f.Nodes.Set(len(nodes), evidence.Item{Locator: evidence.Locator{Path: "nodes"}, Excerpt: fmt.Sprintf("%d Nodes", len(nodes))})
+	f.Nodes.Set(len(nodes), evidence.Listed(evidence.Nodes, "", fmt.Sprintf("%d Nodes", len(nodes))))
 	for _, o := range pools {
 		if evidence.String(o.Content, "spec", "clusterName") != h.Name {
 			continue

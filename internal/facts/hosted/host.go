@@ -74,7 +74,7 @@ func readHost(ctx context.Context, w *facts.World, s fault.Subject) (Host, error
 			return f, err
 		}
 	} else {
-		f.Joined.Set(false, evidence.Item{Locator: evidence.Locator{Path: "nodes"}, Excerpt: "none is of Machine " + h.Hosted.Name})
+		f.Joined.Set(false, evidence.Listed(evidence.Nodes, "", "none is of Machine "+h.Hosted.Name))
 	}
 	part{&f.Bootstrap, &f.BootSince, "False", []string{"BootstrapReady"}, true}.read(h.Hosted.Object)
 	part{&f.Infra, &f.InfraSince, "False", []string{"InfrastructureReady"}, true}.read(h.Hosted.Object)

@@ -29,7 +29,7 @@ func readNames(ctx context.Context, w *facts.World, s fault.Subject) (Names, err
 	if err != nil {
 		return f, err
 	}
-	item := evidence.Item{Locator: evidence.Locator{Path: evidence.HostedClusters.String()}, Excerpt: "HostedCluster " + h.String()}
+	item := evidence.Listed(evidence.HostedClusters, "", "HostedCluster "+h.String())
 	f.HostedCluster.Set(h.Name, item)
 	f.HostedClusterNamespace.Set(h.Namespace, item)
 	f.ControlPlaneNamespace.Set(h.ControlPlane, item)
@@ -61,7 +61,7 @@ func (f *Names) ofHost(ctx context.Context, w *facts.World, name string) error {
 		f.Machine.Set(h.Hosted.Name, h.Hosted.Object.Shows("metadata.name", fmt.Sprintf("Machine %s is of host %s", h.Hosted.Name, name), h.Hosted.Created))
 	}
 	if ok && h.NodePool != "" {
-		f.NodePool.Set(h.NodePool, evidence.Item{Locator: evidence.Locator{Path: evidence.NodePools.String()}, Excerpt: name + " belongs to NodePool " + h.NodePool})
+		f.NodePool.Set(h.NodePool, evidence.Listed(evidence.NodePools, "", name+" belongs to NodePool "+h.NodePool))
 	}
 	return nil
 }

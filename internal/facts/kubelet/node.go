@@ -81,8 +81,11 @@ func readNode(ctx context.Context, w *facts.World, s fault.Subject) (Node, error
 		if _, err := w.List(ctx, evidence.Nodes, ""); err != nil { // it may be among those that were not read
 			return n, err
 		}
+		none := evidence.Listed(evidence.Nodes, "", fmt.Sprintf("none of the %d Nodes is %s", len(nodes), h.Name))
+		none.Dangling = h.Machine != nil && h.Machine.API.Status.NodeRef != nil
 		facts.Complete(&n)
-		facts.ProveAll(&n, evidence.Item{Locator: evidence.Locator{Path: "nodes"}, Excerpt: fmt.Sprintf("none of the %d Nodes is %s", len(nodes), h.Name)})
+		facts.ProveAll(&n, none)
+		n.Linked.Clear()
 		return n, n.link(ctx, w, h)
 	}
 	if err := n.link(ctx, w, h); err != nil {
@@ -108,7 +111,7 @@ func (n *Node) link(ctx context.Context, w *facts.World, h inventory.Host) error
 		if u := roll.Unread(evidence.Machines); u != nil {
 			return facts.Miss(u, &n.Linked)
 		}
-		n.Linked.Set("", evidence.Item{Locator: evidence.Locator{Path: "machines -n " + inventory.MachineAPI}, Excerpt: "no Machine is of " + h.Name})
+		n.Linked.Set("", evidence.Listed(evidence.Machines, inventory.MachineAPI, "no Machine is of "+h.Name))
 		return nil
 	}
 	name := ""
@@ -183,7 +186,7 @@ func (n *Node) lease(ctx context.Context, w *facts.World, name string) error {
 	if err != nil {
 		return facts.Miss(err, fields...)
 	}
-	shown := evidence.Item{Locator: evidence.Locator{Path: "leases -n " + leaseNamespace}, Excerpt: "no lease of " + name}
+	shown := evidence.Listed(evidence.Leases, leaseNamespace, "no lease of "+name)
 	renewed, behind := Renewed(own), time.Duration(0)
 	if ok {
 		behind = newest.Sub(renewed)

@@ -46,7 +46,7 @@ func readReported(ctx context.Context, w *facts.World, s fault.Subject) (Reporte
 		return r, err
 	}
 	if err == nil {
-		shown := evidence.Item{Locator: evidence.Locator{Path: "nodes"}, Excerpt: fmt.Sprintf("none of the %d Nodes is %s", len(nodes), h.Name)}
+		shown := evidence.Listed(evidence.Nodes, "", fmt.Sprintf("none of the %d Nodes is %s", len(nodes), h.Name))
 		if h.Node != nil {
 			shown = evidence.Item{Locator: h.Node.Loc, Excerpt: "Node " + h.Name + " exists"}
 		}

@@ -68,8 +68,10 @@ func readSilence(ctx context.Context, w *facts.World, _ fault.Subject) (Silence,
 	f.From.Set(from)
 	f.Now.Set(now)
 	f.Gap.Set(fault.Span(now.Sub(from)))
-	facts.ProveAll(&f, evidence.Item{Locator: evidence.Locator{Path: "leases -n " + leaseNamespace}, Excerpt: fmt.Sprintf(
-		"%d of %d nodes are silent; the last renewal is of %s, the control plane's of %s", silent, len(leases), stamp(from), stamp(now)), Time: from})
+	shown := evidence.Listed(evidence.Leases, leaseNamespace, fmt.Sprintf(
+		"%d of %d nodes are silent; the last renewal is of %s, the control plane's of %s", silent, len(leases), stamp(from), stamp(now)))
+	shown.Time = from
+	facts.ProveAll(&f, shown)
 	err = f.asking(ctx, w, from)
 	return f, err
 }
@@ -81,7 +83,7 @@ func (f *Silence) asking(ctx context.Context, w *facts.World, from time.Time) er
 		return facts.Miss(err, &f.Asking, &f.First)
 	}
 	asked := map[string]bool{}
-	shown := evidence.Item{Locator: evidence.Locator{Path: evidence.CSRs.String()}, Excerpt: fmt.Sprintf("none of the %d requests is for a first client certificate", len(requests))}
+	shown := evidence.Listed(evidence.CSRs, "", fmt.Sprintf("none of the %d requests is for a first client certificate", len(requests)))
 	for _, r := range requests {
 		if r.Kind != csrs.Client || r.Renews() || !r.Created.After(from) || r.NodeName == "" {
 			continue

@@ -50,7 +50,7 @@ func readHostRequests(ctx context.Context, w *facts.World, s fault.Subject) (Hos
 		facts.Complete(&f)
 		return f, nil
 	}
-	f.Joined.Set(false, evidence.Item{Locator: evidence.Locator{Path: "nodes"}, Excerpt: "there is no Node " + s.Name})
+	f.Joined.Set(false, evidence.Listed(evidence.Nodes, "", "there is no Node "+s.Name))
 	asked, err := byAddress(ctx, w)
 	if err != nil {
 		return f, err

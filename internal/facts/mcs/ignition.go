@@ -61,7 +61,7 @@ func readIgnition(ctx context.Context, w *facts.World, s fault.Subject) (Ignitio
 	case joined:
 		g.Joined.Set(true, evidence.Item{Locator: node.Loc, Excerpt: "Node " + s.Name + " exists", Time: node.Created()})
 	default:
-		g.Joined.Set(false, evidence.Item{Locator: evidence.Locator{Path: "nodes"}, Excerpt: "there is no Node " + s.Name})
+		g.Joined.Set(false, evidence.Listed(evidence.Nodes, "", "there is no Node "+s.Name))
 	}
 	return g, nil
 }

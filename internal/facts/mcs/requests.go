@@ -68,7 +68,7 @@ func noServer(ctx context.Context, w *facts.World) (evidence.Item, bool) {
 			return evidence.Item{}, false
 		}
 	}
-	return evidence.Item{Locator: evidence.Locator{Path: "pods -n " + Namespace}, Excerpt: "no " + serverName + " has run, so nothing was asked of one"}, true
+	return evidence.Listed(evidence.Pods, Namespace, "no "+serverName+" has run, so nothing was asked of one"), true
 }
 
 // PoolRequests reads what was asked in the name of a pool.

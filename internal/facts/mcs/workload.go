@@ -63,7 +63,7 @@ func (l *Workload) daemonSet(ctx context.Context, w *facts.World) error {
 		return err
 	}
 	desired, ready := evidence.Int(o.Content, "status", "desiredNumberScheduled"), evidence.Int(o.Content, "status", "numberReady")
-	item := evidence.Item{Locator: evidence.Locator{Path: "daemonsets -n " + Namespace}, Excerpt: "there is no DaemonSet " + serverName}
+	item := evidence.Listed(evidence.DaemonSets, Namespace, "there is no DaemonSet "+serverName)
 	if ok {
 		item = o.Shows("status", fmt.Sprintf("desiredNumberScheduled: %d, numberReady: %d", desired, ready), time.Time{})
 	}
@@ -116,7 +116,7 @@ func (l *Workload) pods(ctx context.Context, w *facts.World) error {
 		facts.Prove(item, &l.NotRunningOn, &l.Since)
 	}
 	if len(missing) == 0 {
-		facts.Prove(evidence.Item{Locator: evidence.Locator{Path: "pods -n " + Namespace}, Excerpt: "a server runs on every master that is Ready"}, &l.NotRunningOn, &l.Since)
+		facts.Prove(evidence.Listed(evidence.Pods, Namespace, "a server runs on every master that is Ready"), &l.NotRunningOn, &l.Since)
 	}
 	l.NotRunningOn.Set(missing)
 	l.Since.Set(since)
@@ -203,7 +203,7 @@ func (l *Workload) secrets(ctx context.Context, w *facts.World) error {
 		}
 		item := evidence.Item{Locator: o.Loc, Excerpt: "secret " + s.name + " exists"}
 		if !ok {
-			item = evidence.Item{Locator: evidence.Locator{Path: "secrets -n " + Namespace}, Excerpt: "there is no secret " + s.name + " among those that were listed"}
+			item = evidence.Listed(evidence.Secrets, Namespace, "there is no secret "+s.name+" among those that were listed")
 		}
 		s.exists.Set(ok, item)
 	}

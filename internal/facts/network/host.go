@@ -112,7 +112,8 @@ func (d plugin) read(ctx context.Context, w *facts.World, h inventory.Host) (dae
 	}
 	item := evidence.Item{Locator: pod.Loc, Excerpt: fmt.Sprintf("%s: ready %t, %s", pod.Pod, pod.Ready, pod.Waiting), Time: pod.Since}
 	if pod.Pod == "" {
-		item = evidence.Item{Locator: evidence.Locator{Path: "pods -n " + d.namespace}, Excerpt: fmt.Sprintf("no pod of %s on node %s", d.app, node), Time: h.Node.API.CreationTimestamp.UTC()}
+		item = evidence.Listed(evidence.Pods, d.namespace, fmt.Sprintf("no pod of %s on node %s", d.app, node))
+		item.Time = h.Node.API.CreationTimestamp.UTC()
 	}
 	d.pod.Set(pod.Pod, item)
 	d.waiting.Set(pod.Waiting, item)

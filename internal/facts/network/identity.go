@@ -69,7 +69,7 @@ func readIdentity(ctx context.Context, w *facts.World, _ fault.Subject) (Identit
 			running++
 		}
 	}
-	count := evidence.Item{Locator: evidence.Locator{Path: "pods -n " + identityNamespace}, Excerpt: fmt.Sprintf("%d run", running)}
+	count := evidence.Listed(evidence.Pods, identityNamespace, fmt.Sprintf("%d run", running))
 	f.Running.Set(running, count)
 	f.NotRunningOn.Set(f.NotRunningOn.Value(), count)
 	f.Since.Set(f.Since.Value(), count)
@@ -231,7 +231,7 @@ func (f *Infra) look(name string, h inventory.Host, pods []evidence.Object) erro
 	}
 	f.Missing.Set(append(f.Missing.Value(), name))
 	f.began(h.Node.API.CreationTimestamp.UTC())
-	f.prove(evidence.Item{Locator: evidence.Locator{Path: "pods -n " + f.Namespace.Value()}, Excerpt: "no " + name + " on node " + h.Node.API.Name})
+	f.prove(evidence.Listed(evidence.Pods, f.Namespace.Value(), "no "+name+" on node "+h.Node.API.Name))
 	return nil
 }
 

@@ -76,7 +76,7 @@ func read(ctx context.Context, w *facts.World, s fault.Subject) (Pool, error) {
 			}
 		case slices.Contains(f.used, name):
 			f.missing = append(f.missing, name)
-			facts.Prove(evidence.Item{Locator: evidence.Locator{Path: "secrets -n " + inventory.MachineAPI}, Excerpt: "no Secret " + name}, &f.Missing, &f.Secrets)
+			facts.Prove(evidence.Dangling(evidence.Secrets, inventory.MachineAPI, "no Secret "+name), &f.Missing, &f.Secrets)
 		}
 	}
 	if len(f.secrets)+len(f.missing) == 0 {

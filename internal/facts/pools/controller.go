@@ -42,7 +42,7 @@ func readControllerConfig(ctx context.Context, w *facts.World, _ fault.Subject) 
 		return c, err
 	}
 	if !ok {
-		c.Exists.Set(false, evidence.Item{Locator: evidence.Locator{Path: "controllerconfigs/machine-config-controller"}, Excerpt: "there is no such ControllerConfig"})
+		c.Exists.Set(false, evidence.Listed(evidence.ControllerConfigs, "", "there is no such ControllerConfig"))
 		facts.Complete(&c)
 		return c, nil
 	}
@@ -102,8 +102,7 @@ func readController(ctx context.Context, w *facts.World, _ fault.Subject) (Contr
 		facts.Prove(o.Shows("status.observedGeneration", fmt.Sprintf("generation %d, observedGeneration %d", generation, observed), written), &c.StalePools, &c.Changed)
 	}
 	if len(stale) == 0 {
-		facts.Prove(evidence.Item{Locator: evidence.Locator{Path: "machineconfigpools"},
-			Excerpt: fmt.Sprintf("none of the %d pools has a newer generation than the observed one", len(pools))}, &c.StalePools, &c.Changed)
+		facts.Prove(evidence.Listed(evidence.MachineConfigPools, "", fmt.Sprintf("none of the %d pools has a newer generation than the observed one", len(pools))), &c.StalePools, &c.Changed)
 	}
 	slices.Sort(stale)
 	c.StalePools.Set(stale)
@@ -135,8 +134,7 @@ func (c *Controller) readPods(ctx context.Context, w *facts.World) error {
 		facts.Prove(o.Shows("status", fmt.Sprintf("phase %s, ready %t", pod.Status.Phase, ready), time.Time{}), &c.Running, &c.Since, &c.Why)
 	}
 	if why == "" {
-		facts.Prove(evidence.Item{Locator: evidence.Locator{Path: "pods -n " + mcs.Namespace},
-			Excerpt: "no pod of machine-config-controller among those that were listed"}, &c.Running, &c.Since, &c.Why)
+		facts.Prove(evidence.Listed(evidence.Pods, mcs.Namespace, "no pod of machine-config-controller among those that were listed"), &c.Running, &c.Since, &c.Why)
 	}
 	renewed, err := controllerLease(ctx, w)
 	if err != nil {

@@ -38,7 +38,7 @@ func readNodes(ctx context.Context, w *facts.World, s fault.Subject) (Nodes, err
 	if err != nil {
 		return v, err
 	}
-	v.Total.Set(int64(len(list)), evidence.Item{Locator: evidence.Locator{Path: "nodes"}, Excerpt: fmt.Sprintf("%d nodes of pool %s", len(list), s.Name)})
+	v.Total.Set(int64(len(list)), evidence.Listed(evidence.Nodes, "", fmt.Sprintf("%d nodes of pool %s", len(list), s.Name)))
 	missing, err := v.missing(ctx, w, list)
 	blind := err != nil
 	if err := facts.Miss(err, &v.Missing, &v.MissingNodes, &v.MissingName, &v.MissingSame, &v.Since, &v.BootstrapMode); err != nil {
@@ -67,7 +67,7 @@ func (v *Nodes) missing(ctx context.Context, w *facts.World, list []nodeConfig) 
 	var most string
 	var since time.Time
 	var proof []evidence.Item
-	exist := evidence.Item{Locator: evidence.Locator{Path: "machineconfigs"}, Excerpt: fmt.Sprintf("none of %d nodes names a config that is not in the cluster", len(list))}
+	exist := evidence.Listed(evidence.MachineConfigs, "", fmt.Sprintf("none of %d nodes names a config that is not in the cluster", len(list)))
 	count := map[string]int{}
 	for _, n := range list {
 		o, ok := configs[n.current]

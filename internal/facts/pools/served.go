@@ -255,7 +255,7 @@ func madeBy(o evidence.Object) (string, evidence.Item) {
 
 // notAmong shows that a config is not in the cluster.
 func notAmong(configs map[string]evidence.Object, name string) evidence.Item {
-	return evidence.Item{Locator: evidence.Locator{Path: "machineconfigs"}, Excerpt: fmt.Sprintf("no MachineConfig %s among the %d in the cluster", name, len(configs))}
+	return evidence.Dangling(evidence.MachineConfigs, "", fmt.Sprintf("no MachineConfig %s among the %d in the cluster", name, len(configs)))
 }
 
 // configNames indexes the MachineConfigs by name. Where some of them could not be read

@@ -80,7 +80,7 @@ func walk(ctx context.Context, w *facts.World, namespace, name string) (Chain, e
 		return Chain{}, err
 	}
 	if !ok {
-		none := evidence.Item{Locator: evidence.Locator{Path: "deployments -n " + namespace}, Excerpt: "there is no Deployment " + name}
+		none := evidence.Listed(evidence.Deployments, namespace, "there is no Deployment "+name)
 		return Chain{Exists: facts.Known(false, none), Broken: facts.Known(linkDeployment, none), Wanted: facts.Known(0, none), Ready: facts.Known(0, none),
 			Observed: facts.Known(false, none), Sets: facts.Known(0, none), Pods: facts.Known(0, none), Refusal: facts.Known("", none),
 			Node: facts.Known("", none), Waiting: facts.Known("", none), Since: facts.Known(time.Time{}, none)}, nil
@@ -157,7 +157,7 @@ func (c *links) replicaSets(list []evidence.Object, d apitypes.Deployment) (map[
 	case c.broken != "" || c.wanted == 0:
 	case c.sets == 0:
 		c.broken = linkReplicaSet
-		facts.Prove(evidence.Item{Locator: evidence.Locator{Path: "replicasets -n " + d.Namespace}, Excerpt: "none of " + d.Name + " is to have pods"}, &c.Sets, &c.Broken)
+		facts.Prove(evidence.Listed(evidence.ReplicaSets, d.Namespace, "none of "+d.Name+" is to have pods"), &c.Sets, &c.Broken)
 	case created < wanted && c.refusal != "":
 		c.broken = linkAdmission
 	case created < wanted:
@@ -214,7 +214,7 @@ func (c *links) readPods(list []evidence.Object, own map[string]bool) error {
 	}
 	if c.broken == "" && c.wanted > 0 && c.pods == 0 {
 		c.broken = linkPods
-		facts.Prove(evidence.Item{Locator: evidence.Locator{Path: "pods -n " + machineAPI}, Excerpt: "no pod of its ReplicaSets"}, &c.Pods, &c.Broken)
+		facts.Prove(evidence.Listed(evidence.Pods, machineAPI, "no pod of its ReplicaSets"), &c.Pods, &c.Broken)
 	}
 	return nil
 }

@@ -27,6 +27,7 @@ func (s *Source) readJSON(e entry, doc []byte, c *listing) bool {
 		s.addObject(e, content, false, c)
 		return true
 	}
+	c.listed = true
 	r, _ := resourceOf(m.APIVersion, m.Kind[:len(m.Kind)-len("List")])
 	if len(m.Items.list) == 0 && (!e.mixed || r == e.resource) {
 		c.looked = true

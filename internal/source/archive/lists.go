@@ -62,6 +62,7 @@ func (s *Source) List(ctx context.Context, r evidence.Resource, namespace string
 	objects := make([]evidence.Object, len(c.found))
 	for i, f := range c.found {
 		objects[i] = f.object
+		objects[i].Alone = !c.listed
 	}
 	switch {
 	case c.damaged.count > 0:
@@ -91,6 +92,7 @@ type listing struct {
 	found   []found
 	at      map[[2]string]int
 	looked  bool // a whole List file without items was there
+	listed  bool // a List was there
 	damaged damages
 	part    []string // why they are not all
 	cost    spending
@@ -239,7 +241,7 @@ func (s *Source) readItems(e entry, h header, items [][]byte, c *listing) bool {
 // that names its kind shows what was looked for.
 func (c *listing) look(e entry, h header) {
 	if r, ok := resourceOf(h.apiVersion, strings.TrimSuffix(h.kind, "List")); !e.mixed || ok && r == e.resource {
-		c.looked = true
+		c.looked, c.listed = true, true
 	}
 }
 
@@ -308,6 +310,7 @@ func (s *Source) addObject(e entry, content map[string]any, list bool, c *listin
 	if e.resource == eventsV1 && c.need.Resource == evidence.Events {
 		coreEvent(content)
 	}
+	c.listed = c.listed || list
 	f := found{list: list, object: evidence.Object{
 		Resource: c.need.Resource, Namespace: namespace, Name: name, Content: content,
 		Loc: evidence.Locator{Source: s.base, Path: e.file.path},

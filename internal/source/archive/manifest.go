@@ -61,6 +61,7 @@ type ObjectsRecord struct {
 	Resource  string         `json:"resource"` // as evidence.Resource.String
 	Namespace string         `json:"namespace,omitempty"`
 	Objects   []ObjectRecord `json:"objects,omitempty"`
+	Alone     bool           `json:"alone,omitempty"`   // each lay in a file of its own, and nothing listed which there were
 	Missing   *MissingRecord `json:"missing,omitempty"` // beside objects: some could not be read
 }
 
@@ -219,6 +220,7 @@ func (s *Source) replayObjects(ctx context.Context, n evidence.Need) ([]evidence
 			damaged.add(fmt.Sprintf("%s: %v", r.File, err))
 			continue
 		}
+		o.Alone = record.Alone
 		objects = append(objects, o)
 	}
 	if why := s.unsealedCut(); why != "" {

@@ -1,0 +1,60 @@
+package diagnose
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/facts"
+	"github.com/rollcall-project/rollcall/internal/fault"
+)
+
+// lost returns the evidence without which it would not be known whether the condition holds,
+// if an object that was not found had been lost; nil where it is known all the same: an archive that has a file for
+// each object, and no list of them, does not show that one is missing. That a condition holds
+// must not rest on such a list alone. That it does not hold may: only an object that another
+// one refers to is then missed.
+func (v *evaluation) lost(proof []evidence.Item, w *facts.World, holds bool) (*evidence.Item, error) {
+	doubt := func(item evidence.Item) error {
+		if item.List == (evidence.Need{}) || !holds && !item.Dangling || !w.Loose(context.Background(), item.List) { // it was read: nothing is waited for
+			return nil
+		}
+		return errors.New(mayBeLost(&item))
+	}
+	i := slices.IndexFunc(proof, func(item evidence.Item) bool { return doubt(item) != nil })
+	if i < 0 {
+		return nil, nil
+	}
+	vars := map[string]any{"this": v.bound.vars["this"]}
+	for i, name := range v.trial.given {
+		vars[name] = v.bound.vars[name]
+		if known, ok := vars[name].(fault.Var); ok && known.Record != nil {
+			vars[name] = fault.Var{Name: name, Record: v.bound.values[i].Doubting(doubt)}
+		}
+	}
+	when, err := v.with(v.trial.fault.When, vars)
+	if err != nil || when.Known() {
+		return nil, err
+	}
+	return &proof[i], nil
+}
+
+// mayBeLost says in words why evidence from a list is no proof.
+func mayBeLost(item *evidence.Item) string {
+	return fmt.Sprintf("%s: %s; the archive has a file for each and no list of them, so one may be lost", item.Locator.Path, item.Excerpt)
+}
+
+// with evaluates an expression of the fault over other variables than its own.
+func (v *evaluation) with(expr string, vars map[string]any) (fault.Result, error) {
+	p, err := v.engine.compiler.Compile(v.trial.fault, expr)
+	if err != nil {
+		return fault.Result{}, err
+	}
+	r, err := p.Eval(vars)
+	if err != nil {
+		return r, fmt.Errorf("%q: %w", expr, err)
+	}
+	return r, nil
+}
