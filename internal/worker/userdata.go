@@ -71,15 +71,15 @@ func Fresh(ctx context.Context, m Management, p Plan) (UserData, error) {
 	}
 	value, err := base64.StdEncoding.DecodeString(evidence.String(data, "data", valueKey))
 	if err != nil {
-		return UserData{}, fmt.Errorf("Secret user-data-%s: its %s is not base64", name, valueKey)
+		return UserData{}, fmt.Errorf("read Secret user-data-%s: its %s is not base64", name, valueKey)
 	}
 	if err := current(ctx, m, p, name, value); err != nil {
-		return UserData{}, fmt.Errorf("Secret user-data-%s: %w", name, err)
+		return UserData{}, fmt.Errorf("read Secret user-data-%s: %w", name, err)
 	}
 	namespace, _, _ := strings.Cut(p.Hosted, "/")
 	u, err := parse(value, namespace+"/"+p.NodePool, config)
 	if err != nil {
-		return UserData{}, fmt.Errorf("Secret user-data-%s: %w", name, err)
+		return UserData{}, fmt.Errorf("read Secret user-data-%s: %w", name, err)
 	}
 	return u, nil
 }

@@ -15,8 +15,8 @@ import (
 	"testing"
 )
 
-// The tools that are run from the module proxy. goreleaser 2.13.3 is the newest that builds
-// with Go 1.26.0 and whose modules are all on the proxy.
+// The tools that are run from the module proxy. goreleaser 2.13.3 builds with
+// Go 1.26.0; 2.18.1 wants 1.27.
 const (
 	goreleaser = "github.com/goreleaser/goreleaser/v2@v2.13.3"
 	validator  = "sigs.k8s.io/krew/cmd/validate-krew-manifest@v0.5.0"

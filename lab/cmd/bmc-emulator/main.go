@@ -1,4 +1,4 @@
-// Bmc-emulator serves captured Redfish trees of real servers, as many BMCs on loopback, over
+// Command bmc-emulator serves captured Redfish trees of real servers, as many BMCs on loopback, over
 // HTTPS and with basic authentication. It is for trying what reads BMCs against the shapes
 // that vendors have, and against BMCs that misbehave.
 //
