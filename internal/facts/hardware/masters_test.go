@@ -1,0 +1,82 @@
+package hardware
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/rollcall-project/rollcall/internal/facts"
+	"github.com/rollcall-project/rollcall/internal/source/bmc"
+)
+
+// Faults of the hardware are proved by the overlays of catalog/hardware. Here is what the
+// comparison of masters rests on.
+
+func machine(name, role string, s *bmc.System) host {
+	var h host
+	h.Host, h.Role, h.System = name, role, s
+	return h
+}
+
+func propertyOf(t *testing.T, name string) property {
+	t.Helper()
+	i := slices.IndexFunc(properties, func(p property) bool { return p.name == name })
+	if i < 0 {
+		t.Fatalf("no property %q", name)
+	}
+	return properties[i]
+}
+
+func TestMasters(t *testing.T) {
+	var names []string
+	for _, h := range masters([]host{machine("m0", "master", nil), machine("w0", "worker", nil), machine("m1", "master", nil)}) {
+		names = append(names, h.Host)
+	}
+	if !slices.Equal(names, []string{"m0", "m1"}) {
+		t.Errorf("masters: %v", names)
+	}
+	if n := len(masters([]host{machine("a", "", nil), machine("b", "", nil)})); n != 2 {
+		t.Errorf("without roles %d of 2 are compared", n)
+	}
+}
+
+// TestCompare: the odd one out is named, and what is not known is no difference.
+func TestCompare(t *testing.T) {
+	memory := propertyOf(t, "memory")
+	list := []host{
+		machine("m0", "master", &bmc.System{MemoryGiB: 32}), machine("m1", "master", &bmc.System{MemoryGiB: 64}),
+		machine("m2", "master", &bmc.System{MemoryGiB: 64}), machine("m3", "master", &bmc.System{}), machine("m4", "master", nil),
+	}
+	if usual := memory.usual(list); usual != "64 GiB" {
+		t.Errorf("usual: %q", usual)
+	}
+	var differs facts.Problems
+	memory.compare(&differs, list)
+	proof := differs.Proof()
+	if len(differs.Value()) != 1 || len(proof) != 1 || !strings.HasPrefix(proof[0].Excerpt, "m0: memory is 32 GiB, of others 64 GiB") {
+		t.Errorf("%v, %v", differs.Value(), proof)
+	}
+	var none facts.Problems
+	memory.compare(&none, list[1:])
+	if len(none.Value()) != 0 {
+		t.Errorf("equal machines differ: %v", none.Value())
+	}
+}
+
+// TestCheck: a problem of one host is known whatever the others show; without one, all have
+// to be known.
+func TestCheck(t *testing.T) {
+	list := []host{machine("m0", "", nil), machine("m1", "", nil), machine("m2", "", nil)}
+	results := func(r ...result) func(host) result {
+		return func(h host) result { return r[slices.IndexFunc(list, func(x host) bool { return x.Host == h.Host })] }
+	}
+	var found, open facts.Problems
+	check(&found, list, results(fine, wrong("it is off"), result{unknown: "no answer"}))
+	if _, err := found.Get(); err != nil || len(found.Value()) != 1 {
+		t.Errorf("a problem beside an unknown one: %v, %v", found.Value(), err)
+	}
+	check(&open, list, results(fine, fine, result{unknown: "no answer"}))
+	if _, err := open.Get(); err == nil || !strings.Contains(err.Error(), "m2: no answer") {
+		t.Errorf("an unknown one: %v", err)
+	}
+}
