@@ -12,10 +12,10 @@ import (
 )
 
 // lost returns the evidence without which it would not be known whether the condition holds,
-// if an object that was not found had been lost; nil where it is known all the same: an archive that has a file for
-// each object, and no list of them, does not show that one is missing. That a condition holds
-// must not rest on such a list alone. That it does not hold may: only an object that another
-// one refers to is then missed.
+// if an object that was not found had been lost; nil where it is known all the same. An
+// archive that has a file for each object, and no list of them, does not show that one is
+// missing: a condition must not hold by such a list alone. That it does not hold may: only an
+// object that another one refers to is then missed.
 func (v *evaluation) lost(proof []evidence.Item, w *facts.World, holds bool) (*evidence.Item, error) {
 	doubt := func(item evidence.Item) error {
 		if item.List == (evidence.Need{}) || !holds && !item.Dangling || !w.Loose(context.Background(), item.List) { // it was read: nothing is waited for
