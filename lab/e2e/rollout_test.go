@@ -23,7 +23,7 @@ var rollOutRows = []scenario{
 	},
 	{
 		name: "controller-config-missing", roots: []string{"mcs-controllerconfig-missing cluster/"},
-		hosts: []string{"worker21:ignition-fetched:failed"}, consoles: []string{"worker21"},
+		hosts: []string{"worker22:ignition-fetched:failed"}, consoles: []string{"worker22"},
 	},
 	{name: "controller-down", roots: []string{"mcc-not-running cluster/"}},
 }

@@ -38,7 +38,7 @@ var rollOut = []lab.Trouble{
 		Name:   "controller-config-missing",
 		About:  "somebody deleted the ControllerConfig while the machine-config-operator is scaled down: nothing is rendered, and a worker that boots gets no config",
 		Break:  deleteControllerConfig,
-		Steady: shows("worker21", "GET result: Internal Server Error", 3),
+		Steady: shows(worker(configlessWorker).Name, "GET result: Internal Server Error", 3),
 	},
 	{
 		Name:   "controller-down",
