@@ -24,18 +24,29 @@ import (
 	"github.com/rollcall-project/rollcall/internal/source/probe"
 )
 
+// bothPorts listens at one port on UDP and TCP. A port that is free on one can be taken on
+// the other.
+func bothPorts(t *testing.T) (udp net.PacketConn, tcp net.Listener) {
+	t.Helper()
+	var err error
+	for range 20 {
+		if udp, err = net.ListenPacket("udp", "127.0.0.1:0"); err != nil {
+			t.Fatal(err)
+		}
+		if tcp, err = net.Listen("tcp", "127.0.0.1:"+strconv.Itoa(udp.LocalAddr().(*net.UDPAddr).Port)); err == nil {
+			return udp, tcp
+		}
+		_ = udp.Close()
+	}
+	t.Fatal(err)
+	return nil, nil
+}
+
 // nameServer answers over UDP with what it has; big names are answered over TCP only.
 func nameServer(t *testing.T, records map[string]string, big bool) (port int, asked func() []string) {
 	t.Helper()
-	udp, err := net.ListenPacket("udp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	udp, tcp := bothPorts(t)
 	port = udp.LocalAddr().(*net.UDPAddr).Port
-	tcp, err := net.Listen("tcp", "127.0.0.1:"+strconv.Itoa(port))
-	if err != nil {
-		t.Fatal(err)
-	}
 	names := make(chan string, 100)
 	t.Cleanup(func() { _, _ = udp.Close(), tcp.Close() })
 	go func() {
