@@ -418,6 +418,11 @@ func faultChecks(d *diagnosis.Diagnosis, hostedFaults map[string]bool, pool stri
 // nodeChecks refuses names that hosts of the cluster have.
 func nodeChecks(d *diagnosis.Diagnosis, p worker.Plan) []workerCheck {
 	var list []workerCheck
+	for _, c := range d.Coverage {
+		if c.Need == evidence.Objects(evidence.Nodes, "").String() && c.State != evidence.Read {
+			list = append(list, workerCheck{fault.Unknown, false, "whether a Node has one of the names: " + c.Reason})
+		}
+	}
 	for _, w := range p.Workers {
 		if slices.ContainsFunc(d.Hosts, func(h diagnosis.HostState) bool { return h.Name == w.Name && h.Expected }) {
 			list = append(list, workerCheck{fault.Present, true, "the hosted cluster has a host " + w.Name + " already"})

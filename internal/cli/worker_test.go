@@ -90,6 +90,25 @@ func TestWorkerPlan(t *testing.T) {
 	}
 }
 
+// TestWorkerPlanUnread: names that could not be compared with Nodes are named as not checked.
+func TestWorkerPlanUnread(t *testing.T) {
+	p := newGuests(t, nil)
+	whole := p.handler
+	p.handler = http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		if strings.HasSuffix(q.URL.Path, "/nodes") {
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(http.StatusForbidden)
+			_ = json.NewEncoder(w).Encode(object{"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "Forbidden", "code": 403})
+			return
+		}
+		whole.ServeHTTP(w, q)
+	})
+	out, errs, code := p.run(t, "worker", "create", "--hosted", "guests/edge.one", "--host", "vm-8=192.0.2.8", "--plan")
+	if all := strings.Join(strings.Fields(out), " "); code != ExitOK || !strings.Contains(all, "not checked whether a Node has one of the names") {
+		t.Errorf("%d\n%s%s", code, out, errs)
+	}
+}
+
 // TestWorkerList: a machine without runs, and wrong ids.
 func TestWorkerList(t *testing.T) {
 	p := newPair(t)
