@@ -32,6 +32,7 @@ type Finding struct {
 	// HeldUp says of a finding that is still normal what may hold it up and was withheld.
 	HeldUp  string          `json:"-"`
 	Support int             `json:"-"` // how many supporting expressions held
+	Seen    bool            `json:"-"` // one of them holds without the lists that may lack an object
 	Supply  evidence.Supply `json:"-"` // what would make it known, where its subjects could not be listed
 }
 

@@ -26,7 +26,9 @@ type Version struct {
 	Failing        facts.Field[bool]      `cel:"failing"`
 	FailingMessage facts.Field[string]    `cel:"failingMessage"`
 	FailingReason  facts.Field[string]    `cel:"failingReason"`
-	WaitsFor       facts.Field[[]string]  `cel:"waitsFor"` // operators that it names as what it waits for, sorted
+	FailingSince   facts.Field[time.Time] `cel:"failingSince"` // whatever its reason was since then
+	FailingOf      facts.Field[string]    `cel:"failingOf"`    // the first operator that Failing names, "" where it names none
+	WaitsFor       facts.Field[[]string]  `cel:"waitsFor"`     // operators that it names as what it waits for, sorted
 }
 
 // VersionFact is the fact cluster-version.
@@ -56,6 +58,10 @@ func readVersion(ctx context.Context, w *facts.World, _ fault.Subject) (Version,
 		v.Failing.Set(failing.Status == "True", failing.Item())
 		v.FailingReason.Set(failing.Reason, failing.Item())
 		v.FailingMessage.Set(failing.Message, failing.Item())
+		v.FailingSince.Set(failing.Since, failing.Item())
+		if named := waitsFor(failing.Message); len(named) > 0 {
+			v.FailingOf.Set(named[0], failing.Item())
+		}
 	}
 	v.WaitsFor.Set(waitsFor(progressing.Message + "\n" + failing.Message))
 	v.history(o)
