@@ -118,44 +118,44 @@ func TestTry(t *testing.T) {
 	never := errors.New("dial tcp 10.128.2.9:8080: i/o timeout")
 	for _, tt := range []struct {
 		name string
-		c    cluster
+		c    *cluster
 		node string
 		want fault.Outcome
 		says string
 		left string
 	}{
-		{name: "it answers", c: cluster{status: runs, answer: hello}, want: fault.Present},
-		{name: "it answers after a while", c: cluster{answer: hello, status: func(look int) map[string]any {
+		{name: "it answers", c: &cluster{status: runs, answer: hello}, want: fault.Present},
+		{name: "it answers after a while", c: &cluster{answer: hello, status: func(look int) map[string]any {
 			if look < 3 {
 				return container("waiting", map[string]any{"reason": "ContainerCreating"})
 			}
 			return runs(look)
 		}}, want: fault.Present},
-		{name: "the CNI does not work", c: cluster{status: runs, answer: func(string) (string, error) { return "", never }}, want: fault.Absent, says: "does not reach it over the pod network: dial tcp"},
-		{name: "the image is not pulled", c: cluster{status: func(int) map[string]any {
+		{name: "the CNI does not work", c: &cluster{status: runs, answer: func(string) (string, error) { return "", never }}, want: fault.Absent, says: "does not reach it over the pod network: dial tcp"},
+		{name: "the image is not pulled", c: &cluster{status: func(int) map[string]any {
 			return container("waiting", map[string]any{"reason": "ImagePullBackOff", "message": "Back-off pulling image"})
 		}}, want: fault.Absent, says: "ImagePullBackOff Back-off pulling image"},
-		{name: "it is not scheduled", c: cluster{status: func(int) map[string]any {
+		{name: "it is not scheduled", c: &cluster{status: func(int) map[string]any {
 			return map[string]any{"phase": "Pending", "conditions": []any{map[string]any{"type": "PodScheduled", "status": "False", "message": "0/5 nodes are available"}}}
 		}}, want: fault.Absent, says: "not scheduled: 0/5 nodes"},
-		{name: "the kubelet refuses it", c: cluster{status: func(int) map[string]any {
+		{name: "the kubelet refuses it", c: &cluster{status: func(int) map[string]any {
 			return map[string]any{"phase": "Failed", "reason": "OutOfpods", "message": "Node didn't have enough resource"}
 		}}, want: fault.Absent, says: "Failed OutOfpods"},
-		{name: "another program answers", c: cluster{status: runs, answer: func(string) (string, error) { return "<html>login", nil }}, want: fault.Absent, says: "another program answers"},
-		{name: "no right to ask", c: cluster{status: runs, answer: func(string) (string, error) {
+		{name: "another program answers", c: &cluster{status: runs, answer: func(string) (string, error) { return "<html>login", nil }}, want: fault.Absent, says: "another program answers"},
+		{name: "no right to ask", c: &cluster{status: runs, answer: func(string) (string, error) {
 			return "", apierrors.NewForbidden(pods, "x", errors.New("no"))
 		}}, want: fault.Unknown, says: "pods/proxy"},
-		{name: "no right to create", c: cluster{refuse: apierrors.NewForbidden(pods, "x", errors.New("no"))}, want: fault.Unknown, says: "no right to create pods"},
-		{name: "no DaemonSet", c: cluster{none: true}, want: fault.Unknown, says: "turns it off"},
-		{name: "no such Node", node: "no-node", want: fault.Unknown, says: "read Node no-node"},
-		{name: "somebody replaces it", c: cluster{status: runs, swap: true}, want: fault.Unknown, says: "another one now", left: ""},
-		{name: "it cannot be deleted", c: cluster{status: runs, answer: hello, keep: errors.New("conflict")}, want: fault.Present, left: "openshift-network-diagnostics/rollcall-smoke-ab-0 (conflict)"},
+		{name: "no right to create", c: &cluster{refuse: apierrors.NewForbidden(pods, "x", errors.New("no"))}, want: fault.Unknown, says: "no right to create pods"},
+		{name: "no DaemonSet", c: &cluster{none: true}, want: fault.Unknown, says: "turns it off"},
+		{name: "no such Node", c: &cluster{}, node: "no-node", want: fault.Unknown, says: "read Node no-node"},
+		{name: "somebody replaces it", c: &cluster{status: runs, swap: true}, want: fault.Unknown, says: "another one now", left: ""},
+		{name: "it cannot be deleted", c: &cluster{status: runs, answer: hello, keep: errors.New("conflict")}, want: fault.Present, left: "openshift-network-diagnostics/rollcall-smoke-ab-0 (conflict)"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if tt.node == "" {
 				tt.node = "worker2"
 			}
-			got := smoke.Try(t.Context(), &tt.c, []string{tt.node}, smoke.Options{Run: "ab", Patience: 60 * time.Millisecond, Every: time.Millisecond})
+			got := smoke.Try(t.Context(), tt.c, []string{tt.node}, smoke.Options{Run: "ab", Patience: 60 * time.Millisecond, Every: time.Millisecond})
 			if len(got) != 1 || got[0].Outcome != tt.want || !strings.Contains(got[0].Reason, tt.says) || got[0].Left != tt.left {
 				t.Errorf("%+v, want %s with %q, left %q", got, tt.want, tt.says, tt.left)
 			}
