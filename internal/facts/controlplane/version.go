@@ -117,15 +117,15 @@ func waitsFor(message string) []string {
 // (openshift/api:config/v1/types_cluster_version.go UpdateHistory).
 func (v *Version) history(o evidence.Object) {
 	list, _ := evidence.Field(o.Content, "status", "history").([]any)
-	current := ""
+	current, completed := "", false
 	for i, e := range list {
 		h, _ := e.(map[string]any)
 		if i == 0 {
 			v.Started.Set(evidence.Time(h, "startedTime"))
 		}
 		if evidence.String(h, "state") == "Completed" {
-			if current == "" {
-				current = evidence.String(h, "version")
+			if !completed {
+				current, completed = evidence.String(h, "version"), true
 			}
 			v.Completed.Set(evidence.Time(h, "completionTime"), o.Shows("status.history", "completed "+evidence.String(h, "version"), evidence.Time(h, "completionTime")))
 		}
@@ -138,6 +138,10 @@ func (v *Version) history(o evidence.Object) {
 	}
 	desired := v.Desired.Value()
 	v.Current.Set(current, o.Shows("status.history", "last completed: "+current, time.Time{}))
-	v.Installing.Set(current == "")
+	v.Installing.Set(!completed)
+	if completed && current == "" {
+		_ = facts.Miss(o.NotShown("status.history"), &v.Updating, &v.Current)
+		return
+	}
 	v.Updating.Set(current != "" && desired != "" && desired != current)
 }

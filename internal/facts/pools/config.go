@@ -3,7 +3,6 @@ package pools
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/apitypes"
@@ -140,7 +139,7 @@ func (c *Config) complained(ctx context.Context, w *facts.World, n nodeConfig) e
 			return nil // it may be the one that has the config
 		}
 	}
-	if n.class.missing() && n.degraded() && n.current != "" && strings.Contains(n.cause, n.current) {
+	if n.complains() {
 		c.CurrentMissing.Set(true)
 	}
 	return nil
