@@ -26,6 +26,8 @@ type Finding struct {
 	// Withheld says of an unknown finding that the source refused what would decide it, or
 	// did not answer.
 	Withheld bool `json:"-"`
+	// Unread is what an unknown finding lacks, the most important first.
+	Unread []*evidence.Unavailable `json:"-"`
 	// Lost is the evidence from a list on which a finding rests although an object may be lost
 	// from the list; nil where it rests on none.
 	Lost *evidence.Item `json:"-"`
