@@ -112,9 +112,9 @@ func ofRoots(d *diagnosis.Diagnosis) (v diagnosis.Verdict, serious bool) {
 const apiLayer = "api"
 
 // unreached reports whether nothing was looked at but the path to the API: what is wrong
-// in the cluster, if anything is, is not known.
+// in the cluster, if anything is, is not known. A text looks at nothing.
 func unreached(d *diagnosis.Diagnosis) bool {
-	return len(d.Hosts) == 0 && len(d.Roots) > 0 &&
+	return len(d.Hosts) == 0 && len(d.Roots) > 0 && !slices.ContainsFunc(d.Findings, func(f diagnosis.Finding) bool { return f.OfLines }) &&
 		!slices.ContainsFunc(d.Roots, func(r diagnosis.Root) bool { return r.Layer != apiLayer })
 }
 
