@@ -126,7 +126,7 @@ func (f *Manifest) lost(list []extra) {
 		switch {
 		case m.index == 0:
 		case m.renders():
-			m.add(&f.Lost, "it is document %d of its file. The bootstrap host renders it, and the cluster gets only the first document: %s will differ. Write it into a file of its own", m.index+1, m.writes(nil))
+			m.add(&f.Lost, "it is document %d of its file. The bootstrap host renders it, and the cluster gets only the first document: %s. Write it into a file of its own", m.index+1, m.differing(list, nil))
 		default:
 			m.add(&f.Lost, "it is document %d of its file, and the cluster gets only the first. Write it into a file of its own", m.index+1)
 		}
@@ -149,38 +149,50 @@ func (f *Manifest) twice(list []extra) {
 			m.add(&f.Twice, "manifests/%s and openshift/%s have one name, and the one in openshift replaces the other. Keep one", m.file, m.file)
 			continue
 		}
-		if files := m.writes(&o); files != "" {
-			m.add(&f.Twice, "%s has an object of this name, too. The cluster keeps that one, the bootstrap host renders both: %s will differ. Keep one", o.n.doc.object.Name, files)
-		}
+		m.add(&f.Twice, "%s has an object of this name, too. The cluster keeps that one, the bootstrap host renders both: %s. Keep one", o.n.doc.object.Name, m.differing(list, &o))
 	}
 }
 
-// writes says what an object writes on nodes that another one does not; "" where that is
-// nothing.
-func (m extra) writes(without *extra) string {
+// differing says what on nodes will differ where an object is in one render only, or another
+// one in its place in the other.
+func (m extra) differing(list []extra, without *extra) string {
 	if m.kind != "MachineConfig" {
 		if files := written[m.kind]; files != "" {
-			return files
+			return files + " will differ"
 		}
-		return "the configs of nodes"
+		return "the rendered configs will differ"
 	}
-	var list []string
+	var parts []string
 	for _, part := range m.n.get("parts").items() {
 		name := part.get("name").text()
-		if without == nil || !slices.ContainsFunc(without.n.get("parts").items(), func(o node) bool {
-			return o.get("name").text() == name && o.get("content").text() == part.get("content").text()
-		}) {
-			list = append(list, name)
+		if (without == nil || !without.writes(name, part.get("content").text())) && !m.overridden(list, name) {
+			parts = append(parts, name)
 		}
 	}
 	const most = 4
-	if n := len(list); n > most {
-		list = append(list[:most], "others")
+	if len(parts) > most {
+		parts = append(parts[:most], "others")
 	}
-	if len(list) == 0 && without == nil {
-		return "nothing"
+	if len(parts) == 0 {
+		return "other MachineConfigs write the same files now, and no file differs until one of them changes"
 	}
-	return strings.Join(list, ", ")
+	return strings.Join(parts, ", ") + " will differ"
+}
+
+// writes reports whether an object writes a file; any content, where it is "".
+func (m extra) writes(name, content string) bool {
+	return slices.ContainsFunc(m.n.get("parts").items(), func(part node) bool {
+		return part.get("name").text() == name && (content == "" || part.get("content").text() == content)
+	})
+}
+
+// overridden reports whether another MachineConfig, which both renders have, replaces a file
+// of this one: they are merged in the order of their names
+// (openshift/machine-config-operator:pkg/controller/common/helpers.go MergeMachineConfigs).
+func (m extra) overridden(list []extra, name string) bool {
+	return strings.HasPrefix(name, "/") && slices.ContainsFunc(list, func(o extra) bool {
+		return o.is(machineConfigs, "MachineConfig") && o.index == 0 && o.name > m.name && o.n.get("role").text() == m.n.get("role").text() && o.writes(name, "")
+	})
 }
 
 // name finds MachineConfigs with the name of one that the cluster's controllers or the installer write.
@@ -195,7 +207,7 @@ func (f *Manifest) name(p plans, list []extra, m extra) {
 		switch m.name {
 		case "00-" + pool, "01-" + pool + "-container-runtime", "01-" + pool + "-kubelet", "97-" + pool + "-generated-kubelet",
 			"98-" + pool + "-generated-kubelet", "99-" + pool + "-generated-kubelet", "99-" + pool + "-generated-registries", "99-" + pool + "-generated-containerruntime":
-			m.add(&f.Generated, "the machine-config-controller writes an object of this name and replaces the content of this one, and the bootstrap host renders both: %s will differ. Choose another name", m.writes(nil))
+			m.add(&f.Generated, "the machine-config-controller writes an object of this name and replaces the content of this one, and the bootstrap host renders both: %s. Choose another name", m.differing(list, nil))
 		case "99-" + pool + "-ssh", "99-" + pool + "-fips", "99-" + pool + "-disable-hyperthreading":
 			f.ofInstaller(p, list, m, pool)
 		}
@@ -224,7 +236,7 @@ func (f *Manifest) ofInstaller(p plans, list []extra, m extra, pool string) {
 		writes = slices.ContainsFunc(machines, func(n node) bool { return n.get("hyperthreading").text() == "Disabled" })
 	}
 	if writes {
-		m.add(&f.Generated, "openshift-install writes an object of this name itself. The cluster keeps one of the two, the bootstrap host renders both: %s will differ. Choose another name", m.writes(nil))
+		m.add(&f.Generated, "openshift-install writes an object of this name itself. The cluster keeps one of the two, the bootstrap host renders both: %s. Choose another name", m.differing(list, nil))
 	}
 }
 
