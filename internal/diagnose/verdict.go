@@ -112,9 +112,9 @@ func ofRoots(d *diagnosis.Diagnosis) (v diagnosis.Verdict, serious bool) {
 const apiLayer = "api"
 
 // unreached reports whether nothing was looked at but the path to the API: what is wrong
-// in the cluster, if anything is, is not known.
+// in the cluster, if anything is, is not known. A text looks at nothing.
 func unreached(d *diagnosis.Diagnosis) bool {
-	return len(d.Hosts) == 0 && len(d.Roots) > 0 &&
+	return len(d.Hosts) == 0 && len(d.Roots) > 0 && !slices.ContainsFunc(d.Findings, func(f diagnosis.Finding) bool { return f.OfLines }) &&
 		!slices.ContainsFunc(d.Roots, func(r diagnosis.Root) bool { return r.Layer != apiLayer })
 }
 
@@ -253,11 +253,13 @@ func unsettled(d *diagnosis.Diagnosis) []string {
 
 // patience is how long a host may wait at a step that nothing is known to hold up. A
 // restart of a bare metal host takes 20 minutes; a static pod is written anew on one
-// node after the other.
+// node after the other. Between its certificate and its Node a kubelet needs seconds: the
+// lists of one run are not of one moment.
 var patience = map[fault.Stage]time.Duration{
 	fault.Planned:         20 * time.Minute,
 	fault.Powered:         20 * time.Minute,
 	fault.IgnitionFetched: 20 * time.Minute,
+	fault.Registered:      5 * time.Minute,
 	fault.NetworkReady:    15 * time.Minute,
 	fault.Ready:           20 * time.Minute,
 	fault.ServingCert:     15 * time.Minute,

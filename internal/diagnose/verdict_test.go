@@ -121,6 +121,8 @@ func TestInProgress(t *testing.T) {
 		{"no BareMetalHost yet", true, noon, diagnosis.HostState{Stage: fault.Powered, State: diagnosis.StageUnknown}, began.Add(20 * time.Minute)},
 		{"no BareMetalHost for long", true, noon.Add(time.Hour), diagnosis.HostState{Stage: fault.Powered, State: diagnosis.StageUnknown}, time.Time{}},
 		{"installed, since an unknown time", false, noon, diagnosis.HostState{Stage: fault.Powered, State: diagnosis.StageUnknown}, time.Time{}},
+		{"has its certificate, and no Node yet", false, noon, diagnosis.HostState{Stage: fault.Registered, State: diagnosis.StageWaiting, Since: noon.Add(-time.Minute)}, noon.Add(4 * time.Minute)},
+		{"has its certificate for long, and no Node", false, noon, diagnosis.HostState{Stage: fault.Registered, State: diagnosis.StageWaiting, Since: began}, time.Time{}},
 		{"has failed", true, noon, diagnosis.HostState{Stage: fault.Powered, State: diagnosis.StageFailed}, time.Time{}},
 		{"nothing is known of a later step", true, noon, diagnosis.HostState{Stage: fault.Ready, State: diagnosis.StageUnknown}, time.Time{}},
 	} {

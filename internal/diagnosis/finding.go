@@ -33,6 +33,7 @@ type Finding struct {
 	Lost *evidence.Item `json:"-"`
 	// HeldUp says of a finding that is still normal what may hold it up and was withheld.
 	HeldUp  string          `json:"-"`
+	OfLines bool            `json:"-"` // only lines of a text show it
 	Support int             `json:"-"` // how many supporting expressions held
 	Supply  evidence.Supply `json:"-"` // what would make it known, where its subjects could not be listed
 }
