@@ -79,7 +79,7 @@ func (a *app) fixScript(ctx context.Context, f scriptFlags, node string) (err er
 		{Heading: "In the cluster, after apply", Entries: []report.Entry{
 			step("requests", joinWords([]string{a.name, "csr list --node", quote(node)})),
 			step("client", joinWords([]string{a.name, "csr approve CSR_NAME --expect", quote(node) + "=IP", "--booted-after 10m --rebuild --yes"})),
-			step("serving", "the same, a minute later, where the machine approver does not approve it"),
+			{Name: "serving", Text: "the same, a minute later, where the machine approver does not approve it"},
 			step("see it", joinWords([]string{a.name, "diagnose", "host/" + short})),
 		}},
 		{Heading: "At the end, on the host", Entries: []report.Entry{step("finish", onHost+"finish")}},
