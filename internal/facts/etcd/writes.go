@@ -1,6 +1,7 @@
 package etcd
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -11,8 +12,8 @@ import (
 )
 
 // Writes is the fact etcd-writes: the last write that is seen in etcd, whatever its operator
-// reports. Each kubelet renews its lease every 10 s, and no write succeeds without a quorum
-// (kubernetes/kubernetes:pkg/kubelet/apis/config/v1beta1/defaults.go NodeLeaseDurationSeconds,
+// reports. Each kubelet renews its lease every 10 s, the leaders of the control plane theirs,
+// and no write succeeds without a quorum (kubernetes/kubernetes:pkg/kubelet/apis/config/v1beta1/defaults.go NodeLeaseDurationSeconds,
 // pkg/kubelet/kubelet.go nodeLeaseRenewIntervalFraction).
 type Writes struct {
 	Last    facts.Field[time.Time] `cel:"last"`
@@ -27,16 +28,15 @@ const (
 	stoppedAfter = 15 * time.Minute
 )
 
-const nodeLeases = "kube-node-lease"
+// writesNeeds are the leases of kubelets and of the control plane.
+var writesNeeds = []evidence.Need{evidence.Objects(evidence.Leases, "kube-node-lease"), evidence.Objects(evidence.Leases, "kube-system")}
 
-var writesNeed = evidence.Objects(evidence.Leases, nodeLeases)
-
-var writesFact = facts.Define("etcd-writes", fault.Cluster, "the last write to etcd that is seen: the newest lease of a kubelet",
-	[]evidence.Need{writesNeed}, readWrites)
+var writesFact = facts.Define("etcd-writes", fault.Cluster, "the last write to etcd that is seen: the newest lease",
+	writesNeeds, readWrites)
 
 func readWrites(ctx context.Context, w *facts.World, _ fault.Subject) (Writes, error) {
 	var f Writes
-	list, err := w.Some(ctx, evidence.Leases, nodeLeases)
+	list, missed, err := leases(ctx, w)
 	if err != nil {
 		return f, err
 	}
@@ -48,17 +48,13 @@ func readWrites(ctx context.Context, w *facts.World, _ fault.Subject) (Writes, e
 		}
 	}
 	if last.IsZero() {
-		return f, &evidence.Unavailable{Need: writesNeed, Why: evidence.NotCollected, Detail: "no kubelet has a lease",
-			Supply: evidence.Supply{Kind: evidence.SupplyMustGather}}
+		return f, cmp.Or(missed, &evidence.Unavailable{Need: writesNeeds[0], Why: evidence.NotCollected, Detail: "no kubelet has a lease",
+			Supply: evidence.Supply{Kind: evidence.SupplyMustGather}})
 	}
 	shown := newest.Shows("spec.renewTime", fmt.Sprintf("lease of %s, the newest one, renewed at %s", newest.Name, last.UTC().Format(time.RFC3339)), last)
 	f.Last.Set(last, shown)
-	if _, err := w.List(ctx, evidence.Leases, nodeLeases); err != nil { // a newer one may be among those that were not read
-		if err := facts.Miss(err, &f.Stopped); err != nil {
-			return f, err
-		}
-	} else {
-		f.Stopped.Set(w.Now.Sub(last) > stoppedAfter, shown)
+	if f.Stopped.Set(w.Now.Sub(last) > stoppedAfter, shown); missed != nil { // a newer one may be among those that were not read
+		f.Stopped.Miss(missed)
 	}
 	switch until := w.ReadBy; {
 	case !w.AtLeast:
@@ -66,8 +62,28 @@ func readWrites(ctx context.Context, w *facts.World, _ fault.Subject) (Writes, e
 	case !until.IsZero() && until.Sub(last) < freshWithin:
 		f.Fresh.Set(true, shown)
 	default:
-		f.Fresh.Miss(&evidence.Unavailable{Need: writesNeed, Why: evidence.NotCollected, Detail: "when the leases were read is not known",
+		f.Fresh.Miss(&evidence.Unavailable{Need: writesNeeds[0], Why: evidence.NotCollected, Detail: "when the leases were read is not known",
 			Supply: evidence.Supply{Kind: evidence.SupplyNow}})
 	}
 	return f, nil
+}
+
+// leases returns the leases that could be read, and why they are not all; those of the control
+// plane are in few archives, and are missed only where a source has them.
+func leases(ctx context.Context, w *facts.World) (list []evidence.Object, missed *evidence.Unavailable, err error) {
+	for i, need := range writesNeeds {
+		some, err := w.Some(ctx, need.Resource, need.Namespace)
+		if err == nil {
+			list = append(list, some...)
+			_, err = w.List(ctx, need.Resource, need.Namespace)
+		}
+		u, unavailable := evidence.AsUnavailable(err)
+		if err != nil && !unavailable {
+			return nil, nil, err
+		}
+		if unavailable && missed == nil && (i == 0 || u.Why.Hides() || u.Fields) {
+			missed = u
+		}
+	}
+	return list, missed, nil
 }
