@@ -11,9 +11,8 @@ import (
 	"strings"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
+	"github.com/rollcall-project/rollcall/internal/apitypes/corev1"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/remotecommand"
 	"k8s.io/streaming/pkg/httpstream"
 
 	"github.com/rollcall-project/rollcall/internal/source/podexec"
@@ -104,20 +103,19 @@ func (h HeldLive) Fetch(ctx context.Context, host string) (io.ReadCloser, error)
 	options := &corev1.PodExecOptions{
 		Container: "machine-config-daemon", Command: []string{"cat", "/rootfs" + HeldPath}, Stdout: true, Stderr: true,
 	}
-	exec, err := h.client.Executor(namespace, pods[0].Name, options, func(err error) bool {
-		return httpstream.IsUpgradeFailure(err) || httpstream.IsHTTPSProxyError(err)
-	})
-	if err != nil {
-		return nil, fmt.Errorf("held config of %s: %w", host, err)
+	run := func(to podexec.Streams) error {
+		return h.client.Run(ctx, namespace, pods[0].Name, options, to, func(err error) bool {
+			return httpstream.IsUpgradeFailure(err) || httpstream.IsHTTPSProxyError(err)
+		})
 	}
-	return stream(ctx, host, exec), nil
+	return stream(host, run), nil
 }
 
-func stream(ctx context.Context, host string, exec remotecommand.Executor) io.ReadCloser {
+func stream(host string, run func(podexec.Streams) error) io.ReadCloser {
 	out, in := io.Pipe()
 	go func() {
 		var complaint limited
-		err := exec.StreamWithContext(ctx, remotecommand.StreamOptions{Stdout: in, Stderr: &complaint})
+		err := run(podexec.Streams{Out: in, Err: &complaint})
 		if err != nil {
 			err = fmt.Errorf("read %s on %s: %w (%s)", HeldPath, host, err, complaint.text)
 		}
