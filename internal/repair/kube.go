@@ -156,6 +156,7 @@ var kinds = map[string]string{
 	"certificatesigningrequests": "CertificateSigningRequest", "clusterversions": "ClusterVersion", "etcds": "Etcd",
 	"configmaps": "ConfigMap", "baremetalhosts": "BareMetalHost", "machines": "Machine",
 	"infrastructures": "Infrastructure", "kubecontrollermanagers": "KubeControllerManager", "kubeschedulers": "KubeScheduler", "secrets": "Secret", "pods": "Pod",
+	"daemonsets": "DaemonSet",
 }
 
 // answered returns the content of an answer that is about the object asked for.

@@ -61,7 +61,7 @@ func (p *Planner) Plan(ctx context.Context, ask Ask) (*Plan, error) {
 		}
 	}
 	if len(b.plan.Steps) == 0 {
-		return nil, fmt.Errorf("make plan for %s at %s: %w%s", ask.Root.Fault, ask.Root.Subject, ErrNothingToDo, openText(b.plan.Open))
+		return nil, fmt.Errorf("make plan for %s at %s: %w", ask.Root.Fault, ask.Root.Subject, noStep(b.plan.Open))
 	}
 	if ask.From != "" {
 		b.plan.From = ask.From
@@ -70,12 +70,23 @@ func (p *Planner) Plan(ctx context.Context, ask Ask) (*Plan, error) {
 	return b.plan, b.plan.check()
 }
 
-func openText(open []string) string {
+// noStep is the error of a plan without a step: there is nothing to repair, or it is known
+// what is still missing for a step.
+func noStep(open []string) error {
 	if len(open) == 0 {
-		return ""
+		return ErrNothingToDo
 	}
-	return ": " + strings.Join(open, "; ")
+	return openError(open)
 }
+
+// openError is what is missing for the first step of a plan. It is an ErrNothingToDo.
+type openError []string
+
+func (e openError) Error() string {
+	return "no step can be planned yet: " + strings.Join(e, "; ")
+}
+
+func (e openError) Is(target error) bool { return target == ErrNothingToDo }
 
 // building is one plan in the making.
 type building struct {
