@@ -11,9 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/rollcall-project/rollcall/internal/apitypes/corev1"
 	"k8s.io/client-go/rest"
-	"k8s.io/streaming/pkg/httpstream"
 
 	"github.com/rollcall-project/rollcall/internal/source/podexec"
 )
@@ -100,13 +98,9 @@ func (h HeldLive) Fetch(ctx context.Context, host string) (io.ReadCloser, error)
 	if len(pods) == 0 {
 		return nil, fmt.Errorf("held config of %s: no machine-config-daemon runs on it: %w", host, fs.ErrNotExist)
 	}
-	options := &corev1.PodExecOptions{
-		Container: "machine-config-daemon", Command: []string{"cat", "/rootfs" + HeldPath}, Stdout: true, Stderr: true,
-	}
+	command := podexec.Command{Container: "machine-config-daemon", Argv: []string{"cat", "/rootfs" + HeldPath}}
 	run := func(to podexec.Streams) error {
-		return h.client.Run(ctx, namespace, pods[0].Name, options, to, func(err error) bool {
-			return httpstream.IsUpgradeFailure(err) || httpstream.IsHTTPSProxyError(err)
-		})
+		return h.client.Run(ctx, namespace, pods[0].Name, command, to, podexec.NoWebSocket)
 	}
 	return stream(host, run), nil
 }

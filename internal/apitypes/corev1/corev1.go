@@ -212,13 +212,3 @@ type ContainerStateTerminated struct {
 	StartedAt  metav1.Time `json:"startedAt,omitempty"`
 	FinishedAt metav1.Time `json:"finishedAt,omitempty"`
 }
-
-// PodExecOptions is which command is run in a container of a Pod, and what of its input
-// and output is connected. They are the parameters of a request's address.
-type PodExecOptions struct {
-	Stdin     bool
-	Stdout    bool
-	Stderr    bool
-	Container string
-	Command   []string
-}

@@ -79,8 +79,8 @@ type pod struct {
 // Run implements Runner.
 func (p *pod) Run(ctx context.Context, argv []string, in io.Reader, out, errs io.Writer) error {
 	var refused *apierrors.StatusError
-	options := &corev1.PodExecOptions{Container: container, Command: slices.Concat(host, argv), Stdin: in != nil, Stdout: true, Stderr: true}
-	err := p.client.Run(ctx, Namespace, p.name, options, podexec.Streams{In: in, Out: out, Err: errs}, func(err error) bool {
+	command := podexec.Command{Container: container, Argv: slices.Concat(host, argv)}
+	err := p.client.Run(ctx, Namespace, p.name, command, podexec.Streams{In: in, Out: out, Err: errs}, func(err error) bool {
 		var upgrade *httpstream.UpgradeFailureError
 		if errors.As(err, &upgrade) {
 			_ = errors.As(upgrade.Cause, &refused) // SPDY's error is only text

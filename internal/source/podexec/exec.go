@@ -10,8 +10,20 @@ import (
 	"net/url"
 	"strconv"
 
-	"github.com/rollcall-project/rollcall/internal/apitypes/corev1"
+	"k8s.io/streaming/pkg/httpstream"
 )
+
+// Command is what is run, and in which container.
+type Command struct {
+	Container string
+	Argv      []string
+}
+
+// NoWebSocket reports whether err says that a server, or a proxy before it, speaks no web
+// sockets.
+func NoWebSocket(err error) bool {
+	return httpstream.IsUpgradeFailure(err) || httpstream.IsHTTPSProxyError(err)
+}
 
 // Streams are a command's input and output; nil is not connected.
 type Streams struct {
@@ -39,9 +51,9 @@ const maxResult = 1 << 20
 //
 // client-go's own package for it, tools/remotecommand, needs four words of
 // k8s.io/api/core/v1 and with it links the codecs of all its kinds.
-func (c *Client) Run(ctx context.Context, namespace, pod string, o *corev1.PodExecOptions, s Streams, fallback func(error) bool) error {
-	request := c.core.Post().Namespace(namespace).Resource("pods").Name(pod).SubResource("exec").Param("container", o.Container)
-	for _, word := range o.Command {
+func (c *Client) Run(ctx context.Context, namespace, pod string, cmd Command, s Streams, fallback func(error) bool) error {
+	request := c.core.Post().Namespace(namespace).Resource("pods").Name(pod).SubResource("exec").Param("container", cmd.Container)
+	for _, word := range cmd.Argv {
 		request.Param("command", word)
 	}
 	for name, connected := range map[string]bool{"stdin": s.In != nil, "stdout": s.Out != nil, "stderr": s.Err != nil} {

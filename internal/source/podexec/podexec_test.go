@@ -15,8 +15,6 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/streaming/pkg/httpstream"
 	"k8s.io/streaming/pkg/httpstream/spdy"
-
-	"github.com/rollcall-project/rollcall/internal/apitypes/corev1"
 )
 
 // overSPDYOnly is an API server that refuses web sockets, as those before Kubernetes 1.30
@@ -68,8 +66,6 @@ func overSPDYOnly(t *testing.T, run func(streams map[string]httpstream.Stream)) 
 	return c
 }
 
-func refused(err error) bool { return httpstream.IsUpgradeFailure(err) }
-
 func TestSPDY(t *testing.T) {
 	const code3 = `{"status":"Failure","reason":"NonZeroExitCode","details":{"causes":[{"reason":"ExitCode","message":"3"}]}}`
 	for name, c := range map[string]struct {
@@ -99,8 +95,8 @@ func TestSPDY(t *testing.T) {
 				}
 			})
 			var out, errs bytes.Buffer
-			o := &corev1.PodExecOptions{Container: "c", Command: []string{"cat"}}
-			err := client.Run(t.Context(), "ns", "pod", o, Streams{In: strings.NewReader("input"), Out: &out, Err: &errs}, refused)
+			o := Command{Container: "c", Argv: []string{"cat"}}
+			err := client.Run(t.Context(), "ns", "pod", o, Streams{In: strings.NewReader("input"), Out: &out, Err: &errs}, NoWebSocket)
 			if !c.check(err) {
 				t.Errorf("err = %v", err)
 			}
@@ -120,7 +116,7 @@ func TestSPDYEnds(t *testing.T) {
 	})
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() { <-begun; cancel() }()
-	err := client.Run(ctx, "ns", "pod", &corev1.PodExecOptions{Container: "c", Command: []string{"sleep"}}, Streams{Out: io.Discard}, refused)
+	err := client.Run(ctx, "ns", "pod", Command{Container: "c", Argv: []string{"sleep"}}, Streams{Out: io.Discard}, NoWebSocket)
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("err = %v", err)
 	}
@@ -129,8 +125,8 @@ func TestSPDYEnds(t *testing.T) {
 // TestNoFallback: what is no refusal of web sockets is not tried again.
 func TestNoFallback(t *testing.T) {
 	client := overSPDYOnly(t, func(map[string]httpstream.Stream) { t.Error("asked over SPDY") })
-	err := client.Run(t.Context(), "ns", "pod", &corev1.PodExecOptions{Container: "c"}, Streams{Out: io.Discard}, func(error) bool { return false })
-	if !refused(err) {
+	err := client.Run(t.Context(), "ns", "pod", Command{Container: "c"}, Streams{Out: io.Discard}, func(error) bool { return false })
+	if !NoWebSocket(err) {
 		t.Errorf("err = %v", err)
 	}
 }
