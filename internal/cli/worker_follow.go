@@ -235,7 +235,7 @@ func (f *workerFollow) screens(ctx context.Context) ([]console.Spec, map[string]
 
 // hopeless reports whether a proven cause has held each of the hosts that are left for long.
 func (f *workerFollow) hopeless(d *diagnosis.Diagnosis) bool {
-	left := 0
+	left, stuck := 0, 0
 	for _, s := range f.run.runner.Journal.Statuses() {
 		name := s.Worker.Name
 		if s.Step == worker.In || s.Step == worker.Out {
@@ -246,16 +246,16 @@ func (f *workerFollow) hopeless(d *diagnosis.Diagnosis) bool {
 			return r.Confidence == diagnosis.Proven && r.Severity == fault.Error
 		}) {
 			delete(f.stuck, name)
-			return false
+			continue
 		}
 		if f.stuck[name].IsZero() {
 			f.stuck[name] = d.Now
 		}
-		if d.Now.Sub(f.stuck[name]) < followStuck {
-			return false
+		if d.Now.Sub(f.stuck[name]) >= followStuck {
+			stuck++
 		}
 	}
-	return left > 0
+	return left > 0 && stuck == left
 }
 
 // causesOf are the roots that keep a host.
