@@ -33,7 +33,9 @@ type workerFlags struct {
 	planOnly bool
 	drain    worker.Drain
 
-	recreate, deleteFailed bool
+	recreate, deleteFailed   bool
+	maxSurge, maxUnavailable int
+	outdated, unhealthy      bool
 }
 
 func (a *app) workerCommand() *cobra.Command {
@@ -136,7 +138,7 @@ func (a *app) workerResumeCommand() *cobra.Command {
 	grouped(cmd, groupOwn, func(s *pflag.FlagSet) {
 		s.DurationVar(&f.window, "window", defaultJoin, "wait at most this `TIME`; first certificates are approved until the end of the run's own window")
 		s.IntVar(&f.parallel, "parallel", 5, "make at most `N` machines at once")
-		s.BoolVar(&f.recreate, "recreate", false, "take away the machines that have not joined and make them again, with user-data that is read again")
+		s.BoolVar(&f.recreate, "recreate", false, "take away the machines that have not joined, and re-create them with user-data that is read then")
 		s.BoolVar(&f.deleteFailed, "delete-failed", false, "take away what has not joined at the end; default: it stays, for a look at it")
 	})
 	a.addWorkerFlags(cmd, &f)
@@ -198,7 +200,7 @@ func (a *app) workerPlan(f workerFlags) (worker.Plan, error) {
 		return p, err
 	}
 	if err := p.Check(); err != nil && (f.count == 0 || len(f.hosts) > 0) {
-		return p, usagef("%v; name each worker with --host NAME=IP, or say with --count how many", err)
+		return p, usagef("%v; name each worker with --host NAME=IP, or add --count N", err)
 	}
 	if p.Provider == worker.ManualName {
 		if p.Options["dir"], err = filepath.Abs(f.dir); err != nil {
@@ -252,6 +254,9 @@ func (a *app) workerResume(ctx context.Context, f workerFlags, run string) (err 
 		return err
 	}
 	defer func() { err = errors.Join(err, w.close()) }()
+	if len(w.runner.Journal.Plan.Replaces) > 0 {
+		return a.workerRoll(ctx, w, f)
+	}
 	return a.workerWork(ctx, w, f)
 }
 

@@ -41,11 +41,7 @@ func (a *app) workerChecks(ctx context.Context, h hub, by provider.Provider, f w
 	if err := pickNodePool(d, p); err != nil {
 		return nil, err
 	}
-	ofControlPlane := map[string]bool{}
-	for _, f := range r.catalog.Faults {
-		ofControlPlane[f.ID] = f.Layer == "hosted"
-	}
-	checks := faultChecks(d, ofControlPlane, p.NodePool)
+	checks := faultChecks(d, r.hostedFaults(), p.NodePool)
 	if err := nameWorkers(p, f.count); err != nil {
 		return nil, err
 	}
@@ -57,6 +53,15 @@ func (a *app) workerChecks(ctx context.Context, h hub, by provider.Provider, f w
 	}
 	checks = append(checks, workerCheck{fault.Absent, false, "user-data of config " + u.Config + " has the present token and leads to " + u.Endpoint.Host})
 	return append(checks, endpointCheck(ctx, u)), nil
+}
+
+// hostedFaults are the faults about hosted clusters.
+func (r *run) hostedFaults() map[string]bool {
+	set := map[string]bool{}
+	for _, f := range r.catalog.Faults {
+		set[f.ID] = f.Layer == "hosted"
+	}
+	return set
 }
 
 func endpointCheck(ctx context.Context, u worker.UserData) workerCheck {
@@ -143,7 +148,7 @@ func nameWorkers(p *worker.Plan, count int) error {
 		p.Workers = append(p.Workers, provider.Worker{Name: stem + "-" + end})
 	}
 	if err := p.Check(); err != nil {
-		return usagef("%v; name each worker with --host NAME=IP, or say with --count how many", err)
+		return usagef("%v; name each worker with --host NAME=IP, or add --count N", err)
 	}
 	return nil
 }

@@ -37,6 +37,7 @@ type workerFollow struct {
 	giveUp func()
 	cancel func()
 	done   chan struct{}
+	rolls  bool // workers that are not made yet are for later steps
 
 	last       *diagnosis.Diagnosis
 	unread     map[string]string // worker to why its console was not read
@@ -46,17 +47,23 @@ type workerFollow struct {
 
 // followWorkers begins to watch. giveUp is called when none of the hosts that are left can
 // come.
-func (a *app) followWorkers(ctx context.Context, w *workerRun, giveUp func()) *workerFollow {
-	quiet := *a // the run reads with flags of its own, and prints no progress between the events
-	quiet.global.quiet = true
-	quiet.source.readSecrets = []string{w.runner.Journal.Plan.ControlPlane}
+func (a *app) followWorkers(ctx context.Context, w *workerRun, giveUp func(), rolls bool) *workerFollow {
 	ctx, cancel := context.WithCancel(ctx)
-	f := &workerFollow{app: &quiet, run: w, giveUp: giveUp, cancel: cancel, done: make(chan struct{}), stuck: map[string]time.Time{}}
+	f := &workerFollow{app: a.quiet(w.runner.Journal.Plan), run: w, rolls: rolls, giveUp: giveUp, cancel: cancel, done: make(chan struct{}), stuck: map[string]time.Time{}}
 	go func() {
 		defer close(f.done)
 		f.follow(ctx)
 	}()
 	return f
+}
+
+// quiet is an app that reads the hosted cluster of a plan with flags of its own, and prints no
+// progress between the events of a run.
+func (a *app) quiet(p worker.Plan) *app {
+	q := *a
+	q.global.quiet = true
+	q.source.readSecrets, q.source.screens = []string{p.ControlPlane}, nil
+	return &q
 }
 
 // stop ends the watch.
@@ -238,7 +245,7 @@ func (f *workerFollow) hopeless(d *diagnosis.Diagnosis) bool {
 	left, stuck := 0, 0
 	for _, s := range f.run.runner.Journal.Statuses() {
 		name := s.Worker.Name
-		if s.Step == worker.In || s.Step == worker.Out {
+		if s.Step == worker.In || s.Step == worker.Out || f.rolls && s.Step == worker.Planned {
 			continue
 		}
 		left++
@@ -304,7 +311,7 @@ func (a *app) printWhyNot(w *workerRun, f *workerFollow) {
 			fmt.Fprintf(a.io.Out, "\n%s: %s\n", clean(name), s.Step)
 			continue
 		case f.last == nil:
-			fmt.Fprintf(a.io.Out, "\n%s: made; it was not looked at\n", clean(name))
+			fmt.Fprintf(a.io.Out, "\n%s: made; not checked\n", clean(name))
 			continue
 		}
 		where := "nothing shows where it is"

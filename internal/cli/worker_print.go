@@ -49,6 +49,9 @@ func describeWorker(p worker.Plan, w provider.Worker) string {
 	if also := slices.Concat(w.IPs, w.DNS); len(also) > 0 {
 		text += " (" + strings.Join(also, ", ") + ")"
 	}
+	if old := p.Replaces[w.Name]; old.Worker != "" {
+		text += ", and then takes " + old.Worker + " away"
+	}
 	if p.Provider == worker.ManualName {
 		text += ": file " + w.Name + ".ign in " + p.Options["dir"] + " (secret, mode 0600), for a machine that you boot"
 	}

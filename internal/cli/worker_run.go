@@ -68,52 +68,70 @@ func (h hub) findHostedCluster(ctx context.Context, p *worker.Plan) error {
 }
 
 func (a *app) workerCreate(ctx context.Context, f workerFlags) (err error) {
-	p, err := a.workerPlan(f)
-	if err != nil {
+	w, err := a.beginWorkers(ctx, f, nil)
+	if w == nil || err != nil {
 		return err
-	}
-	by, err := worker.FindProvider(p.Provider, p.Options["dir"])
-	if err != nil {
-		return err
-	}
-	h, err := a.openHub()
-	if err != nil {
-		return err
-	}
-	if err := h.findHostedCluster(ctx, &p); err != nil {
-		return err
-	}
-	checks, err := a.workerChecks(ctx, h, by, f, &p)
-	if err != nil {
-		return err
-	}
-	if err := a.printWorkerPlan(p, checks); err != nil {
-		return err
-	}
-	if slices.ContainsFunc(checks, func(c workerCheck) bool { return c.stops }) {
-		fmt.Fprintln(a.io.Out, "\nNothing was made: repair what is marked first.")
-		return &ExitError{Code: ExitFault}
-	}
-	if f.planOnly {
-		return nil
-	}
-	if err := a.typedYes(f, fmt.Sprintf("make %d workers", len(p.Workers))); err != nil {
-		return err
-	}
-	state, err := repair.StateDir(f.stateDir, a.io.Getenv)
-	if err != nil {
-		return err
-	}
-	journal, err := worker.Begin(state, p, a.io.Clock)
-	if err != nil {
-		return err
-	}
-	w, err := a.newWorkerRun(ctx, f, h, journal)
-	if err != nil {
-		return errors.Join(err, journal.Close())
 	}
 	defer func() { err = errors.Join(err, w.close()) }()
 	return a.workerWork(ctx, w, f)
+}
+
+// beginWorkers checks, shows the plan, asks, and begins the journal. It returns nil where
+// nothing is to be made. olds, where there are any, are replaced by the plan's workers.
+func (a *app) beginWorkers(ctx context.Context, f workerFlags, olds []worker.Old) (*workerRun, error) {
+	p, err := a.workerPlan(f)
+	if err != nil {
+		return nil, err
+	}
+	by, err := worker.FindProvider(p.Provider, p.Options["dir"])
+	if err != nil {
+		return nil, err
+	}
+	h, err := a.openHub()
+	if err != nil {
+		return nil, err
+	}
+	if err := h.findHostedCluster(ctx, &p); err != nil {
+		return nil, err
+	}
+	checks, err := a.workerChecks(ctx, h, by, f, &p)
+	if err != nil {
+		return nil, err
+	}
+	what := fmt.Sprintf("make %d workers", len(p.Workers))
+	if len(olds) > 0 {
+		p.Replaces, p.MaxSurge, p.Unavailable = map[string]worker.Old{}, f.maxSurge, f.maxUnavailable
+		for i, old := range olds {
+			p.Replaces[p.Workers[i].Name] = old
+		}
+		what = fmt.Sprintf("replace %d workers of hosted cluster %s", len(olds), p.Hosted)
+	}
+	if err := a.printWorkerPlan(p, checks); err != nil {
+		return nil, err
+	}
+	if slices.ContainsFunc(checks, func(c workerCheck) bool { return c.stops }) {
+		fmt.Fprintln(a.io.Out, "\nNothing was made: repair what is marked first.")
+		return nil, &ExitError{Code: ExitFault}
+	}
+	if f.planOnly {
+		return nil, nil
+	}
+	if err := a.typedYes(f, what); err != nil {
+		return nil, err
+	}
+	state, err := repair.StateDir(f.stateDir, a.io.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	journal, err := worker.Begin(state, p, a.io.Clock)
+	if err != nil {
+		return nil, err
+	}
+	w, err := a.newWorkerRun(ctx, f, h, journal)
+	if err != nil {
+		return nil, errors.Join(err, journal.Close())
+	}
+	return w, nil
 }
 
 // typedYes has a person confirm what is about to be done.
@@ -175,16 +193,7 @@ func (a *app) newWorkerRun(ctx context.Context, f workerFlags, h hub, journal *w
 	if err != nil {
 		return nil, err
 	}
-	config, err := a.requestsConfig(ctx)
-	if err != nil {
-		return nil, err
-	}
-	config.QPS = -1
-	nodes, err := approver.NewKube(config)
-	if err != nil {
-		return nil, err
-	}
-	api, err := repair.NewKube(config)
+	nodes, api, err := a.hostedClients(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -194,6 +203,21 @@ func (a *app) newWorkerRun(ctx context.Context, f workerFlags, h hub, journal *w
 		Nodes:    func(ctx context.Context, name string) (worker.Node, bool, error) { return readNode(ctx, nodes, name) },
 		Report:   a.reportWorker(&sync.Mutex{}),
 	}}, nil
+}
+
+// hostedClients are clients of the hosted cluster.
+func (a *app) hostedClients(ctx context.Context) (*approver.Kube, *repair.Kube, error) {
+	config, err := a.requestsConfig(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	config.QPS = -1
+	nodes, err := approver.NewKube(config)
+	if err != nil {
+		return nil, nil, err
+	}
+	api, err := repair.NewKube(config)
+	return nodes, api, err
 }
 
 // reportWorker prints what happens to a worker, one line each.
@@ -246,7 +270,7 @@ func (a *app) workerWork(ctx context.Context, w *workerRun, f workerFlags) error
 			return err
 		}
 	}
-	follow := a.followWorkers(joining, w, end)
+	follow := a.followWorkers(joining, w, end, false)
 	made := w.runner.Create(ctx)
 	if ctx.Err() != nil {
 		follow.stop()
@@ -337,7 +361,7 @@ func (a *app) workerEnd(ctx context.Context, w *workerRun, f workerFlags, follow
 		}
 		made = errors.Join(made, err)
 	} else {
-		fmt.Fprintf(a.io.Out, "\nThen: %s worker resume %s (with --recreate: made again, with user-data that is read again)\n  or: %s worker rollback %s\n", a.name, plan.Run, a.name, plan.Run)
+		fmt.Fprintf(a.io.Out, "\nThen: %s worker resume %s (with --recreate: re-created with fresh user-data)\n  or: %s worker rollback %s\n", a.name, plan.Run, a.name, plan.Run)
 	}
 	if onlyLate {
 		return errors.Join(&ExitError{Code: ExitUndecided, Err: joined}, made)

@@ -28,8 +28,17 @@ type Plan struct {
 	Provider     string            `json:"provider"`
 	Options      map[string]string `json:"options,omitempty"` // of the provider
 	Workers      []provider.Worker `json:"workers"`
-	Image        provider.Image    `json:"image,omitzero"` // the boot image of the release
-	Until        time.Time         `json:"until"`          // until when first certificates are approved
+	Image        provider.Image    `json:"image,omitzero"`     // the boot image of the release
+	Replaces     map[string]Old    `json:"replaces,omitempty"` // name of a worker to the one that it replaces
+	MaxSurge     int               `json:"maxSurge,omitempty"` // with Replaces: see RollOptions
+	Unavailable  int               `json:"maxUnavailable,omitempty"`
+	Until        time.Time         `json:"until"` // until when first certificates are approved
+}
+
+// Old is a worker that is replaced, of an earlier run.
+type Old struct {
+	Run    string `json:"run"`
+	Worker string `json:"worker"`
 }
 
 var runForm = regexp.MustCompile(`^w-[0-9a-f]{10}$`)
@@ -75,6 +84,9 @@ func (p Plan) Check() error {
 		return fmt.Errorf("%d workers: at most %d in one run", len(p.Workers), MaxWorkers)
 	case !p.Until.After(p.Made):
 		return errors.New("the time window ends before it begins")
+	}
+	if len(p.Replaces) > 0 && len(p.Replaces) != len(p.Workers) {
+		return fmt.Errorf("%d workers replace %d", len(p.Workers), len(p.Replaces))
 	}
 	holder := map[string]string{}
 	for _, w := range p.Workers {
