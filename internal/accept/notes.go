@@ -46,7 +46,7 @@ func (l *List) Notes(d *diagnosis.Diagnosis) []Note {
 }
 
 // unnamed is the subject of a fault whose subjects could not be listed
-// (internal/diagnose Unnamed).
+// (fault.Unnamed).
 const unnamed = "?"
 
 // unused says why an entry accepts no finding, "" where it does.

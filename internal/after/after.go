@@ -46,6 +46,8 @@ const (
 	PoolsUpdated    ID = "pools-updated"
 	OperatorsStable ID = "operators-stable"
 	NoFault         ID = "no-fault"
+	// SmokePod is the only one that writes: where a person asks for it, after all others hold.
+	SmokePod ID = "smoke-pod"
 )
 
 // Indicator is one sign of success.

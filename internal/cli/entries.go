@@ -24,7 +24,7 @@ type entry struct {
 func entries(c *fault.Catalog) []entry {
 	var list []entry
 	for _, f := range c.Faults {
-		list = append(list, entry{"fault", f.ID, report.ShortTitle(f), "", f})
+		list = append(list, entry{"fault", f.ID, fault.ShortTitle(f), "", f})
 	}
 	for _, r := range c.Remedies {
 		list = append(list, entry{"remedy", r.ID, report.Plain(r.Title), "", r})

@@ -27,6 +27,7 @@ type fixFlags struct {
 	bmcAddress, machineNetwork          string
 	bmcUser, bmcPasswordFile, mcsSecret string
 	newAuthority                        bool
+	member, etcdBackup                  string
 	digest                              string
 	wait                                time.Duration
 	yes                                 bool

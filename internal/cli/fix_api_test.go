@@ -33,7 +33,8 @@ type fixCluster struct {
 	denied  map[string]int // resource -> status
 	down    bool
 	written []string
-	after   map[string][]change // "write" or "finished" -> what happens then
+	answers func(w http.ResponseWriter, pod string) // what a pod answers through the API server
+	after   map[string][]change                     // "write" or "finished" -> what happens then
 }
 
 // change is what happens in the cluster by somebody else's hand.
@@ -182,6 +183,9 @@ func (c *fixCluster) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 		answer = object{"kind": "SelfSubjectAccessReview", "apiVersion": "authorization.k8s.io/v1", "status": object{"allowed": true}}
 	case q.Method == http.MethodGet && a.name == "":
 		answer = c.list(q, a)
+	case a.sub == "proxy" && c.answers != nil:
+		c.answers(w, a.name)
+		return
 	case a.sub == "log":
 		fmt.Fprintln(w, "I0301 08:00:00.000001       1 start.go:38] Version: v4.20.6")
 		return
@@ -295,6 +299,13 @@ func (c *fixCluster) write(q *http.Request, a apiPath) (int, object) {
 		}
 		body = is
 	case http.MethodPost:
+	case http.MethodDelete:
+		was := c.objects[key]
+		if was != nil {
+			delete(c.objects, key)
+			c.written = append(c.written, q.Method+" "+a.resource+"/"+a.name)
+		}
+		return http.StatusOK, was
 	default:
 		return http.StatusMethodNotAllowed, nil
 	}

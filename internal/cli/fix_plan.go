@@ -44,6 +44,8 @@ mode 0600 next to the journals, never in the plan.`,
 		s.StringVar(&f.bmcPasswordFile, "bmc-password-file", "", "its password is in this `FILE`; - is standard input. It is never shown, and kept with mode 0600 next to the journals")
 		s.StringVar(&f.mcsSecret, "mcs-secret", "", "`FILE` with a kept copy of the Secret machine-config-server-tls, to be restored where hosts accept it")
 		s.BoolVar(&f.newAuthority, "new-mcs-authority", false, "make a new authority of the machine config server where the cluster has none; every saved pointer config breaks")
+		s.StringVar(&f.member, "remove-member", "", "remove the member of etcd of this `HOST`, which does not answer and whose host stays away for good")
+		s.StringVar(&f.etcdBackup, "etcd-backup", "", "the backup made for that: a snapshot `FILE` on this machine, not older than two hours")
 		s.BoolVar(&f.allSafe, "all-safe", false, "make a plan for every cause whose steps have no risk or are reversible; the others are listed with the reason")
 		s.BoolVar(&f.align, "align", false, "prefer to name the new render on the nodes, where it applies the same as what they hold")
 	})
@@ -78,6 +80,7 @@ func (a *app) fixPlan(ctx context.Context, f fixFlags, format string) (err error
 	}
 	planner := &repair.Planner{API: c.api, Store: c.store, Held: c.held, Clock: wall{repair.SystemClock{}, a.io.Clock}}
 	ask := repair.Ask{Diagnosis: d, Catalog: r.catalog, Expect: expect, Align: f.align,
+		Member:  repair.MemberAsk{Name: f.member, Backup: f.etcdBackup},
 		Values:  map[string]string{"correct-bmc-address": f.bmcAddress, "append-machine-network": f.machineNetwork},
 		Cluster: repair.ClusterID{ID: d.Cluster.ID, Server: c.server, CA: c.ca}, Context: a.contextName(c.server)}
 	if err := a.secretsOf(f, &ask); err != nil {

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"unicode/utf8"
 
+	"github.com/rollcall-project/rollcall/internal/diagnose"
 	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/fault"
@@ -168,32 +169,84 @@ func (a *app) addMessages(ctx context.Context, r *run, d *diagnosis.Diagnosis, o
 	if d.Cluster.Installer == nil {
 		sources = slices.Concat(sources, r.logs)
 	}
+	x, texts, err := a.messagesOf(ctx, sources)
+	if err != nil || len(texts) == 0 {
+		return err
+	}
+	if o.Catalog, err = a.wholeCatalog(); err != nil {
+		return err
+	}
+	o.Messages = message.Merge(texts)
+	x.Join(o.Messages, seen(d))
+	return nil
+}
+
+// messagesOf finds the messages of the catalog in each text.
+func (a *app) messagesOf(ctx context.Context, sources []*paste.Source) (*message.Index, []*message.Report, error) {
 	if len(sources) == 0 {
-		return nil
+		return nil, nil, nil
 	}
 	c, err := a.wholeCatalog()
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
 	x, err := message.New(c)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
 	clean, err := sanitize.New()
 	if err != nil {
-		return fmt.Errorf("make sanitizer: %w", err)
+		return nil, nil, fmt.Errorf("make sanitizer: %w", err)
 	}
 	var texts []*message.Report
 	for _, p := range sources {
 		found, err := x.Read(ctx, bytes.NewReader(p.Text()), clean.Line)
 		if err != nil {
-			return err
+			return nil, nil, err
 		}
 		texts = append(texts, found)
 	}
-	o.Messages, o.Catalog = message.Merge(texts), c
-	x.Join(o.Messages, seen(d))
-	return nil
+	return x, texts, nil
+}
+
+// shownByLines are the causes that lines show where texts are all that is read, best first:
+// whoever pastes a line gets one answer, from diagnose as from scan.
+func (a *app) shownByLines(ctx context.Context, r *run) ([]diagnose.Lines, error) {
+	if !r.texts {
+		return nil, nil
+	}
+	sources := slices.Concat(r.pasted, r.logs)
+	_, texts, err := a.messagesOf(ctx, sources)
+	if err != nil {
+		return nil, err
+	}
+	lines := map[string][]evidence.Item{}
+	for i, t := range texts {
+		name := sources[i].Name()
+		for _, m := range t.Matches {
+			for _, l := range m.Lines {
+				lines[m.Fault] = append(lines[m.Fault], evidence.Item{Locator: evidence.Locator{Source: name, Path: name, Line: l.Number}, Excerpt: l.Text})
+			}
+		}
+	}
+	found := message.Merge(texts)
+	if found.Result != message.Present {
+		return nil, nil
+	}
+	effects := map[string]bool{}
+	for _, m := range found.Matches {
+		for _, id := range m.Explains {
+			effects[id] = true
+		}
+	}
+	var list []diagnose.Lines
+	for _, m := range found.Matches {
+		f, ok := r.catalog.Fault(m.Fault)
+		if ok && !effects[m.Fault] && m.Confidence.Rank() >= fault.ShowsLikely.Rank() {
+			list = append(list, diagnose.Lines{Fault: f, Evidence: lines[m.Fault]})
+		}
+	}
+	return list, nil
 }
 
 // evaluated is what the objects, tables and journals in a text show, decided by the same

@@ -45,6 +45,7 @@ type run struct {
 	source  evidence.Description
 	pasted  []*paste.Source // texts that a person copied together
 	logs    []*paste.Source // texts that are read as archives of one file
+	texts   bool            // nothing else than these is read
 	closers []func() error
 }
 
@@ -135,6 +136,7 @@ func (a *app) openRunOver(ctx context.Context, record recording, first evidence.
 	} else if sources, err = a.openSources(ctx, r, readOnce(set, clean, record)); err != nil {
 		return nil, err
 	}
+	r.texts = len(sources) > 0 && len(r.pasted)+len(r.logs) == len(sources)
 	if r.source, err = reader.New(set, clean, nil, reader.Limits{}, sources...).Describe(ctx); err != nil {
 		return nil, err
 	}
@@ -370,6 +372,10 @@ func (a *app) diagnose(ctx context.Context, r *run) (*diagnosis.Diagnosis, error
 	}
 	if a.kept != nil {
 		o.Compiler = a.kept.compiler
+	}
+	var err error
+	if o.Lines, err = a.shownByLines(ctx, r); err != nil {
+		return nil, err
 	}
 	d, err := diagnose.Run(ctx, o)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -29,7 +30,10 @@ func TestMain(m *testing.M) {
 		if now, err := time.Parse(time.RFC3339, os.Getenv(testClock)); err == nil {
 			surroundings.Clock = func() time.Time { return now }
 		}
-		os.Exit(int(Main(context.Background(), os.Args, surroundings)))
+		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt) // as cmd/rollcall
+		code := Main(ctx, os.Args, surroundings)
+		stop()
+		os.Exit(int(code))
 	}
 	testscript.Main(m, map[string]func(){"rollcall": run, "oc-rollcall": run, "kubectl_complete-rollcall": run, "gather": run, "jq": jqMain})
 }

@@ -21,6 +21,8 @@ type watchFlags struct {
 	timeout  time.Duration
 	interval time.Duration
 	onChange string
+	smokePod bool
+	smokeFor time.Duration
 }
 
 const watchLong = `Watch follows an installation, a join, a rollout or a repair until every expected host
@@ -36,7 +38,7 @@ SUBJECT narrows it to hosts, as oc writes them: node/NAME, host/NAME, bmh/NAME,
 machine/NAME, mcp/NAME for the hosts of a pool.
 
 While the API is unreachable the network path to it is checked, the last known state
-stays, and the watch continues. It only reads.
+stays, and the watch continues. It only reads, but for --smoke-pod.
 
 Exit codes: 0 all indicators hold; 1 the tool could not do its work; 2 a proven cause
 stands, or did when the time was over; 3 the time was over and it is not decided;
@@ -53,6 +55,7 @@ func (a *app) watchCommand() *cobra.Command {
 			example(a.name, "watch --until joined --timeout 90m", "the hosts only, for a script") +
 			example(a.name, "watch --install-dir . ", "from before there is an API to the end") +
 			example(a.name, "watch node/worker3", "one host") +
+			example(a.name, "watch node/worker3 --until joined --smoke-pod", "and whether a new pod runs there and answers") +
 			example(a.name, "watch --stop-on never", "continue while somebody repairs it") +
 			example(a.name, "watch -o json | jq -c .text", "for programs"),
 		ValidArgsFunction: a.completeSubject,
@@ -60,6 +63,9 @@ func (a *app) watchCommand() *cobra.Command {
 			subjects, err := watchSubjects(args)
 			if err != nil {
 				return err
+			}
+			if f.smokePod && len(subjects) == 0 {
+				return usagef("--smoke-pod makes a pod on each host: name the hosts, as node/NAME or mcp/NAME")
 			}
 			if err := a.checkWatch(f); err != nil {
 				return err
@@ -73,6 +79,8 @@ func (a *app) watchCommand() *cobra.Command {
 		s.DurationVar(&f.timeout, "timeout", 0, "end after this `TIME`, with 2 where a cause is known, else with 3; 0: never")
 		s.Var(newChoice(&f.stopOn, stops), "stop-on", "root: end with 2 where a proven cause stands that does not pass by itself; never: continue")
 		s.StringVar(&f.onChange, "on-change", "", "run this `COMMAND` with a shell for each change, with the change as a line of JSON on its standard input")
+		s.BoolVar(&f.smokePod, "smoke-pod", false, "when all else holds, make one pod on each host that is named as SUBJECT, ask it over the pod network, and delete it")
+		s.DurationVar(&f.smokeFor, "smoke-timeout", 3*time.Minute, "with --smoke-pod: how long one pod may take until it has answered")
 		s.DurationVar(&f.interval, "interval", time.Minute, "read the cluster at least after this `TIME`, also where nothing is seen to change; longer where one reading takes long")
 	})
 	completeChoice(cmd, "until", goals)
@@ -115,8 +123,8 @@ func (a *app) checkWatch(f watchFlags) error {
 		return usagef("watch follows a cluster, and --from %s does not change; use `%s diagnose --from %s`", a.source.from[0], a.name, quote(a.source.from[0]))
 	case a.source.now != "":
 		return usagef("watch follows a cluster as time passes; leave --now out")
-	case f.stable < 0 || f.timeout < 0 || f.interval < time.Second:
-		return usagef("--stable-for and --timeout are not negative, and --interval is at least 1s")
+	case f.stable < 0 || f.timeout < 0 || f.smokeFor <= 0 || f.interval < time.Second:
+		return usagef("--stable-for and --timeout are not negative, --smoke-timeout is positive, and --interval is at least 1s")
 	}
 	return nil
 }

@@ -44,6 +44,7 @@ type watching struct {
 	chosen map[string]bool
 	newest looked // without an error
 	change seenChanges
+	trying string // what is done after everything else holds
 }
 
 // shower shows what is followed: on a screen, as lines or as JSON.
@@ -176,7 +177,7 @@ func (w *watching) follow(ctx context.Context) error {
 			}
 			return w.finish(w.follower.Interrupted(int(ExitInterrupted)))
 		case l := <-results:
-			if over, err := w.took(l); over || err != nil {
+			if over, err := w.took(ctx, l); over || err != nil {
 				return err
 			}
 		case <-w.change.notify:
@@ -198,7 +199,7 @@ func (w *watching) follow(ctx context.Context) error {
 }
 
 // took hands a run to the follower and shows what it makes of it.
-func (w *watching) took(l looked) (over bool, err error) {
+func (w *watching) took(ctx context.Context, l looked) (over bool, err error) {
 	w.pace.ended(time.Now(), l.took)
 	if l.took > time.Second {
 		defer debug.FreeOSMemory() // a large cluster's objects are of no use until the next run
@@ -226,7 +227,7 @@ func (w *watching) took(l looked) (over bool, err error) {
 	}
 	w.hook.send(events)
 	if end, over := w.follower.End(); over {
-		return true, w.finish(end)
+		return true, w.finish(w.smokeEnd(ctx, end))
 	}
 	if again := w.follower.Recheck(); !again.IsZero() { // End may have asked for one
 		w.pace.recheck(again.Sub(now))
@@ -246,6 +247,8 @@ func (w *watching) paint() {
 func (w *watching) busy() string {
 	changed := w.change.pending()
 	switch {
+	case w.trying != "":
+		return w.trying
 	case w.pace.failed != nil:
 		return "not read: " + w.pace.failed.Error()
 	case w.pace.running && w.newest.run.Diagnosis == nil:

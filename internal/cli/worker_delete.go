@@ -144,11 +144,16 @@ func (g guestCluster) Cordon(ctx context.Context, node, uid string, on bool) err
 	return err
 }
 
-// DeleteNode implements worker.Cluster. The Node's version changes with each heartbeat, so
-// that a conflict is tried again.
+// DeleteNode implements worker.Cluster.
 func (g guestCluster) DeleteNode(ctx context.Context, node, uid string) error {
+	return deleteObject(ctx, g.api, nodeRef(node), uid)
+}
+
+// deleteObject deletes the object of that uid; one that is gone is no error. A Node's version
+// changes with each heartbeat, and a pod's with its status, so that a conflict is tried again.
+func deleteObject(ctx context.Context, api *repair.Kube, ref repair.Ref, uid string) error {
 	for range 5 {
-		o, err := g.api.Get(ctx, nodeRef(node))
+		o, err := api.Get(ctx, ref)
 		if apierrors.IsNotFound(err) {
 			return nil
 		}
@@ -156,9 +161,9 @@ func (g guestCluster) DeleteNode(ctx context.Context, node, uid string) error {
 			return err
 		}
 		if have := evidence.String(o, "metadata", "uid"); have != uid {
-			return fmt.Errorf("it has uid %s now, not %s: it is another machine", have, uid)
+			return fmt.Errorf("%s has uid %s now, not %s: it is another one", ref, have, uid)
 		}
-		err = g.api.Delete(ctx, nodeRef(node), uid, evidence.String(o, "metadata", "resourceVersion"), false)
+		err = api.Delete(ctx, ref, uid, evidence.String(o, "metadata", "resourceVersion"), false)
 		if err == nil || apierrors.IsNotFound(err) {
 			return nil
 		}
@@ -166,7 +171,7 @@ func (g guestCluster) DeleteNode(ctx context.Context, node, uid string) error {
 			return err
 		}
 	}
-	return errors.New("it changes all the time; try again")
+	return fmt.Errorf("%s changes all the time; try again", ref)
 }
 
 // ReadyNodes implements worker.Cluster.

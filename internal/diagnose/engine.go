@@ -290,7 +290,7 @@ func (v *evaluation) run(out *diagnosis.Finding, w *facts.World) error {
 	switch {
 	case !when.Known():
 		out.Outcome, out.Missing = fault.Unknown, v.missing(when.Unknown)
-		out.Reason, out.Withheld = v.bound.reason(when.Unknown), v.bound.withheld(when.Unknown)
+		out.Reason, out.Withheld, out.Unread = v.bound.reason(when.Unknown), v.bound.withheld(when.Unknown), v.bound.unread(when.Unknown)
 		return nil
 	}
 	if out.Lost, err = v.lost(out.Evidence, w, when.True()); err != nil {

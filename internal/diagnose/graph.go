@@ -98,12 +98,12 @@ func (g *graph) edgesFrom(ctx context.Context, from int) error {
 // targets leads from a cause to where its effect may be. A cause whose subject
 // could not even be named may be behind the effect anywhere.
 func (g *graph) targets(ctx context.Context, e fault.Edge, from fault.Subject) ([]fault.Subject, bool, error) {
-	if from.Name != Unnamed {
+	if from.Name != fault.Unnamed {
 		return g.engine.relate.Relate(ctx, g.world, e.On, from)
 	}
 	var to []fault.Subject
 	for _, f := range g.findings {
-		if f.Fault == e.Fault && f.Subject.Name != Unnamed {
+		if f.Fault == e.Fault && f.Subject.Name != fault.Unnamed {
 			to = append(to, f.Subject)
 		}
 	}
@@ -134,7 +134,7 @@ func strength(s fault.Strength, known bool) fault.Strength {
 // holds evaluates an edge's condition. One that cannot be decided holds for an
 // unknown cause (it stays a suspect) and not for a present one.
 func (g *graph) holds(ctx context.Context, f *fault.Fault, e fault.Edge, cause, effect diagnosis.Finding) (bool, error) {
-	if e.When == "" || cause.Subject.Name == Unnamed {
+	if e.When == "" || cause.Subject.Name == fault.Unnamed {
 		return true, nil
 	}
 	p, err := g.engine.compiler.Compile(f, e.When)

@@ -34,12 +34,26 @@ func block(d *diagnosis.Diagnosis, young []cause, names func(host string) []stri
 				h.BlockedBy = append(h.BlockedBy, u.Key)
 			}
 		}
+		unexplained := len(h.BlockedBy) > 0
 		for _, c := range young {
 			// An install that is under way, say, or what holds it up and is still normal.
 			whole := early(*h) && (ofCluster(c.Key) || slices.ContainsFunc(c.effects, ofCluster))
 			if whole || at(c.Key) || slices.ContainsFunc(c.effects, at) || slices.Contains(held[h.Name], c.Key) {
 				h.BlockedBy = append(h.BlockedBy, c.Key)
+				if h.State == diagnosis.StageFailed && !unexplained {
+					waits(h)
+				}
 			}
+		}
+	}
+}
+
+// waits makes a step that failed one that waits: what stops the host there is still normal.
+func waits(h *diagnosis.HostState) {
+	h.State = diagnosis.StageWaiting
+	for i := range h.Stages {
+		if s := &h.Stages[i]; s.Stage == h.Stage && s.State == diagnosis.StageFailed {
+			s.State = diagnosis.StageWaiting
 		}
 	}
 }

@@ -147,6 +147,9 @@ func (g *graph) root(i int, component []int) diagnosis.Root {
 // confidence: proven when the mechanism was seen and no unknown stands before it.
 func (g *graph) confidence(i int, component []int) (diagnosis.Confidence, string) {
 	f, finding := g.fault(i), g.findings[i]
+	if finding.OfLines {
+		return diagnosis.Likely, "lines of a text show it, and no object or log of the cluster was read"
+	}
 	if len(f.Support) > 0 && finding.Support == 0 {
 		return diagnosis.Likely, "the condition holds, the mechanism itself was not seen"
 	}
@@ -221,7 +224,7 @@ func (g *graph) absentEverywhere(f *fault.Fault) (diagnosis.RuledOut, bool) {
 			return out, false
 		}
 		if !found || out.Reason == "" && finding.Reason != "" {
-			out = diagnosis.RuledOut{Key: finding.Key(), Title: finding.Title, Reason: finding.Reason}
+			out = diagnosis.RuledOut{Key: finding.Key(), Title: fault.ShortTitle(f), Reason: finding.Reason} // its values are of a condition that does not hold
 			if out.Reason == "" && len(finding.Evidence) > 0 {
 				out.Reason = finding.Evidence[0].Excerpt
 			}
@@ -269,7 +272,7 @@ func addSuspect(list []diagnosis.Suspect, s diagnosis.Suspect) []diagnosis.Suspe
 
 // supply is what would make an unknown finding known.
 func (g *graph) supply(finding diagnosis.Finding, f *fault.Fault) evidence.Supply {
-	if finding.Subject.Name == Unnamed {
+	if finding.Subject.Name == fault.Unnamed {
 		return finding.Supply
 	}
 	b := g.engine.bind(context.Background(), g.world, f, variables(f), finding.Subject) // facts are memoised: nothing is read again

@@ -44,6 +44,7 @@ type Options struct {
 	Skip    []string
 	Plan    bool     // a plan is judged: the faults that fault.Preflight names, and no others
 	Accept  Accepter // nil: nothing is accepted
+	Lines   []Lines  // causes that lines show, where the sources are texts and nothing else
 	Log     *slog.Logger
 	// Compiler keeps what it compiled from one run to the next; nil makes one.
 	Compiler *fault.Compiler
@@ -91,40 +92,54 @@ func Run(ctx context.Context, o Options) (*diagnosis.Diagnosis, error) {
 		APIVersion: "rollcall.dev/v1alpha1", Kind: "Diagnosis", Now: now.UTC(), Cluster: info, Findings: findings,
 		Source: diagnosis.Source{Kind: desc.Kind, Name: desc.Name, API: desc.API, Vantage: desc.Vantage, AtLeast: atLeast},
 	}
-	if d.Hosts, err = o.Roll.Hosts(ctx, w, findings); err != nil {
-		return nil, fmt.Errorf("list the hosts: %w", err)
+	d.Stats = diagnosis.Stats{Faults: len(o.chosen()), Subjects: subjects, Facts: len(o.Facts)}
+	if err := engine.complete(ctx, w, o, d); err != nil {
+		return nil, err
+	}
+	if more := o.ofLines(d); len(more) > 0 {
+		if d, err = engine.withLines(ctx, w, o, d, more); err != nil {
+			return nil, err
+		}
+	}
+	d.Stats.Millis = o.Clock().Sub(started).Milliseconds()
+	return d, nil
+}
+
+// complete fills in everything that follows from the findings.
+func (e *Engine) complete(ctx context.Context, w *facts.World, o Options, d *diagnosis.Diagnosis) (err error) {
+	if d.Hosts, err = o.Roll.Hosts(ctx, w, d.Findings); err != nil {
+		return fmt.Errorf("list the hosts: %w", err)
 	}
 	for i := range d.Hosts {
 		plausible(&d.Hosts[i])
 	}
-	young, err := engine.conclude(ctx, w, d, o.Accept)
+	young, err := e.conclude(ctx, w, d, o.Accept)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	requests, err := engine.requests(ctx, w, d.Hosts)
+	requests, err := e.requests(ctx, w, d.Hosts)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	stopped, err := engine.stopped(ctx, w, d.Hosts, causes(d.Roots))
+	stopped, err := e.stopped(ctx, w, d.Hosts, causes(d.Roots))
 	if err != nil {
-		return nil, err
+		return err
 	}
-	held, err := engine.stopped(ctx, w, d.Hosts, young)
+	held, err := e.stopped(ctx, w, d.Hosts, young)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if err := engine.advice(ctx, w, d); err != nil {
-		return nil, err
+	if err := e.advice(ctx, w, d); err != nil {
+		return err
 	}
 	block(d, young, func(host string) []string { return requests[host] }, stopped, held)
-	engine.setAside(d)
+	e.setAside(d)
 	d.Coverage = o.Reader.Coverage()
 	d.Timeline = timeline(d)
 	d.Verdict = judge(d)
-	d.Stats = diagnosis.Stats{Faults: len(o.chosen()), Subjects: subjects, Facts: len(o.Facts), Millis: o.Clock().Sub(started).Milliseconds()}
 	nonNil(d)
 	Group(d)
-	return d, nil
+	return nil
 }
 
 func (o Options) engine() (*Engine, error) {
@@ -209,9 +224,6 @@ func prefetch(ctx context.Context, o Options) error {
 // facts about the whole speak, or an archive that was made to hurt.
 const maxSubjects = 10_000
 
-// Unnamed stands for the subjects of a kind that could not be listed.
-const Unnamed = "?"
-
 // someone stands in a title for a subject whose name is not known.
 func someone(k fault.Kind) string {
 	if k == fault.Host {
@@ -248,7 +260,7 @@ func (e *Engine) EvaluateAll(ctx context.Context, w *facts.World, list []*fault.
 	for i, f := range list {
 		if err := blind[f.For]; err != nil && len(subjects[f.For]) == 0 {
 			parts[i] = []diagnosis.Finding{{
-				Fault: f.ID, Subject: fault.Subject{Kind: f.For, Name: Unnamed}, Outcome: fault.Unknown, Severity: f.Severity,
+				Fault: f.ID, Subject: fault.Subject{Kind: f.For, Name: fault.Unnamed}, Outcome: fault.Unknown, Severity: f.Severity,
 				Title:  fault.FillTitle(f, f.Title, someone(f.For), func(string) string { return "" }),
 				Reason: "it could not be read which there are: " + err.Error(), Supply: supplyOf(err),
 			}}

@@ -36,6 +36,8 @@ func classify(d *diagnosis.Diagnosis) diagnosis.Verdict {
 		return v
 	case len(open) > 0 && onlyMissing(d) != "":
 		return diagnosis.Verdict{Class: diagnosis.Undetermined, Cause: diagnosis.CauseNone, Reason: onlyMissing(d)}
+	case len(open) > 0 && onlyNotChecked(d, open):
+		return diagnosis.Verdict{Class: diagnosis.Undetermined, Cause: diagnosis.CauseNone, Reason: strings.Join(open, "; ")}
 	case len(open) > 0:
 		return diagnosis.Verdict{Class: diagnosis.Undetermined, Reason: strings.Join(open, "; ")}
 	}
@@ -55,25 +57,6 @@ func classify(d *diagnosis.Diagnosis) diagnosis.Verdict {
 		return diagnosis.Verdict{Class: diagnosis.Healthy, Reason: "nothing is wrong on " + d.Source.Name + " itself; only the API shows whether it has joined"}
 	}
 	return diagnosis.Verdict{Class: diagnosis.Healthy, Reason: fmt.Sprintf("all %d expected hosts have joined, and no fault of the catalog is present", expected(d))}
-}
-
-// noMistake says what was looked at in a preflight, and what was not.
-func noMistake(d *diagnosis.Diagnosis) string {
-	var open []string
-	for _, part := range []struct {
-		asked evidence.Resource
-		words string
-	}{{evidence.BMCAnswers, "the machines"}, {evidence.NetProbes, "the network"}} {
-		if !slices.ContainsFunc(d.Coverage, func(c evidence.Coverage) bool {
-			return c.Need == evidence.Objects(part.asked, "").String() && c.State == evidence.Read
-		}) {
-			open = append(open, part.words)
-		}
-	}
-	if len(open) == 0 {
-		return "no known mistake is in the plan, and none was found in what machines and network show"
-	}
-	return "no known mistake is in the plan; what only " + strings.Join(open, " and ") + " can show was not checked"
 }
 
 // recoveries are the classes of what keeps less than everything, the mildest first.
@@ -129,9 +112,9 @@ func ofRoots(d *diagnosis.Diagnosis) (v diagnosis.Verdict, serious bool) {
 const apiLayer = "api"
 
 // unreached reports whether nothing was looked at but the path to the API: what is wrong
-// in the cluster, if anything is, is not known.
+// in the cluster, if anything is, is not known. A text looks at nothing.
 func unreached(d *diagnosis.Diagnosis) bool {
-	return len(d.Hosts) == 0 && len(d.Roots) > 0 &&
+	return len(d.Hosts) == 0 && len(d.Roots) > 0 && !slices.ContainsFunc(d.Findings, func(f diagnosis.Finding) bool { return f.OfLines }) &&
 		!slices.ContainsFunc(d.Roots, func(r diagnosis.Root) bool { return r.Layer != apiLayer })
 }
 
@@ -231,8 +214,11 @@ func openQuestions(d *diagnosis.Diagnosis) []string {
 	open = append(append(open, notThrough(d)...), notAskedAbout(d)...)
 	open = append(open, damaged(d)...)
 	open = append(open, unsettled(d)...)
-	if d.Source.Kind == OnHost || d.Source.Kind == Plan {
+	switch d.Source.Kind {
+	case OnHost:
 		return append(open, unasked(d)...)
+	case Plan:
+		return append(open, notChecked(d)...)
 	}
 	if expected(d) == 0 && !awaitsFirstHost(d) { // a name that only a request claims is no host that answered
 		return append(open, noHost(d))
@@ -267,11 +253,13 @@ func unsettled(d *diagnosis.Diagnosis) []string {
 
 // patience is how long a host may wait at a step that nothing is known to hold up. A
 // restart of a bare metal host takes 20 minutes; a static pod is written anew on one
-// node after the other.
+// node after the other. Between its certificate and its Node a kubelet needs seconds: the
+// lists of one run are not of one moment.
 var patience = map[fault.Stage]time.Duration{
 	fault.Planned:         20 * time.Minute,
 	fault.Powered:         20 * time.Minute,
 	fault.IgnitionFetched: 20 * time.Minute,
+	fault.Registered:      5 * time.Minute,
 	fault.NetworkReady:    15 * time.Minute,
 	fault.Ready:           20 * time.Minute,
 	fault.ServingCert:     15 * time.Minute,
@@ -322,25 +310,23 @@ func damaged(d *diagnosis.Diagnosis) []string {
 // API can tell is no open question of it; what the machine should have told is.
 const OnHost = "host"
 
-// Plan is the kind of a source that is what somebody wants to install: it has no hosts that
-// could have answered.
-const Plan = "plan"
-
 func unasked(d *diagnosis.Diagnosis) []string {
-	n := 0
-	for _, f := range d.Findings {
-		if f.Outcome == fault.Unknown && f.Severity == fault.Error {
-			n++
-		}
-	}
+	n := len(openErrors(d))
 	if n == 0 {
 		return nil
 	}
-	of := "machine"
-	if d.Source.Kind == Plan {
-		of = "plan"
+	return []string{fmt.Sprintf("of the checks of the machine %d without an answer", n)}
+}
+
+// openErrors are the unknown findings that would be errors.
+func openErrors(d *diagnosis.Diagnosis) []diagnosis.Finding {
+	var list []diagnosis.Finding
+	for _, f := range d.Findings {
+		if f.Outcome == fault.Unknown && f.Severity == fault.Error {
+			list = append(list, f)
+		}
 	}
-	return []string{fmt.Sprintf("of the checks of the %s %d without an answer", of, n)}
+	return list
 }
 
 func because(why string) string {

@@ -121,6 +121,8 @@ func TestInProgress(t *testing.T) {
 		{"no BareMetalHost yet", true, noon, diagnosis.HostState{Stage: fault.Powered, State: diagnosis.StageUnknown}, began.Add(20 * time.Minute)},
 		{"no BareMetalHost for long", true, noon.Add(time.Hour), diagnosis.HostState{Stage: fault.Powered, State: diagnosis.StageUnknown}, time.Time{}},
 		{"installed, since an unknown time", false, noon, diagnosis.HostState{Stage: fault.Powered, State: diagnosis.StageUnknown}, time.Time{}},
+		{"has its certificate, and no Node yet", false, noon, diagnosis.HostState{Stage: fault.Registered, State: diagnosis.StageWaiting, Since: noon.Add(-time.Minute)}, noon.Add(4 * time.Minute)},
+		{"has its certificate for long, and no Node", false, noon, diagnosis.HostState{Stage: fault.Registered, State: diagnosis.StageWaiting, Since: began}, time.Time{}},
 		{"has failed", true, noon, diagnosis.HostState{Stage: fault.Powered, State: diagnosis.StageFailed}, time.Time{}},
 		{"nothing is known of a later step", true, noon, diagnosis.HostState{Stage: fault.Ready, State: diagnosis.StageUnknown}, time.Time{}},
 	} {
@@ -128,5 +130,30 @@ func TestInProgress(t *testing.T) {
 		if got := inProgress(d, tt.host); !got.Equal(tt.want) {
 			t.Errorf("%s: until %s, want %s", tt.name, got, tt.want)
 		}
+	}
+}
+
+// TestPlanNotChecked: a plan in which nothing wrong was found and of which a check could not
+// be run is not healthy, and its verdict shows what was not checked, the reason of most
+// checks first.
+func TestPlanNotChecked(t *testing.T) {
+	unknown := func(id, detail string, severity fault.Severity) diagnosis.Finding {
+		return diagnosis.Finding{Fault: id, Outcome: fault.Unknown, Severity: severity, Unread: []*evidence.Unavailable{{Detail: detail}}}
+	}
+	ipmi, rights := "m0: its BMC is not asked", "m1: rights of its BMC account (HTTP 403)"
+	d := &diagnosis.Diagnosis{Source: diagnosis.Source{Kind: Plan}, Findings: []diagnosis.Finding{
+		unknown("redfish-rights-missing", rights, fault.Error), unknown("redfish-unreachable", ipmi, fault.Error), unknown("redfish-system-missing", ipmi, fault.Error),
+		unknown("bmc-clock-off", "m2: no clock", fault.Warning),
+	}}
+	v := judge(d)
+	if want := "not checked: " + ipmi + "; " + rights; v.Class != diagnosis.Undetermined || v.Cause != diagnosis.CauseNone || v.Reason != want {
+		t.Errorf("%+v, want cause none and %q", v, want)
+	}
+	if !Undecided(d) {
+		t.Error("what was not checked does not count for the exit code")
+	}
+	d.Unexplained = []diagnosis.Unexplained{{Key: fault.Key{Fault: "plan-x"}, Severity: fault.Error}}
+	if v := judge(d); v.Cause == diagnosis.CauseNone {
+		t.Errorf("with a present fault without a cause: %+v", v)
 	}
 }

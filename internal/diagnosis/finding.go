@@ -26,11 +26,14 @@ type Finding struct {
 	// Withheld says of an unknown finding that the source refused what would decide it, or
 	// did not answer.
 	Withheld bool `json:"-"`
+	// Unread is what an unknown finding lacks, the most important first.
+	Unread []*evidence.Unavailable `json:"-"`
 	// Lost is the evidence from a list on which a finding rests although an object may be lost
 	// from the list; nil where it rests on none.
 	Lost *evidence.Item `json:"-"`
 	// HeldUp says of a finding that is still normal what may hold it up and was withheld.
 	HeldUp  string          `json:"-"`
+	OfLines bool            `json:"-"` // only lines of a text show it
 	Support int             `json:"-"` // how many supporting expressions held
 	Supply  evidence.Supply `json:"-"` // what would make it known, where its subjects could not be listed
 }

@@ -67,6 +67,8 @@ const (
 	SupplyPlan             SupplyKind = "plan"              // install-config.yaml, or Path
 	SupplyPlanNetwork      SupplyKind = "plan-network"      // the network of a plan is asked
 	SupplyBMC              SupplyKind = "bmc"               // the BMCs of the plan; Host is the one that is missing
+	SupplyBMCRights        SupplyKind = "bmc-rights"        // the rights of the account of a BMC; Host is that of the BMC
+	SupplyRedfish          SupplyKind = "redfish-address"   // an address of Redfish for a host that has one of another protocol
 	SupplyRelease          SupplyKind = "release"           // the release that will be installed
 	SupplyInstallerLog     SupplyKind = "installer-log"     // of openshift-install
 	SupplyOneInstall       SupplyKind = "one-install"       // the log of one cluster and not of several
@@ -91,7 +93,8 @@ func SupplyKinds() []SupplyKind {
 		SupplySOSReport, SupplyAgentGather, SupplyGatherBootstrap, SupplyBootstrapJournal, SupplyHyperShiftDump,
 		SupplyWholeText, SupplyOriginal, SupplyAPI, SupplyLogin, SupplyRole, SupplyNetworkPath, SupplyAssisted,
 		SupplyProbe, SupplyProbeElsewhere, SupplyProbeLive, SupplyJournals, SupplySecrets, SupplyConsole, SupplyExpect,
-		SupplyNow, SupplyRendezvous, SupplyInstallDir, SupplyPlan, SupplyPlanNetwork, SupplyBMC, SupplyRelease, SupplyInstallerLog, SupplyOneInstall, SupplyArchive,
+		SupplyNow, SupplyRendezvous, SupplyInstallDir, SupplyPlan, SupplyPlanNetwork, SupplyBMC, SupplyBMCRights, SupplyRedfish, SupplyRelease, SupplyInstallerLog,
+		SupplyOneInstall, SupplyArchive,
 		SupplyArchiveOrAPI, SupplyKubeconfig, SupplyAddress, SupplyHosted, SupplyManagement, SupplyHostedKubeconfig,
 		SupplyOnHost, SupplyHostRoot, SupplyHostNetwork, SupplyHostNamespace, SupplyHostJournals,
 	}

@@ -125,9 +125,9 @@ type Proof struct {
 	Takes  string `json:"takes,omitempty"` // how long it usually takes, as "10m"
 }
 
-// Actor is who carries the advice out.
+// Actor is who carries the advice out. What somebody has to decide stays a decision.
 func (a Advice) Actor() Actor {
-	if a.Fix {
+	if a.Fix && a.By != ByDecision {
 		return ByRollcall
 	}
 	return a.By

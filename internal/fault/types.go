@@ -35,6 +35,10 @@ type Subject struct {
 	Name      string `json:"name"`
 }
 
+// Unnamed is the name of a subject that stands for all of its kind: they could not be
+// listed.
+const Unnamed = "?"
+
 // String renders the subject as "pool/master".
 func (s Subject) String() string {
 	if s.Kind == Cluster && s.Name == "" {

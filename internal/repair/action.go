@@ -59,6 +59,10 @@ func actionOf(name ActionName) (action, bool) {
 		return restartServer(), true
 	case TouchSecret:
 		return touchSecret(), true
+	case ReplacePod:
+		return replacePod(), true
+	case RemoveMember:
+		return removeMemberAction(), true
 	case Verify:
 		return verify(), true
 	}
@@ -68,7 +72,7 @@ func actionOf(name ActionName) (action, bool) {
 // RemedyIDs lists the remedies that can be carried out here, for
 // fault.Catalog.CheckActions. What each is and costs stands in the catalogue.
 func RemedyIDs() []string {
-	list := []string{"adopt-spec-config", "align-annotations", "approve-expected-csrs", "recreate-missing-render", bmcCredentials, mcsCertificate}
+	list := []string{"adopt-spec-config", "align-annotations", "approve-expected-csrs", "recreate-missing-render", bmcCredentials, mcsCertificate, replaceInstaller, removeMember}
 	for _, c := range changes() {
 		list = append(list, c.remedy)
 	}

@@ -19,7 +19,7 @@ func changeFields() action {
 			if !ok {
 				return fmt.Errorf("args.remedy %q is none that changes fields", s.Args.Remedy)
 			}
-			if c.object(s.Args.Object).Name != s.Args.Object {
+			if !c.named(s.Args.Object) {
 				return fmt.Errorf("args.object %q is not the object that %s changes", s.Args.Object, s.Args.Remedy)
 			}
 			if c.valid == nil && s.Args.Value != "" {
@@ -126,6 +126,7 @@ func describeChange(s *Step) {
 	ref := c.object(name)
 	s.Subject, s.Risk, s.RiskText, s.Proof = ref.Resource+"/"+ref.Name, c.risk, c.riskText, c.proof
 	s.Title, s.OC, s.Inverse = fmt.Sprintf(c.title, name), fmt.Sprintf(c.oc, name), c.inverse
+	s.OC = strings.ReplaceAll(s.OC, "RESOURCE", ref.Resource)
 	if c.valid != nil {
 		s.Title, s.OC = s.Title+": "+s.Args.Value, strings.ReplaceAll(s.OC, "VALUE", s.Args.Value)
 	}
@@ -191,6 +192,10 @@ func (b *building) changeOne(ctx context.Context, c change, name string, while [
 // objectOf names the object that is changed for a fault.
 func objectOf(ctx context.Context, api Reader, c change, k fault.Key) (string, error) {
 	switch ref := c.object(k.Subject.Name); {
+	case c.operands && k.Subject.Kind == fault.Operator && c.named(k.Subject.Name):
+		return k.Subject.Name, nil
+	case c.operands:
+		return "", fmt.Errorf("%s runs no static pods", k.Subject)
 	case k.Subject.Kind == fault.Pool:
 		return k.Subject.Name, nil
 	case k.Subject.Kind == fault.Host && ref.Resource == "baremetalhosts":

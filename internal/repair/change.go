@@ -12,8 +12,9 @@ import (
 // controller of that object. What it writes is derived from the object, never from a plan.
 type change struct {
 	remedy string // its id in the catalogue
-	// object is what is changed, by its name.
-	object func(name string) Ref
+	// object is what is changed, by its name; of operands by the name of their operator.
+	object   func(name string) Ref
+	operands bool // the names are those of the operators of static pods
 	// reads are the fields that the plan shows and that must be as they were.
 	reads []string
 	// set are the fields to be written, nil to remove one; an error says why not.
@@ -152,6 +153,14 @@ func plainChanges() []change {
 			takes:    2,
 		},
 	}
+}
+
+// named reports whether the change is for the object, or the operator, of the name.
+func (c change) named(name string) bool {
+	if c.operands {
+		return slices.Contains(operandNames(), name)
+	}
+	return c.object(name).Name == name
 }
 
 func changeOf(remedy string) (change, bool) {

@@ -130,6 +130,7 @@ func changeCases() []changeCase {
 		},
 		redeployCase("redeploy-controller-manager", "kubecontrollermanagers", "KubeControllerManager"),
 		redeployCase("redeploy-scheduler", "kubeschedulers", "KubeScheduler"),
+		failedCase("etcd", etcdObject("3 members are available")),
 	}
 }
 
@@ -144,6 +145,30 @@ func redeployCase(remedy, resource, kind string) changeCase {
 		follow: func(o Object) {
 			if stringAt(o, "spec", "forceRedeploymentReason") != "" {
 				o["status"] = clone(map[string]any{"latestAvailableRevision": 8, "nodeStatuses": []any{map[string]any{"nodeName": "control0", "currentRevision": 8, "targetRevision": 0}}})
+			}
+		},
+		actions: []ActionName{ChangeFields, Verify}, stays: true,
+	}
+}
+
+// failedCase is an operator whose newest revision could not be installed on one node.
+func failedCase(operator string, o Object) changeCase {
+	revisions := func(o Object, at int64, control1 map[string]any) {
+		s := o["status"].(map[string]any)
+		s["latestAvailableRevision"], s["nodeStatuses"] = at, []any{map[string]any{"nodeName": "control0", "currentRevision": at, "targetRevision": int64(0)}, control1}
+	}
+	return changeCase{
+		remedy: "redeploy-operand", subject: fault.Subject{Kind: fault.Operator, Name: operator}, object: operandRef(operator),
+		content: func() Object {
+			o := clone(o)
+			o["spec"] = map[string]any{}
+			revisions(o, 7, map[string]any{"nodeName": "control1", "currentRevision": 6, "targetRevision": 7, "lastFailedRevision": 7, "lastFailedCount": 3})
+			return clone(o)
+		},
+		broken: func(o Object) bool { return rollsOut(o) != "" },
+		follow: func(o Object) {
+			if stringAt(o, "spec", "forceRedeploymentReason") != "" {
+				revisions(o, 8, map[string]any{"nodeName": "control1", "currentRevision": int64(8), "targetRevision": int64(0)})
 			}
 		},
 		actions: []ActionName{ChangeFields, Verify}, stays: true,

@@ -27,8 +27,6 @@ const (
 	inspectKey = "inspect.metal3.io"
 	rebootKey  = "reboot.metal3.io"
 	bmcAddress = "/spec/bmc/address"
-	redeploy   = "/spec/forceRedeploymentReason"
-	available  = "/status/latestAvailableRevision"
 )
 
 // sets are the fields to be written; an error says why not.
@@ -99,8 +97,9 @@ func valueChanges() []change {
 			expect:   "machineNetworks of %s has the network",
 			takes:    5,
 		},
-		redeployment("redeploy-controller-manager", "kubecontrollermanagers", "kubecontrollermanager", "kube-controller-manager"),
-		redeployment("redeploy-scheduler", "kubeschedulers", "kubescheduler", "kube-scheduler"),
+		leaderless("redeploy-controller-manager", "kube-controller-manager"),
+		leaderless("redeploy-scheduler", "kube-scheduler"),
+		failedInstall(),
 	}
 }
 
@@ -212,71 +211,6 @@ func validNetwork(v string) error {
 		return fmt.Errorf("%.60q is not a network, such as 192.0.2.0/24", v)
 	}
 	return nil
-}
-
-// redeployment has a static pod operator roll out a new revision
-// (openshift/library-go: pkg/operator/revisioncontroller; the installer pods are made by
-// the operator itself, so that no kube-controller-manager is needed for it).
-func redeployment(remedy, resource, short, pods string) change {
-	ref := Ref{Group: "operator.openshift.io", Version: "v1", Resource: resource, Name: "cluster"}
-	return change{
-		remedy: remedy, object: func(string) Ref { return ref },
-		reads: []string{redeploy, available},
-		guards: func(string) []Guard {
-			return []Guard{{Guard: EtcdQuorum}, {Guard: OthersAtRest}}
-		},
-		with: func(o Object, in input) (map[string]any, error) {
-			set := map[string]any{redeploy: "rollcall " + in.plan}
-			if have, _ := fieldAt(o, redeploy); have == set[redeploy] {
-				return set, nil
-			}
-			if why := rollsOut(o); why != "" {
-				return nil, fmt.Errorf("a rollout is under way (%s); wait for it", why)
-			}
-			return set, nil
-		},
-		effect:   redeployed,
-		keeps:    func(Object) string { return "a rollout has begun; writing the old text back would begin another one" },
-		risk:     fault.RiskRestart,
-		riskText: pods + " restarts on one control-plane node after the other",
-		proof:    Advice,
-		title:    "have the operator of " + pods + " roll out a new revision (%s)",
-		oc:       "oc patch " + short + ` %s --type=merge -p '{"spec":{"forceRedeploymentReason":"rollcall DATE"}}'   # a text that is new`,
-		inverse:  "none: each change of the text begins a rollout, and the field does nothing else",
-		expect:   "all control-plane nodes run the new revision (%s)",
-		takes:    30,
-	}
-}
-
-// rollsOut says which node does not run the newest revision, "" where all do. Without
-// any node it is not known, and counts as rolling out.
-func rollsOut(o Object) string {
-	v, _ := fieldAt(o, "/status/nodeStatuses")
-	nodes, _ := v.([]any)
-	newest := intAt(o, "status", "latestAvailableRevision")
-	if len(nodes) == 0 || newest == 0 {
-		return "status shows no revisions"
-	}
-	for _, n := range nodes {
-		m, _ := n.(map[string]any)
-		if current, target := intAt(m, "currentRevision"), intAt(m, "targetRevision"); current != newest || target != 0 && target != current {
-			return fmt.Sprintf("%.80v is at revision %d of %d", m["nodeName"], current, newest)
-		}
-	}
-	return ""
-}
-
-func redeployed(o Object, s Step) (bool, string) {
-	before := ""
-	for _, rd := range s.Reads {
-		before = rd.Seen[available]
-	}
-	was, err := strconv.ParseInt(before, 10, 64)
-	if now := intAt(o, "status", "latestAvailableRevision"); err != nil || now <= was {
-		return false, "the operator"
-	}
-	why := rollsOut(o)
-	return why == "", "the rollout (" + why + ")"
 }
 
 // allowed refuses a change that the cluster's version does not allow, or whose version

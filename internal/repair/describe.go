@@ -34,6 +34,10 @@ func described(s Step, root fault.Key) Step {
 		describeRestart(&s)
 	case TouchSecret:
 		describeTouch(&s)
+	case ReplacePod:
+		describeReplace(&s)
+	case RemoveMember:
+		describeRemoval(&s)
 	case WaitNode:
 		waits("host/" + a.Host)
 		s.Title = "wait until Node " + a.Host + " is registered and Ready"

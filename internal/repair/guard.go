@@ -22,6 +22,8 @@ const (
 	OneAtATime     GuardName = "one-at-a-time"     // pool Subject rolls at most one machine at once
 	OthersAtRest   GuardName = "others-at-rest"    // no control-plane node but Subject is being changed
 	RenderExists   GuardName = "render-exists"     // MachineConfig Subject is in the cluster
+	MemberDead     GuardName = "etcd-member-dead"  // member Subject is unhealthy and its host away; all others are healthy and enough
+	FreshBackup    GuardName = "etcd-backup"       // the backup that was named is whole and fresh
 	NoFurtherDrift GuardName = "no-applied-change" // step's held config and MachineConfig Subject differ in nothing that is applied
 )
 
@@ -45,6 +47,8 @@ var guards = map[GuardName]guardFunc{
 	OneAtATime:     guardOneAtATime,
 	OthersAtRest:   guardOthersAtRest,
 	RenderExists:   guardRenderExists,
+	MemberDead:     guardMemberDead,
+	FreshBackup:    guardFreshBackup,
 	NoFurtherDrift: guardNoFurtherDrift,
 }
 

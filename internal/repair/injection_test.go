@@ -38,7 +38,19 @@ func targets() []tried {
 			return r.rig, p
 		}
 	}
+	static := func(remedy string) func(t *testing.T) (*rig, *Plan) {
+		return func(t *testing.T) (*rig, *Plan) {
+			r := staticRig(t, remedy)
+			p, err := r.putPlan(t, r.memberAsk(t))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return r.rig, p
+		}
+	}
 	return append(list,
+		tried{name: "replace-pod: " + replaceInstaller, make: static(replaceInstaller)},
+		tried{name: "remove-member: " + removeMember, make: static(removeMember)},
 		tried{name: "put-content: " + bmcCredentials + ", no Secret", make: put(bmcCredentials, bmcAsk, func(*testing.T, *changeRig) {})},
 		tried{name: "put-content: " + bmcCredentials + ", wrong values", make: put(bmcCredentials, bmcAsk, func(t *testing.T, r *changeRig) {
 			r.put(secretRef(bareMetalNamespace, "worker-1-bmc"), newContent(t, "secrets", map[string]string{"username": "root", "password": "old"}))

@@ -15,6 +15,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/rollcall-project/rollcall/internal/source/live"
+	"github.com/rollcall-project/rollcall/internal/source/podexec"
 )
 
 // FieldManager is the name under which the API's managedFields show our writes.
@@ -49,7 +50,10 @@ type API interface {
 // Kube is the API through client-go. An answer that is not about the object that
 // was asked for is an error: a proxy, a cache or a server that means harm must not
 // make one object's fields pass for another's.
-type Kube struct{ client dynamic.Interface }
+type Kube struct {
+	client  dynamic.Interface
+	members *memberClient // of group "etcd"; nil: the API is asked for them, too
+}
 
 // NewKube returns the API that cfg leads to, protected as live.Protect says:
 // no redirection is followed, answers and requests are bounded.
@@ -58,7 +62,13 @@ func NewKube(cfg *rest.Config) (*Kube, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make client: %w", err)
 	}
-	return &Kube{client: c}, nil
+	exec, err := podexec.New(Protected(cfg))
+	if err != nil {
+		return nil, fmt.Errorf("make client: %w", err)
+	}
+	k := &Kube{client: c}
+	k.members = &memberClient{run: k.etcdctlInPod(exec)}
+	return k, nil
 }
 
 // Bounds of a client that repairs. etcd bounds an object at 1.5 MiB, and no list
@@ -93,12 +103,18 @@ func dry(on bool) []string {
 
 // Get implements Reader.
 func (k *Kube) Get(ctx context.Context, r Ref) (Object, error) {
+	if r.Group == memberGroup && k.members != nil {
+		return k.members.Get(ctx, r.Name)
+	}
 	u, err := k.resource(r).Get(ctx, r.Name, metav1.GetOptions{})
 	return answered(r, u, err)
 }
 
 // List implements Reader. A list is whole or an error.
 func (k *Kube) List(ctx context.Context, r Ref) ([]Object, error) {
+	if r.Group == memberGroup && k.members != nil {
+		return k.members.List(ctx)
+	}
 	var out []Object
 	next := ""
 	for range maxPages {
@@ -155,7 +171,8 @@ var kinds = map[string]string{
 	"machineconfigpools": "MachineConfigPool", "machineconfigs": "MachineConfig", "nodes": "Node",
 	"certificatesigningrequests": "CertificateSigningRequest", "clusterversions": "ClusterVersion", "etcds": "Etcd",
 	"configmaps": "ConfigMap", "baremetalhosts": "BareMetalHost", "machines": "Machine",
-	"infrastructures": "Infrastructure", "kubecontrollermanagers": "KubeControllerManager", "kubeschedulers": "KubeScheduler", "secrets": "Secret", "pods": "Pod",
+	"infrastructures": "Infrastructure", "kubecontrollermanagers": "KubeControllerManager", "kubeschedulers": "KubeScheduler", "kubeapiservers": "KubeAPIServer", "secrets": "Secret", "pods": "Pod",
+	"daemonsets": "DaemonSet",
 }
 
 // answered returns the content of an answer that is about the object asked for.
@@ -179,6 +196,9 @@ func answered(r Ref, u *unstructured.Unstructured, err error) (Object, error) {
 
 // Delete implements Writer.
 func (k *Kube) Delete(ctx context.Context, r Ref, uid, resourceVersion string, dryRun bool) error {
+	if r.Group == memberGroup && k.members != nil {
+		return k.members.Delete(ctx, r.Name, uid, resourceVersion, dryRun)
+	}
 	id := types.UID(uid)
 	return k.resource(r).Delete(ctx, r.Name, metav1.DeleteOptions{
 		DryRun: dry(dryRun), Preconditions: &metav1.Preconditions{UID: &id, ResourceVersion: &resourceVersion},

@@ -48,6 +48,10 @@ func mandatory(s Step) []Guard {
 		if c, ok := changeOf(s.Args.Remedy); ok && c.guards != nil {
 			list = append(list, c.guards(s.Args.Object)...)
 		}
+	case ReplacePod:
+		list = append(list, redeployGuards(operatorOf(s.Args.Namespace))...)
+	case RemoveMember:
+		list = append(list, Guard{Guard: MemberDead, Subject: s.Args.Object}, Guard{Guard: OthersAtRest, Subject: s.Args.Host}, Guard{Guard: FreshBackup, Subject: s.Args.Content})
 	case AlignAnnotations:
 		list = append(list, Guard{Guard: PoolNotPaused, Subject: pool}, Guard{Guard: RenderExists, Subject: s.Args.Config},
 			Guard{Guard: NoFurtherDrift, Subject: s.Args.Config}, Guard{Guard: OthersAtRest, Subject: s.Args.Host})
@@ -102,6 +106,10 @@ func readRules(s Step) []readRule {
 		return []readRule{{object: bareMetalHostRef(s.Args.Host), fields: []string{secretName}}}
 	case s.Action == RestartServer:
 		return []readRule{{object: podRef(MirrorNamespace, s.Args.Object), fields: podFields()}}
+	case s.Action == ReplacePod:
+		return []readRule{{object: podRef(s.Args.Namespace, s.Args.Object), fields: podFields()}}
+	case s.Action == RemoveMember:
+		return []readRule{{object: memberRef(s.Args.Object), fields: memberFields()}}
 	case s.Action == AlignAnnotations:
 		return []readRule{{object: nodeRef(s.Args.Host), fields: nodeFields()}}
 	}
@@ -256,6 +264,9 @@ func checkArgs(s Step) error {
 	if b := s.Args.Boot; len(b) > 200 || strings.ContainsFunc(b, func(r rune) bool { return !unicode.IsPrint(r) }) {
 		fail("args.boot is longer than 200 bytes or not printable")
 	}
+	if b := s.Args.Backup; b != "" && (checkBackupPath(b) != nil || strings.ContainsFunc(b, func(r rune) bool { return !unicode.IsPrint(r) })) {
+		fail("args.backup is not an absolute path")
+	}
 	if number, action, ok := strings.Cut(s.ID, "-"); !ok || action != string(s.Action) || number == "" {
 		fail("the id is not NUMBER-%s", s.Action)
 	} else if _, err := strconv.ParseUint(number, 10, 16); err != nil {
@@ -271,7 +282,7 @@ func checkArgs(s Step) error {
 // it is there; "" for actions that prove their case themselves or only wait.
 func remedyOf(s Step) string {
 	switch s.Action {
-	case ChangeFields, PutContent:
+	case ChangeFields, PutContent, ReplacePod, RemoveMember:
 		return s.Args.Remedy
 	case AdoptSpecConfig:
 		return "adopt-spec-config"

@@ -101,7 +101,7 @@ func (o *Outcome) ofPlan(p *Plan, d *diagnosis.Diagnosis, known func(string) boo
 	unlisted := map[string]diagnosis.Finding{} // by fault: its subjects could not be listed
 	for _, f := range d.Findings {
 		findings[f.Key()] = f
-		if f.Outcome == fault.Unknown && f.Subject.Name == diagnose.Unnamed {
+		if f.Outcome == fault.Unknown && f.Subject.Name == fault.Unnamed {
 			unlisted[f.Fault] = f
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rollcall-project/rollcall/internal/diagnose"
 	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/fault"
@@ -65,7 +64,7 @@ func TestCompare(t *testing.T) {
 			d.Findings = append(d.Findings, present(fresh))
 		}, NotChecked, "new: disk-full at host/w8"},
 		{"its subjects could not be listed", endFinished, func(d *diagnosis.Diagnosis) {
-			blind := absent(fault.Key{Fault: rootFault.Fault, Subject: fault.Subject{Kind: fault.Pool, Name: diagnose.Unnamed}})
+			blind := absent(fault.Key{Fault: rootFault.Fault, Subject: fault.Subject{Kind: fault.Pool, Name: fault.Unnamed}})
 			blind.Outcome, blind.Reason = fault.Unknown, "it could not be read which there are"
 			d.Findings[0] = blind
 		}, NotChecked, "it could not be read which there are"},

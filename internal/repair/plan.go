@@ -79,6 +79,8 @@ const (
 	PutContent       ActionName = "put-content"
 	RestartServer    ActionName = "restart-server"
 	TouchSecret      ActionName = "touch-secret"
+	ReplacePod       ActionName = "replace-pod"
+	RemoveMember     ActionName = "remove-member"
 	Verify           ActionName = "verify"
 )
 
@@ -126,7 +128,8 @@ type Args struct {
 	Object    string    `json:"object,omitempty"`   // name of the object that is changed
 	Resource  string    `json:"resource,omitempty"` // of the object whose content is written
 	Namespace string    `json:"namespace,omitempty"`
-	Value     string    `json:"value,omitempty"` // what a person gave for the change; never a secret
+	Backup    string    `json:"backup,omitempty"` // of etcd: a snapshot on this machine, whose digest is content
+	Value     string    `json:"value,omitempty"`  // what a person gave for the change; never a secret
 }
 
 // Reading is a digest of fields of one object as they were when the plan was made.

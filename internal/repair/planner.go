@@ -38,6 +38,7 @@ type Ask struct {
 	Values    map[string]string // by the remedy that writes it: what a person gave, never a secret
 	BMC       *Credentials      // of a BMC; secret
 	MCS       CertificateAsk
+	Member    MemberAsk
 	From      string // the archive that is read instead of a cluster; the plan is not applicable
 }
 
@@ -55,13 +56,13 @@ func (p *Planner) Plan(ctx context.Context, ask Ask) (*Plan, error) {
 		return nil, err
 	}
 	b.plan.ID = fmt.Sprintf("%.40s-%s", ask.Root.Fault, b.plan.Created.Format("20060102-150405"))
-	for _, part := range []func(context.Context) error{b.change, b.touch, b.credentials, b.certificate, b.adopt, b.join, b.quorum, b.render, b.pool, b.verify, b.backup, b.preview, b.outside} {
+	for _, part := range []func(context.Context) error{b.change, b.touch, b.credentials, b.certificate, b.installers, b.member, b.adopt, b.join, b.quorum, b.render, b.pool, b.verify, b.backup, b.preview, b.outside} {
 		if err := part(ctx); err != nil {
 			return nil, fmt.Errorf("make plan for %s at %s: %w", ask.Root.Fault, ask.Root.Subject, err)
 		}
 	}
 	if len(b.plan.Steps) == 0 {
-		return nil, fmt.Errorf("make plan for %s at %s: %w%s", ask.Root.Fault, ask.Root.Subject, ErrNothingToDo, openText(b.plan.Open))
+		return nil, fmt.Errorf("make plan for %s at %s: %w", ask.Root.Fault, ask.Root.Subject, noStep(b.plan.Open))
 	}
 	if ask.From != "" {
 		b.plan.From = ask.From
@@ -70,12 +71,23 @@ func (p *Planner) Plan(ctx context.Context, ask Ask) (*Plan, error) {
 	return b.plan, b.plan.check()
 }
 
-func openText(open []string) string {
+// noStep is the error of a plan without a step: there is nothing to repair, or it is known
+// what is still missing for a step.
+func noStep(open []string) error {
 	if len(open) == 0 {
-		return ""
+		return ErrNothingToDo
 	}
-	return ": " + strings.Join(open, "; ")
+	return openError(open)
 }
+
+// openError is what is missing for the first step of a plan. It is an ErrNothingToDo.
+type openError []string
+
+func (e openError) Error() string {
+	return "no step can be planned yet: " + strings.Join(e, "; ")
+}
+
+func (e openError) Is(target error) bool { return target == ErrNothingToDo }
 
 // building is one plan in the making.
 type building struct {
@@ -243,6 +255,6 @@ func minutes(n int) Duration { return Duration{Duration: time.Duration(n) * time
 // needsNoPool: fields and Secrets are written, and a request of a host that a person named is
 // approved, whatever pool the host is in.
 func (b *building) needsNoPool() bool {
-	return b.changesFields() || len(b.remedies[bmcCredentials])+len(b.remedies[mcsCertificate]) > 0 ||
+	return b.changesFields() || len(b.remedies[bmcCredentials])+len(b.remedies[mcsCertificate])+len(b.remedies[replaceInstaller])+len(b.remedies[removeMember]) > 0 ||
 		len(b.remedies["approve-expected-csrs"]) > 0 && len(b.ask.Expect) > 0
 }

@@ -20,12 +20,13 @@ func Rights(remedy string) []Access {
 	secrets := secretRef(bareMetalNamespace, "")
 	switch c, ok := changeOf(remedy); {
 	case ok:
-		ref := c.object("")
-		list = append(list, on(ref, "", "get", "patch")...)
+		for _, name := range c.names() {
+			list = append(list, on(c.object(name), "", "get", "patch")...)
+		}
 		for _, g := range guardsOf(c) {
 			list = append(list, guardRights(g)...)
 		}
-		if ref.Resource == bareMetalHostRef("").Resource {
+		if ref := c.object(""); ref.Resource == bareMetalHostRef("").Resource {
 			list = append(list, findHost()...)
 		}
 		if remedy == bmcAddressRemedy {
@@ -35,6 +36,10 @@ func Rights(remedy string) []Access {
 		list = append(list, findHost()...)
 		list = append(list, on(bareMetalHostRef(""), "", "get")...)
 		list = append(list, on(secrets, "", "get", "create", "patch", "delete")...)
+	case remedy == replaceInstaller:
+		list = append(list, installerRights()...)
+	case remedy == removeMember:
+		list = append(list, memberRights()...)
 	case remedy == mcsCertificate:
 		list = append(list, certificateRights()...)
 	default:
@@ -57,6 +62,14 @@ func distinct(list []Access) (out []Access) {
 		}
 	}
 	return out
+}
+
+// names are the objects that may be changed; "" stands for all of a resource.
+func (c change) names() []string {
+	if c.operands {
+		return operandNames()
+	}
+	return []string{""}
 }
 
 // guardsOf are the guards of a change; of a pool those of the control plane, which has most.
@@ -90,6 +103,23 @@ func certificateRights() []Access {
 	list = append(list, on(secretRef(bareMetalNamespace, ""), "", "list", "get", "patch")...)
 	list = append(list, on(Ref{Version: "v1", Resource: "configmaps", Namespace: "kube-system", Name: "root-ca"}, "", "get")...)
 	return append(list, on(podRef(MirrorNamespace, ""), "", "list", "get", "delete")...)
+}
+
+func installerRights() []Access {
+	list := append(on(nodeRef(""), "", "get", "list"), on(etcdRef(), "", "get")...)
+	for _, name := range operandNames() {
+		list = append(list, on(operandRef(name), "", "get")...)
+		list = append(list, on(podRef("openshift-"+name, ""), "", "list", "get", "delete")...)
+	}
+	return list
+}
+
+// memberRights: members are asked and removed by etcdctl in a pod of etcd.
+func memberRights() []Access {
+	list := append(on(nodeRef(""), "", "get", "list"), on(etcdRef(), "", "get")...)
+	list = append(list, findHost()...)
+	list = append(list, on(podRef(etcdNamespace, ""), "", "list")...)
+	return append(list, on(podRef(etcdNamespace, ""), "exec", "create")...)
 }
 
 // poolRights are those of the remedies of the desync, which are planned together.

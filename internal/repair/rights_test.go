@@ -39,6 +39,9 @@ func TestRights(t *testing.T) {
 				t.Fatal("nothing was asked")
 			}
 			for _, b := range r.asked {
+				if b.Ref.Group == memberGroup { // outside of tests this is a command in a pod
+					b = Access{Verb: "create", Ref: podRef(etcdNamespace, ""), Sub: "exec"}
+				}
 				if b.Ref.Resource == "etcdbackups" {
 					continue // without it the plan says that no backup is known
 				}

@@ -61,6 +61,7 @@ func (w *world) api() *Kube {
 	if err != nil {
 		w.t.Fatal(err)
 	}
+	k.members = nil // the world answers for them
 	return k
 }
 

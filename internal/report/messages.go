@@ -9,16 +9,19 @@ import (
 	"github.com/rollcall-project/rollcall/internal/message"
 )
 
-// messages writes what the lines of a pasted text show, as scan finds it. They are signs,
-// not findings: the verdict does not rest on them. What is a cause of the diagnosis already
-// is left out.
+// messages writes what the lines of a text show, as scan finds it, and what is no cause of
+// the diagnosis yet, nor an effect of one.
 func (t *text) messages() {
 	r, c := t.o.Messages, t.o.Catalog
 	if r == nil || c == nil {
 		return
 	}
 	known := func(m message.Match) bool {
-		return slices.ContainsFunc(t.d.Roots, func(root diagnosis.Root) bool { return root.Fault == m.Fault })
+		return slices.ContainsFunc(t.d.Roots, func(root diagnosis.Root) bool {
+			return root.Fault == m.Fault || m.Fault != "" && slices.ContainsFunc(root.Explains, func(k fault.Key) bool { return k.Fault == m.Fault })
+		}) || slices.ContainsFunc(r.Matches, func(cause message.Match) bool {
+			return slices.Contains(cause.Explains, m.Fault) && slices.ContainsFunc(t.d.Roots, func(root diagnosis.Root) bool { return root.Fault == cause.Fault })
+		})
 	}
 	causes := slices.DeleteFunc(slices.Clone(r.Matches), known)
 	symptoms := slices.DeleteFunc(slices.Clone(r.Symptoms), func(m message.Match) bool { return known(m) || m.Fault == "" && explained(r, m) })
@@ -26,7 +29,7 @@ func (t *text) messages() {
 		return
 	}
 	t.blank()
-	t.head(0, "Messages found (lines of the text; they do not decide the verdict)")
+	t.head(0, "Other messages in the text (they do not decide the verdict)")
 	for i, m := range causes {
 		if i == maxScanned && !t.o.Wide {
 			t.line(2, span{dim, fmt.Sprintf("and %s more; -o wide has them all", count(len(causes)-i, "cause", "causes"))})

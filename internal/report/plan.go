@@ -1,12 +1,12 @@
 package report
 
 import (
-	"fmt"
 	"io"
 	"slices"
 	"strings"
 
 	"github.com/rollcall-project/rollcall/internal/diagnosis"
+	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/fault"
 )
 
@@ -104,22 +104,25 @@ func (t *text) planTodo() {
 	}
 }
 
-// planUnknown names the checks that could not decide; those for one reason together.
+// planUnknown names the checks that could not decide, those for one reason together, and
+// what would supply what they lack.
 func (t *text) planUnknown() {
 	var order []string
-	checks := map[string][]string{}
+	checks, supplies := map[string][]string{}, map[string][]evidence.Supply{}
 	for _, f := range t.d.Findings {
 		if f.Outcome != fault.Unknown {
 			continue
 		}
-		reason := f.Reason
-		if _, rest, ok := strings.Cut(reason, ": "); ok { // before it stands the fact, of which there are several
-			reason = rest
-		}
+		reason := notCheckedFor(f)
 		if checks[reason] == nil {
 			order = append(order, reason)
 		}
 		checks[reason] = append(checks[reason], f.Fault)
+		for _, u := range f.Unread {
+			if !u.Supply.IsZero() && !slices.Contains(supplies[reason], u.Supply) {
+				supplies[reason] = append(supplies[reason], u.Supply)
+			}
+		}
 	}
 	for i, reason := range order {
 		if i == 0 {
@@ -127,8 +130,22 @@ func (t *text) planUnknown() {
 		}
 		list := checks[reason]
 		if len(list) > 1 && !t.o.Wide {
-			list = []string{fmt.Sprintf("%s and %d more checks", list[0], len(list)-1)}
+			list = []string{list[0] + " and " + count(len(list)-1, "more check", "more checks")}
 		}
 		t.lead(0, span{yellow, "Not checked: "}, "  ", plain, strings.Join(list, ", ")+": "+reason, 0)
+		for _, s := range supplies[reason] {
+			t.lead(2, span{plain, "To check: "}, "  ", cyan, t.o.supply(s), 0)
+		}
 	}
+}
+
+// notCheckedFor says what an unknown check lacks.
+func notCheckedFor(f diagnosis.Finding) string {
+	if len(f.Unread) > 0 && f.Unread[0].Detail != "" {
+		return f.Unread[0].Detail
+	}
+	if _, rest, ok := strings.Cut(f.Reason, ": "); ok { // before it stands the fact, of which there are several
+		return rest
+	}
+	return f.Reason
 }

@@ -29,7 +29,10 @@ func (t *text) root(i, of int, r same) {
 		mark = fmt.Sprintf("%s%d of %d: ", mark, i+1, of)
 	}
 	t.lead(0, span{style, mark}, "  ", bold, t.linkTitle(&link{keys: r.keys}), 0)
-	about := []string{r.Fault, confidences[r.Confidence], string(r.Severity), r.Subject.String()}
+	about := []string{r.Fault, confidences[r.Confidence], string(r.Severity)}
+	if r.Subject.Name != fault.Unnamed {
+		about = append(about, r.Subject.String())
+	}
 	if s := since(r.Since, t.d.Now); s != "" {
 		about = append(about, s)
 	}
@@ -173,7 +176,7 @@ func (t *text) title(k fault.Key) string {
 	if title == "" {
 		title = k.Fault
 	}
-	if k.Subject.Name != "" && !strings.Contains(title, k.Subject.Name) {
+	if k.Subject.Name != "" && k.Subject.Name != fault.Unnamed && !strings.Contains(title, k.Subject.Name) {
 		title += " (" + k.Subject.String() + ")"
 	}
 	return t.brief(title)

@@ -3,7 +3,6 @@ package report
 import (
 	"fmt"
 	"io"
-	"regexp"
 	"strings"
 
 	"github.com/rollcall-project/rollcall/internal/diagnosis"
@@ -142,23 +141,7 @@ func matchTitle(m message.Match, c *fault.Catalog) string {
 	if !ok {
 		return m.Failure
 	}
-	return ShortTitle(f)
-}
-
-// ShortTitle is a fault's title without the values that only a diagnosis knows.
-func ShortTitle(f *fault.Fault) string {
-	title := fault.FillTitle(f, f.Title, "the "+subjectWord(f.For), func(string) string { return "" })
-	return twice.ReplaceAllString(title, "the $1")
-}
-
-// twice is a kind in front of the words that stand for its name: "pool the pool".
-var twice = regexp.MustCompile(`(?:\bthe )?\b(pool|node|operator|NodePool|Machine|host|request|cluster) the (?:pool|host|operator|nodepool|machine|request|csr|cluster)\b`)
-
-func subjectWord(k fault.Kind) string {
-	if k == fault.CSR {
-		return "request"
-	}
-	return string(k)
+	return fault.ShortTitle(f)
 }
 
 // plainAdvice is a remedy outside a diagnosis: its placeholders are shown as words.

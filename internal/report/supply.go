@@ -43,6 +43,8 @@ var supplyWords = map[evidence.SupplyKind]string{
 	evidence.SupplyRendezvous:       "--rendezvous {host|IP}",
 	evidence.SupplyInstallDir:       "--install-dir {path|DIR}",
 	evidence.SupplyBMC:              "rollcall preflight --bmc",
+	evidence.SupplyBMCRights:        "look at the role of the account at the BMC of {host|the host}: it needs ConfigureComponents, which Operator and Administrator have",
+	evidence.SupplyRedfish:          "rollcall preflight --bmc-list FILE    # with the Redfish address of {host|the host}, if its BMC has Redfish",
 	evidence.SupplyPlan:             "rollcall preflight -f {path|install-config.yaml}",
 	evidence.SupplyRelease:          "--release 4.Y    # the release that you will install",
 	evidence.SupplyInstallerLog:     "--from DIR/.openshift_install.log    # of the directory that openshift-install ran in",

@@ -40,6 +40,8 @@ func headlineOf(d *diagnosis.Diagnosis) headline {
 	case d.Verdict.Class == diagnosis.OnlyAccepted:
 		return headline{signWarn, yellow, "NOTHING WRONG FOUND BUT " + count(d.Verdict.Accepted, "ACCEPTED FINDING", "ACCEPTED FINDINGS")}
 	case known:
+	case d.Verdict.Cause == diagnosis.CauseNone && d.Source.Kind == planSource:
+		h = headline{signOpen, yellow, "NO MISTAKE FOUND SO FAR"}
 	case d.Verdict.Cause == diagnosis.CauseNone: // nothing is wrong in what is there
 		h = headline{signOpen, yellow, "TOO LITTLE COLLECTED"}
 	case len(d.Roots) > 0:

@@ -51,6 +51,7 @@ type shared struct {
 	servers  int                  // nodes that run an API server, as its operator counts them; 0: it does not say so
 	counts   evidence.Item        // that it does
 	updating map[string]time.Time // pool -> since when it updates its nodes
+	degraded map[string]time.Time // pool -> since when a node of it is degraded
 	targets  map[string]string    // pool -> name of its rendered config
 	service  *assisted.Service    // how the rendezvous host of an agent-based install answered; nil: nobody asked it
 	plan     *install.Install     // of an install directory; nil: none was read
@@ -58,7 +59,7 @@ type shared struct {
 
 func look(ctx context.Context, w *facts.World, r *inventory.Inventory) (*shared, error) {
 	s := &shared{now: w.Now, roll: r, renewed: map[string]evidence.Object{}, pods: map[string]map[string]corev1.Pod{},
-		noPods: map[string]error{}, podLocs: map[string]evidence.Locator{}, targets: map[string]string{}, updating: map[string]time.Time{}}
+		noPods: map[string]error{}, podLocs: map[string]evidence.Locator{}, targets: map[string]string{}, updating: map[string]time.Time{}, degraded: map[string]time.Time{}}
 	var err error
 	if s.hosted, err = w.Hosted(ctx); err != nil {
 		return nil, err
@@ -160,6 +161,9 @@ func (s *shared) lookAtPools(ctx context.Context, w *facts.World) error {
 		s.targets[o.Name] = evidence.String(o.Content, "spec", "configuration", "name")
 		if c := conditions.Find(conditions.Of(o), "Updating"); c.Status == "True" {
 			s.updating[o.Name] = c.Since
+		}
+		if c := conditions.Find(conditions.Of(o), "NodeDegraded"); c.Status == "True" {
+			s.degraded[o.Name] = c.Since
 		}
 	}
 	return err

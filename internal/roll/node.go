@@ -222,7 +222,8 @@ func (v *view) configDone() diagnosis.StageState {
 	case state == "" || current == "":
 		return waiting(v.host.Node.API.CreationTimestamp.Time, "the machine-config-daemon has not reported yet")
 	case state == "Degraded" || state == "Unreconcilable":
-		return failed(time.Time{}, state+": "+firstLine(notes[mcdReason]), proof)
+		// The daemon writes no time. A node can have been done for long before.
+		return failed(v.degraded[v.host.Pool.Name], state+": "+firstLine(notes[mcdReason]), proof)
 	case state != "Done" || current != desired:
 		return waiting(pools.StepSince(&v.host.Node.API), "state "+state+", going to "+desired, proof)
 	}

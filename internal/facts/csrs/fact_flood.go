@@ -16,9 +16,10 @@ type FloodSeen struct {
 	Pending  facts.Field[int]       `cel:"pending"` // requests of nodes younger than an hour that are not approved
 	Limit    facts.Field[int]       `cel:"limit"`
 	Exceeded facts.Field[bool]      `cel:"exceeded"`
-	Loudest  facts.Field[string]    `cel:"loudest"` // the node that most of them are for, if one asks that often; else ""
-	Since    facts.Field[time.Time] `cel:"since"`   // when the request was made that exceeded the limit
-	Logged   facts.Field[int]       `cel:"logged"`  // lines in which the approver says that it ignores all
+	Loudest  facts.Field[string]    `cel:"loudest"`  // the node that most of them are for, if one asks that often; else ""
+	Requests facts.Field[[]string]  `cel:"requests"` // names of the pending requests for that node
+	Since    facts.Field[time.Time] `cel:"since"`    // when the request was made that exceeded the limit
+	Logged   facts.Field[int]       `cel:"logged"`   // lines in which the approver says that it ignores all
 }
 
 // FloodFact is the fact csr-flood.
@@ -72,7 +73,7 @@ func (f *FloodSeen) count(count Flood, all []Request, w *facts.World) {
 	}
 	f.Pending.Set(count.Pending, shown)
 	if facts.Missed(unread) && count.Pending > MaxPendingExtra { // below 101 no number of machines matters
-		_ = facts.Miss(unread, &f.Exceeded, &f.Loudest, &f.Since)
+		_ = facts.Miss(unread, &f.Exceeded, &f.Loudest, &f.Requests, &f.Since)
 		return
 	}
 	if !facts.Missed(unread) {
@@ -80,6 +81,7 @@ func (f *FloodSeen) count(count Flood, all []Request, w *facts.World) {
 	}
 	f.Exceeded.Set(exceeded, shown)
 	f.Loudest.Set(most, shown)
+	f.Requests.Set(pendingOf(all, most), shown)
 	f.Since.Set(shown.Time, shown)
 }
 
@@ -107,4 +109,15 @@ func loudest(all []Request, now time.Time, version string) (node string, most in
 		}
 	}
 	return node, most
+}
+
+// pendingOf names the pending requests for a node; "" is none.
+func pendingOf(all []Request, node string) []string {
+	names := []string{}
+	for _, r := range all {
+		if node != "" && r.NodeName == node && r.State == Pending {
+			names = append(names, r.Name)
+		}
+	}
+	return names
 }

@@ -2,6 +2,7 @@ package csrs
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -102,6 +103,12 @@ func TestLoudest(t *testing.T) {
 	}
 	if node, n := loudest(all, born.Add(2*time.Hour), "4.20.1"); node != "" || n != 0 {
 		t.Errorf("of requests that no longer count %s has %d", node, n)
+	}
+	if names := pendingOf(all, "koala"); !slices.Equal(names, []string{"csr-1", "csr-2", "csr-4", "csr-5", "csr-7"}) {
+		t.Errorf("pending requests for koala: %v", names)
+	}
+	if names := pendingOf(all, ""); len(names) != 0 {
+		t.Errorf("pending requests for no node: %v", names)
 	}
 }
 

@@ -2,9 +2,11 @@ package hardware
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/fault"
 	"github.com/rollcall-project/rollcall/internal/source/bmc"
@@ -41,7 +43,7 @@ func readAccess(ctx context.Context, w *facts.World, _ fault.Subject) (Access, e
 	check(&f.Unreachable, list, func(h host) result {
 		switch h.Failure {
 		case bmc.NotRedfish:
-			return result{unknown: h.why()}
+			return h.notShown()
 		case bmc.Unreachable:
 			return wrong("no connection to %s: %s", h.Endpoint, h.Error)
 		case bmc.BadAddress:
@@ -72,7 +74,7 @@ func (f *Access) certificates(w *facts.World, list []host) {
 				if strings.HasPrefix(h.Endpoint, "http:") && h.Failure != bmc.Unreachable {
 					return fine // there is no certificate
 				}
-				return result{unknown: h.why()}
+				return h.notShown()
 			}
 			return test(h)
 		}
@@ -115,7 +117,7 @@ func (f *Access) login(list []host) {
 		case h.Failure == bmc.Refused:
 			return wrong("%s accepted the credential of %s and refused it later (HTTP %d)", h.Endpoint, h.LoginBy, h.Status)
 		case h.Login == "":
-			return result{unknown: h.why()}
+			return h.notShown()
 		}
 		return fine
 	})
@@ -124,21 +126,32 @@ func (f *Access) login(list []host) {
 		case h.Failure == bmc.Forbidden:
 			return wrong("the account of %s may not read the system (HTTP %d)", h.LoginBy, h.Status)
 		case h.System == nil:
-			return result{unknown: h.why()}
+			return h.notShown()
 		}
 		return fine
 	})
-	check(&f.Rights, list, shown(func(h host) result {
-		if h.LoginBy != bmc.FromPlan || len(h.Privileges) == 0 {
-			return fine // it need not be the account that metal3 will use, or does not show its rights
+	check(&f.Rights, list, host.rights)
+}
+
+// rights judges what the account of the plan may do; another one need not be that of metal3.
+// A BMC that shows nothing of it, because the account may not read it or is one of a
+// directory, leaves it unknown.
+func (h host) rights() result {
+	switch {
+	case h.System == nil:
+		return h.notShown()
+	case h.LoginBy != bmc.FromPlan && (h.LoginBy != "" || h.Login == bmc.LoginNotNeeded):
+		return fine
+	case len(h.Privileges) == 0:
+		why := h.Unread[bmc.PartAccount].Detail
+		if why == "" {
+			why = "its BMC did not show them"
 		}
-		for _, p := range h.Privileges {
-			if p == "ConfigureComponents" {
-				return fine
-			}
-		}
-		return wrong("the account of the plan has the role %s, which may not switch power and boot (no ConfigureComponents; it has %s)", h.RoleID, strings.Join(h.Privileges, ", "))
-	}))
+		return result{unknown: "rights of its BMC account (" + why + ")", supply: evidence.Supply{Kind: evidence.SupplyBMCRights, Host: h.Host}}
+	case slices.Contains(h.Privileges, "ConfigureComponents"):
+		return fine
+	}
+	return wrong("the account of the plan has the role %s, which may not switch power and boot (no ConfigureComponents; it has %s)", h.RoleID, strings.Join(h.Privileges, ", "))
 }
 
 // service: what answers, and to what the address leads.
@@ -149,7 +162,7 @@ func (f *Access) service(list []host) {
 				return r
 			}
 			if h.System == nil && h.isOne(bmc.NotRedfish, bmc.BadAddress, bmc.Unreachable, bmc.Untrusted) {
-				return result{unknown: h.why()}
+				return h.notShown()
 			}
 			return fine
 		}
@@ -171,7 +184,7 @@ func (f *Access) service(list []host) {
 		case h.isOne(bmc.NoSystem, bmc.SeveralSystem):
 			return wrong("%s: %s", h.Address, h.Error)
 		case h.System == nil:
-			return result{unknown: h.why()}
+			return h.notShown()
 		}
 		return fine
 	})

@@ -73,6 +73,7 @@ type result struct {
 	problem string // with it, what is wrong
 	unknown string // why it is not known
 	name    string // of the problem in a title; the host's where empty
+	supply  evidence.Supply
 }
 
 func wrong(format string, args ...any) result { return result{problem: fmt.Sprintf(format, args...)} }
@@ -87,6 +88,7 @@ var fine = result{}
 // one, all of them have to be known.
 func check(to *facts.Problems, list []host, test func(host) result) {
 	var open []string
+	var supply evidence.Supply // for the first host of which it is not known
 	for _, h := range list {
 		r := test(h)
 		switch {
@@ -97,6 +99,9 @@ func check(to *facts.Problems, list []host, test func(host) result) {
 			}
 			facts.AddProblem(to, name, h.says("%s", r.problem))
 		case r.unknown != "":
+			if len(open) == 0 {
+				supply = r.supply
+			}
 			open = append(open, h.Host+": "+r.unknown)
 		}
 	}
@@ -107,7 +112,7 @@ func check(to *facts.Problems, list []host, test func(host) result) {
 	if n := len(open) - 1; n > 0 {
 		detail += fmt.Sprintf(", and %d more BMCs", n)
 	}
-	to.Miss(&evidence.Unavailable{Need: needs[0], Why: evidence.Unreachable, Detail: detail})
+	to.Miss(&evidence.Unavailable{Need: needs[0], Why: evidence.Unreachable, Detail: detail, Supply: supply})
 }
 
 // shown wraps a check of what only a machine that was read shows, and of the parts of it
@@ -115,7 +120,7 @@ func check(to *facts.Problems, list []host, test func(host) result) {
 func shown(test func(host) result, parts ...string) func(host) result {
 	return func(h host) result {
 		if h.System == nil {
-			return result{unknown: h.why()}
+			return h.notShown()
 		}
 		for _, part := range parts {
 			if u, not := h.Unread[part]; not && u.Failure != bmc.Absent {
@@ -153,6 +158,15 @@ func (h host) why() string {
 		return "the account may not read the system"
 	}
 	return "its BMC did not show the system: " + h.Error
+}
+
+// notShown is the result of a check for a host whose BMC did not show its machine.
+func (h host) notShown() result {
+	r := result{unknown: h.why()}
+	if h.Failure == bmc.NotRedfish {
+		r.supply = evidence.Supply{Kind: evidence.SupplyRedfish, Host: h.Host}
+	}
+	return r
 }
 
 // isOne reports whether the question ended in one of some ways.

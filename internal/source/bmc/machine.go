@@ -245,12 +245,16 @@ func (c *client) account(ctx context.Context, a *Answer) *problem {
 	if p != nil {
 		return p
 	}
+	var hidden *problem
 	for _, member := range list {
 		n, p := c.node(ctx, member)
-		if p != nil && (p.failure == Absent || p.failure == Forbidden) {
+		switch {
+		case p != nil && p.failure == Forbidden: // mostly the account of somebody else
+			hidden = p
 			continue
-		}
-		if p != nil {
+		case p != nil && p.failure == Absent:
+			continue
+		case p != nil:
 			return p
 		}
 		if name, _ := n["UserName"].(string); name != c.credential.user {
@@ -270,6 +274,9 @@ func (c *client) account(ctx context.Context, a *Answer) *problem {
 			return absent("the role lists no privileges")
 		}
 		return nil
+	}
+	if hidden != nil {
+		return hidden
 	}
 	return absent("the account is not listed: it may be one of a directory")
 }

@@ -76,6 +76,9 @@ func (s *Source) Parts() int {
 	return n
 }
 
+// Name is the name of the file, or "standard input".
+func (s *Source) Name() string { return s.name }
+
 // Text is the whole text, also what no object and no log was recognized in.
 func (s *Source) Text() []byte { return s.text }
 

@@ -101,7 +101,7 @@ func refusedLink(up string, r *fault.RefusedRemedy) string {
 	return link(code(r.ID), up+"refused.md#"+r.ID)
 }
 
-// title is a fault's title with words for its values. report.ShortTitle leaves values out,
+// title is a fault's title with words for its values. fault.ShortTitle leaves values out,
 // which changes what some titles say ("is to be online, and is powered on").
 func title(f *fault.Fault) string { return prose(report.Plain(f.Title)) }
 

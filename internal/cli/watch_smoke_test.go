@@ -1,0 +1,112 @@
+package cli
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rollcall-project/rollcall/internal/after"
+	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/smoke"
+)
+
+// TestSmokePod: where all else holds a pod is made on the host that is named, asked through
+// the API server and deleted, and its answer decides the exit code.
+func TestSmokePod(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
+		answer  string // "": the API server does not reach the pod
+		without bool   // no DaemonSet
+		code    ExitCode
+		says    string
+		written int
+	}{
+		{"it answers", "Hello, 10.128.0.2. You have reached 10.131.0.9 on w0", false, ExitOK, "a new pod on each of these hosts runs and answers", 2},
+		{"it is not reached", "", false, ExitUndecided, "does not reach it over the pod network: HTTP 503", 2},
+		{"the network checks are off", "", true, ExitUndecided, "turns it off", 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			c, err := newFixCluster()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !tt.without {
+				c.put("daemonsets", object{"kind": "DaemonSet", "apiVersion": "apps/v1", "metadata": object{"name": "network-check-target", "namespace": smoke.Namespace},
+					"spec": object{"template": object{"spec": object{"containers": []any{object{"image": "quay.io/release@sha256:1"}}}}}})
+			}
+			c.answers = func(w http.ResponseWriter, pod string) {
+				if !strings.HasSuffix(pod, ":8080") || tt.answer == "" {
+					http.Error(w, "error trying to reach service: dial tcp 10.131.0.9:8080: i/o timeout", http.StatusServiceUnavailable)
+					return
+				}
+				_, _ = fmt.Fprint(w, tt.answer)
+			}
+			srv := httptest.NewServer(runningPods{c})
+			t.Cleanup(srv.Close)
+			path := filepath.Join(t.TempDir(), "kubeconfig")
+			if err := writeKubeconfig(path, srv.URL); err != nil {
+				t.Fatal(err)
+			}
+			var out, errs bytes.Buffer
+			in := IO{In: strings.NewReader(""), Out: &out, Err: &errs, Getenv: func(string) string { return "" }, Clock: func() time.Time { return fixNow }}
+			code := Main(t.Context(), []string{"rollcall", "watch", "node/w0", "--smoke-pod", "--kubeconfig", path, "--timeout", "60s", "--stable-for", "1s", "--smoke-timeout", "3s"}, in)
+			if code != tt.code || !strings.Contains(out.String(), tt.says) {
+				t.Errorf("code %d, want %d with %q\n%s%s", code, tt.code, tt.says, out.String(), errs.String())
+			}
+			if len(c.written) != tt.written {
+				t.Errorf("written: %q", c.written)
+			}
+			for key := range c.objects {
+				if strings.Contains(key, "rollcall-smoke") {
+					t.Errorf("left: %s", key)
+				}
+			}
+		})
+	}
+}
+
+// runningPods is the cluster with a kubelet that runs each new pod.
+type runningPods struct{ *fixCluster }
+
+func (c runningPods) ServeHTTP(w http.ResponseWriter, q *http.Request) {
+	c.mu.Lock()
+	for key, o := range c.objects {
+		if strings.Contains(key, "rollcall-smoke") {
+			status := object{"phase": "Running", "containerStatuses": []any{object{"state": object{"running": object{}}}}}
+			o["status"] = status
+		}
+	}
+	c.mu.Unlock()
+	c.fixCluster.ServeHTTP(w, q)
+}
+
+func TestJudgeSmoke(t *testing.T) {
+	ok := smoke.Result{Node: "a", Outcome: fault.Present}
+	no := smoke.Result{Node: "b", Outcome: fault.Absent, Reason: "it did not answer"}
+	open := smoke.Result{Node: "c", Outcome: fault.Unknown, Reason: "no right"}
+	left := smoke.Result{Node: "d", Outcome: fault.Present, Left: "ns/pod (conflict)"}
+	for _, tt := range []struct {
+		list []smoke.Result
+		want fault.Outcome
+		says string
+	}{
+		{nil, fault.Unknown, "no host was tried"},
+		{[]smoke.Result{ok}, fault.Present, ""},
+		{[]smoke.Result{ok, open}, fault.Unknown, "c: no right"},
+		{[]smoke.Result{open, no}, fault.Absent, "b: it did not answer"},
+		{[]smoke.Result{no, no, no, no}, fault.Absent, "and 1 more"},
+		{[]smoke.Result{left}, fault.Present, "not deleted, delete by hand: ns/pod"},
+	} {
+		var i after.Indicator
+		judgeSmoke(&i, tt.list)
+		if i.Outcome != tt.want || !strings.Contains(i.Reason, tt.says) {
+			t.Errorf("%v: %s %q, want %s %q", tt.list, i.Outcome, i.Reason, tt.want, tt.says)
+		}
+	}
+}
