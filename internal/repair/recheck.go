@@ -12,7 +12,7 @@ import (
 // recheckEvery is the time between two whole diagnoses after a repair.
 const recheckEvery = 10 * time.Second
 
-// recheck makes the whole diagnosis again after a run, whether it went well or not,
+// recheck repeats the whole diagnosis after a run, whether it went well or not,
 // and notes in the journal what it shows. A run that was refused before anything was
 // begun, or before it was sure that this is the plan's cluster, has no outcome.
 func (r *run) recheck(ctx context.Context, cause error) (*Outcome, error) {

@@ -33,7 +33,7 @@ type Event struct {
 type Runner struct {
 	Journal  *Journal
 	Provider Provider
-	UserData func(ctx context.Context) (UserData, error) // read anew at each call
+	UserData func(ctx context.Context) (UserData, error) // read again at each call
 	Nodes    Nodes
 	Parallel int           // machines that are made at once; 0 is 5
 	Every    time.Duration // between looks at the Nodes; 0 is 3 s
@@ -50,7 +50,7 @@ func (r *Runner) order(s Status) Order {
 	return Order{Run: p.Run, Hosted: p.Hosted, NodePool: p.NodePool, Worker: s.Worker, ID: s.Machine.ID, Digest: s.Digest, Options: p.Options}
 }
 
-// Create makes the machines that are not made yet. That one fails does not hold up the
+// Create makes the machines that are not made yet. That one fails does not block the
 // others.
 func (r *Runner) Create(ctx context.Context) error {
 	return r.each(r.Journal.Statuses(), func(s Status) error {
