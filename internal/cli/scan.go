@@ -142,7 +142,7 @@ func (a *app) readText(ctx context.Context, name string, in io.Reader) (*message
 		return nil, nil, fmt.Errorf("make sanitizer: %w", err)
 	}
 	defer a.progress("reading the text ...")()
-	head := &headWriter{}
+	head := &headWriter{more: tooLong(in)}
 	r, err := x.Read(ctx, io.TeeReader(in, head), clean.Line)
 	if err != nil || head.more {
 		return r, c, err
@@ -159,6 +159,16 @@ func (a *app) readText(ctx context.Context, name string, in io.Reader) (*message
 type headWriter struct {
 	text []byte
 	more bool // it was too long, and nothing is kept
+}
+
+// tooLong reports whether an input is known as longer than what headWriter keeps.
+func tooLong(in io.Reader) bool {
+	f, ok := in.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode().IsRegular() && info.Size() > paste.MaxBytes
 }
 
 // Write implements io.Writer.

@@ -344,7 +344,6 @@ func TestRequired(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		lower(re)
 		if got := fmt.Sprint(required(re)); got != want {
 			t.Errorf("%s: %s, want %s", expr, got, want)
 		}
@@ -420,4 +419,18 @@ func TestQuiet(t *testing.T) {
 			t.Errorf("%s: %s, want %s", name, r.Result, tt.want)
 		}
 	}
+}
+
+// A line is made plain by one pass, or by several that are slower and simple.
+func FuzzPlainLower(f *testing.F) {
+	for _, line := range []string{"", "Plain  TEXT of A line", "  a tab\tand  blanks ", `say \"it\" or \\\"it\\\", C:\new\table, it\'s \ \`, "@AZ[`az{ Umlaut \u00c4 \u00a0 x",
+		"\x1b[1mbold\x1b[0m text", "eight ch! !ars  end", `\n  at the begin\t \t and the end \n`, "\x7f\x00a"} {
+		f.Add([]byte(line))
+	}
+	scratch := []byte("from before, and longer than most of the lines")
+	f.Fuzz(func(t *testing.T, line []byte) {
+		if got, want := string(plainLower(scratch, line)), strings.ToLower(plain(string(line))); got != want {
+			t.Errorf("plainLower(%q) = %q, want %q", line, got, want)
+		}
+	})
 }

@@ -5,8 +5,8 @@ import (
 	"regexp"
 	"regexp/syntax"
 	"slices"
+	"strings"
 	"sync"
-	"unicode"
 )
 
 // pattern is an expression over a line that is plain and in lower case. Most lines on which
@@ -21,12 +21,12 @@ func compile(expr string) (*pattern, error) {
 	if expr == "" {
 		return nil, nil
 	}
-	re, err := syntax.Parse(expr, syntax.Perl|syntax.FoldCase)
+	expr = lower(expr)
+	re, err := syntax.Parse(expr, syntax.Perl)
 	if err != nil {
 		return nil, err
 	}
-	lower(re)
-	p := &pattern{expr: sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(re.String()) })}
+	p := &pattern{expr: sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })}
 	for _, g := range required(re) {
 		var group [][]byte
 		for _, literal := range g {
@@ -48,18 +48,26 @@ func (p *pattern) in(line []byte) bool {
 }
 
 // lower rewrites an expression that ignores case for text that is in lower case: it is then
-// tried without looking up the other cases of each letter.
-func lower(re *syntax.Regexp) {
-	if re.Op == syntax.OpLiteral {
-		for i, r := range re.Rune {
-			re.Rune[i] = unicode.ToLower(r)
+// tried without looking up the other cases of each letter. What is behind a backslash stays:
+// \S is not \s. The few expressions with names in them, of classes or groups, ignore case as
+// they are.
+func lower(expr string) string {
+	if named.MatchString(expr) {
+		return "(?i)" + expr
+	}
+	text := []byte(expr)
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == '\\':
+			i++
+		case c >= 'A' && c <= 'Z':
+			text[i] += 'a' - 'A'
 		}
 	}
-	re.Flags &^= syntax.FoldCase
-	for _, sub := range re.Sub {
-		lower(sub)
-	}
+	return string(text)
 }
+
+var named = regexp.MustCompile(`\\[pPxQ]|\[:|\(\?[^:]`)
 
 const (
 	leastRequired = 3 // how long a literal is that decides much: shorter ones are everywhere
@@ -71,7 +79,7 @@ func required(re *syntax.Regexp) [][]string {
 	switch re.Op {
 	case syntax.OpLiteral:
 		if len(re.Rune) >= leastRequired {
-			return [][]string{{string(re.Rune)}}
+			return [][]string{{strings.ToLower(string(re.Rune))}}
 		}
 	case syntax.OpCapture, syntax.OpPlus:
 		return required(re.Sub[0])

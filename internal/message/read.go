@@ -40,7 +40,12 @@ type found struct {
 // It returns what was found until an error, and the error.
 func (x *Index) Read(ctx context.Context, in io.Reader, clean func(string) string) (*Report, error) {
 	c := newCollector(x, clean)
-	head, err := io.ReadAll(io.LimitReader(in, maxPaste+1))
+	head := make([]byte, maxPaste+1)
+	n, err := io.ReadFull(in, head)
+	head = head[:n]
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		err = nil
+	}
 	switch {
 	case err != nil:
 		err = fmt.Errorf("read text: %w", err)

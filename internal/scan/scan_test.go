@@ -61,9 +61,9 @@ func TestFindEqualsNaive(t *testing.T) {
 	}
 	for range 300 {
 		var literals []string
-		least := shortest + r.IntN(longest+widest) // every gram and stride
+		least := shortest + r.IntN(longGram+longStride) // every gram and stride
 		for range 1 + r.IntN(12) {
-			literals = append(literals, word(least+r.IntN(4), "ab-\xff"))
+			literals = append(literals, word(least+r.IntN(12), "ab-\xff"))
 		}
 		s := compile(t, literals...)
 		for range 30 {
