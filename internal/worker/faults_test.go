@@ -223,7 +223,7 @@ var ways = []way{
 func TestKilledEverywhere(t *testing.T) {
 	var page strings.Builder
 	page.WriteString("# Runs of workers that are killed\n\nMade by `go test ./internal/worker -run TestKilledEverywhere -update`. A run of two workers is killed before and after each act that\n" +
-		"changes something. Then a second process ends it, which is killed before and after each of its own acts,\nor at none. A third one ends what is left. Afterwards each machine is there once, or not at all; none has\n" +
+		"changes something. Then a second process finishes it, which is killed before and after each of its own acts,\nor at none. A third one finishes what is left. Afterwards each machine is there once, or not at all; none has\n" +
 		"user-data; what is of others, with like names and marks, is as it was. The provider and the hosted\ncluster are in memory; those of Google are in `providers/gcp`, those of BMCs in `providers/redfish`.\n\n" +
 		"| run | killed at | then | kills of the second process | right |\n| --- | --- | --- | --- | --- |\n")
 	all := 0
