@@ -12,7 +12,7 @@ import (
 	"slices"
 )
 
-// FS is the built-in catalogue.
+// FS is the built-in catalog.
 //
 //go:embed */*.yaml
 var FS embed.FS

@@ -1,10 +1,10 @@
-// Command catalogdocs writes the pages of the built-in catalogue for readers of the
-// repository: docs/catalog. A test compares the pages in the tree with the catalogue.
+// Command catalogdocs writes the pages of the built-in catalog for readers of the
+// repository: docs/catalog. A test compares the pages in the tree with the catalog.
 //
 //	go run ./internal/tools/catalogdocs [-dir docs/catalog]
 //
 // Invariants:
-//   - The same catalogue gives the same bytes.
+//   - The same catalog gives the same bytes.
 //   - All files below the directory are generated. A page of an entry that no longer exists
 //     is removed.
 //   - Every fault, remedy and refused advice has an address of its own. One small file per
