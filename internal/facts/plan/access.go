@@ -4,6 +4,7 @@ import (
 	"context"
 	"net"
 	"net/netip"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -94,6 +95,13 @@ func (f *Access) mirrors(p plans) []string {
 	var registries []string
 	for _, group := range slices.Concat(old.items(), now.items()) {
 		source := group.get("source")
+		switch policy := group.get("sourcePolicy"); {
+		case policy.text() == "":
+		case policy.text() != "NeverContactSource" && policy.text() != "AllowContactingSource":
+			add(&f.Mirrors, policy, policy.path, "%q is no policy; write NeverContactSource or AllowContactingSource", policy.text())
+		case len(group.get("mirrors").items()) == 0:
+			add(&f.Mirrors, policy, policy.path, "a sourcePolicy needs mirrors; add them or remove it")
+		}
 		f.repository(source)
 		for _, m := range group.get("mirrors").items() {
 			f.repository(m)
@@ -118,10 +126,16 @@ func (f *Access) repository(n node) {
 		add(&f.Mirrors, n, v, "%s has a scheme; write HOST:PORT/REPOSITORY", v)
 	case strings.Contains(v, "@") || strings.Contains(v, "/") && strings.Contains(name, ":"):
 		add(&f.Mirrors, n, v, "%s names an image and not a repository; leave out what follows the name", v)
+	case strings.Contains(v, "/") && !isRegistry(v[:strings.IndexByte(v, '/')]):
+		add(&f.Mirrors, n, v, "%s has no host of a registry; write HOST/REPOSITORY or HOST:PORT/REPOSITORY", v)
 	case strings.ContainsAny(v, " \t") || v != strings.ToLower(v):
 		add(&f.Mirrors, n, v, "%s is no name of a repository; it has no blanks and no capital letters", v)
 	}
 }
+
+// isRegistry tells a host from the first part of a path (github.com/distribution/reference
+// splitDockerDomain).
+func isRegistry(part string) bool { return strings.ContainsAny(part, ".:") || part == "localhost" }
 
 // public are the registries that an installation with the public release pulls from.
 var public = []string{"quay.io", "registry.redhat.io"}
@@ -213,11 +227,18 @@ func (f *Proxy) settings(p plans, proxy node) {
 			add(&f.Invalid, n, key, "%s is no URL of a proxy; write http://HOST:PORT", key)
 			continue
 		}
+		if _, err := url.Parse(n.text()); err != nil {
+			add(&f.Invalid, n, key, "%s is no URL of a proxy that can be read; write http://HOST:PORT", key)
+			continue
+		}
 		host, _, _ := strings.Cut(rest, "/")
 		if h, _, err := net.SplitHostPort(host); err == nil {
 			host = h
 		}
 		addr, err := netip.ParseAddr(strings.Trim(host, "[]"))
+		if join, ok := p.install.get("networking", "ovnKubernetesConfig", "ipv4", "internalJoinSubnet").prefix(); err == nil && ok && join.Contains(addr) {
+			add(&f.Invalid, n, key, "the proxy %s is in the internalJoinSubnet %s", addr, join)
+		}
 		for _, net := range p.networks(nil) {
 			if err == nil && net.prefix.Contains(addr) && (net.kind == "clusterNetwork" || net.kind == "serviceNetwork") {
 				add(&f.Invalid, n, key, "the proxy %s is in %s %s", addr, net.kind, net.prefix)
@@ -231,6 +252,10 @@ func (f *Proxy) settings(p plans, proxy node) {
 	for v := range strings.SplitSeq(n.text(), ",") {
 		if v = strings.TrimSpace(v); strings.Contains(v, "*") && n.text() != "*" {
 			add(&f.Invalid, n, "noProxy", "%q has a wildcard; write .example.com for all names below it", v)
+			continue
+		}
+		if _, err := netip.ParsePrefix(v); err != nil && strings.Contains(v, "/") {
+			add(&f.Invalid, n, "noProxy", "%q is neither an address, a network nor a name", v)
 		}
 	}
 }

@@ -23,7 +23,7 @@ import (
 
 // Facts lists the facts of this package.
 func Facts() []facts.Fact {
-	return []facts.Fact{fileFact, nameFact, accessFact, proxyFact, networkFact, vipFact, hostFact, addressFact, agentFact, provisioningFact,
+	return []facts.Fact{fileFact, nameFact, accessFact, proxyFact, networkFact, vipFact, hostFact, addressFact, agentFact, provisioningFact, manifestFact,
 		netNamesFact, netPortsFact, netAddressesFact, netTimeFact, netRegistriesFact}
 }
 
@@ -33,12 +33,15 @@ var needs = []evidence.Need{evidence.Objects(evidence.Plans, "")}
 const (
 	installKind = "InstallConfig"
 	agentKind   = "AgentConfig"
+
+	manifestsKind = "Manifests"
 )
 
 // plans are the documents that were given.
 type plans struct {
 	install, agent node // the zero node where the file was not given
 	release        string
+	manifests      []node // files with extra manifests
 }
 
 // agentBased reports whether hosts boot the ISO of an agent-based installation.
@@ -64,10 +67,13 @@ func read(ctx context.Context, w *facts.World) (plans, error) {
 				p.install = n
 			case agentKind:
 				p.agent = n
+			case manifestsKind:
+				p.manifests = append(p.manifests, n)
+				continue
 			}
 			p.release = evidence.String(o.Content, "release")
 		}
-		if !p.install.there() && !p.agent.there() {
+		if !p.install.there() && !p.agent.there() && len(p.manifests) == 0 {
 			return p, missing("no plan was given", "install-config.yaml")
 		}
 		return p, nil

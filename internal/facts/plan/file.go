@@ -36,6 +36,8 @@ func readFile(ctx context.Context, w *facts.World, _ fault.Subject) (File, error
 		f.values(p)
 		f.pools(p)
 		f.removed(p)
+		f.capabilities(p)
+		f.featureGates(p)
 	}
 	f.vcenters(p)
 	if p.agent.there() {
@@ -83,7 +85,8 @@ func (f *File) required(p plans) {
 	c := p.install
 	for _, path := range [][]string{{"apiVersion"}, {"baseDomain"}, {"metadata", "name"}, {"platform"}, {"pullSecret"}} {
 		n := c.get(path...)
-		if n.text() == "" && !(path[0] == "platform" && n.there()) {
+		m, _ := n.v.(map[string]any)
+		if n.text() == "" && !(path[0] == "platform" && len(m) > 0) {
 			add(&f.Missing, n, n.path, "%s has to be set", n.path)
 		}
 	}
@@ -94,7 +97,7 @@ func (f *File) required(p plans) {
 	if p.agentBased() {
 		return // names, MACs and BMCs of install-config are not used then
 	}
-	if !metal.get("hosts").there() {
+	if len(metal.get("hosts").items()) == 0 {
 		add(&f.Missing, metal.get("hosts"), metal.get("hosts").path, "bare metal hosts are missing")
 	}
 	for _, h := range metal.get("hosts").items() {
@@ -171,6 +174,9 @@ func (f *File) values(p plans) {
 	for _, h := range metal.get("hosts").items() {
 		f.oneOf(h.get("bootMode"), "UEFI", "UEFISecureBoot", "legacy")
 		f.oneOf(h.get("role"), "master", "worker", "arbiter")
+		if driver, _ := schemeOf(h.get("bmc", "address").text()); h.get("bootMode").text() == "UEFISecureBoot" && slices.Contains([]string{"", "ipmi", "libvirt"}, driverOf(driver)) && h.get("bmc", "address").text() != "" {
+			add(&f.Unsupported, h.get("bootMode"), h.get("bootMode").path, "IPMI cannot switch Secure Boot on; write an address of Redfish, or UEFI")
+		}
 	}
 }
 

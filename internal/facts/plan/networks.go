@@ -106,6 +106,7 @@ func readNetworks(ctx context.Context, w *facts.World, _ fault.Subject) (Network
 		}
 	}
 	f.internal(p, list)
+	f.join(p, list)
 	f.capacity(p, list)
 	f.families(p, list)
 	facts.NoProblems(&f.Invalid, &f.Overlap, &f.Internal, &f.Bridges, &f.Small, &f.Pods, &f.Families)
@@ -158,6 +159,33 @@ func (f *Networks) internal(p plans, list []network) {
 	}
 }
 
+// join: validateOVNKubernetesConfig, validateOVNIPv4InternalJoinSubnet. Each node takes one
+// address of the join network.
+func (f *Networks) join(p plans, list []network) {
+	n := p.install.get("networking", "ovnKubernetesConfig", "ipv4", "internalJoinSubnet")
+	if n.text() == "" {
+		return
+	}
+	prefix, ok := n.prefix()
+	switch {
+	case !ok || !prefix.Addr().Is4():
+		add(&f.Invalid, n, n.text(), "%q is no IPv4 network", n.text())
+		return
+	case prefix.Masked() != prefix:
+		add(&f.Invalid, n, n.text(), "%s has bits set behind its prefix; write %s", prefix, prefix.Masked())
+		return
+	}
+	var nodes int64
+	for _, c := range list {
+		if c.kind == "clusterNetwork" && c.prefix.Addr().Is4() && c.host >= int64(c.prefix.Bits()) {
+			nodes += int64(1) << min(c.host-int64(c.prefix.Bits()), 32)
+		}
+	}
+	if room := int64(1) << (32 - prefix.Bits()); room < nodes {
+		add(&f.Small, n, prefix.String(), "the join network %s has %d addresses, and the cluster network is for %d nodes; write a larger one", prefix, room, nodes)
+	}
+}
+
 // maxPods is the kubelet's default (openshift/machine-config-operator:
 // templates/master/01-master-kubelet/_base/files/kubelet.yaml).
 const maxPods = 250
@@ -185,6 +213,8 @@ func (f *Networks) capacity(p plans, list []network) {
 			add(&f.Small, n.node, n.prefix.String(), "hostPrefix %d is larger than the network %s; write a number above %d", n.host, n.prefix, bits)
 			rooms[six] = 1 << 40
 			continue
+		case !six && n.host != first[six].host:
+			add(&f.Small, n.node, n.prefix.String(), "hostPrefix %d is another one than %d of the first IPv4 network; write one for all", n.host, first[six].host)
 		case six && n.host != 64:
 			add(&f.Small, n.node, n.prefix.String(), "hostPrefix of an IPv6 network has to be 64, it is %d", n.host)
 		case !six && n.host <= 32 && int64(1)<<(32-n.host)-3 < maxPods:
@@ -217,6 +247,11 @@ func (f *Networks) families(p plans, list []network) {
 			h.v6 = true
 		} else {
 			h.v4 = true
+		}
+	}
+	for _, n := range list { // k8s.io/kubernetes: cmd/kube-apiserver/app/options/validation.go validateMaxCIDRRange
+		if n.kind == "serviceNetwork" && n.prefix.Addr().Is6() && n.prefix.Bits() < 108 {
+			add(&f.Families, n.node, n.prefix.String(), "an IPv6 service network of /%d is too large for the API server; write one of /112", n.prefix.Bits())
 		}
 	}
 	service := kinds["serviceNetwork"]

@@ -2,6 +2,9 @@ package plan
 
 import (
 	"context"
+	"net"
+	"net/netip"
+	"net/url"
 	"strings"
 
 	"github.com/rollcall-project/rollcall/internal/facts"
@@ -31,6 +34,7 @@ func readProvisioning(ctx context.Context, w *facts.World, _ fault.Subject) (Pro
 		return f, facts.NotApplicable("an agent-based installation has no provisioning network")
 	}
 	f.images(metal)
+	f.external(metal)
 	if metal.get("provisioningNetwork").text() != "Disabled" {
 		f.network(p, metal)
 	}
@@ -41,6 +45,10 @@ func readProvisioning(ctx context.Context, w *facts.World, _ fault.Subject) (Pro
 func (f *Provisioning) network(p plans, metal node) {
 	cidr := metal.get("provisioningNetworkCIDR")
 	prefix, ok := cidr.prefix()
+	if cidr.text() == "" { // pkg/types/baremetal/defaults/platform.go
+		prefix, ok = netip.MustParsePrefix("172.22.0.0/24"), true
+	}
+	f.bridges(metal)
 	inside := func(n node, what string) {
 		if n.text() == "" {
 			return
@@ -81,6 +89,36 @@ func (f *Provisioning) network(p plans, metal node) {
 			if a, valid := n.addr(); valid && ends[0].from.Compare(a) <= 0 && a.Compare(ends[0].to) <= 0 {
 				add(&f.Network, r, r.text(), "the range contains %s, the %s; leave it out", a, key)
 			}
+		}
+	}
+}
+
+// bridges: the MAC addresses of the bridges of the bootstrap host.
+func (f *Provisioning) bridges(metal node) {
+	a, b := metal.get("provisioningMACAddress"), metal.get("externalMACAddress")
+	if a.text() != "" && strings.EqualFold(a.text(), b.text()) {
+		add(&f.Network, a, a.text(), "provisioningMACAddress and externalMACAddress are equal; write two")
+	}
+}
+
+// external checks what does not depend on the provisioning network.
+func (f *Provisioning) external(metal node) {
+	for _, key := range []string{"provisioningMACAddress", "externalMACAddress"} {
+		n := metal.get(key)
+		if n.text() == "" {
+			continue
+		}
+		mac, err := net.ParseMAC(n.text())
+		switch {
+		case err != nil || len(mac) != 6:
+			add(&f.Network, n, n.text(), "%q is no MAC address", n.text())
+		case mac[0]&1 == 1:
+			add(&f.Network, n, n.text(), "%s is a multicast address; write one whose first byte is even", n.text())
+		}
+	}
+	if n := metal.get("libvirtURI"); n.text() != "" {
+		if _, err := url.ParseRequestURI(n.text()); err != nil {
+			add(&f.Network, n, "libvirtURI", "%q is no URI; write qemu:///system", n.text())
 		}
 	}
 }

@@ -1,5 +1,6 @@
 // Package plan reads what somebody wants to install before anything is installed:
-// install-config.yaml and agent-config.yaml, with the line and the column of each value.
+// install-config.yaml and agent-config.yaml, with the line and the column of each value, and
+// what the extra manifests beside them are.
 //
 // Invariants:
 //   - Secrets stay in the file: the pull secret, passwords, keys and what stands before the @
@@ -65,7 +66,7 @@ var _ evidence.Source = (*Source)(nil)
 // known. It is part of each plan.
 func (s *Source) Release(version string) {
 	for _, o := range s.objects {
-		if version != "" {
+		if version != "" && !isManifests(o) {
 			o.Content["release"] = version
 		}
 	}
@@ -107,6 +108,9 @@ func FS(fsys fs.FS, dir, name string, now time.Time) (*Source, error) {
 		if err != nil {
 			return nil, fmt.Errorf("read the plan %s: %w", file, err)
 		}
+	}
+	if err := s.manifests(fsys, dir, name); err != nil {
+		return nil, err
 	}
 	if len(s.objects) == 0 {
 		return nil, fmt.Errorf("read the plan in %s: %w", name, ErrNoPlan)
@@ -219,6 +223,9 @@ func has(config map[string]any, key string) bool {
 func (s *Source) check() error {
 	seen := map[any]string{}
 	for _, o := range s.objects {
+		if isManifests(o) {
+			continue
+		}
 		kind := o.Content["type"]
 		if other, ok := seen[kind]; ok {
 			return fmt.Errorf("%s and %s are both of kind %v: name the plan of one cluster", other, o.Loc.Path, kind)

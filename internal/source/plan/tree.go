@@ -24,6 +24,7 @@ type tree struct {
 	twice []any          // keys that a mapping has more than once: {path, at, first}
 	notes map[string]any // what is said of secrets, see secrets.go
 	wrong error
+	open  bool // secrets are not replaced: nothing of the values is kept
 
 	authorities [][]byte // certificates (DER) of additionalTrustBundle
 }
@@ -106,8 +107,7 @@ func (t *tree) mapping(n *yaml.Node, path string, depth int) any {
 		} else {
 			lines[key.Value] = key.Line
 		}
-		hidden, secret := t.secret(key.Value, child, node)
-		if secret {
+		if hidden, secret := t.secret(key.Value, child, node); secret && !t.open {
 			t.at[child] = position(node)
 			m[key.Value] = hidden
 			continue

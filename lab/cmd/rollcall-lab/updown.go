@@ -27,6 +27,7 @@ type story struct {
 	mcs      string
 	from     lab.Dir // a snapshot of a healthy cluster; empty: a new install
 	stand    time.Duration
+	install  string // directory of an installation with extra manifests
 }
 
 // storyFlags reads the flags and the argument that up and supervise share.
@@ -35,6 +36,7 @@ func storyFlags(e env, name string, args []string) (story, error) {
 	flags.SetOutput(e.stderr)
 	mcs := flags.String("mcs", "", "release of the in-cluster machine config server: 4.20 (default) or 4.14")
 	from := flags.String("from", "", "directory of a snapshot of a healthy lab to begin with, instead of an install")
+	install := flags.String("install-dir", "", "directory of an installation, whose extra manifests (manifests, openshift) the bootstrap host and the cluster get")
 	stand := flags.Duration("stand", -1, "let the cluster have stood like this for so long (default: as long as the scenario says)")
 	rest, err := parse(flags, args)
 	if err != nil {
@@ -44,6 +46,11 @@ func storyFlags(e env, name string, args []string) (story, error) {
 		return story{}, fmt.Errorf("%s wants the name of one scenario; `scenarios` lists them, + combines them", name)
 	}
 	s := story{mcs: *mcs, from: lab.Dir(*from), stand: *stand}
+	if *install != "" {
+		if s.install, err = filepath.Abs(*install); err != nil {
+			return story{}, err
+		}
+	}
 	if s.scenario, err = lab.FindScenario(rest[0], trouble.All()); err != nil {
 		return story{}, err
 	}
@@ -57,6 +64,9 @@ func storyFlags(e env, name string, args []string) (story, error) {
 	}
 	if s.from != "" && !s.scenario.Workers {
 		return story{}, fmt.Errorf("%s begins with an install and cannot go on with a snapshot", rest[0])
+	}
+	if s.from != "" && s.install != "" {
+		return story{}, errors.New("a snapshot is installed already: give --install-dir without --from")
 	}
 	return s, nil
 }
@@ -190,7 +200,7 @@ func startSupervisor(e env, s story) (<-chan struct{}, error) {
 	if e.source != "" {
 		args = append(args, "--source", e.source)
 	}
-	args = append(args, "supervise", "--mcs", s.mcs, "--from", string(s.from), "--stand", s.stand.String(), s.scenario.Name)
+	args = append(args, "supervise", "--mcs", s.mcs, "--from", string(s.from), "--stand", s.stand.String(), "--install-dir", s.install, s.scenario.Name)
 	cmd := exec.Command(self, args...)
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
@@ -267,7 +277,7 @@ func supervise(ctx context.Context, e env, args []string) error {
 		return err
 	}
 	err = lab.Run(ctx, lab.Options{
-		Dir: e.dir, Scenario: s.scenario, MCS: s.mcs, Resume: s.from != "", Stand: s.stand, Artifacts: art,
+		Dir: e.dir, Scenario: s.scenario, MCS: s.mcs, Resume: s.from != "", InstallDir: s.install, Stand: s.stand, Artifacts: art,
 		Logger: slog.New(slog.NewTextHandler(e.stderr, nil)),
 	})
 	return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"os"
 	"os/exec"
@@ -88,6 +89,11 @@ func (l *Lab) writeBootstrapManifests(dir string) error {
 	if files["FeatureGate-cluster.yaml"], err = yaml.Marshal(gates.Object); err != nil {
 		return err
 	}
+	extra, err := l.extraManifests()
+	if err != nil {
+		return err
+	}
+	maps.Copy(files, extra)
 	for name, data := range files {
 		if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
 			return err

@@ -34,6 +34,9 @@ type Options struct {
 	// Resume says that Dir holds the healthy cluster of a snapshot, which goes
 	// on where it was; the base of the scenario is not played.
 	Resume bool
+	// InstallDir is the directory of an installation with extra manifests, which the bootstrap
+	// host and the cluster get; empty: none. The scenario's own late input is then left out.
+	InstallDir string
 	// Stand overrides how long the trouble stands; negative: as long as it says.
 	Stand     time.Duration
 	Artifacts build.Artifacts

@@ -206,7 +206,10 @@ func (l *Lab) startController(ctx context.Context) error {
 	if err := l.apply(ctx, "60-machineconfig.yaml"); err != nil {
 		return err
 	}
-	if l.opts.Scenario.LateInput {
+	if err := l.createExtraManifests(ctx); err != nil {
+		return err
+	}
+	if l.opts.Scenario.LateInput && l.opts.InstallDir == "" {
 		if err := l.apply(ctx, "70-late-input.yaml"); err != nil {
 			return err
 		}
