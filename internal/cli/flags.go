@@ -7,6 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/rollcall-project/rollcall/internal/source/console"
 )
 
 // globalFlags are the same for every command.
@@ -23,6 +25,7 @@ type sourceFlags struct {
 	rendezvous       string
 	ofDir            string // the kubeconfig that --install-dir stands for
 	consoles         []string
+	screens          []console.Spec // consoles that are in memory, never on a disk
 	expect           []string // hosts that no object of the cluster has to name
 	now              string
 	whole            bool // keep what no fact reads, too: set by collect

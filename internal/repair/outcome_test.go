@@ -3,6 +3,7 @@ package repair
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -163,6 +164,38 @@ func TestRecheckWaits(t *testing.T) {
 		o, err := r.exec.Apply(t.Context(), p)
 		if err != nil || o.State != tt.want || asked > 15 {
 			t.Errorf("%v, %v, after %d diagnoses, want %s", o, err, asked, tt.want)
+		}
+	}
+}
+
+// TestRecheckWaitsOpen: a plan that leaves something open is waited for only while operators
+// report what is over.
+func TestRecheckWaitsOpen(t *testing.T) {
+	operator := fault.Key{Fault: "operator-degraded", Subject: fault.Subject{Kind: fault.Operator, Name: "machine-config"}}
+	host := fault.Key{Fault: "disk-full", Subject: fault.Subject{Kind: fault.Host, Name: "w8"}}
+	for _, tt := range []struct {
+		key   fault.Key
+		until int
+		want  State
+		asked int // diagnoses, at most
+	}{{operator, 3, Repaired, 4}, {operator, 1000, PartlyDone, 20}, {host, 3, PartlyDone, 1}} {
+		r := newRig(t, desync(t))
+		r.exec.Settle = time.Hour
+		p := r.plan(t)
+		p.Steps = slices.DeleteFunc(p.Steps, func(s Step) bool { return s.Action == Verify })
+		if _, err := p.Issue(r.dir, ".yaml"); err != nil {
+			t.Fatal(err)
+		}
+		asked := 0
+		r.diagnosed = func(d *diagnosis.Diagnosis) (*diagnosis.Diagnosis, error) {
+			if asked++; asked <= tt.until {
+				d.Findings = append(d.Findings, present(tt.key))
+			}
+			return d, nil
+		}
+		o, err := r.exec.Apply(t.Context(), p)
+		if err != nil || o.State != tt.want || asked > tt.asked {
+			t.Errorf("%s until %d: %v, %v, after %d diagnoses, want %s", tt.key.Fault, tt.until, o, err, asked, tt.want)
 		}
 	}
 }

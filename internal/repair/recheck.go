@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/diagnosis"
+	"github.com/rollcall-project/rollcall/internal/fault"
 )
 
 // recheckEvery is the time between two whole diagnoses after a repair.
@@ -68,15 +70,23 @@ func (r *run) end() ended {
 	return endPartly
 }
 
+// operatorLag is how long an operator may go on reporting what is over: two minutes of inertia
+// by default, and the time until it looks again (openshift/library-go: pkg/operator/status).
+const operatorLag = 3 * time.Minute
+
 // settled waits while effects of what was repaired are still reported: operators and
-// kubelets look again at intervals. A plan that leaves something open cannot end whole, and is not
-// waited for.
+// kubelets look again at intervals. A plan that leaves something open does not end whole by
+// waiting, but what operators still report of what it did ends: for that it is waited, too.
 func (r *run) settled(ctx context.Context, o Outcome) (Outcome, error) {
-	if r.end() != endFinished || !r.promises() {
+	if r.end() != endFinished {
 		return o, nil
 	}
-	deadline := r.Clock.Now().Add(r.Settle)
-	for last := ""; (o.State == PartlyDone || o.State == NotChecked) && r.Clock.Now().Before(deadline); {
+	whole, wait := r.promises(), r.Settle
+	if !whole {
+		wait = min(wait, operatorLag)
+	}
+	deadline := r.Clock.Now().Add(wait)
+	for last := ""; (o.State == PartlyDone || o.State == NotChecked) && (whole || o.operatorsOnly()) && r.Clock.Now().Before(deadline); {
 		if text := o.String(); text != last {
 			r.say("", "the steps are done; waiting at most %s for: %s", deadline.Sub(r.Clock.Now()).Round(time.Second), text)
 			last = text
@@ -91,6 +101,12 @@ func (r *run) settled(ctx context.Context, o Outcome) (Outcome, error) {
 		o = next
 	}
 	return o, nil
+}
+
+// operatorsOnly reports whether nothing is left but what operators report.
+func (o Outcome) operatorsOnly() bool {
+	left := slices.Concat(o.Still, o.New, o.Unknown)
+	return len(left) > 0 && len(o.Unread) == 0 && !slices.ContainsFunc(left, func(s Seen) bool { return s.Subject.Kind != fault.Operator })
 }
 
 // promises reports whether the plan claims that its root is absent at its end.

@@ -66,7 +66,7 @@ func (r *Runner) Remove(ctx context.Context, c Cluster, name string, d Drain) er
 	if err := r.Journal.add(Record{Kind: Deleting, Worker: name}); err != nil {
 		return err
 	}
-	if err := r.Provider.Delete(ctx, r.order(s)); err != nil {
+	if err := r.Provider.Delete(ctx, r.Order(s)); err != nil {
 		return err
 	}
 	if there {

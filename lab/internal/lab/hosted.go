@@ -21,7 +21,6 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
-	"github.com/rollcall-project/rollcall/lab/host"
 	"github.com/rollcall-project/rollcall/lab/internal/aging"
 	"github.com/rollcall-project/rollcall/lab/internal/cluster"
 	"github.com/rollcall-project/rollcall/lab/internal/pki"
@@ -299,6 +298,8 @@ type HostedMachine struct {
 	Network time.Duration
 	// Unknown says that nobody approves its requests.
 	Unknown bool
+	// Hostname is what it calls itself; empty: its name.
+	Hostname string
 }
 
 // PowerOn switches a worker on.
@@ -313,16 +314,7 @@ func (h *Hosted) PowerOn(ctx context.Context, index int, m HostedMachine) error 
 	h.mu.Lock()
 	h.expected[name] = !m.Unknown
 	h.mu.Unlock()
-	return h.lab.PowerOn(ctx, Machine{
-		Host: seed.NewHost(name, "worker", index), Pointer: m.Pointer,
-		Change: func(c *host.Config) {
-			c.Labeler = func(ctx context.Context, node string, labels map[string]string) error {
-				return setLabels(ctx, h.kube, node, labels)
-			}
-			c.DaemonKubeconfig = "" // no machine-config-daemon runs on workers of a hosted cluster
-			c.Pace.Network = m.Network
-		},
-	})
+	return h.powerOn(ctx, index, m)
 }
 
 // Joined says what is missing until a worker is a ready Node with both of its
