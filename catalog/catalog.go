@@ -22,7 +22,7 @@ var entries embed.FS
 //go:embed decoded.gz
 var decoded []byte
 
-// FS is the built-in catalogue.
+// FS is the built-in catalog.
 var FS = Files{entries, sync.OnceValue(func() map[string][]byte { return readDecoded(decoded) })}
 
 // Files are the entries, and what was decoded of them when the program was made: to decode

@@ -151,7 +151,7 @@ func TestNoSecret(t *testing.T) {
 	}
 }
 
-// TestForgedAtServer plays every forged request against the whole approver, beside the
+// TestForgedAtServer plays every forged request against the whole approver, in addition to the
 // honest one of another host.
 func TestForgedAtServer(t *testing.T) {
 	for _, f := range csrtest.Forged() {
@@ -442,7 +442,7 @@ func TestLostLease(t *testing.T) {
 	}
 }
 
-// TestAPIFails: what the API refuses approves nothing, and the approver goes on when it
+// TestAPIFails: what the API refuses approves nothing, and the approver continues when it
 // answers again.
 func TestAPIFails(t *testing.T) {
 	lists := []string{csrPath[:len(csrPath)-1], "/api/v1/nodes", "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases"}

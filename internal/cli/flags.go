@@ -125,7 +125,7 @@ func (a *app) addChoiceFlags(cmd *cobra.Command) {
 	}
 }
 
-// addConnectFlags adds the connection flags as every kubectl plug-in has them. The
+// addConnectFlags adds the connection flags as every kubectl plugin has them. The
 // rare ones work and are left out of the help. There is no flag that turns the
 // verification of the API server off.
 func (a *app) addConnectFlags(cmd *cobra.Command) {

@@ -97,7 +97,7 @@ func TestJudge(t *testing.T) {
 		s.p.CIDRs = []netip.Prefix{netip.MustParsePrefix("10.128.0.0/14")}
 		return s
 	}
-	// ask makes the request again with another content.
+	// ask regenerates the request with another content.
 	ask := func(change func(*asked)) func(*scene) {
 		return func(s *scene) { change(&s.asked); s.r = s.request() }
 	}

@@ -22,7 +22,7 @@ type Lister interface {
 	List(ctx context.Context, group, version, resource, namespace string) ([]map[string]any, error)
 }
 
-// Gather reads what the judgement needs, anew. What cannot be read is an error:
+// Gather reads what the judgment needs, again. What cannot be read is an error:
 // there is no approval without the whole picture.
 func Gather(ctx context.Context, from Lister, now time.Time) (Picture, error) {
 	p := Picture{Now: now}

@@ -7,7 +7,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/fault"
 )
 
-// BenchmarkLoad reads the built-in catalogue, as every command does.
+// BenchmarkLoad reads the built-in catalog, as every command does.
 func BenchmarkLoad(b *testing.B) {
 	for b.Loop() {
 		if _, err := fault.Load(catalog.FS); err != nil {

@@ -37,7 +37,7 @@ func (c *Catalog) Remedy(id string) (*Remedy, bool) { r, ok := c.remedies[id]; r
 // Fault returns the fault with the id.
 func (c *Catalog) Fault(id string) (*Fault, bool) { f, ok := c.byID[id]; return f, ok }
 
-// The bounds of a catalogue; users add their own directories.
+// The bounds of a catalog; users add their own directories.
 const (
 	maxEntry   = 256 << 10 // bytes of one file
 	maxEntries = 4096      // files of all roots
@@ -101,7 +101,7 @@ func loadAll(roots []fs.FS, messages bool) (*Catalog, error) {
 	return c, wrong.Sorted().Err()
 }
 
-// entryFile is one file of a catalogue and what it holds.
+// entryFile is one file of a catalog and what it holds.
 type entryFile struct {
 	root      fs.FS
 	rootIndex int // of the roots that are loaded
@@ -167,7 +167,7 @@ type decodedRoot interface {
 // Decode returns an entry in the form that Load reads fastest.
 func Decode(raw []byte) ([]byte, error) { return yamlToJSON(raw) }
 
-// enter decides about a directory of a catalogue.
+// enter decides about a directory of a catalog.
 func enter(p string) error {
 	if path.Base(p) == "testdata" {
 		return fs.SkipDir
@@ -178,7 +178,7 @@ func enter(p string) error {
 	return nil
 }
 
-// readEntry reads a file of a catalogue. Links are followed, as a mounted ConfigMap
+// readEntry reads a file of a catalog. Links are followed, as a mounted ConfigMap
 // has them, but only to regular files: what a FIFO is opened for never comes, and
 // /dev/zero has no end.
 func readEntry(root fs.FS, p string) (raw []byte, err error) {
@@ -419,7 +419,7 @@ func (c *Catalog) unlessFollows(entry any, list mistakes) Problems {
 }
 
 // CheckActions reports remedies that `fix` is to carry out and cannot. The known ids are
-// passed in, so that the catalogue does not depend on the repair.
+// passed in, so that the catalog does not depend on the repair.
 func (c *Catalog) CheckActions(known []string) error {
 	var list Problems
 	for _, r := range c.Remedies {

@@ -1,5 +1,5 @@
 // Package hostcli is the command line of rollcall-host: the diagnosis of one machine
-// from inside, with the facts, the catalogue, the answer and the exit codes of
+// from inside, with the facts, the catalog, the answer and the exit codes of
 // rollcall.
 //
 // Invariants:
@@ -292,7 +292,7 @@ func (a *app) code(d *diagnosis.Diagnosis) int {
 	return exitOK
 }
 
-// style says how text may look: no colour where NO_COLOR is set or stdout is no
+// style says how text may look: no color where NO_COLOR is set or stdout is no
 // terminal, ASCII where the locale is not UTF-8, as that of a console.
 func (a *app) style() report.Style {
 	dumb := a.io.Getenv("TERM") == "dumb"

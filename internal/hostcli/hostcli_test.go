@@ -93,7 +93,7 @@ func TestHealthyMachine(t *testing.T) {
 	}
 }
 
-// firstBoot takes the machine back to its first boot.
+// firstBoot gets the machine again to its first boot.
 func firstBoot(m *machinetest.Machine, units map[string]string) {
 	m.Remove("/etc/ignition-machine-config-encapsulated.json.bak", "/etc/machine-config-daemon/currentconfig", "/var/lib/kubelet/pki", "/var/lib/kubelet/kubeconfig")
 	m.Put("/etc/ignition-machine-config-encapsulated.json", "{}")

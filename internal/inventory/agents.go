@@ -18,7 +18,7 @@ const localCluster = "local-cluster"
 
 // machineSets counts what MachineSets want and no Machine stands for. The
 // controller makes a Machine at once, whether or not there is hardware for it: a
-// gap is a controller that does not get on.
+// gap is a controller that does not progress.
 func (b *builder) machineSets(ctx context.Context, w *facts.World, need evidence.Need) error {
 	list, err := w.List(ctx, need.Resource, need.Namespace)
 	if err != nil {
@@ -131,7 +131,7 @@ func nameOf(name string, macs []string, id string) string {
 }
 
 // installs takes the hosts of an install directory. Those without a name that can
-// be recognised among Nodes are counted and not named: nothing would tell that one
+// be recognized among Nodes are counted and not named: nothing would tell that one
 // of the Nodes is this host.
 func (b *builder) installs(ctx context.Context, w *facts.World, need evidence.Need) error {
 	list, err := w.List(ctx, need.Resource, need.Namespace)

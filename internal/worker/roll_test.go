@@ -129,7 +129,7 @@ func TestRoll(t *testing.T) {
 }
 
 // TestRollStops: one that fails ends it with the reason; the rest stays, and so does the floor.
-// When it is mended the next call goes on where it was.
+// When it is fixed the next call continues where it was.
 func TestRollStops(t *testing.T) {
 	for _, c := range []struct {
 		name   string

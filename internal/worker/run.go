@@ -34,7 +34,7 @@ type Event struct {
 type Runner struct {
 	Journal  *Journal
 	Provider provider.Provider
-	UserData func(ctx context.Context) (UserData, error) // read anew at each call
+	UserData func(ctx context.Context) (UserData, error) // read again at each call
 	Nodes    Nodes
 	Parallel int           // machines that are made at once; 0 is 5
 	Every    time.Duration // between looks at the Nodes; 0 is 3 s
@@ -53,7 +53,7 @@ func (r *Runner) Order(s Status) provider.Order {
 	return o
 }
 
-// Create makes the machines that are not made yet. That one fails does not hold up the
+// Create makes the machines that are not made yet. That one fails does not block the
 // others.
 func (r *Runner) Create(ctx context.Context) error {
 	return r.each(r.Journal.Statuses(), func(s Status) error {
@@ -268,7 +268,7 @@ func (r *Runner) Rollback(ctx context.Context) (kept []string, err error) {
 	})
 }
 
-// Recreate takes away the machines that were made and have not joined, and makes them again
+// Recreate takes away the machines that were made and have not joined, and creates others
 // with user-data that is read again: the token of the first may have been rotated.
 func (r *Runner) Recreate(ctx context.Context) error {
 	return r.each(r.Journal.Statuses(), func(s Status) error {

@@ -122,7 +122,7 @@ func (w *world) supervisorLog() string {
 	return strings.Join(lines[max(0, len(lines)-60):], "")
 }
 
-// result is how a process ended.
+// result is how a process exited.
 type result struct {
 	args     []string
 	out, err string

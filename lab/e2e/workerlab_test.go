@@ -19,8 +19,8 @@ func (w *world) labWorkers(from, n int, more ...string) []string {
 }
 
 // TestWorkerMany makes 20 workers at once through a provider's program, and then one with each
-// of the known troubles beside two that have none: the engine names the cause of each, and the
-// good ones are not held up.
+// of the known troubles in addition to two that have none: the engine names the cause of each, and the
+// good ones are not blocked.
 func TestWorkerMany(t *testing.T) {
 	w := up(t, "hosted", true)
 	began := time.Now()
@@ -75,7 +75,7 @@ func TestWorkerMany(t *testing.T) {
 }
 
 // TestWorkerSlow: a machine whose boot takes longer than its token lives is named so, and is
-// made again with fresh user-data; one whose address the infrastructure reports wrongly is
+// re-created with fresh user-data; one whose address the infrastructure reports wrongly is
 // Ready, and is not called done; nor is one whose network does not start.
 func TestWorkerSlow(t *testing.T) {
 	if os.Getenv("ROLLCALL_LAB_FULL") == "" {
@@ -118,7 +118,7 @@ func TestWorkerSlow(t *testing.T) {
 	}
 }
 
-// TestWorkerRefused: what would hold up every machine is named before the first is made.
+// TestWorkerRefused: what would block every machine is named before the first is made.
 func TestWorkerRefused(t *testing.T) {
 	for scenario, cause := range map[string]string{
 		"hosted-payload-failing":    "ignition-payload-failed",

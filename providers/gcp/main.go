@@ -1,7 +1,7 @@
 // Command rollcall-provider-gcp makes the workers of `rollcall worker --provider gcp`: private
 // instances of Google Compute Engine, with the application default credentials of whoever
 // starts it. docs/provider-gcp.md has its options. It is a program of its own so that the
-// library of Google weighs on nobody else.
+// library of Google weighs on no one else.
 package main
 
 import (

@@ -159,7 +159,7 @@ func TestLost(t *testing.T) {
 							return
 						}
 						e.lose[request] = when
-						if err := do(); err != nil { // the program ended; a next one does it again
+						if err := do(); err != nil { // the program exited; a next one does it again
 							delete(e.lose, request)
 							o.Attempt++
 							if err := do(); err != nil {

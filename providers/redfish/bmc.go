@@ -53,7 +53,7 @@ func open(ctx context.Context, s server) (*machine, error) {
 	client := &http.Client{
 		Timeout:   callTimeout,
 		Transport: bounded{&http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}, MaxResponseHeaderBytes: 64 << 10}},
-		// The password is for this BMC and for nobody that it refers to.
+		// The password is for this BMC and for no one that it refers to.
 		CheckRedirect: func(*http.Request, []*http.Request) error {
 			return errors.New("the BMC sends to another address, which is not followed")
 		},

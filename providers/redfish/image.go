@@ -37,7 +37,7 @@ func findArea(iso io.ReaderAt) (area, error) {
 }
 
 // build writes a copy of the live ISO with the config of a live system that installs with the
-// user-data. The copy holds a secret: nobody but its group may read it, which is for the web
+// user-data. The copy holds a secret: no one but its group may read it, which is for the web
 // server's.
 func build(iso, to string, userData []byte, disk string) (err error) {
 	in, err := os.Open(filepath.Clean(iso))

@@ -69,7 +69,7 @@ func begin(o provider.Order) (*job, error) {
 	return j, nil
 }
 
-// recordFile is beside the images, hidden: web servers show no such files unasked, and it has
+// recordFile is next to the images, hidden: web servers show no such files unasked, and it has
 // no secret but the name of the image.
 func (j *job) recordFile() string {
 	return filepath.Join(j.publish, ".rollcall-"+j.order.Worker.Name+".json")
@@ -193,7 +193,7 @@ func (*servers) Find(ctx context.Context, o provider.Order) (provider.Machine, e
 		return provider.Machine{}, err
 	}
 	if drive(list, j.imageURL()) == nil || !m.on() {
-		return provider.Machine{}, provider.ErrNone // begun, and not made: Create goes on
+		return provider.Machine{}, provider.ErrNone // begun, and not made: Create continues
 	}
 	return made, nil
 }

@@ -82,7 +82,7 @@ func TestMAC(t *testing.T) {
 }
 
 // TestOverdue: a host is overdue when neither a try nor the pause before one can
-// still be going on.
+// still be continuing.
 func TestOverdue(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	host := func(state metal3.ProvisioningState, ago time.Duration, errors int, change func(*metal3.BareMetalHost)) seen {
@@ -121,7 +121,7 @@ func TestOverdue(t *testing.T) {
 	}
 }
 
-// TestGoesOn: a failure goes on while the host is in the state in which that is tried
+// TestGoesOn: a failure continues while the host is in the state in which that is tried
 // again. A registration tells nothing.
 func TestGoesOn(t *testing.T) {
 	at := func(minute int) metav1.Time { return metav1.NewTime(time.Date(2026, 3, 1, 12, minute, 0, 0, time.UTC)) }

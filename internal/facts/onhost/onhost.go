@@ -4,7 +4,7 @@
 //
 // Invariants:
 //   - Where rollcall-host was not run on a machine whose Node is Ready, the facts are not
-//     applicable: nobody goes to a machine that does its duty. Where the Node is not
+//     applicable: no one goes to a machine that does its duty. Where the Node is not
 //     Ready, or there is none, they are unknown, and say what would supply them.
 //   - A file that could not be read makes its fields unknown; it is not a file that
 //     is not there.

@@ -14,7 +14,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/fault"
 )
 
-// Rollout is how far a pool is on its way to the config that it wants, and at which
+// Rollout is how far a pool is on its update to the config that it wants, and at which
 // node. A pool that is paused is not on its way.
 type Rollout struct {
 	Moving facts.Field[bool]      `cel:"moving"` // a node does not run the pool's config yet

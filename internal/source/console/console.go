@@ -129,7 +129,7 @@ type text struct {
 }
 
 // Alone says that nothing else is read, and what time it is. "Now" is then the newest
-// time that a line begins with, and without one the clock: beside a cluster or an archive
+// time that a line begins with, and without one the clock: in addition to a cluster or an archive
 // a console gives none.
 func (s *Source) Alone(clock time.Time) { s.clock = clock }
 

@@ -33,7 +33,7 @@ func load(t *testing.T) *fault.Catalog {
 	return c
 }
 
-// TestPages compares the pages in the tree with the catalogue:
+// TestPages compares the pages in the tree with the catalog:
 //
 //	go test ./internal/tools/catalogdocs -update
 func TestPages(t *testing.T) {

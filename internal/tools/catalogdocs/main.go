@@ -1,11 +1,11 @@
-// Command catalogdocs writes what is made of the built-in catalogue: the pages for readers of
+// Command catalogdocs writes what is made of the built-in catalog: the pages for readers of
 // the repository, docs/catalog, and catalog/decoded.gz, which the program reads instead of
-// YAML. A test compares the pages in the tree with the catalogue.
+// YAML. A test compares the pages in the tree with the catalog.
 //
 //	go run ./internal/tools/catalogdocs [-dir docs/catalog] [-decoded catalog/decoded.gz]
 //
 // Invariants:
-//   - The same catalogue gives the same bytes.
+//   - The same catalog gives the same bytes.
 //   - All files below the directory are generated. A page of an entry that no longer exists
 //     is removed.
 //   - Every fault, remedy and refused advice has an address of its own. One small file per

@@ -17,7 +17,7 @@ import (
 // Provider makes machines and takes them away.
 type Provider interface {
 	// Create makes the machine with its user-data, or returns the one that this run made
-	// before. Something else in its place is an error, and stays as it is.
+	// before. Something else instead is an error, and stays as it is.
 	Create(ctx context.Context, o Order, userData []byte) (Machine, error)
 	// Find returns the machine that this run made; ErrNone where there is none.
 	Find(ctx context.Context, o Order) (Machine, error)

@@ -222,7 +222,7 @@ func (h *Hosted) payloads() string { return h.lab.opts.Dir.file("hosted-payloads
 // payload is the Ignition config of the hosted cluster's workers: what the real
 // machine config server of the management cluster, which is of the same release,
 // renders for its worker pool, with the hosted cluster's bootstrap credential and
-// CA in the place of its own, and without the static pods of bare metal.
+// CA instead of its own, and without the static pods of bare metal.
 func (h *Hosted) payload(ctx context.Context) ([]byte, error) {
 	l := h.lab
 	client, err := rest.HTTPClientFor(&rest.Config{TLSClientConfig: rest.TLSClientConfig{CAData: l.pki.Root.Cert, ServerName: l.net.API()}})
@@ -296,7 +296,7 @@ type HostedMachine struct {
 	Pointer []byte // its user-data; nil: the present one
 	// Network keeps its network plugin from becoming ready for that long.
 	Network time.Duration
-	// Unknown says that nobody approves its requests.
+	// Unknown says that no one approves its requests.
 	Unknown bool
 	// Hostname is what it calls itself; empty: its name.
 	Hostname string

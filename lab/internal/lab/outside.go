@@ -126,7 +126,7 @@ func startOperator(_ context.Context, l *Lab, _ string) error {
 	return nil
 }
 
-// startControllerManager starts it with what the lab does in the place of its controllers.
+// startControllerManager starts it with what the lab does instead of its controllers.
 func startControllerManager(ctx context.Context, l *Lab, _ string) error {
 	if err := l.plane.StartControllers(ctx); err != nil {
 		return err
