@@ -336,7 +336,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// A failure after the kubelet was stopped puts everything back and starts it.
+// A failure after the kubelet was stopped restores everything and starts it.
 func TestFailsInBetween(t *testing.T) {
 	s := newSandbox(t)
 	s.asAdmin()

@@ -19,7 +19,7 @@ type Access struct {
 	Untrusted   facts.Problems `cel:"untrusted"`   // whose certificate no known authority has signed
 	WrongName   facts.Problems `cel:"wrongName"`   // whose certificate is for another name
 	Expired     facts.Problems `cel:"expired"`     // whose certificate is not valid now
-	Expiring    facts.Problems `cel:"expiring"`    // whose certificate ends in less than 30 days
+	Expiring    facts.Problems `cel:"expiring"`    // whose certificate expires in less than 30 days
 	Unverified  facts.Problems `cel:"unverified"`  // whose certificate does not verify, which the plan does not want
 	Refused     facts.Problems `cel:"refused"`     // that refused the credential
 	Forbidden   facts.Problems `cel:"forbidden"`   // whose account may not read the system
@@ -66,7 +66,7 @@ func readAccess(ctx context.Context, w *facts.World, _ fault.Subject) (Access, e
 const expiring = 30 * 24 * time.Hour
 
 // certificates judges what was served. Where the plan switches verification off it is a
-// warning: metal3 goes on, and so does this.
+// warning: metal3 continues, and so does this.
 func (f *Access) certificates(w *facts.World, list []host) {
 	judged := func(test func(host) result) func(host) result {
 		return func(h host) result {
