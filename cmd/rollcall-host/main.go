@@ -1,5 +1,5 @@
 // Command rollcall-host looks on one OpenShift machine from inside, where it never
-// became a Node or the API is away. It is static, small and knows no Kubernetes
+// became a Node or the API is unreachable. It is static, small and knows no Kubernetes
 // client: CGO_ENABLED=0 go build -trimpath -ldflags "-s -w" is how it is released.
 package main
 

@@ -8,7 +8,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/fault"
 )
 
-// Note is what is to be said about an entry beside the answer.
+// Note is what is to be said about an entry in addition to the answer.
 type Note struct {
 	Warning bool
 	Text    string

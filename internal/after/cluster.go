@@ -45,7 +45,7 @@ func (c *check) versionCompleted() (Indicator, error) {
 	}
 	installing, err := f.Installing.Get()
 	updating, updatingErr := f.Updating.Get()
-	message, _ := f.Message.Get() // only words beside what decides
+	message, _ := f.Message.Get() // only words in addition to what decides
 	switch {
 	case err != nil || updatingErr != nil:
 		return unread(errors.Join(err, updatingErr))

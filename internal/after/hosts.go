@@ -90,7 +90,7 @@ func (c *check) nodesReady() (Indicator, error) {
 	return c.whole(t.outcome(unknown("no expected host is known"))), nil
 }
 
-// noOpenRequest looks for requests of expected hosts that nobody has answered. Requests
+// noOpenRequest looks for requests of expected hosts that no one has answered. Requests
 // under other names are no business of a host.
 func (c *check) noOpenRequest() (Indicator, error) {
 	all, err := csrs.All(c.ctx, c.w)

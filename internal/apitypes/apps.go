@@ -1,8 +1,8 @@
 package apitypes
 
 import (
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"github.com/rollcall-project/rollcall/internal/apitypes/corev1"
+	"github.com/rollcall-project/rollcall/internal/apitypes/metav1"
 )
 
 // Deployment is a Deployment of apps/v1 (kubernetes/api:apps/v1/types.go).

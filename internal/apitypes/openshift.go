@@ -5,10 +5,12 @@
 package apitypes
 
 import (
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/intstr"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/rollcall-project/rollcall/internal/apitypes/corev1"
+	"github.com/rollcall-project/rollcall/internal/apitypes/metav1"
 )
 
 // Machine is a Machine of machine.openshift.io/v1beta1
@@ -28,7 +30,14 @@ type MachineSpec struct {
 
 // ProviderSpec is what the platform is asked for; its content is the platform's.
 type ProviderSpec struct {
-	Value *runtime.RawExtension `json:"value,omitempty"`
+	Value any `json:"value,omitempty"`
+}
+
+// Kind is the kind of the content, "" where it has none.
+func (s ProviderSpec) Kind() string {
+	content, _ := s.Value.(map[string]any)
+	kind, _ := content["kind"].(string)
+	return kind
 }
 
 // MachineStatus is what became of a Machine.
@@ -76,7 +85,7 @@ type MachineConfigPool struct {
 // MachineConfigPoolSpec is what is wanted of a pool.
 type MachineConfigPoolSpec struct {
 	Paused         bool                                 `json:"paused"`
-	MaxUnavailable *intstr.IntOrString                  `json:"maxUnavailable,omitempty"`
+	MaxUnavailable *IntOrString                         `json:"maxUnavailable,omitempty"`
 	Configuration  MachineConfigPoolStatusConfiguration `json:"configuration"`
 }
 
@@ -117,3 +126,38 @@ const (
 	MachineConfigPoolNodeDegraded   MachineConfigPoolConditionType = "NodeDegraded"
 	MachineConfigPoolRenderDegraded MachineConfigPoolConditionType = "RenderDegraded"
 )
+
+// IntOrString is a number or a share of all, such as "20%"
+// (kubernetes/apimachinery:pkg/util/intstr/intstr.go).
+type IntOrString struct {
+	Int  int64
+	Text string // "" for a number
+}
+
+// FromContent implements apitypes.FromContent.
+func (i *IntOrString) FromContent(v any) error {
+	if text, ok := v.(string); ok {
+		*i = IntOrString{Text: text}
+		return nil
+	}
+	n, ok := whole(v)
+	if !ok {
+		return fmt.Errorf("%T instead of a number or a share", v)
+	}
+	*i = IntOrString{Int: n}
+	return nil
+}
+
+// Of returns the number, or the share of all, rounded down. A text that is no share is an
+// error.
+func (i IntOrString) Of(all int64) (int64, error) {
+	if i.Text == "" {
+		return i.Int, nil
+	}
+	number, ok := strings.CutSuffix(i.Text, "%")
+	share, err := strconv.ParseInt(number, 10, 32)
+	if !ok || err != nil {
+		return 0, fmt.Errorf("%q is no share in percent", i.Text)
+	}
+	return share * all / 100, nil
+}

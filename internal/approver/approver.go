@@ -1,7 +1,7 @@
 // Package approver approves the certificate requests of hosts that an inventory expects,
 // as a server: `rollcall csr serve`. It is for clusters in which nothing else approves
 // (user-provisioned infrastructure, platform None, hosted clusters of platform None), and
-// can run beside the cluster machine approver.
+// can run next to the cluster machine approver.
 //
 // What may be approved is decided by package csr alone, with the same rules as
 // `rollcall csr approve`. This package adds when: limits, the switch, the lease, the record.
@@ -14,7 +14,7 @@
 //   - Only the holder of the lease writes. Correctness does not rest on it: see
 //     csr.ApproveIn. The limits do.
 //   - What it did and counted in the last hour is read from the requests themselves, so a
-//     restart or another replica goes on with the same counts.
+//     restart or another replica continues with the same counts.
 //   - Log lines, events and metrics have digests of keys and never a request's content.
 package approver
 

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	dto "github.com/prometheus/client_model/go"
-	certificatesv1 "k8s.io/api/certificates/v1"
+	"github.com/rollcall-project/rollcall/internal/apitypes/certificatesv1"
 
 	"github.com/rollcall-project/rollcall/internal/csr"
 	"github.com/rollcall-project/rollcall/internal/csr/csrtest"
@@ -151,7 +151,7 @@ func TestNoSecret(t *testing.T) {
 	}
 }
 
-// TestForgedAtServer plays every forged request against the whole approver, beside the
+// TestForgedAtServer plays every forged request against the whole approver, in addition to the
 // honest one of another host.
 func TestForgedAtServer(t *testing.T) {
 	for _, f := range csrtest.Forged() {
@@ -442,7 +442,7 @@ func TestLostLease(t *testing.T) {
 	}
 }
 
-// TestAPIFails: what the API refuses approves nothing, and the approver goes on when it
+// TestAPIFails: what the API refuses approves nothing, and the approver continues when it
 // answers again.
 func TestAPIFails(t *testing.T) {
 	lists := []string{csrPath[:len(csrPath)-1], "/api/v1/nodes", "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases"}

@@ -63,8 +63,7 @@ func (l *lease) acquire(ctx context.Context) bool {
 	}
 }
 
-// hold renews until ctx is done or the deadline passed, and gives the lease free at the
-// end.
+// hold renews until ctx is done or the deadline passed, and releases the lease then.
 func (l *lease) hold(ctx context.Context) {
 	for sleep(ctx, l.times.Retry) {
 		one, cancel := context.WithTimeout(ctx, l.times.Deadline)

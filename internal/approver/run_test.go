@@ -104,7 +104,7 @@ func holder(s *server) string {
 	return evidence.String(s.objects[leasePath], "spec", "holderIdentity")
 }
 
-// TestTwoReplicas: one approves; when it stops, the other goes on.
+// TestTwoReplicas: one approves; when it stops, the other continues.
 func TestTwoReplicas(t *testing.T) {
 	s := newServer(t)
 	a, _ := replica(t, s, withLease("a"))
@@ -239,7 +239,7 @@ func TestFourThousand(t *testing.T) {
 	}
 }
 
-// crowd files requests of hosts that nobody expects. They share keys: making them takes
+// crowd files requests of hosts that no one expects. They share keys: making them takes
 // longer than judging.
 func crowd(t testing.TB, s *server, n int) {
 	t.Helper()

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	jsonpatch "github.com/evanphx/json-patch/v5"
-	certificatesv1 "k8s.io/api/certificates/v1"
+	"github.com/rollcall-project/rollcall/internal/apitypes/certificatesv1"
 	"k8s.io/client-go/rest"
 
 	"github.com/rollcall-project/rollcall/internal/csr/csrtest"

@@ -38,7 +38,7 @@ func (a *app) load(read func(...fs.FS) (*fault.Catalog, error)) (*fault.Catalog,
 }
 
 // readCatalog loads the built-in entries, which are root 0, and directories. Their mistakes
-// are the problems; what is sound is in the catalogue all the same.
+// are the problems; what is sound is in the catalog all the same.
 func readCatalog(read func(...fs.FS) (*fault.Catalog, error), dirs []string) (*fault.Catalog, fault.Problems, error) {
 	roots := []fs.FS{fault.Named("built-in catalog", catalog.FS)}
 	for _, dir := range dirs {

@@ -97,7 +97,7 @@ func displayName(program string) string {
 	return "rollcall"
 }
 
-// arguments returns what cobra is to parse. kubectl and oc complete a plug-in by
+// arguments returns what cobra is to parse. kubectl and oc complete a plugin by
 // running an executable named kubectl_complete-rollcall: a link to this program. So is
 // the gather of the must-gather image.
 func arguments(args []string) []string {

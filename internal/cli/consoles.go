@@ -20,7 +20,10 @@ func (a *app) addNamed(list []evidence.Source) ([]evidence.Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	var specs []console.Spec
+	specs := slices.Clone(a.source.screens)
+	for _, spec := range specs {
+		hosts = append(hosts, namedhost.Host{Name: spec.Host, By: namedhost.Console, Console: true})
+	}
 	for _, value := range a.source.consoles {
 		spec, err := console.Parse(value)
 		if err != nil {

@@ -160,7 +160,7 @@ func (a *app) explainNotes(format, words string, notes []fault.CommandNote) erro
 	return nil
 }
 
-// printNext lists commands to go on with.
+// printNext lists commands to continue with.
 func (a *app) printNext(list []string) {
 	head := "Next: "
 	for _, next := range list {
@@ -194,7 +194,7 @@ type unknownPage struct {
 	Next   string         `json:"next,omitempty"`
 }
 
-// unknownText says that nothing is known of a text, and how to go on. Near are pages that
+// unknownText says that nothing is known of a text, and how to continue. Near are pages that
 // have its words.
 func (a *app) unknownText(format string, r *message.Report, words string, list, near []entry) error {
 	if mean := didYouMean(words, idsOf(list)); mean != "" && len(near) == 0 && !strings.ContainsAny(words, " \n") {

@@ -43,7 +43,7 @@ type change struct {
 	As    string         `json:"as"`    // first make a copy of this name; the patch is for it
 	Patch map[string]any `json:"patch"` // JSON merge patch
 	Deny  string         `json:"deny"`  // this resource cannot be read any more
-	Down  bool           `json:"down"`  // nothing answers any more
+	Down  bool           `json:"down"`  // nothing answers
 }
 
 // fixNow is the present of the base.

@@ -27,7 +27,7 @@ func TestPlanName(t *testing.T) {
 }
 
 // TestConfirm: a person at a terminal sees the steps before anything is done, and only
-// "yes" goes on; who is at no terminal, or says --yes, is not asked.
+// "yes" continues; who is at no terminal, or says --yes, is not asked.
 func TestConfirm(t *testing.T) {
 	plan := &repair.Plan{ID: "p", Steps: []repair.Step{{ID: "1-adopt-spec-config", Action: repair.AdoptSpecConfig, Title: "fill the status", OC: "oc patch"}}}
 	for _, tt := range []struct {

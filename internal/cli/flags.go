@@ -7,6 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/rollcall-project/rollcall/internal/source/console"
 )
 
 // globalFlags are the same for every command.
@@ -23,7 +25,8 @@ type sourceFlags struct {
 	rendezvous       string
 	ofDir            string // the kubeconfig that --install-dir stands for
 	consoles         []string
-	expect           []string // hosts that no object of the cluster has to name
+	screens          []console.Spec // consoles that are in memory, never on a disk
+	expect           []string       // hosts that no object of the cluster has to name
 	now              string
 	whole            bool // keep what no fact reads, too: set by collect
 	readSecrets      []string
@@ -122,7 +125,7 @@ func (a *app) addChoiceFlags(cmd *cobra.Command) {
 	}
 }
 
-// addConnectFlags adds the connection flags as every kubectl plug-in has them. The
+// addConnectFlags adds the connection flags as every kubectl plugin has them. The
 // rare ones work and are left out of the help. There is no flag that turns the
 // verification of the API server off.
 func (a *app) addConnectFlags(cmd *cobra.Command) {

@@ -45,7 +45,7 @@ func parseBlock(block string) (commands []pageCommand) {
 			last.output = append(last.output, line)
 		}
 		if ok || continued {
-			// a quote or a backslash goes on in the next line
+			// a quote or a backslash continues in the next line
 			text := commands[len(commands)-1].text
 			continued = strings.HasSuffix(text, "\\") || strings.Count(text, "'")%2 == 1
 		}

@@ -162,7 +162,7 @@ func shellWords(line string) (commands [][]string) {
 	return commands
 }
 
-// ofRollcall returns the arguments of a command that runs rollcall, also as a plug-in, with
+// ofRollcall returns the arguments of a command that runs rollcall, also as a plugin, with
 // a path, with variables in front of it, or as `go run ./cmd/rollcall`.
 func ofRollcall(words []string) (args []string, ok bool) {
 	for len(words) > 0 && (words[0] == "sudo" || words[0] == "time" || strings.Contains(words[0], "=")) {

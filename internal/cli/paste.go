@@ -24,7 +24,7 @@ import (
 )
 
 // textError says that a value of --from is text in which no object and no log of a known
-// program was found. What it says is left to the messages of the catalogue.
+// program was found. What it says is left to the messages of the catalog.
 type textError struct {
 	path string
 	text []byte

@@ -16,7 +16,7 @@ import (
 // maxSamples bounds a file of samples, in bytes.
 const maxSamples = 4 << 20
 
-// proveMessages tries the files of messages of some roots of a catalogue on the samples
+// proveMessages tries the files of messages of some roots of a catalog on the samples
 // of their testdata directory.
 func proveMessages(c *fault.Catalog, roots []int) ([]provenMessages, error) {
 	list := []provenMessages{}

@@ -18,7 +18,7 @@ var (
 )
 
 // TestCommandsOfRemediesAreOurs: what remedies say to run of this program is a command with
-// flags that it has, and what they say to explain is in the catalogue.
+// flags that it has, and what they say to explain is in the catalog.
 func TestCommandsOfRemediesAreOurs(t *testing.T) {
 	c, err := fault.LoadChecks(catalog.FS)
 	if err != nil {

@@ -62,7 +62,7 @@ func (a *app) scan(ctx context.Context, format, name string) error {
 }
 
 // scanned is the answer of diagnose on a text in which no object of a cluster and no log
-// of a known program was found: what the messages of the catalogue say of it.
+// of a known program was found: what the messages of the catalog say of it.
 func (a *app) scanned(ctx context.Context, format string, t *textError) error {
 	if format != "text" && format != "json" && format != "yaml" {
 		return fmt.Errorf("--from %s: it has no object, table or journal of a cluster, and -o %s is for a diagnosis; `%s scan` looks for known messages in it", t.path, format, a.name)
@@ -126,7 +126,7 @@ func (a *app) openText(name string) (io.ReadCloser, error) {
 	return f, nil
 }
 
-// readText finds the messages of the catalogue in a text. In one that somebody can have
+// readText finds the messages of the catalog in a text. In one that somebody can have
 // copied together, its objects, tables and journals are evaluated, too.
 func (a *app) readText(ctx context.Context, name string, in io.Reader) (*message.Report, *fault.Catalog, error) {
 	c, err := a.wholeCatalog()

@@ -39,7 +39,7 @@ func screenOf(out *os.File) Screen {
 // style says how text output may look.
 //
 // NO_COLOR (any value but the empty one) wins over CLICOLOR_FORCE; a dumb terminal
-// gets neither colour nor line drawing; a locale that is not UTF-8 gets ASCII.
+// gets neither color nor line drawing; a locale that is not UTF-8 gets ASCII.
 func (a *app) style() report.Style {
 	dumb := a.io.Getenv("TERM") == "dumb"
 	s := report.Style{

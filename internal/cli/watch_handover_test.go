@@ -19,7 +19,7 @@ import (
 )
 
 // TestWatchHandOver: one watch of a directory of openshift-install from before there is an
-// API to the end: what the rendezvous host says, then the API beside it, then the API alone.
+// API to the end: what the rendezvous host says, then the API in addition to it, then the API alone.
 func TestWatchHandOver(t *testing.T) {
 	t.Parallel() // it waits for checks of the network path
 	c, err := newFixCluster()
@@ -118,7 +118,7 @@ const handOverState = `{"*agent.OptionalInstallConfig": {"config": {"metadata": 
   {"hostname": "w1", "role": "worker", "interfaces": [{"macAddress": "52:54:00:aa:00:04"}]}]}}}`
 
 // rendezvousHost plays the assisted-service of the agent-based installer. Its last act is to
-// become a member of the cluster itself: then it does not answer any more.
+// become a member of the cluster itself: then it no longer answers.
 type rendezvousHost struct {
 	mu     sync.Mutex
 	status string

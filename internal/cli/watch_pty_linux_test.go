@@ -20,7 +20,7 @@ import (
 )
 
 // TestWatchOnTerminal: on a real terminal each frame fits, also after the window was made
-// smaller, and after Ctrl-C the terminal is as it was, with the end in its place.
+// smaller, and after Ctrl-C the terminal is as it was, with the end instead.
 func TestWatchOnTerminal(t *testing.T) {
 	c, err := newFixCluster()
 	if err != nil {
@@ -127,7 +127,7 @@ func (s *screenBytes) readAll(f *os.File) {
 		s.mu.Lock()
 		s.buf.Write(chunk[:n])
 		s.mu.Unlock()
-		if err != nil { // EIO where the program has ended
+		if err != nil { // EIO where the program has exited
 			if !errors.Is(err, syscall.EINTR) {
 				return
 			}

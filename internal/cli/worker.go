@@ -15,12 +15,16 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/repair"
 	"github.com/rollcall-project/rollcall/internal/worker"
+	"github.com/rollcall-project/rollcall/internal/worker/provider"
 )
 
 // workerFlags are the flags of the worker commands.
 type workerFlags struct {
 	nodePool string
 	hosts    []string
+	count    int
+	stream   string
+	arch     string
 	provider string
 	dir      string
 	options  []string
@@ -30,6 +34,10 @@ type workerFlags struct {
 	yes      bool
 	planOnly bool
 	drain    worker.Drain
+
+	recreate, deleteFailed   bool
+	maxSurge, maxUnavailable int
+	outdated, unhealthy      bool
 }
 
 func (a *app) workerCommand() *cobra.Command {
@@ -72,7 +80,7 @@ Exit codes: 0 all workers are Ready; 1 the tool could not do its work; 2 a check
 and nothing was made; 3 not all have joined in time: resume or roll back.`,
 		Example: example(a.name, "worker create --hosted clusters/guest --host guest0=192.0.2.31 --plan", "what would be made, and whether anything blocks it") +
 			example(a.name, "worker create --hosted clusters/guest --host w0=192.0.2.31 --host w1=192.0.2.32", "user-data for two hosts that you boot") +
-			example(a.name, "worker create --hosted clusters/guest --host w2 --provider gcp --option zone=a", "by a program on the PATH"),
+			example(a.name, "worker create --hosted clusters/guest --count 3 --provider gcp --option K=V", "by a program on the PATH"),
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.workerCreate(cmd.Context(), f) },
 	}
@@ -90,11 +98,15 @@ func (a *app) addCreateFlags(cmd *cobra.Command, f *workerFlags) {
 	grouped(cmd, groupOwn, func(s *pflag.FlagSet) {
 		s.StringVar(&f.nodePool, "nodepool", "", "the `NAME` of the NodePool; default: the only one of the hosted cluster")
 		s.StringArrayVar(&f.hosts, "host", nil, "a worker, as `NAME[=IP,NAME...]`: its Node's name, and addresses and further names of its serving certificate; repeatable")
+		s.IntVar(&f.count, "count", 0, "make `N` workers with names of the form NODEPOOL-xxxxx, for a provider that gives addresses")
 		s.StringVar(&f.provider, "provider", worker.ManualName, "who makes the machines: manual, or the `NAME` of a program rollcall-provider-NAME")
 		s.StringVar(&f.dir, "dir", ".", "with --provider manual: write the files into this `DIR`")
+		s.StringVar(&f.stream, "stream", "", "take the boot image from this `FILE`, which \"openshift-install coreos print-stream-json\" of the release prints")
+		s.StringVar(&f.arch, "arch", "x86_64", "architecture of the workers, as the stream names it")
 		s.StringArrayVar(&f.options, "option", nil, "`KEY=VALUE` for the program of the provider; repeatable")
 		s.DurationVar(&f.window, "window", defaultJoin, "approve first certificates, and wait, for this `TIME`")
 		s.IntVar(&f.parallel, "parallel", 5, "make at most `N` machines at once")
+		s.BoolVar(&f.deleteFailed, "delete-failed", false, "take away what has not joined at the end; default: it stays, for a look at it")
 	})
 }
 
@@ -130,6 +142,8 @@ func (a *app) workerResumeCommand() *cobra.Command {
 	grouped(cmd, groupOwn, func(s *pflag.FlagSet) {
 		s.DurationVar(&f.window, "window", defaultJoin, "wait at most this `TIME`; first certificates are approved until the end of the run's own window")
 		s.IntVar(&f.parallel, "parallel", 5, "make at most `N` machines at once")
+		s.BoolVar(&f.recreate, "recreate", false, "take away the machines that have not joined, and re-create them with user-data that is read then")
+		s.BoolVar(&f.deleteFailed, "delete-failed", false, "take away what has not joined at the end; default: it stays, for a look at it")
 	})
 	a.addWorkerFlags(cmd, &f)
 	return cmd
@@ -149,9 +163,9 @@ this run's, and nothing else. A worker with a Node is part of the cluster: it st
 }
 
 // parseWorker reads NAME[=IP,NAME...].
-func parseWorker(text string) (worker.Worker, error) {
+func parseWorker(text string) provider.Worker {
 	name, rest, more := strings.Cut(text, "=")
-	w := worker.Worker{Name: name}
+	w := provider.Worker{Name: name}
 	if more {
 		for _, part := range strings.Split(rest, ",") {
 			if ip, err := netip.ParseAddr(part); err == nil {
@@ -161,21 +175,22 @@ func parseWorker(text string) (worker.Worker, error) {
 			}
 		}
 	}
-	return w, nil
+	return w
 }
 
 func (a *app) workerPlan(f workerFlags) (worker.Plan, error) {
 	p := worker.Plan{Made: a.io.Clock().UTC(), Hosted: a.source.hosted, NodePool: f.nodePool, Provider: f.provider, Options: map[string]string{}}
-	if f.window <= 0 || f.parallel < 1 {
+	switch {
+	case f.window <= 0 || f.parallel < 1:
 		return p, usagef("--window and --parallel are positive")
+	case f.count < 0 || f.count > worker.MaxWorkers:
+		return p, usagef("--count is at most %d", worker.MaxWorkers)
+	case f.count > 0 && f.provider == worker.ManualName:
+		return p, usagef("--count is for a provider that gives addresses; with --provider manual name each worker with --host NAME=IP")
 	}
 	p.Until = p.Made.Add(f.window)
 	for _, text := range f.hosts {
-		w, err := parseWorker(text)
-		if err != nil {
-			return p, err
-		}
-		p.Workers = append(p.Workers, w)
+		p.Workers = append(p.Workers, parseWorker(text))
 	}
 	for _, text := range f.options {
 		key, value, ok := strings.Cut(text, "=")
@@ -188,14 +203,14 @@ func (a *app) workerPlan(f workerFlags) (worker.Plan, error) {
 	if p.Run, err = worker.NewRun(); err != nil {
 		return p, err
 	}
-	if err := p.Check(); err != nil {
-		return p, usagef("%v; name each worker with --host NAME=IP", err)
+	if err := p.Check(); err != nil && (f.count == 0 || len(f.hosts) > 0) {
+		return p, usagef("%v; name each worker with --host NAME=IP, or add --count N", err)
 	}
 	if p.Provider == worker.ManualName {
 		if p.Options["dir"], err = filepath.Abs(f.dir); err != nil {
 			return p, fmt.Errorf("--dir %s: %w", f.dir, err)
 		}
-		if i := slices.IndexFunc(p.Workers, func(w worker.Worker) bool { return len(w.IPs) == 0 }); i >= 0 {
+		if i := slices.IndexFunc(p.Workers, func(w provider.Worker) bool { return len(w.IPs) == 0 }); i >= 0 {
 			return p, usagef("--host %s: write it as NAME=IP: it is not known which addresses its serving certificate may have", p.Workers[i].Name)
 		}
 	}
@@ -243,7 +258,10 @@ func (a *app) workerResume(ctx context.Context, f workerFlags, run string) (err 
 		return err
 	}
 	defer func() { err = errors.Join(err, w.close()) }()
-	return a.workerWork(ctx, w, f.window)
+	if len(w.runner.Journal.Plan.Replaces) > 0 {
+		return a.workerRoll(ctx, w, f)
+	}
+	return a.workerWork(ctx, w, f)
 }
 
 func (a *app) workerRollback(ctx context.Context, f workerFlags, run string) (err error) {

@@ -48,42 +48,6 @@ func (a *app) workerDeleteCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) workerReplaceCommand() *cobra.Command {
-	var f workerFlags
-	cmd := &cobra.Command{
-		Use:   "replace OLD --host NEW=IP",
-		Short: "make a new worker, wait until it is Ready, then delete the old one",
-		Long: `Replace is for a worker with an outdated release or config ("worker list"), or one that is
-not healthy: on platform None HyperShift replaces none. The new worker is made as by
-"worker create"; only when it is Ready, the old one is deleted as by "worker delete".
-
-` + drainHelp,
-		Args: exactlyOne("OLD"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(f.hosts) != 1 {
-				return usagef("name the new worker with one --host NEW=IP")
-			}
-			old, err := a.findWorker(f, args[0]) // a mistake in the name shows before anything is made
-			if err != nil {
-				return err
-			}
-			if f.nodePool == "" {
-				f.nodePool = old.Plan.NodePool
-			}
-			a.source.hosted = old.Plan.Hosted
-			if err := a.workerCreate(cmd.Context(), f); err != nil {
-				return err
-			}
-			f.yes = true // it was asked for the whole
-			return a.workerDelete(cmd.Context(), f, args[0])
-		},
-	}
-	a.addCreateFlags(cmd, &f)
-	a.addDrainFlags(cmd, &f)
-	a.addWorkerFlags(cmd, &f)
-	return cmd
-}
-
 // findWorker is the run that a worker of this machine's runs joined in.
 func (a *app) findWorker(f workerFlags, name string) (worker.Run, error) {
 	state, err := repair.StateDir(f.stateDir, a.io.Getenv)

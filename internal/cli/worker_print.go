@@ -11,6 +11,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/fault"
 	"github.com/rollcall-project/rollcall/internal/report"
 	"github.com/rollcall-project/rollcall/internal/worker"
+	"github.com/rollcall-project/rollcall/internal/worker/provider"
 )
 
 // printWorkerPlan shows what was checked and what will be made.
@@ -43,10 +44,13 @@ func (c workerCheck) word() string {
 	return "passed"
 }
 
-func describeWorker(p worker.Plan, w worker.Worker) string {
+func describeWorker(p worker.Plan, w provider.Worker) string {
 	text := w.Name
 	if also := slices.Concat(w.IPs, w.DNS); len(also) > 0 {
 		text += " (" + strings.Join(also, ", ") + ")"
+	}
+	if old := p.Replaces[w.Name]; old.Worker != "" {
+		text += ", and then takes " + old.Worker + " away"
 	}
 	if p.Provider == worker.ManualName {
 		text += ": file " + w.Name + ".ign in " + p.Options["dir"] + " (secret, mode 0600), for a machine that you boot"

@@ -14,11 +14,10 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"github.com/rollcall-project/rollcall/internal/after"
 	"github.com/rollcall-project/rollcall/internal/approver"
 	"github.com/rollcall-project/rollcall/internal/csr"
-	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/evidence"
-	"github.com/rollcall-project/rollcall/internal/fault"
 	"github.com/rollcall-project/rollcall/internal/repair"
 	"github.com/rollcall-project/rollcall/internal/source/hosted"
 	"github.com/rollcall-project/rollcall/internal/worker"
@@ -69,51 +68,70 @@ func (h hub) findHostedCluster(ctx context.Context, p *worker.Plan) error {
 }
 
 func (a *app) workerCreate(ctx context.Context, f workerFlags) (err error) {
-	p, err := a.workerPlan(f)
-	if err != nil {
+	w, err := a.beginWorkers(ctx, f, nil)
+	if w == nil || err != nil {
 		return err
 	}
-	if _, err := worker.FindProvider(p.Provider, p.Options["dir"]); err != nil {
-		return err
+	defer func() { err = errors.Join(err, w.close()) }()
+	return a.workerWork(ctx, w, f)
+}
+
+// beginWorkers checks, shows the plan, asks, and begins the journal. It returns nil where
+// nothing is to be made. olds, where there are any, are replaced by the plan's workers.
+func (a *app) beginWorkers(ctx context.Context, f workerFlags, olds []worker.Old) (*workerRun, error) {
+	p, err := a.workerPlan(f)
+	if err != nil {
+		return nil, err
+	}
+	by, err := worker.FindProvider(p.Provider, p.Options["dir"])
+	if err != nil {
+		return nil, err
 	}
 	h, err := a.openHub()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := h.findHostedCluster(ctx, &p); err != nil {
-		return err
+		return nil, err
 	}
-	checks, err := a.workerChecks(ctx, h, &p)
+	checks, err := a.workerChecks(ctx, h, by, f, &p)
 	if err != nil {
-		return err
+		return nil, err
+	}
+	what := fmt.Sprintf("make %d workers", len(p.Workers))
+	if len(olds) > 0 {
+		p.Replaces, p.MaxSurge, p.Unavailable = map[string]worker.Old{}, f.maxSurge, f.maxUnavailable
+		for i, old := range olds {
+			p.Replaces[p.Workers[i].Name] = old
+		}
+		what = fmt.Sprintf("replace %d workers of hosted cluster %s", len(olds), p.Hosted)
 	}
 	if err := a.printWorkerPlan(p, checks); err != nil {
-		return err
+		return nil, err
 	}
 	if slices.ContainsFunc(checks, func(c workerCheck) bool { return c.stops }) {
 		fmt.Fprintln(a.io.Out, "\nNothing was made: repair what is marked first.")
-		return &ExitError{Code: ExitFault}
+		return nil, &ExitError{Code: ExitFault}
 	}
 	if f.planOnly {
-		return nil
+		return nil, nil
 	}
-	if err := a.typedYes(f, fmt.Sprintf("make %d workers", len(p.Workers))); err != nil {
-		return err
+	if err := a.typedYes(f, what); err != nil {
+		return nil, err
 	}
 	state, err := repair.StateDir(f.stateDir, a.io.Getenv)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	journal, err := worker.Begin(state, p, a.io.Clock)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	w, err := a.newWorkerRun(ctx, f, h, journal)
 	if err != nil {
-		return errors.Join(err, journal.Close())
+		return nil, errors.Join(err, journal.Close())
 	}
-	defer func() { err = errors.Join(err, w.close()) }()
-	return a.workerWork(ctx, w, f.window)
+	return w, nil
 }
 
 // typedYes has a person confirm what is about to be done.
@@ -175,16 +193,7 @@ func (a *app) newWorkerRun(ctx context.Context, f workerFlags, h hub, journal *w
 	if err != nil {
 		return nil, err
 	}
-	config, err := a.requestsConfig(ctx)
-	if err != nil {
-		return nil, err
-	}
-	config.QPS = -1
-	nodes, err := approver.NewKube(config)
-	if err != nil {
-		return nil, err
-	}
-	api, err := repair.NewKube(config)
+	nodes, api, err := a.hostedClients(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -194,6 +203,21 @@ func (a *app) newWorkerRun(ctx context.Context, f workerFlags, h hub, journal *w
 		Nodes:    func(ctx context.Context, name string) (worker.Node, bool, error) { return readNode(ctx, nodes, name) },
 		Report:   a.reportWorker(&sync.Mutex{}),
 	}}, nil
+}
+
+// hostedClients are clients of the hosted cluster.
+func (a *app) hostedClients(ctx context.Context) (*approver.Kube, *repair.Kube, error) {
+	config, err := a.requestsConfig(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	config.QPS = -1
+	nodes, err := approver.NewKube(config)
+	if err != nil {
+		return nil, nil, err
+	}
+	api, err := repair.NewKube(config)
+	return nodes, api, err
 }
 
 // reportWorker prints what happens to a worker, one line each.
@@ -229,23 +253,34 @@ func nodeOf(o map[string]any) worker.Node {
 	return n
 }
 
-// workerWork makes what is missing, approves the requests of the run's hosts, and waits.
-func (a *app) workerWork(ctx context.Context, w *workerRun, wait time.Duration) error {
+// workerWork makes what is missing, approves the requests of the run's hosts, and waits. The
+// first that is made does not wait for the last one.
+func (a *app) workerWork(ctx context.Context, w *workerRun, f workerFlags) error {
 	plan := w.runner.Journal.Plan
 	fmt.Fprintf(a.io.Out, "\nRun %s. If it is interrupted: %s worker resume %s, or rollback\n", plan.Run, a.name, plan.Run)
-	made := w.runner.Create(ctx)
-	if ctx.Err() != nil {
-		return made
-	}
-	joining, end := context.WithTimeout(ctx, wait)
+	joining, end := context.WithTimeout(ctx, f.window)
 	defer end()
 	stop, err := a.approveWorkers(joining, w)
 	if err != nil {
-		return errors.Join(made, err)
+		return err
+	}
+	defer stop()
+	if f.recreate {
+		if err := w.runner.Recreate(ctx); err != nil {
+			return err
+		}
+	}
+	follow := a.followWorkers(joining, w, end, false)
+	made := w.runner.Create(ctx)
+	if ctx.Err() != nil {
+		follow.stop()
+		return made
 	}
 	joined := w.runner.Join(joining)
+	follow.stop()
+	follow.settle(ctx) // with the approver: serving certificates are asked for last
 	stop()
-	return a.workerEnd(w, made, joined)
+	return a.workerEnd(ctx, w, f, follow, made, joined)
 }
 
 // approveWorkers approves the requests of the run's hosts, and of no other, until stop is
@@ -287,6 +322,7 @@ func (d decisions) Handle(ctx context.Context, r slog.Record) error {
 	case approver.Refused, approver.Deferred:
 		if said["inventory"] != "" {
 			d.report(worker.Event{Time: r.Time, Worker: said["host"], Text: fmt.Sprintf("request %s is not approved: %s", said["request"], said["why"])})
+			return nil
 		}
 	}
 	if !d.Handler.Enabled(ctx, r.Level) {
@@ -295,8 +331,8 @@ func (d decisions) Handle(ctx context.Context, r slog.Record) error {
 	return d.Handler.Handle(ctx, r)
 }
 
-// workerEnd says how a run ended and what to do next.
-func (a *app) workerEnd(w *workerRun, made, joined error) error {
+// workerEnd says how a run ended, why what did not join did not, and what to do next.
+func (a *app) workerEnd(ctx context.Context, w *workerRun, f workerFlags, follow *workerFollow, made, joined error) error {
 	plan, all := w.runner.Journal.Plan, w.runner.Journal.Statuses()
 	n := 0
 	for _, s := range all {
@@ -305,128 +341,30 @@ func (a *app) workerEnd(w *workerRun, made, joined error) error {
 		}
 	}
 	fmt.Fprintf(a.io.Out, "\n%d of %d workers are Ready.\n", n, len(all))
+	if err := a.printAfterJoin(follow); err != nil {
+		return err
+	}
 	if made == nil && joined == nil {
 		fmt.Fprintf(a.io.Out, "Next: %s diagnose --hosted %s\n", a.name, quote(plan.Hosted))
+		if !after.AllHold(follow.indicators) {
+			return &ExitError{Code: ExitUndecided, Err: errors.New("all workers are Ready; what is listed above does not hold yet")}
+		}
 		return nil
 	}
-	fmt.Fprintf(a.io.Out, "Why not: %s diagnose --hosted %s\n", a.name, quote(plan.Hosted))
-	fmt.Fprintf(a.io.Out, "Then:    %s worker resume %s, or %s worker rollback %s\n", a.name, plan.Run, a.name, plan.Run)
+	a.printWhyNot(w, follow)
 	var late *worker.NotJoinedError
-	if made == nil && errors.As(joined, &late) {
-		return &ExitError{Code: ExitUndecided, Err: joined}
+	onlyLate := made == nil && errors.As(joined, &late)
+	if f.deleteFailed {
+		_, err := w.runner.Rollback(ctx)
+		if err == nil {
+			fmt.Fprintln(a.io.Out, "What did not join was taken away.")
+		}
+		made = errors.Join(made, err)
+	} else {
+		fmt.Fprintf(a.io.Out, "\nThen: %s worker resume %s (with --recreate: re-created with fresh user-data)\n  or: %s worker rollback %s\n", a.name, plan.Run, a.name, plan.Run)
+	}
+	if onlyLate {
+		return errors.Join(&ExitError{Code: ExitUndecided, Err: joined}, made)
 	}
 	return errors.Join(made, joined)
-}
-
-// workerCheck is one line of what was checked before anything is made.
-type workerCheck struct {
-	outcome fault.Outcome // of the fault: absent is good
-	stops   bool
-	text    string
-}
-
-// joinSettles are the faults that a worker which joins settles: they do not stand in its
-// way.
-var joinSettles = []string{"hosted-no-worker-yet", "ignition-not-reached", "hosted-data-plane-unconnected"}
-
-// workerChecks looks for what stands in the way of a new worker: the faults of the catalog
-// about the hosted control plane and the NodePool, Nodes that have the names, user-data, and
-// the ignition endpoint.
-func (a *app) workerChecks(ctx context.Context, h hub, p *worker.Plan) ([]workerCheck, error) {
-	a.source.readSecrets = append(a.source.readSecrets, p.ControlPlane)
-	r, err := a.openRun(ctx, nil)
-	if err != nil {
-		return nil, err
-	}
-	d, err := a.diagnose(ctx, r)
-	if err := errors.Join(err, r.Close()); err != nil {
-		return nil, err
-	}
-	if err := pickNodePool(d, p); err != nil {
-		return nil, err
-	}
-	ofControlPlane := map[string]bool{}
-	for _, f := range r.catalog.Faults {
-		ofControlPlane[f.ID] = f.Layer == "hosted"
-	}
-	checks := faultChecks(d, ofControlPlane, p.NodePool)
-	checks = append(checks, nodeChecks(d, *p)...)
-	u, err := worker.Fresh(ctx, h, *p)
-	if err != nil {
-		return append(checks, workerCheck{fault.Present, true, err.Error()}), nil
-	}
-	checks = append(checks, workerCheck{fault.Absent, false, "user-data of config " + u.Config + " has the present token and leads to " + u.Endpoint.Host})
-	return append(checks, endpointCheck(ctx, u)), nil
-}
-
-func endpointCheck(ctx context.Context, u worker.UserData) workerCheck {
-	e := worker.AskEndpoint(ctx, u)
-	switch {
-	case e.OK:
-		return workerCheck{fault.Absent, false, "the ignition endpoint answers here, with the certificate that workers trust"}
-	case e.Reached:
-		return workerCheck{fault.Present, true, "the ignition endpoint: " + e.Detail}
-	}
-	return workerCheck{fault.Unknown, false, "the ignition endpoint was not reached from here, which workers may: " + e.Detail}
-}
-
-// pickNodePool completes the plan with the only NodePool, and refuses one that HyperShift
-// makes machines for.
-func pickNodePool(d *diagnosis.Diagnosis, p *worker.Plan) error {
-	var pools []string
-	for _, f := range d.Findings {
-		if f.Subject.Kind == fault.NodePool && !slices.Contains(pools, f.Subject.Name) {
-			pools = append(pools, f.Subject.Name)
-		}
-	}
-	slices.Sort(pools)
-	switch {
-	case p.NodePool == "" && len(pools) == 1:
-		p.NodePool = pools[0]
-	case p.NodePool == "":
-		return usagef("--nodepool: hosted cluster %s has the NodePools %s; name one", p.Hosted, strings.Join(pools, ", "))
-	case !slices.Contains(pools, p.NodePool):
-		return usagef("--nodepool %s: hosted cluster %s has the NodePools %s", p.NodePool, p.Hosted, strings.Join(pools, ", "))
-	}
-	return nil
-}
-
-// faultChecks are the findings about the hosted control plane and the NodePool. Those that
-// are absent are one line.
-func faultChecks(d *diagnosis.Diagnosis, hostedFaults map[string]bool, pool string) []workerCheck {
-	var list []workerCheck
-	absent := 0
-	for _, f := range d.Findings {
-		mine := f.Subject.Kind == fault.Cluster && hostedFaults[f.Fault] || f.Subject.Kind == fault.NodePool && f.Subject.Name == pool
-		if !mine || slices.Contains(joinSettles, f.Fault) || f.Severity == fault.Info {
-			continue
-		}
-		switch f.Outcome {
-		case fault.Present:
-			list = append(list, workerCheck{fault.Present, f.Severity == fault.Error, f.Title + " (" + f.Fault + ")"})
-		case fault.Unknown:
-			if f.Severity == fault.Error {
-				list = append(list, workerCheck{fault.Unknown, false, f.Fault + " was not checked: " + f.Reason})
-			}
-		case fault.Absent:
-			absent++
-		}
-	}
-	return append(list, workerCheck{fault.Absent, false, fmt.Sprintf("%d faults of the hosted control plane and NodePool %s are absent", absent, pool)})
-}
-
-// nodeChecks refuses names that hosts of the cluster have.
-func nodeChecks(d *diagnosis.Diagnosis, p worker.Plan) []workerCheck {
-	var list []workerCheck
-	for _, c := range d.Coverage {
-		if c.Need == evidence.Objects(evidence.Nodes, "").String() && c.State != evidence.Read {
-			list = append(list, workerCheck{fault.Unknown, false, "whether a Node has one of the names: " + c.Reason})
-		}
-	}
-	for _, w := range p.Workers {
-		if slices.ContainsFunc(d.Hosts, func(h diagnosis.HostState) bool { return h.Name == w.Name && h.Expected }) {
-			list = append(list, workerCheck{fault.Present, true, "the hosted cluster has a host " + w.Name + " already"})
-		}
-	}
-	return list
 }

@@ -63,6 +63,7 @@ func TestWorkerPlan(t *testing.T) {
 		}, ExitFault, []string{"failed", "just rotated"}},
 		{"no address", []string{"--host", "vm-8"}, nil, ExitFailed, []string{"write it as NAME=IP"}},
 		{"no host", nil, nil, ExitFailed, []string{"no worker is named"}},
+		{"a number for a person", []string{"--count", "2"}, nil, ExitFailed, []string{"--count is for a provider that gives addresses"}},
 		{"a NodePool that is not there", []string{"--host", "vm-8=192.0.2.8", "--nodepool", "x"}, nil, ExitFailed, []string{"has the NodePools np-a"}},
 		{"nobody to ask", []string{"--host", "vm-8=192.0.2.8"}, nil, ExitFailed, []string{"add --yes"}},
 		{"a provider that is not there", []string{"--host", "vm-8=192.0.2.8", "--provider", "nosuch", "--yes"}, nil, ExitFailed, []string{"no program rollcall-provider-nosuch"}},

@@ -48,7 +48,7 @@ func (a *app) noCommand(cmd *cobra.Command, args []string) error {
 	return usagef("%q is not a command%s", word, didYouMean(word, names))
 }
 
-// known returns the id of the catalogue that a word is.
+// known returns the id of the catalog that a word is.
 func (a *app) known(word string) (string, bool) {
 	c, err := a.loadCatalog()
 	if err != nil {

@@ -25,7 +25,7 @@ import (
 // concurrent use. Close finishes the collection; without it there is none.
 type Recorder struct {
 	out    string // where the collection shall be
-	dir    string // where files are written: out, or a directory beside it
+	dir    string // where files are written: out, or a directory next to it
 	packed bool
 	root   *os.Root
 	now    time.Time

@@ -19,7 +19,7 @@
 // was read, the locators of the run, and the size and SHA-256 of every file.
 //
 // Invariants:
-//   - Only what an evidence.Reader hands out is written, so it is sanitised; no
+//   - Only what an evidence.Reader hands out is written, so it is sanitized; no
 //     file is readable for others (0600, directories 0700).
 //   - Replaying a collection gives the lists, errors and clock of the run
 //     (internal/source/archive).

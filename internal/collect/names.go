@@ -13,7 +13,7 @@ import (
 
 // element returns a name as one element of a path. Names come from an API server
 // or an archive: what cannot be an element, or would be too long for a file
-// system, gets a digest in its place.
+// system, gets a digest instead.
 func element(name string) string {
 	const longest = 200 // file systems take 255 bytes; a suffix follows
 	if name == "" || name[0] == '.' || len(name) > longest || strings.ContainsAny(name, "/\\") || strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) {

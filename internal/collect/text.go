@@ -27,7 +27,7 @@ func (r *Recorder) Text(n evidence.Need, index int, t evidence.Text) (reader.Tex
 	return w, nil
 }
 
-// textWriter writes one text beside its place and moves it there when its
+// textWriter writes one text next to its place and moves it there when its
 // content, and so its name, is known.
 type textWriter struct {
 	r      *Recorder

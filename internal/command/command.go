@@ -189,7 +189,7 @@ func forms(text string) []string {
 	return list
 }
 
-// Notes returns what is known of the commands of a text, beside what they do.
+// Notes returns what is known of the commands of a text, in addition to what they do.
 func Notes(text string, known []*fault.CommandNotes) []fault.CommandNote {
 	texts := forms(text)
 	var list []fault.CommandNote

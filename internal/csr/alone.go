@@ -30,7 +30,7 @@ func ParseKey(text string) (string, error) {
 }
 
 // Shown is how the host that a request asks for is shown: its name, or what stands
-// in the place of a name, quoted; "" where there is nothing.
+// instead of a name, quoted; "" where there is nothing.
 func Shown(r csrs.Request) string {
 	switch {
 	case hostName(r.NodeName):

@@ -16,7 +16,7 @@ import (
 // API is what an approval needs of the cluster.
 type API interface {
 	Lister
-	// GetRequest reads one request anew.
+	// GetRequest reads one request again.
 	GetRequest(ctx context.Context, name string) (map[string]any, error)
 	// PatchApproval applies a JSON patch to the approval subresource.
 	PatchApproval(ctx context.Context, name string, patch []byte, dryRun bool) (map[string]any, error)

@@ -36,7 +36,7 @@ func (f *fakeAPI) PatchApproval(_ context.Context, _ string, patch []byte, dryRu
 	return f.content, f.refuse
 }
 
-// pending is a request whose PKCS #10 part cannot be read: every judgement of it
+// pending is a request whose PKCS #10 part cannot be read: every judgment of it
 // refuses, which is what most of these tests need no more than.
 func pending() map[string]any {
 	return map[string]any{

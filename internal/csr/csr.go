@@ -73,7 +73,7 @@ type Expectation struct {
 	// Joined is the Node that the host's Machine belongs to already, "" where there is none.
 	Joined string
 	// Key is the digest of the public key that a person named for the host, in hex;
-	// "" where nobody did. It is the only way to choose among several keys.
+	// "" where no one did. It is the only way to choose among several keys.
 	Key string
 	// Paced admits older keys of the host that came at the pace of a kubelet without an
 	// answer: see Bulk.
@@ -122,7 +122,7 @@ func ParseExpect(text string) (Expectation, error) {
 	return e, nil
 }
 
-// Node is what the judgement needs of a Node.
+// Node is what the judgment needs of a Node.
 type Node struct {
 	Name      string
 	Ready     bool
@@ -370,7 +370,7 @@ func (j *judging) client() {
 		"it exists, Ready %t, lease renewed %s, named for a rebuild %t", n.Ready, stamp(n.Renewed), j.e.Rebuild)
 }
 
-// serving: the names and addresses must be the host's own, and nobody else's.
+// serving: the names and addresses must be the host's own, and no one else's.
 func (j *judging) serving() {
 	n, exists := j.p.node(j.e.Name)
 	j.must("node", "the Node exists", exists, "Node %s exists: %t", j.e.Name, exists)

@@ -17,8 +17,8 @@ import (
 	"testing"
 	"time"
 
-	certificatesv1 "k8s.io/api/certificates/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"github.com/rollcall-project/rollcall/internal/apitypes/certificatesv1"
+	"github.com/rollcall-project/rollcall/internal/apitypes/metav1"
 
 	"github.com/rollcall-project/rollcall/internal/facts/csrs"
 )
@@ -97,7 +97,7 @@ func TestJudge(t *testing.T) {
 		s.p.CIDRs = []netip.Prefix{netip.MustParsePrefix("10.128.0.0/14")}
 		return s
 	}
-	// ask makes the request again with another content.
+	// ask regenerates the request with another content.
 	ask := func(change func(*asked)) func(*scene) {
 		return func(s *scene) { change(&s.asked); s.r = s.request() }
 	}

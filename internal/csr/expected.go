@@ -13,7 +13,7 @@ import (
 // Node or in a request, makes no host expected and no address its own. boot tells
 // since when a host can have asked.
 //
-// An address that two hosts have is nobody's.
+// An address that two hosts have is no one's.
 func Expected(declared []inventory.Host, boot func(inventory.Host) (time.Time, string)) []Expectation {
 	holders := map[string]int{}
 	for _, h := range declared {

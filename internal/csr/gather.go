@@ -3,14 +3,14 @@ package csr
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/netip"
 	"slices"
 	"time"
 
-	certificatesv1 "k8s.io/api/certificates/v1"
-	corev1 "k8s.io/api/core/v1"
+	"github.com/rollcall-project/rollcall/internal/apitypes"
+	"github.com/rollcall-project/rollcall/internal/apitypes/certificatesv1"
+	"github.com/rollcall-project/rollcall/internal/apitypes/corev1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
@@ -22,7 +22,7 @@ type Lister interface {
 	List(ctx context.Context, group, version, resource, namespace string) ([]map[string]any, error)
 }
 
-// Gather reads what the judgement needs, anew. What cannot be read is an error:
+// Gather reads what the judgment needs, again. What cannot be read is an error:
 // there is no approval without the whole picture.
 func Gather(ctx context.Context, from Lister, now time.Time) (Picture, error) {
 	p := Picture{Now: now}
@@ -87,11 +87,7 @@ func Parse(o map[string]any) (csrs.Request, error) {
 
 func decode[T any](o map[string]any) (T, error) {
 	var v T
-	raw, err := json.Marshal(o)
-	if err != nil {
-		return v, err
-	}
-	return v, json.Unmarshal(raw, &v)
+	return v, apitypes.Decode(o, &v)
 }
 
 // optional lists a resource that a cluster may not have.

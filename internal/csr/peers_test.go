@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	certificatesv1 "k8s.io/api/certificates/v1"
+	"github.com/rollcall-project/rollcall/internal/apitypes/certificatesv1"
 
 	"github.com/rollcall-project/rollcall/internal/csr"
 	"github.com/rollcall-project/rollcall/internal/csr/csrtest"
@@ -115,7 +115,7 @@ var machineApprover = []peerCase{
 
 // kubeletCSRApprover are the cases of postfinance/kubelet-csr-approver@993754f
 // (v1.2.14):internal/controller/csr_controller_test.go. It knows names by DNS and a regular
-// expression; here the inventory stands in their place. It denies where this package
+// expression; here the inventory stands instead. It denies where this package
 // refuses.
 var kubeletCSRApprover = []peerCase{
 	{name: "ValidCsrApproved", make: serving, peer: true, ours: true},

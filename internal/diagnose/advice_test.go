@@ -10,7 +10,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/fault"
 )
 
-// remedy returns an entry of the catalogue: head are its own lines.
+// remedy returns an entry of the catalog: head are its own lines.
 func remedy(id, head string) string {
 	return "id: " + id + "\ntitle: repair {host}\nverify: {expect: it is dark}\nrefs: [{repo: wall}]\n" + head
 }

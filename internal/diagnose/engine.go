@@ -28,7 +28,7 @@ type Relater interface {
 	Subjects(ctx context.Context, w *facts.World, k fault.Kind) ([]fault.Subject, error)
 }
 
-// Engine evaluates a catalogue.
+// Engine evaluates a catalog.
 type Engine struct {
 	catalog  *fault.Catalog
 	compiler *fault.Compiler
@@ -37,7 +37,7 @@ type Engine struct {
 	log      *slog.Logger
 }
 
-// New returns an engine. The catalogue's expressions are compiled as they are used.
+// New returns an engine. The catalog's expressions are compiled as they are used.
 func New(catalog *fault.Catalog, list []facts.Fact, relate Relater, log *slog.Logger) (*Engine, error) {
 	compiler, err := fault.NewCompiler(facts.Types(list))
 	if err != nil {
@@ -58,7 +58,7 @@ func newEngine(catalog *fault.Catalog, list []facts.Fact, relate Relater, compil
 func (e *Engine) Compiler() *fault.Compiler { return e.compiler }
 
 // Evaluate evaluates one fault for one subject. The error is a defect of the
-// catalogue or a fact, never an outcome.
+// catalog or a fact, never an outcome.
 func (e *Engine) Evaluate(ctx context.Context, w *facts.World, f *fault.Fault, s fault.Subject) (diagnosis.Finding, error) {
 	t, err := open(ctx, w, f)
 	if err != nil {
@@ -319,7 +319,7 @@ func (v *evaluation) run(out *diagnosis.Finding, w *facts.World) error {
 		return err
 	}
 	if out.Outcome == fault.Present && len(out.Evidence) == 0 {
-		// Nobody could look it up: what cannot be shown is not said.
+		// No one could look it up: what cannot be shown is not said.
 		out.Outcome, out.Reason = fault.Unknown, "the condition holds and nothing shows it"
 	}
 	return nil

@@ -342,7 +342,7 @@ func TestOutcomes(t *testing.T) {
 }
 
 // TestHeldUp: what is still normal is no longer known to be where a list was withheld that
-// would show what holds it up.
+// would show what blocks it.
 func TestHeldUp(t *testing.T) {
 	const slow = "settles: {within: 30m}\n"
 	for _, tt := range []struct {

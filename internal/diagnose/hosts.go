@@ -36,7 +36,7 @@ func block(d *diagnosis.Diagnosis, young []cause, names func(host string) []stri
 		}
 		unexplained := len(h.BlockedBy) > 0
 		for _, c := range young {
-			// An install that is under way, say, or what holds it up and is still normal.
+			// An install that is under way, say, or what blocks it and is still normal.
 			whole := early(*h) && (ofCluster(c.Key) || slices.ContainsFunc(c.effects, ofCluster))
 			if whole || at(c.Key) || slices.ContainsFunc(c.effects, at) || slices.Contains(held[h.Name], c.Key) {
 				h.BlockedBy = append(h.BlockedBy, c.Key)

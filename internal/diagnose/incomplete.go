@@ -53,7 +53,7 @@ func onlyMissing(d *diagnosis.Diagnosis) string {
 }
 
 // collected reports whether a collector wrote the source. A text that somebody copied has
-// messages beside its objects, which are judged elsewhere; so has a single file.
+// messages in addition to its objects, which are judged elsewhere; so has a single file.
 func collected(d *diagnosis.Diagnosis) bool {
 	switch d.Source.Kind {
 	case OnHost, Plan, pastedText:
@@ -77,7 +77,7 @@ func hosts(n int) string {
 	return fmt.Sprintf("%d hosts", n)
 }
 
-// notCollected lists the premises of "healthy" that nobody collected. ok is false where one
+// notCollected lists the premises of "healthy" that no one collected. ok is false where one
 // was asked for and not given: refused, damaged, out of reach.
 func notCollected(d *diagnosis.Diagnosis) (kinds []string, ok bool) {
 	for _, p := range premises {

@@ -49,7 +49,7 @@ func ended(i *diagnosis.Installer) bool {
 	return i != nil && !slices.Contains([]string{"failed", "interrupted", "running"}, i.Ended)
 }
 
-// withLines makes the answer again with the causes that lines show, in their order.
+// withLines computes the answer once more with the causes that lines show, in their order.
 func (e *Engine) withLines(ctx context.Context, w *facts.World, o Options, d *diagnosis.Diagnosis, more []diagnosis.Finding) (*diagnosis.Diagnosis, error) {
 	again := &diagnosis.Diagnosis{
 		APIVersion: d.APIVersion, Kind: d.Kind, Now: d.Now, Cluster: d.Cluster, Source: d.Source, Stats: d.Stats,

@@ -75,7 +75,7 @@ func (g *graph) stepOf(f *fault.Fault) fault.Stage {
 	return fault.Stages()[at]
 }
 
-// witnessed reports whether something beside its condition shows a fault: a line of its
+// witnessed reports whether something in addition to its condition shows a fault: a line of its
 // support, or another fault that is present and that it explains.
 func (g *graph) witnessed(i int, component []int) bool {
 	return g.findings[i].Support > 0 || len(component) > 1 ||
@@ -113,7 +113,7 @@ func (g *graph) passedAlready(f diagnosis.Finding) bool {
 	})
 }
 
-// holdUp notes at each finding that is still normal what may hold it up and was withheld:
+// holdUp notes at each finding that is still normal what may block it and was withheld:
 // whether it is still normal is then not known.
 func (g *graph) holdUp() {
 	for _, e := range g.edges {

@@ -10,7 +10,7 @@ import (
 )
 
 // premise is a kind of object that has to be read whole before a cluster is called
-// healthy: one more object of it may be a host that is missing, or what holds one up.
+// healthy: one more object of it may be a host that is missing, or what blocks one.
 type premise struct {
 	resource evidence.Resource
 	// always: each cluster has such objects. Of the other kinds an archive may hold none
@@ -19,10 +19,10 @@ type premise struct {
 	// gathered: each must-gather has them, and what others have put together may lack the
 	// kind. Nodes and operators were read then, which say what becomes of them.
 	gathered bool
-	// beside is a kind that the collectors keep together with this one: where it is there
+	// companion is a kind that the collectors keep together with this one: where it is there
 	// and this one is not, this one was lost.
-	beside evidence.Resource
-	needed func(diagnosis.ClusterInfo) bool // nil: of each cluster
+	companion evidence.Resource
+	needed    func(diagnosis.ClusterInfo) bool // nil: of each cluster
 }
 
 // Tree is the kind of a source that has the layout of a must-gather and that something
@@ -33,7 +33,7 @@ var premises = []premise{
 	{resource: evidence.Nodes, always: true},
 	{resource: evidence.ClusterOperators, always: true},
 	{resource: evidence.MachineConfigPools, gathered: true, needed: ownControlPlane},
-	{resource: evidence.Infrastructures, beside: evidence.NetworkConfigs, needed: ownControlPlane}, // the platform decides what is checked
+	{resource: evidence.Infrastructures, companion: evidence.NetworkConfigs, needed: ownControlPlane}, // the platform decides what is checked
 	{resource: evidence.CSRs},
 	{resource: evidence.Machines, needed: ownControlPlane},
 	{resource: evidence.MachineSets, needed: ownControlPlane},
@@ -59,8 +59,8 @@ func (p premise) unread(c evidence.Coverage, d *diagnosis.Diagnosis) string {
 		return ""
 	case p.always && noNode(c, d): // no operator runs before the first Node either
 		return ""
-	case c.Why == evidence.NotCollected && p.beside.Name != "" && slices.ContainsFunc(d.Coverage, func(o evidence.Coverage) bool {
-		return o.Need == p.beside.String() && o.State == evidence.Read
+	case c.Why == evidence.NotCollected && p.companion.Name != "" && slices.ContainsFunc(d.Coverage, func(o evidence.Coverage) bool {
+		return o.Need == p.companion.String() && o.State == evidence.Read
 	}):
 		return c.Reason
 	case c.Why == evidence.NotCollected && !always:

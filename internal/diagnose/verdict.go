@@ -234,7 +234,7 @@ func openQuestions(d *diagnosis.Diagnosis) []string {
 }
 
 // unsettled lists what holds and may be a fault or may be normal: it is not known since
-// when it holds, or what may hold it up was withheld.
+// when it holds, or what may block it was withheld.
 func unsettled(d *diagnosis.Diagnosis) []string {
 	var names []string
 	for _, f := range d.Findings {
@@ -251,8 +251,8 @@ func unsettled(d *diagnosis.Diagnosis) []string {
 	return []string{"a fault, or still normal: " + strings.Join(names, ", ")}
 }
 
-// patience is how long a host may wait at a step that nothing is known to hold up. A
-// restart of a bare metal host takes 20 minutes; a static pod is written anew on one
+// patience is how long a host may wait at a step that nothing is known to block. A
+// restart of a bare metal host takes 20 minutes; a static pod is written again on one
 // node after the other. Between its certificate and its Node a kubelet needs seconds: the
 // lists of one run are not of one moment.
 var patience = map[fault.Stage]time.Duration{
@@ -271,7 +271,7 @@ var patience = map[fault.Stage]time.Duration{
 // inProgress returns until when a host that waits is only on its way, zero where it is
 // not, or where it is not known since when it waits: during an installation at most since
 // it began. That nothing is known of a host whose disk was just written is normal: it
-// restarts, and nobody reads its console. Before its BareMetalHost is created nothing
+// restarts, and no one reads its console. Before its BareMetalHost is created nothing
 // tells whether it is powered.
 func inProgress(d *diagnosis.Diagnosis, h diagnosis.HostState) time.Time {
 	since := h.Since

@@ -137,7 +137,7 @@ const (
 type Verdict struct {
 	Class  VerdictClass `json:"class"`
 	Cause  CauseState   `json:"cause"`
-	Fix    fault.Actor  `json:"fix,omitempty"`   // the farthest that is needed; "" where nobody is, or nobody is known
+	Fix    fault.Actor  `json:"fix,omitempty"`   // the farthest that is needed; "" where no one is, or no one is known
 	Where  string       `json:"where,omitempty"` // what is outside the cluster: DNS, BMC, ...
 	Reason string       `json:"reason"`
 	Until  time.Time    `json:"until,omitzero"`
@@ -171,7 +171,7 @@ type RuledOut struct {
 	Reason string `json:"reason"`
 }
 
-// Deadlock is a closed ring of present faults that hold each other up.
+// Deadlock is a closed ring of present faults that block each other.
 type Deadlock struct {
 	Members []fault.Key `json:"members"`
 	Opens   fault.Key   `json:"opens"` // the member whose remedy opens the ring

@@ -31,7 +31,7 @@ type Finding struct {
 	// Lost is the evidence from a list on which a finding rests although an object may be lost
 	// from the list; nil where it rests on none.
 	Lost *evidence.Item `json:"-"`
-	// HeldUp says of a finding that is still normal what may hold it up and was withheld.
+	// HeldUp says of a finding that is still normal what may block it and was withheld.
 	HeldUp  string          `json:"-"`
 	OfLines bool            `json:"-"` // only lines of a text show it
 	Support int             `json:"-"` // how many supporting expressions held

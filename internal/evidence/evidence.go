@@ -193,7 +193,7 @@ func OnRequest(r Resource) (u Unavailable, ok bool) {
 // does there are none, and nothing is missing.
 func Volunteered(r Resource) bool { return r == NamedHosts }
 
-// Object is one API object as it was read, sanitised.
+// Object is one API object as it was read, sanitized.
 type Object struct {
 	Resource  Resource
 	Namespace string
@@ -263,7 +263,7 @@ func (q TextQuery) String() string {
 }
 
 // Text is one stream of lines. Open may be called once at a time; its bytes are
-// foreign and not yet sanitised.
+// foreign and not yet sanitized.
 type Text struct {
 	Kind      TextKind
 	Namespace string
@@ -299,7 +299,7 @@ type Skimmed struct {
 	Each func(yield func(n int, line []byte) error) error
 }
 
-// Line is one sanitised line of a text.
+// Line is one sanitized line of a text.
 type Line struct {
 	Text string
 	Time time.Time // zero: the line carries no time that can be placed
@@ -360,7 +360,7 @@ type Unavailable struct {
 	Why    Why
 	Detail string // what happened, without secrets
 	Supply Supply // what would supply it
-	// Fields says of objects beside it that some have only a part of their fields: a row of
+	// Fields says of objects in addition to it that some have only a part of their fields: a row of
 	// a table. A field that is not there is then not known to be empty.
 	Fields bool
 }
@@ -411,16 +411,16 @@ type Description struct {
 	// with others. They are part of the coverage of every run.
 	Notes []Coverage
 	// Hosted is set where the cluster that is looked at is a hosted one and its
-	// management cluster is read beside it.
+	// management cluster is read in addition to it.
 	Hosted *Hosted
 }
 
 // Source reads from one place. Implementations are safe for concurrent use,
-// honour the context, and return *Unavailable when they cannot look.
+// honor the context, and return *Unavailable when they cannot look.
 type Source interface {
 	Describe(context.Context) (Description, error)
 	// List returns the objects of a resource, sorted by namespace and name. Objects
-	// beside an *Unavailable are some of them; so are texts.
+	// in addition to an *Unavailable are some of them; so are texts.
 	List(ctx context.Context, r Resource, namespace string) ([]Object, error)
 	// Texts returns the texts that match, sorted by path.
 	Texts(ctx context.Context, q TextQuery) ([]Text, error)

@@ -5,14 +5,14 @@ import (
 	"fmt"
 	"time"
 
-	"k8s.io/apimachinery/pkg/runtime"
+	"github.com/rollcall-project/rollcall/internal/apitypes"
 )
 
 // Decode converts an object's content into a typed API struct. Unknown fields
 // are ignored; a field of the wrong type is an error that names the object.
 func Decode[T any](o Object) (T, error) {
 	var v T
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(o.Content, &v); err != nil {
+	if err := apitypes.Decode(o.Content, &v); err != nil {
 		return v, &Unavailable{Need: Objects(o.Resource, o.Namespace), Why: Damaged,
 			Detail: fmt.Sprintf("%s does not fit its schema: %v", o.Loc.Path, err)}
 	}

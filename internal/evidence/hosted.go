@@ -9,7 +9,7 @@ package evidence
 //
 // Needs are declared before it is known which hosted cluster is meant. The
 // namespaces of the management cluster have therefore fixed names in needs; the
-// source that reads both clusters puts the real ones in their place. Objects and
+// source that reads both clusters puts the real ones instead. Objects and
 // texts carry the real ones.
 
 // Management is the cluster in which the control plane of a hosted cluster runs.

@@ -1,8 +1,8 @@
 // Package facts is the frame in which evidence becomes typed values.
 //
-// A fact is one Go struct about one subject, computed from sanitised evidence.
+// A fact is one Go struct about one subject, computed from sanitized evidence.
 // Anything with loops, parsing, crypto or arithmetic is a fact; what it means
-// stands in the catalogue. The facts themselves live in packages below this one,
+// stands in the catalog. The facts themselves live in packages below this one,
 // one per area; internal/facts/all lists them.
 //
 // Invariants:
@@ -400,7 +400,7 @@ func Needs(list []Fact) []evidence.Need {
 	return needs
 }
 
-// Types returns what the catalogue's compiler needs to know of the facts.
+// Types returns what the catalog's compiler needs to know of the facts.
 func Types(list []Fact) []fault.FactType {
 	types := make([]fault.FactType, 0, len(list))
 	for _, f := range list {

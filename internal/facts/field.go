@@ -197,7 +197,7 @@ func (f *Field[T]) complete() {
 	}
 }
 
-// limit takes back a claim from silence where not all was read. An object without all of its
+// limit undoes a claim from silence where not all was read. An object without all of its
 // fields is silent, too: what it seems to have as false, zero or empty is not known.
 func (f *Field[T]) limit(gap error) {
 	if f.state != known {

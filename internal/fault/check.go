@@ -148,7 +148,7 @@ var (
 	lastName       = regexp.MustCompile(`([A-Za-z_][A-Za-z0-9_]*)\s*\.?\s*$`)
 )
 
-// explain says what is wrong with an expression in the words of the catalogue, and what to
+// explain says what is wrong with an expression in the words of the catalog, and what to
 // write instead.
 func (k *checker) explain(text string, err *common.Error) (what, hint string) {
 	m := err.Message

@@ -150,7 +150,7 @@ func plan(env *cel.Env, tree *cel.Ast) (*Program, error) {
 
 // plain reports whether an expression can take no longer than it is long: it compares
 // and combines, and neither goes over a list nor makes a text out of others, of which
-// a few in each other can be without end.
+// a few in each other can be endlessly.
 func plain(tree *celast.AST) bool {
 	simple := true
 	celast.PostOrderVisit(tree.Expr(), celast.NewExprVisitor(func(e celast.Expr) {

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Fault is one entry of the catalogue: something that can be wrong with a
+// Fault is one entry of the catalog: something that can be wrong with a
 // subject, what it means, what it explains and what is safe to do. The YAML form
 // is described in docs/writing-a-fault.md.
 type Fault struct {
@@ -101,7 +101,7 @@ type RefusedRemedy struct {
 	Refs     []Ref            `json:"refs"`
 }
 
-// CommandNotes is one file of the catalogue's directory "commands": what is to be known of
+// CommandNotes is one file of the catalog's directory "commands": what is to be known of
 // commands that are neither refused nor said by what they do alone.
 type CommandNotes struct {
 	Topic string        `json:"topic"`

@@ -15,11 +15,11 @@ const (
 	AloneControlPlane  ControlPlane = "alone" // wherever it runs, but not where the management cluster is read, too
 )
 
-// ownLayers are the layers of the catalogue whose faults need an own control plane
+// ownLayers are the layers of the catalog whose faults need an own control plane
 // unless they say otherwise.
 var ownLayers = []string{"baremetal", "certificates", "control-plane", "etcd", "machine-config"}
 
-// apiLayer is the layer of the way to the API of the kubeconfig: with a hosted cluster
+// apiLayer is the layer of the network path to the API of the kubeconfig: with a hosted cluster
 // that is the management cluster's, which is not looked at.
 const apiLayer = "api"
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Messages is one file of the catalogue's directory "messages": what one program prints,
+// Messages is one file of the catalog's directory "messages": what one program prints,
 // and what a line of it shows. The YAML form is described in docs/writing-a-message.md.
 type Messages struct {
 	Program  string    `json:"program"`         // as its users call it: machine-config-daemon

@@ -78,7 +78,7 @@ func TestNonEdges(t *testing.T) {
 	}
 }
 
-// effectsOf returns every fault that certain and likely edges lead to, with the way there.
+// effectsOf returns every fault that certain and likely edges lead to, with the path.
 func effectsOf(t *testing.T, c *fault.Catalog, cause string) map[string][]string {
 	t.Helper()
 	reached := map[string][]string{}

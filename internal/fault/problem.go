@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// Problem is one mistake in a catalogue: where it is, what is wrong, and what to write
+// Problem is one mistake in a catalog: where it is, what is wrong, and what to write
 // instead.
 type Problem struct {
 	File    string `json:"file"`
@@ -38,7 +38,7 @@ func (p *Problem) Error() string {
 	return text
 }
 
-// Problems are the mistakes of a catalogue. As an error it has one line for each.
+// Problems are the mistakes of a catalog. As an error it has one line for each.
 type Problems []*Problem
 
 // Error implements error.
@@ -108,7 +108,7 @@ func (w Where) below(other Where) bool {
 }
 
 // mistake is a problem of an entry whose place in the file is not looked up yet: most
-// catalogues have none.
+// catalogs have none.
 type mistake struct {
 	at         Where
 	text, hint string
@@ -172,7 +172,7 @@ func (f *entryFile) name() string {
 	return f.path
 }
 
-// problems are those of an entry of the catalogue.
+// problems are those of an entry of the catalog.
 func (c *Catalog) problems(entry any, list mistakes) Problems {
 	if f := c.files[entry]; f != nil {
 		return f.problems(list)
@@ -193,7 +193,7 @@ func (c *Catalog) File(entry any) (file string, root int) {
 	return "", -1
 }
 
-// Named gives a root of a catalogue the name that its problems are reported with.
+// Named gives a root of a catalog the name that its problems are reported with.
 func Named(name string, root fs.FS) fs.FS { return namedRoot{root, name} }
 
 // namedRoot passes Stat and ReadDir on: without them fs.Stat would open the file, and a
@@ -201,6 +201,14 @@ func Named(name string, root fs.FS) fs.FS { return namedRoot{root, name} }
 type namedRoot struct {
 	fs.FS
 	name string
+}
+
+// Decoded implements decodedRoot where the root does.
+func (r namedRoot) Decoded(p string, raw []byte) ([]byte, bool) {
+	if root, ok := r.FS.(decodedRoot); ok {
+		return root.Decoded(p, raw)
+	}
+	return nil, false
 }
 
 func (r namedRoot) Stat(p string) (fs.FileInfo, error)      { return fs.Stat(r.FS, p) }

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// problems loads and checks a catalogue of one file, and returns a line for each problem.
+// problems loads and checks a catalog of one file, and returns a line for each problem.
 func problems(t *testing.T, text string) []string {
 	t.Helper()
 	c, err := Load(Named("ours", fstest.MapFS{"x/pool-empty.yaml": {Data: []byte(text)}}))

@@ -20,7 +20,7 @@ type Remedy struct {
 	RiskText  string             `json:"riskText,omitempty"` // the risk in words, where its class does not say enough
 	Versions  string             `json:"versions,omitempty"`
 	Platforms []string           `json:"platforms,omitempty"` // of Infrastructure, all where empty
-	Given     map[string]FactRef `json:"given,omitempty"`     // beside those of the fault
+	Given     map[string]FactRef `json:"given,omitempty"`     // in addition to those of the fault
 	Requires  []Requirement      `json:"requires,omitempty"`
 	Recovery  Recovery           `json:"recovery,omitempty"` // what is replaced or restored, where the cluster is not repaired in place
 	Fix       bool               `json:"fix,omitempty"`      // `fix plan` carries it out; the id is that of the action
@@ -34,7 +34,7 @@ type Remedy struct {
 // Actor is who can do something about a fault.
 type Actor string
 
-// The actors, the nearest first. Rollcall is no actor of the catalogue: it is that of a
+// The actors, the nearest first. Rollcall is no actor of the catalog: it is that of a
 // remedy that `fix` carries out.
 const (
 	ByRollcall Actor = "rollcall"

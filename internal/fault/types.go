@@ -1,5 +1,5 @@
 // Package fault has what may be wrong: subjects, faults, remedies and messages, the loader
-// of the catalogue that holds them, and the compiler of its expressions.
+// of the catalog that holds them, and the compiler of its expressions.
 //
 // Invariants:
 //   - An outcome is one of four; "could not look" is Unknown.

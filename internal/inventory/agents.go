@@ -5,9 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
-
 	"github.com/rollcall-project/rollcall/internal/apitypes"
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
@@ -21,7 +18,7 @@ const localCluster = "local-cluster"
 
 // machineSets counts what MachineSets want and no Machine stands for. The
 // controller makes a Machine at once, whether or not there is hardware for it: a
-// gap is a controller that does not get on.
+// gap is a controller that does not progress.
 func (b *builder) machineSets(ctx context.Context, w *facts.World, need evidence.Need) error {
 	list, err := w.List(ctx, need.Resource, need.Namespace)
 	if err != nil {
@@ -59,11 +56,14 @@ func (b *builder) machineSets(ctx context.Context, w *facts.World, need evidence
 // (openshift/machine-api-operator:pkg/controller/machineset/controller.go
 // shouldExcludeMachine).
 func ownedBy(m *apitypes.Machine, set *apitypes.MachineSet) bool {
-	if owner := metav1.GetControllerOf(m); m.DeletionTimestamp != nil || owner != nil && owner.Name != set.Name {
+	if owner := m.ControllerOf(); m.DeletionTimestamp != nil || owner != nil && owner.Name != set.Name {
 		return false
 	}
-	selector, err := metav1.LabelSelectorAsSelector(&set.Spec.Selector)
-	return err == nil && !selector.Empty() && selector.Matches(labels.Set(m.Labels))
+	if set.Spec.Selector.Empty() {
+		return false
+	}
+	ok, err := set.Spec.Selector.Matches(m.Labels)
+	return ok && err == nil
 }
 
 func (b *builder) assisted(ctx context.Context, w *facts.World, need evidence.Need) error {
@@ -131,7 +131,7 @@ func nameOf(name string, macs []string, id string) string {
 }
 
 // installs takes the hosts of an install directory. Those without a name that can
-// be recognised among Nodes are counted and not named: nothing would tell that one
+// be recognized among Nodes are counted and not named: nothing would tell that one
 // of the Nodes is this host.
 func (b *builder) installs(ctx context.Context, w *facts.World, need evidence.Need) error {
 	list, err := w.List(ctx, need.Resource, need.Namespace)

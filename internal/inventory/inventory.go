@@ -26,8 +26,8 @@ import (
 	"strings"
 	"time"
 
-	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
-	corev1 "k8s.io/api/core/v1"
+	"github.com/rollcall-project/rollcall/internal/apitypes/corev1"
+	"github.com/rollcall-project/rollcall/internal/apitypes/metal3"
 
 	"github.com/rollcall-project/rollcall/internal/apitypes"
 	"github.com/rollcall-project/rollcall/internal/evidence"
@@ -101,7 +101,7 @@ type Host struct {
 	Claims    []Claim // requests for its first client certificate, oldest first
 	// OperatorWords is what the operators of etcd and the API server report of it.
 	OperatorWords []OperatorWord
-	OnHost        string // the name under which somebody looked on the machine itself, "" where nobody did
+	OnHost        string // the name under which somebody looked on the machine itself, "" where no one did
 
 	// Of a host of a hosted cluster.
 	NodePool string           // "" where nothing tells
@@ -284,7 +284,7 @@ func read(ctx context.Context, w *facts.World) (*Inventory, error) {
 	}
 	for _, s := range steps {
 		if h != nil && slices.Contains([]evidence.Resource{evidence.Machines, evidence.BareMetalHosts, evidence.EtcdOperators}, s.need.Resource) {
-			continue // the Machines of a hosted cluster are those of the Cluster API, beside its control plane
+			continue // the Machines of a hosted cluster are those of the Cluster API, in addition to its control plane
 		}
 		err := s.step(ctx, w, s.need)
 		u, unavailable := evidence.AsUnavailable(err)

@@ -82,7 +82,7 @@ type installConfig struct {
 const maxInstallConfig = 1 << 20
 
 // installConfig reads kube-system/cluster-config-v1, which the installer writes
-// and nobody updates: it counts the hosts of day one.
+// and no one updates: it counts the hosts of day one.
 func (b *builder) installConfig(ctx context.Context, w *facts.World, need evidence.Need) error {
 	o, ok, err := w.Get(ctx, need.Resource, need.Namespace, "cluster-config-v1")
 	if err != nil || !ok {

@@ -3,7 +3,7 @@
 //
 // Invariants:
 //   - It decides nothing about a cluster. A text shows what its lines say and no more: what
-//     nobody pasted is unknown and never healthy.
+//     no one pasted is unknown and never healthy.
 //   - A fault that does not stand alone, and a line that only says that something failed,
 //     are symptoms: with nothing else the result is unknown.
 //   - Texts are foreign bytes of any size. They are read once, in bounded memory; of each
@@ -22,7 +22,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/scan"
 )
 
-// Index finds the messages of a catalogue. It is safe for concurrent use.
+// Index finds the messages of a catalog. It is safe for concurrent use.
 type Index struct {
 	catalog  *fault.Catalog
 	rules    []rule
@@ -49,7 +49,7 @@ type literal struct {
 	without bool // a literal of Without, likewise
 }
 
-// New compiles the messages of a catalogue.
+// New compiles the messages of a catalog.
 func New(c *fault.Catalog) (*Index, error) {
 	x := &Index{catalog: c}
 	var signatures []scan.Signature

@@ -77,7 +77,7 @@ func TestSamples(t *testing.T) {
 	}
 }
 
-// Each message of the catalogue has a sample: a literal that no line can have never speaks.
+// Each message of the catalog has a sample: a literal that no line can have never speaks.
 func TestEveryMessageIsTried(t *testing.T) {
 	x := builtIn(t)
 	read, err := Signatures(x.catalog)
@@ -121,7 +121,7 @@ func TestEveryMessageIsTried(t *testing.T) {
 	}
 }
 
-// small is a catalogue of two faults for tests of how texts are read.
+// small is a catalog of two faults for tests of how texts are read.
 func small(t testing.TB) *Index {
 	t.Helper()
 	c, err := fault.Load(catalog.FS)
@@ -226,7 +226,7 @@ func TestKept(t *testing.T) {
 	}
 }
 
-// A read that fails is an error beside what was found before.
+// A read that fails is an error in addition to what was found before.
 func TestBrokenRead(t *testing.T) {
 	x := small(t)
 	in := bufio.NewReader(&failing{text: "failed calling webhook: no such host\n"})

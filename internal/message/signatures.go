@@ -9,7 +9,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/scan"
 )
 
-// Signatures are the messages of a catalogue that facts read, by their ids. Where a text has
+// Signatures are the messages of a catalog that facts read, by their ids. Where a text has
 // quotes, it is also found as an encoder writes it.
 func Signatures(c *fault.Catalog) (*scan.Set, error) {
 	var list []scan.Signature

@@ -15,12 +15,12 @@ import (
 	"github.com/rollcall-project/rollcall/internal/scan"
 )
 
-// Recorder keeps what a Reader read, sanitised. A nil Recorder keeps nothing. It
+// Recorder keeps what a Reader read, sanitized. A nil Recorder keeps nothing. It
 // is safe for concurrent use. Objects and Missing of one need mean that some of
 // the objects could not be read.
 type Recorder interface {
 	Objects(n evidence.Need, objects []evidence.Object) error
-	// Text returns where the sanitised lines of the index-th text of a need go.
+	// Text returns where the sanitized lines of the index-th text of a need go.
 	Text(n evidence.Need, index int, t evidence.Text) (TextWriter, error)
 	Missing(n evidence.Need, u *evidence.Unavailable) error
 }
@@ -58,7 +58,7 @@ func (l Limits) withDefaults() Limits {
 	return l
 }
 
-// Reader reads sources once, sanitises, remembers what could not be read, and
+// Reader reads sources once, sanitizes, remembers what could not be read, and
 // hands everything that it read to a Recorder. It is safe for concurrent use.
 type Reader struct {
 	sources  []evidence.Source
@@ -152,14 +152,14 @@ func younger(a, b evidence.Description) bool {
 // List returns the objects of a resource in a namespace ("" for cluster-scoped or all
 // namespaces). They are all only where the Coverage of the need is Read or Empty: where
 // some could not be read, List returns the others with a nil error, the Coverage is
-// Partial, and Get of one that is not among them is an *Unavailable. None beside some
+// Partial, and Get of one that is not among them is an *Unavailable. None in addition to some
 // that could not be read is an error. The slice is shared: do not change it.
 func (r *Reader) List(ctx context.Context, res evidence.Resource, namespace string) ([]evidence.Object, error) {
 	c := r.cell(ctx, evidence.Objects(res, namespace))
 	return c.list, c.err
 }
 
-// Partial returns why some objects of a resource could not be read beside those that
+// Partial returns why some objects of a resource could not be read in addition to those that
 // List returns, nil where List returns all or an error.
 func (r *Reader) Partial(ctx context.Context, res evidence.Resource, namespace string) *evidence.Unavailable {
 	c := r.cell(ctx, evidence.Objects(res, namespace))

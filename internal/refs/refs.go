@@ -1,4 +1,4 @@
-// Package refs checks that the sources which a catalogue names are there: first
+// Package refs checks that the sources which a catalog names are there: first
 // their form, then, with local copies of the repositories, that the path exists
 // and that the symbol occurs in it.
 //
@@ -20,7 +20,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/fault"
 )
 
-// Named is a reference and the entry of the catalogue that names it.
+// Named is a reference and the entry of the catalog that names it.
 type Named struct {
 	Entry string // id of the fault, remedy or refused remedy
 	Of    any    // the entry itself
@@ -43,7 +43,7 @@ func (n Named) String() string {
 	return text
 }
 
-// Of returns every reference of a catalogue, faults first, then remedies.
+// Of returns every reference of a catalog, faults first, then remedies.
 func Of(c *fault.Catalog) []Named {
 	var list []Named
 	for _, f := range c.Faults {

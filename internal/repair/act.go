@@ -90,7 +90,7 @@ func (r *run) present(ctx context.Context, s Step) error {
 		if err != nil {
 			return fmt.Errorf("evaluate %s at %s: %w", k.Fault, k.Subject, err)
 		}
-		if f.Outcome == fault.Present || f.Waiting() { // its condition holds; a step before this one may have made it young again
+		if f.Outcome == fault.Present || f.Waiting() { // its condition holds; a step before this one may have made it recent
 			return nil
 		}
 		text := fmt.Sprintf("%s at %s is %s%s", k.Fault, k.Subject, f.Outcome, because(f.Reason))

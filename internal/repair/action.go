@@ -21,7 +21,7 @@ type action struct {
 	seen func(context.Context, *run, Step) (bool, string, error)
 	// dependants says why the act cannot be undone any more, "" if it can.
 	dependants func(context.Context, *run, Step, Write) (string, error)
-	// rollback: a failure to see the effect takes the plan back. Else it stops,
+	// rollback: a failure to see the effect undoes the plan. Else it stops,
 	// because waiting longer is better than undoing.
 	rollback bool
 }
@@ -70,7 +70,7 @@ func actionOf(name ActionName) (action, bool) {
 }
 
 // RemedyIDs lists the remedies that can be carried out here, for
-// fault.Catalog.CheckActions. What each is and costs stands in the catalogue.
+// fault.Catalog.CheckActions. What each is and costs stands in the catalog.
 func RemedyIDs() []string {
 	list := []string{"adopt-spec-config", "align-annotations", "approve-expected-csrs", "recreate-missing-render", bmcCredentials, mcsCertificate, replaceInstaller, removeMember}
 	for _, c := range changes() {

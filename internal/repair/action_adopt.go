@@ -107,7 +107,7 @@ const servedSkew = 10 * time.Second
 
 // fetched says that a host was given the pool's config since a time, by the logs
 // of the machine config servers: it boots with it, long before it asks for a
-// certificate. Logs that cannot be read do not say that nobody did.
+// certificate. Logs that cannot be read do not say that no one did.
 func (r *run) fetched(ctx context.Context, pool string, since time.Time) string {
 	if r.Served == nil {
 		return ""

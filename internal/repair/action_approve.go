@@ -12,7 +12,7 @@ import (
 // approveCSR approves exactly one request of one expected host, when it has
 // come, after internal/csr has judged it. Approved fields of the journal hold
 // the request's UID. It never chooses among several requests: a person does, with
-// `rollcall csr approve --key`, and the plan goes on from there.
+// `rollcall csr approve --key`, and the plan continues from there.
 func approveCSR() action {
 	return action{
 		check: func(s Step) error {

@@ -9,8 +9,8 @@ import (
 
 // recreateRender puts the missing rendered MachineConfig back under its exact
 // name. The API accepts it, the daemon finds the config that it booted with and
-// goes on, and the controller then rolls each machine to the pool's target with
-// drain and reboot. No lie is told: the node does run what is put back.
+// continues, and the controller then rolls each machine to the pool's target with
+// drain and reboot. No lie is told: the node does run what is restored.
 func recreateRender() action {
 	return action{
 		check: func(s Step) error {
@@ -57,7 +57,7 @@ func prepareRender(ctx context.Context, r *run, s Step) (*act, string, error) {
 	}, "", nil
 }
 
-// wanted refuses to put back a config that no node runs.
+// wanted refuses to restore a config that no node runs.
 func (r *run) wanted(ctx context.Context, s Step) error {
 	nodes, err := r.API.List(ctx, nodeRef(""))
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 // change is a remedy that sets or removes fields of one object and leaves the rest to the
 // controller of that object. What it writes is derived from the object, never from a plan.
 type change struct {
-	remedy string // its id in the catalogue
+	remedy string // its id in the catalog
 	// object is what is changed, by its name; of operands by the name of their operator.
 	object   func(name string) Ref
 	operands bool // the names are those of the operators of static pods
@@ -31,7 +31,7 @@ type change struct {
 	taken func(o Object) string
 	// effect says whether the controller has followed; nil: the fields alone are the effect.
 	effect func(o Object, s Step) (bool, string)
-	// keeps says why the change is not undone any more; nil: it always can be.
+	// keeps says why the change is no longer undone; nil: it always can be.
 	keeps    func(o Object) string
 	guards   func(name string) []Guard
 	risk     fault.Risk
@@ -232,7 +232,7 @@ func removeOverride(Object) (map[string]any, error) {
 	return map[string]any{unsafeEtcd: nil}, nil
 }
 
-// rollOutGuards protect etcd from a roll-out that begins.
+// rollOutGuards protect etcd from a rollout that begins.
 func rollOutGuards(pool string) []Guard {
 	if !controlPlanePool(pool) {
 		return []Guard{{Guard: EtcdQuorum}}

@@ -331,7 +331,7 @@ func TestChange(t *testing.T) {
 	}
 }
 
-// Killed at each point, a plan goes on to its end with one write.
+// Killed at each point, a plan continues to its end with one write.
 func TestChangeKilledThenResumed(t *testing.T) {
 	for _, c := range changeCases() {
 		var all []Point

@@ -14,7 +14,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/fault"
 )
 
-// input is what a change may need beside its object.
+// input is what a change may need in addition to its object.
 type input struct {
 	plan  string // the plan's id
 	value string // what a person gave

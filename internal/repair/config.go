@@ -188,7 +188,7 @@ func diffNamed(what string, a, b map[string]any) []string {
 
 var renderedName = regexp.MustCompile(`^rendered-(.+)-[0-9a-f]{32}$`)
 
-// Expected is what a held config must be before it is put back.
+// Expected is what a held config must be before it is restored.
 type Expected struct {
 	Name           string // the missing render
 	Pool           string

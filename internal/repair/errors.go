@@ -36,8 +36,7 @@ func (r *Refused) instead(format string, args ...any) *Refused {
 	return r
 }
 
-// RolledBack says that a repair failed and that everything it did was taken
-// back. The command line ends with 4.
+// RolledBack says that a repair failed and that everything it did was undone. The command line ends with 4.
 type RolledBack struct {
 	Cause error
 	Steps []string // undone, in the order in which it was done

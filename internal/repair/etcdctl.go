@@ -10,11 +10,8 @@ import (
 	"strings"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/tools/remotecommand"
-	"k8s.io/streaming/pkg/httpstream"
 
 	"github.com/rollcall-project/rollcall/internal/source/podexec"
 )
@@ -217,15 +214,9 @@ func (k *Kube) etcdctlInPod(exec *podexec.Client) etcdctl {
 }
 
 func execIn(ctx context.Context, client *podexec.Client, pod string, argv []string) ([]byte, error) {
-	o := &corev1.PodExecOptions{Container: "etcdctl", Command: argv, Stdout: true, Stderr: true}
-	exec, err := client.Executor(etcdNamespace, pod, o, func(err error) bool {
-		return httpstream.IsUpgradeFailure(err) || httpstream.IsHTTPSProxyError(err)
-	})
-	if err != nil {
-		return nil, fmt.Errorf("run etcdctl in %s: %w", pod, err)
-	}
+	o := podexec.Command{Container: "etcdctl", Argv: argv}
 	out, complaint := &bounded{most: etcdctlOutput}, &limited{}
-	if err := exec.StreamWithContext(ctx, remotecommand.StreamOptions{Stdout: out, Stderr: complaint}); err != nil {
+	if err := client.Run(ctx, etcdNamespace, pod, o, podexec.Streams{Out: out, Err: complaint}, podexec.NoWebSocket); err != nil {
 		return out.Bytes(), fmt.Errorf("run etcdctl in %s: %w (%s)", pod, err, complaint.text)
 	}
 	return out.Bytes(), nil

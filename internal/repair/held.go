@@ -11,10 +11,7 @@ import (
 	"strings"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/remotecommand"
-	"k8s.io/streaming/pkg/httpstream"
 
 	"github.com/rollcall-project/rollcall/internal/source/podexec"
 )
@@ -101,23 +98,18 @@ func (h HeldLive) Fetch(ctx context.Context, host string) (io.ReadCloser, error)
 	if len(pods) == 0 {
 		return nil, fmt.Errorf("held config of %s: no machine-config-daemon runs on it: %w", host, fs.ErrNotExist)
 	}
-	options := &corev1.PodExecOptions{
-		Container: "machine-config-daemon", Command: []string{"cat", "/rootfs" + HeldPath}, Stdout: true, Stderr: true,
+	command := podexec.Command{Container: "machine-config-daemon", Argv: []string{"cat", "/rootfs" + HeldPath}}
+	run := func(to podexec.Streams) error {
+		return h.client.Run(ctx, namespace, pods[0].Name, command, to, podexec.NoWebSocket)
 	}
-	exec, err := h.client.Executor(namespace, pods[0].Name, options, func(err error) bool {
-		return httpstream.IsUpgradeFailure(err) || httpstream.IsHTTPSProxyError(err)
-	})
-	if err != nil {
-		return nil, fmt.Errorf("held config of %s: %w", host, err)
-	}
-	return stream(ctx, host, exec), nil
+	return stream(host, run), nil
 }
 
-func stream(ctx context.Context, host string, exec remotecommand.Executor) io.ReadCloser {
+func stream(host string, run func(podexec.Streams) error) io.ReadCloser {
 	out, in := io.Pipe()
 	go func() {
 		var complaint limited
-		err := exec.StreamWithContext(ctx, remotecommand.StreamOptions{Stdout: in, Stderr: &complaint})
+		err := run(podexec.Streams{Out: in, Err: &complaint})
 		if err != nil {
 			err = fmt.Errorf("read %s on %s: %w (%s)", HeldPath, host, err, complaint.text)
 		}

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestHeldRefused: what is not the missing render is not put back.
+// TestHeldRefused: what is not the missing render is not restored.
 func TestHeldRefused(t *testing.T) {
 	meta := func(o Object) map[string]any { return o["metadata"].(map[string]any) }
 	tests := []struct {

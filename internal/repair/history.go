@@ -63,7 +63,7 @@ func historyOf(plans *os.Root, id string) History {
 	return h
 }
 
-// keptPlan reads the copy of a plan beside its journal.
+// keptPlan reads the copy of a plan in addition to its journal.
 func keptPlan(dir *os.Root) (*Plan, error) {
 	raw, err := statedir.Read(dir, planFile, maxPlan)
 	if err != nil {

@@ -24,7 +24,7 @@ const (
 	UndoIntent RecordKind = "undo-intent" // the inverse is about to be written
 	UndoResult RecordKind = "undo-result" // the inverse was written, or found written
 	Finished   RecordKind = "finished"    // all steps are done, or all that can be are undone
-	Checked    RecordKind = "checked"     // the whole diagnosis was made again; holds what it shows
+	Checked    RecordKind = "checked"     // the whole diagnosis was regenerated; holds what it shows
 )
 
 // Record is one line of the journal. It holds no secret.
@@ -41,7 +41,7 @@ type Record struct {
 }
 
 // Write is one write to one object, as the journal keeps it: enough to find out
-// afterwards whether it was made, and to take it back. Bodies are not in it.
+// afterwards whether it was made, and to undo it. Bodies are not in it.
 type Write struct {
 	Target   Ref      `json:"target"`
 	Sub      string   `json:"subresource,omitempty"`

@@ -21,7 +21,7 @@ import (
 // FieldManager is the name under which the API's managedFields show our writes.
 const FieldManager = "rollcall"
 
-// Object is the content of one API object as it was read, not sanitised: the
+// Object is the content of one API object as it was read, not sanitized: the
 // repair compares configs, so it must see them. It never leaves the process.
 type Object = map[string]any
 

@@ -163,7 +163,7 @@ func TestChangedShowsNothingSecret(t *testing.T) {
 	}
 }
 
-// TestNothingWaits: a render that no node runs is not put back.
+// TestNothingWaits: a render that no node runs is not restored.
 func TestNothingWaits(t *testing.T) {
 	r := newRig(t, desync(t))
 	p := r.plan(t)
@@ -231,8 +231,8 @@ func TestReviewedDigest(t *testing.T) {
 	}
 }
 
-// TestBegunByAnotherVersion: other words than this version's keep nobody from
-// going on with a plan or taking it back; what protects the cluster must be in it.
+// TestBegunByAnotherVersion: other words than this version's keep no one from
+// continuing with a plan or undoing it; what protects the cluster must be in it.
 func TestBegunByAnotherVersion(t *testing.T) {
 	begun := func(t *testing.T, edit func(*Plan)) (*rig, *Plan) {
 		r := newRig(t, desync(t))

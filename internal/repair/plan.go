@@ -152,8 +152,8 @@ type Duration = fault.Duration
 var planID = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
 
 // check is what a plan must pass before it is begun. One that was begun has the
-// digest of its journal and may be older than this program: going on with it
-// needs its form and what protects the cluster, taking it back its form only.
+// digest of its journal and may be older than this program: continuing with it
+// needs its form and what protects the cluster, undoing it its form only.
 func (p *Plan) check() error {
 	return errors.Join(p.notFromArchive(), p.checkForm(), p.Before.check(p), p.eachStep(p.checkMandate), p.eachStep(p.checkWords))
 }

@@ -18,7 +18,7 @@ import (
 
 // A plan on file is bound to its digest, byte by byte: what `fix plan` saved is known
 // by the digests that it keeps in the state directory, any other content only by a
-// digest that a person names. Beside that the file must say exactly what is read from
+// digest that a person names. In addition to that the file must say exactly what is read from
 // it, so that nothing which a reader sees is ignored.
 
 // maxPlan bounds a plan on file; the bound is far above any real one.

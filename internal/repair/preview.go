@@ -89,7 +89,7 @@ func (b *building) outside(context.Context) error {
 	return nil
 }
 
-// usual is how long the effect of a step usually takes, by the catalogue; zero where it
+// usual is how long the effect of a step usually takes, by the catalog; zero where it
 // has no figure.
 func (r *run) usual(s Step) time.Duration {
 	if r.Catalog == nil {

@@ -14,7 +14,7 @@ import (
 // recheckEvery is the time between two whole diagnoses after a repair.
 const recheckEvery = 10 * time.Second
 
-// recheck makes the whole diagnosis again after a run, whether it went well or not,
+// recheck repeats the whole diagnosis after a run, whether it went well or not,
 // and notes in the journal what it shows. A run that was refused before anything was
 // begun, or before it was sure that this is the plan's cluster, has no outcome.
 func (r *run) recheck(ctx context.Context, cause error) (*Outcome, error) {
@@ -70,7 +70,7 @@ func (r *run) end() ended {
 	return endPartly
 }
 
-// operatorLag is how long an operator may go on reporting what is over: two minutes of inertia
+// operatorLag is how long an operator may continue reporting what is over: two minutes of inertia
 // by default, and the time until it looks again (openshift/library-go: pkg/operator/status).
 const operatorLag = 3 * time.Minute
 

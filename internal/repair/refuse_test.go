@@ -14,7 +14,7 @@ import (
 
 func condition(o Object, kind string) map[string]any { return conditionOf(o, kind) }
 
-// TestRefusedBeforeAnything: a plan that does not fit the cluster any more
+// TestRefusedBeforeAnything: a plan that no longer fits the cluster
 // writes nothing and says why.
 func TestRefusedBeforeAnything(t *testing.T) {
 	history := func(w *world, entries ...any) {
@@ -154,7 +154,7 @@ func TestConflictingWriter(t *testing.T) {
 	})
 }
 
-// TestRolledBack: an act that does not come to its effect is taken back.
+// TestRolledBack: an act that does not come to its effect is undone.
 func TestRolledBack(t *testing.T) {
 	r := newRig(t, desync(t))
 	p := r.plan(t)

@@ -189,7 +189,7 @@ func TestKilledAnywhereThenResumed(t *testing.T) {
 			r.applyKilled(t.Context(), p, n)
 			_, err := r.exec.Resume(t.Context(), p.ID)
 			var refused *Refused
-			if at == (Point{"", "before began"}) { // nothing was begun: the plan is applied anew
+			if at == (Point{"", "before began"}) { // nothing was begun: the plan is applied again
 				if !errors.As(err, &refused) {
 					t.Fatalf("Resume of a plan that was not begun: %v", err)
 				}
@@ -219,7 +219,7 @@ func countOf(list []string, s string) int {
 	return n
 }
 
-// TestKilledAnywhereThenUndone: whatever can be taken back is, and for the rest
+// TestKilledAnywhereThenUndone: whatever can be undone is, and for the rest
 // the reason is told.
 func TestKilledAnywhereThenUndone(t *testing.T) {
 	for n, at := range points(t) {

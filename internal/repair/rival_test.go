@@ -77,7 +77,7 @@ func (r *rig) byHand(t *testing.T, name string) {
 }
 
 // TestRogueLast: a stranger who asks after the host gets nothing, nor does the
-// host, until a person names the key; then the plan goes on.
+// host, until a person names the key; then the plan continues.
 func TestRogueLast(t *testing.T) {
 	r := newRig(t, desync(t))
 	p := r.plan(t)

@@ -14,7 +14,7 @@ import (
 )
 
 // Evaluator evaluates on evidence that is read again each time: one fault at one
-// subject, or the whole catalogue.
+// subject, or the whole catalog.
 type Evaluator interface {
 	Evaluate(ctx context.Context, k fault.Key) (diagnosis.Finding, error)
 	Diagnose(ctx context.Context) (*diagnosis.Diagnosis, error)
@@ -52,7 +52,7 @@ type Executor struct {
 	At       func(Point)             // called before and after each write; nil outside tests
 	Reviewed string                  // digest that a person names, see Apply and Resume
 	Poll     time.Duration           // between looks; zero is 5 s
-	Settle   time.Duration           // how long the diagnosis after a repair is made again while something is still reported
+	Settle   time.Duration           // how long the diagnosis after a repair is regenerated while something is still reported
 }
 
 // run is one plan under way.
@@ -155,7 +155,7 @@ func (r *run) begin(ctx context.Context) error {
 	return r.steps(ctx)
 }
 
-// ofThisCluster refuses to go on with another cluster's plan.
+// ofThisCluster refuses to continue with another cluster's plan.
 func (r *run) ofThisCluster(ctx context.Context) error {
 	if _, err := guardSameCluster(ctx, r, Step{}, Guard{}); err != nil {
 		return err
@@ -214,7 +214,7 @@ func (r *run) adopt() error {
 // allDone is the note of a plan that came to its end.
 const allDone = "all steps are done"
 
-// Resume goes on with a plan that was begun and did not finish; one that did is only
+// Resume continues with a plan that was begun and did not finish; one that did is only
 // checked again. Where Reviewed is set, it is the digest of the plan that was begun.
 func (e *Executor) Resume(ctx context.Context, id string) (o *Outcome, err error) {
 	r, err := e.open(id)

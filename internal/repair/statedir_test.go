@@ -12,7 +12,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/statedir"
 )
 
-// planted makes a state directory with the plan p1 and something in the place of
+// planted makes a state directory with the plan p1 and something instead of
 // one of its files.
 func planted(t *testing.T, plant func(t *testing.T, state, victim string)) (state, victim string) {
 	t.Helper()

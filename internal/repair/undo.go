@@ -66,7 +66,7 @@ func (r *run) back(ctx context.Context) (back, left []string, err error) {
 	return back, left, nil
 }
 
-// backOne takes one write back, or says why it stays.
+// backOne undoes one write, or says why it stays.
 func (r *run) backOne(ctx context.Context, s Step, w Write) (string, error) {
 	a, ok := actionOf(s.Action)
 	if !ok {

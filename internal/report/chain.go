@@ -125,7 +125,7 @@ func weaker(a, b fault.Strength) bool {
 }
 
 // loop orders the faults of a deadlock so that each blocks the next and the last
-// holds up the first, beginning with the one that opens it. Of several loops the
+// blocks the first, beginning with the one that opens it. Of several loops the
 // longest is taken; a deadlock has few faults.
 func loop(d *diagnosis.Diagnosis, dead diagnosis.Deadlock) []*link {
 	links := map[string]*link{}

@@ -184,7 +184,7 @@ func (t *text) htmlChecks() []htmlCheck {
 	return list
 }
 
-// layer is the layer of a fault, "" where the catalogue does not have it.
+// layer is the layer of a fault, "" where the catalog does not have it.
 func (t *text) layer(id string) string {
 	if f, ok := t.entry(id); ok {
 		return f.Layer

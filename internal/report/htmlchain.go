@@ -30,7 +30,7 @@ type arrow struct {
 type picture struct {
 	boxes  []box
 	arrows []arrow
-	ring   []*link // in the order in which they hold each other up; nil: there is none
+	ring   []*link // in the order in which they block each other; nil: there is none
 	opens  string  // the fault whose repair opens the ring
 }
 

@@ -32,7 +32,7 @@ type htmlHost struct {
 	Cells             []htmlCell
 }
 
-// htmlCell is one stage in a host's bar. Sign and shape say the state without colour.
+// htmlCell is one stage in a host's bar. Sign and shape say the state without color.
 type htmlCell struct{ Class, Sign, State, About string }
 
 var cellSigns = map[diagnosis.StageOutcome]htmlCell{

@@ -264,7 +264,7 @@ func breakText(text string, columns, limit int) []string {
 	return lines
 }
 
-// cutAt is how many characters of a long word go on one line, better behind a sign
+// cutAt is how many characters of a long word continue one line, better behind a sign
 // than inside of a name.
 func cutAt(w []rune, columns int) int {
 	n := 1

@@ -62,7 +62,7 @@ type junitSkipped struct {
 	Message string `xml:"message,attr"`
 }
 
-// JUnit writes every check as a test: a suite for each layer of the catalogue, a case
+// JUnit writes every check as a test: a suite for each layer of the catalog, a case
 // for each fault and subject. A fault that is present fails; one that is accepted is skipped
 // with who accepts it, until when and why. Unknown and not
 // applicable are skipped with the reason: CI systems count and show these apart from

@@ -37,7 +37,7 @@ var relations = map[fault.Relation]string{
 	fault.Operators: "operators", fault.ToCluster: "the cluster",
 }
 
-// FaultPage writes everything that the catalogue says of a fault.
+// FaultPage writes everything that the catalog says of a fault.
 func FaultPage(w io.Writer, f *fault.Fault, c *fault.Catalog, o Options) error {
 	p := &page{Style: o.Style}
 	p.line(0, span{bold, f.ID})
@@ -103,7 +103,7 @@ func edgeWords(id string, e fault.Edge) string {
 	return fmt.Sprintf("%s (%s; %s)", id, relations[e.On], e.Strength)
 }
 
-// Plain is a text of the catalogue outside a diagnosis: its placeholders are shown as words.
+// Plain is a text of the catalog outside a diagnosis: its placeholders are shown as words.
 func Plain(text string) string {
 	r := fault.Remedy{Title: text}
 	return r.Fill(&fault.Fault{}, fault.Subject{}, func(string) []string { return nil }).Title

@@ -156,7 +156,7 @@ func TestOneScreen(t *testing.T) {
 	}
 }
 
-// TestColourIsNeverTheOnlySign compares the words with and without colour.
+// TestColourIsNeverTheOnlySign compares the words with and without color.
 func TestColourIsNeverTheOnlySign(t *testing.T) {
 	for _, s := range samples {
 		var with, without bytes.Buffer

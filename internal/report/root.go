@@ -182,7 +182,7 @@ func (t *text) title(k fault.Key) string {
 	return t.brief(title)
 }
 
-// ring draws a deadlock: each line holds up the next, the last the first.
+// ring draws a deadlock: each line blocks the next, the last the first.
 func (t *text) ring(r diagnosis.Root) {
 	i := r.Deadlock - 1
 	if i < 0 || i >= len(t.d.Deadlocks) {

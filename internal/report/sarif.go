@@ -114,7 +114,7 @@ func (s *sarif) rule(id string) int {
 	return i
 }
 
-// described returns the rules with what the catalogue says of them.
+// described returns the rules with what the catalog says of them.
 func (s *sarif) described() []sarifRule {
 	list := []sarifRule{}
 	for _, id := range s.order {

@@ -120,7 +120,7 @@ func (t *text) scanNormal(r *message.Report) {
 	}
 }
 
-// scanNext says how to go on.
+// scanNext says how to continue.
 func (t *text) scanNext(r *message.Report) {
 	t.blank()
 	if r.Result == message.Present {
@@ -161,7 +161,7 @@ type ScanDoc struct {
 	Bytes      int64          `json:"bytes"`
 }
 
-// ScannedMatch is a match with what the catalogue says of it.
+// ScannedMatch is a match with what the catalog says of it.
 type ScannedMatch struct {
 	message.Match
 	Title    string   `json:"title"`

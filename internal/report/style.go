@@ -5,7 +5,7 @@
 //   - Names, commands and locators are wrapped or stand on a line of their own; they
 //     are never shortened. Only excerpts of what was read are, and -o wide, json
 //     and yaml have them whole.
-//   - Colour is never the only sign; ASCII output carries the same signs.
+//   - Color is never the only sign; ASCII output carries the same signs.
 //   - What was read from a cluster or an archive is foreign: control characters
 //     never reach the terminal.
 //   - The same diagnosis gives the same bytes.
@@ -20,7 +20,7 @@ import (
 // Style says how text may look.
 type Style struct {
 	Width int  // columns; 0: 80
-	Color bool // ANSI colours
+	Color bool // ANSI colors
 	ASCII bool // no characters beyond ASCII
 }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/watch"
 )
 
-// indicatorSigns mark what holds. A word follows where it is not all: colour and sign are
+// indicatorSigns mark what holds. A word follows where it is not all: color and sign are
 // never alone.
 var indicatorSigns = map[fault.Outcome]struct {
 	sign  sign

@@ -147,7 +147,7 @@ func (s *watchScreen) fitAll(list []watchLine) []string {
 	return out
 }
 
-// wrapped breaks a text into lines that begin with a lead and go on below it.
+// wrapped breaks a text into lines that begin with a lead and continue below it.
 func (s *watchScreen) wrapped(lead span, style paint, text string, most int) []watchLine {
 	n := length(lead.text)
 	parts := wrap(s.clean(text), s.width()-n, s.width()-n)

@@ -115,7 +115,7 @@ func some(names []string, limit int) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(names[:limit], ", "), len(names)-limit)
 }
 
-// more says that a list goes on and where it is whole.
+// more says that a list continues and where it is whole.
 func more(n int) string { return fmt.Sprintf("and %d more: -o wide", n) }
 
 // rendered is the name of a rendered MachineConfig: its pool and a hash of 32 digits

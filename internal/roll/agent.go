@@ -180,7 +180,7 @@ func (v *view) instanceImaged() diagnosis.StageState {
 // chosen for (openshift/cluster-api-provider-baremetal:pkg/apis/baremetal/v1alpha1).
 func (v *view) waitsForHardware() bool {
 	m := v.host.Machine
-	if m == nil || v.host.BMH != nil || v.host.Node != nil || m.API.Spec.ProviderSpec.Value == nil {
+	if m == nil || v.host.BMH != nil || v.host.Node != nil {
 		return false
 	}
 	for _, u := range v.roll.Missing {
@@ -188,7 +188,7 @@ func (v *view) waitsForHardware() bool {
 			return false
 		}
 	}
-	return strings.Contains(string(m.API.Spec.ProviderSpec.Value.Raw), `"BareMetalMachineProviderSpec"`)
+	return m.API.Spec.ProviderSpec.Kind() == "BareMetalMachineProviderSpec"
 }
 
 func value(s *string) string {

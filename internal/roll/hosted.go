@@ -41,7 +41,7 @@ func (v *view) hostedPowered() (diagnosis.StageState, bool) {
 	return unknown("no object shows whether the machine behind " + h.Hosted.Name + " runs"), true
 }
 
-// installing: from its reboot on, an Agent is not connected any more, which is normal.
+// installing: from its reboot on, an Agent is no longer connected, which is normal.
 func installing(a *inventory.Agent) bool {
 	c := conditions.Find(conditions.Of(a.Object), "Installed")
 	return c.Status == "True" || c.Reason == "InstallationInProgress" || c.Reason == "InstallationFailed"

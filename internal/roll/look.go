@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
+	"github.com/rollcall-project/rollcall/internal/apitypes/corev1"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
@@ -29,8 +29,8 @@ const (
 	leases        = "kube-node-lease"
 )
 
-// silent is after how long without a renewed lease a node does not report any
-// more. The controller manager itself waits 40 to 50 seconds
+// silent is after how long without a renewed lease a node no longer
+// reports. The controller manager itself waits 40 to 50 seconds
 // (kubernetes/kubernetes:pkg/controller/nodelifecycle, node-monitor-grace-period).
 const silent = 3 * time.Minute
 
@@ -53,7 +53,7 @@ type shared struct {
 	updating map[string]time.Time // pool -> since when it updates its nodes
 	degraded map[string]time.Time // pool -> since when a node of it is degraded
 	targets  map[string]string    // pool -> name of its rendered config
-	service  *assisted.Service    // how the rendezvous host of an agent-based install answered; nil: nobody asked it
+	service  *assisted.Service    // how the rendezvous host of an agent-based install answered; nil: no one asked it
 	plan     *install.Install     // of an install directory; nil: none was read
 }
 

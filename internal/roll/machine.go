@@ -3,7 +3,7 @@ package roll
 import (
 	"time"
 
-	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+	"github.com/rollcall-project/rollcall/internal/apitypes/metal3"
 
 	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/evidence"
@@ -67,7 +67,7 @@ func (v *view) powered() diagnosis.StageState {
 	return waiting(time.Time{}, "the BareMetalHost shows it off", proof)
 }
 
-// unmanaged: metal3 has no BMC for the host, and its status is that of nobody
+// unmanaged: metal3 has no BMC for the host, and its status is that of no one
 // (baremetal-operator:docs/baremetalhost-states.md Unmanaged).
 func unmanaged(b *bmh) bool {
 	return b.API.Spec.BMC.Address == "" || b.API.Status.Provisioning.State == metal3.StateUnmanaged

@@ -19,7 +19,7 @@ type machine struct {
 	configLoc   evidence.Locator
 }
 
-// lookOnMachine reads what the host told of itself, nil where nobody looked.
+// lookOnMachine reads what the host told of itself, nil where no one looked.
 func lookOnMachine(ctx context.Context, w *facts.World, h inventory.Host) (*machine, error) {
 	if h.OnHost == "" {
 		return nil, nil

@@ -5,7 +5,7 @@
 //   - The roll is a function of evidence: it chooses no root and explains nothing;
 //     what blocks a host is attached by the diagnosis.
 //   - A stage is passed, failed, waiting, unknown or not applicable. Proof of a
-//     later stage implies the earlier ones; a stage that nobody could look at is
+//     later stage implies the earlier ones; a stage that no one could look at is
 //     unknown, not passed.
 //   - A host whose Node no longer reports has lost its later stages: an old
 //     "Ready" is not proof.
@@ -103,7 +103,7 @@ type view struct {
 	host     inventory.Host
 	requests []csrs.Request // for this host's name, oldest first
 	ignition ignition
-	machine  *machine       // what the host told of itself; nil: nobody looked on it
+	machine  *machine       // what the host told of itself; nil: no one looked on it
 	kubelet  *evidence.Item // the line that shows that its kubelet was started; nil: no journal shows it
 	stale    bool           // the Node no longer reports
 	lastSeen time.Time
@@ -154,7 +154,7 @@ func (v *view) state() diagnosis.HostState {
 }
 
 // standing is where a host stands: at its first failed stage, else at the first
-// that is not passed, else at the last. What could not be looked at beside the
+// that is not passed, else at the last. What could not be looked at in addition to the
 // path (etcd, static pods, and the serving certificate, without which a node still
 // takes its config) does not hide that the path itself still waits.
 func standing(stages []diagnosis.StageState) int {
@@ -182,10 +182,10 @@ func beside(s diagnosis.StageState) bool {
 	return s.State == diagnosis.StageUnknown && (s.Stage == fault.EtcdMember || s.Stage == fault.StaticPods)
 }
 
-// imply passes stages that nobody could look at before a stage that is proved.
+// imply passes stages that no one could look at before a stage that is proved.
 // What is known to wait or to have failed stays, but for the stages of the bare
 // machine: a host whose disk was written does not wait for its inspection, and the
-// error of a BareMetalHost does not take back that its host has joined. That its
+// error of a BareMetalHost does not undo that its host has joined. That its
 // disk was written says nothing of whether it is powered now.
 func imply(stages []diagnosis.StageState) {
 	proved := fault.Stage("")

@@ -4,7 +4,7 @@ import "strings"
 
 // An assignment is a line that is all of one: `key = value` of an INI file, a keyfile
 // of NetworkManager, sysconfig and wpa_supplicant, `export KEY=value`, `key: value` of
-// YAML and of what `oc describe` prints. The value may hold blanks and goes up to the
+// YAML and of what `oc describe` prints. The value may have blanks and extends to the
 // end of the line. Values in quotes are read elsewhere.
 
 // assignMarks are parts of the names that kindOfKey calls secrets.

@@ -20,7 +20,7 @@ const logLines = `2026-11-20T12:00:00.123456789Z I1120 12:00:00.123456       1 r
 2026-11-20T12:00:09.123456789Z I1120 12:00:09.123456       1 csr.go:7] csr-8x2lp: approving node client certificate for control1
 `
 
-// BenchmarkLines sanitises a log line by line, as a collection does.
+// BenchmarkLines sanitizes a log line by line, as a collection does.
 func BenchmarkLines(b *testing.B) {
 	s := sanitizer(b, "salt").Lines()
 	lines := strings.Split(strings.Repeat(logLines, 100), "\n")
@@ -32,7 +32,7 @@ func BenchmarkLines(b *testing.B) {
 	}
 }
 
-// BenchmarkText sanitises a bundle of certificates with a password behind it.
+// BenchmarkText sanitizes a bundle of certificates with a password behind it.
 func BenchmarkText(b *testing.B) {
 	s := sanitizer(b, "salt")
 	cert := "-----BEGIN CERTIFICATE-----\n" + strings.Repeat(strings.Repeat("MIIBszCCAVmgAwIB", 4)+"\n", 20) + "-----END CERTIFICATE-----\n"
@@ -43,7 +43,7 @@ func BenchmarkText(b *testing.B) {
 	}
 }
 
-// BenchmarkObject sanitises a pod, which a cluster has ten thousand of.
+// BenchmarkObject sanitizes a pod, which a cluster has ten thousand of.
 func BenchmarkObject(b *testing.B) {
 	s, err := New()
 	if err != nil {
@@ -82,7 +82,7 @@ var longLines = map[string]string{
 	"pairs":    strings.Repeat("name:token,value:x,", 1<<20/19),
 }
 
-// BenchmarkLongLine sanitises lines of 1 MB.
+// BenchmarkLongLine sanitizes lines of 1 MB.
 func BenchmarkLongLine(b *testing.B) {
 	s := sanitizer(b, "salt")
 	for name, v := range longLines {

@@ -132,7 +132,7 @@ func argument(v string, i int) span {
 	return span{j, unquotedEnd(v, j, false)}
 }
 
-// continues reports whether a command goes on behind the end of a line.
+// continues reports whether a command continues behind the end of a line.
 func continues(v string, i int) bool {
 	if i > 0 && v[i-1] == '\\' {
 		return true

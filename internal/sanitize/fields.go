@@ -81,7 +81,7 @@ func (s *Sanitizer) referred(v any) any {
 	return v
 }
 
-// walk sanitises every string of a decoded document.
+// walk sanitizes every string of a decoded document.
 func (s *Sanitizer) walk(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -109,7 +109,7 @@ func (s *Sanitizer) walk(v any) any {
 	return v
 }
 
-// pair sanitises {name: IPMI_PASSWORD, value: ...}, as in a container's environment.
+// pair sanitizes {name: IPMI_PASSWORD, value: ...}, as in a container's environment.
 func (s *Sanitizer) pair(v map[string]any) {
 	for _, k := range []string{"name", "key"} {
 		name, ok := v[k].(string)
@@ -119,7 +119,7 @@ func (s *Sanitizer) pair(v map[string]any) {
 	}
 }
 
-// arguments sanitises what follows a flag in a list of arguments, as
+// arguments sanitizes what follows a flag in a list of arguments, as
 // ["--password", "..."] and ipmitool's ["-U", "root", "-P", "..."].
 func (s *Sanitizer) arguments(v []any) {
 	var c command

@@ -9,7 +9,7 @@ var jwtMarks = []string{"eyjhbgcioi", "eyj0exaioi", "eyjrawqioi"}
 const maxToken = 64 << 10
 
 // wrappedTokens returns where tokens are (RFC 7519), also when their end was cut off, or
-// when they go on over lines with what a log writes in front of each.
+// when they continue over lines with what a log writes in front of each.
 func wrappedTokens(v string) (found []span) {
 	for at := 0; ; {
 		i := strings.Index(v[at:], "eyJ")
@@ -38,7 +38,7 @@ func wrappedTokens(v string) (found []span) {
 	}
 }
 
-// tokenEnd returns where the signs of a token end.
+// tokenEnd returns where the last sign of a token is.
 func tokenEnd(v string, i int) int {
 	for i < len(v) && (sixBits[v[i]] != 0xff || v[i] == '.' || v[i] == '=') {
 		i++
@@ -46,7 +46,7 @@ func tokenEnd(v string, i int) int {
 	return i
 }
 
-// nextPart returns what a token goes on with on the next line, if that line is nothing
+// nextPart returns what a token continues with on the next line, if that line is nothing
 // else.
 func nextPart(v string, i int) (from, to int) {
 	i = skip(v, i, " \t\r")

@@ -23,7 +23,7 @@ func last(find *regexp.Regexp, v string) int {
 	return at
 }
 
-// Line sanitises one line of a stream; see Lines.
+// Line sanitizes one line of a stream; see Lines.
 func (s *Sanitizer) Line(v string) string {
 	if s.inside == 0 && !strings.Contains(v, "-----") {
 		return s.line(v)
@@ -40,7 +40,7 @@ func (s *Sanitizer) Line(v string) string {
 	return s.line(v)
 }
 
-// spanKey goes on with a private key over a line, or begins one; begin and end are
+// spanKey continues with a private key over a line, or begins one; begin and end are
 // where its marks are in the line.
 func (s *Sanitizer) spanKey(begin, end int) {
 	switch {
@@ -55,7 +55,7 @@ func (s *Sanitizer) spanKey(begin, end int) {
 	}
 }
 
-// Spans reports whether a line may begin, go on with or end a secret of several
+// Spans reports whether a line may begin, continue with or end a secret of several
 // lines, so that it must be seen even where no one looks for the line itself.
 func (s *Sanitizer) Spans(raw []byte) bool {
 	if s.inside > 0 || s.block.left > 0 || bytes.Contains(raw, []byte("-----")) {
@@ -191,7 +191,7 @@ func openedByItem(end string) block {
 
 func indent(v string) int { return len(v) - len(strings.TrimLeft(v, " \t")) }
 
-// next sanitises a line if it belongs to the block, else it closes the block.
+// next sanitizes a line if it belongs to the block, else it closes the block.
 func (b *block) next(s *Sanitizer, v string) (string, bool) {
 	b.left--
 	head := linePrefix.FindString(v)
@@ -221,8 +221,8 @@ func (b *block) next(s *Sanitizer, v string) (string, bool) {
 	return "", false
 }
 
-// one sanitises the only value of a block, which may be an item of a list. Base64 may go
-// on over more lines.
+// one sanitizes the only value of a block, which may be an item of a list. Base64 may
+// continue over more lines.
 func (b *block) one(s *Sanitizer, head, value string) (string, bool) {
 	b.left = 0
 	item := ""
@@ -246,7 +246,7 @@ func (b *block) one(s *Sanitizer, head, value string) (string, bool) {
 	return head + item + value[:from] + s.digest(secret) + value[to:], true
 }
 
-// blocks sanitises the blocks of a text of many lines.
+// blocks sanitizes the blocks of a text of many lines.
 func (s *Sanitizer) blocks(v string) string {
 	var out strings.Builder
 	var b block

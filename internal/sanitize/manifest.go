@@ -52,7 +52,7 @@ func (s *Sanitizer) manifests(v string) string {
 	return out.String()
 }
 
-// entry digests the value of one entry of a Secret's data, or a line that goes on
+// entry digests the value of one entry of a Secret's data, or a line that continues
 // with one.
 func (s *Sanitizer) entry(line string) string {
 	m := entryInYAML.FindStringSubmatch(line)

@@ -37,7 +37,7 @@ func opensManifest(end string) bool {
 	return strings.HasSuffix(end, "Secret") || strings.HasSuffix(strings.TrimRight(end, `":' `), "ata")
 }
 
-// next sanitises a line of a manifest, or reports that the line is not all of its data.
+// next sanitizes a line of a manifest, or reports that the line is not all of its data.
 func (m *manifestState) next(s *Sanitizer, v string) (string, bool) {
 	head := linePrefix.FindString(v)
 	body := v[len(head):]
@@ -75,7 +75,7 @@ func (m *manifestState) next(s *Sanitizer, v string) (string, bool) {
 	return "", false
 }
 
-// manifestLines sanitises the manifests in a text whose lines have something in front.
+// manifestLines sanitizes the manifests in a text whose lines have something in front.
 func (s *Sanitizer) manifestLines(v string) string {
 	if !kindBehind.MatchString(v) {
 		return v

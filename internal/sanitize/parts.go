@@ -119,7 +119,7 @@ func hexDigest(run string) bool {
 	return true
 }
 
-// nextBlob returns where the next base64 is from a place on, also where it goes on over
+// nextBlob returns where the next base64 is from a place on, also where it continues over
 // lines, each of minBlob characters at least; from is len(v) where there is none.
 func nextBlob(v string, at int) (from, to int) {
 	for i := at + minBlob - 1; i < len(v); i += minBlob { // a run of that length meets every such place

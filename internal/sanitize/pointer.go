@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// PointerKey is the one key of what stands in the place of a pointer Ignition config
+// PointerKey is the one key of what stands instead of a pointer Ignition config
 // in a Secret: what it leads to, with its token as a digest.
 const PointerKey = "rollcall.dev/pointer"
 

@@ -189,7 +189,7 @@ func TestFormats(t *testing.T) {
 	}
 }
 
-// TestFormatsTogether holds that what stands beside a secret, or around it, does not
+// TestFormatsTogether holds that what stands next to a secret, or around it, does not
 // keep it from being hidden in the same way the second time.
 func TestFormatsTogether(t *testing.T) {
 	a, b := sanitizer(t, "a"), sanitizer(t, "b")

@@ -115,7 +115,7 @@ func (s *Sanitizer) digestAll(v any) any {
 	return v
 }
 
-// Object sanitises an object in place.
+// Object sanitizes an object in place.
 func (s *Sanitizer) Object(o *evidence.Object) {
 	meta, _ := o.Content["metadata"].(map[string]any)
 	writes(o.Resource, meta)
@@ -134,7 +134,7 @@ func (s *Sanitizer) Object(o *evidence.Object) {
 	s.walk(o.Content)
 }
 
-// kind sanitises an object that says itself what it is, also one in a list or filed
+// kind sanitizes an object that says itself what it is, also one in a list or filed
 // under the name of another resource. Whatever group it names: a reference to one
 // has nothing that this would hide.
 func (s *Sanitizer) kind(content map[string]any) {
@@ -189,7 +189,7 @@ func writes(r evidence.Resource, meta map[string]any) {
 var publicSecretKeys = []string{"tls.crt", "ca.crt", "service-ca.crt"}
 
 // plainAnnotations are the annotations of Secrets that say when a certificate
-// ends and who owns it (openshift/library-go:pkg/operator/certrotation,
+// expires and who owns it (openshift/library-go:pkg/operator/certrotation,
 // openshift/service-ca-operator). Others may hold the secret itself:
 // openshift.io/token-secret.value does, and last-applied-configuration may.
 var plainAnnotations = []string{

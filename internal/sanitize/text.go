@@ -18,7 +18,7 @@ type secretPattern struct {
 
 // Parts of patterns: what may stand between a key and its secret in YAML, JSON
 // (also inside a string), key=value, URL-encoded JSON, Go's maps and dumps, and with
-// colours; and where the secret begins, quoted or not. Quoted it may hold blanks.
+// colors; and where the secret begins, quoted or not. Quoted it may hold blanks.
 const (
 	quote    = `(?:\\*["']{1,2}|\\+u0022)?`
 	colours  = `(?:(?:\x1b|\\+x1b|\\+u001b|\\+033|\\+e)\[[0-9;]*m)*`

@@ -154,7 +154,7 @@ scan:
 			break scan
 		case ',', ';', '[', '{':
 			if word && c != '{' || i+1 < len(v) && strings.IndexByte(`"'\`, v[i+1]) >= 0 && i > from {
-				break scan // a list goes on
+				break scan // a list continues
 			}
 		case '"', '\'':
 			if closes(v, i+1) {
@@ -192,7 +192,7 @@ scan:
 }
 
 // escaped reports whether backslashes at i, and what they stand for, end a value that
-// has no quotes; else it returns where to go on.
+// has no quotes; else it returns where to continue.
 func escaped(v string, i int, first bool) (next int, ends bool) {
 	next = slashRun(v, i)
 	if next == len(v) {

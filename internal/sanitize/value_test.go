@@ -54,7 +54,7 @@ func TestValueEnds(t *testing.T) {
 		`{\"passwords\":[\"a&hunter2\",\"b\"],\"c\":[\"d\"]}`: `{\"passwords\":[\"#\"],\"c\":[\"d\"]}`,
 		"passwords: [hunter2, hunter3] end":                   "passwords: [#] end",
 		"cmd --password it's-hunter2 -v":                      "cmd --password # -v",
-		// Colours.
+		// Colors.
 		"\x1b[36mpassword\x1b[0m=hunter2x end":                        "\x1b[36mpassword\x1b[0m=# end",
 		"\x1b[36mpassword=\x1b[0mhunter2x\x1b[0m end":                 "\x1b[36mpassword=\x1b[0m#\x1b[0m end",
 		`\x1b[36mpassword\x1b[0m=hunter2x`:                            `\x1b[36mpassword\x1b[0m=#`,

@@ -36,8 +36,8 @@ const Namespace = "openshift-network-diagnostics"
 const (
 	daemonSet = "network-check-target"
 	port      = "8080"
-	// selfEnd is the activeDeadlineSeconds of the pod: where nobody removes it, the kubelet
-	// ends it then.
+	// selfEnd is the activeDeadlineSeconds of the pod: where no one removes it, the kubelet
+	// stops it then.
 	selfEnd = 15 * time.Minute
 )
 
@@ -198,7 +198,7 @@ type state struct {
 func (s state) String() string { return s.text }
 
 // look reads the pod once and asks it where it runs. ended is the result where nothing
-// changes it any more.
+// changes it later.
 func (t try) look(ctx context.Context, uid string) (now state, ended *Result) {
 	p, err := t.c.Pod(ctx, t.name)
 	end := func(o fault.Outcome, format string, args ...any) *Result {

@@ -54,7 +54,7 @@ func Open(stateDir string, makeIt bool, path ...string) (*os.Root, error) {
 		return nil, err
 	}
 	// The named directory may be readable by others; who may write there could
-	// put another in the place of ours.
+	// put another instead of ours.
 	if err := checkDir(at, 0o022); err != nil {
 		return nil, errors.Join(err, at.Close())
 	}
@@ -167,7 +167,7 @@ func Read(at *os.Root, name string, most int64) ([]byte, error) {
 	return raw, nil
 }
 
-// Replace puts a file durably in the place of the one of that name: what was
+// Replace puts a file durably instead of the one of that name: what was
 // there, a link too, is replaced and never written through.
 func Replace(at *os.Root, name string, content []byte) error {
 	fresh := ".new-" + name

@@ -56,7 +56,7 @@ func (f *Follower) Step(r Run) []Event {
 	if !away {
 		f.seen, f.reached = r, true
 	}
-	if !away || !f.reached { // what was known before the API is away stays
+	if !away || !f.reached { // what was known before the API is unreachable stays
 		events = append(events, f.stepHosts(r.Diagnosis)...)
 		events = append(events, f.stepCauses(r.Diagnosis)...)
 		events = append(events, f.stepIndicators(r.Indicators)...)
@@ -73,7 +73,7 @@ func (f *Follower) Step(r Run) []Event {
 	return f.keep(events)
 }
 
-// slim is a diagnosis without what nobody shows: of 2,000 hosts the findings that are absent
+// slim is a diagnosis without what no one shows: of 2,000 hosts the findings that are absent
 // and the proof of each stage have hundreds of megabytes.
 func slim(d *diagnosis.Diagnosis) *diagnosis.Diagnosis {
 	s := *d
@@ -142,7 +142,7 @@ func (f *Follower) api(away bool) []Event {
 			text = fmt.Sprintf("the API answers for the first time, after %s", span(f.now.Sub(f.started)))
 		}
 		f.awaySince = time.Time{}
-		for _, s := range f.causes { // what was while nobody looked does not count
+		for _, s := range f.causes { // what was while no one looked does not count
 			s.first = f.now
 			if !s.provenSince.IsZero() {
 				s.provenSince = f.now

@@ -149,7 +149,7 @@ func TestEnd(t *testing.T) {
 		name  string
 		rules Rules
 		runs  []Run
-		want  int // -1: goes on
+		want  int // -1: continues
 	}{
 		{"joined, seen twice", stop, []Run{at(0, joined("w0")), at(10, joined("w0"))}, 0},
 		{"joined, seen once", stop, []Run{at(0, joined("w0"))}, -1},

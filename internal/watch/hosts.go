@@ -17,7 +17,7 @@ import (
 type track struct {
 	shown   Step      // as reported
 	since   time.Time // of shown: when the host came there, as the diagnosis has it
-	came    time.Time // the same as it was watched; zero: it was there from the start, nobody knows since when
+	came    time.Time // the same as it was watched; zero: it was there from the start, no one knows since when
 	pending *Step     // another step, that does not stand yet
 	first   time.Time // when pending was seen first
 	missing time.Time // since when nothing names the host; zero: something does
@@ -157,7 +157,7 @@ func join(list []move, m move) []move {
 	return append(list, m)
 }
 
-// removed finds hosts that nothing names any more.
+// removed finds hosts that nothing names now.
 func (f *Follower) removed(present map[string]bool) []Event {
 	var gone []string
 	for _, name := range slices.Sorted(maps.Keys(f.hosts)) {

@@ -11,7 +11,7 @@
 //     that run, never by a pattern of names.
 //   - User-data is a secret: it goes from the API to the provider and nowhere else. Journals,
 //     logs, arguments of programs and errors have its digest at most.
-//   - User-data is read anew for each machine, of the config that the NodePool gives to new
+//   - User-data is read again for each machine, of the config that the NodePool gives to new
 //     machines now. A copy is good for hours only: its token is rotated.
 //   - Only requests of the run's machines are approved, by their names and addresses, within
 //     the run's time window.

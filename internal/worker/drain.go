@@ -33,7 +33,7 @@ var ErrBudget = errors.New("a PodDisruptionBudget does not allow it now")
 type Drain struct {
 	Timeout     time.Duration // for all pods; 0 is 10 min
 	Every       time.Duration // between tries; 0 is 5 s
-	Unmanaged   bool          // also evict pods that no controller makes again elsewhere
+	Unmanaged   bool          // also evict pods that no controller re-creates elsewhere
 	EmptyDir    bool          // also evict pods with an emptyDir, whose data is lost
 	KeepAtLeast int           // Ready Nodes that must be left
 }
@@ -66,7 +66,7 @@ func (r *Runner) Remove(ctx context.Context, c Cluster, name string, d Drain) er
 	if err := r.Journal.add(Record{Kind: Deleting, Worker: name}); err != nil {
 		return err
 	}
-	if err := r.Provider.Delete(ctx, r.order(s)); err != nil {
+	if err := r.Provider.Delete(ctx, r.Order(s)); err != nil {
 		return err
 	}
 	if there {

@@ -96,7 +96,7 @@ func TestRemove(t *testing.T) {
 }
 
 // TestRemoveRefused: what would do harm is refused before anything is changed, and what
-// fails on the way is taken back.
+// fails on the way is undone.
 func TestRemoveRefused(t *testing.T) {
 	two := []string{"guest0", "guest1"}
 	for _, c := range []struct {

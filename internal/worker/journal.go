@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/statedir"
+	"github.com/rollcall-project/rollcall/internal/worker/provider"
 )
 
 // Kind says what a record of the journal means.
@@ -30,13 +31,13 @@ const (
 
 // Record is one line of a journal.
 type Record struct {
-	Time    time.Time `json:"time"`
-	Kind    Kind      `json:"kind"`
-	Worker  string    `json:"worker"`
-	Machine Machine   `json:"machine,omitzero"`  // in Created
-	Config  string    `json:"config,omitempty"`  // in Creating: hash of the NodePool's config
-	Digest  string    `json:"digest,omitempty"`  // in Creating: of the user-data
-	NodeUID string    `json:"nodeUID,omitempty"` // in Joined
+	Time    time.Time        `json:"time"`
+	Kind    Kind             `json:"kind"`
+	Worker  string           `json:"worker"`
+	Machine provider.Machine `json:"machine,omitzero"`  // in Created
+	Config  string           `json:"config,omitempty"`  // in Creating: hash of the NodePool's config
+	Digest  string           `json:"digest,omitempty"`  // in Creating: of the user-data
+	NodeUID string           `json:"nodeUID,omitempty"` // in Joined
 }
 
 // Step is how far a worker came.
@@ -54,9 +55,11 @@ const (
 
 // Status is a worker by the journal alone.
 type Status struct {
-	Worker  Worker
+	Worker  provider.Worker
+	Index   int // in the plan
+	Attempt int // how often it was begun to be made
 	Step    Step
-	Machine Machine
+	Machine provider.Machine
 	Config  string
 	Digest  string // of the user-data that it was made with
 	NodeUID string
@@ -67,8 +70,8 @@ type Status struct {
 // Statuses are the workers of a plan as its records have them.
 func Statuses(p Plan, records []Record) []Status {
 	list := make([]Status, 0, len(p.Workers))
-	for _, w := range p.Workers {
-		s := Status{Worker: w, Step: Planned, Since: p.Made}
+	for i, w := range p.Workers {
+		s := Status{Worker: w, Index: i, Step: Planned, Since: p.Made}
 		for _, r := range records {
 			if r.Worker == w.Name {
 				s.add(r)
@@ -83,6 +86,7 @@ func (s *Status) add(r Record) {
 	switch r.Kind {
 	case Creating:
 		s.Step, s.Config, s.Digest, s.Cleaned = MayBe, r.Config, r.Digest, false
+		s.Attempt++
 	case Created:
 		s.Step, s.Machine = Made, r.Machine
 	case Joined:
@@ -213,7 +217,7 @@ type Run struct {
 }
 
 // Runs returns the runs below a state directory, the newest first. It takes no lock. A run
-// that cannot be read is an error beside those that can.
+// that cannot be read is an error in addition to those that can.
 func Runs(stateDir string) ([]Run, error) {
 	all, err := statedir.Open(stateDir, false, runsDir)
 	if errors.Is(err, fs.ErrNotExist) {

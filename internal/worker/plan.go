@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/rollcall-project/rollcall/internal/csr"
+	"github.com/rollcall-project/rollcall/internal/worker/provider"
 )
 
 // Plan is what a run makes. It holds no secret.
@@ -26,16 +27,18 @@ type Plan struct {
 	NodePool     string            `json:"nodePool"`
 	Provider     string            `json:"provider"`
 	Options      map[string]string `json:"options,omitempty"` // of the provider
-	Workers      []Worker          `json:"workers"`
+	Workers      []provider.Worker `json:"workers"`
+	Image        provider.Image    `json:"image,omitzero"`     // the boot image of the release
+	Replaces     map[string]Old    `json:"replaces,omitempty"` // name of a worker to the one that it replaces
+	MaxSurge     int               `json:"maxSurge,omitempty"` // with Replaces: see RollOptions
+	Unavailable  int               `json:"maxUnavailable,omitempty"`
 	Until        time.Time         `json:"until"` // until when first certificates are approved
 }
 
-// Worker is one machine of a plan. Names and addresses that are known beforehand are a
-// person's word; a provider that makes the machine adds what it gave it.
-type Worker struct {
-	Name string   `json:"name"`          // of the machine and of the Node
-	IPs  []string `json:"ips,omitempty"` // that its serving certificate may have
-	DNS  []string `json:"dns,omitempty"` // further names of its serving certificate
+// Old is a worker that is replaced, of an earlier run.
+type Old struct {
+	Run    string `json:"run"`
+	Worker string `json:"worker"`
 }
 
 var runForm = regexp.MustCompile(`^w-[0-9a-f]{10}$`)
@@ -49,8 +52,26 @@ func NewRun() (string, error) {
 	return "w-" + hex.EncodeToString(raw), nil
 }
 
-// maxWorkers bounds one run.
-const maxWorkers = 500
+// NewSuffix returns what makes the name of a worker different from all others.
+func NewSuffix() (string, error) {
+	const letters = "bcdfghjklmnpqrstvwxz2456789" // k8s.io/apimachinery/pkg/util/rand: spells no word
+	raw := make([]byte, 5)
+	if _, err := rand.Read(raw); err != nil {
+		return "", fmt.Errorf("name the worker: %w", err)
+	}
+	for i := range raw {
+		raw[i] = letters[int(raw[i])%len(letters)]
+	}
+	return string(raw), nil
+}
+
+// Order is what is common to the orders of a plan's workers.
+func (p Plan) Order() provider.Order {
+	return provider.Order{Run: p.Run, Hosted: p.Hosted, NodePool: p.NodePool, Image: p.Image, Options: p.Options}
+}
+
+// MaxWorkers bounds one run.
+const MaxWorkers = 500
 
 // Check refuses a plan that can be meant in two ways.
 func (p Plan) Check() error {
@@ -59,14 +80,17 @@ func (p Plan) Check() error {
 		return fmt.Errorf("%.40q is not the id of a run", p.Run)
 	case len(p.Workers) == 0:
 		return errors.New("no worker is named")
-	case len(p.Workers) > maxWorkers:
-		return fmt.Errorf("%d workers: at most %d in one run", len(p.Workers), maxWorkers)
+	case len(p.Workers) > MaxWorkers:
+		return fmt.Errorf("%d workers: at most %d in one run", len(p.Workers), MaxWorkers)
 	case !p.Until.After(p.Made):
 		return errors.New("the time window ends before it begins")
 	}
+	if len(p.Replaces) > 0 && len(p.Replaces) != len(p.Workers) {
+		return fmt.Errorf("%d workers replace %d", len(p.Workers), len(p.Replaces))
+	}
 	holder := map[string]string{}
 	for _, w := range p.Workers {
-		if err := w.check(); err != nil {
+		if err := checkWorker(w); err != nil {
 			return err
 		}
 		for _, claim := range slices.Concat([]string{w.Name}, w.IPs, w.DNS) {
@@ -79,7 +103,7 @@ func (p Plan) Check() error {
 	return nil
 }
 
-func (w Worker) check() error {
+func checkWorker(w provider.Worker) error {
 	if problems := validation.IsDNS1123Subdomain(w.Name); len(problems) > 0 || len(w.Name) > 63 {
 		// kubernetes.io/hostname, the label of the Node, has at most 63 characters.
 		return fmt.Errorf("worker %.80q: want a host name in lower case, with at most 63 characters", w.Name)
@@ -101,17 +125,17 @@ func (w Worker) check() error {
 }
 
 // worker returns the worker of a name.
-func (p Plan) worker(name string) (Worker, bool) {
-	i := slices.IndexFunc(p.Workers, func(w Worker) bool { return w.Name == name })
+func (p Plan) worker(name string) (provider.Worker, bool) {
+	i := slices.IndexFunc(p.Workers, func(w provider.Worker) bool { return w.Name == name })
 	if i < 0 {
-		return Worker{}, false
+		return provider.Worker{}, false
 	}
 	return p.Workers[i], true
 }
 
 // expectation is what may be approved for a worker: its first certificate within the
 // window of the run, and serving certificates of its names and addresses.
-func (p Plan) expectation(w Worker) csr.Expectation {
+func (p Plan) expectation(w provider.Worker) csr.Expectation {
 	return csr.Expectation{
 		Name: w.Name, Role: "worker", IPs: w.IPs, DNS: w.DNS, Explicit: true, Source: "run " + p.Run + " of rollcall worker",
 		NotBefore: p.Made, NotAfter: p.Until,

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/rollcall-project/rollcall/internal/csr"
+	"github.com/rollcall-project/rollcall/internal/worker/provider"
 )
 
 // Node is what a run looks at of a Node of the hosted cluster.
@@ -32,8 +33,8 @@ type Event struct {
 // Runner works on one run.
 type Runner struct {
 	Journal  *Journal
-	Provider Provider
-	UserData func(ctx context.Context) (UserData, error) // read anew at each call
+	Provider provider.Provider
+	UserData func(ctx context.Context) (UserData, error) // read again at each call
 	Nodes    Nodes
 	Parallel int           // machines that are made at once; 0 is 5
 	Every    time.Duration // between looks at the Nodes; 0 is 3 s
@@ -45,12 +46,14 @@ func (r *Runner) report(worker, format string, args ...any) {
 	r.Report(Event{r.Now(), worker, fmt.Sprintf(format, args...)})
 }
 
-func (r *Runner) order(s Status) Order {
-	p := r.Journal.Plan
-	return Order{Run: p.Run, Hosted: p.Hosted, NodePool: p.NodePool, Worker: s.Worker, ID: s.Machine.ID, Digest: s.Digest, Options: p.Options}
+// Order is what the provider is asked about a worker.
+func (r *Runner) Order(s Status) provider.Order {
+	o := r.Journal.Plan.Order()
+	o.Worker, o.Index, o.Attempt, o.ID, o.Digest = s.Worker, s.Index, s.Attempt, s.Machine.ID, s.Digest
+	return o
 }
 
-// Create makes the machines that are not made yet. That one fails does not hold up the
+// Create makes the machines that are not made yet. That one fails does not block the
 // others.
 func (r *Runner) Create(ctx context.Context) error {
 	return r.each(r.Journal.Statuses(), func(s Status) error {
@@ -87,11 +90,11 @@ func (r *Runner) create(ctx context.Context, s Status) error {
 	}
 	name := s.Worker.Name
 	if s.Step == MayBe {
-		switch m, err := r.Provider.Find(ctx, r.order(s)); {
+		switch m, err := r.Provider.Find(ctx, r.Order(s)); {
 		case err == nil:
 			r.report(name, "was made by this run before it was interrupted")
 			return r.made(s, m)
-		case !errors.Is(err, ErrNone):
+		case !errors.Is(err, provider.ErrNone):
 			return fmt.Errorf("find out whether it was made: %w", err)
 		}
 	}
@@ -103,14 +106,15 @@ func (r *Runner) create(ctx context.Context, s Status) error {
 	if err := r.Journal.add(Record{Kind: Creating, Worker: name, Config: u.Config, Digest: u.Digest}); err != nil {
 		return err
 	}
-	m, err := r.Provider.Create(ctx, r.order(s), u.Raw)
+	s.Attempt++
+	m, err := r.Provider.Create(ctx, r.Order(s), u.Raw)
 	if err != nil {
 		return err
 	}
 	return r.made(s, m)
 }
 
-func (r *Runner) made(s Status, m Machine) error {
+func (r *Runner) made(s Status, m provider.Machine) error {
 	if err := r.Journal.add(Record{Kind: Created, Worker: s.Worker.Name, Machine: m}); err != nil {
 		return err
 	}
@@ -151,8 +155,8 @@ func (e *NotJoinedError) Error() string {
 	return fmt.Sprintf("%d workers have not joined: %s", len(e.Names), join(e.Names))
 }
 
-// Join waits until the Node of each machine that was made is Ready, and cleans up after
-// each. It ends with a *NotJoinedError when ctx ends before that.
+// Join waits until the Node of each machine that was made is Ready, and removes the user-data
+// of each that is. It ends with a *NotJoinedError when ctx ends before that.
 func (r *Runner) Join(ctx context.Context) error {
 	every := r.Every
 	if every == 0 {
@@ -164,15 +168,31 @@ func (r *Runner) Join(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if len(left) == 0 {
-			return r.Clean(ctx)
+		// Each as soon as it is in: that others do not come is no reason to leave a secret.
+		if err := r.Clean(context.WithoutCancel(ctx)); err != nil {
+			if len(left) == 0 || ctx.Err() != nil {
+				return errors.Join(err, lateError(left))
+			}
+			if now := err.Error(); now != said[""] {
+				said[""] = now
+				r.report("user-data", "not removed yet: %s; trying again", now)
+			}
+		} else if len(left) == 0 {
+			return nil
 		}
 		select {
 		case <-ctx.Done():
-			return &NotJoinedError{left}
+			return lateError(left)
 		case <-time.After(every):
 		}
 	}
+}
+
+func lateError(names []string) error {
+	if len(names) == 0 {
+		return nil
+	}
+	return &NotJoinedError{names}
 }
 
 // look looks at the Nodes once and returns the workers that are still waited for. What it
@@ -224,7 +244,7 @@ func (r *Runner) clean(ctx context.Context, s Status) error {
 	if err := r.Journal.add(Record{Kind: Cleaning, Worker: s.Worker.Name}); err != nil {
 		return err
 	}
-	if err := r.Provider.Clean(ctx, r.order(s)); err != nil {
+	if err := r.Provider.Clean(ctx, r.Order(s)); err != nil {
 		return err
 	}
 	return r.Journal.add(Record{Kind: Cleaned, Worker: s.Worker.Name})
@@ -234,17 +254,39 @@ func (r *Runner) clean(ctx context.Context, s Status) error {
 // part of the cluster: kept names them.
 func (r *Runner) Rollback(ctx context.Context) (kept []string, err error) {
 	list := r.Journal.Statuses()
+	joined := func(s Status) bool { return s.Step == In || s.Step == MayBeOut && s.NodeUID != "" } // the latter: see Remove
 	for _, s := range list {
-		if s.Step == In {
+		if joined(s) {
 			kept = append(kept, s.Worker.Name)
 		}
 	}
 	return kept, r.each(list, func(s Status) error {
-		switch s.Step {
-		case MayBe, Made, MayBeOut:
+		switch {
+		case s.Step == In && !s.Cleaned:
+			return r.clean(ctx, s) // it stays, its user-data does not
+		case joined(s):
+			return nil
+		case s.Step == MayBe, s.Step == Made, s.Step == MayBeOut:
 			return r.remove(ctx, s)
 		}
 		return nil
+	})
+}
+
+// Recreate takes away the machines that were made and have not joined, and creates others
+// with user-data that is read again: the token of the first may have been rotated.
+func (r *Runner) Recreate(ctx context.Context) error {
+	return r.each(r.Journal.Statuses(), func(s Status) error {
+		switch s.Step {
+		case MayBe, Made, MayBeOut:
+		default:
+			return nil
+		}
+		if err := r.remove(ctx, s); err != nil {
+			return err
+		}
+		s.Step, s.Machine = Planned, provider.Machine{}
+		return r.create(ctx, s)
 	})
 }
 
@@ -260,7 +302,7 @@ func (r *Runner) remove(ctx context.Context, s Status) error {
 	if err := r.Journal.add(Record{Kind: Deleting, Worker: name}); err != nil {
 		return err
 	}
-	if err := r.Provider.Delete(ctx, r.order(s)); err != nil {
+	if err := r.Provider.Delete(ctx, r.Order(s)); err != nil {
 		return err
 	}
 	if err := r.Journal.add(Record{Kind: Deleted, Worker: name}); err != nil {

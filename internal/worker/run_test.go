@@ -3,7 +3,6 @@ package worker
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,6 +12,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/rollcall-project/rollcall/internal/worker/provider"
 )
 
 var noon = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
@@ -41,42 +42,42 @@ func (c *cloud) cut(when string) error {
 	return nil
 }
 
-func (c *cloud) Create(_ context.Context, o Order, userData []byte) (Machine, error) {
+func (c *cloud) Create(_ context.Context, o provider.Order, userData []byte) (provider.Machine, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if err := c.cut("before"); err != nil {
-		return Machine{}, err
+		return provider.Machine{}, err
 	}
 	if c.failing[o.Worker.Name] {
-		return Machine{}, errors.New("no quota")
+		return provider.Machine{}, errors.New("no quota")
 	}
 	if run, there := c.machines[o.Worker.Name]; there && run != o.Run {
-		return Machine{}, errors.New("somebody else's machine")
+		return provider.Machine{}, errors.New("somebody else's machine")
 	}
 	if len(userData) == 0 {
-		return Machine{}, errors.New("no user-data")
+		return provider.Machine{}, errors.New("no user-data")
 	}
 	c.machines[o.Worker.Name] = o.Run
 	c.made++
 	return c.machine(o), c.cut("after")
 }
 
-func (c *cloud) machine(o Order) Machine {
-	return Machine{ID: "vm-" + o.Worker.Name, IPs: []string{"192.0.2.99"}}
+func (c *cloud) machine(o provider.Order) provider.Machine {
+	return provider.Machine{ID: "vm-" + o.Worker.Name, IPs: []string{"192.0.2.99"}}
 }
 
-func (c *cloud) Find(_ context.Context, o Order) (Machine, error) {
+func (c *cloud) Find(_ context.Context, o provider.Order) (provider.Machine, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.machines[o.Worker.Name] != o.Run {
-		return Machine{}, ErrNone
+		return provider.Machine{}, provider.ErrNone
 	}
 	return c.machine(o), nil
 }
 
-func (c *cloud) Clean(context.Context, Order) error { return c.cut("before") }
+func (c *cloud) Clean(context.Context, provider.Order) error { return c.cut("before") }
 
-func (c *cloud) Delete(_ context.Context, o Order) error {
+func (c *cloud) Delete(_ context.Context, o provider.Order) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if err := c.cut("before"); err != nil {
@@ -103,7 +104,7 @@ func newScene(t *testing.T, names ...string) *scene {
 	s := &scene{t: t, state: t.TempDir(), cloud: newCloud(), nodes: map[string]Node{}}
 	s.plan = Plan{Run: "w-0123456789", Made: noon, Until: noon.Add(2 * time.Hour), Hosted: "clusters/guest", ControlPlane: "clusters-guest", NodePool: "guest", Provider: "test"}
 	for _, n := range names {
-		s.plan.Workers = append(s.plan.Workers, Worker{Name: n})
+		s.plan.Workers = append(s.plan.Workers, provider.Worker{Name: n})
 	}
 	return s
 }
@@ -249,18 +250,18 @@ func TestLock(t *testing.T) {
 func TestPlanCheck(t *testing.T) {
 	for _, c := range []struct {
 		name    string
-		workers []Worker
+		workers []provider.Worker
 		want    string
 	}{
 		{"none", nil, "no worker"},
-		{"twice", []Worker{{Name: "a"}, {Name: "a"}}, "of the workers a and a"},
-		{"shared address", []Worker{{Name: "a", IPs: []string{"192.0.2.1"}}, {Name: "b", IPs: []string{"192.0.2.1"}}}, "of the workers a and b"},
-		{"localhost", []Worker{{Name: "localhost"}}, "every host"},
-		{"capitals", []Worker{{Name: "A"}}, "lower case"},
-		{"long", []Worker{{Name: strings.Repeat("a", 64)}}, "63 characters"},
-		{"no address", []Worker{{Name: "a", IPs: []string{"192.0.2.300"}}}, "not an address"},
-		{"address in another form", []Worker{{Name: "a", IPs: []string{"::ffff:192.0.2.1"}}}, "not an address"},
-		{"path", []Worker{{Name: "../a"}}, "lower case"},
+		{"twice", []provider.Worker{{Name: "a"}, {Name: "a"}}, "of the workers a and a"},
+		{"shared address", []provider.Worker{{Name: "a", IPs: []string{"192.0.2.1"}}, {Name: "b", IPs: []string{"192.0.2.1"}}}, "of the workers a and b"},
+		{"localhost", []provider.Worker{{Name: "localhost"}}, "every host"},
+		{"capitals", []provider.Worker{{Name: "A"}}, "lower case"},
+		{"long", []provider.Worker{{Name: strings.Repeat("a", 64)}}, "63 characters"},
+		{"no address", []provider.Worker{{Name: "a", IPs: []string{"192.0.2.300"}}}, "not an address"},
+		{"address in another form", []provider.Worker{{Name: "a", IPs: []string{"::ffff:192.0.2.1"}}}, "not an address"},
+		{"path", []provider.Worker{{Name: "../a"}}, "lower case"},
 	} {
 		p := Plan{Run: "w-0123456789", Made: noon, Until: noon.Add(time.Hour), Workers: c.workers}
 		if err := p.Check(); err == nil || !strings.Contains(err.Error(), c.want) {
@@ -272,7 +273,7 @@ func TestPlanCheck(t *testing.T) {
 func TestManual(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "out")
 	m := Manual{Dir: dir}
-	o := Order{Run: "w-0123456789", Worker: Worker{Name: "guest0"}, Digest: digest([]byte("one"))}
+	o := provider.Order{Run: "w-0123456789", Worker: provider.Worker{Name: "guest0"}, Digest: digest([]byte("one"))}
 	made, err := m.Create(t.Context(), o, []byte("one"))
 	if err != nil {
 		t.Fatal(err)
@@ -292,7 +293,7 @@ func TestManual(t *testing.T) {
 	if err := m.Delete(t.Context(), other); err == nil {
 		t.Error("somebody else's file was removed")
 	}
-	if _, err := m.Find(t.Context(), other); !errors.Is(err, ErrNone) {
+	if _, err := m.Find(t.Context(), other); !errors.Is(err, provider.ErrNone) {
 		t.Errorf("Find: %v", err)
 	}
 	for range 2 {
@@ -302,49 +303,5 @@ func TestManual(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(dir, "guest0.ign")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the file is still there: %v", err)
-	}
-}
-
-// TestProgram: user-data reaches a program on standard input only, and what it repeats of it
-// is not shown.
-func TestProgram(t *testing.T) {
-	dir := t.TempDir()
-	script := func(body string) Program {
-		path := filepath.Join(dir, fmt.Sprintf("p%d", time.Now().UnixNano()))
-		if err := os.WriteFile(path, []byte("#!/bin/sh\n"+body), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		return Program{Path: path}
-	}
-	secret := []byte(`{"ignition":{"token":"0123456789-abcdef-0123456789"}}`)
-	o := Order{Run: "w-0123456789", Worker: Worker{Name: "guest0"}}
-	ok := script(`cat >"` + dir + `/in"; echo "$@" >"` + dir + `/args"; echo '{"apiVersion":"rollcall.dev/provider/v1alpha1","machine":{"id":"vm-1","ips":["192.0.2.7"]}}'`)
-	m, err := ok.Create(t.Context(), o, secret)
-	if err != nil || m.ID != "vm-1" {
-		t.Fatalf("%+v, %v", m, err)
-	}
-	if args, _ := os.ReadFile(dir + "/args"); strings.TrimSpace(string(args)) != "" {
-		t.Errorf("arguments: %s", args)
-	}
-	for _, c := range []struct{ name, body, want string }{
-		{"it fails", "echo no quota >&2; exit 1", "no quota"},
-		{"it answers something else", "cat >/dev/null; echo hello", "not a response"},
-		{"it reports an error", `cat >/dev/null; echo '{"apiVersion":"rollcall.dev/provider/v1alpha1","error":"zone is gone"}'`, "zone is gone"},
-		{"it repeats the secret", "cat >&2; exit 1", "not shown"},
-		{"it never ends its answer", "cat >/dev/null; exec yes", "create of guest0"},
-	} {
-		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
-		_, err := script(c.body).Create(ctx, o, secret)
-		cancel()
-		if err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: %v, want %q", c.name, err, c.want)
-		}
-		if err != nil && (strings.Contains(err.Error(), "abcdef") || strings.Contains(err.Error(), "eyJpZ25")) {
-			t.Errorf("%s: the secret is in %v", c.name, err)
-		}
-	}
-	none := script(`cat >/dev/null; echo '{"apiVersion":"rollcall.dev/provider/v1alpha1","none":true}'`)
-	if _, err := none.Find(t.Context(), o); !errors.Is(err, ErrNone) {
-		t.Errorf("Find: %v", err)
 	}
 }

@@ -178,7 +178,7 @@ type discard struct{}
 
 func (discard) Write(p []byte) (int, error) { return len(p), nil }
 
-// Close stops serving; the machine goes on.
+// Close stops serving; the machine continues.
 func (b *BMC) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()

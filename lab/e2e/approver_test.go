@@ -27,7 +27,7 @@ import (
 // approverManifests are the documented rights of the approver.
 const approverManifests = "../../docs/approver/rbac.yaml"
 
-// TestApprover runs `csr serve` as the documented ServiceAccount, twice, beside the lab's
+// TestApprover runs `csr serve` as the documented ServiceAccount, twice, in addition to the lab's
 // machine approver. worker11 was booted by hand and has no Machine, so that the machine
 // approver refuses it; only the approver's inventory expects it. The replica that approves
 // is killed between the host's two requests. Somebody with the bootstrap credential asks

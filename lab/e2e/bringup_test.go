@@ -110,7 +110,7 @@ func TestRollOut(t *testing.T) {
 	}
 }
 
-// rolledOut says what is missing from the end of a roll-out over both pools.
+// rolledOut says what is missing from the end of a rollout over both pools.
 func (w *world) rolledOut(t *testing.T) string {
 	t.Helper()
 	for pool, part := range map[string]string{"master": "99-master-sysctl", "worker": "99-worker-sysctl"} {

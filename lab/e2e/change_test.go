@@ -14,7 +14,7 @@ import (
 var bareMetalHosts = schema.GroupVersionResource{Group: "metal3.io", Version: "v1alpha1", Resource: "baremetalhosts"}
 
 // TestChangeFields: a plan of one changed field, from the fault to its absence, under the
-// real controllers; an undo puts the field back.
+// real controllers; an undo restores the field.
 func TestChangeFields(t *testing.T) {
 	w := up(t, "pool-paused+host-paused", false, anHour...)
 

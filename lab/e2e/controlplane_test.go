@@ -10,7 +10,7 @@ import (
 var controlPlaneRows = []scenario{
 	{
 		name: "kcm-no-leader",
-		// That worker1 is off is true by itself; that nobody notices is not.
+		// That worker1 is off is true by itself; that no one notices is not.
 		roots: []string{"kcm-no-leader cluster/", "node-lease-stale host/worker1"},
 		hosts: []string{"worker1:ready:failed", "worker13:client-cert:waiting"},
 	},
@@ -26,7 +26,7 @@ func TestQuorumLost(t *testing.T) {
 	w := up(t, "etcd-quorum-lost", false)
 	d := quorumLost(t, w.live("diagnose", "-o", "json"))
 	bundle := filepath.Join(t.TempDir(), "bundle")
-	if r := w.live("collect", "--to", bundle); r.code != 1 { // nothing but the way to the API could be read
+	if r := w.live("collect", "--to", bundle); r.code != 1 { // nothing but the network path to the API could be read
 		t.Fatal(r)
 	}
 	if again := quorumLost(t, w.rollcall("diagnose", "--from", bundle, "-o", "json")); again.roots() != d.roots() {

@@ -114,7 +114,7 @@ func (w *world) nowhereBut(t *testing.T, dir, text string) {
 }
 
 // TestFixServerCertificate: the certificate that expired is issued again, the servers restart,
-// and the host that refused it goes on by itself; the network operator is simulated.
+// and the host that refused it continues by itself; the network operator is simulated.
 func TestFixServerCertificate(t *testing.T) {
 	w := up(t, "mcs-certificate-expired+vip-outside-machine-network", true)
 	w.fix(t, fixed{fault: "vip-not-in-machine-network", flags: []string{"--machine-network", "203.0.113.0/24"}})

@@ -74,7 +74,7 @@ var follows = []followed{
 		w.merge(t, secretResource, "openshift-machine-config-operator", "machine-config-server-tls",
 			`{"metadata":{"annotations":{"auth.openshift.io/certificate-not-after":"force-regeneration"}}}`)
 	}},
-	// The clocks agree, so that the certificate is wrong: the screen goes on with the remedy of
+	// The clocks agree, so that the certificate is wrong: the screen continues with the remedy of
 	// an expired one.
 	{trouble: "mcs-certificate-not-yet-valid", fault: "mcs-certificate-not-yet-valid", remedy: "wait-until-certificate-begins", flags: []string{"--probe"}, follow: func(t *testing.T, w *world) {
 		w.merge(t, secretResource, "openshift-machine-config-operator", "machine-config-server-tls",
@@ -90,7 +90,7 @@ var follows = []followed{
 		w.must(t, 0, "fix", "apply", w.change("mcs-tls-secret-missing"), "--yes")
 	}},
 	{trouble: "kcm-no-leader", fault: "kcm-no-leader", remedy: "redeploy-controller-manager", follow: func(t *testing.T, w *world) {
-		w.outside(t, "controller-manager", "")
+		w.must(t, 0, "fix", "apply", w.change("kcm-no-leader"), "--yes")
 		w.atHost(t, "worker1", "on")
 	}},
 	{trouble: "etcd-quorum-lost", fault: "api-not-ready", remedy: "start-api-servers", follow: func(t *testing.T, w *world) {
@@ -258,7 +258,7 @@ func (f followed) shown(t *testing.T, d diagnosis) {
 	t.Errorf("%s is no cause; roots: %s", f.fault, d.roots())
 }
 
-// mended waits until the tool says that nothing is wrong.
+// repaired waits until the tool says that nothing is wrong.
 func (w *world) mended(t *testing.T, rows []followed) {
 	t.Helper()
 	eventually(t, 6*time.Minute, func() string {

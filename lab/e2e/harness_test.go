@@ -35,6 +35,7 @@ func testMain(m *testing.M) int {
 	for _, b := range []struct{ in, out, pkg string }{
 		{"../..", rollcallBin, "./cmd/rollcall"},
 		{"..", labBin, "./cmd/rollcall-lab"},
+		{"..", filepath.Join(dir, "rollcall-provider-lab"), "./cmd/rollcall-provider-lab"},
 	} {
 		build := exec.Command("go", "build", "-o", b.out, b.pkg)
 		build.Dir = b.in
@@ -121,7 +122,7 @@ func (w *world) supervisorLog() string {
 	return strings.Join(lines[max(0, len(lines)-60):], "")
 }
 
-// result is how a process ended.
+// result is how a process exited.
 type result struct {
 	args     []string
 	out, err string
@@ -156,7 +157,7 @@ func (w *world) start(bin string, p *proxy, args ...string) result {
 	cmd := exec.CommandContext(ctx, bin, args...)
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
-	cmd.Env = append(os.Environ(), "XDG_STATE_HOME="+w.state, "KUBECONFIG=", "NO_COLOR=1")
+	cmd.Env = append(os.Environ(), "XDG_STATE_HOME="+w.state, "PATH="+filepath.Dir(rollcallBin)+string(filepath.ListSeparator)+os.Getenv("PATH"), "KUBECONFIG=", "NO_COLOR=1")
 	if bin == labBin {
 		cmd.Env = os.Environ()
 	}

@@ -16,14 +16,14 @@ type violation struct {
 	of sample
 }
 
-// known is a violation that the tool is known to have. It is a debt: whoever mends the
+// known is a violation that the tool is known to have. It is a debt: whoever fixes the
 // cause takes the entry out, and the test fails until that is done.
 type known struct {
 	// test is the name of the test; * stands for every one of its rows, and of a row that
 	// is joined with others its own name is enough.
 	test   string
 	id     string // of the violation; * stands for anything
-	reason string // what is true, and what is to be mended
+	reason string // what is true, and what is to be fixed
 	// sometimes: it depends on the moment at which is asked, so that one run may not
 	// see it.
 	sometimes bool

@@ -26,14 +26,14 @@ var kubeletRows = []scenario{
 	{
 		name:  "csr-flood",
 		roots: []string{"csr-flood-guard cluster/", "csr-no-machine-for-node csr/csr-retired-129"},
-		hosts: []string{"retired3:client-cert:waiting", "worker12:client-cert:waiting"}, // retired3 is expected by nobody
+		hosts: []string{"retired3:client-cert:waiting", "worker12:client-cert:waiting"}, // retired3 is expected by no one
 	},
 	{name: "rogue-csr-master", roots: []string{"csr-name-claimed-by-stranger csr/csr-x7w2f-control0"}},
 	{name: "node-past-its-certificates", long: true, roots: []string{"csr-node-exists csr/?"}, hosts: []string{"worker1:ready:failed"}},
 	{name: "rogue-csr-worker", roots: []string{"csr-name-claimed-by-stranger csr/csr-x7w2f-worker0"}},
 }
 
-// deletedNode: the Machine of worker1 names a Node that is not there any more. That the
+// deletedNode: the Machine of worker1 names a Node that is gone. That the
 // host has been a member is known, and it is what is wrong. With a list withheld that is
 // no better.
 func deletedNode(t *testing.T, w *world) []violation {

@@ -240,9 +240,9 @@ func (w *world) joined(t *testing.T) {
 	})
 }
 
-// TestUndo: the first write taken back, from a process that was killed at it and
+// TestUndo: the first write undone, from a process that was killed at it and
 // with the undo itself killed; then the fault is as it was. Once a host has used
-// the write, taking it back is refused with the reason.
+// the write, undoing it is refused with the reason.
 func TestUndo(t *testing.T) {
 	w := up(t, "bootstrap-desync", true)
 	settled(t, w)

@@ -16,7 +16,7 @@ const drained = "DRAINED"
 // through. TestRollOut is about one that does.
 var rollOutRows = []scenario{
 	{name: "render-degraded", roots: []string{"pool-render-degraded pool/worker"}},
-	// A warning: the controller goes on trying, and calls it a failure after an hour.
+	// A warning: the controller continues trying, and calls it a failure after an hour.
 	{
 		name: "drain-held-by-budget", roots: []string{"drain-held host/" + drained},
 		hosts: []string{"worker0:config-done:waiting", "worker1:config-done:waiting"},

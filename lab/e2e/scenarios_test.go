@@ -31,7 +31,7 @@ type scenario struct {
 	// probe says that the machine config servers are asked, too: what they show is
 	// in no object.
 	probe bool
-	// probeFrom is a node from which the way to the API is asked, too.
+	// probeFrom is a node from which the network path to the API is asked, too.
 	probeFrom string
 	// hosted says that the question is about the hosted cluster, with its control
 	// plane's Secrets; the archive is then a dump of HyperShift.
@@ -174,7 +174,7 @@ func TestScenarios(t *testing.T) {
 	if testing.Short() {
 		t.Skip("brings up every scenario of the lab")
 	}
-	t.Parallel() // beside the repairs, which take long
+	t.Parallel() // in addition to the repairs, which take long
 	for _, s := range table() {
 		t.Run(s.name, func(t *testing.T) {
 			if s.onlyIf != "" && os.Getenv(s.onlyIf) == "" {
@@ -207,7 +207,7 @@ func newSlots(dir string, n int) slots {
 }
 
 // take waits for a free place and gives it back at the end of the test. What takes long
-// asks first: at the end nothing would run beside it.
+// asks first: at the end nothing would run next to it.
 func (s slots) take(t *testing.T, long bool) *slot {
 	t.Helper()
 	if !long {
@@ -307,7 +307,7 @@ func (s scenario) check(t *testing.T, w *world) {
 	s.compare(t, "must-gather", want, w.rollcall(append([]string{"diagnose", "--from", gathered, "-o", "json"}, screens...)...))
 }
 
-// compareFromNode walks the way to the API from a node: through the real API
+// compareFromNode walks the network path to the API from a node: through the real API
 // server, into the streams of a kubelet.
 func (s scenario) compareFromNode(t *testing.T, w *world) {
 	node := "node/" + s.probeFrom

@@ -8,7 +8,7 @@ import (
 )
 
 // writeKubeletCA brings the CA with which the kubelet verifies its clients onto the disk
-// whenever the ControllerConfig has changed. The daemon does that beside its updates,
+// whenever the ControllerConfig has changed. The daemon does that in addition to its updates,
 // whether the pool is paused or not (openshift/machine-config-operator:
 // pkg/daemon/certificate_writer.go syncControllerConfigHandler, at the fork points of
 // 4.14 and 4.20).

@@ -65,7 +65,7 @@ type Config struct {
 	// fails, nil when it works. Nil: every pull works.
 	Pull func(image string) error
 	// Resume says that the machine was suspended while it ran, as a virtual
-	// machine whose snapshot is restored: the first boot of Run goes on where
+	// machine whose snapshot is restored: the first boot of Run continues where
 	// it was, without a new kernel. A machine that was not running boots.
 	Resume bool
 	// Pace holds the times between steps; zero fields take DefaultPace's.

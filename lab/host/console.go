@@ -12,7 +12,7 @@ import (
 // the kernel log (to which services in the initramfs write) carry the seconds
 // since the kernel started, systemd's own status lines carry none.
 //
-// Writes do not fail the machine: a console that nobody can read is no reason
+// Writes do not fail the machine: a console that no one can read is no reason
 // to stop.
 type console struct {
 	mu    sync.Mutex

@@ -99,7 +99,7 @@ func (h *Host) runDaemon(ctx context.Context, k *kubelet) error {
 }
 
 // run syncs until ctx ends or the machine reboots. An error makes the node
-// Degraded and is tried again with back-off, for ever.
+// Degraded and is tried again with back-off, forever.
 func (d *daemon) run(ctx context.Context) error {
 	d.log.infof("writer.go:87", "NodeWriter initialized with credentials from %s", kubeconfigPath)
 	d.log.system("Starting to manage node: %s", d.name)

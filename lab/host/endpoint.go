@@ -112,7 +112,7 @@ func (k *kubelet) authenticated(next http.Handler) http.Handler {
 }
 
 // verifyClient checks the client's certificate against the CA bundle on the
-// disk, read anew each time because a rotation replaces the file.
+// disk, read again each time because a rotation replaces the file.
 func (k *kubelet) verifyClient(r *http.Request) (*x509.Certificate, error) {
 	if r.TLS == nil || len(r.TLS.PeerCertificates) == 0 {
 		return nil, errors.New("no client certificate")

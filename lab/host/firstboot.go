@@ -16,10 +16,10 @@ import (
 // pkg/daemon/daemon.go RunFirstbootCompleteMachineconfig). The encapsulated
 // config has no Ignition part, so only the OS image, kernel arguments,
 // extensions and kernel type can differ from what was booted. If nothing
-// differs, the encapsulated file is removed and the boot goes on, leaving no
+// differs, the encapsulated file is removed and the boot continues, leaving no
 // currentconfig; else the OS is rebased, the encapsulated config becomes
 // currentconfig, the file becomes .bak, and the machine reboots. An error is
-// retried for ever and keeps the kubelet from starting, as there
+// retried forever and keeps the kubelet from starting, as there
 // (cmd/machine-config-daemon/firstboot_complete_machineconfig.go).
 func (h *Host) firstBoot(ctx context.Context) error {
 	h.console.status("         Starting Machine Config Daemon Pull...")

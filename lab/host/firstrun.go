@@ -122,7 +122,7 @@ func (d *daemon) loadAnnotations(ctx context.Context) error {
 	return nil
 }
 
-// takeAnnotations sets annotations and goes on with the Node that has them.
+// takeAnnotations sets annotations and continues with the Node that has them.
 func (d *daemon) takeAnnotations(ctx context.Context, annos map[string]string) error {
 	node, err := d.annotate(ctx, annos)
 	if err != nil {

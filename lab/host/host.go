@@ -49,7 +49,7 @@ const kernelVersion = "5.14.0-570.el9.x86_64"
 var errReboot = errors.New("reboot")
 
 // Run powers the machine on and lets it behave until ctx ends, which is power
-// off and gives nil. An error means that the simulation itself cannot go on; a
+// off and gives nil. An error means that the simulation itself cannot continue; a
 // machine in trouble is not an error.
 func (h *Host) Run(ctx context.Context) error {
 	if err := h.cfg.validate(); err != nil {

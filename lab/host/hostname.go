@@ -10,7 +10,7 @@ import (
 const hostnameUnit = "Wait for a non-localhost hostname"
 
 // awaitHostname is node-valid-hostname.service, before the kubelet: it waits for
-// a name that is not localhost, here one that nobody will ever give. systemd
+// a name that is not localhost, here one that no one will ever give. systemd
 // ends it after five minutes, and kubelet-dependencies.target with it, so that
 // there is no kubelet
 // (openshift/machine-config-operator:templates/common/_base/files/usr-local-bin-mco-hostname.yaml).

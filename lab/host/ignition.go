@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// errIgnition is Ignition's own failure: a non-zero exit while nobody asked it
+// errIgnition is Ignition's own failure: a non-zero exit while no one asked it
 // to stop.
 type errIgnition struct {
 	exit int

@@ -212,7 +212,7 @@ func TestMirrorPodsFollowTheManifests(t *testing.T) {
 }
 
 // TestPodsReadiness: what the controller manager says of the pods of a node that was away
-// is taken back, a container whose probe fails is not ready, and no restart is counted.
+// is undone, a container whose probe fails is not ready, and no restart is counted.
 func TestPodsReadiness(t *testing.T) {
 	k, client, _ := testKubelet(t)
 	k.register(t.Context())

@@ -49,7 +49,7 @@ func newConfigReader(kubeconfig string) (*apiReader, error) {
 // MachineConfig implements configReader. The daemon reads from a lister, whose
 // NotFound names the resource in the singular (openshift/client-go:
 // machineconfiguration/listers/machineconfiguration/v1), so the
-// error is made anew.
+// error is regenerated.
 func (r *apiReader) MachineConfig(ctx context.Context, name string) (*machineConfig, error) {
 	notFound := apierrors.NewNotFound(schema.GroupResource{Group: machineConfigGroup, Resource: "machineconfig"}, name)
 	if name == "" {

@@ -68,7 +68,7 @@ func (p controlPlanePod) manifest() ([]byte, error) {
 }
 
 // installStaticPods does the installer pods' work on a master that has none of
-// the manifests yet. It never puts one back: a manifest that somebody moved
+// the manifests yet. It never restores one: a manifest that somebody moved
 // away stays away, as on a real host until the next revision.
 func (k *kubelet) installStaticPods(ctx context.Context) {
 	const stamp = "/etc/kubernetes/static-pod-resources/installed"
@@ -228,8 +228,8 @@ func (k *kubelet) syncMirrorPod(ctx context.Context, want, have *corev1.Pod) err
 
 // podRunning says whether the status was posted in this boot, and is still so: the names
 // of containers tell, because the times in a lab's cluster can be moved. Of a node that
-// was not Ready the controller manager marks the pods as not ready, and the kubelet takes
-// that back (k8s.io/kubernetes:pkg/kubelet/status/status_manager.go needsReconcile).
+// was not Ready the controller manager marks the pods as not ready, and the kubelet undoes
+// that (k8s.io/kubernetes:pkg/kubelet/status/status_manager.go needsReconcile).
 func (k *kubelet) podRunning(pod *corev1.Pod) bool {
 	ready := true
 	for _, c := range pod.Status.ContainerStatuses {

@@ -287,7 +287,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestBusyNodeIsLocked: while a BMC takes its time, nobody changes the node.
+// TestBusyNodeIsLocked: while a BMC takes its time, no one changes the node.
 func TestBusyNodeIsLocked(t *testing.T) {
 	x := newBench(t, false, bmc.Dell)
 	x.bmc.Behave(bmc.Trouble{Delay: 200 * time.Millisecond})

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// begin takes the node's reservation and runs do beside the API; do is called
+// begin takes the node's reservation and runs do while the API answers; do is called
 // without the lock and returns what is written under it.
 func (i *Ironic) begin(n *node, do func(bmc *redfish) (finish func())) {
 	n.reservation, n.updated = "localhost", time.Now().UTC()

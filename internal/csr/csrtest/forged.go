@@ -18,12 +18,12 @@ import (
 	"sync"
 	"time"
 
-	certificatesv1 "k8s.io/api/certificates/v1"
+	"github.com/rollcall-project/rollcall/internal/apitypes/certificatesv1"
 
 	"github.com/rollcall-project/rollcall/internal/facts/csrs"
 )
 
-// Forgery is one request, with others beside it, that must not be approved in the Scene.
+// Forgery is one request, with others in addition to it, that must not be approved in the Scene.
 type Forgery struct {
 	Name string
 	Rule string // the rule that refuses it; "" where no rule is asked
@@ -142,7 +142,7 @@ func panda() *Request { return Client("panda") }
 func otter() *Request { return Serving("otter", "192.0.2.23") }
 func koala() *Request { return Serving("koala", "192.0.2.22") }
 
-// several is a forgery that needs other requests beside it; the last is the forged one.
+// several is a forgery that needs other requests in addition to it; the last is the forged one.
 func several(name, rule string, make func() []*Request) Forgery {
 	return Forgery{name, rule, func() []*Request {
 		all := make()

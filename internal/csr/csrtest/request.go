@@ -16,9 +16,8 @@ import (
 	"slices"
 	"time"
 
-	certificatesv1 "k8s.io/api/certificates/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
+	"github.com/rollcall-project/rollcall/internal/apitypes/certificatesv1"
+	"github.com/rollcall-project/rollcall/internal/apitypes/metav1"
 
 	"github.com/rollcall-project/rollcall/internal/facts/csrs"
 )
@@ -50,7 +49,7 @@ func Client(node string) *Request {
 		Template: x509.CertificateRequest{Subject: pkix.Name{CommonName: csrs.NodePrefix + node, Organization: []string{csrs.NodesGroup}}},
 		API: certificatesv1.CertificateSigningRequest{
 			TypeMeta: metav1.TypeMeta{APIVersion: "certificates.k8s.io/v1", Kind: "CertificateSigningRequest"},
-			ObjectMeta: metav1.ObjectMeta{Name: "csr-" + node, UID: types.UID("client-" + node),
+			ObjectMeta: metav1.ObjectMeta{Name: "csr-" + node, UID: "client-" + node,
 				CreationTimestamp: metav1.NewTime(Noon.Add(-time.Minute))},
 			Spec: certificatesv1.CertificateSigningRequestSpec{
 				SignerName: certificatesv1.KubeAPIServerClientKubeletSignerName, Username: csrs.Bootstrapper,
@@ -60,7 +59,7 @@ func Client(node string) *Request {
 // Serving is the request of a Node's kubelet for the certificate that it serves.
 func Serving(node string, ips ...string) *Request {
 	r := Client(node)
-	r.API.Name, r.API.UID = "csr-s-"+node, types.UID("serving-"+node)
+	r.API.Name, r.API.UID = "csr-s-"+node, "serving-"+node
 	r.API.Spec.SignerName, r.API.Spec.Username = certificatesv1.KubeletServingSignerName, csrs.NodePrefix+node
 	r.API.Spec.Groups = []string{csrs.NodesGroup, csrs.Authenticated}
 	r.API.Spec.Usages = []certificatesv1.KeyUsage{"digital signature", "server auth"}
@@ -73,7 +72,7 @@ func Serving(node string, ips ...string) *Request {
 
 // Named gives the object another name and UID.
 func (r *Request) Named(name string) *Request {
-	r.API.Name, r.API.UID = name, types.UID("uid-"+name)
+	r.API.Name, r.API.UID = name, "uid-"+name
 	return r
 }
 
@@ -111,9 +110,9 @@ func (r *Request) Build() (*certificatesv1.CertificateSigningRequest, error) {
 	if r.PEM != nil {
 		text = r.PEM(text)
 	}
-	api := r.API.DeepCopy()
+	api := r.API
 	api.Spec.Request = text
-	return api, nil
+	return &api, nil
 }
 
 // Object is the request as the API shows it.

@@ -1,4 +1,4 @@
-// Package all is the one visible list of the facts that the catalogue can use. A new area
+// Package all is the one visible list of the facts that the catalog can use. A new area
 // adds its own list here and nowhere else.
 package all
 

@@ -1,10 +1,10 @@
-// Package apiaccess holds the facts about the way to the API: what each rung of
+// Package apiaccess holds the facts about the network path to the API: what each check of
 // the ladder answered, from the machine that asked.
 //
 // Invariants:
-//   - The front is what a client of the kubeconfig meets; masters are asked one by
-//     one. What the front does is never said of a master, nor the other way round.
-//   - Nothing is concluded from a rung that was not asked: counts say how many were.
+//   - The load balancer is what a client of the kubeconfig meets; masters are asked one by
+//     one. What the load balancer does is never said of a master, nor the other way round.
+//   - Nothing is concluded from a check that was not asked: counts say how many were.
 package apiaccess
 
 import (
@@ -27,9 +27,9 @@ func Facts() []facts.Fact {
 
 var needs = []evidence.Need{evidence.Objects(evidence.APIProbes, "")}
 
-// Access is what the front of the API answered.
+// Access is what the load balancer of the API answered.
 type Access struct {
-	Usable  facts.Field[bool]   `cel:"usable"`  // the client of the kubeconfig gets answers; without a kubeconfig: the front answers below 500
+	Usable  facts.Field[bool]   `cel:"usable"`  // the client of the kubeconfig gets answers; without a kubeconfig: the load balancer answers below 500
 	Server  facts.Field[string] `cel:"server"`  // host and port that were asked
 	Name    facts.Field[string] `cel:"name"`    // the host alone
 	Vantage facts.Field[string] `cel:"vantage"` // the machine that asked
@@ -52,7 +52,7 @@ type Access struct {
 	Credential facts.Field[string]    `cel:"credential"` // accepted, refused, unknown; "" without a kubeconfig
 	Kind       facts.Field[string]    `cel:"kind"`       // of the credential
 	Until      facts.Field[time.Time] `cel:"until"`      // end of the client certificate
-	Ended      facts.Field[bool]      `cel:"ended"`      // the client certificate has ended
+	Ended      facts.Field[bool]      `cel:"ended"`      // the client certificate has expired
 
 	Ready    facts.Field[int64]    `cel:"ready"`    // status of /readyz, 0 when none came
 	Failed   facts.Field[[]string] `cel:"failed"`   // checks that /readyz calls failed
@@ -93,7 +93,7 @@ func readAccess(ctx context.Context, w *facts.World, _ fault.Subject) (Access, e
 	return a, nil
 }
 
-// missUnseen marks what the front did not reach: a certificate that was not served is
+// missUnseen marks what the load balancer did not reach: a certificate that was not served is
 // not a good one, and a server that reported nothing is not ready.
 func (a *Access) missUnseen(f probe.APIAnswer) {
 	miss := func(detail string, supply evidence.Supply, fields ...facts.Setter) {
@@ -149,13 +149,13 @@ func passing(name string) bool {
 		strings.HasPrefix(name, "poststarthook/")
 }
 
-// ladder is the recorded rungs, sorted out.
+// ladder is the recorded checks, sorted out.
 type ladder struct {
 	client, front *rung
 	rest          []rung // api-int, vips and nodes
 }
 
-// rung is one answer with the place of its object.
+// check is one answer with the place of its object.
 type rung struct {
 	probe.APIAnswer
 	loc evidence.Locator
@@ -166,7 +166,7 @@ func (r rung) item() evidence.Item {
 }
 
 // read sorts the answers. Where an archive was read the API was not probed, and
-// what is asked of the way there has no meaning.
+// what is asked of the path has no meaning.
 func read(ctx context.Context, w *facts.World) (ladder, error) {
 	var l ladder
 	list, err := w.List(ctx, evidence.APIProbes, "")
@@ -197,6 +197,6 @@ func read(ctx context.Context, w *facts.World) (ladder, error) {
 // answers reports whether an API server speaks HTTP there.
 func (r rung) answers() bool { return r.Stage == probe.StageAnswered }
 
-// isMCS reports whether the rung is of the machine config server: it is the one
+// isMCS reports whether the check is of the machine config server: it is the one
 // that was asked for no health of an API.
 func (r rung) isMCS() bool { return r.Port == probe.MCSPort }

@@ -18,7 +18,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/source/probe"
 )
 
-// rungs is a source of recorded answers; without answers nobody went there.
+// checks is a source of recorded answers; without answers no one went there.
 type rungs []probe.APIAnswer
 
 func (rungs) Describe(context.Context) (evidence.Description, error) {

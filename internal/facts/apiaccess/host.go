@@ -10,11 +10,11 @@ import (
 
 // FromHost is what the API answers to a node that was told to ask. A kubelet asks
 // api-int (openshift/installer:pkg/asset/manifests/utils.go getInternalAPIServerURL);
-// from outside the name and the way to it may be others.
+// from outside the name and the path to it may be others.
 type FromHost struct {
 	Server    facts.Field[string]   `cel:"server"`    // api-int and its port
 	Answers   facts.Field[bool]     `cel:"answers"`   // an API server answers there, below 500
-	How       facts.Field[string]   `cel:"how"`       // what came back in its place
+	How       facts.Field[string]   `cel:"how"`       // what came back instead
 	Error     facts.Field[string]   `cel:"error"`     // the step that failed, an errorClass; "" when HTTP came back
 	NoName    facts.Field[bool]     `cel:"noName"`    // the name has no address on the node, or no name server answers it
 	Addresses facts.Field[[]string] `cel:"addresses"` // what the name resolves to there

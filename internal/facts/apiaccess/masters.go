@@ -136,7 +136,7 @@ func readMCS(ctx context.Context, w *facts.World, _ fault.Subject) (MCS, error) 
 	return m, nil
 }
 
-// sibling is the rung of the API at the same host, asked by the same machine.
+// sibling is the check of the API at the same host, asked by the same machine.
 func (l ladder) sibling(r rung) *rung {
 	for i, other := range l.rest {
 		if other.Host == r.Host && other.Target == r.Target && other.Port == probe.APIPort && other.Vantage == r.Vantage {

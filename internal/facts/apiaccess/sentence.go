@@ -8,7 +8,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/source/probe"
 )
 
-// sentence says on one line how far a rung went.
+// sentence says on one line how far a check went.
 func (r rung) sentence() string {
 	if r.Target == probe.TargetClient {
 		return r.clientSentence()

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+	"github.com/rollcall-project/rollcall/internal/apitypes/metal3"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
@@ -118,7 +118,7 @@ func (b *seen) again(ctx context.Context, w *facts.World, h inventory.Host, f *H
 	return nil
 }
 
-// latest returns the last failure since a time that goes on, and how often what failed
+// latest returns the last failure since a time that continues, and how often what failed
 // was counted.
 func latest(api *metal3.BareMetalHost, list []failure, since time.Time) (last failure, count int) {
 	times := map[metal3.ErrorType]int{}
@@ -161,7 +161,7 @@ func goesOn(st *metal3.BareMetalHostStatus, f failure) bool {
 // where there are several. It is set to zero when a host goes from its registration into
 // inspection, which ends the one operation and begins the other with one time stamp
 // (handleRegistering, updateHostStateFrom); a registration that failed since would have
-// begun anew.
+// begun again.
 func only(st *metal3.BareMetalHostStatus) metal3.ErrorType {
 	history := &st.OperationHistory
 	if st.Provisioning.State == metal3.StateInspecting && !history.Inspect.Start.IsZero() && history.Register.End.Equal(&history.Inspect.Start) {

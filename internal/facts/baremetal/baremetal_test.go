@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
-	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"github.com/rollcall-project/rollcall/internal/apitypes/metal3"
+	"github.com/rollcall-project/rollcall/internal/apitypes/metav1"
 
 	"github.com/rollcall-project/rollcall/internal/inventory"
 )
@@ -82,7 +82,7 @@ func TestMAC(t *testing.T) {
 }
 
 // TestOverdue: a host is overdue when neither a try nor the pause before one can
-// still be going on.
+// still be continuing.
 func TestOverdue(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	host := func(state metal3.ProvisioningState, ago time.Duration, errors int, change func(*metal3.BareMetalHost)) seen {
@@ -121,7 +121,7 @@ func TestOverdue(t *testing.T) {
 	}
 }
 
-// TestGoesOn: a failure goes on while the host is in the state in which that is tried
+// TestGoesOn: a failure continues while the host is in the state in which that is tried
 // again. A registration tells nothing.
 func TestGoesOn(t *testing.T) {
 	at := func(minute int) metav1.Time { return metav1.NewTime(time.Date(2026, 3, 1, 12, minute, 0, 0, time.UTC)) }

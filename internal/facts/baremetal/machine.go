@@ -2,12 +2,11 @@ package baremetal
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
 
-	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+	"github.com/rollcall-project/rollcall/internal/apitypes/metal3"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
@@ -106,14 +105,7 @@ func ofBareMetal(h inventory.Host) bool {
 	if h.BMH != nil || h.Machine.API.Annotations[hostAnnotation] != "" {
 		return true
 	}
-	value := h.Machine.API.Spec.ProviderSpec.Value
-	if value == nil {
-		return false
-	}
-	var kind struct {
-		Kind string `json:"kind"`
-	}
-	return json.Unmarshal(value.Raw, &kind) == nil && kind.Kind == providerKind
+	return h.Machine.API.Spec.ProviderSpec.Kind() == providerKind
 }
 
 // hosts sets what the BareMetalHosts say of the one that the Machine names.

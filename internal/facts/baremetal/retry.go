@@ -3,7 +3,7 @@ package baremetal
 import (
 	"time"
 
-	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+	"github.com/rollcall-project/rollcall/internal/apitypes/metal3"
 )
 
 // backoff is how long the operator waits after a failure: 2^n minutes for the

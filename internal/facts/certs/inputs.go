@@ -16,7 +16,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/source/yamlin"
 )
 
-// Inputs are the objects of the installation that operators go on reading: the root
+// Inputs are the objects of the installation that operators continue reading: the root
 // authority, the install-config, and the address of the internal API.
 type Inputs struct {
 	Published   facts.Field[string] `cel:"published"`   // the ConfigMap with the authority that pointers are made with

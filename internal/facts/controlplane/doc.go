@@ -5,7 +5,7 @@
 // Invariants:
 //   - A ClusterOperator is read line by line; its message is never matched whole.
 //   - A condition that is normal while a cluster installs is a fact like any
-//     other: the catalogue says how long it may last.
+//     other: the catalog says how long it may last.
 package controlplane
 
 import (

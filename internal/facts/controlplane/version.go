@@ -16,7 +16,7 @@ import (
 // Version is the fact cluster-version.
 type Version struct {
 	Installing     facts.Field[bool]      `cel:"installing"` // no version was ever completed
-	Updating       facts.Field[bool]      `cel:"updating"`   // completed once, and on the way to another version
+	Updating       facts.Field[bool]      `cel:"updating"`   // completed once, and on the update to another version
 	Created        facts.Field[time.Time] `cel:"created"`    // of the ClusterVersion: when the installation began
 	Started        facts.Field[time.Time] `cel:"started"`    // of the newest step
 	Completed      facts.Field[time.Time] `cel:"completed"`  // of the first installation

@@ -124,7 +124,7 @@ func isControlPlane(node evidence.Object) bool {
 	return master || controlPlane
 }
 
-// set reads why the container ended.
+// set reads why the container exited.
 func (l *Loop) set(ctx context.Context, w *facts.World, pod evidence.Object, st status, operator string) error {
 	shown := st.item(pod)
 	l.Container.Set(st.container, shown)

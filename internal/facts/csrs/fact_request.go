@@ -14,7 +14,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/inventory"
 )
 
-// Asked is one request as the catalogue sees it.
+// Asked is one request as the catalog sees it.
 type Asked struct {
 	Name       facts.Field[string]    `cel:"name"`
 	Node       facts.Field[string]    `cel:"node"`  // the node that is asked for; "" where none is named
@@ -24,7 +24,7 @@ type Asked struct {
 	Requester  facts.Field[string]    `cel:"requester"`
 	Renews     facts.Field[bool]      `cel:"renews"` // a node asks for its own next client certificate
 	Created    facts.Field[time.Time] `cel:"created"`
-	FirstAsked facts.Field[time.Time] `cel:"firstAsked"` // when the oldest request of this node and kind was made that nobody answered
+	FirstAsked facts.Field[time.Time] `cel:"firstAsked"` // when the oldest request of this node and kind was made that no one answered
 	Newest     facts.Field[bool]      `cel:"newest"`     // only the newest of a node is of use to it
 	Siblings   facts.Field[int]       `cel:"siblings"`   // other open requests for the same node and kind
 	Keys       facts.Field[int]       `cel:"keys"`       // different keys among all of them

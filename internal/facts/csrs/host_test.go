@@ -3,7 +3,7 @@ package csrs
 import (
 	"testing"
 
-	certificatesv1 "k8s.io/api/certificates/v1"
+	"github.com/rollcall-project/rollcall/internal/apitypes/certificatesv1"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
 )

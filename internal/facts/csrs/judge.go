@@ -101,7 +101,7 @@ type Check struct {
 // words says what was seen and what it was held against.
 func (c *Check) words() string { return c.Detail + " (the rule: " + c.Rule + ")" }
 
-// Judgement is the approver's decision, as far as it can be known.
+// Judgment is the approver's decision, as far as it can be known.
 type Judgement struct {
 	Checks   []Check `json:"checks"`
 	Approves Result  `json:"approves"` // Passed: it approves; NotApplicable: it does not look at such requests
@@ -152,7 +152,7 @@ type judging struct {
 	in      Surroundings
 	checks  []Check
 	machine string
-	anyOf   []Check // serving: the ways to be authorised, of which one suffices
+	anyOf   []Check // serving: the methods to be authorized, of which one suffices
 }
 
 // must adds a rule; err is what was seen against it.

@@ -11,8 +11,8 @@ var (
 	servingUsagesLegacy = []string{"digital signature", "key encipherment", "server auth"}
 )
 
-// serving runs the checks of csr_check.go validateCSRContents and the ways to be
-// authorised that authorizeCSR tries after it.
+// serving runs the checks of csr_check.go validateCSRContents and the
+// methods of authorization that authorizeCSR tries after it.
 func (j *judging) serving() {
 	if !j.servingShape() {
 		return
@@ -94,7 +94,7 @@ func sameSet(a, b []string) bool {
 	return slices.Equal(a, b)
 }
 
-// servingMachine is the way through the Machine whose nodeRef is the node
+// servingMachine is the method by the Machine whose nodeRef is the node
 // (authorizeServingCertWithMachine): it must list every name and address asked for.
 func (j *judging) servingMachine() {
 	const rule = "the node's Machine lists every name and address that is asked for"

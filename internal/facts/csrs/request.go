@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	certificatesv1 "k8s.io/api/certificates/v1"
-	corev1 "k8s.io/api/core/v1"
+	"github.com/rollcall-project/rollcall/internal/apitypes/certificatesv1"
+	"github.com/rollcall-project/rollcall/internal/apitypes/corev1"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
 )

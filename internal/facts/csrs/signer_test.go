@@ -22,7 +22,7 @@ import (
 	"sync"
 	"testing"
 
-	certificatesv1 "k8s.io/api/certificates/v1"
+	"github.com/rollcall-project/rollcall/internal/apitypes/certificatesv1"
 )
 
 // filed is a request as somebody makes it: what its PKCS #10 part asks for, with

@@ -187,7 +187,7 @@ func linesOfHost(ctx context.Context, w *facts.World, name string) (texts, error
 }
 
 // after reports whether a line was written after a time, or does not say when: a
-// machine that was installed anew has its first boot before it again.
+// machine that was installed again has its first boot before it again.
 func after(lines []line, t time.Time) bool {
 	return slices.ContainsFunc(lines, func(l line) bool { return l.Line.Time.IsZero() || l.Line.Time.After(t) })
 }

@@ -19,7 +19,7 @@ type Access struct {
 	Untrusted   facts.Problems `cel:"untrusted"`   // whose certificate no known authority has signed
 	WrongName   facts.Problems `cel:"wrongName"`   // whose certificate is for another name
 	Expired     facts.Problems `cel:"expired"`     // whose certificate is not valid now
-	Expiring    facts.Problems `cel:"expiring"`    // whose certificate ends in less than 30 days
+	Expiring    facts.Problems `cel:"expiring"`    // whose certificate expires in less than 30 days
 	Unverified  facts.Problems `cel:"unverified"`  // whose certificate does not verify, which the plan does not want
 	Refused     facts.Problems `cel:"refused"`     // that refused the credential
 	Forbidden   facts.Problems `cel:"forbidden"`   // whose account may not read the system
@@ -66,7 +66,7 @@ func readAccess(ctx context.Context, w *facts.World, _ fault.Subject) (Access, e
 const expiring = 30 * 24 * time.Hour
 
 // certificates judges what was served. Where the plan switches verification off it is a
-// warning: metal3 goes on, and so does this.
+// warning: metal3 continues, and so does this.
 func (f *Access) certificates(w *facts.World, list []host) {
 	judged := func(test func(host) result) func(host) result {
 		return func(h host) result {
@@ -94,7 +94,7 @@ func (f *Access) certificates(w *facts.World, list []host) {
 	check(&f.Expired, list, of(probe.TrustExpired, probe.TrustNotYetValid))
 	check(&f.Unverified, list, judged(func(h host) result {
 		if h.Off && h.Trust != probe.TrustVerified {
-			return wrong("the credential is sent to %s though its certificate does not verify (%s): the plan says disableCertificateVerification", h.Endpoint, h.TrustError)
+			return wrong("the credential is sent to %s though its certificate does not verify (%s): %s says disableCertificateVerification", h.Endpoint, h.TrustError, h.writtenIn())
 		}
 		return fine
 	}))
@@ -104,6 +104,14 @@ func (f *Access) certificates(w *facts.World, list []host) {
 		}
 		return fine
 	}))
+}
+
+// writtenIn says what names the BMC.
+func (h host) writtenIn() string {
+	if h.Field == "spec.bmc.address" {
+		return "its BareMetalHost"
+	}
+	return "the plan"
 }
 
 // login: what became of the credential, and what its account may do.

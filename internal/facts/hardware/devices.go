@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+	"github.com/rollcall-project/rollcall/internal/apitypes/metal3"
 
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/facts/baremetal"

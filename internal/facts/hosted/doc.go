@@ -8,7 +8,7 @@
 // nodepool, ignition-server, control-plane-operator), 4.12 to 4.21.
 //
 // Invariants:
-//   - Tokens and pointers are compared by the digests of the sanitiser. Secrets that
+//   - Tokens and pointers are compared by the digests of the sanitizer. Secrets that
 //     were not read make the comparison unknown, never equal.
 //   - Conditions of a NodePool on the platform None that speak of Machines mean
 //     nothing: there are none.

@@ -176,7 +176,7 @@ type Request struct {
 	Newest   facts.Field[bool]      `cel:"newest"`
 	Renews   facts.Field[bool]      `cel:"renews"`
 	Created  facts.Field[time.Time] `cel:"created"`
-	Nobody   facts.Field[bool]      `cel:"nobody"`   // nobody approves requests of kubelets: no Machines are made for this cluster's hosts
+	Nobody   facts.Field[bool]      `cel:"nobody"`   // no one approves requests of kubelets: no Machines are made for this cluster's hosts
 	Disabled facts.Field[bool]      `cel:"disabled"` // the HostedCluster switches the management of Machines off
 }
 

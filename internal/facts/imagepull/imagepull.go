@@ -2,7 +2,7 @@
 // of the machine-config-daemon at its first boot, and that of its OS.
 //
 // Invariants:
-//   - An error counts while it lasts: what a daemon that went on has left is no error.
+//   - An error counts while it lasts: what a daemon that continued has left is no error.
 //   - First boot and daemon are read alike, see internal/pullerror.
 package imagepull
 

@@ -210,7 +210,7 @@ func lines(ctx context.Context, w *facts.World) ([]line, error) {
 }
 
 // lastRun returns the lines of the newest run that worked on a cluster, or that ended
-// before it could; nil where the newest one only made files: an installation begins anew
+// before it could; nil where the newest one only made files: an installation begins again
 // with these.
 func lastRun(list []line) []line {
 	if run := newestRun(list, works); slices.ContainsFunc(run, worksOnCluster) {

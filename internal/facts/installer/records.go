@@ -143,7 +143,7 @@ func (s *service) end(i int, at *stage, r record) {
 func (s *service) endless() bool { return s.object.Name == "kubelet" }
 
 // longOpen is for how long a stage has to be open to count more than another that
-// failed before: a service that is started again goes through its stages anew, and the
+// failed before: a service that is started again goes through its stages again, and the
 // etcd of the bootstrap host takes minutes to come back.
 const longOpen = 15 * time.Minute
 

@@ -131,7 +131,7 @@ func (i *Identity) silent(err error) {
 	}
 }
 
-// ends takes back what the rest of a journal that breaks off may end: failures, which
+// ends undoes what the rest of a journal that breaks off may end: failures, which
 // count since the certificate was last good, and the last of anything.
 func (i *Identity) ends(gap error) error {
 	if gap == nil {

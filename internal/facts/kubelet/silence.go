@@ -13,7 +13,7 @@ import (
 
 // Silence is the fact cluster-silence: whether all kubelets fell silent at one time.
 // A host that fails does so alone; all at once they do when the cluster is switched
-// off, or when they lose the way to the API. What they ask for afterwards tells which.
+// off, or when they lose the network path to the API. What they ask for afterwards tells which.
 type Silence struct {
 	Nodes  facts.Field[int]       `cel:"nodes"`  // that have a lease
 	Silent facts.Field[int]       `cel:"silent"` // of them, that have not renewed it since the others came back

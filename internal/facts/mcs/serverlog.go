@@ -22,7 +22,7 @@ type ServerLog struct {
 	Rejected         facts.Field[int64]     `cel:"rejected"`   // clients that ended the handshake because of our certificate
 	CertBroken       facts.Field[bool]      `cel:"certBroken"` // the serving certificate cannot be loaded
 	CacheSync        facts.Field[bool]      `cel:"cacheSync"`  // a server gave up waiting for the API and has not started since
-	Exited           facts.Field[bool]      `cel:"exited"`     // a server ended with an error and has not started since
+	Exited           facts.Field[bool]      `cel:"exited"`     // a server exited with an error and has not started since
 }
 
 var serverLogFact = facts.Define("mcs-log", fault.Cluster, "what the machine config servers log about themselves and about unknown pools",

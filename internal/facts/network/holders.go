@@ -25,7 +25,7 @@ const (
 )
 
 // Holders is the fact vip-holders: which hosts hold a virtual address by their own
-// word. One of them should, and the others should say BACKUP
+// report. One of them should, and the others should be VRRP BACKUP
 // (acassen/keepalived:keepalived/vrrp/vrrp.c).
 type Holders struct {
 	Instances facts.Field[[]string]  `cel:"instances"` // that any host reports

@@ -110,7 +110,7 @@ type Operator struct {
 	Level      facts.Field[string]    `cel:"level"` // infrastructure, rollout, pods, render, other; "" when not degraded
 	DaemonSets facts.Field[[]string]  `cel:"daemonSets"`
 	Awaiting   facts.Field[int]       `cel:"awaiting"` // nodes without a ready pod of the worst of them
-	Hung       facts.Field[[]string]  `cel:"hung"`     // whose rollout does not get on
+	Hung       facts.Field[[]string]  `cel:"hung"`     // whose rollout does not progress
 	Since      facts.Field[time.Time] `cel:"since"`
 }
 

@@ -4,7 +4,7 @@
 //
 // Invariants:
 //   - Where rollcall-host was not run on a machine whose Node is Ready, the facts are not
-//     applicable: nobody goes to a machine that does its duty. Where the Node is not
+//     applicable: no one goes to a machine that does its duty. Where the Node is not
 //     Ready, or there is none, they are unknown, and say what would supply them.
 //   - A file that could not be read makes its fields unknown; it is not a file that
 //     is not there.
@@ -19,7 +19,7 @@ import (
 	"strings"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
+	"github.com/rollcall-project/rollcall/internal/apitypes/corev1"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"

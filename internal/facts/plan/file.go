@@ -13,12 +13,12 @@ import (
 
 // File is the fact plan-file.
 type File struct {
-	Ignored     problems `cel:"ignored"`     // fields of install-config that the installer does not know: it warns and goes on
+	Ignored     problems `cel:"ignored"`     // fields of install-config that the installer does not know: it warns and continues
 	Refused     problems `cel:"refused"`     // fields of agent-config that it does not know: it stops
 	Twice       problems `cel:"twice"`       // fields that are there twice
 	Missing     problems `cel:"missing"`     // fields that have to be there
 	Unsupported problems `cel:"unsupported"` // values that the installer refuses
-	Removed     problems `cel:"removed"`     // network types that the release does not have any more
+	Removed     problems `cel:"removed"`     // network types that the release no longer has
 	Leaving     problems `cel:"leaving"`     // those of which only the release tells whether it has them
 }
 
@@ -287,7 +287,7 @@ func (f *File) agent(a node) {
 	}
 }
 
-// removed are values that a later release does not have any more. OpenShiftSDN can not be
+// removed are values that a later release no longer has. OpenShiftSDN can not be
 // chosen for new clusters from 4.15 on (validateNetworking).
 func (f *File) removed(p plans) {
 	n := p.install.get("networking", "networkType")

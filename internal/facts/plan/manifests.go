@@ -154,7 +154,7 @@ func (f *Manifest) twice(list []extra) {
 }
 
 // differing says what on nodes will differ where an object is in one render only, or another
-// one in its place in the other.
+// one instead in the other.
 func (m extra) differing(list []extra, without *extra) string {
 	if m.kind != "MachineConfig" {
 		if files := written[m.kind]; files != "" {

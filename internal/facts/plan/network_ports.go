@@ -42,7 +42,7 @@ func readNetPorts(ctx context.Context, w *facts.World, _ fault.Subject) (NetPort
 	return f, nil
 }
 
-// vip: keepalived of the hosts will take the address. Before that nobody may have it.
+// vip: keepalived of the hosts will take the address. Before that no one may have it.
 func (f *NetPorts) vip(l *answers, vip node, ip netip.Addr) {
 	text := ip.String()
 	free, open := false, "nothing was asked of "+text

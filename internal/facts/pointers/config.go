@@ -44,7 +44,7 @@ type link struct {
 
 var poolPath = regexp.MustCompile(`^/config/([^/]+)$`)
 
-// Parse reads the userData of a sanitised Secret.
+// Parse reads the userData of a sanitized Secret.
 func Parse(userData string) (Config, error) {
 	var c Config
 	raw, err := base64.StdEncoding.DecodeString(userData)

@@ -16,7 +16,7 @@ import (
 
 // Pool is the fact pool-pointers: the pointer configs in Secrets for hosts of one
 // pool. The operator makes and renews <pool>-user-data-managed; <pool>-user-data is
-// the installer's and nobody's afterwards
+// the installer's and no one's afterwards
 // (openshift/machine-config-operator:manifests/userdata_secret.yaml, pkg/operator/sync.go).
 type Pool struct {
 	Secrets   facts.Field[[]string] `cel:"secrets"`   // that are there

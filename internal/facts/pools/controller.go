@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
+	"github.com/rollcall-project/rollcall/internal/apitypes/corev1"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
@@ -183,7 +183,7 @@ const controllerName = "machine-config-controller"
 // withoutPod says why there is no pod, as the Deployment shows it, and since when: since the
 // controller's lease is not renewed, or since the Deployment reports that it is not available
 // (kubernetes/kubernetes:pkg/controller/deployment/sync.go calculateStatus). One that is
-// scaled to 0 goes on to report that it is available.
+// scaled to 0 continues to report that it is available.
 func (c *Controller) withoutPod(ctx context.Context, w *facts.World, renewed evidence.Item) error {
 	c.Why.Set("it has no pod")
 	o, ok, err := w.Get(ctx, evidence.Deployments, mcs.Namespace, controllerName)

@@ -8,8 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/util/intstr"
+	"github.com/rollcall-project/rollcall/internal/apitypes/corev1"
 
 	"github.com/rollcall-project/rollcall/internal/apitypes"
 	"github.com/rollcall-project/rollcall/internal/evidence"
@@ -130,10 +129,10 @@ func TestServedRule(t *testing.T) {
 
 func TestMaxUnavailable(t *testing.T) {
 	tests := []struct {
-		value *intstr.IntOrString
+		value *apitypes.IntOrString
 		want  int64
 	}{
-		{nil, 1}, {ptr(intstr.FromInt32(3)), 3}, {ptr(intstr.FromInt32(0)), 1}, {ptr(intstr.FromString("20%")), 2}, {ptr(intstr.FromString("1%")), 1}, {ptr(intstr.FromString("many")), 1},
+		{nil, 1}, {ptr(apitypes.IntOrString{Int: 3}), 3}, {ptr(apitypes.IntOrString{Int: 0}), 1}, {ptr(apitypes.IntOrString{Text: "20%"}), 2}, {ptr(apitypes.IntOrString{Text: "1%"}), 1}, {ptr(apitypes.IntOrString{Text: "many"}), 1},
 	}
 	for _, tt := range tests {
 		var p apitypes.MachineConfigPool

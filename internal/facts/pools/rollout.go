@@ -6,15 +6,15 @@ import (
 	"strings"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"github.com/rollcall-project/rollcall/internal/apitypes/corev1"
+	"github.com/rollcall-project/rollcall/internal/apitypes/metav1"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/fault"
 )
 
-// Rollout is how far a pool is on its way to the config that it wants, and at which
+// Rollout is how far a pool is on its update to the config that it wants, and at which
 // node. A pool that is paused is not on its way.
 type Rollout struct {
 	Moving facts.Field[bool]      `cel:"moving"` // a node does not run the pool's config yet

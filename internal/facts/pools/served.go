@@ -8,8 +8,7 @@ import (
 	"strings"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/util/intstr"
+	"github.com/rollcall-project/rollcall/internal/apitypes/corev1"
 
 	"github.com/rollcall-project/rollcall/internal/apitypes"
 	"github.com/rollcall-project/rollcall/internal/evidence"
@@ -145,11 +144,11 @@ func maxUnavailable(pool *apitypes.MachineConfigPool) int64 {
 	if pool.Spec.MaxUnavailable == nil {
 		return 1
 	}
-	n, err := intstr.GetScaledValueFromIntOrPercent(pool.Spec.MaxUnavailable, int(pool.Status.MachineCount), false)
+	n, err := pool.Spec.MaxUnavailable.Of(int64(pool.Status.MachineCount))
 	if err != nil || n < 1 {
 		return 1
 	}
-	return int64(n)
+	return n
 }
 
 // conditions takes a missing condition for false: the controller writes them with its

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
+	"github.com/rollcall-project/rollcall/internal/apitypes/corev1"
 
 	"github.com/rollcall-project/rollcall/internal/apitypes"
 	"github.com/rollcall-project/rollcall/internal/evidence"
@@ -22,7 +22,7 @@ const (
 	linkReplicaSet = "replicaset" // it has no ReplicaSet
 	linkAdmission  = "admission"  // creating its pods is refused
 	linkPods       = "pods"       // pods are not created
-	linkScheduler  = "scheduler"  // nobody looked at where the pod could run
+	linkScheduler  = "scheduler"  // no one looked at where the pod could run
 	linkPlacement  = "placement"  // it fits on no node
 	linkKubelet    = "kubelet"    // its node does not start it
 	linkContainer  = "container"  // a container does not run or is not ready

@@ -56,7 +56,7 @@ type slot struct {
 	node     int // -1: a lane
 	row      int
 	w, x     float64
-	up, down []int // neighbouring slots
+	up, down []int // neighboring slots
 	at       float64
 }
 
@@ -178,7 +178,7 @@ func (g *grid) lanes(back []bool) {
 	}
 }
 
-// order sorts each row by where the neighbours stand, down and up in turn, so that
+// order sorts each row by where the neighbors stand, down and up in turn, so that
 // few edges cross.
 func (g *grid) order() {
 	number := func(row []int) {

@@ -43,8 +43,8 @@ func (g *grid) place() {
 	}
 }
 
-// middle is where the centre of a slot wants to be: over, or under, the middle of
-// its neighbours; the last round looks both ways.
+// middle is where the center of a slot wants to be: over, or under, the middle of
+// its neighbors; the last round looks both ways.
 func (g *grid) middle(s, round int) float64 {
 	near := g.slots[s].up
 	switch {

@@ -46,7 +46,7 @@ type Source struct {
 	single   bool      // a file that is no container
 	inner    *inner    // what its packed members unpack to
 	dir      string    // of a nested tree: where it lies in the archive
-	nested   []*Source // trees of hosted clusters beside this one, by directory
+	nested   []*Source // trees of hosted clusters in addition to this one, by directory
 	small    []entry   // of a nested tree: what is read of it at the end
 
 	nowMu    sync.Mutex
@@ -139,7 +139,7 @@ type builder struct {
 	small     []entry // stamps, versions, manifests and details: read at the end
 	open      []entry // may hold anything: looked into at the end
 	found     map[of]bool
-	dump      bool // of HyperShift, with a hosted cluster's tree beside
+	dump      bool // of HyperShift, with a hosted cluster's tree in addition to
 	marks     marks
 	named     map[string]file
 	sawPrefix []string // first names, for the error message

@@ -16,7 +16,7 @@ import (
 const bootkube = "bootkube"
 
 // bootkubeSays are the lines with which bootkube.sh begins a stage, and the stage's name
-// in the records that it writes beside them
+// in the records that it writes in addition to them
 // (openshift/installer:data/data/bootstrap/files/usr/local/bin/bootkube.sh.template).
 var bootkubeSays = []struct{ line, stage string }{
 	{"Moving OpenShift manifests in with", "openshift-manifests"},
@@ -34,7 +34,7 @@ var bootkubeSays = []struct{ line, stage string }{
 	{"Waiting for CEO", "wait-for-ceo"},
 }
 
-// bootkubePasses are the lines of what bootkube.sh runs in a stage: the stage goes on, or
+// bootkubePasses are the lines of what bootkube.sh runs in a stage: the stage continues, or
 // has come to its end. A journal that begins behind the stage's own line has only these
 // (openshift/cluster-bootstrap:pkg/start/status.go waitUntilPodsRunning,
 // openshift/cluster-etcd-operator:pkg/cmd/waitforceo/waitforceo.go).
@@ -184,7 +184,7 @@ func (j *bootkubeJournal) line(id, line string) {
 	}
 }
 
-// passes notes that a stage goes on or has ended.
+// passes notes that a stage continues or has ended.
 func (j *bootkubeJournal) passes(line, stage string, done bool) {
 	switch {
 	case j.open == stage && !done:

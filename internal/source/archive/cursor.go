@@ -9,7 +9,7 @@ import (
 	"sync"
 )
 
-// cursors are positions in an uncompressed stream at which reading can go on.
+// cursors are positions in an uncompressed stream at which reading can continue.
 // Members that are read in the order in which they lie share one pass.
 type cursors struct {
 	mu   sync.Mutex

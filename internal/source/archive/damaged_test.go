@@ -40,7 +40,7 @@ func TestChecksum(t *testing.T) {
 	}
 }
 
-// TestPipeWithoutWriter: nobody has to write to a named pipe for a signal to be heard.
+// TestPipeWithoutWriter: no one has to write to a named pipe for a signal to be heard.
 func TestPipeWithoutWriter(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "pipe")
 	if err := syscall.Mkfifo(name, 0o600); err != nil {

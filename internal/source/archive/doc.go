@@ -12,7 +12,7 @@
 // A root is a directory that has cluster-scoped-resources/ or namespaces/ below
 // it. It is found by that, never by its name: collectors, mirrors and support
 // tools rename the directories above. A tree may have several roots (several
-// must-gather images, `--all-images`, an inspect beside it); all of them are read
+// must-gather images, `--all-images`, an inspect in addition to it); all of them are read
 // as one. Roots of different clusters are an error, because their objects cannot
 // be told apart afterwards.
 //
@@ -33,10 +33,10 @@
 // Everything else is evidence.NotCollected: a resource directory that is not
 // there (relatedObjects are written one file an object, so no object leaves no
 // trace), a namespace that is not there, an empty directory, a List file that is
-// missing beside its siblings (inspect writes it even when it is empty, so it was
+// missing in addition to its siblings (inspect writes it even when it is empty, so it was
 // not asked for or the request failed; openshift/oc:pkg/cli/admin/inspect).
 //
-// A file that is empty or cut off is Damaged: what is whole is returned beside an
+// A file that is empty or cut off is Damaged: what is whole is returned in addition to an
 // *evidence.Unavailable that names the file. So it is where a file cannot be read at
 // all (a link, an encrypted or sparse member, a directory without rights) or the end
 // of the archive is missing, for whoever asks for what may lie there; what else lies

@@ -61,7 +61,7 @@ func (b *builder) roots() []string {
 }
 
 // splitNested parts the trees of hosted clusters from that of their management
-// cluster beside them: the same names mean other objects in them. A tree of a
+// cluster in addition to them: the same names mean other objects in them. A tree of a
 // hosted cluster alone is an archive like any other.
 func (b *builder) splitNested() {
 	s := b.s
@@ -119,7 +119,7 @@ func (b *builder) part(list []entry, count map[string]int, add func(*Source, ent
 }
 
 // flatDump reports whether it is a dump without the tree of the hosted cluster: only
-// `hypershift dump` writes flat logs, and only beside a HostedControlPlane.
+// `hypershift dump` writes flat logs, and only in addition to a HostedControlPlane.
 func (b *builder) flatDump() bool {
 	flat := slices.ContainsFunc(b.s.texts, func(e entry) bool { return e.flat != "" })
 	return flat && len(b.s.objects[hostedControlPlanes]) > 0

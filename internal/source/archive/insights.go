@@ -32,7 +32,7 @@ var insightsSingles = map[string]evidence.Resource{
 }
 
 // insightsCluster are the directories config/<dir>/<name>.json; what Insights keeps
-// only in part has the reason beside it.
+// only in part has the reason in addition to it.
 var insightsCluster = map[string]insightsDir{
 	"clusteroperator":            {evidence.ClusterOperators, ""},
 	"node":                       {evidence.Nodes, ""},

@@ -16,7 +16,7 @@ import (
 )
 
 // belonging is what shows to which cluster a machine belongs. A machine carries no
-// cluster ID, but it believes in authorities that are made anew for each cluster, and
+// cluster ID, but it believes in authorities that are regenerated for each cluster, and
 // once it is a Node the cluster knows its machine ID.
 type belonging struct {
 	ids         []string // machine IDs and system UUIDs, without dashes, lower case

@@ -51,7 +51,7 @@ func unitLines(r io.Reader, unit string) io.Reader {
 type unitReader struct {
 	in   *bufio.Reader
 	unit string
-	keep bool // the line goes on
+	keep bool // the line continues
 	more bool
 	out  []byte
 	err  error
@@ -84,7 +84,7 @@ func (u *unitReader) Read(p []byte) (int, error) {
 }
 
 // identifier returns what wrote a line of a journal, "" where the line is none. Continued
-// lines begin with spaces and count as nobody's.
+// lines begin with spaces and count as no one's.
 func identifier(line []byte) string {
 	_, id, _ := evidence.JournalHead(line)
 	return string(id)

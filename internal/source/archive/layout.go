@@ -29,7 +29,7 @@ type entry struct {
 	file      file
 	resource  evidence.Resource
 	namespace string
-	list      bool          // in the place of a List
+	list      bool          // instead of a List
 	text      evidence.Text // without Open
 
 	of     of     // the other layout that the file belongs to
@@ -107,7 +107,7 @@ func classify(path string) entry {
 
 // installerLog is how openshift-install names its log, in the directory that it ran
 // in (openshift/installer:cmd/openshift-install/log.go setupFileHook). People lay it
-// beside other archives.
+// in addition to other archives.
 const installerLog = ".openshift_install.log"
 
 // objectFile returns the name before the suffix of files that hold objects.

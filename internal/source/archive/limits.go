@@ -23,7 +23,7 @@ const (
 	// maxNeed bounds what the objects of one answer take in memory, roughly. Fifty
 	// thousand pods are some 500 MiB.
 	maxNeed = 2 << 30
-	// valueCost is what a decoded value takes beside its text: an interface, and its
+	// valueCost is what a decoded value takes in addition to its text: an interface, and its
 	// part of a map.
 	valueCost = 64
 	// maxSmallFile bounds the files that say what the archive is: timestamp, version.

@@ -13,7 +13,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/evidence"
 )
 
-// List implements evidence.Source. Beside objects it may return an
+// List implements evidence.Source. In addition to objects it may return an
 // *evidence.Unavailable with Damaged: these objects are whole, others could not
 // be read.
 func (s *Source) List(ctx context.Context, r evidence.Resource, namespace string) ([]evidence.Object, error) {
@@ -134,7 +134,7 @@ func (d *damages) String() string {
 	return s
 }
 
-// readEntry adds the objects of one file. Only a cancelled context is an error.
+// readEntry adds the objects of one file. Only a canceled context is an error.
 func (s *Source) readEntry(ctx context.Context, e entry, c *listing) error {
 	if err := ctx.Err(); err != nil {
 		return err

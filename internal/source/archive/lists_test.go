@@ -232,7 +232,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// TestMuchDamage: of damage without end the first is told, and how much it is.
+// TestMuchDamage: of damage endlessly the first is told, and how much it is.
 func TestMuchDamage(t *testing.T) {
 	s := open(t, in(podList, "kind: Pod\nmetadata: {name: a}\n"+strings.Repeat("---\na\n", 5000)))
 	list, err := s.List(t.Context(), evidence.Pods, "a")

@@ -125,7 +125,7 @@ func layoutDir(p string) (string, []string) {
 	return parts[i], parts[i+1:]
 }
 
-// dropBeside drops gaps beside the layout: audit logs and the like are never asked for.
+// dropBeside drops gaps in addition to the layout: audit logs and the like are never asked for.
 func (b *builder) dropBeside() {
 	if len(b.found) > 0 { // layouts with directories of other names
 		return
@@ -150,7 +150,7 @@ func (b *builder) dropBeside() {
 	})
 }
 
-// asked are the directories beside the layout that are read.
+// asked are the directories next to the layout that are read.
 var asked = []string{"host_service_logs", "nodes", "etcd_info", "consoles"}
 
 // hidden says which gaps may hide what is needed.

@@ -18,7 +18,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/scan"
 )
 
-// lostFiles are an archive of one node, one pod and its log, beside what cannot be read.
+// lostFiles are an archive of one node, one pod and its log, in addition to what cannot be read.
 const (
 	lostNode = "mg/cluster-scoped-resources/core/nodes/a.yaml"
 	lostPod  = "mg/namespaces/a/core/pods.yaml"
@@ -226,7 +226,7 @@ func checksum(h []byte) string {
 	return string(digits)
 }
 
-// TestUnreadableDirectory: whatever lay in it, unless it lies beside all that is asked for.
+// TestUnreadableDirectory: whatever lay in it, unless it lies next to all that is asked for.
 func TestUnreadableDirectory(t *testing.T) {
 	for name, want := range map[string]int{"mg/audit_logs": 0, "mg/namespaces/b": 0, "mg/namespaces/a/pods/p2": 2, "mg2": 3} {
 		dir := t.TempDir()

@@ -20,7 +20,7 @@ import (
 )
 
 // machineFile is a file of a sosreport or of a log bundle in which one machine tells of
-// itself, and what lies beside it. Such files become the objects that rollcall-host
+// itself, and what lies next to it. Such files become the objects that rollcall-host
 // writes, with what they do not hold marked as not read.
 type machineFile struct {
 	address  string // of a log bundle's directory control-plane/<address>
@@ -112,7 +112,7 @@ func controlPlaneOf(e entry) (string, bool) {
 	return parts[n-3], true
 }
 
-// readMachine makes an object of what a machine told of itself. Only a cancelled context
+// readMachine makes an object of what a machine told of itself. Only a canceled context
 // is an error.
 func (s *Source) readMachine(ctx context.Context, e entry, c *listing) error {
 	m := e.machine

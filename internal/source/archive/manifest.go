@@ -62,7 +62,7 @@ type ObjectsRecord struct {
 	Namespace string         `json:"namespace,omitempty"`
 	Objects   []ObjectRecord `json:"objects,omitempty"`
 	Alone     bool           `json:"alone,omitempty"`   // each lay in a file of its own, and nothing listed which there were
-	Missing   *MissingRecord `json:"missing,omitempty"` // beside objects: some could not be read
+	Missing   *MissingRecord `json:"missing,omitempty"` // in addition to objects: some could not be read
 }
 
 // ObjectRecord is one object of a need.
@@ -123,7 +123,7 @@ func RecordQuery(q evidence.TextQuery) QueryRecord {
 	return QueryRecord{string(q.Kind), q.Cluster, q.Namespace, q.Container, q.Unit, q.Host}
 }
 
-// parseManifest reads a header. seal is the content of SealName beside it, nil where
+// parseManifest reads a header. seal is the content of SealName in addition to it, nil where
 // there is no such file.
 func parseManifest(raw, seal []byte, root string) (*Manifest, error) {
 	if seal != nil {

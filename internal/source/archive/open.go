@@ -54,8 +54,8 @@ func Open(ctx context.Context, name string, how ...Option) (*Source, error) {
 // pipePatience is how long a named pipe may be without a writer.
 const pipePatience = 15 * time.Second
 
-// openNamed opens a file. A named pipe that nobody writes to would be waited for without
-// end, and no signal ends that.
+// openNamed opens a file. A named pipe that no one writes to would be waited for
+// endlessly, and no signal ends that.
 func openNamed(ctx context.Context, name string, mode os.FileMode) (*os.File, error) {
 	if mode&os.ModeNamedPipe == 0 {
 		return os.Open(name)
@@ -92,7 +92,7 @@ func openNamed(ctx context.Context, name string, mode os.FileMode) (*os.File, er
 
 // Stream opens an archive that can be read only once, such as standard input. Its
 // bytes are kept, as they come and packed as they are, in a temporary file that
-// has no name any more and that only this user could open; Close releases it.
+// has no name left and that only this user could open; Close releases it.
 func Stream(ctx context.Context, r io.Reader, name string, how ...Option) (_ *Source, err error) {
 	f, err := os.CreateTemp("", "rollcall-*")
 	if err != nil {

@@ -21,7 +21,7 @@ import (
 // any byte, and a file that is gone, is found. It protects against accidents. Whoever
 // changes a collection on purpose can seal it again.
 
-// SealName is the file beside the header with the header's digest.
+// SealName is the file next to the header with the header's digest.
 const SealName = "rollcall.sha256"
 
 // copyAgain is what to do with a collection whose header cannot be believed.

@@ -76,7 +76,7 @@ func scanHeader(doc []byte) header {
 // splitItems returns the text of each item of a block style List, given the text
 // behind its line "items:". The dash of an item is the leftmost sign of its lines,
 // and YAML keeps everything that belongs to the item further right, block scalars
-// included, so that lines decide. The text of an item has a space in the place of
+// included, so that lines decide. The text of an item has a space instead of
 // its dash, which makes it a document of its own. False means that the form is
 // another one and that the document must be decoded as a whole.
 func splitItems(body []byte) ([][]byte, bool) {

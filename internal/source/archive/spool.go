@@ -15,7 +15,7 @@ import (
 //
 // It exists because gzip cannot be entered in its middle: reading one log again
 // would uncompress everything before it. Compressing costs less than the gunzip
-// that runs beside it, and chunks of zstd are about as small as the archive is.
+// that runs next to it, and chunks of zstd are about as small as the archive is.
 type spool struct {
 	budget  int64
 	current []byte
@@ -37,7 +37,7 @@ const (
 	// chunkSize is a compromise: larger chunks compress better, smaller ones cost
 	// less when one object is wanted.
 	chunkSize = 256 << 10
-	// cachedChunks is how many uncompressed chunks stay: neighbours are read together.
+	// cachedChunks is how many uncompressed chunks stay: neighbors are read together.
 	cachedChunks = 8
 )
 

@@ -95,7 +95,7 @@ func (e *exactly) Read(p []byte) (int, error) {
 }
 
 // index reads the tar once. An archive that is cut off, or breaks, keeps what
-// came before; a limit or a cancelled context is an error.
+// came before; a limit or a canceled context is an error.
 func (t *tarStore) index(ctx context.Context, b *builder, name string) (err error) {
 	var in *counter
 	if t.how != notPacked {

@@ -68,7 +68,7 @@ func uncompress(r io.Reader, how packing) (io.Reader, error) {
 		}
 		return xz.NewReader(in)
 	case zstandard:
-		// One block at a time: without goroutines a decoder that nobody closes is
+		// One block at a time: without goroutines a decoder that no one closes is
 		// only garbage. The reader in front of the index has a goroutine of its own.
 		return zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxDictionary), zstd.WithDecoderLowmem(true))
 	case bzipped:

@@ -138,7 +138,7 @@ func TestBeyondTheBudgetOfEveryPacking(t *testing.T) {
 }
 
 // TestStreamLeavesNothing holds that a stream's copy has no name.
-// endless gives the same bytes without end and counts them.
+// endless gives the same bytes endlessly and counts them.
 type endless struct {
 	text string
 	n    int64

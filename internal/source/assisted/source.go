@@ -134,7 +134,7 @@ func (s *Source) List(ctx context.Context, r evidence.Resource, namespace string
 	return clones(s.got.hosts), nil
 }
 
-// clone: a reader sanitises what it gets in place.
+// clone: a reader sanitizes what it gets in place.
 func clone(o evidence.Object) evidence.Object {
 	raw, err := json.Marshal(o.Content)
 	if err != nil {

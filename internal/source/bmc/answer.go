@@ -19,7 +19,7 @@ import (
 	"fmt"
 	"time"
 
-	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+	"github.com/rollcall-project/rollcall/internal/apitypes/metal3"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/source/probe"

@@ -97,7 +97,7 @@ func TestWrongCredential(t *testing.T) {
 	}
 }
 
-// TestWrongCredentialOfSome: what others accept goes on, until some have refused it.
+// TestWrongCredentialOfSome: what others accept continues, until some have refused it.
 func TestWrongCredentialOfSome(t *testing.T) {
 	var targets []Target
 	var bmcs []*emulator

@@ -33,7 +33,7 @@ func (e everywhere) RoundTrip(r *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(body)), Request: r}, nil
 }
 
-// FuzzAnswers: whatever a BMC answers, reading it ends, asks nobody else, and gives an
+// FuzzAnswers: whatever a BMC answers, reading it ends, asks no one else, and gives an
 // object that can be read again.
 func FuzzAnswers(f *testing.F) {
 	for _, body := range small() {
@@ -107,7 +107,7 @@ func listOf(text string) ([]Target, bool, error) {
 	if json.Unmarshal([]byte(text), &content) != nil {
 		return nil, false, nil
 	}
-	list, err := HostTargets([]evidence.Object{{Resource: evidence.BareMetalHosts, Content: content}}, nil)
+	list, err := HostTargets([]evidence.Object{{Resource: evidence.BareMetalHosts, Content: content}}, nil, nil)
 	if _, unread := evidence.AsUnavailable(err); unread || err != nil {
 		return nil, false, nil
 	}

@@ -102,7 +102,7 @@ func (c *client) members(ctx context.Context, collection string) ([]string, *pro
 	return nil, &problem{failure: TooLarge, detail: "a collection with more pages than are read"}
 }
 
-// all reads the members of a collection. One that is not there any more is passed over.
+// all reads the members of a collection. One that is gone is passed over.
 func (c *client) all(ctx context.Context, collection string) ([]node, *problem) {
 	list, p := c.members(ctx, collection)
 	if p != nil {

@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	// maxLine bounds a line of the screen; a longer one goes on in the next line.
+	// maxLine bounds a line of the screen; a longer one continues in the next line.
 	maxLine = 16 << 10
 	// maxSequence bounds an escape sequence. ECMA-48 sets none; terminals take
 	// some ten parameters. What runs on longer is text behind a stray escape.

@@ -34,6 +34,7 @@ import (
 type Spec struct {
 	Host string // as the host calls itself, or as the cluster calls it
 	File string
+	Text []byte // not nil: what the file would hold; nothing is read from the disk
 }
 
 // Parse reads a HOST=FILE. The host ends at the first equals sign.
@@ -75,16 +76,7 @@ var _ evidence.Source = (*Source)(nil)
 func Open(specs ...Spec) (*Source, error) {
 	var texts []text
 	for _, s := range specs {
-		info, err := os.Stat(s.File)
-		switch {
-		case err != nil:
-			return nil, fmt.Errorf("open the console of %s: %w", s.Host, err)
-		case info.IsDir():
-			return nil, fmt.Errorf("open the console of %s: %s is a directory; an archive goes with --from", s.Host, s.File)
-		case info.Size() == 0 && info.Mode().IsRegular():
-			return nil, fmt.Errorf("open the console of %s: %s is empty", s.Host, s.File)
-		}
-		f, err := os.Open(s.File)
+		f, err := s.check()
 		if err != nil {
 			return nil, fmt.Errorf("open the console of %s: %w", s.Host, err)
 		}
@@ -102,6 +94,31 @@ func Open(specs ...Spec) (*Source, error) {
 	return &Source{specs: texts}, nil
 }
 
+// check opens what is to be read once, so that a mistake shows at once.
+func (s Spec) check() (io.ReadCloser, error) {
+	if s.Text != nil {
+		return s.raw()
+	}
+	info, err := os.Stat(s.File)
+	switch {
+	case err != nil:
+		return nil, err
+	case info.IsDir():
+		return nil, fmt.Errorf("%s is a directory; an archive goes with --from", s.File)
+	case info.Size() == 0 && info.Mode().IsRegular():
+		return nil, fmt.Errorf("%s is empty", s.File)
+	}
+	return s.raw()
+}
+
+// raw opens the bytes.
+func (s Spec) raw() (io.ReadCloser, error) {
+	if s.Text != nil {
+		return io.NopCloser(bytes.NewReader(s.Text)), nil
+	}
+	return os.Open(s.File)
+}
+
 // maxHead is how much of a file tells what wrote it.
 const maxHead = 4096
 
@@ -112,7 +129,7 @@ type text struct {
 }
 
 // Alone says that nothing else is read, and what time it is. "Now" is then the newest
-// time that a line begins with, and without one the clock: beside a cluster or an archive
+// time that a line begins with, and without one the clock: in addition to a cluster or an archive
 // a console gives none.
 func (s *Source) Alone(clock time.Time) { s.clock = clock }
 
@@ -207,7 +224,7 @@ func (s *Source) Texts(_ context.Context, q evidence.TextQuery) ([]evidence.Text
 func path(s Spec) string { return "console:" + s.Host + "/" + filepath.Base(s.File) }
 
 func open(s Spec) (io.ReadCloser, error) {
-	f, err := os.Open(s.File)
+	f, err := s.raw()
 	if err != nil {
 		var p *os.PathError // the path is in the text's name
 		if errors.As(err, &p) {

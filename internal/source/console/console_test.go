@@ -19,11 +19,11 @@ import (
 
 func TestParse(t *testing.T) {
 	for value, want := range map[string]Spec{
-		"control2=sol.log":                {"control2", "sol.log"},
-		"control2.example.com=/a/b=c.txt": {"control2.example.com", "/a/b=c.txt"},
-		"10.0.0.1=x":                      {"10.0.0.1", "x"},
+		"control2=sol.log":                {Host: "control2", File: "sol.log"},
+		"control2.example.com=/a/b=c.txt": {Host: "control2.example.com", File: "/a/b=c.txt"},
+		"10.0.0.1=x":                      {Host: "10.0.0.1", File: "x"},
 	} {
-		if got, err := Parse(value); err != nil || got != want {
+		if got, err := Parse(value); err != nil || got.Host != want.Host || got.File != want.File {
 			t.Errorf("Parse(%q) = %+v, %v, want %+v", value, got, err, want)
 		}
 	}
@@ -89,7 +89,7 @@ func TestSource(t *testing.T) {
 	if err := os.WriteFile(file, []byte("\x1b[1mignition\x1b[0m\r\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s, err := Open(Spec{"h2", file}, Spec{"h1", file})
+	s, err := Open(Spec{Host: "h2", File: file}, Spec{Host: "h1", File: file})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +121,7 @@ func TestSource(t *testing.T) {
 		t.Fatal(err)
 	}
 	for file, want := range map[string]string{dir: "--from", empty: "is empty", filepath.Join(dir, "none"): "no such file"} {
-		if _, err := Open(Spec{"h", file}); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "console of h") {
+		if _, err := Open(Spec{Host: "h", File: file}); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "console of h") {
 			t.Errorf("Open(%s): %v, want %q", file, err, want)
 		}
 	}
@@ -178,8 +178,8 @@ func TestJournal(t *testing.T) {
 		return file
 	}
 	const line = "2026-11-12T03:04:05.123456+0000 w1 "
-	s, err := Open(Spec{"w1", write("journal.txt", line+"kubenswrapper[1]: a\n"+line+"crio[2]: b\n"+line+"systemd[1]: Started kubelet.service - Kubernetes Kubelet.\n")},
-		Spec{"w2", write("screen.txt", "ignition[1]: GET\n")})
+	s, err := Open(Spec{Host: "w1", File: write("journal.txt", line+"kubenswrapper[1]: a\n"+line+"crio[2]: b\n"+line+"systemd[1]: Started kubelet.service - Kubernetes Kubelet.\n")},
+		Spec{Host: "w2", File: write("screen.txt", "ignition[1]: GET\n")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -231,7 +231,7 @@ func TestAlone(t *testing.T) {
 		if err := os.WriteFile(file, []byte(c.text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		s, err := Open(Spec{"w1", file})
+		s, err := Open(Spec{Host: "w1", File: file})
 		if err != nil {
 			t.Fatal(err)
 		}

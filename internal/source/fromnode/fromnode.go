@@ -64,7 +64,7 @@ type Node struct {
 //
 // bash says that it runs, opens the connection, says that it is open, and copies both
 // ways until one of them ends; what the server sent before it closed is still read. In
-// the end it says so, because an exec that is lost on the way ends without an error. The address and the port are arguments.
+// the end it says so, because an exec that is lost on the path ends without an error. The address and the port are arguments.
 const (
 	tunnel = `echo run; exec 3<>"/dev/tcp/$1/$2" || exit 90; echo open; exec 4<&0; ` +
 		`cat <&3 & r=$!; cat <&4 >&3 & w=$!; exec 3>&- 4<&-; wait -n || wait $r; kill $r $w 2>/dev/null; echo end >&2; exit 0`
@@ -92,7 +92,7 @@ func (n *Node) Check(ctx context.Context) error {
 	return nil
 }
 
-// errLost: an exec that breaks off on the way ends as one that succeeds.
+// errLost: an exec that breaks off on the path ends as one that succeeds.
 var errLost = errors.New("the command broke off without an answer")
 
 // LookupHost asks for the addresses of a name as the node's programs do: its

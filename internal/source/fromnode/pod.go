@@ -8,12 +8,9 @@ import (
 	"slices"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
+	"github.com/rollcall-project/rollcall/internal/apitypes/corev1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/remotecommand"
-	"k8s.io/client-go/util/exec"
-	"k8s.io/klog/v2"
 	"k8s.io/streaming/pkg/httpstream"
 
 	"github.com/rollcall-project/rollcall/internal/source/podexec"
@@ -82,25 +79,22 @@ type pod struct {
 // Run implements Runner.
 func (p *pod) Run(ctx context.Context, argv []string, in io.Reader, out, errs io.Writer) error {
 	var refused *apierrors.StatusError
-	options := &corev1.PodExecOptions{Container: container, Command: slices.Concat(host, argv), Stdin: in != nil, Stdout: true, Stderr: true}
-	both, err := p.client.Executor(Namespace, p.name, options, func(err error) bool {
+	command := podexec.Command{Container: container, Argv: slices.Concat(host, argv)}
+	err := p.client.Run(ctx, Namespace, p.name, command, podexec.Streams{In: in, Out: out, Err: errs}, func(err error) bool {
 		var upgrade *httpstream.UpgradeFailureError
 		if errors.As(err, &upgrade) {
 			_ = errors.As(upgrade.Cause, &refused) // SPDY's error is only text
 		}
 		return upgrade != nil || httpstream.IsHTTPSProxyError(err)
 	})
-	if err != nil {
-		return err
-	}
-	quiet := klog.NewContext(ctx, klog.New(nil)) // a connection that is closed early is no error here, and every other is returned
-	err = both.StreamWithContext(quiet, remotecommand.StreamOptions{Stdin: in, Stdout: out, Stderr: errs})
-	var exit exec.CodeExitError
+	var exit *podexec.ExitError
 	switch {
 	case err == nil:
 		return nil
 	case errors.As(err, &exit):
 		return &Exit{Code: exit.Code}
+	case errors.Is(err, podexec.ErrLost):
+		return fmt.Errorf("pod %s: %w", p.name, err)
 	case ctx.Err() != nil:
 		return fmt.Errorf("run a command in pod %s: %w", p.name, ctx.Err())
 	}

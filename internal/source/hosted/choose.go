@@ -9,7 +9,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/evidence"
 )
 
-// None is what is named in the place of a hosted cluster where the management
+// None is what is named instead of a hosted cluster where the management
 // cluster itself is to be looked at.
 const None = "none"
 

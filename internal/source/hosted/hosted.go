@@ -23,13 +23,13 @@ import (
 type Source struct {
 	Ref        evidence.Hosted
 	Management evidence.Source
-	Cluster    evidence.Source       // the hosted cluster; nil where there is no way to it
+	Cluster    evidence.Source       // the hosted cluster; nil where there is no network path to it
 	Why        *evidence.Unavailable // why Cluster is nil
 	Reach      func(context.Context) (Answer, error)
 	Skip       []string // needs of Management's notes that this source answers
 }
 
-// Answer is what became of the way to the hosted API.
+// Answer is what became of the network path to the hosted API.
 type Answer struct {
 	Asked        bool      // somebody asked: false in archives, which hold what they hold
 	Answered     bool      // a usable answer of a Kubernetes API

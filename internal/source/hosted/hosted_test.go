@@ -92,7 +92,7 @@ func TestList(t *testing.T) {
 }
 
 // TestNoWay: a hosted cluster that cannot be read is unknown, and never the management
-// cluster in its place.
+// cluster instead.
 func TestNoWay(t *testing.T) {
 	management, _ := clusters()
 	why := &evidence.Unavailable{Why: evidence.Unreachable, Detail: "connection refused", Supply: evidence.Supply{Kind: evidence.SupplyKubeconfig}}

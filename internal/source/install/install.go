@@ -122,7 +122,7 @@ func Logs(path string) ([]string, error) {
 	return list, nil
 }
 
-// maxLogs bounds the texts that are read beside an installation.
+// maxLogs bounds the texts that are read in addition to an installation.
 const maxLogs = 100
 
 // Open reads the directory.

@@ -29,7 +29,7 @@ const (
 	mostBody    = 64 << 10
 )
 
-// try takes all steps of one rung. The error says that they could not be taken at
+// try takes all steps of one check. The error says that they could not be taken at
 // all, from where they were to be.
 func (s *Source) try(ctx context.Context, r rung) (a probe.APIAnswer, _ error) {
 	ctx, cancel := context.WithTimeout(ctx, s.opts.Step)
@@ -83,7 +83,7 @@ func (s *Source) lookup(ctx context.Context, a *probe.APIAnswer) ([]string, erro
 	return found, err
 }
 
-// proxyFor is the proxy that the client uses; only the front is asked through it,
+// proxyFor is the proxy that the client uses; only the load balancer is asked through it,
 // because everything behind it is asked as a host of the cluster would.
 func (s *Source) proxyFor(r rung) *url.URL {
 	c := s.opts.Client
@@ -97,7 +97,7 @@ func (s *Source) proxyFor(r rung) *url.URL {
 	return proxy
 }
 
-// connect opens one connection and asks the paths of the rung over it. What is
+// connect opens one connection and asks the paths of the check over it. What is
 // served as a certificate is looked at first and held against the CAs afterwards.
 func (s *Source) connect(ctx context.Context, r rung, proxy *url.URL, a *probe.APIAnswer) error {
 	w := &wire.Witness{}
@@ -151,7 +151,7 @@ func (s *Source) connect(ctx context.Context, r rung, proxy *url.URL, a *probe.A
 }
 
 // serverName is the name under which an API server is asked for. Masters serve the
-// certificate of the front only to who names it (kube-apiserver
+// certificate of the load balancer only to who names it (kube-apiserver
 // --tls-sni-cert-key; openshift/cluster-kube-apiserver-operator:pkg/operator/configobservation/apiserver/observe_apiserver.go).
 func (s *Source) serverName(r rung) string {
 	c := s.opts.Client

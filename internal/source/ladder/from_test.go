@@ -66,7 +66,7 @@ func TestFromNode(t *testing.T) {
 			t.Errorf("%s was asked from %q, want %q", a.Target, a.Vantage, want)
 		}
 	}
-	if seen != 2 { // the front, and the API server of m0; its machine config server is not asked
+	if seen != 2 { // the load balancer, and the API server of m0; its machine config server is not asked
 		t.Errorf("%d rungs: %v", seen, list)
 	}
 	if strings.Contains(s.Sent(), "a-secret") {
@@ -80,7 +80,7 @@ func TestFromNode(t *testing.T) {
 }
 
 // TestFromNodeLost: where a probe could not be made the ladder is not had; it does not
-// have a rung less, and none that refuses.
+// have a check less, and none that refuses.
 func TestFromNodeLost(t *testing.T) {
 	s := fromnodetest.New(t)
 	s.Lose = 1

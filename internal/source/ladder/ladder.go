@@ -1,16 +1,16 @@
-// Package ladder is the evidence.Source of the way to the API: names, addresses,
-// ports and certificates from here to every API server, rung by rung. It answers
+// Package ladder is the evidence.Source of the network path to the API: names, addresses,
+// ports and certificates from here to every API server, check by check. It answers
 // when nothing else does.
 //
 // Invariants:
-//   - No rung carries a credential. The client's own request is made by the live
+//   - No check carries a credential. The client's own request is made by the live
 //     source, over a connection that it verified.
-//   - Every rung names the machine that asked: from elsewhere it may differ.
-//   - A rung that fails is an answer. Only a cancelled caller is an error.
+//   - Every check names the machine that asked: from elsewhere it may differ.
+//   - A check that fails is an answer. Only a canceled caller is an error.
 //   - Where the API answers its client, nothing but its front is asked, unless the
 //     whole ladder is wanted.
-//   - Rungs are asked side by side, each with Options.Step for all its steps: a
-//     ladder to a cluster that is gone takes two of them, beside the client's own
+//   - Checks are asked side by side, each with Options.Step for all its steps: a
+//     ladder to a cluster that is gone takes two of them, in addition to the client's own
 //     request, which has the live source's bound.
 package ladder
 
@@ -69,16 +69,16 @@ type Master struct {
 // Options say what the ladder leads to.
 type Options struct {
 	Client  *Client  // nil: there is no kubeconfig. Left aside where Before is of another cluster
-	Masters []Master // beside those that are known from elsewhere
+	Masters []Master // in addition to those that are known from elsewhere
 	Before  []Lister // archives of the cluster
 	Whole   bool     // walk the whole ladder even where the API answers
 	Vantage string   // the machine that asks; "" is this machine's host name
 	From    *From    // ask from a node of the cluster in place of this machine
 	Now     func() time.Time
-	Step    time.Duration // for one rung; 0 is 6 s: an API server whose etcd is gone takes four to say so
+	Step    time.Duration // for one check; 0 is 6 s: an API server whose etcd is gone takes four to say so
 }
 
-// From makes the probes somewhere else. An error that NotRun recognises says nothing
+// From makes the probes somewhere else. An error that NotRun recognizes says nothing
 // of the address that was asked: the probe could not be made.
 type From struct {
 	Name   string
@@ -114,7 +114,7 @@ func New(o Options) *Source {
 	return &Source{opts: o, mcsPort: probe.MCSPort, turn: make(chan struct{}, 1)}
 }
 
-// Describe implements evidence.Source. It has no time of its own: beside an
+// Describe implements evidence.Source. It has no time of its own: in addition to an
 // archive, now is the archive's.
 func (s *Source) Describe(context.Context) (evidence.Description, error) {
 	return evidence.Description{Kind: "ladder", Name: "the network path to the API", Vantage: s.opts.Vantage}, nil
@@ -147,18 +147,18 @@ func (s *Source) List(ctx context.Context, r evidence.Resource, namespace string
 	return slices.Clone(objects), err
 }
 
-// rung is one address and port to ask.
+// check is one address and port to ask.
 type rung struct {
 	target, host string
 	port         int
 }
 
 // patience is how long the client's own request may take before the ladder is
-// walked beside it.
+// walked in addition to it.
 const patience = 3 * time.Second
 
-// walk asks the front and lets the client ask, and where one of them fails, takes
-// long, or the whole ladder is wanted, all rungs that are known.
+// walk asks the load balancer and lets the client ask, and where one of them fails, takes
+// long, or the whole ladder is wanted, all checks that are known.
 func (s *Source) walk(ctx context.Context) ([]evidence.Object, error) {
 	if !s.sameCluster(ctx) {
 		s.opts.Client = nil
@@ -183,7 +183,7 @@ func (s *Source) walk(ctx context.Context) ([]evidence.Object, error) {
 	if whole {
 		w.ask(ctx, s.named(ctx, s.opts.Before)...)
 	}
-	<-reached // the client's request has its own bound and honours the context
+	<-reached // the client's request has its own bound and honors the context
 	if w.failed != nil {
 		return nil, w.failed
 	}
@@ -205,7 +205,7 @@ type walker struct {
 	notRun error // why a probe from elsewhere could not be made
 }
 
-// fine reports whether the front gave an answer that a client can use.
+// fine reports whether the load balancer gave an answer that a client can use.
 func (w *walker) fine() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -217,7 +217,7 @@ func (w *walker) fine() bool {
 	return false
 }
 
-// ask asks the rungs that were not asked yet, all at once: there are few, see maxRungs.
+// ask asks the checks that were not asked yet, all at once: there are few, see maxRungs.
 func (w *walker) ask(ctx context.Context, list ...rung) {
 	var group sync.WaitGroup
 	for _, r := range list {
@@ -238,7 +238,7 @@ func (w *walker) ask(ctx context.Context, list ...rung) {
 	group.Wait()
 }
 
-// secondLook is how long a master that is not ready beside others is given.
+// secondLook is how long a master that is not ready in addition to others is given.
 const secondLook = time.Second
 
 // askAgain asks those masters once more that were reached and are not ready, while

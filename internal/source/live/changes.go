@@ -48,14 +48,14 @@ type Changes struct {
 
 // Limits of a watch.
 const (
-	watchTime   = 20 * time.Minute // of one connection; then it is made again
+	watchTime   = 20 * time.Minute // of one connection; then it is regenerated
 	watchYoung  = 5 * time.Minute  // of one where not everything is served yet
-	watchPause  = 3 * time.Second  // before a connection is made again
+	watchPause  = 3 * time.Second  // before a connection is regenerated
 	watchSilent = 2 * time.Minute  // without an answer to the request
 )
 
 // NewChanges returns what tells of the changes of the cluster that cfg leads to. It is asked
-// for each connection: credentials end, and a cluster is installed again. It sends nothing
+// for each connection: credentials expire, and a cluster is installed again. It sends nothing
 // yet.
 func NewChanges(cfg func() (*rest.Config, error), opts Options) *Changes {
 	opts.RunTimeout, opts.RunBytes = math.MaxInt32*time.Second, math.MaxInt64
@@ -143,7 +143,7 @@ func (c *Changes) generation(ctx context.Context, rows map[evidence.Resource]*ta
 			return err
 		})
 	}
-	_ = all.Wait() // why a connection ended is no matter: it is made again
+	_ = all.Wait() // why a connection ended is no matter: it is regenerated
 }
 
 // table remembers of each row what it was.

@@ -2,14 +2,10 @@ package live
 
 import (
 	"fmt"
-	"maps"
 	"mime"
 	"slices"
 	"strings"
 
-	certificatesv1 "k8s.io/api/certificates/v1"
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -20,32 +16,16 @@ import (
 	"github.com/rollcall-project/rollcall/internal/sanitize"
 )
 
-// scheme has the kinds that are read as protobuf: those of which a cluster has many and
-// that are large. Everything else, every custom resource included, is read as JSON.
-var scheme = newScheme()
-
-// codecs decode what scheme has.
-var codecs = serializer.NewCodecFactory(scheme)
-
-func newScheme() *runtime.Scheme {
+// Codecs are those of clients that read errors as objects and everything else as bytes.
+// No kind is registered: k8s.io/api links the codecs of all of them.
+func Codecs() runtime.NegotiatedSerializer {
 	s := runtime.NewScheme()
 	metav1.AddToGroupVersion(s, schema.GroupVersion{Version: "v1"})
-	add := []func(*runtime.Scheme) error{
-		metav1.AddMetaToScheme, corev1.AddToScheme, certificatesv1.AddToScheme,
-	}
-	for _, f := range add {
-		if err := f(s); err != nil {
-			panic(fmt.Sprintf("live: the scheme of built-in kinds: %v", err)) // a defect of the program, met by every test
-		}
-	}
-	return s
+	return serializer.NewCodecFactory(s).WithoutConversion()
 }
 
-// Media types of requests. For built-in kinds as servers send them, with
-// managedFields, protobuf takes half to two thirds of JSON's time on this side and
-// a third of its allocations (BenchmarkList), and less of the API server's time.
-// Without managedFields the two are equal here: conversion to maps then costs what
-// parsing of JSON costs.
+// Media types of requests. Protobuf of which only the fields of kinds are decoded takes
+// a tenth of JSON's time on this side (BenchmarkList), and less of the API server's time.
 const (
 	mediaJSON  = runtime.ContentTypeJSON
 	mediaProto = runtime.ContentTypeProtobuf
@@ -55,8 +35,8 @@ const (
 // form is the form in which a list is asked for.
 type form struct {
 	accept   string
-	metadata bool // the server sends metadata only
-	lean     bool // what no fact reads is dropped
+	metadata bool    // the server sends metadata only
+	fields   message // what is kept of an object; nil is everything
 }
 
 // formOf chooses the form of a resource's list. There is no fall-back from
@@ -64,12 +44,31 @@ type form struct {
 // Secrets answers 406, and then they are not read.
 func (s *Source) formOf(as served, namespace string) form {
 	if as.Resource == evidence.Secrets && (namespace == "" || !slices.Contains(s.opts.SecretNamespaces, namespace)) {
-		return form{accept: mediaProto + asMetadata + "," + mediaJSON + asMetadata, metadata: true}
+		return form{accept: mediaProto + asMetadata + "," + mediaJSON + asMetadata, metadata: true, fields: metadataOnly}
 	}
-	if scheme.Recognizes(as.groupVersion().WithKind(as.Kind + "List")) {
-		return form{accept: mediaProto + "," + mediaJSON + ";q=0.9", lean: !s.opts.Whole && leanable(as.Resource)}
+	if fields := fieldsOf(as); fields != nil && !s.opts.Whole {
+		return form{accept: mediaProto + "," + mediaJSON + ";q=0.9", fields: fields}
 	}
 	return form{accept: mediaJSON}
+}
+
+// fieldsOf returns what is read of a resource's objects, nil for everything.
+func fieldsOf(as served) message {
+	if as.Version != "v1" {
+		return nil
+	}
+	return kinds[as.Resource.In("")]
+}
+
+// Lean drops of an object's content what a diagnosis of a live cluster does not read.
+func Lean(r evidence.Resource, content map[string]any) map[string]any {
+	fields := kinds[r.In("")]
+	if fields == nil {
+		return content
+	}
+	lean := keep(content, fields)
+	lean["apiVersion"], lean["kind"] = content["apiVersion"], content["kind"]
+	return lean
 }
 
 // decode reads a page in the media type that the server chose, and refuses one
@@ -81,7 +80,7 @@ func decode(body []byte, contentType string, as served, form form) (page, error)
 	}
 	switch media {
 	case mediaProto:
-		return decodeTyped(body, as, form)
+		return decodeProto(body, as, form)
 	case mediaJSON, "":
 		return decodeJSON(body, as, form)
 	}
@@ -97,7 +96,7 @@ func checkList(got schema.GroupVersionKind, as served, form form) error {
 		want.Group = "meta.k8s.io"
 	}
 	ok := got == want
-	if !ok && !form.metadata && !scheme.Recognizes(want) {
+	if !ok && !form.metadata && fieldsOf(as) == nil {
 		ok = got.GroupVersion() == want.GroupVersion() && strings.HasSuffix(got.Kind, "List")
 	}
 	if !ok {
@@ -106,65 +105,30 @@ func checkList(got schema.GroupVersionKind, as served, form form) error {
 	return nil
 }
 
-func decodeTyped(body []byte, as served, form form) (page, error) {
-	info, _ := runtime.SerializerInfoForMediaType(codecs.SupportedMediaTypes(), mediaProto)
-	list, kind, err := info.Serializer.Decode(body, nil, nil)
+func decodeProto(body []byte, as served, form form) (page, error) {
+	if form.fields == nil {
+		return page{}, garbage("%s as protobuf, which was not asked for", as.Resource)
+	}
+	apiVersion, kind, next, items, err := openList(body)
 	if err != nil {
 		return page{}, garbage("decode %s: %v", as.Resource, err)
 	}
-	if err := checkList(*kind, as, form); err != nil {
+	if err := checkList(schema.FromAPIVersionAndKind(apiVersion, kind), as, form); err != nil {
 		return page{}, err
 	}
-	about, err := meta.ListAccessor(list)
-	if err != nil {
-		return page{}, garbage("decode %s: %v", as.Resource, err)
-	}
-	p := page{next: about.GetContinue()}
-	err = meta.EachListItem(list, func(o runtime.Object) error {
-		p.items = append(p.items, func() (map[string]any, error) { return toContent(o, as, form) })
-		return nil
-	})
-	return p, err
-}
-
-// toContent converts a typed object to what the same object's JSON decodes to.
-func toContent(o runtime.Object, as served, form form) (map[string]any, error) {
-	if about, err := meta.Accessor(o); err == nil {
-		about.SetManagedFields(nil) // half of an object, and of no use to any fact
-	}
-	if form.lean {
-		Lean(o)
-	}
-	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(o)
-	if err != nil {
-		return nil, garbage("convert %s: %v", as.Resource, err)
-	}
-	content, _ = compact(content).(map[string]any)
-	mark(content, as, form)
-	return content, nil
-}
-
-// compact rebuilds the maps below v that have much more room than entries: the
-// converter makes a map as large as the struct has fields, and most are empty.
-// Without it the objects of a list take twice the memory.
-func compact(v any) any {
-	switch v := v.(type) {
-	case map[string]any:
-		for k, child := range v {
-			switch child.(type) {
-			case map[string]any, []any:
-				v[k] = compact(child)
+	p := page{next: next, items: make([]item, 0, len(items))}
+	w := &wireReader{known: map[string]string{}}
+	for _, raw := range items {
+		p.items = append(p.items, func() (map[string]any, error) {
+			content, err := w.object(raw, form.fields)
+			if err != nil {
+				return nil, garbage("decode %s: %v", as.Resource, err)
 			}
-		}
-		tight := make(map[string]any, len(v))
-		maps.Copy(tight, v)
-		return tight
-	case []any:
-		for i := range v {
-			v[i] = compact(v[i])
-		}
+			mark(content, as, form)
+			return content, nil
+		})
 	}
-	return v
+	return p, nil
 }
 
 // mark sets what single objects of a list do not carry themselves.
@@ -197,6 +161,9 @@ func decodeJSON(body []byte, as served, form form) (page, error) {
 		p.items = append(p.items, func() (map[string]any, error) {
 			if about, ok := content["metadata"].(map[string]any); ok && !sanitize.ManagedFields(as.Resource) {
 				delete(about, "managedFields")
+			}
+			if form.fields != nil {
+				content = keep(content, form.fields)
 			}
 			mark(content, as, form)
 			return content, nil

@@ -2,41 +2,49 @@ package live
 
 import (
 	"math/rand"
+	"reflect"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/api/apitesting/fuzzer"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metafuzzer "k8s.io/apimachinery/pkg/apis/meta/fuzzer"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
 )
 
-// TestConversionOfEveryBuiltInKind fills objects of all kinds that are read as
-// protobuf with seeded random values: what protobuf is converted to must be what
-// the same object's JSON decodes to, values and types alike.
-func TestConversionOfEveryBuiltInKind(t *testing.T) {
+// kindNames are the kinds of what is read as protobuf.
+var kindNames = map[evidence.Resource]served{
+	evidence.Nodes: {Kind: "Node"}, evidence.Pods: {Kind: "Pod", Namespaced: true}, evidence.Events: {Kind: "Event", Namespaced: true},
+	evidence.ConfigMaps: {Kind: "ConfigMap", Namespaced: true}, evidence.Secrets: {Kind: "Secret", Namespaced: true},
+	evidence.CSRs: {Kind: "CertificateSigningRequest"}, evidence.Leases: {Kind: "Lease", Namespaced: true},
+	evidence.Deployments: {Kind: "Deployment", Namespaced: true}, evidence.ReplicaSets: {Kind: "ReplicaSet", Namespaced: true},
+}
+
+// TestWire fills objects of all kinds that are read as protobuf with seeded random values:
+// what their protobuf is read of must be what the same object's JSON has in the same
+// fields, values and types alike.
+func TestWire(t *testing.T) {
 	fill := fuzzer.FuzzerFor(metafuzzer.Funcs, rand.NewSource(1), codecs)
-	kinds := []served{
-		{Resource: evidence.Nodes, Kind: "Node"}, {Resource: evidence.Pods, Kind: "Pod", Namespaced: true},
-		{Resource: evidence.Events, Kind: "Event", Namespaced: true}, {Resource: evidence.ConfigMaps, Kind: "ConfigMap", Namespaced: true},
-		{Resource: evidence.Secrets, Kind: "Secret", Namespaced: true}, {Resource: evidence.Namespaces, Kind: "Namespace"},
-		{Resource: evidence.CSRs, Kind: "CertificateSigningRequest"},
-	}
-	for _, as := range kinds {
-		as.Version = "v1"
-		gvk := as.groupVersion().WithKind(as.Kind)
-		if !scheme.Recognizes(gvk.GroupVersion().WithKind(as.Kind + "List")) {
-			t.Errorf("%s is not read as protobuf", gvk)
+	for r, fields := range kinds {
+		as, ok := kindNames[r]
+		if !ok {
+			t.Errorf("the test does not know the kind of %s", r)
 			continue
 		}
-		for range 40 {
+		as.Resource, as.Version = r, "v1"
+		gvk := as.groupVersion().WithKind(as.Kind)
+		seen := map[string]bool{}
+		for range 60 {
 			o, err := scheme.New(gvk)
 			if err != nil {
 				t.Fatal(err)
 			}
 			fill.Fill(o)
+			setTimes(reflect.ValueOf(o).Elem())
 			about, _ := meta.Accessor(o)
 			about.SetName("name")
 			about.SetNamespace(map[bool]string{true: "namespace"}[as.Namespaced])
@@ -46,8 +54,67 @@ func TestConversionOfEveryBuiltInKind(t *testing.T) {
 				t.Errorf("%s: protobuf differs from JSON (-json +protobuf):\n%s", gvk, d)
 				break
 			}
+			note(seen, "", proto[0].Content)
+		}
+		for _, path := range paths("", fields) {
+			if !seen[path] && (as.Namespaced || path != ".metadata.namespace") {
+				t.Errorf("%s%s was in none of the objects: is there such a field?", r, path)
+			}
 		}
 	}
+}
+
+// setTimes sets the times that a filler leaves out.
+func setTimes(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Pointer:
+		switch {
+		case v.Type() == reflect.TypeFor[*metav1.Time]() && v.IsNil():
+			v.Set(reflect.ValueOf(&metav1.Time{Time: epoch}))
+		case v.Type() == reflect.TypeFor[*metav1.MicroTime]() && v.IsNil():
+			v.Set(reflect.ValueOf(&metav1.MicroTime{Time: epoch.Add(1234 * time.Microsecond)}))
+		case !v.IsNil():
+			setTimes(v.Elem())
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			setTimes(v.Index(i))
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if v.Type().Field(i).IsExported() {
+				setTimes(v.Field(i))
+			}
+		}
+	}
+}
+
+// note adds the paths that an object has.
+func note(seen map[string]bool, at string, content map[string]any) {
+	for k, v := range content {
+		path := at + "." + k
+		seen[path] = true
+		switch v := v.(type) {
+		case map[string]any:
+			note(seen, path, v)
+		case []any:
+			for _, e := range v {
+				if o, ok := e.(map[string]any); ok {
+					note(seen, path, o)
+				}
+			}
+		}
+	}
+}
+
+// paths are those of all fields of a message.
+func paths(at string, m message) []string {
+	var list []string
+	for _, f := range m {
+		list = append(list, at+"."+f.name)
+		list = append(list, paths(at+"."+f.name, f.of)...)
+	}
+	return list
 }
 
 // through encodes a list of one object as a server does and decodes it. JSON is
@@ -77,7 +144,7 @@ func through(t *testing.T, as served, media string, o runtime.Object) []evidence
 			t.Fatal(err)
 		}
 	}
-	p, err := decode(raw, media, as, form{})
+	p, err := decode(raw, media, as, form{fields: kinds[as.Resource]})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +165,7 @@ func FuzzDecode(f *testing.F) {
 		if proto {
 			media = mediaProto
 		}
-		p, err := decode(raw, media, as, form{})
+		p, err := decode(raw, media, as, form{fields: kinds[as.Resource]})
 		if err != nil {
 			return
 		}

@@ -60,7 +60,7 @@ func garbage(format string, args ...any) error {
 
 // unavailable turns the failure of a request into an *evidence.Unavailable for a
 // need. asked is the context of the request, ctx the caller's: a caller that
-// cancelled gets its own error back.
+// canceled gets its own error back.
 func (s *Source) unavailable(ctx, asked context.Context, need evidence.Need, a Access, err error) error {
 	if err == nil {
 		return nil

@@ -50,7 +50,7 @@ type Options struct {
 	QPS              float32       // requests a second; 0 is 100
 	Burst            int           // 0 is 200
 	PageSize         int           // objects a page; 0 is 500, as `kubectl get --chunk-size`
-	Whole            bool          // keep also what no fact reads of pods and nodes: for those who write it down
+	Whole            bool          // keep also what no fact reads of an object: for those who write it down
 	SecretNamespaces []string      // namespaces whose Secrets may be read in full
 	Journals         bool          // read journals of nodes through their kubelets
 	LogBytes         int64         // of one text; 0 is 64 MiB
@@ -120,7 +120,7 @@ func New(cfg *rest.Config, opts Options) (*Source, error) {
 	cfg.Timeout = 0 // every request has a context with a deadline; a client's timeout would cut logs
 	cfg.RateLimiter, cfg.QPS, cfg.Burst = nil, opts.QPS, opts.Burst
 	cfg.WarningHandler, cfg.WarningHandlerWithContext = rest.NoWarnings{}, nil
-	cfg.NegotiatedSerializer = codecs.WithoutConversion()
+	cfg.NegotiatedSerializer = Codecs()
 	cfg.GroupVersion, cfg.APIPath = nil, ""
 	cfg.ContentConfig.ContentType = runtime.ContentTypeJSON
 	cfg.ContentConfig.AcceptContentTypes = runtime.ContentTypeJSON

@@ -72,7 +72,7 @@ func because(err error, why string) error {
 }
 
 // mcsTargets finds whom to ask. The nodes must be known, for a missing answer of
-// a node would look like a node that nobody asked about; api-int and the VIPs are
+// a node would look like a node that no one asked about; api-int and the VIPs are
 // asked where the Infrastructure can be read.
 func (s *Source) mcsTargets(ctx context.Context) ([]probeTarget, error) {
 	nodes, err := s.List(ctx, evidence.Nodes, "")

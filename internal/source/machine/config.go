@@ -83,7 +83,7 @@ func (s *Source) machineConfig(name string) onhost.MachineConfig {
 }
 
 // booted finds the image of the booted deployment: the kernel's command line names
-// the deployment, and the file beside it its origin
+// the deployment, and the file next to it its origin
 // (ostreedev/ostree:src/libostree/ostree-sysroot.c parse_bootlink,
 // coreos/rpm-ostree: container-image-reference in the origin).
 func (s *Source) booted() (image, from, problem string) {

@@ -102,7 +102,7 @@ func (c *checker) neighborAnswers() []probe.NetAnswer {
 }
 
 // poke sends an empty datagram to the discard port. Who has it closed answers with ICMP,
-// and nobody acts upon it.
+// and no one acts upon it.
 func poke(ctx context.Context, ip string) {
 	conn, err := (&net.Dialer{Timeout: time.Second}).DialContext(ctx, "udp", net.JoinHostPort(ip, "9"))
 	if err != nil {

@@ -20,7 +20,7 @@ func readNeighbors() ([]neighbor, error) {
 	return parseNeighbors(raw)
 }
 
-// The layout of an entry and its states (include/uapi/linux/neighbour.h): struct ndmsg has
+// The layout of an entry and its states (include/uapi/linux/neighbor.h): struct ndmsg has
 // 12 bytes: family, 3 of padding, the interface, the state, flags and a type; attributes
 // follow.
 const (

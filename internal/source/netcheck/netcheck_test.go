@@ -441,7 +441,7 @@ func TestWanted(t *testing.T) {
 	}
 }
 
-// TestHostileServer: what a server sends without end is read to a bound, in time.
+// TestHostileServer: what a server sends endlessly is read to a bound, in time.
 func TestHostileServer(t *testing.T) {
 	s := quiet(t, func(w http.ResponseWriter, r *http.Request) {
 		for {

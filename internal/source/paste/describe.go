@@ -88,7 +88,7 @@ func (sp *splitter) describedFollows() bool {
 }
 
 // description returns the lines of a description and moves behind them. A value of several
-// lines goes on at the margin; a description ends with its events.
+// lines continues at the margin; a description ends with its events.
 func (sp *splitter) description() [][]byte {
 	from, events := sp.at, false
 	for sp.at++; sp.at < len(sp.lines) && sp.at-from < maxDescribed; sp.at++ {
@@ -164,7 +164,7 @@ func (b block) get(path ...string) string {
 	return value(f.value)
 }
 
-// field returns a field by the labels on the way to it.
+// field returns a field by the labels on the path to it.
 func (b block) field(path ...string) (block, bool) {
 	for _, label := range path {
 		i := 0

@@ -341,7 +341,7 @@ func typed(text, kind string) any {
 	return text
 }
 
-// put keeps a value in an object, and makes the objects on the way to it.
+// put keeps a value in an object, and makes the objects on the path to it.
 func put(content map[string]any, to []string, v any) {
 	if v == nil {
 		return

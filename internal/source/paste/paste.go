@@ -5,7 +5,7 @@
 //
 // Invariants:
 //   - A paste shows what stands in it and no more. Every list of objects is only a part of
-//     one, so nothing is "not there" because nobody pasted it.
+//     one, so nothing is "not there" because no one pasted it.
 //   - A row of a table is an object with the fields that the table prints. What it does not
 //     print is left out, and nothing is made up for it.
 //   - Bytes are foreign: the size, the objects and the nesting are bounded.

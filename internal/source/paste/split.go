@@ -29,7 +29,7 @@ type splitter struct {
 	container string
 }
 
-// maxStreams bounds the logs of one text: nobody copies those of more hosts together.
+// maxStreams bounds the logs of one text: no one copies those of more hosts together.
 const maxStreams = 200
 
 // maxLines bounds the lines of a text that are looked at one by one.

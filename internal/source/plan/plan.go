@@ -1,6 +1,6 @@
 // Package plan reads what somebody wants to install before anything is installed:
 // install-config.yaml and agent-config.yaml, with the line and the column of each value, and
-// what the extra manifests beside them are.
+// what the extra manifests in addition to them are.
 //
 // Invariants:
 //   - Secrets stay in the file: the pull secret, passwords, keys and what stands before the @

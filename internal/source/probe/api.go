@@ -17,7 +17,7 @@ import (
 // of them (openshift/installer:pkg/asset/manifests, Infrastructure.status.apiServerURL).
 const APIPort = 6443
 
-// The targets of the API's rungs beside TargetNode, TargetAPIInt and TargetVIP.
+// The targets of the API's checks in addition to TargetNode, TargetAPIInt and TargetVIP.
 const (
 	TargetAPI    = "api"    // the server of the kubeconfig, or of the archive's Infrastructure
 	TargetClient = "client" // the same, asked with the kubeconfig's credentials over a verified connection
@@ -62,7 +62,7 @@ const (
 	maxCheckName = 120
 )
 
-// APIAnswer is one rung of the ladder to the API: one address and port, with all
+// APIAnswer is one check of the ladder to the API: one address and port, with all
 // steps that were taken there. No credential is sent, except by the client's own
 // request (TargetClient), which goes over a verified connection only.
 type APIAnswer struct {

@@ -46,7 +46,7 @@ type ErrorClass string
 // The classes, in the order of the steps. An answer with an HTTP status has none.
 const (
 	ErrDNS     ErrorClass = "dns"      // the host has no address
-	ErrNoRoute ErrorClass = "no-route" // no way to the host or network
+	ErrNoRoute ErrorClass = "no-route" // no network path to the host or network
 	ErrRefused ErrorClass = "refused"  // the host answers, nothing listens on the port
 	ErrTimeout ErrorClass = "timeout"  // no answer in time; Stage tells at which step
 	ErrTLS     ErrorClass = "tls"      // connected, no TLS session
@@ -112,7 +112,7 @@ func (a MCSAnswer) Question() string {
 }
 
 // Object returns the answer as an object. Its content has the fields of
-// MCSAnswer beside apiVersion, kind and metadata, so evidence.Decode[MCSAnswer]
+// MCSAnswer in addition to apiVersion, kind and metadata, so evidence.Decode[MCSAnswer]
 // is the way back.
 func (a MCSAnswer) Object() (evidence.Object, error) {
 	raw, err := json.Marshal(a)

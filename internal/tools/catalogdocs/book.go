@@ -13,7 +13,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/report"
 )
 
-// book is the catalogue with what its pages look up.
+// book is the catalog with what its pages look up.
 type book struct {
 	*fault.Catalog
 	causes   map[string][]neighbor // of a fault
@@ -160,7 +160,7 @@ func slug(text string) string {
 
 var notInSlug = regexp.MustCompile(`[^\p{L}\p{N}_ -]`)
 
-// layers lists the layers of the catalogue.
+// layers lists the layers of the catalog.
 func (b *book) layers() []string {
 	var list []string
 	for _, f := range b.Faults {

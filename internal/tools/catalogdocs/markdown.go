@@ -111,7 +111,7 @@ var (
 	opening  = regexp.MustCompile(`^([-+#]|\d+[.)])(\s|$)`)
 )
 
-// prose renders a sentence of the catalogue: what has a meaning in Markdown is escaped,
+// prose renders a sentence of the catalog: what has a meaning in Markdown is escaped,
 // and pairs of backticks stay code. Pipes are left to tables.
 func prose(text string) string {
 	text = strings.Join(strings.Fields(text), " ")

@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -62,6 +63,34 @@ func collect(root string) ([]text, error) {
 				list = append(list, texts...)
 			}
 		}
+	}
+	comments, err := allComments(root)
+	return append(list, comments...), err
+}
+
+// allComments reads the comments of every Go file but those of screens, which are read
+// with their literals.
+func allComments(root string) ([]text, error) {
+	var list []text
+	err := filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && (strings.HasPrefix(d.Name(), ".") && name != root || d.Name() == "testdata"):
+			return fs.SkipDir
+		case d.IsDir() || filepath.Ext(name) != ".go":
+			return nil
+		}
+		short, err := filepath.Rel(root, filepath.Dir(name))
+		if err != nil || slices.Contains(screens, filepath.ToSlash(short)) {
+			return err
+		}
+		texts, err := readTexts(root, name, goComments)
+		list = append(list, texts...)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read the comments of Go files: %w", err)
 	}
 	return list, nil
 }
@@ -222,6 +251,12 @@ func goTexts(name string, content []byte) ([]text, error) {
 		return true
 	})
 	return list, nil
+}
+
+// goComments returns the comments of a Go file, without its string literals.
+func goComments(name string, content []byte) ([]text, error) {
+	all, err := goTexts(name, content)
+	return slices.DeleteFunc(all, func(t text) bool { return t.place != comment }), err
 }
 
 // goLiterals returns the string literals of a Go file, without its comments.

@@ -23,7 +23,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/types"
 )
 
-// nobody is the user of the image; OpenShift takes another one, which may do as much.
+// no one is the user of the image; OpenShift takes another one, which may do as much.
 const nobody = "65532:65532"
 
 // program is one binary of an image's index.

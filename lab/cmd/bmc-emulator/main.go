@@ -95,7 +95,7 @@ func serve(ctx context.Context, o options, trouble bmc.Trouble) error {
 		if err != nil {
 			return err
 		}
-		defer b.Close() //nolint:errcheck // the process ends
+		defer b.Close() //nolint:errcheck // the process exits
 		b.Behave(trouble)
 		list = append(list, b)
 		fmt.Fprintf(&lines, "m%d redfish-virtualmedia%s %s\n", i, strings.TrimPrefix(b.URL(), "https"), map[bool]string{true: "master", false: "worker"}[i < 3])

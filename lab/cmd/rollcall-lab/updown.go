@@ -114,7 +114,7 @@ func up(ctx context.Context, e env, args []string) error {
 	return follow(ctx, e, gone)
 }
 
-// snapshot stops the lab and copies it, to be gone on with by `up --from`.
+// snapshot stops the lab and copies it, to be continued with by `up --from`.
 func snapshot(ctx context.Context, e env, args []string) error {
 	if len(args) != 1 {
 		return errors.New("snapshot wants one directory to write to")

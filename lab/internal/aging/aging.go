@@ -1,5 +1,5 @@
 // Package aging moves what a cluster has recorded into the past, so that a
-// trouble of a minute is one that has stood for an hour: nobody waits an hour
+// trouble of a minute is one that has stood for an hour: no one waits an hour
 // for a lab, and a diagnosis rightly calls a trouble of a minute normal.
 //
 // All recorded times move by the same span: creations, transitions of

@@ -85,7 +85,7 @@ func (b Builder) All(ctx context.Context) (Artifacts, error) {
 }
 
 // How programs are compiled. Debugging data is left out, and a seventh of a build's
-// time with it: nobody debugs them. The modules kube, etcd and bmo, and the lab itself,
+// time with it: no one debugs them. The modules kube, etcd and bmo, and the lab itself,
 // have the same versions of what they share, above all of Kubernetes' libraries, and
 // the same flags, so that it is compiled once for all. Inlining is a sixth of what
 // remains, which the others, each with a Kubernetes of its own, go without, but for the
@@ -157,7 +157,7 @@ func (b Builder) target(ctx context.Context, t Target) (string, error) {
 	}
 	fmt.Fprintf(b.Progress, "building %s (once, 1 to 4 minutes)\n", t.Name)
 	begin := time.Now()
-	// Built beside its place and renamed, so that a build that was killed
+	// Built in addition to its place and renamed, so that a build that was killed
 	// leaves nothing that looks finished.
 	tmp := fmt.Sprintf("%s.%d.tmp", file, os.Getpid())
 	defer os.Remove(tmp)

@@ -29,7 +29,7 @@ var crdNames = []string{
 	"apiservers", "clusteroperators", "clusterversions", "dnses", "etcds",
 	"featuregates", "imagecontentsourcepolicies", "imagedigestmirrorsets",
 	"images", "imagetagmirrorsets", "infrastructures", "ingresses",
-	"kubeapiservers", "machineconfigurations", "machines", "machinesets",
+	"kubeapiservers", "kubecontrollermanagers", "machineconfigurations", "machines", "machinesets",
 	"machinehealthchecks", "containerruntimeconfigs", "controllerconfigs",
 	"kubeletconfigs", "machineconfignodes", "machineconfigpools",
 	"machineconfigs", "machineosbuilds", "machineosconfigs", "networks",

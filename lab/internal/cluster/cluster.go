@@ -29,7 +29,7 @@ const (
 const EventTTL = 3 * time.Hour
 
 // Controllers is what the lab runs of the kube-controller-manager: signing and
-// approving requests as on a cluster, tokens of ServiceAccounts, the judgement that a
+// approving requests as on a cluster, tokens of ServiceAccounts, the judgment that a
 // host which renews no lease is gone, the deletion of pods whose Node is gone, and the
 // budgets that a drain asks.
 const Controllers = "certificatesigningrequest-signing-controller,certificatesigningrequest-approving-controller," +

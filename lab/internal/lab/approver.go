@@ -12,7 +12,7 @@ import (
 
 // approve does what the approvers of an installation do: it approves every
 // pending request, whoever asks for whatever name, while it is alive. That is
-// the product's behaviour
+// the product's behavior
 // (openshift/installer:data/data/bootstrap/files/usr/local/bin/approve-csr.sh;
 // openshift/assisted-installer:src/assisted_installer_controller ApproveCsrs)
 // and no model for anybody. The second one ends when all hosts have joined.

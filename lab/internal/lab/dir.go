@@ -103,7 +103,7 @@ type State struct {
 
 const (
 	stateFile    = "lab.json"
-	snapshotFile = "snapshot.json" // the state of the lab that this one goes on with
+	snapshotFile = "snapshot.json" // the state of the lab that this one continues with
 )
 
 // ReadState reads a lab's state; a directory without a lab gives an error that
@@ -195,7 +195,7 @@ func (d Dir) LockCommands() (release func(), ok bool, err error) {
 	return lock(string(d) + ".command.lock")
 }
 
-// The lock files lie beside the directory, so that removing it does not hand
+// The lock files lie next to the directory, so that removing it does not hand
 // out a second lock.
 func lock(path string) (func(), bool, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {

@@ -83,7 +83,7 @@ func (l *Lab) Stop(part string) {
 	l.off[part] = true
 }
 
-// works says whether a part of the world goes on.
+// works says whether a part of the world continues.
 func (l *Lab) works(part string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -134,8 +134,8 @@ func (l *Lab) resource(res schema.GroupVersionResource, namespace string) dynami
 	return l.dyn.Resource(res).Namespace(namespace)
 }
 
-// RunPods creates the pods of a YAML stream. Each is bound to a node already, in the
-// place of the scheduler, and runs there: something that is none of the platform's.
+// RunPods creates the pods of a YAML stream. Each is bound to a node already, instead
+// of by the scheduler, and runs there: something that is none of the platform's.
 func (l *Lab) RunPods(ctx context.Context, manifests string) error {
 	objs, err := seed.Parse([]byte(manifests))
 	if err != nil {

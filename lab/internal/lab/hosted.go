@@ -21,7 +21,6 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
-	"github.com/rollcall-project/rollcall/lab/host"
 	"github.com/rollcall-project/rollcall/lab/internal/aging"
 	"github.com/rollcall-project/rollcall/lab/internal/cluster"
 	"github.com/rollcall-project/rollcall/lab/internal/pki"
@@ -223,7 +222,7 @@ func (h *Hosted) payloads() string { return h.lab.opts.Dir.file("hosted-payloads
 // payload is the Ignition config of the hosted cluster's workers: what the real
 // machine config server of the management cluster, which is of the same release,
 // renders for its worker pool, with the hosted cluster's bootstrap credential and
-// CA in the place of its own, and without the static pods of bare metal.
+// CA instead of its own, and without the static pods of bare metal.
 func (h *Hosted) payload(ctx context.Context) ([]byte, error) {
 	l := h.lab
 	client, err := rest.HTTPClientFor(&rest.Config{TLSClientConfig: rest.TLSClientConfig{CAData: l.pki.Root.Cert, ServerName: l.net.API()}})
@@ -297,8 +296,10 @@ type HostedMachine struct {
 	Pointer []byte // its user-data; nil: the present one
 	// Network keeps its network plugin from becoming ready for that long.
 	Network time.Duration
-	// Unknown says that nobody approves its requests.
+	// Unknown says that no one approves its requests.
 	Unknown bool
+	// Hostname is what it calls itself; empty: its name.
+	Hostname string
 }
 
 // PowerOn switches a worker on.
@@ -313,16 +314,7 @@ func (h *Hosted) PowerOn(ctx context.Context, index int, m HostedMachine) error 
 	h.mu.Lock()
 	h.expected[name] = !m.Unknown
 	h.mu.Unlock()
-	return h.lab.PowerOn(ctx, Machine{
-		Host: seed.NewHost(name, "worker", index), Pointer: m.Pointer,
-		Change: func(c *host.Config) {
-			c.Labeler = func(ctx context.Context, node string, labels map[string]string) error {
-				return setLabels(ctx, h.kube, node, labels)
-			}
-			c.DaemonKubeconfig = "" // no machine-config-daemon runs on workers of a hosted cluster
-			c.Pace.Network = m.Network
-		},
-	})
+	return h.powerOn(ctx, index, m)
 }
 
 // Joined says what is missing until a worker is a ready Node with both of its

@@ -73,8 +73,8 @@ func (h *Hosted) UserDataVia(ctx context.Context, address string) ([]byte, error
 	return seed.HostedPointer(h.values.IgnitionCA.Cert, token, fmt.Sprintf("%s:%d", address, hostedPort), h.hash)
 }
 
-// StopOperator stops the HyperShift operator: nobody rewrites user-data or the
-// NodePool's conditions any more.
+// StopOperator stops the HyperShift operator: no one rewrites user-data or the
+// NodePool's conditions from then on.
 func (h *Hosted) StopOperator() {
 	h.mu.Lock()
 	defer h.mu.Unlock()

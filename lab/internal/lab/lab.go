@@ -31,8 +31,8 @@ type Options struct {
 	// MCS is the release of the in-cluster machine config server: "4.20" or
 	// "4.14".
 	MCS string
-	// Resume says that Dir holds the healthy cluster of a snapshot, which goes
-	// on where it was; the base of the scenario is not played.
+	// Resume says that Dir holds the healthy cluster of a snapshot, which continues
+	// where it was; the base of the scenario is not played.
 	Resume bool
 	// InstallDir is the directory of an installation with extra manifests, which the bootstrap
 	// host and the cluster get; empty: none. The scenario's own late input is then left out.

@@ -90,7 +90,7 @@ func (l *Lab) syncMachineApprover(ctx context.Context) error {
 		return err
 	}
 	if !l.hostRuns(pod.Spec.NodeName) {
-		l.machineApprover = nil // the machine is down: nobody gives the lease back
+		l.machineApprover = nil // the machine is down: no one gives the lease back
 		return nil
 	}
 	run := pod.Name + "/" + state.BootID

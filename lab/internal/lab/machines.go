@@ -30,7 +30,7 @@ type Machine struct {
 	// BootImage is the OS image that was written to its disk; empty: the
 	// release's, so that the first boot needs no pull.
 	BootImage string
-	// Resume goes on where a snapshot was made.
+	// Resume continues where a snapshot was made.
 	Resume bool
 	// Change, where set, changes what the simulation is given.
 	Change func(*host.Config)

@@ -21,8 +21,8 @@ import (
 
 // SetEtcdUnhealthy makes the simulated etcd operator report that one member is
 // unhealthy, or no more. The lab's etcd itself is one healthy process, so that
-// the API goes on even where the report says that there is no quorum, as with
-// one of two members; on a cluster nobody could write that report.
+// the API continues even where the report says that there is no quorum, as with
+// one of two members; on a cluster no one could write that report.
 func (d Dir) SetEtcdUnhealthy(on bool) error {
 	if !on {
 		err := os.Remove(d.EtcdUnhealthy())
@@ -122,7 +122,7 @@ func (l *Lab) syncOperators(ctx context.Context) error {
 }
 
 // blocks says, in the words of a cluster-version condition, how an operator
-// holds an install up: it is not available, or degraded, or has not reported
+// blocks an install: it is not available, or degraded, or has not reported
 // the release's version yet
 // (openshift/cluster-version-operator:lib/resourcebuilder, checkOperatorHealth).
 func blocks(conditions []condition, versioned bool) string {
@@ -179,7 +179,7 @@ func (l *Lab) mirrorPods(ctx context.Context, namespace, prefix string) ([]corev
 }
 
 // lostOperands returns the Ready masters whose etcd has run and has no mirror pod
-// any more: what the guard controller misses
+// now: what the guard controller misses
 // (openshift/library-go:pkg/operator/staticpod/controller/guard/guard_controller.go sync),
 // and members that do not answer.
 func (l *Lab) lostOperands(ctx context.Context, running []string) ([]string, error) {
@@ -307,7 +307,7 @@ func (s situation) etcdOperator() []condition {
 }
 
 // syncVersion is the cluster-version operator's view: the first operator that
-// is not available or is degraded holds the install up
+// is not available or is degraded blocks the install
 // (openshift/cluster-version-operator:pkg/cvo/status.go, lib/resourcebuilder ClusterOperatorNotAvailable).
 func (l *Lab) syncVersion(ctx context.Context, s situation, blocking, why string) error {
 	reason := map[string]string{

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -36,6 +34,8 @@ func Outsides() []Outside {
 		{Name: "controller-manager", About: "start the kube-controller-manager again, where it was stopped", do: startControllerManager},
 		{Name: "etcd", About: "start the members of etcd again, where they were stopped", do: startEtcd},
 		{Name: "boot-guest", Host: true, About: "boot a new machine of the hosted cluster, HOST of the form guestN, with the Ignition config in DIR/boot/HOST.ign; nobody but you approves its requests", do: bootGuest},
+		{Name: "scrap-guest", Host: true, About: "switch a machine that boot-guest booted off, and empty its disk", do: scrapGuest},
+		{Name: "token", About: "let six hours pass, after which the ignition server rotates its token", do: rotateToken},
 		{Name: "registry", About: "let the registry of the hosted cluster's release image answer", do: answerRegistry},
 	}
 }
@@ -126,7 +126,7 @@ func startOperator(_ context.Context, l *Lab, _ string) error {
 	return nil
 }
 
-// startControllerManager starts it with what the lab does in the place of its controllers.
+// startControllerManager starts it with what the lab does instead of its controllers.
 func startControllerManager(ctx context.Context, l *Lab, _ string) error {
 	if err := l.plane.StartControllers(ctx); err != nil {
 		return err
@@ -157,24 +157,4 @@ func answerRegistry(ctx context.Context, l *Lab, _ string) error {
 		return errors.New("there is no hosted cluster in this scenario")
 	}
 	return h.answerRegistry(ctx)
-}
-
-// Boot is the directory of the Ignition configs that boot-guest boots machines with.
-func (d Dir) Boot() string { return d.file("boot") }
-
-// bootGuest is the person who boots a machine with what `rollcall worker create` wrote.
-func bootGuest(ctx context.Context, l *Lab, name string) error {
-	h := l.Hosted()
-	if h == nil {
-		return errors.New("there is no hosted cluster in this scenario")
-	}
-	var n int
-	if _, err := fmt.Sscanf(name, "guest%d", &n); err != nil || n < 0 || n > 100 || HostedWorkerName(HostedWorker+n) != name {
-		return errors.New("want guest0 to guest100")
-	}
-	config, err := os.ReadFile(filepath.Join(l.opts.Dir.Boot(), name+".ign"))
-	if err != nil {
-		return err
-	}
-	return h.PowerOn(ctx, HostedWorker+n, HostedMachine{Pointer: config, Unknown: true})
 }

@@ -106,7 +106,7 @@ func (l *Lab) follow(ctx context.Context, plane *cluster.Plane) {
 // followUp waits until the world has gone over the whole cluster once since the call:
 // those who are played here have then seen what was changed before. How long a pass
 // takes depends on the machine and on how many labs stand side by side. Without etcd
-// nobody sees anything, and every look ends in a timeout.
+// no one sees anything, and every look ends in a timeout.
 func (l *Lab) followUp(ctx context.Context) error {
 	if !l.plane.Stores() {
 		return nil

@@ -96,7 +96,7 @@ func (l *Lab) deployedPod(ctx context.Context, d deployment, nodes []corev1.Node
 			return &pod, nil
 		}
 		// Its machine is dead. Tolerations let it stay for two minutes, here
-		// it goes at once: terminating, because no kubelet ends it.
+		// it goes at once: terminating, because no kubelet stops it.
 		if err := l.kube.CoreV1().Pods(d.namespace).Delete(ctx, pod.Name, metav1.DeleteOptions{}); err != nil {
 			return nil, fmt.Errorf("evict %s: %w", pod.Name, err)
 		}

@@ -83,7 +83,7 @@ func (d Dir) Restore(from Dir) error {
 	if err := from.CopyTo(d); err != nil {
 		return err
 	}
-	// The state's own file is there at every moment: without it the directory is nobody's.
+	// The state's own file is there at every moment: without it the directory is no one's.
 	data, err := os.ReadFile(d.file(stateFile))
 	if err != nil {
 		return err
@@ -144,7 +144,7 @@ func (d Dir) repoint(was, is string) error {
 	return nil
 }
 
-// MarkSnapshot says in a lab's state that it was stopped to be gone on with, and
+// MarkSnapshot says in a lab's state that it was stopped to be continued with, and
 // which directory its files name.
 func (d Dir) MarkSnapshot(dir string) error {
 	s, err := d.ReadState()
@@ -178,7 +178,7 @@ func (l *Lab) restore(context.Context) error {
 	return l.equip(saved.Installed)
 }
 
-// resume lets the hosts go on and waits until everything that ran runs again.
+// resume lets the hosts continue and waits until everything that ran runs again.
 func (l *Lab) resume(ctx context.Context) error {
 	if err := l.applier.Discover(); err != nil {
 		return err

@@ -119,7 +119,7 @@ func (l *Lab) ensureServer(ctx context.Context, node string, m *master) error {
 }
 
 // RestartServerPod deletes the pod of a master's machine config server; the
-// DaemonSet makes another one, which mounts its volumes anew.
+// DaemonSet makes another one, which mounts its volumes again.
 func (l *Lab) RestartServerPod(ctx context.Context, node string) error {
 	l.worldMu.Lock()
 	defer l.worldMu.Unlock()
@@ -142,7 +142,7 @@ func (l *Lab) RestartServerPod(ctx context.Context, node string) error {
 
 // RefuseServer closes port 22623 of a master, on its own address and where it
 // holds the API address, while its machine config server runs on. Nothing moves
-// the API address any more.
+// the API address from then on.
 func (l *Lab) RefuseServer(node string) error {
 	l.Stop(PartVIP)
 	l.worldMu.Lock()
@@ -180,7 +180,7 @@ func (l *Lab) failedMount(ctx context.Context, node, pod, volume, secret string)
 }
 
 // RestartController ends the machine-config-controller; its pod starts it again,
-// and it looks anew at what it decides once, at its start.
+// and it looks again at what it decides once, at its start.
 func (l *Lab) RestartController(ctx context.Context) error {
 	l.procs.Stop(controllerProc)
 	if err := l.freeLeases(ctx); err != nil {
@@ -287,7 +287,7 @@ func (l *Lab) syncController(ctx context.Context) error {
 }
 
 // handOver ends the bootstrap host's part: its server stops, the API address
-// goes to the masters, and it approves nothing any more
+// goes to the masters, and it approves nothing after that
 // (openshift/installer:data/data/bootstrap/files/usr/local/bin/approve-csr.sh
 // ends with .bootkube.done).
 func (l *Lab) handOver(ctx context.Context) error {

@@ -42,7 +42,7 @@ func (l *Lab) awaitSteady(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	l.setApproves(false) // the assisted-installer-controller ends with the install
+	l.setApproves(false) // the assisted-installer-controller stops with the install
 	return nil
 }
 

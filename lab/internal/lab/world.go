@@ -44,6 +44,7 @@ func (l *Lab) world(ctx context.Context) {
 			{PartWorkloads, l.syncWorkloads},
 			{"installer's approver", l.approve},
 			{PartOperators, l.syncOperators},
+			{PartOperators, l.syncControllerManagerOperator},
 		} {
 			if !l.works(part.name) {
 				continue

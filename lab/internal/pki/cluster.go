@@ -123,7 +123,7 @@ func (c *Cluster) Save(path string) error {
 	return os.WriteFile(path, data, 0o600)
 }
 
-// Load reads the pairs of a lab that goes on.
+// Load reads the pairs of a lab that continues.
 func Load(path string) (*Cluster, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {

@@ -202,7 +202,7 @@ func (p Pair) PublicKey() ([]byte, error) {
 // NotBefore says when the certificate begins.
 func (p Pair) NotBefore() time.Time { return p.cert.NotBefore }
 
-// NotAfter says when the certificate ends.
+// NotAfter says when the certificate expires.
 func (p Pair) NotAfter() time.Time { return p.cert.NotAfter }
 
 func subject(n Name) pkix.Name {

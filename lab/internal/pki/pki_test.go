@@ -20,7 +20,7 @@ func TestCluster(t *testing.T) {
 	if err := made.Save(path); err != nil {
 		t.Fatal(err)
 	}
-	c, err := Load(path) // what a lab that goes on has
+	c, err := Load(path) // what a lab that continues has
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +68,7 @@ func TestCluster(t *testing.T) {
 	}
 }
 
-// TestTimes: certificates that have ended, or begin in the future, are what troubles
+// TestTimes: certificates that have expired, or begin in the future, are what troubles
 // are made of.
 func TestTimes(t *testing.T) {
 	ca, err := NewCA(Name{CN: "signer"}, OneYear)

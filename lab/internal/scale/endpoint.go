@@ -57,7 +57,7 @@ func (c *Cluster) Serve(ctx context.Context, listening func(error)) {
 	server.Close()
 }
 
-// certificate is one for all kubelets: nobody looks at it but the API server, and
+// certificate is one for all kubelets: no one looks at it but the API server, and
 // a key for each would keep the machine busy.
 func (c *Cluster) certificate() (tls.Certificate, error) {
 	var ips []string

@@ -14,7 +14,7 @@ const (
 	silent             // its kubelet stopped: no lease is renewed
 	notInspected       // the ramdisk of its inspection never reported
 	passwordWrong      // its BMC refuses the password
-	noAddresses        // provisioned, its Machine without addresses, so that nobody approves its request
+	noAddresses        // provisioned, its Machine without addresses, so that no one approves its request
 )
 
 // worker is one simulated host.

@@ -16,7 +16,7 @@ import (
 	"github.com/rollcall-project/rollcall/lab/internal/pki"
 )
 
-// askedAgain is how often a host whose request nobody approves asks: a kubelet
+// askedAgain is how often a host whose request no one approves asks: a kubelet
 // files the next request a quarter of an hour after the one before
 // (kubernetes/kubernetes:pkg/kubelet/certificate/bootstrap/bootstrap.go).
 const askedAgain = 3

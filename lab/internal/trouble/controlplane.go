@@ -61,7 +61,7 @@ func silenceMember(_ context.Context, l *lab.Lab) error {
 	return errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte("openshift-etcd/etcd\n"), 0o600))
 }
 
-// loseLeader stops the controller manager, and what the lab writes in the place of
+// loseLeader stops the controller manager, and what the lab writes instead of
 // its controllers. Its lease was renewed until then; it runs out when three minutes
 // have passed.
 func loseLeader(ctx context.Context, l *lab.Lab) error {
@@ -83,7 +83,7 @@ func loseLeader(ctx context.Context, l *lab.Lab) error {
 	return addWorker(ctx, l, worker(unsignedWorker))
 }
 
-// silence is for how long nobody has heard of who has just been stopped: longer
+// silence is for how long no one has heard of who has just been stopped: longer
 // than a lease lasts, and than a heartbeat counts as fresh when time passes.
 const silence = 10 * time.Minute
 
@@ -134,7 +134,7 @@ func approved(host string) func(context.Context, *lab.Lab) (string, error) {
 	}
 }
 
-// stillReady says whether nobody has judged a node that is off.
+// stillReady says whether no one has judged a node that is off.
 func stillReady(name string) func(context.Context, *lab.Lab) (string, error) {
 	return func(ctx context.Context, l *lab.Lab) (string, error) {
 		node, err := l.Kube().CoreV1().Nodes().Get(ctx, name, metav1.GetOptions{})

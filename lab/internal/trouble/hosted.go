@@ -173,7 +173,7 @@ func waitsForNetwork(ctx context.Context, l *lab.Lab) (string, error) {
 	}
 	refused := 0
 	for _, e := range events.Items {
-		// The controller goes on trying; an old refusal says nothing.
+		// The controller continues trying; an old refusal says nothing.
 		recent := time.Since(e.LastTimestamp.Time) < 10*time.Minute
 		if recent && e.Reason == "FailedCreate" && strings.Contains(e.Message, "violates PodSecurity") {
 			refused++

@@ -51,7 +51,7 @@ var identity = []lab.Trouble{
 		Name:  "node-deleted",
 		About: "somebody deleted the Node worker1; its kubelet runs on, and registers only when it is started again",
 		// k8s.io/kubernetes:pkg/kubelet/kubelet_node_status.go registerWithAPIServer:
-		// registrationCompleted is never taken back.
+		// registrationCompleted is never undone.
 		Break: func(ctx context.Context, l *lab.Lab) error {
 			return l.Kube().CoreV1().Nodes().Delete(ctx, "worker1", metav1.DeleteOptions{})
 		},
@@ -183,7 +183,7 @@ func asks(hosts ...string) func(context.Context, *lab.Lab) (string, error) {
 }
 
 // becomeAdmin puts system:admin's kubeconfig, as localhost.kubeconfig holds it,
-// in the place of the kubelet's, and restarts the host. The kubelet finds a
+// instead of the kubelet's, and restarts the host. The kubelet finds a
 // valid certificate and uses it; with rotateCertificates it asks at once for its
 // own, as system:admin, and the controller manager approves that by itself
 // (k8s.io/kubernetes:pkg/controller/certificates/approver/sarapprove.go). The

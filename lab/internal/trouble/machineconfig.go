@@ -50,7 +50,7 @@ func editManagedFile(_ context.Context, l *lab.Lab) error {
 	return os.WriteFile(path, append(data, "\n# maxPods raised by hand\n"...), 0o644)
 }
 
-// pause pauses the worker pool or lets it go on.
+// pause pauses the worker pool or lets it continue.
 func pause(ctx context.Context, l *lab.Lab, on bool) error {
 	return l.Patch(ctx, pools, "", "worker", fmt.Sprintf(`{"spec":{"paused":%t}}`, on))
 }
@@ -96,7 +96,7 @@ func rendered(ctx context.Context, l *lab.Lab) (string, error) {
 	return name, err
 }
 
-// pruneInUse: a roll-out is held back by a pause, the render that the nodes are
+// pruneInUse: a rollout is held back by a pause, the render that the nodes are
 // still on is taken for an old one and deleted, and the pause ends.
 func pruneInUse(ctx context.Context, l *lab.Lab) error {
 	if err := pause(ctx, l, true); err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/rollcall-project/rollcall/lab/internal/lab"
 )
 
-// requests are the troubles of requests that nobody approves, and of those that
-// nobody should.
+// requests are the troubles of requests that no one approves, and of those that
+// no one should.
 var requests = []lab.Trouble{
 	{
 		Name:   "csr-machine-too-old",

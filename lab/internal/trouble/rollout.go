@@ -19,7 +19,7 @@ var rollOut = []lab.Trouble{
 		Name:   "roll-out",
 		About:  "nothing is wrong: a MachineConfig for masters and workers was created a moment ago, and every node drains and reboots in turn",
 		Break:  func(ctx context.Context, l *lab.Lab) error { return changeBoth(ctx, l) },
-		Stands: -1, // it is looked at while it goes on
+		Stands: -1, // it is looked at while it continues
 	},
 	{
 		Name:   "render-degraded",
@@ -32,7 +32,7 @@ var rollOut = []lab.Trouble{
 		About:  "a MachineConfig for the workers waits: a PodDisruptionBudget allows no eviction of the application on the node that is to be drained",
 		Break:  holdDrain,
 		Steady: evictionRefused,
-		Stands: 40 * time.Minute, // after an hour the daemon gives up, which nobody waits for here
+		Stands: 40 * time.Minute, // after an hour the daemon gives up, which no one waits for here
 	},
 	{
 		Name:   "controller-config-missing",
@@ -104,7 +104,7 @@ func poolSays(pool, kind string) func(context.Context, *lab.Lab) (string, error)
 }
 
 // application is somebody's, with a pod on each worker and a budget that wants both.
-// No controller makes its pods anew: none is ever gone.
+// No controller re-creates its pods: none is ever gone.
 const application = `---
 apiVersion: v1
 kind: Namespace

@@ -74,7 +74,7 @@ func populate(ctx context.Context, l *lab.Lab, workers int) error {
 
 // counted says what is missing until the nodes and what counts them tell the
 // same. What looked at every node and Machine once a second stands still from
-// then on: nothing changes any more, and it would be busy with nothing else.
+// then on: nothing changes, and it would be busy with nothing else.
 func counted(ctx context.Context, l *lab.Lab, workers, k int) (string, error) {
 	nodes, err := l.Kube().CoreV1().Nodes().List(ctx, metav1.ListOptions{})
 	if err != nil {

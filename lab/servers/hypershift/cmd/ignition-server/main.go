@@ -7,7 +7,7 @@
 // (ignition-server/controllers/local_ignitionprovider.go GetPayload). There is no
 // registry here. So --payloads names a directory with files SECRET.ign: the
 // product's own TokenSecretReconciler reconciles these token Secrets once, with
-// the file in the place of what the programs would have rendered, before the
+// the file instead of what the programs would have rendered, before the
 // server starts. A Secret without a file goes the product's own way, and fails at
 // the registry in the product's words. Serving, refusing, events, what is written
 // into the Secret, expiry and rotation are the product's.

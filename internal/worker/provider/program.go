@@ -1,4 +1,4 @@
-package worker
+package provider
 
 import (
 	"bytes"
@@ -12,49 +12,61 @@ import (
 	"time"
 )
 
-// ProgramPrefix is how programs are called that make machines somewhere: --provider gcp is
-// the program rollcall-provider-gcp on the PATH.
-const ProgramPrefix = "rollcall-provider-"
+// Prefix is how programs are called that make machines somewhere: --provider gcp is the
+// program rollcall-provider-gcp on the PATH.
+const Prefix = "rollcall-provider-"
 
 // Program is a provider in a program of its own, so that what it links does not weigh on
 // this one. For each call it is started once, with a Request as JSON on standard input, and
 // answers with a Response on standard output. User-data comes on standard input only.
 type Program struct{ Path string }
 
-var _ Provider = Program{}
+var (
+	_ Provider = Program{}
+	_ Checker  = Program{}
+	_ Screen   = Program{}
+)
 
-// ProgramVersion is the version of the requests and responses.
-const ProgramVersion = "rollcall.dev/provider/v1alpha1"
+// Version is the version of the requests and responses.
+const Version = "rollcall.dev/provider/v1alpha1"
 
-// The operations of a program, as Provider has them.
+// The operations of a program, as Provider, Checker and Screen have them.
 const (
-	OpCreate = "create"
-	OpFind   = "find"
-	OpClean  = "clean"
-	OpDelete = "delete"
+	OpCreate  = "create"
+	OpFind    = "find"
+	OpClean   = "clean"
+	OpDelete  = "delete"
+	OpCheck   = "check"
+	OpConsole = "console"
 )
 
 // Request is what a program is asked for.
 type Request struct {
-	APIVersion string `json:"apiVersion"`
-	Op         string `json:"op"`
-	Order      Order  `json:"order"`
-	UserData   []byte `json:"userData,omitempty"` // of create only: a secret
+	APIVersion string   `json:"apiVersion"`
+	Op         string   `json:"op"`
+	Order      Order    `json:"order"`
+	UserData   []byte   `json:"userData,omitempty"` // of create only: a secret
+	Workers    []Worker `json:"workers,omitempty"`  // of check only
 }
 
 // Response is a program's answer.
 type Response struct {
-	APIVersion string  `json:"apiVersion"`
-	Machine    Machine `json:"machine"`
-	None       bool    `json:"none,omitempty"`  // of find: the run has made no such machine
-	Error      string  `json:"error,omitempty"` // why it failed, without a secret
+	APIVersion  string  `json:"apiVersion"`
+	Machine     Machine `json:"machine"`
+	None        bool    `json:"none,omitempty"`        // of find and console: the run has made no such machine
+	Unsupported bool    `json:"unsupported,omitempty"` // of check and console: the program has no such operation
+	Checks      []Check `json:"checks,omitempty"`      // of check
+	Console     []byte  `json:"console,omitempty"`     // of console: a secret
+	Error       string  `json:"error,omitempty"`       // why it failed, without a secret
 }
 
 // Bounds of one call.
 const (
 	programTimeout = 10 * time.Minute
-	maxResponse    = 1 << 20
+	maxResponse    = 2 << 20
 	maxComplaint   = 2 << 10
+	// MaxConsole is how much of a console a program returns: the newest part.
+	MaxConsole = 1 << 20
 )
 
 // Create implements Provider.
@@ -72,6 +84,27 @@ func (p Program) Find(ctx context.Context, o Order) (Machine, error) {
 	return r.Machine, err
 }
 
+// Check implements Checker.
+func (p Program) Check(ctx context.Context, o Order, workers []Worker) ([]Check, error) {
+	r, err := p.call(ctx, Request{Op: OpCheck, Order: o, Workers: workers})
+	if err == nil && r.Unsupported {
+		err = errors.ErrUnsupported
+	}
+	return r.Checks, err
+}
+
+// Console implements Screen.
+func (p Program) Console(ctx context.Context, o Order) ([]byte, error) {
+	r, err := p.call(ctx, Request{Op: OpConsole, Order: o})
+	switch {
+	case err == nil && r.Unsupported:
+		err = errors.ErrUnsupported
+	case err == nil && r.None:
+		err = ErrNone
+	}
+	return r.Console, err
+}
+
 // Clean implements Provider.
 func (p Program) Clean(ctx context.Context, o Order) error {
 	_, err := p.call(ctx, Request{Op: OpClean, Order: o})
@@ -87,7 +120,7 @@ func (p Program) Delete(ctx context.Context, o Order) error {
 func (p Program) call(ctx context.Context, r Request) (Response, error) {
 	ctx, cancel := context.WithTimeout(ctx, programTimeout)
 	defer cancel()
-	r.APIVersion = ProgramVersion
+	r.APIVersion = Version
 	in, err := json.Marshal(r)
 	if err != nil {
 		return Response{}, fmt.Errorf("encode request: %w", err)
@@ -108,8 +141,8 @@ func (p Program) call(ctx context.Context, r Request) (Response, error) {
 		return fail(err.Error())
 	}
 	var response Response
-	if out.cut || json.Unmarshal(out.Bytes(), &response) != nil || response.APIVersion != ProgramVersion {
-		return fail("its answer is not a response of " + ProgramVersion)
+	if out.cut || json.Unmarshal(out.Bytes(), &response) != nil || response.APIVersion != Version {
+		return fail("its answer is not a response of " + Version)
 	}
 	if response.Error != "" {
 		return fail(hide(response.Error, r.UserData))
@@ -152,24 +185,3 @@ func (b *bounded) Write(p []byte) (int, error) {
 	}
 	return b.Buffer.Write(p)
 }
-
-// FindProvider returns the provider of a name: manual, or a program on the PATH.
-func FindProvider(name, dir string) (Provider, error) {
-	if name == ManualName {
-		return Manual{Dir: dir}, nil
-	}
-	if name == "" || strings.ContainsAny(name, `/\.`) {
-		return nil, fmt.Errorf("--provider %.40q: want manual, or the name of a program %sNAME on the PATH", name, ProgramPrefix)
-	}
-	path, err := exec.LookPath(ProgramPrefix + name)
-	if errors.Is(err, exec.ErrNotFound) {
-		return nil, fmt.Errorf("--provider %s: there is no program %s%s on the PATH", name, ProgramPrefix, name)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("--provider %s: %w", name, err)
-	}
-	return Program{Path: path}, nil
-}
-
-// ManualName is the name of the provider that writes files.
-const ManualName = "manual"

@@ -1,0 +1,247 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/rollcall-project/rollcall/internal/repair"
+	"github.com/rollcall-project/rollcall/internal/worker"
+)
+
+func (a *app) workerReplaceCommand() *cobra.Command {
+	var f workerFlags
+	cmd := &cobra.Command{
+		Use:   "replace [OLD...]",
+		Short: "replace workers step by step, the new ones first",
+		Long: `Replace is for workers with an outdated release or config ("worker list"), and for those
+that are not healthy: on platform None HyperShift replaces none. Name them, or take all
+that are with --outdated or --unhealthy.
+
+With --max-surge N the new workers of a step are made first, as by "worker create"; only
+when they are Ready, the old ones are deleted, as by "worker delete". With --max-surge 0
+the old ones go first. Never more than --max-unavailable Nodes fewer are Ready than at the
+beginning. It stops at the first that fails; "worker resume" continues. Nothing is taken
+away while the hosted control plane is not well.
+
+` + drainHelp,
+		Example: example(a.name, "worker replace guest0 --host guest2=192.0.2.33", "one, by a machine that you boot") +
+			example(a.name, "worker replace --outdated --hosted clusters/guest --provider gcp --option K=V", "all with an old config"),
+		RunE: func(cmd *cobra.Command, args []string) error { return a.workerReplace(cmd.Context(), f, args) },
+	}
+	a.addCreateFlags(cmd, &f)
+	grouped(cmd, groupOwn, func(s *pflag.FlagSet) {
+		s.BoolVar(&f.outdated, "outdated", false, "replace every worker that was made with another config than new machines get now")
+		s.BoolVar(&f.unhealthy, "unhealthy", false, "replace every worker whose Node is not Ready, unless these are more than half")
+		s.IntVar(&f.maxSurge, "max-surge", 1, "make `N` new workers before old ones go")
+		s.IntVar(&f.maxUnavailable, "max-unavailable", 0, "`N` Nodes fewer than at the beginning may be Ready meanwhile")
+		s.BoolVar(&f.planOnly, "plan", false, "show the checks and what would be replaced, and change nothing")
+	})
+	a.addDrainFlags(cmd, &f)
+	a.addWorkerFlags(cmd, &f)
+	return cmd
+}
+
+func (a *app) workerReplace(ctx context.Context, f workerFlags, names []string) (err error) {
+	if err := rollOptions(f.maxSurge, f.maxUnavailable, f).Check(); err != nil {
+		return usagef("%v", err)
+	}
+	olds, err := a.chooseOlds(ctx, f, names) // a mistake in a name shows before anything is made
+	if err != nil {
+		return err
+	}
+	if len(olds) == 0 {
+		_, err := fmt.Fprintln(a.io.Out, "No worker needs to be replaced.")
+		return err
+	}
+	if len(f.hosts) == 0 && f.provider != worker.ManualName {
+		f.count = len(olds)
+	}
+	if f.count+len(f.hosts) != len(olds) {
+		return usagef("%d workers must be replaced: name as many new ones with --host NEW=IP, not %d", len(olds), len(f.hosts))
+	}
+	list := make([]worker.Old, len(olds))
+	for i, o := range olds {
+		list[i] = o.Old
+		a.source.hosted = o.hosted
+		if f.nodePool == "" {
+			f.nodePool = o.nodePool
+		}
+		if o.hosted != olds[0].hosted || o.nodePool != f.nodePool {
+			return usagef("%s and %s are of different NodePools: replace those of one at a time", olds[0].Worker, o.Worker)
+		}
+	}
+	w, err := a.beginWorkers(ctx, f, list)
+	if w == nil || err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, w.close()) }()
+	return a.workerRoll(ctx, w, f)
+}
+
+// oldWorker is a worker that can be replaced.
+type oldWorker struct {
+	worker.Old
+	hosted, nodePool string
+}
+
+// chooseOlds returns the workers that are named, outdated or not healthy.
+func (a *app) chooseOlds(ctx context.Context, f workerFlags, names []string) ([]oldWorker, error) {
+	if len(names) > 0 == (f.outdated || f.unhealthy) {
+		return nil, usagef("name the workers, or add --outdated or --unhealthy")
+	}
+	var list []oldWorker
+	for _, name := range names {
+		r, err := a.findWorker(f, name)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, oldWorker{worker.Old{Run: r.Plan.Run, Worker: name}, r.Plan.Hosted, r.Plan.NodePool})
+	}
+	if len(names) > 0 {
+		return list, nil
+	}
+	if a.source.hosted == "" {
+		return nil, usagef("--outdated and --unhealthy need --hosted NAMESPACE/NAME")
+	}
+	state, err := repair.StateDir(f.stateDir, a.io.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	runs, err := worker.Runs(state)
+	if err != nil {
+		return nil, err
+	}
+	h, err := a.openHub()
+	if err != nil {
+		return nil, err
+	}
+	joined, configs := 0, map[string]string{}
+	for _, r := range slices.Backward(runs) { // the oldest first
+		if r.Plan.Hosted != a.source.hosted || f.nodePool != "" && r.Plan.NodePool != f.nodePool {
+			continue
+		}
+		if configs[r.Plan.NodePool] == "" {
+			if configs[r.Plan.NodePool], err = worker.CurrentConfig(ctx, h, r.Plan); err != nil {
+				return nil, err
+			}
+		}
+		for _, s := range r.Statuses {
+			if s.Step != worker.In {
+				continue
+			}
+			joined++
+			take := f.outdated && s.Config != configs[r.Plan.NodePool]
+			if f.unhealthy && !take {
+				if take, err = a.notReady(ctx, s.Worker.Name); err != nil {
+					return nil, err
+				}
+			}
+			if take {
+				list = append(list, oldWorker{worker.Old{Run: r.Plan.Run, Worker: s.Worker.Name}, r.Plan.Hosted, r.Plan.NodePool})
+			}
+		}
+	}
+	if f.unhealthy && !f.outdated && 2*len(list) > joined {
+		return nil, fmt.Errorf("%d of %d workers are not Ready: where most are not, the reason is rarely the machines; nothing is replaced. See %s diagnose --hosted %s", len(list), joined, a.name, quote(a.source.hosted))
+	}
+	return list, nil
+}
+
+// notReady reports whether a worker's Node is there and not Ready. One that cannot be read is
+// an error: it is not taken for unhealthy.
+func (a *app) notReady(ctx context.Context, name string) (bool, error) {
+	nodes, _, err := a.hostedClients(ctx)
+	if err != nil {
+		return false, err
+	}
+	n, there, err := readNode(ctx, nodes, name)
+	return there && !n.Ready, err
+}
+
+func rollOptions(surge, unavailable int, f workerFlags) worker.RollOptions {
+	return worker.RollOptions{MaxSurge: surge, MaxUnavailable: unavailable, JoinTimeout: f.window, Drain: f.drain}
+}
+
+// workerRoll replaces the workers of a run's plan, with the approver and the watch of
+// `worker create`.
+func (a *app) workerRoll(ctx context.Context, w *workerRun, f workerFlags) (err error) {
+	plan := w.runner.Journal.Plan
+	fmt.Fprintf(a.io.Out, "\nRun %s. If it is interrupted: %s worker resume %s\n", plan.Run, a.name, plan.Run)
+	oldRuns := map[string]*workerRun{}
+	defer func() {
+		for _, old := range oldRuns {
+			err = errors.Join(err, old.close())
+		}
+	}()
+	var moves []worker.Move
+	for _, x := range plan.Workers {
+		old := plan.Replaces[x.Name]
+		if oldRuns[old.Run] == nil {
+			opened, err := a.openWorkerRun(ctx, f, old.Run)
+			if err != nil {
+				return fmt.Errorf("open the run of %s: %w", old.Worker, err)
+			}
+			oldRuns[old.Run] = opened
+		}
+		moves = append(moves, worker.Move{Old: old.Worker, OldRun: oldRuns[old.Run].runner, New: x.Name})
+	}
+	rolling, end := context.WithCancel(ctx)
+	defer end()
+	stop, err := a.approveWorkers(rolling, w)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	follow := a.followWorkers(rolling, w, end, true)
+	o := rollOptions(plan.MaxSurge, plan.Unavailable, f)
+	health := a.quiet(plan)
+	o.Healthy = func(ctx context.Context) error { return health.controlPlaneWell(ctx, plan) }
+	rolled := w.runner.Roll(rolling, guestCluster{w.api}, moves, o)
+	follow.stop()
+	follow.settle(ctx)
+	stop()
+	if rolled != nil && ctx.Err() == nil {
+		fmt.Fprintf(a.io.Out, "\nIt %s\n", a.style().Clean(rolled.Error()))
+		a.printWhyNot(w, follow)
+		fmt.Fprintf(a.io.Out, "\nThen: %s worker resume %s\n", a.name, plan.Run)
+		return &ExitError{Code: ExitUndecided, Err: errors.New("not all workers are replaced")}
+	}
+	if rolled != nil {
+		return rolled
+	}
+	if err := a.printAfterJoin(follow); err != nil {
+		return err
+	}
+	if plan.Provider == worker.ManualName {
+		fmt.Fprintln(a.io.Out, "Next: switch off the machines of the old workers. Their kubelets have certificates and register again when they are restarted.")
+	}
+	return nil
+}
+
+// controlPlaneWell says why nothing may be taken away now.
+func (a *app) controlPlaneWell(ctx context.Context, p worker.Plan) error {
+	r, err := a.openRun(ctx, nil)
+	if err != nil {
+		return err
+	}
+	d, err := a.diagnose(ctx, r)
+	if err := errors.Join(err, r.Close()); err != nil {
+		return err
+	}
+	var wrong []string
+	for _, c := range faultChecks(d, r.hostedFaults(), p.NodePool) {
+		if c.stops {
+			wrong = append(wrong, c.text)
+		}
+	}
+	if len(wrong) > 0 {
+		return fmt.Errorf("the hosted control plane is not well: %s", strings.Join(wrong, "; "))
+	}
+	return nil
+}

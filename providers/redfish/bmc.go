@@ -1,0 +1,227 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/stmcginnis/gofish"
+	"github.com/stmcginnis/gofish/schemas"
+)
+
+// machine is a server through its BMC.
+type machine struct {
+	client *gofish.APIClient
+	path   string
+	system *schemas.ComputerSystem
+}
+
+const (
+	callTimeout = time.Minute
+	maxBody     = 8 << 20
+)
+
+// open connects to the BMC of a server, and checks that it is the server that is meant.
+func open(ctx context.Context, s server) (*machine, error) {
+	u, err := url.Parse(s.BMC)
+	if err != nil {
+		return nil, err
+	}
+	l, err := readLogin(s.Credentials)
+	if err != nil {
+		return nil, fmt.Errorf("read the credentials of BMC %s: %w", u.Host, err)
+	}
+	roots, err := x509.SystemCertPool()
+	if s.CA != "" {
+		raw, readErr := readFile(s.CA)
+		roots, err = x509.NewCertPool(), readErr
+		if readErr == nil && !roots.AppendCertsFromPEM(raw) {
+			err = fmt.Errorf("%s has no certificate", s.CA)
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the authorities for BMC %s: %w", u.Host, err)
+	}
+	client := &http.Client{
+		Timeout:   callTimeout,
+		Transport: bounded{&http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}, MaxResponseHeaderBytes: 64 << 10}},
+		// The password is for this BMC and for no one that it refers to.
+		CheckRedirect: func(*http.Request, []*http.Request) error {
+			return errors.New("the BMC sends to another address, which is not followed")
+		},
+	}
+	c, err := gofish.ConnectContext(ctx, gofish.ClientConfig{
+		Endpoint: "https://" + u.Host, Username: l.Username, Password: l.Password, BasicAuth: true, HTTPClient: client, NoModifyTransport: true,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("connect to BMC %s: %w", u.Host, hidden(err, l))
+	}
+	m := &machine{client: c, path: strings.TrimSuffix(u.Path, "/")}
+	if err := m.read(); err != nil {
+		return nil, fmt.Errorf("read the system of BMC %s: %w", u.Host, hidden(err, l))
+	}
+	if !strings.EqualFold(m.system.UUID, s.UUID) {
+		return nil, fmt.Errorf("BMC %s is of the system with uuid %.60s, want %s: it is another server, and stays as it is", u.Host, m.system.UUID, s.UUID)
+	}
+	return m, nil
+}
+
+// hidden leaves out what a BMC, which is foreign, may repeat of the password.
+func hidden(err error, l login) error {
+	if strings.Contains(err.Error(), l.Password) {
+		return errors.New("its words repeat the password and are not shown")
+	}
+	return err
+}
+
+// bounded bounds the bodies of answers.
+type bounded struct{ next http.RoundTripper }
+
+// RoundTrip implements http.RoundTripper.
+func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
+	resp, err := b.next.RoundTrip(r)
+	if err == nil {
+		resp.Body = http.MaxBytesReader(nil, resp.Body, maxBody)
+	}
+	return resp, err
+}
+
+var _ io.Closer = (*machine)(nil)
+
+// Close drops the connections.
+func (m *machine) Close() error { m.client.HTTPClient.CloseIdleConnections(); return nil }
+
+func (m *machine) read() (err error) {
+	m.system, err = schemas.GetComputerSystem(m.client, m.path)
+	return err
+}
+
+func (m *machine) on() bool { return m.system.PowerState != schemas.OffPowerState }
+
+// drives are the virtual drives for CDs: of the system, else of its manager, as vendors have
+// them.
+func (m *machine) drives() ([]*schemas.VirtualMedia, error) {
+	list, err := m.system.VirtualMedia()
+	if err != nil {
+		return nil, fmt.Errorf("list virtual media: %w", err)
+	}
+	if len(list) == 0 {
+		managers, err := m.system.ManagedBy()
+		if err != nil {
+			return nil, fmt.Errorf("list managers: %w", err)
+		}
+		for _, x := range managers {
+			more, err := x.VirtualMedia()
+			if err != nil {
+				return nil, fmt.Errorf("list virtual media: %w", err)
+			}
+			list = append(list, more...)
+		}
+	}
+	return slices.DeleteFunc(list, func(v *schemas.VirtualMedia) bool {
+		return !slices.ContainsFunc(v.MediaTypes, func(t schemas.VirtualMediaType) bool {
+			return t == schemas.CDVirtualMediaType || t == schemas.DVDVirtualMediaType
+		})
+	}), nil
+}
+
+// drive returns the drive that has an image, or nil.
+func drive(list []*schemas.VirtualMedia, image string) *schemas.VirtualMedia {
+	i := slices.IndexFunc(list, func(v *schemas.VirtualMedia) bool { return v.Image == image && image != "" })
+	if i < 0 {
+		return nil
+	}
+	return list[i]
+}
+
+// empty returns the first drive without an image. Another one is somebody's.
+func empty(list []*schemas.VirtualMedia) (*schemas.VirtualMedia, error) {
+	var full []string
+	for _, v := range list {
+		if v.Image == "" && (v.Inserted == nil || !*v.Inserted) {
+			return v, nil
+		}
+		full = append(full, v.ID)
+	}
+	if len(full) > 0 {
+		return nil, fmt.Errorf("its virtual drives %s have images of somebody else: eject them first", strings.Join(full, ", "))
+	}
+	return nil, errors.New("it has no virtual drive for CDs")
+}
+
+// insert puts an image into a drive, and looks whether it is in.
+func (m *machine) insert(v *schemas.VirtualMedia, image string) error {
+	yes := true
+	if _, err := v.InsertMedia(&schemas.VirtualMediaInsertMediaParameters{Image: image, Inserted: &yes, WriteProtected: &yes}); err != nil {
+		return fmt.Errorf("insert the image into virtual drive %s: %w", v.ID, err)
+	}
+	list, err := m.drives()
+	if err != nil {
+		return err
+	}
+	if drive(list, image) == nil {
+		return fmt.Errorf("virtual drive %s accepted the image and does not have it", v.ID)
+	}
+	return nil
+}
+
+// override is from what the server boots next, as far as it is not its own order.
+type override struct {
+	Enabled, Target, Mode string
+}
+
+func (m *machine) override() override {
+	b := m.system.Boot
+	return override{string(b.BootSourceOverrideEnabled), string(b.BootSourceOverrideTarget), string(b.BootSourceOverrideMode)}
+}
+
+func (m *machine) setOverride(o override) error {
+	b := &schemas.Boot{BootSourceOverrideEnabled: schemas.BootSourceOverrideEnabled(o.Enabled), BootSourceOverrideTarget: schemas.BootSource(o.Target)}
+	if o.Mode != "" {
+		b.BootSourceOverrideMode = schemas.BootSourceOverrideMode(o.Mode)
+	}
+	if err := m.system.SetBoot(b); err != nil {
+		return fmt.Errorf("set the boot override to %s %s: %w", o.Target, o.Enabled, err)
+	}
+	return m.read()
+}
+
+// The time that a server has to change its power, and the time between looks.
+var powerTimeout, powerEvery = time.Minute, time.Second
+
+// power switches the server on or off and waits until it is.
+func (m *machine) power(ctx context.Context, on bool) error {
+	kind := schemas.ForceOffResetType
+	if on {
+		kind = schemas.OnResetType
+	}
+	if m.on() == on {
+		return nil
+	}
+	if _, err := m.system.Reset(kind); err != nil {
+		return fmt.Errorf("reset %s: %w", kind, err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, powerTimeout)
+	defer cancel()
+	for {
+		if err := m.read(); err != nil {
+			return fmt.Errorf("read the power state: %w", err)
+		}
+		if m.on() == on {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("the BMC accepted reset %s, and the power did not change in %s", kind, powerTimeout)
+		case <-time.After(powerEvery):
+		}
+	}
+}

@@ -1,0 +1,14 @@
+module github.com/rollcall-project/rollcall/providers/redfish
+
+go 1.26.0
+
+require (
+	github.com/rollcall-project/rollcall v0.0.0
+	github.com/rollcall-project/rollcall/lab v0.0.0
+	github.com/stmcginnis/gofish v0.23.0
+)
+
+replace (
+	github.com/rollcall-project/rollcall => ../..
+	github.com/rollcall-project/rollcall/lab => ../../lab
+)

@@ -1,0 +1,29 @@
+// Command rollcall-provider-redfish makes the workers of `rollcall worker --provider redfish`:
+// servers with a BMC that boot a live ISO of RHCOS from virtual media once, which installs to
+// the disk that was named. docs/provider-redfish.md has its options.
+//
+// Invariants:
+//   - A server that is switched on is never touched, unless this run has switched it on.
+//   - An image in a virtual drive that is not the run's stays there.
+//   - What is changed is written down before: which drive, which boot override there was.
+//   - Passwords go to BMCs with a verified certificate only, once for each call.
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/rollcall-project/rollcall/internal/worker/provider"
+)
+
+func main() {
+	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer cancel()
+	if err := provider.Serve(ctx, os.Stdin, os.Stdout, &servers{}); err != nil {
+		fmt.Fprintln(os.Stderr, "rollcall-provider-redfish:", err)
+		os.Exit(1)
+	}
+}
