@@ -9,7 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/worker"
 )
 
 // newGuests are a management cluster and a hosted one of platform None, whose ignition
@@ -107,6 +109,17 @@ func TestWorkerPlanUnread(t *testing.T) {
 	out, errs, code := p.run(t, "worker", "create", "--hosted", "guests/edge.one", "--host", "vm-8=192.0.2.8", "--plan")
 	if all := strings.Join(strings.Fields(out), " "); code != ExitOK || !strings.Contains(all, "not checked whether a Node has one of the names") {
 		t.Errorf("%d\n%s%s", code, out, errs)
+	}
+}
+
+// TestWorkerPlanFirst: before the first worker there is no Node, which is no gap.
+func TestWorkerPlanFirst(t *testing.T) {
+	d := &diagnosis.Diagnosis{}
+	for state, want := range map[evidence.State]int{evidence.Read: 0, evidence.Empty: 0, evidence.Partial: 1, evidence.Missing: 1} {
+		d.Coverage = []evidence.Coverage{{Need: evidence.Objects(evidence.Nodes, "").String(), State: state}}
+		if got := nodeChecks(d, worker.Plan{}); len(got) != want {
+			t.Errorf("%s: %+v", state, got)
+		}
 	}
 }
 
