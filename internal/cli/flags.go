@@ -26,7 +26,7 @@ type sourceFlags struct {
 	ofDir            string // the kubeconfig that --install-dir stands for
 	consoles         []string
 	screens          []console.Spec // consoles that are in memory, never on a disk
-	expect           []string // hosts that no object of the cluster has to name
+	expect           []string       // hosts that no object of the cluster has to name
 	now              string
 	whole            bool // keep what no fact reads, too: set by collect
 	readSecrets      []string
