@@ -19,7 +19,7 @@ func (a *app) fixHistoryCommand() *cobra.Command {
 	var dir string
 	cmd := &cobra.Command{
 		Use:   "history [ID]",
-		Short: "list the plans that were begun here with their outcome, or one plan's record",
+		Short: "list the plans that were begun here, or one plan's record",
 		Args:  atMostOne("ID"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			state, err := repair.StateDir(dir, a.io.Getenv)

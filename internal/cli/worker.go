@@ -23,6 +23,8 @@ type workerFlags struct {
 	nodePool string
 	hosts    []string
 	count    int
+	stream   string
+	arch     string
 	provider string
 	dir      string
 	options  []string
@@ -99,6 +101,8 @@ func (a *app) addCreateFlags(cmd *cobra.Command, f *workerFlags) {
 		s.IntVar(&f.count, "count", 0, "make `N` workers with names of the form NODEPOOL-xxxxx, for a provider that gives addresses")
 		s.StringVar(&f.provider, "provider", worker.ManualName, "who makes the machines: manual, or the `NAME` of a program rollcall-provider-NAME")
 		s.StringVar(&f.dir, "dir", ".", "with --provider manual: write the files into this `DIR`")
+		s.StringVar(&f.stream, "stream", "", "take the boot image from this `FILE`, which \"openshift-install coreos print-stream-json\" of the release prints")
+		s.StringVar(&f.arch, "arch", "x86_64", "architecture of the workers, as the stream names it")
 		s.StringArrayVar(&f.options, "option", nil, "`KEY=VALUE` for the program of the provider; repeatable")
 		s.DurationVar(&f.window, "window", defaultJoin, "approve first certificates, and wait, for this `TIME`")
 		s.IntVar(&f.parallel, "parallel", 5, "make at most `N` machines at once")

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"os"
 	"slices"
 	"strings"
 
@@ -46,6 +48,11 @@ func (a *app) workerChecks(ctx context.Context, h hub, by provider.Provider, f w
 		return nil, err
 	}
 	checks = append(checks, nodeChecks(d, *p)...)
+	image, err := imageCheck(ctx, h, f, p)
+	if err != nil {
+		return nil, err
+	}
+	checks = append(checks, image...)
 	checks = append(checks, providerChecks(ctx, by, *p)...)
 	u, err := worker.Fresh(ctx, h, *p)
 	if err != nil {
@@ -153,6 +160,36 @@ func nameWorkers(p *worker.Plan, count int) error {
 	return nil
 }
 
+// maxStream bounds stream metadata, which has some hundred kilobytes.
+const maxStream = 16 << 20
+
+// imageCheck completes the plan with the boot image of --stream, and compares it with the
+// release that the NodePool gives to new machines.
+func imageCheck(ctx context.Context, h hub, f workerFlags, p *worker.Plan) ([]workerCheck, error) {
+	if f.stream == "" {
+		return nil, nil
+	}
+	in, err := os.Open(f.stream)
+	if err != nil {
+		return nil, fmt.Errorf("--stream: %w", err)
+	}
+	raw, err := io.ReadAll(io.LimitReader(in, maxStream))
+	if err = errors.Join(err, in.Close()); err != nil {
+		return nil, fmt.Errorf("--stream %s: %w", f.stream, err)
+	}
+	image, name, err := worker.BootImage(raw, f.arch)
+	if err != nil {
+		return nil, fmt.Errorf("--stream %s: %w", f.stream, err)
+	}
+	p.Image = image
+	namespace, _, _ := strings.Cut(p.Hosted, "/")
+	pool, err := h.Object(ctx, worker.HyperShiftGroup, "nodepools", namespace, p.NodePool)
+	if err != nil {
+		return nil, fmt.Errorf("read NodePool %s/%s: %w", namespace, p.NodePool, err)
+	}
+	return checkLines([]provider.Check{worker.ImageSkew(name, evidence.String(pool, "status", "version"))}), nil
+}
+
 // providerChecks are what the provider knows beforehand: rights, quotas, images.
 func providerChecks(ctx context.Context, by provider.Provider, p worker.Plan) []workerCheck {
 	c, is := by.(provider.Checker)
@@ -166,6 +203,10 @@ func providerChecks(ctx context.Context, by provider.Provider, p worker.Plan) []
 	if err != nil {
 		return []workerCheck{{fault.Unknown, false, "rights, quotas and images: " + err.Error()}}
 	}
+	return checkLines(found)
+}
+
+func checkLines(found []provider.Check) []workerCheck {
 	var list []workerCheck
 	for _, f := range found {
 		switch f.Outcome {

@@ -51,24 +51,29 @@ func decodeEntry(raw []byte, into any) (wrong mistakes, decoded bool) {
 	return s.found, rest == nil
 }
 
-// decodeStrict decodes one YAML document and refuses unknown fields. It does not
-// use the Kubernetes decoder: that one reads the key "on" as the boolean of YAML 1.1.
+// decodeStrict decodes one YAML document and refuses unknown fields.
 func decodeStrict(raw []byte, into any) error {
-	docs := yaml.NewDecoder(bytes.NewReader(raw))
-	var tree map[string]any
-	if err := docs.Decode(&tree); err != nil {
-		return err
-	}
-	if err := docs.Decode(&yaml.Node{}); !errors.Is(err, io.EOF) {
-		return errors.New("there is a second document, which would not be read; write one entry per file")
-	}
-	asJSON, err := json.Marshal(tree)
+	asJSON, err := yamlToJSON(raw)
 	if err != nil {
 		return err
 	}
 	d := json.NewDecoder(bytes.NewReader(asJSON))
 	d.DisallowUnknownFields()
 	return d.Decode(into)
+}
+
+// yamlToJSON does not use the Kubernetes decoder: that one reads the key "on" as the boolean
+// of YAML 1.1.
+func yamlToJSON(raw []byte) ([]byte, error) {
+	docs := yaml.NewDecoder(bytes.NewReader(raw))
+	var tree map[string]any
+	if err := docs.Decode(&tree); err != nil {
+		return nil, err
+	}
+	if err := docs.Decode(&yaml.Node{}); !errors.Is(err, io.EOF) {
+		return nil, errors.New("there is a second document, which would not be read; write one entry per file")
+	}
+	return json.Marshal(tree)
 }
 
 var syntaxLine = regexp.MustCompile(`^yaml: line (\d+): (.*)`)

@@ -203,5 +203,13 @@ type namedRoot struct {
 	name string
 }
 
+// Decoded implements decodedRoot where the root does.
+func (r namedRoot) Decoded(p string, raw []byte) ([]byte, bool) {
+	if root, ok := r.FS.(decodedRoot); ok {
+		return root.Decoded(p, raw)
+	}
+	return nil, false
+}
+
 func (r namedRoot) Stat(p string) (fs.FileInfo, error)      { return fs.Stat(r.FS, p) }
 func (r namedRoot) ReadDir(p string) ([]fs.DirEntry, error) { return fs.ReadDir(r.FS, p) }

@@ -31,8 +31,11 @@ import (
 	"github.com/rollcall-project/rollcall/internal/diagnose"
 	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/evidence"
-	"github.com/rollcall-project/rollcall/internal/facts/all"
+	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/facts/cluster"
+	"github.com/rollcall-project/rollcall/internal/facts/firstboot"
+	"github.com/rollcall-project/rollcall/internal/facts/imagepull"
+	"github.com/rollcall-project/rollcall/internal/facts/kubelet"
 	"github.com/rollcall-project/rollcall/internal/facts/onhost"
 	"github.com/rollcall-project/rollcall/internal/facts/relation"
 	"github.com/rollcall-project/rollcall/internal/fault"
@@ -114,11 +117,11 @@ func (a *app) run(ctx context.Context, args []string) (code int, err error) {
 		_, err := fmt.Fprintln(a.io.Out, version())
 		return exitOK, err
 	}
-	known, err := fault.LoadChecks(catalog.FS)
+	loaded, err := fault.LoadChecks(catalog.FS)
 	if err != nil {
 		return exitFailed, fmt.Errorf("load the catalog: %w", err)
 	}
-	chosen, err := a.choose(known)
+	chosen, err := a.choose(loaded)
 	if err != nil {
 		return exitFailed, err
 	}
@@ -132,11 +135,11 @@ func (a *app) run(ctx context.Context, args []string) (code int, err error) {
 	if !a.io.CanReadSecret && !a.flags.quiet {
 		fmt.Fprintln(a.io.Err, "rollcall-host: this is not root; what only root may read stays unknown")
 	}
-	d, err := a.diagnose(ctx, s, known, chosen)
+	d, err := a.diagnose(ctx, s, loaded, chosen)
 	if err != nil {
 		return exitFailed, err
 	}
-	if err := a.print(d, known); err != nil {
+	if err := a.print(d, loaded); err != nil {
 		return exitFailed, err
 	}
 	return a.code(d), nil
@@ -185,13 +188,20 @@ func (a *app) choose(c *fault.Catalog) ([]string, error) {
 	return ids, nil
 }
 
+// known are the facts of the faults that a machine alone can show. Those of a whole
+// cluster are left out: they would make the program a tenth larger. A test holds that none
+// of them is missing.
+func known() []facts.Fact {
+	return slices.Concat(onhost.Facts(), firstboot.Facts(), imagepull.Facts(), kubelet.Facts())
+}
+
 // ownFacts are those that read what a machine says of itself, or its journals.
 func ownFacts() map[string]bool {
 	own := map[string]bool{}
 	for _, f := range onhost.Facts() {
 		own[f.Name] = true
 	}
-	for _, f := range all.All() {
+	for _, f := range known() {
 		if slices.ContainsFunc(f.Needs, func(n evidence.Need) bool { return n.Text.Kind == evidence.Journal }) {
 			own[f.Name] = true
 		}
@@ -237,7 +247,7 @@ func (a *app) diagnose(ctx context.Context, s *machine.Source, c *fault.Catalog,
 	}
 	defer a.progress("looking on %s ...", s.Name())()
 	d, err := diagnose.Run(ctx, diagnose.Options{
-		Catalog: c, Facts: all.All(), Relater: relation.Relater{}, Cluster: cluster.Describer{}, Roll: roll.Caller{},
+		Catalog: c, Facts: known(), Relater: relation.Relater{}, Cluster: cluster.Describer{}, Roll: roll.Caller{},
 		Reader: reader.New(set, clean, record, reader.Limits{}, source), Now: now, Clock: a.io.Clock,
 		Only: chosen, Skip: a.flags.skip, Log: slog.New(slog.DiscardHandler),
 	})

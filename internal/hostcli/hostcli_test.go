@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"flag"
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -67,6 +68,43 @@ func shown(d diagnosis.Diagnosis) []string {
 		}
 	}
 	return list
+}
+
+// TestKnown: every fault about hosts that rests on what a machine alone can show is
+// chosen, and all its facts are known.
+func TestKnown(t *testing.T) {
+	loaded, err := fault.LoadChecks(catalog.FS)
+	if err != nil {
+		t.Fatal(err)
+	}
+	have := map[string]bool{}
+	for _, f := range known() {
+		have[f.Name] = true
+	}
+	own := ownFacts()
+	for _, f := range all.All() {
+		if !have[f.Name] && slices.ContainsFunc(f.Needs, func(n evidence.Need) bool {
+			return n.Text.Kind == evidence.Journal
+		}) {
+			for _, bad := range loaded.Faults {
+				if bad.For == fault.Host && slices.ContainsFunc(slices.Collect(maps.Values(bad.Given)), func(g fault.FactRef) bool { return g.Fact == f.Name }) {
+					t.Errorf("the fact %s, which %s rests on, is not known", f.Name, bad.ID)
+				}
+			}
+		}
+	}
+	chosen, err := (&app{}).choose(loaded)
+	if err != nil || len(own) == 0 {
+		t.Fatalf("%d own facts, %v", len(own), err)
+	}
+	for _, id := range chosen {
+		f, _ := loaded.Fault(id)
+		for _, g := range f.Given {
+			if !have[g.Fact] {
+				t.Errorf("%s rests on %s, which is not known", id, g.Fact)
+			}
+		}
+	}
 }
 
 func TestHealthyMachine(t *testing.T) {

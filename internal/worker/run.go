@@ -254,14 +254,19 @@ func (r *Runner) clean(ctx context.Context, s Status) error {
 // part of the cluster: kept names them.
 func (r *Runner) Rollback(ctx context.Context) (kept []string, err error) {
 	list := r.Journal.Statuses()
+	joined := func(s Status) bool { return s.Step == In || s.Step == MayBeOut && s.NodeUID != "" } // the latter: see Remove
 	for _, s := range list {
-		if s.Step == In {
+		if joined(s) {
 			kept = append(kept, s.Worker.Name)
 		}
 	}
 	return kept, r.each(list, func(s Status) error {
-		switch s.Step {
-		case MayBe, Made, MayBeOut:
+		switch {
+		case s.Step == In && !s.Cleaned:
+			return r.clean(ctx, s) // it stays, its user-data does not
+		case joined(s):
+			return nil
+		case s.Step == MayBe, s.Step == Made, s.Step == MayBeOut:
 			return r.remove(ctx, s)
 		}
 		return nil

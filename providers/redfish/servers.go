@@ -3,10 +3,12 @@ package main
 import (
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -297,12 +299,7 @@ func (*servers) Check(ctx context.Context, o provider.Order, workers []provider.
 		return []provider.Check{failed("%v", err)}, nil
 	}
 	var list []provider.Check
-	iso, err := os.Open(filepath.Clean(p.iso))
-	if err == nil {
-		_, err = findArea(iso)
-		err = errors.Join(err, iso.Close())
-	}
-	if err != nil {
+	if err := checkISO(p.iso, o.Image.Digest); err != nil {
 		list = append(list, failed("live ISO %s: %v", p.iso, err))
 	}
 	if info, err := os.Stat(p.publish); err != nil || !info.IsDir() {
@@ -316,6 +313,26 @@ func (*servers) Check(ctx context.Context, o provider.Order, workers []provider.
 		list = append(list, checkServer(ctx, o))
 	}
 	return append(list, provider.Check{Outcome: provider.Unknown, Text: "whether the BMCs reach " + p.url + ": a BMC shows that when it reads an image"}), nil
+}
+
+// checkISO looks whether a file is a live ISO, and that of the stream where its digest is known.
+func checkISO(path, digest string) error {
+	iso, err := os.Open(filepath.Clean(path))
+	if err != nil {
+		return err
+	}
+	defer iso.Close()
+	if _, err := findArea(iso); err != nil || digest == "" {
+		return err
+	}
+	sum := sha256.New()
+	if _, err := io.Copy(sum, iso); err != nil {
+		return err
+	}
+	if have := hex.EncodeToString(sum.Sum(nil)); have != digest {
+		return fmt.Errorf("its SHA-256 is %s, that of the stream's live ISO is %.64s", have, digest)
+	}
+	return nil
 }
 
 func checkServer(ctx context.Context, o provider.Order) provider.Check {

@@ -147,6 +147,11 @@ func TestLife(t *testing.T) {
 			if err != nil || len(checks) != 2 || checks[0].Outcome != provider.Passed {
 				t.Fatalf("Check: %+v, %v", checks, err)
 			}
+			other := r.order
+			other.Image.Digest = strings.Repeat("0", 64)
+			if checks, err := (&servers{}).Check(t.Context(), other, nil); err != nil || checks[0].Outcome != provider.Failed || !strings.Contains(checks[0].Text, "SHA-256") {
+				t.Errorf("an ISO of another release: %+v, %v", checks, err)
+			}
 			for _, q := range r.bmc.Requests() {
 				if q.Method != "GET" {
 					t.Errorf("a check wrote: %+v", q)

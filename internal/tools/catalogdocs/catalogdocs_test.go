@@ -1,10 +1,13 @@
 package main
 
 import (
+	"bytes"
 	"flag"
+	"io/fs"
 	"maps"
 	"os"
 	"path"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -244,5 +247,57 @@ func TestMarkdown(t *testing.T) {
 	}
 	if got, want := label(`a "b" <c> #1`), `"a #quot;b#quot; #lt;c#gt; #35;1"`; got != want {
 		t.Errorf("label: %s, want %s", got, want)
+	}
+}
+
+// What the program reads instead of YAML is what the YAML says. Entries that were changed
+// since are decoded from YAML, which is slower: few may be.
+func TestDecoded(t *testing.T) {
+	names, err := fs.Glob(catalog.FS, "*/*.yaml")
+	if err != nil || len(names) == 0 {
+		t.Fatalf("%d entries, %v", len(names), err)
+	}
+	stale := 0
+	for _, name := range names {
+		raw, err := catalog.FS.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, ok := catalog.FS.Decoded(name, raw)
+		if !ok {
+			stale++
+			continue
+		}
+		want, err := fault.Decode(raw)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if string(bytes.TrimSpace(got)) != string(want) {
+			t.Errorf("%s: decoded.gz has %s, want %s", name, got, want)
+		}
+	}
+	if stale > len(names)/10 {
+		t.Errorf("%d of %d entries are not in catalog/decoded.gz as they are; run `%s`", stale, len(names), rewrite)
+	}
+	if _, ok := catalog.FS.Decoded(names[0], []byte("changed")); ok {
+		t.Error("an entry that was changed is read in its old form")
+	}
+	whole := load(t)
+	plain, err := fault.Load(struct{ fs.FS }{catalog.FS})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, f := range whole.Faults {
+		if !reflect.DeepEqual(f, plain.Faults[i]) {
+			t.Errorf("%s is another from decoded.gz than from YAML", f.ID)
+		}
+	}
+	for i, r := range whole.Remedies {
+		if !reflect.DeepEqual(r, plain.Remedies[i]) {
+			t.Errorf("%s is another from decoded.gz than from YAML", r.ID)
+		}
+	}
+	if !reflect.DeepEqual(whole.Messages, plain.Messages) || !reflect.DeepEqual(whole.Refused, plain.Refused) || !reflect.DeepEqual(whole.Commands, plain.Commands) {
+		t.Error("messages, refused remedies or commands are others from decoded.gz than from YAML")
 	}
 }

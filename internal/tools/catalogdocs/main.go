@@ -1,7 +1,8 @@
-// Command catalogdocs writes the pages of the built-in catalog for readers of the
-// repository: docs/catalog. A test compares the pages in the tree with the catalog.
+// Command catalogdocs writes what is made of the built-in catalog: the pages for readers of
+// the repository, docs/catalog, and catalog/decoded.gz, which the program reads instead of
+// YAML. A test compares the pages in the tree with the catalog.
 //
-//	go run ./internal/tools/catalogdocs [-dir docs/catalog]
+//	go run ./internal/tools/catalogdocs [-dir docs/catalog] [-decoded catalog/decoded.gz]
 //
 // Invariants:
 //   - The same catalog gives the same bytes.
@@ -29,19 +30,30 @@ import (
 
 func main() {
 	dir := flag.String("dir", "docs/catalog", "directory of the pages")
+	packed := flag.String("decoded", "catalog/decoded.gz", "file of the decoded entries")
 	flag.Parse()
-	if err := run(*dir); err != nil {
+	if err := run(*dir, *packed); err != nil {
 		fmt.Fprintln(os.Stderr, "catalogdocs:", err)
 		os.Exit(1)
 	}
 }
 
-func run(dir string) error {
+func run(dir, packed string) error {
 	c, err := fault.Load(catalog.FS)
 	if err != nil {
 		return fmt.Errorf("load the catalog: %w", err)
 	}
-	return write(dir, pages(c))
+	if err := write(dir, pages(c)); err != nil {
+		return err
+	}
+	data, err := decoded(catalog.FS)
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(packed, data, 0o644); err != nil {
+		return fmt.Errorf("write the decoded catalog: %w", err)
+	}
+	return nil
 }
 
 // pages returns all pages, by their path below the directory.
