@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/rollcall-project/rollcall/internal/diagnose"
 	"github.com/rollcall-project/rollcall/internal/diagnosis"
@@ -31,8 +32,11 @@ func (a *app) preflightAgainst(ctx context.Context, format, cluster string) (err
 		a.kube.Context = cluster
 	}
 	r, err := a.openRun(ctx, nil)
-	if err != nil {
-		return fmt.Errorf("--against %s, which is neither a file nor a directory, or is not an archive: %w", cluster, err)
+	switch {
+	case err != nil && len(a.source.from) == 0 && strings.Contains(err.Error(), "does not exist"): // the words of client-go
+		return fmt.Errorf("--against %s, which is neither an archive nor a context: %w", cluster, err)
+	case err != nil:
+		return fmt.Errorf("--against %s: %w", cluster, err)
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
 	d, err := a.diagnose(ctx, r)
@@ -43,10 +47,28 @@ func (a *app) preflightAgainst(ctx context.Context, format, cluster string) (err
 		return a.nothingError(r, why, "whether new hosts can join is not known")
 	}
 	d = forNewHosts(d, r.catalog)
+	if d.Verdict.Class == diagnosis.Healthy && len(a.source.from) == 0 {
+		d.Verdict.Reason += a.notAsked()
+	}
 	if err := a.printAnswer(ctx, format, d, d, r, nil); err != nil {
 		return err
 	}
 	return answerExit(d, true, a.output.failOn)
+}
+
+// notAsked says what an answer without a mistake did not look at.
+func (a *app) notAsked() string {
+	var open []string
+	if !a.source.probe {
+		open = append(open, "what the servers of new hosts answer (--probe)")
+	}
+	if len(a.source.readSecrets) == 0 {
+		open = append(open, "user-data and tokens (--read-secrets NAMESPACE)")
+	}
+	if len(open) == 0 {
+		return ""
+	}
+	return "; not asked: " + strings.Join(open, ", ")
 }
 
 // forNewHosts narrows a diagnosis to what concerns hosts that are added later.

@@ -54,7 +54,7 @@ Only apply, resume and undo write to the cluster.`,
 		panic("hide --hosted: " + err.Error()) // the flag is registered above
 	}
 	cmd.AddCommand(a.fixPlanCommand(), a.fixApplyCommand(), a.fixAgainCommand("resume", "continue a plan that stopped, or check a finished one again"),
-		a.fixAgainCommand("undo", "undo what a plan did, as far as nothing depends on it"), a.fixHistoryCommand(), a.fixScriptCommand())
+		a.fixAgainCommand("undo", "undo what a plan did, as far as nothing depends on it"), a.fixHistoryCommand(), a.fixScriptCommand(), a.fixTimeCommand())
 	return cmd
 }
 

@@ -155,7 +155,11 @@ func (a *app) bareMetalHosts(ctx context.Context, from string) (_ []bmc.Target, 
 	if _, unread := evidence.AsUnavailable(err); err != nil && !unread {
 		return nil, err
 	}
-	list, err := bmc.HostTargets(hosts, hardware)
+	machines, err := r.reader.List(ctx, evidence.Machines, "")
+	if _, unread := evidence.AsUnavailable(err); err != nil && !unread {
+		return nil, err
+	}
+	list, err := bmc.HostTargets(hosts, hardware, machines)
 	if err == nil && len(list) == 0 {
 		err = fmt.Errorf("no BareMetalHost of %s has a BMC address", from)
 	}

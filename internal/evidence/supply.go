@@ -68,6 +68,7 @@ const (
 	SupplyPlanNetwork      SupplyKind = "plan-network"      // the network of a plan is asked
 	SupplyBMC              SupplyKind = "bmc"               // the BMCs of the plan; Host is the one that is missing
 	SupplyBMCRights        SupplyKind = "bmc-rights"        // the rights of the account of a BMC; Host is that of the BMC
+	SupplyBMCLogin         SupplyKind = "bmc-credentials"   // a credential of the BMC of Host
 	SupplyRedfish          SupplyKind = "redfish-address"   // an address of Redfish for a host that has one of another protocol
 	SupplyRelease          SupplyKind = "release"           // the release that will be installed
 	SupplyInstallerLog     SupplyKind = "installer-log"     // of openshift-install
@@ -93,7 +94,7 @@ func SupplyKinds() []SupplyKind {
 		SupplySOSReport, SupplyAgentGather, SupplyGatherBootstrap, SupplyBootstrapJournal, SupplyHyperShiftDump,
 		SupplyWholeText, SupplyOriginal, SupplyAPI, SupplyLogin, SupplyRole, SupplyNetworkPath, SupplyAssisted,
 		SupplyProbe, SupplyProbeElsewhere, SupplyProbeLive, SupplyJournals, SupplySecrets, SupplyConsole, SupplyExpect,
-		SupplyNow, SupplyRendezvous, SupplyInstallDir, SupplyPlan, SupplyPlanNetwork, SupplyBMC, SupplyBMCRights, SupplyRedfish, SupplyRelease, SupplyInstallerLog,
+		SupplyNow, SupplyRendezvous, SupplyInstallDir, SupplyPlan, SupplyPlanNetwork, SupplyBMC, SupplyBMCRights, SupplyBMCLogin, SupplyRedfish, SupplyRelease, SupplyInstallerLog,
 		SupplyOneInstall, SupplyArchive,
 		SupplyArchiveOrAPI, SupplyKubeconfig, SupplyAddress, SupplyHosted, SupplyManagement, SupplyHostedKubeconfig,
 		SupplyOnHost, SupplyHostRoot, SupplyHostNetwork, SupplyHostNamespace, SupplyHostJournals,

@@ -45,6 +45,7 @@ func newSandbox(t *testing.T) *sandbox {
 	s := &sandbox{t: t, root: t.TempDir(), bin: t.TempDir(), api: "https://" + l.Addr().String()}
 	s.calls = filepath.Join(s.bin, "calls")
 	s.write("proc/sys/kernel/hostname", "control1\n", 0o644)
+	s.command("hostname", "echo control1 # where the file is missing")
 	s.write("var/lib/kubelet/pki/kubelet-server-current.pem", "serving", 0o600)
 	s.write("root/.keep", "", 0o600)
 	s.write("etc/kubernetes/kubeconfig", s.kubeconfig(s.api, "token: abc"), 0o600)
@@ -229,6 +230,18 @@ func TestApplyAndUndo(t *testing.T) {
 				t.Errorf("undo: %v\n%s\nbefore:\n%s\nafter:\n%s", err, out, before, s.tree())
 			}
 		})
+	}
+}
+
+// Without the file the command is asked, and nothing is printed about it.
+func TestHostname(t *testing.T) {
+	s := newSandbox(t)
+	s.asAdmin()
+	if err := os.Remove(filepath.Join(s.root, "proc/sys/kernel/hostname")); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := s.run(nil, "check"); err != nil || strings.Contains(out, "No such file") {
+		t.Errorf("%v\n%s", err, out)
 	}
 }
 

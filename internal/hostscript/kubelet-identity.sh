@@ -124,7 +124,7 @@ common() {
         command -v "$tool" >/dev/null || fail "$tool is not on this host"
     done
     local name
-    name=$(tr -d '[:space:]' <"$root/proc/sys/kernel/hostname" 2>/dev/null || hostname)
+    if [ -r "$root/proc/sys/kernel/hostname" ]; then name=$(tr -d "[:space:]" <"$root/proc/sys/kernel/hostname"); else name=$(hostname); fi
     case "$node" in
     "$name" | "$name".*) ;;
     *) fail "this host is $name, the script is for $node" ;;

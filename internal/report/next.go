@@ -38,7 +38,7 @@ func (t *text) supplyList() []string {
 		}
 	}
 	gaps := t.d.Groups.Gaps
-	if len(t.d.Hosts) == 0 && t.d.Source.Kind == "live" {
+	if len(t.d.Hosts) == 0 && t.d.Source.Kind == "live" && t.d.Verdict.Class != diagnosis.Healthy {
 		add(t.o.know("diagnose --from PATH") + "    # a must-gather that was made while the API answered")
 		gaps = nil
 	}

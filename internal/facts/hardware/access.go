@@ -94,7 +94,7 @@ func (f *Access) certificates(w *facts.World, list []host) {
 	check(&f.Expired, list, of(probe.TrustExpired, probe.TrustNotYetValid))
 	check(&f.Unverified, list, judged(func(h host) result {
 		if h.Off && h.Trust != probe.TrustVerified {
-			return wrong("the credential is sent to %s though its certificate does not verify (%s): the plan says disableCertificateVerification", h.Endpoint, h.TrustError)
+			return wrong("the credential is sent to %s though its certificate does not verify (%s): %s says disableCertificateVerification", h.Endpoint, h.TrustError, h.writtenIn())
 		}
 		return fine
 	}))
@@ -104,6 +104,14 @@ func (f *Access) certificates(w *facts.World, list []host) {
 		}
 		return fine
 	}))
+}
+
+// writtenIn says what names the BMC.
+func (h host) writtenIn() string {
+	if h.Field == "spec.bmc.address" {
+		return "its BareMetalHost"
+	}
+	return "the plan"
 }
 
 // login: what became of the credential, and what its account may do.

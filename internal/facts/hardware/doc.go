@@ -109,7 +109,10 @@ func check(to *facts.Problems, list []host, test func(host) result) {
 		return
 	}
 	detail := open[0]
-	if n := len(open) - 1; n > 0 {
+	switch n := len(open) - 1; {
+	case n == 1:
+		detail += ", and 1 more BMC"
+	case n > 1:
 		detail += fmt.Sprintf(", and %d more BMCs", n)
 	}
 	to.Miss(&evidence.Unavailable{Need: needs[0], Why: evidence.Unreachable, Detail: detail, Supply: supply})
@@ -163,8 +166,11 @@ func (h host) why() string {
 // notShown is the result of a check for a host whose BMC did not show its machine.
 func (h host) notShown() result {
 	r := result{unknown: h.why()}
-	if h.Failure == bmc.NotRedfish {
+	switch h.Failure {
+	case bmc.NotRedfish:
 		r.supply = evidence.Supply{Kind: evidence.SupplyRedfish, Host: h.Host}
+	case bmc.NoCredential:
+		r.supply = evidence.Supply{Kind: evidence.SupplyBMCLogin, Host: h.Host}
 	}
 	return r
 }

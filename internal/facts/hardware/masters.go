@@ -43,7 +43,7 @@ func readMasters(ctx context.Context, w *facts.World, _ fault.Subject) (Masters,
 		if h.System != nil || len(list) < 2 {
 			continue
 		}
-		gap := &evidence.Unavailable{Need: needs[0], Why: evidence.Unreachable, Detail: h.Host + ": " + h.why()}
+		gap := &evidence.Unavailable{Need: needs[0], Why: evidence.Unreachable, Detail: h.Host + ": " + h.why(), Supply: h.notShown().supply}
 		for _, to := range []*facts.Problems{&f.Mode, &f.Differs} {
 			if len(to.Value()) == 0 {
 				to.Miss(gap)
@@ -76,7 +76,7 @@ var properties = []property{
 	{"model", func(h host) string { return join(h.System.Manufacturer, h.System.Model) },
 		"other machines have other network cards, and so other interface names"},
 	{"processors", func(h host) string {
-		if h.System.CPUModel == "" {
+		if h.System.CPUModel == "" || h.System.CPUs == 0 {
 			return ""
 		}
 		return fmt.Sprintf("%d x %s", h.System.CPUs, h.System.CPUModel)

@@ -107,7 +107,7 @@ func listOf(text string) ([]Target, bool, error) {
 	if json.Unmarshal([]byte(text), &content) != nil {
 		return nil, false, nil
 	}
-	list, err := HostTargets([]evidence.Object{{Resource: evidence.BareMetalHosts, Content: content}}, nil)
+	list, err := HostTargets([]evidence.Object{{Resource: evidence.BareMetalHosts, Content: content}}, nil, nil)
 	if _, unread := evidence.AsUnavailable(err); unread || err != nil {
 		return nil, false, nil
 	}

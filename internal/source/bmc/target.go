@@ -292,9 +292,39 @@ func listed(words []string) (t Target, err error) {
 // (openshift/installer:pkg/asset/machines/baremetal/hosts.go).
 const roleLabel = "installer.openshift.io/role"
 
+// machineRoleLabel is on Machines (openshift/machine-api-operator:pkg/util/util.go; the
+// installer sets it in pkg/asset/machines/baremetal/machines.go).
+const machineRoleLabel = "machine.openshift.io/cluster-api-machine-role"
+
+// roles are the roles of the Machines of a cluster, by their names. A host of the control plane has a
+// Machine: where Machines were read, a host without one is no master.
+type roles map[string]string
+
+func rolesOf(machines []evidence.Object) roles {
+	r := roles{}
+	for _, o := range machines {
+		r[o.Namespace+"/"+o.Name] = evidence.String(o.Content, "metadata", "labels", machineRoleLabel)
+	}
+	return r
+}
+
+func (r roles) of(h *metal3.BareMetalHost) string {
+	if role := map[string]string{"control-plane": "master", "arbiter": "arbiter", "worker": "worker"}[h.Labels[roleLabel]]; role != "" {
+		return role
+	}
+	if c := h.Spec.ConsumerRef; c != nil && r[c.Namespace+"/"+c.Name] != "" {
+		return r[c.Namespace+"/"+c.Name]
+	}
+	if len(r) > 0 {
+		return "worker"
+	}
+	return ""
+}
+
 // HostTargets returns the BMCs of BareMetalHosts, with what metal3 found in the machines
 // before. Their credentials are in Secrets, which are not read.
-func HostTargets(hosts, hardware []evidence.Object) ([]Target, error) {
+func HostTargets(hosts, hardware, machines []evidence.Object) ([]Target, error) {
+	roles := rolesOf(machines)
 	found := map[string]*metal3.HardwareDetails{}
 	for _, o := range hardware {
 		h, err := evidence.Decode[metal3.HardwareData](o)
@@ -316,7 +346,7 @@ func HostTargets(hosts, hardware []evidence.Object) ([]Target, error) {
 			details = h.Status.HardwareDetails
 		}
 		t := Target{
-			Host: h.Name, Role: map[string]string{"control-plane": "master", "arbiter": "arbiter", "worker": "worker"}[h.Labels[roleLabel]],
+			Host: h.Name, Role: roles.of(&h),
 			Address: withoutUser(h.Spec.BMC.Address), Off: h.Spec.BMC.DisableCertificateVerification, BootMode: string(h.Spec.BootMode),
 			Hints: h.Spec.RootDeviceHints, Architecture: goArchitecture(h.Spec.Architecture), Inspected: inspected(details),
 			File: o.Loc.Path, Field: "spec.bmc.address",

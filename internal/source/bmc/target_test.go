@@ -159,3 +159,31 @@ func TestMAC(t *testing.T) {
 		}
 	}
 }
+
+// TestRolesOfHosts: the label of the installer, else the Machine, says what a host is. One
+// without a Machine is no master where Machines were read.
+func TestRolesOfHosts(t *testing.T) {
+	host := func(label, consumer string) evidence.Object {
+		metadata := map[string]any{"name": "h", "namespace": "n"}
+		if label != "" {
+			metadata["labels"] = map[string]any{roleLabel: label}
+		}
+		spec := map[string]any{"bmc": map[string]any{"address": "redfish://10.0.0.1/redfish/v1/Systems/1"}}
+		if consumer != "" {
+			spec["consumerRef"] = map[string]any{"namespace": "n", "name": consumer}
+		}
+		return evidence.Object{Resource: evidence.BareMetalHosts, Namespace: "n", Name: "h", Content: map[string]any{"metadata": metadata, "spec": spec}}
+	}
+	machines := []evidence.Object{{Namespace: "n", Name: "m0", Content: map[string]any{"metadata": map[string]any{"labels": map[string]any{machineRoleLabel: "master"}}}}}
+	for _, c := range []struct {
+		label, consumer, want string
+		machines              []evidence.Object
+	}{
+		{"control-plane", "", "master", nil}, {"", "m0", "master", machines}, {"", "gone", "worker", machines}, {"", "", "worker", machines}, {"", "", "", nil}, {"worker", "m0", "worker", machines},
+	} {
+		list, err := HostTargets([]evidence.Object{host(c.label, c.consumer)}, nil, c.machines)
+		if err != nil || len(list) != 1 || list[0].Role != c.want {
+			t.Errorf("label %q, consumer %q: %+v, %v, want role %q", c.label, c.consumer, list, err, c.want)
+		}
+	}
+}
