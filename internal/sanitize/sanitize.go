@@ -24,6 +24,7 @@ type Sanitizer struct {
 	marks *scan.Set
 	tries map[string][]int // the formats that a mark is for, and behind them the patterns
 	keys  *keyKinds
+	clean *cleanTexts
 
 	// Only for Lines.
 	inside   int // lines left to the end of a private key, at most
@@ -41,7 +42,7 @@ func New() (*Sanitizer, error) {
 }
 
 func newSanitizer(salt []byte) (*Sanitizer, error) {
-	s := &Sanitizer{salt: salt, tries: map[string][]int{}, keys: &keyKinds{}}
+	s := &Sanitizer{salt: salt, tries: map[string][]int{}, keys: &keyKinds{}, clean: newCleanTexts()}
 	var marks []scan.Signature
 	add := func(i int, of []string) {
 		for _, m := range of {

@@ -134,6 +134,9 @@ func (s *Sanitizer) search(v string, first bool) (string, bool) {
 	if len(hits) == 0 && !urls {
 		return v, false
 	}
+	if s.clean.has(v) {
+		return v, false
+	}
 	var tries []int
 	for _, h := range hits {
 		tries = append(tries, s.tries[h.ID]...)
@@ -169,6 +172,9 @@ func (s *Sanitizer) search(v string, first bool) (string, bool) {
 		}
 	}
 	clean := m.unmask(m.text)
+	if clean == whole {
+		s.clean.add(whole)
+	}
 	return clean, clean != whole
 }
 

@@ -1,0 +1,35 @@
+package sanitize
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// What was found clean is not tried again; a text with a secret is, each time.
+func TestCleanTexts(t *testing.T) {
+	s := sanitizer(t, "salt")
+	const clean, dirty = "token: expired", "password: hunter2-and-more"
+	for range 2 {
+		if got := s.Text(clean); got != clean {
+			t.Errorf("Text(%q) = %q", clean, got)
+		}
+		if got := s.Text(dirty); strings.Contains(got, "hunter2") {
+			t.Errorf("Text(%q) = %q", dirty, got)
+		}
+	}
+	if !s.clean.has(clean) || s.clean.has(dirty) {
+		t.Errorf("remembered as clean: %t and %t, want true and false", s.clean.has(clean), s.clean.has(dirty))
+	}
+	long := "token: expired" + strings.Repeat(" and more", maxCleanBytes)
+	s.Text(long)
+	if s.clean.has(long) {
+		t.Error("a text beyond the bound is remembered")
+	}
+	for i := range maxClean + 10 {
+		s.clean.add(fmt.Sprint(i))
+	}
+	if n := len(s.clean.known); n != maxClean {
+		t.Errorf("%d texts are remembered, want %d", n, maxClean)
+	}
+}
