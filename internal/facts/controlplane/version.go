@@ -50,8 +50,10 @@ func readVersion(ctx context.Context, w *facts.World, _ fault.Subject) (Version,
 	progressing, failing := conditions.Find(list, "Progressing"), conditions.Find(list, "Failing")
 	if progressing.Type == "" {
 		_ = facts.Miss(conditions.NotReported(evidence.ClusterVersions, "version", "Progressing"), &v.Message, &v.Failing)
-	} else { // without Failing: the operator removes it where nothing fails (openshift/cluster-version-operator:pkg/cvo/status.go)
+	} else {
 		v.Message.Set(progressing.Message, progressing.Item())
+	}
+	if progressing.Type != "" && failing.Type == "" { // it is removed where nothing fails (openshift/cluster-version-operator:pkg/cvo/status.go)
 		v.Failing.Set(false, progressing.Item())
 	}
 	if failing.Type != "" {
