@@ -117,7 +117,7 @@ func (a *app) internalAPI(ctx context.Context, node string) (address string, err
 			return u, nil
 		}
 	}
-	return "", errors.New("Infrastructure has no status.apiServerInternalURI; name it with --api-int")
+	return "", errors.New("status.apiServerInternalURI of the Infrastructure is missing; name the address with --api-int")
 }
 
 // writeScript writes a file that does not exist yet.

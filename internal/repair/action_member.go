@@ -176,8 +176,11 @@ func (r *run) noRollout(ctx context.Context, host string) error {
 	return nil
 }
 
-// hostIsOn refuses a host that its BareMetalHost shows as on; without one, a person has said
-// that it stays away.
+// hostIsOn refuses a host that its BareMetalHost shows as on; where none shows it, a person
+// has said that it stays away. The field is false, too, where nobody reads the power: without
+// a BMC the host stays "unmanaged", and a detached one is not looked at
+// (metal3-io/baremetal-operator: apis/metal3.io/v1alpha1 BareMetalHostStatus.PoweredOn without
+// omitempty; internal/controller/metal3.io host_state_machine.go).
 func (r *run) hostIsOn(ctx context.Context, host string) (string, error) {
 	name, err := bareMetalHostOf(ctx, r.API, host)
 	if err != nil {
@@ -186,6 +189,10 @@ func (r *run) hostIsOn(ctx context.Context, host string) (string, error) {
 	o, err := r.read(ctx, bareMetalHostRef(name))
 	if err != nil {
 		return "", err
+	}
+	state := stringAt(o, "status", "provisioning", "state")
+	if stringAt(o, "spec", "bmc", "address") == "" || state == "" || state == "unmanaged" || stringAt(o, "status", "operationalStatus") == "detached" {
+		return fmt.Sprintf("that its host is off is the word of a person (nobody reads the power of BareMetalHost %s)", name), nil
 	}
 	if on, there := fieldAt(o, "/status/poweredOn"); !there || on != false {
 		return "", refuse("BareMetalHost %s is not known to be off (status.poweredOn): the host could come back with the old data", name).

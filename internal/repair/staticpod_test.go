@@ -213,7 +213,8 @@ func TestMemberNotDead(t *testing.T) {
 			})
 		},
 		"not known to be off": func(r *changeRig) {
-			r.put(bareMetalHostRef("control2"), Object{"apiVersion": "metal3.io/v1alpha1", "kind": "BareMetalHost", "status": map[string]any{"poweredOn": true}})
+			r.put(bareMetalHostRef("control2"), Object{"apiVersion": "metal3.io/v1alpha1", "kind": "BareMetalHost", "spec": map[string]any{"bmc": map[string]any{"address": "redfish://192.0.2.9/1"}},
+				"status": map[string]any{"poweredOn": true, "provisioning": map[string]any{"state": "provisioned"}}})
 		},
 		"not within the last 2h0m0s": func(r *changeRig) { r.now = r.now.Add(3 * time.Hour) },
 	} {
@@ -231,6 +232,34 @@ func TestMemberNotDead(t *testing.T) {
 				t.Errorf("Apply: %v, written %v", err, r.targetWrites())
 			}
 		})
+	}
+}
+
+// TestHostIsOn: a power that nobody reads is not taken for off.
+func TestHostIsOn(t *testing.T) {
+	for _, tt := range []struct {
+		name, address, state string
+		detached, on         bool
+		says                 string // "": refused
+	}{
+		{name: "off", address: "redfish://192.0.2.9/1", state: "provisioned", says: "its BareMetalHost is off"},
+		{name: "on", address: "redfish://192.0.2.9/1", state: "provisioned", on: true},
+		{name: "no BMC", state: "unmanaged", says: "the word of a person"},
+		{name: "not registered yet", address: "redfish://192.0.2.9/1", says: "the word of a person"},
+		{name: "detached", address: "redfish://192.0.2.9/1", state: "externally provisioned", detached: true, says: "the word of a person"},
+	} {
+		r := staticRig(t, removeMember)
+		status := map[string]any{"poweredOn": tt.on, "provisioning": map[string]any{"state": tt.state}}
+		if tt.detached {
+			status["operationalStatus"] = "detached"
+		}
+		r.mu.Lock()
+		r.put(bareMetalHostRef("control2"), Object{"apiVersion": "metal3.io/v1alpha1", "kind": "BareMetalHost", "spec": map[string]any{"bmc": map[string]any{"address": tt.address}}, "status": status})
+		r.mu.Unlock()
+		got, err := (&run{Executor: r.exec}).hostIsOn(t.Context(), "control2")
+		if (err != nil) != (tt.says == "") || !strings.Contains(got, tt.says) {
+			t.Errorf("%s: %q, %v", tt.name, got, err)
+		}
 	}
 }
 
