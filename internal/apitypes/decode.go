@@ -214,7 +214,7 @@ func decodeStruct(v any, to reflect.Value) *misfit {
 	return nil
 }
 
-// field is a field of a struct; without a name its own fields are in its place.
+// field is a field of a struct; without a name its own fields are used instead.
 type field struct {
 	index int
 	name  string

@@ -131,7 +131,7 @@ func faultChecks(d *diagnosis.Diagnosis, hostedFaults map[string]bool, pool stri
 func nodeChecks(d *diagnosis.Diagnosis, p worker.Plan) []workerCheck {
 	var list []workerCheck
 	for _, c := range d.Coverage {
-		if c.Need == evidence.Objects(evidence.Nodes, "").String() && c.State != evidence.Read {
+		if c.Need == evidence.Objects(evidence.Nodes, "").String() && c.State != evidence.Read && c.State != evidence.Empty {
 			list = append(list, workerCheck{fault.Unknown, false, "whether a Node has one of the names: " + c.Reason})
 		}
 	}

@@ -77,7 +77,8 @@ func (f *workerFollow) follow(ctx context.Context) {
 	follower := watch.New(watch.Rules{
 		Goal: after.Joined, Narrowed: true, Hosts: func(h diagnosis.HostState) bool { return mine[h.Name] },
 	})
-	for pause := followEvery; ; pause = followEvery {
+	pause := followEvery
+	for {
 		select {
 		case <-ctx.Done():
 			return

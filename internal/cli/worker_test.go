@@ -9,7 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/worker"
 )
 
 // newGuests are a management cluster and a hosted one of platform None, whose ignition
@@ -110,6 +112,17 @@ func TestWorkerPlanUnread(t *testing.T) {
 	}
 }
 
+// TestWorkerPlanFirst: before the first worker there is no Node, which is no gap.
+func TestWorkerPlanFirst(t *testing.T) {
+	d := &diagnosis.Diagnosis{}
+	for state, want := range map[evidence.State]int{evidence.Read: 0, evidence.Empty: 0, evidence.Partial: 1, evidence.Missing: 1} {
+		d.Coverage = []evidence.Coverage{{Need: evidence.Objects(evidence.Nodes, "").String(), State: state}}
+		if got := nodeChecks(d, worker.Plan{}); len(got) != want {
+			t.Errorf("%s: %+v", state, got)
+		}
+	}
+}
+
 // TestWorkerList: a machine without runs, and wrong ids.
 func TestWorkerList(t *testing.T) {
 	p := newPair(t)
@@ -127,5 +140,67 @@ func TestWorkerList(t *testing.T) {
 		if _, errs, code := p.run(t, "worker", verb, "../x", "--state-dir", state); code != ExitFailed || !strings.Contains(errs, "is not the id of a run") {
 			t.Errorf("%s: %d %s", verb, code, errs)
 		}
+	}
+}
+
+// TestWorkerProvider: what a provider's program checks is shown with its outcome, and what it
+// does not check is not taken for a success. The boot image is that of the stream.
+func TestWorkerProvider(t *testing.T) {
+	bin := t.TempDir()
+	answer := func(json string) {
+		script := "#!/bin/sh\ncat >" + filepath.Join(bin, "request") + "\necho '" + json + "'\n"
+		if err := os.WriteFile(filepath.Join(bin, "rollcall-provider-fake"), []byte(script), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("PATH", bin+string(filepath.ListSeparator)+os.Getenv("PATH"))
+	stream := func(name string) string {
+		path := filepath.Join(bin, name+".json")
+		text := `{"stream": "` + name + `", "architectures": {"x86_64": {"images": {"gcp": {"project": "p", "name": "image-of-the-stream"}}}}}`
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	const version = `{"apiVersion":"rollcall.dev/provider/v1alpha1",`
+	for _, tt := range []struct {
+		name, answer string
+		args         []string
+		code         ExitCode
+		want         []string
+	}{
+		{"passed", version + `"checks":[{"outcome":"passed","text":"quota is there"}]}`, nil, ExitOK, []string{"passed quota is there"}},
+		{"failed", version + `"checks":[{"outcome":"failed","text":"no quota"}]}`, nil, ExitFault, []string{"failed no quota", "Nothing was made"}},
+		{"warning", version + `"checks":[{"outcome":"warning","text":"no way out"}]}`, nil, ExitOK, []string{"warning no way out"}},
+		{"a word that does not exist", version + `"checks":[{"outcome":"fine","text":"all is well"}]}`, nil, ExitOK, []string{"not checked all is well"}},
+		{"no such operation", version + `"unsupported":true}`, nil, ExitOK, []string{"not checked rights, quotas and images: provider fake checks none"}},
+		{"it fails", version + `"error":"the cloud is away"}`, nil, ExitOK, []string{"not checked rights, quotas and images", "the cloud is away"}},
+		{"it answers nothing", `x`, nil, ExitOK, []string{"not checked rights, quotas and images"}},
+		{"a stream of the release", version + `"checks":[]}`, []string{"--stream", stream("rhcos-4.14")}, ExitOK, []string{"same minor version"}},
+		{"a later stream", version + `"checks":[]}`, []string{"--stream", stream("rhcos-4.19")}, ExitFault, []string{"newer than the release"}},
+		{"a stream that shows no version", version + `"checks":[]}`, []string{"--stream", stream("rhel-9.6")}, ExitOK, []string{"not checked boot image of stream rhel-9.6"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			answer(tt.answer)
+			p := newGuests(t, nil)
+			args := append([]string{"worker", "create", "--hosted", "guests/edge.one", "--provider", "fake", "--count", "2", "--plan"}, tt.args...)
+			out, errs, code := p.run(t, args...)
+			all := strings.Join(strings.Fields(out+errs), " ")
+			if code != tt.code || strings.Count(all, "makes np-a-") != 2 {
+				t.Errorf("exit code %d, want %d\n%s%s", code, tt.code, out, errs)
+			}
+			for _, w := range tt.want {
+				if !strings.Contains(all, w) {
+					t.Errorf("want %q\n%s%s", w, out, errs)
+				}
+			}
+			request, err := os.ReadFile(filepath.Join(bin, "request"))
+			if err != nil || strings.Contains(string(request), "userData") || strings.Count(string(request), `"name":"np-a-`) != 2 {
+				t.Errorf("the request: %v, %s", err, request)
+			}
+			if len(tt.args) > 0 && !strings.Contains(string(request), "image-of-the-stream") {
+				t.Errorf("the provider does not get the image: %s", request)
+			}
+		})
 	}
 }

@@ -12,7 +12,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/Masterminds/semver/v3"
 
@@ -258,6 +257,9 @@ type evaluation struct {
 	trial  trial
 	bound  bound
 	used   []*fault.Program // the expressions that decided
+	hidden []string         // why it is not known when the condition began, see timeOf
+
+	doubted map[string]any // the variables without what rests on lists that may lack an object, see lost
 }
 
 // fields are those of a variable that the expressions looked at.
@@ -334,18 +336,6 @@ func (v *evaluation) missing(names []string) []string {
 	return list
 }
 
-func (v *evaluation) since(out *diagnosis.Finding) error {
-	if v.trial.fault.Since == "" {
-		return nil
-	}
-	r, err := v.eval(v.trial.fault.Since)
-	if err != nil {
-		return err
-	}
-	out.Since = timeOf(r)
-	return nil
-}
-
 func (v *evaluation) refuted(out *diagnosis.Finding) (bool, error) {
 	if v.trial.fault.Refute == "" {
 		return false, nil
@@ -362,86 +352,13 @@ func (v *evaluation) refuted(out *diagnosis.Finding) (bool, error) {
 		return true, nil
 	}
 	v.used = before
+	lost := func(w evidence.Why) bool { return w == evidence.Damaged }
+	if hidden := v.hides(r.Unknown, lost); len(hidden) > 0 {
+		out.Outcome, out.Missing = fault.Unknown, v.missing(hidden)
+		out.Reason = "the condition holds; what may speak against it is not shown: " + v.bound.reason(hidden)
+		return true, nil
+	}
 	return false, nil
-}
-
-// settles turns a condition that is still normal into an absent fault with a
-// deadline. Where it is not known since when it holds, the age of the installation
-// bounds it: it holds no longer than the cluster exists. Where that is not known
-// either, or what would make it a fault even now, it is unknown whether this is one.
-func (v *evaluation) settles(out *diagnosis.Finding, w *facts.World) error {
-	s := v.trial.fault.Settles
-	if s == nil {
-		return nil
-	}
-	var open fault.Result
-	if s.Unless != "" {
-		var err error
-		if open, err = v.eval(s.Unless); err != nil || open.Known() && open.True() {
-			return err
-		}
-	}
-	since := out.Since
-	if s.Since != "" {
-		r, err := v.eval(s.Since)
-		if err != nil {
-			return err
-		}
-		since = timeOf(r)
-	}
-	if since.IsZero() {
-		since = w.Installed
-	}
-	until := since.Add(s.Within.Duration)
-	switch {
-	case since.IsZero():
-		out.Outcome, out.Unsettled = fault.Unknown, true
-		out.Reason = fmt.Sprintf("the condition holds, but since when is not known; for the first %s it is normal", s.Within.Duration)
-	case !w.Now.Before(until):
-	case s.Unless != "" && !open.Known():
-		out.Outcome, out.Unsettled, out.Missing = fault.Unknown, true, v.missing(open.Unknown)
-		out.Reason = fmt.Sprintf("the condition holds; until %s it may be normal: %s", until.UTC().Format(time.RFC3339), v.bound.reason(open.Unknown))
-	case s.Unless != "" && v.notWhole(s.Unless) != "":
-		out.Outcome, out.Unsettled, out.Missing = fault.Unknown, true, v.missing([]string{v.notWhole(s.Unless)})
-		out.Reason = fmt.Sprintf("the condition holds; until %s it may be normal: %s", until.UTC().Format(time.RFC3339), v.gapReason(v.notWhole(s.Unless)))
-	case w.AtLeast && (w.ReadBy.IsZero() || !w.ReadBy.Before(until)):
-		out.Outcome, out.Unsettled = fault.Unknown, true
-		out.Reason = fmt.Sprintf("the condition holds; until %s it may be normal, and when this was read is not known: give the time with --now", until.UTC().Format(time.RFC3339))
-	default:
-		out.Outcome, out.Until = fault.Absent, until
-		out.Reason = "normal until " + until.UTC().Format(time.RFC3339)
-	}
-	return nil
-}
-
-// notWhole returns the first variable of an expression whose fact did not read everything,
-// "" where all did. A count of such a fact is at least what was found: that it is not above
-// a bound does not say that nothing speaks against "normal".
-func (v *evaluation) notWhole(expr string) string {
-	p, err := v.engine.compiler.Compile(v.trial.fault, expr)
-	if err != nil {
-		return "" // eval has reported it
-	}
-	for i, name := range v.trial.given {
-		if len(p.Selects[name]) > 0 && v.bound.values[i].Gap() != nil {
-			return name
-		}
-	}
-	return ""
-}
-
-func (v *evaluation) gapReason(variable string) string {
-	i := slices.Index(v.trial.given, variable)
-	return v.bound.given[variable].Fact + ": " + v.bound.values[i].Gap().Error()
-}
-
-// timeOf is the time that an expression gives, zero where it gives none that can be
-// one of a cluster.
-func timeOf(r fault.Result) time.Time {
-	if r.Known() && evidence.Plausible(r.Time()) && r.Time().Unix() > 0 {
-		return r.Time()
-	}
-	return time.Time{}
 }
 
 func (v *evaluation) support(out *diagnosis.Finding) error {
@@ -450,9 +367,15 @@ func (v *evaluation) support(out *diagnosis.Finding) error {
 		if err != nil {
 			return err
 		}
-		if r.Known() && r.True() {
-			out.Support++
+		if !r.Known() || !r.True() {
+			continue
 		}
+		out.Support++
+		seen, err := v.seenWithout(s)
+		if err != nil {
+			return err
+		}
+		out.Seen = out.Seen || seen
 	}
 	out.Evidence = v.proof()
 	return nil

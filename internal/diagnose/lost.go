@@ -27,18 +27,28 @@ func (v *evaluation) lost(proof []evidence.Item, w *facts.World, holds bool) (*e
 	if i < 0 {
 		return nil, nil
 	}
-	vars := map[string]any{"this": v.bound.vars["this"]}
+	v.doubted = map[string]any{"this": v.bound.vars["this"]}
 	for i, name := range v.trial.given {
-		vars[name] = v.bound.vars[name]
-		if known, ok := vars[name].(fault.Var); ok && known.Record != nil {
-			vars[name] = fault.Var{Name: name, Record: v.bound.values[i].Doubting(doubt)}
+		v.doubted[name] = v.bound.vars[name]
+		if known, ok := v.doubted[name].(fault.Var); ok && known.Record != nil {
+			v.doubted[name] = fault.Var{Name: name, Record: v.bound.values[i].Doubting(doubt)}
 		}
 	}
-	when, err := v.with(v.trial.fault.When, vars)
+	when, err := v.with(v.trial.fault.When, v.doubted)
 	if err != nil || when.Known() {
 		return nil, err
 	}
 	return &proof[i], nil
+}
+
+// seenWithout reports whether a support of a fault holds also as if the lists were not known
+// that may lack an object: something else than a list shows the mechanism.
+func (v *evaluation) seenWithout(support string) (bool, error) {
+	if v.doubted == nil {
+		return true, nil
+	}
+	r, err := v.with(support, v.doubted)
+	return err == nil && r.Known() && r.True(), err
 }
 
 // mayBeLost says in words why evidence from a list is no proof.

@@ -82,12 +82,13 @@ func (g *graph) witnessed(i int, component []int) bool {
 		slices.ContainsFunc(g.reach(component), g.present)
 }
 
-// reported reports whether something else shows what a list shows to be missing: a program
-// that logged it, or an effect that was seen without such a list.
+// reported reports whether something else shows what a list shows to be missing: a support of
+// the fault, or of one that it is in a ring with, that holds without such a list. An effect
+// does not: it may have another cause.
 func (g *graph) reported(component []int) bool {
-	return slices.ContainsFunc(append(slices.Clone(component), g.reach(component)...), func(i int) bool {
+	return slices.ContainsFunc(component, func(i int) bool {
 		f := g.findings[i]
-		return g.present(i) && (f.Lost == nil || slices.ContainsFunc(f.Evidence, func(e evidence.Item) bool { return e.Locator.Line > 0 }))
+		return g.present(i) && (f.Lost == nil || f.Seen)
 	})
 }
 

@@ -35,6 +35,7 @@ type Finding struct {
 	HeldUp  string          `json:"-"`
 	OfLines bool            `json:"-"` // only lines of a text show it
 	Support int             `json:"-"` // how many supporting expressions held
+	Seen    bool            `json:"-"` // one of them holds without the lists that may lack an object
 	Supply  evidence.Supply `json:"-"` // what would make it known, where its subjects could not be listed
 }
 

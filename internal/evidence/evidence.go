@@ -208,6 +208,15 @@ type Object struct {
 // fields: a row of a table, or what somebody has copied out of an object.
 const PartMark = ProbeGroup + "/part"
 
+// Part reports whether the object lacks some of its fields.
+func (o Object) Part() bool { return o.Annotation(PartMark) != "" }
+
+// NotShown says that a field of an object that lacks some is not known to be empty.
+func (o Object) NotShown(field string) *Unavailable {
+	return &Unavailable{Need: Objects(o.Resource, o.Namespace), Why: NotCollected, Detail: field + " of " + o.Name + " is not shown", Fields: true,
+		Supply: Supply{Kind: SupplyGet, Resource: o.Resource.Name, Namespace: o.Namespace, Name: o.Name}}
+}
+
 // Shows returns a field of the object as a piece of evidence.
 func (o Object) Shows(field, excerpt string, at time.Time) Item {
 	return Item{Locator: o.Loc.At(field), Excerpt: excerpt, Time: at}

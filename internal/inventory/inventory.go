@@ -212,6 +212,28 @@ func NodeOf(ctx context.Context, w *facts.World, name string) (evidence.Object, 
 	return o, err
 }
 
+// Joined returns the Node of a host, whatever the Node is called; ok is false where it has none.
+// Where an object that may join another name to the host is there and was not read, it is not
+// known whether it has one: an *evidence.Unavailable.
+func Joined(ctx context.Context, w *facts.World, name string) (node evidence.Object, ok bool, err error) {
+	if node, ok, err = w.Get(ctx, evidence.Nodes, "", name); err != nil || ok {
+		return node, ok, err
+	}
+	r, err := Read(ctx, w)
+	if err != nil {
+		return node, false, err
+	}
+	if i, known := r.byName[name]; known && r.Hosts[i].Node != nil {
+		return w.Get(ctx, evidence.Nodes, "", r.Hosts[i].Node.API.Name)
+	}
+	for _, u := range r.Missing {
+		if u.Why.Hides() || u.Fields {
+			return node, false, u
+		}
+	}
+	return node, false, nil
+}
+
 // index finds hosts by name and, where no host has that name, by alias.
 func (r *Inventory) index() {
 	r.byName = make(map[string]int, len(r.Hosts))

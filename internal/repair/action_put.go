@@ -218,9 +218,6 @@ func describePut(s *Step) {
 		s.Title = fmt.Sprintf("write the certificate of the machine config server into %s", ref)
 		s.RiskText = "no node that runs is touched; a saved pointer with another authority is refused by the servers"
 		s.OC = fmt.Sprintf("oc -n %s apply -f FILE   # the %s %s", ref.Namespace, kind, ref.Name)
-		if ref.Name != mcsLeaf {
-			s.Proof = Advice
-		}
 		s.Inverse = "write the old values back, unless somebody changed them since; what did not exist before stays: the servers need it"
 		if s.Args.Namespace == bareMetalNamespace {
 			s.Title = fmt.Sprintf("write the new authority into the pointer %s", ref)

@@ -94,10 +94,8 @@ func FaultPage(w io.Writer, f *fault.Fault, c *fault.Catalog, o Options) error {
 	return p.flush(w)
 }
 
-// PlainTitle is a fault's title outside a diagnosis: its holes are shown as words.
-func PlainTitle(f *fault.Fault) string {
-	return fault.FillTitle(f, f.Title, strings.ToUpper(string(f.For)), func(expr string) string { return "<" + expr + ">" })
-}
+// PlainTitle is a fault's title outside a diagnosis: its placeholders are shown as words.
+func PlainTitle(f *fault.Fault) string { return Plain(f.Title) }
 
 func edgeWords(id string, e fault.Edge) string {
 	return fmt.Sprintf("%s (%s; %s)", id, relations[e.On], e.Strength)

@@ -204,7 +204,7 @@ func twoRoots() *diagnosis.Diagnosis {
 		present(approver.Fault, approver.Subject, "the machine-approver does not run", fault.Error),
 		present(expired.Fault, expired.Subject, "the certificate that signs kubelets expired", fault.Warning))
 	r1 := diagnosis.Root{Key: approver, Title: "the machine-approver does not run", Severity: fault.Error, Confidence: diagnosis.Likely, Since: ago(50 * time.Hour),
-		Means:    "Nobody approves the requests of machines that join.",
+		Means:    "No one approves the requests of machines that join.",
 		Lowered:  "the condition holds, the mechanism itself was not seen",
 		Evidence: []evidence.Item{item("-n openshift-cluster-machine-approver deployments/machine-approver", "status.availableReplicas", "0 of 1 replicas available")},
 		RuledOut: []diagnosis.RuledOut{}, Remedies: []fault.Advice{}, Refused: []string{"approve-everything"}}

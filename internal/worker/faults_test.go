@@ -181,7 +181,7 @@ func createAndJoin(ctx context.Context, r *Runner, _ *plant) error {
 
 func removeFirst(ctx context.Context, r *Runner, p *plant) error {
 	if r.step("guest0") == Out {
-		return nil // an earlier process has ended it
+		return nil // an earlier process has exited it
 	}
 	return r.Remove(ctx, p, "guest0", Drain{Every: time.Millisecond, Timeout: time.Second})
 }

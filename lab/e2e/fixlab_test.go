@@ -1,8 +1,13 @@
 package e2e
 
 import (
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"io/fs"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,6 +16,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // fixed is a repair that rollcall fix carries out: the fault is present, a plan, its end, and
@@ -126,4 +132,71 @@ func TestFixServerCertificate(t *testing.T) {
 		return ""
 	})
 	w.nowhereBut(t, "pre-images", "RSA PRIVATE KEY")
+}
+
+// TestFixNewAuthority: certificate and authority of the machine config server are gone. After
+// the repair the real server answers a client that trusts only what the pointer in
+// worker-user-data has.
+func TestFixNewAuthority(t *testing.T) {
+	if os.Getenv(full) == "" {
+		t.Skip("two minutes; in .ci/run full")
+	}
+	w := up(t, "mcs-tls-deleted-no-machinesets", true)
+	secrets := schema.GroupVersionResource{Version: "v1", Resource: "secrets"}
+	err := w.client(t).Resource(secrets).Namespace("openshift-machine-config-operator").Delete(t.Context(), "machine-config-server-ca", metav1.DeleteOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan := filepath.Join(t.TempDir(), "plan.yaml")
+	w.must(t, 0, "fix", "plan", "--root", "mcs-tls-secret-missing", "--new-mcs-authority", "--to", plan)
+	w.must(t, 0, "fix", "apply", plan, "--yes")
+	o, err := w.client(t).Resource(secrets).Namespace(machineAPI).Get(t.Context(), "worker-user-data", metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, _, err := unstructured.NestedString(o.Object, "data", "userData")
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := base64.StdEncoding.DecodeString(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var pointer struct {
+		Ignition struct {
+			Config   struct{ Merge []struct{ Source string } }
+			Security struct {
+				TLS struct {
+					CertificateAuthorities []struct{ Source string }
+				}
+			}
+		}
+	}
+	if err := json.Unmarshal(raw, &pointer); err != nil || len(pointer.Ignition.Config.Merge) != 1 || len(pointer.Ignition.Security.TLS.CertificateAuthorities) != 1 {
+		t.Fatalf("worker-user-data: %v", err)
+	}
+	_, encoded, _ := strings.Cut(pointer.Ignition.Security.TLS.CertificateAuthorities[0].Source, "base64,")
+	ca, err := base64.StdEncoding.DecodeString(encoded)
+	roots := x509.NewCertPool()
+	if err != nil || !roots.AppendCertsFromPEM(ca) {
+		t.Fatalf("the pointer's authority: %v", err)
+	}
+	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}}}
+	eventually(t, time.Minute, func() string {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodHead, pointer.Ignition.Config.Merge[0].Source, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Accept", "application/vnd.coreos.ignition+json;version=3.5.0, */*;q=0.1")
+		resp, err := client.Do(req)
+		if err != nil {
+			return err.Error()
+		}
+		_ = resp.Body.Close()
+		if resp.StatusCode != http.StatusOK {
+			return resp.Status
+		}
+		return ""
+	})
+	w.nowhereBut(t, "pre-images", "PRIVATE KEY")
 }

@@ -15,8 +15,8 @@ import (
 )
 
 // TestWorkerRoll replaces six workers one by one. One new machine cannot fetch its config: it
-// stops there with the cause, and no worker is missing. Made again without that trouble, it goes
-// on.
+// stops there with the cause, and no worker is missing. Re-created without that trouble, it
+// continues.
 func TestWorkerRoll(t *testing.T) {
 	if os.Getenv("ROLLCALL_LAB_FULL") == "" {
 		t.Skip("ROLLCALL_LAB_FULL")

@@ -204,7 +204,7 @@ type ContainerStateRunning struct {
 	StartedAt metav1.Time `json:"startedAt,omitempty"`
 }
 
-// ContainerStateTerminated is how a container ended.
+// ContainerStateTerminated is how a container exited.
 type ContainerStateTerminated struct {
 	ExitCode   int32       `json:"exitCode"`
 	Reason     string      `json:"reason,omitempty"`

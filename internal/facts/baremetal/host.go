@@ -263,6 +263,7 @@ func (f *Host) progress(h inventory.Host, b seen) {
 	f.Limit.Set(b.limit, item)
 	if b.sinceUnknown {
 		why := conditions.NotReported(evidence.BareMetalHosts, h.BMH.API.Name, "the time of its state")
+		why.Fields = true
 		f.Since.Miss(why)
 		f.Elapsed.Miss(why)
 		f.Overdue.Miss(why)

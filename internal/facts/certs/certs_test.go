@@ -91,7 +91,7 @@ func TestCoversAndNames(t *testing.T) {
 		"api-int.lark.example.com": true, "API-INT.lark.example.com": true, "api.lark.example.com": false,
 		"192.0.2.5": true, "192.0.2.6": false, "2001:db8::5": true, "api-int.by-common-name.example.com": false,
 	} {
-		if got := Covers(leaf, host); got != want {
+		if got, known := Covers(leaf, host); got != want || !known {
 			t.Errorf("Covers(%s) = %t, want %t", host, got, want)
 		}
 	}

@@ -76,8 +76,11 @@ func ChainSignedBy(chain, authorities []*x509.Certificate) bool {
 	return false
 }
 
-// Covers reports whether the certificate is for the host name or address.
-func Covers(cert *x509.Certificate, host string) bool { return cert.VerifyHostname(host) == nil }
+// Covers reports whether the certificate is for the host name or address. known is false where
+// the name was obfuscated: a certificate cannot be, so the two say nothing about one another.
+func Covers(cert *x509.Certificate, host string) (covers, known bool) {
+	return cert.VerifyHostname(host) == nil, !evidence.Obfuscated(host)
+}
 
 // Names lists what a certificate is for: DNS names, then addresses.
 func Names(cert *x509.Certificate) []string {

@@ -238,14 +238,21 @@ func (m *MCS) askedNames(ctx context.Context, w *facts.World, leaf *x509.Certifi
 	if vip := firstVIP(infra); vip != "" {
 		asked = append(asked, vip)
 	}
+	var hidden error
 	for _, host := range asked {
-		if !Covers(leaf, host) {
+		switch covers, known := Covers(leaf, host); {
+		case !known:
+			hidden = evidence.Replaced(evidence.Objects(evidence.Infrastructures, ""), "the name "+host)
+		case !covers:
 			uncovered = append(uncovered, host)
 		}
 	}
 	item := infra.Shows("status", "hosts ask for "+strings.Join(asked, " and "), time.Time{})
 	m.Asked.Set(asked, item)
 	m.Uncovered.Set(uncovered, item)
+	if hidden != nil && len(uncovered) == 0 {
+		m.Uncovered.Miss(hidden)
+	}
 	return nil
 }
 

@@ -146,3 +146,48 @@ func TestReadBy(t *testing.T) {
 		})
 	}
 }
+
+// TestReadByOfMixedAges: of Nodes and other objects with different ages, the fewer are there
+// the later is the bound, or there is none: what is taken away makes nothing surer. Only what
+// showed that the parts were not read together can be missed.
+func TestReadByOfMixedAges(t *testing.T) {
+	first := time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC)
+	ages := []time.Duration{0, 2 * time.Minute, 4 * time.Minute, 7 * time.Minute}
+	for newest, want := range map[time.Duration]bool{7 * time.Minute: true, 10 * time.Minute: true, 11 * time.Minute: false, time.Hour: false} {
+		var whole time.Time
+		for some := uint(15); some > 0; some-- { // every choice of Nodes, all of them first
+			changes, oldest := "-- delete:cluster-scoped-resources/core/nodes --\n", time.Duration(-1)
+			for i, age := range ages {
+				if some&(1<<i) == 0 {
+					continue
+				}
+				if oldest < 0 {
+					oldest = age
+				}
+				name := "w" + string(rune('0'+i))
+				changes += "-- cluster-scoped-resources/core/nodes/" + name + ".yaml --\napiVersion: v1\nkind: Node\nmetadata: {name: " + name + ", uid: " + name + "}\n" +
+					"status: {conditions: [{type: Ready, status: \"True\", lastHeartbeatTime: \"" + first.Add(age).Format(time.RFC3339) + "\"}]}\n"
+			}
+			w := factstest.World(t, factstest.Metal, changes)
+			w.Now, w.AtLeast = first.Add(newest), true
+			info, err := cluster.Describer{}.Describe(t.Context(), w)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := info.ReadBy
+			if some == 15 {
+				if whole = got; whole.IsZero() == want {
+					t.Errorf("newest %s: read by %s", newest, got)
+				}
+			}
+			switch {
+			case !whole.IsZero() && !got.IsZero() && got.Before(whole):
+				t.Errorf("newest %s, Nodes %04b: read by %s, and by %s with all", newest, some, got, whole)
+			case !got.IsZero() && first.Add(newest).After(got):
+				t.Errorf("newest %s, Nodes %04b: read by %s, before what is in it", newest, some, got)
+			case !got.IsZero() && !got.Equal(first.Add(oldest+10*time.Minute)):
+				t.Errorf("newest %s, Nodes %04b: read by %s", newest, some, got)
+			}
+		}
+	}
+}

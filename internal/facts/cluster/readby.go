@@ -15,10 +15,11 @@ import (
 // kubernetes/kubernetes:pkg/kubelet/kubelet_node_status.go calculateDelay).
 const reportsWithin = 10 * time.Minute
 
-// readBy is the latest time at which a source was read that does not say when: its Nodes
-// are Ready, so their newest heartbeat is recent. Zero where no Node bounds it, or where
-// something else in the source is younger than that: then the parts were read at different
-// times.
+// readBy is the latest time at which a source was read that does not say when: each kubelet
+// whose Node is Ready has reported within the last minutes, so the Node whose heartbeat is the
+// oldest bounds it best. Without that Node the bound is later, and less is known. Zero where no
+// Node bounds it, or where something in the source is younger than that: then the parts were
+// read at different times. Parts of which nothing shows that are taken for read together.
 func readBy(ctx context.Context, w *facts.World) (time.Time, error) {
 	if !w.AtLeast {
 		return time.Time{}, nil
@@ -27,7 +28,7 @@ func readBy(ctx context.Context, w *facts.World) (time.Time, error) {
 	if err := tolerate(err); err != nil {
 		return time.Time{}, err
 	}
-	var newest time.Time
+	var oldest time.Time
 	for _, n := range nodes {
 		list, _ := evidence.Field(n.Content, "status", "conditions").([]any)
 		for _, e := range list {
@@ -35,13 +36,13 @@ func readBy(ctx context.Context, w *facts.World) (time.Time, error) {
 			if evidence.String(c, "type") != "Ready" || evidence.String(c, "status") != "True" {
 				continue
 			}
-			if at := evidence.Time(c, "lastHeartbeatTime"); at.After(newest) {
-				newest = at
+			if at := evidence.Time(c, "lastHeartbeatTime"); !at.IsZero() && (oldest.IsZero() || at.Before(oldest)) {
+				oldest = at
 			}
 		}
 	}
-	until := newest.Add(reportsWithin)
-	if newest.IsZero() || w.Now.After(until) {
+	until := oldest.Add(reportsWithin)
+	if oldest.IsZero() || w.Now.After(until) {
 		return time.Time{}, nil
 	}
 	return until, nil

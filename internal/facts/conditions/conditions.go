@@ -22,6 +22,7 @@ type Condition struct {
 	Reason  string
 	Message string
 	Since   time.Time // of the status; zero where the condition carries no time
+	Beat    time.Time // of a Node: when its kubelet last reported it; zero elsewhere
 	Loc     evidence.Locator
 }
 
@@ -56,7 +57,7 @@ func Of(o evidence.Object) []Condition {
 		t := evidence.String(c, "type")
 		list = append(list, Condition{
 			Type: t, Status: evidence.String(c, "status"), Reason: evidence.String(c, "reason"), Message: evidence.String(c, "message"),
-			Since: evidence.Time(c, "lastTransitionTime"), Loc: o.Loc.At("status.conditions." + t),
+			Since: evidence.Time(c, "lastTransitionTime"), Beat: evidence.Time(c, "lastHeartbeatTime"), Loc: o.Loc.At("status.conditions." + t),
 		})
 	}
 	return list

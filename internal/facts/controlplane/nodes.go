@@ -10,6 +10,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/facts/conditions"
+	"github.com/rollcall-project/rollcall/internal/facts/platform"
 	"github.com/rollcall-project/rollcall/internal/fault"
 	"github.com/rollcall-project/rollcall/internal/inventory"
 )
@@ -89,17 +90,21 @@ var topologies = map[string]int{"HighlyAvailable": 3, "HighlyAvailableArbiter": 
 
 // expect takes the larger of what the topology and the install-config ask for.
 func (n *Nodes) expect(ctx context.Context, w *facts.World) error {
-	infra, ok, err := w.Get(ctx, evidence.Infrastructures, "", "cluster")
-	if err != nil {
-		return facts.Miss(err, &n.Expected, &n.Says, &n.HA)
+	topology, err := platform.Topology(ctx, w)
+	if err := facts.Miss(err, &n.HA); err != nil {
+		return err
 	}
-	topology := evidence.String(infra.Content, "status", "controlPlaneTopology")
-	if topology == "External" {
-		return facts.Excluded(infra.Shows("status.controlPlaneTopology", topology, time.Time{}), "the control plane is hosted elsewhere")
+	if err != nil && topology.Object.Content == nil { // one that only lacks the field is older than it
+		return facts.Miss(err, &n.Expected, &n.Says)
 	}
-	loc := infra.Loc.At("status.controlPlaneTopology")
-	expected, says := topologies[topology], "topology "+topology
-	n.HA.Set(ok && topology != "SingleReplica", evidence.Item{Locator: loc, Excerpt: says})
+	if topology.Text == "External" {
+		return facts.Excluded(topology.Item(), "the control plane is hosted elsewhere")
+	}
+	loc := topology.Item().Locator
+	expected, says := topologies[topology.Text], "topology "+topology.Text
+	if err == nil {
+		n.HA.Set(topology.Text != "SingleReplica", topology.Item())
+	}
 	roll, err := inventory.Read(ctx, w)
 	if _, unavailable := evidence.AsUnavailable(err); err != nil && !unavailable {
 		return err

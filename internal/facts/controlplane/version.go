@@ -26,7 +26,9 @@ type Version struct {
 	Failing        facts.Field[bool]      `cel:"failing"`
 	FailingMessage facts.Field[string]    `cel:"failingMessage"`
 	FailingReason  facts.Field[string]    `cel:"failingReason"`
-	WaitsFor       facts.Field[[]string]  `cel:"waitsFor"` // operators that it names as what it waits for, sorted
+	FailingSince   facts.Field[time.Time] `cel:"failingSince"` // whatever its reason was since then
+	FailingOf      facts.Field[string]    `cel:"failingOf"`    // the first operator that Failing names, "" where it names none
+	WaitsFor       facts.Field[[]string]  `cel:"waitsFor"`     // operators that it names as what it waits for, sorted
 }
 
 // VersionFact is the fact cluster-version.
@@ -48,14 +50,20 @@ func readVersion(ctx context.Context, w *facts.World, _ fault.Subject) (Version,
 	progressing, failing := conditions.Find(list, "Progressing"), conditions.Find(list, "Failing")
 	if progressing.Type == "" {
 		_ = facts.Miss(conditions.NotReported(evidence.ClusterVersions, "version", "Progressing"), &v.Message, &v.Failing)
-	} else { // without Failing: the operator removes it where nothing fails (openshift/cluster-version-operator:pkg/cvo/status.go)
+	} else {
 		v.Message.Set(progressing.Message, progressing.Item())
+	}
+	if progressing.Type != "" && failing.Type == "" { // it is removed where nothing fails (openshift/cluster-version-operator:pkg/cvo/status.go)
 		v.Failing.Set(false, progressing.Item())
 	}
 	if failing.Type != "" {
 		v.Failing.Set(failing.Status == "True", failing.Item())
 		v.FailingReason.Set(failing.Reason, failing.Item())
 		v.FailingMessage.Set(failing.Message, failing.Item())
+		v.FailingSince.Set(failing.Since, failing.Item())
+		if named := waitsFor(failing.Message); len(named) > 0 {
+			v.FailingOf.Set(named[0], failing.Item())
+		}
 	}
 	v.WaitsFor.Set(waitsFor(progressing.Message + "\n" + failing.Message))
 	v.history(o)
@@ -111,15 +119,15 @@ func waitsFor(message string) []string {
 // (openshift/api:config/v1/types_cluster_version.go UpdateHistory).
 func (v *Version) history(o evidence.Object) {
 	list, _ := evidence.Field(o.Content, "status", "history").([]any)
-	current := ""
+	current, completed := "", false
 	for i, e := range list {
 		h, _ := e.(map[string]any)
 		if i == 0 {
 			v.Started.Set(evidence.Time(h, "startedTime"))
 		}
 		if evidence.String(h, "state") == "Completed" {
-			if current == "" {
-				current = evidence.String(h, "version")
+			if !completed {
+				current, completed = evidence.String(h, "version"), true
 			}
 			v.Completed.Set(evidence.Time(h, "completionTime"), o.Shows("status.history", "completed "+evidence.String(h, "version"), evidence.Time(h, "completionTime")))
 		}
@@ -132,6 +140,10 @@ func (v *Version) history(o evidence.Object) {
 	}
 	desired := v.Desired.Value()
 	v.Current.Set(current, o.Shows("status.history", "last completed: "+current, time.Time{}))
-	v.Installing.Set(current == "")
+	v.Installing.Set(!completed)
+	if completed && current == "" {
+		_ = facts.Miss(o.NotShown("status.history"), &v.Updating, &v.Current)
+		return
+	}
 	v.Updating.Set(current != "" && desired != "" && desired != current)
 }

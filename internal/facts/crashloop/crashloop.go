@@ -18,6 +18,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
+	"github.com/rollcall-project/rollcall/internal/facts/conditions"
 	"github.com/rollcall-project/rollcall/internal/fault"
 	"github.com/rollcall-project/rollcall/internal/inventory"
 )
@@ -45,7 +46,7 @@ func Facts() []facts.Fact { return []facts.Fact{fact} }
 var fact = facts.Define("host-crash-loop", fault.Host, "the static pod of the host's control plane that ends again and again, and why", needs(), read)
 
 func needs() []evidence.Need {
-	list := []evidence.Need{evidence.Objects(evidence.Nodes, "")}
+	list := inventory.Needs()
 	for _, o := range operands {
 		list = append(list, evidence.Objects(evidence.Pods, o.namespace), evidence.Texts(logsOf(o.namespace, o.container)))
 	}
@@ -58,7 +59,7 @@ func logsOf(namespace, container string) evidence.TextQuery {
 
 func read(ctx context.Context, w *facts.World, s fault.Subject) (Loop, error) {
 	var l Loop
-	node, joined, err := w.Get(ctx, evidence.Nodes, "", s.Name)
+	node, joined, err := inventory.Joined(ctx, w, s.Name)
 	if _, unavailable := evidence.AsUnavailable(err); err != nil && !unavailable {
 		return l, err
 	}
@@ -77,7 +78,7 @@ func read(ctx context.Context, w *facts.World, s fault.Subject) (Loop, error) {
 			continue
 		}
 		for _, pod := range pods {
-			if !inventory.SameName(evidence.String(pod.Content, "spec", "nodeName"), s.Name) {
+			if on := evidence.String(pod.Content, "spec", "nodeName"); !inventory.SameName(on, s.Name) && (!joined || on != node.Name) {
 				continue
 			}
 			st, ok := statusOf(pod, o.container)
@@ -86,6 +87,9 @@ func read(ctx context.Context, w *facts.World, s fault.Subject) (Loop, error) {
 			}
 			seen = append(seen, st.item(pod))
 			if st.loops(w.Now) {
+				if old := silent(node); old != nil {
+					return l, old
+				}
 				return l, l.set(ctx, w, pod, st, o.operator)
 			}
 		}
@@ -99,6 +103,19 @@ func read(ctx context.Context, w *facts.World, s fault.Subject) (Loop, error) {
 	l.Restarts.Set(0, seen...)
 	l.Since.Set(time.Time{}, seen...)
 	return l, nil
+}
+
+// silent is why the status of a Node's pods is not that of now: its kubelet, which writes it,
+// was given up (kubernetes/kubernetes:pkg/controller/nodelifecycle/node_lifecycle_controller.go
+// tryUpdateNodeHealth). nil where it was not.
+func silent(node evidence.Object) error {
+	ready := conditions.Find(conditions.Of(node), "Ready")
+	if ready.Status != "Unknown" {
+		return nil
+	}
+	return &evidence.Unavailable{Need: evidence.Objects(evidence.Pods, ""), Why: evidence.NotCollected,
+		Detail: "the status of the pods on " + node.Name + " is old: its kubelet has not reported since " + ready.Beat.UTC().Format(time.RFC3339),
+		Supply: evidence.Supply{Kind: evidence.SupplySOSReport, Host: node.Name}}
 }
 
 func isControlPlane(node evidence.Object) bool {

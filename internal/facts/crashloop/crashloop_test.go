@@ -1,6 +1,7 @@
 package crashloop
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -52,6 +53,27 @@ func TestLoopUnread(t *testing.T) {
 	w = factstest.World(t, factstest.Metal, "")
 	if l := factstest.Fields[Loop](t, w, fact, factstest.Host("m1")); !l.Container.Equal(facts.Known("")) {
 		t.Errorf("healthy: container %s", l.Container)
+	}
+}
+
+// TestLoopOfAnotherName: the pods of a host are those of its Node, whatever the host is called.
+func TestLoopOfAnotherName(t *testing.T) {
+	const renamed = "-- delete:cluster-scoped-resources/core/nodes/m1.yaml --\n-- cluster-scoped-resources/core/nodes/cp-7.yaml --\napiVersion: v1\nkind: Node\n" +
+		"metadata: {name: cp-7, uid: cp-7, labels: {node-role.kubernetes.io/master: \"\"}, annotations: {machine.openshift.io/machine: openshift-machine-api/lark-x7k2p-master-1}}\n" +
+		"status: {conditions: [{type: Ready, status: \"True\"}]}\n"
+	pod := strings.ReplaceAll(podOf, "nodeName: m1", "nodeName: cp-7")
+	l := factstest.Fields[Loop](t, factstest.World(t, factstest.Metal, renamed+pod), fact, factstest.Host("m1"))
+	if l.Container.Value() != "kube-controller-manager" {
+		t.Errorf("container %s", l.Container)
+	}
+}
+
+// TestLoopOfSilentKubelet: what a kubelet wrote that was given up is not how its pods are now.
+func TestLoopOfSilentKubelet(t *testing.T) {
+	const silent = "-- patch:cluster-scoped-resources/core/nodes/m1.yaml --\nstatus: {conditions: [{type: Ready, status: Unknown, lastHeartbeatTime: \"2026-03-01T10:00:00Z\"}]}\n"
+	err := factstest.Err(t, factstest.World(t, factstest.Metal, silent+podOf), fact, factstest.Host("m1"))
+	if u, ok := evidence.AsUnavailable(err); !ok || !strings.Contains(u.Detail, "2026-03-01T10:00:00Z") {
+		t.Errorf("%v", err)
 	}
 }
 

@@ -19,6 +19,7 @@ import (
 type Answers struct {
 	Members   facts.Field[[]string] `cel:"members"`   // names; NAME-PENDING-... for one that never started
 	Unhealthy facts.Field[[]string] `cel:"unhealthy"` // addresses that did not answer in time
+	Healthy   facts.Field[int]      `cel:"healthy"`   // addresses through which etcd answered: it then has a quorum
 	Alarm     facts.Field[string]   `cel:"alarm"`     // NOSPACE, CORRUPT, or "" for none
 	On        facts.Field[string]   `cel:"on"`        // the members that raised it
 	LargestMB facts.Field[int64]    `cel:"largestMB"` // of the members' databases
@@ -34,7 +35,7 @@ var alarms = map[string]string{"1": "NOSPACE", "2": "CORRUPT", "NOSPACE": "NOSPA
 
 func readAnswers(ctx context.Context, w *facts.World, _ fault.Subject) (Answers, error) {
 	var a Answers
-	list, err := w.List(ctx, evidence.EtcdAnswers, "")
+	list, err := w.Some(ctx, evidence.EtcdAnswers, "")
 	if err != nil {
 		return a, err
 	}
@@ -54,7 +55,7 @@ func readAnswers(ctx context.Context, w *facts.World, _ fault.Subject) (Answers,
 		miss("member_list", &a.Members)
 	}
 	if !a.health(answers["endpoint_health"]) {
-		miss("endpoint_health", &a.Unhealthy)
+		miss("endpoint_health", &a.Unhealthy, &a.Healthy)
 	}
 	if !a.sizes(answers["endpoint_status"]) {
 		miss("endpoint_status", &a.LargestMB)
@@ -89,20 +90,30 @@ func (a *Answers) listed(o evidence.Object) (map[string]string, bool) {
 	return names, ok
 }
 
-// health reads which addresses answered. Those of sockets never do from outside.
+// health reads which addresses answered. Those of sockets never do from outside. One is
+// healthy where a linearizable read through it succeeded, which needs a quorum
+// (etcd-io/etcd:etcdctl/ctlv3/command/ep_command.go epHealthCommandFunc).
 func (a *Answers) health(o evidence.Object) bool {
 	list, ok := evidence.Field(o.Content, "answer").([]any)
 	var unhealthy []string
+	var healthy []string
 	for _, e := range list {
 		m, _ := e.(map[string]any)
 		endpoint := evidence.String(m, "endpoint")
-		if healthy, known := m["health"].(bool); known && !healthy && strings.HasPrefix(endpoint, "http") {
+		is, known := m["health"].(bool)
+		if is {
+			healthy = append(healthy, endpoint)
+		}
+		if known && !is && strings.HasPrefix(endpoint, "http") {
 			unhealthy = append(unhealthy, endpoint)
 			a.Unhealthy.Prove(o.Shows("", endpoint+" is not healthy: "+evidence.String(m, "error"), time.Time{}))
 		}
 	}
 	slices.Sort(unhealthy)
 	a.Unhealthy.Set(unhealthy)
+	if ok {
+		a.Healthy.Set(len(healthy), o.Shows("answer", fmt.Sprintf("%d of %d endpoints are healthy", len(healthy), len(list)), time.Time{}))
+	}
 	if ok && len(unhealthy) == 0 {
 		a.Unhealthy.Prove(o.Shows("answer", fmt.Sprintf("%d endpoints are healthy", len(list)), time.Time{}))
 	}

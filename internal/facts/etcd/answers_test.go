@@ -60,6 +60,9 @@ func TestMembersOfEtcd(t *testing.T) {
 		object{"endpoint": "unixs://192.0.2.10:0", "health": false}, object{"endpoint": "https://192.0.2.11:2379", "health": true}})); cmp.Diff([]string{"https://192.0.2.10:2379"}, a.Unhealthy.Value()) != "" {
 		t.Errorf("%q", a.Unhealthy.Value())
 	}
+	if a.Healthy.Value() != 1 {
+		t.Errorf("%s endpoints are healthy, want 1", a.Healthy)
+	}
 	if ok := a.sizes(answer([]any{object{"Status": object{"dbSize": int64(105885696)}}, object{"Status": object{"dbSize": int64(8589934592)}}})); !ok || a.LargestMB.Value() != 8589 {
 		t.Errorf("%v MB", a.LargestMB)
 	}

@@ -9,7 +9,8 @@
 //     status: it may be older than a member's loss, or up to ten minutes younger. It is
 //     no beginning.
 //   - When quorum is really lost the operator cannot write: its last words are old.
-//     The fact says when they were last changed, and never that all is well.
+//     The fact says when they were last changed, and never that all is well. That it has
+//     lost its quorum is the operator's view, too: writes and etcd's own answers tell more.
 package etcd
 
 import (
@@ -24,6 +25,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/facts/conditions"
+	"github.com/rollcall-project/rollcall/internal/facts/platform"
 	"github.com/rollcall-project/rollcall/internal/fault"
 )
 
@@ -58,7 +60,7 @@ func Fact() facts.Fact {
 }
 
 // Facts lists the facts of this package.
-func Facts() []facts.Fact { return []facts.Fact{Fact(), answersFact} }
+func Facts() []facts.Fact { return []facts.Fact{Fact(), answersFact, writesFact} }
 
 func read(ctx context.Context, w *facts.World, _ fault.Subject) (Etcd, error) {
 	var e Etcd
@@ -80,21 +82,16 @@ func read(ctx context.Context, w *facts.World, _ fault.Subject) (Etcd, error) {
 	case ok:
 		e.Unsafe.Set(unsafe(cr), cr.Shows("spec.unsupportedConfigOverrides", fmt.Sprintf("%s: %t", unsafeKey, unsafe(cr)), time.Time{}))
 	}
-	infra, ok, err := w.Get(ctx, evidence.Infrastructures, "", "cluster")
-	if err == nil && !ok {
-		err = &evidence.Unavailable{Need: evidence.Objects(evidence.Infrastructures, ""), Why: evidence.NotCollected}
-	}
+	topology, err := platform.Topology(ctx, w)
 	if err != nil {
 		facts.Complete(&e)
 		return e, facts.Miss(err, &e.HA, &e.Fenced)
 	}
-	topology := evidence.String(infra.Content, "status", "controlPlaneTopology")
-	if topology == "External" {
-		return e, facts.Excluded(infra.Shows("status.controlPlaneTopology", topology, time.Time{}), "etcd of a hosted cluster is not run by this cluster")
+	if topology.Text == "External" {
+		return e, facts.Excluded(topology.Item(), "etcd of a hosted cluster is not run by this cluster")
 	}
-	item := infra.Shows("status.controlPlaneTopology", topology, time.Time{})
-	e.HA.Set(topology != "SingleReplica", item)   // "" is before 4.8, when all were highly available
-	e.Fenced.Set(topology == "DualReplica", item) // openshift/api:config/v1/types_infrastructure.go DualReplicaTopologyMode
+	e.HA.Set(topology.Text != "SingleReplica", topology.Item())
+	e.Fenced.Set(topology.Text == "DualReplica", topology.Item()) // openshift/api:config/v1/types_infrastructure.go DualReplicaTopologyMode
 	facts.Complete(&e)
 	return e, nil
 }

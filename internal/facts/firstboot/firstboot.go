@@ -11,12 +11,14 @@ package firstboot
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
+	"github.com/rollcall-project/rollcall/internal/facts/conditions"
 	"github.com/rollcall-project/rollcall/internal/fault"
 	"github.com/rollcall-project/rollcall/internal/inventory"
 	"github.com/rollcall-project/rollcall/internal/pullerror"
@@ -51,7 +53,7 @@ type FirstBoot struct {
 func Facts() []facts.Fact { return []facts.Fact{fact} }
 
 var fact = facts.Define("host-firstboot", fault.Host, "how far the host came between Ignition and its kubelet",
-	[]evidence.Need{evidence.Texts(inventory.Consoles), evidence.Texts(Journal), evidence.Texts(PullJournal), evidence.Objects(evidence.Nodes, ""), evidence.Objects(evidence.HostConfigs, ""), evidence.Objects(evidence.NamedHosts, "")}, Read)
+	append(inventory.Needs(), evidence.Texts(Journal), evidence.Texts(PullJournal), evidence.Objects(evidence.HostConfigs, "")), Read)
 
 // The lines that matter. Older systemd prints a unit's description, newer its
 // name as well.
@@ -82,7 +84,7 @@ var messages = []string{
 // Read computes the fact.
 func Read(ctx context.Context, w *facts.World, s fault.Subject) (FirstBoot, error) {
 	w.Concerns(inventory.Shows(s.Name))
-	node, joined, nodeErr := w.Get(ctx, evidence.Nodes, "", s.Name)
+	node, joined, nodeErr := inventory.Joined(ctx, w, s.Name)
 	if _, ok := evidence.AsUnavailable(nodeErr); nodeErr != nil && !ok {
 		return FirstBoot{}, nodeErr
 	}
@@ -94,13 +96,18 @@ func Read(ctx context.Context, w *facts.World, s fault.Subject) (FirstBoot, erro
 	if err != nil {
 		return FirstBoot{}, err
 	}
+	runs, item, runsErr := kubeletRuns(node, w.Now)
 	switch {
 	case !finished.IsZero() && !after(seen.lines, finished):
 		over := done(evidence.Item{Locator: loc, Excerpt: "the unit of the first boot put its input aside", Time: finished})
 		over.OnDisk.Set(true, over.Done.Proof()...)
 		return over, nil
-	case seen.any && joined && isReadyAndDone(node): // what its first boot wrote is over
-		return done(node.Shows("status.conditions[Ready]", "Node "+node.Name+" is Ready, and its machine-config-daemon is Done", time.Time{})), nil
+	case seen.any && joined && runs: // what its first boot wrote is over
+		return done(item), nil
+	case seen.any && joined && runsErr != nil:
+		return FirstBoot{}, runsErr
+	case seen.any && nodeErr != nil && hides(nodeErr): // it may have joined since
+		return FirstBoot{}, nodeErr
 	case seen.any:
 		for _, q := range []evidence.TextQuery{PullJournal, Journal, inventory.Consoles} { // the last line decides
 			if err := inventory.CutOff(ctx, w, q, s.Name); err != nil {
@@ -123,14 +130,37 @@ func done(item evidence.Item) FirstBoot {
 	return f
 }
 
-// isReadyAndDone reports whether a Node runs with its config: a host that is installed
-// again under the same name is not Ready.
-func isReadyAndDone(o evidence.Object) bool {
-	conditions, _ := evidence.Field(o.Content, "status", "conditions").([]any)
-	return o.Annotation("machineconfiguration.openshift.io/state") == "Done" && slices.ContainsFunc(conditions, func(raw any) bool {
-		m, _ := raw.(map[string]any)
-		return evidence.String(m, "type") == "Ready" && evidence.String(m, "status") == "True"
-	})
+// reportsWithin is how long a kubelet that runs leaves between two reports
+// (kubernetes/kubernetes:pkg/kubelet/apis/config/v1beta1/defaults.go NodeStatusReportFrequency,
+// pkg/kubelet/kubelet_node_status.go calculateDelay).
+const reportsWithin = 10 * time.Minute
+
+const stateAnnotation = "machineconfiguration.openshift.io/state"
+
+// kubeletRuns reports whether the kubelet of a Node runs: it is Ready and its daemon Done, or
+// it has reported just now. A first boot that has not ended holds the kubelet back, and of a
+// host that is installed again under the same name the Node is Unknown
+// (openshift/machine-config-operator:templates/common/_base/units/machine-config-daemon-firstboot.service.yaml).
+func kubeletRuns(o evidence.Object, now time.Time) (bool, evidence.Item, error) {
+	ready := conditions.Find(conditions.Of(o), "Ready")
+	state := o.Annotation(stateAnnotation)
+	beat := ready.Beat
+	item := o.Shows("status.conditions[Ready]", fmt.Sprintf("Node %s: Ready is %s, its machine-config-daemon is %s", o.Name, ready.Status, cmp.Or(state, "silent")), beat)
+	switch {
+	case ready.Status == "True" && state == "Done":
+		return true, item, nil
+	case (ready.Status == "True" || ready.Status == "False") && !beat.IsZero() && now.Sub(beat) < reportsWithin:
+		return true, item, nil
+	case o.Part() && ready.Status != "Unknown" && (ready.Status == "" || beat.IsZero()):
+		return false, item, o.NotShown("the time of its last report")
+	}
+	return false, item, nil
+}
+
+// hides reports whether what was to be read may be there all the same.
+func hides(err error) bool {
+	u, ok := evidence.AsUnavailable(err)
+	return ok && (u.Why.Hides() || u.Fields)
 }
 
 // texts is what a host's journals and console show.

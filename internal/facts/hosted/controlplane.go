@@ -179,6 +179,9 @@ func (f *Events) event(now time.Time, o evidence.Object) {
 		f.Secret.Set(m[1], item)
 		f.SecretPod.Set(s("involvedObject", "name"), item)
 		f.SecretSince.Set(first, item)
+		if o.Part() && evidence.String(o.Content, "firstTimestamp") == "" {
+			f.SecretSince.Miss(o.NotShown("firstTimestamp"))
+		}
 	}
 }
 

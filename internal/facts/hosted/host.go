@@ -171,13 +171,13 @@ func (f *Host) agentMachine(h inventory.Host) {
 // Request is the fact hosted-request: who is to approve a request of a hosted
 // cluster.
 type Request struct {
-	Kind     facts.Field[string]    `cel:"kind"` // client, serving, network, other
-	State    facts.Field[string]    `cel:"state"`
-	Newest   facts.Field[bool]      `cel:"newest"`
-	Renews   facts.Field[bool]      `cel:"renews"`
-	Created  facts.Field[time.Time] `cel:"created"`
-	Nobody   facts.Field[bool]      `cel:"nobody"`   // no one approves requests of kubelets: no Machines are made for this cluster's hosts
-	Disabled facts.Field[bool]      `cel:"disabled"` // the HostedCluster switches the management of Machines off
+	Kind       facts.Field[string]    `cel:"kind"` // client, serving, network, other
+	State      facts.Field[string]    `cel:"state"`
+	Newest     facts.Field[bool]      `cel:"newest"`
+	Renews     facts.Field[bool]      `cel:"renews"`
+	Created    facts.Field[time.Time] `cel:"created"`
+	NoApprover facts.Field[bool]      `cel:"noApprover"` // no one approves requests of kubelets: no Machines are made for this cluster's hosts
+	Disabled   facts.Field[bool]      `cel:"disabled"`   // the HostedCluster switches the management of Machines off
 }
 
 // disableMachines switches Machines and their approver off
@@ -221,9 +221,9 @@ func readRequest(ctx context.Context, w *facts.World, s fault.Subject) (Request,
 	made := slices.ContainsFunc(pools, func(n inventory.NodePool) bool { return n.Platform != none })
 	for _, n := range pools {
 		if n.Platform == none {
-			f.Nobody.Prove(n.Object.Shows("spec.platform.type", "NodePool "+n.Name+" is of the platform None: no Machines are made", time.Time{}))
+			f.NoApprover.Prove(n.Object.Shows("spec.platform.type", "NodePool "+n.Name+" is of the platform None: no Machines are made", time.Time{}))
 		}
 	}
-	f.Nobody.Set(disabled || !made, annotation)
+	f.NoApprover.Set(disabled || !made, annotation)
 	return f, nil
 }

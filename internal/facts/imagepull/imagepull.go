@@ -18,6 +18,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/facts/mcs"
 	"github.com/rollcall-project/rollcall/internal/facts/pools"
 	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/inventory"
 	"github.com/rollcall-project/rollcall/internal/pullerror"
 )
 
@@ -50,7 +51,7 @@ const patience = 3
 
 func read(ctx context.Context, w *facts.World, s fault.Subject) (Pull, error) {
 	var p Pull
-	node, joined, nodeErr := w.Get(ctx, evidence.Nodes, "", s.Name)
+	node, joined, nodeErr := inventory.Joined(ctx, w, s.Name)
 	if _, unavailable := evidence.AsUnavailable(nodeErr); nodeErr != nil && !unavailable {
 		return p, nodeErr
 	}

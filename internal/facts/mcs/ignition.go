@@ -36,11 +36,11 @@ type Ignition struct {
 }
 
 var ignitionFact = facts.Define("host-ignition", fault.Host, "what the host's console says of Ignition",
-	[]evidence.Need{evidence.Texts(inventory.Consoles), evidence.Objects(evidence.Nodes, ""), evidence.Objects(evidence.NamedHosts, "")}, readIgnition)
+	inventory.Needs(), readIgnition)
 
 func readIgnition(ctx context.Context, w *facts.World, s fault.Subject) (Ignition, error) {
 	w.Concerns(inventory.Shows(s.Name))
-	node, joined, nodeErr := w.Get(ctx, evidence.Nodes, "", s.Name)
+	node, joined, nodeErr := inventory.Joined(ctx, w, s.Name)
 	if _, ok := evidence.AsUnavailable(nodeErr); nodeErr != nil && !ok {
 		return Ignition{}, nodeErr
 	}
@@ -59,7 +59,7 @@ func readIgnition(ctx context.Context, w *facts.World, s fault.Subject) (Ignitio
 	case nodeErr != nil:
 		g.Joined.Miss(nodeErr)
 	case joined:
-		g.Joined.Set(true, evidence.Item{Locator: node.Loc, Excerpt: "Node " + s.Name + " exists", Time: node.Created()})
+		g.Joined.Set(true, evidence.Item{Locator: node.Loc, Excerpt: "Node " + node.Name + " exists", Time: node.Created()})
 	default:
 		g.Joined.Set(false, evidence.Listed(evidence.Nodes, "", "there is no Node "+s.Name))
 	}

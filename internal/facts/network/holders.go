@@ -28,12 +28,12 @@ const (
 // report. One of them should, and the others should be VRRP BACKUP
 // (acassen/keepalived:keepalived/vrrp/vrrp.c).
 type Holders struct {
-	Instances facts.Field[[]string]  `cel:"instances"` // that any host reports
-	Twice     facts.Field[[]string]  `cel:"twice"`     // for which more than one host last reported MASTER
-	Hosts     facts.Field[[]string]  `cel:"hosts"`     // that hold the first of these
-	Nobody    facts.Field[[]string]  `cel:"nobody"`    // for which each host last reported BACKUP or FAULT
-	Since     facts.Field[time.Time] `cel:"since"`     // since when the second one holds it
-	Clash     facts.Field[bool]      `cel:"clash"`     // adverts arrive from outside of this cluster: another one has the same router id
+	Instances     facts.Field[[]string]  `cel:"instances"`     // that any host reports
+	Twice         facts.Field[[]string]  `cel:"twice"`         // for which more than one host last reported MASTER
+	Hosts         facts.Field[[]string]  `cel:"hosts"`         // that hold the first of these
+	WithoutMaster facts.Field[[]string]  `cel:"withoutMaster"` // for which each host last reported BACKUP or FAULT
+	Since         facts.Field[time.Time] `cel:"since"`         // since when the second one holds it
+	Clash         facts.Field[bool]      `cel:"clash"`         // adverts arrive from outside of this cluster: another one has the same router id
 }
 
 // HoldersFact is the fact vip-holders.
@@ -73,15 +73,15 @@ func readHolders(ctx context.Context, w *facts.World, _ fault.Subject) (Holders,
 	if len(instances) == 0 {
 		facts.Complete(&f)
 		return f, facts.Miss(&evidence.Unavailable{Need: evidence.Texts(keepalivedLog), Why: evidence.NotCollected,
-			Detail: "no line tells which host holds an address", Supply: supplyKeepalived}, &f.Instances, &f.Twice, &f.Hosts, &f.Nobody, &f.Since)
+			Detail: "no line tells which host holds an address", Supply: supplyKeepalived}, &f.Instances, &f.Twice, &f.Hosts, &f.WithoutMaster, &f.Since)
 	}
 	f.Instances.Set(instances)
 	for _, instance := range instances {
 		f.judge(instance, last[instance])
 	}
 	// A log that was not read may show another holder.
-	if gap := w.Gap(ctx, keepalivedLog, isCurrent); gap != nil && len(f.Nobody.Value()) > 0 {
-		if err := facts.Miss(gap, &f.Nobody); err != nil {
+	if gap := w.Gap(ctx, keepalivedLog, isCurrent); gap != nil && len(f.WithoutMaster.Value()) > 0 {
+		if err := facts.Miss(gap, &f.WithoutMaster); err != nil {
 			return f, err
 		}
 	}
@@ -159,6 +159,6 @@ func (f *Holders) judge(instance string, by map[string]word) {
 		}
 		f.Twice.Set(append(f.Twice.Value(), instance), proof...)
 	case len(holders) == 0:
-		f.Nobody.Set(append(f.Nobody.Value(), instance), proof...)
+		f.WithoutMaster.Set(append(f.WithoutMaster.Value(), instance), proof...)
 	}
 }

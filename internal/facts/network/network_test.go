@@ -135,7 +135,7 @@ func TestHolders(t *testing.T) {
 	}
 	for name, tt := range map[string]struct {
 		changes       string
-		twice, nobody []string
+		twice, unheld []string
 		clash         bool
 	}{
 		"one":                    {"", nil, nil, false},
@@ -146,8 +146,8 @@ func TestHolders(t *testing.T) {
 		"another spelling":       {said("m1", "VRRP_Instance(lark_API_0) Entering MASTER STATE"), []string{"lark_API_0"}, nil, false},
 	} {
 		h := holders(t, tt.changes)
-		if !h.Twice.Equal(facts.Known(tt.twice)) || !h.Nobody.Equal(facts.Known(tt.nobody)) || !h.Clash.Equal(facts.Known(tt.clash)) {
-			t.Errorf("%s: twice %v, nobody %v, clash %v", name, h.Twice, h.Nobody, h.Clash)
+		if !h.Twice.Equal(facts.Known(tt.twice)) || !h.WithoutMaster.Equal(facts.Known(tt.unheld)) || !h.Clash.Equal(facts.Known(tt.clash)) {
+			t.Errorf("%s: twice %v, without a master %v, clash %v", name, h.Twice, h.WithoutMaster, h.Clash)
 		}
 	}
 	log := func(host string) string {
@@ -161,18 +161,18 @@ func TestHolders(t *testing.T) {
 	two := said("m1", "(lark_API_0) Entering MASTER STATE")
 	for name, tt := range map[string]struct {
 		changes              string
-		twice, nobody, clash bool // known
+		twice, unheld, clash bool // known
 	}{
 		"no state":           {none, false, false, true},
 		"one log is missing": {"-- delete:" + log("m2") + " --\n", false, false, false},
 		"one log is empty":   {"-- " + log("m2") + " --\n", false, false, false},
-		"a log is missing, another cluster is seen":   {clash + "-- delete:" + log("m2") + " --\n", false, false, true},
-		"a log is missing, two others have a holder":  {two + "-- delete:" + log("m2") + " --\n", true, false, false},
-		"the log of one of two holders is missing":    {two + "-- delete:" + log("m0") + " --\n", false, false, false},
-		"the holder's log is missing: nobody is left": {"-- delete:" + log("m0") + " --\n", false, false, false},
+		"a log is missing, another cluster is seen":    {clash + "-- delete:" + log("m2") + " --\n", false, false, true},
+		"a log is missing, two others have a holder":   {two + "-- delete:" + log("m2") + " --\n", true, false, false},
+		"the log of one of two holders is missing":     {two + "-- delete:" + log("m0") + " --\n", false, false, false},
+		"the holder's log is missing: no host is left": {"-- delete:" + log("m0") + " --\n", false, false, false},
 	} {
 		h := holders(t, tt.changes)
-		for field, known := range map[*facts.Field[[]string]]bool{&h.Twice: tt.twice, &h.Nobody: tt.nobody} {
+		for field, known := range map[*facts.Field[[]string]]bool{&h.Twice: tt.twice, &h.WithoutMaster: tt.unheld} {
 			if _, err := field.Get(); (err == nil) != known {
 				t.Errorf("%s: %v, want known %t", name, field, known)
 			}

@@ -90,6 +90,11 @@ func readDisks(ctx context.Context, w *facts.World, s fault.Subject) (Disks, err
 		unread(evidence.HostDisks, missed.Path, missed.Error, &f.ReadOnly)
 	}
 	facts.Complete(&f)
+	if _, err := w.List(ctx, evidence.HostDisks, ""); err != nil && f.EtcdKnown.Value() { // whether the disk is virtual may not be shown
+		if err := facts.Miss(err, &f.EtcdSpins, &f.EtcdKnown); err != nil {
+			return f, err
+		}
+	}
 	if missed.Path == "/var/lib/etcd" {
 		unread(evidence.HostDisks, missed.Path, missed.Error, &f.EtcdFound, &f.EtcdDevice, &f.EtcdSpins, &f.EtcdKnown)
 	}

@@ -13,13 +13,13 @@ import (
 
 // Agent is the fact plan-agent.
 type Agent struct {
-	Invalid  problems `cel:"invalid"`  // values of agent-config that are refused
-	OfWorker problems `cel:"ofWorker"` // that the rendezvous IP is a worker's
-	OfNobody problems `cel:"ofNobody"` // that no host has the rendezvous IP, though all have static addresses
-	Outside  problems `cel:"outside"`  // that it is in none of the machine networks, or a VIP
-	Ignored  problems `cel:"ignored"`  // settings of install-config that an agent-based installation ignores
-	Balancer problems `cel:"balancer"` // that there has to be a load balancer
-	NoTime   problems `cel:"noTime"`   // that no time server is named though the hosts have static addresses
+	Invalid    problems `cel:"invalid"`    // values of agent-config that are refused
+	OfWorker   problems `cel:"ofWorker"`   // that the rendezvous IP is a worker's
+	Unassigned problems `cel:"unassigned"` // that no host has the rendezvous IP, though all have static addresses
+	Outside    problems `cel:"outside"`    // that it is in none of the machine networks, or a VIP
+	Ignored    problems `cel:"ignored"`    // settings of install-config that an agent-based installation ignores
+	Balancer   problems `cel:"balancer"`   // that there has to be a load balancer
+	NoTime     problems `cel:"noTime"`     // that no time server is named though the hosts have static addresses
 }
 
 var agentFact = facts.Define("plan-agent", fault.Cluster, "rendezvous host and settings of an agent-based installation", needs, readAgent)
@@ -40,7 +40,7 @@ func readAgent(ctx context.Context, w *facts.World, _ fault.Subject) (Agent, err
 	} else if err := facts.Miss(missing("no install-config.yaml was given", "install-config.yaml"), &f.Outside, &f.Ignored, &f.Balancer); err != nil {
 		return f, err
 	}
-	facts.NoProblems(&f.Invalid, &f.OfWorker, &f.OfNobody, &f.Outside, &f.Ignored, &f.Balancer, &f.NoTime)
+	facts.NoProblems(&f.Invalid, &f.OfWorker, &f.Unassigned, &f.Outside, &f.Ignored, &f.Balancer, &f.NoTime)
 	return f, nil
 }
 
@@ -70,7 +70,7 @@ func (f *Agent) rendezvous(p plans) {
 		return
 	}
 	if len(list) > 0 && static == len(list) {
-		add(&f.OfNobody, n, addr.String(), "no host of the plan has %s, and all of them have static addresses: no host would start the installation; write the address of a control-plane host", addr)
+		add(&f.Unassigned, n, addr.String(), "no host of the plan has %s, and all of them have static addresses: no host would start the installation; write the address of a control-plane host", addr)
 	}
 }
 

@@ -181,7 +181,11 @@ func (f *pointers) look(o evidence.Object, used bool, serving certs.Serving, ser
 	} else {
 		f.Outdated.Prove(shows(" trusts " + names + ", which signed what is served"))
 	}
-	if !certs.Covers(leaf, c.Host) {
+	covers, known := certs.Covers(leaf, c.Host)
+	if !known {
+		return evidence.Replaced(evidence.Objects(evidence.Secrets, inventory.MachineAPI), "the address in "+o.Name)
+	}
+	if !covers {
 		if len(f.uncovered) == 0 {
 			f.address = c.Host
 		}

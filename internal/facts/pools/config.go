@@ -3,7 +3,6 @@ package pools
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/apitypes"
@@ -136,8 +135,11 @@ func (c *Config) complained(ctx context.Context, w *facts.World, n nodeConfig) e
 			c.CurrentMissing.Set(false, o.Shows("spec.configuration.name", n.current, time.Time{}))
 			return nil
 		}
+		if o.Part() && evidence.String(o.Content, "spec", "configuration", "name") == "" {
+			return nil // it may be the one that has the config
+		}
 	}
-	if n.class.missing() && n.degraded() && n.current != "" && strings.Contains(n.cause, n.current) {
+	if n.complains() {
 		c.CurrentMissing.Set(true)
 	}
 	return nil

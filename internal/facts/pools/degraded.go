@@ -40,6 +40,9 @@ func readDegraded(ctx context.Context, w *facts.World, s fault.Subject) (Degrade
 		d.Error.Set(shortError(n.cause), reason)
 		return d, nil
 	}
+	if o.Part() { // it may have a reason, of which the log has an older one
+		return d, facts.Miss(o.NotShown("metadata.annotations."+reasonAnnotation), &d.Class, &d.Error)
+	}
 	text, shown, err := lastComplaint(ctx, w, s.Name)
 	if err := facts.Miss(err, &d.Class, &d.Error); err != nil {
 		return d, err

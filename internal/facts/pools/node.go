@@ -3,6 +3,7 @@ package pools
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
@@ -63,6 +64,11 @@ func (n nodeConfig) item() evidence.Item {
 
 // degraded reports whether the daemon has marked the Node.
 func (n nodeConfig) degraded() bool { return n.state == "Degraded" || n.state == "Unreconcilable" }
+
+// complains reports whether the daemon is Degraded as the config that the Node names is missing.
+func (n nodeConfig) complains() bool {
+	return n.class.missing() && n.degraded() && n.current != "" && strings.Contains(n.cause, n.current)
+}
 
 // nodeReady reads the Node's condition Ready. One that was never reported is unknown.
 func nodeReady(o evidence.Object) (bool, evidence.Item, error) {

@@ -19,6 +19,7 @@ type Nodes struct {
 	MissingNodes  facts.Field[[]string]  `cel:"missingNodes"`  // their names
 	MissingName   facts.Field[string]    `cel:"missingName"`   // the config that most of them name
 	MissingSame   facts.Field[bool]      `cel:"missingSame"`   // all of them name that one
+	Complaining   facts.Field[int64]     `cel:"complaining"`   // nodes whose daemon is Degraded and reports that the config which the node names does not exist
 	BootstrapMode facts.Field[int64]     `cel:"bootstrapMode"` // of these, how many have never finished their first run
 	Stuck         facts.Field[int64]     `cel:"stuck"`         // degraded, not at the pool's config, and with no other config asked of them
 	StuckNodes    facts.Field[[]string]  `cel:"stuckNodes"`
@@ -39,6 +40,7 @@ func readNodes(ctx context.Context, w *facts.World, s fault.Subject) (Nodes, err
 		return v, err
 	}
 	v.Total.Set(int64(len(list)), evidence.Listed(evidence.Nodes, "", fmt.Sprintf("%d nodes of pool %s", len(list), s.Name)))
+	v.complaining(list)
 	missing, err := v.missing(ctx, w, list)
 	blind := err != nil
 	if err := facts.Miss(err, &v.Missing, &v.MissingNodes, &v.MissingName, &v.MissingSame, &v.Since, &v.BootstrapMode); err != nil {
@@ -54,6 +56,17 @@ func readNodes(ctx context.Context, w *facts.World, s fault.Subject) (Nodes, err
 	}
 	facts.Complete(&v)
 	return v, err
+}
+
+// complaining counts what the daemons themselves found to be missing when they asked the API.
+func (v *Nodes) complaining(list []nodeConfig) {
+	var proof []evidence.Item
+	for _, n := range list {
+		if n.complains() {
+			proof = append(proof, n.object.Shows("metadata.annotations."+reasonAnnotation, firstLine(n.cause), time.Time{}))
+		}
+	}
+	v.Complaining.Set(int64(len(proof)), proof...)
 }
 
 // missing finds the nodes whose config is not in the cluster.

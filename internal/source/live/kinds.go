@@ -74,10 +74,11 @@ var podCondition = message{
 	1: {name: "type", always: true}, 2: {name: "status", always: true}, 4: {name: "lastTransitionTime", kind: moment}, 5: {name: "reason"}, 6: {name: "message"},
 }
 
+// containerStatus has eight fields at most: a Go map of more takes twice the memory.
 var containerStatus = message{
 	1: {name: "name", always: true}, 2: {name: "state", kind: object, of: containerState}, 3: {name: "lastState", kind: object, of: containerState},
 	4: {name: "ready", kind: boolean, always: true}, 5: {name: "restartCount", kind: number, always: true}, 6: {name: "image", always: true},
-	7: {name: "imageID", always: true}, 8: {name: "containerID"}, 9: {name: "started", kind: boolean, always: true},
+	9: {name: "started", kind: boolean, always: true},
 }
 
 var containerState = message{
@@ -85,7 +86,7 @@ var containerState = message{
 	2: {name: "running", kind: object, of: message{1: {name: "startedAt", kind: moment}}},
 	3: {name: "terminated", kind: object, of: message{
 		1: {name: "exitCode", kind: number, always: true}, 2: {name: "signal", kind: number}, 3: {name: "reason"}, 4: {name: "message"},
-		5: {name: "startedAt", kind: moment}, 6: {name: "finishedAt", kind: moment}, 7: {name: "containerID"},
+		5: {name: "startedAt", kind: moment}, 6: {name: "finishedAt", kind: moment},
 	}},
 }
 

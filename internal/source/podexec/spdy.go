@@ -81,7 +81,7 @@ func copyStreams(conn httpstream.Connection, s Streams) error {
 			_, err := io.Copy(w, stream)
 			if err != nil {
 				err = fmt.Errorf("read the command's output: %w", err)
-				_ = conn.Close() // nobody reads the rest
+				_ = conn.Close() // no one reads the rest
 			}
 			return err
 		})

@@ -95,7 +95,7 @@ func send(conn *gorilla.Conn, in io.Reader) {
 	}
 }
 
-// receive hands on what the command prints, until the server ends the connection.
+// receive hands on what the command prints, until the server closes the connection.
 func receive(conn *gorilla.Conn, s Streams) error {
 	to := map[byte]io.Writer{channelOut: s.Out, channelErr: s.Err}
 	var end []byte

@@ -32,7 +32,7 @@ var proseKeys = map[string][]string{
 	"":         {"title", "means"},
 	"remedies": {"title", "riskText", "where", "says", "do", "expect", "undo", "ifWrong"},
 	"refused":  {"title", "happens", "when", "instead"},
-	"messages": {"where", "normal", "failure"},
+	"messages": {"where", "normal", "failure", "next"},
 }
 
 // collect reads all prose of the repository.
@@ -43,7 +43,7 @@ func collect(root string) ([]text, error) {
 		read  func(name string, content []byte) ([]text, error)
 	}{
 		{[]string{"catalog/*/*.yaml"}, catalogTexts},
-		{[]string{"README.md", "docs/*.md"}, pageTexts},
+		{[]string{"README.md", "docs/*.md", "docs/incidents/*.md", "lab/README.md", "CONTRIBUTING.md"}, pageTexts},
 		{goFiles(screens), goTexts},
 		{goFiles(messages), goLiterals},
 	} {
