@@ -145,7 +145,7 @@ func (a *app) openRunOver(ctx context.Context, record recording, first evidence.
 	} else {
 		a.warnOfNow(r.now, r.source)
 	}
-	if r.now.IsZero() && len(r.pasted) == len(sources) && len(sources) > 0 {
+	if r.now.IsZero() && r.texts {
 		r.now = a.io.Clock() // texts without a time hold nothing that could have an age
 	}
 	var recorder reader.Recorder
