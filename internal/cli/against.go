@@ -53,7 +53,10 @@ func (a *app) preflightAgainst(ctx context.Context, format, cluster string) (err
 	if err := a.printAnswer(ctx, format, d, d, r, nil); err != nil {
 		return err
 	}
-	return answerExit(d, true, a.output.failOn)
+	if err := answerExit(d, true, a.output.failOn); err != nil || d.Verdict.Class != diagnosis.Undetermined || a.output.failOn == failOnNever {
+		return err
+	}
+	return &ExitError{Code: ExitUndecided} // what leaves it open is about hosts that are there, which are not shown
 }
 
 // notAsked says what an answer without a mistake did not look at.
@@ -114,7 +117,11 @@ func forNewHosts(d *diagnosis.Diagnosis, catalog *fault.Catalog) *diagnosis.Diag
 	switch {
 	case len(out.Roots) > 0, len(out.Unexplained) > 0, d.Verdict.Class == diagnosis.CannotCheck:
 	case open > 0 || diagnose.Undecided(d):
-		out.Verdict = diagnosis.Verdict{Class: diagnosis.Undetermined, Cause: diagnosis.CauseUnknown, Reason: "nothing is known that keeps a new host from joining, and not all could be checked"}
+		why := "not all could be checked"
+		if d.Verdict.Class == diagnosis.Undetermined && d.Verdict.Reason != "" {
+			why = "not all is known of those that are there: " + d.Verdict.Reason
+		}
+		out.Verdict = diagnosis.Verdict{Class: diagnosis.Undetermined, Cause: diagnosis.CauseUnknown, Reason: "nothing is known that keeps a new host from joining, and " + why}
 	default:
 		out.Verdict = diagnosis.Verdict{Class: diagnosis.Healthy, Cause: diagnosis.CauseNone, Reason: "nothing is known that keeps a new host from joining"}
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/rollcall-project/rollcall/internal/diagnosis"
+	"github.com/rollcall-project/rollcall/internal/evidence"
 )
 
 const fewSupplies = 3
@@ -38,7 +39,8 @@ func (t *text) supplyList() []string {
 		}
 	}
 	gaps := t.d.Groups.Gaps
-	if len(t.d.Hosts) == 0 && t.d.Source.Kind == "live" && t.d.Verdict.Class != diagnosis.Healthy {
+	read := slices.ContainsFunc(t.d.Coverage, func(c evidence.Coverage) bool { return c.State == evidence.Read })
+	if len(t.d.Hosts) == 0 && t.d.Source.Kind == "live" && !read {
 		add(t.o.know("diagnose --from PATH") + "    # a must-gather that was made while the API answered")
 		gaps = nil
 	}
