@@ -20,7 +20,7 @@ const modulePath = "github.com/rollcall-project/rollcall"
 
 // TestGoInstall installs the command as the README says it, `go install MODULE@VERSION`, from
 // a module proxy that is a directory. The dependencies come from where they always come
-// from, so what is compiled again is this module alone.
+// from, so only this module is compiled again.
 func TestGoInstall(t *testing.T) {
 	version := fmt.Sprintf("v0.0.1-test.%d", time.Now().UnixNano()) // the module cache keeps what it once had
 	proxy, bin := moduleProxy(t, version), t.TempDir()
