@@ -132,6 +132,10 @@ func (v *Version) history(o evidence.Object) {
 			v.Completed.Set(evidence.Time(h, "completionTime"), o.Shows("status.history", "completed "+evidence.String(h, "version"), evidence.Time(h, "completionTime")))
 		}
 	}
+	if !completed && o.Annotation(evidence.PartMark) == "fields" { // what is not shown may say that one was
+		_ = facts.Miss(o.NotShown("status.history"), &v.Installing, &v.Updating, &v.Current)
+		return
+	}
 	if len(list) == 0 {
 		u := &evidence.Unavailable{Need: evidence.Objects(evidence.ClusterVersions, ""), Why: evidence.NotCollected, Detail: "status.history is empty: the version operator has not reported yet"}
 		_ = facts.Miss(u, &v.Updating, &v.Current, &v.Started)
