@@ -47,6 +47,7 @@ type sourceFlags struct {
 type outputFlags struct {
 	failOn    string
 	noHeaders bool
+	findings  bool
 }
 
 // The groups of flags in help texts, in their order.
@@ -157,6 +158,9 @@ func (a *app) addOutputFlags(cmd *cobra.Command, formats ...string) {
 		f.VarP(newChoice(new(string), formats), "output", "o", "format: "+strings.Join(formats, ", "))
 		if slices.Contains(formats, "wide") || slices.Contains(formats, "name") {
 			f.BoolVar(&a.output.noHeaders, "no-headers", false, "print no headings")
+		}
+		if slices.Contains(formats, "sarif") {
+			f.BoolVar(&a.output.findings, "all-findings", false, "in json and yaml also the findings that are absent or not applicable")
 		}
 	})
 	completeChoice(cmd, "output", formats)

@@ -78,7 +78,7 @@ func (a *app) printRoll(ctx context.Context, format string, d *diagnosis.Diagnos
 // reportOptions says how an answer looks and how its commands are written.
 func (a *app) reportOptions(r *run) report.Options {
 	o := report.Options{
-		Style: a.style(), Command: a.name, Source: a.again(), Answer: a.answerFlags(), NoHeaders: a.output.noHeaders,
+		Style: a.style(), Command: a.name, Source: a.again(), Answer: a.answerFlags(), NoHeaders: a.output.noHeaders, Findings: a.output.findings,
 		Refused: map[string]report.Remedy{}, Catalog: r.catalog,
 	}
 	for _, known := range r.catalog.Refused {

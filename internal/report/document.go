@@ -5,6 +5,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/fault"
 )
 
 // document is the layout of the published contract: a diagnosis in which what would
@@ -22,6 +23,7 @@ type document struct {
 	Accepted    []diagnosis.AcceptedFinding `json:"accepted,omitempty"`
 	Edges       []diagnosis.EdgeSeen        `json:"edges"`
 	Findings    []diagnosis.Finding         `json:"findings"`
+	Omitted     *omitted                    `json:"omitted,omitempty"`
 	Hosts       []diagnosis.HostState       `json:"hosts"`
 	Machines    *diagnosis.Machines         `json:"machines,omitempty"`
 	Timeline    []diagnosis.Moment          `json:"timeline"`
@@ -31,6 +33,34 @@ type document struct {
 
 	Matches  []ScannedMatch `json:"matches,omitempty"`
 	Symptoms []ScannedMatch `json:"symptoms,omitempty"`
+}
+
+// omitted counts the findings that are not in the document.
+type omitted struct {
+	Absent        int `json:"absent"`
+	NotApplicable int `json:"notApplicable"`
+}
+
+// findings are those that the document has. Of a large cluster nine of ten are absent or
+// not applicable, and decide nothing: what rules out a root is with the root.
+func (o Options) findings(all []diagnosis.Finding) ([]diagnosis.Finding, *omitted) {
+	if o.Findings || all == nil {
+		return all, nil
+	}
+	kept, left := []diagnosis.Finding{}, &omitted{}
+	for _, f := range all {
+		switch {
+		case f.Accepted != nil || !f.Until.IsZero():
+			kept = append(kept, f)
+		case f.Outcome == fault.Absent:
+			left.Absent++
+		case f.Outcome == fault.NotApplicable:
+			left.NotApplicable++
+		default:
+			kept = append(kept, f)
+		}
+	}
+	return kept, left
 }
 
 // The fields below hide those of the same name in the model.
@@ -58,9 +88,10 @@ type (
 )
 
 func newDocument(d *diagnosis.Diagnosis, o Options) *document {
+	findings, left := o.findings(d.Findings)
 	doc := &document{
 		APIVersion: d.APIVersion, Kind: d.Kind, Source: d.Source, Now: d.Now, Cluster: d.Cluster, Verdict: d.Verdict, Roots: d.Roots,
-		Deadlocks: d.Deadlocks, Accepted: d.Accepted, Edges: d.Edges, Findings: d.Findings, Hosts: d.Hosts, Machines: d.Machines, Timeline: d.Timeline, Stats: d.Stats,
+		Deadlocks: d.Deadlocks, Accepted: d.Accepted, Edges: d.Edges, Findings: findings, Omitted: left, Hosts: d.Hosts, Machines: d.Machines, Timeline: d.Timeline, Stats: d.Stats,
 		Unexplained: each(d.Unexplained, func(u diagnosis.Unexplained) unexplained {
 			return unexplained{u, each(u.Suspects, o.inWords)}
 		}),

@@ -22,6 +22,7 @@ import (
 // thousands, and as one text they would take several times the diagnosis' memory.
 func encode(w io.Writer, d *diagnosis.Diagnosis, o Options) error {
 	rest := newDocument(d, o)
+	findings := rest.Findings
 	rest.Findings = []diagnosis.Finding{}
 	frame, err := marshal("", rest)
 	if err != nil {
@@ -30,8 +31,8 @@ func encode(w io.Writer, d *diagnosis.Diagnosis, o Options) error {
 	// A line of an indented document begins with as many spaces as it is deep.
 	const list = "\n  \"findings\": []"
 	before, after, found := bytes.Cut(frame, []byte(list))
-	if !found || len(d.Findings) == 0 {
-		if d.Findings == nil {
+	if !found || len(findings) == 0 {
+		if findings == nil {
 			rest.Findings = nil
 			if frame, err = marshal("", rest); err != nil {
 				return err
@@ -44,8 +45,8 @@ func encode(w io.Writer, d *diagnosis.Diagnosis, o Options) error {
 	if err := write(out, string(before)+strings.TrimSuffix(list, "]")); err != nil {
 		return err
 	}
-	for i := range d.Findings {
-		one, err := m.marshal(&d.Findings[i])
+	for i := range findings {
+		one, err := m.marshal(&findings[i])
 		if err != nil {
 			return err
 		}

@@ -28,6 +28,7 @@ type Options struct {
 	NoHeaders bool
 	Whole     *diagnosis.Diagnosis // the diagnosis before it was narrowed; nil: it was not
 	Wide      bool                 // leave nothing out
+	Findings  bool                 // in the documents: also findings that are absent or not applicable
 	OnMachine bool                 // rollcall-host prints
 	Catalog   *fault.Catalog       // layers, meanings and sources of faults; nil: not known
 	Messages  *message.Report      // what lines of a pasted text show; nil: none was read
