@@ -32,6 +32,7 @@ const Tree = "tree"
 var premises = []premise{
 	{resource: evidence.Nodes, always: true},
 	{resource: evidence.ClusterOperators, always: true},
+	{resource: evidence.ClusterVersions, gathered: true, needed: ownControlPlane},
 	{resource: evidence.MachineConfigPools, gathered: true, needed: ownControlPlane},
 	{resource: evidence.Infrastructures, companion: evidence.NetworkConfigs, needed: ownControlPlane}, // the platform decides what is checked
 	{resource: evidence.CSRs},
