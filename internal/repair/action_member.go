@@ -177,7 +177,7 @@ func (r *run) noRollout(ctx context.Context, host string) error {
 }
 
 // hostIsOn refuses a host that its BareMetalHost shows as on; where none shows it, a person
-// has said that it stays away. The field is false, too, where nobody reads the power: without
+// has said that it stays away. The field is false, too, where the power is not read: without
 // a BMC the host stays "unmanaged", and a detached one is not looked at
 // (metal3-io/baremetal-operator: apis/metal3.io/v1alpha1 BareMetalHostStatus.PoweredOn without
 // omitempty; internal/controller/metal3.io host_state_machine.go).
@@ -192,7 +192,7 @@ func (r *run) hostIsOn(ctx context.Context, host string) (string, error) {
 	}
 	state := stringAt(o, "status", "provisioning", "state")
 	if stringAt(o, "spec", "bmc", "address") == "" || state == "" || state == "unmanaged" || stringAt(o, "status", "operationalStatus") == "detached" {
-		return fmt.Sprintf("that its host is off is the word of a person (nobody reads the power of BareMetalHost %s)", name), nil
+		return fmt.Sprintf("that its host is off is the word of a person (BareMetalHost %s shows no power state)", name), nil
 	}
 	if on, there := fieldAt(o, "/status/poweredOn"); !there || on != false {
 		return "", refuse("BareMetalHost %s is not known to be off (status.poweredOn): the host could come back with the old data", name).

@@ -235,7 +235,7 @@ func TestMemberNotDead(t *testing.T) {
 	}
 }
 
-// TestHostIsOn: a power that nobody reads is not taken for off.
+// TestHostIsOn: a power state that is not read is not taken for off.
 func TestHostIsOn(t *testing.T) {
 	for _, tt := range []struct {
 		name, address, state string
