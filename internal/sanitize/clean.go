@@ -9,7 +9,7 @@ import (
 // far fewer.
 const (
 	maxClean      = 1 << 16 // texts
-	maxCleanBytes = 4 << 10 // of one text that is remembered
+	maxCleanBytes = 1 << 20 // of one text that is remembered: a bundle of certificates has 250 KB
 )
 
 // cleanTexts remembers texts that mention a key of secrets and hold none: the mounts, images

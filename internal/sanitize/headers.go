@@ -16,9 +16,19 @@ var (
 	kubeWSok = regexp.MustCompile(`base64url\.bearer\.authorization\.k8s\.io\.([A-Za-z0-9_-]+)`)
 )
 
+// headerNames finds the names of headers, where one of them can be.
+func headerNames(v string) [][]int {
+	for _, begin := range []string{"authorization", "x-", "private-token", "api-key"} {
+		if indexFold(v, begin, 0) >= 0 {
+			return headerName.FindAllStringIndex(v, -1)
+		}
+	}
+	return nil
+}
+
 // headers returns where the credentials of headers are.
 func headers(v string) (found []span) {
-	for _, m := range headerName.FindAllStringIndex(v, -1) {
+	for _, m := range headerNames(v) {
 		from := m[1]
 		if v[m[0]]|0x20 == 'x' || !strings.HasSuffix(strings.ToLower(strings.TrimRight(v[m[0]:from], " \t:=[\\\"'\x1b")), "authorization") {
 			to := headerEnd(v, from, false)

@@ -1,11 +1,14 @@
 package sanitize
 
 import (
+	"bytes"
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
+	"crypto/x509"
 	"encoding/base64"
 	"encoding/hex"
+	"encoding/pem"
 	"fmt"
 	"regexp"
 	"slices"
@@ -24,7 +27,8 @@ type Sanitizer struct {
 	marks *scan.Set
 	tries map[string][]int // the formats that a mark is for, and behind them the patterns
 	keys  *keyKinds
-	clean *cleanTexts
+	clean *cleanTexts // of patterns
+	whole *cleanTexts // of Text, which looks into more
 
 	// Only for Lines.
 	inside   int // lines left to the end of a private key, at most
@@ -42,7 +46,7 @@ func New() (*Sanitizer, error) {
 }
 
 func newSanitizer(salt []byte) (*Sanitizer, error) {
-	s := &Sanitizer{salt: salt, tries: map[string][]int{}, keys: &keyKinds{}, clean: newCleanTexts()}
+	s := &Sanitizer{salt: salt, tries: map[string][]int{}, keys: &keyKinds{}, clean: newCleanTexts(), whole: newCleanTexts()}
 	var marks []scan.Signature
 	add := func(i int, of []string) {
 		for _, m := range of {
@@ -269,7 +273,25 @@ func (s *Sanitizer) publicPEM(encoded string) bool {
 		return false
 	}
 	text := string(raw)
-	return onlyCertificates(text) && s.patterns(text) == text
+	return onlyCertificates(text) && (parse(raw) || s.patterns(text) == text)
+}
+
+// parse reports whether a bundle without comments and headers is certificates that can be
+// parsed: no pattern has to be tried on them.
+func parse(bundle []byte) bool {
+	if bytes.IndexByte(bundle, '#') >= 0 {
+		return false
+	}
+	for len(bytes.TrimSpace(bundle)) > 0 {
+		var block *pem.Block
+		if block, bundle = pem.Decode(bundle); block == nil || len(block.Headers) > 0 {
+			return false
+		}
+		if _, err := x509.ParseCertificate(block.Bytes); err != nil {
+			return false
+		}
+	}
+	return true
 }
 
 var elided = regexp.MustCompile(`^(\d{1,12}) bytes long$`)

@@ -4,16 +4,23 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 )
 
 // secretPattern finds a secret as the last of its groups that took part.
 type secretPattern struct {
 	marks []string // literals of which a text must carry one, in lower case
-	find  *regexp.Regexp
+	find  func() *regexp.Regexp
 	// likely tells a credential from a word; nil takes everything. It is for keys
 	// that also stand in front of prose: "token: expired", "basic authentication".
 	likely func(string) bool
+}
+
+// lazily returns an expression that is compiled when it is needed for the first time: most
+// are not, and to compile them all takes longer than to read a small archive.
+func lazily(expression string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
 }
 
 // Parts of patterns: what may stand between a key and its secret in YAML, JSON
@@ -30,35 +37,39 @@ const (
 	short    = `(?:(?:_|-|db|root|user|admin)(?:pass|pwd)|(?:\b|\\[nrt])(?-i:[Pp]ass|[Pp]wd))` + sep + `|(?:\b|\\[nrt])(?:pass|pwd)=` // "PASS: node1" is a result
 )
 
-// passMarks are in every text that password finds something in.
-var passMarks = []string{"pass", "secret", "_token", "accesstoken", "refreshtoken", "identitytoken", "registrytoken", "psk", "wep-key", "wep_key", "authtok"}
+// passMarks are in every text that password finds something in: one for each way in which it
+// can begin. They are long because its expression is slow.
+var passMarks = []string{"password", "passwd", "passphrase", "passcode", "client_secret", "clientsecret",
+	"access_token", "accesstoken", "refresh_token", "refreshtoken", "identity_token", "identitytoken", "registry_token", "registrytoken",
+	"bmc_pass", "bmcpass", "ipmi_pass", "ipmipass", "psk", "wep-key", "wep_key", "_authtok"}
 
 // secretPatterns are tried in this order, each on texts that carry one of its marks.
 var secretPatterns = []secretPattern{
-	{[]string{redactedPrefix}, regexp.MustCompile(`(\[redacted [^\]\r\n]*\]?)`), nil}, // foreign text that looks like a digest
-	{[]string{"private key"}, regexp.MustCompile(`(?is)-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(.+?)(?:-----END [A-Z0-9 ]*PRIVATE KEY|$)`), nil},
-	{[]string{"ls0tls1crudjti"}, regexp.MustCompile(`(LS0tLS1CRUdJTi(?:BQUklWQVRF|BSU0Eg|BFQy|BPUEVOU1NI|BFTkNSWVBURUQ|BEU0Eg)[A-Za-z0-9+/=]*)`), nil}, // base64 of a private key's PEM
-	{[]string{"eyj"}, regexp.MustCompile(`(eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?)`), nil},                                       // JWT
-	{[]string{"eyjhdxro"}, regexp.MustCompile(`(eyJhdXRo[A-Za-z0-9+/=_-]{12,})`), nil},                                                                 // base64 of {"auth...
-	{[]string{"sha256~"}, regexp.MustCompile(`sha256~([A-Za-z0-9_-]{20,})`), nil},                                                                      // OAuth token of OpenShift
-	{[]string{"age-secret-key-"}, regexp.MustCompile(`(?i)AGE-SECRET-KEY-((?:PQ-)?1[0-9A-Z]{20,})`), nil},
-	{[]string{"pullsecret", "pull_secret"}, regexp.MustCompile(`(?i)pull_?secret` + quote + `\s*[:=]\s*(.{12,})`), notRefused},
-	{[]string{"\"auth"}, regexp.MustCompile(`(?i)\\*"auth\\*"\s*:\s*\\*"([^"\\]+)`), nil},
-	{[]string{"u0022auth"}, regexp.MustCompile(`(?i)u0022auth\\+u0022\s*:\s*\\+u0022([^"\\]+)`), nil},
-	{[]string{"%22auth", "%22password", "%22identitytoken"}, regexp.MustCompile(`(?i)%22(?:auth|password|identitytoken)%22%3A(?:%20|\+)?%22((?:[^%\s]|%[013-9a-f][0-9a-f]|%2[013-9a-f])+)`), nil},
-	{[]string{"3a%2f%2f", "3a%252f%252f"}, regexp.MustCompile(`(?i)%(?:25)*3A(?:%(?:25)*2F){2}[^\s"'<>&]*?%(?:25)*3A([^\s"'<>&]+)%(?:25)*40`), noPort},
-	{[]string{"bearer", "basic "}, regexp.MustCompile(`(?i)\b(?:bearer|basic)\s+["']?([A-Za-z0-9._~+/=-]{8,})`), likelySecret},
-	{[]string{"cookie"}, regexp.MustCompile(`(?i)\b(?:set-)?cookie2?["']?\s*[:=]\s*["'\[]*([^\r\n"'\]]{6,})`), func(v string) bool { return strings.Contains(v, "=") }},
-	{passMarks, regexp.MustCompile(`(?i)(?:` + password + `)` + sep + `(?:` + quoted + `|(?P<open>[^\s"'\[]))`), noFlag},
-	{[]string{"words", "passwds", "phrases"}, regexp.MustCompile(`(?i)(?:passwords|passwds|passphrases)` + quote + `[ \t]*[:=][ \t]*\[([^\]\r\n"'\\]{4,})\]`), nil},
-	{[]string{`:\n`, `: \n`, `=\n`, `= \n`, `:\r`, `|\n`, `>\n`, `|-\n`, `>-\n`}, regexp.MustCompile(`(?i)(?:` + password + `)` + quote + `[ \t]*[:=][ \t]*(?:[|>][0-9+-]*)?(?:[ \t]|\\+[rt])*\\+n(?:[ \t]|\\+[nrt])*(?:\\*["'])?([^\s"'\\,;{}]{3,}[^\s"'\\,;:{}])[ \t]*(?:[\\"',}\]]|$)`), noFlag},
-	{[]string{"pass=", "pass:", "pass ", "pass\t", "pass'", "pass\"", `pass\`, "pass\x1b", "pwd=", "pwd:", "pwd ", "pwd\t", "pwd'", "pwd\"", `pwd\`, "pwd\x1b"}, regexp.MustCompile(`(?i)(?:` + short + `)(?:` + quoted + `|(?P<open>[^\s"'\[]))`), noPath},
-	{[]string{"_pass=", "_pwd="}, regexp.MustCompile(`\b[A-Z][A-Z0-9_]*_(?:PASS|PWD)=(?:` + quoted + `|(?P<open>[^\s"'\[]))`), variable}, // of an environment
-	{[]string{"token", "secret", "access_key", "accesskey", "private", "account", "shared", "api_key", "apikey", "api-key", "credential", "auth:", "auth=", "auth'", "auth\"", "auth\x1b", "auth\\"},
-		regexp.MustCompile(`(?i)(?:` + token + `)` + sep + `(?:` + quoted + `|(?P<word>[^\s"',;&}\[\]]))`), longSecret},
-	{[]string{"password is", "password was", "passphrase is"}, regexp.MustCompile(`(?i)(?:password|passphrase) (?:is|was):? (?:` + quoted + `|(?P<word>[^\s"',;]))`), likelySecret},
-	{[]string{"token"}, regexp.MustCompile(`\b([a-z0-9]{6}\.[a-z0-9]{16})\b`), kubeadmToken},
-	{[]string{"client-key-data"}, regexp.MustCompile(`(?i)client-key-data["']?\s*[:=]\s*["']?([A-Za-z0-9+/=]{16,})`), nil},
+	{[]string{redactedPrefix}, lazily(`(\[redacted [^\]\r\n]*\]?)`), nil}, // foreign text that looks like a digest
+	{[]string{"private key"}, lazily(`(?is)-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(.+?)(?:-----END [A-Z0-9 ]*PRIVATE KEY|$)`), nil},
+	{[]string{"ls0tls1crudjti"}, lazily(`(LS0tLS1CRUdJTi(?:BQUklWQVRF|BSU0Eg|BFQy|BPUEVOU1NI|BFTkNSWVBURUQ|BEU0Eg)[A-Za-z0-9+/=]*)`), nil}, // base64 of a private key's PEM
+	{[]string{"eyj"}, lazily(`(eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?)`), nil},                                       // JWT
+	{[]string{"eyjhdxro"}, lazily(`(eyJhdXRo[A-Za-z0-9+/=_-]{12,})`), nil},                                                                 // base64 of {"auth...
+	{[]string{"sha256~"}, lazily(`sha256~([A-Za-z0-9_-]{20,})`), nil},                                                                      // OAuth token of OpenShift
+	{[]string{"age-secret-key-"}, lazily(`(?i)AGE-SECRET-KEY-((?:PQ-)?1[0-9A-Z]{20,})`), nil},
+	{[]string{"pullsecret", "pull_secret"}, lazily(`(?i)pull_?secret` + quote + `\s*[:=]\s*(.{12,})`), notRefused},
+	{[]string{"\"auth"}, lazily(`(?i)\\*"auth\\*"\s*:\s*\\*"([^"\\]+)`), nil},
+	{[]string{"u0022auth"}, lazily(`(?i)u0022auth\\+u0022\s*:\s*\\+u0022([^"\\]+)`), nil},
+	{[]string{"%22auth", "%22password", "%22identitytoken"}, lazily(`(?i)%22(?:auth|password|identitytoken)%22%3A(?:%20|\+)?%22((?:[^%\s]|%[013-9a-f][0-9a-f]|%2[013-9a-f])+)`), nil},
+	{[]string{"3a%2f%2f", "3a%252f%252f"}, lazily(`(?i)%(?:25)*3A(?:%(?:25)*2F){2}[^\s"'<>&]*?%(?:25)*3A([^\s"'<>&]+)%(?:25)*40`), noPort},
+	{[]string{"bearer", "basic "}, lazily(`(?i)\b(?:bearer|basic)\s+["']?([A-Za-z0-9._~+/=-]{8,})`), likelySecret},
+	{[]string{"cookie"}, lazily(`(?i)\b(?:set-)?cookie2?["']?\s*[:=]\s*["'\[]*([^\r\n"'\]]{6,})`), func(v string) bool { return strings.Contains(v, "=") }},
+	{passMarks, lazily(`(?i)(?:` + password + `)` + sep + `(?:` + quoted + `|(?P<open>[^\s"'\[]))`), noFlag},
+	{[]string{"words", "passwds", "phrases"}, lazily(`(?i)(?:passwords|passwds|passphrases)` + quote + `[ \t]*[:=][ \t]*\[([^\]\r\n"'\\]{4,})\]`), nil},
+	{[]string{`:\n`, `: \n`, `=\n`, `= \n`, `:\r`, `|\n`, `>\n`, `|-\n`, `>-\n`}, lazily(`(?i)(?:` + password + `)` + quote + `[ \t]*[:=][ \t]*(?:[|>][0-9+-]*)?(?:[ \t]|\\+[rt])*\\+n(?:[ \t]|\\+[nrt])*(?:\\*["'])?([^\s"'\\,;{}]{3,}[^\s"'\\,;:{}])[ \t]*(?:[\\"',}\]]|$)`), noFlag},
+	{[]string{"pass=", "pass:", "pass ", "pass\t", "pass'", "pass\"", `pass\`, "pass\x1b", "pwd=", "pwd:", "pwd ", "pwd\t", "pwd'", "pwd\"", `pwd\`, "pwd\x1b"}, lazily(`(?i)(?:` + short + `)(?:` + quoted + `|(?P<open>[^\s"'\[]))`), noPath},
+	{[]string{"_pass=", "_pwd="}, lazily(`\b[A-Z][A-Z0-9_]*_(?:PASS|PWD)=(?:` + quoted + `|(?P<open>[^\s"'\[]))`), variable}, // of an environment
+	{[]string{"token", "secret", "access_key", "accesskey", "private_key", "private-key", "privatekey", "account_key", "account-key", "accountkey",
+		"shared_key", "shared-key", "sharedkey", "api_key", "apikey", "api-key", "credential", "auth:", "auth=", "auth'", "auth\"", "auth\x1b", "auth\\"},
+		lazily(`(?i)(?:` + token + `)` + sep + `(?:` + quoted + `|(?P<word>[^\s"',;&}\[\]]))`), longSecret},
+	{[]string{"password is", "password was", "passphrase is"}, lazily(`(?i)(?:password|passphrase) (?:is|was):? (?:` + quoted + `|(?P<word>[^\s"',;]))`), likelySecret},
+	{[]string{"token"}, lazily(`\b([a-z0-9]{6}\.[a-z0-9]{16})\b`), kubeadmToken},
+	{[]string{"client-key-data"}, lazily(`(?i)client-key-data["']?\s*[:=]\s*["']?([A-Za-z0-9+/=]{16,})`), nil},
 }
 
 // refusal is how a validation speaks of a field without its value
@@ -105,14 +116,27 @@ func (s *Sanitizer) Text(v string) string {
 	if len(v) < 8 {
 		return v
 	}
+	whole := v
+	again := len(v) >= minRepeated
+	if again && s.whole.has(v) {
+		return v
+	}
 	v = s.manifests(v)
 	if blob := longRun(v); blob {
 		m := s.mask(v)
 		m.blobs()
 		v = m.unmask(m.text)
 	}
-	return s.patterns(v)
+	if v = s.patterns(v); again && v == whole {
+		s.whole.add(v)
+	}
+	return v
 }
+
+// minRepeated is the length in bytes from which a text is looked up among those that were
+// found clean before it is read: bundles of certificates, and annotations with whole objects,
+// are the same at many objects. A shorter one is read as fast.
+const minRepeated = 256
 
 // patterns is Text without a look into base64.
 func (s *Sanitizer) patterns(v string) string {
@@ -243,7 +267,7 @@ func (m *masked) hide(secret string) string {
 }
 
 func (m *masked) apply(p secretPattern) {
-	all := p.find.FindAllStringSubmatchIndex(m.text, -1)
+	all := p.find().FindAllStringSubmatchIndex(m.text, -1)
 	if all == nil {
 		return
 	}

@@ -26,7 +26,7 @@ const minOpen = 4
 func (p secretPattern) span(v string, groups []int) (from, to int) {
 	from, to = lastGroup(groups)
 	name := ""
-	for i, n := range p.find.SubexpNames() {
+	for i, n := range p.find().SubexpNames() {
 		if groups[2*i] >= 0 && n != "" {
 			name = n
 		}
