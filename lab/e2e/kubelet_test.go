@@ -21,11 +21,10 @@ var kubeletRows = []scenario{
 	// Whose request it is cannot be told: the names differ.
 	{name: "csr-machine-other-name", roots: []string{"csr-name-mismatch csr/?"}, hosts: []string{"worker10:ignition-fetched:unknown"}},
 	{name: "csr-no-machine", roots: []string{"csr-no-machine-for-node csr/?"}, hosts: []string{"worker11:client-cert:waiting"}},
-	// Two things are true: one kubelet floods, and no Machine is its host's. The
-	// newest of its requests stands for them.
+	// One kubelet floods. That no Machine is its host's is an effect, as are its requests.
 	{
 		name:  "csr-flood",
-		roots: []string{"csr-flood-guard cluster/"}, // the requests of the host that asks again and again are its effects
+		roots: []string{"csr-flood-guard cluster/"},
 		hosts: []string{"retired3:client-cert:waiting", "worker12:client-cert:waiting"}, // retired3 is expected by no one
 	},
 	{name: "rogue-csr-master", roots: []string{"csr-name-claimed-by-stranger csr/csr-x7w2f-control0"}},
