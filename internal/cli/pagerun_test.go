@@ -65,7 +65,7 @@ func runBlock(t *testing.T, dir string, commands []pageCommand) []string {
 	}
 	cmd := exec.Command("sh", "-c", script)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "HOME="+filepath.Join(dir, "home"), "KUBECONFIG=", "LC_ALL=C.UTF-8", "TZ=UTC", testClock+"="+fixNow.Format("2006-01-02T15:04:05Z07:00"))
+	cmd.Env = append(os.Environ(), "HOME="+filepath.Join(dir, "home"), "KUBECONFIG=", "LC_ALL=C.UTF-8", "TZ=UTC", testClock+"="+fixNow.Format("2006-01-02T15:04:05Z07:00"), testWidth+"=80")
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	if err := cmd.Run(); err != nil && cmd.ProcessState == nil {

@@ -15,7 +15,7 @@ type Screen struct {
 	Terminal    bool // stdout is one
 	ErrTerminal bool // stderr is one
 	InTerminal  bool // stdin is one
-	Width       int  // columns of stdout; 0: not known
+	Width       int  // columns of stdout; 0: not known; report.NoWrap: it is no terminal
 
 	Size func() (width, height int) // of stdout now; nil where it is no terminal
 }
@@ -32,6 +32,8 @@ func screenOf(out *os.File) Screen {
 			}
 			return 80, 24
 		}
+	} else {
+		s.Width = report.NoWrap
 	}
 	return s
 }

@@ -30,6 +30,9 @@ func TestMain(m *testing.M) {
 		if now, err := time.Parse(time.RFC3339, os.Getenv(testClock)); err == nil {
 			surroundings.Clock = func() time.Time { return now }
 		}
+		if width, err := strconv.Atoi(os.Getenv(testWidth)); err == nil && !surroundings.Screen.Terminal {
+			surroundings.Screen.Width = width
+		}
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt) // as cmd/rollcall
 		code := Main(ctx, os.Args, surroundings)
 		stop()
@@ -40,6 +43,10 @@ func TestMain(m *testing.M) {
 
 // testClock is the variable with the time that it is for a `rollcall` of the tests.
 const testClock = "ROLLCALL_TEST_CLOCK"
+
+// testWidth is the variable with the columns of what is no terminal: pages show what a
+// person sees.
+const testWidth = "ROLLCALL_TEST_WIDTH"
 
 // TestScripts runs testdata/script. The commands in addition to those of testscript:
 //

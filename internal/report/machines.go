@@ -54,7 +54,7 @@ func (t *text) machineRows(m *diagnosis.Machines, rows []diagnosis.MachineRow) {
 		}
 		return
 	}
-	width := max(8, (t.width()-2-name)/len(m.Hosts)-2)
+	width := max(8, min(widest(m.Hosts, rows), (t.width()-2-name)/len(m.Hosts)-2))
 	cells := func(first string, values []string) string {
 		line := pad(first, name)
 		for _, v := range values {
@@ -73,6 +73,20 @@ func (t *text) machineRows(m *diagnosis.Machines, rows []diagnosis.MachineRow) {
 			t.para(4, span{}, dim, r.Matters)
 		}
 	}
+}
+
+// widest is the length of the longest cell.
+func widest(hosts []string, rows []diagnosis.MachineRow) int {
+	n := 0
+	for _, h := range hosts {
+		n = max(n, length(h))
+	}
+	for _, r := range rows {
+		for _, v := range r.Values {
+			n = max(n, length(v))
+		}
+	}
+	return n
 }
 
 // grouped writes each value once, with the machines that have it.

@@ -19,7 +19,7 @@ import (
 
 // Style says how text may look.
 type Style struct {
-	Width int  // columns; 0: 80
+	Width int  // columns; 0: 80; NoWrap: as long as a paragraph is
 	Color bool // ANSI colors
 	ASCII bool // no characters beyond ASCII
 }
@@ -28,10 +28,18 @@ const (
 	defaultWidth = 80
 	minWidth     = 40
 	maxWidth     = 160 // longer lines are hard to read
+
+	// NoWrap is the width of what no person reads as it is: grep and its like need a
+	// paragraph on one line.
+	NoWrap = -1
+	noEnd  = 1 << 16 // columns that no paragraph fills
 )
 
 func (s Style) width() int {
-	if s.Width <= 0 {
+	switch {
+	case s.Width == NoWrap:
+		return noEnd
+	case s.Width <= 0:
 		return defaultWidth
 	}
 	return min(max(s.Width, minWidth), maxWidth)
