@@ -86,9 +86,6 @@ func configOf(o Object) (*Config, error) {
 // Name returns metadata.name.
 func (c *Config) Name() string { return stringAt(c.object, "metadata", "name") }
 
-// OSImageURL returns spec.osImageURL.
-func (c *Config) OSImageURL() string { return c.spec.OSImageURL }
-
 func (c *Config) annotation(key string) string {
 	return stringAt(c.object, "metadata", "annotations", key)
 }

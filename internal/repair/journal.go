@@ -57,7 +57,7 @@ type Write struct {
 // Journal is the append-only record of one plan's run on disk. One process at a
 // time holds it.
 type Journal struct {
-	path string
+	path string   // for errors
 	dir  *os.Root // the plan's directory
 	log  *statedir.Log[Record]
 	now  func() time.Time
@@ -108,9 +108,6 @@ func (j *Journal) Append(r Record) error {
 
 // Close releases the journal.
 func (j *Journal) Close() error { return errors.Join(j.log.Close(), j.dir.Close()) }
-
-// Path returns the journal's file.
-func (j *Journal) Path() string { return j.path }
 
 // Records returns what was written so far.
 func (j *Journal) Records() []Record { return j.log.Records() }
