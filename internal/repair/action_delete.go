@@ -44,6 +44,13 @@ func restartServer() action {
 			case stringAt(pod, "metadata", "labels", "k8s-app") != "machine-config-server":
 				return nil, "", refuse("%s is not a pod of the machine config server", ref)
 			}
+			down, err := unreadyNodes(ctx, r.API)
+			if err != nil {
+				return nil, "", refuse("it is not known whether the node of %s is Ready: %v", ref, err)
+			}
+			if node := stringAt(pod, "spec", "nodeName"); down[node] {
+				return nil, fmt.Sprintf("its node %s is not Ready, so that the pod cannot end; it serves the old certificate until it restarts", node), nil
+			}
 			return r.deleteAct(ref, pod)
 		},
 		seen: func(ctx context.Context, r *run, s Step) (bool, string, error) {
@@ -51,9 +58,13 @@ func restartServer() action {
 			if err != nil {
 				return false, fmt.Sprintf("pods could not be listed: %v", err), nil
 			}
+			down, err := unreadyNodes(ctx, r.API)
+			if err != nil {
+				return false, err.Error(), nil
+			}
 			running := 0
 			for _, p := range pods {
-				if stringAt(p, "metadata", "labels", "k8s-app") != "machine-config-server" {
+				if stringAt(p, "metadata", "labels", "k8s-app") != "machine-config-server" || down[stringAt(p, "spec", "nodeName")] {
 					continue
 				}
 				if stringAt(p, "metadata", "name") == s.Args.Object && slices.Contains(uidsOf(s), stringAt(p, "metadata", "uid")) {
@@ -70,6 +81,23 @@ func restartServer() action {
 			return "its DaemonSet has made another pod", nil
 		},
 	}
+}
+
+// unreadyNodes are the nodes whose pods neither end nor start: only the kubelet of a node can
+// confirm that a pod has ended (k8s.io/kubernetes: pkg/kubelet/status/status_manager.go
+// canBeDeleted).
+func unreadyNodes(ctx context.Context, api Reader) (map[string]bool, error) {
+	nodes, err := api.List(ctx, nodeRef(""))
+	if err != nil {
+		return nil, fmt.Errorf("nodes could not be listed: %w", err)
+	}
+	down := map[string]bool{}
+	for _, n := range nodes {
+		if c := conditionOf(n, "Ready"); c == nil || c["status"] != "True" {
+			down[stringAt(n, "metadata", "name")] = true
+		}
+	}
+	return down, nil
 }
 
 // uidsOf are the uids that the step has read.
@@ -108,5 +136,5 @@ func describeRestart(s *Step) {
 	s.RiskText = "a host that asks this server meanwhile asks again"
 	s.OC = fmt.Sprintf("oc -n %s delete pod %s", MirrorNamespace, s.Args.Object)
 	s.PreImage, s.Inverse = "none: the pod is made by its DaemonSet", "none: its DaemonSet makes another one"
-	s.Expect.Text = "all pods of the machine config server are ready"
+	s.Expect.Text = "all pods of the machine config server on nodes that are Ready are ready"
 }

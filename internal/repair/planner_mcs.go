@@ -214,9 +214,17 @@ func (b *building) restartServers(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("list pods of the machine config server: %w", err)
 	}
+	down, err := unreadyNodes(ctx, b.API)
+	if err != nil {
+		return err
+	}
 	for _, p := range pods {
-		name := stringAt(p, "metadata", "name")
+		name, node := stringAt(p, "metadata", "name"), stringAt(p, "spec", "nodeName")
 		if stringAt(p, "metadata", "labels", "k8s-app") != "machine-config-server" {
+			continue
+		}
+		if down[node] {
+			b.plan.Notes = append(b.plan.Notes, fmt.Sprintf("the server %s is not restarted: its node %s is not Ready, so that the pod cannot end. Before 4.19 it serves the old certificate until it restarts: when the node is Ready again, oc -n %s delete pod %s", name, node, MirrorNamespace, name))
 			continue
 		}
 		rd, err := reading(podRef(MirrorNamespace, name), p, podFields()...)

@@ -241,3 +241,47 @@ func TestServerCertificate(t *testing.T) {
 		}
 	}
 }
+
+// TestRestartNotReady: a server on a node that is not Ready is neither restarted nor waited
+// for, and the plan shows it; the same where the node is lost after the plan was made.
+func TestRestartNotReady(t *testing.T) {
+	far := podRef(MirrorNamespace, "machine-config-server-far")
+	make := func(ready string) *changeRig {
+		r := putRig(t, mcsCertificate)
+		r.withAuthority(t)
+		r.put(nodeRef("control2"), readyNode(ready))
+		pod := serverPod()
+		pod["spec"] = map[string]any{"nodeName": "control2"}
+		pod["status"].(map[string]any)["conditions"].([]any)[0].(map[string]any)["status"] = ready
+		r.put(far, pod)
+		return r
+	}
+	r := make("Unknown")
+	p, err := r.putPlan(t, noAsk)
+	if err != nil || fmt.Sprint(actions(p)) != "[put-content restart-server verify]" || !strings.Contains(strings.Join(p.Notes, " "), "control2 is not Ready") {
+		t.Fatalf("Plan: %v, %v", err, p)
+	}
+	if o, err := r.exec.Apply(t.Context(), p); err != nil || o.State != Repaired {
+		t.Fatalf("Apply: %v, %+v\n%s", err, o, strings.Join(r.said, "\n"))
+	}
+	late := make("True")
+	if p, err = late.putPlan(t, noAsk); err != nil || fmt.Sprint(actions(p)) != "[put-content restart-server restart-server verify]" {
+		t.Fatalf("Plan: %v, %v", err, p)
+	}
+	late.put(nodeRef("control2"), readyNode("Unknown"))
+	lost := late.get(far)
+	lost["status"].(map[string]any)["conditions"].([]any)[0].(map[string]any)["status"] = "False"
+	late.put(far, lost)
+	if o, err := late.exec.Apply(t.Context(), p); err != nil || o.State != Repaired {
+		t.Fatalf("Apply: %v, %+v\n%s", err, o, strings.Join(late.said, "\n"))
+	}
+	for _, w := range append(r.writes, late.writes...) {
+		if strings.Contains(w, far.Name) {
+			t.Errorf("written: %s", w)
+		}
+	}
+}
+
+func readyNode(status string) Object {
+	return clone(Object{"apiVersion": "v1", "kind": "Node", "status": map[string]any{"conditions": []any{map[string]any{"type": "Ready", "status": status}}}})
+}

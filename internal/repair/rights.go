@@ -102,6 +102,7 @@ func certificateRights() []Access {
 	list = append(list, on(secretRef(MirrorNamespace, ""), "", "get", "create", "patch")...)
 	list = append(list, on(secretRef(bareMetalNamespace, ""), "", "list", "get", "patch")...)
 	list = append(list, on(Ref{Version: "v1", Resource: "configmaps", Namespace: "kube-system", Name: "root-ca"}, "", "get")...)
+	list = append(list, on(nodeRef(""), "", "list")...)
 	return append(list, on(podRef(MirrorNamespace, ""), "", "list", "get", "delete")...)
 }
 
