@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"strings"
@@ -47,25 +48,9 @@ Only apply, resume and undo write to the cluster.`,
 			example(a.name, "fix resume ID", "continue after a stop or a crash") +
 			example(a.name, "fix undo ID", "undo (roll back) what can be undone"),
 	}
-	// A hidden flag, so that --hosted, which diagnose has, gets an answer instead of
-	// "unknown flag".
-	cmd.PersistentFlags().Var(noHosted{a.name}, "hosted", "not for fix")
-	if err := cmd.PersistentFlags().MarkHidden("hosted"); err != nil {
-		panic("hide --hosted: " + err.Error()) // the flag is registered above
-	}
 	cmd.AddCommand(a.fixPlanCommand(), a.fixApplyCommand(), a.fixAgainCommand("resume", "continue a plan that stopped, or check a finished one again"),
 		a.fixAgainCommand("undo", "undo what a plan did, as far as nothing depends on it"), a.fixHistoryCommand(), a.fixScriptCommand(), a.fixTimeCommand())
 	return cmd
-}
-
-// noHosted is the flag --hosted of fix: every value is refused.
-type noHosted struct{ name string }
-
-func (noHosted) String() string { return "" }
-func (noHosted) Type() string   { return "string" }
-
-func (f noHosted) Set(string) error {
-	return fmt.Errorf("there is no automatic repair of a hosted cluster: repair its faults in the management cluster; \"%s diagnose --hosted NS/NAME\" shows for each what to do by hand; requests of its workers are approved with \"%s csr approve --kubeconfig FILE\" of the hosted cluster", f.name, f.name)
 }
 
 func (a *app) addFixFlags(cmd *cobra.Command, f *fixFlags) {
@@ -76,8 +61,20 @@ func (a *app) addFixFlags(cmd *cobra.Command, f *fixFlags) {
 		s.StringArrayVar(&a.source.catalogs, "catalog", nil, "add the faults of this `DIR` to the built-in ones; repeatable")
 		s.StringArrayVar(&a.source.consoles, "console", nil, "`HOST=FILE`: text from the screen of a host; repeatable")
 		s.BoolVar(&a.source.probe, "probe", false, "also ask the machine config servers on port 22623, without credentials")
+		s.StringVar(&a.source.hosted, "hosted", "", "repair this hosted cluster, `NS/NAME` of its HostedCluster, in its management cluster, which is that of the kubeconfig")
+		s.StringVar(&a.source.hostedKubeconfig, "hosted-kubeconfig", "", "`FILE` with the hosted cluster's kubeconfig, instead of the Secret that HostedCluster.status names")
+		s.StringSliceVar(&a.source.readSecrets, "read-secrets", nil, "also read Secrets of this `NAMESPACE` to find the cause; repeatable")
 	})
 	a.addConnectFlags(cmd)
+}
+
+// hostedOf looks at the hosted cluster that the plan is for, and refuses another one.
+func (a *app) hostedOf(p *repair.Plan) error {
+	if named := a.source.hosted; named != "" && named != p.Cluster.Hosted {
+		return usagef("--hosted %s: the plan is for %s", named, cmp.Or(p.Cluster.Hosted, "a cluster that is not hosted"))
+	}
+	a.source.hosted = p.Cluster.Hosted
+	return nil
 }
 
 // repairer is what plan and apply share: one cluster, written to and read again.

@@ -46,6 +46,9 @@ func (a *app) announceBegun(f fixFlags, verb, state, id string) error {
 	if err != nil || h.Plan == nil {
 		return nil
 	}
+	if err := a.hostedOf(h.Plan); err != nil {
+		return err
+	}
 	a.source.expect = h.Plan.Before.Expected
 	if verb == "undo" {
 		return a.announce(f, verb, h.Plan, h.Acted())

@@ -82,6 +82,9 @@ func (a *app) fixApply(ctx context.Context, f fixFlags, format, file string) err
 	if err := a.reviewed(p, f.digest); err != nil {
 		return err
 	}
+	if err := a.hostedOf(p); err != nil {
+		return err
+	}
 	c, err := a.openRepair(f)
 	if err != nil {
 		return err

@@ -64,6 +64,9 @@ func (a *app) fixPlan(ctx context.Context, f fixFlags, format string) (err error
 	if err != nil {
 		return err
 	}
+	if err := a.checkHosted(); err != nil {
+		return err
+	}
 	c, err := a.repairerFor(f)
 	if err != nil {
 		return err
@@ -82,7 +85,7 @@ func (a *app) fixPlan(ctx context.Context, f fixFlags, format string) (err error
 	ask := repair.Ask{Diagnosis: d, Catalog: r.catalog, Expect: expect, Align: f.align,
 		Member:  repair.MemberAsk{Name: f.member, Backup: f.etcdBackup},
 		Values:  map[string]string{"correct-bmc-address": f.bmcAddress, "append-machine-network": f.machineNetwork},
-		Cluster: repair.ClusterID{ID: d.Cluster.ID, Server: c.server, CA: c.ca}, Context: a.contextName(c.server)}
+		Cluster: repair.ClusterID{ID: d.Cluster.ID, Server: c.server, CA: c.ca, Hosted: d.Cluster.Hosted}, Context: a.contextName(c.server)}
 	if err := a.secretsOf(f, &ask); err != nil {
 		return err
 	}

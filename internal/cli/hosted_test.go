@@ -379,10 +379,9 @@ func TestHostedRightsAlone(t *testing.T) {
 		t.Errorf("exit code %d\n%s%s", code, out, errs)
 	}
 	for want, args := range map[string][]string{
-		"there are: clusters/prod":                {"can-i", "--hosted", "clusters/prd"},
-		"write it as NAMESPACE/NAME":              {"can-i", "--hosted", "prod"},
-		"is not for --hosted":                     {"can-i", "--hosted", "clusters/prod", "--probe-from", "node/a"},
-		"no automatic repair of a hosted cluster": {"fix", "plan", "--hosted", "clusters/prod"},
+		"there are: clusters/prod":   {"can-i", "--hosted", "clusters/prd"},
+		"write it as NAMESPACE/NAME": {"can-i", "--hosted", "prod"},
+		"is not for --hosted":        {"can-i", "--hosted", "clusters/prod", "--probe-from", "node/a"},
 	} {
 		if out, errs, code := p.run(t, args...); code != ExitFailed || !strings.Contains(strings.Join(strings.Fields(errs), " "), want) {
 			t.Errorf("%v: exit code %d, want an error with %q: %s%s", args, code, want, out, errs)

@@ -85,7 +85,7 @@ func changeFields() action {
 // when the plan was made: this is the version that is patched.
 func (r *run) still(ctx context.Context, s Step, c change, ref Ref, o Object) error {
 	for _, k := range s.While {
-		name, err := objectOf(ctx, r.API, c, k)
+		name, err := objectOf(ctx, r.API, c, k, r.plan.Cluster)
 		if err != nil {
 			return refuse("%s: it is not known whether it belongs to %s: %v", ref, k.Subject, err)
 		}
@@ -111,7 +111,7 @@ func (r *run) changed(ctx context.Context, s Step) (change, Ref, Object, error) 
 	if !ok {
 		return c, Ref{}, nil, fmt.Errorf("step %s: no change %q", s.ID, s.Args.Remedy)
 	}
-	ref := c.object(s.Args.Object)
+	ref := c.place(s.Args)
 	o, err := r.read(ctx, ref)
 	return c, ref, o, err
 }
@@ -123,10 +123,10 @@ func describeChange(s *Step) {
 		return
 	}
 	name := s.Args.Object
-	ref := c.object(name)
+	ref := c.place(s.Args)
 	s.Subject, s.Risk, s.RiskText, s.Proof = ref.Resource+"/"+ref.Name, c.risk, c.riskText, c.proof
 	s.Title, s.OC, s.Inverse = fmt.Sprintf(c.title, name), fmt.Sprintf(c.oc, name), c.inverse
-	s.OC = strings.ReplaceAll(s.OC, "RESOURCE", ref.Resource)
+	s.OC = strings.NewReplacer("RESOURCE", ref.Resource, "NAMESPACE", ref.Namespace).Replace(s.OC)
 	if c.valid != nil {
 		s.Title, s.OC = s.Title+": "+s.Args.Value, strings.ReplaceAll(s.OC, "VALUE", s.Args.Value)
 	}
@@ -144,7 +144,10 @@ func (b *building) change(ctx context.Context) error {
 		var names []string // each object is changed once, whatever faults call for it
 		why := map[string][]fault.Key{}
 		for _, k := range b.remedies[c.remedy] {
-			name, err := objectOf(ctx, b.API, c, k)
+			if c.hosted != (b.plan.Cluster.Hosted != "") {
+				return fmt.Errorf("%s is for a hosted cluster: name it with --hosted NS/NAME", c.remedy)
+			}
+			name, err := objectOf(ctx, b.API, c, k, b.plan.Cluster)
 			if err != nil {
 				return err
 			}
@@ -163,7 +166,11 @@ func (b *building) change(ctx context.Context) error {
 }
 
 func (b *building) changeOne(ctx context.Context, c change, name string, while []fault.Key) error {
-	ref := c.object(name)
+	args := Args{Remedy: c.remedy, Object: name}
+	if c.hosted {
+		args.Namespace, _ = b.plan.Cluster.hosted()
+	}
+	ref := c.place(args)
 	o, err := b.API.Get(ctx, ref)
 	if err != nil {
 		return fmt.Errorf("read %s: %w", ref, err)
@@ -185,18 +192,23 @@ func (b *building) changeOne(ctx context.Context, c change, name string, while [
 	if err != nil {
 		return err
 	}
-	b.add(Step{Action: ChangeFields, Args: Args{Remedy: c.remedy, Object: name, Value: value}, Reads: []Reading{rd}, While: while, Deadline: minutes(c.takes)})
+	args.Value = value
+	b.settles = max(b.settles, c.settles)
+	b.add(Step{Action: ChangeFields, Args: args, Reads: []Reading{rd}, While: while, Deadline: minutes(c.takes)})
 	return nil
 }
 
 // objectOf names the object that is changed for a fault.
-func objectOf(ctx context.Context, api Reader, c change, k fault.Key) (string, error) {
+func objectOf(ctx context.Context, api Reader, c change, k fault.Key, cluster ClusterID) (string, error) {
 	switch ref := c.object(k.Subject.Name); {
+	case ref.Resource == "hostedclusters":
+		_, name := cluster.hosted()
+		return name, nil
 	case c.operands && k.Subject.Kind == fault.Operator && c.named(k.Subject.Name):
 		return k.Subject.Name, nil
 	case c.operands:
 		return "", fmt.Errorf("%s runs no static pods", k.Subject)
-	case k.Subject.Kind == fault.Pool:
+	case k.Subject.Kind == fault.Pool || k.Subject.Kind == fault.NodePool && ref.Resource == "nodepools":
 		return k.Subject.Name, nil
 	case k.Subject.Kind == fault.Host && ref.Resource == "baremetalhosts":
 		return bareMetalHostOf(ctx, api, k.Subject.Name)

@@ -233,7 +233,7 @@ func hasAddress(node Object, address string) bool {
 }
 
 func describeRemoval(s *Step) {
-	s.Subject, s.Risk, s.Proof = "members/"+s.Args.Object, fault.RiskDataLoss, Advice
+	s.Subject, s.Risk, s.Proof = "members/"+s.Args.Object, fault.RiskDataLoss, ProvedInLab
 	s.Title = fmt.Sprintf("remove member %s of etcd, which is that of %s", s.Args.Object, s.Args.Host)
 	s.RiskText = "until a new member has joined, one more that fails takes the quorum; the data of this member is given up"
 	s.OC = fmt.Sprintf("oc -n %s exec ETCD_POD -c etcdctl -- etcdctl member remove %s   # a pod of another node", etcdNamespace, s.Args.Object)
@@ -293,4 +293,17 @@ func (b *building) member(ctx context.Context) error {
 	}
 	b.open("%s is not in this plan: etcd has no member %s; its members are %s", removeMember, b.ask.Member.Name, strings.Join(names, ", "))
 	return nil
+}
+
+// onlyRemoves reports whether removing members is all that the plan writes. Its root is then
+// what keeps the host away, and stays.
+func (p *Plan) onlyRemoves() bool {
+	removes := false
+	for _, s := range p.Steps {
+		if s.Writes() && s.Action != RemoveMember {
+			return false
+		}
+		removes = removes || s.Action == RemoveMember
+	}
+	return removes
 }

@@ -15,6 +15,7 @@ type change struct {
 	// object is what is changed, by its name; of operands by the name of their operator.
 	object   func(name string) Ref
 	operands bool // the names are those of the operators of static pods
+	hosted   bool // it is for a hosted cluster: see hosted.go
 	// reads are the fields that the plan shows and that must be as they were.
 	reads []string
 	// set are the fields to be written, nil to remove one; an error says why not.
@@ -42,6 +43,7 @@ type change struct {
 	inverse  string
 	expect   string
 	takes    int // minutes until the effect is seen, at most
+	settles  int // minutes until the faults are absent, at most; 0: as for all repairs
 }
 
 const (
@@ -69,7 +71,7 @@ func machineRef(name string) Ref {
 
 // changes is the visible list of the remedies that change fields.
 func changes() []change {
-	return append(plainChanges(), valueChanges()...)
+	return slices.Concat(plainChanges(), valueChanges(), hostedChanges())
 }
 
 // plainChanges need nothing but the object.

@@ -131,7 +131,58 @@ func changeCases() []changeCase {
 		redeployCase("redeploy-controller-manager", "kubecontrollermanagers", "KubeControllerManager"),
 		redeployCase("redeploy-scheduler", "kubeschedulers", "KubeScheduler"),
 		failedCase("etcd", etcdObject("3 members are available")),
+		{
+			remedy: "allow-baseline-pods", subject: fault.Subject{Kind: fault.Cluster}, object: inHosted(hostedClusterRef("guest")),
+			content: hostedCluster,
+			broken:  func(o Object) bool { v, _ := fieldAt(o, podSecurity); return v != baseline },
+			actions: onlyVerify,
+		},
+		{
+			remedy: "resume-hosted-reconciliation", subject: fault.Subject{Kind: fault.Cluster}, object: inHosted(hostedClusterRef("guest")),
+			content: func() Object {
+				o := hostedCluster()
+				o["spec"].(map[string]any)["pausedUntil"] = "true"
+				return o
+			},
+			broken:  func(o Object) bool { return stringAt(o, "spec", "pausedUntil") != "" },
+			actions: onlyVerify,
+		},
+		{
+			remedy: "resume-nodepool", subject: fault.Subject{Kind: fault.NodePool, Name: "guest-b"}, object: inHosted(nodePoolRef("guest-b")),
+			content: func() Object {
+				return clone(Object{"apiVersion": "hypershift.openshift.io/v1beta1", "kind": "NodePool", "spec": map[string]any{"clusterName": "guest", "pausedUntil": "2027-01-01T00:00:00Z"}})
+			},
+			broken:  func(o Object) bool { return stringAt(o, "spec", "pausedUntil") != "" },
+			actions: onlyVerify,
+		},
+		{
+			remedy: "start-hypershift-operator", subject: fault.Subject{Kind: fault.NodePool, Name: "guest-b"}, object: hypershiftOperatorRef(),
+			content: func() Object {
+				return clone(Object{"apiVersion": "apps/v1", "kind": "Deployment", "spec": map[string]any{"replicas": 0}, "status": map[string]any{}})
+			},
+			broken:  func(o Object) bool { return intAt(o, "status", "availableReplicas") == 0 },
+			follow:  func(o Object) { o["status"] = clone(map[string]any{"availableReplicas": intAt(o, "spec", "replicas")}) },
+			actions: onlyVerify,
+		},
 	}
+}
+
+const hostedName = "clusters/guest"
+
+func inHosted(ref Ref) Ref {
+	ref.Namespace = "clusters"
+	return ref
+}
+
+func hostedCluster() Object {
+	return clone(Object{"apiVersion": "hypershift.openshift.io/v1beta1", "kind": "HostedCluster", "spec": map[string]any{"clusterID": "the-cluster"},
+		"status": map[string]any{"version": map[string]any{"history": []any{map[string]any{"state": "Completed", "version": "4.20.4"}}}}})
+}
+
+// hosted reports whether the case is about a hosted cluster.
+func (c changeCase) hosted() bool {
+	change, _ := changeOf(c.remedy)
+	return change.hosted
 }
 
 func redeployCase(remedy, resource, kind string) changeCase {
@@ -192,6 +243,10 @@ func newChangeRig(t *testing.T, c changeCase) *changeRig {
 	w.put(machineRef("worker-machine-1"), Object{"apiVersion": "machine.openshift.io/v1beta1", "kind": "Machine",
 		"status": map[string]any{"nodeRef": map[string]any{"name": "worker-1.example.com"}}})
 	w.put(bareMetalHostRef("somebody-else"), Object{"apiVersion": "metal3.io/v1alpha1", "kind": "BareMetalHost", "spec": map[string]any{"consumerRef": map[string]any{"name": "worker-machine-2"}}})
+	if c.hosted() { // the cluster of the kubeconfig is another one
+		w.edit(clusterVersionRef(), "x", func(o Object) { o["spec"].(map[string]any)["clusterID"] = "management" })
+		w.put(inHosted(hostedClusterRef("guest")), hostedCluster())
+	}
 	w.put(c.object, c.content())
 	r := &changeRig{rig: newRig(t, w), c: c}
 	if c.remedy == bmcAddressRemedy {
@@ -224,7 +279,7 @@ func (r *changeRig) catalog(t *testing.T) *fault.Catalog {
 	if err != nil {
 		t.Fatal(err)
 	}
-	data = []byte(strings.ReplaceAll(string(data), "{bmh.name}", "{host}")) // a fact of the real fault
+	data = []byte(strings.NewReplacer("{bmh.name}", "{host}", "{at.", "{", "given: {at: {fact: hosted-names}}\n", "").Replace(string(data))) // facts of the real fault
 	files[name] = &fstest.MapFile{Data: data}
 	c, err := fault.Load(files)
 	if err != nil {
@@ -270,8 +325,12 @@ func (r *changeRig) planned(t *testing.T) (*Plan, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	cluster := ClusterID{ID: "the-cluster", Server: "https://api:6443", CA: "ca"}
+	if r.c.hosted() {
+		cluster.Hosted = hostedName
+	}
 	p, err := (&Planner{API: r.exec.API, Store: r.exec.Store, Clock: r.exec.Clock}).Plan(t.Context(), Ask{Diagnosis: d, Catalog: r.exec.Catalog, Root: r.key(),
-		Values: map[string]string{r.c.remedy: r.c.value}, Cluster: ClusterID{ID: "the-cluster", Server: "https://api:6443", CA: "ca"}, Context: "admin"})
+		Values: map[string]string{r.c.remedy: r.c.value}, Cluster: cluster, Context: "admin"})
 	if err != nil {
 		return nil, err
 	}

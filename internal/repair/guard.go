@@ -66,15 +66,27 @@ func guardSameCluster(ctx context.Context, r *run, _ Step, _ Guard) (string, err
 		return "", refuse("this API server is verified with another CA (%s) than the plan's (%s): it is another cluster, or its CA was renewed", short(r.CA), short(want)).
 			instead("choose the kubeconfig context of the plan (%s at %s), or make a new plan", r.plan.Context, r.plan.Cluster.Server)
 	}
-	cv, err := r.read(ctx, clusterVersionRef())
+	what := "cluster "
+	cv, err := r.identity(ctx)
 	if err != nil {
 		return "", err
 	}
-	if id := stringAt(cv, "spec", "clusterID"); id != r.plan.Cluster.ID {
+	if r.plan.Cluster.Hosted != "" {
+		what = "hosted cluster "
+	}
+	if id := stringAt(cv, "spec", "clusterID"); id == "" || id != r.plan.Cluster.ID {
 		return "", refuse("this is cluster %s, the plan is for %s", orNone(id), r.plan.Cluster.ID).
 			instead("choose the kubeconfig context of the plan (%s at %s)", r.plan.Context, r.plan.Cluster.Server)
 	}
-	return "cluster " + r.plan.Cluster.ID, nil
+	return what + r.plan.Cluster.ID, nil
+}
+
+// identity is the object that has the cluster's ID.
+func (r *run) identity(ctx context.Context) (Object, error) {
+	if r.plan.Cluster.Hosted != "" {
+		return r.hostedCluster(ctx)
+	}
+	return r.read(ctx, clusterVersionRef())
 }
 
 func short(digest string) string {
@@ -95,6 +107,9 @@ func orNone(s string) string {
 // completed is no update: history has no Completed entry
 // (openshift/api:config/v1 ClusterVersionStatus.history).
 func guardNoUpgrade(ctx context.Context, r *run, _ Step, _ Guard) (string, error) {
+	if r.plan.Cluster.Hosted != "" {
+		return r.noHostedUpgrade(ctx)
+	}
 	cv, err := r.read(ctx, clusterVersionRef())
 	if err != nil {
 		return "", err

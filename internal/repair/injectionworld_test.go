@@ -11,6 +11,12 @@ import (
 
 // updateBegins is a cluster that was installed and is now updated.
 func (r *rig) updateBegins() {
+	if ref := inHosted(hostedClusterRef("guest")); r.objects[keyOf(ref)] != nil {
+		r.edit(ref, "x", func(o Object) {
+			o["status"].(map[string]any)["version"] = map[string]any{"history": []any{map[string]any{"state": "Partial", "version": "4.20.9"}, map[string]any{"state": "Completed", "version": "4.20.4"}}}
+		})
+		return
+	}
 	r.edit(clusterVersionRef(), "x", func(o Object) {
 		s := o["status"].(map[string]any)
 		s["history"] = []any{map[string]any{"state": "Partial", "version": "4.20.9"}, map[string]any{"state": "Completed", "version": "4.20.4"}}
@@ -101,7 +107,11 @@ func turns(t *testing.T, a tried, want string, happens func(*rig, Step) bool) st
 func otherCluster(t *testing.T, a tried) string {
 	const want = "this is cluster other"
 	other := func(r *rig) {
-		r.edit(clusterVersionRef(), "x", func(o Object) { o["spec"].(map[string]any)["clusterID"] = "other" })
+		for _, ref := range []Ref{clusterVersionRef(), inHosted(hostedClusterRef("guest"))} {
+			if r.objects[keyOf(ref)] != nil {
+				r.edit(ref, "x", func(o Object) { o["spec"].(map[string]any)["clusterID"] = "other" })
+			}
+		}
 	}
 	r, p := a.make(t)
 	other(r)

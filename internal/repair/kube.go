@@ -172,7 +172,7 @@ var kinds = map[string]string{
 	"certificatesigningrequests": "CertificateSigningRequest", "clusterversions": "ClusterVersion", "etcds": "Etcd",
 	"configmaps": "ConfigMap", "baremetalhosts": "BareMetalHost", "machines": "Machine",
 	"infrastructures": "Infrastructure", "kubecontrollermanagers": "KubeControllerManager", "kubeschedulers": "KubeScheduler", "kubeapiservers": "KubeAPIServer", "secrets": "Secret", "pods": "Pod",
-	"daemonsets": "DaemonSet",
+	"daemonsets": "DaemonSet", "deployments": "Deployment", "hostedclusters": "HostedCluster", "nodepools": "NodePool",
 }
 
 // answered returns the content of an answer that is about the object asked for.

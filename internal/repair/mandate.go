@@ -96,7 +96,7 @@ func readRules(s Step) []readRule {
 		return []readRule{{object: configRef(s.Args.Config)}, {object: nodeRef(""), fields: nodeFields(), any: true}}
 	case s.Action == ChangeFields:
 		if c, ok := changeOf(s.Args.Remedy); ok {
-			return []readRule{{object: c.object(s.Args.Object), fields: c.reads}}
+			return []readRule{{object: c.place(s.Args), fields: c.reads}}
 		}
 	case s.Action == PutContent && s.Args.Remedy == bmcCredentials:
 		return []readRule{{object: bareMetalHostRef(s.Args.Host), fields: credentialReads()}}
@@ -153,7 +153,7 @@ func checkReads(s Step) error {
 
 // checkMandate judges one step by what its action demands.
 func (p *Plan) checkMandate(s Step) error {
-	wrong := []error{checkArgs(s), checkReads(s), p.checkAfter(s), p.checkOrder(s)}
+	wrong := []error{checkArgs(s), checkReads(s), p.checkAfter(s), p.checkOrder(s), p.checkHosted(s)}
 	for _, must := range mandatory(s) {
 		if !slices.ContainsFunc(s.Preconditions, func(g Guard) bool { return g.covers(must) }) {
 			wrong = append(wrong, fmt.Errorf("the guard %s is left out or weaker than %s demands", must.Guard, s.Action))
@@ -162,7 +162,7 @@ func (p *Plan) checkMandate(s Step) error {
 	if remedy := remedyOf(s); remedy != "" && len(s.While) == 0 {
 		wrong = append(wrong, fmt.Errorf("while is empty: %s is only done while a fault is there", s.Action))
 	}
-	if s.Action == Verify && !slices.Contains(s.Expect.Absent, p.Root) {
+	if s.Action == Verify && !p.onlyRemoves() && !slices.Contains(s.Expect.Absent, p.Root) {
 		wrong = append(wrong, fmt.Errorf("expect.absent does not name the plan's root %s at %s", p.Root.Fault, p.Root.Subject))
 	}
 	return errors.Join(wrong...)

@@ -33,7 +33,7 @@ func (m ConfigMapMirror) Keep(ctx context.Context, p *Plan, records []Record) er
 		return err
 	}
 	data := map[string]any{"plan.yaml": string(plan), "journal.jsonl": lines}
-	ref := Ref{Version: "v1", Resource: "configmaps", Namespace: MirrorNamespace, Name: "rollcall-plan-" + p.ID}
+	ref := Ref{Version: "v1", Resource: "configmaps", Namespace: mirrorOf(p), Name: "rollcall-plan-" + p.ID}
 	have, err := m.API.Get(ctx, ref)
 	if apierrors.IsNotFound(err) {
 		_, err := m.API.Create(ctx, ref, Object{
@@ -52,6 +52,15 @@ func (m ConfigMapMirror) Keep(ctx context.Context, p *Plan, records []Record) er
 	}
 	_, err = m.API.Patch(ctx, ref, "", patch, false)
 	return err
+}
+
+// mirrorOf is the namespace of the copy: of a hosted cluster that of its HostedCluster, which a
+// dump of it collects (openshift/hypershift: cmd/cluster/core/dump.go).
+func mirrorOf(p *Plan) string {
+	if namespace, _ := p.Cluster.hosted(); namespace != "" {
+		return namespace
+	}
+	return MirrorNamespace
 }
 
 func mirrored(records []Record) (string, error) {

@@ -45,9 +45,12 @@ type Plan struct {
 
 // ClusterID is how the cluster of a plan is recognized again.
 type ClusterID struct {
-	ID     string `json:"id"`     // ClusterVersion version .spec.clusterID
+	ID     string `json:"id"`     // ClusterVersion version .spec.clusterID; of a hosted cluster HostedCluster .spec.clusterID
 	Server string `json:"server"` // for people; addresses may change
 	CA     string `json:"ca"`     // digest of the CA that the API server was verified with
+	// Hosted is NAMESPACE/NAME of the HostedCluster, where the plan is for a hosted cluster. Server and CA
+	// are then those of its management cluster, to which the plan writes.
+	Hosted string `json:"hosted,omitempty"`
 }
 
 // Grade says how a step is known to work.

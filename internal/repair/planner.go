@@ -100,6 +100,7 @@ type building struct {
 	adopted  string // id of the step that adopts
 	members  int    // etcd members that there are to be; 0: not a control-plane pool
 	changes  bool   // some step writes
+	settles  int    // minutes until the faults are absent, where that takes longer than usual
 }
 
 // collect finds the remedies of the root and of what it explains.

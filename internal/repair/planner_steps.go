@@ -156,6 +156,9 @@ func (b *building) verify(context.Context) error {
 			}
 		}
 	}
-	b.add(Step{Action: Verify, Expect: Expect{Absent: absent}, Deadline: minutes(10)})
+	if b.plan.onlyRemoves() { // the host of the member stays away, and with it the root
+		absent = b.remedies[removeMember]
+	}
+	b.add(Step{Action: Verify, Expect: Expect{Absent: absent}, Deadline: minutes(max(10, b.settles))})
 	return nil
 }

@@ -14,6 +14,9 @@ type Access struct {
 // resume and undo it, in addition to what a diagnosis reads. A test compares the list with the
 // requests that each repair makes.
 func Rights(remedy string) []Access {
+	if c, ok := changeOf(remedy); ok && c.hosted {
+		return hostedRights(c)
+	}
 	list := []Access{{Verb: "get", Ref: clusterVersionRef()}}
 	configMaps := Ref{Version: "v1", Resource: "configmaps", Namespace: MirrorNamespace}
 	list = append(list, on(configMaps, "", "get", "create", "patch")...) // the journal's copy
@@ -46,6 +49,14 @@ func Rights(remedy string) []Access {
 		list = append(list, poolRights(remedy)...)
 	}
 	return distinct(list)
+}
+
+// hostedRights are those in the management cluster, in all namespaces: which one the HostedCluster is in
+// is not known here.
+func hostedRights(c change) []Access {
+	list := on(hostedClusterRef(""), "", "get")
+	list = append(list, on(Ref{Version: "v1", Resource: "configmaps"}, "", "get", "create", "patch")...)
+	return distinct(append(list, on(c.object(""), "", "get", "patch")...))
 }
 
 func on(ref Ref, sub string, verbs ...string) (list []Access) {

@@ -221,7 +221,7 @@ func (r *replica) kill() {
 }
 
 // serveRequests starts a replica with a token of the documented ServiceAccount.
-func (w *world) serveRequests(t *testing.T, name, hosts string) *replica {
+func (w *world) serveRequests(t *testing.T, name, hosts string, flags ...string) *replica {
 	t.Helper()
 	token, err := w.kubernetes(t).CoreV1().ServiceAccounts("rollcall-approver").CreateToken(t.Context(), "csr-approver", &authenticationv1.TokenRequest{}, metav1.CreateOptions{})
 	if err != nil {
@@ -244,8 +244,8 @@ func (w *world) serveRequests(t *testing.T, name, hosts string) *replica {
 		t.Fatal(err)
 	}
 	defer log.Close()
-	cmd := exec.CommandContext(context.Background(), rollcallBin, "csr", "serve", "--kubeconfig", kubeconfig, "--inventory", "file:"+hosts,
-		"--switch", "rollcall-approver/switch", "--lease", "rollcall-approver/csr-approver", "--listen", "127.0.0.1:0")
+	cmd := exec.CommandContext(context.Background(), rollcallBin, append([]string{"csr", "serve", "--kubeconfig", kubeconfig, "--inventory", "file:" + hosts,
+		"--switch", "rollcall-approver/switch", "--lease", "rollcall-approver/csr-approver", "--listen", "127.0.0.1:0"}, flags...)...)
 	cmd.Stderr, cmd.Stdout = log, log
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)

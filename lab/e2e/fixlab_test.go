@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"bytes"
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/base64"
@@ -9,14 +10,19 @@ import (
 	"io/fs"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/rollcall-project/rollcall/lab/host"
 )
 
 // fixed is a repair that rollcall fix carries out: the fault is present, a plan, its end, and
@@ -199,4 +205,105 @@ func TestFixNewAuthority(t *testing.T) {
 		return ""
 	})
 	w.nowhereBut(t, "pre-images", "PRIVATE KEY")
+}
+
+// TestFixDeadMember removes the dead one of three real members of etcd, through etcdctl in the
+// pod of another one. It is refused without a backup, for a member that answers, for a name
+// that no member has, and where the dead member answers again after the plan was made.
+func TestFixDeadMember(t *testing.T) {
+	w := up(t, "etcd-member-dead", true)
+	d := parse(t, w.live("diagnose", "-o", "json"))
+	if !strings.Contains(d.roots(), "node-lease-stale host/control2") || !strings.Contains(d.present(), "etcd-member-unhealthy cluster/") {
+		t.Fatalf("roots %s, present %s", d.roots(), d.present())
+	}
+	dir := t.TempDir()
+	backup := filepath.Join(dir, "snapshot_"+time.Now().UTC().Format("2006-01-02_150405")+".db")
+	w.etcdctl(t, "snapshot", "save", backup)
+	refused := func(reason string, flags ...string) {
+		t.Helper()
+		r := w.live(append([]string{"fix", "plan", "--to", filepath.Join(dir, "refused.yaml")}, flags...)...)
+		if r.code == 0 || !strings.Contains(r.err, reason) {
+			t.Errorf("not refused with %q: %s", reason, r)
+		}
+	}
+	refused("make a backup now", "--remove-member", "control2")
+	refused("etcd has no member nobody", "--remove-member", "nobody", "--etcd-backup", backup)
+	refused("(control", "--remove-member", "control1", "--etcd-backup", backup) // which of the two it names depends on their order
+
+	plan := filepath.Join(dir, "plan.yaml")
+	w.must(t, 0, "fix", "plan", "--remove-member", "control2", "--etcd-backup", backup, "--to", plan)
+	w.outside(t, "etcd", "")
+	eventually(t, time.Minute, func() string {
+		if d := parse(t, w.live("diagnose", "-o", "json")); strings.Contains(d.present(), "etcd-member-unhealthy") {
+			return d.present()
+		}
+		return ""
+	})
+	if r := w.live("fix", "apply", plan, "--yes"); r.code != 5 || !strings.Contains(r.err, "only one that does not answer is removed") && !strings.Contains(r.err, "no longer") {
+		t.Errorf("not refused while the member answers: %s", r)
+	}
+	w.stopMember(t, "control2")
+	eventually(t, time.Minute, func() string { // the operator's conditions, too
+		if d := parse(t, w.live("diagnose", "-o", "json")); !strings.Contains(d.present(), "etcd-member-unhealthy cluster/") {
+			return d.present()
+		}
+		return ""
+	})
+	// The host stays away, so that the cause stays: partly done.
+	w.must(t, 6, "fix", "resume", planID(t, plan), "--yes", "--wait", "1s")
+	if list := w.etcdctl(t, "member", "list"); strings.Contains(list, "control2") || strings.Count(list, "started") != 2 {
+		t.Errorf("members:\n%s", list)
+	}
+	if d := parse(t, w.live("diagnose", "-o", "json")); strings.Contains(d.present(), "etcd-member-unhealthy") {
+		t.Errorf("still present: %s", d.present())
+	}
+	w.must(t, 5, "fix", "undo", planID(t, plan), "--yes", "--wait", "1s")
+}
+
+// etcdctl runs the lab's etcdctl as the container of that name does.
+func (w *world) etcdctl(t *testing.T, args ...string) string {
+	t.Helper()
+	raw, err := os.ReadFile(filepath.Join(w.dir, "hosts", "control0", "root", host.EtcdctlFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(string(raw)), "\n")
+	cmd := exec.CommandContext(t.Context(), lines[0], args...)
+	cmd.Env = lines[1:]
+	for i, e := range cmd.Env {
+		if all, ok := strings.CutPrefix(e, "ETCDCTL_ENDPOINTS="); ok && args[0] == "snapshot" { // it takes one
+			first, _, _ := strings.Cut(all, ",")
+			cmd.Env[i] = "ETCDCTL_ENDPOINTS=" + first
+		}
+	}
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("etcdctl %v: %v", args, err)
+	}
+	return string(out)
+}
+
+// stopMember lets a member hang: its process is there and answers nothing.
+func (w *world) stopMember(t *testing.T, name string) {
+	t.Helper()
+	processes, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range processes {
+		line, err := os.ReadFile(p)
+		if err != nil || !bytes.Contains(line, []byte("--name="+name+"\x00")) || !bytes.Contains(line, []byte(w.dir)) {
+			continue
+		}
+		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(p)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = syscall.Kill(pid, syscall.SIGCONT) }) // so that the lab can end it
+		return
+	}
+	t.Fatalf("no member %s runs", name)
 }

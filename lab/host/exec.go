@@ -20,11 +20,17 @@ import (
 )
 
 // exec answers as the kubelet does to the exec subresource of a pod, with the
-// kubelet's own server of its streams. There is one container in which something
-// can be run: the machine-config-daemon's.
+// kubelet's own server of its streams. There are two containers in which something
+// can be run: the machine-config-daemon's, and etcdctl's where etcd has several members.
 func (k *kubelet) exec(w http.ResponseWriter, r *http.Request) {
 	ns, pod, container := r.PathValue("namespace"), r.PathValue("pod"), r.PathValue("container")
-	if ns != daemonNamespace || container != daemonContainer || !strings.HasPrefix(pod, daemonContainer) {
+	var shell streaming.Executor
+	switch {
+	case ns == daemonNamespace && container == daemonContainer && strings.HasPrefix(pod, daemonContainer):
+		shell = daemonShell{k.h.disk}
+	case ns == etcdNamespace && container == etcdctlContainer && pod == "etcd-"+k.h.cfg.Name:
+		shell = etcdctlShell{k.h.disk}
+	default:
 		http.Error(w, "pod does not exist", http.StatusNotFound)
 		return
 	}
@@ -35,7 +41,7 @@ func (k *kubelet) exec(w http.ResponseWriter, r *http.Request) {
 	}
 	// The times are the kubelet's (k8s.io/kubernetes:pkg/kubelet/apis/config/v1beta1/defaults.go
 	// StreamingConnectionIdleTimeout, k8s.io/kubelet:pkg/cri/streaming/server.go DefaultConfig).
-	streaming.ServeExec(w, r, daemonShell{k.h.disk}, pod, "", container, r.URL.Query()["command"], opts,
+	streaming.ServeExec(w, r, shell, pod, "", container, r.URL.Query()["command"], opts,
 		4*time.Hour, remotecommandconsts.DefaultStreamCreationTimeout, remotecommandconsts.SupportedStreamingProtocols)
 }
 
@@ -82,6 +88,11 @@ func (s daemonShell) ExecInContainer(ctx context.Context, _ string, _ types.UID,
 	argv = argv[len(rootfs):]
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Env = []string{"PATH=/usr/bin:/bin"}
+	return inContainer(cmd, in, writerOf(out), writerOf(errs))
+}
+
+// inContainer runs a command with the streams of an exec.
+func inContainer(cmd *exec.Cmd, in io.Reader, out, errs io.Writer) error {
 	cmd.WaitDelay = time.Second
 	if out != nil {
 		cmd.Stdout = out

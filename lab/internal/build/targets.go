@@ -43,6 +43,10 @@ var targets = []Target{
 		LDFlags: "-s -w",
 	},
 	{
+		Name: "etcdctl", Module: "etcd", Package: "go.etcd.io/etcd/etcdctl/v3",
+		LDFlags: "-s -w",
+	},
+	{
 		Name: "kube-apiserver", Module: "kube", Package: "k8s.io/kubernetes/cmd/kube-apiserver",
 		LDFlags: kubeVersion("1", "34", "v1.34.2"),
 	},

@@ -48,6 +48,8 @@ type Plane struct {
 	PKI   *pki.Cluster
 	Procs *proc.Group
 	Logs  string
+
+	members []Member // where etcd has several
 }
 
 // Start runs the three servers and returns once each answers.
@@ -125,21 +127,33 @@ func (p *Plane) AdminConfig() *rest.Config {
 	}
 }
 
+// etcdFlags are those of every member.
+func (p *Plane) etcdFlags() []string {
+	return []string{
+		"--unsafe-no-fsync",
+		"--cert-file=" + p.file("etcd.crt"), "--key-file=" + p.file("etcd.key"),
+		"--trusted-ca-file=" + p.file("etcd-ca.crt"), "--client-cert-auth",
+		"--peer-cert-file=" + p.file("etcd.crt"), "--peer-key-file=" + p.file("etcd.key"),
+		"--peer-trusted-ca-file=" + p.file("etcd-ca.crt"), "--peer-client-cert-auth",
+		"--logger=zap", "--log-level=warn",
+	}
+}
+
 func (p *Plane) startEtcd(ctx context.Context) error {
-	url := fmt.Sprintf("https://%s:%d", p.Etcd, plan.EtcdPort)
-	peer := fmt.Sprintf("https://%s:%d", p.Etcd, plan.EtcdPort+1)
+	first := Member{Name: "lab", Address: p.Etcd}
+	url := first.client()
+	clients := url
+	if len(p.members) > 0 {
+		first = p.members[0]
+		clients += "," + first.client()
+	}
 	err := p.Procs.Start(proc.Spec{
 		Name: p.Name + "etcd", Path: p.Bin["etcd"], Log: filepath.Join(p.Logs, p.Name+"etcd.log"),
-		Args: []string{
-			"--name=lab", "--data-dir=" + p.file("etcd"), "--unsafe-no-fsync",
-			"--listen-client-urls=" + url, "--advertise-client-urls=" + url,
-			"--listen-peer-urls=" + peer, "--initial-advertise-peer-urls=" + peer, "--initial-cluster=lab=" + peer,
-			"--cert-file=" + p.file("etcd.crt"), "--key-file=" + p.file("etcd.key"),
-			"--trusted-ca-file=" + p.file("etcd-ca.crt"), "--client-cert-auth",
-			"--peer-cert-file=" + p.file("etcd.crt"), "--peer-key-file=" + p.file("etcd.key"),
-			"--peer-trusted-ca-file=" + p.file("etcd-ca.crt"), "--peer-client-cert-auth",
-			"--logger=zap", "--log-level=warn",
-		},
+		Args: append([]string{
+			"--name=" + first.Name, "--data-dir=" + p.file("etcd"),
+			"--listen-client-urls=" + clients, "--advertise-client-urls=" + first.client(),
+			"--listen-peer-urls=" + first.peer(), "--initial-advertise-peer-urls=" + first.peer(), "--initial-cluster=" + first.Name + "=" + first.peer(),
+		}, p.etcdFlags()...),
 	})
 	if err != nil {
 		return err

@@ -15,10 +15,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/uuid"
 
 	"github.com/rollcall-project/rollcall/lab/internal/seed"
 )
+
+var hostedClusterResource = schema.GroupVersionResource{Group: "hypershift.openshift.io", Version: "v1beta1", Resource: "hostedclusters"}
 
 var nodePoolResource = schema.GroupVersionResource{Group: "hypershift.openshift.io", Version: "v1beta1", Resource: "nodepools"}
 
@@ -73,12 +76,81 @@ func (h *Hosted) UserDataVia(ctx context.Context, address string) ([]byte, error
 	return seed.HostedPointer(h.values.IgnitionCA.Cert, token, fmt.Sprintf("%s:%d", address, hostedPort), h.hash)
 }
 
-// StopOperator stops the HyperShift operator: no one rewrites user-data or the
+// The HyperShift operator (openshift/hypershift: cmd/install/assets/hypershift_operator.go).
+const (
+	hypershiftNamespace = "hypershift"
+	hypershiftOperator  = "operator"
+)
+
+// StopOperator scales the HyperShift operator to nothing: no one rewrites user-data or the
 // NodePool's conditions from then on.
-func (h *Hosted) StopOperator() {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.operator = false
+func (h *Hosted) StopOperator(ctx context.Context) error { return h.scaleOperator(ctx, 0) }
+
+func (h *Hosted) scaleOperator(ctx context.Context, replicas int) error {
+	_, err := h.lab.kube.AppsV1().Deployments(hypershiftNamespace).Patch(ctx, hypershiftOperator, types.MergePatchType, fmt.Appendf(nil, `{"spec":{"replicas":%d}}`, replicas), metav1.PatchOptions{})
+	if err != nil {
+		return fmt.Errorf("scale the HyperShift operator: %w", err)
+	}
+	return h.lab.await(ctx, time.Minute, "the HyperShift operator has not been scaled", func(ctx context.Context) (bool, error) {
+		runs, err := h.operatorRuns(ctx)
+		return runs == (replicas > 0), err
+	})
+}
+
+// operatorRuns follows the Deployment of the operator: its status, and whether it works.
+func (h *Hosted) operatorRuns(ctx context.Context) (bool, error) {
+	deployments := h.lab.kube.AppsV1().Deployments(hypershiftNamespace)
+	d, err := deployments.Get(ctx, hypershiftOperator, metav1.GetOptions{})
+	if err != nil {
+		return false, fmt.Errorf("read the HyperShift operator: %w", err)
+	}
+	want := int32(1)
+	if d.Spec.Replicas != nil {
+		want = *d.Spec.Replicas
+	}
+	if s := &d.Status; s.AvailableReplicas != want || s.ObservedGeneration != d.Generation {
+		s.Replicas, s.UpdatedReplicas, s.ReadyReplicas, s.AvailableReplicas, s.ObservedGeneration = want, want, want, want, d.Generation
+		if _, err := deployments.UpdateStatus(ctx, d, metav1.UpdateOptions{}); err != nil {
+			return false, fmt.Errorf("write the HyperShift operator's status: %w", err)
+		}
+	}
+	return want > 0, nil
+}
+
+// paused says whether somebody has stopped the operator for an object
+// (openshift/hypershift: support/util/pausereconcile.go IsReconciliationPaused).
+func paused(o *unstructured.Unstructured) bool {
+	until := nested(o, "spec", "pausedUntil")
+	if at, err := time.Parse(time.RFC3339, until); err == nil {
+		return time.Now().Before(at)
+	}
+	return until == "true"
+}
+
+// syncLevel is the PodSecurity level of the control plane's namespace, which the operator sets
+// from an annotation (openshift/hypershift:
+// hypershift-operator/controllers/hostedcluster/hostedcluster_controller.go reconcile).
+func (h *Hosted) syncLevel(ctx context.Context, cluster *unstructured.Unstructured) error {
+	level := cluster.GetAnnotations()["hypershift.openshift.io/pod-security-admission-label-override"]
+	if level == "" {
+		return nil
+	}
+	spaces := h.lab.kube.CoreV1().Namespaces()
+	ns, err := spaces.Get(ctx, seed.HostedControlPlane, metav1.GetOptions{})
+	if err != nil {
+		return fmt.Errorf("read the control plane's namespace: %w", err)
+	}
+	changed := false
+	for _, mode := range []string{"enforce", "audit", "warn"} {
+		key := "pod-security.kubernetes.io/" + mode
+		changed = changed || ns.Labels[key] != level
+		ns.Labels[key] = level
+	}
+	if !changed {
+		return nil
+	}
+	_, err = spaces.Update(ctx, ns, metav1.UpdateOptions{})
+	return err
 }
 
 // Scale writes the wanted number of workers.
@@ -142,11 +214,19 @@ func (h *Hosted) Reconfigure(ctx context.Context, extra string) error {
 // (openshift/hypershift:hypershift-operator/controllers/nodepool/nodepool_controller.go reconcile,
 // reconcileUserDataSecret, createValidGeneratedPayloadCondition, createReachedIgnitionEndpointCondition).
 func (h *Hosted) syncPool(ctx context.Context) error {
-	h.mu.Lock()
-	operator := h.operator
-	h.mu.Unlock()
-	if !operator {
-		return nil
+	if runs, err := h.operatorRuns(ctx); err != nil || !runs {
+		return err
+	}
+	cluster, err := h.lab.Get(ctx, hostedClusterResource, seed.HostedNamespace, seed.HostedName)
+	if err != nil || paused(cluster) {
+		return err
+	}
+	if err := h.syncLevel(ctx, cluster); err != nil {
+		return err
+	}
+	pool, err := h.lab.Get(ctx, nodePoolResource, seed.HostedNamespace, seed.HostedPool)
+	if err != nil || paused(pool) {
+		return err
 	}
 	token, err := h.token(ctx)
 	if err != nil {

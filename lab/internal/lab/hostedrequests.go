@@ -6,6 +6,7 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -16,6 +17,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/clientcmd"
 
+	"github.com/rollcall-project/rollcall/lab/host"
 	"github.com/rollcall-project/rollcall/lab/internal/cluster"
 )
 
@@ -38,7 +40,7 @@ func (h *Hosted) syncRequests(ctx context.Context) error {
 		name := CommonName(req)
 		if node, ok := strings.CutPrefix(name, ovnPrefix); ok {
 			if identity && req.Spec.Username == "system:node:"+node {
-				errs = append(errs, h.approve(ctx, req, "AutoApproved", fmt.Sprintf("Auto-approved CSR %q", req.Name)))
+				errs = append(errs, h.approve(ctx, req, "AutoApproved", fmt.Sprintf("Auto-approved CSR %q", req.Name)), h.network(node))
 			}
 			continue
 		}
@@ -64,6 +66,12 @@ func (h *Hosted) syncRequests(ctx context.Context) error {
 		h.asked[node.Name] = true
 	}
 	return errors.Join(errs...)
+}
+
+// network lets the plugin of a node become ready, once it has its certificate.
+func (h *Hosted) network(node string) error {
+	file := filepath.Join(h.lab.Disk(node), host.NetworkFile)
+	return errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, nil, 0o600))
 }
 
 const ovnPrefix = "system:ovn-node:"

@@ -199,11 +199,12 @@ func (l *Lab) prepare(context.Context) error {
 		return err
 	}
 	api := []string{l.net.API(), "localhost"}
+	etcd := []string{l.net.Etcd(), "127.0.0.1"} // 127.0.0.1: whom a member sees when another connects
 	for i := range 3 {
-		api = append(api, l.net.Host(i))
+		api, etcd = append(api, l.net.Host(i)), append(etcd, l.net.Host(i))
 	}
 	l.pki, err = pki.NewCluster(pki.Hosts{
-		API: append(api, "kubernetes.default.svc"), Etcd: []string{l.net.Etcd()},
+		API: append(api, "kubernetes.default.svc"), Etcd: etcd,
 		// api-int and the VIP, not the masters' own addresses
 		// (openshift/installer:pkg/asset/tls/mcscertkey.go Generate).
 		MCS: []string{"api-int.lab.example.com", l.net.API()},

@@ -61,26 +61,14 @@ func (l *Lab) syncOperators(ctx context.Context) error {
 	if s.pool, err = l.pool(ctx, "master"); err != nil {
 		return err
 	}
-	members, err := l.mirrorPods(ctx, "openshift-etcd", "etcd-")
-	if err != nil {
+	if err := l.etcdMembers(ctx, &s); err != nil {
 		return err
-	}
-	for _, pod := range members {
-		s.members = append(s.members, pod.Spec.NodeName)
-		// The condition of the pod would not do: of a node that is away the controller
-		// manager sets it, and the operator asks the members themselves.
-		if slices.ContainsFunc(pod.Status.ContainerStatuses, func(c corev1.ContainerStatus) bool { return c.Name == "etcd" && !c.Ready }) {
-			s.silent = append(s.silent, pod.Spec.NodeName)
-		}
 	}
 	apis, err := l.mirrorPods(ctx, "openshift-kube-apiserver", "kube-apiserver-")
 	if err != nil {
 		return err
 	}
 	s.apis = len(apis)
-	if s.lost, err = l.lostOperands(ctx, s.members); err != nil {
-		return err
-	}
 	_, err = os.Stat(l.opts.Dir.EtcdUnhealthy())
 	s.sick = err == nil
 
@@ -176,6 +164,40 @@ func (l *Lab) mirrorPods(ctx context.Context, namespace, prefix string) ([]corev
 		}
 	}
 	return running, nil
+}
+
+// etcdMembers reads who is a member: of several real members from etcd itself, else from the
+// mirror pods.
+func (l *Lab) etcdMembers(ctx context.Context, s *situation) error {
+	if l.plane.Grown() {
+		members, err := l.plane.Members(ctx)
+		if err != nil {
+			return err
+		}
+		for _, m := range members {
+			if !m.Started {
+				continue
+			}
+			if s.members = append(s.members, m.Name); !m.Healthy {
+				s.silent = append(s.silent, m.Name)
+			}
+		}
+		return nil
+	}
+	members, err := l.mirrorPods(ctx, "openshift-etcd", "etcd-")
+	if err != nil {
+		return err
+	}
+	for _, pod := range members {
+		s.members = append(s.members, pod.Spec.NodeName)
+		// The condition of the pod would not do: of a node that is away the controller
+		// manager sets it, and the operator asks the members themselves.
+		if slices.ContainsFunc(pod.Status.ContainerStatuses, func(c corev1.ContainerStatus) bool { return c.Name == "etcd" && !c.Ready }) {
+			s.silent = append(s.silent, pod.Spec.NodeName)
+		}
+	}
+	s.lost, err = l.lostOperands(ctx, s.members)
+	return err
 }
 
 // lostOperands returns the Ready masters whose etcd has run and has no mirror pod
@@ -319,13 +341,24 @@ func (l *Lab) syncVersion(ctx context.Context, s situation, blocking, why string
 		{"Failing", "True", reason, fmt.Sprintf("Cluster operator %s is %s", blocking, why)},
 		{"ReleaseAccepted", "True", "PayloadLoaded", fmt.Sprintf("Payload loaded version=%q image=%q", seed.Version, l.values.ReleaseImage)},
 	}
+	version, err := l.Get(ctx, versionResource, "", "version")
+	if err != nil {
+		return err
+	}
 	done := blocking == "" && len(s.members) == s.wanted
+	switch {
+	case completed(version) && (blocking == "" || why == "still updating"):
+		done = true
+	case completed(version): // it reconciles (pkg/cvo/status.go updateClusterVersionStatus, status.Reconciling)
+		c[0] = condition{"Available", "True", "", "Done applying " + seed.Version}
+		c[1].status, c[1].message = "False", fmt.Sprintf("Error while reconciling %s: the cluster operator %s is %s", seed.Version, blocking, why)
+	}
 	if done {
 		message := "Done applying " + seed.Version
 		c[0] = condition{"Available", "True", "", message}
 		c[1] = condition{"Progressing", "False", "", "Cluster version is " + seed.Version}
 		c[2] = condition{"Failing", "False", "", ""}
-	} else if blocking == "" || why == "still updating" {
+	} else if !completed(version) && (blocking == "" || why == "still updating") {
 		c[1] = condition{"Progressing", "True", reason, fmt.Sprintf("Working towards %s", seed.Version)}
 		c[2] = condition{"Failing", "False", "", ""}
 	}
@@ -341,6 +374,16 @@ func (l *Lab) syncVersion(ctx context.Context, s situation, blocking, why string
 		entry["state"], entry["completionTime"] = "Completed", time.Now().UTC().Format(time.RFC3339)
 		return unstructured.SetNestedSlice(o.Object, history, "status", "history")
 	})
+}
+
+// completed says whether the newest version was complete once.
+func completed(version *unstructured.Unstructured) bool {
+	history, _, err := unstructured.NestedSlice(version.Object, "status", "history")
+	if err != nil || len(history) == 0 {
+		return false
+	}
+	entry, _ := history[0].(map[string]any)
+	return entry["state"] == "Completed"
 }
 
 func statusOf(cs []condition, kind string) string {

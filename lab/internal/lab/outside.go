@@ -115,15 +115,12 @@ func giveName(_ context.Context, l *Lab, host string) error {
 	return nil
 }
 
-func startOperator(_ context.Context, l *Lab, _ string) error {
+func startOperator(ctx context.Context, l *Lab, _ string) error {
 	h := l.Hosted()
 	if h == nil {
 		return errors.New("there is no hosted cluster in this scenario")
 	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.operator = true
-	return nil
+	return h.scaleOperator(ctx, 1)
 }
 
 // startControllerManager starts it with what the lab does instead of its controllers.
@@ -140,6 +137,9 @@ func startControllerManager(ctx context.Context, l *Lab, _ string) error {
 // startEtcd starts etcd and what has exited without it: the controller manager ends when it
 // loses its lease, and a kubelet would start its container again.
 func startEtcd(ctx context.Context, l *Lab, _ string) error {
+	if l.plane.Grown() {
+		return l.plane.StartMembers()
+	}
 	if err := l.plane.StartEtcd(ctx); err != nil {
 		return err
 	}

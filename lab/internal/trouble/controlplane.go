@@ -35,6 +35,12 @@ var controlPlane = []lab.Trouble{
 		Steady: etcdSays("EtcdMembersDegraded"),
 	},
 	{
+		Name:   "etcd-member-dead",
+		About:  "etcd has three real members; control2 and the member on it are gone for good",
+		Break:  loseMember,
+		Steady: all(etcdSays("EtcdMembersDegraded"), func(ctx context.Context, l *lab.Lab) (string, error) { return notReady(ctx, l, "control2") }),
+	},
+	{
 		Name:   "etcd-manifest-moved",
 		About:  "somebody moved etcd's manifest away on control2, to restart it: the node is Ready and the operand is missed",
 		Break:  moveManifest,
@@ -59,6 +65,15 @@ var (
 func silenceMember(_ context.Context, l *lab.Lab) error {
 	file := filepath.Join(l.Disk("control2"), host.UnreadyFile)
 	return errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte("openshift-etcd/etcd\n"), 0o600))
+}
+
+// loseMember lets a host with a real member of etcd lose its power.
+func loseMember(ctx context.Context, l *lab.Lab) error {
+	if err := l.GrowEtcd(ctx); err != nil {
+		return err
+	}
+	l.StopMember("control2")
+	return l.PowerOff("control2")
 }
 
 // loseLeader stops the controller manager, and what the lab writes instead of

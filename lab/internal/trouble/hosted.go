@@ -105,7 +105,9 @@ func bootOutdated(ctx context.Context, l *lab.Lab) error {
 	if err != nil {
 		return err
 	}
-	h.StopOperator()
+	if err := h.StopOperator(ctx); err != nil {
+		return err
+	}
 	for range 2 {
 		if err := h.Rotate(ctx); err != nil {
 			return err
