@@ -13,6 +13,9 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
+
+	"github.com/stmcginnis/gofish/schemas"
 
 	"github.com/rollcall-project/rollcall/internal/worker/provider"
 )
@@ -31,8 +34,9 @@ type record struct {
 	Run     string   `json:"run"`
 	Hosted  string   `json:"hosted"`
 	UUID    string   `json:"uuid"`
-	Image   string   `json:"image"` // name of the file
-	Boot    override `json:"boot"`  // before
+	Image   string   `json:"image"`             // name of the file
+	Boot    override `json:"boot"`              // before
+	Powered bool     `json:"powered,omitempty"` // it is switched on next, or was: with HTTP boot nothing else may show that later
 	Cleaned bool     `json:"cleaned,omitempty"`
 }
 
@@ -122,13 +126,12 @@ func (*servers) Create(ctx context.Context, o provider.Order, userData []byte) (
 		return made, err
 	}
 	defer m.Close()
-	list, err := m.drives()
+	offered, err := j.offered(m)
 	if err != nil {
 		return made, err
 	}
-	inserted := j.begun && drive(list, j.imageURL()) != nil
 	if m.on() {
-		if inserted {
+		if offered {
 			return made, nil // the answer to the last step was lost
 		}
 		return made, fmt.Errorf("%s is switched on: somebody may use it, and its disk would be overwritten; switch it off first", o.Worker.Name)
@@ -146,19 +149,47 @@ func (*servers) Create(ctx context.Context, o provider.Order, userData []byte) (
 			return made, err
 		}
 	}
-	if !inserted {
-		v, err := empty(list)
-		if err != nil {
-			return made, err
-		}
-		if err := m.insert(v, j.imageURL()); err != nil {
-			return made, err
-		}
+	if err := j.offer(m); err != nil {
+		return made, err
 	}
-	if err := m.setOverride(override{Enabled: "Once", Target: "Cd"}); err != nil {
+	j.record.Powered = true
+	if err := j.write(); err != nil {
 		return made, err
 	}
 	return made, m.power(ctx, true)
+}
+
+// offered reports whether the server has the run's image, or had it at its last boot.
+func (j *job) offered(m *machine) (bool, error) {
+	if !j.begun {
+		return false, nil
+	}
+	if j.server.Boot == byHTTP {
+		return m.override().URI == j.imageURL() || j.record.Powered, nil
+	}
+	list, err := m.drives()
+	return drive(list, j.imageURL()) != nil, err
+}
+
+// offer has the server boot the run's image once.
+func (j *job) offer(m *machine) error {
+	if j.server.Boot == byHTTP {
+		return m.offerHTTP(j.imageURL())
+	}
+	list, err := m.drives()
+	if err != nil {
+		return err
+	}
+	if drive(list, j.imageURL()) == nil {
+		v, err := empty(list)
+		if err != nil {
+			return err
+		}
+		if err := m.insert(v, j.imageURL()); err != nil {
+			return err
+		}
+	}
+	return m.setOverride(override{Enabled: "Once", Target: "Cd"})
 }
 
 // start writes down what is about to be changed.
@@ -190,12 +221,12 @@ func (*servers) Find(ctx context.Context, o provider.Order) (provider.Machine, e
 		return provider.Machine{}, err
 	}
 	defer m.Close()
-	list, err := m.drives()
+	offered, err := j.offered(m)
+	if err == nil && (!offered || !m.on()) {
+		err = provider.ErrNone // begun, and not made: Create continues
+	}
 	if err != nil {
 		return provider.Machine{}, err
-	}
-	if drive(list, j.imageURL()) == nil || !m.on() {
-		return provider.Machine{}, provider.ErrNone // begun, and not made: Create continues
 	}
 	return made, nil
 }
@@ -229,6 +260,20 @@ func (j *job) clean(m *machine) error {
 	if err := ignore(os.Remove(j.imageFile()), fs.ErrNotExist); err != nil {
 		return fmt.Errorf("remove the image: %w", err)
 	}
+	withdraw := j.eject
+	if j.server.Boot == byHTTP {
+		withdraw = j.withdrawURI
+	}
+	if err := withdraw(m); err != nil {
+		return err
+	}
+	j.record.Cleaned = true
+	return j.write()
+}
+
+// eject takes the image out of its drive and restores the boot override, as far as it is the
+// run's: "once, from CD" that the server has not used.
+func (j *job) eject(m *machine) error {
 	list, err := m.drives()
 	if err != nil {
 		return err
@@ -238,14 +283,23 @@ func (j *job) clean(m *machine) error {
 			return fmt.Errorf("eject the image from virtual drive %s: %w", v.ID, err)
 		}
 	}
-	// Only what is still ours: "once, from CD" that the server has not used.
 	if now := m.override(); now.Target == "Cd" && now.Enabled == "Once" && now != j.record.Boot && j.record.Boot.Enabled != "" {
+		return m.setOverride(j.record.Boot)
+	}
+	return nil
+}
+
+// withdrawURI does the same for a server that boots over HTTP.
+func (j *job) withdrawURI(m *machine) error {
+	if m.override().URI != j.imageURL() {
+		return nil
+	}
+	if now := m.override(); now.Target == string(schemas.UefiHTTPBootSource) && j.record.Boot.Enabled != "" {
 		if err := m.setOverride(j.record.Boot); err != nil {
 			return err
 		}
 	}
-	j.record.Cleaned = true
-	return j.write()
+	return m.dropURI()
 }
 
 // Delete implements provider.Provider: it switches the server off, whose disk keeps what is on
@@ -266,12 +320,12 @@ func (*servers) Delete(ctx context.Context, o provider.Order) error {
 		return err
 	}
 	defer m.Close()
-	list, err := m.drives()
+	offered, err := j.offered(m)
 	if err != nil {
 		return err
 	}
 	// On without our image, and never clean: somebody switched it on before this run could.
-	if j.record.Cleaned || drive(list, j.imageURL()) != nil {
+	if j.record.Cleaned || offered {
 		if err := m.power(ctx, false); err != nil {
 			return err
 		}
@@ -354,12 +408,16 @@ func checkServer(ctx context.Context, o provider.Order) provider.Check {
 	if m.on() {
 		return failed(errors.New("it is switched on: somebody may use it; switch it off first"))
 	}
-	list, err := m.drives()
+	how := "its virtual drive is empty"
+	if j.server.Boot == byHTTP {
+		how, err = "it boots over HTTP; whether its BMC takes a URL for that shows when it is set", m.bootsHTTP()
+	} else if list, listErr := m.drives(); listErr != nil {
+		err = listErr
+	} else {
+		_, err = empty(list)
+	}
 	if err != nil {
 		return failed(err)
 	}
-	if _, err := empty(list); err != nil {
-		return failed(err)
-	}
-	return provider.Check{Outcome: provider.Passed, Text: fmt.Sprintf("%s: %s %s is off, its virtual drive is empty; disk %s will be overwritten", o.Worker.Name, m.system.Manufacturer, m.system.Model, j.server.Disk)}
+	return provider.Check{Outcome: provider.Passed, Text: fmt.Sprintf("%s: %s %s is off, %s; disk %s will be overwritten", o.Worker.Name, m.system.Manufacturer, strings.TrimSpace(m.system.Model), how, j.server.Disk)}
 }
