@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -133,6 +134,9 @@ func runID(r result) string {
 // answers, a killed run, a worker that does not come, replace, delete and rollback. What is of
 // others stays, and no user-data is left.
 func TestWorkerGCP(t *testing.T) {
+	if os.Getenv(full) == "" {
+		t.Skip(full)
+	}
 	w := up(t, "hosted", true)
 	c := startCloud(t, w)
 	c.behave(`{"slow":2,"plant":[{"name":"allow-ssh","description":"ours"},

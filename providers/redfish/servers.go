@@ -61,18 +61,33 @@ func begin(o provider.Order) (*job, error) {
 		return nil, fmt.Errorf("worker %.80q is not in the file of --option hosts", o.Worker.Name)
 	}
 	j := &job{options: p, order: o, server: s}
+	return j, j.load()
+}
+
+// load reads what was begun with the server.
+func (j *job) load() error {
+	j.record, j.begun = record{}, false
 	raw, err := readFile(j.recordFile())
 	if errors.Is(err, fs.ErrNotExist) {
-		return j, nil
+		return nil
 	}
 	if err == nil {
 		err = json.Unmarshal(raw, &j.record)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read what was begun with %s: %w", o.Worker.Name, err)
+		return fmt.Errorf("read what was begun with %s: %w", j.order.Worker.Name, err)
 	}
 	j.begun = true
-	return j, nil
+	return nil
+}
+
+// beginAlone is begin for what changes something, until unlock is called.
+func beginAlone(ctx context.Context, o provider.Order) (j *job, unlock func(), err error) {
+	if j, err = begin(o); err != nil {
+		return nil, nil, err
+	}
+	unlock, err = j.lock(ctx)
+	return j, unlock, err
 }
 
 // recordFile is next to the images, hidden: web servers show no such files unasked, and it has
@@ -110,10 +125,11 @@ func (j *job) mine() error {
 
 // Create implements provider.Provider. Each step looks first whether it is done.
 func (*servers) Create(ctx context.Context, o provider.Order, userData []byte) (provider.Machine, error) {
-	j, err := begin(o)
+	j, unlock, err := beginAlone(ctx, o)
 	if err != nil {
 		return provider.Machine{}, err
 	}
+	defer unlock()
 	if err := j.mine(); err != nil && !errors.Is(err, provider.ErrNone) {
 		return provider.Machine{}, err
 	}
@@ -234,10 +250,11 @@ func (*servers) Find(ctx context.Context, o provider.Order) (provider.Machine, e
 // Clean implements provider.Provider: the image leaves the drive and the web server, and the
 // boot override is as it was.
 func (*servers) Clean(ctx context.Context, o provider.Order) error {
-	j, err := begin(o)
+	j, unlock, err := beginAlone(ctx, o)
 	if err != nil {
 		return err
 	}
+	defer unlock()
 	if err := j.mine(); err != nil {
 		if errors.Is(err, provider.ErrNone) {
 			return nil
@@ -305,10 +322,11 @@ func (j *job) withdrawURI(m *machine) error {
 // Delete implements provider.Provider: it switches the server off, whose disk keeps what is on
 // it.
 func (*servers) Delete(ctx context.Context, o provider.Order) error {
-	j, err := begin(o)
+	j, unlock, err := beginAlone(ctx, o)
 	if err != nil {
 		return err
 	}
+	defer unlock()
 	if err := j.mine(); err != nil {
 		if errors.Is(err, provider.ErrNone) {
 			return nil
@@ -333,7 +351,11 @@ func (*servers) Delete(ctx context.Context, o provider.Order) error {
 	if err := j.clean(m); err != nil {
 		return err
 	}
-	return ignore(os.Remove(j.recordFile()), fs.ErrNotExist)
+	if err := ignore(os.Remove(j.recordFile()), fs.ErrNotExist); err != nil {
+		return err
+	}
+	j.begun = false
+	return nil
 }
 
 func ignore(err, this error) error {

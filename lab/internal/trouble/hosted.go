@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -138,6 +139,15 @@ func bootReplaced(ctx context.Context, l *lab.Lab) error {
 		return err
 	}
 	if err := l.Age(ctx, 3*time.Hour); err != nil { // the token of the config before expires after two
+		return err
+	}
+	err = l.Await(ctx, 2*time.Minute, "the ignition server has not dropped the expired token", func(ctx context.Context) (bool, error) {
+		list, err := l.Kube().CoreV1().Secrets(seed.HostedControlPlane).List(ctx, metav1.ListOptions{})
+		return err == nil && !slices.ContainsFunc(list.Items, func(s corev1.Secret) bool {
+			return s.Annotations["hypershift.openshift.io/ignition-token-expiration-timestamp"] != ""
+		}), err
+	})
+	if err != nil {
 		return err
 	}
 	return h.PowerOn(ctx, replacedGuest, lab.HostedMachine{Pointer: saved})
