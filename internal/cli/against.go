@@ -97,27 +97,8 @@ func forNewHosts(d *diagnosis.Diagnosis, catalog *fault.Catalog) *diagnosis.Diag
 		return ok && concernsNewHosts(f)
 	}
 	out := *d
-	out.Roots, out.Unexplained, out.Findings, out.Hosts, out.Timeline = []diagnosis.Root{}, []diagnosis.Unexplained{}, []diagnosis.Finding{}, []diagnosis.HostState{}, []diagnosis.Moment{}
-	kept := map[fault.Key]bool{}
-	for _, r := range d.Roots {
-		if about(r.Key) || slices.ContainsFunc(r.Explains, about) {
-			out.Roots = append(out.Roots, r)
-			kept[r.Key] = true
-			for _, k := range r.Explains {
-				kept[k] = true
-			}
-		}
-	}
-	for _, u := range d.Unexplained {
-		if about(u.Key) {
-			out.Unexplained = append(out.Unexplained, u)
-			for _, suspect := range u.Suspects {
-				for _, k := range suspect.Keys() {
-					kept[k] = true
-				}
-			}
-		}
-	}
+	out.Findings, out.Hosts, out.Timeline = []diagnosis.Finding{}, []diagnosis.HostState{}, []diagnosis.Moment{}
+	kept := narrow(&out, about)
 	open := 0
 	for _, f := range d.Findings {
 		if !about(f.Key()) && !kept[f.Key()] {
