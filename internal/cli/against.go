@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -26,10 +27,10 @@ func concernsNewHosts(f *fault.Fault) bool {
 // preflightAgainst checks whether a cluster lets new hosts join. It is a diagnosis of it, of
 // which what concerns new hosts is shown.
 func (a *app) preflightAgainst(ctx context.Context, format, cluster string) (err error) {
-	if _, err := os.Stat(cluster); err == nil {
-		a.source.from = []string{cluster}
-	} else {
+	if a.isContext(cluster) {
 		a.kube.Context = cluster
+	} else {
+		a.source.from = []string{cluster}
 	}
 	r, err := a.openRun(ctx, nil)
 	switch {
@@ -57,6 +58,21 @@ func (a *app) preflightAgainst(ctx context.Context, format, cluster string) (err
 		return err
 	}
 	return &ExitError{Code: ExitUndecided} // what leaves it open is about hosts that are there, which are not shown
+}
+
+// isContext reports whether CLUSTER is a context of the kubeconfig and not an archive. A name
+// that is both is the context's: a directory here that happens to have the name of the
+// production cluster must not be checked instead of it.
+func (a *app) isContext(cluster string) bool {
+	if _, err := os.Stat(cluster); err != nil {
+		return true
+	}
+	if strings.ContainsRune(cluster, filepath.Separator) || !a.kube.has(cluster) {
+		return false
+	}
+	fmt.Fprintf(a.io.Err, "%s: --against %s is a context of the kubeconfig, and a file or directory here: the cluster is checked; for the archive write --against .%c%s\n",
+		a.name, a.style().Clean(cluster), filepath.Separator, a.style().Clean(cluster))
+	return true
 }
 
 // notAsked says what an answer without a mistake did not look at.
