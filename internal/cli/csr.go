@@ -197,7 +197,7 @@ func (a *app) csrExplainCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "explain NAME",
 		Short: "every rule for one request, and how it came out",
-		Args:  exactlyOne("NAME"),
+		Args:  a.exactlyOne("NAME", "csr list"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			j, err := a.judge(cmd.Context(), f)
 			if err != nil {
