@@ -159,7 +159,7 @@ func (a *app) expected(ctx context.Context) (k known, err error) {
 	if len(a.source.from) > 0 {
 		p, err := csr.GatherPartly(ctx, worldLister{w}, d.Now)
 		if err != nil {
-			return k, err
+			return k, fmt.Errorf("%w; `oc get csr -o yaml` has the whole list", err)
 		}
 		k.requests = &p
 	}

@@ -21,6 +21,11 @@ var listed = []struct{ word, kind, about string }{
 	{"stages", "stage", "the steps of the join path, in order"},
 }
 
+// listWord is the word of `list` for the entries of one kind.
+func listWord(kind string) string {
+	return listed[slices.IndexFunc(listed, func(l struct{ word, kind, about string }) bool { return l.kind == kind })].word
+}
+
 func (a *app) listCommand() *cobra.Command {
 	var words []string
 	about := ""
@@ -119,10 +124,10 @@ func (e entry) has(words []string) bool {
 
 // printGroups lists entries of one kind under the headings of their groups, a line each.
 func (a *app) printGroups(format string, list []entry) error {
-	slices.SortStableFunc(list, func(a, b entry) int { return cmp.Compare(a.group(), b.group()) })
 	if format != "text" && format != "wide" {
 		return a.printEntries(format, list)
 	}
+	slices.SortStableFunc(list, func(a, b entry) int { return cmp.Compare(a.group(), b.group()) })
 	rows := make([]report.Row, 0, len(list))
 	for _, e := range list {
 		rows = append(rows, report.Row{Group: e.group(), ID: e.id, Title: e.title})
@@ -148,11 +153,21 @@ func (a *app) printEntries(format string, list []entry) error {
 		return a.printData(format, data)
 	}
 	rows := make([]report.Row, 0, len(list))
+	mixed := slices.ContainsFunc(list, func(e entry) bool { return e.kind != list[0].kind })
 	for _, e := range list {
-		rows = append(rows, report.Row{Kind: e.kind, ID: e.id, Title: e.title})
+		r := report.Row{ID: e.id, Title: e.title}
+		if mixed {
+			r.Group = listWord(e.kind)
+		}
+		rows = append(rows, r)
 	}
 	if format == "name" {
 		return report.IDs(a.io.Out, rows)
 	}
+	first := map[string]int{} // a kind comes where its best entry is
+	for i, r := range slices.Backward(rows) {
+		first[r.Group] = i
+	}
+	slices.SortStableFunc(rows, func(a, b report.Row) int { return cmp.Compare(first[a.Group], first[b.Group]) })
 	return report.List(a.io.Out, rows, report.Options{Style: a.style(), Command: a.name, NoHeaders: a.output.noHeaders})
 }

@@ -27,7 +27,7 @@ type Field struct {
 }
 
 // Row is one line of a list. Rows of one group follow one another.
-type Row struct{ Group, Kind, ID, Title string }
+type Row struct{ Group, ID, Title string }
 
 // relations in words, from the view of the cause.
 var relations = map[fault.Relation]string{
@@ -263,11 +263,9 @@ func (p *page) items(title string, list []string) {
 // that is too long for the terminal is cut there; into a pipe it is whole.
 func List(w io.Writer, rows []Row, o Options) error {
 	p := &page{Style: o.Style}
-	mixed := false
 	in, widths := map[string]int{}, map[string]int{}
 	for _, r := range rows {
 		widths[r.Group] = max(widths[r.Group], length(r.ID))
-		mixed = mixed || r.Kind != rows[0].Kind
 		in[r.Group]++
 	}
 	for i, r := range rows {
@@ -281,17 +279,13 @@ func List(w io.Writer, rows []Row, o Options) error {
 			}
 			p.head(0, fmt.Sprintf("%s (%d)", r.Group, in[r.Group]))
 		}
-		title := r.Title
-		if mixed {
-			title = "(" + r.Kind + ") " + title
-		}
 		lead := r.ID + strings.Repeat(" ", widths[r.Group]-length(r.ID)+2)
 		if p.width()-len(lead) < 30 {
 			p.line(0, span{bold, r.ID})
-			p.para(4, span{}, plain, title)
+			p.para(4, span{}, plain, r.Title)
 			continue
 		}
-		p.lead(0, span{bold, lead}, strings.Repeat(" ", length(lead)), plain, title, limit)
+		p.lead(0, span{bold, lead}, strings.Repeat(" ", length(lead)), plain, r.Title, limit)
 	}
 	return p.flush(w)
 }
