@@ -10,6 +10,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/fault"
 	"github.com/rollcall-project/rollcall/internal/report"
+	"github.com/rollcall-project/rollcall/internal/sortby"
 )
 
 // listed are the words of `list` and the kind of entry that each stands for.
@@ -127,7 +128,7 @@ func (a *app) printGroups(format string, list []entry) error {
 	if format != "text" && format != "wide" {
 		return a.printEntries(format, list)
 	}
-	slices.SortStableFunc(list, func(a, b entry) int { return cmp.Compare(a.group(), b.group()) })
+	sortby.StableFunc(list, func(a, b entry) int { return cmp.Compare(a.group(), b.group()) })
 	rows := make([]report.Row, 0, len(list))
 	for _, e := range list {
 		rows = append(rows, report.Row{Group: e.group(), ID: e.id, Title: e.title})
@@ -168,6 +169,6 @@ func (a *app) printEntries(format string, list []entry) error {
 	for i, r := range slices.Backward(rows) {
 		first[r.Group] = i
 	}
-	slices.SortStableFunc(rows, func(a, b report.Row) int { return cmp.Compare(first[a.Group], first[b.Group]) })
+	sortby.StableFunc(rows, func(a, b report.Row) int { return cmp.Compare(first[a.Group], first[b.Group]) })
 	return report.List(a.io.Out, rows, report.Options{Style: a.style(), Command: a.name, NoHeaders: a.output.noHeaders})
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/sortby"
 )
 
 // Group puts together what is alike in a diagnosis. Whoever changes its lists calls it
@@ -177,7 +178,7 @@ func gaps(coverage []evidence.Coverage) []diagnosis.Gap {
 		}
 		damaged[c.Reason] = damaged[c.Reason] || c.Damaged
 	}
-	slices.SortStableFunc(list, func(a, b diagnosis.Gap) int {
+	sortby.StableFunc(list, func(a, b diagnosis.Gap) int {
 		if damaged[a.Reason] != damaged[b.Reason] {
 			if damaged[a.Reason] {
 				return -1
