@@ -7,6 +7,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/sortby"
 )
 
 // Group puts together what is alike in a diagnosis. Whoever changes its lists calls it
@@ -175,7 +176,7 @@ func gaps(coverage []evidence.Coverage) []diagnosis.Gap {
 			list[i].Supply = append(list[i].Supply, c.Supply)
 		}
 	}
-	slices.SortStableFunc(list, func(a, b diagnosis.Gap) int {
+	sortby.StableFunc(list, func(a, b diagnosis.Gap) int {
 		if n := parts(b) - parts(a); n != 0 {
 			return n
 		}
