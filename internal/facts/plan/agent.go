@@ -135,6 +135,14 @@ func (f *Agent) install(p plans) {
 		v := metal.get("hosts")
 		add(&f.Ignored, v, v.path, "agent-config has hosts: these are ignored; keep one list")
 	}
+	for _, file := range p.manifests {
+		for _, n := range file.get("documents").items() {
+			group, _, _ := strings.Cut(n.get("apiVersion").text(), "/")
+			if !readByAgent(file.doc.object.Name) && slices.Contains(rendered[group], n.get("kind").text()) {
+				add(&f.Ignored, n, file.doc.object.Name, "an agent-based installation reads extra manifests from openshift/*.yaml only, and not this %s; move the file there", n.get("kind").text())
+			}
+		}
+	}
 	masters, ok := c.get("controlPlane", "replicas").number()
 	if !ok {
 		masters = 3
