@@ -55,7 +55,7 @@ func addressCheck(ctx context.Context, h hub, cluster map[string]any) workerChec
 				address, evidence.String(n, "metadata", "name"))}
 		}
 	}
-	return workerCheck{fault.Absent, false, "the ignition endpoint " + address + " is no node's own address"}
+	return workerCheck{fault.Absent, false, "the ignition endpoint " + address + " is not the address of a node"}
 }
 
 // serverWarm is how long the ignition server may take to build the payloads again: its cache is

@@ -116,7 +116,7 @@ func (r *Runner) empty(ctx context.Context, c Cluster, s Status, n Node, d Drain
 	return nil
 }
 
-// uncordon takes back what the run did to a Node that stays.
+// uncordon undoes what the run did to a Node that stays.
 func (r *Runner) uncordon(ctx context.Context, c Cluster, s Status) error {
 	if !s.Cordoned {
 		return nil

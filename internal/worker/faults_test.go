@@ -221,7 +221,7 @@ func replaceAll(ctx context.Context, r *Runner, p *plant) error {
 	})
 }
 
-// abandon takes a replacement back as "worker rollback" does. What was being deleted is deleted
+// abandon undoes a replacement as "worker rollback" does. What was being deleted is deleted
 // to its end by "worker delete".
 func abandon(ctx context.Context, r *Runner, p *plant) error {
 	for name := range p.nodes { // those that the journal does not have as joined have not

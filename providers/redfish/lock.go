@@ -10,7 +10,7 @@ import (
 )
 
 // lock keeps others from the server: a tool that was killed leaves its program running, and
-// `worker resume` starts another one. The kernel frees it however the program ends. It also
+// `worker resume` starts another one. The kernel frees it however the program exits. It also
 // reads again what was begun, which the other one may have changed.
 func (j *job) lock(ctx context.Context) (unlock func(), err error) {
 	path := j.recordFile() + ".lock"

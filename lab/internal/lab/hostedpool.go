@@ -270,6 +270,20 @@ func (h *Hosted) poolStands(ctx context.Context) (string, error) {
 	return "", nil
 }
 
+// OutdatedToken is the token Secret of a config that the NodePool had before.
+func (h *Hosted) OutdatedToken(ctx context.Context) (string, error) {
+	list, err := h.lab.kube.CoreV1().Secrets(seed.HostedControlPlane).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return "", fmt.Errorf("list the token secrets: %w", err)
+	}
+	for _, s := range list.Items {
+		if s.Annotations["hypershift.openshift.io/ignition-token-expiration-timestamp"] != "" {
+			return s.Name, nil
+		}
+	}
+	return "", errors.New("no token secret is outdated")
+}
+
 // HangRegistry lets the registry of the release image take connections and never answer: the
 // ignition server then builds for as long as its client waits.
 func (h *Hosted) HangRegistry() error {

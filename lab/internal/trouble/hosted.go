@@ -11,6 +11,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/rollcall-project/rollcall/lab/internal/lab"
 	"github.com/rollcall-project/rollcall/lab/internal/seed"
 )
@@ -138,14 +140,22 @@ func bootReplaced(ctx context.Context, l *lab.Lab) error {
 	if err := errors.Join(reconfigure(ctx, l, h), h.AnswerRegistry(ctx)); err != nil {
 		return err
 	}
-	if err := l.Age(ctx, 3*time.Hour); err != nil { // the token of the config before expires after two
+	outdated, err := h.OutdatedToken(ctx)
+	if err != nil {
+		return err
+	}
+	if err := l.Age(ctx, 3*time.Hour); err != nil {
+		return err
+	}
+	// What is in the future stays where it is when the lab ages: the token of the config before
+	// expires two hours after the change.
+	note := fmt.Sprintf(`{"metadata":{"annotations":{"hypershift.openshift.io/ignition-token-expiration-timestamp":%q}}}`, time.Now().Add(-time.Hour).UTC().Format(time.RFC3339))
+	if err := l.Patch(ctx, schema.GroupVersionResource{Version: "v1", Resource: "secrets"}, seed.HostedControlPlane, outdated, note); err != nil {
 		return err
 	}
 	err = l.Await(ctx, 2*time.Minute, "the ignition server has not dropped the expired token", func(ctx context.Context) (bool, error) {
 		list, err := l.Kube().CoreV1().Secrets(seed.HostedControlPlane).List(ctx, metav1.ListOptions{})
-		return err == nil && !slices.ContainsFunc(list.Items, func(s corev1.Secret) bool {
-			return s.Annotations["hypershift.openshift.io/ignition-token-expiration-timestamp"] != ""
-		}), err
+		return err == nil && !slices.ContainsFunc(list.Items, func(s corev1.Secret) bool { return s.Name == outdated }), err
 	})
 	if err != nil {
 		return err
