@@ -15,8 +15,8 @@ import (
 
 // preflightFlags say what is looked at before an installation.
 type preflightFlags struct {
-	files   []string
-	dir     string
+	files []string
+	dir   string
 	// installDir: the directory was named as the installer's, also where nothing in it shows that.
 	installDir bool
 
