@@ -123,7 +123,7 @@ func excused(m mutation, says string) bool {
 func TestMutations(t *testing.T) {
 	prepare(t)
 	program := rollcall(t)
-	n := uint32(6)
+	n := uint32(12)
 	if testing.Short() {
 		n = 120
 	}
