@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"regexp"
 
@@ -145,7 +146,11 @@ func (a *app) openPlan(o preflightFlags) (*plan.Source, error) {
 	if dir == "" {
 		dir = "."
 	}
-	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
+	info, err := os.Stat(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, usagef("there is no directory %s; name the one with install-config.yaml", dir)
+	case err == nil && !info.IsDir():
 		return nil, usagef("%s is a file: write %s preflight -f %s", dir, a.name, dir)
 	}
 	read := plan.FS

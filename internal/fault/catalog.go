@@ -16,6 +16,8 @@ import (
 
 	"github.com/Masterminds/semver/v3"
 	"golang.org/x/sync/errgroup"
+
+	"github.com/rollcall-project/rollcall/internal/sortby"
 )
 
 // Catalog is everything that is known: faults, remedies and refused remedies.
@@ -89,11 +91,11 @@ func loadAll(roots []fs.FS, messages bool) (*Catalog, error) {
 	for _, f := range files {
 		wrong = append(wrong, f.problems(c.add(f))...)
 	}
-	slices.SortFunc(c.Faults, func(a, b *Fault) int { return strings.Compare(a.ID, b.ID) })
-	slices.SortFunc(c.Remedies, func(a, b *Remedy) int { return strings.Compare(a.ID, b.ID) })
-	slices.SortFunc(c.Refused, func(a, b *RefusedRemedy) int { return strings.Compare(a.ID, b.ID) })
-	slices.SortFunc(c.Messages, func(a, b *Messages) int { return strings.Compare(a.Program, b.Program) })
-	slices.SortFunc(c.Commands, func(a, b *CommandNotes) int { return strings.Compare(a.Topic, b.Topic) })
+	sortby.Func(c.Faults, func(a, b *Fault) int { return strings.Compare(a.ID, b.ID) })
+	sortby.Func(c.Remedies, func(a, b *Remedy) int { return strings.Compare(a.ID, b.ID) })
+	sortby.Func(c.Refused, func(a, b *RefusedRemedy) int { return strings.Compare(a.ID, b.ID) })
+	sortby.Func(c.Messages, func(a, b *Messages) int { return strings.Compare(a.Program, b.Program) })
+	sortby.Func(c.Commands, func(a, b *CommandNotes) int { return strings.Compare(a.Topic, b.Topic) })
 	wrong = append(wrong, c.checkLinks()...)
 	if messages {
 		wrong = append(wrong, c.checkMessages()...)

@@ -7,10 +7,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"sync"
 	"time"
 
+	"github.com/rollcall-project/rollcall/internal/sortby"
 	"github.com/rollcall-project/rollcall/internal/statedir"
 	"github.com/rollcall-project/rollcall/internal/worker/provider"
 )
@@ -240,7 +240,7 @@ func Runs(stateDir string) ([]Run, error) {
 		}
 		list = append(list, r)
 	}
-	slices.SortFunc(list, func(a, b Run) int { return b.Plan.Made.Compare(a.Plan.Made) })
+	sortby.Func(list, func(a, b Run) int { return b.Plan.Made.Compare(a.Plan.Made) })
 	return list, errors.Join(wrong...)
 }
 

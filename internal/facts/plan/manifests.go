@@ -9,6 +9,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/sortby"
 )
 
 // Extra manifests reach the nodes on two paths, which have to give one result. The bootstrap
@@ -119,7 +120,7 @@ func (f *Manifest) files(p plans) []extra {
 			list = append(list, m)
 		}
 	}
-	slices.SortStableFunc(list, func(a, b extra) int { return cmp.Or(strings.Compare(a.file, b.file), a.index-b.index) })
+	sortby.StableFunc(list, func(a, b extra) int { return cmp.Or(strings.Compare(a.file, b.file), a.index-b.index) })
 	return list
 }
 

@@ -7,12 +7,12 @@ import (
 	"io"
 	"io/fs"
 	"path"
-	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/sortby"
 )
 
 // The kinds of archive, as Description.Kind.
@@ -256,7 +256,7 @@ func (b *builder) finish(ctx context.Context, st store) (*Source, error) {
 // sortedByPath sorts entries; of two members of one path the later one counts, as
 // it does for tar.
 func sortedByPath(list []entry) []entry {
-	slices.SortStableFunc(list, func(x, y entry) int { return strings.Compare(x.file.path, y.file.path) })
+	sortby.StableFunc(list, func(x, y entry) int { return strings.Compare(x.file.path, y.file.path) })
 	kept := list[:0]
 	for i, e := range list {
 		if i+1 < len(list) && list[i+1].file.path == e.file.path {

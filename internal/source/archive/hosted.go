@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/sortby"
 )
 
 // dropUnproved drops entries of other layouts whose layout nothing proves.
@@ -83,7 +84,7 @@ func (b *builder) splitNested() {
 			objects: map[evidence.Resource][]entry{},
 		})
 	}
-	slices.SortFunc(s.nested, func(x, y *Source) int { return strings.Compare(x.dir, y.dir) })
+	sortby.Func(s.nested, func(x, y *Source) int { return strings.Compare(x.dir, y.dir) })
 	for r, list := range s.objects {
 		s.objects[r] = b.part(list, left, func(to *Source, e entry) { to.objects[r] = append(to.objects[r], e) })
 		if len(s.objects[r]) == 0 {
@@ -209,7 +210,7 @@ func (b *builder) nameFlat(ctx context.Context) error {
 			for _, o := range list {
 				names[ns] = append(names[ns], o.Name)
 			}
-			slices.SortFunc(names[ns], func(x, y string) int { return cmp.Compare(len(y), len(x)) })
+			sortby.Func(names[ns], func(x, y string) int { return cmp.Compare(len(y), len(x)) })
 		}
 		for _, pod := range names[ns] {
 			if container, ok := strings.CutPrefix(e.flat, pod+"-"); ok {
