@@ -41,7 +41,7 @@ func (s *Source) sosContainers(ctx context.Context, report map[string]file, f fi
 	if len(rows) > 0 && rows[0]["NAMESPACE"] == "" {
 		raw, err := s.read(ctx, first(report, sosPods), maxTable)
 		if err != nil {
-			return nil, errors.New("crictl does not say whose containers these are, and there is no list of the pods")
+			return nil, errors.New("crictl does not name the pods of its containers, and there is no list of the pods")
 		}
 		if pods, err = table(string(raw), "POD ID", "NAME", "NAMESPACE"); err != nil {
 			return nil, fmt.Errorf("the list of the pods: %w", err)
@@ -54,7 +54,7 @@ func (s *Source) sosContainers(ctx context.Context, report map[string]file, f fi
 			o.Namespace, o.Pod = pods[i]["NAMESPACE"], pods[i]["NAME"]
 		}
 		if o.Namespace == "" || o.Pod == "" {
-			return nil, fmt.Errorf("whose container %.20q is, nothing says", r[wantedContainers[0]])
+			return nil, fmt.Errorf("the pod of container %.20q is in no list", r[wantedContainers[0]])
 		}
 		c.Containers = append(c.Containers, o)
 	}
@@ -128,7 +128,7 @@ func table(text string, wanted ...string) ([]map[string]string, error) {
 		rows = append(rows, row)
 	}
 	if titles == nil {
-		return nil, fmt.Errorf("it is no table of %s: %.80q", strings.ToLower(wanted[0])+"s", strings.TrimSpace(text))
+		return nil, fmt.Errorf("not a table of %s: %.80q", strings.ToLower(wanted[0])+"s", strings.TrimSpace(text))
 	}
 	return rows, nil
 }
