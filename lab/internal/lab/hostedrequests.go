@@ -39,7 +39,7 @@ func (h *Hosted) syncRequests(ctx context.Context) error {
 		req := &list.Items[i]
 		name := CommonName(req)
 		if node, ok := strings.CutPrefix(name, ovnPrefix); ok {
-			if identity && req.Spec.Username == "system:node:"+node {
+			if identity && req.Spec.Username == "system:node:"+node && !h.isHeld(node) {
 				errs = append(errs, h.approve(ctx, req, "AutoApproved", fmt.Sprintf("Auto-approved CSR %q", req.Name)), h.network(node))
 			}
 			continue
@@ -72,6 +72,12 @@ func (h *Hosted) syncRequests(ctx context.Context) error {
 func (h *Hosted) network(node string) error {
 	file := filepath.Join(h.lab.Disk(node), host.NetworkFile)
 	return errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, nil, 0o600))
+}
+
+func (h *Hosted) isHeld(node string) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.held[node]
 }
 
 const ovnPrefix = "system:ovn-node:"
