@@ -84,7 +84,7 @@ func restartServer() action {
 }
 
 // unreadyNodes are the nodes whose pods neither end nor start: only the kubelet of a node can
-// confirm that a pod has ended (k8s.io/kubernetes: pkg/kubelet/status/status_manager.go
+// confirm that a pod has stopped (k8s.io/kubernetes: pkg/kubelet/status/status_manager.go
 // canBeDeleted).
 func unreadyNodes(ctx context.Context, api Reader) (map[string]bool, error) {
 	nodes, err := api.List(ctx, nodeRef(""))

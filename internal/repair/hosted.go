@@ -112,7 +112,7 @@ func allowBaseline(o Object) (map[string]any, error) {
 		return nil, err
 	}
 	if v, _ := fieldAt(o, podSecurity); v != nil && v != baseline {
-		return nil, fmt.Errorf("the annotation has the value %.40q already; baseline would be stricter, or is no level that this knows", v)
+		return nil, fmt.Errorf("the annotation has the value %.40q already; baseline may be stricter than that", v)
 	}
 	return map[string]any{podSecurity: baseline}, nil
 }

@@ -43,8 +43,8 @@ const (
 	machineReason = "NodeCSRApprove" // openshift/cluster-machine-approver: pkg/controller/controller.go approve
 )
 
-// beside is a lab in which both approvers run.
-type beside struct {
+// sideBySide is a lab in which both approvers run.
+type sideBySide struct {
 	*world
 	kube  kubernetes.Interface
 	cfg   *rest.Config
@@ -56,7 +56,7 @@ type beside struct {
 }
 
 // TestBesideMachineApprover runs `csr serve` and the product's machine approver against one API
-// server: hosts that both expect, that one of them expects, and that nobody expects, 4,000
+// server: hosts that both expect, that one of them expects, and that no one expects, 4,000
 // requests at once, then serving certificates. None of them may deny, undo or repeat what the
 // other does.
 func TestBesideMachineApprover(t *testing.T) {
@@ -64,7 +64,7 @@ func TestBesideMachineApprover(t *testing.T) {
 	if bin == "" {
 		t.Skip("the machine approver is not built: see " + machineApproverBin)
 	}
-	b := &beside{world: up(t, "cluster", true)}
+	b := &sideBySide{world: up(t, "cluster", true)}
 	b.connect(t)
 	b.stopStandIn(t)
 	both, oursOnly, theirsOnly := hostNames("both", 40), hostNames("ours", 5), hostNames("theirs", 5)
@@ -142,7 +142,7 @@ func hostNames(word string, n int) []string {
 	return list
 }
 
-func (b *beside) connect(t *testing.T) {
+func (b *sideBySide) connect(t *testing.T) {
 	cfg, err := clientcmd.BuildConfigFromFlags("", strings.TrimSpace(b.lab("kubeconfig").out))
 	if err != nil {
 		t.Fatal(err)
@@ -157,7 +157,7 @@ func (b *beside) connect(t *testing.T) {
 }
 
 // as is a client as somebody else.
-func (b *beside) as(t *testing.T, user string, groups ...string) kubernetes.Interface {
+func (b *sideBySide) as(t *testing.T, user string, groups ...string) kubernetes.Interface {
 	cfg := rest.CopyConfig(b.cfg)
 	cfg.Impersonate = rest.ImpersonationConfig{UserName: user, Groups: groups}
 	c, err := kubernetes.NewForConfig(cfg)
@@ -168,7 +168,7 @@ func (b *beside) as(t *testing.T, user string, groups ...string) kubernetes.Inte
 }
 
 // stopStandIn scales the lab's own machine approver to nothing, and waits for its lease.
-func (b *beside) stopStandIn(t *testing.T) {
+func (b *sideBySide) stopStandIn(t *testing.T) {
 	_, err := b.kube.AppsV1().Deployments(approverSpace).Patch(t.Context(), "machine-approver", types.MergePatchType, []byte(`{"spec":{"replicas":0}}`), metav1.PatchOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -186,7 +186,7 @@ func (b *beside) stopStandIn(t *testing.T) {
 }
 
 // addMachineObject makes a Machine with an address and its name, as the machine API leaves it.
-func (b *beside) addMachineObject(t *testing.T, name string) {
+func (b *sideBySide) addMachineObject(t *testing.T, name string) {
 	machines := b.client(t).Resource(schema.GroupVersionResource{Group: "machine.openshift.io", Version: "v1beta1", Resource: "machines"}).Namespace(machineAPI)
 	o := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "machine.openshift.io/v1beta1", "kind": "Machine",
@@ -207,7 +207,7 @@ func (b *beside) addMachineObject(t *testing.T, name string) {
 }
 
 // addNode makes the Node, as the kubelet and the node link controller would.
-func (b *beside) addNode(t *testing.T, name string) {
+func (b *sideBySide) addNode(t *testing.T, name string) {
 	node, err := b.kube.CoreV1().Nodes().Create(t.Context(), &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"node-role.kubernetes.io/worker": ""}}}, metav1.CreateOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -223,7 +223,7 @@ func (b *beside) addNode(t *testing.T, name string) {
 	}
 }
 
-func (b *beside) startOurs(t *testing.T, expected []string) {
+func (b *sideBySide) startOurs(t *testing.T, expected []string) {
 	b.applyApprover(t)
 	b.setSwitch(t, "true")
 	now := time.Now().UTC()
@@ -239,7 +239,7 @@ func (b *beside) startOurs(t *testing.T, expected []string) {
 	b.ours = b.serveRequests(t, "ours", hosts, "--rate", "1000")
 }
 
-func (b *beside) startTheirs(t *testing.T, bin string) {
+func (b *sideBySide) startTheirs(t *testing.T, bin string) {
 	log, err := os.Create(filepath.Join(t.TempDir(), "theirs.log"))
 	if err != nil {
 		t.Fatal(err)
@@ -268,7 +268,7 @@ func (b *beside) startTheirs(t *testing.T, bin string) {
 }
 
 // ask files the first request of each host.
-func (b *beside) ask(t *testing.T, names []string) {
+func (b *sideBySide) ask(t *testing.T, names []string) {
 	var wait sync.WaitGroup
 	next := make(chan string)
 	for range 16 {
@@ -288,7 +288,7 @@ func (b *beside) ask(t *testing.T, names []string) {
 	wait.Wait()
 }
 
-func (b *beside) requests(t *testing.T) []certificatesv1.CertificateSigningRequest {
+func (b *sideBySide) requests(t *testing.T) []certificatesv1.CertificateSigningRequest {
 	list, err := b.kube.CertificatesV1().CertificateSigningRequests().List(t.Context(), metav1.ListOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -297,7 +297,7 @@ func (b *beside) requests(t *testing.T) []certificatesv1.CertificateSigningReque
 }
 
 // tally counts the requests of the hosts by how they stand.
-func (b *beside) tally(t *testing.T, names []string, signer string) map[string]int {
+func (b *sideBySide) tally(t *testing.T, names []string, signer string) map[string]int {
 	wanted, counts := map[string]bool{}, map[string]int{}
 	for _, n := range names {
 		wanted["system:node:"+n] = true
@@ -329,7 +329,7 @@ func approvedBy(reasons ...string) func(map[string]int) int {
 	}
 }
 
-func (b *beside) until(t *testing.T, within time.Duration, names []string, signer string, count func(map[string]int) int) {
+func (b *sideBySide) until(t *testing.T, within time.Duration, names []string, signer string, count func(map[string]int) int) {
 	t.Helper()
 	eventually(t, within, func() string {
 		if got := b.tally(t, names, signer); count(got) != len(names) {
@@ -340,7 +340,7 @@ func (b *beside) until(t *testing.T, within time.Duration, names []string, signe
 }
 
 // forget deletes the requests of the hosts whose names begin so.
-func (b *beside) forget(t *testing.T, word string) {
+func (b *sideBySide) forget(t *testing.T, word string) {
 	var wait sync.WaitGroup
 	next := make(chan string)
 	for range 16 {
@@ -362,7 +362,7 @@ func (b *beside) forget(t *testing.T, word string) {
 }
 
 // touch writes a label, an event for whoever watches.
-func (b *beside) touch(t *testing.T, names []string) {
+func (b *sideBySide) touch(t *testing.T, names []string) {
 	for _, r := range b.requests(t) {
 		if name, _ := strings.CutPrefix(lab.CommonName(&r), "system:node:"); slices.Contains(names, name) {
 			_, err := b.kube.CertificatesV1().CertificateSigningRequests().Patch(t.Context(), r.Name, types.MergePatchType, []byte(`{"metadata":{"labels":{"e2e":"again"}}}`), metav1.PatchOptions{})
@@ -374,7 +374,7 @@ func (b *beside) touch(t *testing.T, names []string) {
 }
 
 // versions is what every request has been written to.
-func (b *beside) versions(t *testing.T) string {
+func (b *sideBySide) versions(t *testing.T) string {
 	var list []string
 	for _, r := range b.requests(t) {
 		list = append(list, r.Name+"@"+r.ResourceVersion)
@@ -384,7 +384,7 @@ func (b *beside) versions(t *testing.T) string {
 }
 
 // peace looks for a quarrel: a denial, a second condition, an approval that was refused, errors.
-func (b *beside) peace(t *testing.T) {
+func (b *sideBySide) peace(t *testing.T) {
 	for _, r := range b.requests(t) {
 		if len(r.Status.Conditions) > 1 || slices.ContainsFunc(r.Status.Conditions, func(c certificatesv1.CertificateSigningRequestCondition) bool {
 			return c.Type != certificatesv1.CertificateApproved

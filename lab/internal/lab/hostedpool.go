@@ -226,12 +226,15 @@ func (h *Hosted) syncPool(ctx context.Context) error {
 		return err
 	}
 	pool, err := h.lab.Get(ctx, nodePoolResource, seed.HostedNamespace, seed.HostedPool)
-	if err != nil || paused(pool) {
+	if err != nil {
 		return err
 	}
 	token, err := h.token(ctx)
 	if err != nil {
 		return err
+	}
+	if paused(pool) {
+		return h.syncConditions(ctx, token)
 	}
 	return errors.Join(h.syncUserData(ctx, token), h.syncConditions(ctx, token))
 }
@@ -305,6 +308,9 @@ func (h *Hosted) syncConditions(ctx context.Context, token *corev1.Secret) error
 	changed := nested(pool, "status", "version") != seed.Version
 	var list []any
 	for _, c := range poolConditions(h.values.Release, token) {
+		if c[0] == "ReconciliationActive" && paused(pool) { // conditions.go generateReconciliationActiveCondition
+			c = [4]string{c[0], "False", "ReconciliationPaused", "Reconciliation paused until field removed"}
+		}
 		now := map[string]any{
 			"type": c[0], "status": c[1], "reason": c[2], "message": c[3],
 			"observedGeneration": pool.GetGeneration(), "lastTransitionTime": h.values.Now(),
