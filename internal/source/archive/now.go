@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
@@ -124,10 +125,10 @@ func (s *Source) newestIn(ctx context.Context, f file, limit time.Time) (newest 
 	}
 	defer func() { err = errors.Join(err, in.Close()) }()
 	scan := timeScan{limit: limit}
-	if _, err := io.Copy(&scan, io.LimitReader(in, maxObjectFile)); err != nil {
+	if err := scan.read(io.LimitReader(in, maxObjectFile)); err != nil {
 		return newest, err
 	}
-	return scan.end(), nil
+	return scan.newest, nil
 }
 
 // timeScan finds the newest time in the text of objects that is not after limit,
@@ -137,7 +138,6 @@ type timeScan struct {
 	limit  time.Time
 	newest time.Time
 	best   string
-	buf    []byte
 }
 
 const (
@@ -145,28 +145,28 @@ const (
 	timeOverlap = 128 // longer than a field with its time
 )
 
-// Write implements io.Writer; it never fails.
-func (s *timeScan) Write(p []byte) (int, error) {
-	total := len(p)
-	for len(p) > 0 {
-		if s.buf == nil {
-			s.buf = make([]byte, 0, timeWindow)
+// timeWindows are buffers of timeScan.
+var timeWindows = sync.Pool{New: func() any { return new([timeWindow]byte) }}
+
+// read scans a text to its end.
+func (s *timeScan) read(r io.Reader) error {
+	window := timeWindows.Get().(*[timeWindow]byte)
+	defer timeWindows.Put(window)
+	n := 0
+	for {
+		k, err := r.Read(window[n:])
+		if n += k; n == timeWindow || err != nil {
+			s.scan(window[:n])
 		}
-		k := min(len(p), timeWindow-len(s.buf))
-		s.buf = append(s.buf, p[:k]...)
-		if p = p[k:]; len(s.buf) == timeWindow {
-			s.scan(s.buf)
-			s.buf = s.buf[:copy(s.buf, s.buf[timeWindow-timeOverlap:])]
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return err
+		case n == timeWindow:
+			n = copy(window[:], window[timeWindow-timeOverlap:])
 		}
 	}
-	return total, nil
-}
-
-// end returns the newest time of what came.
-func (s *timeScan) end() time.Time {
-	s.scan(s.buf)
-	s.buf = s.buf[:0]
-	return s.newest
 }
 
 // newestTime is timeScan over a text that is there as a whole.

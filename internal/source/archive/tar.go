@@ -218,8 +218,8 @@ func (t *tarStore) spool(e *entry, size int64, content io.Reader) error {
 	}
 	if e.class == object && slices.Contains(timeBearing, e.resource) {
 		var times timeScan
-		_, err := io.Copy(&times, content)
-		e.newest, e.timed = times.end(), true
+		err := times.read(content)
+		e.newest, e.timed = times.newest, true
 		return err
 	}
 	return nil
