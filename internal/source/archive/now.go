@@ -125,10 +125,11 @@ func (s *Source) newestIn(ctx context.Context, f file, limit time.Time) (newest 
 	}
 	defer func() { err = errors.Join(err, in.Close()) }()
 	scan := timeScan{limit: limit}
-	if err := scan.read(io.LimitReader(in, maxObjectFile)); err != nil {
-		return newest, err
+	_, err = io.Copy(&scan, io.LimitReader(in, maxObjectFile))
+	if newest = scan.end(); err != nil {
+		return time.Time{}, err
 	}
-	return scan.newest, nil
+	return newest, nil
 }
 
 // timeScan finds the newest time in the text of objects that is not after limit,
@@ -138,6 +139,8 @@ type timeScan struct {
 	limit  time.Time
 	newest time.Time
 	best   string
+	window *[timeWindow]byte
+	n      int // bytes in it
 }
 
 const (
@@ -148,25 +151,55 @@ const (
 // timeWindows are buffers of timeScan.
 var timeWindows = sync.Pool{New: func() any { return new([timeWindow]byte) }}
 
-// read scans a text to its end.
-func (s *timeScan) read(r io.Reader) error {
-	window := timeWindows.Get().(*[timeWindow]byte)
-	defer timeWindows.Put(window)
-	n := 0
+// Write implements io.Writer; it never fails.
+func (s *timeScan) Write(p []byte) (int, error) {
+	for rest := p; len(rest) > 0; {
+		k := copy(s.space(), rest)
+		s.grow(k)
+		rest = rest[k:]
+	}
+	return len(p), nil
+}
+
+// ReadFrom implements io.ReaderFrom.
+func (s *timeScan) ReadFrom(r io.Reader) (total int64, err error) {
 	for {
-		k, err := r.Read(window[n:])
-		if n += k; n == timeWindow || err != nil {
-			s.scan(window[:n])
+		k, err := r.Read(s.space())
+		s.grow(k)
+		total += int64(k)
+		if errors.Is(err, io.EOF) {
+			return total, nil
 		}
-		switch {
-		case errors.Is(err, io.EOF):
-			return nil
-		case err != nil:
-			return err
-		case n == timeWindow:
-			n = copy(window[:], window[timeWindow-timeOverlap:])
+		if err != nil {
+			return total, err
 		}
 	}
+}
+
+// space returns where the next bytes go.
+func (s *timeScan) space() []byte {
+	if s.window == nil {
+		s.window = timeWindows.Get().(*[timeWindow]byte)
+	}
+	return s.window[s.n:]
+}
+
+// grow notes that so many bytes came.
+func (s *timeScan) grow(k int) {
+	if s.n += k; s.n == timeWindow {
+		s.scan(s.window[:])
+		s.n = copy(s.window[:], s.window[timeWindow-timeOverlap:])
+	}
+}
+
+// end returns the newest time of what came.
+func (s *timeScan) end() time.Time {
+	if s.window != nil {
+		s.scan(s.window[:s.n])
+		timeWindows.Put(s.window)
+		s.window, s.n = nil, 0
+	}
+	return s.newest
 }
 
 // newestTime is timeScan over a text that is there as a whole.

@@ -168,7 +168,7 @@ func TestUnwantedIsThere(t *testing.T) {
 	}
 }
 
-// TestTimesOverWindows proves that a time is found wherever the text is cut into reads.
+// TestTimesOverWindows proves that a time is found wherever the text is cut into reads and writes.
 func TestTimesOverWindows(t *testing.T) {
 	text := strings.Repeat(`{"metadata":{"creationTimestamp":"2026-01-02T10:11:12Z","x":"`+strings.Repeat("y", 997)+`"}},`, 70) +
 		`"lastTransitionTime":"2026-01-03T10:11:12Z","deletionTimestamp":"2027-01-01T00:00:00Z"` + strings.Repeat("z", 60<<10)
@@ -176,8 +176,17 @@ func TestTimesOverWindows(t *testing.T) {
 	for _, step := range []int{1, 7, 1000, timeWindow, 1 << 20} {
 		for shift := range 40 {
 			var s timeScan
-			if err := s.read(&steps{strings.NewReader(strings.Repeat(" ", shift*3) + text), step}); err != nil || !s.newest.Equal(want) {
+			shifted := strings.Repeat(" ", shift*3) + text
+			if _, err := io.Copy(&s, &steps{strings.NewReader(shifted), step}); err != nil || !s.end().Equal(want) {
 				t.Fatalf("in steps of %d, shifted by %d: %s, %v, want %s", step, shift*3, s.newest, err, want)
+			}
+			var written timeScan
+			for rest := shifted; rest != ""; {
+				n, _ := written.Write([]byte(rest[:min(step, len(rest))]))
+				rest = rest[n:]
+			}
+			if got := written.end(); !got.Equal(want) {
+				t.Fatalf("written in steps of %d, shifted by %d: %s, want %s", step, shift*3, got, want)
 			}
 			if step == 1 {
 				break
