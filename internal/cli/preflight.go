@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"regexp"
 
@@ -15,8 +16,8 @@ import (
 
 // preflightFlags say what is looked at before an installation.
 type preflightFlags struct {
-	files   []string
-	dir     string
+	files []string
+	dir   string
 	// installDir: the directory was named as the installer's, also where nothing in it shows that.
 	installDir bool
 
@@ -145,7 +146,11 @@ func (a *app) openPlan(o preflightFlags) (*plan.Source, error) {
 	if dir == "" {
 		dir = "."
 	}
-	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
+	info, err := os.Stat(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, usagef("there is no directory %s; name the one with install-config.yaml", dir)
+	case err == nil && !info.IsDir():
 		return nil, usagef("%s is a file: write %s preflight -f %s", dir, a.name, dir)
 	}
 	read := plan.FS

@@ -23,6 +23,8 @@ func parseSubject(arg string) (fault.Subject, error) {
 	switch {
 	case ok && known && name != "":
 		return fault.Subject{Kind: k, Name: name}, nil
+	case namedAsArchive(arg) || onDisk(arg):
+		return fault.Subject{}, usagef("%q is not a subject; did you mean `--from %s`?", arg, quote(arg))
 	case !ok:
 		return fault.Subject{}, usagef("%q is not a subject: write it as oc does, one of %s", arg, subjectForms)
 	case name == "":
