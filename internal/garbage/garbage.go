@@ -24,7 +24,7 @@ const (
 )
 
 // Pace sets when garbage is collected, from now on and again after each collection, for
-// the whole process. It is called once, by a main that nobody gave GOGC.
+// the whole process. It is called once, by a main, where GOGC is not set.
 func Pace() {
 	debug.SetGCPercent(percent(0))
 	arm()
