@@ -3,6 +3,8 @@ package baseline
 import (
 	"slices"
 	"time"
+
+	"github.com/rollcall-project/rollcall/internal/sortby"
 )
 
 // The kinds of changes.
@@ -85,7 +87,7 @@ func Compare(was, is Baseline) Comparison {
 		c.Compared++
 		c.Changes = append(c.Changes, Change{e.Area, e.Subject, e.Name, Removed, value, ""})
 	}
-	slices.SortFunc(c.Changes, func(a, b Change) int {
+	sortby.Func(c.Changes, func(a, b Change) int {
 		return compare(Entry{a.Area, a.Subject, a.Name, ""}, Entry{b.Area, b.Subject, b.Name, ""})
 	})
 	return c

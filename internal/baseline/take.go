@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/sortby"
 )
 
 // Lister reads objects; internal/facts.World is one.
@@ -99,7 +100,7 @@ func Take(ctx context.Context, l Lister, at time.Time, source, verdict string) (
 			}
 		}
 	}
-	slices.SortFunc(b.Entries, compare)
+	sortby.Func(b.Entries, compare)
 	b.Entries = slices.CompactFunc(b.Entries, func(x, y Entry) bool { return x.key() == y.key() })
 	if len(b.Entries) > maxEntries {
 		return b, fmt.Errorf("the cluster has more than %d values", maxEntries)
@@ -157,7 +158,7 @@ func takeNode(t *taker, o evidence.Object) {
 			roles = append(roles, role)
 		}
 	}
-	slices.SortFunc(roles, func(a, b any) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
+	sortby.Func(roles, func(a, b any) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
 	t.add(subject, "roles", roles)
 	annotations, _ := evidence.Field(o.Content, "metadata", "annotations").(map[string]any)
 	for _, a := range []string{"currentConfig", "desiredConfig", "state"} {

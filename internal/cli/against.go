@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -26,10 +27,10 @@ func concernsNewHosts(f *fault.Fault) bool {
 // preflightAgainst checks whether a cluster lets new hosts join. It is a diagnosis of it, of
 // which what concerns new hosts is shown.
 func (a *app) preflightAgainst(ctx context.Context, format, cluster string) (err error) {
-	if _, err := os.Stat(cluster); err == nil {
-		a.source.from = []string{cluster}
-	} else {
+	if a.isContext(cluster) {
 		a.kube.Context = cluster
+	} else {
+		a.source.from = []string{cluster}
 	}
 	r, err := a.openRun(ctx, nil)
 	switch {
@@ -59,6 +60,21 @@ func (a *app) preflightAgainst(ctx context.Context, format, cluster string) (err
 	return &ExitError{Code: ExitUndecided} // what leaves it open is about hosts that are there, which are not shown
 }
 
+// isContext reports whether CLUSTER is a context of the kubeconfig and not an archive. A name
+// that is both is the context's: a directory here that happens to have the name of the
+// production cluster must not be checked instead of it.
+func (a *app) isContext(cluster string) bool {
+	if _, err := os.Stat(cluster); err != nil {
+		return true
+	}
+	if strings.ContainsRune(cluster, filepath.Separator) || !a.kube.has(cluster) {
+		return false
+	}
+	fmt.Fprintf(a.io.Err, "%s: --against %s is a context of the kubeconfig, and a file or directory here: the cluster is checked; for the archive write --against .%c%s\n",
+		a.name, a.style().Clean(cluster), filepath.Separator, a.style().Clean(cluster))
+	return true
+}
+
 // notAsked says what an answer without a mistake did not look at.
 func (a *app) notAsked() string {
 	var open []string
@@ -81,27 +97,8 @@ func forNewHosts(d *diagnosis.Diagnosis, catalog *fault.Catalog) *diagnosis.Diag
 		return ok && concernsNewHosts(f)
 	}
 	out := *d
-	out.Roots, out.Unexplained, out.Findings, out.Hosts, out.Timeline = []diagnosis.Root{}, []diagnosis.Unexplained{}, []diagnosis.Finding{}, []diagnosis.HostState{}, []diagnosis.Moment{}
-	kept := map[fault.Key]bool{}
-	for _, r := range d.Roots {
-		if about(r.Key) || slices.ContainsFunc(r.Explains, about) {
-			out.Roots = append(out.Roots, r)
-			kept[r.Key] = true
-			for _, k := range r.Explains {
-				kept[k] = true
-			}
-		}
-	}
-	for _, u := range d.Unexplained {
-		if about(u.Key) {
-			out.Unexplained = append(out.Unexplained, u)
-			for _, suspect := range u.Suspects {
-				for _, k := range suspect.Keys() {
-					kept[k] = true
-				}
-			}
-		}
-	}
+	out.Findings, out.Hosts, out.Timeline = []diagnosis.Finding{}, []diagnosis.HostState{}, []diagnosis.Moment{}
+	kept := narrow(&out, about)
 	open := 0
 	for _, f := range d.Findings {
 		if !about(f.Key()) && !kept[f.Key()] {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -16,6 +15,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/fault"
 	"github.com/rollcall-project/rollcall/internal/report"
+	"github.com/rollcall-project/rollcall/internal/sortby"
 )
 
 func (a *app) baselineCommand() *cobra.Command {
@@ -237,7 +237,7 @@ func (a *app) addBaseline(ctx context.Context, r *run, d *diagnosis.Diagnosis) e
 		more = append(more, at("not compared with the baseline: "+string(g.Area)+" ("+g.Reason+")", fault.Subject{Kind: fault.Cluster}))
 	}
 	d.Timeline = append(d.Timeline, more...)
-	slices.SortStableFunc(d.Timeline, func(x, y diagnosis.Moment) int { return x.Time.Compare(y.Time) })
+	sortby.StableFunc(d.Timeline, func(x, y diagnosis.Moment) int { return x.Time.Compare(y.Time) })
 	return nil
 }
 

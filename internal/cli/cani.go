@@ -11,6 +11,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts/all"
 	"github.com/rollcall-project/rollcall/internal/report"
+	"github.com/rollcall-project/rollcall/internal/sortby"
 	"github.com/rollcall-project/rollcall/internal/source/fromnode"
 	"github.com/rollcall-project/rollcall/internal/source/hosted"
 	"github.com/rollcall-project/rollcall/internal/source/live"
@@ -146,7 +147,7 @@ func (a *app) rights(ctx context.Context, s *live.Source) ([]right, error) {
 	if a.source.probeFrom != "" {
 		list = append(list, rightsOf("", ask(ctx, s, probeFromRights()))...)
 	}
-	slices.SortFunc(list, func(a, b right) int {
+	sortby.Func(list, func(a, b right) int {
 		return strings.Compare(a.Cluster+" "+a.Resource+a.Name+a.Namespace+a.Verb, b.Cluster+" "+b.Resource+b.Name+b.Namespace+b.Verb)
 	})
 	return slices.Compact(list), nil

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -67,8 +68,9 @@ func (a *app) expectedHosts() ([]namedhost.Host, error) {
 
 // checkConsoles refuses a console of a host that nothing else names: a typing error would
 // leave out what the screen shows, or put a host on the list that does not exist. Where
-// the list of hosts may not be whole, or consoles are all there is, any name is taken; so
-// it is for a hosted cluster: a NodePool of platform None has no object of its hosts.
+// the list of hosts may not be whole it warns, and takes the name. Where consoles are all
+// there is, any name is taken; so it is for a hosted cluster: a NodePool of platform None has
+// no object of its hosts.
 func (a *app) checkConsoles(ctx context.Context, r *run, now time.Time) error {
 	if len(a.source.consoles) == 0 {
 		return nil
@@ -85,9 +87,10 @@ func (a *app) checkConsoles(ctx context.Context, r *run, now time.Time) error {
 		return err
 	}
 	known, names := knownHosts(roll)
-	if len(known) == 0 || len(roll.Missing) > 0 || len(roll.Gaps) > 0 {
+	if len(known) == 0 {
 		return nil
 	}
+	whole := len(roll.Missing) == 0 && len(roll.Gaps) == 0
 	var expected []string
 	for _, value := range a.source.expect {
 		name, _, _ := strings.Cut(value, "=")
@@ -99,6 +102,11 @@ func (a *app) checkConsoles(ctx context.Context, r *run, now time.Time) error {
 			return &usageError{err}
 		}
 		if slices.ContainsFunc(append(names, expected...), func(n string) bool { return sameHost(n, spec.Host) }) {
+			continue
+		}
+		if !whole {
+			fmt.Fprintf(a.io.Err, "%s: --console: no object names host %q%s; it is taken as one that is expected, as the list of hosts may not be whole. Known hosts are %s\n",
+				a.name, spec.Host, didYouMean(spec.Host, known), someOf(known))
 			continue
 		}
 		return usagef("--console %q: no host %q is known%s; known hosts are %s. Use the name of its Node, Machine or BareMetalHost; "+

@@ -159,7 +159,7 @@ func (a *app) expected(ctx context.Context) (k known, err error) {
 	if len(a.source.from) > 0 {
 		p, err := csr.GatherPartly(ctx, worldLister{w}, d.Now)
 		if err != nil {
-			return k, err
+			return k, fmt.Errorf("%w; `oc get csr -o yaml` has the whole list", err)
 		}
 		k.requests = &p
 	}
@@ -197,7 +197,7 @@ func (a *app) csrExplainCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "explain NAME",
 		Short: "every rule for one request, and how it came out",
-		Args:  exactlyOne("NAME"),
+		Args:  a.exactlyOne("NAME", "csr list"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			j, err := a.judge(cmd.Context(), f)
 			if err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/facts/all"
 	"github.com/rollcall-project/rollcall/internal/fault"
 	"github.com/rollcall-project/rollcall/internal/report"
+	"github.com/rollcall-project/rollcall/internal/sortby"
 )
 
 // entry is one thing that `explain` has a page about.
@@ -43,7 +44,7 @@ func entries(c *fault.Catalog) []entry {
 
 func sortedFacts() []facts.Fact {
 	list := slices.Clone(all.All())
-	slices.SortFunc(list, func(a, b facts.Fact) int { return cmp.Compare(a.Name, b.Name) })
+	sortby.Func(list, func(a, b facts.Fact) int { return cmp.Compare(a.Name, b.Name) })
 	return list
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/fault"
 	"github.com/rollcall-project/rollcall/internal/report"
+	"github.com/rollcall-project/rollcall/internal/sortby"
 )
 
 func (a *app) explainCommand() *cobra.Command {
@@ -168,7 +169,7 @@ func search(list []entry, words string) []hit {
 		}
 		hits = append(hits, hit{e, score + overlap(asked, wordsOf(e.id))/10, sure})
 	}
-	slices.SortStableFunc(hits, func(a, b hit) int { return cmp.Compare(b.score, a.score) })
+	sortby.StableFunc(hits, func(a, b hit) int { return cmp.Compare(b.score, a.score) })
 	if i := slices.IndexFunc(hits, func(h hit) bool { return h.sure }); i > 0 {
 		hits[0], hits[i] = hits[i], hits[0]
 	}

@@ -229,9 +229,9 @@ func (a *app) unknownText(format string, r *message.Report, words string, list, 
 		fmt.Fprintf(a.io.Out, "\n%s\n", report.Wrap("Look next: "+next, a.style()))
 	}
 	fmt.Fprintf(a.io.Out, `
-Next: %[1]s scan FILE         the whole log or console shows more than one line
-      %[1]s diagnose          ask the cluster, or an archive with --from
-      %[1]s list faults       what is known
+Next: %[1]s scan FILE           the whole log or console shows more
+      %[1]s diagnose            ask the cluster, or an archive with --from
+      %[1]s list faults WORD    the faults with this word
 `, a.name)
 	return &ExitError{Code: ExitUndecided}
 }

@@ -130,7 +130,7 @@ func (a *app) fixAgainCommand(verb, short string) *cobra.Command {
 		Use:   verb + " ID",
 		Short: short,
 		Long:  strings.ToUpper(short[:1]) + short[1:] + ".\n\n" + fixExitCodes,
-		Args:  exactlyOne("ID"),
+		Args:  a.exactlyOne("ID", "fix history"),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			var id string
 			id, f.digest, err = planName(args[0])
@@ -198,11 +198,23 @@ func planName(arg string) (id, digest string, err error) {
 	return p.ID, digest, err
 }
 
-func exactlyOne(what string) cobra.PositionalArgs {
+// exactlyOne takes one argument and no more. find is the command that lists what it can be.
+func (a *app) exactlyOne(what, find string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
-		if len(args) != 1 {
-			return usagef("want one %s, got %d", what, len(args))
+		switch len(args) {
+		case 1:
+			return nil
+		case 0:
+			return usagef("%s is missing; `%s` lists them", what, a.command(find))
 		}
-		return nil
+		return usagef("%q: only one %s can be given", args[1], what)
 	}
+}
+
+// command is a command line: of Rollcall, unless it begins with the name of another program.
+func (a *app) command(line string) string {
+	if strings.HasPrefix(line, "oc ") {
+		return line
+	}
+	return a.name + " " + line
 }

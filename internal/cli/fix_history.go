@@ -13,6 +13,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/fault"
 	"github.com/rollcall-project/rollcall/internal/repair"
+	"github.com/rollcall-project/rollcall/internal/report"
 )
 
 func (a *app) fixHistoryCommand() *cobra.Command {
@@ -30,7 +31,7 @@ func (a *app) fixHistoryCommand() *cobra.Command {
 			if len(args) == 1 {
 				var h repair.History
 				if h, err = repair.HistoryOf(state, args[0]); errors.Is(err, fs.ErrNotExist) {
-					return fmt.Errorf("no plan %s was begun here (%s)", args[0], state)
+					return fmt.Errorf("no plan %s was begun here (%s); `%s fix history` lists those that were", args[0], state, a.name)
 				}
 				list = []repair.History{h}
 			}
@@ -60,8 +61,14 @@ func (a *app) printHistories(list []repair.History) error {
 		_, err := fmt.Fprintln(a.io.Out, "No plan was begun here.")
 		return err
 	}
-	t := tabwriter.NewWriter(a.io.Out, 0, 0, 3, ' ', 0)
 	clean := a.style().Clean
+	if a.io.Screen.Terminal { // a row is wider than most screens
+		for _, h := range list {
+			fmt.Fprintf(a.io.Out, "%s\n%s\n", clean(h.ID), report.Indent(historyLine(h), 2, a.style()))
+		}
+		return nil
+	}
+	t := tabwriter.NewWriter(a.io.Out, 0, 0, 3, ' ', 0)
 	fmt.Fprintln(t, "PLAN\tBEGUN\tLAST\tSTATE")
 	for _, h := range list {
 		if h.Broken != nil { // the name is quoted: it may be none that a plan can have
@@ -80,6 +87,17 @@ func (a *app) printHistories(list []repair.History) error {
 
 // stateText says what is known of a plan: what the last diagnosis showed, or how far it came
 // and that it was not checked since.
+// historyLine is a plan's history in one sentence.
+func historyLine(h repair.History) string {
+	switch {
+	case h.Broken != nil:
+		return fmt.Sprintf("cannot be read: %v", h.Broken)
+	case len(h.Records) == 0:
+		return "not begun"
+	}
+	return "begun " + h.Records[0].Time.Format(time.RFC3339) + ": " + stateText(h)
+}
+
 func stateText(h repair.History) string {
 	if o := h.Outcome(); o != nil {
 		return o.String()

@@ -33,7 +33,7 @@ the host, and run it there as root: check, apply, then undo or finish.
 
 Where the API does not answer, name its internal address with --api-int.`,
 		Example: example(a.name, "fix kubelet-script control1", "write kubelet-control1.sh"),
-		Args:    exactlyOne("NODE"),
+		Args:    a.exactlyOne("NODE", "oc get nodes"),
 		RunE:    func(cmd *cobra.Command, args []string) error { return a.fixScript(cmd.Context(), f, args[0]) },
 	}
 	grouped(cmd, groupOwn, func(s *pflag.FlagSet) {

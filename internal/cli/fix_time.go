@@ -30,7 +30,7 @@ applying the file sets in motion. It refuses a pool that has such a config alrea
 A host that boots for the first time gets this file with its config, after it has
 verified the certificate of the server. A wrong hardware clock must be set before that.`,
 		Example: example(a.name, "fix time-sources worker --server ntp1.example.com --server ntp2.example.com", "write 99-worker-rollcall-chrony.yaml"),
-		Args:    exactlyOne("POOL"),
+		Args:    a.exactlyOne("POOL", "oc get mcp"),
 		RunE:    func(cmd *cobra.Command, args []string) error { return a.fixTime(cmd.Context(), f, args[0]) },
 	}
 	grouped(cmd, groupOwn, func(s *pflag.FlagSet) {

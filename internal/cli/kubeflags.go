@@ -71,6 +71,14 @@ func (k *kubeFlags) loader() clientcmd.ClientConfig {
 	return k.loaded
 }
 
+// has reports whether the kubeconfig has a context of this name.
+func (k *kubeFlags) has(context string) bool {
+	rules := clientcmd.NewDefaultClientConfigLoadingRules()
+	rules.ExplicitPath = k.KubeConfig
+	config, err := rules.Load()
+	return err == nil && config.Contexts[context] != nil
+}
+
 // restConfig is how the cluster is reached.
 func (k *kubeFlags) restConfig() (*rest.Config, error) {
 	config, err := k.loader().ClientConfig()

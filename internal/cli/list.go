@@ -1,13 +1,16 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/rollcall-project/rollcall/internal/fault"
 	"github.com/rollcall-project/rollcall/internal/report"
+	"github.com/rollcall-project/rollcall/internal/sortby"
 )
 
 // listed are the words of `list` and the kind of entry that each stands for.
@@ -19,6 +22,11 @@ var listed = []struct{ word, kind, about string }{
 	{"stages", "stage", "the steps of the join path, in order"},
 }
 
+// listWord is the word of `list` for the entries of one kind.
+func listWord(kind string) string {
+	return listed[slices.IndexFunc(listed, func(l struct{ word, kind, about string }) bool { return l.kind == kind })].word
+}
+
 func (a *app) listCommand() *cobra.Command {
 	var words []string
 	about := ""
@@ -26,18 +34,29 @@ func (a *app) listCommand() *cobra.Command {
 		words = append(words, l.word)
 		about += fmt.Sprintf("  %-10s%s\n", l.word, l.about)
 	}
+	var layers []string
 	cmd := &cobra.Command{
-		Use:       "list " + strings.Join(words, "|"),
-		Short:     "list faults, remedies, refused remedies, facts or stages",
-		Long:      "List prints what is known:\n" + about,
+		Use:   "list " + strings.Join(words, "|") + " [WORD...]",
+		Short: "list faults, remedies, refused remedies, facts or stages",
+		Long: "List prints what is known, a line each:\n" + about + `
+With a WORD it prints only the entries that have it in their id, title or layer; with
+several, those that have all of them. A terminal shows as much of a title as fits;
+-o wide shows all of it.`,
+		Example: example(a.name, "list faults", "all of them, by layer") +
+			example(a.name, "list faults certificate expired", "those about expired certificates") +
+			example(a.name, "list faults --layer ignition", "those of one layer") +
+			example(a.name, "list remedies etcd", "what to do about etcd"),
 		ValidArgs: words,
 		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 || !slices.Contains(words, args[0]) {
+			if len(args) == 0 || !slices.Contains(words, args[0]) {
 				hint := ""
-				if len(args) == 1 {
+				if len(args) > 0 {
 					hint = didYouMean(args[0], words)
 				}
 				return usagef("name what to list: one of %s%s", strings.Join(words, ", "), hint)
+			}
+			if len(layers) > 0 && args[0] != words[0] {
+				return usagef("--layer is for `%s list %s`: only faults have a layer", a.name, words[0])
 			}
 			return nil
 		},
@@ -46,18 +65,79 @@ func (a *app) listCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			for _, l := range layers {
+				if known := layersOf(c); !slices.Contains(known, l) {
+					return usagef("there is no layer %q; the layers are %s%s", l, strings.Join(known, ", "), didYouMean(l, known))
+				}
+			}
 			var list []entry
 			for _, e := range entries(c) {
-				if listed[slices.Index(words, args[0])].kind == e.kind {
+				if listed[slices.Index(words, args[0])].kind == e.kind && e.has(args[1:]) && (len(layers) == 0 || slices.Contains(layers, e.group())) {
 					list = append(list, e)
 				}
 			}
-			return a.printEntries(formatOf(cmd), list)
+			if len(list) == 0 {
+				return fmt.Errorf("none of the %s has %q in its id, title or layer; `%s list %s` lists all, `%s explain \"TEXT\"` takes a log line", args[0], strings.Join(args[1:], " "), a.name, args[0], a.name)
+			}
+			return a.printGroups(formatOf(cmd), list)
 		},
 	}
-	a.addOutputFlags(cmd, "text", "name", "json", "yaml")
+	a.addOutputFlags(cmd, "text", "wide", "name", "json", "yaml")
+	cmd.Flags().StringSliceVar(&layers, "layer", nil, "list only faults of this `LAYER`; repeatable")
+	_ = cmd.RegisterFlagCompletionFunc("layer", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		c, err := a.loadCatalog()
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveError
+		}
+		return layersOf(c), cobra.ShellCompDirectiveNoFileComp
+	})
 	a.addCatalogFlag(cmd)
 	return cmd
+}
+
+// layersOf lists the layers of a catalog's faults.
+func layersOf(c *fault.Catalog) []string {
+	var list []string
+	for _, f := range c.Faults {
+		list = append(list, f.Layer)
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// group is what entries of one kind are listed under: a fault's layer, who carries a remedy
+// out; "" for the kinds that have few.
+func (e entry) group() string {
+	switch v := e.page.(type) {
+	case *fault.Fault:
+		return v.Layer
+	case *fault.Remedy:
+		return report.ActorWords(v.By, "")
+	}
+	return ""
+}
+
+// has reports whether each of some words is in the id, the title or the group.
+func (e entry) has(words []string) bool {
+	in := strings.ToLower(e.id + " " + e.title + " " + e.group())
+	return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(in, strings.ToLower(w)) })
+}
+
+// printGroups lists entries of one kind under the headings of their groups, a line each.
+func (a *app) printGroups(format string, list []entry) error {
+	if format != "text" && format != "wide" {
+		return a.printEntries(format, list)
+	}
+	sortby.StableFunc(list, func(a, b entry) int { return cmp.Compare(a.group(), b.group()) })
+	rows := make([]report.Row, 0, len(list))
+	for _, e := range list {
+		rows = append(rows, report.Row{Group: e.group(), ID: e.id, Title: e.title})
+	}
+	o := report.Options{Style: a.style(), Command: a.name, NoHeaders: a.output.noHeaders}
+	if format == "wide" {
+		o.Width = report.NoWrap
+	}
+	return report.List(a.io.Out, rows, o)
 }
 
 // printEntries lists entries: id and title, or the ids, or the whole entries.
@@ -74,11 +154,21 @@ func (a *app) printEntries(format string, list []entry) error {
 		return a.printData(format, data)
 	}
 	rows := make([]report.Row, 0, len(list))
+	mixed := slices.ContainsFunc(list, func(e entry) bool { return e.kind != list[0].kind })
 	for _, e := range list {
-		rows = append(rows, report.Row{Kind: e.kind, ID: e.id, Title: e.title})
+		r := report.Row{ID: e.id, Title: e.title}
+		if mixed {
+			r.Group = listWord(e.kind)
+		}
+		rows = append(rows, r)
 	}
 	if format == "name" {
 		return report.IDs(a.io.Out, rows)
 	}
+	first := map[string]int{} // a kind comes where its best entry is
+	for i, r := range slices.Backward(rows) {
+		first[r.Group] = i
+	}
+	sortby.StableFunc(rows, func(a, b report.Row) int { return cmp.Compare(first[a.Group], first[b.Group]) })
 	return report.List(a.io.Out, rows, report.Options{Style: a.style(), Command: a.name, NoHeaders: a.output.noHeaders})
 }

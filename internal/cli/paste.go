@@ -17,7 +17,6 @@ import (
 	"github.com/rollcall-project/rollcall/internal/fault"
 	"github.com/rollcall-project/rollcall/internal/message"
 	"github.com/rollcall-project/rollcall/internal/report"
-	"github.com/rollcall-project/rollcall/internal/sanitize"
 	"github.com/rollcall-project/rollcall/internal/source/archive"
 	"github.com/rollcall-project/rollcall/internal/source/install"
 	"github.com/rollcall-project/rollcall/internal/source/paste"
@@ -186,17 +185,9 @@ func (a *app) messagesOf(ctx context.Context, sources []*paste.Source) (*message
 	if len(sources) == 0 {
 		return nil, nil, nil
 	}
-	c, err := a.wholeCatalog()
+	_, x, clean, err := a.messageReader()
 	if err != nil {
 		return nil, nil, err
-	}
-	x, err := message.New(c)
-	if err != nil {
-		return nil, nil, err
-	}
-	clean, err := sanitize.New()
-	if err != nil {
-		return nil, nil, fmt.Errorf("make sanitizer: %w", err)
 	}
 	var texts []*message.Report
 	for _, p := range sources {

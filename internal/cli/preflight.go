@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"regexp"
 
@@ -15,8 +16,11 @@ import (
 
 // preflightFlags say what is looked at before an installation.
 type preflightFlags struct {
-	files   []string
-	dir     string
+	files []string
+	dir   string
+	// installDir: the directory was named as the installer's, also where nothing in it shows that.
+	installDir bool
+
 	release string
 	against string   // context or archive of a running cluster
 	network bool     // ask the network of the plan
@@ -54,6 +58,7 @@ above --fail-on, 3 undecided.`,
 			if o.dir != "" && len(args) > 0 {
 				return usagef("%q and --install-dir %s: name one directory", args[0], o.dir)
 			}
+			o.installDir = o.dir != ""
 			if len(args) > 0 {
 				o.dir = args[0]
 			}
@@ -74,7 +79,7 @@ above --fail-on, 3 undecided.`,
 	}
 	f := cmd.Flags()
 	f.StringArrayVarP(&o.files, "file", "f", nil, "`FILE` of the plan: install-config or agent-config, of any name; repeatable")
-	f.StringVar(&o.dir, "install-dir", "", "`DIR` with install-config.yaml, agent-config.yaml or both; default: the current one")
+	f.StringVar(&o.dir, "install-dir", "", "`DIR` of openshift-install, also where only manifests are left in it; default: the current one")
 	f.StringVar(&o.release, "release", "", "the `RELEASE` that you will install, as 4.18: some checks depend on it")
 	f.StringVar(&o.against, "against", "", "check whether this running cluster lets new hosts join: a context of the kubeconfig, or an archive, as `CLUSTER`")
 	f.BoolVar(&a.source.probe, "probe", false, "with --against, also ask its machine config servers and API servers, without credentials: do hosts reach them, and which certificate do they serve")
@@ -141,11 +146,22 @@ func (a *app) openPlan(o preflightFlags) (*plan.Source, error) {
 	if dir == "" {
 		dir = "."
 	}
-	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
+	info, err := os.Stat(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, usagef("there is no directory %s; name the one with install-config.yaml", dir)
+	case err == nil && !info.IsDir():
 		return nil, usagef("%s is a file: write %s preflight -f %s", dir, a.name, dir)
 	}
-	s, err := plan.FS(os.DirFS(dir), ".", dir, a.io.Clock())
-	if errors.Is(err, plan.ErrNoPlan) {
+	read := plan.FS
+	if o.installDir {
+		read = plan.InstallDir
+	}
+	s, err := read(os.DirFS(dir), ".", dir, a.io.Clock())
+	switch {
+	case errors.Is(err, plan.ErrOtherManifests):
+		return nil, fmt.Errorf("%w; if it is the directory of an installation, write %s preflight --install-dir %s", err, a.name, dir)
+	case errors.Is(err, plan.ErrNoPlan):
 		return nil, fmt.Errorf("%w; openshift-install consumes these files: name your copies with -f FILE", err)
 	}
 	return s, err

@@ -16,6 +16,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/facts/relation"
 	"github.com/rollcall-project/rollcall/internal/fault"
 	"github.com/rollcall-project/rollcall/internal/fixture"
+	"github.com/rollcall-project/rollcall/internal/sortby"
 )
 
 func (a *app) testCommand() *cobra.Command {
@@ -203,7 +204,7 @@ func (a *app) proveAll(ctx context.Context, grid *fixture.Grid, c *fault.Catalog
 			p.Overlays = append(p.Overlays, t)
 		}
 	}
-	slices.SortStableFunc(p.Overlays, func(a, b testedOverlay) int { return strings.Compare(a.File, b.File) })
+	sortby.StableFunc(p.Overlays, func(a, b testedOverlay) int { return strings.Compare(a.File, b.File) })
 	for _, f := range c.Faults {
 		file, root := c.File(f)
 		if slices.Contains(roots, root) {

@@ -161,11 +161,15 @@ func (a *app) answer(ctx context.Context, r *run, format, subject string) error 
 	whole := d
 	if about != nil {
 		s, err := r.resolve(ctx, d, *about)
-		if err != nil {
+		switch {
+		case err != nil && d.Verdict.Class == diagnosis.CannotCheck: // the answer is the same for each subject
+			about = nil
+		case err != nil:
 			return err
+		default:
+			about = &s
+			d = focus(d, s, r.related(ctx, d, s))
 		}
-		about = &s
-		d = focus(d, s, r.related(ctx, d, s))
 	}
 	if err := a.printAnswer(ctx, format, d, whole, r, about); err != nil {
 		return err

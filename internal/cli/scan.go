@@ -129,17 +129,9 @@ func (a *app) openText(name string) (io.ReadCloser, error) {
 // readText finds the messages of the catalog in a text. In one that somebody can have
 // copied together, its objects, tables and journals are evaluated, too.
 func (a *app) readText(ctx context.Context, name string, in io.Reader) (*message.Report, *fault.Catalog, error) {
-	c, err := a.wholeCatalog()
+	c, x, clean, err := a.messageReader()
 	if err != nil {
 		return nil, nil, err
-	}
-	x, err := message.New(c)
-	if err != nil {
-		return nil, nil, err
-	}
-	clean, err := sanitize.New()
-	if err != nil {
-		return nil, nil, fmt.Errorf("make sanitizer: %w", err)
 	}
 	defer a.progress("reading the text ...")()
 	head := &headWriter{more: tooLong(in)}
@@ -153,6 +145,24 @@ func (a *app) readText(ctx context.Context, name string, in io.Reader) (*message
 	}
 	x.Join(r, found)
 	return r, c, nil
+}
+
+// messageReader is what texts are read with: the whole catalog, the index of its messages,
+// and what hides secrets.
+func (a *app) messageReader() (*fault.Catalog, *message.Index, *sanitize.Sanitizer, error) {
+	c, err := a.wholeCatalog()
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	x, err := message.New(c)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	clean, err := sanitize.New()
+	if err != nil {
+		return nil, nil, nil, fmt.Errorf("make sanitizer: %w", err)
+	}
+	return c, x, clean, nil
 }
 
 // headWriter keeps a text that is short.

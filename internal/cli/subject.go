@@ -23,6 +23,8 @@ func parseSubject(arg string) (fault.Subject, error) {
 	switch {
 	case ok && known && name != "":
 		return fault.Subject{Kind: k, Name: name}, nil
+	case namedAsArchive(arg) || onDisk(arg):
+		return fault.Subject{}, usagef("%q is not a subject; did you mean `--from %s`?", arg, quote(arg))
 	case !ok:
 		return fault.Subject{}, usagef("%q is not a subject: write it as oc does, one of %s", arg, subjectForms)
 	case name == "":
@@ -93,28 +95,8 @@ func (r *run) related(ctx context.Context, d *diagnosis.Diagnosis, s fault.Subje
 func focus(d *diagnosis.Diagnosis, s fault.Subject, related []fault.Subject) *diagnosis.Diagnosis {
 	out := *d
 	about := func(k fault.Key) bool { return k.Subject == s || slices.Contains(related, k.Subject) }
-	out.Roots, out.Unexplained, out.Hosts, out.Findings = []diagnosis.Root{}, []diagnosis.Unexplained{}, []diagnosis.HostState{}, []diagnosis.Finding{}
-	kept := map[fault.Key]bool{}
-	for _, r := range d.Roots {
-		if !about(r.Key) && !slices.ContainsFunc(r.Explains, about) {
-			continue
-		}
-		out.Roots = append(out.Roots, r)
-		kept[r.Key] = true
-		for _, k := range r.Explains {
-			kept[k] = true
-		}
-	}
-	for _, u := range d.Unexplained {
-		if about(u.Key) {
-			out.Unexplained = append(out.Unexplained, u)
-			for _, suspect := range u.Suspects {
-				for _, k := range suspect.Keys() {
-					kept[k] = true
-				}
-			}
-		}
-	}
+	out.Hosts, out.Findings = []diagnosis.HostState{}, []diagnosis.Finding{}
+	kept := narrow(&out, about)
 	out.Accepted = nil
 	for _, f := range d.Accepted {
 		if !about(f.Key) && !slices.ContainsFunc(f.Effects, about) {
@@ -142,6 +124,36 @@ func focus(d *diagnosis.Diagnosis, s fault.Subject, related []fault.Subject) *di
 	out.Timeline = slices.DeleteFunc(slices.Clone(d.Timeline), func(m diagnosis.Moment) bool { return m.Subject != s })
 	diagnose.Group(&out)
 	return &out
+}
+
+// narrow leaves the roots and unexplained symptoms that have to do with what is asked
+// about, and returns the findings that belong to them.
+func narrow(d *diagnosis.Diagnosis, about func(fault.Key) bool) map[fault.Key]bool {
+	roots, unexplained := d.Roots, d.Unexplained
+	d.Roots, d.Unexplained = []diagnosis.Root{}, []diagnosis.Unexplained{}
+	kept := map[fault.Key]bool{}
+	for _, r := range roots {
+		if !about(r.Key) && !slices.ContainsFunc(r.Explains, about) {
+			continue
+		}
+		d.Roots = append(d.Roots, r)
+		kept[r.Key] = true
+		for _, k := range r.Explains {
+			kept[k] = true
+		}
+	}
+	for _, u := range unexplained {
+		if !about(u.Key) {
+			continue
+		}
+		d.Unexplained = append(d.Unexplained, u)
+		for _, suspect := range u.Suspects {
+			for _, k := range suspect.Keys() {
+				kept[k] = true
+			}
+		}
+	}
+	return kept
 }
 
 // undecided is diagnose.Undecided for an answer that may be narrowed to a subject

@@ -136,7 +136,7 @@ func (a *app) workerResumeCommand() *cobra.Command {
 	var f workerFlags
 	cmd := &cobra.Command{
 		Use: "resume RUN", Short: "continue a run: make what is missing, and wait for what has not joined",
-		Args: exactlyOne("RUN"),
+		Args: a.exactlyOne("RUN", "worker list"),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.workerResume(cmd.Context(), f, args[0]) },
 	}
 	grouped(cmd, groupOwn, func(s *pflag.FlagSet) {
@@ -155,7 +155,7 @@ func (a *app) workerRollbackCommand() *cobra.Command {
 		Use: "rollback RUN", Short: "take away the machines of a run that have not joined",
 		Long: `Rollback takes away what the journal of the run has and what the provider has marked as
 this run's, and nothing else. A worker with a Node is part of the cluster: it stays.`,
-		Args: exactlyOne("RUN"),
+		Args: a.exactlyOne("RUN", "worker list"),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.workerRollback(cmd.Context(), f, args[0]) },
 	}
 	a.addWorkerFlags(cmd, &f)
@@ -274,6 +274,7 @@ func (a *app) workerRollback(ctx context.Context, f workerFlags, run string) (er
 	for _, name := range kept {
 		fmt.Fprintf(a.io.Out, "%s has joined and stays.\n", a.style().Clean(name))
 	}
+	err = errors.Join(err, a.workerUncordon(ctx, f, w))
 	if err == nil {
 		fmt.Fprintf(a.io.Out, "Run %s: everything else that it made is taken away.\n", run)
 	}

@@ -38,7 +38,7 @@ func (a *app) workerDeleteCommand() *cobra.Command {
 		Use:   "delete NAME",
 		Short: "drain a worker that a run made, delete its machine and its Node",
 		Long:  "Delete takes a worker out of the hosted cluster.\n\n" + drainHelp,
-		Args:  exactlyOne("NAME"),
+		Args:  a.exactlyOne("NAME", "worker list"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.workerDelete(cmd.Context(), f, args[0])
 		},
@@ -179,7 +179,7 @@ func (g guestCluster) ReadyNodes(ctx context.Context) ([]string, error) {
 	all, err := g.api.List(ctx, repair.Ref{Version: "v1", Resource: "nodes"})
 	var names []string
 	for _, o := range all {
-		if n := nodeOf(o); n.Ready && evidence.Field(o, "spec", "unschedulable") != true {
+		if n := nodeOf(o); n.Ready && !n.Cordoned {
 			names = append(names, evidence.String(o, "metadata", "name"))
 		}
 	}

@@ -26,13 +26,19 @@ func namedAsArchive(path string) bool {
 	return slices.ContainsFunc(archiveEndings, func(e string) bool { return strings.HasSuffix(path, e) })
 }
 
+// onDisk reports whether there is a file or a directory at a path.
+func onDisk(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
 // noCommand refuses a word that is no command, and says what was probably meant.
 func (a *app) noCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
 	word := args[0]
-	if _, err := os.Stat(word); err == nil || namedAsArchive(word) {
+	if onDisk(word) || namedAsArchive(word) {
 		return usagef("%q is not a command; did you mean --from? `%s diagnose --from %s`", word, a.name, quote(word))
 	}
 	if word == "roll" {
@@ -101,7 +107,7 @@ func nothingToPlan(err error, root diagnosis.Root, name string) error {
 	if !errors.Is(err, repair.ErrNothingToDo) || slices.ContainsFunc(root.Remedies, func(r fault.Advice) bool { return r.Fix }) {
 		return err
 	}
-	return fmt.Errorf("%w: `%s fix` has no action for %s (%s); what to do by hand: `%s diagnose`", err, name, root.Fault, root.Title, name)
+	return fmt.Errorf("no plan for %s (%s): `%s fix` cannot repair it; `%s diagnose` lists what to do by hand", root.Fault, root.Title, name, name)
 }
 
 // checkOneWay refuses an archive together with a cluster: only one of them would be read.

@@ -18,6 +18,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/reader"
+	"github.com/rollcall-project/rollcall/internal/sortby"
 	"github.com/rollcall-project/rollcall/internal/source/archive"
 )
 
@@ -230,7 +231,7 @@ func (r *Recorder) manifest() archive.Manifest {
 	for _, rec := range r.objects {
 		m.Objects = append(m.Objects, *rec)
 	}
-	slices.SortFunc(m.Objects, func(a, b archive.ObjectsRecord) int {
+	sortby.Func(m.Objects, func(a, b archive.ObjectsRecord) int {
 		return cmp.Or(strings.Compare(a.Resource, b.Resource), strings.Compare(a.Namespace, b.Namespace))
 	})
 	for q, rec := range r.texts {
@@ -240,7 +241,7 @@ func (r *Recorder) manifest() archive.Manifest {
 		}
 		m.Texts = append(m.Texts, t)
 	}
-	slices.SortFunc(m.Texts, func(a, b archive.TextsRecord) int {
+	sortby.Func(m.Texts, func(a, b archive.TextsRecord) int {
 		x, y := a.Query, b.Query
 		return cmp.Or(strings.Compare(x.Kind, y.Kind), strings.Compare(x.Cluster, y.Cluster), strings.Compare(x.Namespace, y.Namespace),
 			strings.Compare(x.Container, y.Container), strings.Compare(x.Unit, y.Unit), strings.Compare(x.Host, y.Host))
@@ -248,7 +249,7 @@ func (r *Recorder) manifest() archive.Manifest {
 	for name, f := range r.used {
 		m.Files = append(m.Files, archive.FileRecord{Name: name, Size: f.size, SHA256: hex.EncodeToString(f.sum[:])})
 	}
-	slices.SortFunc(m.Files, func(a, b archive.FileRecord) int { return strings.Compare(a.Name, b.Name) })
+	sortby.Func(m.Files, func(a, b archive.FileRecord) int { return strings.Compare(a.Name, b.Name) })
 	return m
 }
 

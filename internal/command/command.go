@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/sortby"
 )
 
 // Effect is what a command does.
@@ -170,7 +171,7 @@ func Refused(text string, known []*fault.RefusedRemedy) []*fault.RefusedRemedy {
 			}
 		}
 	}
-	slices.SortStableFunc(hits, func(a, b hit) int { return b.parts - a.parts })
+	sortby.StableFunc(hits, func(a, b hit) int { return b.parts - a.parts })
 	var list []*fault.RefusedRemedy
 	for _, h := range hits {
 		list = append(list, h.r)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/facts/csrs"
+	"github.com/rollcall-project/rollcall/internal/sortby"
 )
 
 // retryOfKubelet is the least time between two requests of one kubelet that runs: it waits
@@ -46,7 +47,7 @@ func Bulk(p Picture, declared []Expectation) []Expired {
 			list = append(list, Expired{Node: n, Expected: e, Decision: Judge(r, e, p), Keys: keysOf(p, r)})
 		}
 	}
-	slices.SortStableFunc(list, func(a, b Expired) int { return cmp.Compare(a.Node.Name, b.Node.Name) })
+	sortby.StableFunc(list, func(a, b Expired) int { return cmp.Compare(a.Node.Name, b.Node.Name) })
 	return list
 }
 
@@ -100,7 +101,7 @@ func keysOf(p Picture, r csrs.Request) int {
 // answered asks no more.
 func paced(r csrs.Request, rivals []csrs.Request) string {
 	all := append(slices.Clone(rivals), r)
-	slices.SortStableFunc(all, func(a, b csrs.Request) int { return a.Created.Compare(b.Created) })
+	sortby.StableFunc(all, func(a, b csrs.Request) int { return a.Created.Compare(b.Created) })
 	for i, o := range all {
 		switch {
 		case o.State != csrs.Pending:

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"net/netip"
-	"slices"
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/apitypes"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts/csrs"
+	"github.com/rollcall-project/rollcall/internal/sortby"
 )
 
 // Lister lists objects as they are now.
@@ -37,7 +37,7 @@ func Gather(ctx context.Context, from Lister, now time.Time) (Picture, error) {
 		}
 		p.Requests = append(p.Requests, r)
 	}
-	slices.SortFunc(p.Requests, func(a, b csrs.Request) int {
+	sortby.Func(p.Requests, func(a, b csrs.Request) int {
 		return cmp.Or(a.Created.Compare(b.Created), cmp.Compare(a.Name, b.Name))
 	})
 	if err := p.nodes(ctx, from); err != nil {

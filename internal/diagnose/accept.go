@@ -9,6 +9,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/sortby"
 )
 
 // Accepter says which findings a person accepts.
@@ -145,7 +146,7 @@ func (e *Engine) setAside(d *diagnosis.Diagnosis) {
 		}
 		return ok
 	})
-	slices.SortStableFunc(d.Accepted, func(a, b diagnosis.AcceptedFinding) int {
+	sortby.StableFunc(d.Accepted, func(a, b diagnosis.AcceptedFinding) int {
 		if n := rank(b) - rank(a); n != 0 {
 			return n
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/sortby"
 )
 
 // advice fills in what to do about everything that has no cause of its own: the roots and
@@ -55,7 +56,7 @@ func (e *Engine) advise(ctx context.Context, w *facts.World, d *diagnosis.Diagno
 		}
 		list = append(list, a)
 	}
-	slices.SortStableFunc(list, func(a, b fault.Advice) int { return refusedLast(a) - refusedLast(b) })
+	sortby.StableFunc(list, func(a, b fault.Advice) int { return refusedLast(a) - refusedLast(b) })
 	return list, nil
 }
 

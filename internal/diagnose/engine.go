@@ -19,6 +19,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/sortby"
 )
 
 // Relater leads from one subject to others. known is false where a subject's
@@ -83,7 +84,7 @@ func open(ctx context.Context, w *facts.World, f *fault.Fault) (trial, error) {
 	for i := range t.order {
 		t.order[i] = i
 	}
-	slices.SortStableFunc(t.order, func(a, b int) int { return position(text, t.given[a]) - position(text, t.given[b]) })
+	sortby.StableFunc(t.order, func(a, b int) int { return position(text, t.given[a]) - position(text, t.given[b]) })
 	ok, why := applies(f.Versions, w.Version)
 	if ok {
 		var err error

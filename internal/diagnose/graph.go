@@ -9,6 +9,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/sortby"
 )
 
 // graph is the findings of one run and the edges between them. Nodes are indexes
@@ -45,7 +46,7 @@ func (e *Engine) graph(ctx context.Context, w *facts.World, findings []diagnosis
 			return nil, err
 		}
 	}
-	slices.SortStableFunc(g.edges, func(a, b edge) int {
+	sortby.StableFunc(g.edges, func(a, b edge) int {
 		if a.from != b.from {
 			return a.from - b.from
 		}
@@ -228,7 +229,7 @@ func components(next [][]int) [][]int {
 	for _, c := range t.found {
 		slices.Sort(c)
 	}
-	slices.SortFunc(t.found, func(a, b []int) int { return a[0] - b[0] })
+	sortby.Func(t.found, func(a, b []int) int { return a[0] - b[0] })
 	return t.found
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/sortby"
 )
 
 // Group puts together what is alike in a diagnosis. Whoever changes its lists calls it
@@ -155,10 +156,11 @@ func alike(h diagnosis.HostState) string {
 	}, strings.ReplaceAll(h.Why, h.Name, ""))
 }
 
-// gaps puts together what is missing for one reason. What most of the source is missing
-// for comes first, then what can be supplied.
+// gaps puts together what is missing for one reason. What is damaged comes first: it names
+// the file. Then comes what most of the source is missing for, then what can be supplied.
 func gaps(coverage []evidence.Coverage) []diagnosis.Gap {
 	list := []diagnosis.Gap{}
+	damaged := map[string]bool{}
 	for _, c := range coverage {
 		if c.State != evidence.Missing && c.State != evidence.Partial {
 			continue
@@ -174,8 +176,15 @@ func gaps(coverage []evidence.Coverage) []diagnosis.Gap {
 		if !c.Supply.IsZero() && !slices.Contains(list[i].Supply, c.Supply) {
 			list[i].Supply = append(list[i].Supply, c.Supply)
 		}
+		damaged[c.Reason] = damaged[c.Reason] || c.Damaged
 	}
-	slices.SortStableFunc(list, func(a, b diagnosis.Gap) int {
+	sortby.StableFunc(list, func(a, b diagnosis.Gap) int {
+		if damaged[a.Reason] != damaged[b.Reason] {
+			if damaged[a.Reason] {
+				return -1
+			}
+			return 1
+		}
 		if n := parts(b) - parts(a); n != 0 {
 			return n
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/sortby"
 )
 
 // Lines is a cause that lines of a text show, as internal/message finds it.
@@ -58,14 +59,14 @@ func (e *Engine) withLines(ctx context.Context, w *facts.World, o Options, d *di
 		}),
 	}
 	again.Findings = append(again.Findings, more...)
-	slices.SortStableFunc(again.Findings, func(a, b diagnosis.Finding) int { return compareKeys(a.Key(), b.Key()) })
+	sortby.StableFunc(again.Findings, func(a, b diagnosis.Finding) int { return compareKeys(a.Key(), b.Key()) })
 	if err := e.complete(ctx, w, o, again); err != nil {
 		return nil, err
 	}
 	place := func(r diagnosis.Root) int {
 		return slices.IndexFunc(more, func(m diagnosis.Finding) bool { return m.Fault == r.Fault })
 	}
-	slices.SortStableFunc(again.Roots, func(a, b diagnosis.Root) int { return place(a) - place(b) })
+	sortby.StableFunc(again.Roots, func(a, b diagnosis.Root) int { return place(a) - place(b) })
 	Group(again)
 	return again, nil
 }

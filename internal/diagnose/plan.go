@@ -7,6 +7,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/sortby"
 )
 
 // Plan is the kind of a source that is what somebody wants to install: it has no hosts that
@@ -50,7 +51,7 @@ func notChecked(d *diagnosis.Diagnosis) []string {
 	if len(reasons) == 0 {
 		return nil
 	}
-	slices.SortStableFunc(reasons, func(a, b string) int { return checks[b] - checks[a] })
+	sortby.StableFunc(reasons, func(a, b string) int { return checks[b] - checks[a] })
 	if n := len(reasons) - named; n > 0 {
 		reasons = append(reasons[:named], fmt.Sprintf("and %d more reasons", n))
 	}

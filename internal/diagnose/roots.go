@@ -11,6 +11,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/sortby"
 )
 
 // cause is a finding and everything that it leads to.
@@ -48,7 +49,7 @@ func (e *Engine) conclude(ctx context.Context, w *facts.World, d *diagnosis.Diag
 			young = append(young, g.young(c))
 		}
 	}
-	slices.SortStableFunc(d.Roots, func(a, b diagnosis.Root) int {
+	sortby.StableFunc(d.Roots, func(a, b diagnosis.Root) int {
 		if n := len(b.Explains) - len(a.Explains); n != 0 {
 			return n
 		}
@@ -57,7 +58,7 @@ func (e *Engine) conclude(ctx context.Context, w *facts.World, d *diagnosis.Diag
 		}
 		return compareKeys(a.Key, b.Key)
 	})
-	slices.SortStableFunc(d.Unexplained, func(a, b diagnosis.Unexplained) int { return b.Severity.Rank() - a.Severity.Rank() })
+	sortby.StableFunc(d.Unexplained, func(a, b diagnosis.Unexplained) int { return b.Severity.Rank() - a.Severity.Rank() })
 	return young, nil
 }
 
@@ -192,7 +193,7 @@ func (g *graph) ruledOut(r diagnosis.Root) []diagnosis.RuledOut {
 			list = append(list, out)
 		}
 	}
-	slices.SortStableFunc(list, func(a, b diagnosis.RuledOut) int { return cmp.Compare(weight[b.Fault], weight[a.Fault]) })
+	sortby.StableFunc(list, func(a, b diagnosis.RuledOut) int { return cmp.Compare(weight[b.Fault], weight[a.Fault]) })
 	return list
 }
 

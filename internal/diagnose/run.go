@@ -17,6 +17,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/fault"
 	"github.com/rollcall-project/rollcall/internal/reader"
+	"github.com/rollcall-project/rollcall/internal/sortby"
 )
 
 // Roll projects hosts, their stages and the findings that block them.
@@ -276,7 +277,7 @@ func (e *Engine) EvaluateAll(ctx context.Context, w *facts.World, list []*fault.
 		return nil, 0, err
 	}
 	findings := slices.Concat(parts...)
-	slices.SortStableFunc(findings, func(a, b diagnosis.Finding) int { return compareKeys(a.Key(), b.Key()) })
+	sortby.StableFunc(findings, func(a, b diagnosis.Finding) int { return compareKeys(a.Key(), b.Key()) })
 	return findings, count, nil
 }
 
@@ -421,7 +422,7 @@ func timeline(d *diagnosis.Diagnosis) []diagnosis.Moment {
 			}
 		}
 	}
-	slices.SortStableFunc(list, func(a, b diagnosis.Moment) int { return a.Time.Compare(b.Time) })
+	sortby.StableFunc(list, func(a, b diagnosis.Moment) int { return a.Time.Compare(b.Time) })
 	return list
 }
 

@@ -188,18 +188,20 @@ func (k *checker) explainField(text, field string, offset int) (what, hint strin
 		variable = parts[1]
 	}
 	what = fmt.Sprintf("undefined field %q", field)
-	var names []string
+	var fields []FieldType
 	switch {
 	case k.fault.Given[variable].Fact != "":
 		fact := k.compiler.facts[k.fault.Given[variable].Fact]
 		what = fmt.Sprintf("undefined field %q of fact %s", field, fact.Name)
-		for _, f := range fact.Fields {
-			names = append(names, f.Name)
-		}
+		fields = fact.Fields
 	case variable == "this":
-		names = []string{"name", "namespace", "kind", "now", "version"}
+		fields = thisFields
 	case variable == "effect":
-		names = []string{"name", "kind", "since"}
+		fields = effectFields
+	}
+	names := make([]string, len(fields))
+	for i, f := range fields {
+		names[i] = f.Name
 	}
 	if hint = meant(field, names); hint == "" && len(names) > 0 {
 		hint = "the fields are " + strings.Join(names, ", ")

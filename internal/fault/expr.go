@@ -3,7 +3,6 @@ package fault
 import (
 	"fmt"
 	"maps"
-	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -14,24 +13,7 @@ import (
 	"github.com/google/cel-go/common/operators"
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
-	"github.com/google/cel-go/ext"
 )
-
-// Effect is what an edge's condition may know of the finding that it explains.
-type Effect struct {
-	Name  string    `cel:"name"`
-	Kind  string    `cel:"kind"`
-	Since time.Time `cel:"since"`
-}
-
-// This is what every expression may know of the run.
-type This struct {
-	Name      string    `cel:"name"`
-	Namespace string    `cel:"namespace"` // "" where its kind has none
-	Kind      string    `cel:"kind"`
-	Now       time.Time `cel:"now"`
-	Version   string    `cel:"version"` // of the cluster, "" where it is not known
-}
 
 // Compiler compiles the expressions of faults. Programs are made lazily and kept.
 // It is safe for concurrent use, and compiles side by side.
@@ -54,10 +36,8 @@ func NewCompiler(facts []FactType) (*Compiler, error) {
 		byName[f.Name] = f
 	}
 	base, err := cel.NewEnv(
-		ext.NativeTypes(ext.ParseStructTags(true), reflect.TypeFor[Effect](), reflect.TypeFor[This]()),
-		ext.Strings(),
-		cel.Variable("this", cel.ObjectType(typeName(reflect.TypeFor[This]()))),
-		cel.Variable("effect", cel.ObjectType(typeName(reflect.TypeFor[Effect]()))),
+		cel.Variable("this", cel.ObjectType(thisType)),
+		cel.Variable("effect", cel.ObjectType(effectType)),
 	)
 	if err == nil {
 		base, err = withRecords(base, byName)
@@ -67,8 +47,6 @@ func NewCompiler(facts []FactType) (*Compiler, error) {
 	}
 	return &Compiler{facts: byName, base: base, envs: map[string]func() (*cel.Env, error){}, progs: map[[2]string]func() (*Program, error){}}, nil
 }
-
-func typeName(t reflect.Type) string { return t.String() }
 
 // env returns the environment of a fault's expressions.
 func (c *Compiler) env(f *Fault) (*cel.Env, error) {

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/rollcall-project/rollcall/internal/sortby"
 )
 
 // Problem is one mistake in a catalog: where it is, what is wrong, and what to write
@@ -62,7 +64,7 @@ func (p Problems) Err() error {
 // fault that it is for.
 func (p Problems) Sorted() Problems {
 	list := slices.Clone(p)
-	slices.SortStableFunc(list, func(a, b *Problem) int {
+	sortby.StableFunc(list, func(a, b *Problem) int {
 		if n := strings.Compare(a.File, b.File); n != 0 {
 			return n
 		}
@@ -204,9 +206,9 @@ type namedRoot struct {
 }
 
 // Decoded implements decodedRoot where the root does.
-func (r namedRoot) Decoded(p string, raw []byte) ([]byte, bool) {
+func (r namedRoot) Decoded(p string) ([]byte, bool) {
 	if root, ok := r.FS.(decodedRoot); ok {
-		return root.Decoded(p, raw)
+		return root.Decoded(p)
 	}
 	return nil, false
 }

@@ -30,6 +30,58 @@ type Record interface {
 	Field(i int) (any, error)
 }
 
+// Effect is what an edge's condition may know of the finding that it explains.
+type Effect struct {
+	Name  string
+	Kind  string
+	Since time.Time
+}
+
+var effectFields = []FieldType{{"name", reflect.TypeFor[string]()}, {"kind", reflect.TypeFor[string]()}, {"since", reflect.TypeFor[time.Time]()}}
+
+// Field implements Record.
+func (e Effect) Field(i int) (any, error) {
+	switch i {
+	case 0:
+		return e.Name, nil
+	case 1:
+		return e.Kind, nil
+	}
+	return e.Since, nil
+}
+
+// This is what every expression may know of the run.
+type This struct {
+	Name      string
+	Namespace string // "" where its kind has none
+	Kind      string
+	Now       time.Time
+	Version   string // of the cluster, "" where it is not known
+}
+
+var thisFields = []FieldType{
+	{"name", reflect.TypeFor[string]()}, {"namespace", reflect.TypeFor[string]()}, {"kind", reflect.TypeFor[string]()},
+	{"now", reflect.TypeFor[time.Time]()}, {"version", reflect.TypeFor[string]()},
+}
+
+// Field implements Record.
+func (t This) Field(i int) (any, error) {
+	switch i {
+	case 0:
+		return t.Name, nil
+	case 1:
+		return t.Namespace, nil
+	case 2:
+		return t.Kind, nil
+	case 3:
+		return t.Now, nil
+	}
+	return t.Version, nil
+}
+
+// Names of the types of "this" and "effect" in expressions. No fact has such a name.
+const thisType, effectType = "fault.This", "fault.Effect"
+
 // Var is a variable of an expression: a fact under the name that the fault gives it.
 type Var struct {
 	Name   string
@@ -41,7 +93,7 @@ type Var struct {
 // expression unknown exactly where the value matters.
 type records struct {
 	types.Provider
-	facts map[string]FactType // by the name of the expressions' type
+	fields map[string][]FieldType // by the name of the expressions' type
 }
 
 // recordType is the name of a fact's type in expressions.
@@ -49,7 +101,7 @@ func recordType(fact string) string { return "fact." + fact }
 
 // FindStructType implements types.Provider.
 func (p records) FindStructType(name string) (*types.Type, bool) {
-	if _, ok := p.facts[name]; ok {
+	if _, ok := p.fields[name]; ok {
 		return types.NewTypeTypeWithParam(types.NewObjectType(name)), true
 	}
 	return p.Provider.FindStructType(name)
@@ -57,12 +109,12 @@ func (p records) FindStructType(name string) (*types.Type, bool) {
 
 // FindStructFieldNames implements types.Provider.
 func (p records) FindStructFieldNames(name string) ([]string, bool) {
-	fact, ok := p.facts[name]
+	fields, ok := p.fields[name]
 	if !ok {
 		return p.Provider.FindStructFieldNames(name)
 	}
-	names := make([]string, len(fact.Fields))
-	for i, f := range fact.Fields {
+	names := make([]string, len(fields))
+	for i, f := range fields {
 		names[i] = f.Name
 	}
 	return names, true
@@ -70,15 +122,15 @@ func (p records) FindStructFieldNames(name string) ([]string, bool) {
 
 // FindStructFieldType implements types.Provider.
 func (p records) FindStructFieldType(name, field string) (*types.FieldType, bool) {
-	fact, ok := p.facts[name]
+	fields, ok := p.fields[name]
 	if !ok {
 		return p.Provider.FindStructFieldType(name, field)
 	}
-	i := slices.IndexFunc(fact.Fields, func(f FieldType) bool { return f.Name == field })
+	i := slices.IndexFunc(fields, func(f FieldType) bool { return f.Name == field })
 	if i < 0 {
 		return nil, false
 	}
-	t, err := celType(fact.Fields[i].Type)
+	t, err := celType(fields[i].Type)
 	if err != nil {
 		return nil, false
 	}
@@ -86,6 +138,9 @@ func (p records) FindStructFieldType(name, field string) (*types.FieldType, bool
 		Type:  t,
 		IsSet: func(any) bool { return true },
 		GetFrom: func(target any) (any, error) {
+			if always, ok := target.(Record); ok {
+				return always.Field(i)
+			}
 			v, ok := target.(Var)
 			if !ok {
 				return nil, fmt.Errorf("read %s.%s of a %T", name, field, target)
@@ -130,16 +185,16 @@ func celType(t reflect.Type) (*types.Type, error) {
 	return nil, fmt.Errorf("expressions have no type for %s", t)
 }
 
-// withRecords extends an environment by the types of facts.
+// withRecords extends an environment by the types of facts, of "this" and of "effect".
 func withRecords(env *cel.Env, facts map[string]FactType) (*cel.Env, error) {
-	byType := make(map[string]FactType, len(facts))
+	byType := map[string][]FieldType{thisType: thisFields, effectType: effectFields}
 	for _, f := range facts {
 		for _, field := range f.Fields {
 			if _, err := celType(field.Type); err != nil {
 				return nil, fmt.Errorf("fact %s: field %s: %w", f.Name, field.Name, err)
 			}
 		}
-		byType[recordType(f.Name)] = f
+		byType[recordType(f.Name)] = f.Fields
 	}
 	return env.Extend(cel.CustomTypeProvider(records{env.CELTypeProvider(), byType}))
 }

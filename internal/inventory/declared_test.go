@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/facts/factstest"
 	"github.com/rollcall-project/rollcall/internal/inventory"
 )
 
@@ -14,7 +15,7 @@ func TestDeclared(t *testing.T) {
 	const node = "-- patch:cluster-scoped-resources/core/nodes/w0.yaml --\nstatus: {addresses: [{type: InternalIP, address: 198.51.100.66}, {type: Hostname, address: api.example}]}\n"
 	const rogue = "-- cluster-scoped-resources/core/nodes/rogue.yaml --\napiVersion: v1\nkind: Node\nmetadata: {name: rogue}\n" +
 		"status: {addresses: [{type: InternalIP, address: 192.0.2.21}, {type: Hostname, address: w1}]}\n"
-	list, err := inventory.Declared(t.Context(), world(t, metal, node+rogue))
+	list, err := inventory.Declared(t.Context(), factstest.World(t, metal, node+rogue))
 	if err != nil || len(list) == 0 {
 		t.Fatalf("%d hosts, %v", len(list), err)
 	}
@@ -25,7 +26,7 @@ func TestDeclared(t *testing.T) {
 		}
 	}
 	for _, r := range []evidence.Resource{evidence.Machines, evidence.BareMetalHosts} {
-		w := world(t, metal, "", evidence.Objects(r, inventory.MachineAPI))
+		w := factstest.World(t, metal, "", evidence.Objects(r, inventory.MachineAPI))
 		if list, err := inventory.Declared(t.Context(), w); err == nil {
 			t.Errorf("without %s there are %d declared hosts", r, len(list))
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
+	"github.com/rollcall-project/rollcall/internal/sortby"
 )
 
 // The names under which the parts of a hosted cluster refer to each other
@@ -99,7 +100,7 @@ func NodePools(ctx context.Context, w *facts.World) ([]NodePool, error) {
 		}
 		pools = append(pools, p)
 	}
-	slices.SortFunc(pools, func(a, b NodePool) int { return strings.Compare(a.Name, b.Name) })
+	sortby.Func(pools, func(a, b NodePool) int { return strings.Compare(a.Name, b.Name) })
 	return pools, nil
 }
 

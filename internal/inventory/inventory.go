@@ -32,6 +32,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/apitypes"
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
+	"github.com/rollcall-project/rollcall/internal/sortby"
 	"github.com/rollcall-project/rollcall/internal/source/assisted"
 	"github.com/rollcall-project/rollcall/internal/source/install"
 )
@@ -428,7 +429,7 @@ func (b *builder) finish() {
 		slices.Sort(h.MACs)
 		b.inventory.Hosts = append(b.inventory.Hosts, *h)
 	}
-	slices.SortFunc(b.inventory.Hosts, func(x, y Host) int { return strings.Compare(x.Name, y.Name) })
+	sortby.Func(b.inventory.Hosts, func(x, y Host) int { return strings.Compare(x.Name, y.Name) })
 	b.inventory.index()
 	b.settleGaps()
 }

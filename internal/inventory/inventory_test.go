@@ -16,8 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
-	"github.com/rollcall-project/rollcall/internal/facts"
-	"github.com/rollcall-project/rollcall/internal/fixture"
+	"github.com/rollcall-project/rollcall/internal/facts/factstest"
 	"github.com/rollcall-project/rollcall/internal/inventory"
 )
 
@@ -25,28 +24,6 @@ const (
 	metal = "ocp-4.20-baremetal"
 	upi   = "ocp-4.14-none"
 )
-
-// world is a base with changes, written as an overlay without its header.
-func world(t *testing.T, base, changes string, without ...evidence.Need) *facts.World {
-	t.Helper()
-	o, err := fixture.ParseOverlay("hosts/testdata/test.txtar", []byte("base: "+base+"\nsubject: cluster\n"+changes))
-	if err != nil {
-		t.Fatal(err)
-	}
-	files, err := o.FS()
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := fixture.Reader(files, without...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	w, err := fixture.World(t.Context(), r, o.Now)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return w
-}
 
 // lines renders an inventory: name, role, what it was joined from, its pool.
 func lines(list []inventory.Host) []string {
@@ -109,7 +86,7 @@ func TestRoll(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			r, err := inventory.Read(t.Context(), world(t, tt.base, tt.changes))
+			r, err := inventory.Read(t.Context(), factstest.World(t, tt.base, tt.changes))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -141,7 +118,7 @@ func TestRollClaims(t *testing.T) {
 			"apiVersion: certificates.k8s.io/v1\nkind: CertificateSigningRequest\nmetadata: {name: %s, creationTimestamp: \"2026-03-01T11:00:00Z\"}\n"+
 			"spec: {signerName: kubernetes.io/kube-apiserver-client-kubelet, request: %s}\n", name, name, request(t, cn))
 	}
-	w := world(t, metal, "-- delete:cluster-scoped-resources/core/nodes/m2.yaml --\n"+file("csr-known", "system:node:m2")+file("csr-stranger", "system:node:evil")+file("csr-other", "someone"))
+	w := factstest.World(t, metal, "-- delete:cluster-scoped-resources/core/nodes/m2.yaml --\n"+file("csr-known", "system:node:m2")+file("csr-stranger", "system:node:evil")+file("csr-other", "someone"))
 	list, err := inventory.All(t.Context(), w)
 	if err != nil {
 		t.Fatal(err)
@@ -182,21 +159,21 @@ func request(t *testing.T, cn string) string {
 // named; an inventory of which nothing could be read is unavailable, not empty.
 func TestRollPartial(t *testing.T) {
 	machines := evidence.Objects(evidence.Machines, inventory.MachineAPI)
-	r, err := inventory.Read(t.Context(), world(t, metal, "", machines))
+	r, err := inventory.Read(t.Context(), factstest.World(t, metal, "", machines))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(r.Hosts) != 5 || len(r.Missing) != 1 || r.Missing[0].Need != machines {
 		t.Errorf("%d hosts, missing %v", len(r.Hosts), r.Missing)
 	}
-	_, err = inventory.All(t.Context(), world(t, metal, "", inventory.Needs()...))
+	_, err = inventory.All(t.Context(), factstest.World(t, metal, "", inventory.Needs()...))
 	if _, ok := evidence.AsUnavailable(err); !ok {
 		t.Errorf("error %v, want unavailable", err)
 	}
 }
 
 func TestFind(t *testing.T) {
-	w := world(t, metal, "")
+	w := factstest.World(t, metal, "")
 	for _, name := range []string{"m0", "lark-x7k2p-master-0"} {
 		h, ok, err := inventory.Find(t.Context(), w, name)
 		if err != nil || !ok || h.Name != "m0" {
@@ -273,7 +250,7 @@ func TestGapsWithoutMachines(t *testing.T) {
 		"one Node names none": {set(base, 2) + link("w0", "openshift-machine-api/"+base+"-x2x2x"), nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r, err := inventory.Read(t.Context(), world(t, metal, tt.changes, evidence.Objects(evidence.Machines, inventory.MachineAPI)))
+			r, err := inventory.Read(t.Context(), factstest.World(t, metal, tt.changes, evidence.Objects(evidence.Machines, inventory.MachineAPI)))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
+	"github.com/rollcall-project/rollcall/internal/sortby"
 	"github.com/rollcall-project/rollcall/internal/source/namedhost"
 	"github.com/rollcall-project/rollcall/internal/source/yamlin"
 )
@@ -173,7 +174,7 @@ func (b *builder) claims(ctx context.Context, w *facts.World, need evidence.Need
 		h.Claims = append(h.Claims, Claim{Name: o.Name, Created: o.Created(), Loc: o.Loc})
 	}
 	for _, h := range b.list {
-		slices.SortStableFunc(h.Claims, func(x, y Claim) int { return x.Created.Compare(y.Created) })
+		sortby.StableFunc(h.Claims, func(x, y Claim) int { return x.Created.Compare(y.Created) })
 	}
 	return nil
 }

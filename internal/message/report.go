@@ -6,6 +6,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/sortby"
 )
 
 // Result is what a text shows.
@@ -324,7 +325,7 @@ func (c *collector) match(to map[string]*Match, key string, grade fault.Grade, t
 	if t.count > len(t.first) {
 		m.Lines = append(m.Lines, t.last)
 	}
-	slices.SortStableFunc(m.Lines, func(a, b Line) int { return cmp.Compare(a.Number, b.Number) })
+	sortby.StableFunc(m.Lines, func(a, b Line) int { return cmp.Compare(a.Number, b.Number) })
 	m.Lines = slices.CompactFunc(m.Lines, func(a, b Line) bool { return a.Number == b.Number })
 	if n := len(m.Lines); n > keptLines+1 {
 		m.Lines = append(m.Lines[:keptLines:keptLines], m.Lines[n-1])
@@ -361,9 +362,9 @@ func (x *Index) rank(r *Report) {
 			-cmp.Compare(x.severity(a.Fault), x.severity(b.Fault)), -cmp.Compare(len(a.Explains), len(b.Explains)),
 			-cmp.Compare(a.Count, b.Count), cmp.Compare(a.Fault+a.Failure, b.Fault+b.Failure))
 	}
-	slices.SortFunc(r.Matches, order)
-	slices.SortFunc(r.Symptoms, order)
-	slices.SortFunc(r.Over, order)
+	sortby.Func(r.Matches, order)
+	sortby.Func(r.Symptoms, order)
+	sortby.Func(r.Over, order)
 	switch {
 	case len(r.Matches) > 0 && r.Matches[0].Confidence.Rank() >= fault.ShowsLikely.Rank():
 		r.Result = Present

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/rollcall-project/rollcall/internal/sortby"
 	"github.com/rollcall-project/rollcall/internal/statedir"
 )
 
@@ -37,7 +38,7 @@ func Histories(stateDir string) ([]History, error) {
 	if err := errors.Join(err, plans.Close()); err != nil {
 		return nil, fmt.Errorf("read history: %w", err)
 	}
-	slices.SortStableFunc(list, func(a, b History) int { return a.started().Compare(b.started()) })
+	sortby.StableFunc(list, func(a, b History) int { return a.started().Compare(b.started()) })
 	return list, nil
 }
 

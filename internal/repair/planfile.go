@@ -194,7 +194,7 @@ func parsePlan(raw []byte) (*Plan, error) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&p); err != nil {
-		return nil, fmt.Errorf("parse plan: it is not a plan as `fix plan` writes them; make one with --to FILE: %w", err)
+		return nil, fmt.Errorf("this is not a plan; write one with `rollcall fix plan --to FILE` (%w)", err)
 	}
 	have, err := tree(text)
 	if err != nil {

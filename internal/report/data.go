@@ -80,7 +80,7 @@ func HostNames(w io.Writer, d *diagnosis.Diagnosis, all bool) error {
 
 // WideRoll writes every column of the roll, one host a line however long.
 func WideRoll(w io.Writer, d *diagnosis.Diagnosis, o Options) error {
-	head := []string{"HOST", "ROLE", "EXPECTED", "STEP", "STATE", "SINCE", "BLOCKED-BY", "WHY"}
+	head := []string{"HOST", "ROLE", "EXPECTED", "STAGE", "STATE", "SINCE", "BLOCKED-BY", "WHY"}
 	rows := [][]string{}
 	if !o.NoHeaders {
 		rows = append(rows, head)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/sortby"
 )
 
 const (
@@ -22,7 +23,7 @@ const (
 // moments returns the timeline, oldest first.
 func (t *text) moments() []diagnosis.Moment {
 	list := slices.Clone(t.d.Timeline)
-	slices.SortStableFunc(list, func(a, b diagnosis.Moment) int { return a.Time.Compare(b.Time) })
+	sortby.StableFunc(list, func(a, b diagnosis.Moment) int { return a.Time.Compare(b.Time) })
 	return list
 }
 
@@ -154,7 +155,7 @@ func timeRows(list []diagnosis.Moment) (rows []int, names []string) {
 	}
 	own := slices.Clone(order)
 	if len(own) > maxRows {
-		slices.SortStableFunc(own, func(a, b fault.Subject) int { return cmp.Compare(count[b], count[a]) })
+		sortby.StableFunc(own, func(a, b fault.Subject) int { return cmp.Compare(count[b], count[a]) })
 		own = own[:maxRows-1]
 	}
 	row := map[fault.Subject]int{}

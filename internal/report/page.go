@@ -116,6 +116,14 @@ func Wrap(text string, s Style) string {
 	return strings.Join(wrap(p.clean(text), p.width(), p.width()), "\n")
 }
 
+// Indent is Wrap with each line indented.
+func Indent(text string, indent int, s Style) string {
+	p := page{Style: s}
+	room := p.width() - indent
+	lead := strings.Repeat(" ", indent)
+	return lead + strings.Join(wrap(p.clean(text), room, room), "\n"+lead)
+}
+
 // wrap breaks a text at blanks into lines of at most rest characters, the first of
 // at most first. A word that is longer stands alone and whole, so that it can be
 // copied.

@@ -26,8 +26,8 @@ type Field struct {
 	Type string `json:"type"`
 }
 
-// Row is one line of a list.
-type Row struct{ Kind, ID, Title string }
+// Row is one line of a list. Rows of one group follow one another.
+type Row struct{ Group, ID, Title string }
 
 // relations in words, from the view of the cause.
 var relations = map[fault.Relation]string{
@@ -259,27 +259,33 @@ func (p *page) items(title string, list []string) {
 	}
 }
 
-// List writes ids with their titles.
+// List writes ids with their titles, on one line each where the rows are in groups. A title
+// that is too long for the terminal is cut there; into a pipe it is whole.
 func List(w io.Writer, rows []Row, o Options) error {
 	p := &page{Style: o.Style}
-	width := 0
-	mixed := false
+	in, widths := map[string]int{}, map[string]int{}
 	for _, r := range rows {
-		width = max(width, length(r.ID))
-		mixed = mixed || r.Kind != rows[0].Kind
+		widths[r.Group] = max(widths[r.Group], length(r.ID))
+		in[r.Group]++
 	}
-	for _, r := range rows {
-		title := r.Title
-		if mixed {
-			title = "(" + r.Kind + ") " + title
+	for i, r := range rows {
+		limit := 0
+		if r.Group != "" {
+			limit = 1
 		}
-		lead := r.ID + strings.Repeat(" ", width-length(r.ID)+2)
+		if r.Group != "" && !o.NoHeaders && (i == 0 || rows[i-1].Group != r.Group) {
+			if i > 0 {
+				p.blank()
+			}
+			p.head(0, fmt.Sprintf("%s (%d)", r.Group, in[r.Group]))
+		}
+		lead := r.ID + strings.Repeat(" ", widths[r.Group]-length(r.ID)+2)
 		if p.width()-len(lead) < 30 {
 			p.line(0, span{bold, r.ID})
-			p.para(4, span{}, plain, title)
+			p.para(4, span{}, plain, r.Title)
 			continue
 		}
-		p.para(0, span{bold, lead}, plain, title)
+		p.lead(0, span{bold, lead}, strings.Repeat(" ", length(lead)), plain, r.Title, limit)
 	}
 	return p.flush(w)
 }

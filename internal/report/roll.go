@@ -132,7 +132,7 @@ var stateSigns = map[diagnosis.StageOutcome]struct {
 // table lists hosts. Why a host is where it is stands in the last column, or where
 // that leaves no room on a line of its own below the host.
 func (t *text) table(rows []diagnosis.HostState) {
-	head := []string{"HOST", "ROLE", "STEP", "STATE", "FOR"}
+	head := []string{"HOST", "ROLE", "STAGE", "STATE", "FOR"}
 	cells := make([][]string, len(rows))
 	width := make([]int, len(head))
 	for i, h := range head {

@@ -31,7 +31,7 @@ func assignments(v string) (found []span) {
 func assignment(line string) (span, bool) {
 	from := 0
 	if len(line) > 24 {
-		from = len(linePrefix.FindString(line))
+		from = prefixEnd(line)
 	}
 	from = skip(line, from, " \t")
 	for _, head := range []string{"- ", "export ", "set ", "Environment="} {
@@ -66,10 +66,10 @@ func assignment(line string) (span, bool) {
 	if dots := strings.Contains(line[end:sign], ".."); dots && noFlag(value) {
 		return span{at, at + len(value)}, true
 	}
-	if !more && kind == secretKey && len(first) >= minOpen && likelySecret(first) && !lowPath.MatchString(first) && !strings.EqualFold(line[from:end], "token") {
+	if !more && kind == secretKey && len(first) >= minOpen && likelySecret(first) && !lowPath.get().MatchString(first) && !strings.EqualFold(line[from:end], "token") {
 		return span{at, unquotedEnd(line, at, false)}, true // it may be short
 	}
-	if !more || !noFlag(first) || kind != deepKey && (!longSecret(first) || lowPath.MatchString(first)) || prose(first, rest) {
+	if !more || !noFlag(first) || kind != deepKey && (!longSecret(first) || lowPath.get().MatchString(first)) || prose(first, rest) {
 		return span{}, false // one word is read elsewhere
 	}
 	return span{at, at + len(value)}, true

@@ -37,8 +37,8 @@ func TestCleanTexts(t *testing.T) {
 // TestPatternsCompile: the expressions that are compiled later can be.
 func TestPatternsCompile(t *testing.T) {
 	for i, p := range secretPatterns {
-		if p.find() == nil || len(p.marks) == 0 {
-			t.Errorf("pattern %d: %v, marks %q", i, p.find(), p.marks)
+		if p.find.get() == nil || len(p.marks) == 0 {
+			t.Errorf("pattern %d: %v, marks %q", i, p.find.get(), p.marks)
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package sanitize
 
 import (
-	"regexp"
 	"strings"
 )
 
@@ -58,16 +57,16 @@ func commandLines(v string) (found []span) {
 
 // piped are the secrets that a shell writes into a program: echo x | passwd --stdin core,
 // echo core:x | chpasswd, sudo -S <<< x.
-var piped = []*regexp.Regexp{
-	regexp.MustCompile(`\becho[ \t]+(?:-n[ \t]+)?(?:\\*["'])?([^\s"'|\\]+)(?:\\*["'])?[ \t]*\|[ \t]*(?:sudo[ \t]+)?(?:\S*/)?(?:passwd|cryptsetup|kinit)\b`),
-	regexp.MustCompile(`\becho[ \t]+(?:-n[ \t]+)?(?:\\*["'])?[^\s"':|]+:([^\s"'|\\]+)(?:\\*["'])?[ \t]*\|[ \t]*(?:sudo[ \t]+)?(?:\S*/)?chpasswd\b`),
-	regexp.MustCompile(`\b(?:sudo|passwd)\b[^\r\n|;]*<<<[ \t]*["']?([^\s"']+)`),
+var piped = []form{
+	{"echo", lazily(`\becho[ \t]+(?:-n[ \t]+)?(?:\\*["'])?([^\s"'|\\]+)(?:\\*["'])?[ \t]*\|[ \t]*(?:sudo[ \t]+)?(?:\S*/)?(?:passwd|cryptsetup|kinit)\b`)},
+	{"chpasswd", lazily(`\becho[ \t]+(?:-n[ \t]+)?(?:\\*["'])?[^\s"':|]+:([^\s"'|\\]+)(?:\\*["'])?[ \t]*\|[ \t]*(?:sudo[ \t]+)?(?:\S*/)?chpasswd\b`)},
+	{"<<<", lazily(`\b(?:sudo|passwd)\b[^\r\n|;]*<<<[ \t]*["']?([^\s"']+)`)},
 }
 
 // pipes returns where such secrets are.
 func pipes(v string) (found []span) {
-	for _, find := range piped {
-		for _, m := range find.FindAllStringSubmatchIndex(v, -1) {
+	for _, f := range piped {
+		for _, m := range f.findAll(v) {
 			found = append(found, span{m[2], m[3]})
 		}
 	}

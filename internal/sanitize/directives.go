@@ -1,8 +1,8 @@
 package sanitize
 
 import (
-	"regexp"
 	"strings"
+	"unicode/utf8"
 )
 
 // directives are the first words of lines whose second word is a secret, each with the
@@ -26,18 +26,38 @@ var directives = map[string]bool{
 var directiveMarks = []string{"auth_pass", "requirepass", "masterauth", "bindpw", "rootpw", "community", "trapsess", "secret", "password", "passwd",
 	"machine ", "hex:", "ascii:", " md5 ", " sha1 ", " sha256 ", " sha512 ", " aes", "stats auth", ":5432:"}
 
-var (
-	// chronyKey is a line of chrony's keyfile (chrony.keys(5)): number, type, key.
-	chronyKey = regexp.MustCompile(`^\s*\d{1,10}\s+(?:(?:MD5|SHA1|SHA224|SHA256|SHA384|SHA512|AES128|AES256|SHA3-\d+|TIGER|WHIRLPOOL)\s+(?:(?:HEX|ASCII):)?|(?:HEX|ASCII):)(\S+)\s*$`)
-	// netrc is an entry on one line (netrc(5)).
-	netrc = regexp.MustCompile(`(?:\bmachine\s+\S+|\bdefault)\s+(?:login|account)\s+\S+\s+(?:account\s+\S+\s+)?password\s+(?:"([^"]+)"|(\S+))`)
-	// spoken is of NTP, snmpd and the configurations of switches.
-	spoken = regexp.MustCompile(`(?i)^\s*(?:enable\s+(?:secret|password)(?:\s+\d)?|snmp-server\s+community|authenticator\s+password|com2sec\s+\S+\s+\S+)\s+(\S+)`)
-	// pgpass is HOST:PORT:DATABASE:USER:PASSWORD of PostgreSQL.
-	pgpass = regexp.MustCompile(`^\s*[^\s:#]+:(?:\d{4,5}|\*):[^\s:]+:[^\s:]+:((?:[^\s:\\]|\\.)+)`)
-	// statsAuth is of haproxy.cfg.
-	statsAuth = regexp.MustCompile(`\bstats\s+auth\s+[^\s:]+:(\S+)`)
-)
+// directiveForms are lines whose secret is behind more than one word. may is a quick look
+// for lines that the expression is tried on.
+var directiveForms = []struct {
+	may  func(line string) bool
+	find *expression
+}{
+	// A line of chrony's keyfile (chrony.keys(5)): number, type, key.
+	{startsWithDigit, lazily(`^\s*\d{1,10}\s+(?:(?:MD5|SHA1|SHA224|SHA256|SHA384|SHA512|AES128|AES256|SHA3-\d+|TIGER|WHIRLPOOL)\s+(?:(?:HEX|ASCII):)?|(?:HEX|ASCII):)(\S+)\s*$`)},
+	// An entry of netrc(5) on one line.
+	{func(line string) bool { return strings.Contains(line, "password") }, lazily(`(?:\bmachine\s+\S+|\bdefault)\s+(?:login|account)\s+\S+\s+(?:account\s+\S+\s+)?password\s+(?:"([^"]+)"|(\S+))`)},
+	// haproxy.cfg.
+	{func(line string) bool { return strings.Contains(line, "stats") }, lazily(`\bstats\s+auth\s+[^\s:]+:(\S+)`)},
+	// NTP, snmpd and the configurations of switches.
+	{startsLikeSpoken, lazily(`(?i)^\s*(?:enable\s+(?:secret|password)(?:\s+\d)?|snmp-server\s+community|authenticator\s+password|com2sec\s+\S+\s+\S+)\s+(\S+)`)},
+	// HOST:PORT:DATABASE:USER:PASSWORD of PostgreSQL.
+	{func(line string) bool { return strings.Count(line, ":") >= 4 }, lazily(`^\s*[^\s:#]+:(?:\d{4,5}|\*):[^\s:]+:[^\s:]+:((?:[^\s:\\]|\\.)+)`)},
+}
+
+// blanks are what \s of an expression stands for.
+const blanks = "\t\n\f\r "
+
+func startsWithDigit(line string) bool {
+	i := skip(line, 0, blanks)
+	return i < len(line) && line[i] >= '0' && line[i] <= '9'
+}
+
+// startsLikeSpoken compares the first letter with those of the words; \u017f is an s in
+// capitals, too.
+func startsLikeSpoken(line string) bool {
+	i := skip(line, 0, blanks)
+	return i < len(line) && (strings.IndexByte("esac", line[i]|0x20) >= 0 || line[i] >= utf8.RuneSelf)
+}
 
 // directiveLines returns where the secrets of files are whose fields are apart by
 // blanks.
@@ -53,9 +73,9 @@ func directiveLines(v string) (found []span) {
 		if s, ok := directive(line); ok {
 			found = append(found, span{at + s.from, at + s.to})
 		}
-		for _, find := range []*regexp.Regexp{chronyKey, netrc, statsAuth, spoken, pgpass} {
-			if len(line) < maxValue {
-				if m := find.FindStringSubmatchIndex(line); m != nil {
+		for _, d := range directiveForms {
+			if len(line) < maxValue && d.may(line) {
+				if m := d.find.get().FindStringSubmatchIndex(line); m != nil {
 					from, to := lastGroup(m)
 					found = append(found, span{at + from, at + to})
 				}
@@ -68,7 +88,7 @@ func directiveLines(v string) (found []span) {
 
 // directive reads one line.
 func directive(line string) (span, bool) {
-	from := skip(line, len(linePrefix.FindString(line)), " \t")
+	from := skip(line, prefixEnd(line), " \t")
 	end := from
 	for end < len(line) && word(line[end]) {
 		end++

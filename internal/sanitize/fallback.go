@@ -1,7 +1,6 @@
 package sanitize
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -17,9 +16,9 @@ const maxBehind = 96
 const wordEnds = " \t\r\n|'\"`(),;<>"
 
 var (
-	mention = regexp.MustCompile(`(?i)(?:pass(?:word|wd|phrase|code)|client[_-]?secret|(?:access|refresh|bearer|bootstrap|api)[ _-]?(?:token|key)|credential|(?:\b|_)(?:token|secret))s?\b`)
-	field   = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.-]*[=:].`)
-	token64 = regexp.MustCompile(`^[A-Za-z0-9._~+/=-]{16,}$`)
+	mention = lazily(`(?i)(?:pass(?:word|wd|phrase|code)|client[_-]?secret|(?:access|refresh|bearer|bootstrap|api)[ _-]?(?:token|key)|credential|(?:\b|_)(?:token|secret))s?\b`)
+	field   = lazily(`^[A-Za-z][A-Za-z0-9_.-]*[=:].`)
+	token64 = lazily(`^[A-Za-z0-9._~+/=-]{16,}$`)
 )
 
 // mentioned returns where values are that follow the name of a credential.
@@ -41,7 +40,7 @@ func mentioned(v string) (found []span) {
 			for to < len(v) && to < i+128 && strings.IndexByte(wordEnds, v[to]) < 0 {
 				to++
 			}
-			if to == i || strings.IndexFunc(v[i:to], isAtom) >= 0 || field.MatchString(v[i:to]) {
+			if to == i || strings.IndexFunc(v[i:to], isAtom) >= 0 || field.get().MatchString(v[i:to]) {
 				break // the value is hidden, or another field begins
 			}
 			if credential(strings.TrimRight(v[i:to], ".:"), first && !soft, soft) {
@@ -67,7 +66,7 @@ func mentions(v string) (found [][2]int) {
 			from := max(last, i-16)
 			to := min(len(v), i+32)
 			last = i + len(part)
-			for _, m := range mention.FindAllStringIndex(v[from:to], -1) {
+			for _, m := range mention.get().FindAllStringIndex(v[from:to], -1) {
 				if from+m[0] <= i && from+m[1] > i {
 					found = append(found, [2]int{from + m[0], from + m[1]})
 					last = from + m[1]
@@ -102,12 +101,12 @@ func credential(w string, next, long bool) bool {
 	case digits == 0 && !other, !lower && !upper:
 		return false
 	case long:
-		return token64.MatchString(w) && upper && lower && digits > 1 && !camel.MatchString(w)
+		return token64.get().MatchString(w) && upper && lower && digits > 1 && !camel.get().MatchString(w)
 	case other || upper && lower:
-		return !camel.MatchString(w)
+		return !camel.get().MatchString(w)
 	}
 	return next && likelySecret(w) && !strings.ContainsAny(w, "-:.") && digits < len(w)-2
 }
 
 // camel is a name of code or of a kind, as v1beta1 or IPv4Address, or a time.
-var camel = regexp.MustCompile(`^(?:[A-Za-z][a-z]*(?:[A-Z]+[a-z]*|\d{1,2})*|\d{4}-\d\d-\d\dT.*|v?\d[\d.]*[A-Za-z]?|[A-Za-z.-]+\d{0,2})$`)
+var camel = lazily(`^(?:[A-Za-z][a-z]*(?:[A-Z]+[a-z]*|\d{1,2})*|\d{4}-\d\d-\d\dT.*|v?\d[\d.]*[A-Za-z]?|[A-Za-z.-]+\d{0,2})$`)

@@ -18,6 +18,9 @@ type keyKinds struct {
 const maxKeyKinds = 4096
 
 func (c *keyKinds) kind(k string) keyKind {
+	if plainEnd(k) {
+		return plainKey
+	}
 	if kind, ok := c.known.Load(k); ok {
 		return kind.(keyKind)
 	}
@@ -96,7 +99,13 @@ func (s *Sanitizer) walk(v any) any {
 				v[k] = done
 				continue
 			}
-			v[k] = s.walk(child)
+			if text, ok := child.(string); ok {
+				if clean := s.Text(text); clean != text {
+					v[k] = clean
+				}
+				continue
+			}
+			s.walk(child) // in place
 		}
 	case []any:
 		s.arguments(v)

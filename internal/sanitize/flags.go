@@ -134,7 +134,7 @@ func (u flagUse) secretOf(value string) (from, to int) {
 			return 0, len(value)
 		}
 	case likelyOnly:
-		if longSecret(value) && !lowPath.MatchString(value) {
+		if longSecret(value) && !lowPath.get().MatchString(value) {
 			return 0, len(value)
 		}
 	case userColon:

@@ -1,7 +1,6 @@
 package sanitize
 
 import (
-	"regexp"
 	"strings"
 )
 
@@ -10,24 +9,24 @@ var hashMarks = []string{"$1$", "$5$", "$6$", "$7$", "$y$", "$gy$", "$2a$", "$2b
 	"pbkdf2_", "pbkdf2:", "scrypt:", "grub.pbkdf2.", "{ssha", "{sha", "{smd5}", "{md5}", "{crypt}", "{pbkdf2", "{argon2", "{bcrypt}", "scram-sha-", "password", "rolpassword", "authentication_string", "identified", ":::"}
 
 // hashForms are the spellings of hashes, each with the programs that make it.
-var hashForms = []*regexp.Regexp{
+var hashForms = []form{
 	// crypt(5): shadow, htpasswd, Ignition's passwordHash; argon2 and passlib.
-	regexp.MustCompile(`(\$(?:1|5|6|7|y|gy|apr1|2[abxy]|sha1|md5,?[^$\s]*|argon2(?:id|i|d)|scrypt|bcrypt(?:-sha256)?|pbkdf2(?:-[a-z0-9]+)?)\$[./A-Za-z0-9$=,+_-]{16,})`),
+	{"$", lazily(`(\$(?:1|5|6|7|y|gy|apr1|2[abxy]|sha1|md5,?[^$\s]*|argon2(?:id|i|d)|scrypt|bcrypt(?:-sha256)?|pbkdf2(?:-[a-z0-9]+)?)\$[./A-Za-z0-9$=,+_-]{16,})`)},
 	// Django, Werkzeug (of Quay and Ironic's tools).
-	regexp.MustCompile(`((?:pbkdf2_sha(?:1|256|512)\$|pbkdf2:sha(?:1|256|512):|scrypt:)\d+[$:][^\s"'\\]{16,})`),
-	regexp.MustCompile(`(grub\.pbkdf2\.sha512\.\d+\.[0-9A-Fa-f.]{16,})`), // grub2-mkpasswd-pbkdf2
+	{"", lazily(`((?:pbkdf2_sha(?:1|256|512)\$|pbkdf2:sha(?:1|256|512):|scrypt:)\d+[$:][^\s"'\\]{16,})`)},
+	{"grub.pbkdf2", lazily(`(grub\.pbkdf2\.sha512\.\d+\.[0-9A-Fa-f.]{16,})`)}, // grub2-mkpasswd-pbkdf2
 	// userPassword of LDAP (RFC 2307) and htpasswd -s.
-	regexp.MustCompile(`(?i)\{(?:s?sha(?:224|256|384|512)?|s?md5|crypt|pbkdf2[a-z0-9-]*|argon2[a-z]*|bcrypt)\}([./A-Za-z0-9$=,+_-]{8,})`),
-	regexp.MustCompile(`(SCRAM-SHA-(?:1|256)\$\d+:[^\s"'\\]{16,})`),                                                     // PostgreSQL
-	regexp.MustCompile(`(?i)\b(?:password|rolpassword)[^\r\n]{0,12}['"](md5[0-9a-f]{32})['"]`),                          // PostgreSQL before 14
-	regexp.MustCompile(`(?i)\b(?:password|authentication_string|identified)[^\r\n]{0,40}['"](\*[0-9A-F]{40})['"]`),      // MySQL
-	regexp.MustCompile(`(?m)^[ \t]*[a-z_][a-z0-9_.-]{0,31}:!?([./A-Za-z0-9$=,+]{13,}):\d{0,6}:\d*:\d*:\d*:\d*:\d*:\d*`), // shadow(5) with DES
+	{"{", lazily(`(?i)\{(?:s?sha(?:224|256|384|512)?|s?md5|crypt|pbkdf2[a-z0-9-]*|argon2[a-z]*|bcrypt)\}([./A-Za-z0-9$=,+_-]{8,})`)},
+	{"SCRAM-SHA-", lazily(`(SCRAM-SHA-(?:1|256)\$\d+:[^\s"'\\]{16,})`)},                                            // PostgreSQL
+	{"", lazily(`(?i)\b(?:password|rolpassword)[^\r\n]{0,12}['"](md5[0-9a-f]{32})['"]`)},                           // PostgreSQL before 14
+	{"*", lazily(`(?i)\b(?:password|authentication_string|identified)[^\r\n]{0,40}['"](\*[0-9A-F]{40})['"]`)},      // MySQL
+	{":", lazily(`(?m)^[ \t]*[a-z_][a-z0-9_.-]{0,31}:!?([./A-Za-z0-9$=,+]{13,}):\d{0,6}:\d*:\d*:\d*:\d*:\d*:\d*`)}, // shadow(5) with DES
 }
 
 // hashes returns where the hashes of passwords are.
 func hashes(v string) (found []span) {
-	for _, find := range hashForms {
-		for _, m := range find.FindAllStringSubmatchIndex(v, -1) {
+	for _, f := range hashForms {
+		for _, m := range f.findAll(v) {
 			from, to := lastGroup(m)
 			to = from + len(strings.TrimRight(v[from:to], ",."))
 			found = append(found, span{from, to})

@@ -1,7 +1,6 @@
 package sanitize
 
 import (
-	"regexp"
 	"strings"
 )
 
@@ -9,18 +8,18 @@ import (
 var headerMarks = []string{"authorization", "-token", "-key", "-secret", "-auth", "-session", "-signature"}
 
 var (
-	headerName = regexp.MustCompile(`(?i)(?:\b(?:proxy-)?authorization|\bx-[a-z0-9-]*(?:token|key|secret|auth|session|signature)|\bprivate-token|\bapi-key)` +
+	headerName = lazily(`(?i)(?:\b(?:proxy-)?authorization|\bx-[a-z0-9-]*(?:token|key|secret|auth|session|signature)|\bprivate-token|\bapi-key)` +
 		colours + quote + colours + `[ \t]*[:=][ \t]*` + colours + `\[?(?:\\*["'])?`)
 	// scheme is one of the IANA registry of HTTP authentication schemes, or common.
-	scheme   = regexp.MustCompile(`(?i)^(?:basic|bearer|digest|negotiate|ntlm|token|apikey|hawk|oauth|splunk|aws4-hmac-sha256|hoba|mutual|vapid|scram-sha-\d+)[ \t]+`)
-	kubeWSok = regexp.MustCompile(`base64url\.bearer\.authorization\.k8s\.io\.([A-Za-z0-9_-]+)`)
+	scheme   = lazily(`(?i)^(?:basic|bearer|digest|negotiate|ntlm|token|apikey|hawk|oauth|splunk|aws4-hmac-sha256|hoba|mutual|vapid|scram-sha-\d+)[ \t]+`)
+	kubeWSok = lazily(`base64url\.bearer\.authorization\.k8s\.io\.([A-Za-z0-9_-]+)`)
 )
 
 // headerNames finds the names of headers, where one of them can be.
 func headerNames(v string) [][]int {
 	for _, begin := range []string{"authorization", "x-", "private-token", "api-key"} {
 		if indexFold(v, begin, 0) >= 0 {
-			return headerName.FindAllStringIndex(v, -1)
+			return headerName.get().FindAllStringIndex(v, -1)
 		}
 	}
 	return nil
@@ -32,12 +31,12 @@ func headers(v string) (found []span) {
 		from := m[1]
 		if v[m[0]]|0x20 == 'x' || !strings.HasSuffix(strings.ToLower(strings.TrimRight(v[m[0]:from], " \t:=[\\\"'\x1b")), "authorization") {
 			to := headerEnd(v, from, false)
-			if value := v[from:to]; len(value) >= minOpen && noFlag(value) && (likelySecret(value) || len(value) >= 8) && !lowPath.MatchString(value) {
+			if value := v[from:to]; len(value) >= minOpen && noFlag(value) && (likelySecret(value) || len(value) >= 8) && !lowPath.get().MatchString(value) {
 				found = append(found, span{from, to})
 			}
 			continue
 		}
-		if known := scheme.FindString(v[from:min(len(v), from+40)]); known != "" {
+		if known := scheme.get().FindString(v[from:min(len(v), from+40)]); known != "" {
 			from += len(known)
 			to := headerEnd(v, from, strings.EqualFold(strings.TrimSpace(known), "digest"))
 			if from < to && noFlag(v[from:to]) {
@@ -49,7 +48,7 @@ func headers(v string) (found []span) {
 			found = append(found, span{from, to})
 		}
 	}
-	for _, m := range kubeWSok.FindAllStringSubmatchIndex(v, -1) {
+	for _, m := range kubeWSok.get().FindAllStringSubmatchIndex(v, -1) {
 		found = append(found, span{m[2], m[3]})
 	}
 	return found

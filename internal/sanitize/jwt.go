@@ -54,7 +54,7 @@ func nextPart(v string, i int) (from, to int) {
 		return i, i
 	}
 	line := v[i+1 : min(len(v), i+512)]
-	i += 1 + len(linePrefix.FindString(line))
+	i += 1 + prefixEnd(line)
 	from = skip(v, i, " \t")
 	to = tokenEnd(v, from)
 	if stop := skip(v, to, " \t\r\"'"); stop < len(v) && v[stop] != '\n' {

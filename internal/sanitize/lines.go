@@ -2,7 +2,6 @@ package sanitize
 
 import (
 	"bytes"
-	"regexp"
 	"strings"
 )
 
@@ -11,13 +10,13 @@ import (
 const maxKeyLines = 256
 
 var (
-	keyBegin = regexp.MustCompile(`(?i)-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----`)
-	keyEnd   = regexp.MustCompile(`(?i)-----END [A-Z0-9 ]*PRIVATE KEY`)
+	keyBegin = lazily(`(?i)-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----`)
+	keyEnd   = lazily(`(?i)-----END [A-Z0-9 ]*PRIVATE KEY`)
 )
 
-func last(find *regexp.Regexp, v string) int {
+func last(find *expression, v string) int {
 	at := -1
-	for _, m := range find.FindAllStringIndex(v, -1) {
+	for _, m := range find.get().FindAllStringIndex(v, -1) {
 		at = m[0]
 	}
 	return at
@@ -68,10 +67,20 @@ func (s *Sanitizer) Spans(raw []byte) bool {
 	if len(raw) == 0 {
 		return false
 	}
-	if strings.IndexByte(":=|>-+", raw[len(raw)-1]) >= 0 || opensItem(raw) || opensManifest(string(raw[max(0, len(raw)-40):])) {
+	if strings.IndexByte(":=|>-+", raw[len(raw)-1]) >= 0 || endsInIndicator(raw) || opensItem(raw) || opensManifest(string(raw[max(0, len(raw)-40):])) {
 		return true
 	}
 	return wrappedEnd(raw) && bytes.Contains(raw, []byte("eyJ"))
+}
+
+// endsInIndicator reports whether a line ends in the head of a block scalar with its
+// indentation, as |2.
+func endsInIndicator(raw []byte) bool {
+	if c := raw[len(raw)-1]; c < '0' || c > '9' {
+		return false
+	}
+	head := bytes.TrimRight(raw, "0123456789+-")
+	return bytes.HasSuffix(head, []byte("|")) || bytes.HasSuffix(head, []byte(">"))
 }
 
 func (s *Sanitizer) line(v string) string {
@@ -112,10 +121,19 @@ type block struct {
 
 var (
 	// linePrefix is what CRI-O, the journal and klog write in front of each line.
-	linePrefix = regexp.MustCompile(`^(?:\d{4}-\d\d-\d\dT\S+ )?(?:std(?:out|err) [FP] )?(?:[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d(?:\.\d+)? \S+ [^\s:\[]+(?:\[\d+\])?: )?(?:[IWEF]\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ [^\s\]]+:\d+\] )?`)
-	oneValue   = regexp.MustCompile(`^(?:\\*"((?:[^"\\]|\\.)+?)\\*"|'((?:[^']|'')+)'|([^\s"'{}\[\],]\S*[^\s"'{}\[\],:])),?$`)
-	onlyBlob   = regexp.MustCompile(`^[A-Za-z0-9+/_.-]{4,}={0,2}["']?$`)
+	linePrefix = lazily(`^(?:\d{4}-\d\d-\d\dT\S+ )?(?:std(?:out|err) [FP] )?(?:[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d(?:\.\d+)? \S+ [^\s:\[]+(?:\[\d+\])?: )?(?:[IWEF]\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ [^\s\]]+:\d+\] )?`)
+	oneValue   = lazily(`^(?:\\*"((?:[^"\\]|\\.)+?)\\*"|'((?:[^']|'')+)'|([^\s"'{}\[\],]\S*[^\s"'{}\[\],:])),?$`)
+	onlyBlob   = lazily(`^[A-Za-z0-9+/_.-]{4,}={0,2}["']?$`)
 )
+
+// prefixEnd returns where the text of a line begins, behind what the programs of linePrefix
+// write. Most values begin as none of these does.
+func prefixEnd(v string) int {
+	if v == "" || v[0] != 's' && (v[0] < '0' || v[0] > '9') && (v[0] < 'A' || v[0] > 'Z') {
+		return 0
+	}
+	return len(linePrefix.get().FindString(v))
+}
 
 // opened returns the block that a line opens; most open none.
 func opened(v string) block {
@@ -144,7 +162,7 @@ func opened(v string) block {
 	if kind == plainKey {
 		return block{}
 	}
-	b := block{left: 1, sure: kind == deepKey || kind == secretKey && !strings.EqualFold(rest[name:], "token"), scalar: scalar, indent: indent(end[len(linePrefix.FindString(end)):])}
+	b := block{left: 1, sure: kind == deepKey || kind == secretKey && !strings.EqualFold(rest[name:], "token"), scalar: scalar, indent: indent(end[prefixEnd(end):])}
 	if b.scalar {
 		b.left = maxKeyLines
 	}
@@ -152,35 +170,69 @@ func opened(v string) block {
 }
 
 var (
-	nameLine  = regexp.MustCompile(`^[ \t]*(?:-[ \t]+)?["']?(?:name|key)["']?:[ \t]*["']?([\w.-]+)["']?,?$`)
-	valueLine = regexp.MustCompile(`^([ \t]*["']?value["']?:[ \t]*["']?)([^\s"'{\[|>].*?)(["']?,?[ \t]*\r?)$`)
-	flagLine  = regexp.MustCompile(`^[ \t]*-[ \t]+["']?(--?[A-Za-z][\w-]*)["']?$`)
-	listItem  = regexp.MustCompile(`^(-[ \t]+["']?)(.*?)(["']?)$`)
-	xmlOpened = regexp.MustCompile(`<(?:[\w.-]+:)?([\w.-]+)(?:[ \t][^<>]*)?>$`)
+	nameLine  = lazily(`^[ \t]*(?:-[ \t]+)?["']?(?:name|key)["']?:[ \t]*["']?([\w.-]+)["']?,?$`)
+	valueLine = lazily(`^([ \t]*["']?value["']?:[ \t]*["']?)([^\s"'{\[|>].*?)(["']?,?[ \t]*\r?)$`)
+	flagLine  = lazily(`^[ \t]*-[ \t]+["']?(--?[A-Za-z][\w-]*)["']?$`)
+	listItem  = lazily(`^(-[ \t]+["']?)(.*?)(["']?)$`)
+	xmlOpened = lazily(`<(?:[\w.-]+:)?([\w.-]+)(?:[ \t][^<>]*)?>$`)
 )
 
-// opensItem is a quick look for a line that openedByItem opens a block for.
+// opensItem is a quick look for a line that openedByItem opens a block for. It reads from
+// the end: a word, in quotes or not, and before it the name of a field or the hyphen of an
+// item.
 func opensItem(end []byte) bool {
-	return len(end) < 256 && (bytes.Contains(end, []byte("- -")) || bytes.Contains(end, []byte(`- "-`)) || bytes.Contains(end, []byte("- '-")) ||
-		bytes.Contains(end, []byte("name:")) || bytes.Contains(end, []byte(`name":`)) || bytes.Contains(end, []byte("key:")))
+	if len(end) >= 256 {
+		return false
+	}
+	i := len(end)
+	before := func(signs string) bool { return i > 0 && strings.IndexByte(signs, end[i-1]) >= 0 }
+	if before(",") {
+		i--
+	}
+	if before(`"'`) {
+		i--
+	}
+	for i > 0 && (word(end[i-1]) || before(".-")) {
+		i--
+	}
+	if i < len(end) && end[i] == '-' && i > 0 { // "- --flag": the hyphen of the item has a blank behind it
+		j := i
+		if before(`"'`) {
+			j--
+		}
+		if bytes.HasSuffix(end[:j], []byte("- ")) {
+			return true
+		}
+	}
+	if before(`"'`) {
+		i--
+	}
+	for before(" \t") {
+		i--
+	}
+	if !before(":") {
+		return false
+	}
+	head := end[:i-1]
+	return bytes.HasSuffix(head, []byte("name")) || bytes.HasSuffix(head, []byte(`name"`)) || bytes.HasSuffix(head, []byte("key"))
 }
 
 // openedByItem returns the block of a line that names the value of the next one: the name
 // of a variable, a flag in a list, a tag of XML.
 func openedByItem(end string) block {
 	if strings.HasSuffix(end, ">") {
-		if m := xmlOpened.FindStringSubmatch(end); m != nil && kindOfKey(m[1]) >= secretKey {
+		if m := xmlOpened.get().FindStringSubmatch(end); m != nil && kindOfKey(m[1]) >= secretKey {
 			return block{left: 1, sure: true}
 		}
 	}
 	if !opensItem([]byte(end)) {
 		return block{}
 	}
-	body := end[len(linePrefix.FindString(end)):]
-	if m := nameLine.FindStringSubmatch(body); m != nil && kindOfKey(m[1]) != plainKey {
+	body := end[prefixEnd(end):]
+	if m := nameLine.get().FindStringSubmatch(body); m != nil && kindOfKey(m[1]) != plainKey {
 		return block{left: 1, named: m[1]}
 	}
-	if m := flagLine.FindStringSubmatch(body); m != nil {
+	if m := flagLine.get().FindStringSubmatch(body); m != nil {
 		var c command
 		if use := c.use(m[1]); use != noSecret || m[1] == "-p" || m[1] == "-P" {
 			return block{left: 1, item: true, sure: use == wholeSecret}
@@ -194,25 +246,25 @@ func indent(v string) int { return len(v) - len(strings.TrimLeft(v, " \t")) }
 // next sanitizes a line if it belongs to the block, else it closes the block.
 func (b *block) next(s *Sanitizer, v string) (string, bool) {
 	b.left--
-	head := linePrefix.FindString(v)
+	head := v[:prefixEnd(v)]
 	body := v[len(head):]
 	head += body[:indent(body)]
 	value := strings.TrimSpace(body)
 	switch {
 	case b.named != "":
 		b.left = 0
-		if m := valueLine.FindStringSubmatch(body); m != nil && namedSecret(b.named, m[2]) {
+		if m := valueLine.get().FindStringSubmatch(body); m != nil && namedSecret(b.named, m[2]) {
 			return v[:len(v)-len(body)] + m[1] + s.digest(m[2]) + m[3], true
 		}
 	case b.item:
 		b.left = 0
-		if m := listItem.FindStringSubmatch(value); m != nil && !strings.HasPrefix(m[2], "--") && (b.sure && noFlag(m[2]) || noPath(m[2])) {
+		if m := listItem.get().FindStringSubmatch(value); m != nil && !strings.HasPrefix(m[2], "--") && (b.sure && noFlag(m[2]) || noPath(m[2])) {
 			return head + m[1] + s.digest(m[2]) + m[3], true
 		}
 	case b.scalar && value == "":
 		return v, true
 	case b.scalar && indent(body) > b.indent && (b.sure || likelySecret(value) || Redacted(value)),
-		b.blob && len(value) >= b.long && (onlyBlob.MatchString(value) || Redacted(value)):
+		b.blob && len(value) >= b.long && (onlyBlob.get().MatchString(value) || Redacted(value)):
 		return head + s.digest(value), true
 	case !b.scalar && !b.blob:
 		return b.one(s, head, value)
@@ -229,7 +281,7 @@ func (b *block) one(s *Sanitizer, head, value string) (string, bool) {
 	if rest, ok := strings.CutPrefix(value, "- "); ok {
 		item, value = "- ", strings.TrimSpace(rest)
 	}
-	m := oneValue.FindStringSubmatchIndex(value)
+	m := oneValue.get().FindStringSubmatchIndex(value)
 	if m == nil {
 		return "", false
 	}
@@ -240,7 +292,7 @@ func (b *block) one(s *Sanitizer, head, value string) (string, bool) {
 	}
 	if item != "" {
 		b.left = 1
-	} else if len(secret) >= 16 && onlyBlob.MatchString(secret) {
+	} else if len(secret) >= 16 && onlyBlob.get().MatchString(secret) {
 		*b = block{left: maxKeyLines, blob: true, long: 16}
 	}
 	return head + item + value[:from] + s.digest(secret) + value[to:], true

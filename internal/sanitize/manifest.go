@@ -1,18 +1,17 @@
 package sanitize
 
 import (
-	"regexp"
 	"strings"
 )
 
 // A ConfigMap, a template or a log may carry the manifest of a Secret as text. Its
 // values are base64 of anything, which nothing but their place tells from other words.
 var (
-	secretKind   = regexp.MustCompile(`(?m)^[ \t]*(?:-[ \t]+)?["']?kind["']?:[ \t]*["']?Secret["']?[ \t]*\r?$`)
-	secretInJSON = regexp.MustCompile(`\\*"kind\\*"[ \t\r\n]*:[ \t\r\n]*\\*"Secret\\*"`)
-	dataInJSON   = regexp.MustCompile(`\\*"(?:data|stringData)\\*"[ \t\r\n]*:[ \t\r\n]*\{`)
-	dataInYAML   = regexp.MustCompile(`^([ \t]*(?:-[ \t]+)?)["']?(?:data|stringData)["']?:[ \t]*(.*?)\r?$`)
-	entryInYAML  = regexp.MustCompile(`^([ \t]*["']?[-A-Za-z0-9._]+["']?:[ \t]*)(.*?)(\r?)$`)
+	secretKind   = lazily(`(?m)^[ \t]*(?:-[ \t]+)?["']?kind["']?:[ \t]*["']?Secret["']?[ \t]*\r?$`)
+	secretInJSON = lazily(`\\*"kind\\*"[ \t\r\n]*:[ \t\r\n]*\\*"Secret\\*"`)
+	dataInJSON   = lazily(`\\*"(?:data|stringData)\\*"[ \t\r\n]*:[ \t\r\n]*\{`)
+	dataInYAML   = lazily(`^([ \t]*(?:-[ \t]+)?)["']?(?:data|stringData)["']?:[ \t]*(.*?)\r?$`)
+	entryInYAML  = lazily(`^([ \t]*["']?[-A-Za-z0-9._]+["']?:[ \t]*)(.*?)(\r?)$`)
 )
 
 // manifests digests the values of Secrets in a text of YAML, all documents of it
@@ -21,13 +20,13 @@ func (s *Sanitizer) manifests(v string) string {
 	if !strings.Contains(v, "Secret") {
 		return v
 	}
-	if secretInJSON.MatchString(v) && dataInJSON.MatchString(v) {
+	if secretInJSON.get().MatchString(v) && dataInJSON.get().MatchString(v) {
 		return s.digest(v)
 	}
 	if !strings.Contains(v, "\n") {
 		return v
 	}
-	if !secretKind.MatchString(v) {
+	if !secretKind.get().MatchString(v) {
 		return s.manifestLines(v)
 	}
 	var out strings.Builder
@@ -39,7 +38,7 @@ func (s *Sanitizer) manifests(v string) string {
 		if inside && strings.TrimSpace(line) != "" && indent(line) <= at {
 			inside = false
 		}
-		if m := dataInYAML.FindStringSubmatch(line); m != nil && !inside {
+		if m := dataInYAML.get().FindStringSubmatch(line); m != nil && !inside {
 			inside, at = true, len(m[1])
 			if m[2] != "" && m[2][0] != '#' { // {a: b}
 				line = line[:len(line)-len(m[2])] + s.digest(m[2])
@@ -55,7 +54,7 @@ func (s *Sanitizer) manifests(v string) string {
 // entry digests the value of one entry of a Secret's data, or a line that continues
 // with one.
 func (s *Sanitizer) entry(line string) string {
-	m := entryInYAML.FindStringSubmatch(line)
+	m := entryInYAML.get().FindStringSubmatch(line)
 	switch {
 	case m == nil:
 		value := strings.TrimSpace(line)

@@ -2,7 +2,6 @@ package sanitize
 
 import (
 	"encoding/base64"
-	"regexp"
 	"strings"
 )
 
@@ -21,11 +20,11 @@ type manifestState struct {
 }
 
 var (
-	kindLine   = regexp.MustCompile(`^[ \t]*(?:-[ \t]+)?["']?kind["']?:[ \t]*["']?([A-Za-z]+)["']?,?[ \t]*\r?$`)
-	kindBehind = regexp.MustCompile(`(?m)[ \t]["']?kind["']?:[ \t]*["']?Secret["']?,?[ \t]*\r?$`)
-	dataLine   = regexp.MustCompile(`^([ \t]*(?:-[ \t]+)?)["']?(?:data|stringData)["']?:[ \t]*\{?[ \t]*\r?$`)
-	yamlLine   = regexp.MustCompile(`^[ \t]*(?:-[ \t]+)?(?:["']?[-A-Za-z0-9_./]+["']?:(?:[ \t].*)?|[\]{}[,]+[ \t]*|-[ \t].*|#.*|)\r?$`)
-	jsonPart   = regexp.MustCompile(`^([ \t]*"[^"\\]+":[ \t]*)("(?:[^"\\]|\\.)*")(,?[ \t]*\r?)$`)
+	kindLine   = lazily(`^[ \t]*(?:-[ \t]+)?["']?kind["']?:[ \t]*["']?([A-Za-z]+)["']?,?[ \t]*\r?$`)
+	kindBehind = lazily(`(?m)[ \t]["']?kind["']?:[ \t]*["']?Secret["']?,?[ \t]*\r?$`)
+	dataLine   = lazily(`^([ \t]*(?:-[ \t]+)?)["']?(?:data|stringData)["']?:[ \t]*\{?[ \t]*\r?$`)
+	yamlLine   = lazily(`^[ \t]*(?:-[ \t]+)?(?:["']?[-A-Za-z0-9_./]+["']?:(?:[ \t].*)?|[\]{}[,]+[ \t]*|-[ \t].*|#.*|)\r?$`)
+	jsonPart   = lazily(`^([ \t]*"[^"\\]+":[ \t]*)("(?:[^"\\]|\\.)*")(,?[ \t]*\r?)$`)
 )
 
 // opensManifest is a quick look for a line that begins a manifest, or its data.
@@ -39,9 +38,9 @@ func opensManifest(end string) bool {
 
 // next sanitizes a line of a manifest, or reports that the line is not all of its data.
 func (m *manifestState) next(s *Sanitizer, v string) (string, bool) {
-	head := linePrefix.FindString(v)
+	head := v[:prefixEnd(v)]
 	body := v[len(head):]
-	if k := kindLine.FindStringSubmatch(body); k != nil {
+	if k := kindLine.get().FindStringSubmatch(body); k != nil {
 		if !m.inside || indent(body) <= m.indent {
 			*m = manifestState{secret: k[1] == "Secret"}
 			if m.secret {
@@ -50,7 +49,7 @@ func (m *manifestState) next(s *Sanitizer, v string) (string, bool) {
 			return "", false
 		}
 	}
-	if d := dataLine.FindStringSubmatch(body); d != nil && (!m.inside || len(d[1]) <= m.indent) {
+	if d := dataLine.get().FindStringSubmatch(body); d != nil && (!m.inside || len(d[1]) <= m.indent) {
 		m.left, m.inside, m.indent = maxManifest, true, len(d[1])
 		return "", false
 	}
@@ -64,7 +63,7 @@ func (m *manifestState) next(s *Sanitizer, v string) (string, bool) {
 		if clean, ok := m.value(s, body); ok {
 			return head + clean, true
 		}
-	case strings.TrimSpace(body) == "---", !yamlLine.MatchString(body):
+	case strings.TrimSpace(body) == "---", !yamlLine.get().MatchString(body):
 		*m = manifestState{}
 	default:
 		m.inside = false
@@ -77,7 +76,7 @@ func (m *manifestState) next(s *Sanitizer, v string) (string, bool) {
 
 // manifestLines sanitizes the manifests in a text whose lines have something in front.
 func (s *Sanitizer) manifestLines(v string) string {
-	if !kindBehind.MatchString(v) {
+	if !kindBehind.get().MatchString(v) {
 		return v
 	}
 	var m manifestState
@@ -94,7 +93,7 @@ func (s *Sanitizer) manifestLines(v string) string {
 
 // value hides the value of one line of data.
 func (m *manifestState) value(s *Sanitizer, body string) (string, bool) {
-	if j := jsonPart.FindStringSubmatch(body); j != nil {
+	if j := jsonPart.get().FindStringSubmatch(body); j != nil {
 		value := j[2][1 : len(j[2])-1]
 		if !m.secret && !encoded(value) {
 			return "", false
@@ -104,7 +103,7 @@ func (m *manifestState) value(s *Sanitizer, body string) (string, bool) {
 	if m.secret {
 		return s.entry(body), true
 	}
-	if e := entryInYAML.FindStringSubmatch(body); e != nil && encoded(e[2]) {
+	if e := entryInYAML.get().FindStringSubmatch(body); e != nil && encoded(e[2]) {
 		return e[1] + s.digest(e[2]) + e[3], true
 	}
 	return "", false

@@ -3,6 +3,7 @@ package sanitize
 import (
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // keyKind is what the name of a field says of its value.
@@ -76,8 +77,47 @@ var keyNames = []struct {
 	{"rootpw", maybeKey, false},    // Kickstart
 }
 
+// nameEnds are the last two letters of keyNames, as endOfName gives them.
+var nameEnds = func() (ends [1 << 16]bool) {
+	for _, n := range keyNames {
+		a, b := endOfName(n.name)
+		ends[int(a)<<8|int(b)] = true
+	}
+	return ends
+}()
+
+// endOfName returns the last two characters of a name in lower case, without separators
+// and what may stand behind a name of keyNames.
+func endOfName(k string) (a, b byte) {
+	for i := len(k) - 1; i >= 0; i-- {
+		switch c := k[i]; {
+		case strings.IndexByte("-_. ", c) >= 0:
+		case b == 0 && (c|0x20 == 's' || c >= '0' && c <= '9'):
+		case c >= 'A' && c <= 'Z' && b == 0:
+			b = c | 0x20
+		case b == 0:
+			b = c
+		case c >= 'A' && c <= 'Z':
+			return c | 0x20, b
+		default:
+			return c, b
+		}
+	}
+	return 0, b
+}
+
+// plainEnd reports whether no name of keyNames ends as a key does, which is so for most.
+// What is not ASCII may be a letter of one in another form.
+func plainEnd(k string) bool {
+	a, b := endOfName(k)
+	return a < utf8.RuneSelf && b < utf8.RuneSelf && !nameEnds[int(a)<<8|int(b)]
+}
+
 // kindOfKey returns what a name says.
 func kindOfKey(k string) keyKind {
+	if plainEnd(k) {
+		return plainKey
+	}
 	k = strings.ToLower(k)
 	if strings.ContainsAny(k, "-_. ") {
 		k = strings.Map(func(r rune) rune {

@@ -1,7 +1,6 @@
 package sanitize
 
 import (
-	"regexp"
 	"strings"
 )
 
@@ -17,7 +16,7 @@ const maxPair = 512
 
 // pairs returns where the values are whose names say that they are secrets.
 func pairs(v string) (found []span) {
-	for _, m := range valueFirst.FindAllStringSubmatchIndex(v, -1) {
+	for _, m := range valueFirst.get().FindAllStringSubmatchIndex(v, -1) {
 		if m[2] < m[3] && namedSecret(v[m[4]:m[5]], v[m[2]:m[3]]) {
 			found = append(found, span{m[2], m[3]})
 		}
@@ -74,7 +73,7 @@ func namedSecret(name, value string) bool {
 }
 
 // valueFirst is a pair in JSON whose value stands before the name.
-var valueFirst = regexp.MustCompile(`(?i)\\*"value\\*"[ \t]*:[ \t]*\\*"((?:[^"\\]|\\[^"])*)\\*"[ \t]*,[ \t]*\\*"(?:name|key)\\*"[ \t]*:[ \t]*\\*"([\w.-]+)`)
+var valueFirst = lazily(`(?i)\\*"value\\*"[ \t]*:[ \t]*\\*"((?:[^"\\]|\\[^"])*)\\*"[ \t]*,[ \t]*\\*"(?:name|key)\\*"[ \t]*:[ \t]*\\*"([\w.-]+)`)
 
 func word(b byte) bool { return letter(b) || b >= '0' && b <= '9' || b == '_' }
 

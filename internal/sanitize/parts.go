@@ -1,7 +1,6 @@
 package sanitize
 
 import (
-	"regexp"
 	"strings"
 	"unicode/utf8"
 )
@@ -11,8 +10,8 @@ import (
 const maxURL = 1024
 
 var (
-	portFirst  = regexp.MustCompile(`^\d{1,5}(?:[/?#,;)\]'\\]|$)`)
-	digestNext = regexp.MustCompile(`^sha(?:256|384|512):`)
+	portFirst  = lazily(`^\d{1,5}(?:[/?#,;)\]'\\]|$)`)
+	digestNext = lazily(`^sha(?:256|384|512):`)
 )
 
 // userinfo hides passwords in URLs, also those that hold "/" or "@" unencoded, and
@@ -47,7 +46,7 @@ func userinfoIn(rest string) (from, to int) {
 	}
 	sign := -1 // the @ before the host
 	for i := strings.LastIndexByte(rest, '@'); i >= 0; i = strings.LastIndexByte(rest[:i], '@') {
-		if i+1 < len(rest) && !digestNext.MatchString(rest[i+1:]) {
+		if i+1 < len(rest) && !digestNext.get().MatchString(rest[i+1:]) {
 			sign = i
 			break
 		}
@@ -57,7 +56,7 @@ func userinfoIn(rest string) (from, to int) {
 	}
 	colon := strings.IndexByte(rest[:sign], ':')
 	switch {
-	case colon >= 0 && colon < host && !strings.Contains(rest[:colon], "[") && (sign < host || !portFirst.MatchString(rest[colon+1:])):
+	case colon >= 0 && colon < host && !strings.Contains(rest[:colon], "[") && (sign < host || !portFirst.get().MatchString(rest[colon+1:])):
 		return colon + 1, sign
 	case colon < 0 && sign < host && sign >= 8 && likelySecret(rest[:sign]):
 		return 0, sign
@@ -156,7 +155,7 @@ func nextBlob(v string, at int) (from, to int) {
 // wholeBlob is nextBlob with the last, shorter line of base64 over many lines.
 func wholeBlob(v string, at int) (from, to int) {
 	from, to = nextBlob(v, at)
-	if e := blobEnd.FindStringSubmatchIndex(v[to:min(len(v), to+128)]); e != nil {
+	if e := blobEnd.get().FindStringSubmatchIndex(v[to:min(len(v), to+128)]); e != nil {
 		to += e[3]
 	}
 	return from, to
@@ -191,7 +190,7 @@ func lineBreak(v string, i int) int {
 
 var (
 	// blobEnd is the last, shorter line of base64 over many lines, and what must follow.
-	blobEnd = regexp.MustCompile(`^((?:\r?\n[ \t]*|\\r\\n|\\n)[A-Za-z0-9+/_-]{1,39}={0,2})(?:[ \t\r"']*\n|\\|[ \t\r"']*$)`)
+	blobEnd = lazily(`^((?:\r?\n[ \t]*|\\r\\n|\\n)[A-Za-z0-9+/_-]{1,39}={0,2})(?:[ \t\r"']*\n|\\|[ \t\r"']*$)`)
 )
 
 // blobs hides base64, also over many lines, that decodes to a text with a secret, or

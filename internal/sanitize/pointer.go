@@ -4,7 +4,6 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"net/url"
-	"regexp"
 	"strings"
 )
 
@@ -48,10 +47,10 @@ type pointerConfig struct {
 }
 
 var (
-	pointerVersion  = regexp.MustCompile(`^\d{1,2}\.\d{1,2}\.\d{1,2}$`)
-	pointerNodePool = regexp.MustCompile(`^[a-z0-9.-]{1,253}/[a-z0-9.-]{1,253}$`)
-	pointerHash     = regexp.MustCompile(`^[0-9a-f]{1,64}$`)
-	uuid            = regexp.MustCompile(`^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
+	pointerVersion  = lazily(`^\d{1,2}\.\d{1,2}\.\d{1,2}$`)
+	pointerNodePool = lazily(`^[a-z0-9.-]{1,253}/[a-z0-9.-]{1,253}$`)
+	pointerHash     = lazily(`^[0-9a-f]{1,64}$`)
+	uuid            = lazily(`^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 )
 
 // pointer returns what may be known of a pointer Ignition config in a Secret. What is
@@ -116,7 +115,7 @@ func (s *Sanitizer) bearer(value string) (digest, encoding string) {
 	if err != nil {
 		return s.digest(encoded), "no-base64"
 	}
-	if inner, err := base64.StdEncoding.DecodeString(string(raw)); err == nil && uuid.Match(inner) {
+	if inner, err := base64.StdEncoding.DecodeString(string(raw)); err == nil && uuid.get().Match(inner) {
 		return s.digest(string(inner)), "base64-twice"
 	}
 	return s.digest(string(raw)), "base64"
@@ -129,9 +128,9 @@ func (s *Sanitizer) summary(in map[string]any) map[string]any {
 		text, _ := v.(string)
 		yes, _ := v.(bool)
 		switch {
-		case k == "version" && pointerVersion.MatchString(text),
-			k == "nodePool" && pointerNodePool.MatchString(text),
-			k == "hash" && pointerHash.MatchString(text),
+		case k == "version" && pointerVersion.get().MatchString(text),
+			k == "nodePool" && pointerNodePool.get().MatchString(text),
+			k == "hash" && pointerHash.get().MatchString(text),
 			k == "token" && Redacted(text),
 			k == "encoding" && (text == "base64" || text == "base64-twice" || text == "no-base64" || text == "no-bearer"),
 			k == "ca" && onlyCertificates(text) && s.patterns(text) == text:

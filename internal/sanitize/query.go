@@ -1,7 +1,6 @@
 package sanitize
 
 import (
-	"regexp"
 	"strings"
 )
 
@@ -22,11 +21,11 @@ var queryNames = map[string]bool{
 }
 
 var (
-	fieldName = regexp.MustCompile(`^[A-Za-z0-9_.\[\]-]{2,60}(?:=|%3D|%3d|%253D)`)
+	fieldName = lazily(`^[A-Za-z0-9_.\[\]-]{2,60}(?:=|%3D|%3d|%253D)`)
 	// encodedField is a field of a form that was encoded once more, or twice.
-	encodedField = regexp.MustCompile(`(?i)([A-Za-z0-9_.-]{2,60})%(?:25)?3D((?:[^%&\s"'<>\\]|%(?:[013-9a-f][0-9a-f]|2[0-57-9a-f]))+)`)
+	encodedField = lazily(`(?i)([A-Za-z0-9_.-]{2,60})%(?:25)?3D((?:[^%&\s"'<>\\]|%(?:[013-9a-f][0-9a-f]|2[0-57-9a-f]))+)`)
 	// formHead is the first field of a form's body: it has another behind it.
-	formHead = regexp.MustCompile(`(?:^|[\s"'` + "`" + `])([A-Za-z0-9_.-]{2,60})=([^\s&"'\\=]{1,400})(?:&|\\u0026)[A-Za-z0-9_.-]{1,60}=`)
+	formHead = lazily(`(?:^|[\s"'` + "`" + `])([A-Za-z0-9_.-]{2,60})=([^\s&"'\\=]{1,400})(?:&|\\u0026)[A-Za-z0-9_.-]{1,60}=`)
 )
 
 // queries returns where the values of fields are that are named as a secret.
@@ -49,7 +48,7 @@ func queries(v string) (found []span) {
 			continue
 		}
 		i += n
-		name := fieldName.FindString(v[i:min(len(v), i+80)])
+		name := fieldName.get().FindString(v[i:min(len(v), i+80)])
 		if name == "" {
 			continue
 		}
@@ -61,14 +60,14 @@ func queries(v string) (found []span) {
 		i = to
 	}
 	if strings.Contains(v, "%") {
-		for _, m := range encodedField.FindAllStringSubmatchIndex(v, -1) {
+		for _, m := range encodedField.get().FindAllStringSubmatchIndex(v, -1) {
 			if querySecret(v[m[2]:m[3]], v[m[4]:m[5]]) {
 				found = append(found, span{m[4], m[5]})
 			}
 		}
 	}
 	if strings.Contains(v, "&") || strings.Contains(v, `\u0026`) {
-		for _, m := range formHead.FindAllStringSubmatchIndex(v, -1) {
+		for _, m := range formHead.get().FindAllStringSubmatchIndex(v, -1) {
 			if querySecret(v[m[2]:m[3]], v[m[4]:m[5]]) {
 				found = append(found, span{m[4], m[5]})
 			}
@@ -107,25 +106,26 @@ func querySecret(name, value string) bool {
 	case kind >= secretKey:
 		return true
 	case kind == maybeKey:
-		return likelySecret(value) && !lowPath.MatchString(value)
+		return likelySecret(value) && !lowPath.get().MatchString(value)
 	}
 	return queryNames[strings.ToLower(strings.NewReplacer("-", "", "_", "").Replace(name))] && longSecret(value)
 }
 
-var (
-	// proxyLogin is user:password@host without a scheme, of curl, dnf and podman.
-	proxyLogin = regexp.MustCompile(`(?i)proxy(?:\\*["'])?\s*[:= ]\s*(?:\\*["'])?[^\s:@/"'=\\]{1,64}:([^\s"'\\]{1,200})@[A-Za-z0-9_\[]`)
-	// sourceLogin is of the data source names of database drivers (go-sql-driver/mysql).
-	sourceLogin = regexp.MustCompile(`[^\s:@/"'=]{1,64}:([^\s"']{1,200})@(?:tcp|tcp6|unix)\(`)
-)
+// bareForms are logins without a scheme.
+var bareForms = []form{
+	// user:password@host, of curl, dnf and podman.
+	{"@", lazily(`(?i)proxy(?:\\*["'])?\s*[:= ]\s*(?:\\*["'])?[^\s:@/"'=\\]{1,64}:([^\s"'\\]{1,200})@[A-Za-z0-9_\[]`)},
+	// The data source names of database drivers (go-sql-driver/mysql).
+	{"(", lazily(`[^\s:@/"'=]{1,64}:([^\s"']{1,200})@(?:tcp|tcp6|unix)\(`)},
+}
 
 // bareLogins returns where passwords are in logins that are no URLs.
 func bareLogins(v string) (found []span) {
 	if strings.IndexByte(v, '@') < 0 {
 		return nil
 	}
-	for _, find := range []*regexp.Regexp{proxyLogin, sourceLogin} {
-		for _, m := range find.FindAllStringSubmatchIndex(v, -1) {
+	for _, f := range bareForms {
+		for _, m := range f.findAll(v) {
 			if !strings.HasPrefix(v[m[3]+1:], "sha256:") && !strings.HasPrefix(v[m[2]:], "//") {
 				found = append(found, span{m[2], m[3]})
 			}

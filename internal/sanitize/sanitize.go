@@ -10,7 +10,6 @@ import (
 	"encoding/hex"
 	"encoding/pem"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -25,8 +24,9 @@ import (
 type Sanitizer struct {
 	salt  []byte
 	marks *scan.Set
-	tries map[string][]int // the formats that a mark is for, and behind them the patterns
+	tries []uint64 // of each mark: the formats that it is for, and behind them the patterns, a bit each
 	keys  *keyKinds
+	certs *cleanTexts // of publicPEM
 	clean *cleanTexts // of patterns
 	whole *cleanTexts // of Text, which looks into more
 
@@ -46,14 +46,16 @@ func New() (*Sanitizer, error) {
 }
 
 func newSanitizer(salt []byte) (*Sanitizer, error) {
-	s := &Sanitizer{salt: salt, tries: map[string][]int{}, keys: &keyKinds{}, clean: newCleanTexts(), whole: newCleanTexts()}
+	s := &Sanitizer{salt: salt, keys: &keyKinds{}, certs: newCleanTexts(), clean: newCleanTexts(), whole: newCleanTexts()}
 	var marks []scan.Signature
+	at := map[string]int{}
 	add := func(i int, of []string) {
 		for _, m := range of {
-			if s.tries[m] == nil {
-				marks = append(marks, scan.Signature{ID: m, Literal: m})
+			if _, ok := at[m]; !ok {
+				at[m] = len(marks)
+				marks, s.tries = append(marks, scan.Signature{ID: m, Literal: m}), append(s.tries, 0)
 			}
-			s.tries[m] = append(s.tries[m], i)
+			s.tries[at[m]] |= 1 << i
 		}
 	}
 	for i, f := range formats {
@@ -84,14 +86,14 @@ const redactedPrefix = "[redacted "
 const redaction = `\[redacted (?:[0-9a-f]{16}, \d{1,12} bytes|(?:by the collector|unread), \d{1,12} bytes|line of a private key|private key)\]`
 
 var (
-	redactions = regexp.MustCompile(redaction)
-	redacted   = regexp.MustCompile(`^` + redaction + `$`)
+	redactions = lazily(redaction)
+	redacted   = lazily(`^` + redaction + `$`)
 )
 
 // Redacted reports whether v is a digest that a Sanitizer made, or what stands for
 // a secret that was not read.
 func Redacted(v string) bool {
-	return strings.HasPrefix(v, redactedPrefix) && redacted.MatchString(v)
+	return strings.HasPrefix(v, redactedPrefix) && redacted.get().MatchString(v)
 }
 
 func (s *Sanitizer) digest(v string) string {
@@ -266,8 +268,20 @@ func onlyCertificates(text string) bool {
 	return found
 }
 
-// publicPEM reports whether a base64 value is certificates and nothing else.
+// publicPEM reports whether a base64 value is certificates and nothing else. The bundles
+// that hundreds of Secrets share are read once.
 func (s *Sanitizer) publicPEM(encoded string) bool {
+	if s.certs.has(encoded) {
+		return true
+	}
+	public := s.readPublicPEM(encoded)
+	if public {
+		s.certs.add(encoded)
+	}
+	return public
+}
+
+func (s *Sanitizer) readPublicPEM(encoded string) bool {
 	raw, err := base64.StdEncoding.DecodeString(encoded)
 	if err != nil {
 		return false
@@ -294,7 +308,7 @@ func parse(bundle []byte) bool {
 	return true
 }
 
-var elided = regexp.MustCompile(`^(\d{1,12}) bytes long$`)
+var elided = lazily(`^(\d{1,12}) bytes long$`)
 
 // secretValue keeps what `oc adm inspect` left of a value ("1704 bytes long") and
 // digests everything else.
@@ -303,7 +317,7 @@ func (s *Sanitizer) secretValue(encoded string) string {
 	if err != nil {
 		return s.digest(encoded)
 	}
-	if m := elided.FindSubmatch(raw); m != nil {
+	if m := elided.get().FindSubmatch(raw); m != nil {
 		return redactedPrefix + "by the collector, " + string(m[1]) + " bytes]"
 	}
 	return s.digest(string(raw))

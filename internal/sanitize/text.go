@@ -1,26 +1,20 @@
 package sanitize
 
 import (
-	"regexp"
+	"math/bits"
 	"slices"
 	"strings"
-	"sync"
 	"unicode/utf8"
 )
 
 // secretPattern finds a secret as the last of its groups that took part.
 type secretPattern struct {
 	marks []string // literals of which a text must carry one, in lower case
-	find  func() *regexp.Regexp
+	needs string   // what it finds holds one of these characters; "" says nothing
+	find  *expression
 	// likely tells a credential from a word; nil takes everything. It is for keys
 	// that also stand in front of prose: "token: expired", "basic authentication".
 	likely func(string) bool
-}
-
-// lazily returns an expression that is compiled when it is needed for the first time: most
-// are not, and to compile them all takes longer than to read a small archive.
-func lazily(expression string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
 }
 
 // Parts of patterns: what may stand between a key and its secret in YAML, JSON
@@ -45,42 +39,42 @@ var passMarks = []string{"password", "passwd", "passphrase", "passcode", "client
 
 // secretPatterns are tried in this order, each on texts that carry one of its marks.
 var secretPatterns = []secretPattern{
-	{[]string{redactedPrefix}, lazily(`(\[redacted [^\]\r\n]*\]?)`), nil}, // foreign text that looks like a digest
-	{[]string{"private key"}, lazily(`(?is)-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(.+?)(?:-----END [A-Z0-9 ]*PRIVATE KEY|$)`), nil},
-	{[]string{"ls0tls1crudjti"}, lazily(`(LS0tLS1CRUdJTi(?:BQUklWQVRF|BSU0Eg|BFQy|BPUEVOU1NI|BFTkNSWVBURUQ|BEU0Eg)[A-Za-z0-9+/=]*)`), nil}, // base64 of a private key's PEM
-	{[]string{"eyj"}, lazily(`(eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?)`), nil},                                       // JWT
-	{[]string{"eyjhdxro"}, lazily(`(eyJhdXRo[A-Za-z0-9+/=_-]{12,})`), nil},                                                                 // base64 of {"auth...
-	{[]string{"sha256~"}, lazily(`sha256~([A-Za-z0-9_-]{20,})`), nil},                                                                      // OAuth token of OpenShift
-	{[]string{"age-secret-key-"}, lazily(`(?i)AGE-SECRET-KEY-((?:PQ-)?1[0-9A-Z]{20,})`), nil},
-	{[]string{"pullsecret", "pull_secret"}, lazily(`(?i)pull_?secret` + quote + `\s*[:=]\s*(.{12,})`), notRefused},
-	{[]string{"\"auth"}, lazily(`(?i)\\*"auth\\*"\s*:\s*\\*"([^"\\]+)`), nil},
-	{[]string{"u0022auth"}, lazily(`(?i)u0022auth\\+u0022\s*:\s*\\+u0022([^"\\]+)`), nil},
-	{[]string{"%22auth", "%22password", "%22identitytoken"}, lazily(`(?i)%22(?:auth|password|identitytoken)%22%3A(?:%20|\+)?%22((?:[^%\s]|%[013-9a-f][0-9a-f]|%2[013-9a-f])+)`), nil},
-	{[]string{"3a%2f%2f", "3a%252f%252f"}, lazily(`(?i)%(?:25)*3A(?:%(?:25)*2F){2}[^\s"'<>&]*?%(?:25)*3A([^\s"'<>&]+)%(?:25)*40`), noPort},
-	{[]string{"bearer", "basic "}, lazily(`(?i)\b(?:bearer|basic)\s+["']?([A-Za-z0-9._~+/=-]{8,})`), likelySecret},
-	{[]string{"cookie"}, lazily(`(?i)\b(?:set-)?cookie2?["']?\s*[:=]\s*["'\[]*([^\r\n"'\]]{6,})`), func(v string) bool { return strings.Contains(v, "=") }},
-	{passMarks, lazily(`(?i)(?:` + password + `)` + sep + `(?:` + quoted + `|(?P<open>[^\s"'\[]))`), noFlag},
-	{[]string{"words", "passwds", "phrases"}, lazily(`(?i)(?:passwords|passwds|passphrases)` + quote + `[ \t]*[:=][ \t]*\[([^\]\r\n"'\\]{4,})\]`), nil},
-	{[]string{`:\n`, `: \n`, `=\n`, `= \n`, `:\r`, `|\n`, `>\n`, `|-\n`, `>-\n`}, lazily(`(?i)(?:` + password + `)` + quote + `[ \t]*[:=][ \t]*(?:[|>][0-9+-]*)?(?:[ \t]|\\+[rt])*\\+n(?:[ \t]|\\+[nrt])*(?:\\*["'])?([^\s"'\\,;{}]{3,}[^\s"'\\,;:{}])[ \t]*(?:[\\"',}\]]|$)`), noFlag},
-	{[]string{"pass=", "pass:", "pass ", "pass\t", "pass'", "pass\"", `pass\`, "pass\x1b", "pwd=", "pwd:", "pwd ", "pwd\t", "pwd'", "pwd\"", `pwd\`, "pwd\x1b"}, lazily(`(?i)(?:` + short + `)(?:` + quoted + `|(?P<open>[^\s"'\[]))`), noPath},
-	{[]string{"_pass=", "_pwd="}, lazily(`\b[A-Z][A-Z0-9_]*_(?:PASS|PWD)=(?:` + quoted + `|(?P<open>[^\s"'\[]))`), variable}, // of an environment
+	{[]string{redactedPrefix}, "", lazily(`(\[redacted [^\]\r\n]*\]?)`), nil}, // foreign text that looks like a digest
+	{[]string{"private key"}, "", lazily(`(?is)-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(.+?)(?:-----END [A-Z0-9 ]*PRIVATE KEY|$)`), nil},
+	{[]string{"ls0tls1crudjti"}, "", lazily(`(LS0tLS1CRUdJTi(?:BQUklWQVRF|BSU0Eg|BFQy|BPUEVOU1NI|BFTkNSWVBURUQ|BEU0Eg)[A-Za-z0-9+/=]*)`), nil}, // base64 of a private key's PEM
+	{[]string{"eyj"}, ".", lazily(`(eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?)`), nil},                                      // JWT
+	{[]string{"eyjhdxro"}, "", lazily(`(eyJhdXRo[A-Za-z0-9+/=_-]{12,})`), nil},                                                                 // base64 of {"auth...
+	{[]string{"sha256~"}, "", lazily(`sha256~([A-Za-z0-9_-]{20,})`), nil},                                                                      // OAuth token of OpenShift
+	{[]string{"age-secret-key-"}, "", lazily(`(?i)AGE-SECRET-KEY-((?:PQ-)?1[0-9A-Z]{20,})`), nil},
+	{[]string{"pullsecret", "pull_secret"}, ":=", lazily(`(?i)pull_?secret` + quote + `\s*[:=]\s*(.{12,})`), notRefused},
+	{[]string{"\"auth"}, ":", lazily(`(?i)\\*"auth\\*"\s*:\s*\\*"([^"\\]+)`), nil},
+	{[]string{"u0022auth"}, ":", lazily(`(?i)u0022auth\\+u0022\s*:\s*\\+u0022([^"\\]+)`), nil},
+	{[]string{"%22auth", "%22password", "%22identitytoken"}, "", lazily(`(?i)%22(?:auth|password|identitytoken)%22%3A(?:%20|\+)?%22((?:[^%\s]|%[013-9a-f][0-9a-f]|%2[013-9a-f])+)`), nil},
+	{[]string{"3a%2f%2f", "3a%252f%252f"}, "", lazily(`(?i)%(?:25)*3A(?:%(?:25)*2F){2}[^\s"'<>&]*?%(?:25)*3A([^\s"'<>&]+)%(?:25)*40`), noPort},
+	{[]string{"bearer", "basic "}, " \t\n\f\r", lazily(`(?i)\b(?:bearer|basic)\s+["']?([A-Za-z0-9._~+/=-]{8,})`), likelySecret},
+	{[]string{"cookie"}, ":=", lazily(`(?i)\b(?:set-)?cookie2?["']?\s*[:=]\s*["'\[]*([^\r\n"'\]]{6,})`), func(v string) bool { return strings.Contains(v, "=") }},
+	{passMarks, ":=", lazily(`(?i)(?:` + password + `)` + sep + `(?:` + quoted + `|(?P<open>[^\s"'\[]))`), noFlag},
+	{[]string{"words", "passwds", "phrases"}, "[", lazily(`(?i)(?:passwords|passwds|passphrases)` + quote + `[ \t]*[:=][ \t]*\[([^\]\r\n"'\\]{4,})\]`), nil},
+	{[]string{`:\n`, `: \n`, `=\n`, `= \n`, `:\r`, `|\n`, `>\n`, `|-\n`, `>-\n`}, "", lazily(`(?i)(?:` + password + `)` + quote + `[ \t]*[:=][ \t]*(?:[|>][0-9+-]*)?(?:[ \t]|\\+[rt])*\\+n(?:[ \t]|\\+[nrt])*(?:\\*["'])?([^\s"'\\,;{}]{3,}[^\s"'\\,;:{}])[ \t]*(?:[\\"',}\]]|$)`), noFlag},
+	{[]string{"pass=", "pass:", "pass ", "pass\t", "pass'", "pass\"", `pass\`, "pass\x1b", "pwd=", "pwd:", "pwd ", "pwd\t", "pwd'", "pwd\"", `pwd\`, "pwd\x1b"}, ":=", lazily(`(?i)(?:` + short + `)(?:` + quoted + `|(?P<open>[^\s"'\[]))`), noPath},
+	{[]string{"_pass=", "_pwd="}, "", lazily(`\b[A-Z][A-Z0-9_]*_(?:PASS|PWD)=(?:` + quoted + `|(?P<open>[^\s"'\[]))`), variable}, // of an environment
 	{[]string{"token", "secret", "access_key", "accesskey", "private_key", "private-key", "privatekey", "account_key", "account-key", "accountkey",
 		"shared_key", "shared-key", "sharedkey", "api_key", "apikey", "api-key", "credential", "auth:", "auth=", "auth'", "auth\"", "auth\x1b", "auth\\"},
-		lazily(`(?i)(?:` + token + `)` + sep + `(?:` + quoted + `|(?P<word>[^\s"',;&}\[\]]))`), longSecret},
-	{[]string{"password is", "password was", "passphrase is"}, lazily(`(?i)(?:password|passphrase) (?:is|was):? (?:` + quoted + `|(?P<word>[^\s"',;]))`), likelySecret},
-	{[]string{"token"}, lazily(`\b([a-z0-9]{6}\.[a-z0-9]{16})\b`), kubeadmToken},
-	{[]string{"client-key-data"}, lazily(`(?i)client-key-data["']?\s*[:=]\s*["']?([A-Za-z0-9+/=]{16,})`), nil},
+		":=", lazily(`(?i)(?:` + token + `)` + sep + `(?:` + quoted + `|(?P<word>[^\s"',;&}\[\]]))`), longSecret},
+	{[]string{"password is", "password was", "passphrase is"}, "", lazily(`(?i)(?:password|passphrase) (?:is|was):? (?:` + quoted + `|(?P<word>[^\s"',;]))`), likelySecret},
+	{[]string{"token"}, ".", lazily(`\b([a-z0-9]{6}\.[a-z0-9]{16})\b`), kubeadmToken},
+	{[]string{"client-key-data"}, ":=", lazily(`(?i)client-key-data["']?\s*[:=]\s*["']?([A-Za-z0-9+/=]{16,})`), nil},
 }
 
 // refusal is how a validation speaks of a field without its value
 // (kubernetes/kubernetes:staging/src/k8s.io/apimachinery/pkg/util/validation/field/errors.go
 // ErrorBody: the types that it prints without one). "Invalid value" is followed by it.
-var refusal = regexp.MustCompile(`^(?:Required value|Forbidden)(?:[ :,.;"'\\\])]|$)`)
+var refusal = lazily(`^(?:Required value|Forbidden)(?:[ :,.;"'\\\])]|$)`)
 
 // notRefused tells a pull secret from the sentence that it is missing. All that stands
 // behind it on the line must be words, too: another secret may follow.
 func notRefused(v string) bool {
-	if !refusal.MatchString(v) || strings.ContainsAny(v, "{}=%") || strings.IndexFunc(v, isAtom) >= 0 {
+	if !refusal.get().MatchString(v) || strings.ContainsAny(v, "{}=%") || strings.IndexFunc(v, isAtom) >= 0 {
 		return true
 	}
 	words := strings.FieldsFunc(v, func(r rune) bool { return strings.ContainsRune(" \t:,;.\"'()[]\\", r) })
@@ -91,17 +85,17 @@ func notRefused(v string) bool {
 }
 
 // noPath tells what stands behind "pass" and "pwd" from a result or a directory.
-func noPath(v string) bool { return likelySecret(v) && !lowPath.MatchString(v) }
+func noPath(v string) bool { return likelySecret(v) && !lowPath.get().MatchString(v) }
 
 // variable is noPath of a variable whose name leaves no doubt, as DB_PASS.
-func variable(v string) bool { return noFlag(v) && !lowPath.MatchString(v) }
+func variable(v string) bool { return noFlag(v) && !lowPath.get().MatchString(v) }
 
-var lowPath = regexp.MustCompile(`^(?:/[a-z0-9._-]+){2,}/?$`)
+var lowPath = lazily(`^(?:/[a-z0-9._-]+){2,}/?$`)
 
 // noPort tells a password in a URL that is encoded from the port of a host.
-func noPort(v string) bool { return !encodedPort.MatchString(v) }
+func noPort(v string) bool { return !encodedPort.get().MatchString(v) }
 
-var encodedPort = regexp.MustCompile(`(?i)^\d{1,5}(?:%(?:25)*(?:2F|3F|23|2C)|$)`)
+var encodedPort = lazily(`(?i)^\d{1,5}(?:%(?:25)*(?:2F|3F|23|2C)|$)`)
 
 func longSecret(v string) bool { return len(v) >= 8 && likelySecret(v) }
 
@@ -153,22 +147,20 @@ func (s *Sanitizer) finds(v string) bool {
 // search hides what the patterns find and reports whether that was anything. With
 // first it stops there; the text is then of no use.
 func (s *Sanitizer) search(v string, first bool) (string, bool) {
-	hits := s.marks.Find([]byte(v))
+	var tries uint64 // a bit for each reader
+	s.marks.Positions([]byte(v), func(mark, _ int) bool {
+		tries |= s.tries[mark]
+		return true
+	})
 	urls := strings.Contains(v, "://")
-	if len(hits) == 0 && !urls {
+	if tries == 0 && !urls {
 		return v, false
 	}
 	if s.clean.has(v) {
 		return v, false
 	}
-	var tries []int
-	for _, h := range hits {
-		tries = append(tries, s.tries[h.ID]...)
-	}
-	slices.Sort(tries)
-	tries = slices.Compact(tries)
 	whole := v
-	if len(hits) > 0 && strings.Contains(v, "\n") {
+	if tries != 0 && strings.Contains(v, "\n") {
 		if v = s.blocks(v); first && v != whole {
 			return v, true
 		}
@@ -181,8 +173,8 @@ func (s *Sanitizer) search(v string, first bool) (string, bool) {
 		if urls {
 			m.userinfo()
 		}
-		for _, i := range tries {
-			if i < len(formats) {
+		for left := tries; left != 0; left &= left - 1 {
+			if i := bits.TrailingZeros64(left); i < len(formats) {
 				m.read(formats[i])
 			} else {
 				m.apply(secretPatterns[i-len(formats)])
@@ -227,7 +219,7 @@ func (s *Sanitizer) mask(v string) *masked {
 	}
 	m.text = v
 	if strings.Contains(v, redactedPrefix) {
-		m.text = redactions.ReplaceAllStringFunc(v, m.atom)
+		m.text = redactions.get().ReplaceAllStringFunc(v, m.atom)
 	}
 	return m
 }
@@ -267,7 +259,10 @@ func (m *masked) hide(secret string) string {
 }
 
 func (m *masked) apply(p secretPattern) {
-	all := p.find().FindAllStringSubmatchIndex(m.text, -1)
+	if p.needs != "" && !strings.ContainsAny(m.text, p.needs) {
+		return
+	}
+	all := p.find.get().FindAllStringSubmatchIndex(m.text, -1)
 	if all == nil {
 		return
 	}

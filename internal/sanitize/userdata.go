@@ -4,7 +4,6 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"net/url"
-	"regexp"
 	"strings"
 )
 
@@ -19,8 +18,8 @@ const (
 )
 
 var (
-	ignitionVersion = regexp.MustCompile(`^\d+\.\d+\.\d+(?:-[a-z]+)?$`)
-	configPath      = regexp.MustCompile(`^/config/[a-z0-9][a-z0-9.-]*$`)
+	ignitionVersion = lazily(`^\d+\.\d+\.\d+(?:-[a-z]+)?$`)
+	configPath      = lazily(`^/config/[a-z0-9][a-z0-9.-]*$`)
 )
 
 // userData returns what may be known of a value of userData: of a pointer config
@@ -49,7 +48,7 @@ func (s *Sanitizer) userData(encoded string) string {
 		return s.secretValue(encoded)
 	}
 	kept := map[string]any{}
-	if v, ok := config.Ignition.Version.(string); ok && ignitionVersion.MatchString(v) {
+	if v, ok := config.Ignition.Version.(string); ok && ignitionVersion.get().MatchString(v) {
 		kept["version"] = v
 	}
 	links := map[string]any{}
@@ -104,7 +103,7 @@ func (s *Sanitizer) address(source string) string {
 	}
 	kept := u.Scheme + "://" + u.Host
 	switch {
-	case configPath.MatchString(u.Path):
+	case configPath.get().MatchString(u.Path):
 		kept += u.Path
 	case u.Path != "" && u.Path != "/":
 		kept += "/" + s.digest(strings.TrimPrefix(u.Path, "/"))

@@ -1,7 +1,6 @@
 package sanitize
 
 import (
-	"regexp"
 	"strings"
 	"unicode/utf8"
 )
@@ -26,7 +25,7 @@ const minOpen = 4
 func (p secretPattern) span(v string, groups []int) (from, to int) {
 	from, to = lastGroup(groups)
 	name := ""
-	for i, n := range p.find().SubexpNames() {
+	for i, n := range p.find.get().SubexpNames() {
 		if groups[2*i] >= 0 && n != "" {
 			name = n
 		}
@@ -35,11 +34,11 @@ func (p secretPattern) span(v string, groups []int) (from, to int) {
 	case quotedValue:
 		from = doubled(v, from)
 		to = quotedEnd(v, from)
-		if !inList.MatchString(v[max(0, from-16):from]) {
+		if !inList.get().MatchString(v[max(0, from-16):from]) {
 			break
 		}
 		for { // ["a", "b"]
-			next := listNext.FindString(v[to:min(len(v), to+64)])
+			next := listNext.get().FindString(v[to:min(len(v), to+64)])
 			if next == "" || to+len(next) >= len(v) {
 				break
 			}
@@ -135,11 +134,11 @@ func escapedEnd(v string, from, level int) int {
 }
 
 var (
-	inList    = regexp.MustCompile(`(?i)\[[ubr]{0,2}(?:\\*["']|\\+u0022)$`)
-	listNext  = regexp.MustCompile(`(?i)^(?:\\*["']|\\+u0022)[ \t]*,[ \t]*[ubr]{0,2}(?:\\*["']|\\+u0022)`)
-	nextField = regexp.MustCompile(`^(?:amp;)?[A-Za-z0-9_.%\[\]-]{1,40}=`)
-	nextLine  = regexp.MustCompile(`^(?:$|[\s"'\\,}\])#]|-[ \t]|[A-Za-z0-9_.-]{1,60}\\*["']?[ \t]*[:=])`)
-	colour    = regexp.MustCompile(`^(?:x1b|u001b|033|e)\[[0-9;]*m`)
+	inList    = lazily(`(?i)\[[ubr]{0,2}(?:\\*["']|\\+u0022)$`)
+	listNext  = lazily(`(?i)^(?:\\*["']|\\+u0022)[ \t]*,[ \t]*[ubr]{0,2}(?:\\*["']|\\+u0022)`)
+	nextField = lazily(`^(?:amp;)?[A-Za-z0-9_.%\[\]-]{1,40}=`)
+	nextLine  = lazily(`^(?:$|[\s"'\\,}\])#]|-[ \t]|[A-Za-z0-9_.-]{1,60}\\*["']?[ \t]*[:=])`)
+	colour    = lazily(`^(?:x1b|u001b|033|e)\[[0-9;]*m`)
 )
 
 // unquotedEnd returns where a value without quotes ends. Signs that close something
@@ -170,7 +169,7 @@ scan:
 			}
 			i = j - 1
 		case '&':
-			if word || nextField.MatchString(v[i+1:]) {
+			if word || nextField.get().MatchString(v[i+1:]) {
 				break scan
 			}
 		case '\x1b':
@@ -205,11 +204,11 @@ func escaped(v string, i int, first bool) (next int, ends bool) {
 	case strings.HasPrefix(rest, "u0022"):
 		return next + 5, first || closes(v, next+5)
 	case strings.HasPrefix(rest, "u0026"):
-		return next + 5, nextField.MatchString(rest[5:])
-	case colour.MatchString(rest):
+		return next + 5, nextField.get().MatchString(rest[5:])
+	case colour.get().MatchString(rest):
 		return next, true
 	case strings.IndexByte("nrt", rest[0]) >= 0:
-		return next + 1, first || nextLine.MatchString(rest[1:])
+		return next + 1, first || nextLine.get().MatchString(rest[1:])
 	}
 	return next, false
 }
@@ -240,7 +239,7 @@ func urlEnd(v string, from int) int {
 			}
 		case '\\':
 			next := slashRun(v, i)
-			if next == len(v) || strings.IndexByte("\"nrt`", v[next]) >= 0 || colour.MatchString(v[next:min(len(v), next+16)]) ||
+			if next == len(v) || strings.IndexByte("\"nrt`", v[next]) >= 0 || colour.get().MatchString(v[next:min(len(v), next+16)]) ||
 				v[next] == '\'' && closes(v, next+1) {
 				return i
 			}

@@ -4,7 +4,8 @@ import (
 	"cmp"
 	"encoding/binary"
 	"math"
-	"slices"
+
+	"github.com/rollcall-project/rollcall/internal/sortby"
 )
 
 // filter finds literals by samples of the text. Every few bytes it takes a gram and looks it
@@ -109,7 +110,7 @@ func newTable(gram, stride int, literals []string, of []int, common *grams) tabl
 			t.entries = append(t.entries, entry{t.key([]byte(l), best), int32(i), int32(best)})
 		}
 	}
-	slices.SortFunc(t.entries, func(a, b entry) int {
+	sortby.Func(t.entries, func(a, b entry) int {
 		return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.literal, b.literal))
 	})
 	t.index()

@@ -2,12 +2,12 @@ package watch
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/after"
 	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/sortby"
 )
 
 // The exit codes of a watch, as everywhere.
@@ -71,7 +71,7 @@ func (f *Follower) sorted(symptoms bool) []*standing {
 			list = append(list, s)
 		}
 	}
-	slices.SortFunc(list, func(a, b *standing) int {
+	sortby.Func(list, func(a, b *standing) int {
 		if n := b.cause.Severity.Rank() - a.cause.Severity.Rank(); n != 0 {
 			return n
 		}

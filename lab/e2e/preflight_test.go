@@ -63,7 +63,7 @@ func TestPreflightManifests(t *testing.T) {
 			t.Parallel()
 			w := &world{t: t, dir: labs.take(t, false).dir, state: t.TempDir()}
 			w.begin(t, append([]string{c.scenario, "--install-dir", dir}, anHour...)...)
-			r := w.rollcall("preflight", dir)
+			r := w.rollcall("preflight", "--install-dir", dir)
 			if r.code != c.code {
 				t.Errorf("preflight: %s, want exit %d", r, c.code)
 			}

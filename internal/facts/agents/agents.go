@@ -21,6 +21,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/fault"
 	"github.com/rollcall-project/rollcall/internal/inventory"
+	"github.com/rollcall-project/rollcall/internal/sortby"
 	"github.com/rollcall-project/rollcall/internal/source/assisted"
 )
 
@@ -323,7 +324,7 @@ func listServices(ctx context.Context, w *facts.World) (list []answer, asked boo
 		}
 		list = append(list, answer{svc, o.Loc})
 	}
-	slices.SortStableFunc(list, func(a, b answer) int {
+	sortby.StableFunc(list, func(a, b answer) int {
 		switch {
 		case a.Usable == b.Usable:
 			return 0

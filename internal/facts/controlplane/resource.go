@@ -3,7 +3,6 @@ package controlplane
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -11,6 +10,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/facts/conditions"
 	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/sortby"
 )
 
 // Resource is the fact operator-resource: what an operator says in its own
@@ -62,7 +62,7 @@ func ResourceFact() facts.Fact {
 	for _, r := range ownResources {
 		needs = append(needs, evidence.Objects(r.resource, r.namespace))
 	}
-	slices.SortFunc(needs, func(a, b evidence.Need) int { return strings.Compare(a.String(), b.String()) })
+	sortby.Func(needs, func(a, b evidence.Need) int { return strings.Compare(a.String(), b.String()) })
 	return facts.Define("operator-resource", fault.Operator, "what an operator says in its own resource, which its ClusterOperator repeats minutes later", needs, readResource)
 }
 

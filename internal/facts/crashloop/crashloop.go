@@ -21,6 +21,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/facts/conditions"
 	"github.com/rollcall-project/rollcall/internal/fault"
 	"github.com/rollcall-project/rollcall/internal/inventory"
+	"github.com/rollcall-project/rollcall/internal/sortby"
 )
 
 // Loop is the container that crash-loops.
@@ -202,13 +203,13 @@ func linesOf(ctx context.Context, w *facts.World, pod evidence.Object, st status
 	if len(lines) == 0 && !st.running { // the kubelet gives the last run's log as the current one
 		lines = current
 	}
-	slices.SortStableFunc(lines, func(a, b evidence.Item) int { return a.Locator.Line - b.Locator.Line })
+	sortby.StableFunc(lines, func(a, b evidence.Item) int { return a.Locator.Line - b.Locator.Line })
 	for _, text := range strings.Split(st.message, "\n") {
 		if isError(text) {
 			lines = append(lines, pod.Shows("status.containerStatuses["+st.container+"].lastState.terminated.message", text, st.ended))
 		}
 	}
-	slices.SortStableFunc(lines, func(a, b evidence.Item) int { return rank(a) - rank(b) })
+	sortby.StableFunc(lines, func(a, b evidence.Item) int { return rank(a) - rank(b) })
 	return lines, failed
 }
 

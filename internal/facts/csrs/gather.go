@@ -14,6 +14,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/inventory"
+	"github.com/rollcall-project/rollcall/internal/sortby"
 )
 
 // MachineNamespace is where the Machines of a self-managed cluster live.
@@ -42,7 +43,7 @@ func All(ctx context.Context, w *facts.World) ([]Request, error) {
 			}
 			all = append(all, r)
 		}
-		slices.SortFunc(all, func(a, b Request) int {
+		sortby.Func(all, func(a, b Request) int {
 			return cmp.Or(a.Created.Compare(b.Created), cmp.Compare(a.Name, b.Name))
 		})
 		return all, nil

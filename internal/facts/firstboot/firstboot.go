@@ -22,6 +22,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/fault"
 	"github.com/rollcall-project/rollcall/internal/inventory"
 	"github.com/rollcall-project/rollcall/internal/pullerror"
+	"github.com/rollcall-project/rollcall/internal/sortby"
 	"github.com/rollcall-project/rollcall/internal/source/onhost"
 )
 
@@ -237,7 +238,7 @@ func linesOf(ctx context.Context, w *facts.World, q evidence.TextQuery, name str
 			}
 		}
 	}
-	slices.SortStableFunc(lines, func(a, b line) int {
+	sortby.StableFunc(lines, func(a, b line) int {
 		return cmp.Or(strings.Compare(a.Text.Path, b.Text.Path), a.Line.Loc.Line-b.Line.Loc.Line)
 	})
 	return lines, nil

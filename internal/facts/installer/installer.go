@@ -22,6 +22,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/sortby"
 )
 
 // Log selects the logs of openshift-install.
@@ -203,7 +204,7 @@ func lines(ctx context.Context, w *facts.World) ([]line, error) {
 			list = append(list, line{m, id})
 		}
 	}
-	slices.SortStableFunc(list, func(a, b line) int {
+	sortby.StableFunc(list, func(a, b line) int {
 		return cmp.Or(strings.Compare(a.Line.Loc.Source, b.Line.Loc.Source), strings.Compare(a.Line.Loc.Path, b.Line.Loc.Path), a.Line.Loc.Line-b.Line.Loc.Line)
 	})
 	return list, nil

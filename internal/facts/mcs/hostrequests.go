@@ -10,6 +10,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/fault"
 	"github.com/rollcall-project/rollcall/internal/inventory"
+	"github.com/rollcall-project/rollcall/internal/sortby"
 )
 
 // HostRequests is what a host that has not joined asked the machine config servers
@@ -66,7 +67,7 @@ func readHostRequests(ctx context.Context, w *facts.World, s fault.Subject) (Hos
 	for _, a := range own {
 		mine = append(mine, asked[a]...)
 	}
-	slices.SortStableFunc(mine, func(a, b request) int { return a.line.Time.Compare(b.line.Time) })
+	sortby.StableFunc(mine, func(a, b request) int { return a.line.Time.Compare(b.line.Time) })
 	f.follow(mine)
 	facts.Complete(&f)
 	return f, nil

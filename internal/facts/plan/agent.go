@@ -3,7 +3,6 @@ package plan
 import (
 	"context"
 	"net/netip"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -74,13 +73,11 @@ func (f *Agent) rendezvous(p plans) {
 	}
 }
 
-var ntpName = regexp.MustCompile(`^[A-Za-z0-9]([-A-Za-z0-9.]*[A-Za-z0-9])?$`)
-
 func (f *Agent) sources(p plans) {
 	list := p.agent.get("additionalNTPSources")
 	for _, n := range list.items() {
-		if _, err := netip.ParseAddr(n.text()); err != nil && !ntpName.MatchString(n.text()) {
-			add(&f.Invalid, n, n.text(), "%q is neither an address nor a name", n.text())
+		if _, err := netip.ParseAddr(n.text()); err != nil && !subdomain.MatchString(strings.TrimSuffix(n.text(), ".")) {
+			add(&f.Invalid, n, n.text(), "%q is neither an address nor a name, which has no capital letters", n.text())
 		}
 	}
 	if n := p.agent.get("bootArtifactsBaseURL"); n.text() != "" && !strings.HasPrefix(n.text(), "http://") && !strings.HasPrefix(n.text(), "https://") {
@@ -134,6 +131,14 @@ func (f *Agent) install(p plans) {
 	if len(p.agent.get("hosts").items()) > 0 && len(metal.get("hosts").items()) > 0 {
 		v := metal.get("hosts")
 		add(&f.Ignored, v, v.path, "agent-config has hosts: these are ignored; keep one list")
+	}
+	for _, file := range p.manifests {
+		for _, n := range file.get("documents").items() {
+			group, _, _ := strings.Cut(n.get("apiVersion").text(), "/")
+			if !readByAgent(file.doc.object.Name) && slices.Contains(rendered[group], n.get("kind").text()) {
+				add(&f.Ignored, n, file.doc.object.Name, "an agent-based installation reads extra manifests from openshift/*.yaml only, and not this %s; move the file there", n.get("kind").text())
+			}
+		}
 	}
 	masters, ok := c.get("controlPlane", "replicas").number()
 	if !ok {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/sortby"
 )
 
 // Extra manifests reach the nodes on two paths, which have to give one result. The bootstrap
@@ -100,6 +101,9 @@ func (f *Manifest) files(p plans) []extra {
 	var list []extra
 	for _, file := range p.manifests {
 		base := path.Base(file.doc.object.Name)
+		if p.agentBased() && !readByAgent(file.doc.object.Name) {
+			continue
+		}
 		if file.get("broken").yes() {
 			add(&f.Unreadable, file, base, "it cannot be read as YAML. The bootstrap host stops at it: correct it, and check it with `oc apply --dry-run=client -f`")
 		}
@@ -116,8 +120,14 @@ func (f *Manifest) files(p plans) []extra {
 			list = append(list, m)
 		}
 	}
-	slices.SortStableFunc(list, func(a, b extra) int { return cmp.Or(strings.Compare(a.file, b.file), a.index-b.index) })
+	sortby.StableFunc(list, func(a, b extra) int { return cmp.Or(strings.Compare(a.file, b.file), a.index-b.index) })
 	return list
+}
+
+// readByAgent: an agent-based installation reads openshift/*.yaml and *.yml only
+// (openshift/installer: pkg/asset/agent/manifests/extramanifests.go Load, 4.12 to 4.22).
+func readByAgent(name string) bool {
+	return path.Base(path.Dir(name)) == "openshift" && path.Ext(name) != ".json"
 }
 
 // lost: what is behind the first document of a file is never created.

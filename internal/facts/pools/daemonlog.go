@@ -12,6 +12,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/facts/mcs"
 	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/sortby"
 )
 
 // The lines of the daemon that matter (openshift/machine-config-operator:
@@ -166,7 +167,7 @@ func daemonLines(ctx context.Context, w *facts.World) (daemonLogs, error) {
 			return daemonLogs{}, podsErr
 		}
 		for _, lines := range byNode {
-			slices.SortStableFunc(lines, func(a, b daemonLine) int {
+			sortby.StableFunc(lines, func(a, b daemonLine) int {
 				if a.Text.Path == b.Text.Path {
 					return a.Line.Loc.Line - b.Line.Loc.Line
 				}

@@ -11,6 +11,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/facts/mcs"
 	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/sortby"
 )
 
 // ControllerLogs are the logs of the machine-config-controller, which drains nodes.
@@ -141,7 +142,7 @@ func drainLines(ctx context.Context, w *facts.World) ([]drainLine, error) {
 			lines = append(lines, drainLine{m, id})
 		}
 	}
-	slices.SortStableFunc(lines, func(a, b drainLine) int {
+	sortby.StableFunc(lines, func(a, b drainLine) int {
 		if a.Text.Path == b.Text.Path {
 			return a.Line.Loc.Line - b.Line.Loc.Line
 		}

@@ -2,7 +2,6 @@ package pools
 
 import (
 	"context"
-	"slices"
 	"strings"
 	"time"
 
@@ -12,6 +11,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/sortby"
 )
 
 // Rollout is how far a pool is on its update to the config that it wants, and at which
@@ -50,7 +50,7 @@ func readRollout(ctx context.Context, w *facts.World, s fault.Subject) (Rollout,
 			open = append(open, n)
 		}
 	}
-	slices.SortStableFunc(open, func(a, b nodeConfig) int { return b.workOn(target) - a.workOn(target) })
+	sortby.StableFunc(open, func(a, b nodeConfig) int { return b.workOn(target) - a.workOn(target) })
 	wants := o.Shows("spec.configuration.name", target, time.Time{})
 	r.Target.Set(target, wants)
 	r.Done.Set(len(nodes)-len(open), wants)

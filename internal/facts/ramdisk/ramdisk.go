@@ -21,6 +21,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/facts/baremetal"
 	"github.com/rollcall-project/rollcall/internal/fault"
 	"github.com/rollcall-project/rollcall/internal/inventory"
+	"github.com/rollcall-project/rollcall/internal/sortby"
 )
 
 // Logs selects the logs of ramdisks that ironic collected
@@ -130,7 +131,7 @@ func linesOf(ctx context.Context, w *facts.World, q evidence.TextQuery, of func(
 			}
 		}
 	}
-	slices.SortStableFunc(lines, func(a, b line) int {
+	sortby.StableFunc(lines, func(a, b line) int {
 		switch {
 		case a.Text.Previous != b.Text.Previous && a.Text.Previous:
 			return -1 // a container's log before that of its restart

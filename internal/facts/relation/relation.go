@@ -19,6 +19,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/fault"
 	"github.com/rollcall-project/rollcall/internal/inventory"
+	"github.com/rollcall-project/rollcall/internal/sortby"
 )
 
 // Relater implements diagnose.Relater.
@@ -93,7 +94,7 @@ func subjects(list []inventory.Host, keep func(inventory.Host) bool) []fault.Sub
 }
 
 func sortSubjects(list []fault.Subject) {
-	slices.SortFunc(list, func(a, b fault.Subject) int { return strings.Compare(a.Name, b.Name) })
+	sortby.Func(list, func(a, b fault.Subject) int { return strings.Compare(a.Name, b.Name) })
 }
 
 // Relate follows one relation. known is false where what leads there could not

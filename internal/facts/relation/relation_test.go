@@ -8,34 +8,12 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/diagnose"
 	"github.com/rollcall-project/rollcall/internal/evidence"
-	"github.com/rollcall-project/rollcall/internal/facts"
+	"github.com/rollcall-project/rollcall/internal/facts/factstest"
 	"github.com/rollcall-project/rollcall/internal/facts/relation"
 	"github.com/rollcall-project/rollcall/internal/fault"
-	"github.com/rollcall-project/rollcall/internal/fixture"
 )
 
 var _ diagnose.Relater = relation.Relater{}
-
-func world(t *testing.T, changes string, without ...evidence.Need) *facts.World {
-	t.Helper()
-	o, err := fixture.ParseOverlay("relation/testdata/test.txtar", []byte("base: ocp-4.20-baremetal\nsubject: cluster\n"+changes))
-	if err != nil {
-		t.Fatal(err)
-	}
-	files, err := o.FS()
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := fixture.Reader(files, without...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	w, err := fixture.World(t.Context(), r, o.Now)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return w
-}
 
 // unjoined is m2 as a host that never joined; nameless has no object but a
 // BareMetalHost that says nothing of a role.
@@ -74,7 +52,7 @@ func TestRelate(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			to, known, err := relation.Relater{}.Relate(t.Context(), world(t, tt.changes, tt.without...), tt.on, tt.from)
+			to, known, err := relation.Relater{}.Relate(t.Context(), factstest.World(t, factstest.Metal, tt.changes, tt.without...), tt.on, tt.from)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -91,7 +69,7 @@ func TestRelate(t *testing.T) {
 
 // TestRelateCSR: requests and hosts find each other by the name that is asked for.
 func TestRelateCSR(t *testing.T) {
-	w := world(t, "")
+	w := factstest.World(t, factstest.Metal, "")
 	requests, known, err := relation.Relater{}.Relate(t.Context(), w, fault.CSRsOfHost, fault.Subject{Kind: fault.Host, Name: "m0"})
 	if err != nil || !known || len(requests) == 0 {
 		t.Fatalf("requests of m0: %v, known %t, %v", requests, known, err)
@@ -106,7 +84,7 @@ func TestRelateCSR(t *testing.T) {
 
 // TestRelations: every relation of the closed list is implemented.
 func TestRelations(t *testing.T) {
-	w := world(t, "")
+	w := factstest.World(t, factstest.Metal, "")
 	for _, r := range fault.Relations() {
 		if _, _, err := (relation.Relater{}).Relate(t.Context(), w, r, fault.Subject{Kind: fault.Host, Name: "m0"}); err != nil {
 			t.Errorf("%s: %v", r, err)

@@ -10,7 +10,8 @@ package htmlgraph
 
 import (
 	"cmp"
-	"slices"
+
+	"github.com/rollcall-project/rollcall/internal/sortby"
 )
 
 // The room between boxes, in pixels.
@@ -210,7 +211,7 @@ func (g *grid) order() {
 					want[s] = sum / float64(len(near)) * float64(len(g.rows[r]))
 				}
 			}
-			slices.SortStableFunc(g.rows[r], func(a, b int) int { return cmp.Compare(want[a], want[b]) })
+			sortby.StableFunc(g.rows[r], func(a, b int) int { return cmp.Compare(want[a], want[b]) })
 			number(g.rows[r])
 		}
 	}

@@ -3,6 +3,8 @@ package htmlgraph
 import (
 	"cmp"
 	"slices"
+
+	"github.com/rollcall-project/rollcall/internal/sortby"
 )
 
 // place chooses the places: rows one below the other, boxes under the middle of
@@ -122,7 +124,7 @@ func (g *grid) ports(leaving bool) []float64 {
 		at[box] = append(at[box], i)
 	}
 	for box, list := range at {
-		slices.SortStableFunc(list, func(a, b int) int { return cmp.Compare(far[a], far[b]) })
+		sortby.StableFunc(list, func(a, b int) int { return cmp.Compare(far[a], far[b]) })
 		for k, i := range list {
 			port[i] = g.slots[box].x + g.slots[box].w*float64(k+1)/float64(len(list)+1)
 		}

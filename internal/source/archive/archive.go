@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/sortby"
 )
 
 // The kinds of archive, as Description.Kind.
@@ -256,7 +257,7 @@ func (b *builder) finish(ctx context.Context, st store) (*Source, error) {
 // sortedByPath sorts entries; of two members of one path the later one counts, as
 // it does for tar.
 func sortedByPath(list []entry) []entry {
-	slices.SortStableFunc(list, func(x, y entry) int { return strings.Compare(x.file.path, y.file.path) })
+	sortby.StableFunc(list, func(x, y entry) int { return strings.Compare(x.file.path, y.file.path) })
 	kept := list[:0]
 	for i, e := range list {
 		if i+1 < len(list) && list[i+1].file.path == e.file.path {
@@ -291,6 +292,11 @@ func (b *builder) readSmall(ctx context.Context) error {
 	}
 	headers, seals := map[string][]byte{}, map[string][]byte{}
 	for _, e := range b.small {
+		if e.machine != nil && slices.Contains(sosDates, e.machine.path) {
+			if t := s.sosDate(ctx, map[string]file{e.machine.path: e.file}); !t.IsZero() {
+				s.stamps = append(s.stamps, t)
+			}
+		}
 		switch e.class {
 		case manifest, seal:
 			raw, err := s.read(ctx, e.file, maxManifest)

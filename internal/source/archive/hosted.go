@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/sortby"
 )
 
 // dropUnproved drops entries of other layouts whose layout nothing proves.
@@ -22,6 +23,11 @@ func (b *builder) dropUnproved() {
 		b.s.objects[r] = list
 	}
 	b.s.texts = slices.DeleteFunc(b.s.texts, gone)
+	for _, e := range b.small {
+		if gone(e) && looseFile(e.file.path) {
+			b.open = append(b.open, entry{class: loose, file: e.file})
+		}
+	}
 	b.small = slices.DeleteFunc(b.small, gone)
 	for i, e := range b.open {
 		if gone(e) {
@@ -83,7 +89,7 @@ func (b *builder) splitNested() {
 			objects: map[evidence.Resource][]entry{},
 		})
 	}
-	slices.SortFunc(s.nested, func(x, y *Source) int { return strings.Compare(x.dir, y.dir) })
+	sortby.Func(s.nested, func(x, y *Source) int { return strings.Compare(x.dir, y.dir) })
 	for r, list := range s.objects {
 		s.objects[r] = b.part(list, left, func(to *Source, e entry) { to.objects[r] = append(to.objects[r], e) })
 		if len(s.objects[r]) == 0 {
@@ -209,7 +215,7 @@ func (b *builder) nameFlat(ctx context.Context) error {
 			for _, o := range list {
 				names[ns] = append(names[ns], o.Name)
 			}
-			slices.SortFunc(names[ns], func(x, y string) int { return cmp.Compare(len(y), len(x)) })
+			sortby.Func(names[ns], func(x, y string) int { return cmp.Compare(len(y), len(x)) })
 		}
 		for _, pod := range names[ns] {
 			if container, ok := strings.CutPrefix(e.flat, pod+"-"); ok {

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/sortby"
 )
 
 // List implements evidence.Source. In addition to objects it may return an
@@ -56,7 +57,7 @@ func (s *Source) List(ctx context.Context, r evidence.Resource, namespace string
 	if s.cut != "" {
 		c.damaged.add(s.cut)
 	}
-	slices.SortFunc(c.found, func(a, b found) int {
+	sortby.Func(c.found, func(a, b found) int {
 		return cmp.Or(strings.Compare(a.object.Namespace, b.object.Namespace), strings.Compare(a.object.Name, b.object.Name))
 	})
 	objects := make([]evidence.Object, len(c.found))

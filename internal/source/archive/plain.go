@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/sortby"
 )
 
 // maxLoose bounds how many files outside of any layout are looked into.
@@ -150,7 +151,7 @@ func (s *Source) inOrder(list []entry) []entry {
 		return -1
 	}
 	list = slices.Clone(list)
-	slices.SortStableFunc(list, func(x, y entry) int { return cmp.Compare(at(x), at(y)) })
+	sortby.StableFunc(list, func(x, y entry) int { return cmp.Compare(at(x), at(y)) })
 	return list
 }
 

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/rollcall-project/rollcall/internal/sortby"
 )
 
 // Bounds of what is kept of a foreign answer.
@@ -213,7 +215,7 @@ func parseValidations(raw []byte) []Validation {
 			list = append(list, Validation{ID: word(v.ID), Status: word(v.Status), Message: text(v.Message)})
 		}
 	}
-	slices.SortFunc(list, func(a, b Validation) int { return strings.Compare(a.ID+a.Status, b.ID+b.Status) })
+	sortby.Func(list, func(a, b Validation) int { return strings.Compare(a.ID+a.Status, b.ID+b.Status) })
 	return list[:min(len(list), maxValidations)]
 }
 

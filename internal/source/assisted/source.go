@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/sortby"
 )
 
 // maxAnswer bounds one answer: a host is some 20 KiB, most of it inventory.
@@ -235,7 +236,7 @@ func (s *Source) read(ctx context.Context, svc *Service) ([]Cluster, []Host, err
 			hosts = append(hosts, h)
 		}
 	}
-	slices.SortFunc(hosts, func(a, b Host) int { return strings.Compare(a.ID, b.ID) })
+	sortby.Func(hosts, func(a, b Host) int { return strings.Compare(a.ID, b.ID) })
 	return clusters, slices.CompactFunc(hosts, func(a, b Host) bool { return a.ID == b.ID }), nil
 }
 

@@ -27,6 +27,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/sortby"
 	"github.com/rollcall-project/rollcall/internal/source/archive"
 )
 
@@ -90,7 +91,7 @@ func Open(specs ...Spec) (*Source, error) {
 		}
 		texts = append(texts, text{s, archive.IsJournal(bytes.TrimLeft(head[:n], "\n"))})
 	}
-	slices.SortStableFunc(texts, func(a, b text) int { return strings.Compare(path(a.Spec), path(b.Spec)) })
+	sortby.StableFunc(texts, func(a, b text) int { return strings.Compare(path(a.Spec), path(b.Spec)) })
 	return &Source{specs: texts}, nil
 }
 

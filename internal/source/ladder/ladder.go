@@ -29,6 +29,7 @@ import (
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/sortby"
 	"github.com/rollcall-project/rollcall/internal/source/probe"
 	"github.com/rollcall-project/rollcall/internal/source/wire"
 )
@@ -341,6 +342,6 @@ func (w *walker) result() ([]evidence.Object, error) {
 		}
 		list = append(list, o)
 	}
-	slices.SortFunc(list, func(a, b evidence.Object) int { return strings.Compare(a.Name, b.Name) })
+	sortby.Func(list, func(a, b evidence.Object) int { return strings.Compare(a.Name, b.Name) })
 	return slices.CompactFunc(list, func(a, b evidence.Object) bool { return a.Name == b.Name }), nil
 }

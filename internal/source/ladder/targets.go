@@ -123,11 +123,12 @@ func (s *Source) named(ctx context.Context, sources []Lister) []rung {
 	}
 	for _, l := range sources {
 		nodes, err := l.List(ctx, evidence.Nodes, "")
+		if err != nil {
+			nodes = nil
+		}
 		for _, n := range nodes {
-			if err == nil && controlPlane(n) {
-				for _, ip := range internalIPs(n) {
-					both(probe.TargetNode+n.Name, ip)
-				}
+			for _, ip := range probe.ControlPlaneIPs(n) {
+				both(probe.TargetNode+n.Name, ip)
 			}
 		}
 		infras, err := l.List(ctx, evidence.Infrastructures, "")
@@ -158,28 +159,6 @@ func (s *Source) guess() (string, bool) {
 	}
 	domain, ok := strings.CutPrefix(s.opts.Client.Server.Hostname(), "api.")
 	return "api-int." + domain, ok
-}
-
-func controlPlane(n evidence.Object) bool {
-	for _, role := range []string{"master", "control-plane"} {
-		if _, ok := n.Label("node-role.kubernetes.io/" + role); ok {
-			return true
-		}
-	}
-	return false
-}
-
-func internalIPs(n evidence.Object) []string {
-	var ips []string
-	addresses, _ := evidence.Field(n.Content, "status", "addresses").([]any)
-	for _, a := range addresses {
-		m, _ := a.(map[string]any)
-		ip := evidence.String(m, "address")
-		if evidence.String(m, "type") == "InternalIP" && net.ParseIP(ip) != nil && !slices.Contains(ips, ip) {
-			ips = append(ips, ip)
-		}
-	}
-	return ips
 }
 
 // virtualIPs are the API's addresses in Infrastructure.status.platformStatus

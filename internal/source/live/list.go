@@ -13,6 +13,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/sortby"
 )
 
 // ContentKey marks an object of which not everything was read; ContentMetadata
@@ -69,7 +70,7 @@ func (s *Source) read(ctx context.Context, need evidence.Need) ([]evidence.Objec
 	if err != nil {
 		return nil, err
 	}
-	slices.SortFunc(list, func(a, b evidence.Object) int {
+	sortby.Func(list, func(a, b evidence.Object) int {
 		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 	})
 	return list, nil

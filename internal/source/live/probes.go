@@ -81,10 +81,7 @@ func (s *Source) mcsTargets(ctx context.Context) ([]probeTarget, error) {
 	}
 	var targets []probeTarget
 	for _, n := range nodes {
-		if !controlPlane(n) {
-			continue
-		}
-		for _, ip := range internalIPs(n) {
+		for _, ip := range probe.ControlPlaneIPs(n) {
 			targets = append(targets, probeTarget{probe.TargetNode + n.Name, ip})
 		}
 	}
@@ -103,28 +100,6 @@ func (s *Source) mcsTargets(ctx context.Context) ([]probeTarget, error) {
 		return nil, &evidence.Unavailable{Why: evidence.NotCollected, Detail: "no control-plane node with an InternalIP"}
 	}
 	return targets, nil
-}
-
-func controlPlane(n evidence.Object) bool {
-	for _, role := range []string{"master", "control-plane"} {
-		if _, ok := n.Label("node-role.kubernetes.io/" + role); ok {
-			return true
-		}
-	}
-	return false
-}
-
-func internalIPs(n evidence.Object) []string {
-	var ips []string
-	addresses, _ := evidence.Field(n.Content, "status", "addresses").([]any)
-	for _, a := range addresses {
-		m, _ := a.(map[string]any)
-		ip := evidence.String(m, "address")
-		if evidence.String(m, "type") == "InternalIP" && net.ParseIP(ip) != nil && !slices.Contains(ips, ip) {
-			ips = append(ips, ip)
-		}
-	}
-	return ips
 }
 
 // frontTargets are api-int and the API's virtual addresses. Platforms with such

@@ -17,6 +17,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/sortby"
 )
 
 // Texts implements evidence.Source. A text is opened only when it is read; a
@@ -41,7 +42,7 @@ func (s *Source) Texts(ctx context.Context, q evidence.TextQuery) ([]evidence.Te
 		named.Need = need
 		return nil, &named
 	}
-	slices.SortFunc(list, func(a, b evidence.Text) int { return cmp.Compare(a.Path, b.Path) })
+	sortby.Func(list, func(a, b evidence.Text) int { return cmp.Compare(a.Path, b.Path) })
 	return list, err
 }
 

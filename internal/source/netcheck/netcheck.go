@@ -25,6 +25,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/sortby"
 	"github.com/rollcall-project/rollcall/internal/source/ladder"
 	"github.com/rollcall-project/rollcall/internal/source/probe"
 )
@@ -194,7 +195,7 @@ func objects(answers []probe.NetAnswer) ([]evidence.Object, error) {
 		}
 		all = append(all, o)
 	}
-	slices.SortFunc(all, func(a, b evidence.Object) int { return strings.Compare(a.Name, b.Name) })
+	sortby.Func(all, func(a, b evidence.Object) int { return strings.Compare(a.Name, b.Name) })
 	return slices.CompactFunc(all, func(a, b evidence.Object) bool { return a.Name == b.Name }), nil
 }
 

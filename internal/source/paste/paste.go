@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/sortby"
 	"github.com/rollcall-project/rollcall/internal/source/namedhost"
 )
 
@@ -103,7 +104,7 @@ func (s *Source) List(_ context.Context, r evidence.Resource, namespace string) 
 			list = append(list, o)
 		}
 	}
-	slices.SortFunc(list, func(a, b evidence.Object) int {
+	sortby.Func(list, func(a, b evidence.Object) int {
 		return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
 	})
 	if r == evidence.NamedHosts && len(list) > 0 {

@@ -32,7 +32,7 @@ func manifestObjects(t *testing.T, files map[string]string) []evidence.Object {
 	for name, text := range files {
 		fsys[name] = &fstest.MapFile{Data: []byte(text), Mode: 0o600}
 	}
-	s, err := FS(fsys, ".", "", time.Time{})
+	s, err := InstallDir(fsys, ".", "", time.Time{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +86,7 @@ func TestManifestsBounded(t *testing.T) {
 	for i := range maxManifests + 1 {
 		fsys["openshift/"+strings.Repeat("a", i%50)+string(rune('a'+i%26))+time.Unix(int64(i), 0).UTC().Format("150405")+".yaml"] = &fstest.MapFile{Data: []byte("kind: A")}
 	}
-	if _, err := FS(fsys, ".", "", time.Time{}); err == nil || !strings.Contains(err.Error(), "more than") {
+	if _, err := InstallDir(fsys, ".", "", time.Time{}); err == nil || !strings.Contains(err.Error(), "more than") {
 		t.Errorf("%d files: %v", len(fsys), err)
 	}
 }

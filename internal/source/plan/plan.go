@@ -20,6 +20,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -94,8 +95,36 @@ func Open(paths []string, now time.Time) (*Source, error) {
 // ErrNoPlan says that a directory holds no plan.
 var ErrNoPlan = errors.New("it has neither " + installFile + " nor " + agentFile)
 
-// FS reads the plans of a directory.
+// ErrOtherManifests says that a directory holds manifests, and nothing that shows that they
+// are those of an installation.
+var ErrOtherManifests = fmt.Errorf("%w, and nothing shows that its manifests are of an installation (openshift-install writes %s there)", ErrNoPlan, stateFile)
+
+// FS reads the plans of a directory. One with manifests alone may be that of any project.
 func FS(fsys fs.FS, dir, name string, now time.Time) (*Source, error) {
+	s, err := InstallDir(fsys, dir, name, now)
+	if err == nil && !slices.ContainsFunc(s.objects, func(o evidence.Object) bool { return !isManifests(o) }) && !installed(fsys, dir) {
+		return nil, fmt.Errorf("read the plan in %s: %w", name, ErrOtherManifests)
+	}
+	return s, err
+}
+
+// stateFile is what openshift-install writes into its directory
+// (openshift/installer: pkg/asset/store/store.go stateFileName).
+const stateFile = ".openshift_install_state.json"
+
+// installed reports whether openshift-install has worked in a directory: its state, its log
+// (cmd/openshift-install/main.go), or a manifest that it makes itself and nothing else does.
+func installed(fsys fs.FS, dir string) bool {
+	for _, file := range []string{stateFile, ".openshift_install.log", "manifests/cluster-config.yaml"} {
+		if _, err := fs.Stat(fsys, path.Join(dir, file)); err == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// InstallDir reads the plans of a directory that somebody names as the installer's.
+func InstallDir(fsys fs.FS, dir, name string, now time.Time) (*Source, error) {
 	s := &Source{name: name, now: now}
 	for _, file := range FileNames() {
 		raw, err := read(func() (fs.File, error) { return fsys.Open(path.Join(dir, file)) })

@@ -2,9 +2,7 @@ package probe
 
 import (
 	"crypto/x509"
-	"encoding/json"
 	"encoding/pem"
-	"fmt"
 	"net"
 	"strconv"
 	"strings"
@@ -164,21 +162,7 @@ func (a APIAnswer) Where() string { return net.JoinHostPort(a.Host, strconv.Itoa
 
 // Object returns the answer as an object; evidence.Decode[APIAnswer] is the way back.
 func (a APIAnswer) Object() (evidence.Object, error) {
-	raw, err := json.Marshal(a)
-	if err != nil {
-		return evidence.Object{}, fmt.Errorf("encode the answer of %s: %w", a.Target, err)
-	}
-	content := map[string]any{}
-	if err := json.Unmarshal(raw, &content); err != nil {
-		return evidence.Object{}, fmt.Errorf("decode the answer of %s: %w", a.Target, err)
-	}
-	content["apiVersion"] = evidence.ProbeGroup + "/v1alpha1"
-	content["kind"] = "APIAnswer"
-	content["metadata"] = map[string]any{"name": a.Name()}
-	return evidence.Object{
-		Resource: evidence.APIProbes, Name: a.Name(), Content: content, ReadAt: a.At,
-		Loc: evidence.Locator{Source: "probe", Path: "https://" + a.Where()},
-	}, nil
+	return object(a, evidence.APIProbes, "APIAnswer", a.Name(), "https://"+a.Where(), a.At)
 }
 
 // FailedChecks reads the names of failed checks from the answer of /readyz or

@@ -14,7 +14,6 @@
 package probe
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -115,19 +114,5 @@ func (a MCSAnswer) Question() string {
 // MCSAnswer in addition to apiVersion, kind and metadata, so evidence.Decode[MCSAnswer]
 // is the way back.
 func (a MCSAnswer) Object() (evidence.Object, error) {
-	raw, err := json.Marshal(a)
-	if err != nil {
-		return evidence.Object{}, fmt.Errorf("encode the answer of %s: %w", a.Target, err)
-	}
-	content := map[string]any{}
-	if err := json.Unmarshal(raw, &content); err != nil {
-		return evidence.Object{}, fmt.Errorf("decode the answer of %s: %w", a.Target, err)
-	}
-	content["apiVersion"] = evidence.ProbeGroup + "/v1alpha1"
-	content["kind"] = "MCSAnswer"
-	content["metadata"] = map[string]any{"name": a.Name()}
-	return evidence.Object{
-		Resource: evidence.MCSProbes, Name: a.Name(), Content: content, ReadAt: a.At,
-		Loc: evidence.Locator{Source: "probe", Path: a.Question()},
-	}, nil
+	return object(a, evidence.MCSProbes, "MCSAnswer", a.Name(), a.Question(), a.At)
 }

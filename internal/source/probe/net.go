@@ -3,7 +3,6 @@ package probe
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"net/netip"
 	"strconv"
@@ -134,19 +133,5 @@ func (a NetAnswer) Name() string {
 
 // Object returns the answer as an object; evidence.Decode[NetAnswer] is the way back.
 func (a NetAnswer) Object() (evidence.Object, error) {
-	raw, err := json.Marshal(a)
-	if err != nil {
-		return evidence.Object{}, fmt.Errorf("encode the answer about %s: %w", a.Host, err)
-	}
-	content := map[string]any{}
-	if err := json.Unmarshal(raw, &content); err != nil {
-		return evidence.Object{}, fmt.Errorf("decode the answer about %s: %w", a.Host, err)
-	}
-	content["apiVersion"] = evidence.ProbeGroup + "/v1alpha1"
-	content["kind"] = "NetworkAnswer"
-	content["metadata"] = map[string]any{"name": a.Name()}
-	return evidence.Object{
-		Resource: evidence.NetProbes, Name: a.Name(), Content: content, ReadAt: a.At,
-		Loc: evidence.Locator{Source: "probe", Path: a.Question()},
-	}, nil
+	return object(a, evidence.NetProbes, "NetworkAnswer", a.Name(), a.Question(), a.At)
 }
