@@ -26,7 +26,9 @@ func (b *building) backup(ctx context.Context) error {
 	risky := false
 	for _, s := range b.plan.Steps {
 		risky = risky || s.Writes() && (controlPlanePool(s.Args.Pool) && s.Risk == fault.RiskReboot ||
-			s.Action == ChangeFields && (s.Args.Remedy == "remove-etcd-override" || s.Args.Remedy == "unpause-pool" && controlPlanePool(s.Args.Object)))
+			s.Action == ReplacePod && s.Args.Namespace == etcdNamespace ||
+			s.Action == ChangeFields && (s.Args.Remedy == "remove-etcd-override" || s.Args.Remedy == "redeploy-operand" && s.Args.Object == "etcd" ||
+				s.Args.Remedy == "unpause-pool" && controlPlanePool(s.Args.Object)))
 	}
 	if !risky {
 		return nil
