@@ -25,7 +25,7 @@ type fixFlags struct {
 	align    bool
 	allSafe  bool
 
-	bmcAddress, machineNetwork          string
+	bmcAddress, machineNetwork, leaf    string
 	bmcUser, bmcPasswordFile, mcsSecret string
 	newAuthority                        bool
 	member, etcdBackup                  string

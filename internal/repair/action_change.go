@@ -30,6 +30,9 @@ func changeFields() action {
 					return fmt.Errorf("args.value: %w", err)
 				}
 			}
+			if c.fromValue && !strings.HasSuffix(s.Args.Value, "/"+s.Args.Object) {
+				return fmt.Errorf("args.object %q is not that of args.value", s.Args.Object)
+			}
 			return need(map[string]string{"object": s.Args.Object})
 		},
 		prepare: func(ctx context.Context, r *run, s Step) (*act, string, error) {
@@ -85,6 +88,9 @@ func changeFields() action {
 // when the plan was made: this is the version that is patched.
 func (r *run) still(ctx context.Context, s Step, c change, ref Ref, o Object) error {
 	for _, k := range s.While {
+		if c.fromValue { // a person has named it
+			break
+		}
 		name, err := objectOf(ctx, r.API, c, k, r.plan.Cluster)
 		if err != nil {
 			return refuse("%s: it is not known whether it belongs to %s: %v", ref, k.Subject, err)
@@ -147,7 +153,10 @@ func (b *building) change(ctx context.Context) error {
 			if c.hosted != (b.plan.Cluster.Hosted != "") {
 				return fmt.Errorf("%s is for a hosted cluster: name it with --hosted NS/NAME", c.remedy)
 			}
-			name, err := objectOf(ctx, b.API, c, k, b.plan.Cluster)
+			name, err := "", error(nil)
+			if _, name, _ = strings.Cut(b.ask.Values[c.remedy], "/"); !c.fromValue {
+				name, err = objectOf(ctx, b.API, c, k, b.plan.Cluster)
+			}
 			if err != nil {
 				return err
 			}
@@ -170,15 +179,21 @@ func (b *building) changeOne(ctx context.Context, c change, name string, while [
 	if c.hosted {
 		args.Namespace, _ = b.plan.Cluster.hosted()
 	}
-	ref := c.place(args)
-	o, err := b.API.Get(ctx, ref)
-	if err != nil {
-		return fmt.Errorf("read %s: %w", ref, err)
-	}
 	value := b.ask.Values[c.remedy]
 	if c.valid != nil && value == "" {
 		b.open("%s is not in this plan: name the value with %s", c.remedy, c.flag)
 		return nil
+	}
+	if c.fromValue {
+		if err := c.valid(value); err != nil {
+			return fmt.Errorf("%s %q: %w", c.flag, value, err)
+		}
+	}
+	args.Value = value
+	ref := c.place(args)
+	o, err := b.API.Get(ctx, ref)
+	if err != nil {
+		return fmt.Errorf("read %s: %w", ref, err)
 	}
 	err = allowed(ctx, b.API, c)
 	if err == nil {
@@ -192,7 +207,6 @@ func (b *building) changeOne(ctx context.Context, c change, name string, while [
 	if err != nil {
 		return err
 	}
-	args.Value = value
 	b.settles = max(b.settles, c.settles)
 	b.add(Step{Action: ChangeFields, Args: args, Reads: []Reading{rd}, While: while, Deadline: minutes(c.takes)})
 	return nil
@@ -261,7 +275,7 @@ func (r *run) notSet(c change, ref Ref, o Object, s Step) string {
 			return fmt.Sprintf("%s has not the mark of this plan", ref)
 		}
 		if key := c.taken(o); key != "" {
-			return fmt.Sprintf("metal3 has not taken the annotation %s of %s yet", key, ref)
+			return fmt.Sprintf("its controller has not taken the annotation %s of %s yet", key, ref)
 		}
 		return ""
 	}

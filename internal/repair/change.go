@@ -16,6 +16,8 @@ type change struct {
 	object   func(name string) Ref
 	operands bool // the names are those of the operators of static pods
 	hosted   bool // it is for a hosted cluster: see hosted.go
+	// fromValue: what a person gives is the object, as NAMESPACE/NAME.
+	fromValue bool
 	// reads are the fields that the plan shows and that must be as they were.
 	reads []string
 	// set are the fields to be written, nil to remove one; an error says why not.
@@ -71,7 +73,7 @@ func machineRef(name string) Ref {
 
 // changes is the visible list of the remedies that change fields.
 func changes() []change {
-	return slices.Concat(plainChanges(), valueChanges(), hostedChanges())
+	return slices.Concat(plainChanges(), valueChanges(), hostedChanges(), []change{regenerateLeaf()})
 }
 
 // plainChanges need nothing but the object.

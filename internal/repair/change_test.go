@@ -132,6 +132,18 @@ func changeCases() []changeCase {
 		redeployCase("redeploy-scheduler", "kubeschedulers", "KubeScheduler"),
 		failedCase("etcd", etcdObject("3 members are available")),
 		{
+			remedy: leafRemedy, subject: fault.Subject{Kind: fault.Host, Name: "control0"}, object: secretRef("openshift-config-managed", "kube-scheduler-client-cert-key"),
+			value:   "openshift-config-managed/kube-scheduler-client-cert-key",
+			content: func() Object { return leafSecret(false) },
+			broken:  func(o Object) bool { v, _ := fieldAt(o, certificateEnds); return v != "2026-06-01T00:00:00Z" },
+			follow: func(o Object) {
+				if v, _ := fieldAt(o, certificateEnds); v == forceRegeneration {
+					o["metadata"].(map[string]any)["annotations"].(map[string]any)["auth.openshift.io/certificate-not-after"] = "2026-06-01T00:00:00Z"
+				}
+			},
+			actions: onlyVerify,
+		},
+		{
 			remedy: "allow-baseline-pods", subject: fault.Subject{Kind: fault.Cluster}, object: inHosted(hostedClusterRef("guest")),
 			content: hostedCluster,
 			broken:  func(o Object) bool { v, _ := fieldAt(o, podSecurity); return v != baseline },

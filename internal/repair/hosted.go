@@ -161,6 +161,9 @@ func (c change) place(a Args) Ref {
 	if c.hosted && ref.Namespace == "" {
 		ref.Namespace = a.Namespace
 	}
+	if c.fromValue {
+		ref.Namespace, _, _ = strings.Cut(a.Value, "/")
+	}
 	return ref
 }
 

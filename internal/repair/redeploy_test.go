@@ -1,8 +1,10 @@
 package repair
 
 import (
+	"encoding/base64"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestInstallFailed(t *testing.T) {
@@ -42,5 +44,54 @@ func TestOperands(t *testing.T) {
 	}
 	if g := redeployGuards("etcd"); g[0].Guard != EtcdMembers || g[0].Count != leastMembers {
 		t.Errorf("a rollout of etcd needs %v", g)
+	}
+}
+
+// leafSecret is a Secret whose certificate an operator rotates, or that of a signer.
+func leafSecret(signer bool) Object {
+	ca, err := oneAuthority()
+	if err != nil {
+		panic(err)
+	}
+	c := ca
+	if !signer {
+		if c, err = ca.issue([]string{"api-int.c.example.com"}, time.Date(2026, 5, 1, 2, 0, 0, 0, time.UTC)); err != nil {
+			panic(err)
+		}
+	}
+	return clone(Object{"apiVersion": "v1", "kind": "Secret", "type": "kubernetes.io/tls", "metadata": map[string]any{"annotations": map[string]any{
+		"auth.openshift.io/certificate-issuer": "openshift-kube-apiserver-operator_kube-control-plane-signer", "auth.openshift.io/certificate-not-before": "2026-04-01T00:00:00Z",
+		"auth.openshift.io/certificate-not-after": "2026-05-01T00:00:00Z"}},
+		"data": map[string]any{"tls.crt": base64.StdEncoding.EncodeToString([]byte(c.cert)), "tls.key": base64.StdEncoding.EncodeToString([]byte(c.key))}})
+}
+
+// TestLeafRefused: what the operators do not rotate is not marked, and no plan shows a key.
+func TestLeafRefused(t *testing.T) {
+	in := input{plan: "p"}
+	if _, err := markLeaf(leafSecret(false), in); err != nil {
+		t.Errorf("a leaf: %v", err)
+	}
+	for want, o := range map[string]Object{
+		"holds a signer": leafSecret(true),
+		"no operator rotates it": func() Object {
+			o := leafSecret(false)
+			delete(o["metadata"].(map[string]any)["annotations"].(map[string]any), "auth.openshift.io/certificate-issuer")
+			return o
+		}(),
+		"copy of one revision": func() Object {
+			o := leafSecret(false)
+			o["metadata"].(map[string]any)["ownerReferences"] = []any{map[string]any{"kind": "ConfigMap", "name": "revision-status-7"}}
+			return o
+		}(),
+		"no certificate in tls.crt": {"metadata": leafSecret(false)["metadata"], "data": map[string]any{"tls.crt": "bm90aGluZw=="}},
+	} {
+		if _, err := markLeaf(o, in); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("want %q, got %v", want, err)
+		}
+	}
+	for _, v := range []string{"openshift-etcd/etcd-peer-a", "kube-system/x", "openshift-config-managed/../x", "x", ""} {
+		if regenerateLeaf().valid(v) == nil {
+			t.Errorf("%q is taken", v)
+		}
 	}
 }
