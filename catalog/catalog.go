@@ -1,81 +1,148 @@
 // Package catalog holds the knowledge of Rollcall: one YAML file per fault, in a
 // directory per layer, and the remedies that it refuses. The files are data:
 // internal/fault loads and checks them.
+//
+// The program contains them packed, as entries.gz: `go run ./internal/tools/catalogdocs`
+// makes it, and a test compares it with the files.
 package catalog
 
 import (
 	"bytes"
 	"compress/gzip"
 	"crypto/sha256"
-	"embed"
+	_ "embed"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"slices"
 	"sync"
+	"testing/fstest"
 )
 
-//go:embed */*.yaml
-var entries embed.FS
-
-//go:embed decoded.gz
-var decoded []byte
+//go:embed entries.gz
+var packed []byte
 
 // FS is the built-in catalog.
-var FS = Files{entries, sync.OnceValue(func() map[string][]byte { return readDecoded(decoded) })}
+var FS = Files{sync.OnceValues(func() (*entries, error) { return unpack(packed) })}
 
-// Files are the entries, and what was decoded of them when the program was made: to decode
-// YAML takes five times as long.
-type Files struct {
-	embed.FS
-	decoded func() map[string][]byte
+// Files are the entries of a pack. The zero value is none.
+type Files struct{ open func() (*entries, error) }
+
+// entries are what a pack contains.
+type entries struct {
+	yaml fstest.MapFS
+	json map[string][]byte // of each file, as it was valid when it was packed
 }
 
-// Decoded returns an entry as JSON. It was valid when it was decoded. False where the bytes
-// of the entry were others then: decoded.gz may be older than the entry, and never wrong.
-func (f Files) Decoded(name string, raw []byte) ([]byte, bool) {
-	asJSON, ok := f.decoded()[DecodedKey(name, raw)]
+// Open implements fs.FS.
+func (f Files) Open(name string) (fs.File, error) {
+	e, err := f.open()
+	if err != nil {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: err}
+	}
+	return e.yaml.Open(name)
+}
+
+// ReadFile implements fs.ReadFileFS. The bytes are the caller's.
+func (f Files) ReadFile(name string) ([]byte, error) {
+	e, err := f.open()
+	if err != nil {
+		return nil, &fs.PathError{Op: "read", Path: name, Err: err}
+	}
+	return e.yaml.ReadFile(name)
+}
+
+// Decoded returns an entry as JSON: to decode YAML takes five times as long. The bytes are
+// shared. False where there is no such entry.
+func (f Files) Decoded(name string) (asJSON []byte, ok bool) {
+	e, err := f.open()
+	if err != nil {
+		return nil, false
+	}
+	asJSON, ok = e.json[name]
 	return asJSON, ok
 }
 
-// DecodedKey is the key of an entry in decoded.gz: its path and the digest of its bytes.
-func DecodedKey(name string, raw []byte) string {
-	sum := sha256.Sum256(raw)
-	return name + " " + hex.EncodeToString(sum[:])
+// Pack packs entries: for each a line of its path and of how long it is, as YAML and as
+// JSON, then both. They have the same words one after the other, so that the second one
+// takes no room.
+func Pack(root fs.FS, decode func(raw []byte) (asJSON []byte, err error)) ([]byte, error) {
+	names, err := list(root)
+	if err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	packer, err := gzip.NewWriterLevel(&out, gzip.BestCompression)
+	if err != nil {
+		return nil, fmt.Errorf("pack the catalog: %w", err)
+	}
+	for _, name := range names {
+		raw, err := fs.ReadFile(root, name)
+		if err != nil {
+			return nil, fmt.Errorf("read the catalog: %w", err)
+		}
+		asJSON, err := decode(raw)
+		if err != nil {
+			return nil, fmt.Errorf("decode %s: %w", name, err)
+		}
+		fmt.Fprintf(packer, "%s %d %d\n%s%s", name, len(raw), len(asJSON), raw, asJSON) // Close has its error
+	}
+	if err := packer.Close(); err != nil {
+		return nil, fmt.Errorf("pack the catalog: %w", err)
+	}
+	return out.Bytes(), nil
 }
 
-// readDecoded reads lines of a key, which has one blank, and JSON. What cannot be read is
-// missing: entries are then decoded from YAML.
-func readDecoded(packed []byte) map[string][]byte {
-	list := map[string][]byte{}
+// unpack reads what Pack made.
+func unpack(packed []byte) (*entries, error) {
 	unpacked, err := gzip.NewReader(bytes.NewReader(packed))
 	if err != nil {
-		return list
+		return nil, fmt.Errorf("unpack the catalog: %w", err)
 	}
 	text, err := io.ReadAll(unpacked)
 	if err != nil {
-		return list
+		return nil, fmt.Errorf("unpack the catalog: %w", err)
 	}
-	for line := range bytes.Lines(text) {
-		if parts := bytes.SplitN(line, []byte{' '}, 3); len(parts) == 3 {
-			list[string(line[:len(parts[0])+1+len(parts[1])])] = parts[2]
+	e := &entries{yaml: fstest.MapFS{}, json: map[string][]byte{}}
+	for len(text) > 0 {
+		line, rest, _ := bytes.Cut(text, []byte("\n"))
+		var name string
+		var asYAML, asJSON int
+		if _, err := fmt.Sscan(string(line), &name, &asYAML, &asJSON); err != nil {
+			return nil, fmt.Errorf("unpack the catalog: %w", err)
 		}
+		if asYAML < 0 || asJSON < 0 || asYAML > len(rest) || asJSON > len(rest)-asYAML {
+			return nil, errors.New("unpack the catalog: it is cut")
+		}
+		e.yaml[name] = &fstest.MapFile{Data: rest[:asYAML:asYAML], Mode: 0o444}
+		e.json[name] = rest[asYAML : asYAML+asJSON : asYAML+asJSON]
+		text = rest[asYAML+asJSON:]
 	}
-	return list
+	return e, nil
+}
+
+// list returns the names of all entries in order.
+func list(root fs.FS) ([]string, error) {
+	names, err := fs.Glob(root, "*/*.yaml")
+	if err != nil {
+		return nil, fmt.Errorf("list the catalog: %w", err)
+	}
+	slices.Sort(names)
+	return names, nil
 }
 
 // Digest returns the SHA-256 of all entries, "sha256:HEX": two programs with the same one
 // know the same faults. In this directory it is `LC_ALL=C sha256sum */*.yaml | sha256sum`.
 func Digest() (string, error) {
-	names, err := fs.Glob(entries, "*/*.yaml")
+	names, err := list(FS)
 	if err != nil {
-		return "", fmt.Errorf("list the built-in catalog: %w", err)
+		return "", err
 	}
-	slices.Sort(names)
 	sum := sha256.New()
 	for _, name := range names {
-		raw, err := entries.ReadFile(name)
+		raw, err := FS.ReadFile(name)
 		if err != nil {
 			return "", fmt.Errorf("read the built-in catalog: %w", err)
 		}

@@ -8,7 +8,6 @@ import (
 	"io"
 	"io/fs"
 	"path"
-	"reflect"
 	"regexp"
 	"runtime"
 	"slices"
@@ -128,7 +127,7 @@ func decodeAll(files []*entryFile) {
 }
 
 func (f *entryFile) decode() {
-	raw, err := readEntry(f.root, f.path)
+	asJSON, raw, err := f.read()
 	if err != nil {
 		f.wrong.add(nil, "", "%s", err.Error())
 		return
@@ -139,7 +138,7 @@ func (f *entryFile) decode() {
 	case "remedies":
 		f.entry = &Remedy{}
 	case "messages":
-		if f.onlyRead && !bytes.Contains(raw, []byte("id:")) {
+		if f.onlyRead && !bytes.Contains(raw, []byte("id:")) && !bytes.Contains(asJSON, []byte(`"id":`)) {
 			return // none of them has an id: half of the time is saved
 		}
 		f.entry = &Messages{}
@@ -148,12 +147,13 @@ func (f *entryFile) decode() {
 	default:
 		f.entry = &Fault{}
 	}
-	if root, ok := f.root.(decodedRoot); ok {
-		if asJSON, ok := root.Decoded(f.path, raw); ok && json.Unmarshal(asJSON, f.entry) == nil {
-			f.checked = true
-			return
+	if asJSON != nil {
+		if err := json.Unmarshal(asJSON, f.entry); err != nil {
+			f.wrong.add(nil, "", "%s", err.Error())
+			f.entry = nil
 		}
-		f.entry = reflect.New(reflect.TypeOf(f.entry).Elem()).Interface()
+		f.checked = true
+		return
 	}
 	var decoded bool
 	if f.wrong, decoded = decodeEntry(raw, f.entry); !decoded {
@@ -161,9 +161,21 @@ func (f *entryFile) decode() {
 	}
 }
 
-// decodedRoot is a root that has entries in the form of Decode, too.
+// read returns a file in the form of Decode, else as it is.
+func (f *entryFile) read() (asJSON, raw []byte, err error) {
+	if root, ok := f.root.(decodedRoot); ok {
+		if asJSON, ok := root.Decoded(f.path); ok {
+			return asJSON, nil, nil
+		}
+	}
+	raw, err = readEntry(f.root, f.path)
+	return nil, raw, err
+}
+
+// decodedRoot is a root that has entries in the form of Decode, too, which were valid when
+// they were decoded.
 type decodedRoot interface {
-	Decoded(path string, raw []byte) (asJSON []byte, ok bool)
+	Decoded(path string) (asJSON []byte, ok bool)
 }
 
 // Decode returns an entry in the form that Load reads fastest.

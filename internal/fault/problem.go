@@ -206,9 +206,9 @@ type namedRoot struct {
 }
 
 // Decoded implements decodedRoot where the root does.
-func (r namedRoot) Decoded(p string, raw []byte) ([]byte, bool) {
+func (r namedRoot) Decoded(p string) ([]byte, bool) {
 	if root, ok := r.FS.(decodedRoot); ok {
-		return root.Decoded(p, raw)
+		return root.Decoded(p)
 	}
 	return nil, false
 }

@@ -1,8 +1,9 @@
 // Command catalogdocs writes what is made of the built-in catalog: the pages for readers of
-// the repository, docs/catalog, and catalog/decoded.gz, which the program reads instead of
-// YAML. A test compares the pages in the tree with the catalog.
+// the repository, docs/catalog, and catalog/entries.gz, which the program contains. Tests
+// compare what is in the tree with the catalog. It reads the entries where they are written,
+// and so runs in the root directory of the repository.
 //
-//	go run ./internal/tools/catalogdocs [-dir docs/catalog] [-decoded catalog/decoded.gz]
+//	go run ./internal/tools/catalogdocs [-dir docs/catalog] [-packed catalog/entries.gz]
 //
 // Invariants:
 //   - The same catalog gives the same bytes.
@@ -30,7 +31,7 @@ import (
 
 func main() {
 	dir := flag.String("dir", "docs/catalog", "directory of the pages")
-	packed := flag.String("decoded", "catalog/decoded.gz", "file of the decoded entries")
+	packed := flag.String("packed", "catalog/entries.gz", "file of the packed entries")
 	flag.Parse()
 	if err := run(*dir, *packed); err != nil {
 		fmt.Fprintln(os.Stderr, "catalogdocs:", err)
@@ -39,19 +40,20 @@ func main() {
 }
 
 func run(dir, packed string) error {
-	c, err := fault.Load(catalog.FS)
+	entries := os.DirFS("catalog")
+	c, err := fault.Load(entries)
 	if err != nil {
 		return fmt.Errorf("load the catalog: %w", err)
 	}
 	if err := write(dir, pages(c)); err != nil {
 		return err
 	}
-	data, err := decoded(catalog.FS)
+	data, err := catalog.Pack(entries, fault.Decode)
 	if err != nil {
 		return err
 	}
 	if err := os.WriteFile(packed, data, 0o644); err != nil {
-		return fmt.Errorf("write the decoded catalog: %w", err)
+		return fmt.Errorf("write the packed catalog: %w", err)
 	}
 	return nil
 }
