@@ -159,7 +159,14 @@ func (n *Node) ready(api *corev1.Node, loc evidence.Locator) {
 	}
 	c := api.Status.Conditions[i]
 	ready, since := c.Status == corev1.ConditionTrue, c.LastTransitionTime.UTC()
-	shown := evidence.Item{Locator: loc.At("status.conditions"), Excerpt: fmt.Sprintf("Ready=%s since %s: %s %s", c.Status, stamp(since), c.Reason, c.Message), Time: since}
+	text := "Ready=" + string(c.Status)
+	if evidence.Plausible(since) {
+		text += " since " + stamp(since)
+	}
+	if c.Reason+c.Message != "" {
+		text += ": " + c.Reason + " " + c.Message
+	}
+	shown := evidence.Item{Locator: loc.At("status.conditions"), Excerpt: text, Time: since}
 	n.Ready.Set(ready, shown)
 	n.ReadyStatus.Set(string(c.Status), shown)
 	n.ReadyReason.Set(c.Reason, shown)
