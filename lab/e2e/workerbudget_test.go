@@ -115,7 +115,7 @@ func nodeState(t *testing.T, kube kubernetes.Interface, name string) string {
 }
 
 // TestWorkerBudget replaces workers with the real eviction API: under a PodDisruptionBudget that
-// does not give way it stops, and nothing is missing; when it does, it goes on. Then those whose
+// does not give way it stops, and nothing is missing; when it does, it continues. Then those whose
 // machine is dead are replaced, unless they are the most; then all with an old config, several
 // at once. The Ready Nodes are never fewer than allowed.
 func TestWorkerBudget(t *testing.T) {
