@@ -104,7 +104,7 @@ func (a *app) checkEmptyChoice() error {
 
 // nothingToPlan explains why there is no plan for a root, where its remedies say more.
 func nothingToPlan(err error, root diagnosis.Root, name string) error {
-	if !errors.Is(err, repair.ErrNothingToDo) || slices.ContainsFunc(root.Remedies, func(r fault.Advice) bool { return r.Fix }) {
+	if !errors.Is(err, repair.ErrNothingToDo) || repair.Open(err) || slices.ContainsFunc(root.Remedies, func(r fault.Advice) bool { return r.Fix }) {
 		return err
 	}
 	return fmt.Errorf("no plan for %s (%s): `%s fix` cannot repair it; `%s diagnose` lists what to do by hand", root.Fault, root.Title, name, name)

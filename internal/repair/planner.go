@@ -83,6 +83,12 @@ func noStep(open []string) error {
 // openError is what is missing for the first step of a plan. It is an ErrNothingToDo.
 type openError []string
 
+// Open reports whether an ErrNothingToDo names what is missing for a first step.
+func Open(err error) bool {
+	var open openError
+	return errors.As(err, &open)
+}
+
 func (e openError) Error() string {
 	return "no step can be planned yet: " + strings.Join(e, "; ")
 }

@@ -124,8 +124,9 @@ func (k *kubelet) lastNode() *corev1.Node {
 func (k *kubelet) status(prev []corev1.NodeCondition) corev1.NodeStatus {
 	s := k.h.snapshot()
 	k.mu.Lock()
-	ready := !k.networkA.IsZero() && !k.h.now().Before(k.networkA) || k.h.disk.exists(NetworkFile)
+	ready := !k.networkA.IsZero() && !k.h.now().Before(k.networkA)
 	k.mu.Unlock()
+	ready = ready && (k.h.cfg.NetworkReady == nil || k.h.cfg.NetworkReady())
 	return nodeStatus(nodeFacts{
 		name: k.h.cfg.Name, address: k.h.cfg.Address, port: s.KubeletPort, version: k.h.cfg.KubeletVersion,
 		state: s, networkReady: ready, now: k.h.now(),
@@ -144,10 +145,8 @@ func (k *kubelet) reportStatus(ctx context.Context) {
 	k.networkA = k.h.now().Add(network)
 	k.mu.Unlock()
 	k.tryStatus(ctx)
-	for until := k.h.now().Add(network); k.h.now().Before(until) && !k.h.disk.exists(NetworkFile); {
-		if !k.h.sleep(ctx, min(time.Second, until.Sub(k.h.now()))) {
-			return
-		}
+	if !k.h.sleep(ctx, network) {
+		return
 	}
 	k.h.every(ctx, k.h.pace.Status, func() { k.tryStatus(ctx) })
 }

@@ -50,10 +50,6 @@ var controlPlanePods = []controlPlanePod{
 // the lab's: the containers of control planes do not run.
 const UnreadyFile = "/run/rollcall-lab/unready"
 
-// NetworkFile is the lab's, on a host's disk: the network plugin is ready, however long it was
-// to take.
-const NetworkFile = "/run/rollcall-lab/network"
-
 const simulatedImage = "lab.invalid/simulated"
 
 // manifest renders the pod as a file of the static pod directory.

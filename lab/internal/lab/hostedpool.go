@@ -22,9 +22,9 @@ import (
 	"github.com/rollcall-project/rollcall/lab/internal/seed"
 )
 
-var hostedClusterResource = schema.GroupVersionResource{Group: "hypershift.openshift.io", Version: "v1beta1", Resource: "hostedclusters"}
-
 var nodePoolResource = schema.GroupVersionResource{Group: "hypershift.openshift.io", Version: "v1beta1", Resource: "nodepools"}
+
+var hostedClusterResource = schema.GroupVersionResource{Group: "hypershift.openshift.io", Version: "v1beta1", Resource: "hostedclusters"}
 
 func (h *Hosted) tokenName() string {
 	h.mu.Lock()
@@ -128,32 +128,6 @@ func paused(o *unstructured.Unstructured) bool {
 	return until == "true"
 }
 
-// syncLevel is the PodSecurity level of the control plane's namespace, which the operator sets
-// from an annotation (openshift/hypershift:
-// hypershift-operator/controllers/hostedcluster/hostedcluster_controller.go reconcile).
-func (h *Hosted) syncLevel(ctx context.Context, cluster *unstructured.Unstructured) error {
-	level := cluster.GetAnnotations()["hypershift.openshift.io/pod-security-admission-label-override"]
-	if level == "" {
-		return nil
-	}
-	spaces := h.lab.kube.CoreV1().Namespaces()
-	ns, err := spaces.Get(ctx, seed.HostedControlPlane, metav1.GetOptions{})
-	if err != nil {
-		return fmt.Errorf("read the control plane's namespace: %w", err)
-	}
-	changed := false
-	for _, mode := range []string{"enforce", "audit", "warn"} {
-		key := "pod-security.kubernetes.io/" + mode
-		changed = changed || ns.Labels[key] != level
-		ns.Labels[key] = level
-	}
-	if !changed {
-		return nil
-	}
-	_, err = spaces.Update(ctx, ns, metav1.UpdateOptions{})
-	return err
-}
-
 // Scale writes the wanted number of workers.
 func (h *Hosted) Scale(ctx context.Context, replicas int) error {
 	return h.lab.Patch(ctx, nodePoolResource, seed.HostedNamespace, seed.HostedPool, fmt.Sprintf(`{"spec":{"replicas":%d}}`, replicas))
@@ -220,9 +194,6 @@ func (h *Hosted) syncPool(ctx context.Context) error {
 	}
 	cluster, err := h.lab.Get(ctx, hostedClusterResource, seed.HostedNamespace, seed.HostedName)
 	if err != nil || paused(cluster) {
-		return err
-	}
-	if err := h.syncLevel(ctx, cluster); err != nil {
 		return err
 	}
 	pool, err := h.lab.Get(ctx, nodePoolResource, seed.HostedNamespace, seed.HostedPool)

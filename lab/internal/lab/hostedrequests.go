@@ -6,7 +6,6 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -17,7 +16,6 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/clientcmd"
 
-	"github.com/rollcall-project/rollcall/lab/host"
 	"github.com/rollcall-project/rollcall/lab/internal/cluster"
 )
 
@@ -39,8 +37,13 @@ func (h *Hosted) syncRequests(ctx context.Context) error {
 		req := &list.Items[i]
 		name := CommonName(req)
 		if node, ok := strings.CutPrefix(name, ovnPrefix); ok {
+			if len(req.Status.Certificate) > 0 {
+				h.mu.Lock()
+				h.network[node] = true
+				h.mu.Unlock()
+			}
 			if identity && req.Spec.Username == "system:node:"+node && !h.isHeld(node) {
-				errs = append(errs, h.approve(ctx, req, "AutoApproved", fmt.Sprintf("Auto-approved CSR %q", req.Name)), h.network(node))
+				errs = append(errs, h.approve(ctx, req, "AutoApproved", fmt.Sprintf("Auto-approved CSR %q", req.Name)))
 			}
 			continue
 		}
@@ -66,12 +69,6 @@ func (h *Hosted) syncRequests(ctx context.Context) error {
 		h.asked[node.Name] = true
 	}
 	return errors.Join(errs...)
-}
-
-// network lets the plugin of a node become ready, once it has its certificate.
-func (h *Hosted) network(node string) error {
-	file := filepath.Join(h.lab.Disk(node), host.NetworkFile)
-	return errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, nil, 0o600))
 }
 
 func (h *Hosted) isHeld(node string) bool {
