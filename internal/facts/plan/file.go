@@ -40,6 +40,7 @@ func readFile(ctx context.Context, w *facts.World, _ fault.Subject) (File, error
 		f.featureGates(p)
 	}
 	f.vcenters(p)
+	f.clusterManifests(p)
 	if p.agent.there() {
 		f.agent(p.agent)
 	}
@@ -60,7 +61,7 @@ func (f *File) fields(p plans) {
 		{p.install, installKeys, &f.Ignored, "the installer does not know this field and ignores it"},
 		{p.agent, agentKeys, &f.Refused, "the installer does not know this field and refuses the file"},
 	} {
-		if !doc.root.there() {
+		if !doc.root.there() || doc.root.doc.from != nil { // of cluster-manifests, the files are judged
 			continue
 		}
 		doc.known.unknown(doc.root, func(n node, siblings []string) {
