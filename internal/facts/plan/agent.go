@@ -46,6 +46,10 @@ func readAgent(ctx context.Context, w *facts.World, _ fault.Subject) (Agent, err
 func (f *Agent) rendezvous(p plans) {
 	n := p.agent.get("rendezvousIP")
 	if n.text() == "" {
+		static := slices.ContainsFunc(p.hosts(), func(h host) bool { return len(h.addresses()) > 0 })
+		if env := p.objects["infraenv.yaml"]; p.agent.doc.from != nil && p.install.there() && env.there() && !static {
+			add(&f.Invalid, env, "rendezvous IP", "no NMStateConfig has a static address, of which the installer takes the first as that of the rendezvous host; add cluster-manifests/nmstateconfig.yaml with it")
+		}
 		return
 	}
 	addr, ok := n.addr()

@@ -3,6 +3,7 @@ package plan
 import (
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -17,6 +18,7 @@ import (
 var manifestKeys = map[string]*keys{
 	"agent-cluster-install.yaml": parseKeys(`
 : apiVersion! kind! metadata{} spec status{}
+metadata: name namespace labels{} annotations{}
 spec: imageSetRef{} clusterDeploymentRef{} clusterMetadata{} manifestsConfigMapRef{} manifestsConfigMapRefs+ networking sshPublicKey ntpSources[] provisionRequirements controlPlane compute arbiter apiVIP apiVIPs[] ingressVIP ingressVIPs[] holdInstallation? ignitionEndpoint{} diskEncryption{} proxy platformType external mastersSchedulable? mirrorRegistryRef{} loadBalancer
 spec.networking: machineNetwork clusterNetwork serviceNetwork[] networkType userManagedNetworking?
 spec.networking.machineNetwork.*: cidr
@@ -28,26 +30,49 @@ spec.compute.*: name hyperthreading
 spec.proxy: httpProxy httpsProxy noProxy
 spec.external: platformName cloudControllerManager
 spec.loadBalancer: type
+spec.imageSetRef: name
+spec.clusterDeploymentRef: name
 `),
 	"cluster-deployment.yaml": parseKeys(`
 : apiVersion! kind! metadata{} spec status{}
+metadata: name namespace labels{} annotations{}
 spec: clusterName baseDomain platform{} pullSecretRef{} preserveOnDelete? controlPlaneConfig{} ingress+ certificateBundles+ manageDNS? clusterMetadata{} installed? provisioning{} clusterInstallRef{} clusterPoolRef{} powerState hibernateAfter installAttemptsLimit# boundServiceAccountSigningKeySecretRef{} discardLocalSshKey? machineManagement{}
+spec.clusterInstallRef: group version kind name
+spec.pullSecretRef: name
+spec.platform: agentBareMetal{}
+spec.platform.agentBareMetal: agentSelector
+spec.platform.agentBareMetal.agentSelector: matchLabels{} matchExpressions+
+spec.controlPlaneConfig: servingCertificates{} apiURLOverride apiServerIPOverride
 `),
 	"cluster-image-set.yaml": parseKeys(`
 : apiVersion! kind! metadata{} spec status{}
+metadata: name namespace labels{} annotations{}
 spec: releaseImage
 `),
 	"infraenv.yaml": parseKeys(`
 : apiVersion! kind! metadata{} spec status{}
+metadata: name namespace labels{} annotations{}
 spec: proxy additionalNTPSources[] ntpSources[] sshAuthorizedKey pullSecretRef{} agentLabels{} nmStateConfigLabelSelector{} clusterRef ignitionConfigOverride cpuArchitecture ipxeScriptType kernelArguments additionalTrustBundle osImageVersion mirrorRegistryRef{} imageType agentApproval{} networkDiscoveryDelaySeconds#
 spec.proxy: httpProxy httpsProxy noProxy
 spec.clusterRef: name namespace
 spec.kernelArguments.*: operation value
+spec.pullSecretRef: name
+spec.nmStateConfigLabelSelector: matchLabels{} matchExpressions+
 `),
 	"pull-secret.yaml": parseKeys(`
 : apiVersion! kind! metadata{} data{} stringData{} type immutable?
+metadata: name namespace labels{} annotations{}
 `),
 }
+
+// nmStateKeys are those of nmstateconfig.yaml, of which other fields are ignored.
+var nmStateKeys = parseKeys(`
+: documents
+documents.*: apiVersion! kind! metadata{} spec
+documents.*.metadata: name! namespace! labels{} annotations{}
+documents.*.spec: interfaces config+
+documents.*.spec.interfaces.*: name! macAddress!
+`)
 
 // clusterManifests: pkg/asset/agent/manifests, 4.12 to 4.22. With an install-config.yaml the
 // installer makes the objects again; it reads those that are there all the same.
@@ -59,6 +84,7 @@ func (f *File) clusterManifests(p plans) {
 	for _, name := range slices.Sorted(maps.Keys(p.objects)) {
 		n, known := p.objects[name], manifestKeys[name]
 		if known == nil {
+			nmStateKeys.wrong(n, f.unreadable)
 			continue
 		}
 		known.unknown(n, func(n node, siblings []string) {
@@ -68,9 +94,7 @@ func (f *File) clusterManifests(p plans) {
 			}
 			add(&f.Refused, n, n.path, "the installer does not know this field and refuses the file; %s", hint)
 		})
-		known.wrong(n, func(n node, want form) {
-			add(&f.Unsupported, n, n.path, "the installer cannot read it: it has to be %s", want)
-		})
+		known.wrong(n, f.unreadable)
 		twice, _ := n.doc.object.Content["twice"].([]any)
 		for _, v := range twice {
 			m, _ := v.(map[string]any)
@@ -79,6 +103,7 @@ func (f *File) clusterManifests(p plans) {
 		}
 	}
 	f.clusterInstall(p.objects["agent-cluster-install.yaml"])
+	f.imageSet(p.objects["cluster-image-set.yaml"])
 	f.infraEnv(p)
 	f.secret(p.objects["pull-secret.yaml"])
 }
@@ -119,6 +144,16 @@ func (f *File) clusterInstall(n node) {
 	if form, _ := n.doc.object.Content["form"].(map[string]any); form["overrides"] != nil {
 		at := node{n.doc, "metadata.annotations", nil}
 		add(&f.Unsupported, at, at.path, "the annotation agent-install.openshift.io/install-config-overrides is not JSON; the installation stops at it")
+	}
+}
+
+var pullSpec = regexp.MustCompile(`^[a-z0-9][-a-z0-9.]*(:\d+)?/[-a-z0-9._/]+(:[-A-Za-z0-9._]+|@sha256:[0-9a-f]{64})$`)
+
+// imageSet: clusterimageset.go validateReleaseVersion wants the very image that
+// openshift-install was made for, which no plan names.
+func (f *File) imageSet(n node) {
+	if v := n.get("spec", "releaseImage"); n.there() && !pullSpec.MatchString(v.text()) {
+		add(&f.Unsupported, v, v.path, "%q is no release image; write the one that `openshift-install version` names: the installer takes no other", v.text())
 	}
 }
 

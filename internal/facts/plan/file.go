@@ -72,9 +72,7 @@ func (f *File) fields(p plans) {
 			}
 			add(doc.to, n, n.path, "%s; %s", doc.what, hint)
 		})
-		doc.known.wrong(doc.root, func(n node, want form) {
-			add(&f.Unsupported, n, n.path, "the installer cannot read it: it has to be %s", want)
-		})
+		doc.known.wrong(doc.root, f.unreadable)
 		twice, _ := doc.root.doc.object.Content["twice"].([]any)
 		for _, v := range twice {
 			m, _ := v.(map[string]any)
@@ -82,6 +80,10 @@ func (f *File) fields(p plans) {
 			add(&f.Twice, n, n.path, "this field is there twice in one block; keep one")
 		}
 	}
+}
+
+func (f *File) unreadable(n node, want form) {
+	add(&f.Unsupported, n, n.path, "the installer cannot read it: it has to be %s", want)
 }
 
 // required: pkg/types/validation/installconfig.go ValidateInstallConfig.
