@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/rollcall-project/rollcall/lab/host"
+	"github.com/rollcall-project/rollcall/lab/internal/plan"
 	"github.com/rollcall-project/rollcall/lab/internal/seed"
 )
 
@@ -19,6 +20,7 @@ import (
 type Guest struct {
 	Hostname string        `json:"hostname,omitempty"` // what it calls itself; empty: its name
 	Network  time.Duration `json:"network,omitempty"`  // until its network plugin is ready
+	Unsigned bool          `json:"unsigned,omitempty"` // no one approves its network plugin's request
 }
 
 // MostGuests is how many machines boot-guest boots: guest0 to guest50.
@@ -58,7 +60,7 @@ func bootGuest(ctx context.Context, l *Lab, name string) error {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("read what is wrong with %s: %w", name, err)
 	}
-	return h.PowerOn(ctx, index, HostedMachine{Pointer: config, Unknown: true, Network: g.Network, Hostname: g.Hostname})
+	return h.PowerOn(ctx, index, HostedMachine{Pointer: config, Unknown: true, Network: g.Network, Hostname: g.Hostname, Unsigned: g.Unsigned})
 }
 
 // scrapGuest is the end of a machine. One that is off, or never was, is no error.
@@ -82,6 +84,12 @@ func rotateToken(ctx context.Context, l *Lab, _ string) error {
 	return h.Rotate(ctx)
 }
 
+// dropPackets has an address behind a firewall that drops what is sent to the node port.
+func (h *Hosted) dropPackets(context.Context) error {
+	_, err := plan.Silent(fmt.Sprintf("%s:%d", h.lab.net.Firewalled(), hostedPort))
+	return err
+}
+
 // powerOn switches a worker on, as a host of the lab.
 func (h *Hosted) powerOn(ctx context.Context, index int, m HostedMachine) error {
 	return h.lab.PowerOn(ctx, Machine{
@@ -92,6 +100,11 @@ func (h *Hosted) powerOn(ctx context.Context, index int, m HostedMachine) error 
 			}
 			c.DaemonKubeconfig = "" // no machine-config-daemon runs on workers of a hosted cluster
 			c.Pace.Network = m.Network
+			c.NetworkReady = func() bool {
+				h.mu.Lock()
+				defer h.mu.Unlock()
+				return h.network[c.Name]
+			}
 		},
 	})
 }
