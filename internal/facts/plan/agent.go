@@ -137,7 +137,7 @@ func (f *Agent) install(p plans) {
 		add(&f.Ignored, v, v.path, "agent-config has hosts: these are ignored; keep one list")
 	}
 	if n := p.objects["agent-cluster-install.yaml"]; n.there() && c.doc.from == nil {
-		add(&f.Ignored, n, "cluster-manifests", "the installer makes cluster-manifests again from install-config.yaml and agent-config.yaml; what was changed there is lost. Keep one of the two")
+		add(&f.Ignored, n, "cluster-manifests", "the installer regenerates cluster-manifests from install-config.yaml and agent-config.yaml; what was changed there is lost. Keep one of the two")
 	}
 	for _, file := range p.manifests {
 		for _, n := range file.get("documents").items() {

@@ -75,7 +75,7 @@ documents.*.spec.interfaces.*: name! macAddress!
 `)
 
 // clusterManifests: pkg/asset/agent/manifests, 4.12 to 4.22. With an install-config.yaml the
-// installer makes the objects again; it reads those that are there all the same.
+// installer regenerates the objects; it reads those that are there all the same.
 func (f *File) clusterManifests(p plans) {
 	if len(p.objects) == 0 {
 		return
@@ -112,10 +112,10 @@ func (f *File) clusterManifests(p plans) {
 // (agent create unconfigured-ignition) needs the InfraEnv and the pull secret alone.
 func (f *File) manifestFiles(p plans) {
 	if p.install.there() && p.install.doc.from == nil {
-		return // they are made again
+		return // they are regenerated
 	}
 	if p.agent.there() && p.agent.doc.from == nil {
-		add(&f.Unsupported, node{p.agent.doc, "", nil}, "agent-config.yaml", "where this file is, the installer makes cluster-manifests again, and finds no install-config.yaml for that. Take it out of the directory, or add install-config.yaml")
+		add(&f.Unsupported, node{p.agent.doc, "", nil}, "agent-config.yaml", "where this file is, the installer regenerates cluster-manifests, and finds no install-config.yaml for that. Take it out of the directory, or add install-config.yaml")
 	}
 	wanted := []string{"infraenv.yaml", "pull-secret.yaml"}
 	if p.install.there() {

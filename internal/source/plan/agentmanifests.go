@@ -184,7 +184,7 @@ func (p *projection) finish(kind string) evidence.Object {
 // lower case (openshift/installer:pkg/asset/agent/manifests/agentclusterinstall.go Load).
 var platformNames = map[string]string{"baremetal": "baremetal", "none": "none", "vsphere": "vsphere", "external": "external", "nutanix": "nutanix"}
 
-// project adds the objects as plans. With a file install-config.yaml they are made again from
+// project adds the objects as plans. With a file install-config.yaml they are regenerated from
 // it, and what they say does not count (openshift/installer:pkg/asset/store/store.go load).
 func (s *Source) project(all clusterManifests, name string) {
 	kinds := map[any]bool{}
