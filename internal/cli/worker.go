@@ -274,6 +274,7 @@ func (a *app) workerRollback(ctx context.Context, f workerFlags, run string) (er
 	for _, name := range kept {
 		fmt.Fprintf(a.io.Out, "%s has joined and stays.\n", a.style().Clean(name))
 	}
+	err = errors.Join(err, a.workerUncordon(ctx, f, w))
 	if err == nil {
 		fmt.Fprintf(a.io.Out, "Run %s: everything else that it made is taken away.\n", run)
 	}

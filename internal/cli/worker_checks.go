@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/evidence"
@@ -54,6 +55,7 @@ func (a *app) workerChecks(ctx context.Context, h hub, by provider.Provider, f w
 	}
 	checks = append(checks, image...)
 	checks = append(checks, providerChecks(ctx, by, *p)...)
+	checks = append(checks, a.clusterChecks(ctx, h, d.Now, *p)...)
 	u, err := worker.Fresh(ctx, h, *p)
 	if err != nil {
 		return append(checks, workerCheck{fault.Present, true, err.Error()}), nil
@@ -121,6 +123,10 @@ func faultChecks(d *diagnosis.Diagnosis, hostedFaults map[string]bool, pool stri
 				list = append(list, workerCheck{fault.Unknown, false, f.Fault + " was not checked: " + f.Reason})
 			}
 		case fault.Absent:
+			if !f.Until.IsZero() { // it holds, and is normal for a while
+				list = append(list, workerCheck{fault.Present, false, fmt.Sprintf("%s (%s): in progress, normal until %s; a worker may have to wait for it", f.Title, f.Fault, f.Until.UTC().Format(time.RFC3339))})
+				continue
+			}
 			absent++
 		}
 	}

@@ -179,7 +179,7 @@ func (g guestCluster) ReadyNodes(ctx context.Context) ([]string, error) {
 	all, err := g.api.List(ctx, repair.Ref{Version: "v1", Resource: "nodes"})
 	var names []string
 	for _, o := range all {
-		if n := nodeOf(o); n.Ready && evidence.Field(o, "spec", "unschedulable") != true {
+		if n := nodeOf(o); n.Ready && !n.Cordoned {
 			names = append(names, evidence.String(o, "metadata", "name"))
 		}
 	}

@@ -224,6 +224,35 @@ func (a *app) workerRoll(ctx context.Context, w *workerRun, f workerFlags) (err 
 	return nil
 }
 
+// workerUncordon uncordons what an interrupted run has cordoned and not taken away: its own
+// workers, and those that it was about to replace.
+func (a *app) workerUncordon(ctx context.Context, f workerFlags, w *workerRun) error {
+	runs := []*workerRun{w}
+	seen := map[string]bool{w.runner.Journal.Plan.Run: true}
+	var err error
+	for _, old := range w.runner.Journal.Plan.Replaces {
+		if seen[old.Run] {
+			continue
+		}
+		seen[old.Run] = true
+		opened, openErr := a.openWorkerRun(ctx, f, old.Run)
+		if openErr != nil {
+			err = errors.Join(err, fmt.Errorf("open the run of %s: %w", old.Worker, openErr))
+			continue
+		}
+		defer func() { err = errors.Join(err, opened.close()) }()
+		runs = append(runs, opened)
+	}
+	for _, r := range runs {
+		names, unErr := r.runner.Uncordon(ctx, guestCluster{r.api})
+		for _, name := range names {
+			fmt.Fprintf(a.io.Out, "%s stays and is schedulable again.\n", a.style().Clean(name))
+		}
+		err = errors.Join(err, unErr)
+	}
+	return err
+}
+
 // controlPlaneWell says why nothing may be taken away now.
 func (a *app) controlPlaneWell(ctx context.Context, p worker.Plan) error {
 	r, err := a.openRun(ctx, nil)

@@ -250,6 +250,7 @@ func nodeOf(o map[string]any) worker.Node {
 			n.Ready = c["status"] == "True"
 		}
 	}
+	n.Cordoned = evidence.Field(o, "spec", "unschedulable") == true
 	return n
 }
 

@@ -59,7 +59,7 @@ func (r *Runner) Remove(ctx context.Context, c Cluster, name string, d Drain) er
 		return fmt.Errorf("Node %s has uid %s, the worker of run %s had %s: it is another machine", name, n.UID, r.Journal.Plan.Run, s.NodeUID)
 	}
 	if there && s.Step == In {
-		if err := r.empty(ctx, c, s, d); err != nil {
+		if err := r.empty(ctx, c, s, n, d); err != nil {
 			return err
 		}
 	}
@@ -81,8 +81,8 @@ func (r *Runner) Remove(ctx context.Context, c Cluster, name string, d Drain) er
 	return nil
 }
 
-// empty cordons and drains a Node.
-func (r *Runner) empty(ctx context.Context, c Cluster, s Status, d Drain) error {
+// empty cordons and drains a Node. One that somebody else has cordoned stays so.
+func (r *Runner) empty(ctx context.Context, c Cluster, s Status, n Node, d Drain) error {
 	name := s.Worker.Name
 	ready, err := c.ReadyNodes(ctx)
 	if err != nil {
@@ -98,16 +98,55 @@ func (r *Runner) empty(ctx context.Context, c Cluster, s Status, d Drain) error 
 	if _, err := d.choose(pods); err != nil { // before anything is changed
 		return err
 	}
-	if err := c.Cordon(ctx, name, s.NodeUID, true); err != nil {
-		return fmt.Errorf("cordon %s: %w", name, err)
+	if !n.Cordoned {
+		if err := r.Journal.add(Record{Kind: Cordoning, Worker: name}); err != nil {
+			return err
+		}
+		s.Cordoned = true
+		if err := c.Cordon(ctx, name, s.NodeUID, true); err != nil {
+			return fmt.Errorf("cordon %s: %w", name, err)
+		}
+		r.report(name, "cordoned")
 	}
-	r.report(name, "cordoned")
 	if err := r.evict(ctx, c, name, d); err != nil {
 		back, end := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
 		defer end()
-		return errors.Join(err, c.Cordon(back, name, s.NodeUID, false))
+		return errors.Join(err, r.uncordon(back, c, s))
 	}
 	return nil
+}
+
+// uncordon undoes what the run did to a Node that stays.
+func (r *Runner) uncordon(ctx context.Context, c Cluster, s Status) error {
+	if !s.Cordoned {
+		return nil
+	}
+	if err := c.Cordon(ctx, s.Worker.Name, s.NodeUID, false); err != nil {
+		return fmt.Errorf("uncordon %s: %w", s.Worker.Name, err)
+	}
+	return r.Journal.add(Record{Kind: Uncordoned, Worker: s.Worker.Name})
+}
+
+// Uncordon uncordons the workers of the run that an interrupted replacement or deletion has
+// cordoned, and that stay. It returns their names.
+func (r *Runner) Uncordon(ctx context.Context, c Cluster) (done []string, err error) {
+	for _, s := range r.Journal.Statuses() {
+		if s.Step != In || !s.Cordoned {
+			continue
+		}
+		n, there, nodeErr := r.Nodes(ctx, s.Worker.Name)
+		if nodeErr == nil && there && n.UID == s.NodeUID {
+			nodeErr = r.uncordon(ctx, c, s)
+		}
+		if nodeErr != nil {
+			err = errors.Join(err, fmt.Errorf("%s: %w", s.Worker.Name, nodeErr))
+			continue
+		}
+		if there {
+			done = append(done, s.Worker.Name)
+		}
+	}
+	return done, err
 }
 
 func (r *Runner) evict(ctx context.Context, c Cluster, node string, d Drain) error {

@@ -125,6 +125,39 @@ func TestRemoveRefused(t *testing.T) {
 	}
 }
 
+// TestCordonOfOthers: a Node that somebody else has cordoned stays so when it is not drained; one
+// that a killed run has cordoned is schedulable again when the run is given up.
+func TestCordonOfOthers(t *testing.T) {
+	forever := Drain{Timeout: 20 * time.Millisecond, Every: time.Millisecond}
+	held := func() *guest {
+		return &guest{ready: []string{"guest1"}, held: 1 << 20, pods: []map[string]any{podOf("web", "ReplicaSet")}}
+	}
+	s, r := joinedScene(t)
+	s.nodes["guest0"] = Node{UID: "u0", Created: noon.Add(time.Minute), Ready: true, Cordoned: true}
+	g := held()
+	g.cordoned = true
+	if err := r.Remove(t.Context(), g, "guest0", forever); err == nil || !g.cordoned {
+		t.Errorf("somebody else's: %v, cordoned %v", err, g.cordoned)
+	}
+	if done, err := r.Uncordon(t.Context(), g); err != nil || len(done) > 0 || !g.cordoned {
+		t.Errorf("given up: %v, %v, cordoned %v", done, err, g.cordoned)
+	}
+
+	s, r = joinedScene(t)
+	g = held()
+	if err := r.Journal.add(Record{Kind: Cordoning, Worker: "guest0"}); err != nil { // and killed after it
+		t.Fatal(err)
+	}
+	g.cordoned = true
+	r = s.again(r)
+	if done, err := r.Uncordon(t.Context(), g); err != nil || len(done) != 1 || g.cordoned {
+		t.Errorf("a killed run's: %v, %v, cordoned %v", done, err, g.cordoned)
+	}
+	if done, err := r.Uncordon(t.Context(), g); err != nil || len(done) > 0 {
+		t.Errorf("a second time: %v, %v", done, err)
+	}
+}
+
 // TestRemoveKilled: killed while the machine is deleted, the next run ends it.
 func TestRemoveKilled(t *testing.T) {
 	for _, when := range []string{"before", "after"} {

@@ -27,6 +27,9 @@ const (
 	Cleaned  Kind = "cleaned"
 	Deleting Kind = "deleting" // the machine is about to be taken away
 	Deleted  Kind = "deleted"  // it was taken away, or was not there
+
+	Cordoning  Kind = "cordoning"  // its Node, which was schedulable, is about to be cordoned
+	Uncordoned Kind = "uncordoned" // it is schedulable again
 )
 
 // Record is one line of a journal.
@@ -65,6 +68,8 @@ type Status struct {
 	NodeUID string
 	Since   time.Time
 	Cleaned bool
+	// Cordoned says that the run has cordoned its Node, or was about to.
+	Cordoned bool
 }
 
 // Statuses are the workers of a plan as its records have them.
@@ -93,6 +98,9 @@ func (s *Status) add(r Record) {
 		s.Step, s.NodeUID = In, r.NodeUID
 	case Cleaned:
 		s.Cleaned = true
+		return
+	case Cordoning, Uncordoned:
+		s.Cordoned = r.Kind == Cordoning
 		return
 	case Cleaning:
 		return

@@ -18,6 +18,8 @@ type Node struct {
 	UID     string
 	Created time.Time
 	Ready   bool
+	// Cordoned is spec.unschedulable.
+	Cordoned bool
 }
 
 // Nodes reads one Node; ok is false where there is none.

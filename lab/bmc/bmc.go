@@ -54,6 +54,10 @@ type Config struct {
 	Sign  pki.Pair
 	Names []string
 
+	// HTTPBoot lets the system fetch what it boots from a URL, in Boot.HttpBootUri. Of the
+	// trees in NVIDIA/libredfish:tests/mockups those of Dell, HPE and Supermicro list the boot
+	// source UefiHttp, Lenovo's does not; only NVIDIA's have the property itself.
+	HTTPBoot bool
 	// MaxFailures locks the account after as many refused logins in a row;
 	// 0 never does.
 	MaxFailures int
@@ -67,7 +71,7 @@ type Config struct {
 // Boot is from what a machine that is switched on now would boot.
 type Boot struct {
 	Target string // Redfish's BootSourceOverrideTarget, "None" without override
-	Image  string // in the virtual drive, "" for none
+	Image  string // in the virtual drive, or the URL of target UefiHttp; "" for none
 }
 
 // Trouble is what a controller does wrong. The zero value is a good one.
@@ -122,7 +126,7 @@ type BMC struct {
 	requests []Request
 }
 
-type override struct{ enabled, target, mode string }
+type override struct{ enabled, target, mode, uri string }
 
 // maxRequests bounds what is remembered.
 const maxRequests = 10_000
@@ -158,7 +162,7 @@ func Start(cfg Config) (*BMC, error) {
 	}
 	b := &BMC{
 		cfg: cfg, url: "https://" + listener.Addr().String(), cert: pair.Cert, on: cfg.On,
-		override: override{"Disabled", "None", "UEFI"}, media: map[string]string{}, sessions: map[string]string{},
+		override: override{enabled: "Disabled", target: "None", mode: "UEFI"}, media: map[string]string{}, sessions: map[string]string{},
 	}
 	b.server = &http.Server{
 		Handler: b, ReadHeaderTimeout: 10 * time.Second,

@@ -38,6 +38,7 @@ type shape struct {
 	lowerMAC, noLink, ntp bool
 	zone                  *time.Location
 	trusted               bool // TrustedModules are listed
+	noHTTP                bool // there is no boot source UefiHttp
 }
 
 type slotShape struct {
@@ -62,7 +63,7 @@ var shapes = map[Vendor]shape{
 		manufacturer: "Lenovo", model: "ThinkSystem SR670 V2", system: "1", manager: "1",
 		bmc: "Lenovo XClarity Controller", firmware: "2.83", bios: "U8E122J", media: []string{"Systems", "Managers"},
 		slots:  []slotShape{{"EXT1", []string{"CD", "DVD", "Floppy", "USBStick"}}, {"EXT2", []string{"CD", "DVD", "Floppy", "USBStick"}}},
-		insert: byPatch, ntp: true, zone: time.FixedZone("", 0), trusted: true,
+		insert: byPatch, ntp: true, zone: time.FixedZone("", 0), trusted: true, noHTTP: true,
 	},
 	Supermicro: {
 		manufacturer: "Supermicro", model: "SYS-821GE-TNHR", system: "1", manager: "1",
@@ -182,7 +183,7 @@ func (b *BMC) addSystem(t map[string]fields, system, manager string, add adder, 
 		"MemorySummary":    fields{"TotalSystemMemoryGiB": 64, "Status": healthy},
 		"Boot": fields{
 			"BootSourceOverrideEnabled": b.override.enabled, "BootSourceOverrideTarget": b.override.target, "BootSourceOverrideMode": b.override.mode,
-			"BootSourceOverrideTarget@Redfish.AllowableValues": bootTargets,
+			"BootSourceOverrideTarget@Redfish.AllowableValues": s.targets(),
 		},
 		"Actions": fields{"#ComputerSystem.Reset": fields{
 			"target":                            system + "/Actions/ComputerSystem.Reset" + s.slash,
@@ -193,6 +194,9 @@ func (b *BMC) addSystem(t map[string]fields, system, manager string, add adder, 
 	})
 	for k, v := range serial {
 		t[system][k] = v
+	}
+	if b.cfg.HTTPBoot {
+		t[system]["Boot"].(fields)["HttpBootUri"] = null(b.override.uri) //nolint:errcheck // it was made above
 	}
 	if s.trusted {
 		t[system]["TrustedModules"] = []fields{{"InterfaceType": "TPM2_0", "Status": fields{"State": "Enabled"}}}
@@ -250,6 +254,14 @@ func actionsOf(insert, path, slash string, full bool) fields {
 }
 
 var healthy = fields{"State": "Enabled", "Health": "OK"}
+
+// null is a text, or what JSON has for none.
+func null(s string) any {
+	if s == "" {
+		return nil
+	}
+	return s
+}
 
 func (b *BMC) power() string {
 	if b.on {

@@ -65,12 +65,15 @@ func (b *BMC) reset(w http.ResponseWriter, kind string) {
 	boot := Boot{Target: "None"}
 	if on && b.override.enabled != "Disabled" {
 		boot.Target = b.override.target
+		if boot.Target == "UefiHttp" {
+			boot.Image = b.override.uri
+		}
 		if b.override.enabled == "Once" {
 			b.override.enabled, b.override.target = "Disabled", "None"
 		}
 	}
 	for _, s := range b.shape().slots {
-		if boot.Image == "" && slices.Contains(s.types, "CD") {
+		if boot.Image == "" && boot.Target != "UefiHttp" && slices.Contains(s.types, "CD") {
 			boot.Image = b.media[s.id]
 		}
 	}
@@ -88,19 +91,27 @@ func (b *BMC) patchSystem(w http.ResponseWriter, body map[string]any) {
 		fail(w, http.StatusBadRequest, "PropertyNotWritable", "Only the property Boot is writable on this resource.")
 		return
 	}
-	next := override{text(boot, "BootSourceOverrideEnabled"), text(boot, "BootSourceOverrideTarget"), text(boot, "BootSourceOverrideMode")}
+	next := override{enabled: text(boot, "BootSourceOverrideEnabled"), target: text(boot, "BootSourceOverrideTarget"), mode: text(boot, "BootSourceOverrideMode")}
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	next.uri = b.override.uri
+	if uri, sent := boot["HttpBootUri"]; sent {
+		if !b.cfg.HTTPBoot {
+			fail(w, http.StatusBadRequest, "PropertyUnknown", "The property HttpBootUri is not in the list of valid properties for the resource.")
+			return
+		}
+		next.uri, _ = uri.(string)
+	}
 	// What is not sent stays, but for Supermicro, which wants to be told
 	// (openstack/sushy:sushy/resources/system/system.py set_system_boot_options).
-	if next.enabled == "" && b.cfg.Vendor == Supermicro {
+	if next.enabled == "" && b.cfg.Vendor == Supermicro && next.uri == b.override.uri {
 		fail(w, http.StatusBadRequest, "PropertyMissing", "The property BootSourceOverrideEnabled is a required property and must be included in the request.")
 		return
 	}
 	next.enabled = or(next.enabled, b.override.enabled)
 	next.target = or(next.target, b.override.target)
 	next.mode = or(next.mode, b.override.mode)
-	if !slices.Contains([]string{"Disabled", "Once", "Continuous"}, next.enabled) || !slices.Contains(bootTargets, next.target) ||
+	if !slices.Contains([]string{"Disabled", "Once", "Continuous"}, next.enabled) || !slices.Contains(b.shape().targets(), next.target) ||
 		!slices.Contains([]string{"UEFI", "Legacy"}, next.mode) {
 		fail(w, http.StatusBadRequest, "PropertyValueNotInList", "The value provided for a property of Boot is not in the list of acceptable values.")
 		return
@@ -109,7 +120,14 @@ func (b *BMC) patchSystem(w http.ResponseWriter, body map[string]any) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-var bootTargets = []string{"None", "Pxe", "Cd", "Usb", "Hdd", "UefiHttp"}
+// targets are what a system can boot from.
+func (s shape) targets() []string {
+	all := []string{"None", "Pxe", "Cd", "Usb", "Hdd"}
+	if s.noHTTP {
+		return all
+	}
+	return append(all, "UefiHttp")
+}
 
 // slotOf reads the virtual drive, and the action, out of a path under which the
 // vendor has virtual media.

@@ -162,7 +162,7 @@ func (w *world) start(bin string, p *proxy, args ...string) result {
 	cmd := exec.CommandContext(ctx, bin, args...)
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
-	cmd.Env = append(os.Environ(), "XDG_STATE_HOME="+w.state, "PATH="+filepath.Dir(rollcallBin)+string(filepath.ListSeparator)+os.Getenv("PATH"), "KUBECONFIG=", "NO_COLOR=1")
+	cmd.Env = w.environment()
 	if bin == labBin {
 		cmd.Env = os.Environ()
 	}
@@ -183,6 +183,18 @@ func (w *world) start(bin string, p *proxy, args ...string) result {
 		w.t.Fatalf("%s: %v", r, err)
 	}
 	return r
+}
+
+// environment is that of the tool.
+func (w *world) environment() []string {
+	return append(os.Environ(), "XDG_STATE_HOME="+w.state, "PATH="+filepath.Dir(rollcallBin)+string(filepath.ListSeparator)+os.Getenv("PATH"), "KUBECONFIG=", "NO_COLOR=1")
+}
+
+// command is the tool, for a test that does more with its process than to wait for it.
+func (w *world) command(args ...string) *exec.Cmd {
+	cmd := exec.Command(rollcallBin, args...)
+	cmd.Env = w.environment()
+	return cmd
 }
 
 // diagnosis is what the tests look at in the JSON contract.

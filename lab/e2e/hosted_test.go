@@ -44,6 +44,24 @@ var hostedRows = []scenario{
 		hosts: []string{joinedGuest, "guest4:ignition-fetched:failed"},
 	},
 	{
+		name: "hosted-cold-cache", hosted: true, consoles: []string{"guest10"}, onlyIf: full, verdict: "settling",
+		hosts: []string{joinedGuest, "guest10:ignition-fetched:waiting"},
+		plain: &answer{hosts: []string{joinedGuest, "guest10:ignition-fetched:failed"}, because: noSecrets},
+	},
+	{
+		name: "hosted-payload-building", hosted: true, consoles: []string{"guest11"}, onlyIf: full, verdict: "settling",
+		hosts: []string{joinedGuest, "guest11:ignition-fetched:waiting"},
+	},
+	{
+		name: "hosted-config-replaced", hosted: true, consoles: []string{"guest12"}, onlyIf: full,
+		roots: []string{"user-data-copy-outdated host/guest12"},
+		hosts: []string{joinedGuest, "guest12:ignition-fetched:failed"},
+		plain: &answer{
+			because: noSecrets,
+			hosts:   []string{agedGuest, "guest12:ignition-fetched:failed"},
+		},
+	},
+	{
 		name: "hosted-pod-security", hosted: true,
 		roots: []string{"hosted-pod-security-refused cluster/"}, hosts: []string{"guest0:network-ready:waiting"},
 	},

@@ -41,6 +41,8 @@ func TestWorkerMany(t *testing.T) {
 		{"port-closed", "mcs-refused"},
 		{"token-not-sent", "ignition-unauthorized"},
 		{"old-path", "ignition-not-found"},
+		{"packets-dropped", "mcs-timeout"},
+		{"cni-unsigned", "hosted-network-request-pending"},
 	}
 	var args []string
 	for i, c := range troubles {
@@ -58,7 +60,8 @@ func TestWorkerMany(t *testing.T) {
 			t.Errorf("%s: want the proven cause %s: %s", c.trouble, c.cause, part)
 		}
 	}
-	for _, good := range []string{"guest37", "guest38"} {
+	for i := range 2 {
+		good := fmt.Sprintf("guest%d", 30+len(troubles)+i)
 		if !strings.Contains(r.out, good+": Node is Ready") {
 			t.Errorf("%s was held up", good)
 		}
@@ -66,7 +69,7 @@ func TestWorkerMany(t *testing.T) {
 	if strings.Contains(r.out+r.err, "Bearer") {
 		t.Error("a header is on the screen")
 	}
-	if left, err := filepath.Glob(filepath.Join(w.dir, "boot", "guest3[0-6].*")); err != nil || len(left) > 0 {
+	if left, err := filepath.Glob(filepath.Join(w.dir, "boot", "guest3[0-7].*")); err != nil || len(left) > 0 {
 		t.Errorf("left of what was taken away: %v, %v", left, err)
 	}
 	if t.Failed() {
@@ -74,12 +77,50 @@ func TestWorkerMany(t *testing.T) {
 	}
 }
 
+// TestWorkerWaits: while the ignition server builds a payload, for the first time or again after
+// a start, every machine is answered with HTTP 511. That is named before one is made, and is no
+// fault of a worker: it continues by itself.
+func TestWorkerWaits(t *testing.T) {
+	for scenario, want := range map[string]string{
+		"hosted-cold-cache":       "may still build the payloads",
+		"hosted-payload-building": "(ignition-payload-failed): in progress, normal until",
+	} {
+		t.Run(scenario, func(t *testing.T) {
+			if os.Getenv(full) == "" {
+				t.Skip(full)
+			}
+			w := up(t, scenario, true)
+			plan := w.live(w.labWorkers(20, 1, "--plan")...)
+			if plan.code != 0 || !strings.Contains(plan.out, "warning") || !strings.Contains(plan.out, want) {
+				t.Errorf("want a warning %q: %s", want, plan)
+			}
+			done := make(chan result, 1)
+			go func() { done <- w.live(w.labWorkers(20, 1, "--window", "8m")...) }()
+			eventually(t, 2*time.Minute, func() string {
+				screen, err := os.ReadFile(filepath.Join(w.dir, "hosts", "guest20", "console.log"))
+				if err != nil || strings.Count(string(screen), "Network Authentication Required") < 3 {
+					return fmt.Sprintf("guest20 is not answered with 511 yet: %v", err)
+				}
+				return ""
+			})
+			time.Sleep(40 * time.Second) // the run looks at its hosts meanwhile
+			if r := w.lab("outside", "registry"); r.code != 0 {
+				t.Fatal(r)
+			}
+			r := <-done
+			if r.code != 0 || !strings.Contains(r.out, "1 of 1 workers are Ready") || strings.Contains(r.out, "cause (") || strings.Contains(r.out, "user-data-copy-outdated") {
+				t.Error(r)
+			}
+		})
+	}
+}
+
 // TestWorkerSlow: a machine whose boot takes longer than its token lives is named so, and is
 // re-created with fresh user-data; one whose address the infrastructure reports wrongly is
 // Ready, and is not called done; nor is one whose network does not start.
 func TestWorkerSlow(t *testing.T) {
-	if os.Getenv("ROLLCALL_LAB_FULL") == "" {
-		t.Skip("ROLLCALL_LAB_FULL")
+	if os.Getenv(full) == "" {
+		t.Skip(full)
 	}
 	w := up(t, "hosted", true)
 	r := w.live(w.labWorkers(5, 2, "--option", "guest5=address-unknown", "--option", "guest6=network-waits", "--window", "1m")...)
@@ -126,8 +167,8 @@ func TestWorkerRefused(t *testing.T) {
 		"hosted-pod-security":       "hosted-pod-security-refused",
 	} {
 		t.Run(scenario, func(t *testing.T) {
-			if os.Getenv("ROLLCALL_LAB_FULL") == "" {
-				t.Skip("ROLLCALL_LAB_FULL")
+			if os.Getenv(full) == "" {
+				t.Skip(full)
 			}
 			w := up(t, scenario, true)
 			r := w.live(w.labWorkers(9, 1)...)

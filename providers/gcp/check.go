@@ -19,6 +19,9 @@ import (
 // right to use it, a way out, firewall rules.
 func (g *gcp) Check(ctx context.Context, o provider.Order, workers []provider.Worker) ([]provider.Check, error) {
 	p, err := parseOptions(o)
+	if err == nil {
+		err = g.connect(ctx, p)
+	}
 	if err != nil {
 		return []provider.Check{{Outcome: provider.Failed, Text: err.Error()}}, nil
 	}
@@ -28,8 +31,9 @@ func (g *gcp) Check(ctx context.Context, o provider.Order, workers []provider.Wo
 			list = append(list, provider.Check{Outcome: provider.Failed, Text: fmt.Sprintf("worker %.80q: the name of an instance has at most 63 lower case letters, digits and dashes", w.Name)})
 		}
 	}
-	list = append(list, g.checkZones(ctx, p), g.checkImage(ctx, p))
-	list = append(list, g.checkQuota(ctx, p, len(workers))...)
+	zones, up := g.checkZones(ctx, p)
+	list = append(list, zones, g.checkImage(ctx, p))
+	list = append(list, g.checkQuota(ctx, p, up, len(workers))...)
 	more, subnetwork := g.checkSubnetwork(ctx, p)
 	list = append(list, more...)
 	list = append(list, g.checkRules(ctx, p, o, subnetwork)...)
@@ -48,15 +52,16 @@ func outcome(what string, err error) provider.Check {
 	return provider.Check{Outcome: provider.Unknown, Text: what + ": " + err.Error()}
 }
 
-func (g *gcp) checkZones(ctx context.Context, p options) provider.Check {
-	var up, wrong []string
+// checkZones also returns the zones that machines can be made in, as far as that is known.
+func (g *gcp) checkZones(ctx context.Context, p options) (c provider.Check, up []string) {
+	var wrong []string
 	for _, zone := range p.zones {
 		z, err := g.api.zones.Get(ctx, &computepb.GetZoneRequest{Project: p.project, Zone: zone})
 		switch {
 		case notFound(err):
 			wrong = append(wrong, zone+" does not exist")
 		case err != nil:
-			return outcome("zone "+zone, err)
+			return outcome("zone "+zone, err), p.zones
 		case z.GetStatus() == "DOWN":
 			wrong = append(wrong, zone+" is down")
 		default:
@@ -65,11 +70,11 @@ func (g *gcp) checkZones(ctx context.Context, p options) provider.Check {
 	}
 	switch {
 	case len(up) == 0:
-		return provider.Check{Outcome: provider.Failed, Text: "zones: " + strings.Join(wrong, ", ")}
+		return provider.Check{Outcome: provider.Failed, Text: "zones: " + strings.Join(wrong, ", ")}, nil
 	case len(wrong) > 0:
-		return provider.Check{Outcome: provider.Warning, Text: "zones: " + strings.Join(wrong, ", ") + "; workers go to " + strings.Join(up, ", ")}
+		return provider.Check{Outcome: provider.Warning, Text: "zones: " + strings.Join(wrong, ", ") + "; workers go to " + strings.Join(up, ", ")}, up
 	}
-	return provider.Check{Outcome: provider.Passed, Text: "zones " + strings.Join(up, ", ") + " are up"}
+	return provider.Check{Outcome: provider.Passed, Text: "zones " + strings.Join(up, ", ") + " are up"}, up
 }
 
 func (g *gcp) checkImage(ctx context.Context, p options) provider.Check {
@@ -102,14 +107,38 @@ func quotaOf(machineType string) string {
 	return strings.ToUpper(family) + "_CPUS"
 }
 
-func (g *gcp) checkQuota(ctx context.Context, p options, n int) []provider.Check {
-	t, err := g.api.machineTypes.Get(ctx, &computepb.GetMachineTypeRequest{Project: p.project, Zone: p.zones[0], MachineType: p.machineType})
-	if err != nil {
-		return []provider.Check{outcome("machine type "+p.machineType+" in "+p.zones[0], err)}
+// machineType reads the machine type where there is one, and names the zones that have none.
+func (g *gcp) machineType(ctx context.Context, p options, zones []string) (t *computepb.MachineType, checks []provider.Check) {
+	var without []string
+	for _, zone := range zones {
+		have, err := g.api.machineTypes.Get(ctx, &computepb.GetMachineTypeRequest{Project: p.project, Zone: zone, MachineType: p.machineType})
+		switch {
+		case notFound(err):
+			without = append(without, zone)
+		case err != nil:
+			return nil, []provider.Check{outcome("machine type "+p.machineType+" in "+zone, err)}
+		default:
+			t = have
+		}
+	}
+	switch {
+	case len(without) == 0:
+		return t, nil
+	case t == nil:
+		return nil, []provider.Check{{Outcome: provider.Failed, Text: "machine type " + p.machineType + " does not exist in " + strings.Join(without, ", ")}}
+	}
+	// An insert into such a zone is refused, and is no reason to try the next one.
+	return t, []provider.Check{{Outcome: provider.Failed, Text: "machine type " + p.machineType + " does not exist in " + strings.Join(without, ", ") + ": leave these out of --option zones"}}
+}
+
+func (g *gcp) checkQuota(ctx context.Context, p options, zones []string, n int) []provider.Check {
+	t, list := g.machineType(ctx, p, zones)
+	if t == nil {
+		return list
 	}
 	r, err := g.api.regions.Get(ctx, &computepb.GetRegionRequest{Project: p.project, Region: p.region})
 	if err != nil {
-		return []provider.Check{outcome("quotas of region "+p.region, err)}
+		return append(list, outcome("quotas of region "+p.region, err))
 	}
 	disk := map[string]string{"pd-balanced": "SSD_TOTAL_GB", "pd-ssd": "SSD_TOTAL_GB", "pd-standard": "DISKS_TOTAL_GB"}[p.diskType]
 	wanted := []struct {
@@ -124,7 +153,6 @@ func (g *gcp) checkQuota(ctx context.Context, p options, n int) []provider.Check
 	for _, q := range r.GetQuotas() {
 		have[q.GetMetric()] = q
 	}
-	var list []provider.Check
 	var enough []string
 	for _, w := range wanted {
 		q := have[w.metric]

@@ -9,7 +9,10 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
+
+	"google.golang.org/api/option"
 
 	"github.com/rollcall-project/rollcall/internal/worker/provider"
 )
@@ -24,10 +27,25 @@ func main() {
 }
 
 func run(ctx context.Context) error {
-	c, err := newClients(ctx)
-	if err != nil {
-		return fmt.Errorf("connect to Compute Engine: %w", err)
+	g := &gcp{open: func(ctx context.Context, endpoint string) (*clients, error) {
+		return newClients(ctx, clientOptions(endpoint)...)
+	}}
+	defer func() {
+		if g.api != nil {
+			g.api.close()
+		}
+	}()
+	return provider.Serve(ctx, os.Stdin, os.Stdout, g)
+}
+
+// clientOptions are those of the library for an endpoint that parseOptions has let through. A
+// credential goes to Google only.
+func clientOptions(endpoint string) []option.ClientOption {
+	switch {
+	case endpoint == "":
+		return nil
+	case strings.HasPrefix(endpoint, "https://"):
+		return []option.ClientOption{option.WithEndpoint(endpoint)}
 	}
-	defer c.close()
-	return provider.Serve(ctx, os.Stdin, os.Stdout, &gcp{api: c})
+	return []option.ClientOption{option.WithEndpoint(endpoint), option.WithoutAuthentication()}
 }

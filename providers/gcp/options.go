@@ -5,6 +5,8 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"net/netip"
+	"net/url"
 	"path"
 	"regexp"
 	"slices"
@@ -28,6 +30,7 @@ type options struct {
 	tags        []string
 	firewall    string // "check" or "create"
 	secureBoot  bool
+	endpoint    string // of the API; empty: Google's public one
 }
 
 // The size and type of a worker's disk are those of HyperShift's own platform
@@ -46,7 +49,7 @@ var (
 )
 
 // known are the options, and what they are for.
-var known = []string{"project", "zones", "subnetwork", "network", "machine-type", "image", "disk-gb", "disk-type", "tags", "firewall", "secure-boot"}
+var known = []string{"project", "zones", "subnetwork", "network", "machine-type", "image", "disk-gb", "disk-type", "tags", "firewall", "secure-boot", "endpoint"}
 
 func parseOptions(o provider.Order) (options, error) {
 	raw := o.Options
@@ -63,7 +66,10 @@ func parseOptions(o provider.Order) (options, error) {
 	}
 	p := options{
 		project: raw["project"], machineType: get("machine-type", defaultMachine), diskType: get("disk-type", defaultDiskType),
-		firewall: get("firewall", "check"), image: raw["image"], diskGB: defaultDiskGB, secureBoot: true,
+		firewall: get("firewall", "check"), image: raw["image"], diskGB: defaultDiskGB, secureBoot: true, endpoint: raw["endpoint"],
+	}
+	if !endpointAllowed(p.endpoint) {
+		return p, fmt.Errorf("--option endpoint=%.100s: want https://HOST.googleapis.com, or http:// with a loopback address for an emulator, which gets no credential", p.endpoint)
 	}
 	if !projectForm.MatchString(p.project) {
 		return p, fmt.Errorf("--option project=%.40s: want the id of a project", p.project)
@@ -114,6 +120,24 @@ func parseOptions(o provider.Order) (options, error) {
 		}
 	}
 	return p, nil
+}
+
+// endpointAllowed lets the API be asked at another address of Google, such as one of Private
+// Service Connect (https://cloud.google.com/vpc/docs/configure-private-service-connect-apis),
+// and at an emulator on this machine.
+func endpointAllowed(text string) bool {
+	if text == "" {
+		return true
+	}
+	u, err := url.Parse(text)
+	if err != nil || u.User != nil || u.RawQuery != "" || u.Fragment != "" || u.Path != "" && u.Path != "/" {
+		return false
+	}
+	if u.Scheme == "https" {
+		return strings.HasSuffix(u.Hostname(), ".googleapis.com")
+	}
+	ip, err := netip.ParseAddr(u.Hostname())
+	return u.Scheme == "http" && err == nil && ip.IsLoopback()
 }
 
 // within completes the name of a resource of the project.

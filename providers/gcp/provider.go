@@ -18,7 +18,10 @@ import (
 
 // gcp makes instances. An instance is called as its worker. It has no external address and no
 // service account, and the user-data of its first boot in its metadata, until Clean.
-type gcp struct{ api *clients }
+type gcp struct {
+	api  *clients // nil: not connected yet
+	open func(ctx context.Context, endpoint string) (*clients, error)
+}
 
 var (
 	_ provider.Provider = (*gcp)(nil)
@@ -32,7 +35,7 @@ const userDataKey = "user-data"
 
 // Create implements provider.Provider.
 func (g *gcp) Create(ctx context.Context, o provider.Order, userData []byte) (provider.Machine, error) {
-	p, err := g.options(o)
+	p, err := g.options(ctx, o)
 	if err != nil {
 		return provider.Machine{}, err
 	}
@@ -72,11 +75,26 @@ func (g *gcp) Create(ctx context.Context, o provider.Order, userData []byte) (pr
 	return provider.Machine{}, fmt.Errorf("make instance %s: no zone has room: %s", o.Worker.Name, strings.Join(full, "; "))
 }
 
-func (g *gcp) options(o provider.Order) (options, error) {
+// options are those of an order, for which it is connected.
+func (g *gcp) options(ctx context.Context, o provider.Order) (options, error) {
 	if o.Worker.Name != "" && !nameForm.MatchString(o.Worker.Name) {
 		return options{}, fmt.Errorf("worker %.80q: an instance is called so, and its name has at most 63 lower case letters, digits and dashes", o.Worker.Name)
 	}
-	return parseOptions(o)
+	p, err := parseOptions(o)
+	if err == nil {
+		err = g.connect(ctx, p)
+	}
+	return p, err
+}
+
+// connect opens the API once: its address is an option of the order.
+func (g *gcp) connect(ctx context.Context, p options) (err error) {
+	if g.api == nil {
+		if g.api, err = g.open(ctx, p.endpoint); err != nil {
+			return fmt.Errorf("connect to Compute Engine: %w", err)
+		}
+	}
+	return nil
 }
 
 // zoneGone reports whether a zone is not there, or down.
@@ -199,7 +217,7 @@ func (g *gcp) found(ctx context.Context, p options, o provider.Order, strict boo
 
 // Find implements provider.Provider.
 func (g *gcp) Find(ctx context.Context, o provider.Order) (provider.Machine, error) {
-	p, err := g.options(o)
+	p, err := g.options(ctx, o)
 	if err != nil {
 		return provider.Machine{}, err
 	}
@@ -208,7 +226,7 @@ func (g *gcp) Find(ctx context.Context, o provider.Order) (provider.Machine, err
 
 // Clean implements provider.Provider: it removes the user-data from the instance's metadata.
 func (g *gcp) Clean(ctx context.Context, o provider.Order) error {
-	p, err := g.options(o)
+	p, err := g.options(ctx, o)
 	if err != nil {
 		return err
 	}
@@ -244,7 +262,7 @@ func (g *gcp) Clean(ctx context.Context, o provider.Order) error {
 // Delete implements provider.Provider. With the last machine of the hosted cluster goes the
 // firewall rule that was made for it.
 func (g *gcp) Delete(ctx context.Context, o provider.Order) error {
-	p, err := g.options(o)
+	p, err := g.options(ctx, o)
 	if err != nil {
 		return err
 	}
@@ -271,7 +289,7 @@ func (g *gcp) Delete(ctx context.Context, o provider.Order) error {
 
 // Console implements provider.Screen: the newest megabyte of the first serial port.
 func (g *gcp) Console(ctx context.Context, o provider.Order) ([]byte, error) {
-	p, err := g.options(o)
+	p, err := g.options(ctx, o)
 	if err != nil {
 		return nil, err
 	}

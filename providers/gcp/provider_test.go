@@ -37,17 +37,17 @@ func (e *emulator) neighbors() {
 	named := func(name string, l map[string]string, about string) *computepb.Instance {
 		return &computepb.Instance{Name: &name, Labels: l, Description: &about, Metadata: &computepb.Metadata{Fingerprint: proto.String("f"), Items: []*computepb.Items{{Key: proto.String("user-data"), Value: proto.String("theirs")}}}}
 	}
-	e.instances["europe-west1-b/guest-10"] = named("guest-10", other, description(order("", 0)))
-	e.instances["europe-west1-c/guest-1-old"] = named("guest-1-old", labels(order("", 0)), description(order("", 0)))
-	e.instances["europe-west1-c/theirs"] = named("theirs", labels(order("", 0)), "copied from another machine")
-	e.rules["allow-all"] = &computepb.Firewall{Name: proto.String("allow-all"), Network: proto.String("projects/project1/global/networks/default"), Direction: proto.String("INGRESS"), SourceRanges: []string{"0.0.0.0/0"}, Allowed: []*computepb.Allowed{{IPProtocol: proto.String("tcp"), Ports: []string{"22"}}}}
+	e.Instances["europe-west1-b/guest-10"] = named("guest-10", other, description(order("", 0)))
+	e.Instances["europe-west1-c/guest-1-old"] = named("guest-1-old", labels(order("", 0)), description(order("", 0)))
+	e.Instances["europe-west1-c/theirs"] = named("theirs", labels(order("", 0)), "copied from another machine")
+	e.Rules["allow-all"] = &computepb.Firewall{Name: proto.String("allow-all"), Network: proto.String("projects/project1/global/networks/default"), Direction: proto.String("INGRESS"), SourceRanges: []string{"0.0.0.0/0"}, Allowed: []*computepb.Allowed{{IPProtocol: proto.String("tcp"), Ports: []string{"22"}}}}
 }
 
 // left are the names of machines and rules.
 func (e *emulator) left() []string {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return slices.Sorted(maps.Keys(merge(e.instances, e.rules)))
+	var all map[string]bool
+	e.Do(func() { all = merge(e.Instances, e.Rules) })
+	return slices.Sorted(maps.Keys(all))
 }
 
 func merge(a map[string]*computepb.Instance, b map[string]*computepb.Firewall) map[string]bool {
@@ -66,7 +66,7 @@ func merge(a map[string]*computepb.Instance, b map[string]*computepb.Firewall) m
 func TestLife(t *testing.T) {
 	e, g := newEmulator(t)
 	e.neighbors()
-	e.slow, e.serial = 3, "ignition[1]: GET result: OK"
+	e.Slow, e.Serial = 3, "ignition[1]: GET result: OK"
 	before := e.left()
 	o := order("guest-1", 1)
 	o.Options["firewall"] = "create"
@@ -74,7 +74,7 @@ func TestLife(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	i := e.instances["europe-west1-c/guest-1"] // the second zone for the second worker
+	i := e.Instances["europe-west1-c/guest-1"] // the second zone for the second worker
 	switch {
 	case i == nil || m.ID != "projects/project1/zones/europe-west1-c/instances/guest-1" || len(m.IPs) != 1 || !strings.HasPrefix(m.IPs[0], "10.8.0."):
 		t.Fatalf("%+v, %v", m, i)
@@ -91,18 +91,18 @@ func TestLife(t *testing.T) {
 	if data.GetKey() != "user-data" || !strings.Contains(data.GetValue(), "/etc/hostname") || !strings.Contains(data.GetValue(), "guest-1%0A") || !strings.Contains(data.GetValue(), "cGxhbnRlZC10b2tlbg") {
 		t.Errorf("its user-data: %s", data)
 	}
-	rule := e.rules[ruleName(o)]
+	rule := e.Rules[ruleName(o)]
 	if rule == nil || len(rule.GetSourceRanges()) > 0 || !slices.Equal(rule.GetSourceTags(), rule.GetTargetTags()) || !slices.Contains(i.GetTags().GetItems(), rule.GetTargetTags()[0]) {
 		t.Errorf("the rule: %v", rule)
 	}
 	if again, err := g.Create(t.Context(), o, []byte(secret)); err != nil || again.ID != m.ID {
 		t.Errorf("a second time: %+v, %v", again, err)
 	}
-	if text, err := g.Console(t.Context(), o); err != nil || string(text) != e.serial {
+	if text, err := g.Console(t.Context(), o); err != nil || string(text) != e.Serial {
 		t.Errorf("console: %s, %v", text, err)
 	}
 	// Somebody changes the metadata between the look and the write.
-	e.raced = func() {
+	e.Raced = func() {
 		i.Metadata.Items = append(i.Metadata.Items, &computepb.Items{Key: proto.String("theirs"), Value: proto.String("stays")})
 		i.Metadata.Fingerprint = proto.String("f1")
 	}
@@ -111,7 +111,7 @@ func TestLife(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	text := fmt.Sprint(e.instances["europe-west1-c/guest-1"].GetMetadata())
+	text := fmt.Sprint(e.Instances["europe-west1-c/guest-1"].GetMetadata())
 	if strings.Contains(text, "cGxhbnRlZC10b2tlbg") || strings.Contains(text, "user-data") || !strings.Contains(text, "stays") {
 		t.Errorf("the metadata after Clean: %s", text)
 	}
@@ -127,13 +127,13 @@ func TestLife(t *testing.T) {
 	if got, want := e.left(), append(slices.Clone(before), "rule "+ruleName(o)); !slices.Equal(got, slices.Sorted(slices.Values(want))) {
 		t.Errorf("left: %v, want %v", got, want)
 	}
-	delete(e.instances, "europe-west1-c/guest-1-old")
-	delete(e.instances, "europe-west1-b/guest-10")
-	delete(e.instances, "europe-west1-c/theirs")
-	if err := g.Delete(t.Context(), o); err != nil || e.rules[ruleName(o)] != nil || e.rules["allow-all"] == nil {
+	delete(e.Instances, "europe-west1-c/guest-1-old")
+	delete(e.Instances, "europe-west1-b/guest-10")
+	delete(e.Instances, "europe-west1-c/theirs")
+	if err := g.Delete(t.Context(), o); err != nil || e.Rules[ruleName(o)] != nil || e.Rules["allow-all"] == nil {
 		t.Errorf("with the last machine goes the rule: %v, %v", err, e.left())
 	}
-	for _, s := range e.seen {
+	for _, s := range e.Seen {
 		if strings.Contains(s, "guest-10") || strings.Contains(s, "guest-1-old") || strings.Contains(s, "theirs") || strings.Contains(s, "allow-all") {
 			t.Errorf("what is of others was touched: %s", s)
 		}
@@ -148,7 +148,7 @@ func TestLost(t *testing.T) {
 			for _, late := range []bool{false, true} {
 				t.Run(fmt.Sprintf("%s %s late=%v", request, when, late), func(t *testing.T) {
 					e, g := newEmulator(t)
-					e.slow, e.late = 2, late
+					e.Slow, e.Late = 2, late
 					o := order("guest-1", 0)
 					o.Options["firewall"] = "create"
 					step := func(what string, do func() error) {
@@ -158,9 +158,9 @@ func TestLost(t *testing.T) {
 							}
 							return
 						}
-						e.set(func() { e.lose[request] = when })
+						e.Do(func() { e.Lose[request] = when })
 						if err := do(); err != nil { // the program exited; a next one does it again
-							e.set(func() { delete(e.lose, request) })
+							e.Do(func() { delete(e.Lose, request) })
 							o.Attempt++
 							if err := do(); err != nil {
 								t.Fatalf("%s, again: %v", what, err)
@@ -172,8 +172,8 @@ func TestLost(t *testing.T) {
 						t.Fatalf("made: %v", got)
 					}
 					step("clean", func() error { return g.Clean(t.Context(), o) })
-					e.set(func() {
-						if strings.Contains(fmt.Sprint(e.instances), "cGxhbnRlZC10b2tlbg") {
+					e.Do(func() {
+						if strings.Contains(fmt.Sprint(e.Instances), "cGxhbnRlZC10b2tlbg") {
 							t.Error("the token is still in the metadata")
 						}
 					})
@@ -181,8 +181,9 @@ func TestLost(t *testing.T) {
 					if got := e.left(); len(got) > 0 {
 						t.Errorf("left: %v", got)
 					}
+					begun := func(target string) (n int) { e.Do(func() { n = e.Begun(target) }); return n }
 					for target, want := range map[string]int{"instances/guest-1": 3, "firewalls/" + ruleName(o): 2} {
-						if n := e.begun(target); n != want {
+						if n := begun(target); n != want {
 							t.Errorf("%d operations on %s, want %d: something was done twice", n, target, want)
 						}
 					}
@@ -190,26 +191,6 @@ func TestLost(t *testing.T) {
 			}
 		}
 	}
-}
-
-// set changes or looks at the emulator: a connection that was cut is still being served.
-func (e *emulator) set(do func()) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	do()
-}
-
-// begun counts the operations on something.
-func (e *emulator) begun(target string) int {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	n := 0
-	for _, p := range e.ops {
-		if strings.HasSuffix(p.op.GetTargetLink(), target) {
-			n++
-		}
-	}
-	return n
 }
 
 // has reports whether a request belongs to a step.
@@ -224,7 +205,7 @@ func (e *emulator) has(request, step string) bool {
 // nothing shows it yet, and makes no second one, in no zone.
 func TestKilledInsert(t *testing.T) {
 	e, g := newEmulator(t)
-	e.slow, e.late = 50, true
+	e.Slow, e.Late = 50, true
 	o := order("guest-1", 0)
 	ctx, kill := contextFor(t)
 	go func() {
@@ -249,14 +230,14 @@ func TestKilledInsert(t *testing.T) {
 }
 
 func (e *emulator) count(prefix string) int {
-	e.mu.Lock()
-	defer e.mu.Unlock()
 	n := 0
-	for _, s := range e.seen {
-		if strings.HasPrefix(s, prefix) {
-			n++
+	e.Do(func() {
+		for _, s := range e.Seen {
+			if strings.HasPrefix(s, prefix) {
+				n++
+			}
 		}
-	}
+	})
 	return n
 }
 
@@ -269,24 +250,24 @@ func TestRefused(t *testing.T) {
 		want   string
 	}{
 		{"a machine of somebody else", func(e *emulator) {
-			e.instances["europe-west1-c/guest-1"] = &computepb.Instance{Name: proto.String("guest-1")}
+			e.Instances["europe-west1-c/guest-1"] = &computepb.Instance{Name: proto.String("guest-1")}
 		}, "", "somebody else's"},
 		{"a copy with all labels", func(e *emulator) {
-			e.instances["europe-west1-b/guest-1"] = &computepb.Instance{Name: proto.String("guest-1"), Labels: labels(order("", 0)), Description: proto.String("a copy")}
+			e.Instances["europe-west1-b/guest-1"] = &computepb.Instance{Name: proto.String("guest-1"), Labels: labels(order("", 0)), Description: proto.String("a copy")}
 		}, "", "somebody else's"},
 		{"the marks of another run", func(e *emulator) {
 			l := labels(order("", 0))
 			l[labelRun] = "w-9999999999"
-			e.instances["europe-west1-b/guest-1"] = &computepb.Instance{Name: proto.String("guest-1"), Labels: l, Description: proto.String(description(order("", 0)))}
+			e.Instances["europe-west1-b/guest-1"] = &computepb.Instance{Name: proto.String("guest-1"), Labels: l, Description: proto.String(description(order("", 0)))}
 		}, "", "somebody else's"},
-		{"a zone is full", func(e *emulator) { e.exhausted["europe-west1-b"] = true }, "europe-west1-c", ""},
-		{"a zone is gone", func(e *emulator) { delete(e.zones, "europe-west1-b") }, "europe-west1-c", ""},
-		{"all zones are full", func(e *emulator) { e.exhausted["europe-west1-b"], e.exhausted["europe-west1-c"] = true, true }, "", "no zone has room"},
-		{"no permission", func(e *emulator) { e.refuse["POST instances"] = 403 }, "", "403"},
-		{"no permission to look", func(e *emulator) { e.refuse["GET instances"] = 403 }, "", "look for instance"},
-		{"the server fails", func(e *emulator) { e.refuse["POST instances"] = 503 }, "", "503"},
+		{"a zone is full", func(e *emulator) { e.Exhausted["europe-west1-b"] = true }, "europe-west1-c", ""},
+		{"a zone is gone", func(e *emulator) { delete(e.Zones, "europe-west1-b") }, "europe-west1-c", ""},
+		{"all zones are full", func(e *emulator) { e.Exhausted["europe-west1-b"], e.Exhausted["europe-west1-c"] = true, true }, "", "no zone has room"},
+		{"no permission", func(e *emulator) { e.Refuse["POST instances"] = 403 }, "", "403"},
+		{"no permission to look", func(e *emulator) { e.Refuse["GET instances"] = 403 }, "", "look for instance"},
+		{"the server fails", func(e *emulator) { e.Refuse["POST instances"] = 503 }, "", "503"},
 		{"a rule of somebody else", func(e *emulator) {
-			e.rules[ruleName(order("", 0))] = &computepb.Firewall{Name: proto.String("x"), Description: proto.String("ours")}
+			e.Rules[ruleName(order("", 0))] = &computepb.Firewall{Name: proto.String("x"), Description: proto.String("ours")}
 		}, "", "not one of rollcall's"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -308,7 +289,7 @@ func TestRefused(t *testing.T) {
 				}
 				return
 			}
-			if err != nil || e.instances[c.where+"/guest-1"] == nil {
+			if err != nil || e.Instances[c.where+"/guest-1"] == nil {
 				t.Errorf("Create: %v, %v", err, e.left())
 			}
 		})

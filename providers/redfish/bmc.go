@@ -176,22 +176,67 @@ func (m *machine) insert(v *schemas.VirtualMedia, image string) error {
 // override is from what the server boots next, as far as it is not its own order.
 type override struct {
 	Enabled, Target, Mode string
+	URI                   string `json:",omitempty"` // of target UefiHttp
 }
 
 func (m *machine) override() override {
 	b := m.system.Boot
-	return override{string(b.BootSourceOverrideEnabled), string(b.BootSourceOverrideTarget), string(b.BootSourceOverrideMode)}
+	return override{string(b.BootSourceOverrideEnabled), string(b.BootSourceOverrideTarget), string(b.BootSourceOverrideMode), b.HTTPBootURI}
 }
 
 func (m *machine) setOverride(o override) error {
-	b := &schemas.Boot{BootSourceOverrideEnabled: schemas.BootSourceOverrideEnabled(o.Enabled), BootSourceOverrideTarget: schemas.BootSource(o.Target)}
-	if o.Mode != "" {
-		b.BootSourceOverrideMode = schemas.BootSourceOverrideMode(o.Mode)
+	b := &schemas.Boot{
+		BootSourceOverrideEnabled: schemas.BootSourceOverrideEnabled(o.Enabled), BootSourceOverrideTarget: schemas.BootSource(o.Target),
+		BootSourceOverrideMode: schemas.BootSourceOverrideMode(o.Mode), HTTPBootURI: o.URI,
 	}
 	if err := m.system.SetBoot(b); err != nil {
 		return fmt.Errorf("set the boot override to %s %s: %w", o.Target, o.Enabled, err)
 	}
 	return m.read()
+}
+
+// dropURI takes the URL of the last HTTP boot away, which setOverride cannot: what is not sent
+// stays (openstack/sushy:sushy/resources/system/system.py set_system_boot_options sends null,
+// too).
+func (m *machine) dropURI() error {
+	resp, err := m.client.Patch(m.system.ODataID, map[string]any{"Boot": map[string]any{"HttpBootUri": nil}})
+	if resp != nil {
+		resp.Body.Close()
+	}
+	if err != nil {
+		return fmt.Errorf("remove the URL of the HTTP boot: %w", err)
+	}
+	return m.read()
+}
+
+// bootsHTTP refuses a server that does not boot over HTTP, as ironic does
+// (openstack/ironic:ironic/drivers/modules/redfish/boot.py RedfishHttpsBoot). Not all that list
+// it also take a URL: see offerHTTP.
+func (m *machine) bootsHTTP() error {
+	allowed := m.system.Boot.AllowableBootSourceOverrideTargetValues
+	if len(allowed) > 0 && !slices.Contains(allowed, schemas.UefiHTTPBootSource) {
+		return errors.New("its BMC has no boot source UefiHttp: leave \"boot\": \"http\" out for this server")
+	}
+	return nil
+}
+
+// offerHTTP has the server fetch an image itself at its next boot.
+func (m *machine) offerHTTP(image string) error {
+	if err := m.bootsHTTP(); err != nil {
+		return err
+	}
+	before := m.override()
+	if before.URI != "" && before.URI != image {
+		return errors.New("its BMC has the URL of somebody else's HTTP boot: remove it first")
+	}
+	if err := m.setOverride(override{Enabled: "Once", Target: string(schemas.UefiHTTPBootSource), Mode: "UEFI", URI: image}); err != nil {
+		return err
+	}
+	if m.system.Boot.HTTPBootURI != image {
+		before.URI = ""
+		return errors.Join(errors.New("its BMC accepted the URL of the HTTP boot and does not have it: leave \"boot\": \"http\" out for this server"), m.setOverride(before))
+	}
+	return nil
 }
 
 // The time that a server has to change its power, and the time between looks.

@@ -25,12 +25,19 @@ type options struct {
 
 // server is one machine of the file of --option hosts=FILE.
 type server struct {
-	BMC         string `json:"bmc"`          // https://HOST/redfish/v1/Systems/ID
-	CA          string `json:"ca,omitempty"` // file: what signed the BMC's certificate; empty: the system's authorities
-	Credentials string `json:"credentials"`  // file of mode 0600: {"username": ..., "password": ...}
-	Disk        string `json:"disk"`         // that is overwritten: /dev/disk/by-id/...
-	UUID        string `json:"uuid"`         // of the system: two servers that were swapped are not taken for each other
+	BMC         string `json:"bmc"`            // https://HOST/redfish/v1/Systems/ID
+	CA          string `json:"ca,omitempty"`   // file: what signed the BMC's certificate; empty: the system's authorities
+	Credentials string `json:"credentials"`    // file of mode 0600: {"username": ..., "password": ...}
+	Disk        string `json:"disk"`           // that is overwritten: /dev/disk/by-id/...
+	UUID        string `json:"uuid"`           // of the system: two servers that were swapped are not taken for each other
+	Boot        string `json:"boot,omitempty"` // how it gets the image: virtual-media, which is the default, or http
 }
+
+// The ways in which a server gets its image.
+const (
+	byMedia = "virtual-media"
+	byHTTP  = "http" // its UEFI firmware fetches it itself
+)
 
 var (
 	known    = []string{"iso", "publish", "url", "hosts"}
@@ -70,6 +77,8 @@ func parseOptions(o provider.Order) (options, error) {
 			return p, fmt.Errorf("hosts: %s: bmc %.100q: want https://HOST/redfish/v1/Systems/ID", name, s.BMC)
 		case !diskForm.MatchString(s.Disk):
 			return p, fmt.Errorf("hosts: %s: disk %.100q: want /dev/disk/by-id/... or by-path, which is overwritten", name, s.Disk)
+		case s.Boot != "" && s.Boot != byMedia && s.Boot != byHTTP:
+			return p, fmt.Errorf("hosts: %s: boot %.40q: want %s or %s", name, s.Boot, byMedia, byHTTP)
 		case s.UUID == "":
 			return p, fmt.Errorf("hosts: %s: uuid is missing: it is in the system's resource, and on a label of many servers", name)
 		}

@@ -13,6 +13,9 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
+
+	"github.com/stmcginnis/gofish/schemas"
 
 	"github.com/rollcall-project/rollcall/internal/worker/provider"
 )
@@ -31,8 +34,9 @@ type record struct {
 	Run     string   `json:"run"`
 	Hosted  string   `json:"hosted"`
 	UUID    string   `json:"uuid"`
-	Image   string   `json:"image"` // name of the file
-	Boot    override `json:"boot"`  // before
+	Image   string   `json:"image"`             // name of the file
+	Boot    override `json:"boot"`              // before
+	Powered bool     `json:"powered,omitempty"` // it is switched on next, or was: with HTTP boot nothing else may show that later
 	Cleaned bool     `json:"cleaned,omitempty"`
 }
 
@@ -57,18 +61,33 @@ func begin(o provider.Order) (*job, error) {
 		return nil, fmt.Errorf("worker %.80q is not in the file of --option hosts", o.Worker.Name)
 	}
 	j := &job{options: p, order: o, server: s}
+	return j, j.load()
+}
+
+// load reads what was begun with the server.
+func (j *job) load() error {
+	j.record, j.begun = record{}, false
 	raw, err := readFile(j.recordFile())
 	if errors.Is(err, fs.ErrNotExist) {
-		return j, nil
+		return nil
 	}
 	if err == nil {
 		err = json.Unmarshal(raw, &j.record)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read what was begun with %s: %w", o.Worker.Name, err)
+		return fmt.Errorf("read what was begun with %s: %w", j.order.Worker.Name, err)
 	}
 	j.begun = true
-	return j, nil
+	return nil
+}
+
+// beginAlone is begin for what changes something, until unlock is called.
+func beginAlone(ctx context.Context, o provider.Order) (j *job, unlock func(), err error) {
+	if j, err = begin(o); err != nil {
+		return nil, nil, err
+	}
+	unlock, err = j.lock(ctx)
+	return j, unlock, err
 }
 
 // recordFile is next to the images, hidden: web servers show no such files unasked, and it has
@@ -106,10 +125,11 @@ func (j *job) mine() error {
 
 // Create implements provider.Provider. Each step looks first whether it is done.
 func (*servers) Create(ctx context.Context, o provider.Order, userData []byte) (provider.Machine, error) {
-	j, err := begin(o)
+	j, unlock, err := beginAlone(ctx, o)
 	if err != nil {
 		return provider.Machine{}, err
 	}
+	defer unlock()
 	if err := j.mine(); err != nil && !errors.Is(err, provider.ErrNone) {
 		return provider.Machine{}, err
 	}
@@ -122,13 +142,12 @@ func (*servers) Create(ctx context.Context, o provider.Order, userData []byte) (
 		return made, err
 	}
 	defer m.Close()
-	list, err := m.drives()
+	offered, err := j.offered(m)
 	if err != nil {
 		return made, err
 	}
-	inserted := j.begun && drive(list, j.imageURL()) != nil
 	if m.on() {
-		if inserted {
+		if offered {
 			return made, nil // the answer to the last step was lost
 		}
 		return made, fmt.Errorf("%s is switched on: somebody may use it, and its disk would be overwritten; switch it off first", o.Worker.Name)
@@ -146,19 +165,47 @@ func (*servers) Create(ctx context.Context, o provider.Order, userData []byte) (
 			return made, err
 		}
 	}
-	if !inserted {
-		v, err := empty(list)
-		if err != nil {
-			return made, err
-		}
-		if err := m.insert(v, j.imageURL()); err != nil {
-			return made, err
-		}
+	if err := j.offer(m); err != nil {
+		return made, err
 	}
-	if err := m.setOverride(override{Enabled: "Once", Target: "Cd"}); err != nil {
+	j.record.Powered = true
+	if err := j.write(); err != nil {
 		return made, err
 	}
 	return made, m.power(ctx, true)
+}
+
+// offered reports whether the server has the run's image, or had it at its last boot.
+func (j *job) offered(m *machine) (bool, error) {
+	if !j.begun {
+		return false, nil
+	}
+	if j.server.Boot == byHTTP {
+		return m.override().URI == j.imageURL() || j.record.Powered, nil
+	}
+	list, err := m.drives()
+	return drive(list, j.imageURL()) != nil, err
+}
+
+// offer has the server boot the run's image once.
+func (j *job) offer(m *machine) error {
+	if j.server.Boot == byHTTP {
+		return m.offerHTTP(j.imageURL())
+	}
+	list, err := m.drives()
+	if err != nil {
+		return err
+	}
+	if drive(list, j.imageURL()) == nil {
+		v, err := empty(list)
+		if err != nil {
+			return err
+		}
+		if err := m.insert(v, j.imageURL()); err != nil {
+			return err
+		}
+	}
+	return m.setOverride(override{Enabled: "Once", Target: "Cd"})
 }
 
 // start writes down what is about to be changed.
@@ -190,12 +237,12 @@ func (*servers) Find(ctx context.Context, o provider.Order) (provider.Machine, e
 		return provider.Machine{}, err
 	}
 	defer m.Close()
-	list, err := m.drives()
+	offered, err := j.offered(m)
+	if err == nil && (!offered || !m.on()) {
+		err = provider.ErrNone // begun, and not made: Create continues
+	}
 	if err != nil {
 		return provider.Machine{}, err
-	}
-	if drive(list, j.imageURL()) == nil || !m.on() {
-		return provider.Machine{}, provider.ErrNone // begun, and not made: Create continues
 	}
 	return made, nil
 }
@@ -203,10 +250,11 @@ func (*servers) Find(ctx context.Context, o provider.Order) (provider.Machine, e
 // Clean implements provider.Provider: the image leaves the drive and the web server, and the
 // boot override is as it was.
 func (*servers) Clean(ctx context.Context, o provider.Order) error {
-	j, err := begin(o)
+	j, unlock, err := beginAlone(ctx, o)
 	if err != nil {
 		return err
 	}
+	defer unlock()
 	if err := j.mine(); err != nil {
 		if errors.Is(err, provider.ErrNone) {
 			return nil
@@ -229,6 +277,20 @@ func (j *job) clean(m *machine) error {
 	if err := ignore(os.Remove(j.imageFile()), fs.ErrNotExist); err != nil {
 		return fmt.Errorf("remove the image: %w", err)
 	}
+	withdraw := j.eject
+	if j.server.Boot == byHTTP {
+		withdraw = j.withdrawURI
+	}
+	if err := withdraw(m); err != nil {
+		return err
+	}
+	j.record.Cleaned = true
+	return j.write()
+}
+
+// eject takes the image out of its drive and restores the boot override, as far as it is the
+// run's: "once, from CD" that the server has not used.
+func (j *job) eject(m *machine) error {
 	list, err := m.drives()
 	if err != nil {
 		return err
@@ -238,23 +300,33 @@ func (j *job) clean(m *machine) error {
 			return fmt.Errorf("eject the image from virtual drive %s: %w", v.ID, err)
 		}
 	}
-	// Only what is still ours: "once, from CD" that the server has not used.
 	if now := m.override(); now.Target == "Cd" && now.Enabled == "Once" && now != j.record.Boot && j.record.Boot.Enabled != "" {
+		return m.setOverride(j.record.Boot)
+	}
+	return nil
+}
+
+// withdrawURI does the same for a server that boots over HTTP.
+func (j *job) withdrawURI(m *machine) error {
+	if m.override().URI != j.imageURL() {
+		return nil
+	}
+	if now := m.override(); now.Target == string(schemas.UefiHTTPBootSource) && j.record.Boot.Enabled != "" {
 		if err := m.setOverride(j.record.Boot); err != nil {
 			return err
 		}
 	}
-	j.record.Cleaned = true
-	return j.write()
+	return m.dropURI()
 }
 
 // Delete implements provider.Provider: it switches the server off, whose disk keeps what is on
 // it.
 func (*servers) Delete(ctx context.Context, o provider.Order) error {
-	j, err := begin(o)
+	j, unlock, err := beginAlone(ctx, o)
 	if err != nil {
 		return err
 	}
+	defer unlock()
 	if err := j.mine(); err != nil {
 		if errors.Is(err, provider.ErrNone) {
 			return nil
@@ -266,12 +338,12 @@ func (*servers) Delete(ctx context.Context, o provider.Order) error {
 		return err
 	}
 	defer m.Close()
-	list, err := m.drives()
+	offered, err := j.offered(m)
 	if err != nil {
 		return err
 	}
 	// On without our image, and never clean: somebody switched it on before this run could.
-	if j.record.Cleaned || drive(list, j.imageURL()) != nil {
+	if j.record.Cleaned || offered {
 		if err := m.power(ctx, false); err != nil {
 			return err
 		}
@@ -279,7 +351,11 @@ func (*servers) Delete(ctx context.Context, o provider.Order) error {
 	if err := j.clean(m); err != nil {
 		return err
 	}
-	return ignore(os.Remove(j.recordFile()), fs.ErrNotExist)
+	if err := ignore(os.Remove(j.recordFile()), fs.ErrNotExist); err != nil {
+		return err
+	}
+	j.begun = false
+	return nil
 }
 
 func ignore(err, this error) error {
@@ -354,12 +430,16 @@ func checkServer(ctx context.Context, o provider.Order) provider.Check {
 	if m.on() {
 		return failed(errors.New("it is switched on: somebody may use it; switch it off first"))
 	}
-	list, err := m.drives()
+	how := "its virtual drive is empty"
+	if j.server.Boot == byHTTP {
+		how, err = "it boots over HTTP; whether its BMC takes a URL for that shows when it is set", m.bootsHTTP()
+	} else if list, listErr := m.drives(); listErr != nil {
+		err = listErr
+	} else {
+		_, err = empty(list)
+	}
 	if err != nil {
 		return failed(err)
 	}
-	if _, err := empty(list); err != nil {
-		return failed(err)
-	}
-	return provider.Check{Outcome: provider.Passed, Text: fmt.Sprintf("%s: %s %s is off, its virtual drive is empty; disk %s will be overwritten", o.Worker.Name, m.system.Manufacturer, m.system.Model, j.server.Disk)}
+	return provider.Check{Outcome: provider.Passed, Text: fmt.Sprintf("%s: %s %s is off, %s; disk %s will be overwritten", o.Worker.Name, m.system.Manufacturer, strings.TrimSpace(m.system.Model), how, j.server.Disk)}
 }

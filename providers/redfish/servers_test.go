@@ -41,15 +41,19 @@ type rack struct {
 	boots []bmc.Boot
 }
 
-func newRack(t *testing.T, vendor bmc.Vendor) *rack {
+func newRack(t *testing.T, vendor bmc.Vendor, change ...func(*bmc.Config)) *rack {
 	t.Helper()
 	r := &rack{t: t, dir: t.TempDir()}
 	var err error
-	r.bmc, err = bmc.Start(bmc.Config{Name: "guest0", Address: "127.0.0.1:0", Vendor: vendor, Serial: "S1", User: "admin", Pass: pass, PowerChanged: func(on bool, b bmc.Boot) {
+	config := bmc.Config{Name: "guest0", Address: "127.0.0.1:0", Vendor: vendor, Serial: "S1", User: "admin", Pass: pass, PowerChanged: func(on bool, b bmc.Boot) {
 		if on {
 			r.boots = append(r.boots, b)
 		}
-	}})
+	}}
+	for _, c := range change {
+		c(&config)
+	}
+	r.bmc, err = bmc.Start(config)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +118,9 @@ func (r *rack) left() []string {
 		r.t.Fatal(err)
 	}
 	for _, e := range entries {
-		names = append(names, e.Name())
+		if !strings.HasSuffix(e.Name(), ".lock") || len(entries) == 1 { // it goes with what it is about
+			names = append(names, e.Name())
+		}
 	}
 	return names
 }

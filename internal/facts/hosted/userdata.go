@@ -16,12 +16,11 @@ import (
 // UserData is the fact hosted-user-data: whether a machine that is made now would be
 // answered. Where it would, a machine that is answered with 511 brings something else.
 type UserData struct {
-	Known facts.Field[bool] `cel:"known"` // the tokens of all NodePools' user-data are ones that the running server has built payloads for
+	Known facts.Field[bool] `cel:"known"` // the tokens of all NodePools' user-data are ones that payloads were built for, and a server runs
+	// Started is when the youngest ready pod of the server did. Its cache is memory: it then
+	// builds the payloads again, and knows no token until it has.
+	Started facts.Field[time.Time] `cel:"started"`
 }
-
-// warm is how long the ignition server may take to build the payloads again after a
-// start: its cache is memory.
-const warm = 15 * time.Minute
 
 func userDataFact() facts.Fact {
 	return facts.Define("hosted-user-data", fault.Cluster, "whether the ignition server knows the tokens that machines made now would bring", []evidence.Need{
@@ -45,8 +44,9 @@ func readUserData(ctx context.Context, w *facts.World, s fault.Subject) (UserDat
 	if err != nil {
 		return f, err
 	}
-	known := server.Ready.Value() > 0 && w.Now.Sub(server.Started.Value()) > warm && len(pools) > 0
+	known := server.Ready.Value() > 0 && len(pools) > 0
 	f.Known.Prove(server.Ready.Proof()...)
+	f.Started = server.Started
 	for _, n := range pools {
 		tok, err := readToken(ctx, w, fault.Subject{Kind: fault.NodePool, Namespace: n.Namespace, Name: n.Name})
 		if errors.Is(err, facts.ErrNotApplicable) {

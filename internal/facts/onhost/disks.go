@@ -73,8 +73,8 @@ func readDisks(ctx context.Context, w *facts.World, s fault.Subject) (Disks, err
 			if words == "" {
 				words = x.Path + ": " + what
 			}
+			seen = append(seen, x.Mount+x.Type)
 		}
-		seen = append(seen, x.Mount+x.Type)
 		if low || x.ReadOnly && needed || x.Path == "/var" {
 			item := shows(loc, "df "+x.Path, fmt.Sprintf("mounted at %s (%s, %s): %s", x.Mount, x.Type, mode, what), d.At)
 			facts.Prove(item, &f.Full, &f.FullWords, &f.ReadOnly)

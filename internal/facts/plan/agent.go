@@ -3,7 +3,6 @@ package plan
 import (
 	"context"
 	"net/netip"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -74,13 +73,11 @@ func (f *Agent) rendezvous(p plans) {
 	}
 }
 
-var ntpName = regexp.MustCompile(`^[A-Za-z0-9]([-A-Za-z0-9.]*[A-Za-z0-9])?$`)
-
 func (f *Agent) sources(p plans) {
 	list := p.agent.get("additionalNTPSources")
 	for _, n := range list.items() {
-		if _, err := netip.ParseAddr(n.text()); err != nil && !ntpName.MatchString(n.text()) {
-			add(&f.Invalid, n, n.text(), "%q is neither an address nor a name", n.text())
+		if _, err := netip.ParseAddr(n.text()); err != nil && !subdomain.MatchString(strings.TrimSuffix(n.text(), ".")) {
+			add(&f.Invalid, n, n.text(), "%q is neither an address nor a name, which has no capital letters", n.text())
 		}
 	}
 	if n := p.agent.get("bootArtifactsBaseURL"); n.text() != "" && !strings.HasPrefix(n.text(), "http://") && !strings.HasPrefix(n.text(), "https://") {

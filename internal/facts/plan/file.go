@@ -71,6 +71,9 @@ func (f *File) fields(p plans) {
 			}
 			add(doc.to, n, n.path, "%s; %s", doc.what, hint)
 		})
+		doc.known.wrong(doc.root, func(n node, want form) {
+			add(&f.Unsupported, n, n.path, "the installer cannot read it: it has to be %s", want)
+		})
 		twice, _ := doc.root.doc.object.Content["twice"].([]any)
 		for _, v := range twice {
 			m, _ := v.(map[string]any)
@@ -185,17 +188,14 @@ func (f *File) values(p plans) {
 func (f *File) pools(p plans) {
 	c := p.install
 	control := c.get("controlPlane")
-	f.oneOf(control.get("name"), "master")
 	pools := append([]node{control, c.get("arbiter")}, c.get("compute").items()...)
 	names := map[string]bool{}
 	for i, pool := range pools {
 		f.oneOf(pool.get("architecture"), "amd64", "arm64", "ppc64le", "s390x")
 		f.oneOf(pool.get("hyperthreading"), "Enabled", "Disabled")
 		n := pool.get("replicas")
-		count, ok := n.number()
+		count, _ := n.number()
 		switch {
-		case n.there() && !ok:
-			add(&f.Unsupported, n, n.path, "%q is not a number; write it without quotes", n.text())
 		case n.there() && count < 0:
 			add(&f.Unsupported, n, n.path, "%d is less than 0", count)
 		case i < 2 && n.there() && count == 0:
@@ -205,7 +205,9 @@ func (f *File) pools(p plans) {
 			continue
 		}
 		f.oneOf(pool.get("name"), "worker", "edge")
-		if name := pool.get("name"); name.text() != "" {
+		if name := pool.get("name"); name.text() == "" {
+			add(&f.Missing, name, name.path, "each compute pool needs its name; write worker")
+		} else {
 			if names[name.text()] {
 				add(&f.Unsupported, name, name.path, "a second pool has the name %q; join the two", name.text())
 			}
@@ -217,7 +219,19 @@ func (f *File) pools(p plans) {
 	}
 	if p.agentBased() {
 		f.agentPools(c)
+		return
 	}
+	if n := control.get("replicas"); twoMasters(c) {
+		add(&f.Unsupported, n, n.path, "2 control-plane hosts need an arbiter, or fencing with a credential for each; write 3 or 1")
+	}
+}
+
+// twoMasters: two members of etcd have no majority when one fails. The installer refuses them
+// from 4.19 on (validateFencingCredentials).
+func twoMasters(c node) bool {
+	masters, ok := c.get("controlPlane", "replicas").number()
+	arbiter, _ := c.get("arbiter", "replicas").number()
+	return ok && masters == 2 && arbiter == 0 && !c.get("controlPlane", "fencing", "credentials").there()
 }
 
 // agentPools: validateControlPlaneConfiguration and validateSNOConfiguration.
@@ -230,9 +244,7 @@ func (f *File) agentPools(c node) {
 	if !ok {
 		return
 	}
-	arbiter, _ := c.get("arbiter", "replicas").number()
-	fencing := c.get("controlPlane", "fencing", "credentials").there()
-	if masters > 5 || masters == 2 && arbiter == 0 && !fencing {
+	if masters > 5 || twoMasters(c) {
 		add(&f.Unsupported, n, n.path, "an agent-based installation has 1, 3, 4 or 5 control-plane hosts, or 2 with an arbiter or with fencing; %d was written", masters)
 	}
 	workers := workersOf(c)
@@ -254,18 +266,26 @@ func (f *File) agentPools(c node) {
 	}
 }
 
-// workersOf counts the workers. Where a pool has no count, three are meant
-// (pkg/types/defaults/machinepools.go); for an agent-based installation, too.
+// workersOf counts the workers. Where there is no pool of workers, or it has no count, three
+// are meant (pkg/types/defaults/installconfig.go SetInstallConfigDefaults, machinepools.go);
+// for an agent-based installation, too.
 func workersOf(c node) int64 {
-	var total int64
+	const meant = 3
+	total, named := int64(0), false
 	for _, pool := range c.get("compute").items() {
 		n, ok := pool.get("replicas").number()
-		if !pool.get("replicas").there() {
-			n, ok = 3, true
+		if pool.get("name").text() == "worker" {
+			named = true
+			if !pool.get("replicas").there() {
+				n, ok = meant, true
+			}
 		}
 		if ok {
 			total += n
 		}
+	}
+	if !named {
+		total += meant
 	}
 	return total
 }

@@ -69,3 +69,23 @@ func TestUnknownKeys(t *testing.T) {
 		t.Errorf("%v, want %v", got, want)
 	}
 }
+
+func TestWrongForm(t *testing.T) {
+	known := parseKeys(": a! b c# d? e[] f{} g+\nh.*: i#\n")
+	for _, c := range []struct {
+		value map[string]any
+		want  []string
+	}{
+		{map[string]any{"a": "x", "b": int64(1), "c": int64(1), "d": true, "e": []any{"x", int64(1)}, "f": map[string]any{"x": []any{}}, "g": 1.5, "h": []any{map[string]any{"i": int64(1)}}}, nil},
+		{map[string]any{"a": int64(1), "b": []any{}, "c": "1", "d": "yes", "e": "x", "f": "x", "h": []any{"x"}}, []string{"a", "b", "c", "d", "e", "f", "h[0]"}},
+		{map[string]any{"a": []any{}, "b": map[string]any{}, "c": 1.5, "d": int64(1), "e": []any{[]any{}}, "f": []any{}, "h": map[string]any{}}, []string{"a", "b", "c", "d", "e[0]", "f", "h"}},
+		{map[string]any{"a": nil, "b": nil, "c": nil, "e": nil, "E": "x", "h": nil}, []string{"E"}},
+	} {
+		var got []string
+		known.wrong(node{&document{}, "", c.value}, func(n node, _ form) { got = append(got, n.path) })
+		slices.Sort(got)
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%v: %v, want %v", c.value, got, c.want)
+		}
+	}
+}

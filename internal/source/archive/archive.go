@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -291,6 +292,11 @@ func (b *builder) readSmall(ctx context.Context) error {
 	}
 	headers, seals := map[string][]byte{}, map[string][]byte{}
 	for _, e := range b.small {
+		if e.machine != nil && slices.Contains(sosDates, e.machine.path) {
+			if t := s.sosDate(ctx, map[string]file{e.machine.path: e.file}); !t.IsZero() {
+				s.stamps = append(s.stamps, t)
+			}
+		}
 		switch e.class {
 		case manifest, seal:
 			raw, err := s.read(ctx, e.file, maxManifest)

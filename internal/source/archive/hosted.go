@@ -23,6 +23,11 @@ func (b *builder) dropUnproved() {
 		b.s.objects[r] = list
 	}
 	b.s.texts = slices.DeleteFunc(b.s.texts, gone)
+	for _, e := range b.small {
+		if gone(e) && looseFile(e.file.path) {
+			b.open = append(b.open, entry{class: loose, file: e.file})
+		}
+	}
 	b.small = slices.DeleteFunc(b.small, gone)
 	for i, e := range b.open {
 		if gone(e) {

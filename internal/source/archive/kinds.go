@@ -69,7 +69,7 @@ func otherLayout(e *entry, parts []string) bool {
 			layout = Insights
 		case bundleFile(e, p, rest):
 			layout = LogBundle
-		case p == "sos_commands" && (sosJournal(e, rest) || sosMachine(e, rest)):
+		case p == "sos_commands" && sosJournal(e, rest), (p == "sos_commands" || p == "etc") && sosMachine(e, strings.Join(parts[i:], "/")):
 			layout = SOSReport
 		default:
 			continue

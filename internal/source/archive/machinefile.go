@@ -4,14 +4,10 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"math"
 	"net/netip"
 	"path"
 	"regexp"
-	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -23,34 +19,10 @@ import (
 // itself, and what lies next to it. Such files become the objects that rollcall-host
 // writes, with what they do not hold marked as not read.
 type machineFile struct {
-	address  string // of a log bundle's directory control-plane/<address>
-	journal  bool   // the file is a journal: its lines name the machine
-	hostname file   // of a sosreport
-	sources  file   // of a sosreport: what chronyc lists
-}
-
-// The files of a sosreport (sosreport/sos:sos/report/plugins/{host,chrony}.py, before
-// 3.6 general.py) below sos_commands.
-var (
-	sosHostnames = []string{"host/hostname", "general/hostname"}
-	sosTracking  = "chrony/chronyc_tracking"
-	sosSources   = []string{"chrony/chronyc_-n_sources", "chrony/chronyc_sources"}
-)
-
-// sosMachine finds out whether a file of a sosreport tells of the machine.
-func sosMachine(e *entry, rest []string) bool {
-	switch p := strings.Join(rest, "/"); {
-	case slices.Contains(sosHostnames, p):
-		e.class, e.resource = object, evidence.HostIdentities
-	case p == sosTracking:
-		e.class, e.resource = object, evidence.HostClocks
-	case slices.Contains(sosSources, p):
-		e.class = detail
-	default:
-		return false
-	}
-	e.machine = &machineFile{}
-	return true
+	address string          // of a log bundle's directory control-plane/<address>
+	journal bool            // the file is a journal: its lines name the machine
+	path    string          // of a sosreport's file below its root
+	report  map[string]file // all such files of the same sosreport, by path
 }
 
 // bundleMachine reads control-plane/<address>/network/hostname.txt
@@ -66,22 +38,7 @@ func bundleMachine(e *entry, rest []string) bool {
 // machines puts together the files of each machine. In log bundles of older releases no
 // file has its name, and its journals do.
 func (b *builder) machines() {
-	hostnames, sources := map[of]file{}, map[of]file{}
-	for _, e := range b.s.objects[evidence.HostIdentities] {
-		if e.machine != nil && e.of.layout == SOSReport {
-			hostnames[e.of] = e.file
-		}
-	}
-	for _, e := range b.small {
-		if e.machine != nil {
-			sources[e.of] = e.file
-		}
-	}
-	for _, e := range b.s.objects[evidence.HostClocks] {
-		if e.machine != nil {
-			e.machine.hostname, e.machine.sources = hostnames[e.of], sources[e.of]
-		}
-	}
+	b.sosMachines()
 	named := map[string]bool{}
 	for _, e := range b.s.objects[evidence.HostIdentities] {
 		if e.machine != nil && e.of.layout == LogBundle {
@@ -125,8 +82,8 @@ func (s *Source) readMachine(ctx context.Context, e entry, c *listing) error {
 		return nil
 	}
 	var part any = machineIdentity(hostname, from, m.address)
-	if e.resource == evidence.HostClocks {
-		if part, err = s.machineClock(ctx, e); err != nil {
+	if read := sosParts[e.resource]; m.report != nil && read != nil {
+		if part, err = read(s, ctx, m.report, e.file); err != nil {
 			c.damage(e.file.path, err)
 			return nil
 		}
@@ -153,8 +110,8 @@ func (s *Source) machineName(ctx context.Context, e entry) (name, from string, e
 		return name, "journal", err
 	}
 	f := e.file
-	if e.resource == evidence.HostClocks {
-		if f = e.machine.hostname; f.path == "" {
+	if e.resource != evidence.HostIdentities {
+		if f = first(e.machine.report, sosHostnames); f.path == "" {
 			return path.Base(e.of.root), "directory", nil
 		}
 	}
@@ -215,84 +172,4 @@ func machineIdentity(hostname, from, address string) onhost.Identity {
 		id.Addresses = []string{a.String()}
 	}
 	return id
-}
-
-// machineClock reads what chronyc printed for people.
-func (s *Source) machineClock(ctx context.Context, e entry) (onhost.Clock, error) {
-	raw, err := s.read(ctx, e.file, maxSmallFile)
-	if err != nil {
-		return onhost.Clock{}, err
-	}
-	c, err := parseTracking(string(raw))
-	if err != nil {
-		return c, err
-	}
-	if e.machine.sources.path == "" {
-		c.SourcesError = "the sosreport has no list of chrony's sources"
-		return c, nil
-	}
-	raw, err = s.read(ctx, e.machine.sources, maxSmallFile)
-	if err == nil {
-		c.Sources, err = parseSources(string(raw))
-	}
-	if err != nil {
-		c.SourcesError = err.Error()
-	}
-	return c, nil
-}
-
-// parseTracking reads `chronyc tracking` (chrony: client.c process_cmd_tracking).
-func parseTracking(text string) (onhost.Clock, error) {
-	c := onhost.Clock{Sources: []onhost.TimeSource{}}
-	for line := range strings.Lines(text) {
-		key, value, _ := strings.Cut(line, ":")
-		value = strings.TrimSpace(value)
-		switch strings.TrimSpace(key) {
-		case "Reference ID":
-			if _, name, ok := strings.Cut(value, "("); ok {
-				c.Reference = strings.TrimSuffix(name, ")")
-			}
-		case "Stratum":
-			c.Stratum, _ = strconv.Atoi(value)
-		case "System time":
-			seconds, _, _ := strings.Cut(value, " ")
-			offset, err := strconv.ParseFloat(seconds, 64)
-			if err != nil {
-				return c, fmt.Errorf("%.80q is not a time", value)
-			}
-			c.Offset = math.Abs(offset)
-		case "Leap status":
-			c.Leap = value
-		}
-	}
-	if c.Leap == "" {
-		return c, fmt.Errorf("chronyc printed %.80q", strings.TrimSpace(text))
-	}
-	c.Synchronised = c.Leap != "Not synchronised"
-	return c, nil
-}
-
-// parseSources reads `chronyc sources`: a table of one server a line, which begins with
-// its mode and state; the fifth column says in octal which of the last eight questions
-// were answered (chrony: client.c process_cmd_sources).
-func parseSources(text string) ([]onhost.TimeSource, error) {
-	list, table := []onhost.TimeSource{}, false
-	for line := range strings.Lines(text) {
-		f := strings.Fields(line)
-		switch {
-		case strings.HasPrefix(line, "MS Name/IP"), strings.Contains(line, "Number of sources"):
-			table = true
-		case len(f) < 5 || len(f[0]) != 2 || !strings.Contains("^=#", f[0][:1]):
-		default:
-			reach, err := strconv.ParseInt(f[4], 8, 32)
-			if err != nil {
-				return nil, fmt.Errorf("%.80q is not a line of chronyc", strings.TrimSpace(line))
-			}
-			list = append(list, onhost.TimeSource{Name: f[1], State: f[0][1:], Reach: int(reach)})
-		}
-	}
-	if !table {
-		return nil, errors.New("chronyc printed no table of sources")
-	}
-	return list, nil
 }

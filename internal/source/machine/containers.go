@@ -13,7 +13,6 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/source/onhost"
-	"github.com/rollcall-project/rollcall/internal/source/yamlin"
 )
 
 // manifestDir is the kubelet's staticPodPath
@@ -109,24 +108,6 @@ func (s *Source) manifest(name string) onhost.Manifest {
 	if err != nil {
 		return m
 	}
-	var pod struct {
-		Metadata struct {
-			Name      string `json:"name"`
-			Namespace string `json:"namespace"`
-		} `json:"metadata"`
-		Spec struct {
-			Containers []struct {
-				Name string `json:"name"`
-			} `json:"containers"`
-		} `json:"spec"`
-	}
-	if err := yamlin.Unmarshal(raw, &pod, 2*maxFile); err != nil || pod.Metadata.Name == "" {
-		m.Problem = "it is not a pod"
-		return m
-	}
-	m.Namespace, m.Pod = pod.Metadata.Namespace, pod.Metadata.Name
-	for _, c := range pod.Spec.Containers {
-		m.Containers = append(m.Containers, c.Name)
-	}
+	m.Parse(raw)
 	return m
 }

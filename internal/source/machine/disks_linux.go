@@ -1,7 +1,6 @@
 package machine
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"os"
@@ -15,9 +14,6 @@ import (
 	"github.com/rollcall-project/rollcall/internal/source/onhost"
 )
 
-// neededPaths are what a node writes to.
-var neededPaths = []string{"/etc", "/var", "/var/lib/kubelet", "/var/lib/containers", "/var/lib/etcd", "/var/log", "/boot"}
-
 func (s *Source) disks(ctx context.Context) (part, error) {
 	if !s.live {
 		return part{}, s.copied(evidence.HostDisks)
@@ -27,7 +23,7 @@ func (s *Source) disks(ctx context.Context) (part, error) {
 		return part{}, &evidence.Unavailable{Need: evidence.Objects(evidence.HostDisks, ""), Why: evidence.Damaged, Detail: "read the mounts: " + plain(err)}
 	}
 	d := onhost.Disks{FileSystems: []onhost.FileSystem{}, At: s.now()}
-	for _, p := range neededPaths {
+	for _, p := range onhost.NeededPaths {
 		if at, err := s.tree.resolve(p); err == nil {
 			d.FileSystems = append(d.FileSystems, s.fileSystem(p, "/"+at, mounts))
 		}
@@ -35,66 +31,20 @@ func (s *Source) disks(ctx context.Context) (part, error) {
 	return part{d, "/proc/1/mountinfo"}, ctx.Err()
 }
 
-// mount is one line of mountinfo.
-type mount struct {
-	device, point, kind string
-	readOnly            bool
-}
-
 // mounts reads the mounts of the machine's first process.
-func (s *Source) mounts() ([]mount, error) {
+func (s *Source) mounts() ([]onhost.Mount, error) {
 	raw, _, err := s.tree.read("/proc/1/mountinfo", 4<<20)
 	if err != nil {
 		return nil, err
 	}
-	return parseMounts(string(raw)), nil
+	return onhost.ParseMountInfo(string(raw)), nil
 }
 
-// parseMounts reads mountinfo (proc(5)): ID, parent, major:minor, root, point,
-// options, optional fields up to "-", type, source, options of the file system.
-func parseMounts(text string) []mount {
-	var list []mount
-	in := bufio.NewScanner(strings.NewReader(text))
-	in.Buffer(nil, 1<<20)
-	for in.Scan() {
-		f := strings.Fields(in.Text())
-		dash := slices.Index(f, "-")
-		if len(f) < 7 || dash < 6 || len(f) < dash+2 {
-			continue
-		}
-		m := mount{device: f[2], point: unescape(f[4]), kind: f[dash+1], readOnly: hasOption(f[5], "ro")}
-		if len(f) > dash+3 {
-			m.readOnly = m.readOnly || hasOption(f[dash+3], "ro")
-		}
-		list = append(list, m)
-	}
-	return list
-}
-
-func hasOption(list, option string) bool { return slices.Contains(strings.Split(list, ","), option) }
-
-// unescape undoes the octal escapes of blanks in mountinfo.
-func unescape(s string) string {
-	return strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`).Replace(s)
-}
-
-// mountOf is the last mount whose point is the path or above it.
-func mountOf(p string, mounts []mount) (mount, bool) {
-	var best mount
-	found := false
-	for _, m := range mounts {
-		if (m.point == "/" || m.point == p || strings.HasPrefix(p, m.point+"/")) && (!found || len(m.point) >= len(best.point)) {
-			best, found = m, true
-		}
-	}
-	return best, found
-}
-
-func (s *Source) fileSystem(name, at string, mounts []mount) onhost.FileSystem {
+func (s *Source) fileSystem(name, at string, mounts []onhost.Mount) onhost.FileSystem {
 	fsys := onhost.FileSystem{Path: name}
-	if m, ok := mountOf(at, mounts); ok {
-		fsys.Mount, fsys.Type, fsys.ReadOnly = m.point, m.kind, m.readOnly
-		s.device(&fsys, m.device)
+	if m, ok := onhost.MountOf(at, mounts); ok {
+		fsys.Mount, fsys.Type, fsys.ReadOnly = m.Point, m.Kind, m.ReadOnly
+		s.device(&fsys, m.Device)
 	}
 	f, err := s.tree.root.OpenFile(strings.TrimPrefix(at, "/"), os.O_RDONLY|syscall.O_DIRECTORY, 0)
 	if err != nil {

@@ -262,7 +262,7 @@ func FuzzPrograms(f *testing.F) {
 	f.Add([]byte(machinetest.Containers("a b c RUNNING")))
 	f.Add([]byte("21 20 8:4 / /var\\040x ro,relatime shared:2 - xfs /dev/sda4 rw\n"))
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		for _, u := range parseUnits(raw) {
+		for _, u := range onhost.ParseUnits(raw) {
 			if u.Name == "" {
 				t.Error("a unit without a name")
 			}
@@ -274,8 +274,8 @@ func FuzzPrograms(f *testing.F) {
 		if list, err := parseContainers(raw); err == nil && len(list) > maxContainers {
 			t.Error("too many containers")
 		}
-		for _, m := range parseMounts(string(raw)) {
-			mountOf("/var/lib/etcd", []mount{m})
+		for _, m := range onhost.ParseMountInfo(string(raw)) {
+			onhost.MountOf("/var/lib/etcd", []onhost.Mount{m})
 		}
 		nameServers(string(raw))
 		inHosts(string(raw), "a")

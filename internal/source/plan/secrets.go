@@ -51,8 +51,11 @@ func (t *tree) secret(key, path string, n *yaml.Node) (any, bool) {
 	default:
 		return nil, false
 	}
-	if !scalar {
-		return hidden, true
+	switch { // what it is stays: the installer takes no list as a password
+	case n.Kind == yaml.MappingNode:
+		return map[string]any{}, true
+	case !scalar:
+		return []any{}, true
 	}
 	if n.Value == "" || n.Tag == "!!null" {
 		return "", true

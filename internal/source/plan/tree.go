@@ -119,9 +119,18 @@ func (t *tree) mapping(n *yaml.Node, path string, depth int) any {
 
 func position(n *yaml.Node) string { return strconv.Itoa(n.Line) + ":" + strconv.Itoa(n.Column) }
 
-// scalar decodes a value as YAML 1.2 has it, but for yes and no, which are words: the
-// installer refuses them where it wants a boolean.
+// booleans are the words that the installer's decoder, which is one of YAML 1.1, takes for true
+// or false besides these two (sigs.k8s.io/yaml: goyaml.v2/resolve.go).
+var booleans = map[string]bool{
+	"y": true, "Y": true, "yes": true, "Yes": true, "YES": true, "on": true, "On": true, "ON": true,
+	"n": false, "N": false, "no": false, "No": false, "NO": false, "off": false, "Off": false, "OFF": false,
+}
+
+// scalar decodes a value as the installer does.
 func (t *tree) scalar(n *yaml.Node) any {
+	if b, ok := booleans[n.Value]; ok && n.Style == 0 {
+		return b
+	}
 	var v any
 	if err := n.Decode(&v); err != nil {
 		if t.wrong == nil {

@@ -32,11 +32,13 @@ var troubles = map[string]trouble{
 	"other-name":      {change: source(func(g *guest) string { return g.state.Net.Host(4) })},
 	"other-ca":        {change: otherCA},
 	"port-closed":     {change: source(func(g *guest) string { return g.state.Net.Mirror() })},
+	"packets-dropped": {change: source(func(g *guest) string { return g.state.Net.Firewalled() })},
 	"token-not-sent":  {change: header("Authorization", "Bearer")},
 	"old-path":        {change: replaced("/ignition\"", "/config/worker\"")},
 	"address-unknown": {otherAddress: true},
 	"host-name-other": {machine: lab.Guest{Hostname: "stranger"}},
 	"network-waits":   {machine: lab.Guest{Network: 1000 * time.Hour}},
+	"cni-unsigned":    {machine: lab.Guest{Network: 1000 * time.Hour, Unsigned: true}},
 }
 
 // pointer is a pointer Ignition config, with what is in it kept as it is.

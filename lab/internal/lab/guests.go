@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/rollcall-project/rollcall/lab/host"
+	"github.com/rollcall-project/rollcall/lab/internal/plan"
 	"github.com/rollcall-project/rollcall/lab/internal/seed"
 )
 
@@ -19,6 +20,7 @@ import (
 type Guest struct {
 	Hostname string        `json:"hostname,omitempty"` // what it calls itself; empty: its name
 	Network  time.Duration `json:"network,omitempty"`  // until its network plugin is ready
+	Unsigned bool          `json:"unsigned,omitempty"` // no one approves its network plugin's request
 }
 
 // MostGuests is how many machines boot-guest boots: guest0 to guest50.
@@ -58,7 +60,7 @@ func bootGuest(ctx context.Context, l *Lab, name string) error {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("read what is wrong with %s: %w", name, err)
 	}
-	return h.PowerOn(ctx, index, HostedMachine{Pointer: config, Unknown: true, Network: g.Network, Hostname: g.Hostname})
+	return h.PowerOn(ctx, index, HostedMachine{Pointer: config, Unknown: true, Network: g.Network, Hostname: g.Hostname, Unsigned: g.Unsigned})
 }
 
 // scrapGuest is the end of a machine. One that is off, or never was, is no error.
@@ -80,6 +82,12 @@ func rotateToken(ctx context.Context, l *Lab, _ string) error {
 		return errors.New("there is no hosted cluster in this scenario")
 	}
 	return h.Rotate(ctx)
+}
+
+// dropPackets has an address behind a firewall that drops what is sent to the node port.
+func (h *Hosted) dropPackets(context.Context) error {
+	_, err := plan.Silent(fmt.Sprintf("%s:%d", h.lab.net.Firewalled(), hostedPort))
+	return err
 }
 
 // powerOn switches a worker on, as a host of the lab.

@@ -47,6 +47,7 @@ type Hosted struct {
 	expected map[string]bool // hosts that a person knows of, and whose requests he approves
 	operator bool            // the HyperShift operator keeps the NodePool
 	fronts   []*plan.Forwarder
+	held     map[string]bool // hosts whose network plugin's requests no one approves
 }
 
 // HostedOptions say how a hosted cluster begins. The zero value is one whose
@@ -76,10 +77,10 @@ func (l *Lab) StartHosted(ctx context.Context, opts HostedOptions) (*Hosted, err
 		}
 		return h, nil
 	}
-	h := &Hosted{lab: l, opts: opts, asked: map[string]bool{}, expected: map[string]bool{}, operator: true}
+	h := &Hosted{lab: l, opts: opts, asked: map[string]bool{}, expected: map[string]bool{}, held: map[string]bool{}, operator: true}
 	for _, step := range []func(context.Context) error{
 		func(context.Context) error { return h.certificates(opts) },
-		h.startPlane, h.manage,
+		h.startPlane, h.manage, h.dropPackets,
 	} {
 		if err := step(ctx); err != nil {
 			return nil, fmt.Errorf("start the hosted cluster: %w", err)
@@ -300,6 +301,8 @@ type HostedMachine struct {
 	Unknown bool
 	// Hostname is what it calls itself; empty: its name.
 	Hostname string
+	// Unsigned leaves the requests of its network plugin as they are.
+	Unsigned bool
 }
 
 // PowerOn switches a worker on.
@@ -312,7 +315,7 @@ func (h *Hosted) PowerOn(ctx context.Context, index int, m HostedMachine) error 
 		}
 	}
 	h.mu.Lock()
-	h.expected[name] = !m.Unknown
+	h.expected[name], h.held[name] = !m.Unknown, m.Unsigned
 	h.mu.Unlock()
 	return h.powerOn(ctx, index, m)
 }

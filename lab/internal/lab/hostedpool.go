@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -268,6 +269,53 @@ func (h *Hosted) poolStands(ctx context.Context) (string, error) {
 	}
 	return "", nil
 }
+
+// OutdatedToken is the token Secret of a config that the NodePool had before.
+func (h *Hosted) OutdatedToken(ctx context.Context) (string, error) {
+	list, err := h.lab.kube.CoreV1().Secrets(seed.HostedControlPlane).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return "", fmt.Errorf("list the token secrets: %w", err)
+	}
+	for _, s := range list.Items {
+		if s.Annotations["hypershift.openshift.io/ignition-token-expiration-timestamp"] != "" {
+			return s.Name, nil
+		}
+	}
+	return "", errors.New("no token secret is outdated")
+}
+
+// HangRegistry lets the registry of the release image take connections and never answer: the
+// ignition server then builds for as long as its client waits.
+func (h *Hosted) HangRegistry() error {
+	listener, err := net.Listen("tcp", h.lab.net.Mirror()+":5000")
+	if err != nil {
+		return fmt.Errorf("hang the registry: %w", err)
+	}
+	go func() {
+		var open []net.Conn // what is not referred to is closed
+		for {
+			c, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			open = append(open, c)
+		}
+	}()
+	return nil
+}
+
+// ForgetPayloads starts the ignition server again, which has the payload of no config then and
+// builds that of each.
+func (h *Hosted) ForgetPayloads() error {
+	if err := os.Remove(filepath.Join(h.payloads(), h.tokenName()+".ign")); err != nil {
+		return fmt.Errorf("forget the payload: %w", err)
+	}
+	h.lab.procs.Stop(ignitionProc) // its pod starts it again
+	return nil
+}
+
+// AnswerRegistry is answerRegistry for a trouble.
+func (h *Hosted) AnswerRegistry(ctx context.Context) error { return h.answerRegistry(ctx) }
 
 // answerRegistry lets the ignition server build the payload of the present config, as it
 // would with a registry that answers: what it would build is put where its provider looks

@@ -37,7 +37,7 @@ func (h *Hosted) syncRequests(ctx context.Context) error {
 		req := &list.Items[i]
 		name := CommonName(req)
 		if node, ok := strings.CutPrefix(name, ovnPrefix); ok {
-			if identity && req.Spec.Username == "system:node:"+node {
+			if identity && req.Spec.Username == "system:node:"+node && !h.isHeld(node) {
 				errs = append(errs, h.approve(ctx, req, "AutoApproved", fmt.Sprintf("Auto-approved CSR %q", req.Name)))
 			}
 			continue
@@ -64,6 +64,12 @@ func (h *Hosted) syncRequests(ctx context.Context) error {
 		h.asked[node.Name] = true
 	}
 	return errors.Join(errs...)
+}
+
+func (h *Hosted) isHeld(node string) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.held[node]
 }
 
 const ovnPrefix = "system:ovn-node:"

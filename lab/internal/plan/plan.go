@@ -52,6 +52,9 @@ func (n Net) HostedEtcd() string { return n.IP(10) }
 // Mirror is the address of a registry; nothing listens there.
 func (n Net) Mirror() string { return n.IP(11) }
 
+// Firewalled is an address that answers no connection to a hosted cluster's node port.
+func (n Net) Firewalled() string { return n.IP(12) }
+
 // Host is the address of the machine with that number.
 func (n Net) Host(i int) string { return n.IP(byte(20 + i)) }
 

@@ -2,12 +2,15 @@ package trouble
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/rollcall-project/rollcall/lab/internal/lab"
 	"github.com/rollcall-project/rollcall/lab/internal/seed"
@@ -58,6 +61,26 @@ var hosted = []lab.Trouble{
 		Steady: all(shows("guest4", "Network Authentication Required", 3), payloadFails),
 	},
 	{
+		Name:   "hosted-cold-cache",
+		About:  "the ignition server was started again and builds its payloads, which takes long; until then it knows no token, and a worker with a good one waits",
+		Break:  bootCold,
+		Steady: shows("guest10", "Network Authentication Required", 3),
+		Stands: -1,
+	},
+	{
+		Name:   "hosted-payload-building",
+		About:  "the NodePool got a new config, whose payload the ignition server has not built yet; a worker with the new user-data waits",
+		Break:  bootUnbuilt,
+		Steady: shows("guest11", "Network Authentication Required", 3),
+		Stands: -1,
+	},
+	{
+		Name:   "hosted-config-replaced",
+		About:  "a worker is made from a copy of the user-data of a config that the NodePool no longer has; its token has expired",
+		Break:  bootReplaced,
+		Steady: shows("guest12", "Network Authentication Required", 3),
+	},
+	{
 		Name:   "hosted-pod-security",
 		About:  "the management cluster is no OpenShift, and its PodSecurity level refuses network-node-identity and ovnkube-control-plane; the first worker stays NotReady",
 		Break:  refuseNetwork,
@@ -72,6 +95,83 @@ const (
 	elsewhereGuest
 	payloadGuest
 )
+
+const (
+	coldGuest = lab.HostedWorker + 10 + iota
+	unbuiltGuest
+	replacedGuest
+)
+
+// poolMotd is a change of a NodePool's config.
+const poolMotd = "    storage: {files: [{path: /etc/motd, contents: {source: \"data:,hello\"}}]}\n"
+
+func bootCold(ctx context.Context, l *lab.Lab) error {
+	h, err := grown(ctx, l)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(h.HangRegistry(), h.ForgetPayloads()); err != nil {
+		return err
+	}
+	return h.PowerOn(ctx, coldGuest, lab.HostedMachine{})
+}
+
+func bootUnbuilt(ctx context.Context, l *lab.Lab) error {
+	h, err := grown(ctx, l)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(h.HangRegistry(), reconfigure(ctx, l, h)); err != nil {
+		return err
+	}
+	return h.PowerOn(ctx, unbuiltGuest, lab.HostedMachine{})
+}
+
+func bootReplaced(ctx context.Context, l *lab.Lab) error {
+	h, err := grown(ctx, l)
+	if err != nil {
+		return err
+	}
+	saved, err := h.UserData(ctx)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(reconfigure(ctx, l, h), h.AnswerRegistry(ctx)); err != nil {
+		return err
+	}
+	outdated, err := h.OutdatedToken(ctx)
+	if err != nil {
+		return err
+	}
+	if err := l.Age(ctx, 3*time.Hour); err != nil {
+		return err
+	}
+	// What is in the future stays where it is when the lab ages: the token of the config before
+	// expires two hours after the change.
+	note := fmt.Sprintf(`{"metadata":{"annotations":{"hypershift.openshift.io/ignition-token-expiration-timestamp":%q}}}`, time.Now().Add(-time.Hour).UTC().Format(time.RFC3339))
+	if err := l.Patch(ctx, schema.GroupVersionResource{Version: "v1", Resource: "secrets"}, seed.HostedControlPlane, outdated, note); err != nil {
+		return err
+	}
+	err = l.Await(ctx, 2*time.Minute, "the ignition server has not dropped the expired token", func(ctx context.Context) (bool, error) {
+		list, err := l.Kube().CoreV1().Secrets(seed.HostedControlPlane).List(ctx, metav1.ListOptions{})
+		return err == nil && !slices.ContainsFunc(list.Items, func(s corev1.Secret) bool { return s.Name == outdated }), err
+	})
+	if err != nil {
+		return err
+	}
+	return h.PowerOn(ctx, replacedGuest, lab.HostedMachine{Pointer: saved})
+}
+
+// reconfigure gives the NodePool another config, and waits for its user-data.
+func reconfigure(ctx context.Context, l *lab.Lab, h *lab.Hosted) error {
+	if err := h.Reconfigure(ctx, poolMotd); err != nil {
+		return err
+	}
+	return l.Await(ctx, time.Minute, "the new config has no user-data", func(ctx context.Context) (bool, error) {
+		_, err := h.UserData(ctx)
+		return err == nil, err
+	})
+}
 
 // grown is the hosted cluster with one more worker wanted.
 func grown(ctx context.Context, l *lab.Lab) (*lab.Hosted, error) {
@@ -131,14 +231,7 @@ func failPayload(ctx context.Context, l *lab.Lab) error {
 	if err != nil {
 		return err
 	}
-	if err := h.Reconfigure(ctx, "    storage: {files: [{path: /etc/motd, contents: {source: \"data:,hello\"}}]}\n"); err != nil {
-		return err
-	}
-	err = l.Await(ctx, time.Minute, "the new config has no user-data", func(ctx context.Context) (bool, error) {
-		_, err := h.UserData(ctx)
-		return err == nil, err
-	})
-	if err != nil {
+	if err := reconfigure(ctx, l, h); err != nil {
 		return err
 	}
 	return h.PowerOn(ctx, payloadGuest, lab.HostedMachine{})
