@@ -31,7 +31,7 @@ Exit codes: 0 repaired, and every sign of success holds; 1 the tool could not do
 2 repaired, and an error is present that the plan is not for; 3 the result could not be
 checked, or not every sign holds in time; 4 failed and rolled back; 5 a person is needed;
 6 partly done: something that the plan is for is still present, or an error is new. With
---until plan 0 says that what the plan is for is gone, or in progress, as expected.`
+--until plan 0 means that what the plan is for is gone, or in progress, as expected.`
 
 // addWriteFlags adds what apply, resume and undo have.
 func (a *app) addWriteFlags(cmd *cobra.Command, f *fixFlags) {
