@@ -10,9 +10,13 @@ import (
 	"syscall"
 
 	"github.com/rollcall-project/rollcall/internal/cli"
+	"github.com/rollcall-project/rollcall/internal/garbage"
 )
 
 func main() {
+	if _, chosen := os.LookupEnv("GOGC"); !chosen {
+		garbage.Pace()
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // after the first signal a second one ends the process at once
 	code := cli.Main(ctx, os.Args, cli.System())

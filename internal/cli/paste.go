@@ -280,6 +280,9 @@ func seen(d *diagnosis.Diagnosis) []message.Seen {
 		default:
 			continue
 		}
+		if f.Unsettled && len(s.Evidence) > 0 { // the subject and what holds; its fields say less
+			s.Evidence = []evidence.Item{{Locator: s.Evidence[0].Locator, Excerpt: f.Title}}
+		}
 		list = append(list, s)
 	}
 	return list

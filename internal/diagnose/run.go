@@ -233,8 +233,8 @@ func someone(k fault.Kind) string {
 	return "…"
 }
 
-// EvaluateAll evaluates faults for all subjects of their kind. Where the subjects
-// of a kind cannot be listed, one unknown finding per fault says so.
+// EvaluateAll evaluates faults for all subjects of their kind. Where the subjects of a kind
+// cannot be listed, or only some of them, one unknown finding per fault says so.
 func (e *Engine) EvaluateAll(ctx context.Context, w *facts.World, list []*fault.Fault) ([]diagnosis.Finding, int, error) {
 	subjects := map[fault.Kind][]fault.Subject{}
 	blind := map[fault.Kind]error{}
@@ -259,17 +259,18 @@ func (e *Engine) EvaluateAll(ctx context.Context, w *facts.World, list []*fault.
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(runtime.GOMAXPROCS(0))
 	for i, f := range list {
-		if err := blind[f.For]; err != nil && len(subjects[f.For]) == 0 {
-			parts[i] = []diagnosis.Finding{{
-				Fault: f.ID, Subject: fault.Subject{Kind: f.For, Name: fault.Unnamed}, Outcome: fault.Unknown, Severity: f.Severity,
-				Title:  fault.FillTitle(f, f.Title, someone(f.For), func(string) string { return "" }),
-				Reason: "it could not be read which there are: " + err.Error(), Supply: supplyOf(err),
-			}}
+		err := blind[f.For]
+		if err != nil && len(subjects[f.For]) == 0 {
+			parts[i] = []diagnosis.Finding{unlisted(f, err)}
 			continue
 		}
-		group.Go(func() (err error) {
-			parts[i], err = e.evaluateFor(ctx, w, f, subjects[f.For])
-			return err
+		group.Go(func() error {
+			known, broken := e.evaluateFor(ctx, w, f, subjects[f.For])
+			if err != nil && f.For != fault.Host { // of the others nothing is known
+				known = append(known, unlisted(f, err))
+			}
+			parts[i] = known
+			return broken
 		})
 	}
 	if err := group.Wait(); err != nil {
@@ -278,6 +279,15 @@ func (e *Engine) EvaluateAll(ctx context.Context, w *facts.World, list []*fault.
 	findings := slices.Concat(parts...)
 	sortby.StableFunc(findings, func(a, b diagnosis.Finding) int { return compareKeys(a.Key(), b.Key()) })
 	return findings, count, nil
+}
+
+// unlisted is the finding of a fault for those of its subjects of which nothing could be read.
+func unlisted(f *fault.Fault, err error) diagnosis.Finding {
+	return diagnosis.Finding{
+		Fault: f.ID, Subject: fault.Subject{Kind: f.For, Name: fault.Unnamed}, Outcome: fault.Unknown, Severity: f.Severity,
+		Title:  fault.FillTitle(f, f.Title, someone(f.For), func(string) string { return "" }),
+		Reason: "it could not be read which there are: " + err.Error(), Supply: supplyOf(err),
+	}
 }
 
 // evaluateFor evaluates a fault for subjects.

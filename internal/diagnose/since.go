@@ -22,8 +22,8 @@ func (v *evaluation) since(out *diagnosis.Finding) error {
 }
 
 // settles turns a condition that is still normal into an absent fault with a
-// deadline. Where it is not known since when it holds, the age of the installation
-// bounds it: it holds no longer than the cluster exists. Where that is not known
+// deadline. Where it is not known since when it holds, the age of its object or of the
+// installation bounds it: it holds no longer than these exist. Where that is not known
 // either, or what would make it a fault even now, it is unknown whether this is one.
 func (v *evaluation) settles(out *diagnosis.Finding, w *facts.World) error {
 	s := v.trial.fault.Settles
@@ -46,6 +46,15 @@ func (v *evaluation) settles(out *diagnosis.Finding, w *facts.World) error {
 	}
 	if since.IsZero() {
 		since = w.Installed
+		if s.Earliest != "" {
+			at, _, err := v.timeOf(s.Earliest)
+			if err != nil {
+				return err
+			}
+			if w.Now.Before(at.Add(s.Within.Duration)) {
+				since, hidden = at, nil
+			}
+		}
 	}
 	until := since.Add(s.Within.Duration)
 	switch {

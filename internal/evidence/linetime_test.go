@@ -1,6 +1,9 @@
 package evidence
 
 import (
+	"math/rand/v2"
+	"regexp"
+	"strings"
 	"testing"
 	"time"
 )
@@ -42,9 +45,56 @@ func TestLineTime(t *testing.T) {
 	}
 }
 
+// The same as expressions.
+var (
+	isoForm     = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)`)
+	klogForm    = regexp.MustCompile(`(?:^|[\s:])[IWEF](\d\d\d\d \d\d:\d\d:\d\d\.\d+)`)
+	journalForm = regexp.MustCompile(`^[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d`)
+)
+
+// TestTimesAsExpressions holds what is found by hand against the expressions, on lines made
+// of pieces of times.
+func TestTimesAsExpressions(t *testing.T) {
+	pieces := []string{"2026-01-02T10:09:59", "2026-01-02", "T", "10:09:59", ".123", ".", "Z", "+02:00", "-0700", "+02:0", "E0102 10:09:59.1", "I0102 10:09:59", "W",
+		"Jan  2 10:09:59", "Sep 14 14:43:46", " ", ":", "\n", "x", "é", "TT", "9"}
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 300_000 {
+		var line strings.Builder
+		for range 1 + random.IntN(6) {
+			line.WriteString(pieces[random.IntN(len(pieces))])
+		}
+		asExpressions(t, line.String())
+	}
+}
+
+func asExpressions(t *testing.T, line string) {
+	t.Helper()
+	if got, want := isoTime(line), isoForm.FindString(line); got != want {
+		t.Fatalf("isoTime(%q) = %q, want %q", line, got, want)
+	}
+	want := ""
+	if m := klogForm.FindStringSubmatch(line); m != nil {
+		want = m[1]
+	}
+	if got := klogTime(line); got != want {
+		t.Fatalf("klogTime(%q) = %q, want %q", line, got, want)
+	}
+	if got, want := journalTime(line), journalForm.FindString(line); got != want {
+		t.Fatalf("journalTime(%q) = %q, want %q", line, got, want)
+	}
+}
+
+func BenchmarkLineTime(b *testing.B) {
+	line := "2026-11-20T12:00:03.123456789Z W1120 12:00:03.123456       1 authentication.go:73] Unable to authenticate the request"
+	for b.Loop() {
+		LineTime(line, time.Time{})
+	}
+}
+
 func FuzzLineTime(f *testing.F) {
 	f.Add("Feb 29 10:00:00 x", int64(0))
 	f.Fuzz(func(t *testing.T, line string, unix int64) {
+		asExpressions(t, line)
 		now := time.Unix(unix%(1<<33), 0)
 		if _, iso := LineTime(line, time.Time{}); iso {
 			return

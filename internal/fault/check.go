@@ -273,6 +273,7 @@ func (f *Fault) expressions() []expression {
 	if f.Settles != nil {
 		add(f.Settles.Unless, cel.BoolType, "settles", "unless")
 		add(f.Settles.Since, cel.TimestampType, "settles", "since")
+		add(f.Settles.Earliest, cel.TimestampType, "settles", "earliest")
 	}
 	for i, e := range f.Explains {
 		add(e.When, cel.BoolType, "explains", i, "when")

@@ -44,6 +44,9 @@ type Settles struct {
 	Within Duration `json:"within"`
 	Since  string   `json:"since,omitempty"`  // expression; the fault's since where empty
 	Unless string   `json:"unless,omitempty"` // expression: it is not normal, even now
+	// Earliest is an expression: the condition cannot have begun before it. Where since when
+	// it holds is not known, it is normal for Within after that.
+	Earliest string `json:"earliest,omitempty"`
 }
 
 // Edge says what a fault explains.

@@ -67,7 +67,7 @@ func (s *Sanitizer) Spans(raw []byte) bool {
 	if len(raw) == 0 {
 		return false
 	}
-	if strings.IndexByte(":=|>-+", raw[len(raw)-1]) >= 0 || endsInIndicator(raw) || opensItem(raw) || opensManifest(string(raw[max(0, len(raw)-40):])) {
+	if strings.IndexByte(":=|>-+", raw[len(raw)-1]) >= 0 || endsInIndicator(raw) || opensItem(raw) || opensManifest(string(raw[max(0, len(raw)-manifestTail):])) {
 		return true
 	}
 	return wrappedEnd(raw) && bytes.Contains(raw, []byte("eyJ"))

@@ -27,12 +27,16 @@ var (
 	jsonPart   = lazily(`^([ \t]*"[^"\\]+":[ \t]*)("(?:[^"\\]|\\.)*")(,?[ \t]*\r?)$`)
 )
 
+// manifestTail is how much of a line opensManifest looks at. So many bytes become a string
+// without an allocation.
+const manifestTail = 32
+
 // opensManifest is a quick look for a line that begins a manifest, or its data.
 func opensManifest(end string) bool {
 	if n := len(end); n < 5 || strings.IndexByte(`t",:{'`, end[n-1]) < 0 {
 		return false
 	}
-	end = strings.TrimRight(end[max(0, len(end)-32):], "\"',{ \t")
+	end = strings.TrimRight(end[max(0, len(end)-manifestTail):], "\"',{ \t")
 	return strings.HasSuffix(end, "Secret") || strings.HasSuffix(strings.TrimRight(end, `":' `), "ata")
 }
 

@@ -28,7 +28,7 @@ type Identity struct {
 	Unreachable   facts.Field[int]       `cel:"unreachable"`  // expired, and the API does not answer
 	WrongName     facts.Field[int]       `cel:"wrongName"`    // its certificate has another name than the host
 	Locked        facts.Field[int]       `cel:"locked"`       // it may not ask for another name than its certificate's
-	Valid         facts.Field[int]       `cel:"valid"`        // its certificate was good at a start
+	Valid         facts.Field[int]       `cel:"valid"`        // its certificate was good at a start, or it got one
 	LastValid     facts.Field[time.Time] `cel:"lastValid"`
 	Last          facts.Field[time.Time] `cel:"last"`  // time of the last such line
 	First         facts.Field[time.Time] `cel:"first"` // time of the first line of a failure
@@ -38,22 +38,24 @@ type Identity struct {
 type saying struct {
 	id    string // of the message
 	count func(*Identity) *facts.Field[int]
+	good  bool // after it the failures before it count no more
 }
 
-// sayings, the good one last, are the lines of kubernetes/kubernetes:pkg/kubelet/certificate/{bootstrap/bootstrap,transport}.go,
-// plugin/pkg/admission/noderestriction, and kubernetes/client-go:util/certificate/certificate_manager.go.
+// sayings are the lines of kubernetes/kubernetes:pkg/kubelet/certificate/{bootstrap/bootstrap,transport}.go,
+// plugin/pkg/admission/noderestriction, and kubernetes/client-go:util/certificate/{certificate_manager.go,csr/csr.go}.
 var sayings = []saying{
-	{"kubelet-anonymous", func(i *Identity) *facts.Field[int] { return &i.Anonymous }},
-	{"kubelet-no-bootstrap", func(i *Identity) *facts.Field[int] { return &i.NoBootstrap }},
-	{"kubelet-unauthorized", func(i *Identity) *facts.Field[int] { return &i.Unauthorized }},
-	{"kubelet-expired", func(i *Identity) *facts.Field[int] { return &i.Expired }},
-	{"kubelet-expired-exit", func(i *Identity) *facts.Field[int] { return &i.Expired }},
-	{"kubelet-not-loaded", func(i *Identity) *facts.Field[int] { return &i.NotLoaded }},
-	{"kubelet-not-signed", func(i *Identity) *facts.Field[int] { return &i.NotSigned }},
-	{"kubelet-unreachable", func(i *Identity) *facts.Field[int] { return &i.Unreachable }},
-	{"kubelet-wrong-name", func(i *Identity) *facts.Field[int] { return &i.WrongName }},
-	{"kubelet-locked", func(i *Identity) *facts.Field[int] { return &i.Locked }},
-	{"kubelet-valid", func(i *Identity) *facts.Field[int] { return &i.Valid }},
+	{"kubelet-anonymous", func(i *Identity) *facts.Field[int] { return &i.Anonymous }, false},
+	{"kubelet-no-bootstrap", func(i *Identity) *facts.Field[int] { return &i.NoBootstrap }, false},
+	{"kubelet-unauthorized", func(i *Identity) *facts.Field[int] { return &i.Unauthorized }, false},
+	{"kubelet-expired", func(i *Identity) *facts.Field[int] { return &i.Expired }, false},
+	{"kubelet-expired-exit", func(i *Identity) *facts.Field[int] { return &i.Expired }, false},
+	{"kubelet-not-loaded", func(i *Identity) *facts.Field[int] { return &i.NotLoaded }, false},
+	{"kubelet-not-signed", func(i *Identity) *facts.Field[int] { return &i.NotSigned }, false},
+	{"kubelet-unreachable", func(i *Identity) *facts.Field[int] { return &i.Unreachable }, false},
+	{"kubelet-wrong-name", func(i *Identity) *facts.Field[int] { return &i.WrongName }, false},
+	{"kubelet-locked", func(i *Identity) *facts.Field[int] { return &i.Locked }, false},
+	{"kubelet-valid", func(i *Identity) *facts.Field[int] { return &i.Valid }, true},
+	{"kubelet-issued", func(i *Identity) *facts.Field[int] { return &i.Valid }, true},
 }
 
 var journal = evidence.TextQuery{Kind: evidence.Journal, Unit: "kubelet"}
@@ -115,14 +117,11 @@ func Runs(ctx context.Context, w *facts.World, h inventory.Host) (evidence.Item,
 	return evidence.Item{}, false, nil
 }
 
-// isValid is the last of the sayings: after it the failures before it count no more.
-func isValid(i int) bool { return i == len(sayings)-1 }
-
 // silent makes what was not logged unknown: there is no whole journal of this host.
 func (i *Identity) silent(err error) {
 	lines := i.Lines.Value()
-	for n, say := range sayings {
-		if f := say.count(i); f.Value() == 0 && (!isValid(n) || lines == 0) {
+	for _, say := range sayings {
+		if f := say.count(i); f.Value() == 0 && (!say.good || lines == 0) {
 			f.Miss(err)
 		}
 	}
@@ -138,8 +137,8 @@ func (i *Identity) ends(gap error) error {
 		return nil
 	}
 	i.silent(gap)
-	for n, say := range sayings {
-		if !isValid(n) {
+	for _, say := range sayings {
+		if !say.good {
 			_ = facts.Miss(gap, say.count(i))
 		}
 	}
@@ -156,9 +155,13 @@ type tally struct {
 
 func read(ctx context.Context, w *facts.World, h inventory.Host, journals bool) (*tally, error) {
 	t := &tally{counts: map[*saying]int{}, shown: map[*saying]evidence.Item{}}
-	order := []*saying{&started, &sayings[len(sayings)-1]} // "valid" before what it ends
-	for i := range sayings[:len(sayings)-1] {
-		order = append(order, &sayings[i])
+	order := []*saying{&started}
+	for _, good := range []bool{true, false} { // what ends failures before them
+		for i := range sayings {
+			if sayings[i].good == good {
+				order = append(order, &sayings[i])
+			}
+		}
 	}
 	for _, say := range order {
 		lines, err := said(ctx, w, h, say.id, journals)
@@ -174,8 +177,7 @@ func read(ctx context.Context, w *facts.World, h inventory.Host, journals bool) 
 }
 
 func (t *tally) take(say *saying, lines []evidence.Match) {
-	valid := say == &sayings[len(sayings)-1]
-	if !valid {
+	if !say.good {
 		lines = slices.DeleteFunc(lines, func(m evidence.Match) bool {
 			return !m.Line.Time.IsZero() && !t.lastValid.Time.IsZero() && !m.Line.Time.After(t.lastValid.Time)
 		})
@@ -191,7 +193,7 @@ func (t *tally) take(say *saying, lines []evidence.Match) {
 		}
 	}
 	later(&t.last)
-	if valid {
+	if say.good {
 		later(&t.lastValid)
 		return
 	}

@@ -81,6 +81,13 @@ func readNode(ctx context.Context, w *facts.World, s fault.Subject) (Node, error
 		if _, err := w.List(ctx, evidence.Nodes, ""); err != nil { // it may be among those that were not read
 			return n, err
 		}
+		roll, err := inventory.Read(ctx, w)
+		if err != nil {
+			return n, err
+		}
+		if u := roll.ForeignNodes(); u != nil {
+			return n, u
+		}
 		none := evidence.Listed(evidence.Nodes, "", fmt.Sprintf("none of the %d Nodes is %s", len(nodes), h.Name))
 		none.Dangling = h.Machine != nil && h.Machine.API.Status.NodeRef != nil
 		facts.Complete(&n)
@@ -159,7 +166,14 @@ func (n *Node) ready(api *corev1.Node, loc evidence.Locator) {
 	}
 	c := api.Status.Conditions[i]
 	ready, since := c.Status == corev1.ConditionTrue, c.LastTransitionTime.UTC()
-	shown := evidence.Item{Locator: loc.At("status.conditions"), Excerpt: fmt.Sprintf("Ready=%s since %s: %s %s", c.Status, stamp(since), c.Reason, c.Message), Time: since}
+	text := "Ready=" + string(c.Status)
+	if evidence.Plausible(since) {
+		text += " since " + stamp(since)
+	}
+	if c.Reason+c.Message != "" {
+		text += ": " + c.Reason + " " + c.Message
+	}
+	shown := evidence.Item{Locator: loc.At("status.conditions"), Excerpt: text, Time: since}
 	n.Ready.Set(ready, shown)
 	n.ReadyStatus.Set(string(c.Status), shown)
 	n.ReadyReason.Set(c.Reason, shown)

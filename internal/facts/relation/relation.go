@@ -67,8 +67,10 @@ func subjectsOfAll(ctx context.Context, w *facts.World) ([]fault.Subject, error)
 	return all, nil
 }
 
+// objects lists the objects of a resource as subjects. Where only some of them could be read,
+// these are returned with the reason.
 func objects(ctx context.Context, w *facts.World, k fault.Kind, r evidence.Resource) ([]fault.Subject, error) {
-	list, err := w.List(ctx, r, "")
+	list, err := w.Some(ctx, r, "")
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +79,8 @@ func objects(ctx context.Context, w *facts.World, k fault.Kind, r evidence.Resou
 		to = append(to, fault.Subject{Kind: k, Name: o.Name})
 	}
 	sortSubjects(to)
-	return to, nil
+	_, err = w.List(ctx, r, "")
+	return to, err
 }
 
 func subjects(list []inventory.Host, keep func(inventory.Host) bool) []fault.Subject {
@@ -133,10 +136,11 @@ func (r Relater) Relate(ctx context.Context, w *facts.World, rel fault.Relation,
 	return unread(to, true, err)
 }
 
-// unread turns "could not look" into a relation that is not known.
+// unread turns "could not look" into a relation that is not known; what could be read are
+// the candidates.
 func unread(to []fault.Subject, known bool, err error) ([]fault.Subject, bool, error) {
 	if _, ok := evidence.AsUnavailable(err); ok {
-		return nil, false, nil
+		return to, false, nil
 	}
 	return to, known, err
 }

@@ -57,7 +57,11 @@ type insightsDir struct {
 	part     string
 }
 
-// insightsFile reads what is below config/ and machinesets/.
+// insightsFile reads what is below config/ and machinesets/. Until 4.4 the names had no
+// ending (openshift/insights-operator release-4.4:pkg/gather/clusterconfig). An operator's own
+// resource, config/clusteroperator/<group>/<kind>/<name>.json, is none of the objects: it has a
+// name and a spec, and neither metadata nor, but for Insights itself, a status
+// (pkg/gatherers/clusterconfig/gather_cluster_operators.go clusterOperatorResource).
 func insightsFile(e *entry, dir string, rest []string) bool {
 	if dir == "machinesets" && len(rest) == 2 { // of older versions, at the root
 		dir, rest = "config", append([]string{"machinesets"}, rest...)
@@ -72,8 +76,8 @@ func insightsFile(e *entry, dir string, rest []string) bool {
 	if insightsLog(e, rest) {
 		return true
 	}
-	name, ok := strings.CutSuffix(rest[len(rest)-1], ".json")
-	if !ok || name == "" {
+	name, ok := strings.TrimSuffix(rest[len(rest)-1], ".json"), false
+	if name == "" {
 		return false
 	}
 	switch len(rest) {
@@ -83,15 +87,13 @@ func insightsFile(e *entry, dir string, rest []string) bool {
 		var d insightsDir
 		d, ok = insightsCluster[rest[0]]
 		e.resource, e.part = d.resource, d.part
+		if d.resource == evidence.Nodes && name == rest[1] {
+			e.part = "Insights up to 4.4 keeps only Nodes that are not Ready"
+		}
 	case 3:
 		var d insightsDir
 		d, ok = insightsNamespaced[rest[0]]
 		e.resource, e.part, e.namespace = d.resource, d.part, rest[1]
-	case 4: // config/clusteroperator/<group>/<kind>/<name>.json, an operator's own resource
-		ok = rest[0] == "clusteroperator"
-		e.resource = evidence.Resource{Group: rest[1], Name: plural(rest[2])}
-	default:
-		ok = false
 	}
 	if ok {
 		e.class = object

@@ -64,7 +64,7 @@ E0102 10:00:00.000000 1 kubelet.go:1] certificate has expired
 -- config/clusteroperator/dns.json --
 {"metadata": {"name": "dns"}}
 -- config/clusteroperator/operator.openshift.io/etcd/cluster.json --
-{"metadata": {"name": "cluster"}}
+{"apiVersion": "operator.openshift.io/v1", "kind": "Etcd", "name": "cluster", "spec": {"managementState": "Managed"}}
 -- config/certificatesigningrequests/csr-1.json --
 {"metadata": {"name": "csr-1"}}
 -- config/pod/openshift-etcd/etcd-1.json --
@@ -82,11 +82,14 @@ func TestInsights(t *testing.T) {
 	isKind(t, s, Insights, "2026-01-02T10:00:00Z")
 	for r, want := range map[evidence.Resource]string{
 		evidence.ClusterVersions: "version", evidence.Nodes: "worker1", evidence.ClusterOperators: "dns",
-		evidence.EtcdOperators: "cluster", evidence.MachineSets: "openshift-machine-api/workers",
+		evidence.MachineSets: "openshift-machine-api/workers",
 	} {
 		if got := names(t, s, r, ""); !slices.Equal(got, []string{want}) {
 			t.Errorf("%s are %v, want %s", r, got, want)
 		}
+	}
+	if _, err := s.List(t.Context(), evidence.EtcdOperators, ""); why(t, err) != evidence.NotCollected {
+		t.Errorf("an operator's own resource is %v, want not collected: Insights keeps its name and spec only", err)
 	}
 	for _, r := range []evidence.Resource{evidence.CSRs, evidence.Pods} {
 		list, err := s.List(t.Context(), r, "")
@@ -105,6 +108,32 @@ func TestInsights(t *testing.T) {
 	}
 	if got := allText(t, s, evidence.TextQuery{Kind: evidence.ContainerLog, Namespace: "openshift-etcd", Container: "etcd"}); got != "one line\n" {
 		t.Errorf("the log is %q", got)
+	}
+}
+
+// TestInsightsWithoutEndings: until 4.4 the names in an Insights archive had no ending, and
+// of the Nodes only those were kept that were not Ready.
+func TestInsightsWithoutEndings(t *testing.T) {
+	s := open(t, `
+-- config/id --
+1b2c
+-- config/version --
+{"kind": "ClusterVersion", "metadata": {"name": "version", "creationTimestamp": "2020-01-02T10:00:00Z"}}
+-- config/clusteroperator/dns --
+{"kind": "ClusterOperator", "metadata": {"name": "dns"}}
+-- config/node/worker1.example.com --
+{"kind": "Node", "metadata": {"name": "worker1.example.com"}}
+-- config/metrics --
+# HELP up
+`)
+	isKind(t, s, Insights, "2020-01-02T10:00:00Z")
+	for r, want := range map[evidence.Resource]string{evidence.ClusterVersions: "version", evidence.ClusterOperators: "dns"} {
+		if got := names(t, s, r, ""); !slices.Equal(got, []string{want}) {
+			t.Errorf("%s are %v, want %s", r, got, want)
+		}
+	}
+	if list, err := s.List(t.Context(), evidence.Nodes, ""); len(list) != 0 || !strings.Contains(err.Error(), "not Ready") {
+		t.Errorf("nodes are %d, %v; want none, because those that are Ready were not kept", len(list), err)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
@@ -124,10 +125,11 @@ func (s *Source) newestIn(ctx context.Context, f file, limit time.Time) (newest 
 	}
 	defer func() { err = errors.Join(err, in.Close()) }()
 	scan := timeScan{limit: limit}
-	if _, err := io.Copy(&scan, io.LimitReader(in, maxObjectFile)); err != nil {
-		return newest, err
+	_, err = io.Copy(&scan, io.LimitReader(in, maxObjectFile))
+	if newest = scan.end(); err != nil {
+		return time.Time{}, err
 	}
-	return scan.end(), nil
+	return newest, nil
 }
 
 // timeScan finds the newest time in the text of objects that is not after limit,
@@ -137,7 +139,8 @@ type timeScan struct {
 	limit  time.Time
 	newest time.Time
 	best   string
-	buf    []byte
+	window *[timeWindow]byte
+	n      int // bytes in it
 }
 
 const (
@@ -145,27 +148,57 @@ const (
 	timeOverlap = 128 // longer than a field with its time
 )
 
+// timeWindows are buffers of timeScan.
+var timeWindows = sync.Pool{New: func() any { return new([timeWindow]byte) }}
+
 // Write implements io.Writer; it never fails.
 func (s *timeScan) Write(p []byte) (int, error) {
-	total := len(p)
-	for len(p) > 0 {
-		if s.buf == nil {
-			s.buf = make([]byte, 0, timeWindow)
+	for rest := p; len(rest) > 0; {
+		k := copy(s.space(), rest)
+		s.grow(k)
+		rest = rest[k:]
+	}
+	return len(p), nil
+}
+
+// ReadFrom implements io.ReaderFrom.
+func (s *timeScan) ReadFrom(r io.Reader) (total int64, err error) {
+	for {
+		k, err := r.Read(s.space())
+		s.grow(k)
+		total += int64(k)
+		if errors.Is(err, io.EOF) {
+			return total, nil
 		}
-		k := min(len(p), timeWindow-len(s.buf))
-		s.buf = append(s.buf, p[:k]...)
-		if p = p[k:]; len(s.buf) == timeWindow {
-			s.scan(s.buf)
-			s.buf = s.buf[:copy(s.buf, s.buf[timeWindow-timeOverlap:])]
+		if err != nil {
+			return total, err
 		}
 	}
-	return total, nil
+}
+
+// space returns where the next bytes go.
+func (s *timeScan) space() []byte {
+	if s.window == nil {
+		s.window = timeWindows.Get().(*[timeWindow]byte)
+	}
+	return s.window[s.n:]
+}
+
+// grow notes that so many bytes came.
+func (s *timeScan) grow(k int) {
+	if s.n += k; s.n == timeWindow {
+		s.scan(s.window[:])
+		s.n = copy(s.window[:], s.window[timeWindow-timeOverlap:])
+	}
 }
 
 // end returns the newest time of what came.
 func (s *timeScan) end() time.Time {
-	s.scan(s.buf)
-	s.buf = s.buf[:0]
+	if s.window != nil {
+		s.scan(s.window[:s.n])
+		timeWindows.Put(s.window)
+		s.window, s.n = nil, 0
+	}
 	return s.newest
 }
 

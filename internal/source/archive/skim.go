@@ -2,6 +2,7 @@ package archive
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -106,11 +107,16 @@ func (t *tarStore) lines(k *skimmed) *evidence.Skimmed {
 // unzipped returns what is in a member that is gzip, whatever its name: rotated
 // logs are, and tools on the way unpack some and keep their suffix.
 func (n *inner) unzipped(r io.Reader, member string) (io.Reader, error) {
-	in := bufio.NewReaderSize(r, 64<<10)
-	if magic, _ := in.Peek(len(gzipMagic)); string(magic) != gzipMagic {
+	head := make([]byte, len(gzipMagic))
+	k, err := io.ReadFull(r, head)
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		r = failing{err}
+	}
+	in := io.MultiReader(bytes.NewReader(head[:k]), r)
+	if string(head) != gzipMagic {
 		return in, nil
 	}
-	z, err := gzip.NewReader(in)
+	z, err := gzip.NewReader(bufio.NewReaderSize(in, 64<<10))
 	if err != nil {
 		return nil, fmt.Errorf("uncompress: %w", err)
 	}

@@ -4,6 +4,7 @@ import (
 	"archive/tar"
 	"bytes"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -167,7 +168,7 @@ func TestUnwantedIsThere(t *testing.T) {
 	}
 }
 
-// TestTimesOverWindows proves that a time is found wherever the text is cut into writes.
+// TestTimesOverWindows proves that a time is found wherever the text is cut into reads and writes.
 func TestTimesOverWindows(t *testing.T) {
 	text := strings.Repeat(`{"metadata":{"creationTimestamp":"2026-01-02T10:11:12Z","x":"`+strings.Repeat("y", 997)+`"}},`, 70) +
 		`"lastTransitionTime":"2026-01-03T10:11:12Z","deletionTimestamp":"2027-01-01T00:00:00Z"` + strings.Repeat("z", 60<<10)
@@ -175,12 +176,17 @@ func TestTimesOverWindows(t *testing.T) {
 	for _, step := range []int{1, 7, 1000, timeWindow, 1 << 20} {
 		for shift := range 40 {
 			var s timeScan
-			for rest := strings.Repeat(" ", shift*3) + text; rest != ""; {
-				n, _ := s.Write([]byte(rest[:min(step, len(rest))]))
+			shifted := strings.Repeat(" ", shift*3) + text
+			if _, err := io.Copy(&s, &steps{strings.NewReader(shifted), step}); err != nil || !s.end().Equal(want) {
+				t.Fatalf("in steps of %d, shifted by %d: %s, %v, want %s", step, shift*3, s.newest, err, want)
+			}
+			var written timeScan
+			for rest := shifted; rest != ""; {
+				n, _ := written.Write([]byte(rest[:min(step, len(rest))]))
 				rest = rest[n:]
 			}
-			if got := s.end(); !got.Equal(want) {
-				t.Fatalf("in steps of %d, shifted by %d: %s, want %s", step, shift*3, got, want)
+			if got := written.end(); !got.Equal(want) {
+				t.Fatalf("written in steps of %d, shifted by %d: %s, want %s", step, shift*3, got, want)
 			}
 			if step == 1 {
 				break
@@ -188,6 +194,14 @@ func TestTimesOverWindows(t *testing.T) {
 		}
 	}
 }
+
+// steps reads few bytes at once.
+type steps struct {
+	r io.Reader
+	n int
+}
+
+func (s *steps) Read(p []byte) (int, error) { return s.r.Read(p[:min(s.n, len(p))]) }
 
 func budget(objects, texts int64) Option {
 	return func(o *options) { o.objects, o.texts = objects, texts }

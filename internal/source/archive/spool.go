@@ -1,6 +1,7 @@
 package archive
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"runtime"
@@ -95,6 +96,28 @@ func (s *spool) Write(p []byte) (int, error) {
 		}
 	}
 	return total, nil
+}
+
+// ReadFrom implements io.ReaderFrom: what is read goes to where it is compressed from.
+func (s *spool) ReadFrom(r io.Reader) (total int64, err error) {
+	for {
+		if s.current == nil {
+			s.current = (*rawChunks.Get().(*[]byte))[:0]
+		}
+		n, err := r.Read(s.current[len(s.current):chunkSize])
+		s.current = s.current[:len(s.current)+n]
+		total += int64(n)
+		s.n += int64(n)
+		if len(s.current) == chunkSize {
+			s.flush()
+		}
+		if errors.Is(err, io.EOF) {
+			return total, nil
+		}
+		if err != nil {
+			return total, err
+		}
+	}
 }
 
 // flush hands the current chunk to a compressor.

@@ -209,20 +209,25 @@ func (t *tarStore) spool(e *entry, size int64, content io.Reader) error {
 	if e.class == text {
 		s, where = t.texts, inTexts
 	}
-	if wanted := t.wanted.entry(*e); wanted && t.maySkim(*e) {
+	wanted := t.wanted.entry(*e)
+	if wanted && t.maySkim(*e) {
 		return t.skimText(e, content)
-	} else if wanted && !s.full(size) {
+	}
+	var times timeScan
+	e.timed = e.class == object && slices.Contains(timeBearing, e.resource)
+	var err error
+	switch fits := wanted && !s.full(size); {
+	case fits:
 		e.file.at, e.file.place = s.written(), where
-		_, err := io.Copy(s, content)
-		return err
+		if e.timed {
+			content = io.TeeReader(content, &times)
+		}
+		_, err = io.Copy(s, content)
+	case e.timed:
+		_, err = io.Copy(&times, content)
 	}
-	if e.class == object && slices.Contains(timeBearing, e.resource) {
-		var times timeScan
-		_, err := io.Copy(&times, content)
-		e.newest, e.timed = times.end(), true
-		return err
-	}
-	return nil
+	e.newest = times.end()
+	return err
 }
 
 func sparse(h *tar.Header) bool {

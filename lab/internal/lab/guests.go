@@ -100,6 +100,11 @@ func (h *Hosted) powerOn(ctx context.Context, index int, m HostedMachine) error 
 			}
 			c.DaemonKubeconfig = "" // no machine-config-daemon runs on workers of a hosted cluster
 			c.Pace.Network = m.Network
+			c.NetworkReady = func() bool {
+				h.mu.Lock()
+				defer h.mu.Unlock()
+				return h.network[c.Name]
+			}
 		},
 	})
 }

@@ -1,0 +1,49 @@
+package garbage
+
+import (
+	"runtime"
+	"runtime/debug"
+	"runtime/metrics"
+	"testing"
+	"time"
+)
+
+func TestPercent(t *testing.T) {
+	for _, c := range []struct {
+		live uint64
+		want int
+	}{
+		{0, 1600}, {1 << 20, 1600}, {4 << 20, 1500}, {32 << 20, 100}, {48 << 20, 50}, {80 << 20, 50}, {Free, 50}, {1 << 40, 50},
+	} {
+		if got := percent(c.live); got != c.want {
+			t.Errorf("percent(%d) = %d, want %d", c.live, got, c.want)
+		}
+	}
+}
+
+// TestPace looks at the goal that Go sets itself with a little and with much in use.
+func TestPace(t *testing.T) {
+	t.Cleanup(func() { debug.SetGCPercent(100) })
+	Pace()
+	goal := func() uint64 {
+		sample := []metrics.Sample{{Name: "/gc/heap/goal:bytes"}}
+		metrics.Read(sample)
+		return sample[0].Value.Uint64()
+	}
+	within := func(what string, low, high uint64) {
+		t.Helper()
+		var got uint64
+		for range 50 { // the cleanup runs in a goroutine of its own
+			runtime.GC()
+			time.Sleep(10 * time.Millisecond)
+			if got = goal(); got >= low && got <= high {
+				return
+			}
+		}
+		t.Errorf("%s the goal is %d, want %d to %d", what, got, low, high)
+	}
+	within("with little in use", Free/2, 2*Free)
+	much := make([]byte, 4*Free)
+	within("with 256 MiB in use", 5*Free, 7*Free)
+	runtime.KeepAlive(much)
+}
