@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/source/onhost"
+	"github.com/rollcall-project/rollcall/internal/sortby"
 )
 
 // maxTable bounds a table of containers or mounts: a line for each.
@@ -80,7 +81,7 @@ func (s *Source) sosStaticPods(ctx context.Context, report map[string]file) ([]o
 	if len(list) == 0 {
 		return list, "the sosreport has no /" + strings.TrimSuffix(sosManifests, "/")
 	}
-	slices.SortFunc(list, func(a, b onhost.Manifest) int { return strings.Compare(a.Path, b.Path) })
+	sortby.Func(list, func(a, b onhost.Manifest) int { return strings.Compare(a.Path, b.Path) })
 	return list, ""
 }
 
