@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/rollcall-project/rollcall/internal/source/onhost"
 	"github.com/rollcall-project/rollcall/internal/sortby"
+	"github.com/rollcall-project/rollcall/internal/source/onhost"
 )
 
 // maxTable bounds a table of containers or mounts: a line for each.

@@ -41,7 +41,7 @@ func sbomOf(info *buildinfo.BuildInfo) *cdx.BOM {
 	}}
 	for _, m := range info.Deps {
 		switch {
-		case m.Replace != nil && m.Replace.Version == "": // a directory of this repository: it is of the program's commit
+		case m.Replace != nil && strings.HasPrefix(m.Replace.Path, "."): // a directory of this repository: it is of the program's commit
 			m = &debug.Module{Path: m.Path, Version: info.Main.Version}
 		case m.Replace != nil:
 			m = m.Replace
