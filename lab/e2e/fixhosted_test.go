@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -19,6 +20,9 @@ const theGuest = "clusters/guest"
 // set, the real admission lets the pods in, and the first worker becomes Ready by itself. While
 // the HostedCluster is paused nothing is planned, and a plan for another cluster is refused.
 func TestFixHostedPods(t *testing.T) {
+	if os.Getenv(full) == "" {
+		t.Skip("three minutes; in .ci/run full")
+	}
 	w := up(t, "hosted-pod-security", true)
 	plan := filepath.Join(t.TempDir(), "plan.yaml")
 	w.merge(t, hostedClusters, "clusters", "guest", `{"spec":{"pausedUntil":"true"}}`)
@@ -76,6 +80,9 @@ func (w *world) guestID(t *testing.T) string {
 // It is started; the user-data is fresh, and a machine that is made with it joins. Then the
 // NodePool is paused, and the pause is ended and undone.
 func TestFixHostedUserData(t *testing.T) {
+	if os.Getenv(full) == "" {
+		t.Skip("three minutes; in .ci/run full")
+	}
 	w := up(t, "hosted-user-data-outdated", true)
 	plan := filepath.Join(t.TempDir(), "plan.yaml")
 	w.must(t, 0, append([]string{"fix", "plan", "--root", "user-data-outdated", "--to", plan}, ofGuest...)...)
