@@ -39,6 +39,10 @@ func shop(t *testing.T, kube kubernetes.Interface, nodes ...string) {
 	if _, err := kube.CoreV1().Namespaces().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "shop"}}, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
+	// The hosted controller manager has no controller for it.
+	if _, err := kube.CoreV1().ServiceAccounts("shop").Create(ctx, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "default"}}, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
 	for _, node := range nodes {
 		shopPod(t, kube, "web-"+node, node)
 	}
