@@ -9,7 +9,7 @@ import (
 )
 
 // maxBytes is how large the program may be, as it is released.
-const maxBytes = 34_300_000
+const maxBytes = 34_310_000
 
 // TestImports: none of the packages that link every API group of Kubernetes, or kustomize.
 func TestImports(t *testing.T) {

@@ -39,7 +39,7 @@ mode 0600 next to the journals, never in the plan.`,
 		s.StringArrayVar(&f.held, "held", nil, "`HOST=FILE`: a copy of the host's "+repair.HeldPath+"; repeatable")
 		s.StringVar(&f.heldFrom, "held-from", "", "take such copies from this unpacked must-gather `DIR`")
 		s.StringVar(&f.bmcAddress, "bmc-address", "", "write this `ADDRESS` of a BMC where the cause is a wrong one")
-		s.StringVar(&f.leaf, "leaf", "", "have the operator issue the certificate in this Secret, `NAMESPACE/NAME`, again, where the cause is that one of the control plane is not accepted")
+		s.StringVar(&f.leaf, "leaf", "", "have the operator issue the certificate in this Secret, `NAMESPACE/NAME`, again")
 		s.StringVar(&f.machineNetwork, "machine-network", "", "append this `CIDR` to the machine networks, where the cause is that they do not have the virtual addresses")
 		s.StringVar(&f.bmcUser, "bmc-user", "", "`USER` of the BMC, where the cause is missing or refused credentials")
 		s.StringVar(&f.bmcPasswordFile, "bmc-password-file", "", "its password is in this `FILE`; - is standard input. It is never shown, and kept with mode 0600 next to the journals")

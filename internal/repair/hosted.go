@@ -47,7 +47,7 @@ func hostedChanges() []change {
 			reads:    []string{"/metadata/uid", "/metadata/deletionTimestamp", pausedUntil, podSecurity},
 			set:      allowBaseline,
 			risk:     fault.RiskReversible,
-			riskText: "the PodSecurity level of the control plane's namespace becomes baseline; pods that were refused are created",
+			riskText: "the control plane's namespace admits pods of level baseline",
 			proof:    Simulated,
 			title:    "set the annotation pod-security-admission-label-override of HostedCluster %s to baseline",
 			oc:       "oc -n NAMESPACE annotate hostedcluster %s hypershift.openshift.io/pod-security-admission-label-override=baseline",
@@ -60,7 +60,7 @@ func hostedChanges() []change {
 			reads:    []string{"/metadata/uid", "/metadata/deletionTimestamp", pausedUntil},
 			set:      resume,
 			risk:     fault.RiskReversible,
-			riskText: "the operator makes every change that waits in the HostedCluster and in its NodePools",
+			riskText: "the operator makes every change that waits",
 			proof:    Simulated,
 			title:    "remove spec.pausedUntil of HostedCluster %s",
 			oc:       `oc -n NAMESPACE patch hostedcluster %s --type=merge -p '{"spec":{"pausedUntil":null}}'`,
@@ -73,7 +73,7 @@ func hostedChanges() []change {
 			reads:    []string{"/metadata/uid", "/metadata/deletionTimestamp", pausedUntil, "/spec/clusterName"},
 			set:      resume,
 			risk:     fault.RiskReversible,
-			riskText: "the operator rewrites user-data and token, and makes, replaces or updates Machines where that waits",
+			riskText: "user-data is rewritten, and Machines are updated where that waits",
 			proof:    Simulated,
 			title:    "remove spec.pausedUntil of NodePool %s",
 			oc:       `oc -n NAMESPACE patch nodepool %s --type=merge -p '{"spec":{"pausedUntil":null}}'`,
@@ -112,7 +112,7 @@ func allowBaseline(o Object) (map[string]any, error) {
 		return nil, err
 	}
 	if v, _ := fieldAt(o, podSecurity); v != nil && v != baseline {
-		return nil, fmt.Errorf("the annotation has the value %.40q already; baseline may be stricter than that", v)
+		return nil, fmt.Errorf("the annotation has the value %.40q already", v)
 	}
 	return map[string]any{podSecurity: baseline}, nil
 }
@@ -140,7 +140,7 @@ func resume(o Object) (map[string]any, error) {
 func startOperator(o Object) (map[string]any, error) {
 	v, there := fieldAt(o, "/spec/replicas")
 	if n := intAt(o, "spec", "replicas"); !there || v == nil || n > 1 {
-		return nil, fmt.Errorf("its replicas are %v, and not 0: read its log, or why it has no pod, with `rollcall explain let-operator-rewrite-user-data`", v)
+		return nil, fmt.Errorf("its replicas are %v, and not 0: see `rollcall explain let-operator-rewrite-user-data`", v)
 	}
 	return map[string]any{"/spec/replicas": int64(1)}, nil
 }

@@ -39,7 +39,7 @@ func regenerateLeaf() change {
 		with:  markLeaf,
 		valid: func(v string) error {
 			if !leafName.MatchString(v) || len(v) > 200 {
-				return errors.New("it is not NAMESPACE/NAME of a Secret in openshift-config-managed, openshift-kube-apiserver-operator or openshift-kube-apiserver")
+				return errors.New("it is not NAMESPACE/NAME of a Secret that an operator of the control plane rotates")
 			}
 			return nil
 		},
@@ -86,7 +86,7 @@ func markLeaf(o Object, in input) (map[string]any, error) {
 	for _, e := range list {
 		m, _ := e.(map[string]any)
 		if name, _ := m["name"].(string); m["kind"] == "ConfigMap" && strings.HasPrefix(name, "revision-status-") {
-			return nil, errors.New("it is the copy of one revision; name the Secret that it is copied from")
+			return nil, errors.New("it is the copy of one revision")
 		}
 	}
 	raw, err := base64.StdEncoding.DecodeString(stringAt(o, "data", "tls.crt"))
@@ -99,7 +99,7 @@ func markLeaf(o Object, in input) (map[string]any, error) {
 		return nil, fmt.Errorf("its certificate cannot be read: %w", err)
 	}
 	if c.IsCA || c.Subject.String() == c.Issuer.String() {
-		return nil, errors.New("it holds a signer, and not a certificate of a server or client; a signer is not regenerated here")
+		return nil, errors.New("it holds a signer, which is not regenerated here")
 	}
 	return set, nil
 }

@@ -224,7 +224,7 @@ func (b *building) restartServers(ctx context.Context) error {
 			continue
 		}
 		if down[node] {
-			b.plan.Notes = append(b.plan.Notes, fmt.Sprintf("the server %s is not restarted: its node %s is not Ready, so that the pod cannot end. Before 4.19 it serves the old certificate until it restarts: when the node is Ready again, oc -n %s delete pod %s", name, node, MirrorNamespace, name))
+			b.plan.Notes = append(b.plan.Notes, fmt.Sprintf("server %s is not restarted: its node %s is not Ready. Before 4.19 it serves the old certificate until then: oc -n %s delete pod %s", name, node, MirrorNamespace, name))
 			continue
 		}
 		rd, err := reading(podRef(MirrorNamespace, name), p, podFields()...)
