@@ -114,6 +114,7 @@ type shared struct {
 	mu     sync.Mutex
 	memos  map[string]*memo
 	values map[asked]*answer
+	unread map[evidence.TextQuery][]gap // what of a query's texts was not read whole
 }
 
 // asked is what Compute computes once.
@@ -132,7 +133,7 @@ type memo struct {
 	value any
 	err   error
 	needs []evidence.Need
-	gaps  []gap
+	gaps  [][]gap
 }
 
 // touched is what a computation read: itself, and through memos. Written for every
@@ -141,7 +142,7 @@ type touched struct {
 	mu       sync.Mutex
 	needs    []evidence.Need
 	memos    []*memo
-	gaps     []gap
+	gaps     [][]gap                  // lists that computations share
 	concerns func(evidence.Text) bool // which texts the computation is about; nil: all
 }
 
@@ -154,7 +155,16 @@ type gap struct {
 func (t *touched) miss(g gap) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.gaps = append(t.gaps, g)
+	t.gaps = append(t.gaps, []gap{g})
+}
+
+func (t *touched) missAll(list []gap) {
+	if len(list) == 0 {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.gaps = append(t.gaps, list)
 }
 
 // gap returns the first gap that concerns the computation, nil where all was read. One of
@@ -163,9 +173,9 @@ func (t *touched) gap() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	var first *evidence.Unavailable
-	lists := [][]gap{t.gaps}
+	lists := slices.Clone(t.gaps)
 	for _, m := range t.memos {
-		lists = append(lists, m.gaps)
+		lists = append(lists, m.gaps...)
 	}
 	for _, list := range lists {
 		for _, g := range list {
@@ -186,7 +196,7 @@ func (t *touched) gap() error {
 	return first
 }
 
-func (t *touched) allGaps() []gap {
+func (t *touched) allGaps() [][]gap {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	list := slices.Clone(t.gaps)
@@ -231,7 +241,7 @@ func (t *touched) all() []evidence.Need {
 
 // NewWorld returns a world over a reader at a time.
 func NewWorld(r *reader.Reader, now time.Time) *World {
-	return &World{Now: now, reader: r, shared: &shared{memos: map[string]*memo{}, values: map[asked]*answer{}}, touched: &touched{}}
+	return &World{Now: now, reader: r, shared: &shared{memos: map[string]*memo{}, values: map[asked]*answer{}, unread: map[evidence.TextQuery][]gap{}}, touched: &touched{}}
 }
 
 func (w *World) scope() *World {
@@ -309,14 +319,34 @@ func (w *World) Matches(ctx context.Context, q evidence.TextQuery, signature str
 		return list, err
 	}
 	w.missed(err)
-	gaps, gapsErr := w.reader.Gaps(ctx, q)
+	gaps, gapsErr := w.unread(ctx, q)
 	if gapsErr != nil {
 		return nil, gapsErr
 	}
-	for _, g := range gaps {
-		w.touched.miss(gap{text: &g.Text, err: textGap(need, g)})
-	}
+	w.touched.missAll(gaps)
 	return list, err
+}
+
+// unread returns what of a query's texts was not read whole. The list is made once: on a
+// large cluster most logs are not read, and every host asks for those of all.
+func (w *World) unread(ctx context.Context, q evidence.TextQuery) ([]gap, error) {
+	w.shared.mu.Lock()
+	list, known := w.shared.unread[q]
+	w.shared.mu.Unlock()
+	if known {
+		return list, nil
+	}
+	gaps, err := w.reader.Gaps(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	for _, g := range gaps {
+		list = append(list, gap{text: &g.Text, err: textGap(evidence.Texts(q), g)})
+	}
+	w.shared.mu.Lock()
+	defer w.shared.mu.Unlock()
+	w.shared.unread[q] = list
+	return list, nil
 }
 
 func textGap(need evidence.Need, g evidence.TextGap) *evidence.Unavailable {
