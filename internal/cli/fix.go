@@ -30,6 +30,7 @@ type fixFlags struct {
 	member, etcdBackup                  string
 	digest                              string
 	wait                                time.Duration
+	until                               string
 	yes                                 bool
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/rollcall-project/rollcall/internal/after"
 	"github.com/rollcall-project/rollcall/internal/repair"
 )
 
@@ -22,11 +23,15 @@ const settleTime = 5 * time.Minute
 
 // fixExitCodes is for the help of the commands that write.
 const fixExitCodes = `Afterwards the whole diagnosis runs again, whether the steps succeeded or not, and is
-compared with the one that the plan is based on.
+compared with the one that the plan is based on. Where the steps ended well, the signs of
+success of the whole cluster are looked at until all hold, at most for --wait and the 5
+minutes for which operators have to be at rest; after apply of several plans, at its end.
 
-Exit codes: 0 repaired, or in progress, as expected; 1 the tool could not do its
-work; 3 the result could not be checked; 4 failed and rolled back; 5 a person is needed;
-6 partly done: something that the plan is for is still present, or an error is new.`
+Exit codes: 0 repaired, and every sign of success holds; 1 the tool could not do its work;
+2 repaired, and an error is present that the plan is not for; 3 the result could not be
+checked, or not every sign holds in time; 4 failed and rolled back; 5 a person is needed;
+6 partly done: something that the plan is for is still present, or an error is new. With
+--until plan 0 means that what the plan is for is gone, or in progress, as expected.`
 
 // addWriteFlags adds what apply, resume and undo have.
 func (a *app) addWriteFlags(cmd *cobra.Command, f *fixFlags) {
@@ -36,6 +41,15 @@ func (a *app) addWriteFlags(cmd *cobra.Command, f *fixFlags) {
 	})
 	a.addFixFlags(cmd, f)
 	a.addOutputFlags(cmd, "text", "json", "yaml")
+}
+
+// addUntilFlag adds what apply and resume have.
+func addUntilFlag(cmd *cobra.Command, f *fixFlags) {
+	goals := []string{string(after.Stable), untilPlan}
+	grouped(cmd, groupOwn, func(s *pflag.FlagSet) {
+		s.Var(newChoice(&f.until, goals), "until", "end with 0 when this holds: stable: every sign of success of the whole cluster; plan: what the plan is for is gone, or in progress as expected")
+	})
+	completeChoice(cmd, "until", goals)
 }
 
 func (a *app) fixApplyCommand() *cobra.Command {
@@ -59,8 +73,8 @@ that leaves out a guard, or that describes other steps than it contains, is refu
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			for _, file := range args { // the first that does not end whole ends all
-				if err := a.fixApply(cmd.Context(), f, formatOf(cmd), file); err != nil {
+			for i, file := range args { // the first that does not end whole ends all
+				if err := a.fixApply(cmd.Context(), f, formatOf(cmd), file, i < len(args)-1); err != nil {
 					return err
 				}
 			}
@@ -70,11 +84,12 @@ that leaves out a guard, or that describes other steps than it contains, is refu
 	grouped(cmd, groupOwn, func(s *pflag.FlagSet) {
 		s.StringVar(&f.digest, "digest", "", "apply only the file with this `sha256:...`, the digest that plan printed and that was reviewed; needed where the plan was made on another machine or was edited")
 	})
+	addUntilFlag(cmd, &f)
 	a.addWriteFlags(cmd, &f)
 	return cmd
 }
 
-func (a *app) fixApply(ctx context.Context, f fixFlags, format, file string) error {
+func (a *app) fixApply(ctx context.Context, f fixFlags, format, file string, more bool) error {
 	p, err := a.loadPlan(f, file)
 	if err != nil {
 		return err
@@ -91,7 +106,9 @@ func (a *app) fixApply(ctx context.Context, f fixFlags, format, file string) err
 		return err
 	}
 	o, err := a.executor(c, f).Apply(ctx, p)
-	return a.ended(ctx, format, fixRun{"apply", p.ID, f.stateDir}, o, err)
+	run := f.runOf("apply", p.ID)
+	run.more = more
+	return a.ended(ctx, format, run, o, err)
 }
 
 // loadPlan reads a plan's file, or standard input, where no question can be answered.
@@ -152,8 +169,11 @@ func (a *app) fixAgainCommand(verb, short string) *cobra.Command {
 				run = a.executor(c, f).Undo
 			}
 			o, err := run(cmd.Context(), id)
-			return a.ended(cmd.Context(), formatOf(cmd), fixRun{verb, id, f.stateDir}, o, err)
+			return a.ended(cmd.Context(), formatOf(cmd), f.runOf(verb, id), o, err)
 		},
+	}
+	if verb != "undo" {
+		addUntilFlag(cmd, &f)
 	}
 	a.addWriteFlags(cmd, &f)
 	return cmd

@@ -31,6 +31,14 @@ type fixEnd struct {
 type fixRun struct {
 	verb, id string
 	stateDir string // as it was typed
+	until    string // what has to hold for exit code 0: untilPlan or after.Stable
+	wait     time.Duration
+	more     bool // another plan follows: what holds of the whole cluster is looked at after the last one
+}
+
+// runOf is the run of a plan with these flags.
+func (f fixFlags) runOf(verb, id string) fixRun {
+	return fixRun{verb: verb, id: id, stateDir: f.stateDir, until: f.until, wait: f.wait}
 }
 
 // ended prints how a run ended: what the whole diagnosis shows now on stdout, and a
@@ -40,16 +48,13 @@ func (a *app) ended(ctx context.Context, format string, run fixRun, o *repair.Ou
 	if err == nil {
 		end.ExitCode = ExitCode(o.ExitCode())
 	}
-	for _, n := range a.nextAfter(run, o, err) {
-		end.Next = append(end.Next, n.Text)
-	}
 	failure := a.failure(ctx, run.id, &end, err)
 	if checksAfter(run, o, err) {
-		list, checkErr := a.afterCheck(ctx)
-		if checkErr != nil {
-			a.log.Warn("after check", "error", checkErr)
-		}
-		end.Indicators = list
+		a.lookAfter(ctx, run, &end)
+	}
+	next := a.nextAfter(run, end, err)
+	for _, n := range next {
+		end.Next = append(end.Next, n.Text)
 	}
 	if format != "text" {
 		if failure != nil {
@@ -59,7 +64,7 @@ func (a *app) ended(ctx context.Context, format string, run fixRun, o *repair.Ou
 			return err
 		}
 	} else if o != nil {
-		sections := a.endSections(run, o, err)
+		sections := append(a.endSections(run, o), report.Section{Heading: "What to do now", Entries: next})
 		last := len(sections) - 1
 		if err := report.Sections(a.io.Out, a.style(), sections[:last]); err != nil {
 			return err
@@ -78,6 +83,18 @@ func (a *app) ended(ctx context.Context, format string, run fixRun, o *repair.Ou
 		return nil
 	}
 	return &ExitError{Code: end.ExitCode, Err: failure}
+}
+
+// lookAfter makes the after check. Where the steps ended well it decides about the exit code.
+func (a *app) lookAfter(ctx context.Context, run fixRun, end *fixEnd) {
+	list, err := a.afterWait(run, end.Outcome).run(ctx)
+	if err != nil {
+		a.log.Warn("after check", "error", err)
+	}
+	end.Indicators = list
+	if end.ExitCode == ExitOK && run.until == string(after.Stable) {
+		end.ExitCode = codeAfter(list, err)
+	}
 }
 
 // failure says what a run's error means for who is in the middle of a repair.
@@ -116,8 +133,8 @@ func (a *app) failure(ctx context.Context, id string, end *fixEnd, err error) er
 	return errors.New(strings.Join(lines, "\n"))
 }
 
-// endSections say what the diagnosis shows after a run, and what to do now.
-func (a *app) endSections(run fixRun, o *repair.Outcome, err error) []report.Section {
+// endSections say what the diagnosis shows after a run.
+func (a *app) endSections(run fixRun, o *repair.Outcome) []report.Section {
 	heading := fmt.Sprintf("Plan %s: %s", run.id, o.Headline())
 	now := report.Section{Heading: heading}
 	add := func(name, text string) { now.Entries = append(now.Entries, report.Entry{Name: name, Text: text}) }
@@ -146,13 +163,13 @@ func (a *app) endSections(run fixRun, o *repair.Outcome, err error) []report.Sec
 	if len(o.Others) > 0 {
 		sections = append(sections, report.Section{Heading: "Not part of this plan, still present", Entries: seenEntries("cause", o.Others)})
 	}
-	return append(sections, report.Section{Heading: "What to do now", Entries: a.nextAfter(run, o, err)})
+	return sections
 }
 
 // nextAfter are the commands that lead on after a run, and show whether it worked.
-func (a *app) nextAfter(run fixRun, o *repair.Outcome, err error) []report.Entry {
+func (a *app) nextAfter(run fixRun, end fixEnd, err error) []report.Entry {
 	var list []report.Entry
-	id := run.id
+	id, o := run.id, end.Outcome
 	add := func(name string, words ...string) {
 		line := append([]string{a.name}, words...)
 		if words[0] == "fix" && run.stateDir != "" {
@@ -175,8 +192,11 @@ func (a *app) nextAfter(run fixRun, o *repair.Outcome, err error) []report.Entry
 			add("undo it", "fix", "undo", id)
 		}
 	}
-	if checksAfter(run, o, err) {
+	if checksAfter(run, o, err) && !after.AllHold(end.Indicators) {
 		add("wait for the rest", "watch")
+		if end.ExitCode == ExitUndecided && o.ExitCode() == int(ExitOK) {
+			add("if it stays so", "collect", "--to", id+".tar.gz")
+		}
 	}
 	switch {
 	case o.State == repair.Undone:

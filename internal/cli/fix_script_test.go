@@ -114,6 +114,9 @@ func runFix(ts *testscript.TestScript, _ bool, args []string) {
 	if slices.Contains([]string{"apply", "resume", "undo"}, args[1]) {
 		words = append(words, "--wait", "0s")
 	}
+	if slices.Contains([]string{"apply", "resume"}, args[1]) {
+		words = append(words, "--until", "plan") // a script may name the other one
+	}
 	for _, a := range args[2:] {
 		if ext := filepath.Ext(a); ext == ".yaml" || ext == ".json" || strings.HasSuffix(a, "/") {
 			a = ts.MkAbs(a)

@@ -169,9 +169,9 @@ func TestHostileText(t *testing.T) {
 			seen := []repair.Seen{{Key: fault.Key{Fault: bad, Subject: fault.Subject{Kind: fault.Host, Name: bad}}, Title: bad, Note: bad}}
 			o := &repair.Outcome{State: repair.PartlyDone, Reason: bad, Still: seen, New: seen, Others: seen, Waiting: seen, Unknown: seen,
 				Unread: []string{bad}, Verdict: bad}
-			a.complain(nil, a.ended(t.Context(), "text", fixRun{"apply", "p", ""}, o, &repair.NeedPerson{Cause: far, Left: []string{bad}, Back: []string{"1"}}))
-			a.complain(nil, a.ended(t.Context(), "text", fixRun{"apply", "p", ""}, o, &repair.RolledBack{Cause: far, Steps: []string{"1"}}))
-			_ = a.ended(t.Context(), "text", fixRun{"apply", "p", ""}, o, nil)
+			a.complain(nil, a.ended(t.Context(), "text", fixRun{verb: "apply", id: "p"}, o, &repair.NeedPerson{Cause: far, Left: []string{bad}, Back: []string{"1"}}))
+			a.complain(nil, a.ended(t.Context(), "text", fixRun{verb: "apply", id: "p"}, o, &repair.RolledBack{Cause: far, Steps: []string{"1"}}))
+			_ = a.ended(t.Context(), "text", fixRun{verb: "apply", id: "p"}, o, nil)
 			return nil
 		}},
 		{"explain", func() error { a.complain(nil, a.explain(t.Context(), "text", bad)); return nil }},

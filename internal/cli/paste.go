@@ -280,7 +280,7 @@ func seen(d *diagnosis.Diagnosis) []message.Seen {
 		default:
 			continue
 		}
-		if f.Unsettled && len(s.Evidence) > 0 { // the subject and what holds; its fields say less
+		if (f.Unsettled || f.Subject.Kind == fault.Operator) && len(s.Evidence) > 0 { // what holds of which; its fields say less
 			s.Evidence = []evidence.Item{{Locator: s.Evidence[0].Locator, Excerpt: f.Title}}
 		}
 		list = append(list, s)

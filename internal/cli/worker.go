@@ -123,9 +123,12 @@ func (a *app) workerListCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "list", Short: "list the runs of this machine and how far their workers came",
 		Args: noArgs,
-		Long: `List shows the runs whose journals are on this machine. With --hosted it also reads the
-NodePools, and marks the workers that were made with another config than new machines get
-now: on platform None HyperShift updates none of them (see "worker replace").`,
+		Long: `List shows the runs whose journals are on this machine. With --hosted it also reads both
+clusters, and marks the workers that were made with another config than new machines get
+now, or whose kubelet is of another release: on platform None HyperShift updates none of
+them (see "worker replace"). It shows until when serving certificates are valid, as the
+run or the requests of the last hour show it, and which conditions of the NodePool are
+not about these workers.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.workerList(cmd.Context(), f) },
 	}
 	a.addWorkerFlags(cmd, &f)
@@ -227,26 +230,16 @@ func (a *app) workerList(ctx context.Context, f workerFlags) error {
 		_, err = fmt.Fprintln(a.io.Out, "No run was made from this machine.")
 		return err
 	}
-	now := map[string]string{}
-	if a.source.hosted != "" {
-		runs = slices.DeleteFunc(runs, func(r worker.Run) bool { return r.Plan.Hosted != a.source.hosted })
-		h, hubErr := a.openHub()
-		if hubErr != nil {
-			return errors.Join(err, hubErr)
-		}
-		for _, r := range runs {
-			if _, known := now[r.Plan.NodePool]; known {
-				continue
-			}
-			config, poolErr := worker.CurrentConfig(ctx, h, r.Plan)
-			if poolErr != nil {
-				err = errors.Join(err, poolErr)
-				continue
-			}
-			now[r.Plan.NodePool] = config
-		}
+	if a.source.hosted == "" {
+		return errors.Join(a.printRuns(runs), err)
 	}
-	return errors.Join(a.printRuns(runs, now), err)
+	runs = slices.DeleteFunc(runs, func(r worker.Run) bool { return r.Plan.Hosted != a.source.hosted })
+	h, hubErr := a.openHub()
+	if hubErr != nil {
+		return errors.Join(err, hubErr)
+	}
+	now, readErr := a.readClusters(ctx, h, runs)
+	return errors.Join(a.printWorkers(runs, now), err, readErr)
 }
 
 func (a *app) workerResume(ctx context.Context, f workerFlags, run string) (err error) {

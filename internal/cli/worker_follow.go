@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/rollcall-project/rollcall/internal/after"
+	"github.com/rollcall-project/rollcall/internal/baseline"
 	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/fault"
 	"github.com/rollcall-project/rollcall/internal/report"
@@ -40,8 +41,9 @@ type workerFollow struct {
 	rolls  bool // workers that are not made yet are for later steps
 
 	last       *diagnosis.Diagnosis
-	unread     map[string]string // worker to why its console was not read
-	indicators []after.Indicator // of the hosts that are Ready
+	unread     map[string]string  // worker to why its console was not read
+	indicators []after.Indicator  // of the hosts that are Ready
+	base       *baseline.Baseline // of the hosted cluster, when all holds; nil: not taken
 	stuck      map[string]time.Time
 }
 
@@ -138,6 +140,9 @@ func (f *workerFollow) look(ctx context.Context) (_ *diagnosis.Diagnosis, err er
 		Goal: after.Joined, Skip: []after.ID{after.InstallDone}, Hosts: func(h diagnosis.HostState) bool { return in[h.Name] },
 	})
 	f.last, f.unread = d, unread
+	if err == nil && len(in) > 0 && after.AllHold(f.indicators) {
+		err = f.takeBaseline(ctx, r)
+	}
 	return d, err
 }
 

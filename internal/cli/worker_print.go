@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -58,21 +59,44 @@ func describeWorker(p worker.Plan, w provider.Worker) string {
 	return text
 }
 
-// printRuns lists runs and their workers. now has the current config of the NodePools that
-// were read.
-func (a *app) printRuns(runs []worker.Run, now map[string]string) error {
+// printRuns lists runs and their workers, by the journals alone.
+func (a *app) printRuns(runs []worker.Run) error {
 	clean := a.style().Clean
 	t := tabwriter.NewWriter(a.io.Out, 0, 0, 3, ' ', 0)
 	fmt.Fprintln(t, "RUN\tHOSTED\tNODEPOOL\tPROVIDER\tWORKER\tSTATE\tSINCE\tCONFIG\tMACHINE")
 	for _, r := range runs {
 		for _, s := range r.Statuses {
-			config := cmp.Or(s.Config, "-")
-			if current := now[r.Plan.NodePool]; current != "" && s.Config != "" && s.Config != current && s.Step != worker.Out {
-				config += " (outdated, now " + current + ")"
-			}
 			fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.Plan.Run, clean(r.Plan.Hosted), clean(r.Plan.NodePool), clean(r.Plan.Provider),
-				clean(s.Worker.Name), s.Step, s.Since.UTC().Format(time.RFC3339), clean(config), clean(cmp.Or(s.Machine.ID, "-")))
+				clean(s.Worker.Name), s.Step, s.Since.UTC().Format(time.RFC3339), clean(cmp.Or(s.Config, "-")), clean(cmp.Or(s.Machine.ID, "-")))
 		}
 	}
 	return t.Flush()
+}
+
+// printWorkers lists the workers of one hosted cluster with what both clusters show of them.
+func (a *app) printWorkers(runs []worker.Run, now clusterNow) error {
+	clean := a.style().Clean
+	t := tabwriter.NewWriter(a.io.Out, 0, 0, 3, ' ', 0)
+	fmt.Fprintln(t, "RUN\tNODEPOOL\tWORKER\tSTATE\tCONFIG\tNODE\tSERVING CERTIFICATE")
+	for _, r := range runs {
+		for _, s := range r.Statuses {
+			config := cmp.Or(s.Config, "-")
+			if current := now.configs[r.Plan.NodePool]; current != "" && s.Config != "" && s.Config != current && s.Step != worker.Out {
+				config += " (outdated, now " + current + ")"
+			}
+			fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.Plan.Run, clean(r.Plan.NodePool), clean(s.Worker.Name), s.Step, clean(config),
+				clean(now.node(r.Plan, s)), now.serving(s, a.io.Clock()))
+		}
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	for _, name := range slices.Sorted(maps.Keys(now.pools)) {
+		p := now.pools[name]
+		fmt.Fprintf(a.io.Out, "\nNodePool %s: status.version is %s as soon as the spec is, whatever release these Nodes have.\n", clean(name), clean(cmp.Or(p.version, "not set")))
+		if len(p.never) > 0 {
+			fmt.Fprintf(a.io.Out, "Its conditions %s are False because HyperShift makes no Machines on platform None; that is no fault.\n", strings.Join(p.never, " and "))
+		}
+	}
+	return nil
 }

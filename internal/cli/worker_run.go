@@ -250,6 +250,7 @@ func nodeOf(o map[string]any) worker.Node {
 			n.Ready = c["status"] == "True"
 		}
 	}
+	n.Kubelet = evidence.String(o, "status", "nodeInfo", "kubeletVersion")
 	n.Cordoned = evidence.Field(o, "spec", "unschedulable") == true
 	return n
 }
@@ -344,6 +345,11 @@ func (a *app) workerEnd(ctx context.Context, w *workerRun, f workerFlags, follow
 	fmt.Fprintf(a.io.Out, "\n%d of %d workers are Ready.\n", n, len(all))
 	if err := a.printAfterJoin(follow); err != nil {
 		return err
+	}
+	if n > 0 {
+		if err := a.keepAfterJoin(ctx, w, follow); err != nil {
+			a.log.Warn("keep what the cluster is like after the join", "error", err)
+		}
 	}
 	if made == nil && joined == nil {
 		fmt.Fprintf(a.io.Out, "Next: %s diagnose --hosted %s\n", a.name, quote(plan.Hosted))

@@ -67,7 +67,7 @@ func TestCheckScriptFindsMistakes(t *testing.T) {
 		"oc get pods --field-selector spec.nodeName", "oc get pods --field-selector spec.node=x", "oc get pods -l 'a in b'", "oc logs x --tail", "systemctl restat crio",
 		"journalctl --unit", "ls --time-sort", "frobnicate x", "openssl x509 -nout", "oc debug node/x -- chroot /host ip -brr link", "oc get nodez",
 		"ssh core@x sudo crictl pss", "openshift-install wait-for bootstrap --dir x", "oc extract secret/x --key=a", "oc get x -o jsonpathh=a", "oc get nodes --sort-by=.a[",
-		"curl --maxtime 3 x", "echo $(oc get nodez)", "nmcli -f NAME,IP4.DNS device show",
+		"curl --maxtime 3 x", "curl -sk -u USER https://x", "echo $(oc get nodez)", "nmcli -f NAME,IP4.DNS device show",
 		"oc get node x -o jsonpath='{.status.condition[0].type}'", "oc get mcp -o custom-columns='A:.spec.configuration.names'",
 		"oc get node x -o jsonpath='{.status.conditions[?(@.typ==\"Ready\")].reason}'", "oc get nodes --sort-by=.metadata.creation",
 		"oc get nodes -o jsonpath='{.items[0].statuss}'",
@@ -185,6 +185,10 @@ func checkTool(name string, args []string) error {
 			return first(checkScript(strings.Join(in.rest[n:], " ")))
 		}
 		return checkCommand(in.rest[n:])
+	}
+	_, unverified := in.flags["k"]
+	if _, user := in.flags["u"]; name == "curl" && unverified && user {
+		return fmt.Errorf("curl -k -u: a password is never sent to a server whose certificate is not verified")
 	}
 	if name == "nmcli" && in.verb == "device show" {
 		for _, f := range strings.Split(in.flag("f", "g"), ",") {

@@ -8,8 +8,12 @@ package command
 //
 //   - oc: openshift/oc pkg/cli, kubernetes/kubectl pkg/cmd, k8s.io/cli-runtime
 //   - openshift-install: openshift/installer cmd/openshift-install
-//   - crictl: kubernetes-sigs/cri-tools cmd/crictl
-//   - the rest: the tools of RHEL 9, as RHCOS has them; only the flags that are needed
+//   - crictl: kubernetes-sigs/cri-tools cmd/crictl, v1.27 and v1.33
+//   - etcdctl: etcd-io/etcd etcdctl/ctlv3/command
+//   - coreos-installer: coreos/coreos-installer src/cmdline/install.rs
+//   - the rest: the tools of RHEL 9, as RHCOS has them; only the flags that are needed. Compared
+//     with the manual pages of about the same versions in Debian 12: systemd 252, NetworkManager
+//     1.42, chrony 4.3, curl 7.88, util-linux 2.38, lvm2 2.03, iproute2 6.1
 
 const (
 	ocPrint    = "allow-missing-template-keys?= o|output= show-managed-fields template="
@@ -111,7 +115,7 @@ var tools = map[string]tool{
 	"openssl":          {dash: true, verbs: map[string]string{"s_client": "connect= servername= CAfile= verify_return_error showcerts", "x509": "noout subject issuer dates enddate startdate fingerprint sha256 in= ext= text", "req": "noout text subject in="}},
 	"find":             {dash: true, flags: "xdev path= name= printf= ls maxdepth= type="},
 	"dig":              {plus: true, flags: "short time= tries="},
-	"curl":             {flags: "k|insecure s|silent S|show-error v|verbose I|head i|include u|user= H|header= x|proxy= noproxy= max-time= connect-timeout= o|output= cacert="},
+	"curl":             {flags: "k|insecure s|silent S|show-error v|verbose I|head i|include u|user= H|header= x|proxy= noproxy= max-time= connect-timeout= o|output= cacert= connect-to="},
 	"chronyd":          {flags: "Q t="},
 	"ip":               {flags: "b br 4 6", verbs: map[string]string{"address": "", "address show": "", "link": "", "route": "", "route show": "", "neigh show": ""}, dash: true},
 	"ping":             {flags: "c= M= s= I= W="},

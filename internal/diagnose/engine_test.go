@@ -28,6 +28,7 @@ type lamp struct {
 	Lit   facts.Field[bool]      `cel:"lit"`
 	Seen  facts.Field[bool]      `cel:"seen"`
 	Since facts.Field[time.Time] `cel:"since"`
+	Made  facts.Field[time.Time] `cel:"made"`
 }
 
 // wall says for each host and lamp what a test wants: "lit", "dark", "unseen" or "none".
@@ -49,6 +50,12 @@ func (wl wall) fact(name string) facts.Fact {
 				lit(noon.Add(-time.Minute))
 			case "timeless":
 				lit(time.Time{})
+			case "timeless, new":
+				lit(time.Time{})
+				f.Made.Set(noon.Add(-time.Minute))
+			case "timeless, old":
+				lit(time.Time{})
+				f.Made.Set(noon.Add(-time.Hour))
 			case "unseen":
 				return f, &evidence.Unavailable{Need: evidence.Objects(evidence.Nodes, ""), Why: evidence.Forbidden, Supply: evidence.Supply{Kind: evidence.SupplyRole, Verb: "list", Resource: name}}
 			case "uncollected":
@@ -265,6 +272,10 @@ func TestRoots(t *testing.T) {
 			roots:   []string{"x a proven"}, verdict: diagnosis.RecoverableInPlace},
 		{name: "what may settle needs a beginning", wall: wall{"a": {"x": "timeless"}},
 			entries: map[string]string{"x": stands + "settles: {within: 30m}\n"}, verdict: diagnosis.Undetermined},
+		{name: "what is new cannot have been lit for long", wall: wall{"a": {"x": "timeless, new"}},
+			entries: map[string]string{"x": stands + "settles: {within: 30m, earliest: it.made}\n"}, verdict: diagnosis.Settling},
+		{name: "what is old can", wall: wall{"a": {"x": "timeless, old"}},
+			entries: map[string]string{"x": stands + "settles: {within: 30m, earliest: it.made}\n"}, verdict: diagnosis.Undetermined},
 		{name: "it does not where it is not normal even now", wall: wall{"a": {"x": "timeless"}},
 			entries: map[string]string{"x": stands + "settles: {within: 30m, unless: it.lit}\n"},
 			roots:   []string{"x a proven"}, verdict: diagnosis.RecoverableInPlace},

@@ -114,7 +114,7 @@ type shared struct {
 	mu     sync.Mutex
 	memos  map[string]*memo
 	values map[asked]*answer
-	unread map[evidence.TextQuery][]gap // what of a query's texts was not read whole
+	gaps   map[evidence.TextQuery][]gap // of the texts that were read
 }
 
 // asked is what Compute computes once.
@@ -142,7 +142,8 @@ type touched struct {
 	mu       sync.Mutex
 	needs    []evidence.Need
 	memos    []*memo
-	gaps     [][]gap                  // lists that computations share
+	gaps     []gap
+	texts    [][]gap                  // of queries of texts: every computation that reads them has the same list
 	concerns func(evidence.Text) bool // which texts the computation is about; nil: all
 }
 
@@ -155,16 +156,22 @@ type gap struct {
 func (t *touched) miss(g gap) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.gaps = append(t.gaps, []gap{g})
+	t.gaps = append(t.gaps, g)
 }
 
-func (t *touched) missAll(list []gap) {
-	if len(list) == 0 {
-		return
-	}
+func (t *touched) missTexts(list []gap) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.gaps = append(t.gaps, list)
+	t.texts = append(t.texts, list)
+}
+
+// lists are all gaps, those of memos last. The caller holds the lock.
+func (t *touched) lists() [][]gap {
+	lists := append([][]gap{t.gaps}, t.texts...)
+	for _, m := range t.memos {
+		lists = append(lists, m.gaps...)
+	}
+	return lists
 }
 
 // gap returns the first gap that concerns the computation, nil where all was read. One of
@@ -173,11 +180,7 @@ func (t *touched) gap() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	var first *evidence.Unavailable
-	lists := slices.Clone(t.gaps)
-	for _, m := range t.memos {
-		lists = append(lists, m.gaps...)
-	}
-	for _, list := range lists {
+	for _, list := range t.lists() {
 		for _, g := range list {
 			if g.text != nil && t.concerns != nil && !t.concerns(*g.text) {
 				continue
@@ -199,11 +202,7 @@ func (t *touched) gap() error {
 func (t *touched) allGaps() [][]gap {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	list := slices.Clone(t.gaps)
-	for _, m := range t.memos {
-		list = append(list, m.gaps...)
-	}
-	return list
+	return slices.DeleteFunc(t.lists(), func(list []gap) bool { return len(list) == 0 })
 }
 
 // add notes a need and reports whether it was noted before.
@@ -241,7 +240,7 @@ func (t *touched) all() []evidence.Need {
 
 // NewWorld returns a world over a reader at a time.
 func NewWorld(r *reader.Reader, now time.Time) *World {
-	return &World{Now: now, reader: r, shared: &shared{memos: map[string]*memo{}, values: map[asked]*answer{}, unread: map[evidence.TextQuery][]gap{}}, touched: &touched{}}
+	return &World{Now: now, reader: r, shared: &shared{memos: map[string]*memo{}, values: map[asked]*answer{}, gaps: map[evidence.TextQuery][]gap{}}, touched: &touched{}}
 }
 
 func (w *World) scope() *World {
@@ -319,33 +318,32 @@ func (w *World) Matches(ctx context.Context, q evidence.TextQuery, signature str
 		return list, err
 	}
 	w.missed(err)
-	gaps, gapsErr := w.unread(ctx, q)
+	gaps, gapsErr := w.textGaps(ctx, q)
 	if gapsErr != nil {
 		return nil, gapsErr
 	}
-	w.touched.missAll(gaps)
+	w.touched.missTexts(gaps)
 	return list, err
 }
 
-// unread returns what of a query's texts was not read whole. The list is made once: on a
-// large cluster most logs are not read, and every host asks for those of all.
-func (w *World) unread(ctx context.Context, q evidence.TextQuery) ([]gap, error) {
-	w.shared.mu.Lock()
-	list, known := w.shared.unread[q]
-	w.shared.mu.Unlock()
-	if known {
-		return list, nil
-	}
+// textGaps are the texts of a query that were not read whole. They are put together once:
+// the logs of a large cluster's hosts are mostly not read, and each host asks for its own.
+func (w *World) textGaps(ctx context.Context, q evidence.TextQuery) ([]gap, error) {
 	gaps, err := w.reader.Gaps(ctx, q)
 	if err != nil {
 		return nil, err
 	}
-	for _, g := range gaps {
-		list = append(list, gap{text: &g.Text, err: textGap(evidence.Texts(q), g)})
-	}
 	w.shared.mu.Lock()
 	defer w.shared.mu.Unlock()
-	w.shared.unread[q] = list
+	list, known := w.shared.gaps[q]
+	if !known {
+		need := evidence.Texts(q)
+		list = make([]gap, 0, len(gaps))
+		for _, g := range gaps {
+			list = append(list, gap{text: &g.Text, err: textGap(need, g)})
+		}
+		w.shared.gaps[q] = list
+	}
 	return list, nil
 }
 
@@ -360,13 +358,13 @@ func (w *World) Gap(ctx context.Context, q evidence.TextQuery, which func(eviden
 	if _, err := w.Matches(ctx, q, ""); err != nil {
 		return err
 	}
-	gaps, err := w.reader.Gaps(ctx, q)
+	gaps, err := w.textGaps(ctx, q)
 	if err != nil {
 		return err
 	}
 	for _, g := range gaps {
-		if which == nil || which(g.Text) {
-			return textGap(evidence.Texts(q), g)
+		if which == nil || which(*g.text) {
+			return g.err
 		}
 	}
 	return nil

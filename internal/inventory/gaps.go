@@ -1,6 +1,7 @@
 package inventory
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
@@ -76,4 +77,27 @@ func (r *Inventory) Unread(of evidence.Resource) *evidence.Unavailable {
 		}
 	}
 	return nil
+}
+
+// ForeignNodes returns why the Nodes say nothing of the Machines, nil where they do: two or more
+// Machines name a Node, there are Nodes, and none of those that are named is among them. Then
+// the lists are of two clusters, or the names in one of them were replaced.
+func (r *Inventory) ForeignNodes() *evidence.Unavailable {
+	nodes, named := 0, 0
+	for _, h := range r.Hosts {
+		if h.Node != nil {
+			nodes++
+		}
+		if h.Machine == nil || h.Machine.API.Status.NodeRef == nil {
+			continue
+		}
+		if named++; h.Node != nil && h.Node.API.Name == h.Machine.API.Status.NodeRef.Name {
+			return nil
+		}
+	}
+	if nodes == 0 || named < 2 {
+		return nil
+	}
+	return &evidence.Unavailable{Need: evidence.Objects(evidence.Nodes, ""), Why: evidence.Damaged,
+		Detail: fmt.Sprintf("none of the %d Nodes that Machines name is among the %d Nodes: they are of another cluster, or names were replaced", named, nodes)}
 }

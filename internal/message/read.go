@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 )
 
@@ -185,7 +186,7 @@ func (x *Index) block(b []byte) found {
 }
 
 // rewritten looks for literals that do not stand in a line as their program wrote them: a
-// terminal or a mail program has wrapped the line, colored it or aligned it.
+// terminal or a mail program has wrapped the line, colored it, quoted it or aligned it.
 func (x *Index) rewritten(b []byte, f *found) {
 	var last []byte
 	number := 0
@@ -198,7 +199,7 @@ func (x *Index) rewritten(b []byte, f *found) {
 			}
 		}
 		if len(line) <= maxTried {
-			if text := plain(string(line)); text != string(line) {
+			if text := strings.TrimLeft(plain(string(line)), "> "); text != string(line) {
 				x.again(text, number, number, f)
 			}
 		}

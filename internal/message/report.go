@@ -3,6 +3,7 @@ package message
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/fault"
@@ -259,7 +260,11 @@ func (x *Index) Join(r *Report, list []Seen) {
 		for _, item := range s.Evidence {
 			m.Count++
 			if len(m.Lines) <= keptLines {
-				m.Lines = append(m.Lines, Line{Number: item.Locator.Line, Text: short(s.Subject + ": " + item.Excerpt)})
+				text := item.Excerpt
+				if _, name, _ := strings.Cut(s.Subject, "/"); !strings.Contains(text, name) || name == "" {
+					text = s.Subject + ": " + text
+				}
+				m.Lines = append(m.Lines, Line{Number: item.Locator.Line, Text: short(text)})
 			}
 		}
 	}

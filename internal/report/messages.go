@@ -76,7 +76,7 @@ func (t *text) foundMessage(m message.Match, c *fault.Catalog) {
 	t.lead(0, span{plain, "- "}, "  ", bold, matchTitle(m, c)+sure+id, 0)
 	if len(m.Lines) > 0 {
 		l := m.Lines[0]
-		t.lead(2, span{dim, fmt.Sprintf("line %d: ", l.Number)}, "    ", plain, l.Text, 2)
+		t.lead(2, span{dim, atLine(l.Number)}, "    ", plain, l.Text, 2)
 	}
 	t.nextOf(m, c)
 }

@@ -91,6 +91,7 @@ func FaultPage(w io.Writer, f *fault.Fault, c *fault.Catalog, o Options) error {
 	slices.Sort(given)
 	p.items("What is looked at ("+o.know("explain FACT")+")", given)
 	p.items("Source", refWords(f.Refs))
+	p.next(o, nextOf(f))
 	return p.flush(w)
 }
 
@@ -166,6 +167,7 @@ func RefusedPage(w io.Writer, r *fault.RefusedRemedy, c *fault.Catalog, o Option
 	}
 	p.items("Applies to", used)
 	p.items("Source", refWords(r.Refs))
+	p.next(o, "diagnose")
 	return p.flush(w)
 }
 
@@ -200,6 +202,11 @@ func RemedyPage(w io.Writer, r *fault.Remedy, c *fault.Catalog, o Options) error
 	}
 	t.items("For", used)
 	t.items("Source", refWords(r.Refs))
+	if r.Fix {
+		t.next(o, "fix plan")
+	} else {
+		t.next(o, "diagnose")
+	}
 	return t.flush(w)
 }
 
@@ -224,6 +231,7 @@ func FactPage(w io.Writer, f Fact, o Options) error {
 	p.items("Fields", fields)
 	p.items("What it reads", f.Needs)
 	p.items("Faults that use it", f.UsedBy)
+	p.next(o, "diagnose")
 	return p.flush(w)
 }
 
@@ -241,7 +249,38 @@ func StagePage(w io.Writer, s fault.Stage, c *fault.Catalog, o Options) error {
 		}
 	}
 	p.items("What can stop it", stops)
+	p.next(o, "diagnose")
 	return p.flush(w)
+}
+
+// whatNextDoes is what the commands are for that a page ends with.
+var whatNextDoes = map[string]string{
+	"diagnose":                  "what is wrong in your cluster or archive",
+	"scan FILE":                 "whether a log or a console shows it",
+	"preflight DIR":             "whether your plan has it",
+	"preflight DIR --bmc":       "whether the machines of your plan have it",
+	"fix plan":                  "plan it for your cluster; nothing is changed",
+	"diagnose --hosted NS/NAME": "what is wrong in your hosted cluster",
+}
+
+// next writes what to run after a page was read.
+func (p *page) next(o Options, command string) {
+	p.line(0, span{bold, "Next: "}, span{cyan, o.know(command)}, span{plain, "   " + whatNextDoes[command]})
+}
+
+// nextOf is the command that finds a fault.
+func nextOf(f *fault.Fault) string {
+	switch {
+	case f.TextOnly():
+		return "scan FILE"
+	case f.Layer == "hardware":
+		return "preflight DIR --bmc"
+	case fault.Preflight(f):
+		return "preflight DIR"
+	case fault.ControlPlaneOf(f) == fault.HostedControlPlane:
+		return "diagnose --hosted NS/NAME"
+	}
+	return "diagnose"
 }
 
 func (p *page) section(title, body string) {

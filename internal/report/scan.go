@@ -98,7 +98,7 @@ func (t *text) scanLines(m message.Match, title string) {
 	}
 	t.lead(0, span{}, "   ", bold, title+id, 0)
 	for _, l := range m.Lines {
-		t.lead(2, span{dim, fmt.Sprintf("line %d: ", l.Number)}, "    ", plain, l.Text, 3)
+		t.lead(2, span{dim, atLine(l.Number)}, "    ", plain, l.Text, 3)
 	}
 	if n := m.Count - len(m.Lines); n > 0 {
 		t.line(2, span{dim, fmt.Sprintf("and %s more", count(n, "line", "lines"))})
@@ -116,7 +116,7 @@ func (t *text) scanNormal(r *message.Report) {
 		if i == maxScanned {
 			break
 		}
-		t.lead(2, span{dim, fmt.Sprintf("line %d: ", n.Line.Number)}, "    ", plain, n.Words, 0)
+		t.lead(2, span{dim, atLine(n.Line.Number)}, "    ", plain, n.Words, 0)
 	}
 }
 
@@ -184,4 +184,12 @@ func ScanDocument(r *message.Report, c *fault.Catalog) ScanDoc {
 	}
 	return ScanDoc{APIVersion: "rollcall.dev/v1alpha1", Kind: "Scan", Result: r.Result, Matches: all(r.Matches), Symptoms: all(r.Symptoms),
 		Over: all(r.Over), Lines: r.Lines, Bytes: r.Bytes}
+}
+
+// atLine is the place of what a line shows. What was read from an object has none.
+func atLine(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("line %d: ", n)
 }

@@ -254,6 +254,9 @@ func (v *view) registered() diagnosis.StageState {
 		if v.nodesUnread() != nil {
 			return unknown(v.nodesUnread().Error())
 		}
+		if u := v.roll.ForeignNodes(); u != nil {
+			return unknown(u.Error())
+		}
 		if proof, ok := v.joined(); ok && len(v.requests) == 0 {
 			return failed(time.Time{}, "it had joined: its Machine names Node "+v.host.Machine.API.Status.NodeRef.Name+", which does not exist", proof)
 		}

@@ -30,6 +30,8 @@ const (
 
 	Cordoning  Kind = "cordoning"  // its Node, which was schedulable, is about to be cordoned
 	Uncordoned Kind = "uncordoned" // it is schedulable again
+
+	Certified Kind = "certified" // its serving certificate was seen; holds its end
 )
 
 // Record is one line of a journal.
@@ -41,6 +43,7 @@ type Record struct {
 	Config  string           `json:"config,omitempty"`  // in Creating: hash of the NodePool's config
 	Digest  string           `json:"digest,omitempty"`  // in Creating: of the user-data
 	NodeUID string           `json:"nodeUID,omitempty"` // in Joined
+	Until   time.Time        `json:"until,omitzero"`    // in Certified
 }
 
 // Step is how far a worker came.
@@ -70,6 +73,8 @@ type Status struct {
 	Cleaned bool
 	// Cordoned says that the run has cordoned its Node, or was about to.
 	Cordoned bool
+	// ServingUntil is the end of its serving certificate when the run saw it; zero: it was not seen.
+	ServingUntil time.Time
 }
 
 // Statuses are the workers of a plan as its records have them.
@@ -90,7 +95,7 @@ func Statuses(p Plan, records []Record) []Status {
 func (s *Status) add(r Record) {
 	switch r.Kind {
 	case Creating:
-		s.Step, s.Config, s.Digest, s.Cleaned = MayBe, r.Config, r.Digest, false
+		s.Step, s.Config, s.Digest, s.Cleaned, s.ServingUntil = MayBe, r.Config, r.Digest, false, time.Time{}
 		s.Attempt++
 	case Created:
 		s.Step, s.Machine = Made, r.Machine
@@ -98,6 +103,9 @@ func (s *Status) add(r Record) {
 		s.Step, s.NodeUID = In, r.NodeUID
 	case Cleaned:
 		s.Cleaned = true
+		return
+	case Certified:
+		s.ServingUntil = r.Until
 		return
 	case Cordoning, Uncordoned:
 		s.Cordoned = r.Kind == Cordoning
@@ -206,6 +214,28 @@ func (j *Journal) add(r Record) error {
 		return fmt.Errorf("journal of run %s: %w", j.Plan.Run, err)
 	}
 	return nil
+}
+
+// Certify records the end of a worker's serving certificate. What is recorded already is not
+// recorded again.
+func (j *Journal) Certify(name string, until time.Time) error {
+	for _, s := range j.Statuses() {
+		if s.Worker.Name == name && !s.ServingUntil.Equal(until) {
+			return j.add(Record{Kind: Certified, Worker: name, Until: until.UTC()})
+		}
+	}
+	return nil
+}
+
+const baselineFile = "baseline.json"
+
+// KeepBaseline keeps in the run's directory what the hosted cluster was like when all workers
+// were in, and returns the file.
+func (j *Journal) KeepBaseline(raw []byte) (string, error) {
+	if err := statedir.Replace(j.dir, baselineFile, raw); err != nil {
+		return "", fmt.Errorf("keep the baseline of run %s: %w", j.Plan.Run, err)
+	}
+	return filepath.Join(j.dir.Name(), baselineFile), nil
 }
 
 // Statuses are the run's workers.

@@ -20,6 +20,7 @@ type Node struct {
 	Ready   bool
 	// Cordoned is spec.unschedulable.
 	Cordoned bool
+	Kubelet  string // status.nodeInfo.kubeletVersion
 }
 
 // Nodes reads one Node; ok is false where there is none.

@@ -37,6 +37,9 @@ var follows = []followed{
 	{trouble: "drain-held-by-budget", fault: "drain-held", remedy: "let-node-drain", follow: func(t *testing.T, w *world) {
 		w.merge(t, budgetResource, "shop", "cart", `{"spec":{"minAvailable":0}}`)
 	}},
+	{trouble: "controller-config-missing", fault: "mcs-controllerconfig-missing", remedy: "let-operator-write-controllerconfig", console: "worker22", follow: func(t *testing.T, w *world) {
+		w.merge(t, deploymentResource, "openshift-machine-config-operator", "machine-config-operator", `{"spec":{"replicas":1}}`)
+	}},
 	{trouble: "controller-down", fault: "mcc-not-running", remedy: "start-machine-config-controller", follow: func(t *testing.T, w *world) {
 		w.merge(t, deploymentResource, "openshift-machine-config-operator", "machine-config-controller", `{"spec":{"replicas":1}}`)
 	}},
@@ -156,6 +159,9 @@ var follows = []followed{
 	{trouble: "hosted-payload-failing", fault: "ignition-payload-failed", remedy: "fix-payload-input", console: "guest4", flags: ofGuest, follow: func(t *testing.T, w *world) {
 		w.outside(t, "registry", "")
 	}},
+	{trouble: "hosted-pod-security", fault: "hosted-pod-security-refused", remedy: "allow-baseline-pods", flags: ofGuest, follow: func(t *testing.T, w *world) {
+		w.merge(t, hostedClusterResource, "clusters", "guest", `{"metadata":{"annotations":{"hypershift.openshift.io/pod-security-admission-label-override":"baseline"}}}`)
+	}},
 }
 
 // ofGuest asks for the hosted cluster.
@@ -187,6 +193,8 @@ var followedTogether = []string{
 	"hosted-stale-token+hosted-name-not-in-certificate",
 	"hosted-user-data-outdated",
 	"hosted-payload-failing",
+	"controller-config-missing",
+	"hosted-pod-security",
 }
 
 // TestFollow does what the screen says, and nothing else: the remedy that the tool names

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -144,9 +145,13 @@ func (w *world) rollcall(args ...string) result {
 	return w.start(rollcallBin, w.proxy, args...)
 }
 
-// live adds what makes the tool look at the lab's cluster.
+// live adds what makes the tool look at the lab's cluster. A repair ends when what its plan
+// is for is gone: hardly a scenario's cluster has been at rest for five minutes by then.
 func (w *world) live(args ...string) result {
 	w.t.Helper()
+	if len(args) > 1 && args[0] == "fix" && slices.Contains([]string{"apply", "resume"}, args[1]) {
+		args = append(slices.Clone(args), "--until", "plan")
+	}
 	return w.rollcall(append(args, "--kubeconfig", w.kube)...)
 }
 

@@ -51,6 +51,9 @@ type Config struct {
 	// ContainerLogs maps a container of this node to its log file; nil or !ok
 	// means not found. The machine-config-daemon's container is known without it.
 	ContainerLogs func(namespace, pod, container string) (path string, ok bool)
+	// NetworkReady says whether the network plugin has what it waits for, beyond the time
+	// in Pace. Nil: it waits for nothing else.
+	NetworkReady func() bool
 	// Labeler sets node-role labels after registration when the API server's
 	// NodeRestriction refused them. OpenShift's API server admits
 	// node-role.kubernetes.io/{master,control-plane,worker,etcd} when a kubelet

@@ -126,6 +126,7 @@ func (k *kubelet) status(prev []corev1.NodeCondition) corev1.NodeStatus {
 	k.mu.Lock()
 	ready := !k.networkA.IsZero() && !k.h.now().Before(k.networkA)
 	k.mu.Unlock()
+	ready = ready && (k.h.cfg.NetworkReady == nil || k.h.cfg.NetworkReady())
 	return nodeStatus(nodeFacts{
 		name: k.h.cfg.Name, address: k.h.cfg.Address, port: s.KubeletPort, version: k.h.cfg.KubeletVersion,
 		state: s, networkReady: ready, now: k.h.now(),

@@ -81,6 +81,40 @@ type seen struct {
 	LastAnonymous                                                              time.Time
 }
 
+// TestForeignNodes: Nodes of which no Machine knows one say nothing of the Nodes that the
+// Machines name.
+func TestForeignNodes(t *testing.T) {
+	machine := func(name string) string {
+		return "-- namespaces/openshift-machine-api/machine.openshift.io/machines/c1-" + name + ".yaml --\napiVersion: machine.openshift.io/v1beta1\nkind: Machine\n" +
+			"metadata: {name: c1-" + name + ", namespace: openshift-machine-api}\nstatus: {nodeRef: {name: " + name + "}}\n"
+	}
+	world := func(changes string) *facts.World { return factstest.World(t, factstest.Metal, changes) }
+	z1 := factstest.Host("c1-z1")
+	if n := factstest.Fields[kubelet.Node](t, world(machine("z1")), kubelet.NodeFact(), z1); known(t, n.Exists) {
+		t.Errorf("one Node is gone, the others are known: %+v", n.Exists)
+	}
+	changes := machine("z1") + machine("z2") + "-- cluster-scoped-resources/core/nodes/x0.yaml --\napiVersion: v1\nkind: Node\nmetadata: {name: x0}\n"
+	for _, name := range metalNodes(t) {
+		changes += "-- delete:cluster-scoped-resources/core/nodes/" + name + ".yaml --\n"
+	}
+	if err := factstest.Err(t, world(changes), kubelet.NodeFact(), z1); err == nil || !strings.Contains(err.Error(), "another cluster") {
+		t.Errorf("no Machine names any of the Nodes: %v, want that they are of another cluster", err)
+	}
+}
+
+// metalNodes are the names of the Nodes of the base cluster.
+func metalNodes(t *testing.T) []string {
+	list, err := factstest.World(t, factstest.Metal, "").List(t.Context(), evidence.Nodes, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, o := range list {
+		names = append(names, o.Name)
+	}
+	return names
+}
+
 func TestIdentity(t *testing.T) {
 	const (
 		anonymous = `failed to ensure lease exists: leases.coordination.k8s.io "m1" is forbidden: User "system:anonymous" cannot get resource`
@@ -94,6 +128,8 @@ func TestIdentity(t *testing.T) {
 		{"anonymous", line("11:50:00", anonymous) + line("11:51:00", anonymous), func(i seen) bool { return i.Anonymous == 2 && i.LastAnonymous.Minute() == 51 }},
 		{"anonymous, in quotes", line("11:50:00", `err="User \"system:anonymous\" cannot create"`), func(i seen) bool { return i.Anonymous == 1 }},
 		{"well again since", line("11:50:00", anonymous) + line("11:55:00", valid), func(i seen) bool { return i.Anonymous == 0 && i.Valid > 0 }},
+		{"it got its certificate since", line("11:50:00", anonymous) + line("11:55:00", "csr.go:262] certificate signing request csr-x6hrr is issued"), func(i seen) bool { return i.Anonymous == 0 && i.Valid > 0 }},
+		{"a request that is only approved", line("11:50:00", anonymous) + line("11:55:00", "csr.go:258] certificate signing request csr-x6hrr is approved, waiting to be issued"), func(i seen) bool { return i.Anonymous == 1 }},
 		{"ill again since", line("11:50:00", valid) + line("11:55:00", anonymous), func(i seen) bool { return i.Anonymous == 1 }},
 		{"expired", line("11:50:00", "The currently active client certificate has expired and the server is responsive, exiting."), func(i seen) bool { return i.Expired == 1 && i.NotLoaded == 0 }},
 		{"not loaded", line("11:50:00", "unable to load TLS configuration from existing bootstrap client config read from /var/lib/kubelet/kubeconfig: no such file"), func(i seen) bool { return i.NotLoaded == 1 }},

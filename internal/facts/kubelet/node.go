@@ -81,6 +81,13 @@ func readNode(ctx context.Context, w *facts.World, s fault.Subject) (Node, error
 		if _, err := w.List(ctx, evidence.Nodes, ""); err != nil { // it may be among those that were not read
 			return n, err
 		}
+		roll, err := inventory.Read(ctx, w)
+		if err != nil {
+			return n, err
+		}
+		if u := roll.ForeignNodes(); u != nil {
+			return n, u
+		}
 		none := evidence.Listed(evidence.Nodes, "", fmt.Sprintf("none of the %d Nodes is %s", len(nodes), h.Name))
 		none.Dangling = h.Machine != nil && h.Machine.API.Status.NodeRef != nil
 		facts.Complete(&n)

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rollcall-project/rollcall/internal/sortby"
 	"github.com/rollcall-project/rollcall/internal/source/onhost"
 )
 
@@ -80,7 +81,7 @@ func (s *Source) sosStaticPods(ctx context.Context, report map[string]file) ([]o
 	if len(list) == 0 {
 		return list, "the sosreport has no /" + strings.TrimSuffix(sosManifests, "/")
 	}
-	slices.SortFunc(list, func(a, b onhost.Manifest) int { return strings.Compare(a.Path, b.Path) })
+	sortby.Func(list, func(a, b onhost.Manifest) int { return strings.Compare(a.Path, b.Path) })
 	return list, ""
 }
 

@@ -2,6 +2,7 @@ package paste
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
@@ -81,5 +82,16 @@ I0313 16:16:16.161616       1 main.go:1] nobody knows whose this is
 	}
 	if len(s.texts) != 3 || !have["machine-config-server"] || !have["machine-approver-controller"] || !have["etcd"] {
 		t.Errorf("read the logs of %v", have)
+	}
+}
+
+// TestQuoted: who answers in a mail or an issue quotes each line.
+func TestQuoted(t *testing.T) {
+	const table = "NAME   VERSION   AVAILABLE   PROGRESSING   DEGRADED   SINCE   MESSAGE\netcd   4.16.4    True        False         True       3d\n"
+	for _, mark := range []string{"", ">", "> ", ">> "} {
+		s := read(t, mark+strings.Join(strings.SplitAfter(table, "\n")[:2], mark))
+		if list := objects(t, s, evidence.ClusterOperators); len(list) != 1 || list[0].Name != "etcd" {
+			t.Errorf("behind %q: read %v, want etcd", mark, list)
+		}
 	}
 }

@@ -61,9 +61,13 @@ func (sp *splitter) split(text []byte) {
 
 var escapes = regexp.MustCompile(`\x1b\[[0-9;?]*[ -/]*[@-~]|[\x00-\x08\x0b-\x1f\x7f]`)
 
-// plain is a line without its end and without what a terminal adds.
+// plain is a line without its end and without what a terminal adds, or who quotes it in a mail
+// or an issue.
 func plain(line []byte) []byte {
 	line = bytes.TrimRight(line, "\r\n")
+	if rest := bytes.TrimLeft(line, ">"); len(rest) < len(line) {
+		line = bytes.TrimPrefix(rest, []byte(" "))
+	}
 	if bytes.IndexFunc(line, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }) >= 0 {
 		line = escapes.ReplaceAll(line, nil)
 	}

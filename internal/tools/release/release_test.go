@@ -46,7 +46,12 @@ func TestRelease(t *testing.T) {
 	t.Run("deb", func(t *testing.T) { checkDeb(t, dist) })
 	t.Run("rpm", func(t *testing.T) { checkRPM(t, dist) })
 	t.Run("krew", func(t *testing.T) { checkKrew(t, dist) })
-	t.Run("sbom", func(t *testing.T) { checkSBOM(t, dist) })
+	for _, name := range []string{"gcp", "redfish"} {
+		t.Run("provider "+name, func(t *testing.T) { checkProvider(t, dist, "rollcall-provider-"+name) })
+	}
+	for _, program := range []string{"rollcall", "rollcall-host", "rollcall-provider-gcp", "rollcall-provider-redfish"} {
+		t.Run("sbom of "+program, func(t *testing.T) { checkSBOM(t, dist, program) })
+	}
 }
 
 // release builds the committed tree in a clone of its own, for this machine's platform. The
@@ -221,13 +226,36 @@ func checkKrew(t *testing.T, dist string) {
 	demo(t, filepath.Join(store, "bin", "kubectl-rollcall"))
 }
 
+// checkProvider starts what is in the archive as `rollcall worker` does: one request, of a
+// kind that does not exist, so that nothing is asked of a cloud or a BMC.
+func checkProvider(t *testing.T, dist, program string) {
+	dir := t.TempDir()
+	run1(t, dir, nil, "tar", "-xzf", artefact(t, dist, program+"_*_linux_ARCH.tar.gz"))
+	for _, name := range []string{"LICENSE", "README.md"} {
+		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+			t.Error(err)
+		}
+	}
+	account := filepath.Join(dir, "account.json") // gcp wants one before it reads the request
+	if err := os.WriteFile(account, []byte(`{"type": "authorized_user", "client_id": "a", "client_secret": "b", "refresh_token": "c"}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), filepath.Join(dir, program))
+	cmd.Env = append(os.Environ(), "GOOGLE_APPLICATION_CREDENTIALS="+account)
+	cmd.Stdin = strings.NewReader(`{"apiVersion": "rollcall.dev/provider/v1alpha1", "op": "none"}`)
+	out, err := cmd.CombinedOutput()
+	if err != nil || !strings.Contains(string(out), `"unsupported":true`) {
+		t.Errorf("%s: %v\n%s", program, err, out)
+	}
+}
+
 // checkSBOM holds the list against what the linker wrote into the program.
-func checkSBOM(t *testing.T, dist string) {
-	info, err := buildinfo.ReadFile(artefact(t, dist, "rollcall_linux_ARCH*/rollcall"))
+func checkSBOM(t *testing.T, dist, program string) {
+	info, err := buildinfo.ReadFile(artefact(t, dist, program+"_linux_ARCH*/"+program))
 	if err != nil {
 		t.Fatal(err)
 	}
-	raw := []byte(read(t, artefact(t, dist, "rollcall_[0-9]*_linux_ARCH.cdx.json")))
+	raw := []byte(read(t, artefact(t, dist, program+"_[0-9]*_linux_ARCH.cdx.json")))
 	var bom struct {
 		BOMFormat  string
 		Components []struct{ Name, Version string }
@@ -243,8 +271,12 @@ func checkSBOM(t *testing.T, dist string) {
 		t.Errorf("%s with std %s of %d modules", bom.BOMFormat, listed["std"], len(info.Deps))
 	}
 	for _, m := range info.Deps {
-		if listed[m.Path] != m.Version {
-			t.Errorf("%s: listed %q, linked %q", m.Path, listed[m.Path], m.Version)
+		want := m.Version
+		if m.Replace != nil {
+			want = info.Main.Version // of the same tree
+		}
+		if listed[m.Path] != want {
+			t.Errorf("%s: listed %q, linked %q", m.Path, listed[m.Path], want)
 		}
 	}
 }

@@ -40,7 +40,10 @@ func sbomOf(info *buildinfo.BuildInfo) *cdx.BOM {
 		PackageURL: "pkg:golang/std@" + strings.TrimPrefix(info.GoVersion, "go"),
 	}}
 	for _, m := range info.Deps {
-		if m.Replace != nil {
+		switch {
+		case m.Replace != nil && strings.HasPrefix(m.Replace.Path, "."): // a directory of this repository: it is of the program's commit
+			m = &debug.Module{Path: m.Path, Version: info.Main.Version}
+		case m.Replace != nil:
 			m = m.Replace
 		}
 		components = append(components, componentOf(m))

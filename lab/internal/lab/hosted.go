@@ -45,6 +45,7 @@ type Hosted struct {
 	mu       sync.Mutex
 	hash     string          // of the config that new machines get
 	expected map[string]bool // hosts that a person knows of, and whose requests he approves
+	network  map[string]bool // Nodes whose network plugin has its certificate
 	operator bool            // the HyperShift operator keeps the NodePool
 	fronts   []*plan.Forwarder
 	held     map[string]bool // hosts whose network plugin's requests no one approves
@@ -77,7 +78,7 @@ func (l *Lab) StartHosted(ctx context.Context, opts HostedOptions) (*Hosted, err
 		}
 		return h, nil
 	}
-	h := &Hosted{lab: l, opts: opts, asked: map[string]bool{}, expected: map[string]bool{}, held: map[string]bool{}, operator: true}
+	h := &Hosted{lab: l, opts: opts, asked: map[string]bool{}, expected: map[string]bool{}, network: map[string]bool{}, held: map[string]bool{}, operator: true}
 	for _, step := range []func(context.Context) error{
 		func(context.Context) error { return h.certificates(opts) },
 		h.startPlane, h.manage, h.dropPackets,

@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,7 +28,45 @@ func (l *Lab) syncHosted(ctx context.Context) error {
 	if h == nil {
 		return nil
 	}
-	return errors.Join(h.syncPods(ctx), h.syncPool(ctx), h.syncRequests(ctx))
+	return errors.Join(h.syncNamespace(ctx), h.syncPods(ctx), h.syncPool(ctx), h.syncRequests(ctx))
+}
+
+// syncNamespace is what the HyperShift operator does about the PodSecurity level of the
+// control plane's namespace: the HostedCluster's annotation is written to three labels
+// (openshift/hypershift:hypershift-operator/controllers/hostedcluster/hostedcluster_controller.go
+// reconcileControlPlaneNamespace; api/hypershift/v1beta1/hostedcluster_types.go
+// PodSecurityAdmissionLabelOverrideAnnotation). Without it the level is restricted, as the
+// image of this control plane asks for.
+func (h *Hosted) syncNamespace(ctx context.Context) error {
+	h.mu.Lock()
+	operator := h.operator
+	h.mu.Unlock()
+	if !operator {
+		return nil
+	}
+	hc, err := h.lab.dyn.Resource(hostedClusterResource).Namespace(seed.HostedNamespace).Get(ctx, seed.HostedName, metav1.GetOptions{})
+	if err != nil {
+		return fmt.Errorf("read HostedCluster %s: %w", seed.HostedName, err)
+	}
+	level := cmp.Or(hc.GetAnnotations()["hypershift.openshift.io/pod-security-admission-label-override"], "restricted")
+	namespaces := h.lab.kube.CoreV1().Namespaces()
+	ns, err := namespaces.Get(ctx, seed.HostedControlPlane, metav1.GetOptions{})
+	if err != nil {
+		return fmt.Errorf("read namespace %s: %w", seed.HostedControlPlane, err)
+	}
+	same := true
+	for _, mode := range []string{"enforce", "audit", "warn"} {
+		label := "pod-security.kubernetes.io/" + mode
+		same = same && ns.Labels[label] == level
+		ns.Labels[label] = level
+	}
+	if same {
+		return nil
+	}
+	if _, err := namespaces.Update(ctx, ns, metav1.UpdateOptions{}); err != nil {
+		return fmt.Errorf("write PodSecurity level %s to namespace %s: %w", level, ns.Name, err)
+	}
+	return nil
 }
 
 // syncPods keeps the pods of all Deployments of the control plane, on workers of

@@ -23,6 +23,8 @@ import (
 
 var nodePoolResource = schema.GroupVersionResource{Group: "hypershift.openshift.io", Version: "v1beta1", Resource: "nodepools"}
 
+var hostedClusterResource = schema.GroupVersionResource{Group: "hypershift.openshift.io", Version: "v1beta1", Resource: "hostedclusters"}
+
 func (h *Hosted) tokenName() string {
 	h.mu.Lock()
 	defer h.mu.Unlock()

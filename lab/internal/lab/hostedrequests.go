@@ -37,6 +37,11 @@ func (h *Hosted) syncRequests(ctx context.Context) error {
 		req := &list.Items[i]
 		name := CommonName(req)
 		if node, ok := strings.CutPrefix(name, ovnPrefix); ok {
+			if len(req.Status.Certificate) > 0 {
+				h.mu.Lock()
+				h.network[node] = true
+				h.mu.Unlock()
+			}
 			if identity && req.Spec.Username == "system:node:"+node && !h.isHeld(node) {
 				errs = append(errs, h.approve(ctx, req, "AutoApproved", fmt.Sprintf("Auto-approved CSR %q", req.Name)))
 			}

@@ -45,6 +45,7 @@ func (l *Lab) world(ctx context.Context) {
 			{"installer's approver", l.approve},
 			{PartOperators, l.syncOperators},
 			{PartOperators, l.syncControllerManagerOperator},
+			{PartOperators, l.syncMachineConfigOperator},
 		} {
 			if !l.works(part.name) {
 				continue

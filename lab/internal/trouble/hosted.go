@@ -254,7 +254,7 @@ func refuseNetwork(ctx context.Context, l *lab.Lab) error {
 	if err != nil {
 		return err
 	}
-	return h.PowerOn(ctx, lab.HostedWorker, lab.HostedMachine{Network: 1000 * time.Hour})
+	return h.PowerOn(ctx, lab.HostedWorker, lab.HostedMachine{})
 }
 
 // waitsForNetwork says whether both Deployments were refused and the first

@@ -36,7 +36,7 @@ var rollOut = []lab.Trouble{
 	},
 	{
 		Name:   "controller-config-missing",
-		About:  "somebody deleted the ControllerConfig while the machine-config-operator is scaled down: nothing is rendered, and a worker that boots gets no config",
+		About:  "somebody deleted the ControllerConfig while the machine-config-operator and the cluster-version-operator are scaled down: nothing is rendered, and a worker that boots gets no config",
 		Break:  deleteControllerConfig,
 		Steady: shows(worker(configlessWorker).Name, "GET result: Internal Server Error", 3),
 	},
@@ -190,7 +190,55 @@ func controllerLogs(ctx context.Context, l *lab.Lab, text string) (string, error
 	return fmt.Sprintf("the machine-config-controller has not logged %q", text), nil
 }
 
+// operatorsDown are the Deployments of the two operators that would write it again, scaled
+// to nothing (openshift/machine-config-operator:install/0000_80_machine-config_04_deployment.yaml,
+// openshift/cluster-version-operator:install/0000_00_cluster-version-operator_30_deployment.yaml).
+const operatorsDown = `---
+apiVersion: v1
+kind: Namespace
+metadata: {name: openshift-cluster-version}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: cluster-version-operator, namespace: openshift-cluster-version}
+spec:
+  replicas: 0
+  selector: {matchLabels: {k8s-app: cluster-version-operator}}
+  template:
+    metadata: {labels: {k8s-app: cluster-version-operator}}
+    spec:
+      containers:
+      - {name: cluster-version-operator, image: registry.example.com/release:4.20}
+---
+apiVersion: v1
+kind: ServiceAccount
+metadata: {name: machine-config-operator, namespace: openshift-machine-config-operator}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: machine-config-operator
+  namespace: openshift-machine-config-operator
+  labels: {k8s-app: machine-config-operator}
+spec:
+  replicas: 0
+  selector: {matchLabels: {k8s-app: machine-config-operator}}
+  template:
+    metadata: {labels: {k8s-app: machine-config-operator}}
+    spec:
+      containers:
+      - {name: machine-config-operator, image: registry.example.com/machine-config-operator:4.20}
+      serviceAccountName: machine-config-operator
+      nodeSelector: {node-role.kubernetes.io/master: ""}
+      priorityClassName: system-cluster-critical
+      tolerations:
+      - {key: node-role.kubernetes.io/master, operator: Exists, effect: NoSchedule}
+`
+
 func deleteControllerConfig(ctx context.Context, l *lab.Lab) error {
+	if err := l.Create(ctx, operatorsDown); err != nil {
+		return err
+	}
 	if err := l.Delete(ctx, controllerConfigs, "", "machine-config-controller"); err != nil {
 		return err
 	}
