@@ -28,7 +28,7 @@ type spending struct {
 	byHost map[string][]time.Time
 }
 
-func spentBefore(p csr.Picture) *spending {
+func spentBefore(p csr.Snapshot) *spending {
 	s := &spending{byHost: map[string][]time.Time{}}
 	for _, r := range p.Requests {
 		if r.Approval.Reason == csr.Reason && p.Now.Sub(r.Approval.At) < time.Hour {
@@ -95,7 +95,7 @@ func (b *bucket) take(now time.Time) bool {
 }
 
 // forget drops what is remembered of requests that are gone.
-func (a *Approver) forget(p csr.Picture) {
+func (a *Approver) forget(p csr.Snapshot) {
 	there := map[string]bool{}
 	for _, r := range p.Requests {
 		there[r.UID] = true
@@ -108,7 +108,7 @@ func (a *Approver) forget(p csr.Picture) {
 }
 
 // count sets the gauges of what waits.
-func (a *Approver) count(p csr.Picture, expected []waiting, strangers []csrs.Request) {
+func (a *Approver) count(p csr.Snapshot, expected []waiting, strangers []csrs.Request) {
 	pending := map[[2]string]int{}
 	oldest := map[string]time.Duration{}
 	add := func(r csrs.Request, word string) {

@@ -76,7 +76,7 @@ type waiting struct {
 // split tells the requests of kubelets that wait apart: those in the name of an expected
 // host, oldest first, and the others. A renewal of a client certificate is of neither: the
 // controller manager approves it.
-func split(p csr.Picture, hosts []csr.Expectation) (expected []waiting, strangers []csrs.Request) {
+func split(p csr.Snapshot, hosts []csr.Expectation) (expected []waiting, strangers []csrs.Request) {
 	known := map[string]bool{}
 	for _, h := range hosts {
 		for _, n := range append([]string{h.Name}, h.DNS...) {
@@ -103,7 +103,7 @@ func split(p csr.Picture, hosts []csr.Expectation) (expected []waiting, stranger
 }
 
 // stopped says why nothing is approved now, "" where it may be.
-func (a *Approver) stopped(ctx context.Context, p csr.Picture) (string, error) {
+func (a *Approver) stopped(ctx context.Context, p csr.Snapshot) (string, error) {
 	if most := a.c.Limits.Pending; most > 0 {
 		n := 0
 		for _, r := range p.Requests {
@@ -157,7 +157,7 @@ func (a *Approver) notePause(why string) {
 }
 
 // one decides on one request, and approves it where it may be. wait is when to look again.
-func (a *Approver) one(ctx context.Context, w waiting, p csr.Picture, spent *spending, stopped string, held func() bool) (wait time.Duration, err error) {
+func (a *Approver) one(ctx context.Context, w waiting, p csr.Snapshot, spent *spending, stopped string, held func() bool) (wait time.Duration, err error) {
 	r := w.request
 	d := csr.Judge(r, w.host, p)
 	o := outcome{request: r, host: w.host, decision: Refused, reason: refusal(d), why: d.Why, wayOut: d.WayOut}
@@ -193,7 +193,7 @@ func (a *Approver) one(ctx context.Context, w waiting, p csr.Picture, spent *spe
 	return 0, a.approve(ctx, w, p, spent, o, kind, held)
 }
 
-func (a *Approver) approve(ctx context.Context, w waiting, p csr.Picture, spent *spending, o outcome, kind kind, held func() bool) error {
+func (a *Approver) approve(ctx context.Context, w waiting, p csr.Snapshot, spent *spending, o outcome, kind kind, held func() bool) error {
 	if off, err := a.switchedOff(ctx); err != nil || off != "" {
 		return err // the next round records the pause
 	}
@@ -271,7 +271,7 @@ func refusal(d csr.Decision) string {
 // renewals asks the kubelets of Nodes that ask for their next serving certificate what
 // they serve. It asks each at most once a round, and not those of which the request would
 // be approved or refused without it.
-func (a *Approver) renewals(ctx context.Context, p *csr.Picture, expected []waiting) {
+func (a *Approver) renewals(ctx context.Context, p *csr.Snapshot, expected []waiting) {
 	if a.c.Dial == nil || !a.c.Approve.Renewal {
 		return
 	}

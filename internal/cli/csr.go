@@ -80,9 +80,9 @@ func (a *app) addCSRArchiveFlags(cmd *cobra.Command) {
 
 // judged is the live picture with everyone who is expected.
 type judged struct {
-	api     *repair.Kube
-	picture csr.Picture
-	expect  []csr.Expectation
+	api      *repair.Kube
+	snapshot csr.Snapshot
+	expect   []csr.Expectation
 }
 
 func (a *app) judge(ctx context.Context, f csrFlags) (*judged, error) {
@@ -116,7 +116,7 @@ func (a *app) judge(ctx context.Context, f csrFlags) (*judged, error) {
 			all[i].NotBefore, all[i].Boot = since, boot
 		}
 	}
-	j.picture.Unread, j.expect = known.unread, all
+	j.snapshot.Unread, j.expect = known.unread, all
 	return j, nil
 }
 
@@ -140,7 +140,7 @@ func bootedAfter(text string, now time.Time) (time.Time, string, error) {
 type known struct {
 	hosts    []csr.Expectation
 	unread   string
-	requests *csr.Picture
+	requests *csr.Snapshot
 }
 
 // expected are the hosts that objects of the cluster name, with the time at which each
@@ -189,7 +189,7 @@ func bootOf(d *diagnosis.Diagnosis, host inventory.Host) (time.Time, string) {
 
 // decide judges one request with the expectation of its host.
 func (j *judged) decide(r csrs.Request) csr.Decision {
-	return csr.Judge(r, csr.For(j.expect, r.NodeName), j.picture)
+	return csr.Judge(r, csr.For(j.expect, r.NodeName), j.snapshot)
 }
 
 func (a *app) csrExplainCommand() *cobra.Command {
@@ -217,7 +217,7 @@ func (a *app) csrExplainCommand() *cobra.Command {
 }
 
 func (j *judged) request(name string) (csrs.Request, error) {
-	r, ok := csrs.Find(j.picture.Requests, name)
+	r, ok := csrs.Find(j.snapshot.Requests, name)
 	if !ok {
 		return r, fmt.Errorf("there is no request %q; answered ones are deleted after an hour", name)
 	}

@@ -26,8 +26,8 @@ func (a *app) approveExpired(ctx context.Context, f csrFlags) error {
 	if err != nil {
 		return err
 	}
-	shown := csr.Bulk(j.picture, j.expect)
-	n, err := a.printExpired(shown, j.picture.Now)
+	shown := csr.Bulk(j.snapshot, j.expect)
+	n, err := a.printExpired(shown, j.snapshot.Now)
 	if err != nil || n == 0 {
 		return err
 	}

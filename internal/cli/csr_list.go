@@ -55,7 +55,7 @@ func (a *app) csrListCommand() *cobra.Command {
 // of selects the requests to print.
 func (l listing) of(j *judged) []csrs.Request {
 	var list []csrs.Request
-	for _, r := range j.picture.Requests {
+	for _, r := range j.snapshot.Requests {
 		joins := r.Kind == csrs.Client || r.Kind == csrs.Serving
 		if !l.every && (r.State != csrs.Pending || !joins) {
 			continue
@@ -93,7 +93,7 @@ func (a *app) printRequests(j *judged, list []csrs.Request) error {
 		if d.Approve {
 			word = "yes"
 		}
-		row := fmt.Sprintf("%s\t%s\t%s\t%s\t%s\t%s", clean(r.Name), j.picture.Now.Sub(r.Created).Round(time.Second), r.Kind,
+		row := fmt.Sprintf("%s\t%s\t%s\t%s\t%s\t%s", clean(r.Name), j.snapshot.Now.Sub(r.Created).Round(time.Second), r.Kind,
 			clean(dash(csr.Shown(r))), r.State, word)
 		if !terminal {
 			row += "\t" + clean(d.Why)

@@ -19,7 +19,7 @@ import (
 // the cluster that they were filed in, as it is now.
 func (a *app) openRequests(ctx context.Context, k known) (*judged, error) {
 	if k.requests != nil {
-		return &judged{picture: *k.requests}, nil
+		return &judged{snapshot: *k.requests}, nil
 	}
 	config, err := a.requestsConfig(ctx)
 	if err != nil {
@@ -30,11 +30,11 @@ func (a *app) openRequests(ctx context.Context, k known) (*judged, error) {
 	if err != nil {
 		return nil, err
 	}
-	picture, err := csr.Gather(ctx, repair.Listing{API: api}, a.io.Clock())
+	snapshot, err := csr.Gather(ctx, repair.Listing{API: api}, a.io.Clock())
 	if err != nil {
 		return nil, err
 	}
-	return &judged{api: api, picture: picture}, nil
+	return &judged{api: api, snapshot: snapshot}, nil
 }
 
 // requestsConfig leads to the cluster in which requests are filed: that of the kubeconfig,

@@ -26,7 +26,7 @@ type watchFlags struct {
 }
 
 const watchLong = `Watch follows an installation, a join, a rollout or a repair until every expected host
-has joined and the cluster is stable, or until a proven cause stands that does not pass
+has joined and the cluster is stable, or until a proven cause persists that does not pass
 by itself. openshift-install ends with 0 while workers are still missing; watch does not.
 
 On a terminal it is one screen: hosts with their stage and the usual time, what has
@@ -49,7 +49,7 @@ func (a *app) watchCommand() *cobra.Command {
 	goals, stops := []string{string(after.Stable), string(after.Joined)}, []string{stopOnRoot, failOnNever}
 	cmd := &cobra.Command{
 		Use:   "watch [SUBJECT...]",
-		Short: "follow the hosts until all have joined, or a cause stands",
+		Short: "follow the hosts until all have joined, or a cause is proven",
 		Long:  watchLong,
 		Example: example(a.name, "watch", "until every host is in and the operators are stable") +
 			example(a.name, "watch --until joined --timeout 90m", "the hosts only, for a script") +
@@ -77,7 +77,7 @@ func (a *app) watchCommand() *cobra.Command {
 		s.Var(newChoice(&f.until, goals), "until", "end when this holds: stable: every host has joined, and operators, pools, etcd and network are at rest; joined: every host has joined and the version is completed")
 		s.DurationVar(&f.stable, "stable-for", stableFor, "with --until stable: each operator is available, not progressing and not degraded for this `TIME`")
 		s.DurationVar(&f.timeout, "timeout", 0, "end after this `TIME`, with 2 where a cause is known, else with 3; 0: never")
-		s.Var(newChoice(&f.stopOn, stops), "stop-on", "root: end with 2 where a proven cause stands that does not pass by itself; never: continue")
+		s.Var(newChoice(&f.stopOn, stops), "stop-on", "root: end with 2 where a proven cause persists that does not pass by itself; never: continue")
 		s.StringVar(&f.onChange, "on-change", "", "run this `COMMAND` with a shell for each change, with the change as a line of JSON on its standard input")
 		s.BoolVar(&f.smokePod, "smoke-pod", false, "when all else holds, make one pod on each host that is named as SUBJECT, ask it over the pod network, and delete it")
 		s.DurationVar(&f.smokeFor, "smoke-timeout", 3*time.Minute, "with --smoke-pod: how long one pod may take until it has answered")

@@ -118,7 +118,7 @@ func (w *watching) listen(ctx context.Context) {
 	go w.change.source.Run(ctx, w.change.add)
 }
 
-// blindInterval is how often a cluster is read of which no change is heard.
+// blindInterval is how often a cluster is read whose changes are not noticed.
 const blindInterval = 20 * time.Second
 
 // look makes one run.

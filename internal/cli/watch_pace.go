@@ -14,7 +14,7 @@ import (
 //
 // A change is followed by a run within a second, unless one has just ended: runs take at
 // most a quarter of the time. Where nothing is seen to change, the next run comes after the
-// interval: what only logs show is not heard of. Where a run takes long, so that it costs
+// interval: what only logs show is not noticed. Where a run takes long, so that it costs
 // less than 1 % of the time while nothing happens, and 5 % while something does.
 type pace struct {
 	interval time.Duration
@@ -97,7 +97,7 @@ func (p *pace) due(now time.Time, changed string) bool {
 
 // seenChanges are the changes since the last run began.
 type seenChanges struct {
-	source *live.Changes // nil: none are heard of
+	source *live.Changes // nil: none are noticed
 	notify chan struct{}
 
 	mu    sync.Mutex

@@ -105,11 +105,11 @@ func Approve(ctx context.Context, api API, name, uid, spec string, e *Expectatio
 	if got := evidence.String(content, "metadata", "uid"); got != uid || have != spec {
 		return Decision{}, fmt.Errorf("approve request %s: it is another one than the one that was looked at (uid %s, was %s)", name, got, uid)
 	}
-	picture, err := Gather(ctx, api, now())
+	snapshot, err := Gather(ctx, api, now())
 	if err != nil {
 		return Decision{}, err
 	}
-	return write(ctx, api, content, e, picture, who, dryRun, true)
+	return write(ctx, api, content, e, snapshot, who, dryRun, true)
 }
 
 // ApproveIn approves one request by a picture that was gathered before, together with
@@ -120,7 +120,7 @@ func Approve(ctx context.Context, api API, name, uid, spec string, e *Expectatio
 // requests for one host, the younger is only judged by a picture that has both, and then
 // neither is approved (rule "alone"); the older one alone is approved as if the younger
 // had come a moment later.
-func ApproveIn(ctx context.Context, api API, r csrs.Request, e *Expectation, p Picture, who string, dryRun bool) (Decision, error) {
+func ApproveIn(ctx context.Context, api API, r csrs.Request, e *Expectation, p Snapshot, who string, dryRun bool) (Decision, error) {
 	content, err := api.GetRequest(ctx, r.Name)
 	if err != nil {
 		return Decision{}, fmt.Errorf("read request %s again: %w", r.Name, err)
@@ -137,7 +137,7 @@ func ApproveIn(ctx context.Context, api API, r csrs.Request, e *Expectation, p P
 
 // write judges the request as it was read last and approves it. With try the server first
 // checks the write without keeping it.
-func write(ctx context.Context, api API, content map[string]any, e *Expectation, p Picture, who string, dryRun, try bool) (Decision, error) {
+func write(ctx context.Context, api API, content map[string]any, e *Expectation, p Snapshot, who string, dryRun, try bool) (Decision, error) {
 	name := evidence.String(content, "metadata", "name")
 	r, err := Parse(content)
 	if err != nil {

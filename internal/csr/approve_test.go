@@ -85,7 +85,7 @@ func TestPatchTestsWhatWasRead(t *testing.T) {
 
 func TestMessageTellsWhatIsNotProven(t *testing.T) {
 	d := Judge(clientRequest(), &Expectation{Name: "control0", Explicit: true, Source: "--expect", NotBefore: noon.Add(-time.Hour), Boot: "it booted"},
-		Picture{Now: noon})
+		Snapshot{Now: noon})
 	d.NotProven = NotProvenYet
 	first, err := d.Message("me")
 	second, err2 := d.Message("me")

@@ -36,7 +36,7 @@ func (x Expired) Asks() bool { return x.Decision.Request.UID != "" }
 // not stop it where they came at the pace of a kubelet that gets no answer: one each 15
 // minutes. Two keys within 14 minutes are a restart or somebody else, and a person has to
 // name the key. Addresses are still those that are declared.
-func Bulk(p Picture, declared []Expectation) []Expired {
+func Bulk(p Snapshot, declared []Expectation) []Expired {
 	var list []Expired
 	for _, n := range p.Nodes {
 		if silent := !n.Ready && p.Now.Sub(n.Renewed) > deadAfter; silent {
@@ -51,7 +51,7 @@ func Bulk(p Picture, declared []Expectation) []Expired {
 	return list
 }
 
-func expiredClient(p Picture, declared []Expectation, n Node) Expired {
+func expiredClient(p Snapshot, declared []Expectation, n Node) Expired {
 	x := Expired{Node: n}
 	r, asks := newestPending(p, n.Name, csrs.Client)
 	if !asks {
@@ -77,7 +77,7 @@ func expectNode(declared []Expectation, n Node) *Expectation {
 	return &e
 }
 
-func newestPending(p Picture, node string, kind csrs.Kind) (csrs.Request, bool) {
+func newestPending(p Snapshot, node string, kind csrs.Kind) (csrs.Request, bool) {
 	for _, r := range slices.Backward(p.Requests) {
 		if r.NodeName == node && r.Kind == kind && r.State == csrs.Pending && !r.Renews() {
 			return r, true
@@ -86,7 +86,7 @@ func newestPending(p Picture, node string, kind csrs.Kind) (csrs.Request, bool) 
 	return csrs.Request{}, false
 }
 
-func keysOf(p Picture, r csrs.Request) int {
+func keysOf(p Snapshot, r csrs.Request) int {
 	keys := map[string]bool{}
 	for _, o := range csrs.Siblings(p.Requests, r) {
 		if o.State == csrs.Pending {

@@ -21,7 +21,7 @@ func TestBulk(t *testing.T) {
 	silent := func(name string, control bool) csr.Node {
 		return csr.Node{Name: name, Control: control, Renewed: ago(2 * time.Hour), Created: ago(1000 * time.Hour), Addresses: []string{"192.0.2.40"}}
 	}
-	p := csr.Picture{Now: csrtest.Noon, CIDRs: []netip.Prefix{netip.MustParsePrefix("172.30.0.0/16")}, Nodes: []csr.Node{
+	p := csr.Snapshot{Now: csrtest.Noon, CIDRs: []netip.Prefix{netip.MustParsePrefix("172.30.0.0/16")}, Nodes: []csr.Node{
 		silent("control0", true), silent("worker0", false), silent("worker1", false), silent("worker2", false), silent("worker3", false), silent("worker4", false),
 		{Name: "alive", Ready: true, Renewed: csrtest.Noon},
 		{Name: "fresh", Renewed: ago(time.Minute)},

@@ -133,8 +133,8 @@ type Node struct {
 	Port      int       // of the kubelet; 0 where the Node has none
 }
 
-// Picture is what is known of the cluster at one moment.
-type Picture struct {
+// Snapshot is what is known of the cluster at one moment.
+type Snapshot struct {
 	Now      time.Time
 	Requests []csrs.Request // oldest first
 	Nodes    []Node
@@ -147,7 +147,7 @@ type Picture struct {
 	Served map[string]Served
 }
 
-func (p Picture) node(name string) (Node, bool) {
+func (p Snapshot) node(name string) (Node, bool) {
 	i := slices.IndexFunc(p.Nodes, func(n Node) bool { return n.Name == name })
 	if i < 0 {
 		return Node{}, false
@@ -177,7 +177,7 @@ type Decision struct {
 }
 
 // Judge decides one request. expected is nil when its host is not expected.
-func Judge(r csrs.Request, expected *Expectation, p Picture) Decision {
+func Judge(r csrs.Request, expected *Expectation, p Snapshot) Decision {
 	j := &judging{r: r, e: expected, p: p}
 	j.d = Decision{Request: r, Name: r.Name, Node: r.NodeName, Kind: r.Kind}
 	j.common()
@@ -199,7 +199,7 @@ func Judge(r csrs.Request, expected *Expectation, p Picture) Decision {
 type judging struct {
 	r csrs.Request
 	e *Expectation
-	p Picture
+	p Snapshot
 	d Decision
 }
 

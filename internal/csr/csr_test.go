@@ -78,11 +78,11 @@ func TestJudge(t *testing.T) {
 		asked
 		r csrs.Request
 		e *Expectation
-		p Picture
+		p Snapshot
 	}
 	client := func() *scene {
 		return &scene{askClient(), clientRequest(), &Expectation{Name: "control0", Role: "master", IPs: []string{"192.0.2.10"}, Source: "--expect",
-			Explicit: true, NotBefore: noon.Add(-5 * time.Minute), Boot: "it booted"}, Picture{Now: noon}}
+			Explicit: true, NotBefore: noon.Add(-5 * time.Minute), Boot: "it booted"}, Snapshot{Now: noon}}
 	}
 	serving := func() *scene {
 		s := client()
@@ -315,7 +315,7 @@ func TestSeveralKeysAreNamed(t *testing.T) {
 	b.Name, b.UID, b.KeyDigest = "csr-b", "uid-b", strings.Repeat("b", 64)
 	a.UID = "uid-a"
 	e := &Expectation{Name: "control0", Explicit: true, IPs: []string{"192.0.2.10"}, NotBefore: noon.Add(-time.Hour), Boot: "it booted"}
-	d := Judge(a, e, Picture{Now: noon, Requests: []csrs.Request{a, b}})
+	d := Judge(a, e, Snapshot{Now: noon, Requests: []csrs.Request{a, b}})
 	for _, want := range []string{"UID uid-a", "UID uid-b", a.KeyDigest, b.KeyDigest} {
 		if !strings.Contains(d.Why, want) {
 			t.Errorf("the refusal lacks %s: %s", want, d.Why)
@@ -331,7 +331,7 @@ func TestSeveralKeysAreNamed(t *testing.T) {
 		b.UID += "x"
 		many = append(many, b)
 	}
-	if d = Judge(a, e, Picture{Now: noon, Requests: append(many, a)}); len(d.Why) > 2000 || !strings.Contains(d.Why, "more") {
+	if d = Judge(a, e, Snapshot{Now: noon, Requests: append(many, a)}); len(d.Why) > 2000 || !strings.Contains(d.Why, "more") {
 		t.Errorf("a refusal of %d bytes: %.200s", len(d.Why), d.Why)
 	}
 }

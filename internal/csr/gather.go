@@ -23,9 +23,9 @@ type Lister interface {
 }
 
 // Gather reads what the judgment needs, again. What cannot be read is an error:
-// there is no approval without the whole picture.
-func Gather(ctx context.Context, from Lister, now time.Time) (Picture, error) {
-	p := Picture{Now: now}
+// there is no approval without all of it.
+func Gather(ctx context.Context, from Lister, now time.Time) (Snapshot, error) {
+	p := Snapshot{Now: now}
 	requests, err := from.List(ctx, "certificates.k8s.io", "v1", "certificatesigningrequests", "")
 	if err != nil {
 		return p, fmt.Errorf("list requests: %w", err)
@@ -52,9 +52,9 @@ func Gather(ctx context.Context, from Lister, now time.Time) (Picture, error) {
 }
 
 // GatherPartly is Gather for a source that may lack something, such as an archive: what
-// could not be read is in Picture.Gaps, and then nothing would be approved. The requests
+// could not be read is in Snapshot.Gaps, and then nothing would be approved. The requests
 // themselves must be there.
-func GatherPartly(ctx context.Context, from Lister, now time.Time) (Picture, error) {
+func GatherPartly(ctx context.Context, from Lister, now time.Time) (Snapshot, error) {
 	lenient := &gapLister{from: from}
 	p, err := Gather(ctx, lenient, now)
 	p.Gaps = lenient.gaps
@@ -102,7 +102,7 @@ func optional(ctx context.Context, from Lister, group, version, resource, namesp
 	return list, nil
 }
 
-func (p *Picture) nodes(ctx context.Context, from Lister) error {
+func (p *Snapshot) nodes(ctx context.Context, from Lister) error {
 	leases, err := from.List(ctx, "coordination.k8s.io", "v1", "leases", corev1.NamespaceNodeLease)
 	if err != nil {
 		return fmt.Errorf("list leases of nodes: %w", err)
@@ -146,7 +146,7 @@ func plain(n corev1.Node, renewed time.Time) Node {
 
 // networks reads the virtual addresses and the networks of pods and services
 // (openshift/api:config/v1 Infrastructure.status.platformStatus, Network.status).
-func (p *Picture) networks(ctx context.Context, from Lister) error {
+func (p *Snapshot) networks(ctx context.Context, from Lister) error {
 	infras, err := optional(ctx, from, "config.openshift.io", "v1", "infrastructures", "")
 	if err != nil {
 		return err
@@ -183,7 +183,7 @@ func (p *Picture) networks(ctx context.Context, from Lister) error {
 	return nil
 }
 
-func (p *Picture) prefixes(cidrs []string) error {
+func (p *Snapshot) prefixes(cidrs []string) error {
 	for _, c := range cidrs {
 		prefix, err := netip.ParsePrefix(c)
 		if err != nil {

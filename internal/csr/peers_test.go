@@ -18,7 +18,7 @@ type peerCase struct {
 	name       string
 	make       func() *csrtest.Request
 	edit       func(*csrtest.Request)
-	scene      func(*csr.Picture, *csr.Expectation)
+	scene      func(*csr.Snapshot, *csr.Expectation)
 	peer, ours bool
 	why        string
 }
@@ -64,7 +64,7 @@ var machineApprover = []peerCase{
 	{name: "bad-csr", make: serving, edit: func(r *csrtest.Request) { r.PEM = func([]byte) []byte { return []byte("bad") } }},
 	{name: "no-node-prefix", make: serving, edit: userOf("otter")},
 	{name: "only-node-prefix", make: serving, edit: userOf("system:node:")},
-	{name: "no-machine-status-ref", make: serving, scene: func(_ *csr.Picture, e *csr.Expectation) { e.Name = "other" }},
+	{name: "no-machine-status-ref", make: serving, scene: func(_ *csr.Snapshot, e *csr.Expectation) { e.Name = "other" }},
 	{name: "missing-groups-1", make: serving, edit: groupsOf(csrs.Authenticated)},
 	{name: "missing-groups-2", make: serving, edit: groupsOf(csrs.NodesGroup)},
 	{name: "extra-group", make: serving, edit: groupsOf(csrs.NodesGroup, csrs.Authenticated, "foo-group"), peer: true,
@@ -83,8 +83,8 @@ var machineApprover = []peerCase{
 	{name: "csr-san-dns-trailing-period", make: serving, edit: namesOf("otter", "otter."), peer: true,
 		why: "a trailing dot is no DNS name of a kubelet; the inventory has to list it as it is asked for, which no DNS name may"},
 	{name: "client good", make: client, peer: true, ours: true},
-	{name: "client good with upper case DNS", make: client, scene: func(_ *csr.Picture, e *csr.Expectation) { e.DNS = []string{"PANDA"} }, peer: true, ours: true},
-	{name: "client good with trailing dot in DNS", make: client, scene: func(_ *csr.Picture, e *csr.Expectation) { e.DNS = []string{"panda."} }, peer: true, ours: true},
+	{name: "client good with upper case DNS", make: client, scene: func(_ *csr.Snapshot, e *csr.Expectation) { e.DNS = []string{"PANDA"} }, peer: true, ours: true},
+	{name: "client good with trailing dot in DNS", make: client, scene: func(_ *csr.Snapshot, e *csr.Expectation) { e.DNS = []string{"panda."} }, peer: true, ours: true},
 	{name: "client extra O", make: client, edit: func(r *csrtest.Request) { r.Template.Subject.Organization = []string{"bamboo", "system:nodes"} }},
 	{name: "client with DNS", make: client, edit: namesOf("bamboo")},
 	{name: "client good but extra usage", make: client, edit: usagesOf("key encipherment", "digital signature", "client auth", "server auth")},
@@ -94,16 +94,16 @@ var machineApprover = []peerCase{
 	{name: "client good but wrong user", make: client, edit: userOf(csrs.Bootstrapper + "-not")},
 	{name: "client good but wrong user group", make: client, edit: groupsOf("system:serviceaccounts", "system:serviceaccounts:openshift-machine-config-operator-not", csrs.Authenticated)},
 	{name: "client good but empty name", make: client, edit: nameOf("system:node:")},
-	{name: "client good but node exists", make: client, scene: func(p *csr.Picture, _ *csr.Expectation) {
+	{name: "client good but node exists", make: client, scene: func(p *csr.Snapshot, _ *csr.Expectation) {
 		p.Nodes = append(p.Nodes, csr.Node{Name: "panda", Renewed: p.Now})
 	}},
-	{name: "client good but missing machine", make: client, scene: func(_ *csr.Picture, e *csr.Expectation) { e.Name = "other" }},
-	{name: "client good but machine has node ref", make: client, scene: func(_ *csr.Picture, e *csr.Expectation) { e.Joined = "tigers" }},
+	{name: "client good but missing machine", make: client, scene: func(_ *csr.Snapshot, e *csr.Expectation) { e.Name = "other" }},
+	{name: "client good but machine has node ref", make: client, scene: func(_ *csr.Snapshot, e *csr.Expectation) { e.Joined = "tigers" }},
 	{name: "client good with proper timing", make: client, edit: func(r *csrtest.Request) { r.At(csrtest.Noon.Add(-9 * time.Minute)) }, peer: true, ours: true},
 	{name: "client good with proper timing 2 (10 s before)", make: client, edit: func(r *csrtest.Request) { r.At(csrtest.Noon.Add(-10*time.Minute - 10*time.Second)) }, peer: true, ours: true},
 	{name: "client good but CSR too early", make: client, edit: func(r *csrtest.Request) { r.At(csrtest.Noon.Add(-11 * time.Minute)) }},
-	{name: "client good but CSR too late", make: client, scene: func(_ *csr.Picture, e *csr.Expectation) { e.NotAfter = csrtest.Noon.Add(-2 * time.Minute) }},
-	{name: "successfull fallback to fresh approval", make: serving, scene: func(p *csr.Picture, _ *csr.Expectation) {
+	{name: "client good but CSR too late", make: client, scene: func(_ *csr.Snapshot, e *csr.Expectation) { e.NotAfter = csrtest.Noon.Add(-2 * time.Minute) }},
+	{name: "successfull fallback to fresh approval", make: serving, scene: func(p *csr.Snapshot, _ *csr.Expectation) {
 		p.Served = map[string]csr.Served{"otter": {Why: "connection refused"}}
 	}, peer: true, ours: true},
 	{name: "CSR extra address not in egress IPs", make: serving, edit: addressesOf("192.0.2.23", "99.0.1.1")},

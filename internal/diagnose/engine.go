@@ -68,9 +68,9 @@ func (e *Engine) Evaluate(ctx context.Context, w *facts.World, f *fault.Fault, s
 	return e.judge(ctx, w, t, s)
 }
 
-// trial is a fault that is judged for one subject after the other: what is the same
+// tested is a fault that is judged for one subject after the other: what is the same
 // for all of them.
-type trial struct {
+type tested struct {
 	fault    *fault.Fault
 	title    fault.Title
 	given    []string // its variables, sorted
@@ -78,8 +78,8 @@ type trial struct {
 	excluded string   // why it has no meaning for this cluster, "" where it has
 }
 
-func open(ctx context.Context, w *facts.World, f *fault.Fault) (trial, error) {
-	t := trial{fault: f, title: fault.ParseTitle(f, f.Title), given: variables(f), order: make([]int, len(f.Given))}
+func open(ctx context.Context, w *facts.World, f *fault.Fault) (tested, error) {
+	t := tested{fault: f, title: fault.ParseTitle(f, f.Title), given: variables(f), order: make([]int, len(f.Given))}
 	text := f.When + " " + strings.Join(f.Support, " ")
 	for i := range t.order {
 		t.order[i] = i
@@ -89,7 +89,7 @@ func open(ctx context.Context, w *facts.World, f *fault.Fault) (trial, error) {
 	if ok {
 		var err error
 		if why, err = elsewhere(ctx, w, f); err != nil {
-			return trial{}, err
+			return tested{}, err
 		}
 	}
 	t.excluded = why
@@ -98,7 +98,7 @@ func open(ctx context.Context, w *facts.World, f *fault.Fault) (trial, error) {
 
 func variables(f *fault.Fault) []string { return slices.Sorted(maps.Keys(f.Given)) }
 
-func (e *Engine) judge(ctx context.Context, w *facts.World, t trial, s fault.Subject) (diagnosis.Finding, error) {
+func (e *Engine) judge(ctx context.Context, w *facts.World, t tested, s fault.Subject) (diagnosis.Finding, error) {
 	f := t.fault
 	out := diagnosis.Finding{Fault: f.ID, Subject: s, Severity: f.Severity, Title: f.Title}
 	if t.excluded != "" {
@@ -113,7 +113,7 @@ func (e *Engine) judge(ctx context.Context, w *facts.World, t trial, s fault.Sub
 		out.Outcome, out.Reason, out.Evidence = fault.NotApplicable, b.notApplicable, b.excludes
 		return out, nil
 	}
-	v := &evaluation{engine: e, trial: t, bound: b}
+	v := &evaluation{engine: e, tested: t, bound: b}
 	if err := v.run(&out, w); err != nil {
 		return out, fmt.Errorf("evaluate fault %s for %s: %w", f.ID, s, err)
 	}
@@ -255,7 +255,7 @@ func (b *bound) withheld(names []string) bool {
 // evaluation is one fault at one subject.
 type evaluation struct {
 	engine *Engine
-	trial  trial
+	tested tested
 	bound  bound
 	used   []*fault.Program // the expressions that decided
 	hidden []string         // why it is not known when the condition began, see timeOf
@@ -276,7 +276,7 @@ func (v *evaluation) fields(name string) []string {
 }
 
 func (v *evaluation) eval(expr string) (fault.Result, error) {
-	p, err := v.engine.compiler.Compile(v.trial.fault, expr)
+	p, err := v.engine.compiler.Compile(v.tested.fault, expr)
 	if err != nil {
 		return fault.Result{}, err
 	}
@@ -285,7 +285,7 @@ func (v *evaluation) eval(expr string) (fault.Result, error) {
 }
 
 func (v *evaluation) run(out *diagnosis.Finding, w *facts.World) error {
-	when, err := v.eval(v.trial.fault.When)
+	when, err := v.eval(v.tested.fault.When)
 	if err != nil {
 		return err
 	}
@@ -338,17 +338,17 @@ func (v *evaluation) missing(names []string) []string {
 }
 
 func (v *evaluation) refuted(out *diagnosis.Finding) (bool, error) {
-	if v.trial.fault.Refute == "" {
+	if v.tested.fault.Refute == "" {
 		return false, nil
 	}
 	before := v.used
 	v.used = nil
-	r, err := v.eval(v.trial.fault.Refute)
+	r, err := v.eval(v.tested.fault.Refute)
 	if err != nil {
 		return false, err
 	}
 	if r.Known() && r.True() {
-		out.Outcome, out.Reason = fault.Absent, "counter-evidence: "+v.trial.fault.Refute
+		out.Outcome, out.Reason = fault.Absent, "counter-evidence: "+v.tested.fault.Refute
 		out.Evidence = v.proof()
 		return true, nil
 	}
@@ -363,7 +363,7 @@ func (v *evaluation) refuted(out *diagnosis.Finding) (bool, error) {
 }
 
 func (v *evaluation) support(out *diagnosis.Finding) error {
-	for _, s := range v.trial.fault.Support {
+	for _, s := range v.tested.fault.Support {
 		r, err := v.eval(s)
 		if err != nil {
 			return err
@@ -386,8 +386,8 @@ func (v *evaluation) support(out *diagnosis.Finding) error {
 // the order in which they did.
 func (v *evaluation) proof() []evidence.Item {
 	var list []evidence.Item
-	for _, i := range v.trial.order {
-		fields := v.fields(v.trial.given[i])
+	for _, i := range v.tested.order {
+		fields := v.fields(v.tested.given[i])
 		for _, item := range v.bound.values[i].Proof(fields) {
 			if !slices.ContainsFunc(list, func(have evidence.Item) bool {
 				return have.Locator == item.Locator && have.Excerpt == item.Excerpt
@@ -409,8 +409,8 @@ func position(text, name string) int {
 
 // title fills the braces of a title.
 func (v *evaluation) title() string {
-	return v.trial.title.Fill(v.bound.vars["this"].(fault.This).Name, func(expr string) string {
-		p, err := v.engine.compiler.Compile(v.trial.fault, expr)
+	return v.tested.title.Fill(v.bound.vars["this"].(fault.This).Name, func(expr string) string {
+		p, err := v.engine.compiler.Compile(v.tested.fault, expr)
 		if err != nil {
 			return ""
 		}

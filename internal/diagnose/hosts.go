@@ -60,7 +60,7 @@ func waits(h *diagnosis.HostState) {
 
 func ofCluster(k fault.Key) bool { return k.Subject.Kind == fault.Cluster }
 
-// early: a host that waits, or of which nothing was heard before it could speak
+// early: a host that waits, or that reported nothing before it could
 // to the cluster, or whose daemon finds no render to compare its first config with.
 // All are normal while the cluster itself is young; that a source lacks data about a
 // host is not.

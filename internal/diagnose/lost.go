@@ -28,13 +28,13 @@ func (v *evaluation) lost(proof []evidence.Item, w *facts.World, holds bool) (*e
 		return nil, nil
 	}
 	v.doubted = map[string]any{"this": v.bound.vars["this"]}
-	for i, name := range v.trial.given {
+	for i, name := range v.tested.given {
 		v.doubted[name] = v.bound.vars[name]
 		if known, ok := v.doubted[name].(fault.Var); ok && known.Record != nil {
 			v.doubted[name] = fault.Var{Name: name, Record: v.bound.values[i].Doubting(doubt)}
 		}
 	}
-	when, err := v.with(v.trial.fault.When, v.doubted)
+	when, err := v.with(v.tested.fault.When, v.doubted)
 	if err != nil || when.Known() {
 		return nil, err
 	}
@@ -58,7 +58,7 @@ func mayBeLost(item *evidence.Item) string {
 
 // with evaluates an expression of the fault over other variables than its own.
 func (v *evaluation) with(expr string, vars map[string]any) (fault.Result, error) {
-	p, err := v.engine.compiler.Compile(v.trial.fault, expr)
+	p, err := v.engine.compiler.Compile(v.tested.fault, expr)
 	if err != nil {
 		return fault.Result{}, err
 	}

@@ -225,8 +225,8 @@ func prefetch(ctx context.Context, o Options) error {
 // facts about the whole speak, or an archive that was made to hurt.
 const maxSubjects = 10_000
 
-// someone stands in a title for a subject whose name is not known.
-func someone(k fault.Kind) string {
+// unnamed is what a title has for a subject whose name is not known.
+func unnamed(k fault.Kind) string {
 	if k == fault.Host {
 		return "a host whose name is not known"
 	}
@@ -285,7 +285,7 @@ func (e *Engine) EvaluateAll(ctx context.Context, w *facts.World, list []*fault.
 func unlisted(f *fault.Fault, err error) diagnosis.Finding {
 	return diagnosis.Finding{
 		Fault: f.ID, Subject: fault.Subject{Kind: f.For, Name: fault.Unnamed}, Outcome: fault.Unknown, Severity: f.Severity,
-		Title:  fault.FillTitle(f, f.Title, someone(f.For), func(string) string { return "" }),
+		Title:  fault.FillTitle(f, f.Title, unnamed(f.For), func(string) string { return "" }),
 		Reason: "it could not be read which there are: " + err.Error(), Supply: supplyOf(err),
 	}
 }

@@ -13,11 +13,11 @@ import (
 
 // since sets when the condition began.
 func (v *evaluation) since(out *diagnosis.Finding) error {
-	if v.trial.fault.Since == "" {
+	if v.tested.fault.Since == "" {
 		return nil
 	}
 	var err error
-	out.Since, v.hidden, err = v.timeOf(v.trial.fault.Since)
+	out.Since, v.hidden, err = v.timeOf(v.tested.fault.Since)
 	return err
 }
 
@@ -26,7 +26,7 @@ func (v *evaluation) since(out *diagnosis.Finding) error {
 // installation bounds it: it holds no longer than these exist. Where that is not known
 // either, or what would make it a fault even now, it is unknown whether this is one.
 func (v *evaluation) settles(out *diagnosis.Finding, w *facts.World) error {
-	s := v.trial.fault.Settles
+	s := v.tested.fault.Settles
 	if s == nil {
 		return nil
 	}
@@ -85,11 +85,11 @@ func (v *evaluation) settles(out *diagnosis.Finding, w *facts.World) error {
 // "" where all did. A count of such a fact is at least what was found: that it is not above
 // a bound does not say that nothing speaks against "normal".
 func (v *evaluation) notWhole(expr string) string {
-	p, err := v.engine.compiler.Compile(v.trial.fault, expr)
+	p, err := v.engine.compiler.Compile(v.tested.fault, expr)
 	if err != nil {
 		return "" // eval has reported it
 	}
-	for i, name := range v.trial.given {
+	for i, name := range v.tested.given {
 		if len(p.Selects[name]) > 0 && v.bound.values[i].Gap() != nil {
 			return name
 		}
@@ -98,7 +98,7 @@ func (v *evaluation) notWhole(expr string) string {
 }
 
 func (v *evaluation) gapReason(variable string) string {
-	i := slices.Index(v.trial.given, variable)
+	i := slices.Index(v.tested.given, variable)
 	return v.bound.given[variable].Fact + ": " + v.bound.values[i].Gap().Error()
 }
 

@@ -63,7 +63,7 @@ func of(q csrs.Request, s Step) bool {
 
 // pending returns a request of the step's host and kind that waits, the youngest:
 // csr.Judge refuses it where another key waits too.
-func pending(p csr.Picture, s Step) (csrs.Request, bool) {
+func pending(p csr.Snapshot, s Step) (csrs.Request, bool) {
 	for _, q := range slices.Backward(p.Requests) {
 		if of(q, s) && q.State == csrs.Pending && !q.Renews() {
 			return q, true
@@ -74,7 +74,7 @@ func pending(p csr.Picture, s Step) (csrs.Request, bool) {
 
 // unsigned names a request that Rollcall approved since the host could ask and that
 // is not issued yet.
-func unsigned(p csr.Picture, s Step, e *csr.Expectation) (string, bool) {
+func unsigned(p csr.Snapshot, s Step, e *csr.Expectation) (string, bool) {
 	for _, q := range p.Requests {
 		if of(q, s) && q.State == csrs.Approved && q.Approval.Reason == csr.Reason && e.MayHaveMade(q) {
 			return q.Name, true
@@ -89,7 +89,7 @@ func unsigned(p csr.Picture, s Step, e *csr.Expectation) (string, bool) {
 // What Rollcall approved, by this plan or at a person's word with --key, stands,
 // whoever else asks. What others approved does not while another request waits:
 // which of the two is the host's is then for csr.Judge to refuse.
-func served(p csr.Picture, s Step, e *csr.Expectation) (string, bool) {
+func served(p csr.Snapshot, s Step, e *csr.Expectation) (string, bool) {
 	_, waits := pending(p, s)
 	for _, q := range slices.Backward(p.Requests) {
 		ours := q.Approval.Reason == csr.Reason

@@ -155,7 +155,7 @@ var planID = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
 // digest of its journal and may be older than this program: continuing with it
 // needs its form and what protects the cluster, undoing it its form only.
 func (p *Plan) check() error {
-	return errors.Join(p.notFromArchive(), p.checkForm(), p.Before.check(p), p.eachStep(p.checkMandate), p.eachStep(p.checkWords))
+	return errors.Join(p.notFromArchive(), p.checkForm(), p.Before.check(p), p.eachStep(p.checkRequired), p.eachStep(p.checkWords))
 }
 
 // notFromArchive refuses a plan that was not made from the cluster itself.

@@ -160,11 +160,11 @@ func TestServedSinceBoot(t *testing.T) {
 	e := &csr.Expectation{Name: "control0", NotBefore: w.now}
 	old := csrs.Request{Name: "csr-old", NodeName: "control0", Kind: csrs.Client, State: csrs.Issued, Created: w.now.Add(-time.Hour)}
 	s := Step{Args: Args{Host: "control0", Signer: "client"}}
-	if why, ok := served(csr.Picture{Requests: []csrs.Request{old}}, s, e); ok {
+	if why, ok := served(csr.Snapshot{Requests: []csrs.Request{old}}, s, e); ok {
 		t.Errorf("served: %s", why)
 	}
 	old.Created = w.now
-	if _, ok := served(csr.Picture{Requests: []csrs.Request{old}}, s, e); !ok {
+	if _, ok := served(csr.Snapshot{Requests: []csrs.Request{old}}, s, e); !ok {
 		t.Error("the certificate of this boot is not seen")
 	}
 }

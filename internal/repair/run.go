@@ -238,7 +238,7 @@ func (r *run) resume(ctx context.Context) error {
 			return r.ofThisCluster(ctx)
 		}
 	}
-	if err := r.plan.eachStep(r.plan.checkMandate); err != nil {
+	if err := r.plan.eachStep(r.plan.checkRequired); err != nil {
 		return refuse("the plan does not have what protects the cluster: %v", err).instead("undo it with `rollcall fix undo %s`, then make a new plan", r.plan.ID)
 	}
 	if err := r.checkWhile(); err != nil {

@@ -200,7 +200,7 @@ func TestHTMLHasEverything(t *testing.T) {
 }
 
 // TestPictureStaysSmall draws a cause that leads to more than fits.
-func TestPictureStaysSmall(t *testing.T) {
+func TestGraphStaysSmall(t *testing.T) {
 	d := desyncProven()
 	r := d.Roots[0]
 	r.Deadlock = 0
@@ -211,7 +211,7 @@ func TestPictureStaysSmall(t *testing.T) {
 		r.Explains = append(r.Explains, k)
 		last = k
 	}
-	p := pictureOf(d, same{r, []fault.Key{r.Key}})
+	p := graphOf(d, same{r, []fault.Key{r.Key}})
 	if len(p.boxes) != maxBoxes {
 		t.Errorf("%d boxes, want %d", len(p.boxes), maxBoxes)
 	}
@@ -228,7 +228,7 @@ func TestPictureStaysSmall(t *testing.T) {
 	}
 }
 
-func TestPictureGroupsEnds(t *testing.T) {
+func TestGraphGroupsEnds(t *testing.T) {
 	d := twoRoots()
 	r := d.Roots[0]
 	for _, id := range []string{"a", "b", "c"} {
@@ -236,7 +236,7 @@ func TestPictureGroupsEnds(t *testing.T) {
 		r.Explains = append(r.Explains, k)
 		d.Edges = append(d.Edges, diagnosis.EdgeSeen{Cause: r.Key, Effect: k, Strength: fault.Certain})
 	}
-	p := pictureOf(d, same{r, []fault.Key{r.Key}})
+	p := graphOf(d, same{r, []fault.Key{r.Key}})
 	if len(p.boxes) != 3 || len(p.boxes[1].links[0].keys) != 12 || len(p.boxes[2].links) != 3 {
 		t.Errorf("want the cause, 12 requests in one box and three ends in another: %+v", p.boxes)
 	}

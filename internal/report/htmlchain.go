@@ -26,18 +26,18 @@ type arrow struct {
 	strength fault.Strength
 }
 
-// picture is the chain of a root as a graph: box 0 is the root, or its whole ring.
-type picture struct {
+// causeGraph is the chain of a root as a graph: box 0 is the root, or its whole ring.
+type causeGraph struct {
 	boxes  []box
 	arrows []arrow
 	ring   []*link // in the order in which they block each other; nil: there is none
 	opens  string  // the fault whose repair opens the ring
 }
 
-// pictureOf makes the graph of what a root leads to. The same fault at several
+// graphOf makes the graph of what a root leads to. The same fault at several
 // subjects is one box; a shortcut along a way that is as certain is left out.
-func pictureOf(d *diagnosis.Diagnosis, r same) picture {
-	p := picture{boxes: []box{{links: []*link{{fault: r.Fault, keys: r.keys}}}}}
+func graphOf(d *diagnosis.Diagnosis, r same) causeGraph {
+	p := causeGraph{boxes: []box{{links: []*link{{fault: r.Fault, keys: r.keys}}}}}
 	at := map[string]int{r.Fault: 0}
 	if i := r.Deadlock - 1; i >= 0 && i < len(d.Deadlocks) {
 		p.ring, p.opens = loop(d, d.Deadlocks[i]), d.Deadlocks[i].Opens.Fault
@@ -71,7 +71,7 @@ func pictureOf(d *diagnosis.Diagnosis, r same) picture {
 }
 
 // join adds the arrows between boxes, each with the weakest of its edges.
-func (p *picture) join(d *diagnosis.Diagnosis, in map[fault.Key]bool, at map[string]int) {
+func (p *causeGraph) join(d *diagnosis.Diagnosis, in map[fault.Key]bool, at map[string]int) {
 	var all []arrow
 	led := map[int]bool{0: true}
 	for _, e := range d.Edges {
@@ -104,7 +104,7 @@ func (p *picture) join(d *diagnosis.Diagnosis, in map[fault.Key]bool, at map[str
 }
 
 // shortcut reports whether a way of other arrows, none weaker, leads to the same place.
-func (p *picture) shortcut(a arrow, all []arrow) bool {
+func (p *causeGraph) shortcut(a arrow, all []arrow) bool {
 	var strong []htmlgraph.Edge
 	for _, b := range all {
 		if !weaker(b.strength, a.strength) {
@@ -117,7 +117,7 @@ func (p *picture) shortcut(a arrow, all []arrow) bool {
 }
 
 // group puts ends of the chain that have the same causes into one box.
-func (p *picture) group() {
+func (p *causeGraph) group() {
 	causes := make([][]arrow, len(p.boxes)) // without their `to`
 	end := make([]bool, len(p.boxes))
 	for i := range end {
@@ -151,7 +151,7 @@ func (p *picture) group() {
 
 // bound keeps the picture to a size that can be read: the boxes nearest to the root
 // stay, and one says how many faults are left out.
-func (p *picture) bound() {
+func (p *causeGraph) bound() {
 	if len(p.boxes) <= maxBoxes {
 		return
 	}
@@ -183,7 +183,7 @@ func (p *picture) bound() {
 }
 
 // drop removes boxes and their arrows.
-func (p *picture) drop(gone []bool) {
+func (p *causeGraph) drop(gone []bool) {
 	to := make([]int, len(p.boxes))
 	var boxes []box
 	for i, b := range p.boxes {

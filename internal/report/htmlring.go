@@ -8,7 +8,7 @@ import (
 
 // drawRing draws a deadlock: boxes in two rows that run round with the clock, or
 // one below the other with a line back where only one fits next to another.
-func (t *text) drawRing(p picture, perRow int) drawing {
+func (t *text) drawRing(p causeGraph, perRow int) drawing {
 	var list []shape
 	for _, l := range p.ring {
 		s := t.shape(box{links: []*link{l}}, false)

@@ -96,7 +96,7 @@ func (t *text) htmlRoot(i, of int, r same) htmlRoot {
 		h.Where = subjects(r.keys)
 	}
 	h.Proof, h.MoreProof = t.htmlProof(r.Evidence)
-	p := pictureOf(t.d, r)
+	p := graphOf(t.d, r)
 	if h.HasChain = len(p.boxes) > 1 || p.ring != nil; h.HasChain {
 		h.Charts = []drawing{t.draw(p, 3), t.draw(p, 1)}
 		h.Charts[0].Class, h.Charts[1].Class = "broad", "narrow"

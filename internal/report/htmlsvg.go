@@ -52,7 +52,7 @@ type words struct {
 type stroke struct{ D, Class string }
 
 // draw lays a chain out with at most perRow boxes next to each other.
-func (t *text) draw(p picture, perRow int) drawing {
+func (t *text) draw(p causeGraph, perRow int) drawing {
 	about := "What the cause leads to, from the top down. The same in words follows."
 	d := drawing{About: about, Kind: "chain"}
 	nodes := make([]htmlgraph.Node, len(p.boxes))

@@ -16,7 +16,7 @@ type standing struct {
 	symptom     bool
 	first       time.Time // when it was seen first
 	gone        time.Time // since when it is no longer seen; zero: it is
-	told        bool
+	reported    bool
 	provenSince time.Time // zero: not proven, or no error
 }
 
@@ -81,7 +81,7 @@ func (f *Follower) blocking(d *diagnosis.Diagnosis) map[fault.Key]bool {
 	return keys
 }
 
-// tellCauses reports what stands, and what has been gone for as long.
+// tellCauses reports what lasts, and what has been gone for as long.
 func (f *Follower) tellCauses(now map[string]Cause) []Event {
 	var events []Event
 	for _, id := range slices.Sorted(maps.Keys(f.causes)) {
@@ -91,21 +91,21 @@ func (f *Follower) tellCauses(now map[string]Cause) []Event {
 			found, cleared = SymptomFound, SymptomCleared
 		}
 		if _, ok := now[id]; ok {
-			if !s.told && f.stands(s.first, standsCause) {
-				s.told = true
+			if !s.reported && f.lasts(s.first, causeLasts) {
+				s.reported = true
 				events = append(events, f.causeEvent(found, s.cause))
 			}
 			continue
 		}
 		s.provenSince = time.Time{}
-		if !s.told {
+		if !s.reported {
 			delete(f.causes, id)
 			continue
 		}
 		if s.gone.IsZero() {
 			s.gone = f.now
 		}
-		if f.stands(s.gone, standsCause) {
+		if f.lasts(s.gone, causeLasts) {
 			delete(f.causes, id)
 			events = append(events, f.causeEvent(cleared, s.cause))
 		}
@@ -115,9 +115,9 @@ func (f *Follower) tellCauses(now map[string]Cause) []Event {
 
 // held is an indicator over the runs.
 type held struct {
-	now   after.Indicator
-	told  bool // that it holds
-	other time.Time
+	now      after.Indicator
+	reported bool // that it holds
+	other    time.Time
 }
 
 // stepIndicators reports indicators that come to hold, and that do no longer.
@@ -126,23 +126,23 @@ func (f *Follower) stepIndicators(list []after.Indicator) []Event {
 	for _, i := range list {
 		h := f.indicators[i.ID]
 		if h == nil {
-			h = &held{told: f.runs == 1 && i.Holds()} // what holds from the start is no change
+			h = &held{reported: f.runs == 1 && i.Holds()} // what holds from the start is no change
 			f.indicators[i.ID] = h
 		}
 		h.now = i
-		if h.told == i.Holds() {
+		if h.reported == i.Holds() {
 			h.other = time.Time{}
 			continue
 		}
 		if h.other.IsZero() {
 			h.other = f.now
 		}
-		if !f.stands(h.other, standsHost) || i.Outcome == fault.Unknown && !f.stands(h.other, standsCause) {
+		if !f.lasts(h.other, hostLasts) || i.Outcome == fault.Unknown && !f.lasts(h.other, causeLasts) {
 			continue
 		}
-		h.told, h.other = i.Holds(), time.Time{}
+		h.reported, h.other = i.Holds(), time.Time{}
 		t := IndicatorOpen
-		if h.told {
+		if h.reported {
 			t = IndicatorHolds
 		}
 		events = append(events, f.indicatorEvent(t, i))
@@ -152,7 +152,7 @@ func (f *Follower) stepIndicators(list []after.Indicator) []Event {
 		f.holdsSince = time.Time{}
 	case f.holdsSince.IsZero():
 		f.holdsSince = f.now
-		f.due(f.now.Add(standsEnd))
+		f.due(f.now.Add(endLasts))
 	}
 	return events
 }

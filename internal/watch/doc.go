@@ -1,5 +1,5 @@
 // Package watch follows a cluster from one diagnosis to the next: which host has moved, what
-// stands, what is still normal, and whether the end is reached.
+// lasts, what is still normal, and whether the end is reached.
 //
 // A Follower is a fold: what it says depends on the runs that it was handed, in their order,
 // and on their times. It reads neither a clock nor a cluster, so that a recorded
@@ -8,7 +8,7 @@
 // Invariants:
 //   - It judges nothing: hosts, causes and deadlines are those of the diagnosis, success is
 //     what internal/after says.
-//   - A step back, a failure or a cause is reported when it stands, not when it is seen for
+//   - A step back, a failure or a cause is reported when it lasts, not when it is seen for
 //     the first time: the nodes of a cluster that rolls out its control plane are not ready
 //     for a second.
 //   - While the API is unreachable the last known state of the hosts stays, with its age. It
@@ -22,16 +22,16 @@ import (
 	"github.com/rollcall-project/rollcall/internal/diagnosis"
 )
 
-// How long something stands before it is reported.
+// How long something lasts before it is reported.
 const (
 	// standsHost is for a host that went back, failed or is no longer known. The nodes of
 	// the public record github.com/vrutkovs/resourcewatch-3nodes were not ready for 1 s and
 	// one of them was unreachable for 16 s while nothing was wrong.
-	standsHost = 20 * time.Second
+	hostLasts = 20 * time.Second
 	// standsCause is for causes and symptoms, and for their end.
-	standsCause = 30 * time.Second
+	causeLasts = 30 * time.Second
 	// standsEnd is for what ends the watch: all indicators hold.
-	standsEnd = 10 * time.Second
+	endLasts = 10 * time.Second
 	// apiPatience is how long an unreachable API ends nothing: a restart of the API server
 	// takes minutes, that of a bare metal host up to 20.
 	apiPatience = 20 * time.Minute
@@ -51,7 +51,7 @@ func (r Run) at() time.Time { return r.Diagnosis.Now }
 // Rules say what the watch waits for.
 type Rules struct {
 	Goal       after.Goal
-	StopOnRoot bool                           // end where a proven cause stands
+	StopOnRoot bool                           // end where a proven cause lasts
 	Hosts      func(diagnosis.HostState) bool // which hosts count; nil: every expected one
 	Narrowed   bool                           // only some hosts were asked for
 	Installing bool                           // a directory of openshift-install is read: before the API answers for the first time nothing is wrong with that

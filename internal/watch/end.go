@@ -20,7 +20,7 @@ const (
 // End reports whether the watch is over after the newest run, and how.
 func (f *Follower) End() (End, bool) {
 	// That operators have been at rest for long is seen in one run, that hosts stay is not.
-	if !f.holdsSince.IsZero() && (f.rules.Goal == after.Stable || f.now.Sub(f.holdsSince) >= standsEnd) {
+	if !f.holdsSince.IsZero() && (f.rules.Goal == after.Stable || f.now.Sub(f.holdsSince) >= endLasts) {
 		reason := fmt.Sprintf("all %d expected hosts have joined", f.expected)
 		if f.rules.Goal == after.Stable {
 			reason += " and the cluster is stable"
@@ -31,7 +31,7 @@ func (f *Follower) End() (End, bool) {
 		return End{}, false
 	}
 	if c := f.lasting(); len(c) > 0 {
-		reason := "a proven cause stands that does not pass by itself: " + c[0].Title
+		reason := "a proven cause persists that does not pass by itself: " + c[0].Title
 		if len(c) > 1 {
 			reason = fmt.Sprintf("%d proven causes stand that do not pass by themselves", len(c))
 		}
@@ -46,7 +46,7 @@ func (f *Follower) End() (End, bool) {
 func (f *Follower) lasting() []Cause {
 	var list []Cause
 	for _, s := range f.sorted(false) {
-		limit := standsCause
+		limit := causeLasts
 		if s.cause.api {
 			limit = apiPatience
 			if !f.reached && f.rules.Installing {
@@ -56,7 +56,7 @@ func (f *Follower) lasting() []Cause {
 		if s.provenSince.IsZero() || f.rules.Goal == after.Joined && !s.cause.Blocks && !s.cause.api {
 			continue
 		}
-		if f.stands(s.provenSince, limit) {
+		if f.lasts(s.provenSince, limit) {
 			list = append(list, s.cause)
 		}
 	}
@@ -89,13 +89,13 @@ func (f *Follower) sorted(symptoms bool) []*standing {
 	return list
 }
 
-// TimedOut is the end where the time is over: 2 where a cause stands, else 3, because it is
+// TimedOut is the end where the time is over: 2 where a cause lasts, else 3, because it is
 // not decided whether the rest comes.
 func (f *Follower) TimedOut(limit time.Duration) End {
 	code, reason := exitUndecided, fmt.Sprintf("the time of %s is over: %s", span(limit), f.summary())
 	var causes []Cause
 	for _, s := range f.sorted(false) {
-		if s.told && s.cause.Severity == fault.Error {
+		if s.reported && s.cause.Severity == fault.Error {
 			causes = append(causes, s.cause)
 		}
 	}

@@ -201,7 +201,7 @@ func (f *Follower) known() Run {
 	return f.last
 }
 
-// Recheck is when a run is needed to decide whether something stands; zero: nothing waits
+// Recheck is when a run is needed to decide whether something lasts; zero: nothing waits
 // for that.
 func (f *Follower) Recheck() time.Time { return f.recheck }
 
@@ -212,9 +212,9 @@ func (f *Follower) due(at time.Time) {
 	}
 }
 
-// stands reports whether something has been so since a time for long enough, and else asks
+// lasts reports whether something has been so since a time for long enough, and else asks
 // for a run when it has.
-func (f *Follower) stands(since time.Time, limit time.Duration) bool {
+func (f *Follower) lasts(since time.Time, limit time.Duration) bool {
 	if f.now.Sub(since) >= limit {
 		return true
 	}

@@ -107,7 +107,7 @@ func TestStep(t *testing.T) {
 		{"a flap that comes again and again is nothing", []Run{
 			at(0, joined("w0")), at(10, host("w0", fault.Ready, w)), at(15, joined("w0")), at(25, host("w0", fault.Ready, w)), at(35, joined("w0")),
 		}, nil},
-		{"what stands is reported", []Run{
+		{"what lasts is reported", []Run{
 			at(0, joined("w0")), at(10, host("w0", fault.Ready, w)), at(20, host("w0", fault.NetworkReady, w)), at(31, host("w0", fault.Ready, diagnosis.StageFailed)),
 		}, []string{"stage w0: joined -> ready failed", "indicator-open no longer holds: every expected host has joined"}},
 		{"a failure that the diagnosis calls normal is none", []Run{
@@ -116,7 +116,7 @@ func TestStep(t *testing.T) {
 		{"hosts that are added, and one that is gone", []Run{
 			at(0, joined("w0")), at(10, joined("w0"), host("w1", fault.Planned, w)), at(20, host("w1", fault.Planned, w)), at(45, host("w1", fault.Planned, w)),
 		}, []string{"host-added expected as well: w1; now 2 expected hosts", "host-removed no longer expected: w0; now 1 expected host", "indicator-open no longer holds: every expected host has joined"}},
-		{"a cause that stands, and that passes", []Run{
+		{"a cause that lasts, and that passes", []Run{
 			at(0, host("w0", fault.Ready, w), root("pool-broken", "pools", diagnosis.Proven, fault.Error, "w0")),
 			at(31, host("w0", fault.Ready, w), root("pool-broken", "pools", diagnosis.Proven, fault.Error, "w0")),
 			at(60, host("w0", fault.Ready, w)), at(91, host("w0", fault.Ready, w)),
@@ -158,7 +158,7 @@ func TestEnd(t *testing.T) {
 		{"joined, and the API was away between", stop, []Run{at(0, joined("w0")), at(5, away), at(12, joined("w0"))}, -1},
 		{"an indicator is not known", stop, []Run{at(0, joined("w0"), func(r *Run) { r.Indicators[0].Outcome = fault.Unknown }), at(60, joined("w0"), func(r *Run) { r.Indicators[0].Outcome = fault.Unknown })}, -1},
 		{"no indicator at all", stop, []Run{at(0, func(r *Run) { r.Indicators = nil }), at(60, func(r *Run) { r.Indicators = nil })}, -1},
-		{"a proven cause stands", stop, []Run{broken(0), broken(30)}, 2},
+		{"a proven cause lasts", stop, []Run{broken(0), broken(30)}, 2},
 		{"a proven cause, not long", stop, []Run{broken(0), broken(29)}, -1},
 		{"a proven cause with a pause", stop, []Run{broken(0), at(20, host("w0", fault.Ready, w)), broken(35)}, -1},
 		{"a proven cause before and after the API was away", stop, []Run{broken(0), at(5, away), broken(35)}, -1},
@@ -209,7 +209,7 @@ func TestTimedOut(t *testing.T) {
 		f.Step(at(s, host("w0", fault.Ready, diagnosis.StageWaiting), root("pool-broken", "pools", diagnosis.Proven, fault.Error, "w0")))
 	}
 	if e := f.TimedOut(time.Minute); e.ExitCode != exitCause || len(e.Causes) != 1 {
-		t.Errorf("a cause stands: %+v", e)
+		t.Errorf("a cause lasts: %+v", e)
 	}
 }
 
@@ -217,12 +217,12 @@ func TestTimedOut(t *testing.T) {
 func TestRecheck(t *testing.T) {
 	f := New(Rules{Goal: after.Joined})
 	f.Step(at(0, joined("w0")))
-	if got := f.Recheck().Sub(noon); got != standsEnd {
-		t.Errorf("all hold: again after %v, want %v", got, standsEnd)
+	if got := f.Recheck().Sub(noon); got != endLasts {
+		t.Errorf("all hold: again after %v, want %v", got, endLasts)
 	}
 	f.Step(at(5, host("w0", fault.Ready, diagnosis.StageFailed)))
-	if got := f.Recheck().Sub(noon); got != 5*time.Second+standsHost {
-		t.Errorf("a host failed: again after %v, want %v", got, 5*time.Second+standsHost)
+	if got := f.Recheck().Sub(noon); got != 5*time.Second+hostLasts {
+		t.Errorf("a host failed: again after %v, want %v", got, 5*time.Second+hostLasts)
 	}
 }
 

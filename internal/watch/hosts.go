@@ -94,7 +94,7 @@ func (f *Follower) begin(d *diagnosis.Diagnosis) Event {
 }
 
 // moveOf compares one host with its track. A step ahead is reported at once; a step back,
-// a failure and what became unknown when it stands.
+// a failure and what became unknown when it lasts.
 func (f *Follower) moveOf(h diagnosis.HostState, t *track, normal bool) (move, bool) {
 	now := stepOf(h)
 	if now.same(t.shown) {
@@ -113,7 +113,7 @@ func (f *Follower) moveOf(h diagnosis.HostState, t *track, normal bool) (move, b
 			t.first = f.now
 		}
 		t.pending = &now
-		if !f.stands(t.first, standsHost) {
+		if !f.lasts(t.first, hostLasts) {
 			return move{}, false
 		}
 	}
@@ -168,7 +168,7 @@ func (f *Follower) removed(present map[string]bool) []Event {
 		if t.missing.IsZero() {
 			t.missing = f.now
 		}
-		if f.stands(t.missing, standsHost) {
+		if f.lasts(t.missing, hostLasts) {
 			gone = append(gone, name)
 			delete(f.hosts, name)
 		}

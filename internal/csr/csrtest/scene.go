@@ -44,8 +44,8 @@ func Nodes() []csr.Node {
 }
 
 // Scene is what is known of the cluster in which requests are judged.
-func Scene(requests ...*Request) (csr.Picture, error) {
-	p := csr.Picture{Now: Noon, Nodes: Nodes(), VIPs: []string{"192.0.2.5"},
+func Scene(requests ...*Request) (csr.Snapshot, error) {
+	p := csr.Snapshot{Now: Noon, Nodes: Nodes(), VIPs: []string{"192.0.2.5"},
 		CIDRs: []netip.Prefix{netip.MustParsePrefix("172.30.0.0/16"), netip.MustParsePrefix("10.128.0.0/14")}}
 	joined := Client("otter").Issued("NodeCSRApprove").At(Noon.Add(-6 * time.Minute))
 	for _, r := range append([]*Request{joined}, requests...) {

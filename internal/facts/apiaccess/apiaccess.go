@@ -64,7 +64,7 @@ type Access struct {
 	At facts.Field[time.Time] `cel:"at"`
 }
 
-var accessFact = facts.Define("api-access", fault.Cluster, "what the front of the API answers: name, connection, certificate, health, credentials", needs, readAccess)
+var accessFact = facts.Define("api-access", fault.Cluster, "what the endpoint of the API answers: name, connection, certificate, health, credentials", needs, readAccess)
 
 func readAccess(ctx context.Context, w *facts.World, _ fault.Subject) (Access, error) {
 	var a Access
@@ -73,7 +73,7 @@ func readAccess(ctx context.Context, w *facts.World, _ fault.Subject) (Access, e
 		return a, err
 	}
 	if l.front == nil {
-		return a, &evidence.Unavailable{Need: needs[0], Why: evidence.NotAsked, Detail: "the front of the API was not asked", Supply: evidence.Supply{Kind: evidence.SupplyKubeconfig}}
+		return a, &evidence.Unavailable{Need: needs[0], Why: evidence.NotAsked, Detail: "the endpoint of the API was not asked", Supply: evidence.Supply{Kind: evidence.SupplyKubeconfig}}
 	}
 	front := l.front.APIAnswer
 	a.fill(front)
@@ -151,17 +151,17 @@ func passing(name string) bool {
 
 // ladder is the recorded checks, sorted out.
 type ladder struct {
-	client, front *rung
-	rest          []rung // api-int, vips and nodes
+	client, front *checkedEndpoint
+	rest          []checkedEndpoint // api-int, vips and nodes
 }
 
 // check is one answer with the place of its object.
-type rung struct {
+type checkedEndpoint struct {
 	probe.APIAnswer
 	loc evidence.Locator
 }
 
-func (r rung) item() evidence.Item {
+func (r checkedEndpoint) item() evidence.Item {
 	return evidence.Item{Locator: r.loc, Excerpt: r.sentence(), From: r.Vantage, Time: r.At}
 }
 
@@ -181,7 +181,7 @@ func read(ctx context.Context, w *facts.World) (ladder, error) {
 		if err != nil {
 			return l, fmt.Errorf("read %s: %w", o.Name, err)
 		}
-		r := rung{a, o.Loc}
+		r := checkedEndpoint{a, o.Loc}
 		switch a.Target {
 		case probe.TargetClient:
 			l.client = &r
@@ -195,8 +195,8 @@ func read(ctx context.Context, w *facts.World) (ladder, error) {
 }
 
 // answers reports whether an API server speaks HTTP there.
-func (r rung) answers() bool { return r.Stage == probe.StageAnswered }
+func (r checkedEndpoint) answers() bool { return r.Stage == probe.StageAnswered }
 
 // isMCS reports whether the check is of the machine config server: it is the one
 // that was asked for no health of an API.
-func (r rung) isMCS() bool { return r.Port == probe.MCSPort }
+func (r checkedEndpoint) isMCS() bool { return r.Port == probe.MCSPort }

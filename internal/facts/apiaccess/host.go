@@ -56,7 +56,7 @@ func readFromHost(ctx context.Context, w *facts.World, s fault.Subject) (FromHos
 	return f, nil
 }
 
-func (f *FromHost) apiInt(r rung, up bool) {
+func (f *FromHost) apiInt(r checkedEndpoint, up bool) {
 	how := ""
 	if !up {
 		how = r.outcome()

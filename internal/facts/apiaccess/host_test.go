@@ -14,7 +14,7 @@ import (
 // TestFromHost: what a node was told to ask is said of that node alone, and a port of
 // the machine config server that refuses a node says nothing of the API.
 func TestFromHost(t *testing.T) {
-	rung := func(target, vantage string, port, status int) probe.APIAnswer {
+	checkedEndpoint := func(target, vantage string, port, status int) probe.APIAnswer {
 		a := probe.APIAnswer{Target: target, Host: target + ".test", Port: port, Vantage: vantage}
 		if status > 0 {
 			a.Stage, a.Paths = probe.StageAnswered, health(status)
@@ -24,25 +24,25 @@ func TestFromHost(t *testing.T) {
 		return a
 	}
 	cases := map[string]struct {
-		rungs   rungs
-		host    string
-		na      bool
-		answers bool
-		others  []string
+		checkedEndpoints checkedEndpoints
+		host             string
+		na               bool
+		answers          bool
+		others           []string
 	}{
-		"answers":        {rungs: rungs{rung("api-int", "node/w0", 6443, 200)}, host: "w0", answers: true},
-		"forbidden":      {rungs: rungs{rung("api-int", "node/w0", 6443, 403)}, host: "w0", answers: true},
-		"balancer":       {rungs: rungs{rung("api-int", "node/w0", 6443, 503)}, host: "w0"},
-		"refused":        {rungs: rungs{rung("api-int", "node/w0", 6443, 0), rung("vip", "node/w0", 6443, 200)}, host: "w0", others: []string{"vip.test:6443"}},
-		"MCS refuses":    {rungs: rungs{rung("api-int", "node/w0", 6443, 200), rung("api-int", "node/w0", 22623, 0)}, host: "w0", answers: true},
-		"another host":   {rungs: rungs{rung("api-int", "node/w0", 6443, 0)}, host: "w1", na: true},
-		"from a bastion": {rungs: rungs{rung("api-int", "w0", 6443, 0)}, host: "w0", na: true},
-		"front only":     {rungs: rungs{rung("api", "node/w0", 6443, 0)}, host: "w0", na: true},
+		"answers":        {checkedEndpoints: checkedEndpoints{checkedEndpoint("api-int", "node/w0", 6443, 200)}, host: "w0", answers: true},
+		"forbidden":      {checkedEndpoints: checkedEndpoints{checkedEndpoint("api-int", "node/w0", 6443, 403)}, host: "w0", answers: true},
+		"balancer":       {checkedEndpoints: checkedEndpoints{checkedEndpoint("api-int", "node/w0", 6443, 503)}, host: "w0"},
+		"refused":        {checkedEndpoints: checkedEndpoints{checkedEndpoint("api-int", "node/w0", 6443, 0), checkedEndpoint("vip", "node/w0", 6443, 200)}, host: "w0", others: []string{"vip.test:6443"}},
+		"MCS refuses":    {checkedEndpoints: checkedEndpoints{checkedEndpoint("api-int", "node/w0", 6443, 200), checkedEndpoint("api-int", "node/w0", 22623, 0)}, host: "w0", answers: true},
+		"another host":   {checkedEndpoints: checkedEndpoints{checkedEndpoint("api-int", "node/w0", 6443, 0)}, host: "w1", na: true},
+		"from a bastion": {checkedEndpoints: checkedEndpoints{checkedEndpoint("api-int", "w0", 6443, 0)}, host: "w0", na: true},
+		"front only":     {checkedEndpoints: checkedEndpoints{checkedEndpoint("api", "node/w0", 6443, 0)}, host: "w0", na: true},
 		"nobody asked":   {host: "w0", na: true},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			got, v := computeFor[FromHost](t, hostFact, c.rungs, fault.Subject{Kind: fault.Host, Name: c.host})
+			got, v := computeFor[FromHost](t, hostFact, c.checkedEndpoints, fault.Subject{Kind: fault.Host, Name: c.host})
 			if na := errors.Is(v.Err, facts.ErrNotApplicable); na != c.na || !c.na && (got.Answers.Value() != c.answers || !slices.Equal(got.Others.Value(), c.others)) {
 				t.Errorf("%+v, %+v", got, v)
 			}
@@ -60,13 +60,13 @@ func TestMCSNotAsked(t *testing.T) {
 		return a
 	}
 	same := func(*probe.APIAnswer) {}
-	_, v := compute[MCS](t, mcsFact, rungs{front(same), vip("node/w0", probe.APIPort, same)})
+	_, v := compute[MCS](t, mcsFact, checkedEndpoints{front(same), vip("node/w0", probe.APIPort, same)})
 	if u, ok := evidence.AsUnavailable(v.Err); !ok || u.Why != evidence.NotAsked {
 		t.Errorf("err = %v", v.Err)
 	}
 	refused := func(a *probe.APIAnswer) { a.Stage, a.Paths, a.ErrorClass = "", nil, probe.ErrRefused }
 	for vantage, want := range map[string]bool{"bastion": true, "node/w0": false} {
-		m, _ := compute[MCS](t, mcsFact, rungs{vip(vantage, probe.APIPort, same), vip("bastion", probe.MCSPort, refused)})
+		m, _ := compute[MCS](t, mcsFact, checkedEndpoints{vip(vantage, probe.APIPort, same), vip("bastion", probe.MCSPort, refused)})
 		if m.FrontRefused.Value() != 1 || m.APIThere.Value() != want {
 			t.Errorf("%s: %+v", vantage, m)
 		}

@@ -62,7 +62,7 @@ func readMasters(ctx context.Context, w *facts.World, _ fault.Subject) (Masters,
 }
 
 // count adds a master's answer to the numbers, and reports whether it is ready.
-func (m *Masters) count(r rung) (ready bool) {
+func (m *Masters) count(r checkedEndpoint) (ready bool) {
 	add := func(n *facts.Field[int64]) { n.Set(n.Value()+1, r.item()) }
 	switch {
 	case r.answers():
@@ -103,7 +103,7 @@ func readMCS(ctx context.Context, w *facts.World, _ fault.Subject) (MCS, error) 
 	if err != nil {
 		return m, err
 	}
-	add := func(n *facts.Field[int64], r rung) { n.Set(n.Value()+1, r.item()) }
+	add := func(n *facts.Field[int64], r checkedEndpoint) { n.Set(n.Value()+1, r.item()) }
 	seen := false
 	for _, r := range l.rest {
 		if !r.isMCS() {
@@ -137,7 +137,7 @@ func readMCS(ctx context.Context, w *facts.World, _ fault.Subject) (MCS, error) 
 }
 
 // sibling is the check of the API at the same host, asked by the same machine.
-func (l ladder) sibling(r rung) *rung {
+func (l ladder) sibling(r checkedEndpoint) *checkedEndpoint {
 	for i, other := range l.rest {
 		if other.Host == r.Host && other.Target == r.Target && other.Port == probe.APIPort && other.Vantage == r.Vantage {
 			return &l.rest[i]

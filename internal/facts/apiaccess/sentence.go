@@ -9,7 +9,7 @@ import (
 )
 
 // sentence says on one line how far a check went.
-func (r rung) sentence() string {
+func (r checkedEndpoint) sentence() string {
 	if r.Target == probe.TargetClient {
 		return r.clientSentence()
 	}
@@ -28,7 +28,7 @@ func (r rung) sentence() string {
 	return s
 }
 
-func (r rung) outcome() string {
+func (r checkedEndpoint) outcome() string {
 	switch {
 	case r.answers() && len(r.Paths) > 0:
 		p := r.Paths[0]
@@ -62,7 +62,7 @@ func (r rung) outcome() string {
 	return s
 }
 
-func (r rung) clientSentence() string {
+func (r checkedEndpoint) clientSentence() string {
 	who := "the client with a " + r.CredentialKind
 	if r.CredentialKind == "none" {
 		who = "the client without a credential"

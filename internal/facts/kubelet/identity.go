@@ -34,16 +34,16 @@ type Identity struct {
 	First         facts.Field[time.Time] `cel:"first"` // time of the first line of a failure
 }
 
-// saying is a line of the kubelet and the counter that it raises.
-type saying struct {
+// logLine is a line of the kubelet and the counter that it raises.
+type logLine struct {
 	id    string // of the message
 	count func(*Identity) *facts.Field[int]
 	good  bool // after it the failures before it count no more
 }
 
-// sayings are the lines of kubernetes/kubernetes:pkg/kubelet/certificate/{bootstrap/bootstrap,transport}.go,
+// logLines are the lines of kubernetes/kubernetes:pkg/kubelet/certificate/{bootstrap/bootstrap,transport}.go,
 // plugin/pkg/admission/noderestriction, and kubernetes/client-go:util/certificate/{certificate_manager.go,csr/csr.go}.
-var sayings = []saying{
+var logLines = []logLine{
 	{"kubelet-anonymous", func(i *Identity) *facts.Field[int] { return &i.Anonymous }, false},
 	{"kubelet-no-bootstrap", func(i *Identity) *facts.Field[int] { return &i.NoBootstrap }, false},
 	{"kubelet-unauthorized", func(i *Identity) *facts.Field[int] { return &i.Unauthorized }, false},
@@ -98,7 +98,7 @@ func readIdentity(ctx context.Context, w *facts.World, s fault.Subject) (Identit
 
 // started is the line that every journal of a kubelet has: systemd starts the
 // unit (openshift/machine-config-operator:templates/master/01-master-kubelet/_base/units/kubelet.service.yaml).
-var started = saying{id: "kubelet-started"}
+var started = logLine{id: "kubelet-started"}
 
 // Runs returns the line with which the host's journal shows that its kubelet was started.
 func Runs(ctx context.Context, w *facts.World, h inventory.Host) (evidence.Item, bool, error) {
@@ -120,7 +120,7 @@ func Runs(ctx context.Context, w *facts.World, h inventory.Host) (evidence.Item,
 // silent makes what was not logged unknown: there is no whole journal of this host.
 func (i *Identity) silent(err error) {
 	lines := i.Lines.Value()
-	for _, say := range sayings {
+	for _, say := range logLines {
 		if f := say.count(i); f.Value() == 0 && (!say.good || lines == 0) {
 			f.Miss(err)
 		}
@@ -137,7 +137,7 @@ func (i *Identity) ends(gap error) error {
 		return nil
 	}
 	i.silent(gap)
-	for _, say := range sayings {
+	for _, say := range logLines {
 		if !say.good {
 			_ = facts.Miss(gap, say.count(i))
 		}
@@ -148,18 +148,18 @@ func (i *Identity) ends(gap error) error {
 // tally is what the lines of one host say. first and last are of lines that count.
 type tally struct {
 	covered                               bool // lines come from a journal of the host
-	counts                                map[*saying]int
-	shown                                 map[*saying]evidence.Item
+	counts                                map[*logLine]int
+	shown                                 map[*logLine]evidence.Item
 	first, last, lastValid, lastAnonymous evidence.Item
 }
 
 func read(ctx context.Context, w *facts.World, h inventory.Host, journals bool) (*tally, error) {
-	t := &tally{counts: map[*saying]int{}, shown: map[*saying]evidence.Item{}}
-	order := []*saying{&started}
+	t := &tally{counts: map[*logLine]int{}, shown: map[*logLine]evidence.Item{}}
+	order := []*logLine{&started}
 	for _, good := range []bool{true, false} { // what ends failures before them
-		for i := range sayings {
-			if sayings[i].good == good {
-				order = append(order, &sayings[i])
+		for i := range logLines {
+			if logLines[i].good == good {
+				order = append(order, &logLines[i])
 			}
 		}
 	}
@@ -176,7 +176,7 @@ func read(ctx context.Context, w *facts.World, h inventory.Host, journals bool) 
 	return t, nil
 }
 
-func (t *tally) take(say *saying, lines []evidence.Match) {
+func (t *tally) take(say *logLine, lines []evidence.Match) {
 	if !say.good {
 		lines = slices.DeleteFunc(lines, func(m evidence.Match) bool {
 			return !m.Line.Time.IsZero() && !t.lastValid.Time.IsZero() && !m.Line.Time.After(t.lastValid.Time)
@@ -209,8 +209,8 @@ func (t *tally) take(say *saying, lines []evidence.Match) {
 func (t *tally) set(out *Identity) {
 	facts.Complete(out)
 	lines := 0
-	for i := range sayings {
-		say := &sayings[i]
+	for i := range logLines {
+		say := &logLines[i]
 		if n := t.counts[say]; n > 0 {
 			lines += n
 			f := say.count(out)

@@ -1,5 +1,5 @@
 // Package kubelet computes facts about a host's kubelet: what its Node says, when
-// it last gave a sign of life, and what its journal says of its identity.
+// it last reported, and what its journal says of its identity.
 //
 // Invariants:
 //   - A lease is stale against the newest lease of the same namespace, never
@@ -59,7 +59,7 @@ type Node struct {
 
 // NodeFact is the fact host-node.
 func NodeFact() facts.Fact {
-	return facts.Define("host-node", fault.Host, "what the host's Node says and when its kubelet last gave a sign of life",
+	return facts.Define("host-node", fault.Host, "what the host's Node says and when its kubelet last reported",
 		append(inventory.Needs(), evidence.Objects(evidence.Leases, leaseNamespace)), readNode)
 }
 

@@ -11,7 +11,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/fault"
 )
 
-// Silence is the fact cluster-silence: whether all kubelets fell silent at one time.
+// Silence is the fact cluster-silence: whether all kubelets stopped reporting at one time.
 // A host that fails does so alone; all at once they do when the cluster is switched
 // off, or when they lose the network path to the API. What they ask for afterwards tells which.
 type Silence struct {
@@ -19,7 +19,7 @@ type Silence struct {
 	Silent facts.Field[int]       `cel:"silent"` // of them, that have not renewed it since the others came back
 	All    facts.Field[bool]      `cel:"all"`    // all of them, and within a quarter of an hour of each other
 	From   facts.Field[time.Time] `cel:"from"`   // the last renewal of any of them
-	Now    facts.Field[time.Time] `cel:"now"`    // the newest sign of life of the control plane
+	Now    facts.Field[time.Time] `cel:"now"`    // the newest time at which the control plane reported
 	Gap    facts.Field[string]    `cel:"gap"`
 	Asking facts.Field[int]       `cel:"asking"` // nodes that have asked for a first client certificate since
 	First  facts.Field[time.Time] `cel:"first"`  // when the first of them asked
@@ -34,7 +34,7 @@ const far = 15 * time.Minute
 
 // SilenceFact is the fact cluster-silence.
 func SilenceFact() facts.Fact {
-	return facts.Define("cluster-silence", fault.Cluster, "whether all kubelets fell silent at one time, and ask for new certificates since",
+	return facts.Define("cluster-silence", fault.Cluster, "whether all kubelets stopped reporting at one time, and ask for new certificates since",
 		[]evidence.Need{evidence.Objects(evidence.Leases, leaseNamespace), evidence.Objects(evidence.Leases, "kube-system"),
 			evidence.Objects(evidence.CSRs, "")}, readSilence)
 }

@@ -14,7 +14,7 @@ import (
 )
 
 // HostRequests is what a host that has not joined asked the machine config servers
-// for, told by its address. Behind a load balancer the servers see its address
+// for, identified by its address. Behind a load balancer the servers see its address
 // instead, and then this says nothing of the host.
 type HostRequests struct {
 	Joined   facts.Field[bool]      `cel:"joined"`
@@ -27,7 +27,7 @@ type HostRequests struct {
 	Last     facts.Field[time.Time] `cel:"last"`
 }
 
-var hostRequestsFact = facts.Define("host-mcs-requests", fault.Host, "what a host that has not joined asked the machine config servers for, told by its address",
+var hostRequestsFact = facts.Define("host-mcs-requests", fault.Host, "what a host that has not joined asked the machine config servers for, identified by its address",
 	append(inventory.Needs(), evidence.Texts(Logs)), readHostRequests)
 
 func readHostRequests(ctx context.Context, w *facts.World, s fault.Subject) (HostRequests, error) {

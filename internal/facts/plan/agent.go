@@ -46,6 +46,10 @@ func readAgent(ctx context.Context, w *facts.World, _ fault.Subject) (Agent, err
 func (f *Agent) rendezvous(p plans) {
 	n := p.agent.get("rendezvousIP")
 	if n.text() == "" {
+		static := slices.ContainsFunc(p.hosts(), func(h host) bool { return len(h.addresses()) > 0 })
+		if env := p.objects["infraenv.yaml"]; p.agent.doc.from != nil && p.install.there() && env.there() && !static {
+			add(&f.Invalid, env, "rendezvous IP", "no NMStateConfig has a static address, of which the installer takes the first as that of the rendezvous host; add cluster-manifests/nmstateconfig.yaml with it")
+		}
 		return
 	}
 	addr, ok := n.addr()
@@ -131,6 +135,9 @@ func (f *Agent) install(p plans) {
 	if len(p.agent.get("hosts").items()) > 0 && len(metal.get("hosts").items()) > 0 {
 		v := metal.get("hosts")
 		add(&f.Ignored, v, v.path, "agent-config has hosts: these are ignored; keep one list")
+	}
+	if n := p.objects["agent-cluster-install.yaml"]; n.there() && c.doc.from == nil {
+		add(&f.Ignored, n, "cluster-manifests", "the installer regenerates cluster-manifests from install-config.yaml and agent-config.yaml; what was changed there is lost. Keep one of the two")
 	}
 	for _, file := range p.manifests {
 		for _, n := range file.get("documents").items() {

@@ -35,13 +35,16 @@ const (
 	agentKind   = "AgentConfig"
 
 	manifestsKind = "Manifests"
+
+	clusterManifestKind = "ClusterManifest"
 )
 
 // plans are the documents that were given.
 type plans struct {
 	install, agent node // the zero node where the file was not given
 	release        string
-	manifests      []node // files with extra manifests
+	manifests      []node          // files with extra manifests
+	objects        map[string]node // files of cluster-manifests, by their names there
 }
 
 // agentBased reports whether hosts boot the ISO of an agent-based installation.
@@ -61,6 +64,7 @@ func read(ctx context.Context, w *facts.World) (plans, error) {
 		for _, o := range list {
 			d := &document{object: o}
 			d.at, _ = o.Content["at"].(map[string]any)
+			d.from, _ = o.Content["from"].(map[string]any)
 			n := node{doc: d, v: o.Content["config"]}
 			switch o.Content["type"] {
 			case installKind:
@@ -69,6 +73,12 @@ func read(ctx context.Context, w *facts.World) (plans, error) {
 				p.agent = n
 			case manifestsKind:
 				p.manifests = append(p.manifests, n)
+				continue
+			case clusterManifestKind:
+				if p.objects == nil {
+					p.objects = map[string]node{}
+				}
+				p.objects[evidence.String(o.Content, "file")] = n
 				continue
 			}
 			p.release = evidence.String(o.Content, "release")
@@ -97,6 +107,9 @@ func missing(detail, file string) *evidence.Unavailable {
 type document struct {
 	object evidence.Object
 	at     map[string]any // path -> "line:column"
+	// from is set where the document is not a file, but made of the objects of
+	// cluster-manifests: path -> {file, field}.
+	from map[string]any
 }
 
 // node is a value of a document, or that there is none.
@@ -189,7 +202,11 @@ func (n node) prefix() (netip.Prefix, bool) {
 func (d *document) locator(path string) evidence.Locator {
 	loc := d.object.Loc
 	loc.Field = path
-	for p := path; ; { // what is not written stands where its parent does
+	least := ""
+	if d.from != nil {
+		loc, least = d.origin(path)
+	}
+	for p := path; len(p) >= len(least); { // what is not written stands where its parent does
 		if at, ok := d.at[p].(string); ok {
 			line, column, _ := strings.Cut(at, ":")
 			loc.Line, _ = strconv.Atoi(line)
@@ -202,6 +219,20 @@ func (d *document) locator(path string) evidence.Locator {
 		}
 		p = p[:i]
 	}
+	return loc
+}
+
+// origin is the file and the field that a value of a document was made of, and the path here
+// below which its lines are those of the file.
+func (d *document) origin(path string) (loc evidence.Locator, least string) {
+	loc = d.object.Loc
+	for p := path; p != ""; p = p[:max(strings.LastIndexAny(p, ".["), 0)] {
+		if from, ok := d.from[p].(map[string]any); ok {
+			file := evidence.String(from, "file")
+			return evidence.Locator{Source: file, Path: file, Field: evidence.String(from, "field") + path[len(p):]}, p
+		}
+	}
+	return loc, path
 }
 
 // says is a piece of evidence: what is wrong with the value, and what to write.

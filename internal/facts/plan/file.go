@@ -40,6 +40,7 @@ func readFile(ctx context.Context, w *facts.World, _ fault.Subject) (File, error
 		f.featureGates(p)
 	}
 	f.vcenters(p)
+	f.clusterManifests(p)
 	if p.agent.there() {
 		f.agent(p.agent)
 	}
@@ -60,7 +61,7 @@ func (f *File) fields(p plans) {
 		{p.install, installKeys, &f.Ignored, "the installer does not know this field and ignores it"},
 		{p.agent, agentKeys, &f.Refused, "the installer does not know this field and refuses the file"},
 	} {
-		if !doc.root.there() {
+		if !doc.root.there() || doc.root.doc.from != nil { // of cluster-manifests, the files are judged
 			continue
 		}
 		doc.known.unknown(doc.root, func(n node, siblings []string) {
@@ -71,9 +72,7 @@ func (f *File) fields(p plans) {
 			}
 			add(doc.to, n, n.path, "%s; %s", doc.what, hint)
 		})
-		doc.known.wrong(doc.root, func(n node, want form) {
-			add(&f.Unsupported, n, n.path, "the installer cannot read it: it has to be %s", want)
-		})
+		doc.known.wrong(doc.root, f.unreadable)
 		twice, _ := doc.root.doc.object.Content["twice"].([]any)
 		for _, v := range twice {
 			m, _ := v.(map[string]any)
@@ -81,6 +80,10 @@ func (f *File) fields(p plans) {
 			add(&f.Twice, n, n.path, "this field is there twice in one block; keep one")
 		}
 	}
+}
+
+func (f *File) unreadable(n node, want form) {
+	add(&f.Unsupported, n, n.path, "the installer cannot read it: it has to be %s", want)
 }
 
 // required: pkg/types/validation/installconfig.go ValidateInstallConfig.

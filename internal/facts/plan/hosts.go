@@ -27,6 +27,9 @@ func (h host) title() string {
 	if v := h.name.text(); v != "" {
 		return v
 	}
+	if v := h.get("nmStateConfig").text(); v != "" {
+		return "NMStateConfig " + v
+	}
 	return h.path
 }
 

@@ -31,7 +31,7 @@ const (
 
 // try takes all steps of one check. The error says that they could not be taken at
 // all, from where they were to be.
-func (s *Source) try(ctx context.Context, r rung) (a probe.APIAnswer, _ error) {
+func (s *Source) try(ctx context.Context, r endpoint) (a probe.APIAnswer, _ error) {
 	ctx, cancel := context.WithTimeout(ctx, s.opts.Step)
 	defer cancel()
 	a = probe.APIAnswer{Target: r.target, Host: r.host, Port: r.port, Vantage: s.opts.Vantage, At: s.opts.Now()}
@@ -85,7 +85,7 @@ func (s *Source) lookup(ctx context.Context, a *probe.APIAnswer) ([]string, erro
 
 // proxyFor is the proxy that the client uses; only the load balancer is asked through it,
 // because everything behind it is asked as a host of the cluster would.
-func (s *Source) proxyFor(r rung) *url.URL {
+func (s *Source) proxyFor(r endpoint) *url.URL {
 	c := s.opts.Client
 	if c == nil || c.Proxy == nil || r.target != probe.TargetAPI || s.opts.From != nil {
 		return nil
@@ -99,7 +99,7 @@ func (s *Source) proxyFor(r rung) *url.URL {
 
 // connect opens one connection and asks the paths of the check over it. What is
 // served as a certificate is looked at first and held against the CAs afterwards.
-func (s *Source) connect(ctx context.Context, r rung, proxy *url.URL, a *probe.APIAnswer) error {
+func (s *Source) connect(ctx context.Context, r endpoint, proxy *url.URL, a *probe.APIAnswer) error {
 	w := &wire.Witness{}
 	name := s.serverName(r)
 	transport := &http.Transport{
@@ -153,7 +153,7 @@ func (s *Source) connect(ctx context.Context, r rung, proxy *url.URL, a *probe.A
 // serverName is the name under which an API server is asked for. Masters serve the
 // certificate of the load balancer only to who names it (kube-apiserver
 // --tls-sni-cert-key; openshift/cluster-kube-apiserver-operator:pkg/operator/configobservation/apiserver/observe_apiserver.go).
-func (s *Source) serverName(r rung) string {
+func (s *Source) serverName(r endpoint) string {
 	c := s.opts.Client
 	switch {
 	case c == nil || r.port == s.mcsPort || r.target == probe.TargetAPIInt:

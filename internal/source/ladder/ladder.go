@@ -149,7 +149,7 @@ func (s *Source) List(ctx context.Context, r evidence.Resource, namespace string
 }
 
 // check is one address and port to ask.
-type rung struct {
+type endpoint struct {
 	target, host string
 	port         int
 }
@@ -219,7 +219,7 @@ func (w *walker) fine() bool {
 }
 
 // ask asks the checks that were not asked yet, all at once: there are few, see maxRungs.
-func (w *walker) ask(ctx context.Context, list ...rung) {
+func (w *walker) ask(ctx context.Context, list ...endpoint) {
 	var group sync.WaitGroup
 	for _, r := range list {
 		if w.asked(r) {
@@ -269,7 +269,7 @@ func (w *walker) askAgain(ctx context.Context) {
 	for _, i := range odd {
 		group.Go(func() {
 			first := w.answers[i]
-			second, err := w.try(ctx, rung{first.Target, first.Host, first.Port})
+			second, err := w.try(ctx, endpoint{first.Target, first.Host, first.Port})
 			if err == nil && isReady(second) {
 				w.answers[i] = second
 			}
@@ -284,7 +284,7 @@ func isReady(a probe.APIAnswer) bool {
 	return status > 0 && status < 500
 }
 
-func (w *walker) asked(r rung) bool {
+func (w *walker) asked(r endpoint) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.ContainsFunc(w.answers, func(a probe.APIAnswer) bool {

@@ -26,9 +26,9 @@ func portOf(u *url.URL) int {
 
 // front is where clients come in: the kubeconfig's server, else what the archive's
 // Infrastructure names.
-func (s *Source) front(ctx context.Context) (rung, bool) {
+func (s *Source) front(ctx context.Context) (endpoint, bool) {
 	if c := s.opts.Client; c != nil {
-		return rung{probe.TargetAPI, c.Server.Hostname(), portOf(c.Server)}, true
+		return endpoint{probe.TargetAPI, c.Server.Hostname(), portOf(c.Server)}, true
 	}
 	for _, l := range s.opts.Before {
 		list, err := l.List(ctx, evidence.Infrastructures, "")
@@ -37,11 +37,11 @@ func (s *Source) front(ctx context.Context) (rung, bool) {
 		}
 		for _, o := range list {
 			if u, err := url.Parse(evidence.String(o.Content, "status", "apiServerURL")); err == nil && u.Hostname() != "" {
-				return rung{probe.TargetAPI, u.Hostname(), portOf(u)}, true
+				return endpoint{probe.TargetAPI, u.Hostname(), portOf(u)}, true
 			}
 		}
 	}
-	return rung{}, false
+	return endpoint{}, false
 }
 
 // sameCluster reports whether the kubeconfig's server is one of the addresses that
@@ -70,7 +70,7 @@ func (s *Source) sameCluster(ctx context.Context) bool {
 
 // maxRungs bounds how many addresses are asked: five control-plane hosts of two
 // addresses have less than half of it, and an archive may name a whole network.
-const maxRungs = 64
+const maxEndpoints = 64
 
 // named lists every check behind the load balancer: api-int and the virtual addresses, and
 // each control-plane host that the user or a source names. From a node the machine
@@ -78,13 +78,13 @@ const maxRungs = 64
 // node to their ports, so what is met there is the node's own rule
 // (openshift/ovn-kubernetes:go-controller/pkg/node/OCP_HACKS.go generateBlockMCSRules,
 // chain OUTPUT; 22623 and 22624).
-func (s *Source) named(ctx context.Context, sources []Lister) []rung {
-	var list []rung
+func (s *Source) named(ctx context.Context, sources []Lister) []endpoint {
+	var list []endpoint
 	add := func(target, host string, port int) {
 		if s.opts.From != nil && port == s.mcsPort {
 			return
 		}
-		if r := (rung{target, host, port}); host != "" && len(list) < maxRungs && !slices.Contains(list, r) {
+		if r := (endpoint{target, host, port}); host != "" && len(list) < maxEndpoints && !slices.Contains(list, r) {
 			list = append(list, r)
 		}
 	}

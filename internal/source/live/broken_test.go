@@ -256,7 +256,7 @@ func TestSilentServer(t *testing.T) {
 		f.handle[path] = hang
 	}
 	s := f.source(t, Options{RequestTimeout: 500 * time.Millisecond})
-	for i := range enoughSilence {
+	for i := range maxUnanswered {
 		list, err := s.List(t.Context(), evidence.MachineConfigPools, "")
 		wantUnavailable(t, list, err, evidence.Unreachable, "no answer")
 		if n := len(f.requests(poolsPath)); n != i+1 {
@@ -279,7 +279,7 @@ func TestSlowList(t *testing.T) {
 	if _, err := s.List(t.Context(), evidence.Nodes, ""); err != nil {
 		t.Fatal(err)
 	}
-	for range enoughSilence + 1 {
+	for range maxUnanswered + 1 {
 		list, err := s.List(t.Context(), evidence.MachineConfigPools, "")
 		wantUnavailable(t, list, err, evidence.Unreachable, "no answer")
 	}

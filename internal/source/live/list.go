@@ -152,7 +152,7 @@ func (s *Source) page(caller context.Context, need evidence.Need, as served, for
 	for try := (tries{s: s}); ; {
 		ctx, cancel := s.bound(caller, s.opts.RequestTimeout)
 		p, err := s.pageOnce(ctx, need.Namespace, as, form, token)
-		s.silence.note(caller, ctx, err)
+		s.answering.note(caller, ctx, err)
 		pause, again := try.next(ctx, err)
 		if !expired(err) {
 			err = try.failed(s.unavailable(caller, ctx, need, right, err))

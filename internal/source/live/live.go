@@ -95,13 +95,13 @@ func (o Options) withDefaults(cfg *rest.Config) Options {
 
 // Source reads one cluster in one run. It is safe for concurrent use.
 type Source struct {
-	opts    Options
-	host    string // of the API, for messages
-	http    *http.Client
-	rest    rest.Interface
-	mcsPort int // another one only in tests
-	silence silence
-	refused atomic.Int32 // requests in a row that were refused on every try
+	opts      Options
+	host      string // of the API, for messages
+	http      *http.Client
+	rest      rest.Interface
+	mcsPort   int // another one only in tests
+	answering answering
+	refused   atomic.Int32 // requests in a row that were refused on every try
 
 	apis   lazy[*apis]
 	memoMu sync.Mutex

@@ -168,6 +168,11 @@ func parts(m map[string]any, c contents) []any {
 	return slices.Clip(out)
 }
 
+// several reports whether a plan has many objects of this kind.
+func several(o evidence.Object) bool {
+	return isManifests(o) || o.Content["type"] == ClusterManifest
+}
+
 // isManifests reports whether an object lists manifests, of which there are many.
 func isManifests(o evidence.Object) bool {
 	return strings.EqualFold(evidence.String(o.Content, "type"), Manifests)

@@ -67,7 +67,7 @@ var _ evidence.Source = (*Source)(nil)
 // known. It is part of each plan.
 func (s *Source) Release(version string) {
 	for _, o := range s.objects {
-		if version != "" && !isManifests(o) {
+		if version != "" && !several(o) {
 			o.Content["release"] = version
 		}
 	}
@@ -93,7 +93,7 @@ func Open(paths []string, now time.Time) (*Source, error) {
 }
 
 // ErrNoPlan says that a directory holds no plan.
-var ErrNoPlan = errors.New("it has neither " + installFile + " nor " + agentFile)
+var ErrNoPlan = errors.New("it has neither " + installFile + " nor " + agentFile + ", and no " + manifestDir)
 
 // ErrOtherManifests says that a directory holds manifests, and nothing that shows that they
 // are those of an installation.
@@ -138,7 +138,7 @@ func InstallDir(fsys fs.FS, dir, name string, now time.Time) (*Source, error) {
 			return nil, fmt.Errorf("read the plan %s: %w", file, err)
 		}
 	}
-	if err := s.manifests(fsys, dir, name); err != nil {
+	if err := errors.Join(s.agentManifests(fsys, dir, name), s.manifests(fsys, dir, name)); err != nil {
 		return nil, err
 	}
 	if len(s.objects) == 0 {
@@ -252,7 +252,7 @@ func has(config map[string]any, key string) bool {
 func (s *Source) check() error {
 	seen := map[any]string{}
 	for _, o := range s.objects {
-		if isManifests(o) {
+		if several(o) {
 			continue
 		}
 		kind := o.Content["type"]

@@ -31,6 +31,13 @@ func (t *tree) secret(key, path string, n *yaml.Node) (any, bool) {
 		n = n.Alias
 	}
 	scalar := n.Kind == yaml.ScalarNode
+	if t.manifest {
+		if inner, is := t.manifestSecret(path, n); is {
+			return hidden, true
+		} else if inner != "" {
+			path = inner
+		}
+	}
 	switch path = strings.ToLower(path); { // the installer does not mind the case of letters
 	case path == "pullsecret":
 		if scalar {
@@ -61,6 +68,41 @@ func (t *tree) secret(key, path string, n *yaml.Node) (any, bool) {
 		return "", true
 	}
 	return hidden, true
+}
+
+// manifestSecret is secret for the objects of cluster-manifests. What install-config has under
+// a name of its own is given that name.
+func (t *tree) manifestSecret(path string, n *yaml.Node) (as string, is bool) {
+	if i := strings.Index(path, "]."); strings.HasPrefix(path, "documents[") && i > 0 {
+		path = path[i+2:]
+	}
+	switch lower := strings.ToLower(path); {
+	case lower == "stringdata..dockerconfigjson":
+		return "pullsecret", false
+	case lower == "spec.sshpublickey":
+		return "sshkey", false
+	case lower == "spec.additionaltrustbundle":
+		return "additionaltrustbundle", false
+	case path == "metadata.annotations."+overridesKey:
+		t.readOverrides(n.Value)
+		return "", true
+	case strings.HasPrefix(lower, "stringdata."), strings.HasPrefix(lower, "data."), strings.HasPrefix(lower, "metadata.annotations."),
+		lower == "spec.sshauthorizedkey", lower == "spec.ignitionconfigoverride":
+		return "", true
+	}
+	return "", false
+}
+
+// readOverrides reads the settings of install-config that an annotation holds as JSON.
+func (t *tree) readOverrides(text string) {
+	inner := newTree(t.file)
+	var doc yaml.Node
+	if err := yaml.Unmarshal([]byte(text), &doc); err == nil && json.Valid([]byte(text)) {
+		t.overrides = inner.value(&doc, "", 0)
+	}
+	if _, ok := t.overrides.(map[string]any); !ok || inner.wrong != nil {
+		t.overrides, t.notes["overrides"] = nil, "unreadable"
+	}
 }
 
 // withoutUser is a URL without what stands before the @.

@@ -27,6 +27,10 @@ type tree struct {
 	open  bool // secrets are not replaced: nothing of the values is kept
 
 	authorities [][]byte // certificates (DER) of additionalTrustBundle
+
+	manifest  bool // an object of cluster-manifests: secrets are in other places
+	root      any  // of one: the whole document
+	overrides any  // of an AgentClusterInstall: its settings of install-config
 }
 
 func newTree(file string) *tree {

@@ -32,7 +32,7 @@ func (b *book) fault(f *fault.Fault) string {
 	d.para(prose(f.Means))
 	b.whatToDo(d, f)
 	b.recognized(d, f)
-	b.toldApart(d, f)
+	b.howDecided(d, f)
 	b.neighbors(d, f)
 	d.section("Sources", sources(f.Refs))
 	return d.String()
@@ -150,8 +150,8 @@ func messageText(m fault.Message) string {
 	return text
 }
 
-// toldApart says what proves the fault and what rules it out.
-func (b *book) toldApart(d *doc, f *fault.Fault) {
+// howDecided writes what proves the fault and what rules it out.
+func (b *book) howDecided(d *doc, f *fault.Fault) {
 	var list []string
 	if f.Refute != "" {
 		list = append(list, "Ruled out when "+code(f.Refute))

@@ -10,21 +10,21 @@ import (
 )
 
 // enoughSilence is how many lists are waited for in vain before no other is asked for.
-const enoughSilence = 8
+const maxUnanswered = 8
 
-// silence notices an API server that takes requests and answers none, as one does
+// answering notices an API server that takes requests and answers none, as one does
 // whose etcd has lost its quorum: what it serves it knows by itself, and every list
-// waits. To wait for each of a hundred lists would take minutes and tell nothing new.
-type silence struct {
-	heard  atomic.Bool  // a list was answered, be it with an error
-	waited atomic.Int32 // lists whose time ran out
+// waits. To wait for each of a hundred lists would take minutes and show nothing new.
+type answering struct {
+	answered atomic.Bool  // a list was answered, be it with an error
+	waited   atomic.Int32 // lists whose time ran out
 }
 
 // note remembers how the request for a list ended.
-func (q *silence) note(caller, asked context.Context, err error) {
+func (q *answering) note(caller, asked context.Context, err error) {
 	switch {
 	case err == nil || asked.Err() == nil:
-		q.heard.Store(true)
+		q.answered.Store(true)
 	case caller.Err() == nil && errors.Is(asked.Err(), context.DeadlineExceeded):
 		q.waited.Add(1)
 	}
@@ -32,9 +32,9 @@ func (q *silence) note(caller, asked context.Context, err error) {
 
 // silent returns why a list is not asked for, nil where it is.
 func (s *Source) silent(need evidence.Need) error {
-	if s.silence.heard.Load() || s.silence.waited.Load() < enoughSilence {
+	if s.answering.answered.Load() || s.answering.waited.Load() < maxUnanswered {
 		return nil
 	}
 	return &evidence.Unavailable{Need: need, Why: evidence.Unreachable, Detail: fmt.Sprintf(
-		"%s: not asked: none of the first %d lists was answered within %v", s.host, enoughSilence, s.opts.RequestTimeout)}
+		"%s: not asked: none of the first %d lists was answered within %v", s.host, maxUnanswered, s.opts.RequestTimeout)}
 }

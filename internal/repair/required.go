@@ -151,8 +151,8 @@ func checkReads(s Step) error {
 	return errors.Join(wrong...)
 }
 
-// checkMandate judges one step by what its action demands.
-func (p *Plan) checkMandate(s Step) error {
+// checkRequired judges one step by what its action demands.
+func (p *Plan) checkRequired(s Step) error {
 	wrong := []error{checkArgs(s), checkReads(s), p.checkAfter(s), p.checkOrder(s)}
 	for _, must := range mandatory(s) {
 		if !slices.ContainsFunc(s.Preconditions, func(g Guard) bool { return g.covers(must) }) {
