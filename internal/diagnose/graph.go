@@ -30,7 +30,7 @@ type edge struct {
 }
 
 func (e *Engine) graph(ctx context.Context, w *facts.World, findings []diagnosis.Finding, hosts []diagnosis.HostState) (*graph, error) {
-	g := &graph{engine: e, world: w, findings: findings, hosts: hosts, index: map[fault.Key]int{}, byFault: map[string][]int{}}
+	g := &graph{engine: e, world: w, findings: findings, hosts: hosts, index: make(map[fault.Key]int, len(findings)), byFault: map[string][]int{}}
 	for i, f := range findings {
 		g.index[f.Key()] = i
 		g.byFault[f.Fault] = append(g.byFault[f.Fault], i)

@@ -255,17 +255,30 @@ func (e *Engine) EvaluateAll(ctx context.Context, w *facts.World, list []*fault.
 	}
 	// Faults are judged side by side: on a large cluster that is half of the time. The
 	// order of the answer does not depend on it.
+	list = slices.Clone(list)
+	sortby.StableFunc(list, func(a, b *fault.Fault) int { return strings.Compare(a.ID, b.ID) })
 	parts := make([][]diagnosis.Finding, len(list))
+	// One array for all: a copy of each part takes as much memory again, which is a tenth of
+	// the whole on 500 nodes.
+	total := 0
+	for _, f := range list {
+		total += len(subjects[f.For]) + 1
+	}
+	all := make([]diagnosis.Finding, total)
+	room := all
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(runtime.GOMAXPROCS(0))
 	for i, f := range list {
 		err := blind[f.For]
+		size := len(subjects[f.For]) + 1
+		own := room[:0:size]
+		room = room[size:]
 		if err != nil && len(subjects[f.For]) == 0 {
-			parts[i] = []diagnosis.Finding{unlisted(f, err)}
+			parts[i] = append(own, unlisted(f, err))
 			continue
 		}
 		group.Go(func() error {
-			known, broken := e.evaluateFor(ctx, w, f, subjects[f.For])
+			known, broken := e.evaluateFor(ctx, w, f, subjects[f.For], own)
 			if err != nil && f.For != fault.Host { // of the others nothing is known
 				known = append(known, unlisted(f, err))
 			}
@@ -276,8 +289,15 @@ func (e *Engine) EvaluateAll(ctx context.Context, w *facts.World, list []*fault.
 	if err := group.Wait(); err != nil {
 		return nil, 0, err
 	}
-	findings := slices.Concat(parts...)
-	sortby.StableFunc(findings, func(a, b diagnosis.Finding) int { return compareKeys(a.Key(), b.Key()) })
+	// To move findings costs more than to compare them: each part is sorted, and then they
+	// are in the order of their faults.
+	for _, part := range parts {
+		sortby.StableFunc(part, func(a, b diagnosis.Finding) int { return compareKeys(a.Key(), b.Key()) })
+	}
+	findings := all[:0]
+	for _, part := range parts {
+		findings = append(findings, part...)
+	}
 	return findings, count, nil
 }
 
@@ -290,13 +310,12 @@ func unlisted(f *fault.Fault, err error) diagnosis.Finding {
 	}
 }
 
-// evaluateFor evaluates a fault for subjects.
-func (e *Engine) evaluateFor(ctx context.Context, w *facts.World, f *fault.Fault, subjects []fault.Subject) ([]diagnosis.Finding, error) {
+// evaluateFor appends what a fault is for subjects to a list.
+func (e *Engine) evaluateFor(ctx context.Context, w *facts.World, f *fault.Fault, subjects []fault.Subject, list []diagnosis.Finding) ([]diagnosis.Finding, error) {
 	t, err := open(ctx, w, f)
 	if err != nil {
 		return nil, err
 	}
-	list := make([]diagnosis.Finding, 0, len(subjects))
 	for _, s := range subjects {
 		if err := ctx.Err(); err != nil {
 			return nil, err

@@ -1,9 +1,8 @@
 // Package garbage chooses when the garbage collector of a command runs.
 //
 // Go's default collects when the heap has doubled, from 4 MB on. That is too early for a
-// command that ends after a second with 60 MB: a fifth of its time would go into collecting
-// what the end of the process frees anyhow. It is too late for one that holds 400 MB of a
-// large cluster: as much again would be garbage.
+// command that ends after a second with 60 MB: a tenth of its time would go into collecting
+// what the end of the process frees anyhow.
 package garbage
 
 import (
@@ -16,9 +15,9 @@ const (
 	// Free is the size of the heap in bytes up to which nothing is collected.
 	Free = 64 << 20
 	// growth is how much a larger heap may grow, in percent of what is in use, before it is
-	// collected again. With less the collector takes more time than the memory is worth: a
-	// must-gather takes a quarter longer at 25 than at 50.
-	growth = 50
+	// collected again. It is Go's default: on a live cluster of 500 nodes 50 saves a
+	// tenth of the memory and takes a tenth more of processor time.
+	growth = 100
 	// least is the heap in bytes for which Go takes 100 percent.
 	least = 4 << 20
 )

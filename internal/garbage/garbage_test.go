@@ -13,7 +13,7 @@ func TestPercent(t *testing.T) {
 		live uint64
 		want int
 	}{
-		{0, 1600}, {1 << 20, 1600}, {4 << 20, 1500}, {32 << 20, 100}, {48 << 20, 50}, {80 << 20, 50}, {Free, 50}, {1 << 40, 50},
+		{0, 1600}, {1 << 20, 1600}, {4 << 20, 1500}, {32 << 20, 100}, {48 << 20, 100}, {80 << 20, 100}, {Free, 100}, {1 << 40, 100},
 	} {
 		if got := percent(c.live); got != c.want {
 			t.Errorf("percent(%d) = %d, want %d", c.live, got, c.want)
@@ -44,6 +44,6 @@ func TestPace(t *testing.T) {
 	}
 	within("with little in use", Free/2, 2*Free)
 	much := make([]byte, 4*Free)
-	within("with 256 MiB in use", 5*Free, 7*Free)
+	within("with 256 MiB in use", 7*Free, 9*Free)
 	runtime.KeepAlive(much)
 }
