@@ -42,7 +42,6 @@ func TestWorkerMany(t *testing.T) {
 		{"token-not-sent", "ignition-unauthorized"},
 		{"old-path", "ignition-not-found"},
 		{"packets-dropped", "mcs-timeout"},
-		{"cni-unsigned", "hosted-network-request-pending"},
 	}
 	var args []string
 	for i, c := range troubles {

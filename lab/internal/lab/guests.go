@@ -84,22 +84,6 @@ func rotateToken(ctx context.Context, l *Lab, _ string) error {
 	return h.Rotate(ctx)
 }
 
-// reconfigurePool is the person who changes a NodePool's config.
-func reconfigurePool(ctx context.Context, l *Lab, _ string) error {
-	h := l.Hosted()
-	if h == nil {
-		return errors.New("there is no hosted cluster in this scenario")
-	}
-	const motd = "    storage: {files: [{path: /etc/motd, contents: {source: \"data:,changed\"}}]}\n"
-	if err := h.Reconfigure(ctx, motd); err != nil {
-		return err
-	}
-	if err := h.answerRegistry(ctx); err != nil {
-		return err
-	}
-	return l.awaitWhy(ctx, 2*time.Minute, "the new config is not served", func(ctx context.Context, _ *Lab) (string, error) { return h.stands(ctx) })
-}
-
 // dropPackets has an address behind a firewall that drops what is sent to the node port.
 func (h *Hosted) dropPackets(context.Context) error {
 	_, err := plan.Silent(fmt.Sprintf("%s:%d", h.lab.net.Firewalled(), hostedPort))
