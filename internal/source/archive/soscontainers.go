@@ -27,26 +27,20 @@ var wantedContainers = []string{"CONTAINER", "STATE", "NAME", "POD ID"}
 
 // sosContainers reads what crictl lists, and the static pods in /etc/kubernetes/manifests.
 func (s *Source) sosContainers(ctx context.Context, report map[string]file, f file) (any, error) {
-	raw, err := s.read(ctx, f, maxTable)
+	text, err := s.printed(ctx, f, maxTable)
 	if err != nil {
 		return nil, err
 	}
 	c := onhost.Containers{Containers: []onhost.Container{}, At: s.sosDate(ctx, report)}
-	rows, err := table(string(raw), wantedContainers...)
-	if fatal := silentRuntime.FindString(string(raw)); err != nil && fatal != "" {
+	rows, err := table(text, wantedContainers...)
+	if fatal := silentRuntime.FindString(text); err != nil && fatal != "" {
 		c.RuntimeError = fatal
 	} else if err != nil {
 		return nil, err
 	}
-	var pods []map[string]string
-	if len(rows) > 0 && rows[0]["NAMESPACE"] == "" {
-		raw, err := s.read(ctx, first(report, sosPods), maxTable)
-		if err != nil {
-			return nil, errors.New("crictl does not name the pods of its containers, and there is no list of the pods")
-		}
-		if pods, err = table(string(raw), "POD ID", "NAME", "NAMESPACE"); err != nil {
-			return nil, fmt.Errorf("the list of the pods: %w", err)
-		}
+	pods, err := s.sosPodList(ctx, report, rows)
+	if err != nil {
+		return nil, err
 	}
 	for _, r := range rows {
 		o := onhost.Container{Name: r["NAME"], Namespace: r["NAMESPACE"], Pod: r["POD"], State: strings.ToLower(r["STATE"]), Created: ago(r["CREATED"], c.At)}
@@ -61,6 +55,32 @@ func (s *Source) sosContainers(ctx context.Context, report map[string]file, f fi
 	}
 	c.Manifests, c.ManifestError = s.sosStaticPods(ctx, report)
 	return c, nil
+}
+
+// sosPodList reads whose containers the rows are, where they do not name it. A pod that is
+// ready has a container: a list without it was cut.
+func (s *Source) sosPodList(ctx context.Context, report map[string]file, rows []map[string]string) ([]map[string]string, error) {
+	f := first(report, sosPods)
+	if f.path == "" {
+		if len(rows) > 0 && rows[0]["NAMESPACE"] == "" {
+			return nil, errors.New("crictl does not name the pods of its containers, and there is no list of the pods")
+		}
+		return nil, nil
+	}
+	text, err := s.printed(ctx, f, maxTable)
+	if err != nil {
+		return nil, fmt.Errorf("the list of the pods: %w", err)
+	}
+	pods, err := table(text, "POD ID", "STATE", "NAME", "NAMESPACE")
+	if err != nil {
+		return nil, fmt.Errorf("the list of the pods: %w", err)
+	}
+	for _, p := range pods {
+		if p["STATE"] == "Ready" && len(rows) > 0 && !slices.ContainsFunc(rows, func(r map[string]string) bool { return r["POD ID"] == p["POD ID"] }) {
+			return nil, fmt.Errorf("pod %.80q is ready and no container of it is listed", p["NAME"])
+		}
+	}
+	return pods, nil
 }
 
 // sosStaticPods reads which static pods the machine is to run.

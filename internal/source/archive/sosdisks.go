@@ -17,8 +17,7 @@ func (s *Source) sosDisks(ctx context.Context, report map[string]file, f file) (
 		if f.path == "" {
 			return "", errors.New("the sosreport has no " + wanted)
 		}
-		raw, err := s.read(ctx, f, maxTable)
-		return string(raw), err
+		return s.printed(ctx, f, maxTable)
 	}
 	text, err := read(f, "")
 	if err != nil {
@@ -52,6 +51,11 @@ func (s *Source) sosDisks(ctx context.Context, report map[string]file, f file) (
 			x.Bytes, x.Free = of.all, of.free
 		} else {
 			x.Error = "df does not list " + m.Point
+		}
+		for point := range space { // a list of mounts that was cut names the one above
+			if len(point) > len(m.Point) && (point == p || strings.HasPrefix(p, point+"/")) {
+				x.Error = "mount does not list " + point
+			}
 		}
 		x.Inodes, x.InodesFree = inodes[m.Point].all, inodes[m.Point].free
 		d.FileSystems = append(d.FileSystems, x)

@@ -1,8 +1,8 @@
 package archive
 
 import (
-	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -100,19 +100,34 @@ func first(report map[string]file, paths []string) file {
 	return file{}
 }
 
+// printed reads what a command printed. One that ends within a line was cut: what is
+// missing then is not known to be absent.
+func (s *Source) printed(ctx context.Context, f file, limit int64) (string, error) {
+	raw, err := s.read(ctx, f, limit)
+	if err == nil && len(raw) > 0 && raw[len(raw)-1] != '\n' {
+		err = errors.New("it ends within a line: it was cut")
+	}
+	return string(raw), err
+}
+
 // maxUnits bounds what systemd says of all services.
 const maxUnits = 32 << 20
 
 // sosUnitList reads `systemctl show *service --all`. It names the services that systemd has
 // loaded: one that it does not name does not run.
 func (s *Source) sosUnitList(ctx context.Context, report map[string]file, f file) (any, error) {
-	raw, err := s.read(ctx, f, maxUnits)
+	text, err := s.printed(ctx, f, maxUnits)
 	if err != nil {
 		return nil, err
 	}
-	list := onhost.ParseUnits(raw)
-	if len(list) == 0 {
-		return nil, fmt.Errorf("it names no unit that leads to a kubelet: %.80q", bytes.TrimSpace(raw[:min(len(raw), 200)]))
+	list := onhost.ParseUnits([]byte(text))
+	for _, name := range []string{"kubelet.service", "crio.service"} { // each node has them: a list without them was cut
+		if !slices.ContainsFunc(list, func(u onhost.Unit) bool { return u.Name == name }) {
+			return nil, fmt.Errorf("it does not name %s: %.80q", name, strings.TrimSpace(text[:min(len(text), 200)]))
+		}
+	}
+	if i := slices.IndexFunc(list, func(u onhost.Unit) bool { return u.Active == "" }); i >= 0 {
+		return nil, fmt.Errorf("the state of %s is missing: it was cut", list[i].Name)
 	}
 	return onhost.Units{Units: list, At: s.sosDate(ctx, report)}, nil
 }

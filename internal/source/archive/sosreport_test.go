@@ -68,6 +68,7 @@ func TestSOSContainersUnknown(t *testing.T) {
 	for name, files := range map[string][]string{
 		"no list of pods":     {"sos_commands/crio/crictl_ps_-a", crictlPS},
 		"a pod is not listed": {"sos_commands/crio/crictl_ps_-a", crictlPS, "sos_commands/crio/crictl_pods", strings.Replace(crictlPods, "bbbbbbbbbbbbb", "ccccccccccccc", 1)},
+		"a row is cut away":   {"sos_commands/crio/crictl_ps_-a", strings.SplitAfter(crictlPS, "aaaaaaaaaaaaa\n")[0], "sos_commands/crio/crictl_pods", crictlPods},
 		"no crictl":           {"sos_commands/crio/crictl_ps_-a", "timeout: failed to run command 'crictl': No such file or directory\n"},
 		"cut before its end":  {"sos_commands/crio/crictl_ps_-a", strings.Split(crictlPS, "       etcd ")[0], "sos_commands/crio/crictl_pods", crictlPods},
 		"empty":               {"sos_commands/crio/crictl_ps_-a", ""},
@@ -81,13 +82,16 @@ func TestSOSContainersUnknown(t *testing.T) {
 func TestSOSUnits(t *testing.T) {
 	s := open(t, sosTree("sos_commands/systemd/systemctl_show_service_--all",
 		"Type=notify\nId=kubelet.service\nLoadState=loaded\nActiveState=activating\nSubState=auto-restart\nResult=exit-code\nNRestarts=41\nExecMainStatus=255\nStateChangeTimestamp=Sat 2026-01-03 09:59:50 UTC\n\n"+
-			"Id=sshd.service\nLoadState=loaded\nActiveState=active\n\nId=chronyd.service\nLoadState=not-found\nActiveState=inactive\n"))
+			"Id=sshd.service\nLoadState=loaded\nActiveState=active\n\nId=crio.service\nLoadState=loaded\nActiveState=active\nSubState=running\n\nId=chronyd.service\nLoadState=not-found\nActiveState=inactive\n"))
 	u := machinesIn[onhost.Units](t, s, evidence.HostUnits)["m0"]
-	want := []onhost.Unit{{Name: "kubelet.service", Load: "loaded", Active: "activating", Sub: "auto-restart", Result: "exit-code", Restarts: 41, Exit: 255, Since: time.Date(2026, 1, 3, 9, 59, 50, 0, time.UTC)}}
+	want := []onhost.Unit{{Name: "kubelet.service", Load: "loaded", Active: "activating", Sub: "auto-restart", Result: "exit-code", Restarts: 41, Exit: 255, Since: time.Date(2026, 1, 3, 9, 59, 50, 0, time.UTC)},
+		{Name: "crio.service", Load: "loaded", Active: "active", Sub: "running"}}
 	if diff := cmp.Diff(want, u.Units); diff != "" {
 		t.Error(diff)
 	}
-	for _, text := range []string{"", "Failed to connect to bus\n", "Id=sshd.service\nLoadState=loaded\n"} {
+	for _, text := range []string{"", "Failed to connect to bus\n", "Id=sshd.service\nLoadState=loaded\n",
+		"Id=kubelet.service\nLoadState=loaded\nActiveState=active\n", "Id=kubelet.service\nLoadState=loaded\nActiveState=active\n\nId=crio.service\nLoadState=loaded\n",
+		"Id=crio.service\nLoadState=loaded\nActiveState=active\n\nId=kubelet.service\nLoadState=loaded\nActiveSta"} {
 		if _, err := open(t, sosTree("sos_commands/systemd/systemctl_show_service_--all", text)).List(t.Context(), evidence.HostUnits, ""); err == nil || why(t, err) != evidence.Damaged {
 			t.Errorf("%q: %v", text, err)
 		}
@@ -126,6 +130,12 @@ func TestSOSDisks(t *testing.T) {
 	for _, x := range machinesIn[onhost.Disks](t, s, evidence.HostDisks)["m0"].FileSystems {
 		if x.Mount == "/var" && x.Error == "" {
 			t.Errorf("df does not list it: %+v", x)
+		}
+	}
+	s = open(t, sosTree("sos_commands/filesys/df_-al_-x_autofs", dfSpace, "sos_commands/filesys/mount_-l", strings.SplitAfter(mountList, "[root]\n")[0]))
+	for _, x := range machinesIn[onhost.Disks](t, s, evidence.HostDisks)["m0"].FileSystems {
+		if x.Path != "/etc" && x.Error == "" {
+			t.Errorf("the list of mounts is cut: %+v", x)
 		}
 	}
 	for name, files := range map[string][]string{
