@@ -32,13 +32,16 @@ type IO struct {
 	Getenv   func(string) string
 	Clock    func() time.Time
 	Screen   Screen // what Out is
+	// Logs is told where the process's libraries are to log: klog has one place for the
+	// whole process, which runs side by side do not share. Nil leaves it as it is.
+	Logs func(*slog.Logger)
 }
 
 // System returns the process's own surroundings.
 func System() IO {
 	return IO{
 		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Getenv: os.Getenv, Clock: time.Now,
-		Screen: screenOf(os.Stdout),
+		Screen: screenOf(os.Stdout), Logs: klog.SetSlogLogger,
 	}
 }
 
@@ -149,7 +152,9 @@ func (a *app) startLog() {
 		level = slog.LevelDebug
 	}
 	a.log = slog.New(slog.NewTextHandler(a.io.Err, &slog.HandlerOptions{Level: level}))
-	klog.SetSlogLogger(a.log) // client-go logs through klog
+	if a.io.Logs != nil {
+		a.io.Logs(a.log)
+	}
 }
 
 // progress tells a person who looks what is being done, on one line of stderr that
