@@ -163,6 +163,6 @@ func (a *app) progress(format string, args ...any) (done func()) {
 	if a.global.quiet || !a.io.Screen.ErrTerminal || a.io.Getenv("TERM") == "dumb" {
 		return func() {}
 	}
-	fmt.Fprint(a.io.Err, a.style().Clean(fmt.Sprintf(format, args...)))
+	fmt.Fprint(a.io.Err, a.style().OneRow(fmt.Sprintf(format, args...)))
 	return func() { fmt.Fprint(a.io.Err, "\r\x1b[K") }
 }

@@ -118,9 +118,9 @@ func (a *app) demoNote(code ExitCode) {
 	if a.global.quiet {
 		return
 	}
-	means := "something is wrong or was not checked, and the cause is unknown"
+	means := "undecided"
 	if code == ExitFault {
-		means = "a fault is present, and its cause is known"
+		means = "a fault is present"
 	}
-	fmt.Fprintf(a.io.Err, "note: the exit code is 0, as for every demo; for a cluster it would be %d: %s\n", code, means)
+	fmt.Fprintf(a.io.Err, "note: a demo exits with 0; diagnose would exit with %d (%s)\n", code, means)
 }

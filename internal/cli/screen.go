@@ -38,6 +38,15 @@ func screenOf(out *os.File) Screen {
 	return s
 }
 
+// height is how many rows stdout has, 0 where it is no terminal.
+func (s Screen) height() int {
+	if s.Size == nil {
+		return 0
+	}
+	_, rows := s.Size()
+	return rows
+}
+
 // style says how text output may look.
 //
 // NO_COLOR (any value but the empty one) wins over CLICOLOR_FORCE; a dumb terminal

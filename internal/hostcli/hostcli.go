@@ -60,7 +60,7 @@ type IO struct {
 	Out, Err      io.Writer
 	Getenv        func(string) string
 	Clock         func() time.Time
-	Width         int // columns of stdout; 0: not known
+	Width, Height int // columns and rows of stdout; 0: not known
 	Terminal      bool
 	ErrTerminal   bool
 	Runner        machine.Runner // nil: the machine's own programs
@@ -72,8 +72,8 @@ func System() IO {
 	s := IO{Out: os.Stdout, Err: os.Stderr, Getenv: os.Getenv, Clock: time.Now, CanReadSecret: os.Geteuid() == 0,
 		Terminal: isatty.IsTerminal(os.Stdout.Fd()), ErrTerminal: isatty.IsTerminal(os.Stderr.Fd())}
 	if s.Terminal {
-		if width, _, err := term.GetSize(int(os.Stdout.Fd())); err == nil {
-			s.Width = width
+		if width, height, err := term.GetSize(int(os.Stdout.Fd())); err == nil {
+			s.Width, s.Height = width, height
 		}
 	}
 	return s
@@ -280,7 +280,7 @@ func (a *app) now(ctx context.Context, s *machine.Source) (time.Time, error) {
 }
 
 func (a *app) print(d *diagnosis.Diagnosis, c *fault.Catalog) error {
-	o := report.Options{Style: a.style(), Command: "rollcall", OnMachine: true, Catalog: c, Refused: map[string]report.Remedy{}}
+	o := report.Options{Style: a.style(), Command: "rollcall", OnMachine: true, Catalog: c, Height: a.io.Height, Refused: map[string]report.Remedy{}}
 	for _, known := range c.Refused {
 		o.Refused[known.ID] = report.Remedy{Title: known.Title, Happens: known.Happens, When: known.When, Instead: known.Instead}
 	}
@@ -322,6 +322,6 @@ func (a *app) progress(format string, args ...any) (done func()) {
 	if a.flags.quiet || !a.io.ErrTerminal || a.io.Getenv("TERM") == "dumb" {
 		return func() {}
 	}
-	fmt.Fprint(a.io.Err, a.style().Clean(fmt.Sprintf(format, args...)))
+	fmt.Fprint(a.io.Err, a.style().OneRow(fmt.Sprintf(format, args...)))
 	return func() { fmt.Fprint(a.io.Err, "\r\x1b[K") }
 }

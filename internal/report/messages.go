@@ -28,6 +28,10 @@ func (t *text) messages() {
 	if len(causes)+len(symptoms) == 0 {
 		return
 	}
+	if t.short >= stepsInShort {
+		t.lead(0, span{bold, "Other messages in the text: "}, "  ", plain, t.o.know("scan FILE"), 0)
+		return
+	}
 	t.blank()
 	t.head(0, "Other messages in the text (they do not decide the verdict)")
 	for i, m := range causes {

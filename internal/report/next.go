@@ -18,7 +18,7 @@ func (t *text) supplies() {
 	t.blank()
 	t.head(0, "Next: get what would decide (reads only)")
 	for i, s := range list {
-		if i == fewSupplies {
+		if i == fewSupplies || i > 0 && t.short >= stepsInShort {
 			return
 		}
 		t.line(2, span{cyan, s})

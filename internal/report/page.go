@@ -10,7 +10,8 @@ import (
 // page is text that is being laid out.
 type page struct {
 	Style
-	b strings.Builder
+	b    strings.Builder
+	rows int // of a screen of that width; a line that is never broken can need several
 }
 
 func (p *page) flush(w io.Writer) error {
@@ -20,7 +21,13 @@ func (p *page) flush(w io.Writer) error {
 	return nil
 }
 
-func (p *page) blank() { p.b.WriteByte('\n') }
+func (p *page) blank() { p.end(0) }
+
+// end ends a line of so many characters.
+func (p *page) end(length int) {
+	p.b.WriteByte('\n')
+	p.rows += max(1, (length+p.width()-1)/p.width())
+}
 
 // span is a piece of one line.
 type span struct {
@@ -31,10 +38,13 @@ type span struct {
 // line writes spans on one line that is never broken: commands are to be copied.
 func (p *page) line(indent int, spans ...span) {
 	p.b.WriteString(strings.Repeat(" ", indent))
+	n := indent
 	for _, s := range spans {
-		p.b.WriteString(p.paint(s.paint, p.clean(s.text)))
+		text := p.clean(s.text)
+		n += length(text)
+		p.b.WriteString(p.paint(s.paint, text))
 	}
-	p.b.WriteByte('\n')
+	p.end(n)
 }
 
 // para writes text broken at blanks. The first line begins after indent with lead,
@@ -61,12 +71,13 @@ func (p *page) lead(indent int, first span, further string, style paint, text st
 		if l == "" {
 			before = strings.TrimRight(before, " ")
 		}
+		n := indent + length(before) + length(l)
 		if i == 0 {
 			before = p.paint(first.paint, before)
 		}
 		p.b.WriteString(before)
 		p.b.WriteString(p.paint(style, l))
-		p.b.WriteByte('\n')
+		p.end(n)
 	}
 }
 

@@ -225,10 +225,10 @@ func columns(cells []string, width []int) string {
 	return b.String()
 }
 
-// hosts closes the full answer with the hosts that are not done.
-func (t *text) hosts() {
-	var rows []diagnosis.HostState
-	expected := 0
+// openHosts are the hosts that are not done, and in wide output all of them; expected is how
+// many there should be. None where nobody expects a host, or where the answer is about one
+// subject.
+func (t *text) openHosts() (rows []diagnosis.HostState, expected int) {
 	for _, h := range t.d.Hosts {
 		if h.Expected {
 			expected++
@@ -237,20 +237,26 @@ func (t *text) hosts() {
 			rows = append(rows, h)
 		}
 	}
-	if len(rows) == 0 || expected == 0 && !slices.ContainsFunc(rows, diagnosis.HostState.Bootstrap) || t.o.Subject != nil {
+	if expected == 0 && !slices.ContainsFunc(rows, diagnosis.HostState.Bootstrap) || t.o.Subject != nil {
+		return nil, expected
+	}
+	return rows, expected
+}
+
+// hosts lists the hosts that are not done, with the reason.
+func (t *text) hosts() {
+	rows, _ := t.openHosts()
+	if len(rows) == 0 {
 		return
 	}
 	t.blank()
-	head := "Hosts"
-	if expected > 0 {
-		head += ": " + notDone(rows, fmt.Sprint(expected))
-	}
-	t.head(0, head)
-	if !t.o.Wide {
-		t.byStage()
+	if t.o.Wide {
+		t.head(0, "Hosts")
+		t.table(rows)
 		return
 	}
-	t.table(rows)
+	t.head(0, "Why each host is not done")
+	t.byStage()
 }
 
 // notDone counts the expected hosts that are not done, and apart from them those of which

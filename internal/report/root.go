@@ -19,7 +19,9 @@ const (
 
 // root writes one root: what, how sure, what to do.
 func (t *text) root(i, of int, r same) {
-	t.blank()
+	if t.short < firstInFull || i < 2 {
+		t.blank()
+	}
 	g, style := signBad, red
 	if r.Severity != fault.Error {
 		g, style = signWarn, yellow
@@ -33,10 +35,13 @@ func (t *text) root(i, of int, r same) {
 	if r.Subject.Name != fault.Unnamed {
 		about = append(about, r.Subject.String())
 	}
-	if s := since(r.Since, t.d.Now); s != "" {
+	if s := t.begin(r.Since); s != "" {
 		about = append(about, s)
 	}
 	t.parts(2, dim, about)
+	if i > 0 && t.short >= firstInFull {
+		return
+	}
 	if r.Lowered != "" {
 		t.para(2, span{yellow, "Not proven: "}, plain, t.brief(r.Lowered))
 	}

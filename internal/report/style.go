@@ -104,6 +104,16 @@ func (s Style) sign(g sign) string {
 // outside of this package: no control character, none that reorders text, no line end.
 func (s Style) Clean(text string) string { return s.clean(text) }
 
+// OneRow is Clean in one row of the terminal, cut where it has more: a row that was wrapped
+// could not be taken away again.
+func (s Style) OneRow(text string) string {
+	text = s.clean(text)
+	if room := s.width() - 1; length(text) > room {
+		return cut(text, room-length(s.sign(ellipsis))) + s.sign(ellipsis)
+	}
+	return text
+}
+
 // clean makes foreign text harmless for a terminal: control characters and the
 // invisible ones that reorder text are shown as escapes, blanks become spaces.
 func (s Style) clean(text string) string {

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"path"
 	"strings"
 	"time"
 
@@ -28,6 +29,7 @@ type Options struct {
 	NoHeaders bool
 	Whole     *diagnosis.Diagnosis // the diagnosis before it was narrowed; nil: it was not
 	Wide      bool                 // leave nothing out
+	Height    int                  // rows of the terminal; 0: it is none, or its height is not known
 	Findings  bool                 // in the documents: also findings that are absent or not applicable
 	OnMachine bool                 // rollcall-host prints
 	Catalog   *fault.Catalog       // layers, meanings and sources of faults; nil: not known
@@ -64,6 +66,7 @@ type text struct {
 	o       Options
 	d       *diagnosis.Diagnosis
 	finding map[fault.Key]diagnosis.Finding
+	short   shortness
 }
 
 func newText(d *diagnosis.Diagnosis, o Options) *text {
@@ -74,35 +77,45 @@ func newText(d *diagnosis.Diagnosis, o Options) *text {
 	return t
 }
 
-// Text writes the answer for a person: at most a screen where one root is the case.
+// Text writes the answer for a person: what is wrong, what to do and which hosts, then why.
+// On a terminal that is too low for all of it, why is left to -o wide.
 func Text(w io.Writer, d *diagnosis.Diagnosis, o Options) error {
 	if d.Source.Kind == planSource {
 		return planText(w, d, o)
 	}
-	t := newText(d, o)
+	return fitted(d, o).flush(w)
+}
+
+// answer writes the whole answer, as short as it is asked for.
+func (t *text) answer() {
 	t.verdict()
 	t.source()
+	t.hostsLine()
 	t.subject()
 	t.accepted(true)
-	roots := sameRoots(d)
+	roots := sameRoots(t.d)
 	for i, r := range roots {
 		t.root(i, len(roots), r)
 	}
 	t.elsewhere()
-	t.messages()
 	t.unexplained()
+	t.messages()
+	t.supplies()
 	t.settling()
 	t.accepted(false)
+	if t.short > wholeAnswer {
+		t.leftOut()
+		return
+	}
 	t.hosts()
 	for i, r := range roots {
 		t.causeDetails(i, len(roots), r)
 	}
-	if o.Wide {
+	t.openDetails()
+	if t.o.Wide {
 		t.timeline()
 	}
 	t.unchecked()
-	t.supplies()
-	return t.flush(w)
 }
 
 func (t *text) verdict() {
@@ -125,7 +138,9 @@ func (t *text) verdictReason() string {
 	reason := t.d.Verdict.Reason
 	switch {
 	case t.d.Verdict.Class == diagnosis.Settling:
-		reason = "until " + clock(t.d.Verdict.Until) + "; ask again then"
+		reason = "for up to " + fault.Span(t.d.Verdict.Until.Sub(t.d.Now)) + " more, until " + clock(t.d.Verdict.Until) + "; run this again then"
+	case t.d.Verdict.Class == diagnosis.Undetermined && len(t.d.Unexplained) > 0 && !t.o.Wide:
+		reason = count(len(t.d.Groups.Unexplained), "problem", "problems") + ", cause unknown"
 	case t.d.Verdict.Class == diagnosis.CannotCheck, t.d.Verdict.Class == diagnosis.OnlyAccepted:
 	case len(t.d.Roots) > 0 && (t.d.Verdict.Class != diagnosis.Undetermined || t.d.Verdict.Fix == ""):
 		reason = count(len(sameRoots(t.d)), "cause", "causes")
@@ -138,8 +153,29 @@ func (t *text) verdictReason() string {
 
 // source shows what was read, so that no one repairs the wrong cluster.
 func (t *text) source() {
-	t.parts(0, dim, sourceParts(t.d))
+	d := *t.d
+	if !t.o.Wide {
+		if d.Source.Kind != "live" { // from where it was asked is with each answer of a probe
+			d.Source.Vantage = ""
+		}
+		if d.Cluster.Topology == usualTopology {
+			d.Cluster.Topology = ""
+		}
+		d.Source.Name = t.shortPath(d.Source.Name)
+	}
+	t.parts(0, dim, sourceParts(&d))
 }
+
+// shortPath is the end of a path that would fill a row.
+func (t *text) shortPath(name string) string {
+	if length(name) < t.width()/2 || strings.ContainsAny(name, " ,") || !strings.Contains(name, "/") {
+		return name
+	}
+	return t.sign(ellipsis) + "/" + path.Base(name)
+}
+
+// usualTopology is the one that needs no word (openshift/api config/v1 TopologyMode).
+const usualTopology = "HighlyAvailable"
 
 func sourceParts(d *diagnosis.Diagnosis) []string {
 	var parts []string
@@ -162,7 +198,7 @@ func sourceParts(d *diagnosis.Diagnosis) []string {
 	case d.Source.Kind == planSource:
 		parts = append(parts, "release not named (--release)")
 	case d.Cluster.Installer == nil || d.Cluster.Installer.Version == "":
-		parts = append(parts, "version not readable")
+		parts = append(parts, "version unknown")
 	}
 	platform := d.Cluster.Platform
 	if platform == "None" { // what Infrastructure says of hosts without a platform
@@ -246,16 +282,37 @@ func (t *text) elsewhere() {
 	t.line(2, span{cyan, t.o.again("diagnose")})
 }
 
-// unexplained lists symptoms without a proven cause, the same ones together.
+// unexplained lists symptoms without a proven cause, the same ones together, and what to do.
 func (t *text) unexplained() {
+	for i, u := range t.withoutCause() {
+		if t.short < firstInFull || i < 2 {
+			t.blank()
+		}
+		t.openTitle(u)
+		if t.short < firstInFull || i == 0 && len(t.d.Roots) == 0 {
+			t.unexplainedTodo(u.Unexplained)
+		}
+	}
+}
+
+// openTitle writes what is wrong and that its cause is not known.
+func (t *text) openTitle(u open) {
+	t.para(0, span{yellow, t.sign(signOpen) + " "}, bold, t.linkTitle(u.link))
+	about := []string{u.Fault, "cause unknown", string(u.Severity)}
+	if u.Subject.Name != fault.Unnamed {
+		about = append(about, u.Subject.String())
+	}
+	t.parts(2, dim, about)
+}
+
+// openDetails writes what is seen of the symptoms without a proven cause, and what could be
+// behind each.
+func (t *text) openDetails() {
 	for _, u := range t.withoutCause() {
 		t.blank()
-		mark := t.sign(signOpen) + " "
-		t.para(0, span{yellow, mark}, bold, t.linkTitle(u.link))
-		t.parts(2, dim, []string{"cause unknown", string(u.Severity)})
+		t.head(0, "Cause unknown: "+u.Fault)
 		t.proof(u.Evidence)
 		t.suspects(u.Suspects)
-		t.unexplainedTodo(u.Unexplained)
 	}
 }
 
@@ -299,10 +356,14 @@ func (t *text) alsoAt(s diagnosis.Suspect) string {
 // settling lists what holds and is still normal.
 func (t *text) settling() {
 	list := t.waits()
-	if len(list) == 0 {
+	if len(list) == 0 || t.short == oneStep {
 		return
 	}
 	t.blank()
+	if t.short >= firstInFull {
+		t.para(0, span{yellow, t.sign(signWait) + " "}, plain, "in progress, not a fault yet: "+count(len(list), "thing", "things"))
+		return
+	}
 	t.head(0, "In progress")
 	for i, w := range list {
 		if i == fewSettling && !t.o.Wide {

@@ -43,7 +43,9 @@ func (t *text) todo(r diagnosis.Root, only bool) {
 		t.remedies(r.Remedies, t.opens(r))
 	}
 	t.refused(r.Refused)
-	t.line(2, span{plain, "More: "}, span{cyan, t.o.know("explain " + r.Fault)})
+	if t.short == wholeAnswer {
+		t.line(2, span{plain, "More: "}, span{cyan, t.o.know("explain " + r.Fault)})
+	}
 }
 
 // planCommand is the command that plans the repair of a cause, empty where there is none.
@@ -56,9 +58,9 @@ func (t *text) planCommand(r diagnosis.Root, only bool) string {
 
 // plan writes the command that plans the repair of a cause, and what it can do.
 func (t *text) plan(r diagnosis.Root, command string) {
-	about := "plan the repair; it changes nothing and writes the plan to a file"
+	about := "plan the repair (it changes nothing)"
 	if t.d.Source.Kind != "live" {
-		about = "plan the repair on the live cluster; it changes nothing and writes the plan to a file"
+		about = "plan the repair on the live cluster (it changes nothing)"
 	}
 	t.lead(2, span{bold, "What to do: "}, "  ", plain, about, 0)
 	t.line(4, span{cyan, command})
@@ -113,6 +115,9 @@ func (t *text) remedies(list []fault.Advice, opens string) {
 
 // others names the remedies after the first.
 func (t *text) others(list []fault.Advice, opens string) {
+	if t.short == oneStep {
+		return
+	}
 	for _, a := range list {
 		mark := "Or: "
 		if a.Applies == fault.Absent {
@@ -146,6 +151,10 @@ func (t *text) requires(a fault.Advice) {
 // steps writes the steps with their numbers; commands are never broken.
 func (t *text) steps(a fault.Advice) {
 	for i, s := range a.Steps {
+		if i == t.short.steps() && len(a.Steps) > i+1 {
+			t.line(2, span{plain, "and " + count(len(a.Steps)-i, "more step", "more steps") + ": "}, span{cyan, t.o.know("explain " + a.ID)})
+			return
+		}
 		do := s.Do
 		if s.On == "host" {
 			do += " (on the host)"
@@ -154,7 +163,7 @@ func (t *text) steps(a fault.Advice) {
 		for l := range strings.Lines(s.Run) {
 			t.line(5, span{cyan, t.command(strings.TrimRight(l, "\n"))})
 		}
-		if s.Expect != "" {
+		if s.Expect != "" && t.short < stepsInShort {
 			t.para(5, span{dim, t.sign(pointer) + " "}, dim, s.Expect)
 		}
 	}
@@ -173,6 +182,9 @@ func (t *text) command(line string) string {
 }
 
 func (t *text) verify(v fault.Proof) {
+	if t.short == oneStep {
+		return
+	}
 	expect := v.Expect
 	if v.Takes != "" {
 		expect += " (usually within " + v.Takes + ")"

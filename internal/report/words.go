@@ -89,6 +89,17 @@ func since(t, now time.Time) string {
 	return "since " + clock(t) + " (" + fault.Span(now.Sub(t)) + ")"
 }
 
+// begin renders for how long something has been so, and in wide output since when.
+func (t *text) begin(from time.Time) string {
+	switch {
+	case from.IsZero():
+		return ""
+	case t.o.Wide:
+		return since(from, t.d.Now)
+	}
+	return strings.TrimPrefix(t.lasts(from), " ")
+}
+
 // lasts renders for how long something has been so. Where the source does not say when it
 // was read, that is the shortest it can be.
 func (t *text) lasts(from time.Time) string {
