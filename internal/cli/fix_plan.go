@@ -13,6 +13,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/csr"
 	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/repair"
+	"github.com/rollcall-project/rollcall/internal/statedir"
 )
 
 func (a *app) fixPlanCommand() *cobra.Command {
@@ -115,7 +116,7 @@ func (a *app) repairerFor(f fixFlags) (*repairer, error) {
 	if len(a.source.from) == 0 {
 		return a.openRepair(f)
 	}
-	state, err := repair.StateDir(f.stateDir, a.io.Getenv)
+	state, err := statedir.Path(f.stateDir, a.io.Getenv)
 	if err != nil {
 		return nil, err
 	}
