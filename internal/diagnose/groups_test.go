@@ -85,6 +85,23 @@ func TestTogether(t *testing.T) {
 	}
 }
 
+// TestLeastSure: a root is as sure as its weakest case.
+func TestLeastSure(t *testing.T) {
+	for want, of := range map[diagnosis.Confidence][]diagnosis.Confidence{
+		diagnosis.Proven:   {diagnosis.Proven, diagnosis.Proven},
+		diagnosis.Likely:   {diagnosis.Proven, diagnosis.Likely},
+		diagnosis.Possible: {diagnosis.Possible, diagnosis.Proven, diagnosis.Likely},
+	} {
+		var r diagnosis.Root
+		for _, c := range of {
+			r.Cases = append(r.Cases, diagnosis.Case{Confidence: c, Lowered: string(c)})
+		}
+		if got := r.LeastSure(); got.Confidence != want || got.Lowered != string(want) {
+			t.Errorf("%v: %s (%s), want %s", of, got.Confidence, got.Lowered, want)
+		}
+	}
+}
+
 // TestAddSuspect: one fault is one suspect wherever it could be, as long as the same would
 // decide.
 func TestAddSuspect(t *testing.T) {

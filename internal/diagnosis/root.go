@@ -1,6 +1,7 @@
 package diagnosis
 
 import (
+	"slices"
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
@@ -68,6 +69,21 @@ func (r *Root) Effects() []fault.Key {
 //
 //go:noinline // as Keys
 func (r *Root) Chain() []fault.Key { return append(r.Keys(), r.Effects()...) }
+
+// LeastSure is the case that is known the least: how sure the root is as a whole. Of
+// equals it is the first.
+//
+//go:noinline // as Keys
+func (r *Root) LeastSure() *Case {
+	least := &r.Cases[0]
+	for _, c := range []Confidence{Likely, Possible} {
+		i := slices.IndexFunc(r.Cases, func(o Case) bool { return o.Confidence == c })
+		if i >= 0 && least.Confidence != c {
+			least = &r.Cases[i]
+		}
+	}
+	return least
+}
 
 // Alone is the root with one of its cases.
 func (r Root) Alone(c Case) Root {

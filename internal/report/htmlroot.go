@@ -79,7 +79,7 @@ func (t *text) htmlRoot(i, of int, r diagnosis.Root) htmlRoot {
 	first := r.Cases[0]
 	h := htmlRoot{
 		ID: fmt.Sprintf("cause-%d", i+1), Class: "bad", Sign: signs[signBad][0], Number: "Cause",
-		Title: t.linkTitle(&link{keys: r.Keys()}), Lowered: first.Lowered, Means: r.Means,
+		Title: t.linkTitle(&link{keys: r.Keys()}), Lowered: r.LeastSure().Lowered, Means: r.Means,
 		Do: t.htmlDo(r), Refused: t.htmlRefused(r.Refused),
 	}
 	if of > 1 {
@@ -88,7 +88,7 @@ func (t *text) htmlRoot(i, of int, r diagnosis.Root) htmlRoot {
 	if r.Severity != fault.Error {
 		h.Class, h.Sign = "warn", signs[signWarn][0]
 	}
-	h.Tags = []string{confidences[first.Confidence], string(r.Severity), first.Subject.String()}
+	h.Tags = []string{confidences[r.LeastSure().Confidence], string(r.Severity), first.Subject.String()}
 	if s := since(first.Since, t.d.Now); s != "" {
 		h.Tags = append(h.Tags, s)
 	}

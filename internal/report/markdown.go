@@ -95,13 +95,13 @@ func (m *markdown) cause(i, of int, r diagnosis.Root) {
 		head = fmt.Sprintf("Cause %d of %d", i+1, of)
 	}
 	m.printf("\n## %s: %s\n\n", head, m.md(m.linkTitle(&link{keys: r.Keys()})))
-	about := []string{m.id(r.Fault), m.md(confidences[first.Confidence]), m.md(string(r.Severity)), m.md(first.Subject.String())}
+	about := []string{m.id(r.Fault), m.md(confidences[r.LeastSure().Confidence]), m.md(string(r.Severity)), m.md(first.Subject.String())}
 	if s := since(first.Since, m.d.Now); s != "" {
 		about = append(about, m.md(s))
 	}
 	m.printf("%s\n\n", strings.Join(about, ", "))
-	if first.Lowered != "" {
-		m.printf("Not proven: %s\n\n", m.md(first.Lowered))
+	if r.LeastSure().Lowered != "" {
+		m.printf("Not proven: %s\n\n", m.md(r.LeastSure().Lowered))
 	}
 	m.printf("%s\n", m.md(r.Means))
 	m.printf("\n### What to do\n")

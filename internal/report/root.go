@@ -30,7 +30,7 @@ func (t *text) root(i, of int, r diagnosis.Root) {
 		mark = fmt.Sprintf("%s%d of %d: ", mark, i+1, of)
 	}
 	t.lead(0, span{style, mark}, "  ", bold, t.linkTitle(&link{keys: r.Keys()}), 0)
-	about := []string{r.Fault, confidences[first.Confidence], string(r.Severity)}
+	about := []string{r.Fault, confidences[r.LeastSure().Confidence], string(r.Severity)}
 	if first.Subject.Name != fault.Unnamed {
 		about = append(about, first.Subject.String())
 	}
@@ -38,8 +38,8 @@ func (t *text) root(i, of int, r diagnosis.Root) {
 		about = append(about, s)
 	}
 	t.parts(2, dim, about)
-	if first.Lowered != "" {
-		t.para(2, span{yellow, "Not proven: "}, plain, t.brief(first.Lowered))
+	if r.LeastSure().Lowered != "" {
+		t.para(2, span{yellow, "Not proven: "}, plain, t.brief(r.LeastSure().Lowered))
 	}
 	t.means(r.Means)
 	t.todo(r)
