@@ -248,7 +248,7 @@ func nodeOf(o map[string]any) worker.Node {
 	conditions, _ := evidence.Field(o, "status", "conditions").([]any)
 	for _, c := range conditions {
 		if c, is := c.(map[string]any); is && c["type"] == "Ready" {
-			n.Ready = c["status"] == "True"
+			n.Ready, n.Silent = c["status"] == "True", c["status"] == "Unknown"
 		}
 	}
 	n.Kubelet = evidence.String(o, "status", "nodeInfo", "kubeletVersion")
