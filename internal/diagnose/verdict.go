@@ -36,6 +36,8 @@ func classify(d *diagnosis.Diagnosis) diagnosis.Verdict {
 		return v
 	case len(open) > 0 && onlyMissing(d) != "":
 		return diagnosis.Verdict{Class: diagnosis.Undetermined, Cause: diagnosis.CauseNone, Reason: onlyMissing(d)}
+	case len(open) > 0 && onlyPasted(d) != "":
+		return diagnosis.Verdict{Class: diagnosis.Undetermined, Cause: diagnosis.CauseNone, Reason: onlyPasted(d)}
 	case len(open) > 0 && onlyNotChecked(d, open):
 		return diagnosis.Verdict{Class: diagnosis.Undetermined, Cause: diagnosis.CauseNone, Reason: strings.Join(open, "; ")}
 	case len(open) > 0:
