@@ -112,9 +112,9 @@ func TestPing(t *testing.T) {
 		limit int
 	}{
 		good: {arrived, 0},
-		"ping: local error: message too long, mtu=1400\n":                               {tooLarge, 1400},
-		"From 192.0.2.1 icmp_seq=1 Frag needed and DF set (mtu = 1420)\n":                {tooLarge, 1420},
-		"1 packets transmitted, 0 received, 100% packet loss, time 0ms\n":                {silent, 0},
+		"ping: local error: message too long, mtu=1400\n":                                 {tooLarge, 1400},
+		"From 192.0.2.1 icmp_seq=1 Frag needed and DF set (mtu = 1420)\n":                 {tooLarge, 1420},
+		"1 packets transmitted, 0 received, 100% packet loss, time 0ms\n":                 {silent, 0},
 		"64 bytes from 192.0.2.11: icmp_seq=1 ttl=64 time=99999999999999999999999.9 ms\n": {silent, 0},
 	} {
 		f, limit, err := pinger{printed{ping: text}}.send(t.Context(), "192.0.2.11", 1500)
