@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/rollcall-project/rollcall/internal/repair"
+	"github.com/rollcall-project/rollcall/internal/statedir"
 	"github.com/rollcall-project/rollcall/internal/worker"
 )
 
@@ -109,7 +109,7 @@ func (a *app) chooseOlds(ctx context.Context, f workerFlags, names []string) ([]
 	if a.source.hosted == "" {
 		return nil, usagef("--outdated and --unhealthy need --hosted NAMESPACE/NAME")
 	}
-	state, err := repair.StateDir(f.stateDir, a.io.Getenv)
+	state, err := statedir.Path(f.stateDir, a.io.Getenv)
 	if err != nil {
 		return nil, err
 	}

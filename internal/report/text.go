@@ -22,7 +22,7 @@ type Options struct {
 	Source    string // flags that a command needs to read the same source again
 	Answer    string // flags that change the answer: only diagnose and the list of hosts take them
 	Refused   map[string]Remedy
-	Plan      func(r diagnosis.Root, only bool) string // the command that plans the repair of a root, of the only one; nil or "": there is none
+	Plan      func(c diagnosis.Case, only bool) string // the command that plans the repair of a cause, of the only one; nil or "": there is none
 	Subject   *fault.Subject                           // the diagnosis was narrowed to it
 	All       bool                                     // also hosts that are done
 	NoHeaders bool
@@ -84,9 +84,8 @@ func Text(w io.Writer, d *diagnosis.Diagnosis, o Options) error {
 	t.source()
 	t.subject()
 	t.accepted(true)
-	roots := sameRoots(d)
-	for i, r := range roots {
-		t.root(i, len(roots), r)
+	for i, r := range d.Roots {
+		t.root(i, len(d.Roots), r)
 	}
 	t.elsewhere()
 	t.messages()
@@ -94,8 +93,8 @@ func Text(w io.Writer, d *diagnosis.Diagnosis, o Options) error {
 	t.settling()
 	t.accepted(false)
 	t.hosts()
-	for i, r := range roots {
-		t.causeDetails(i, len(roots), r)
+	for i, r := range d.Roots {
+		t.causeDetails(i, len(d.Roots), r)
 	}
 	if o.Wide {
 		t.timeline()
@@ -128,7 +127,7 @@ func (t *text) verdictReason() string {
 		reason = "until " + clock(t.d.Verdict.Until) + "; ask again then"
 	case t.d.Verdict.Class == diagnosis.CannotCheck, t.d.Verdict.Class == diagnosis.OnlyAccepted:
 	case len(t.d.Roots) > 0 && (t.d.Verdict.Class != diagnosis.Undetermined || t.d.Verdict.Fix == ""):
-		reason = count(len(sameRoots(t.d)), "cause", "causes")
+		reason = count(len(t.d.Roots), "cause", "causes")
 		if fix := t.d.Verdict.Fix; fix != "" {
 			reason += ", " + strings.TrimSuffix(fixers[fix]+": "+t.d.Verdict.Where, ": ")
 		}
@@ -236,12 +235,12 @@ func (t *text) elsewhere() {
 	t.blank()
 	t.head(0, "Causes in the cluster that are not proven to concern it")
 	whole := newText(t.o.Whole, t.o)
-	for i, r := range sameRoots(t.o.Whole) {
+	for i, r := range t.o.Whole.Roots {
 		if i == fewSuspects {
 			t.line(2, span{dim, "and more"})
 			break
 		}
-		t.para(0, span{red, t.sign(signBad) + " "}, plain, whole.linkTitle(&link{keys: r.keys}))
+		t.para(0, span{red, t.sign(signBad) + " "}, plain, whole.linkTitle(&link{keys: r.Keys()}))
 	}
 	t.line(2, span{cyan, t.o.again("diagnose")})
 }
