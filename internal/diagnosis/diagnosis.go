@@ -35,6 +35,7 @@ type Diagnosis struct {
 	Findings    []Finding           `json:"findings"`
 	Hosts       []HostState         `json:"hosts"`
 	Machines    *Machines           `json:"machines,omitempty"` // of a preflight that asked BMCs
+	Paths       []Path              `json:"paths,omitempty"`    // of a preflight that asked the network
 	Timeline    []Moment            `json:"timeline"`
 	Coverage    []evidence.Coverage `json:"coverage"`
 	Groups      Groups              `json:"groups"`

@@ -24,6 +24,7 @@ func planText(w io.Writer, d *diagnosis.Diagnosis, o Options) error {
 	}
 	t.planTodo()
 	t.machines()
+	t.paths()
 	t.accepted(false)
 	t.planUnknown()
 	return t.flush(w)
