@@ -110,6 +110,8 @@ var tools = map[string]tool{
 	"nmcli":            {flags: "f|fields= g|get-values= t|terse", verbs: map[string]string{"connection show": "", "connection up": "", "device": "", "device status": "", "device show": ""}},
 	"coreos-installer": {verbs: map[string]string{"install": "ignition-url= I= i|ignition-file= insecure-ignition image-url= u= image-file= n|copy-network stream= s= append-karg="}},
 	"scp":              {flags: "r"},
+	// internal/hostcli: preflight.go
+	"rollcall-host": {verbs: map[string]string{"preflight": "f="}},
 	// providers/redfish: clock.go
 	"rollcall-provider-redfish": {verbs: map[string]string{"clock plan": "hosts= host= to= state-dir= trust-this-clock"}},
 	"etcdctl":                   {flags: "endpoints= command-timeout= w|write-out=", verbs: map[string]string{"endpoint status": "cluster", "endpoint health": "cluster", "endpoint hashkv": "cluster", "alarm list": "", "alarm disarm": "", "member list": "", "member remove": "", "defrag": "cluster", "get": "prefix keys-only"}},
@@ -121,6 +123,7 @@ var tools = map[string]tool{
 	"chronyd":                   {flags: "Q t="},
 	"ip":                        {flags: "b br 4 6", verbs: map[string]string{"address": "", "address show": "", "link": "", "route": "", "route show": "", "neigh show": ""}, dash: true},
 	"ping":                      {flags: "c= M= s= I= W="},
+	"tracepath":                 {flags: "n"},
 	"arping":                    {flags: "c= I= D"},
 	"ss":                        {flags: "l t n p u a"},
 	"getent":                    {verbs: map[string]string{"ahosts": "", "hosts": ""}},
