@@ -174,7 +174,9 @@ func (c *check) noFault() (Indicator, error) {
 	if diagnose.Worst(c.d) >= fault.Error.Rank() {
 		var names []string
 		for _, r := range c.d.Roots {
-			names = append(names, r.Fault+" of "+r.Subject.String())
+			for _, k := range r.Keys() {
+				names = append(names, k.Fault+" of "+k.Subject.String())
+			}
 		}
 		return absent(nil, "%s", few(names)), nil
 	}

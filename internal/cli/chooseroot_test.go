@@ -12,8 +12,12 @@ import (
 
 // TestChooseRoot: never a guess among several, and where there is none, what to do.
 func TestChooseRoot(t *testing.T) {
-	root := func(id, pool string) diagnosis.Root {
-		return diagnosis.Root{Key: fault.Key{Fault: id, Subject: fault.Subject{Kind: fault.Pool, Name: pool}}}
+	root := func(id string, pools ...string) diagnosis.Root {
+		r := diagnosis.Root{Fault: id}
+		for _, p := range pools {
+			r.Cases = append(r.Cases, diagnosis.Case{Key: fault.Key{Fault: id, Subject: fault.Subject{Kind: fault.Pool, Name: p}}})
+		}
+		return r
 	}
 	paused, mismatch := root("pool-paused", "worker"), root("bootstrap-mc-mismatch", "master")
 	young := diagnosis.Verdict{
@@ -31,8 +35,9 @@ func TestChooseRoot(t *testing.T) {
 	}{
 		{name: "the only one", roots: []diagnosis.Root{paused}, chosen: "pool-paused"},
 		{name: "by its fault", roots: []diagnosis.Root{paused, mismatch}, want: "bootstrap-mc-mismatch", chosen: "bootstrap-mc-mismatch"},
-		{name: "by its subject", roots: []diagnosis.Root{paused, root("pool-paused", "infra")}, want: "pool-paused@pool/worker", chosen: "pool-paused"},
+		{name: "by its subject", roots: []diagnosis.Root{root("pool-paused", "infra", "worker")}, want: "pool-paused@pool/worker", chosen: "pool-paused"},
 		{name: "several", roots: []diagnosis.Root{paused, mismatch}, says: "choose one with --root: pool-paused@pool/worker, bootstrap-mc-mismatch@pool/master", usage: true},
+		{name: "one at several", roots: []diagnosis.Root{root("pool-paused", "infra", "worker")}, want: "pool-paused", says: "choose one with --root: pool-paused@pool/infra, pool-paused@pool/worker", usage: true},
 		{name: "another", roots: []diagnosis.Root{paused}, want: "x", says: "--root x: the causes are pool-paused@pool/worker", usage: true},
 		{name: "too early", verdict: young, says: "nothing to repair yet: in progress: bootstrap-mc-mismatch of pool/master; ask again after 2026-03-01T08:24:00Z"},
 		{name: "healthy", verdict: diagnosis.Verdict{Class: diagnosis.Healthy, Reason: "all answered"}, says: "names no cause (healthy: all answered)"},

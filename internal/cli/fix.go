@@ -12,6 +12,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/fault"
 	"github.com/rollcall-project/rollcall/internal/repair"
+	"github.com/rollcall-project/rollcall/internal/statedir"
 )
 
 // fixFlags are the flags of `fix`.
@@ -107,7 +108,7 @@ func (a *app) openRepair(f fixFlags) (*repairer, error) {
 	if err != nil {
 		return nil, err
 	}
-	state, err := repair.StateDir(f.stateDir, a.io.Getenv)
+	state, err := statedir.Path(f.stateDir, a.io.Getenv)
 	if err != nil {
 		return nil, err
 	}

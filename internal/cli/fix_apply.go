@@ -15,6 +15,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/after"
 	"github.com/rollcall-project/rollcall/internal/repair"
+	"github.com/rollcall-project/rollcall/internal/statedir"
 )
 
 // settleTime is how long effects of what was repaired may still be reported: operators
@@ -184,7 +185,7 @@ func (a *app) fixAgainCommand(verb, short string) *cobra.Command {
 
 // begun refuses an id of which nothing was begun here, before a cluster is asked.
 func (a *app) begun(f fixFlags, verb, id string) error {
-	state, err := repair.StateDir(f.stateDir, a.io.Getenv)
+	state, err := statedir.Path(f.stateDir, a.io.Getenv)
 	if err != nil {
 		return err
 	}

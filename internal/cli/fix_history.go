@@ -14,6 +14,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/fault"
 	"github.com/rollcall-project/rollcall/internal/repair"
 	"github.com/rollcall-project/rollcall/internal/report"
+	"github.com/rollcall-project/rollcall/internal/statedir"
 )
 
 func (a *app) fixHistoryCommand() *cobra.Command {
@@ -23,7 +24,7 @@ func (a *app) fixHistoryCommand() *cobra.Command {
 		Short: "list the plans that were begun here, or one plan's record",
 		Args:  atMostOne("ID"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			state, err := repair.StateDir(dir, a.io.Getenv)
+			state, err := statedir.Path(dir, a.io.Getenv)
 			if err != nil {
 				return err
 			}

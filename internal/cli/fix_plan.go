@@ -13,6 +13,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/csr"
 	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/repair"
+	"github.com/rollcall-project/rollcall/internal/statedir"
 )
 
 func (a *app) fixPlanCommand() *cobra.Command {
@@ -115,7 +116,7 @@ func (a *app) repairerFor(f fixFlags) (*repairer, error) {
 	if len(a.source.from) == 0 {
 		return a.openRepair(f)
 	}
-	state, err := repair.StateDir(f.stateDir, a.io.Getenv)
+	state, err := statedir.Path(f.stateDir, a.io.Getenv)
 	if err != nil {
 		return nil, err
 	}
@@ -163,26 +164,28 @@ func expectations(texts []string) ([]csr.Expectation, error) {
 	return list, nil
 }
 
-// chooseRoot picks the root that is to be repaired; it never guesses among several.
-func chooseRoot(d *diagnosis.Diagnosis, want string) (diagnosis.Root, error) {
+// chooseRoot picks the case of a root that is to be repaired; it never guesses among several.
+func chooseRoot(d *diagnosis.Diagnosis, want string) (diagnosis.Case, error) {
 	var names []string
-	var found []diagnosis.Root
+	var found []diagnosis.Case
 	for _, r := range d.Roots {
-		name := r.Fault + "@" + r.Subject.String()
-		names = append(names, name)
-		if want == "" || want == r.Fault || want == name {
-			found = append(found, r)
+		for _, c := range r.Cases {
+			name := c.Fault + "@" + c.Subject.String()
+			names = append(names, name)
+			if want == "" || want == c.Fault || want == name {
+				found = append(found, c)
+			}
 		}
 	}
 	switch {
 	case len(d.Roots) == 0 && d.Verdict.Class == diagnosis.Settling:
-		return diagnosis.Root{}, fmt.Errorf("nothing to repair yet: %s; ask again after %s, when the first of it counts as a fault", d.Verdict.Reason, d.Verdict.Until.UTC().Format(time.RFC3339))
+		return diagnosis.Case{}, fmt.Errorf("nothing to repair yet: %s; ask again after %s, when the first of it counts as a fault", d.Verdict.Reason, d.Verdict.Until.UTC().Format(time.RFC3339))
 	case len(d.Roots) == 0:
-		return diagnosis.Root{}, fmt.Errorf("nothing to repair: the diagnosis names no cause (%s: %s)", d.Verdict.Class, d.Verdict.Reason)
+		return diagnosis.Case{}, fmt.Errorf("nothing to repair: the diagnosis names no cause (%s: %s)", d.Verdict.Class, d.Verdict.Reason)
 	case len(found) == 1:
 		return found[0], nil
 	case len(found) == 0:
-		return diagnosis.Root{}, usagef("--root %s: the causes are %s", want, strings.Join(names, ", "))
+		return diagnosis.Case{}, usagef("--root %s: the causes are %s", want, strings.Join(names, ", "))
 	}
-	return diagnosis.Root{}, usagef("there are several causes; choose one with --root: %s", strings.Join(names, ", "))
+	return diagnosis.Case{}, usagef("there are several causes; choose one with --root: %s", strings.Join(names, ", "))
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/fault"
 	"github.com/rollcall-project/rollcall/internal/repair"
 	"github.com/rollcall-project/rollcall/internal/report"
@@ -16,7 +17,11 @@ import (
 func (a *app) planAllSafe(ctx context.Context, planner *repair.Planner, ask repair.Ask, f fixFlags, state, format string) error {
 	var left []report.Entry
 	made := 0
-	for _, root := range ask.Diagnosis.Roots {
+	var causes []diagnosis.Case
+	for _, r := range ask.Diagnosis.Roots {
+		causes = append(causes, r.Cases...)
+	}
+	for _, root := range causes {
 		name := root.Fault + "@" + root.Subject.String()
 		ask.Root = root.Key
 		p, err := planner.Plan(ctx, ask)
@@ -55,7 +60,7 @@ func (a *app) planAllSafe(ctx context.Context, planner *repair.Planner, ask repa
 		}
 	}
 	if made == 0 {
-		return fmt.Errorf("no cause of %d can be repaired without risk; `%s fix plan --root FAULT` plans one with its risk", len(ask.Diagnosis.Roots), a.name)
+		return fmt.Errorf("no cause of %d can be repaired without risk; `%s fix plan --root FAULT` plans one with its risk", len(causes), a.name)
 	}
 	return nil
 }

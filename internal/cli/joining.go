@@ -19,7 +19,7 @@ import (
 // where there are several causes, and the cluster. It is empty where a plan would be
 // refused: for a request of a host that is not to join, whose pool is not known or of
 // which nothing tells when it booted.
-func (a *app) planCommand(ctx context.Context, r *run, d *diagnosis.Diagnosis) func(root diagnosis.Root, only bool) string {
+func (a *app) planCommand(ctx context.Context, r *run, d *diagnosis.Diagnosis) func(root diagnosis.Case, only bool) string {
 	waiting := joining(d)
 	expect := map[string]string{}
 	declared, _ := inventory.Declared(ctx, facts.NewWorld(r.reader, d.Now)) // what is missing the person fills in
@@ -32,7 +32,7 @@ func (a *app) planCommand(ctx context.Context, r *run, d *diagnosis.Diagnosis) f
 		expect[h.Name] = h.Name + "=" + address
 	}
 	requests, _ := csrs.All(ctx, facts.NewWorld(r.reader, d.Now)) // without them no plan is offered for one
-	return func(root diagnosis.Root, only bool) string {
+	return func(root diagnosis.Case, only bool) string {
 		asking := root.Subject.Kind == fault.CSR
 		if asking && !slices.ContainsFunc(waiting, func(h diagnosis.HostState) bool { return plannable(requests, root, h) }) {
 			return ""
@@ -67,7 +67,7 @@ func joining(d *diagnosis.Diagnosis) []diagnosis.HostState {
 
 // asksFor reports whether the request that a root is about asks for the identity of a host
 // whose pool is known.
-func asksFor(requests []csrs.Request, root diagnosis.Root, h diagnosis.HostState) bool {
+func asksFor(requests []csrs.Request, root diagnosis.Case, h diagnosis.HostState) bool {
 	req, ok := csrs.Find(requests, root.Subject.Name)
 	return ok && h.Role != "" && inventory.SameName(req.NodeName, h.Name)
 }
@@ -75,13 +75,13 @@ func asksFor(requests []csrs.Request, root diagnosis.Root, h diagnosis.HostState
 // plannable reports whether the request that a root is about can be in a plan. Without the
 // time of the boot it cannot (internal/repair bootEvidence); a person who knows that time
 // gives it to csr approve.
-func plannable(requests []csrs.Request, root diagnosis.Root, h diagnosis.HostState) bool {
+func plannable(requests []csrs.Request, root diagnosis.Case, h diagnosis.HostState) bool {
 	_, fetched := h.Fetched()
 	return fetched && asksFor(requests, root, h)
 }
 
 // concerns reports whether the repair of a root may let a host join.
-func concerns(root diagnosis.Root, h diagnosis.HostState) bool {
+func concerns(root diagnosis.Case, h diagnosis.HostState) bool {
 	switch root.Subject.Kind {
 	case fault.Host:
 		return root.Subject.Name == h.Name

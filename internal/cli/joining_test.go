@@ -42,7 +42,7 @@ func TestAsksFor(t *testing.T) {
 		{"csr-2", diagnosis.HostState{Name: "worker11"}, false},
 		{"csr-3", diagnosis.HostState{Name: "worker8", Role: "worker"}, false},
 	} {
-		root := diagnosis.Root{Key: fault.Key{Subject: fault.Subject{Kind: fault.CSR, Name: tt.request}}}
+		root := diagnosis.Case{Key: fault.Key{Subject: fault.Subject{Kind: fault.CSR, Name: tt.request}}}
 		if got := asksFor(requests, root, tt.host); got != tt.want {
 			t.Errorf("%s asks for %s of role %q: %v, want %v", tt.request, tt.host.Name, tt.host.Role, got, tt.want)
 		}
@@ -56,7 +56,7 @@ func TestConcerns(t *testing.T) {
 		{Kind: fault.Host, Name: "control0"}: true, {Kind: fault.Host, Name: "control1"}: false,
 		{Kind: fault.Cluster}: true, {Kind: fault.Operator, Name: "etcd"}: false,
 	} {
-		if got := concerns(diagnosis.Root{Key: fault.Key{Subject: s}}, h); got != want {
+		if got := concerns(diagnosis.Case{Key: fault.Key{Subject: s}}, h); got != want {
 			t.Errorf("a cause at %s concerns %s of %s: %v, want %v", s, h.Name, h.Role, got, want)
 		}
 	}

@@ -86,7 +86,7 @@ func (a *app) probesFrom(ctx context.Context) (*ladder.From, error) {
 		var e *fromnode.Error
 		return errors.As(err, &e)
 	}
-	return &ladder.From{Name: value, Dial: node.DialContext, Lookup: node.LookupHost, NotRun: notRun}, nil
+	return &ladder.From{Name: value, Dial: node.DialContext, Lookup: node.LookupHost, NotRun: notRun, Paths: node}, nil
 }
 
 // nodeOfProbes is the name in the value of --probe-from.

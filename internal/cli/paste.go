@@ -266,7 +266,9 @@ func (a *app) evaluated(ctx context.Context, name string, text []byte) ([]messag
 func seen(d *diagnosis.Diagnosis) []message.Seen {
 	sure := map[fault.Key]diagnosis.Confidence{}
 	for _, r := range d.Roots {
-		sure[r.Key] = r.Confidence
+		for _, c := range r.Cases {
+			sure[c.Key] = c.Confidence
+		}
 	}
 	var list []message.Seen
 	for _, f := range d.Findings {

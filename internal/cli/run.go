@@ -385,6 +385,9 @@ func (a *app) diagnose(ctx context.Context, r *run) (*diagnosis.Diagnosis, error
 		if d.Machines, err = hardware.Compare(ctx, facts.NewWorld(r.reader, d.Now)); err != nil {
 			return nil, err
 		}
+		if d.Paths, err = planfacts.Paths(ctx, facts.NewWorld(r.reader, d.Now)); err != nil {
+			return nil, err
+		}
 	}
 	return d, a.checkConsoles(ctx, r, d.Now)
 }

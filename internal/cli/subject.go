@@ -129,19 +129,19 @@ func focus(d *diagnosis.Diagnosis, s fault.Subject, related []fault.Subject) *di
 // narrow leaves the roots and unexplained symptoms that have to do with what is asked
 // about, and returns the findings that belong to them.
 func narrow(d *diagnosis.Diagnosis, about func(fault.Key) bool) map[fault.Key]bool {
-	roots, unexplained := d.Roots, d.Unexplained
-	d.Roots, d.Unexplained = []diagnosis.Root{}, []diagnosis.Unexplained{}
+	unexplained := d.Unexplained
+	d.Unexplained = []diagnosis.Unexplained{}
 	kept := map[fault.Key]bool{}
-	for _, r := range roots {
-		if !about(r.Key) && !slices.ContainsFunc(r.Explains, about) {
-			continue
+	d.KeepCases(func(_ diagnosis.Root, c diagnosis.Case) bool {
+		if !about(c.Key) && !slices.ContainsFunc(c.Explains, about) {
+			return false
 		}
-		d.Roots = append(d.Roots, r)
-		kept[r.Key] = true
-		for _, k := range r.Explains {
+		kept[c.Key] = true
+		for _, k := range c.Explains {
 			kept[k] = true
 		}
-	}
+		return true
+	})
 	for _, u := range unexplained {
 		if !about(u.Key) {
 			continue

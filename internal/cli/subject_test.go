@@ -52,12 +52,12 @@ func TestExitCodes(t *testing.T) {
 func TestAnswerExit(t *testing.T) {
 	root := func(s fault.Severity) *diagnosis.Diagnosis {
 		return &diagnosis.Diagnosis{
-			Roots: []diagnosis.Root{{Key: fault.Key{Fault: "r"}, Severity: s}},
+			Roots: []diagnosis.Root{{Fault: "r", Severity: s, Cases: []diagnosis.Case{{Key: fault.Key{Fault: "r"}}}}},
 			Hosts: []diagnosis.HostState{{Name: "a", Expected: true, State: diagnosis.StagePassed}},
 		}
 	}
 	symptom := root(fault.Warning)
-	symptom.Roots[0].Explains = []fault.Key{{Fault: "s"}}
+	symptom.Roots[0].Cases[0].Explains = []fault.Key{{Fault: "s"}}
 	symptom.Findings = []diagnosis.Finding{{Fault: "s", Outcome: fault.Present, Severity: fault.Error}}
 	open := root(fault.Info)
 	open.Unexplained = []diagnosis.Unexplained{{Key: fault.Key{Fault: "u"}, Severity: fault.Error}}

@@ -151,10 +151,10 @@ func (a *app) watchNext(ctx context.Context, r *run, looked looked) string {
 	d := looked.run.Diagnosis
 	if len(d.Roots) > 0 {
 		plan := a.planCommand(ctx, r, d)
-		for _, g := range d.Groups.Roots {
-			root := d.Roots[g.First]
-			if len(root.Remedies) > 0 && root.Remedies[0].Fix && root.Severity == fault.Error {
-				if command := plan(root, len(d.Groups.Roots) == 1); command != "" {
+		for _, root := range d.Roots {
+			first := root.Cases[0]
+			if len(first.Remedies) > 0 && first.Remedies[0].Fix && root.Severity == fault.Error {
+				if command := plan(first, d.OneCase()); command != "" {
 					return command
 				}
 			}

@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/rollcall-project/rollcall/internal/repair"
+	"github.com/rollcall-project/rollcall/internal/statedir"
 	"github.com/rollcall-project/rollcall/internal/worker"
 	"github.com/rollcall-project/rollcall/internal/worker/provider"
 )
@@ -221,7 +221,7 @@ func (a *app) workerPlan(f workerFlags) (worker.Plan, error) {
 }
 
 func (a *app) workerList(ctx context.Context, f workerFlags) error {
-	state, err := repair.StateDir(f.stateDir, a.io.Getenv)
+	state, err := statedir.Path(f.stateDir, a.io.Getenv)
 	if err != nil {
 		return err
 	}

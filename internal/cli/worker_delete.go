@@ -14,6 +14,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/repair"
+	"github.com/rollcall-project/rollcall/internal/statedir"
 	"github.com/rollcall-project/rollcall/internal/worker"
 )
 
@@ -50,7 +51,7 @@ func (a *app) workerDeleteCommand() *cobra.Command {
 
 // findWorker is the run that a worker of this machine's runs joined in.
 func (a *app) findWorker(f workerFlags, name string) (worker.Run, error) {
-	state, err := repair.StateDir(f.stateDir, a.io.Getenv)
+	state, err := statedir.Path(f.stateDir, a.io.Getenv)
 	if err != nil {
 		return worker.Run{}, err
 	}

@@ -256,7 +256,7 @@ func (f *workerFollow) hopeless(d *diagnosis.Diagnosis) bool {
 		}
 		left++
 		if s.Step != worker.Made || !slices.ContainsFunc(causesOf(d, name), func(r diagnosis.Root) bool {
-			return r.Confidence == diagnosis.Proven && r.Severity == fault.Error
+			return r.Cases[0].Confidence == diagnosis.Proven && r.Severity == fault.Error
 		}) {
 			delete(f.stuck, name)
 			continue
@@ -271,7 +271,7 @@ func (f *workerFollow) hopeless(d *diagnosis.Diagnosis) bool {
 	return left > 0 && stuck == left
 }
 
-// causesOf are the roots that keep a host.
+// causesOf are the cases that keep a host, each as a root of its own.
 func causesOf(d *diagnosis.Diagnosis, host string) []diagnosis.Root {
 	var list []diagnosis.Root
 	for _, h := range d.Hosts {
@@ -279,8 +279,10 @@ func causesOf(d *diagnosis.Diagnosis, host string) []diagnosis.Root {
 			continue
 		}
 		for _, r := range d.Roots {
-			if slices.Contains(h.BlockedBy, r.Key) {
-				list = append(list, r)
+			for i := range r.Cases {
+				if slices.Contains(h.BlockedBy, r.Cases[i].Key) {
+					list = append(list, r.Alone(r.Cases[i]))
+				}
 			}
 		}
 	}
@@ -331,9 +333,10 @@ func (a *app) printWhyNot(w *workerRun, f *workerFollow) {
 		fmt.Fprintf(a.io.Out, "\n%s: %s\n", clean(name), clean(where))
 		causes := causesOf(f.last, name)
 		for _, r := range causes {
-			fmt.Fprintf(a.io.Out, "  cause (%s): %s (%s)\n", r.Confidence, clean(r.Title), r.Fault)
-			if len(r.Remedies) > 0 {
-				fmt.Fprintf(a.io.Out, "  do:   %s explain %s\n", a.name, r.Remedies[0].ID)
+			c := r.Cases[0]
+			fmt.Fprintf(a.io.Out, "  cause (%s): %s (%s)\n", c.Confidence, clean(c.Title), r.Fault)
+			if len(c.Remedies) > 0 {
+				fmt.Fprintf(a.io.Out, "  do:   %s explain %s\n", a.name, c.Remedies[0].ID)
 			}
 		}
 		if why := f.unread[name]; why != "" {

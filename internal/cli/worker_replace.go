@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/rollcall-project/rollcall/internal/repair"
+	"github.com/rollcall-project/rollcall/internal/statedir"
 	"github.com/rollcall-project/rollcall/internal/worker"
 )
 
@@ -109,7 +109,7 @@ func (a *app) chooseOlds(ctx context.Context, f workerFlags, names []string) ([]
 	if a.source.hosted == "" {
 		return nil, usagef("--outdated and --unhealthy need --hosted NAMESPACE/NAME")
 	}
-	state, err := repair.StateDir(f.stateDir, a.io.Getenv)
+	state, err := statedir.Path(f.stateDir, a.io.Getenv)
 	if err != nil {
 		return nil, err
 	}
@@ -198,6 +198,11 @@ func (a *app) workerRoll(ctx context.Context, w *workerRun, f workerFlags) (err 
 		return err
 	}
 	defer stop()
+	if f.recreate { // those of the step that stopped: the others of the plan are not made yet
+		if err := w.runner.Recreate(rolling); err != nil {
+			return err
+		}
+	}
 	follow := a.followWorkers(rolling, w, end, true)
 	o := rollOptions(plan.MaxSurge, plan.Unavailable, f)
 	health := a.quiet(plan)
@@ -209,7 +214,7 @@ func (a *app) workerRoll(ctx context.Context, w *workerRun, f workerFlags) (err 
 	if rolled != nil && ctx.Err() == nil {
 		fmt.Fprintf(a.io.Out, "\nIt %s\n", a.style().Clean(rolled.Error()))
 		a.printWhyNot(w, follow)
-		fmt.Fprintf(a.io.Out, "\nThen: %s worker resume %s\n", a.name, plan.Run)
+		fmt.Fprintf(a.io.Out, "\nThen: %s worker resume %s (with --recreate: a new worker that has not joined is re-created with fresh user-data)\n  or: %s worker rollback %s\n", a.name, plan.Run, a.name, plan.Run)
 		return &ExitError{Code: ExitUndecided, Err: errors.New("not all workers are replaced")}
 	}
 	if rolled != nil {

@@ -20,6 +20,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/repair"
 	"github.com/rollcall-project/rollcall/internal/source/hosted"
+	"github.com/rollcall-project/rollcall/internal/statedir"
 	"github.com/rollcall-project/rollcall/internal/worker"
 )
 
@@ -119,7 +120,7 @@ func (a *app) beginWorkers(ctx context.Context, f workerFlags, olds []worker.Old
 	if err := a.typedYes(f, what); err != nil {
 		return nil, err
 	}
-	state, err := repair.StateDir(f.stateDir, a.io.Getenv)
+	state, err := statedir.Path(f.stateDir, a.io.Getenv)
 	if err != nil {
 		return nil, err
 	}
@@ -155,7 +156,7 @@ func (a *app) typedYes(f workerFlags, what string) error {
 
 // openWorkerRun opens a run that was begun, against the same hosted cluster.
 func (a *app) openWorkerRun(ctx context.Context, f workerFlags, run string) (*workerRun, error) {
-	state, err := repair.StateDir(f.stateDir, a.io.Getenv)
+	state, err := statedir.Path(f.stateDir, a.io.Getenv)
 	if err != nil {
 		return nil, err
 	}
@@ -247,7 +248,7 @@ func nodeOf(o map[string]any) worker.Node {
 	conditions, _ := evidence.Field(o, "status", "conditions").([]any)
 	for _, c := range conditions {
 		if c, is := c.(map[string]any); is && c["type"] == "Ready" {
-			n.Ready = c["status"] == "True"
+			n.Ready, n.Silent = c["status"] == "True", c["status"] == "Unknown"
 		}
 	}
 	n.Kubelet = evidence.String(o, "status", "nodeInfo", "kubeletVersion")

@@ -103,7 +103,7 @@ func (a *app) checkEmptyChoice() error {
 }
 
 // nothingToPlan explains why there is no plan for a root, where its remedies say more.
-func nothingToPlan(err error, root diagnosis.Root, name string) error {
+func nothingToPlan(err error, root diagnosis.Case, name string) error {
 	if !errors.Is(err, repair.ErrNothingToDo) || repair.Open(err) || slices.ContainsFunc(root.Remedies, func(r fault.Advice) bool { return r.Fix }) {
 		return err
 	}

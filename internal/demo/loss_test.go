@@ -104,8 +104,10 @@ func (d doctor) said(ctx context.Context, open func() (*archive.Source, error)) 
 		a.exit = 3
 	}
 	for _, r := range got.Roots {
-		if r.Confidence == diagnosis.Proven {
-			a.proven[r.Fault+" "+r.Subject.String()] = true
+		for _, c := range r.Cases {
+			if c.Confidence == diagnosis.Proven {
+				a.proven[r.Fault+" "+c.Subject.String()] = true
+			}
 		}
 	}
 	for _, f := range got.Findings {

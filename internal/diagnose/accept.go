@@ -132,12 +132,13 @@ func (e *Engine) setAside(d *diagnosis.Diagnosis) {
 	if len(at) == 0 {
 		return
 	}
-	d.Roots = slices.DeleteFunc(d.Roots, func(r diagnosis.Root) bool {
-		i, ok := at[r.Key]
+	d.KeepCases(func(r diagnosis.Root, c diagnosis.Case) bool {
+		i, ok := at[c.Key]
 		if ok {
-			d.Accepted[i].Role, d.Accepted[i].Root = diagnosis.RoleRoot, &r
+			alone := r.Alone(c)
+			d.Accepted[i].Role, d.Accepted[i].Root = diagnosis.RoleRoot, &alone
 		}
-		return ok
+		return !ok
 	})
 	d.Unexplained = slices.DeleteFunc(d.Unexplained, func(u diagnosis.Unexplained) bool {
 		i, ok := at[u.Key]
@@ -196,13 +197,12 @@ func notThrough(d *diagnosis.Diagnosis) []string {
 		if a.Root == nil {
 			continue
 		}
-		for _, k := range a.Root.Explains {
+		for _, k := range a.Root.Effects() {
 			open[k] = a.Key
 		}
 	}
 	for _, r := range d.Roots {
-		delete(open, r.Key)
-		for _, k := range r.Explains {
+		for _, k := range r.Chain() {
 			delete(open, k)
 		}
 	}

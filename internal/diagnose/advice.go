@@ -15,12 +15,14 @@ import (
 // advice fills in what to do about everything that has no cause of its own: the roots and
 // what is left unexplained.
 func (e *Engine) advice(ctx context.Context, w *facts.World, d *diagnosis.Diagnosis) error {
-	for i := range d.Roots {
-		list, err := e.advise(ctx, w, d, d.Roots[i].Key)
-		if err != nil {
-			return err
+	for _, r := range d.Roots {
+		for i := range r.Cases {
+			list, err := e.advise(ctx, w, d, r.Cases[i].Key)
+			if err != nil {
+				return err
+			}
+			r.Cases[i].Remedies = list
 		}
-		d.Roots[i].Remedies = list
 	}
 	for i := range d.Unexplained {
 		list, err := e.advise(ctx, w, d, d.Unexplained[i].Key)

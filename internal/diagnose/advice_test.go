@@ -65,7 +65,7 @@ func TestAdvice(t *testing.T) {
 				t.Fatalf("roots: %v", d.Roots)
 			}
 			var got []string
-			for _, a := range d.Roots[0].Remedies {
+			for _, a := range d.Roots[0].Cases[0].Remedies {
 				got = append(got, a.ID+" "+string(a.Applies))
 				if a.Title != "repair h" {
 					t.Errorf("title %q", a.Title)
@@ -88,7 +88,7 @@ func TestAdviceIsSafeToPaste(t *testing.T) {
 		d := run(t, wall{host: {"x": "lit"}}, map[string]string{"x": "standsAlone: true\nremedies: [a]\n",
 			"remedies/a": remedy("a", strings.Replace(byHand, "", "", 1))})
 		for _, r := range d.Roots {
-			if got, want := r.Remedies[0].Steps[0].Run, "oc get node <HOST> -o jsonpath={.status}"; got != want {
+			if got, want := r.Cases[0].Remedies[0].Steps[0].Run, "oc get node <HOST> -o jsonpath={.status}"; got != want {
 				t.Errorf("host %q: %q, want %q", host, got, want)
 			}
 		}

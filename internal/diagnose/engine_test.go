@@ -203,7 +203,9 @@ func runAccepting(t *testing.T, wl wall, entries map[string]string, accept Accep
 
 func roots(d *diagnosis.Diagnosis) (list []string) {
 	for _, r := range d.Roots {
-		list = append(list, r.Fault+" "+r.Subject.Name+" "+string(r.Confidence))
+		for _, c := range r.Cases {
+			list = append(list, c.Fault+" "+c.Subject.Name+" "+string(c.Confidence))
+		}
 	}
 	return list
 }

@@ -14,28 +14,10 @@ import (
 // again.
 func Group(d *diagnosis.Diagnosis) {
 	d.Groups = diagnosis.Groups{
-		Roots: rootGroups(d.Roots), Unexplained: unexplainedGroups(d.Unexplained), Accepted: acceptedGroups(d.Accepted),
+		Unexplained: unexplainedGroups(d.Unexplained), Accepted: acceptedGroups(d.Accepted),
 		Waiting: waitingGroups(d),
 		Hosts:   hostGroups(d.Hosts), Gaps: gaps(d.Coverage),
 	}
-}
-
-// rootGroups puts the roots of one fault together: a hundred requests of one kind are
-// one case. A root that is part of a deadlock stays alone.
-func rootGroups(roots []diagnosis.Root) []diagnosis.RootGroup {
-	list := []diagnosis.RootGroup{}
-	at := map[string]int{}
-	for n, r := range roots {
-		i, ok := at[r.Fault]
-		if !ok || r.Deadlock > 0 || roots[list[i].First].Deadlock > 0 {
-			at[r.Fault] = len(list)
-			list = append(list, diagnosis.RootGroup{Group: groupOf(r.Key, n), Explains: slices.Clone(r.Explains)})
-			continue
-		}
-		list[i].Subjects = append(list[i].Subjects, r.Subject)
-		list[i].Explains = append(append(list[i].Explains, r.Key), r.Explains...)
-	}
-	return list
 }
 
 func groupOf(k fault.Key, first int) diagnosis.Group {
@@ -92,7 +74,7 @@ func waitingGroups(d *diagnosis.Diagnosis) []diagnosis.WaitingGroup {
 	at := map[kind]int{}
 	explained := map[fault.Key]bool{}
 	for _, r := range d.Roots {
-		for _, k := range r.Explains {
+		for _, k := range r.Effects() {
 			explained[k] = true
 		}
 	}

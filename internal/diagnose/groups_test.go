@@ -23,10 +23,7 @@ func TestGroup(t *testing.T) {
 	}
 	inspect := evidence.Supply{Kind: evidence.SupplyInspect, Resource: "pods"}
 	d := &diagnosis.Diagnosis{
-		Roots: []diagnosis.Root{
-			{Key: key("a", "h1"), Explains: []fault.Key{key("w", "h1")}}, {Key: key("a", "h2")},
-			{Key: key("ring", "h1"), Deadlock: 1}, {Key: key("ring", "h2"), Deadlock: 2},
-		},
+		Roots:       []diagnosis.Root{{Fault: "a", Cases: []diagnosis.Case{{Key: key("a", "h1")}, {Key: key("a", "h2"), Explains: []fault.Key{key("w", "h1")}}}}},
 		Unexplained: []diagnosis.Unexplained{{Key: key("u", "h1")}, {Key: key("v", "h1")}, {Key: key("u", "h2")}},
 		Findings:    []diagnosis.Finding{waits("w", "h1", soon), waits("w", "h2", later), waits("w", "h3", soon)},
 		Hosts: []diagnosis.HostState{
@@ -40,11 +37,6 @@ func TestGroup(t *testing.T) {
 	}
 	Group(d)
 	want := diagnosis.Groups{
-		Roots: []diagnosis.RootGroup{
-			{Group: diagnosis.Group{Fault: "a", Subjects: []fault.Subject{host("h1"), host("h2")}}, Explains: []fault.Key{key("w", "h1"), key("a", "h2")}},
-			{Group: diagnosis.Group{Fault: "ring", Subjects: []fault.Subject{host("h1")}, First: 2}},
-			{Group: diagnosis.Group{Fault: "ring", Subjects: []fault.Subject{host("h2")}, First: 3}},
-		},
 		Unexplained: []diagnosis.Group{{Fault: "u", Subjects: []fault.Subject{host("h1"), host("h2")}}, {Fault: "v", Subjects: []fault.Subject{host("h1")}, First: 1}},
 		Waiting: []diagnosis.WaitingGroup{
 			{Group: diagnosis.Group{Fault: "w", Subjects: []fault.Subject{host("h1")}}, Until: soon, Explained: true},
@@ -61,6 +53,52 @@ func TestGroup(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, d.Groups); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// TestTogether: one fault is one root with all its subjects, where the case is that
+// explains most. A root of a deadlock stays alone.
+func TestTogether(t *testing.T) {
+	key := func(id, name string) fault.Key {
+		return fault.Key{Fault: id, Subject: fault.Subject{Kind: fault.Host, Name: name}}
+	}
+	alone := func(id, name string, deadlock, explains int) diagnosis.Root {
+		c := diagnosis.Case{Key: key(id, name)}
+		for range explains {
+			c.Explains = append(c.Explains, key("w", name))
+		}
+		return diagnosis.Root{Fault: id, Severity: fault.Error, Deadlock: deadlock, Cases: []diagnosis.Case{c}}
+	}
+	var got []string
+	for _, r := range together([]diagnosis.Root{
+		alone("a", "h2", 0, 0), alone("ring", "h1", 1, 1), alone("b", "h1", 0, 2), alone("a", "h1", 0, 0), alone("ring", "h2", 2, 1),
+		alone("ring", "h3", 0, 0), alone("a", "h3", 0, 3),
+	}) {
+		text := r.Fault
+		for _, c := range r.Cases {
+			text += " " + c.Subject.Name
+		}
+		got = append(got, text)
+	}
+	if diff := cmp.Diff([]string{"a h3 h1 h2", "b h1", "ring h1", "ring h2", "ring h3"}, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// TestLeastSure: a root is as sure as its weakest case.
+func TestLeastSure(t *testing.T) {
+	for want, of := range map[diagnosis.Confidence][]diagnosis.Confidence{
+		diagnosis.Proven:   {diagnosis.Proven, diagnosis.Proven},
+		diagnosis.Likely:   {diagnosis.Proven, diagnosis.Likely},
+		diagnosis.Possible: {diagnosis.Possible, diagnosis.Proven, diagnosis.Likely},
+	} {
+		var r diagnosis.Root
+		for _, c := range of {
+			r.Cases = append(r.Cases, diagnosis.Case{Confidence: c, Lowered: string(c)})
+		}
+		if got := r.LeastSure(); got.Confidence != want || got.Lowered != string(want) {
+			t.Errorf("%v: %s (%s), want %s", of, got.Confidence, got.Lowered, want)
+		}
 	}
 }
 

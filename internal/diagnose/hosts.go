@@ -19,8 +19,11 @@ func block(d *diagnosis.Diagnosis, young []cause, names func(host string) []stri
 		}
 		at := atHost(h.Name, names)
 		for _, r := range d.Roots {
-			if at(r.Key) || slices.ContainsFunc(r.Explains, at) {
-				h.BlockedBy = append(h.BlockedBy, r.Key)
+			for i := range r.Cases {
+				c := &r.Cases[i]
+				if at(c.Key) || slices.ContainsFunc(c.Explains, at) {
+					h.BlockedBy = append(h.BlockedBy, c.Key)
+				}
 			}
 		}
 		if len(h.BlockedBy) == 0 {

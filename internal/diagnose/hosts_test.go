@@ -17,7 +17,7 @@ func TestBlock(t *testing.T) {
 	late := fault.Key{Fault: "late", Subject: host("w2")}
 	lost := fault.Key{Fault: "lost", Subject: host("w5")}
 	d := &diagnosis.Diagnosis{
-		Roots:       []diagnosis.Root{{Key: drift}, {Key: paused}},
+		Roots:       []diagnosis.Root{{Cases: []diagnosis.Case{{Key: drift}}}, {Cases: []diagnosis.Case{{Key: paused}}}},
 		Unexplained: []diagnosis.Unexplained{{Key: late}, {Key: lost}},
 	}
 	young := fault.Key{Fault: "mcs-pool-config-empty", Subject: paused.Subject}

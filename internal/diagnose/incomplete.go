@@ -52,6 +52,28 @@ func onlyMissing(d *diagnosis.Diagnosis) string {
 	return said + "; not collected: " + strings.Join(missing, ", ")
 }
 
+// onlyPasted says what a text shows that somebody copied, where nothing known is wrong in
+// it and what is open are hosts that are Ready and what it does not show; "" otherwise.
+func onlyPasted(d *diagnosis.Diagnosis) string {
+	if d.Source.Kind != pastedText || d.Cluster.Installer != nil || len(d.Roots)+len(d.Unexplained)+len(d.Accepted)+len(damaged(d))+len(unsettled(d)) > 0 {
+		return ""
+	}
+	if until, _ := waiting(d); !until.IsZero() {
+		return ""
+	}
+	ready := 0
+	for _, h := range d.Hosts {
+		if !h.Ready() || len(h.BlockedBy) > 0 || !h.Done() && h.State != diagnosis.StageUnknown {
+			return ""
+		}
+		ready++
+	}
+	if ready == 0 {
+		return "it shows no host, and only a part of a cluster"
+	}
+	return hosts(ready) + " Ready; it shows only a part of a cluster"
+}
+
 // collected reports whether a collector wrote the source. A text that somebody copied has
 // messages in addition to its objects, which are judged elsewhere; so has a single file.
 func collected(d *diagnosis.Diagnosis) bool {

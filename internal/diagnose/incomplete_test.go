@@ -28,7 +28,9 @@ func TestOnlyMissing(t *testing.T) {
 	}{
 		"a part of a cluster": {"tree", []diagnosis.HostState{ready(diagnosis.StagePassed)}, []evidence.Coverage{nodes, operators(evidence.NotCollected)}, want},
 		"single files":        {"files", []diagnosis.HostState{ready(diagnosis.StagePassed)}, []evidence.Coverage{nodes, operators(evidence.NotCollected)}, want},
-		"a text":              {"text", []diagnosis.HostState{ready(diagnosis.StagePassed)}, []evidence.Coverage{nodes, operators(evidence.NotCollected)}, ""},
+		"a text":              {"text", []diagnosis.HostState{ready(diagnosis.StagePassed)}, []evidence.Coverage{nodes, operators(evidence.NotCollected)}, "1 host Ready; it shows only a part of a cluster"},
+		"a text, not Ready":   {"text", []diagnosis.HostState{ready(diagnosis.StageWaiting)}, []evidence.Coverage{nodes, operators(evidence.NotCollected)}, ""},
+		"a text of no host":   {"text", nil, []evidence.Coverage{operators(evidence.NotCollected)}, "it shows no host, and only a part of a cluster"},
 		"not Ready":           {"tree", []diagnosis.HostState{ready(diagnosis.StageWaiting)}, []evidence.Coverage{nodes, operators(evidence.NotCollected)}, ""},
 		"refused":             {"live", []diagnosis.HostState{ready(diagnosis.StagePassed)}, []evidence.Coverage{nodes, operators(evidence.Forbidden)}, ""},
 		"a part of the Nodes": {"tree", []diagnosis.HostState{ready(diagnosis.StagePassed)},

@@ -49,17 +49,36 @@ func (e *Engine) conclude(ctx context.Context, w *facts.World, d *diagnosis.Diag
 			young = append(young, g.young(c))
 		}
 	}
-	sortby.StableFunc(d.Roots, func(a, b diagnosis.Root) int {
-		if n := len(b.Explains) - len(a.Explains); n != 0 {
+	d.Roots = together(d.Roots)
+	sortby.StableFunc(d.Unexplained, func(a, b diagnosis.Unexplained) int { return b.Severity.Rank() - a.Severity.Rank() })
+	return young, nil
+}
+
+// together orders roots, each with one case, by how much they explain, and puts the cases of
+// one fault into one root, which is where its first case is. A root that is part of a
+// deadlock stays alone.
+func together(alone []diagnosis.Root) []diagnosis.Root {
+	sortby.StableFunc(alone, func(a, b diagnosis.Root) int {
+		if n := len(b.Cases[0].Explains) - len(a.Cases[0].Explains); n != 0 {
 			return n
 		}
 		if n := b.Severity.Rank() - a.Severity.Rank(); n != 0 {
 			return n
 		}
-		return compareKeys(a.Key, b.Key)
+		return compareKeys(a.Cases[0].Key, b.Cases[0].Key)
 	})
-	sortby.StableFunc(d.Unexplained, func(a, b diagnosis.Unexplained) int { return b.Severity.Rank() - a.Severity.Rank() })
-	return young, nil
+	var list []diagnosis.Root
+	at := map[string]int{}
+	for _, r := range alone {
+		i, ok := at[r.Fault]
+		if !ok || r.Deadlock > 0 || list[i].Deadlock > 0 {
+			at[r.Fault] = len(list)
+			list = append(list, r)
+			continue
+		}
+		list[i].Cases = append(list[i].Cases, r.Cases...)
+	}
+	return list
 }
 
 // young is a component in which nothing is present yet, with what it leads to.
@@ -124,12 +143,10 @@ func (g *graph) opener(component []int) int {
 	return best
 }
 
+// root is a finding as a root of its own, with one case.
 func (g *graph) root(i int, component []int) diagnosis.Root {
 	f, finding := g.fault(i), g.findings[i]
-	r := diagnosis.Root{
-		Key: finding.Key(), Layer: f.Layer, Title: finding.Title, Means: strings.TrimSpace(f.Means), Severity: finding.Severity, Since: finding.Since,
-		Evidence: finding.Evidence, Refused: f.Refused,
-	}
+	r := diagnosis.Case{Key: finding.Key(), Title: finding.Title, Since: finding.Since, Evidence: finding.Evidence}
 	starts := []int{i}
 	for _, m := range component {
 		if m != i {
@@ -142,7 +159,9 @@ func (g *graph) root(i int, component []int) diagnosis.Root {
 	}
 	r.Confidence, r.Lowered = g.confidence(i, component)
 	r.RuledOut = g.ruledOut(r)
-	return r
+	return diagnosis.Root{
+		Fault: f.ID, Layer: f.Layer, Means: strings.TrimSpace(f.Means), Severity: finding.Severity, Refused: f.Refused, Cases: []diagnosis.Case{r},
+	}
 }
 
 // confidence: proven when the mechanism was seen and no unknown stands before it.
@@ -173,7 +192,7 @@ func (g *graph) confidence(i int, component []int) (diagnosis.Confidence, string
 // ruledOut lists the faults that could explain the same symptoms and were looked
 // at everywhere and found absent. Those that would have explained most of them
 // come first: they are what a person suspects.
-func (g *graph) ruledOut(r diagnosis.Root) []diagnosis.RuledOut {
+func (g *graph) ruledOut(r diagnosis.Case) []diagnosis.RuledOut {
 	explained := map[string]bool{}
 	for _, k := range r.Explains {
 		explained[k.Fault] = true

@@ -389,11 +389,13 @@ func withItsPool(h diagnosis.HostState) bool {
 	return slices.ContainsFunc(h.Stages, func(s diagnosis.StageState) bool { return s.Stage == h.Stage && s.OfPool })
 }
 
-// causes are the roots with what they lead to.
+// causes are the cases of roots with what they lead to.
 func causes(roots []diagnosis.Root) []cause {
 	list := make([]cause, 0, len(roots))
 	for _, r := range roots {
-		list = append(list, cause{Key: r.Key, effects: r.Explains})
+		for _, c := range r.Cases {
+			list = append(list, cause{Key: c.Key, effects: c.Explains})
+		}
 	}
 	return list
 }
@@ -456,12 +458,14 @@ func nonNil(d *diagnosis.Diagnosis) {
 	fill(&d.Timeline)
 	fill(&d.Coverage)
 	for i := range d.Roots {
-		r := &d.Roots[i]
-		fill(&r.Evidence)
-		fill(&r.Explains)
-		fill(&r.RuledOut)
-		fill(&r.Remedies)
-		fill(&r.Refused)
+		fill(&d.Roots[i].Refused)
+		for j := range d.Roots[i].Cases {
+			c := &d.Roots[i].Cases[j]
+			fill(&c.Evidence)
+			fill(&c.Explains)
+			fill(&c.RuledOut)
+			fill(&c.Remedies)
+		}
 	}
 	for i := range d.Unexplained {
 		fill(&d.Unexplained[i].Evidence)

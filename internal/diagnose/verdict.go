@@ -36,6 +36,8 @@ func classify(d *diagnosis.Diagnosis) diagnosis.Verdict {
 		return v
 	case len(open) > 0 && onlyMissing(d) != "":
 		return diagnosis.Verdict{Class: diagnosis.Undetermined, Cause: diagnosis.CauseNone, Reason: onlyMissing(d)}
+	case len(open) > 0 && onlyPasted(d) != "":
+		return diagnosis.Verdict{Class: diagnosis.Undetermined, Cause: diagnosis.CauseNone, Reason: onlyPasted(d)}
 	case len(open) > 0 && onlyNotChecked(d, open):
 		return diagnosis.Verdict{Class: diagnosis.Undetermined, Cause: diagnosis.CauseNone, Reason: strings.Join(open, "; ")}
 	case len(open) > 0:
@@ -84,22 +86,24 @@ func ofRoots(d *diagnosis.Diagnosis) (v diagnosis.Verdict, serious bool) {
 			continue
 		}
 		serious = true
-		i := slices.IndexFunc(r.Remedies, func(a fault.Advice) bool { return a.Applies != fault.Absent })
-		if i < 0 {
-			without = append(without, r.Fault)
-			continue
-		}
-		first := r.Remedies[i]
-		if by := first.Actor(); slices.Index(fault.Actors(), by) > slices.Index(fault.Actors(), v.Fix) {
-			v.Fix, v.Where = by, first.Where
-		}
-		if first.Applies == fault.Present { // what gives something up needs its proof
-			worst = max(worst, slices.IndexFunc(recoveries, func(known recovery) bool { return known.by == first.Recovery }))
+		for _, c := range r.Cases {
+			i := slices.IndexFunc(c.Remedies, func(a fault.Advice) bool { return a.Applies != fault.Absent })
+			if i < 0 {
+				without = append(without, r.Fault)
+				continue
+			}
+			first := c.Remedies[i]
+			if by := first.Actor(); slices.Index(fault.Actors(), by) > slices.Index(fault.Actors(), v.Fix) {
+				v.Fix, v.Where = by, first.Where
+			}
+			if first.Applies == fault.Present { // what gives something up needs its proof
+				worst = max(worst, slices.IndexFunc(recoveries, func(known recovery) bool { return known.by == first.Recovery }))
+			}
 		}
 	}
 	v.Class, v.Reason = recoveries[worst].class, rootsReason(d)
 	if unreached(d) {
-		v.Class, v.Reason = diagnosis.CannotCheck, d.Roots[0].Title
+		v.Class, v.Reason = diagnosis.CannotCheck, d.Roots[0].Cases[0].Title
 		return v, serious
 	}
 	if len(without) > 0 {
@@ -350,20 +354,20 @@ func Worst(d *diagnosis.Diagnosis) int {
 		}
 	}
 	rank := -1
-	explained := func(r diagnosis.Root) {
-		for _, k := range r.Explains {
+	explained := func(r *diagnosis.Root) {
+		for _, k := range r.Effects() {
 			if s, ok := severity[k]; ok {
 				rank = max(rank, s.Rank())
 			}
 		}
 	}
-	for _, r := range d.Roots {
-		rank = max(rank, r.Severity.Rank())
-		explained(r)
+	for i := range d.Roots {
+		rank = max(rank, d.Roots[i].Severity.Rank())
+		explained(&d.Roots[i])
 	}
 	for _, a := range d.Accepted {
 		if a.Root != nil {
-			explained(*a.Root)
+			explained(a.Root)
 		}
 	}
 	return rank

@@ -39,7 +39,7 @@ type AcceptedFinding struct {
 	Role     Role           `json:"role"`
 	DataRisk bool           `json:"dataRisk,omitempty"` // an error that is about etcd or about the loss of data
 	Effects  []fault.Key    `json:"effects"`            // findings that are accepted through it
-	Root     *Root          `json:"-"`                  // for RoleRoot
+	Root     *Root          `json:"-"`                  // for RoleRoot; its one case is the finding
 	Open     *Unexplained   `json:"-"`                  // for RoleUnexplained
 }
 

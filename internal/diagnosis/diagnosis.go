@@ -5,6 +5,7 @@
 // Invariants:
 //   - A finding has one of four outcomes. One that is unknown names the fact that would
 //     decide.
+//   - A root has at least one case. One that is part of a deadlock has no other.
 //   - The verdict says whether the cause is known and who can fix it.
 package diagnosis
 
@@ -34,6 +35,7 @@ type Diagnosis struct {
 	Findings    []Finding           `json:"findings"`
 	Hosts       []HostState         `json:"hosts"`
 	Machines    *Machines           `json:"machines,omitempty"` // of a preflight that asked BMCs
+	Paths       []Path              `json:"paths,omitempty"`    // of a preflight that asked the network
 	Timeline    []Moment            `json:"timeline"`
 	Coverage    []evidence.Coverage `json:"coverage"`
 	Groups      Groups              `json:"groups"`
@@ -144,24 +146,6 @@ type Verdict struct {
 	// Accepted is how many findings entries accept, those that are accepted through another
 	// one left out.
 	Accepted int `json:"accepted,omitempty"`
-}
-
-// Root is a present fault that stands alone and that nothing present explains.
-type Root struct {
-	fault.Key
-	Layer      string          `json:"layer"`
-	Title      string          `json:"title"`
-	Means      string          `json:"means"`
-	Severity   fault.Severity  `json:"severity"`
-	Confidence Confidence      `json:"confidence"`
-	Since      time.Time       `json:"since,omitzero"`
-	Evidence   []evidence.Item `json:"evidence"`
-	Explains   []fault.Key     `json:"explains"`
-	RuledOut   []RuledOut      `json:"ruledOut"`
-	Remedies   []fault.Advice  `json:"remedies"` // what to do, best first
-	Refused    []string        `json:"refused"`
-	Deadlock   int             `json:"deadlock,omitempty"` // 1-based index into deadlocks
-	Lowered    string          `json:"lowered,omitempty"`  // why the confidence is not proven
 }
 
 // RuledOut is another cause of the same symptoms that was looked at and is not there.

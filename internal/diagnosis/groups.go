@@ -10,7 +10,6 @@ import (
 // Groups are the parts of a diagnosis that are alike, put together once for all outputs
 // (internal/diagnose Group). Each list has the order of what it groups.
 type Groups struct {
-	Roots       []RootGroup     `json:"roots"`              // roots of one fault; a root of a deadlock is alone
 	Unexplained []Group         `json:"unexplained"`        // symptoms of one fault without a known cause
 	Accepted    []AcceptedGroup `json:"accepted,omitempty"` // accepted findings of one fault by one entry
 	Waiting     []WaitingGroup  `json:"waiting"`            // what holds and is normal so far
@@ -32,12 +31,6 @@ func (g Group) Keys() []fault.Key {
 		keys = append(keys, fault.Key{Fault: g.Fault, Subject: s})
 	}
 	return keys
-}
-
-// RootGroup are roots of one fault, with what any of them explains.
-type RootGroup struct {
-	Group
-	Explains []fault.Key `json:"-"`
 }
 
 // WaitingGroup has the first deadline of its findings.

@@ -37,8 +37,10 @@ func beforeOf(ask Ask, keys []fault.Key) Before {
 		}
 	}
 	for _, r := range d.Roots {
-		if !slices.Contains(b.For, r.Key) {
-			b.Others = append(b.Others, r.Key)
+		for _, k := range r.Keys() {
+			if !slices.Contains(b.For, k) {
+				b.Others = append(b.Others, k)
+			}
 		}
 	}
 	known := set(b.For, b.Others)

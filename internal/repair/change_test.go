@@ -325,7 +325,7 @@ func (r *changeRig) Diagnose(ctx context.Context) (*diagnosis.Diagnosis, error) 
 	d := &diagnosis.Diagnosis{Cluster: diagnosis.ClusterInfo{ID: "the-cluster"}, Verdict: diagnosis.Verdict{Class: diagnosis.Healthy}}
 	f, err := r.Evaluate(ctx, r.key())
 	if f.Outcome == fault.Present {
-		d.Roots, d.Verdict.Class = []diagnosis.Root{{Key: r.key(), Title: "t", Confidence: diagnosis.Proven}}, diagnosis.RecoverableInPlace
+		d.Roots, d.Verdict.Class = []diagnosis.Root{{Fault: r.key().Fault, Cases: []diagnosis.Case{{Key: r.key(), Title: "t", Confidence: diagnosis.Proven}}}}, diagnosis.RecoverableInPlace
 	}
 	d.Findings = []diagnosis.Finding{f}
 	return d, err

@@ -212,10 +212,10 @@ func (w *world) Diagnose(ctx context.Context) (*diagnosis.Diagnosis, error) {
 		switch {
 		case f.Outcome != fault.Present:
 		case len(d.Roots) == 0:
-			d.Roots = append(d.Roots, diagnosis.Root{Key: k})
+			d.Roots = append(d.Roots, diagnosis.Root{Fault: k.Fault, Cases: []diagnosis.Case{{Key: k}}})
 			d.Verdict.Class = diagnosis.RecoverableInPlace
 		default:
-			d.Roots[0].Explains = append(d.Roots[0].Explains, k)
+			d.Roots[0].Cases[0].Explains = append(d.Roots[0].Cases[0].Explains, k)
 		}
 	}
 	if w.diagnosed != nil {
@@ -266,8 +266,8 @@ func testCatalog(t *testing.T) *fault.Catalog {
 }
 
 func testDiagnosis() *diagnosis.Diagnosis {
-	d := &diagnosis.Diagnosis{Roots: []diagnosis.Root{{Key: rootFault, Title: "two masters name a render that is not there", Confidence: diagnosis.Proven,
-		Explains: []fault.Key{emptyFault, renderFault}}}}
+	d := &diagnosis.Diagnosis{Roots: []diagnosis.Root{{Fault: rootFault.Fault, Cases: []diagnosis.Case{{Key: rootFault, Title: "two masters name a render that is not there", Confidence: diagnosis.Proven,
+		Explains: []fault.Key{emptyFault, renderFault}}}}}}
 	for _, k := range []fault.Key{rootFault, emptyFault, renderFault} {
 		d.Findings = append(d.Findings, diagnosis.Finding{Fault: k.Fault, Subject: k.Subject, Outcome: fault.Present})
 	}

@@ -142,7 +142,9 @@ func (o *Outcome) besides(p *Plan, end ended, d *diagnosis.Diagnosis) {
 	ours, others := set(wanted(p)), set(p.Before.Others, p.Before.Also)
 	alone := map[fault.Key]bool{} // roots, and what has no known cause
 	for _, r := range d.Roots {
-		alone[r.Key] = true
+		for _, k := range r.Keys() {
+			alone[k] = true
+		}
 	}
 	for _, u := range d.Unexplained {
 		alone[u.Key] = true
@@ -227,11 +229,13 @@ func (o *Outcome) until(t time.Time) {
 	}
 }
 
-// causeOf returns the root that explains a finding.
+// causeOf returns the case of a root that explains a finding.
 func causeOf(k fault.Key, d *diagnosis.Diagnosis) (fault.Key, bool) {
 	for _, r := range d.Roots {
-		if r.Key != k && slices.Contains(r.Explains, k) {
-			return r.Key, true
+		for i := range r.Cases {
+			if c := &r.Cases[i]; c.Key != k && slices.Contains(c.Explains, k) {
+				return c.Key, true
+			}
 		}
 	}
 	return fault.Key{}, false

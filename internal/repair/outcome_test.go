@@ -46,10 +46,10 @@ func TestCompare(t *testing.T) {
 			PartlyDone, "partly done, still present: bootstrap-desync at pool/master"},
 		{"an effect is present, of another root", endFinished, func(d *diagnosis.Diagnosis) {
 			d.Findings = []diagnosis.Finding{absent(rootFault), present(emptyFault), present(other)}
-			d.Roots = []diagnosis.Root{{Key: other, Explains: []fault.Key{emptyFault}}}
+			d.Roots = []diagnosis.Root{{Cases: []diagnosis.Case{{Key: other, Explains: []fault.Key{emptyFault}}}}}
 		}, PartlyDone, "still present: pool-config-empty at pool/master; not part of this plan, still present: node-not-ready at host/w7"},
 		{"a root that the plan is not for", endFinished, func(d *diagnosis.Diagnosis) {
-			d.Findings, d.Roots = append(d.Findings, present(other)), []diagnosis.Root{{Key: other}}
+			d.Findings, d.Roots = append(d.Findings, present(other)), []diagnosis.Root{{Cases: []diagnosis.Case{{Key: other}}}}
 		}, Repaired, "repaired, not part of this plan, still present: node-not-ready at host/w7"},
 		{"a new error", endFinished, func(d *diagnosis.Diagnosis) { d.Findings = append(d.Findings, present(fresh)) }, PartlyDone, "partly done, new: disk-full at host/w8"},
 		{"a new warning", endFinished, func(d *diagnosis.Diagnosis) {
@@ -93,7 +93,7 @@ func TestCompare(t *testing.T) {
 		{"undone, a new error", endUndone, func(d *diagnosis.Diagnosis) { d.Findings = append(d.Findings, present(fresh)) }, PartlyDone, "new: disk-full"},
 		{"undone, a further effect of the root", endUndone, func(d *diagnosis.Diagnosis) {
 			d.Findings = append(d.Findings, present(fresh), present(rootFault))
-			d.Roots = []diagnosis.Root{{Key: rootFault, Explains: []fault.Key{fresh}}}
+			d.Roots = []diagnosis.Root{{Cases: []diagnosis.Case{{Key: rootFault, Explains: []fault.Key{fresh}}}}}
 		}, Undone, "disk-full at host/w8"},
 		{"undone, unread", endUndone, func(d *diagnosis.Diagnosis) { d.Findings[0].Outcome = fault.Unknown }, NotChecked, "could not check"},
 		{"nothing was done", endNothing, func(d *diagnosis.Diagnosis) { d.Findings[0] = present(rootFault) }, NothingDone, "nothing was changed"},

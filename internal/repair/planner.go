@@ -100,7 +100,7 @@ type building struct {
 	*Planner
 	ask      Ask
 	plan     *Plan
-	root     diagnosis.Root
+	root     diagnosis.Case
 	remedies map[string][]fault.Key // remedy -> present findings whose fault names it
 	poolName string
 	adopted  string // id of the step that adopts
@@ -111,11 +111,17 @@ type building struct {
 
 // collect finds the remedies of the root and of what it explains.
 func (b *building) collect() error {
-	i := slices.IndexFunc(b.ask.Diagnosis.Roots, func(r diagnosis.Root) bool { return r.Key == b.ask.Root })
-	if i < 0 {
+	deadlock := 0
+	for _, r := range b.ask.Diagnosis.Roots {
+		for i := range r.Cases {
+			if r.Cases[i].Key == b.ask.Root {
+				b.root, deadlock = r.Cases[i], r.Deadlock
+			}
+		}
+	}
+	if b.root.Key != b.ask.Root {
 		return fmt.Errorf("make plan: %s at %s is not a root of this diagnosis", b.ask.Root.Fault, b.ask.Root.Subject)
 	}
-	b.root = b.ask.Diagnosis.Roots[i]
 	b.plan.Title = b.root.Title
 	if b.root.Confidence != diagnosis.Proven {
 		b.plan.Notes = append(b.plan.Notes, fmt.Sprintf("the root is %s, not proven: %s", b.root.Confidence, orNone(b.root.Lowered)))
@@ -124,7 +130,7 @@ func (b *building) collect() error {
 		b.plan.Notes = append(b.plan.Notes, "other causes may be hidden: "+why)
 	}
 	keys := append([]fault.Key{b.root.Key}, b.root.Explains...)
-	if d := b.root.Deadlock; d > 0 && d <= len(b.ask.Diagnosis.Deadlocks) {
+	if d := deadlock; d > 0 && d <= len(b.ask.Diagnosis.Deadlocks) {
 		keys = append(keys, b.ask.Diagnosis.Deadlocks[d-1].Members...)
 	}
 	b.plan.Before = beforeOf(b.ask, slices.DeleteFunc(slices.Clone(keys), func(k fault.Key) bool { return !b.isPresent(k) }))

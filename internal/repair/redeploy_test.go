@@ -2,6 +2,10 @@ package repair
 
 import (
 	"encoding/base64"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -92,6 +96,59 @@ func TestLeafRefused(t *testing.T) {
 	for _, v := range []string{"openshift-etcd/etcd-peer-a", "kube-system/x", "openshift-config-managed/../x", "x", ""} {
 		if regenerateLeaf().valid(v) == nil {
 			t.Errorf("%q is taken", v)
+		}
+	}
+}
+
+// TestLeafKey: the key that lies in the Secret of a leaf is in no plan, journal, message or record,
+// after an apply and after an undo; what is kept of it is closed to others.
+func TestLeafKey(t *testing.T) {
+	cases := changeCases()
+	c := cases[slices.IndexFunc(cases, func(c changeCase) bool { return c.remedy == leafRemedy })]
+	for _, undone := range []bool{false, true} {
+		r := newChangeRig(t, c)
+		key := stringAt(r.get(c.object), "data", "tls.key")
+		p := r.mustPlan(t)
+		r.still = undone // an operator that has acted leaves nothing to undo
+		if undone {
+			r.exec.At = func(at Point) {
+				if at.At == "after write" {
+					panic(killed{at})
+				}
+			}
+		}
+		if _, dead := interrupted(func() error { return failure(r.exec.Apply(t.Context(), p)) }); dead != undone {
+			t.Fatalf("ended in between: %t, want %t", dead, undone)
+		}
+		if undone {
+			r.exec.At = nil
+			if o, err := r.exec.Undo(t.Context(), p.ID); err != nil || o.State != Undone {
+				t.Fatalf("Undo: %v, %+v", err, o)
+			}
+		}
+		if l := r.leaks(t); len(l) > 0 {
+			t.Errorf("undone %t: a key is in %v", undone, l)
+		}
+		if got := stringAt(r.get(c.object), "data", "tls.key"); got != key {
+			t.Errorf("undone %t: the key in the cluster is another one", undone)
+		}
+		looked := 0
+		err := filepath.WalkDir(r.dir, func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			looked++
+			raw, err := os.ReadFile(path)
+			if strings.Contains(string(raw), key[100:160]) && filepath.Base(filepath.Dir(path)) != storeDir {
+				t.Errorf("undone %t: %s has a part of the key", undone, path)
+			}
+			if info, statErr := d.Info(); statErr != nil || info.Mode().Perm() != 0o600 {
+				t.Errorf("%s has mode %v (%v)", path, info.Mode(), statErr)
+			}
+			return err
+		})
+		if err != nil || looked < 2 {
+			t.Errorf("%d files were looked at: %v", looked, err)
 		}
 	}
 }

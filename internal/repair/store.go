@@ -22,22 +22,6 @@ const maxContent = maxHeldFile
 // NewStore returns the store below a state directory.
 func NewStore(stateDir string) *Store { return &Store{stateDir, storeDir} }
 
-// StateDir returns where journals and pre-images lie: the override if it is
-// set, else $XDG_STATE_HOME/rollcall, else ~/.local/state/rollcall.
-func StateDir(override string, env func(string) string) (string, error) {
-	if override != "" {
-		return override, nil
-	}
-	if d := env("XDG_STATE_HOME"); filepath.IsAbs(d) {
-		return filepath.Join(d, "rollcall"), nil
-	}
-	home := env("HOME")
-	if home == "" {
-		return "", errors.New("find state directory: neither XDG_STATE_HOME nor HOME is set; name one with --state-dir")
-	}
-	return filepath.Join(home, ".local", "state", "rollcall"), nil
-}
-
 // nameOf returns the file's name of a digest.
 func nameOf(digest string) (string, error) {
 	if !digestForm.MatchString(digest) {

@@ -52,8 +52,8 @@ func accepted() *diagnosis.Diagnosis {
 	}
 	d.Verdict = diagnosis.Verdict{Class: diagnosis.OnlyAccepted, Cause: diagnosis.CauseKnown, Reason: "etcd-alarm-raised, pool-paused, bmh-detached (6 times); 1 of 5 expected hosts not done: worker1"}
 	acceptIn(d, diagnosis.AcceptedFinding{Key: alarm, Role: diagnosis.RoleRoot, DataRisk: true, Root: &diagnosis.Root{
-		Key: alarm, Title: d.Findings[0].Title, Severity: fault.Error, Confidence: diagnosis.Proven, Means: "etcd refuses writes.",
-		Evidence: []evidence.Item{item("etcd", "alarms", "NOSPACE at control0")},
+		Fault: alarm.Fault, Severity: fault.Error, Means: "etcd refuses writes.",
+		Cases: []diagnosis.Case{{Key: alarm, Title: d.Findings[0].Title, Confidence: diagnosis.Proven, Evidence: []evidence.Item{item("etcd", "alarms", "NOSPACE at control0")}}},
 	}, Acceptance: diagnosis.Acceptance{Reason: "defragmentation is planned for Saturday, change CHG0041", Owner: "storage team", Until: "2026-05-03", Entry: "accept.yaml:2"}})
 	acceptIn(d, diagnosis.AcceptedFinding{Key: paused, Role: diagnosis.RoleRoot, Effects: pending, Acceptance: diagnosis.Acceptance{Reason: "firmware is being tested", Owner: "sre@example.com", Until: "2026-06-30", Entry: "accept.yaml:7"}})
 	for _, f := range d.Findings[4:] {
@@ -69,7 +69,7 @@ func partAccepted() *diagnosis.Diagnosis {
 	r := d.Roots[0]
 	d.Roots = d.Roots[1:]
 	d.Verdict.Reason = "the catalogue knows no remedy for kubelet-ca-expired"
-	acceptIn(d, diagnosis.AcceptedFinding{Key: r.Key, Role: diagnosis.RoleRoot, Root: &r, Effects: r.Explains[1:],
+	acceptIn(d, diagnosis.AcceptedFinding{Key: r.Cases[0].Key, Role: diagnosis.RoleRoot, Root: &r, Effects: r.Cases[0].Explains[1:],
 		Acceptance: diagnosis.Acceptance{Reason: "requests are approved by hand", Owner: "platform", Until: "2026-05-31", Entry: "accept.yaml:1"}})
 	diagnose.Group(d)
 	return d

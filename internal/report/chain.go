@@ -25,7 +25,7 @@ func chain(d *diagnosis.Diagnosis, r diagnosis.Root) []*link {
 	ring := ringFaults(d, r)
 	links := map[string]*link{}
 	var order []string
-	for _, k := range r.Explains {
+	for _, k := range r.Effects() {
 		if ring[k.Fault] {
 			continue
 		}
@@ -72,8 +72,8 @@ type parent struct {
 // deepest chooses the cause of each link. Every round may lengthen paths by one;
 // a cause that hangs below its effect is passed over, so rings cannot form.
 func deepest(d *diagnosis.Diagnosis, r diagnosis.Root, ring map[string]bool, links map[string]*link) map[string]parent {
-	in := map[fault.Key]bool{r.Key: true}
-	for _, k := range r.Explains {
+	in := map[fault.Key]bool{}
+	for _, k := range r.Chain() {
 		in[k] = true
 	}
 	parents := map[string]parent{}

@@ -56,7 +56,7 @@ func YAML(w io.Writer, d *diagnosis.Diagnosis, o Options) error {
 // `rollcall explain`.
 func Names(w io.Writer, d *diagnosis.Diagnosis) error {
 	var b strings.Builder
-	seen := map[string]bool{}
+	seen := map[string]bool{} // a fault that is in several deadlocks is several roots
 	for _, r := range d.Roots {
 		if !seen[r.Fault] {
 			seen[r.Fault] = true

@@ -26,6 +26,7 @@ type document struct {
 	Omitted     *omitted                    `json:"omitted,omitempty"`
 	Hosts       []diagnosis.HostState       `json:"hosts"`
 	Machines    *diagnosis.Machines         `json:"machines,omitempty"`
+	Paths       []diagnosis.Path            `json:"paths,omitempty"`
 	Timeline    []diagnosis.Moment          `json:"timeline"`
 	Coverage    []coverage                  `json:"coverage"`
 	Groups      groups                      `json:"groups"`
@@ -91,7 +92,7 @@ func newDocument(d *diagnosis.Diagnosis, o Options) *document {
 	findings, left := o.findings(d.Findings)
 	doc := &document{
 		APIVersion: d.APIVersion, Kind: d.Kind, Source: d.Source, Now: d.Now, Cluster: d.Cluster, Verdict: d.Verdict, Roots: d.Roots,
-		Deadlocks: d.Deadlocks, Accepted: d.Accepted, Edges: d.Edges, Findings: findings, Omitted: left, Hosts: d.Hosts, Machines: d.Machines, Timeline: d.Timeline, Stats: d.Stats,
+		Deadlocks: d.Deadlocks, Accepted: d.Accepted, Edges: d.Edges, Findings: findings, Omitted: left, Hosts: d.Hosts, Machines: d.Machines, Paths: d.Paths, Timeline: d.Timeline, Stats: d.Stats,
 		Unexplained: each(d.Unexplained, func(u diagnosis.Unexplained) unexplained {
 			return unexplained{u, each(u.Suspects, o.inWords)}
 		}),

@@ -13,12 +13,13 @@ func (t *text) escalation() []string {
 	if t.d.Verdict.Cause == diagnosis.CauseUnknown {
 		list = append(list, "Now, if nothing of what is not checked can be read: the cause is not known.")
 	}
-	for _, r := range sameRoots(t.d) {
-		if len(r.Remedies) == 0 {
+	for _, r := range t.d.Roots {
+		remedies := r.Cases[0].Remedies
+		if len(remedies) == 0 {
 			list = append(list, fmt.Sprintf("Now, for %s: no remedy is known.", r.Fault))
 			continue
 		}
-		a := r.Remedies[0]
+		a := remedies[0]
 		after := ""
 		if a.Verify.Takes != "" {
 			after = " within twice the usual time (" + a.Verify.Takes + ")"

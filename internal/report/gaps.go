@@ -57,7 +57,9 @@ func (t *text) decided() bool {
 		return false
 	}
 	return t.d.Verdict.Class == diagnosis.Healthy || len(t.d.Roots) > 0 && t.d.Verdict.Cause == diagnosis.CauseKnown &&
-		!slices.ContainsFunc(t.d.Roots, func(r diagnosis.Root) bool { return r.Confidence != diagnosis.Proven })
+		!slices.ContainsFunc(t.d.Roots, func(r diagnosis.Root) bool {
+			return slices.ContainsFunc(r.Cases, func(c diagnosis.Case) bool { return c.Confidence != diagnosis.Proven })
+		})
 }
 
 const (

@@ -6,22 +6,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/evidence"
-	"github.com/rollcall-project/rollcall/internal/fault"
 )
-
-// same is one root with the roots of the same fault at other subjects.
-type same struct {
-	diagnosis.Root             // the first; it explains what any of them explains
-	keys           []fault.Key // all of them
-}
-
-func sameRoots(d *diagnosis.Diagnosis) []same {
-	return each(d.Groups.Roots, func(g diagnosis.RootGroup) same {
-		r := d.Roots[g.First]
-		r.Explains = g.Explains
-		return same{r, g.Keys()}
-	})
-}
 
 // linkOf is a group as one link of a chain.
 func linkOf(g diagnosis.Group) *link { return &link{fault: g.Fault, keys: g.Keys()} }

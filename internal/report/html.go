@@ -66,9 +66,8 @@ func HTML(w io.Writer, d *diagnosis.Diagnosis, o Options) error {
 	}
 	p.Accepted = t.htmlAccepted()
 	p.AtRisk = len(d.Accepted) > 0 && d.Accepted[0].DataRisk
-	roots := sameRoots(d)
-	for i, r := range roots {
-		p.Roots = append(p.Roots, t.htmlRoot(i, len(roots), r))
+	for i, r := range d.Roots {
+		p.Roots = append(p.Roots, t.htmlRoot(i, len(d.Roots), r))
 	}
 	p.Todo = t.htmlTodos(p.Roots)
 	for _, x := range t.waits() {

@@ -91,7 +91,7 @@ func hostileOptions() Options {
 	o.Source, o.Command = hostile, hostile
 	o.Subject = &fault.Subject{Kind: fault.Host, Name: hostile}
 	o.Refused = map[string]Remedy{hostile + "patch-annotations-blindly": {Title: hostile, Happens: hostile, When: hostile, Instead: hostile}}
-	o.Plan = func(diagnosis.Root, bool) string { return hostile }
+	o.Plan = func(diagnosis.Case, bool) string { return hostile }
 	o.Catalog = &fault.Catalog{}
 	return o
 }
@@ -204,14 +204,15 @@ func TestGraphStaysSmall(t *testing.T) {
 	d := desyncProven()
 	r := d.Roots[0]
 	r.Deadlock = 0
-	last := r.Key
+	first := &r.Cases[0]
+	last := first.Key
 	for i := range 100 {
 		k := key(fmt.Sprintf("link-%d", i), host("h"))
 		d.Edges = append(d.Edges, diagnosis.EdgeSeen{Cause: last, Effect: k, Strength: fault.Certain})
-		r.Explains = append(r.Explains, k)
+		first.Explains = append(first.Explains, k)
 		last = k
 	}
-	p := graphOf(d, same{r, []fault.Key{r.Key}})
+	p := graphOf(d, r)
 	if len(p.boxes) != maxBoxes {
 		t.Errorf("%d boxes, want %d", len(p.boxes), maxBoxes)
 	}
@@ -220,7 +221,7 @@ func TestGraphStaysSmall(t *testing.T) {
 		faults += len(b.links) + b.more
 	}
 	distinct := map[string]bool{}
-	for _, k := range r.Explains {
+	for _, k := range first.Explains {
 		distinct[k.Fault] = true
 	}
 	if faults != len(distinct) {
@@ -233,10 +234,10 @@ func TestGraphGroupsEnds(t *testing.T) {
 	r := d.Roots[0]
 	for _, id := range []string{"a", "b", "c"} {
 		k := key(id, host("h"))
-		r.Explains = append(r.Explains, k)
-		d.Edges = append(d.Edges, diagnosis.EdgeSeen{Cause: r.Key, Effect: k, Strength: fault.Certain})
+		r.Cases[0].Explains = append(r.Cases[0].Explains, k)
+		d.Edges = append(d.Edges, diagnosis.EdgeSeen{Cause: r.Cases[0].Key, Effect: k, Strength: fault.Certain})
 	}
-	p := graphOf(d, same{r, []fault.Key{r.Key}})
+	p := graphOf(d, r)
 	if len(p.boxes) != 3 || len(p.boxes[1].links[0].keys) != 12 || len(p.boxes[2].links) != 3 {
 		t.Errorf("want the cause, 12 requests in one box and three ends in another: %+v", p.boxes)
 	}

@@ -36,8 +36,8 @@ type causeGraph struct {
 
 // graphOf makes the graph of what a root leads to. The same fault at several
 // subjects is one box; a shortcut along a way that is as certain is left out.
-func graphOf(d *diagnosis.Diagnosis, r same) causeGraph {
-	p := causeGraph{boxes: []box{{links: []*link{{fault: r.Fault, keys: r.keys}}}}}
+func graphOf(d *diagnosis.Diagnosis, r diagnosis.Root) causeGraph {
+	p := causeGraph{boxes: []box{{links: []*link{{fault: r.Fault, keys: r.Keys()}}}}}
 	at := map[string]int{r.Fault: 0}
 	if i := r.Deadlock - 1; i >= 0 && i < len(d.Deadlocks) {
 		p.ring, p.opens = loop(d, d.Deadlocks[i]), d.Deadlocks[i].Opens.Fault
@@ -46,10 +46,10 @@ func graphOf(d *diagnosis.Diagnosis, r same) causeGraph {
 		}
 	}
 	in := map[fault.Key]bool{}
-	for _, k := range r.keys {
+	for _, k := range r.Keys() {
 		in[k] = true
 	}
-	for _, k := range r.Explains {
+	for _, k := range r.Effects() {
 		if in[k] {
 			continue
 		}

@@ -71,7 +71,7 @@ func inside(n *html.Node, name, class string) bool {
 
 func TestHTMLSummary(t *testing.T) {
 	outside := desyncProven()
-	outside.Roots[0].Remedies = []fault.Advice{
+	outside.Roots[0].Cases[0].Remedies = []fault.Advice{
 		{ID: "a", Title: "not this", By: fault.ByCluster, Applies: fault.Absent},
 		{ID: "b", Title: "this", By: fault.ByOutside, Where: "DNS", Applies: fault.Unknown, Verify: fault.Proof{Takes: "1h"}},
 	}
@@ -325,15 +325,16 @@ func TestProofOnce(t *testing.T) {
 	reason := item("nodes/control0", "metadata.annotations.reason", "cannot be updated")
 	other := reason
 	other.Locator.Path = "nodes/control1"
-	d.Roots[0].Evidence = append(d.Roots[0].Evidence, reason, other)
-	p, more := newText(d, options(Style{})).htmlProof(d.Roots[0].Evidence)
+	first := &d.Roots[0].Cases[0]
+	first.Evidence = append(first.Evidence, reason, other)
+	p, more := newText(d, options(Style{})).htmlProof(first.Evidence)
 	all := slices.Concat(p, more)
 	places := 0
 	for _, p := range all {
 		places += len(p.Places) + len(p.MorePlaces)
 	}
-	if len(all) != len(d.Roots[0].Evidence)-1 || places != len(d.Roots[0].Evidence) {
-		t.Errorf("%d excerpts at %d places, want %d at %d", len(all), places, len(d.Roots[0].Evidence)-1, len(d.Roots[0].Evidence))
+	if len(all) != len(first.Evidence)-1 || places != len(first.Evidence) {
+		t.Errorf("%d excerpts at %d places, want %d at %d", len(all), places, len(first.Evidence)-1, len(first.Evidence))
 	}
 	if p[0].Places[0].Where == "" || !strings.Contains(p[0].Text, "couldn't get config") {
 		t.Errorf("the log line that shows the mechanism is not first: %+v", p[0])

@@ -75,10 +75,11 @@ const (
 	shownPlaces = 3
 )
 
-func (t *text) htmlRoot(i, of int, r same) htmlRoot {
+func (t *text) htmlRoot(i, of int, r diagnosis.Root) htmlRoot {
+	first := r.Cases[0]
 	h := htmlRoot{
 		ID: fmt.Sprintf("cause-%d", i+1), Class: "bad", Sign: signs[signBad][0], Number: "Cause",
-		Title: t.linkTitle(&link{keys: r.keys}), Lowered: r.Lowered, Means: r.Means,
+		Title: t.linkTitle(&link{keys: r.Keys()}), Lowered: r.LeastSure().Lowered, Means: r.Means,
 		Do: t.htmlDo(r), Refused: t.htmlRefused(r.Refused),
 	}
 	if of > 1 {
@@ -87,15 +88,15 @@ func (t *text) htmlRoot(i, of int, r same) htmlRoot {
 	if r.Severity != fault.Error {
 		h.Class, h.Sign = "warn", signs[signWarn][0]
 	}
-	h.Tags = []string{confidences[r.Confidence], string(r.Severity), r.Subject.String()}
-	if s := since(r.Since, t.d.Now); s != "" {
+	h.Tags = []string{confidences[r.LeastSure().Confidence], string(r.Severity), first.Subject.String()}
+	if s := since(first.Since, t.d.Now); s != "" {
 		h.Tags = append(h.Tags, s)
 	}
 	h.Tags = append(h.Tags, r.Fault)
-	if len(r.keys) > fewNames {
-		h.Where = subjects(r.keys)
+	if len(r.Cases) > fewNames {
+		h.Where = subjects(r.Keys())
 	}
-	h.Proof, h.MoreProof = t.htmlProof(r.Evidence)
+	h.Proof, h.MoreProof = t.htmlProof(first.Evidence)
 	p := graphOf(t.d, r)
 	if h.HasChain = len(p.boxes) > 1 || p.ring != nil; h.HasChain {
 		h.Charts = []drawing{t.draw(p, 3), t.draw(p, 1)}
@@ -104,8 +105,8 @@ func (t *text) htmlRoot(i, of int, r same) htmlRoot {
 	for _, l := range p.ring {
 		h.Ring = append(h.Ring, t.linkTitle(l))
 	}
-	h.Tree = t.htmlTree(chain(t.d, r.Root))
-	for _, o := range r.RuledOut {
+	h.Tree = t.htmlTree(chain(t.d, r))
+	for _, o := range first.RuledOut {
 		h.RuledOut = append(h.RuledOut, pair{o.Fault + " (" + o.Subject.String() + ")", ruledOutWords(o)})
 	}
 	if f, ok := t.entry(r.Fault); ok {
@@ -162,9 +163,9 @@ func (t *text) htmlTree(list []*link) []htmlTree {
 	return tree
 }
 
-func (t *text) htmlDo(r same) htmlDo {
-	do := t.htmlAdvice(r.Fault, r.Remedies, t.opens(r.Root))
-	if command := t.planCommand(r.Root, len(t.d.Roots) == 1); do.First != nil && command != "" {
+func (t *text) htmlDo(r diagnosis.Root) htmlDo {
+	do := t.htmlAdvice(r.Fault, r.Cases[0].Remedies, t.opens(r))
+	if command := t.planCommand(r.Cases[0]); do.First != nil && command != "" {
 		do.Command, do.About = command, "It changes nothing and writes the plan to a file to read first."
 		if t.d.Source.Kind != "live" {
 			do.About = "It needs the live cluster. " + do.About

@@ -21,12 +21,12 @@ func (t *text) htmlSummary() []pair {
 
 // summaryWhat names the first cause, how many others there are, the hosts and since when.
 func (t *text) summaryWhat() pair {
-	roots, open := sameRoots(t.d), t.withoutCause()
+	roots, open := t.d.Roots, t.withoutCause()
 	reason, _ := t.htmlReason()
 	var parts []string
 	switch {
 	case len(roots) > 0:
-		parts = append(parts, t.linkTitle(&link{keys: roots[0].keys}))
+		parts = append(parts, t.linkTitle(&link{keys: roots[0].Keys()}))
 		if n := len(roots) - 1; n > 0 {
 			parts = append(parts, "and "+count(n, "other cause", "other causes"))
 		}
@@ -72,7 +72,7 @@ func (t *text) withHosts(parts []string) []string {
 }
 
 // firstSince says since when the oldest of the causes holds, or of what has none.
-func (t *text) firstSince(roots []same) string {
+func (t *text) firstSince(roots []diagnosis.Root) string {
 	var first diagnosis.Finding
 	older := func(f diagnosis.Finding) {
 		if !f.Since.IsZero() && (first.Since.IsZero() || f.Since.Before(first.Since)) {
@@ -80,7 +80,9 @@ func (t *text) firstSince(roots []same) string {
 		}
 	}
 	for _, r := range roots {
-		older(diagnosis.Finding{Since: r.Since})
+		for _, c := range r.Cases {
+			older(diagnosis.Finding{Since: c.Since})
+		}
 	}
 	if len(roots) == 0 {
 		for _, u := range t.d.Unexplained {
@@ -94,9 +96,9 @@ func (t *text) firstSince(roots []same) string {
 func (t *text) summaryWho() pair {
 	who := pair{Term: "Who acts"}
 	var list []string
-	for _, r := range sameRoots(t.d) {
+	for _, r := range t.d.Roots {
 		words := "no remedy is known for " + r.Fault
-		if rest := usable(r.Remedies); len(rest) > 0 {
+		if rest := usable(r.Cases[0].Remedies); len(rest) > 0 {
 			a := rest[0]
 			if words = fixers[a.Actor()]; a.Where != "" {
 				words += ": " + a.Where

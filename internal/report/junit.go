@@ -187,11 +187,14 @@ func (t *text) junitCase(f diagnosis.Finding, layer string) junitCase {
 func (t *text) junitProof(f diagnosis.Finding) string {
 	var lines []string
 	for _, r := range t.d.Roots {
-		switch {
-		case r.Key == f.Key():
-			lines = append(lines, "a cause, "+confidences[r.Confidence])
-		case slices.Contains(r.Explains, f.Key()):
-			lines = append(lines, "explained by "+t.clean(t.title(r.Key)))
+		for i := range r.Cases {
+			c := &r.Cases[i]
+			switch {
+			case c.Key == f.Key():
+				lines = append(lines, "a cause, "+confidences[c.Confidence])
+			case slices.Contains(c.Explains, f.Key()):
+				lines = append(lines, "explained by "+t.clean(t.title(c.Key)))
+			}
 		}
 	}
 	for _, u := range t.d.Unexplained {

@@ -20,9 +20,8 @@ func Markdown(w io.Writer, d *diagnosis.Diagnosis, o Options) error {
 	m := &markdown{text: newText(d, o)}
 	m.headOfRecord()
 	m.accepted(true)
-	roots := sameRoots(d)
-	for i, r := range roots {
-		m.cause(i, len(roots), r)
+	for i, r := range d.Roots {
+		m.cause(i, len(d.Roots), r)
 	}
 	m.open()
 	m.accepted(false)
@@ -77,8 +76,10 @@ func (m *markdown) headOfRecord() {
 	}
 	var first time.Time
 	for _, r := range m.d.Roots {
-		if !r.Since.IsZero() && (first.IsZero() || r.Since.Before(first)) {
-			first = r.Since
+		for _, c := range r.Cases {
+			if !c.Since.IsZero() && (first.IsZero() || c.Since.Before(first)) {
+				first = c.Since
+			}
 		}
 	}
 	if s := since(first, m.d.Now); s != "" {
@@ -87,23 +88,24 @@ func (m *markdown) headOfRecord() {
 	m.printf("| Found by | Rollcall, %d checks of %d subjects |\n", m.d.Stats.Faults, m.d.Stats.Subjects)
 }
 
-func (m *markdown) cause(i, of int, r same) {
+func (m *markdown) cause(i, of int, r diagnosis.Root) {
+	first := r.Cases[0]
 	head := "Cause"
 	if of > 1 {
 		head = fmt.Sprintf("Cause %d of %d", i+1, of)
 	}
-	m.printf("\n## %s: %s\n\n", head, m.md(m.linkTitle(&link{keys: r.keys})))
-	about := []string{m.id(r.Fault), m.md(confidences[r.Confidence]), m.md(string(r.Severity)), m.md(r.Subject.String())}
-	if s := since(r.Since, m.d.Now); s != "" {
+	m.printf("\n## %s: %s\n\n", head, m.md(m.linkTitle(&link{keys: r.Keys()})))
+	about := []string{m.id(r.Fault), m.md(confidences[r.LeastSure().Confidence]), m.md(string(r.Severity)), m.md(first.Subject.String())}
+	if s := since(first.Since, m.d.Now); s != "" {
 		about = append(about, m.md(s))
 	}
 	m.printf("%s\n\n", strings.Join(about, ", "))
-	if r.Lowered != "" {
-		m.printf("Not proven: %s\n\n", m.md(r.Lowered))
+	if r.LeastSure().Lowered != "" {
+		m.printf("Not proven: %s\n\n", m.md(r.LeastSure().Lowered))
 	}
 	m.printf("%s\n", m.md(r.Means))
 	m.printf("\n### What to do\n")
-	m.advice(r.Remedies)
+	m.advice(first.Remedies)
 	if len(r.Refused) > 0 {
 		m.printf("\n")
 	}
@@ -111,17 +113,17 @@ func (m *markdown) cause(i, of int, r same) {
 		m.printf("- Do not: %s (%s)\n", m.md(m.o.Refused[id].Title), m.id(id))
 	}
 	m.printf("\n### Proof\n\n")
-	for _, p := range distinct(r.Evidence, true) {
+	for _, p := range distinct(first.Evidence, true) {
 		m.printf("- %s\n", m.md(p.Locator.String()))
 		m.code("  ", excerpt(p.Item))
 	}
-	if tree := chain(m.d, r.Root); len(tree) > 0 {
+	if tree := chain(m.d, r); len(tree) > 0 {
 		m.printf("\n### Effects\n\n")
 		m.effects(tree, "")
 	}
-	if len(r.RuledOut) > 0 {
+	if len(first.RuledOut) > 0 {
 		m.printf("\n### Ruled out\n\n")
-		for _, out := range r.RuledOut {
+		for _, out := range first.RuledOut {
 			m.printf("- %s: %s\n", m.id(out.Fault), m.md(ruledOutWords(out)))
 		}
 	}

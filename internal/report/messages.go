@@ -18,7 +18,7 @@ func (t *text) messages() {
 	}
 	known := func(m message.Match) bool {
 		return slices.ContainsFunc(t.d.Roots, func(root diagnosis.Root) bool {
-			return root.Fault == m.Fault || m.Fault != "" && slices.ContainsFunc(root.Explains, func(k fault.Key) bool { return k.Fault == m.Fault })
+			return root.Fault == m.Fault || m.Fault != "" && slices.ContainsFunc(root.Effects(), func(k fault.Key) bool { return k.Fault == m.Fault })
 		}) || slices.ContainsFunc(r.Matches, func(cause message.Match) bool {
 			return slices.Contains(cause.Explains, m.Fault) && slices.ContainsFunc(t.d.Roots, func(root diagnosis.Root) bool { return root.Fault == cause.Fault })
 		})

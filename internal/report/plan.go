@@ -18,10 +18,13 @@ func planText(w io.Writer, d *diagnosis.Diagnosis, o Options) error {
 	t.source()
 	t.accepted(true)
 	for _, r := range d.Roots {
-		t.mistake(r)
+		for _, c := range r.Cases {
+			t.mistake(c, r.Severity)
+		}
 	}
 	t.planTodo()
 	t.machines()
+	t.paths()
 	t.accepted(false)
 	t.planUnknown()
 	return t.flush(w)
@@ -33,9 +36,9 @@ func (t *text) planVerdict() {
 	errors, others := 0, 0
 	for _, r := range t.d.Roots {
 		if r.Severity == fault.Error {
-			errors++
+			errors += len(r.Cases)
 		} else {
-			others++
+			others += len(r.Cases)
 		}
 	}
 	reason := t.d.Verdict.Reason
@@ -51,14 +54,14 @@ func (t *text) planVerdict() {
 }
 
 // mistake writes one cause with all its lines; without -o wide the first ones.
-func (t *text) mistake(r diagnosis.Root) {
+func (t *text) mistake(r diagnosis.Case, severity fault.Severity) {
 	t.blank()
 	paint, sign := red, signBad
-	if r.Severity != fault.Error {
+	if severity != fault.Error {
 		paint, sign = yellow, signWarn
 	}
 	t.lead(0, span{paint, t.sign(sign) + " "}, "  ", bold, r.Title, 0)
-	t.line(2, span{dim, r.Fault + " · " + string(r.Severity)})
+	t.line(2, span{dim, r.Fault + " · " + string(severity)})
 	shown := len(r.Evidence)
 	if !t.o.Wide {
 		shown = min(shown, 5)
@@ -84,7 +87,7 @@ func (t *text) mistake(r diagnosis.Root) {
 func (t *text) planTodo() {
 	var seen []string
 	for _, r := range t.d.Roots {
-		for _, a := range r.Remedies {
+		for _, a := range r.Cases[0].Remedies {
 			if slices.Contains(seen, a.ID) {
 				continue
 			}

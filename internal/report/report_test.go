@@ -34,7 +34,7 @@ func options(s Style) Options {
 			"patch-annotations-blindly": {Title: "patch the nodes' annotations by hand"},
 			"approve-everything":        {Title: "approve every pending request"},
 		},
-		Plan: func(r diagnosis.Root, only bool) string {
+		Plan: func(r diagnosis.Case, only bool) string {
 			if only {
 				return "rollcall fix plan"
 			}
@@ -177,8 +177,9 @@ func TestForeignTextIsHarmless(t *testing.T) {
 	const evil = "a\x1b[2J\x1b]0;owned\x07b\r\nc\u202ed\u200b\x9be\x00f"
 	d := desyncProven()
 	d.Source.Name, d.Cluster.Version = evil, evil
-	d.Roots[0].Title, d.Roots[0].Evidence[0].Excerpt, d.Roots[0].Evidence[0].Locator.Path = evil, evil, evil
-	d.Roots[0].Refused, d.Roots[0].RuledOut[0].Fault = []string{evil}, evil
+	first := &d.Roots[0].Cases[0]
+	first.Title, first.Evidence[0].Excerpt, first.Evidence[0].Locator.Path = evil, evil, evil
+	d.Roots[0].Refused, first.RuledOut[0].Fault = []string{evil}, evil
 	d.Findings[1].Title, d.Hosts[0].Name, d.Hosts[0].Role, d.Hosts[1].Why = evil, evil, evil, evil
 	d.Coverage[0].Reason, d.Coverage[0].State = evil, "missing"
 	d.Timeline[0].Text = evil

@@ -96,12 +96,12 @@ func (t *text) countRest(rest map[string]int, claimed int, all bool) {
 
 // rollFoot names the causes in a line each and where the whole answer is.
 func (t *text) rollFoot() {
-	for _, r := range sameRoots(t.d) {
+	for _, r := range t.d.Roots {
 		g, style := signBad, red
 		if r.Severity != fault.Error {
 			g, style = signWarn, yellow
 		}
-		t.lead(0, span{style, t.sign(g) + " cause: "}, "  ", plain, t.linkTitle(&link{keys: r.keys}), 0)
+		t.lead(0, span{style, t.sign(g) + " cause: "}, "  ", plain, t.linkTitle(&link{keys: r.Keys()}), 0)
 	}
 	for i, u := range t.d.Unexplained {
 		if i == fewSuspects {

@@ -17,8 +17,9 @@ const (
 	fewMeans = 2 // lines
 )
 
-// root writes one root: what, how sure, what to do.
-func (t *text) root(i, of int, r same) {
+// root writes one root: what, how sure, what to do; of several cases the first.
+func (t *text) root(i, of int, r diagnosis.Root) {
+	first := r.Cases[0]
 	if t.short < firstInFull || i < 2 {
 		t.blank()
 	}
@@ -30,37 +31,37 @@ func (t *text) root(i, of int, r same) {
 	if of > 1 {
 		mark = fmt.Sprintf("%s%d of %d: ", mark, i+1, of)
 	}
-	t.lead(0, span{style, mark}, "  ", bold, t.linkTitle(&link{keys: r.keys}), 0)
-	about := []string{r.Fault, confidences[r.Confidence], string(r.Severity)}
-	if r.Subject.Name != fault.Unnamed {
-		about = append(about, r.Subject.String())
+	t.lead(0, span{style, mark}, "  ", bold, t.linkTitle(&link{keys: r.Keys()}), 0)
+	about := []string{r.Fault, confidences[r.LeastSure().Confidence], string(r.Severity)}
+	if first.Subject.Name != fault.Unnamed {
+		about = append(about, first.Subject.String())
 	}
-	if s := t.begin(r.Since); s != "" {
+	if s := t.begin(first.Since); s != "" {
 		about = append(about, s)
 	}
 	t.parts(2, dim, about)
 	if i > 0 && t.short >= firstInFull {
 		return
 	}
-	if r.Lowered != "" {
-		t.para(2, span{yellow, "Not proven: "}, plain, t.brief(r.Lowered))
+	if r.LeastSure().Lowered != "" {
+		t.para(2, span{yellow, "Not proven: "}, plain, t.brief(r.LeastSure().Lowered))
 	}
 	t.means(r.Means)
-	t.todo(r.Root, of == 1)
+	t.todo(r)
 }
 
 // causeDetails writes the proof of a root, what it leads to, and which other causes are not there.
-func (t *text) causeDetails(i, of int, r same) {
+func (t *text) causeDetails(i, of int, r diagnosis.Root) {
 	t.blank()
 	head := "Why"
 	if of > 1 {
 		head = fmt.Sprintf("Why (%d of %d): %s", i+1, of, r.Fault)
 	}
 	t.head(0, head)
-	t.proof(r.Evidence)
-	t.ring(r.Root)
-	t.leadsTo(r.Root)
-	t.ruledOut(r.Root)
+	t.proof(r.Cases[0].Evidence)
+	t.ring(r)
+	t.leadsTo(r)
+	t.ruledOut(r.Cases[0])
 }
 
 // clauseEnd is where a text may end early.
@@ -219,7 +220,7 @@ func (t *text) ring(r diagnosis.Root) {
 // remedyTitle is the title of a remedy that some root has.
 func (t *text) remedyTitle(id string) string {
 	for _, r := range t.d.Roots {
-		for _, a := range r.Remedies {
+		for _, a := range r.Cases[0].Remedies {
 			if a.ID == id {
 				return a.Title
 			}
@@ -237,7 +238,7 @@ func ruledWords(ids []string) string {
 }
 
 // ruledOut names the other causes of the same symptoms that are not there.
-func (t *text) ruledOut(r diagnosis.Root) {
+func (t *text) ruledOut(r diagnosis.Case) {
 	if len(r.RuledOut) == 0 {
 		return
 	}

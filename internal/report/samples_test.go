@@ -113,24 +113,25 @@ func desyncProven() *diagnosis.Diagnosis {
 		{Fault: "pool-paused", Subject: pool("master"), Outcome: fault.Absent, Title: "pool master is paused", Severity: fault.Warning},
 	}
 	d.Roots = []diagnosis.Root{{
-		Key: root, Title: d.Findings[6].Title, Severity: fault.Error, Confidence: diagnosis.Proven, Since: ago(72 * time.Minute),
+		Fault: root.Fault, Severity: fault.Error, Refused: []string{"patch-annotations-blindly"}, Deadlock: 1,
 		Means: "The bootstrap host rendered this pool once and the controller in the cluster rendered it again with another input, so under another name. The first masters were given the first name. They wait for a config that no one will create, the pool waits for the masters, and the machine config server has nothing to give to the next master.",
-		Evidence: []evidence.Item{
-			item("nodes/control0", "metadata.annotations[machineconfiguration.openshift.io/currentConfig]", "rendered-master-0aa1f5c2d3e4b5a697887766554433aa (control0, control1)"),
-			item("machineconfigpools/master", "spec.configuration.name", "the pool wants rendered-master-7c3f09d8e7f6a5b4c3d2e1f00f1e2d3c; status.configuration.name is empty, 0 of 2 machines updated"),
-			logged("namespaces/openshift-machine-config-operator/pods/machine-config-server-x2k9p/machine-config-server/logs/current.log", 4711, `2026-05-01T10:51:02.123456789Z E0501 10:51:02.123402       1 api.go:183] couldn't get config for req: {master 0xc0004f2a80}, error: could not fetch config , err: machineconfig.machineconfiguration.openshift.io "" not found`),
-			item("machineconfigs", "", "no rendered-master-0aa1f5c2d3e4b5a697887766554433aa among 14 objects"),
-		},
-		Explains: []fault.Key{hold[0], hold[1], key(never, pool("master")), key(empty, pool("master")), key(fetch500, host("control2")),
-			key("etcd-too-few-members", fault.Subject{Kind: fault.Cluster}), key("operator-degraded", operator("authentication")), key("operator-degraded", operator("machine-config"))},
-		RuledOut: []diagnosis.RuledOut{
-			{Key: key("pool-paused", pool("master")), Title: "pool master is paused", Reason: "spec.paused is false"},
-			{Key: key("node-disk-drift", host("control0")), Title: "files on control0 differ from its config", Reason: "the config that it names does not exist, so nothing could be compared"},
-			{Key: key("controllerconfig-missing", fault.Subject{Kind: fault.Cluster}), Title: "there is no ControllerConfig", Reason: "controllerconfigs/machine-config-controller exists"},
-			{Key: key("mcs-wrong-pool", host("control2")), Title: "host control2 asks for a pool that does not exist", Reason: "it asks for /config/master"},
-		},
-		Remedies: []fault.Advice{adopt()}, Refused: []string{"patch-annotations-blindly"}, Deadlock: 1,
-	}}
+		Cases: []diagnosis.Case{{Key: root, Title: d.Findings[6].Title, Confidence: diagnosis.Proven, Since: ago(72 * time.Minute),
+			Evidence: []evidence.Item{
+				item("nodes/control0", "metadata.annotations[machineconfiguration.openshift.io/currentConfig]", "rendered-master-0aa1f5c2d3e4b5a697887766554433aa (control0, control1)"),
+				item("machineconfigpools/master", "spec.configuration.name", "the pool wants rendered-master-7c3f09d8e7f6a5b4c3d2e1f00f1e2d3c; status.configuration.name is empty, 0 of 2 machines updated"),
+				logged("namespaces/openshift-machine-config-operator/pods/machine-config-server-x2k9p/machine-config-server/logs/current.log", 4711, `2026-05-01T10:51:02.123456789Z E0501 10:51:02.123402       1 api.go:183] couldn't get config for req: {master 0xc0004f2a80}, error: could not fetch config , err: machineconfig.machineconfiguration.openshift.io "" not found`),
+				item("machineconfigs", "", "no rendered-master-0aa1f5c2d3e4b5a697887766554433aa among 14 objects"),
+			},
+			Explains: []fault.Key{hold[0], hold[1], key(never, pool("master")), key(empty, pool("master")), key(fetch500, host("control2")),
+				key("etcd-too-few-members", fault.Subject{Kind: fault.Cluster}), key("operator-degraded", operator("authentication")), key("operator-degraded", operator("machine-config"))},
+			RuledOut: []diagnosis.RuledOut{
+				{Key: key("pool-paused", pool("master")), Title: "pool master is paused", Reason: "spec.paused is false"},
+				{Key: key("node-disk-drift", host("control0")), Title: "files on control0 differ from its config", Reason: "the config that it names does not exist, so nothing could be compared"},
+				{Key: key("controllerconfig-missing", fault.Subject{Kind: fault.Cluster}), Title: "there is no ControllerConfig", Reason: "controllerconfigs/machine-config-controller exists"},
+				{Key: key("mcs-wrong-pool", host("control2")), Title: "host control2 asks for a pool that does not exist", Reason: "it asks for /config/master"},
+			},
+			Remedies: []fault.Advice{adopt()},
+		}}}}
 	d.Deadlocks = []diagnosis.Deadlock{{
 		Members: []fault.Key{hold[0], hold[1], key(never, pool("master")), root}, Opens: root, Remedy: "adopt-spec-config",
 	}}
@@ -203,24 +204,25 @@ func twoRoots() *diagnosis.Diagnosis {
 	d.Findings = append(d.Findings,
 		present(approver.Fault, approver.Subject, "the machine-approver does not run", fault.Error),
 		present(expired.Fault, expired.Subject, "the certificate that signs kubelets expired", fault.Warning))
-	r1 := diagnosis.Root{Key: approver, Title: "the machine-approver does not run", Severity: fault.Error, Confidence: diagnosis.Likely, Since: ago(50 * time.Hour),
-		Means:    "No one approves the requests of machines that join.",
+	c1 := diagnosis.Case{Key: approver, Title: "the machine-approver does not run", Confidence: diagnosis.Likely, Since: ago(50 * time.Hour),
 		Lowered:  "the condition holds, the mechanism itself was not seen",
 		Evidence: []evidence.Item{item("-n openshift-cluster-machine-approver deployments/machine-approver", "status.availableReplicas", "0 of 1 replicas available")},
-		RuledOut: []diagnosis.RuledOut{}, Remedies: []fault.Advice{}, Refused: []string{"approve-everything"}}
+		RuledOut: []diagnosis.RuledOut{}, Remedies: []fault.Advice{}}
 	for i, h := range hosts {
-		r1.Explains = append(r1.Explains, key("csr-waits", host(h.Name)))
+		c1.Explains = append(c1.Explains, key("csr-waits", host(h.Name)))
 		strength := fault.Certain
 		if i == 0 {
 			strength = fault.LikelyEdge
 		}
 		d.Edges = append(d.Edges, diagnosis.EdgeSeen{Cause: approver, Effect: key("csr-waits", host(h.Name)), Strength: strength})
 	}
-	r2 := diagnosis.Root{Key: expired, Title: "the certificate that signs kubelets expired", Severity: fault.Warning, Confidence: diagnosis.Proven,
-		Means:    "No kubelet can renew its certificate any more.",
+	c2 := diagnosis.Case{Key: expired, Title: "the certificate that signs kubelets expired", Confidence: diagnosis.Proven,
 		Evidence: []evidence.Item{item("-n openshift-kube-controller-manager secrets/csr-signer", "data[tls.crt]", "notAfter 2026-04-30T08:00:00Z")},
-		Explains: []fault.Key{}, RuledOut: []diagnosis.RuledOut{}, Remedies: []fault.Advice{}, Refused: []string{}}
-	d.Roots = []diagnosis.Root{r1, r2}
+		Explains: []fault.Key{}, RuledOut: []diagnosis.RuledOut{}, Remedies: []fault.Advice{}}
+	d.Roots = []diagnosis.Root{
+		{Fault: approver.Fault, Means: "No one approves the requests of machines that join.", Severity: fault.Error, Refused: []string{"approve-everything"}, Cases: []diagnosis.Case{c1}},
+		{Fault: expired.Fault, Means: "No kubelet can renew its certificate any more.", Severity: fault.Warning, Refused: []string{}, Cases: []diagnosis.Case{c2}},
+	}
 	d.Verdict = diagnosis.Verdict{Class: diagnosis.Undetermined, Cause: diagnosis.CauseKnown, Reason: "the catalogue knows no remedy for approver-stopped, kubelet-ca-expired"}
 	diagnose.Group(d)
 	return d

@@ -39,7 +39,9 @@ func SARIF(w io.Writer, d *diagnosis.Diagnosis, o Options) error {
 		},
 	}
 	for _, r := range d.Roots {
-		run.Results = append(run.Results, s.root(r))
+		for _, c := range r.Cases {
+			run.Results = append(run.Results, s.root(r.Alone(c)))
+		}
 	}
 	for _, u := range d.Unexplained {
 		run.Results = append(run.Results, s.unexplained(u))
@@ -177,23 +179,25 @@ func (s *sarif) fingerprint(k fault.Key) string {
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }
 
+// root is a root with one case as a result.
 func (s *sarif) root(r diagnosis.Root) sarifResult {
-	message := s.title(r.Key) + ". " + r.Means
-	if r.Lowered != "" {
-		message += " Not proven: " + r.Lowered + "."
+	c := r.Cases[0]
+	message := s.title(c.Key) + ". " + r.Means
+	if c.Lowered != "" {
+		message += " Not proven: " + c.Lowered + "."
 	}
-	out := s.result(r.Key, r.Severity, message, r.Evidence)
+	out := s.result(c.Key, r.Severity, message, c.Evidence)
 	out.CodeFlows = s.flows(r)
 	ruled := []string{}
-	for _, o := range r.RuledOut {
+	for _, o := range c.RuledOut {
 		ruled = append(ruled, o.Fault+" ("+o.Subject.String()+"): "+ruledOutWords(o))
 	}
 	out.Properties = map[string]any{
-		"role": "root", "confidence": r.Confidence, "explains": append([]fault.Key{}, r.Explains...), "ruledOut": ruled,
-		"remedies": append([]fault.Advice{}, r.Remedies...), "refused": append([]string{}, r.Refused...), "deadlock": r.Deadlock > 0,
+		"role": "root", "confidence": c.Confidence, "explains": append([]fault.Key{}, c.Explains...), "ruledOut": ruled,
+		"remedies": append([]fault.Advice{}, c.Remedies...), "refused": append([]string{}, r.Refused...), "deadlock": r.Deadlock > 0,
 	}
-	if !r.Since.IsZero() {
-		out.Properties["since"] = clock(r.Since)
+	if !c.Since.IsZero() {
+		out.Properties["since"] = clock(c.Since)
 	}
 	return out
 }
@@ -216,7 +220,7 @@ func (s *sarif) unexplained(u diagnosis.Unexplained) sarifResult {
 // first and ends where it begins.
 func (s *sarif) flows(r diagnosis.Root) []sarifCodeFlow {
 	var list []sarifCodeFlow
-	begin := &link{fault: r.Fault, keys: []fault.Key{r.Key}}
+	begin := &link{fault: r.Fault, keys: r.Keys()}
 	if i := r.Deadlock - 1; i >= 0 && i < len(s.d.Deadlocks) {
 		ring := loop(s.d, s.d.Deadlocks[i])
 		list = append(list, s.flow("deadlock: these block one another", append(slices.Clone(ring), ring[:1]...)))

@@ -55,7 +55,11 @@ func checkSARIF(t *testing.T, log sarifLog, d *diagnosis.Diagnosis) {
 		t.Fatalf("version %q, %d runs", log.Version, len(log.Runs))
 	}
 	run := log.Runs[0]
-	if want := len(d.Roots) + len(d.Unexplained) + len(d.Accepted); len(run.Results) != want {
+	cases := 0
+	for _, r := range d.Roots {
+		cases += len(r.Cases)
+	}
+	if want := cases + len(d.Unexplained) + len(d.Accepted); len(run.Results) != want {
 		t.Errorf("%d results, want %d", len(run.Results), want)
 	}
 	ids := map[string]bool{}
@@ -73,7 +77,7 @@ func checkSARIF(t *testing.T, log sarifLog, d *diagnosis.Diagnosis) {
 		if !slices.Contains([]string{"error", "warning", "note"}, r.Level) || r.Kind != "fail" || r.Message.Text == "" {
 			t.Errorf("result %q: level %q, kind %q", r.RuleID, r.Level, r.Kind)
 		}
-		if accepted := i >= len(d.Roots)+len(d.Unexplained); r.Suppressions == nil || len(r.Suppressions) > 0 != accepted || len(r.Locations) != 1 {
+		if accepted := i >= cases+len(d.Unexplained); r.Suppressions == nil || len(r.Suppressions) > 0 != accepted || len(r.Locations) != 1 {
 			t.Errorf("result %q: suppressions %v, %d locations", r.RuleID, r.Suppressions, len(r.Locations))
 		}
 		for _, x := range r.Suppressions {
@@ -131,8 +135,8 @@ func TestSARIFFingerprints(t *testing.T) {
 	later := twoRoots()
 	later.Source.Name, later.Now = "./another", later.Now.Add(time.Hour)
 	for i := range later.Roots {
-		later.Roots[i].Since = later.Now
-		later.Roots[i].Evidence = nil
+		later.Roots[i].Cases[0].Since = later.Now
+		later.Roots[i].Cases[0].Evidence = nil
 	}
 	second, _ := sarifOf(t, later, options(Style{}))
 	seen := map[string]bool{}

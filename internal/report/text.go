@@ -23,7 +23,7 @@ type Options struct {
 	Source    string // flags that a command needs to read the same source again
 	Answer    string // flags that change the answer: only diagnose and the list of hosts take them
 	Refused   map[string]Remedy
-	Plan      func(r diagnosis.Root, only bool) string // the command that plans the repair of a root, of the only one; nil or "": there is none
+	Plan      func(c diagnosis.Case, only bool) string // the command that plans the repair of a cause, of the only one; nil or "": there is none
 	Subject   *fault.Subject                           // the diagnosis was narrowed to it
 	All       bool                                     // also hosts that are done
 	NoHeaders bool
@@ -93,9 +93,8 @@ func (t *text) answer() {
 	t.hostsLine()
 	t.subject()
 	t.accepted(true)
-	roots := sameRoots(t.d)
-	for i, r := range roots {
-		t.root(i, len(roots), r)
+	for i, r := range t.d.Roots {
+		t.root(i, len(t.d.Roots), r)
 	}
 	t.elsewhere()
 	t.unexplained()
@@ -108,8 +107,8 @@ func (t *text) answer() {
 		return
 	}
 	t.hosts()
-	for i, r := range roots {
-		t.causeDetails(i, len(roots), r)
+	for i, r := range t.d.Roots {
+		t.causeDetails(i, len(t.d.Roots), r)
 	}
 	t.openDetails()
 	if t.o.Wide {
@@ -143,7 +142,7 @@ func (t *text) verdictReason() string {
 		reason = count(len(t.d.Groups.Unexplained), "problem", "problems") + ", cause unknown"
 	case t.d.Verdict.Class == diagnosis.CannotCheck, t.d.Verdict.Class == diagnosis.OnlyAccepted:
 	case len(t.d.Roots) > 0 && (t.d.Verdict.Class != diagnosis.Undetermined || t.d.Verdict.Fix == ""):
-		reason = count(len(sameRoots(t.d)), "cause", "causes")
+		reason = count(len(t.d.Roots), "cause", "causes")
 		if fix := t.d.Verdict.Fix; fix != "" {
 			reason += ", " + strings.TrimSuffix(fixers[fix]+": "+t.d.Verdict.Where, ": ")
 		}
@@ -272,12 +271,12 @@ func (t *text) elsewhere() {
 	t.blank()
 	t.head(0, "Causes in the cluster that are not proven to concern it")
 	whole := newText(t.o.Whole, t.o)
-	for i, r := range sameRoots(t.o.Whole) {
+	for i, r := range t.o.Whole.Roots {
 		if i == fewSuspects {
 			t.line(2, span{dim, "and more"})
 			break
 		}
-		t.para(0, span{red, t.sign(signBad) + " "}, plain, whole.linkTitle(&link{keys: r.keys}))
+		t.para(0, span{red, t.sign(signBad) + " "}, plain, whole.linkTitle(&link{keys: r.Keys()}))
 	}
 	t.line(2, span{cyan, t.o.again("diagnose")})
 }

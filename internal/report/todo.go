@@ -36,11 +36,11 @@ func actorWords(by fault.Actor, where string) string {
 }
 
 // todo writes what to do about a cause: the first remedy in full, the others by name.
-func (t *text) todo(r diagnosis.Root, only bool) {
-	if command := t.planCommand(r, only); command != "" {
+func (t *text) todo(r diagnosis.Root) {
+	if command := t.planCommand(r.Cases[0]); command != "" {
 		t.plan(r, command)
 	} else {
-		t.remedies(r.Remedies, t.opens(r))
+		t.remedies(r.Cases[0].Remedies, t.opens(r))
 	}
 	t.refused(r.Refused)
 	if t.short == wholeAnswer {
@@ -49,11 +49,11 @@ func (t *text) todo(r diagnosis.Root, only bool) {
 }
 
 // planCommand is the command that plans the repair of a cause, empty where there is none.
-func (t *text) planCommand(r diagnosis.Root, only bool) string {
-	if len(r.Remedies) == 0 || !r.Remedies[0].Fix || t.o.Plan == nil {
+func (t *text) planCommand(c diagnosis.Case) string {
+	if len(c.Remedies) == 0 || !c.Remedies[0].Fix || t.o.Plan == nil {
 		return ""
 	}
-	return t.o.Plan(r, only)
+	return t.o.Plan(c, t.d.OneCase())
 }
 
 // plan writes the command that plans the repair of a cause, and what it can do.
@@ -66,7 +66,8 @@ func (t *text) plan(r diagnosis.Root, command string) {
 	t.line(4, span{cyan, command})
 	opens := t.opens(r)
 	var steps []string
-	rest := slices.Clone(r.Remedies)
+	remedies := r.Cases[0].Remedies
+	rest := slices.Clone(remedies)
 	for len(rest) > 0 && rest[0].Fix {
 		words := rest[0].ID + " (risk: " + string(rest[0].Risk)
 		if rest[0].ID == opens {
@@ -76,7 +77,7 @@ func (t *text) plan(r diagnosis.Root, command string) {
 	}
 	t.lead(2, span{bold, "It can use: "}, "  ", plain, strings.Join(steps, ", "), 0)
 	if t.o.Wide {
-		for _, a := range r.Remedies[:len(steps)] {
+		for _, a := range remedies[:len(steps)] {
 			t.lead(2, span{bold, "By hand: "}, "  ", plain, t.about(a, opens), 0)
 			t.requires(a)
 			t.steps(a)
@@ -84,7 +85,7 @@ func (t *text) plan(r diagnosis.Root, command string) {
 			t.costs(a)
 		}
 	} else {
-		t.verify(r.Remedies[0].Verify)
+		t.verify(remedies[0].Verify)
 	}
 	t.others(rest, opens)
 }

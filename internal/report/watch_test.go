@@ -53,7 +53,8 @@ func withoutAPI(run int, d *diagnosis.Diagnosis) {
 		d.Hosts, d.Roots, d.Verdict.Class = nil, nil, diagnosis.CannotCheck
 		d.Groups = diagnosis.Groups{}
 		d.Coverage = []evidence.Coverage{{Need: "nodes", State: evidence.Missing, Why: evidence.Unreachable}}
-		d.Roots = []diagnosis.Root{{Key: key("api-vip-unreachable", fault.Subject{Kind: fault.Cluster}), Layer: "api", Title: "nothing answers at the API address 192.0.2.5:6443"}}
+		d.Roots = []diagnosis.Root{{Fault: "api-vip-unreachable", Layer: "api", Cases: []diagnosis.Case{
+			{Key: key("api-vip-unreachable", fault.Subject{Kind: fault.Cluster}), Title: "nothing answers at the API address 192.0.2.5:6443"}}}}
 	}
 }
 
@@ -102,7 +103,7 @@ func TestWatchScreenIsClean(t *testing.T) {
 	f, _ := followed(func() *diagnosis.Diagnosis {
 		d := desyncProven()
 		d.Hosts[2].Name = "evil\x1b[2Jhost"
-		d.Roots[0].Title = "title \x1b]0;owned\a and \u202e"
+		d.Roots[0].Cases[0].Title = "title \x1b]0;owned\a and \u202e"
 		return d
 	})
 	text := strings.Join(WatchScreen(f.View(), noon, WatchSize{Width: 80, Height: 40}, options(Style{Width: 80})), "\n")

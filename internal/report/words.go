@@ -32,6 +32,9 @@ var headlines = map[diagnosis.VerdictClass]headline{
 // planSource is the kind of a source that is a plan: internal/source/plan.
 const planSource = "plan"
 
+// textSource is the kind of a source that somebody copied together: internal/source/paste.
+const textSource = "text"
+
 // headlineOf adds to the class whether a cause is known and how much is accepted, and says
 // WARNING where nothing that is present and not accepted is an error.
 func headlineOf(d *diagnosis.Diagnosis) headline {
@@ -42,6 +45,8 @@ func headlineOf(d *diagnosis.Diagnosis) headline {
 	case known:
 	case d.Verdict.Cause == diagnosis.CauseNone && d.Source.Kind == planSource:
 		h = headline{signOpen, yellow, "NO MISTAKE FOUND SO FAR"}
+	case d.Verdict.Cause == diagnosis.CauseNone && d.Source.Kind == textSource:
+		h = headline{signOpen, yellow, "NO KNOWN SIGN OF TROUBLE IN THIS TEXT"}
 	case d.Verdict.Cause == diagnosis.CauseNone: // nothing is wrong in what is there
 		h = headline{signOpen, yellow, "TOO LITTLE COLLECTED"}
 	case len(d.Roots) > 0:

@@ -15,8 +15,25 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"syscall"
 )
+
+// Path returns where journals and pre-images lie: the override if it is set, else
+// $XDG_STATE_HOME/rollcall, else ~/.local/state/rollcall.
+func Path(override string, env func(string) string) (string, error) {
+	if override != "" {
+		return override, nil
+	}
+	if d := env("XDG_STATE_HOME"); filepath.IsAbs(d) {
+		return filepath.Join(d, "rollcall"), nil
+	}
+	home := env("HOME")
+	if home == "" {
+		return "", errors.New("find state directory: neither XDG_STATE_HOME nor HOME is set; name one with --state-dir")
+	}
+	return filepath.Join(home, ".local", "state", "rollcall"), nil
+}
 
 // UnsafeError says that something in the state directory may be somebody else's.
 type UnsafeError struct {

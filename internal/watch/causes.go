@@ -25,16 +25,15 @@ func (f *Follower) stepCauses(d *diagnosis.Diagnosis) []Event {
 	blocking := f.blocking(d)
 	now := map[string]Cause{}
 	symptoms := map[string]bool{}
-	for _, g := range d.Groups.Roots {
-		r := d.Roots[g.First]
-		c := Cause{Fault: g.Fault, Title: r.Title, Severity: r.Severity, Confidence: r.Confidence, Since: r.Since, api: r.Layer == apiLayer, key: r.Key}
-		for _, s := range g.Subjects {
-			k := fault.Key{Fault: g.Fault, Subject: s}
-			c.Subjects = append(c.Subjects, s.String())
+	for _, r := range d.Roots {
+		first := r.Cases[0]
+		c := Cause{Fault: r.Fault, Title: first.Title, Severity: r.Severity, Confidence: first.Confidence, Since: first.Since, api: r.Layer == apiLayer, key: first.Key}
+		for _, k := range r.Keys() {
+			c.Subjects = append(c.Subjects, k.Subject.String())
 			c.Blocks = c.Blocks || blocking[k]
 		}
 		if c.Severity.Rank() > fault.Info.Rank() && (!f.rules.Narrowed || c.Blocks || c.api) {
-			now["cause "+g.Fault] = c
+			now["cause "+r.Fault] = c
 		}
 	}
 	for _, g := range d.Groups.Unexplained {

@@ -157,7 +157,7 @@ func (f *Follower) api(away bool) []Event {
 func (f *Follower) pathCause() string {
 	for _, r := range f.last.Diagnosis.Roots {
 		if r.Layer == apiLayer {
-			return r.Title
+			return r.Cases[0].Title
 		}
 	}
 	return ""

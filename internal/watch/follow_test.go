@@ -47,7 +47,7 @@ func root(id, layer string, c diagnosis.Confidence, severity fault.Severity, blo
 	return func(r *Run) {
 		d := r.Diagnosis
 		k := fault.Key{Fault: id, Subject: fault.Subject{Kind: fault.Pool, Name: "worker"}}
-		d.Roots = append(d.Roots, diagnosis.Root{Key: k, Layer: layer, Title: "the pool is broken", Severity: severity, Confidence: c})
+		d.Roots = append(d.Roots, diagnosis.Root{Fault: id, Layer: layer, Severity: severity, Cases: []diagnosis.Case{{Key: k, Title: "the pool is broken", Confidence: c}}})
 		d.Verdict.Class = diagnosis.RecoverableInPlace
 		for i := range d.Hosts {
 			if d.Hosts[i].Name == blocks {

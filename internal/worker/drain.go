@@ -108,7 +108,10 @@ func (r *Runner) empty(ctx context.Context, c Cluster, s Status, n Node, d Drain
 		}
 		r.report(name, "cordoned")
 	}
-	if err := r.evict(ctx, c, name, d); err != nil {
+	// A kubelet that does not run stops no pod: those that are being deleted stay until the Node is
+	// gone. They are not waited for where the machine, which goes first, is switched off for certain.
+	silent := n.Silent && r.Journal.Plan.Provider != ManualName
+	if err := r.evict(ctx, c, name, silent, d); err != nil {
 		back, end := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
 		defer end()
 		return errors.Join(err, r.uncordon(back, c, s))
@@ -149,7 +152,9 @@ func (r *Runner) Uncordon(ctx context.Context, c Cluster) (done []string, err er
 	return done, err
 }
 
-func (r *Runner) evict(ctx context.Context, c Cluster, node string, d Drain) error {
+// evict evicts the pods of a Node and waits until they are gone. With silent those that are being
+// deleted are not waited for.
+func (r *Runner) evict(ctx context.Context, c Cluster, node string, silent bool, d Drain) error {
 	timeout, every := d.Timeout, d.Every
 	if timeout == 0 {
 		timeout = 10 * time.Minute
@@ -168,6 +173,9 @@ func (r *Runner) evict(ctx context.Context, c Cluster, node string, d Drain) err
 		left, err := d.choose(pods)
 		if err != nil {
 			return err
+		}
+		if silent {
+			left = slices.DeleteFunc(left, func(p pod) bool { return p.leaving })
 		}
 		if len(left) == 0 {
 			return nil
@@ -194,7 +202,10 @@ func (r *Runner) evict(ctx context.Context, c Cluster, node string, d Drain) err
 }
 
 // pod is a pod that has to go.
-type pod struct{ namespace, name, uid string }
+type pod struct {
+	namespace, name, uid string
+	leaving              bool // it is being deleted
+}
 
 func names(pods []pod) []string {
 	var list []string
@@ -212,7 +223,10 @@ func (d Drain) choose(pods []map[string]any) ([]pod, error) {
 	var list []pod
 	var unmanaged, data []string
 	for _, o := range pods {
-		p := pod{evidence.String(o, "metadata", "namespace"), evidence.String(o, "metadata", "name"), evidence.String(o, "metadata", "uid")}
+		p := pod{
+			evidence.String(o, "metadata", "namespace"), evidence.String(o, "metadata", "name"), evidence.String(o, "metadata", "uid"),
+			evidence.String(o, "metadata", "deletionTimestamp") != "",
+		}
 		owner := controller(o)
 		switch phase := evidence.String(o, "status", "phase"); {
 		case phase == "Succeeded" || phase == "Failed", owner == "DaemonSet", evidence.String(o, "metadata", "annotations", "kubernetes.io/config.mirror") != "":

@@ -16,6 +16,7 @@ type guest struct {
 	cordoned bool
 	deleted  string
 	ready    []string
+	silent   bool // no kubelet stops its pods
 }
 
 func podOf(name, owner string, more ...string) map[string]any {
@@ -44,7 +45,11 @@ func (g *guest) Evict(_ context.Context, _, name, uid string) error {
 	}
 	g.pods = slices.DeleteFunc(g.pods, func(o map[string]any) bool {
 		m := o["metadata"].(map[string]any)
-		return m["name"] == name && m["uid"] == uid
+		if m["name"] != name || m["uid"] != uid {
+			return false
+		}
+		m["deletionTimestamp"] = "2026-03-01T12:00:00Z"
+		return !g.silent
 	})
 	return nil
 }
@@ -122,6 +127,21 @@ func TestRemoveRefused(t *testing.T) {
 				t.Errorf("cordoned %v, deleted %q, %v, machines %v", c.g.cordoned, c.g.deleted, steps(r), s.cloud.machines)
 			}
 		})
+	}
+}
+
+// TestRemoveDead: the pods of a machine that is dead are evicted, and stay while its Node does.
+// They are waited for where nothing switches the machine off.
+func TestRemoveDead(t *testing.T) {
+	for provider, want := range map[string]string{"test": "", ManualName: "1 pods of guest0 are not evicted"} {
+		s, r := joinedScene(t)
+		r.Journal.Plan.Provider = provider
+		s.nodes["guest0"] = Node{UID: "u0", Created: noon.Add(time.Minute), Silent: true}
+		g := &guest{ready: []string{"guest1"}, silent: true, pods: []map[string]any{podOf("web", "ReplicaSet")}}
+		err := r.Remove(t.Context(), g, "guest0", Drain{Timeout: 50 * time.Millisecond, Every: time.Millisecond, KeepAtLeast: 1})
+		if want == "" && (err != nil || g.deleted != "guest0 u0") || want != "" && (err == nil || !strings.Contains(err.Error(), want) || g.deleted != "") {
+			t.Errorf("%s: %v, deleted %q, want %q", provider, err, g.deleted, want)
+		}
 	}
 }
 

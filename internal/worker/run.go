@@ -18,6 +18,8 @@ type Node struct {
 	UID     string
 	Created time.Time
 	Ready   bool
+	// Silent says that the condition Ready is Unknown: its kubelet reports nothing.
+	Silent bool
 	// Cordoned is spec.unschedulable.
 	Cordoned bool
 	Kubelet  string // status.nodeInfo.kubeletVersion

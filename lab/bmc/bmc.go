@@ -58,6 +58,11 @@ type Config struct {
 	// trees in NVIDIA/libredfish:tests/mockups those of Dell, HPE and Supermicro list the boot
 	// source UefiHttp, Lenovo's does not; only NVIDIA's have the property itself.
 	HTTPBoot bool
+	// ClockOff is how far the controller's clock is ahead of ours; negative: behind.
+	ClockOff time.Duration
+	// NTP lets the controller take its time from time servers: it cannot be set then
+	// (openbmc phosphor-time-manager: "NTP: Fail to set").
+	NTP bool
 	// MaxFailures locks the account after as many refused logins in a row;
 	// 0 never does.
 	MaxFailures int
@@ -87,6 +92,8 @@ type Trouble struct {
 	ReadOnly bool
 	// Forbidden answers 403 to reads, but for the service root.
 	Forbidden bool
+	// ClockStuck accepts a time and keeps its own.
+	ClockStuck bool
 	// Delay is waited before every answer.
 	Delay time.Duration
 	// Hang accepts requests and never answers.
@@ -120,6 +127,7 @@ type BMC struct {
 	failures int
 	locked   bool
 	override override
+	clockOff time.Duration
 	media    map[string]string // slot: image
 	sessions map[string]string // token: path of the session
 	nextID   int
@@ -161,7 +169,7 @@ func Start(cfg Config) (*BMC, error) {
 		return nil, fmt.Errorf("start BMC of %s: %w", cfg.Name, err)
 	}
 	b := &BMC{
-		cfg: cfg, url: "https://" + listener.Addr().String(), cert: pair.Cert, on: cfg.On,
+		cfg: cfg, url: "https://" + listener.Addr().String(), cert: pair.Cert, on: cfg.On, clockOff: cfg.ClockOff,
 		override: override{enabled: "Disabled", target: "None", mode: "UEFI"}, media: map[string]string{}, sessions: map[string]string{},
 	}
 	b.server = &http.Server{
@@ -225,6 +233,20 @@ func (b *BMC) SetPassword(pass string) {
 	defer b.mu.Unlock()
 	b.cfg.Pass = pass
 	clear(b.sessions)
+}
+
+// ClockOff is how far the controller's clock is ahead of ours.
+func (b *BMC) ClockOff() time.Duration {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.clockOff
+}
+
+// SetClockOff changes it, as a person at the controller's web page does.
+func (b *BMC) SetClockOff(off time.Duration) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.clockOff = off
 }
 
 // SetPower switches the machine at its button, past the controller.

@@ -136,12 +136,12 @@ func (b *BMC) tree() map[string]fields {
 	})
 	add("Manager.v1_11_0.Manager", manager, "Manager", fields{
 		"ManagerType": "BMC", "Model": s.bmc, "FirmwareVersion": s.firmware, "Status": healthy,
-		"DateTime": time.Now().In(s.zone).Format("2006-01-02T15:04:05Z07:00"), "DateTimeLocalOffset": time.Now().In(s.zone).Format("-07:00"),
+		"DateTime": b.now().Format(clockForm), "DateTimeLocalOffset": b.now().Format("-07:00"),
 		"NetworkProtocol": at(manager + "/NetworkProtocol"), "Links": fields{"ManagerForServers": []fields{at(system)}},
 	})
 	protocol := fields{"HTTPS": fields{"ProtocolEnabled": true, "Port": 443}}
 	if s.ntp {
-		protocol["NTP"] = fields{"ProtocolEnabled": false, "NTPServers": []string{}}
+		protocol["NTP"] = fields{"ProtocolEnabled": b.cfg.NTP, "NTPServers": []string{}}
 	}
 	add("ManagerNetworkProtocol.v1_8_0.ManagerNetworkProtocol", manager+"/NetworkProtocol", "Network Protocol", protocol)
 	b.addSystem(t, system, manager, add, collect, at)

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 )
 
 // write does what changes something: a reset, the boot override, virtual media.
@@ -21,6 +22,8 @@ func (b *BMC) write(w http.ResponseWriter, r *http.Request, path string) {
 		b.reset(w, text(body, "ResetType"))
 	case r.Method == http.MethodPatch && path == b.SystemPath():
 		b.patchSystem(w, body)
+	case r.Method == http.MethodPatch && path == root+"/Managers/"+b.shape().manager:
+		b.patchClock(w, body)
 	case r.Method == http.MethodPost && slot != "" && action == "VirtualMedia.InsertMedia" && b.shape().insert != byPatch:
 		b.insert(w, slot, text(body, "Image"))
 	case r.Method == http.MethodPost && slot != "" && action == "VirtualMedia.EjectMedia" && b.shape().insert != byPatch:
@@ -118,6 +121,33 @@ func (b *BMC) patchSystem(w http.ResponseWriter, body map[string]any) {
 	}
 	b.override = next
 	w.WriteHeader(http.StatusNoContent)
+}
+
+// clockForm is how a controller writes a time: with its offset, in whole seconds.
+const clockForm = "2006-01-02T15:04:05Z07:00"
+
+// now is the time of the controller's clock. The caller holds the lock.
+func (b *BMC) now() time.Time { return time.Now().Add(b.clockOff).In(b.shape().zone) }
+
+// patchClock sets the controller's clock. An iLO takes its time from time servers or from the
+// host, and from no one else (HPEDevCom/redfishdocs: ilos/supplementDocuments/managingTime.md).
+func (b *BMC) patchClock(w http.ResponseWriter, body map[string]any) {
+	at, err := time.Parse(time.RFC3339, text(body, "DateTime"))
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch {
+	case err != nil || len(body) != 1:
+		fail(w, http.StatusBadRequest, "PropertyValueFormatError", "The value provided for the property DateTime is of a different format than the property can accept.")
+	case b.cfg.Vendor == HPE:
+		fail(w, http.StatusBadRequest, "PropertyNotWritable", "The property DateTime is a read-only property and cannot be assigned a value.")
+	case b.cfg.NTP:
+		fail(w, http.StatusBadRequest, "PropertyNotWritable", "The property DateTime cannot be assigned a value while NTP is enabled.")
+	default:
+		if !b.trouble.ClockStuck {
+			b.clockOff = time.Until(at)
+		}
+		w.WriteHeader(http.StatusNoContent)
+	}
 }
 
 // targets are what a system can boot from.

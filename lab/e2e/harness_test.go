@@ -197,7 +197,7 @@ func (w *world) command(args ...string) *exec.Cmd {
 	return cmd
 }
 
-// diagnosis is what the tests look at in the JSON contract.
+// diagnosis is what the tests look at in the JSON contract, with each case of a root as one.
 type diagnosis struct {
 	Verdict     struct{ Class, Reason string }
 	Roots       []root
@@ -238,11 +238,23 @@ func (s subject) String() string { return s.Kind + "/" + s.Name }
 
 func parse(t *testing.T, r result) diagnosis {
 	t.Helper()
-	var d diagnosis
-	if err := json.Unmarshal([]byte(r.out), &d); err != nil {
+	var doc struct {
+		diagnosis
+		Roots []struct {
+			Deadlock int
+			Cases    []root
+		}
+	}
+	if err := json.Unmarshal([]byte(r.out), &doc); err != nil {
 		t.Fatalf("the output is no JSON: %v\n%s", err, r)
 	}
-	return d
+	for _, r := range doc.Roots {
+		for _, c := range r.Cases {
+			c.Deadlock = r.Deadlock
+			doc.diagnosis.Roots = append(doc.diagnosis.Roots, c)
+		}
+	}
+	return doc.diagnosis
 }
 
 // roots renders the roots for comparison: fault, subject, confidence.

@@ -1,6 +1,7 @@
 // Command rollcall-provider-redfish makes the workers of `rollcall worker --provider redfish`:
 // servers with a BMC that boot a live ISO of RHCOS from virtual media once, which installs to
-// the disk that was named. docs/provider-redfish.md has its options.
+// the disk that was named. docs/provider-redfish.md has its options. With the word clock it
+// sets the clock of a BMC: docs/bmc-clock.md.
 //
 // Invariants:
 //   - A server that is switched on is never touched, unless this run has switched it on.
@@ -22,6 +23,13 @@ import (
 func main() {
 	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer cancel()
+	if len(os.Args) > 1 && os.Args[1] == "clock" {
+		if err := runClock(ctx, os.Args[2:], os.Stdout, os.Getenv); err != nil {
+			fmt.Fprintln(os.Stderr, "rollcall-provider-redfish: clock:", err)
+			os.Exit(1)
+		}
+		return
+	}
 	if err := provider.Serve(ctx, os.Stdin, os.Stdout, &servers{}); err != nil {
 		fmt.Fprintln(os.Stderr, "rollcall-provider-redfish:", err)
 		os.Exit(1)

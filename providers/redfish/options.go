@@ -71,19 +71,28 @@ func parseOptions(o provider.Order) (options, error) {
 		return p, fmt.Errorf("--option hosts=%s: %w", o.Options["hosts"], err)
 	}
 	for name, s := range p.hosts {
-		u, err := url.Parse(s.BMC)
 		switch {
-		case err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil || !strings.HasPrefix(u.Path, "/redfish/v1/Systems/"):
-			return p, fmt.Errorf("hosts: %s: bmc %.100q: want https://HOST/redfish/v1/Systems/ID", name, s.BMC)
+		case s.check(name) != nil:
+			return p, s.check(name)
 		case !diskForm.MatchString(s.Disk):
 			return p, fmt.Errorf("hosts: %s: disk %.100q: want /dev/disk/by-id/... or by-path, which is overwritten", name, s.Disk)
 		case s.Boot != "" && s.Boot != byMedia && s.Boot != byHTTP:
 			return p, fmt.Errorf("hosts: %s: boot %.40q: want %s or %s", name, s.Boot, byMedia, byHTTP)
-		case s.UUID == "":
-			return p, fmt.Errorf("hosts: %s: uuid is missing: it is in the system's resource, and on a label of many servers", name)
 		}
 	}
 	return p, nil
+}
+
+// check judges what leads to the BMC.
+func (s server) check(name string) error {
+	u, err := url.Parse(s.BMC)
+	switch {
+	case err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil || !strings.HasPrefix(u.Path, "/redfish/v1/Systems/"):
+		return fmt.Errorf("hosts: %s: bmc %.100q: want https://HOST/redfish/v1/Systems/ID", name, s.BMC)
+	case s.UUID == "":
+		return fmt.Errorf("hosts: %s: uuid is missing: it is in the system's resource, and on a label of many servers", name)
+	}
+	return nil
 }
 
 // login is the content of a credentials file.

@@ -223,7 +223,8 @@ func (m *MCS) leaf(shown shownChain) {
 }
 
 // onPrem are the platforms whose pointer names the API VIP itself instead of
-// api-int (openshift/machine-config-operator:pkg/operator/sync.go getIgnitionHost).
+// api-int (openshift/machine-config-operator:pkg/operator/sync.go getIgnitionHost,
+// openshift/installer:pkg/asset/ignition/machine/node.go pointerIgnitionConfig).
 var onPrem = map[string]string{"BareMetal": "baremetal", "OpenStack": "openstack", "VSphere": "vsphere", "oVirt": "ovirt", "Nutanix": "nutanix"}
 
 func (m *MCS) askedNames(ctx context.Context, w *facts.World, leaf *x509.Certificate) error {
@@ -232,10 +233,11 @@ func (m *MCS) askedNames(ctx context.Context, w *facts.World, leaf *x509.Certifi
 		return err
 	}
 	var asked, uncovered []string
-	if host := hostOf(evidence.String(infra.Content, "status", "apiServerInternalURI")); ok && host != "" {
+	vip, only := firstVIP(infra)
+	if host := hostOf(evidence.String(infra.Content, "status", "apiServerInternalURI")); ok && host != "" && !only {
 		asked = append(asked, host)
 	}
-	if vip := firstVIP(infra); vip != "" {
+	if vip != "" {
 		asked = append(asked, vip)
 	}
 	var hidden error
@@ -256,17 +258,22 @@ func (m *MCS) askedNames(ctx context.Context, w *facts.World, leaf *x509.Certifi
 	return nil
 }
 
-func firstVIP(infra evidence.Object) string {
+// firstVIP returns the address that pointers lead to, if there is one. only reports that
+// none leads to api-int then: on Nutanix the installer's do not, and those that the
+// operator makes do.
+func firstVIP(infra evidence.Object) (vip string, only bool) {
 	status, _ := evidence.Field(infra.Content, "status", "platformStatus").(map[string]any)
-	section := onPrem[evidence.String(status, "type")]
+	platform := evidence.String(status, "type")
+	section := onPrem[platform]
 	if section == "" {
-		return ""
+		return "", false
 	}
 	if list, _ := evidence.Field(status, section, "apiServerInternalIPs").([]any); len(list) > 0 {
-		s, _ := list[0].(string)
-		return s
+		vip, _ = list[0].(string)
+	} else {
+		vip = evidence.String(status, section, "apiServerInternalIP")
 	}
-	return evidence.String(status, section, "apiServerInternalIP")
+	return vip, vip != "" && platform != "Nutanix"
 }
 
 // authorities compares the leaf with the authority that pointers are made with:

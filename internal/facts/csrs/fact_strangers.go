@@ -59,6 +59,9 @@ func readStrangers(ctx context.Context, w *facts.World, _ fault.Subject) (Strang
 	if err := namesKnown(ctx, w, roll); err != nil {
 		return Strangers{}, err
 	}
+	if renamed(all) {
+		return Strangers{}, evidence.Replaced(evidence.Objects(evidence.CSRs, ""), "the names of nodes outside of the requests themselves")
+	}
 	return strangersOf(list), nil
 }
 
@@ -146,6 +149,25 @@ func namesKnown(ctx context.Context, w *facts.World, roll *inventory.Inventory) 
 		return facts.NotApplicable("no Machine, BareMetalHost or Agent names the hosts of this cluster before they join")
 	}
 	return nil
+}
+
+// renamed reports whether the archive has other names in its text than in what is encoded
+// in it: no kubelet that asked under its own name did so for that name, and there are two
+// at least. Outside of an archive a request for another node's name is a single one: the
+// machine approver refuses it (openshift/cluster-machine-approver:pkg/controller/
+// csr_check.go validateCSRContents).
+func renamed(all []Request) bool {
+	askers := map[string]bool{}
+	for _, r := range all {
+		if !strings.HasPrefix(r.Requester, NodePrefix) || r.CN == "" || r.State != Issued {
+			continue
+		}
+		if r.Requester == r.CN {
+			return false
+		}
+		askers[r.Requester] = true
+	}
+	return len(askers) > 1
 }
 
 func strangersOf(list []Request) Strangers {

@@ -31,3 +31,28 @@ func TestStrangers(t *testing.T) {
 		t.Errorf("approver %q, requester %q, window %q, %d pieces of evidence", f.Approver.Value(), f.Requester.Value(), f.Window.Value(), len(f.Names.Proof()))
 	}
 }
+
+// TestRenamed: names that were replaced in the text of an archive alone are told by the
+// requests of kubelets that have a certificate; a single request for another name is not.
+func TestRenamed(t *testing.T) {
+	serving := func(requester, name string, state State) Request {
+		return Request{Kind: Serving, Requester: NodePrefix + requester, CN: NodePrefix + name, State: state}
+	}
+	for name, tt := range map[string]struct {
+		all  []Request
+		want bool
+	}{
+		"nothing":               {nil, false},
+		"its own name":          {[]Request{serving("w0", "w0", Issued)}, false},
+		"two of other names":    {[]Request{serving("node-a", "w0", Issued), serving("node-b", "w1", Issued)}, true},
+		"the same one twice":    {[]Request{serving("node-a", "w0", Issued), serving("node-a", "w1", Issued)}, false},
+		"one of its own name":   {[]Request{serving("node-a", "w0", Issued), serving("node-b", "w1", Issued), serving("w2", "w2", Issued)}, false},
+		"not issued":            {[]Request{serving("node-a", "w0", Pending), serving("node-b", "w1", Denied)}, false},
+		"requests not read":     {[]Request{{Requester: NodePrefix + "node-a", State: Issued}, {Requester: NodePrefix + "node-b", State: Issued}}, false},
+		"before they had names": {[]Request{{Kind: Client, Requester: Bootstrapper, CN: NodePrefix + "w0", State: Issued}}, false},
+	} {
+		if got := renamed(tt.all); got != tt.want {
+			t.Errorf("%s: %t, want %t", name, got, tt.want)
+		}
+	}
+}

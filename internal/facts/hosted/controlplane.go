@@ -23,7 +23,8 @@ type Workloads struct {
 	ApproverSince facts.Field[time.Time] `cel:"approverSince"`
 	Identity      facts.Field[string]    `cel:"identity"` // network-node-identity: it approves the network plugin's certificates
 	IdentitySince facts.Field[time.Time] `cel:"identitySince"`
-	Machines      facts.Field[string]    `cel:"machines"` // cluster-api and capi-provider: they make Machines
+	IdentityReady facts.Field[time.Time] `cel:"identityReady"` // since when it is available; zero: it is not, or that is not shown
+	Machines      facts.Field[string]    `cel:"machines"`      // cluster-api and capi-provider: they make Machines
 	MachinesSince facts.Field[time.Time] `cel:"machinesSince"`
 	OVN           facts.Field[string]    `cel:"ovn"` // ovnkube-control-plane
 	OVNSince      facts.Field[time.Time] `cel:"ovnSince"`
@@ -67,6 +68,12 @@ func readWorkloads(ctx context.Context, w *facts.World, _ fault.Subject) (Worklo
 		}
 		if part.state.Value() == "none" {
 			facts.Prove(none, part.state, part.since)
+		}
+	}
+	f.IdentityReady.Set(time.Time{}, f.Identity.Proof()...)
+	for _, o := range list {
+		if c := conditions.Find(conditions.Of(o), "Available"); o.Name == "network-node-identity" && f.Identity.Value() == "ready" && c.Status == "True" {
+			f.IdentityReady.Set(c.Since, c.Item())
 		}
 	}
 	return f, nil

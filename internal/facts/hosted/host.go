@@ -173,6 +173,7 @@ func (f *Host) agentMachine(h inventory.Host) {
 type Request struct {
 	Kind       facts.Field[string]    `cel:"kind"` // client, serving, network, other
 	State      facts.Field[string]    `cel:"state"`
+	Host       facts.Field[string]    `cel:"host"` // the node that it is for
 	Newest     facts.Field[bool]      `cel:"newest"`
 	Renews     facts.Field[bool]      `cel:"renews"`
 	Created    facts.Field[time.Time] `cel:"created"`
@@ -212,6 +213,7 @@ func readRequest(ctx context.Context, w *facts.World, s fault.Subject) (Request,
 	item := evidence.Item{Locator: r.Loc, Excerpt: string(r.Kind) + " request of " + r.Requester + ": " + string(r.State), Time: r.Created}
 	f.Kind.Set(string(r.Kind), item)
 	f.State.Set(string(r.State), item)
+	f.Host.Set(r.NodeName, item)
 	f.Renews.Set(r.Renews(), item)
 	f.Created.Set(r.Created, item)
 	f.Newest.Set(csrs.Newest(all, r), item)

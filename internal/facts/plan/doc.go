@@ -24,7 +24,7 @@ import (
 // Facts lists the facts of this package.
 func Facts() []facts.Fact {
 	return []facts.Fact{fileFact, nameFact, accessFact, proxyFact, networkFact, vipFact, hostFact, addressFact, agentFact, provisioningFact, manifestFact,
-		netNamesFact, netPortsFact, netAddressesFact, netTimeFact, netRegistriesFact}
+		netNamesFact, netPortsFact, netAddressesFact, netTimeFact, netRegistriesFact, netPathsFact}
 }
 
 var needs = []evidence.Need{evidence.Objects(evidence.Plans, "")}

@@ -86,6 +86,15 @@ type From struct {
 	Dial   func(ctx context.Context, network, address string) (net.Conn, error)
 	Lookup func(ctx context.Context, host string) ([]string, error)
 	NotRun func(error) bool
+	Paths  Paths // nil: paths are not measured from there
+}
+
+// Paths measures with the programs of the machine that is asked from. What they print is
+// foreign text.
+type Paths interface {
+	Addresses(ctx context.Context) (string, error)                             // ip -o addr
+	Ping(ctx context.Context, address string, size, count int) (string, error) // ping -M do, size without headers
+	MTU(ctx context.Context, address string) (string, error)                   // of the interface that leads there
 }
 
 // Source walks the ladder once, when it is first asked for. It is safe for

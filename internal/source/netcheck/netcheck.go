@@ -1,5 +1,6 @@
 // Package netcheck is the evidence.Source of the network that a plan needs: names, virtual
-// addresses, load balancers, time servers and registries, as one machine sees them.
+// addresses, load balancers, time servers, registries and the paths to the hosts, as one
+// machine sees them.
 //
 // Invariants:
 //   - It reads only. No credential is sent; TLS verification is off only to look at a
@@ -49,6 +50,7 @@ type checker struct {
 	want  want
 	roots *x509.CertPool
 	links []link
+	wires wires
 	out   []probe.NetAnswer
 }
 
@@ -92,12 +94,16 @@ func newChecker(plans []evidence.Object, o Options) (*checker, error) {
 			c.roots.AddCert(cert)
 		}
 	}
-	if o.From == nil {
+	switch {
+	case o.From == nil:
+		c.wires = here{knocked}
 		links, err := localLinks()
 		if err != nil {
 			return nil, fmt.Errorf("list the network interfaces of this machine: %w", err)
 		}
 		c.links = links
+	case o.From.Paths != nil:
+		c.wires = pinger{o.From.Paths}
 	}
 	return c, nil
 }
@@ -106,11 +112,12 @@ func newChecker(plans []evidence.Object, o Options) (*checker, error) {
 type task struct {
 	answer probe.NetAnswer
 	ask    func(context.Context, *probe.NetAnswer)
+	limit  time.Duration // 0 is Options.Step
 }
 
 // run asks names first: where load balancers are is known from them.
 func (c *checker) run(ctx context.Context) error {
-	c.out = append(c.out, c.vantage())
+	c.out = append(c.out, c.vantage(ctx))
 	if err := c.all(ctx, c.nameTasks()); err != nil {
 		return err
 	}
@@ -118,7 +125,10 @@ func (c *checker) run(ctx context.Context) error {
 	if err := c.all(ctx, tasks); err != nil {
 		return err
 	}
-	return c.neighbors(ctx)
+	if err := c.neighbors(ctx); err != nil {
+		return err
+	}
+	return c.all(ctx, c.pathTasks())
 }
 
 func (c *checker) all(ctx context.Context, tasks []task) error {
@@ -131,7 +141,7 @@ func (c *checker) all(ctx context.Context, tasks []task) error {
 			continue
 		}
 		group.Go(func() error {
-			limited, cancel := context.WithTimeout(ctx, c.Step)
+			limited, cancel := context.WithTimeout(ctx, cmp.Or(t.limit, c.Step))
 			defer cancel()
 			began := time.Now()
 			t.ask(limited, &t.answer)
@@ -150,9 +160,16 @@ func (c *checker) all(ctx context.Context, tasks []task) error {
 }
 
 // vantage says in which networks the machine stands.
-func (c *checker) vantage() probe.NetAnswer {
+func (c *checker) vantage(ctx context.Context) probe.NetAnswer {
 	a := probe.NetAnswer{Kind: probe.NetVantage, Vantage: c.Vantage, At: c.Now()}
-	if c.From != nil {
+	switch {
+	case c.From != nil && c.From.Paths != nil:
+		var err error
+		if a.Networks, err = networksOf(ctx, c.From.Paths); err != nil {
+			a.NotRun = wireClip(err)
+		}
+		return a
+	case c.From != nil:
 		a.NotRun = "the networks of " + c.Vantage + " are not read"
 		return a
 	}

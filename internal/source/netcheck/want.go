@@ -25,6 +25,7 @@ type want struct {
 	api, ingress  []string // VIPs
 	balanced      bool     // a load balancer of the user is in front of the cluster
 	hosts         []question
+	mtus          map[string]int // of the interfaces of hosts, by address, where the plan has one
 	gateways      []string
 	times         []string
 	registries    []string
@@ -159,11 +160,23 @@ func (w *want) addHosts(hosts []any, nameKey string) {
 					for _, ip := range addresses([]string{word(a, "ip")}) {
 						if len(w.hosts) < maxHosts {
 							w.hosts = append(w.hosts, question{strings.TrimSuffix(probe.NetHost+" "+word(h, nameKey), " "), ip})
+							w.addMTU(ip, get(i, "mtu"))
 						}
 					}
 				}
 			}
 		}
+	}
+}
+
+// addMTU keeps the MTU of the interface that will have an address. 576 bytes is what each IPv4
+// host takes (RFC 791), 65535 the largest packet.
+func (w *want) addMTU(ip string, mtu any) {
+	if n, ok := mtu.(int64); ok && 576 <= n && n <= 65535 {
+		if w.mtus == nil {
+			w.mtus = map[string]int{}
+		}
+		w.mtus[ip] = int(n)
 	}
 }
 

@@ -24,6 +24,8 @@ const (
 	NetRegistry NetKind = "registry" // GET /v2/ of a container registry
 	NetTime     NetKind = "time"     // NTP
 	NetNeighbor NetKind = "neighbor" // ARP or neighbor discovery
+	NetDelay    NetKind = "delay"    // how long an answer of a host takes
+	NetSize     NetKind = "size"     // how large packets to a host may be
 )
 
 // What the questions are about.
@@ -53,7 +55,7 @@ type NetAnswer struct {
 	NotRun string `json:"notRun,omitempty"`
 
 	Networks []string `json:"networks,omitempty"` // NetVantage: the networks that the machine has an address in
-	MTU      int      `json:"mtu,omitempty"`      // NetVantage: the smallest of its interfaces in them
+	MTU      int      `json:"mtu,omitempty"`      // NetVantage: the smallest of its interfaces in them; NetSize: that of the interface that leads to the host
 
 	Addresses []string `json:"addresses,omitempty"` // NetName
 	Names     []string `json:"names,omitempty"`     // NetReverse
@@ -74,6 +76,15 @@ type NetAnswer struct {
 	Neighbor  string `json:"neighbor,omitempty"` // NeighborAnswered or NeighborSilent
 	MAC       string `json:"mac,omitempty"`
 	Interface string `json:"interface,omitempty"`
+
+	Method   string  `json:"method,omitempty"`   // NetDelay and NetSize: how it was measured
+	Sent     int     `json:"sent,omitempty"`     // NetDelay: questions
+	Lost     int     `json:"lost,omitempty"`     // NetDelay: those without an answer
+	Median   float64 `json:"median,omitempty"`   // NetDelay: ms
+	Max      float64 `json:"max,omitempty"`      // NetDelay: ms
+	Size     int     `json:"size,omitempty"`     // NetSize: the packet that was tried, in bytes with its IP header
+	Passed   int     `json:"passed,omitempty"`   // NetSize: the largest that arrived in one piece
+	Reported int     `json:"reported,omitempty"` // NetSize: the largest that a router on the path forwards, as it reported
 
 	Stratum      int     `json:"stratum,omitempty"`
 	Synchronized bool    `json:"synchronized,omitempty"` // the time server calls itself synchronized
@@ -114,6 +125,8 @@ func (a NetAnswer) Question() string {
 		return "NTP " + a.Host
 	case NetNeighbor:
 		return "ARP/ND " + a.Host
+	case NetDelay, NetSize:
+		return string(a.Kind) + " to " + a.Host
 	case NetVantage:
 		return "addresses of " + a.Vantage
 	}

@@ -121,10 +121,12 @@ func answerOf(d *diagnosis.Diagnosis) answer {
 		a.exit = 3
 	}
 	for _, r := range d.Roots {
-		name := fmt.Sprintf("%s %s %s %s", r.Severity, r.Fault, r.Subject, r.Confidence)
-		a.roots = append(a.roots, name)
-		if r.Confidence == diagnosis.Proven && r.Severity == fault.Error {
-			a.proven = append(a.proven, name)
+		for _, c := range r.Cases {
+			name := fmt.Sprintf("%s %s %s %s", r.Severity, r.Fault, c.Subject, c.Confidence)
+			a.roots = append(a.roots, name)
+			if c.Confidence == diagnosis.Proven && r.Severity == fault.Error {
+				a.proven = append(a.proven, name)
+			}
 		}
 	}
 	for _, u := range d.Unexplained {
