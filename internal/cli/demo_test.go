@@ -75,7 +75,7 @@ func TestDemoIsDiagnoseFrom(t *testing.T) {
 	}
 	want, _, wantCode := call(nil, "diagnose", "--from", "broken")
 	got, stderr, code := call(set, "demo")
-	if wantCode != ExitFault || code != ExitOK || !strings.Contains(stderr, "for a cluster it would be 2") {
+	if wantCode != ExitFault || code != ExitOK || !strings.Contains(stderr, "diagnose would exit with 2") {
 		t.Fatalf("exit code %d, diagnose --from has %d: %s", code, wantCode, stderr)
 	}
 	if got != want {

@@ -48,7 +48,11 @@ func fitted(d *diagnosis.Diagnosis, o Options) *text {
 // leftOut says what a low terminal has no room for, and how to get it.
 func (t *text) leftOut() {
 	t.blank()
-	t.para(0, span{bold, "More: "}, plain, "add -o wide (proof, effects, each host); about any id: "+t.o.know("explain ID"))
+	about := "proof, effects, each host"
+	if n := t.notRun(); n > 0 {
+		about += ", why " + t.checksNotRun(n)
+	}
+	t.para(0, span{bold, "More: "}, plain, "add -o wide ("+about+"); about any id: "+t.o.know("explain ID"))
 }
 
 // hostsLine says on the first screen which hosts are not done: with their stages where that

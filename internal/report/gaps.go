@@ -13,28 +13,23 @@ import (
 // unchecked shows what was not checked and what would supply it: first what
 // faults were left unknown by.
 func (t *text) unchecked() {
-	unknown := map[string]bool{}
-	for _, f := range t.d.Findings {
-		if f.Outcome == fault.Unknown {
-			unknown[f.Fault] = true
-		}
-	}
+	notRun := t.notRun()
 	groups := t.d.Groups.Gaps
-	if len(groups) == 0 && len(unknown) == 0 {
+	if len(groups) == 0 && notRun == 0 {
 		return
 	}
 	t.blank()
-	if len(unknown) == 0 && !t.o.Wide {
+	if notRun == 0 && !t.o.Wide {
 		t.para(0, span{}, dim, count(len(groups), "thing", "things")+" could not be read, and no check needed more: -o wide lists them")
 		return
 	}
 	if !t.o.Wide && t.decided() {
-		t.para(0, span{}, dim, fmt.Sprintf("%d of %s not run: -o wide lists why", len(unknown), count(t.d.Stats.Faults, "check", "checks")))
+		t.para(0, span{}, dim, t.checksNotRun(notRun)+": -o wide lists why")
 		return
 	}
 	heading := "Not checked"
-	if len(unknown) > 0 {
-		heading += fmt.Sprintf(" (%d of %s not run)", len(unknown), count(t.d.Stats.Faults, "check", "checks"))
+	if notRun > 0 {
+		heading += " (" + t.checksNotRun(notRun) + ")"
 	}
 	t.head(0, heading)
 	groups, flags := t.notAsked(groups)
@@ -146,3 +141,18 @@ var hostWords = map[string]string{
 }
 
 func onHost(need string) bool { return evidence.IsOnHost(need) }
+
+// notRun is how many faults were not looked for at one subject at least.
+func (t *text) notRun() int {
+	unknown := map[string]bool{}
+	for _, f := range t.d.Findings {
+		if f.Outcome == fault.Unknown {
+			unknown[f.Fault] = true
+		}
+	}
+	return len(unknown)
+}
+
+func (t *text) checksNotRun(n int) string {
+	return fmt.Sprintf("%d of %s not run", n, count(t.d.Stats.Faults, "check", "checks"))
+}

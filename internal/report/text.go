@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -67,6 +68,7 @@ type text struct {
 	d       *diagnosis.Diagnosis
 	finding map[fault.Key]diagnosis.Finding
 	short   shortness
+	titled  bool // each problem follows the verdict with a title of its own
 }
 
 func newText(d *diagnosis.Diagnosis, o Options) *text {
@@ -88,6 +90,7 @@ func Text(w io.Writer, d *diagnosis.Diagnosis, o Options) error {
 
 // answer writes the whole answer, as short as it is asked for.
 func (t *text) answer() {
+	t.titled = !t.o.Wide
 	t.verdict()
 	t.source()
 	t.hostsLine()
@@ -138,8 +141,8 @@ func (t *text) verdictReason() string {
 	switch {
 	case t.d.Verdict.Class == diagnosis.Settling:
 		reason = "for up to " + fault.Span(t.d.Verdict.Until.Sub(t.d.Now)) + " more, until " + clock(t.d.Verdict.Until) + "; run this again then"
-	case t.d.Verdict.Class == diagnosis.Undetermined && len(t.d.Unexplained) > 0 && !t.o.Wide:
-		reason = count(len(t.d.Groups.Unexplained), "problem", "problems") + ", cause unknown"
+	case t.d.Verdict.Class == diagnosis.Undetermined && len(t.d.Unexplained) > 0 && t.titled:
+		reason = t.problems(reason)
 	case t.d.Verdict.Class == diagnosis.CannotCheck, t.d.Verdict.Class == diagnosis.OnlyAccepted:
 	case len(t.d.Roots) > 0 && (t.d.Verdict.Class != diagnosis.Undetermined || t.d.Verdict.Fix == ""):
 		reason = count(len(t.d.Roots), "cause", "causes")
@@ -150,11 +153,21 @@ func (t *text) verdictReason() string {
 	return reason
 }
 
+// problems counts the problems without a cause where a reason names each of them.
+func (t *text) problems(reason string) string {
+	all := strings.Split(reason, "; ")
+	rest := slices.DeleteFunc(slices.Clone(all), func(c string) bool { return strings.HasPrefix(c, "cause unknown: ") })
+	if len(rest) == len(all) {
+		return reason
+	}
+	return strings.Join(slices.Insert(rest, 0, count(len(t.d.Groups.Unexplained), "problem", "problems")+", cause unknown"), "; ")
+}
+
 // source shows what was read, so that no one repairs the wrong cluster.
 func (t *text) source() {
 	d := *t.d
 	if !t.o.Wide {
-		if d.Source.Kind != "live" { // from where it was asked is with each answer of a probe
+		if d.Source.Kind != "live" && d.Source.Kind != planSource { // from where it was asked is with each answer of a probe
 			d.Source.Vantage = ""
 		}
 		if d.Cluster.Topology == usualTopology {
