@@ -80,7 +80,7 @@ func (l *Lab) syncDaemonSet(ctx context.Context, name string, wanted int32, pods
 	all, ready := count(pods, ds.Spec.Selector.MatchLabels)
 	status := appsv1.DaemonSetStatus{
 		ObservedGeneration: ds.Generation, DesiredNumberScheduled: wanted, CurrentNumberScheduled: all,
-		UpdatedNumberScheduled: all, NumberReady: ready, NumberAvailable: ready, NumberUnavailable: wanted - ready,
+		UpdatedNumberScheduled: all, NumberReady: ready, NumberAvailable: ready, NumberUnavailable: max(0, wanted-ready), // pods outlive a deleted Node
 	}
 	if equality.Semantic.DeepEqual(status, ds.Status) {
 		return nil
