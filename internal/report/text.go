@@ -132,7 +132,11 @@ func (t *text) verdict() {
 		t.line(0, span{h.paint, words})
 		return
 	}
-	t.lead(0, span{h.paint, words + ": "}, "  ", plain, reason, t.limit(3))
+	rows := 3
+	if t.short == oneStep { // as much of it as tells the verdict: -o wide has the rest
+		rows = 2
+	}
+	t.lead(0, span{h.paint, words + ": "}, "  ", plain, reason, t.limit(rows))
 }
 
 // verdictReason is what stands behind the verdict's class.
