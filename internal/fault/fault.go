@@ -92,11 +92,11 @@ type Ref struct {
 	Note   string `json:"note,omitempty"`
 }
 
-// RefusedRemedy is advice that circulates and must not be followed.
+// RefusedRemedy is common unsafe advice.
 type RefusedRemedy struct {
 	ID       string           `json:"id"`
 	Title    string           `json:"title"`
-	Advice   []string         `json:"advice"`             // phrases under which it circulates; `explain "TEXT"` looks for them
+	Advice   []string         `json:"advice"`             // phrases of it; `explain "TEXT"` looks for them
 	Commands []CommandPattern `json:"commands,omitempty"` // how it looks as a command
 	Happens  string           `json:"happens"`            // what really happens, per version
 	When     string           `json:"when"`               // when it is safe after all, or "never"

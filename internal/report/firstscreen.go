@@ -66,10 +66,8 @@ func (t *text) hostsLine() {
 	if expected > 0 {
 		head += notDone(rows, fmt.Sprint(expected)) + ": "
 	}
-	fits := func(text string) bool { return len(wrap(t.clean(head+text), hostsRoom, hostsRoom)) <= 2 }
-	if t.width() < hostsRoom {
-		fits = func(text string) bool { return len(wrap(t.clean(head+text), t.width()-2, t.width()-2)) <= 2 }
-	}
+	room := min(hostsRoom, t.width()-2)
+	fits := func(text string) bool { return len(wrap(t.clean(head+text), room, room)) <= 2 }
 	groups := t.d.Groups.Hosts
 	stages := t.hostStages(groups, "")
 	if fits(stages) {

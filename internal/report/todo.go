@@ -204,7 +204,7 @@ func (t *text) costs(a fault.Advice) {
 	}
 }
 
-// refused names advice that circulates and is not to be followed.
+// refused names common unsafe advice.
 func (t *text) refused(ids []string) {
 	if len(ids) == 0 {
 		return

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/rollcall-project/rollcall/internal/worker/provider"
 )
 
@@ -172,5 +174,30 @@ func TestRollStops(t *testing.T) {
 	f, _, now, moves := newFleet(t)
 	if err := now.Roll(t.Context(), f, moves, RollOptions{}); err == nil {
 		t.Error("neither surge nor unavailable, and it began")
+	}
+}
+
+// TestRollRecreated: a new worker that does not join is re-created with user-data that is read
+// then; those that have joined, and those whose turn has not come, are left alone.
+func TestRollRecreated(t *testing.T) {
+	f, _, now, moves := newFleet(t)
+	f.broken["new3"] = true
+	o := RollOptions{MaxSurge: 1, JoinTimeout: 30 * time.Millisecond, Drain: Drain{Every: time.Millisecond}}
+	if err := now.Roll(t.Context(), f, moves, o); err == nil {
+		t.Fatal("new3 does not join, and all are replaced")
+	}
+	made, read := f.s.cloud.made, 0
+	userData := now.UserData
+	now.UserData = func(ctx context.Context) (UserData, error) { read++; return userData(ctx) }
+	if err := now.Recreate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]Step{"new0": In, "new1": In, "new2": In, "new3": Made, "new4": Planned, "new5": Planned}
+	if diff := cmp.Diff(want, steps(now)); diff != "" || f.s.cloud.made != made+1 || read != 1 || len(f.out) != 3 {
+		t.Errorf("made %d, want %d; user-data read %d times; out %v\n%s", f.s.cloud.made, made+1, read, f.out, diff)
+	}
+	f.broken["new3"] = false
+	if err := now.Roll(t.Context(), f, moves, o); err != nil || len(f.out) != 6 || f.least < 6 {
+		t.Errorf("%v, out %v, at least %d were Ready", err, f.out, f.least)
 	}
 }

@@ -23,7 +23,7 @@ type Workloads struct {
 	ApproverSince facts.Field[time.Time] `cel:"approverSince"`
 	Identity      facts.Field[string]    `cel:"identity"` // network-node-identity: it approves the network plugin's certificates
 	IdentitySince facts.Field[time.Time] `cel:"identitySince"`
-	IdentityReady facts.Field[time.Time] `cel:"identityReady"` // since when it is available; zero: it is not, or that is not shown
+	IdentityReady facts.Field[time.Time] `cel:"identityReady"` // since when it is available; zero: it is not
 	Machines      facts.Field[string]    `cel:"machines"`      // cluster-api and capi-provider: they make Machines
 	MachinesSince facts.Field[time.Time] `cel:"machinesSince"`
 	OVN           facts.Field[string]    `cel:"ovn"` // ovnkube-control-plane
@@ -70,13 +70,22 @@ func readWorkloads(ctx context.Context, w *facts.World, _ fault.Subject) (Worklo
 			facts.Prove(none, part.state, part.since)
 		}
 	}
-	f.IdentityReady.Set(time.Time{}, f.Identity.Proof()...)
-	for _, o := range list {
-		if c := conditions.Find(conditions.Of(o), "Available"); o.Name == "network-node-identity" && f.Identity.Value() == "ready" && c.Status == "True" {
-			f.IdentityReady.Set(c.Since, c.Item())
-		}
-	}
+	f.identityReady(list)
 	return f, nil
+}
+
+func (f *Workloads) identityReady(list []evidence.Object) {
+	if f.Identity.Value() != "ready" {
+		f.IdentityReady.Set(time.Time{}, f.Identity.Proof()...)
+		return
+	}
+	i := slices.IndexFunc(list, func(o evidence.Object) bool { return o.Name == "network-node-identity" })
+	if c := conditions.Find(conditions.Of(list[i]), "Available"); c.Status == "True" && !c.Since.IsZero() {
+		f.IdentityReady.Set(c.Since, c.Item())
+		return
+	}
+	f.IdentityReady.Miss(&evidence.Unavailable{Need: evidence.Objects(evidence.HostedDeployments, evidence.ControlPlaneNamespace), Why: evidence.NotCollected,
+		Detail: "since when network-node-identity is available is not shown"})
 }
 
 // deployment: scaled to zero is down, too: nothing answers.

@@ -164,7 +164,7 @@ func ms(v float64) string {
 func Paths(ctx context.Context, w *facts.World) ([]diagnosis.Path, error) {
 	l, err := readAnswers(ctx, w)
 	if err != nil {
-		return nil, nil //nolint:nilerr // the checks of the network say why there are no answers
+		return nil, ctx.Err() // the checks of the network say why there are no answers
 	}
 	var all []diagnosis.Path
 	for _, a := range l.list {

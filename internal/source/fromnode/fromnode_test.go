@@ -19,6 +19,7 @@ import (
 type local struct {
 	argv [][]string
 	fail error
+	path string // of programs that take the place of the machine's
 }
 
 func (l *local) Run(ctx context.Context, argv []string, in io.Reader, out, errs io.Writer) error {
@@ -27,7 +28,7 @@ func (l *local) Run(ctx context.Context, argv []string, in io.Reader, out, errs 
 		return l.fail
 	}
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
-	cmd.Env = []string{"LC_ALL=C", "PATH=/usr/bin:/bin"}
+	cmd.Env = []string{"LC_ALL=C", "PATH=" + l.path + "/usr/bin:/bin:/usr/sbin:/sbin"}
 	cmd.Stdout, cmd.Stderr = out, errs
 	stdin, err := cmd.StdinPipe() // as an exec does: the command does not wait for who feeds it
 	if err != nil {

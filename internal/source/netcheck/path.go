@@ -115,10 +115,11 @@ func (c *checker) size(ctx context.Context, a *probe.NetAnswer) {
 	if c.notThere(err, a) || c.notMeasured(err, a) {
 		return
 	}
-	a.MTU, a.Method = mtu, c.wires.method()
-	if mtu > 0 {
-		a.Size = min(a.Size, mtu)
+	if mtu == 0 { // its own limit would be taken for one of the path
+		a.NotRun = "the MTU of the interface that leads to " + a.Host + " is not known"
+		return
 	}
+	a.MTU, a.Method, a.Size = mtu, c.wires.method(), min(a.Size, mtu)
 	try := func(size int) (fate, int) {
 		if err != nil {
 			return silent, 0

@@ -73,7 +73,7 @@ func udp(ctx context.Context, ip string, discover int) (*net.UDPConn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return conn.(*net.UDPConn), nil //nolint:forcetypeassert // what DialContext returns for "udp"
+	return conn.(*net.UDPConn), nil // what DialContext returns for "udp"
 }
 
 // send sends first what the interface takes, whatever the kernel remembers of the path; where

@@ -39,7 +39,7 @@ func (p pinger) delays(ctx context.Context, ip string, n int) ([]time.Duration, 
 // At most 4 digits before the point: ping waits for seconds.
 var (
 	answerTime = regexp.MustCompile(`icmp_seq=\d+ ttl=\d+ time=(\d{1,4}(?:\.\d+)?) ms`)
-	limitText  = regexp.MustCompile(`mtu ?= ?(\d{1,5})\b`)
+	limitText  = regexp.MustCompile(`mtu ?[=:] ?(\d{1,5})\b`) // "mtu=" of IPv4, "mtu: " of an error of IPv6 on the node itself
 )
 
 func (p pinger) send(ctx context.Context, ip string, size int) (fate, int, error) {

@@ -2,6 +2,7 @@ package netcheck
 
 import (
 	"context"
+	"net"
 	"testing"
 	"time"
 
@@ -43,19 +44,21 @@ func TestSize(t *testing.T) {
 		wires            fakeWires
 		passed, reported int
 		class            probe.ErrorClass
+		notRun           bool
 	}{
-		"whole":            {fakeWires{own: 1500, carries: 1500}, 1500, 0, ""},
-		"small interface":  {fakeWires{own: 1400, carries: 1500}, 1400, 0, ""},
-		"reported":         {fakeWires{own: 1500, carries: 1400, reports: true}, 1400, 1400, ""},
-		"silent":           {fakeWires{own: 1500, carries: 1401}, 1398, 0, ""},
-		"only small":       {fakeWires{own: 1500, carries: 600}, 0, 0, ""},
-		"nothing answered": {fakeWires{own: 1500, dead: true}, 0, 0, probe.ErrTimeout},
+		"whole":               {fakeWires{own: 1500, carries: 1500}, 1500, 0, "", false},
+		"small interface":     {fakeWires{own: 1400, carries: 1500}, 1400, 0, "", false},
+		"reported":            {fakeWires{own: 1500, carries: 1400, reports: true}, 1400, 1400, "", false},
+		"silent":              {fakeWires{own: 1500, carries: 1401}, 1398, 0, "", false},
+		"only small":          {fakeWires{own: 1500, carries: 600}, 0, 0, "", false},
+		"interface not known": {fakeWires{carries: 1400, reports: true}, 0, 0, "", true},
+		"nothing answered":    {fakeWires{own: 1500, dead: true}, 0, 0, probe.ErrTimeout, false},
 	} {
 		c := checkerOf(t, nil, ports{})
 		c.wires = s.wires
 		a := probe.NetAnswer{Kind: probe.NetSize, Host: "192.0.2.11", Size: 1500}
 		c.size(t.Context(), &a)
-		if d := a.Passed - s.passed; d < -4 || d > 4 || a.Reported != s.reported || a.ErrorClass != s.class || a.NotRun != "" {
+		if d := a.Passed - s.passed; d < -4 || d > 4 || a.Reported != s.reported || a.ErrorClass != s.class || a.NotRun != "" != s.notRun {
 			t.Errorf("%s: %+v", name, a)
 		}
 	}
@@ -77,17 +80,26 @@ func TestDelay(t *testing.T) {
 
 // TestLoopback: a closed port of this machine answers, to TCP and to a datagram.
 func TestLoopback(t *testing.T) {
-	h := here{ports: []int{9}}
-	times, method, err := h.delays(t.Context(), "127.0.0.1", 3)
-	if err != nil || method != "TCP 9" || len(times) != 3 {
-		t.Errorf("%v %q %v", times, method, err)
-	}
-	mtu, err := h.mtu(t.Context(), "127.0.0.1")
-	if err != nil || mtu < 1500 {
-		t.Fatalf("%d %v", mtu, err)
-	}
-	if f, _, err := h.send(t.Context(), "127.0.0.1", 1500); f != arrived || err != nil {
-		t.Errorf("%v %v", f, err)
+	for _, ip := range []string{"127.0.0.1", "::1"} {
+		t.Run(ip, func(t *testing.T) {
+			if l, err := net.Listen("tcp", net.JoinHostPort(ip, "0")); err != nil {
+				t.Skipf("this machine has no %s: %v", ip, err)
+			} else {
+				l.Close()
+			}
+			h := here{ports: []int{9}}
+			times, method, err := h.delays(t.Context(), ip, 3)
+			if err != nil || method != "TCP 9" || len(times) != 3 {
+				t.Errorf("%v %q %v", times, method, err)
+			}
+			mtu, err := h.mtu(t.Context(), ip)
+			if err != nil || mtu < 1500 {
+				t.Fatalf("%d %v", mtu, err)
+			}
+			if f, _, err := h.send(t.Context(), ip, 1500); f != arrived || err != nil {
+				t.Errorf("%v %v", f, err)
+			}
+		})
 	}
 }
 
@@ -112,10 +124,13 @@ func TestPing(t *testing.T) {
 		limit int
 	}{
 		good: {arrived, 0},
-		"ping: local error: message too long, mtu=1400\n":                                 {tooLarge, 1400},
-		"From 192.0.2.1 icmp_seq=1 Frag needed and DF set (mtu = 1420)\n":                 {tooLarge, 1420},
-		"1 packets transmitted, 0 received, 100% packet loss, time 0ms\n":                 {silent, 0},
-		"64 bytes from 192.0.2.11: icmp_seq=1 ttl=64 time=99999999999999999999999.9 ms\n": {silent, 0},
+		"ping: local error: message too long, mtu=1400\n":                                   {tooLarge, 1400},
+		"From 192.0.2.1 icmp_seq=1 Frag needed and DF set (mtu = 1420)\n":                   {tooLarge, 1420},
+		"PING ::1(::1) 70000 data bytes\nping: local error: message too long, mtu: 65536\n": {tooLarge, 65536},
+		"From 2001:db8::1 icmp_seq=1 Packet too big: mtu=1280\n":                            {tooLarge, 1280},
+		"PING ::1(::1) 100 data bytes\n108 bytes from ::1: icmp_seq=1 ttl=64 time=0.2 ms\n": {arrived, 0},
+		"1 packets transmitted, 0 received, 100% packet loss, time 0ms\n":                   {silent, 0},
+		"64 bytes from 192.0.2.11: icmp_seq=1 ttl=64 time=99999999999999999999999.9 ms\n":   {silent, 0},
 	} {
 		f, limit, err := pinger{printed{ping: text}}.send(t.Context(), "192.0.2.11", 1500)
 		if f != want.fate || limit != want.limit || err != nil {
@@ -129,4 +144,33 @@ func TestPing(t *testing.T) {
 	if err != nil || len(got) != 1 || got[0] != "192.0.2.0/24" {
 		t.Errorf("%v %v", got, err)
 	}
+}
+
+// FuzzNode: what a node prints is foreign text; whatever it is, times and sizes stay in their bounds.
+func FuzzNode(f *testing.F) {
+	f.Add("64 bytes from 192.0.2.11: icmp_seq=1 ttl=64 time=0.312 ms\n")
+	f.Add("ping: local error: message too long, mtu: 65536\n")
+	f.Add("2: br-ex    inet 192.0.2.10/24 brd 192.0.2.255 scope global\n")
+	f.Add("1400\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		p := pinger{printed{ping: text, mtu: text, addr: text}}
+		times, _, err := p.delays(t.Context(), "192.0.2.11", 10)
+		if err != nil || len(times) > 10 {
+			t.Errorf("%d times, %v", len(times), err)
+		}
+		for _, d := range times {
+			if d < 0 || d > 10*time.Second {
+				t.Errorf("%v", d)
+			}
+		}
+		if _, limit, err := p.send(t.Context(), "192.0.2.11", 1500); err != nil || limit < 0 || limit > 99999 {
+			t.Errorf("limit %d, %v", limit, err)
+		}
+		if n, err := p.mtu(t.Context(), "192.0.2.11"); err != nil || n != 0 && n < smallest {
+			t.Errorf("mtu %d, %v", n, err)
+		}
+		if all, err := networksOf(t.Context(), printed{addr: text}); err != nil || len(all) > maxAddresses {
+			t.Errorf("%v, %v", all, err)
+		}
+	})
 }
