@@ -21,6 +21,7 @@ type Addresses struct {
 	Incomplete  problems `cel:"incomplete"`  // bonds, VLANs and bridges over interfaces that the document does not have
 	NotMapped   problems `cel:"notMapped"`   // interfaces of networkConfig that no MAC address is given for
 	NoInterface problems `cel:"noInterface"` // interfaces with a MAC address that networkConfig does not have
+	MTU         problems `cel:"mtu"`         // hosts whose interface of the node address has a smaller MTU than another host's
 }
 
 var addressFact = facts.Define("plan-addresses", fault.Cluster, "static addresses, routes and interfaces of the hosts in the plan (nmstate)", needs, readAddresses)
@@ -109,7 +110,8 @@ func readAddresses(ctx context.Context, w *facts.World, _ fault.Subject) (Addres
 	} else if err := facts.Miss(missing("the machine networks are in install-config.yaml", "install-config.yaml"), &f.Outside); err != nil {
 		return f, err
 	}
-	facts.NoProblems(&f.Twice, &f.Outside, &f.Gateway, &f.NoRoute, &f.Routes, &f.NoDNS, &f.Incomplete, &f.NotMapped, &f.NoInterface)
+	f.mtus(list)
+	facts.NoProblems(&f.Twice, &f.Outside, &f.Gateway, &f.NoRoute, &f.Routes, &f.NoDNS, &f.Incomplete, &f.NotMapped, &f.NoInterface, &f.MTU)
 	return f, nil
 }
 
@@ -154,7 +156,7 @@ func (f *Addresses) routes(h host) {
 			add(&f.Routes, r, h.title(), "%s has default routes over %s and %s with one metric: which of them gives the node its address is left to chance; keep one, or give them metrics", h.title(), other, r.get("next-hop-interface").text())
 		}
 		metrics[key] = r.get("next-hop-interface").text()
-		if ok && !gateway.IsLinkLocalUnicast() && !h.dynamic() && !slices.ContainsFunc(addresses, func(a address) bool { return a.prefix.Contains(gateway) }) {
+		if ok && !gateway.IsLinkLocalUnicast() && !h.dynamic() && !slices.ContainsFunc(addresses, func(a address) bool { return a.prefix.IsSingleIP() || a.prefix.Contains(gateway) }) { // to the gateway of a /32 NetworkManager adds a route
 			add(&f.Gateway, r.get("next-hop-address"), h.title(), "no address of %s is in the network of its gateway %s; compare the address, its prefix-length and the gateway", h.title(), gateway)
 		}
 	}
