@@ -139,6 +139,9 @@ func (a *app) workerResumeCommand() *cobra.Command {
 	var f workerFlags
 	cmd := &cobra.Command{
 		Use: "resume RUN", Short: "continue a run: make what is missing, and wait for what has not joined",
+		Long: `Resume continues a run that was interrupted or has stopped. A replacement continues with
+what was allowed when it began: --force and --delete-emptydir-data can be added, and
+--keep-at-least can be raised.`,
 		Args: a.exactlyOne("RUN", "worker list"),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.workerResume(cmd.Context(), f, args[0]) },
 	}
@@ -148,6 +151,7 @@ func (a *app) workerResumeCommand() *cobra.Command {
 		s.BoolVar(&f.recreate, "recreate", false, "take away the machines that have not joined, and re-create them with user-data that is read then")
 		s.BoolVar(&f.deleteFailed, "delete-failed", false, "take away what has not joined at the end; default: it stays, for a look at it")
 	})
+	a.addDrainFlags(cmd, &f)
 	a.addWorkerFlags(cmd, &f)
 	return cmd
 }

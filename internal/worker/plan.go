@@ -32,7 +32,18 @@ type Plan struct {
 	Replaces     map[string]Old    `json:"replaces,omitempty"` // name of a worker to the one that it replaces
 	MaxSurge     int               `json:"maxSurge,omitempty"` // with Replaces: see RollOptions
 	Unavailable  int               `json:"maxUnavailable,omitempty"`
+	Unmanaged    bool              `json:"unmanaged,omitempty"` // with Replaces: see Drain
+	EmptyDir     bool              `json:"emptyDir,omitempty"`
+	KeepAtLeast  int               `json:"keepAtLeast,omitempty"`
 	Until        time.Time         `json:"until"` // until when first certificates are approved
+}
+
+// Drained adds what was allowed when a replacement began to what is allowed now: who resumes it
+// need not say it again, and can allow more.
+func (p Plan) Drained(d Drain) Drain {
+	d.Unmanaged, d.EmptyDir = d.Unmanaged || p.Unmanaged, d.EmptyDir || p.EmptyDir
+	d.KeepAtLeast = max(d.KeepAtLeast, p.KeepAtLeast)
+	return d
 }
 
 // Old is a worker that is replaced, of an earlier run.
