@@ -24,7 +24,7 @@ func (a *app) printWorkerPlan(p worker.Plan, checks []workerCheck) error {
 	for _, w := range p.Workers {
 		plan.Entries = append(plan.Entries, report.Entry{Name: "makes", Text: describeWorker(p, w)})
 	}
-	plan.Entries = append(plan.Entries, report.Entry{Name: "approves", Text: "first certificates of these hosts until " + p.Until.Format(time.RFC3339) +
+	plan.Entries = append(plan.Entries, report.Entry{Name: "approves", Text: fmt.Sprintf("first certificates of these hosts, of each for %s from when its machine is made", p.Until.Sub(p.Made)) +
 		", and serving certificates of their names and addresses, in the hosted cluster"})
 	looked := report.Section{Heading: "Checks"}
 	for _, c := range checks {

@@ -41,6 +41,7 @@ away while the hosted control plane is not well.
 		s.IntVar(&f.maxSurge, "max-surge", 1, "make `N` new workers before old ones go")
 		s.IntVar(&f.maxUnavailable, "max-unavailable", 0, "`N` Nodes fewer than at the beginning may be Ready meanwhile")
 		s.BoolVar(&f.planOnly, "plan", false, "show the checks and what would be replaced, and change nothing")
+		s.BoolVar(&f.yes, "yes", false, "do not ask")
 	})
 	a.addDrainFlags(cmd, &f)
 	a.addWorkerFlags(cmd, &f)
@@ -205,6 +206,7 @@ func (a *app) workerRoll(ctx context.Context, w *workerRun, f workerFlags) (err 
 	}
 	follow := a.followWorkers(rolling, w, end, true)
 	o := rollOptions(plan.MaxSurge, plan.Unavailable, f)
+	o.Drain = plan.Drained(o.Drain)
 	health := a.quiet(plan)
 	o.Healthy = func(ctx context.Context) error { return health.controlPlaneWell(ctx, plan) }
 	rolled := w.runner.Roll(rolling, guestCluster{w.api}, moves, o)

@@ -102,6 +102,7 @@ func (a *app) beginWorkers(ctx context.Context, f workerFlags, olds []worker.Old
 	what := fmt.Sprintf("make %d workers", len(p.Workers))
 	if len(olds) > 0 {
 		p.Replaces, p.MaxSurge, p.Unavailable = map[string]worker.Old{}, f.maxSurge, f.maxUnavailable
+		p.Unmanaged, p.EmptyDir, p.KeepAtLeast = f.drain.Unmanaged, f.drain.EmptyDir, f.drain.KeepAtLeast
 		for i, old := range olds {
 			p.Replaces[p.Workers[i].Name] = old
 		}

@@ -75,6 +75,8 @@ type Installer struct {
 	// Ended is complete, failed, interrupted, made: it only wrote files, or running: the log
 	// has no end. Of a log that only gathers logs it is gathered, gather-failed or gathering.
 	Ended string `json:"ended"`
+	// Step is its last one, as the fact install-log has it; "" where it only gathers logs.
+	Step string `json:"step,omitempty"`
 	// WaitsFor is what its last step was for, in words; "" where it waits for nothing. Where
 	// logs were gathered it is the file, or the error.
 	WaitsFor string    `json:"waitsFor"`
