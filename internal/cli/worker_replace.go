@@ -169,6 +169,18 @@ func rollOptions(surge, unavailable int, f workerFlags) worker.RollOptions {
 	return worker.RollOptions{MaxSurge: surge, MaxUnavailable: unavailable, JoinTimeout: f.window, Drain: f.drain}
 }
 
+// replaceOlds has the plan's workers replace olds, in their order.
+func replaceOlds(p *worker.Plan, f workerFlags, olds []worker.Old) {
+	if len(olds) == 0 {
+		return
+	}
+	p.Replaces, p.MaxSurge, p.Unavailable = map[string]worker.Old{}, f.maxSurge, f.maxUnavailable
+	p.Unmanaged, p.EmptyDir, p.KeepAtLeast = f.drain.Unmanaged, f.drain.EmptyDir, f.drain.KeepAtLeast
+	for i, old := range olds {
+		p.Replaces[p.Workers[i].Name] = old
+	}
+}
+
 // workerRoll replaces the workers of a run's plan, with the approver and the watch of
 // `worker create`.
 func (a *app) workerRoll(ctx context.Context, w *workerRun, f workerFlags) (err error) {

@@ -28,7 +28,7 @@ func (t *text) supplies() {
 // nextIs says what the commands of supplyList are for.
 func (t *text) nextIs() string {
 	if t.goesOn() != "" {
-		return "go on with the installation"
+		return "continue the installation"
 	}
 	return "get what would decide (reads only)"
 }
@@ -81,7 +81,7 @@ func (t *text) supplyList() []string {
 	return list
 }
 
-// installerNext is how an installation goes on where nothing but its log was read; "" where
+// installerNext is how an installation continues where nothing but its log was read; "" where
 // that depends on why it ended (openshift/installer:cmd/openshift-install/waitfor.go,
 // gather.go and agent/waitfor.go; from 4.12 on for agent).
 func (o Options) installerNext(in diagnosis.Installer) string {

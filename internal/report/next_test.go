@@ -41,7 +41,7 @@ func TestNextOfInstaller(t *testing.T) {
 			if asksCluster == c.alone {
 				t.Errorf("asks the cluster: %v", list)
 			}
-			if goes := r.goesOn() != ""; goes != (c.want != "") || goes != (r.nextIs() == "go on with the installation") {
+			if goes := r.goesOn() != ""; goes != (c.want != "") || goes != (r.nextIs() == "continue the installation") {
 				t.Errorf("goes on: %v, %q", goes, r.nextIs())
 			}
 			if c.want != "" && !strings.HasPrefix(list[0], c.want) {
