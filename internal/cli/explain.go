@@ -75,6 +75,9 @@ func (a *app) explain(ctx context.Context, format, words string) error {
 	if cmd, ok := command.Parse(words); ok {
 		return a.explainCommandLine(format, cmd, command.Notes(words, c.Commands))
 	}
+	if command.Fragment(words) {
+		return a.unknownFragment(format, words)
+	}
 	found := search(list, words)
 	if len(found) > 0 && found[0].sure {
 		return a.found(format, c, entriesOf(found))

@@ -56,6 +56,14 @@ func (a *app) foundLine(format string, c *fault.Catalog, list []entry, r *messag
 		return a.printData(format, report.ScanDocument(r, c))
 	}
 	m := slices.Concat(r.Matches, r.Symptoms)[0]
+	if n := equallyLikely(r); n > 1 {
+		fmt.Fprintf(a.io.Out, "This text shows one of %d causes, and not which one.\n\n", n)
+		if err := a.printEntries(format, faultEntries(list, faults[:n])); err != nil {
+			return err
+		}
+		fmt.Fprintf(a.io.Out, "\nNext: %s scan FILE with the whole text: other lines decide\n      %s diagnose\n", a.name, a.name)
+		return nil
+	}
 	fmt.Fprintf(a.io.Out, "This text shows %s (%s).\n\n", faults[0].ID, confidence[m.Confidence])
 	if err := a.page(format, c, faultEntries(list, faults[:1])[0]); err != nil {
 		return err
@@ -68,6 +76,19 @@ func (a *app) foundLine(format string, c *fault.Catalog, list []entry, r *messag
 	}
 	fmt.Fprintf(a.io.Out, "\nNext: %s diagnose, or %s scan FILE with the whole text\n", a.name, a.name)
 	return nil
+}
+
+// equallyLikely is how many causes one and the same line shows, all of them likely and none
+// proven: no page is then the right one.
+func equallyLikely(r *message.Report) int {
+	n := 0
+	for _, m := range r.Matches {
+		if m.Confidence != fault.ShowsLikely || len(m.Lines) != 1 || m.Lines[0].Number != r.Matches[0].Lines[0].Number {
+			break
+		}
+		n++
+	}
+	return n
 }
 
 var confidence = map[fault.Grade]string{
@@ -160,10 +181,13 @@ func (a *app) explainNotes(format, words string, notes []fault.CommandNote) erro
 	return nil
 }
 
-// printNext lists commands to continue with.
+// printNext lists commands to continue with, each once.
 func (a *app) printNext(list []string) {
 	head := "Next: "
-	for _, next := range list {
+	for i, next := range list {
+		if slices.Contains(list[:i], next) {
+			continue
+		}
 		fmt.Fprintf(a.io.Out, "%s%s\n", head, next)
 		head = "      "
 	}
@@ -172,6 +196,16 @@ func (a *app) printNext(list []string) {
 // unknownDoes says more of a command whose effect is not known.
 var unknownDoes = map[string]string{
 	"runs a script": ": it runs a script. Read the file first, and ask for each command in it",
+}
+
+// unknownFragment says that a line of a script does nothing without the lines behind it.
+func (a *app) unknownFragment(format, words string) error {
+	const next = "give the whole loop, or each command in it"
+	if format != "text" {
+		return errors.Join(a.printData(format, unknownPage{Kind: "text", Result: message.Unknown, Text: words, Near: []string{}, Next: next}), &ExitError{Code: ExitUndecided})
+	}
+	fmt.Fprintf(a.io.Out, "UNKNOWN: this line of a script does nothing by itself. What counts are the commands behind it.\n\nNext: %s\n", next)
+	return &ExitError{Code: ExitUndecided}
 }
 
 // normalText says that a line is no sign of trouble.

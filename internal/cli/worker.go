@@ -104,7 +104,7 @@ func (a *app) addCreateFlags(cmd *cobra.Command, f *workerFlags) {
 		s.StringVar(&f.stream, "stream", "", "take the boot image from this `FILE`, which \"openshift-install coreos print-stream-json\" of the release prints")
 		s.StringVar(&f.arch, "arch", "x86_64", "architecture of the workers, as the stream names it")
 		s.StringArrayVar(&f.options, "option", nil, "`KEY=VALUE` for the program of the provider; repeatable")
-		s.DurationVar(&f.window, "window", defaultJoin, "approve first certificates, and wait, for this `TIME`")
+		s.DurationVar(&f.window, "window", defaultJoin, "approve first certificates, and wait, for this `TIME` from when a machine is made")
 		s.IntVar(&f.parallel, "parallel", 5, "make at most `N` machines at once")
 		s.BoolVar(&f.deleteFailed, "delete-failed", false, "take away what has not joined at the end; default: it stays, for a look at it")
 	})
@@ -139,15 +139,19 @@ func (a *app) workerResumeCommand() *cobra.Command {
 	var f workerFlags
 	cmd := &cobra.Command{
 		Use: "resume RUN", Short: "continue a run: make what is missing, and wait for what has not joined",
+		Long: `Resume continues a run that was interrupted or has stopped. A replacement continues with
+what was allowed when it began: --force and --delete-emptydir-data can be added, and
+--keep-at-least can be raised.`,
 		Args: a.exactlyOne("RUN", "worker list"),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.workerResume(cmd.Context(), f, args[0]) },
 	}
 	grouped(cmd, groupOwn, func(s *pflag.FlagSet) {
-		s.DurationVar(&f.window, "window", defaultJoin, "wait at most this `TIME`; first certificates are approved until the end of the run's own window")
+		s.DurationVar(&f.window, "window", defaultJoin, "wait at most this `TIME`; first certificates are approved for the run's own window, from when a machine is made")
 		s.IntVar(&f.parallel, "parallel", 5, "make at most `N` machines at once")
 		s.BoolVar(&f.recreate, "recreate", false, "take away the machines that have not joined, and re-create them with user-data that is read then")
 		s.BoolVar(&f.deleteFailed, "delete-failed", false, "take away what has not joined at the end; default: it stays, for a look at it")
 	})
+	a.addDrainFlags(cmd, &f)
 	a.addWorkerFlags(cmd, &f)
 	return cmd
 }

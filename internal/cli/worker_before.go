@@ -99,7 +99,7 @@ func (a *app) hostedChecks(ctx context.Context, cluster map[string]any, p worker
 	if err != nil {
 		return []workerCheck{{fault.Unknown, false, "rights in the hosted cluster, and what ingress wants: " + err.Error()}}
 	}
-	checks := []workerCheck{rightsCheck(ctx, api)}
+	checks := []workerCheck{rightsCheck(ctx, api, rightsFor(p))}
 	if evidence.String(cluster, "spec", "infrastructureAvailabilityPolicy") == "HighlyAvailable" && len(p.Replaces) == 0 {
 		checks = append(checks, ingressCheck(ctx, api, len(p.Workers)))
 	}
@@ -120,11 +120,14 @@ func ingressCheck(ctx context.Context, api *repair.Kube, more int) workerCheck {
 	return workerCheck{fault.Present, false, "infrastructureAvailabilityPolicy is HighlyAvailable: the default router wants 2 workers, and there will be 1; ClusterOperator ingress is degraded until there is another one"}
 }
 
-// workerRights are what a run does in the hosted cluster.
-var workerRights = []struct {
+// workerRight is something that a run does in the hosted cluster.
+type workerRight struct {
 	what  string
 	right map[string]any // resourceAttributes of a SelfSubjectAccessReview
-}{
+}
+
+// workerRights are what every run does there, drainRights what takes workers away.
+var workerRights = []workerRight{
 	{"list Nodes", map[string]any{"verb": "list", "resource": "nodes"}},
 	{"list requests", map[string]any{"verb": "list", "group": "certificates.k8s.io", "resource": "certificatesigningrequests"}},
 	{"update the approval of requests", map[string]any{"verb": "update", "group": "certificates.k8s.io", "resource": "certificatesigningrequests", "subresource": "approval"}},
@@ -132,9 +135,33 @@ var workerRights = []struct {
 	{"approve serving certificates of kubelets", map[string]any{"verb": "approve", "group": "certificates.k8s.io", "resource": "signers", "name": "kubernetes.io/kubelet-serving"}},
 }
 
-func rightsCheck(ctx context.Context, api *repair.Kube) workerCheck {
+var drainRights = []workerRight{
+	{"list pods", map[string]any{"verb": "list", "resource": "pods"}},
+	{"evict pods", map[string]any{"verb": "create", "resource": "pods", "subresource": "eviction"}},
+	{"cordon Nodes", map[string]any{"verb": "patch", "resource": "nodes"}},
+	{"delete Nodes", map[string]any{"verb": "delete", "resource": "nodes"}},
+}
+
+// rightsFor are the rights that a plan needs in the hosted cluster.
+func rightsFor(p worker.Plan) []workerRight {
+	if len(p.Replaces) == 0 {
+		return workerRights
+	}
+	return slices.Concat(workerRights, drainRights)
+}
+
+// rightNames lists rights for a person.
+func rightNames(rights []workerRight) string {
+	var names []string
+	for _, r := range rights {
+		names = append(names, r.what)
+	}
+	return strings.Join(names, ", ")
+}
+
+func rightsCheck(ctx context.Context, api *repair.Kube, rights []workerRight) workerCheck {
 	var without []string
-	for _, r := range workerRights {
+	for _, r := range rights {
 		// The API answers it and stores nothing.
 		answer, err := api.Create(ctx, repair.Ref{Group: "authorization.k8s.io", Version: "v1", Resource: "selfsubjectaccessreviews"}, repair.Object{
 			"apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectAccessReview", "spec": map[string]any{"resourceAttributes": r.right},
@@ -152,5 +179,5 @@ func rightsCheck(ctx context.Context, api *repair.Kube) workerCheck {
 	if len(without) > 0 {
 		return workerCheck{fault.Present, true, "in the hosted cluster this account may not " + strings.Join(without, ", ")}
 	}
-	return workerCheck{fault.Absent, false, "this account may list Nodes and approve requests in the hosted cluster"}
+	return workerCheck{fault.Absent, false, "this account may do in the hosted cluster what the plan needs"}
 }

@@ -31,7 +31,7 @@ var joinSettles = []string{"hosted-no-worker-yet", "ignition-not-reached", "host
 // workerChecks looks for what stands in the way of a new worker: the faults of the catalog
 // about the hosted control plane and the NodePool, Nodes that have the names, user-data, and
 // the ignition endpoint.
-func (a *app) workerChecks(ctx context.Context, h hub, by provider.Provider, f workerFlags, p *worker.Plan) ([]workerCheck, error) {
+func (a *app) workerChecks(ctx context.Context, h hub, by provider.Provider, f workerFlags, p *worker.Plan, olds []worker.Old) ([]workerCheck, error) {
 	a.source.readSecrets = append(a.source.readSecrets, p.ControlPlane)
 	r, err := a.openRun(ctx, nil)
 	if err != nil {
@@ -48,6 +48,7 @@ func (a *app) workerChecks(ctx context.Context, h hub, by provider.Provider, f w
 	if err := nameWorkers(p, f.count); err != nil {
 		return nil, err
 	}
+	replaceOlds(p, f, olds)
 	checks = append(checks, nodeChecks(d, *p)...)
 	image, err := imageCheck(ctx, h, f, p)
 	if err != nil {

@@ -29,7 +29,6 @@ func (a *app) addDrainFlags(cmd *cobra.Command, f *workerFlags) {
 		s.BoolVar(&f.drain.Unmanaged, "force", false, "also evict pods without a controller: they are lost")
 		s.BoolVar(&f.drain.EmptyDir, "delete-emptydir-data", false, "also evict pods with emptyDir volumes, whose data is lost")
 		s.IntVar(&f.drain.KeepAtLeast, "keep-at-least", 1, "refuse to leave fewer than `N` Ready Nodes")
-		s.BoolVar(&f.yes, "yes", false, "do not ask")
 	})
 }
 
@@ -45,6 +44,7 @@ func (a *app) workerDeleteCommand() *cobra.Command {
 		},
 	}
 	a.addDrainFlags(cmd, &f)
+	grouped(cmd, groupOwn, func(s *pflag.FlagSet) { s.BoolVar(&f.yes, "yes", false, "do not ask") })
 	a.addWorkerFlags(cmd, &f)
 	return cmd
 }

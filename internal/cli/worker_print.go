@@ -24,8 +24,16 @@ func (a *app) printWorkerPlan(p worker.Plan, checks []workerCheck) error {
 	for _, w := range p.Workers {
 		plan.Entries = append(plan.Entries, report.Entry{Name: "makes", Text: describeWorker(p, w)})
 	}
-	plan.Entries = append(plan.Entries, report.Entry{Name: "approves", Text: "first certificates of these hosts until " + p.Until.Format(time.RFC3339) +
+	plan.Entries = append(plan.Entries, report.Entry{Name: "approves", Text: fmt.Sprintf("first certificates of these hosts, of each for %s from when its machine is made", p.Until.Sub(p.Made)) +
 		", and serving certificates of their names and addresses, in the hosted cluster"})
+	switch {
+	case p.Image != (provider.Image{}):
+		plan.Entries = append(plan.Entries, report.Entry{Name: "image", Text: cmp.Or(p.Image.Name, p.Image.ISO) + ", that of the stream in --stream"})
+	case p.Provider != worker.ManualName:
+		plan.Entries = append(plan.Entries, report.Entry{Name: "image", Text: "as the provider's options name it; --stream FILE takes that of the release"})
+	}
+	plan.Entries = append(plan.Entries, report.Entry{Name: "needs", Text: "in the hosted cluster: to " + rightNames(rightsFor(p)) +
+		"; in the management cluster: to read HostedCluster, NodePool, Nodes, and pods and Secrets of " + p.ControlPlane})
 	looked := report.Section{Heading: "Checks"}
 	for _, c := range checks {
 		looked.Entries = append(looked.Entries, report.Entry{Name: c.word(), Text: c.text})

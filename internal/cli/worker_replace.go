@@ -41,6 +41,7 @@ away while the hosted control plane is not well.
 		s.IntVar(&f.maxSurge, "max-surge", 1, "make `N` new workers before old ones go")
 		s.IntVar(&f.maxUnavailable, "max-unavailable", 0, "`N` Nodes fewer than at the beginning may be Ready meanwhile")
 		s.BoolVar(&f.planOnly, "plan", false, "show the checks and what would be replaced, and change nothing")
+		s.BoolVar(&f.yes, "yes", false, "do not ask")
 	})
 	a.addDrainFlags(cmd, &f)
 	a.addWorkerFlags(cmd, &f)
@@ -168,6 +169,18 @@ func rollOptions(surge, unavailable int, f workerFlags) worker.RollOptions {
 	return worker.RollOptions{MaxSurge: surge, MaxUnavailable: unavailable, JoinTimeout: f.window, Drain: f.drain}
 }
 
+// replaceOlds has the plan's workers replace olds, in their order.
+func replaceOlds(p *worker.Plan, f workerFlags, olds []worker.Old) {
+	if len(olds) == 0 {
+		return
+	}
+	p.Replaces, p.MaxSurge, p.Unavailable = map[string]worker.Old{}, f.maxSurge, f.maxUnavailable
+	p.Unmanaged, p.EmptyDir, p.KeepAtLeast = f.drain.Unmanaged, f.drain.EmptyDir, f.drain.KeepAtLeast
+	for i, old := range olds {
+		p.Replaces[p.Workers[i].Name] = old
+	}
+}
+
 // workerRoll replaces the workers of a run's plan, with the approver and the watch of
 // `worker create`.
 func (a *app) workerRoll(ctx context.Context, w *workerRun, f workerFlags) (err error) {
@@ -205,6 +218,7 @@ func (a *app) workerRoll(ctx context.Context, w *workerRun, f workerFlags) (err 
 	}
 	follow := a.followWorkers(rolling, w, end, true)
 	o := rollOptions(plan.MaxSurge, plan.Unavailable, f)
+	o.Drain = plan.Drained(o.Drain)
 	health := a.quiet(plan)
 	o.Healthy = func(ctx context.Context) error { return health.controlPlaneWell(ctx, plan) }
 	rolled := w.runner.Roll(rolling, guestCluster{w.api}, moves, o)

@@ -95,16 +95,12 @@ func (a *app) beginWorkers(ctx context.Context, f workerFlags, olds []worker.Old
 	if err := h.findHostedCluster(ctx, &p); err != nil {
 		return nil, err
 	}
-	checks, err := a.workerChecks(ctx, h, by, f, &p)
+	checks, err := a.workerChecks(ctx, h, by, f, &p, olds)
 	if err != nil {
 		return nil, err
 	}
 	what := fmt.Sprintf("make %d workers", len(p.Workers))
 	if len(olds) > 0 {
-		p.Replaces, p.MaxSurge, p.Unavailable = map[string]worker.Old{}, f.maxSurge, f.maxUnavailable
-		for i, old := range olds {
-			p.Replaces[p.Workers[i].Name] = old
-		}
 		what = fmt.Sprintf("replace %d workers of hosted cluster %s", len(olds), p.Hosted)
 	}
 	if err := a.printWorkerPlan(p, checks); err != nil {

@@ -58,7 +58,7 @@ func TestWorkerPlan(t *testing.T) {
 		want   []string
 	}{
 		{"all is well", []string{"--host", "vm-8=192.0.2.8", "--plan"}, nil, ExitOK,
-			[]string{"NodePool np-a of hosted cluster guests/edge.one", "vm-8 (192.0.2.8): file vm-8.ign", "are absent", "has the present token", "not checked the ignition endpoint was not reached from here"}},
+			[]string{"NodePool np-a of hosted cluster guests/edge.one", "vm-8 (192.0.2.8): file vm-8.ign", "needs in the hosted cluster: to list Nodes, list requests", "pods and Secrets of guests-edge-one", "are absent", "has the present token", "not checked the ignition endpoint was not reached from here"}},
 		{"a name that is taken", []string{"--host", "vm-7=192.0.2.8"}, nil, ExitFault, []string{"has a host vm-7 already", "Nothing was made"}},
 		{"a token that was rotated", []string{"--host", "vm-8=192.0.2.8"}, func(s string) string {
 			return strings.Replace(s, "Bearer NmIxZjBmMGUt", "Bearer AAAAAAAAAAAA", 1)
@@ -169,14 +169,14 @@ func TestWorkerProvider(t *testing.T) {
 		code         ExitCode
 		want         []string
 	}{
-		{"passed", version + `"checks":[{"outcome":"passed","text":"quota is there"}]}`, nil, ExitOK, []string{"passed quota is there"}},
+		{"passed", version + `"checks":[{"outcome":"passed","text":"quota is there"}]}`, nil, ExitOK, []string{"passed quota is there", "image as the provider's options name it"}},
 		{"failed", version + `"checks":[{"outcome":"failed","text":"no quota"}]}`, nil, ExitFault, []string{"failed no quota", "Nothing was made"}},
 		{"warning", version + `"checks":[{"outcome":"warning","text":"no way out"}]}`, nil, ExitOK, []string{"warning no way out"}},
 		{"a word that does not exist", version + `"checks":[{"outcome":"fine","text":"all is well"}]}`, nil, ExitOK, []string{"not checked all is well"}},
 		{"no such operation", version + `"unsupported":true}`, nil, ExitOK, []string{"not checked rights, quotas and images: provider fake checks none"}},
 		{"it fails", version + `"error":"the cloud is away"}`, nil, ExitOK, []string{"not checked rights, quotas and images", "the cloud is away"}},
 		{"it answers nothing", `x`, nil, ExitOK, []string{"not checked rights, quotas and images"}},
-		{"a stream of the release", version + `"checks":[]}`, []string{"--stream", stream("rhcos-4.14")}, ExitOK, []string{"same minor version"}},
+		{"a stream of the release", version + `"checks":[]}`, []string{"--stream", stream("rhcos-4.14")}, ExitOK, []string{"same minor version", "image image-of-the-stream, that of the stream"}},
 		{"a later stream", version + `"checks":[]}`, []string{"--stream", stream("rhcos-4.19")}, ExitFault, []string{"newer than the release"}},
 		{"a stream that shows no version", version + `"checks":[]}`, []string{"--stream", stream("rhel-9.6")}, ExitOK, []string{"not checked boot image of stream rhel-9.6"}},
 	} {

@@ -73,6 +73,16 @@ func Parse(text string) (Command, bool) {
 // loop is the head of a loop: its commands follow.
 var loop = regexp.MustCompile(`^(?:for \w+ in |while read)`)
 
+// fragment is a line of a script that does nothing by itself.
+var fragment = regexp.MustCompile(`^(?:for \w+ in [^|]*|while read[^|]*|cd(?: \S+)?)$`)
+
+// Fragment reports whether a text is only the head of a loop, or a change of directory: what
+// it leads to is in the lines behind it.
+func Fragment(text string) bool {
+	lines := statements(text)
+	return len(lines) > 0 && !slices.ContainsFunc(lines, func(l string) bool { return !fragment.MatchString(l) })
+}
+
 // parseOne reads one command line with its pipes.
 func parseOne(text string) (Command, bool) {
 	line, typed := clean(text), strings.TrimSpace(text)

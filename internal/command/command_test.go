@@ -55,6 +55,17 @@ func TestParse(t *testing.T) {
 	}
 }
 
+func TestFragment(t *testing.T) {
+	for text, want := range map[string]bool{
+		"for bmc in $BMC_IPS; do": true, "cd ~/install-dir": true, "while read h; do": true,
+		"for h in a b; do reboot; done": false, "oc get nodes": false, "": false, "done": false, "for security reasons": false,
+	} {
+		if command.Fragment(text) != want {
+			t.Errorf("%q: want %t", text, want)
+		}
+	}
+}
+
 func TestRefused(t *testing.T) {
 	c, err := fault.Load(catalog.FS)
 	if err != nil {

@@ -78,6 +78,11 @@ type tested struct {
 	excluded string   // why it has no meaning for this cluster, "" where it has
 }
 
+// withoutValues is the title of a finding for which nothing was evaluated.
+func (t tested) withoutValues(s fault.Subject) string {
+	return t.title.Fill(s.Name, func(string) string { return "" })
+}
+
 func open(ctx context.Context, w *facts.World, f *fault.Fault) (tested, error) {
 	t := tested{fault: f, title: fault.ParseTitle(f, f.Title), given: variables(f), order: make([]int, len(f.Given))}
 	text := f.When + " " + strings.Join(f.Support, " ")
@@ -102,7 +107,7 @@ func (e *Engine) judge(ctx context.Context, w *facts.World, t tested, s fault.Su
 	f := t.fault
 	out := diagnosis.Finding{Fault: f.ID, Subject: s, Severity: f.Severity, Title: f.Title}
 	if t.excluded != "" {
-		out.Outcome, out.Reason = fault.NotApplicable, t.excluded
+		out.Outcome, out.Reason, out.Title = fault.NotApplicable, t.excluded, t.withoutValues(s)
 		return out, nil
 	}
 	b := e.bind(ctx, w, f, t.given, s)
@@ -110,7 +115,7 @@ func (e *Engine) judge(ctx context.Context, w *facts.World, t tested, s fault.Su
 		return out, b.err
 	}
 	if b.notApplicable != "" {
-		out.Outcome, out.Reason, out.Evidence = fault.NotApplicable, b.notApplicable, b.excludes
+		out.Outcome, out.Reason, out.Evidence, out.Title = fault.NotApplicable, b.notApplicable, b.excludes, t.withoutValues(s)
 		return out, nil
 	}
 	v := &evaluation{engine: e, tested: t, bound: b}

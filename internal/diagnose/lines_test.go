@@ -14,6 +14,7 @@ func TestOfLines(t *testing.T) {
 	full := &fault.Fault{ID: "host-file-system-full", For: fault.Host, Severity: fault.Error, Title: "a file system of {host} is full"}
 	empty := &fault.Fault{ID: "mcs-pool-config-empty", For: fault.Pool, Severity: fault.Error, Title: "MCS returns 500 for pool {pool}"}
 	away := &fault.Fault{ID: "mcs-no-route", For: fault.Cluster, Severity: fault.Error, Title: "no route to the machine config server"}
+	guest := &fault.Fault{ID: "hosted-secret-missing", For: fault.Cluster, Severity: fault.Error, Layer: "hosted", Title: "a pod waits for a Secret"}
 	lines := []Lines{{Fault: full}, {Fault: empty}, {Fault: away}}
 	open := func(edit func(*diagnosis.Diagnosis)) *diagnosis.Diagnosis {
 		d := &diagnosis.Diagnosis{Verdict: diagnosis.Verdict{Class: diagnosis.Undetermined}}
@@ -34,10 +35,15 @@ func TestOfLines(t *testing.T) {
 		{"one was evaluated as absent, one as unknown", open(func(d *diagnosis.Diagnosis) {
 			d.Findings = []diagnosis.Finding{{Fault: away.ID, Subject: fault.Subject{Kind: fault.Cluster}, Outcome: fault.Absent}, {Fault: full.ID, Outcome: fault.Unknown}}
 		}), Options{}, []string{"host/?", "pool/?"}},
+		{"one is of a hosted cluster, and none was looked at", open(func(d *diagnosis.Diagnosis) {
+			d.Findings = []diagnosis.Finding{{Fault: guest.ID, Subject: fault.Subject{Kind: fault.Cluster}, Outcome: fault.NotApplicable}, {Fault: away.ID, Subject: fault.Subject{Kind: fault.Cluster}, Outcome: fault.NotApplicable}}
+		}), Options{Lines: []Lines{{Fault: guest}, {Fault: away}}}, []string{"cluster"}},
 		{"only one is asked for", open(func(*diagnosis.Diagnosis) {}), Options{Only: []string{away.ID}}, []string{"cluster"}},
 		{"one is skipped", open(func(*diagnosis.Diagnosis) {}), Options{Skip: []string{away.ID}}, []string{"host/?", "pool/?"}},
 	} {
-		tt.o.Lines = lines
+		if tt.o.Lines == nil {
+			tt.o.Lines = lines
+		}
 		var have []string
 		for _, f := range tt.o.ofLines(tt.d) {
 			if f.Outcome != fault.Present || !f.OfLines {

@@ -160,6 +160,7 @@ func TestTextAsItIsPasted(t *testing.T) {
 		"blanks":                   {strings.ReplaceAll(line, " ", "  \t"), Present},
 		"wrapped at a blank":       {long + " failed calling\nwebhook: no such host", Present},
 		"wrapped in a word":        {long + " failed calling web\nhook: no such host", Present},
+		"rows of Markdown":         {"| " + long + " failed calling |\n| webhook: no such host |", Absent},
 		"quoted and wrapped":       {"> " + long + " failed calling\n> webhook: no such host", Present},
 		"two records":              {"2026-03-01T10:00:00Z " + long + " failed calling\n2026-03-01T10:00:01Z webhook: no such host", Absent},
 		"two rows of a table":      {long + "   failed calling\n" + strings.Repeat("z", 70) + "   webhook: no such host", Absent},

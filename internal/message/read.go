@@ -212,9 +212,10 @@ func (x *Index) rewritten(b []byte, f *found) {
 var stamped = regexp.MustCompile(`^\s{0,4}(?:[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d |\d{4}-\d\d-\d\d[T ]\d\d:\d\d|[IWEF]\d{4} \d\d:\d\d:|time="|\[ *\d+\.\d{3,}\] )`)
 
 // beginsRecord reports whether a line is one of its own and not the rest of last, which a
-// terminal wrapped: it has a time of its own, or it is the next row of a table.
+// terminal wrapped: it has a time of its own, or it is the next row of a table, with blanks
+// between its columns or with bars as in Markdown.
 func beginsRecord(last, line []byte) bool {
-	if stamped.Match(line) {
+	if stamped.Match(line) || bytes.HasPrefix(line, []byte("|")) && bytes.HasSuffix(bytes.TrimRight(last, " "), []byte("|")) {
 		return true
 	}
 	for i := 2; i < min(len(last), len(line)); i++ {

@@ -31,7 +31,8 @@ type htmlPage struct {
 	Open         []htmlOpen
 	Waits        []pair
 	Accepted     []htmlAccepted
-	AtRisk       bool // some of it is about data: it comes first
+	AtRisk       bool   // some of it is about data: it comes first
+	NextIs       string // what the supplies are for
 	Supplies     []string
 	MoreSupplies []string
 	Hosts        htmlHosts
@@ -57,6 +58,7 @@ func HTML(w io.Writer, d *diagnosis.Diagnosis, o Options) error {
 	}
 	p.Title = "Rollcall: " + d.Source.Name + ": " + strings.ToLower(h.words)
 	p.Supplies, p.MoreSupplies = t.htmlSupplies()
+	p.NextIs = t.nextIs()
 	p.Reason, p.MoreReasons = t.htmlReason()
 	if p.GapsSay = t.htmlGapsSay(); p.Summary[0].Term == summaryState {
 		p.Reason = "" // the summary has it

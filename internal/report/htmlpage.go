@@ -101,7 +101,7 @@ func (m *markup) todo(p htmlPage) {
 		return
 	}
 	const command literal = "<pre class=\"command\"><code>{}</code></pre>\n"
-	m.put("<section id=\"next\"><h2>Next: get what would decide <small>(reads only)</small></h2>\n")
+	m.put("<section id=\"next\"><h2>Next: {}</h2>\n", p.NextIs)
 	m.each(command, p.Supplies)
 	if n := len(p.MoreSupplies); n > 0 {
 		m.fold("", "{} more", strconv.Itoa(n), func() { m.each(command, p.MoreSupplies) })

@@ -16,13 +16,30 @@ func (t *text) supplies() {
 		return
 	}
 	t.blank()
-	t.head(0, "Next: get what would decide (reads only)")
+	t.head(0, "Next: "+t.nextIs())
 	for i, s := range list {
 		if i == fewSupplies || i > 0 && t.short >= stepsInShort {
 			return
 		}
 		t.line(2, span{cyan, s})
 	}
+}
+
+// nextIs says what the commands of supplyList are for.
+func (t *text) nextIs() string {
+	if t.goesOn() != "" {
+		return "continue the installation"
+	}
+	return "get what would decide (reads only)"
+}
+
+// goesOn is the command of installerNext, where nothing more is known than that log.
+func (t *text) goesOn() string {
+	in := t.d.Cluster.Installer
+	if in == nil || len(t.d.Hosts) > 0 || len(t.d.Unexplained) > 0 || len(t.d.Roots) > 0 {
+		return ""
+	}
+	return t.o.installerNext(*in)
 }
 
 // supplyList is what would decide, best first.
@@ -39,6 +56,12 @@ func (t *text) supplyList() []string {
 		}
 	}
 	gaps := t.d.Groups.Gaps
+	if next := t.goesOn(); next != "" {
+		add(next)
+		if in := t.d.Cluster.Installer; in.Step == "assets" || in.Ended == "made" {
+			return list // there is no cluster yet to ask
+		}
+	}
 	read := slices.ContainsFunc(t.d.Coverage, func(c evidence.Coverage) bool { return c.State == evidence.Read })
 	if len(t.d.Hosts) == 0 && t.d.Source.Kind == "live" && !read {
 		add(t.o.know("diagnose --from PATH") + "    # a must-gather that was made while the API answered")
@@ -56,4 +79,32 @@ func (t *text) supplyList() []string {
 		}
 	}
 	return list
+}
+
+// installerNext is how an installation continues where nothing but its log was read; "" where
+// that depends on why it ended (openshift/installer:cmd/openshift-install/waitfor.go,
+// gather.go and agent/waitfor.go; from 4.12 on for agent).
+func (o Options) installerNext(in diagnosis.Installer) string {
+	const waits = "openshift-install wait-for "
+	switch {
+	case in.Ended == "complete" && in.Step == "bootstrapped":
+		return waits + "install-complete --dir DIR --log-level=debug"
+	case in.Ended == "complete":
+		return o.know("diagnose --kubeconfig DIR/auth/kubeconfig") + "    # the workers can still be on their way"
+	case in.Ended == "made":
+		return waits + "bootstrap-complete --dir DIR --log-level=debug    # when the hosts boot with these files"
+	case in.Ended == "gather-failed" || in.Ended == "gathering":
+		return "openshift-install gather bootstrap --dir DIR --bootstrap IP --master IP --key FILE    # FILE: the private key of sshKey in install-config.yaml"
+	case in.Ended != "interrupted" && in.Ended != "running":
+		return ""
+	case in.Step == "assets":
+		return "openshift-install create ignition-configs --dir DIR    # or the command that was interrupted; no host can boot before it is done"
+	case in.Step == "agent":
+		return "openshift-install agent wait-for bootstrap-complete --dir DIR --log-level=debug"
+	case in.Step == "api" || in.Step == "bootstrap":
+		return waits + "bootstrap-complete --dir DIR --log-level=debug"
+	case in.Step == "bootstrapped" || in.Step == "initialize" || in.Step == "stable" || in.Step == "console":
+		return waits + "install-complete --dir DIR --log-level=debug"
+	}
+	return ""
 }

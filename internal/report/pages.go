@@ -41,7 +41,7 @@ var relations = map[fault.Relation]string{
 func FaultPage(w io.Writer, f *fault.Fault, c *fault.Catalog, o Options) error {
 	p := &page{Style: o.Style}
 	p.line(0, span{bold, f.ID})
-	p.parts(0, dim, []string{"fault", "of a " + string(f.For), "layer " + f.Layer, string(f.Severity)})
+	p.parts(0, dim, []string{"fault", ofSubject(f.For), "layer " + f.Layer, string(f.Severity)})
 	p.para(0, span{}, plain, PlainTitle(f))
 	p.section("What it means", f.Means)
 	p.head(0, "Present if")
@@ -214,6 +214,9 @@ func RemedyPage(w io.Writer, r *fault.Remedy, c *fault.Catalog, o Options) error
 func ofSubject(k fault.Kind) string {
 	if k == fault.Any {
 		return "of any subject"
+	}
+	if k == fault.Operator {
+		return "of an " + string(k)
 	}
 	return "of a " + string(k)
 }

@@ -193,3 +193,22 @@ func TestRemoveKilled(t *testing.T) {
 		}
 	}
 }
+
+// TestDrained: who resumes a replacement need not allow again what was allowed when it began,
+// can allow more, and cannot lower its floor.
+func TestDrained(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		plan Plan
+		now  Drain
+		want Drain
+	}{
+		{"allowed at the beginning", Plan{Unmanaged: true, EmptyDir: true, KeepAtLeast: 3}, Drain{KeepAtLeast: 1}, Drain{Unmanaged: true, EmptyDir: true, KeepAtLeast: 3}},
+		{"allowed now", Plan{}, Drain{EmptyDir: true, KeepAtLeast: 2}, Drain{EmptyDir: true, KeepAtLeast: 2}},
+		{"never allowed", Plan{KeepAtLeast: 1}, Drain{Timeout: time.Minute}, Drain{Timeout: time.Minute, KeepAtLeast: 1}},
+	} {
+		if got := tt.plan.Drained(tt.now); got != tt.want {
+			t.Errorf("%s: %+v, want %+v", tt.name, got, tt.want)
+		}
+	}
+}

@@ -62,8 +62,9 @@ const (
 // Status is a worker by the journal alone.
 type Status struct {
 	Worker  provider.Worker
-	Index   int // in the plan
-	Attempt int // how often it was begun to be made
+	Index   int       // in the plan
+	Attempt int       // how often it was begun to be made
+	Begun   time.Time // when it was begun to be made for the last time
 	Step    Step
 	Machine provider.Machine
 	Config  string
@@ -97,6 +98,7 @@ func (s *Status) add(r Record) {
 	case Creating:
 		s.Step, s.Config, s.Digest, s.Cleaned, s.ServingUntil = MayBe, r.Config, r.Digest, false, time.Time{}
 		s.Attempt++
+		s.Begun = r.Time
 	case Created:
 		s.Step, s.Machine = Made, r.Machine
 	case Joined:

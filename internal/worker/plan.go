@@ -32,7 +32,18 @@ type Plan struct {
 	Replaces     map[string]Old    `json:"replaces,omitempty"` // name of a worker to the one that it replaces
 	MaxSurge     int               `json:"maxSurge,omitempty"` // with Replaces: see RollOptions
 	Unavailable  int               `json:"maxUnavailable,omitempty"`
-	Until        time.Time         `json:"until"` // until when first certificates are approved
+	Unmanaged    bool              `json:"unmanaged,omitempty"` // with Replaces: see Drain
+	EmptyDir     bool              `json:"emptyDir,omitempty"`
+	KeepAtLeast  int               `json:"keepAtLeast,omitempty"`
+	Until        time.Time         `json:"until"` // until when first certificates are approved, of machines that are begun at Made
+}
+
+// Drained adds what was allowed when a replacement began to what is allowed now: who resumes it
+// need not say it again, and can allow more.
+func (p Plan) Drained(d Drain) Drain {
+	d.Unmanaged, d.EmptyDir = d.Unmanaged || p.Unmanaged, d.EmptyDir || p.EmptyDir
+	d.KeepAtLeast = max(d.KeepAtLeast, p.KeepAtLeast)
+	return d
 }
 
 // Old is a worker that is replaced, of an earlier run.
@@ -133,12 +144,18 @@ func (p Plan) worker(name string) (provider.Worker, bool) {
 	return p.Workers[i], true
 }
 
-// expectation is what may be approved for a worker: its first certificate within the
-// window of the run, and serving certificates of its names and addresses.
-func (p Plan) expectation(w provider.Worker) csr.Expectation {
+// expectation is what may be approved for a worker: its first certificate within the window of
+// the run, counted from when its machine was begun, and serving certificates of its names and
+// addresses. The last machine of a replacement, or one that is re-created, is begun much later
+// than the run.
+func (p Plan) expectation(w provider.Worker, begun time.Time) csr.Expectation {
+	until := p.Until
+	if end := begun.Add(p.Until.Sub(p.Made)); end.After(until) {
+		until = end
+	}
 	return csr.Expectation{
 		Name: w.Name, Role: "worker", IPs: w.IPs, DNS: w.DNS, Explicit: true, Source: "run " + p.Run + " of rollcall worker",
-		NotBefore: p.Made, NotAfter: p.Until,
-		Boot: fmt.Sprintf("run %s expects it from %s until %s", p.Run, p.Made.UTC().Format(time.RFC3339), p.Until.UTC().Format(time.RFC3339)),
+		NotBefore: p.Made, NotAfter: until,
+		Boot: fmt.Sprintf("run %s expects it from %s until %s", p.Run, p.Made.UTC().Format(time.RFC3339), until.UTC().Format(time.RFC3339)),
 	}
 }

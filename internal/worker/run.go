@@ -141,7 +141,7 @@ func (r *Runner) Expected() []csr.Expectation {
 		}
 		w := s.Worker
 		w.IPs, w.DNS = union(w.IPs, s.Machine.IPs), union(w.DNS, s.Machine.DNS)
-		list = append(list, r.Journal.Plan.expectation(w))
+		list = append(list, r.Journal.Plan.expectation(w, s.Begun))
 	}
 	return list
 }

@@ -270,6 +270,29 @@ func TestPlanCheck(t *testing.T) {
 	}
 }
 
+// TestExpectedLater: each machine has the run's window from when it was begun, also the last one
+// of a long replacement and one that is re-created hours later.
+func TestExpectedLater(t *testing.T) {
+	p := Plan{Run: "w-0123456789", Made: noon, Until: noon.Add(time.Hour), Workers: []provider.Worker{{Name: "guest0"}}}
+	records := []Record{{Kind: Creating, Worker: "guest0", Time: noon.Add(2 * time.Minute)}, {Kind: Created, Worker: "guest0", Time: noon.Add(3 * time.Minute)}}
+	until := func() time.Time {
+		s := Statuses(p, records)[0]
+		return p.expectation(s.Worker, s.Begun).NotAfter
+	}
+	if got, want := until(), noon.Add(62*time.Minute); !got.Equal(want) {
+		t.Errorf("made at once: until %s, want %s", got, want)
+	}
+	for _, kind := range []Kind{Deleting, Deleted, Creating, Created} {
+		records = append(records, Record{Kind: kind, Worker: "guest0", Time: noon.Add(5 * time.Hour)})
+	}
+	if got, want := until(), noon.Add(6*time.Hour); !got.Equal(want) {
+		t.Errorf("re-created: until %s, want %s", got, want)
+	}
+	if got := p.expectation(p.Workers[0], time.Time{}).NotAfter; !got.Equal(p.Until) {
+		t.Errorf("not begun: until %s, want %s", got, p.Until)
+	}
+}
+
 func TestManual(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "out")
 	m := Manual{Dir: dir}

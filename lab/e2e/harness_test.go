@@ -128,6 +128,7 @@ type result struct {
 	args     []string
 	out, err string
 	code     int // -1: killed
+	took     time.Duration
 }
 
 func (r result) String() string {
@@ -166,6 +167,7 @@ func (w *world) start(bin string, p *proxy, args ...string) result {
 	if bin == labBin {
 		cmd.Env = os.Environ()
 	}
+	began := time.Now()
 	if err := cmd.Start(); err != nil {
 		w.t.Fatal(err)
 	}
@@ -173,7 +175,7 @@ func (w *world) start(bin string, p *proxy, args ...string) result {
 		p.watch(cmd.Process)
 	}
 	err := cmd.Wait()
-	r := result{args: append([]string{filepath.Base(bin)}, args...), out: out.String(), err: errs.String()}
+	r := result{args: append([]string{filepath.Base(bin)}, args...), out: out.String(), err: errs.String(), took: time.Since(began)}
 	var exit *exec.ExitError
 	switch {
 	case err == nil:

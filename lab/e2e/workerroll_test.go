@@ -14,36 +14,67 @@ import (
 	"time"
 )
 
-// TestWorkerRoll replaces six workers one by one. One new machine cannot fetch its config: it
-// stops there with the cause, and no worker is missing. Re-created without that trouble, it
-// continues.
+// TestWorkerRoll replaces six workers one by one with the real eviction API, under a
+// PodDisruptionBudget. While the budget allows no eviction it stops, and all is as before. Then
+// one new machine cannot fetch its config: it stops there with the cause. Re-created without that
+// trouble, it continues to the end. Pods and Nodes are never fewer than allowed.
 func TestWorkerRoll(t *testing.T) {
-	if os.Getenv("ROLLCALL_LAB_FULL") == "" {
-		t.Skip("ROLLCALL_LAB_FULL")
+	if os.Getenv(full) == "" {
+		t.Skip(full)
 	}
 	w := up(t, "hosted", true)
 	if r := w.live(w.labWorkers(5, 6, "--window", "6m")...); r.code != 0 {
 		t.Fatal(r)
 	}
-	args := []string{"worker", "replace", "--hosted", "clusters/guest", "--provider", "lab", "--option", "dir=" + w.dir, "--option", "guest14=port-closed",
-		"--yes", "--window", "2m", "--force", "--delete-emptydir-data"}
+	s := newShop(t, w, 6)
+	s.open(t)
+	s.budget(t, 6)
+	args := w.replacing("--option", "guest14=port-closed", "--drain-timeout", "25s")
 	for i := range 6 {
 		args = append(args, fmt.Sprintf("guest%d", 5+i), "--host", fmt.Sprintf("guest%d", 11+i))
 	}
-	began := time.Now()
-	r := w.live(args...)
-	if r.code != 3 || !strings.Contains(r.out, "stopped after 3 of 6 replacements") || !strings.Contains(r.out, "cause (proven): guest14") || !strings.Contains(r.out, "(mcs-refused)") {
-		t.Fatal(r)
+	stopped := func(r result, done int, why ...string) {
+		t.Helper()
+		t.Logf("stopped after %d of 6: %s", done, r.took.Round(time.Second))
+		for _, text := range append(why, fmt.Sprintf("stopped after %d of 6 replacements", done)) {
+			if r.code != 3 || !strings.Contains(r.out, text) {
+				t.Fatalf("want %q: %s", text, r)
+			}
+		}
 	}
-	t.Logf("stopped after %s", time.Since(began).Round(time.Second))
-	list := w.live("worker", "list", "--hosted", "clusters/guest").out
+	r := w.live(args...)
+	stopped(r, 0, "a PodDisruptionBudget holds shop/web-", "1 pods of guest5 are not evicted after 25s")
+	if state := nodeState(t, s.kube, "guest5"); state != "ready" {
+		t.Errorf("guest5 is %s", state)
+	}
+
+	s.budget(t, 5)
+	run := runID(r)
+	r = w.live("worker", "resume", run, "--window", "4m")
+	stopped(r, 3, "cause (proven): guest14", "(mcs-refused)")
+	list := w.live("worker", "list", "--hosted", theGuest).out
 	if n := strings.Count(list, " joined "); n != 6 || strings.Count(list, " deleted ") != 3 {
 		t.Errorf("%d workers are in, want 6: %s", n, list)
 	}
-	_, run, _ := strings.Cut(r.out, "Run ")
-	run, _, _ = strings.Cut(run, ".")
-	if r := w.live("worker", "rollback", run); r.code != 0 || !strings.Contains(r.out, "guest14: taken away") || strings.Contains(r.out, "guest11: taken away") {
-		t.Errorf("rollback of what did not join: %s", r)
+
+	r = w.live("worker", "resume", run, "--recreate", "--window", "4m")
+	if r.code != 0 || !strings.Contains(r.out, "6 of 6 workers are replaced") {
+		t.Fatal(r)
+	}
+	t.Logf("continued to the end in %s", r.took.Round(time.Second))
+	seen := s.close()
+	t.Logf("never fewer than %d ready pods and %d Ready Nodes; %d pods were made", seen.pods, seen.nodes, s.made)
+	if seen.pods < 5 || seen.nodes < 7 { // guest0 and six
+		t.Errorf("want 5 pods and 7 Nodes at least, all the time; last error %v", seen.err)
+	}
+	for i := range 12 {
+		name, want := fmt.Sprintf("guest%d", 5+i), "gone"
+		if i >= 6 {
+			want = "ready"
+		}
+		if state := nodeState(t, s.kube, name); state != want {
+			t.Errorf("%s is %s, want %s", name, state, want)
+		}
 	}
 }
 

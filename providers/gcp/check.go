@@ -74,7 +74,7 @@ func (g *gcp) checkZones(ctx context.Context, p options) (c provider.Check, up [
 	case len(wrong) > 0:
 		return provider.Check{Outcome: provider.Warning, Text: "zones: " + strings.Join(wrong, ", ") + "; workers go to " + strings.Join(up, ", ")}, up
 	}
-	return provider.Check{Outcome: provider.Passed, Text: "zones " + strings.Join(up, ", ") + " are up"}, up
+	return provider.Check{Outcome: provider.Passed, Text: "zones " + strings.Join(up, ", ") + " are up; workers go to them in turn"}, up
 }
 
 func (g *gcp) checkImage(ctx context.Context, p options) provider.Check {

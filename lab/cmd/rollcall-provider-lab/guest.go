@@ -63,6 +63,14 @@ func (g *guest) check(workers []worker) []check {
 	return list
 }
 
+// trouble is what is wrong with the machine. One that is re-created has no trouble.
+func (g *guest) trouble() trouble {
+	if g.order.Attempt > 1 {
+		return trouble{}
+	}
+	return troubles[g.order.Options[g.order.Worker.Name]]
+}
+
 // mine reports whether this run made the machine; the error is errNone where no run has.
 func (g *guest) mine() error {
 	run, err := os.ReadFile(g.file(mark))
@@ -83,7 +91,7 @@ func (g *guest) machine() (machine, error) {
 		return machine{}, err
 	}
 	address := g.state.Net.Host(index)
-	if troubles[g.order.Options[g.order.Worker.Name]].otherAddress {
+	if g.trouble().otherAddress {
 		address = g.state.Net.Host(index + lab.MostGuests)
 	}
 	return machine{ID: "lab/" + g.order.Worker.Name, IPs: []string{address}}, nil
@@ -100,7 +108,7 @@ func (g *guest) create(ctx context.Context, data []byte) (machine, error) {
 	case !errors.Is(err, errNone):
 		return m, err
 	}
-	t := troubles[g.order.Options[g.order.Worker.Name]]
+	t := g.trouble()
 	if t.change != nil {
 		if data, err = t.change(g, data); err != nil {
 			return m, err
@@ -116,7 +124,7 @@ func (g *guest) create(ctx context.Context, data []byte) (machine, error) {
 	if err := os.WriteFile(g.file(wrong), about, 0o600); err != nil {
 		return m, err
 	}
-	if !t.off || g.order.Attempt > 1 {
+	if !t.off {
 		if err := g.ask(ctx, "boot-guest"); err != nil {
 			return m, err
 		}

@@ -22,12 +22,17 @@ type trouble struct {
 	off          bool // it is made, and the first time switched on by somebody later
 }
 
-// troubles are known failures of workers on the platform None.
+// slowFirmware is longer than two rotations of the token take in a lab.
+const slowFirmware = 90 * time.Second
+
+// troubles are known failures of workers on the platform None. A machine has one when it is made
+// for the first time.
 var troubles = map[string]trouble{
 	// The server answers 511 to each of these.
 	"token-foreign":       {change: token(func([]byte) []byte { return []byte(uuid.NewUUID()) })},
 	"token-encoded-twice": {change: token(func(t []byte) []byte { return []byte(base64.StdEncoding.EncodeToString(t)) })},
 	"boots-later":         {off: true},
+	"boots-slowly":        {machine: lab.Guest{Firmware: slowFirmware}}, // the token is rotated meanwhile
 
 	"other-name":      {change: source(func(g *guest) string { return g.state.Net.Host(4) })},
 	"other-ca":        {change: otherCA},

@@ -19,6 +19,7 @@ import (
 // boots, in DIR/boot/HOST.json. Its zero value is a machine without a trouble.
 type Guest struct {
 	Hostname string        `json:"hostname,omitempty"` // what it calls itself; empty: its name
+	Firmware time.Duration `json:"firmware,omitempty"` // from power-on to Ignition; 0: as long as others take
 	Network  time.Duration `json:"network,omitempty"`  // until its network plugin is ready
 	Unsigned bool          `json:"unsigned,omitempty"` // no one approves its network plugin's request
 }
@@ -60,7 +61,7 @@ func bootGuest(ctx context.Context, l *Lab, name string) error {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("read what is wrong with %s: %w", name, err)
 	}
-	return h.PowerOn(ctx, index, HostedMachine{Pointer: config, Unknown: true, Network: g.Network, Hostname: g.Hostname, Unsigned: g.Unsigned})
+	return h.PowerOn(ctx, index, HostedMachine{Pointer: config, Unknown: true, Firmware: g.Firmware, Network: g.Network, Hostname: g.Hostname, Unsigned: g.Unsigned})
 }
 
 // scrapGuest is the end of a machine. One that is off, or never was, is no error.
@@ -84,6 +85,23 @@ func rotateToken(ctx context.Context, l *Lab, _ string) error {
 	return h.Rotate(ctx)
 }
 
+// reconfigurePool is the person who changes a NodePool's config. It returns when new machines
+// get the new one.
+func reconfigurePool(ctx context.Context, l *Lab, _ string) error {
+	h := l.Hosted()
+	if h == nil {
+		return errors.New("there is no hosted cluster in this scenario")
+	}
+	const motd = "    storage: {files: [{path: /etc/motd, contents: {source: \"data:,changed\"}}]}\n"
+	if err := h.Reconfigure(ctx, motd); err != nil {
+		return err
+	}
+	if err := h.answerRegistry(ctx); err != nil {
+		return err
+	}
+	return l.awaitWhy(ctx, 2*time.Minute, "the new config is not served", func(ctx context.Context, _ *Lab) (string, error) { return h.stands(ctx) })
+}
+
 // dropPackets has an address behind a firewall that drops what is sent to the node port.
 func (h *Hosted) dropPackets(context.Context) error {
 	_, err := plan.Silent(fmt.Sprintf("%s:%d", h.lab.net.Firewalled(), hostedPort))
@@ -99,7 +117,7 @@ func (h *Hosted) powerOn(ctx context.Context, index int, m HostedMachine) error 
 				return setLabels(ctx, h.kube, node, labels)
 			}
 			c.DaemonKubeconfig = "" // no machine-config-daemon runs on workers of a hosted cluster
-			c.Pace.Network = m.Network
+			c.Pace.Firmware, c.Pace.Network = m.Firmware, m.Network
 			c.NetworkReady = func() bool {
 				h.mu.Lock()
 				defer h.mu.Unlock()

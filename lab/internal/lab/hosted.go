@@ -295,6 +295,8 @@ func (h *Hosted) serving() string {
 // one that is made from the present user-data.
 type HostedMachine struct {
 	Pointer []byte // its user-data; nil: the present one
+	// Firmware is the time from power-on to Ignition; 0: as long as others take.
+	Firmware time.Duration
 	// Network keeps its network plugin from becoming ready for that long.
 	Network time.Duration
 	// Unknown says that no one approves its requests.

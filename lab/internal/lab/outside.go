@@ -36,6 +36,7 @@ func Outsides() []Outside {
 		{Name: "boot-guest", Host: true, About: "boot a new machine of the hosted cluster, HOST of the form guestN, with the Ignition config in DIR/boot/HOST.ign; nobody but you approves its requests", do: bootGuest},
 		{Name: "scrap-guest", Host: true, About: "switch a machine that boot-guest booted off, and empty its disk", do: scrapGuest},
 		{Name: "token", About: "let six hours pass, after which the ignition server rotates its token", do: rotateToken},
+		{Name: "nodepool-config", About: "give the NodePool of the hosted cluster another config, whose payload is built", do: reconfigurePool},
 		{Name: "registry", About: "let the registry of the hosted cluster's release image answer", do: answerRegistry},
 	}
 }
