@@ -60,8 +60,8 @@ func notChecked(d *diagnosis.Diagnosis) []string {
 
 // onlyNotChecked reports a plan in which nothing is present, and of which some checks could
 // not be run.
-func onlyNotChecked(d *diagnosis.Diagnosis, open []string) bool {
-	return d.Source.Kind == Plan && len(d.Roots)+len(d.Unexplained)+len(d.Accepted) == 0 && slices.Equal(open, notChecked(d))
+func onlyNotChecked(d *diagnosis.Diagnosis, open []diagnosis.Question) bool {
+	return d.Source.Kind == Plan && len(d.Roots)+len(d.Unexplained)+len(d.Accepted) == 0 && len(open) == len(notChecked(d))
 }
 
 // unread is what unknown names lack.

@@ -29,7 +29,7 @@ func judge(d *diagnosis.Diagnosis) diagnosis.Verdict {
 func classify(d *diagnosis.Diagnosis) diagnosis.Verdict {
 	open := openQuestions(d)
 	if worse := worseUnexplained(d); len(worse) > 0 {
-		return diagnosis.Verdict{Class: diagnosis.Undetermined, Reason: strings.Join(worse, "; ")}
+		return undetermined(worse)
 	}
 	switch v, serious := ofRoots(d); {
 	case serious:
@@ -38,10 +38,12 @@ func classify(d *diagnosis.Diagnosis) diagnosis.Verdict {
 		return diagnosis.Verdict{Class: diagnosis.Undetermined, Cause: diagnosis.CauseNone, Reason: onlyMissing(d)}
 	case len(open) > 0 && onlyPasted(d) != "":
 		return diagnosis.Verdict{Class: diagnosis.Undetermined, Cause: diagnosis.CauseNone, Reason: onlyPasted(d)}
-	case len(open) > 0 && onlyNotChecked(d, open):
-		return diagnosis.Verdict{Class: diagnosis.Undetermined, Cause: diagnosis.CauseNone, Reason: strings.Join(open, "; ")}
 	case len(open) > 0:
-		return diagnosis.Verdict{Class: diagnosis.Undetermined, Reason: strings.Join(open, "; ")}
+		v := undetermined(open)
+		if onlyNotChecked(d, open) {
+			v.Cause = diagnosis.CauseNone
+		}
+		return v
 	}
 	if d.Cluster.Installing && expected(d) == 0 {
 		return diagnosis.Verdict{Class: diagnosis.Settling, Until: d.Cluster.Began.Add(firstHostWithin), Reason: "the installation has begun, no host has registered yet"}
@@ -161,22 +163,18 @@ func rootsReason(d *diagnosis.Diagnosis) string {
 
 // worseUnexplained lists the present symptoms without a cause that are worse than every
 // root: a warning does not answer for them.
-func worseUnexplained(d *diagnosis.Diagnosis) []string {
+func worseUnexplained(d *diagnosis.Diagnosis) []diagnosis.Question {
 	worst := fault.Info.Rank()
 	for _, r := range d.Roots {
 		worst = max(worst, r.Severity.Rank())
 	}
-	var list []string
+	var list []diagnosis.Question
 	for _, u := range d.Unexplained {
 		if len(d.Roots) > 0 && u.Severity.Rank() > worst {
 			list = append(list, noCause(u))
 		}
 	}
 	return list
-}
-
-func noCause(u diagnosis.Unexplained) string {
-	return fmt.Sprintf("cause unknown: %s of %s", u.Fault, u.Subject)
 }
 
 // firstHostWithin is how long an installation is without a host at most before that is
@@ -196,63 +194,6 @@ func awaitsFirstHost(d *diagnosis.Diagnosis) bool {
 // noNode reports that a list of Nodes that was not collected would be empty.
 func noNode(c evidence.Coverage, d *diagnosis.Diagnosis) bool {
 	return d.Cluster.NoNode && c.State == evidence.Missing && c.Why == evidence.NotCollected
-}
-
-// noHost says what is known where no host is: how far openshift-install came.
-func noHost(d *diagnosis.Diagnosis) string {
-	if d.Cluster.Installer == nil {
-		return "no host was checked"
-	}
-	return d.Cluster.Installer.String() + "; no host was checked"
-}
-
-// openQuestions lists what is left without an answer: present symptoms without a
-// cause, and expected hosts of which nothing can be said.
-func openQuestions(d *diagnosis.Diagnosis) []string {
-	var open []string
-	for _, u := range d.Unexplained {
-		if u.Severity.Rank() > fault.Info.Rank() {
-			open = append(open, noCause(u))
-		}
-	}
-	open = append(append(open, notThrough(d)...), notAskedAbout(d)...)
-	open = append(open, damaged(d)...)
-	open = append(open, unsettled(d)...)
-	switch d.Source.Kind {
-	case OnHost:
-		return append(open, unasked(d)...)
-	case Plan:
-		return append(open, notChecked(d)...)
-	}
-	if expected(d) == 0 && !awaitsFirstHost(d) { // a name that only a request claims is no host that answered
-		return append(open, noHost(d))
-	}
-	open = append(open, premisesOpen(d)...)
-	for _, h := range d.Hosts {
-		if !h.Expected || h.Done() || len(h.BlockedBy) > 0 || !inProgress(d, h).IsZero() {
-			continue
-		}
-		open = append(open, fmt.Sprintf("host %s: %s is %s%s", h.Name, h.Stage, h.State, because(h.Why)))
-	}
-	return open
-}
-
-// unsettled lists what holds and may be a fault or may be normal: it is not known since
-// when it holds, or what may block it was withheld.
-func unsettled(d *diagnosis.Diagnosis) []string {
-	var names []string
-	for _, f := range d.Findings {
-		if (f.Unsettled || f.HeldUp != "") && f.Severity.Rank() > fault.Info.Rank() {
-			names = append(names, fmt.Sprintf("%s of %s%s", f.Fault, f.Subject, because(f.HeldUp)))
-		}
-	}
-	if len(names) == 0 {
-		return nil
-	}
-	if n := len(names); n > 3 {
-		names = append(names[:3], fmt.Sprintf("and %d more", n-3))
-	}
-	return []string{"a fault, or still normal: " + strings.Join(names, ", ")}
 }
 
 // patience is how long a host may wait at a step that nothing is known to block. A
@@ -289,60 +230,6 @@ func inProgress(d *diagnosis.Diagnosis, h diagnosis.HostState) time.Time {
 	}
 	return until
 }
-
-// damaged says what else is there and is not what was written: what it said is not
-// known, and nothing else makes up for that.
-func damaged(d *diagnosis.Diagnosis) []string {
-	const named = 3
-	var needs []string
-	for _, c := range d.Coverage {
-		if c.Damaged && premiseOf(c) == nil {
-			needs = append(needs, c.Need)
-		}
-	}
-	if len(needs) == 0 {
-		return nil
-	}
-	list := strings.Join(needs[:min(named, len(needs))], ", ")
-	if more := len(needs) - named; more > 0 {
-		list += fmt.Sprintf(" and %d more", more)
-	}
-	return []string{"damaged, so not checked: " + list}
-}
-
-// OnHost is the kind of a source that is one machine seen from inside. What only the
-// API can tell is no open question of it; what the machine should have told is.
-const OnHost = "host"
-
-func unasked(d *diagnosis.Diagnosis) []string {
-	n := len(openErrors(d))
-	if n == 0 {
-		return nil
-	}
-	return []string{fmt.Sprintf("of the checks of the machine %d without an answer", n)}
-}
-
-// openErrors are the unknown findings that would be errors.
-func openErrors(d *diagnosis.Diagnosis) []diagnosis.Finding {
-	var list []diagnosis.Finding
-	for _, f := range d.Findings {
-		if f.Outcome == fault.Unknown && f.Severity == fault.Error {
-			list = append(list, f)
-		}
-	}
-	return list
-}
-
-func because(why string) string {
-	if why == "" {
-		return ""
-	}
-	return " (" + why + ")"
-}
-
-// Undecided reports whether a present symptom or an expected host is left
-// without an answer: exit code 3 where there is no fault.
-func Undecided(d *diagnosis.Diagnosis) bool { return len(openQuestions(d)) > 0 }
 
 // Worst is the rank of the worst present fault that is a root or explained by one, and that
 // is not accepted, -1 where there is none: what an exit code of 2 goes by.

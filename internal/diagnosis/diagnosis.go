@@ -126,6 +126,12 @@ const (
 	CannotCheck        VerdictClass = "cannot-check" // the API was not reached, and the cause of that is known
 )
 
+// Question is one that the evidence does not answer.
+type Question struct {
+	Of   fault.Key `json:"of,omitzero"` // the problem whose cause is not known; zero where it is about something else
+	Says string    `json:"says"`
+}
+
 // CauseState says whether what is wrong has a cause.
 type CauseState string
 
@@ -143,8 +149,10 @@ type Verdict struct {
 	Cause  CauseState   `json:"cause"`
 	Fix    fault.Actor  `json:"fix,omitempty"`   // the farthest that is needed; "" where no one is, or no one is known
 	Where  string       `json:"where,omitempty"` // what is outside the cluster: DNS, BMC, ...
-	Reason string       `json:"reason"`
-	Until  time.Time    `json:"until,omitzero"`
+	Reason string       `json:"reason"`          // in one sentence
+	// Open is what has no answer, where the class is Undetermined because of that.
+	Open  []Question `json:"open,omitempty"`
+	Until time.Time  `json:"until,omitzero"`
 	// Accepted is how many findings entries accept, those that are accepted through another
 	// one left out.
 	Accepted int `json:"accepted,omitempty"`

@@ -233,7 +233,7 @@ func crowd(n int) *diagnosis.Diagnosis {
 			"the certificate request of "+name+" waits for approval since the approver stopped an hour ago"))
 	}
 	d := base(hosts...)
-	d.Verdict = diagnosis.Verdict{Class: diagnosis.Undetermined, Cause: diagnosis.CauseUnknown, Reason: strings.TrimSuffix(strings.Repeat("a host waits for its certificate; ", n), "; ")}
+	d.Verdict = diagnosis.Verdict{Class: diagnosis.Undetermined, Cause: diagnosis.CauseUnknown, Open: slices.Repeat([]diagnosis.Question{{Says: "a host waits for its certificate"}}, n)}
 	diagnose.Group(d)
 	return d
 }

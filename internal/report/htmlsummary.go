@@ -134,7 +134,7 @@ func (t *text) summaryWho() pair {
 
 // htmlReason is the reason of the verdict: its first clauses, and the rest.
 func (t *text) htmlReason() (first string, rest []string) {
-	clauses := strings.Split(t.verdictReason(), "; ")
+	clauses := t.clauses()
 	n, size := 0, 0
 	for n < len(clauses) && (n == 0 || size+length(clauses[n]) <= longReason) {
 		size += length(clauses[n])

@@ -184,7 +184,8 @@ func undecided() *diagnosis.Diagnosis {
 			{Key: key("controllerconfig-missing", fault.Subject{Kind: fault.Cluster}), Title: "there is no ControllerConfig", Next: "controller-config"},
 		},
 	}}
-	d.Verdict = diagnosis.Verdict{Class: diagnosis.Undetermined, Cause: diagnosis.CauseUnknown, Reason: "cause unknown: ignition-fetch-500 of host/control2"}
+	d.Verdict = diagnosis.Verdict{Class: diagnosis.Undetermined, Cause: diagnosis.CauseUnknown, Reason: "cause unknown: ignition-fetch-500 of host/control2",
+		Open: []diagnosis.Question{{Of: d.Unexplained[0].Key, Says: "cause unknown: ignition-fetch-500 of host/control2"}}}
 	d.Coverage = append(d.Coverage, evidence.Coverage{Need: "machineconfigpools.machineconfiguration.openshift.io", State: evidence.Missing, Reason: "not collected", Supply: evidence.Supply{Kind: evidence.SupplyInspect, Resource: "machineconfigpools"}})
 	diagnose.Group(d)
 	return d
@@ -233,7 +234,7 @@ func unreadable() *diagnosis.Diagnosis {
 	d := base()
 	d.Source = diagnosis.Source{Kind: "live", Name: "prod/admin", API: "https://api.prod.example.com:6443", Vantage: "bastion"}
 	d.Cluster = diagnosis.ClusterInfo{}
-	d.Verdict = diagnosis.Verdict{Class: diagnosis.Undetermined, Cause: diagnosis.CauseUnknown, Reason: "no host was checked"}
+	d.Verdict = diagnosis.Verdict{Class: diagnosis.Undetermined, Cause: diagnosis.CauseUnknown, Reason: "no host was checked", Open: []diagnosis.Question{{Says: "no host was checked"}}}
 	d.Coverage = nil
 	for _, n := range []string{"baremetalhosts.metal3.io", "certificatesigningrequests.certificates.k8s.io", "log openshift-machine-config-operator/machine-config-server",
 		"machineconfigpools.machineconfiguration.openshift.io", "nodes"} {

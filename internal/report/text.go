@@ -140,31 +140,45 @@ func (t *text) verdict() {
 }
 
 // verdictReason is what stands behind the verdict's class.
-func (t *text) verdictReason() string {
-	reason := t.d.Verdict.Reason
+func (t *text) verdictReason() string { return strings.Join(t.clauses(), "; ") }
+
+// clauses are the parts of verdictReason.
+func (t *text) clauses() []string {
+	v := t.d.Verdict
+	reason := v.Reason
 	switch {
-	case t.d.Verdict.Class == diagnosis.Settling:
-		reason = "for up to " + fault.Span(t.d.Verdict.Until.Sub(t.d.Now)) + " more, until " + clock(t.d.Verdict.Until) + "; run this again then"
-	case t.d.Verdict.Class == diagnosis.Undetermined && len(t.d.Unexplained) > 0 && t.titled:
-		reason = t.problems(reason)
-	case t.d.Verdict.Class == diagnosis.CannotCheck, t.d.Verdict.Class == diagnosis.OnlyAccepted:
-	case len(t.d.Roots) > 0 && (t.d.Verdict.Class != diagnosis.Undetermined || t.d.Verdict.Fix == ""):
+	case v.Class == diagnosis.Settling:
+		reason = "for up to " + fault.Span(v.Until.Sub(t.d.Now)) + " more, until " + clock(v.Until) + "; run this again then"
+	case len(v.Open) > 0:
+		return t.questions()
+	case v.Class == diagnosis.CannotCheck, v.Class == diagnosis.OnlyAccepted:
+	case len(t.d.Roots) > 0 && (v.Class != diagnosis.Undetermined || v.Fix == ""):
 		reason = count(len(t.d.Roots), "cause", "causes")
-		if fix := t.d.Verdict.Fix; fix != "" {
-			reason += ", " + strings.TrimSuffix(fixers[fix]+": "+t.d.Verdict.Where, ": ")
+		if v.Fix != "" {
+			reason += ", " + strings.TrimSuffix(fixers[v.Fix]+": "+v.Where, ": ")
 		}
 	}
-	return reason
+	if reason == "" {
+		return nil
+	}
+	return []string{reason}
 }
 
-// problems counts the problems without a cause where a reason names each of them.
-func (t *text) problems(reason string) string {
-	all := strings.Split(reason, "; ")
-	rest := slices.DeleteFunc(slices.Clone(all), func(c string) bool { return strings.HasPrefix(c, "cause unknown: ") })
-	if len(rest) == len(all) {
-		return reason
+// questions are what is open. Where the problems have their titles below, they are counted.
+func (t *text) questions() []string {
+	var list []string
+	problems := 0
+	for _, q := range t.d.Verdict.Open {
+		if t.titled && q.Of != (fault.Key{}) {
+			problems++
+			continue
+		}
+		list = append(list, q.Says)
 	}
-	return strings.Join(slices.Insert(rest, 0, count(len(t.d.Groups.Unexplained), "problem", "problems")+", cause unknown"), "; ")
+	if problems > 0 {
+		return slices.Insert(list, 0, count(len(t.d.Groups.Unexplained), "problem", "problems")+", cause unknown")
+	}
+	return list
 }
 
 // source shows what was read, so that no one repairs the wrong cluster.
