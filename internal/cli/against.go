@@ -48,7 +48,7 @@ func (a *app) preflightAgainst(ctx context.Context, format, cluster string) (err
 		return a.nothingError(r, why, "whether new hosts can join is not known")
 	}
 	d = forNewHosts(d, r.catalog)
-	if d.Verdict.Class == diagnosis.Healthy && len(a.source.from) == 0 {
+	if (d.Verdict.Class == diagnosis.Healthy || d.Verdict.Class == diagnosis.Undetermined) && len(a.source.from) == 0 {
 		d.Verdict.Reason += a.notAsked()
 	}
 	if err := a.printAnswer(ctx, format, d, d, r, nil); err != nil {
@@ -75,7 +75,7 @@ func (a *app) isContext(cluster string) bool {
 	return true
 }
 
-// notAsked says what an answer without a mistake did not look at.
+// notAsked names what an answer without a fault did not look at.
 func (a *app) notAsked() string {
 	var open []string
 	if !a.source.probe {

@@ -274,10 +274,13 @@ func (a *app) openArchive(ctx context.Context, path string, how []archive.Option
 	} else {
 		s, err = archive.Open(ctx, path, how...)
 	}
-	if err == nil {
-		s.WithClock(a.io.Clock())
+	if err != nil {
+		return nil, err
 	}
-	return s, err
+	if s.WithClock(a.io.Clock()); !a.source.whole {
+		s.Lean()
+	}
+	return s, nil
 }
 
 // explainArchive says what is wrong with a path and the way out.

@@ -71,4 +71,10 @@ func TestMCSNotAsked(t *testing.T) {
 			t.Errorf("%s: %+v", vantage, m)
 		}
 	}
+	twice := vip("bastion", probe.MCSPort, refused)
+	twice.Target = probe.TargetAPIInt
+	m, _ := compute[MCS](t, mcsFact, checkedEndpoints{vip("bastion", probe.MCSPort, refused), twice})
+	if m.FrontRefused.Value() != 2 || len(m.Refusing.Value()) != 1 {
+		t.Errorf("one address, asked as api-int and as VIP: %+v", m)
+	}
 }

@@ -121,7 +121,9 @@ func readMCS(ctx context.Context, w *facts.World, _ fault.Subject) (MCS, error) 
 			add(&m.FrontOK, r)
 		case r.ErrorClass == probe.ErrRefused:
 			add(&m.FrontRefused, r)
-			facts.Append(&m.Refusing, r.Where(), r.item())
+			if !slices.Contains(m.Refusing.Value(), r.Where()) { // api-int can be the virtual address itself
+				facts.Append(&m.Refusing, r.Where(), r.item())
+			}
 			if api := l.sibling(r); api != nil && api.answers() {
 				m.APIThere.Set(true, api.item())
 			}

@@ -21,6 +21,7 @@ type Addresses struct {
 	Incomplete  problems `cel:"incomplete"`  // bonds, VLANs and bridges over interfaces that the document does not have
 	NotMapped   problems `cel:"notMapped"`   // interfaces of networkConfig that no MAC address is given for
 	NoInterface problems `cel:"noInterface"` // interfaces with a MAC address that networkConfig does not have
+	MTU         problems `cel:"mtu"`         // hosts whose interface of the node address has a smaller MTU than another host's
 }
 
 var addressFact = facts.Define("plan-addresses", fault.Cluster, "static addresses, routes and interfaces of the hosts in the plan (nmstate)", needs, readAddresses)
@@ -102,14 +103,15 @@ func readAddresses(ctx context.Context, w *facts.World, _ fault.Subject) (Addres
 			seen[a.addr] = h.title()
 		}
 		f.routes(h)
-		f.links(h)
+		f.links(h, p.release)
 	}
 	if p.install.there() {
 		f.outside(p, list)
 	} else if err := facts.Miss(missing("the machine networks are in install-config.yaml", "install-config.yaml"), &f.Outside); err != nil {
 		return f, err
 	}
-	facts.NoProblems(&f.Twice, &f.Outside, &f.Gateway, &f.NoRoute, &f.Routes, &f.NoDNS, &f.Incomplete, &f.NotMapped, &f.NoInterface)
+	f.mtus(list)
+	facts.NoProblems(&f.Twice, &f.Outside, &f.Gateway, &f.NoRoute, &f.Routes, &f.NoDNS, &f.Incomplete, &f.NotMapped, &f.NoInterface, &f.MTU)
 	return f, nil
 }
 
@@ -154,7 +156,7 @@ func (f *Addresses) routes(h host) {
 			add(&f.Routes, r, h.title(), "%s has default routes over %s and %s with one metric: which of them gives the node its address is left to chance; keep one, or give them metrics", h.title(), other, r.get("next-hop-interface").text())
 		}
 		metrics[key] = r.get("next-hop-interface").text()
-		if ok && !gateway.IsLinkLocalUnicast() && !h.dynamic() && !slices.ContainsFunc(addresses, func(a address) bool { return a.prefix.Contains(gateway) }) {
+		if ok && !gateway.IsLinkLocalUnicast() && !h.dynamic() && !slices.ContainsFunc(addresses, func(a address) bool { return a.prefix.IsSingleIP() || a.prefix.Contains(gateway) }) { // to the gateway of a /32 NetworkManager adds a route
 			add(&f.Gateway, r.get("next-hop-address"), h.title(), "no address of %s is in the network of its gateway %s; compare the address, its prefix-length and the gateway", h.title(), gateway)
 		}
 	}
@@ -174,7 +176,7 @@ func (f *Addresses) routes(h host) {
 // links: what is built of interfaces needs them. An agent-based installation finds the
 // interfaces of the document by the MAC addresses of hosts[].interfaces
 // (openshift/assisted-service: pkg/staticnetworkconfig/generator.go).
-func (f *Addresses) links(h host) {
+func (f *Addresses) links(h host, release string) {
 	names := map[string]bool{}
 	for _, i := range h.links() {
 		names[i.get("name").text()] = true
@@ -204,7 +206,7 @@ func (f *Addresses) links(h host) {
 	if !h.agent || !h.config.there() {
 		return
 	}
-	f.mapping(h, names, used)
+	f.mapping(h, release, names, used)
 }
 
 // mapped reports whether hosts[].interfaces names an interface.
@@ -215,10 +217,19 @@ func (h host) mapped(name string) bool {
 // physical are the types of interfaces that a network card is.
 var physical = []string{"ethernet", "infiniband", ""}
 
-func (f *Addresses) mapping(h host, names, used map[string]bool) {
+// kernelName reports whether an interface has a name as the kernel gives it, which is then the
+// network card's own: from 4.18 on it needs no MAC address
+// (openshift/assisted-service: pkg/staticnetworkconfig/generator.go
+// validateInterfaceNamesExistenceYAML; since commit 0dd4f5f16).
+func kernelName(name, release string) bool {
+	minor, known := minorOf(release)
+	return len(name) > 2 && name[:2] == "en" && strings.ContainsRune("PsvxXbucaipod", rune(name[2])) && (!known || minor >= 18)
+}
+
+func (f *Addresses) mapping(h host, release string, names, used map[string]bool) {
 	for _, i := range h.links() {
 		name, kind := i.get("name"), strings.ToLower(i.get("type").text())
-		if name.text() == "" || !slices.Contains(physical, kind) || h.mapped(name.text()) || i.get("mac-address").text() != "" || i.get("state").text() == "absent" || i.get("ethernet", "sr-iov").there() {
+		if name.text() == "" || !slices.Contains(physical, kind) || h.mapped(name.text()) || i.get("mac-address").text() != "" || i.get("state").text() == "absent" || i.get("ethernet", "sr-iov").there() || kernelName(name.text(), release) {
 			continue
 		}
 		add(&f.NotMapped, name, h.title()+" "+name.text(), "no MAC address is given for %s of %s: the ISO does not know which network card it is; add it to interfaces of this host", name.text(), h.title())

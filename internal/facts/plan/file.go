@@ -145,10 +145,16 @@ func platformOf(c node) string {
 	return name
 }
 
+// oldVersions of install-config.yaml are read as v1 (openshift/installer:
+// pkg/types/conversion/installconfig.go ConvertInstallConfig).
+var oldVersions = []string{"v1beta3", "v1beta4"}
+
 // values: enumerations and what excludes each other.
 func (f *File) values(p plans) {
 	c := p.install
-	f.oneOf(c.get("apiVersion"), "v1")
+	if v := c.get("apiVersion"); !slices.Contains(oldVersions, v.text()) {
+		f.oneOf(v, "v1")
+	}
 	f.oneOf(c.get("publish"), "External", "Internal", "Mixed")
 	f.oneOf(c.get("additionalTrustBundlePolicy"), "Proxyonly", "Always")
 	m, _ := c.get("platform").v.(map[string]any)
@@ -224,7 +230,8 @@ func (f *File) pools(p plans) {
 		f.agentPools(c)
 		return
 	}
-	if n := control.get("replicas"); twoMasters(c) {
+	minor, known := minorOf(p.release)
+	if n := control.get("replicas"); twoMasters(c) && (!known || minor >= 19) {
 		add(&f.Unsupported, n, n.path, "2 control-plane hosts need an arbiter, or fencing with a credential for each; write 3 or 1")
 	}
 }

@@ -15,6 +15,7 @@ type Names struct {
 	TooLong   problems `cel:"tooLong"`   // host names that the kernel does not take
 	Twice     problems `cel:"twice"`     // host names that two hosts have
 	Localhost problems `cel:"localhost"` // host names that are localhost
+	FromDNS   problems `cel:"fromDNS"`   // hosts without a name and without DHCP, which ask DNS for theirs
 }
 
 var nameFact = facts.Define("plan-names", fault.Cluster, "names of the cluster and of the hosts in the plan", needs, readNames)
@@ -38,6 +39,9 @@ func readNames(ctx context.Context, w *facts.World, _ fault.Subject) (Names, err
 		name := h.name.text()
 		lower := strings.ToLower(name)
 		switch {
+		case name == "" && h.agent && !h.get("nmStateConfig").there() && !h.dynamic() && len(h.addresses()) > 0 && !h.config.get("hostname").there():
+			add(&f.FromDNS, h.name, h.title(), "%s has no hostname and no DHCP: its name is what DNS has for %s, else localhost; write a hostname, or see to the record", h.title(), h.addresses()[0].addr)
+			continue
 		case name == "":
 			continue
 		case lower == "localhost" || strings.HasPrefix(lower, "localhost."):
@@ -57,7 +61,7 @@ func readNames(ctx context.Context, w *facts.World, _ fault.Subject) (Names, err
 		}
 		seen[lower] = h.name.path
 	}
-	facts.NoProblems(&f.Invalid, &f.TooLong, &f.Twice, &f.Localhost)
+	facts.NoProblems(&f.Invalid, &f.TooLong, &f.Twice, &f.Localhost, &f.FromDNS)
 	return f, nil
 }
 
