@@ -2,6 +2,7 @@ package pools
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"time"
 
@@ -67,9 +68,26 @@ func readRollout(ctx context.Context, w *facts.World, s fault.Subject) (Rollout,
 			r.Step.Set(n.object.Name+" "+n.step(), item)
 		}
 		r.since(o, nodes)
+		if r.Since.Value().Before(w.Now.Add(-statusLag)) && saysDone(o, target, len(nodes)) {
+			r.Since.Clear()
+			r.Since.Miss(fmt.Errorf("the pool's own status says that all its nodes have %s", target))
+		}
 	}
 	facts.Complete(&r)
 	return r, nil
+}
+
+// statusLag is within what the controller writes what became of a pool: it lets five
+// seconds pass (openshift/machine-config-operator:pkg/controller/node/node_controller.go
+// defaultUpdateDelay).
+const statusLag = 2 * time.Minute
+
+// saysDone reports a pool whose status has every one of the n nodes at the target. It names
+// the config of the spec no sooner (pkg/controller/node/status.go calculateStatus).
+func saysDone(pool evidence.Object, target string, n int) bool {
+	count := func(name string) int { return int(evidence.Int(pool.Content, "status", name)) }
+	return evidence.String(pool.Content, "status", "configuration", "name") == target &&
+		count("machineCount") == n && count("updatedMachineCount") == n
 }
 
 // since takes the newest sign of progress: that the pool began, or what was done to one
