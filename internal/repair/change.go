@@ -18,6 +18,8 @@ type change struct {
 	hosted   bool // it is for a hosted cluster: see hosted.go
 	// fromValue: what a person gives is the object, as NAMESPACE/NAME.
 	fromValue bool
+	// follows: what it is for ends by itself where the cause of that is changed.
+	follows bool
 	// reads are the fields that the plan shows and that must be as they were.
 	reads []string
 	// set are the fields to be written, nil to remove one; an error says why not.
@@ -71,9 +73,10 @@ func machineRef(name string) Ref {
 	return Ref{Group: "machine.openshift.io", Version: "v1beta1", Resource: "machines", Namespace: bareMetalNamespace, Name: name}
 }
 
-// changes is the visible list of the remedies that change fields.
+// changes is the visible list of the remedies that change fields, in the order in which a plan
+// has them: a certificate comes before the rollout of what starts with it.
 func changes() []change {
-	return slices.Concat(plainChanges(), valueChanges(), hostedChanges(), []change{regenerateLeaf()})
+	return slices.Concat([]change{regenerateLeaf()}, plainChanges(), valueChanges(), hostedChanges())
 }
 
 // plainChanges need nothing but the object.
