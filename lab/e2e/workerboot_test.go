@@ -126,3 +126,66 @@ func TestWorkerRotated(t *testing.T) {
 		t.Errorf("re-created: %s", again)
 	}
 }
+
+// TestWorkerUnsigned: no one approves the request of one worker's network plugin, and another
+// worker has a name that nothing expects, so that no one approves its first request. Each is
+// named, and the two good ones of the run are not delayed.
+func TestWorkerUnsigned(t *testing.T) {
+	if os.Getenv(full) == "" {
+		t.Skip("ten minutes; " + full)
+	}
+	w := up(t, "hosted", true)
+	r := w.live(w.labWorkers(5, 4, "--option", "guest5=cni-unsigned", "--option", "guest6=host-name-other", "--window", "9m")...)
+	if r.code != 3 || !strings.Contains(r.out, "2 of 4 workers are Ready") {
+		t.Fatal(r)
+	}
+	if text := part(r, "guest5"); !strings.Contains(text, "network-ready") || !strings.Contains(text, "cause (proven): guest5: the network plugin waits for its certificate") || !strings.Contains(text, "(hosted-network-request-pending)") {
+		t.Errorf("guest5: %s", text)
+	}
+	if text := part(r, "guest6"); text == "" || strings.Contains(text, "proven") || !strings.Contains(r.out, "Requests of names that nothing expects wait in the hosted cluster: stranger") {
+		t.Errorf("guest6: %s", text)
+	}
+	first := firstEvent(t, r)
+	for _, good := range []string{"guest7", "guest8"} {
+		after := eventTime(t, r, good+": Node is Ready").Sub(first)
+		t.Logf("%s is Ready after %s", good, after)
+		if after > 2*time.Minute {
+			t.Errorf("%s was delayed for %s", good, after)
+		}
+	}
+	requests, err := w.hostedKube(t).CertificatesV1().CertificateSigningRequests().List(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked := false
+	for _, q := range requests.Items {
+		if strings.Contains(lab.CommonName(&q), "stranger") {
+			asked = true
+			if len(q.Status.Conditions) > 0 {
+				t.Errorf("somebody has decided on a request of the stranger: %s", q.Name)
+			}
+		}
+	}
+	if !asked {
+		t.Error("the stranger has not asked")
+	}
+	if t.Failed() {
+		t.Log(r)
+	}
+}
+
+// eventTime is the time of the first event line of a run that ends with text.
+func eventTime(t *testing.T, r result, text string) time.Time {
+	t.Helper()
+	for line := range strings.Lines(r.out) {
+		if at, what, ok := strings.Cut(strings.TrimSpace(line), "  "); ok && (text == "" || what == text) {
+			if when, err := time.Parse(time.RFC3339, at); err == nil {
+				return when
+			}
+		}
+	}
+	t.Fatalf("no event %q: %s", text, r)
+	return time.Time{}
+}
+
+func firstEvent(t *testing.T, r result) time.Time { t.Helper(); return eventTime(t, r, "") }

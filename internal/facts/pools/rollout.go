@@ -160,8 +160,8 @@ func (n nodeConfig) step() string {
 }
 
 // StepSince is when something last happened to a node in the course of an update: it
-// was cordoned, it became Ready or not Ready, or the machine-config operator wrote to
-// it. Zero where the Node does not tell.
+// was cordoned, or it became Ready or not Ready. Zero where the Node does not tell. When the
+// daemon wrote to it only managedFields tell, which are not kept of Nodes.
 func StepSince(node *corev1.Node) time.Time {
 	var last time.Time
 	take := func(at *metav1.Time) {
@@ -177,11 +177,6 @@ func StepSince(node *corev1.Node) time.Time {
 	for _, t := range node.Spec.Taints {
 		if t.Key == corev1.TaintNodeUnschedulable {
 			take(t.TimeAdded)
-		}
-	}
-	for _, m := range node.ManagedFields {
-		if strings.HasPrefix(m.Manager, "machine-config-") {
-			take(m.Time)
 		}
 	}
 	return last
