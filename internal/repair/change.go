@@ -152,7 +152,7 @@ func plainChanges() []change {
 			guards:   func(string) []Guard { return []Guard{{Guard: EtcdMembers, Count: leastMembers}} },
 			risk:     fault.RiskReversible,
 			riskText: "the etcd operator holds back rollouts that could cost the quorum again",
-			proof:    Advice,
+			proof:    Simulated,
 			title:    "remove useUnsupportedUnsafeNonHANonProductionUnstableEtcd from etcd %s",
 			oc:       `oc patch etcd %s --type=json -p '[{"op":"remove","path":"` + unsafeEtcd + `"}]'`,
 			inverse:  "write the override back with its value",

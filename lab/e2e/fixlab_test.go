@@ -144,6 +144,10 @@ func (w *world) nowhereBut(t *testing.T, dir, text string) {
 // and the host that refused it continues by itself; the network operator is simulated.
 func TestFixServerCertificate(t *testing.T) {
 	w := up(t, "mcs-certificate-expired+vip-outside-machine-network", true)
+	w.fix(t, fixed{fault: "etcd-unsafe-override", first: func(t *testing.T, w *world) {
+		w.merge(t, etcdResource, "", "cluster", `{"spec":{"unsupportedConfigOverrides":{"useUnsupportedUnsafeNonHANonProductionUnstableEtcd":true}}}`)
+	}})
+	w.merge(t, etcdResource, "", "cluster", `{"spec":{"unsupportedConfigOverrides":null}}`) // the undo wrote it back
 	w.fix(t, fixed{fault: "vip-not-in-machine-network", flags: []string{"--machine-network", "203.0.113.0/24"}})
 	w.fix(t, fixed{fault: "mcs-certificate-expired", also: []string{"--probe"}, undo: 5})
 	eventually(t, 2*time.Minute, func() string {
