@@ -73,6 +73,10 @@ func (l listing) of(j *judged) []csrs.Request {
 // admits all of them). Nothing of it is printed as it came.
 
 func (a *app) printRequests(j *judged, list []csrs.Request) error {
+	if n := len(j.snapshot.Requests); len(list) == 0 && j.snapshot.Partly() {
+		_, err := fmt.Fprintf(a.io.Out, "None of the requests that are here is pending, or is what was asked for: there are %d, and --all lists them. Whether there are others is not known: `oc get csr -o yaml` has the whole list.\n", n)
+		return err
+	}
 	if len(list) == 0 {
 		_, err := fmt.Fprintln(a.io.Out, "No request is pending.")
 		return err

@@ -14,7 +14,7 @@ import (
 // grades says what a proof grade means, for a person.
 var grades = map[repair.Grade]string{
 	repair.ProvedInLab: "proved on the real servers in the lab",
-	repair.Simulated:   "proved with the real controller and a simulated daemon",
+	repair.Simulated:   "proved in the lab, with a part of the product simulated",
 	repair.Advice:      "from reading the sources; not proved by a run",
 }
 

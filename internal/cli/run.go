@@ -274,10 +274,13 @@ func (a *app) openArchive(ctx context.Context, path string, how []archive.Option
 	} else {
 		s, err = archive.Open(ctx, path, how...)
 	}
-	if err == nil {
-		s.WithClock(a.io.Clock())
+	if err != nil {
+		return nil, err
 	}
-	return s, err
+	if s.WithClock(a.io.Clock()); !a.source.whole {
+		s.Lean()
+	}
+	return s, nil
 }
 
 // explainArchive says what is wrong with a path and the way out.
@@ -341,8 +344,15 @@ func (a *app) contextName(host string) string {
 // checkChoice refuses ids of --only and --skip that do not exist: a typing error
 // would silently leave out, or evaluate, the wrong faults.
 func (a *app) checkChoice(c *fault.Catalog) error {
-	for _, id := range slices.Concat(a.source.only, a.source.skip) {
-		if _, ok := c.Fault(id); !ok {
+	for _, list := range [][]string{a.source.only, a.source.skip} {
+		for i, id := range list {
+			if _, ok := c.Fault(id); ok {
+				continue
+			}
+			if named := c.Named(id); len(named) == 1 { // a former id, in a script that somebody keeps
+				list[i] = named[0].ID
+				continue
+			}
 			return usagef("there is no fault %q%s; `%s list faults` names them", id, didYouMean(id, faultIDs(c)), a.name)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -13,8 +14,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-
-	"sigs.k8s.io/yaml"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/reader"
@@ -194,7 +193,8 @@ func (r *Recorder) Close() (err error) {
 			err = fmt.Errorf("finish collection %s: %w", r.out, err)
 		}
 	}()
-	header, err := yaml.Marshal(r.manifest())
+	// JSON is YAML, too, and is read back in a tenth of YAML's time and memory.
+	header, err := json.MarshalIndent(r.manifest(), "", " ")
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,8 @@ import (
 	"context"
 	"fmt"
 	"net/netip"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/apitypes"
@@ -26,7 +28,7 @@ type Lister interface {
 // there is no approval without all of it.
 func Gather(ctx context.Context, from Lister, now time.Time) (Snapshot, error) {
 	p := Snapshot{Now: now}
-	requests, err := from.List(ctx, "certificates.k8s.io", "v1", "certificatesigningrequests", "")
+	requests, err := from.List(ctx, "certificates.k8s.io", "v1", requestsResource, "")
 	if err != nil {
 		return p, fmt.Errorf("list requests: %w", err)
 	}
@@ -52,14 +54,22 @@ func Gather(ctx context.Context, from Lister, now time.Time) (Snapshot, error) {
 }
 
 // GatherPartly is Gather for a source that may lack something, such as an archive: what
-// could not be read is in Snapshot.Gaps, and then nothing would be approved. The requests
-// themselves must be there.
+// could not be read is in Snapshot.Gaps, and then nothing would be approved. At least one
+// request must be there.
 func GatherPartly(ctx context.Context, from Lister, now time.Time) (Snapshot, error) {
 	lenient := &gapLister{from: from}
 	p, err := Gather(ctx, lenient, now)
 	p.Gaps = lenient.gaps
 	return p, err
 }
+
+// Partly reports whether there may be requests that are not in the snapshot.
+func (p Snapshot) Partly() bool {
+	return slices.ContainsFunc(p.Gaps, func(g string) bool { return strings.HasPrefix(g, requestsResource+": ") })
+}
+
+// requestsResource is the resource of certificate requests.
+const requestsResource = "certificatesigningrequests"
 
 type gapLister struct {
 	from Lister
@@ -69,10 +79,14 @@ type gapLister struct {
 // List implements Lister.
 func (g *gapLister) List(ctx context.Context, group, version, resource, namespace string) ([]map[string]any, error) {
 	list, err := g.from.List(ctx, group, version, resource, namespace)
-	if err == nil || apierrors.IsNotFound(err) || resource == "certificatesigningrequests" || ctx.Err() != nil {
+	requests := resource == requestsResource
+	if err == nil || apierrors.IsNotFound(err) || requests && len(list) == 0 || ctx.Err() != nil {
 		return list, err
 	}
 	g.gaps = append(g.gaps, resource+": "+err.Error())
+	if requests { // those that are there can be looked at
+		return list, nil
+	}
 	return nil, nil
 }
 

@@ -1,17 +1,14 @@
 package diagnose_test
 
 import (
-	"bytes"
-	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
-	"runtime/debug"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/rollcall-project/rollcall/catalog"
+	"github.com/rollcall-project/rollcall/internal/benchmark"
 	"github.com/rollcall-project/rollcall/internal/diagnose"
 	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/facts"
@@ -57,26 +54,15 @@ func benchmarkArchive(b *testing.B, size int64) {
 		b.Fatal(err)
 	}
 	b.SetBytes(size)
-	debug.FreeOSMemory()
-	resetPeak(b)
-	before := cpu(b)
+	benchmark.ResetPeak(b)
+	before := benchmark.CPU(b)
 	for b.Loop() {
 		if d := diagnoseArchive(b, faults, path); d.Verdict.Class != "healthy" || len(d.Hosts) == 0 {
 			b.Fatalf("the verdict on a healthy cluster with %d hosts is %s: %s", len(d.Hosts), d.Verdict.Class, d.Verdict.Reason)
 		}
 	}
-	b.ReportMetric((cpu(b)-before).Seconds()/float64(b.N), "cpu-s/op")
-	b.ReportMetric(peak(b), "peak-MB")
-}
-
-// cpu is the time of all cores that the process took: it tells also on a machine
-// that does other things.
-func cpu(b *testing.B) time.Duration {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		b.Fatal(err)
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+	b.ReportMetric((benchmark.CPU(b)-before).Seconds()/float64(b.N), "cpu-s/op")
+	b.ReportMetric(benchmark.Peak(b), "peak-MB")
 }
 
 func diagnoseArchive(b *testing.B, faults *fault.Catalog, path string) *diagnosis.Diagnosis {
@@ -102,26 +88,4 @@ func diagnoseArchive(b *testing.B, faults *fault.Catalog, path string) *diagnosi
 		b.Fatal(err)
 	}
 	return d
-}
-
-// resetPeak makes the kernel forget how much memory the process had (proc(5),
-// /proc/pid/clear_refs).
-func resetPeak(b *testing.B) {
-	if err := os.WriteFile("/proc/self/clear_refs", []byte("5"), 0o600); err != nil {
-		b.Logf("peak-MB is that of the whole process: %v", err)
-	}
-}
-
-// peak returns the most resident memory of the process in MB.
-func peak(b *testing.B) float64 {
-	status, err := os.ReadFile("/proc/self/status")
-	if err != nil {
-		return 0 // only Linux tells
-	}
-	_, rest, _ := bytes.Cut(status, []byte("VmHWM:"))
-	var kib float64
-	if _, err := fmt.Fscan(bytes.NewReader(rest), &kib); err != nil {
-		b.Fatal(err)
-	}
-	return kib * 1024 / 1e6
 }

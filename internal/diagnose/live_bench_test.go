@@ -9,6 +9,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/rollcall-project/rollcall/catalog"
+	"github.com/rollcall-project/rollcall/internal/benchmark"
 	"github.com/rollcall-project/rollcall/internal/diagnose"
 	"github.com/rollcall-project/rollcall/internal/facts/all"
 	"github.com/rollcall-project/rollcall/internal/facts/attention"
@@ -46,8 +47,8 @@ func BenchmarkLive(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	resetPeak(b)
-	before := cpu(b)
+	benchmark.ResetPeak(b)
+	before := benchmark.CPU(b)
 	var out counter
 	for b.Loop() {
 		out = 0
@@ -76,8 +77,8 @@ func BenchmarkLive(b *testing.B) {
 		}
 		s.Close()
 	}
-	b.ReportMetric((cpu(b)-before).Seconds()/float64(b.N), "cpu-s/op")
-	b.ReportMetric(peak(b), "peak-MB")
+	b.ReportMetric((benchmark.CPU(b)-before).Seconds()/float64(b.N), "cpu-s/op")
+	b.ReportMetric(benchmark.Peak(b), "peak-MB")
 	b.ReportMetric(float64(out)/1e6, "json-MB")
 }
 

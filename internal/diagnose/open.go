@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/rollcall-project/rollcall/internal/diagnosis"
+	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/fault"
 )
 
@@ -29,6 +30,9 @@ func noCause(u diagnosis.Unexplained) diagnosis.Question {
 // noHost says what is known where no host is: how far openshift-install came.
 func noHost(d *diagnosis.Diagnosis) string {
 	if d.Cluster.Installer == nil {
+		if i := slices.IndexFunc(d.Coverage, func(c evidence.Coverage) bool { return c.Damaged }); i >= 0 {
+			return "no host was checked: " + d.Coverage[i].Reason
+		}
 		return "no host was checked"
 	}
 	return d.Cluster.Installer.String() + "; no host was checked"

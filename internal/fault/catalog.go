@@ -312,6 +312,9 @@ func (m *mistakes) checkID(at Where, id string) {
 func (f *Fault) check() (wrong mistakes) {
 	wrong.checkID(Where{"id"}, f.ID)
 	wrong.need(f.Title, "title", "write one sentence that names the thing and the value")
+	if strings.ContainsAny(f.General, "{}<>") {
+		wrong.add(Where{"general"}, "", "it is the title where no value is known: write it without braces")
+	}
 	wrong.need(f.Layer, "layer", "write a word for people, as network")
 	wrong.need(f.Means, "means", "write what happens, why, and what a person should know")
 	if f.TextOnly() && len(f.Given)+len(f.Support)+len(f.Since)+len(f.Refute)+len(f.Next) > 0 {

@@ -12,6 +12,7 @@ type Fault struct {
 	ID          string             `json:"id"`
 	Aliases     []string           `json:"aliases,omitempty"` // other names of the same or of a wider cause
 	Title       string             `json:"title"`             // may name {pool}, {host}, ... and fields of facts: {served.specName}
+	General     string             `json:"general,omitempty"` // the title where no value is known, see ShortTitle
 	Layer       string             `json:"layer"`
 	For         Kind               `json:"for"`
 	Runs        ControlPlane       `json:"controlPlane,omitempty"` // see ControlPlaneOf

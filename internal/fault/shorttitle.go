@@ -4,6 +4,9 @@ import "regexp"
 
 // ShortTitle is a fault's title without the values that only a diagnosis knows.
 func ShortTitle(f *Fault) string {
+	if f.General != "" {
+		return f.General
+	}
 	title := FillTitle(f, f.Title, "the "+subjectWord(f.For), func(string) string { return "" })
 	return twice.ReplaceAllString(title, "the $1")
 }

@@ -205,7 +205,7 @@ func TestFaults(t *testing.T) {
 		{"/var is read-only", func(m *machinetest.Machine) {
 			m.Put("/proc/1/mountinfo", "20 1 8:4 / / ro - xfs /dev/sda4 ro\n21 20 8:4 / /var ro,relatime shared:2 - xfs /dev/sda4 ro\n22 20 8:4 / /etc rw - xfs /dev/sda4 rw\n")
 		}, []string{"host-file-system-read-only"}, nil},
-		{"etcd on a disk that turns", func(m *machinetest.Machine) { m.Put("/sys/devices/pci0/block/sda/queue/rotational", "1") }, []string{"etcd-disk-turns"}, nil},
+		{"etcd on a disk that turns", func(m *machinetest.Machine) { m.Put("/sys/devices/pci0/block/sda/queue/rotational", "1") }, []string{"etcd-disk-rotational"}, nil},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -147,6 +147,10 @@ func (b *building) changesFields() bool {
 // change plans the changes of fields that the root and its effects call for.
 func (b *building) change(ctx context.Context) error {
 	for _, c := range changes() {
+		if keys := b.remedies[c.remedy]; c.follows && len(keys) > 0 && !slices.Contains(keys, b.root.Key) && b.changesRoot() {
+			b.plan.Notes = append(b.plan.Notes, fmt.Sprintf("%s is not in this plan: %s is an effect and ends with its cause", c.remedy, keys[0].Fault))
+			continue
+		}
 		var names []string // each object is changed once, whatever faults call for it
 		why := map[string][]fault.Key{}
 		for _, k := range b.remedies[c.remedy] {
@@ -172,6 +176,11 @@ func (b *building) change(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// changesRoot reports whether a step so far is for the root itself.
+func (b *building) changesRoot() bool {
+	return slices.ContainsFunc(b.plan.Steps, func(s Step) bool { return slices.Contains(s.While, b.root.Key) })
 }
 
 func (b *building) changeOne(ctx context.Context, c change, name string, while []fault.Key) error {

@@ -18,6 +18,8 @@ type change struct {
 	hosted   bool // it is for a hosted cluster: see hosted.go
 	// fromValue: what a person gives is the object, as NAMESPACE/NAME.
 	fromValue bool
+	// follows: what it is for ends by itself where the cause of that is changed.
+	follows bool
 	// reads are the fields that the plan shows and that must be as they were.
 	reads []string
 	// set are the fields to be written, nil to remove one; an error says why not.
@@ -71,9 +73,10 @@ func machineRef(name string) Ref {
 	return Ref{Group: "machine.openshift.io", Version: "v1beta1", Resource: "machines", Namespace: bareMetalNamespace, Name: name}
 }
 
-// changes is the visible list of the remedies that change fields.
+// changes is the visible list of the remedies that change fields, in the order in which a plan
+// has them: a certificate comes before the rollout of what starts with it.
 func changes() []change {
-	return slices.Concat(plainChanges(), valueChanges(), hostedChanges(), []change{regenerateLeaf()})
+	return slices.Concat([]change{regenerateLeaf()}, plainChanges(), valueChanges(), hostedChanges())
 }
 
 // plainChanges need nothing but the object.
@@ -149,7 +152,7 @@ func plainChanges() []change {
 			guards:   func(string) []Guard { return []Guard{{Guard: EtcdMembers, Count: leastMembers}} },
 			risk:     fault.RiskReversible,
 			riskText: "the etcd operator holds back rollouts that could cost the quorum again",
-			proof:    Advice,
+			proof:    Simulated,
 			title:    "remove useUnsupportedUnsafeNonHANonProductionUnstableEtcd from etcd %s",
 			oc:       `oc patch etcd %s --type=json -p '[{"op":"remove","path":"` + unsafeEtcd + `"}]'`,
 			inverse:  "write the override back with its value",

@@ -97,8 +97,8 @@ func valueChanges() []change {
 			expect:   "machineNetworks of %s has the network",
 			takes:    5,
 		},
-		leaderless("redeploy-controller-manager", "kube-controller-manager"),
-		leaderless("redeploy-scheduler", "kube-scheduler"),
+		leaderless("redeploy-controller-manager", "kube-controller-manager", Simulated),
+		leaderless("redeploy-scheduler", "kube-scheduler", Advice),
 		failedInstall(),
 	}
 }

@@ -60,7 +60,7 @@ func regenerateLeaf() change {
 		},
 		risk:     fault.RiskRestart,
 		riskText: "the pods that use this certificate load the new one, or restart",
-		proof:    Advice,
+		proof:    Simulated,
 		title:    "have the operator issue the certificate in Secret %s again",
 		oc:       "oc adm ocp-certificates regenerate-leaf -n NAMESPACE secret/%s   # VALUE",
 		inverse:  "write the old date back, until the operator has acted",

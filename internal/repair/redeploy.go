@@ -62,7 +62,7 @@ func redeployGuards(operator string) []Guard {
 }
 
 // leaderless has an operand rolled out of which no pod leads.
-func leaderless(remedy, operator string) change {
+func leaderless(remedy, operator string, proof Grade) change {
 	c := redeployment(remedy, func(o Object) error {
 		if why := rollsOut(o); why != "" {
 			return fmt.Errorf("a rollout is under way (%s); wait for it", why)
@@ -70,6 +70,7 @@ func leaderless(remedy, operator string) change {
 		return nil
 	})
 	c.object = func(string) Ref { return operandRef(operator) }
+	c.proof, c.follows = proof, true
 	c.riskText = operator + " restarts on one control-plane node after the other"
 	c.title = "have the operator of " + operator + " roll out a new revision (%s)"
 	return c

@@ -9,6 +9,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/rollcall-project/rollcall/internal/diagnosis"
+	"github.com/rollcall-project/rollcall/internal/fault"
 )
 
 func TestInstallFailed(t *testing.T) {
@@ -150,5 +153,36 @@ func TestLeafKey(t *testing.T) {
 		if err != nil || looked < 2 {
 			t.Errorf("%d files were looked at: %v", looked, err)
 		}
+	}
+}
+
+// TestEffectsOfChangedCause: what no pod leads for is not rolled out again where the cause of
+// that is changed by a step before.
+func TestEffectsOfChangedCause(t *testing.T) {
+	const remedy = "redeploy-controller-manager"
+	r := newChangeRig(t, redeployCase(remedy, "kubecontrollermanagers", "KubeControllerManager"))
+	effect := r.key()
+	cause := fault.Key{Fault: "the-cause", Subject: fault.Subject{Kind: fault.Host, Name: "control0"}}
+	before := Step{Action: ChangeFields, While: []fault.Key{cause}}
+	for name, c := range map[string]struct {
+		root  fault.Key
+		steps []Step
+		want  int
+	}{
+		"its cause is changed":      {cause, []Step{before}, 1},
+		"nothing is done for it":    {cause, nil, 1},
+		"it is the cause itself":    {effect, []Step{before}, 2},
+		"another cause was changed": {fault.Key{Fault: "another"}, []Step{before}, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := &building{Planner: &Planner{API: r.exec.API, Store: r.exec.Store, Clock: r.exec.Clock}, plan: &Plan{ID: "a-plan", Steps: c.steps},
+				root: diagnosis.Case{Key: c.root}, remedies: map[string][]fault.Key{remedy: {effect}}}
+			if err := b.change(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if got := len(b.plan.Steps); got != c.want {
+				t.Errorf("%d steps, want %d; notes %q", got, c.want, b.plan.Notes)
+			}
+		})
 	}
 }

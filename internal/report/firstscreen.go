@@ -16,6 +16,7 @@ const (
 	firstInFull            // of the causes after the first only what and where
 	stepsInShort           // of the steps the first, without what to see after each
 	oneStep                // of the steps the first one, and nothing that is no fault yet
+	firstAlone             // of the causes and problems after the first only the names
 )
 
 // steps is how many steps of a remedy are shown.
@@ -23,7 +24,7 @@ func (s shortness) steps() int {
 	switch s {
 	case stepsInShort:
 		return 3
-	case oneStep:
+	case oneStep, firstAlone:
 		return 1
 	default:
 		return 1 << 20
@@ -39,9 +40,30 @@ func fitted(d *diagnosis.Diagnosis, o Options) *text {
 		t := newText(d, o)
 		t.short = short
 		t.answer()
-		if short == oneStep || o.Wide || o.Height <= 0 || t.rows <= o.Height-afterAnswer {
+		if short == firstAlone || o.Wide || o.Height <= 0 || t.rows <= o.Height-afterAnswer {
 			return t
 		}
+	}
+}
+
+// namesAlone names the causes and problems after the first, where there is no room for more.
+func (t *text) namesAlone() {
+	if t.short < firstAlone {
+		return
+	}
+	var list []string
+	for i, r := range t.d.Roots {
+		if i > 0 {
+			list = append(list, r.Fault)
+		}
+	}
+	for i, u := range t.withoutCause() {
+		if i > 0 || len(t.d.Roots) > 0 {
+			list = append(list, u.Fault+" (cause unknown)")
+		}
+	}
+	if len(list) > 0 {
+		t.lead(0, span{bold, "Also: "}, "  ", plain, strings.Join(list, ", "), 2)
 	}
 }
 
@@ -49,6 +71,9 @@ func fitted(d *diagnosis.Diagnosis, o Options) *text {
 func (t *text) leftOut() {
 	t.blank()
 	about := "proof, effects, each host"
+	if t.short >= firstAlone {
+		about = "what would decide, " + about
+	}
 	if n := t.notRun(); n > 0 {
 		about += ", why " + t.checksNotRun(n)
 	}

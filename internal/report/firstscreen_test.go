@@ -75,3 +75,22 @@ func TestLowTerminalOfMany(t *testing.T) {
 		t.Errorf("%d rows:\n%s", rows, got)
 	}
 }
+
+// TestLowTerminalOfManyCauses: with more causes than the terminal has rows the first one
+// keeps what to do, and the others their names.
+func TestLowTerminalOfManyCauses(t *testing.T) {
+	d := twoRoots()
+	last := d.Roots[len(d.Roots)-1]
+	for i := range 12 {
+		r := last
+		r.Fault = "another-cause-" + string(rune('a'+i))
+		d.Roots = append(d.Roots, r)
+	}
+	got, rows := answerRows(t, d, 80, 24, false)
+	if rows > 24-afterAnswer || !strings.Contains(got, "\nAlso: "+last.Fault+", another-cause-a") || !strings.Contains(got, "What to do: ") {
+		t.Errorf("%d rows:\n%s", rows, got)
+	}
+	if wide, _ := answerRows(t, d, 80, 24, true); strings.Contains(wide, "Also: ") || !strings.Contains(wide, "another-cause-l ·") {
+		t.Errorf("-o wide does not have every cause in full:\n%s", wide)
+	}
+}

@@ -12,7 +12,7 @@ const fewSupplies = 3
 // supplies names what would decide, where no cause is known.
 func (t *text) supplies() {
 	list := t.supplyList()
-	if len(list) == 0 || len(t.d.Roots) > 0 {
+	if len(list) == 0 || len(t.d.Roots) > 0 || t.short >= firstAlone && len(t.d.Unexplained) > 0 {
 		return
 	}
 	t.blank()

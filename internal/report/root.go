@@ -19,6 +19,9 @@ const (
 
 // root writes one root: what, how sure, what to do; of several cases the first.
 func (t *text) root(i, of int, r diagnosis.Root) {
+	if i > 0 && t.short >= firstAlone {
+		return
+	}
 	first := r.Cases[0]
 	if t.short < firstInFull || i < 2 {
 		t.blank()
@@ -44,9 +47,11 @@ func (t *text) root(i, of int, r diagnosis.Root) {
 		return
 	}
 	if r.LeastSure().Lowered != "" {
-		t.para(2, span{yellow, "Not proven: "}, plain, t.brief(r.LeastSure().Lowered))
+		t.lead(2, span{yellow, "Not proven: "}, "            ", plain, t.brief(r.LeastSure().Lowered), t.atMost(0, 1))
 	}
-	t.means(r.Means)
+	if t.short < firstAlone {
+		t.means(r.Means)
+	}
 	t.todo(r)
 }
 
@@ -83,6 +88,15 @@ func (t *text) means(text string) {
 		}
 	}
 	t.lead(2, span{}, "", plain, text, t.limit(fewMeans))
+}
+
+// atMost is how many lines a text may take: few of them where there is room for the first
+// problem alone. 0 is all of them.
+func (t *text) atMost(usual, few int) int {
+	if t.short >= firstAlone {
+		return few
+	}
+	return usual
 }
 
 // limit is n lines, or all of them in wide output.

@@ -101,6 +101,7 @@ func (t *text) answer() {
 	}
 	t.elsewhere()
 	t.unexplained()
+	t.namesAlone()
 	t.messages()
 	t.supplies()
 	t.settling()
@@ -122,6 +123,9 @@ func (t *text) answer() {
 
 func (t *text) verdict() {
 	h := headlineOf(t.whole())
+	if r := t.o.Messages; r != nil && r.Result != message.Absent && h.words == noSignInText {
+		h.words = "UNDECIDED: something failed, and this text does not show why"
+	}
 	mark := t.sign(h.sign)
 	if strings.EqualFold(mark, "ok") {
 		mark = "OK"
@@ -133,7 +137,7 @@ func (t *text) verdict() {
 		return
 	}
 	rows := 3
-	if t.short == oneStep { // as much of it as tells the verdict: -o wide has the rest
+	if t.short >= oneStep { // as much of it as tells the verdict: -o wide has the rest
 		rows = 2
 	}
 	t.lead(0, span{h.paint, words + ": "}, "  ", plain, reason, t.limit(rows))
@@ -315,6 +319,9 @@ func (t *text) elsewhere() {
 // unexplained lists symptoms without a proven cause, the same ones together, and what to do.
 func (t *text) unexplained() {
 	for i, u := range t.withoutCause() {
+		if t.short >= firstAlone && (i > 0 || len(t.d.Roots) > 0) {
+			return
+		}
 		if t.short < firstInFull || i < 2 {
 			t.blank()
 		}
@@ -327,7 +334,7 @@ func (t *text) unexplained() {
 
 // openTitle writes what is wrong and that its cause is not known.
 func (t *text) openTitle(u open) {
-	t.para(0, span{yellow, t.sign(signOpen) + " "}, bold, t.linkTitle(u.link))
+	t.lead(0, span{yellow, t.sign(signOpen) + " "}, "  ", bold, t.linkTitle(u.link), t.atMost(0, 2))
 	about := []string{u.Fault, "cause unknown", string(u.Severity)}
 	if u.Subject.Name != fault.Unnamed {
 		about = append(about, u.Subject.String())
@@ -386,7 +393,7 @@ func (t *text) alsoAt(s diagnosis.Suspect) string {
 // settling lists what holds and is still normal.
 func (t *text) settling() {
 	list := t.waits()
-	if len(list) == 0 || t.short == oneStep {
+	if len(list) == 0 || t.short >= oneStep {
 		return
 	}
 	t.blank()

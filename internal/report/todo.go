@@ -116,7 +116,7 @@ func (t *text) remedies(list []fault.Advice, opens string) {
 
 // others names the remedies after the first.
 func (t *text) others(list []fault.Advice, opens string) {
-	if t.short == oneStep {
+	if t.short >= oneStep {
 		return
 	}
 	for _, a := range list {
@@ -163,6 +163,9 @@ func (t *text) steps(a fault.Advice) {
 		t.para(2, span{bold, fmt.Sprintf("%d. ", i+1)}, plain, do)
 		for l := range strings.Lines(s.Run) {
 			t.line(5, span{cyan, t.command(strings.TrimRight(l, "\n"))})
+			if t.short >= firstAlone {
+				break
+			}
 		}
 		if s.Expect != "" && t.short < stepsInShort {
 			t.para(5, span{dim, t.sign(pointer) + " "}, dim, s.Expect)
@@ -183,7 +186,7 @@ func (t *text) command(line string) string {
 }
 
 func (t *text) verify(v fault.Proof) {
-	if t.short == oneStep {
+	if t.short >= oneStep {
 		return
 	}
 	expect := v.Expect

@@ -35,6 +35,9 @@ const planSource = "plan"
 // textSource is the kind of a source that somebody copied together: internal/source/paste.
 const textSource = "text"
 
+// noSignInText is the headline of a text in which nothing was found.
+const noSignInText = "NO KNOWN SIGN OF TROUBLE IN THIS TEXT"
+
 // headlineOf adds to the class whether a cause is known and how much is accepted, and says
 // WARNING where nothing that is present and not accepted is an error.
 func headlineOf(d *diagnosis.Diagnosis) headline {
@@ -46,7 +49,7 @@ func headlineOf(d *diagnosis.Diagnosis) headline {
 	case d.Verdict.Cause == diagnosis.CauseNone && d.Source.Kind == planSource:
 		h = headline{signOpen, yellow, "NO MISTAKE FOUND SO FAR"}
 	case d.Verdict.Cause == diagnosis.CauseNone && d.Source.Kind == textSource:
-		h = headline{signOpen, yellow, "NO KNOWN SIGN OF TROUBLE IN THIS TEXT"}
+		h = headline{signOpen, yellow, noSignInText}
 	case d.Verdict.Cause == diagnosis.CauseNone: // nothing is wrong in what is there
 		h = headline{signOpen, yellow, "TOO LITTLE COLLECTED"}
 	case len(d.Roots) > 0:

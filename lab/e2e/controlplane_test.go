@@ -14,6 +14,13 @@ var controlPlaneRows = []scenario{
 		roots: []string{"kcm-no-leader cluster/", "node-lease-stale host/worker1"},
 		hosts: []string{"worker1:ready:failed", "worker13:client-cert:waiting"},
 	},
+	{
+		name: "controller-manager-certificate-expired", onlyIf: full,
+		roots: []string{
+			"control-plane-crash-certificates host/control0", "control-plane-crash-certificates host/control1",
+			"control-plane-crash-certificates host/control2", "kcm-no-leader cluster/",
+		},
+	},
 	{name: "vip-outside-machine-network", roots: []string{"vip-not-in-machine-network cluster/"}},
 	{name: "etcd-member-down", roots: []string{"etcd-member-unhealthy cluster/"}, hosts: []string{"control2:etcd-member:waiting"}},
 	{name: "etcd-manifest-moved", roots: []string{"etcd-operand-gone operator/etcd"}, hosts: []string{"control2:etcd-member:waiting"}},

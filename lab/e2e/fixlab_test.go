@@ -26,6 +26,7 @@ import (
 // what the undo does.
 type fixed struct {
 	fault string
+	at    string // @KIND/NAME of one of its cases, where there are several
 	flags []string
 	also  []string // of apply and undo
 	undo  int      // exit code of undo: 0, or 5 where what depends on it is named
@@ -42,7 +43,7 @@ func (w *world) fix(t *testing.T, f fixed) {
 		t.Fatalf("%s is no cause: %s", f.fault, d.roots())
 	}
 	plan := filepath.Join(t.TempDir(), f.fault+".yaml")
-	w.must(t, 0, append(append([]string{"fix", "plan", "--root", f.fault, "--to", plan}, f.flags...), f.also...)...)
+	w.must(t, 0, append(append([]string{"fix", "plan", "--root", f.fault + f.at, "--to", plan}, f.flags...), f.also...)...)
 	w.must(t, 0, append([]string{"fix", "apply", plan, "--yes"}, f.also...)...)
 	eventually(t, 2*time.Minute, func() string {
 		if d := parse(t, w.live(append([]string{"diagnose", "-o", "json"}, f.also...)...)); strings.Contains(d.present(), f.fault) {
@@ -99,6 +100,23 @@ func TestFixBareMetal(t *testing.T) {
 	w.nowhereBut(t, "pre-images", "not-a-password")
 }
 
+// nowhere fails where a file of the tool's state has the text.
+func (w *world) nowhere(t *testing.T, text string) {
+	t.Helper()
+	err := filepath.WalkDir(w.state, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		if raw, err := os.ReadFile(path); err != nil || strings.Contains(string(raw), text) {
+			t.Errorf("%s has the secret, or cannot be read: %v", path, err)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
 // nowhereBut fails where a file of the tool's state outside of a directory has the text.
 func (w *world) nowhereBut(t *testing.T, dir, text string) {
 	t.Helper()
@@ -126,6 +144,10 @@ func (w *world) nowhereBut(t *testing.T, dir, text string) {
 // and the host that refused it continues by itself; the network operator is simulated.
 func TestFixServerCertificate(t *testing.T) {
 	w := up(t, "mcs-certificate-expired+vip-outside-machine-network", true)
+	w.fix(t, fixed{fault: "etcd-unsafe-override", first: func(t *testing.T, w *world) {
+		w.merge(t, etcdResource, "", "cluster", `{"spec":{"unsupportedConfigOverrides":{"useUnsupportedUnsafeNonHANonProductionUnstableEtcd":true}}}`)
+	}})
+	w.merge(t, etcdResource, "", "cluster", `{"spec":{"unsupportedConfigOverrides":null}}`) // the undo wrote it back
 	w.fix(t, fixed{fault: "vip-not-in-machine-network", flags: []string{"--machine-network", "203.0.113.0/24"}})
 	w.fix(t, fixed{fault: "mcs-certificate-expired", also: []string{"--probe"}, undo: 5})
 	eventually(t, 2*time.Minute, func() string {
@@ -264,4 +286,30 @@ func (w *world) etcdctl(t *testing.T, args ...string) string {
 		t.Fatalf("etcdctl %v: %v", args, err)
 	}
 	return string(out)
+}
+
+// TestFixControllerManager: no controller manager leads. Its operator rolls out a new revision,
+// after which the host that waited for its certificate joins by itself. The operator is
+// simulated.
+func TestFixControllerManager(t *testing.T) {
+	if os.Getenv(full) == "" {
+		t.Skip("two minutes; in .ci/run full")
+	}
+	w := up(t, "kcm-no-leader", true)
+	w.fix(t, fixed{fault: "kcm-no-leader", undo: 5})
+	w.atHost(t, "worker1", "on")
+	w.mended(t, nil)
+}
+
+// TestFixLeaf: the certificate of the controller manager has expired, and its operator does not
+// see that. Marked, library-go's rotation issues it again, and the real controller manager leads
+// with it. The sync of the certificate to the hosts is simulated.
+func TestFixLeaf(t *testing.T) {
+	if os.Getenv(full) == "" {
+		t.Skip("two minutes; in .ci/run full")
+	}
+	w := up(t, "controller-manager-certificate-expired", true)
+	w.fix(t, fixed{fault: "control-plane-crash-certificates", at: "@host/control0", flags: []string{"--leaf", "openshift-config-managed/kube-controller-manager-client-cert-key"}, undo: 5})
+	w.mended(t, nil)
+	w.nowhere(t, "PRIVATE KEY")
 }

@@ -65,6 +65,7 @@ func TestWorkerCreate(t *testing.T) {
 	if strings.Contains(r.out+r.err, "Bearer") || strings.Contains(r.out, "guest7") {
 		t.Errorf("worker create shows what it should not: %s", r)
 	}
+	w.strangersRequest(t, "guest7")
 	list := w.rollcall("worker", "list")
 	if strings.Count(list.out, "joined") != 2 {
 		t.Errorf("worker list: %s", list)
@@ -144,6 +145,37 @@ func TestWorkerReplace(t *testing.T) {
 	}
 	if r := w.live("worker", "delete", "guest6", "--hosted", "clusters/guest", "--yes", "--keep-at-least", "2"); r.code != 1 || !strings.Contains(r.err, "at least 2 must be left") {
 		t.Errorf("the floor: %s", r)
+	}
+}
+
+// strangersRequest: the requests of the hosted cluster are listed and explained from its
+// management cluster, and are not among those of that one. One that no one expects is approved
+// by its name and address alone.
+func (w *world) strangersRequest(t *testing.T, host string) {
+	t.Helper()
+	ofGuest := []string{"--hosted", "clusters/guest"}
+	list := w.must(t, 0, append([]string{"csr", "list", "--node", host}, ofGuest...)...)
+	names := strings.Fields(w.must(t, 0, append([]string{"csr", "list", "--node", host, "-o", "name"}, ofGuest...)...).out)
+	if len(names) == 0 || !strings.Contains(list.out, "client") || !strings.Contains(list.out, "pending") {
+		t.Fatalf("no request of %s waits: %s", host, list)
+	}
+	_, name, _ := strings.Cut(names[0], "/")
+	explained := w.must(t, 0, append([]string{"csr", "explain", name}, ofGuest...)...)
+	if !strings.Contains(explained.out, "It would not be approved") || !strings.Contains(explained.out, "system:node:"+host) && !strings.Contains(explained.out, "for "+host) {
+		t.Errorf("explained: %s", explained)
+	}
+	if r := w.must(t, 0, "csr", "list", "--all"); strings.Contains(r.out, host) {
+		t.Errorf("the management cluster has the hosted cluster's requests: %s", r)
+	}
+	if r := w.live("csr", "explain", name); r.code != 1 || !strings.Contains(r.err, "there is no request") {
+		t.Errorf("asked without --hosted: %s", r)
+	}
+	if r := w.live("csr", "list", "--hosted", "clusters/other"); r.code != 1 || !strings.Contains(r.err, "clusters/other") {
+		t.Errorf("of a hosted cluster that is not there: %s", r)
+	}
+	expect := []string{"csr", "explain", name, "--expect", host + "=" + w.guestAddress(t, 7), "--booted-after", "20m"}
+	if r := w.must(t, 0, append(expect, ofGuest...)...); !strings.Contains(r.out, "It would be approved") {
+		t.Errorf("named by a person: %s", r)
 	}
 }
 

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -54,6 +55,14 @@ func TestWorkerNight(t *testing.T) {
 		if !strings.Contains(d.hosts(), name+":config-done:not-applicable") {
 			t.Errorf("%s has not joined: %s", name, d.hosts())
 		}
+	}
+	// A second run of what is done changes nothing.
+	operations := c.state().Begun
+	if again := w.live("worker", "resume", runID(made)); again.code != 0 || !strings.Contains(again.out, "3 of 3 workers are Ready") {
+		t.Errorf("resumed when all is done: %s", again)
+	}
+	if now := c.state().Begun; !maps.Equal(now, operations) {
+		t.Errorf("operations %v, before %v", now, operations)
 	}
 	if got := c.names(); strings.Contains(got, "*") {
 		t.Errorf("user-data is left: %s", got)

@@ -260,6 +260,46 @@ func TestPodsReadiness(t *testing.T) {
 	}
 }
 
+// TestCrashLoop: a container of CrashFile waits for its next start, with the last line of the
+// run that ended; without the file it runs.
+func TestCrashLoop(t *testing.T) {
+	k, client, _ := testKubelet(t)
+	k.register(t.Context())
+	k.h.pace = fastPace()
+	k.installStaticPods(t.Context())
+	sync := func() corev1.ContainerStatus {
+		t.Helper()
+		if err := k.trySyncPods(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		pod := podNames(t, client)["openshift-kube-controller-manager/kube-controller-manager-control0"]
+		i := slices.IndexFunc(pod.Status.ContainerStatuses, func(c corev1.ContainerStatus) bool { return c.Name == "kube-controller-manager" })
+		if podSaysReady(pod) != pod.Status.ContainerStatuses[i].Ready || len(pod.Status.ContainerStatuses) != len(pod.Spec.Containers) {
+			t.Errorf("pod %+v", pod.Status)
+		}
+		return pod.Status.ContainerStatuses[i]
+	}
+	const last = `E0101 00:00:00.000000 1 run.go:72] "command failed" err="Unauthorized"`
+	if err := k.h.disk.write(CrashFile, []byte("openshift-kube-controller-manager/kube-controller-manager "+last+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		c := sync()
+		if c.Ready || c.State.Waiting == nil || c.State.Waiting.Reason != "CrashLoopBackOff" || c.RestartCount != 9 ||
+			c.LastTerminationState.Terminated == nil || c.LastTerminationState.Terminated.Message != last {
+			t.Errorf("while it ends again and again: %+v", c)
+		}
+	}
+	if err := k.h.disk.remove(CrashFile); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if c := sync(); !c.Ready || c.State.Running == nil || c.RestartCount != 9 {
+			t.Errorf("when it runs: %+v", c)
+		}
+	}
+}
+
 func TestUnreadableManifestDeletesNothing(t *testing.T) {
 	k, client, _ := testKubelet(t)
 	k.register(t.Context())

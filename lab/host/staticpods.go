@@ -50,6 +50,10 @@ var controlPlanePods = []controlPlanePod{
 // the lab's: the containers of control planes do not run.
 const UnreadyFile = "/run/rollcall-lab/unready"
 
+// CrashFile lists, on a host's disk, the containers that end again and again: in each line
+// NAMESPACE/CONTAINER, a blank, and the last line of the run that ended. It is the lab's.
+const CrashFile = "/run/rollcall-lab/crashing"
+
 const simulatedImage = "lab.invalid/simulated"
 
 // manifest renders the pod as a file of the static pod directory.
@@ -234,6 +238,13 @@ func (k *kubelet) podRunning(pod *corev1.Pod) bool {
 	ready := true
 	for _, c := range pod.Status.ContainerStatuses {
 		unready := k.unready(pod, c.Name)
+		if k.crash(pod, c.Name) != "" {
+			if c.State.Waiting == nil {
+				return false
+			}
+			ready = false
+			continue
+		}
 		if c.State.Running == nil || c.ContainerID != k.containerID(pod, c.Name) || c.Ready == unready {
 			return false
 		}
@@ -266,7 +277,7 @@ func (k *kubelet) runningStatus(pod *corev1.Pod) corev1.PodStatus {
 	}
 	var unready []string
 	for _, c := range pod.Spec.Containers {
-		if k.unready(pod, c.Name) {
+		if k.unready(pod, c.Name) || k.crash(pod, c.Name) != "" {
 			unready = append(unready, c.Name)
 		}
 	}
@@ -279,6 +290,10 @@ func (k *kubelet) runningStatus(pod *corev1.Pod) corev1.PodStatus {
 	}
 	up := true
 	for _, c := range pod.Spec.Containers {
+		if last := k.crash(pod, c.Name); last != "" {
+			s.ContainerStatuses = append(s.ContainerStatuses, k.crashedStatus(pod, c, last, restarts[c.Name]))
+			continue
+		}
 		s.ContainerStatuses = append(s.ContainerStatuses, corev1.ContainerStatus{
 			Name: c.Name, Image: c.Image, Ready: !slices.Contains(unready, c.Name), Started: &up, RestartCount: restarts[c.Name],
 			ContainerID: k.containerID(pod, c.Name),
@@ -293,6 +308,39 @@ func (k *kubelet) runningStatus(pod *corev1.Pod) corev1.PodStatus {
 func (k *kubelet) unready(pod *corev1.Pod, container string) bool {
 	list, err := k.h.disk.read(UnreadyFile)
 	return err == nil && slices.Contains(strings.Fields(string(list)), pod.Namespace+"/"+container)
+}
+
+// crash is the last line of a container that ends again and again; "" for one that runs.
+func (k *kubelet) crash(pod *corev1.Pod, container string) string {
+	list, err := k.h.disk.read(CrashFile)
+	if err != nil {
+		return ""
+	}
+	for line := range strings.Lines(string(list)) {
+		if name, last, ok := strings.Cut(strings.TrimSpace(line), " "); ok && name == pod.Namespace+"/"+container {
+			return last
+		}
+	}
+	return ""
+}
+
+// crashedStatus is that of a container which the kubelet lets wait before it starts it again
+// (k8s.io/kubernetes:pkg/kubelet/kuberuntime/kuberuntime_manager.go doBackOff). The last line
+// is in it as with terminationMessagePolicy FallbackToLogsOnError, which these pods have.
+func (k *kubelet) crashedStatus(pod *corev1.Pod, c corev1.Container, last string, restarts int32) corev1.ContainerStatus {
+	const before = 9 // how often it was restarted until the back-off is at its five minutes
+	now := k.h.now()
+	down, id := false, k.containerID(pod, c.Name)
+	return corev1.ContainerStatus{
+		Name: c.Name, Image: c.Image, Started: &down, RestartCount: restarts + before, ContainerID: id,
+		State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{
+			Reason: "CrashLoopBackOff", Message: fmt.Sprintf("back-off 5m0s restarting failed container=%s pod=%s_%s(%s)", c.Name, pod.Name, pod.Namespace, pod.UID),
+		}},
+		LastTerminationState: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{
+			ExitCode: 1, Reason: "Error", Message: last, ContainerID: id,
+			StartedAt: metav1.NewTime(now.Add(-2 * time.Second)), FinishedAt: metav1.NewTime(now),
+		}},
+	}
 }
 
 func (k *kubelet) containerID(pod *corev1.Pod, container string) string {

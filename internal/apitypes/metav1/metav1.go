@@ -26,15 +26,6 @@ type ObjectMeta struct {
 	Labels            map[string]string `json:"labels,omitempty"`
 	Annotations       map[string]string `json:"annotations,omitempty"`
 	OwnerReferences   []OwnerReference  `json:"ownerReferences,omitempty"`
-
-	ManagedFields []ManagedFieldsEntry `json:"managedFields,omitempty"`
-}
-
-// ManagedFieldsEntry is who wrote fields of an object, and when last.
-type ManagedFieldsEntry struct {
-	Manager     string `json:"manager,omitempty"`
-	Time        *Time  `json:"time,omitempty"`
-	Subresource string `json:"subresource,omitempty"`
 }
 
 // OwnerReference is an object that another one belongs to.

@@ -24,15 +24,16 @@ func (h host) mtuOf(name string, depth int) (node, int64) {
 	return node{}, 0
 }
 
-// mtus: the cluster takes the MTU of its network from one host, less what Geneve needs. The
-// network of hosts whose interface has a smaller one does not start
+// mtus: the cluster takes the MTU of its network from one host, less what Geneve needs: from
+// one of the control plane, because no other Node is there yet. The network of hosts whose
+// interface has a smaller one does not start
 // (openshift/cluster-network-operator: pkg/controller/operconfig/mtu_probe.go;
 // ovn-org/ovn-kubernetes: go-controller/pkg/node/default_node_network_controller.go
 // validateVTEPInterfaceMTU).
 func (f *Addresses) mtus(list []host) {
 	largest, of := int64(0), ""
 	for _, h := range list {
-		if _, mtu := h.nodeMTU(); mtu > largest {
+		if _, mtu := h.nodeMTU(); mtu > largest && h.role.text() != "worker" {
 			largest, of = mtu, h.title()
 		}
 	}

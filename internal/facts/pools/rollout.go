@@ -2,6 +2,7 @@ package pools
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"time"
 
@@ -67,9 +68,26 @@ func readRollout(ctx context.Context, w *facts.World, s fault.Subject) (Rollout,
 			r.Step.Set(n.object.Name+" "+n.step(), item)
 		}
 		r.since(o, nodes)
+		if r.Since.Value().Before(w.Now.Add(-statusLag)) && saysDone(o, target, len(nodes)) {
+			r.Since.Clear()
+			r.Since.Miss(fmt.Errorf("the pool's own status says that all its nodes have %s", target))
+		}
 	}
 	facts.Complete(&r)
 	return r, nil
+}
+
+// statusLag is within what the controller writes what became of a pool: it lets five
+// seconds pass (openshift/machine-config-operator:pkg/controller/node/node_controller.go
+// defaultUpdateDelay).
+const statusLag = 2 * time.Minute
+
+// saysDone reports a pool whose status has every one of the n nodes at the target. It names
+// the config of the spec no sooner (pkg/controller/node/status.go calculateStatus).
+func saysDone(pool evidence.Object, target string, n int) bool {
+	count := func(name string) int { return int(evidence.Int(pool.Content, "status", name)) }
+	return evidence.String(pool.Content, "status", "configuration", "name") == target &&
+		count("machineCount") == n && count("updatedMachineCount") == n
 }
 
 // since takes the newest sign of progress: that the pool began, or what was done to one
@@ -142,8 +160,8 @@ func (n nodeConfig) step() string {
 }
 
 // StepSince is when something last happened to a node in the course of an update: it
-// was cordoned, it became Ready or not Ready, or the machine-config operator wrote to
-// it. Zero where the Node does not tell.
+// was cordoned, or it became Ready or not Ready. Zero where the Node does not tell. When the
+// daemon wrote to it only managedFields tell, which are not kept of Nodes.
 func StepSince(node *corev1.Node) time.Time {
 	var last time.Time
 	take := func(at *metav1.Time) {
@@ -159,11 +177,6 @@ func StepSince(node *corev1.Node) time.Time {
 	for _, t := range node.Spec.Taints {
 		if t.Key == corev1.TaintNodeUnschedulable {
 			take(t.TimeAdded)
-		}
-	}
-	for _, m := range node.ManagedFields {
-		if strings.HasPrefix(m.Manager, "machine-config-") {
-			take(m.Time)
 		}
 	}
 	return last

@@ -12,6 +12,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/sortby"
+	"github.com/rollcall-project/rollcall/internal/source/lean"
 )
 
 // List implements evidence.Source. In addition to objects it may return an
@@ -25,7 +26,7 @@ func (s *Source) List(ctx context.Context, r evidence.Resource, namespace string
 	if r == evidence.NamedHosts {
 		return s.listNamed(ctx)
 	}
-	c := listing{need: need, at: map[[2]string]int{}}
+	c := listing{need: need, at: map[[2]string]int{}, lean: s.decoder()}
 	for _, e := range s.inOrder(s.entries(r)) {
 		if namespace != "" && e.namespace != "" && e.namespace != namespace {
 			continue
@@ -95,7 +96,8 @@ type listing struct {
 	looked  bool // a whole List file without items was there
 	listed  bool // a List was there
 	damaged damages
-	part    []string // why they are not all
+	part    []string      // why they are not all
+	lean    *lean.Decoder // nil: objects stay whole
 	cost    spending
 }
 
@@ -313,7 +315,7 @@ func (s *Source) addObject(e entry, content map[string]any, list bool, c *listin
 	}
 	c.listed = c.listed || list
 	f := found{list: list, object: evidence.Object{
-		Resource: c.need.Resource, Namespace: namespace, Name: name, Content: content,
+		Resource: c.need.Resource, Namespace: namespace, Name: name, Content: c.lean.Object(c.need.Resource, content),
 		Loc: evidence.Locator{Source: s.base, Path: e.file.path},
 	}}
 	key := [2]string{namespace, name}

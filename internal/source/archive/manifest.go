@@ -1,7 +1,9 @@
 package archive
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +13,7 @@ import (
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/source/lean"
 	"github.com/rollcall-project/rollcall/internal/source/yamlin"
 )
 
@@ -132,7 +135,7 @@ func parseManifest(raw, seal []byte, root string) (*Manifest, error) {
 		}
 	}
 	m := &Manifest{root: root, sealed: seal != nil}
-	if err := yamlin.UnmarshalStrict(raw, m, 2*maxManifest); err != nil {
+	if err := m.decode(raw); err != nil {
 		return nil, err
 	}
 	if m.APIVersion != ManifestVersion && m.APIVersion != unsealedVersion || m.Kind != ManifestKind {
@@ -153,6 +156,17 @@ func parseManifest(raw, seal []byte, root string) (*Manifest, error) {
 		}
 	}
 	return m, m.indexFiles()
+}
+
+// decode reads a header: JSON, or the YAML of older collections, which takes many times as
+// much memory.
+func (m *Manifest) decode(raw []byte) error {
+	if !json.Valid(raw) {
+		return yamlin.UnmarshalStrict(raw, m, 2*maxManifest)
+	}
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.DisallowUnknownFields()
+	return d.Decode(m)
 }
 
 // filesOfObjects refuses files outside of the collection, and one that is named for two
@@ -207,12 +221,13 @@ func (s *Source) replayObjects(ctx context.Context, n evidence.Need) ([]evidence
 	record := s.manifest.Objects[i]
 	var objects []evidence.Object
 	var cost spending
+	lean := s.decoder()
 	var damaged damages
 	for _, r := range record.Objects {
 		if all && n.Namespace != "" && r.Namespace != n.Namespace {
 			continue
 		}
-		o, err := s.replayObject(ctx, n.Resource, r, &cost)
+		o, err := s.replayObject(ctx, n.Resource, r, &cost, lean)
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
@@ -239,7 +254,7 @@ func (s *Source) replayObjects(ctx context.Context, n evidence.Need) ([]evidence
 	return objects, nil
 }
 
-func (s *Source) replayObject(ctx context.Context, r evidence.Resource, rec ObjectRecord, cost *spending) (evidence.Object, error) {
+func (s *Source) replayObject(ctx context.Context, r evidence.Resource, rec ObjectRecord, cost *spending, lean *lean.Decoder) (evidence.Object, error) {
 	raw, err := s.readNamed(ctx, rec.File)
 	if err != nil {
 		return evidence.Object{}, err
@@ -249,7 +264,7 @@ func (s *Source) replayObject(ctx context.Context, r evidence.Resource, rec Obje
 		return evidence.Object{}, err
 	}
 	return evidence.Object{
-		Resource: r, Namespace: rec.Namespace, Name: rec.Name, Content: content, ReadAt: rec.ReadAt,
+		Resource: r, Namespace: rec.Namespace, Name: rec.Name, Content: lean.Object(r, content), ReadAt: rec.ReadAt,
 		Loc: evidence.Locator{Source: rec.Source, Cluster: rec.Cluster, Path: rec.Path},
 	}, nil
 }

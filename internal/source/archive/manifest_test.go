@@ -48,6 +48,30 @@ metadata: {name: planted-later}
 seen
 `
 
+// TestLean: what a diagnosis reads of a collection and of a must-gather is what facts read.
+func TestLean(t *testing.T) {
+	const pod = "apiVersion: v1\nkind: Pod\nmetadata: {name: p, namespace: a, managedFields: []}\nspec: {nodeName: node1, dnsPolicy: x}\n"
+	for name, text := range map[string]string{
+		"collection":  strings.ReplaceAll(collection, "kind: Pod\nmetadata: {name: p, namespace: a}\n", pod),
+		"must-gather": in("namespaces/a/pods/p/p.yaml", pod),
+	} {
+		for _, lean := range []bool{false, true} {
+			s := open(t, text)
+			if lean {
+				s.Lean()
+			}
+			list, err := s.List(t.Context(), evidence.Pods, "a")
+			if err != nil || len(list) != 1 {
+				t.Fatalf("%s: %v, %v", name, list, err)
+			}
+			o := list[0].Content
+			if evidence.String(o, "spec", "nodeName") != "node1" || o["kind"] != "Pod" || (evidence.String(o, "spec", "dnsPolicy") == "") != lean {
+				t.Errorf("%s, lean %t: %v", name, lean, o)
+			}
+		}
+	}
+}
+
 // TestReplayKeepsToTheHeader holds that a collection answers what its run was
 // answered: the header decides, not what lies in the tree.
 func TestReplayKeepsToTheHeader(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/reader"
+	"github.com/rollcall-project/rollcall/internal/source/lean"
 )
 
 // Option says how an archive is opened.
@@ -44,6 +45,24 @@ func For(needs []evidence.Need) Option {
 		w.object(i.resource, "")
 	}
 	return func(o *options) { o.wanted = w }
+}
+
+// Lean makes List return of the objects that a cluster has most of only what facts read, as
+// a live source does. It is for those who do not write down what they read, and called
+// before anything is listed.
+func (s *Source) Lean() {
+	s.lean = true
+	for _, tree := range s.nested {
+		tree.Lean()
+	}
+}
+
+// decoder returns what drops the rest of objects, nil where they stay whole.
+func (s *Source) decoder() *lean.Decoder {
+	if s.lean {
+		return lean.NewDecoder()
+	}
+	return nil
 }
 
 // wanted is what is worth to be kept of a packed tar.

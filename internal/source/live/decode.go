@@ -14,6 +14,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/sanitize"
+	"github.com/rollcall-project/rollcall/internal/source/lean"
 )
 
 // Codecs are those of clients that read errors as objects and everything else as bytes.
@@ -35,8 +36,8 @@ const (
 // form is the form in which a list is asked for.
 type form struct {
 	accept   string
-	metadata bool    // the server sends metadata only
-	fields   message // what is kept of an object; nil is everything
+	metadata bool         // the server sends metadata only
+	fields   lean.Message // what is kept of an object; nil is everything
 }
 
 // formOf chooses the form of a resource's list. There is no fall-back from
@@ -44,31 +45,12 @@ type form struct {
 // Secrets answers 406, and then they are not read.
 func (s *Source) formOf(as served, namespace string) form {
 	if as.Resource == evidence.Secrets && (namespace == "" || !slices.Contains(s.opts.SecretNamespaces, namespace)) {
-		return form{accept: mediaProto + asMetadata + "," + mediaJSON + asMetadata, metadata: true, fields: metadataOnly}
+		return form{accept: mediaProto + asMetadata + "," + mediaJSON + asMetadata, metadata: true, fields: lean.MetadataOnly}
 	}
-	if fields := fieldsOf(as); fields != nil && !s.opts.Whole {
+	if fields := lean.Of(as.Resource, as.Version); fields != nil && !s.opts.Whole {
 		return form{accept: mediaProto + "," + mediaJSON + ";q=0.9", fields: fields}
 	}
 	return form{accept: mediaJSON}
-}
-
-// fieldsOf returns what is read of a resource's objects, nil for everything.
-func fieldsOf(as served) message {
-	if as.Version != "v1" {
-		return nil
-	}
-	return kinds[as.Resource.In("")]
-}
-
-// Lean drops of an object's content what a diagnosis of a live cluster does not read.
-func Lean(r evidence.Resource, content map[string]any) map[string]any {
-	fields := kinds[r.In("")]
-	if fields == nil {
-		return content
-	}
-	lean := keep(content, fields)
-	lean["apiVersion"], lean["kind"] = content["apiVersion"], content["kind"]
-	return lean
 }
 
 // decode reads a page in the media type that the server chose, and refuses one
@@ -96,7 +78,7 @@ func checkList(got schema.GroupVersionKind, as served, form form) error {
 		want.Group = "meta.k8s.io"
 	}
 	ok := got == want
-	if !ok && !form.metadata && fieldsOf(as) == nil {
+	if !ok && !form.metadata && lean.Of(as.Resource, as.Version) == nil {
 		ok = got.GroupVersion() == want.GroupVersion() && strings.HasSuffix(got.Kind, "List")
 	}
 	if !ok {
@@ -109,7 +91,7 @@ func decodeProto(body []byte, as served, form form) (page, error) {
 	if form.fields == nil {
 		return page{}, garbage("%s as protobuf, which was not asked for", as.Resource)
 	}
-	apiVersion, kind, next, items, err := openList(body)
+	apiVersion, kind, next, items, err := lean.OpenList(body)
 	if err != nil {
 		return page{}, garbage("decode %s: %v", as.Resource, err)
 	}
@@ -117,10 +99,10 @@ func decodeProto(body []byte, as served, form form) (page, error) {
 		return page{}, err
 	}
 	p := page{next: next, items: make([]item, 0, len(items))}
-	w := &wireReader{known: map[string]string{}}
+	d := lean.NewDecoder()
 	for _, raw := range items {
 		p.items = append(p.items, func() (map[string]any, error) {
-			content, err := w.object(raw, form.fields)
+			content, err := d.Proto(raw, form.fields)
 			if err != nil {
 				return nil, garbage("decode %s: %v", as.Resource, err)
 			}
@@ -153,6 +135,7 @@ func decodeJSON(body []byte, as served, form form) (page, error) {
 		return page{}, garbage("a list of %s without items", as.Resource)
 	}
 	p := page{next: evidence.String(list, "metadata", "continue"), items: make([]item, 0, len(items))}
+	d := lean.NewDecoder()
 	for _, it := range items {
 		content, ok := it.(map[string]any)
 		if !ok {
@@ -163,7 +146,7 @@ func decodeJSON(body []byte, as served, form form) (page, error) {
 				delete(about, "managedFields")
 			}
 			if form.fields != nil {
-				content = keep(content, form.fields)
+				content = d.Keep(content, form.fields)
 			}
 			mark(content, as, form)
 			return content, nil

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/source/lean"
 )
 
 // kindNames are the kinds of what is read as protobuf.
@@ -29,7 +30,7 @@ var kindNames = map[evidence.Resource]served{
 // fields, values and types alike.
 func TestWire(t *testing.T) {
 	fill := fuzzer.FuzzerFor(metafuzzer.Funcs, rand.NewSource(1), codecs)
-	for r, fields := range kinds {
+	for _, r := range lean.Kinds() {
 		as, ok := kindNames[r]
 		if !ok {
 			t.Errorf("the test does not know the kind of %s", r)
@@ -56,7 +57,7 @@ func TestWire(t *testing.T) {
 			}
 			note(seen, "", proto[0].Content)
 		}
-		for _, path := range paths("", fields) {
+		for _, path := range lean.Of(r, "v1").Paths() {
 			if !seen[path] && (as.Namespaced || path != ".metadata.namespace") {
 				t.Errorf("%s%s was in none of the objects: is there such a field?", r, path)
 			}
@@ -107,16 +108,6 @@ func note(seen map[string]bool, at string, content map[string]any) {
 	}
 }
 
-// paths are those of all fields of a message.
-func paths(at string, m message) []string {
-	var list []string
-	for _, f := range m {
-		list = append(list, at+"."+f.name)
-		list = append(list, paths(at+"."+f.name, f.of)...)
-	}
-	return list
-}
-
 // through encodes a list of one object as a server does and decodes it. JSON is
 // made of what protobuf kept: empty slices and maps do not survive protobuf.
 func through(t *testing.T, as served, media string, o runtime.Object) []evidence.Object {
@@ -144,7 +135,7 @@ func through(t *testing.T, as served, media string, o runtime.Object) []evidence
 			t.Fatal(err)
 		}
 	}
-	p, err := decode(raw, media, as, form{fields: kinds[as.Resource]})
+	p, err := decode(raw, media, as, form{fields: lean.Of(as.Resource, "v1")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -165,7 +156,7 @@ func FuzzDecode(f *testing.F) {
 		if proto {
 			media = mediaProto
 		}
-		p, err := decode(raw, media, as, form{fields: kinds[as.Resource]})
+		p, err := decode(raw, media, as, form{fields: lean.Of(as.Resource, "v1")})
 		if err != nil {
 			return
 		}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/sanitize"
+	"github.com/rollcall-project/rollcall/internal/source/lean"
 )
 
 const poolsPath = "/apis/machineconfiguration.openshift.io/v1/machineconfigpools"
@@ -91,7 +92,7 @@ func TestListSameInBothForms(t *testing.T) {
 func TestLean(t *testing.T) {
 	f := newFakeAPI()
 	f.typed["/api/v1/pods"] = numbered(1, func(i int) runtime.Object { return richPod(i) })
-	lean, err := f.source(t, Options{}).List(t.Context(), evidence.Pods, "")
+	kept, err := f.source(t, Options{}).List(t.Context(), evidence.Pods, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,14 +100,14 @@ func TestLean(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d := cmp.Diff(Lean(evidence.Pods, whole[0].Content), lean[0].Content); d != "" {
+	if d := cmp.Diff(lean.NewDecoder().Object(evidence.Pods, whole[0].Content), kept[0].Content); d != "" {
 		t.Errorf("-whole +lean:\n%s", d)
 	}
 	want := map[string]any{"nodeName": "node-0", "containers": []any{
 		map[string]any{"name": "main", "image": "quay.io/openshift-release-dev/ocp-v4.0-art-dev@sha256:0123"},
 		map[string]any{"name": "proxy", "image": "quay.io/openshift-release-dev/ocp-v4.0-art-dev@sha256:4567"},
 	}}
-	if d := cmp.Diff(want, lean[0].Content["spec"]); d != "" {
+	if d := cmp.Diff(want, kept[0].Content["spec"]); d != "" {
 		t.Errorf("spec (-want +got):\n%s", d)
 	}
 }

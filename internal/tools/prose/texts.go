@@ -29,7 +29,7 @@ var messages = []string{
 // proseKeys are the fields of the catalog that are prose, by the directory of the file.
 // In a fault `when` is an expression, in a refused remedy it is a sentence.
 var proseKeys = map[string][]string{
-	"":         {"title", "means"},
+	"":         {"title", "general", "means"},
 	"remedies": {"title", "riskText", "where", "says", "do", "expect", "undo", "ifWrong"},
 	"refused":  {"title", "happens", "when", "instead"},
 	"messages": {"where", "normal", "failure", "next"},

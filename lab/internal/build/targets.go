@@ -69,6 +69,10 @@ var targets = []Target{
 		LDFlags: mcoVersion(MCOVersion, mcoCommit),
 	},
 	{
+		Name: "cert-rotator", Module: "mco420", Package: "./cmd/cert-rotator", Tags: mcoTags, Apart: true,
+		LDFlags: "-s -w",
+	},
+	{
 		Name: "machine-config-server-4.14", Module: "mcs414", Tags: mcoTags, Apart: true,
 		Package: "github.com/openshift/machine-config-operator/cmd/machine-config-server",
 		LDFlags: mcoVersion("v4.14.0", "7e1fb719c1ba"),

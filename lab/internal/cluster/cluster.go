@@ -102,12 +102,20 @@ func (p *Plane) write() error {
 	if err := os.WriteFile(p.AdminKubeconfig(), admin, 0o600); err != nil {
 		return err
 	}
-	kcm, err := Kubeconfig(p.URL(), p.PKI.KubeAPISigner.Cert, Credential{Cert: p.PKI.ControllerMgr.Cert, Key: p.PKI.ControllerMgr.Key})
+	return p.GiveControllers(p.PKI.ControllerMgr.Cert, p.PKI.ControllerMgr.Key)
+}
+
+// GiveControllers writes the client certificate that the kube-controller-manager starts with.
+func (p *Plane) GiveControllers(cert, key []byte) error {
+	kcm, err := Kubeconfig(p.URL(), p.PKI.KubeAPISigner.Cert, Credential{Cert: cert, Key: key})
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(p.file("controller-manager.kubeconfig"), kcm, 0o600)
+	return os.WriteFile(p.ControllersKubeconfig(), kcm, 0o600)
 }
+
+// ControllersKubeconfig is the file that the kube-controller-manager starts with.
+func (p *Plane) ControllersKubeconfig() string { return p.file("controller-manager.kubeconfig") }
 
 // URL is where clients find the API server.
 func (p *Plane) URL() string { return fmt.Sprintf("https://%s:%d", p.API, plan.APIPort) }
@@ -213,10 +221,6 @@ func (p *Plane) StartControllers(ctx context.Context) error { return p.controlle
 func (p *Plane) StartEtcd(ctx context.Context) error { return p.startEtcd(ctx) }
 
 func (p *Plane) controllers(ctx context.Context) error {
-	port, err := plan.FreePort()
-	if err != nil {
-		return err
-	}
 	clients, err := kubernetes.NewForConfig(p.AdminConfig())
 	if err != nil {
 		return err
@@ -224,10 +228,32 @@ func (p *Plane) controllers(ctx context.Context) error {
 	if err := FreeLease(ctx, clients, "kube-system", "kube-controller-manager"); err != nil {
 		return err
 	}
-	err = p.Procs.Start(proc.Spec{
-		Name: p.Name + "kube-controller-manager", Path: p.Bin["kube-controller-manager"], Log: filepath.Join(p.Logs, p.Name+"kube-controller-manager.log"),
-		Args: []string{
-			"--kubeconfig=" + p.file("controller-manager.kubeconfig"),
+	if err := p.RunControllers(); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	return p.Procs.Await(ctx, p.Name+"kube-controller-manager", func(ctx context.Context) error {
+		return holdsLease(ctx, clients, "kube-system", "kube-controller-manager")
+	})
+}
+
+// ControllersLog is the log of the kube-controller-manager.
+func (p *Plane) ControllersLog() string {
+	return filepath.Join(p.Logs, p.Name+"kube-controller-manager.log")
+}
+
+// RunControllers forks the kube-controller-manager and waits for nothing. Extra flags follow
+// the lab's.
+func (p *Plane) RunControllers(extra ...string) error {
+	port, err := plan.FreePort()
+	if err != nil {
+		return err
+	}
+	return p.Procs.Start(proc.Spec{
+		Name: p.Name + "kube-controller-manager", Path: p.Bin["kube-controller-manager"], Log: p.ControllersLog(),
+		Args: append([]string{
+			"--kubeconfig=" + p.ControllersKubeconfig(),
 			"--bind-address=" + p.Net.Local(), fmt.Sprintf("--secure-port=%d", port), "--cert-dir=" + p.file("controller-manager"),
 			"--controllers=" + Controllers, "--use-service-account-credentials=true",
 			"--cluster-signing-cert-file=" + p.file("kubelet-signer.crt"), "--cluster-signing-key-file=" + p.file("kubelet-signer.key"),
@@ -238,15 +264,7 @@ func (p *Plane) controllers(ctx context.Context) error {
 			// Longer than by default: who cannot renew in time ends, and nothing starts it
 			// again; a machine that is busy with other things lets it wait.
 			"--leader-elect-lease-duration=60s", "--leader-elect-renew-deadline=45s", "--leader-elect-retry-period=5s",
-		},
-	})
-	if err != nil {
-		return err
-	}
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
-	defer cancel()
-	return p.Procs.Await(ctx, p.Name+"kube-controller-manager", func(ctx context.Context) error {
-		return holdsLease(ctx, clients, "kube-system", "kube-controller-manager")
+		}, extra...),
 	})
 }
 

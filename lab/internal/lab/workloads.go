@@ -11,6 +11,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/rollcall-project/rollcall/lab/internal/seed"
 )
 
 // syncWorkloads writes the status of the machine config DaemonSets and of the
@@ -108,7 +110,10 @@ func (l *Lab) syncDeployment(ctx context.Context, of deployment) error {
 	}
 	status := appsv1.DeploymentStatus{
 		ObservedGeneration: d.Generation, Replicas: all, UpdatedReplicas: all, ReadyReplicas: ready,
-		AvailableReplicas: ready, UnavailableReplicas: all - ready,
+		AvailableReplicas: ready, UnavailableReplicas: all - ready, Conditions: d.Status.Conditions,
+	}
+	if of.namespace == seed.HostedControlPlane { // the lab's own Deployments have no conditions
+		status.Conditions = minimumAvailability(d, ready)
 	}
 	if equality.Semantic.DeepEqual(status, d.Status) {
 		return nil
@@ -118,6 +123,26 @@ func (l *Lab) syncDeployment(ctx context.Context, of deployment) error {
 		return fmt.Errorf("write status of deployment %s: %w", of.name, err)
 	}
 	return nil
+}
+
+// minimumAvailability is the condition that says since when a Deployment has all of its pods: its time
+// moves with its status only (k8s.io/kubernetes:pkg/controller/deployment/sync.go calculateStatus,
+// util/deployment_util.go SetDeploymentCondition).
+func minimumAvailability(d *appsv1.Deployment, ready int32) []appsv1.DeploymentCondition {
+	now := metav1.Now()
+	c := appsv1.DeploymentCondition{
+		Type: appsv1.DeploymentAvailable, Status: corev1.ConditionFalse, LastUpdateTime: now, LastTransitionTime: now,
+		Reason: "MinimumReplicasUnavailable", Message: "Deployment does not have minimum availability.",
+	}
+	if d.Spec.Replicas == nil && ready > 0 || d.Spec.Replicas != nil && ready >= *d.Spec.Replicas {
+		c.Status, c.Reason, c.Message = corev1.ConditionTrue, "MinimumReplicasAvailable", "Deployment has minimum availability."
+	}
+	for _, was := range d.Status.Conditions {
+		if was.Type == c.Type && was.Status == c.Status {
+			return d.Status.Conditions
+		}
+	}
+	return []appsv1.DeploymentCondition{c}
 }
 
 // syncReplicaSet writes the status of a Deployment's ReplicaSet, once it is there

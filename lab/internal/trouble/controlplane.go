@@ -29,6 +29,14 @@ var controlPlane = []lab.Trouble{
 		Stands: 30 * time.Minute,
 	},
 	{
+		Name:   "controller-manager-certificate-expired",
+		About:  "somebody restored the controller manager's certificate from an old copy, without its annotations: it has expired, and the operator that rotates it judges by these",
+		Break:  expireController,
+		Keep:   func(ctx context.Context, l *lab.Lab) error { return l.SyncControllerCertificate(ctx) },
+		Steady: crashLoops("control0", "control1", "control2"),
+		Stands: 30 * time.Minute,
+	},
+	{
 		Name:   "etcd-member-down",
 		About:  "the member of etcd on control2 runs and does not answer",
 		Break:  silenceMember,
@@ -96,6 +104,33 @@ func loseLeader(ctx context.Context, l *lab.Lab) error {
 		return err
 	}
 	return addWorker(ctx, l, worker(unsignedWorker))
+}
+
+// expireController lets the lease of the controller manager run out, too: it renews none.
+func expireController(ctx context.Context, l *lab.Lab) error {
+	if err := l.ExpireControllerCertificate(ctx); err != nil {
+		return err
+	}
+	return runOut(ctx, l, "kube-system", "kube-controller-manager")
+}
+
+// crashLoops says whether the pods of the controller manager on these hosts show that it ends
+// again and again.
+func crashLoops(hosts ...string) func(context.Context, *lab.Lab) (string, error) {
+	return func(ctx context.Context, l *lab.Lab) (string, error) {
+		for _, host := range hosts {
+			pod, err := l.Kube().CoreV1().Pods("openshift-kube-controller-manager").Get(ctx, "kube-controller-manager-"+host, metav1.GetOptions{})
+			if err != nil {
+				return "", err
+			}
+			if !slices.ContainsFunc(pod.Status.ContainerStatuses, func(c corev1.ContainerStatus) bool {
+				return c.State.Waiting != nil && c.State.Waiting.Reason == "CrashLoopBackOff"
+			}) {
+				return pod.Name + " does not crash-loop", nil
+			}
+		}
+		return "", nil
+	}
 }
 
 // silence is for how long no one has heard of who has just been stopped: longer

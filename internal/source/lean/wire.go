@@ -1,4 +1,4 @@
-package live
+package lean
 
 import (
 	"bytes"
@@ -31,13 +31,13 @@ const (
 type field struct {
 	name   string
 	kind   kind
-	of     message // of an object or a list of them
+	of     Message // of an object or a list of them
 	always bool    // its zero value is written, too; of a pointer: wherever it is on the wire
 }
 
-// message are the fields of a kind that are kept, by their number on the wire. All others
+// Message are the fields of a kind that are kept, by their number on the wire. All others
 // are skipped without being looked at.
-type message map[protowire.Number]field
+type Message map[protowire.Number]field
 
 // errWire is an answer that is not protobuf of the kind that was asked for.
 var errWire = errors.New("malformed protobuf")
@@ -45,12 +45,6 @@ var errWire = errors.New("malformed protobuf")
 // envelope is what comes before every protobuf of the API
 // (kubernetes/apimachinery:pkg/runtime/serializer/protobuf/protobuf.go protoEncodingPrefix).
 var envelope = []byte{'k', '8', 's', 0}
-
-// wireReader decodes the objects of one page. Strings that come again and again (namespaces,
-// nodes, labels, times) are kept once: it is not for concurrent use.
-type wireReader struct {
-	known map[string]string
-}
 
 // The numbers of runtime.Unknown, of its TypeMeta, of all lists and of their ListMeta
 // (kubernetes/apimachinery:pkg/runtime/generated.proto, pkg/apis/meta/v1/generated.proto).
@@ -61,14 +55,13 @@ const (
 	metaContinue              = 3
 	timeSeconds, timeNanos    = 1, 2
 	mapKey, mapValue          = 1, 2
-	longestKnown, mostKnown   = 80, 1 << 14
 	secondsMicro              = "2006-01-02T15:04:05.000000Z07:00"
 	firstSecond, behindSecond = -62135596800, 253402300800 // of the years 1 to 9999
 )
 
-// openList reads the envelope of a list: its kind, the token of its next page and where
+// OpenList reads the envelope of a list: its kind, the token of its next page and where
 // its objects are.
-func openList(body []byte) (apiVersion, kind, next string, items [][]byte, err error) {
+func OpenList(body []byte) (apiVersion, kind, next string, items [][]byte, err error) {
 	raw, ok := bytes.CutPrefix(body, envelope)
 	if !ok {
 		return "", "", "", nil, fmt.Errorf("%w: no %q before it", errWire, envelope[:3])
@@ -147,9 +140,9 @@ func eachField(raw []byte, f func(token) error) error {
 	return nil
 }
 
-// object decodes a message into what the same object's JSON decodes to, as far as its
+// Proto decodes a message into what the same object's JSON decodes to, as far as its
 // fields are kept.
-func (w *wireReader) object(raw []byte, m message) (map[string]any, error) {
+func (d *Decoder) Proto(raw []byte, m Message) (map[string]any, error) {
 	out := make(map[string]any, min(len(m), 8))
 	err := eachField(raw, func(t token) error {
 		f, ok := m[t.n]
@@ -159,7 +152,7 @@ func (w *wireReader) object(raw []byte, m message) (map[string]any, error) {
 		if t.isBytes == (f.kind == number || f.kind == boolean) {
 			return errWire
 		}
-		v, err := w.value(out[f.name], t.number, t.bytes, f)
+		v, err := d.value(out[f.name], t.number, t.bytes, f)
 		if v != nil {
 			out[f.name] = v
 		}
@@ -170,13 +163,13 @@ func (w *wireReader) object(raw []byte, m message) (map[string]any, error) {
 
 // value decodes one field; nil is one that JSON leaves out, or has as null. have is what
 // was there before: lists and maps come an element at a time.
-func (w *wireReader) value(have any, n uint64, raw []byte, f field) (any, error) {
+func (d *Decoder) value(have any, n uint64, raw []byte, f field) (any, error) {
 	switch f.kind {
 	case text:
 		if len(raw) == 0 && !f.always {
 			return nil, nil
 		}
-		return w.text(raw), nil
+		return d.text(raw), nil
 	case number:
 		if n == 0 && !f.always {
 			return nil, nil
@@ -193,24 +186,24 @@ func (w *wireReader) value(have any, n uint64, raw []byte, f field) (any, error)
 		}
 		return base64.StdEncoding.EncodeToString(raw), nil
 	case moment:
-		return w.time(raw, time.RFC3339)
+		return d.time(raw, time.RFC3339)
 	case microtime:
-		return w.time(raw, secondsMicro)
+		return d.time(raw, secondsMicro)
 	case object:
-		return w.object(raw, f.of)
+		return d.Proto(raw, f.of)
 	case manyTexts:
 		list, _ := have.([]any)
-		return append(list, w.text(raw)), nil
+		return append(list, d.text(raw)), nil
 	case manyObject:
 		list, _ := have.([]any)
-		o, err := w.object(raw, f.of)
+		o, err := d.Proto(raw, f.of)
 		return append(list, o), err
 	}
-	return w.entry(have, raw, f.kind)
+	return d.entry(have, raw, f.kind)
 }
 
 // entry adds one entry to a map.
-func (w *wireReader) entry(have any, raw []byte, k kind) (any, error) {
+func (d *Decoder) entry(have any, raw []byte, k kind) (any, error) {
 	out, ok := have.(map[string]any)
 	if !ok {
 		out = map[string]any{}
@@ -226,30 +219,15 @@ func (w *wireReader) entry(have any, raw []byte, k kind) (any, error) {
 		return nil
 	})
 	if k == binaries {
-		out[w.text(key)] = base64.StdEncoding.EncodeToString(value)
+		out[d.text(key)] = base64.StdEncoding.EncodeToString(value)
 	} else {
-		out[w.text(key)] = w.text(value)
+		out[d.text(key)] = d.text(value)
 	}
 	return out, err
 }
 
-// text returns a string, of short ones the same one each time.
-func (w *wireReader) text(raw []byte) string {
-	if len(raw) > longestKnown {
-		return string(raw)
-	}
-	if s, ok := w.known[string(raw)]; ok {
-		return s
-	}
-	s := string(raw)
-	if len(w.known) < mostKnown {
-		w.known[s] = s
-	}
-	return s
-}
-
 // time decodes a time; without a second it is none.
-func (w *wireReader) time(raw []byte, layout string) (any, error) {
+func (d *Decoder) time(raw []byte, layout string) (any, error) {
 	if len(raw) == 0 {
 		return nil, nil
 	}
@@ -267,41 +245,5 @@ func (w *wireReader) time(raw []byte, layout string) (any, error) {
 		return nil, errors.Join(errWire, err)
 	}
 	var room [40]byte
-	return w.text(time.Unix(seconds, nanos).UTC().AppendFormat(room[:0], layout)), nil
-}
-
-// keep drops of an object that was read as JSON what its protobuf is not read of.
-func keep(content map[string]any, m message) map[string]any {
-	out := make(map[string]any, min(len(m), len(content)))
-	for _, f := range m {
-		v, ok := content[f.name]
-		if !ok || v == nil {
-			continue
-		}
-		switch v := v.(type) {
-		case map[string]any:
-			if f.kind == object {
-				out[f.name] = keep(v, f.of)
-				continue
-			}
-		case []any:
-			if f.kind == manyObject {
-				out[f.name] = keepAll(v, f.of)
-				continue
-			}
-		}
-		out[f.name] = v
-	}
-	return out
-}
-
-func keepAll(list []any, m message) []any {
-	out := make([]any, len(list))
-	for i, v := range list {
-		out[i] = v
-		if o, ok := v.(map[string]any); ok {
-			out[i] = keep(o, m)
-		}
-	}
-	return out
+	return d.text(time.Unix(seconds, nanos).UTC().AppendFormat(room[:0], layout)), nil
 }
