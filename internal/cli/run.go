@@ -30,6 +30,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/source/archive"
 	"github.com/rollcall-project/rollcall/internal/source/hosted"
 	"github.com/rollcall-project/rollcall/internal/source/install"
+	"github.com/rollcall-project/rollcall/internal/source/lean"
 	"github.com/rollcall-project/rollcall/internal/source/live"
 	"github.com/rollcall-project/rollcall/internal/source/paste"
 	"github.com/rollcall-project/rollcall/internal/source/plan"
@@ -278,7 +279,7 @@ func (a *app) openArchive(ctx context.Context, path string, how []archive.Option
 		return nil, err
 	}
 	if s.WithClock(a.io.Clock()); !a.source.whole {
-		s.Lean()
+		s.Lean(func() archive.Keep { return lean.NewDecoder().Object })
 	}
 	return s, nil
 }

@@ -54,7 +54,7 @@ type Source struct {
 	nowKnown bool
 	now      time.Time
 	gathered map[evidence.Resource]gathering // of an Insights archive
-	lean     bool                            // see Lean
+	newKeep  func() Keep                     // see Lean; nil: objects stay whole
 	clock    time.Time                       // of whoever reads: see WithClock
 	clocked  bool                            // the year of now is the clock's
 	written  time.Time                       // when the file, or the newest of them, was written; zero: not known

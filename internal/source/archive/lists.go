@@ -12,7 +12,6 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/sortby"
-	"github.com/rollcall-project/rollcall/internal/source/lean"
 )
 
 // List implements evidence.Source. In addition to objects it may return an
@@ -26,7 +25,7 @@ func (s *Source) List(ctx context.Context, r evidence.Resource, namespace string
 	if r == evidence.NamedHosts {
 		return s.listNamed(ctx)
 	}
-	c := listing{need: need, at: map[[2]string]int{}, lean: s.decoder()}
+	c := listing{need: need, at: map[[2]string]int{}, keep: s.keep()}
 	for _, e := range s.inOrder(s.entries(r)) {
 		if namespace != "" && e.namespace != "" && e.namespace != namespace {
 			continue
@@ -96,8 +95,8 @@ type listing struct {
 	looked  bool // a whole List file without items was there
 	listed  bool // a List was there
 	damaged damages
-	part    []string      // why they are not all
-	lean    *lean.Decoder // nil: objects stay whole
+	part    []string // why they are not all
+	keep    Keep     // nil: objects stay whole
 	cost    spending
 }
 
@@ -315,7 +314,7 @@ func (s *Source) addObject(e entry, content map[string]any, list bool, c *listin
 	}
 	c.listed = c.listed || list
 	f := found{list: list, object: evidence.Object{
-		Resource: c.need.Resource, Namespace: namespace, Name: name, Content: c.lean.Object(c.need.Resource, content),
+		Resource: c.need.Resource, Namespace: namespace, Name: name, Content: c.keep.of(c.need.Resource, content),
 		Loc: evidence.Locator{Source: s.base, Path: e.file.path},
 	}}
 	key := [2]string{namespace, name}

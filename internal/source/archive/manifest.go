@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
-	"github.com/rollcall-project/rollcall/internal/source/lean"
 	"github.com/rollcall-project/rollcall/internal/source/yamlin"
 )
 
@@ -221,13 +220,13 @@ func (s *Source) replayObjects(ctx context.Context, n evidence.Need) ([]evidence
 	record := s.manifest.Objects[i]
 	var objects []evidence.Object
 	var cost spending
-	lean := s.decoder()
+	keep := s.keep()
 	var damaged damages
 	for _, r := range record.Objects {
 		if all && n.Namespace != "" && r.Namespace != n.Namespace {
 			continue
 		}
-		o, err := s.replayObject(ctx, n.Resource, r, &cost, lean)
+		o, err := s.replayObject(ctx, n.Resource, r, &cost, keep)
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
@@ -254,7 +253,7 @@ func (s *Source) replayObjects(ctx context.Context, n evidence.Need) ([]evidence
 	return objects, nil
 }
 
-func (s *Source) replayObject(ctx context.Context, r evidence.Resource, rec ObjectRecord, cost *spending, lean *lean.Decoder) (evidence.Object, error) {
+func (s *Source) replayObject(ctx context.Context, r evidence.Resource, rec ObjectRecord, cost *spending, keep Keep) (evidence.Object, error) {
 	raw, err := s.readNamed(ctx, rec.File)
 	if err != nil {
 		return evidence.Object{}, err
@@ -264,7 +263,7 @@ func (s *Source) replayObject(ctx context.Context, r evidence.Resource, rec Obje
 		return evidence.Object{}, err
 	}
 	return evidence.Object{
-		Resource: r, Namespace: rec.Namespace, Name: rec.Name, Content: lean.Object(r, content), ReadAt: rec.ReadAt,
+		Resource: r, Namespace: rec.Namespace, Name: rec.Name, Content: keep.of(r, content), ReadAt: rec.ReadAt,
 		Loc: evidence.Locator{Source: rec.Source, Cluster: rec.Cluster, Path: rec.Path},
 	}, nil
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/source/lean"
 )
 
 const collection = `
@@ -55,18 +56,18 @@ func TestLean(t *testing.T) {
 		"collection":  strings.ReplaceAll(collection, "kind: Pod\nmetadata: {name: p, namespace: a}\n", pod),
 		"must-gather": in("namespaces/a/pods/p/p.yaml", pod),
 	} {
-		for _, lean := range []bool{false, true} {
+		for _, kept := range []bool{false, true} {
 			s := open(t, text)
-			if lean {
-				s.Lean()
+			if kept {
+				s.Lean(func() Keep { return lean.NewDecoder().Object })
 			}
 			list, err := s.List(t.Context(), evidence.Pods, "a")
 			if err != nil || len(list) != 1 {
 				t.Fatalf("%s: %v, %v", name, list, err)
 			}
 			o := list[0].Content
-			if evidence.String(o, "spec", "nodeName") != "node1" || o["kind"] != "Pod" || (evidence.String(o, "spec", "dnsPolicy") == "") != lean {
-				t.Errorf("%s, lean %t: %v", name, lean, o)
+			if evidence.String(o, "spec", "nodeName") != "node1" || o["kind"] != "Pod" || (evidence.String(o, "spec", "dnsPolicy") == "") != kept {
+				t.Errorf("%s, lean %t: %v", name, kept, o)
 			}
 		}
 	}

@@ -5,7 +5,6 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/reader"
-	"github.com/rollcall-project/rollcall/internal/source/lean"
 )
 
 // Option says how an archive is opened.
@@ -47,22 +46,33 @@ func For(needs []evidence.Need) Option {
 	return func(o *options) { o.wanted = w }
 }
 
-// Lean makes List return of the objects that a cluster has most of only what facts read, as
-// a live source does. It is for those who do not write down what they read, and called
-// before anything is listed.
-func (s *Source) Lean() {
-	s.lean = true
+// Lean makes List return of each object what a function leaves of it: newKeep makes one for
+// each list, as lean.NewDecoder().Object. It is for those who do not write down what they
+// read, and called before anything is listed. The program for the machine itself has no use
+// for it, and does not link it.
+func (s *Source) Lean(newKeep func() Keep) {
+	s.newKeep = newKeep
 	for _, tree := range s.nested {
-		tree.Lean()
+		tree.Lean(newKeep)
 	}
 }
 
-// decoder returns what drops the rest of objects, nil where they stay whole.
-func (s *Source) decoder() *lean.Decoder {
-	if s.lean {
-		return lean.NewDecoder()
+// Keep returns what is kept of an object of a resource.
+type Keep func(evidence.Resource, map[string]any) map[string]any
+
+// of is what is kept of an object; a nil Keep keeps everything.
+func (k Keep) of(r evidence.Resource, content map[string]any) map[string]any {
+	if k == nil {
+		return content
 	}
-	return nil
+	return k(r, content)
+}
+
+func (s *Source) keep() Keep {
+	if s.newKeep == nil {
+		return nil
+	}
+	return s.newKeep()
 }
 
 // wanted is what is worth to be kept of a packed tar.

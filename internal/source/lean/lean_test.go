@@ -9,7 +9,7 @@ import (
 )
 
 // TestObject: of a pod only what facts read stays, of another version, of custom resources
-// and of Secrets everything, and a nil decoder changes nothing.
+// and of Secrets everything.
 func TestObject(t *testing.T) {
 	pod := func(version string) map[string]any {
 		return map[string]any{"apiVersion": version, "kind": "Pod",
@@ -21,20 +21,18 @@ func TestObject(t *testing.T) {
 	secret := map[string]any{"apiVersion": "v1", "rollcall.dev/content": "metadata", "stringData": map[string]any{"a": "b"}}
 	for _, tt := range []struct {
 		name     string
-		d        *Decoder
 		resource evidence.Resource
 		content  map[string]any
 		want     map[string]any
 	}{
-		{"a pod", NewDecoder(), evidence.Pods, pod("v1"), lean},
-		{"of a hosted cluster", NewDecoder(), evidence.Pods.In("guest"), pod("v1"), lean},
-		{"of another version", NewDecoder(), evidence.Pods, pod("v2"), pod("v2")},
-		{"of no version", NewDecoder(), evidence.Pods, pod(""), pod("")},
-		{"a custom resource", NewDecoder(), evidence.BareMetalHosts, pod("metal3.io/v1"), pod("metal3.io/v1")},
-		{"a Secret", NewDecoder(), evidence.Secrets, secret, secret},
-		{"without a decoder", nil, evidence.Pods, pod("v1"), pod("v1")},
+		{"a pod", evidence.Pods, pod("v1"), lean},
+		{"of a hosted cluster", evidence.Pods.In("guest"), pod("v1"), lean},
+		{"of another version", evidence.Pods, pod("v2"), pod("v2")},
+		{"of no version", evidence.Pods, pod(""), pod("")},
+		{"a custom resource", evidence.BareMetalHosts, pod("metal3.io/v1"), pod("metal3.io/v1")},
+		{"a Secret", evidence.Secrets, secret, secret},
 	} {
-		if d := cmp.Diff(tt.want, tt.d.Object(tt.resource, tt.content)); d != "" {
+		if d := cmp.Diff(tt.want, NewDecoder().Object(tt.resource, tt.content)); d != "" {
 			t.Errorf("%s (-want +got):\n%s", tt.name, d)
 		}
 	}
