@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -111,10 +112,11 @@ func (c *seenChanges) add(change live.Change) {
 	const most = 2
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	name := strings.TrimSpace(change.Resource.Name + " " + change.Name)
-	if len(c.names) < most {
-		c.names = append(c.names, name)
-	} else {
+	// The newest comes first: a watch begins with thousands of objects, and none of them may
+	// hide what has changed since.
+	c.names = slices.Insert(c.names, 0, strings.TrimSpace(change.Resource.Name+" "+change.Name))
+	if len(c.names) > most {
+		c.names = c.names[:most]
 		c.more++
 	}
 	select {

@@ -66,13 +66,14 @@ func TestPace(t *testing.T) {
 	}
 }
 
-// TestSeenChanges: a run takes what was seen before it, and many are counted.
+// TestSeenChanges: a run takes what was seen before it, the newest is named, and many are
+// counted.
 func TestSeenChanges(t *testing.T) {
 	c := seenChanges{notify: make(chan struct{}, 1)}
 	for _, name := range []string{"a", "b", "c", "d"} {
 		c.add(live.Change{Resource: evidence.Nodes, Name: name})
 	}
-	if got := c.pending(); got != "nodes a, nodes b and 2 more" {
+	if got := c.pending(); got != "nodes d, nodes c and 2 more" {
 		t.Error(got)
 	}
 	c.take()
