@@ -220,7 +220,7 @@ func sameMachine(list []host) func(host) result {
 func (h host) clock(least, most time.Duration) result {
 	m := h.Manager
 	if m == nil || m.Clock.IsZero() || m.AskedAt.IsZero() {
-		return fine
+		return result{unknown: "its BMC does not show its clock"}
 	}
 	off := m.Clock.Sub(m.AskedAt)
 	doubt := time.Duration(m.Round)*time.Millisecond/2 + time.Second

@@ -107,13 +107,25 @@ func readDisks(ctx context.Context, w *facts.World, _ fault.Subject) (Disks, err
 	}{{&f.NoFit, host.noFit}, {&f.NoName, host.noName}, {&f.Small, host.smallDisks}, {&f.Failing, host.failingDisk}, {&f.Slow, host.slowDisks}} {
 		check(c.to, list, shown(func(h host) result {
 			if len(h.Disks) == 0 {
-				return fine // this BMC shows no disks; nothing can be said of them
+				return h.noDisks(c.to == &f.NoFit || c.to == &f.NoName, c.to == &f.Slow)
 			}
 			return c.test(h)
 		}, bmc.PartDisks))
 	}
 	facts.NoProblems(&f.NoFit, &f.NoName, &f.Small, &f.Failing, &f.Slow)
 	return f, nil
+}
+
+// noDisks is the result where a BMC lists no disk: what is about them is not known. Some BMCs
+// list none while the machine is off.
+func (h host) noDisks(ofHints, ofMasters bool) result {
+	switch {
+	case ofHints && h.Hints == nil, ofMasters && !h.master():
+		return fine
+	case h.off():
+		return result{unknown: "it is off, and its BMC lists no disks"}
+	}
+	return result{unknown: "its BMC lists no disks"}
 }
 
 // noFit compares sizes and kinds, which mean the same to the BMC and to the kernel.
@@ -191,16 +203,20 @@ func storageOf(d bmc.Disk) metal3.Storage {
 func (h host) smallDisks() result {
 	const needed = 100e9
 	var largest int64
+	hidden := ""
 	for _, d := range h.Disks {
 		if d.Bytes == 0 {
-			return result{unknown: "its BMC shows the disk " + d.ID + " without its size"}
+			hidden = d.ID
 		}
 		largest = max(largest, d.Bytes)
 	}
-	if largest < needed {
-		return wrong("its largest disk has %d GB, and %d are needed", largest/1e9, int64(needed/1e9))
+	switch {
+	case largest >= needed:
+		return fine
+	case hidden != "":
+		return result{unknown: "its BMC shows the disk " + hidden + " without its size"}
 	}
-	return fine
+	return wrong("its largest disk has %d GB, and %d are needed", largest/1e9, int64(needed/1e9))
 }
 
 func (h host) failingDisk() result {

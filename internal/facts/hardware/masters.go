@@ -172,7 +172,11 @@ func (h host) diskWords() []string {
 		if d.Volume {
 			kind = "volume"
 		}
-		list = append(list, join(kind, fmt.Sprintf("%d GB", d.Bytes/1e9)))
+		size := "size not shown"
+		if d.Bytes > 0 {
+			size = fmt.Sprintf("%d GB", d.Bytes/1e9)
+		}
+		list = append(list, join(kind, size))
 	}
 	return list
 }

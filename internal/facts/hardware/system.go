@@ -51,15 +51,22 @@ func readSystem(ctx context.Context, w *facts.World, _ fault.Subject) (System, e
 	}))
 	check(&f.Driver, list, shown(host.wrongDriver, bmc.PartManager))
 	check(&f.Architecture, list, shown(func(h host) result {
-		if have := h.System.Architecture; h.Architecture != "" && have != "" && have != h.Architecture {
+		switch have := h.System.Architecture; {
+		case h.Architecture == "" || have == h.Architecture:
+			return fine
+		case have == "":
+			return result{unknown: "its BMC does not show the architecture of its processors"}
+		default:
 			return wrong("its processors are %s, the plan has %s", have, h.Architecture)
 		}
-		return fine
 	}, bmc.PartProcessors))
 	check(&f.Small, list, shown(host.small, bmc.PartProcessors))
 	check(&f.Unhealthy, list, shown(func(h host) result {
-		if s := h.System; s.Health == "Critical" || s.Health == "Warning" {
+		switch s := h.System; s.Health {
+		case "Critical", "Warning":
 			return wrong("its BMC reports the health %s", s.Health)
+		case "":
+			return result{unknown: "its BMC does not report its health"}
 		}
 		return fine
 	}))
@@ -85,8 +92,11 @@ func (h host) mode() (mode, by string) {
 // Without one in the plan metal3 boots with UEFI.
 func (h host) bootModeDiffers() result {
 	mode, by := h.mode()
-	if h.ByAgent || mode == "" || h.Address == "" {
+	if h.ByAgent || h.Address == "" {
 		return fine
+	}
+	if mode == "" {
+		return result{unknown: "its BMC does not show its boot mode"}
 	}
 	want := "UEFI"
 	if strings.EqualFold(h.BootMode, "legacy") {
@@ -119,10 +129,17 @@ func (h host) noMedia() result {
 	if h.lacks(bmc.PartMedia) {
 		return wrong("%s boots from virtual media, and its BMC has no virtual drive", h.Driver)
 	}
+	untyped := ""
 	for _, s := range h.Media {
-		if s.CD {
+		switch {
+		case s.CD:
 			return fine
+		case s.Untyped:
+			untyped = s.ID
 		}
+	}
+	if untyped != "" {
+		return result{unknown: "its BMC shows the virtual drive " + untyped + " without its MediaTypes"}
 	}
 	return wrong("%s boots from a virtual CD, and none of the %d virtual drives takes one", h.Driver, len(h.Media))
 }

@@ -31,6 +31,7 @@ type Manifest struct {
 	Generated  problems `cel:"generated"`  // MachineConfigs with a name that a controller or the installer writes
 	Differs    problems `cel:"differs"`    // objects that only one of the two renders uses
 	NoPool     problems `cel:"noPool"`     // MachineConfigs without a role: no pool uses them
+	SamePool   problems `cel:"samePool"`   // settings of kubelet or CRI-O for a pool that has some already
 }
 
 var manifestFact = facts.Define("plan-manifests", fault.Cluster, "extra manifests of which the bootstrap host and the cluster render different configs of nodes", needs, readManifests)
@@ -46,6 +47,7 @@ func readManifests(ctx context.Context, w *facts.World, _ fault.Subject) (Manife
 		f.lost(list)
 	}
 	f.twice(list)
+	f.samePool(list)
 	for _, m := range list {
 		f.name(p, list, m)
 		f.fixedFile(m)
@@ -56,7 +58,7 @@ func readManifests(ctx context.Context, w *facts.World, _ fault.Subject) (Manife
 			m.add(&f.NoPool, "it has no label machineconfiguration.openshift.io/role, by which pools choose: no node gets it. Add the label, with the value master or worker")
 		}
 	}
-	facts.NoProblems(&f.Unreadable, &f.Lists, &f.Lost, &f.Twice, &f.Generated, &f.Differs, &f.NoPool)
+	facts.NoProblems(&f.Unreadable, &f.Lists, &f.Lost, &f.Twice, &f.Generated, &f.Differs, &f.NoPool, &f.SamePool)
 	return f, nil
 }
 
@@ -160,6 +162,26 @@ func (f *Manifest) twice(list []extra) {
 			continue
 		}
 		m.add(&f.Twice, "%s has an object of this name, too. The cluster keeps that one, the bootstrap host renders both: %s. Keep one", o.n.doc.object.Name, m.differing(list, &o))
+	}
+}
+
+// samePool: the bootstrap host renders with one KubeletConfig and one ContainerRuntimeConfig for
+// each pool, and stops at a second (openshift/machine-config-operator:pkg/controller/
+// kubelet-config/kubelet_config_bootstrap.go, container-runtime-config/
+// container_runtime_config_bootstrap.go, RunBootstrap).
+func (f *Manifest) samePool(list []extra) {
+	for i, m := range list {
+		selector := m.n.get("selector").text()
+		if selector == "" || !m.is(machineConfigs, "KubeletConfig") && !m.is(machineConfigs, "ContainerRuntimeConfig") {
+			continue
+		}
+		first := slices.IndexFunc(list[:i], func(o extra) bool {
+			replaced := o.file == m.file && o.n.doc != m.n.doc // one of manifests by one of openshift
+			return !replaced && o.group == m.group && o.kind == m.kind && o.n.get("selector").text() == selector
+		})
+		if first >= 0 {
+			m.add(&f.SamePool, "%s of %s is for the same pool. The bootstrap host takes one for each pool and stops: write the settings of both into one", list[first].name, list[first].n.doc.object.Name)
+		}
 	}
 }
 

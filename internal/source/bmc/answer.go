@@ -219,6 +219,7 @@ type Disk struct {
 type Slot struct {
 	ID       string `json:"id"`
 	CD       bool   `json:"cd,omitempty"`
+	Untyped  bool   `json:"untyped,omitempty"` // without MediaTypes: what it takes is not shown
 	Inserted bool   `json:"inserted,omitempty"`
 	Image    string `json:"image,omitempty"` // last part of its path
 }

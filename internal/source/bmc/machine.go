@@ -216,7 +216,7 @@ func (c *client) media(ctx context.Context, a *Answer, system, manager node) *pr
 				image = imageName(n.text("Image"))
 			}
 			types := n.texts("MediaTypes")
-			a.Media = append(a.Media, Slot{ID: n.id(), CD: slices.Contains(types, "CD") || slices.Contains(types, "DVD"), Inserted: n.yes("Inserted"), Image: image})
+			a.Media = append(a.Media, Slot{ID: n.id(), CD: slices.Contains(types, "CD") || slices.Contains(types, "DVD"), Untyped: len(types) == 0, Inserted: n.yes("Inserted"), Image: image})
 		}
 	}
 	switch {

@@ -130,6 +130,9 @@ func manifest(m map[string]any, c contents) map[string]any {
 	if out["kind"] == "MachineConfig" {
 		out["parts"] = parts(m, c)
 	}
+	if selector := evidence.Field(m, "spec", "machineConfigPoolSelector"); selector != nil {
+		out["selector"] = c.of(selector)
+	}
 	if out["kind"] == "Image" {
 		sources, _ := evidence.Field(m, "spec", "registrySources").(map[string]any)
 		out["registrySources"] = len(sources) > 0
