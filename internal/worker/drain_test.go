@@ -138,7 +138,7 @@ func TestRemoveDead(t *testing.T) {
 		r.Journal.Plan.Provider = provider
 		s.nodes["guest0"] = Node{UID: "u0", Created: noon.Add(time.Minute), Silent: true}
 		g := &guest{ready: []string{"guest1"}, silent: true, pods: []map[string]any{podOf("web", "ReplicaSet")}}
-		err := r.Remove(t.Context(), g, "guest0", Drain{Timeout: 50 * time.Millisecond, Every: time.Millisecond, KeepAtLeast: 1})
+		err := r.Remove(t.Context(), g, "guest0", Drain{Timeout: patience, Every: time.Millisecond, KeepAtLeast: 1})
 		if want == "" && (err != nil || g.deleted != "guest0 u0") || want != "" && (err == nil || !strings.Contains(err.Error(), want) || g.deleted != "") {
 			t.Errorf("%s: %v, deleted %q, want %q", provider, err, g.deleted, want)
 		}

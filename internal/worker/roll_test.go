@@ -130,6 +130,10 @@ func TestRoll(t *testing.T) {
 	}
 }
 
+// patience is long enough for what comes, on a busy machine too, and short enough to wait for
+// what does not come.
+const patience = 2 * time.Second
+
 // TestRollStops: one that fails ends it with the reason; the rest stays, and so does the floor.
 // When it is fixed the next call continues where it was.
 func TestRollStops(t *testing.T) {
@@ -140,9 +144,9 @@ func TestRollStops(t *testing.T) {
 		want   string
 		out    int
 	}{
-		{"a new one does not join", func(f *fleet, _ *RollOptions) { f.broken["new3"] = true }, func(f *fleet, _ *RollOptions) { f.broken["new3"] = false }, "new3", 3},
+		{"a new one does not join", func(f *fleet, o *RollOptions) { f.broken["new3"], o.JoinTimeout = true, patience }, func(f *fleet, _ *RollOptions) { f.broken["new3"] = false }, "new3", 3},
 		{"a new one is not made", func(f *fleet, _ *RollOptions) { f.s.cloud.failing["new2"] = true }, func(f *fleet, _ *RollOptions) { f.s.cloud.failing["new2"] = false }, "no quota", 2},
-		{"a budget that never gives way", func(f *fleet, _ *RollOptions) { f.held = 1 << 30 }, func(f *fleet, _ *RollOptions) { f.held = 0 }, "old0", 0},
+		{"a budget that never gives way", func(f *fleet, o *RollOptions) { f.held, o.Drain.Timeout = 1<<30, patience }, func(f *fleet, _ *RollOptions) { f.held = 0 }, "old0", 0},
 		{"the control plane is not well", func(f *fleet, o *RollOptions) {
 			o.Healthy = func(context.Context) error {
 				if len(f.out) == 4 {
@@ -155,7 +159,7 @@ func TestRollStops(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			f, _, now, moves := newFleet(t)
-			o := RollOptions{MaxSurge: 1, JoinTimeout: 30 * time.Millisecond, Drain: Drain{Every: time.Millisecond, Timeout: 30 * time.Millisecond}}
+			o := RollOptions{MaxSurge: 1, JoinTimeout: time.Minute, Drain: Drain{Every: time.Millisecond, Timeout: time.Minute}}
 			c.breaks(f, &o)
 			err := now.Roll(t.Context(), f, moves, o)
 			var stopped *StoppedError
@@ -182,7 +186,7 @@ func TestRollStops(t *testing.T) {
 func TestRollRecreated(t *testing.T) {
 	f, _, now, moves := newFleet(t)
 	f.broken["new3"] = true
-	o := RollOptions{MaxSurge: 1, JoinTimeout: 30 * time.Millisecond, Drain: Drain{Every: time.Millisecond}}
+	o := RollOptions{MaxSurge: 1, JoinTimeout: patience, Drain: Drain{Every: time.Millisecond}}
 	if err := now.Roll(t.Context(), f, moves, o); err == nil {
 		t.Fatal("new3 does not join, and all are replaced")
 	}
