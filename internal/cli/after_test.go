@@ -24,8 +24,8 @@ func TestCodeAfter(t *testing.T) {
 		want ExitCode
 	}{
 		{"all hold", held, nil, ExitOK},
-		{"none was looked at", nil, nil, ExitUndecided},
-		{"they could not be looked at", nil, errors.New("unreachable"), ExitUndecided},
+		{"none was read", nil, nil, ExitUndecided},
+		{"they could not be read", nil, errors.New("unreachable"), ExitUndecided},
 		{"one is unknown", append(held, sign(after.PoolsUpdated, fault.Unknown)), nil, ExitUndecided},
 		{"one does not hold", append(held, sign(after.OperatorsStable, fault.Absent)), nil, ExitUndecided},
 		{"an error is present", append(held, sign(after.NoFault, fault.Absent)), nil, ExitFault},
