@@ -101,7 +101,7 @@ func TestWatchHealthy(t *testing.T) {
 }
 
 // killed: while a watch runs the API server is killed, and started again after a while. Then
-// the watch goes on with the same hosts. The path leads to the API server directly: what a
+// the watch continues with the same hosts. The path leads to the API server directly: what a
 // killed one does to a connection is refuse it.
 func killed(t *testing.T, w *world) {
 	t.Helper()
@@ -131,8 +131,8 @@ func killed(t *testing.T, w *world) {
 	}
 }
 
-// goesOn: a watch of the desync goes on while it is repaired beside it, and ends with 0.
-func goesOn(t *testing.T, w *world) {
+// continuesThroughRepair: a watch of the desync continues while the cluster is repaired, and ends with 0.
+func continuesThroughRepair(t *testing.T, w *world) {
 	t.Helper()
 	f := w.follow(t, "watch", "-o", "json", "--stop-on", "never", "--stable-for", "30s", "--timeout", "14m", "--kubeconfig", w.kube)
 	f.await(t, 2*time.Minute, "the cause", func(e watchEvent) bool { return strings.Contains(e.Text, "bootstrap-mc-mismatch") })
@@ -143,7 +143,7 @@ func goesOn(t *testing.T, w *world) {
 	if _, end := watched(t, r); r.code != 0 || end.Joined != end.Expected || end.Expected != 3 {
 		t.Errorf("want 0 and three hosts after the repair: %s", r)
 	}
-	t.Logf("the watch beside the repair:\n%s", texts(r))
+	t.Logf("the watch during the repair:\n%s", texts(r))
 }
 
 // texts are the lines of a watch as a person reads them.

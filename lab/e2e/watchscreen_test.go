@@ -18,7 +18,7 @@ import (
 )
 
 // seesEvents: on the terminal of a watch over hundreds of nodes, a node that becomes not ready
-// is named in seconds. What it took is logged: the bound is wide, as other labs run beside.
+// is named in seconds. What it took is logged: the bound is wide, as other labs run at the same time.
 func seesEvents(t *testing.T, w *world) {
 	t.Helper()
 	const within = 10 * time.Second
