@@ -168,7 +168,7 @@ var deviceFields = []string{"", "GENERAL", "CAPABILITIES", "INTERFACE-FLAGS", "W
 // ocKinds are the kinds that a remedy may name.
 const ocKinds = "node nodes pod pods event events secret secrets configmap configmaps namespace service services endpoints endpointslices " +
 	"deployment deployments pdb daemonset statefulset replicaset replicasets resourcequota limitrange pvc lease csr " +
-	"validatingwebhookconfigurations mutatingwebhookconfigurations scc " +
+	"validatingwebhookconfigurations mutatingwebhookconfigurations scc clusterrolebinding " +
 	"clusteroperator clusteroperators co clusterversion infrastructure network.config image.config.openshift.io proxy apiserver featuregate " +
 	"imagedigestmirrorset imagedigestmirrorsets imagetagmirrorset imagetagmirrorsets imagecontentsourcepolicies clusterimagepolicies " +
 	"etcd kubeapiserver kubecontrollermanager kubescheduler network.operator routes " +
