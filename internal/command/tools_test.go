@@ -175,4 +175,5 @@ const ocKinds = "node nodes pod pods event events secret secrets configmap confi
 	"mcp machineconfigpool mc machineconfig controllerconfig containerruntimeconfig " +
 	"machine machines machineset provisioning bmh hardwaredata preprovisioningimage hostfirmwaresettings hostfirmwarecomponents " +
 	"hostedcluster hostedclusters nodepool nodepools agents.agent-install.openshift.io ipaddresspools.metallb.io " +
-	"machines.cluster.x-k8s.io machinesets.cluster.x-k8s.io machinedeployments.cluster.x-k8s.io machinehealthchecks.cluster.x-k8s.io"
+	"machines.cluster.x-k8s.io machinesets.cluster.x-k8s.io machinedeployments.cluster.x-k8s.io machinehealthchecks.cluster.x-k8s.io " +
+	"virtualmachines.kubevirt.io virtualmachineinstances.kubevirt.io"
