@@ -118,7 +118,7 @@ var tools = map[string]tool{
 	"promtool":                  {verbs: map[string]string{"query instant": ""}},
 	"openssl":                   {dash: true, verbs: map[string]string{"s_client": "connect= servername= CAfile= verify_return_error showcerts", "x509": "noout subject issuer dates enddate startdate fingerprint sha256 in= ext= text", "req": "noout text subject in="}},
 	"find":                      {dash: true, flags: "xdev path= name= printf= ls maxdepth= type="},
-	"dig":                       {plus: true, flags: "short time= tries="},
+	"dig":                       {plus: true, flags: "short time= tries= x="},
 	"curl":                      {flags: "k|insecure s|silent S|show-error v|verbose I|head i|include u|user= H|header= x|proxy= noproxy= max-time= connect-timeout= o|output= cacert= connect-to="},
 	"chronyd":                   {flags: "Q t="},
 	"ip":                        {flags: "b br 4 6", verbs: map[string]string{"address": "", "address show": "", "link": "", "route": "", "route show": "", "neigh show": ""}, dash: true},
@@ -175,4 +175,5 @@ const ocKinds = "node nodes pod pods event events secret secrets configmap confi
 	"mcp machineconfigpool mc machineconfig controllerconfig containerruntimeconfig " +
 	"machine machines machineset provisioning bmh hardwaredata preprovisioningimage hostfirmwaresettings hostfirmwarecomponents " +
 	"hostedcluster hostedclusters nodepool nodepools agents.agent-install.openshift.io ipaddresspools.metallb.io " +
-	"machines.cluster.x-k8s.io machinesets.cluster.x-k8s.io machinedeployments.cluster.x-k8s.io machinehealthchecks.cluster.x-k8s.io"
+	"machines.cluster.x-k8s.io machinesets.cluster.x-k8s.io machinedeployments.cluster.x-k8s.io machinehealthchecks.cluster.x-k8s.io " +
+	"virtualmachines.kubevirt.io virtualmachineinstances.kubevirt.io"
