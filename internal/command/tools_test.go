@@ -118,7 +118,7 @@ var tools = map[string]tool{
 	"promtool":                  {verbs: map[string]string{"query instant": ""}},
 	"openssl":                   {dash: true, verbs: map[string]string{"s_client": "connect= servername= CAfile= verify_return_error showcerts", "x509": "noout subject issuer dates enddate startdate fingerprint sha256 in= ext= text", "req": "noout text subject in="}},
 	"find":                      {dash: true, flags: "xdev path= name= printf= ls maxdepth= type="},
-	"dig":                       {plus: true, flags: "short time= tries="},
+	"dig":                       {plus: true, flags: "short time= tries= x="},
 	"curl":                      {flags: "k|insecure s|silent S|show-error v|verbose I|head i|include u|user= H|header= x|proxy= noproxy= max-time= connect-timeout= o|output= cacert= connect-to="},
 	"chronyd":                   {flags: "Q t="},
 	"ip":                        {flags: "b br 4 6", verbs: map[string]string{"address": "", "address show": "", "link": "", "route": "", "route show": "", "neigh show": ""}, dash: true},
@@ -137,10 +137,11 @@ var tools = map[string]tool{
 	"ls":                        {flags: "l a t h d time-style= Z"},
 	"cat":                       {}, "cp": {flags: "a r"}, "mv": {}, "rm": {flags: "r f"}, "mkdir": {flags: "p m="}, "touch": {}, "tee": {flags: "a"},
 	"install": {flags: "o= g= m="},
-	"chmod":   {}, "restorecon": {flags: "v R"}, "umask": {}, "unset": {}, "export": {}, "true": {},
+	"set":     {flags: "a"}, ".": {},
+	"chmod": {}, "restorecon": {flags: "v R"}, "umask": {}, "unset": {}, "export": {}, "true": {},
 	"grep":   {flags: "i n v E F m= o q c r h A= B="},
 	"sed":    {flags: "n E e="},
-	"jq":     {flags: "r e c"},
+	"jq":     {flags: "r e c S"},
 	"base64": {flags: "d w="},
 	"cut":    {flags: "d= f= c="},
 	"sort":   {flags: "h r n k= u"},
@@ -168,11 +169,12 @@ var deviceFields = []string{"", "GENERAL", "CAPABILITIES", "INTERFACE-FLAGS", "W
 // ocKinds are the kinds that a remedy may name.
 const ocKinds = "node nodes pod pods event events secret secrets configmap configmaps namespace service services endpoints endpointslices " +
 	"deployment deployments pdb daemonset statefulset replicaset replicasets resourcequota limitrange pvc lease csr " +
-	"validatingwebhookconfigurations mutatingwebhookconfigurations scc " +
+	"validatingwebhookconfigurations mutatingwebhookconfigurations scc clusterrolebinding " +
 	"clusteroperator clusteroperators co clusterversion infrastructure network.config image.config.openshift.io proxy apiserver featuregate " +
 	"imagedigestmirrorset imagedigestmirrorsets imagetagmirrorset imagetagmirrorsets imagecontentsourcepolicies clusterimagepolicies " +
 	"etcd kubeapiserver kubecontrollermanager kubescheduler network.operator routes " +
 	"mcp machineconfigpool mc machineconfig controllerconfig containerruntimeconfig " +
 	"machine machines machineset provisioning bmh hardwaredata preprovisioningimage hostfirmwaresettings hostfirmwarecomponents " +
 	"hostedcluster hostedclusters nodepool nodepools agents.agent-install.openshift.io ipaddresspools.metallb.io " +
-	"machines.cluster.x-k8s.io machinesets.cluster.x-k8s.io machinedeployments.cluster.x-k8s.io machinehealthchecks.cluster.x-k8s.io"
+	"machines.cluster.x-k8s.io machinesets.cluster.x-k8s.io machinedeployments.cluster.x-k8s.io machinehealthchecks.cluster.x-k8s.io " +
+	"virtualmachines.kubevirt.io virtualmachineinstances.kubevirt.io"
