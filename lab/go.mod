@@ -3,6 +3,7 @@ module github.com/rollcall-project/rollcall/lab
 go 1.26.0
 
 require (
+	github.com/creack/pty v1.1.24
 	github.com/google/go-cmp v0.7.0
 	github.com/stmcginnis/gofish v0.23.0
 	golang.org/x/sync v0.24.0

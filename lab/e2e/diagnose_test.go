@@ -30,6 +30,7 @@ func TestDesyncIsNamed(t *testing.T) {
 	}
 	desync(t, w.rollcall("diagnose", "--from", gathered, "-o", "json"))
 	endsAtCause(t, w)
+	continuesThroughRepair(t, w)
 }
 
 // anHour lets a trouble have stood for longer than it would be normal.

@@ -5,7 +5,7 @@ import "fmt"
 // scaleRows are the large clusters: of n workers, the last ones are in trouble, of
 // each kind one in a hundred (scale.TroubledOf); all others are well.
 func scaleRows() []scenario {
-	rows := []scenario{{name: "scale-500"}, {name: "scale-2000", onlyIf: "ROLLCALL_LAB_SCALE2000"}}
+	rows := []scenario{{name: "scale-500", also: seesEvents}, {name: "scale-2000", also: seesEvents, onlyIf: "ROLLCALL_LAB_SCALE2000"}}
 	for i, n := range []int{500, 2000} {
 		k := n / 100
 		for at := n - 4*k; at < n; at++ {

@@ -2,9 +2,13 @@ package e2e
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"os/exec"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -59,7 +63,7 @@ func endsAtCause(t *testing.T, w *world) {
 // TestWatchHealthy: on a cluster that is well each goal is reached at once. An API server
 // that does not answer for some seconds ends nothing, and is reported once.
 func TestWatchHealthy(t *testing.T) {
-	w := up(t, "cluster", false, "--stand", "2h")
+	w := up(t, "cluster", true, "--stand", "2h")
 	for _, goal := range []string{"joined", "stable"} {
 		r := w.live("watch", "--until", goal, "-o", "json", "--timeout", "3m")
 		list, end := watched(t, r)
@@ -75,6 +79,7 @@ func TestWatchHealthy(t *testing.T) {
 			t.Errorf("%s: %d lines where nothing happens", goal, len(list))
 		}
 	}
+	killed(t, w)
 	pid := w.pid("kube-apiserver")
 	signal := func(name string) {
 		t.Helper()
@@ -93,6 +98,132 @@ func TestWatchHealthy(t *testing.T) {
 	if r.code != 3 || count["api-unreachable"] != 1 || count["api-reachable"] != 1 || count["stage"] != 0 {
 		t.Errorf("want 3, and that the API was unreachable once: %s", r)
 	}
+}
+
+// killed: while a watch runs the API server is killed, and started again after a while. Then
+// the watch continues with the same hosts. The path leads to the API server directly: what a
+// killed one does to a connection is refuse it.
+func killed(t *testing.T, w *world) {
+	t.Helper()
+	direct := strings.TrimSpace(w.lab("kubeconfig").out)
+	f := w.follow(t, "watch", "-o", "json", "--stable-for", "1000h", "--timeout", "3m", "--kubeconfig", direct)
+	f.await(t, time.Minute, "every host", func(e watchEvent) bool { return e.Expected > 0 && e.Joined == e.Expected })
+	if out, err := exec.Command("kill", "-KILL", w.pid("kube-apiserver")).CombinedOutput(); err != nil {
+		t.Fatalf("kill: %v %s", err, out)
+	}
+	f.await(t, time.Minute, "the API is unreachable", ofType("api-unreachable"))
+	time.Sleep(20 * time.Second)
+	if r := w.lab("outside", "api-server"); r.code != 0 {
+		t.Fatal(r)
+	}
+	f.await(t, time.Minute, "the API is reachable again", ofType("api-reachable"))
+	r := f.result(t, 4*time.Minute)
+	list, end := watched(t, r)
+	count := map[string]int{}
+	for _, e := range list {
+		count[e.Type]++
+	}
+	if r.code != 3 || end.Joined != end.Expected || count["api-unreachable"] != 1 || count["api-reachable"] != 1 || count["stage"] != 0 {
+		t.Errorf("want 3, each host, and that the API was unreachable once: %s", r)
+	}
+	if r := w.live("watch", "--until", "stable", "--stable-for", "10s", "--timeout", "5m"); r.code != 0 {
+		t.Errorf("want 0 once the API is back: %s", r)
+	}
+}
+
+// continuesThroughRepair: a watch of the desync continues while the cluster is repaired, and ends with 0.
+func continuesThroughRepair(t *testing.T, w *world) {
+	t.Helper()
+	f := w.follow(t, "watch", "-o", "json", "--stop-on", "never", "--stable-for", "30s", "--timeout", "14m", "--kubeconfig", w.kube)
+	f.await(t, 2*time.Minute, "the cause", func(e watchEvent) bool { return strings.Contains(e.Text, "bootstrap-mc-mismatch") })
+	if r := w.live("fix", "apply", w.plan("beside.yaml"), "--yes"); r.code != 0 {
+		t.Fatal(r)
+	}
+	r := f.result(t, 15*time.Minute)
+	if _, end := watched(t, r); r.code != 0 || end.Joined != end.Expected || end.Expected != 3 {
+		t.Errorf("want 0 and three hosts after the repair: %s", r)
+	}
+	t.Logf("the watch during the repair:\n%s", texts(r))
+}
+
+// texts are the lines of a watch as a person reads them.
+func texts(r result) string {
+	var b strings.Builder
+	for line := range strings.Lines(r.out) {
+		var e struct{ Time, Text string }
+		if json.Unmarshal([]byte(line), &e) == nil {
+			fmt.Fprintf(&b, "%s  %s\n", e.Time, e.Text)
+		}
+	}
+	return b.String()
+}
+
+func ofType(name string) func(watchEvent) bool {
+	return func(e watchEvent) bool { return e.Type == name }
+}
+
+// follower is a watch that runs while the test does something else.
+type follower struct {
+	cmd  *exec.Cmd
+	done chan error
+
+	mu   sync.Mutex
+	out  []byte
+	errs bytes.Buffer
+}
+
+// Write takes what the watch prints.
+func (f *follower) Write(b []byte) (int, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.out = append(f.out, b...)
+	return len(b), nil
+}
+
+// follow starts a watch.
+func (w *world) follow(t *testing.T, args ...string) *follower {
+	t.Helper()
+	f := &follower{cmd: w.command(args...), done: make(chan error, 1)}
+	f.cmd.Stdout, f.cmd.Stderr = f, &f.errs
+	if err := f.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() { f.done <- f.cmd.Wait() }()
+	t.Cleanup(func() { _ = f.cmd.Process.Kill() }) // where the test ended before the watch did
+	return f
+}
+
+// await waits for an event among those that were printed so far, or will be.
+func (f *follower) await(t *testing.T, within time.Duration, what string, is func(watchEvent) bool) {
+	t.Helper()
+	eventually(t, within, func() string {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		for line := range bytes.Lines(f.out) {
+			var e watchEvent
+			if json.Unmarshal(line, &e) == nil && is(e) {
+				return ""
+			}
+		}
+		return fmt.Sprintf("the watch does not say: %s\n%s", what, f.out)
+	})
+}
+
+// result waits for the end of the watch.
+func (f *follower) result(t *testing.T, within time.Duration) result {
+	t.Helper()
+	select {
+	case err := <-f.done:
+		var exit *exec.ExitError
+		if err != nil && !errors.As(err, &exit) {
+			t.Fatal(err)
+		}
+	case <-time.After(within):
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		t.Fatalf("the watch has not ended after %s:\n%s", within, f.out)
+	}
+	return result{args: f.cmd.Args, out: string(f.out), err: f.errs.String(), code: f.cmd.ProcessState.ExitCode()}
 }
 
 // pid is the process of a program of the lab.

@@ -220,6 +220,9 @@ func (p *Plane) StartControllers(ctx context.Context) error { return p.controlle
 // StartEtcd runs etcd again after it was stopped, with the data that it had.
 func (p *Plane) StartEtcd(ctx context.Context) error { return p.startEtcd(ctx) }
 
+// StartAPIServer runs the API server again after it has exited.
+func (p *Plane) StartAPIServer(ctx context.Context) error { return p.apiserver(ctx) }
+
 func (p *Plane) controllers(ctx context.Context) error {
 	clients, err := kubernetes.NewForConfig(p.AdminConfig())
 	if err != nil {

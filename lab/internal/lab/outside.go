@@ -32,6 +32,7 @@ func Outsides() []Outside {
 		{Name: "dhcp", Host: true, About: "give HOST its name with its address; it takes it at its next boot", do: giveName},
 		{Name: "hypershift-operator", About: "start the HyperShift operator again, where it was stopped", do: startOperator},
 		{Name: "controller-manager", About: "start the kube-controller-manager again, where it was stopped", do: startControllerManager},
+		{Name: "api-server", About: "start the kube-apiserver again, where it has exited", do: startAPIServer},
 		{Name: "etcd", About: "start the members of etcd again, where they were stopped", do: startEtcd},
 		{Name: "boot-guest", Host: true, About: "boot a new machine of the hosted cluster, HOST of the form guestN, with the Ignition config in DIR/boot/HOST.ign; nobody but you approves its requests", do: bootGuest},
 		{Name: "scrap-guest", Host: true, About: "switch a machine that boot-guest booted off, and empty its disk", do: scrapGuest},
@@ -144,6 +145,22 @@ func startEtcd(ctx context.Context, l *Lab, _ string) error {
 	if err := l.plane.StartEtcd(ctx); err != nil {
 		return err
 	}
+	return restartControllers(ctx, l)
+}
+
+// startAPIServer starts it, and what has exited without it.
+func startAPIServer(ctx context.Context, l *Lab, _ string) error {
+	if l.procs.Running("kube-apiserver") {
+		return errors.New("it runs")
+	}
+	if err := l.plane.StartAPIServer(ctx); err != nil {
+		return err
+	}
+	return restartControllers(ctx, l)
+}
+
+// restartControllers starts the controller manager where it has exited.
+func restartControllers(ctx context.Context, l *Lab) error {
 	if l.procs.Running("kube-controller-manager") {
 		return nil
 	}
