@@ -62,6 +62,7 @@ var ocCommands = map[string]string{
 	"image info": ocRegistry + " o|output= dir= icsp-file= idms-file= show-multiarch",
 	"adm release info": ocRegistry + " max-per-registry= template= changes-from= verify icsp-file= idms-file= contents commits commit-urls " +
 		"pullspecs size image-for= o|output= include-images",
+	"adm release mirror":          ocRegistry + " from= to= to-release-image= dry-run print-mirror-instructions=",
 	"adm certificate approve":     ocPrint + " " + ocFiles + " force",
 	"adm certificate deny":        ocPrint + " " + ocFiles + " force",
 	"adm cordon":                  "dry-run?= l|selector=",
@@ -116,7 +117,7 @@ var tools = map[string]tool{
 	"rollcall-provider-redfish": {verbs: map[string]string{"clock plan": "hosts= host= to= state-dir= trust-this-clock"}},
 	"etcdctl":                   {flags: "endpoints= command-timeout= w|write-out=", verbs: map[string]string{"endpoint status": "cluster", "endpoint health": "cluster", "endpoint hashkv": "cluster", "alarm list": "", "alarm disarm": "", "member list": "", "member remove": "", "defrag": "cluster", "compaction": "", "get": "prefix keys-only"}},
 	"promtool":                  {verbs: map[string]string{"query instant": ""}},
-	"openssl":                   {dash: true, verbs: map[string]string{"s_client": "connect= servername= CAfile= verify_return_error showcerts", "x509": "noout subject issuer dates enddate startdate fingerprint sha256 in= ext= text", "req": "noout text subject in="}},
+	"openssl":                   {dash: true, verbs: map[string]string{"s_client": "connect= servername= CAfile= verify_return_error showcerts", "x509": "noout subject issuer dates checkend= enddate startdate fingerprint sha256 in= ext= text", "req": "noout text subject in="}},
 	"find":                      {dash: true, flags: "xdev path= name= printf= ls maxdepth= type="},
 	"dig":                       {plus: true, flags: "short time= tries= x="},
 	"curl":                      {flags: "k|insecure s|silent S|show-error v|verbose I|head i|include u|user= H|header= x|proxy= noproxy= max-time= connect-timeout= o|output= cacert= connect-to="},
