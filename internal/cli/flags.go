@@ -160,7 +160,7 @@ func (a *app) addOutputFlags(cmd *cobra.Command, formats ...string) {
 			f.BoolVar(&a.output.noHeaders, "no-headers", false, "print no headings")
 		}
 		if slices.Contains(formats, "sarif") {
-			f.BoolVar(&a.output.findings, "all-findings", false, "in json and yaml also the findings that are absent or not applicable")
+			f.BoolVar(&a.output.findings, "all-findings", false, "in json and yaml also what decides nothing: findings that are absent or not applicable and stages of hosts that are done; each finding by itself")
 		}
 	})
 	completeChoice(cmd, "output", formats)

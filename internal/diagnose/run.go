@@ -439,7 +439,7 @@ func timeline(d *diagnosis.Diagnosis) []diagnosis.Moment {
 	for _, h := range d.Hosts {
 		for _, s := range h.Stages {
 			if s.State == diagnosis.StagePassed && !s.At.IsZero() {
-				list = append(list, diagnosis.Moment{Time: s.At.UTC(), Subject: fault.Subject{Kind: fault.Host, Name: h.Name}, Text: "passed " + string(s.Stage)})
+				list = append(list, diagnosis.Moment{Time: s.At.UTC(), Subject: fault.Subject{Kind: fault.Host, Name: h.Name}, Text: "passed " + string(s.Stage), Passed: true})
 			}
 		}
 	}

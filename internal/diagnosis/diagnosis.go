@@ -274,6 +274,8 @@ type Moment struct {
 	Subject fault.Subject    `json:"subject"`
 	Text    string           `json:"text"`
 	Locator evidence.Locator `json:"locator,omitzero"`
+	// Passed says that the subject, a host, passed a stage.
+	Passed bool `json:"-"`
 }
 
 // Stats says how much work the answer was.

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"strings"
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/diagnosis"
@@ -22,9 +23,9 @@ type document struct {
 	Unexplained []unexplained               `json:"unexplained"`
 	Accepted    []diagnosis.AcceptedFinding `json:"accepted,omitempty"`
 	Edges       []diagnosis.EdgeSeen        `json:"edges"`
-	Findings    []diagnosis.Finding         `json:"findings"`
+	Findings    []finding                   `json:"findings"`
 	Omitted     *omitted                    `json:"omitted,omitempty"`
-	Hosts       []diagnosis.HostState       `json:"hosts"`
+	Hosts       []hostState                 `json:"hosts"`
 	Machines    *diagnosis.Machines         `json:"machines,omitempty"`
 	Paths       []diagnosis.Path            `json:"paths,omitempty"`
 	Timeline    []diagnosis.Moment          `json:"timeline"`
@@ -36,32 +37,109 @@ type document struct {
 	Symptoms []ScannedMatch `json:"symptoms,omitempty"`
 }
 
-// omitted counts the findings that are not in the document.
+// omitted counts what is not in the document.
 type omitted struct {
 	Absent        int `json:"absent"`
 	NotApplicable int `json:"notApplicable"`
+	Stages        int `json:"stages"`  // hosts without their stages
+	Moments       int `json:"moments"` // of the timeline
+}
+
+// finding is a finding with the other subjects of which the same is unknown.
+type finding struct {
+	*diagnosis.Finding
+	Others []fault.Subject `json:"others,omitempty"`
+}
+
+// hostState hides the stages of the model.
+type hostState struct {
+	diagnosis.HostState
+	Stages []diagnosis.StageState `json:"stages,omitzero"`
 }
 
 // findings are those that the document has. Of a large cluster nine of ten are absent or
-// not applicable, and decide nothing: what rules out a root is with the root.
-func (o Options) findings(all []diagnosis.Finding) ([]diagnosis.Finding, *omitted) {
-	if o.Findings || all == nil {
-		return all, nil
+// not applicable, and decide nothing: what rules out a root is with the root. What is unknown
+// for one reason at many hosts is one entry.
+func (o Options) findings(all []diagnosis.Finding) ([]finding, *omitted) {
+	if all == nil {
+		return nil, nil
 	}
-	kept, left := []diagnosis.Finding{}, &omitted{}
-	for _, f := range all {
+	if o.Findings {
+		list := make([]finding, len(all))
+		for i := range all {
+			list[i].Finding = &all[i]
+		}
+		return list, nil
+	}
+	kept, left := []finding{}, &omitted{}
+	seen := map[likeness]int{}
+	for i := range all {
+		f := &all[i]
 		switch {
 		case f.Accepted != nil || !f.Until.IsZero():
-			kept = append(kept, f)
 		case f.Outcome == fault.Absent:
 			left.Absent++
+			continue
 		case f.Outcome == fault.NotApplicable:
 			left.NotApplicable++
-		default:
-			kept = append(kept, f)
+			continue
+		case f.Outcome == fault.Unknown && len(f.Evidence) == 0:
+			like := likenessOf(f)
+			if first, ok := seen[like]; ok {
+				kept[first].Others = append(kept[first].Others, f.Subject)
+				continue
+			}
+			seen[like] = len(kept)
 		}
+		kept = append(kept, finding{Finding: f})
 	}
 	return kept, left
+}
+
+// likeness is what findings have in common that differ in nothing but the names of their
+// subject and of the text that was not read.
+type likeness struct{ fault, title, reason, missing string }
+
+func likenessOf(f *diagnosis.Finding) likeness {
+	names := []string{f.Subject.Name}
+	for _, u := range f.Unread {
+		names = append(names, u.Supply.Path)
+	}
+	anyName := func(text string) string {
+		for _, n := range names {
+			if n != "" {
+				text = strings.ReplaceAll(text, n, "\x00")
+			}
+		}
+		return text
+	}
+	return likeness{f.Fault, anyName(f.Title), anyName(f.Reason), strings.Join(f.Missing, " ")}
+}
+
+// hosts are those of the diagnosis. One that is done needs no one's attention: its stages are
+// left out, if the answer is not about it alone.
+func (o Options) hosts(d *diagnosis.Diagnosis, left *omitted) (hosts []hostState, timeline []diagnosis.Moment) {
+	done := map[string]bool{}
+	hosts = each(d.Hosts, func(h diagnosis.HostState) hostState {
+		if left == nil || o.Subject != nil || !h.Done() {
+			return hostState{h, h.Stages}
+		}
+		done[h.Name] = true
+		left.Stages++
+		return hostState{HostState: h}
+	})
+	if len(done) == 0 {
+		return hosts, d.Timeline
+	}
+	timeline = []diagnosis.Moment{}
+	for _, m := range d.Timeline {
+		if m.Passed && done[m.Subject.Name] {
+			left.Moments++
+			continue
+		}
+		timeline = append(timeline, m)
+	}
+	return hosts, timeline
 }
 
 // The fields below hide those of the same name in the model.
@@ -90,9 +168,10 @@ type (
 
 func newDocument(d *diagnosis.Diagnosis, o Options) *document {
 	findings, left := o.findings(d.Findings)
+	hosts, timeline := o.hosts(d, left)
 	doc := &document{
 		APIVersion: d.APIVersion, Kind: d.Kind, Source: d.Source, Now: d.Now, Cluster: d.Cluster, Verdict: d.Verdict, Roots: d.Roots,
-		Deadlocks: d.Deadlocks, Accepted: d.Accepted, Edges: d.Edges, Findings: findings, Omitted: left, Hosts: d.Hosts, Machines: d.Machines, Paths: d.Paths, Timeline: d.Timeline, Stats: d.Stats,
+		Deadlocks: d.Deadlocks, Accepted: d.Accepted, Edges: d.Edges, Findings: findings, Omitted: left, Hosts: hosts, Machines: d.Machines, Paths: d.Paths, Timeline: timeline, Stats: d.Stats,
 		Unexplained: each(d.Unexplained, func(u diagnosis.Unexplained) unexplained {
 			return unexplained{u, each(u.Suspects, o.inWords)}
 		}),

@@ -23,7 +23,7 @@ import (
 func encode(w io.Writer, d *diagnosis.Diagnosis, o Options) error {
 	rest := newDocument(d, o)
 	findings := rest.Findings
-	rest.Findings = []diagnosis.Finding{}
+	rest.Findings = []finding{}
 	frame, err := marshal("", rest)
 	if err != nil {
 		return err
@@ -46,7 +46,7 @@ func encode(w io.Writer, d *diagnosis.Diagnosis, o Options) error {
 		return err
 	}
 	for i := range findings {
-		one, err := m.marshal(&findings[i])
+		one, err := m.marshal(findings[i])
 		if err != nil {
 			return err
 		}

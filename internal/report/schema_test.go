@@ -148,6 +148,9 @@ func compare(t *testing.T, at string, typ reflect.Type, schema, defs map[string]
 
 // fields are the JSON names of a struct's fields, those of embedded structs included.
 func fields(typ reflect.Type) map[string]reflect.StructField {
+	if typ.Kind() == reflect.Pointer {
+		typ = typ.Elem()
+	}
 	all := map[string]reflect.StructField{}
 	for i := range typ.NumField() {
 		f := typ.Field(i)

@@ -31,7 +31,7 @@ type Options struct {
 	Whole     *diagnosis.Diagnosis // the diagnosis before it was narrowed; nil: it was not
 	Wide      bool                 // leave nothing out
 	Height    int                  // rows of the terminal; 0: it is none, or its height is not known
-	Findings  bool                 // in the documents: also findings that are absent or not applicable
+	Findings  bool                 // in the documents: also what decides nothing, and each finding by itself
 	OnMachine bool                 // rollcall-host prints
 	Catalog   *fault.Catalog       // layers, meanings and sources of faults; nil: not known
 	Messages  *message.Report      // what lines of a pasted text show; nil: none was read
