@@ -66,15 +66,17 @@ type text struct {
 	page
 	o       Options
 	d       *diagnosis.Diagnosis
-	finding map[fault.Key]diagnosis.Finding
+	finding map[fault.Key]diagnosis.Finding // those that decide something
 	short   shortness
 	titled  bool // each problem follows the verdict with a title of its own
 }
 
 func newText(d *diagnosis.Diagnosis, o Options) *text {
 	t := &text{page: page{Style: o.Style}, o: o, d: d, finding: map[fault.Key]diagnosis.Finding{}}
-	for _, f := range d.Findings {
-		t.finding[f.Key()] = f
+	for i := range d.Findings {
+		if f := &d.Findings[i]; !decidesNothing(f) {
+			t.finding[f.Key()] = *f
+		}
 	}
 	return t
 }
