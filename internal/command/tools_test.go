@@ -62,6 +62,7 @@ var ocCommands = map[string]string{
 	"image info": ocRegistry + " o|output= dir= icsp-file= idms-file= show-multiarch",
 	"adm release info": ocRegistry + " max-per-registry= template= changes-from= verify icsp-file= idms-file= contents commits commit-urls " +
 		"pullspecs size image-for= o|output= include-images",
+	"adm release mirror":          ocRegistry + " from= to= to-release-image= dry-run print-mirror-instructions=",
 	"adm certificate approve":     ocPrint + " " + ocFiles + " force",
 	"adm certificate deny":        ocPrint + " " + ocFiles + " force",
 	"adm cordon":                  "dry-run?= l|selector=",
@@ -109,16 +110,16 @@ var tools = map[string]tool{
 	"hostnamectl":      {verbs: map[string]string{"": "", "set-hostname": "", "status": ""}},
 	"nmcli":            {flags: "f|fields= g|get-values= t|terse", verbs: map[string]string{"connection show": "", "connection up": "", "device": "", "device status": "", "device show": ""}},
 	"coreos-installer": {verbs: map[string]string{"install": "ignition-url= I= i|ignition-file= insecure-ignition image-url= u= image-file= n|copy-network stream= s= append-karg="}},
-	"scp":              {flags: "r"},
+	"tar":              {flags: "C= c z f="},
 	// internal/hostcli: preflight.go
 	"rollcall-host": {verbs: map[string]string{"preflight": "f="}},
 	// providers/redfish: clock.go
 	"rollcall-provider-redfish": {verbs: map[string]string{"clock plan": "hosts= host= to= state-dir= trust-this-clock"}},
-	"etcdctl":                   {flags: "endpoints= command-timeout= w|write-out=", verbs: map[string]string{"endpoint status": "cluster", "endpoint health": "cluster", "endpoint hashkv": "cluster", "alarm list": "", "alarm disarm": "", "member list": "", "member remove": "", "defrag": "cluster", "get": "prefix keys-only"}},
+	"etcdctl":                   {flags: "endpoints= command-timeout= w|write-out=", verbs: map[string]string{"endpoint status": "cluster", "endpoint health": "cluster", "endpoint hashkv": "cluster", "alarm list": "", "alarm disarm": "", "member list": "", "member remove": "", "defrag": "cluster", "compaction": "", "get": "prefix keys-only"}},
 	"promtool":                  {verbs: map[string]string{"query instant": ""}},
 	"openssl":                   {dash: true, verbs: map[string]string{"s_client": "connect= servername= CAfile= verify_return_error showcerts", "x509": "noout subject issuer dates enddate startdate fingerprint sha256 in= ext= text", "req": "noout text subject in="}},
 	"find":                      {dash: true, flags: "xdev path= name= printf= ls maxdepth= type="},
-	"dig":                       {plus: true, flags: "short time= tries="},
+	"dig":                       {plus: true, flags: "short time= tries= x="},
 	"curl":                      {flags: "k|insecure s|silent S|show-error v|verbose I|head i|include u|user= H|header= x|proxy= noproxy= max-time= connect-timeout= o|output= cacert= connect-to="},
 	"chronyd":                   {flags: "Q t="},
 	"ip":                        {flags: "b br 4 6", verbs: map[string]string{"address": "", "address show": "", "link": "", "route": "", "route show": "", "neigh show": ""}, dash: true},
@@ -137,10 +138,11 @@ var tools = map[string]tool{
 	"ls":                        {flags: "l a t h d time-style= Z"},
 	"cat":                       {}, "cp": {flags: "a r"}, "mv": {}, "rm": {flags: "r f"}, "mkdir": {flags: "p m="}, "touch": {}, "tee": {flags: "a"},
 	"install": {flags: "o= g= m="},
-	"chmod":   {}, "restorecon": {flags: "v R"}, "umask": {}, "unset": {}, "export": {}, "true": {},
+	"set":     {flags: "a"}, ".": {},
+	"chmod": {}, "restorecon": {flags: "v R"}, "umask": {}, "unset": {}, "export": {}, "true": {},
 	"grep":   {flags: "i n v E F m= o q c r h A= B="},
 	"sed":    {flags: "n E e="},
-	"jq":     {flags: "r e c"},
+	"jq":     {flags: "r e c S"},
 	"base64": {flags: "d w="},
 	"cut":    {flags: "d= f= c="},
 	"sort":   {flags: "h r n k= u"},
@@ -168,11 +170,12 @@ var deviceFields = []string{"", "GENERAL", "CAPABILITIES", "INTERFACE-FLAGS", "W
 // ocKinds are the kinds that a remedy may name.
 const ocKinds = "node nodes pod pods event events secret secrets configmap configmaps namespace service services endpoints endpointslices " +
 	"deployment deployments pdb daemonset statefulset replicaset replicasets resourcequota limitrange pvc lease csr " +
-	"validatingwebhookconfigurations mutatingwebhookconfigurations scc " +
+	"validatingwebhookconfigurations mutatingwebhookconfigurations scc clusterrolebinding " +
 	"clusteroperator clusteroperators co clusterversion infrastructure network.config image.config.openshift.io proxy apiserver featuregate " +
 	"imagedigestmirrorset imagedigestmirrorsets imagetagmirrorset imagetagmirrorsets imagecontentsourcepolicies clusterimagepolicies " +
 	"etcd kubeapiserver kubecontrollermanager kubescheduler network.operator routes " +
 	"mcp machineconfigpool mc machineconfig controllerconfig containerruntimeconfig " +
 	"machine machines machineset provisioning bmh hardwaredata preprovisioningimage hostfirmwaresettings hostfirmwarecomponents " +
 	"hostedcluster hostedclusters nodepool nodepools agents.agent-install.openshift.io ipaddresspools.metallb.io " +
-	"machines.cluster.x-k8s.io machinesets.cluster.x-k8s.io machinedeployments.cluster.x-k8s.io machinehealthchecks.cluster.x-k8s.io"
+	"machines.cluster.x-k8s.io machinesets.cluster.x-k8s.io machinedeployments.cluster.x-k8s.io machinehealthchecks.cluster.x-k8s.io " +
+	"virtualmachines.kubevirt.io virtualmachineinstances.kubevirt.io"

@@ -251,10 +251,17 @@ func (f *Proxy) settings(p plans, proxy node) {
 			add(&f.Invalid, n, "noProxy", "%q has a wildcard; write .example.com for all names below it", v)
 			continue
 		}
-		if _, err := netip.ParsePrefix(v); err != nil && strings.Contains(v, "/") {
+		if n.text() != "" && n.text() != "*" && !noProxyEntry(v) {
 			add(&f.Invalid, n, "noProxy", "%q is neither an address, a network nor a name", v)
 		}
 	}
+}
+
+// noProxyEntry: pkg/types/validation/installconfig.go validateProxy, pkg/validate NoProxyDomainName.
+func noProxyEntry(v string) bool {
+	_, errAddr := netip.ParseAddr(v)
+	_, _, errNet := net.ParseCIDR(v)
+	return errAddr == nil || errNet == nil || subdomain.MatchString(strings.TrimSuffix(strings.TrimPrefix(v, "."), "."))
 }
 
 // through: the installer adds the cluster's own networks and names to noProxy

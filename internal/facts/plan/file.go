@@ -96,6 +96,7 @@ func (f *File) required(p plans) {
 			add(&f.Missing, n, n.path, "%s has to be set", n.path)
 		}
 	}
+	f.hostPrefixes(c)
 	metal := c.get("platform", "baremetal")
 	if !metal.there() {
 		return
@@ -112,6 +113,24 @@ func (f *File) required(p plans) {
 				add(&f.Missing, n, n.path, "each host needs %s", strings.Join(path, "."))
 			}
 		}
+	}
+}
+
+// hostPrefixes: validateClusterNetwork. There is no default where a network is written, and
+// network types of others may do without.
+func (f *File) hostPrefixes(c node) {
+	if t := c.get("networking", "networkType").text(); t != "" && t != "OVNKubernetes" && t != "OpenShiftSDN" {
+		return
+	}
+	for _, n := range c.get("networking").first("clusterNetwork", "clusterNetworks").items() {
+		prefix, length := n.get("hostPrefix"), n.get("hostSubnetLength")
+		if v, ok := prefix.number(); ok && v != 0 {
+			continue
+		}
+		if v, ok := length.number(); ok && v != 0 {
+			continue
+		}
+		add(&f.Missing, prefix, prefix.path, "hostPrefix has to be set where a cluster network is written; write 23, and 64 for IPv6")
 	}
 }
 
@@ -302,6 +321,9 @@ func workersOf(c node) int64 {
 
 // agent: pkg/asset/agent/agentconfig.
 func (f *File) agent(a node) {
+	if n := a.get("apiVersion"); n.text() == "" {
+		add(&f.Missing, n, n.path, "apiVersion has to be set; write v1beta1")
+	}
 	f.oneOf(a.get("apiVersion"), "v1alpha1", "v1beta1")
 	for _, h := range a.get("hosts").items() {
 		f.oneOf(h.get("role"), "master", "worker", "arbiter")

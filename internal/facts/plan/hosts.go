@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"path"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -236,6 +237,8 @@ func (f *Hosts) count(p plans, list []host) {
 	if !p.agentBased() {
 		if n := p.install.get("platform", "baremetal", "hosts"); int64(len(list)) < total {
 			add(&f.Count, n, strconv.Itoa(len(list))+" hosts", "%d hosts are listed and %d are asked for (%d masters, %d workers); list them or lower replicas", len(list), total, want["master"], want["worker"])
+		} else if minor, known := minorOf(p.release); !known || minor >= 10 {
+			f.roles(n, list, want)
 		}
 		return
 	}
@@ -252,6 +255,26 @@ func (f *Hosts) count(p plans, list []host) {
 		add(&f.Count, where, "hosts", "%d hosts are listed and %d are asked for in install-config; raise replicas", len(list), total)
 	} else if int64(len(list)) < total {
 		add(&f.Fewer, where, "hosts", "%d hosts are listed and %d are asked for: the others have to boot the same ISO and get names and addresses by DHCP", len(list), total)
+	}
+}
+
+// roles: validateHostsCount counts the hosts of each role from 4.10 on. A host without a role
+// gets the first one that lacks hosts.
+func (f *Hosts) roles(at node, list []host, want map[string]int64) {
+	have, order := map[string]int64{}, []string{"master", "arbiter", "worker"}
+	for _, h := range list {
+		if role := h.role.text(); slices.Contains(order, role) {
+			have[role]++
+			continue
+		}
+		if i := slices.IndexFunc(order, func(role string) bool { return have[role] < want[role] }); i >= 0 {
+			have[order[i]]++
+		}
+	}
+	for _, role := range order {
+		if have[role] < want[role] {
+			add(&f.Count, at, role, "%d hosts have the role %s and %d are asked for; change the role of a host, or lower replicas", have[role], role, want[role])
+		}
 	}
 }
 

@@ -53,7 +53,7 @@ func (p plans) networks(invalid *problems) []network {
 	}
 	machine, cluster, service := c.get("machineNetwork"), c.first("clusterNetwork", "clusterNetworks"), c.get("serviceNetwork")
 	switch {
-	case machine.there():
+	case len(machine.items()) > 0:
 		for _, n := range machine.items() {
 			take("machineNetwork", n.get("cidr"), 0)
 		}
@@ -63,20 +63,13 @@ func (p plans) networks(invalid *problems) []network {
 		byDefault("machineNetwork", "10.0.0.0/16", 0)
 	}
 	for _, n := range cluster.items() {
-		host, ok := n.get("hostPrefix").number()
-		if !ok {
-			host = 23
-			if prefix, ok := n.get("cidr").prefix(); ok && prefix.Addr().Is6() {
-				host = 64
-			}
-		}
-		take("clusterNetwork", n.get("cidr"), host)
+		take("clusterNetwork", n.get("cidr"), hostPrefix(n))
 	}
-	if !cluster.there() {
+	if len(cluster.items()) == 0 {
 		byDefault("clusterNetwork", "10.128.0.0/14", 23)
 	}
 	switch {
-	case service.there():
+	case len(service.items()) > 0:
 		for _, n := range service.items() {
 			take("serviceNetwork", n, 0)
 		}
@@ -89,6 +82,23 @@ func (p plans) networks(invalid *problems) []network {
 		take("provisioning", n, 0)
 	}
 	return list
+}
+
+// hostPrefix is that of a cluster network, also where it is written as hostSubnetLength
+// (pkg/types/conversion/installconfig.go convertNetworking). Where there is none, and plan-file
+// finds that, it is the one that a cluster network by default has.
+func hostPrefix(n node) int64 {
+	if v, ok := n.get("hostPrefix").number(); ok && v != 0 {
+		return v
+	}
+	prefix, ok := n.get("cidr").prefix()
+	if v, written := n.get("hostSubnetLength").number(); ok && written && v != 0 {
+		return int64(prefix.Addr().BitLen()) - v
+	}
+	if ok && prefix.Addr().Is6() {
+		return 64
+	}
+	return 23
 }
 
 func readNetworks(ctx context.Context, w *facts.World, _ fault.Subject) (Networks, error) {
