@@ -22,6 +22,7 @@ import (
 	"slices"
 	"sync"
 	"time"
+	"unique"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/fault"
@@ -150,7 +151,7 @@ type memo struct {
 // fact of every host and hardly ever asked, so it is put together when it is.
 type touched struct {
 	mu       sync.Mutex
-	needs    []evidence.Need
+	needs    []unique.Handle[evidence.Need] // few needs are read by a hundred thousand computations
 	memos    []*memo
 	gaps     []gap
 	texts    [][]gap                  // of queries of texts: every computation that reads them has the same list
@@ -217,12 +218,13 @@ func (t *touched) allGaps() [][]gap {
 
 // add notes a need and reports whether it was noted before.
 func (t *touched) add(n evidence.Need) bool {
+	one := unique.Make(n)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if slices.Contains(t.needs, n) {
+	if slices.Contains(t.needs, one) {
 		return true
 	}
-	t.needs = append(t.needs, n)
+	t.needs = append(t.needs, one)
 	return false
 }
 
@@ -237,7 +239,10 @@ func (t *touched) use(m *memo) {
 func (t *touched) all() []evidence.Need {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	list := slices.Clone(t.needs)
+	var list []evidence.Need
+	for _, n := range t.needs {
+		list = append(list, n.Value())
+	}
 	for _, m := range t.memos {
 		for _, n := range m.needs {
 			if !slices.Contains(list, n) {
