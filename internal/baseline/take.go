@@ -39,9 +39,7 @@ func (t *taker) add(subject, name string, value any) {
 		text = fmt.Sprint(v)
 	}
 	const most = 300
-	if text = strings.ToValidUTF8(text, ""); len(text) > most {
-		text = strings.ToValidUTF8(text[:most], "") + "…"
-	}
+	text = evidence.Shorten(strings.ToValidUTF8(text, ""), most)
 	if text != "" {
 		t.entries = append(t.entries, Entry{t.area, subject, name, text})
 	}

@@ -123,7 +123,7 @@ func (a *app) canI(ctx context.Context, format string, s *live.Source) error {
 		return err
 	}
 	if missing > 0 {
-		return &ExitError{ExitFailed, fmt.Errorf("%d of %d reads are not allowed or could not be asked about; the other checks work", missing, len(rights))}
+		return &ExitError{ExitFailed, fmt.Errorf("%d of %d reads are not allowed or could not be asked about; the other checks work. An administrator can give you a role with them", missing, len(rights))}
 	}
 	return nil
 }
@@ -184,6 +184,16 @@ func (a *app) printRights(format string, rights []right) error {
 		return a.printData(format, rights)
 	}
 	var rows []report.Access
+	// What is missing is last, next to the summary: the list is longer than a screen.
+	sortby.StableFunc(rights, func(a, b right) int {
+		switch {
+		case a.Allowed == b.Allowed:
+			return 0
+		case a.Allowed:
+			return -1
+		}
+		return 1
+	})
 	for _, r := range rights {
 		what := r.Verb + " " + r.Resource
 		if r.Name != "" {

@@ -32,7 +32,7 @@ func (a *app) openRequests(ctx context.Context, k known) (*judged, error) {
 	}
 	snapshot, err := csr.Gather(ctx, repair.Listing{API: api}, a.io.Clock())
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w; `%s diagnose` shows why", err, a.name)
 	}
 	return &judged{api: api, snapshot: snapshot}, nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/facts/csrs"
 	"github.com/rollcall-project/rollcall/internal/fault"
 	"github.com/rollcall-project/rollcall/internal/inventory"
+	"github.com/rollcall-project/rollcall/internal/repair"
 )
 
 // planCommand writes the command that plans the repair of a root: whole, so that it
@@ -40,6 +41,11 @@ func (a *app) planCommand(ctx context.Context, r *run, d *diagnosis.Diagnosis) f
 		words := []string{a.name, "fix plan"}
 		if !only || len(d.Accepted) > 0 { // a repair sees the accepted causes, too
 			words = append(words, "--root", quote(root.Fault+"@"+root.Subject.String()))
+		}
+		if len(root.Remedies) > 0 {
+			if asks := repair.Asks(root.Remedies[0].ID); asks != "" {
+				words = append(words, asks)
+			}
 		}
 		for _, h := range waiting {
 			if (concerns(root, h) || asking && asksFor(requests, root, h)) && len(words) < maxExpected {

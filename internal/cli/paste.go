@@ -242,23 +242,23 @@ func (a *app) shownByLines(ctx context.Context, r *run) ([]diagnose.Lines, error
 
 // evaluated is what the objects, tables and journals in a text show, decided by the same
 // rules as a cluster's. Nil where the text has none.
-func (a *app) evaluated(ctx context.Context, name string, text []byte) ([]message.Seen, error) {
+func (a *app) evaluated(ctx context.Context, name string, text []byte) (found []message.Seen, broken, err error) {
 	if !isText(text) {
-		return nil, nil
+		return nil, nil, nil
 	}
 	s := paste.Read(base(name), text, a.io.Clock())
 	if s.Parts() == 0 {
-		return nil, nil
+		return nil, s.Broken(), nil
 	}
 	r, err := a.openRunOver(ctx, nil, s)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	d, err := a.diagnose(ctx, r)
 	if err = errors.Join(err, r.Close()); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return seen(d), nil
+	return seen(d), s.Broken(), nil
 }
 
 // seen are the faults of a diagnosis that are there, and those of which it is only not

@@ -139,11 +139,14 @@ func (a *app) readText(ctx context.Context, name string, in io.Reader) (*message
 	if err != nil || head.more {
 		return r, c, err
 	}
-	found, err := a.evaluated(ctx, name, head.text)
+	found, broken, err := a.evaluated(ctx, name, head.text)
 	if err != nil {
 		return r, c, fmt.Errorf("evaluate the objects in the text: %w", err)
 	}
 	x.Join(r, found)
+	if broken != nil {
+		r.Break(fmt.Sprintf("%s is %v", base(name), broken))
+	}
 	return r, c, nil
 }
 

@@ -87,7 +87,7 @@ func TestWatchHandOver(t *testing.T) {
 			t.Errorf("it ended with %d", code)
 		}
 		at := 0
-		for _, want := range []string{"the API does not answer yet", "0 of 5 expected hosts joined", "the API answers for the first time", "w0: imaged -> ", "all 5 expected hosts have joined and the cluster is stable"} {
+		for _, want := range []string{"the API cannot be used yet", "0 of 5 expected hosts joined", "the API answers for the first time", "w0: imaged -> ", "all 5 expected hosts have joined and the cluster is stable"} {
 			i := strings.Index(text[at:], want)
 			if i < 0 {
 				t.Errorf("not written, or in another order: %q", want)

@@ -11,11 +11,11 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/rollcall-project/rollcall/internal/diagnose"
 	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/fault"
 	"github.com/rollcall-project/rollcall/internal/repair"
-	"github.com/rollcall-project/rollcall/internal/source/live"
 )
 
 // archiveEndings are how names of archives end.
@@ -120,17 +120,11 @@ func (a *app) checkOneWay() error {
 	return usagef("--from and %s name two sources: an archive is read without asking a cluster; leave one of them out, or add --probe to ask the API of that cluster, too", named[0])
 }
 
-// farNow is how far a --now may be from the newest time of a source without a word.
-const farNow = 30 * 24 * time.Hour
-
 // warnOfNow says that a --now is far from the times in a source: ages and the ends of
 // certificates are judged by it.
 func (a *app) warnOfNow(now time.Time, d evidence.Description) {
-	if d.Now.IsZero() || d.Kind == live.SourceName {
-		return
-	}
-	if gap := now.Sub(d.Now).Abs(); gap > farNow {
+	if diagnose.Far(now, d) {
 		fmt.Fprintf(a.io.Err, "%s: --now %s is %d days from the newest time in %s (%s): ages and the ends of certificates are judged by it\n",
-			a.name, now.UTC().Format(time.RFC3339), int(gap.Hours()/24), a.style().Clean(d.Name), d.Now.UTC().Format(time.RFC3339))
+			a.name, now.UTC().Format(time.RFC3339), int(now.Sub(d.Now).Abs().Hours()/24), a.style().Clean(d.Name), d.Now.UTC().Format(time.RFC3339))
 	}
 }

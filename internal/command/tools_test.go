@@ -117,7 +117,7 @@ var tools = map[string]tool{
 	"rollcall-provider-redfish": {verbs: map[string]string{"clock plan": "hosts= host= to= state-dir= trust-this-clock"}},
 	"etcdctl":                   {flags: "endpoints= command-timeout= w|write-out=", verbs: map[string]string{"endpoint status": "cluster", "endpoint health": "cluster", "endpoint hashkv": "cluster", "alarm list": "", "alarm disarm": "", "member list": "", "member remove": "", "defrag": "cluster", "compaction": "", "get": "prefix keys-only"}},
 	"promtool":                  {verbs: map[string]string{"query instant": ""}},
-	"openssl":                   {dash: true, verbs: map[string]string{"s_client": "connect= servername= CAfile= verify_return_error showcerts", "x509": "noout subject issuer dates enddate startdate fingerprint sha256 in= ext= text", "req": "noout text subject in="}},
+	"openssl":                   {dash: true, verbs: map[string]string{"s_client": "connect= servername= CAfile= verify_return_error showcerts", "x509": "noout subject issuer dates checkend= enddate startdate fingerprint sha256 in= ext= text", "req": "noout text subject in="}},
 	"find":                      {dash: true, flags: "xdev path= name= printf= ls maxdepth= type="},
 	"dig":                       {plus: true, flags: "short time= tries= x="},
 	"curl":                      {flags: "k|insecure s|silent S|show-error v|verbose I|head i|include u|user= H|header= x|proxy= noproxy= max-time= connect-timeout= o|output= cacert= connect-to="},

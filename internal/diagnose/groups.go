@@ -16,7 +16,7 @@ func Group(d *diagnosis.Diagnosis) {
 	d.Groups = diagnosis.Groups{
 		Unexplained: unexplainedGroups(d.Unexplained), Accepted: acceptedGroups(d.Accepted),
 		Waiting: waitingGroups(d),
-		Hosts:   hostGroups(d.Hosts), Gaps: gaps(d.Coverage),
+		Hosts:   hostGroups(d.Hosts), Gaps: decidingFirst(d, gaps(d.Coverage)),
 	}
 }
 
@@ -172,6 +172,24 @@ func gaps(coverage []evidence.Coverage) []diagnosis.Gap {
 		}
 		return min(len(b.Supply), 1) - min(len(a.Supply), 1)
 	})
+	return list
+}
+
+// decidingFirst puts those gaps first without which a cluster can be called healthy.
+func decidingFirst(d *diagnosis.Diagnosis, list []diagnosis.Gap) []diagnosis.Gap {
+	var open []string
+	for _, c := range d.Coverage {
+		if p := premiseOf(c); p != nil && (p.needed == nil || p.needed(d.Cluster)) && p.unread(c, d) != "" {
+			open = append(open, c.Need)
+		}
+	}
+	decides := func(g diagnosis.Gap) int {
+		if slices.ContainsFunc(g.Needs, func(n string) bool { return slices.Contains(open, n) }) {
+			return 0
+		}
+		return 1
+	}
+	sortby.StableFunc(list, func(a, b diagnosis.Gap) int { return decides(a) - decides(b) })
 	return list
 }
 

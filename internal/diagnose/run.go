@@ -93,6 +93,9 @@ func Run(ctx context.Context, o Options) (*diagnosis.Diagnosis, error) {
 		APIVersion: "rollcall.dev/v1alpha1", Kind: "Diagnosis", Now: now.UTC(), Cluster: info, Findings: findings,
 		Source: diagnosis.Source{Kind: desc.Kind, Name: desc.Name, API: desc.API, Vantage: desc.Vantage, AtLeast: atLeast},
 	}
+	if Far(now, desc) {
+		d.Source.Newest = desc.Now.UTC()
+	}
 	d.Stats = diagnosis.Stats{Faults: len(o.chosen()), Subjects: subjects, Facts: len(o.Facts)}
 	if err := engine.complete(ctx, w, o, d); err != nil {
 		return nil, err
@@ -102,6 +105,7 @@ func Run(ctx context.Context, o Options) (*diagnosis.Diagnosis, error) {
 			return nil, err
 		}
 	}
+	doubtFar(d)
 	d.Stats.Millis = o.Clock().Sub(started).Milliseconds()
 	return d, nil
 }

@@ -34,6 +34,9 @@ func classify(d *diagnosis.Diagnosis) diagnosis.Verdict {
 	switch v, serious := ofRoots(d); {
 	case serious:
 		return v
+	case !d.Source.Newest.IsZero():
+		return diagnosis.Verdict{Class: diagnosis.Undetermined, Reason: fmt.Sprintf("the newest evidence is of %s, and the time that was given is %s: what has happened between is not known",
+			d.Source.Newest.Format(time.RFC3339), d.Now.Format(time.RFC3339))}
 	case len(open) > 0 && onlyMissing(d) != "":
 		return diagnosis.Verdict{Class: diagnosis.Undetermined, Cause: diagnosis.CauseNone, Reason: onlyMissing(d)}
 	case len(open) > 0 && onlyPasted(d) != "":
@@ -207,7 +210,7 @@ var patience = map[fault.Stage]time.Duration{
 	fault.Registered:      5 * time.Minute,
 	fault.NetworkReady:    15 * time.Minute,
 	fault.Ready:           20 * time.Minute,
-	fault.ServingCert:     15 * time.Minute,
+	fault.ServingCert:     30 * time.Minute, // then that it asked for none shows that it has one (internal/roll asksAgain)
 	fault.EtcdMember:      15 * time.Minute,
 	fault.StaticPods:      15 * time.Minute,
 	fault.ConfigDone:      60 * time.Minute,

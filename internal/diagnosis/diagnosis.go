@@ -51,6 +51,8 @@ type Source struct {
 	// AtLeast says that now is the newest time in the source, and that the source does not
 	// say when it was read.
 	AtLeast bool `json:"nowAtLeast,omitempty"`
+	// Newest is the newest time in the source, where the now that somebody gave is far from it.
+	Newest time.Time `json:"newest,omitzero"`
 }
 
 // ClusterInfo is what the cluster says of itself. Empty fields were not readable.

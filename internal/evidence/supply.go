@@ -54,6 +54,7 @@ const (
 
 // What another run of rollcall gives.
 const (
+	SupplyAgain            SupplyKind = "again" // the API server had no time
 	SupplyProbe            SupplyKind = "probe"
 	SupplyProbeElsewhere   SupplyKind = "probe-elsewhere" // from another machine
 	SupplyProbeLive        SupplyKind = "probe-live"      // a probe cannot be made afterwards
@@ -93,7 +94,7 @@ func SupplyKinds() []SupplyKind {
 		SupplyMustGather, SupplyInspect, SupplyGet, SupplyAPIServices, SupplyNodeLogs, SupplyPodLog, SupplyPreviousLog,
 		SupplySOSReport, SupplyAgentGather, SupplyGatherBootstrap, SupplyBootstrapJournal, SupplyHyperShiftDump,
 		SupplyWholeText, SupplyOriginal, SupplyAPI, SupplyLogin, SupplyRole, SupplyNetworkPath, SupplyAssisted,
-		SupplyProbe, SupplyProbeElsewhere, SupplyProbeLive, SupplyJournals, SupplySecrets, SupplyConsole, SupplyExpect,
+		SupplyAgain, SupplyProbe, SupplyProbeElsewhere, SupplyProbeLive, SupplyJournals, SupplySecrets, SupplyConsole, SupplyExpect,
 		SupplyNow, SupplyRendezvous, SupplyInstallDir, SupplyPlan, SupplyPlanNetwork, SupplyBMC, SupplyBMCRights, SupplyBMCLogin, SupplyRedfish, SupplyRelease, SupplyInstallerLog,
 		SupplyOneInstall, SupplyArchive,
 		SupplyArchiveOrAPI, SupplyKubeconfig, SupplyAddress, SupplyHosted, SupplyManagement, SupplyHostedKubeconfig,

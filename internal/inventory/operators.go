@@ -134,10 +134,7 @@ func nodeTime(text string) time.Time {
 func brief(text string) string {
 	text = strings.Join(strings.Fields(text), " ")
 	const most = 160
-	if r := []rune(text); len(r) > most {
-		return string(r[:most]) + "…"
-	}
-	return text
+	return evidence.Shorten(text, most)
 }
 
 // operatorNodes adds the control-plane nodes that operators name and nothing else does.

@@ -26,10 +26,19 @@ type Report struct {
 	Matches  []Match `json:"matches"`            // causes, best first
 	Symptoms []Match `json:"symptoms,omitempty"` // faults that are effects of others, and failures without a known cause
 	Over     []Match `json:"over,omitempty"`     // shown, and a later line ends them, or many lines went by without them
+	Damaged  string  `json:"damaged,omitempty"`  // why the object that the text is cannot be read whole, with the line
 	Lines    int     `json:"lines"`
 	Bytes    int64   `json:"bytes"`
 
 	Normal []Note `json:"-"` // lines that are known as no sign of trouble, the first ones
+}
+
+// Break notes that the text is an object that cannot be read whole: what it does not show
+// is then not known.
+func (r *Report) Break(why string) {
+	if r.Damaged = why; r.Result == Absent {
+		r.Result = Unknown
+	}
 }
 
 // Note is a line that is no sign of trouble, and why.
@@ -124,10 +133,7 @@ const maxText = 500
 
 func short(text string) string {
 	text = plain(text)
-	if r := []rune(text); len(r) > maxText {
-		return string(r[:maxText]) + "…"
-	}
-	return text
+	return evidence.Shorten(text, maxText)
 }
 
 func (c *collector) report() *Report {

@@ -13,6 +13,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/rollcall-project/rollcall/internal/evidence"
 )
 
 // Cause is why a pull failed.
@@ -111,10 +113,7 @@ func said(text string) string {
 	text, _, _ = strings.Cut(text, "\n")
 	text = exit.ReplaceAllString(text, "")
 	const most = 120
-	if r := []rune(text); len(r) > most {
-		return string(r[:most]) + "…"
-	}
-	return text
+	return evidence.Shorten(text, most)
 }
 
 // one reads the error of one attempt.

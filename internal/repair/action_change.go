@@ -139,6 +139,18 @@ func describeChange(s *Step) {
 	s.Expect.Text, s.PreImage = fmt.Sprintf(c.expect, name), "the fields as they were"
 }
 
+// Asks returns the flags with which a plan takes what only a person knows for a remedy, ""
+// where it needs nothing.
+func Asks(remedy string) string {
+	if remedy == bmcCredentials {
+		return credentialFlags
+	}
+	if c, ok := changeOf(remedy); ok && c.valid != nil {
+		return c.flag
+	}
+	return ""
+}
+
 // changesFields reports whether a change of fields is called for.
 func (b *building) changesFields() bool {
 	return slices.ContainsFunc(changes(), func(c change) bool { return len(b.remedies[c.remedy]) > 0 })
@@ -190,12 +202,12 @@ func (b *building) changeOne(ctx context.Context, c change, name string, while [
 	}
 	value := b.ask.Values[c.remedy]
 	if c.valid != nil && value == "" {
-		b.open("%s is not in this plan: name the value with %s", c.remedy, c.flag)
+		b.open("%s is not in this plan: name the value with %s (`rollcall explain %s` shows how to find it)", c.remedy, c.flag, c.remedy)
 		return nil
 	}
 	if c.fromValue {
 		if err := c.valid(value); err != nil {
-			return fmt.Errorf("%s %q: %w", c.flag, value, err)
+			return fmt.Errorf("%s %q: %w; `rollcall explain %s` shows how to find it", c.flag, value, err, c.remedy)
 		}
 	}
 	args.Value = value

@@ -16,8 +16,9 @@ import (
 
 // Remedies that write the content of Secrets and ConfigMaps.
 const (
-	bmcCredentials = "correct-bmc-credentials"
-	mcsCertificate = "regenerate-mcs-certificate"
+	bmcCredentials  = "correct-bmc-credentials"
+	credentialFlags = "--bmc-user USER --bmc-password-file FILE"
+	mcsCertificate  = "regenerate-mcs-certificate"
 
 	bmcAddressRemedy = "correct-bmc-address" // and its Secret is touched
 )

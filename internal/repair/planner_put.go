@@ -19,7 +19,7 @@ func credentialReads() []string {
 func (b *building) credentials(ctx context.Context) error {
 	for _, k := range b.remedies[bmcCredentials] {
 		if b.ask.BMC == nil {
-			b.open("the credentials of the BMC of %s are not in this plan: give them with --bmc-user USER --bmc-password-file FILE", k.Subject.Name)
+			b.open("the credentials of the BMC of %s are not in this plan: give them with "+credentialFlags, k.Subject.Name)
 			continue
 		}
 		name, err := bareMetalHostOf(ctx, b.API, k.Subject.Name)

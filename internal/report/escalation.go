@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/fault"
@@ -24,7 +25,11 @@ func (t *text) escalation() []string {
 		if a.Verify.Takes != "" {
 			after = " within twice the usual time (" + a.Verify.Takes + ")"
 		}
-		list = append(list, fmt.Sprintf("If after %s this is not seen%s: %s.", a.ID, after, trimStop(a.Verify.Expect)))
+		seen := trimStop(a.Verify.Expect)
+		if a.Verify.Run != "" && !strings.Contains(a.Verify.Run, "\n") {
+			seen += " (" + a.Verify.Run + ")"
+		}
+		list = append(list, fmt.Sprintf("If after %s this is not seen%s: %s.", a.ID, after, seen))
 		switch a.Actor() {
 		case fault.ByDecision:
 			list = append(list, "Before the decision, if the cluster holds data that has no other copy.")

@@ -2,6 +2,7 @@ package report
 
 import (
 	"slices"
+	"time"
 
 	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/evidence"
@@ -56,6 +57,10 @@ func (t *text) supplyList() []string {
 		}
 	}
 	gaps := t.d.Groups.Gaps
+	if at := t.d.Source.Newest; !at.IsZero() {
+		add("leave --now out, or give a time near " + at.Format(time.RFC3339))
+		return list
+	}
 	if next := t.goesOn(); next != "" {
 		add(next)
 		if in := t.d.Cluster.Installer; in.Step == "assets" || in.Ended == "made" {

@@ -15,6 +15,9 @@ func Scan(w io.Writer, r *message.Report, c *fault.Catalog, o Options) error {
 	t := &text{page: page{Style: o.Style}, o: o, d: &diagnosis.Diagnosis{}}
 	t.scanResult(r, c)
 	t.parts(0, dim, []string{count(r.Lines, "line", "lines") + " read", "no cluster was asked"})
+	if r.Damaged != "" && (r.Result == message.Present || len(r.Symptoms) > 0) {
+		t.para(0, span{}, dim, "Not read whole: "+r.Damaged)
+	}
 	for i, m := range r.Matches {
 		if i == maxScanned {
 			t.para(0, span{}, dim, fmt.Sprintf("%d less likely causes are left out; -o json has them all.", len(r.Matches)-i))
@@ -50,6 +53,10 @@ func (t *text) scanResult(r *message.Report, c *fault.Catalog) {
 	case message.Present:
 		t.lead(0, span{red, t.sign(signBad) + " CAUSE FOUND: "}, "  ", plain, matchTitle(r.Matches[0], c)+sureWords[r.Matches[0].Confidence], 0)
 	case message.Unknown:
+		if r.Damaged != "" && len(r.Symptoms) == 0 {
+			t.lead(0, span{yellow, t.sign(signOpen) + " UNKNOWN: "}, "  ", plain, r.Damaged+". The rest of it was not checked: correct it, or copy it again", 0)
+			return
+		}
 		t.lead(0, span{yellow, t.sign(signOpen) + " UNKNOWN: "}, "  ", plain, "something failed, and this text does not show why", 0)
 	default:
 		t.lead(0, span{bold, "NO KNOWN SIGN OF TROUBLE "}, "  ", plain, "in this text. That is not the same as healthy: a text shows only what was pasted", 0)
@@ -157,6 +164,7 @@ type ScanDoc struct {
 	Matches    []ScannedMatch `json:"matches"`
 	Symptoms   []ScannedMatch `json:"symptoms"`
 	Over       []ScannedMatch `json:"over"`
+	Damaged    string         `json:"damaged,omitempty"`
 	Lines      int            `json:"lines"`
 	Bytes      int64          `json:"bytes"`
 }
@@ -183,7 +191,7 @@ func ScanDocument(r *message.Report, c *fault.Catalog) ScanDoc {
 		return out
 	}
 	return ScanDoc{APIVersion: "rollcall.dev/v1alpha1", Kind: "Scan", Result: r.Result, Matches: all(r.Matches), Symptoms: all(r.Symptoms),
-		Over: all(r.Over), Lines: r.Lines, Bytes: r.Bytes}
+		Over: all(r.Over), Damaged: r.Damaged, Lines: r.Lines, Bytes: r.Bytes}
 }
 
 // atLine is the place of what a line shows. What was read from an object has none.

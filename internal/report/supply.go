@@ -32,6 +32,7 @@ var supplyWords = map[evidence.SupplyKind]string{
 	evidence.SupplyRole:             "a role that may {verb} {resource}[ in namespace {namespace}]",
 	evidence.SupplyNetworkPath:      "a network path to {host}",
 	evidence.SupplyAssisted:         "a network path to {host}, or --install-dir DIR with its token",
+	evidence.SupplyAgain:            "the same command again in a few minutes",
 	evidence.SupplyProbe:            "--probe",
 	evidence.SupplyProbeElsewhere:   "rollcall diagnose --probe from another machine, or rollcall-host on the node itself",
 	evidence.SupplyProbeLive:        "run rollcall with access to the cluster: a probe cannot be made afterwards",
@@ -107,6 +108,9 @@ func (o Options) supply(s evidence.Supply) string {
 
 // fetch is the command that gets evidence, with the whole call where it is a flag.
 func (o Options) fetch(s evidence.Supply) string {
+	if s.Kind == evidence.SupplyAgain {
+		return o.again("diagnose") + "    # again in a few minutes"
+	}
 	if o.isFlag(s) {
 		return o.again("diagnose") + " " + o.supply(s)
 	}

@@ -133,6 +133,9 @@ func (f *Follower) api(away bool) []Event {
 			text = "the API does not answer yet"
 		}
 		if why := f.pathCause(); why != "" {
+			if !f.reached {
+				text = "the API cannot be used yet"
+			}
 			text += ": " + why
 		}
 		return []Event{f.event(APIUnreachable, text)}

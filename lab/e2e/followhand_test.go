@@ -3,7 +3,9 @@ package e2e
 import (
 	"bytes"
 	"crypto/tls"
+	"crypto/x509"
 	"encoding/json"
+	"encoding/pem"
 	"fmt"
 	"net/http"
 	"os"
@@ -230,9 +232,19 @@ func (w *world) macAtBMC(t *testing.T, bmh *unstructured.Unstructured) string {
 	t.Helper()
 	address, _, _ := unstructured.NestedString(bmh.Object, "spec", "bmc", "address")
 	_, system, _ := strings.Cut(address, "://")
+	var nic struct{ MACAddress string }
+	if w.redfish(t, system+"/EthernetInterfaces/NIC1", &nic); nic.MACAddress == "" {
+		t.Fatalf("%s: no MACAddress", system)
+	}
+	return nic.MACAddress
+}
+
+// redfish reads a resource of a BMC.
+func (w *world) redfish(t *testing.T, path string, into any) {
+	t.Helper()
 	// The lab's BMCs sign their certificates themselves, on loopback.
 	client := http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}, Timeout: 10 * time.Second}
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://"+system+"/EthernetInterfaces/NIC1", nil)
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://"+path, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -242,11 +254,9 @@ func (w *world) macAtBMC(t *testing.T, bmh *unstructured.Unstructured) string {
 		t.Fatal(err)
 	}
 	defer resp.Body.Close()
-	var nic struct{ MACAddress string }
-	if err := json.NewDecoder(resp.Body).Decode(&nic); err != nil || nic.MACAddress == "" {
-		t.Fatalf("%s: no MACAddress, %v", resp.Status, err)
+	if err := json.NewDecoder(resp.Body).Decode(into); err != nil {
+		t.Fatalf("GET %s: %s, %v", path, resp.Status, err)
 	}
-	return nic.MACAddress
 }
 
 // approveHost approves the requests of one host: that for the client certificate, and the
@@ -310,4 +320,65 @@ func (w *world) kubernetes(t *testing.T) kubernetes.Interface {
 		t.Fatal(err)
 	}
 	return c
+}
+
+// correctAddress asks the BMC of spare7 for its systems, and gives the plan the address with
+// the path of the one that it has.
+func correctAddress(t *testing.T, w *world) {
+	old := w.bareMetal(t, "spare7", "spec", "bmc", "address")
+	scheme, rest, _ := strings.Cut(old, "://")
+	host, _, _ := strings.Cut(rest, "/")
+	var systems struct {
+		Members []struct {
+			ID string `json:"@odata.id"`
+		}
+	}
+	w.redfish(t, host+"/redfish/v1/Systems", &systems)
+	if len(systems.Members) != 1 {
+		t.Fatalf("the BMC has the systems %v", systems.Members)
+	}
+	plan := filepath.Join(t.TempDir(), "address.yaml")
+	w.must(t, 0, "fix", "plan", "--root", "bmc-address-wrong", "--bmc-address", scheme+"://"+host+strings.TrimSuffix(systems.Members[0].ID, "/"), "--to", plan)
+	w.must(t, 0, "fix", "apply", plan, "--yes")
+}
+
+// regenerateExpired reads the certificates of the Secrets themselves: the annotation of the
+// expired one has a date to come. oc adm ocp-certificates is not here; the screen names
+// rollcall for the same.
+func regenerateExpired(t *testing.T, w *world) {
+	var expired []string
+	for _, ns := range []string{"openshift-config-managed", "openshift-kube-apiserver-operator", "openshift-kube-apiserver"} {
+		list, err := w.kubernetes(t).CoreV1().Secrets(ns).List(t.Context(), metav1.ListOptions{FieldSelector: "type=kubernetes.io/tls"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range list.Items {
+			block, _ := pem.Decode(s.Data[corev1.TLSCertKey])
+			if block == nil {
+				continue
+			}
+			if cert, err := x509.ParseCertificate(block.Bytes); err == nil && time.Now().After(cert.NotAfter) {
+				expired = append(expired, ns+"/"+s.Name)
+			}
+		}
+	}
+	if len(expired) != 1 {
+		t.Fatalf("Secrets whose certificate has expired: %v", expired)
+	}
+	plan := filepath.Join(t.TempDir(), "leaf.yaml")
+	w.must(t, 0, "fix", "plan", "--root", "control-plane-crash-certificates@host/control0", "--leaf", expired[0], "--to", plan)
+	w.must(t, 0, "fix", "apply", plan, "--yes")
+}
+
+// returnMember switches the host on, and then, as its kubelet would, starts the member on it:
+// that is what the second answer asks for.
+func returnMember(t *testing.T, w *world) {
+	w.atHost(t, "control2", "on")
+	eventually(t, 3*time.Minute, func() string {
+		if d := parse(t, w.live("diagnose", "-o", "json")); !strings.Contains(d.roots(), "etcd-member-unhealthy") {
+			return "roots: " + d.roots()
+		}
+		return ""
+	})
+	w.outside(t, "etcd", "")
 }

@@ -449,8 +449,5 @@ func second[T any](_ T, err error) error { return err }
 func short(s string) string {
 	const most = 300
 	s, _, _ = strings.Cut(strings.TrimSpace(s), "\n")
-	if len(s) <= most {
-		return s
-	}
-	return strings.ToValidUTF8(s[:most], "") + "…"
+	return evidence.Shorten(s, most)
 }

@@ -3,6 +3,7 @@ package agents
 import (
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/source/assisted"
@@ -77,8 +78,8 @@ func TestShort(t *testing.T) {
 	if got := short("  one\ntwo "); got != "one" {
 		t.Errorf("%q", got)
 	}
-	got := short(strings.Repeat("é", 200))
-	if !strings.HasSuffix(got, "…") || strings.ContainsRune(got, '\uFFFD') || len(got) > 310 {
+	got := short(strings.Repeat("é", 400))
+	if !strings.HasSuffix(got, "…") || strings.ContainsRune(got, '\uFFFD') || utf8.RuneCountInString(got) > 301 {
 		t.Errorf("%d bytes: %q", len(got), got)
 	}
 }

@@ -140,10 +140,6 @@ func (f *Resource) observed(o evidence.Object) {
 
 // brief is a condition in the words of the operator, short enough for a title.
 func brief(c conditions.Condition) string {
-	text := []rune(c.Type + ": " + strings.Join(strings.Fields(c.Message), " "))
 	const most = 160
-	if len(text) > most {
-		return string(text[:most]) + "…"
-	}
-	return string(text)
+	return evidence.Shorten(c.Type+": "+strings.Join(strings.Fields(c.Message), " "), most)
 }

@@ -3,6 +3,8 @@ package crashloop
 import (
 	"regexp"
 	"strings"
+
+	"github.com/rollcall-project/rollcall/internal/evidence"
 )
 
 type cause string
@@ -81,8 +83,5 @@ func plain(line string) string {
 	}
 	text = strings.Join(strings.Fields(text), " ")
 	const most = 160
-	if r := []rune(text); len(r) > most {
-		return string(r[:most]) + "…"
-	}
-	return text
+	return evidence.Shorten(text, most)
 }

@@ -328,8 +328,5 @@ func (b boot) fields() FirstBoot {
 func cut(text string) string {
 	text = strings.TrimSpace(text)
 	const most = 300
-	if len(text) > most {
-		return text[:most] + "…"
-	}
-	return text
+	return evidence.Shorten(text, most)
 }

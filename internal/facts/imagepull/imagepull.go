@@ -143,8 +143,5 @@ func (p *Pull) set(e pullerror.Error, text string, since time.Time, shown ...evi
 func cut(text string) string {
 	text = strings.Join(strings.Fields(text), " ")
 	const most = 300
-	if r := []rune(text); len(r) > most {
-		return string(r[:most]) + "…"
-	}
-	return text
+	return evidence.Shorten(text, most)
 }

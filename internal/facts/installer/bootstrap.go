@@ -248,9 +248,7 @@ func errorLine(message string) string {
 		}
 	}
 	line = strings.TrimPrefix(line, "Error: ")
-	if r := []rune(line); len(r) > longestError {
-		line = string(r[:longestError]) + "…"
-	}
+	line = evidence.Shorten(line, longestError)
 	return line
 }
 

@@ -176,8 +176,5 @@ func item(l evidence.Line) evidence.Item {
 func excerpt(text string) string {
 	text = strings.TrimSpace(text)
 	const most = 300
-	if len(text) > most {
-		return text[:most] + "…"
-	}
-	return text
+	return evidence.Shorten(text, most)
 }

@@ -77,10 +77,7 @@ func shortError(text string) string {
 	text, _, _ = strings.Cut(strings.ReplaceAll(text, `\n`, "\n"), "\n")
 	text = strings.ReplaceAll(strings.Join(strings.Fields(text), " "), `\"`, `"`)
 	const most = 160
-	if r := []rune(text); len(r) > most {
-		return string(r[:most]) + "…"
-	}
-	return text
+	return evidence.Shorten(text, most)
 }
 
 // Complaint is what a Node's daemon wrote to it: its state and its last error.

@@ -275,8 +275,5 @@ func configNames(ctx context.Context, w *facts.World) (map[string]evidence.Objec
 func firstLine(text string) string {
 	text = strings.Join(strings.Fields(text), " ")
 	const most = 300
-	if len(text) > most {
-		return text[:most] + "…"
-	}
-	return text
+	return evidence.Shorten(text, most)
 }

@@ -263,8 +263,5 @@ func (l *line) item() evidence.Item {
 func said(text string) string {
 	text = strings.TrimSpace(text)
 	const most = 300
-	if r := []rune(text); len(r) > most {
-		return string(r[:most]) + "…"
-	}
-	return text
+	return evidence.Shorten(text, most)
 }

@@ -84,6 +84,8 @@ func (s *Source) unavailable(ctx, asked context.Context, need evidence.Need, a A
 		u.Why = evidence.Forbidden
 		u.Detail = fmt.Sprintf("%s, so no one may %s", notAccepted, a)
 		u.Supply = evidence.Supply{Kind: evidence.SupplyLogin}
+	case throttled(err):
+		u.Supply = evidence.Supply{Kind: evidence.SupplyAgain}
 	}
 	return u
 }
@@ -118,10 +120,7 @@ func (s *Source) happened(err error) string {
 func clip(v string) string {
 	v = strings.Join(strings.Fields(v), " ")
 	const most = 300
-	if len(v) <= most {
-		return v
-	}
-	return strings.ToValidUTF8(v[:most], "") + "…"
+	return evidence.Shorten(v, most)
 }
 
 // passing reports whether another try is worthwhile: the connection was refused or

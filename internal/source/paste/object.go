@@ -2,9 +2,13 @@ package paste
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
@@ -41,6 +45,7 @@ func (sp *splitter) json() bool {
 	var raw json.RawMessage
 	err := d.Decode(&raw)
 	if sp.spent += in.read; err != nil || sp.spent > maxSpent {
+		sp.brokenJSON(err)
 		return false
 	}
 	end := sp.at + 1 + bytes.Count(raw, []byte{'\n'})
@@ -112,7 +117,7 @@ func (sp *splitter) yaml() bool {
 		}
 		text = inner.Bytes()
 	}
-	var err error
+	var err, whole error
 	for range maxTries {
 		if sp.spent += len(text); sp.spent > maxSpent {
 			return false
@@ -120,11 +125,15 @@ func (sp *splitter) yaml() bool {
 		if _, _, _, err = archive.Object(text); err == nil {
 			break
 		}
+		whole = cmp.Or(whole, err)
 		cut := bytes.LastIndexByte(bytes.TrimRight(text, "\n"), '\n')
 		if cut < 0 {
 			break
 		}
 		text = text[:cut+1]
+	}
+	if whole != nil && sp.begins() {
+		sp.s.broken = fmt.Errorf("no valid YAML: %w", whole)
 	}
 	if err != nil || !sp.take(text, first+1) {
 		if err != nil {
@@ -134,6 +143,28 @@ func (sp *splitter) yaml() bool {
 	}
 	sp.at = end
 	return true
+}
+
+// begins reports whether nothing but comments stands before the present line: the text is a
+// file of one object, and not a paste that has one in it.
+func (sp *splitter) begins() bool {
+	return !slices.ContainsFunc(sp.lines[:sp.at], func(line []byte) bool {
+		line = bytes.TrimSpace(line)
+		return len(line) > 0 && line[0] != '#' && string(line) != "---"
+	})
+}
+
+// brokenJSON notes that a file of one object cannot be decoded, with the line.
+func (sp *splitter) brokenJSON(err error) {
+	text := bytes.Join(sp.lines[sp.at:], []byte{'\n'})
+	if err == nil || !sp.begins() || !bytes.Contains(text, []byte(`"apiVersion"`)) {
+		return
+	}
+	line := len(sp.lines)
+	if syntax := (*json.SyntaxError)(nil); errors.As(err, &syntax) {
+		line = sp.at + 1 + bytes.Count(text[:min(int(syntax.Offset), len(text))], []byte{'\n'})
+	}
+	sp.s.broken = fmt.Errorf("no valid JSON: line %d: %w", line, err)
 }
 
 func (sp *splitter) isCommand(i int) bool { return prompt.Match(sp.lines[i]) }

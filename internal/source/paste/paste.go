@@ -43,7 +43,8 @@ type Source struct {
 	objects map[evidence.Resource][]evidence.Object
 	texts   []evidence.Text
 	bad     []evidence.Coverage
-	mixed   bool // there are tables or commands: no program writes such a file
+	broken  error // the text is a file of one object, and why it cannot be read whole
+	mixed   bool  // there are tables or commands: no program writes such a file
 	text    []byte
 }
 
@@ -82,6 +83,10 @@ func (s *Source) Name() string { return s.name }
 
 // Text is the whole text, also what no object and no log was recognized in.
 func (s *Source) Text() []byte { return s.text }
+
+// Broken is why a file of one object is no valid YAML or JSON, nil where it is, and for
+// other texts. What stands before the damage is in the source.
+func (s *Source) Broken() error { return s.broken }
 
 // Mixed reports whether the text is what a person copied together, and not the output of
 // one program.

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/source/probe"
 )
 
@@ -57,8 +58,5 @@ func TrustOf(err error, leaf *x509.Certificate, at time.Time) probe.Trust {
 func Clip(v string) string {
 	v = strings.Join(strings.Fields(v), " ")
 	const most = 300
-	if len(v) <= most {
-		return v
-	}
-	return strings.ToValidUTF8(v[:most], "") + "…"
+	return evidence.Shorten(v, most)
 }
