@@ -22,7 +22,6 @@ import (
 	"slices"
 	"sync"
 	"time"
-	"unique"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/fault"
@@ -151,7 +150,7 @@ type memo struct {
 // fact of every host and hardly ever asked, so it is put together when it is.
 type touched struct {
 	mu       sync.Mutex
-	needs    []unique.Handle[evidence.Need] // few needs are read by a hundred thousand computations
+	needs    []evidence.Need
 	memos    []*memo
 	gaps     []gap
 	texts    [][]gap                  // of queries of texts: every computation that reads them has the same list
@@ -218,13 +217,12 @@ func (t *touched) allGaps() [][]gap {
 
 // add notes a need and reports whether it was noted before.
 func (t *touched) add(n evidence.Need) bool {
-	one := unique.Make(n)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if slices.Contains(t.needs, one) {
+	if slices.Contains(t.needs, n) {
 		return true
 	}
-	t.needs = append(t.needs, one)
+	t.needs = append(t.needs, n)
 	return false
 }
 
@@ -239,10 +237,7 @@ func (t *touched) use(m *memo) {
 func (t *touched) all() []evidence.Need {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	var list []evidence.Need
-	for _, n := range t.needs {
-		list = append(list, n.Value())
-	}
+	list := slices.Clone(t.needs)
 	for _, m := range t.memos {
 		for _, n := range m.needs {
 			if !slices.Contains(list, n) {
