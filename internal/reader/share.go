@@ -3,6 +3,7 @@ package reader
 import (
 	"encoding/json"
 	"hash/maphash"
+	"math"
 	"math/bits"
 	"reflect"
 )
@@ -49,8 +50,19 @@ func (s *sharer) part(v any) (kept any, hash uint64, ok bool) {
 		return s.once(v, hash, ok), hash, ok
 	case string:
 		return v, maphash.String(s.seed, v), true
-	case nil, bool, int64, float64, json.Number:
-		return v, maphash.Comparable(s.seed, v), true
+	case json.Number:
+		return v, maphash.String(s.seed, string(v)), true
+	case int64:
+		return v, uint64(v), true
+	case float64:
+		return v, math.Float64bits(v), true
+	case bool:
+		if v {
+			return v, 1, true
+		}
+		return v, 2, true
+	case nil:
+		return v, 3, true
 	}
 	return v, 0, false
 }
