@@ -390,18 +390,53 @@ func (v *evaluation) support(out *diagnosis.Finding) error {
 // proof collects the evidence of the fields that the expressions looked at, in
 // the order in which they did.
 func (v *evaluation) proof() []evidence.Item {
-	var list []evidence.Item
+	parts := make([][]evidence.Item, 0, len(v.tested.order))
+	n := 0
 	for _, i := range v.tested.order {
-		fields := v.fields(v.tested.given[i])
-		for _, item := range v.bound.values[i].Proof(fields) {
-			if !slices.ContainsFunc(list, func(have evidence.Item) bool {
-				return have.Locator == item.Locator && have.Excerpt == item.Excerpt
-			}) {
-				list = append(list, item)
+		if part := v.bound.values[i].Proof(v.fields(v.tested.given[i])); len(part) > 0 {
+			parts = append(parts, part)
+			n += len(part)
+		}
+	}
+	// Of a large cluster there are hundreds of thousands of proofs: one that needs no list of
+	// its own is shared with its fact, and no list has room to spare.
+	if len(parts) == 1 && !repeats(parts[0]) {
+		return slices.Clip(parts[0])
+	}
+	if n == 0 {
+		return nil
+	}
+	list := make([]evidence.Item, 0, n)
+	for _, part := range parts {
+		for i := range part {
+			if !contains(list, &part[i]) {
+				list = append(list, part[i])
 			}
 		}
 	}
+	if len(list) < n {
+		list = slices.Clone(list)
+	}
 	return list
+}
+
+// repeats reports whether a list shows the same twice.
+func repeats(list []evidence.Item) bool {
+	for i := range list {
+		if contains(list[:i], &list[i]) {
+			return true
+		}
+	}
+	return false
+}
+
+func contains(list []evidence.Item, item *evidence.Item) bool {
+	for i := range list {
+		if list[i].Locator == item.Locator && list[i].Excerpt == item.Excerpt {
+			return true
+		}
+	}
+	return false
 }
 
 // position is where an expression first speaks of a variable.

@@ -18,7 +18,7 @@ import (
 // object that another one refers to is then missed.
 func (v *evaluation) lost(proof []evidence.Item, w *facts.World, holds bool) (*evidence.Item, error) {
 	doubt := func(item evidence.Item) error {
-		if item.List == (evidence.Need{}) || !holds && !item.Dangling || !w.Loose(context.Background(), item.List) { // it was read: nothing is waited for
+		if item.List == nil || !holds && !item.Dangling || !w.Loose(context.Background(), *item.List) { // it was read: nothing is waited for
 			return nil
 		}
 		return errors.New(mayBeLost(&item))

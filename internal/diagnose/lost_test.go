@@ -115,7 +115,8 @@ func evaluateBox(t *testing.T, when, support string, alone bool) diagnosis.Findi
 // TestRestsOnAList: the cause that rests on files alone is likely, also where an effect of it is
 // seen, which may have another cause. A support that needs no list makes it proven.
 func TestRestsOnAList(t *testing.T) {
-	lost := &evidence.Item{Locator: evidence.Locator{Path: "nodes"}, Excerpt: "none is a", List: evidence.Objects(evidence.Nodes, "")}
+	listed := evidence.Listed(evidence.Nodes, "", "none is a")
+	lost := &listed
 	for name, tt := range map[string]struct {
 		finding diagnosis.Finding
 		want    diagnosis.Confidence

@@ -292,8 +292,11 @@ func addSuspect(list []diagnosis.Suspect, s diagnosis.Suspect) []diagnosis.Suspe
 
 // supply is what would make an unknown finding known.
 func (g *graph) supply(finding diagnosis.Finding, f *fault.Fault) evidence.Supply {
+	if finding.Supply != nil {
+		return *finding.Supply
+	}
 	if finding.Subject.Name == fault.Unnamed {
-		return finding.Supply
+		return evidence.Supply{}
 	}
 	b := g.engine.bind(context.Background(), g.world, f, variables(f), finding.Subject) // facts are memoised: nothing is read again
 	for _, v := range b.values {

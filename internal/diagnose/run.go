@@ -307,10 +307,11 @@ func (e *Engine) EvaluateAll(ctx context.Context, w *facts.World, list []*fault.
 
 // unlisted is the finding of a fault for those of its subjects of which nothing could be read.
 func unlisted(f *fault.Fault, err error) diagnosis.Finding {
+	supply := supplyOf(err)
 	return diagnosis.Finding{
 		Fault: f.ID, Subject: fault.Subject{Kind: f.For, Name: fault.Unnamed}, Outcome: fault.Unknown, Severity: f.Severity,
 		Title:  fault.FillTitle(f, f.Title, unnamed(f.For), func(string) string { return "" }),
-		Reason: "it could not be read which there are: " + err.Error(), Supply: supplyOf(err),
+		Reason: "it could not be read which there are: " + err.Error(), Supply: &supply,
 	}
 }
 

@@ -32,11 +32,11 @@ type Finding struct {
 	// from the list; nil where it rests on none.
 	Lost *evidence.Item `json:"-"`
 	// HeldUp says of a finding that is still normal what may block it and was withheld.
-	HeldUp  string          `json:"-"`
-	OfLines bool            `json:"-"` // only lines of a text show it
-	Support int             `json:"-"` // how many supporting expressions held
-	Seen    bool            `json:"-"` // one of them holds without the lists that may lack an object
-	Supply  evidence.Supply `json:"-"` // what would make it known, where its subjects could not be listed
+	HeldUp  string           `json:"-"`
+	OfLines bool             `json:"-"` // only lines of a text show it
+	Support int              `json:"-"` // how many supporting expressions held
+	Seen    bool             `json:"-"` // one of them holds without the lists that may lack an object
+	Supply  *evidence.Supply `json:"-"` // what would make it known, where its subjects could not be listed; else nil
 }
 
 // Waiting reports whether the fault's condition holds and is still normal.

@@ -46,10 +46,10 @@ type Item struct {
 	Excerpt string    `json:"excerpt"`
 	From    string    `json:"from,omitempty"`
 	Time    time.Time `json:"time,omitzero"`
-	Fields  []string  `json:"-"` // the fields of the fact that this item proves; empty: the fact as a whole
 	// List is set where a whole list shows it: that something is not among its objects, or
-	// how many they are. One object that is lost makes it untrue.
-	List Need `json:"-"`
+	// how many they are. One object that is lost makes it untrue. It is behind a pointer
+	// because few items have one, and a large cluster has a million items.
+	List *Need `json:"-"`
 	// Dangling says that another object refers to the one that is not in the List.
 	Dangling bool `json:"-"`
 }
@@ -60,7 +60,8 @@ func Listed(r Resource, namespace, excerpt string) Item {
 	if namespace != "" {
 		path += " -n " + namespace
 	}
-	return Item{Locator: Locator{Path: path, Cluster: r.Cluster}, Excerpt: excerpt, List: Objects(r, namespace)}
+	list := Objects(r, namespace)
+	return Item{Locator: Locator{Path: path, Cluster: r.Cluster}, Excerpt: excerpt, List: &list}
 }
 
 // Dangling is what a whole list shows where it lacks an object that another one refers to.

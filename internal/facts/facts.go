@@ -42,7 +42,7 @@ type Fact struct {
 // record is a computed struct behind its fields.
 type record interface {
 	field(i int) (any, error)
-	// proof returns the evidence of fields, by their indexes.
+	// proof returns the evidence of fields, by their indexes. It may be shared: do not change it.
 	proof(fields []int) []evidence.Item
 	limit(gap error)
 }
@@ -76,7 +76,17 @@ func (r structRecord) at(i int) anyField { return r.v.Field(i).Addr().Interface(
 func (r structRecord) field(i int) (any, error) { return r.at(i).get() }
 
 func (r structRecord) proof(fields []int) []evidence.Item {
-	var list []evidence.Item
+	if len(fields) == 1 {
+		return r.at(fields[0]).items()
+	}
+	n := 0
+	for _, i := range fields {
+		n += len(r.at(i).items())
+	}
+	if n == 0 {
+		return nil
+	}
+	list := make([]evidence.Item, 0, n)
 	for _, i := range fields {
 		list = append(list, r.at(i).items()...)
 	}

@@ -216,7 +216,7 @@ func partOfFields(gap error) bool {
 // clean removes times that cannot be ones of a cluster from the evidence.
 func (f *Field[T]) clean() {
 	for i := range f.proof {
-		if !evidence.Plausible(f.proof[i].Time) {
+		if t := f.proof[i].Time; !t.IsZero() && !evidence.Plausible(t) {
 			f.proof = slices.Clone(f.proof) // it may be shared with another field
 			f.proof[i].Time = time.Time{}
 		}

@@ -74,7 +74,7 @@ func supplyOf(err error) evidence.Supply {
 	return evidence.Supply{}
 }
 
-// Proof returns the evidence of the fields, in their order.
+// Proof returns the evidence of the fields, in their order. It may be shared: do not change it.
 func (v Value) Proof(fields []string) []evidence.Item {
 	if v.record == nil {
 		return nil

@@ -13,7 +13,7 @@ func TestPercent(t *testing.T) {
 		live uint64
 		want int
 	}{
-		{0, 1600}, {1 << 20, 1600}, {4 << 20, 1500}, {32 << 20, 100}, {48 << 20, 100}, {80 << 20, 100}, {Free, 100}, {1 << 40, 100},
+		{0, 1600}, {1 << 20, 1600}, {4 << 20, 1500}, {32 << 20, 100}, {48 << 20, 100}, {80 << 20, 100}, {Free, 100}, {large - 1, 100}, {large, 50}, {1 << 40, 50},
 	} {
 		if got := percent(c.live); got != c.want {
 			t.Errorf("percent(%d) = %d, want %d", c.live, got, c.want)
@@ -43,7 +43,10 @@ func TestPace(t *testing.T) {
 		t.Errorf("%s the goal is %d, want %d to %d", what, got, low, high)
 	}
 	within("with little in use", Free/2, 2*Free)
-	much := make([]byte, 4*Free)
-	within("with 256 MiB in use", 7*Free, 9*Free)
+	much := make([]byte, 2*Free)
+	within("with 128 MiB in use", 3*Free, 5*Free)
+	runtime.KeepAlive(much)
+	much = make([]byte, 8*Free)
+	within("with 512 MiB in use", 11*Free, 14*Free)
 	runtime.KeepAlive(much)
 }

@@ -210,6 +210,7 @@ func (r *Reader) readObjects(ctx context.Context, n evidence.Need, c *objectsCel
 	var missing *evidence.Unavailable
 	seen := false
 	c.by = map[[2]string]int{}
+	parts := newSharer()
 	for _, s := range r.sources {
 		list, err := s.List(ctx, n.Resource, n.Namespace)
 		if u, ok := evidence.AsUnavailable(err); ok {
@@ -228,7 +229,7 @@ func (r *Reader) readObjects(ctx context.Context, n evidence.Need, c *objectsCel
 		}
 		seen = true
 		for _, o := range list {
-			r.merge(c, o)
+			r.merge(c, o, parts)
 		}
 	}
 	// Of what sources add on their own nothing is missing where none does. What one has and
@@ -299,8 +300,9 @@ func (r *Reader) clean(u *evidence.Unavailable) *evidence.Unavailable {
 }
 
 // merge keeps the newer of two copies of one object.
-func (r *Reader) merge(c *objectsCell, o evidence.Object) {
+func (r *Reader) merge(c *objectsCell, o evidence.Object, parts *sharer) {
 	r.sanitize.Object(&o)
+	parts.object(o.Content)
 	key := [2]string{o.Namespace, o.Name}
 	if i, ok := c.by[key]; ok {
 		if newer(o, c.list[i]) {

@@ -76,14 +76,13 @@ func (o Options) findings(all []diagnosis.Finding) ([]finding, *omitted) {
 	for i := range all {
 		f := &all[i]
 		switch {
-		case f.Accepted != nil || !f.Until.IsZero():
-		case f.Outcome == fault.Absent:
+		case decidesNothing(f) && f.Outcome == fault.Absent:
 			left.Absent++
 			continue
-		case f.Outcome == fault.NotApplicable:
+		case decidesNothing(f):
 			left.NotApplicable++
 			continue
-		case f.Outcome == fault.Unknown && len(f.Evidence) == 0:
+		case f.Outcome == fault.Unknown && len(f.Evidence) == 0 && f.Accepted == nil:
 			like := likenessOf(f)
 			if first, ok := seen[like]; ok {
 				kept[first].Others = append(kept[first].Others, f.Subject)
@@ -94,6 +93,11 @@ func (o Options) findings(all []diagnosis.Finding) ([]finding, *omitted) {
 		kept = append(kept, finding{Finding: f})
 	}
 	return kept, left
+}
+
+// decidesNothing: it is absent or not applicable, not only normal so far, and no one accepts it.
+func decidesNothing(f *diagnosis.Finding) bool {
+	return (f.Outcome == fault.Absent || f.Outcome == fault.NotApplicable) && f.Until.IsZero() && f.Accepted == nil
 }
 
 // likeness is what findings have in common that differ in nothing but the names of their

@@ -25,6 +25,7 @@ type Options struct {
 	Answer    string // flags that change the answer: only diagnose and the list of hosts take them
 	Refused   map[string]Remedy
 	Plan      func(c diagnosis.Case, only bool) string // the command that plans the repair of a cause, of the only one; nil or "": there is none
+	Done      []Deed                                   // what Rollcall did to this cluster from here, for an incident record
 	Subject   *fault.Subject                           // the diagnosis was narrowed to it
 	All       bool                                     // also hosts that are done
 	NoHeaders bool
@@ -66,15 +67,17 @@ type text struct {
 	page
 	o       Options
 	d       *diagnosis.Diagnosis
-	finding map[fault.Key]diagnosis.Finding
+	finding map[fault.Key]diagnosis.Finding // those that decide something
 	short   shortness
 	titled  bool // each problem follows the verdict with a title of its own
 }
 
 func newText(d *diagnosis.Diagnosis, o Options) *text {
 	t := &text{page: page{Style: o.Style}, o: o, d: d, finding: map[fault.Key]diagnosis.Finding{}}
-	for _, f := range d.Findings {
-		t.finding[f.Key()] = f
+	for i := range d.Findings {
+		if f := &d.Findings[i]; !decidesNothing(f) {
+			t.finding[f.Key()] = *f
+		}
 	}
 	return t
 }
