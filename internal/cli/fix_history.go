@@ -14,6 +14,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/fault"
 	"github.com/rollcall-project/rollcall/internal/repair"
 	"github.com/rollcall-project/rollcall/internal/report"
+	"github.com/rollcall-project/rollcall/internal/sortby"
 	"github.com/rollcall-project/rollcall/internal/statedir"
 )
 
@@ -127,6 +128,27 @@ func (a *app) printHistory(h repair.History) error {
 		}
 	}
 	return h.Broken
+}
+
+// repairsOf are the repairs of a cluster that were begun on this machine, the oldest first;
+// none where its id is not known or the journals cannot be read.
+func (a *app) repairsOf(cluster string) []report.Deed {
+	state, err := statedir.Path("", a.io.Getenv)
+	if err != nil || cluster == "" {
+		return nil
+	}
+	list, err := repair.Histories(state)
+	if err != nil {
+		return nil
+	}
+	var done []report.Deed
+	for _, h := range list {
+		if h.Plan != nil && h.Plan.Cluster.ID == cluster && len(h.Records) > 0 {
+			done = append(done, report.Deed{At: h.Records[0].Time, What: h.ID + ": " + h.Plan.Title, Result: stateText(h)})
+		}
+	}
+	sortby.StableFunc(done, func(a, b report.Deed) int { return a.At.Compare(b.At) })
+	return done
 }
 
 // historyData is one plan's history, as -o json prints it.

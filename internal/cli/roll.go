@@ -186,6 +186,9 @@ func (a *app) printAnswer(ctx context.Context, format string, d, whole *diagnosi
 	} else if err := a.addMessages(ctx, r, whole, &o); err != nil {
 		return err
 	}
+	if format == "markdown" {
+		o.Done = a.repairsOf(whole.Cluster.ID)
+	}
 	if format == "html" {
 		return report.HTML(a.io.Out, d, o)
 	}

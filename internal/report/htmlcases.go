@@ -8,7 +8,7 @@ func (m *markup) root(r htmlRoot) {
 	m.tags(r.Tags)
 	m.where(r.Where)
 	m.some("<p class=\"lowered\"><b>Not proven:</b> {}</p>\n", r.Lowered)
-	m.put("<h3>What to do</h3>\n")
+	m.put("<h3 class=\"act\">What to do</h3>\n")
 	if r.Do.Command != "" {
 		m.put("<p>Let Rollcall plan the repair. {}</p>\n<pre class=\"command\"><code>{}</code></pre>\n<p>Or by hand:</p>\n", r.Do.About, r.Do.Command)
 	}
@@ -47,7 +47,7 @@ func (m *markup) refused(list []htmlRefused) {
 	if len(list) == 0 {
 		return
 	}
-	m.put("<h3>Do not</h3>\n")
+	m.put("<h3 class=\"act\">Do not</h3>\n")
 	for _, r := range list {
 		m.put("<details class=\"refused\"><summary><span class=\"no\" aria-hidden=\"true\">✗</span> <b>{}</b> <small><code>{}</code></small></summary>\n", r.Title, r.ID)
 		m.some("<p>{}</p>\n", r.Happens)
@@ -99,7 +99,7 @@ func (m *markup) open(list []htmlOpen) {
 		m.tags(o.Tags)
 		m.where(o.Where)
 		if o.Do != nil {
-			m.put("<h3>What to do</h3>\n")
+			m.put("<h3 class=\"act\">What to do</h3>\n")
 			m.advice(*o.Do)
 		}
 		m.proofs(o.Proof, o.MoreProof)
@@ -216,7 +216,7 @@ func (m *markup) remedy(r htmlRemedy) {
 	m.put("</ol>\n<p><b>It worked when:</b> {}</p>", r.Worked)
 	m.some(`<pre class="command"><code>{}</code></pre>`, r.Check)
 	m.put("\n")
-	m.some(`<p><b>Undo:</b> {}</p>`, r.Undo)
-	m.some(`<p><b>If the diagnosis is wrong:</b> {}</p>`, r.IfWrong)
+	m.some(`<p class="after"><b>Undo:</b> {}</p>`, r.Undo)
+	m.some(`<p class="after"><b>If the diagnosis is wrong:</b> {}</p>`, r.IfWrong)
 	m.put("</div>\n")
 }

@@ -93,9 +93,11 @@ func (m *markup) todo(p htmlPage) {
 	if len(p.Todo) > 0 {
 		m.put("<section id=\"todo\"><h2>What to do</h2>\n<ol class=\"todo\">")
 		for _, t := range p.Todo {
-			m.put("<li><a href=\"#{}\">{}</a><br>{}</li>\n", t.ID, t.Title, t.Do)
+			m.put("<li><a href=\"#{}\">{}</a><br>{}", t.ID, t.Title, t.Do)
+			m.some(": <code>{}</code>", t.How)
+			m.put("</li>\n")
 		}
-		m.put("</ol></section>\n")
+		m.put("</ol>\n<p class=\"printed\">A print has the first cause in full, the first 12 hosts that are not done and the first 6 lines of what was not checked. The page has all of it.</p></section>\n")
 	}
 	if len(p.Supplies) == 0 {
 		return
@@ -218,7 +220,7 @@ func (m *markup) roll(steps []htmlStep, rows []htmlHost) {
 			m.put(`<td class="cell {}" title="{}"><span aria-hidden="true">{}</span><span class="hidden">{}</span></td>`, c.Class, c.About, c.Sign, c.About)
 		}
 		m.put("\n<td class=\"stands\"><b>{}</b>", r.Stands)
-		m.some(`<br>{}`, r.Why)
+		m.some(`<span class="why">{}</span>`, r.Why)
 		m.put("</td></tr>\n")
 	}
 	m.put("</tbody></table></div>\n")

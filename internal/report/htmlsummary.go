@@ -144,7 +144,7 @@ func (t *text) htmlReason() (first string, rest []string) {
 }
 
 // htmlTodo is a line of the list of what to do where there are several causes.
-type htmlTodo struct{ ID, Title, Do string }
+type htmlTodo struct{ ID, Title, Do, How string }
 
 // htmlTodos has a line for each of several causes: what is first, and who does it.
 func (t *text) htmlTodos(roots []htmlRoot) []htmlTodo {
@@ -152,9 +152,9 @@ func (t *text) htmlTodos(roots []htmlRoot) []htmlTodo {
 		return nil
 	}
 	return each(roots, func(r htmlRoot) htmlTodo {
-		todo := htmlTodo{r.ID, r.Title, "no remedy is known"}
+		todo := htmlTodo{ID: r.ID, Title: r.Title, Do: "no remedy is known"}
 		if a := r.Do.First; a != nil {
-			todo.Do = a.Title + " (" + a.Who + ")"
+			todo.Do, todo.How = a.Title+" ("+a.Who+")", t.o.know("explain "+a.ID)
 			if a.NotNow {
 				todo.Do = "not now: " + todo.Do
 			}

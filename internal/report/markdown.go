@@ -219,9 +219,20 @@ func (m *markdown) moments() {
 	}
 }
 
-// done is filled by whoever works on the incident: Rollcall does not know what they did.
+// Deed is a repair that was begun on this machine.
+type Deed struct {
+	At           time.Time
+	What, Result string
+}
+
+// done has the repairs of Rollcall. The rest is filled by whoever works on the incident:
+// Rollcall does not know what they did.
 func (m *markdown) done() {
-	m.printf("\n## What was done\n\n| Time | Who | What | Result |\n| --- | --- | --- | --- |\n| | | | |\n\n")
+	m.printf("\n## What was done\n\n| Time | Who | What | Result |\n| --- | --- | --- | --- |\n")
+	for _, d := range m.o.Done {
+		m.printf("| %s | Rollcall, on this machine | %s | %s |\n", d.At.UTC().Format(time.RFC3339), m.md(d.What), m.md(d.Result))
+	}
+	m.printf("| | | | |\n\n")
 	m.printf("The repairs of Rollcall are listed by:\n")
 	m.code("", m.o.know("fix history"))
 }

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 	"unicode"
 )
 
@@ -17,6 +18,19 @@ func TestMarkdownGolden(t *testing.T) {
 			}
 			golden(t, "markdown-"+s.name+".md", out.Bytes())
 		})
+	}
+}
+
+// The record lists what Rollcall did, and leaves a row for what people did.
+func TestMarkdownDone(t *testing.T) {
+	o := options(Style{})
+	o.Done = []Deed{{At: time.Date(2026, 5, 1, 11, 0, 0, 0, time.UTC), What: "plan-1: a | b", Result: "repaired"}}
+	var out bytes.Buffer
+	if err := Markdown(&out, samples[0].make(), o); err != nil {
+		t.Fatal(err)
+	}
+	if want := "| 2026-05-01T11:00:00Z | Rollcall, on this machine | plan-1: a \\| b | repaired |\n| | | | |\n"; !strings.Contains(out.String(), want) {
+		t.Errorf("no line %q in\n%s", want, out.String())
 	}
 }
 

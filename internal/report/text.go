@@ -25,6 +25,7 @@ type Options struct {
 	Answer    string // flags that change the answer: only diagnose and the list of hosts take them
 	Refused   map[string]Remedy
 	Plan      func(c diagnosis.Case, only bool) string // the command that plans the repair of a cause, of the only one; nil or "": there is none
+	Done      []Deed                                   // what Rollcall did to this cluster from here, for an incident record
 	Subject   *fault.Subject                           // the diagnosis was narrowed to it
 	All       bool                                     // also hosts that are done
 	NoHeaders bool
