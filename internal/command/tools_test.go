@@ -129,6 +129,7 @@ var tools = map[string]tool{
 	"ss":                        {flags: "l t n p u a"},
 	"getent":                    {verbs: map[string]string{"ahosts": "", "hosts": ""}},
 	"ssh":                       {flags: "i= p= o="},
+	"scp":                       {flags: "r"},
 	"lsblk":                     {flags: "o|output= f|fs"},
 	"findmnt":                   {flags: "n|noheadings o|output="},
 	"df":                        {flags: "h i"},
