@@ -30,7 +30,7 @@ var typesOfKinds = map[string]any{
 	"etcd": operatorv1.Etcd{}, "kubeapiserver": operatorv1.KubeAPIServer{}, "kubecontrollermanager": operatorv1.KubeControllerManager{},
 	"kubescheduler": operatorv1.KubeScheduler{}, "network.operator": operatorv1.Network{},
 	"mcp": mcv1.MachineConfigPool{}, "mc": mcv1.MachineConfig{}, "controllerconfig": mcv1.ControllerConfig{},
-	"machine": machinev1.Machine{}, "machines": machinev1.Machine{}, "machineset": machinev1.MachineSet{},
+	"machines.machine.openshift.io": machinev1.Machine{}, "machinesets.machine.openshift.io": machinev1.MachineSet{},
 	"bmh": bmh.BareMetalHost{}, "hardwaredata": bmh.HardwareData{}, "preprovisioningimage": bmh.PreprovisioningImage{},
 }
 

@@ -176,7 +176,7 @@ const ocKinds = "node nodes pod pods event events secret secrets configmap confi
 	"imagedigestmirrorset imagedigestmirrorsets imagetagmirrorset imagetagmirrorsets imagecontentsourcepolicies clusterimagepolicies " +
 	"etcd kubeapiserver kubecontrollermanager kubescheduler network.operator routes " +
 	"mcp machineconfigpool mc machineconfig controllerconfig containerruntimeconfig " +
-	"machine machines machineset provisioning bmh hardwaredata preprovisioningimage hostfirmwaresettings hostfirmwarecomponents " +
+	"provisioning bmh hardwaredata preprovisioningimage hostfirmwaresettings hostfirmwarecomponents " +
 	"hostedcluster hostedclusters nodepool nodepools agents.agent-install.openshift.io ipaddresspools.metallb.io " +
-	"machines.cluster.x-k8s.io machinesets.cluster.x-k8s.io machinedeployments.cluster.x-k8s.io machinehealthchecks.cluster.x-k8s.io " +
+	"machines.machine.openshift.io machinesets.machine.openshift.io machines.cluster.x-k8s.io machinesets.cluster.x-k8s.io machinedeployments.cluster.x-k8s.io machinehealthchecks.cluster.x-k8s.io " +
 	"virtualmachines.kubevirt.io virtualmachineinstances.kubevirt.io"

@@ -23,7 +23,7 @@ func looks() []look {
 	const bmh = "oc -n openshift-machine-api get baremetalhost HOST -o jsonpath="
 	const mcd = `machineconfiguration\.openshift\.io/`
 	return []look{
-		{fault.Planned, "oc -n openshift-machine-api get baremetalhosts,machines", "a BareMetalHost or a Machine of the host is in the list"},
+		{fault.Planned, "oc -n openshift-machine-api get baremetalhosts,machines.machine.openshift.io", "a BareMetalHost or a Machine of the host is in the list"},
 		{fault.Powered, bmh + `'{.status.poweredOn}'`, "`true`"},
 		{fault.Inspected, bmh + `'{.status.operationHistory.inspect.end}'`, "a time"},
 		{fault.Imaged, bmh + `'{.status.provisioning.state}'`, "`provisioned` or `externally provisioned`"},
