@@ -2,6 +2,7 @@ package report
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/rollcall-project/rollcall/internal/diagnosis"
@@ -107,7 +108,12 @@ func (o Options) supply(s evidence.Supply) string {
 
 // fetch is the command that gets evidence, with the whole call where it is a flag.
 func (o Options) fetch(s evidence.Supply) string {
-	if o.isFlag(s) {
+	switch {
+	case slices.Contains(o.Skip, s.Kind):
+		return ""
+	case o.isFlag(s) && o.Call != "":
+		return o.Call + " " + o.supply(s)
+	case o.isFlag(s):
 		return o.again("diagnose") + " " + o.supply(s)
 	}
 	return o.supply(s)
