@@ -11,7 +11,10 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/diagnose"
 	"github.com/rollcall-project/rollcall/internal/diagnosis"
+	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/inventory"
+	"github.com/rollcall-project/rollcall/internal/source/hosted"
 )
 
 // layersOfJoining are the layers of the catalog that a host goes through to join. What is
@@ -27,6 +30,7 @@ func concernsNewHosts(f *fault.Fault) bool {
 // preflightAgainst checks whether a cluster lets new hosts join. It is a diagnosis of it, of
 // which what concerns new hosts is shown.
 func (a *app) preflightAgainst(ctx context.Context, format, cluster string) (err error) {
+	a.source.against = cluster
 	if a.isContext(cluster) {
 		a.kube.Context = cluster
 	} else {
@@ -48,6 +52,7 @@ func (a *app) preflightAgainst(ctx context.Context, format, cluster string) (err
 		return a.nothingError(r, why, "whether new hosts can join is not known")
 	}
 	d = forNewHosts(d, r.catalog)
+	a.askMore(d)
 	if (d.Verdict.Class == diagnosis.Healthy || d.Verdict.Class == diagnosis.Undetermined) && len(a.source.from) == 0 {
 		d.Verdict.Reason += a.notAsked()
 	}
@@ -88,6 +93,62 @@ func (a *app) notAsked() string {
 		return ""
 	}
 	return "; not asked: " + strings.Join(open, ", ")
+}
+
+// ofHostsThere are ways to learn about hosts that are there, or about an installation: they show
+// nothing about new ones, and preflight has no flags for them.
+var ofHostsThere = []evidence.SupplyKind{
+	evidence.SupplyRendezvous, evidence.SupplyInstallDir, evidence.SupplyJournals, evidence.SupplyConsole, evidence.SupplyExpect, evidence.SupplyNow,
+	evidence.SupplyGatherBootstrap, evidence.SupplyBootstrapJournal, evidence.SupplyInstallerLog, evidence.SupplyOnHost, evidence.SupplyNodeLogs,
+}
+
+// askMore puts first what a cluster can still be asked about new hosts: its servers and the
+// Secrets that they boot with.
+func (a *app) askMore(d *diagnosis.Diagnosis) {
+	if len(a.source.from) > 0 {
+		return
+	}
+	gaps := d.Groups.Gaps
+	if i := slices.IndexFunc(gaps, func(g diagnosis.Gap) bool {
+		return slices.Contains(g.Supply, evidence.Supply{Kind: evidence.SupplyProbe})
+	}); i > 0 {
+		gaps = slices.Insert(slices.Delete(slices.Clone(gaps), i, i+1), 0, gaps[i])
+	}
+	if d.Groups.Gaps = gaps; len(a.source.readSecrets) > 0 {
+		return
+	}
+	namespace := inventory.MachineAPI
+	if in, name, ok := strings.Cut(a.source.hosted, "/"); ok {
+		namespace = hosted.ControlPlaneOf(in, name)
+	}
+	d.Groups.Gaps = slices.Insert(gaps, min(1, len(gaps)), diagnosis.Gap{
+		State: evidence.Missing, Reason: "not asked: values of Secrets are read only when asked for", Needs: []string{evidence.Secrets.String() + " -n " + namespace},
+		Supply: []evidence.Supply{{Kind: evidence.SupplySecrets, Namespace: namespace}},
+	})
+}
+
+// againstCall is this check once more, for flags that read more.
+func (a *app) againstCall() string {
+	words := []string{a.name, "preflight", "--against", quote(a.source.against)}
+	if a.kube.KubeConfig != "" {
+		words = append(words, "--kubeconfig", quote(a.kube.KubeConfig))
+	}
+	if a.source.hosted != "" {
+		words = append(words, "--hosted", quote(a.source.hosted))
+	}
+	if a.source.probe {
+		words = append(words, "--probe")
+	}
+	for _, namespace := range a.source.readSecrets {
+		words = append(words, "--read-secrets", quote(namespace))
+	}
+	for _, dir := range a.source.catalogs {
+		words = append(words, "--catalog", quote(dir))
+	}
+	if flags := a.answerFlags(); flags != "" {
+		words = append(words, flags)
+	}
+	return joinWords(words)
 }
 
 // forNewHosts narrows a diagnosis to what concerns hosts that are added later.

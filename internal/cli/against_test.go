@@ -1,10 +1,12 @@
 package cli
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/rollcall-project/rollcall/internal/diagnosis"
+	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/fault"
 )
 
@@ -24,5 +26,33 @@ func TestForNewHostsOpen(t *testing.T) {
 	d.Verdict = diagnosis.Verdict{Class: diagnosis.Healthy}
 	if got := forNewHosts(d, &fault.Catalog{}).Verdict; got.Class != diagnosis.Healthy {
 		t.Errorf("%+v, want healthy", got)
+	}
+}
+
+// TestAskMore: what a cluster can still be asked comes first, with the call that asks it.
+func TestAskMore(t *testing.T) {
+	probe := diagnosis.Gap{Supply: []evidence.Supply{{Kind: evidence.SupplyProbe}}}
+	journals := diagnosis.Gap{Supply: []evidence.Supply{{Kind: evidence.SupplyJournals}}}
+	a := &app{name: "rollcall", source: sourceFlags{against: "prod", hosted: "clusters/a.b"}}
+	d := &diagnosis.Diagnosis{}
+	d.Groups.Gaps = []diagnosis.Gap{journals, probe}
+	a.askMore(d)
+	var kinds []evidence.SupplyKind
+	for _, g := range d.Groups.Gaps {
+		kinds = append(kinds, g.Supply[0].Kind)
+	}
+	if want := []evidence.SupplyKind{evidence.SupplyProbe, evidence.SupplySecrets, evidence.SupplyJournals}; !slices.Equal(kinds, want) {
+		t.Errorf("%v, want %v", kinds, want)
+	}
+	if got := d.Groups.Gaps[1].Supply[0].Namespace; got != "clusters-a-b" {
+		t.Errorf("Secrets of %s, want those of the control plane", got)
+	}
+	a.source.readSecrets = []string{"clusters-a-b"}
+	if got, want := a.againstCall(), "rollcall preflight --against prod --hosted clusters/a.b --read-secrets clusters-a-b"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	d.Groups.Gaps = []diagnosis.Gap{journals}
+	if a.askMore(d); len(d.Groups.Gaps) != 1 {
+		t.Errorf("%+v: the Secrets were read", d.Groups.Gaps)
 	}
 }

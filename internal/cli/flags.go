@@ -35,6 +35,7 @@ type sourceFlags struct {
 	masters          []string
 	probeFrom        string
 	baseline         string // file of baseline save
+	against          string // what preflight checks for new hosts
 	hosted           string
 	hostedKubeconfig string
 	catalogs         []string

@@ -70,6 +70,9 @@ func (t *text) notAsked(groups []diagnosis.Gap) (rest []diagnosis.Gap, flags []s
 	}
 	for _, g := range groups {
 		if len(g.Supply) == 1 && t.o.isFlag(g.Supply[0]) {
+			if slices.Contains(t.o.Skip, g.Supply[0].Kind) {
+				continue
+			}
 			flags = append(flags, t.o.supply(g.Supply[0])+" ("+some(needsOf(g), fewNames)+")")
 		} else {
 			rest = append(rest, g)

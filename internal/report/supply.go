@@ -2,6 +2,7 @@ package report
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/rollcall-project/rollcall/internal/diagnosis"
@@ -108,10 +109,16 @@ func (o Options) supply(s evidence.Supply) string {
 
 // fetch is the command that gets evidence, with the whole call where it is a flag.
 func (o Options) fetch(s evidence.Supply) string {
-	if s.Kind == evidence.SupplyAgain {
+	switch {
+	case s.Kind == evidence.SupplyAgain && o.Call != "":
+		return o.Call + "    # again in a few minutes"
+	case s.Kind == evidence.SupplyAgain:
 		return o.again("diagnose") + "    # again in a few minutes"
-	}
-	if o.isFlag(s) {
+	case slices.Contains(o.Skip, s.Kind):
+		return ""
+	case o.isFlag(s) && o.Call != "":
+		return o.Call + " " + o.supply(s)
+	case o.isFlag(s):
 		return o.again("diagnose") + " " + o.supply(s)
 	}
 	return o.supply(s)

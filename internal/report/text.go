@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/diagnosis"
+	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/fault"
 	"github.com/rollcall-project/rollcall/internal/message"
 )
@@ -20,9 +21,11 @@ type Remedy struct{ Title, Happens, When, Instead string }
 // Options say how a diagnosis is rendered and what its commands look like.
 type Options struct {
 	Style
-	Command   string // how the user calls the tool; "": rollcall
-	Source    string // flags that a command needs to read the same source again
-	Answer    string // flags that change the answer: only diagnose and the list of hosts take them
+	Command   string                // how the user calls the tool; "": rollcall
+	Source    string                // flags that a command needs to read the same source again
+	Answer    string                // flags that change the answer: only diagnose and the list of hosts take them
+	Call      string                // the call that takes the flags which read more; "": diagnose, over the same source
+	Skip      []evidence.SupplyKind // what that call has no flag for, or does not need
 	Refused   map[string]Remedy
 	Plan      func(c diagnosis.Case, only bool) string // the command that plans the repair of a cause, of the only one; nil or "": there is none
 	Done      []Deed                                   // what Rollcall did to this cluster from here, for an incident record

@@ -122,11 +122,18 @@ var properties = []property{
 		if h.Manager == nil || h.Manager.Clock.IsZero() {
 			return ""
 		}
-		off := h.Manager.Clock.Sub(h.Manager.AskedAt)
-		if max(off, -off) <= time.Minute {
+		off, where := h.Manager.Clock.Sub(h.Manager.AskedAt), "ahead"
+		if off < 0 {
+			off, where = -off, "behind"
+		}
+		if off <= time.Minute {
 			return "right"
 		}
-		return fmt.Sprintf("%+d s", int64(off/time.Second))
+		step := time.Minute // BMCs are asked one after the other: seconds between them are no difference
+		if off > 24*time.Hour {
+			step = time.Hour
+		}
+		return strings.NewReplacer("0s", "", "h0m0s", "h").Replace(off.Round(step).String()) + " " + where
 	}, ""}, // judged against ours, by a check of its own
 	{"health", func(h host) string { return h.System.Health }, ""}, // the same
 }

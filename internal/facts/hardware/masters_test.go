@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/source/bmc"
@@ -78,5 +79,21 @@ func TestCheck(t *testing.T) {
 	check(&open, list, results(fine, fine, result{unknown: "no answer"}))
 	if _, err := open.Get(); err == nil || !strings.Contains(err.Error(), "m2: no answer") {
 		t.Errorf("an unknown one: %v", err)
+	}
+}
+
+// TestClock: a second more or less is no difference between clocks that are off.
+func TestClock(t *testing.T) {
+	at := time.Date(2026, 11, 25, 12, 0, 0, 0, time.UTC)
+	clock := propertyOf(t, "BMC clock")
+	for off, want := range map[time.Duration]string{
+		0: "right", -59 * time.Second: "right", 10*time.Minute + time.Second: "10m ahead", 10*time.Minute - time.Second: "10m ahead",
+		-(2*time.Hour + 30*time.Minute): "2h30m behind", -(73017323 * time.Second): "20283h behind", 26*time.Hour + 5*time.Second: "26h ahead",
+	} {
+		var h host
+		h.Manager = &bmc.Manager{Clock: at.Add(off), AskedAt: at}
+		if got := clock.of(h); got != want {
+			t.Errorf("%s: %q, want %q", off, got, want)
+		}
 	}
 }

@@ -41,6 +41,7 @@ func readFile(ctx context.Context, w *facts.World, _ fault.Subject) (File, error
 	}
 	f.vcenters(p)
 	f.clusterManifests(p)
+	f.staticAddresses(p)
 	if p.agent.there() {
 		f.agent(p.agent)
 	}
@@ -131,6 +132,27 @@ func (f *File) hostPrefixes(c node) {
 			continue
 		}
 		add(&f.Missing, prefix, prefix.path, "hostPrefix has to be set where a cluster network is written; write 23, and 64 for IPv6")
+	}
+}
+
+// staticAddresses: nmstate refuses an address that is none, and so does GetNodeZeroIP of the installer
+// (pkg/asset/agent/manifests/nmstateconfig.go).
+func (f *File) staticAddresses(p plans) {
+	for _, h := range p.hosts() {
+		for _, i := range h.links() {
+			for _, family := range []string{"ipv4", "ipv6"} {
+				if v, ok := i.get(family, "enabled").v.(bool); ok && !v {
+					continue
+				}
+				for _, a := range i.get(family, "address").items() {
+					if n := a.get("ip"); n.there() {
+						if _, ok := n.addr(); !ok {
+							add(&f.Unsupported, n, n.path, "%q is no address; write one as 192.168.10.20", n.text())
+						}
+					}
+				}
+			}
+		}
 	}
 }
 
