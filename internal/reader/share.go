@@ -73,6 +73,10 @@ func mix(a, b uint64) uint64 {
 	return high ^ low
 }
 
+// mostAlike is how many different parts of one hash are kept to compare with. By chance there are
+// hardly two; an archive can be made to have a million, which would be compared each with each.
+const mostAlike = 4
+
 // once returns an equal map or list that was there before, else v.
 func (s *sharer) once(v any, hash uint64, ok bool) any {
 	if !ok {
@@ -83,7 +87,9 @@ func (s *sharer) once(v any, hash uint64, ok bool) any {
 			return have
 		}
 	}
-	s.known[hash] = append(s.known[hash], v)
+	if len(s.known[hash]) < mostAlike {
+		s.known[hash] = append(s.known[hash], v)
+	}
 	return v
 }
 

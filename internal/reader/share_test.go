@@ -59,3 +59,23 @@ func TestShareForeign(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// TestShareOneHash: lists that were made to have one hash are not compared each with each.
+func TestShareOneHash(t *testing.T) {
+	s := newSharer()
+	second := uint64(0xbf58476d1ce4e5b9) // what makes mix nothing
+	for i := range int64(100) {
+		list := []any{i, int64(second)}
+		if kept, _, ok := s.part(list); !ok || !cmp.Equal(kept, any(list)) {
+			t.Fatalf("%v became %v", list, kept)
+		}
+	}
+	for hash, have := range s.known {
+		if len(have) > mostAlike {
+			t.Errorf("%d parts of the hash %x", len(have), hash)
+		}
+	}
+	if len(s.known) != 1 {
+		t.Errorf("%d hashes; this test wants one", len(s.known))
+	}
+}
