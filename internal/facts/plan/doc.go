@@ -106,7 +106,7 @@ func missing(detail, file string) *evidence.Unavailable {
 // document is one file.
 type document struct {
 	object evidence.Object
-	at     map[string]any // path -> "line:column"
+	at     map[string]any // path -> evidence.Place
 	// from is set where the document is not a file, but made of the objects of
 	// cluster-manifests: path -> {file, field}.
 	from map[string]any
@@ -207,10 +207,8 @@ func (d *document) locator(path string) evidence.Locator {
 		loc, least = d.origin(path)
 	}
 	for p := path; len(p) >= len(least); { // what is not written stands where its parent does
-		if at, ok := d.at[p].(string); ok {
-			line, column, _ := strings.Cut(at, ":")
-			loc.Line, _ = strconv.Atoi(line)
-			loc.Column, _ = strconv.Atoi(column)
+		if line, column, ok := evidence.LineColumn(d.at[p]); ok {
+			loc.Line, loc.Column = line, column
 			return loc
 		}
 		i := strings.LastIndexAny(p, ".[")

@@ -148,11 +148,8 @@ func placeOf(objects []evidence.Object, kind, file string) func(path string) (st
 		}
 		at, _ := o.Content["at"].(map[string]any)
 		return func(path string) (string, int, int) {
-			text, _ := at[path].(string)
-			line, column, _ := strings.Cut(text, ":")
-			l, _ := strconv.Atoi(line)
-			c, _ := strconv.Atoi(column)
-			return file, l, c
+			line, column, _ := evidence.LineColumn(at[path])
+			return file, line, column
 		}
 	}
 	return func(string) (string, int, int) { return file, 0, 0 }

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"encoding/json"
+	"reflect"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -109,13 +110,13 @@ func TestAgentManifests(t *testing.T) {
 		}
 	}
 	at, from := agent["at"].(map[string]any), agent["from"].(map[string]any)
-	if at["hosts[1].interfaces[0].macAddress"] != "10:30" {
+	if at["hosts[1].interfaces[0].macAddress"] != evidence.Place(10, 30) {
 		t.Errorf("the MAC address is at %v", at["hosts[1].interfaces[0].macAddress"])
 	}
 	if f, _ := from["hosts[1].interfaces"].(map[string]any); f["file"] != "dir/cluster-manifests/nmstateconfig.yaml" || f["field"] != "documents[1].spec.interfaces" {
 		t.Errorf("the interfaces are from %v", f)
 	}
-	if at := install["at"].(map[string]any); at["networking.machineNetwork[0].cidr"] != "11:13" {
+	if at := install["at"].(map[string]any); at["networking.machineNetwork[0].cidr"] != evidence.Place(11, 13) {
 		t.Errorf("the machine network is at %v", at["networking.machineNetwork[0].cidr"])
 	}
 }
@@ -158,4 +159,25 @@ func FuzzManifestTree(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestFormsOfSecrets: of what is hidden in an object its kind stays, and whether it is base64.
+func TestFormsOfSecrets(t *testing.T) {
+	all := objectsOf(t, map[string]string{
+		"cluster-manifests/infraenv.yaml":    "kind: InfraEnv\nmetadata: {annotations: {a: {planted: 1}}}\nspec:\n  sshAuthorizedKey: [planted-1]\n  ignitionConfigOverride: planted-2\n",
+		"cluster-manifests/pull-secret.yaml": "kind: Secret\nstringData: {a: [planted-3]}\ndata: {good: cGxhbnRlZA==, text: planted-4, number: 7, none: null, list: [x]}\n",
+	})
+	env, secret := all["infraenv.yaml"].Content, all["pull-secret.yaml"].Content
+	for path, want := range map[string]any{"metadata.annotations.a": map[string]any{}, "spec.sshAuthorizedKey": []any{}, "spec.ignitionConfigOverride": hidden} {
+		if got := dig(env["config"], path); !reflect.DeepEqual(got, want) {
+			t.Errorf("%s is %v, want %v", path, got, want)
+		}
+	}
+	notes, _ := secret["form"].(map[string]any)
+	if want := []any{"data.text", "data.number", "data.list"}; !reflect.DeepEqual(notes["data"], want) {
+		t.Errorf("not base64: %v, want %v", notes["data"], want)
+	}
+	if at := env["at"].(map[string]any); at["spec.sshAuthorizedKey"] != evidence.Place(4, 21) {
+		t.Errorf("the key is at %v", at["spec.sshAuthorizedKey"])
+	}
 }

@@ -109,7 +109,7 @@ func manifestFile(name string, raw []byte, c contents) evidence.Object {
 		}
 		at := "documents[" + strconv.Itoa(len(documents)) + "]"
 		t.at[at] = position(doc.Content[0])
-		if where, ok := plain.at["metadata.name"].(string); ok {
+		if where, ok := plain.at["metadata.name"].(int64); ok {
 			t.at[at] = where
 		}
 		m, _ := v.(map[string]any)

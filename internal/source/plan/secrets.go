@@ -33,7 +33,7 @@ func (t *tree) secret(key, path string, n *yaml.Node) (any, bool) {
 	scalar := n.Kind == yaml.ScalarNode
 	if t.manifest {
 		if inner, is := t.manifestSecret(path, n); is {
-			return hidden, true
+			return formOf(n), true
 		} else if inner != "" {
 			path = inner
 		}
@@ -58,16 +58,20 @@ func (t *tree) secret(key, path string, n *yaml.Node) (any, bool) {
 	default:
 		return nil, false
 	}
-	switch { // what it is stays: the installer takes no list as a password
+	return formOf(n), true
+}
+
+// formOf is what a hidden value is: the installer takes no list as a password.
+func formOf(n *yaml.Node) any {
+	switch {
 	case n.Kind == yaml.MappingNode:
-		return map[string]any{}, true
-	case !scalar:
-		return []any{}, true
+		return map[string]any{}
+	case n.Kind != yaml.ScalarNode:
+		return []any{}
+	case n.Value == "" || n.Tag == "!!null":
+		return ""
 	}
-	if n.Value == "" || n.Tag == "!!null" {
-		return "", true
-	}
-	return hidden, true
+	return hidden
 }
 
 // manifestSecret is secret for the objects of cluster-manifests. What install-config has under
@@ -86,11 +90,23 @@ func (t *tree) manifestSecret(path string, n *yaml.Node) (as string, is bool) {
 	case path == "metadata.annotations."+overridesKey:
 		t.readOverrides(n.Value)
 		return "", true
-	case strings.HasPrefix(lower, "stringdata."), strings.HasPrefix(lower, "data."), strings.HasPrefix(lower, "metadata.annotations."),
+	case strings.HasPrefix(lower, "data."):
+		if !isBase64(n) {
+			bad, _ := t.notes["data"].([]any)
+			t.notes["data"] = append(bad, path)
+		}
+		return "", true
+	case strings.HasPrefix(lower, "stringdata."), strings.HasPrefix(lower, "metadata.annotations."),
 		lower == "spec.sshauthorizedkey", lower == "spec.ignitionconfigoverride":
 		return "", true
 	}
 	return "", false
+}
+
+// isBase64 reports whether a value of a Secret's data can be decoded.
+func isBase64(n *yaml.Node) bool {
+	_, err := base64.StdEncoding.DecodeString(n.Value)
+	return n.Tag == "!!null" || n.Kind == yaml.ScalarNode && n.Tag == "!!str" && err == nil
 }
 
 // readOverrides reads the settings of install-config that an annotation holds as JSON.

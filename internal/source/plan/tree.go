@@ -20,7 +20,7 @@ const (
 // tree turns the nodes of a YAML document into values and keeps where each stands.
 type tree struct {
 	file  string
-	at    map[string]any // path of a value -> "line:column"
+	at    map[string]any // path of a value -> evidence.Place
 	twice []any          // keys that a mapping has more than once: {path, at, first}
 	notes map[string]any // what is said of secrets, see secrets.go
 	wrong error
@@ -60,7 +60,7 @@ func (t *tree) value(n *yaml.Node, path string, depth int) any {
 		return nil
 	}
 	if n.Line > 0 && path != "" {
-		t.at[path] = strconv.Itoa(n.Line) + ":" + strconv.Itoa(n.Column)
+		t.at[path] = position(n)
 	}
 	switch n.Kind {
 	case yaml.DocumentNode:
@@ -121,7 +121,7 @@ func (t *tree) mapping(n *yaml.Node, path string, depth int) any {
 	return m
 }
 
-func position(n *yaml.Node) string { return strconv.Itoa(n.Line) + ":" + strconv.Itoa(n.Column) }
+func position(n *yaml.Node) int64 { return evidence.Place(n.Line, n.Column) }
 
 // booleans are the words that the installer's decoder, which is one of YAML 1.1, takes for true
 // or false besides these two (sigs.k8s.io/yaml: goyaml.v2/resolve.go).
