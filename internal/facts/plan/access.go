@@ -23,6 +23,7 @@ type Access struct {
 	BundleEnded problems `cel:"bundleEnded"` // authorities of the trust bundle that have expired, or will within a day
 	Mirrors     problems `cel:"mirrors"`     // mirror settings that are refused
 	SelfMirror  problems `cel:"selfMirror"`  // sources that are their own mirror
+	Unmirrored  problems `cel:"unmirrored"`  // repositories of the release that have no mirror, though another one of them has
 }
 
 var accessFact = facts.Define("plan-access", fault.Cluster, "SSH key, pull secret, trust bundle and mirrors in the plan; their values are not kept", needs, readAccess)
@@ -38,7 +39,7 @@ func readAccess(ctx context.Context, w *facts.World, _ fault.Subject) (Access, e
 	f.bundle(w, p, form)
 	mirrors := f.mirrors(p)
 	f.pulls(p, form, mirrors)
-	facts.NoProblems(&f.SSHKey, &f.NoSSHKey, &f.PullSecret, &f.Registries, &f.Bundle, &f.BundleEnded, &f.Mirrors, &f.SelfMirror)
+	facts.NoProblems(&f.SSHKey, &f.NoSSHKey, &f.PullSecret, &f.Registries, &f.Bundle, &f.BundleEnded, &f.Mirrors, &f.SelfMirror, &f.Unmirrored)
 	return f, nil
 }
 
@@ -90,6 +91,7 @@ func (f *Access) mirrors(p plans) []string {
 		add(&f.Mirrors, old, old.path, "imageContentSources and imageDigestSources cannot both be set; join them in imageDigestSources")
 	}
 	var registries []string
+	f.unmirrored(slices.Concat(old.items(), now.items()))
 	for _, group := range slices.Concat(old.items(), now.items()) {
 		source := group.get("source")
 		switch policy := group.get("sourcePolicy"); {
@@ -105,12 +107,34 @@ func (f *Access) mirrors(p plans) []string {
 			if m.text() == source.text() && m.text() != "" {
 				add(&f.SelfMirror, m, m.text(), "%s is named as its own mirror; write the repository of the mirror", m.text())
 			}
-			if r, _, _ := strings.Cut(m.text(), "/"); r != "" && !slices.Contains(registries, r) {
+			if r, _, _ := strings.Cut(m.text(), "/"); r != "" && !strings.Contains(m.text(), "://") && !slices.Contains(registries, r) {
 				registries = append(registries, r)
 			}
 		}
 	}
 	return registries
+}
+
+// releaseRepositories are those that a release of OpenShift comes from: the first one has the
+// release image, and all images that it names are in the second one
+// (openshift/oc: pkg/cli/admin/release/mirror.go prints both).
+var releaseRepositories = []string{"quay.io/openshift-release-dev/ocp-release", "quay.io/openshift-release-dev/ocp-v4.0-art-dev"}
+
+func (f *Access) unmirrored(groups []node) {
+	mirrored := func(repository string) (node, bool) {
+		for _, g := range groups {
+			if s := g.get("source"); s.text() != "" && (s.text() == repository || strings.HasPrefix(repository, s.text()+"/")) {
+				return s, true
+			}
+		}
+		return node{}, false
+	}
+	for i, other := range []int{1, 0} {
+		with, has := mirrored(releaseRepositories[other])
+		if _, also := mirrored(releaseRepositories[i]); has && !also {
+			add(&f.Unmirrored, with, releaseRepositories[i], "the release has images in %s, too, and no mirror is named for it: hosts pull those from quay.io; add it as a source", releaseRepositories[i])
+		}
+	}
 }
 
 func (f *Access) repository(n node) {
@@ -291,6 +315,14 @@ func (f *Proxy) through(p plans, noProxy node) {
 	}
 	if n := p.agent.get("rendezvousIP"); n.text() != "" {
 		check(n, "the rendezvous host", n.text())
+	}
+	c := p.install
+	for _, group := range slices.Concat(c.get("imageContentSources").items(), c.get("imageDigestSources").items()) {
+		for _, m := range group.get("mirrors").items() {
+			if host := hostOf(m.text()); !strings.HasPrefix(m.text(), "quay.io/") {
+				check(m, "the mirror", host)
+			}
+		}
 	}
 	metal := p.install.get("platform", "baremetal")
 	if n := metal.get("provisioningNetworkCIDR"); n.text() != "" && metal.get("provisioningNetwork").text() != "Disabled" {

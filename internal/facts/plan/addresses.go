@@ -21,6 +21,9 @@ type Addresses struct {
 	Incomplete  problems `cel:"incomplete"`  // bonds, VLANs and bridges over interfaces that the document does not have
 	NotMapped   problems `cel:"notMapped"`   // interfaces of networkConfig that no MAC address is given for
 	NoInterface problems `cel:"noInterface"` // interfaces with a MAC address that networkConfig does not have
+	Refused     problems `cel:"refused"`     // parts of networkConfig that nmstate refuses
+	Unusable    problems `cel:"unusable"`    // static addresses that a host cannot have
+	Disabled    problems `cel:"disabled"`    // interfaces whose addresses are switched off
 	MTU         problems `cel:"mtu"`         // hosts whose interface of the node address has a smaller MTU than another host's
 }
 
@@ -102,6 +105,8 @@ func readAddresses(ctx context.Context, w *facts.World, _ fault.Subject) (Addres
 			}
 			seen[a.addr] = h.title()
 		}
+		f.refused(h)
+		f.disabled(h)
 		f.routes(h)
 		f.links(h, p.release)
 	}
@@ -110,8 +115,9 @@ func readAddresses(ctx context.Context, w *facts.World, _ fault.Subject) (Addres
 	} else if err := facts.Miss(missing("the machine networks are in install-config.yaml", "install-config.yaml"), &f.Outside); err != nil {
 		return f, err
 	}
+	f.unusable(p, list)
 	f.mtus(list)
-	facts.NoProblems(&f.Twice, &f.Outside, &f.Gateway, &f.NoRoute, &f.Routes, &f.NoDNS, &f.Incomplete, &f.NotMapped, &f.NoInterface, &f.MTU)
+	facts.NoProblems(&f.Twice, &f.Outside, &f.Gateway, &f.NoRoute, &f.Routes, &f.NoDNS, &f.Incomplete, &f.NotMapped, &f.NoInterface, &f.Refused, &f.Unusable, &f.Disabled, &f.MTU)
 	return f, nil
 }
 
@@ -202,6 +208,11 @@ func (f *Addresses) links(h host, release string) {
 			}
 		}
 		needs(i.get("vlan", "base-iface"), of)
+	}
+	for _, r := range h.routes() {
+		if n := r.get("next-hop-interface"); len(names) > 0 {
+			needs(n, "the route to "+r.get("destination").text())
+		}
 	}
 	if !h.agent || !h.config.there() {
 		return

@@ -80,7 +80,7 @@ func (f *Agent) rendezvous(p plans) {
 func (f *Agent) sources(p plans) {
 	list := p.agent.get("additionalNTPSources")
 	for _, n := range list.items() {
-		if _, err := netip.ParseAddr(n.text()); err != nil && !subdomain.MatchString(strings.TrimSuffix(n.text(), ".")) {
+		if _, err := netip.ParseAddr(n.text()); looksLikeAddress(n.text()) || err != nil && !subdomain.MatchString(strings.TrimSuffix(n.text(), ".")) {
 			add(&f.Invalid, n, n.text(), "%q is neither an address nor a name, which has no capital letters", n.text())
 		}
 	}

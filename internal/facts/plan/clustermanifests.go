@@ -11,69 +11,6 @@ import (
 	"github.com/rollcall-project/rollcall/internal/suggest"
 )
 
-// manifestKeys are the fields of the files of cluster-manifests that the installer reads
-// strictly (openshift/assisted-service:api/v1beta1/infraenv_types.go,
-// api/hiveextension/v1beta1/agentclusterinstall_types.go; openshift/hive:apis/hive/v1, until 2026).
-// NMStateConfig is not read strictly.
-var manifestKeys = map[string]*keys{
-	"agent-cluster-install.yaml": parseKeys(`
-: apiVersion! kind! metadata{} spec status{}
-metadata: name namespace labels{} annotations{}
-spec: imageSetRef{} clusterDeploymentRef{} clusterMetadata{} manifestsConfigMapRef{} manifestsConfigMapRefs+ networking sshPublicKey ntpSources[] provisionRequirements controlPlane compute arbiter apiVIP apiVIPs[] ingressVIP ingressVIPs[] holdInstallation? ignitionEndpoint{} diskEncryption{} proxy platformType external mastersSchedulable? mirrorRegistryRef{} loadBalancer
-spec.networking: machineNetwork clusterNetwork serviceNetwork[] networkType userManagedNetworking?
-spec.networking.machineNetwork.*: cidr
-spec.networking.clusterNetwork.*: cidr hostPrefix#
-spec.provisionRequirements: controlPlaneAgents# workerAgents# arbiterAgents#
-spec.controlPlane: name hyperthreading
-spec.arbiter: name hyperthreading
-spec.compute.*: name hyperthreading
-spec.proxy: httpProxy httpsProxy noProxy
-spec.external: platformName cloudControllerManager
-spec.loadBalancer: type
-spec.imageSetRef: name
-spec.clusterDeploymentRef: name
-`),
-	"cluster-deployment.yaml": parseKeys(`
-: apiVersion! kind! metadata{} spec status{}
-metadata: name namespace labels{} annotations{}
-spec: clusterName baseDomain platform{} pullSecretRef{} preserveOnDelete? controlPlaneConfig{} ingress+ certificateBundles+ manageDNS? clusterMetadata{} installed? provisioning{} clusterInstallRef{} clusterPoolRef{} powerState hibernateAfter installAttemptsLimit# boundServiceAccountSigningKeySecretRef{} discardLocalSshKey? machineManagement{}
-spec.clusterInstallRef: group version kind name
-spec.pullSecretRef: name
-spec.platform: agentBareMetal{}
-spec.platform.agentBareMetal: agentSelector
-spec.platform.agentBareMetal.agentSelector: matchLabels{} matchExpressions+
-spec.controlPlaneConfig: servingCertificates{} apiURLOverride apiServerIPOverride
-`),
-	"cluster-image-set.yaml": parseKeys(`
-: apiVersion! kind! metadata{} spec status{}
-metadata: name namespace labels{} annotations{}
-spec: releaseImage
-`),
-	"infraenv.yaml": parseKeys(`
-: apiVersion! kind! metadata{} spec status{}
-metadata: name namespace labels{} annotations{}
-spec: proxy additionalNTPSources[] ntpSources[] sshAuthorizedKey pullSecretRef{} agentLabels{} nmStateConfigLabelSelector{} clusterRef ignitionConfigOverride cpuArchitecture ipxeScriptType kernelArguments additionalTrustBundle osImageVersion mirrorRegistryRef{} imageType agentApproval{} networkDiscoveryDelaySeconds#
-spec.proxy: httpProxy httpsProxy noProxy
-spec.clusterRef: name namespace
-spec.kernelArguments.*: operation value
-spec.pullSecretRef: name
-spec.nmStateConfigLabelSelector: matchLabels{} matchExpressions+
-`),
-	"pull-secret.yaml": parseKeys(`
-: apiVersion! kind! metadata{} data{} stringData{} type immutable?
-metadata: name namespace labels{} annotations{}
-`),
-}
-
-// nmStateKeys are those of nmstateconfig.yaml, of which other fields are ignored.
-var nmStateKeys = parseKeys(`
-: documents
-documents.*: apiVersion! kind! metadata{} spec
-documents.*.metadata: name! namespace! labels{} annotations{}
-documents.*.spec: interfaces config+
-documents.*.spec.interfaces.*: name! macAddress!
-`)
-
 // clusterManifests: pkg/asset/agent/manifests, 4.12 to 4.22. With an install-config.yaml the
 // installer regenerates the objects; it reads those that are there all the same.
 func (f *File) clusterManifests(p plans) {
@@ -196,6 +133,12 @@ func pairs(m map[string]any) []string {
 func (f *File) secret(n node) {
 	if !n.there() {
 		return
+	}
+	form, _ := n.doc.object.Content["form"].(map[string]any)
+	bad, _ := form["data"].([]any)
+	for _, path := range bad {
+		v := node{n.doc, fmt.Sprint(path), nil}
+		add(&f.Unsupported, v, v.path, "the installer cannot read it: it has to be base64")
 	}
 	if v := n.get("stringData", ".dockerconfigjson"); v.text() == "" {
 		add(&f.Missing, node{n.doc, "stringData", nil}, "stringData..dockerconfigjson", "the pull secret has to be in stringData, under .dockerconfigjson; the installer does not read data")

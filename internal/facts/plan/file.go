@@ -38,10 +38,10 @@ func readFile(ctx context.Context, w *facts.World, _ fault.Subject) (File, error
 		f.removed(p)
 		f.capabilities(p)
 		f.featureGates(p)
+		f.features(p)
 	}
 	f.vcenters(p)
 	f.clusterManifests(p)
-	f.staticAddresses(p)
 	if p.agent.there() {
 		f.agent(p.agent)
 	}
@@ -92,8 +92,7 @@ func (f *File) required(p plans) {
 	c := p.install
 	for _, path := range [][]string{{"apiVersion"}, {"baseDomain"}, {"metadata", "name"}, {"platform"}, {"pullSecret"}} {
 		n := c.get(path...)
-		m, _ := n.v.(map[string]any)
-		if n.text() == "" && !(path[0] == "platform" && len(m) > 0) {
+		if n.text() == "" && !(path[0] == "platform" && hasPlatform(n)) {
 			add(&f.Missing, n, n.path, "%s has to be set", n.path)
 		}
 	}
@@ -117,6 +116,11 @@ func (f *File) required(p plans) {
 	}
 }
 
+func hasPlatform(n node) bool {
+	m, _ := n.v.(map[string]any)
+	return slices.ContainsFunc(sorted(m), func(name string) bool { return m[name] != nil })
+}
+
 // hostPrefixes: validateClusterNetwork. There is no default where a network is written, and
 // network types of others may do without.
 func (f *File) hostPrefixes(c node) {
@@ -132,27 +136,6 @@ func (f *File) hostPrefixes(c node) {
 			continue
 		}
 		add(&f.Missing, prefix, prefix.path, "hostPrefix has to be set where a cluster network is written; write 23, and 64 for IPv6")
-	}
-}
-
-// staticAddresses: nmstate refuses an address that is none, and so does GetNodeZeroIP of the installer
-// (pkg/asset/agent/manifests/nmstateconfig.go).
-func (f *File) staticAddresses(p plans) {
-	for _, h := range p.hosts() {
-		for _, i := range h.links() {
-			for _, family := range []string{"ipv4", "ipv6"} {
-				if v, ok := i.get(family, "enabled").v.(bool); ok && !v {
-					continue
-				}
-				for _, a := range i.get(family, "address").items() {
-					if n := a.get("ip"); n.there() {
-						if _, ok := n.addr(); !ok {
-							add(&f.Unsupported, n, n.path, "%q is no address; write one as 192.168.10.20", n.text())
-						}
-					}
-				}
-			}
-		}
 	}
 }
 
@@ -224,6 +207,9 @@ func (f *File) values(p plans) {
 	metal := c.get("platform", "baremetal")
 	f.oneOf(metal.get("provisioningNetwork"), "Managed", "Unmanaged", "Disabled")
 	f.oneOf(metal.get("loadBalancer", "type"), "OpenShiftManagedDefault", "UserManaged")
+	if n := metal.get("loadBalancer"); n.there() && n.get("type").text() == "" {
+		add(&f.Missing, n.get("type"), n.path+".type", "a load balancer needs its type; write UserManaged, or remove loadBalancer")
+	}
 	for _, h := range metal.get("hosts").items() {
 		f.oneOf(h.get("bootMode"), "UEFI", "UEFISecureBoot", "legacy")
 		f.oneOf(h.get("role"), "master", "worker", "arbiter")

@@ -146,6 +146,23 @@ var drivers = map[string]bool{
 	"redfish-virtualmedia": false, "idrac-virtualmedia": false, "ilo4-virtualmedia": false, "ilo5-virtualmedia": false, "ibmc": true, "redfish-uefihttp": false,
 }
 
+// lastDriver is the last minor release with a driver (openshift/baremetal-operator:
+// pkg/hardwareutils/bmc, the names that each file registers, branches release-4.12 to release-4.23).
+var lastDriver = map[string]int{"ibmc": 15, "idrac": 15, "ilo4": 20, "ilo4-virtualmedia": 20, "ilo5": 20, "irmc": 21}
+
+// driverOfRelease: a driver that the release does not have. Which one is installed may not be known.
+func (f *Hosts) driverOfRelease(p plans, n node, driver string) {
+	minor, known := minorOf(p.release)
+	last, leaves := lastDriver[driver]
+	switch {
+	case !known: // most plans are for a release that has it
+	case leaves && minor > last:
+		add(&f.BMCScheme, n, driver, "4.%d has no driver for %s://, 4.%d was the last one; write redfish-virtualmedia://ADDRESS/redfish/v1/Systems/1 or redfish", minor, driver, last)
+	case driver == "redfish-uefihttp" && minor < 18:
+		add(&f.BMCScheme, n, driver, "4.%d has no driver for %s://, 4.18 is the first one; write redfish-virtualmedia", minor, driver)
+	}
+}
+
 func schemeOf(address string) (scheme, rest string) {
 	scheme, rest, ok := strings.Cut(address, "://")
 	if !ok {
@@ -176,6 +193,10 @@ func (f *Hosts) bmcs(p plans, list []host) {
 		case disabled && needsNetwork:
 			add(&f.BMCNetwork, n, scheme, "%s:// boots over the provisioning network, which is Disabled; write a scheme with virtualmedia, or provisioningNetwork: Managed", scheme)
 		}
+		if host := hostOf(n.text()); looksLikeAddress(host) {
+			add(&f.BMCScheme, n, host, "%q is no address; correct it", host)
+		}
+		f.driverOfRelease(p, n, driverOf(scheme))
 		if strings.Contains(n.text(), "/redfish/v1/Managers/") {
 			add(&f.BMCScheme, n, "path of a Manager", "the path leads to the BMC itself; write the one of the server: /redfish/v1/Systems/...")
 		}

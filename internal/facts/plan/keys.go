@@ -2,8 +2,10 @@ package plan
 
 import (
 	"maps"
+	"math"
 	"slices"
 	"strings"
+	"time"
 )
 
 // keys is the tree of fields that the installer knows. A nil tree is open: what is below is
@@ -21,18 +23,24 @@ type form string
 const (
 	word      form = "a text"
 	onlyWord  form = "a text, and no number" // in a block that the decoder fills on its own (metav1.TypeMeta)
-	number    form = "a number without quotes"
+	moment    form = "a time such as 2026-01-02T15:04:05Z"
+	lasting   form = "a duration such as 8h"
+	number    form = "a whole number without quotes"
 	yesNo     form = "true or false without quotes"
 	listForm  form = "a list"
 	blockForm form = "a block of fields"
 )
 
 // forms are the signs behind the name of a field.
-var forms = map[string]form{"?": yesNo, "#": number, "[]": listForm, "{}": blockForm, "!": onlyWord}
+var forms = map[string]form{"?": yesNo, "#": number, "[]": listForm, "{}": blockForm, "!": onlyWord, "@": moment, "~": lasting}
+
+// textBlock is the sign of a block with fields of any name, all of them words.
+const textBlock = "{text}"
 
 // parseKeys reads lines "a.b: c d e+", which give the fields of a block. Behind a field, "+"
 // leaves it open, "?" is for true or false, "#" for a number, "[]" for a list of words and "{}"
-// for a block with any fields; "*" is each element of a list.
+// for a block with any fields, "{text}" for one of words; "*" is each element of a list. Behind
+// a path, "+" says that the block has other fields, too.
 func parseKeys(text string) *keys {
 	root := &keys{fields: map[string]*keys{}}
 	for line := range strings.Lines(text) {
@@ -41,6 +49,7 @@ func parseKeys(text string) *keys {
 			continue
 		}
 		at := root
+		path, open := strings.CutSuffix(path, "+")
 		for part := range strings.SplitSeq(path, ".") {
 			if part == "" {
 				continue
@@ -53,7 +62,7 @@ func parseKeys(text string) *keys {
 			}
 			at = at.fields[part]
 		}
-		at.form = blockForm
+		at.form, at.open = blockForm, open
 		for name := range strings.FieldsSeq(names) {
 			at.field(name)
 		}
@@ -67,6 +76,10 @@ func (k *keys) field(name string) {
 		return
 	}
 	f := &keys{fields: map[string]*keys{}, form: word}
+	if bare, is := strings.CutSuffix(name, textBlock); is {
+		name, f.form, f.open = bare, blockForm, true
+		f.fields["*"] = &keys{form: word}
+	}
 	for sign, of := range forms {
 		if bare, is := strings.CutSuffix(name, sign); is {
 			name, f.form, f.open = bare, of, true
@@ -92,6 +105,8 @@ func (k *keys) wrong(n node, report func(n node, want form)) {
 		for _, name := range sorted(v) {
 			if below, ok := k.below(name); ok {
 				below.wrong(n.get(name), report)
+			} else if k.fields["*"] != nil {
+				k.fields["*"].wrong(n.get(name), report)
 			}
 		}
 	case []any:
@@ -115,19 +130,41 @@ func (k *keys) wrong(n node, report func(n node, want form)) {
 
 func (f form) takes(v any) bool {
 	_, isBool := v.(bool)
-	_, isText := v.(string)
+	text, isText := v.(string)
 	switch f {
 	case yesNo:
 		return isBool
 	case number:
+		f, isFloat := v.(float64)
 		_, isInt := v.(int64)
-		return isInt
+		return isInt || isFloat && f == math.Trunc(f)
 	case word:
 		return true
 	case onlyWord:
 		return isText
+	case moment:
+		_, err := time.Parse(time.RFC3339, text)
+		return isText && err == nil
+	case lasting:
+		_, err := time.ParseDuration(text)
+		return isText && err == nil
 	}
 	return false
+}
+
+// onlyWords is the tree where no number is taken for a text: the decoder does not know the types
+// while it reads YAML.
+func (k *keys) onlyWords() *keys {
+	if k == nil {
+		return nil
+	}
+	if k.form == word {
+		k.form = onlyWord
+	}
+	for _, below := range k.fields {
+		below.onlyWords()
+	}
+	return k
 }
 
 // below is what is known of a field, in any letters.
@@ -169,37 +206,50 @@ func (k *keys) unknown(n node, report func(n node, siblings []string)) {
 
 func sorted(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) }
 
+// poolKeys are the fields of a pool of machines (openshift/installer: pkg/types/machinepools.go).
+func poolKeys(path string) string {
+	return strings.ReplaceAll(`
+PATH: name replicas# platform hyperthreading architecture diskSetup+ fencing management{}
+PATH.platform+: baremetal{}
+PATH.fencing+: credentials
+PATH.fencing.credentials.*+: hostName username password address certificateVerification
+`, "PATH", path)
+}
+
 // installKeys are the fields of install-config of all releases until 4.21, with the deprecated
 // ones (openshift/installer: pkg/types/installconfig.go, machinepools.go,
 // baremetal/platform.go, conversion/installconfig.go).
-var installKeys = parseKeys(`
-: apiVersion! kind! metadata{} additionalTrustBundle additionalTrustBundlePolicy sshKey baseDomain networking controlPlane arbiter compute platform pullSecret proxy imageContentSources imageDigestSources publish operatorPublishingStrategy{} fips? cpuPartitioningMode credentialsMode bootstrapInPlace capabilities featureSet featureGates[] osImageStream
-metadata: name namespace labels{} annotations{}
-networking: networkType machineNetwork clusterNetwork serviceNetwork[] clusterNetworkMTU# ovnKubernetesConfig{} machineCIDR type serviceCIDR clusterNetworks+
+var installKeys = objectKeys("metadata", `
+: apiVersion! kind! additionalTrustBundle additionalTrustBundlePolicy sshKey baseDomain networking controlPlane arbiter compute platform pullSecret proxy imageContentSources imageDigestSources publish operatorPublishingStrategy fips? cpuPartitioningMode credentialsMode bootstrapInPlace capabilities featureSet featureGates[] osImageStream
+networking: networkType machineNetwork clusterNetwork serviceNetwork[] clusterNetworkMTU# ovnKubernetesConfig machineCIDR type serviceCIDR clusterNetworks
 networking.machineNetwork.*: cidr
 networking.clusterNetwork.*: cidr hostPrefix# hostSubnetLength#
-controlPlane: name replicas# platform{} hyperthreading architecture diskSetup+ fencing{} management{}
-arbiter: name replicas# platform{} hyperthreading architecture diskSetup+ fencing{} management{}
-compute.*: name replicas# platform{} hyperthreading architecture diskSetup+ fencing{} management{}
+networking.clusterNetworks.*: cidr hostPrefix# hostSubnetLength#
+networking.ovnKubernetesConfig+: ipv4
+networking.ovnKubernetesConfig.ipv4+: internalJoinSubnet
+`+poolKeys("controlPlane")+poolKeys("arbiter")+poolKeys("compute.*")+`
 proxy: httpProxy httpsProxy noProxy
 imageContentSources.*: source mirrors[]
 imageDigestSources.*: source mirrors[] sourcePolicy
 bootstrapInPlace: installationDisk
 capabilities: baselineCapabilitySet additionalEnabledCapabilities[]
+operatorPublishingStrategy: ingress apiserver
 platform: alibabacloud+ aws+ azure+ baremetal external+ gcp+ ibmcloud+ libvirt+ none{} nutanix+ openstack+ ovirt+ powervc+ powervs+ vsphere+ kubevirt+
-platform.baremetal: libvirtURI clusterProvisioningIP provisioningHostIP bootstrapProvisioningIP bootstrapHostIP externalBridge externalMACAddress provisioningNetwork provisioningBridge provisioningMACAddress provisioningNetworkInterface provisioningNetworkCIDR provisioningDHCPExternal? provisioningDHCPRange hosts defaultMachinePlatform+ apiVIP apiVIPs[] ingressVIP ingressVIPs[] dnsVIP bootstrapOSImage clusterOSImage bootstrapExternalStaticIP bootstrapExternalStaticGateway bootstrapExternalStaticDNS loadBalancer additionalNTPServers[] bmcVerifyCA dnsRecordsType
+platform.baremetal: libvirtURI clusterProvisioningIP provisioningHostIP bootstrapProvisioningIP bootstrapHostIP externalBridge externalMACAddress provisioningNetwork provisioningBridge provisioningMACAddress provisioningNetworkInterface provisioningNetworkCIDR provisioningDHCPExternal? provisioningDHCPRange hosts defaultMachinePlatform{} apiVIP apiVIPs[] ingressVIP ingressVIPs[] dnsVIP bootstrapOSImage clusterOSImage bootstrapExternalStaticIP bootstrapExternalStaticGateway bootstrapExternalStaticDNS loadBalancer additionalNTPServers[] bmcVerifyCA dnsRecordsType
 platform.baremetal.loadBalancer: type
-platform.baremetal.hosts.*: name bmc role bootMACAddress hardwareProfile rootDeviceHints bootMode networkConfig+
+platform.baremetal.hosts.*: name bmc role bootMACAddress hardwareProfile bootMode networkConfig{}
 platform.baremetal.hosts.*.bmc: username password address disableCertificateVerification?
-platform.baremetal.hosts.*.rootDeviceHints: deviceName hctl model vendor serialNumber minSizeGigabytes# wwn wwnWithExtension wwnVendorExtension rotational?
-`)
+`+strings.ReplaceAll(hintKeys, "PATH", "platform.baremetal.hosts.*.rootDeviceHints"))
 
 // agentKeys are those of agent-config (pkg/types/agent/agent_config_type.go).
-var agentKeys = parseKeys(`
-: apiVersion! kind! metadata{} additionalNTPSources[] rendezvousIP bootArtifactsBaseURL hosts minimalISO?
-metadata: name namespace labels{} annotations{}
-hosts.*: hostname role rootDeviceHints interfaces networkConfig+ bmc
+var agentKeys = objectKeys("metadata", `
+: apiVersion! kind! additionalNTPSources[] rendezvousIP bootArtifactsBaseURL hosts minimalISO?
+hosts.*: hostname role interfaces networkConfig+ bmc
 hosts.*.interfaces.*: name macAddress
 hosts.*.bmc: username password address disableCertificateVerification?
-hosts.*.rootDeviceHints: deviceName hctl model vendor serialNumber minSizeGigabytes# wwn wwnWithExtension wwnVendorExtension rotational?
-`)
+`+strings.ReplaceAll(hintKeys, "PATH", "hosts.*.rootDeviceHints"))
+
+// hintKeys are the fields of root device hints (pkg/types/baremetal/platform.go).
+const hintKeys = `
+PATH: deviceName hctl model vendor serialNumber minSizeGigabytes# wwn wwnWithExtension wwnVendorExtension rotational?
+`

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/netip"
+	"slices"
 
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/fault"
@@ -18,6 +19,7 @@ type Networks struct {
 	Small    problems `cel:"small"`    // cluster networks with room for fewer hosts than there will be
 	Pods     problems `cel:"pods"`     // cluster networks with room for fewer pods on a host than the kubelet allows
 	Families problems `cel:"families"` // address families that do not fit
+	Captured problems `cel:"captured"` // addresses outside the cluster that are in its cluster or service networks
 }
 
 var networkFact = facts.Define("plan-networks", fault.Cluster, "machine, cluster and service networks of the plan", needs, readNetworks)
@@ -78,8 +80,44 @@ func (p plans) networks(invalid *problems) []network {
 	default:
 		byDefault("serviceNetwork", "172.30.0.0/16", 0)
 	}
-	if n := p.install.get("platform", "baremetal", "provisioningNetworkCIDR"); n.text() != "" {
+	for _, n := range p.unread() {
+		if _, ok := n.prefix(); !ok && invalid != nil {
+			add(invalid, n, n.text(), "%q is no network; remove it: another field says it already", n.text())
+		}
+	}
+	metal := p.install.get("platform", "baremetal")
+	switch n := metal.get("provisioningNetworkCIDR"); {
+	case n.there() && n.text() == "":
 		take("provisioning", n, 0)
+	case !p.provisions():
+	case n.text() != "":
+		take("provisioning", n, 0)
+	default: // pkg/types/baremetal/defaults/platform.go
+		list = append(list, network{n, "provisioning", netip.MustParsePrefix("172.22.0.0/24"), 0})
+	}
+	return list
+}
+
+// provisions reports whether the plan is for an installation with a provisioning network.
+func (p plans) provisions() bool {
+	metal := p.install.get("platform", "baremetal")
+	return metal.there() && !p.agentBased() && metal.get("provisioningNetwork").text() != "Disabled"
+}
+
+// unread are networks under old names, which the installer decodes and then does not use
+// (pkg/types/conversion/installconfig.go convertNetworking).
+func (p plans) unread() []node {
+	var list []node
+	c := p.install.get("networking")
+	for _, names := range [][2]string{{"machineNetwork", "machineCIDR"}, {"serviceNetwork", "serviceCIDR"}} {
+		if n := c.get(names[1]); n.there() && len(c.get(names[0]).items()) > 0 {
+			list = append(list, n)
+		}
+	}
+	for _, n := range c.get("clusterNetworks").items() {
+		if cidr := n.get("cidr"); cidr.there() && c.get("clusterNetwork").there() {
+			list = append(list, cidr)
+		}
 	}
 	return list
 }
@@ -119,7 +157,8 @@ func readNetworks(ctx context.Context, w *facts.World, _ fault.Subject) (Network
 	f.join(p, list)
 	f.capacity(p, list)
 	f.families(p, list)
-	facts.NoProblems(&f.Invalid, &f.Overlap, &f.Internal, &f.Bridges, &f.Small, &f.Pods, &f.Families)
+	f.captured(p, list)
+	facts.NoProblems(&f.Invalid, &f.Overlap, &f.Internal, &f.Bridges, &f.Small, &f.Pods, &f.Families, &f.Captured)
 	return f, nil
 }
 
@@ -173,7 +212,7 @@ func (f *Networks) internal(p plans, list []network) {
 // address of the join network.
 func (f *Networks) join(p plans, list []network) {
 	n := p.install.get("networking", "ovnKubernetesConfig", "ipv4", "internalJoinSubnet")
-	if n.text() == "" {
+	if !n.there() {
 		return
 	}
 	prefix, ok := n.prefix()
@@ -283,6 +322,22 @@ func (f *Networks) families(p plans, list []network) {
 			add(&f.Families, n, kind, "%s and serviceNetwork are not of the same address families; write both in both, or one", kind)
 		case both && h.sixFirst && (primary == "none" || primary == "external" || primary == "nutanix"):
 			add(&f.Families, n, kind, "IPv4 has to be first in %s on platform %s", kind, primary)
+		}
+	}
+}
+
+// captured: on a host that has joined, routes lead the cluster and service networks into
+// OVN-Kubernetes (ovn-org/ovn-kubernetes: go-controller/pkg/node newManagementPortIPFamilyConfig,
+// configureSvcRouteViaInterface). What else has an address in them cannot be reached any more.
+func (f *Networks) captured(p plans, list []network) {
+	for _, u := range p.uses() {
+		if u.host || slices.ContainsFunc(list, func(n network) bool { return n.kind == "machineNetwork" && n.prefix.Contains(u.addr) }) {
+			continue
+		}
+		for _, n := range list {
+			if (n.kind == "clusterNetwork" || n.kind == "serviceNetwork") && n.prefix.Contains(u.addr) {
+				add(&f.Captured, u.node, u.addr.String(), "%s is %s, and in %s %s, which leads to pods and services: hosts cannot reach it; choose another network", u.addr, u.what, n.kind, n.prefix)
+			}
 		}
 	}
 }

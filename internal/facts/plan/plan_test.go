@@ -70,6 +70,30 @@ func TestUnknownKeys(t *testing.T) {
 	}
 }
 
+// TestMoreForms: times, durations, blocks of texts, and blocks that have other fields, too.
+func TestMoreForms(t *testing.T) {
+	known := parseKeys(": t@ d~ m{text} n# o\no+: p?\n")
+	for _, c := range []struct {
+		value map[string]any
+		want  []string
+	}{
+		{map[string]any{"t": "2026-01-02T15:04:05Z", "d": "8h", "m": map[string]any{"a.b/c": "x", "d": int64(1)}, "n": 7.0, "o": map[string]any{"p": true, "q": []any{}}}, nil},
+		{map[string]any{"t": "2026-01-02", "d": int64(8), "m": map[string]any{"a.b/c": []any{}}, "n": 7.5, "o": map[string]any{"p": "x"}}, []string{"d", "m.a.b/c", "n", "o.p", "t"}},
+	} {
+		var got, unknown []string
+		root := node{&document{}, "", c.value}
+		known.wrong(root, func(n node, _ form) { got = append(got, n.path) })
+		known.unknown(root, func(n node, _ []string) { unknown = append(unknown, n.path) })
+		slices.Sort(got)
+		if !slices.Equal(got, c.want) || unknown != nil {
+			t.Errorf("%v: %v, want %v; unknown %v", c.value, got, c.want, unknown)
+		}
+	}
+	if k := parseKeys(": a b#\n").onlyWords(); k.fields["a"].form != onlyWord || k.fields["b"].form != number {
+		t.Errorf("%+v", k)
+	}
+}
+
 func TestWrongForm(t *testing.T) {
 	known := parseKeys(": a! b c# d? e[] f{} g+\nh.*: i#\n")
 	for _, c := range []struct {

@@ -2,9 +2,11 @@ package plan
 
 import (
 	"context"
+	"maps"
 	"net"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/rollcall-project/rollcall/internal/facts"
@@ -35,8 +37,10 @@ func readProvisioning(ctx context.Context, w *facts.World, _ fault.Subject) (Pro
 	}
 	f.images(metal)
 	f.external(metal)
-	if metal.get("provisioningNetwork").text() != "Disabled" {
+	if p.provisions() {
 		f.network(p, metal)
+	} else {
+		f.disabled(p, metal)
 	}
 	facts.NoProblems(&f.Network, &f.Images)
 	return f, nil
@@ -66,8 +70,15 @@ func (f *Provisioning) network(p plans, metal node) {
 			}
 		}
 	}
-	inside(metal.first("clusterProvisioningIP", "provisioningHostIP"), "clusterProvisioningIP")
-	inside(metal.first("bootstrapProvisioningIP", "bootstrapHostIP"), "bootstrapProvisioningIP")
+	services := provisioningIPs(metal)
+	for _, key := range sortedNodes(services) {
+		n := services[key]
+		inside(n, key)
+	}
+	cluster, bootstrap := services["clusterProvisioningIP"], services["bootstrapProvisioningIP"]
+	if cluster.text() != "" && cluster.text() == bootstrap.text() {
+		add(&f.Network, bootstrap, bootstrap.text(), "%s is the clusterProvisioningIP, too; write two", bootstrap.text())
+	}
 	if ok && prefix.Addr().Is6() && prefix.Bits() < 64 {
 		add(&f.Network, cidr, cidr.text(), "%s is larger than /64", prefix)
 	}
@@ -84,11 +95,45 @@ func (f *Provisioning) network(p plans, metal node) {
 	case ends[0].to.Less(ends[0].from):
 		add(&f.Network, r, r.text(), "the range ends before it begins")
 	default:
-		for _, key := range []string{"clusterProvisioningIP", "bootstrapProvisioningIP"} {
-			n := metal.get(key)
-			if a, valid := n.addr(); valid && ends[0].from.Compare(a) <= 0 && a.Compare(ends[0].to) <= 0 {
+		for _, key := range sortedNodes(services) {
+			n := services[key]
+			a, valid := n.addr()
+			if n.text() == "" && ok { // the second and the third address (pkg/types/baremetal/defaults/platform.go)
+				a, valid = prefix.Masked().Addr().Next().Next(), true
+				if key == "clusterProvisioningIP" {
+					a = a.Next()
+				}
+			}
+			if valid && ends[0].from.Compare(a) <= 0 && a.Compare(ends[0].to) <= 0 {
 				add(&f.Network, r, r.text(), "the range contains %s, the %s; leave it out", a, key)
 			}
+		}
+	}
+}
+
+func sortedNodes(m map[string]node) []string { return slices.Sorted(maps.Keys(m)) }
+
+// provisioningIPs are the addresses of the services, under their new names.
+func provisioningIPs(metal node) map[string]node {
+	return map[string]node{
+		"clusterProvisioningIP":   metal.first("clusterProvisioningIP", "provisioningHostIP"),
+		"bootstrapProvisioningIP": metal.first("bootstrapProvisioningIP", "bootstrapHostIP"),
+	}
+}
+
+// disabled: without a provisioning network the services are in a machine network.
+func (f *Provisioning) disabled(p plans, metal node) {
+	machine := machineNetworks(p)
+	services := provisioningIPs(metal)
+	for _, key := range sortedNodes(services) {
+		n := services[key]
+		addr, ok := n.addr()
+		switch {
+		case n.text() == "":
+		case !ok:
+			add(&f.Network, n, n.text(), "%s %q is no address", key, n.text())
+		case len(machine) > 0 && !slices.ContainsFunc(machine, func(m network) bool { return m.prefix.Contains(addr) }):
+			add(&f.Network, n, n.text(), "the provisioning network is Disabled, and %s %s is in none of the machine networks (%s); write a free address of them", key, addr, prefixes(machine))
 		}
 	}
 }
@@ -114,6 +159,11 @@ func (f *Provisioning) external(metal node) {
 			add(&f.Network, n, n.text(), "%q is no MAC address", n.text())
 		case mac[0]&1 == 1:
 			add(&f.Network, n, n.text(), "%s is a multicast address; write one whose first byte is even", n.text())
+		}
+	}
+	for _, n := range metal.get("additionalNTPServers").items() {
+		if _, err := netip.ParseAddr(n.text()); looksLikeAddress(n.text()) || err != nil && !subdomain.MatchString(strings.TrimSuffix(n.text(), ".")) {
+			add(&f.Network, n, n.text(), "the time server %q is neither an address nor a name", n.text())
 		}
 	}
 	if n := metal.get("libvirtURI"); n.text() != "" {

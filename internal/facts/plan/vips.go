@@ -99,6 +99,9 @@ func (f *VIPs) present(p plans, platform node, name string, api, ingress []node)
 		other []node
 	}{{api, "apiVIPs", ingress}, {ingress, "ingressVIPs", api}} {
 		n := platform.get(v.field)
+		if old := platform.get(strings.TrimSuffix(v.field, "s")); old.text() != "" && !slices.ContainsFunc(v.list, func(n node) bool { return n.text() == old.text() }) {
+			add(&f.Invalid, old, old.text(), "it is another address than in %s; remove it", v.field)
+		}
 		if len(v.list) > 2 {
 			add(&f.Invalid, n, v.field, "there are %d addresses; one is possible, or one of IPv4 and one of IPv6", len(v.list))
 		}
@@ -173,6 +176,7 @@ type use struct {
 	node
 	addr netip.Addr
 	what string
+	host bool // it is a host's own
 }
 
 // uses are the addresses that are not free for a VIP or a host.
@@ -180,12 +184,12 @@ func (p plans) uses() []use {
 	var list []use
 	take := func(n node, what string) {
 		if a, ok := n.addr(); ok {
-			list = append(list, use{n, a, what})
+			list = append(list, use{node: n, addr: a, what: what})
 		}
 	}
 	for _, h := range p.hosts() {
 		for _, a := range h.addresses() {
-			list = append(list, use{a.node, a.addr, "an address of " + h.title()})
+			list = append(list, use{node: a.node, addr: a.addr, what: "an address of " + h.title(), host: true})
 		}
 		for _, r := range h.routes() {
 			take(r.get("next-hop-address"), "a gateway")
@@ -195,7 +199,7 @@ func (p plans) uses() []use {
 		}
 		if n := h.bmc.get("address"); n.text() != "" {
 			if a, err := netip.ParseAddr(strings.Trim(hostOnly(n.text()), "[]")); err == nil {
-				list = append(list, use{n, a.Unmap(), "the BMC of " + h.title()})
+				list = append(list, use{node: n, addr: a.Unmap(), what: "the BMC of " + h.title()})
 			}
 		}
 	}
