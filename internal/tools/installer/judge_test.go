@@ -68,6 +68,14 @@ func (p plan) agentBased() bool {
 	return false
 }
 
+// part reports whether a plan has hosts and no cluster: the installer needs both, and preflight
+// checks a file alone, too.
+func (p plan) part() bool {
+	_, install := p["install-config.yaml"]
+	_, objects := p["cluster-manifests/agent-cluster-install.yaml"]
+	return !install && !objects
+}
+
 // installerSays is why openshift-install refuses a plan; "" where it accepts it.
 func installerSays(p plan) (refusal string, err error) {
 	dir, err := os.MkdirTemp("", "plan")
