@@ -106,6 +106,16 @@ type Trouble struct {
 	Endless bool
 	// Redirect sends everybody to the same path of this server, https://HOST:PORT.
 	Redirect string
+	// Deep answers with JSON that is nested far deeper than any resource.
+	Deep bool
+	// Same answers 200 with one object to everything, as some web servers do.
+	Same bool
+	// GoneAfter closes each connection without an answer from this request on, counted since
+	// the start; 0 never does.
+	GoneAfter int
+	// Echo refuses every login, and repeats what was sent in the text and the header of the
+	// answer.
+	Echo bool
 }
 
 // Request is one call that reached a controller.

@@ -33,6 +33,15 @@ func (t Trouble) spoil(w http.ResponseWriter, r *http.Request) bool {
 	case t.HTML:
 		w.Header().Set("Content-Type", "text/html")
 		w.Write([]byte("<!DOCTYPE html><html><title>Sign in</title></html>")) //nolint:errcheck // who asked has gone
+	case t.Deep:
+		w.Header().Set("Content-Type", "application/json")
+		w.Write([]byte(`{"a":` + strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000) + "}")) //nolint:errcheck // who asked has gone
+	case t.Same:
+		answer(w, http.StatusOK, fields{"status": "ok"})
+	case t.Echo && r.Header.Get("Authorization") != "":
+		sent := r.Header.Get("Authorization")
+		w.Header().Set("WWW-Authenticate", `Basic realm="`+sent+`"`)
+		fail(w, http.StatusUnauthorized, "NoValidSession", "There is no valid session for "+sent)
 	case t.Redirect != "":
 		http.Redirect(w, r, t.Redirect+r.URL.Path, http.StatusTemporaryRedirect)
 	case t.Endless:

@@ -27,8 +27,11 @@ func (b *BMC) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}()
 
 	b.mu.Lock()
-	trouble := b.trouble
+	trouble, gone := b.trouble, b.trouble.GoneAfter > 0 && len(b.requests) >= b.trouble.GoneAfter
 	b.mu.Unlock()
+	if gone {
+		panic(http.ErrAbortHandler) // the server closes the connection
+	}
 	if trouble.Delay > 0 {
 		select {
 		case <-time.After(trouble.Delay):

@@ -37,6 +37,7 @@ func main() {
 var troubles = map[string]bmc.Trouble{
 	"none": {}, "locked": {Locked: true}, "unavailable": {Unavailable: true}, "forbidden": {Forbidden: true}, "hang": {Hang: true},
 	"half": {Half: true}, "html": {HTML: true}, "endless": {Endless: true}, "redirect": {Redirect: "https://192.0.2.1"}, "slow": {Delay: 300 * time.Millisecond},
+	"deep": {Deep: true}, "same": {Same: true}, "echo": {Echo: true}, "gone": {GoneAfter: 6},
 }
 
 type options struct {
@@ -51,7 +52,7 @@ func run(args []string) error {
 	f.StringVar(&o.tree, "tree", "", "directory of the captured tree: it holds redfish/v1/index.json")
 	f.StringVar(&o.out, "out", "", "directory for bmcs.txt, ca.pem and credentials.yaml")
 	f.IntVar(&o.count, "count", 1, "number of BMCs")
-	f.StringVar(&o.trouble, "trouble", "none", "what they do wrong: none, locked, unavailable, forbidden, hang, half, html, endless, redirect, slow")
+	f.StringVar(&o.trouble, "trouble", "none", "what they do wrong: none, locked, unavailable, forbidden, hang, half, html, endless, redirect, slow, deep, same, echo, gone")
 	f.IntVar(&o.locks, "max-failures", 3, "refused logins in a row that lock an account")
 	f.BoolVar(&o.own, "self-signed", false, "certificates that sign themselves")
 	f.BoolVar(&o.name, "wrong-name", false, "certificates for another name")
