@@ -19,5 +19,6 @@ type MachineRow struct {
 	Property string   `json:"property"`
 	Values   []string `json:"values"`            // for each of the hosts; "" where it is not known
 	Differs  bool     `json:"differs"`           // two known values are not the same
+	Own      bool     `json:"own,omitempty"`     // each machine has its own: they are not compared
 	Matters  string   `json:"matters,omitempty"` // why a difference can matter; none where it hardly does
 }

@@ -28,16 +28,31 @@ func readNICs(ctx context.Context, w *facts.World, _ fault.Subject) (NICs, error
 		return f, err
 	}
 	check(&f.Missing, list, shown(host.missingMAC, bmc.PartNICs))
-	check(&f.Down, list, shown(func(h host) result {
-		for _, want := range h.MACs {
-			if n := h.nic(want); n != nil && n.Link == bmc.LinkDown && !h.off() {
-				return wrong("its network card %s (%s) has no link", n.ID, n.MAC)
-			}
-		}
-		return fine
-	}, bmc.PartNICs))
+	check(&f.Down, list, shown(host.noLink, bmc.PartNICs))
 	facts.NoProblems(&f.Missing, &f.Down)
 	return f, nil
+}
+
+// noLink: some BMCs show no links, and of a machine that is off a link shows nothing.
+func (h host) noLink() result {
+	hidden := ""
+	for _, want := range h.MACs {
+		n := h.nic(want)
+		switch {
+		case n == nil:
+		case n.Link == bmc.LinkDown && !h.off():
+			return wrong("its network card %s (%s) has no link", n.ID, n.MAC)
+		case n.Link != bmc.LinkUp:
+			hidden = n.ID
+		}
+	}
+	switch {
+	case hidden != "" && h.off():
+		return result{unknown: "it is off, and so are its links"}
+	case hidden != "":
+		return result{unknown: "its BMC does not show the link of its network card " + hidden}
+	}
+	return fine
 }
 
 func (h host) nic(mac string) *bmc.NIC {
@@ -49,8 +64,8 @@ func (h host) nic(mac string) *bmc.NIC {
 	return nil
 }
 
-// missingMAC: where a BMC shows no MAC address at all, or a card without one, the missing one
-// can be there.
+// missingMAC: where a BMC shows no MAC address at all, or a card without one, or lists no cards
+// besides the interfaces of the system, the missing one can be there.
 func (h host) missingMAC() result {
 	for _, want := range h.MACs {
 		mac := bmc.MAC(want)
@@ -62,13 +77,16 @@ func (h host) missingMAC() result {
 			switch {
 			case n.Internal:
 			case n.MAC == "":
-				return result{unknown: "its BMC shows the network card " + n.ID + " without its MAC address"}
+				return result{unknown: "no card that its BMC shows has " + mac + ", and it shows " + n.ID + " without its MAC address"}
 			default:
 				have = append(have, n.MAC)
 			}
 		}
-		if len(have) == 0 {
+		switch {
+		case len(have) == 0:
 			return result{unknown: "its BMC shows no MAC address"}
+		case h.lacks(bmc.PartCards):
+			return result{unknown: "its BMC shows " + some(have) + " and not " + mac + ", and it lists no network cards: the address can be on one that it does not show"}
 		}
 		return wrong("no network card of it has %s; its BMC shows %s", mac, some(have)).as(mac)
 	}
@@ -220,10 +238,17 @@ func (h host) smallDisks() result {
 }
 
 func (h host) failingDisk() result {
+	hidden := ""
 	for _, d := range h.Disks {
-		if d.Failing || d.Health == "Critical" {
+		switch {
+		case d.Failing || d.Health == "Critical":
 			return wrong("the disk %s (%s, serial number %s) fails or is about to: health %s, FailurePredicted %t", d.ID, d.Model, d.Serial, d.Health, d.Failing)
+		case d.Health == "" && !d.Volume:
+			hidden = d.ID
 		}
+	}
+	if hidden != "" {
+		return result{unknown: "its BMC does not show the health of the disk " + hidden}
 	}
 	return fine
 }
@@ -232,10 +257,19 @@ func (h host) slowDisks() result {
 	if !h.master() {
 		return fine
 	}
+	hidden := ""
 	for _, d := range h.Disks {
-		if d.Media != "HDD" {
+		switch {
+		case d.Volume: // the cache of a RAID controller can be as fast as an SSD
+			return fine
+		case d.Media == "":
+			hidden = d.ID
+		case d.Media != "HDD":
 			return fine
 		}
+	}
+	if hidden != "" {
+		return result{unknown: "its BMC does not show whether the disk " + hidden + " is rotational"}
 	}
 	return wrong("all %d disks are rotational (HDD): etcd needs the latency of an SSD", len(h.Disks))
 }

@@ -135,7 +135,7 @@ func shown(test func(host) result, parts ...string) func(host) result {
 }
 
 var partWords = map[string]string{
-	bmc.PartNICs: "its network cards", bmc.PartDisks: "its disks", bmc.PartMedia: "its virtual drives", bmc.PartSecureBoot: "Secure Boot",
+	bmc.PartNICs: "its network cards", bmc.PartCards: "the list of its cards", bmc.PartDisks: "its disks", bmc.PartMedia: "its virtual drives", bmc.PartSecureBoot: "Secure Boot",
 	bmc.PartBIOS: "its BIOS settings", bmc.PartManager: "itself", bmc.PartProcessors: "its processors", bmc.PartAccount: "the rights of the account",
 }
 

@@ -39,6 +39,7 @@ func readMasters(ctx context.Context, w *facts.World, _ fault.Subject) (Masters,
 			p.compare(to, list)
 		}
 	}
+	unseen(&f.Mode, list)
 	for _, h := range list {
 		if h.System != nil || len(list) < 2 {
 			continue
@@ -52,6 +53,18 @@ func readMasters(ctx context.Context, w *facts.World, _ fault.Subject) (Masters,
 	}
 	facts.NoProblems(&f.Mode, &f.Differs)
 	return f, nil
+}
+
+// unseen makes a difference of boot modes unknown where one of them is not shown.
+func unseen(to *facts.Problems, list []host) {
+	for _, h := range list {
+		if h.System == nil || len(list) < 2 || len(to.Value()) > 0 {
+			continue
+		}
+		if mode, _ := h.mode(); mode == "" {
+			to.Miss(&evidence.Unavailable{Need: needs[0], Why: evidence.Unreachable, Detail: h.Host + ": its BMC does not show its boot mode"})
+		}
+	}
 }
 
 // masters are the hosts of the control plane, or all where nothing tells which those are.
@@ -136,6 +149,8 @@ var properties = []property{
 		return strings.NewReplacer("0s", "", "h0m0s", "h").Replace(off.Round(step).String()) + " " + where
 	}, ""}, // judged against ours, by a check of its own
 	{"health", func(h host) string { return h.System.Health }, ""}, // the same
+	{"boot override", overrideWords, ""},                           // the same
+	{"virtual media", mediaWords, ""},                              // the same
 }
 
 func join(parts ...string) string { return strings.TrimSpace(strings.Join(parts, " ")) }
@@ -165,7 +180,7 @@ func counted(words []string) string {
 func (h host) cards() int {
 	n := 0
 	for _, nic := range h.NICs {
-		if !nic.Internal {
+		if !nic.Internal && nic.MAC != "" { // cards without an address are read of some hosts only
 			n++
 		}
 	}
@@ -262,5 +277,6 @@ func Compare(ctx context.Context, w *facts.World) (*diagnosis.Machines, error) {
 			m.Rows = append(m.Rows, row)
 		}
 	}
+	m.Rows = append(m.Rows, ownRows(list)...)
 	return m, nil
 }

@@ -35,20 +35,8 @@ func readSystem(ctx context.Context, w *facts.World, _ fault.Subject) (System, e
 	check(&f.BootMode, list, shown(host.bootModeDiffers, bmc.PartBIOS))
 	check(&f.SecureBoot, list, shown(host.noSecureBoot, bmc.PartSecureBoot))
 	check(&f.NoMedia, list, shown(host.noMedia, bmc.PartMedia))
-	check(&f.MediaLeft, list, shown(func(h host) result {
-		for _, s := range h.Media {
-			if s.Inserted {
-				return wrong("the virtual drive %s holds the image %q: the machine can boot it again", s.ID, s.Image)
-			}
-		}
-		return fine
-	}, bmc.PartMedia))
-	check(&f.Override, list, shown(func(h host) result {
-		if s := h.System; s.OverrideEnabled == "Continuous" && s.OverrideTarget != "" && s.OverrideTarget != "None" && s.OverrideTarget != "Hdd" {
-			return wrong("it boots from %s at each start (BootSourceOverrideEnabled is Continuous): it never boots its disk", s.OverrideTarget)
-		}
-		return fine
-	}))
+	check(&f.MediaLeft, list, shown(host.mediaLeft, bmc.PartMedia))
+	check(&f.Override, list, shown(host.overridden))
 	check(&f.Driver, list, shown(host.wrongDriver, bmc.PartManager))
 	check(&f.Architecture, list, shown(func(h host) result {
 		switch have := h.System.Architecture; {
@@ -73,6 +61,35 @@ func readSystem(ctx context.Context, w *facts.World, _ fault.Subject) (System, e
 	check(&f.Changed, list, shown(host.lost, bmc.PartDisks))
 	facts.NoProblems(&f.BootMode, &f.SecureBoot, &f.NoMedia, &f.MediaLeft, &f.Override, &f.Driver, &f.Architecture, &f.Small, &f.Unhealthy, &f.Changed)
 	return f, nil
+}
+
+// mediaLeft: a drive that does not show whether it is empty can hold an image.
+func (h host) mediaLeft() result {
+	hidden := ""
+	for _, s := range h.Media {
+		switch {
+		case s.Inserted:
+			return wrong("the virtual drive %s holds the image %q: the machine can boot it again", s.ID, s.Image)
+		case s.Hidden:
+			hidden = s.ID
+		}
+	}
+	if hidden != "" {
+		return result{unknown: "its BMC does not show whether the virtual drive " + hidden + " is empty"}
+	}
+	return fine
+}
+
+func (h host) overridden() result {
+	switch s := h.System; {
+	case s.OverrideEnabled == "":
+		return result{unknown: "its BMC does not show its boot override"}
+	case s.OverrideEnabled == "Continuous" && s.OverrideTarget == "":
+		return result{unknown: "its BMC does not show from what its boot override boots"}
+	case s.OverrideEnabled == "Continuous" && s.OverrideTarget != "None" && s.OverrideTarget != "Hdd":
+		return wrong("it boots from %s at each start (BootSourceOverrideEnabled is Continuous): it never boots its disk", s.OverrideTarget)
+	}
+	return fine
 }
 
 // wantsSecureBoot: the word of install-config and BareMetalHost (metal3-io/baremetal-operator:
@@ -116,6 +133,8 @@ func (h host) noSecureBoot() result {
 		return wrong("the plan has UEFISecureBoot, and its BMC has no Secure Boot to switch on")
 	case h.System.SecureBootMode == "SetupMode":
 		return wrong("the plan has UEFISecureBoot, and Secure Boot is in SetupMode: it has no keys")
+	case h.System.SecureBootMode == "":
+		return result{unknown: "its BMC does not show whether Secure Boot has keys (SecureBootMode)"}
 	}
 	return fine
 }
@@ -152,15 +171,27 @@ func (h host) wrongDriver() result {
 	maker := h.System.Manufacturer
 	dell := strings.HasPrefix(strings.ToLower(maker), "dell")
 	switch {
-	case maker == "":
-		return fine
+	case maker == "" && (strings.HasPrefix(h.Driver, "idrac-") || h.Driver == "redfish-virtualmedia"):
+		return result{unknown: "its BMC does not show who made it: whether " + h.Driver + " is for it depends on that"}
 	case strings.HasPrefix(h.Driver, "idrac-") && !dell:
 		return wrong("%s is for BMCs of Dell, and this machine is of %s", h.Driver, maker).as(h.Driver + " for " + h.Host)
-	case h.Driver == "redfish-virtualmedia" && dell && h.Manager != nil:
-		major, _, _ := strings.Cut(h.Manager.Firmware, ".")
-		if v, err := strconv.Atoi(major); err == nil && v < 6 {
-			return wrong("redfish-virtualmedia needs iDRAC firmware 6, and this BMC has %s; write idrac-virtualmedia", h.Manager.Firmware).as(h.Driver + " for " + h.Host)
-		}
+	case h.Driver == "redfish-virtualmedia" && dell:
+		return h.mediaOfDell()
+	}
+	return fine
+}
+
+func (h host) mediaOfDell() result {
+	firmware := ""
+	if h.Manager != nil {
+		firmware = h.Manager.Firmware
+	}
+	major, _, _ := strings.Cut(firmware, ".")
+	switch v, err := strconv.Atoi(major); {
+	case err != nil:
+		return result{unknown: "its BMC does not show its firmware: redfish-virtualmedia needs iDRAC firmware 6"}
+	case v < 6:
+		return wrong("redfish-virtualmedia needs iDRAC firmware 6, and this BMC has %s; write idrac-virtualmedia", firmware).as(h.Driver + " for " + h.Host)
 	}
 	return fine
 }
@@ -197,21 +228,35 @@ func (h host) lost() result {
 	if i == nil {
 		return fine
 	}
-	if have := h.System.MemoryGiB; have > 0 && i.MemoryGiB > 0 && have < i.MemoryGiB-1 {
+	have := h.System.MemoryGiB
+	if have > 0 && i.MemoryGiB > 0 && have < i.MemoryGiB-1 {
 		return wrong("it has %d GiB of memory, and had %d when it was inspected", have, i.MemoryGiB)
 	}
+	r := h.lostDisk()
+	if r == fine && have == 0 && i.MemoryGiB > 0 {
+		return result{unknown: "its BMC does not show how much memory it has"}
+	}
+	return r
+}
+
+func (h host) lostDisk() result {
 	have := map[string]bool{}
 	for _, d := range h.Disks {
 		have[strings.ToUpper(d.Serial)] = true
 	}
 	var gone []string
-	for _, serial := range i.Serials {
+	for _, serial := range h.Inspected.Serials {
 		if !have[strings.ToUpper(serial)] {
 			gone = append(gone, serial)
 		}
 	}
-	if len(gone) == 0 || len(gone) == len(i.Serials) || h.off() {
+	switch {
+	case len(gone) == 0:
 		return fine
+	case h.off():
+		return result{unknown: "it is off, and its BMC does not list all its disks"}
+	case len(gone) == len(h.Inspected.Serials):
+		return result{unknown: "its BMC shows none of the serial numbers that its inspection found: it can write them in another way"}
 	}
 	return wrong("the disk with serial number %s is no longer shown; it was there when the host was inspected", gone[0])
 }

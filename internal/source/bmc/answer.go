@@ -65,6 +65,7 @@ const (
 // The parts of a machine that are read one by one.
 const (
 	PartNICs       = "nics"
+	PartCards      = "networkCards" // the list of cards below the chassis
 	PartDisks      = "disks"
 	PartMedia      = "media"
 	PartSecureBoot = "secureBoot"
@@ -221,7 +222,8 @@ type Slot struct {
 	CD       bool   `json:"cd,omitempty"`
 	Untyped  bool   `json:"untyped,omitempty"` // without MediaTypes: what it takes is not shown
 	Inserted bool   `json:"inserted,omitempty"`
-	Image    string `json:"image,omitempty"` // last part of its path
+	Hidden   bool   `json:"hidden,omitempty"` // neither Inserted nor an image is shown: whether it is empty is not known
+	Image    string `json:"image,omitempty"`  // last part of its path
 }
 
 // Question is what was asked, as a person can ask it again.

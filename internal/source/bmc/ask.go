@@ -33,6 +33,9 @@ func (k *asker) ask(ctx context.Context, t Target) Answer {
 		a.Failure, a.Status, a.Error = p.failure, p.status, wire.Clip(p.detail)
 	}
 	a.Millis = k.opts.Clock().Sub(begun).Milliseconds()
+	if credential, have := k.opts.Credentials.For(t); have {
+		return credential.hide(a)
+	}
 	return a
 }
 

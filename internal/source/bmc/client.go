@@ -195,7 +195,7 @@ func (c *client) once(ctx context.Context, path string) (body map[string]any, ne
 	case len(raw) > maxBody || c.bytes > maxBytes:
 		return nil, "", &problem{failure: TooLarge, status: resp.StatusCode, detail: fmt.Sprintf("more than %d MiB", maxBody>>20)}
 	case err != nil && ctx.Err() != nil:
-		return nil, "", &problem{failure: Timeout, status: resp.StatusCode, detail: "the answer did not end in " + c.answerTime.String()}
+		return nil, "", &problem{failure: Timeout, status: resp.StatusCode, detail: "the answer did not end in " + waited(c.clock().Sub(c.lastSent))}
 	case err != nil:
 		return nil, "", &problem{failure: Damaged, status: resp.StatusCode, detail: "the answer breaks off"}
 	}
@@ -231,10 +231,14 @@ func localPath(path string) (*url.URL, error) {
 	return u, nil
 }
 
+// waited is how long an answer was waited for: the time of one answer, or what was left of
+// the time of the whole BMC.
+func waited(took time.Duration) string { return max(took, 0).Round(100 * time.Millisecond).String() }
+
 func (c *client) notAnswered(err error) *problem {
 	switch wire.Classify(err, probe.StageTLS) {
 	case probe.ErrTimeout:
-		return &problem{failure: Timeout, detail: "no answer in " + c.answerTime.String()}
+		return &problem{failure: Timeout, detail: "no answer in " + waited(c.lastTook)}
 	case probe.ErrClosed:
 		return &problem{failure: Closed, detail: "the connection was closed before the answer"}
 	case probe.ErrHTTP:

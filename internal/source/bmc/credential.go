@@ -1,11 +1,14 @@
 package bmc
 
 import (
+	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
 	"os"
 	"runtime"
+	"strings"
 
 	"github.com/rollcall-project/rollcall/internal/source/yamlin"
 )
@@ -39,6 +42,35 @@ func (c Credential) LogValue() slog.Value { return slog.StringValue(c.String()) 
 
 // MarshalText hides it.
 func (c Credential) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
+
+// leastHidden is the length from which a password is looked for in answers: a shorter one can
+// be a part of a word.
+const leastHidden = 6
+
+// hide removes the password from an answer, in which a BMC can repeat what was sent to it.
+func (c Credential) hide(a Answer) Answer {
+	raw, err := json.Marshal(a)
+	if err != nil || len(c.pass) < leastHidden {
+		return a
+	}
+	clean := string(raw)
+	for _, secret := range []string{base64.StdEncoding.EncodeToString([]byte(c.user + ":" + c.pass)), c.pass} {
+		quoted, err := json.Marshal(secret)
+		if err != nil {
+			return a
+		}
+		clean = strings.ReplaceAll(clean, string(quoted[1:len(quoted)-1]), "(hidden)")
+	}
+	if clean == string(raw) {
+		return a
+	}
+	var hidden Answer
+	if err := json.Unmarshal([]byte(clean), &hidden); err != nil { // the password is a part of the form itself
+		return Answer{Target: a.Target, Vantage: a.Vantage, At: a.At, Failure: NotAService, Error: "it repeats the password"}
+	}
+	hidden.Target = a.Target // of the plan, and not of the BMC
+	return hidden
+}
 
 // Credentials are what may be sent to whom: the first of the file, the plan and the
 // environment that has one.

@@ -2,6 +2,7 @@ package bmc
 
 import (
 	"context"
+	"slices"
 	"strings"
 )
 
@@ -86,15 +87,18 @@ func (a *Answer) nic(mac string) *NIC {
 // maxChassis bounds the chassis of one system: blades and GPU trays count as such.
 const maxChassis = 8
 
-// adapters reads the ports of the network cards below the chassis of a system.
+// adapters reads the ports of the network cards below the chassis of a system. Without any
+// list of cards it is noted: the interfaces that the system lists need not be all.
 func (c *client) adapters(ctx context.Context, a *Answer, system node) *problem {
 	chassis := system.links("Links", "Chassis")
 	if len(chassis) == 0 {
+		a.note(PartCards, absent("the system names no chassis"))
 		return absent("the system names no chassis")
 	}
 	if len(chassis) > maxChassis {
 		return &problem{failure: TooLarge, detail: "the system has more chassis than are read"}
 	}
+	found := false
 	for _, path := range chassis {
 		n, p := c.node(ctx, path)
 		if p != nil {
@@ -108,60 +112,115 @@ func (c *client) adapters(ctx context.Context, a *Answer, system node) *problem 
 		if p != nil {
 			return p
 		}
+		found = found || len(list) > 0
 		for _, adapter := range list {
 			if p := c.ports(ctx, a, adapter); p != nil && p.failure != Absent {
 				return p
 			}
 		}
 	}
+	if !found {
+		a.note(PartCards, absent("no chassis of the system lists network cards"))
+	}
 	return nil
 }
 
 // ports reads the ports of one card, by their newer name or by the older one (NetworkPorts,
-// deprecated since Redfish 2020.4).
+// deprecated since Redfish 2020.4). A card of which no MAC address is shown is kept without
+// one: the address that somebody looks for can be on it.
 func (c *client) ports(ctx context.Context, a *Answer, adapter node) *problem {
-	firmware := ""
-	if list := adapter.list("Controllers"); len(list) > 0 {
-		m, _ := list[0].(map[string]any)
-		firmware = node(m).text("FirmwarePackageVersion")
+	list, p := c.portsOf(ctx, adapter)
+	if p != nil && p.failure != Absent {
+		return p
 	}
+	named := false
+	for _, n := range list {
+		named = a.port(adapter, n) || named
+	}
+	if named {
+		return nil
+	}
+	functions, p := c.functionsOf(ctx, adapter)
+	if p != nil && p.failure != Absent {
+		return p
+	}
+	for _, n := range functions {
+		named = a.port(adapter, n) || named
+	}
+	if !named && adapter.text("Status", "State") != "Absent" && !storageCard(append(list, functions...)) {
+		a.NICs = append(a.NICs, NIC{ID: adapter.id(), Model: adapter.text("Model"), Firmware: firmwareOf(adapter)})
+	}
+	return nil
+}
+
+func (c *client) portsOf(ctx context.Context, adapter node) ([]node, *problem) {
 	link := adapter.link("Ports")
 	if link == "" {
 		link = adapter.link("NetworkPorts")
 	}
 	if link == "" {
-		return absent("the card lists no ports")
+		return nil, absent("the card lists no ports")
 	}
-	list, p := c.all(ctx, link)
-	if p != nil {
-		return p
+	return c.all(ctx, link)
+}
+
+// functionsOf are what the system sees of a card. Some services show MAC addresses only there.
+func (c *client) functionsOf(ctx context.Context, adapter node) ([]node, *problem) {
+	link := adapter.link("NetworkDeviceFunctions")
+	if link == "" {
+		return nil, absent("the card lists no functions")
 	}
-	for _, n := range list {
-		macs := append(n.texts("Ethernet", "AssociatedMACAddresses"), n.texts("AssociatedNetworkAddresses")...)
-		mbps := n.number("CurrentLinkSpeedMbps")
-		if gbps, ok := n["CurrentSpeedGbps"].(float64); ok && gbps > 0 && gbps < 1e6 {
-			mbps = int64(gbps * 1000)
-		}
-		for _, text := range macs {
-			mac := MAC(text)
-			if mac == "" {
-				continue
-			}
-			nic := a.nic(mac)
-			if nic == nil {
-				a.NICs = append(a.NICs, NIC{ID: adapter.id() + " port " + n.id(), MAC: mac})
-				nic = &a.NICs[len(a.NICs)-1]
-			}
-			nic.Model, nic.Firmware = adapter.text("Model"), firmware
-			if nic.Link == "" {
-				nic.Link = linkOf(n.text("LinkStatus"))
-			}
-			if nic.Mbps == 0 {
-				nic.Mbps = mbps
-			}
+	return c.all(ctx, link)
+}
+
+// storageCard reports whether a card leads to a storage network alone.
+func storageCard(ports []node) bool {
+	for _, n := range ports {
+		if !slices.Contains([]string{n.text("LinkNetworkTechnology"), n.text("ActiveLinkTechnology"), n.text("NetDevFuncType")}, "FibreChannel") {
+			return false
 		}
 	}
-	return nil
+	return len(ports) > 0
+}
+
+func firmwareOf(adapter node) string {
+	list := adapter.list("Controllers")
+	if len(list) == 0 {
+		return ""
+	}
+	m, _ := list[0].(map[string]any)
+	return node(m).text("FirmwarePackageVersion")
+}
+
+// port adds what a port or a function of a card shows, and reports whether it has a MAC address.
+func (a *Answer) port(adapter, n node) bool {
+	macs := append(n.texts("Ethernet", "AssociatedMACAddresses"), n.texts("AssociatedNetworkAddresses")...)
+	macs = append(macs, n.text("Ethernet", "PermanentMACAddress"), n.text("Ethernet", "MACAddress"))
+	mbps := n.number("CurrentLinkSpeedMbps")
+	if gbps, ok := n["CurrentSpeedGbps"].(float64); ok && gbps > 0 && gbps < 1e6 {
+		mbps = int64(gbps * 1000)
+	}
+	named := false
+	for _, text := range macs {
+		mac := MAC(text)
+		if mac == "" {
+			continue
+		}
+		named = true
+		nic := a.nic(mac)
+		if nic == nil {
+			a.NICs = append(a.NICs, NIC{ID: adapter.id() + " port " + n.id(), MAC: mac})
+			nic = &a.NICs[len(a.NICs)-1]
+		}
+		nic.Model, nic.Firmware = adapter.text("Model"), firmwareOf(adapter)
+		if nic.Link == "" {
+			nic.Link = linkOf(n.text("LinkStatus"))
+		}
+		if nic.Mbps == 0 {
+			nic.Mbps = mbps
+		}
+	}
+	return named
 }
 
 // disks reads drives and volumes.

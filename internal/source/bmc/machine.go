@@ -73,7 +73,7 @@ func (c *client) processors(ctx context.Context, s *System, system node) *proble
 	if p != nil {
 		return p
 	}
-	threads, whole := 0, true
+	threads, whole, seen := 0, true, false
 	for _, member := range list {
 		n, p := c.node(ctx, member)
 		if p != nil {
@@ -88,8 +88,8 @@ func (c *client) processors(ctx context.Context, s *System, system node) *proble
 		if s.Architecture == "" {
 			s.Architecture = architecture(n.text("InstructionSet"), n.text("ProcessorArchitecture"))
 		}
-		if s.CPUModel == "" {
-			s.CPUModel = n.text("Model")
+		if model := n.text("Model"); model != "" && !seen { // the summary of some names a family only
+			s.CPUModel, seen = model, true
 		}
 		t := n.count("TotalThreads")
 		threads, whole = threads+t, whole && t > 0
@@ -211,12 +211,7 @@ func (c *client) media(ctx context.Context, a *Answer, system, manager node) *pr
 		}
 		read = len(list) > 0
 		for _, n := range list {
-			image := n.text("ImageName")
-			if image == "" {
-				image = imageName(n.text("Image"))
-			}
-			types := n.texts("MediaTypes")
-			a.Media = append(a.Media, Slot{ID: n.id(), CD: slices.Contains(types, "CD") || slices.Contains(types, "DVD"), Untyped: len(types) == 0, Inserted: n.yes("Inserted"), Image: image})
+			a.Media = append(a.Media, slotOf(n))
 		}
 	}
 	switch {
@@ -228,6 +223,22 @@ func (c *client) media(ctx context.Context, a *Answer, system, manager node) *pr
 		return &problem{failure: a.Unread[PartManager].Failure, detail: "virtual media can be below the manager, which was not read"}
 	}
 	return absent("neither the system nor its manager has virtual drives")
+}
+
+// slotOf reads a virtual drive. Inserted may be null, or missing where an image is named
+// (DSP0268 VirtualMedia).
+func slotOf(n node) Slot {
+	image := imageName(n.text("ImageName"))
+	if image == "" {
+		image = imageName(n.text("Image"))
+	}
+	inserted, shown := n["Inserted"].(bool)
+	_, named := n["Image"]
+	types := n.texts("MediaTypes")
+	return Slot{
+		ID: n.id(), CD: slices.Contains(types, "CD") || slices.Contains(types, "DVD"), Untyped: len(types) == 0, Image: image,
+		Inserted: inserted || !shown && image != "", Hidden: !shown && !named && image == "",
+	}
 }
 
 // imageName is the last part of an image's URL: what stands before it may hold a password.
