@@ -36,6 +36,7 @@ type htmlPage struct {
 	Supplies     []string
 	MoreSupplies []string
 	Hosts        htmlHosts
+	Machines     *machineTable
 	Time         *htmlTime
 	Gaps         []htmlGap
 	GapsSay      string
@@ -54,7 +55,7 @@ func HTML(w io.Writer, d *diagnosis.Diagnosis, o Options) error {
 	p := htmlPage{
 		Class: signClasses[h.sign], Sign: signs[h.sign][0], Headline: h.words,
 		Summary: t.htmlSummary(), Source: t.htmlSource(), Outcomes: t.htmlOutcomes(),
-		Hosts: t.htmlHosts(), Time: t.htmlTime(), Gaps: t.htmlGaps(), Checks: t.htmlChecks(), Open: t.htmlOpen(),
+		Hosts: t.htmlHosts(), Machines: t.machineTable(), Time: t.htmlTime(), Gaps: t.htmlGaps(), Checks: t.htmlChecks(), Open: t.htmlOpen(),
 	}
 	p.Title = "Rollcall: " + d.Source.Name + ": " + strings.ToLower(h.words)
 	p.Supplies, p.MoreSupplies = t.htmlSupplies()

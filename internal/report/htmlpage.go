@@ -40,6 +40,7 @@ func (m *markup) page(p htmlPage) {
 		m.accepted(p.Accepted)
 	}
 	m.hosts(p.Hosts)
+	m.machines(p.Machines)
 	m.time(p.Time)
 	m.gaps(p)
 	m.checks(p)
@@ -63,6 +64,7 @@ func (m *markup) header(p htmlPage) {
 	part(len(p.Open) > 0, "open", "Not explained")
 	part(len(p.Waits) > 0, "waits", "In progress")
 	part(true, "hosts", "Hosts")
+	part(p.Machines != nil, "machines", "Machines")
 	part(p.Time != nil, "time", "Timeline")
 	part(len(p.Gaps) > 0, "gaps", "Not read")
 	part(len(p.Checks) > 0, "checks", "Checks")

@@ -10,6 +10,9 @@ import (
 // mostColumns is how many machines stand side by side; more are listed by what they have.
 const mostColumns = 4
 
+// widestColumn is the most that a column has; longer values are listed below one another.
+const widestColumn = 56
+
 // machines writes the masters side by side: what differs, and with -o wide all of it.
 func (t *text) machines() {
 	m := t.d.Machines
@@ -17,17 +20,14 @@ func (t *text) machines() {
 		return
 	}
 	var rows []diagnosis.MachineRow
-	differ := 0
+	differ, compared := countDiffering(m.Rows)
 	for _, r := range m.Rows {
-		if r.Differs {
-			differ++
-		}
 		if t.o.Wide || r.Differs {
 			rows = append(rows, r)
 		}
 	}
 	t.blank()
-	head := fmt.Sprintf("Masters side by side, as their BMCs show them: %d of %d properties differ", differ, len(m.Rows))
+	head := machinesHead(differ, compared)
 	if len(m.Hosts) == 1 {
 		head = "As its BMC shows " + m.Hosts[0]
 	}
@@ -43,18 +43,38 @@ func (t *text) machines() {
 	}
 }
 
+// countDiffering counts the properties that differ, and those that are compared.
+func countDiffering(rows []diagnosis.MachineRow) (differ, compared int) {
+	for _, r := range rows {
+		if r.Differs {
+			differ++
+		}
+		if !r.Own {
+			compared++
+		}
+	}
+	return differ, compared
+}
+
+func machinesHead(differ, compared int) string {
+	return fmt.Sprintf("Masters side by side, as their BMCs show them: %d of %d properties differ", differ, compared)
+}
+
 func (t *text) machineRows(m *diagnosis.Machines, rows []diagnosis.MachineRow) {
 	name := 0
 	for _, r := range rows {
 		name = max(name, length(r.Property))
 	}
+	list := func(r diagnosis.MachineRow, paint paint) {
+		t.lead(2, span{paint, pad(r.Property, name) + "  "}, strings.Repeat(" ", name+2), paint, strings.Join(grouped(m.Hosts, r.Values), "; "), 0)
+	}
 	if len(m.Hosts) > mostColumns {
 		for _, r := range rows {
-			t.lead(2, span{plain, pad(r.Property, name) + "  "}, strings.Repeat(" ", name+2), plain, strings.Join(grouped(m.Hosts, r.Values), "; "), 0)
+			list(r, plain)
 		}
 		return
 	}
-	width := max(8, min(widest(m.Hosts, rows), (t.width()-2-name)/len(m.Hosts)-2))
+	width := max(8, min(widest(m.Hosts, rows), (t.width()-2-name)/len(m.Hosts)-2, widestColumn))
 	cells := func(first string, values []string) string {
 		line := pad(first, name)
 		for _, v := range values {
@@ -68,7 +88,11 @@ func (t *text) machineRows(m *diagnosis.Machines, rows []diagnosis.MachineRow) {
 		if r.Differs {
 			paint = yellow
 		}
-		t.line(2, span{paint, cells(r.Property, r.Values)})
+		if longest(r.Values) > width { // cut, two values can look alike
+			list(r, paint)
+		} else {
+			t.line(2, span{paint, cells(r.Property, r.Values)})
+		}
 		if r.Differs && r.Matters != "" {
 			t.para(4, span{}, dim, r.Matters)
 		}
@@ -82,9 +106,17 @@ func widest(hosts []string, rows []diagnosis.MachineRow) int {
 		n = max(n, length(h))
 	}
 	for _, r := range rows {
-		for _, v := range r.Values {
-			n = max(n, length(v))
+		if l := longest(r.Values); l <= widestColumn {
+			n = max(n, l)
 		}
+	}
+	return n
+}
+
+func longest(values []string) int {
+	n := 0
+	for _, v := range values {
+		n = max(n, length(v))
 	}
 	return n
 }

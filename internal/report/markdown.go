@@ -26,6 +26,7 @@ func Markdown(w io.Writer, d *diagnosis.Diagnosis, o Options) error {
 	m.open()
 	m.accepted(false)
 	m.hostTable()
+	m.machines()
 	m.moments()
 	m.done()
 	m.questions()
