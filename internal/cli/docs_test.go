@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 var update = flag.Bool("update", false, "write docs/commands.md")
@@ -77,4 +78,30 @@ func TestHelpFits(t *testing.T) {
 		}
 	}
 	visit(root)
+}
+
+// TestHelpHasEveryFlag: a flag of a group without a heading would be in no help text.
+func TestHelpHasEveryFlag(t *testing.T) {
+	root := Command("rollcall")
+	flags := 0
+	var visit func(*cobra.Command)
+	visit = func(cmd *cobra.Command) {
+		help := cmd.UsageString()
+		cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
+			if f.Hidden {
+				return
+			}
+			flags++
+			if !strings.Contains(help, "--"+f.Name+" ") {
+				t.Errorf("%s: --%s is not in its help", cmd.CommandPath(), f.Name)
+			}
+		})
+		for _, c := range cmd.Commands() {
+			visit(c)
+		}
+	}
+	visit(root)
+	if flags < 100 {
+		t.Errorf("%d flags were looked at", flags)
+	}
 }

@@ -54,11 +54,17 @@ type outputFlags struct {
 // The groups of flags in help texts, in their order.
 const (
 	groupOwn     = ""
+	groupBMC     = "The machines, through their BMCs"
 	groupRead    = "What is read"
 	groupAnswer  = "The answer"
 	groupConnect = "Connection to the cluster"
 	groupGlobal  = "Everywhere"
 )
+
+// flagGroupOrder lists every group: a flag of a group that is not in it is in no help text.
+func flagGroupOrder() []string {
+	return []string{groupOwn, groupBMC, groupRead, groupAnswer, groupConnect, groupGlobal}
+}
 
 const groupAnnotation = "rollcall.dev/group"
 

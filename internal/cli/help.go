@@ -67,7 +67,7 @@ func usage(cmd *cobra.Command) string {
 // flagGroups renders the flags of a command, each group under its heading.
 func flagGroups(cmd *cobra.Command) string {
 	var b strings.Builder
-	for _, group := range []string{groupOwn, groupRead, groupAnswer, groupConnect, groupGlobal} {
+	for _, group := range flagGroupOrder() {
 		set := pflag.NewFlagSet(group, pflag.ContinueOnError)
 		set.SortFlags = false
 		add := func(f *pflag.Flag) {

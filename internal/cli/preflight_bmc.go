@@ -38,7 +38,7 @@ const (
 )
 
 func (a *app) addBMCFlags(cmd *cobra.Command, o *bmcFlags) {
-	grouped(cmd, "The machines, through their BMCs", func(f *pflag.FlagSet) {
+	grouped(cmd, groupBMC, func(f *pflag.FlagSet) {
 		f.BoolVar(&o.ask, "bmc", false, "ask the BMCs of the plan over Redfish: it only reads, with the credentials of the plan, of --bmc-credentials or of $"+bmcUserVariable+" and $"+bmcPasswordVariable)
 		f.StringVar(&o.list, "bmc-list", "", "ask the BMCs in this `FILE`, too: a line for each, NAME ADDRESS [master|worker]")
 		f.StringVar(&o.from, "bmc-from", "", "ask the BMCs of the BareMetalHosts in the archive at this `PATH`, or \""+fromCluster+"\": in that of the kubeconfig")

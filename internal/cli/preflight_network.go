@@ -23,8 +23,12 @@ func (a *app) withNetwork(ctx context.Context, s *plan.Source, o preflightFlags)
 	}
 	var all []evidence.Object
 	var vantages []string
+	var machines netcheck.Machines
 	for _, path := range o.answers {
 		list, err := readAnswers(path)
+		if err == nil {
+			list, err = machines.Named(list)
+		}
 		if err != nil {
 			return nil, fmt.Errorf("--network-answers %s: %w", path, err)
 		}
@@ -32,6 +36,9 @@ func (a *app) withNetwork(ctx context.Context, s *plan.Source, o preflightFlags)
 	}
 	if o.network {
 		list, from, err := a.askNetwork(ctx, s)
+		if err == nil {
+			list, err = machines.Named(list)
+		}
 		if err != nil {
 			return nil, err
 		}

@@ -89,6 +89,26 @@ func (l *answers) of(kind probe.NetKind) []probe.NetAnswer {
 	return slices.DeleteFunc(slices.Clone(l.list), func(a probe.NetAnswer) bool { return a.Kind != kind })
 }
 
+// asked is a question without who asked it.
+type asked struct {
+	target, host, server string
+	port                 int
+}
+
+func askedOf(a probe.NetAnswer) asked { return asked{a.Target, a.Host, a.Server, a.Port} }
+
+// nearest are the answers of one kind. Where a machine in a network of the hosts asked, what
+// machines elsewhere saw is left out: hosts will see what that one saw.
+func (l *answers) nearest(kind probe.NetKind) []probe.NetAnswer {
+	list, near := l.of(kind), map[asked]bool{}
+	for _, a := range list {
+		if a.NotRun == "" && l.inside[a.Vantage] {
+			near[askedOf(a)] = true
+		}
+	}
+	return slices.DeleteFunc(list, func(a probe.NetAnswer) bool { return near[askedOf(a)] && (a.NotRun != "" || !l.inside[a.Vantage]) })
+}
+
 // platform is what decides about names and load balancers.
 type platform struct {
 	api, ingress []node

@@ -169,10 +169,10 @@ func (f *NetNames) toHost(l *answers, wrong *problems, at node, a probe.NetAnswe
 
 // silent are name servers of the plan that answered nothing at all.
 func (f *NetNames) silent(l *answers) {
-	type seen struct{ answered, proves bool }
+	type seen struct{ answered, failed, proves bool }
 	servers := map[string]*seen{}
 	last := map[string]probe.NetAnswer{}
-	for _, a := range l.of(probe.NetName) {
+	for _, a := range l.nearest(probe.NetName) {
 		if a.Server == "" || a.NotRun != "" {
 			continue
 		}
@@ -181,7 +181,10 @@ func (f *NetNames) silent(l *answers) {
 			s = &seen{}
 			servers[a.Server] = s
 		}
-		last[a.Server] = a
+		if !s.failed {
+			last[a.Server] = a
+		}
+		s.failed = s.failed || a.DNS == probe.DNSFailure
 		s.answered = s.answered || len(a.Addresses) > 0 || a.DNS == probe.DNSNoSuchName
 		s.proves = s.proves || l.inside[a.Vantage]
 	}
@@ -189,8 +192,10 @@ func (f *NetNames) silent(l *answers) {
 	for _, server := range slices.Sorted(maps.Keys(servers)) {
 		switch s := servers[server]; {
 		case s.answered:
+		case s.failed:
+			open = "name server " + server + " answers no question about the cluster: " + last[server].Error
 		case s.proves:
-			found(&f.Silent, server, hold(l.nameServer(server), last[server], "name server %s does not answer: %s; correct the address, or open port 53 for the hosts", server, last[server].Error))
+			found(&f.Silent, server, hold(l.nameServer(server), last[server], "name server %s does not answer: %s; correct the address, or open port 53 for the hosts", server, strings.TrimPrefix(last[server].Error, "the name server does not answer: ")))
 		default:
 			open = outside(last[server], "name server "+server)
 		}

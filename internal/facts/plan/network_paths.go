@@ -52,11 +52,12 @@ func readNetPaths(ctx context.Context, w *facts.World, _ fault.Subject) (NetPath
 	}
 	static, measured := false, false
 	var delay, size string // why a measure has no answer
+	list := slices.Concat(l.nearest(probe.NetDelay), l.nearest(probe.NetSize))
 	for _, h := range hosts {
 		for _, own := range h.addresses() {
 			static = true
-			for _, a := range l.list {
-				if ip, err := netip.ParseAddr(a.Host); err != nil || ip != own.addr || a.Kind != probe.NetDelay && a.Kind != probe.NetSize {
+			for _, a := range list {
+				if ip, err := netip.ParseAddr(a.Host); err != nil || ip != own.addr {
 					continue
 				}
 				to := &delay

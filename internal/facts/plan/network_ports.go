@@ -133,7 +133,7 @@ func (f *NetPorts) balancer(l *answers, p platform) {
 	}
 	open, seen := "", ""
 	asked := false
-	for _, a := range l.of(probe.NetPort) {
+	for _, a := range l.nearest(probe.NetPort) {
 		asked = asked || a.NotRun == ""
 		where := fmt.Sprintf("%s:%d", a.Host, a.Port)
 		at := l.install.get("platform", platformOf(l.install))

@@ -39,11 +39,11 @@ func readNetTime(ctx context.Context, w *facts.World, _ fault.Subject) (NetTime,
 	if err != nil {
 		return f, err
 	}
-	list := l.of(probe.NetTime)
+	list := l.nearest(probe.NetTime)
 	if len(list) == 0 {
 		return f, facts.NotApplicable("the plan names no time server")
 	}
-	var silent, good []probe.NetAnswer
+	var silent []probe.NetAnswer
 	open, answered := "", map[string]bool{}
 	for _, a := range list {
 		switch {
@@ -54,7 +54,6 @@ func readNetTime(ctx context.Context, w *facts.World, _ fault.Subject) (NetTime,
 			found(&f.Wrong, a.Target, hold(l.timeServer(a.Target), a, "time server %s answers with a time that hosts do not take: %s (stratum %d); choose another one, or repair it", a.Target, a.TimeError, a.Stratum))
 		case a.Synchronized:
 			answered[a.Target] = true
-			good = append(good, a)
 		default:
 			silent = append(silent, a)
 		}
@@ -72,7 +71,8 @@ func readNetTime(ctx context.Context, w *facts.World, _ fault.Subject) (NetTime,
 			open = outside(a, "time server "+a.Target)
 		}
 	}
-	f.compare(&l, good)
+	good := slices.DeleteFunc(l.of(probe.NetTime), func(a probe.NetAnswer) bool { return !a.Synchronized })
+	f.compare(&l, good) // of machines elsewhere, too: one of them may run openshift-install
 	if len(answered) == 0 {
 		unproven(&f.AllSilent, open)
 	}
@@ -149,7 +149,7 @@ func readNetRegistries(ctx context.Context, w *facts.World, _ fault.Subject) (Ne
 		return f, err
 	}
 	open, seen := "", ""
-	for _, a := range l.of(probe.NetRegistry) {
+	for _, a := range l.nearest(probe.NetRegistry) {
 		at := l.registry(a.Target)
 		switch {
 		case a.NotRun != "":
@@ -163,9 +163,9 @@ func readNetRegistries(ctx context.Context, w *facts.World, _ fault.Subject) (Ne
 			if !l.inside[a.Vantage] {
 				to, seen = &f.UntrustedHere, a.Vantage+" is in no network of the hosts: a proxy on the way may show another certificate"
 			}
-			found(to, a.Target, hold(at, a, "the certificate of %s is not verified by %s: %s; add the CA that signed it to additionalTrustBundle, or correct the certificate", a.Target, a.VerifiedBy, a.TrustError))
+			found(to, a.Target, hold(at, a, "the certificate of %s is not verified by %s: %s; %s", a.Target, a.VerifiedBy, a.TrustError, toTrust(a)))
 		case a.Status != 200 && a.Status != 401:
-			found(&f.Odd, a.Target, hold(at, a, "%s%s answers https://%s/v2/ with %s, and a registry with 200 or 401", a.Target, through(a), a.Target, said(a)))
+			found(&f.Odd, a.Target, hold(at, a, "%s; a registry answers with 200 or 401", oddAnswer(a)))
 		}
 	}
 	unproven(&f.Unreachable, open)
@@ -183,11 +183,26 @@ func through(a probe.NetAnswer) string {
 	return " through the proxy " + a.Proxy
 }
 
-func said(a probe.NetAnswer) string {
+// oddAnswer describes what is not the answer of a registry.
+func oddAnswer(a probe.NetAnswer) string {
 	if a.Status != 0 {
-		return fmt.Sprintf("HTTP %d", a.Status)
+		return fmt.Sprintf("%s%s answers https://%s/v2/ with HTTP %d", a.Target, through(a), a.Target, a.Status)
 	}
-	return why(a)
+	return fmt.Sprintf("%s%s accepts connections, and then there is no answer to https://%s/v2/: %s", a.Target, through(a), a.Target, why(a))
+}
+
+// toTrust is what makes hosts trust a certificate. A CA more does not help against a wrong
+// name or time.
+func toTrust(a probe.NetAnswer) string {
+	switch a.Trust {
+	case probe.TrustExpired:
+		return "renew the certificate"
+	case probe.TrustNotYetValid:
+		return "compare the clock of " + a.Vantage + " with that of the registry, or have the certificate issued again"
+	case probe.TrustWrongName:
+		return "have a certificate issued for this name, or write a name of the certificate into the plan"
+	}
+	return "add the CA that signed it to additionalTrustBundle, or correct the certificate"
 }
 
 // registry is where the plan names a registry first; that of releases is named nowhere.

@@ -24,6 +24,7 @@ const maxMessage = 16 << 10
 var (
 	errNoSuchName = errors.New("no such name")
 	errNoAnswer   = errors.New("the name server does not answer")
+	errFailure    = errors.New("the name server answers with")
 )
 
 // exchange sends one question and returns its answers. dial opens the connection; of an
@@ -121,7 +122,7 @@ func readAnswer(raw []byte, id uint16) (answers []dnsmessage.Resource, cut, ok b
 	case dnsmessage.RCodeNameError:
 		return nil, false, true, errNoSuchName
 	default:
-		return nil, false, true, fmt.Errorf("the name server refuses: %s", h.RCode)
+		return nil, false, true, fmt.Errorf("%w %s", errFailure, rcode(h.RCode))
 	}
 	if err := p.SkipAllQuestions(); err != nil {
 		return nil, false, false, nil
@@ -137,6 +138,21 @@ func readAnswer(raw []byte, id uint16) (answers []dnsmessage.Resource, cut, ok b
 		answers = append(answers, r)
 	}
 	return answers, false, true, nil
+}
+
+// rcode is a code as dig writes it (RFC 1035, 4.1.1; RFC 6895, 2.3).
+func rcode(c dnsmessage.RCode) string {
+	switch c {
+	case dnsmessage.RCodeFormatError:
+		return "FORMERR"
+	case dnsmessage.RCodeServerFailure:
+		return "SERVFAIL"
+	case dnsmessage.RCodeNotImplemented:
+		return "NOTIMP"
+	case dnsmessage.RCodeRefused:
+		return "REFUSED"
+	}
+	return fmt.Sprintf("RCODE %d", uint16(c))
 }
 
 // addressesFrom asks one name server for the addresses of a name.

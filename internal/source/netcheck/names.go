@@ -89,6 +89,8 @@ func (c *checker) settle(a *probe.NetAnswer, found []string, err error, to *[]st
 	switch {
 	case errors.Is(err, errNoSuchName), ok && dns.IsNotFound:
 		a.DNS = probe.DNSNoSuchName
+	case errors.Is(err, errFailure):
+		a.DNS = probe.DNSFailure
 	case ok && c.From != nil && !dns.IsTimeout:
 		a.DNS = "" // getent does not tell a name that is not there from a server that fails
 	}

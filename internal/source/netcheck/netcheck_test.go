@@ -95,6 +95,8 @@ func reply(query []byte, records map[string]string, cut bool) (string, []byte) {
 	m.Response, m.Truncated = true, cut
 	value, ok := records[q.Name.String()]
 	switch {
+	case value == "SERVFAIL":
+		m.RCode = dnsmessage.RCodeServerFailure
 	case !ok:
 		m.RCode = dnsmessage.RCodeNameError
 	case cut:
@@ -468,5 +470,47 @@ func TestHostileServer(t *testing.T) {
 	c.registry(limited, &a)
 	if a.ErrorClass != probe.ErrTimeout {
 		t.Errorf("%+v", a)
+	}
+}
+
+func TestFailureOfNameServer(t *testing.T) {
+	port, _ := nameServer(t, map[string]string{"api.prod.example.com.": "SERVFAIL"}, false)
+	c := &checker{ports: ports{dns: port}}
+	a := probe.NetAnswer{Kind: probe.NetName, Host: "api.prod.example.com", Server: "127.0.0.1"}
+	c.lookup(t.Context(), &a)
+	if a.DNS != probe.DNSFailure || a.Error != "the name server answers with SERVFAIL" {
+		t.Errorf("%q, %q", a.DNS, a.Error)
+	}
+}
+
+func TestMachinesOfOneName(t *testing.T) {
+	list := func(error string) []evidence.Object {
+		all, err := objects([]probe.NetAnswer{
+			{Kind: probe.NetVantage, Vantage: "localhost"}, {Kind: probe.NetTime, Host: "ntp", Vantage: "localhost", Error: error},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return all
+	}
+	var m Machines
+	seen := map[string]string{}
+	for _, error := range []string{"", "timeout", "refused"} {
+		all, err := m.Named(list(error))
+		if err != nil || len(all) != 2 {
+			t.Fatal(all, err)
+		}
+		for _, o := range all {
+			a, err := evidence.Decode[probe.NetAnswer](o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			seen[a.Vantage] += string(a.Kind) + a.Error + " "
+		}
+	}
+	for name, want := range map[string]string{"localhost": "", "localhost (2)": "timeout", "localhost (3)": "refused"} {
+		if !strings.Contains(seen[name], string(probe.NetTime)+want) || !strings.Contains(seen[name], string(probe.NetVantage)) {
+			t.Errorf("%s: %q", name, seen[name])
+		}
 	}
 }

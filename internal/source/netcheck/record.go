@@ -73,6 +73,43 @@ func Read(in io.Reader) ([]evidence.Object, error) {
 	return objects(answers)
 }
 
+// Machines keeps apart machines that have one name, such as hosts of the live ISO, which are all
+// localhost: each list of answers is of another machine.
+type Machines struct{ taken map[string]bool }
+
+// Named returns the answers of one list with names of machines that no list before has.
+func (m *Machines) Named(list []evidence.Object) ([]evidence.Object, error) {
+	if m.taken == nil {
+		m.taken = map[string]bool{}
+	}
+	names := map[string]string{}
+	var all []probe.NetAnswer
+	for _, o := range list {
+		a, err := evidence.Decode[probe.NetAnswer](o)
+		if err != nil {
+			return nil, fmt.Errorf("read answer %s: %w", o.Name, err)
+		}
+		if names[a.Vantage] == "" {
+			names[a.Vantage] = m.free(a.Vantage)
+		}
+		a.Vantage = names[a.Vantage]
+		all = append(all, a)
+	}
+	for _, name := range names {
+		m.taken[name] = true
+	}
+	return objects(all)
+}
+
+func (m *Machines) free(name string) string {
+	for n := 2; m.taken[name]; n++ {
+		if other := fmt.Sprintf("%s (%d)", name, n); !m.taken[other] {
+			return other
+		}
+	}
+	return name
+}
+
 // Over returns a source that has answers besides what another one has.
 func Over(s evidence.Source, answers []evidence.Object, vantage string) evidence.Source {
 	return over{s, answers, vantage}

@@ -52,6 +52,7 @@ const (
 const (
 	DNSNoSuchName = "no-such-name" // a name server said so
 	DNSNoAnswer   = "no-answer"    // no name server answered, or none knows the way
+	DNSFailure    = "failure"      // the name server answers that it fails or refuses: SERVFAIL, REFUSED
 )
 
 // Bounds of what is kept of a foreign answer.

@@ -60,7 +60,7 @@ type NetAnswer struct {
 	Addresses []string `json:"addresses,omitempty"` // NetName
 	Names     []string `json:"names,omitempty"`     // NetReverse
 	Resolver  []string `json:"resolver,omitempty"`  // name servers that were asked
-	DNS       string   `json:"dns,omitempty"`       // why there is no address: DNSNoSuchName, DNSNoAnswer
+	DNS       string   `json:"dns,omitempty"`       // why there is no address: DNSNoSuchName, DNSNoAnswer, DNSFailure
 
 	Address    string     `json:"address,omitempty"` // ip:port that the connection went to
 	Stage      Stage      `json:"stage,omitempty"`
