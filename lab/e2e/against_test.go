@@ -1,19 +1,29 @@
 package e2e
 
 import (
+	"bytes"
+	"encoding/base64"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/rollcall-project/rollcall/lab/internal/pki"
 )
 
 // question is `preflight --against` once, and what it has to answer.
 type question struct {
 	name  string
-	user  string   // whom the scenario has made; "": the administrator
-	flags []string // besides --against
+	user  string                   // whom the scenario has made; "": the administrator
+	after func(*testing.T, *world) // what is changed before it is asked
+	flags []string                 // besides --against
 	code  int
 	roots []string // "FAULT KIND/NAME", in any order
 	// says are parts of the verdict's reason.
@@ -40,6 +50,9 @@ var against = []struct {
 	{scenario: "rights-restricted", asked: []question{ // the cluster is healthy
 		{name: "all", flags: plainFlags, says: []string{noneKnown}},
 		{name: "not probed", says: []string{noneKnown, "not asked: what the servers of new hosts answer (--probe), user-data and tokens (--read-secrets NAMESPACE)"}},
+		{name: "pointer with two old authorities", after: giveOldPointer, flags: plainFlags, code: 2, roots: []string{"machineset-user-data-refused pool/worker"}},
+		{name: "its contents not read", flags: plainFlags[:1], says: []string{noneKnown, "not asked: user-data and tokens"}},
+		{name: "the current one again", after: giveCurrentPointer, flags: plainFlags, says: []string{noneKnown}},
 		{name: "rights missing", user: "restricted", flags: plainFlags, code: 3, says: []string{noneKnown, "machines"}},
 	}},
 	{scenario: "mcs-certificate-expired", asked: []question{
@@ -59,6 +72,9 @@ var against = []struct {
 	{scenario: "hosted-user-data-outdated", asked: []question{
 		{name: "all", flags: hostedAll, code: 2, roots: []string{"user-data-outdated nodepool/guest"}},
 		{name: "no secrets", flags: hostedPlain, code: 3, says: []string{noneKnown}},
+	}},
+	{scenario: "hosted-release-missing", asked: []question{
+		{name: "all", flags: hostedAll, code: 2, roots: []string{"nodepool-release-invalid nodepool/guest"}},
 	}},
 	{scenario: "hosted-stale-token", onlyIf: full, asked: []question{ // one worker has an old copy, which only its console shows
 		{name: "all", flags: hostedAll, code: 3, silent: []string{"user-data-copy-outdated"}, says: []string{noneKnown, "(2 of 2 of NodePool guest"}},
@@ -84,7 +100,58 @@ func TestAgainst(t *testing.T) {
 	}
 }
 
+// giveOldPointer is the person who once added the CA of the company to the pointer config of
+// the workers. The machine-config-controller does not renew one with two authorities, so it has kept an old
+// one of the cluster. No host has been made with it since.
+func giveOldPointer(t *testing.T, w *world) {
+	t.Helper()
+	var list []string
+	for _, cn := range []string{"root-ca", "Example Corp"} {
+		ca, err := pki.NewCA(pki.Name{CN: cn}, pki.TenYears)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, `{"source":"data:text/plain;charset=utf-8;base64,`+base64.StdEncoding.EncodeToString(ca.Cert)+`"}`)
+	}
+	secrets := schema.GroupVersionResource{Version: "v1", Resource: "secrets"}
+	have, err := w.client(t).Resource(secrets).Namespace("openshift-machine-api").Get(t.Context(), "worker-user-data", metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	encoded, _, _ := unstructured.NestedString(have.Object, "data", "userData")
+	raw, err := base64.StdEncoding.DecodeString(encoded)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pointer := regexp.MustCompile(`"certificateAuthorities":\s*\[[^\]]*\]`).ReplaceAllLiteral(raw, []byte(`"certificateAuthorities":[`+strings.Join(list, ",")+`]`))
+	if bytes.Equal(pointer, raw) {
+		t.Fatalf("no authority in %s", raw)
+	}
+	w.merge(t, secrets, "openshift-machine-api", "worker-user-data", `{"data":{"userData":"`+base64.StdEncoding.EncodeToString(pointer)+`"}}`)
+	nameUserData(t, w, "worker-user-data")
+}
+
+// giveCurrentPointer does what the remedy asks for.
+func giveCurrentPointer(t *testing.T, w *world) { nameUserData(t, w, "worker-user-data-managed") }
+
+func nameUserData(t *testing.T, w *world, secret string) {
+	t.Helper()
+	sets := schema.GroupVersionResource{Group: "machine.openshift.io", Version: "v1beta1", Resource: "machinesets"}
+	list, err := w.client(t).Resource(sets).Namespace("openshift-machine-api").List(t.Context(), metav1.ListOptions{})
+	if err != nil || len(list.Items) != 1 {
+		t.Fatalf("%v, or not one MachineSet", err)
+	}
+	patch := `[{"op":"replace","path":"/spec/template/spec/providerSpec/value/userData/name","value":"` + secret + `"}]`
+	_, err = w.client(t).Resource(sets).Namespace("openshift-machine-api").Patch(t.Context(), list.Items[0].GetName(), types.JSONPatchType, []byte(patch), metav1.PatchOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 func (q question) check(t *testing.T, w *world) {
+	if q.after != nil {
+		q.after(t, w)
+	}
 	kube := w.kube
 	if q.user != "" {
 		r := w.lab("kubeconfig", q.user)

@@ -96,7 +96,7 @@ func TestFixHostedUserData(t *testing.T) {
 		return ""
 	})
 	w.fix(t, fixed{fault: "nodepool-paused", also: ofGuest, first: func(t *testing.T, w *world) {
-		w.merge(t, schema.GroupVersionResource{Group: "hypershift.openshift.io", Version: "v1beta1", Resource: "nodepools"}, "clusters", "guest", `{"spec":{"pausedUntil":"true"}}`)
+		w.merge(t, nodePoolResource, "clusters", "guest", `{"spec":{"pausedUntil":"true"}}`)
 		eventually(t, time.Minute, func() string { // until the operator has noticed
 			if d := parse(t, w.live(append([]string{"diagnose", "-o", "json"}, ofGuest...)...)); !strings.Contains(d.present(), "nodepool-paused") {
 				return "present: " + d.present()

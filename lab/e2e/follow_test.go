@@ -160,6 +160,7 @@ var follows = []followed{
 	{trouble: "hosted-payload-failing", fault: "ignition-payload-failed", remedy: "fix-payload-input", console: "guest4", flags: ofGuest, follow: func(t *testing.T, w *world) {
 		w.outside(t, "registry", "")
 	}},
+	{trouble: "hosted-release-missing", fault: "nodepool-release-invalid", remedy: "make-release-readable", flags: ofGuest, follow: nameRelease},
 	{trouble: "hosted-pod-security", fault: "hosted-pod-security-refused", remedy: "allow-baseline-pods", flags: ofGuest, follow: func(t *testing.T, w *world) {
 		w.merge(t, hostedClusterResource, "clusters", "guest", `{"metadata":{"annotations":{"hypershift.openshift.io/pod-security-admission-label-override":"baseline"}}}`)
 	}},
@@ -218,6 +219,7 @@ var followedTogether = []string{
 	"hosted-stale-token+hosted-name-not-in-certificate",
 	"hosted-user-data-outdated",
 	"hosted-payload-failing",
+	"hosted-release-missing",
 	"controller-config-missing",
 	"hosted-pod-security",
 	"bmc-address-wrong+host-switched-off+mcs-tls-deleted+metal3-runs",

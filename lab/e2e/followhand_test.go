@@ -34,6 +34,7 @@ var (
 	secretResource        = schema.GroupVersionResource{Version: "v1", Resource: "secrets"}
 	infraResource         = schema.GroupVersionResource{Group: "config.openshift.io", Version: "v1", Resource: "infrastructures"}
 	deploymentResource    = schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "deployments"}
+	nodePoolResource      = schema.GroupVersionResource{Group: "hypershift.openshift.io", Version: "v1beta1", Resource: "nodepools"}
 	hostedClusterResource = schema.GroupVersionResource{Group: "hypershift.openshift.io", Version: "v1beta1", Resource: "hostedclusters"}
 )
 
@@ -46,6 +47,17 @@ func (w *world) merge(t *testing.T, res schema.GroupVersionResource, namespace, 
 	if err != nil {
 		t.Fatalf("patch %s %s: %v", res.Resource, name, err)
 	}
+}
+
+// nameRelease gives the NodePool the release of its HostedCluster; the remedy lists both.
+func nameRelease(t *testing.T, w *world) {
+	t.Helper()
+	o, err := w.client(t).Resource(hostedClusterResource).Namespace("clusters").Get(t.Context(), "guest", metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	image, _, _ := unstructured.NestedString(o.Object, "spec", "release", "image")
+	w.merge(t, nodePoolResource, "clusters", "guest", `{"spec":{"release":{"image":"`+image+`"}}}`)
 }
 
 // unsupported is the one MachineConfig with a version of Ignition that the pool's message

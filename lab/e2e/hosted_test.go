@@ -44,6 +44,10 @@ var hostedRows = []scenario{
 		hosts: []string{joinedGuest, "guest4:ignition-fetched:failed"},
 	},
 	{
+		name: "hosted-release-missing", hosted: true, onlyIf: full,
+		roots: []string{"nodepool-release-invalid nodepool/guest"}, hosts: []string{joinedGuest},
+	},
+	{
 		name: "hosted-cold-cache", hosted: true, consoles: []string{"guest10"}, onlyIf: full, verdict: "settling",
 		hosts: []string{joinedGuest, "guest10:ignition-fetched:waiting"},
 		plain: &answer{hosts: []string{joinedGuest, "guest10:ignition-fetched:failed"}, because: noSecrets},

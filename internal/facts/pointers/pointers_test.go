@@ -89,7 +89,7 @@ func TestLook(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			var f pointers
+			f := pointers{givers: map[string][]giver{"worker-user-data": {{"a-worker", "userData", true}, {"b-worker", "userData", false}}}}
 			err := f.look(secret("worker-user-data", tt.userData), true, tt.serving, nil)
 			if tt.says == "" && err != nil || tt.says != "" && (err == nil || !strings.Contains(err.Error(), tt.says)) {
 				t.Fatalf("error %v, want one that says %q", err, tt.says)
@@ -102,6 +102,9 @@ func TestLook(t *testing.T) {
 			}
 			if f.inUse != (tt.outdated || tt.uncovered) {
 				t.Errorf("in use %t", f.inUse)
+			}
+			if got := len(f.refusing) == 1 && len(f.sets) == 1; got != (tt.outdated || tt.uncovered) {
+				t.Errorf("refusing %q of %q", f.refusing, f.sets)
 			}
 		})
 	}
@@ -136,8 +139,8 @@ func TestUserDataOf(t *testing.T) {
 			"value": map[string]any{field: map[string]any{"name": "worker-user-data"}}}}}}}}
 	}
 	for field, want := range map[string]string{"userData": "worker-user-data", "userDataSecret": "worker-user-data", "image": ""} {
-		if got := userDataOf(set(field)); got != want {
-			t.Errorf("%s: %q, want %q", field, got, want)
+		if got, by := userDataOf(set(field)); got != want || want != "" && by != field {
+			t.Errorf("%s: %q in %q, want %q", field, got, by, want)
 		}
 	}
 }

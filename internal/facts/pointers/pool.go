@@ -28,6 +28,10 @@ type Pool struct {
 	Address   facts.Field[string]   `cel:"address"`   // of the first of these
 	Authority facts.Field[string]   `cel:"authority"` // names of the authorities of the first outdated one
 	InUse     facts.Field[bool]     `cel:"inUse"`     // a MachineSet uses one that is outdated or not covered
+	Refusing  facts.Field[[]string] `cel:"refusing"`  // outdated or not covered, and given to the hosts of a MachineSet that has some
+	Sets      facts.Field[[]string] `cel:"sets"`      // these MachineSets
+	Field     facts.Field[string]   `cel:"field"`     // of a MachineSet, that names the first of Refusing, else of Missing: "userData" or "userDataSecret"
+	Why       facts.Field[string]   `cel:"why"`       // what is wrong with the first of Refusing
 }
 
 // pointers is a Pool while its Secrets are compared.
@@ -36,6 +40,16 @@ type pointers struct {
 	secrets, unread, used, missing, outdated, uncovered []string
 	address, authority                                  string
 	inUse                                               bool
+
+	refusing, sets []string
+	field, why     string
+	givers         map[string][]giver // by Secret
+}
+
+// giver is a MachineSet that gives a Secret to its hosts, in one of its fields.
+type giver struct {
+	set, field string
+	hosts      bool // it has some
 }
 
 // Fact is the fact pool-pointers.
@@ -50,7 +64,7 @@ const (
 )
 
 func read(ctx context.Context, w *facts.World, s fault.Subject) (Pool, error) {
-	var f pointers
+	f := pointers{givers: make(map[string][]giver)}
 	secrets, err := w.List(ctx, evidence.Secrets, inventory.MachineAPI)
 	if err != nil {
 		return Pool{}, err
@@ -76,7 +90,7 @@ func read(ctx context.Context, w *facts.World, s fault.Subject) (Pool, error) {
 			}
 		case slices.Contains(f.used, name):
 			f.missing = append(f.missing, name)
-			facts.Prove(evidence.Dangling(evidence.Secrets, inventory.MachineAPI, "no Secret "+name), &f.Missing, &f.Secrets)
+			facts.Prove(evidence.Dangling(evidence.Secrets, inventory.MachineAPI, "no Secret "+name), &f.Missing, &f.Secrets, &f.Field)
 		}
 	}
 	if len(f.secrets)+len(f.missing) == 0 {
@@ -98,8 +112,12 @@ func (f *pointers) fields(setsErr, dark error) Pool {
 	p.Uncovered.Set(f.uncovered)
 	p.Address.Set(f.address)
 	p.InUse.Set(f.inUse)
+	p.Refusing.Set(f.refusing)
+	p.Sets.Set(f.sets)
+	p.Field.Set(f.nameField())
+	p.Why.Set(f.why)
 	if setsErr != nil {
-		_ = facts.Miss(setsErr, &p.Used, &p.Missing, &p.InUse)
+		_ = facts.Miss(setsErr, &p.Used, &p.Missing, &p.InUse, &p.Refusing, &p.Sets, &p.Field, &p.Why)
 	}
 	if dark != nil && len(f.outdated) == 0 {
 		_ = facts.Miss(dark, &p.Outdated, &p.Authority)
@@ -110,7 +128,18 @@ func (f *pointers) fields(setsErr, dark error) Pool {
 	if dark != nil && !f.inUse {
 		_ = facts.Miss(dark, &p.InUse)
 	}
+	if dark != nil && len(f.refusing) == 0 {
+		_ = facts.Miss(dark, &p.Refusing, &p.Sets, &p.Why)
+	}
 	return p
+}
+
+// nameField is the field with which MachineSets here name what does not fit, else what is missing.
+func (f *pointers) nameField() string {
+	if f.field == "" && len(f.missing) > 0 {
+		return f.givers[f.missing[0]][0].field
+	}
+	return f.field
 }
 
 // machineSets notes the Secrets that the pool's MachineSets name. A MachineSet is
@@ -125,12 +154,17 @@ func (f *pointers) machineSets(ctx context.Context, w *facts.World, pool string)
 		if role, _ := labels["machine.openshift.io/cluster-api-machine-role"].(string); role != pool {
 			continue
 		}
-		name := userDataOf(o)
-		if name == "" || slices.Contains(f.used, name) {
+		name, field := userDataOf(o)
+		if name == "" {
+			continue
+		}
+		hosts := evidence.Field(o.Content, "spec", "replicas") == nil || evidence.Int(o.Content, "spec", "replicas") > 0 // the API's default is 1
+		f.givers[name] = append(f.givers[name], giver{o.Name, field, hosts})
+		if slices.Contains(f.used, name) {
 			continue
 		}
 		f.used = append(f.used, name)
-		facts.Prove(o.Shows("spec.template.spec.providerSpec.value", "MachineSet "+o.Name+" gives its hosts Secret "+name, time.Time{}), &f.Used, &f.Missing, &f.InUse)
+		facts.Prove(o.Shows("spec.template.spec.providerSpec.value", "MachineSet "+o.Name+" gives its hosts Secret "+name, time.Time{}), &f.Used, &f.Missing, &f.InUse, &f.Refusing, &f.Sets, &f.Field, &f.Why)
 	}
 	return nil
 }
@@ -138,14 +172,34 @@ func (f *pointers) machineSets(ctx context.Context, w *facts.World, pool string)
 // userDataOf is the Secret that a MachineSet names: "userData" for bare metal, else
 // "userDataSecret" (openshift/api:machine/v1beta1/types_vsphereprovider.go,
 // openshift/cluster-api-provider-baremetal:pkg/apis/baremetal/v1alpha1).
-func userDataOf(set evidence.Object) string {
+func userDataOf(set evidence.Object) (name, field string) {
 	at := []string{"spec", "template", "spec", "providerSpec", "value"}
 	for _, field := range []string{"userData", "userDataSecret"} {
 		if name := evidence.String(set.Content, append(slices.Clone(at), field, "name")...); name != "" {
-			return name
+			return name, field
 		}
 	}
-	return ""
+	return "", ""
+}
+
+// refuse notes that hosts with this pointer refuse the server, where a MachineSet gives it to hosts.
+func (f *pointers) refuse(secret, why string, shows ...evidence.Item) {
+	givers := slices.DeleteFunc(slices.Clone(f.givers[secret]), func(g giver) bool { return !g.hosts })
+	if len(givers) == 0 {
+		return
+	}
+	if len(f.refusing) == 0 {
+		f.field, f.why = givers[0].field, why
+	}
+	if !slices.Contains(f.refusing, secret) {
+		f.refusing = append(f.refusing, secret)
+		for _, g := range givers {
+			f.sets = append(f.sets, g.set)
+		}
+	}
+	for _, item := range shows {
+		facts.Prove(item, &f.Refusing, &f.Sets, &f.Field, &f.Why)
+	}
 }
 
 // look compares one pointer with what the server shows, or will show after a restart.
@@ -176,10 +230,12 @@ func (f *pointers) look(o evidence.Object, used bool, serving certs.Serving, ser
 			f.authority = names
 		}
 		f.outdated, f.inUse = append(f.outdated, o.Name), f.inUse || used
-		facts.Prove(shows(" trusts "+names), &f.Outdated, &f.Authority, &f.InUse)
-		f.Outdated.Prove(evidence.Item{Locator: serving.Loc, Excerpt: "served: " + leaf.Subject.String() + ", signed by " + leaf.Issuer.String()})
+		trusts, served := shows(" trusts "+names), evidence.Item{Locator: serving.Loc, Excerpt: "served: " + leaf.Subject.String() + ", signed by " + leaf.Issuer.String()}
+		facts.Prove(trusts, &f.Outdated, &f.Authority, &f.InUse)
+		f.Outdated.Prove(served)
+		f.refuse(o.Name, "it trusts "+names+", which did not sign what the machine config server shows", trusts, served)
 	} else {
-		f.Outdated.Prove(shows(" trusts " + names + ", which signed what is served"))
+		facts.Prove(shows(" trusts "+names+", which signed what is served"), &f.Outdated, &f.Refusing)
 	}
 	covers, known := certs.Covers(leaf, c.Host)
 	if !known {
@@ -190,10 +246,12 @@ func (f *pointers) look(o evidence.Object, used bool, serving certs.Serving, ser
 			f.address = c.Host
 		}
 		f.uncovered, f.inUse = append(f.uncovered, o.Name), f.inUse || used
-		facts.Prove(shows(" leads to "+c.Host), &f.Uncovered, &f.Address, &f.InUse)
-		f.Uncovered.Prove(evidence.Item{Locator: serving.Loc, Excerpt: "what is served is for " + strings.Join(certs.Names(leaf), ", ")})
+		leads, served := shows(" leads to "+c.Host), evidence.Item{Locator: serving.Loc, Excerpt: "what is served is for " + strings.Join(certs.Names(leaf), ", ")}
+		facts.Prove(leads, &f.Uncovered, &f.Address, &f.InUse)
+		f.Uncovered.Prove(served)
+		f.refuse(o.Name, "it leads to "+c.Host+", which the machine config server's certificate is not for", leads, served)
 	} else {
-		f.Uncovered.Prove(shows(" leads to " + c.Host + ", which the served certificate is for"))
+		facts.Prove(shows(" leads to "+c.Host+", which the served certificate is for"), &f.Uncovered, &f.Refusing)
 	}
 	return nil
 }

@@ -201,6 +201,9 @@ func (h *Hosted) syncPool(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if image := nested(pool, "spec", "release", "image"); image != h.values.Release && !paused(pool) {
+		return h.refuseRelease(ctx, pool, image)
+	}
 	token, err := h.token(ctx)
 	if err != nil {
 		return err
@@ -209,6 +212,28 @@ func (h *Hosted) syncPool(ctx context.Context) error {
 		return h.syncConditions(ctx, token)
 	}
 	return errors.Join(h.syncUserData(ctx, token), h.syncConditions(ctx, token))
+}
+
+// refuseRelease is what the controller does about a release that the registry does not have; it
+// comes to nothing else of the NodePool then (nodepool_controller.go releaseImageCondition,
+// support/releaseinfo/registryclient_provider.go Lookup).
+func (h *Hosted) refuseRelease(ctx context.Context, pool *unstructured.Unstructured, image string) error {
+	list, _, _ := unstructured.NestedSlice(pool.Object, "status", "conditions")
+	i := slices.IndexFunc(list, func(e any) bool { m, _ := e.(map[string]any); return m["type"] == "ValidReleaseImage" })
+	if i < 0 || list[i].(map[string]any)["status"] == "False" { //nolint:errcheck // found as one above
+		return nil
+	}
+	list[i] = map[string]any{
+		"type": "ValidReleaseImage", "status": "False", "reason": "ValidationFailed", "observedGeneration": pool.GetGeneration(), "lastTransitionTime": h.values.Now(),
+		"message": "Failed to get release image: failed to extract release metadata: failed to obtain root manifest for " + image + ": manifest unknown: manifest unknown",
+	}
+	if err := unstructured.SetNestedSlice(pool.Object, list, "status", "conditions"); err != nil {
+		return err
+	}
+	if _, err := h.lab.dyn.Resource(nodePoolResource).Namespace(seed.HostedNamespace).UpdateStatus(ctx, pool, metav1.UpdateOptions{}); err != nil {
+		return fmt.Errorf("write the NodePool's status: %w", err)
+	}
+	return nil
 }
 
 func (h *Hosted) syncUserData(ctx context.Context, token *corev1.Secret) error {

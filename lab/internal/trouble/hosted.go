@@ -10,6 +10,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/rollcall-project/rollcall/lab/internal/lab"
@@ -61,6 +62,12 @@ var hosted = []lab.Trouble{
 		Steady: all(shows("guest4", "Network Authentication Required", 3), payloadFails),
 	},
 	{
+		Name:   "hosted-release-missing",
+		About:  "the NodePool names a release that its registry does not have; no worker has been made since, and the one that is there works",
+		Break:  nameMissingRelease,
+		Steady: releaseRefused,
+	},
+	{
 		Name:   "hosted-cold-cache",
 		About:  "the ignition server was started again and builds its payloads, which takes long; until then it knows no token, and a worker with a good one waits",
 		Break:  bootCold,
@@ -104,6 +111,28 @@ const (
 
 // poolMotd is a change of a NodePool's config.
 const poolMotd = "    storage: {files: [{path: /etc/motd, contents: {source: \"data:,hello\"}}]}\n"
+
+func nameMissingRelease(ctx context.Context, l *lab.Lab) error {
+	if _, err := l.StartHosted(ctx, lab.HostedOptions{}); err != nil {
+		return err
+	}
+	return l.Patch(ctx, nodePools, seed.HostedNamespace, seed.HostedPool, `{"spec":{"release":{"image":"registry.example.com/ocp/release:4.20.99-x86_64"}}}`)
+}
+
+// releaseRefused waits for the NodePool to say that it cannot use its release.
+func releaseRefused(ctx context.Context, l *lab.Lab) (string, error) {
+	pool, err := l.Get(ctx, nodePools, seed.HostedNamespace, seed.HostedPool)
+	if err != nil {
+		return "", err
+	}
+	conditions, _, _ := unstructured.NestedSlice(pool.Object, "status", "conditions")
+	for _, c := range conditions {
+		if c, _ := c.(map[string]any); c["type"] == "ValidReleaseImage" && c["status"] == "False" {
+			return "", nil
+		}
+	}
+	return "the NodePool does not say that its release is refused", nil
+}
 
 func bootCold(ctx context.Context, l *lab.Lab) error {
 	h, err := grown(ctx, l)
