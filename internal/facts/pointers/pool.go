@@ -2,6 +2,7 @@ package pointers
 
 import (
 	"context"
+	"crypto/x509"
 	"slices"
 	"strings"
 	"time"
@@ -233,7 +234,7 @@ func (f *pointers) look(o evidence.Object, used bool, serving certs.Serving, ser
 		trusts, served := shows(" trusts "+names), evidence.Item{Locator: serving.Loc, Excerpt: "served: " + leaf.Subject.String() + ", signed by " + leaf.Issuer.String()}
 		facts.Prove(trusts, &f.Outdated, &f.Authority, &f.InUse)
 		f.Outdated.Prove(served)
-		f.refuse(o.Name, "it trusts "+names+", which did not sign what the machine config server shows", trusts, served)
+		f.refuse(o.Name, "it trusts "+names+sameName(c.Names, leaf)+", which did not sign what the machine config server shows", trusts, served)
 	} else {
 		facts.Prove(shows(" trusts "+names+", which signed what is served"), &f.Outdated, &f.Refusing)
 	}
@@ -254,6 +255,14 @@ func (f *pointers) look(o evidence.Object, used bool, serving certs.Serving, ser
 		facts.Prove(shows(" leads to "+c.Host+", which the served certificate is for"), &f.Uncovered, &f.Refusing)
 	}
 	return nil
+}
+
+// sameName says that a name tells nothing here: each installation has a root-ca of its own.
+func sameName(names []string, leaf *x509.Certificate) string {
+	if slices.Contains(names, leaf.Issuer.CommonName) {
+		return " (" + leaf.Issuer.CommonName + " with another key)"
+	}
+	return ""
 }
 
 func unread(name string) error {
