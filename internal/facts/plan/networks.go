@@ -87,7 +87,7 @@ func (p plans) networks(invalid *problems) []network {
 	}
 	metal := p.install.get("platform", "baremetal")
 	switch n := metal.get("provisioningNetworkCIDR"); {
-	case n.there() && n.text() == "":
+	case n.there() && !isNetwork(n): // it is decoded, also where it is not used
 		take("provisioning", n, 0)
 	case !p.provisions():
 	case n.text() != "":
@@ -103,6 +103,8 @@ func (p plans) provisions() bool {
 	metal := p.install.get("platform", "baremetal")
 	return metal.there() && !p.agentBased() && metal.get("provisioningNetwork").text() != "Disabled"
 }
+
+func isNetwork(n node) bool { _, ok := n.prefix(); return ok }
 
 // unread are networks under old names, which the installer decodes and then does not use
 // (pkg/types/conversion/installconfig.go convertNetworking).
