@@ -66,13 +66,17 @@ func (a *app) askNetwork(ctx context.Context, s *plan.Source) (list []evidence.O
 }
 
 func readAnswers(path string) (_ []evidence.Object, err error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() { // to open a pipe would be to wait for who writes to it
+		return nil, errors.New("it is not a file")
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil, errors.Join(err, errors.New("it is not a file"))
-	}
 	return netcheck.Read(f)
 }

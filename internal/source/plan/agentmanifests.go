@@ -49,7 +49,7 @@ func (s *Source) agentManifests(fsys fs.FS, dir, name string) error {
 	}
 	all := clusterManifests{}
 	for _, file := range []string{clusterInstall, deployment, imageSet, infraEnv, nmState, pullSecretFile} {
-		raw, err := read(func() (fs.File, error) { return fsys.Open(path.Join(dir, sub, file)) })
+		raw, err := readIn(fsys, path.Join(dir, sub, file))
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}

@@ -53,7 +53,7 @@ func (s *Source) manifests(fsys fs.FS, dir, name string) error {
 			if !slices.Contains(manifestNames, path.Ext(e.Name())) || e.IsDir() {
 				continue
 			}
-			raw, err := read(func() (fs.File, error) { return fsys.Open(path.Join(dir, sub, e.Name())) })
+			raw, err := readIn(fsys, path.Join(dir, sub, e.Name()))
 			if err != nil {
 				return fmt.Errorf("read the manifest %s/%s: %w", sub, e.Name(), err)
 			}

@@ -81,7 +81,7 @@ func (s *Source) Authorities() [][]byte { return s.authorities }
 func Open(paths []string, now time.Time) (*Source, error) {
 	s := &Source{name: strings.Join(paths, ", "), now: now}
 	for _, p := range paths {
-		raw, err := read(func() (fs.File, error) { return os.Open(p) })
+		raw, err := read(func() (fs.FileInfo, error) { return os.Stat(p) }, func() (fs.File, error) { return os.Open(p) })
 		if err != nil {
 			return nil, fmt.Errorf("read the plan %s: %w", p, err)
 		}
@@ -127,7 +127,7 @@ func installed(fsys fs.FS, dir string) bool {
 func InstallDir(fsys fs.FS, dir, name string, now time.Time) (*Source, error) {
 	s := &Source{name: name, now: now}
 	for _, file := range FileNames() {
-		raw, err := read(func() (fs.File, error) { return fsys.Open(path.Join(dir, file)) })
+		raw, err := readIn(fsys, path.Join(dir, file))
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
@@ -147,20 +147,25 @@ func InstallDir(fsys fs.FS, dir, name string, now time.Time) (*Source, error) {
 	return s, s.check()
 }
 
-// read reads one regular file: to open a pipe would be to wait for who writes to it.
-func read(open func() (fs.File, error)) ([]byte, error) {
-	f, err := open()
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	info, err := f.Stat()
+func readIn(fsys fs.FS, name string) ([]byte, error) {
+	return read(func() (fs.FileInfo, error) { return fs.Stat(fsys, name) }, func() (fs.File, error) { return fsys.Open(name) })
+}
+
+// read reads one regular file. It asks what it is first: to open a pipe would be to wait for
+// who writes to it.
+func read(stat func() (fs.FileInfo, error), open func() (fs.File, error)) ([]byte, error) {
+	info, err := stat()
 	if err != nil {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
 		return nil, errors.New("it is not a file")
 	}
+	f, err := open()
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
 	raw, err := io.ReadAll(io.LimitReader(f, maxFile+1))
 	if err != nil {
 		return nil, err

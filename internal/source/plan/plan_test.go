@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -207,4 +208,31 @@ func FuzzAdd(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestPipe: to open a pipe would be to wait forever, and no signal ends that.
+func TestPipe(t *testing.T) {
+	dir := t.TempDir()
+	pipe := filepath.Join(dir, installFile)
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Skip(err)
+	}
+	for _, open := range []func() (*Source, error){
+		func() (*Source, error) { return Open([]string{pipe}, now) },
+		func() (*Source, error) { return FS(os.DirFS(dir), ".", dir, now) },
+	} {
+		done := make(chan error, 1)
+		go func() {
+			_, err := open()
+			done <- err
+		}()
+		select {
+		case err := <-done:
+			if err == nil || !strings.Contains(err.Error(), "it is not a file") {
+				t.Error(err)
+			}
+		case <-time.After(10 * time.Second):
+			t.Fatal("it waits for who writes to the pipe")
+		}
+	}
 }
