@@ -173,7 +173,8 @@ func forNewHosts(d *diagnosis.Diagnosis, catalog *fault.Catalog) *diagnosis.Diag
 	out.Edges = slices.DeleteFunc(slices.Clone(d.Edges), func(e diagnosis.EdgeSeen) bool { return !kept[e.Cause] && !kept[e.Effect] })
 	diagnose.Group(&out)
 	switch {
-	case len(out.Roots) > 0, len(out.Unexplained) > 0, d.Verdict.Class == diagnosis.CannotCheck:
+	case slices.ContainsFunc(out.Roots, func(r diagnosis.Root) bool { return r.Severity.Rank() > fault.Info.Rank() }), // a note keeps no host out
+		len(out.Unexplained) > 0, d.Verdict.Class == diagnosis.CannotCheck:
 	case open > 0 || diagnose.Undecided(d):
 		why := "not all could be checked"
 		if d.Verdict.Class == diagnosis.Undetermined && d.Verdict.Reason != "" {

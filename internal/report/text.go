@@ -162,6 +162,8 @@ func (t *text) clauses() []string {
 	case len(v.Open) > 0:
 		return t.questions()
 	case v.Class == diagnosis.CannotCheck, v.Class == diagnosis.OnlyAccepted:
+	case v.Class == diagnosis.Healthy && len(t.d.Roots) > 0 && v.Fix == "": // notes, and no cause of anything
+		reason = count(len(t.d.Roots), "note", "notes")
 	case len(t.d.Roots) > 0 && (v.Class != diagnosis.Undetermined || v.Fix == ""):
 		reason = count(len(t.d.Roots), "cause", "causes")
 		if v.Fix != "" {
