@@ -4,8 +4,9 @@
 // Invariants:
 //   - It holds names, versions, states, ends of certificates and hardware, read through the
 //     sanitizing reader: no secret and no content of a file.
-//   - What could not be read is named. It is compared with nothing: that it is not there does
-//     not mean that it is gone.
+//   - What could not be read is named. That it is not there does not mean that it is gone.
+//   - A change is one of a cluster: of two clusters nothing is compared, and where it is not
+//     known whether it is one, the comparison says so.
 //   - A file has a digest over what it holds. One that was changed by hand is refused.
 package baseline
 
@@ -56,10 +57,16 @@ type Baseline struct {
 	Taken      time.Time `json:"taken"`
 	Source     string    `json:"source"`            // what was read: a context or an archive
 	Cluster    string    `json:"cluster,omitempty"` // ClusterVersion.spec.clusterID
+	Identity   Identity  `json:"identity,omitzero"` // what else shows which cluster it is
 	Verdict    string    `json:"verdict"`           // of the diagnosis at that time
 	Entries    []Entry   `json:"entries"`
 	Missing    []Gap     `json:"missing"`
-	Digest     string    `json:"digest"` // SHA-256 over all other fields
+	// Unlisted are areas of an archive that has a file for each object and no list of them: one
+	// that is not there may be lost.
+	Unlisted []Area `json:"unlisted,omitempty"`
+	Digest   string `json:"digest"` // SHA-256 over all other fields
+
+	created map[string]time.Time // of the objects, by subject; only of what was just read
 }
 
 // Entry is one value.
@@ -72,8 +79,9 @@ type Entry struct {
 
 // Gap is an area that was not read, or not whole.
 type Gap struct {
-	Area   Area   `json:"area"`
-	Reason string `json:"reason"`
+	Area     Area     `json:"area"`
+	Subjects []string `json:"subjects,omitempty"` // of a comparison: the objects that are not compared; none: all
+	Reason   string   `json:"reason"`
 }
 
 func (e Entry) key() Entry { e.Value = ""; return e }

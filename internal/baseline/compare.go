@@ -14,14 +14,22 @@ const (
 	Changed = "changed"
 )
 
-// Change is one value that is not what it was.
+// Change is one value that is not what it was, or an object that is new or gone: it has no
+// Name then, and the Values that it has or had.
 type Change struct {
-	Area    Area   `json:"area"`
-	Subject string `json:"subject"`
-	Name    string `json:"name"`
-	Kind    string `json:"kind"`
-	Was     string `json:"was,omitempty"`
-	Is      string `json:"is,omitempty"`
+	Area    Area    `json:"area"`
+	Subject string  `json:"subject"`
+	Name    string  `json:"name,omitempty"`
+	Kind    string  `json:"kind"`
+	Was     string  `json:"was,omitempty"`
+	Is      string  `json:"is,omitempty"`
+	Values  []Value `json:"values,omitempty"`
+}
+
+// Value is a field of an object that is new or gone.
+type Value struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
 }
 
 // Comparison is what has changed between two times.
@@ -31,64 +39,211 @@ type Comparison struct {
 	Since      time.Time `json:"since"`
 	Now        time.Time `json:"now"`
 	Cluster    string    `json:"cluster,omitempty"`
-	// Other says that the two are of different clusters; nothing is compared then.
-	Other       bool     `json:"otherCluster,omitempty"`
-	Verdict     string   `json:"verdict"` // of the diagnosis when the baseline was saved
-	Compared    int      `json:"compared"`
-	Changes     []Change `json:"changes"`
-	NotCompared []Gap    `json:"notCompared"`
+	// Identity says whether both are of one cluster. Of two clusters nothing is compared; where
+	// it is unknown, the changes may be differences of two clusters.
+	Identity    SameCluster `json:"identity"`
+	Verdict     string      `json:"verdict"` // of the diagnosis when the baseline was saved
+	Compared    int         `json:"compared"`
+	Changes     []Change    `json:"changes"`
+	NotCompared []Gap       `json:"notCompared"`
 }
 
-// Compare compares a baseline with what the cluster is like now. An area that either of them
-// lacks is not compared.
+// Certain reports whether the changes are changes of one cluster.
+func (c Comparison) Certain() bool { return c.Identity.Same == SameYes }
+
+// side is one of the two that are compared.
+type side struct {
+	Baseline
+
+	values   map[Entry]string
+	subjects map[[2]string]bool // area and subject
+}
+
+func sideOf(b Baseline) side {
+	s := side{b, map[Entry]string{}, map[[2]string]bool{}}
+	for _, e := range b.Entries {
+		s.values[e.key()] = e.Value
+		s.subjects[[2]string{string(e.Area), e.Subject}] = true
+	}
+	return s
+}
+
+// has reports whether anything of the object of a value was read.
+func (s side) has(e Entry) bool { return s.subjects[[2]string{string(e.Area), e.Subject}] }
+
+// Why a value that the other side has is not known to be missing on this one.
+const (
+	inBaseline = "not in the baseline: "
+	readNow    = "not read now: "
+
+	notRead = "not read"
+	maybe   = "no file of it is there; the archive has a file for each object and no list of them, so one may be lost"
+)
+
+// lacks says why it is not known whether this side lacks a value that the other has, "" where
+// it is known.
+func (s side) lacks(e Entry) string {
+	if slices.ContainsFunc(s.Missing, func(g Gap) bool { return g.Area == e.Area }) {
+		return notRead
+	}
+	if slices.Contains(s.Unlisted, e.Area) && !s.has(e) {
+		return maybe
+	}
+	return ""
+}
+
+// comparing is the state of one Compare.
+type comparing struct {
+	*Comparison
+
+	was, is side
+	open    []open
+	whole   map[[3]string]int // where in Changes an object is that is new or gone
+}
+
+// Compare compares a baseline with what the cluster is like now. A value that both have is
+// compared. That one of them lacks a value is a change only where it was read whole.
 func Compare(was, is Baseline) Comparison {
 	c := Comparison{APIVersion: APIVersion, Kind: "BaselineComparison", Since: was.Taken, Now: is.Taken, Cluster: was.Cluster, Verdict: was.Verdict,
-		Changes: []Change{}, NotCompared: []Gap{}}
-	if was.Cluster != "" && is.Cluster != "" && was.Cluster != is.Cluster {
-		c.Other = true
+		Identity: sameCluster(was, is), Changes: []Change{}, NotCompared: []Gap{}}
+	if c.Identity.Same == SameNo {
 		return c
 	}
-	var left []Area
-	for _, g := range was.Missing {
-		reason := "not in the baseline: "
-		if slices.Contains(is.Missing, g) {
-			reason = "neither in the baseline nor now: "
-		}
-		c.NotCompared = append(c.NotCompared, Gap{g.Area, reason + g.Reason})
-		left = append(left, g.Area)
-	}
-	for _, g := range is.Missing {
-		if !slices.Contains(was.Missing, g) {
-			c.NotCompared = append(c.NotCompared, Gap{g.Area, "not read now: " + g.Reason})
-		}
-		left = append(left, g.Area)
-	}
-	old := map[Entry]string{}
-	for _, e := range was.Entries {
-		if !slices.Contains(left, e.Area) {
-			old[e.key()] = e.Value
-		}
-	}
+	x := comparing{&c, sideOf(was), sideOf(is), nil, map[[3]string]int{}}
 	for _, e := range is.Entries {
-		if slices.Contains(left, e.Area) {
-			continue
-		}
-		c.Compared++
-		value, had := old[e.key()]
-		delete(old, e.key())
+		value, had := x.was.values[e.key()]
 		switch {
 		case !had:
-			c.Changes = append(c.Changes, Change{e.Area, e.Subject, e.Name, Added, "", e.Value})
+			x.added(e)
+			continue
 		case value != e.Value:
-			c.Changes = append(c.Changes, Change{e.Area, e.Subject, e.Name, Changed, value, e.Value})
+			c.Changes = append(c.Changes, Change{Area: e.Area, Subject: e.Subject, Name: e.Name, Kind: Changed, Was: value, Is: e.Value})
+		}
+		c.Compared++
+	}
+	for _, e := range was.Entries {
+		if _, has := x.is.values[e.key()]; !has {
+			x.removed(e)
 		}
 	}
-	for e, value := range old {
-		c.Compared++
-		c.Changes = append(c.Changes, Change{e.Area, e.Subject, e.Name, Removed, value, ""})
-	}
+	x.gaps()
 	sortby.Func(c.Changes, func(a, b Change) int {
 		return compare(Entry{a.Area, a.Subject, a.Name, ""}, Entry{b.Area, b.Subject, b.Name, ""})
 	})
 	return c
+}
+
+// added is a value that the baseline does not have. An object that is younger than the
+// baseline cannot be in it.
+func (x *comparing) added(e Entry) {
+	young := !x.was.has(e) && x.is.created[e.Subject].After(x.was.Taken)
+	if why := x.was.lacks(e); why != "" && !young {
+		x.miss(e, inBaseline, why)
+		return
+	}
+	x.oneSided(e, Added, x.was)
+}
+
+func (x *comparing) removed(e Entry) {
+	if why := x.is.lacks(e); why != "" {
+		x.miss(e, readNow, why)
+		return
+	}
+	x.oneSided(e, Removed, x.is)
+}
+
+// oneSided adds a value that one side has, to those of its object where the other lacks all.
+func (x *comparing) oneSided(e Entry, kind string, lacking side) {
+	x.Compared++
+	if lacking.has(e) {
+		c := Change{Area: e.Area, Subject: e.Subject, Name: e.Name, Kind: kind, Is: e.Value}
+		if kind == Removed {
+			c.Was, c.Is = c.Is, ""
+		}
+		x.Changes = append(x.Changes, c)
+		return
+	}
+	key := [3]string{string(e.Area), e.Subject, kind}
+	i, known := x.whole[key]
+	if !known {
+		i = len(x.Changes)
+		x.whole[key] = i
+		x.Changes = append(x.Changes, Change{Area: e.Area, Subject: e.Subject, Kind: kind})
+	}
+	x.Changes[i].Values = append(x.Changes[i].Values, Value{e.Name, e.Value})
+}
+
+// miss notes an object of which a value is not compared.
+func (x *comparing) miss(e Entry, side, why string) {
+	i := slices.IndexFunc(x.open, func(g open) bool { return g.area == e.Area && g.side == side && g.why == why })
+	if i < 0 {
+		i = len(x.open)
+		x.open = append(x.open, open{area: e.Area, side: side, why: why})
+	}
+	if list := x.open[i].subjects; len(list) == 0 || list[len(list)-1] != e.Subject { // entries are sorted
+		x.open[i].subjects = append(list, e.Subject)
+	}
+}
+
+// open are objects of an area that are not compared for one reason.
+type open struct {
+	area     Area
+	side     string
+	why      string
+	subjects []string
+}
+
+// gaps lists what was not read and what is not compared because of it. Of an area of which
+// nothing was read the objects are not listed: it is all of them.
+func (x *comparing) gaps() {
+	add := func(g Gap, reason string, sides ...string) {
+		for i, o := range x.open {
+			if o.area == g.Area && o.why == notRead && slices.Contains(sides, o.side) {
+				g.Subjects = append(g.Subjects, o.subjects...)
+				x.open[i].subjects = nil // of two reasons for one area the first has them
+			}
+		}
+		g.Reason = reason + g.Reason
+		x.NotCompared = append(x.NotCompared, g)
+	}
+	x.dropWhole()
+	for _, g := range x.was.Missing {
+		if x.is.lost(g) {
+			add(g, "neither in the baseline nor now: ", inBaseline, readNow)
+			continue
+		}
+		add(g, inBaseline, inBaseline)
+	}
+	for _, g := range x.is.Missing {
+		if !x.was.lost(g) {
+			add(g, readNow, readNow)
+		}
+	}
+	for _, o := range x.open {
+		if o.why == maybe {
+			x.NotCompared = append(x.NotCompared, Gap{o.area, o.subjects, o.side + o.why})
+		}
+	}
+}
+
+// dropWhole drops the names of objects of areas of which one side has nothing.
+func (x *comparing) dropWhole() {
+	for i, o := range x.open {
+		s := x.was
+		if o.side == readNow {
+			s = x.is
+		}
+		if o.why == notRead && !s.some(o.area) {
+			x.open[i].subjects = nil
+		}
+	}
+}
+
+func (s side) lost(g Gap) bool {
+	return slices.ContainsFunc(s.Missing, func(o Gap) bool { return o.Area == g.Area && o.Reason == g.Reason })
+}
+
+// some reports whether anything of an area was read.
+func (s side) some(area Area) bool {
+	return slices.ContainsFunc(s.Entries, func(e Entry) bool { return e.Area == area })
 }

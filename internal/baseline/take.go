@@ -13,7 +13,12 @@ import (
 
 // Lister reads objects; internal/facts.World is one.
 type Lister interface {
+	// List returns all objects, or an *evidence.Unavailable where only some could be read.
 	List(ctx context.Context, r evidence.Resource, namespace string) ([]evidence.Object, error)
+	// Some returns those that could be read.
+	Some(ctx context.Context, r evidence.Resource, namespace string) ([]evidence.Object, error)
+	// Loose reports whether one that is lost is not missed.
+	Loose(ctx context.Context, n evidence.Need) bool
 }
 
 // taker collects the values of one area.
@@ -57,53 +62,78 @@ var readers = []struct {
 	area  Area
 	from  evidence.Resource
 	where string // namespace
+	kind  string // of the subject that an object is
 	take  func(*taker, evidence.Object)
 }{
-	{Version, evidence.ClusterVersions, "", takeVersion},
-	{Operators, evidence.ClusterOperators, "", takeOperator},
-	{Nodes, evidence.Nodes, "", takeNode},
-	{Pools, evidence.MachineConfigPools, "", takePool},
-	{Configs, evidence.MachineConfigs, "", takeConfig},
-	{Certificates, evidence.ControllerConfigs, "", takeCertificates},
-	{Network, evidence.Infrastructures, "", takeInfrastructure},
-	{Network, evidence.NetworkConfigs, "", takeNetwork},
-	{Hardware, evidence.BareMetalHosts, "openshift-machine-api", takeHost},
-	{Hardware, evidence.HardwareData, "openshift-machine-api", takeHardware},
+	{Version, evidence.ClusterVersions, "", "clusterversion", takeVersion},
+	{Operators, evidence.ClusterOperators, "", "co", takeOperator},
+	{Nodes, evidence.Nodes, "", "node", takeNode},
+	{Pools, evidence.MachineConfigPools, "", "mcp", takePool},
+	{Configs, evidence.MachineConfigs, "", "mc", takeConfig},
+	{Certificates, evidence.ControllerConfigs, "", "", takeCertificates},
+	{Network, evidence.Infrastructures, "", "infrastructure", takeInfrastructure},
+	{Network, evidence.NetworkConfigs, "", "network", takeNetwork},
+	{Hardware, evidence.BareMetalHosts, "openshift-machine-api", "bmh", takeHost},
+	{Hardware, evidence.HardwareData, "openshift-machine-api", "bmh", takeHardware},
 }
+
+// reporting are the resources whose objects always have conditions once they are looked after.
+var reporting = []evidence.Resource{evidence.ClusterVersions, evidence.ClusterOperators, evidence.Nodes, evidence.MachineConfigPools}
 
 // Take reads what a cluster is like now. Only a canceled context, or a source that breaks,
 // is an error.
 func Take(ctx context.Context, l Lister, at time.Time, source, verdict string) (Baseline, error) {
-	b := Baseline{APIVersion: APIVersion, Kind: Kind, Taken: at.UTC(), Source: source, Verdict: verdict, Entries: []Entry{}, Missing: []Gap{}}
-	for _, r := range readers {
-		list, err := l.List(ctx, r.from, r.where)
-		u, unread := evidence.AsUnavailable(err)
-		switch {
-		case unread && u.Why == evidence.NotServed:
-			continue // a cluster without it
-		case unread:
-			b.Missing = append(b.Missing, Gap{r.area, u.Error()})
-			continue
-		case err != nil:
+	b := Baseline{APIVersion: APIVersion, Kind: Kind, Taken: at.UTC(), Source: source, Verdict: verdict, Entries: []Entry{}, Missing: []Gap{}, created: map[string]time.Time{}}
+	for i := range readers {
+		if err := b.read(ctx, l, i); err != nil {
 			return b, err
 		}
-		t := &taker{area: r.area}
-		for _, o := range list {
-			r.take(t, o)
-		}
-		b.Entries = append(b.Entries, t.entries...)
-		if r.area == Version {
-			for _, o := range list {
-				b.Cluster = evidence.String(o.Content, "spec", "clusterID")
-			}
-		}
 	}
-	sortby.Func(b.Entries, compare)
+	if err := b.identify(ctx, l); err != nil {
+		return b, err
+	}
+	sortby.StableFunc(b.Entries, compare) // of two that describe one host the BareMetalHost stays
 	b.Entries = slices.CompactFunc(b.Entries, func(x, y Entry) bool { return x.key() == y.key() })
 	if len(b.Entries) > maxEntries {
 		return b, fmt.Errorf("the cluster has more than %d values", maxEntries)
 	}
 	return b, nil
+}
+
+// read adds what one of the readers reads. Where only some objects could be read, they are
+// added, and that others are missing is a gap.
+func (b *Baseline) read(ctx context.Context, l Lister, i int) error {
+	r := readers[i]
+	_, err := l.List(ctx, r.from, r.where)
+	if u, unread := evidence.AsUnavailable(err); unread {
+		if u.Why == evidence.NotServed {
+			return nil // a cluster without it
+		}
+		b.Missing = append(b.Missing, Gap{Area: r.area, Reason: u.Error()})
+	} else if err != nil {
+		return err
+	}
+	list, err := l.Some(ctx, r.from, r.where)
+	if _, unread := evidence.AsUnavailable(err); unread {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	t := &taker{area: r.area}
+	for _, o := range list {
+		r.take(t, o)
+		if slices.Contains(reporting, r.from) && evidence.Field(o.Content, "status", "conditions") == nil { // a file that was cut, or a new object
+			b.Missing = append(b.Missing, Gap{Area: r.area, Reason: r.kind + "/" + o.Name + " has no conditions"})
+		}
+		if r.kind != "" && r.from != evidence.HardwareData { // an inspection is younger than its host
+			b.created[r.kind+"/"+o.Name] = o.Created()
+		}
+	}
+	b.Entries = append(b.Entries, t.entries...)
+	if r.kind != "" && !slices.Contains(b.Unlisted, r.area) && l.Loose(ctx, evidence.Objects(r.from, r.where)) {
+		b.Unlisted = append(b.Unlisted, r.area)
+	}
+	return nil
 }
 
 func takeVersion(t *taker, o evidence.Object) {

@@ -129,9 +129,11 @@ func (a *app) baselineCompareCommand() *cobra.Command {
 		Short: "show what has changed since a baseline was saved",
 		Long: `Compare reads what the cluster is like now and shows what is not as in FILE. What
 either of them could not read is not compared, and is listed. A change is not a fault:
-an update changes much.
-Exit codes: 0 nothing has changed, 1 the tool could not do its work, 2 something has,
-3 nothing that was compared has changed, and not all was compared.`,
+an update changes much. A baseline of another cluster is refused. Where it is not known
+whether it is of this cluster, the answer begins with that, and why.
+Exit codes: 0 nothing has changed, 1 the tool could not do its work, or it is another
+cluster, 2 something has changed, 3 not known: nothing that was compared has changed, and
+not all was compared, or it is not known whether both are of one cluster.`,
 		Example: example(a.name, "baseline compare good.json", "the cluster of the kubeconfig") +
 			example(a.name, "baseline compare good.json -o json", "for programs; docs/schema has the schema"),
 		Args: cobra.ExactArgs(1),
@@ -166,6 +168,8 @@ func (a *app) compareBaseline(ctx context.Context, format, file string) (err err
 	switch {
 	case err != nil:
 		return err
+	case !c.Certain():
+		return &ExitError{Code: ExitUndecided}
 	case len(c.Changes) > 0:
 		return &ExitError{Code: ExitFault}
 	case len(c.NotCompared) > 0:
@@ -199,8 +203,8 @@ func (a *app) changes(ctx context.Context, r *run, was baseline.Baseline, file s
 		return baseline.Comparison{}, fmt.Errorf("read what the cluster is like: %w", err)
 	}
 	c := baseline.Compare(was, is)
-	if c.Other {
-		return c, fmt.Errorf("%s is of cluster %s (%s), and %s is cluster %s", file, was.Cluster, was.Source, r.source.Name, is.Cluster)
+	if err := c.Identity.Err(); err != nil {
+		return c, fmt.Errorf("compare %s (saved of %s) with %s: %w", file, was.Source, r.source.Name, err)
 	}
 	return c, nil
 }
@@ -225,16 +229,26 @@ func (a *app) addBaseline(ctx context.Context, r *run, d *diagnosis.Diagnosis) e
 	at := func(text string, s fault.Subject) diagnosis.Moment {
 		return diagnosis.Moment{Time: c.Since, Subject: s, Text: text, Locator: evidence.Locator{Source: a.source.baseline, Path: a.source.baseline}}
 	}
+	cluster := fault.Subject{Kind: fault.Cluster}
 	var more []diagnosis.Moment
+	word := "after the baseline: "
+	if !c.Certain() {
+		why := "not known whether the baseline is of this cluster: " + strings.Join(c.Identity.Reasons, "; ")
+		if !a.global.quiet {
+			fmt.Fprintf(a.io.Err, "%s: warning: %s: %s\n", a.name, a.source.baseline, a.style().Clean(why))
+		}
+		more = append(more, at(why, cluster))
+		word = "not as in the baseline: "
+	}
 	for i, change := range c.Changes {
 		if i == maxMoments {
-			more = append(more, at(fmt.Sprintf("after the baseline: and %d more changes", len(c.Changes)-i), fault.Subject{Kind: fault.Cluster}))
+			more = append(more, at(fmt.Sprintf("%sand %d more", word, len(c.Changes)-i), cluster))
 			break
 		}
-		more = append(more, at("after the baseline: "+change.Subject+" "+report.BaselineChange(change), subjectOf(change.Subject)))
+		more = append(more, at(word+change.Subject+" "+report.BaselineChange(change), subjectOf(change.Subject)))
 	}
 	for _, g := range c.NotCompared {
-		more = append(more, at("not compared with the baseline: "+string(g.Area)+" ("+g.Reason+")", fault.Subject{Kind: fault.Cluster}))
+		more = append(more, at("not compared with the baseline: "+report.BaselineGap(g), cluster))
 	}
 	d.Timeline = append(d.Timeline, more...)
 	sortby.StableFunc(d.Timeline, func(x, y diagnosis.Moment) int { return x.Time.Compare(y.Time) })
