@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
-	"syscall"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -14,6 +12,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/accept"
 	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/infile"
 )
 
 // acceptVariable names the file of --accept for every run.
@@ -56,18 +55,11 @@ func (a *app) loadAccept(c *fault.Catalog) (*accept.List, error) {
 
 // readAccept reads one byte more than a file may have at most: the parser refuses it then.
 func readAccept(path string) (raw []byte, err error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a FIFO without a writer is empty, and does not wait for one
+	f, err := infile.Piped(path)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if info.IsDir() {
-		return nil, errors.New("it is a directory; name a file")
-	}
 	return io.ReadAll(io.LimitReader(f, accept.MaxSize+1))
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/infile"
 	"github.com/rollcall-project/rollcall/internal/report"
 	"github.com/rollcall-project/rollcall/internal/sortby"
 )
@@ -179,7 +180,7 @@ func (a *app) compareBaseline(ctx context.Context, format, file string) (err err
 }
 
 func readBaseline(file string) (_ baseline.Baseline, err error) {
-	f, err := os.Open(file)
+	f, err := infile.Regular(file)
 	if err != nil {
 		return baseline.Baseline{}, fmt.Errorf("read the baseline: %w", err)
 	}

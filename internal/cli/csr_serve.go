@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"os"
@@ -22,6 +23,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/csr"
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts"
+	"github.com/rollcall-project/rollcall/internal/infile"
 	"github.com/rollcall-project/rollcall/internal/inventory"
 	"github.com/rollcall-project/rollcall/internal/reader"
 	"github.com/rollcall-project/rollcall/internal/sanitize"
@@ -221,8 +223,12 @@ func (a *app) inventories(f serveFlags, api approver.API) (approver.Inventory, e
 			list = append(list, one)
 		case kind == "file" && rest != "":
 			list = append(list, func(context.Context) ([]csr.Expectation, error) {
-				raw, err := os.ReadFile(rest)
+				in, err := infile.Regular(rest)
 				if err != nil {
+					return nil, err
+				}
+				raw, err := io.ReadAll(in)
+				if err = errors.Join(err, in.Close()); err != nil {
 					return nil, err
 				}
 				return csr.ParseInventory(raw, rest)

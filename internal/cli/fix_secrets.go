@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"os"
 
+	"github.com/rollcall-project/rollcall/internal/infile"
 	"github.com/rollcall-project/rollcall/internal/repair"
 )
 
@@ -43,7 +43,7 @@ func (a *app) secretsOf(f fixFlags, ask *repair.Ask) error {
 func (a *app) secretFile(path string) (raw []byte, err error) {
 	in := a.io.In
 	if path != "-" {
-		f, err := os.Open(path)
+		f, err := infile.Piped(path)
 		if err != nil {
 			return nil, err
 		}

@@ -5,6 +5,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -14,6 +15,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/infile"
 	"github.com/rollcall-project/rollcall/internal/source/bmc"
 	"github.com/rollcall-project/rollcall/internal/source/plan"
 )
@@ -171,8 +173,13 @@ func bmcRoots(file string) (*x509.CertPool, error) {
 	if file == "" {
 		return nil, nil
 	}
-	raw, err := os.ReadFile(file)
+	in, err := infile.Piped(file)
 	if err != nil {
+		return nil, fmt.Errorf("--bmc-ca: %w", err)
+	}
+	const most = 16 << 20
+	raw, err := io.ReadAll(io.LimitReader(in, most))
+	if err = errors.Join(err, in.Close()); err != nil {
 		return nil, fmt.Errorf("--bmc-ca: %w", err)
 	}
 	pool, err := x509.SystemCertPool()

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/infile"
 	"github.com/rollcall-project/rollcall/internal/message"
 	"github.com/rollcall-project/rollcall/internal/report"
 	"github.com/rollcall-project/rollcall/internal/sanitize"
@@ -119,7 +120,7 @@ func (a *app) openText(name string) (io.ReadCloser, error) {
 	if info.IsDir() {
 		return nil, fmt.Errorf("scan %s: it is a directory; an archive is read with `%s diagnose --from %s`", name, a.name, quote(name))
 	}
-	f, err := os.Open(name)
+	f, err := infile.Stream(name)
 	if err != nil {
 		return nil, fmt.Errorf("scan: %w", err)
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -13,6 +12,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/infile"
 	"github.com/rollcall-project/rollcall/internal/worker"
 	"github.com/rollcall-project/rollcall/internal/worker/provider"
 )
@@ -176,7 +176,7 @@ func imageCheck(ctx context.Context, h hub, f workerFlags, p *worker.Plan) ([]wo
 	if f.stream == "" {
 		return nil, nil
 	}
-	in, err := os.Open(f.stream)
+	in, err := infile.Regular(f.stream)
 	if err != nil {
 		return nil, fmt.Errorf("--stream: %w", err)
 	}

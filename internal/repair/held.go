@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path"
 	"strings"
 	"time"
 
 	"k8s.io/client-go/rest"
 
+	"github.com/rollcall-project/rollcall/internal/infile"
 	"github.com/rollcall-project/rollcall/internal/source/podexec"
 )
 
@@ -37,7 +37,7 @@ func (h HeldFiles) Fetch(_ context.Context, host string) (io.ReadCloser, error) 
 	if !ok {
 		return nil, fmt.Errorf("held config of %s: no file was named: %w", host, fs.ErrNotExist)
 	}
-	f, err := os.Open(p)
+	f, err := infile.Regular(p)
 	if err != nil {
 		return nil, fmt.Errorf("held config of %s: %w", host, err)
 	}

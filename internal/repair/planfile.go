@@ -14,6 +14,8 @@ import (
 
 	yamlnode "go.yaml.in/yaml/v3"
 	"sigs.k8s.io/yaml"
+
+	"github.com/rollcall-project/rollcall/internal/infile"
 )
 
 // A plan on file is bound to its digest, byte by byte: what `fix plan` saved is known
@@ -144,7 +146,7 @@ func (r *run) changedSince() string {
 
 // Load reads a plan from a file, strictly: a field that is not known is an error.
 func Load(path string) (*Plan, error) {
-	f, err := os.Open(path)
+	f, err := infile.Regular(path)
 	if err != nil {
 		return nil, fmt.Errorf("read plan: %w", err)
 	}

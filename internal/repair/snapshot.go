@@ -8,10 +8,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"regexp"
 	"time"
+
+	"github.com/rollcall-project/rollcall/internal/infile"
 )
 
 // A backup is made for the removal that it protects: an older one would lose what came since.
@@ -39,7 +40,7 @@ func readSnapshot(path string) (s snapshot, err error) {
 	if err != nil {
 		return s, fmt.Errorf("backup of etcd: %w", err)
 	}
-	f, err := os.Open(path)
+	f, err := infile.Regular(path)
 	if err != nil {
 		return s, fmt.Errorf("backup of etcd: %w", err)
 	}

@@ -27,6 +27,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/infile"
 	"github.com/rollcall-project/rollcall/internal/sortby"
 	"github.com/rollcall-project/rollcall/internal/source/archive"
 )
@@ -117,7 +118,7 @@ func (s Spec) raw() (io.ReadCloser, error) {
 	if s.Text != nil {
 		return io.NopCloser(bytes.NewReader(s.Text)), nil
 	}
-	return os.Open(s.File)
+	return infile.Regular(s.File)
 }
 
 // maxHead is how much of a file tells what wrote it.
