@@ -53,7 +53,11 @@ func notChecked(d *diagnosis.Diagnosis) []string {
 	}
 	sortby.StableFunc(reasons, func(a, b string) int { return checks[b] - checks[a] })
 	if n := len(reasons) - named; n > 0 {
-		reasons = append(reasons[:named], fmt.Sprintf("and %d more reasons", n))
+		word := "reasons"
+		if n == 1 {
+			word = "reason"
+		}
+		reasons = append(reasons[:named], fmt.Sprintf("and %d more %s", n, word))
 	}
 	return []string{"not checked: " + strings.Join(reasons, "; ")}
 }
