@@ -167,13 +167,18 @@ func TestRemoveMember(t *testing.T) {
 func TestRemoveMemberAsk(t *testing.T) {
 	r := staticRig(t, removeMember)
 	whole := r.memberAsk(t)
+	other := filepath.Join(t.TempDir(), "other.db")
+	if err := os.WriteFile(other, []byte("not a snapshot"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for want, ask := range map[string]MemberAsk{
 		"--remove-member":             {},
 		"--etcd-backup FILE":          {Name: "control2"},
 		"no member control9":          {Name: "control9", Backup: whole.Member.Backup},
 		"(control1) is healthy":       {Name: "control1", Backup: whole.Member.Backup},
 		"no such file":                {Name: "control2", Backup: "/nowhere/snapshot.db"},
-		"not a snapshot with its sum": {Name: "control2", Backup: os.DevNull},
+		"it is not a file":            {Name: "control2", Backup: os.DevNull},
+		"not a snapshot with its sum": {Name: "control2", Backup: other},
 	} {
 		if _, err := r.putPlan(t, Ask{Member: ask}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", want, err)
