@@ -36,6 +36,7 @@ type sourceFlags struct {
 	probeFrom        string
 	baseline         string // file of baseline save
 	against          string // what preflight checks for new hosts
+	planCall         string // the call of preflight that reads the same plan; "": there is none
 	hosted           string
 	hostedKubeconfig string
 	catalogs         []string

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/source/bmc"
 	"github.com/rollcall-project/rollcall/internal/source/plan"
 )
 
@@ -107,6 +108,7 @@ func (a *app) preflight(ctx context.Context, format string, o preflightFlags) (e
 	if err != nil {
 		return err
 	}
+	a.source.planCall = a.preflightCall(o)
 	r, err := a.openRunOver(ctx, nil, over)
 	if err != nil {
 		return err
@@ -165,4 +167,51 @@ func (a *app) openPlan(o preflightFlags) (*plan.Source, error) {
 		return nil, fmt.Errorf("%w; openshift-install consumes these files: name your copies with -f FILE", err)
 	}
 	return s, err
+}
+
+// preflightCall is the call that checks the same once more.
+func (a *app) preflightCall(o preflightFlags) string {
+	words := []string{a.name, "preflight"}
+	add := func(flag, value string) {
+		if value != "" {
+			words = append(words, flag, quote(value))
+		}
+	}
+	switch {
+	case o.installDir:
+		add("--install-dir", o.dir)
+	case o.dir != "":
+		words = append(words, quote(o.dir))
+	}
+	for _, f := range o.files {
+		add("-f", f)
+	}
+	add("--release", o.release)
+	if o.network {
+		words = append(words, "--network")
+	}
+	for _, f := range o.answers {
+		add("--network-answers", f)
+	}
+	add("--probe-from", a.source.probeFrom)
+	if o.bmc.ask {
+		words = append(words, "--bmc")
+	}
+	add("--bmc-list", o.bmc.list)
+	add("--bmc-from", o.bmc.from)
+	add("--bmc-credentials", o.bmc.credentials)
+	add("--bmc-ca", o.bmc.ca)
+	if o.bmc.timeout != bmc.DefaultLimit {
+		add("--bmc-timeout", o.bmc.timeout.String())
+	}
+	if o.bmc.from != "" || a.source.probeFrom != "" {
+		words = append(words, a.connection()...)
+	}
+	for _, dir := range a.source.catalogs {
+		add("--catalog", dir)
+	}
+	if flags := a.answerFlags(); flags != "" {
+		words = append(words, flags)
+	}
+	return joinWords(words)
 }

@@ -81,8 +81,11 @@ func (a *app) reportOptions(r *run) report.Options {
 		Style: a.style(), Command: a.name, Source: a.again(), Answer: a.answerFlags(), NoHeaders: a.output.noHeaders, Findings: a.output.findings,
 		Refused: map[string]report.Remedy{}, Catalog: r.catalog, Height: a.io.Screen.height(),
 	}
-	if a.source.against != "" {
+	switch {
+	case a.source.against != "":
 		o.Call, o.Skip = a.againstCall(), ofHostsThere
+	case a.source.planCall != "":
+		o.Call = a.source.planCall
 	}
 	for _, known := range r.catalog.Refused {
 		o.Refused[known.ID] = report.Remedy{Title: known.Title, Happens: known.Happens, When: known.When, Instead: known.Instead}

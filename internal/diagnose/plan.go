@@ -14,6 +14,15 @@ import (
 // could have answered.
 const Plan = "plan"
 
+// ofPlan leaves out what a plan cannot have: objects of a cluster that is not there yet are
+// no gap. What was not asked of its network and its machines is one.
+func ofPlan(list []evidence.Coverage) []evidence.Coverage {
+	return slices.DeleteFunc(list, func(c evidence.Coverage) bool {
+		return c.State == evidence.Missing && !slices.ContainsFunc([]evidence.Resource{evidence.Plans, evidence.BMCAnswers, evidence.NetProbes},
+			func(r evidence.Resource) bool { return c.Need == evidence.Objects(r, "").String() })
+	})
+}
+
 // noMistake says what was looked at in a preflight, and what was not.
 func noMistake(d *diagnosis.Diagnosis) string {
 	var open []string

@@ -140,6 +140,9 @@ func (e *Engine) complete(ctx context.Context, w *facts.World, o Options, d *dia
 	block(d, young, func(host string) []string { return requests[host] }, stopped, held)
 	e.setAside(d)
 	d.Coverage = o.Reader.Coverage()
+	if d.Source.Kind == Plan {
+		d.Coverage = ofPlan(d.Coverage)
+	}
 	d.Timeline = timeline(d)
 	d.Verdict = judge(d)
 	nonNil(d)

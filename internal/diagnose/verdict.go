@@ -107,6 +107,9 @@ func ofRoots(d *diagnosis.Diagnosis) (v diagnosis.Verdict, serious bool) {
 		}
 	}
 	v.Class, v.Reason = recoveries[worst].class, rootsReason(d)
+	if d.Source.Kind == Plan {
+		v.Class, v.Reason = diagnosis.NotReady, d.Mistakes()
+	}
 	if unreached(d) {
 		v.Class, v.Reason = diagnosis.CannotCheck, d.Roots[0].Cases[0].Title
 		return v, serious

@@ -126,6 +126,7 @@ const (
 	Undetermined       VerdictClass = "undetermined"
 	OnlyAccepted       VerdictClass = "accepted"     // something is wrong, and a person accepts all of it
 	CannotCheck        VerdictClass = "cannot-check" // the API was not reached, and the cause of that is known
+	NotReady           VerdictClass = "not-ready"    // a plan, or what it needs, has mistakes: nothing is installed yet
 )
 
 // Question is one that the evidence does not answer.

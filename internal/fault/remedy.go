@@ -38,6 +38,7 @@ type Actor string
 // remedy that `fix` carries out.
 const (
 	ByRollcall Actor = "rollcall"
+	ByPlan     Actor = "plan"     // whoever writes the plan of an installation
 	ByCluster  Actor = "cluster"  // somebody with oc
 	ByHost     Actor = "host"     // somebody on the host: ssh, console
 	ByOutside  Actor = "outside"  // somebody who runs DNS, DHCP, load balancer, switch, BMC, registry, support
@@ -45,7 +46,7 @@ const (
 )
 
 // Actors lists the actors, the nearest first.
-func Actors() []Actor { return []Actor{ByRollcall, ByCluster, ByHost, ByOutside, ByDecision} }
+func Actors() []Actor { return []Actor{ByRollcall, ByPlan, ByCluster, ByHost, ByOutside, ByDecision} }
 
 // Risk is the worst that a step can cause.
 type Risk string
@@ -143,7 +144,7 @@ func (r *Remedy) check() (wrong mistakes) {
 	if r.Verify.Expect == "" {
 		wrong.add(Where{"verify", "expect"}, "write what a person sees when it worked", "is missing")
 	}
-	oneOf(&wrong, Where{"by"}, r.By, []Actor{ByCluster, ByHost, ByOutside, ByDecision})
+	oneOf(&wrong, Where{"by"}, r.By, []Actor{ByPlan, ByCluster, ByHost, ByOutside, ByDecision})
 	if (r.By == ByOutside) != (r.Where != "") {
 		wrong.add(Where{"where"}, "write whose work it is, as DNS; leave it out otherwise", "it is needed for by: outside and only there")
 	}

@@ -35,6 +35,7 @@ type htmlPage struct {
 	NextIs       string // what the supplies are for
 	Supplies     []string
 	MoreSupplies []string
+	Plan         bool // there are no hosts yet
 	Hosts        htmlHosts
 	Machines     *machineTable
 	Time         *htmlTime
@@ -56,6 +57,7 @@ func HTML(w io.Writer, d *diagnosis.Diagnosis, o Options) error {
 		Class: signClasses[h.sign], Sign: signs[h.sign][0], Headline: h.words,
 		Summary: t.htmlSummary(), Source: t.htmlSource(), Outcomes: t.htmlOutcomes(),
 		Hosts: t.htmlHosts(), Machines: t.machineTable(), Time: t.htmlTime(), Gaps: t.htmlGaps(), Checks: t.htmlChecks(), Open: t.htmlOpen(),
+		Plan: d.Source.Kind == planSource,
 	}
 	p.Title = "Rollcall: " + d.Source.Name + ": " + strings.ToLower(h.words)
 	p.Supplies, p.MoreSupplies = t.htmlSupplies()
@@ -107,7 +109,9 @@ func (t *text) htmlSource() []pair {
 	}
 	add("Asked from", d.Source.Vantage)
 	version := d.Cluster.Version
-	if version == "" && (d.Cluster.Installer == nil || d.Cluster.Installer.Version == "") {
+	if version == "" && d.Source.Kind == planSource {
+		version = "not named (--release)"
+	} else if version == "" && (d.Cluster.Installer == nil || d.Cluster.Installer.Version == "") {
 		version = "not readable"
 	}
 	add("Version", version)

@@ -39,7 +39,9 @@ func (m *markup) page(p htmlPage) {
 	if !p.AtRisk && len(p.Accepted) > 0 {
 		m.accepted(p.Accepted)
 	}
-	m.hosts(p.Hosts)
+	if !p.Plan {
+		m.hosts(p.Hosts)
+	}
 	m.machines(p.Machines)
 	m.time(p.Time)
 	m.gaps(p)
@@ -63,7 +65,7 @@ func (m *markup) header(p htmlPage) {
 	part(len(p.Supplies) > 0, "next", "Next")
 	part(len(p.Open) > 0, "open", "Not explained")
 	part(len(p.Waits) > 0, "waits", "In progress")
-	part(true, "hosts", "Hosts")
+	part(!p.Plan, "hosts", "Hosts")
 	part(p.Machines != nil, "machines", "Machines")
 	part(p.Time != nil, "time", "Timeline")
 	part(len(p.Gaps) > 0, "gaps", "Not read")

@@ -82,13 +82,21 @@ func (t *text) htmlRoot(i, of int, r diagnosis.Root) htmlRoot {
 		Title: t.linkTitle(&link{keys: r.Keys()}), Lowered: r.LeastSure().Lowered, Means: r.Means,
 		Do: t.htmlDo(r), Refused: t.htmlRefused(r.Refused),
 	}
-	if of > 1 {
+	switch plan := t.d.Source.Kind == planSource; {
+	case plan && of > 1:
+		h.Number = fmt.Sprintf("%d of %d: %s", i+1, of, strings.ToLower(planKinds[r.Severity]))
+	case plan:
+		h.Number = planKinds[r.Severity]
+	case of > 1:
 		h.Number = fmt.Sprintf("Cause %d of %d", i+1, of)
 	}
 	if r.Severity != fault.Error {
 		h.Class, h.Sign = "warn", signs[signWarn][0]
 	}
-	h.Tags = []string{confidences[r.LeastSure().Confidence], string(r.Severity), first.Subject.String()}
+	h.Tags = []string{confidences[r.LeastSure().Confidence], string(r.Severity)}
+	if t.d.Source.Kind != planSource { // a plan has no other subject
+		h.Tags = append(h.Tags, first.Subject.String())
+	}
 	if s := since(first.Since, t.d.Now); s != "" {
 		h.Tags = append(h.Tags, s)
 	}

@@ -18,6 +18,10 @@ func Markdown(w io.Writer, d *diagnosis.Diagnosis, o Options) error {
 	o.Style = Style{Width: 1 << 20}
 	o.Wide = true
 	m := &markdown{text: newText(d, o)}
+	if d.Source.Kind == planSource {
+		m.plan()
+		return write(w, m.out.String())
+	}
 	m.headOfRecord()
 	m.accepted(true)
 	for i, r := range d.Roots {

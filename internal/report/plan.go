@@ -33,24 +33,15 @@ func planText(w io.Writer, d *diagnosis.Diagnosis, o Options) error {
 // planVerdict counts mistakes and warnings.
 func (t *text) planVerdict() {
 	h := headlineOf(t.d)
-	errors, others := 0, 0
-	for _, r := range t.d.Roots {
-		if r.Severity == fault.Error {
-			errors += len(r.Cases)
-		} else {
-			others += len(r.Cases)
-		}
+	t.lead(0, span{h.paint, t.sign(h.sign) + " " + h.words + ": "}, "  ", plain, t.planReason(), 0)
+}
+
+// planReason is what follows the headline.
+func (t *text) planReason() string {
+	if words := t.d.Mistakes(); words != "" {
+		return words
 	}
-	reason := t.d.Verdict.Reason
-	switch {
-	case errors > 0 && others > 0:
-		reason = count(errors, "mistake", "mistakes") + ", " + count(others, "warning", "warnings")
-	case errors > 0:
-		reason = count(errors, "mistake", "mistakes")
-	case others > 0:
-		reason = count(others, "warning", "warnings")
-	}
-	t.lead(0, span{h.paint, t.sign(h.sign) + " " + h.words + ": "}, "  ", plain, reason, 0)
+	return t.d.Verdict.Reason
 }
 
 // mistake writes one cause with all its lines; without -o wide the first ones.
@@ -85,61 +76,84 @@ func (t *text) mistake(r diagnosis.Case, severity fault.Severity) {
 
 // planTodo writes each remedy once, those of the worst causes first.
 func (t *text) planTodo() {
-	var seen []string
-	for _, r := range t.d.Roots {
-		for _, a := range r.Cases[0].Remedies {
-			if slices.Contains(seen, a.ID) {
-				continue
-			}
-			seen = append(seen, a.ID)
-			if len(seen) > 1 && !t.o.Wide {
-				t.lead(0, span{bold, "And: "}, "  ", plain, t.about(a, "")+": "+t.o.know("explain "+a.ID), 0)
-				continue
-			}
-			t.blank()
-			t.lead(0, span{bold, "What to do: "}, "  ", plain, t.about(a, ""), 0)
-			t.steps(a)
-			t.verify(a.Verify)
+	for i, a := range t.planAdvice() {
+		if i > 0 && !t.o.Wide {
+			t.lead(0, span{bold, "And: "}, "  ", plain, t.about(a, "")+": "+t.o.know("explain "+a.ID), 0)
+			continue
 		}
+		t.blank()
+		t.lead(0, span{bold, "What to do: "}, "  ", plain, t.about(a, ""), 0)
+		t.steps(a)
+		t.verify(a.Verify)
 	}
 	if len(t.d.Roots) > 0 {
 		t.line(0, span{plain, "More: "}, span{cyan, t.o.know("explain " + t.d.Roots[0].Fault)})
 	}
 }
 
+// planAdvice are the remedies of all mistakes, each once.
+func (t *text) planAdvice() []fault.Advice {
+	var list []fault.Advice
+	for _, r := range t.d.Roots {
+		for _, a := range r.Cases[0].Remedies {
+			if !slices.ContainsFunc(list, func(b fault.Advice) bool { return a.ID == b.ID }) {
+				list = append(list, a)
+			}
+		}
+	}
+	return list
+}
+
 // planUnknown names the checks that could not decide, those for one reason together, and
 // what would supply what they lack.
 func (t *text) planUnknown() {
-	var order []string
-	checks, supplies := map[string][]string{}, map[string][]evidence.Supply{}
+	all := t.notCheckedOfPlan()
+	for i, n := range all {
+		if i == 0 {
+			t.blank()
+		}
+		list := n.checks
+		if len(list) > 1 && !t.o.Wide {
+			list = []string{list[0] + " and " + count(len(list)-1, "more check", "more checks")}
+		}
+		t.lead(0, span{yellow, "Not checked: "}, "  ", plain, strings.Join(list, ", ")+": "+n.reason, 0)
+		if i+1 < len(all) && slices.Equal(all[i+1].supplies, n.supplies) {
+			continue // it is under the last that lacks the same
+		}
+		for _, s := range n.supplies {
+			t.lead(2, span{plain, "To check: "}, "  ", cyan, t.planSupply(s), 0)
+		}
+	}
+}
+
+// notChecked are checks that could not decide, for one reason.
+type notChecked struct {
+	reason   string
+	checks   []string
+	supplies []evidence.Supply
+}
+
+func (t *text) notCheckedOfPlan() []*notChecked {
+	var list []*notChecked
+	of := map[string]*notChecked{}
 	for _, f := range t.d.Findings {
 		if f.Outcome != fault.Unknown {
 			continue
 		}
 		reason := notCheckedFor(f)
-		if checks[reason] == nil {
-			order = append(order, reason)
+		if of[reason] == nil {
+			of[reason] = &notChecked{reason: reason}
+			list = append(list, of[reason])
 		}
-		checks[reason] = append(checks[reason], f.Fault)
+		n := of[reason]
+		n.checks = append(n.checks, f.Fault)
 		for _, u := range f.Unread {
-			if !u.Supply.IsZero() && !slices.Contains(supplies[reason], u.Supply) {
-				supplies[reason] = append(supplies[reason], u.Supply)
+			if !u.Supply.IsZero() && !slices.Contains(n.supplies, u.Supply) {
+				n.supplies = append(n.supplies, u.Supply)
 			}
 		}
 	}
-	for i, reason := range order {
-		if i == 0 {
-			t.blank()
-		}
-		list := checks[reason]
-		if len(list) > 1 && !t.o.Wide {
-			list = []string{list[0] + " and " + count(len(list)-1, "more check", "more checks")}
-		}
-		t.lead(0, span{yellow, "Not checked: "}, "  ", plain, strings.Join(list, ", ")+": "+reason, 0)
-		for _, s := range supplies[reason] {
-			t.lead(2, span{plain, "To check: "}, "  ", cyan, t.o.supply(s), 0)
-		}
-	}
+	return list
 }
 
 // notCheckedFor says what an unknown check lacks.

@@ -55,7 +55,7 @@ var supplyWords = map[evidence.SupplyKind]string{
 	evidence.SupplyArchive:          "--from {path}",
 	evidence.SupplyArchiveOrAPI:     "--from ARCHIVE, or a kubeconfig",
 	evidence.SupplyKubeconfig:       "--kubeconfig FILE",
-	evidence.SupplyPlanNetwork:      "rollcall preflight --network, from a machine in the network of the hosts",
+	evidence.SupplyPlanNetwork:      "rollcall preflight --network    # from a machine in the network of the hosts",
 	evidence.SupplyAddress:          "--kubeconfig FILE, or --master HOST=IP",
 	evidence.SupplyHosted:           "--hosted {namespace|NAMESPACE}/{name}",
 	evidence.SupplyManagement:       "--hosted {namespace}/{name} with the kubeconfig of the management cluster",

@@ -161,6 +161,8 @@ func (t *text) clauses() []string {
 		reason = "for up to " + fault.Span(v.Until.Sub(t.d.Now)) + " more, until " + clock(v.Until) + "; run this again then"
 	case len(v.Open) > 0:
 		return t.questions()
+	case t.d.Source.Kind == planSource && len(t.d.Roots) > 0:
+		reason = t.planReason()
 	case v.Class == diagnosis.CannotCheck, v.Class == diagnosis.OnlyAccepted:
 	case v.Class == diagnosis.Healthy && len(t.d.Roots) > 0 && v.Fix == "": // notes, and no cause of anything
 		reason = count(len(t.d.Roots), "note", "notes")

@@ -12,6 +12,7 @@ import (
 // actors say who carries a remedy out.
 var actors = map[fault.Actor]string{
 	fault.ByRollcall: "Rollcall can do it",
+	fault.ByPlan:     "in the plan",
 	fault.ByCluster:  "in the cluster",
 	fault.ByHost:     "on the host",
 	fault.ByOutside:  "outside the cluster",
@@ -21,6 +22,7 @@ var actors = map[fault.Actor]string{
 // fixers say in the verdict who can fix it.
 var fixers = map[fault.Actor]string{
 	fault.ByRollcall: "Rollcall can repair it",
+	fault.ByPlan:     "correct the plan",
 	fault.ByCluster:  "fix it by hand in the cluster",
 	fault.ByHost:     "fix it on the host",
 	fault.ByOutside:  "fix it outside the cluster",
@@ -179,6 +181,8 @@ func (t *text) command(line string) string {
 	switch {
 	case !ours:
 		return line
+	case t.d.Source.Kind == planSource && t.o.Call != "" && strings.HasPrefix(rest, "preflight"):
+		return t.preflight(line)
 	case strings.HasPrefix(rest, "diagnose") && t.d.Source.Kind == "live": // an archive does not change
 		return t.o.again(rest)
 	}

@@ -27,6 +27,7 @@ var headlines = map[diagnosis.VerdictClass]headline{
 	diagnosis.RecoverableBackup:  {signBad, red, "BROKEN, CAUSE KNOWN: RESTORE FROM AN ETCD BACKUP"},
 	diagnosis.CannotCheck:        {signBad, red, "CANNOT CHECK"},
 	diagnosis.ReinstallRequired:  {signBad, red, "BROKEN, CAUSE KNOWN: REINSTALL"},
+	diagnosis.NotReady:           {signBad, red, "DO NOT INSTALL YET"},
 }
 
 // planSource is the kind of a source that is a plan: internal/source/plan.
@@ -58,7 +59,7 @@ func headlineOf(d *diagnosis.Diagnosis) headline {
 		h = headline{signOpen, yellow, "UNDECIDED"}
 	}
 	if d.Source.Kind == planSource && len(d.Roots) > 0 {
-		h = headline{signBad, red, "DO NOT INSTALL YET"}
+		h = headlines[diagnosis.NotReady]
 		if !serious(d) {
 			h = headline{signWarn, yellow, "CHECK BEFORE YOU INSTALL"}
 		}
