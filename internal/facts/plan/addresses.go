@@ -3,6 +3,7 @@ package plan
 import (
 	"context"
 	"net/netip"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -24,6 +25,8 @@ type Addresses struct {
 	Refused     problems `cel:"refused"`     // parts of networkConfig that nmstate refuses
 	Unusable    problems `cel:"unusable"`    // static addresses that a host cannot have
 	Disabled    problems `cel:"disabled"`    // interfaces whose addresses are switched off
+	LinkTwice   problems `cel:"linkTwice"`   // interfaces that networkConfig has twice
+	MTUOfBase   problems `cel:"mtuOfBase"`   // VLANs with a larger MTU than their interface
 	MTU         problems `cel:"mtu"`         // hosts whose interface of the node address has a smaller MTU than another host's
 }
 
@@ -109,6 +112,8 @@ func readAddresses(ctx context.Context, w *facts.World, _ fault.Subject) (Addres
 		f.disabled(h)
 		f.routes(h)
 		f.links(h, p.release)
+		f.linksTwice(h)
+		f.mtuOfBases(h)
 	}
 	if p.install.there() {
 		f.outside(p, list)
@@ -117,7 +122,7 @@ func readAddresses(ctx context.Context, w *facts.World, _ fault.Subject) (Addres
 	}
 	f.unusable(p, list)
 	f.mtus(list)
-	facts.NoProblems(&f.Twice, &f.Outside, &f.Gateway, &f.NoRoute, &f.Routes, &f.NoDNS, &f.Incomplete, &f.NotMapped, &f.NoInterface, &f.Refused, &f.Unusable, &f.Disabled, &f.MTU)
+	facts.NoProblems(&f.Twice, &f.Outside, &f.Gateway, &f.NoRoute, &f.Routes, &f.NoDNS, &f.Incomplete, &f.NotMapped, &f.NoInterface, &f.Refused, &f.Unusable, &f.Disabled, &f.LinkTwice, &f.MTUOfBase, &f.MTU)
 	return f, nil
 }
 
@@ -157,11 +162,13 @@ func (f *Addresses) routes(h host) {
 		}
 		found = true
 		gateway, ok := r.get("next-hop-address").addr()
-		key := r.get("metric").text() + "/" + dest.String() + "/" + r.get("table-id").text()
-		if other, again := metrics[key]; again && other != r.get("next-hop-interface").text() {
+		key := metricOf(r) + "/" + dest.String()
+		if other, again := metrics[key]; again && mainTable(r) && other != r.get("next-hop-interface").text() {
 			add(&f.Routes, r, h.title(), "%s has default routes over %s and %s with one metric: which of them gives the node its address is left to chance; keep one, or give them metrics", h.title(), other, r.get("next-hop-interface").text())
 		}
-		metrics[key] = r.get("next-hop-interface").text()
+		if mainTable(r) {
+			metrics[key] = r.get("next-hop-interface").text()
+		}
 		if ok && !gateway.IsLinkLocalUnicast() && !h.dynamic() && !slices.ContainsFunc(addresses, func(a address) bool { return a.prefix.IsSingleIP() || a.prefix.Contains(gateway) }) { // to the gateway of a /32 NetworkManager adds a route
 			add(&f.Gateway, r.get("next-hop-address"), h.title(), "no address of %s is in the network of its gateway %s; compare the address, its prefix-length and the gateway", h.title(), gateway)
 		}
@@ -189,10 +196,7 @@ func (f *Addresses) links(h host, release string) {
 	}
 	used := map[string]bool{}
 	needs := func(n node, of string) {
-		name := n.text()
-		if n.get("name").there() {
-			name = n.get("name").text()
-		}
+		name := nameOf(n)
 		used[name] = true
 		if name != "" && !names[name] && !h.mapped(name) {
 			add(&f.Incomplete, n, h.title(), "%s of %s needs the interface %s, which networkConfig does not have; add it, or correct the name", of, h.title(), name)
@@ -200,14 +204,21 @@ func (f *Addresses) links(h host, release string) {
 	}
 	for _, i := range h.links() {
 		of := i.get("name").text()
-		for _, list := range []node{i.get("link-aggregation").first("port", "slaves"), i.get("bridge").first("port", "slaves")} {
-			for _, port := range list.items() {
-				if port.get("name").text() != of { // an OVS bridge has itself as a port
-					needs(port, of)
-				}
+		f.portless(h, i)
+		if gone(i) {
+			continue
+		}
+		list := slices.DeleteFunc(ports(i), func(n node) bool { return nameOf(n) == of }) // an OVS bridge has itself as a port
+		omitted := h.omits(list, names, release)
+		if base := i.get("vlan", "base-iface"); base.there() {
+			list = append(list, base)
+			omitted = h.omits(list, names, release) && !slices.ContainsFunc(h.links(), card)
+		}
+		for _, n := range list {
+			if used[nameOf(n)] = true; !omitted {
+				needs(n, of)
 			}
 		}
-		needs(i.get("vlan", "base-iface"), of)
 	}
 	for _, r := range h.routes() {
 		if n := r.get("next-hop-interface"); len(names) > 0 {
@@ -220,9 +231,56 @@ func (f *Addresses) links(h host, release string) {
 	f.mapping(h, release, names, used)
 }
 
+// omits reports whether interfaces are network cards that the document leaves out on purpose:
+// it has none of them, and each has a name that the kernel gives. nmstate takes them as they are
+// (nmstate/nmstate: rust/src/lib/ifaces/inter_ifaces.rs set_missing_port_to_eth).
+func (h host) omits(list []node, names map[string]bool, release string) bool {
+	return !slices.ContainsFunc(list, func(n node) bool {
+		name := nameOf(n)
+		return names[name] || !kernelName(name, release) && (h.agent || !strings.HasPrefix(name, "eth"))
+	})
+}
+
+// portless: a bond without a port has no link. A port can name its bond, too.
+func (f *Addresses) portless(h host, bond node) {
+	name := bond.get("name").text()
+	if bond.get("type").text() != "bond" || gone(bond) || bond.get("state").text() == "down" || len(ports(bond)) > 0 {
+		return
+	}
+	needed, is := on(bond.get("ipv4", "enabled")) || on(bond.get("ipv6", "enabled")), false
+	for _, i := range h.links() {
+		needed = needed || i.get("vlan", "base-iface").text() == name
+		is = is || i.get("controller").text() == name
+	}
+	if needed && !is {
+		add(&f.Incomplete, bond.get("link-aggregation"), h.title(), "the bond %s of %s has no ports, and so no link; write them in link-aggregation.port", name, h.title())
+	}
+}
+
+// linksTwice: of two interfaces of one name nmstate keeps the last
+// (nmstate/nmstate: rust/src/lib/ifaces/inter_ifaces.rs Interfaces.push).
+func (f *Addresses) linksTwice(h host) {
+	first := map[string]node{}
+	for _, i := range h.links() {
+		name, kind := i.get("name").text(), i.get("type").text()
+		if kind == "ovs-bridge" || name == "" {
+			continue
+		}
+		if other, again := first[name]; again && !reflect.DeepEqual(other.v, i.v) {
+			add(&f.LinkTwice, i.get("name"), h.title(), "%s of %s is there twice, and only the last is used; join the two", name, h.title())
+		}
+		first[name] = i
+	}
+}
+
 // mapped reports whether hosts[].interfaces names an interface.
 func (h host) mapped(name string) bool {
 	return slices.ContainsFunc(h.iface.items(), func(i node) bool { return i.get("name").text() == name })
+}
+
+// card reports whether an interface is a network card.
+func card(link node) bool {
+	return slices.Contains(physical, strings.ToLower(link.get("type").text()))
 }
 
 // physical are the types of interfaces that a network card is.

@@ -3,21 +3,25 @@ package plan
 // usualMTU is that of an Ethernet interface without a setting.
 const usualMTU = 1500
 
-// mtuOf is the MTU of an interface of the nmstate document: its own, for a VLAN without one
-// that of its base. depth bounds documents that name each other.
+// mtuOf is the MTU of an interface of the nmstate document: its own, for a VLAN at most that of
+// its base (NetworkManager: src/core/devices/nm-device.c nm_device_get_configured_mtu_wired_parent).
+// depth bounds documents that name each other.
 func (h host) mtuOf(name string, depth int) (node, int64) {
 	for _, i := range h.links() {
 		if i.get("name").text() != name {
 			continue
 		}
-		if n := i.get("mtu"); n.there() {
-			mtu, _ := n.number()
-			return n, mtu
-		}
+		var of node
+		least := int64(0)
 		if base := i.get("vlan", "base-iface").text(); base != "" && depth < 4 {
-			if n, mtu := h.mtuOf(base, depth+1); mtu > 0 {
-				return n, mtu
-			}
+			of, least = h.mtuOf(base, depth+1)
+		}
+		mtu, ok := whole(i.get("mtu"))
+		switch {
+		case ok && (least == 0 || mtu <= least):
+			return i.get("mtu"), mtu
+		case least > 0:
+			return of, least
 		}
 		return i.get("name"), usualMTU
 	}
@@ -59,4 +63,23 @@ func (h host) nodeMTU() (node, int64) {
 		}
 	}
 	return h.mtuOf(addresses[0].iface, 0)
+}
+
+// mtuOfBases: a VLAN gets no larger MTU than the interface that it is on. Without an MTU that
+// one keeps the usual one, if it is a network card or a bond and asks no DHCP server.
+func (f *Addresses) mtuOfBases(h host) {
+	for _, i := range h.links() {
+		n, base := i.get("mtu"), h.link(i.get("vlan", "base-iface").text())
+		mtu, ok := whole(n)
+		if !ok || !base.there() || gone(i) || gone(base) {
+			continue
+		}
+		kind, dhcp := base.get("type").text(), on(base.get("ipv4", "dhcp")) || on(base.get("ipv6", "autoconf"))
+		if !base.get("mtu").there() && (dhcp || kind != "ethernet" && kind != "bond") {
+			continue
+		}
+		if _, least := h.mtuOf(base.get("name").text(), 0); mtu > least {
+			add(&f.MTUOfBase, n, h.title(), "%s has MTU %d and %s, which it is on, %d: it gets %d; write mtu: %d at %s, too", i.get("name").text(), mtu, base.get("name").text(), least, least, mtu, base.get("name").text())
+		}
+	}
 }

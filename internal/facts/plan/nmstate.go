@@ -13,6 +13,9 @@ import (
 // and InterfaceIpv4.sanitize, dns.rs DnsClientState.sanitize, route.rs RouteEntry.sanitize; v2.2.
 func (f *Addresses) refused(h host) {
 	for _, i := range h.links() {
+		if gone(i) {
+			continue
+		}
 		for _, a := range i.get("ipv4", "address").items() {
 			f.refusedAddress(h, a, "ipv4", 32)
 		}
@@ -25,23 +28,20 @@ func (f *Addresses) refused(h host) {
 			add(&f.Refused, n, h.title(), "%q is no address, and a name server has to be one; write one as 192.168.10.2", n.text())
 		}
 	}
-	for _, r := range h.routes() {
-		if n := r.get("next-hop-address"); n.text() != "" {
-			if _, ok := n.addr(); !ok {
-				add(&f.Refused, n, h.title(), "%q is no address; write that of the gateway", n.text())
-			}
-		}
-		n := r.get("destination")
-		_, isAddr := n.addr()
-		if _, isNet := n.prefix(); n.text() != "" && !isAddr && !isNet {
-			add(&f.Refused, n, h.title(), "%q is no network; write 0.0.0.0/0 for the default route", n.text())
-		}
-	}
+	f.refusedLinks(h)
+	f.refusedRoutes(h)
+	f.refusedServers(h)
+	f.misspelled(h)
 }
 
 func (f *Addresses) refusedAddress(h host, a node, family string, bits int) {
 	n, length := a.get("ip"), a.get("prefix-length")
 	if !n.there() {
+		if _, block := a.v.(map[string]any); block {
+			add(&f.Refused, n, h.title(), "an address in %s has no ip", family)
+		} else {
+			add(&f.Refused, a, h.title(), "an address is a block with ip and prefix-length, and not %q", a.text())
+		}
 		return
 	}
 	addr, ok := n.addr()
@@ -51,6 +51,8 @@ func (f *Addresses) refusedAddress(h host, a node, family string, bits int) {
 	}
 	if family == "ipv4" && addr.Is6() {
 		add(&f.Refused, n, h.title(), "%s is an IPv6 address in the block ipv4; move it to ipv6", addr)
+	} else if family == "ipv6" && !strings.Contains(n.text(), ":") {
+		add(&f.Refused, n, h.title(), "%s is an IPv4 address in the block ipv6; move it to ipv4", addr)
 	}
 	switch v, err := strconv.Atoi(length.text()); {
 	case !length.there():
@@ -61,19 +63,21 @@ func (f *Addresses) refusedAddress(h host, a node, family string, bits int) {
 }
 
 // disabled: nmstate drops the addresses of a block with enabled: false (InterfaceIpv4.sanitize),
-// and those of an interface that is not up.
+// which is what it takes where enabled is not written (From<InterfaceIp>), and those of an
+// interface that is not up.
 func (f *Addresses) disabled(h host) {
 	for _, i := range h.links() {
 		state := strings.ToLower(i.get("state").text())
 		for _, family := range []string{"ipv4", "ipv6"} {
 			list := i.get(family, "address")
-			off, written := i.get(family, "enabled").v.(bool)
+			n := i.get(family, "enabled")
 			switch {
 			case len(list.items()) == 0:
-			case written && !off:
-				n := i.get(family, "enabled")
+			case !n.there():
+				add(&f.Disabled, list, h.title(), "the addresses of %s are not used without enabled: true in %s; add it", i.get("name").text(), family)
+			case !on(n):
 				add(&f.Disabled, n, h.title(), "the addresses of %s are not used with enabled: false; write true, or remove them", i.get("name").text())
-			case state == "down" || state == "absent":
+			case state == "down" || state == "absent" || state == "ignore":
 				n := i.get("state")
 				add(&f.Disabled, n, h.title(), "the addresses of %s are not used with state: %s; write up, or remove them", i.get("name").text(), state)
 			}
