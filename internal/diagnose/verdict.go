@@ -108,7 +108,10 @@ func ofRoots(d *diagnosis.Diagnosis) (v diagnosis.Verdict, serious bool) {
 	}
 	v.Class, v.Reason = recoveries[worst].class, rootsReason(d)
 	if d.Source.Kind == Plan {
-		v.Class, v.Reason = diagnosis.NotReady, d.Mistakes()
+		v.Class, v.Reason = diagnosis.CheckFirst, d.Mistakes()
+		if slices.ContainsFunc(d.Roots, func(r diagnosis.Root) bool { return r.Severity == fault.Error }) {
+			v.Class = diagnosis.NotReady
+		}
 	}
 	if unreached(d) {
 		v.Class, v.Reason = diagnosis.CannotCheck, d.Roots[0].Cases[0].Title

@@ -127,6 +127,7 @@ const (
 	OnlyAccepted       VerdictClass = "accepted"     // something is wrong, and a person accepts all of it
 	CannotCheck        VerdictClass = "cannot-check" // the API was not reached, and the cause of that is known
 	NotReady           VerdictClass = "not-ready"    // a plan, or what it needs, has mistakes: nothing is installed yet
+	CheckFirst         VerdictClass = "check-first"  // the same, and it has warnings only
 )
 
 // Question is one that the evidence does not answer.

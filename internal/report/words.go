@@ -28,6 +28,7 @@ var headlines = map[diagnosis.VerdictClass]headline{
 	diagnosis.CannotCheck:        {signBad, red, "CANNOT CHECK"},
 	diagnosis.ReinstallRequired:  {signBad, red, "BROKEN, CAUSE KNOWN: REINSTALL"},
 	diagnosis.NotReady:           {signBad, red, "DO NOT INSTALL YET"},
+	diagnosis.CheckFirst:         {signWarn, yellow, "CHECK BEFORE YOU INSTALL"},
 }
 
 // planSource is the kind of a source that is a plan: internal/source/plan.
@@ -61,7 +62,7 @@ func headlineOf(d *diagnosis.Diagnosis) headline {
 	if d.Source.Kind == planSource && len(d.Roots) > 0 {
 		h = headlines[diagnosis.NotReady]
 		if !serious(d) {
-			h = headline{signWarn, yellow, "CHECK BEFORE YOU INSTALL"}
+			h = headlines[diagnosis.CheckFirst]
 		}
 	} else if h.sign == signBad && !serious(d) {
 		h = headline{signWarn, yellow, strings.Replace(h.words, "BROKEN", "WARNING", 1)}
