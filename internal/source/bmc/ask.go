@@ -6,6 +6,7 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/rollcall-project/rollcall/internal/source/wire"
 )
@@ -26,8 +27,6 @@ type asker struct {
 // ask asks one BMC. It never fails: how far it came is the answer.
 func (k *asker) ask(ctx context.Context, t Target) Answer {
 	begun := k.opts.Clock()
-	ctx, cancel := context.WithTimeout(ctx, k.opts.Limit)
-	defer cancel()
 	a := Answer{Target: t, Vantage: k.opts.Vantage, At: begun.UTC()}
 	if p := k.walk(ctx, &a); p != nil {
 		a.Failure, a.Status, a.Error = p.failure, p.status, wire.Clip(p.detail)
@@ -39,7 +38,11 @@ func (k *asker) ask(ctx context.Context, t Target) Answer {
 	return a
 }
 
-func (k *asker) walk(ctx context.Context, a *Answer) *problem {
+// walk asks step by step. What it waits for other BMCs is not the time of this one.
+func (k *asker) walk(parent context.Context, a *Answer) *problem {
+	began := k.opts.Clock()
+	ctx, cancel := context.WithTimeout(parent, k.opts.Limit)
+	defer cancel()
 	to, failure, why := parse(a.Address)
 	a.Driver = to.driver
 	if failure != "" {
@@ -62,7 +65,16 @@ func (k *asker) walk(ctx context.Context, a *Answer) *problem {
 	if p := c.service(ctx, a); p != nil {
 		return p
 	}
-	system, p := k.login(ctx, c, a, to)
+	entry, p := k.admit(parent, a, to)
+	if p != nil {
+		return p
+	}
+	if waited := entry.waited; waited > 0 {
+		var more context.CancelFunc
+		ctx, more = context.WithTimeout(parent, max(k.opts.Limit-(k.opts.Clock().Sub(began)-waited), time.Second))
+		defer more()
+	}
+	system, p := k.login(ctx, c, a, to, entry)
 	if p != nil {
 		return p
 	}
@@ -121,36 +133,65 @@ func (c *client) service(ctx context.Context, a *Answer) *problem {
 	return nil
 }
 
-// login sends the credential for the first time, with the request for the system, and says
-// what became of it.
-func (k *asker) login(ctx context.Context, c *client, a *Answer, to address) (node, *problem) {
+// admission is the permission to send a credential; none where it is not sent at all.
+type admission struct {
+	credential *Credential
+	tries      []*try
+	waited     time.Duration
+}
+
+func (e admission) leave(became Login) {
+	for _, t := range e.tries {
+		t.leave(became, e.credential.pass)
+	}
+}
+
+// admit waits until the credential may be sent.
+func (k *asker) admit(ctx context.Context, a *Answer, to address) (admission, *problem) {
 	credential, have := k.opts.Credentials.For(a.Target)
 	if !have || to.base.Scheme != "https" {
-		n, p := c.system(ctx, to)
-		if p == nil {
-			a.Login = LoginNotNeeded
-			return n, nil
-		}
-		if p.failure != Refused {
-			return nil, p
-		}
-		if !have {
-			return nil, &problem{failure: NoCredential, status: p.status, detail: "it wants a credential, and there is none for it"}
-		}
-		return nil, &problem{failure: PlainHTTP, status: p.status, detail: "it wants a credential, and no credential is sent over http"}
+		return admission{}, nil
 	}
 	a.LoginBy = credential.From
-	g := k.gates.of(credential)
-	may, err := g.enter(ctx)
-	if err != nil {
-		return nil, &problem{failure: Timeout, detail: "waited for the answer of another BMC to the same credential"}
+	e := admission{credential: &credential}
+	began := k.opts.Clock()
+	ctx, cancel := context.WithTimeout(ctx, k.opts.Limit)
+	defer cancel()
+	account, all := k.gates.at(to.dialAddress(), credential.user), k.gates.of(credential)
+	for _, step := range []struct {
+		enter func() (*try, error)
+		why   string
+	}{
+		{func() (*try, error) { return account.login(ctx, credential.pass) }, "the BMC refused this user, for another host"},
+		{func() (*try, error) { return all.enter(ctx) }, ""},
+	} {
+		t, err := step.enter()
+		if t != nil {
+			e.tries = append(e.tries, t)
+			continue
+		}
+		e.leave("")
+		switch {
+		case err != nil:
+			step.why = "the same credential was sent to BMCs that have not answered yet, and is not sent to more at once"
+		case step.why == "":
+			step.why = fmt.Sprintf("the same credential was refused by %d other BMCs and is not sent again", all.refusals())
+		}
+		return admission{}, &problem{failure: HeldBack, detail: step.why}
 	}
-	if !may {
-		return nil, &problem{failure: HeldBack, detail: fmt.Sprintf("the same credential was refused by %d other BMCs and is not sent again", g.refusals())}
+	e.waited = k.opts.Clock().Sub(began)
+	return e, nil
+}
+
+// login sends the credential for the first time, with the request for the system, and says
+// what became of it.
+func (k *asker) login(ctx context.Context, c *client, a *Answer, to address, e admission) (node, *problem) {
+	if e.credential == nil {
+		return k.withoutLogin(ctx, c, a, to)
 	}
 	became := Login("")
-	defer func() { g.leave(became) }()
-	c.credential = &credential
+	defer func() { e.leave(became) }()
+	c.credential = e.credential
 	n, p := c.system(ctx, to)
 	switch {
 	case p == nil || p.failure == Forbidden || p.failure == NoSystem || p.failure == SeveralSystem:
@@ -161,6 +202,21 @@ func (k *asker) login(ctx context.Context, c *client, a *Answer, to address) (no
 	}
 	a.Login = became
 	return n, p
+}
+
+// withoutLogin asks where there is no credential, or none may be sent.
+func (k *asker) withoutLogin(ctx context.Context, c *client, a *Answer, to address) (node, *problem) {
+	n, p := c.system(ctx, to)
+	switch _, have := k.opts.Credentials.For(a.Target); {
+	case p == nil:
+		a.Login = LoginNotNeeded
+		return n, nil
+	case p.failure != Refused:
+		return nil, p
+	case !have:
+		return nil, &problem{failure: NoCredential, status: p.status, detail: "it wants a credential, and there is none for it"}
+	}
+	return nil, &problem{failure: PlainHTTP, status: p.status, detail: "it wants a credential, and no credential is sent over http"}
 }
 
 // system reads the system of the address, or the only one that there is.
