@@ -53,6 +53,10 @@ type Config struct {
 	// certificate; none: the address.
 	Sign  pki.Pair
 	Names []string
+	// Pair, where set, is the certificate itself.
+	Pair *pki.Pair
+	// Gauge, where set, counts the requests that are being answered.
+	Gauge *Gauge
 
 	// HTTPBoot lets the system fetch what it boots from a URL, in Boot.HttpBootUri. Of the
 	// trees in NVIDIA/libredfish:tests/mockups those of Dell, HPE and Supermicro list the boot
@@ -88,17 +92,20 @@ type Trouble struct {
 	PowerStuck bool
 	// Unavailable answers 503 to everything.
 	Unavailable bool
-	// ReadOnly lets the account read and answers 403 to what changes anything.
+	// ReadOnly lets the account read and answers 403 to what changes anything: its role is
+	// Redfish's ReadOnly (DSP0266, "Redfish standard roles").
 	ReadOnly bool
 	// Forbidden answers 403 to reads, but for the service root.
 	Forbidden bool
+	// ForbidBelow answers 403 to reads of paths that contain one of these.
+	ForbidBelow []string
 	// ClockStuck accepts a time and keeps its own.
 	ClockStuck bool
 	// Delay is waited before every answer.
 	Delay time.Duration
 	// Hang accepts requests and never answers.
 	Hang bool
-	// Half sends the first half of each resource of a captured tree.
+	// Half sends the first half of each resource.
 	Half bool
 	// HTML answers 200 with a web page to everything.
 	HTML bool
@@ -106,6 +113,8 @@ type Trouble struct {
 	Endless bool
 	// Redirect sends everybody to the same path of this server, https://HOST:PORT.
 	Redirect string
+	// Late does the troubles from Hang on, and Redirect, to requests with a credential only.
+	Late bool
 	// Deep answers with JSON that is nested far deeper than any resource.
 	Deep bool
 	// Same answers 200 with one object to everything, as some web servers do.
@@ -166,9 +175,13 @@ func Start(cfg Config) (*BMC, error) {
 	if len(names) == 0 {
 		names = []string{host}
 	}
-	pair, err := cfg.Sign.Server(pki.Name{CN: cfg.Name + "-bmc"}, names, pki.TenYears)
-	if err != nil {
-		return nil, fmt.Errorf("start BMC of %s: %w", cfg.Name, err)
+	pair := cfg.Pair
+	if pair == nil {
+		made, err := cfg.Sign.Server(pki.Name{CN: cfg.Name + "-bmc"}, names, pki.TenYears)
+		if err != nil {
+			return nil, fmt.Errorf("start BMC of %s: %w", cfg.Name, err)
+		}
+		pair = &made
 	}
 	key, err := tls.X509KeyPair(pair.Cert, pair.Key)
 	if err != nil {

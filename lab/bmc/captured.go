@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io/fs"
 	"net/http"
+	"slices"
 	"strings"
 )
 
@@ -23,6 +24,11 @@ func (b *BMC) captured(w http.ResponseWriter, path string) {
 		raw = raw[:len(raw)/2]
 	}
 	w.Write(raw) //nolint:errcheck // who asked has gone
+}
+
+// forbids reports whether reads of a path are refused.
+func (t Trouble) forbids(path string) bool {
+	return slices.ContainsFunc(t.ForbidBelow, func(part string) bool { return strings.Contains(path, part) })
 }
 
 // spoil answers in a way that no service should, and reports whether it did.

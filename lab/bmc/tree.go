@@ -146,6 +146,7 @@ func (b *BMC) tree() map[string]fields {
 	add("ManagerNetworkProtocol.v1_8_0.ManagerNetworkProtocol", manager+"/NetworkProtocol", "Network Protocol", protocol)
 	b.addSystem(t, system, manager, add, collect, at)
 	b.addMedia(t, add, collect, at)
+	b.addDevices(t, system, add, collect, at)
 	return t
 }
 
@@ -155,18 +156,21 @@ type collector func(kind, path, name string, members ...string)
 
 func (b *BMC) addAccounts(add adder, collect collector, at func(string) fields) {
 	accounts, roles := root+"/AccountService/Accounts", root+"/AccountService/Roles"
+	role, rights := "Administrator", []string{"Login", "ConfigureManager", "ConfigureUsers", "ConfigureComponents", "ConfigureSelf"}
+	if b.trouble.ReadOnly {
+		role, rights = "ReadOnly", []string{"Login", "ConfigureSelf"}
+	}
 	add("AccountService.v1_9_0.AccountService", root+"/AccountService", "Account Service", fields{
 		"ServiceEnabled": true, "Accounts": at(accounts), "Roles": at(roles), "AccountLockoutThreshold": b.cfg.MaxFailures,
 	})
 	collect("ManagerAccount", accounts, "Accounts", "1")
 	add("ManagerAccount.v1_8_0.ManagerAccount", accounts+"/1", "Account", fields{
-		"UserName": b.cfg.User, "Password": nil, "RoleId": "Administrator", "Enabled": true, "Locked": b.locked || b.trouble.Locked,
-		"Links": fields{"Role": at(roles + "/Administrator")},
+		"UserName": b.cfg.User, "Password": nil, "RoleId": role, "Enabled": true, "Locked": b.locked || b.trouble.Locked,
+		"Links": fields{"Role": at(roles + "/" + role)},
 	})
-	collect("Role", roles, "Roles", "Administrator")
-	add("Role.v1_3_1.Role", roles+"/Administrator", "Role", fields{
-		"RoleId": "Administrator", "IsPredefined": true,
-		"AssignedPrivileges": []string{"Login", "ConfigureManager", "ConfigureUsers", "ConfigureComponents", "ConfigureSelf"},
+	collect("Role", roles, "Roles", role)
+	add("Role.v1_3_1.Role", roles+"/"+role, "Role", fields{
+		"RoleId": role, "IsPredefined": true, "AssignedPrivileges": rights,
 	})
 }
 
@@ -211,9 +215,9 @@ func (b *BMC) addSystem(t map[string]fields, system, manager string, add adder, 
 		if s.lowerMAC {
 			written = strings.ToLower(mac)
 		}
-		nic := fields{"MACAddress": written, "PermanentMACAddress": written, "InterfaceEnabled": true, "LinkStatus": "LinkUp", "Status": healthy}
+		nic := fields{"MACAddress": written, "PermanentMACAddress": written, "InterfaceEnabled": true, "LinkStatus": "LinkUp", "SpeedMbps": 25_000, "Status": healthy}
 		if s.noLink {
-			nic["LinkStatus"] = nil
+			nic["LinkStatus"], nic["SpeedMbps"] = nil, nil
 		}
 		add("EthernetInterface.v1_8_0.EthernetInterface", system+"/EthernetInterfaces/"+id, "Ethernet Interface", nic)
 	}
