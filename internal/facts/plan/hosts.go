@@ -5,7 +5,6 @@ import (
 	"net"
 	"net/url"
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -74,6 +73,8 @@ type Hosts struct {
 	Fewer       problems `cel:"fewer"`       // roles with fewer hosts in the plan than an agent-based installation waits for
 	RootDevice  problems `cel:"rootDevice"`  // root device hints that are refused
 	Unstable    problems `cel:"unstable"`    // root device hints that name another disk after the next boot
+	DiskTwice   problems `cel:"diskTwice"`   // disks that two hosts have
+	Driver      problems `cel:"driver"`      // BMC drivers of which only the release tells whether it has them
 	BootModes   problems `cel:"bootModes"`   // boot modes that differ between the hosts of the control plane
 }
 
@@ -89,6 +90,7 @@ func readHosts(ctx context.Context, w *facts.World, _ fault.Subject) (Hosts, err
 	f.macs(list)
 	f.bmcs(p, list)
 	f.disks(list)
+	f.disksTwice(list)
 	if p.install.there() {
 		f.count(p, list)
 	} else if err := facts.Miss(missing("how many hosts there are to be is in install-config.yaml", "install-config.yaml"), &f.Count, &f.Fewer); err != nil {
@@ -110,7 +112,7 @@ func readHosts(ctx context.Context, w *facts.World, _ fault.Subject) (Hosts, err
 			}
 		}
 	}
-	facts.NoProblems(&f.MACTwice, &f.MACInvalid, &f.BMCTwice, &f.BMCScheme, &f.BMCNetwork, &f.BMCInsecure, &f.Count, &f.Fewer, &f.RootDevice, &f.Unstable, &f.BootModes)
+	facts.NoProblems(&f.MACTwice, &f.MACInvalid, &f.BMCTwice, &f.BMCScheme, &f.BMCNetwork, &f.BMCInsecure, &f.Count, &f.Fewer, &f.RootDevice, &f.Unstable, &f.DiskTwice, &f.Driver, &f.BootModes)
 	return f, nil
 }
 
@@ -155,7 +157,9 @@ func (f *Hosts) driverOfRelease(p plans, n node, driver string) {
 	minor, known := minorOf(p.release)
 	last, leaves := lastDriver[driver]
 	switch {
-	case !known: // most plans are for a release that has it
+	case !known && leaves:
+		add(&f.Driver, n, driver, "4.%d is the last release with a driver for %s://; write redfish-virtualmedia://ADDRESS/redfish/v1/Systems/1 or redfish for a later one", last, driver)
+	case !known:
 	case leaves && minor > last:
 		add(&f.BMCScheme, n, driver, "4.%d has no driver for %s://, 4.%d was the last one; write redfish-virtualmedia://ADDRESS/redfish/v1/Systems/1 or redfish", minor, driver, last)
 	case driver == "redfish-uefihttp" && minor < 18:
@@ -197,6 +201,9 @@ func (f *Hosts) bmcs(p plans, list []host) {
 			add(&f.BMCScheme, n, host, "%q is no address; correct it", host)
 		}
 		f.driverOfRelease(p, n, driverOf(scheme))
+		if driverOf(scheme) == "redfish-uefihttp" && strings.EqualFold(h.bootMode.text(), "legacy") { // openstack/ironic: RedfishHttpsBoot
+			add(&f.BMCScheme, n, h.title(), "%s boots with UEFI only, and bootMode is legacy; write UEFI, or redfish-virtualmedia", scheme)
+		}
 		if strings.Contains(n.text(), "/redfish/v1/Managers/") {
 			add(&f.BMCScheme, n, "path of a Manager", "the path leads to the BMC itself; write the one of the server: /redfish/v1/Systems/...")
 		}
@@ -295,42 +302,6 @@ func (f *Hosts) roles(at node, list []host, want map[string]int64) {
 	for _, role := range order {
 		if have[role] < want[role] {
 			add(&f.Count, at, role, "%d hosts have the role %s and %d are asked for; change the role of a host, or lower replicas", have[role], role, want[role])
-		}
-	}
-}
-
-// kernels are names that the kernel gives in the order in which it finds the disks.
-var (
-	kernels = regexp.MustCompile(`^/dev/(sd[a-z]+|nvme\d+n\d+|vd[a-z]+|xvd[a-z]+|dm-\d+|mmcblk\d+|pmem\d+)$`)
-	hctl    = regexp.MustCompile(`^\d+:\d+:\d+:\d+$`)
-)
-
-// disks: pkg/types/baremetal/validation ValidateHostRootDeviceHints; agenthosts.go
-// validateHostRootDeviceHints.
-func (f *Hosts) disks(list []host) {
-	for _, h := range list {
-		if n := h.hints.get("deviceName"); n.text() != "" {
-			v := n.text()
-			rest, device := strings.CutPrefix(v, "/dev/")
-			switch rest = strings.TrimPrefix(rest, "disk/by-path/"); {
-			case !device:
-				add(&f.RootDevice, n, h.title(), "%q is no path of a device; write /dev/disk/by-path/...", v)
-			case strings.Contains(rest, "/"):
-				add(&f.RootDevice, n, h.title(), "%s is refused: only /dev/NAME and /dev/disk/by-path/NAME are taken; write one of these, or serialNumber or wwn", v)
-			case kernels.MatchString(v):
-				add(&f.Unstable, n, h.title(), "%s can be another disk after the next boot; write its /dev/disk/by-path/ name, serialNumber or wwn", v)
-			}
-		}
-		if n := h.hints.get("hctl"); n.text() != "" && !hctl.MatchString(n.text()) {
-			add(&f.RootDevice, n, h.title(), "%q is not of the form 0:0:0:0", n.text())
-		}
-		if !h.agent {
-			continue
-		}
-		for _, key := range []string{"wwnWithExtension", "wwnVendorExtension"} {
-			if n := h.hints.get(key); n.text() != "" {
-				add(&f.RootDevice, n, h.title(), "an agent-based installation refuses %s; write wwn or serialNumber", key)
-			}
 		}
 	}
 }

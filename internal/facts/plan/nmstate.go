@@ -116,21 +116,6 @@ func (f *Addresses) unusable(p plans, list []host) {
 	f.bootstrap(p)
 }
 
-// bootstrap: the address of the bootstrap host of an installation that has one, which the
-// installer does not check (pkg/types/baremetal/validation/platform.go).
-func (f *Addresses) bootstrap(p plans) {
-	metal := p.install.get("platform", "baremetal")
-	if p.agentBased() {
-		return
-	}
-	for _, key := range []string{"bootstrapExternalStaticIP", "bootstrapExternalStaticGateway", "bootstrapExternalStaticDNS"} {
-		n := metal.get(key)
-		if _, ok := n.addr(); n.text() != "" && !ok {
-			add(&f.Unusable, n, key, "%s %q is no address", key, n.text())
-		}
-	}
-}
-
 // looksLikeAddress reports whether a name has the form of an IPv4 address and is none, such as
 // 10.0.0.300: no name of a host ends in a number (RFC 1123, 2.1).
 func looksLikeAddress(name string) bool {

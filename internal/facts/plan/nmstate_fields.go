@@ -56,6 +56,7 @@ func (f *Addresses) misspelled(h host) {
 		f.portForms(h, i)
 		for _, family := range []string{"ipv4", "ipv6"} {
 			check(i.get(family), "ipv4 or ipv6")
+			f.switches(h, i.get(family))
 			for _, a := range i.get(family, "address").items() {
 				check(a, "an address")
 			}
@@ -99,6 +100,15 @@ func (f *Addresses) forms(h host) {
 	for _, n := range lists {
 		if _, ok := n.v.([]any); n.there() && !ok {
 			add(&f.Refused, n, h.title(), "%s has to be a list; write a dash before each element", n.path[strings.LastIndexByte(n.path, '.')+1:])
+		}
+	}
+}
+
+// switches are the fields of ipv4 and ipv6 that are on or off.
+func (f *Addresses) switches(h host, ip node) {
+	for _, key := range []string{"enabled", "dhcp", "autoconf", "auto-dns", "auto-gateway", "auto-routes"} {
+		if n := ip.get(key); n.there() && !on(n) && !slices.Contains([]string{"false", "no", "off", "n", "0"}, strings.ToLower(n.text())) {
+			add(&f.Refused, n, h.title(), "%s has to be true or false, and not %q", key, n.text())
 		}
 	}
 }
