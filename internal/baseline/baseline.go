@@ -3,7 +3,7 @@
 //
 // Invariants:
 //   - It holds names, versions, states, ends of certificates and hardware, read through the
-//     sanitizing reader: no secret and no content of a file.
+//     sanitizing reader: no secret, no digest of one, and no content of a file.
 //   - What could not be read is named. That it is not there does not mean that it is gone.
 //   - A change is one of a cluster: of two clusters nothing is compared, and where it is not
 //     known whether it is one, the comparison says so.
@@ -146,6 +146,9 @@ func Read(in io.Reader) (Baseline, error) {
 	}
 	if want != b.Digest {
 		return Baseline{}, errors.New("its digest is not that of its content: it was changed after it was saved")
+	}
+	for i, e := range b.Entries { // former versions kept the digests
+		b.Entries[i] = Entry{e.Area, unsalted(e.Subject), unsalted(e.Name), unsalted(e.Value)}
 	}
 	return b, nil
 }

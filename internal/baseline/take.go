@@ -3,6 +3,7 @@ package baseline
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -44,11 +45,17 @@ func (t *taker) add(subject, name string, value any) {
 		text = fmt.Sprint(v)
 	}
 	const most = 300
-	text = evidence.Shorten(strings.ToValidUTF8(text, ""), most)
+	text = evidence.Shorten(unsalted(strings.ToValidUTF8(text, "")), most)
 	if text != "" {
-		t.entries = append(t.entries, Entry{t.area, subject, name, text})
+		t.entries = append(t.entries, Entry{t.area, unsalted(subject), unsalted(name), text})
 	}
 }
+
+// unsalted drops the digest of a secret that was removed from a text. Each run has a salt of its
+// own: one secret has another digest at each time, and would be shown as a change.
+func unsalted(text string) string { return redacted.ReplaceAllString(text, "[redacted]") }
+
+var redacted = regexp.MustCompile(`\[redacted [^\]]*\]`)
 
 // fields adds fields of an object under their own paths.
 func (t *taker) fields(subject string, o evidence.Object, paths ...string) {
@@ -109,7 +116,7 @@ func (b *Baseline) read(ctx context.Context, l Lister, i int) error {
 		if u.Why == evidence.NotServed {
 			return nil // a cluster without it
 		}
-		b.Missing = append(b.Missing, Gap{Area: r.area, Reason: u.Error()})
+		b.Missing = append(b.Missing, Gap{Area: r.area, Reason: unsalted(u.Error())})
 	} else if err != nil {
 		return err
 	}
