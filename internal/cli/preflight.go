@@ -63,6 +63,9 @@ above --fail-on, 3 undecided.`,
 			if len(args) > 0 {
 				o.dir = args[0]
 			}
+			if err := o.bmc.check(); err != nil {
+				return err
+			}
 			if o.against != "" {
 				if o.dir != "" || len(o.files) > 0 || o.network || len(o.answers) > 0 {
 					return usagef("--against %s: a running cluster is checked, and no plan", o.against)
@@ -119,9 +122,6 @@ func (a *app) preflight(ctx context.Context, format string, o preflightFlags) (e
 
 // preflightSource opens the plan, and what is asked besides it.
 func (a *app) preflightSource(ctx context.Context, o preflightFlags) (evidence.Source, error) {
-	if err := o.bmc.check(); err != nil {
-		return nil, err
-	}
 	s, err := a.openPlan(o)
 	switch {
 	case err != nil && o.bmc.elsewhere() && len(o.files) == 0 && o.dir == "" && !o.network && len(o.answers) == 0 && errors.Is(err, plan.ErrNoPlan):

@@ -233,3 +233,49 @@ func treeText(t *testing.T, tree string) []byte {
 	}
 	return all
 }
+
+// TestPreflightBMCInspected: of BareMetalHosts what their BMCs show is compared with what metal3 found
+// at their inspection.
+func TestPreflightBMCInspected(t *testing.T) {
+	ca, err := pki.NewCA(pki.Name{CN: "bmc-signer"}, pki.OneYear)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		mebibytes int
+		disk      string // besides the one that the BMC shows
+		says      string
+	}{
+		"equal":     {65536, "", ""},
+		"memory":    {131072, "", "it has 64 GiB of memory, and had 128 when it was inspected"},
+		"disk":      {65536, "GONE1", "the disk with serial number GONE1 is no longer shown"},
+		"more-here": {32768, "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFleet(t, ca)
+			b := f.add(bmc.Config{Name: "m0", Vendor: bmc.Dell, Sign: ca})
+			serials := "{name: /dev/sda, serialNumber: DLAB0000, sizeBytes: 480103981056}"
+			if c.disk != "" {
+				serials += ", {name: /dev/sdb, serialNumber: " + c.disk + ", sizeBytes: 480103981056}"
+			}
+			dir := f.path("must-gather/quay-io-example/namespaces/openshift-machine-api/metal3.io")
+			for _, kind := range []string{"baremetalhosts", "hardwaredata"} {
+				if err := os.MkdirAll(filepath.Join(dir, kind), 0o700); err != nil {
+					t.Fatal(err)
+				}
+			}
+			f.file("must-gather/quay-io-example/namespaces/openshift-machine-api/metal3.io/baremetalhosts/m0.yaml", fmt.Sprintf(
+				"apiVersion: metal3.io/v1alpha1\nkind: BareMetalHost\nmetadata: {name: m0, namespace: openshift-machine-api}\nspec:\n  online: true\n  bootMACAddress: %q\n  bmc: {address: \"idrac-virtualmedia%s%s\", credentialsName: m0-bmc-secret}\n",
+				macOf(0), strings.TrimPrefix(b.URL(), "https"), b.SystemPath()))
+			f.file("must-gather/quay-io-example/namespaces/openshift-machine-api/metal3.io/hardwaredata/m0.yaml", fmt.Sprintf(
+				"apiVersion: metal3.io/v1alpha1\nkind: HardwareData\nmetadata: {name: m0, namespace: openshift-machine-api}\nspec:\n  hardware: {ramMebibytes: %d, storage: [%s]}\n", c.mebibytes, serials))
+			f.file("credentials.yaml", fmt.Sprintf("default: {username: %s, password: %s}\n", bmcUser, bmcPassword))
+			f.file("ca.pem", string(ca.Cert))
+			r := f.run("preflight", "--bmc-from", f.path("must-gather"), "--bmc-credentials", f.path("credentials.yaml"), "--bmc-ca", f.path("ca.pem"))
+			if !strings.Contains(r.out, c.says) || strings.Contains(r.out, "hardware-changed") != (c.says != "") || strings.Contains(r.out, "DO NOT INSTALL") {
+				t.Errorf("want %q: %s", c.says, r)
+			}
+		})
+	}
+}

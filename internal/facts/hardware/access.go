@@ -232,7 +232,7 @@ func (h host) clock(least, most time.Duration) result {
 	if off < 0 {
 		way, off = "behind", -off
 	}
-	return wrong("the clock of its BMC is %s %s ours: %s; NTP there is %s", off.Round(time.Second), way, m.Clock.Format(time.RFC3339), ntp(m.NTP))
+	return wrong("the clock of its BMC is %s %s ours: %s; NTP there is %s", distance(off), way, m.Clock.Format(time.RFC3339), ntp(m.NTP))
 }
 
 func ntp(word string) string {

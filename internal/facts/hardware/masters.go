@@ -128,6 +128,9 @@ var properties = []property{
 				fastest = max(fastest, n.Mbps)
 			}
 		}
+		if h.off() { // what its cards have then is not what the system will have
+			return ""
+		}
 		return positive(int(fastest), " Mbit/s")
 	}, "the slowest link limits etcd"},
 	{"disks", func(h host) string { return counted(h.diskWords()) }, "root device hints have to fit on each"},
@@ -142,11 +145,7 @@ var properties = []property{
 		if off <= time.Minute {
 			return "right"
 		}
-		step := time.Minute // BMCs are asked one after the other: seconds between them are no difference
-		if off > 24*time.Hour {
-			step = time.Hour
-		}
-		return strings.NewReplacer("0s", "", "h0m0s", "h").Replace(off.Round(step).String()) + " " + where
+		return distance(off.Round(time.Minute)) + " " + where // BMCs are asked one after the other: seconds between them are no difference
 	}, ""}, // judged against ours, by a check of its own
 	{"health", func(h host) string { return h.System.Health }, ""}, // the same
 	{"boot override", overrideWords, ""},                           // the same
@@ -211,12 +210,39 @@ func (p property) value(h host) string {
 	return p.of(h)
 }
 
-// compare adds the property where two hosts are known to differ in it.
+// compare adds the property where two hosts are known to differ in it. One host that differs from
+// at least two others that are alike is named in the title; where no value is that of most hosts,
+// each is shown with its own.
 func (p property) compare(to *facts.Problems, list []host) {
 	usual := p.usual(list)
+	have, known := 0, 0
+	var odd []host
 	for _, h := range list {
-		if v := p.value(h); v != "" && v != usual {
-			facts.AddProblem(to, p.name, h.says("%s is %s, of others %s: %s", p.name, v, usual, p.matters))
+		switch v := p.value(h); v {
+		case "":
+			continue
+		case usual:
+			have++
+		default:
+			odd = append(odd, h)
+		}
+		known++
+	}
+	if len(odd) == 0 {
+		return
+	}
+	name := p.name
+	if len(odd) == 1 && have > 1 {
+		name += " (" + odd[0].Host + ")"
+	}
+	for _, h := range list {
+		v := p.value(h)
+		switch {
+		case v == "" || 2*have > known && v == usual:
+		case 2*have > known:
+			facts.AddProblem(to, name, h.says("%s is %s, that of %d others is %s: %s", p.name, v, have, usual, p.matters))
+		default:
+			facts.AddProblem(to, name, h.says("%s is %s, which differs between the masters: %s", p.name, v, p.matters))
 		}
 	}
 }

@@ -54,8 +54,21 @@ func TestCompare(t *testing.T) {
 	var differs facts.Problems
 	memory.compare(&differs, list)
 	proof := differs.Proof()
-	if len(differs.Value()) != 1 || len(proof) != 1 || !strings.HasPrefix(proof[0].Excerpt, "m0: memory is 32 GiB, of others 64 GiB") {
+	if len(differs.Value()) != 1 || len(proof) != 1 || !strings.HasPrefix(proof[0].Excerpt, "m0: memory is 32 GiB, that of 2 others is 64 GiB: ") {
 		t.Errorf("%v, %v", differs.Value(), proof)
+	}
+	if got := differs.Value()[0]; got != "memory (m0)" {
+		t.Errorf("the odd one is not in the name: %q", got)
+	}
+	var apart facts.Problems // no value is that of most
+	memory.compare(&apart, []host{list[0], list[1], machine("m5", "master", &bmc.System{MemoryGiB: 128})})
+	if proof := apart.Proof(); apart.Value()[0] != "memory" || len(proof) != 3 || !strings.HasPrefix(proof[1].Excerpt, "m1: memory is 64 GiB, which differs") {
+		t.Errorf("%v, %v", apart.Value(), proof)
+	}
+	var two facts.Problems // of two none is the odd one
+	memory.compare(&two, list[:2])
+	if two.Value()[0] != "memory" || len(two.Proof()) != 2 {
+		t.Errorf("%v, %v", two.Value(), two.Proof())
 	}
 	var none facts.Problems
 	memory.compare(&none, list[1:])
@@ -88,12 +101,41 @@ func TestClock(t *testing.T) {
 	clock := propertyOf(t, "BMC clock")
 	for off, want := range map[time.Duration]string{
 		0: "right", -59 * time.Second: "right", 10*time.Minute + time.Second: "10m ahead", 10*time.Minute - time.Second: "10m ahead",
-		-(2*time.Hour + 30*time.Minute): "2h30m behind", -(73017323 * time.Second): "20283h behind", 26*time.Hour + 5*time.Second: "26h ahead",
+		-(2*time.Hour + 30*time.Minute): "2h30m behind", -(73017323 * time.Second): "2 years 115 days behind", 26*time.Hour + 5*time.Second: "1 day 2h ahead",
 	} {
 		var h host
 		h.Manager = &bmc.Manager{Clock: at.Add(off), AskedAt: at}
 		if got := clock.of(h); got != want {
 			t.Errorf("%s: %q, want %q", off, got, want)
+		}
+	}
+}
+
+func TestDistance(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		90 * time.Second: "1m30s", 5 * time.Minute: "5m", time.Hour: "1h", 2*time.Hour + 5*time.Minute + time.Second: "2h5m", 24 * time.Hour: "1 day",
+		76*time.Hour + 10*time.Second: "3 days 4h", 100 * 24 * time.Hour: "100 days", 365 * 24 * time.Hour: "1 year", 366 * 24 * time.Hour: "1 year 1 day",
+		20286*time.Hour + 49*time.Minute: "2 years 115 days", 24*time.Hour - time.Second: "24h", time.Hour - time.Millisecond: "1h",
+	} {
+		if got := distance(d); got != want {
+			t.Errorf("%s: %q, want %q", d, got, want)
+		}
+	}
+}
+
+// TestDriver: the drivers ilo5-redfish and ilo5-virtualmedia are other names of redfish and
+// redfish-virtualmedia: they fit BMCs of any vendor that those fit.
+func TestDriver(t *testing.T) {
+	for _, c := range []struct{ driver, maker, firmware, want string }{
+		{"ilo5-virtualmedia", "HPE", "iLO 5 v2.72", ""}, {"ilo5-virtualmedia", "Lenovo", "2.83", ""}, {"ilo5-redfish", "Supermicro", "1", ""},
+		{"ilo5-virtualmedia", "Dell Inc.", "6.00.30.00", ""}, {"ilo5-virtualmedia", "Dell Inc.", "5.10.00.00", "ilo5-virtualmedia needs iDRAC firmware 6"},
+		{"redfish-virtualmedia", "Dell Inc.", "5.10.00.00", "write idrac-virtualmedia"}, {"redfish", "Dell Inc.", "5.10.00.00", ""},
+		{"idrac-virtualmedia", "HPE", "iLO 5 v2.72", "is for BMCs of Dell"}, {"idrac-redfish", "Lenovo", "2.83", "is for BMCs of Dell"}, {"idrac-virtualmedia", "Dell Inc.", "5.10", ""},
+	} {
+		h := machine("m0", "master", &bmc.System{Manufacturer: c.maker})
+		h.Driver, h.Manager = c.driver, &bmc.Manager{Firmware: c.firmware}
+		if r := h.wrongDriver(); r.unknown != "" || (c.want == "") != (r.problem == "") || !strings.Contains(r.problem, c.want) {
+			t.Errorf("%s at %s: %+v", c.driver, c.maker, r)
 		}
 	}
 }

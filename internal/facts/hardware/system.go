@@ -166,16 +166,18 @@ func (h host) noMedia() result {
 // wrongDriver: the drivers of Dell use its own resources, and the common one for virtual
 // media refuses iDRACs before firmware 6 (openstack/ironic:
 // ironic/drivers/modules/redfish/boot.py RedfishVirtualMediaBoot._validate_vendor; newer
-// releases refuse those after 7, too, which is left out here).
+// releases refuse those after 7, too, which is left out here). ilo5-redfish and ilo5-virtualmedia
+// are other names of redfish and redfish-virtualmedia, and work with any vendor
+// (metal3-io/baremetal-operator:pkg/hardwareutils/bmc redfish.go, redfish_virtualmedia.go init).
 func (h host) wrongDriver() result {
-	maker := h.System.Manufacturer
+	maker, common := h.System.Manufacturer, h.Driver == "redfish-virtualmedia" || h.Driver == "ilo5-virtualmedia"
 	dell := strings.HasPrefix(strings.ToLower(maker), "dell")
 	switch {
-	case maker == "" && (strings.HasPrefix(h.Driver, "idrac-") || h.Driver == "redfish-virtualmedia"):
+	case maker == "" && (strings.HasPrefix(h.Driver, "idrac-") || common):
 		return result{unknown: "its BMC does not show who made it: whether " + h.Driver + " is for it depends on that"}
 	case strings.HasPrefix(h.Driver, "idrac-") && !dell:
 		return wrong("%s is for BMCs of Dell, and this machine is of %s", h.Driver, maker).as(h.Driver + " for " + h.Host)
-	case h.Driver == "redfish-virtualmedia" && dell:
+	case common && dell:
 		return h.mediaOfDell()
 	}
 	return fine
@@ -189,9 +191,9 @@ func (h host) mediaOfDell() result {
 	major, _, _ := strings.Cut(firmware, ".")
 	switch v, err := strconv.Atoi(major); {
 	case err != nil:
-		return result{unknown: "its BMC does not show its firmware: redfish-virtualmedia needs iDRAC firmware 6"}
+		return result{unknown: "its BMC does not show its firmware: " + h.Driver + " needs iDRAC firmware 6"}
 	case v < 6:
-		return wrong("redfish-virtualmedia needs iDRAC firmware 6, and this BMC has %s; write idrac-virtualmedia", firmware).as(h.Driver + " for " + h.Host)
+		return wrong("%s needs iDRAC firmware 6, and this BMC has %s; write idrac-virtualmedia", h.Driver, firmware).as(h.Driver + " for " + h.Host)
 	}
 	return fine
 }

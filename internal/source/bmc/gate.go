@@ -14,7 +14,7 @@ const (
 	loginsAtOnce  = 4 // once one BMC has accepted it; before that, one at a time
 	loginsAtFirst = 1
 	// patience is how long a BMC may take before another is tried in the meantime: one that
-	// hangs does not hold up the others.
+	// hangs does not delay the others.
 	patience = 5 * time.Second
 )
 

@@ -44,7 +44,7 @@ func TestOneLoginForEachAccount(t *testing.T) {
 	}
 }
 
-// TestHangingLogin: a BMC that takes the credential and hangs holds up the others for a moment
+// TestHangingLogin: a BMC that takes the credential and hangs delays the others for a moment
 // only, and is no refusal of theirs.
 func TestHangingLogin(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
