@@ -58,7 +58,7 @@ func (o bmcFlags) asks() bool { return o.ask || o.elsewhere() }
 func (o bmcFlags) check() error {
 	switch {
 	case !o.asks() && (o.credentials != "" || o.ca != "" || o.timeout != bmc.DefaultLimit):
-		return usagef("--bmc-credentials, --bmc-ca and --bmc-timeout say how BMCs are asked: also write --bmc for those of the plan, or --bmc-list FILE, or --bmc-from PATH")
+		return usagef("--bmc-credentials, --bmc-ca and --bmc-timeout only change how BMCs are asked: also write --bmc for those of the plan, or --bmc-list FILE, or --bmc-from PATH")
 	case o.timeout < time.Second || o.timeout > time.Hour:
 		return usagef("--bmc-timeout %s: write a time from 1s to 1h", o.timeout)
 	}
