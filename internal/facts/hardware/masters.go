@@ -235,16 +235,27 @@ func (p property) compare(to *facts.Problems, list []host) {
 	if len(odd) == 1 && have > 1 {
 		name += " (" + odd[0].Host + ")"
 	}
+	if 2*have <= known {
+		first := slices.IndexFunc(list, func(h host) bool { return p.value(h) != "" })
+		shown := list[first].says("")
+		shown.Excerpt = fmt.Sprintf("%s: %s; %s", p.name, some(p.each(list)), p.matters)
+		facts.AddProblem(to, name, shown)
+		return
+	}
+	for _, h := range odd {
+		facts.AddProblem(to, name, h.says("%s is %s, that of %d others is %s: %s", p.name, p.value(h), have, usual, p.matters))
+	}
+}
+
+// each is what each host has, as far as it is known.
+func (p property) each(list []host) []string {
+	var words []string
 	for _, h := range list {
-		v := p.value(h)
-		switch {
-		case v == "" || 2*have > known && v == usual:
-		case 2*have > known:
-			facts.AddProblem(to, name, h.says("%s is %s, that of %d others is %s: %s", p.name, v, have, usual, p.matters))
-		default:
-			facts.AddProblem(to, name, h.says("%s is %s, which differs between the masters: %s", p.name, v, p.matters))
+		if v := p.value(h); v != "" {
+			words = append(words, h.Host+" "+v)
 		}
 	}
+	return words
 }
 
 // usual is what most hosts have; of equal numbers the first one.

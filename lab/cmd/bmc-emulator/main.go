@@ -1,8 +1,9 @@
-// Command bmc-emulator serves captured Redfish trees of real servers, as many BMCs on loopback, over
+// Command bmc-emulator serves captured Redfish trees of real servers, or the lab's own, as many BMCs on loopback, over
 // HTTPS and with basic authentication. It is for trying what reads BMCs against the shapes
 // that vendors have, and against BMCs that misbehave.
 //
 //	bmc-emulator --tree mockups/lenovo --count 200 --out /tmp/bmcs
+//	bmc-emulator --vendor mixed --count 200 --out /tmp/bmcs
 //
 // In the directory of --out it writes bmcs.txt (a line for each BMC), ca.pem (what has signed
 // their certificates) and credentials.yaml. It serves until it is interrupted, and then
@@ -41,15 +42,17 @@ var troubles = map[string]bmc.Trouble{
 }
 
 type options struct {
-	tree, out, trouble string
-	count, locks       int
-	own, name, wrong   bool
+	tree, vendor, out string
+	trouble           string
+	count, locks      int
+	own, name, wrong  bool
 }
 
 func run(args []string) error {
 	var o options
 	f := flag.NewFlagSet("bmc-emulator", flag.ContinueOnError)
 	f.StringVar(&o.tree, "tree", "", "directory of the captured tree: it holds redfish/v1/index.json")
+	f.StringVar(&o.vendor, "vendor", "", "instead of --tree, the shape of a vendor: dell, hpe, lenovo, supermicro, or mixed")
 	f.StringVar(&o.out, "out", "", "directory for bmcs.txt, ca.pem and credentials.yaml")
 	f.IntVar(&o.count, "count", 1, "number of BMCs")
 	f.StringVar(&o.trouble, "trouble", "none", "what they do wrong: none, locked, unavailable, forbidden, hang, half, html, endless, redirect, slow, deep, same, echo, gone")
@@ -61,11 +64,13 @@ func run(args []string) error {
 		return err
 	}
 	trouble, known := troubles[o.trouble]
-	if !known || o.tree == "" || o.out == "" {
-		return errors.New("--tree, --out and a known --trouble are needed")
+	if !known || (o.tree == "") == (o.vendor == "") || o.out == "" {
+		return errors.New("--tree or --vendor, --out and a known --trouble are needed")
 	}
-	if _, err := os.Stat(filepath.Join(o.tree, "redfish/v1/index.json")); err != nil {
-		return fmt.Errorf("--tree: %w", err)
+	if o.tree != "" {
+		if _, err := os.Stat(filepath.Join(o.tree, "redfish/v1/index.json")); err != nil {
+			return fmt.Errorf("--tree: %w", err)
+		}
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -85,7 +90,8 @@ func serve(ctx context.Context, o options, trouble bmc.Trouble) error {
 	var list []*bmc.BMC
 	var lines strings.Builder
 	for i := range o.count {
-		cfg := bmc.Config{Name: fmt.Sprintf("m%d", i), Address: "127.0.0.1:0", Tree: os.DirFS(o.tree), User: user, Pass: password, MaxFailures: o.locks, Sign: ca}
+		cfg := bmc.Config{Name: fmt.Sprintf("m%d", i), Address: "127.0.0.1:0", User: user, Pass: password, MaxFailures: o.locks, Sign: ca}
+		o.serves(&cfg, i)
 		if o.own {
 			cfg.Sign = pki.Pair{}
 		}
@@ -112,9 +118,21 @@ func serve(ctx context.Context, o options, trouble bmc.Trouble) error {
 			return err
 		}
 	}
-	fmt.Fprintf(os.Stderr, "%d BMCs serve %s; see %s\n", o.count, o.tree, o.out)
+	fmt.Fprintf(os.Stderr, "%d BMCs serve %s; see %s\n", o.count, o.tree+o.vendor, o.out)
 	<-ctx.Done()
 	return report(list)
+}
+
+// serves sets what the i-th BMC serves.
+func (o options) serves(cfg *bmc.Config, i int) {
+	if o.tree != "" {
+		cfg.Tree = os.DirFS(o.tree)
+		return
+	}
+	cfg.Vendor, cfg.On, cfg.Serial, cfg.MACs = bmc.Vendor(o.vendor), true, fmt.Sprintf("LAB%04d", i), []string{fmt.Sprintf("52:54:00:00:%02x:%02x", i/256, i%256)}
+	if o.vendor == "mixed" {
+		cfg.Vendor = []bmc.Vendor{bmc.Dell, bmc.HPE, bmc.Lenovo, bmc.Supermicro}[i%4]
+	}
 }
 
 // asked is what reached the BMCs.
