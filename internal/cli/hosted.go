@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/source/hosted"
@@ -164,7 +163,7 @@ func findHosted(ctx context.Context, management *live.Source, ref *evidence.Host
 func (a *app) hostedConfig(ctx context.Context, management *live.Source, object *evidence.Object, ref evidence.Hosted, answer *hosted.Answer) (*rest.Config, string) {
 	if path := a.source.hostedKubeconfig; path != "" {
 		answer.Credential = "--hosted-kubeconfig"
-		config, err := clientcmd.BuildConfigFromFlags("", path)
+		config, err := loadKubeconfig(path)
 		if err != nil {
 			return nil, fmt.Sprintf("--hosted-kubeconfig %s: %v", path, err)
 		}

@@ -18,6 +18,7 @@ type kubeFlags struct {
 	overrides clientcmd.ConfigOverrides
 	extras    []string // of the user who is impersonated: KEY=VALUE
 	cacheDir  string   // accepted; nothing is cached
+	named     *kubeFiles
 	loaded    clientcmd.ClientConfig
 }
 
@@ -52,10 +53,6 @@ func (k *kubeFlags) loader() clientcmd.ClientConfig {
 	if k.loaded != nil {
 		return k.loaded
 	}
-	rules := clientcmd.NewDefaultClientConfigLoadingRules()
-	rules.ExplicitPath = k.KubeConfig
-	// The defaults are kubectl's: $KUBERNETES_MASTER, else localhost:8080.
-	rules.DefaultClientConfig = &clientcmd.DefaultClientConfig
 	o := k.overrides
 	o.ClusterDefaults = clientcmd.ClusterDefaults
 	o.CurrentContext, o.ClusterInfo.Server = k.Context, k.APIServer
@@ -67,15 +64,27 @@ func (k *kubeFlags) loader() clientcmd.ClientConfig {
 			o.AuthInfo.ImpersonateUserExtra[key] = append(o.AuthInfo.ImpersonateUserExtra[key], value)
 		}
 	}
-	k.loaded = clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &o)
+	files := k.files()
+	files.overrides = &o
+	k.loaded = clientcmd.NewNonInteractiveDeferredLoadingClientConfig(files, &o)
 	return k.loaded
+}
+
+// files are what the flags name: read once, whoever asks first.
+func (k *kubeFlags) files() *kubeFiles {
+	if k.named == nil {
+		rules := clientcmd.NewDefaultClientConfigLoadingRules()
+		rules.ExplicitPath = k.KubeConfig
+		// The defaults are kubectl's: $KUBERNETES_MASTER, else localhost:8080.
+		rules.DefaultClientConfig = &clientcmd.DefaultClientConfig
+		k.named = &kubeFiles{ClientConfigLoadingRules: rules, overrides: &k.overrides}
+	}
+	return k.named
 }
 
 // has reports whether the kubeconfig has a context of this name.
 func (k *kubeFlags) has(context string) bool {
-	rules := clientcmd.NewDefaultClientConfigLoadingRules()
-	rules.ExplicitPath = k.KubeConfig
-	config, err := rules.Load()
+	config, err := k.files().Load()
 	return err == nil && config.Contexts[context] != nil
 }
 

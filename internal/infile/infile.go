@@ -22,6 +22,16 @@ func Regular(path string) (*os.File, error) {
 	return os.Open(path)
 }
 
+// Check refuses what is there and is not a file, for readers that open it themselves. That it is
+// missing is theirs to say.
+func Check(path string) error {
+	info, err := os.Stat(path)
+	if err != nil || info.Mode().IsRegular() {
+		return nil
+	}
+	return &fs.PathError{Op: "open", Path: path, Err: kind(info.Mode())}
+}
+
 func kind(mode fs.FileMode) error {
 	switch {
 	case mode.IsDir():

@@ -1,0 +1,120 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/client-go/tools/clientcmd/api"
+
+	"github.com/rollcall-project/rollcall/internal/infile"
+)
+
+// kubeFiles loads a kubeconfig by client-go's rules, and waits for no file that is named: not
+// for the kubeconfig, and not for the certificates, keys and tokens that it or a flag names. The
+// kubeconfig is read once, so it can be a pipe such as that of a shell's <(...).
+type kubeFiles struct {
+	*clientcmd.ClientConfigLoadingRules
+
+	overrides *clientcmd.ConfigOverrides
+	loaded    *api.Config
+}
+
+// Load loads the kubeconfig, once.
+func (k *kubeFiles) Load() (_ *api.Config, err error) {
+	if k.loaded == nil {
+		if k.loaded, err = k.read(); err != nil {
+			return nil, err
+		}
+	}
+	return k.loaded, k.check(k.loaded)
+}
+
+// loadKubeconfig loads the kubeconfig at a path that a flag of its own names.
+func loadKubeconfig(path string) (*rest.Config, error) {
+	o := &clientcmd.ConfigOverrides{}
+	files := &kubeFiles{ClientConfigLoadingRules: &clientcmd.ClientConfigLoadingRules{ExplicitPath: path}, overrides: o}
+	return clientcmd.NewNonInteractiveDeferredLoadingClientConfig(files, o).ClientConfig()
+}
+
+// maxKubeconfig bounds what is read from a pipe.
+const maxKubeconfig = 16 << 20
+
+func (k *kubeFiles) read() (*api.Config, error) {
+	paths := k.GetLoadingPrecedence()
+	if k.ExplicitPath != "" {
+		paths = []string{k.ExplicitPath}
+	}
+	for _, p := range paths {
+		info, err := os.Stat(p)
+		if err != nil || info.Mode()&os.ModeNamedPipe == 0 {
+			continue // client-go says what is wrong with it
+		}
+		if len(paths) > 1 {
+			return nil, fmt.Errorf("%s: it is a pipe, which has to be the only kubeconfig; write it to a file first", p)
+		}
+		return piped(p)
+	}
+	return k.ClientConfigLoadingRules.Load()
+}
+
+func piped(path string) (_ *api.Config, err error) {
+	f, err := infile.Piped(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	raw, err := io.ReadAll(io.LimitReader(f, maxKubeconfig+1))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("read the pipe %s: %w", path, err)
+	case len(raw) > maxKubeconfig:
+		return nil, fmt.Errorf("%s has more than %d MiB", path, maxKubeconfig>>20)
+	case len(raw) == 0:
+		return nil, fmt.Errorf("the pipe %s is empty: no program has written to it", path)
+	}
+	return clientcmd.Load(raw)
+}
+
+// check refuses what client-go would wait for: it opens each of these more than once.
+func (k *kubeFiles) check(config *api.Config) error {
+	name, o := config.CurrentContext, k.overrides
+	if o.CurrentContext != "" {
+		name = o.CurrentContext
+	}
+	var user, cluster string
+	if c := config.Contexts[name]; c != nil {
+		user, cluster = c.AuthInfo, c.Cluster
+	}
+	if o.Context.AuthInfo != "" {
+		user = o.Context.AuthInfo
+	}
+	if o.Context.Cluster != "" {
+		cluster = o.Context.Cluster
+	}
+	users, clusters := []*api.AuthInfo{&o.AuthInfo, config.AuthInfos[user]}, []*api.Cluster{&o.ClusterInfo, config.Clusters[cluster]}
+	var err error
+	of := func(what, path string) {
+		if path != "" && err == nil {
+			if wrong := infile.Check(path); wrong != nil {
+				err = fmt.Errorf("%s: %w", what, wrong)
+			}
+		}
+	}
+	for _, u := range users {
+		if u != nil {
+			of("client-certificate", u.ClientCertificate)
+			of("client-key", u.ClientKey)
+			of("tokenFile", u.TokenFile)
+		}
+	}
+	for _, c := range clusters {
+		if c != nil {
+			of("certificate-authority", c.CertificateAuthority)
+		}
+	}
+	return err
+}
