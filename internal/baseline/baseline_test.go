@@ -116,6 +116,41 @@ func hardware(serial string) map[string]any {
 		"nics": []any{map[string]any{"mac": "52:54:00:00:00:01", "name": "eno1", "model": "x"}}, "storage": []any{map[string]any{"serialNumber": serial, "model": "d", "sizeBytes": int64(100)}}}}}
 }
 
+// TestInspection: what an inspection found is compared wherever it is, in the BareMetalHost or
+// in HardwareData. Where neither has it, no disk and no card is gone.
+func TestInspection(t *testing.T) {
+	at := func(host, data map[string]any) cluster {
+		c := good()
+		content := map[string]any{"spec": map[string]any{"bootMode": "UEFI"}}
+		if host != nil {
+			content["status"] = host["status"]
+		}
+		c["baremetalhosts"] = []evidence.Object{object("m0", content)}
+		if data != nil {
+			c["hardwaredata"] = []evidence.Object{object("m0", map[string]any{"spec": data["status"]})}
+		}
+		return c
+	}
+	same, other := hardware("S1"), hardware("S2")
+	for name, x := range map[string]struct {
+		was, is cluster
+		changes int
+		gaps    int
+	}{
+		"moved":                  {at(same, nil), at(nil, same), 0, 0},
+		"moved back":             {at(nil, same), at(same, nil), 0, 0},
+		"in both":                {at(same, same), at(nil, same), 0, 0},
+		"moved, another disk":    {at(same, nil), at(nil, other), 2, 0},
+		"not there now":          {at(same, nil), at(nil, nil), 0, 1},
+		"not there then":         {at(nil, nil), at(nil, same), 0, 1},
+		"HardwareData forbidden": {at(nil, same), func() cluster { c := at(nil, nil); c["hardwaredata"] = nil; return c }(), 0, 1},
+	} {
+		if c := Compare(take(t, x.was), take(t, x.is)); len(c.Changes) != x.changes || len(c.NotCompared) != x.gaps {
+			t.Errorf("%s: %+v, not compared %+v", name, c.Changes, c.NotCompared)
+		}
+	}
+}
+
 // TestNotRead: what one side lacks is not compared, and is no change.
 func TestNotRead(t *testing.T) {
 	blind := good()

@@ -2,6 +2,7 @@ package baseline
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/sortby"
@@ -55,17 +56,24 @@ func (c Comparison) Certain() bool { return c.Identity.Same == SameYes }
 type side struct {
 	Baseline
 
-	values   map[Entry]string
-	subjects map[[2]string]bool // area and subject
+	values    map[Entry]string
+	subjects  map[[2]string]bool // area and subject
+	inspected map[string]bool    // hosts of which an inspection was read
 }
 
 func sideOf(b Baseline) side {
-	s := side{b, map[Entry]string{}, map[[2]string]bool{}}
+	s := side{b, map[Entry]string{}, map[[2]string]bool{}, map[string]bool{}}
 	for _, e := range b.Entries {
 		s.values[e.key()] = e.Value
 		s.subjects[[2]string{string(e.Area), e.Subject}] = true
+		s.inspected[e.Subject] = s.inspected[e.Subject] || e.ofInspection()
 	}
 	return s
+}
+
+// ofInspection reports whether a value is what an inspection found, and no field of the host.
+func (e Entry) ofInspection() bool {
+	return e.Area == Hardware && !strings.HasPrefix(e.Name, "spec.") && !strings.HasPrefix(e.Name, "status.")
 }
 
 // has reports whether anything of the object of a value was read.
@@ -78,6 +86,10 @@ const (
 
 	notRead = "not read"
 	maybe   = "no file of it is there; the archive has a file for each object and no list of them, so one may be lost"
+
+	// An inspection is in BareMetalHost.status.hardware or in HardwareData, which have it at
+	// different times: a host is inspected again, or only one of the two is collected.
+	uninspected = "no inspection of it is there, neither in its BareMetalHost nor in its HardwareData"
 )
 
 // lacks says why it is not known whether this side lacks a value that the other has, "" where
@@ -88,6 +100,9 @@ func (s side) lacks(e Entry) string {
 	}
 	if slices.Contains(s.Unlisted, e.Area) && !s.has(e) {
 		return maybe
+	}
+	if e.ofInspection() && s.has(e) && !s.inspected[e.Subject] {
+		return uninspected
 	}
 	return ""
 }
@@ -220,7 +235,7 @@ func (x *comparing) gaps() {
 		}
 	}
 	for _, o := range x.open {
-		if o.why == maybe {
+		if o.why == maybe || o.why == uninspected {
 			x.NotCompared = append(x.NotCompared, Gap{o.area, o.subjects, o.side + o.why})
 		}
 	}
