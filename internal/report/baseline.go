@@ -22,7 +22,11 @@ type BaselineSaved struct {
 func Baseline(w io.Writer, s BaselineSaved, o Options) error {
 	p := &page{Style: o.Style}
 	p.lead(0, span{green, p.sign(signGood) + " "}, "  ", plain, fmt.Sprintf("%s: %d values of %s as of %s", s.File, len(s.Saved.Entries), s.Saved.Source, clock(s.Saved.Taken)), 0)
-	if !s.Healthy {
+	switch {
+	case s.Healthy:
+	case s.Saved.Verdict == "undetermined":
+		p.lead(0, span{yellow, p.sign(signWarn) + " "}, "  ", plain, "Not known whether the cluster is healthy now ("+s.Reason+"). Save another baseline once that is known.", 0)
+	default:
 		p.lead(0, span{yellow, p.sign(signWarn) + " "}, "  ", plain, "The cluster is not healthy now ("+s.Reason+"). The baseline has this state: save another one once the cluster is healthy.", 0)
 	}
 	p.gaps("Not saved: ", s.Saved.Missing)
@@ -52,7 +56,11 @@ var areaWords = map[baseline.Area]string{
 func BaselineChanges(w io.Writer, c baseline.Comparison, o Options) error {
 	p := &page{Style: o.Style}
 	p.changesHead(c)
-	if c.Verdict != "healthy" {
+	switch c.Verdict {
+	case "healthy":
+	case "undetermined":
+		p.para(0, span{}, dim, "The baseline was saved while it was not known whether the cluster was healthy.")
+	default:
 		p.para(0, span{}, dim, "The baseline was saved while the cluster was not healthy ("+p.clean(c.Verdict)+").")
 	}
 	if c.Now.Before(c.Since) {
