@@ -213,8 +213,8 @@ func (a *app) changes(ctx context.Context, r *run, was baseline.Baseline, file s
 // maxMoments bounds what a baseline adds to a timeline.
 const maxMoments = 200
 
-// addBaseline adds to the timeline of a diagnosis what has changed since a baseline. When it
-// has is not known: it is shown at the time of the baseline, after which it has.
+// addBaseline adds to a diagnosis what has changed since a baseline: to the run in short, and to
+// its timeline. When it has is not known: it is shown at the time of the baseline, after which it has.
 func (a *app) addBaseline(ctx context.Context, r *run, d *diagnosis.Diagnosis) error {
 	if a.source.baseline == "" {
 		return nil
@@ -231,6 +231,7 @@ func (a *app) addBaseline(ctx context.Context, r *run, d *diagnosis.Diagnosis) e
 		return diagnosis.Moment{Time: c.Since, Subject: s, Text: text, Locator: evidence.Locator{Source: a.source.baseline, Path: a.source.baseline}}
 	}
 	cluster := fault.Subject{Kind: fault.Cluster}
+	r.changed = &report.Changed{File: quote(a.source.baseline), Since: c.Since, All: len(c.NotCompared) == 0}
 	var more []diagnosis.Moment
 	word := "after the baseline: "
 	if !c.Certain() {
@@ -239,14 +240,18 @@ func (a *app) addBaseline(ctx context.Context, r *run, d *diagnosis.Diagnosis) e
 			fmt.Fprintf(a.io.Err, "%s: warning: %s: %s\n", a.name, a.source.baseline, a.style().Clean(why))
 		}
 		more = append(more, at(why, cluster))
+		r.changed.Not = why
 		word = "not as in the baseline: "
 	}
-	for i, change := range c.Changes {
+	for _, change := range c.Changes {
+		r.changed.Is = append(r.changed.Is, report.Change{Subject: subjectOf(change.Subject), Says: change.Subject + " " + report.BaselineChange(change)})
+	}
+	for i, x := range r.changed.Is {
 		if i == maxMoments {
-			more = append(more, at(fmt.Sprintf("%sand %d more", word, len(c.Changes)-i), cluster))
+			more = append(more, at(fmt.Sprintf("%sand %d more", word, len(r.changed.Is)-i), cluster))
 			break
 		}
-		more = append(more, at(word+change.Subject+" "+report.BaselineChange(change), subjectOf(change.Subject)))
+		more = append(more, at(word+x.Says, x.Subject))
 	}
 	for _, g := range c.NotCompared {
 		more = append(more, at("not compared with the baseline: "+report.BaselineGap(g), cluster))

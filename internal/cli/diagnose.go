@@ -50,7 +50,7 @@ work, 2 a fault at or above --fail-on, 3 undecided.`,
 	}
 	a.addSourceFlags(cmd)
 	grouped(cmd, groupRead, func(f *pflag.FlagSet) {
-		f.StringVar(&a.source.baseline, "baseline", "", "`FILE` of baseline save: what has changed since is in the timeline (-o wide, html, json)")
+		f.StringVar(&a.source.baseline, "baseline", "", "`FILE` of baseline save: the first of what has changed since is below what is wrong, all of it in the timeline (-o wide, html, json)")
 	})
 	a.addChoiceFlags(cmd)
 	a.addAcceptFlag(cmd)

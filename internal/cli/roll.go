@@ -79,7 +79,7 @@ func (a *app) printRoll(ctx context.Context, format string, d *diagnosis.Diagnos
 func (a *app) reportOptions(r *run) report.Options {
 	o := report.Options{
 		Style: a.style(), Command: a.name, Source: a.again(), Answer: a.answerFlags(), NoHeaders: a.output.noHeaders, Findings: a.output.findings,
-		Refused: map[string]report.Remedy{}, Catalog: r.catalog, Height: a.io.Screen.height(),
+		Refused: map[string]report.Remedy{}, Catalog: r.catalog, Height: a.io.Screen.height(), Changed: r.changed,
 	}
 	switch {
 	case a.source.against != "":

@@ -24,6 +24,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/fault"
 	"github.com/rollcall-project/rollcall/internal/message"
 	"github.com/rollcall-project/rollcall/internal/reader"
+	"github.com/rollcall-project/rollcall/internal/report"
 	"github.com/rollcall-project/rollcall/internal/roll"
 	"github.com/rollcall-project/rollcall/internal/sanitize"
 	"github.com/rollcall-project/rollcall/internal/scan"
@@ -47,6 +48,7 @@ type run struct {
 	pasted  []*paste.Source // texts that a person copied together
 	logs    []*paste.Source // texts that are read as archives of one file
 	texts   bool            // nothing else than these is read
+	changed *report.Changed // since a baseline; nil: none was given
 	closers []func() error
 }
 

@@ -39,6 +39,7 @@ type Options struct {
 	OnMachine bool                 // rollcall-host prints
 	Catalog   *fault.Catalog       // layers, meanings and sources of faults; nil: not known
 	Messages  *message.Report      // what lines of a pasted text show; nil: none was read
+	Changed   *Changed             // since a baseline; nil: none was given
 }
 
 // again returns a command over the same source.
@@ -112,6 +113,7 @@ func (t *text) answer() {
 	t.supplies()
 	t.settling()
 	t.accepted(false)
+	t.changed()
 	if t.short > wholeAnswer {
 		t.leftOut()
 		return
