@@ -86,7 +86,7 @@ func (a *app) run(ctx context.Context, args []string) ExitCode {
 }
 
 func newApp(program string, io IO) *app {
-	return &app{io: io, name: displayName(program), log: slog.New(slog.DiscardHandler), demos: demo.Embedded}
+	return &app{io: io, name: displayName(program), log: slog.New(slog.DiscardHandler), demos: demo.Embedded, kube: newKubeFlags()}
 }
 
 // displayName is how the user typed the program: `oc rollcall` runs oc-rollcall.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"sync"
 
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
@@ -15,28 +16,49 @@ import (
 
 // kubeFiles loads a kubeconfig by client-go's rules, and waits for no file that is named: not
 // for the kubeconfig, and not for the certificates, keys and tokens that it or a flag names. The
-// kubeconfig is read once, so it can be a pipe such as that of a shell's <(...).
+// kubeconfig can be a pipe such as that of a shell's <(...).
 type kubeFiles struct {
 	*clientcmd.ClientConfigLoadingRules
 
 	overrides *clientcmd.ConfigOverrides
-	loaded    *api.Config
+	pipe      *kubePipe
 }
 
-// Load loads the kubeconfig, once.
-func (k *kubeFiles) Load() (_ *api.Config, err error) {
-	if k.loaded == nil {
-		if k.loaded, err = k.read(); err != nil {
-			return nil, err
-		}
+// kubePipe is a kubeconfig that came through a pipe: it can be read once only, whoever asks
+// first. A file is read each time: it can be another one by then.
+type kubePipe struct {
+	mu     sync.Mutex
+	path   string
+	config *api.Config
+	err    error
+}
+
+func (p *kubePipe) load(path string) (*api.Config, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.path != path {
+		p.path = path
+		p.config, p.err = piped(path)
 	}
-	return k.loaded, k.check(k.loaded)
+	if p.err != nil {
+		return nil, p.err
+	}
+	return p.config.DeepCopy(), nil
+}
+
+// Load loads the kubeconfig.
+func (k *kubeFiles) Load() (*api.Config, error) {
+	config, err := k.read()
+	if err != nil {
+		return nil, err
+	}
+	return config, k.check(config)
 }
 
 // loadKubeconfig loads the kubeconfig at a path that a flag of its own names.
 func loadKubeconfig(path string) (*rest.Config, error) {
 	o := &clientcmd.ConfigOverrides{}
-	files := &kubeFiles{ClientConfigLoadingRules: &clientcmd.ClientConfigLoadingRules{ExplicitPath: path}, overrides: o}
+	files := &kubeFiles{ClientConfigLoadingRules: &clientcmd.ClientConfigLoadingRules{ExplicitPath: path}, overrides: o, pipe: &kubePipe{}}
 	return clientcmd.NewNonInteractiveDeferredLoadingClientConfig(files, o).ClientConfig()
 }
 
@@ -56,7 +78,7 @@ func (k *kubeFiles) read() (*api.Config, error) {
 		if len(paths) > 1 {
 			return nil, fmt.Errorf("%s: it is a pipe, which has to be the only kubeconfig; write it to a file first", p)
 		}
-		return piped(p)
+		return k.pipe.load(p)
 	}
 	return k.ClientConfigLoadingRules.Load()
 }

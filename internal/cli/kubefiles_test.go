@@ -27,7 +27,7 @@ func TestKubeconfigPipe(t *testing.T) {
 		t.Fatal(err)
 	}
 	config := func(args ...string) (*rest.Config, error) {
-		var k kubeFlags
+		k := newKubeFlags()
 		set := pflag.NewFlagSet("test", pflag.ContinueOnError)
 		k.addFlags(set)
 		if err := set.Parse(args); err != nil {
@@ -69,5 +69,55 @@ func TestKubeconfigPipe(t *testing.T) {
 	}
 	if c, err := loadKubeconfig(file); err != nil || c.Host != "https://a.example:6443" {
 		t.Errorf("a file: %+v, %v", c, err)
+	}
+}
+
+// TestKubeconfigAgain: who watches loads the kubeconfig again, which can be another one by then,
+// and does so at the same time as a run does; a pipe was read by then, and is known.
+func TestKubeconfigAgain(t *testing.T) {
+	dir := t.TempDir()
+	file, pipe := filepath.Join(dir, "config"), filepath.Join(dir, "pipe")
+	write := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	host := func(k *kubeFlags) string {
+		k.loaded = nil
+		c, err := k.restConfig()
+		if err != nil {
+			t.Error(err)
+			return ""
+		}
+		return c.Host
+	}
+	write(twoContexts)
+	k := newKubeFlags()
+	k.KubeConfig = file
+	if got := host(&k); got != "https://a.example:6443" {
+		t.Errorf("at first %s", got)
+	}
+	write(strings.ReplaceAll(twoContexts, "a.example", "c.example"))
+	if got := host(&k); got != "https://c.example:6443" {
+		t.Errorf("after it was written again %s", got)
+	}
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Skip(err)
+	}
+	writer, err := os.OpenFile(pipe, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := writer.WriteString(twoContexts); err != nil {
+		t.Fatal(err)
+	}
+	time.AfterFunc(100*time.Millisecond, func() { writer.Close() })
+	k.KubeConfig = pipe
+	other := k
+	got := make(chan string)
+	go func() { got <- host(&other) }()
+	if a, b := host(&k), <-got; a != "https://a.example:6443" || a != b {
+		t.Errorf("through one pipe %s and %s", a, b)
 	}
 }

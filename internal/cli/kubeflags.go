@@ -18,9 +18,12 @@ type kubeFlags struct {
 	overrides clientcmd.ConfigOverrides
 	extras    []string // of the user who is impersonated: KEY=VALUE
 	cacheDir  string   // accepted; nothing is cached
-	named     *kubeFiles
+	pipe      *kubePipe
 	loaded    clientcmd.ClientConfig
 }
+
+// newKubeFlags are flags whose copies share a kubeconfig that comes through a pipe.
+func newKubeFlags() kubeFlags { return kubeFlags{pipe: &kubePipe{}} }
 
 // addFlags registers the flags as kubectl names and explains them.
 func (k *kubeFlags) addFlags(f *pflag.FlagSet) {
@@ -64,27 +67,22 @@ func (k *kubeFlags) loader() clientcmd.ClientConfig {
 			o.AuthInfo.ImpersonateUserExtra[key] = append(o.AuthInfo.ImpersonateUserExtra[key], value)
 		}
 	}
-	files := k.files()
-	files.overrides = &o
-	k.loaded = clientcmd.NewNonInteractiveDeferredLoadingClientConfig(files, &o)
+	k.loaded = clientcmd.NewNonInteractiveDeferredLoadingClientConfig(k.files(&o), &o)
 	return k.loaded
 }
 
-// files are what the flags name: read once, whoever asks first.
-func (k *kubeFlags) files() *kubeFiles {
-	if k.named == nil {
-		rules := clientcmd.NewDefaultClientConfigLoadingRules()
-		rules.ExplicitPath = k.KubeConfig
-		// The defaults are kubectl's: $KUBERNETES_MASTER, else localhost:8080.
-		rules.DefaultClientConfig = &clientcmd.DefaultClientConfig
-		k.named = &kubeFiles{ClientConfigLoadingRules: rules, overrides: &k.overrides}
-	}
-	return k.named
+// files are what the flags name.
+func (k *kubeFlags) files(o *clientcmd.ConfigOverrides) *kubeFiles {
+	rules := clientcmd.NewDefaultClientConfigLoadingRules()
+	rules.ExplicitPath = k.KubeConfig
+	// The defaults are kubectl's: $KUBERNETES_MASTER, else localhost:8080.
+	rules.DefaultClientConfig = &clientcmd.DefaultClientConfig
+	return &kubeFiles{ClientConfigLoadingRules: rules, overrides: o, pipe: k.pipe}
 }
 
 // has reports whether the kubeconfig has a context of this name.
 func (k *kubeFlags) has(context string) bool {
-	config, err := k.files().Load()
+	config, err := k.files(&k.overrides).Load()
 	return err == nil && config.Contexts[context] != nil
 }
 

@@ -38,7 +38,7 @@ func kubeconfigOf(t *testing.T, kubeconfig string, args ...string) (*rest.Config
 	if err := os.WriteFile(path, []byte(kubeconfig), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	var k kubeFlags
+	k := newKubeFlags()
 	set := pflag.NewFlagSet("test", pflag.ContinueOnError)
 	k.addFlags(set)
 	if err := set.Parse(append([]string{"--kubeconfig", path}, args...)); err != nil {
