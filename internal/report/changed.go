@@ -6,6 +6,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/sortby"
 )
 
 // Changed is what is not as in a baseline.
@@ -69,7 +70,7 @@ func nearCauses(list []Change, d *diagnosis.Diagnosis) []Change {
 		about[u.Subject] = true
 	}
 	list = slices.Clone(list)
-	slices.SortStableFunc(list, func(a, b Change) int {
+	sortby.StableFunc(list, func(a, b Change) int {
 		switch {
 		case about[a.Subject] == about[b.Subject]:
 			return 0
