@@ -36,14 +36,7 @@ func TestKubeconfigPipe(t *testing.T) {
 		k.has("one")
 		return k.restConfig()
 	}
-	writer, err := os.OpenFile(pipe, os.O_RDWR, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := writer.WriteString(twoContexts); err != nil {
-		t.Fatal(err)
-	}
-	time.AfterFunc(100*time.Millisecond, func() { writer.Close() })
+	writeOnce(t, pipe, twoContexts)
 	if c, err := config("--kubeconfig", pipe, "--context", "two"); err != nil || c.Host != "https://b.example:6443" {
 		t.Errorf("through a pipe: %+v, %v", c, err)
 	}
@@ -70,6 +63,19 @@ func TestKubeconfigPipe(t *testing.T) {
 	if c, err := loadKubeconfig(file); err != nil || c.Host != "https://a.example:6443" {
 		t.Errorf("a file: %+v, %v", c, err)
 	}
+}
+
+// writeOnce writes to a pipe, and closes it shortly after.
+func writeOnce(t *testing.T, pipe, text string) {
+	t.Helper()
+	writer, err := os.OpenFile(pipe, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := writer.WriteString(text); err != nil {
+		t.Fatal(err)
+	}
+	time.AfterFunc(100*time.Millisecond, func() { writer.Close() })
 }
 
 // TestKubeconfigAgain: who watches loads the kubeconfig again, which can be another one by then,
@@ -105,14 +111,7 @@ func TestKubeconfigAgain(t *testing.T) {
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
 		t.Skip(err)
 	}
-	writer, err := os.OpenFile(pipe, os.O_RDWR, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := writer.WriteString(twoContexts); err != nil {
-		t.Fatal(err)
-	}
-	time.AfterFunc(100*time.Millisecond, func() { writer.Close() })
+	writeOnce(t, pipe, twoContexts)
 	k.KubeConfig = pipe
 	other := k
 	got := make(chan string)
