@@ -63,7 +63,7 @@ above --fail-on, 3 undecided.`,
 			if len(args) > 0 {
 				o.dir = args[0]
 			}
-			if err := o.bmc.check(); err != nil {
+			if err := o.bmc.check(cmd.Flags().Changed("bmc-timeout")); err != nil {
 				return err
 			}
 			if o.against != "" {

@@ -55,9 +55,10 @@ func (o bmcFlags) elsewhere() bool { return o.list != "" || o.from != "" }
 
 func (o bmcFlags) asks() bool { return o.ask || o.elsewhere() }
 
-func (o bmcFlags) check() error {
+// check refuses flags that would change nothing. timed: the limit of time was given.
+func (o bmcFlags) check(timed bool) error {
 	switch {
-	case !o.asks() && (o.credentials != "" || o.ca != "" || o.timeout != bmc.DefaultLimit):
+	case !o.asks() && (o.credentials != "" || o.ca != "" || timed):
 		return usagef("--bmc-credentials, --bmc-ca and --bmc-timeout only change how BMCs are asked: also write --bmc for those of the plan, or --bmc-list FILE, or --bmc-from PATH")
 	case o.timeout < time.Second || o.timeout > time.Hour:
 		return usagef("--bmc-timeout %s: write a time from 1s to 1h", o.timeout)

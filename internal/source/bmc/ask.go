@@ -49,14 +49,14 @@ func (k *asker) walk(parent context.Context, a *Answer) *problem {
 		return &problem{failure: failure, detail: why}
 	}
 	a.Endpoint = to.base.String()
-	chain, p := look(ctx, to)
+	seen, p := look(ctx, to)
 	if p != nil {
 		return p
 	}
 	var leaf *x509.Certificate
-	if len(chain) > 0 {
-		leaf = chain[0]
-		if p := k.judge(a, to, chain); p != nil {
+	if len(seen.chain) > 0 {
+		leaf = seen.chain[0]
+		if p := k.judge(a, to, seen.chain); p != nil {
 			return p
 		}
 	}
@@ -65,7 +65,7 @@ func (k *asker) walk(parent context.Context, a *Answer) *problem {
 	if p := c.service(ctx, a); p != nil {
 		return p
 	}
-	entry, p := k.admit(parent, a, to)
+	entry, p := k.admit(parent, a, to, seen.at)
 	if p != nil {
 		return p
 	}
@@ -146,8 +146,9 @@ func (e admission) leave(became Login) {
 	}
 }
 
-// admit waits until the credential may be sent.
-func (k *asker) admit(ctx context.Context, a *Answer, to address) (admission, *problem) {
+// admit waits until the credential may be sent to what answers at this address and port: a
+// plan can name one BMC by its name and by its address.
+func (k *asker) admit(ctx context.Context, a *Answer, to address, at string) (admission, *problem) {
 	credential, have := k.opts.Credentials.For(a.Target)
 	if !have || to.base.Scheme != "https" {
 		return admission{}, nil
@@ -157,7 +158,7 @@ func (k *asker) admit(ctx context.Context, a *Answer, to address) (admission, *p
 	began := k.opts.Clock()
 	ctx, cancel := context.WithTimeout(ctx, k.opts.Limit)
 	defer cancel()
-	account, all := k.gates.at(to.dialAddress(), credential.user), k.gates.of(credential)
+	account, all := k.gates.at(at, credential.user), k.gates.of(credential)
 	for _, step := range []struct {
 		enter func() (*try, error)
 		why   string

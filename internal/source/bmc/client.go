@@ -57,17 +57,24 @@ type client struct {
 	noBasic  bool // a 401 that offers other ways to authenticate only
 }
 
+// sight is what a connection shows before anything is sent.
+type sight struct {
+	at    string // the address and port that answered
+	chain []*x509.Certificate
+}
+
 // look opens a connection to see the certificate, and closes it. Nothing is sent over it.
-func look(ctx context.Context, a address) ([]*x509.Certificate, *problem) {
+func look(ctx context.Context, a address) (sight, *problem) {
 	ctx, cancel := context.WithTimeout(ctx, dialTime)
 	defer cancel()
 	raw, err := (&net.Dialer{}).DialContext(ctx, "tcp", a.dialAddress())
 	if err != nil {
-		return nil, &problem{failure: Unreachable, detail: whyNot(err, probe.StageConnected)}
+		return sight{}, &problem{failure: Unreachable, detail: whyNot(err, probe.StageConnected)}
 	}
 	defer raw.Close() //nolint:errcheck // nothing was sent
+	seen := sight{at: raw.RemoteAddr().String()}
 	if a.base.Scheme != "https" {
-		return nil, nil
+		return seen, nil
 	}
 	conn := tls.Client(raw, &tls.Config{
 		MinVersion: tls.VersionTLS12, ServerName: a.base.Hostname(),
@@ -75,11 +82,12 @@ func look(ctx context.Context, a address) ([]*x509.Certificate, *problem) {
 	})
 	if err := conn.HandshakeContext(ctx); err != nil {
 		if errors.Is(err, context.DeadlineExceeded) {
-			return nil, &problem{failure: Timeout, detail: "connected, and no TLS answer in " + dialTime.String()}
+			return sight{}, &problem{failure: Timeout, detail: "connected, and no TLS answer in " + dialTime.String()}
 		}
-		return nil, &problem{failure: NoTLS, detail: whyNot(err, probe.StageConnected)}
+		return sight{}, &problem{failure: NoTLS, detail: whyNot(err, probe.StageConnected)}
 	}
-	return conn.ConnectionState().PeerCertificates, nil
+	seen.chain = conn.ConnectionState().PeerCertificates
+	return seen, nil
 }
 
 // whyNot is the error of a connection without the addresses that it repeats.

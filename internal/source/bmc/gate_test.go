@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -41,6 +42,26 @@ func TestOneLoginForEachAccount(t *testing.T) {
 				t.Errorf("%d refused, %d read", refused, read)
 			}
 		})
+	}
+}
+
+// TestOneLoginForEachMachine: one BMC under two names is one attempt.
+func TestOneLoginForEachMachine(t *testing.T) {
+	e := emulate(t, nil)
+	o := Options{}
+	for i, host := range []string{"127.0.0.1", "localhost", "LOCALHOST"} {
+		target := e.target(fmt.Sprintf("m%d", i))
+		target.Address = strings.Replace(target.Address, "127.0.0.1", host, 1)
+		target.Off = true // the certificate has one of the names only
+		o.Targets = append(o.Targets, target)
+		o.Credentials.usePlan(target, goodUser, fmt.Sprintf("planted-wrong-%d", i))
+	}
+	failures := map[Failure]int{}
+	for _, a := range answers(t, o) {
+		failures[a.Failure]++
+	}
+	if _, refused, _, _ := e.counts(); refused != 1 || failures[Refused] != 1 || failures[HeldBack] != 2 {
+		t.Errorf("%d attempts, %v", refused, failures)
 	}
 }
 
