@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"regexp"
 
 	"github.com/spf13/cobra"
@@ -164,6 +165,10 @@ func (a *app) openPlan(o preflightFlags) (*plan.Source, error) {
 	case errors.Is(err, plan.ErrOtherManifests):
 		return nil, fmt.Errorf("%w; if it is the directory of an installation, write %s preflight --install-dir %s", err, a.name, dir)
 	case errors.Is(err, plan.ErrNoPlan):
+		if below, _ := fs.Glob(os.DirFS(dir), "*/install-config.yaml"); len(below) > 0 { // the pattern is good
+			first := filepath.Join(dir, filepath.Dir(below[0]))
+			return nil, fmt.Errorf("%w; there is one in %s: write %s preflight %s", err, first, a.name, first)
+		}
 		return nil, fmt.Errorf("%w; openshift-install consumes these files: name your copies with -f FILE", err)
 	}
 	return s, err
