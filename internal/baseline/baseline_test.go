@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -62,10 +63,11 @@ func good() cluster {
 		"nodes":              {object("m0", status("Ready=True"))},
 		"machineconfigpools": {object("master", pool)},
 		"machineconfigs":     {object("rendered-master-1", nil), object("99-master-ssh", map[string]any{"metadata": map[string]any{"generation": int64(1)}})},
-		"controllerconfigs": {object("machine-config-controller", map[string]any{"status": map[string]any{"controllerCertificates": []any{
+		"controllerconfigs": {object("machine-config-controller", map[string]any{"status": map[string]any{"observedGeneration": int64(1), "controllerCertificates": []any{
 			map[string]any{"bundleFile": "KubeAPIServerServingCAData", "subject": "CN=kube-apiserver-lb-signer", "notBefore": "2026-01-01T00:00:00Z", "notAfter": "2036-01-01T00:00:00Z"}}}})},
 		"baremetalhosts": {object("m0", map[string]any{"status": map[string]any{"hardware": map[string]any{
-			"nics": []any{map[string]any{"mac": "52:54:00:00:00:01", "name": "eno1", "model": "x"}}, "storage": []any{map[string]any{"serialNumber": "S1", "model": "d", "sizeBytes": int64(100)}}}}})},
+			"nics": []any{map[string]any{"mac": "52:54:00:00:00:01", "name": "eno1", "model": "x"}}, "storage": []any{map[string]any{"serialNumber": "S1", "model": "d", "sizeBytes": int64(100)}},
+			"systemVendor": map[string]any{"serialNumber": "M0"}}}})},
 	}
 }
 
@@ -111,9 +113,54 @@ func TestCompare(t *testing.T) {
 	}
 }
 
+// TestCutObject: what stands last in an object is not known to be gone.
+func TestCutObject(t *testing.T) {
+	whole := take(t, good())
+	whole.Entries = append(whole.Entries, Entry{Nodes, "node/m0", "kubeletVersion", "v1.21"}, Entry{Nodes, "node/m0", "systemUUID", "1"})
+	for name, known := range map[string]bool{"kubeletVersion": true, "systemUUID": false} {
+		part := whole
+		part.Entries = slices.DeleteFunc(slices.Clone(whole.Entries), func(e Entry) bool { return e.Name == name })
+		for what, c := range map[string]Comparison{"now": Compare(whole, part), "in the baseline": Compare(part, whole)} {
+			if len(c.Changes) == 1 != known || len(c.NotCompared) == 1 == known {
+				t.Errorf("%s not there %s: %+v, not compared %+v", name, what, c.Changes, c.NotCompared)
+			}
+		}
+	}
+}
+
+// TestNoEnds: a release that lists no ends of certificates is not compared with another in vain.
+func TestNoEnds(t *testing.T) {
+	none := good()
+	none["controllerconfigs"] = []evidence.Object{object("machine-config-controller", map[string]any{"status": map[string]any{"observedGeneration": int64(1)}})}
+	b := take(t, none)
+	if c := Compare(b, b); len(b.Missing) != 1 || b.Missing[0].Reason != noEnds || len(c.NotCompared) != 0 {
+		t.Errorf("missing %+v, not compared %+v", b.Missing, c.NotCompared)
+	}
+	if c := Compare(b, take(t, good())); len(c.Changes) != 0 || len(c.NotCompared) != 1 {
+		t.Errorf("%+v, not compared %+v", c.Changes, c.NotCompared)
+	}
+}
+
+// TestOneVIP: the VIPs of releases with one address are those of releases with a list of them.
+func TestOneVIP(t *testing.T) {
+	vip := func(name string, value any) Baseline {
+		c := good()
+		c["infrastructures"] = []evidence.Object{object("cluster", map[string]any{"status": map[string]any{"platformStatus": map[string]any{
+			"type": "BareMetal", "baremetal": map[string]any{name: value}}}})}
+		return take(t, c)
+	}
+	one := vip("apiServerInternalIP", "10.0.0.5")
+	if c := Compare(one, vip("apiServerInternalIPs", []any{"10.0.0.5"})); len(c.Changes) != 0 {
+		t.Errorf("the same VIP: %+v", c.Changes)
+	}
+	if c := Compare(one, vip("apiServerInternalIP", "10.0.0.6")); len(c.Changes) != 1 {
+		t.Errorf("another VIP: %+v", c.Changes)
+	}
+}
+
 func hardware(serial string) map[string]any {
 	return map[string]any{"status": map[string]any{"hardware": map[string]any{
-		"nics": []any{map[string]any{"mac": "52:54:00:00:00:01", "name": "eno1", "model": "x"}}, "storage": []any{map[string]any{"serialNumber": serial, "model": "d", "sizeBytes": int64(100)}}}}}
+		"nics": []any{map[string]any{"mac": "52:54:00:00:00:01", "name": "eno1", "model": "x"}}, "storage": []any{map[string]any{"serialNumber": serial, "model": "d", "sizeBytes": int64(100)}}, "systemVendor": map[string]any{"serialNumber": "M0"}}}}
 }
 
 // TestInspection: what an inspection found is compared wherever it is, in the BareMetalHost or

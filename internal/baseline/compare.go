@@ -59,14 +59,16 @@ type side struct {
 	values    map[Entry]string
 	subjects  map[[2]string]bool // area and subject
 	inspected map[string]bool    // hosts of which an inspection was read
+	ends      map[Entry]string   // where the last value of an object stands that was read
 }
 
 func sideOf(b Baseline) side {
-	s := side{b, map[Entry]string{}, map[[2]string]bool{}, map[string]bool{}}
+	s := side{b, map[Entry]string{}, map[[2]string]bool{}, map[string]bool{}, map[Entry]string{}}
 	for _, e := range b.Entries {
 		s.values[e.key()] = e.Value
 		s.subjects[[2]string{string(e.Area), e.Subject}] = true
 		s.inspected[e.Subject] = s.inspected[e.Subject] || e.ofInspection()
+		s.ends[e.object()] = max(s.ends[e.object()], e.place())
 	}
 	return s
 }
@@ -90,6 +92,9 @@ const (
 	// An inspection is in BareMetalHost.status.hardware or in HardwareData, which have it at
 	// different times: a host is inspected again, or only one of the two is collected.
 	uninspected = "no inspection of it is there, neither in its BareMetalHost nor in its HardwareData"
+
+	// The last of an object is not known to be gone: nothing is there that stands behind it.
+	cutOff = "nothing of it is there that stands behind this, so its file may be cut off"
 )
 
 // lacks says why it is not known whether this side lacks a value that the other has, "" where
@@ -103,6 +108,9 @@ func (s side) lacks(e Entry) string {
 	}
 	if e.ofInspection() && s.has(e) && !s.inspected[e.Subject] {
 		return uninspected
+	}
+	if s.has(e) && e.Area != Certificates && s.ends[e.object()] <= e.place() {
+		return cutOff
 	}
 	return ""
 }
@@ -223,6 +231,9 @@ func (x *comparing) gaps() {
 	}
 	x.dropWhole()
 	for _, g := range x.was.Missing {
+		if g.Reason == noEnds && x.is.lost(g) {
+			continue // these releases have none
+		}
 		if x.is.lost(g) {
 			add(g, "neither in the baseline nor now: ", inBaseline, readNow)
 			continue
@@ -235,7 +246,7 @@ func (x *comparing) gaps() {
 		}
 	}
 	for _, o := range x.open {
-		if o.why == maybe || o.why == uninspected {
+		if o.why != notRead {
 			x.NotCompared = append(x.NotCompared, Gap{o.area, o.subjects, o.side + o.why})
 		}
 	}

@@ -64,8 +64,8 @@ func (b *Baseline) identify(ctx context.Context, l Lister) error {
 	return nil
 }
 
-// sameCluster decides by the strongest that both sides have. A difference of any is proof: it
-// is of another cluster. The UIDs of objects are the same in clusters that were installed from
+// sameCluster decides by the cluster ID where both sides have it. Without it, a difference of
+// anything else is proof: it is of another cluster. The UIDs of objects are the same in clusters that were installed from
 // one image of an installed cluster, so they only count together with a machine.
 func sameCluster(was, is Baseline) SameCluster {
 	equal := func(what, a, b string) *SameCluster {

@@ -84,6 +84,10 @@ var readers = []struct {
 	{Hardware, evidence.HardwareData, "openshift-machine-api", "bmh", takeHardware},
 }
 
+// noEnds is why a cluster has no ends of certificates: releases before
+// ControllerConfig.status.controllerCertificates do not list them.
+const noEnds = "its ControllerConfig lists no certificates"
+
 // reporting are the resources whose objects always have conditions once they are looked after.
 var reporting = []evidence.Resource{evidence.ClusterVersions, evidence.ClusterOperators, evidence.Nodes, evidence.MachineConfigPools}
 
@@ -110,7 +114,7 @@ func Take(ctx context.Context, l Lister, at time.Time, source, verdict string) (
 // read adds what one of the readers reads. Where only some objects could be read, they are
 // added, and that others are missing is a gap.
 func (b *Baseline) read(ctx context.Context, l Lister, i int) error {
-	r := readers[i]
+	r, had := readers[i], len(b.Missing)
 	_, err := l.List(ctx, r.from, r.where)
 	if u, unread := evidence.AsUnavailable(err); unread {
 		if u.Why == evidence.NotServed {
@@ -134,6 +138,14 @@ func (b *Baseline) read(ctx context.Context, l Lister, i int) error {
 		}
 		if r.kind != "" && r.from != evidence.HardwareData { // an inspection is younger than its host
 			b.created[r.kind+"/"+o.Name] = o.Created()
+		}
+	}
+	if r.area == Certificates && len(b.Missing) == had {
+		switch {
+		case slices.ContainsFunc(list, endsCut):
+			b.Missing = append(b.Missing, Gap{Area: r.area, Reason: "its ControllerConfig has no status.observedGeneration: its file is cut off"})
+		case len(list) > 0 && len(t.entries) == 0:
+			b.Missing = append(b.Missing, Gap{Area: r.area, Reason: noEnds})
 		}
 	}
 	b.Entries = append(b.Entries, t.entries...)
@@ -233,14 +245,24 @@ func takeCertificates(t *taker, o evidence.Object) {
 	}
 }
 
+// endsCut reports whether the list of certificates may end too early: fields are written in the
+// order of the alphabet, and every status has this one.
+func endsCut(o evidence.Object) bool {
+	return evidence.Field(o.Content, "status", "observedGeneration") == nil
+}
+
 func takeInfrastructure(t *taker, o evidence.Object) {
 	subject := "infrastructure/" + o.Name
 	t.fields(subject, o, "status.apiServerURL", "status.apiServerInternalURI", "status.controlPlaneTopology", "status.infrastructureTopology", "status.platformStatus.type")
 	platforms, _ := evidence.Field(o.Content, "status", "platformStatus").(map[string]any)
 	for name, p := range platforms {
 		m, _ := p.(map[string]any)
-		for _, key := range []string{"apiServerInternalIPs", "ingressIPs", "machineNetworks"} {
-			t.add(subject, name+"."+key, m[key])
+		for key, former := range map[string]string{"apiServerInternalIPs": "apiServerInternalIP", "ingressIPs": "ingressIP", "machineNetworks": ""} {
+			v := m[key]
+			if v == nil { // releases that know one address only
+				v = m[former]
+			}
+			t.add(subject, name+"."+key, v)
 		}
 		t.add(subject, name+".loadBalancer.type", evidence.String(m, "loadBalancer", "type"))
 	}

@@ -234,6 +234,9 @@ func (a *app) addBaseline(ctx context.Context, r *run, d *diagnosis.Diagnosis) e
 	r.changed = &report.Changed{File: quote(a.source.baseline), Since: c.Since, All: len(c.NotCompared) == 0}
 	var more []diagnosis.Moment
 	word := "after the baseline: "
+	if r.changed.Older = c.Now.Before(c.Since); r.changed.Older {
+		word = "not as in the younger baseline: "
+	}
 	if !c.Certain() {
 		why := "not known whether the baseline is of this cluster: " + strings.Join(c.Identity.Reasons, "; ")
 		if !a.global.quiet {

@@ -32,8 +32,8 @@ func Baseline(w io.Writer, s BaselineSaved, o Options) error {
 	p.gaps("Not saved: ", s.Saved.Missing)
 	p.blank()
 	if s.Backup != "" {
-		p.line(0, span{plain, "A baseline cannot restore anything. Take a backup of etcd now, and keep it outside of the cluster:"})
-		p.para(2, span{}, cyan, s.Backup)
+		p.para(0, span{}, plain, "A baseline cannot restore anything. Take a backup of etcd now, and keep it outside of the cluster:")
+		p.line(2, span{cyan, s.Backup}) // in one piece: half of it is another command
 	}
 	p.lead(0, span{plain, "See later what has changed: "}, "  ", cyan, strings.Join(s.Compare, " "), 0)
 	return p.flush(w)

@@ -1,10 +1,10 @@
 package report
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
-	"github.com/rollcall-project/rollcall/internal/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/fault"
 	"github.com/rollcall-project/rollcall/internal/sortby"
 )
@@ -13,6 +13,7 @@ import (
 type Changed struct {
 	File  string
 	Since time.Time
+	Older bool // what was read is older than the baseline
 	Is    []Change
 	All   bool   // all of the baseline was compared
 	Not   string // why it is not known whether the baseline is of this cluster; "": it is
@@ -43,13 +44,15 @@ func (t *text) changed() {
 		t.para(0, span{}, plain, "Nothing has changed since "+since)
 	case n == 0:
 		t.para(0, span{}, plain, "No change was found since "+since+", and not all of it was compared")
+	case c.Older:
+		t.para(0, span{bold, "Not as in " + since + ": "}, plain, count(n, "difference", "differences")+"; what was read is older than it")
 	default:
-		t.para(0, span{bold, "Changed since " + since + ": "}, plain, count(n, "value", "values"))
+		t.para(0, span{bold, "Changed since " + since + ": "}, plain, count(n, "change", "changes"))
 	}
 	if t.short > wholeAnswer {
 		return
 	}
-	shown := nearCauses(c.Is, t.d)
+	shown := t.nearCauses(c.Is)
 	for _, x := range shown[:min(n, fewChanges)] {
 		t.lead(2, span{plain, "- "}, "  ", plain, t.brief(x.Says), t.limit(2))
 	}
@@ -58,26 +61,33 @@ func (t *text) changed() {
 	}
 }
 
-// nearCauses puts the changes of what a cause is about first, or is one of its effects.
-func nearCauses(list []Change, d *diagnosis.Diagnosis) []Change {
-	about := map[fault.Subject]bool{}
-	for i := range d.Roots {
-		for _, k := range d.Roots[i].Chain() {
-			about[k.Subject] = true
+// nearCauses puts first the changes of what was asked for, then of what a cause is about, then of
+// its effects.
+func (t *text) nearCauses(list []Change) []Change {
+	rank := map[fault.Subject]int{}
+	add := func(s fault.Subject, r int) {
+		if rank[s] == 0 || r < rank[s] {
+			rank[s] = r
 		}
 	}
-	for _, u := range d.Unexplained {
-		about[u.Subject] = true
+	const asked, cause, effect, other = 1, 2, 3, 4
+	if t.o.Subject != nil {
+		add(*t.o.Subject, asked)
+	}
+	for i := range t.d.Roots {
+		for _, k := range t.d.Roots[i].Keys() {
+			add(k.Subject, cause)
+		}
+		for _, k := range t.d.Roots[i].Effects() {
+			add(k.Subject, effect)
+		}
+	}
+	for _, u := range t.d.Unexplained {
+		add(u.Subject, effect)
 	}
 	list = slices.Clone(list)
 	sortby.StableFunc(list, func(a, b Change) int {
-		switch {
-		case about[a.Subject] == about[b.Subject]:
-			return 0
-		case about[a.Subject]:
-			return -1
-		}
-		return 1
+		return cmp.Compare(cmp.Or(rank[a.Subject], other), cmp.Or(rank[b.Subject], other))
 	})
 	return list
 }

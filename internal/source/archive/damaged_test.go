@@ -10,6 +10,8 @@ import (
 	"testing"
 	"testing/fstest"
 	"time"
+
+	"github.com/rollcall-project/rollcall/internal/evidence"
 )
 
 // TestChecksum: a packed tar that is well-formed and not what was packed is damaged.
@@ -36,6 +38,22 @@ func TestChecksum(t *testing.T) {
 		}
 		if (tt.says == "") != (s.cut == "") || !strings.Contains(s.cut, tt.says) {
 			t.Errorf("%s: %q", name, s.cut)
+		}
+	}
+}
+
+// TestCutInALine: an object whose last line has no end is not read: its last name may be the
+// beginning of another.
+func TestCutInALine(t *testing.T) {
+	const pool = "apiVersion: machineconfiguration.openshift.io/v1\nkind: MachineConfigPool\nmetadata:\n  name: master\nspec:\n  configuration:\n    name: rendered-master-93488773\n"
+	for _, cut := range []int{0, 1, 5} {
+		s, err := FS(fstest.MapFS{"cluster-scoped-resources/machineconfiguration.openshift.io/machineconfigpools/master.yaml": {Data: []byte(pool[:len(pool)-cut])}}, "mg")
+		if err != nil {
+			t.Fatal(err)
+		}
+		list, err := s.List(t.Context(), evidence.MachineConfigPools, "")
+		if cut == 0 && (err != nil || len(list) != 1) || cut > 0 && (len(list) != 0 || why(t, err) != evidence.Damaged) {
+			t.Errorf("without %d bytes: %d pools, %v", cut, len(list), err)
 		}
 	}
 }

@@ -247,8 +247,14 @@ func (c *listing) look(e entry, h header) {
 	}
 }
 
-// readWhole decodes a document that is one object, or a List in another style.
+// readWhole decodes a document that is one object, or a List in another style. The programs
+// that write objects end the last line: without its end a value may be half of itself, a name
+// the beginning of another name.
 func (s *Source) readWhole(e entry, doc []byte, c *listing) {
+	if last := doc[len(doc)-1]; last != '\n' && last != '}' && last != ']' {
+		c.damage(e.file.path, errors.New("its last line has no end: the file is cut off"))
+		return
+	}
 	content, err := c.cost.decode(doc, decode)
 	if err != nil {
 		c.damage(e.file.path, err)

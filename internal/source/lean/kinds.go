@@ -11,8 +11,7 @@ import (
 // types (kubernetes/api:*/generated.proto).
 //
 // What is left out says nothing about a host's way to Ready: who wrote which field, how
-// the containers of a pod are to be run, which images a node holds, and what is counted
-// of processors and memory.
+// the containers of a pod are to be run, and which images a node holds.
 var kinds = map[evidence.Resource]Message{
 	evidence.Pods:        kindOf(podSpec, podStatus),
 	evidence.Nodes:       kindOf(nodeSpec, nodeStatus),
@@ -96,7 +95,11 @@ var nodeSpec = Message{
 	7: {name: "podCIDRs", kind: manyTexts},
 }
 
+// quantity is one (kubernetes/apimachinery:pkg/api/resource/generated.proto).
+var quantity = Message{1: {name: "string", always: true}}
+
 var nodeStatus = Message{
+	1: {name: "capacity", kind: quantities},
 	3: {name: "phase"},
 	4: {name: "conditions", kind: manyObject, of: Message{
 		1: {name: "type", always: true}, 2: {name: "status", always: true}, 3: {name: "lastHeartbeatTime", kind: moment},

@@ -23,6 +23,7 @@ const (
 	object                 // a message: map[string]any
 	texts                  // map[string]string
 	binaries               // map[string][]byte
+	quantities             // map[string]resource.Quantity: a message with one string
 	manyTexts              // []string
 	manyObject             // a list of messages
 )
@@ -218,9 +219,13 @@ func (d *Decoder) entry(have any, raw []byte, k kind) (any, error) {
 		}
 		return nil
 	})
-	if k == binaries {
+	switch k {
+	case binaries:
 		out[d.text(key)] = base64.StdEncoding.EncodeToString(value)
-	} else {
+	case quantities:
+		q, broken := d.Proto(value, quantity)
+		out[d.text(key)], err = q["string"], errors.Join(err, broken)
+	default:
 		out[d.text(key)] = d.text(value)
 	}
 	return out, err
