@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/rollcall-project/rollcall/internal/evidence"
@@ -21,21 +22,28 @@ func (a *app) withNetwork(ctx context.Context, s *plan.Source, o preflightFlags)
 	if !o.network && len(o.answers) == 0 {
 		return s, nil
 	}
+	plans, err := s.List(ctx, evidence.Plans, "")
+	if err != nil {
+		return nil, err
+	}
 	var all []evidence.Object
 	var vantages []string
 	var machines netcheck.Machines
 	for _, path := range o.answers {
 		list, err := readAnswers(path)
-		if err == nil {
-			list, err = machines.Named(list)
-		}
 		if err != nil {
+			return nil, fmt.Errorf("--network-answers %s: %w", path, err)
+		}
+		if err := netcheck.Fit(plans, list, a.io.Clock()); err != nil {
+			return nil, fmt.Errorf("--network-answers %s: %w; make it again: rollcall-host preflight -f FILE > %s, with all files of this plan", path, err, filepath.Base(path))
+		}
+		if list, err = machines.Named(list); err != nil {
 			return nil, fmt.Errorf("--network-answers %s: %w", path, err)
 		}
 		all, vantages = append(all, list...), append(vantages, path)
 	}
 	if o.network {
-		list, from, err := a.askNetwork(ctx, s)
+		list, from, err := a.askNetwork(ctx, s, plans)
 		if err == nil {
 			list, err = machines.Named(list)
 		}
@@ -47,11 +55,7 @@ func (a *app) withNetwork(ctx context.Context, s *plan.Source, o preflightFlags)
 	return netcheck.Over(s, all, strings.Join(vantages, ", ")), nil
 }
 
-func (a *app) askNetwork(ctx context.Context, s *plan.Source) (list []evidence.Object, vantage string, _ error) {
-	plans, err := s.List(ctx, evidence.Plans, "")
-	if err != nil {
-		return nil, "", err
-	}
+func (a *app) askNetwork(ctx context.Context, s *plan.Source, plans []evidence.Object) (list []evidence.Object, vantage string, _ error) {
 	from, err := a.probesFrom(ctx)
 	if err != nil {
 		return nil, "", err

@@ -12,7 +12,7 @@ import (
 // list of one BMC, the answers of another machine, another file where a directory was named.
 func (t *text) preflight(line string) string {
 	words, own := strings.Fields(line), strings.Fields(t.o.Call)
-	call := t.o.Call
+	call, again := t.o.Call, ""
 	add := func(words string, flags ...string) {
 		if !slices.ContainsFunc(flags, func(f string) bool { return slices.Contains(own, f) }) {
 			call += " " + words
@@ -30,9 +30,12 @@ func (t *text) preflight(line string) string {
 			add("--bmc-ca CA.pem", word)
 		case word == "--network":
 			add(word, word, "--network-answers")
+			if slices.Contains(own, "--network-answers") {
+				again = "    # first make the answers again: rollcall-host preflight"
+			}
 		}
 	}
-	return call
+	return call + again
 }
 
 // otherCheck are the flags that make another check of the catalog's.
@@ -50,7 +53,10 @@ func (t *text) planSupply(s evidence.Supply) string {
 	case strings.HasPrefix(command, "rollcall preflight "):
 		command = t.preflight(command)
 	}
-	if noted {
+	switch {
+	case noted && strings.Contains(command, "    #"):
+		command += "," + about
+	case noted:
 		command += "    #" + about
 	}
 	return command
