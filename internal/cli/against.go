@@ -31,16 +31,16 @@ func concernsNewHosts(f *fault.Fault) bool {
 // which what concerns new hosts is shown.
 func (a *app) preflightAgainst(ctx context.Context, format, cluster string) (err error) {
 	a.source.against = cluster
+	if err := a.knownCluster(cluster); err != nil {
+		return err
+	}
 	if a.isContext(cluster) {
 		a.kube.Context = cluster
 	} else {
 		a.source.from = []string{cluster}
 	}
 	r, err := a.openRun(ctx, nil)
-	switch {
-	case err != nil && len(a.source.from) == 0 && strings.Contains(err.Error(), "does not exist"): // the words of client-go
-		return fmt.Errorf("--against %s, which is neither an archive nor a context: %w", cluster, err)
-	case err != nil:
+	if err != nil {
 		return fmt.Errorf("--against %s: %w", cluster, err)
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
@@ -65,6 +65,17 @@ func (a *app) preflightAgainst(ctx context.Context, format, cluster string) (err
 	return &ExitError{Code: ExitUndecided} // what leaves it open is about hosts that are there, which are not shown
 }
 
+// knownCluster refuses a name that is neither a file nor a context.
+func (a *app) knownCluster(cluster string) error {
+	if _, err := os.Stat(cluster); err == nil {
+		return nil
+	}
+	if known, err := a.kube.has(cluster); known || err != nil { // a kubeconfig that cannot be read is said where it is
+		return nil
+	}
+	return usagef("--against %s: there is no such file or directory, and no such context in the kubeconfig; write what oc adm must-gather wrote, or a context of: oc config get-contexts, with --kubeconfig FILE where it is in another file", cluster)
+}
+
 // isContext reports whether CLUSTER is a context of the kubeconfig and not an archive. A name
 // that is both is the context's: a directory here that happens to have the name of the
 // production cluster must not be checked instead of it.
@@ -72,7 +83,7 @@ func (a *app) isContext(cluster string) bool {
 	if _, err := os.Stat(cluster); err != nil {
 		return true
 	}
-	if strings.ContainsRune(cluster, filepath.Separator) || !a.kube.has(cluster) {
+	if known, _ := a.kube.has(cluster); !known || strings.ContainsRune(cluster, filepath.Separator) {
 		return false
 	}
 	fmt.Fprintf(a.io.Err, "%s: --against %s is a context of the kubeconfig, and a file or directory here: the cluster is checked; for the archive write --against .%c%s\n",

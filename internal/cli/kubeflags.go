@@ -81,9 +81,9 @@ func (k *kubeFlags) files(o *clientcmd.ConfigOverrides) *kubeFiles {
 }
 
 // has reports whether the kubeconfig has a context of this name.
-func (k *kubeFlags) has(context string) bool {
+func (k *kubeFlags) has(context string) (bool, error) {
 	config, err := k.files(&k.overrides).Load()
-	return err == nil && config.Contexts[context] != nil
+	return err == nil && config.Contexts[context] != nil, err
 }
 
 // restConfig is how the cluster is reached.
