@@ -64,7 +64,7 @@ func (p plans) hosts() []host {
 // Hosts is the fact plan-hosts.
 type Hosts struct {
 	MACTwice    problems `cel:"macTwice"`    // MAC addresses that two hosts have, in any spelling
-	MACInvalid  problems `cel:"macInvalid"`  // MAC addresses that no network card has
+	MACInvalid  problems `cel:"macInvalid"`  // MAC addresses that no network card has or is found by
 	BMCTwice    problems `cel:"bmcTwice"`    // BMCs that two hosts have, in any spelling
 	BMCScheme   problems `cel:"bmcScheme"`   // BMC addresses that no driver is for
 	BMCNetwork  problems `cel:"bmcNetwork"`  // BMC addresses whose driver needs a provisioning network that is disabled
@@ -87,7 +87,7 @@ func readHosts(ctx context.Context, w *facts.World, _ fault.Subject) (Hosts, err
 		return f, err
 	}
 	list := p.hosts()
-	f.macs(list)
+	f.macs(p, list)
 	f.bmcs(p, list)
 	f.disks(list)
 	f.disksTwice(list)
@@ -117,7 +117,7 @@ func readHosts(ctx context.Context, w *facts.World, _ fault.Subject) (Hosts, err
 }
 
 // macs: the installer compares them as they are written.
-func (f *Hosts) macs(list []host) {
+func (f *Hosts) macs(p plans, list []host) {
 	seen := map[string]string{}
 	for _, h := range list {
 		for _, n := range h.macs {
@@ -130,6 +130,8 @@ func (f *Hosts) macs(list []host) {
 				add(&f.MACInvalid, n, n.text(), "%s is an address of a group, which no network card has", n.text())
 			case mac.String() == "00:00:00:00:00:00":
 				add(&f.MACInvalid, n, n.text(), "%s stands for no address; write the one of the network card that boots", n.text())
+			case !colons(n) && h.needsColons(p):
+				add(&f.MACInvalid, n, n.text(), "the installer takes %s, and then no host is recognized by it; write %s", n.text(), mac)
 			}
 			if other, again := seen[mac.String()]; again {
 				add(&f.MACTwice, n, mac.String(), "%s has the MAC address of %s", n.path, other)
@@ -137,6 +139,24 @@ func (f *Hosts) macs(list []host) {
 			seen[mac.String()] = n.path
 		}
 	}
+}
+
+func colons(mac node) bool { return strings.Contains(mac.text(), ":") }
+
+// needsColons reports whether MAC addresses of the host with dashes or dots do not work. The
+// API server refuses them in a BareMetalHost (metal3-io/baremetal-operator:
+// apis/metal3.io/v1alpha1/baremetalhost_types.go BootMACAddress), and assisted-service refuses
+// them next to networkConfig (openshift/assisted-service: models/mac_interface_map.go). Else it
+// compares them with those of the hosts, letter by letter, and waits for one that fits
+// (cmd/agentbasedinstaller/host_config.go findByMAC, missing).
+func (h host) needsColons(p plans) bool {
+	switch {
+	case !p.agentBased():
+		return true
+	case h.agent:
+		return h.config.there() || !slices.ContainsFunc(h.macs, colons)
+	}
+	return !slices.ContainsFunc(h.links(), func(i node) bool { return i.get("mac-address").text() != "" }) // these are used then
 }
 
 // drivers are the schemes of BMC addresses and whether one boots over the network and so
