@@ -2,6 +2,7 @@ package plan
 
 import (
 	"context"
+	"net"
 	"net/netip"
 	"reflect"
 	"slices"
@@ -21,7 +22,7 @@ type Addresses struct {
 	NoDNS       problems `cel:"noDNS"`       // hosts with static addresses and no name server
 	Incomplete  problems `cel:"incomplete"`  // bonds, VLANs and bridges over interfaces that the document does not have
 	NotMapped   problems `cel:"notMapped"`   // interfaces of networkConfig that no MAC address is given for
-	NoInterface problems `cel:"noInterface"` // interfaces with a MAC address that networkConfig does not have
+	NoInterface problems `cel:"noInterface"` // interfaces with a MAC address that networkConfig does not have, or changes
 	Refused     problems `cel:"refused"`     // parts of networkConfig that nmstate refuses
 	Unusable    problems `cel:"unusable"`    // static addresses that a host cannot have
 	Disabled    problems `cel:"disabled"`    // interfaces whose addresses are switched off
@@ -228,6 +229,7 @@ func (f *Addresses) links(h host, release string) {
 	if !h.agent || !h.config.there() {
 		return
 	}
+	f.otherMACs(h)
 	f.mapping(h, release, names, used)
 }
 
@@ -307,6 +309,23 @@ func (f *Addresses) mapping(h host, release string, names, used map[string]bool)
 		if n := i.get("name"); n.text() != "" && len(names) > 0 && !names[n.text()] && !used[n.text()] && !h.usesMAC(i.get("macAddress").text()) {
 			add(&f.NoInterface, n, h.title()+" "+n.text(), "%s has a MAC address and networkConfig of %s has no such interface; are the names the same?", n.text(), h.title())
 		}
+	}
+}
+
+// otherMACs: without identifier: mac-address nmstate gives the card the mac-address that is
+// written (nmstate/nmstate: rust/src/lib/nm/settings/wired.rs gen_nm_wired_setting). A host is
+// then no longer recognized by that of interfaces.
+func (f *Addresses) otherMACs(h host) {
+	for _, i := range h.iface.items() {
+		name := i.get("name").text()
+		link := h.link(name)
+		n := link.get("mac-address")
+		mac, err := net.ParseMAC(i.get("macAddress").text())
+		other, bad := net.ParseMAC(n.text())
+		if err != nil || bad != nil || link.get("type").text() != "ethernet" || gone(link) || link.get("identifier").text() == "mac-address" || mac.String() == other.String() {
+			continue
+		}
+		add(&f.NoInterface, n, h.title()+" "+name, "networkConfig changes the MAC address of %s to %s, interfaces of %s has %s: the host may not be recognized; write that of the card in both", name, other, h.title(), mac)
 	}
 }
 
