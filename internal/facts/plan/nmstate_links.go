@@ -25,6 +25,31 @@ var blocks = map[string][]string{
 // net/8021q/vlan_netlink.c vlan_validate). nmstate itself takes more.
 const leastMTU, lastVLAN = 1280, 4094
 
+// longestName is the longest name of an interface of the kernel (NetworkManager:
+// src/libnm-core-impl/nm-setting-connection.c verify; nmstate itself takes more), named are the
+// types of those. An OVS bridge has a name of Open vSwitch.
+const longestName = 15
+
+var named = []string{"ethernet", "bond", "vlan", "linux-bridge", "vrf", "vxlan", "dummy", "mac-vlan", "mac-vtap", "veth"}
+
+// renamed reports whether the name of an interface is one in the document only: its card is
+// found by a MAC address, and the host writes the card's own name instead, also in front of the
+// dot of a VLAN (nmstate/nmstate: rust/src/lib/nm/settings/connection.rs;
+// openshift/assisted-service: internal/constants/scripts.go update_physical_nics_references).
+func (h host) renamed(link node) bool {
+	if link.get("identifier").text() == "mac-address" {
+		return true
+	}
+	name, mapped, mac := link.get("name").text(), h.iface.items(), "macAddress"
+	if !h.agent {
+		mapped, mac = h.links(), "mac-address"
+	}
+	return slices.ContainsFunc(mapped, func(i node) bool {
+		card := i.get("name").text()
+		return i.get(mac).text() != "" && card != "" && (name == card || strings.HasPrefix(name, card+"."))
+	})
+}
+
 // on reads a switch as nmstate does (deserializer.rs option_bool_or_string).
 func on(n node) bool {
 	switch strings.ToLower(n.text()) {
@@ -100,6 +125,9 @@ func (f *Addresses) refusedLinks(h host) {
 		f.refusedMTU(h, i)
 		if state.text() == "down" {
 			continue
+		}
+		if len(name) > longestName && slices.Contains(named, kind.text()) && !h.renamed(i) {
+			add(&f.Refused, i.get("name"), h.title(), "%s has %d characters and gets no interface: NetworkManager refuses more than %d; write a shorter name", name, len(name), longestName)
 		}
 		switch kind.text() {
 		case "vlan":
