@@ -38,11 +38,20 @@ func (f *File) features(p plans) {
 	if name := arbiter.get("name"); name.text() != "arbiter" {
 		add(&f.Unsupported, name, name.path, "the pool of arbiters has the name arbiter")
 	}
-	switch {
+	masters, written := c.get("controlPlane", "replicas").number()
+	switch platform := platformOf(c); {
 	case known && minor < 19:
 		add(&f.Unsupported, arbiter, arbiter.path, "releases before 4.19 have no arbiter: the installer ignores it, and the control plane has fewer hosts; remove it")
 	case known && minor == 19 && !preview(c):
 		add(&f.Unsupported, arbiter, arbiter.path, "an arbiter is a technology preview in 4.19; write featureSet: TechPreviewNoUpgrade, or remove it")
+	case platform != "" && platform != "baremetal":
+		add(&f.Unsupported, arbiter, arbiter.path, "platform %s has no arbiter, only baremetal has one; remove it", platform)
+	case written && masters < 2:
+		n := c.get("controlPlane", "replicas")
+		add(&f.Unsupported, n, n.path, "an arbiter needs at least 2 control-plane hosts; write 2, or remove the arbiter")
+	case !arbiter.get("replicas").there():
+		n := arbiter.get("replicas")
+		add(&f.Missing, n, n.path, "an arbiter needs replicas; write 1")
 	}
 }
 

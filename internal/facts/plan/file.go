@@ -273,6 +273,10 @@ func twoMasters(c node) bool {
 
 // agentPools: validateControlPlaneConfiguration and validateSNOConfiguration.
 func (f *File) agentPools(c node) {
+	external := c.get("platform", "external") // validatePlatformsByName
+	if ccm := external.get("cloudControllerManager"); external.get("platformName").text() == "oci" && ccm.text() != "External" {
+		add(&f.Unsupported, ccm, ccm.path, "platform oci needs the cloud controller manager; write cloudControllerManager: External")
+	}
 	n := c.get("controlPlane", "replicas")
 	masters, ok := n.number()
 	if !n.there() {
