@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
+	"strings"
 
 	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/fault"
@@ -184,17 +185,21 @@ var bridges = []struct{ name, cidr string }{
 func (f *Networks) internal(p plans, list []network) {
 	own := p.install.get("networking", "ovnKubernetesConfig", "ipv4", "internalJoinSubnet")
 	minor, known := minorOf(p.release)
+	used := ovn
+	if t := p.install.get("networking").first("networkType", "type").text(); t != "" && !strings.EqualFold(t, "OVNKubernetes") {
+		used = nil
+	}
 	for _, n := range list {
 		if n.kind == "provisioning" {
 			continue
 		}
-		for _, o := range ovn {
+		for _, o := range used {
 			for _, cidr := range []string{o.v4, o.v6} {
 				if o.name == "join" && cidr == o.v4 && own.text() != "" {
 					cidr = own.text()
 				}
-				if o.name == "masquerade" && cidr == o.v4 && (!known || minor < 17) {
-					cidr = oldMasquerade // what every release uses at least
+				if o.name == "masquerade" && cidr == o.v4 && known && minor < 17 {
+					cidr = oldMasquerade
 				}
 				prefix, err := netip.ParsePrefix(cidr)
 				if err == nil && prefix.Overlaps(n.prefix) {
