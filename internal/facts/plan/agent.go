@@ -132,6 +132,9 @@ func (f *Agent) install(p plans) {
 		}
 		add(&f.Ignored, v, v.path, "an agent-based installation ignores it; remove it")
 	}
+	if v := c.get("bootstrapInPlace", "installationDisk"); v.text() != "" {
+		add(&f.Ignored, v, v.path, "an agent-based installation ignores it; write rootDeviceHints of the host")
+	}
 	if len(p.agent.get("hosts").items()) > 0 && len(metal.get("hosts").items()) > 0 {
 		v := metal.get("hosts")
 		add(&f.Ignored, v, v.path, "agent-config has hosts: these are ignored; keep one list")

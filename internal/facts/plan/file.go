@@ -13,7 +13,7 @@ import (
 
 // File is the fact plan-file.
 type File struct {
-	Ignored     problems `cel:"ignored"`     // fields of install-config that the installer does not know: it warns and continues
+	Ignored     problems `cel:"ignored"`     // fields and values of install-config that the installer does not know or use, and continues
 	Refused     problems `cel:"refused"`     // fields of agent-config that it does not know: it stops
 	Twice       problems `cel:"twice"`       // fields that are there twice
 	Missing     problems `cel:"missing"`     // fields that have to be there
@@ -36,6 +36,7 @@ func readFile(ctx context.Context, w *facts.World, _ fault.Subject) (File, error
 		f.values(p)
 		f.pools(p)
 		f.removed(p)
+		f.withoutEffect(p)
 		f.capabilities(p)
 		f.featureGates(p)
 		f.features(p)
@@ -216,6 +217,29 @@ func (f *File) values(p plans) {
 		if driver, _ := schemeOf(h.get("bmc", "address").text()); h.get("bootMode").text() == "UEFISecureBoot" && slices.Contains([]string{"", "ipmi", "libvirt"}, driverOf(driver)) && h.get("bmc", "address").text() != "" {
 			add(&f.Unsupported, h.get("bootMode"), h.get("bootMode").path, "IPMI cannot switch Secure Boot on; write an address of Redfish, or UEFI")
 		}
+	}
+}
+
+// withoutEffect: values that the installer does not refuse and then does not use as they are
+// written (pkg/asset/manifests/topologies.go determineCPUPartitioning;
+// pkg/asset/ignition/bootstrap/bootstrap_in_place.go verifyBootstrapInPlace).
+func (f *File) withoutEffect(p plans) {
+	c := p.install
+	if n := c.get("cpuPartitioningMode"); n.text() != "" && n.text() != "None" && n.text() != "AllNodes" {
+		add(&f.Ignored, n, n.path, "the installer takes %q as None; write one of None, AllNodes", n.text())
+	}
+	place := c.get("bootstrapInPlace")
+	if !place.there() || p.agentBased() {
+		return
+	}
+	missing := ""
+	if n, _ := c.get("controlPlane", "replicas").number(); n != 1 {
+		missing = "controlPlane.replicas: 1"
+	} else if place.get("installationDisk").text() == "" {
+		missing = "installationDisk"
+	}
+	if missing != "" {
+		add(&f.Ignored, place, place.path, "create single-node-ignition-config refuses it without %s, and no other command uses it; write that, or remove bootstrapInPlace", missing)
 	}
 }
 
