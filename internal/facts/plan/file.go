@@ -254,11 +254,11 @@ func (f *File) pools(p plans) {
 		f.oneOf(pool.get("architecture"), "amd64", "arm64", "ppc64le", "s390x")
 		f.oneOf(pool.get("hyperthreading"), "Enabled", "Disabled")
 		n := pool.get("replicas")
-		count, _ := n.number()
+		count, ok := n.number()
 		switch {
-		case n.there() && count < 0:
+		case count < 0:
 			add(&f.Unsupported, n, n.path, "%d is less than 0", count)
-		case i < 2 && n.there() && count == 0:
+		case i < 2 && ok && count == 0:
 			add(&f.Unsupported, n, n.path, "the number has to be at least 1")
 		}
 		if i < 2 {
@@ -319,7 +319,7 @@ func (f *File) agentPools(c node) {
 	}
 	if workers > 0 {
 		w := c.get("compute")
-		add(&f.Unsupported, w, w.path, "with one control-plane host there are no workers, %d were written; write replicas: 0", workers)
+		add(&f.Unsupported, w, w.path, "with one control-plane host there are no workers, and replicas says %d; write replicas: 0", workers)
 		return
 	}
 	if t := c.get("networking", "networkType"); (platform == "none" || platform == "external") && t.text() != "" && t.text() != "OVNKubernetes" {

@@ -284,7 +284,7 @@ func (f *Hosts) count(p plans, list []host) {
 	}
 	if !p.agentBased() {
 		if n := p.install.get("platform", "baremetal", "hosts"); int64(len(list)) < total {
-			add(&f.Count, n, strconv.Itoa(len(list))+" hosts", "%d hosts are listed and %d are asked for (%d masters, %d workers); list them or lower replicas", len(list), total, want["master"], want["worker"])
+			add(&f.Count, n, strconv.Itoa(len(list))+" hosts", "hosts listed: %d, asked for: %d (masters: %d, workers: %d); list them or lower replicas", len(list), total, want["master"], want["worker"])
 		} else if minor, known := minorOf(p.release); !known || minor >= 10 {
 			f.roles(n, list, want)
 		}
@@ -296,13 +296,13 @@ func (f *Hosts) count(p plans, list []host) {
 	}
 	for _, role := range []string{"master", "arbiter", "worker"} {
 		if have[role] > want[role] {
-			add(&f.Count, where, role, "%d hosts have the role %s and %d are asked for in install-config; lower one or raise the other", have[role], role, want[role])
+			add(&f.Count, where, role, "hosts with the role %s: %d, asked for in install-config: %d; lower one or raise the other", role, have[role], want[role])
 		}
 	}
 	if int64(len(list)) > total {
-		add(&f.Count, where, "hosts", "%d hosts are listed and %d are asked for in install-config; raise replicas", len(list), total)
+		add(&f.Count, where, "hosts", "hosts listed: %d, asked for in install-config: %d; raise replicas", len(list), total)
 	} else if int64(len(list)) < total {
-		add(&f.Fewer, where, "hosts", "%d hosts are listed and %d are asked for: the others have to boot the same ISO and get names and addresses by DHCP", len(list), total)
+		add(&f.Fewer, where, "hosts", "hosts listed: %d, asked for: %d; the others have to boot the same ISO and get names and addresses by DHCP", len(list), total)
 	}
 }
 
@@ -321,7 +321,7 @@ func (f *Hosts) roles(at node, list []host, want map[string]int64) {
 	}
 	for _, role := range order {
 		if have[role] < want[role] {
-			add(&f.Count, at, role, "%d hosts have the role %s and %d are asked for; change the role of a host, or lower replicas", have[role], role, want[role])
+			add(&f.Count, at, role, "hosts with the role %s: %d, asked for: %d; change the role of a host, or lower replicas", role, have[role], want[role])
 		}
 	}
 }

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"net/netip"
+	"regexp"
 	"slices"
 	"testing"
 )
@@ -110,6 +111,35 @@ func TestWrongForm(t *testing.T) {
 		slices.Sort(got)
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%v: %v, want %v", c.value, got, c.want)
+		}
+	}
+}
+
+// TestReplicas: of a number in quotes is said only that it has quotes.
+func TestReplicas(t *testing.T) {
+	for value, want := range map[any][]string{"3": nil, int64(3): nil, int64(0): {"controlPlane.replicas"}, int64(-1): {"controlPlane.replicas"}} {
+		var f File
+		control := map[string]any{"replicas": value}
+		f.pools(plans{install: node{&document{}, "", map[string]any{"controlPlane": control}}})
+		if got := f.Unsupported.Value(); !slices.Equal(got, want) {
+			t.Errorf("%#v: %v, want %v", value, got, want)
+		}
+	}
+}
+
+// TestGrammar: no text of a plan counts "1 hosts".
+func TestGrammar(t *testing.T) {
+	p := plans{install: node{&document{}, "", map[string]any{"controlPlane": map[string]any{"replicas": int64(1)},
+		"compute": []any{map[string]any{"name": "worker", "replicas": int64(1)}}}}}
+	var f Hosts
+	list := []host{{}}
+	f.count(p, list)
+	f.roles(p.install, list, map[string]int64{"master": 1, "worker": 1})
+	p.agent = p.install
+	f.count(p, list)
+	for _, item := range slices.Concat(f.Count.Proof(), f.Fewer.Proof()) {
+		if one := regexp.MustCompile(`\b1 (hosts|masters|workers|were|are)\b`).FindString(item.Excerpt); one != "" {
+			t.Errorf("%q says %q", item.Excerpt, one)
 		}
 	}
 }
