@@ -55,20 +55,30 @@ func (f *File) features(p plans) {
 	}
 }
 
-// fencing: each credential has all its fields. In its first release it is a preview, and hosts
-// are not listed next to it.
+// fencing: each credential has all its fields, and a host and a BMC of its own. In its first
+// release it is a preview, and hosts are not listed next to it (validateFencingCredentials).
 func (f *File) fencing(c node, first bool) {
 	fencing := c.get("controlPlane", "fencing")
 	if !fencing.there() {
 		return
 	}
 	list := fencing.get("credentials")
+	seen := map[string]bool{}
 	for _, one := range list.items() {
 		for _, key := range []string{"hostName", "username", "password", "address"} {
-			if n := one.get(key); n.text() == "" {
+			n := one.get(key)
+			id := key + " " + n.text()
+			switch {
+			case n.text() == "":
 				add(&f.Missing, n, n.path, "each credential of fencing needs %s", key)
+			case seen[id] && (key == "hostName" || key == "address"):
+				add(&f.Unsupported, n, n.path, "another credential of fencing has this %s, too; write the one of the second host", key)
 			}
+			seen[id] = true
 		}
+	}
+	if platform := platformOf(c); platform != "" && !slices.Contains([]string{"baremetal", "none", "external"}, platform) {
+		add(&f.Unsupported, fencing, fencing.path, "fencing is for platform baremetal, none and external only; remove it")
 	}
 	masters, _ := c.get("controlPlane", "replicas").number()
 	switch n := len(list.items()); {

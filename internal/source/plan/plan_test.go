@@ -103,6 +103,52 @@ additionalTRUSTBundle: |
 	}
 }
 
+// TestFencing: the list of credentials and who they are of are shown, and nothing else of them.
+func TestFencing(t *testing.T) {
+	o := mustOpen(t, installFile, `
+baseDomain: example.com
+x: &x {username: planted-1, other: [planted-2], hostName: m1, address: "redfish+https://planted-3:planted-4@10.0.0.2/redfish/v1/Systems/1"}
+controlPlane:
+  fencing:
+    credentials:
+    - {hostName: m0, Address: "redfish+https://10.0.0.1/redfish/v1/Systems/1", username: planted-5, password: planted-6, pasword: planted-7, certificateVerification: Disabled}
+    - {<<: *x, password: {planted-8: planted-9}}
+    - {hostName: [planted-10], address: {a: planted-11}}
+compute:
+- fencing: {credentials: [{hostName: planted-12}]}
+platform:
+  vsphere:
+    vcenters: [{server: vc, credentials: [{address: planted-13, user: planted-14}]}]
+    failureDomains: [{name: a, credentials: {address: planted-15}}]
+  baremetal:
+    hosts: [{name: m0, bmc: {address: 10.0.0.1, credentials: [{hostName: planted-16, address: planted-17}], credentialsName: a}}]
+credentials: [{hostName: planted-18}]
+`)
+	list, _ := evidence.Field(o.Content, "config", "controlPlane", "fencing", "credentials").([]any)
+	if len(list) != 3 {
+		t.Fatalf("%d credentials, want 3", len(list))
+	}
+	first, _ := list[0].(map[string]any)
+	second, _ := list[1].(map[string]any)
+	if first["hostName"] != "m0" || first["Address"] != "redfish+https://10.0.0.1/redfish/v1/Systems/1" || first["password"] != hidden || first["certificateVerification"] != "Disabled" ||
+		second["hostName"] != "m1" || second["address"] != "redfish+https://10.0.0.2/redfish/v1/Systems/1" || second["username"] != hidden {
+		t.Errorf("the credentials are %v", list)
+	}
+	config, _ := o.Content["config"].(map[string]any)
+	delete(config, "x") // outside of the list a block is as before
+	all := []any{config}
+	for _, text := range []string{"planted-19", "[planted-19]", "[{hostName: m0}, planted-19]", "{hostName: planted-19}"} {
+		all = append(all, mustOpen(t, installFile, "baseDomain: x\ncontrolPlane: {fencing: {credentials: "+text+"}}\n").Content["config"])
+	}
+	raw, err := json.Marshal(all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if i := strings.Index(string(raw), "planted"); i >= 0 {
+		t.Errorf("a secret leaves the file: %s", raw[max(0, i-60):min(len(raw), i+60)])
+	}
+}
+
 func TestRead(t *testing.T) {
 	long := strings.Repeat("[", 200) + strings.Repeat("]", 200)
 	for _, c := range []struct{ name, text, want string }{

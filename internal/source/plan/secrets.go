@@ -52,13 +52,32 @@ func (t *tree) secret(key, path string, n *yaml.Node) (any, bool) {
 			t.notes["bundle"] = bundle(n.Value)
 			t.authorities = authorities(n.Value)
 		}
+	case path == fencingList && isBlocks(n): // its values are judged one by one
+		return nil, false
 	case slices.Contains(secretKeys, strings.ToLower(key)):
+	case strings.HasPrefix(path, fencingList+"[") && !(scalar && slices.Contains(fencingShown, strings.ToLower(key))):
 	case scalar && strings.Contains(n.Value, "://") && strings.Contains(n.Value, "@"):
 		return withoutUser(n.Value), true
 	default:
 		return nil, false
 	}
 	return formOf(n), true
+}
+
+// fencingList has a credential for each of two control-plane hosts: blocks whose fields other than
+// fencingShown are hidden (openshift/installer: pkg/types/machinepools.go Credential).
+const fencingList = "controlplane.fencing.credentials"
+
+var fencingShown = []string{"hostname", "address", "certificateverification"}
+
+// isBlocks reports whether a value is a list of blocks of fields.
+func isBlocks(n *yaml.Node) bool {
+	return n.Kind == yaml.SequenceNode && !slices.ContainsFunc(n.Content, func(child *yaml.Node) bool {
+		for child.Kind == yaml.AliasNode {
+			child = child.Alias
+		}
+		return child.Kind != yaml.MappingNode
+	})
 }
 
 // formOf is what a hidden value is: the installer takes no list as a password.
