@@ -2,9 +2,11 @@ package plan
 
 import (
 	"context"
+	"fmt"
 	"net"
 	"net/url"
 	"path"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -201,6 +203,58 @@ func driverOf(scheme string) string {
 	return name
 }
 
+// bmcHost is a name as the bare metal operator takes it: no _ and no dot at the end.
+var bmcHost = regexp.MustCompile(`^(([a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9\-]{0,61}[a-zA-Z0-9])\.)*([A-Za-z0-9]|[A-Za-z0-9][A-Za-z0-9\-]{0,61}[A-Za-z0-9])$`)
+
+// bmcURL reads an address as the bare metal operator does, and returns its scheme or what to
+// correct (openshift/baremetal-operator: pkg/hardwareutils/bmc/access.go GetParsedURL, checkDNSValid).
+func bmcURL(address string) (scheme, problem string) {
+	u, err := url.Parse(address)
+	switch {
+	case err != nil:
+		if _, _, bad := net.SplitHostPort(address); strings.Contains(address, ":") && bad != nil {
+			return "", bmcProblem(address)
+		}
+		u, err = &url.URL{Scheme: "ipmi", Host: address}, nil
+	case u.Opaque != "":
+		u, err = url.Parse(strings.Replace(address, ":", "://", 1))
+	case u.Scheme == "" && u.Hostname() == "":
+		u, err = url.Parse("ipmi://" + address)
+	}
+	if err != nil {
+		return "", bmcProblem(address)
+	}
+	if strings.Count(u.Host, ":") > 1 && !strings.Contains(u.Host, "[") { // a part of the address would be the port
+		return "", bmcProblem(address)
+	}
+	if host := u.Hostname(); host != "" && net.ParseIP(host) == nil && !bmcHost.MatchString(host) {
+		return "", bmcProblem(address)
+	}
+	return u.Scheme, ""
+}
+
+// bmcProblem says what is wrong with an address that cannot be read.
+func bmcProblem(address string) string {
+	_, rest := schemeOf(address)
+	host, _, _ := strings.Cut(rest, "/")
+	name, port, err := net.SplitHostPort(host)
+	if err != nil {
+		name = host
+	}
+	_, bad := strconv.ParseUint(port, 10, 16)
+	switch {
+	case strings.ContainsAny(host, " \t"):
+		return fmt.Sprintf("%q has a blank; remove it", host)
+	case err != nil && strings.Count(host, ":") > 1 && !strings.Contains(host, "["):
+		return fmt.Sprintf("an IPv6 address needs brackets; write [%s], and a port behind the bracket", host)
+	case port != "" && bad != nil:
+		return fmt.Sprintf("the port %q is no number; write %s or %s:443", port, name, name)
+	case strings.Contains(name, "_"):
+		return fmt.Sprintf("%s has a _, which is refused; write another name or the IP address", name)
+	}
+	return fmt.Sprintf("%q cannot be read; write SCHEME://HOST:PORT/PATH, and %% in it as %%25", address)
+}
+
 func (f *Hosts) bmcs(p plans, list []host) {
 	disabled := p.install.get("platform", "baremetal", "provisioningNetwork").text() == "Disabled" && !p.agentBased()
 	seen := map[string]string{}
@@ -209,7 +263,11 @@ func (f *Hosts) bmcs(p plans, list []host) {
 		if n.text() == "" {
 			continue
 		}
-		scheme, _ := schemeOf(n.text())
+		scheme, problem := bmcURL(n.text())
+		if problem != "" {
+			add(&f.BMCScheme, n, n.text(), "%s", problem)
+			continue
+		}
 		needsNetwork, known := drivers[driverOf(scheme)]
 		switch {
 		case !known:

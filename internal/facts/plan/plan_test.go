@@ -26,6 +26,35 @@ func TestEndpoint(t *testing.T) {
 	}
 }
 
+// TestBMCURL: addresses that the bare metal operator reads, and what to write instead of others.
+func TestBMCURL(t *testing.T) {
+	for address, want := range map[string]string{
+		"10.1.1.2": "ipmi", "10.1.1.2:623": "ipmi", "bmc-1.example.com": "ipmi", "ipmi://BMC1:6230": "ipmi", "redfish:10.1.1.2": "redfish",
+		"REDFISH+http://10.1.1.2:8000/redfish/v1/Systems/1": "redfish+http", "redfish://[fd00:99::10]/redfish/v1/Systems/1": "redfish", "redfish://[fd00:99::10]:443/x": "redfish",
+	} {
+		if scheme, problem := bmcURL(address); scheme != want || problem != "" {
+			t.Errorf("%s: %q, %q", address, scheme, problem)
+		}
+	}
+	for address, want := range map[string]string{
+		"redfish://fd00:99::10/redfish/v1/Systems/1": "an IPv6 address needs brackets; write [fd00:99::10], and a port behind the bracket",
+		"redfish://fd00:99::11:8000/redfish/v1":      "an IPv6 address needs brackets; write [fd00:99::11:8000], and a port behind the bracket",
+		"redfish://fd00:99::a1/redfish/v1/Systems/1": "an IPv6 address needs brackets; write [fd00:99::a1], and a port behind the bracket",
+		"fd00:99::a1":                        "an IPv6 address needs brackets; write [fd00:99::a1], and a port behind the bracket",
+		"redfish://10.1.1.2:port/redfish/v1": "the port \"port\" is no number; write 10.1.1.2 or 10.1.1.2:443",
+		"redfish://10.1.1.2 /redfish/v1":     "\"10.1.1.2 \" has a blank; remove it",
+		"bmc 1":                              "\"bmc 1\" has a blank; remove it",
+		"redfish://bmc_m1.example.com:443/redfish/v1": "bmc_m1.example.com has a _, which is refused; write another name or the IP address",
+		"bmc_m1":                                "bmc_m1 has a _, which is refused; write another name or the IP address",
+		"redfish://bmc.example.com./redfish/v1": "\"redfish://bmc.example.com./redfish/v1\" cannot be read; write SCHEME://HOST:PORT/PATH, and % in it as %25",
+		"redfish://10.1.1.2/redfish/%v1":        "\"redfish://10.1.1.2/redfish/%v1\" cannot be read; write SCHEME://HOST:PORT/PATH, and % in it as %25",
+	} {
+		if scheme, problem := bmcURL(address); problem != want {
+			t.Errorf("%s: %q, %q, want %q", address, scheme, problem, want)
+		}
+	}
+}
+
 func TestExempt(t *testing.T) {
 	names := []string{"10.1.1.0/24", ".example.com", "host.example.org", ""}
 	for host, want := range map[string]bool{
