@@ -248,7 +248,11 @@ func (f *Proxy) settings(p plans, proxy node) {
 			add(&f.Invalid, n, key, "%s is no URL of a proxy; write http://HOST:PORT", key)
 			continue
 		}
-		if _, err := url.Parse(n.text()); err != nil {
+		if n.userBreaks() {
+			add(&f.Invalid, n, key, "the user or password of %s breaks the URL; write # / ? %% of the password as %%23 %%2F %%3F %%25, a blank as %%20", key)
+			continue
+		}
+		if _, err := url.ParseRequestURI(n.text()); err != nil {
 			add(&f.Invalid, n, key, "%s is no URL of a proxy that can be read; write http://HOST:PORT", key)
 			continue
 		}

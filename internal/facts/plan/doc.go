@@ -13,6 +13,7 @@ import (
 	"context"
 	"fmt"
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -184,6 +185,17 @@ func (n node) number() (int64, bool) {
 		return int64(v), v == float64(int64(v))
 	}
 	return 0, false
+}
+
+// userBreaks reports whether the value is a URL that its user and password make unreadable.
+// They are not kept (internal/source/plan).
+func (n node) userBreaks() bool {
+	if n.doc == nil {
+		return false
+	}
+	form, _ := n.doc.object.Content["form"].(map[string]any)
+	list, _ := form["users"].([]any)
+	return slices.Contains(list, any(n.path))
 }
 
 func (n node) yes() bool { v, _ := n.v.(bool); return v }

@@ -264,6 +264,9 @@ func (f *Hosts) bmcs(p plans, list []host) {
 			continue
 		}
 		scheme, problem := bmcURL(n.text())
+		if n.userBreaks() {
+			problem = "what stands before the @ breaks it; remove it, username and password are fields of bmc"
+		}
 		if problem != "" {
 			add(&f.BMCScheme, n, n.text(), "%s", problem)
 			continue

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"path"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -240,6 +241,12 @@ func (s *Source) installConfigOf(all clusterManifests, name string) evidence.Obj
 			}
 		}
 		p.notes["ssh"] = install.notes["ssh"]
+		for _, field := range []string{"httpProxy", "httpsProxy"} {
+			if list, _ := install.notes["users"].([]any); slices.Contains(list, any("spec.proxy."+field)) {
+				users, _ := p.notes["users"].([]any)
+				p.notes["users"] = append(users, "proxy."+field)
+			}
+		}
 	}
 	if secret := all[pullSecretFile]; secret != nil {
 		p.notes["pulls"] = secret.notes["pulls"]

@@ -181,3 +181,13 @@ func TestFormsOfSecrets(t *testing.T) {
 		t.Errorf("the key is at %v", at["spec.sshAuthorizedKey"])
 	}
 }
+
+// TestBrokenProxy: a password that breaks the URL of a proxy is known of an AgentClusterInstall, too.
+func TestBrokenProxy(t *testing.T) {
+	text := strings.Replace(anInstall, "planted-5@", "planted#5@", 1)
+	form := objectsOf(t, map[string]string{"cluster-manifests/agent-cluster-install.yaml": text})[InstallConfig].Content["form"]
+	raw, err := json.Marshal(form)
+	if err != nil || !strings.Contains(string(raw), `"users":["proxy.httpProxy"]`) || strings.Contains(string(raw), "planted") {
+		t.Errorf("%s, %v", raw, err)
+	}
+}

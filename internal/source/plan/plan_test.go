@@ -149,6 +149,27 @@ credentials: [{hostName: planted-18}]
 	}
 }
 
+// TestBrokenURL: of a password that breaks a URL its place is kept, and nothing of it.
+func TestBrokenURL(t *testing.T) {
+	for text, want := range map[string]bool{
+		"http://u:planted@proxy:3128": false, "http://u:pl%23anted@proxy:3128": false, "http://u:pl@nted@proxy:3128": false, "http://planted@proxy": false, "planted:planted@proxy:3128": false,
+		"http://u:pl#nted@proxy:3128": true, "http://u:pl/nted@proxy:3128": true, "http://u:pl?nted@proxy:3128": true, "http://u:pl%nted@proxy:3128": true, "http://u:pl[nted@proxy:3128": true,
+		"http://u:pl nted@proxy:3128": true, "http://u:pl@nted/pl@proxy:3128": true, "http://u:8/nted@proxy:3128": true, "http://u:8#nted@proxy:3128": true, "http://u:8?nted@proxy:3128": true,
+		"http://u:p@[::1": false, "nted@http://u:pl@proxy": false,
+	} {
+		o := mustOpen(t, installFile, "baseDomain: x\nproxy:\n  httpProxy: '"+text+"'\n")
+		raw, err := json.Marshal(o.Content)
+		if err != nil || strings.Contains(string(raw), "nted") || strings.Contains(string(raw), "u:") {
+			t.Errorf("%s: a secret leaves the file: %s, %v", text, raw, err)
+		}
+		form, _ := o.Content["form"].(map[string]any)
+		list, _ := form["users"].([]any)
+		if got := slices.Contains(list, any("proxy.httpProxy")); got != want {
+			t.Errorf("%s: %v, want %v", text, got, want)
+		}
+	}
+}
+
 func TestRead(t *testing.T) {
 	long := strings.Repeat("[", 200) + strings.Repeat("]", 200)
 	for _, c := range []struct{ name, text, want string }{

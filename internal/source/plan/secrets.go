@@ -38,6 +38,7 @@ func (t *tree) secret(key, path string, n *yaml.Node) (any, bool) {
 			path = inner
 		}
 	}
+	written := path
 	switch path = strings.ToLower(path); { // the installer does not mind the case of letters
 	case path == "pullsecret":
 		if scalar {
@@ -56,8 +57,13 @@ func (t *tree) secret(key, path string, n *yaml.Node) (any, bool) {
 		return nil, false
 	case slices.Contains(secretKeys, strings.ToLower(key)):
 	case strings.HasPrefix(path, fencingList+"[") && !(scalar && slices.Contains(fencingShown, strings.ToLower(key))):
-	case scalar && strings.Contains(n.Value, "://") && strings.Contains(n.Value, "@"):
-		return withoutUser(n.Value), true
+	case scalar && strings.Contains(n.Value, "@") && (strings.Contains(n.Value, "://") || slices.Contains(urlKeys, strings.ToLower(key))):
+		bare := withoutUser(n.Value)
+		if breaksURL(n.Value, bare) {
+			list, _ := t.notes["users"].([]any)
+			t.notes["users"] = append(list, written)
+		}
+		return bare, true
 	default:
 		return nil, false
 	}
@@ -140,15 +146,28 @@ func (t *tree) readOverrides(text string) {
 	}
 }
 
-// withoutUser is a URL without what stands before the @.
+// urlKeys are fields that may hold a user and a password also without a scheme, in lower case.
+var urlKeys = []string{"httpproxy", "httpsproxy", "address"}
+
+// withoutUser is a URL without what stands before the last @: a password may have one, and / # ?
+// as well.
 func withoutUser(text string) string {
-	u, err := url.Parse(text)
-	if err != nil || u.User == nil {
-		scheme, rest, _ := strings.Cut(text, "://")
-		return scheme + "://" + rest[strings.LastIndexByte(rest, '@')+1:]
+	scheme, rest, ok := strings.Cut(text, "://")
+	if !ok || strings.Contains(scheme, "@") {
+		return text[strings.LastIndexByte(text, '@')+1:]
 	}
-	u.User = nil
-	return u.String()
+	return scheme + "://" + rest[strings.LastIndexByte(rest, '@')+1:]
+}
+
+// breaksURL reports whether a URL can only be read without its user and password, or leads to
+// another host with them.
+func breaksURL(text, bare string) bool {
+	without, err := url.ParseRequestURI(bare)
+	if err != nil {
+		return false // it is wrong itself
+	}
+	with, err := url.ParseRequestURI(text)
+	return err != nil || with.Host != without.Host
 }
 
 // pulls says of the pull secret whether it can be read, and of each registry the form of
