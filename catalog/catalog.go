@@ -2,26 +2,26 @@
 // directory per layer, and the remedies that it refuses. The files are data:
 // internal/fault loads and checks them.
 //
-// The program contains them packed, as entries.gz: `go run ./internal/tools/catalogdocs`
+// The program contains them packed, as entries.zst: `go run ./internal/tools/catalogdocs`
 // makes it, and a test compares it with the files.
 package catalog
 
 import (
 	"bytes"
-	"compress/gzip"
 	"crypto/sha256"
 	_ "embed"
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"slices"
 	"sync"
 	"testing/fstest"
+
+	"github.com/klauspost/compress/zstd"
 )
 
-//go:embed entries.gz
+//go:embed entries.zst
 var packed []byte
 
 // FS is the built-in catalog.
@@ -65,6 +65,9 @@ func (f Files) Decoded(name string) (asJSON []byte, ok bool) {
 	return asJSON, ok
 }
 
+// window is how far back the packer finds the same words: over all entries.
+const window = 8 << 20
+
 // Pack packs entries: for each a line of its path and of how long it is, as YAML and as
 // JSON, then both. They have the same words one after the other, so that the second one
 // takes no room.
@@ -74,7 +77,7 @@ func Pack(root fs.FS, decode func(raw []byte) (asJSON []byte, err error)) ([]byt
 		return nil, err
 	}
 	var out bytes.Buffer
-	packer, err := gzip.NewWriterLevel(&out, gzip.BestCompression)
+	packer, err := zstd.NewWriter(&out, zstd.WithEncoderLevel(zstd.SpeedBestCompression), zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(window))
 	if err != nil {
 		return nil, fmt.Errorf("pack the catalog: %w", err)
 	}
@@ -97,11 +100,12 @@ func Pack(root fs.FS, decode func(raw []byte) (asJSON []byte, err error)) ([]byt
 
 // unpack reads what Pack made.
 func unpack(packed []byte) (*entries, error) {
-	unpacked, err := gzip.NewReader(bytes.NewReader(packed))
+	unpacker, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(window))
 	if err != nil {
 		return nil, fmt.Errorf("unpack the catalog: %w", err)
 	}
-	text, err := io.ReadAll(unpacked)
+	defer unpacker.Close()
+	text, err := unpacker.DecodeAll(packed, nil)
 	if err != nil {
 		return nil, fmt.Errorf("unpack the catalog: %w", err)
 	}

@@ -263,7 +263,7 @@ func TestPacked(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !slices.Equal(names, packed) {
-		t.Errorf("catalog/entries.gz has %d entries, the files are %d; run `%s`", len(packed), len(names), rewrite)
+		t.Errorf("catalog/entries.zst has %d entries, the files are %d; run `%s`", len(packed), len(names), rewrite)
 	}
 	for _, name := range names {
 		raw, err := fs.ReadFile(files, name)
@@ -275,9 +275,9 @@ func TestPacked(t *testing.T) {
 			t.Fatal(err)
 		}
 		if have, err := catalog.FS.ReadFile(name); err != nil || !bytes.Equal(have, raw) {
-			t.Errorf("%s is another in catalog/entries.gz (%v); run `%s`", name, err, rewrite)
+			t.Errorf("%s is another in catalog/entries.zst (%v); run `%s`", name, err, rewrite)
 		} else if have, ok := catalog.FS.Decoded(name); !ok || !bytes.Equal(have, want) {
-			t.Errorf("%s as JSON: catalog/entries.gz has %s, want %s; run `%s`", name, have, want, rewrite)
+			t.Errorf("%s as JSON: catalog/entries.zst has %s, want %s; run `%s`", name, have, want, rewrite)
 		}
 	}
 	if _, ok := catalog.FS.Decoded("install/none.yaml"); ok {

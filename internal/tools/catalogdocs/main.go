@@ -1,9 +1,9 @@
 // Command catalogdocs writes what is made of the built-in catalog: the pages for readers of
-// the repository, docs/catalog, and catalog/entries.gz, which the program contains. Tests
+// the repository, docs/catalog, and catalog/entries.zst, which the program contains. Tests
 // compare what is in the tree with the catalog. It reads the entries where they are written,
 // and so runs in the root directory of the repository.
 //
-//	go run ./internal/tools/catalogdocs [-dir docs/catalog] [-packed catalog/entries.gz]
+//	go run ./internal/tools/catalogdocs [-dir docs/catalog] [-packed catalog/entries.zst]
 //
 // Invariants:
 //   - The same catalog gives the same bytes.
@@ -31,7 +31,7 @@ import (
 
 func main() {
 	dir := flag.String("dir", "docs/catalog", "directory of the pages")
-	packed := flag.String("packed", "catalog/entries.gz", "file of the packed entries")
+	packed := flag.String("packed", "catalog/entries.zst", "file of the packed entries")
 	flag.Parse()
 	if err := run(*dir, *packed); err != nil {
 		fmt.Fprintln(os.Stderr, "catalogdocs:", err)
