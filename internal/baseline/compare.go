@@ -94,7 +94,7 @@ const (
 	uninspected = "no inspection of it is there, neither in its BareMetalHost nor in its HardwareData"
 
 	// The last of an object is not known to be gone: nothing is there that stands behind it.
-	cutOff = "nothing of it is there that stands behind this, so its file may be cut off"
+	cutOff = "no later value of the object is there, so its file may be cut off"
 )
 
 // lacks says why it is not known whether this side lacks a value that the other has, "" where

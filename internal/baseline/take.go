@@ -245,7 +245,7 @@ func takeCertificates(t *taker, o evidence.Object) {
 	}
 }
 
-// endsCut reports whether the list of certificates may end too early: fields are written in the
+// endsCut reports whether the list of certificates may be cut off: fields are written in the
 // order of the alphabet, and every status has this one.
 func endsCut(o evidence.Object) bool {
 	return evidence.Field(o.Content, "status", "observedGeneration") == nil

@@ -235,7 +235,7 @@ func (a *app) addBaseline(ctx context.Context, r *run, d *diagnosis.Diagnosis) e
 	var more []diagnosis.Moment
 	word := "after the baseline: "
 	if r.changed.Older = c.Now.Before(c.Since); r.changed.Older {
-		word = "not as in the younger baseline: "
+		word = "not as in the baseline, which is newer: "
 	}
 	if !c.Certain() {
 		why := "not known whether the baseline is of this cluster: " + strings.Join(c.Identity.Reasons, "; ")

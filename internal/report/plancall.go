@@ -31,7 +31,7 @@ func (t *text) preflight(line string) string {
 		case word == "--network":
 			add(word, word, "--network-answers")
 			if slices.Contains(own, "--network-answers") {
-				again = "    # first make the answers again: rollcall-host preflight"
+				again = "    # first get new answers: rollcall-host preflight"
 			}
 		}
 	}

@@ -13,7 +13,7 @@ func TestPreflightCall(t *testing.T) {
 		{"rollcall preflight", "rollcall preflight DIR", "rollcall preflight"},
 		{"rollcall preflight ./c --release 4.18", "rollcall preflight DIR", "rollcall preflight ./c --release 4.18"},
 		{"rollcall preflight ./c", "rollcall preflight DIR --network", "rollcall preflight ./c --network"},
-		{"rollcall preflight ./c --network-answers iso.json", "rollcall preflight DIR --network", "rollcall preflight ./c --network-answers iso.json    # first make the answers again: rollcall-host preflight"},
+		{"rollcall preflight ./c --network-answers iso.json", "rollcall preflight DIR --network", "rollcall preflight ./c --network-answers iso.json    # first get new answers: rollcall-host preflight"},
 		{"rollcall preflight --bmc-list b.txt", "rollcall preflight DIR --bmc", "rollcall preflight --bmc-list b.txt"},
 		{"rollcall preflight --bmc-from cluster", "rollcall preflight DIR --bmc --bmc-ca CA.pem", "rollcall preflight --bmc-from cluster --bmc-ca CA.pem"},
 		{"oc rollcall preflight ./c --bmc --bmc-ca my.pem", "rollcall preflight DIR --bmc --bmc-ca CA.pem", "oc rollcall preflight ./c --bmc --bmc-ca my.pem"},

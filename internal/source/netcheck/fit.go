@@ -9,7 +9,8 @@ import (
 	"github.com/rollcall-project/rollcall/internal/source/probe"
 )
 
-// MaxAge is how old answers may be: networks change while an installation is prepared.
+// MaxAge is how old each answer may be: networks change while an installation is prepared. The
+// clock of a live ISO may be wrong by a day, so less would refuse what was just made.
 const MaxAge = 7 * 24 * time.Hour
 
 // Fit refuses answers that were made for other plans, for these plans before they were changed,
@@ -17,7 +18,7 @@ const MaxAge = 7 * 24 * time.Hour
 func Fit(plans, answers []evidence.Object, now time.Time) error {
 	w := wanted(plans)
 	about := map[string]bool{}
-	var newest time.Time
+	oldest := now
 	for _, o := range answers {
 		a, err := evidence.Decode[probe.NetAnswer](o)
 		if err != nil {
@@ -27,8 +28,8 @@ func Fit(plans, answers []evidence.Object, now time.Time) error {
 			return fmt.Errorf("it is of another plan: it asked for %s, and this plan has %s", evidence.Shorten(a.Host, 80), w.names[0].host)
 		}
 		about[a.Host], about[a.Target] = true, true
-		if a.At.After(newest) {
-			newest = a.At
+		if a.At.Before(oldest) {
+			oldest = a.At
 		}
 	}
 	for _, need := range w.needs() {
@@ -36,8 +37,8 @@ func Fit(plans, answers []evidence.Object, now time.Time) error {
 			return fmt.Errorf("nothing in it is about %s: it was made with another plan, or not with all files of this one", need)
 		}
 	}
-	if now.Sub(newest) > MaxAge {
-		return fmt.Errorf("its answers are of %s, which is longer ago than %d days", newest.UTC().Format(time.DateOnly), MaxAge/(24*time.Hour))
+	if now.Sub(oldest) > MaxAge {
+		return fmt.Errorf("it has answers of %s, which is longer ago than %d days", oldest.UTC().Format(time.DateOnly), MaxAge/(24*time.Hour))
 	}
 	return nil
 }
