@@ -165,8 +165,10 @@ const (
 )
 
 // settle looks until what has to hold for the workers that are Ready does, or the time for
-// that is over. What it saw last stays.
+// that is over. What it saw last stays; what was seen before the last of them joined does not:
+// it is about fewer workers.
 func (f *workerFollow) settle(ctx context.Context) {
+	f.indicators = nil
 	ctx, cancel := context.WithTimeout(ctx, afterJoin)
 	defer cancel()
 	for {
