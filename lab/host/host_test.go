@@ -118,6 +118,18 @@ func TestIgnitionOutputReachesTheConsoleUnchanged(t *testing.T) {
 	}
 }
 
+// TestIgnitionOutputComesLate: the end of the output takes longer than the exit of Ignition, as
+// on a machine that stands still for some seconds. The machine boots, and no line is lost.
+func TestIgnitionOutputComesLate(t *testing.T) {
+	t.Parallel()
+	ignition := ignitionScript(t, nil, served(t, rendered("rendered-master-1", osA)), 0)
+	late := script(t, "(sleep 6; echo the last line) &\nexec "+ignition+" \"$@\"\n")
+	console := runUntil(t, testHost(t, late), func(_ string, s State) bool { return s.Phase == PhaseRunning })
+	if !strings.Contains(console, "]: the last line\n") {
+		t.Errorf("the last line is lost:\n%s", console)
+	}
+}
+
 // TestIgnitionRetries lets Ignition fetch from a server that fails first. The
 // real binary runs where ROLLCALL_LAB_IGNITION names it, else the test binary
 // acts as one.

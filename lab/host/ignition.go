@@ -27,6 +27,11 @@ func (e *errIgnition) Error() string {
 
 const ignitionUnit = "Ignition (fetch)"
 
+// outputDelay is how long the last output of a program may take to be copied after it has
+// exited. Exceeding it is an error, which ends the machine for good: on a machine that stands
+// still for some seconds a shorter one does.
+const outputDelay = time.Minute
+
 // fetchConfig runs Ignition's fetch stage on the pointer until it has the
 // whole config, which on a config server's 500 is forever, and returns the
 // config. Every line that Ignition prints goes to the console unchanged.
@@ -51,7 +56,7 @@ func (h *Host) fetchConfig(ctx context.Context) (ignConfig, error) {
 		"--state-file="+filepath.Join(run, "state"),
 		"--neednet="+filepath.Join(run, "neednet"))
 	cmd.Env = append(os.Environ(), "IGNITION_CONFIG_FILE="+pointer)
-	cmd.WaitDelay = 5 * time.Second
+	cmd.WaitDelay = outputDelay
 	if err := h.watchIgnition(ctx, cmd); err != nil {
 		return ignConfig{}, err
 	}

@@ -136,7 +136,7 @@ func (k *kubelet) bootstrapOnce(ctx context.Context) error {
 		"--cert-dir="+d.hostPath(pkiPath),
 		"--node-name="+k.h.cfg.Name,
 		"--v=2")
-	cmd.WaitDelay = 5 * time.Second
+	cmd.WaitDelay = outputDelay
 	var last lastLine
 	cmd.Stdout = k.unit
 	cmd.Stderr = io.MultiWriter(k.unit, &last)
