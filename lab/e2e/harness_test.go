@@ -131,8 +131,15 @@ type result struct {
 	took     time.Duration
 }
 
+// String is all that the process said. Of a long text the end comes first: who keeps a record
+// of a failure cuts it, and the end says why.
 func (r result) String() string {
-	return fmt.Sprintf("%s: exit %d\n%s\n%s", strings.Join(r.args, " "), r.code, r.out, r.err)
+	end := ""
+	const many = 40
+	if lines := strings.SplitAfter(strings.TrimRight(r.out, "\n"), "\n"); len(lines) > 2*many {
+		end = "… " + strings.Join(lines[len(lines)-many:], "") + "\nThe whole:\n"
+	}
+	return fmt.Sprintf("%s: exit %d\n%s%s\n%s", strings.Join(r.args, " "), r.code, end, r.out, r.err)
 }
 
 func (w *world) lab(args ...string) result {
