@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"strings"
 	"sync"
@@ -80,23 +81,39 @@ func TestWatchHealthy(t *testing.T) {
 		}
 	}
 	killed(t, w)
+	stopped(t, w)
+}
+
+// stopped: while a watch runs the API server stops to answer, and continues once that was
+// noticed: how soon the watch reads again depends on how long reading takes.
+func stopped(t *testing.T, w *world) {
+	t.Helper()
+	f := w.follow(t, "watch", "-o", "json", "--stable-for", "1000h", "--kubeconfig", w.kube)
+	f.await(t, 2*time.Minute, "every host", func(e watchEvent) bool { return e.Expected > 0 && e.Joined == e.Expected })
 	pid := w.pid("kube-apiserver")
-	signal := func(name string) {
-		t.Helper()
-		if out, err := exec.Command("kill", "-"+name, pid).CombinedOutput(); err != nil {
-			t.Fatalf("kill -%s: %v %s", name, err, out)
-		}
+	if out, err := exec.Command("kill", "-STOP", pid).CombinedOutput(); err != nil {
+		t.Fatalf("kill -STOP: %v %s", err, out)
 	}
-	time.AfterFunc(3*time.Second, func() { signal("STOP") })
-	time.AfterFunc(33*time.Second, func() { signal("CONT") })
-	r := w.live("watch", "-o", "json", "--stable-for", "1000h", "--timeout", "80s")
-	list, _ := watched(t, r)
+	proceed := sync.OnceFunc(func() {
+		if out, err := exec.Command("kill", "-CONT", pid).CombinedOutput(); err != nil {
+			t.Errorf("kill -CONT: %v %s", err, out)
+		}
+	})
+	defer proceed()
+	f.await(t, 4*time.Minute, "the API is unreachable", ofType("api-unreachable"))
+	proceed()
+	f.await(t, 4*time.Minute, "the API is reachable again", ofType("api-reachable"))
+	if err := f.cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	r := f.result(t, time.Minute)
+	list, end := watched(t, r)
 	count := map[string]int{}
 	for _, e := range list {
 		count[e.Type]++
 	}
-	if r.code != 3 || count["api-unreachable"] != 1 || count["api-reachable"] != 1 || count["stage"] != 0 {
-		t.Errorf("want 3, and that the API was unreachable once: %s", r)
+	if r.code != 130 || end.Joined != end.Expected || count["api-unreachable"] != 1 || count["api-reachable"] != 1 || count["stage"] != 0 {
+		t.Errorf("want 130, each host, and that the API was unreachable once: %s", r)
 	}
 }
 
