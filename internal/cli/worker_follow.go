@@ -168,7 +168,7 @@ const (
 // that is over. What it saw last stays; what was seen before the last of them joined does not:
 // it is about fewer workers.
 func (f *workerFollow) settle(ctx context.Context) {
-	f.indicators = nil
+	f.indicators, f.base = nil, nil
 	ctx, cancel := context.WithTimeout(ctx, afterJoin)
 	defer cancel()
 	for {

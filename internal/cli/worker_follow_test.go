@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/after"
+	"github.com/rollcall-project/rollcall/internal/baseline"
 	"github.com/rollcall-project/rollcall/internal/fault"
 	"github.com/rollcall-project/rollcall/internal/worker"
 	"github.com/rollcall-project/rollcall/internal/worker/provider"
@@ -51,7 +52,7 @@ func TestSettleForgetsFormerLooks(t *testing.T) {
 	if err := r.Join(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	f := &workerFollow{app: a.quiet(plan), run: &workerRun{runner: r},
+	f := &workerFollow{app: a.quiet(plan), run: &workerRun{runner: r}, base: &baseline.Baseline{},
 		indicators: []after.Indicator{{ID: after.HostsJoined, Title: "every expected host has joined", Outcome: fault.Present}}}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -61,5 +62,8 @@ func TestSettleForgetsFormerLooks(t *testing.T) {
 	}
 	if text := out.String(); strings.Contains(text, "passed") || !strings.Contains(text, "not checked") || after.AllHold(f.indicators) {
 		t.Errorf("a look before the last one joined counts:\n%s", text)
+	}
+	if f.base != nil {
+		t.Error("a baseline without the last one would be kept")
 	}
 }
