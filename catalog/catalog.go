@@ -1,6 +1,6 @@
 // Package catalog holds the knowledge of Rollcall: one YAML file per fault, in a
 // directory per layer, and the remedies that it refuses. The files are data:
-// internal/fault loads and checks them.
+// internal/kernel/fault loads and checks them.
 //
 // The program contains them packed, as entries.zst: `go run ./internal/tools/catalogdocs`
 // makes it, and a test compares it with the files.

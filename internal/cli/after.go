@@ -8,12 +8,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/rollcall-project/rollcall/internal/after"
-	"github.com/rollcall-project/rollcall/internal/diagnosis"
-	"github.com/rollcall-project/rollcall/internal/facts"
-	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/answer"
+	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
+	"github.com/rollcall-project/rollcall/internal/kernel/facts"
+	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 	"github.com/rollcall-project/rollcall/internal/repair"
-	"github.com/rollcall-project/rollcall/internal/report"
+	"github.com/rollcall-project/rollcall/internal/watch/after"
 )
 
 // indicators looks at the signs of success in what a run has read.
@@ -139,7 +139,7 @@ func (a *app) printAfter(list []after.Indicator) error {
 	if _, err := fmt.Fprintln(a.io.Out); err != nil {
 		return err
 	}
-	if err := report.Indicators(a.io.Out, fmt.Sprintf("After check: %d of %d hold", held, len(list)), list, a.style()); err != nil {
+	if err := answer.Indicators(a.io.Out, fmt.Sprintf("After check: %d of %d hold", held, len(list)), list, a.style()); err != nil {
 		return err
 	}
 	_, err := fmt.Fprintln(a.io.Out)

@@ -9,14 +9,14 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/rollcall-project/rollcall/internal/baseline"
-	"github.com/rollcall-project/rollcall/internal/diagnosis"
-	"github.com/rollcall-project/rollcall/internal/evidence"
-	"github.com/rollcall-project/rollcall/internal/facts"
-	"github.com/rollcall-project/rollcall/internal/fault"
-	"github.com/rollcall-project/rollcall/internal/infile"
-	"github.com/rollcall-project/rollcall/internal/report"
-	"github.com/rollcall-project/rollcall/internal/sortby"
+	"github.com/rollcall-project/rollcall/internal/answer"
+	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
+	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/kernel/facts"
+	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/kernel/sortby"
+	"github.com/rollcall-project/rollcall/internal/source/infile"
+	"github.com/rollcall-project/rollcall/internal/watch/baseline"
 )
 
 func (a *app) baselineCommand() *cobra.Command {
@@ -88,7 +88,7 @@ func (a *app) saveBaseline(ctx context.Context, file string) (err error) {
 	if err := writeNew(file, b); err != nil {
 		return fmt.Errorf("write the baseline: %w", err)
 	}
-	return report.Baseline(a.io.Out, report.BaselineSaved{
+	return answer.Baseline(a.io.Out, answer.BaselineSaved{
 		File: file, Saved: b, Healthy: d.Verdict.Class == diagnosis.Healthy, Reason: d.Verdict.Reason, Backup: backupCommand(ctx, w),
 		Compare: []string{a.name, "baseline", "compare", quote(file)},
 	}, a.reportOptions(r))
@@ -164,7 +164,7 @@ func (a *app) compareBaseline(ctx context.Context, format, file string) (err err
 	if format != "text" {
 		err = a.printData(format, c)
 	} else {
-		err = report.BaselineChanges(a.io.Out, c, a.reportOptions(r))
+		err = answer.BaselineChanges(a.io.Out, c, a.reportOptions(r))
 	}
 	switch {
 	case err != nil:
@@ -231,7 +231,7 @@ func (a *app) addBaseline(ctx context.Context, r *run, d *diagnosis.Diagnosis) e
 		return diagnosis.Moment{Time: c.Since, Subject: s, Text: text, Locator: evidence.Locator{Source: a.source.baseline, Path: a.source.baseline}}
 	}
 	cluster := fault.Subject{Kind: fault.Cluster}
-	r.changed = &report.Changed{File: quote(a.source.baseline), Since: c.Since, All: len(c.NotCompared) == 0}
+	r.changed = &answer.Changed{File: quote(a.source.baseline), Since: c.Since, All: len(c.NotCompared) == 0}
 	var more []diagnosis.Moment
 	word := "after the baseline: "
 	if r.changed.Older = c.Now.Before(c.Since); r.changed.Older {
@@ -247,7 +247,7 @@ func (a *app) addBaseline(ctx context.Context, r *run, d *diagnosis.Diagnosis) e
 		word = "not as in the baseline: "
 	}
 	for _, change := range c.Changes {
-		r.changed.Is = append(r.changed.Is, report.Change{Subject: subjectOf(change.Subject), Says: change.Subject + " " + report.BaselineChange(change)})
+		r.changed.Is = append(r.changed.Is, answer.Change{Subject: subjectOf(change.Subject), Says: change.Subject + " " + answer.BaselineChange(change)})
 	}
 	for i, x := range r.changed.Is {
 		if i == maxMoments {
@@ -257,7 +257,7 @@ func (a *app) addBaseline(ctx context.Context, r *run, d *diagnosis.Diagnosis) e
 		more = append(more, at(word+x.Says, x.Subject))
 	}
 	for _, g := range c.NotCompared {
-		more = append(more, at("not compared with the baseline: "+report.BaselineGap(g), cluster))
+		more = append(more, at("not compared with the baseline: "+answer.BaselineGap(g), cluster))
 	}
 	d.Timeline = append(d.Timeline, more...)
 	sortby.StableFunc(d.Timeline, func(x, y diagnosis.Moment) int { return x.Time.Compare(y.Time) })

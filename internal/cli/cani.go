@@ -8,10 +8,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/answer"
 	"github.com/rollcall-project/rollcall/internal/facts/all"
-	"github.com/rollcall-project/rollcall/internal/report"
-	"github.com/rollcall-project/rollcall/internal/sortby"
+	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/kernel/sortby"
 	"github.com/rollcall-project/rollcall/internal/source/fromnode"
 	"github.com/rollcall-project/rollcall/internal/source/hosted"
 	"github.com/rollcall-project/rollcall/internal/source/live"
@@ -183,7 +183,7 @@ func (a *app) printRights(format string, rights []right) error {
 	if format != "text" {
 		return a.printData(format, rights)
 	}
-	var rows []report.Access
+	var rows []answer.Access
 	// What is missing is last, next to the summary: the list is longer than a screen.
 	sortby.StableFunc(rights, func(a, b right) int {
 		switch {
@@ -202,7 +202,7 @@ func (a *app) printRights(format string, rights []right) error {
 		if r.Cluster != "" {
 			what = r.Cluster + ": " + what
 		}
-		rows = append(rows, report.Access{What: what, Where: r.Namespace, Allowed: r.Allowed, Problem: r.Error})
+		rows = append(rows, answer.Access{What: what, Where: r.Namespace, Allowed: r.Allowed, Problem: r.Error})
 	}
-	return report.Rights(a.io.Out, rows, report.Options{Style: a.style(), NoHeaders: a.output.noHeaders})
+	return answer.Rights(a.io.Out, rows, answer.Options{Style: a.style(), NoHeaders: a.output.noHeaders})
 }

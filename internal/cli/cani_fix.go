@@ -6,19 +6,19 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/answer"
+	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/repair"
-	"github.com/rollcall-project/rollcall/internal/report"
 	"github.com/rollcall-project/rollcall/internal/source/live"
 )
 
 // canFix asks for the rights of every repair, and prints per remedy what is missing.
 func (a *app) canFix(ctx context.Context, format string, s *live.Source) error {
 	var all []right
-	var rows []report.Access
+	var rows []answer.Access
 	missing := 0
 	for _, remedy := range repair.RemedyIDs() {
-		row := report.Access{What: remedy, Allowed: true}
+		row := answer.Access{What: remedy, Allowed: true}
 		var lacks []string
 		for _, r := range rightsOf("", ask(ctx, s, accessesOf(remedy))) {
 			r.Remedy = remedy
@@ -46,11 +46,11 @@ func (a *app) canFix(ctx context.Context, format string, s *live.Source) error {
 	return err
 }
 
-func (a *app) printFixRights(format string, rows []report.Access, all []right) error {
+func (a *app) printFixRights(format string, rows []answer.Access, all []right) error {
 	if format != "text" {
 		return a.printData(format, all)
 	}
-	return report.Rights(a.io.Out, rows, report.Options{Style: a.style(), NoHeaders: a.output.noHeaders})
+	return answer.Rights(a.io.Out, rows, answer.Options{Style: a.style(), NoHeaders: a.output.noHeaders})
 }
 
 func inNamespace(namespace string) string {

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rollcall-project/rollcall/internal/diagnosis"
-	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
+	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 )
 
 // TestChooseRoot: never a guess among several, and where there is none, what to do.

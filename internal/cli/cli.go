@@ -1,8 +1,8 @@
 // Package cli is the command line: flags, commands, exit codes and printing.
 //
 // Invariants:
-//   - It computes nothing about a cluster: internal/diagnose does, and
-//     internal/report renders.
+//   - It computes nothing about a cluster: internal/kernel/diagnose does, and
+//     internal/answer renders.
 //   - Results go to stdout, everything else to stderr.
 //   - The exit code depends on the answer and on --fail-on, never on the format.
 //   - It is the only package that reads the wall clock and the environment.

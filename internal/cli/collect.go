@@ -10,11 +10,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/rollcall-project/rollcall/internal/collect"
-	"github.com/rollcall-project/rollcall/internal/diagnosis"
-	"github.com/rollcall-project/rollcall/internal/evidence"
-	"github.com/rollcall-project/rollcall/internal/reader"
-	"github.com/rollcall-project/rollcall/internal/report"
+	"github.com/rollcall-project/rollcall/internal/answer"
+	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
+	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/kernel/reader"
+	"github.com/rollcall-project/rollcall/internal/source/collect"
 )
 
 func (a *app) collectCommand() *cobra.Command {
@@ -76,9 +76,9 @@ func (a *app) collect(ctx context.Context, format, to string) (err error) {
 	o.Source = "--from " + quote(to)
 	switch format {
 	case "json":
-		return report.JSON(a.io.Out, d, o)
+		return answer.JSON(a.io.Out, d, o)
 	case "yaml":
-		return report.YAML(a.io.Out, d, o)
+		return answer.YAML(a.io.Out, d, o)
 	}
 	fmt.Fprintf(a.io.Out, "%s written. To replay:\n  %s diagnose %s\n", a.style().Clean(to), a.name, a.style().Clean(o.Source))
 	return nil

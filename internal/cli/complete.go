@@ -8,10 +8,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/rollcall-project/rollcall/internal/evidence"
-	"github.com/rollcall-project/rollcall/internal/facts"
-	"github.com/rollcall-project/rollcall/internal/inventory"
-	"github.com/rollcall-project/rollcall/internal/report"
+	"github.com/rollcall-project/rollcall/internal/answer"
+	"github.com/rollcall-project/rollcall/internal/hosts/inventory"
+	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 )
 
 // completionTime bounds what pressing TAB may cost.
@@ -130,7 +130,7 @@ func (a *app) completeFaults(_ *cobra.Command, _ []string, _ string) ([]cobra.Co
 	}
 	var list []cobra.Completion
 	for _, f := range c.Faults {
-		list = append(list, cobra.CompletionWithDesc(f.ID, report.PlainTitle(f)))
+		list = append(list, cobra.CompletionWithDesc(f.ID, answer.PlainTitle(f)))
 	}
 	return list, cobra.ShellCompDirectiveNoFileComp
 }

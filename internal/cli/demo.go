@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/rollcall-project/rollcall/internal/answer"
 	"github.com/rollcall-project/rollcall/internal/demo"
-	"github.com/rollcall-project/rollcall/internal/report"
 	"github.com/rollcall-project/rollcall/internal/source/archive"
 )
 
@@ -67,14 +67,14 @@ func (a *app) listDemos(format string, set *demo.Set) error {
 	if format == "json" || format == "yaml" {
 		return a.printData(format, set.Demos)
 	}
-	var rows []report.Row
+	var rows []answer.Row
 	for _, d := range set.Demos {
-		rows = append(rows, report.Row{ID: d.Name, Title: d.About})
+		rows = append(rows, answer.Row{ID: d.Name, Title: d.About})
 	}
 	if format == "name" {
-		return report.IDs(a.io.Out, rows)
+		return answer.IDs(a.io.Out, rows)
 	}
-	return report.List(a.io.Out, rows, report.Options{Style: a.style(), Command: a.name})
+	return answer.List(a.io.Out, rows, answer.Options{Style: a.style(), Command: a.name})
 }
 
 func (a *app) saveDemo(path string, raw []byte) error {

@@ -7,11 +7,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/rollcall-project/rollcall/internal/facts"
+	"github.com/rollcall-project/rollcall/internal/answer"
 	"github.com/rollcall-project/rollcall/internal/facts/all"
-	"github.com/rollcall-project/rollcall/internal/fault"
-	"github.com/rollcall-project/rollcall/internal/report"
-	"github.com/rollcall-project/rollcall/internal/sortby"
+	"github.com/rollcall-project/rollcall/internal/kernel/facts"
+	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/kernel/sortby"
 )
 
 // entry is one thing that `explain` has a page about.
@@ -28,7 +28,7 @@ func entries(c *fault.Catalog) []entry {
 		list = append(list, entry{"fault", f.ID, fault.ShortTitle(f), "", f})
 	}
 	for _, r := range c.Remedies {
-		list = append(list, entry{"remedy", r.ID, report.Plain(r.Title), "", r})
+		list = append(list, entry{"remedy", r.ID, answer.Plain(r.Title), "", r})
 	}
 	for _, r := range c.Refused {
 		list = append(list, entry{"refused", r.ID, r.Title, strings.Join(r.Advice, "\n"), r})
@@ -37,7 +37,7 @@ func entries(c *fault.Catalog) []entry {
 		list = append(list, entry{"fact", f.Name, f.Doc, "", f})
 	}
 	for _, s := range fault.Stages() {
-		list = append(list, entry{"stage", string(s), report.StageMeans(s), "", s})
+		list = append(list, entry{"stage", string(s), answer.StageMeans(s), "", s})
 	}
 	return list
 }
@@ -49,10 +49,10 @@ func sortedFacts() []facts.Fact {
 }
 
 // factPage describes a fact for people and programs.
-func factPage(f facts.Fact, c *fault.Catalog) report.Fact {
-	p := report.Fact{Name: f.Name, For: f.For, Doc: f.Doc, Fields: []report.Field{}, Needs: []string{}, UsedBy: []string{}}
+func factPage(f facts.Fact, c *fault.Catalog) answer.Fact {
+	p := answer.Fact{Name: f.Name, For: f.For, Doc: f.Doc, Fields: []answer.Field{}, Needs: []string{}, UsedBy: []string{}}
 	for _, field := range f.Fields {
-		p.Fields = append(p.Fields, report.Field{Name: field.Name, Type: celType(field.Type)})
+		p.Fields = append(p.Fields, answer.Field{Name: field.Name, Type: celType(field.Type)})
 	}
 	for _, n := range f.Needs {
 		p.Needs = append(p.Needs, n.String())

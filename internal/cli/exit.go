@@ -3,9 +3,9 @@ package cli
 import (
 	"errors"
 
-	"github.com/rollcall-project/rollcall/internal/diagnose"
-	"github.com/rollcall-project/rollcall/internal/diagnosis"
-	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/kernel/diagnose"
+	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
+	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 	"github.com/rollcall-project/rollcall/internal/repair"
 )
 

@@ -11,11 +11,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/rollcall-project/rollcall/internal/command"
-	"github.com/rollcall-project/rollcall/internal/facts"
-	"github.com/rollcall-project/rollcall/internal/fault"
-	"github.com/rollcall-project/rollcall/internal/report"
-	"github.com/rollcall-project/rollcall/internal/sortby"
+	"github.com/rollcall-project/rollcall/internal/answer"
+	"github.com/rollcall-project/rollcall/internal/kernel/facts"
+	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/kernel/sortby"
+	"github.com/rollcall-project/rollcall/internal/shellcommand"
 )
 
 func (a *app) explainCommand() *cobra.Command {
@@ -61,7 +61,7 @@ func (a *app) explain(ctx context.Context, format, words string) error {
 	if named := c.Named(words); len(named) > 0 {
 		return a.found(format, c, faultEntries(list, named))
 	}
-	if refused := command.Refused(words, c.Refused); len(refused) > 0 {
+	if refused := shellcommand.Refused(words, c.Refused); len(refused) > 0 {
 		i := slices.IndexFunc(list, func(e entry) bool { return e.id == refused[0].ID })
 		return a.page(format, c, list[i])
 	}
@@ -72,17 +72,17 @@ func (a *app) explain(ctx context.Context, format, words string) error {
 	if ids := shownFaults(c, r); len(ids) > 0 {
 		return a.foundLine(format, c, list, r, ids)
 	}
-	if cmd, ok := command.Parse(words); ok {
-		return a.explainCommandLine(format, cmd, command.Notes(words, c.Commands))
+	if cmd, ok := shellcommand.Parse(words); ok {
+		return a.explainCommandLine(format, cmd, shellcommand.Notes(words, c.Commands))
 	}
-	if command.Fragment(words) {
+	if shellcommand.Fragment(words) {
 		return a.unknownFragment(format, words)
 	}
 	found := search(list, words)
 	if len(found) > 0 && found[0].sure {
 		return a.found(format, c, entriesOf(found))
 	}
-	if notes := command.Notes(words, c.Commands); strings.Contains(words, "://") && len(notes) > 0 {
+	if notes := shellcommand.Notes(words, c.Commands); strings.Contains(words, "://") && len(notes) > 0 {
 		return a.explainNotes(format, words, notes)
 	}
 	if len(r.Symptoms) == 0 && len(r.Normal) > 0 {
@@ -108,22 +108,22 @@ func (a *app) found(format string, c *fault.Catalog, found []entry) error {
 
 // page prints one entry.
 func (a *app) page(format string, c *fault.Catalog, e entry) error {
-	o := report.Options{Style: a.style(), Command: a.name}
+	o := answer.Options{Style: a.style(), Command: a.name}
 	data := a.data(c, e)
 	if format != "text" {
 		return a.printData(format, data)
 	}
 	switch v := e.page.(type) {
 	case *fault.Fault:
-		return report.FaultPage(a.io.Out, v, c, o)
+		return answer.FaultPage(a.io.Out, v, c, o)
 	case *fault.RefusedRemedy:
-		return report.RefusedPage(a.io.Out, v, c, o)
+		return answer.RefusedPage(a.io.Out, v, c, o)
 	case *fault.Remedy:
-		return report.RemedyPage(a.io.Out, v, c, o)
+		return answer.RemedyPage(a.io.Out, v, c, o)
 	case facts.Fact:
-		return report.FactPage(a.io.Out, factPage(v, c), o)
+		return answer.FactPage(a.io.Out, factPage(v, c), o)
 	}
-	return report.StagePage(a.io.Out, fault.Stage(e.id), c, o)
+	return answer.StagePage(a.io.Out, fault.Stage(e.id), c, o)
 }
 
 // data is an entry as programs get it.
@@ -132,7 +132,7 @@ func (a *app) data(c *fault.Catalog, e entry) any {
 	case facts.Fact:
 		return factPage(v, c)
 	case fault.Stage:
-		return map[string]string{"stage": string(v), "means": report.StageMeans(v)}
+		return map[string]string{"stage": string(v), "means": answer.StageMeans(v)}
 	}
 	return e.page
 }

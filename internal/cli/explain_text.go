@@ -8,11 +8,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/rollcall-project/rollcall/internal/command"
-	"github.com/rollcall-project/rollcall/internal/fault"
-	"github.com/rollcall-project/rollcall/internal/message"
-	"github.com/rollcall-project/rollcall/internal/report"
-	"github.com/rollcall-project/rollcall/internal/sanitize"
+	"github.com/rollcall-project/rollcall/internal/answer"
+	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/kernel/message"
+	"github.com/rollcall-project/rollcall/internal/kernel/sanitize"
+	"github.com/rollcall-project/rollcall/internal/shellcommand"
 )
 
 // readWords looks for messages of programs in a text of the command line.
@@ -53,7 +53,7 @@ func faultEntries(list []entry, faults []*fault.Fault) []entry {
 // foundLine prints the page of the best fault that a line shows, and names the others.
 func (a *app) foundLine(format string, c *fault.Catalog, list []entry, r *message.Report, faults []*fault.Fault) error {
 	if format != "text" {
-		return a.printData(format, report.ScanDocument(r, c))
+		return a.printData(format, answer.ScanDocument(r, c))
 	}
 	m := slices.Concat(r.Matches, r.Symptoms)[0]
 	if n := equallyLikely(r); n > 1 {
@@ -99,18 +99,18 @@ var confidence = map[fault.Grade]string{
 
 // commandPage is what is known of a command, for programs.
 type commandPage struct {
-	Kind    string         `json:"kind"`
-	Command string         `json:"command"`
-	Effect  command.Effect `json:"effect"`
-	Does    string         `json:"does,omitempty"`
-	Refused bool           `json:"refused"`
-	Notes   []string       `json:"notes,omitempty"`
-	Next    []string       `json:"next"`
-	Steps   []commandPage  `json:"steps,omitempty"` // the commands of a text of several
+	Kind    string              `json:"kind"`
+	Command string              `json:"command"`
+	Effect  shellcommand.Effect `json:"effect"`
+	Does    string              `json:"does,omitempty"`
+	Refused bool                `json:"refused"`
+	Notes   []string            `json:"notes,omitempty"`
+	Next    []string            `json:"next"`
+	Steps   []commandPage       `json:"steps,omitempty"` // the commands of a text of several
 }
 
 // pageOf is a command for programs.
-func (a *app) pageOf(c command.Command, notes []fault.CommandNote) commandPage {
+func (a *app) pageOf(c shellcommand.Command, notes []fault.CommandNote) commandPage {
 	p := commandPage{Kind: "command", Command: cmp.Or(c.Typed, c.Text), Effect: c.Effect, Does: c.Does, Next: []string{}}
 	for _, n := range notes {
 		p.Notes = append(p.Notes, n.Says)
@@ -127,7 +127,7 @@ func (a *app) pageOf(c command.Command, notes []fault.CommandNote) commandPage {
 }
 
 // explainCommandLine says what a command does that is not known as unsafe advice.
-func (a *app) explainCommandLine(format string, c command.Command, notes []fault.CommandNote) error {
+func (a *app) explainCommandLine(format string, c shellcommand.Command, notes []fault.CommandNote) error {
 	p := a.pageOf(c, notes)
 	if format != "text" {
 		return a.printData(format, p)
@@ -138,12 +138,12 @@ func (a *app) explainCommandLine(format string, c command.Command, notes []fault
 		what = fmt.Sprintf("Of these %d commands the one that does most", len(c.Steps))
 	}
 	switch c.Effect {
-	case command.Reads:
+	case shellcommand.Reads:
 		if len(c.Steps) > 0 {
 			what = fmt.Sprintf("Each of these %d commands", len(c.Steps))
 		}
 		fmt.Fprintf(a.io.Out, "%s only reads: it %s.\n", what, c.Does)
-	case command.Changes:
+	case shellcommand.Changes:
 		fmt.Fprintf(a.io.Out, "%s changes something: it %s.\n", what, c.Does)
 	default:
 		fmt.Fprintf(a.io.Out, "UNKNOWN: what %s does is not known%s.\n", strings.ToLower(what), unknownDoes[c.Does])
@@ -155,14 +155,14 @@ func (a *app) explainCommandLine(format string, c command.Command, notes []fault
 		fmt.Fprintf(a.io.Out, "  %-8s %s\n", step.Effect, clean(step.Typed))
 	}
 	for _, n := range p.Notes {
-		fmt.Fprintf(a.io.Out, "\n%s\n", report.Wrap(n, a.style()))
+		fmt.Fprintf(a.io.Out, "\n%s\n", answer.Wrap(n, a.style()))
 	}
-	if c.Effect == command.Changes && len(p.Notes) == 0 {
+	if c.Effect == shellcommand.Changes && len(p.Notes) == 0 {
 		fmt.Fprintf(a.io.Out, "Rollcall does not know whether it is right here. Unknown is not safe: find the cause first.\n")
 	}
 	fmt.Fprintln(a.io.Out)
 	a.printNext(append(slices.Clone(p.Next), a.name+" diagnose", a.name+" list refused, for advice that is known as unsafe"))
-	if c.Effect == command.Unknown {
+	if c.Effect == shellcommand.Unknown {
 		return &ExitError{Code: ExitUndecided}
 	}
 	return nil
@@ -170,12 +170,12 @@ func (a *app) explainCommandLine(format string, c command.Command, notes []fault
 
 // explainNotes says what is known of an address that is no command.
 func (a *app) explainNotes(format, words string, notes []fault.CommandNote) error {
-	p := a.pageOf(command.Command{Text: words, Effect: command.Unknown}, notes)
+	p := a.pageOf(shellcommand.Command{Text: words, Effect: shellcommand.Unknown}, notes)
 	if p.Kind = "text"; format != "text" {
 		return a.printData(format, p)
 	}
 	for _, n := range p.Notes {
-		fmt.Fprintf(a.io.Out, "%s\n\n", report.Wrap(n, a.style()))
+		fmt.Fprintf(a.io.Out, "%s\n\n", answer.Wrap(n, a.style()))
 	}
 	a.printNext(append(slices.Clone(p.Next), a.name+" diagnose"))
 	return nil
@@ -260,7 +260,7 @@ func (a *app) unknownText(format string, r *message.Report, words string, list, 
 		}
 	}
 	if next != "" {
-		fmt.Fprintf(a.io.Out, "\n%s\n", report.Wrap("Look next: "+next, a.style()))
+		fmt.Fprintf(a.io.Out, "\n%s\n", answer.Wrap("Look next: "+next, a.style()))
 	}
 	fmt.Fprintf(a.io.Out, `
 Next: %[1]s scan FILE           the whole log or console shows more

@@ -7,8 +7,8 @@ import (
 	"io"
 	"strings"
 
+	"github.com/rollcall-project/rollcall/internal/answer"
 	"github.com/rollcall-project/rollcall/internal/repair"
-	"github.com/rollcall-project/rollcall/internal/report"
 )
 
 // announce shows what is about to be done. A person at a terminal confirms it.
@@ -21,7 +21,7 @@ func (a *app) announce(f fixFlags, verb string, p *repair.Plan, steps []repair.S
 	if verb == "undo" {
 		list = undoSections(p, steps)
 	}
-	if err := report.Sections(a.io.Err, a.style(), list); err != nil {
+	if err := answer.Sections(a.io.Err, a.style(), list); err != nil {
 		return err
 	}
 	if !asks {
@@ -56,14 +56,14 @@ func (a *app) announceBegun(f fixFlags, verb, state, id string) error {
 	return a.announce(f, verb, h.Plan, h.Left())
 }
 
-func undoSections(p *repair.Plan, steps []repair.Step) []report.Section {
-	list := []report.Section{{Heading: "Undo plan " + p.ID, Entries: []report.Entry{
+func undoSections(p *repair.Plan, steps []repair.Step) []answer.Section {
+	list := []answer.Section{{Heading: "Undo plan " + p.ID, Entries: []answer.Entry{
 		{Name: "for", Text: fmt.Sprintf("%s at %s: %s", p.Root.Fault, p.Root.Subject, p.Title)},
 		{Name: "cluster", Text: fmt.Sprintf("%s, context %s, %s", p.Cluster.ID, p.Context, p.Cluster.Server)},
 		{Name: "steps", Text: fmt.Sprintf("%d that wrote something, the last one first", len(steps))},
 	}}}
 	for _, s := range steps {
-		list = append(list, report.Section{Heading: s.ID, Entries: []report.Entry{{Name: "done", Text: s.Title}, {Name: "undo", Text: s.Inverse}}})
+		list = append(list, answer.Section{Heading: s.ID, Entries: []answer.Entry{{Name: "done", Text: s.Title}, {Name: "undo", Text: s.Inverse}}})
 	}
 	return list
 }

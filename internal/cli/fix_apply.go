@@ -13,9 +13,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/rollcall-project/rollcall/internal/after"
 	"github.com/rollcall-project/rollcall/internal/repair"
 	"github.com/rollcall-project/rollcall/internal/statedir"
+	"github.com/rollcall-project/rollcall/internal/watch/after"
 )
 
 // settleTime is how long effects of what was repaired may still be reported: operators

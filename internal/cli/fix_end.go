@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/rollcall-project/rollcall/internal/after"
+	"github.com/rollcall-project/rollcall/internal/answer"
 	"github.com/rollcall-project/rollcall/internal/repair"
-	"github.com/rollcall-project/rollcall/internal/report"
+	"github.com/rollcall-project/rollcall/internal/watch/after"
 )
 
 // fixEnd is how a run of apply, resume or undo ended, as -o json prints it.
@@ -64,15 +64,15 @@ func (a *app) ended(ctx context.Context, format string, run fixRun, o *repair.Ou
 			return err
 		}
 	} else if o != nil {
-		sections := append(a.endSections(run, o), report.Section{Heading: "What to do now", Entries: next})
+		sections := append(a.endSections(run, o), answer.Section{Heading: "What to do now", Entries: next})
 		last := len(sections) - 1
-		if err := report.Sections(a.io.Out, a.style(), sections[:last]); err != nil {
+		if err := answer.Sections(a.io.Out, a.style(), sections[:last]); err != nil {
 			return err
 		}
 		if err := a.printAfter(end.Indicators); err != nil {
 			return err
 		}
-		if err := report.Sections(a.io.Out, a.style(), sections[last:]); err != nil {
+		if err := answer.Sections(a.io.Out, a.style(), sections[last:]); err != nil {
 			return err
 		}
 	}
@@ -134,10 +134,10 @@ func (a *app) failure(ctx context.Context, id string, end *fixEnd, err error) er
 }
 
 // endSections say what the diagnosis shows after a run.
-func (a *app) endSections(run fixRun, o *repair.Outcome) []report.Section {
+func (a *app) endSections(run fixRun, o *repair.Outcome) []answer.Section {
 	heading := fmt.Sprintf("Plan %s: %s", run.id, o.Headline())
-	now := report.Section{Heading: heading}
-	add := func(name, text string) { now.Entries = append(now.Entries, report.Entry{Name: name, Text: text}) }
+	now := answer.Section{Heading: heading}
+	add := func(name, text string) { now.Entries = append(now.Entries, answer.Entry{Name: name, Text: text}) }
 	switch {
 	case o.State == repair.Repaired:
 		add("checked", "the whole diagnosis ran again: nothing that the plan is for is present, and no error is new")
@@ -159,16 +159,16 @@ func (a *app) endSections(run fixRun, o *repair.Outcome) []report.Section {
 		add("could not check", u)
 	}
 	add("diagnosis now", o.Verdict)
-	sections := []report.Section{now}
+	sections := []answer.Section{now}
 	if len(o.Others) > 0 {
-		sections = append(sections, report.Section{Heading: "Not part of this plan, still present", Entries: seenEntries("cause", o.Others)})
+		sections = append(sections, answer.Section{Heading: "Not part of this plan, still present", Entries: seenEntries("cause", o.Others)})
 	}
 	return sections
 }
 
 // nextAfter are the commands that lead on after a run, and show whether it worked.
-func (a *app) nextAfter(run fixRun, end fixEnd, err error) []report.Entry {
-	var list []report.Entry
+func (a *app) nextAfter(run fixRun, end fixEnd, err error) []answer.Entry {
+	var list []answer.Entry
 	id, o := run.id, end.Outcome
 	add := func(name string, words ...string) {
 		line := append([]string{a.name}, words...)
@@ -178,7 +178,7 @@ func (a *app) nextAfter(run fixRun, end fixEnd, err error) []report.Entry {
 		if name != theRecord {
 			line = append(line, a.connection()...)
 		}
-		list = append(list, report.Entry{Name: name, Text: joinWords(line), Command: true})
+		list = append(list, answer.Entry{Name: name, Text: joinWords(line), Command: true})
 	}
 	if o == nil {
 		return nil
@@ -204,9 +204,9 @@ func (a *app) nextAfter(run fixRun, end fixEnd, err error) []report.Entry {
 	case o.State == repair.PartlyDone && err == nil:
 		add("plan the rest", "fix", "plan")
 	case o.State == repair.InProgress && !o.Until.IsZero():
-		list = append(list, report.Entry{Name: "wait", Text: "until " + o.Until.UTC().Format(time.RFC3339) + ", then check again"})
+		list = append(list, answer.Entry{Name: "wait", Text: "until " + o.Until.UTC().Format(time.RFC3339) + ", then check again"})
 	case o.State == repair.NotChecked:
-		list = append(list, report.Entry{Name: "first", Text: "make readable what could not be checked; nothing is known to be repaired before that"})
+		list = append(list, answer.Entry{Name: "first", Text: "make readable what could not be checked; nothing is known to be repaired before that"})
 	}
 	if err == nil && !undoing && o.State != repair.Repaired {
 		add("check again", "fix", "resume", id)
@@ -225,13 +225,13 @@ const theRecord = "the record"
 // mostListed bounds how many findings of one kind a person is shown.
 const mostListed = 20
 
-func seenEntries(name string, seen []repair.Seen) []report.Entry {
-	var list []report.Entry
+func seenEntries(name string, seen []repair.Seen) []answer.Entry {
+	var list []answer.Entry
 	for i, s := range seen {
 		if i == mostListed {
-			return append(list, report.Entry{Name: name, Text: fmt.Sprintf("and %d more; -o json lists all", len(seen)-mostListed)})
+			return append(list, answer.Entry{Name: name, Text: fmt.Sprintf("and %d more; -o json lists all", len(seen)-mostListed)})
 		}
-		list = append(list, report.Entry{Name: name, Text: s.String()})
+		list = append(list, answer.Entry{Name: name, Text: s.String()})
 	}
 	return list
 }

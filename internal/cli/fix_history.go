@@ -11,10 +11,10 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/answer"
+	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/kernel/sortby"
 	"github.com/rollcall-project/rollcall/internal/repair"
-	"github.com/rollcall-project/rollcall/internal/report"
-	"github.com/rollcall-project/rollcall/internal/sortby"
 	"github.com/rollcall-project/rollcall/internal/statedir"
 )
 
@@ -66,7 +66,7 @@ func (a *app) printHistories(list []repair.History) error {
 	clean := a.style().Clean
 	if a.io.Screen.Terminal { // a row is wider than most screens
 		for _, h := range list {
-			fmt.Fprintf(a.io.Out, "%s\n%s\n", clean(h.ID), report.Indent(historyLine(h), 2, a.style()))
+			fmt.Fprintf(a.io.Out, "%s\n%s\n", clean(h.ID), answer.Indent(historyLine(h), 2, a.style()))
 		}
 		return nil
 	}
@@ -132,7 +132,7 @@ func (a *app) printHistory(h repair.History) error {
 
 // repairsOf are the repairs of a cluster that were begun on this machine, the oldest first;
 // none where its id is not known or the journals cannot be read.
-func (a *app) repairsOf(cluster string) []report.Deed {
+func (a *app) repairsOf(cluster string) []answer.Deed {
 	state, err := statedir.Path("", a.io.Getenv)
 	if err != nil || cluster == "" {
 		return nil
@@ -141,13 +141,13 @@ func (a *app) repairsOf(cluster string) []report.Deed {
 	if err != nil {
 		return nil
 	}
-	var done []report.Deed
+	var done []answer.Deed
 	for _, h := range list {
 		if h.Plan != nil && h.Plan.Cluster.ID == cluster && len(h.Records) > 0 {
-			done = append(done, report.Deed{At: h.Records[0].Time, What: h.ID + ": " + h.Plan.Title, Result: stateText(h)})
+			done = append(done, answer.Deed{At: h.Records[0].Time, What: h.ID + ": " + h.Plan.Title, Result: stateText(h)})
 		}
 	}
-	sortby.StableFunc(done, func(a, b report.Deed) int { return a.At.Compare(b.At) })
+	sortby.StableFunc(done, func(a, b answer.Deed) int { return a.At.Compare(b.At) })
 	return done
 }
 

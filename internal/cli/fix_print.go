@@ -6,9 +6,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/answer"
+	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 	"github.com/rollcall-project/rollcall/internal/repair"
-	"github.com/rollcall-project/rollcall/internal/report"
 )
 
 // grades says what a proof grade means, for a person.
@@ -26,22 +26,22 @@ func (a *app) printPlan(p *repair.Plan, path, stateDir string) error {
 		apply = append(apply, "--state-dir", quote(stateDir))
 	}
 	if p.From != "" {
-		list := append(a.planSections(p, p.Steps), report.Section{Heading: "Not applicable: made from an archive", Entries: []report.Entry{
+		list := append(a.planSections(p, p.Steps), answer.Section{Heading: "Not applicable: made from an archive", Entries: []answer.Entry{
 			{Name: "saved as", Text: path, Command: true},
 			{Name: "next", Text: "this shows what would be done; make the plan from the cluster itself to apply it"},
 		}})
-		return report.Sections(a.io.Out, a.style(), list)
+		return answer.Sections(a.io.Out, a.style(), list)
 	}
-	list := append(a.planSections(p, p.Steps), report.Section{Heading: "Nothing was changed in the cluster", Entries: []report.Entry{
+	list := append(a.planSections(p, p.Steps), answer.Section{Heading: "Nothing was changed in the cluster", Entries: []answer.Entry{
 		{Name: "saved as", Text: path, Command: true},
 		{Name: "apply it", Text: joinWords(append(apply, a.connection()...)), Command: true},
 	}})
-	return report.Sections(a.io.Out, a.style(), list)
+	return answer.Sections(a.io.Out, a.style(), list)
 }
 
 // planSections describe a plan and some of its steps.
-func (a *app) planSections(p *repair.Plan, steps []repair.Step) []report.Section {
-	about := report.Section{Heading: "Plan " + p.ID, Entries: []report.Entry{
+func (a *app) planSections(p *repair.Plan, steps []repair.Step) []answer.Section {
+	about := answer.Section{Heading: "Plan " + p.ID, Entries: []answer.Entry{
 		{Name: "for", Text: fmt.Sprintf("%s at %s: %s", p.Root.Fault, p.Root.Subject, p.Title)},
 		{Name: "effects", Text: keyList(slices.DeleteFunc(slices.Clone(p.Before.For), func(k fault.Key) bool { return k == p.Root }))},
 		{Name: "not part of it", Text: keyList(p.Before.Others)},
@@ -49,24 +49,24 @@ func (a *app) planSections(p *repair.Plan, steps []repair.Step) []report.Section
 		{Name: "steps", Text: planSummary(steps)},
 	}}
 	if len(steps) < len(p.Steps) {
-		about.Entries = append(about.Entries, report.Entry{Name: "done", Text: fmt.Sprintf("%d of %d steps", len(p.Steps)-len(steps), len(p.Steps))})
+		about.Entries = append(about.Entries, answer.Entry{Name: "done", Text: fmt.Sprintf("%d of %d steps", len(p.Steps)-len(steps), len(p.Steps))})
 	}
-	list := []report.Section{about}
+	list := []answer.Section{about}
 	for _, s := range steps {
 		list = append(list, stepSection(s))
 	}
-	var notes []report.Entry
+	var notes []answer.Entry
 	for _, n := range p.Notes {
-		notes = append(notes, report.Entry{Name: "note", Text: n})
+		notes = append(notes, answer.Entry{Name: "note", Text: n})
 	}
 	for _, o := range p.Open {
-		notes = append(notes, report.Entry{Name: "not in it", Text: o})
+		notes = append(notes, answer.Entry{Name: "not in it", Text: o})
 	}
 	for _, o := range p.Outside {
-		notes = append(notes, report.Entry{Name: "a person", Text: o})
+		notes = append(notes, answer.Entry{Name: "a person", Text: o})
 	}
 	if len(notes) > 0 {
-		list = append(list, report.Section{Heading: "Also", Entries: notes})
+		list = append(list, answer.Section{Heading: "Also", Entries: notes})
 	}
 	return list
 }
@@ -107,22 +107,22 @@ func riskRank(r fault.Risk) int {
 	return slices.Index(fault.Risks(), r)
 }
 
-func stepSection(s repair.Step) report.Section {
+func stepSection(s repair.Step) answer.Section {
 	risk := string(s.Risk)
 	if s.RiskText != "" {
 		risk += ": " + s.RiskText
 	}
-	until := report.Entry{Name: "until", Text: fmt.Sprintf("%s (at most %s)", s.Expect.Text, span(s.Deadline.Duration))}
-	byHand := report.Entry{Name: "by hand", Text: s.OC, Command: true}
-	section := report.Section{Heading: s.ID + ": " + s.Title}
+	until := answer.Entry{Name: "until", Text: fmt.Sprintf("%s (at most %s)", s.Expect.Text, span(s.Deadline.Duration))}
+	byHand := answer.Entry{Name: "by hand", Text: s.OC, Command: true}
+	section := answer.Section{Heading: s.ID + ": " + s.Title}
 	if !s.Writes() {
-		section.Entries = []report.Entry{{Name: "risk", Text: risk + "; only waits and looks"}, until, byHand}
+		section.Entries = []answer.Entry{{Name: "risk", Text: risk + "; only waits and looks"}, until, byHand}
 		return section
 	}
-	section.Entries = []report.Entry{{Name: "risk", Text: risk}}
+	section.Entries = []answer.Entry{{Name: "risk", Text: risk}}
 	add := func(name string, lines []string, command bool) {
 		for _, line := range lines {
-			section.Entries = append(section.Entries, report.Entry{Name: name, Text: line, Command: command})
+			section.Entries = append(section.Entries, answer.Entry{Name: name, Text: line, Command: command})
 			name = ""
 		}
 	}
@@ -134,7 +134,7 @@ func stepSection(s repair.Step) report.Section {
 	if !strings.HasPrefix(s.PreImage, "none") {
 		add("kept", []string{s.PreImage + " (in pre-images/ of the state directory, mode 0600)"}, false)
 	}
-	section.Entries = append(section.Entries, report.Entry{Name: "undo", Text: s.Inverse}, report.Entry{Name: "proof", Text: grades[s.Proof]}, until, byHand)
+	section.Entries = append(section.Entries, answer.Entry{Name: "undo", Text: s.Inverse}, answer.Entry{Name: "proof", Text: grades[s.Proof]}, until, byHand)
 	return section
 }
 

@@ -6,16 +6,16 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"github.com/rollcall-project/rollcall/internal/diagnosis"
-	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/answer"
+	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
+	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 	"github.com/rollcall-project/rollcall/internal/repair"
-	"github.com/rollcall-project/rollcall/internal/report"
 )
 
 // planAllSafe makes one plan for each cause that can be repaired without risk, and lists
 // the causes that are left out. Nothing that restarts, powers or identifies a host is in it.
 func (a *app) planAllSafe(ctx context.Context, planner *repair.Planner, ask repair.Ask, f fixFlags, state, format string) error {
-	var left []report.Entry
+	var left []answer.Entry
 	made := 0
 	var causes []diagnosis.Case
 	for _, r := range ask.Diagnosis.Roots {
@@ -38,7 +38,7 @@ func (a *app) planAllSafe(ctx context.Context, planner *repair.Planner, ask repa
 			why = unsafeStep(p)
 		}
 		if why != "" {
-			left = append(left, report.Entry{Name: name, Text: why})
+			left = append(left, answer.Entry{Name: name, Text: why})
 			continue
 		}
 		p.ID = fmt.Sprintf("%.55s-%d", p.ID, made+1) // several are made within one second
@@ -55,7 +55,7 @@ func (a *app) planAllSafe(ctx context.Context, planner *repair.Planner, ask repa
 		}
 	}
 	if len(left) > 0 && format == "text" {
-		if err := report.Sections(a.io.Out, a.style(), []report.Section{{Heading: "Left out: plan these one by one with --root", Entries: left}}); err != nil {
+		if err := answer.Sections(a.io.Out, a.style(), []answer.Section{{Heading: "Left out: plan these one by one with --root", Entries: left}}); err != nil {
 			return err
 		}
 	}

@@ -11,9 +11,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/rollcall-project/rollcall/internal/evidence"
-	"github.com/rollcall-project/rollcall/internal/hostscript"
-	"github.com/rollcall-project/rollcall/internal/report"
+	"github.com/rollcall-project/rollcall/internal/answer"
+	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/repair/hostscript"
 )
 
 type scriptFlags struct{ to, api string }
@@ -62,27 +62,27 @@ func (a *app) fixScript(ctx context.Context, f scriptFlags, node string) (err er
 		return err
 	}
 	short, _, _ := strings.Cut(node, ".")
-	step := func(name, text string) report.Entry { return report.Entry{Name: name, Text: text, Command: true} }
+	step := func(name, text string) answer.Entry { return answer.Entry{Name: name, Text: text, Command: true} }
 	onHost := "sudo bash " + quote(baseName(f.to)) + " "
-	return report.Sections(a.io.Out, a.style(), []report.Section{
-		{Heading: "Script for " + node, Entries: []report.Entry{
+	return answer.Sections(a.io.Out, a.style(), []answer.Section{
+		{Heading: "Script for " + node, Entries: []answer.Entry{
 			{Name: "saved as", Text: f.to, Command: true},
 			{Name: "read it", Text: "it stops the kubelet for some seconds; containers keep running"},
 			{Name: "API", Text: f.api},
 		}},
-		{Heading: "On the host", Entries: []report.Entry{
+		{Heading: "On the host", Entries: []answer.Entry{
 			step("look", onHost+"check"),
 			step("do it", onHost+"apply"),
 			step("undo it", onHost+"undo"),
 			{Name: "or, where", Text: "/etc/kubernetes/kubeconfig is unusable: with umask 077 write a new one (oc config new-kubelet-bootstrap-kubeconfig), copy it there with mode 0600, and name its file after apply"},
 		}},
-		{Heading: "In the cluster, after apply", Entries: []report.Entry{
+		{Heading: "In the cluster, after apply", Entries: []answer.Entry{
 			step("requests", joinWords([]string{a.name, "csr list --node", quote(node)})),
 			step("client", joinWords([]string{a.name, "csr approve CSR_NAME --expect", quote(node) + "=IP", "--booted-after 10m --rebuild --yes"})),
 			{Name: "serving", Text: "the same, a minute later, where the machine approver does not approve it"},
 			step("see it", joinWords([]string{a.name, "diagnose", "host/" + short})),
 		}},
-		{Heading: "At the end, on the host", Entries: []report.Entry{step("finish", onHost+"finish")}},
+		{Heading: "At the end, on the host", Entries: []answer.Entry{step("finish", onHost+"finish")}},
 	})
 }
 

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/rollcall-project/rollcall/internal/infile"
 	"github.com/rollcall-project/rollcall/internal/repair"
+	"github.com/rollcall-project/rollcall/internal/source/infile"
 )
 
 // maxSecretFile bounds a file with a password or a Secret.

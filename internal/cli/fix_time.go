@@ -8,9 +8,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/rollcall-project/rollcall/internal/chrony"
-	"github.com/rollcall-project/rollcall/internal/evidence"
-	"github.com/rollcall-project/rollcall/internal/report"
+	"github.com/rollcall-project/rollcall/internal/answer"
+	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/repair/chrony"
 )
 
 type timeFlags struct {
@@ -62,10 +62,10 @@ func (a *app) fixTime(ctx context.Context, f timeFlags, pool string) (err error)
 	if err := writeScript(f.to, string(raw)); err != nil {
 		return err
 	}
-	step := func(name, text string) report.Entry { return report.Entry{Name: name, Text: text, Command: true} }
-	return report.Sections(a.io.Out, a.style(), []report.Section{
-		{Heading: "MachineConfig " + name, Entries: append([]report.Entry{{Name: "saved as", Text: f.to, Command: true}}, about...)},
-		{Heading: "What to do", Entries: []report.Entry{
+	step := func(name, text string) answer.Entry { return answer.Entry{Name: name, Text: text, Command: true} }
+	return answer.Sections(a.io.Out, a.style(), []answer.Section{
+		{Heading: "MachineConfig " + name, Entries: append([]answer.Entry{{Name: "saved as", Text: f.to, Command: true}}, about...)},
+		{Heading: "What to do", Entries: []answer.Entry{
 			step("try it", "oc apply --dry-run=server -f "+quote(f.to)),
 			step("apply it", "oc apply -f "+quote(f.to)),
 			step("wait", "oc wait --for=condition=Updated mcp/"+pool+" --timeout=120m"),
@@ -84,7 +84,7 @@ type reads interface {
 
 // poolForTime refuses a pool that has time sources of its own, is paused or degraded, and
 // describes what a new config sets in motion.
-func poolForTime(ctx context.Context, r reads, pool string) ([]report.Entry, error) {
+func poolForTime(ctx context.Context, r reads, pool string) ([]answer.Entry, error) {
 	configs, err := r.List(ctx, evidence.MachineConfigs, "")
 	if err != nil {
 		return nil, fmt.Errorf("list MachineConfigs, to see whether %s has time sources: %w", pool, err)
@@ -115,7 +115,7 @@ func poolForTime(ctx context.Context, r reads, pool string) ([]report.Entry, err
 		if v := evidence.Field(p.Content, "spec", "maxUnavailable"); v != nil {
 			most = fmt.Sprint(v)
 		}
-		return []report.Entry{{Name: "pool", Text: pool},
+		return []answer.Entry{{Name: "pool", Text: pool},
 			{Name: "risk", Text: fmt.Sprintf("reboot: the controller drains and reboots its %d nodes, %s at a time", count, most)}}, nil
 	}
 	return nil, fmt.Errorf("there is no pool %s%s", pool, didYouMean(pool, names))

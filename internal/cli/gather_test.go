@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/rollcall-project/rollcall/internal/diagnosis"
+	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 )
 
 // TestGatherFromCluster: what a must-gather image writes of a cluster gives the answer that

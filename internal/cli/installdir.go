@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"net"
 
-	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/source/assisted"
 	"github.com/rollcall-project/rollcall/internal/source/install"
 )

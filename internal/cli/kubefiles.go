@@ -11,7 +11,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/client-go/tools/clientcmd/api"
 
-	"github.com/rollcall-project/rollcall/internal/infile"
+	"github.com/rollcall-project/rollcall/internal/source/infile"
 )
 
 // kubeFiles loads a kubeconfig by client-go's rules, and waits for no file that is named: not

@@ -8,9 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/rollcall-project/rollcall/internal/fault"
-	"github.com/rollcall-project/rollcall/internal/report"
-	"github.com/rollcall-project/rollcall/internal/sortby"
+	"github.com/rollcall-project/rollcall/internal/answer"
+	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/kernel/sortby"
 )
 
 // listed are the words of `list` and the kind of entry that each stands for.
@@ -112,7 +112,7 @@ func (e entry) group() string {
 	case *fault.Fault:
 		return v.Layer
 	case *fault.Remedy:
-		return report.ActorWords(v.By, "")
+		return answer.ActorWords(v.By, "")
 	}
 	return ""
 }
@@ -129,15 +129,15 @@ func (a *app) printGroups(format string, list []entry) error {
 		return a.printEntries(format, list)
 	}
 	sortby.StableFunc(list, func(a, b entry) int { return cmp.Compare(a.group(), b.group()) })
-	rows := make([]report.Row, 0, len(list))
+	rows := make([]answer.Row, 0, len(list))
 	for _, e := range list {
-		rows = append(rows, report.Row{Group: e.group(), ID: e.id, Title: e.title})
+		rows = append(rows, answer.Row{Group: e.group(), ID: e.id, Title: e.title})
 	}
-	o := report.Options{Style: a.style(), Command: a.name, NoHeaders: a.output.noHeaders}
+	o := answer.Options{Style: a.style(), Command: a.name, NoHeaders: a.output.noHeaders}
 	if format == "wide" {
-		o.Width = report.NoWrap
+		o.Width = answer.NoWrap
 	}
-	return report.List(a.io.Out, rows, o)
+	return answer.List(a.io.Out, rows, o)
 }
 
 // printEntries lists entries: id and title, or the ids, or the whole entries.
@@ -153,22 +153,22 @@ func (a *app) printEntries(format string, list []entry) error {
 		}
 		return a.printData(format, data)
 	}
-	rows := make([]report.Row, 0, len(list))
+	rows := make([]answer.Row, 0, len(list))
 	mixed := slices.ContainsFunc(list, func(e entry) bool { return e.kind != list[0].kind })
 	for _, e := range list {
-		r := report.Row{ID: e.id, Title: e.title}
+		r := answer.Row{ID: e.id, Title: e.title}
 		if mixed {
 			r.Group = listWord(e.kind)
 		}
 		rows = append(rows, r)
 	}
 	if format == "name" {
-		return report.IDs(a.io.Out, rows)
+		return answer.IDs(a.io.Out, rows)
 	}
 	first := map[string]int{} // a kind comes where its best entry is
 	for i, r := range slices.Backward(rows) {
 		first[r.Group] = i
 	}
-	sortby.StableFunc(rows, func(a, b report.Row) int { return cmp.Compare(first[a.Group], first[b.Group]) })
-	return report.List(a.io.Out, rows, report.Options{Style: a.style(), Command: a.name, NoHeaders: a.output.noHeaders})
+	sortby.StableFunc(rows, func(a, b answer.Row) int { return cmp.Compare(first[a.Group], first[b.Group]) })
+	return answer.List(a.io.Out, rows, answer.Options{Style: a.style(), Command: a.name, NoHeaders: a.output.noHeaders})
 }

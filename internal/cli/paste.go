@@ -11,12 +11,12 @@ import (
 	"slices"
 	"unicode/utf8"
 
-	"github.com/rollcall-project/rollcall/internal/diagnose"
-	"github.com/rollcall-project/rollcall/internal/diagnosis"
-	"github.com/rollcall-project/rollcall/internal/evidence"
-	"github.com/rollcall-project/rollcall/internal/fault"
-	"github.com/rollcall-project/rollcall/internal/message"
-	"github.com/rollcall-project/rollcall/internal/report"
+	"github.com/rollcall-project/rollcall/internal/answer"
+	"github.com/rollcall-project/rollcall/internal/kernel/diagnose"
+	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
+	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/kernel/message"
 	"github.com/rollcall-project/rollcall/internal/source/archive"
 	"github.com/rollcall-project/rollcall/internal/source/install"
 	"github.com/rollcall-project/rollcall/internal/source/paste"
@@ -163,7 +163,7 @@ func base(path string) string {
 
 // addMessages adds what the lines of texts show to an answer: the matches of scan. Of a log of
 // openshift-install its end counts: it may also tell of runs before.
-func (a *app) addMessages(ctx context.Context, r *run, d *diagnosis.Diagnosis, o *report.Options) error {
+func (a *app) addMessages(ctx context.Context, r *run, d *diagnosis.Diagnosis, o *answer.Options) error {
 	sources := r.pasted
 	if d.Cluster.Installer == nil {
 		sources = slices.Concat(sources, r.logs)

@@ -14,10 +14,10 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/rollcall-project/rollcall/internal/evidence"
-	"github.com/rollcall-project/rollcall/internal/infile"
-	"github.com/rollcall-project/rollcall/internal/source/bmc"
-	"github.com/rollcall-project/rollcall/internal/source/plan"
+	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/preflight/bmc"
+	"github.com/rollcall-project/rollcall/internal/preflight/plan"
+	"github.com/rollcall-project/rollcall/internal/source/infile"
 )
 
 // bmcFlags say which BMCs are asked, and with what.

@@ -8,9 +8,9 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/rollcall-project/rollcall/internal/evidence"
-	"github.com/rollcall-project/rollcall/internal/source/netcheck"
-	"github.com/rollcall-project/rollcall/internal/source/plan"
+	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/preflight/netcheck"
+	"github.com/rollcall-project/rollcall/internal/preflight/plan"
 )
 
 // withNetwork adds what the network of the plan answers: asked now, and in files of other

@@ -6,9 +6,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/rollcall-project/rollcall/internal/diagnosis"
-	"github.com/rollcall-project/rollcall/internal/fault"
-	"github.com/rollcall-project/rollcall/internal/report"
+	"github.com/rollcall-project/rollcall/internal/answer"
+	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
+	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 )
 
 // rollCommand is the program without a word: the roll.
@@ -62,24 +62,24 @@ func (a *app) printRoll(ctx context.Context, format string, d *diagnosis.Diagnos
 	o.All = every
 	switch format {
 	case "wide":
-		return report.WideRoll(a.io.Out, d, o)
+		return answer.WideRoll(a.io.Out, d, o)
 	case "name":
-		return report.HostNames(a.io.Out, d, every)
+		return answer.HostNames(a.io.Out, d, every)
 	case "json":
-		return report.JSON(a.io.Out, d, o)
+		return answer.JSON(a.io.Out, d, o)
 	case "yaml":
-		return report.YAML(a.io.Out, d, o)
+		return answer.YAML(a.io.Out, d, o)
 	case "html", "markdown", "sarif", "junit":
 		return a.printAnswer(ctx, format, d, d, r, nil)
 	}
-	return report.Roll(a.io.Out, d, o)
+	return answer.Roll(a.io.Out, d, o)
 }
 
 // reportOptions says how an answer looks and how its commands are written.
-func (a *app) reportOptions(r *run) report.Options {
-	o := report.Options{
+func (a *app) reportOptions(r *run) answer.Options {
+	o := answer.Options{
 		Style: a.style(), Command: a.name, Source: a.again(), Answer: a.answerFlags(), NoHeaders: a.output.noHeaders, Findings: a.output.findings,
-		Refused: map[string]report.Remedy{}, Catalog: r.catalog, Height: a.io.Screen.height(), Changed: r.changed,
+		Refused: map[string]answer.Remedy{}, Catalog: r.catalog, Height: a.io.Screen.height(), Changed: r.changed,
 	}
 	switch {
 	case a.source.against != "":
@@ -88,7 +88,7 @@ func (a *app) reportOptions(r *run) report.Options {
 		o.Call = a.source.planCall
 	}
 	for _, known := range r.catalog.Refused {
-		o.Refused[known.ID] = report.Remedy{Title: known.Title, Happens: known.Happens, When: known.When, Instead: known.Instead}
+		o.Refused[known.ID] = answer.Remedy{Title: known.Title, Happens: known.Happens, When: known.When, Instead: known.Instead}
 	}
 	return o
 }
@@ -196,7 +196,7 @@ func (a *app) printAnswer(ctx context.Context, format string, d, whole *diagnosi
 		o.Done = a.repairsOf(whole.Cluster.ID)
 	}
 	if format == "html" {
-		return report.HTML(a.io.Out, d, o)
+		return answer.HTML(a.io.Out, d, o)
 	}
-	return report.Answer(a.io.Out, format, d, o)
+	return answer.Answer(a.io.Out, format, d, o)
 }

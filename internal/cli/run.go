@@ -10,31 +10,31 @@ import (
 
 	"k8s.io/client-go/rest"
 
-	"github.com/rollcall-project/rollcall/internal/accept"
-	"github.com/rollcall-project/rollcall/internal/diagnose"
-	"github.com/rollcall-project/rollcall/internal/diagnosis"
-	"github.com/rollcall-project/rollcall/internal/evidence"
-	"github.com/rollcall-project/rollcall/internal/facts"
+	"github.com/rollcall-project/rollcall/internal/answer"
 	"github.com/rollcall-project/rollcall/internal/facts/all"
 	"github.com/rollcall-project/rollcall/internal/facts/attention"
 	"github.com/rollcall-project/rollcall/internal/facts/cluster"
-	"github.com/rollcall-project/rollcall/internal/facts/hardware"
-	planfacts "github.com/rollcall-project/rollcall/internal/facts/plan"
 	"github.com/rollcall-project/rollcall/internal/facts/relation"
-	"github.com/rollcall-project/rollcall/internal/fault"
-	"github.com/rollcall-project/rollcall/internal/message"
-	"github.com/rollcall-project/rollcall/internal/reader"
-	"github.com/rollcall-project/rollcall/internal/report"
-	"github.com/rollcall-project/rollcall/internal/roll"
-	"github.com/rollcall-project/rollcall/internal/sanitize"
-	"github.com/rollcall-project/rollcall/internal/scan"
+	"github.com/rollcall-project/rollcall/internal/hosts/stages"
+	"github.com/rollcall-project/rollcall/internal/kernel/diagnose"
+	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
+	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/kernel/facts"
+	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/kernel/message"
+	"github.com/rollcall-project/rollcall/internal/kernel/reader"
+	"github.com/rollcall-project/rollcall/internal/kernel/sanitize"
+	"github.com/rollcall-project/rollcall/internal/kernel/scan"
+	planfacts "github.com/rollcall-project/rollcall/internal/preflight/checks"
+	"github.com/rollcall-project/rollcall/internal/preflight/hardware"
+	"github.com/rollcall-project/rollcall/internal/preflight/plan"
+	"github.com/rollcall-project/rollcall/internal/session/accept"
 	"github.com/rollcall-project/rollcall/internal/source/archive"
 	"github.com/rollcall-project/rollcall/internal/source/hosted"
 	"github.com/rollcall-project/rollcall/internal/source/install"
 	"github.com/rollcall-project/rollcall/internal/source/lean"
 	"github.com/rollcall-project/rollcall/internal/source/live"
 	"github.com/rollcall-project/rollcall/internal/source/paste"
-	"github.com/rollcall-project/rollcall/internal/source/plan"
 )
 
 // run is one reading of one source.
@@ -48,7 +48,7 @@ type run struct {
 	pasted  []*paste.Source // texts that a person copied together
 	logs    []*paste.Source // texts that are read as archives of one file
 	texts   bool            // nothing else than these is read
-	changed *report.Changed // since a baseline; nil: none was given
+	changed *answer.Changed // since a baseline; nil: none was given
 	closers []func() error
 }
 
@@ -374,7 +374,7 @@ func faultIDs(c *fault.Catalog) []string {
 func (a *app) diagnose(ctx context.Context, r *run) (*diagnosis.Diagnosis, error) {
 	defer a.progress("reading %s %s ...", r.source.Kind, r.source.Name)()
 	o := diagnose.Options{
-		Catalog: r.catalog, Facts: all.All(), Relater: relation.Relater{}, Cluster: cluster.Describer{}, Roll: roll.Caller{},
+		Catalog: r.catalog, Facts: all.All(), Relater: relation.Relater{}, Cluster: cluster.Describer{}, Roll: stages.Caller{},
 		Reader: r.reader, Now: r.now, AtLeast: r.atLeast, Clock: a.io.Clock, Only: a.source.only, Skip: a.source.skip, Plan: r.source.Kind == plan.Kind, Log: a.log,
 	}
 	if o.Plan {

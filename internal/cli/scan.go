@@ -10,11 +10,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/rollcall-project/rollcall/internal/fault"
-	"github.com/rollcall-project/rollcall/internal/infile"
-	"github.com/rollcall-project/rollcall/internal/message"
-	"github.com/rollcall-project/rollcall/internal/report"
-	"github.com/rollcall-project/rollcall/internal/sanitize"
+	"github.com/rollcall-project/rollcall/internal/answer"
+	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/kernel/message"
+	"github.com/rollcall-project/rollcall/internal/kernel/sanitize"
+	"github.com/rollcall-project/rollcall/internal/source/infile"
 	"github.com/rollcall-project/rollcall/internal/source/paste"
 )
 
@@ -84,9 +84,9 @@ func (a *app) scanned(ctx context.Context, format string, t *textError) error {
 func (a *app) printScan(format string, r *message.Report, c *fault.Catalog) error {
 	var err error
 	if format == "text" {
-		err = report.Scan(a.io.Out, r, c, report.Options{Style: a.style(), Command: a.name})
+		err = answer.Scan(a.io.Out, r, c, answer.Options{Style: a.style(), Command: a.name})
 	} else {
-		err = a.printData(format, report.ScanDocument(r, c))
+		err = a.printData(format, answer.ScanDocument(r, c))
 	}
 	if err != nil {
 		return err

@@ -7,7 +7,7 @@ import (
 	"github.com/mattn/go-isatty"
 	"golang.org/x/term"
 
-	"github.com/rollcall-project/rollcall/internal/report"
+	"github.com/rollcall-project/rollcall/internal/answer"
 )
 
 // Screen is what stdout and stderr are.
@@ -33,7 +33,7 @@ func screenOf(out *os.File) Screen {
 			return 80, 24
 		}
 	} else {
-		s.Width = report.NoWrap
+		s.Width = answer.NoWrap
 	}
 	return s
 }
@@ -51,9 +51,9 @@ func (s Screen) height() int {
 //
 // NO_COLOR (any value but the empty one) wins over CLICOLOR_FORCE; a dumb terminal
 // gets neither color nor line drawing; a locale that is not UTF-8 gets ASCII.
-func (a *app) style() report.Style {
+func (a *app) style() answer.Style {
 	dumb := a.io.Getenv("TERM") == "dumb"
-	s := report.Style{
+	s := answer.Style{
 		Width: a.io.Screen.Width,
 		Color: a.io.Screen.Terminal && !dumb,
 		ASCII: a.global.ascii || dumb || !utf8Locale(a.io.Getenv),

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 )
 
 // TestWatchHandOver: one watch of a directory of openshift-install from before there is an

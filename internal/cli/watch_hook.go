@@ -8,7 +8,7 @@ import (
 	"os/exec"
 	"time"
 
-	"github.com/rollcall-project/rollcall/internal/report"
+	"github.com/rollcall-project/rollcall/internal/answer"
 	"github.com/rollcall-project/rollcall/internal/watch"
 )
 
@@ -65,7 +65,7 @@ func (h *hook) run() {
 	failed := 0
 	for e := range h.queue {
 		var line bytes.Buffer
-		if err := report.WatchJSON(&line, e); err != nil {
+		if err := answer.WatchJSON(&line, e); err != nil {
 			continue
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), hookTime)

@@ -11,14 +11,14 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
 
-	"github.com/rollcall-project/rollcall/internal/after"
-	"github.com/rollcall-project/rollcall/internal/diagnosis"
-	"github.com/rollcall-project/rollcall/internal/facts"
+	"github.com/rollcall-project/rollcall/internal/answer"
 	"github.com/rollcall-project/rollcall/internal/facts/all"
-	"github.com/rollcall-project/rollcall/internal/fault"
-	"github.com/rollcall-project/rollcall/internal/report"
+	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
+	"github.com/rollcall-project/rollcall/internal/kernel/facts"
+	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 	"github.com/rollcall-project/rollcall/internal/source/live"
 	"github.com/rollcall-project/rollcall/internal/watch"
+	"github.com/rollcall-project/rollcall/internal/watch/after"
 )
 
 // looked is one run of a watch.
@@ -26,7 +26,7 @@ type looked struct {
 	run    watch.Run
 	chosen map[string]bool // hosts; nil: all expected ones
 	next   string          // the command that leads on
-	report report.Options
+	report answer.Options
 	took   time.Duration
 	err    error
 }
@@ -51,9 +51,9 @@ type watching struct {
 type shower interface {
 	isScreen() bool
 	events(list []watch.Event) error
-	frame(v watch.View, size report.WatchSize, o report.Options)
+	frame(v watch.View, size answer.WatchSize, o answer.Options)
 	close()
-	end(e watch.Event, d *diagnosis.Diagnosis, o report.Options) error
+	end(e watch.Event, d *diagnosis.Diagnosis, o answer.Options) error
 }
 
 // watch follows the cluster that the flags name.
@@ -240,7 +240,7 @@ func (w *watching) paint() {
 	if !w.show.isScreen() {
 		return
 	}
-	w.show.frame(w.follower.View(), report.WatchSize{Busy: w.busy(), Next: w.newest.next}, w.newest.report)
+	w.show.frame(w.follower.View(), answer.WatchSize{Busy: w.busy(), Next: w.newest.next}, w.newest.report)
 }
 
 // busy is what is done now, for the head of the frame.

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/rollcall-project/rollcall/internal/diagnosis"
+	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/source/live"
 )
 

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/rollcall-project/rollcall/internal/diagnosis"
-	"github.com/rollcall-project/rollcall/internal/report"
+	"github.com/rollcall-project/rollcall/internal/answer"
+	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/watch"
 )
 
@@ -30,47 +30,47 @@ func (s *asJSON) isScreen() bool { return false }
 
 func (s *asJSON) events(list []watch.Event) error {
 	for _, e := range list {
-		if err := report.WatchJSON(s.out, e); err != nil {
+		if err := answer.WatchJSON(s.out, e); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (s *asJSON) frame(watch.View, report.WatchSize, report.Options) {}
+func (s *asJSON) frame(watch.View, answer.WatchSize, answer.Options) {}
 
 func (s *asJSON) close() {}
 
-func (s *asJSON) end(e watch.Event, _ *diagnosis.Diagnosis, _ report.Options) error {
-	return report.WatchJSON(s.out, e)
+func (s *asJSON) end(e watch.Event, _ *diagnosis.Diagnosis, _ answer.Options) error {
+	return answer.WatchJSON(s.out, e)
 }
 
 // asLines writes each change as one line.
 type asLines struct {
 	out   io.Writer
-	style report.Style
+	style answer.Style
 }
 
 func (s *asLines) isScreen() bool { return false }
 
 func (s *asLines) events(list []watch.Event) error {
 	for _, e := range list {
-		if err := report.WatchLine(s.out, e, s.style); err != nil {
+		if err := answer.WatchLine(s.out, e, s.style); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (s *asLines) frame(watch.View, report.WatchSize, report.Options) {}
+func (s *asLines) frame(watch.View, answer.WatchSize, answer.Options) {}
 
 func (s *asLines) close() {}
 
-func (s *asLines) end(e watch.Event, d *diagnosis.Diagnosis, o report.Options) error {
-	if err := report.WatchLine(s.out, e, s.style); err != nil {
+func (s *asLines) end(e watch.Event, d *diagnosis.Diagnosis, o answer.Options) error {
+	if err := answer.WatchLine(s.out, e, s.style); err != nil {
 		return err
 	}
-	return report.WatchEnd(s.out, *e.End, d, o)
+	return answer.WatchEnd(s.out, *e.End, d, o)
 }
 
 // asScreen shows one frame in place, on the terminal's other screen: what was on the
@@ -78,7 +78,7 @@ func (s *asLines) end(e watch.Event, d *diagnosis.Diagnosis, o report.Options) e
 type asScreen struct {
 	out, err io.Writer
 	size     func() (width, height int)
-	style    report.Style
+	style    answer.Style
 	clock    func() time.Time
 	open     bool
 	closed   bool
@@ -102,14 +102,14 @@ func (s *asScreen) isScreen() bool { return true }
 
 func (s *asScreen) events([]watch.Event) error { return nil }
 
-func (s *asScreen) frame(v watch.View, size report.WatchSize, o report.Options) {
+func (s *asScreen) frame(v watch.View, size answer.WatchSize, o answer.Options) {
 	if s.closed {
 		return
 	}
 	size.Width, size.Height = s.size()
 	o.Style = s.style
 	o.Width = size.Width
-	lines := report.WatchScreen(v, s.clock(), size, o)
+	lines := answer.WatchScreen(v, s.clock(), size, o)
 	if slices.Equal(lines, s.shown) && s.width == size.Width && s.height == size.Height {
 		return
 	}
@@ -130,10 +130,10 @@ func (s *asScreen) close() {
 	s.closed = true
 }
 
-func (s *asScreen) end(e watch.Event, d *diagnosis.Diagnosis, o report.Options) error {
+func (s *asScreen) end(e watch.Event, d *diagnosis.Diagnosis, o answer.Options) error {
 	o.Style = s.style
 	if e.End.ExitCode != int(ExitInterrupted) {
 		fmt.Fprint(s.err, "\a") // who looks elsewhere hears that it is over
 	}
-	return report.WatchEnd(s.out, *e.End, d, o)
+	return answer.WatchEnd(s.out, *e.End, d, o)
 }

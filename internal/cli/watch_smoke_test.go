@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rollcall-project/rollcall/internal/after"
-	"github.com/rollcall-project/rollcall/internal/fault"
-	"github.com/rollcall-project/rollcall/internal/smoke"
+	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/watch/after"
+	"github.com/rollcall-project/rollcall/internal/watch/smoke"
 )
 
 // TestSmokePod: where all else holds a pod is made on the host that is named, asked through

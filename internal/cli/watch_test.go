@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rollcall-project/rollcall/internal/diagnosis"
-	"github.com/rollcall-project/rollcall/internal/evidence"
-	"github.com/rollcall-project/rollcall/internal/report"
+	"github.com/rollcall-project/rollcall/internal/answer"
+	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
+	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/source/live"
 	"github.com/rollcall-project/rollcall/internal/watch"
 )
@@ -91,7 +91,7 @@ func TestScreen(t *testing.T) {
 	f := watch.New(watch.Rules{})
 	draw := func() string {
 		out.Reset()
-		s.frame(f.View(), report.WatchSize{Busy: "reading"}, report.Options{})
+		s.frame(f.View(), answer.WatchSize{Busy: "reading"}, answer.Options{})
 		return out.String()
 	}
 	if got := draw(); !strings.HasPrefix(got, enterScreen) || strings.Count(got, "\n") >= size[1] {

@@ -3,7 +3,7 @@ package cli
 import (
 	"strings"
 
-	"github.com/rollcall-project/rollcall/internal/suggest"
+	"github.com/rollcall-project/rollcall/internal/kernel/suggest"
 )
 
 // didYouMean suggests the nearest of the known words, "" where none is near.

@@ -14,8 +14,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/rollcall-project/rollcall/internal/statedir"
-	"github.com/rollcall-project/rollcall/internal/worker"
-	"github.com/rollcall-project/rollcall/internal/worker/provider"
+	"github.com/rollcall-project/rollcall/internal/workers"
+	"github.com/rollcall-project/rollcall/internal/workers/provider"
 )
 
 // workerFlags are the flags of the worker commands.
@@ -33,7 +33,7 @@ type workerFlags struct {
 	stateDir string
 	yes      bool
 	planOnly bool
-	drain    worker.Drain
+	drain    workers.Drain
 
 	recreate, deleteFailed   bool
 	maxSurge, maxUnavailable int
@@ -99,7 +99,7 @@ func (a *app) addCreateFlags(cmd *cobra.Command, f *workerFlags) {
 		s.StringVar(&f.nodePool, "nodepool", "", "the `NAME` of the NodePool; default: the only one of the hosted cluster")
 		s.StringArrayVar(&f.hosts, "host", nil, "a worker, as `NAME[=IP,NAME...]`: its Node's name, and addresses and further names of its serving certificate; repeatable")
 		s.IntVar(&f.count, "count", 0, "make `N` workers with names of the form NODEPOOL-xxxxx, for a provider that gives addresses")
-		s.StringVar(&f.provider, "provider", worker.ManualName, "who makes the machines: manual, or the `NAME` of a program rollcall-provider-NAME")
+		s.StringVar(&f.provider, "provider", workers.ManualName, "who makes the machines: manual, or the `NAME` of a program rollcall-provider-NAME")
 		s.StringVar(&f.dir, "dir", ".", "with --provider manual: write the files into this `DIR`")
 		s.StringVar(&f.stream, "stream", "", "take the boot image from this `FILE`, which \"openshift-install coreos print-stream-json\" of the release prints")
 		s.StringVar(&f.arch, "arch", "x86_64", "architecture of the workers, as the stream names it")
@@ -185,14 +185,14 @@ func parseWorker(text string) provider.Worker {
 	return w
 }
 
-func (a *app) workerPlan(f workerFlags) (worker.Plan, error) {
-	p := worker.Plan{Made: a.io.Clock().UTC(), Hosted: a.source.hosted, NodePool: f.nodePool, Provider: f.provider, Options: map[string]string{}}
+func (a *app) workerPlan(f workerFlags) (workers.Plan, error) {
+	p := workers.Plan{Made: a.io.Clock().UTC(), Hosted: a.source.hosted, NodePool: f.nodePool, Provider: f.provider, Options: map[string]string{}}
 	switch {
 	case f.window <= 0 || f.parallel < 1:
 		return p, usagef("--window and --parallel are positive")
-	case f.count < 0 || f.count > worker.MaxWorkers:
-		return p, usagef("--count is at most %d", worker.MaxWorkers)
-	case f.count > 0 && f.provider == worker.ManualName:
+	case f.count < 0 || f.count > workers.MaxWorkers:
+		return p, usagef("--count is at most %d", workers.MaxWorkers)
+	case f.count > 0 && f.provider == workers.ManualName:
 		return p, usagef("--count is for a provider that gives addresses; with --provider manual name each worker with --host NAME=IP")
 	}
 	p.Until = p.Made.Add(f.window)
@@ -207,13 +207,13 @@ func (a *app) workerPlan(f workerFlags) (worker.Plan, error) {
 		p.Options[key] = value
 	}
 	var err error
-	if p.Run, err = worker.NewRun(); err != nil {
+	if p.Run, err = workers.NewRun(); err != nil {
 		return p, err
 	}
 	if err := p.Check(); err != nil && (f.count == 0 || len(f.hosts) > 0) {
 		return p, usagef("%v; name each worker with --host NAME=IP, or add --count N", err)
 	}
-	if p.Provider == worker.ManualName {
+	if p.Provider == workers.ManualName {
 		if p.Options["dir"], err = filepath.Abs(f.dir); err != nil {
 			return p, fmt.Errorf("--dir %s: %w", f.dir, err)
 		}
@@ -229,7 +229,7 @@ func (a *app) workerList(ctx context.Context, f workerFlags) error {
 	if err != nil {
 		return err
 	}
-	runs, err := worker.Runs(state)
+	runs, err := workers.Runs(state)
 	if len(runs) == 0 && err == nil {
 		_, err = fmt.Fprintln(a.io.Out, "No run was made from this machine.")
 		return err
@@ -237,7 +237,7 @@ func (a *app) workerList(ctx context.Context, f workerFlags) error {
 	if a.source.hosted == "" {
 		return errors.Join(a.printRuns(runs), err)
 	}
-	runs = slices.DeleteFunc(runs, func(r worker.Run) bool { return r.Plan.Hosted != a.source.hosted })
+	runs = slices.DeleteFunc(runs, func(r workers.Run) bool { return r.Plan.Hosted != a.source.hosted })
 	h, hubErr := a.openHub()
 	if hubErr != nil {
 		return errors.Join(err, hubErr)

@@ -11,11 +11,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/rollcall-project/rollcall/internal/baseline"
-	"github.com/rollcall-project/rollcall/internal/evidence"
-	"github.com/rollcall-project/rollcall/internal/facts"
+	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/repair"
-	"github.com/rollcall-project/rollcall/internal/worker"
+	"github.com/rollcall-project/rollcall/internal/watch/baseline"
+	"github.com/rollcall-project/rollcall/internal/workers"
 )
 
 // keepAfterJoin keeps what later commands need of a run whose workers are in: the ends of their
@@ -26,7 +26,7 @@ func (a *app) keepAfterJoin(ctx context.Context, w *workerRun, follow *workerFol
 		return fmt.Errorf("read the ends of serving certificates: %w", err)
 	}
 	for _, s := range w.runner.Journal.Statuses() {
-		if until, seen := ends[s.Worker.Name]; seen && s.Step == worker.In {
+		if until, seen := ends[s.Worker.Name]; seen && s.Step == workers.In {
 			err = errors.Join(err, w.runner.Journal.Certify(s.Worker.Name, until))
 		}
 	}
@@ -83,9 +83,9 @@ func (f *workerFollow) takeBaseline(ctx context.Context, r *run) error {
 
 // clusterNow is what `worker list --hosted` adds from the two clusters.
 type clusterNow struct {
-	configs map[string]string      // NodePool to the config that new machines get
-	nodes   map[string]worker.Node // of the hosted cluster; nil: not read
-	ends    map[string]time.Time   // of serving certificates, as far as they are shown
+	configs map[string]string       // NodePool to the config that new machines get
+	nodes   map[string]workers.Node // of the hosted cluster; nil: not read
+	ends    map[string]time.Time    // of serving certificates, as far as they are shown
 	pools   map[string]poolNow
 }
 
@@ -120,7 +120,7 @@ func readPool(pool map[string]any) poolNow {
 
 // readClusters reads both clusters for the runs of one hosted cluster. What could not be read is
 // an error next to what could.
-func (a *app) readClusters(ctx context.Context, h hub, runs []worker.Run) (clusterNow, error) {
+func (a *app) readClusters(ctx context.Context, h hub, runs []workers.Run) (clusterNow, error) {
 	now := clusterNow{configs: map[string]string{}, pools: map[string]poolNow{}}
 	var wrong []error
 	for _, r := range runs {
@@ -128,13 +128,13 @@ func (a *app) readClusters(ctx context.Context, h hub, runs []worker.Run) (clust
 			continue
 		}
 		namespace, _, _ := strings.Cut(r.Plan.Hosted, "/")
-		pool, err := h.Object(ctx, worker.HyperShiftGroup, "nodepools", namespace, r.Plan.NodePool)
+		pool, err := h.Object(ctx, workers.HyperShiftGroup, "nodepools", namespace, r.Plan.NodePool)
 		if err != nil {
 			wrong = append(wrong, fmt.Errorf("read NodePool %s/%s: %w", namespace, r.Plan.NodePool, err))
 			continue
 		}
 		now.pools[r.Plan.NodePool] = readPool(pool)
-		config, err := worker.CurrentConfig(ctx, h, r.Plan)
+		config, err := workers.CurrentConfig(ctx, h, r.Plan)
 		wrong = append(wrong, err)
 		now.configs[r.Plan.NodePool] = config
 	}
@@ -144,7 +144,7 @@ func (a *app) readClusters(ctx context.Context, h hub, runs []worker.Run) (clust
 	}
 	nodes, err := api.List(ctx, repair.Ref{Version: "v1", Resource: "nodes"})
 	if err == nil {
-		now.nodes = map[string]worker.Node{}
+		now.nodes = map[string]workers.Node{}
 	}
 	for _, o := range nodes {
 		now.nodes[evidence.String(o, "metadata", "name")] = nodeOf(o)
@@ -155,12 +155,12 @@ func (a *app) readClusters(ctx context.Context, h hub, runs []worker.Run) (clust
 }
 
 // node is what the hosted cluster shows of a worker that has joined.
-func (c clusterNow) node(p worker.Plan, s worker.Status) string {
+func (c clusterNow) node(p workers.Plan, s workers.Status) string {
 	n, there := c.nodes[s.Worker.Name]
 	switch {
 	case c.nodes == nil:
 		return "not read"
-	case s.Step != worker.In && s.Step != worker.MayBeOut:
+	case s.Step != workers.In && s.Step != workers.MayBeOut:
 		return "-"
 	case !there:
 		return "gone"
@@ -182,13 +182,13 @@ func (c clusterNow) node(p worker.Plan, s worker.Status) string {
 }
 
 // serving is when the serving certificate of a worker expires.
-func (c clusterNow) serving(s worker.Status, at time.Time) string {
+func (c clusterNow) serving(s workers.Status, at time.Time) string {
 	until := s.ServingUntil
 	if c.ends[s.Worker.Name].After(until) {
 		until = c.ends[s.Worker.Name]
 	}
 	switch {
-	case s.Step != worker.In:
+	case s.Step != workers.In:
 		return "-"
 	case until.IsZero():
 		return "not seen"

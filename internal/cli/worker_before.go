@@ -8,17 +8,17 @@ import (
 	"strings"
 	"time"
 
-	"github.com/rollcall-project/rollcall/internal/evidence"
-	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 	"github.com/rollcall-project/rollcall/internal/repair"
-	"github.com/rollcall-project/rollcall/internal/worker"
+	"github.com/rollcall-project/rollcall/internal/workers"
 )
 
 // clusterChecks are about the hosted cluster as a whole: what will not hold for as long as the
 // workers live, and what a machine that is made now has to wait for.
-func (a *app) clusterChecks(ctx context.Context, h hub, now time.Time, p worker.Plan) []workerCheck {
+func (a *app) clusterChecks(ctx context.Context, h hub, now time.Time, p workers.Plan) []workerCheck {
 	namespace, name, _ := strings.Cut(p.Hosted, "/")
-	cluster, err := h.Object(ctx, worker.HyperShiftGroup, "hostedclusters", namespace, name)
+	cluster, err := h.Object(ctx, workers.HyperShiftGroup, "hostedclusters", namespace, name)
 	if err != nil {
 		return []workerCheck{{fault.Unknown, false, "the publishing of the ignition endpoint and the wishes of ingress: " + err.Error()}}
 	}
@@ -64,7 +64,7 @@ const serverWarm = 15 * time.Minute
 
 // serverCheck looks whether a machine that is made now has to wait for its payload. That is no
 // reason not to make it: Ignition tries again until it gets one.
-func serverCheck(ctx context.Context, h hub, now time.Time, p worker.Plan) workerCheck {
+func serverCheck(ctx context.Context, h hub, now time.Time, p workers.Plan) workerCheck {
 	pods, err := h.api.List(ctx, repair.Ref{Version: "v1", Resource: "pods", Namespace: p.ControlPlane})
 	if err != nil {
 		return workerCheck{fault.Unknown, false, "since when the ignition server runs: " + err.Error()}
@@ -94,7 +94,7 @@ func serverCheck(ctx context.Context, h hub, now time.Time, p worker.Plan) worke
 
 // hostedChecks ask the hosted cluster: whether this account may do there what a run does, and
 // whether ingress gets its workers.
-func (a *app) hostedChecks(ctx context.Context, cluster map[string]any, p worker.Plan) []workerCheck {
+func (a *app) hostedChecks(ctx context.Context, cluster map[string]any, p workers.Plan) []workerCheck {
 	_, api, err := a.hostedClients(ctx)
 	if err != nil {
 		return []workerCheck{{fault.Unknown, false, "rights in the hosted cluster, and what ingress wants: " + err.Error()}}
@@ -143,7 +143,7 @@ var drainRights = []workerRight{
 }
 
 // rightsFor are the rights that a plan needs in the hosted cluster.
-func rightsFor(p worker.Plan) []workerRight {
+func rightsFor(p workers.Plan) []workerRight {
 	if len(p.Replaces) == 0 {
 		return workerRights
 	}

@@ -11,7 +11,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/rollcall-project/rollcall/internal/repair"
-	"github.com/rollcall-project/rollcall/internal/worker"
+	"github.com/rollcall-project/rollcall/internal/workers"
 )
 
 // answers is an API that answers each path with an object; others with 403.
@@ -73,7 +73,7 @@ func TestBeforeTheFirst(t *testing.T) {
 		return addressCheck(t.Context(), hub{api}, cluster)
 	}
 	up := func(api *repair.Kube) workerCheck {
-		return serverCheck(t.Context(), hub{api}, now, worker.Plan{ControlPlane: "cp"})
+		return serverCheck(t.Context(), hub{api}, now, workers.Plan{ControlPlane: "cp"})
 	}
 	one := with(nodes, listOf("Node", node("n1", "192.0.2.1", "True")))
 	for _, c := range []struct {
@@ -96,7 +96,7 @@ func TestBeforeTheFirst(t *testing.T) {
 		{"the first worker", ingressCheck(t.Context(), with(nodes, listOf("Node", node("n1", "192.0.2.1", "False"))), 1), "warning", "wants 2 workers"},
 		{"workers that may not be read", ingressCheck(t.Context(), answers(t, nil), 1), "not checked", "no permission"},
 		{"all rights", rightsCheck(t.Context(), with(reviews, may(true)), workerRights), "passed", "what the plan needs"},
-		{"no rights", rightsCheck(t.Context(), with(reviews, may(false)), rightsFor(worker.Plan{Replaces: map[string]worker.Old{"guest2": {}}})), "failed", "approve serving certificates of kubelets, list pods, evict pods, cordon Nodes, delete Nodes"},
+		{"no rights", rightsCheck(t.Context(), with(reviews, may(false)), rightsFor(workers.Plan{Replaces: map[string]workers.Old{"guest2": {}}})), "failed", "approve serving certificates of kubelets, list pods, evict pods, cordon Nodes, delete Nodes"},
 		{"an answer without an answer", rightsCheck(t.Context(), with(reviews, object{"apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectAccessReview", "metadata": object{}}), workerRights), "not checked", "did not answer"},
 		{"rights that may not be asked for", rightsCheck(t.Context(), answers(t, nil), workerRights), "not checked", "no permission"},
 	} {

@@ -9,12 +9,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/rollcall-project/rollcall/internal/diagnosis"
-	"github.com/rollcall-project/rollcall/internal/evidence"
-	"github.com/rollcall-project/rollcall/internal/fault"
-	"github.com/rollcall-project/rollcall/internal/infile"
-	"github.com/rollcall-project/rollcall/internal/worker"
-	"github.com/rollcall-project/rollcall/internal/worker/provider"
+	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
+	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/source/infile"
+	"github.com/rollcall-project/rollcall/internal/workers"
+	"github.com/rollcall-project/rollcall/internal/workers/provider"
 )
 
 // workerCheck is one line of what was checked before anything is made.
@@ -31,7 +31,7 @@ var joinSettles = []string{"hosted-no-worker-yet", "ignition-not-reached", "host
 // workerChecks looks for what stands in the way of a new worker: the faults of the catalog
 // about the hosted control plane and the NodePool, Nodes that have the names, user-data, and
 // the ignition endpoint.
-func (a *app) workerChecks(ctx context.Context, h hub, by provider.Provider, f workerFlags, p *worker.Plan, olds []worker.Old) ([]workerCheck, error) {
+func (a *app) workerChecks(ctx context.Context, h hub, by provider.Provider, f workerFlags, p *workers.Plan, olds []workers.Old) ([]workerCheck, error) {
 	a.source.readSecrets = append(a.source.readSecrets, p.ControlPlane)
 	r, err := a.openRun(ctx, nil)
 	if err != nil {
@@ -57,7 +57,7 @@ func (a *app) workerChecks(ctx context.Context, h hub, by provider.Provider, f w
 	checks = append(checks, image...)
 	checks = append(checks, providerChecks(ctx, by, *p)...)
 	checks = append(checks, a.clusterChecks(ctx, h, d.Now, *p)...)
-	u, err := worker.Fresh(ctx, h, *p)
+	u, err := workers.Fresh(ctx, h, *p)
 	if err != nil {
 		return append(checks, workerCheck{fault.Present, true, err.Error()}), nil
 	}
@@ -74,8 +74,8 @@ func (r *run) hostedFaults() map[string]bool {
 	return set
 }
 
-func endpointCheck(ctx context.Context, u worker.UserData) workerCheck {
-	e := worker.AskEndpoint(ctx, u)
+func endpointCheck(ctx context.Context, u workers.UserData) workerCheck {
+	e := workers.AskEndpoint(ctx, u)
 	switch {
 	case e.OK:
 		return workerCheck{fault.Absent, false, "the ignition endpoint answers here, with the certificate that workers trust"}
@@ -87,7 +87,7 @@ func endpointCheck(ctx context.Context, u worker.UserData) workerCheck {
 
 // pickNodePool completes the plan with the only NodePool, and refuses one that HyperShift
 // makes machines for.
-func pickNodePool(d *diagnosis.Diagnosis, p *worker.Plan) error {
+func pickNodePool(d *diagnosis.Diagnosis, p *workers.Plan) error {
 	var pools []string
 	for _, f := range d.Findings {
 		if f.Subject.Kind == fault.NodePool && !slices.Contains(pools, f.Subject.Name) {
@@ -135,7 +135,7 @@ func faultChecks(d *diagnosis.Diagnosis, hostedFaults map[string]bool, pool stri
 }
 
 // nodeChecks refuses names that hosts of the cluster have.
-func nodeChecks(d *diagnosis.Diagnosis, p worker.Plan) []workerCheck {
+func nodeChecks(d *diagnosis.Diagnosis, p workers.Plan) []workerCheck {
 	var list []workerCheck
 	for _, c := range d.Coverage {
 		if c.Need == evidence.Objects(evidence.Nodes, "").String() && c.State != evidence.Read && c.State != evidence.Empty {
@@ -151,11 +151,11 @@ func nodeChecks(d *diagnosis.Diagnosis, p worker.Plan) []workerCheck {
 }
 
 // nameWorkers adds workers without a given name: NODEPOOL-xxxxx, as HyperShift calls Machines.
-func nameWorkers(p *worker.Plan, count int) error {
+func nameWorkers(p *workers.Plan, count int) error {
 	const room = 57 // of the 63 characters of kubernetes.io/hostname
 	stem := strings.TrimRight(p.NodePool[:min(len(p.NodePool), room)], "-.")
 	for range count {
-		end, err := worker.NewSuffix()
+		end, err := workers.NewSuffix()
 		if err != nil {
 			return err
 		}
@@ -172,7 +172,7 @@ const maxStream = 16 << 20
 
 // imageCheck completes the plan with the boot image of --stream, and compares it with the
 // release that the NodePool gives to new machines.
-func imageCheck(ctx context.Context, h hub, f workerFlags, p *worker.Plan) ([]workerCheck, error) {
+func imageCheck(ctx context.Context, h hub, f workerFlags, p *workers.Plan) ([]workerCheck, error) {
 	if f.stream == "" {
 		return nil, nil
 	}
@@ -184,21 +184,21 @@ func imageCheck(ctx context.Context, h hub, f workerFlags, p *worker.Plan) ([]wo
 	if err = errors.Join(err, in.Close()); err != nil {
 		return nil, fmt.Errorf("--stream %s: %w", f.stream, err)
 	}
-	image, name, err := worker.BootImage(raw, f.arch)
+	image, name, err := workers.BootImage(raw, f.arch)
 	if err != nil {
 		return nil, fmt.Errorf("--stream %s: %w", f.stream, err)
 	}
 	p.Image = image
 	namespace, _, _ := strings.Cut(p.Hosted, "/")
-	pool, err := h.Object(ctx, worker.HyperShiftGroup, "nodepools", namespace, p.NodePool)
+	pool, err := h.Object(ctx, workers.HyperShiftGroup, "nodepools", namespace, p.NodePool)
 	if err != nil {
 		return nil, fmt.Errorf("read NodePool %s/%s: %w", namespace, p.NodePool, err)
 	}
-	return checkLines([]provider.Check{worker.ImageSkew(name, evidence.String(pool, "status", "version"))}), nil
+	return checkLines([]provider.Check{workers.ImageSkew(name, evidence.String(pool, "status", "version"))}), nil
 }
 
 // providerChecks are what the provider knows beforehand: rights, quotas, images.
-func providerChecks(ctx context.Context, by provider.Provider, p worker.Plan) []workerCheck {
+func providerChecks(ctx context.Context, by provider.Provider, p workers.Plan) []workerCheck {
 	c, is := by.(provider.Checker)
 	if !is {
 		return nil

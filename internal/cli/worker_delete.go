@@ -12,10 +12,10 @@ import (
 	"github.com/spf13/pflag"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
-	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/repair"
 	"github.com/rollcall-project/rollcall/internal/statedir"
-	"github.com/rollcall-project/rollcall/internal/worker"
+	"github.com/rollcall-project/rollcall/internal/workers"
 )
 
 const drainHelp = `It cordons the Node, evicts its pods as their PodDisruptionBudgets allow, deletes the
@@ -50,19 +50,19 @@ func (a *app) workerDeleteCommand() *cobra.Command {
 }
 
 // findWorker is the run that a worker of this machine's runs joined in.
-func (a *app) findWorker(f workerFlags, name string) (worker.Run, error) {
+func (a *app) findWorker(f workerFlags, name string) (workers.Run, error) {
 	state, err := statedir.Path(f.stateDir, a.io.Getenv)
 	if err != nil {
-		return worker.Run{}, err
+		return workers.Run{}, err
 	}
-	runs, err := worker.Runs(state)
+	runs, err := workers.Runs(state)
 	if err != nil {
-		return worker.Run{}, err
+		return workers.Run{}, err
 	}
-	var found []worker.Run
+	var found []workers.Run
 	for _, r := range runs {
-		if (a.source.hosted == "" || r.Plan.Hosted == a.source.hosted) && slices.ContainsFunc(r.Statuses, func(s worker.Status) bool {
-			return s.Worker.Name == name && (s.Step == worker.In || s.Step == worker.MayBeOut)
+		if (a.source.hosted == "" || r.Plan.Hosted == a.source.hosted) && slices.ContainsFunc(r.Statuses, func(s workers.Status) bool {
+			return s.Worker.Name == name && (s.Step == workers.In || s.Step == workers.MayBeOut)
 		}) {
 			found = append(found, r)
 		}
@@ -71,9 +71,9 @@ func (a *app) findWorker(f workerFlags, name string) (worker.Run, error) {
 	case 1:
 		return found[0], nil
 	case 0:
-		return worker.Run{}, fmt.Errorf("no run of this machine made a worker %s that has joined; `%s worker list` names them, others are drained with oc adm drain", name, a.name)
+		return workers.Run{}, fmt.Errorf("no run of this machine made a worker %s that has joined; `%s worker list` names them, others are drained with oc adm drain", name, a.name)
 	}
-	return worker.Run{}, fmt.Errorf("workers of %d hosted clusters are called %s: name one with --hosted", len(found), name)
+	return workers.Run{}, fmt.Errorf("workers of %d hosted clusters are called %s: name one with --hosted", len(found), name)
 }
 
 func (a *app) workerDelete(ctx context.Context, f workerFlags, name string) (err error) {
@@ -95,7 +95,7 @@ func (a *app) workerDelete(ctx context.Context, f workerFlags, name string) (err
 	if err := w.runner.Remove(ctx, guestCluster{w.api}, name, f.drain); err != nil {
 		return err
 	}
-	if found.Plan.Provider == worker.ManualName {
+	if found.Plan.Provider == workers.ManualName {
 		_, err = fmt.Fprintf(a.io.Out, "Next: switch off the machine of %s. Its kubelet has a certificate and registers the Node again when it is restarted.\n", a.style().Clean(name))
 	}
 	return err
@@ -104,7 +104,7 @@ func (a *app) workerDelete(ctx context.Context, f workerFlags, name string) (err
 // guestCluster is the hosted cluster as worker.Remove needs it.
 type guestCluster struct{ api *repair.Kube }
 
-var _ worker.Cluster = guestCluster{}
+var _ workers.Cluster = guestCluster{}
 
 func nodeRef(name string) repair.Ref { return repair.Ref{Version: "v1", Resource: "nodes", Name: name} }
 
@@ -126,7 +126,7 @@ func (g guestCluster) Evict(ctx context.Context, namespace, name, uid string) er
 	case apierrors.IsNotFound(err), apierrors.IsConflict(err):
 		return nil
 	case apierrors.IsTooManyRequests(err):
-		return worker.ErrBudget
+		return workers.ErrBudget
 	default:
 		return err
 	}

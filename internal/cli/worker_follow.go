@@ -11,15 +11,15 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/rollcall-project/rollcall/internal/after"
-	"github.com/rollcall-project/rollcall/internal/baseline"
-	"github.com/rollcall-project/rollcall/internal/diagnosis"
-	"github.com/rollcall-project/rollcall/internal/fault"
-	"github.com/rollcall-project/rollcall/internal/report"
+	"github.com/rollcall-project/rollcall/internal/answer"
+	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
+	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 	"github.com/rollcall-project/rollcall/internal/source/console"
 	"github.com/rollcall-project/rollcall/internal/watch"
-	"github.com/rollcall-project/rollcall/internal/worker"
-	"github.com/rollcall-project/rollcall/internal/worker/provider"
+	"github.com/rollcall-project/rollcall/internal/watch/after"
+	"github.com/rollcall-project/rollcall/internal/watch/baseline"
+	"github.com/rollcall-project/rollcall/internal/workers"
+	"github.com/rollcall-project/rollcall/internal/workers/provider"
 )
 
 const (
@@ -61,7 +61,7 @@ func (a *app) followWorkers(ctx context.Context, w *workerRun, giveUp func(), ro
 
 // quiet is an app that reads the hosted cluster of a plan with flags of its own, and prints no
 // progress between the events of a run.
-func (a *app) quiet(p worker.Plan) *app {
+func (a *app) quiet(p workers.Plan) *app {
 	q := *a
 	q.global.quiet = true
 	q.source.readSecrets, q.source.screens = []string{p.ControlPlane}, nil
@@ -92,7 +92,7 @@ func (f *workerFollow) follow(ctx context.Context) {
 			return
 		}
 		if err != nil {
-			f.run.runner.Report(worker.Event{Time: f.app.io.Clock(), Worker: "hosts of this run", Text: "not looked at: " + err.Error()})
+			f.run.runner.Report(workers.Event{Time: f.app.io.Clock(), Worker: "hosts of this run", Text: "not looked at: " + err.Error()})
 			continue
 		}
 		for _, e := range follower.Step(watch.Run{Diagnosis: d}) {
@@ -115,10 +115,10 @@ func (f *workerFollow) report(e watch.Event) {
 			text += ": " + e.To.Why
 		}
 		for _, h := range e.Hosts {
-			f.run.runner.Report(worker.Event{Time: e.Time, Worker: h, Text: text})
+			f.run.runner.Report(workers.Event{Time: e.Time, Worker: h, Text: text})
 		}
 	case watch.CauseFound, watch.CauseCleared, watch.SymptomFound, watch.SymptomCleared:
-		f.run.runner.Report(worker.Event{Time: e.Time, Worker: strings.ReplaceAll(strings.Join(e.Cause.Subjects, ", "), "host/", ""), Text: e.Text})
+		f.run.runner.Report(workers.Event{Time: e.Time, Worker: strings.ReplaceAll(strings.Join(e.Cause.Subjects, ", "), "host/", ""), Text: e.Text})
 	}
 }
 
@@ -135,7 +135,7 @@ func (f *workerFollow) look(ctx context.Context) (_ *diagnosis.Diagnosis, err er
 	if err != nil {
 		return nil, err
 	}
-	in := f.names(worker.In)
+	in := f.names(workers.In)
 	f.indicators, err = r.indicators(ctx, d, after.Options{
 		Goal: after.Joined, Skip: []after.ID{after.InstallDone}, Hosts: func(h diagnosis.HostState) bool { return in[h.Name] },
 	})
@@ -147,7 +147,7 @@ func (f *workerFollow) look(ctx context.Context) (_ *diagnosis.Diagnosis, err er
 }
 
 // names are the workers of the run at a step; all of them where it is "".
-func (f *workerFollow) names(step worker.Step) map[string]bool {
+func (f *workerFollow) names(step workers.Step) map[string]bool {
 	set := map[string]bool{}
 	for _, s := range f.run.runner.Journal.Statuses() {
 		if step == "" || s.Step == step {
@@ -175,7 +175,7 @@ func (f *workerFollow) settle(ctx context.Context) {
 		if _, err := f.look(ctx); err != nil && ctx.Err() == nil {
 			f.app.log.Warn("look at the hosts of the run", "error", err)
 		}
-		if len(f.names(worker.In)) == 0 || after.AllHold(f.indicators) {
+		if len(f.names(workers.In)) == 0 || after.AllHold(f.indicators) {
 			return
 		}
 		select {
@@ -188,26 +188,26 @@ func (f *workerFollow) settle(ctx context.Context) {
 
 // printAfterJoin shows what holds for the workers that are Ready.
 func (a *app) printAfterJoin(f *workerFollow) error {
-	if len(f.names(worker.In)) == 0 {
+	if len(f.names(workers.In)) == 0 {
 		return nil
 	}
-	checks := report.Section{Heading: "After the join"}
+	checks := answer.Section{Heading: "After the join"}
 	for _, i := range f.indicators {
-		e := report.Entry{Name: "passed", Text: i.Title}
+		e := answer.Entry{Name: "passed", Text: i.Title}
 		switch i.Outcome {
 		case fault.Absent:
-			e = report.Entry{Name: "failed", Text: "does not hold: " + i.Title + ": " + i.Reason}
+			e = answer.Entry{Name: "failed", Text: "does not hold: " + i.Title + ": " + i.Reason}
 		case fault.Unknown:
-			e = report.Entry{Name: "not checked", Text: i.Title + ": " + i.Reason}
+			e = answer.Entry{Name: "not checked", Text: i.Title + ": " + i.Reason}
 		case fault.NotApplicable:
 			continue
 		}
 		checks.Entries = append(checks.Entries, e)
 	}
 	if len(checks.Entries) == 0 {
-		checks.Entries = []report.Entry{{Name: "not checked", Text: "the hosted cluster was not read after the join"}}
+		checks.Entries = []answer.Entry{{Name: "not checked", Text: "the hosted cluster was not read after the join"}}
 	}
-	return report.Sections(a.io.Out, a.style(), []report.Section{checks})
+	return answer.Sections(a.io.Out, a.style(), []answer.Section{checks})
 }
 
 // screens reads the consoles of the hosts that were made and have not joined.
@@ -219,7 +219,7 @@ func (f *workerFollow) screens(ctx context.Context) ([]console.Spec, map[string]
 	var group errgroup.Group
 	group.SetLimit(5)
 	for _, s := range f.run.runner.Journal.Statuses() {
-		if s.Step != worker.Made {
+		if s.Step != workers.Made {
 			continue
 		}
 		name := s.Worker.Name
@@ -253,11 +253,11 @@ func (f *workerFollow) hopeless(d *diagnosis.Diagnosis) bool {
 	left, stuck := 0, 0
 	for _, s := range f.run.runner.Journal.Statuses() {
 		name := s.Worker.Name
-		if s.Step == worker.In || s.Step == worker.Out || f.rolls && s.Step == worker.Planned {
+		if s.Step == workers.In || s.Step == workers.Out || f.rolls && s.Step == workers.Planned {
 			continue
 		}
 		left++
-		if s.Step != worker.Made || !slices.ContainsFunc(causesOf(d, name), func(r diagnosis.Root) bool {
+		if s.Step != workers.Made || !slices.ContainsFunc(causesOf(d, name), func(r diagnosis.Root) bool {
 			return r.Cases[0].Confidence == diagnosis.Proven && r.Severity == fault.Error
 		}) {
 			delete(f.stuck, name)
@@ -315,9 +315,9 @@ func (a *app) printWhyNot(w *workerRun, f *workerFollow) {
 	for _, s := range w.runner.Journal.Statuses() {
 		name := s.Worker.Name
 		switch {
-		case s.Step == worker.In || s.Step == worker.Out:
+		case s.Step == workers.In || s.Step == workers.Out:
 			continue
-		case s.Step != worker.Made:
+		case s.Step != workers.Made:
 			fmt.Fprintf(a.io.Out, "\n%s: %s\n", clean(name), s.Step)
 			continue
 		case f.last == nil:

@@ -8,11 +8,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rollcall-project/rollcall/internal/after"
-	"github.com/rollcall-project/rollcall/internal/baseline"
-	"github.com/rollcall-project/rollcall/internal/fault"
-	"github.com/rollcall-project/rollcall/internal/worker"
-	"github.com/rollcall-project/rollcall/internal/worker/provider"
+	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/watch/after"
+	"github.com/rollcall-project/rollcall/internal/watch/baseline"
+	"github.com/rollcall-project/rollcall/internal/workers"
+	"github.com/rollcall-project/rollcall/internal/workers/provider"
 )
 
 // made is a provider whose machines are there at once.
@@ -32,18 +32,18 @@ func TestSettleForgetsFormerLooks(t *testing.T) {
 	a := newApp("rollcall", IO{Out: &out, Err: &out, Getenv: func(string) string { return "" }, Clock: later})
 	a.kube.KubeConfig = filepath.Join(t.TempDir(), "none")
 	a.source.hosted = "clusters/guest"
-	plan := worker.Plan{Run: "w-0123456789", Hosted: "clusters/guest", ControlPlane: "clusters-guest", NodePool: "guest", Provider: "manual",
+	plan := workers.Plan{Run: "w-0123456789", Hosted: "clusters/guest", ControlPlane: "clusters-guest", NodePool: "guest", Provider: "manual",
 		Made: fixNow, Until: fixNow.Add(time.Hour), Workers: []provider.Worker{{Name: "guest1"}}}
-	journal, err := worker.Begin(t.TempDir(), plan, later)
+	journal, err := workers.Begin(t.TempDir(), plan, later)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer journal.Close()
-	r := &worker.Runner{
-		Journal: journal, Provider: made{}, Now: later, Report: func(worker.Event) {},
-		UserData: func(context.Context) (worker.UserData, error) { return worker.UserData{Raw: []byte("x")}, nil },
-		Nodes: func(context.Context, string) (worker.Node, bool, error) {
-			return worker.Node{UID: "u", Created: later(), Ready: true}, true, nil
+	r := &workers.Runner{
+		Journal: journal, Provider: made{}, Now: later, Report: func(workers.Event) {},
+		UserData: func(context.Context) (workers.UserData, error) { return workers.UserData{Raw: []byte("x")}, nil },
+		Nodes: func(context.Context, string) (workers.Node, bool, error) {
+			return workers.Node{UID: "u", Created: later(), Ready: true}, true, nil
 		},
 	}
 	if err := r.Create(t.Context()); err != nil {

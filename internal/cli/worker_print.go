@@ -9,36 +9,36 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/rollcall-project/rollcall/internal/fault"
-	"github.com/rollcall-project/rollcall/internal/report"
-	"github.com/rollcall-project/rollcall/internal/worker"
-	"github.com/rollcall-project/rollcall/internal/worker/provider"
+	"github.com/rollcall-project/rollcall/internal/answer"
+	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/workers"
+	"github.com/rollcall-project/rollcall/internal/workers/provider"
 )
 
 // printWorkerPlan shows what was checked and what will be made.
-func (a *app) printWorkerPlan(p worker.Plan, checks []workerCheck) error {
-	plan := report.Section{Heading: "Plan", Entries: []report.Entry{
+func (a *app) printWorkerPlan(p workers.Plan, checks []workerCheck) error {
+	plan := answer.Section{Heading: "Plan", Entries: []answer.Entry{
 		{Name: "for", Text: fmt.Sprintf("NodePool %s of hosted cluster %s", p.NodePool, p.Hosted)},
 		{Name: "by", Text: "provider " + p.Provider},
 	}}
 	for _, w := range p.Workers {
-		plan.Entries = append(plan.Entries, report.Entry{Name: "makes", Text: describeWorker(p, w)})
+		plan.Entries = append(plan.Entries, answer.Entry{Name: "makes", Text: describeWorker(p, w)})
 	}
-	plan.Entries = append(plan.Entries, report.Entry{Name: "approves", Text: fmt.Sprintf("first certificates of these hosts, of each for %s from when its machine is made", p.Until.Sub(p.Made)) +
+	plan.Entries = append(plan.Entries, answer.Entry{Name: "approves", Text: fmt.Sprintf("first certificates of these hosts, of each for %s from when its machine is made", p.Until.Sub(p.Made)) +
 		", and serving certificates of their names and addresses, in the hosted cluster"})
 	switch {
 	case p.Image != (provider.Image{}):
-		plan.Entries = append(plan.Entries, report.Entry{Name: "image", Text: cmp.Or(p.Image.Name, p.Image.ISO) + ", that of the stream in --stream"})
-	case p.Provider != worker.ManualName:
-		plan.Entries = append(plan.Entries, report.Entry{Name: "image", Text: "as the provider's options name it; --stream FILE takes that of the release"})
+		plan.Entries = append(plan.Entries, answer.Entry{Name: "image", Text: cmp.Or(p.Image.Name, p.Image.ISO) + ", that of the stream in --stream"})
+	case p.Provider != workers.ManualName:
+		plan.Entries = append(plan.Entries, answer.Entry{Name: "image", Text: "as the provider's options name it; --stream FILE takes that of the release"})
 	}
-	plan.Entries = append(plan.Entries, report.Entry{Name: "needs", Text: "in the hosted cluster: to " + rightNames(rightsFor(p)) +
+	plan.Entries = append(plan.Entries, answer.Entry{Name: "needs", Text: "in the hosted cluster: to " + rightNames(rightsFor(p)) +
 		"; in the management cluster: to read HostedCluster, NodePool, Nodes, and pods and Secrets of " + p.ControlPlane})
-	looked := report.Section{Heading: "Checks"}
+	looked := answer.Section{Heading: "Checks"}
 	for _, c := range checks {
-		looked.Entries = append(looked.Entries, report.Entry{Name: c.word(), Text: c.text})
+		looked.Entries = append(looked.Entries, answer.Entry{Name: c.word(), Text: c.text})
 	}
-	return report.Sections(a.io.Out, a.style(), []report.Section{plan, looked})
+	return answer.Sections(a.io.Out, a.style(), []answer.Section{plan, looked})
 }
 
 func (c workerCheck) word() string {
@@ -53,7 +53,7 @@ func (c workerCheck) word() string {
 	return "passed"
 }
 
-func describeWorker(p worker.Plan, w provider.Worker) string {
+func describeWorker(p workers.Plan, w provider.Worker) string {
 	text := w.Name
 	if also := slices.Concat(w.IPs, w.DNS); len(also) > 0 {
 		text += " (" + strings.Join(also, ", ") + ")"
@@ -61,14 +61,14 @@ func describeWorker(p worker.Plan, w provider.Worker) string {
 	if old := p.Replaces[w.Name]; old.Worker != "" {
 		text += ", and then takes " + old.Worker + " away"
 	}
-	if p.Provider == worker.ManualName {
+	if p.Provider == workers.ManualName {
 		text += ": file " + w.Name + ".ign in " + p.Options["dir"] + " (secret, mode 0600), for a machine that you boot"
 	}
 	return text
 }
 
 // printRuns lists runs and their workers, by the journals alone.
-func (a *app) printRuns(runs []worker.Run) error {
+func (a *app) printRuns(runs []workers.Run) error {
 	clean := a.style().Clean
 	t := tabwriter.NewWriter(a.io.Out, 0, 0, 3, ' ', 0)
 	fmt.Fprintln(t, "RUN\tHOSTED\tNODEPOOL\tPROVIDER\tWORKER\tSTATE\tSINCE\tCONFIG\tMACHINE")
@@ -82,14 +82,14 @@ func (a *app) printRuns(runs []worker.Run) error {
 }
 
 // printWorkers lists the workers of one hosted cluster with what both clusters show of them.
-func (a *app) printWorkers(runs []worker.Run, now clusterNow) error {
+func (a *app) printWorkers(runs []workers.Run, now clusterNow) error {
 	clean := a.style().Clean
 	t := tabwriter.NewWriter(a.io.Out, 0, 0, 3, ' ', 0)
 	fmt.Fprintln(t, "RUN\tNODEPOOL\tWORKER\tSTATE\tCONFIG\tNODE\tSERVING CERTIFICATE")
 	for _, r := range runs {
 		for _, s := range r.Statuses {
 			config := cmp.Or(s.Config, "-")
-			if current := now.configs[r.Plan.NodePool]; current != "" && s.Config != "" && s.Config != current && s.Step != worker.Out {
+			if current := now.configs[r.Plan.NodePool]; current != "" && s.Config != "" && s.Config != current && s.Step != workers.Out {
 				config += " (outdated, now " + current + ")"
 			}
 			fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.Plan.Run, clean(r.Plan.NodePool), clean(s.Worker.Name), s.Step, clean(config),

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/rollcall-project/rollcall/internal/statedir"
-	"github.com/rollcall-project/rollcall/internal/worker"
+	"github.com/rollcall-project/rollcall/internal/workers"
 )
 
 func (a *app) workerReplaceCommand() *cobra.Command {
@@ -60,13 +60,13 @@ func (a *app) workerReplace(ctx context.Context, f workerFlags, names []string) 
 		_, err := fmt.Fprintln(a.io.Out, "No worker needs to be replaced.")
 		return err
 	}
-	if len(f.hosts) == 0 && f.provider != worker.ManualName {
+	if len(f.hosts) == 0 && f.provider != workers.ManualName {
 		f.count = len(olds)
 	}
 	if f.count+len(f.hosts) != len(olds) {
 		return usagef("%d workers must be replaced: name as many new ones with --host NEW=IP, not %d", len(olds), len(f.hosts))
 	}
-	list := make([]worker.Old, len(olds))
+	list := make([]workers.Old, len(olds))
 	for i, o := range olds {
 		list[i] = o.Old
 		a.source.hosted = o.hosted
@@ -87,7 +87,7 @@ func (a *app) workerReplace(ctx context.Context, f workerFlags, names []string) 
 
 // oldWorker is a worker that can be replaced.
 type oldWorker struct {
-	worker.Old
+	workers.Old
 	hosted, nodePool string
 }
 
@@ -102,7 +102,7 @@ func (a *app) chooseOlds(ctx context.Context, f workerFlags, names []string) ([]
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, oldWorker{worker.Old{Run: r.Plan.Run, Worker: name}, r.Plan.Hosted, r.Plan.NodePool})
+		list = append(list, oldWorker{workers.Old{Run: r.Plan.Run, Worker: name}, r.Plan.Hosted, r.Plan.NodePool})
 	}
 	if len(names) > 0 {
 		return list, nil
@@ -114,7 +114,7 @@ func (a *app) chooseOlds(ctx context.Context, f workerFlags, names []string) ([]
 	if err != nil {
 		return nil, err
 	}
-	runs, err := worker.Runs(state)
+	runs, err := workers.Runs(state)
 	if err != nil {
 		return nil, err
 	}
@@ -128,12 +128,12 @@ func (a *app) chooseOlds(ctx context.Context, f workerFlags, names []string) ([]
 			continue
 		}
 		if configs[r.Plan.NodePool] == "" {
-			if configs[r.Plan.NodePool], err = worker.CurrentConfig(ctx, h, r.Plan); err != nil {
+			if configs[r.Plan.NodePool], err = workers.CurrentConfig(ctx, h, r.Plan); err != nil {
 				return nil, err
 			}
 		}
 		for _, s := range r.Statuses {
-			if s.Step != worker.In {
+			if s.Step != workers.In {
 				continue
 			}
 			joined++
@@ -144,7 +144,7 @@ func (a *app) chooseOlds(ctx context.Context, f workerFlags, names []string) ([]
 				}
 			}
 			if take {
-				list = append(list, oldWorker{worker.Old{Run: r.Plan.Run, Worker: s.Worker.Name}, r.Plan.Hosted, r.Plan.NodePool})
+				list = append(list, oldWorker{workers.Old{Run: r.Plan.Run, Worker: s.Worker.Name}, r.Plan.Hosted, r.Plan.NodePool})
 			}
 		}
 	}
@@ -165,16 +165,16 @@ func (a *app) notReady(ctx context.Context, name string) (bool, error) {
 	return there && !n.Ready, err
 }
 
-func rollOptions(surge, unavailable int, f workerFlags) worker.RollOptions {
-	return worker.RollOptions{MaxSurge: surge, MaxUnavailable: unavailable, JoinTimeout: f.window, Drain: f.drain}
+func rollOptions(surge, unavailable int, f workerFlags) workers.RollOptions {
+	return workers.RollOptions{MaxSurge: surge, MaxUnavailable: unavailable, JoinTimeout: f.window, Drain: f.drain}
 }
 
 // replaceOlds has the plan's workers replace olds, in their order.
-func replaceOlds(p *worker.Plan, f workerFlags, olds []worker.Old) {
+func replaceOlds(p *workers.Plan, f workerFlags, olds []workers.Old) {
 	if len(olds) == 0 {
 		return
 	}
-	p.Replaces, p.MaxSurge, p.Unavailable = map[string]worker.Old{}, f.maxSurge, f.maxUnavailable
+	p.Replaces, p.MaxSurge, p.Unavailable = map[string]workers.Old{}, f.maxSurge, f.maxUnavailable
 	p.Unmanaged, p.EmptyDir, p.KeepAtLeast = f.drain.Unmanaged, f.drain.EmptyDir, f.drain.KeepAtLeast
 	for i, old := range olds {
 		p.Replaces[p.Workers[i].Name] = old
@@ -192,7 +192,7 @@ func (a *app) workerRoll(ctx context.Context, w *workerRun, f workerFlags) (err 
 			err = errors.Join(err, old.close())
 		}
 	}()
-	var moves []worker.Move
+	var moves []workers.Move
 	for _, x := range plan.Workers {
 		old := plan.Replaces[x.Name]
 		if oldRuns[old.Run] == nil {
@@ -202,7 +202,7 @@ func (a *app) workerRoll(ctx context.Context, w *workerRun, f workerFlags) (err 
 			}
 			oldRuns[old.Run] = opened
 		}
-		moves = append(moves, worker.Move{Old: old.Worker, OldRun: oldRuns[old.Run].runner, New: x.Name})
+		moves = append(moves, workers.Move{Old: old.Worker, OldRun: oldRuns[old.Run].runner, New: x.Name})
 	}
 	rolling, end := context.WithCancel(ctx)
 	defer end()
@@ -237,7 +237,7 @@ func (a *app) workerRoll(ctx context.Context, w *workerRun, f workerFlags) (err 
 	if err := a.printAfterJoin(follow); err != nil {
 		return err
 	}
-	if plan.Provider == worker.ManualName {
+	if plan.Provider == workers.ManualName {
 		fmt.Fprintln(a.io.Out, "Next: switch off the machines of the old workers. Their kubelets have certificates and register again when they are restarted.")
 	}
 	return nil
@@ -273,7 +273,7 @@ func (a *app) workerUncordon(ctx context.Context, f workerFlags, w *workerRun) e
 }
 
 // controlPlaneWell says why nothing may be taken away now.
-func (a *app) controlPlaneWell(ctx context.Context, p worker.Plan) error {
+func (a *app) controlPlaneWell(ctx context.Context, p workers.Plan) error {
 	r, err := a.openRun(ctx, nil)
 	if err != nil {
 		return err

@@ -14,19 +14,19 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
-	"github.com/rollcall-project/rollcall/internal/after"
-	"github.com/rollcall-project/rollcall/internal/approver"
 	"github.com/rollcall-project/rollcall/internal/csr"
-	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/repair"
 	"github.com/rollcall-project/rollcall/internal/source/hosted"
 	"github.com/rollcall-project/rollcall/internal/statedir"
-	"github.com/rollcall-project/rollcall/internal/worker"
+	"github.com/rollcall-project/rollcall/internal/watch/after"
+	"github.com/rollcall-project/rollcall/internal/workers"
+	"github.com/rollcall-project/rollcall/internal/workers/approver"
 )
 
 // workerRun is a run with the two clusters that it works with.
 type workerRun struct {
-	runner *worker.Runner
+	runner *workers.Runner
 	nodes  *approver.Kube // of the hosted cluster
 	api    *repair.Kube   // of the hosted cluster
 }
@@ -39,7 +39,7 @@ type hub struct{ api *repair.Kube }
 // Object implements worker.Management.
 func (h hub) Object(ctx context.Context, group, resource, namespace, name string) (map[string]any, error) {
 	version := "v1"
-	if group == worker.HyperShiftGroup {
+	if group == workers.HyperShiftGroup {
 		version = "v1beta1"
 	}
 	return h.api.Get(ctx, repair.Ref{Group: group, Version: version, Resource: resource, Namespace: namespace, Name: name})
@@ -55,12 +55,12 @@ func (a *app) openHub() (hub, error) {
 }
 
 // findHostedCluster completes a plan with the HostedCluster that it is for.
-func (h hub) findHostedCluster(ctx context.Context, p *worker.Plan) error {
+func (h hub) findHostedCluster(ctx context.Context, p *workers.Plan) error {
 	namespace, name, err := hosted.Parse(p.Hosted)
 	if err != nil {
 		return usagef("--hosted: %v", err)
 	}
-	object, err := h.Object(ctx, worker.HyperShiftGroup, "hostedclusters", namespace, name)
+	object, err := h.Object(ctx, workers.HyperShiftGroup, "hostedclusters", namespace, name)
 	if err != nil {
 		return fmt.Errorf("read HostedCluster %s: %w", p.Hosted, err)
 	}
@@ -79,12 +79,12 @@ func (a *app) workerCreate(ctx context.Context, f workerFlags) (err error) {
 
 // beginWorkers checks, shows the plan, asks, and begins the journal. It returns nil where
 // nothing is to be made. olds, where there are any, are replaced by the plan's workers.
-func (a *app) beginWorkers(ctx context.Context, f workerFlags, olds []worker.Old) (*workerRun, error) {
+func (a *app) beginWorkers(ctx context.Context, f workerFlags, olds []workers.Old) (*workerRun, error) {
 	p, err := a.workerPlan(f)
 	if err != nil {
 		return nil, err
 	}
-	by, err := worker.FindProvider(p.Provider, p.Options["dir"])
+	by, err := workers.FindProvider(p.Provider, p.Options["dir"])
 	if err != nil {
 		return nil, err
 	}
@@ -120,7 +120,7 @@ func (a *app) beginWorkers(ctx context.Context, f workerFlags, olds []worker.Old
 	if err != nil {
 		return nil, err
 	}
-	journal, err := worker.Begin(state, p, a.io.Clock)
+	journal, err := workers.Begin(state, p, a.io.Clock)
 	if err != nil {
 		return nil, err
 	}
@@ -156,7 +156,7 @@ func (a *app) openWorkerRun(ctx context.Context, f workerFlags, run string) (*wo
 	if err != nil {
 		return nil, err
 	}
-	journal, err := worker.Open(state, run, a.io.Clock)
+	journal, err := workers.Open(state, run, a.io.Clock)
 	if err != nil {
 		return nil, err
 	}
@@ -185,8 +185,8 @@ func (a *app) openWorkerRun(ctx context.Context, f workerFlags, run string) (*wo
 	return w, nil
 }
 
-func (a *app) newWorkerRun(ctx context.Context, f workerFlags, h hub, journal *worker.Journal) (*workerRun, error) {
-	provider, err := worker.FindProvider(journal.Plan.Provider, journal.Plan.Options["dir"])
+func (a *app) newWorkerRun(ctx context.Context, f workerFlags, h hub, journal *workers.Journal) (*workerRun, error) {
+	provider, err := workers.FindProvider(journal.Plan.Provider, journal.Plan.Options["dir"])
 	if err != nil {
 		return nil, err
 	}
@@ -194,10 +194,10 @@ func (a *app) newWorkerRun(ctx context.Context, f workerFlags, h hub, journal *w
 	if err != nil {
 		return nil, err
 	}
-	return &workerRun{nodes: nodes, api: api, runner: &worker.Runner{
+	return &workerRun{nodes: nodes, api: api, runner: &workers.Runner{
 		Journal: journal, Provider: provider, Parallel: f.parallel, Now: a.io.Clock,
-		UserData: func(ctx context.Context) (worker.UserData, error) { return worker.Fresh(ctx, h, journal.Plan) },
-		Nodes:    func(ctx context.Context, name string) (worker.Node, bool, error) { return readNode(ctx, nodes, name) },
+		UserData: func(ctx context.Context) (workers.UserData, error) { return workers.Fresh(ctx, h, journal.Plan) },
+		Nodes:    func(ctx context.Context, name string) (workers.Node, bool, error) { return readNode(ctx, nodes, name) },
 		Report:   a.reportWorker(&sync.Mutex{}),
 	}}, nil
 }
@@ -218,8 +218,8 @@ func (a *app) hostedClients(ctx context.Context) (*approver.Kube, *repair.Kube, 
 }
 
 // reportWorker prints what happens to a worker, one line each.
-func (a *app) reportWorker(one *sync.Mutex) func(worker.Event) {
-	return func(e worker.Event) {
+func (a *app) reportWorker(one *sync.Mutex) func(workers.Event) {
+	return func(e workers.Event) {
 		one.Lock()
 		defer one.Unlock()
 		fmt.Fprintf(a.io.Out, "%s  %s: %s\n", e.Time.UTC().Format(time.RFC3339), a.style().Clean(e.Worker), a.style().Clean(e.Text))
@@ -227,19 +227,19 @@ func (a *app) reportWorker(one *sync.Mutex) func(worker.Event) {
 }
 
 // readNode reads one Node of the hosted cluster.
-func readNode(ctx context.Context, api approver.API, name string) (worker.Node, bool, error) {
+func readNode(ctx context.Context, api approver.API, name string) (workers.Node, bool, error) {
 	o, err := api.Get(ctx, approver.Ref{Version: "v1", Resource: "nodes", Name: name})
 	if apierrors.IsNotFound(err) {
-		return worker.Node{}, false, nil
+		return workers.Node{}, false, nil
 	}
 	if err != nil {
-		return worker.Node{}, false, err
+		return workers.Node{}, false, err
 	}
 	return nodeOf(o), true, nil
 }
 
-func nodeOf(o map[string]any) worker.Node {
-	n := worker.Node{UID: evidence.String(o, "metadata", "uid")}
+func nodeOf(o map[string]any) workers.Node {
+	n := workers.Node{UID: evidence.String(o, "metadata", "uid")}
 	n.Created, _ = time.Parse(time.RFC3339, evidence.String(o, "metadata", "creationTimestamp"))
 	conditions, _ := evidence.Field(o, "status", "conditions").([]any)
 	for _, c := range conditions {
@@ -304,7 +304,7 @@ func (a *app) approveWorkers(ctx context.Context, w *workerRun) (stop func(), er
 // decisions shows what the approver decided on the run's hosts, and leaves the rest of its
 // log to another handler.
 type decisions struct {
-	report func(worker.Event)
+	report func(workers.Event)
 	slog.Handler
 }
 
@@ -317,10 +317,10 @@ func (d decisions) Handle(ctx context.Context, r slog.Record) error {
 	r.Attrs(func(x slog.Attr) bool { said[x.Key] = x.Value.String(); return true })
 	switch approver.Decision(said["decision"]) {
 	case approver.Approved:
-		d.report(worker.Event{Time: r.Time, Worker: said["host"], Text: fmt.Sprintf("%s certificate approved (%s)", said["kind"], said["request"])})
+		d.report(workers.Event{Time: r.Time, Worker: said["host"], Text: fmt.Sprintf("%s certificate approved (%s)", said["kind"], said["request"])})
 	case approver.Refused, approver.Deferred:
 		if said["inventory"] != "" {
-			d.report(worker.Event{Time: r.Time, Worker: said["host"], Text: fmt.Sprintf("request %s is not approved: %s", said["request"], said["why"])})
+			d.report(workers.Event{Time: r.Time, Worker: said["host"], Text: fmt.Sprintf("request %s is not approved: %s", said["request"], said["why"])})
 			return nil
 		}
 	}
@@ -335,7 +335,7 @@ func (a *app) workerEnd(ctx context.Context, w *workerRun, f workerFlags, follow
 	plan, all := w.runner.Journal.Plan, w.runner.Journal.Statuses()
 	n := 0
 	for _, s := range all {
-		if s.Step == worker.In {
+		if s.Step == workers.In {
 			n++
 		}
 	}
@@ -356,7 +356,7 @@ func (a *app) workerEnd(ctx context.Context, w *workerRun, f workerFlags, follow
 		return nil
 	}
 	a.printWhyNot(w, follow)
-	var late *worker.NotJoinedError
+	var late *workers.NotJoinedError
 	onlyLate := made == nil && errors.As(joined, &late)
 	if f.deleteFailed {
 		_, err := w.runner.Rollback(ctx)

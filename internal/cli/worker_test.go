@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/rollcall-project/rollcall/internal/diagnosis"
-	"github.com/rollcall-project/rollcall/internal/evidence"
-	"github.com/rollcall-project/rollcall/internal/worker"
+	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
+	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/workers"
 )
 
 // newGuests are a management cluster and a hosted one of platform None, whose ignition
@@ -117,7 +117,7 @@ func TestWorkerPlanFirst(t *testing.T) {
 	d := &diagnosis.Diagnosis{}
 	for state, want := range map[evidence.State]int{evidence.Read: 0, evidence.Empty: 0, evidence.Partial: 1, evidence.Missing: 1} {
 		d.Coverage = []evidence.Coverage{{Need: evidence.Objects(evidence.Nodes, "").String(), State: state}}
-		if got := nodeChecks(d, worker.Plan{}); len(got) != want {
+		if got := nodeChecks(d, workers.Plan{}); len(got) != want {
 			t.Errorf("%s: %+v", state, got)
 		}
 	}

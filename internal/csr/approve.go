@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts/csrs"
+	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 )
 
 // API is what an approval needs of the cluster.

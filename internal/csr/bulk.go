@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/facts/csrs"
-	"github.com/rollcall-project/rollcall/internal/sortby"
+	"github.com/rollcall-project/rollcall/internal/kernel/sortby"
 )
 
 // retryOfKubelet is the least time between two requests of one kubelet that runs: it waits

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/rollcall-project/rollcall/internal/inventory"
+	"github.com/rollcall-project/rollcall/internal/hosts/inventory"
 )
 
 // Expected returns what objects of the cluster, or a plan, say of the hosts that are

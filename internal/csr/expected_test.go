@@ -5,12 +5,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rollcall-project/rollcall/internal/apitypes/corev1"
-	"github.com/rollcall-project/rollcall/internal/apitypes/metal3"
-	"github.com/rollcall-project/rollcall/internal/apitypes/metav1"
+	"github.com/rollcall-project/rollcall/internal/openshift/apitypes/corev1"
+	"github.com/rollcall-project/rollcall/internal/openshift/apitypes/metal3"
+	"github.com/rollcall-project/rollcall/internal/openshift/apitypes/metav1"
 
-	"github.com/rollcall-project/rollcall/internal/apitypes"
-	"github.com/rollcall-project/rollcall/internal/inventory"
+	"github.com/rollcall-project/rollcall/internal/hosts/inventory"
+	"github.com/rollcall-project/rollcall/internal/openshift/apitypes"
 )
 
 func TestExpected(t *testing.T) {

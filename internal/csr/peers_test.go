@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rollcall-project/rollcall/internal/apitypes/certificatesv1"
+	"github.com/rollcall-project/rollcall/internal/openshift/apitypes/certificatesv1"
 
 	"github.com/rollcall-project/rollcall/internal/csr"
 	"github.com/rollcall-project/rollcall/internal/csr/csrtest"
@@ -57,7 +57,7 @@ func client() *csrtest.Request  { return csrtest.Client("panda") }
 
 // machineApprover are the named cases of openshift/cluster-machine-approver@a9edd695
 // (main, 2026-03):pkg/controller/csr_check_test.go Test_authorizeCSR. Its renewals are
-// TestRenewal of internal/approver; its flood guard (TestRecentlyPendingNodeBootstrapperCSRs,
+// TestRenewal of internal/workers/approver; its flood guard (TestRecentlyPendingNodeBootstrapperCSRs,
 // TestGetMaxPending) is that of internal/facts/csrs.
 var machineApprover = []peerCase{
 	{name: "ok", make: serving, peer: true, ours: true},

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/rollcall-project/rollcall/internal/inventory"
+	"github.com/rollcall-project/rollcall/internal/hosts/inventory"
 	"github.com/rollcall-project/rollcall/internal/source/assisted"
 )
 

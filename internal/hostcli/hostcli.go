@@ -27,23 +27,23 @@ import (
 	"golang.org/x/term"
 
 	"github.com/rollcall-project/rollcall/catalog"
-	"github.com/rollcall-project/rollcall/internal/collect"
-	"github.com/rollcall-project/rollcall/internal/diagnose"
-	"github.com/rollcall-project/rollcall/internal/diagnosis"
-	"github.com/rollcall-project/rollcall/internal/evidence"
-	"github.com/rollcall-project/rollcall/internal/facts"
+	"github.com/rollcall-project/rollcall/internal/answer"
 	"github.com/rollcall-project/rollcall/internal/facts/cluster"
 	"github.com/rollcall-project/rollcall/internal/facts/firstboot"
 	"github.com/rollcall-project/rollcall/internal/facts/imagepull"
 	"github.com/rollcall-project/rollcall/internal/facts/kubelet"
 	"github.com/rollcall-project/rollcall/internal/facts/onhost"
 	"github.com/rollcall-project/rollcall/internal/facts/relation"
-	"github.com/rollcall-project/rollcall/internal/fault"
-	"github.com/rollcall-project/rollcall/internal/message"
-	"github.com/rollcall-project/rollcall/internal/reader"
-	"github.com/rollcall-project/rollcall/internal/report"
-	"github.com/rollcall-project/rollcall/internal/roll"
-	"github.com/rollcall-project/rollcall/internal/sanitize"
+	"github.com/rollcall-project/rollcall/internal/hosts/stages"
+	"github.com/rollcall-project/rollcall/internal/kernel/diagnose"
+	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
+	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/kernel/facts"
+	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/kernel/message"
+	"github.com/rollcall-project/rollcall/internal/kernel/reader"
+	"github.com/rollcall-project/rollcall/internal/kernel/sanitize"
+	"github.com/rollcall-project/rollcall/internal/source/collect"
 	"github.com/rollcall-project/rollcall/internal/source/machine"
 )
 
@@ -247,7 +247,7 @@ func (a *app) diagnose(ctx context.Context, s *machine.Source, c *fault.Catalog,
 	}
 	defer a.progress("looking on %s ...", s.Name())()
 	d, err := diagnose.Run(ctx, diagnose.Options{
-		Catalog: c, Facts: known(), Relater: relation.Relater{}, Cluster: cluster.Describer{}, Roll: roll.Caller{},
+		Catalog: c, Facts: known(), Relater: relation.Relater{}, Cluster: cluster.Describer{}, Roll: stages.Caller{},
 		Reader: reader.New(set, clean, record, reader.Limits{}, source), Now: now, Clock: a.io.Clock,
 		Only: chosen, Skip: a.flags.skip, Log: slog.New(slog.DiscardHandler),
 	})
@@ -280,14 +280,14 @@ func (a *app) now(ctx context.Context, s *machine.Source) (time.Time, error) {
 }
 
 func (a *app) print(d *diagnosis.Diagnosis, c *fault.Catalog) error {
-	o := report.Options{Style: a.style(), Command: "rollcall", OnMachine: true, Catalog: c, Height: a.io.Height, Refused: map[string]report.Remedy{}}
+	o := answer.Options{Style: a.style(), Command: "rollcall", OnMachine: true, Catalog: c, Height: a.io.Height, Refused: map[string]answer.Remedy{}}
 	for _, known := range c.Refused {
-		o.Refused[known.ID] = report.Remedy{Title: known.Title, Happens: known.Happens, When: known.When, Instead: known.Instead}
+		o.Refused[known.ID] = answer.Remedy{Title: known.Title, Happens: known.Happens, When: known.When, Instead: known.Instead}
 	}
 	if a.flags.collect != "" && !a.flags.quiet {
 		fmt.Fprintf(a.io.Err, "%s written; read it with: rollcall diagnose --from %s\n", a.style().Clean(a.flags.collect), a.style().Clean(a.flags.collect))
 	}
-	return report.Answer(a.io.Out, a.flags.format, d, o)
+	return answer.Answer(a.io.Out, a.flags.format, d, o)
 }
 
 func (a *app) code(d *diagnosis.Diagnosis) int {
@@ -304,9 +304,9 @@ func (a *app) code(d *diagnosis.Diagnosis) int {
 
 // style says how text may look: no color where NO_COLOR is set or stdout is no
 // terminal, ASCII where the locale is not UTF-8, as that of a console.
-func (a *app) style() report.Style {
+func (a *app) style() answer.Style {
 	dumb := a.io.Getenv("TERM") == "dumb"
-	s := report.Style{Width: a.io.Width, Color: a.io.Terminal && !dumb && a.io.Getenv("NO_COLOR") == "", ASCII: a.flags.ascii || dumb || a.io.Getenv("TERM") == "linux"}
+	s := answer.Style{Width: a.io.Width, Color: a.io.Terminal && !dumb && a.io.Getenv("NO_COLOR") == "", ASCII: a.flags.ascii || dumb || a.io.Getenv("TERM") == "linux"}
 	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
 		if v := strings.ToLower(a.io.Getenv(name)); v != "" {
 			s.ASCII = s.ASCII || !strings.Contains(v, "utf-8") && !strings.Contains(v, "utf8")

@@ -19,17 +19,17 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/rollcall-project/rollcall/catalog"
-	"github.com/rollcall-project/rollcall/internal/diagnose"
-	"github.com/rollcall-project/rollcall/internal/diagnosis"
-	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts/all"
 	"github.com/rollcall-project/rollcall/internal/facts/cluster"
 	"github.com/rollcall-project/rollcall/internal/facts/relation"
-	"github.com/rollcall-project/rollcall/internal/fault"
 	"github.com/rollcall-project/rollcall/internal/fixture"
-	"github.com/rollcall-project/rollcall/internal/reader"
-	"github.com/rollcall-project/rollcall/internal/roll"
-	"github.com/rollcall-project/rollcall/internal/sanitize"
+	"github.com/rollcall-project/rollcall/internal/hosts/stages"
+	"github.com/rollcall-project/rollcall/internal/kernel/diagnose"
+	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
+	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/kernel/reader"
+	"github.com/rollcall-project/rollcall/internal/kernel/sanitize"
 	"github.com/rollcall-project/rollcall/internal/source/archive"
 	"github.com/rollcall-project/rollcall/internal/source/machine/machinetest"
 )
@@ -46,7 +46,7 @@ func typed(t *testing.T, m *machinetest.Machine, args ...string) (code int, out,
 	return code, o.String(), e.String()
 }
 
-func answer(t *testing.T, m *machinetest.Machine, args ...string) (int, diagnosis.Diagnosis) {
+func diagnoseMachine(t *testing.T, m *machinetest.Machine, args ...string) (int, diagnosis.Diagnosis) {
 	t.Helper()
 	code, out, errs := typed(t, m, append(args, "-o", "json")...)
 	var d diagnosis.Diagnosis
@@ -108,7 +108,7 @@ func TestKnown(t *testing.T) {
 }
 
 func TestHealthyMachine(t *testing.T) {
-	code, d := answer(t, machinetest.New(t))
+	code, d := diagnoseMachine(t, machinetest.New(t))
 	if code != exitOK || d.Verdict.Class != diagnosis.Healthy || len(shown(d)) > 0 {
 		t.Errorf("exit code %d, %+v, present: %v", code, d.Verdict, shown(d))
 	}
@@ -211,7 +211,7 @@ func TestFaults(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			m := machinetest.New(t)
 			tt.trouble(m)
-			code, d := answer(t, m)
+			code, d := diagnoseMachine(t, m)
 			if got := shown(d); !slices.Equal(got, tt.want) {
 				t.Errorf("present: %v, want %v", got, tt.want)
 			}
@@ -399,7 +399,7 @@ func diagnosed(t *testing.T, sources ...evidence.Source) *diagnosis.Diagnosis {
 		t.Fatal(err)
 	}
 	d, err := diagnose.Run(t.Context(), diagnose.Options{
-		Catalog: known, Facts: all.All(), Relater: relation.Relater{}, Cluster: cluster.Describer{}, Roll: roll.Caller{},
+		Catalog: known, Facts: all.All(), Relater: relation.Relater{}, Cluster: cluster.Describer{}, Roll: stages.Caller{},
 		Reader: reader.New(set, clean, nil, reader.Limits{}, sources...), Clock: time.Now, Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
@@ -431,7 +431,7 @@ func TestSchema(t *testing.T) {
 func TestCopy(t *testing.T) {
 	m := machinetest.New(t)
 	m.Copy()
-	code, d := answer(t, m)
+	code, d := diagnoseMachine(t, m)
 	if code != exitUndecided {
 		t.Errorf("exit code %d", code)
 	}

@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/rollcall-project/rollcall/internal/evidence"
-	"github.com/rollcall-project/rollcall/internal/source/netcheck"
-	"github.com/rollcall-project/rollcall/internal/source/plan"
+	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/preflight/netcheck"
+	"github.com/rollcall-project/rollcall/internal/preflight/plan"
 )
 
 // preflightName is the word that asks for it.

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rollcall-project/rollcall/internal/source/netcheck"
+	"github.com/rollcall-project/rollcall/internal/preflight/netcheck"
 )
 
 // TestPreflight: what this machine finds out is what rollcall reads, without the secrets of

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/rollcall-project/rollcall/internal/csr"
-	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 )
 
 // Before is what the diagnosis that the plan was made from found present. After the

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 )
 
 // change is a remedy that sets or removes fields of one object and leaves the rest to the

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/rollcall-project/rollcall/internal/csr"
-	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 )
 
 // described returns the step with everything that is there for people - title,

@@ -13,7 +13,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/rollcall-project/rollcall/internal/source/podexec"
+	"github.com/rollcall-project/rollcall/internal/kube/podexec"
 )
 
 // Members of etcd are no objects of the API. They are read and removed as if they were, so

@@ -12,8 +12,8 @@ import (
 
 	"k8s.io/client-go/rest"
 
-	"github.com/rollcall-project/rollcall/internal/infile"
-	"github.com/rollcall-project/rollcall/internal/source/podexec"
+	"github.com/rollcall-project/rollcall/internal/kube/podexec"
+	"github.com/rollcall-project/rollcall/internal/source/infile"
 )
 
 // HeldPath is the file in which a host keeps the MachineConfig that the machine

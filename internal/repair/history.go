@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/rollcall-project/rollcall/internal/sortby"
+	"github.com/rollcall-project/rollcall/internal/kernel/sortby"
 	"github.com/rollcall-project/rollcall/internal/statedir"
 )
 

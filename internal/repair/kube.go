@@ -14,8 +14,8 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
 
+	"github.com/rollcall-project/rollcall/internal/kube/podexec"
 	"github.com/rollcall-project/rollcall/internal/source/live"
-	"github.com/rollcall-project/rollcall/internal/source/podexec"
 )
 
 // FieldManager is the name under which the API's managedFields show our writes.

@@ -10,8 +10,8 @@ import (
 
 	"k8s.io/client-go/rest"
 
+	"github.com/rollcall-project/rollcall/internal/kube/podexec"
 	"github.com/rollcall-project/rollcall/internal/source/live"
-	"github.com/rollcall-project/rollcall/internal/source/podexec"
 )
 
 // answering is the API whose server does what do does.

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 )
 
 // APIVersion and Kind of a plan on file.

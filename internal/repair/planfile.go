@@ -15,7 +15,7 @@ import (
 	yamlnode "go.yaml.in/yaml/v3"
 	"sigs.k8s.io/yaml"
 
-	"github.com/rollcall-project/rollcall/internal/infile"
+	"github.com/rollcall-project/rollcall/internal/source/infile"
 )
 
 // A plan on file is bound to its digest, byte by byte: what `fix plan` saved is known

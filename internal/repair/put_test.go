@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 )
 
 const bmcPassword = "bmcPassword-hunter2-password"

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/rollcall-project/rollcall/internal/diagnosis"
-	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
+	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 )
 
 // recheckEvery is the time between two whole diagnoses after a repair.

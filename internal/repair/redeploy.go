@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 )
 
 const (

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rollcall-project/rollcall/internal/diagnosis"
-	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
+	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 )
 
 func TestInstallFailed(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 )
 
 func condition(o Object, kind string) map[string]any { return conditionOf(o, kind) }

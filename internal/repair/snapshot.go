@@ -12,7 +12,7 @@ import (
 	"regexp"
 	"time"
 
-	"github.com/rollcall-project/rollcall/internal/infile"
+	"github.com/rollcall-project/rollcall/internal/source/infile"
 )
 
 // A backup is made for the removal that it protects: an older one would lose what came since.

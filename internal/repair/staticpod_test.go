@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 )
 
 // staticRig is a cluster with an installer pod that hangs, or a member of etcd that is dead.

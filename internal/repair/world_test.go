@@ -23,7 +23,7 @@ import (
 	jsonpatch "github.com/evanphx/json-patch/v5"
 	"k8s.io/client-go/rest"
 
-	"github.com/rollcall-project/rollcall/internal/diagnosis"
+	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 )
 
 // world is an API server in memory: it keeps resourceVersions and uids, enforces

@@ -7,7 +7,7 @@
 //
 // Invariants:
 //   - It judges nothing: hosts, causes and deadlines are those of the diagnosis, success is
-//     what internal/after says.
+//     what internal/watch/after says.
 //   - A step back, a failure or a cause is reported when it lasts, not when it is seen for
 //     the first time: the nodes of a cluster that rolls out its control plane are not ready
 //     for a second.
@@ -18,8 +18,8 @@ package watch
 import (
 	"time"
 
-	"github.com/rollcall-project/rollcall/internal/after"
-	"github.com/rollcall-project/rollcall/internal/diagnosis"
+	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
+	"github.com/rollcall-project/rollcall/internal/watch/after"
 )
 
 // How long something lasts before it is reported.

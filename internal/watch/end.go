@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/rollcall-project/rollcall/internal/after"
-	"github.com/rollcall-project/rollcall/internal/diagnosis"
-	"github.com/rollcall-project/rollcall/internal/fault"
-	"github.com/rollcall-project/rollcall/internal/sortby"
+	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
+	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/kernel/sortby"
+	"github.com/rollcall-project/rollcall/internal/watch/after"
 )
 
 // The exit codes of a watch, as everywhere.

@@ -3,8 +3,8 @@ package watch
 import (
 	"time"
 
-	"github.com/rollcall-project/rollcall/internal/after"
-	"github.com/rollcall-project/rollcall/internal/diagnosis"
+	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
+	"github.com/rollcall-project/rollcall/internal/watch/after"
 )
 
 // View is what there is to see after a run. Who shows it computes nothing.

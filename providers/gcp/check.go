@@ -12,7 +12,7 @@ import (
 	"github.com/googleapis/gax-go/v2"
 	"google.golang.org/api/iterator"
 
-	"github.com/rollcall-project/rollcall/internal/worker/provider"
+	"github.com/rollcall-project/rollcall/internal/workers/provider"
 )
 
 // Check implements provider.Checker: zones, image, machine type and quota, subnetwork and the

@@ -14,7 +14,7 @@ import (
 
 	"google.golang.org/api/option"
 
-	"github.com/rollcall-project/rollcall/internal/worker/provider"
+	"github.com/rollcall-project/rollcall/internal/workers/provider"
 )
 
 func main() {

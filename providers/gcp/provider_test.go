@@ -13,7 +13,7 @@ import (
 	"github.com/googleapis/gax-go/v2"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/rollcall-project/rollcall/internal/worker/provider"
+	"github.com/rollcall-project/rollcall/internal/workers/provider"
 )
 
 const secret = `{"ignition":{"version":"3.2.0","config":{"merge":[{"source":"https://192.0.2.1/ignition","httpHeaders":[{"name":"Authorization","value":"Bearer cGxhbnRlZC10b2tlbg=="}]}]}}}`

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/rollcall-project/rollcall/internal/worker/provider"
+	"github.com/rollcall-project/rollcall/internal/workers/provider"
 	"github.com/rollcall-project/rollcall/lab/bmc"
 )
 

@@ -17,7 +17,7 @@ import (
 	"os/signal"
 	"syscall"
 
-	"github.com/rollcall-project/rollcall/internal/worker/provider"
+	"github.com/rollcall-project/rollcall/internal/workers/provider"
 )
 
 func main() {

@@ -17,7 +17,7 @@ import (
 
 	"github.com/stmcginnis/gofish/schemas"
 
-	"github.com/rollcall-project/rollcall/internal/worker/provider"
+	"github.com/rollcall-project/rollcall/internal/workers/provider"
 )
 
 // servers makes workers of servers: the ISO of each lies in the directory of the web server,

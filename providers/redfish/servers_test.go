@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rollcall-project/rollcall/internal/worker/provider"
+	"github.com/rollcall-project/rollcall/internal/workers/provider"
 	"github.com/rollcall-project/rollcall/lab/bmc"
 )
 

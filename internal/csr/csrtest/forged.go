@@ -18,7 +18,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/rollcall-project/rollcall/internal/apitypes/certificatesv1"
+	"github.com/rollcall-project/rollcall/internal/openshift/apitypes/certificatesv1"
 
 	"github.com/rollcall-project/rollcall/internal/facts/csrs"
 )

@@ -16,8 +16,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/rollcall-project/rollcall/internal/apitypes/certificatesv1"
-	"github.com/rollcall-project/rollcall/internal/apitypes/metav1"
+	"github.com/rollcall-project/rollcall/internal/openshift/apitypes/certificatesv1"
+	"github.com/rollcall-project/rollcall/internal/openshift/apitypes/metav1"
 
 	"github.com/rollcall-project/rollcall/internal/facts/csrs"
 )

@@ -6,7 +6,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/csr"
 	"github.com/rollcall-project/rollcall/internal/facts/csrs"
-	"github.com/rollcall-project/rollcall/internal/sortby"
+	"github.com/rollcall-project/rollcall/internal/kernel/sortby"
 )
 
 // Expected is the inventory of the Scene. Of its hosts, panda asks for its first

@@ -5,7 +5,6 @@ package all
 import (
 	"slices"
 
-	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/facts/agents"
 	"github.com/rollcall-project/rollcall/internal/facts/apiaccess"
 	"github.com/rollcall-project/rollcall/internal/facts/baremetal"
@@ -15,7 +14,6 @@ import (
 	"github.com/rollcall-project/rollcall/internal/facts/csrs"
 	"github.com/rollcall-project/rollcall/internal/facts/etcd"
 	"github.com/rollcall-project/rollcall/internal/facts/firstboot"
-	"github.com/rollcall-project/rollcall/internal/facts/hardware"
 	"github.com/rollcall-project/rollcall/internal/facts/hosted"
 	"github.com/rollcall-project/rollcall/internal/facts/imagepull"
 	"github.com/rollcall-project/rollcall/internal/facts/installer"
@@ -23,12 +21,14 @@ import (
 	"github.com/rollcall-project/rollcall/internal/facts/mcs"
 	"github.com/rollcall-project/rollcall/internal/facts/network"
 	"github.com/rollcall-project/rollcall/internal/facts/onhost"
-	"github.com/rollcall-project/rollcall/internal/facts/plan"
 	"github.com/rollcall-project/rollcall/internal/facts/pointers"
 	"github.com/rollcall-project/rollcall/internal/facts/pools"
 	"github.com/rollcall-project/rollcall/internal/facts/ramdisk"
 	"github.com/rollcall-project/rollcall/internal/facts/staticpods"
 	"github.com/rollcall-project/rollcall/internal/facts/workloads"
+	"github.com/rollcall-project/rollcall/internal/kernel/facts"
+	"github.com/rollcall-project/rollcall/internal/preflight/checks"
+	"github.com/rollcall-project/rollcall/internal/preflight/hardware"
 )
 
 // All returns every fact.
@@ -55,7 +55,7 @@ func All() []facts.Fact {
 		installer.Facts(),
 		hosted.Facts(),
 		onhost.Facts(),
-		plan.Facts(),
+		checks.Facts(),
 		hardware.Facts(),
 	)
 }

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/rollcall-project/rollcall/catalog"
-	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 )
 
 // Every message with an id is asked for: a fact names its id, or what it begins with.
@@ -18,7 +18,7 @@ func TestMessagesAreRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	var source strings.Builder
-	for _, dir := range []string{"..", "../../inventory"} {
+	for _, dir := range []string{"..", "../../hosts", "../../preflight"} {
 		err := filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
 			if err != nil || filepath.Ext(p) != ".go" || strings.HasSuffix(p, "_test.go") {
 				return err

@@ -8,10 +8,10 @@ package attention
 import (
 	"context"
 
-	"github.com/rollcall-project/rollcall/internal/apitypes/corev1"
+	"github.com/rollcall-project/rollcall/internal/openshift/apitypes/corev1"
 
-	"github.com/rollcall-project/rollcall/internal/evidence"
-	"github.com/rollcall-project/rollcall/internal/reader"
+	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/kernel/reader"
 )
 
 // Texts is how many logs of one kind are read on a live cluster whatever their

@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/rollcall-project/rollcall/internal/apitypes/metal3"
+	"github.com/rollcall-project/rollcall/internal/openshift/apitypes/metal3"
 
-	"github.com/rollcall-project/rollcall/internal/evidence"
-	"github.com/rollcall-project/rollcall/internal/facts"
-	"github.com/rollcall-project/rollcall/internal/inventory"
+	"github.com/rollcall-project/rollcall/internal/hosts/inventory"
+	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 )
 
 // eventsKept is how long the API server of OpenShift keeps events

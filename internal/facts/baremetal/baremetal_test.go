@@ -4,10 +4,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rollcall-project/rollcall/internal/apitypes/metal3"
-	"github.com/rollcall-project/rollcall/internal/apitypes/metav1"
+	"github.com/rollcall-project/rollcall/internal/openshift/apitypes/metal3"
+	"github.com/rollcall-project/rollcall/internal/openshift/apitypes/metav1"
 
-	"github.com/rollcall-project/rollcall/internal/inventory"
+	"github.com/rollcall-project/rollcall/internal/hosts/inventory"
 )
 
 func TestMeans(t *testing.T) {

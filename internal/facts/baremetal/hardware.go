@@ -7,13 +7,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/rollcall-project/rollcall/internal/apitypes/metal3"
+	"github.com/rollcall-project/rollcall/internal/openshift/apitypes/metal3"
 
-	"github.com/rollcall-project/rollcall/internal/evidence"
-	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/facts/conditions"
-	"github.com/rollcall-project/rollcall/internal/fault"
-	"github.com/rollcall-project/rollcall/internal/inventory"
+	"github.com/rollcall-project/rollcall/internal/hosts/inventory"
+	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/kernel/facts"
+	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 )
 
 // hardwareNeed is the copy of the inventory that survives the loss of a host's status.

@@ -3,7 +3,7 @@ package baremetal
 import (
 	"time"
 
-	"github.com/rollcall-project/rollcall/internal/apitypes/metal3"
+	"github.com/rollcall-project/rollcall/internal/openshift/apitypes/metal3"
 )
 
 // backoff is how long the operator waits after a failure: 2^n minutes for the

@@ -17,7 +17,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 )
 
 // maxCerts bounds a bundle; the largest real ones hold a few hundred.

@@ -4,8 +4,8 @@ import (
 	"context"
 	"crypto/x509"
 
-	"github.com/rollcall-project/rollcall/internal/evidence"
-	"github.com/rollcall-project/rollcall/internal/facts"
+	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 )
 
 // Serving is the certificate that booting hosts meet at the machine config server.

@@ -4,10 +4,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rollcall-project/rollcall/internal/evidence"
-	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/facts/certs"
 	"github.com/rollcall-project/rollcall/internal/facts/factstest"
+	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 )
 
 const signer = "namespaces/openshift-kube-controller-manager/core/secrets/csr-signer.yaml --\n"

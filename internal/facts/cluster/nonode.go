@@ -4,8 +4,8 @@ import (
 	"context"
 	"strings"
 
-	"github.com/rollcall-project/rollcall/internal/evidence"
-	"github.com/rollcall-project/rollcall/internal/facts"
+	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 )
 
 // noNodes is what the scheduler writes to a pod while there is no Node at all; where there

@@ -9,7 +9,7 @@
 package controlplane
 
 import (
-	"github.com/rollcall-project/rollcall/internal/facts"
+	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 )
 
 // Facts lists the facts of this package.

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rollcall-project/rollcall/internal/apitypes/certificatesv1"
-	"github.com/rollcall-project/rollcall/internal/apitypes/metav1"
+	"github.com/rollcall-project/rollcall/internal/openshift/apitypes/certificatesv1"
+	"github.com/rollcall-project/rollcall/internal/openshift/apitypes/metav1"
 )
 
 // TestCountFlood mirrors TestRecentlyPendingNodeBootstrapperCSRs of the approver.

@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rollcall-project/rollcall/internal/apitypes/certificatesv1"
-	"github.com/rollcall-project/rollcall/internal/apitypes/metav1"
+	"github.com/rollcall-project/rollcall/internal/openshift/apitypes/certificatesv1"
+	"github.com/rollcall-project/rollcall/internal/openshift/apitypes/metav1"
 )
 
 // FuzzJudge: whatever a request holds, it is read without a panic, and is never

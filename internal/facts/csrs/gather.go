@@ -7,14 +7,14 @@ import (
 	"strings"
 	"time"
 
-	"github.com/rollcall-project/rollcall/internal/apitypes/certificatesv1"
-	"github.com/rollcall-project/rollcall/internal/apitypes/corev1"
+	"github.com/rollcall-project/rollcall/internal/openshift/apitypes/certificatesv1"
+	"github.com/rollcall-project/rollcall/internal/openshift/apitypes/corev1"
 
-	"github.com/rollcall-project/rollcall/internal/apitypes"
-	"github.com/rollcall-project/rollcall/internal/evidence"
-	"github.com/rollcall-project/rollcall/internal/facts"
-	"github.com/rollcall-project/rollcall/internal/inventory"
-	"github.com/rollcall-project/rollcall/internal/sortby"
+	"github.com/rollcall-project/rollcall/internal/hosts/inventory"
+	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/kernel/facts"
+	"github.com/rollcall-project/rollcall/internal/kernel/sortby"
+	"github.com/rollcall-project/rollcall/internal/openshift/apitypes"
 )
 
 // MachineNamespace is where the Machines of a self-managed cluster live.

@@ -3,9 +3,9 @@ package csrs
 import (
 	"testing"
 
-	"github.com/rollcall-project/rollcall/internal/apitypes/certificatesv1"
+	"github.com/rollcall-project/rollcall/internal/openshift/apitypes/certificatesv1"
 
-	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 )
 
 // TestAdminIsOver: what a kubelet asked as an administrator no longer counts once it has got

@@ -16,10 +16,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rollcall-project/rollcall/internal/apitypes/certificatesv1"
-	"github.com/rollcall-project/rollcall/internal/apitypes/metav1"
+	"github.com/rollcall-project/rollcall/internal/openshift/apitypes/certificatesv1"
+	"github.com/rollcall-project/rollcall/internal/openshift/apitypes/metav1"
 
-	"github.com/rollcall-project/rollcall/internal/facts"
+	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 )
 
 var born = time.Date(2025, 3, 1, 12, 0, 0, 0, time.UTC)

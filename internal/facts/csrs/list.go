@@ -1,6 +1,6 @@
 package csrs
 
-import "github.com/rollcall-project/rollcall/internal/facts"
+import "github.com/rollcall-project/rollcall/internal/kernel/facts"
 
 // Facts lists the facts of this package.
 func Facts() []facts.Fact {

@@ -9,10 +9,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/rollcall-project/rollcall/internal/apitypes/certificatesv1"
-	"github.com/rollcall-project/rollcall/internal/apitypes/corev1"
+	"github.com/rollcall-project/rollcall/internal/openshift/apitypes/certificatesv1"
+	"github.com/rollcall-project/rollcall/internal/openshift/apitypes/corev1"
 
-	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 )
 
 // The names that decide whose request it is

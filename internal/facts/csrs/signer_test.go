@@ -22,7 +22,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/rollcall-project/rollcall/internal/apitypes/certificatesv1"
+	"github.com/rollcall-project/rollcall/internal/openshift/apitypes/certificatesv1"
 )
 
 // filed is a request as somebody makes it: what its PKCS #10 part asks for, with

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rollcall-project/rollcall/internal/inventory"
+	"github.com/rollcall-project/rollcall/internal/hosts/inventory"
 )
 
 func TestStrangers(t *testing.T) {

@@ -3,9 +3,9 @@ package etcd
 import (
 	"context"
 
-	"github.com/rollcall-project/rollcall/internal/evidence"
-	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/facts/conditions"
+	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 )
 
 // AllAvailable returns how many members the operator counts where it says that all of

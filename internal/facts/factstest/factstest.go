@@ -1,14 +1,14 @@
 // Package factstest computes single facts over small archives, for the tests of the
-// packages below internal/facts. It is imported by tests only.
+// packages below internal/kernel/facts. It is imported by tests only.
 package factstest
 
 import (
 	"testing"
 
-	"github.com/rollcall-project/rollcall/internal/evidence"
-	"github.com/rollcall-project/rollcall/internal/facts"
-	"github.com/rollcall-project/rollcall/internal/fault"
 	"github.com/rollcall-project/rollcall/internal/fixture"
+	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/kernel/facts"
+	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 )
 
 // The bases, see internal/fixture.

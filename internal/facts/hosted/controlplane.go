@@ -8,10 +8,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/rollcall-project/rollcall/internal/evidence"
-	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/facts/conditions"
-	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/kernel/facts"
+	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 )
 
 // Workloads is the fact hosted-workloads: the parts of the control plane on which the

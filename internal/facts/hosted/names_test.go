@@ -3,7 +3,7 @@ package hosted
 import (
 	"testing"
 
-	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 )
 
 // TestAdmitted: an old refusal is over when all pods of the Deployment run, and of its newest

@@ -3,7 +3,7 @@
 //
 // Invariants:
 //   - An error counts while it lasts: what a daemon that continued has left is no error.
-//   - First boot and daemon are read alike, see internal/pullerror.
+//   - First boot and daemon are read alike, see internal/facts/pullerror.
 package imagepull
 
 import (
@@ -12,14 +12,14 @@ import (
 	"strings"
 	"time"
 
-	"github.com/rollcall-project/rollcall/internal/evidence"
-	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/facts/firstboot"
 	"github.com/rollcall-project/rollcall/internal/facts/mcs"
 	"github.com/rollcall-project/rollcall/internal/facts/pools"
-	"github.com/rollcall-project/rollcall/internal/fault"
-	"github.com/rollcall-project/rollcall/internal/inventory"
-	"github.com/rollcall-project/rollcall/internal/pullerror"
+	"github.com/rollcall-project/rollcall/internal/facts/pullerror"
+	"github.com/rollcall-project/rollcall/internal/hosts/inventory"
+	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/kernel/facts"
+	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 )
 
 // Pull is the pull that a host does not get done.

@@ -3,7 +3,7 @@ package installer
 import (
 	"time"
 
-	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 )
 
 // service is how far one service of the bootstrap host came, by its records.

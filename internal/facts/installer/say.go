@@ -4,8 +4,8 @@ import (
 	"context"
 	"slices"
 
-	"github.com/rollcall-project/rollcall/internal/diagnosis"
-	"github.com/rollcall-project/rollcall/internal/facts"
+	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
+	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 )
 
 // Say tells of an installation whose cluster cannot be asked; nil where no log has a run

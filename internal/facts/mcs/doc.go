@@ -12,8 +12,8 @@
 package mcs
 
 import (
-	"github.com/rollcall-project/rollcall/internal/evidence"
-	"github.com/rollcall-project/rollcall/internal/facts"
+	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 )
 
 // Namespace is where the machine config operator and its operands run.

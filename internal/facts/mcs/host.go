@@ -3,8 +3,8 @@ package mcs
 import (
 	"context"
 
-	"github.com/rollcall-project/rollcall/internal/facts"
-	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/kernel/facts"
+	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 )
 
 // HostIgnition reads what a host's console says of Ignition, as the fact

@@ -3,8 +3,8 @@ package mcs
 import (
 	"context"
 
-	"github.com/rollcall-project/rollcall/internal/evidence"
-	"github.com/rollcall-project/rollcall/internal/facts"
+	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 )
 
 // LastServed returns the newest line of a request of Ignition for the pool that

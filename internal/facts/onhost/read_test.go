@@ -3,8 +3,8 @@ package onhost
 import (
 	"testing"
 
-	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/facts/factstest"
+	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 )
 
 const parts = "cluster-scoped-resources/rollcall.dev/"

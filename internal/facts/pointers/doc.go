@@ -11,7 +11,7 @@
 //     server shows; its name does not matter.
 package pointers
 
-import "github.com/rollcall-project/rollcall/internal/facts"
+import "github.com/rollcall-project/rollcall/internal/kernel/facts"
 
 // Facts lists the facts of this package.
 func Facts() []facts.Fact { return []facts.Fact{Fact()} }

@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/facts/certs"
+	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 )
 
 type pair struct {

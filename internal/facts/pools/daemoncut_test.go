@@ -9,13 +9,13 @@ import (
 	"testing/iotest"
 	"time"
 
-	"github.com/rollcall-project/rollcall/internal/evidence"
-	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/facts/mcs"
-	"github.com/rollcall-project/rollcall/internal/fault"
 	"github.com/rollcall-project/rollcall/internal/fixture"
-	"github.com/rollcall-project/rollcall/internal/reader"
-	"github.com/rollcall-project/rollcall/internal/sanitize"
+	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/kernel/facts"
+	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/kernel/reader"
+	"github.com/rollcall-project/rollcall/internal/kernel/sanitize"
 )
 
 // oneLog is a source with the log of one daemon, which may break off.

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/facts/factstest"
 	"github.com/rollcall-project/rollcall/internal/facts/pools"
+	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 )
 
 const controllerLog = "namespaces/openshift-machine-config-operator/pods/machine-config-controller-6d5f8b7c9-fedcb/machine-config-controller/machine-config-controller/logs/current.log"

@@ -6,13 +6,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/rollcall-project/rollcall/internal/apitypes/corev1"
-	"github.com/rollcall-project/rollcall/internal/apitypes/metav1"
+	"github.com/rollcall-project/rollcall/internal/openshift/apitypes/corev1"
+	"github.com/rollcall-project/rollcall/internal/openshift/apitypes/metav1"
 
-	"github.com/rollcall-project/rollcall/internal/evidence"
-	"github.com/rollcall-project/rollcall/internal/facts"
-	"github.com/rollcall-project/rollcall/internal/fault"
-	"github.com/rollcall-project/rollcall/internal/sortby"
+	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/kernel/facts"
+	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/kernel/sortby"
 )
 
 // Rollout is how far a pool is on its update to the config that it wants, and at which

@@ -8,12 +8,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/rollcall-project/rollcall/internal/apitypes/corev1"
+	"github.com/rollcall-project/rollcall/internal/openshift/apitypes/corev1"
 
-	"github.com/rollcall-project/rollcall/internal/apitypes"
-	"github.com/rollcall-project/rollcall/internal/evidence"
-	"github.com/rollcall-project/rollcall/internal/facts"
-	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/kernel/facts"
+	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/openshift/apitypes"
 )
 
 // Served is what a pool wants, what it reached, and what the machine config

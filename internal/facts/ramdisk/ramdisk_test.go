@@ -5,11 +5,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/rollcall-project/rollcall/internal/apitypes/metal3"
+	"github.com/rollcall-project/rollcall/internal/openshift/apitypes/metal3"
 
-	"github.com/rollcall-project/rollcall/internal/evidence"
 	"github.com/rollcall-project/rollcall/internal/fixture"
-	"github.com/rollcall-project/rollcall/internal/inventory"
+	"github.com/rollcall-project/rollcall/internal/hosts/inventory"
+	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 )
 
 func play(t testing.TB, text string) Ramdisk {

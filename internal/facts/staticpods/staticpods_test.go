@@ -5,10 +5,10 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/rollcall-project/rollcall/internal/evidence"
-	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/facts/factstest"
 	"github.com/rollcall-project/rollcall/internal/facts/staticpods"
+	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 )
 
 const kas = "-- patch:cluster-scoped-resources/operator.openshift.io/kubeapiservers/cluster.yaml --\n"

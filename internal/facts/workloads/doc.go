@@ -12,7 +12,7 @@
 package workloads
 
 import (
-	"github.com/rollcall-project/rollcall/internal/facts"
+	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 )
 
 // machineAPI is the namespace of the Machine API and of metal3.

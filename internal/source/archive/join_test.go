@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/rollcall-project/rollcall/internal/evidence"
-	"github.com/rollcall-project/rollcall/internal/reader"
-	"github.com/rollcall-project/rollcall/internal/sanitize"
+	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/kernel/reader"
+	"github.com/rollcall-project/rollcall/internal/kernel/sanitize"
 )
 
 const clusterA = `

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 )
 
 // TestJoinMachines: a machine is read with a cluster when its ID or an authority

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 )
 
 // identifiers are what lines of a unit call themselves, where it is not the

@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 )
 
 // timeBearing are the resources whose objects are scanned for the newest time:

@@ -1,7 +1,7 @@
 package archive
 
 import (
-	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 )
 
 // What a source shares that reads objects and lines outside of an archive.

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 )
 
 const nodeList = `apiVersion: v1

@@ -10,8 +10,8 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 
-	"github.com/rollcall-project/rollcall/internal/evidence"
-	"github.com/rollcall-project/rollcall/internal/reader"
+	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/kernel/reader"
 )
 
 // Skim makes the pass over a packed tar keep only the lines of logs that a Reader

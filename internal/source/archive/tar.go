@@ -12,7 +12,7 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 
-	"github.com/rollcall-project/rollcall/internal/reader"
+	"github.com/rollcall-project/rollcall/internal/kernel/reader"
 )
 
 // fromTar indexes a tar in one pass. A plain tar is read again in place. Of a

@@ -9,7 +9,7 @@ import (
 	"path"
 	"strings"
 
-	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 )
 
 // errNoBytes is what the current log of a container gives when its file is empty.

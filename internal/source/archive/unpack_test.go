@@ -22,7 +22,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/ulikunitz/xz"
 
-	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 )
 
 func packWith(t testing.TB, raw []byte, open func(io.Writer) (io.WriteCloser, error)) []byte {

@@ -3,8 +3,8 @@ package archive
 import (
 	"slices"
 
-	"github.com/rollcall-project/rollcall/internal/evidence"
-	"github.com/rollcall-project/rollcall/internal/reader"
+	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/kernel/reader"
 )
 
 // Option says how an archive is opened.

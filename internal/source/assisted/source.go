@@ -15,8 +15,8 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/rollcall-project/rollcall/internal/evidence"
-	"github.com/rollcall-project/rollcall/internal/sortby"
+	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/kernel/sortby"
 )
 
 // maxAnswer bounds one answer: a host is some 20 KiB, most of it inventory.

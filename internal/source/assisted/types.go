@@ -19,7 +19,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 )
 
 // Port is where the service listens (openshift/installer:pkg/agent/rest.go).

@@ -8,12 +8,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/rollcall-project/rollcall/internal/apitypes/corev1"
+	"github.com/rollcall-project/rollcall/internal/openshift/apitypes/corev1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/rest"
 	"k8s.io/streaming/pkg/httpstream"
 
-	"github.com/rollcall-project/rollcall/internal/source/podexec"
+	"github.com/rollcall-project/rollcall/internal/kube/podexec"
 )
 
 // The pods that run on every Linux node, with the node's own network and its root at

@@ -16,7 +16,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 )
 
 // Source reads both clusters. It is safe for concurrent use if its parts are.

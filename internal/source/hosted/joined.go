@@ -3,7 +3,7 @@ package hosted
 import (
 	"context"
 
-	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 )
 
 // joined are sources of one cluster. Two copies of one object are both handed on: the

@@ -9,7 +9,7 @@ import (
 
 	"k8s.io/client-go/rest"
 
-	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/source/fromnode"
 	"github.com/rollcall-project/rollcall/internal/source/fromnode/fromnodetest"
 	"github.com/rollcall-project/rollcall/internal/source/probe"

@@ -1,7 +1,7 @@
 package lean
 
 import (
-	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 )
 
 // kinds are what is read as protobuf, and of which only these fields are read: the kinds

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 )
 
 // Of returns what is kept of a resource's objects in a version of its API, nil for

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 )
 
 // The programs that are run, and nothing else is. RHCOS has them at these places.

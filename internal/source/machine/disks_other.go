@@ -5,7 +5,7 @@ package machine
 import (
 	"context"
 
-	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 )
 
 func (s *Source) disks(context.Context) (part, error) {

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 )
 
 func TestSource(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 )
 
 var clock = time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)

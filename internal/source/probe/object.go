@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/rollcall-project/rollcall/internal/evidence"
+	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 )
 
 // object is an answer as an object: its fields, and apiVersion, kind and metadata.

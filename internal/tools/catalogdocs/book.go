@@ -7,10 +7,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/rollcall-project/rollcall/internal/facts"
+	"github.com/rollcall-project/rollcall/internal/answer"
 	"github.com/rollcall-project/rollcall/internal/facts/all"
-	"github.com/rollcall-project/rollcall/internal/fault"
-	"github.com/rollcall-project/rollcall/internal/report"
+	"github.com/rollcall-project/rollcall/internal/kernel/facts"
+	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 )
 
 // book is the catalog with what its pages look up.
@@ -103,9 +103,9 @@ func refusedLink(up string, r *fault.RefusedRemedy) string {
 
 // title is a fault's title with words for its values. fault.ShortTitle leaves values out,
 // which changes what some titles say ("is to be online, and is powered on").
-func title(f *fault.Fault) string { return prose(report.Plain(f.Title)) }
+func title(f *fault.Fault) string { return prose(answer.Plain(f.Title)) }
 
-func remedyTitle(r *fault.Remedy) string { return prose(report.Plain(r.Title)) }
+func remedyTitle(r *fault.Remedy) string { return prose(answer.Plain(r.Title)) }
 
 var (
 	githubName = regexp.MustCompile(`^[\w-]+/[\w.-]+$`)

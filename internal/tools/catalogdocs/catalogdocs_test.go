@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"github.com/rollcall-project/rollcall/catalog"
-	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 )
 
 var update = flag.Bool("update", false, "write docs/catalog")

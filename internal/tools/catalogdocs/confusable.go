@@ -3,7 +3,7 @@ package main
 import (
 	"slices"
 
-	"github.com/rollcall-project/rollcall/internal/fault"
+	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 )
 
 // family is faults that look alike.

@@ -5,9 +5,9 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/rollcall-project/rollcall/internal/facts"
-	"github.com/rollcall-project/rollcall/internal/fault"
-	"github.com/rollcall-project/rollcall/internal/report"
+	"github.com/rollcall-project/rollcall/internal/answer"
+	"github.com/rollcall-project/rollcall/internal/kernel/facts"
+	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 )
 
 // fault is the page of one fault.
@@ -19,7 +19,7 @@ func (b *book) fault(f *fault.Fault) string {
 		about = append(about, "Also known as: "+codes(f.Aliases))
 	}
 	if f.Blocks != "" {
-		about = append(about, "Stage that it blocks: "+link(code(string(f.Blocks)), "../join-path.md#"+string(f.Blocks))+", "+prose(report.StageMeans(f.Blocks)))
+		about = append(about, "Stage that it blocks: "+link(code(string(f.Blocks)), "../join-path.md#"+string(f.Blocks))+", "+prose(answer.StageMeans(f.Blocks)))
 	}
 	if words := controlPlanes[fault.ControlPlaneOf(f)]; words != "" {
 		about = append(about, words)
@@ -57,7 +57,7 @@ func (b *book) whatToDo(d *doc, f *fault.Fault) {
 		if i == 0 {
 			lead = "\n"
 		}
-		fmt.Fprintf(&d.b, "%s%d. %s: %s (%s; risk: %s)\n", lead, i+1, upper(remedyTitle(r)), remedyLink("../", r), prose(report.ActorWords(r.By, r.Where)), r.Risk)
+		fmt.Fprintf(&d.b, "%s%d. %s: %s (%s; risk: %s)\n", lead, i+1, upper(remedyTitle(r)), remedyLink("../", r), prose(answer.ActorWords(r.By, r.Where)), r.Risk)
 	}
 	var not []string
 	for _, r := range b.Refused {
@@ -213,7 +213,7 @@ func arrow(s fault.Strength) string {
 func edgeItems(list []neighbor) []string {
 	var items []string
 	for _, n := range list {
-		item := link(code(n.fault.ID), n.fault.ID+".md") + ": " + title(n.fault) + " (" + string(n.edge.Strength) + "; effect at " + report.RelationWords(n.edge.On)
+		item := link(code(n.fault.ID), n.fault.ID+".md") + ": " + title(n.fault) + " (" + string(n.edge.Strength) + "; effect at " + answer.RelationWords(n.edge.On)
 		if n.edge.When != "" {
 			item += "; when " + code(n.edge.When)
 		}

@@ -6,11 +6,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/rollcall-project/rollcall/internal/fault"
-	"github.com/rollcall-project/rollcall/internal/report"
+	"github.com/rollcall-project/rollcall/internal/answer"
+	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 )
 
-// look is how a person sees that a host has reached a stage. internal/roll decides the
+// look is how a person sees that a host has reached a stage. internal/hosts/stages decides the
 // same from the same objects.
 type look struct {
 	stage   fault.Stage
@@ -82,7 +82,7 @@ func node(s fault.Stage) string { return "stage_" + strings.ReplaceAll(string(s)
 
 func (b *book) stage(d *doc, l look, n int) {
 	d.head(2, string(l.stage))
-	d.para(fmt.Sprintf("Stage %d of %d: %s.", n, len(fault.Stages()), prose(report.StageMeans(l.stage))))
+	d.para(fmt.Sprintf("Stage %d of %d: %s.", n, len(fault.Stages()), prose(answer.StageMeans(l.stage))))
 	d.block(0, "sh", l.run)
 	d.para("Reached when: " + l.reached + ".")
 	blocking := b.blocking(l.stage)

@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/rollcall-project/rollcall/internal/fault"
-	"github.com/rollcall-project/rollcall/internal/report"
+	"github.com/rollcall-project/rollcall/internal/answer"
+	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 )
 
 // plainAdvice is a remedy outside a diagnosis: its placeholders are shown as words.
@@ -18,7 +18,7 @@ func plainAdvice(r *fault.Remedy) fault.Advice {
 func (b *book) remedy(r *fault.Remedy) string {
 	a := plainAdvice(r)
 	d := newDoc(upper(prose(a.Title)))
-	d.table([]string{"id", "who", "risk"}, [][]string{{code(r.ID), prose(report.ActorWords(r.By, r.Where)), string(r.Risk)}})
+	d.table([]string{"id", "who", "risk"}, [][]string{{code(r.ID), prose(answer.ActorWords(r.By, r.Where)), string(r.Risk)}})
 	var about []string
 	if a.RiskText != "" {
 		about = append(about, "Risk: "+prose(a.RiskText))
@@ -38,7 +38,7 @@ func (b *book) remedy(r *fault.Remedy) string {
 	d.list(about)
 	var only []string
 	for _, q := range r.Requires {
-		only = append(only, prose(report.Plain(q.Says))+": "+code(q.That))
+		only = append(only, prose(answer.Plain(q.Says))+": "+code(q.That))
 	}
 	d.section("Only if", only)
 	d.head(2, "Steps")

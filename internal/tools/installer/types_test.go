@@ -78,11 +78,11 @@ func excusedField(path string) string {
 // more marks the path of a block that has fields which are not listed.
 const more = ".…"
 
-// knownFields are those that a test of internal/facts/plan lists, with their forms; "and more"
+// knownFields are those that a test of internal/preflight/checks lists, with their forms; "and more"
 // marks a block with fields that are not listed.
 func knownFields(t *testing.T) map[string]string {
 	t.Helper()
-	raw, err := os.ReadFile("../../facts/plan/testdata/fields.txt")
+	raw, err := os.ReadFile("../../preflight/checks/testdata/fields.txt")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,13 +17,13 @@ import (
 )
 
 // screens are the packages of the programs and of what they print.
-var screens = []string{"internal/cli", "internal/report", "internal/hostcli"}
+var screens = []string{"internal/cli", "internal/answer", "internal/hostcli"}
 
 // messages are the packages whose errors, reasons and headings reach a screen or a page.
 var messages = []string{
-	"internal/collect", "internal/csr", "internal/demo", "internal/diagnose", "internal/diagnosis", "internal/evidence", "internal/facts",
-	"internal/fault", "internal/inventory", "internal/message", "internal/reader", "internal/repair", "internal/roll", "internal/sanitize",
-	"internal/scan", "internal/source/*", "internal/tools/catalogdocs",
+	"internal/source/collect", "internal/csr", "internal/demo", "internal/kernel/diagnose", "internal/kernel/diagnosis", "internal/kernel/evidence", "internal/kernel/facts",
+	"internal/kernel/fault", "internal/hosts/inventory", "internal/kernel/message", "internal/kernel/reader", "internal/repair", "internal/hosts/stages", "internal/kernel/sanitize",
+	"internal/kernel/scan", "internal/source/*", "internal/tools/catalogdocs",
 }
 
 // proseKeys are the fields of the catalog that are prose, by the directory of the file.

@@ -28,7 +28,7 @@ import (
 	"path/filepath"
 	"text/tabwriter"
 
-	"github.com/rollcall-project/rollcall/internal/sortby"
+	"github.com/rollcall-project/rollcall/internal/kernel/sortby"
 )
 
 //go:embed limits.json

@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"github.com/rollcall-project/rollcall/catalog"
-	"github.com/rollcall-project/rollcall/internal/fault"
 	"github.com/rollcall-project/rollcall/internal/fixture"
+	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 	"github.com/rollcall-project/rollcall/internal/source/archive/archivetest"
 )
 
@@ -86,9 +86,9 @@ func works(ctx context.Context, dir string) ([]work, error) {
 	}
 	list := []work{{name: "diagnose a must-gather of 24 MB", command: []string{rollcall, "diagnose", "--from", mustGather, "-o", "json"}}}
 	for _, b := range []struct{ name, folder, bench, times string }{
-		{"load the catalog", "internal/fault", "BenchmarkLoad", "50"},
-		{"400 faults over 30 hosts", "internal/diagnose", "BenchmarkCatalogue", "20"},
-		{"sanitize 10,000 pods", "internal/sanitize", "BenchmarkObject", "10000"},
+		{"load the catalog", "internal/kernel/fault", "BenchmarkLoad", "50"},
+		{"400 faults over 30 hosts", "internal/kernel/diagnose", "BenchmarkCatalogue", "20"},
+		{"sanitize 10,000 pods", "internal/kernel/sanitize", "BenchmarkObject", "10000"},
 	} {
 		test := filepath.Join(dir, filepath.Base(b.folder)+".test")
 		if err := goTool(ctx, "test", "-c", "-o", test, "./"+b.folder); err != nil {

@@ -25,8 +25,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/rollcall-project/rollcall/internal/after"
 	"github.com/rollcall-project/rollcall/internal/watch"
+	"github.com/rollcall-project/rollcall/internal/watch/after"
 )
 
 func main() {

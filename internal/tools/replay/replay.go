@@ -11,18 +11,18 @@ import (
 	"time"
 
 	"github.com/rollcall-project/rollcall/catalog"
-	"github.com/rollcall-project/rollcall/internal/diagnose"
-	"github.com/rollcall-project/rollcall/internal/diagnosis"
-	"github.com/rollcall-project/rollcall/internal/facts"
 	"github.com/rollcall-project/rollcall/internal/facts/all"
 	"github.com/rollcall-project/rollcall/internal/facts/cluster"
 	"github.com/rollcall-project/rollcall/internal/facts/relation"
-	"github.com/rollcall-project/rollcall/internal/fault"
-	"github.com/rollcall-project/rollcall/internal/message"
-	"github.com/rollcall-project/rollcall/internal/reader"
-	"github.com/rollcall-project/rollcall/internal/roll"
-	"github.com/rollcall-project/rollcall/internal/sanitize"
-	"github.com/rollcall-project/rollcall/internal/scan"
+	"github.com/rollcall-project/rollcall/internal/hosts/stages"
+	"github.com/rollcall-project/rollcall/internal/kernel/diagnose"
+	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
+	"github.com/rollcall-project/rollcall/internal/kernel/facts"
+	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/kernel/message"
+	"github.com/rollcall-project/rollcall/internal/kernel/reader"
+	"github.com/rollcall-project/rollcall/internal/kernel/sanitize"
+	"github.com/rollcall-project/rollcall/internal/kernel/scan"
 	"github.com/rollcall-project/rollcall/internal/source/archive"
 )
 
@@ -62,7 +62,7 @@ func (m *machine) diagnose(ctx context.Context, s *snapshot, c commit) (*diagnos
 	r := reader.New(m.set, clean, nil, reader.Limits{}, source)
 	d, err := diagnose.Run(ctx, diagnose.Options{
 		Catalog: m.catalog, Facts: m.facts, Compiler: m.compiler,
-		Relater: relation.Relater{}, Cluster: cluster.Describer{}, Roll: roll.Caller{},
+		Relater: relation.Relater{}, Cluster: cluster.Describer{}, Roll: stages.Caller{},
 		Reader: r, Now: c.at,
 		Clock: time.Now, Log: slog.New(slog.DiscardHandler),
 	})
@@ -87,7 +87,7 @@ func replay(ctx context.Context, repo repository, b *blobs, chosen []commit, eve
 		if err != nil {
 			return nil, fmt.Errorf("diagnose snapshot %s of %s: %w", c.id, c.at.Format(time.RFC3339), err)
 		}
-		a := answerOf(d)
+		a := outcomeOf(d)
 		s.add(a)
 		if text := a.String(); every || text != last {
 			fmt.Fprintf(out, "%s %s %s\n", c.at.Format("15:04:05"), c.id[:10], text)
@@ -97,8 +97,8 @@ func replay(ctx context.Context, repo repository, b *blobs, chosen []commit, eve
 	return s, nil
 }
 
-// answer is what is compared between snapshots.
-type answer struct {
+// outcome is what is compared between snapshots.
+type outcome struct {
 	class     diagnosis.VerdictClass
 	exit      int
 	proven    []string // roots of severity error
@@ -112,8 +112,8 @@ type answer struct {
 // maxNamed bounds how many names of one kind are printed.
 const maxNamed = 6
 
-func answerOf(d *diagnosis.Diagnosis) answer {
-	a := answer{class: d.Verdict.Class}
+func outcomeOf(d *diagnosis.Diagnosis) outcome {
+	a := outcome{class: d.Verdict.Class}
 	switch {
 	case diagnose.Worst(d) >= fault.Error.Rank():
 		a.exit = 2
@@ -153,7 +153,7 @@ func answerOf(d *diagnosis.Diagnosis) answer {
 }
 
 // String is one line, and one more for each root, undecided symptom and open host.
-func (a answer) String() string {
+func (a outcome) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s exit %d, %s", a.class, a.exit, a.counts)
 	if len(a.waiting) > 0 {
@@ -180,7 +180,7 @@ type summary struct {
 	classes, seen                      map[string]int
 }
 
-func (s *summary) add(a answer) {
+func (s *summary) add(a outcome) {
 	s.snapshots++
 	s.classes[fmt.Sprintf("%s exit %d", a.class, a.exit)]++
 	if len(a.proven) > 0 {

@@ -6,10 +6,10 @@ import (
 	"io"
 	"time"
 
-	"github.com/rollcall-project/rollcall/internal/after"
-	"github.com/rollcall-project/rollcall/internal/facts"
-	"github.com/rollcall-project/rollcall/internal/report"
+	"github.com/rollcall-project/rollcall/internal/answer"
+	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/watch"
+	"github.com/rollcall-project/rollcall/internal/watch/after"
 )
 
 // follow hands the chosen snapshots to the follower of rollcall watch, and prints its lines
@@ -25,7 +25,7 @@ func follow(ctx context.Context, repo repository, b *blobs, chosen []commit, o o
 	write := func(events []watch.Event) error {
 		for _, e := range events {
 			lines++
-			if err := report.WatchLine(out, e, report.Style{}); err != nil {
+			if err := answer.WatchLine(out, e, answer.Style{}); err != nil {
 				return err
 			}
 		}

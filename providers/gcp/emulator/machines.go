@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"github.com/rollcall-project/rollcall/internal/worker/provider"
+	"github.com/rollcall-project/rollcall/internal/workers/provider"
 )
 
 // Machines are the computers behind the instances.

@@ -18,7 +18,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/rollcall-project/rollcall/internal/worker/provider"
+	"github.com/rollcall-project/rollcall/internal/workers/provider"
 	"github.com/rollcall-project/rollcall/providers/gcp/emulator"
 )
 

@@ -1,0 +1,140 @@
+package answer
+
+import (
+	"path"
+	"strings"
+
+	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
+	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+)
+
+// source shows what was read, so that no one repairs the wrong cluster.
+func (t *text) source() {
+	d := *t.d
+	if !t.o.Wide {
+		if d.Source.Kind != "live" && d.Source.Kind != planSource { // from where it was asked is with each answer of a probe
+			d.Source.Vantage = ""
+		}
+		if d.Cluster.Topology == usualTopology {
+			d.Cluster.Topology = ""
+		}
+		d.Source.Name = t.shortPath(d.Source.Name)
+	}
+	t.parts(0, dim, sourceParts(&d))
+}
+
+// shortPath is the end of a path that would fill a row.
+func (t *text) shortPath(name string) string {
+	if length(name) < t.width()/2 || strings.ContainsAny(name, " ,") || !strings.Contains(name, "/") {
+		return name
+	}
+	return t.sign(ellipsis) + "/" + path.Base(name)
+}
+
+// usualTopology is the one that needs no word (openshift/api config/v1 TopologyMode).
+const usualTopology = "HighlyAvailable"
+
+func sourceParts(d *diagnosis.Diagnosis) []string {
+	var parts []string
+	name := d.Source.Name
+	if d.Source.Kind == "live" {
+		name = "cluster " + name
+		if d.Source.API != "" && d.Source.API != d.Source.Name {
+			name += " at " + d.Source.API
+		}
+	} else {
+		name = d.Source.Kind + " " + name
+	}
+	parts = append(parts, name)
+	if d.Cluster.Hosted != "" {
+		parts = append(parts, "hosted cluster "+d.Cluster.Hosted)
+	}
+	switch {
+	case d.Cluster.Version != "":
+		parts = append(parts, d.Cluster.Version)
+	case d.Source.Kind == planSource:
+		parts = append(parts, "release not named (--release)")
+	case d.Cluster.Installer == nil || d.Cluster.Installer.Version == "":
+		parts = append(parts, "version unknown")
+	}
+	platform := d.Cluster.Platform
+	if platform == "None" { // what Infrastructure says of hosts without a platform
+		platform = "platform None"
+	}
+	if about := strings.TrimSpace(platform + " " + d.Cluster.Topology); about != "" {
+		parts = append(parts, about)
+	}
+	if d.Source.Vantage != "" {
+		parts = append(parts, "asked from "+d.Source.Vantage)
+	}
+	if d.Cluster.Installer != nil {
+		parts = append(parts, d.Cluster.Installer.String())
+	}
+	if d.Source.AtLeast {
+		return append(parts, "as of "+clock(d.Now)+", the newest time in it (--now TIME: when it was read)")
+	}
+	return append(parts, "as of "+clock(d.Now))
+}
+
+// subject says that the answer was narrowed, and what of it is left.
+func (t *text) subject() {
+	if t.o.Subject == nil {
+		return
+	}
+	t.blank()
+	t.para(0, span{bold, t.o.Subject.String() + ": "}, plain, t.subjectVerdict()+"; the line above is about the whole cluster")
+	for _, h := range t.d.Hosts {
+		if t.o.Subject.Kind == fault.Host && h.Name == t.o.Subject.Name {
+			t.stages(h)
+		}
+	}
+}
+
+// subjectVerdict is what the answer says of the subject that it was narrowed to.
+func (t *text) subjectVerdict() string {
+	switch {
+	case len(t.d.Roots) > 0:
+		return count(len(t.d.Roots), "cause concerns it", "causes concern it")
+	case len(t.d.Unexplained) > 0:
+		return "something is wrong with it and the cause is not known"
+	case len(t.d.Accepted) > 0:
+		return count(len(t.d.Accepted), "accepted finding concerns it", "accepted findings concern it")
+	}
+	for _, h := range t.d.Hosts {
+		switch {
+		case t.o.Subject.Kind != fault.Host || h.Name != t.o.Subject.Name:
+		case h.State == diagnosis.StageFailed:
+			return "it failed at " + string(h.Stage) + ", and what was read does not prove why"
+		case !h.Done():
+			return "it has not got past " + string(h.Stage)
+		}
+	}
+	return "nothing known is wrong with it"
+}
+
+// whole is the diagnosis before it was narrowed to a subject.
+func (t *text) whole() *diagnosis.Diagnosis {
+	if t.o.Whole != nil {
+		return t.o.Whole
+	}
+	return t.d
+}
+
+// elsewhere names the causes of the whole cluster that are not known to concern the
+// subject.
+func (t *text) elsewhere() {
+	if len(t.d.Roots) > 0 || t.o.Whole == nil || len(t.o.Whole.Roots) == 0 {
+		return
+	}
+	t.blank()
+	t.head(0, "Causes in the cluster that are not proven to concern it")
+	whole := newText(t.o.Whole, t.o)
+	for i, r := range t.o.Whole.Roots {
+		if i == fewSuspects {
+			t.line(2, span{dim, "and more"})
+			break
+		}
+		t.para(0, span{red, t.sign(signBad) + " "}, plain, whole.linkTitle(&link{keys: r.Keys()}))
+	}
+	t.line(2, span{cyan, t.o.again("diagnose")})
+}

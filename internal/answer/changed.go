@@ -1,0 +1,93 @@
+package answer
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/kernel/sortby"
+)
+
+// Changed is what is not as in a baseline.
+type Changed struct {
+	File  string
+	Since time.Time
+	Older bool // what was read is older than the baseline
+	Is    []Change
+	All   bool   // all of the baseline was compared
+	Not   string // why it is not known whether the baseline is of this cluster; "": it is
+}
+
+// Change is one value that is not as in a baseline.
+type Change struct {
+	Subject fault.Subject
+	Says    string
+}
+
+const fewChanges = 3
+
+// changed says briefly what is not as in the baseline: what is about the subjects of a cause
+// first. The timeline has all of it.
+func (t *text) changed() {
+	c := t.o.Changed
+	if c == nil {
+		return
+	}
+	t.blank()
+	n := len(c.Is)
+	since := "the baseline of " + clock(c.Since)
+	switch {
+	case c.Not != "":
+		t.para(0, span{bold, "Not known whether the baseline is of this cluster: "}, plain, count(n, "difference", "differences")+" from "+since)
+	case n == 0 && c.All:
+		t.para(0, span{}, plain, "Nothing has changed since "+since)
+	case n == 0:
+		t.para(0, span{}, plain, "No change was found since "+since+", and not all of it was compared")
+	case c.Older:
+		t.para(0, span{bold, "Not as in " + since + ": "}, plain, count(n, "difference", "differences")+"; what was read is older than it")
+	default:
+		t.para(0, span{bold, "Changed since " + since + ": "}, plain, count(n, "change", "changes"))
+	}
+	if t.short > wholeAnswer {
+		return
+	}
+	shown := t.nearCauses(c.Is)
+	for _, x := range shown[:min(n, fewChanges)] {
+		t.lead(2, span{plain, "- "}, "  ", plain, t.brief(x.Says), t.limit(2))
+	}
+	if n > fewChanges || !c.All {
+		t.line(2, span{plain, "all of it: "}, span{cyan, t.o.again("baseline compare " + c.File)})
+	}
+}
+
+// nearCauses puts first the changes of what was asked for, then of what a cause is about, then of
+// its effects.
+func (t *text) nearCauses(list []Change) []Change {
+	rank := map[fault.Subject]int{}
+	add := func(s fault.Subject, r int) {
+		if rank[s] == 0 || r < rank[s] {
+			rank[s] = r
+		}
+	}
+	const asked, cause, effect, other = 1, 2, 3, 4
+	if t.o.Subject != nil {
+		add(*t.o.Subject, asked)
+	}
+	for i := range t.d.Roots {
+		for _, k := range t.d.Roots[i].Keys() {
+			add(k.Subject, cause)
+		}
+		for _, k := range t.d.Roots[i].Effects() {
+			add(k.Subject, effect)
+		}
+	}
+	for _, u := range t.d.Unexplained {
+		add(u.Subject, effect)
+	}
+	list = slices.Clone(list)
+	sortby.StableFunc(list, func(a, b Change) int {
+		return cmp.Compare(cmp.Or(rank[a.Subject], other), cmp.Or(rank[b.Subject], other))
+	})
+	return list
+}

@@ -1,0 +1,166 @@
+package answer
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
+)
+
+// shortness is how much of an answer is left out so that its verdict stays on the screen.
+type shortness int
+
+const (
+	wholeAnswer  shortness = iota
+	withoutWhy             // verdict, causes, what to do, which hosts
+	firstInFull            // of the causes after the first only what and where
+	stepsInShort           // of the steps the first, without what to see after each
+	oneStep                // of the steps the first one, and nothing that is no fault yet
+	firstAlone             // of the causes and problems after the first only the names
+)
+
+// steps is how many steps of a remedy are shown.
+func (s shortness) steps() int {
+	switch s {
+	case stepsInShort:
+		return 3
+	case oneStep, firstAlone:
+		return 1
+	default:
+		return 1 << 20
+	}
+}
+
+// afterAnswer are the rows that a shell and a note on stderr need below an answer.
+const afterAnswer = 2
+
+// fitted lays an answer out so that it fits the terminal, or as short as it gets.
+func fitted(d *diagnosis.Diagnosis, o Options) *text {
+	for short := wholeAnswer; ; short++ {
+		t := newText(d, o)
+		t.short = short
+		t.answer()
+		if short == firstAlone || o.Wide || o.Height <= 0 || t.rows <= o.Height-afterAnswer {
+			return t
+		}
+	}
+}
+
+// namesAlone names the causes and problems after the first, where there is no room for more.
+func (t *text) namesAlone() {
+	if t.short < firstAlone {
+		return
+	}
+	var list []string
+	for i, r := range t.d.Roots {
+		if i > 0 {
+			list = append(list, r.Fault)
+		}
+	}
+	for i, u := range t.withoutCause() {
+		if i > 0 || len(t.d.Roots) > 0 {
+			list = append(list, u.Fault+" (cause unknown)")
+		}
+	}
+	if len(list) > 0 {
+		t.lead(0, span{bold, "Also: "}, "  ", plain, strings.Join(list, ", "), 2)
+	}
+}
+
+// leftOut says what a low terminal has no room for, and how to get it.
+func (t *text) leftOut() {
+	t.blank()
+	about := "proof, effects, each host"
+	if t.short >= firstAlone {
+		about = "what would decide, " + about
+	}
+	if n := t.notRun(); n > 0 {
+		about += ", why " + t.checksNotRun(n)
+	}
+	t.para(0, span{bold, "More: "}, plain, "add -o wide ("+about+"); about any id: "+t.o.know("explain ID"))
+}
+
+// hostsLine says on the first screen which hosts are not done: with their stages where that
+// fits two lines, else as many names as fit.
+func (t *text) hostsLine() {
+	rows, expected := t.openHosts()
+	if len(rows) == 0 || t.o.Wide {
+		return
+	}
+	head := "Hosts: "
+	if expected > 0 {
+		head += notDone(rows, fmt.Sprint(expected)) + ": "
+	}
+	room := min(hostsRoom, t.width()-2)
+	fits := func(text string) bool { return len(wrap(t.clean(head+text), room, room)) <= 2 }
+	groups := t.d.Groups.Hosts
+	stages := t.hostStages(groups, "")
+	if fits(stages) {
+		t.lead(0, span{bold, head}, "  ", plain, stages, 0)
+		return
+	}
+	domain := commonDomain(groups)
+	if stages = t.hostStages(groups, domain); !fits(stages) {
+		stages = namesThatFit(groups, domain, fits)
+	}
+	t.lead(0, span{bold, head}, "  ", plain, stages, 0)
+}
+
+// hostsRoom are the columns of a row of hosts, also where a row has no end.
+const hostsRoom = 120
+
+// hostStages lists the hosts of each stage, without the domain that all have.
+func (t *text) hostStages(groups []diagnosis.HostGroup, domain string) string {
+	return strings.Join(each(groups, func(g diagnosis.HostGroup) string {
+		names := strings.Join(withoutDomain(g.Names, domain), ", ")
+		if t.d.Hosts[g.First].Bootstrap() {
+			return names + " " + string(g.State)
+		}
+		return names + " at " + string(g.Stage)
+	}), "; ") + domainNote(domain)
+}
+
+func domainNote(domain string) string {
+	if domain == "" {
+		return ""
+	}
+	return " (all of " + strings.TrimPrefix(domain, ".") + ")"
+}
+
+func withoutDomain(names []string, domain string) []string {
+	return each(names, func(n string) string { return strings.TrimSuffix(n, domain) })
+}
+
+// commonDomain is what follows the first dot of every name, with that dot; empty where it is
+// not the same for all.
+func commonDomain(groups []diagnosis.HostGroup) string {
+	domain := ""
+	for i, g := range groups {
+		for j, n := range g.Names {
+			dot := strings.IndexByte(n, '.')
+			switch {
+			case dot <= 0 || strings.Contains(n, " "):
+				return ""
+			case i+j == 0:
+				domain = n[dot:]
+			case n[dot:] != domain:
+				return ""
+			}
+		}
+	}
+	return domain
+}
+
+// namesThatFit lists the first hosts that fit, and how many others there are.
+func namesThatFit(groups []diagnosis.HostGroup, domain string, fits func(string) bool) string {
+	var names []string
+	for _, g := range groups {
+		names = append(names, withoutDomain(g.Names, domain)...)
+	}
+	note := domainNote(domain)
+	n := 1
+	for n < len(names) && fits(some(names, n+1)+note) {
+		n++
+	}
+	return some(names, n) + note
+}

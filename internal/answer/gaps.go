@@ -1,0 +1,161 @@
+package answer
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
+	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+)
+
+// unchecked shows what was not checked and what would supply it: first what
+// faults were left unknown by.
+func (t *text) unchecked() {
+	notRun := t.notRun()
+	groups := t.d.Groups.Gaps
+	if len(groups) == 0 && notRun == 0 {
+		return
+	}
+	t.blank()
+	if notRun == 0 && !t.o.Wide {
+		t.para(0, span{}, dim, count(len(groups), "thing", "things")+" could not be read, and no check needed more: -o wide lists them")
+		return
+	}
+	if !t.o.Wide && t.decided() {
+		t.para(0, span{}, dim, t.checksNotRun(notRun)+": -o wide lists why")
+		return
+	}
+	heading := "Not checked"
+	if notRun > 0 {
+		heading += " (" + t.checksNotRun(notRun) + ")"
+	}
+	t.head(0, heading)
+	groups, flags := t.notAsked(groups)
+	for i, g := range groups {
+		if i == fewGaps && !t.o.Wide {
+			t.para(0, span{plain, "- "}, dim, more(len(groups)-i))
+			break
+		}
+		t.gap(g)
+	}
+	if len(flags) > 0 {
+		t.para(0, span{plain, "- "}, plain, "not asked for: "+strings.Join(flags, ", "))
+	}
+}
+
+// decided reports whether nothing that could not be read decides anything: nothing that was
+// read is damaged, and every cause is proven, or the premises of a healthy answer were read.
+func (t *text) decided() bool {
+	if slices.ContainsFunc(t.d.Coverage, func(c evidence.Coverage) bool { return c.Damaged }) {
+		return false
+	}
+	return t.d.Verdict.Class == diagnosis.Healthy || len(t.d.Roots) > 0 && t.d.Verdict.Cause == diagnosis.CauseKnown &&
+		!slices.ContainsFunc(t.d.Roots, func(r diagnosis.Root) bool {
+			return slices.ContainsFunc(r.Cases, func(c diagnosis.Case) bool { return c.Confidence != diagnosis.Proven })
+		})
+}
+
+const (
+	fewGaps    = 3
+	fewGetting = 2
+)
+
+// notAsked parts the gaps that a flag would fill, which are said in one line, from
+// the others.
+func (t *text) notAsked(groups []diagnosis.Gap) (rest []diagnosis.Gap, flags []string) {
+	if t.o.Wide {
+		return groups, nil
+	}
+	for _, g := range groups {
+		if len(g.Supply) == 1 && t.o.isFlag(g.Supply[0]) {
+			if slices.Contains(t.o.Skip, g.Supply[0].Kind) {
+				continue
+			}
+			flags = append(flags, t.o.supply(g.Supply[0])+" ("+some(needsOf(g), fewNames)+")")
+		} else {
+			rest = append(rest, g)
+		}
+	}
+	return rest, flags
+}
+
+func (t *text) gap(g diagnosis.Gap) {
+	line := some(needsOf(g), t.names())
+	if reason := reasonOf(g); reason != "" {
+		line += ": " + reason
+	}
+	if len(g.Supply) == 1 && !t.o.Wide {
+		if how := t.o.supply(g.Supply[0]); length(t.clean(line+"; get it: "+how))+2 <= t.width() {
+			t.line(0, span{plain, "- " + line + "; get it: "}, span{cyan, how})
+			return
+		}
+	}
+	t.para(0, span{plain, "- "}, plain, squeeze(t.clean(line), t.width()-2, t.limit(fewExcerpt+1), t.sign(ellipsis)))
+	for i, s := range g.Supply {
+		if i == fewGetting && !t.o.Wide {
+			t.para(2, span{}, dim, more(len(g.Supply)-i))
+			return
+		}
+		t.lead(2, span{plain, "get it: "}, "  ", cyan, t.o.supply(s), 0)
+	}
+}
+
+// needWords says a need in field terms.
+func needWords(need string) string {
+	resource, namespace, inside := strings.Cut(need, " -n ")
+	switch {
+	case resource == evidence.MCSProbes.String():
+		return "the answers of the machine config servers"
+	case resource == evidence.NetProbes.String():
+		return "the network of the plan"
+	case resource == evidence.APIProbes.String():
+		return "the network path to the API"
+	case resource == evidence.BootstrapServices.String():
+		return "what the bootstrap host got done"
+	case resource == evidence.PointerUserDataHints.String():
+		return "pointer Ignition configs"
+	case onHost(resource):
+		return hostWords[resource]
+	case need == string(evidence.Console):
+		return "screens of hosts"
+	case strings.HasPrefix(need, "log "):
+		return "logs of " + strings.TrimPrefix(need, "log ")
+	case strings.HasPrefix(need, "journal "):
+		return "journal of " + strings.TrimPrefix(need, "journal ")
+	}
+	name, _, _ := strings.Cut(resource, ".")
+	if inside {
+		name += " in " + namespace
+	}
+	return name
+}
+
+// hostWords say what a machine tells of itself.
+var hostWords = map[string]string{
+	evidence.HostIdentities.String():  "the machine's name and credentials",
+	evidence.HostConfigs.String():     "the machine-config-daemon's files",
+	evidence.HostUnits.String():       "the machine's units",
+	evidence.HostClocks.String():      "the machine's clock",
+	evidence.HostResolutions.String(): "names as the machine resolves them",
+	evidence.HostContainers.String():  "the machine's containers",
+	evidence.HostDisks.String():       "the machine's file systems",
+}
+
+func onHost(need string) bool { return evidence.IsOnHost(need) }
+
+// notRun is how many faults were not looked for at one subject at least.
+func (t *text) notRun() int {
+	unknown := map[string]bool{}
+	for _, f := range t.d.Findings {
+		if f.Outcome == fault.Unknown {
+			unknown[f.Fault] = true
+		}
+	}
+	return len(unknown)
+}
+
+func (t *text) checksNotRun(n int) string {
+	return fmt.Sprintf("%d of %s not run", n, count(t.d.Stats.Faults, "check", "checks"))
+}

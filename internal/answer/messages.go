@@ -1,0 +1,106 @@
+package answer
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
+	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/kernel/message"
+)
+
+// messages writes what the lines of a text show, as scan finds it, and what is no cause of
+// the diagnosis yet, nor an effect of one.
+func (t *text) messages() {
+	r, c := t.o.Messages, t.o.Catalog
+	if r == nil || c == nil {
+		return
+	}
+	known := func(m message.Match) bool {
+		return slices.ContainsFunc(t.d.Roots, func(root diagnosis.Root) bool {
+			return root.Fault == m.Fault || m.Fault != "" && slices.ContainsFunc(root.Effects(), func(k fault.Key) bool { return k.Fault == m.Fault })
+		}) || slices.ContainsFunc(r.Matches, func(cause message.Match) bool {
+			return slices.Contains(cause.Explains, m.Fault) && slices.ContainsFunc(t.d.Roots, func(root diagnosis.Root) bool { return root.Fault == cause.Fault })
+		})
+	}
+	causes := slices.DeleteFunc(slices.Clone(r.Matches), known)
+	symptoms := slices.DeleteFunc(slices.Clone(r.Symptoms), func(m message.Match) bool { return known(m) || m.Fault == "" && explained(r, m) })
+	if len(causes)+len(symptoms) == 0 {
+		return
+	}
+	if t.short >= stepsInShort {
+		t.lead(0, span{bold, "Other messages in the text: "}, "  ", plain, t.o.know("scan FILE"), 0)
+		return
+	}
+	t.blank()
+	t.head(0, "Other messages in the text (they do not decide the verdict)")
+	for i, m := range causes {
+		if i == maxScanned && !t.o.Wide {
+			t.line(2, span{dim, fmt.Sprintf("and %s more; -o wide has them all", count(len(causes)-i, "cause", "causes"))})
+			break
+		}
+		t.foundMessage(m, c)
+	}
+	for i, m := range symptoms {
+		if i == maxScanned && !t.o.Wide {
+			break
+		}
+		t.foundMessage(m, c)
+	}
+	if len(t.d.Roots) == 0 && len(causes) > 0 {
+		t.lead(0, span{bold, "Whole answer to the messages: "}, "  ", plain, t.o.know("scan FILE"), 0)
+	}
+}
+
+// explained reports whether a failure without a cause is on a line that also shows a fault.
+func explained(r *message.Report, m message.Match) bool {
+	for _, other := range slices.Concat(r.Matches, r.Symptoms) {
+		if other.Fault == "" {
+			continue
+		}
+		for _, l := range other.Lines {
+			if slices.ContainsFunc(m.Lines, func(have message.Line) bool { return have.Number == l.Number }) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// foundMessage writes one match in a few lines: what, how surely, where, and what to do.
+func (t *text) foundMessage(m message.Match, c *fault.Catalog) {
+	id := ""
+	if m.Fault != "" {
+		id = "  [" + m.Fault + "]"
+	}
+	sure := sureWords[m.Confidence]
+	if m.Fault == "" {
+		sure = ""
+	}
+	t.lead(0, span{plain, "- "}, "  ", bold, matchTitle(m, c)+sure+id, 0)
+	if len(m.Lines) > 0 {
+		l := m.Lines[0]
+		t.lead(2, span{dim, atLine(l.Number)}, "    ", plain, l.Text, 2)
+	}
+	t.nextOf(m, c)
+}
+
+// nextOf writes what to do about a match: its first remedy, what can be behind it, or what
+// to look at.
+func (t *text) nextOf(m message.Match, c *fault.Catalog) {
+	f, ok := c.Fault(m.Fault)
+	switch {
+	case !ok && m.Next != "":
+		t.lead(2, span{bold, "Next: "}, "  ", plain, m.Next, 0)
+	case !ok:
+	case len(f.Remedies) > 0:
+		do := "explain " + m.Fault
+		if known, ok := c.Remedy(f.Remedies[0]); ok {
+			t.lead(2, span{bold, "What to do: "}, "  ", plain, t.brief(plainAdvice(known).Title)+": "+t.o.know(do), 0)
+			return
+		}
+		t.line(2, span{bold, "What to do: "}, span{cyan, t.o.know(do)})
+	default:
+		t.line(2, span{bold, "More: "}, span{cyan, t.o.know("explain " + m.Fault)})
+	}
+}

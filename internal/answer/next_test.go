@@ -1,0 +1,56 @@
+package answer
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
+	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+)
+
+// Where nothing but the log of openshift-install was read, the next step is that of the
+// installation; a log that failed depends on its error, and no command is guessed.
+func TestNextOfInstaller(t *testing.T) {
+	cases := map[string]struct {
+		installer diagnosis.Installer
+		want      string // the first command begins so
+		alone     bool   // no cluster can be asked yet
+	}{
+		"bootstrapped":         {diagnosis.Installer{Ended: "complete", Step: "bootstrapped"}, "openshift-install wait-for install-complete", false},
+		"complete":             {diagnosis.Installer{Ended: "complete", Step: "complete", WaitsFor: "nothing"}, "rollcall diagnose --kubeconfig DIR/auth/kubeconfig", false},
+		"made":                 {diagnosis.Installer{Ended: "made", Step: "assets"}, "openshift-install wait-for bootstrap-complete", true},
+		"gather failed":        {diagnosis.Installer{Ended: "gather-failed"}, "openshift-install gather bootstrap --dir DIR --bootstrap IP", false},
+		"interrupted, assets":  {diagnosis.Installer{Ended: "interrupted", Step: "assets"}, "openshift-install create ignition-configs", true},
+		"interrupted, agent":   {diagnosis.Installer{Ended: "interrupted", Step: "agent"}, "openshift-install agent wait-for bootstrap-complete", false},
+		"running, API":         {diagnosis.Installer{Ended: "running", Step: "api"}, "openshift-install wait-for bootstrap-complete", false},
+		"running, operators":   {diagnosis.Installer{Ended: "running", Step: "initialize"}, "openshift-install wait-for install-complete", false},
+		"failed, operators":    {diagnosis.Installer{Ended: "failed", Step: "initialize"}, "", false},
+		"interrupted, created": {diagnosis.Installer{Ended: "interrupted", Step: "infrastructure"}, "", false},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			d := unreadable()
+			d.Source = diagnosis.Source{Kind: "files", Name: "a.log"}
+			c.installer.At = time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC)
+			d.Cluster.Installer = &c.installer
+			r := newText(d, Options{})
+			list := r.supplyList()
+			asksCluster := slices.ContainsFunc(list, func(s string) bool { return strings.Contains(s, "must-gather") })
+			if asksCluster == c.alone {
+				t.Errorf("asks the cluster: %v", list)
+			}
+			if goes := r.goesOn() != ""; goes != (c.want != "") || goes != (r.nextIs() == "continue the installation") {
+				t.Errorf("goes on: %v, %q", goes, r.nextIs())
+			}
+			if c.want != "" && !strings.HasPrefix(list[0], c.want) {
+				t.Errorf("first %q, want %q", list[0], c.want)
+			}
+			d.Unexplained = []diagnosis.Unexplained{{Key: fault.Key{Fault: "x"}}}
+			if s := newText(d, Options{}).goesOn(); s != "" {
+				t.Errorf("with a symptom: %q", s)
+			}
+		})
+	}
+}

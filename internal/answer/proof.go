@@ -1,0 +1,196 @@
+package answer
+
+import (
+	"cmp"
+	"fmt"
+	"iter"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/kernel/sortby"
+)
+
+const (
+	fewProofs  = 3
+	fewExcerpt = 2 // lines
+)
+
+// proof lists what was seen and where, best first.
+func (t *text) proof(items []evidence.Item) {
+	if len(items) == 0 {
+		return
+	}
+	shown := bestFirst(distinct(items, t.o.Wide))
+	heading := "Proof"
+	if left := len(shown) - fewProofs; left > 0 && !t.o.Wide {
+		shown = shown[:fewProofs]
+		heading += " (" + more(left) + ")"
+	}
+	t.head(2, heading)
+	for _, p := range shown {
+		t.proofLine(p)
+	}
+}
+
+// proofLine writes an excerpt and its place, on one line where there is room.
+func (t *text) proofLine(p proof) {
+	text, where := excerpt(p.Item), t.where(p.Item)
+	if p.places > 1 {
+		where += fmt.Sprintf(" (and %d more)", p.places-1)
+	}
+	if 4+length(t.clean(text))+2+length(t.clean(where)) <= t.width() {
+		t.line(2, span{plain, "- "}, span{plain, text}, span{dim, "  " + where})
+		return
+	}
+	if text = t.clean(text); p.Locator.Line > 0 {
+		text = squeeze(text, t.width()-4, t.limit(fewExcerpt), t.sign(ellipsis))
+	}
+	t.lead(2, span{plain, "- "}, "  ", plain, text, t.limit(fewExcerpt))
+	t.para(4, span{}, dim, where)
+}
+
+// squeeze leaves out words from the middle of a log line until it fits: how a line
+// begins says what was tried, how it ends says why it failed.
+func squeeze(text string, room, limit int, gap string) string {
+	if limit == 0 || len(wrap(text, room, room)) <= limit {
+		return text
+	}
+	words := strings.Fields(text)
+	// Of a very long line only what could be left is tried.
+	from := min(len(words)/2, within(slices.All(words), room*limit))
+	to := max(len(words)/2, len(words)-within(slices.Backward(words), room*limit))
+	for {
+		switch {
+		case from > 1 && from >= len(words)-to:
+			from--
+		case to < len(words)-1:
+			to++
+		case from > 1:
+			from--
+		default:
+			return text // words that cannot be broken
+		}
+		short := strings.Join(words[:from], " ") + " " + gap + " " + strings.Join(words[to:], " ")
+		if len(wrap(short, room, room)) <= limit {
+			return short
+		}
+	}
+}
+
+// within is how many words fill so many bytes, the one with which it is full included.
+func within(words iter.Seq2[int, string], most int) int {
+	n, size := 0, 0
+	for _, w := range words {
+		n, size = n+1, size+len(w)+1
+		if size > most {
+			break
+		}
+	}
+	return n
+}
+
+// proof is an item and how many others say the same.
+type proof struct {
+	evidence.Item
+	places int
+}
+
+// distinct keeps the first item of each place and of each text; all, if asked.
+func distinct(items []evidence.Item, all bool) []proof {
+	var list []proof
+	for _, item := range items {
+		i := slices.IndexFunc(list, func(have proof) bool {
+			return !all && (have.Locator == item.Locator || have.Excerpt == item.Excerpt)
+		})
+		switch {
+		case i < 0:
+			list = append(list, proof{item, 1})
+		case list[i].Locator != item.Locator:
+			list[i].places++
+		}
+	}
+	return list
+}
+
+// bestFirst puts what shows a mechanism before what shows a state, and one of each
+// sort before the second of any: three lines from one log prove no more than one.
+func bestFirst(list []proof) []proof {
+	sortby.StableFunc(list, func(a, b proof) int { return sortOf(a.Item) - sortOf(b.Item) })
+	var first, rest []proof
+	for i, p := range list {
+		if i == 0 || sortOf(p.Item) != sortOf(list[i-1].Item) {
+			first = append(first, p)
+		} else {
+			rest = append(rest, p)
+		}
+	}
+	return append(first, rest...)
+}
+
+// failing is how log lines say that something went wrong.
+var failing = regexp.MustCompile(`(?i)error|fail|not found|couldn't|could not|cannot|unable|refused|denied|forbidden|timed out|timeout|expired|x509|\b5\d\d\b`)
+
+// sortOf orders items: what a server said when it failed; what should be there and
+// is not; what a component gives as its reason; the state of a field.
+func sortOf(item evidence.Item) int {
+	field := strings.ToLower(item.Locator.Field)
+	switch {
+	case item.Locator.Line > 0 && failing.MatchString(item.Excerpt):
+		return 0
+	case strings.HasPrefix(item.Excerpt, "no "):
+		return 1
+	case strings.HasSuffix(field, "reason"), strings.HasSuffix(field, "message"):
+		return 2
+	}
+	return 3
+}
+
+// where says where an item can be looked up again. The source is named where it is
+// another than that of the answer; the directories with which every path of an
+// archive begins are left to -o wide.
+func (t *text) where(item evidence.Item) string {
+	loc := item.Locator
+	if !t.o.Wide {
+		for _, begin := range []string{"/namespaces/", "/cluster-scoped-resources/"} {
+			if i := strings.Index(loc.Path, begin); i > 0 {
+				loc.Path = t.sign(ellipsis) + loc.Path[i:]
+				break
+			}
+		}
+	}
+	where := loc.String()
+	if s := loc.Source; s != "" && s != "live" && s != t.d.Source.Name && s != path.Base(t.d.Source.Name) {
+		where = s + ": " + where
+	}
+	if item.From != "" {
+		where += " (asked from " + item.From + ")"
+	}
+	return where
+}
+
+// klogHeader is what klog writes before a message: severity, date, time, thread, place.
+var klogHeader = regexp.MustCompile(`^[IWEF]\d{4} \d{2}:\d{2}:\d{2}\.\d+ +\d+ \S+\] `)
+
+// excerpt is what an item shows. Of a log line the times and the place in the source
+// are left out: where the line is stands below, and the message has the room.
+func excerpt(item evidence.Item) string {
+	text := cmp.Or(item.Excerpt, "(empty)")
+	if item.Locator.Line == 0 {
+		return text
+	}
+	at := item.Time
+	if stamp, rest, ok := strings.Cut(text, " "); ok {
+		if t, err := time.Parse(time.RFC3339Nano, stamp); err == nil {
+			at, text = t, rest
+		}
+	}
+	text = klogHeader.ReplaceAllString(text, "")
+	if at.IsZero() {
+		return text
+	}
+	return clock(at) + " " + text
+}

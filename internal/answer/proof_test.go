@@ -1,0 +1,61 @@
+package answer
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
+	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+)
+
+func TestBestFirst(t *testing.T) {
+	items := []evidence.Item{
+		item("nodes/a", "metadata.annotations.currentConfig", "state: Degraded"),
+		item("machineconfigs", "", "no MachineConfig x among 3"),
+		logged("mcs.log", 8, "Pool master requested by address"),
+		logged("mcs.log", 9, "couldn't get config: not found"),
+		logged("mcs2.log", 9, "couldn't get config for b: not found"),
+		item("nodes/a", "metadata.annotations.reason", "configs do not match"),
+	}
+	var got []string
+	for _, p := range bestFirst(distinct(items, false)) {
+		got = append(got, p.Excerpt)
+	}
+	want := "couldn't get config: not found|no MachineConfig x among 3|configs do not match|state: Degraded|couldn't get config for b: not found|Pool master requested by address"
+	if strings.Join(got, "|") != want {
+		t.Errorf("order of proof:\n%s\nwant\n%s", strings.Join(got, "|"), want)
+	}
+}
+
+// TestSqueeze: the beginning and the end of a line stay.
+func TestSqueeze(t *testing.T) {
+	long := "couldn't " + strings.Repeat("get the config of the pool ", 20) + `: "" not found`
+	got := squeeze(long, 60, 2, "…")
+	if !strings.HasPrefix(got, "couldn't get") || !strings.HasSuffix(got, `"" not found`) || !strings.Contains(got, " … ") ||
+		len(wrap(got, 60, 60)) > 2 {
+		t.Errorf("squeezed to %q", got)
+	}
+	if whole := squeeze(long, 60, 0, "…"); whole != long {
+		t.Errorf("without a limit the line is changed: %q", whole)
+	}
+	if huge := squeeze(strings.Repeat("a ", 1<<20), 60, 2, "…"); len(huge) < 60 || len(wrap(huge, 60, 60)) > 2 {
+		t.Errorf("a line of 2 MiB is squeezed to %q", huge)
+	}
+	if word := strings.Repeat("x", 200); squeeze(word, 60, 1, "…") != word {
+		t.Error("a word that cannot be broken is broken")
+	}
+}
+
+// TestBrief: names are short in sentences and whole in proof and in wide output.
+func TestBrief(t *testing.T) {
+	const name = "rendered-worker-cnf-0aa1f5c2d3e4b5a697887766554433aa"
+	for _, c := range []struct {
+		wide bool
+		want string
+	}{{false, "pool x names rendered-worker-cnf-0aa1f5…, not " + name + "ff"}, {true, "pool x names " + name + ", not " + name + "ff"}} {
+		x := newText(&diagnosis.Diagnosis{}, Options{Wide: c.wide})
+		if got := x.brief("pool x names " + name + ", not " + name + "ff"); got != c.want {
+			t.Errorf("wide %v: %q, want %q", c.wide, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,329 @@
+package answer
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
+	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+)
+
+// Roll writes the roll: what was read, the hosts that are not done, a count of the
+// others, and where the full answer is.
+func Roll(w io.Writer, d *diagnosis.Diagnosis, o Options) error {
+	t := newText(d, o)
+	if !o.NoHeaders {
+		t.source()
+		t.verdict()
+	}
+	t.rollHosts(o.All)
+	if !o.NoHeaders {
+		t.rollFoot()
+	}
+	return t.flush(w)
+}
+
+func (t *text) rollHosts(all bool) {
+	var rows []diagnosis.HostState
+	rest := map[string]int{}
+	claimed := 0
+	for _, h := range t.d.Hosts {
+		switch {
+		case h.Bootstrap():
+			if all || !h.Done() {
+				rows = append(rows, h)
+			}
+		case !h.Expected:
+			claimed++
+			if all {
+				rows = append(rows, h)
+			}
+		case all || !h.Done():
+			rows = append(rows, h)
+		default:
+			rest[h.Role]++
+		}
+	}
+	if len(rows) > 0 {
+		if !t.o.NoHeaders {
+			t.blank()
+		}
+		t.table(rows)
+	}
+	if t.o.NoHeaders {
+		return
+	}
+	if !all || len(t.d.Roots)+len(t.d.Unexplained)+len(t.d.Accepted) > 0 {
+		t.blank()
+	}
+	t.countRest(rest, claimed, all)
+}
+
+// countRest says how many hosts are not listed.
+func (t *text) countRest(rest map[string]int, claimed int, all bool) {
+	if all {
+		return
+	}
+	var parts []string
+	total := 0
+	roles := make([]string, 0, len(rest))
+	for role := range rest {
+		roles = append(roles, role)
+	}
+	slices.Sort(roles)
+	for _, role := range roles {
+		total += rest[role]
+		name := role
+		if name == "" {
+			name = "without a role"
+		}
+		parts = append(parts, fmt.Sprintf("%d %s", rest[role], name))
+	}
+	switch {
+	case total > 0:
+		t.para(0, span{green, t.sign(signGood) + " "}, plain,
+			fmt.Sprintf("%s passed every stage (%s); --all lists them", count(total, "host", "hosts"), strings.Join(parts, ", ")))
+	case len(t.d.Hosts) == 0:
+		t.para(0, span{yellow, t.sign(signOpen) + " "}, plain, "no host was checked")
+	}
+	if claimed > 0 {
+		t.para(0, span{yellow, t.sign(signOpen) + " "}, plain,
+			fmt.Sprintf("%s only claimed by a CSR and not expected; --all lists them", count(claimed, "name is", "names are")))
+	}
+}
+
+// rollFoot names the causes in a line each and where the whole answer is.
+func (t *text) rollFoot() {
+	for _, r := range t.d.Roots {
+		g, style := signBad, red
+		if r.Severity != fault.Error {
+			g, style = signWarn, yellow
+		}
+		t.lead(0, span{style, t.sign(g) + " cause: "}, "  ", plain, t.linkTitle(&link{keys: r.Keys()}), 0)
+	}
+	for i, u := range t.d.Unexplained {
+		if i == fewSuspects {
+			t.para(0, span{}, dim, fmt.Sprintf("and %d more without a known cause", len(t.d.Unexplained)-i))
+			break
+		}
+		t.lead(0, span{yellow, t.sign(signOpen) + " cause unknown: "}, "  ", plain, t.brief(u.Title), 0)
+	}
+	t.acceptedBriefly()
+	gaps := t.d.Groups.Gaps
+	blind := len(t.d.Hosts) == 0 && len(gaps) > 0
+	if blind {
+		t.gap(gaps[0])
+	}
+	if blind || len(t.d.Roots)+len(t.d.Unexplained)+len(t.d.Accepted) > 0 {
+		t.line(0, span{plain, "The whole answer: "}, span{cyan, t.o.again("diagnose")})
+	}
+}
+
+var stateSigns = map[diagnosis.StageOutcome]struct {
+	sign  sign
+	paint paint
+}{
+	diagnosis.StagePassed: {signGood, green}, diagnosis.StageFailed: {signBad, red}, diagnosis.StageWaiting: {signWait, yellow},
+	diagnosis.StageUnknown: {signOpen, yellow}, diagnosis.StageNotApplicable: {signGood, dim},
+}
+
+// table lists hosts. Why a host is where it is stands in the last column, or where
+// that leaves no room on a line of its own below the host.
+func (t *text) table(rows []diagnosis.HostState) {
+	head := []string{"HOST", "ROLE", "STAGE", "STATE", "FOR"}
+	cells := make([][]string, len(rows))
+	width := make([]int, len(head))
+	for i, h := range head {
+		width[i] = length(h)
+	}
+	for i, h := range rows {
+		cells[i] = t.cells(h)
+		for j, c := range cells[i] {
+			width[j] = max(width[j], length(c))
+		}
+	}
+	used := 2
+	for _, w := range width {
+		used += w + 2
+	}
+	beside := t.width()-used >= 40
+	if !t.o.NoHeaders {
+		line := "  " + columns(head, width)
+		if beside {
+			line += "WHY"
+		}
+		t.line(0, span{bold, strings.TrimRight(line, " ")})
+	}
+	run := 0
+	for i, h := range rows {
+		mark := stateSigns[h.State]
+		sign := fmt.Sprintf("%-2s", t.sign(mark.sign))
+		if beside {
+			first := sign + columns(cells[i], width)
+			t.lead(0, span{mark.paint, first}, strings.Repeat(" ", length(first)), plain, t.why(h), 2)
+			continue
+		}
+		t.line(0, span{mark.paint, sign + strings.TrimRight(columns(cells[i], width), " ")})
+		run++
+		why := t.why(h)
+		if i+1 < len(rows) && why == t.why(rows[i+1]) {
+			continue // said once, below the last of them
+		}
+		if run > 1 && why != "" {
+			who := "both"
+			if run > 2 {
+				who = fmt.Sprintf("all %d", run)
+			}
+			why = who + ": " + why
+		}
+		if run = 0; why != "" {
+			t.lead(4, span{}, "", plain, why, 2)
+		}
+	}
+}
+
+func (t *text) cells(h diagnosis.HostState) []string {
+	role := h.Role
+	if !h.Expected && !h.Bootstrap() {
+		role = "(claimed)"
+	}
+	if role == "" {
+		role = "-"
+	}
+	lasts := "-"
+	if !h.Since.IsZero() && (!h.Done() || h.Bootstrap()) {
+		lasts = fault.Span(t.d.Now.Sub(h.Since))
+	}
+	name := t.clean(h.Name)
+	step := string(h.Stage)
+	if h.Bootstrap() { // it does not join
+		step = "-"
+	}
+	return []string{name, t.clean(role), step, string(h.State), lasts}
+}
+
+// why is a host's own reason, or the causes that block it.
+func (t *text) why(h diagnosis.HostState) string {
+	if h.Why != "" || len(h.BlockedBy) == 0 {
+		return t.brief(h.Why)
+	}
+	var titles []string
+	for _, k := range h.BlockedBy {
+		titles = append(titles, t.title(k))
+	}
+	return strings.Join(titles, "; ")
+}
+
+func columns(cells []string, width []int) string {
+	var b strings.Builder
+	for i, c := range cells {
+		b.WriteString(c)
+		b.WriteString(strings.Repeat(" ", width[i]-length(c)+2))
+	}
+	return b.String()
+}
+
+// openHosts are the hosts that are not done, and in wide output all of them; expected is how
+// many there should be. None where no one expects a host, or where the answer is about one
+// subject.
+func (t *text) openHosts() (rows []diagnosis.HostState, expected int) {
+	for _, h := range t.d.Hosts {
+		if h.Expected {
+			expected++
+		}
+		if (h.Expected || h.Bootstrap()) && !h.Done() || t.o.Wide {
+			rows = append(rows, h)
+		}
+	}
+	if expected == 0 && !slices.ContainsFunc(rows, diagnosis.HostState.Bootstrap) || t.o.Subject != nil {
+		return nil, expected
+	}
+	return rows, expected
+}
+
+// hosts lists the hosts that are not done, with the reason.
+func (t *text) hosts() {
+	rows, _ := t.openHosts()
+	if len(rows) == 0 {
+		return
+	}
+	t.blank()
+	if t.o.Wide {
+		t.head(0, "Hosts")
+		t.table(rows)
+		return
+	}
+	t.head(0, "Why each host is not done")
+	t.byStage()
+}
+
+// notDone counts the expected hosts that are not done, and apart from them those of which
+// that is not known: "2 of 5 not done, 1 unknown".
+func notDone(list []diagnosis.HostState, of string) string {
+	open, unknown, ready := 0, 0, 0
+	for _, h := range list {
+		switch {
+		case h.Done() || !h.Expected:
+		case h.State == diagnosis.StageUnknown:
+			unknown++
+			if h.Ready() {
+				ready++
+			}
+		default:
+			open++
+		}
+	}
+	switch {
+	case unknown == 0:
+		return fmt.Sprintf("%d of %s not done", open, of)
+	case open == 0 && ready == unknown:
+		return fmt.Sprintf("%d of %s Ready, not checked further", unknown, of)
+	case open == 0:
+		return fmt.Sprintf("%d of %s unknown", unknown, of)
+	}
+	return fmt.Sprintf("%d of %s not done, %d unknown", open, of, unknown)
+}
+
+// byStage writes the groups of hosts that are not done.
+func (t *text) byStage() {
+	for i, g := range t.d.Groups.Hosts {
+		if i == fewPlaces {
+			t.line(2, span{dim, "and others: " + t.o.again("")})
+			return
+		}
+		mark, first := stateSigns[g.State], t.d.Hosts[g.First]
+		line := fmt.Sprintf("%s at %s", g.State, g.Stage)
+		if !first.Since.IsZero() && first.State != diagnosis.StageUnknown { // for how long it is so is not known either
+			line += t.lasts(first.Since)
+		}
+		if why := t.why(first); why != "" {
+			line += ": " + why
+		}
+		if first.Bootstrap() {
+			line = string(g.State) + ": " + t.why(first)
+		}
+		who := t.clean(some(g.Names, fewNames))
+		t.lead(0, span{mark.paint, fmt.Sprintf("%-2s", t.sign(mark.sign))}, "  ", plain, who+" "+line, 2+length(who)/t.width())
+	}
+}
+
+const fewPlaces = 6
+
+// stages lists every step of one host with its time and reason.
+func (t *text) stages(h diagnosis.HostState) {
+	t.head(2, "Steps")
+	for _, s := range h.Stages {
+		if s.State == diagnosis.StageNotApplicable && !t.o.Wide {
+			continue
+		}
+		mark := stateSigns[s.State]
+		lead := fmt.Sprintf("%-2s%-17s%-9s", t.sign(mark.sign), s.Stage, s.State)
+		about := until(s.At)
+		if s.Why != "" {
+			about = strings.TrimSpace(about + "  " + s.Why)
+		}
+		t.lead(2, span{mark.paint, lead}, strings.Repeat(" ", length(lead)), plain, about, t.limit(2))
+	}
+}

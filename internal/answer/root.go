@@ -1,0 +1,277 @@
+package answer
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
+	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+)
+
+const (
+	fewLinks = 12 // lines of a chain
+	fewRuled = 2
+	fewNames = 4
+	fewMeans = 2 // lines
+)
+
+// root writes one root: what, how sure, what to do; of several cases the first.
+func (t *text) root(i, of int, r diagnosis.Root) {
+	if i > 0 && t.short >= firstAlone {
+		return
+	}
+	first := r.Cases[0]
+	if t.short < firstInFull || i < 2 {
+		t.blank()
+	}
+	g, style := signBad, red
+	if r.Severity != fault.Error {
+		g, style = signWarn, yellow
+	}
+	mark := t.sign(g) + " "
+	if of > 1 {
+		mark = fmt.Sprintf("%s%d of %d: ", mark, i+1, of)
+	}
+	t.lead(0, span{style, mark}, "  ", bold, t.linkTitle(&link{keys: r.Keys()}), 0)
+	about := []string{r.Fault, confidences[r.LeastSure().Confidence], string(r.Severity)}
+	if first.Subject.Name != fault.Unnamed {
+		about = append(about, first.Subject.String())
+	}
+	if s := t.begin(first.Since); s != "" {
+		about = append(about, s)
+	}
+	t.parts(2, dim, about)
+	if i > 0 && t.short >= firstInFull {
+		return
+	}
+	if r.LeastSure().Lowered != "" {
+		t.lead(2, span{yellow, "Not proven: "}, "            ", plain, t.brief(r.LeastSure().Lowered), t.atMost(0, 1))
+	}
+	if t.short < firstAlone {
+		t.means(r.Means)
+	}
+	t.todo(r)
+}
+
+// causeDetails writes the proof of a root, what it leads to, and which other causes are not there.
+func (t *text) causeDetails(i, of int, r diagnosis.Root) {
+	t.blank()
+	head := "Why"
+	if of > 1 {
+		head = fmt.Sprintf("Why (%d of %d): %s", i+1, of, r.Fault)
+	}
+	t.head(0, head)
+	t.proof(r.Cases[0].Evidence)
+	t.ring(r)
+	t.leadsTo(r)
+	t.ruledOut(r.Cases[0])
+}
+
+// clauseEnd is where a text may end early.
+var clauseEnd = regexp.MustCompile(`[.;]( |$)`)
+
+// means writes what a fault means: the first clauses that have room, whole.
+func (t *text) means(text string) {
+	text = t.brief(text)
+	if !t.o.Wide {
+		room := t.width() - 2
+		whole := ""
+		for _, end := range clauseEnd.FindAllStringIndex(text, -1) {
+			if len(wrap(t.clean(text[:end[0]]+"."), room, room)) <= fewMeans {
+				whole = text[:end[0]] + "."
+			}
+		}
+		if whole != "" {
+			text = whole
+		}
+	}
+	t.lead(2, span{}, "", plain, text, t.limit(fewMeans))
+}
+
+// atMost is how many lines a text may take: few of them where there is room for the first
+// problem alone. 0 is all of them.
+func (t *text) atMost(usual, few int) int {
+	if t.short >= firstAlone {
+		return few
+	}
+	return usual
+}
+
+// limit is n lines, or all of them in wide output.
+func (t *text) limit(n int) int {
+	if t.o.Wide {
+		return 0
+	}
+	return n
+}
+
+// leadsTo draws the chain from the root down to what was seen.
+func (t *text) leadsTo(r diagnosis.Root) {
+	top := chain(t.d, r)
+	if len(top) == 0 {
+		return
+	}
+	t.head(2, "Effects")
+	left := fewLinks
+	if t.o.Wide {
+		left = 1 << 20
+	}
+	t.branches(top, "", &left)
+	if left < 0 {
+		t.para(2, span{}, dim, more(-left))
+	}
+}
+
+func (t *text) branches(list []*link, before string, left *int) {
+	for i, l := range list {
+		glyph, below := branch, t.sign(trunk)
+		if i == len(list)-1 {
+			glyph, below = lastOne, "   "
+		}
+		if *left--; *left >= 0 {
+			inner := below
+			if len(l.children) > 0 {
+				inner += t.sign(trunk)[:len(t.sign(trunk))-2]
+			}
+			t.lead(2, span{plain, before + t.sign(glyph)}, before+below, plain, t.effectTitle(l), 0)
+		}
+		t.branches(l.children, before+below, left)
+	}
+}
+
+// effectTitle is the title of a link of a chain, with what weakens it.
+func (t *text) effectTitle(l *link) string {
+	title := t.linkTitle(l) + weak(l.strength)
+	if !slices.ContainsFunc(l.keys, func(k fault.Key) bool { return t.finding[k].Accepted == nil }) {
+		title += " (accepted)"
+	}
+	return title
+}
+
+// weak marks edges that are not certain.
+func weak(s fault.Strength) string {
+	switch s {
+	case fault.LikelyEdge:
+		return " (likely because of it)"
+	case fault.PossibleEdge:
+		return " (possibly because of it)"
+	}
+	return ""
+}
+
+// linkTitle is the title of the first of the same findings, and where it is the same.
+func (t *text) linkTitle(l *link) string {
+	title := t.title(l.keys[0])
+	if len(l.keys) == 1 {
+		return title
+	}
+	var names []string
+	same := "the same"
+	first := l.keys[0].Subject.Name
+	for _, k := range l.keys[1:] {
+		names = append(names, k.Subject.Name)
+		if strings.ReplaceAll(title, first, "") != strings.ReplaceAll(t.title(k), k.Subject.Name, "") {
+			same = "alike"
+		}
+	}
+	title = fmt.Sprintf("%s; %s: %s", title, same, some(names, t.names()))
+	if len(names) > t.names() {
+		title += fmt.Sprintf(" (%d %s)", len(l.keys), plurals[l.keys[0].Subject.Kind])
+	}
+	return title
+}
+
+func (t *text) names() int {
+	if t.o.Wide {
+		return 1 << 20
+	}
+	return fewNames
+}
+
+// title is a finding's title; the subject is added where it does not name it.
+func (t *text) title(k fault.Key) string {
+	title := t.finding[k].Title
+	if title == "" {
+		title = k.Fault
+	}
+	if k.Subject.Name != "" && k.Subject.Name != fault.Unnamed && !strings.Contains(title, k.Subject.Name) {
+		title += " (" + k.Subject.String() + ")"
+	}
+	return t.brief(title)
+}
+
+// ring draws a deadlock: each line blocks the next, the last the first.
+func (t *text) ring(r diagnosis.Root) {
+	i := r.Deadlock - 1
+	if i < 0 || i >= len(t.d.Deadlocks) {
+		return
+	}
+	dead := t.d.Deadlocks[i]
+	s := t.Style
+	t.head(2, "Deadlock: these block one another; waiting does not help")
+	links := loop(t.d, dead)
+	for i, l := range links {
+		first, further := s.sign(ringSide), s.sign(ringSide)
+		switch i {
+		case 0:
+			first = s.sign(ringTop)
+		case len(links) - 1:
+			first, further = s.sign(ringEnd), "    "
+		}
+		title := t.linkTitle(l)
+		if l.fault == r.Fault && len(l.keys) == 1 {
+			title = "the fault above"
+		}
+		t.lead(2, span{plain, first}, further, plain, title, 0)
+	}
+	if dead.Remedy != "" {
+		t.lead(2, span{bold, "What breaks it: "}, "  ", plain, t.remedyTitle(dead.Remedy), 0)
+	}
+}
+
+// remedyTitle is the title of a remedy that some root has.
+func (t *text) remedyTitle(id string) string {
+	for _, r := range t.d.Roots {
+		for _, a := range r.Cases[0].Remedies {
+			if a.ID == id {
+				return a.Title
+			}
+		}
+	}
+	return id
+}
+
+func ruledWords(ids []string) string {
+	words := some(ids, fewRuled)
+	if len(ids) > fewRuled {
+		words = fmt.Sprintf("%d other causes, e.g. %s", len(ids), strings.Join(ids[:fewRuled], ", "))
+	}
+	return words + " (why: -o wide)"
+}
+
+// ruledOut names the other causes of the same symptoms that are not there.
+func (t *text) ruledOut(r diagnosis.Case) {
+	if len(r.RuledOut) == 0 {
+		return
+	}
+	if !t.o.Wide {
+		var ids []string
+		for _, o := range r.RuledOut {
+			if !slices.Contains(ids, o.Fault) {
+				ids = append(ids, o.Fault)
+			}
+		}
+		t.lead(2, span{bold, "Ruled out: "}, "  ", plain, ruledWords(ids), 0)
+		return
+	}
+	t.head(2, "Ruled out")
+	for _, o := range r.RuledOut {
+		line := o.Fault + ": " + o.Title
+		if o.Reason != "" {
+			line += " (" + o.Reason + ")"
+		}
+		t.para(2, span{plain, "- "}, plain, line)
+	}
+}

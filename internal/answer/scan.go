@@ -1,0 +1,203 @@
+package answer
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
+	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/kernel/message"
+)
+
+// Scan writes what a text shows, for a person.
+func Scan(w io.Writer, r *message.Report, c *fault.Catalog, o Options) error {
+	t := &text{page: page{Style: o.Style}, o: o, d: &diagnosis.Diagnosis{}}
+	t.scanResult(r, c)
+	t.parts(0, dim, []string{count(r.Lines, "line", "lines") + " read", "no cluster was asked"})
+	if r.Damaged != "" && (r.Result == message.Present || len(r.Symptoms) > 0) {
+		t.para(0, span{}, dim, "Not read whole: "+r.Damaged)
+	}
+	for i, m := range r.Matches {
+		if i == maxScanned {
+			t.para(0, span{}, dim, fmt.Sprintf("%d less likely causes are left out; -o json has them all.", len(r.Matches)-i))
+			break
+		}
+		t.scanMatch(i, m, c)
+	}
+	if len(r.Symptoms) > 0 {
+		t.blank()
+		t.head(0, "Also wrong, as an effect or without a cause that the text shows")
+		for i, m := range r.Symptoms {
+			if i == maxScanned {
+				break
+			}
+			t.scanLines(m, matchTitle(m, c))
+			t.nextOf(m, c)
+		}
+	}
+	for _, m := range r.Over {
+		t.blank()
+		t.para(0, span{dim, "Over: "}, dim, matchTitle(m, c)+"; a later line ends it, or it was not seen again in the last 500 lines")
+	}
+	t.scanNormal(r)
+	t.scanNext(r)
+	return t.flush(w)
+}
+
+// maxScanned is how many matches a person gets to see.
+const maxScanned = 5
+
+func (t *text) scanResult(r *message.Report, c *fault.Catalog) {
+	switch r.Result {
+	case message.Present:
+		t.lead(0, span{red, t.sign(signBad) + " CAUSE FOUND: "}, "  ", plain, matchTitle(r.Matches[0], c)+sureWords[r.Matches[0].Confidence], 0)
+	case message.Unknown:
+		if r.Damaged != "" && len(r.Symptoms) == 0 {
+			t.lead(0, span{yellow, t.sign(signOpen) + " UNKNOWN: "}, "  ", plain, r.Damaged+". The rest of it was not checked: correct it, or copy it again", 0)
+			return
+		}
+		t.lead(0, span{yellow, t.sign(signOpen) + " UNKNOWN: "}, "  ", plain, "something failed, and this text does not show why", 0)
+	default:
+		t.lead(0, span{bold, "NO KNOWN SIGN OF TROUBLE "}, "  ", plain, "in this text. That is not the same as healthy: a text shows only what was pasted", 0)
+	}
+}
+
+// sureWords say how surely a text shows a cause.
+var sureWords = map[fault.Grade]string{
+	fault.ShowsProven:   " (the text shows it)",
+	fault.ShowsLikely:   " (likely)",
+	fault.ShowsPossible: " (possible)",
+}
+
+// scanMatch writes one cause: its lines, and what to do about it.
+func (t *text) scanMatch(i int, m message.Match, c *fault.Catalog) {
+	t.blank()
+	t.scanLines(m, fmt.Sprintf("%d. %s%s", i+1, matchTitle(m, c), sureWords[m.Confidence]))
+	if len(m.Explains) > 0 {
+		t.lead(2, span{bold, "It explains: "}, "  ", plain, strings.Join(m.Explains, ", "), 0)
+	}
+	f, ok := c.Fault(m.Fault)
+	if !ok {
+		return
+	}
+	if i > 0 {
+		t.line(2, span{plain, "More: "}, span{cyan, t.o.know("explain " + m.Fault)})
+		return
+	}
+	t.para(2, span{}, plain, f.Means)
+	var list []fault.Advice
+	for _, id := range f.Remedies {
+		if known, ok := c.Remedy(id); ok {
+			list = append(list, plainAdvice(known))
+		}
+	}
+	t.remedies(list, "")
+	t.refused(f.Refused)
+	t.line(2, span{plain, "More: "}, span{cyan, t.o.know("explain " + m.Fault)})
+}
+
+// scanLines writes a title with the lines that show it.
+func (t *text) scanLines(m message.Match, title string) {
+	id := m.Fault
+	if id != "" {
+		id = "  [" + id + "]"
+	}
+	t.lead(0, span{}, "   ", bold, title+id, 0)
+	for _, l := range m.Lines {
+		t.lead(2, span{dim, atLine(l.Number)}, "    ", plain, l.Text, 3)
+	}
+	if n := m.Count - len(m.Lines); n > 0 {
+		t.line(2, span{dim, fmt.Sprintf("and %s more", count(n, "line", "lines"))})
+	}
+}
+
+// scanNormal names lines that are known as no sign of trouble, where nothing better was found.
+func (t *text) scanNormal(r *message.Report) {
+	if len(r.Matches) > 0 || len(r.Normal) == 0 {
+		return
+	}
+	t.blank()
+	t.head(0, "Known as normal")
+	for i, n := range r.Normal {
+		if i == maxScanned {
+			break
+		}
+		t.lead(2, span{dim, atLine(n.Line.Number)}, "    ", plain, n.Words, 0)
+	}
+}
+
+// scanNext says how to continue.
+func (t *text) scanNext(r *message.Report) {
+	t.blank()
+	if r.Result == message.Present {
+		t.lead(0, span{bold, "Next: "}, "  ", plain, "check it against the cluster, or against an archive:", 0)
+	} else {
+		t.lead(0, span{bold, "Next: "}, "  ", plain, "ask the cluster, or give more: an archive, the whole console, the journal of the host.", 0)
+	}
+	t.line(2, span{cyan, t.o.know("diagnose")})
+	t.line(2, span{cyan, t.o.know("diagnose --from must-gather.tar.gz")})
+	if r.Result != message.Present {
+		t.line(2, span{cyan, t.o.know("diagnose --console HOST=FILE")})
+	}
+}
+
+// matchTitle is the title of a match. What a text does not give stays out of it.
+func matchTitle(m message.Match, c *fault.Catalog) string {
+	f, ok := c.Fault(m.Fault)
+	if !ok {
+		return m.Failure
+	}
+	return fault.ShortTitle(f)
+}
+
+// plainAdvice is a remedy outside a diagnosis: its placeholders are shown as words.
+func plainAdvice(r *fault.Remedy) fault.Advice {
+	return r.Fill(&fault.Fault{}, fault.Subject{}, func(string) []string { return nil })
+}
+
+// ScanDoc is what `scan` gives to programs.
+type ScanDoc struct {
+	APIVersion string         `json:"apiVersion"`
+	Kind       string         `json:"kind"`
+	Result     message.Result `json:"result"`
+	Matches    []ScannedMatch `json:"matches"`
+	Symptoms   []ScannedMatch `json:"symptoms"`
+	Over       []ScannedMatch `json:"over"`
+	Damaged    string         `json:"damaged,omitempty"`
+	Lines      int            `json:"lines"`
+	Bytes      int64          `json:"bytes"`
+}
+
+// ScannedMatch is a match with what the catalog says of it.
+type ScannedMatch struct {
+	message.Match
+	Title    string   `json:"title"`
+	Remedies []string `json:"remedies,omitempty"`
+	Refused  []string `json:"refused,omitempty"`
+}
+
+// ScanDocument is a report for programs.
+func ScanDocument(r *message.Report, c *fault.Catalog) ScanDoc {
+	all := func(list []message.Match) []ScannedMatch {
+		out := []ScannedMatch{}
+		for _, m := range list {
+			s := ScannedMatch{Match: m, Title: matchTitle(m, c)}
+			if f, ok := c.Fault(m.Fault); ok {
+				s.Remedies, s.Refused = f.Remedies, f.Refused
+			}
+			out = append(out, s)
+		}
+		return out
+	}
+	return ScanDoc{APIVersion: "rollcall.dev/v1alpha1", Kind: "Scan", Result: r.Result, Matches: all(r.Matches), Symptoms: all(r.Symptoms),
+		Over: all(r.Over), Damaged: r.Damaged, Lines: r.Lines, Bytes: r.Bytes}
+}
+
+// atLine is the place of what a line shows. What was read from an object has none.
+func atLine(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("line %d: ", n)
+}

@@ -1,0 +1,318 @@
+package answer
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
+	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/kernel/message"
+)
+
+// Remedy is what a report says of a refused remedy: what really happens, when it is safe
+// after all, what to do instead.
+type Remedy struct{ Title, Happens, When, Instead string }
+
+// Options say how a diagnosis is rendered and what its commands look like.
+type Options struct {
+	Style
+	Command   string                // how the user calls the tool; "": rollcall
+	Source    string                // flags that a command needs to read the same source again
+	Answer    string                // flags that change the answer: only diagnose and the list of hosts take them
+	Call      string                // the call that takes the flags which read more; "": diagnose, over the same source
+	Skip      []evidence.SupplyKind // what that call has no flag for, or does not need
+	Refused   map[string]Remedy
+	Plan      func(c diagnosis.Case, only bool) string // the command that plans the repair of a cause, of the only one; nil or "": there is none
+	Done      []Deed                                   // what Rollcall did to this cluster from here, for an incident record
+	Subject   *fault.Subject                           // the diagnosis was narrowed to it
+	All       bool                                     // also hosts that are done
+	NoHeaders bool
+	Whole     *diagnosis.Diagnosis // the diagnosis before it was narrowed; nil: it was not
+	Wide      bool                 // leave nothing out
+	Height    int                  // rows of the terminal; 0: it is none, or its height is not known
+	Findings  bool                 // in the documents: also what decides nothing, and each finding by itself
+	OnMachine bool                 // rollcall-host prints
+	Catalog   *fault.Catalog       // layers, meanings and sources of faults; nil: not known
+	Messages  *message.Report      // what lines of a pasted text show; nil: none was read
+	Changed   *Changed             // since a baseline; nil: none was given
+}
+
+// again returns a command over the same source.
+func (o Options) again(words string) string {
+	c := o.Command
+	if c == "" {
+		c = "rollcall"
+	}
+	if words != "" {
+		c += " " + words
+	}
+	if o.Source != "" {
+		c += " " + o.Source
+	}
+	if verb, _, _ := strings.Cut(words, " "); o.Answer != "" && (verb == "" || verb == "diagnose") {
+		c += " " + o.Answer
+	}
+	return c
+}
+
+// know returns a command that needs no source.
+func (o Options) know(words string) string {
+	o.Source, o.Answer = "", ""
+	return o.again(words)
+}
+
+// text renders one diagnosis.
+type text struct {
+	page
+	o       Options
+	d       *diagnosis.Diagnosis
+	finding map[fault.Key]diagnosis.Finding // those that decide something
+	short   shortness
+	titled  bool // each problem follows the verdict with a title of its own
+}
+
+func newText(d *diagnosis.Diagnosis, o Options) *text {
+	t := &text{page: page{Style: o.Style}, o: o, d: d, finding: map[fault.Key]diagnosis.Finding{}}
+	for i := range d.Findings {
+		if f := &d.Findings[i]; !decidesNothing(f) {
+			t.finding[f.Key()] = *f
+		}
+	}
+	return t
+}
+
+// Text writes the answer for a person: what is wrong, what to do and which hosts, then why.
+// On a terminal that is too low for all of it, why is left to -o wide.
+func Text(w io.Writer, d *diagnosis.Diagnosis, o Options) error {
+	if d.Source.Kind == planSource {
+		return planText(w, d, o)
+	}
+	return fitted(d, o).flush(w)
+}
+
+// answer writes the whole answer, as short as it is asked for.
+func (t *text) answer() {
+	t.titled = !t.o.Wide
+	t.verdict()
+	t.source()
+	t.hostsLine()
+	t.subject()
+	t.accepted(true)
+	for i, r := range t.d.Roots {
+		t.root(i, len(t.d.Roots), r)
+	}
+	t.elsewhere()
+	t.unexplained()
+	t.namesAlone()
+	t.messages()
+	t.supplies()
+	t.settling()
+	t.accepted(false)
+	t.changed()
+	if t.short > wholeAnswer {
+		t.leftOut()
+		return
+	}
+	t.hosts()
+	for i, r := range t.d.Roots {
+		t.causeDetails(i, len(t.d.Roots), r)
+	}
+	t.openDetails()
+	if t.o.Wide {
+		t.timeline()
+	}
+	t.unchecked()
+}
+
+func (t *text) verdict() {
+	h := headlineOf(t.whole())
+	if r := t.o.Messages; r != nil && r.Result != message.Absent && h.words == noSignInText {
+		h.words = "UNDECIDED: something failed, and this text does not show why"
+	}
+	mark := t.sign(h.sign)
+	if strings.EqualFold(mark, "ok") {
+		mark = "OK"
+	}
+	words := mark + " " + h.words
+	reason := t.verdictReason()
+	if reason == "" {
+		t.line(0, span{h.paint, words})
+		return
+	}
+	rows := 3
+	if t.short >= oneStep { // as much of it as tells the verdict: -o wide has the rest
+		rows = 2
+	}
+	t.lead(0, span{h.paint, words + ": "}, "  ", plain, reason, t.limit(rows))
+}
+
+// verdictReason is what stands behind the verdict's class.
+func (t *text) verdictReason() string { return strings.Join(t.clauses(), "; ") }
+
+// clauses are the parts of verdictReason.
+func (t *text) clauses() []string {
+	v := t.d.Verdict
+	reason := v.Reason
+	switch {
+	case v.Class == diagnosis.Settling:
+		reason = "for up to " + fault.Span(v.Until.Sub(t.d.Now)) + " more, until " + clock(v.Until) + "; run this again then"
+	case len(v.Open) > 0:
+		return t.questions()
+	case t.d.Source.Kind == planSource && len(t.d.Roots) > 0:
+		reason = t.planReason()
+	case v.Class == diagnosis.CannotCheck, v.Class == diagnosis.OnlyAccepted:
+	case v.Class == diagnosis.Healthy && len(t.d.Roots) > 0 && v.Fix == "": // notes, and no cause of anything
+		reason = count(len(t.d.Roots), "note", "notes")
+	case len(t.d.Roots) > 0 && (v.Class != diagnosis.Undetermined || v.Fix == ""):
+		reason = count(len(t.d.Roots), "cause", "causes")
+		if v.Fix != "" {
+			reason += ", " + strings.TrimSuffix(fixers[v.Fix]+": "+v.Where, ": ")
+		}
+	}
+	if reason == "" {
+		return nil
+	}
+	return []string{reason}
+}
+
+// questions are what is open. Where the problems have their titles below, they are counted.
+func (t *text) questions() []string {
+	var list []string
+	problems := 0
+	for _, q := range t.d.Verdict.Open {
+		if t.titled && q.Of != (fault.Key{}) {
+			problems++
+			continue
+		}
+		list = append(list, q.Says)
+	}
+	if problems > 0 {
+		return slices.Insert(list, 0, count(len(t.d.Groups.Unexplained), "problem", "problems")+", cause unknown")
+	}
+	return list
+}
+
+// unexplained lists symptoms without a proven cause, the same ones together, and what to do.
+func (t *text) unexplained() {
+	for i, u := range t.withoutCause() {
+		if t.short >= firstAlone && (i > 0 || len(t.d.Roots) > 0) {
+			return
+		}
+		if t.short < firstInFull || i < 2 {
+			t.blank()
+		}
+		t.openTitle(u)
+		if t.short < firstInFull || i == 0 && len(t.d.Roots) == 0 {
+			t.unexplainedTodo(u.Unexplained)
+		}
+	}
+}
+
+// openTitle writes what is wrong and that its cause is not known.
+func (t *text) openTitle(u open) {
+	t.lead(0, span{yellow, t.sign(signOpen) + " "}, "  ", bold, t.linkTitle(u.link), t.atMost(0, 2))
+	about := []string{u.Fault, "cause unknown", string(u.Severity)}
+	if u.Subject.Name != fault.Unnamed {
+		about = append(about, u.Subject.String())
+	}
+	t.parts(2, dim, about)
+}
+
+// openDetails writes what is seen of the symptoms without a proven cause, and what could be
+// behind each.
+func (t *text) openDetails() {
+	for _, u := range t.withoutCause() {
+		t.blank()
+		t.head(0, "Cause unknown: "+u.Fault)
+		t.proof(u.Evidence)
+		t.suspects(u.Suspects)
+	}
+}
+
+const fewSuspects = 4
+
+// decides says how to decide a suspect: by what would make it known, by why it is not,
+// or by the page on what would.
+func (t *text) decides(s diagnosis.Suspect) string {
+	if how := t.o.decides(s); how != "" || s.Next == "" {
+		return how
+	}
+	return t.o.know("explain " + s.Next)
+}
+
+func (t *text) suspects(list []diagnosis.Suspect) {
+	if len(list) == 0 {
+		t.para(2, span{}, plain, "No fault of the catalog could explain it here.")
+		return
+	}
+	t.head(2, "It could be")
+	for i, s := range list {
+		if i == fewSuspects && !t.o.Wide {
+			t.para(2, span{plain, "- "}, dim, more(len(list)-i))
+			return
+		}
+		t.para(2, span{plain, "- "}, plain, t.brief(s.Title)+t.alsoAt(s))
+		if how := t.decides(s); how != "" {
+			t.para(4, span{plain, "decide: "}, cyan, how)
+		}
+	}
+}
+
+// alsoAt says where else a suspect could be.
+func (t *text) alsoAt(s diagnosis.Suspect) string {
+	if len(s.Others) == 0 {
+		return ""
+	}
+	return "; or the same at " + some(each(s.Others, func(o fault.Subject) string { return o.Name }), t.names())
+}
+
+// settling lists what holds and is still normal.
+func (t *text) settling() {
+	list := t.waits()
+	if len(list) == 0 || t.short >= oneStep {
+		return
+	}
+	t.blank()
+	if t.short >= firstInFull {
+		t.para(0, span{yellow, t.sign(signWait) + " "}, plain, "in progress, not a fault yet: "+count(len(list), "thing", "things"))
+		return
+	}
+	t.head(0, "In progress")
+	for i, w := range list {
+		if i == fewSettling && !t.o.Wide {
+			t.line(2, span{dim, more(len(list) - i)})
+			return
+		}
+		t.para(0, span{yellow, t.sign(signWait) + " "}, plain, t.linkTitle(linkOf(w.Group))+"; "+t.deadline(w.Until))
+	}
+}
+
+// deadline says when what is normal so far becomes a fault.
+func (t *text) deadline(until time.Time) string {
+	return fmt.Sprintf("a fault from %s on (in %s)", clock(until), fault.Span(until.Sub(t.d.Now)))
+}
+
+const fewSettling = 5
+
+// timeline lists when things began.
+func (t *text) timeline() {
+	if len(t.d.Timeline) == 0 {
+		return
+	}
+	t.blank()
+	t.head(0, "When")
+	for _, m := range t.d.Timeline {
+		t.para(2, span{dim, clock(m.Time) + "  "}, plain, m.Subject.String()+": "+m.Text)
+	}
+}
+
+func until(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return clock(t)
+}

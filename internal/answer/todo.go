@@ -1,0 +1,244 @@
+package answer
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
+	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+)
+
+// actors say who carries a remedy out.
+var actors = map[fault.Actor]string{
+	fault.ByRollcall: "Rollcall can do it",
+	fault.ByPlan:     "in the plan",
+	fault.ByCluster:  "in the cluster",
+	fault.ByHost:     "on the host",
+	fault.ByOutside:  "outside the cluster",
+	fault.ByDecision: "needs a decision",
+}
+
+// fixers say in the verdict who can fix it.
+var fixers = map[fault.Actor]string{
+	fault.ByRollcall: "Rollcall can repair it",
+	fault.ByPlan:     "correct the plan",
+	fault.ByCluster:  "fix it by hand in the cluster",
+	fault.ByHost:     "fix it on the host",
+	fault.ByOutside:  "fix it outside the cluster",
+	fault.ByDecision: "a person has to decide",
+}
+
+// actorWords says who carries a remedy out, and where.
+func actorWords(by fault.Actor, where string) string {
+	if where != "" {
+		return actors[by] + ": " + where
+	}
+	return actors[by]
+}
+
+// todo writes what to do about a cause: the first remedy in full, the others by name.
+func (t *text) todo(r diagnosis.Root) {
+	if command := t.planCommand(r.Cases[0]); command != "" {
+		t.plan(r, command)
+	} else {
+		t.remedies(r.Cases[0].Remedies, t.opens(r))
+	}
+	t.refused(r.Refused)
+	if t.short == wholeAnswer {
+		t.line(2, span{plain, "More: "}, span{cyan, t.o.know("explain " + r.Fault)})
+	}
+}
+
+// planCommand is the command that plans the repair of a cause, empty where there is none.
+func (t *text) planCommand(c diagnosis.Case) string {
+	if len(c.Remedies) == 0 || !c.Remedies[0].Fix || t.o.Plan == nil {
+		return ""
+	}
+	return t.o.Plan(c, t.d.OneCase())
+}
+
+// plan writes the command that plans the repair of a cause, and what it can do.
+func (t *text) plan(r diagnosis.Root, command string) {
+	about := "plan the repair (it changes nothing)"
+	if t.d.Source.Kind != "live" {
+		about = "plan the repair on the live cluster (it changes nothing)"
+	}
+	t.lead(2, span{bold, "What to do: "}, "  ", plain, about, 0)
+	t.line(4, span{cyan, command})
+	opens := t.opens(r)
+	var steps []string
+	remedies := r.Cases[0].Remedies
+	rest := slices.Clone(remedies)
+	for len(rest) > 0 && rest[0].Fix {
+		words := rest[0].ID + " (risk: " + string(rest[0].Risk)
+		if rest[0].ID == opens {
+			words += "; breaks the deadlock"
+		}
+		steps, rest = append(steps, words+")"), rest[1:]
+	}
+	t.lead(2, span{bold, "It can use: "}, "  ", plain, strings.Join(steps, ", "), 0)
+	if t.o.Wide {
+		for _, a := range remedies[:len(steps)] {
+			t.lead(2, span{bold, "By hand: "}, "  ", plain, t.about(a, opens), 0)
+			t.requires(a)
+			t.steps(a)
+			t.verify(a.Verify)
+			t.costs(a)
+		}
+	} else {
+		t.verify(remedies[0].Verify)
+	}
+	t.others(rest, opens)
+}
+
+// opens is the remedy that breaks the deadlock of a root, "" where there is none.
+func (t *text) opens(r diagnosis.Root) string {
+	if i := r.Deadlock - 1; i >= 0 && i < len(t.d.Deadlocks) {
+		return t.d.Deadlocks[i].Remedy
+	}
+	return ""
+}
+
+// remedies writes the first remedy in full and names the others.
+func (t *text) remedies(list []fault.Advice, opens string) {
+	if len(list) == 0 {
+		t.lead(2, span{bold, "What to do: "}, "  ", plain, "nothing needs a repair here alone. Find its cause: `"+t.o.know("diagnose")+"`; keep the evidence with `"+t.o.know("collect")+"`.", 0)
+		return
+	}
+	t.lead(2, span{bold, "What to do: "}, "  ", plain, t.about(list[0], opens), 0)
+	t.requires(list[0])
+	t.steps(list[0])
+	t.verify(list[0].Verify)
+	if t.o.Wide {
+		t.costs(list[0])
+	}
+	t.others(list[1:], opens)
+}
+
+// others names the remedies after the first.
+func (t *text) others(list []fault.Advice, opens string) {
+	if t.short >= oneStep {
+		return
+	}
+	for _, a := range list {
+		mark := "Or: "
+		if a.Applies == fault.Absent {
+			mark = "Not now: "
+		}
+		t.lead(2, span{bold, mark}, "  ", plain, t.about(a, opens)+": "+t.o.know("explain "+a.ID), 0)
+		if t.o.Wide {
+			t.requires(a)
+		}
+	}
+}
+
+// about is a remedy in one sentence.
+func (t *text) about(a fault.Advice, opens string) string {
+	line := t.brief(a.Title) + " (" + actorWords(a.Actor(), a.Where) + "; risk: " + string(a.Risk)
+	if a.ID == opens {
+		line += "; breaks the deadlock"
+	}
+	return line + ")"
+}
+
+func (t *text) requires(a fault.Advice) {
+	for _, q := range a.Requires {
+		if !t.o.Wide && strings.HasSuffix(q, ": yes") {
+			continue
+		}
+		t.lead(4, span{yellow, "Only if "}, "  ", plain, q, 0)
+	}
+}
+
+// steps writes the steps with their numbers; commands are never broken.
+func (t *text) steps(a fault.Advice) {
+	for i, s := range a.Steps {
+		if i == t.short.steps() && len(a.Steps) > i+1 {
+			t.line(2, span{plain, "and " + count(len(a.Steps)-i, "more step", "more steps") + ": "}, span{cyan, t.o.know("explain " + a.ID)})
+			return
+		}
+		do := s.Do
+		if s.On == "host" {
+			do += " (on the host)"
+		}
+		t.para(2, span{bold, fmt.Sprintf("%d. ", i+1)}, plain, do)
+		for l := range strings.Lines(s.Run) {
+			t.line(5, span{cyan, t.command(strings.TrimRight(l, "\n"))})
+			if t.short >= firstAlone {
+				break
+			}
+		}
+		if s.Expect != "" && t.short < stepsInShort {
+			t.para(5, span{dim, t.sign(pointer) + " "}, dim, s.Expect)
+		}
+	}
+}
+
+// command writes a command of ours as the user calls it.
+func (t *text) command(line string) string {
+	rest, ours := strings.CutPrefix(line, "rollcall ")
+	switch {
+	case !ours:
+		return line
+	case t.d.Source.Kind == planSource && t.o.Call != "" && strings.HasPrefix(rest, "preflight"):
+		return t.preflight(line)
+	case strings.HasPrefix(rest, "diagnose") && t.d.Source.Kind == "live": // an archive does not change
+		return t.o.again(rest)
+	}
+	return t.o.know(rest)
+}
+
+func (t *text) verify(v fault.Proof) {
+	if t.short >= oneStep {
+		return
+	}
+	expect := v.Expect
+	if v.Takes != "" {
+		expect += " (usually within " + v.Takes + ")"
+	}
+	t.lead(2, span{bold, "It worked when: "}, "  ", plain, expect, 0)
+	if v.Run != "" {
+		t.line(5, span{cyan, t.command(v.Run)})
+	}
+}
+
+func (t *text) costs(a fault.Advice) {
+	for _, line := range []struct{ head, text string }{{"Risk: ", a.RiskText}, {"Undo: ", a.Undo}, {"If the diagnosis is wrong: ", a.IfWrong}} {
+		if line.text != "" {
+			t.lead(2, span{bold, line.head}, "  ", plain, line.text, 0)
+		}
+	}
+}
+
+// refused names common unsafe advice.
+func (t *text) refused(ids []string) {
+	if len(ids) == 0 {
+		return
+	}
+	if !t.o.Wide {
+		t.lead(2, span{red, "Do not "}, "  ", plain, "(why: "+t.o.know("explain ID")+"): "+strings.Join(ids, ", "), 0)
+		return
+	}
+	t.line(2, span{red, "Do not"}, span{plain, " (why: "}, span{cyan, t.o.know("explain ID")}, span{plain, ")"})
+	for _, id := range ids {
+		line := id
+		if known, ok := t.o.Refused[id]; ok {
+			line += ": " + known.Title
+		}
+		t.para(2, span{plain, "- "}, plain, line)
+	}
+}
+
+// unexplainedTodo writes what to do about a symptom whose cause is not known: the remedies
+// of the symptom itself, where it has some.
+func (t *text) unexplainedTodo(u diagnosis.Unexplained) {
+	if rest := usable(u.Remedies); len(rest) > 0 {
+		t.remedies(rest, "")
+	}
+}
+
+// usable are the remedies that can be used now, or may be.
+func usable(list []fault.Advice) []fault.Advice {
+	return slices.DeleteFunc(slices.Clone(list), func(a fault.Advice) bool { return a.Applies == fault.Absent })
+}

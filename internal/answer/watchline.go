@@ -1,0 +1,26 @@
+package answer
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"github.com/rollcall-project/rollcall/internal/watch"
+)
+
+// WatchLine writes an event as one line: its time and its sentence.
+func WatchLine(w io.Writer, e watch.Event, s Style) error {
+	return write(w, clock(e.Time)+"  "+s.clean(e.Text)+"\n")
+}
+
+// WatchJSON writes an event as one line of JSON (docs/schema/watch.v1alpha1.json).
+func WatchJSON(w io.Writer, e watch.Event) error {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(e); err != nil {
+		return fmt.Errorf("encode a change as JSON: %w", err)
+	}
+	return write(w, b.String())
+}

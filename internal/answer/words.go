@@ -1,0 +1,179 @@
+package answer
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
+	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+)
+
+// headline is how a verdict is said.
+type headline struct {
+	sign  sign
+	paint paint
+	words string
+}
+
+// headlines are the verdicts in words that need no manual.
+var headlines = map[diagnosis.VerdictClass]headline{
+	diagnosis.Healthy:            {signGood, green, "NOTHING WRONG FOUND"},
+	diagnosis.Settling:           {signWait, yellow, "IN PROGRESS, AS EXPECTED"},
+	diagnosis.RecoverableInPlace: {signBad, red, "BROKEN, CAUSE KNOWN"},
+	diagnosis.RecoverableByNode:  {signBad, red, "BROKEN, CAUSE KNOWN: REPLACE A NODE"},
+	diagnosis.RecoverableQuorum:  {signBad, red, "BROKEN, CAUSE KNOWN: RESTORE THE ETCD QUORUM"},
+	diagnosis.RecoverableBackup:  {signBad, red, "BROKEN, CAUSE KNOWN: RESTORE FROM AN ETCD BACKUP"},
+	diagnosis.CannotCheck:        {signBad, red, "CANNOT CHECK"},
+	diagnosis.ReinstallRequired:  {signBad, red, "BROKEN, CAUSE KNOWN: REINSTALL"},
+	diagnosis.NotReady:           {signBad, red, "DO NOT INSTALL YET"},
+	diagnosis.CheckFirst:         {signWarn, yellow, "CHECK BEFORE YOU INSTALL"},
+}
+
+// planSource is the kind of a source that is a plan: internal/preflight/plan.
+const planSource = "plan"
+
+// textSource is the kind of a source that somebody copied together: internal/source/paste.
+const textSource = "text"
+
+// noSignInText is the headline of a text in which nothing was found.
+const noSignInText = "NO KNOWN SIGN OF TROUBLE IN THIS TEXT"
+
+// headlineOf adds to the class whether a cause is known and how much is accepted, and says
+// WARNING where nothing that is present and not accepted is an error.
+func headlineOf(d *diagnosis.Diagnosis) headline {
+	h, known := headlines[d.Verdict.Class]
+	switch {
+	case d.Verdict.Class == diagnosis.OnlyAccepted:
+		return headline{signWarn, yellow, "NOTHING WRONG FOUND BUT " + count(d.Verdict.Accepted, "ACCEPTED FINDING", "ACCEPTED FINDINGS")}
+	case known:
+	case d.Verdict.Cause == diagnosis.CauseNone && d.Source.Kind == planSource:
+		h = headline{signOpen, yellow, "NO MISTAKE FOUND SO FAR"}
+	case d.Verdict.Cause == diagnosis.CauseNone && d.Source.Kind == textSource:
+		h = headline{signOpen, yellow, noSignInText}
+	case d.Verdict.Cause == diagnosis.CauseNone: // nothing is wrong in what is there
+		h = headline{signOpen, yellow, "TOO LITTLE COLLECTED"}
+	case len(d.Roots) > 0:
+		h = headline{signBad, red, "BROKEN, NO REMEDY KNOWN"}
+	default:
+		h = headline{signOpen, yellow, "UNDECIDED"}
+	}
+	if d.Source.Kind == planSource && len(d.Roots) > 0 {
+		h = headlines[diagnosis.NotReady]
+		if !serious(d) {
+			h = headlines[diagnosis.CheckFirst]
+		}
+	} else if h.sign == signBad && !serious(d) {
+		h = headline{signWarn, yellow, strings.Replace(h.words, "BROKEN", "WARNING", 1)}
+	}
+	if n := d.Verdict.Accepted; n > 0 {
+		h.words += fmt.Sprintf(", %d ACCEPTED", n)
+	}
+	return h
+}
+
+// serious reports whether an error is present that is not accepted.
+func serious(d *diagnosis.Diagnosis) bool {
+	for _, f := range d.Findings {
+		if f.Outcome == fault.Present && f.Severity == fault.Error && f.Accepted == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// confidences in words.
+var confidences = map[diagnosis.Confidence]string{
+	diagnosis.Proven: "proven", diagnosis.Likely: "likely, not proven", diagnosis.Possible: "possible, not proven",
+}
+
+// clock renders a time as RFC 3339 in UTC.
+func clock(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+
+// since renders when something began and how long that is.
+func since(t, now time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return "since " + clock(t) + " (" + fault.Span(now.Sub(t)) + ")"
+}
+
+// begin renders for how long something has been so, and in wide output since when.
+func (t *text) begin(from time.Time) string {
+	switch {
+	case from.IsZero():
+		return ""
+	case t.o.Wide:
+		return since(from, t.d.Now)
+	}
+	return strings.TrimPrefix(t.lasts(from), " ")
+}
+
+// lasts renders for how long something has been so. Where the source does not say when it
+// was read, that is the shortest it can be.
+func (t *text) lasts(from time.Time) string {
+	span := fault.Span(t.d.Now.Sub(from))
+	if t.d.Source.AtLeast {
+		return " for at least " + span
+	}
+	return " for " + span
+}
+
+// count renders a number with its noun.
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+// some lists the first names and the number of the others.
+func some(names []string, limit int) string {
+	if len(names) <= limit {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:limit], ", "), len(names)-limit)
+}
+
+// more says that a list continues and where it is whole.
+func more(n int) string { return fmt.Sprintf("and %d more: -o wide", n) }
+
+// rendered is the name of a rendered MachineConfig: its pool and a hash of 32 digits
+// (openshift/machine-config-operator:pkg/controller/render/hash.go
+// getMachineConfigHashedName).
+var rendered = regexp.MustCompile(`\b(rendered-[a-z0-9][a-z0-9.-]*-[0-9a-f]{6})[0-9a-f]{26}\b`)
+
+// brief shortens the names of rendered configs in a sentence; proof, commands and
+// -o wide have them whole.
+func (t *text) brief(sentence string) string {
+	if t.o.Wide {
+		return sentence
+	}
+	return rendered.ReplaceAllString(sentence, "${1}"+t.sign(ellipsis))
+}
+
+// plurals of the kinds of subject.
+var plurals = map[fault.Kind]string{
+	fault.Host: "hosts", fault.Pool: "pools", fault.NodePool: "NodePools", fault.CSR: "CSRs", fault.Operator: "operators", fault.Cluster: "clusters",
+}
+
+// StageMeans says what each step of the join path is, in field terms.
+func StageMeans(s fault.Stage) string { return stageMeans[s] }
+
+var stageMeans = map[fault.Stage]string{
+	fault.Planned:         "the host is expected: a BareMetalHost, Machine or Node refers to it",
+	fault.Powered:         "the machine is switched on",
+	fault.Inspected:       "Metal3 has inspected the hardware (not for agent-based, UPI or platform None installs)",
+	fault.Imaged:          "the operating system is written to the disk",
+	fault.IgnitionFetched: "Ignition has fetched the host's config from the machine config server on port 22623",
+	fault.FirstBoot:       "the first boot is over: Ignition applied its config and the kubelet started",
+	fault.ClientCert:      "the kubelet has its client certificate: its bootstrap CSR was approved",
+	fault.Registered:      "the Node object exists",
+	fault.NetworkReady:    "the network plugin is up on the node",
+	fault.Ready:           "the Node is Ready",
+	fault.ServingCert:     "the kubelet has its serving certificate: its second CSR was approved (oc logs and oc exec need it)",
+	fault.EtcdMember:      "the node's etcd member is a voting, healthy member (control plane only)",
+	fault.StaticPods:      "the static pods of the control plane run at the latest revision (control plane only)",
+	fault.ConfigDone:      "the machine-config-daemon reports Done with the config of the pool",
+}

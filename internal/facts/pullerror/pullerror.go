@@ -1,0 +1,141 @@
+// Package pullerror reads the error of a container image pull: why it failed, and at
+// which host. podman, skopeo and rpm-ostree (through skopeo's proxy) print the same
+// errors, those of containers/image.
+//
+// Invariants:
+//   - A text that does not say that an image was pulled is no pull error, whatever else
+//     it says.
+//   - Where a registry and its mirrors failed, the cause is the mirror's if the registry
+//     was not reached at all: a disconnected cluster never reaches it.
+package pullerror
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+)
+
+// Cause is why a pull failed.
+type Cause string
+
+// The causes.
+const (
+	Policy       Cause = "policy"       // policy.json or a signature rejects the image
+	Proxy        Cause = "proxy"        // the HTTP proxy is not reached or refuses
+	DiskFull     Cause = "disk-full"    // no space for the image on the host
+	DNS          Cause = "dns"          // the host's name does not resolve
+	TLS          Cause = "tls"          // certificate or TLS handshake
+	Unauthorized Cause = "unauthorized" // credentials are missing or refused
+	RateLimited  Cause = "rate-limited"
+	NotFound     Cause = "not-found" // the registry does not have the image
+	ServerError  Cause = "server-error"
+	Refused      Cause = "refused"     // no listener at the port
+	Unreachable  Cause = "unreachable" // no route
+	Timeout      Cause = "timeout"
+	Interrupted  Cause = "interrupted" // the connection broke off
+	Other        Cause = "other"
+)
+
+// offline are causes with which a registry was not reached.
+var offline = []Cause{DNS, Refused, Unreachable, Timeout, Proxy, Interrupted}
+
+// Error is the error of a pull.
+type Error struct {
+	Cause Cause
+	Host  string // the registry, its token server or its storage, the proxy; "" where the error does not say
+	Said  string // the part of the error that says the cause
+}
+
+// pulls are texts that only the error of a pull has (containers/image:
+// docker/{docker_client,docker_image_src}.go, copy/{copy,single,multiple}.go;
+// openshift/machine-config-operator:pkg/daemon/{update,image_manager_helper}.go).
+var pulls = regexp.MustCompile(`(?i)docker://|container registry|initializing source|reading manifest|reading blob|writing blob|copying system image|` +
+	`mirrors also failed|skopeo|podman pull|rpm-ostree rebase|ostree-(?:unverified|remote)-(?:registry|image):|failed to update OS|source image rejected`)
+
+// causes are tried in this order.
+var causes = []struct {
+	cause Cause
+	text  *regexp.Regexp
+}{
+	{Policy, regexp.MustCompile(`(?i)source image rejected|signature was required|rejected by policy`)},
+	{DiskFull, regexp.MustCompile(`(?i)no space left on device|min-free-space-\S+ \S+ would be exceeded|disk quota exceeded`)},
+	{Proxy, regexp.MustCompile(`(?i)proxyconnect|proxy authentication required`)},
+	{DNS, regexp.MustCompile(`(?i)no such host|server misbehaving|\blookup \S+?(?: on \S+)?: |temporary failure in name resolution`)},
+	{TLS, regexp.MustCompile(`(?i)x509:|\btls: |server gave HTTP response to HTTPS client|certificate verify failed`)},
+	{RateLimited, regexp.MustCompile(`(?i)toomanyrequests|too many requests|\b429\b`)},
+	{Unauthorized, regexp.MustCompile(`(?i)unauthorized|authentication required|access to the resource is denied|\bdenied: |invalid username/password|no basic auth|\b40[13] \(?(?:unauthorized|forbidden)`)},
+	{NotFound, regexp.MustCompile(`(?i)manifest unknown|name unknown|repository not found|manifest for \S+ not found|\b404 \(?not found`)},
+	{ServerError, regexp.MustCompile(`(?i)unexpected HTTP status: 5\d\d|status code 5\d\d|\b50[0234] \(?(?:internal|bad|service|gateway)`)},
+	{Refused, regexp.MustCompile(`(?i)connection refused`)},
+	{Unreachable, regexp.MustCompile(`(?i)no route to host|network is unreachable|host is unreachable`)},
+	{Timeout, regexp.MustCompile(`(?i)i/o timeout|TLS handshake timeout|deadline exceeded|client\.timeout|connection timed out`)},
+	{Interrupted, regexp.MustCompile(`(?i)connection reset by peer|unexpected EOF|: EOF\b|broken pipe`)},
+}
+
+// hosts are where a pull error names the host, the surest first. The last URL is the one
+// that failed: it may be a token server or a storage that the registry redirects to.
+var (
+	proxyHost = regexp.MustCompile(`(?i)proxyconnect tcp: dial tcp:? (?:lookup )?([^\s:]+(?::\d+)?)`)
+	hosts     = []*regexp.Regexp{
+		regexp.MustCompile(`(?i)(?:get|post|head) \\*"?https?://([^/"\\\s?]+)`),
+		regexp.MustCompile(`(?i)pinging container registry (\S+?):? `),
+		regexp.MustCompile(`(?i)reading (?:manifest|blob) \S+ in ([^/\s]+\.[^/\s]+|[^/\s]+:\d+)/`),
+		regexp.MustCompile(`(?i)(?:docker://|ostree-unverified-registry:|ostree-unverified-image:docker://)([^/\s]+)/`),
+		regexp.MustCompile(`(?i)failed to update OS to ([^/\s:]+(?::\d+)?)/`),
+	}
+)
+
+// mirrors splits the error of several attempts (docker/docker_image_src.go newImageSource).
+var mirrors = regexp.MustCompile(`(?is)\(mirrors also failed: \[(.*)\]\): (.*)$`)
+
+// Parse reads the error of a pull. ok is false where the text is none.
+func Parse(text string) (e Error, ok bool) {
+	if !pulls.MatchString(text) {
+		return Error{}, false
+	}
+	if m := mirrors.FindStringSubmatch(text); m != nil {
+		registry, mirror := one(m[2]), one(m[1])
+		if slices.Contains(offline, registry.Cause) && mirror.Cause != Other {
+			return mirror, true
+		}
+		return registry, true
+	}
+	return one(text), true
+}
+
+// exit is how commands end their error, and what quotes and lists leave over.
+var exit = regexp.MustCompile(`(?i)\s*(?:: exit status \d+.*|\\+[n"].*|["\]].*)$`)
+
+// said is the first line of a text, short enough for a title.
+func said(text string) string {
+	text, _, _ = strings.Cut(text, "\n")
+	text = exit.ReplaceAllString(text, "")
+	const most = 120
+	return evidence.Shorten(text, most)
+}
+
+// one reads the error of one attempt.
+func one(text string) Error {
+	e := Error{Cause: Other}
+	for _, c := range causes {
+		if at := c.text.FindStringIndex(text); at != nil {
+			e.Cause, e.Said = c.cause, said(text[at[0]:])
+			break
+		}
+	}
+	if e.Cause == Proxy {
+		if m := proxyHost.FindStringSubmatch(text); m != nil {
+			e.Host = m[1]
+			return e
+		}
+	}
+	for _, h := range hosts {
+		if all := h.FindAllStringSubmatch(text, -1); len(all) > 0 {
+			e.Host = strings.TrimSuffix(all[len(all)-1][1], ":")
+			break
+		}
+	}
+	return e
+}

@@ -1,0 +1,103 @@
+package inventory
+
+import (
+	"context"
+	"net/netip"
+
+	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/kernel/facts"
+	"github.com/rollcall-project/rollcall/internal/source/namedhost"
+)
+
+// namedHosts takes the hosts that the user, or a text, names. One of an object's name or
+// address is the same host. Only the user's own word makes a host expected that the
+// cluster does not expect: a spare one, or one that is being deleted.
+func (b *builder) namedHosts(ctx context.Context, w *facts.World, need evidence.Need) error {
+	list, err := w.List(ctx, need.Resource, need.Namespace)
+	if err != nil {
+		return err
+	}
+	for _, o := range list {
+		n, err := namedhost.Of(o)
+		if err != nil {
+			if err := b.damaged(err); err != nil {
+				return err
+			}
+			continue
+		}
+		if n.Role != namedhost.Bootstrap {
+			b.nameHost(o, n)
+		}
+	}
+	return nil
+}
+
+// Bootstrap returns the bootstrap host of the installation, where something of it was
+// read. It is not in the inventory: it starts the cluster and never joins it.
+func Bootstrap(ctx context.Context, w *facts.World) (Named, bool, error) {
+	list, err := w.List(ctx, evidence.NamedHosts, "")
+	if _, ok := evidence.AsUnavailable(err); ok {
+		return Named{}, false, nil
+	}
+	if err != nil {
+		return Named{}, false, err
+	}
+	for _, o := range list {
+		if n, err := namedhost.Of(o); err == nil && n.Role == namedhost.Bootstrap {
+			return Named{Loc: o.Loc, By: n.By, Console: n.Console}, true, nil
+		}
+	}
+	return Named{}, false, nil
+}
+
+func (b *builder) nameHost(o evidence.Object, n namedhost.Host) {
+	if _, err := netip.ParseAddr(n.Name); err == nil { // somebody knows the host by its address
+		n.Addresses = append([]string{n.Name}, n.Addresses...)
+	}
+	h := b.match(named(n.Name), b.shortNamed(n.Name), addressed(n.Addresses))
+	if h == nil {
+		h = b.add(n.Name)
+	}
+	if n.By == namedhost.Expect {
+		h.Expected, h.Spare = true, false
+	}
+	if h.Named == nil || n.By == namedhost.Expect {
+		h.Named = &Named{Loc: o.Loc, By: n.By, Console: h.Named != nil && h.Named.Console}
+	}
+	h.Named.Console = h.Named.Console || n.Console
+	h.alias(n.Name)
+	h.addresses(n.Addresses...)
+}
+
+// OnlyNamed reports whether nothing of the cluster names the host.
+func (h *Host) OnlyNamed() bool {
+	return h.Named != nil && h.Node == nil && h.Machine == nil && h.BMH == nil && h.Assisted == nil && h.Planned == nil &&
+		h.Hosted == nil && h.Provider == nil && h.Agent == nil && h.OnHost == "" && len(h.Claims) == 0
+}
+
+// ConsoleGiven reports whether a text of the host's console was given, also one that
+// shows nothing of its boot.
+func ConsoleGiven(h Host) bool { return h.Console != "" || h.Named != nil && h.Named.Console }
+
+// NoBoot says what a console that was given does not show.
+func NoBoot(h Host) string { return noBoot(h.Name) }
+
+func noBoot(name string) string {
+	return "the console of " + name + " was given, and no line in it is of Ignition; restart the host and keep what its screen shows from the start of the boot"
+}
+
+// NoConsole is why nothing is known of a host's first boot: its console was not given, or
+// shows nothing of it. It needs evidence.NamedHosts.
+func NoConsole(ctx context.Context, w *facts.World, name, detail string) *evidence.Unavailable {
+	u := &evidence.Unavailable{Need: evidence.Texts(Consoles), Why: evidence.NotCollected, Detail: detail, Supply: evidence.Supply{Kind: evidence.SupplyConsole, Host: name}}
+	list, err := w.List(ctx, evidence.NamedHosts, "")
+	if err != nil {
+		return u
+	}
+	for _, o := range list {
+		if n, err := namedhost.Of(o); err == nil && n.Console && SameName(o.Name, name) {
+			u.Detail, u.Supply = noBoot(name), evidence.Supply{}
+		}
+	}
+	return u
+}

@@ -1,0 +1,255 @@
+package stages
+
+import (
+	"context"
+	"regexp"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/rollcall-project/rollcall/internal/openshift/apitypes/corev1"
+
+	"github.com/rollcall-project/rollcall/internal/facts/conditions"
+	"github.com/rollcall-project/rollcall/internal/facts/csrs"
+	"github.com/rollcall-project/rollcall/internal/facts/etcd"
+	"github.com/rollcall-project/rollcall/internal/facts/kubelet"
+	"github.com/rollcall-project/rollcall/internal/hosts/inventory"
+	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/kernel/facts"
+	"github.com/rollcall-project/rollcall/internal/source/assisted"
+	"github.com/rollcall-project/rollcall/internal/source/install"
+)
+
+// The namespaces of the control plane's static pods whose mirror pods are looked
+// at (openshift/cluster-etcd-operator, cluster-kube-apiserver-operator and the
+// operators of controller manager and scheduler).
+const (
+	etcdNamespace = "openshift-etcd"
+	kasNamespace  = "openshift-kube-apiserver"
+	leases        = "kube-node-lease"
+)
+
+// silent is after how long without a renewed lease a node no longer
+// reports. The controller manager itself waits 40 to 50 seconds
+// (kubernetes/kubernetes:pkg/controller/nodelifecycle, node-monitor-grace-period).
+const silent = 3 * time.Minute
+
+// shared is what all hosts' stages look at, read once.
+type shared struct {
+	now      time.Time
+	hosted   *evidence.Hosted // the hosted cluster that the roll is of, nil where it is of another
+	roll     *inventory.Inventory
+	requests []csrs.Request
+	noCSRs   error // why requests could not be read
+	renewed  map[string]evidence.Object
+	newest   time.Time // newest renewal of any node's lease: the cluster's own "now"
+	pods     map[string]map[string]corev1.Pod
+	noPods   map[string]error
+	podLocs  map[string]evidence.Locator
+	members  int                  // of etcd, where its operator says that all of them are available; else 0
+	said     evidence.Item        // that it says so
+	servers  int                  // nodes that run an API server, as its operator counts them; 0: it does not say so
+	counts   evidence.Item        // that it does
+	updating map[string]time.Time // pool -> since when it updates its nodes
+	degraded map[string]time.Time // pool -> since when a node of it is degraded
+	targets  map[string]string    // pool -> name of its rendered config
+	service  *assisted.Service    // how the rendezvous host of an agent-based install answered; nil: no one asked it
+	plan     *install.Install     // of an install directory; nil: none was read
+}
+
+func look(ctx context.Context, w *facts.World, r *inventory.Inventory) (*shared, error) {
+	s := &shared{now: w.Now, roll: r, renewed: map[string]evidence.Object{}, pods: map[string]map[string]corev1.Pod{},
+		noPods: map[string]error{}, podLocs: map[string]evidence.Locator{}, targets: map[string]string{}, updating: map[string]time.Time{}, degraded: map[string]time.Time{}}
+	var err error
+	if s.hosted, err = w.Hosted(ctx); err != nil {
+		return nil, err
+	}
+	if s.requests, err = csrs.All(ctx, w); err != nil {
+		if _, ok := evidence.AsUnavailable(err); !ok {
+			return nil, err
+		}
+		s.noCSRs = err
+	}
+	for _, step := range []func(context.Context, *facts.World) error{s.lookAtLeases, s.lookAtPods, s.lookAtEtcd, s.lookAtServers, s.lookAtPools, s.lookAtInstall} {
+		if err := step(ctx, w); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+func (s *shared) lookAtLeases(ctx context.Context, w *facts.World) error {
+	list, err := w.List(ctx, evidence.Leases, leases)
+	if _, ok := evidence.AsUnavailable(err); ok {
+		return nil // older archives lack leases; the Ready condition has to do
+	}
+	for _, o := range list {
+		s.renewed[o.Name] = o
+		if t := evidence.Time(o.Content, "spec", "renewTime"); t.After(s.newest) {
+			s.newest = t
+		}
+	}
+	return err
+}
+
+func (s *shared) lookAtPods(ctx context.Context, w *facts.World) error {
+	for _, ns := range []string{etcdNamespace, kasNamespace} {
+		list, err := w.List(ctx, evidence.Pods, ns)
+		if _, ok := evidence.AsUnavailable(err); ok {
+			s.noPods[ns] = err
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		s.pods[ns] = map[string]corev1.Pod{}
+		for _, o := range list {
+			pod, err := evidence.Decode[corev1.Pod](o)
+			if err != nil {
+				continue // one pod that does not fit its schema must not hide the others
+			}
+			s.pods[ns][o.Name] = pod
+			s.podLocs[ns+"/"+o.Name] = o.Loc
+		}
+	}
+	return nil
+}
+
+func (s *shared) lookAtEtcd(ctx context.Context, w *facts.World) (err error) {
+	s.members, s.said, err = etcd.AllAvailable(ctx, w)
+	return err
+}
+
+// activeNodes is how the operators of static pods count the nodes on which theirs runs
+// (openshift/library-go:pkg/operator/staticpod/controller/staticpodstate/staticpodstate_controller.go).
+var activeNodes = regexp.MustCompile(`(\d+) nodes? (?:is|are) active`)
+
+func (s *shared) lookAtServers(ctx context.Context, w *facts.World) error {
+	o, ok, err := w.Get(ctx, evidence.ClusterOperators, "", "kube-apiserver")
+	if _, unavailable := evidence.AsUnavailable(err); err != nil && !unavailable {
+		return err
+	}
+	if err != nil || !ok {
+		return nil
+	}
+	for _, c := range conditions.Named(conditions.Split(conditions.Of(o)), "StaticPodsAvailable") {
+		if m := activeNodes.FindStringSubmatch(c.Message); m != nil && c.Status == "True" {
+			s.servers, _ = strconv.Atoi(m[1])
+			s.counts = c.Item()
+		}
+	}
+	return nil
+}
+
+// masters counts the hosts that are to have a member of etcd.
+func (s *shared) masters() int {
+	n := 0
+	for _, h := range s.roll.Hosts {
+		if !h.Spare && h.Expected && slices.Contains(controlPlaneRoles, h.Role) {
+			n++
+		}
+	}
+	return n
+}
+
+func (s *shared) lookAtPools(ctx context.Context, w *facts.World) error {
+	list, err := w.List(ctx, evidence.MachineConfigPools, "")
+	if _, ok := evidence.AsUnavailable(err); ok {
+		return nil
+	}
+	for _, o := range list {
+		s.targets[o.Name] = evidence.String(o.Content, "spec", "configuration", "name")
+		if c := conditions.Find(conditions.Of(o), "Updating"); c.Status == "True" {
+			s.updating[o.Name] = c.Since
+		}
+		if c := conditions.Find(conditions.Of(o), "NodeDegraded"); c.Status == "True" {
+			s.degraded[o.Name] = c.Since
+		}
+	}
+	return err
+}
+
+// lookAtInstall reads who plans the cluster and how the rendezvous host answered.
+func (s *shared) lookAtInstall(ctx context.Context, w *facts.World) error {
+	services, err := w.List(ctx, evidence.AssistedServices, "")
+	if _, ok := evidence.AsUnavailable(err); err != nil && !ok {
+		return err
+	}
+	for _, o := range services {
+		if svc, err := evidence.Decode[assisted.Service](o); err == nil && (s.service == nil || svc.Usable) {
+			s.service = &svc
+		}
+	}
+	plans, err := w.List(ctx, evidence.Installs, "")
+	if _, ok := evidence.AsUnavailable(err); err != nil && !ok {
+		return err
+	}
+	for _, o := range plans {
+		if plan, err := evidence.Decode[install.Install](o); err == nil {
+			s.plan = &plan
+		}
+	}
+	return nil
+}
+
+// of gathers what the stages of one host look at.
+func (s *shared) of(ctx context.Context, w *facts.World, h inventory.Host) (*view, error) {
+	v := &view{shared: s, host: h}
+	for _, r := range s.requests {
+		if r.NodeName == h.Name || slices.Contains(h.Aliases, r.NodeName) {
+			v.requests = append(v.requests, r)
+		}
+	}
+	v.judgeSilence()
+	var err error
+	if v.machine, err = lookOnMachine(ctx, w, h); err != nil {
+		return nil, err
+	}
+	if h.Node == nil && h.Named != nil {
+		line, ok, err := kubelet.Runs(ctx, w, h)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			v.kubelet = &line
+		}
+	}
+	v.ignition, err = s.lookAtIgnition(ctx, w, h)
+	return v, err
+}
+
+// judgeSilence decides whether the Node still reports, by the cluster's own
+// newest lease and never by the clock of whoever looks.
+func (v *view) judgeSilence() {
+	if v.host.Node == nil {
+		return
+	}
+	if lease, ok := v.renewed[v.host.Node.API.Name]; ok {
+		v.lastSeen = evidence.Time(lease.Content, "spec", "renewTime")
+		v.stale = !v.lastSeen.IsZero() && v.newest.Sub(v.lastSeen) > silent
+		return
+	}
+	if c := condition(v.host.Node.API.Status.Conditions, corev1.NodeReady); c != nil {
+		v.lastSeen = c.LastHeartbeatTime.Time
+		v.stale = c.Status == corev1.ConditionUnknown
+	}
+}
+
+// last returns the newest request of a kind, nil where there is none.
+func (v *view) last(k csrs.Kind) *csrs.Request {
+	for _, r := range slices.Backward(v.requests) {
+		if r.Kind == k {
+			return &r
+		}
+	}
+	return nil
+}
+
+func condition(list []corev1.NodeCondition, t corev1.NodeConditionType) *corev1.NodeCondition {
+	for i := range list {
+		if list[i].Type == t {
+			return &list[i]
+		}
+	}
+	return nil
+}

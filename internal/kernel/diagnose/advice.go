@@ -1,0 +1,167 @@
+package diagnose
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
+	"github.com/rollcall-project/rollcall/internal/kernel/facts"
+	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/kernel/sortby"
+)
+
+// advice fills in what to do about everything that has no cause of its own: the roots and
+// what is left unexplained.
+func (e *Engine) advice(ctx context.Context, w *facts.World, d *diagnosis.Diagnosis) error {
+	for _, r := range d.Roots {
+		for i := range r.Cases {
+			list, err := e.advise(ctx, w, d, r.Cases[i].Key)
+			if err != nil {
+				return err
+			}
+			r.Cases[i].Remedies = list
+		}
+	}
+	for i := range d.Unexplained {
+		list, err := e.advise(ctx, w, d, d.Unexplained[i].Key)
+		if err != nil {
+			return err
+		}
+		d.Unexplained[i].Remedies = list
+	}
+	return nil
+}
+
+// advise returns the remedies of a finding, those that must not be used last.
+func (e *Engine) advise(ctx context.Context, w *facts.World, d *diagnosis.Diagnosis, k fault.Key) ([]fault.Advice, error) {
+	f, ok := e.catalog.Fault(k.Fault)
+	if !ok {
+		return nil, nil
+	}
+	var list []fault.Advice
+	for _, id := range f.Remedies {
+		r, ok := e.catalog.Remedy(id)
+		if !ok {
+			continue
+		}
+		if fits, _ := applies(r.Versions, w.Version); !fits {
+			continue
+		}
+		if p := d.Cluster.Platform; p != "" && len(r.Platforms) > 0 && !slices.Contains(r.Platforms, p) {
+			continue
+		}
+		a, err := e.fill(ctx, w, f, r, k.Subject)
+		if err != nil {
+			return nil, fmt.Errorf("fill remedy %s of %s for %s: %w", r.ID, f.ID, k.Subject, err)
+		}
+		list = append(list, a)
+	}
+	sortby.StableFunc(list, func(a, b fault.Advice) int { return refusedLast(a) - refusedLast(b) })
+	return list, nil
+}
+
+func refusedLast(a fault.Advice) int {
+	if a.Applies == fault.Absent {
+		return 1
+	}
+	return 0
+}
+
+// fill fills a remedy with what the facts know of the subject.
+func (e *Engine) fill(ctx context.Context, w *facts.World, f *fault.Fault, r *fault.Remedy, s fault.Subject) (fault.Advice, error) {
+	both, err := r.Bind(f)
+	if err != nil {
+		return fault.Advice{}, err
+	}
+	vars, err := e.known(ctx, w, both, s)
+	if err != nil {
+		return fault.Advice{}, err
+	}
+	var failed error
+	a := r.Fill(both, s, func(expr string) []string {
+		result, err := e.result(both, expr, vars)
+		if err != nil {
+			failed = err
+		}
+		if err != nil || !result.Known() {
+			return nil
+		}
+		return shown(result)
+	})
+	if failed != nil {
+		return a, failed
+	}
+	a.Applies = fault.Present
+	for _, q := range r.Requires {
+		result, err := e.result(both, q.That, vars)
+		if err != nil {
+			return a, err
+		}
+		a.Requires = append(a.Requires, q.Says+held(result))
+		switch {
+		case result.Known() && !result.True():
+			a.Applies = fault.Absent
+		case !result.Known() && a.Applies == fault.Present:
+			a.Applies = fault.Unknown
+		}
+	}
+	return a, nil
+}
+
+func held(r fault.Result) string {
+	switch {
+	case !r.Known():
+		return ": not known, check it first"
+	case !r.True():
+		return ": no"
+	}
+	return ": yes"
+}
+
+// known computes the facts of a remedy. One that has no meaning for the subject is unknown
+// here: it fills no placeholder and meets no requirement.
+func (e *Engine) known(ctx context.Context, w *facts.World, f *fault.Fault, s fault.Subject) (map[string]any, error) {
+	b := bound{given: f.Given, vars: map[string]any{
+		"this": fault.This{Name: s.Name, Namespace: s.Namespace, Kind: string(s.Kind), Now: w.Now, Version: w.Version},
+	}}
+	for _, name := range variables(f) {
+		fact, ok := e.facts[f.Given[name].Fact]
+		if !ok {
+			return nil, fmt.Errorf("there is no fact %q", f.Given[name].Fact)
+		}
+		b.add(name, w.Compute(ctx, fact, s))
+		if b.err != nil {
+			return nil, b.err
+		}
+		if b.notApplicable != "" {
+			b.vars[name], b.notApplicable = fault.Var{Name: name}, ""
+		}
+	}
+	return b.vars, nil
+}
+
+func (e *Engine) result(f *fault.Fault, expr string, vars map[string]any) (fault.Result, error) {
+	p, err := e.compiler.Compile(f, expr)
+	if err != nil {
+		return fault.Result{}, err
+	}
+	return p.Eval(vars)
+}
+
+// shown are the values of a placeholder, nil where there is none.
+func shown(r fault.Result) []string {
+	switch v := r.Value.Value().(type) {
+	case []string:
+		return v
+	case time.Time:
+		if v.IsZero() {
+			return nil
+		}
+	}
+	if text := fault.Show(r); text != "" {
+		return []string{text}
+	}
+	return nil
+}

@@ -1,0 +1,463 @@
+// Package diagnose turns facts into findings and findings into a diagnosis.
+//
+// It is deterministic: the same evidence and clock give the same answer in the
+// same order. It computes no fact and prints nothing.
+package diagnose
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/Masterminds/semver/v3"
+
+	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
+	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/kernel/facts"
+	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/kernel/sortby"
+)
+
+// Relater leads from one subject to others. known is false where a subject's
+// relation could not be read: a host that never joined has no proven pool.
+type Relater interface {
+	Relate(ctx context.Context, w *facts.World, r fault.Relation, from fault.Subject) (to []fault.Subject, known bool, err error)
+	Subjects(ctx context.Context, w *facts.World, k fault.Kind) ([]fault.Subject, error)
+}
+
+// Engine evaluates a catalog.
+type Engine struct {
+	catalog  *fault.Catalog
+	compiler *fault.Compiler
+	facts    map[string]facts.Fact
+	relate   Relater
+	log      *slog.Logger
+}
+
+// New returns an engine. The catalog's expressions are compiled as they are used.
+func New(catalog *fault.Catalog, list []facts.Fact, relate Relater, log *slog.Logger) (*Engine, error) {
+	compiler, err := fault.NewCompiler(facts.Types(list))
+	if err != nil {
+		return nil, fmt.Errorf("make engine: %w", err)
+	}
+	return newEngine(catalog, list, relate, compiler, log), nil
+}
+
+func newEngine(catalog *fault.Catalog, list []facts.Fact, relate Relater, compiler *fault.Compiler, log *slog.Logger) *Engine {
+	e := &Engine{catalog: catalog, compiler: compiler, facts: map[string]facts.Fact{}, relate: relate, log: log}
+	for _, f := range list {
+		e.facts[f.Name] = f
+	}
+	return e
+}
+
+// Compiler returns the compiler of the engine's expressions.
+func (e *Engine) Compiler() *fault.Compiler { return e.compiler }
+
+// Evaluate evaluates one fault for one subject. The error is a defect of the
+// catalog or a fact, never an outcome.
+func (e *Engine) Evaluate(ctx context.Context, w *facts.World, f *fault.Fault, s fault.Subject) (diagnosis.Finding, error) {
+	t, err := open(ctx, w, f)
+	if err != nil {
+		return diagnosis.Finding{}, err
+	}
+	return e.judge(ctx, w, t, s)
+}
+
+// tested is a fault that is judged for one subject after the other: what is the same
+// for all of them.
+type tested struct {
+	fault    *fault.Fault
+	title    fault.Title
+	given    []string // its variables, sorted
+	order    []int    // of them in a proof: as the expressions speak of them
+	excluded string   // why it has no meaning for this cluster, "" where it has
+}
+
+// withoutValues is the title of a finding for which nothing was evaluated.
+func (t tested) withoutValues(s fault.Subject) string {
+	return t.title.Fill(s.Name, func(string) string { return "" })
+}
+
+func open(ctx context.Context, w *facts.World, f *fault.Fault) (tested, error) {
+	t := tested{fault: f, title: fault.ParseTitle(f, f.Title), given: variables(f), order: make([]int, len(f.Given))}
+	text := f.When + " " + strings.Join(f.Support, " ")
+	for i := range t.order {
+		t.order[i] = i
+	}
+	sortby.StableFunc(t.order, func(a, b int) int { return position(text, t.given[a]) - position(text, t.given[b]) })
+	ok, why := applies(f.Versions, w.Version)
+	if ok {
+		var err error
+		if why, err = elsewhere(ctx, w, f); err != nil {
+			return tested{}, err
+		}
+	}
+	t.excluded = why
+	return t, nil
+}
+
+func variables(f *fault.Fault) []string { return slices.Sorted(maps.Keys(f.Given)) }
+
+func (e *Engine) judge(ctx context.Context, w *facts.World, t tested, s fault.Subject) (diagnosis.Finding, error) {
+	f := t.fault
+	out := diagnosis.Finding{Fault: f.ID, Subject: s, Severity: f.Severity, Title: f.Title}
+	if t.excluded != "" {
+		out.Outcome, out.Reason, out.Title = fault.NotApplicable, t.excluded, t.withoutValues(s)
+		return out, nil
+	}
+	b := e.bind(ctx, w, f, t.given, s)
+	if b.err != nil {
+		return out, b.err
+	}
+	if b.notApplicable != "" {
+		out.Outcome, out.Reason, out.Evidence, out.Title = fault.NotApplicable, b.notApplicable, b.excludes, t.withoutValues(s)
+		return out, nil
+	}
+	v := &evaluation{engine: e, tested: t, bound: b}
+	if err := v.run(&out, w); err != nil {
+		return out, fmt.Errorf("evaluate fault %s for %s: %w", f.ID, s, err)
+	}
+	out.Title = v.title()
+	return out, nil
+}
+
+// applies judges a fault's version range. A cluster of unknown version is not
+// excluded: the evidence speaks for itself.
+func applies(versions, cluster string) (bool, string) {
+	if versions == "" || cluster == "" {
+		return true, ""
+	}
+	want, err := semver.NewConstraint(versions)
+	if err != nil {
+		return true, ""
+	}
+	have, err := semver.NewVersion(cluster)
+	if err != nil {
+		return true, ""
+	}
+	release := semver.New(have.Major(), have.Minor(), have.Patch(), "", "") // a nightly of 4.20 behaves as 4.20
+	if !want.Check(release) {
+		return false, fmt.Sprintf("only for versions %s, this is %s", versions, cluster)
+	}
+	return true, ""
+}
+
+// elsewhere says why a fault has no meaning for a cluster whose control plane runs
+// where this one's does, "" where it has. A topology that is not known excludes
+// nothing.
+func elsewhere(ctx context.Context, w *facts.World, f *fault.Fault) (string, error) {
+	h, err := w.Hosted(ctx)
+	if err != nil {
+		return "", fmt.Errorf("find out where the control plane runs: %w", err)
+	}
+	switch fault.ControlPlaneOf(f) {
+	case fault.OwnControlPlane:
+		if h != nil || w.Topology == external {
+			return "this is a hosted cluster: its control plane does not run in it", nil
+		}
+	case fault.AloneControlPlane:
+		if h != nil {
+			return "the network path to the API of the kubeconfig was not checked: it is the management cluster's", nil
+		}
+	case fault.HostedControlPlane:
+		if h == nil {
+			return "no hosted cluster is looked at together with its management cluster (--hosted)", nil
+		}
+	}
+	return "", nil
+}
+
+// external is the topology of a cluster whose control plane runs elsewhere
+// (openshift/api:config/v1/types_infrastructure.go ExternalTopologyMode).
+const external = "External"
+
+// bound holds the facts of one evaluation under their names.
+type bound struct {
+	vars          map[string]any
+	given         map[string]fault.FactRef // variable -> fact
+	values        []facts.Value            // of the variables
+	notApplicable string
+	excludes      []evidence.Item // what shows that it is not applicable
+	err           error
+}
+
+// bind computes the facts of a fault's variables, see variables.
+func (e *Engine) bind(ctx context.Context, w *facts.World, f *fault.Fault, names []string, s fault.Subject) bound {
+	b := bound{given: f.Given, values: make([]facts.Value, 0, len(names))}
+	b.vars = make(map[string]any, len(f.Given)+2)
+	b.vars["this"] = fault.This{Name: s.Name, Namespace: s.Namespace, Kind: string(s.Kind), Now: w.Now, Version: w.Version}
+	for _, name := range names {
+		fact, ok := e.facts[f.Given[name].Fact]
+		if !ok {
+			b.err = fmt.Errorf("fault %s: there is no fact %q", f.ID, f.Given[name].Fact)
+			return b
+		}
+		v := w.Compute(ctx, fact, s)
+		b.values = append(b.values, v)
+		b.add(name, v)
+		if b.err != nil || b.notApplicable != "" {
+			return b
+		}
+	}
+	return b
+}
+
+// add makes a variable of a value: known, unknown as a whole, or not applicable.
+func (b *bound) add(name string, v facts.Value) {
+	_, unavailable := evidence.AsUnavailable(v.Err)
+	switch {
+	case v.Err == nil:
+		b.vars[name] = fault.Var{Name: name, Record: v}
+	case errors.Is(v.Err, facts.ErrNotApplicable):
+		b.notApplicable, b.excludes, _ = v.WhyNot()
+	case unavailable:
+		b.vars[name] = fault.Var{Name: name}
+	default:
+		b.err = fmt.Errorf("compute fact %s: %w", b.given[name].Fact, v.Err)
+	}
+}
+
+// why returns why a name of an expression is unknown: "variable", or "variable.field".
+func (b *bound) why(name string) error {
+	variable, field, _ := strings.Cut(name, ".")
+	i := slices.Index(slices.Sorted(maps.Keys(b.given)), variable)
+	if i < 0 || i >= len(b.values) {
+		return nil
+	}
+	return b.values[i].Why(field)
+}
+
+// reason explains unknown names; the first is the one that matters most.
+func (b *bound) reason(names []string) string {
+	var parts []string
+	for _, n := range names {
+		variable, _, _ := strings.Cut(n, ".")
+		why := "could not be read"
+		if err := b.why(n); err != nil {
+			why = err.Error()
+		}
+		if part := b.given[variable].Fact + ": " + why; !slices.Contains(parts, part) {
+			parts = append(parts, part)
+		}
+	}
+	return strings.Join(parts, "; ")
+}
+
+// withheld reports whether one of the unknown names is unknown because a source refused to
+// answer or did not.
+func (b *bound) withheld(names []string) bool {
+	return slices.ContainsFunc(names, func(n string) bool {
+		u, ok := evidence.AsUnavailable(b.why(n))
+		return ok && (u.Why == evidence.Forbidden || u.Why == evidence.Unreachable)
+	})
+}
+
+// evaluation is one fault at one subject.
+type evaluation struct {
+	engine *Engine
+	tested tested
+	bound  bound
+	used   []*fault.Program // the expressions that decided
+	hidden []string         // why it is not known when the condition began, see timeOf
+
+	doubted map[string]any // the variables without what rests on lists that may lack an object, see lost
+}
+
+// fields are those of a variable that the expressions looked at.
+func (v *evaluation) fields(name string) []string {
+	if len(v.used) == 1 {
+		return v.used[0].Selects[name]
+	}
+	var list []string
+	for _, p := range v.used {
+		list = append(list, p.Selects[name]...)
+	}
+	return list
+}
+
+func (v *evaluation) eval(expr string) (fault.Result, error) {
+	p, err := v.engine.compiler.Compile(v.tested.fault, expr)
+	if err != nil {
+		return fault.Result{}, err
+	}
+	v.used = append(v.used, p)
+	return v.with(expr, v.bound.vars)
+}
+
+func (v *evaluation) run(out *diagnosis.Finding, w *facts.World) error {
+	when, err := v.eval(v.tested.fault.When)
+	if err != nil {
+		return err
+	}
+	out.Evidence = v.proof()
+	switch {
+	case !when.Known():
+		out.Outcome, out.Missing = fault.Unknown, v.missing(when.Unknown)
+		out.Reason, out.Withheld, out.Unread = v.bound.reason(when.Unknown), v.bound.withheld(when.Unknown), v.bound.unread(when.Unknown)
+		return nil
+	}
+	if out.Lost, err = v.lost(out.Evidence, w, when.True()); err != nil {
+		return err
+	}
+	if !when.True() {
+		out.Outcome = fault.Absent
+		if out.Lost != nil {
+			out.Outcome, out.Reason = fault.Unknown, mayBeLost(out.Lost)
+		}
+		return nil
+	}
+	out.Outcome = fault.Present
+	if err := v.since(out); err != nil {
+		return err
+	}
+	if refuted, err := v.refuted(out); err != nil || refuted {
+		return err
+	}
+	if err := v.settles(out, w); err != nil {
+		return err
+	}
+	if err := v.support(out); err != nil {
+		return err
+	}
+	if out.Outcome == fault.Present && len(out.Evidence) == 0 {
+		// No one could look it up: what cannot be shown is not said.
+		out.Outcome, out.Reason = fault.Unknown, "the condition holds and nothing shows it"
+	}
+	return nil
+}
+
+func (v *evaluation) missing(names []string) []string {
+	var list []string
+	for _, n := range names {
+		variable, _, _ := strings.Cut(n, ".")
+		if fact := v.bound.given[variable].Fact; fact != "" && !slices.Contains(list, fact) {
+			list = append(list, fact)
+		}
+	}
+	return list
+}
+
+func (v *evaluation) refuted(out *diagnosis.Finding) (bool, error) {
+	if v.tested.fault.Refute == "" {
+		return false, nil
+	}
+	before := v.used
+	v.used = nil
+	r, err := v.eval(v.tested.fault.Refute)
+	if err != nil {
+		return false, err
+	}
+	if r.Known() && r.True() {
+		out.Outcome, out.Reason = fault.Absent, "counter-evidence: "+v.tested.fault.Refute
+		out.Evidence = v.proof()
+		return true, nil
+	}
+	v.used = before
+	lost := func(w evidence.Why) bool { return w == evidence.Damaged }
+	if hidden := v.hides(r.Unknown, lost); len(hidden) > 0 {
+		out.Outcome, out.Missing = fault.Unknown, v.missing(hidden)
+		out.Reason = "the condition holds; what may speak against it is not shown: " + v.bound.reason(hidden)
+		return true, nil
+	}
+	return false, nil
+}
+
+func (v *evaluation) support(out *diagnosis.Finding) error {
+	for _, s := range v.tested.fault.Support {
+		r, err := v.eval(s)
+		if err != nil {
+			return err
+		}
+		if !r.Known() || !r.True() {
+			continue
+		}
+		out.Support++
+		seen, err := v.seenWithout(s)
+		if err != nil {
+			return err
+		}
+		out.Seen = out.Seen || seen
+	}
+	out.Evidence = v.proof()
+	return nil
+}
+
+// proof collects the evidence of the fields that the expressions looked at, in
+// the order in which they did.
+func (v *evaluation) proof() []evidence.Item {
+	parts := make([][]evidence.Item, 0, len(v.tested.order))
+	n := 0
+	for _, i := range v.tested.order {
+		if part := v.bound.values[i].Proof(v.fields(v.tested.given[i])); len(part) > 0 {
+			parts = append(parts, part)
+			n += len(part)
+		}
+	}
+	// Of a large cluster there are hundreds of thousands of proofs: one that needs no list of
+	// its own is shared with its fact, and no list has room to spare.
+	if len(parts) == 1 && !repeats(parts[0]) {
+		return slices.Clip(parts[0])
+	}
+	if n == 0 {
+		return nil
+	}
+	list := make([]evidence.Item, 0, n)
+	for _, part := range parts {
+		for i := range part {
+			if !contains(list, &part[i]) {
+				list = append(list, part[i])
+			}
+		}
+	}
+	if len(list) < n {
+		list = slices.Clone(list)
+	}
+	return list
+}
+
+// repeats reports whether a list shows the same twice.
+func repeats(list []evidence.Item) bool {
+	for i := range list {
+		if contains(list[:i], &list[i]) {
+			return true
+		}
+	}
+	return false
+}
+
+func contains(list []evidence.Item, item *evidence.Item) bool {
+	for i := range list {
+		if list[i].Locator == item.Locator && list[i].Excerpt == item.Excerpt {
+			return true
+		}
+	}
+	return false
+}
+
+// position is where an expression first speaks of a variable.
+func position(text, name string) int {
+	if at := strings.Index(text, name+"."); at >= 0 {
+		return at
+	}
+	return len(text)
+}
+
+// title fills the braces of a title.
+func (v *evaluation) title() string {
+	return v.tested.title.Fill(v.bound.vars["this"].(fault.This).Name, func(expr string) string {
+		p, err := v.engine.compiler.Compile(v.tested.fault, expr)
+		if err != nil {
+			return ""
+		}
+		r, err := p.Eval(v.bound.vars)
+		if err != nil || !r.Known() {
+			return ""
+		}
+		return fault.Show(r)
+	})
+}

@@ -1,0 +1,35 @@
+package diagnose
+
+import (
+	"time"
+
+	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
+	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+)
+
+// Live is the kind of a source that is a running cluster.
+const Live = "live"
+
+// farNow is how far a given now may be from the newest time of a source before nothing can be
+// called healthy: what has happened since is not known.
+const farNow = 30 * 24 * time.Hour
+
+// Far reports whether a given now is far from the times in a source.
+func Far(now time.Time, d evidence.Description) bool {
+	return !d.Now.IsZero() && d.Kind != Live && now.Sub(d.Now).Abs() > farNow
+}
+
+// doubtFar lowers every cause where the given now is far from the evidence: by it ages and
+// the ends of certificates were judged.
+func doubtFar(d *diagnosis.Diagnosis) {
+	if d.Source.Newest.IsZero() {
+		return
+	}
+	for _, r := range d.Roots {
+		for i := range r.Cases {
+			if c := &r.Cases[i]; c.Confidence == diagnosis.Proven {
+				c.Confidence, c.Lowered = diagnosis.Likely, "the time that was given is "+d.Now.Format(time.RFC3339)+", and the newest evidence is of "+d.Source.Newest.Format(time.RFC3339)
+			}
+		}
+	}
+}

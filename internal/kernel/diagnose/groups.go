@@ -1,0 +1,203 @@
+package diagnose
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
+	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/kernel/sortby"
+)
+
+// Group puts together what is alike in a diagnosis. Whoever changes its lists calls it
+// again.
+func Group(d *diagnosis.Diagnosis) {
+	d.Groups = diagnosis.Groups{
+		Unexplained: unexplainedGroups(d.Unexplained), Accepted: acceptedGroups(d.Accepted),
+		Waiting: waitingGroups(d),
+		Hosts:   hostGroups(d.Hosts), Gaps: decidingFirst(d, gaps(d.Coverage)),
+	}
+}
+
+func groupOf(k fault.Key, first int) diagnosis.Group {
+	return diagnosis.Group{Fault: k.Fault, Subjects: []fault.Subject{k.Subject}, First: first}
+}
+
+func unexplainedGroups(symptoms []diagnosis.Unexplained) []diagnosis.Group {
+	list := []diagnosis.Group{}
+	at := map[string]int{}
+	for n, u := range symptoms {
+		if i, ok := at[u.Fault]; ok {
+			list[i].Subjects = append(list[i].Subjects, u.Subject)
+			continue
+		}
+		at[u.Fault] = len(list)
+		list = append(list, groupOf(u.Key, n))
+	}
+	return list
+}
+
+// acceptedGroups puts together what one entry accepts of one fault.
+func acceptedGroups(accepted []diagnosis.AcceptedFinding) []diagnosis.AcceptedGroup {
+	type kind struct{ fault, entry string }
+	var list []diagnosis.AcceptedGroup
+	at := map[kind]int{}
+	seen := map[kind]map[fault.Key]bool{}
+	for n, f := range accepted {
+		k := kind{f.Fault, f.Entry}
+		i, ok := at[k]
+		if ok {
+			list[i].Subjects = append(list[i].Subjects, f.Subject)
+		} else {
+			i = len(list)
+			at[k], seen[k] = i, map[fault.Key]bool{}
+			list = append(list, diagnosis.AcceptedGroup{Group: groupOf(f.Key, n), Effects: []fault.Key{}})
+		}
+		for _, e := range f.Effects {
+			if !seen[k][e] {
+				seen[k][e] = true
+				list[i].Effects = append(list[i].Effects, e)
+			}
+		}
+	}
+	return list
+}
+
+// waitingGroups parts what a root explains from what waits by itself.
+func waitingGroups(d *diagnosis.Diagnosis) []diagnosis.WaitingGroup {
+	type kind struct {
+		fault     string
+		explained bool
+	}
+	list := []diagnosis.WaitingGroup{}
+	at := map[kind]int{}
+	explained := map[fault.Key]bool{}
+	for _, r := range d.Roots {
+		for _, k := range r.Effects() {
+			explained[k] = true
+		}
+	}
+	for _, a := range d.Accepted {
+		for _, k := range a.Effects {
+			explained[k] = true
+		}
+	}
+	for n, f := range d.Findings {
+		if !f.Waiting() {
+			continue
+		}
+		k := kind{f.Fault, explained[f.Key()]}
+		i, ok := at[k]
+		if !ok {
+			at[k] = len(list)
+			list = append(list, diagnosis.WaitingGroup{Group: groupOf(f.Key(), n), Until: f.Until, Explained: k.explained})
+			continue
+		}
+		list[i].Subjects = append(list[i].Subjects, f.Subject)
+		if f.Until.Before(list[i].Until) {
+			list[i].Until = f.Until
+		}
+	}
+	return list
+}
+
+// hostGroups puts hosts together that are at the same stage in the same state for like
+// reasons.
+func hostGroups(hosts []diagnosis.HostState) []diagnosis.HostGroup {
+	type place struct {
+		stage  fault.Stage
+		state  diagnosis.StageOutcome
+		reason string
+	}
+	list := []diagnosis.HostGroup{}
+	at := map[place]int{}
+	for n, h := range hosts {
+		if h.Done() || !h.Expected && !h.Bootstrap() {
+			continue
+		}
+		p := place{h.Stage, h.State, alike(h)}
+		if i, ok := at[p]; ok {
+			list[i].Names = append(list[i].Names, h.Name)
+			continue
+		}
+		at[p] = len(list)
+		list = append(list, diagnosis.HostGroup{Stage: h.Stage, State: h.State, Names: []string{h.Name}, First: n})
+	}
+	return list
+}
+
+// alike is a host's reason without its name and without numbers: hosts that wait for the
+// same are one group.
+func alike(h diagnosis.HostState) string {
+	return strings.Map(func(r rune) rune {
+		if r >= '0' && r <= '9' {
+			return -1
+		}
+		return r
+	}, strings.ReplaceAll(h.Why, h.Name, ""))
+}
+
+// gaps puts together what is missing for one reason. What is damaged comes first: it names
+// the file. Then comes what most of the source is missing for, then what can be supplied.
+func gaps(coverage []evidence.Coverage) []diagnosis.Gap {
+	list := []diagnosis.Gap{}
+	damaged := map[string]bool{}
+	for _, c := range coverage {
+		if c.State != evidence.Missing && c.State != evidence.Partial {
+			continue
+		}
+		i := slices.IndexFunc(list, func(g diagnosis.Gap) bool { return g.State == c.State && g.Reason == c.Reason })
+		if i < 0 {
+			i = len(list)
+			list = append(list, diagnosis.Gap{State: c.State, Reason: c.Reason, Needs: []string{}, Supply: []evidence.Supply{}})
+		}
+		if !slices.Contains(list[i].Needs, c.Need) {
+			list[i].Needs = append(list[i].Needs, c.Need)
+		}
+		if !c.Supply.IsZero() && !slices.Contains(list[i].Supply, c.Supply) {
+			list[i].Supply = append(list[i].Supply, c.Supply)
+		}
+		damaged[c.Reason] = damaged[c.Reason] || c.Damaged
+	}
+	sortby.StableFunc(list, func(a, b diagnosis.Gap) int {
+		if damaged[a.Reason] != damaged[b.Reason] {
+			if damaged[a.Reason] {
+				return -1
+			}
+			return 1
+		}
+		if n := parts(b) - parts(a); n != 0 {
+			return n
+		}
+		return min(len(b.Supply), 1) - min(len(a.Supply), 1)
+	})
+	return list
+}
+
+// decidingFirst puts those gaps first without which a cluster can be called healthy.
+func decidingFirst(d *diagnosis.Diagnosis, list []diagnosis.Gap) []diagnosis.Gap {
+	var open []string
+	for _, c := range d.Coverage {
+		if p := premiseOf(c); p != nil && (p.needed == nil || p.needed(d.Cluster)) && p.unread(c, d) != "" {
+			open = append(open, c.Need)
+		}
+	}
+	decides := func(g diagnosis.Gap) int {
+		if slices.ContainsFunc(g.Needs, func(n string) bool { return slices.Contains(open, n) }) {
+			return 0
+		}
+		return 1
+	}
+	sortby.StableFunc(list, func(a, b diagnosis.Gap) int { return decides(a) - decides(b) })
+	return list
+}
+
+// parts counts the needs of a gap; what only the hosts themselves can tell is one.
+func parts(g diagnosis.Gap) int {
+	n := len(slices.DeleteFunc(slices.Clone(g.Needs), evidence.IsOnHost))
+	if n < len(g.Needs) {
+		n++
+	}
+	return n
+}

@@ -1,0 +1,122 @@
+package diagnose
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
+	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+)
+
+// onlyMissing says in one line what a source shows in which nothing is wrong, and what it
+// lacks: "" where anything is open that was looked at. Somebody collected a part; what is
+// there is told, and not only that the rest is unknown.
+func onlyMissing(d *diagnosis.Diagnosis) string {
+	if !collected(d) || d.Cluster.Installer != nil || len(d.Roots)+len(d.Unexplained)+len(d.Accepted)+len(damaged(d))+len(unsettled(d)) > 0 {
+		return ""
+	}
+	if until, _ := waiting(d); !until.IsZero() {
+		return ""
+	}
+	ready, open := 0, map[fault.Stage]int{}
+	for _, h := range d.Hosts {
+		switch {
+		case !h.Expected:
+		case h.Done():
+			ready++
+		case h.State == diagnosis.StageUnknown && h.Ready() && len(h.BlockedBy) == 0:
+			ready++
+			open[h.Stage]++
+		default:
+			return ""
+		}
+	}
+	missing, ok := notCollected(d)
+	if !ok {
+		return ""
+	}
+	for _, s := range fault.Stages() {
+		if open[s] > 0 {
+			missing = append(missing, fmt.Sprintf("what shows %s of %s", s, hosts(open[s])))
+		}
+	}
+	if len(missing) == 0 {
+		return ""
+	}
+	said := "no known fault is in what was read"
+	if ready > 0 {
+		said = hosts(ready) + " Ready, " + said
+	}
+	return said + "; not collected: " + strings.Join(missing, ", ")
+}
+
+// onlyPasted says what a text shows that somebody copied, where nothing known is wrong in
+// it and what is open are hosts that are Ready and what it does not show; "" otherwise.
+func onlyPasted(d *diagnosis.Diagnosis) string {
+	if d.Source.Kind != pastedText || d.Cluster.Installer != nil || len(d.Roots)+len(d.Unexplained)+len(d.Accepted)+len(damaged(d))+len(unsettled(d)) > 0 {
+		return ""
+	}
+	if until, _ := waiting(d); !until.IsZero() {
+		return ""
+	}
+	ready := 0
+	for _, h := range d.Hosts {
+		if !h.Ready() || len(h.BlockedBy) > 0 || !h.Done() && h.State != diagnosis.StageUnknown {
+			return ""
+		}
+		ready++
+	}
+	if ready == 0 {
+		return "it shows no host, and only a part of a cluster"
+	}
+	return hosts(ready) + " Ready; it shows only a part of a cluster"
+}
+
+// collected reports whether a collector wrote the source. A text that somebody copied has
+// messages in addition to its objects, which are judged elsewhere; so has a single file.
+func collected(d *diagnosis.Diagnosis) bool {
+	switch d.Source.Kind {
+	case OnHost, Plan, pastedText:
+		return false
+	case looseFiles:
+		return slices.ContainsFunc(d.Hosts, diagnosis.HostState.Ready)
+	}
+	return true
+}
+
+// The kinds of sources in no layout: internal/source/paste, internal/source/archive.
+const (
+	pastedText = "text"
+	looseFiles = "files"
+)
+
+func hosts(n int) string {
+	if n == 1 {
+		return "1 host"
+	}
+	return fmt.Sprintf("%d hosts", n)
+}
+
+// notCollected lists the premises of "healthy" that no one collected. ok is false where one
+// was asked for and not given: refused, damaged, out of reach.
+func notCollected(d *diagnosis.Diagnosis) (kinds []string, ok bool) {
+	for _, p := range premises {
+		if p.needed != nil && !p.needed(d.Cluster) {
+			continue
+		}
+		for _, c := range d.Coverage {
+			if q := premiseOf(c); q == nil || q.resource != p.resource || p.unread(c, d) == "" {
+				continue
+			}
+			if c.Why != evidence.NotCollected || c.State == evidence.Partial { // of these more is known than that they lack
+				return nil, false
+			}
+			if !slices.Contains(kinds, p.resource.Name) {
+				kinds = append(kinds, p.resource.Name)
+			}
+		}
+	}
+	return kinds, true
+}

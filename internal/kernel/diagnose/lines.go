@@ -1,0 +1,78 @@
+package diagnose
+
+import (
+	"context"
+	"slices"
+
+	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
+	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/kernel/facts"
+	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/kernel/sortby"
+)
+
+// Lines is a cause that lines of a text show, as internal/kernel/message finds it.
+type Lines struct {
+	Fault    *fault.Fault
+	Evidence []evidence.Item
+}
+
+// ofLines returns the findings that lines of a text add to an answer that has no cause:
+// whoever gives a text alone gets the cause that scan finds in it. What the evaluation
+// found absent or normal stays so.
+func (o Options) ofLines(d *diagnosis.Diagnosis) []diagnosis.Finding {
+	if len(d.Roots) > 0 || d.Verdict.Class != diagnosis.Undetermined || ended(d.Cluster.Installer) {
+		return nil
+	}
+	var list []diagnosis.Finding
+	for _, l := range o.Lines {
+		f := l.Fault
+		if len(o.Only) > 0 && !slices.Contains(o.Only, f.ID) || slices.Contains(o.Skip, f.ID) ||
+			slices.ContainsFunc(d.Findings, func(have diagnosis.Finding) bool {
+				return have.Fault == f.ID && (have.Outcome != fault.Unknown || have.Unsettled) && !notLookedAt(f, have)
+			}) {
+			continue
+		}
+		s := fault.Subject{Kind: f.For}
+		if f.For != fault.Cluster {
+			s.Name = fault.Unnamed
+		}
+		list = append(list, diagnosis.Finding{
+			Fault: f.ID, Subject: s, Outcome: fault.Present, Severity: f.Severity, Evidence: l.Evidence, OfLines: true,
+			Title: fault.ShortTitle(f),
+		})
+	}
+	return list
+}
+
+// notLookedAt reports a finding that is not applicable only because no hosted cluster was
+// looked at: a text with lines of one says nothing of --hosted.
+func notLookedAt(f *fault.Fault, have diagnosis.Finding) bool {
+	return have.Outcome == fault.NotApplicable && len(have.Evidence) == 0 && fault.ControlPlaneOf(f) == fault.HostedControlPlane
+}
+
+// ended reports a log of openshift-install after whose end its lines no longer count.
+func ended(i *diagnosis.Installer) bool {
+	return i != nil && !slices.Contains([]string{"failed", "interrupted", "running"}, i.Ended)
+}
+
+// withLines computes the answer once more with the causes that lines show, in their order.
+func (e *Engine) withLines(ctx context.Context, w *facts.World, o Options, d *diagnosis.Diagnosis, more []diagnosis.Finding) (*diagnosis.Diagnosis, error) {
+	again := &diagnosis.Diagnosis{
+		APIVersion: d.APIVersion, Kind: d.Kind, Now: d.Now, Cluster: d.Cluster, Source: d.Source, Stats: d.Stats,
+		Findings: slices.DeleteFunc(slices.Clone(d.Findings), func(f diagnosis.Finding) bool {
+			return slices.ContainsFunc(more, func(m diagnosis.Finding) bool { return m.Key() == f.Key() })
+		}),
+	}
+	again.Findings = append(again.Findings, more...)
+	sortby.StableFunc(again.Findings, func(a, b diagnosis.Finding) int { return compareKeys(a.Key(), b.Key()) })
+	if err := e.complete(ctx, w, o, again); err != nil {
+		return nil, err
+	}
+	place := func(r diagnosis.Root) int {
+		return slices.IndexFunc(more, func(m diagnosis.Finding) bool { return m.Fault == r.Fault })
+	}
+	sortby.StableFunc(again.Roots, func(a, b diagnosis.Root) int { return place(a) - place(b) })
+	Group(again)
+	return again, nil
+}

@@ -1,0 +1,70 @@
+package diagnose
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/kernel/facts"
+	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+)
+
+// lost returns the evidence without which it would not be known whether the condition holds,
+// if an object that was not found had been lost; nil where it is known all the same. An
+// archive that has a file for each object, and no list of them, does not show that one is
+// missing: a condition must not hold by such a list alone. That it does not hold may: only an
+// object that another one refers to is then missed.
+func (v *evaluation) lost(proof []evidence.Item, w *facts.World, holds bool) (*evidence.Item, error) {
+	doubt := func(item evidence.Item) error {
+		if item.List == nil || !holds && !item.Dangling || !w.Loose(context.Background(), *item.List) { // it was read: nothing is waited for
+			return nil
+		}
+		return errors.New(mayBeLost(&item))
+	}
+	i := slices.IndexFunc(proof, func(item evidence.Item) bool { return doubt(item) != nil })
+	if i < 0 {
+		return nil, nil
+	}
+	v.doubted = map[string]any{"this": v.bound.vars["this"]}
+	for i, name := range v.tested.given {
+		v.doubted[name] = v.bound.vars[name]
+		if known, ok := v.doubted[name].(fault.Var); ok && known.Record != nil {
+			v.doubted[name] = fault.Var{Name: name, Record: v.bound.values[i].Doubting(doubt)}
+		}
+	}
+	when, err := v.with(v.tested.fault.When, v.doubted)
+	if err != nil || when.Known() {
+		return nil, err
+	}
+	return &proof[i], nil
+}
+
+// seenWithout reports whether a support of a fault holds also as if the lists were not known
+// that may lack an object: something else than a list shows the mechanism.
+func (v *evaluation) seenWithout(support string) (bool, error) {
+	if v.doubted == nil {
+		return true, nil
+	}
+	r, err := v.with(support, v.doubted)
+	return err == nil && r.Known() && r.True(), err
+}
+
+// mayBeLost says in words why evidence from a list is no proof.
+func mayBeLost(item *evidence.Item) string {
+	return fmt.Sprintf("%s: %s; the archive has a file for each and no list of them, so one may be lost", item.Locator.Path, item.Excerpt)
+}
+
+// with evaluates an expression of the fault over other variables than its own.
+func (v *evaluation) with(expr string, vars map[string]any) (fault.Result, error) {
+	p, err := v.engine.compiler.Compile(v.tested.fault, expr)
+	if err != nil {
+		return fault.Result{}, err
+	}
+	r, err := p.Eval(vars)
+	if err != nil {
+		return r, fmt.Errorf("%q: %w", expr, err)
+	}
+	return r, nil
+}

@@ -1,0 +1,169 @@
+package diagnose
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
+	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+)
+
+// undetermined is the verdict of what has no answer.
+func undetermined(open []diagnosis.Question) diagnosis.Verdict {
+	const said = 3
+	var list []string
+	for _, q := range open[:min(said, len(open))] {
+		list = append(list, q.Says)
+	}
+	if n := len(open) - said; n > 0 {
+		list = append(list, fmt.Sprintf("and %d more", n))
+	}
+	return diagnosis.Verdict{Class: diagnosis.Undetermined, Reason: strings.Join(list, "; "), Open: open}
+}
+
+func noCause(u diagnosis.Unexplained) diagnosis.Question {
+	return diagnosis.Question{Of: u.Key, Says: fmt.Sprintf("cause unknown: %s of %s", u.Fault, u.Subject)}
+}
+
+// noHost says what is known where no host is: how far openshift-install came.
+func noHost(d *diagnosis.Diagnosis) string {
+	if d.Cluster.Installer == nil {
+		if i := slices.IndexFunc(d.Coverage, func(c evidence.Coverage) bool { return c.Damaged }); i >= 0 {
+			return "no host was checked: " + d.Coverage[i].Reason
+		}
+		return "no host was checked"
+	}
+	return d.Cluster.Installer.String() + "; no host was checked"
+}
+
+// openQuestions lists what is left without an answer: present symptoms without a
+// cause, and expected hosts of which nothing can be said.
+func openQuestions(d *diagnosis.Diagnosis) []diagnosis.Question {
+	var open []diagnosis.Question
+	for _, u := range d.Unexplained {
+		if u.Severity.Rank() > fault.Info.Rank() {
+			open = append(open, noCause(u))
+		}
+	}
+	add := func(lists ...[]string) {
+		for _, says := range slices.Concat(lists...) {
+			open = append(open, diagnosis.Question{Says: says})
+		}
+	}
+	add(notThrough(d), notAskedAbout(d), damaged(d), unsettled(d))
+	switch {
+	case d.Source.Kind == OnHost:
+		add(unasked(d))
+	case d.Source.Kind == Plan:
+		add(notChecked(d))
+	case expected(d) == 0 && !awaitsFirstHost(d): // a name that only a request claims is no host that answered
+		add([]string{noHost(d)})
+	default:
+		add(premisesOpen(d), hostsOpen(d))
+	}
+	return open
+}
+
+// hostsOpen lists the expected hosts of which nothing can be said: those that stopped at
+// the same stage for the same reason are one question.
+func hostsOpen(d *diagnosis.Diagnosis) []string {
+	const named = 3
+	var order []string
+	names := map[string][]string{}
+	for _, h := range d.Hosts {
+		if !h.Expected || h.Done() || len(h.BlockedBy) > 0 || !inProgress(d, h).IsZero() {
+			continue
+		}
+		says := fmt.Sprintf("%s is %s%s", h.Stage, h.State, because(h.Why))
+		if names[says] == nil {
+			order = append(order, says)
+		}
+		names[says] = append(names[says], h.Name)
+	}
+	list := make([]string, 0, len(order))
+	for _, says := range order {
+		switch of := names[says]; {
+		case len(of) == 1:
+			list = append(list, "host "+of[0]+": "+says)
+		case len(of) <= named:
+			list = append(list, "hosts "+strings.Join(of, ", ")+": "+says)
+		default:
+			list = append(list, fmt.Sprintf("hosts %s and %d more: %s", strings.Join(of[:named], ", "), len(of)-named, says))
+		}
+	}
+	return list
+}
+
+// unsettled lists what holds and may be a fault or may be normal: it is not known since
+// when it holds, or what may block it was withheld.
+func unsettled(d *diagnosis.Diagnosis) []string {
+	var names []string
+	for _, f := range d.Findings {
+		if (f.Unsettled || f.HeldUp != "") && f.Severity.Rank() > fault.Info.Rank() {
+			names = append(names, fmt.Sprintf("%s of %s%s", f.Fault, f.Subject, because(f.HeldUp)))
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	if n := len(names); n > 3 {
+		names = append(names[:3], fmt.Sprintf("and %d more", n-3))
+	}
+	return []string{"a fault, or still normal: " + strings.Join(names, ", ")}
+}
+
+// damaged says what else is there and is not what was written: what it said is not
+// known, and nothing else makes up for that.
+func damaged(d *diagnosis.Diagnosis) []string {
+	const named = 3
+	var needs []string
+	for _, c := range d.Coverage {
+		if c.Damaged && premiseOf(c) == nil {
+			needs = append(needs, c.Need)
+		}
+	}
+	if len(needs) == 0 {
+		return nil
+	}
+	list := strings.Join(needs[:min(named, len(needs))], ", ")
+	if more := len(needs) - named; more > 0 {
+		list += fmt.Sprintf(" and %d more", more)
+	}
+	return []string{"damaged, so not checked: " + list}
+}
+
+// OnHost is the kind of a source that is one machine seen from inside. What only the
+// API can tell is no open question of it; what the machine should have told is.
+const OnHost = "host"
+
+func unasked(d *diagnosis.Diagnosis) []string {
+	n := len(openErrors(d))
+	if n == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("of the checks of the machine %d without an answer", n)}
+}
+
+// openErrors are the unknown findings that would be errors.
+func openErrors(d *diagnosis.Diagnosis) []diagnosis.Finding {
+	var list []diagnosis.Finding
+	for _, f := range d.Findings {
+		if f.Outcome == fault.Unknown && f.Severity == fault.Error {
+			list = append(list, f)
+		}
+	}
+	return list
+}
+
+func because(why string) string {
+	if why == "" {
+		return ""
+	}
+	return " (" + why + ")"
+}
+
+// Undecided reports whether a present symptom or an expected host is left
+// without an answer: exit code 3 where there is no fault.
+func Undecided(d *diagnosis.Diagnosis) bool { return len(openQuestions(d)) > 0 }

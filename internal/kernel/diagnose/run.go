@@ -1,0 +1,496 @@
+package diagnose
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
+	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/kernel/facts"
+	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/kernel/reader"
+	"github.com/rollcall-project/rollcall/internal/kernel/sortby"
+)
+
+// Roll projects hosts, their stages and the findings that block them.
+type Roll interface {
+	Hosts(ctx context.Context, w *facts.World, findings []diagnosis.Finding) ([]diagnosis.HostState, error)
+}
+
+// Describer reads what the cluster says of itself.
+type Describer interface {
+	Describe(ctx context.Context, w *facts.World) (diagnosis.ClusterInfo, error)
+}
+
+// Options is everything that a run needs.
+type Options struct {
+	Catalog *fault.Catalog
+	Facts   []facts.Fact
+	Relater Relater
+	Cluster Describer
+	Roll    Roll
+	Reader  *reader.Reader
+	Now     time.Time // zero: the source's own newest time
+	AtLeast bool      // Now is only the newest time in the source: evidence.Description.AtLeast
+	Clock   func() time.Time
+	Only    []string // fault ids; empty: all
+	Skip    []string
+	Plan    bool     // a plan is judged: the faults that fault.Preflight names, and no others
+	Accept  Accepter // nil: nothing is accepted
+	Lines   []Lines  // causes that lines show, where the sources are texts and nothing else
+	Log     *slog.Logger
+	// Compiler keeps what it compiled from one run to the next; nil makes one.
+	Compiler *fault.Compiler
+}
+
+// ErrNoTime says that neither the source nor the user gave a "now".
+var ErrNoTime = errors.New("the source carries no time that can be trusted")
+
+// Run makes the whole diagnosis.
+func Run(ctx context.Context, o Options) (*diagnosis.Diagnosis, error) {
+	started := o.Clock()
+	desc, err := o.Reader.Describe(ctx)
+	if err != nil {
+		return nil, err
+	}
+	now, atLeast := o.Now, o.AtLeast
+	if now.IsZero() {
+		now, atLeast = desc.Now, desc.AtLeast
+	}
+	if now.IsZero() {
+		return nil, fmt.Errorf("choose the time of %s: %w; give one with --now", desc.Name, ErrNoTime)
+	}
+	if !evidence.Plausible(now) {
+		return nil, fmt.Errorf("choose the time of %s: %s cannot be one of a cluster; give another with --now", desc.Name, now.UTC().Format("2006-01-02T15:04:05Z"))
+	}
+	engine, err := o.engine()
+	if err != nil {
+		return nil, err
+	}
+	if err := prefetch(ctx, o); err != nil {
+		return nil, err
+	}
+	w := facts.NewWorld(o.Reader, now)
+	w.AtLeast = atLeast
+	info, err := o.Cluster.Describe(ctx, w)
+	if err != nil {
+		return nil, fmt.Errorf("describe cluster: %w", err)
+	}
+	w.Version, w.Topology, w.Installed, w.ReadBy = info.Version, info.Topology, info.Began, info.ReadBy
+	findings, subjects, err := engine.EvaluateAll(ctx, w, o.chosen())
+	if err != nil {
+		return nil, err
+	}
+	d := &diagnosis.Diagnosis{
+		APIVersion: "rollcall.dev/v1alpha1", Kind: "Diagnosis", Now: now.UTC(), Cluster: info, Findings: findings,
+		Source: diagnosis.Source{Kind: desc.Kind, Name: desc.Name, API: desc.API, Vantage: desc.Vantage, AtLeast: atLeast},
+	}
+	if Far(now, desc) {
+		d.Source.Newest = desc.Now.UTC()
+	}
+	d.Stats = diagnosis.Stats{Faults: len(o.chosen()), Subjects: subjects, Facts: len(o.Facts)}
+	if err := engine.complete(ctx, w, o, d); err != nil {
+		return nil, err
+	}
+	if more := o.ofLines(d); len(more) > 0 {
+		if d, err = engine.withLines(ctx, w, o, d, more); err != nil {
+			return nil, err
+		}
+	}
+	doubtFar(d)
+	d.Stats.Millis = o.Clock().Sub(started).Milliseconds()
+	return d, nil
+}
+
+// complete fills in everything that follows from the findings.
+func (e *Engine) complete(ctx context.Context, w *facts.World, o Options, d *diagnosis.Diagnosis) (err error) {
+	if d.Hosts, err = o.Roll.Hosts(ctx, w, d.Findings); err != nil {
+		return fmt.Errorf("list the hosts: %w", err)
+	}
+	for i := range d.Hosts {
+		plausible(&d.Hosts[i])
+	}
+	young, err := e.conclude(ctx, w, d, o.Accept)
+	if err != nil {
+		return err
+	}
+	requests, err := e.requests(ctx, w, d.Hosts)
+	if err != nil {
+		return err
+	}
+	stopped, err := e.stopped(ctx, w, d.Hosts, causes(d.Roots))
+	if err != nil {
+		return err
+	}
+	held, err := e.stopped(ctx, w, d.Hosts, young)
+	if err != nil {
+		return err
+	}
+	if err := e.advice(ctx, w, d); err != nil {
+		return err
+	}
+	block(d, young, func(host string) []string { return requests[host] }, stopped, held)
+	e.setAside(d)
+	d.Coverage = o.Reader.Coverage()
+	if d.Source.Kind == Plan {
+		d.Coverage = ofPlan(d.Coverage)
+	}
+	d.Timeline = timeline(d)
+	d.Verdict = judge(d)
+	nonNil(d)
+	Group(d)
+	return nil
+}
+
+func (o Options) engine() (*Engine, error) {
+	if o.Compiler != nil {
+		return newEngine(o.Catalog, o.Facts, o.Relater, o.Compiler, o.Log), nil
+	}
+	return New(o.Catalog, o.Facts, o.Relater, o.Log)
+}
+
+// plausible forgets times that cannot be ones of a cluster.
+func plausible(h *diagnosis.HostState) {
+	keep := func(t *time.Time) {
+		if !evidence.Plausible(*t) {
+			*t = time.Time{}
+		}
+	}
+	keep(&h.Since)
+	for i := range h.Stages {
+		keep(&h.Stages[i].At)
+		for j := range h.Stages[i].Evidence {
+			keep(&h.Stages[i].Evidence[j].Time)
+		}
+	}
+}
+
+func (o Options) chosen() []*fault.Fault {
+	var list []*fault.Fault
+	for _, f := range o.Catalog.Checked() {
+		if fault.Preflight(f) != o.Plan {
+			continue
+		}
+		if len(o.Only) > 0 && !slices.Contains(o.Only, f.ID) || slices.Contains(o.Skip, f.ID) {
+			continue
+		}
+		list = append(list, f)
+	}
+	return list
+}
+
+// prefetch reads what the chosen faults will ask for, side by side: on a live
+// cluster the round trips are the cost. What cannot be read is noted by the
+// reader and met again by the facts.
+func prefetch(ctx context.Context, o Options) error {
+	wanted := map[string]bool{}
+	for _, f := range o.chosen() {
+		for _, g := range f.Given {
+			wanted[g.Fact] = true
+		}
+	}
+	hosted, err := o.Reader.Hosted(ctx)
+	if err != nil {
+		return fmt.Errorf("find out what is read: %w", err)
+	}
+	var group errgroup.Group
+	group.SetLimit(16)
+	seen := map[evidence.Need]bool{}
+	for _, f := range o.Facts {
+		if !wanted[f.Name] {
+			continue
+		}
+		for _, n := range f.Needs {
+			if seen[n] || hosted == nil && n.Resource.Cluster+n.Text.Cluster != "" {
+				continue
+			}
+			seen[n] = true
+			group.Go(func() error {
+				if n.Resource.Name != "" {
+					_, _ = o.Reader.List(ctx, n.Resource, n.Namespace)
+				} else {
+					_, _ = o.Reader.Matches(ctx, n.Text, "")
+				}
+				return nil
+			})
+		}
+	}
+	_ = group.Wait()
+	return ctx.Err()
+}
+
+// maxSubjects bounds how many subjects of one kind are judged one by one. A
+// cluster has some thousand nodes at most; more than this is a flood, of which the
+// facts about the whole speak, or an archive that was made to hurt.
+const maxSubjects = 10_000
+
+// unnamed is what a title has for a subject whose name is not known.
+func unnamed(k fault.Kind) string {
+	if k == fault.Host {
+		return "a host whose name is not known"
+	}
+	return "…"
+}
+
+// EvaluateAll evaluates faults for all subjects of their kind. Where the subjects of a kind
+// cannot be listed, or only some of them, one unknown finding per fault says so.
+func (e *Engine) EvaluateAll(ctx context.Context, w *facts.World, list []*fault.Fault) ([]diagnosis.Finding, int, error) {
+	subjects := map[fault.Kind][]fault.Subject{}
+	blind := map[fault.Kind]error{}
+	count := 0
+	for _, k := range fault.Kinds() {
+		s, err := e.relate.Subjects(ctx, w, k)
+		if _, ok := evidence.AsUnavailable(err); ok {
+			blind[k] = err
+		} else if err != nil {
+			return nil, 0, fmt.Errorf("list subjects of kind %s: %w", k, err)
+		}
+		if len(s) > maxSubjects {
+			blind[k] = &evidence.Unavailable{Why: evidence.Damaged, Detail: fmt.Sprintf("there are %d of kind %s, at most %d are judged one by one", len(s), k, maxSubjects)}
+			s = nil
+		}
+		subjects[k] = s
+		count += len(s)
+	}
+	// Faults are judged side by side: on a large cluster that is half of the time. The
+	// order of the answer does not depend on it.
+	list = slices.Clone(list)
+	sortby.StableFunc(list, func(a, b *fault.Fault) int { return strings.Compare(a.ID, b.ID) })
+	parts := make([][]diagnosis.Finding, len(list))
+	// One array for all: a copy of each part takes as much memory again, which is a tenth of
+	// the whole on 500 nodes.
+	total := 0
+	for _, f := range list {
+		total += len(subjects[f.For]) + 1
+	}
+	all := make([]diagnosis.Finding, total)
+	room := all
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	for i, f := range list {
+		err := blind[f.For]
+		size := len(subjects[f.For]) + 1
+		own := room[:0:size]
+		room = room[size:]
+		if err != nil && len(subjects[f.For]) == 0 {
+			parts[i] = append(own, unlisted(f, err))
+			continue
+		}
+		group.Go(func() error {
+			known, broken := e.evaluateFor(ctx, w, f, subjects[f.For], own)
+			if err != nil && f.For != fault.Host { // of the others nothing is known
+				known = append(known, unlisted(f, err))
+			}
+			parts[i] = known
+			return broken
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, 0, err
+	}
+	// To move findings costs more than to compare them: each part is sorted, and then they
+	// are in the order of their faults.
+	for _, part := range parts {
+		sortby.StableFunc(part, func(a, b diagnosis.Finding) int { return compareKeys(a.Key(), b.Key()) })
+	}
+	findings := all[:0]
+	for _, part := range parts {
+		findings = append(findings, part...)
+	}
+	return findings, count, nil
+}
+
+// unlisted is the finding of a fault for those of its subjects of which nothing could be read.
+func unlisted(f *fault.Fault, err error) diagnosis.Finding {
+	supply := supplyOf(err)
+	return diagnosis.Finding{
+		Fault: f.ID, Subject: fault.Subject{Kind: f.For, Name: fault.Unnamed}, Outcome: fault.Unknown, Severity: f.Severity,
+		Title:  fault.FillTitle(f, f.Title, unnamed(f.For), func(string) string { return "" }),
+		Reason: "it could not be read which there are: " + err.Error(), Supply: &supply,
+	}
+}
+
+// evaluateFor appends what a fault is for subjects to a list.
+func (e *Engine) evaluateFor(ctx context.Context, w *facts.World, f *fault.Fault, subjects []fault.Subject, list []diagnosis.Finding) ([]diagnosis.Finding, error) {
+	t, err := open(ctx, w, f)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range subjects {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		finding, err := e.judge(ctx, w, t, s)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, finding)
+	}
+	return list, nil
+}
+
+// requests returns the names of each host's certificate requests.
+func (e *Engine) requests(ctx context.Context, w *facts.World, hosts []diagnosis.HostState) (map[string][]string, error) {
+	out := map[string][]string{}
+	for _, h := range hosts {
+		list, _, err := e.relate.Relate(ctx, w, fault.CSRsOfHost, fault.Subject{Kind: fault.Host, Name: h.Name})
+		if err != nil {
+			return nil, fmt.Errorf("find the requests of %s: %w", h.Name, err)
+		}
+		for _, s := range list {
+			out[h.Name] = append(out[h.Name], s.Name)
+		}
+	}
+	return out, nil
+}
+
+// stopped returns, by host, the causes that lead to a finding at the host's pool which
+// stops hosts at the step where it stands: what a pool that is paused does to those
+// that wait for it, or one that is served no config. A host that failed there by its
+// own account, or of which nothing is known, has another reason; so has one whose pool
+// is not known.
+func (e *Engine) stopped(ctx context.Context, w *facts.World, hosts []diagnosis.HostState, causes []cause) (map[string][]fault.Key, error) {
+	out := map[string][]fault.Key{}
+	for _, c := range causes {
+		stops := e.stops(c)
+		for _, h := range hosts {
+			if len(stops[h.Stage]) == 0 || !withItsPool(h) {
+				continue
+			}
+			pools, known, err := e.relate.Relate(ctx, w, fault.PoolsOfHost, fault.Subject{Kind: fault.Host, Name: h.Name})
+			if err != nil {
+				return nil, fmt.Errorf("find the pool of %s: %w", h.Name, err)
+			}
+			if known && slices.ContainsFunc(pools, func(s fault.Subject) bool { return slices.Contains(stops[h.Stage], s) }) {
+				out[h.Name] = append(out[h.Name], c.Key)
+			}
+		}
+	}
+	return out, nil
+}
+
+// stops returns the pools whose hosts a cause stops, by the step.
+func (e *Engine) stops(c cause) map[fault.Stage][]fault.Subject {
+	out := map[fault.Stage][]fault.Subject{}
+	for _, k := range append([]fault.Key{c.Key}, c.effects...) {
+		f, ok := e.catalog.Fault(k.Fault)
+		if ok && f.Blocks != "" && k.Subject.Kind == fault.Pool {
+			out[f.Blocks] = append(out[f.Blocks], k.Subject)
+		}
+	}
+	return out
+}
+
+// withItsPool: a host that waits, or whose failure was told by what its pool meets.
+func withItsPool(h diagnosis.HostState) bool {
+	if h.State != diagnosis.StageFailed {
+		return h.State == diagnosis.StageWaiting
+	}
+	return slices.ContainsFunc(h.Stages, func(s diagnosis.StageState) bool { return s.Stage == h.Stage && s.OfPool })
+}
+
+// causes are the cases of roots with what they lead to.
+func causes(roots []diagnosis.Root) []cause {
+	list := make([]cause, 0, len(roots))
+	for _, r := range roots {
+		for _, c := range r.Cases {
+			list = append(list, cause{Key: c.Key, effects: c.Explains})
+		}
+	}
+	return list
+}
+
+func supplyOf(err error) evidence.Supply {
+	if u, ok := evidence.AsUnavailable(err); ok {
+		return u.Supply
+	}
+	return evidence.Supply{}
+}
+
+// compareKeys orders by fault, then by the subject as it is written and its
+// namespace. There are hundreds of thousands of findings on a large cluster, so the
+// text is only made where the names do not decide.
+func compareKeys(a, b fault.Key) int {
+	if c := strings.Compare(a.Fault, b.Fault); c != 0 {
+		return c
+	}
+	x, y := a.Subject, b.Subject
+	if x.Kind == y.Kind {
+		n := min(len(x.Name), len(y.Name))
+		if c := strings.Compare(x.Name[:n], y.Name[:n]); c != 0 {
+			return c
+		}
+	}
+	return strings.Compare(x.String()+x.Namespace, y.String()+y.Namespace)
+}
+
+// timeline gathers when findings began and stages were passed.
+func timeline(d *diagnosis.Diagnosis) []diagnosis.Moment {
+	var list []diagnosis.Moment
+	for _, f := range d.Findings {
+		if f.Outcome == fault.Present && !f.Since.IsZero() {
+			m := diagnosis.Moment{Time: f.Since.UTC(), Subject: f.Subject, Text: f.Title}
+			if len(f.Evidence) > 0 {
+				m.Locator = f.Evidence[0].Locator
+			}
+			list = append(list, m)
+		}
+	}
+	for _, h := range d.Hosts {
+		for _, s := range h.Stages {
+			if s.State == diagnosis.StagePassed && !s.At.IsZero() {
+				list = append(list, diagnosis.Moment{Time: s.At.UTC(), Subject: fault.Subject{Kind: fault.Host, Name: h.Name}, Text: "passed " + string(s.Stage), Passed: true})
+			}
+		}
+	}
+	sortby.StableFunc(list, func(a, b diagnosis.Moment) int { return a.Time.Compare(b.Time) })
+	return list
+}
+
+// nonNil makes empty lists of nil ones: the JSON contract has no null lists.
+func nonNil(d *diagnosis.Diagnosis) {
+	fill(&d.Roots)
+	fill(&d.Deadlocks)
+	fill(&d.Unexplained)
+	fill(&d.Edges)
+	fill(&d.Findings)
+	fill(&d.Hosts)
+	fill(&d.Timeline)
+	fill(&d.Coverage)
+	for i := range d.Roots {
+		fill(&d.Roots[i].Refused)
+		for j := range d.Roots[i].Cases {
+			c := &d.Roots[i].Cases[j]
+			fill(&c.Evidence)
+			fill(&c.Explains)
+			fill(&c.RuledOut)
+			fill(&c.Remedies)
+		}
+	}
+	for i := range d.Unexplained {
+		fill(&d.Unexplained[i].Evidence)
+		fill(&d.Unexplained[i].Suspects)
+		fill(&d.Unexplained[i].Remedies)
+	}
+	for i := range d.Accepted {
+		fill(&d.Accepted[i].Effects)
+	}
+	for i := range d.Hosts {
+		fill(&d.Hosts[i].BlockedBy)
+		fill(&d.Hosts[i].Stages)
+	}
+}
+
+func fill[T any](list *[]T) {
+	if *list == nil {
+		*list = []T{}
+	}
+}

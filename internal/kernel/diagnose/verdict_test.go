@@ -1,0 +1,159 @@
+package diagnose
+
+import (
+	"testing"
+	"time"
+
+	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
+	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+)
+
+// TestPremises: a cluster is healthy only where the kinds that hosts are known by were read
+// whole, or where the API does not serve them.
+func TestPremises(t *testing.T) {
+	healthy := func() *diagnosis.Diagnosis {
+		return &diagnosis.Diagnosis{Hosts: []diagnosis.HostState{{Name: "m0", Expected: true, Stage: fault.ConfigDone, State: diagnosis.StagePassed}}}
+	}
+	machines := evidence.Objects(evidence.Machines, "openshift-machine-api").String()
+	bmh := evidence.Objects(evidence.BareMetalHosts, "openshift-machine-api").String()
+	for _, c := range []struct {
+		need     string
+		state    evidence.State
+		why      evidence.Why
+		topology string
+		want     diagnosis.VerdictClass
+	}{
+		{"nodes", evidence.Read, "", "", diagnosis.Healthy},
+		{"nodes", evidence.Partial, evidence.Damaged, "", diagnosis.Undetermined},
+		{"nodes", evidence.Partial, evidence.NotCollected, "", diagnosis.Undetermined},
+		{machines, evidence.Partial, evidence.Damaged, "", diagnosis.Undetermined},
+		{machines, evidence.Missing, evidence.Forbidden, "", diagnosis.Undetermined},
+		{machines, evidence.Missing, evidence.Unreachable, "", diagnosis.Undetermined},
+		{machines, evidence.Missing, evidence.NotServed, "", diagnosis.Healthy},
+		{machines, evidence.Missing, evidence.NotCollected, "", diagnosis.Healthy}, // there may be none
+		{machines, evidence.Missing, evidence.Forbidden, "External", diagnosis.Healthy},
+		{evidence.MachineSets.String(), evidence.Missing, evidence.Forbidden, "", diagnosis.Undetermined},
+		{bmh, evidence.Missing, evidence.Forbidden, "", diagnosis.Undetermined},
+		{bmh, evidence.Missing, evidence.Unreachable, "", diagnosis.Undetermined},
+		{evidence.ClusterOperators.String(), evidence.Missing, evidence.NotCollected, "", diagnosis.Undetermined},
+		{evidence.MachineConfigPools.String(), evidence.Missing, evidence.NotCollected, "", diagnosis.Undetermined},
+		{evidence.MachineConfigPools.String(), evidence.Missing, evidence.NotCollected, "External", diagnosis.Healthy},
+		{evidence.CSRs.String(), evidence.Partial, evidence.Unreachable, "", diagnosis.Undetermined},
+		{evidence.CSRs.String(), evidence.Missing, evidence.Forbidden, "", diagnosis.Undetermined},
+		{evidence.CSRs.String(), evidence.Partial, evidence.NotCollected, "", diagnosis.Healthy},
+		{evidence.Objects(evidence.Pods, "openshift-dns").String(), evidence.Missing, evidence.Forbidden, "", diagnosis.Healthy},
+	} {
+		d := healthy()
+		d.Cluster.Topology = c.topology
+		d.Coverage = []evidence.Coverage{{Need: c.need, State: c.state, Why: c.why, Reason: string(c.why) + ": because"}}
+		if got := judge(d); got.Class != c.want {
+			t.Errorf("%s %s (%s): %+v, want %s", c.need, c.state, c.why, got, c.want)
+		}
+	}
+	d := healthy()
+	for _, need := range []string{"certificatesigningrequests.certificates.k8s.io", "machines.machine.openshift.io -n a", "machines.machine.openshift.io -n b"} {
+		d.Coverage = append(d.Coverage, evidence.Coverage{Need: need, State: evidence.Partial, Why: evidence.Damaged, Reason: "damaged: cut off"})
+	}
+	if got, want := judge(d).Reason, "not all certificatesigningrequests, machines were read: damaged: cut off"; got != want {
+		t.Errorf("what was lost for one reason is said as %q, want %q", got, want)
+	}
+}
+
+// TestFirstHost: an installation whose Nodes were read and are none, or of which the
+// scheduler found none, has just begun. That none were read, or that none came for long, is
+// a question.
+func TestFirstHost(t *testing.T) {
+	for _, c := range []struct {
+		name       string
+		installing bool
+		nodes      evidence.State
+		why        evidence.Why
+		noNode     bool
+		age        time.Duration
+		want       diagnosis.VerdictClass
+	}{
+		{"just begun", true, evidence.Empty, "", false, time.Minute, diagnosis.Settling},
+		{"not read", true, evidence.Missing, evidence.NotCollected, false, time.Minute, diagnosis.Undetermined},
+		{"not read, and the scheduler found none", true, evidence.Missing, evidence.NotCollected, true, time.Minute, diagnosis.Settling},
+		{"refused, and the scheduler found none", true, evidence.Missing, evidence.Forbidden, true, time.Minute, diagnosis.Undetermined},
+		{"damaged, and the scheduler found none", true, evidence.Partial, evidence.Damaged, true, time.Minute, diagnosis.Undetermined},
+		{"for long", true, evidence.Empty, "", true, 2 * time.Hour, diagnosis.Undetermined},
+		{"not read for long", true, evidence.Missing, evidence.NotCollected, true, 2 * time.Hour, diagnosis.Undetermined},
+		{"installed once", false, evidence.Empty, "", false, time.Minute, diagnosis.Undetermined},
+	} {
+		d := &diagnosis.Diagnosis{Now: noon, Cluster: diagnosis.ClusterInfo{Installing: c.installing, Began: noon.Add(-c.age), NoNode: c.noNode},
+			Coverage: []evidence.Coverage{{Need: "nodes", State: c.nodes, Why: c.why, Reason: string(c.why)}}}
+		if got := judge(d); got.Class != c.want {
+			t.Errorf("%s: %+v, want %s", c.name, got, c.want)
+		}
+	}
+}
+
+func TestCounted(t *testing.T) {
+	for _, c := range []struct {
+		names []string
+		want  string
+	}{
+		{nil, ""},
+		{[]string{"a"}, "a"},
+		{[]string{"b", "a"}, "b, a"},
+		{[]string{"b", "a", "b", "b"}, "b (3 times), a"},
+	} {
+		if got := counted(c.names); got != c.want {
+			t.Errorf("counted(%v) = %q, want %q", c.names, got, c.want)
+		}
+	}
+}
+
+// TestInProgress: a host that waits is on its way for a while, and where it is not known
+// since when, for as long after the installation began.
+func TestInProgress(t *testing.T) {
+	began := noon.Add(-10 * time.Minute)
+	for _, tt := range []struct {
+		name       string
+		installing bool
+		now        time.Time
+		host       diagnosis.HostState
+		want       time.Time
+	}{
+		{"restarts", false, noon, diagnosis.HostState{Stage: fault.IgnitionFetched, State: diagnosis.StageUnknown, Since: began}, began.Add(20 * time.Minute)},
+		{"no BareMetalHost yet", true, noon, diagnosis.HostState{Stage: fault.Powered, State: diagnosis.StageUnknown}, began.Add(20 * time.Minute)},
+		{"no BareMetalHost for long", true, noon.Add(time.Hour), diagnosis.HostState{Stage: fault.Powered, State: diagnosis.StageUnknown}, time.Time{}},
+		{"installed, since an unknown time", false, noon, diagnosis.HostState{Stage: fault.Powered, State: diagnosis.StageUnknown}, time.Time{}},
+		{"has its certificate, and no Node yet", false, noon, diagnosis.HostState{Stage: fault.Registered, State: diagnosis.StageWaiting, Since: noon.Add(-time.Minute)}, noon.Add(4 * time.Minute)},
+		{"has its certificate for long, and no Node", false, noon, diagnosis.HostState{Stage: fault.Registered, State: diagnosis.StageWaiting, Since: began}, time.Time{}},
+		{"has failed", true, noon, diagnosis.HostState{Stage: fault.Powered, State: diagnosis.StageFailed}, time.Time{}},
+		{"nothing is known of a later step", true, noon, diagnosis.HostState{Stage: fault.Ready, State: diagnosis.StageUnknown}, time.Time{}},
+	} {
+		d := &diagnosis.Diagnosis{Now: tt.now, Cluster: diagnosis.ClusterInfo{Installing: tt.installing, Began: began}}
+		if got := inProgress(d, tt.host); !got.Equal(tt.want) {
+			t.Errorf("%s: until %s, want %s", tt.name, got, tt.want)
+		}
+	}
+}
+
+// TestPlanNotChecked: a plan in which nothing wrong was found and of which a check could not
+// be run is not healthy, and its verdict shows what was not checked, the reason of most
+// checks first.
+func TestPlanNotChecked(t *testing.T) {
+	unknown := func(id, detail string, severity fault.Severity) diagnosis.Finding {
+		return diagnosis.Finding{Fault: id, Outcome: fault.Unknown, Severity: severity, Unread: []*evidence.Unavailable{{Detail: detail}}}
+	}
+	ipmi, rights := "m0: its BMC is not asked", "m1: rights of its BMC account (HTTP 403)"
+	d := &diagnosis.Diagnosis{Source: diagnosis.Source{Kind: Plan}, Findings: []diagnosis.Finding{
+		unknown("redfish-rights-missing", rights, fault.Error), unknown("redfish-unreachable", ipmi, fault.Error), unknown("redfish-system-missing", ipmi, fault.Error),
+		unknown("bmc-clock-off", "m2: no clock", fault.Warning),
+	}}
+	v := judge(d)
+	if want := "not checked: " + ipmi + "; " + rights; v.Class != diagnosis.Undetermined || v.Cause != diagnosis.CauseNone || v.Reason != want {
+		t.Errorf("%+v, want cause none and %q", v, want)
+	}
+	if !Undecided(d) {
+		t.Error("what was not checked does not count for the exit code")
+	}
+	d.Unexplained = []diagnosis.Unexplained{{Key: fault.Key{Fault: "plan-x"}, Severity: fault.Error}}
+	if v := judge(d); v.Cause == diagnosis.CauseNone {
+		t.Errorf("with a present fault without a cause: %+v", v)
+	}
+}

@@ -1,0 +1,56 @@
+package diagnosis
+
+import (
+	"time"
+
+	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+)
+
+// Finding is the state of one fault for one subject.
+type Finding struct {
+	Fault    string          `json:"fault"`
+	Subject  fault.Subject   `json:"subject"`
+	Outcome  fault.Outcome   `json:"outcome"`
+	Title    string          `json:"title"`
+	Severity fault.Severity  `json:"severity"`
+	Evidence []evidence.Item `json:"evidence,omitempty"`
+	Since    time.Time       `json:"since,omitzero"`
+	Until    time.Time       `json:"until,omitzero"`   // the condition holds, and is normal until then
+	Reason   string          `json:"reason,omitempty"` // why unknown, not applicable, or ruled out
+	Missing  []string        `json:"missing,omitempty"`
+	Accepted *Accepted       `json:"accepted,omitempty"` // a person accepts it, or all that explains it
+	// Unsettled says of an unknown finding that its condition holds, and that it is not
+	// known whether it does so for longer than is normal.
+	Unsettled bool `json:"-"`
+	// Withheld says of an unknown finding that the source refused what would decide it, or
+	// did not answer.
+	Withheld bool `json:"-"`
+	// Unread is what an unknown finding lacks, the most important first.
+	Unread []*evidence.Unavailable `json:"-"`
+	// Lost is the evidence from a list on which a finding rests although an object may be lost
+	// from the list; nil where it rests on none.
+	Lost *evidence.Item `json:"-"`
+	// HeldUp says of a finding that is still normal what may block it and was withheld.
+	HeldUp  string           `json:"-"`
+	OfLines bool             `json:"-"` // only lines of a text show it
+	Support int              `json:"-"` // how many supporting expressions held
+	Seen    bool             `json:"-"` // one of them holds without the lists that may lack an object
+	Supply  *evidence.Supply `json:"-"` // what would make it known, where its subjects could not be listed; else nil
+}
+
+// Waiting reports whether the fault's condition holds and is still normal.
+func (f Finding) Waiting() bool { return f.Outcome == fault.Absent && !f.Until.IsZero() }
+
+// Key identifies a finding.
+func (f Finding) Key() fault.Key { return fault.Key{Fault: f.Fault, Subject: f.Subject} }
+
+// Confidence of a root.
+type Confidence string
+
+// Confidences: the mechanism was seen; it fits and nothing speaks against it; it could be.
+const (
+	Proven   Confidence = "proven"
+	Likely   Confidence = "likely"
+	Possible Confidence = "possible"
+)

@@ -1,0 +1,452 @@
+// Package facts is the frame in which evidence becomes typed values.
+//
+// A fact is one Go struct about one subject, computed from sanitized evidence.
+// Anything with loops, parsing, crypto or arithmetic is a fact; what it means
+// stands in the catalog. The facts themselves live in packages below this one,
+// one per area; internal/facts/all lists them.
+//
+// Invariants:
+//   - Each field of a fact is a value with its evidence, or unknown with the reason. A
+//     field that a fact does not set is unknown.
+//   - A value without evidence is a claim from silence. It becomes unknown where
+//     something that the computation read was not read whole.
+//   - That a fact has no meaning for a subject is such a claim, too, where nothing shows it.
+//   - A fact declares what it needs; a recording world proves the declaration in tests.
+//   - A fact sees no clock but World.Now.
+package facts
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/kernel/reader"
+)
+
+// Fact describes how one typed value is computed.
+type Fact struct {
+	Name   string
+	For    fault.Kind
+	Doc    string // one line: what it is
+	Needs  []evidence.Need
+	Type   reflect.Type // the struct
+	Fields []fault.FieldType
+	read   func(context.Context, *World, fault.Subject) (record, error)
+}
+
+// record is a computed struct behind its fields.
+type record interface {
+	field(i int) (any, error)
+	// proof returns the evidence of fields, by their indexes. It may be shared: do not change it.
+	proof(fields []int) []evidence.Item
+	limit(gap error)
+}
+
+// Define makes a fact of a function. T is a struct of Fields, each with a tag
+// `cel:"name"`. Define panics where it is not: that is a mistake of the program and is
+// found when it starts.
+func Define[T any](name string, kind fault.Kind, doc string, needs []evidence.Need,
+	read func(context.Context, *World, fault.Subject) (T, error)) Fact {
+	fields, err := fieldTypes(reflect.TypeFor[T]())
+	if err != nil {
+		panic(fmt.Sprintf("define fact %s: %v", name, err))
+	}
+	return Fact{
+		Name: name, For: kind, Doc: doc, Needs: needs, Type: reflect.TypeFor[T](), Fields: fields,
+		read: func(ctx context.Context, w *World, s fault.Subject) (record, error) {
+			v, err := read(ctx, w, s)
+			if err != nil {
+				return nil, err
+			}
+			return structRecord{reflect.ValueOf(&v).Elem()}, nil
+		},
+	}
+}
+
+// structRecord is a struct of Fields.
+type structRecord struct{ v reflect.Value }
+
+func (r structRecord) at(i int) anyField { return r.v.Field(i).Addr().Interface().(anyField) }
+
+func (r structRecord) field(i int) (any, error) { return r.at(i).get() }
+
+func (r structRecord) proof(fields []int) []evidence.Item {
+	if len(fields) == 1 {
+		return r.at(fields[0]).items()
+	}
+	n := 0
+	for _, i := range fields {
+		n += len(r.at(i).items())
+	}
+	if n == 0 {
+		return nil
+	}
+	list := make([]evidence.Item, 0, n)
+	for _, i := range fields {
+		list = append(list, r.at(i).items()...)
+	}
+	return list
+}
+
+func (r structRecord) limit(gap error) {
+	for i := range r.v.NumField() {
+		f := r.at(i)
+		if gap != nil {
+			f.limit(gap)
+		}
+		f.clean()
+	}
+}
+
+// World is what facts may look at: the evidence, the run's clock, and what other
+// facts computed already. It is safe for concurrent use.
+type World struct {
+	Now     time.Time
+	AtLeast bool      // the evidence may be younger than Now: evidence.Description.AtLeast
+	ReadBy  time.Time // where AtLeast: the latest that the evidence can have been read; zero: not known
+	Version string    // the cluster's, "" where it could not be read
+	// Installed is when the installation began, zero where it could not be read.
+	Installed time.Time
+	// Topology is Infrastructure's controlPlaneTopology, "" where it could not be read.
+	Topology string
+
+	reader  *reader.Reader
+	shared  *shared
+	touched *touched // of the computation that this World was handed to
+}
+
+type shared struct {
+	mu     sync.Mutex
+	memos  map[string]*memo
+	values map[asked]*answer
+	gaps   map[evidence.TextQuery][]gap // of the texts that were read
+}
+
+// asked is what Compute computes once.
+type asked struct {
+	fact    string
+	subject fault.Subject
+}
+
+type answer struct {
+	once  sync.Once
+	value Value
+}
+
+type memo struct {
+	once  sync.Once
+	value any
+	err   error
+	needs []evidence.Need
+	gaps  [][]gap
+}
+
+// touched is what a computation read: itself, and through memos. Written for every
+// fact of every host and hardly ever asked, so it is put together when it is.
+type touched struct {
+	mu       sync.Mutex
+	needs    []evidence.Need
+	memos    []*memo
+	gaps     []gap
+	texts    [][]gap                  // of queries of texts: every computation that reads them has the same list
+	concerns func(evidence.Text) bool // which texts the computation is about; nil: all
+}
+
+// gap is something that a computation wanted to read and that was not read whole.
+type gap struct {
+	text *evidence.Text // nil: objects, or texts of which nothing is known
+	err  *evidence.Unavailable
+}
+
+func (t *touched) miss(g gap) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.gaps = append(t.gaps, g)
+}
+
+func (t *touched) missTexts(list []gap) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.texts = append(t.texts, list)
+}
+
+// lists are all gaps, those of memos last. The caller holds the lock.
+func (t *touched) lists() [][]gap {
+	lists := append([][]gap{t.gaps}, t.texts...)
+	for _, m := range t.memos {
+		lists = append(lists, m.gaps...)
+	}
+	return lists
+}
+
+// gap returns the first gap that concerns the computation, nil where all was read. One of
+// objects without all of their fields weighs more than another.
+func (t *touched) gap() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var first *evidence.Unavailable
+	for _, list := range t.lists() {
+		for _, g := range list {
+			if g.text != nil && t.concerns != nil && !t.concerns(*g.text) {
+				continue
+			}
+			if g.err.Fields {
+				return g.err
+			}
+			if first == nil {
+				first = g.err
+			}
+		}
+	}
+	if first == nil {
+		return nil
+	}
+	return first
+}
+
+func (t *touched) allGaps() [][]gap {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return slices.DeleteFunc(t.lists(), func(list []gap) bool { return len(list) == 0 })
+}
+
+// add notes a need and reports whether it was noted before.
+func (t *touched) add(n evidence.Need) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if slices.Contains(t.needs, n) {
+		return true
+	}
+	t.needs = append(t.needs, n)
+	return false
+}
+
+func (t *touched) use(m *memo) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !slices.Contains(t.memos, m) {
+		t.memos = append(t.memos, m)
+	}
+}
+
+func (t *touched) all() []evidence.Need {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	list := slices.Clone(t.needs)
+	for _, m := range t.memos {
+		for _, n := range m.needs {
+			if !slices.Contains(list, n) {
+				list = append(list, n)
+			}
+		}
+	}
+	return list
+}
+
+// NewWorld returns a world over a reader at a time.
+func NewWorld(r *reader.Reader, now time.Time) *World {
+	return &World{Now: now, reader: r, shared: &shared{memos: map[string]*memo{}, values: map[asked]*answer{}, gaps: map[evidence.TextQuery][]gap{}}, touched: &touched{}}
+}
+
+func (w *World) scope() *World {
+	inner := *w
+	inner.touched = &touched{}
+	return &inner
+}
+
+// List returns all objects of a resource. Where only some could be read it is an
+// *evidence.Unavailable: what is counted or not found among some says nothing.
+func (w *World) List(ctx context.Context, r evidence.Resource, namespace string) ([]evidence.Object, error) {
+	list, err := w.Some(ctx, r, namespace)
+	if err != nil {
+		return nil, err
+	}
+	if u := w.reader.Partial(ctx, r, namespace); u != nil {
+		return nil, u
+	}
+	return list, nil
+}
+
+// Some returns the objects of a resource that could be read, for facts in which each
+// object speaks for itself. Where some could not be read, what the computation claims
+// without evidence is unknown.
+func (w *World) Some(ctx context.Context, r evidence.Resource, namespace string) ([]evidence.Object, error) {
+	w.touched.add(evidence.Objects(r, namespace))
+	list, err := w.reader.List(ctx, r, namespace)
+	w.missed(err)
+	if u := w.reader.Partial(ctx, r, namespace); u != nil {
+		w.touched.miss(gap{err: u})
+	}
+	return list, err
+}
+
+// Get returns one object; see reader.Reader.Get.
+func (w *World) Get(ctx context.Context, r evidence.Resource, namespace, name string) (evidence.Object, bool, error) {
+	w.touched.add(evidence.Objects(r, namespace))
+	o, ok, err := w.reader.Get(ctx, r, namespace, name)
+	w.missed(err)
+	if u := w.reader.Partial(ctx, r, namespace); u != nil && u.Fields {
+		w.touched.miss(gap{err: u})
+	}
+	return o, ok, err
+}
+
+// Loose reports whether nothing lists which objects of a need there were: see reader.Reader.
+func (w *World) Loose(ctx context.Context, n evidence.Need) bool { return w.reader.Loose(ctx, n) }
+
+// missed remembers a read that failed. What its source never has is left to the fact.
+func (w *World) missed(err error) {
+	if u, ok := evidence.AsUnavailable(err); ok && u.Why.Hides() {
+		w.touched.miss(gap{err: u})
+	}
+}
+
+// Concerns says which texts the computation is about: a text that was not read and that
+// is another host's or pod's leaves its claims alone.
+func (w *World) Concerns(texts func(evidence.Text) bool) { w.touched.concerns = texts }
+
+// Hosted returns the hosted cluster that is looked at together with its management
+// cluster, nil where a cluster is looked at alone.
+func (w *World) Hosted(ctx context.Context) (*evidence.Hosted, error) {
+	return Memo(ctx, w, "facts.hosted", func(ctx context.Context, w *World) (*evidence.Hosted, error) {
+		return w.reader.Hosted(ctx)
+	})
+}
+
+// Matches returns the lines that carry a signature. A text that was not read whole
+// makes what the computation claims without evidence unknown, if it Concerns it.
+func (w *World) Matches(ctx context.Context, q evidence.TextQuery, signature string) ([]evidence.Match, error) {
+	need := evidence.Texts(q)
+	seen := w.touched.add(need)
+	list, err := w.reader.Matches(ctx, q, signature)
+	if seen {
+		return list, err
+	}
+	w.missed(err)
+	gaps, gapsErr := w.textGaps(ctx, q)
+	if gapsErr != nil {
+		return nil, gapsErr
+	}
+	w.touched.missTexts(gaps)
+	return list, err
+}
+
+// textGaps are the texts of a query that were not read whole. They are put together once:
+// the logs of a large cluster's hosts are mostly not read, and each host asks for its own.
+func (w *World) textGaps(ctx context.Context, q evidence.TextQuery) ([]gap, error) {
+	gaps, err := w.reader.Gaps(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	w.shared.mu.Lock()
+	defer w.shared.mu.Unlock()
+	list, known := w.shared.gaps[q]
+	if !known {
+		need := evidence.Texts(q)
+		list = make([]gap, 0, len(gaps))
+		for _, g := range gaps {
+			list = append(list, gap{text: &g.Text, err: textGap(need, g)})
+		}
+		w.shared.gaps[q] = list
+	}
+	return list, nil
+}
+
+func textGap(need evidence.Need, g evidence.TextGap) *evidence.Unavailable {
+	return &evidence.Unavailable{Need: need, Why: evidence.Damaged, Detail: "not read to its end: " + g.Why, Supply: evidence.Supply{Kind: evidence.SupplyWholeText, Path: g.Text.Path}}
+}
+
+// Gap returns why a text of a query that satisfies which was not read whole, nil where
+// all were. It is for facts in which the last line counts: they cannot go by what was
+// found before a text breaks off.
+func (w *World) Gap(ctx context.Context, q evidence.TextQuery, which func(evidence.Text) bool) error {
+	if _, err := w.Matches(ctx, q, ""); err != nil {
+		return err
+	}
+	gaps, err := w.textGaps(ctx, q)
+	if err != nil {
+		return err
+	}
+	for _, g := range gaps {
+		if which == nil || which(*g.text) {
+			return g.err
+		}
+	}
+	return nil
+}
+
+// Memo computes something once per run and attributes what it read to every
+// fact that uses it. Keys are package-qualified: "hosts.all".
+func Memo[T any](ctx context.Context, w *World, key string, compute func(context.Context, *World) (T, error)) (T, error) {
+	w.shared.mu.Lock()
+	m := w.shared.memos[key]
+	if m == nil {
+		m = &memo{}
+		w.shared.memos[key] = m
+	}
+	w.shared.mu.Unlock()
+	m.once.Do(func() {
+		inner := w.scope()
+		m.value, m.err = compute(ctx, inner)
+		m.needs, m.gaps = inner.touched.all(), inner.touched.allGaps()
+	})
+	w.touched.use(m)
+	value, _ := m.value.(T)
+	return value, m.err
+}
+
+// Compute computes a fact for a subject, once. The value is shared: do not change it.
+func (w *World) Compute(ctx context.Context, f Fact, s fault.Subject) Value {
+	if f.For == fault.Cluster {
+		s = fault.Subject{Cluster: s.Cluster, Kind: fault.Cluster}
+	}
+	key := asked{f.Name, s}
+	w.shared.mu.Lock()
+	a := w.shared.values[key]
+	if a == nil {
+		a = &answer{}
+		w.shared.values[key] = a
+	}
+	w.shared.mu.Unlock()
+	a.once.Do(func() {
+		inner := w.scope()
+		r, err := f.read(ctx, inner, s)
+		gap := inner.touched.gap()
+		if err == nil {
+			r.limit(gap)
+		}
+		a.value = Value{Err: settle(err, gap), fact: &f, record: r, touched: inner.touched}
+	})
+	return a.value
+}
+
+// Needs returns what facts read, each need once.
+func Needs(list []Fact) []evidence.Need {
+	var needs []evidence.Need
+	for _, f := range list {
+		for _, n := range f.Needs {
+			if !slices.Contains(needs, n) {
+				needs = append(needs, n)
+			}
+		}
+	}
+	return needs
+}
+
+// Types returns what the catalog's compiler needs to know of the facts.
+func Types(list []Fact) []fault.FactType {
+	types := make([]fault.FactType, 0, len(list))
+	for _, f := range list {
+		t := fault.FactType{Name: f.Name, For: f.For, Fields: f.Fields}
+		for _, n := range f.Needs {
+			t.Needs = append(t.Needs, n.String())
+		}
+		types = append(types, t)
+	}
+	return types
+}

@@ -1,0 +1,113 @@
+package facts
+
+import (
+	"slices"
+
+	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+)
+
+// Value is a computed fact.
+type Value struct {
+	Err error // *evidence.Unavailable, ErrNotApplicable, or a defect
+
+	fact    *Fact
+	record  record
+	touched *touched
+	doubt   func(evidence.Item) error // see Doubting
+}
+
+// Doubting returns the value with those fields unknown of which one piece of evidence does not
+// hold: doubt returns why.
+func (v Value) Doubting(doubt func(evidence.Item) error) Value {
+	v.doubt = doubt
+	return v
+}
+
+// Field returns the value of the i-th field of the fact, or why it is unknown.
+func (v Value) Field(i int) (any, error) {
+	if v.Err != nil {
+		return nil, v.Err
+	}
+	if v.doubt != nil {
+		for _, item := range v.record.proof([]int{i}) {
+			if err := v.doubt(item); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return v.record.field(i)
+}
+
+// Why returns why a field is unknown, or the fact as a whole; nil where it is known.
+func (v Value) Why(field string) error {
+	if v.Err != nil {
+		return v.Err
+	}
+	for i, f := range v.fact.Fields {
+		if f.Name == field {
+			_, err := v.record.field(i)
+			return err
+		}
+	}
+	return nil
+}
+
+// Supply returns what would make the fact known, or its first field for which that can
+// be said; zero where there is none.
+func (v Value) Supply() evidence.Supply {
+	if v.Err != nil {
+		return supplyOf(v.Err)
+	}
+	for i := range v.fact.Fields {
+		if _, err := v.record.field(i); err != nil && !supplyOf(err).IsZero() {
+			return supplyOf(err)
+		}
+	}
+	return evidence.Supply{}
+}
+
+func supplyOf(err error) evidence.Supply {
+	if u, ok := evidence.AsUnavailable(err); ok {
+		return u.Supply
+	}
+	return evidence.Supply{}
+}
+
+// Proof returns the evidence of the fields, in their order. It may be shared: do not change it.
+func (v Value) Proof(fields []string) []evidence.Item {
+	if v.record == nil {
+		return nil
+	}
+	indexes := make([]int, 0, len(fields))
+	for _, name := range fields {
+		if i := slices.IndexFunc(v.fact.Fields, func(f fault.FieldType) bool { return f.Name == name }); i >= 0 {
+			indexes = append(indexes, i)
+		}
+	}
+	return v.record.proof(indexes)
+}
+
+// As returns the struct of a computed fact, for tests and for facts that use another one.
+func As[T any](v Value) (T, bool) {
+	if r, ok := v.record.(structRecord); ok {
+		if t, ok := r.v.Addr().Interface().(*T); ok {
+			return *t, true
+		}
+	}
+	var zero T
+	return zero, false
+}
+
+// Needs returns what was really read, sorted.
+func (v Value) Needs() []string {
+	if v.touched == nil {
+		return nil
+	}
+	var needs []string
+	for _, n := range v.touched.all() {
+		needs = append(needs, n.String())
+	}
+	slices.Sort(needs)
+	return needs
+}

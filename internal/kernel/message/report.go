@@ -1,0 +1,424 @@
+package message
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/kernel/sortby"
+)
+
+// Result is what a text shows.
+type Result string
+
+// The results. A text that shows a failure and not its cause is unknown.
+const (
+	Present Result = "present" // it shows a cause
+	Absent  Result = "absent"  // it shows nothing that is known as a sign of trouble
+	Unknown Result = "unknown" // something is wrong, and it does not show what
+)
+
+// Report is what was found in a text.
+type Report struct {
+	Result   Result  `json:"result"`
+	Matches  []Match `json:"matches"`            // causes, best first
+	Symptoms []Match `json:"symptoms,omitempty"` // faults that are effects of others, and failures without a known cause
+	Over     []Match `json:"over,omitempty"`     // shown, and a later line ends them, or many lines went by without them
+	Damaged  string  `json:"damaged,omitempty"`  // why the object that the text is cannot be read whole, with the line
+	Lines    int     `json:"lines"`
+	Bytes    int64   `json:"bytes"`
+
+	Normal []Note `json:"-"` // lines that are known as no sign of trouble, the first ones
+}
+
+// Break notes that the text is an object that cannot be read whole: what it does not show
+// is then not known.
+func (r *Report) Break(why string) {
+	if r.Damaged = why; r.Result == Absent {
+		r.Result = Unknown
+	}
+}
+
+// Note is a line that is no sign of trouble, and why.
+type Note struct {
+	Words string
+	Line  Line
+}
+
+const maxNormal = 20
+
+// Match is one fault, or one failure, that lines show.
+type Match struct {
+	Fault      string      `json:"fault,omitempty"`
+	Aliases    []string    `json:"aliases,omitempty"`
+	Failure    string      `json:"failure,omitempty"` // what has failed, where no fault is known
+	Next       string      `json:"next,omitempty"`    // what to look at, where no fault is known
+	Confidence fault.Grade `json:"confidence"`
+	Explains   []string    `json:"explains,omitempty"` // other matches that usually follow from it
+	Count      int         `json:"count"`              // lines that show it
+	Lines      []Line      `json:"lines"`              // the first ones, and the last one
+	last       int
+}
+
+// Line is a line of the text.
+type Line struct {
+	Number  int    `json:"line"`
+	Text    string `json:"text"`
+	Program string `json:"program,omitempty"` // whose message it is
+}
+
+// keptLines is how many lines of a match are kept, in addition to the last one.
+const keptLines = 2
+
+// collector gathers what blocks show.
+type collector struct {
+	x     *Index
+	clean func(string) string
+	by    map[int]*tally
+	with  map[int]bool
+	no    map[int]bool
+	next  map[string]string // what to look at, by failure
+	lines int
+	bytes int64
+}
+
+// tally is what was met of one rule. Its lines are as they were read: to clean each of
+// hundreds of thousands takes longer than to find them, and at most three are printed.
+type tally struct {
+	count int
+	first []Line
+	last  Line
+}
+
+// print makes the lines fit to be printed: without secrets, and short.
+func (t *tally) print(clean func(string) string) {
+	for i := range t.first {
+		t.first[i].Text = short(clean(t.first[i].Text))
+	}
+	t.last.Text = short(clean(t.last.Text))
+}
+
+func newCollector(x *Index, clean func(string) string) *collector {
+	return &collector{x: x, clean: clean, by: map[int]*tally{}, with: map[int]bool{}, no: map[int]bool{}, next: map[string]string{}}
+}
+
+func (c *collector) add(f found) {
+	for _, h := range f.hits {
+		t := c.by[h.rule]
+		if t == nil {
+			t = &tally{}
+			c.by[h.rule] = t
+		}
+		t.count++
+		line := Line{Number: c.lines + h.line, Text: h.text, Program: c.x.rules[h.rule].program}
+		if len(t.first) < keptLines {
+			t.first = append(t.first, line)
+		}
+		t.last = line
+	}
+	for _, r := range f.with {
+		c.with[r] = true
+	}
+	for _, r := range f.without {
+		c.no[r] = true
+	}
+	c.lines += f.lines
+	c.bytes += f.bytes
+}
+
+// maxText bounds a line that is kept, in characters.
+const maxText = 500
+
+func short(text string) string {
+	text = plain(text)
+	return evidence.Shorten(text, maxText)
+}
+
+func (c *collector) report() *Report {
+	r := &Report{Result: Absent, Matches: []Match{}, Lines: c.lines, Bytes: c.bytes}
+	byFault, byFailure, over := map[string]*Match{}, map[string]*Match{}, map[string]int{}
+	pastFault, pastFailure := map[string]*Match{}, map[string]*Match{}
+	enders := c.enders()
+	for _, i := range sorted(c.by) {
+		rule, t := &c.x.rules[i], c.by[i]
+		if len(rule.With) > 0 && !c.with[i] || c.no[i] || rule.Lines > 0 && c.lines > rule.Lines {
+			continue
+		}
+		toFault, toFailure := byFault, byFailure
+		if enders.ended(t.last) {
+			toFault, toFailure = pastFault, pastFailure
+		}
+		t.print(c.clean)
+		for _, id := range rule.Ends {
+			over[id] = max(over[id], t.last.Number)
+		}
+		switch {
+		case rule.Fault != "":
+			grade := rule.Shows
+			if grade == "" {
+				grade = fault.ShowsLikely
+			}
+			c.match(toFault, rule.Fault, grade, t)
+		case rule.Failure != "":
+			c.match(toFailure, rule.Failure, fault.ShowsPossible, t)
+			if rule.Next != "" {
+				c.next[rule.Failure] = rule.Next
+			}
+		case len(r.Normal) < maxNormal:
+			r.Normal = append(r.Normal, Note{rule.Normal, t.first[0]})
+		}
+	}
+	for id, m := range byFault {
+		f, _ := c.x.catalog.Fault(id)
+		m.Fault, m.Aliases = id, f.Aliases
+		switch {
+		case over[id] > m.last, (m.Confidence == fault.ShowsPossible || !f.StandsAlone && !f.TextOnly()) && c.quiet(m):
+			r.Over = append(r.Over, *m)
+		case f.StandsAlone || f.TextOnly():
+			r.Matches = append(r.Matches, *m)
+		default:
+			r.Symptoms = append(r.Symptoms, *m)
+		}
+	}
+	for words, m := range byFailure {
+		m.Next = c.next[words]
+		if m.Failure = words; c.quiet(m) {
+			r.Over = append(r.Over, *m)
+			continue
+		}
+		r.Symptoms = append(r.Symptoms, *m)
+	}
+	for id, m := range pastFault {
+		if byFault[id] == nil {
+			f, _ := c.x.catalog.Fault(id)
+			m.Fault, m.Aliases = id, f.Aliases
+			r.Over = append(r.Over, *m)
+		}
+	}
+	for words, m := range pastFailure {
+		if byFailure[words] == nil {
+			m.Next, m.Failure = c.next[words], words
+			r.Over = append(r.Over, *m)
+		}
+	}
+	c.x.rank(r)
+	return r
+}
+
+// ender is a line that ends what earlier lines of the same program show.
+type ender struct {
+	line int
+	over *pattern
+}
+
+type enders []ender
+
+func (c *collector) enders() (list enders) {
+	for i, t := range c.by {
+		if over := c.x.rules[i].over; over != nil {
+			list = append(list, ender{t.last.Number, over})
+		}
+	}
+	return list
+}
+
+// ended reports whether what a line shows is over by the end of the text.
+func (e enders) ended(l Line) bool {
+	return slices.ContainsFunc(e, func(x ender) bool {
+		return l.Number < x.line && x.over.in(plainLower(nil, []byte(l.Text)))
+	})
+}
+
+// Seen is a fault that was decided from the objects and journals in the same text.
+type Seen struct {
+	Fault    string
+	Subject  string
+	Shows    fault.Grade
+	Evidence []evidence.Item
+}
+
+// Join adds what was decided from objects and journals to what messages show. A fault that
+// both show is one match, as sure as the surer of them. What a later line ended stays over.
+func (x *Index) Join(r *Report, list []Seen) {
+	ended := func(id string) bool {
+		return slices.ContainsFunc(r.Over, func(m Match) bool { return m.Fault == id })
+	}
+	for _, s := range list {
+		f, ok := x.catalog.Fault(s.Fault)
+		if !ok || ended(s.Fault) {
+			continue
+		}
+		to := &r.Symptoms
+		if f.StandsAlone {
+			to = &r.Matches
+		}
+		i := slices.IndexFunc(*to, func(m Match) bool { return m.Fault == s.Fault })
+		if i < 0 {
+			*to = append(*to, Match{Fault: s.Fault, Aliases: f.Aliases, Confidence: s.Shows, Lines: []Line{}})
+			i = len(*to) - 1
+		}
+		m := &(*to)[i]
+		if s.Shows.Rank() > m.Confidence.Rank() {
+			m.Confidence = s.Shows
+		}
+		for _, item := range s.Evidence {
+			m.Count++
+			if len(m.Lines) <= keptLines {
+				text := item.Excerpt
+				if _, name, _ := strings.Cut(s.Subject, "/"); !strings.Contains(text, name) || name == "" {
+					text = s.Subject + ": " + text
+				}
+				m.Lines = append(m.Lines, Line{Number: item.Locator.Line, Text: short(text)})
+			}
+		}
+	}
+	for i := range r.Matches {
+		r.Matches[i].Explains = nil
+	}
+	x.rank(r)
+}
+
+// Merge puts what several texts show together. A match of one is not over because of another.
+func Merge(texts []*Report) *Report {
+	all := texts[0]
+	for _, r := range texts[1:] {
+		all.Matches, all.Symptoms, all.Over = join(all.Matches, r.Matches), join(all.Symptoms, r.Symptoms), join(all.Over, r.Over)
+		all.Lines, all.Bytes = all.Lines+r.Lines, all.Bytes+r.Bytes
+	}
+	return all
+}
+
+func join(a, b []Match) []Match {
+	for _, m := range b {
+		i := slices.IndexFunc(a, func(have Match) bool { return have.Fault == m.Fault && have.Failure == m.Failure })
+		if i < 0 {
+			a = append(a, m)
+			continue
+		}
+		if a[i].Count += m.Count; m.Confidence.Rank() > a[i].Confidence.Rank() {
+			a[i].Confidence = m.Confidence
+		}
+	}
+	return a
+}
+
+// quietLines is after how many lines without it a failure no longer counts: what fails
+// once while programs start is in every log.
+const quietLines = 500
+
+// quiet reports whether a match was not seen in the last lines of a long text.
+func (c *collector) quiet(m *Match) bool { return c.lines-m.last > quietLines }
+
+func sorted(by map[int]*tally) []int {
+	var list []int
+	for i := range by {
+		list = append(list, i)
+	}
+	slices.Sort(list)
+	return list
+}
+
+// match adds what was met of one rule to a match.
+func (c *collector) match(to map[string]*Match, key string, grade fault.Grade, t *tally) {
+	m := to[key]
+	if m == nil {
+		m = &Match{Confidence: grade}
+		to[key] = m
+	}
+	if grade.Rank() > m.Confidence.Rank() {
+		m.Confidence = grade
+	}
+	m.Count += t.count
+	m.last = max(m.last, t.last.Number)
+	m.Lines = append(m.Lines, t.first...)
+	if t.count > len(t.first) {
+		m.Lines = append(m.Lines, t.last)
+	}
+	sortby.StableFunc(m.Lines, func(a, b Line) int { return cmp.Compare(a.Number, b.Number) })
+	m.Lines = slices.CompactFunc(m.Lines, func(a, b Line) bool { return a.Number == b.Number })
+	if n := len(m.Lines); n > keptLines+1 {
+		m.Lines = append(m.Lines[:keptLines:keptLines], m.Lines[n-1])
+	}
+}
+
+// rank orders causes: those that explain others before these, the surer ones first.
+func (x *Index) rank(r *Report) {
+	for i := range r.Matches {
+		for j := range r.Matches {
+			a, b := &r.Matches[i], &r.Matches[j]
+			if i != j && x.explains(a.Fault, b.Fault) && !x.explains(b.Fault, a.Fault) && a.Confidence.Rank() >= min(b.Confidence.Rank(), 2) {
+				a.Explains = append(a.Explains, b.Fault)
+			}
+		}
+		for _, s := range r.Symptoms {
+			if s.Fault != "" && x.explains(r.Matches[i].Fault, s.Fault) {
+				r.Matches[i].Explains = append(r.Matches[i].Explains, s.Fault)
+			}
+		}
+	}
+	effects := map[string]bool{}
+	for _, m := range r.Matches {
+		for _, id := range m.Explains {
+			effects[id] = true
+		}
+	}
+	// What is not even an error does not go before an error, however plainly it is said.
+	grave := func(m Match) bool {
+		return m.Confidence.Rank() >= fault.ShowsLikely.Rank() && x.severity(m.Fault) >= fault.Error.Rank()
+	}
+	order := func(a, b Match) int {
+		return cmp.Or(boolFirst(!effects[a.Fault], !effects[b.Fault]), boolFirst(grave(a), grave(b)), -cmp.Compare(a.Confidence.Rank(), b.Confidence.Rank()),
+			-cmp.Compare(x.severity(a.Fault), x.severity(b.Fault)), -cmp.Compare(len(a.Explains), len(b.Explains)),
+			-cmp.Compare(a.Count, b.Count), cmp.Compare(a.Fault+a.Failure, b.Fault+b.Failure))
+	}
+	sortby.Func(r.Matches, order)
+	sortby.Func(r.Symptoms, order)
+	sortby.Func(r.Over, order)
+	switch {
+	case len(r.Matches) > 0 && r.Matches[0].Confidence.Rank() >= fault.ShowsLikely.Rank():
+		r.Result = Present
+	case len(r.Matches)+len(r.Symptoms) > 0:
+		r.Result = Unknown
+	}
+}
+
+func boolFirst(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return -1
+	}
+	return 1
+}
+
+func (x *Index) severity(id string) int {
+	if f, ok := x.catalog.Fault(id); ok {
+		return f.Severity.Rank()
+	}
+	return 0
+}
+
+// explains reports whether a fault usually leads to another, directly or over one more.
+func (x *Index) explains(cause, effect string) bool {
+	f, ok := x.catalog.Fault(cause)
+	if !ok {
+		return false
+	}
+	for _, e := range f.Explains {
+		if e.Strength == fault.PossibleEdge {
+			continue
+		}
+		if e.Fault == effect {
+			return true
+		}
+		if next, ok := x.catalog.Fault(e.Fault); ok && slices.ContainsFunc(next.Explains, func(e fault.Edge) bool {
+			return e.Fault == effect && e.Strength != fault.PossibleEdge
+		}) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,106 @@
+package reader
+
+import (
+	"context"
+	"errors"
+	"io"
+	"slices"
+
+	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+)
+
+// errNoLog is why a log was not read whose pod is listed. The logs of other pods are
+// there: this one was lost.
+var errNoLog error = &evidence.Damage{Detail: "its pod is listed and there is no log of it"}
+
+// errEmptyLog is why a log says nothing that has no line.
+var errEmptyLog error = &evidence.Damage{Detail: "it is empty"}
+
+// withoutLog returns the current logs that a query selects, that should be there and are
+// not among those that were found: of containers that have run, in pods that are listed.
+// Where the pods could not be listed there is nothing to compare with.
+func (r *Reader) withoutLog(ctx context.Context, q evidence.TextQuery, found []evidence.Text) []evidence.Text {
+	var list []evidence.Text
+	for _, pod := range r.ran(ctx, q) {
+		there := false
+		for _, t := range found {
+			there = there || !t.Previous && t.Namespace == pod.Namespace && t.Pod == pod.Pod && t.Container == q.Container
+		}
+		if !there {
+			list = append(list, pod)
+		}
+	}
+	return list
+}
+
+// quiet are the containers that log nothing until something happens: metal3-ramdisk-logs
+// prints what ramdisks send, and nothing before the first of them
+// (openshift/ironic-image:scripts/runlogwatch.sh).
+var quiet = []string{"metal3-ramdisk-logs"}
+
+// forgiveEmpty takes empty logs for read of containers that have not run, of quiet ones,
+// and of runs before. Every other text that the queries ask for has lines: servers and
+// daemons log when they start.
+func (r *Reader) forgiveEmpty(ctx context.Context, q evidence.TextQuery, all []evidence.Text, failed []error) {
+	var ran []evidence.Text
+	for i, t := range all {
+		if !errors.Is(failed[i], errEmptyLog) || t.Kind != evidence.ContainerLog {
+			continue
+		}
+		if slices.Contains(quiet, t.Container) {
+			failed[i] = nil
+			continue
+		}
+		if ran == nil {
+			ran = r.ran(ctx, q)
+		}
+		if t.Previous || !slices.ContainsFunc(ran, func(e evidence.Text) bool { return e.Namespace == t.Namespace && e.Pod == t.Pod }) {
+			failed[i] = nil
+		}
+	}
+}
+
+// ran returns a text for each container of the query that has run, as its pod says.
+func (r *Reader) ran(ctx context.Context, q evidence.TextQuery) []evidence.Text {
+	if q.Kind != evidence.ContainerLog || q.Namespace == "" || q.Container == "" {
+		return nil
+	}
+	pods, err := r.List(ctx, evidence.Pods.In(q.Cluster), q.Namespace)
+	if err != nil {
+		return nil
+	}
+	var list []evidence.Text
+	for _, o := range pods {
+		if !hasRun(o, q.Container) {
+			continue
+		}
+		t := evidence.Text{Kind: q.Kind, Cluster: q.Cluster, Namespace: o.Namespace, Pod: o.Name, Container: q.Container,
+			Host: evidence.String(o.Content, "spec", "nodeName"), Path: "the log of pod " + o.Namespace + "/" + o.Name + ", container " + q.Container,
+			Open: func(context.Context) (io.ReadCloser, error) { return nil, errNoLog }}
+		list = append(list, t)
+	}
+	return list
+}
+
+// hasRun reports whether a container of a pod runs or has ended.
+func hasRun(pod evidence.Object, container string) bool {
+	for _, kind := range []string{"containerStatuses", "initContainerStatuses"} {
+		list, _ := evidence.Field(pod.Content, "status", kind).([]any)
+		for _, e := range list {
+			c, _ := e.(map[string]any)
+			if evidence.String(c, "name") != container {
+				continue
+			}
+			state, _ := c["state"].(map[string]any)
+			last, _ := c["lastState"].(map[string]any)
+			return state["running"] != nil || state["terminated"] != nil || last["terminated"] != nil || evidence.Int(c, "restartCount") > 0
+		}
+	}
+	return false
+}
+
+// closed is a text that is named and not read.
+func closed(t evidence.Text) evidence.Text {
+	t.Open, t.Skimmed = nil, nil
+	return t
+}

@@ -1,0 +1,375 @@
+package sanitize
+
+import (
+	"bytes"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/pem"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/kernel/scan"
+)
+
+// Sanitizer replaces secrets by salted digests and sizes. Equal values of one
+// run get equal digests, so contents can be compared without being known. The
+// salt lives only in memory. Values that are already digests pass unchanged:
+// replaying a collection sees what the first run saw.
+type Sanitizer struct {
+	salt  []byte
+	marks *scan.Set
+	tries []uint64 // of each mark: the formats that it is for, and behind them the patterns, a bit each
+	keys  *keyKinds
+	certs *cleanTexts // of publicPEM
+	clean *cleanTexts // of patterns
+	whole *cleanTexts // of Text, which looks into more
+
+	// Only for Lines.
+	inside   int // lines left to the end of a private key, at most
+	block    block
+	manifest manifestState
+}
+
+// New returns a sanitizer with a fresh random salt.
+func New() (*Sanitizer, error) {
+	salt := make([]byte, 32)
+	if _, err := rand.Read(salt); err != nil {
+		return nil, fmt.Errorf("make sanitizer's salt: %w", err)
+	}
+	return newSanitizer(salt)
+}
+
+func newSanitizer(salt []byte) (*Sanitizer, error) {
+	s := &Sanitizer{salt: salt, keys: &keyKinds{}, certs: newCleanTexts(), clean: newCleanTexts(), whole: newCleanTexts()}
+	var marks []scan.Signature
+	at := map[string]int{}
+	add := func(i int, of []string) {
+		for _, m := range of {
+			if _, ok := at[m]; !ok {
+				at[m] = len(marks)
+				marks, s.tries = append(marks, scan.Signature{ID: m, Literal: m}), append(s.tries, 0)
+			}
+			s.tries[at[m]] |= 1 << i
+		}
+	}
+	for i, f := range formats {
+		add(i, f.marks)
+	}
+	for i, p := range secretPatterns {
+		add(len(formats)+i, p.marks)
+	}
+	var err error
+	if s.marks, err = scan.Compile(marks); err != nil {
+		return nil, fmt.Errorf("compile the marks of secrets: %w", err)
+	}
+	return s, nil
+}
+
+// Lines returns a sanitizer of the same salt for one stream of lines: secrets
+// that span lines are tracked, so it must not be shared between streams.
+func (s *Sanitizer) Lines() *Sanitizer {
+	c := *s
+	c.inside, c.block, c.manifest = 0, block{}, manifestState{}
+	return &c
+}
+
+const redactedPrefix = "[redacted "
+
+// redaction is every form that stands for a secret. What only begins like one, as
+// "[redacted hunter2", is foreign text.
+const redaction = `\[redacted (?:[0-9a-f]{16}, \d{1,12} bytes|(?:by the collector|unread), \d{1,12} bytes|line of a private key|private key)\]`
+
+var (
+	redactions = lazily(redaction)
+	redacted   = lazily(`^` + redaction + `$`)
+)
+
+// Redacted reports whether v is a digest that a Sanitizer made, or what stands for
+// a secret that was not read.
+func Redacted(v string) bool {
+	return strings.HasPrefix(v, redactedPrefix) && redacted.get().MatchString(v)
+}
+
+func (s *Sanitizer) digest(v string) string {
+	if v == "" || Redacted(v) {
+		return v
+	}
+	mac := hmac.New(sha256.New, s.salt)
+	mac.Write([]byte(v))
+	return fmt.Sprintf("%s%s, %d bytes]", redactedPrefix, hex.EncodeToString(mac.Sum(nil)[:8]), len(v))
+}
+
+// digestAll digests every string in v.
+func (s *Sanitizer) digestAll(v any) any {
+	switch v := v.(type) {
+	case string:
+		return s.digest(v)
+	case map[string]any:
+		for k, child := range v {
+			v[k] = s.digestAll(child)
+		}
+	case []any:
+		for i, child := range v {
+			v[i] = s.digestAll(child)
+		}
+	}
+	return v
+}
+
+// Object sanitizes an object in place.
+func (s *Sanitizer) Object(o *evidence.Object) {
+	meta, _ := o.Content["metadata"].(map[string]any)
+	writes(o.Resource, meta)
+	if notes, ok := meta["annotations"].(map[string]any); ok {
+		const applied = "kubectl.kubernetes.io/last-applied-configuration"
+		if v, ok := notes[applied].(string); ok {
+			notes[applied] = s.digest(v)
+		}
+	}
+	switch r, kind := o.Resource.In(""), o.Content["kind"]; { // walk does what says its kind
+	case r == evidence.Secrets && kind != "Secret":
+		s.secret(o.Content)
+	case r == evidence.MachineConfigs && kind != "MachineConfig":
+		s.machineConfig(o.Content)
+	}
+	s.walk(o.Content)
+}
+
+// kind sanitizes an object that says itself what it is, also one in a list or filed
+// under the name of another resource. Whatever group it names: a reference to one
+// has nothing that this would hide.
+func (s *Sanitizer) kind(content map[string]any) {
+	kind, _ := content["kind"].(string)
+	objects := []any{content}
+	if name, ok := strings.CutSuffix(kind, "List"); ok { // its items may leave out their kind
+		kind = name
+		objects, _ = content["items"].([]any)
+	}
+	for _, raw := range objects {
+		o, _ := raw.(map[string]any)
+		switch kind {
+		case "Secret":
+			s.secret(o)
+		case "MachineConfig":
+			s.machineConfig(o)
+		}
+	}
+}
+
+// ManagedFields reports whether the managedFields of a resource are kept, as far as
+// they say who wrote when: nothing else tells since when the spec of a pool or of an
+// operator's own resource is as it is.
+func ManagedFields(r evidence.Resource) bool {
+	return r.In("") == evidence.MachineConfigPools || strings.HasSuffix(r.Group, "operator.openshift.io")
+}
+
+// writes removes managedFields, which are half of an object, or what of them is not
+// needed.
+func writes(r evidence.Resource, meta map[string]any) {
+	list, _ := meta["managedFields"].([]any)
+	var kept []any
+	for _, raw := range list {
+		entry, _ := raw.(map[string]any)
+		lean := map[string]any{}
+		for _, key := range []string{"manager", "operation", "subresource", "time"} {
+			if text, ok := entry[key].(string); ok {
+				lean[key] = text
+			}
+		}
+		if len(lean) > 0 {
+			kept = append(kept, lean)
+		}
+	}
+	if delete(meta, "managedFields"); len(kept) > 0 && ManagedFields(r) {
+		meta["managedFields"] = kept
+	}
+}
+
+// publicSecretKeys are the keys of a Secret that hold certificates only, the same
+// that `oc adm inspect` keeps (openshift/oc:pkg/cli/admin/inspect/secret.go publicSecretKeys).
+var publicSecretKeys = []string{"tls.crt", "ca.crt", "service-ca.crt"}
+
+// plainAnnotations are the annotations of Secrets that say when a certificate
+// expires and who owns it (openshift/library-go:pkg/operator/certrotation,
+// openshift/service-ca-operator). Others may hold the secret itself:
+// openshift.io/token-secret.value does, and last-applied-configuration may.
+var plainAnnotations = []string{
+	"auth.openshift.io/certificate-", "certificates.openshift.io/", "service.beta.openshift.io/", "service.alpha.openshift.io/",
+	"openshift.io/owning-component", "openshift.io/description",
+	"hypershift.openshift.io/nodePool", "hypershift.openshift.io/ignition-config", "hypershift.openshift.io/ignition-reached",
+	"hypershift.openshift.io/node-pool-upgrade-type", "hypershift.openshift.io/last-token-generation-time",
+	"hypershift.openshift.io/ignition-token-expiration-timestamp",
+}
+
+// PlainSecretAnnotation reports whether the value of a Secret's annotation may be
+// read; of all others only the names are.
+func PlainSecretAnnotation(key string) bool {
+	return slices.ContainsFunc(plainAnnotations, func(p string) bool { return strings.HasPrefix(key, p) })
+}
+
+func (s *Sanitizer) secret(content map[string]any) {
+	notes, _ := evidence.Field(content, "metadata", "annotations").(map[string]any)
+	for k, v := range notes {
+		if !PlainSecretAnnotation(k) {
+			notes[k] = s.digestAll(v)
+		}
+	}
+	for _, field := range []string{"data", "stringData"} {
+		data, ok := content[field].(map[string]any)
+		token := notes["hypershift.openshift.io/ignition-config"] == "true"
+		if !ok && content[field] != nil {
+			content[field] = s.digestAll(content[field])
+		}
+		for k, v := range data {
+			text, ok := v.(string)
+			if p, is := s.pointer(k, v); is {
+				data[k] = p
+				continue
+			}
+			switch {
+			case !ok:
+				data[k] = s.digestAll(v)
+			case token && slices.Contains(tokenStatusKeys, k) && s.plainBase64(text):
+			case k == userDataKey && field == "data":
+				data[k] = s.userData(text)
+			case !slices.Contains(publicSecretKeys, k) || !s.publicPEM(text):
+				data[k] = s.secretValue(text)
+			}
+		}
+	}
+}
+
+// onlyCertificates reports whether a text is a bundle of certificates, with comments, and
+// nothing else.
+func onlyCertificates(text string) bool {
+	const begin, end = "-----BEGIN CERTIFICATE-----", "-----END CERTIFICATE-----"
+	found := false
+	for text != "" {
+		line, rest, _ := strings.Cut(text, "\n")
+		switch trimmed := strings.TrimSpace(line); {
+		case trimmed == "" || trimmed[0] == '#':
+			text = rest
+		case strings.HasPrefix(trimmed, begin):
+			body, behind, whole := strings.Cut(text[strings.Index(text, begin)+len(begin):], end)
+			if !whole || strings.Trim(body, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/= \t\r\n") != "" || strings.TrimSpace(body) == "" {
+				return false
+			}
+			text, found = behind, true
+		default:
+			return false
+		}
+	}
+	return found
+}
+
+// publicPEM reports whether a base64 value is certificates and nothing else. The bundles
+// that hundreds of Secrets share are read once.
+func (s *Sanitizer) publicPEM(encoded string) bool {
+	if s.certs.has(encoded) {
+		return true
+	}
+	public := s.readPublicPEM(encoded)
+	if public {
+		s.certs.add(encoded)
+	}
+	return public
+}
+
+func (s *Sanitizer) readPublicPEM(encoded string) bool {
+	raw, err := base64.StdEncoding.DecodeString(encoded)
+	if err != nil {
+		return false
+	}
+	text := string(raw)
+	return onlyCertificates(text) && (parse(raw) || s.patterns(text) == text)
+}
+
+// parse reports whether a bundle without comments and headers is certificates that can be
+// parsed: no pattern has to be tried on them.
+func parse(bundle []byte) bool {
+	if bytes.IndexByte(bundle, '#') >= 0 {
+		return false
+	}
+	for len(bytes.TrimSpace(bundle)) > 0 {
+		var block *pem.Block
+		if block, bundle = pem.Decode(bundle); block == nil || len(block.Headers) > 0 {
+			return false
+		}
+		if _, err := x509.ParseCertificate(block.Bytes); err != nil {
+			return false
+		}
+	}
+	return true
+}
+
+var elided = lazily(`^(\d{1,12}) bytes long$`)
+
+// secretValue keeps what `oc adm inspect` left of a value ("1704 bytes long") and
+// digests everything else.
+func (s *Sanitizer) secretValue(encoded string) string {
+	raw, err := base64.StdEncoding.DecodeString(encoded)
+	if err != nil {
+		return s.digest(encoded)
+	}
+	if m := elided.get().FindSubmatch(raw); m != nil {
+		return redactedPrefix + "by the collector, " + string(m[1]) + " bytes]"
+	}
+	return s.digest(string(raw))
+}
+
+// contentKeys hold contents in an Ignition config; "value" is that of an HTTP
+// header, a string under "config" that of a custom Clevis pin.
+var contentKeys = []string{"source", "contents", "inline", "passwordHash", "sshAuthorizedKeys", "value", "config"}
+
+// machineConfig digests every file content, unit text, header, password hash and
+// key of the Ignition config inside a MachineConfig: it carries the global pull
+// secret. A config that is no object is digested whole.
+func (s *Sanitizer) machineConfig(content map[string]any) {
+	spec, _ := content["spec"].(map[string]any)
+	switch config := spec["config"].(type) {
+	case map[string]any:
+		s.digestKeys(config)
+	case nil:
+	default:
+		spec["config"] = s.digestAll(config)
+	}
+	args, _ := spec["kernelArguments"].([]any)
+	for i, a := range args {
+		text, _ := a.(string)
+		if k, v, ok := strings.Cut(text, "="); ok && kindOfKey(k) != plainKey {
+			args[i] = k + "=" + s.digest(v)
+		}
+	}
+}
+
+func (s *Sanitizer) digestKeys(v any) {
+	switch v := v.(type) {
+	case map[string]any:
+		for k, child := range v {
+			if slices.Contains(contentKeys, k) {
+				switch c := child.(type) {
+				case string:
+					v[k] = s.digest(c)
+					continue
+				case []any:
+					for i, e := range c {
+						if text, ok := e.(string); ok {
+							c[i] = s.digest(text)
+						}
+					}
+				}
+			}
+			s.digestKeys(child)
+		}
+	case []any:
+		for _, child := range v {
+			s.digestKeys(child)
+		}
+	}
+}
