@@ -18,7 +18,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
-	"github.com/rollcall-project/rollcall/internal/repair"
+	"github.com/rollcall-project/rollcall/internal/kube"
 )
 
 // csrFlags are the flags of `csr`.
@@ -80,7 +80,7 @@ func (a *app) addCSRArchiveFlags(cmd *cobra.Command) {
 
 // judged is the live picture with everyone who is expected.
 type judged struct {
-	api      *repair.Kube
+	api      *kube.Client
 	snapshot csr.Snapshot
 	expect   []csr.Expectation
 }
@@ -313,7 +313,7 @@ func keyOf(flag string, names []string) (string, error) {
 }
 
 func (a *app) approveOne(ctx context.Context, j *judged, r csrs.Request, who string, dryRun bool) error {
-	api := repair.Listing{API: j.api}
+	api := csr.Cluster{Objects: j.api}
 	content, err := api.GetRequest(ctx, r.Name)
 	if err != nil {
 		return fmt.Errorf("read request %s: %w", r.Name, err)
@@ -335,8 +335,8 @@ func (a *app) approveOne(ctx context.Context, j *judged, r csrs.Request, who str
 // (kubernetes/kubernetes:pkg/registry/authentication/selfsubjectreview). The
 // name goes into the record of the approval; an approval does not depend on it.
 func (j *judged) whoAmI(ctx context.Context) string {
-	review, err := j.api.Create(ctx, repair.Ref{Group: "authentication.k8s.io", Version: "v1", Resource: "selfsubjectreviews"},
-		repair.Object{"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"}, false)
+	review, err := j.api.Create(ctx, kube.Ref{Group: "authentication.k8s.io", Version: "v1", Resource: "selfsubjectreviews"},
+		kube.Object{"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"}, false)
 	if err != nil {
 		return "a user whose name the API server does not return"
 	}

@@ -12,7 +12,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/csr"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
-	"github.com/rollcall-project/rollcall/internal/repair"
+	"github.com/rollcall-project/rollcall/internal/kube"
 )
 
 // approveExpired approves the requests of all Nodes that lost their certificates, after a
@@ -35,7 +35,7 @@ func (a *app) approveExpired(ctx context.Context, f csrFlags) error {
 		return err
 	}
 	// A person may have looked at the list for a while, so everything is read again.
-	api := repair.Listing{API: j.api}
+	api := csr.Cluster{Objects: j.api}
 	now, err := csr.Gather(ctx, api, a.io.Clock())
 	if err != nil {
 		return err
@@ -125,7 +125,7 @@ func (a *app) confirmCluster(typed, name string, n int) error {
 // clusterName is the name that the installer gave the cluster
 // (openshift/api:config/v1 InfrastructureStatus.infrastructureName).
 func (j *judged) clusterName(ctx context.Context) (string, error) {
-	o, err := j.api.Get(ctx, repair.Ref{Group: "config.openshift.io", Version: "v1", Resource: "infrastructures", Name: "cluster"})
+	o, err := j.api.Get(ctx, kube.Ref{Group: "config.openshift.io", Version: "v1", Resource: "infrastructures", Name: "cluster"})
 	if err != nil {
 		return "", fmt.Errorf("read the cluster's name: %w", err)
 	}

@@ -26,6 +26,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/reader"
 	"github.com/rollcall-project/rollcall/internal/kernel/sanitize"
 	"github.com/rollcall-project/rollcall/internal/kernel/scan"
+	"github.com/rollcall-project/rollcall/internal/kube"
 	"github.com/rollcall-project/rollcall/internal/source/archive"
 	"github.com/rollcall-project/rollcall/internal/source/hosted"
 	"github.com/rollcall-project/rollcall/internal/source/infile"
@@ -147,11 +148,11 @@ func (a *app) serveConfig(f serveFlags) (approver.Config, error) {
 	}
 	for _, one := range []struct {
 		flag, text string
-		ref        *approver.Ref
-		base       approver.Ref
+		ref        *kube.Ref
+		base       kube.Ref
 	}{
-		{"switch", f.stop, &c.Switch, approver.Ref{Version: "v1", Resource: "configmaps"}},
-		{"lease", f.lease, &c.Lease, approver.Ref{Group: "coordination.k8s.io", Version: "v1", Resource: "leases"}},
+		{"switch", f.stop, &c.Switch, kube.Ref{Version: "v1", Resource: "configmaps"}},
+		{"lease", f.lease, &c.Lease, kube.Ref{Group: "coordination.k8s.io", Version: "v1", Resource: "leases"}},
 	} {
 		if one.text == "" {
 			continue
@@ -183,7 +184,7 @@ func (a *app) serveConfig(f serveFlags) (approver.Config, error) {
 	return c, err
 }
 
-func objectRef(base approver.Ref, text string) (approver.Ref, error) {
+func objectRef(base kube.Ref, text string) (kube.Ref, error) {
 	namespace, name, ok := strings.Cut(text, "/")
 	if !ok || len(validation.IsDNS1123Label(namespace)) > 0 || len(validation.IsDNS1123Subdomain(name)) > 0 {
 		return base, fmt.Errorf("%q: want NAMESPACE/NAME", text)
@@ -234,7 +235,7 @@ func (a *app) inventories(f serveFlags, api approver.API) (approver.Inventory, e
 				return csr.ParseInventory(raw, rest)
 			})
 		case kind == "configmap":
-			ref, err := objectRef(approver.Ref{Version: "v1", Resource: "configmaps"}, rest)
+			ref, err := objectRef(kube.Ref{Version: "v1", Resource: "configmaps"}, rest)
 			if err != nil {
 				return nil, usagef("--inventory configmap:%v", err)
 			}

@@ -11,7 +11,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/csr"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
-	"github.com/rollcall-project/rollcall/internal/repair"
+	"github.com/rollcall-project/rollcall/internal/kube"
 	"github.com/rollcall-project/rollcall/internal/source/hosted"
 )
 
@@ -26,11 +26,11 @@ func (a *app) openRequests(ctx context.Context, k known) (*judged, error) {
 		return nil, err
 	}
 	config.QPS = -1
-	api, err := repair.NewKube(config)
+	api, err := kube.New(config, kube.Limits{})
 	if err != nil {
 		return nil, err
 	}
-	snapshot, err := csr.Gather(ctx, repair.Listing{API: api}, a.io.Clock())
+	snapshot, err := csr.Gather(ctx, csr.Cluster{Objects: api}, a.io.Clock())
 	if err != nil {
 		return nil, fmt.Errorf("%w; `%s diagnose` shows why", err, a.name)
 	}

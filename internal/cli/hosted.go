@@ -9,6 +9,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/kube"
 	"github.com/rollcall-project/rollcall/internal/source/hosted"
 	"github.com/rollcall-project/rollcall/internal/source/live"
 )
@@ -182,7 +183,7 @@ func (a *app) hostedConfig(ctx context.Context, management *live.Source, object 
 	if err != nil {
 		return nil, err.Error()
 	}
-	config, err := live.ForeignConfig(raw)
+	config, err := kube.ForeignConfig(raw)
 	if err != nil {
 		return nil, answer.Credential + ": " + err.Error()
 	}

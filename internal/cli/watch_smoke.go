@@ -4,19 +4,11 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
-	"io"
-	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/rest"
-
-	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
-	"github.com/rollcall-project/rollcall/internal/repair"
+	"github.com/rollcall-project/rollcall/internal/kube"
 	"github.com/rollcall-project/rollcall/internal/watch"
 	"github.com/rollcall-project/rollcall/internal/watch/after"
 	"github.com/rollcall-project/rollcall/internal/watch/smoke"
@@ -87,86 +79,14 @@ func judgeSmoke(i *after.Indicator, list []smoke.Result) {
 	}
 }
 
-// podCluster is the cluster as package smoke needs it.
-type podCluster struct {
-	api  *repair.Kube
-	http *http.Client
-	base *url.URL
-}
-
-var _ smoke.Cluster = podCluster{}
-
-func (a *app) smokeCluster() (podCluster, error) {
+func (a *app) smokeCluster() (smoke.Cluster, error) {
 	config, err := a.restConfig()
 	if err != nil {
-		return podCluster{}, err
+		return nil, err
 	}
-	api, err := repair.NewKube(config)
+	api, err := kube.New(config, kube.Limits{})
 	if err != nil {
-		return podCluster{}, err
+		return nil, err
 	}
-	client, err := rest.HTTPClientFor(repair.Protected(config))
-	if err != nil {
-		return podCluster{}, fmt.Errorf("make a client: %w", err)
-	}
-	base, _, err := rest.DefaultServerUrlFor(config)
-	if err != nil {
-		return podCluster{}, fmt.Errorf("read the address of the API server: %w", err)
-	}
-	return podCluster{api: api, http: client, base: base}, nil
-}
-
-func podRef(name string) repair.Ref {
-	return repair.Ref{Version: "v1", Resource: "pods", Namespace: smoke.Namespace, Name: name}
-}
-
-// DaemonSet implements smoke.Cluster.
-func (c podCluster) DaemonSet(ctx context.Context, name string) (map[string]any, error) {
-	return c.api.Get(ctx, repair.Ref{Group: "apps", Version: "v1", Resource: "daemonsets", Namespace: smoke.Namespace, Name: name})
-}
-
-// Node implements smoke.Cluster.
-func (c podCluster) Node(ctx context.Context, name string) (map[string]any, error) {
-	return c.api.Get(ctx, nodeRef(name))
-}
-
-// Pod implements smoke.Cluster.
-func (c podCluster) Pod(ctx context.Context, name string) (map[string]any, error) {
-	return c.api.Get(ctx, podRef(name))
-}
-
-// CreatePod implements smoke.Cluster.
-func (c podCluster) CreatePod(ctx context.Context, pod map[string]any) (map[string]any, error) {
-	return c.api.Create(ctx, podRef(evidence.String(pod, "metadata", "name")), pod, false)
-}
-
-// DeletePod implements smoke.Cluster.
-func (c podCluster) DeletePod(ctx context.Context, name, uid string) error {
-	return deleteObject(ctx, c.api, podRef(name), uid)
-}
-
-// Ask implements smoke.Cluster. The answer is of the pod, and of the API server where it
-// does not reach the pod.
-func (c podCluster) Ask(ctx context.Context, pod, port string) (string, error) {
-	u := c.base.JoinPath("api", "v1", "namespaces", smoke.Namespace, "pods", pod+":"+port, "proxy", "/")
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
-	if err != nil {
-		return "", err
-	}
-	resp, err := c.http.Do(req)
-	if err != nil {
-		return "", err
-	}
-	defer func() { _ = resp.Body.Close() }()
-	const enough = 4096 // one line is expected
-	raw, err := io.ReadAll(io.LimitReader(resp.Body, enough))
-	switch {
-	case err != nil:
-		return "", err
-	case resp.StatusCode == http.StatusForbidden || resp.StatusCode == http.StatusUnauthorized:
-		return "", apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, pod, fmt.Errorf("HTTP %d", resp.StatusCode))
-	case resp.StatusCode != http.StatusOK:
-		return "", fmt.Errorf("HTTP %d: %.200q", resp.StatusCode, raw)
-	}
-	return string(raw), nil
+	return smoke.InCluster(api), nil
 }

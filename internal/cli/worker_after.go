@@ -13,7 +13,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
-	"github.com/rollcall-project/rollcall/internal/repair"
+	"github.com/rollcall-project/rollcall/internal/kube"
 	"github.com/rollcall-project/rollcall/internal/watch/baseline"
 	"github.com/rollcall-project/rollcall/internal/workers"
 )
@@ -48,8 +48,8 @@ func (a *app) keepAfterJoin(ctx context.Context, w *workerRun, follow *workerFol
 // servingEnds are the ends of the serving certificates that the hosted cluster has issued in the
 // last hour: after that it forgets the requests (kubernetes/kubernetes:
 // pkg/controller/certificates/cleaner).
-func servingEnds(ctx context.Context, api *repair.Kube) (map[string]time.Time, error) {
-	list, err := api.List(ctx, repair.Ref{Group: "certificates.k8s.io", Version: "v1", Resource: "certificatesigningrequests"})
+func servingEnds(ctx context.Context, api *kube.Client) (map[string]time.Time, error) {
+	list, err := api.List(ctx, kube.Ref{Group: "certificates.k8s.io", Version: "v1", Resource: "certificatesigningrequests"})
 	if err != nil {
 		return nil, err
 	}
@@ -142,7 +142,7 @@ func (a *app) readClusters(ctx context.Context, h hub, runs []workers.Run) (clus
 	if err != nil {
 		return now, errors.Join(append(wrong, err)...)
 	}
-	nodes, err := api.List(ctx, repair.Ref{Version: "v1", Resource: "nodes"})
+	nodes, err := api.List(ctx, kube.Ref{Version: "v1", Resource: "nodes"})
 	if err == nil {
 		now.nodes = map[string]workers.Node{}
 	}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
-	"github.com/rollcall-project/rollcall/internal/repair"
+	"github.com/rollcall-project/rollcall/internal/kube"
 	"github.com/rollcall-project/rollcall/internal/workers"
 )
 
@@ -44,7 +44,7 @@ func addressCheck(ctx context.Context, h hub, cluster map[string]any) workerChec
 	if _, err := netip.ParseAddr(address); err != nil {
 		return workerCheck{fault.Unknown, false, fmt.Sprintf("whether the name %s of the ignition endpoint stays: it is its owner's", address)}
 	}
-	nodes, err := h.api.List(ctx, repair.Ref{Version: "v1", Resource: "nodes"})
+	nodes, err := h.api.List(ctx, kube.Ref{Version: "v1", Resource: "nodes"})
 	if err != nil {
 		return workerCheck{fault.Unknown, false, "whether the ignition endpoint " + address + " is the address of one node of the management cluster: " + err.Error()}
 	}
@@ -65,7 +65,7 @@ const serverWarm = 15 * time.Minute
 // serverCheck looks whether a machine that is made now has to wait for its payload. That is no
 // reason not to make it: Ignition tries again until it gets one.
 func serverCheck(ctx context.Context, h hub, now time.Time, p workers.Plan) workerCheck {
-	pods, err := h.api.List(ctx, repair.Ref{Version: "v1", Resource: "pods", Namespace: p.ControlPlane})
+	pods, err := h.api.List(ctx, kube.Ref{Version: "v1", Resource: "pods", Namespace: p.ControlPlane})
 	if err != nil {
 		return workerCheck{fault.Unknown, false, "since when the ignition server runs: " + err.Error()}
 	}
@@ -109,7 +109,7 @@ func (a *app) hostedChecks(ctx context.Context, cluster map[string]any, p worker
 // ingressCheck says whether the default router of a HighlyAvailable cluster gets the two workers
 // that it wants (openshift/hypershift:control-plane-operator/hostedclusterconfigoperator/
 // controllers/resources/ingress/params.go, 4.12 to 4.22).
-func ingressCheck(ctx context.Context, api *repair.Kube, more int) workerCheck {
+func ingressCheck(ctx context.Context, api *kube.Client, more int) workerCheck {
 	ready, err := guestCluster{api}.ReadyNodes(ctx)
 	switch {
 	case err != nil:
@@ -159,11 +159,11 @@ func rightNames(rights []workerRight) string {
 	return strings.Join(names, ", ")
 }
 
-func rightsCheck(ctx context.Context, api *repair.Kube, rights []workerRight) workerCheck {
+func rightsCheck(ctx context.Context, api *kube.Client, rights []workerRight) workerCheck {
 	var without []string
 	for _, r := range rights {
 		// The API answers it and stores nothing.
-		answer, err := api.Create(ctx, repair.Ref{Group: "authorization.k8s.io", Version: "v1", Resource: "selfsubjectaccessreviews"}, repair.Object{
+		answer, err := api.Create(ctx, kube.Ref{Group: "authorization.k8s.io", Version: "v1", Resource: "selfsubjectaccessreviews"}, kube.Object{
 			"apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectAccessReview", "spec": map[string]any{"resourceAttributes": r.right},
 		}, false)
 		allowed, is := evidence.Field(answer, "status", "allowed").(bool)

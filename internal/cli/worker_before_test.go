@@ -10,12 +10,12 @@ import (
 
 	"k8s.io/client-go/rest"
 
-	"github.com/rollcall-project/rollcall/internal/repair"
+	"github.com/rollcall-project/rollcall/internal/kube"
 	"github.com/rollcall-project/rollcall/internal/workers"
 )
 
 // answers is an API that answers each path with an object; others with 403.
-func answers(t *testing.T, by map[string]object) *repair.Kube {
+func answers(t *testing.T, by map[string]object) *kube.Client {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
@@ -27,7 +27,7 @@ func answers(t *testing.T, by map[string]object) *repair.Kube {
 		_ = json.NewEncoder(w).Encode(answer)
 	}))
 	t.Cleanup(server.Close)
-	k, err := repair.NewKube(&rest.Config{Host: server.URL})
+	k, err := kube.New(&rest.Config{Host: server.URL}, kube.Limits{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,11 +68,11 @@ func TestBeforeTheFirst(t *testing.T) {
 	may := func(allowed bool) object {
 		return object{"apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectAccessReview", "metadata": object{}, "status": object{"allowed": allowed}}
 	}
-	with := func(path string, o object) *repair.Kube { return answers(t, map[string]object{path: o}) }
-	address := func(api *repair.Kube, cluster map[string]any) workerCheck {
+	with := func(path string, o object) *kube.Client { return answers(t, map[string]object{path: o}) }
+	address := func(api *kube.Client, cluster map[string]any) workerCheck {
 		return addressCheck(t.Context(), hub{api}, cluster)
 	}
-	up := func(api *repair.Kube) workerCheck {
+	up := func(api *kube.Client) workerCheck {
 		return serverCheck(t.Context(), hub{api}, now, workers.Plan{ControlPlane: "cp"})
 	}
 	one := with(nodes, listOf("Node", node("n1", "192.0.2.1", "True")))

@@ -13,7 +13,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
-	"github.com/rollcall-project/rollcall/internal/repair"
+	"github.com/rollcall-project/rollcall/internal/kube"
 	"github.com/rollcall-project/rollcall/internal/statedir"
 	"github.com/rollcall-project/rollcall/internal/workers"
 )
@@ -102,15 +102,15 @@ func (a *app) workerDelete(ctx context.Context, f workerFlags, name string) (err
 }
 
 // guestCluster is the hosted cluster as worker.Remove needs it.
-type guestCluster struct{ api *repair.Kube }
+type guestCluster struct{ api *kube.Client }
 
 var _ workers.Cluster = guestCluster{}
 
-func nodeRef(name string) repair.Ref { return repair.Ref{Version: "v1", Resource: "nodes", Name: name} }
+func nodeRef(name string) kube.Ref { return kube.Ref{Version: "v1", Resource: "nodes", Name: name} }
 
 // Pods implements worker.Cluster.
 func (g guestCluster) Pods(ctx context.Context, node string) ([]map[string]any, error) {
-	all, err := g.api.List(ctx, repair.Ref{Version: "v1", Resource: "pods"})
+	all, err := g.api.List(ctx, kube.Ref{Version: "v1", Resource: "pods"})
 	var list []map[string]any
 	for _, o := range all {
 		if evidence.String(o, "spec", "nodeName") == node {
@@ -147,37 +147,12 @@ func (g guestCluster) Cordon(ctx context.Context, node, uid string, on bool) err
 
 // DeleteNode implements worker.Cluster.
 func (g guestCluster) DeleteNode(ctx context.Context, node, uid string) error {
-	return deleteObject(ctx, g.api, nodeRef(node), uid)
-}
-
-// deleteObject deletes the object of that uid; one that is gone is no error. A Node's version
-// changes with each heartbeat, and a pod's with its status, so that a conflict is tried again.
-func deleteObject(ctx context.Context, api *repair.Kube, ref repair.Ref, uid string) error {
-	for range 5 {
-		o, err := api.Get(ctx, ref)
-		if apierrors.IsNotFound(err) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		if have := evidence.String(o, "metadata", "uid"); have != uid {
-			return fmt.Errorf("%s has uid %s now, not %s: it is another one", ref, have, uid)
-		}
-		err = api.Delete(ctx, ref, uid, evidence.String(o, "metadata", "resourceVersion"), false)
-		if err == nil || apierrors.IsNotFound(err) {
-			return nil
-		}
-		if !apierrors.IsConflict(err) {
-			return err
-		}
-	}
-	return fmt.Errorf("%s changes all the time; try again", ref)
+	return g.api.Remove(ctx, nodeRef(node), uid)
 }
 
 // ReadyNodes implements worker.Cluster.
 func (g guestCluster) ReadyNodes(ctx context.Context) ([]string, error) {
-	all, err := g.api.List(ctx, repair.Ref{Version: "v1", Resource: "nodes"})
+	all, err := g.api.List(ctx, kube.Ref{Version: "v1", Resource: "nodes"})
 	var names []string
 	for _, o := range all {
 		if n := nodeOf(o); n.Ready && !n.Cordoned {

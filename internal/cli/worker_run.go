@@ -16,7 +16,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/csr"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
-	"github.com/rollcall-project/rollcall/internal/repair"
+	"github.com/rollcall-project/rollcall/internal/kube"
 	"github.com/rollcall-project/rollcall/internal/source/hosted"
 	"github.com/rollcall-project/rollcall/internal/statedir"
 	"github.com/rollcall-project/rollcall/internal/watch/after"
@@ -28,13 +28,13 @@ import (
 type workerRun struct {
 	runner *workers.Runner
 	nodes  *approver.Kube // of the hosted cluster
-	api    *repair.Kube   // of the hosted cluster
+	api    *kube.Client   // of the hosted cluster
 }
 
 func (w *workerRun) close() error { return w.runner.Journal.Close() }
 
 // hub reads objects of the management cluster.
-type hub struct{ api *repair.Kube }
+type hub struct{ api *kube.Client }
 
 // Object implements worker.Management.
 func (h hub) Object(ctx context.Context, group, resource, namespace, name string) (map[string]any, error) {
@@ -42,7 +42,7 @@ func (h hub) Object(ctx context.Context, group, resource, namespace, name string
 	if group == workers.HyperShiftGroup {
 		version = "v1beta1"
 	}
-	return h.api.Get(ctx, repair.Ref{Group: group, Version: version, Resource: resource, Namespace: namespace, Name: name})
+	return h.api.Get(ctx, kube.Ref{Group: group, Version: version, Resource: resource, Namespace: namespace, Name: name})
 }
 
 func (a *app) openHub() (hub, error) {
@@ -50,7 +50,7 @@ func (a *app) openHub() (hub, error) {
 	if err != nil {
 		return hub{}, err
 	}
-	api, err := repair.NewKube(config)
+	api, err := kube.New(config, kube.Limits{})
 	return hub{api}, err
 }
 
@@ -203,7 +203,7 @@ func (a *app) newWorkerRun(ctx context.Context, f workerFlags, h hub, journal *w
 }
 
 // hostedClients are clients of the hosted cluster.
-func (a *app) hostedClients(ctx context.Context) (*approver.Kube, *repair.Kube, error) {
+func (a *app) hostedClients(ctx context.Context) (*approver.Kube, *kube.Client, error) {
 	config, err := a.requestsConfig(ctx)
 	if err != nil {
 		return nil, nil, err
@@ -213,7 +213,7 @@ func (a *app) hostedClients(ctx context.Context) (*approver.Kube, *repair.Kube, 
 	if err != nil {
 		return nil, nil, err
 	}
-	api, err := repair.NewKube(config)
+	api, err := kube.New(config, kube.Limits{})
 	return nodes, api, err
 }
 
@@ -228,7 +228,7 @@ func (a *app) reportWorker(one *sync.Mutex) func(workers.Event) {
 
 // readNode reads one Node of the hosted cluster.
 func readNode(ctx context.Context, api approver.API, name string) (workers.Node, bool, error) {
-	o, err := api.Get(ctx, approver.Ref{Version: "v1", Resource: "nodes", Name: name})
+	o, err := api.Get(ctx, kube.Ref{Version: "v1", Resource: "nodes", Name: name})
 	if apierrors.IsNotFound(err) {
 		return workers.Node{}, false, nil
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/csr"
 	"github.com/rollcall-project/rollcall/internal/facts/csrs"
+	"github.com/rollcall-project/rollcall/internal/kube"
 )
 
 const (
@@ -145,7 +146,7 @@ func (r *run) actTime(ctx context.Context, step string) time.Time {
 	list, _ := entries.([]any)
 	for _, e := range list {
 		m, _ := e.(map[string]any)
-		if t, err := time.Parse(time.RFC3339, stringAt(m, "time")); err == nil && m["manager"] == FieldManager {
+		if t, err := time.Parse(time.RFC3339, stringAt(m, "time")); err == nil && m["manager"] == kube.FieldManager {
 			return t
 		}
 	}

@@ -25,7 +25,7 @@ func approveCSR() action {
 			return need(map[string]string{"host": s.Args.Host})
 		},
 		ready: func(ctx context.Context, r *run, s Step) (bool, string, error) {
-			p, err := csr.Gather(ctx, Listing{r.API}, r.Clock.Now())
+			p, err := csr.Gather(ctx, csr.Cluster{Objects: r.API}, r.Clock.Now())
 			if err != nil {
 				return false, "", err
 			}
@@ -43,7 +43,7 @@ func approveCSR() action {
 		},
 		prepare: prepareApproval,
 		seen: func(ctx context.Context, r *run, s Step) (bool, string, error) {
-			p, err := csr.Gather(ctx, Listing{r.API}, r.Clock.Now())
+			p, err := csr.Gather(ctx, csr.Cluster{Objects: r.API}, r.Clock.Now())
 			if err != nil {
 				return false, "", err
 			}
@@ -118,7 +118,7 @@ func (r *run) expectation(ctx context.Context, s Step) *csr.Expectation {
 }
 
 func prepareApproval(ctx context.Context, r *run, s Step) (*act, string, error) {
-	p, err := csr.Gather(ctx, Listing{r.API}, r.Clock.Now())
+	p, err := csr.Gather(ctx, csr.Cluster{Objects: r.API}, r.Clock.Now())
 	if err != nil {
 		return nil, "", refuse("the requests and what belongs to them could not be read: %v", err)
 	}
@@ -177,22 +177,4 @@ func approvalAct(r *run, s Step, content Object, d csr.Decision) (*act, string, 
 			return r.API.Patch(ctx, ref, "approval", patch, dryRun)
 		},
 	}, "", nil
-}
-
-// Listing gives package csr the reads that it needs.
-type Listing struct{ API API }
-
-// List implements csr.Lister.
-func (l Listing) List(ctx context.Context, group, version, resource, namespace string) ([]map[string]any, error) {
-	return l.API.List(ctx, Ref{Group: group, Version: version, Resource: resource, Namespace: namespace})
-}
-
-// GetRequest implements csr.API.
-func (l Listing) GetRequest(ctx context.Context, name string) (map[string]any, error) {
-	return l.API.Get(ctx, csrRef(name))
-}
-
-// PatchApproval implements csr.API.
-func (l Listing) PatchApproval(ctx context.Context, name string, patch []byte, dryRun bool) (map[string]any, error) {
-	return l.API.Patch(ctx, csrRef(name), "approval", patch, dryRun)
 }

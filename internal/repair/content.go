@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+
+	"github.com/rollcall-project/rollcall/internal/kube"
 )
 
 // content is what a put-content step writes into a Secret or ConfigMap. It may be secret
@@ -72,7 +74,7 @@ func (c content) object(ref Ref, mark string) Object {
 	for p, v := range c.fields(ref.Resource) {
 		data[splitPointer(p)[1]] = v
 	}
-	o := Object{"apiVersion": "v1", "kind": kinds[ref.Resource], "data": data,
+	o := Object{"apiVersion": "v1", "kind": kube.Kind(ref.Resource), "data": data,
 		"metadata": map[string]any{"name": ref.Name, "namespace": ref.Namespace, "annotations": map[string]any{planAnnotation: mark}}}
 	if c.Type != "" {
 		o["type"] = c.Type

@@ -194,11 +194,11 @@ const (
 // etcdctlInPod runs etcdctl in the first pod of etcd that is ready: its container etcdctl has
 // addresses and certificates in its environment
 // (openshift/cluster-etcd-operator: bindata/etcd/pod.gotpl.yaml).
-func (k *Kube) etcdctlInPod(exec *podexec.Client) etcdctl {
+func etcdctlInPod(api Reader, exec *podexec.Client) etcdctl {
 	return func(ctx context.Context, args ...string) ([]byte, error) {
 		ctx, cancel := context.WithTimeout(ctx, etcdctlTimeout)
 		defer cancel()
-		pods, err := k.List(ctx, podRef(etcdNamespace, ""))
+		pods, err := api.List(ctx, podRef(etcdNamespace, ""))
 		if err != nil {
 			return nil, fmt.Errorf("list pods of %s: %w", etcdNamespace, err)
 		}

@@ -8,23 +8,6 @@ import (
 	"strings"
 )
 
-// Ref names one API object.
-type Ref struct {
-	Group     string `json:"group,omitempty"`
-	Version   string `json:"version"`
-	Resource  string `json:"resource"` // plural, lower case
-	Namespace string `json:"namespace,omitempty"`
-	Name      string `json:"name,omitempty"`
-}
-
-// String renders the reference as "machineconfigpools/master".
-func (r Ref) String() string {
-	if r.Namespace != "" {
-		return r.Resource + "/" + r.Namespace + "/" + r.Name
-	}
-	return r.Resource + "/" + r.Name
-}
-
 const mcoGroup = "machineconfiguration.openshift.io"
 
 func poolRef(name string) Ref {

@@ -77,10 +77,9 @@ func (h HeldMustGather) Fetch(_ context.Context, host string) (io.ReadCloser, er
 // (openshift/machine-config-operator:manifests/machineconfigdaemon/daemonset.yaml).
 type HeldLive struct{ client *podexec.Client }
 
-// NewHeldLive returns the held configs of the hosts of a running cluster. Its
-// clients are protected as those of NewKube.
+// NewHeldLive returns the held configs of the hosts of a running cluster.
 func NewHeldLive(cfg *rest.Config) (HeldLive, error) {
-	c, err := podexec.New(Protected(cfg))
+	c, err := podexec.New(cfg)
 	return HeldLive{client: c}, err
 }
 

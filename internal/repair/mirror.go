@@ -7,6 +7,8 @@ import (
 	"fmt"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/rollcall-project/rollcall/internal/kube"
 )
 
 // MirrorNamespace holds the copies of journals. A must-gather collects the
@@ -39,7 +41,7 @@ func (m ConfigMapMirror) Keep(ctx context.Context, p *Plan, records []Record) er
 		_, err := m.API.Create(ctx, ref, Object{
 			"apiVersion": "v1", "kind": "ConfigMap", "data": data,
 			"metadata": map[string]any{"name": ref.Name, "namespace": ref.Namespace,
-				"labels": map[string]any{"app.kubernetes.io/managed-by": FieldManager, "rollcall.dev/plan": p.ID}},
+				"labels": map[string]any{"app.kubernetes.io/managed-by": kube.FieldManager, "rollcall.dev/plan": p.ID}},
 		}, false)
 		return err
 	}

@@ -71,7 +71,7 @@ func (r *rig) byHand(t *testing.T, name string) {
 	}
 	e := &csr.Expectation{Name: "control0", Role: "master", IPs: []string{"192.0.2.10"}, Explicit: true, Source: "--expect",
 		NotBefore: request.Created, Boot: "it booted", Key: request.KeyDigest}
-	if _, err := csr.Approve(t.Context(), Listing{r.world.api()}, name, request.UID, spec, e, "me", r.exec.Clock.Now, false); err != nil {
+	if _, err := csr.Approve(t.Context(), csr.Cluster{Objects: r.world.api()}, name, request.UID, spec, e, "me", r.exec.Clock.Now, false); err != nil {
 		t.Fatal(err)
 	}
 }

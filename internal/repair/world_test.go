@@ -24,6 +24,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
+	"github.com/rollcall-project/rollcall/internal/kube"
 )
 
 // world is an API server in memory: it keeps resourceVersions and uids, enforces
@@ -56,12 +57,12 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-func (w *world) api() *Kube {
-	k, err := NewKube(&rest.Config{Host: w.server.URL, QPS: -1})
+// api is the world's API, which answers for the members of etcd, too.
+func (w *world) api() *kube.Client {
+	k, err := kube.New(&rest.Config{Host: w.server.URL, QPS: -1}, kube.Limits{})
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	k.members = nil // the world answers for them
 	return k
 }
 

@@ -11,6 +11,8 @@ import (
 	"strconv"
 
 	"k8s.io/streaming/pkg/httpstream"
+
+	"github.com/rollcall-project/rollcall/internal/kube"
 )
 
 // Command is what is run, and in which container.
@@ -52,16 +54,13 @@ const maxResult = 1 << 20
 // client-go's own package for it, tools/remotecommand, needs four words of
 // k8s.io/api/core/v1 and with it links the codecs of all its kinds.
 func (c *Client) Run(ctx context.Context, namespace, pod string, cmd Command, s Streams, fallback func(error) bool) error {
-	request := c.core.Post().Namespace(namespace).Resource("pods").Name(pod).SubResource("exec").Param("container", cmd.Container)
-	for _, word := range cmd.Argv {
-		request.Param("command", word)
-	}
+	query := url.Values{"container": {cmd.Container}, "command": cmd.Argv}
 	for name, connected := range map[string]bool{"stdin": s.In != nil, "stdout": s.Out != nil, "stderr": s.Err != nil} {
 		if connected {
-			request.Param(name, "true")
+			query.Set(name, "true")
 		}
 	}
-	target := request.URL()
+	target := c.api.URL(kube.Request{Path: []string{"api", "v1", "namespaces", namespace, "pods", pod, "exec"}, Query: query})
 	err := overWebSocket(ctx, c.cfg, target, s)
 	if err != nil && fallback(err) {
 		err = overSPDY(ctx, c.cfg, target, s)

@@ -9,6 +9,7 @@ import (
 	"io"
 	"math"
 	"net/http"
+	"net/url"
 	"slices"
 	"sort"
 	"sync"
@@ -19,6 +20,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/kube"
 )
 
 // Watched are the resources of which a change may move a host or an indicator. Events,
@@ -183,9 +185,10 @@ func (s *Source) follow(ctx context.Context, as served, t *table, changed func(C
 	starting, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	late := time.AfterFunc(watchSilent, func() { stop(errors.New("no answer to a watch")) })
-	body, err := s.rest.Get().AbsPath(as.path("")...).SetHeader("Accept", accept).MaxRetries(0).
-		Param("watch", "1").Param("resourceVersion", "0").Param("includeObject", "Metadata").
-		Param("timeoutSeconds", fmt.Sprint(int(watchTime/time.Second))).Stream(starting)
+	body, err := s.api.Open(starting, kube.Request{Path: as.path(""), Accept: accept, Query: url.Values{
+		"watch": {"1"}, "resourceVersion": {"0"}, "includeObject": {"Metadata"},
+		"timeoutSeconds": {fmt.Sprint(int(watchTime / time.Second))},
+	}})
 	late.Stop()
 	if err != nil {
 		return err

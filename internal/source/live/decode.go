@@ -9,21 +9,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/apimachinery/pkg/util/json"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/sanitize"
 	"github.com/rollcall-project/rollcall/internal/source/lean"
 )
-
-// Codecs are those of clients that read errors as objects and everything else as bytes.
-// No kind is registered: k8s.io/api links the codecs of all of them.
-func Codecs() runtime.NegotiatedSerializer {
-	s := runtime.NewScheme()
-	metav1.AddToGroupVersion(s, schema.GroupVersion{Version: "v1"})
-	return serializer.NewCodecFactory(s).WithoutConversion()
-}
 
 // Media types of requests. Protobuf of which only the fields of kinds are decoded takes
 // a tenth of JSON's time on this side (BenchmarkList), and less of the API server's time.

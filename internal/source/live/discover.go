@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/kube"
 )
 
 // errNotServed says that the API does not know a resource.
@@ -148,10 +149,7 @@ func (s *Source) document(caller context.Context, path, accept string) (body []b
 	right := Access{Verb: "get", Resource: evidence.Resource{Name: path}}
 	for try := (tries{s: s}); ; {
 		ctx, cancel := s.bound(caller, s.opts.RequestTimeout)
-		result := s.rest.Get().AbsPath(path).SetHeader("Accept", accept).MaxRetries(0).Do(ctx).ContentType(&media)
-		if err = result.Error(); err == nil {
-			body, err = result.Raw()
-		}
+		body, media, err = s.api.Do(ctx, kube.Request{Path: []string{path}, Accept: accept})
 		pause, again := try.next(ctx, err)
 		err = try.failed(s.unavailable(caller, ctx, evidence.Need{Resource: right.Resource}, right, err))
 		cancel()

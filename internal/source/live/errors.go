@@ -15,6 +15,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/kube"
 )
 
 // Access is one thing that the API must allow: a verb on a resource.
@@ -127,7 +128,7 @@ func clip(v string) string {
 // broke, a load balancer had no backend, the API server shed load or failed. A timeout
 // is not: it has cost enough already.
 func passing(asked context.Context, err error) bool {
-	if err == nil || asked.Err() != nil || errors.Is(err, errGarbage) || errors.Is(err, errTooMuch) {
+	if err == nil || asked.Err() != nil || errors.Is(err, errGarbage) || errors.Is(err, kube.ErrTooMuch) || errors.Is(err, kube.ErrRedirect) {
 		return false
 	}
 	var wait net.Error

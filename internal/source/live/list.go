@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"slices"
 	"strconv"
 	"time"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/sortby"
+	"github.com/rollcall-project/rollcall/internal/kube"
 )
 
 // ContentKey marks an object of which not everything was read; ContentMetadata
@@ -175,17 +177,11 @@ func (s *Source) pageOf(as served) int {
 }
 
 func (s *Source) pageOnce(ctx context.Context, namespace string, as served, form form, token string) (page, error) {
-	req := s.rest.Get().AbsPath(as.path(namespace)...).SetHeader("Accept", form.accept).
-		Param("limit", strconv.Itoa(s.pageOf(as))).MaxRetries(0)
+	query := url.Values{"limit": {strconv.Itoa(s.pageOf(as))}}
 	if token != "" {
-		req.Param("continue", token)
+		query.Set("continue", token)
 	}
-	var kind string
-	result := req.Do(ctx).ContentType(&kind)
-	if err := result.Error(); err != nil {
-		return page{}, err
-	}
-	body, err := result.Raw()
+	body, kind, err := s.api.Do(ctx, kube.Request{Path: as.path(namespace), Query: query, Accept: form.accept})
 	if err != nil {
 		return page{}, err
 	}

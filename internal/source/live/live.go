@@ -17,21 +17,23 @@ package live
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"net/url"
 	"os"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"k8s.io/apimachinery/pkg/runtime"
-	utilnet "k8s.io/apimachinery/pkg/util/net"
 	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/kube"
 	"github.com/rollcall-project/rollcall/internal/source/probe"
 )
+
+// maxPage bounds one page of a list in bytes: a page of real objects is far below (see
+// pageOf).
+const maxPage = 256 << 20
 
 // SourceName is the Locator.Source of everything that a Source reads.
 const SourceName = "live"
@@ -97,8 +99,7 @@ func (o Options) withDefaults(cfg *rest.Config) Options {
 type Source struct {
 	opts      Options
 	host      string // of the API, for messages
-	http      *http.Client
-	rest      rest.Interface
+	api       *kube.Client
 	mcsPort   int // another one only in tests
 	answering answering
 	refused   atomic.Int32 // requests in a row that were refused on every try
@@ -117,37 +118,22 @@ type Source struct {
 func New(cfg *rest.Config, opts Options) (*Source, error) {
 	opts = opts.withDefaults(cfg)
 	cfg = rest.CopyConfig(cfg)
-	cfg.Timeout = 0 // every request has a context with a deadline; a client's timeout would cut logs
 	cfg.RateLimiter, cfg.QPS, cfg.Burst = nil, opts.QPS, opts.Burst
-	cfg.WarningHandler, cfg.WarningHandlerWithContext = rest.NoWarnings{}, nil
-	cfg.NegotiatedSerializer = Codecs()
-	cfg.GroupVersion, cfg.APIPath = nil, ""
-	cfg.ContentConfig.ContentType = runtime.ContentTypeJSON
-	cfg.ContentConfig.AcceptContentTypes = runtime.ContentTypeJSON
-	if cfg.UserAgent == "" {
-		cfg.UserAgent = "rollcall"
-	}
-	answers, logs := newAllowance(opts.RunBytes), newAllowance(opts.RunLogBytes)
-	cfg.Wrap(func(next http.RoundTripper) http.RoundTripper { return boundedTransport{next, answers, logs} })
-	client, err := rest.HTTPClientFor(cfg)
+	api, err := kube.New(cfg, kube.Limits{
+		Request: kube.NoLimit, Watch: kube.NoLimit, // every request has a context with a deadline; a log may take longer than a list
+		Page: maxPage, Run: opts.RunBytes, RunLogs: opts.RunLogBytes,
+	})
 	if err != nil {
-		return nil, fmt.Errorf("make the API's HTTP client: %w", err)
-	}
-	// The bearer token is added below the client, to redirected requests as well,
-	// and no API server redirects what is asked here.
-	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	api, err := rest.UnversionedRESTClientForConfigAndClient(cfg, client)
-	if err != nil {
-		return nil, fmt.Errorf("make the API's client: %w", err)
+		return nil, err
 	}
 	return &Source{
-		opts: opts, host: cfg.Host, http: client, rest: api, mcsPort: probe.MCSPort,
+		opts: opts, host: cfg.Host, api: api, mcsPort: probe.MCSPort,
 		pods: map[string]*lazy[*podList]{}, rights: map[Access]*lazy[bool]{},
 	}, nil
 }
 
 // Close closes idle connections. The source may still be used.
-func (s *Source) Close() { utilnet.CloseIdleConnectionsFor(s.http.Transport) }
+func (s *Source) Close() { s.api.Close() }
 
 // Describe implements evidence.Source. It asks nothing of the cluster, so that a
 // cluster that does not answer can still be named.
@@ -169,7 +155,7 @@ func withoutUser(host string) string {
 // log lines are dropped: what they say is in the errors, too.
 func (s *Source) bound(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	s.start.Do(func() { s.deadline = time.Now().Add(s.opts.RunTimeout) })
-	ctx = withHint(klog.NewContext(ctx, klog.Logger{}))
+	ctx = kube.WithRetryAfter(klog.NewContext(ctx, klog.Logger{}))
 	at := time.Now().Add(d)
 	if s.deadline.Before(at) {
 		return limit(ctx, s.deadline, fmt.Errorf("the run's time of %v is over", s.opts.RunTimeout))

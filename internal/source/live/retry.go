@@ -5,13 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strconv"
-	"sync/atomic"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/kube"
 )
 
 const (
@@ -52,7 +51,7 @@ func (t *tries) next(asked context.Context, err error) (time.Duration, bool) {
 	if refusal(err) {
 		most = maxTries
 	}
-	hint := hintOf(asked)
+	hint := kube.RetryAfter(asked)
 	pause := max(hint, t.s.opts.RetryPause<<(t.n-1))
 	switch {
 	case t.n >= most:
@@ -114,44 +113,4 @@ func (s *Source) pause(ctx context.Context, d time.Duration) bool {
 	case <-ctx.Done():
 		return false
 	}
-}
-
-// hintKey is the key in a try's context of what Retry-After said. client-go loses the
-// header where the body is a Status, and does not know its form with a date.
-type hintKey struct{}
-
-func withHint(ctx context.Context) context.Context {
-	return context.WithValue(ctx, hintKey{}, new(atomic.Int64))
-}
-
-func hintOf(ctx context.Context) time.Duration {
-	if hint, ok := ctx.Value(hintKey{}).(*atomic.Int64); ok {
-		return time.Duration(hint.Load())
-	}
-	return 0
-}
-
-// noteHint keeps what an answer says in Retry-After (RFC 9110 10.2.3).
-func noteHint(ctx context.Context, answer *http.Response, now time.Time) {
-	if hint, ok := ctx.Value(hintKey{}).(*atomic.Int64); ok {
-		hint.Store(int64(retryAfter(answer.Header, now)))
-	}
-}
-
-// retryAfter reads seconds or a date; a date is seen from the server's own clock, where
-// the answer has it.
-func retryAfter(h http.Header, now time.Time) time.Duration {
-	const longest = 24 * time.Hour
-	value := h.Get("Retry-After")
-	if seconds, err := strconv.ParseInt(value, 10, 32); err == nil {
-		return min(max(0, time.Duration(seconds)*time.Second), longest)
-	}
-	at, err := http.ParseTime(value)
-	if err != nil {
-		return 0
-	}
-	if there, err := http.ParseTime(h.Get("Date")); err == nil {
-		now = there
-	}
-	return min(max(0, at.Sub(now)), longest)
 }

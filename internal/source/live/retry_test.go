@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -12,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/kube"
 )
 
 // refuse answers with a code, as the first tries are; text is what the API server's
@@ -125,6 +127,9 @@ func TestServerThatRefusesAll(t *testing.T) {
 	}
 }
 
+// aLog is the request of a log.
+var aLog = kube.Request{Path: []string{"log"}, Query: url.Values{"tailLines": {"9"}}}
+
 // TestThrottledLog: a log whose request is refused is read when the server has time.
 func TestThrottledLog(t *testing.T) {
 	f := newFakeAPI()
@@ -137,7 +142,7 @@ func TestThrottledLog(t *testing.T) {
 		_, _ = io.WriteString(w, "a line\n")
 	}
 	s := f.source(t, Options{})
-	in, err := s.stream(t.Context(), evidence.Need{}, Access{}, s.rest.Get().AbsPath("log").Param("tailLines", "9"))
+	in, err := s.stream(t.Context(), evidence.Need{}, Access{}, aLog)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -216,12 +221,12 @@ func TestRunBytes(t *testing.T) {
 	if len(f.requests("/api/v1/nodes")) != asked {
 		t.Error("it was asked all the same")
 	}
-	in, err := s.stream(t.Context(), evidence.Need{}, Access{}, s.rest.Get().AbsPath("log").Param("tailLines", "9"))
+	in, err := s.stream(t.Context(), evidence.Need{}, Access{}, aLog)
 	if err != nil {
 		t.Fatal(err)
 	}
 	in.Close()
-	if _, err := s.stream(t.Context(), evidence.Need{}, Access{}, s.rest.Get().AbsPath("log").Param("tailLines", "9")); err == nil {
+	if _, err := s.stream(t.Context(), evidence.Need{}, Access{}, aLog); err == nil {
 		t.Error("logs have no bound")
 	}
 }

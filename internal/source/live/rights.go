@@ -7,9 +7,9 @@ import (
 	"fmt"
 
 	"golang.org/x/sync/errgroup"
-	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/kube"
 )
 
 // Right is whether the API allows one access that a need asks for.
@@ -105,12 +105,9 @@ func (s *Source) review(caller context.Context, a Access) (bool, error) {
 	var answer []byte
 	for try := (tries{s: s}); ; {
 		ctx, cancel := s.bound(caller, s.opts.RequestTimeout)
-		result := s.rest.Post().AbsPath("apis", "authorization.k8s.io", "v1", "selfsubjectaccessreviews").
-			SetHeader("Content-Type", runtime.ContentTypeJSON).SetHeader("Accept", runtime.ContentTypeJSON).
-			MaxRetries(0).Body(body).Do(ctx)
-		if err = result.Error(); err == nil {
-			answer, err = result.Raw()
-		}
+		answer, _, err = s.api.Do(ctx, kube.Request{
+			Path: []string{"apis", "authorization.k8s.io", "v1", "selfsubjectaccessreviews"}, Accept: mediaJSON, Body: body,
+		})
 		pause, again := try.next(ctx, err)
 		err = try.failed(s.unavailable(caller, ctx, evidence.Need{Resource: right.Resource}, right, err))
 		cancel()

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/kube"
 )
 
 // maxCredential bounds one credential: a kubeconfig is a few KiB.
@@ -19,12 +20,7 @@ func (s *Source) Credential(caller context.Context, namespace, name, key string)
 	right := Access{Verb: "get", Resource: evidence.Secrets, Namespace: namespace}
 	ctx, cancel := s.bound(caller, s.opts.RequestTimeout)
 	defer cancel()
-	result := s.rest.Get().AbsPath("api", "v1", "namespaces", namespace, "secrets", name).
-		SetHeader("Accept", "application/json").MaxRetries(0).Do(ctx)
-	if err := result.Error(); err != nil {
-		return nil, s.unavailable(caller, ctx, need, right, err)
-	}
-	body, err := result.Raw()
+	body, _, err := s.api.Do(ctx, kube.Request{Path: []string{"api", "v1", "namespaces", namespace, "secrets", name}, Accept: mediaJSON})
 	if err != nil {
 		return nil, s.unavailable(caller, ctx, need, right, err)
 	}

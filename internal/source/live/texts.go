@@ -8,16 +8,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
 
-	"k8s.io/client-go/rest"
-
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/sortby"
+	"github.com/rollcall-project/rollcall/internal/kube"
 )
 
 // Texts implements evidence.Source. A text is opened only when it is read; a
@@ -155,10 +155,10 @@ func (s *Source) logText(need evidence.Need, p pod, container string, previous b
 		Kind: evidence.ContainerLog, Namespace: p.namespace, Pod: p.name, Container: container, Previous: previous,
 		Host: p.node, Path: path,
 		Open: func(ctx context.Context) (io.ReadCloser, error) {
-			req := s.rest.Get().AbsPath("api", "v1", "namespaces", p.namespace, "pods", p.name, "log").
-				Param("container", container).Param("previous", strconv.FormatBool(previous)).
-				Param("timestamps", "true").Param("tailLines", strconv.Itoa(s.opts.LogLines)).
-				Param("limitBytes", strconv.FormatInt(s.opts.LogBytes, 10))
+			req := kube.Request{Path: []string{"api", "v1", "namespaces", p.namespace, "pods", p.name, "log"}, Query: url.Values{
+				"container": {container}, "previous": {strconv.FormatBool(previous)}, "timestamps": {"true"},
+				"tailLines": {strconv.Itoa(s.opts.LogLines)}, "limitBytes": {strconv.FormatInt(s.opts.LogBytes, 10)},
+			}}
 			right := Access{Verb: "get", Resource: evidence.Pods, Subresource: "log", Namespace: p.namespace}
 			return s.stream(ctx, need, right, req)
 		},
@@ -194,9 +194,9 @@ func (s *Source) journals(ctx context.Context, need evidence.Need) ([]evidence.T
 			Kind: evidence.Journal, Host: n.Name, Unit: q.Unit, Path: "node-logs " + n.Name + " -u " + q.Unit,
 			Open: func(ctx context.Context) (io.ReadCloser, error) {
 				lines := strconv.Itoa(min(s.opts.LogLines, 100_000))
-				req := s.rest.Get().AbsPath("api", "v1", "nodes", n.Name, "proxy", "logs", "journal").
-					Param("unit", q.Unit).Param("query", q.Unit).Param("tail", lines).Param("tailLines", lines).
-					Param("output", "short-iso-precise")
+				req := kube.Request{Path: []string{"api", "v1", "nodes", n.Name, "proxy", "logs", "journal"}, Query: url.Values{
+					"unit": {q.Unit}, "query": {q.Unit}, "tail": {lines}, "tailLines": {lines}, "output": {"short-iso-precise"},
+				}}
 				return s.stream(ctx, need, right, req)
 			},
 		})
@@ -232,7 +232,7 @@ var failures = [][]byte{
 // stream opens a text. It fails when there is no answer in the time of one
 // request, and when the first bytes say that there is no log. Reading the whole
 // text may take four times as long.
-func (s *Source) stream(caller context.Context, need evidence.Need, right Access, req *rest.Request) (io.ReadCloser, error) {
+func (s *Source) stream(caller context.Context, need evidence.Need, right Access, req kube.Request) (io.ReadCloser, error) {
 	ctx, cancel := s.bound(caller, 4*s.opts.RequestTimeout)
 	body, err := s.open(ctx, req)
 	for try := (tries{s: s}); err != nil && throttled(err); {
@@ -283,11 +283,12 @@ func (w *whole) Read(p []byte) (int, error) {
 var errCut = errors.New("the log is longer than what is read of it: its newest lines are missing")
 
 // open sends the request and awaits the answer's header within the time of one request.
-func (s *Source) open(ctx context.Context, req *rest.Request) (io.ReadCloser, error) {
+func (s *Source) open(ctx context.Context, req kube.Request) (io.ReadCloser, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	late := fmt.Errorf("no answer within %v", s.opts.RequestTimeout)
 	timer := time.AfterFunc(s.opts.RequestTimeout, func() { cancel(late) })
-	body, err := req.SetHeader("Accept", "text/plain, */*").MaxRetries(0).Stream(ctx)
+	req.Accept = "text/plain, */*"
+	body, err := s.api.Open(ctx, req)
 	timer.Stop()
 	if err != nil {
 		if cause := context.Cause(ctx); errors.Is(cause, late) {

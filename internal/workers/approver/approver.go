@@ -27,23 +27,21 @@ import (
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/csr"
+	"github.com/rollcall-project/rollcall/internal/kube"
 )
 
 // API is what the approver needs of the cluster whose requests it answers. Errors are
 // those of k8s.io/apimachinery/pkg/api/errors.
 type API interface {
 	csr.API
-	Get(ctx context.Context, r Ref) (map[string]any, error)
-	Create(ctx context.Context, r Ref, content map[string]any) error
+	Get(ctx context.Context, r kube.Ref) (map[string]any, error)
+	Create(ctx context.Context, r kube.Ref, content map[string]any) error
 	// Update replaces the object in the version that content has.
-	Update(ctx context.Context, r Ref, content map[string]any) error
+	Update(ctx context.Context, r kube.Ref, content map[string]any) error
 	// Watch calls changed for each request that waits or comes, and returns when the watch
 	// ended.
 	Watch(ctx context.Context, changed func()) error
 }
-
-// Ref refers to one object.
-type Ref struct{ Group, Version, Resource, Namespace, Name string }
 
 // Inventory returns the hosts that are expected now. An error approves nothing.
 type Inventory func(ctx context.Context) ([]csr.Expectation, error)
@@ -56,8 +54,8 @@ type Config struct {
 	Approve   Kinds
 	Limits    Limits
 	After     time.Duration // requests younger than this are left to other approvers
-	Switch    Ref           // of the ConfigMap that stops the approver; the zero value is none
-	Lease     Ref           // the zero value is none: only one replica runs
+	Switch    kube.Ref      // of the ConfigMap that stops the approver; the zero value is none
+	Lease     kube.Ref      // the zero value is none: only one replica runs
 	DryRun    bool          // nothing is written, neither approvals nor events nor the lease
 	Dial      csr.Dialer    // to kubelets; nil: nothing is renewed
 	Log       *slog.Logger
@@ -101,7 +99,7 @@ func orDefault[T comparable](v *T, d T) {
 // Run works until ctx is done, which is no error.
 func (a *Approver) Run(ctx context.Context) error {
 	a.ready.Store(a.c.Now().Unix())
-	if a.c.Lease == (Ref{}) || a.c.DryRun {
+	if a.c.Lease == (kube.Ref{}) || a.c.DryRun {
 		a.c.Metrics.leader.Set(1)
 		a.lead(ctx, func() bool { return true })
 		return nil

@@ -18,6 +18,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/csr"
 	"github.com/rollcall-project/rollcall/internal/csr/csrtest"
+	"github.com/rollcall-project/rollcall/internal/kube"
 )
 
 // buffer is a log that may be written and read at once.
@@ -30,8 +31,8 @@ func (b *buffer) Write(p []byte) (int, error) { b.mu.Lock(); defer b.mu.Unlock()
 func (b *buffer) String() string              { b.mu.Lock(); defer b.mu.Unlock(); return b.b.String() }
 
 var (
-	testSwitch = Ref{Version: "v1", Resource: "configmaps", Namespace: "rollcall", Name: "csr-approver"}
-	testLease  = Ref{Group: "coordination.k8s.io", Version: "v1", Resource: "leases", Namespace: "rollcall", Name: "csr-approver"}
+	testSwitch = kube.Ref{Version: "v1", Resource: "configmaps", Namespace: "rollcall", Name: "csr-approver"}
+	testLease  = kube.Ref{Group: "coordination.k8s.io", Version: "v1", Resource: "leases", Namespace: "rollcall", Name: "csr-approver"}
 )
 
 const (

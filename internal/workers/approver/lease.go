@@ -10,6 +10,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/kube"
 )
 
 // LeaseTimes are how long a replica holds the lease and how often it renews it. 0 takes
@@ -32,7 +33,7 @@ func (t *LeaseTimes) setDefaults() {
 // clocks may differ. client-go's own package needs the typed clientset.
 type lease struct {
 	api      API
-	ref      Ref
+	ref      kube.Ref
 	identity string
 	times    LeaseTimes
 	now      func() time.Time

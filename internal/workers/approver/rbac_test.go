@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/rollcall-project/rollcall/internal/csr/csrtest"
+	"github.com/rollcall-project/rollcall/internal/kube"
 )
 
 const rbacPage = "../../../docs/approver/rbac.yaml"
@@ -98,7 +99,7 @@ func TestRBAC(t *testing.T) {
 		csrtest.Serving("otter", "192.0.2.23").At(csrtest.Noon.Add(-2*time.Minute)))
 	a, log := replica(t, s, func(c *Config) {
 		withLease("a")(c)
-		c.Lease.Namespace, c.Switch = "rollcall-approver", Ref{Version: "v1", Resource: "configmaps", Namespace: "rollcall-approver", Name: "switch"}
+		c.Lease.Namespace, c.Switch = "rollcall-approver", kube.Ref{Version: "v1", Resource: "configmaps", Namespace: "rollcall-approver", Name: "switch"}
 		c.Dial = &kubelet{address: "127.0.0.1:1"}
 	})
 	stop := start(t, a)

@@ -14,11 +14,12 @@ import (
 	"github.com/rollcall-project/rollcall/internal/csr"
 	"github.com/rollcall-project/rollcall/internal/facts/csrs"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/kube"
 )
 
 // The CA of the kubelets' certificates (openshift/cluster-machine-approver:main.go,
 // configMapName, configMapNamespace).
-var kubeletCA = Ref{Version: "v1", Resource: "configmaps", Namespace: "openshift-config-managed", Name: "csr-controller-ca"}
+var kubeletCA = kube.Ref{Version: "v1", Resource: "configmaps", Namespace: "openshift-config-managed", Name: "csr-controller-ca"}
 
 const (
 	kubeletCAKey = "ca-bundle.crt"
@@ -120,7 +121,7 @@ func (a *Approver) stopped(ctx context.Context, p csr.Snapshot) (string, error) 
 
 // switchedOff reads the switch. A switch that is not there or has another value stops.
 func (a *Approver) switchedOff(ctx context.Context) (string, error) {
-	if a.c.Switch == (Ref{}) {
+	if a.c.Switch == (kube.Ref{}) {
 		return "", nil
 	}
 	name := a.c.Switch.Namespace + "/" + a.c.Switch.Name

@@ -1,4 +1,4 @@
-package live
+package kube
 
 import (
 	"io"
@@ -20,16 +20,17 @@ func (zeros) Read(p []byte) (int, error) { return len(p), nil }
 
 // TestEndlessAnswer: what keeps answers whole must not be given one without an end.
 func TestEndlessAnswer(t *testing.T) {
+	const maxPage = 256 << 20
 	for url, most := range map[string]int64{
-		"https://a/api":                            maxSmall,
-		"https://a/api/v1/nodes?limit=500":         maxAnswer,
-		"https://a/api/v1/pods/x/log?limitBytes=1": maxAnswer,
+		"https://a/api":                            64 << 20,
+		"https://a/api/v1/nodes?limit=500":         maxPage,
+		"https://a/api/v1/pods/x/log?limitBytes=1": maxPage,
 	} {
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		resp, err := boundedTransport{endless{}, newAllowance(maxAnswer * 2), newAllowance(1)}.RoundTrip(req)
+		resp, err := protected{endless{}, Limits{Page: maxPage}.withDefaults(), newAllowance(maxPage * 2), newAllowance(1)}.RoundTrip(req)
 		if err != nil {
 			t.Fatal(err)
 		}

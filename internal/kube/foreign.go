@@ -1,4 +1,4 @@
-package live
+package kube
 
 import (
 	"errors"

@@ -1,0 +1,116 @@
+package kube
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"k8s.io/client-go/rest"
+)
+
+// ErrRedirect says that the API answered with a redirection. No API server
+// redirects what is asked here.
+var ErrRedirect = errors.New("the API redirects to another place, which is not followed")
+
+// NoLimit is for a caller whose context bounds the time of every request, or who has
+// bounded the bytes of all of them.
+const NoLimit = -1
+
+// Limits bound what a client waits for and takes. etcd bounds an object at 1.5 MiB.
+type Limits struct {
+	Request time.Duration // of one request, its answer included; 0 is 20 s
+	Watch   time.Duration // of one watch; 0 is 6 min
+	Answer  int64         // bytes of one answer after decompression; 0 is 64 MiB
+	Page    int64         // of one whose request bounds the answer itself (limit, limitBytes); 0 is Answer
+	Run     int64         // bytes of all answers together but logs; 0 is no limit
+	RunLogs int64         // of all logs together; 0 is no limit
+}
+
+func (l Limits) withDefaults() Limits {
+	orDefault(&l.Request, 20*time.Second)
+	orDefault(&l.Watch, 6*time.Minute)
+	orDefault(&l.Answer, 64<<20)
+	orDefault(&l.Page, l.Answer)
+	orDefault(&l.Run, NoLimit)
+	orDefault(&l.RunLogs, NoLimit)
+	return l
+}
+
+func orDefault[T comparable](v *T, d T) {
+	var zero T
+	if *v == zero {
+		*v = d
+	}
+}
+
+// Protect returns a copy of cfg whose clients - those of exec included - follow no
+// redirection, take no answer beyond the limits and give up a request in time. It works
+// below the clients, in the transport, because the clients of exec make their own
+// http.Client. An upgraded connection (exec) has no end of its own: there the caller's
+// context bounds the time, and the caller the bytes.
+func Protect(cfg *rest.Config, l Limits) *rest.Config {
+	l = l.withDefaults()
+	cfg = rest.CopyConfig(cfg)
+	if cfg.UserAgent == "" {
+		cfg.UserAgent = "rollcall"
+	}
+	cfg.Timeout = 0 // the transport's bound covers the body, too, and not what is upgraded
+	run, logs := newAllowance(l.Run), newAllowance(l.RunLogs)
+	cfg.Wrap(func(next http.RoundTripper) http.RoundTripper { return protected{next, l, run, logs} })
+	return cfg
+}
+
+// protected is the transport of every client.
+type protected struct {
+	next      http.RoundTripper
+	l         Limits
+	run, logs *allowance
+}
+
+// WrappedRoundTripper lets client-go find the transport below.
+func (t protected) WrappedRoundTripper() http.RoundTripper { return t.next }
+
+// RoundTrip implements http.RoundTripper.
+func (t protected) RoundTrip(req *http.Request) (*http.Response, error) {
+	query := req.URL.Query()
+	run, most, within := t.run, t.l.Page, t.l.Request
+	if query.Has("tailLines") { // of a container or a journal
+		run = t.logs
+	}
+	if !query.Has("limit") && !query.Has("limitBytes") {
+		most = t.l.Answer
+	}
+	if query.Has("watch") {
+		within = t.l.Watch
+	}
+	if err := run.err(); err != nil {
+		return nil, err
+	}
+	ctx, cancel := bounded(req.Context(), within)
+	resp, err := t.next.RoundTrip(req.WithContext(ctx))
+	if err != nil {
+		cancel()
+		return nil, err
+	}
+	noteRetryAfter(req.Context(), resp, time.Now())
+	switch {
+	case resp.StatusCode == http.StatusSwitchingProtocols:
+		context.AfterFunc(ctx, cancel) // the context was for the handshake; the connection lives on without it
+		return resp, nil
+	case resp.StatusCode >= 300 && resp.StatusCode < 400:
+		cancel()
+		return nil, errors.Join(fmt.Errorf("%s %s: %w (%s)", req.Method, req.URL.Path, ErrRedirect, resp.Status), resp.Body.Close())
+	}
+	resp.Body = &body{ReadCloser: resp.Body, left: most, most: most, run: run, cancel: cancel}
+	return resp, nil
+}
+
+// bounded is ctx with an end, where there is a limit.
+func bounded(ctx context.Context, within time.Duration) (context.Context, context.CancelFunc) {
+	if within < 0 {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeoutCause(ctx, within, fmt.Errorf("no whole answer within %v", within))
+}
