@@ -2,7 +2,7 @@
 // runs a command in a cluster gets it here, with the same protections.
 //
 // Invariants:
-//   - No other package calls a constructor of client-go (TestOnlyHere). The TLS
+//   - No other package calls a constructor of client-go (TestOnlyHere holds it). The TLS
 //     verification of the rest.Config is never changed.
 //   - No redirection is followed: client-go adds the bearer token to whatever host a
 //     redirection names.
