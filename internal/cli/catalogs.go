@@ -133,7 +133,7 @@ func countOf(c *fault.Catalog, roots ...int) (n count) {
 	for _, f := range c.Faults {
 		n.Faults += in(f)
 	}
-	for _, r := range c.Remedies {
+	for _, r := range c.Remedies() {
 		n.Remedies += in(r)
 	}
 	for _, r := range c.Refused {

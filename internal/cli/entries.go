@@ -25,13 +25,27 @@ type entry struct {
 func entries(c *fault.Catalog) []entry {
 	var list []entry
 	for _, f := range c.Faults {
-		list = append(list, entry{"fault", f.ID, fault.ShortTitle(f), "", f})
+		list = append(list, faultEntry(f))
 	}
-	for _, r := range c.Remedies {
-		list = append(list, entry{"remedy", r.ID, answer.Plain(r.Title), "", r})
+	for _, r := range c.Remedies() {
+		list = append(list, remedyEntry(r))
 	}
+	return append(list, otherEntries(c)...)
+}
+
+func faultEntry(f *fault.Fault) entry { return entry{"fault", f.ID, fault.ShortTitle(f), "", f} }
+
+func remedyEntry(r *fault.Remedy) entry { return entry{"remedy", r.ID, answer.Plain(r.Title), "", r} }
+
+func refusedEntry(r *fault.RefusedRemedy) entry {
+	return entry{"refused", r.ID, r.Title, strings.Join(r.Advice, "\n"), r}
+}
+
+// otherEntries lists what is neither a fault nor a remedy.
+func otherEntries(c *fault.Catalog) []entry {
+	var list []entry
 	for _, r := range c.Refused {
-		list = append(list, entry{"refused", r.ID, r.Title, strings.Join(r.Advice, "\n"), r})
+		list = append(list, refusedEntry(r))
 	}
 	for _, f := range sortedFacts() {
 		list = append(list, entry{"fact", f.Name, f.Doc, "", f})
@@ -40,6 +54,22 @@ func entries(c *fault.Catalog) []entry {
 		list = append(list, entry{"stage", string(s), answer.StageMeans(s), "", s})
 	}
 	return list
+}
+
+// entryOf returns the entry with an id. It does not decode the remedies, as entries does.
+func entryOf(c *fault.Catalog, id string) (entry, bool) {
+	if f, ok := c.Fault(id); ok {
+		return faultEntry(f), true
+	}
+	if r, ok := c.Remedy(id); ok {
+		return remedyEntry(r), true
+	}
+	others := otherEntries(c)
+	i := slices.IndexFunc(others, func(e entry) bool { return e.id == id })
+	if i < 0 {
+		return entry{}, false
+	}
+	return others[i], true
 }
 
 func sortedFacts() []facts.Fact {

@@ -52,25 +52,21 @@ func (a *app) explain(ctx context.Context, format, words string) error {
 	if err != nil {
 		return err
 	}
-	list := entries(c)
-	for _, e := range list {
-		if e.id == words {
-			return a.page(format, c, e)
-		}
+	if e, ok := entryOf(c, words); ok {
+		return a.page(format, c, e)
 	}
 	if named := c.Named(words); len(named) > 0 {
-		return a.found(format, c, faultEntries(list, named))
+		return a.found(format, c, faultEntries(c, named))
 	}
 	if refused := shellcommand.Refused(words, c.Refused); len(refused) > 0 {
-		i := slices.IndexFunc(list, func(e entry) bool { return e.id == refused[0].ID })
-		return a.page(format, c, list[i])
+		return a.page(format, c, refusedEntry(refused[0]))
 	}
 	r, err := a.readWords(ctx, c, words)
 	if err != nil {
 		return err
 	}
 	if ids := shownFaults(c, r); len(ids) > 0 {
-		return a.foundLine(format, c, list, r, ids)
+		return a.foundLine(format, c, r, ids)
 	}
 	if cmd, ok := shellcommand.Parse(words); ok {
 		return a.explainCommandLine(format, cmd, shellcommand.Notes(words, c.Commands))
@@ -78,6 +74,7 @@ func (a *app) explain(ctx context.Context, format, words string) error {
 	if shellcommand.Fragment(words) {
 		return a.unknownFragment(format, words)
 	}
+	list := entries(c)
 	found := search(list, words)
 	if len(found) > 0 && found[0].sure {
 		return a.found(format, c, entriesOf(found))

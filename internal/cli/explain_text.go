@@ -39,38 +39,38 @@ func shownFaults(c *fault.Catalog, r *message.Report) []*fault.Fault {
 	return list
 }
 
-// faultEntries are the entries of faults.
-func faultEntries(list []entry, faults []*fault.Fault) []entry {
+// faultEntries are the entries of faults, in the order of the catalog.
+func faultEntries(c *fault.Catalog, faults []*fault.Fault) []entry {
 	var found []entry
-	for _, e := range list {
-		if slices.ContainsFunc(faults, func(f *fault.Fault) bool { return f.ID == e.id }) {
-			found = append(found, e)
+	for _, f := range c.Faults {
+		if slices.Contains(faults, f) {
+			found = append(found, faultEntry(f))
 		}
 	}
 	return found
 }
 
 // foundLine prints the page of the best fault that a line shows, and names the others.
-func (a *app) foundLine(format string, c *fault.Catalog, list []entry, r *message.Report, faults []*fault.Fault) error {
+func (a *app) foundLine(format string, c *fault.Catalog, r *message.Report, faults []*fault.Fault) error {
 	if format != "text" {
 		return a.printData(format, answer.ScanDocument(r, c))
 	}
 	m := slices.Concat(r.Matches, r.Symptoms)[0]
 	if n := equallyLikely(r); n > 1 {
 		fmt.Fprintf(a.io.Out, "This text shows one of %d causes, and not which one.\n\n", n)
-		if err := a.printEntries(format, faultEntries(list, faults[:n])); err != nil {
+		if err := a.printEntries(format, faultEntries(c, faults[:n])); err != nil {
 			return err
 		}
 		fmt.Fprintf(a.io.Out, "\nNext: %s scan FILE with the whole text: other lines decide\n      %s diagnose\n", a.name, a.name)
 		return nil
 	}
 	fmt.Fprintf(a.io.Out, "This text shows %s (%s).\n\n", faults[0].ID, confidence[m.Confidence])
-	if err := a.page(format, c, faultEntries(list, faults[:1])[0]); err != nil {
+	if err := a.page(format, c, faultEntries(c, faults[:1])[0]); err != nil {
 		return err
 	}
 	if len(faults) > 1 {
 		fmt.Fprintln(a.io.Out, "\nIt may also show")
-		if err := a.printEntries(format, faultEntries(list, faults[1:])); err != nil {
+		if err := a.printEntries(format, faultEntries(c, faults[1:])); err != nil {
 			return err
 		}
 	}

@@ -25,7 +25,7 @@ func TestCommandsOfRemediesAreOurs(t *testing.T) {
 		t.Fatal(err)
 	}
 	seen := map[string]bool{}
-	for _, r := range c.Remedies {
+	for _, r := range c.Remedies() {
 		texts := []string{r.Verify.Run, r.Verify.Expect, r.Undo, r.IfWrong}
 		for _, s := range r.Steps {
 			texts = append(texts, s.Do, s.Run, s.Expect)

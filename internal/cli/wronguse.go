@@ -60,8 +60,8 @@ func (a *app) known(word string) (string, bool) {
 	if err != nil {
 		return "", false
 	}
-	i := slices.IndexFunc(entries(c), func(e entry) bool { return e.id == word })
-	return word, i >= 0
+	_, ok := entryOf(c, word)
+	return word, ok
 }
 
 // flagError explains a flag that does not exist or has no such value.

@@ -26,7 +26,7 @@ func TestCommandsOfRemedies(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, r := range c.Remedies {
+	for _, r := range c.Remedies() {
 		for i, s := range append(slices.Clone(r.Steps), fault.Step{Run: r.Verify.Run}) {
 			if s.Run == "" {
 				continue
@@ -48,7 +48,7 @@ func TestStepsThatChange(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, r := range c.Remedies {
+	for _, r := range c.Remedies() {
 		for i, s := range append(slices.Clone(r.Steps), fault.Step{Run: r.Verify.Run}) {
 			for _, line := range strings.FieldsFunc(s.Run, func(c rune) bool { return c == '\n' || c == ';' }) {
 				line = strings.TrimSpace(line)

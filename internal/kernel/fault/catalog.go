@@ -2,16 +2,17 @@ package fault
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"path"
 	"regexp"
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/Masterminds/semver/v3"
 	"golang.org/x/sync/errgroup"
@@ -22,18 +23,43 @@ import (
 // Catalog is everything that is known: faults, remedies and refused remedies.
 type Catalog struct {
 	Faults   []*Fault // sorted by id
-	Remedies []*Remedy
 	Refused  []*RefusedRemedy
 	Messages []*Messages
 	Commands []*CommandNotes
 	byID     map[string]*Fault
-	remedies map[string]*Remedy
+	remedies map[string]storedRemedy
 	read     map[string]*Messages // by the ids of messages
-	files    map[any]*entryFile   // of the entries above
+	files    map[any]*entryFile   // of the entries but for remedies
+}
+
+// storedRemedy is a remedy of the catalog and its file. decode returns it; that of a
+// CheckedRoot is read then.
+type storedRemedy struct {
+	file   *entryFile
+	decode func() *Remedy
 }
 
 // Remedy returns the remedy with the id.
-func (c *Catalog) Remedy(id string) (*Remedy, bool) { r, ok := c.remedies[id]; return r, ok }
+func (c *Catalog) Remedy(id string) (*Remedy, bool) {
+	r, ok := c.remedies[id]
+	if !ok {
+		return nil, false
+	}
+	return r.decode(), true
+}
+
+// HasRemedy reports whether there is a remedy with the id, and does not decode it.
+func (c *Catalog) HasRemedy(id string) bool { _, ok := c.remedies[id]; return ok }
+
+// Remedies returns all remedies, sorted by id. It decodes those that nothing has asked for
+// yet; a command that needs a few asks for them by id.
+func (c *Catalog) Remedies() []*Remedy {
+	var list []*Remedy
+	for _, id := range slices.Sorted(maps.Keys(c.remedies)) {
+		list = append(list, c.remedies[id].decode())
+	}
+	return list
+}
 
 // Fault returns the fault with the id.
 func (c *Catalog) Fault(id string) (*Fault, bool) { f, ok := c.byID[id]; return f, ok }
@@ -58,7 +84,7 @@ func Load(roots ...fs.FS) (*Catalog, error) { return loadAll(roots, true) }
 func LoadChecks(roots ...fs.FS) (*Catalog, error) { return loadAll(roots, false) }
 
 func loadAll(roots []fs.FS, messages bool) (*Catalog, error) {
-	c := &Catalog{byID: map[string]*Fault{}, read: map[string]*Messages{}, remedies: map[string]*Remedy{}, files: map[any]*entryFile{}}
+	c := &Catalog{byID: map[string]*Fault{}, read: map[string]*Messages{}, remedies: map[string]storedRemedy{}, files: map[any]*entryFile{}}
 	var wrong Problems
 	var files []*entryFile
 	for i, root := range roots {
@@ -79,7 +105,7 @@ func loadAll(roots []fs.FS, messages bool) (*Catalog, error) {
 			if len(files) == maxEntries {
 				return fmt.Errorf("more than %d entries", maxEntries)
 			}
-			files = append(files, &entryFile{root: root, rootIndex: i, path: p, onlyRead: !messages})
+			files = append(files, &entryFile{root: root, rootIndex: i, path: p, onlyRead: !messages, checked: isChecked(root)})
 			return nil
 		})
 		if err != nil {
@@ -91,7 +117,6 @@ func loadAll(roots []fs.FS, messages bool) (*Catalog, error) {
 		wrong = append(wrong, f.problems(c.add(f))...)
 	}
 	sortby.Func(c.Faults, func(a, b *Fault) int { return strings.Compare(a.ID, b.ID) })
-	sortby.Func(c.Remedies, func(a, b *Remedy) int { return strings.Compare(a.ID, b.ID) })
 	sortby.Func(c.Refused, func(a, b *RefusedRemedy) int { return strings.Compare(a.ID, b.ID) })
 	sortby.Func(c.Messages, func(a, b *Messages) int { return strings.Compare(a.Program, b.Program) })
 	sortby.Func(c.Commands, func(a, b *CommandNotes) int { return strings.Compare(a.Topic, b.Topic) })
@@ -102,22 +127,44 @@ func loadAll(roots []fs.FS, messages bool) (*Catalog, error) {
 	return c, wrong.Sorted().Err()
 }
 
+// CheckedRoot is a root of which tests have checked the entries. Load reports what cannot be
+// decoded, does not check the rest again, and leaves the remedies to Catalog.Remedy: they
+// take as long to decode as the faults, and a diagnosis shows few of them.
+type CheckedRoot interface {
+	fs.FS
+	Checked()
+}
+
+func isChecked(root fs.FS) bool {
+	if named, ok := root.(namedRoot); ok {
+		root = named.FS
+	}
+	_, ok := root.(CheckedRoot)
+	return ok
+}
+
 // entryFile is one file of a catalog and what it holds.
 type entryFile struct {
 	root      fs.FS
 	rootIndex int // of the roots that are loaded
 	path      string
 	onlyRead  bool // of messages only those that facts read
-	checked   bool // it was decoded and checked before
+	checked   bool // it is of a CheckedRoot
 	entry     any  // *Fault, *Remedy, *RefusedRemedy, *Messages or *CommandNotes; nil where nothing could be decoded
 	wrong     mistakes
 }
 
-// decodeAll decodes files side by side.
+// later reports whether it is a remedy that is decoded when it is asked for first.
+func (f *entryFile) later() bool { return f.checked && path.Base(path.Dir(f.path)) == "remedies" }
+
+// decodeAll decodes files side by side, but for those that are decoded later.
 func decodeAll(files []*entryFile) {
 	var group errgroup.Group
 	group.SetLimit(runtime.GOMAXPROCS(0))
 	for _, f := range files {
+		if f.later() {
+			continue
+		}
 		group.Go(func() error {
 			f.decode()
 			return nil
@@ -127,7 +174,7 @@ func decodeAll(files []*entryFile) {
 }
 
 func (f *entryFile) decode() {
-	asJSON, raw, err := f.read()
+	raw, err := readEntry(f.root, f.path)
 	if err != nil {
 		f.wrong.add(nil, "", "%s", err.Error())
 		return
@@ -138,7 +185,7 @@ func (f *entryFile) decode() {
 	case "remedies":
 		f.entry = &Remedy{}
 	case "messages":
-		if f.onlyRead && !bytes.Contains(raw, []byte("id:")) && !bytes.Contains(asJSON, []byte(`"id":`)) {
+		if f.onlyRead && !bytes.Contains(raw, []byte("id:")) {
 			return // none of them has an id: half of the time is saved
 		}
 		f.entry = &Messages{}
@@ -147,39 +194,11 @@ func (f *entryFile) decode() {
 	default:
 		f.entry = &Fault{}
 	}
-	if asJSON != nil {
-		if err := json.Unmarshal(asJSON, f.entry); err != nil {
-			f.wrong.add(nil, "", "%s", err.Error())
-			f.entry = nil
-		}
-		f.checked = true
-		return
-	}
 	var decoded bool
 	if f.wrong, decoded = decodeEntry(raw, f.entry); !decoded {
 		f.entry = nil
 	}
 }
-
-// read returns a file in the form of Decode, else as it is.
-func (f *entryFile) read() (asJSON, raw []byte, err error) {
-	if root, ok := f.root.(decodedRoot); ok {
-		if asJSON, ok := root.Decoded(f.path); ok {
-			return asJSON, nil, nil
-		}
-	}
-	raw, err = readEntry(f.root, f.path)
-	return nil, raw, err
-}
-
-// decodedRoot is a root that has entries in the form of Decode, too, which were valid when
-// they were decoded.
-type decodedRoot interface {
-	Decoded(path string) (asJSON []byte, ok bool)
-}
-
-// Decode returns an entry in the form that Load reads fastest.
-func Decode(raw []byte) ([]byte, error) { return yamlToJSON(raw) }
 
 // enter decides about a directory of a catalog.
 func enter(p string) error {
@@ -220,10 +239,15 @@ func readEntry(root fs.FS, p string) (raw []byte, err error) {
 
 // add adds an entry, and returns what is wrong with it.
 func (c *Catalog) add(file *entryFile) mistakes {
+	if file.later() {
+		return c.addRemedy(strings.TrimSuffix(path.Base(file.path), ".yaml"), storedRemedy{file, sync.OnceValue(file.remedy)})
+	}
 	if file.entry == nil {
 		return file.wrong
 	}
-	c.files[file.entry] = file
+	if _, ok := file.entry.(*Remedy); !ok {
+		c.files[file.entry] = file
+	}
 	var wrong mistakes
 	var check func() mistakes
 	switch e := file.entry.(type) {
@@ -241,15 +265,13 @@ func (c *Catalog) add(file *entryFile) mistakes {
 			e.onlyRead()
 		}
 	case *Remedy:
-		if have, twice := c.remedies[e.ID]; twice {
-			return append(file.wrong, c.taken(e.ID, have))
+		if wrong := c.addRemedy(e.ID, storedRemedy{file, func() *Remedy { return e }}); wrong != nil {
+			return append(file.wrong, wrong...)
 		}
-		c.remedies[e.ID] = e
-		c.Remedies = append(c.Remedies, e)
 		check = func() mistakes { return append(named(e.ID, file.path), e.check()...) }
 	case *Fault:
 		if have, twice := c.byID[e.ID]; twice {
-			return append(file.wrong, c.taken(e.ID, have))
+			return append(file.wrong, taken(e.ID, c.files[have]))
 		}
 		c.byID[e.ID] = e
 		c.Faults = append(c.Faults, e)
@@ -261,6 +283,29 @@ func (c *Catalog) add(file *entryFile) mistakes {
 	return append(file.wrong, slices.DeleteFunc(wrong, file.follows)...)
 }
 
+// addRemedy adds a remedy, and returns the mistake where its id is taken.
+func (c *Catalog) addRemedy(id string, r storedRemedy) mistakes {
+	if have, twice := c.remedies[id]; twice {
+		return mistakes{taken(id, have.file)}
+	}
+	c.remedies[id] = r
+	return nil
+}
+
+// remedy decodes a remedy of a CheckedRoot. It panics where it cannot: tests have checked the
+// entry, so that is a defect of the program.
+func (f *entryFile) remedy() *Remedy {
+	r := &Remedy{}
+	raw, err := readEntry(f.root, f.path)
+	if err != nil {
+		panic(fmt.Sprintf("read the remedy %s: %v", f.name(), err))
+	}
+	if f.wrong, _ = decodeEntry(raw, r); len(f.wrong) > 0 {
+		panic(f.problems(f.wrong).Error())
+	}
+	return r
+}
+
 // follows reports whether a mistake is there because something was removed that could not
 // be decoded.
 func (f *entryFile) follows(m mistake) bool {
@@ -270,8 +315,8 @@ func (f *entryFile) follows(m mistake) bool {
 }
 
 // taken is the mistake of an id that another entry has.
-func (c *Catalog) taken(id string, by any) mistake {
-	return mistake{at: Where{"id"}, text: fmt.Sprintf("the id %q is taken by %s", id, c.files[by].name()), hint: "choose another; an entry cannot replace one"}
+func taken(id string, by *entryFile) mistake {
+	return mistake{at: Where{"id"}, text: fmt.Sprintf("the id %q is taken by %s", id, by.name()), hint: "choose another; an entry cannot replace one"}
 }
 
 // readBy notes the ids of messages, and returns those that are taken.
@@ -394,12 +439,10 @@ func (m *mistakes) checkRegexp(at Where, expr string) {
 
 // checkLinks reports edges, remedies and refused remedies that lead nowhere.
 func (c *Catalog) checkLinks() (list Problems) {
-	var faults, remedies, refused []string
+	remedies := slices.Sorted(maps.Keys(c.remedies))
+	var faults, refused []string
 	for _, f := range c.Faults {
 		faults = append(faults, f.ID)
-	}
-	for _, r := range c.Remedies {
-		remedies = append(remedies, r.ID)
 	}
 	for _, r := range c.Refused {
 		refused = append(refused, r.ID)
@@ -412,7 +455,7 @@ func (c *Catalog) checkLinks() (list Problems) {
 			}
 		}
 		for i, id := range f.Remedies {
-			if _, ok := c.Remedy(id); !ok {
+			if !c.HasRemedy(id) {
 				wrong.add(Where{"remedies", i}, meant(id, remedies), "the remedy %q is not in the catalog", id)
 			}
 		}
@@ -439,7 +482,7 @@ func (c *Catalog) unlessFollows(entry any, list mistakes) Problems {
 // passed in, so that the catalog does not depend on the repair.
 func (c *Catalog) CheckActions(known []string) error {
 	var list Problems
-	for _, r := range c.Remedies {
+	for _, r := range c.Remedies() {
 		if r.Fix && !slices.Contains(known, r.ID) {
 			list = append(list, c.ProblemAt(r, Where{"fix"}, "there is no action of this id", "leave fix out: only the program's own actions have it"))
 		}

@@ -176,10 +176,18 @@ func (f *entryFile) name() string {
 
 // problems are those of an entry of the catalog.
 func (c *Catalog) problems(entry any, list mistakes) Problems {
-	if f := c.files[entry]; f != nil {
+	if f := c.file(entry); f != nil {
 		return f.problems(list)
 	}
 	return (&entryFile{path: "catalogue"}).problems(list)
+}
+
+// file returns the file that an entry is in, nil where there is none.
+func (c *Catalog) file(entry any) *entryFile {
+	if r, ok := entry.(*Remedy); ok {
+		return c.remedies[r.ID].file
+	}
+	return c.files[entry]
 }
 
 // ProblemAt makes a problem of an entry: a *Fault, *Remedy, *RefusedRemedy or *Messages.
@@ -189,7 +197,7 @@ func (c *Catalog) ProblemAt(entry any, at Where, message, hint string) *Problem 
 
 // File returns the path of the file that an entry is in, and the index of its root.
 func (c *Catalog) File(entry any) (file string, root int) {
-	if f := c.files[entry]; f != nil {
+	if f := c.file(entry); f != nil {
 		return f.name(), f.rootIndex
 	}
 	return "", -1
@@ -203,14 +211,6 @@ func Named(name string, root fs.FS) fs.FS { return namedRoot{root, name} }
 type namedRoot struct {
 	fs.FS
 	name string
-}
-
-// Decoded implements decodedRoot where the root does.
-func (r namedRoot) Decoded(p string) ([]byte, bool) {
-	if root, ok := r.FS.(decodedRoot); ok {
-		return root.Decoded(p)
-	}
-	return nil, false
 }
 
 func (r namedRoot) Stat(p string) (fs.FileInfo, error)      { return fs.Stat(r.FS, p) }

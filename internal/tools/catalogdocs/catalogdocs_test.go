@@ -1,13 +1,10 @@
 package main
 
 import (
-	"bytes"
 	"flag"
-	"io/fs"
 	"maps"
 	"os"
 	"path"
-	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -247,58 +244,5 @@ func TestMarkdown(t *testing.T) {
 	}
 	if got, want := label(`a "b" <c> #1`), `"a #quot;b#quot; #lt;c#gt; #35;1"`; got != want {
 		t.Errorf("label: %s, want %s", got, want)
-	}
-}
-
-// TestPacked: the program contains what is in the files, no more and no less, and what it
-// reads instead of YAML is what the YAML says.
-func TestPacked(t *testing.T) {
-	files := os.DirFS("../../../catalog")
-	names, err := fs.Glob(files, "*/*.yaml")
-	if err != nil || len(names) == 0 {
-		t.Fatalf("%d entries, %v", len(names), err)
-	}
-	packed, err := fs.Glob(catalog.FS, "*/*.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !slices.Equal(names, packed) {
-		t.Errorf("catalog/entries.zst has %d entries, the files are %d; run `%s`", len(packed), len(names), rewrite)
-	}
-	for _, name := range names {
-		raw, err := fs.ReadFile(files, name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		want, err := fault.Decode(raw)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if have, err := catalog.FS.ReadFile(name); err != nil || !bytes.Equal(have, raw) {
-			t.Errorf("%s is another in catalog/entries.zst (%v); run `%s`", name, err, rewrite)
-		} else if have, ok := catalog.FS.Decoded(name); !ok || !bytes.Equal(have, want) {
-			t.Errorf("%s as JSON: catalog/entries.zst has %s, want %s; run `%s`", name, have, want, rewrite)
-		}
-	}
-	if _, ok := catalog.FS.Decoded("install/none.yaml"); ok {
-		t.Error("an entry that does not exist is decoded")
-	}
-	whole := load(t)
-	plain, err := fault.Load(files)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, f := range whole.Faults {
-		if !reflect.DeepEqual(f, plain.Faults[i]) {
-			t.Errorf("%s is another packed than from YAML", f.ID)
-		}
-	}
-	for i, r := range whole.Remedies {
-		if !reflect.DeepEqual(r, plain.Remedies[i]) {
-			t.Errorf("%s is another packed than from YAML", r.ID)
-		}
-	}
-	if !reflect.DeepEqual(whole.Messages, plain.Messages) || !reflect.DeepEqual(whole.Refused, plain.Refused) || !reflect.DeepEqual(whole.Commands, plain.Commands) {
-		t.Error("messages, refused remedies or commands are others packed than from YAML")
 	}
 }

@@ -12,7 +12,7 @@ import (
 func (b *book) readme() string {
 	d := newDoc("Catalog")
 	d.para("Everything that Rollcall knows about faults of OpenShift bare metal clusters: " +
-		count(len(b.Faults), "fault", "faults") + ", " + count(len(b.Remedies), "remedy", "remedies") + " and " +
+		count(len(b.Faults), "fault", "faults") + ", " + count(len(b.Remedies()), "remedy", "remedies") + " and " +
 		count(len(b.Refused), "piece of unsafe advice", "pieces of unsafe advice") + ". `rollcall explain ID` shows the same in a terminal.")
 	d.table([]string{"you have", "look in"}, [][]string{
 		{"a host that does not join", link("the join path", "join-path.md") + ": where it stopped, and what stops a host there"},
@@ -36,7 +36,7 @@ func (b *book) readme() string {
 	d.list(layers)
 	d.head(2, "Remedies")
 	var remedies [][]string
-	for _, r := range b.Remedies {
+	for _, r := range b.Remedies() {
 		remedies = append(remedies, []string{remedyLink("", r), remedyTitle(r), string(r.By), string(r.Risk)})
 	}
 	d.table([]string{"id", "what it does", "by", "risk"}, remedies)
@@ -177,7 +177,7 @@ func (b *book) byCommand() string {
 // commands returns the remedies by program and command.
 func (b *book) commands() map[string]map[string][]*fault.Remedy {
 	found := map[string]map[string][]*fault.Remedy{}
-	for _, r := range b.Remedies {
+	for _, r := range b.Remedies() {
 		a := plainAdvice(r)
 		texts := []string{a.Verify.Run}
 		for _, s := range a.Steps {

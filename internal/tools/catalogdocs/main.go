@@ -1,9 +1,7 @@
-// Command catalogdocs writes what is made of the built-in catalog: the pages for readers of
-// the repository, docs/catalog, and catalog/entries.zst, which the program contains. Tests
-// compare what is in the tree with the catalog. It reads the entries where they are written,
-// and so runs in the root directory of the repository.
+// Command catalogdocs writes the pages about the built-in catalog, docs/catalog. A test
+// compares them with the catalog.
 //
-//	go run ./internal/tools/catalogdocs [-dir docs/catalog] [-packed catalog/entries.zst]
+//	go run ./internal/tools/catalogdocs [-dir docs/catalog]
 //
 // Invariants:
 //   - The same catalog gives the same bytes.
@@ -31,31 +29,19 @@ import (
 
 func main() {
 	dir := flag.String("dir", "docs/catalog", "directory of the pages")
-	packed := flag.String("packed", "catalog/entries.zst", "file of the packed entries")
 	flag.Parse()
-	if err := run(*dir, *packed); err != nil {
+	if err := run(*dir); err != nil {
 		fmt.Fprintln(os.Stderr, "catalogdocs:", err)
 		os.Exit(1)
 	}
 }
 
-func run(dir, packed string) error {
-	entries := os.DirFS("catalog")
-	c, err := fault.Load(entries)
+func run(dir string) error {
+	c, err := fault.Load(catalog.FS)
 	if err != nil {
 		return fmt.Errorf("load the catalog: %w", err)
 	}
-	if err := write(dir, pages(c)); err != nil {
-		return err
-	}
-	data, err := catalog.Pack(entries, fault.Decode)
-	if err != nil {
-		return err
-	}
-	if err := os.WriteFile(packed, data, 0o644); err != nil {
-		return fmt.Errorf("write the packed catalog: %w", err)
-	}
-	return nil
+	return write(dir, pages(c))
 }
 
 // pages returns all pages, by their path below the directory.
@@ -74,7 +60,7 @@ func pages(c *fault.Catalog) map[string]string {
 	for _, f := range c.Faults {
 		files["faults/"+f.ID+".md"] = b.fault(f)
 	}
-	for _, r := range c.Remedies {
+	for _, r := range c.Remedies() {
 		files["remedies/"+r.ID+".md"] = b.remedy(r)
 	}
 	return files

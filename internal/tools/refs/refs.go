@@ -51,7 +51,7 @@ func Of(c *fault.Catalog) []Named {
 			list = append(list, Named{f.ID, f, i, r})
 		}
 	}
-	for _, f := range c.Remedies {
+	for _, f := range c.Remedies() {
 		for i, r := range f.Refs {
 			list = append(list, Named{f.ID, f, i, r})
 		}
