@@ -23,7 +23,7 @@ const maxTries = 5
 // intent that the journal holds already.
 func (r *run) act(ctx context.Context, s Step, a action, pending *Write, deadline time.Time) error {
 	if a.ready != nil {
-		if err := r.until(ctx, s, deadline, func(ctx context.Context) (bool, string, error) { return a.ready(ctx, r, s) }); err != nil {
+		if err := r.until(ctx, s, deadline, func(ctx context.Context) (bool, string, error) { return a.ready(ctx, r.env(), s) }); err != nil {
 			return err
 		}
 	}
@@ -40,7 +40,7 @@ func (r *run) act(ctx context.Context, s Step, a action, pending *Write, deadlin
 		if err := r.unchanged(ctx, s); err != nil {
 			return err
 		}
-		w, why, err := a.prepare(ctx, r, s)
+		w, why, err := a.prepare(ctx, r.env(), s)
 		if err != nil {
 			return err
 		}
@@ -67,7 +67,7 @@ func (r *run) act(ctx context.Context, s Step, a action, pending *Write, deadlin
 // whether the fault is still there.
 func (r *run) admit(ctx context.Context, s Step) error {
 	for _, g := range s.Preconditions {
-		saw, err := guards[g.Guard](ctx, r, s, g)
+		saw, err := g.look(ctx, r.env(), s)
 		if err != nil {
 			return err
 		}
@@ -353,7 +353,7 @@ func (l *late) Error() string {
 // await waits for the action's effect and for the faults that it must end.
 func (r *run) await(ctx context.Context, s Step, a action, deadline time.Time) error {
 	return r.until(ctx, s, deadline, func(ctx context.Context) (bool, string, error) {
-		ok, waiting, err := a.seen(ctx, r, s)
+		ok, waiting, err := a.seen(ctx, r.env(), s)
 		if err != nil || !ok {
 			return false, waiting, err
 		}

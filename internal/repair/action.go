@@ -5,25 +5,82 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
+	"time"
+
+	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 )
 
-// action is what a step does. Waits have no prepare and no dependants.
+// action is all there is to know about one kind of step: how it is planned, what a plan must
+// contain for it, what it writes, and what is seen afterwards. Each action is one value in a
+// file of its own; actions lists them. Fields that say nothing else are needed.
 type action struct {
-	// check judges the static form of a step's arguments.
-	check func(Step) error
-	// ready reports whether the act can be made now, and what is waited for.
-	// nil: at once.
-	ready func(context.Context, *run, Step) (bool, string, error)
-	// prepare reads what it changes and returns the act; nil with a nil error
-	// says that what it would do is so already, and why.
-	prepare func(context.Context, *run, Step) (*act, string, error)
-	// seen reports whether the step's effect is there, and else what is waited for.
-	seen func(context.Context, *run, Step) (bool, string, error)
-	// dependants says why the act cannot be undone any more, "" if it can.
-	dependants func(context.Context, *run, Step, Write) (string, error)
-	// rollback: a failure to see the effect undoes the plan. Else it stops,
+	name ActionName
+	// remedies are those of the catalog that its steps carry out; none: it only accompanies
+	// the steps of other actions.
+	remedies []remedy
+
+	// plan adds the steps that the root's remedies require; nil: another action plans them.
+	plan func(ctx context.Context, d *draft) error
+	// check judges the form of the step's arguments.
+	check func(s Step) error
+	// fits judges the step among the others of its plan; nil: it does not depend on them.
+	fits func(p *Plan, s Step) error
+	// remedyOf returns the remedy that a fault must have for the step to act while the fault
+	// is present; nil: the action proves its case itself, or only waits.
+	remedyOf func(a Args) string
+	// guards are what protects the cluster in addition to the guards of every write; nil: nothing.
+	guards func(a Args) []Guard
+	// reads are exactly what the step reads again before it acts; nil: nothing.
+	reads func(a Args) []readRule
+	// describe fills what people read of the step, from its arguments alone.
+	describe func(s *Step)
+
+	// ready reports whether the write can be prepared now, and else what it waits for; nil:
+	// at once.
+	ready func(ctx context.Context, e env, s Step) (ok bool, waiting string, err error)
+	// prepare reads what the step changes and returns the write. A nil write with a nil error:
+	// it is so already, and why. A prepare that is nil: the action only waits.
+	prepare func(ctx context.Context, e env, s Step) (w *act, why string, err error)
+	// seen reports whether the step's effect is there, and else what it waits for.
+	seen func(ctx context.Context, e env, s Step) (ok bool, waiting string, err error)
+	// dependants returns why the write cannot be undone any more, "" if it can. Waits have none.
+	dependants func(ctx context.Context, e env, s Step, w Write) (string, error)
+
+	// rollback: an effect that is not seen in time undoes the plan. Otherwise the plan stops,
 	// because waiting longer is better than undoing.
 	rollback bool
+	// waitsForEtcd: the machines of the step's pool restart for it, so that on a control-plane
+	// pool a wait for etcd comes before it.
+	waitsForEtcd bool
+	// leavesRoot: what the step does does not end the root, which is why it is done.
+	leavesRoot bool
+	// joins: a host has joined when the effect of the step is seen.
+	joins bool
+	// anyCluster: it is for hosted and for other clusters alike.
+	anyCluster bool
+	// hosted reports whether the step is for a hosted cluster; nil: it never is.
+	hosted func(a Args) bool
+	// mayCostMember reports whether etcd may lose a member by the step; nil: it cannot.
+	mayCostMember func(a Args) bool
+}
+
+// remedy is a remedy of the catalog that `fix plan` carries out.
+type remedy struct {
+	id string
+	// rights are what the user must be allowed for it in addition to commonRights.
+	rights []Access
+	// asks is the flags with which a plan takes what only a person knows; "" for nothing.
+	asks string
+	// hosted: it is for hosted clusters.
+	hosted bool
+	// needsPool reports whether its steps depend on the pool of the root; nil: they do not.
+	needsPool func(a Ask) bool
+	// rollsOut: the machines of the pool get another config for it, for which the plan waits.
+	rollsOut bool
+	// transient: its faults are of objects that go away by themselves, so that no plan has to
+	// verify that they are absent.
+	transient bool
 }
 
 // act is one write that is ready to be made.
@@ -34,52 +91,91 @@ type act struct {
 	do       func(ctx context.Context, dryRun bool) (Object, error)
 }
 
-// actionOf is the visible list of the actions.
-func actionOf(name ActionName) (action, bool) {
-	switch name {
-	case AdoptSpecConfig:
-		return adoptSpecConfig(), true
-	case ApproveCSR:
-		return approveCSR(), true
-	case WaitNode:
-		return waitNode(), true
-	case WaitEtcd:
-		return waitEtcd(), true
-	case RecreateRender:
-		return recreateRender(), true
-	case AlignAnnotations:
-		return alignAnnotations(), true
-	case WaitPool:
-		return waitPool(), true
-	case ChangeFields:
-		return changeFields(), true
-	case PutContent:
-		return putContentAction(), true
-	case RestartServer:
-		return restartServer(), true
-	case TouchSecret:
-		return touchSecret(), true
-	case ReplacePod:
-		return replacePod(), true
-	case RemoveMember:
-		return removeMemberAction(), true
-	case Verify:
-		return verify(), true
-	}
-	return action{}, false
+// env is what an action and a guard see of the cluster and of the plan, while the step is
+// carried out or previewed.
+type env struct {
+	api    API
+	store  *Store
+	clock  Clock
+	served Served // nil: only objects tell whether a host has fetched its config
+	ca     string // digest of the CA that the API server is verified with
+	plan   *Plan
+	// say reports progress of a step to a person.
+	say func(step, format string, args ...any)
+	// actedAt is when the write of a step was made, the zero time where it was not.
+	actedAt func(ctx context.Context, step string) time.Time
 }
 
-// RemedyIDs lists the remedies that can be carried out here, for
-// fault.Catalog.CheckActions. What each is and costs stands in the catalog.
-func RemedyIDs() []string {
-	list := []string{"adopt-spec-config", "align-annotations", "approve-expected-csrs", "recreate-missing-render", bmcCredentials, mcsCertificate, replaceInstaller, removeMember}
-	for _, c := range changes() {
-		list = append(list, c.remedy)
+// read gets an object for a guard or a write; what cannot be read refuses.
+func (e env) read(ctx context.Context, ref Ref) (Object, error) {
+	o, err := e.api.Get(ctx, ref)
+	if err != nil {
+		return nil, refuse("%s could not be read, so it is not known whether it is safe: %v", ref, err)
 	}
-	slices.Sort(list)
+	return o, nil
+}
+
+func actionOf(name ActionName) (action, bool) {
+	list := actions()
+	i := slices.IndexFunc(list, func(a action) bool { return a.name == name })
+	if i < 0 {
+		return action{}, false
+	}
+	return list[i], true
+}
+
+// writes reports whether the action changes something; the others wait and look.
+func (a action) writes() bool { return a.prepare != nil }
+
+// remedies are those of all actions, sorted by their ids.
+func remedies() []remedy {
+	var list []remedy
+	for _, a := range actions() {
+		list = append(list, a.remedies...)
+	}
+	slices.SortFunc(list, func(a, b remedy) int { return strings.Compare(a.id, b.id) })
 	return list
 }
 
+// RemedyIDs lists the remedies that can be carried out here, for
+// fault.Catalog.CheckActions. What each is and costs is in the catalog.
+func RemedyIDs() []string {
+	var list []string
+	for _, r := range remedies() {
+		list = append(list, r.id)
+	}
+	return list
+}
+
+// Asks returns the flags with which a plan takes what only a person knows for a remedy, ""
+// where it needs nothing.
+func Asks(id string) string {
+	list := remedies()
+	if i := slices.IndexFunc(list, func(r remedy) bool { return r.id == id }); i >= 0 {
+		return list[i].asks
+	}
+	return ""
+}
+
+// described returns the step with everything that is there for people - title,
+// risk, the same by hand, how it is undone - as its action and arguments
+// make it. The planner takes it from here, and a plan that says something else
+// is refused: what a person reads and what is done are the same.
+func described(s Step, root fault.Key) Step {
+	s.Title, s.Risk, s.RiskText, s.Proof, s.OC, s.PreImage, s.Inverse, s.Expect.Text = "", "", "", "", "", "", "", ""
+	s.Subject = root.Subject.String()
+	if a, ok := actionOf(s.Action); ok {
+		a.describe(&s)
+	}
+	return s
+}
+
+// describeWait fills what is the same for all steps that only wait.
+func describeWait(s *Step) {
+	s.Risk, s.Proof, s.Inverse = fault.RiskNone, ProvedInLab, "nothing is changed"
+}
+
+// need returns an error for each argument that is empty.
 func need(fields map[string]string) error {
 	var wrong []error
 	for name, v := range fields {
@@ -89,5 +185,3 @@ func need(fields map[string]string) error {
 	}
 	return errors.Join(wrong...)
 }
-
-func writes(a action) bool { return a.prepare != nil }

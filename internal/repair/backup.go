@@ -3,11 +3,10 @@ package repair
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-
-	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 )
 
 // firstRotation is how long after the installation a backup of etcd would hold certificates
@@ -22,28 +21,24 @@ func backupRef() Ref {
 
 // backup notes, for a plan that may cost etcd a member, which backup there is and how one
 // is made. It stops nothing: the guards do.
-func (b *building) backup(ctx context.Context) error {
-	risky := false
-	for _, s := range b.plan.Steps {
-		risky = risky || s.Writes() && (controlPlanePool(s.Args.Pool) && s.Risk == fault.RiskReboot ||
-			s.Action == ReplacePod && s.Args.Namespace == etcdNamespace ||
-			s.Action == ChangeFields && (s.Args.Remedy == "remove-etcd-override" || s.Args.Remedy == "redeploy-operand" && s.Args.Object == "etcd" ||
-				s.Args.Remedy == "unpause-pool" && controlPlanePool(s.Args.Object)))
+func (d *draft) backup(ctx context.Context) {
+	if slices.ContainsFunc(d.plan.Steps, mayCostMember) {
+		d.note("%s", d.backupNote(ctx))
 	}
-	if !risky {
-		return nil
-	}
-	b.plan.Notes = append(b.plan.Notes, b.backupNote(ctx))
-	return nil
 }
 
-func (b *building) backupNote(ctx context.Context) string {
-	name, at, err := newestBackup(ctx, b.API)
-	now := b.Clock.Now()
+func mayCostMember(s Step) bool {
+	a, ok := actionOf(s.Action)
+	return ok && a.mayCostMember != nil && a.mayCostMember(s.Args)
+}
+
+func (d *draft) backupNote(ctx context.Context) string {
+	name, at, err := newestBackup(ctx, d.API)
+	now := d.Clock.Now()
 	switch {
 	case err == nil && !at.IsZero():
 		return fmt.Sprintf("the newest backup of etcd that the API knows is %s, completed %s ago (%s); check that its files still exist", name, now.Sub(at).Round(time.Minute), at.UTC().Format(time.RFC3339))
-	case b.youngerThan(ctx, firstRotation):
+	case d.youngerThan(ctx, firstRotation):
 		return "no backup of etcd is known, and the cluster is less than a day old: a backup made now would hold certificates that expire with the first rotation"
 	}
 	known := "the API knows no completed backup of etcd; there may be files on a control-plane node or elsewhere"
@@ -73,12 +68,12 @@ func newestBackup(ctx context.Context, api Reader) (name string, at time.Time, e
 	return name, at, nil
 }
 
-// youngerThan reports whether ClusterVersion was created less than d ago.
-func (b *building) youngerThan(ctx context.Context, d time.Duration) bool {
-	cv, err := b.API.Get(ctx, clusterVersionRef())
+// youngerThan reports whether ClusterVersion was created less than the age ago.
+func (d *draft) youngerThan(ctx context.Context, age time.Duration) bool {
+	cv, err := d.API.Get(ctx, clusterVersionRef())
 	if err != nil {
 		return false
 	}
 	at, err := time.Parse(time.RFC3339, stringAt(cv, "metadata", "creationTimestamp"))
-	return err == nil && b.Clock.Now().Sub(at) < d
+	return err == nil && d.Clock.Now().Sub(at) < age
 }

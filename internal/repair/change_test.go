@@ -204,7 +204,7 @@ func redeployCase(remedy, resource, kind string) changeCase {
 			return clone(Object{"apiVersion": "operator.openshift.io/v1", "kind": kind, "spec": map[string]any{},
 				"status": map[string]any{"latestAvailableRevision": 7, "nodeStatuses": []any{map[string]any{"nodeName": "control0", "currentRevision": 7, "targetRevision": 0}}}})
 		},
-		broken: func(o Object) bool { return rollsOut(o) != "" || intAt(o, "status", "latestAvailableRevision") < 8 },
+		broken: func(o Object) bool { return behindNewest(o) != "" || intAt(o, "status", "latestAvailableRevision") < 8 },
 		follow: func(o Object) {
 			if stringAt(o, "spec", "forceRedeploymentReason") != "" {
 				o["status"] = clone(map[string]any{"latestAvailableRevision": 8, "nodeStatuses": []any{map[string]any{"nodeName": "control0", "currentRevision": 8, "targetRevision": 0}}})
@@ -228,7 +228,7 @@ func failedCase(operator string, o Object) changeCase {
 			revisions(o, 7, map[string]any{"nodeName": "control1", "currentRevision": 6, "targetRevision": 7, "lastFailedRevision": 7, "lastFailedCount": 3})
 			return clone(o)
 		},
-		broken: func(o Object) bool { return rollsOut(o) != "" },
+		broken: func(o Object) bool { return behindNewest(o) != "" },
 		follow: func(o Object) {
 			if stringAt(o, "spec", "forceRedeploymentReason") != "" {
 				revisions(o, 8, map[string]any{"nodeName": "control1", "currentRevision": int64(8), "targetRevision": int64(0)})
@@ -377,7 +377,7 @@ func TestChange(t *testing.T) {
 		t.Run(c.remedy, func(t *testing.T) {
 			r := newChangeRig(t, c)
 			p := r.mustPlan(t)
-			if got := actions(p); fmt.Sprint(got) != fmt.Sprint(c.actions) || len(p.Open) > 0 {
+			if got := actionNames(p); fmt.Sprint(got) != fmt.Sprint(c.actions) || len(p.Open) > 0 {
 				t.Fatalf("steps %v, open %v", got, p.Open)
 			}
 			if r.patched() > 0 {
@@ -395,7 +395,7 @@ func TestChange(t *testing.T) {
 			}
 		})
 	}
-	for _, c := range changes() {
+	for _, c := range fieldChanges() {
 		if !tried[c.remedy] {
 			t.Errorf("%s is not tried", c.remedy)
 		}
@@ -464,7 +464,7 @@ func TestChangeKilledThenUndone(t *testing.T) {
 					t.Fatalf("Undo: %v", err)
 				}
 				ch, _ := changeOf(c.remedy)
-				set, err := ch.sets(c.content(), input{plan: p.ID, value: c.value})
+				set, err := ch.set(c.content(), input{plan: p.ID, value: c.value})
 				if err != nil {
 					t.Fatal(err)
 				}

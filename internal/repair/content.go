@@ -30,8 +30,8 @@ func newSalt() (string, error) {
 	return hex.EncodeToString(raw), nil
 }
 
-// putContent keeps a content in the store and returns its digest.
-func putContent(store *Store, c content) (string, error) {
+// storeContent keeps a content in the store and returns its digest.
+func storeContent(store *Store, c content) (string, error) {
 	var err error
 	if c.Salt, err = newSalt(); err != nil {
 		return "", err
@@ -43,8 +43,8 @@ func putContent(store *Store, c content) (string, error) {
 	return store.Put(raw)
 }
 
-func (r *run) content(s Step) (content, error) {
-	raw, err := r.Store.Get(s.Args.Content)
+func (e env) content(s Step) (content, error) {
+	raw, err := e.store.Get(s.Args.Content)
 	if err != nil {
 		return content{}, refuse("the content of the step cannot be read: %v", err).
 			instead("it lies only on the machine where the plan was made; make a new plan here")

@@ -19,14 +19,6 @@ import (
 // Members of etcd are no objects of the API. They are read and removed as if they were, so
 // that plan, journal, resume and refusals are the same for them: group "etcd", named by their
 // ID in hexadecimal, as etcdctl prints it.
-const (
-	memberGroup   = "etcd"
-	etcdNamespace = "openshift-etcd"
-)
-
-func memberRef(id string) Ref {
-	return Ref{Group: memberGroup, Version: "v3", Resource: "members", Name: id}
-}
 
 // etcdctl runs etcdctl with the arguments in a pod of etcd that is ready, and returns what it
 // prints. An error says that it could not be run, or that it ended with one; what it printed

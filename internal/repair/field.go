@@ -8,42 +8,6 @@ import (
 	"strings"
 )
 
-const mcoGroup = "machineconfiguration.openshift.io"
-
-func poolRef(name string) Ref {
-	return Ref{Group: mcoGroup, Version: "v1", Resource: "machineconfigpools", Name: name}
-}
-
-func configRef(name string) Ref {
-	return Ref{Group: mcoGroup, Version: "v1", Resource: "machineconfigs", Name: name}
-}
-
-func nodeRef(name string) Ref { return Ref{Version: "v1", Resource: "nodes", Name: name} }
-
-func csrRef(name string) Ref {
-	return Ref{Group: "certificates.k8s.io", Version: "v1", Resource: "certificatesigningrequests", Name: name}
-}
-
-func clusterVersionRef() Ref {
-	return Ref{Group: "config.openshift.io", Version: "v1", Resource: "clusterversions", Name: "version"}
-}
-
-func etcdRef() Ref {
-	return Ref{Group: "operator.openshift.io", Version: "v1", Resource: "etcds", Name: "cluster"}
-}
-
-// Annotations of the machine-config-operator
-// (openshift/machine-config-operator:pkg/daemon/constants/constants.go,
-// pkg/controller/common/constants.go).
-const (
-	currentConfigKey  = mcoGroup + "/currentConfig"
-	desiredConfigKey  = mcoGroup + "/desiredConfig"
-	stateKey          = mcoGroup + "/state"
-	generatedByKey    = mcoGroup + "/generated-by-controller-version"
-	releaseVersionKey = mcoGroup + "/release-image-version"
-	roleLabel         = mcoGroup + "/role"
-)
-
 // pointer returns the JSON pointer of a path, escaped.
 func pointer(path ...string) string {
 	var b strings.Builder
@@ -113,6 +77,25 @@ func intAt(content map[string]any, path ...string) int64 {
 		return int64(n)
 	}
 	return 0
+}
+
+func boolAt(content map[string]any, path ...string) bool {
+	v, _ := fieldAt(content, pointer(path...))
+	b, _ := v.(bool)
+	return b
+}
+
+// conditionOf returns the condition of the type in the status of an object, nil where it has none.
+func conditionOf(o Object, kind string) map[string]any {
+	c, _ := fieldAt(o, "/status/conditions/[type="+kind+"]")
+	m, _ := c.(map[string]any)
+	return m
+}
+
+// isTrue reports whether the object has the condition and it is True.
+func isTrue(o Object, kind string) bool {
+	c := conditionOf(o, kind)
+	return c != nil && c["status"] == "True"
 }
 
 // digestFields digests the named fields of an object; nil content is an object

@@ -93,11 +93,11 @@ func TestAlign(t *testing.T) {
 	}
 	r := newRig(t, desync(t))
 	if p := plan(r, "server-a"); count(p, AlignAnnotations) != 0 || count(p, RecreateRender) != 1 {
-		t.Errorf("with a difference: %v", actions(p))
+		t.Errorf("with a difference: %v", actionNames(p))
 	}
 	p := plan(r, "server-b")
 	if count(p, AlignAnnotations) != 2 || count(p, RecreateRender) != 0 {
-		t.Fatalf("without a difference: %v", actions(p))
+		t.Fatalf("without a difference: %v", actionNames(p))
 	}
 	r.reviewed(t, p)
 	if _, err := r.exec.Apply(t.Context(), p); err != nil {

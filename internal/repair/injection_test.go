@@ -50,7 +50,7 @@ func targets() []tried {
 	}
 	return append(list,
 		tried{name: "replace-pod: " + replaceInstaller, make: static(replaceInstaller)},
-		tried{name: "remove-member: " + removeMember, make: static(removeMember)},
+		tried{name: "remove-member: " + removeDeadMember, make: static(removeDeadMember)},
 		tried{name: "put-content: " + bmcCredentials + ", no Secret", make: put(bmcCredentials, bmcAsk, func(*testing.T, *changeRig) {})},
 		tried{name: "put-content: " + bmcCredentials + ", wrong values", make: put(bmcCredentials, bmcAsk, func(t *testing.T, r *changeRig) {
 			r.put(secretRef(bareMetalNamespace, "worker-1-bmc"), newContent(t, "secrets", map[string]string{"username": "root", "password": "old"}))

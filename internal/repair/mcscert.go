@@ -18,12 +18,12 @@ import (
 	"time"
 )
 
-// Names of the certificate of the machine config server and of its authority, and how long
+// Names of the certificate of the machine config server and of its CA, and how long
 // they last (openshift/oc: pkg/cli/admin/ocpcertificates/regeneratemco/command.go).
 const (
-	mcsLeaf      = "machine-config-server-tls"
-	mcsAuthority = "machine-config-server-ca"
-	mcsValidity  = 10 * 365 * 24 * time.Hour
+	mcsLeaf     = "machine-config-server-tls"
+	mcsCA       = "machine-config-server-ca"
+	mcsValidity = 10 * 365 * 24 * time.Hour
 )
 
 // infrastructureReads are the fields that the names of the certificate come from.
@@ -59,7 +59,7 @@ func serverNames(infra Object) ([]string, error) {
 type pair struct{ cert, key string }
 
 // checkServer refuses a pair with which a host would not be served: another key, not valid
-// now, a name missing, or an authority that the pointers do not know.
+// now, a name missing, or signed by a CA that the pointers do not trust.
 func (p pair) checkServer(names []string, bundle string, now time.Time) error {
 	c, err := tls.X509KeyPair([]byte(p.cert), []byte(p.key))
 	if err != nil {
@@ -90,22 +90,22 @@ func (p pair) checkServer(names []string, bundle string, now time.Time) error {
 	return nil
 }
 
-// newAuthority makes an authority.
-func newAuthority(now time.Time) (pair, error) {
+// newCA makes a CA.
+func newCA(now time.Time) (pair, error) {
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
 		return pair{}, fmt.Errorf("make key: %w", err)
 	}
 	id := sha256.Sum256(x509.MarshalPKCS1PublicKey(&key.PublicKey))
 	template := &x509.Certificate{
-		Subject:   pkix.Name{CommonName: fmt.Sprintf("%s_%s@%d", MirrorNamespace, mcsAuthority, now.Unix())},
+		Subject:   pkix.Name{CommonName: fmt.Sprintf("%s_%s@%d", mcoNamespace, mcsCA, now.Unix())},
 		NotBefore: now.Add(-time.Second), NotAfter: now.Add(mcsValidity), SubjectKeyId: id[:20],
 		KeyUsage: x509.KeyUsageKeyEncipherment | x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign, IsCA: true, BasicConstraintsValid: true,
 	}
 	return signed(template, template, key, key)
 }
 
-// issue makes a serving certificate by an authority. The addresses are in it as names, too,
+// issue makes a serving certificate that the CA signs. The addresses are in it as names, too,
 // as the product writes them.
 func (p pair) issue(names []string, now time.Time) (pair, error) {
 	c, err := tls.X509KeyPair([]byte(p.cert), []byte(p.key))

@@ -11,11 +11,6 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kube"
 )
 
-// MirrorNamespace holds the copies of journals. A must-gather collects the
-// ConfigMaps of this namespace, so that a later diagnosis knows what was done
-// (openshift/machine-config-operator:manifests relatedObjects).
-const MirrorNamespace = "openshift-machine-config-operator"
-
 // maxMirror keeps the copy below the API's limit for a ConfigMap (1 MiB); the
 // oldest records go first, the file on disk has them all.
 const maxMirror = 700 << 10
@@ -56,13 +51,15 @@ func (m ConfigMapMirror) Keep(ctx context.Context, p *Plan, records []Record) er
 	return err
 }
 
-// mirrorOf is the namespace of the copy: of a hosted cluster that of its HostedCluster, which a
+// mirrorOf is the namespace of the copy. A must-gather collects the ConfigMaps of the
+// machine-config-operator's namespace, so that a later diagnosis knows what was done
+// (openshift/machine-config-operator:manifests relatedObjects). Of a hosted cluster that of its HostedCluster, which a
 // dump of it collects (openshift/hypershift: cmd/cluster/core/dump.go).
 func mirrorOf(p *Plan) string {
 	if namespace, _ := p.Cluster.hosted(); namespace != "" {
 		return namespace
 	}
-	return MirrorNamespace
+	return mcoNamespace
 }
 
 func mirrored(records []Record) (string, error) {

@@ -171,8 +171,11 @@ func (o *Outcome) besides(p *Plan, end ended, d *diagnosis.Diagnosis) {
 // hosts looks at the hosts that the plan's steps are about: each must have joined.
 func (o *Outcome) hosts(p *Plan, d *diagnosis.Diagnosis) {
 	for _, s := range p.Steps {
+		if a, _ := actionOf(s.Action); !a.joins {
+			continue
+		}
 		for _, h := range d.Hosts {
-			if s.Action != WaitNode || h.Name != s.Args.Host || h.State == diagnosis.StagePassed {
+			if h.Name != s.Args.Host || h.State == diagnosis.StagePassed {
 				continue
 			}
 			seen := Seen{Key: fault.Key{Subject: fault.Subject{Kind: fault.Host, Name: h.Name}},

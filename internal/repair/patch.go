@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// patchAct makes the act that sets fields of an object that was just read. Only
+// patch makes the act that sets fields of an object that was just read. Only
 // the named fields change; every one that has a value is tested against it.
-func (r *run) patchAct(ref Ref, subresource string, content Object, set map[string]any, inverse string) (*act, error) {
+func (e env) patch(ref Ref, subresource string, content Object, set map[string]any, inverse string) (*act, error) {
 	fields := slices.Sorted(maps.Keys(set))
 	before, err := digestFields(content, fields)
 	if err != nil {
@@ -39,7 +39,7 @@ func (r *run) patchAct(ref Ref, subresource string, content Object, set map[stri
 			Before: before, After: after, Inverse: inverse},
 		preImage: pre,
 		do: func(ctx context.Context, dryRun bool) (Object, error) {
-			return r.API.Patch(ctx, ref, subresource, patch, dryRun)
+			return e.api.Patch(ctx, ref, subresource, patch, dryRun)
 		},
 	}, nil
 }

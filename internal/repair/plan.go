@@ -66,26 +66,8 @@ const (
 // Grades lists the grades, best first.
 func Grades() []Grade { return []Grade{ProvedInLab, Simulated, Advice} }
 
-// ActionName names what a step does.
+// ActionName names what a step does: one of actions.
 type ActionName string
-
-// The actions. One file each.
-const (
-	AdoptSpecConfig  ActionName = "adopt-spec-config"
-	ApproveCSR       ActionName = "approve-csr"
-	WaitNode         ActionName = "wait-node"
-	WaitEtcd         ActionName = "wait-etcd"
-	RecreateRender   ActionName = "recreate-render"
-	AlignAnnotations ActionName = "align-annotations"
-	WaitPool         ActionName = "wait-pool"
-	ChangeFields     ActionName = "change-fields"
-	PutContent       ActionName = "put-content"
-	RestartServer    ActionName = "restart-server"
-	TouchSecret      ActionName = "touch-secret"
-	ReplacePod       ActionName = "replace-pod"
-	RemoveMember     ActionName = "remove-member"
-	Verify           ActionName = "verify"
-)
 
 // Step is one typed act or wait.
 type Step struct {
@@ -212,7 +194,7 @@ func (p *Plan) checkForm() error {
 			fail("step %s: %w", s.ID, err)
 		}
 		for _, g := range s.Preconditions {
-			if _, ok := guards[g.Guard]; !ok {
+			if _, ok := guardOf(g.Guard); !ok {
 				fail("step %s: there is no guard %q", s.ID, g.Guard)
 			}
 		}
@@ -232,7 +214,7 @@ func (p *Plan) checkForm() error {
 // Writes reports whether the step changes something; the others wait and look.
 func (s Step) Writes() bool {
 	a, ok := actionOf(s.Action)
-	return ok && writes(a)
+	return ok && a.writes()
 }
 
 // Step returns the step with the id.

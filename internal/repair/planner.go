@@ -48,27 +48,40 @@ var ErrNothingToDo = errors.New("there is nothing to repair")
 // Plan turns a root and its remedies into ordered steps
 // (the order is that of docs/repair.md: unblock, join, quorum, then the nodes).
 func (p *Planner) Plan(ctx context.Context, ask Ask) (*Plan, error) {
-	b := &building{Planner: p, ask: ask, plan: &Plan{
+	d := &draft{Planner: p, ask: ask, plan: &Plan{
 		APIVersion: APIVersion, Kind: PlanKind, Created: p.Clock.Now().UTC().Truncate(time.Second),
 		Cluster: ask.Cluster, Context: ask.Context, Root: ask.Root,
 	}}
-	if err := b.collect(); err != nil {
+	if err := d.collect(); err != nil {
 		return nil, err
 	}
-	b.plan.ID = fmt.Sprintf("%.40s-%s", ask.Root.Fault, b.plan.Created.Format("20060102-150405"))
-	for _, part := range []func(context.Context) error{b.change, b.touch, b.credentials, b.certificate, b.installers, b.member, b.adopt, b.join, b.quorum, b.render, b.pool, b.verify, b.backup, b.preview, b.outside} {
-		if err := part(ctx); err != nil {
-			return nil, fmt.Errorf("make plan for %s at %s: %w", ask.Root.Fault, ask.Root.Subject, err)
-		}
+	d.plan.ID = fmt.Sprintf("%.40s-%s", ask.Root.Fault, d.plan.Created.Format("20060102-150405"))
+	if err := d.steps(ctx); err != nil {
+		return nil, fmt.Errorf("make plan for %s at %s: %w", ask.Root.Fault, ask.Root.Subject, err)
 	}
-	if len(b.plan.Steps) == 0 {
-		return nil, fmt.Errorf("make plan for %s at %s: %w", ask.Root.Fault, ask.Root.Subject, noStep(b.plan.Open))
+	if len(d.plan.Steps) == 0 {
+		return nil, fmt.Errorf("make plan for %s at %s: %w", ask.Root.Fault, ask.Root.Subject, noStep(d.plan.Open))
 	}
 	if ask.From != "" {
-		b.plan.From = ask.From
-		return b.plan, nil // it is never applied
+		d.plan.From = ask.From
+		return d.plan, nil // it is never applied
 	}
-	return b.plan, b.plan.check()
+	return d.plan, d.plan.check()
+}
+
+// steps has each action plan its steps, and adds what a reader of the plan wants to see.
+func (d *draft) steps(ctx context.Context) error {
+	for _, a := range actions() {
+		if a.plan == nil {
+			continue
+		}
+		if err := a.plan(ctx, d); err != nil {
+			return err
+		}
+	}
+	d.backup(ctx)
+	d.outside()
+	return d.preview(ctx)
 }
 
 // noStep is the error of a plan without a step: there is nothing to repair, or it is known
@@ -95,81 +108,88 @@ func (e openError) Error() string {
 
 func (e openError) Is(target error) bool { return target == ErrNothingToDo }
 
-// building is one plan in the making.
-type building struct {
+// draft is one plan in the making.
+type draft struct {
 	*Planner
 	ask      Ask
 	plan     *Plan
 	root     diagnosis.Case
-	remedies map[string][]fault.Key // remedy -> present findings whose fault names it
-	poolName string
-	adopted  string // id of the step that adopts
-	members  int    // etcd members that there are to be; 0: not a control-plane pool
-	changes  bool   // some step writes
-	settles  int    // minutes until the faults are absent, where that takes longer than usual
+	remedies map[string][]fault.Key // remedy -> present findings whose fault has it
+	pool     string                 // of the root; "" where none is known
+	members  int                    // etcd members that there are to be; 0: not a control-plane pool
+	writes   bool                   // some step writes
+	settles  int                    // minutes until the faults are absent, where that takes longer than usual
 }
 
+// requires reports whether the root, or one of its effects, has a remedy of the action.
+func (d *draft) requires(a action) bool {
+	return slices.ContainsFunc(a.remedies, func(r remedy) bool { return len(d.remedies[r.id]) > 0 })
+}
+
+// whole reports whether the plan changes something and nothing is left out of it.
+func (d *draft) whole() bool { return d.writes && len(d.plan.Open) == 0 }
+
 // collect finds the remedies of the root and of what it explains.
-func (b *building) collect() error {
+func (d *draft) collect() error {
 	deadlock := 0
-	for _, r := range b.ask.Diagnosis.Roots {
+	for _, r := range d.ask.Diagnosis.Roots {
 		for i := range r.Cases {
-			if r.Cases[i].Key == b.ask.Root {
-				b.root, deadlock = r.Cases[i], r.Deadlock
+			if r.Cases[i].Key == d.ask.Root {
+				d.root, deadlock = r.Cases[i], r.Deadlock
 			}
 		}
 	}
-	if b.root.Key != b.ask.Root {
-		return fmt.Errorf("make plan: %s at %s is not a root of this diagnosis", b.ask.Root.Fault, b.ask.Root.Subject)
+	if d.root.Key != d.ask.Root {
+		return fmt.Errorf("make plan: %s at %s is not a root of this diagnosis", d.ask.Root.Fault, d.ask.Root.Subject)
 	}
-	b.plan.Title = b.root.Title
-	if b.root.Confidence != diagnosis.Proven {
-		b.plan.Notes = append(b.plan.Notes, fmt.Sprintf("the root is %s, not proven: %s", b.root.Confidence, orNone(b.root.Lowered)))
+	d.plan.Title = d.root.Title
+	if d.root.Confidence != diagnosis.Proven {
+		d.note("the root is %s, not proven: %s", d.root.Confidence, orNone(d.root.Lowered))
 	}
-	for _, why := range diagnose.Unread(b.ask.Diagnosis) {
-		b.plan.Notes = append(b.plan.Notes, "other causes may be hidden: "+why)
+	for _, why := range diagnose.Unread(d.ask.Diagnosis) {
+		d.note("other causes may be hidden: %s", why)
 	}
-	keys := append([]fault.Key{b.root.Key}, b.root.Explains...)
-	if d := deadlock; d > 0 && d <= len(b.ask.Diagnosis.Deadlocks) {
-		keys = append(keys, b.ask.Diagnosis.Deadlocks[d-1].Members...)
+	keys := append([]fault.Key{d.root.Key}, d.root.Explains...)
+	if deadlock > 0 && deadlock <= len(d.ask.Diagnosis.Deadlocks) {
+		keys = append(keys, d.ask.Diagnosis.Deadlocks[deadlock-1].Members...)
 	}
-	b.plan.Before = beforeOf(b.ask, slices.DeleteFunc(slices.Clone(keys), func(k fault.Key) bool { return !b.isPresent(k) }))
-	b.remedies = map[string][]fault.Key{}
+	d.plan.Before = beforeOf(d.ask, slices.DeleteFunc(slices.Clone(keys), func(k fault.Key) bool { return !d.isPresent(k) }))
+	d.remedies = map[string][]fault.Key{}
 	for _, k := range keys {
-		f, ok := b.ask.Catalog.Fault(k.Fault)
-		if !ok || !b.isPresent(k) {
+		f, ok := d.ask.Catalog.Fault(k.Fault)
+		if !ok || !d.isPresent(k) {
 			continue
 		}
 		for _, id := range f.Remedies {
-			if !slices.Contains(b.remedies[id], k) {
-				b.remedies[id] = append(b.remedies[id], k)
+			if !slices.Contains(d.remedies[id], k) {
+				d.remedies[id] = append(d.remedies[id], k)
 			}
 		}
-		if k.Subject.Kind == fault.Pool && b.poolName == "" {
-			b.poolName = k.Subject.Name
+		if k.Subject.Kind == fault.Pool && d.pool == "" {
+			d.pool = k.Subject.Name
 		}
 	}
-	if b.poolName == "" {
-		b.poolName = b.poolOf(b.root.Subject)
+	if d.pool == "" {
+		d.pool = d.poolOf(d.root.Subject)
 	}
-	if b.poolName == "" && !b.needsNoPool() {
-		return fmt.Errorf("make plan: no pool is known for %s; name the host with --expect NAME=IP", b.root.Subject)
+	if d.pool == "" && d.needsPool() {
+		return fmt.Errorf("make plan: no pool is known for %s; name the host with --expect NAME=IP", d.root.Subject)
 	}
-	if controlPlanePool(b.poolName) {
-		b.members = max(leastMembers, len(b.hosts()))
+	if controlPlanePool(d.pool) {
+		d.members = max(leastMembers, len(d.hosts()))
 	}
 	return nil
 }
 
-func (b *building) isPresent(k fault.Key) bool {
-	return slices.ContainsFunc(b.ask.Diagnosis.Findings, func(f diagnosis.Finding) bool {
+func (d *draft) isPresent(k fault.Key) bool {
+	return slices.ContainsFunc(d.ask.Diagnosis.Findings, func(f diagnosis.Finding) bool {
 		return f.Key() == k && f.Outcome == fault.Present
-	}) || k == b.root.Key
+	}) || k == d.root.Key
 }
 
 // poolOf: a host's role names the pool that serves it. A request only claims a
 // host, so there the host that a person named decides.
-func (b *building) poolOf(s fault.Subject) string {
+func (d *draft) poolOf(s fault.Subject) string {
 	names := []string{}
 	switch s.Kind {
 	case fault.Host:
@@ -177,10 +197,10 @@ func (b *building) poolOf(s fault.Subject) string {
 	case fault.Cluster, fault.Operator:
 		return "master"
 	}
-	for _, e := range b.ask.Expect {
+	for _, e := range d.ask.Expect {
 		names = append(names, e.Name)
 	}
-	for _, h := range b.ask.Diagnosis.Hosts {
+	for _, h := range d.ask.Diagnosis.Hosts {
 		if slices.ContainsFunc(names, func(n string) bool { return inventory.SameName(n, h.Name) }) && h.Role != "" {
 			return poolOfRole(h.Role)
 		}
@@ -197,10 +217,10 @@ func poolOfRole(role string) string {
 
 // hosts returns the pool's expected hosts, each name once and with the stage
 // that came furthest: one machine may be known by objects that nothing links.
-func (b *building) hosts() []diagnosis.HostState {
+func (d *draft) hosts() []diagnosis.HostState {
 	var out []diagnosis.HostState
-	for _, h := range b.ask.Diagnosis.Hosts {
-		if !h.Expected || poolOfRole(h.Role) != b.poolName {
+	for _, h := range d.ask.Diagnosis.Hosts {
+		if !h.Expected || poolOfRole(h.Role) != d.pool {
 			continue
 		}
 		i := slices.IndexFunc(out, func(o diagnosis.HostState) bool { return inventory.SameName(o.Name, h.Name) })
@@ -216,22 +236,22 @@ func (b *building) hosts() []diagnosis.HostState {
 
 // toJoin returns the pool's hosts that have not passed the stage registered, and
 // those that only a person's word makes expected.
-func (b *building) toJoin() []diagnosis.HostState {
+func (d *draft) toJoin() []diagnosis.HostState {
 	limit := slices.Index(fault.Stages(), fault.Registered)
 	var out []diagnosis.HostState
-	for _, h := range b.hosts() {
+	for _, h := range d.hosts() {
 		if slices.Index(fault.Stages(), h.Stage) <= limit && h.State != diagnosis.StagePassed {
 			out = append(out, h)
 		}
 	}
-	for _, e := range b.ask.Expect {
-		i := slices.IndexFunc(b.ask.Diagnosis.Hosts, func(h diagnosis.HostState) bool { return inventory.SameName(h.Name, e.Name) })
-		if i < 0 || !b.ask.Diagnosis.Hosts[i].Expected || onlyNamed(b.ask.Diagnosis.Hosts[i]) {
-			b.plan.Notes = append(b.plan.Notes, e.Name+" is in no object of the cluster; only your --expect makes it expected")
+	for _, e := range d.ask.Expect {
+		i := slices.IndexFunc(d.ask.Diagnosis.Hosts, func(h diagnosis.HostState) bool { return inventory.SameName(h.Name, e.Name) })
+		if i < 0 || !d.ask.Diagnosis.Hosts[i].Expected || onlyNamed(d.ask.Diagnosis.Hosts[i]) {
+			d.note("%s is in no object of the cluster; only your --expect makes it expected", e.Name)
 			if slices.ContainsFunc(out, func(h diagnosis.HostState) bool { return inventory.SameName(h.Name, e.Name) }) {
 				continue
 			}
-			out = append(out, diagnosis.HostState{Name: e.Name, Role: b.poolName})
+			out = append(out, diagnosis.HostState{Name: e.Name, Role: d.pool})
 		}
 	}
 	return out
@@ -245,29 +265,38 @@ func onlyNamed(h diagnosis.HostState) bool {
 }
 
 // add appends a step with its number, its guards, and what people read of it.
-func (b *building) add(s Step) string {
-	s = described(s, b.ask.Root)
+func (d *draft) add(s Step) string {
+	s = described(s, d.ask.Root)
 	s.Preconditions = mandatory(s)
 	for i := range s.Preconditions {
 		if g := &s.Preconditions[i]; g.Guard == EtcdMembers {
-			g.Count = max(g.Count, b.members)
+			g.Count = max(g.Count, d.members)
 		}
 	}
-	b.changes = b.changes || s.Writes()
-	s.ID = fmt.Sprintf("%d-%s", len(b.plan.Steps)+1, s.Action)
-	b.plan.Steps = append(b.plan.Steps, s)
+	d.writes = d.writes || s.Writes()
+	s.ID = fmt.Sprintf("%d-%s", len(d.plan.Steps)+1, s.Action)
+	d.plan.Steps = append(d.plan.Steps, s)
 	return s.ID
 }
 
-func (b *building) open(format string, args ...any) {
-	b.plan.Open = append(b.plan.Open, fmt.Sprintf(format, args...))
+// note adds what a reader should know.
+func (d *draft) note(format string, args ...any) {
+	d.plan.Notes = append(d.plan.Notes, fmt.Sprintf(format, args...))
+}
+
+// leaveOut notes what the plan does not contain, and what would supply it.
+func (d *draft) leaveOut(format string, args ...any) {
+	d.plan.Open = append(d.plan.Open, fmt.Sprintf(format, args...))
 }
 
 func minutes(n int) Duration { return Duration{Duration: time.Duration(n) * time.Minute} }
 
-// needsNoPool: fields and Secrets are written, and a request of a host that a person named is
-// approved, whatever pool the host is in.
-func (b *building) needsNoPool() bool {
-	return b.changesFields() || len(b.remedies[bmcCredentials])+len(b.remedies[mcsCertificate])+len(b.remedies[replaceInstaller])+len(b.remedies[removeMember]) > 0 ||
-		len(b.remedies["approve-expected-csrs"]) > 0 && len(b.ask.Expect) > 0
+// needsPool reports whether no step can be planned without the pool of the root.
+func (d *draft) needsPool() bool {
+	return !slices.ContainsFunc(remedies(), func(r remedy) bool {
+		return len(d.remedies[r.id]) > 0 && (r.needsPool == nil || !r.needsPool(d.ask))
+	})
 }
+
+// always is for a remedy that always depends on the pool of the root.
+func always(Ask) bool { return true }

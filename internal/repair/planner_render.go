@@ -12,23 +12,22 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-func (b *building) restarts() bool {
-	return len(b.remedies["recreate-missing-render"])+len(b.remedies["align-annotations"]) > 0
-}
+// The plan of recreate-render and align-annotations: both give the daemons of a pool a config to
+// start from again, and what differs between two configs decides which of the two it is.
 
 // stuck groups the pool's nodes by the render that they name and that is not there.
-func (b *building) stuck(ctx context.Context) (map[string][]string, error) {
-	nodes, err := b.API.List(ctx, nodeRef(""))
+func (d *draft) stuck(ctx context.Context) (map[string][]string, error) {
+	nodes, err := d.API.List(ctx, nodeRef(""))
 	if err != nil {
 		return nil, fmt.Errorf("list nodes: %w", err)
 	}
 	out := map[string][]string{}
 	for _, n := range nodes {
 		config := stringAt(n, "metadata", "annotations", currentConfigKey)
-		if m := renderedName.FindStringSubmatch(config); m == nil || m[1] != b.poolName {
+		if m := renderedName.FindStringSubmatch(config); m == nil || m[1] != d.pool {
 			continue
 		}
-		_, err := b.API.Get(ctx, configRef(config))
+		_, err := d.API.Get(ctx, configRef(config))
 		switch {
 		case apierrors.IsNotFound(err):
 			out[config] = append(out[config], stringAt(n, "metadata", "name"))
@@ -42,37 +41,37 @@ func (b *building) stuck(ctx context.Context) (map[string][]string, error) {
 	return out, nil
 }
 
-// render plans what gives the daemons a config to start from again.
-func (b *building) render(ctx context.Context) error {
-	if !b.restarts() {
+// planRenders plans a step for each config that nodes run and that the cluster does not have.
+func planRenders(ctx context.Context, d *draft) error {
+	if !d.requires(recreateRender()) && !d.requires(alignAnnotations()) {
 		return nil
 	}
-	stuck, err := b.stuck(ctx)
+	stuck, err := d.stuck(ctx)
 	if err != nil {
 		return err
 	}
 	for _, config := range slices.Sorted(maps.Keys(stuck)) {
-		if err := b.renderOne(ctx, config, stuck[config]); err != nil {
+		if err := d.renderOne(ctx, config, stuck[config]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (b *building) renderOne(ctx context.Context, config string, nodes []string) error {
-	held, from, digest, err := b.fetch(ctx, config, nodes)
+func (d *draft) renderOne(ctx context.Context, config string, nodes []string) error {
+	held, from, digest, err := d.fetch(ctx, config, nodes)
 	if err != nil {
 		return err
 	}
 	if held == nil {
 		return nil
 	}
-	pool, err := b.API.Get(ctx, poolRef(b.poolName))
+	pool, err := d.API.Get(ctx, poolRef(d.pool))
 	if err != nil {
-		return fmt.Errorf("read pool %s: %w", b.poolName, err)
+		return fmt.Errorf("read pool %s: %w", d.pool, err)
 	}
 	target := stringAt(pool, "spec", "configuration", "name")
-	present, err := b.API.Get(ctx, configRef(target))
+	present, err := d.API.Get(ctx, configRef(target))
 	if err != nil {
 		return fmt.Errorf("read MachineConfig %s: %w", target, err)
 	}
@@ -85,29 +84,29 @@ func (b *building) renderOne(ctx context.Context, config string, nodes []string)
 		return err
 	}
 	if len(diff) == 0 {
-		b.plan.Notes = append(b.plan.Notes, fmt.Sprintf("%s and %s differ in nothing that a host applies", config, target))
+		d.note("%s and %s differ in nothing that a host applies", config, target)
 	} else {
-		b.plan.Notes = append(b.plan.Notes, fmt.Sprintf("what differs between %s (on %s) and %s: %s. Find out where that comes from, or the next install repeats it",
-			config, strings.Join(nodes, ", "), target, strings.Join(diff, "; ")))
+		d.note("what differs between %s (on %s) and %s: %s. Find out where that comes from, or the next install repeats it",
+			config, strings.Join(nodes, ", "), target, strings.Join(diff, "; "))
 	}
-	if b.ask.Align && len(diff) == 0 {
-		return b.align(ctx, target, nodes, from, digest)
+	if d.ask.Align && len(diff) == 0 {
+		return d.align(ctx, target, nodes, from, digest)
 	}
-	if b.ask.Align {
-		b.plan.Notes = append(b.plan.Notes, "annotations are not aligned, though asked for: the configs differ in what is applied; the render is re-created instead")
+	if d.ask.Align {
+		d.note("annotations are not aligned, though asked for: the configs differ in what is applied; the render is re-created instead")
 	}
-	return b.recreate(ctx, config, nodes, from, digest)
+	return d.recreate(ctx, config, nodes, from, digest)
 }
 
 // fetch gets and validates the missing config from one of the hosts that name it.
-func (b *building) fetch(ctx context.Context, config string, nodes []string) (*Config, string, string, error) {
-	want, err := expected(ctx, b.API, b.poolName, config)
+func (d *draft) fetch(ctx context.Context, config string, nodes []string) (*Config, string, string, error) {
+	want, err := expected(ctx, d.API, d.pool, config)
 	if err != nil {
 		return nil, "", "", err
 	}
 	var tried, unfit []error
 	for _, host := range nodes {
-		raw, err := fetchHeld(ctx, b.Held, host)
+		raw, err := fetchHeld(ctx, d.Held, host)
 		if err != nil {
 			tried = append(tried, err)
 			continue
@@ -124,13 +123,13 @@ func (b *building) fetch(ctx context.Context, config string, nodes []string) (*C
 		if err != nil {
 			return nil, "", "", fmt.Errorf("encode held config of %s: %w", host, err)
 		}
-		digest, err := b.Store.Put(content)
+		digest, err := d.Store.Put(content)
 		return held, host + ":" + HeldPath, digest, err
 	}
 	if len(unfit) > 0 {
 		return nil, "", "", errors.Join(unfit...)
 	}
-	b.open("%s is not re-created in this plan, because no host's copy could be had (%v): fetch %s from %s and name it with --held HOST=FILE",
+	d.leaveOut("%s is not re-created in this plan, because no host's copy could be had (%v): fetch %s from %s and name it with --held HOST=FILE",
 		config, firstLine(errors.Join(tried...)), HeldPath, strings.Join(nodes, " or "))
 	return nil, "", "", nil
 }
@@ -143,40 +142,40 @@ func firstLine(err error) string {
 	return line
 }
 
-func (b *building) recreate(ctx context.Context, config string, nodes []string, from, digest string) error {
+func (d *draft) recreate(ctx context.Context, config string, nodes []string, from, digest string) error {
 	absent, err := reading(configRef(config), nil)
 	if err != nil {
 		return err
 	}
 	reads := []Reading{absent}
 	for _, n := range nodes {
-		rd, err := b.nodeReading(ctx, n)
+		rd, err := d.nodeReading(ctx, n)
 		if err != nil {
 			return err
 		}
 		reads = append(reads, rd)
 	}
-	b.add(Step{Action: RecreateRender, Reads: reads, While: b.remedies["recreate-missing-render"], Deadline: minutes(15),
-		Args: Args{Pool: b.poolName, Config: config, Content: digest, From: from}})
+	d.add(Step{Action: RecreateRender, Reads: reads, While: d.remedies[recreateRemedy], Deadline: minutes(15),
+		Args: Args{Pool: d.pool, Config: config, Content: digest, From: from}})
 	return nil
 }
 
-func (b *building) nodeReading(ctx context.Context, name string) (Reading, error) {
-	node, err := b.API.Get(ctx, nodeRef(name))
+func (d *draft) nodeReading(ctx context.Context, name string) (Reading, error) {
+	node, err := d.API.Get(ctx, nodeRef(name))
 	if err != nil {
 		return Reading{}, fmt.Errorf("read Node %s: %w", name, err)
 	}
 	return reading(nodeRef(name), node, nodeFields()...)
 }
 
-func (b *building) align(ctx context.Context, target string, nodes []string, from, digest string) error {
+func (d *draft) align(ctx context.Context, target string, nodes []string, from, digest string) error {
 	for _, n := range nodes {
-		rd, err := b.nodeReading(ctx, n)
+		rd, err := d.nodeReading(ctx, n)
 		if err != nil {
 			return err
 		}
-		b.add(Step{Action: AlignAnnotations, Reads: []Reading{rd}, While: b.remedies["align-annotations"], Deadline: minutes(15),
-			Args: Args{Host: n, Pool: b.poolName, Config: target, Content: digest, From: from}})
+		d.add(Step{Action: AlignAnnotations, Reads: []Reading{rd}, While: d.remedies[alignRemedy], Deadline: minutes(15),
+			Args: Args{Host: n, Pool: d.pool, Config: target, Content: digest, From: from}})
 	}
 	return nil
 }

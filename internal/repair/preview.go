@@ -28,16 +28,20 @@ func (readOnly) Delete(context.Context, Ref, string, string, bool) error { retur
 // preview fills what a reader of the plan wants to see of each step that writes: what the
 // guards see now, and the change as a diff. Both are for reading: when the step acts, the
 // guards look again, and another change than the one shown is refused.
-func (b *building) preview(ctx context.Context) error {
-	r := &run{Executor: &Executor{API: readOnly{b.API}, Store: b.Store, Catalog: b.ask.Catalog, Clock: b.Clock, CA: b.ask.Cluster.CA}, plan: b.plan}
-	for i := range b.plan.Steps {
-		s := &b.plan.Steps[i]
-		if !s.Writes() {
+func (d *draft) preview(ctx context.Context) error {
+	e := env{
+		api: readOnly{d.API}, store: d.Store, clock: d.Clock, ca: d.ask.Cluster.CA, plan: d.plan,
+		say:     func(string, string, ...any) {},
+		actedAt: func(context.Context, string) time.Time { return time.Time{} },
+	}
+	for i := range d.plan.Steps {
+		s := &d.plan.Steps[i]
+		a, _ := actionOf(s.Action)
+		if !a.writes() {
 			continue
 		}
-		a, _ := actionOf(s.Action)
 		for _, g := range s.Preconditions {
-			saw, err := guards[g.Guard](ctx, r, *s, g)
+			saw, err := g.look(ctx, e, *s)
 			if err != nil {
 				saw = "not now: " + reasonOf(err)
 			}
@@ -46,7 +50,7 @@ func (b *building) preview(ctx context.Context) error {
 		if a.ready != nil {
 			continue // what it writes is not there yet
 		}
-		w, _, err := a.prepare(ctx, r, *s)
+		w, _, err := a.prepare(ctx, e, *s)
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
@@ -78,15 +82,14 @@ func asShown(s Step, w *act) error {
 
 // outside lists what a person has to do where this program cannot: the advice for the root
 // that is for somebody on the host, outside the cluster, or who decides.
-func (b *building) outside(context.Context) error {
-	for _, a := range b.root.Remedies {
+func (d *draft) outside() {
+	for _, a := range d.root.Remedies {
 		if a.Fix || a.By == fault.ByCluster || a.Applies == fault.Absent {
 			continue
 		}
 		who := map[fault.Actor]string{fault.ByHost: "on the host", fault.ByOutside: a.Where, fault.ByDecision: "somebody decides"}[a.By]
-		b.plan.Outside = append(b.plan.Outside, fmt.Sprintf("%s: %s (`rollcall explain %s`)", who, a.Title, a.ID))
+		d.plan.Outside = append(d.plan.Outside, fmt.Sprintf("%s: %s (`rollcall explain %s`)", who, a.Title, a.ID))
 	}
-	return nil
 }
 
 // usual is how long the effect of a step usually takes, by the catalog; zero where it

@@ -25,9 +25,9 @@ func putRig(t *testing.T, remedy string) *changeRig {
 		content: bareMetalHost(nil, map[string]any{"online": true, "bmc": map[string]any{"credentialsName": "worker-1-bmc", "address": "redfish://192.0.2.7/x"}},
 			map[string]any{"errorType": "registration error", "provisioning": map[string]any{"state": "registering"}}),
 		broken: func(o Object) bool { return stringAt(o, "status", "errorType") != "" }}
-	leaf := secretRef(MirrorNamespace, mcsLeaf)
+	leaf := secretRef(mcoNamespace, mcsLeaf)
 	if remedy == mcsCertificate {
-		c.subject, c.object = fault.Subject{Kind: fault.Cluster}, podRef(MirrorNamespace, "machine-config-server-a")
+		c.subject, c.object = fault.Subject{Kind: fault.Cluster}, podRef(mcoNamespace, "machine-config-server-a")
 		c.content = serverPod
 		c.broken = func(Object) bool { return false }
 	}
@@ -52,7 +52,7 @@ func putRig(t *testing.T, remedy string) *changeRig {
 			}
 		}
 		if remedy == mcsCertificate && r.objects[keyOf(c.object)] == nil {
-			r.put(podRef(MirrorNamespace, "machine-config-server-b"), serverPod())
+			r.put(podRef(mcoNamespace, "machine-config-server-b"), serverPod())
 		}
 	}}
 	return r
@@ -93,7 +93,7 @@ func (r *changeRig) putPlan(t *testing.T, ask Ask) (*Plan, error) {
 }
 
 // oneAuthority is the same for all clusters of the tests: a key takes long to make.
-var oneAuthority = sync.OnceValues(func() (pair, error) { return newAuthority(time.Date(2026, 5, 1, 2, 0, 0, 0, time.UTC)) })
+var oneAuthority = sync.OnceValues(func() (pair, error) { return newCA(time.Date(2026, 5, 1, 2, 0, 0, 0, time.UTC)) })
 
 func (r *changeRig) withAuthority(t *testing.T) pair {
 	t.Helper()
@@ -108,8 +108,8 @@ func (r *changeRig) withAuthority(t *testing.T) pair {
 // trusts gives the cluster an authority of the machine config server.
 func (r *changeRig) trusts(t *testing.T, ca pair) {
 	t.Helper()
-	r.put(secretRef(MirrorNamespace, mcsAuthority), newContent(t, "secrets", map[string]string{"tls.crt": ca.cert, "tls.key": ca.key}))
-	r.put(Ref{Version: "v1", Resource: "configmaps", Namespace: MirrorNamespace, Name: mcsAuthority}, newContent(t, "configmaps", map[string]string{"ca-bundle.crt": ca.cert}))
+	r.put(secretRef(mcoNamespace, mcsCA), newContent(t, "secrets", map[string]string{"tls.crt": ca.cert, "tls.key": ca.key}))
+	r.put(Ref{Version: "v1", Resource: "configmaps", Namespace: mcoNamespace, Name: mcsCA}, newContent(t, "configmaps", map[string]string{"ca-bundle.crt": ca.cert}))
 }
 
 func newContent(t *testing.T, resource string, data map[string]string) Object {
@@ -162,7 +162,7 @@ func TestBMCCredentials(t *testing.T) {
 			r.put(ref, newContent(t, "secrets", map[string]string{"username": "root", "password": "old"}))
 		}
 		p, err := r.putPlan(t, bmcAsk)
-		if err != nil || fmt.Sprint(actions(p)) != "[put-content verify]" {
+		if err != nil || fmt.Sprint(actionNames(p)) != "[put-content verify]" {
 			t.Fatalf("Plan: %v, %v", err, p)
 		}
 		o, err := r.exec.Apply(t.Context(), p)
@@ -192,7 +192,7 @@ func TestServerCertificate(t *testing.T) {
 	r := putRig(t, mcsCertificate)
 	ca := r.withAuthority(t)
 	p, err := r.putPlan(t, noAsk)
-	if err != nil || fmt.Sprint(actions(p)) != "[put-content restart-server verify]" {
+	if err != nil || fmt.Sprint(actionNames(p)) != "[put-content restart-server verify]" {
 		t.Fatalf("Plan: %v, %v", err, p)
 	}
 	o, err := r.exec.Apply(t.Context(), p)
@@ -200,7 +200,7 @@ func TestServerCertificate(t *testing.T) {
 		t.Fatalf("Apply: %v, %+v\n%s", err, o, strings.Join(r.said, "\n"))
 	}
 	names := []string{"api-int.c.example.com", "192.0.2.5"}
-	made := r.get(secretRef(MirrorNamespace, mcsLeaf))
+	made := r.get(secretRef(mcoNamespace, mcsLeaf))
 	if err := pairOf(made).checkServer(names, ca.cert, r.exec.Clock.Now()); err != nil || stringAt(made, "type") != "kubernetes.io/tls" {
 		t.Errorf("the certificate: %v", err)
 	}
@@ -208,7 +208,7 @@ func TestServerCertificate(t *testing.T) {
 		t.Errorf("a secret is in %v", l)
 	}
 	other := putRig(t, mcsCertificate)
-	stranger, err := newAuthority(r.exec.Clock.Now())
+	stranger, err := newCA(r.exec.Clock.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -228,7 +228,7 @@ func TestServerCertificate(t *testing.T) {
 	none.put(secretRef(bareMetalNamespace, "worker-user-data"), newContent(t, "secrets", map[string]string{"userData": `{"ignition":{"version":"3.2.0","security":{"tls":{"certificateAuthorities":[{"source":"data:,x"}]}}}}`}))
 	none.put(secretRef(bareMetalNamespace, "blue-user-data"), newContent(t, "secrets", map[string]string{"userData": "#cloud-config"}))
 	p, err = none.putPlan(t, Ask{MCS: CertificateAsk{NewAuthority: true}})
-	if err != nil || fmt.Sprint(actions(p)) != "[put-content put-content put-content put-content restart-server verify]" ||
+	if err != nil || fmt.Sprint(actionNames(p)) != "[put-content put-content put-content put-content restart-server verify]" ||
 		!strings.Contains(strings.Join(p.Notes, " "), "blue-user-data") {
 		t.Fatalf("a new authority: %v, %v", err, p)
 	}
@@ -245,7 +245,7 @@ func TestServerCertificate(t *testing.T) {
 // TestRestartNotReady: a server on a node that is not Ready is neither restarted nor waited
 // for, and the plan shows it; the same where the node is lost after the plan was made.
 func TestRestartNotReady(t *testing.T) {
-	far := podRef(MirrorNamespace, "machine-config-server-far")
+	far := podRef(mcoNamespace, "machine-config-server-far")
 	make := func(ready string) *changeRig {
 		r := putRig(t, mcsCertificate)
 		r.withAuthority(t)
@@ -258,14 +258,14 @@ func TestRestartNotReady(t *testing.T) {
 	}
 	r := make("Unknown")
 	p, err := r.putPlan(t, noAsk)
-	if err != nil || fmt.Sprint(actions(p)) != "[put-content restart-server verify]" || !strings.Contains(strings.Join(p.Notes, " "), "control2 is not Ready") {
+	if err != nil || fmt.Sprint(actionNames(p)) != "[put-content restart-server verify]" || !strings.Contains(strings.Join(p.Notes, " "), "control2 is not Ready") {
 		t.Fatalf("Plan: %v, %v", err, p)
 	}
 	if o, err := r.exec.Apply(t.Context(), p); err != nil || o.State != Repaired {
 		t.Fatalf("Apply: %v, %+v\n%s", err, o, strings.Join(r.said, "\n"))
 	}
 	late := make("True")
-	if p, err = late.putPlan(t, noAsk); err != nil || fmt.Sprint(actions(p)) != "[put-content restart-server restart-server verify]" {
+	if p, err = late.putPlan(t, noAsk); err != nil || fmt.Sprint(actionNames(p)) != "[put-content restart-server restart-server verify]" {
 		t.Fatalf("Plan: %v, %v", err, p)
 	}
 	late.put(nodeRef("control2"), readyNode("Unknown"))

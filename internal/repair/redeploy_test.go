@@ -45,7 +45,7 @@ func TestInstallFailed(t *testing.T) {
 func TestOperands(t *testing.T) {
 	c, _ := changeOf("redeploy-operand")
 	for name, want := range map[string]bool{"etcd": true, "kube-apiserver": true, "kube-controller-manager": true, "kube-scheduler": true, "network": false, "": false} {
-		if c.named(name) != want {
+		if c.target.has(name) != want {
 			t.Errorf("named(%q) is %t", name, !want)
 		}
 	}
@@ -175,13 +175,13 @@ func TestEffectsOfChangedCause(t *testing.T) {
 		"another cause was changed": {fault.Key{Fault: "another"}, []Step{before}, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := &building{Planner: &Planner{API: r.exec.API, Store: r.exec.Store, Clock: r.exec.Clock}, plan: &Plan{ID: "a-plan", Steps: c.steps},
+			d := &draft{Planner: &Planner{API: r.exec.API, Store: r.exec.Store, Clock: r.exec.Clock}, plan: &Plan{ID: "a-plan", Steps: c.steps},
 				root: diagnosis.Case{Key: c.root}, remedies: map[string][]fault.Key{remedy: {effect}}}
-			if err := b.change(t.Context()); err != nil {
+			if err := planChanges(t.Context(), d); err != nil {
 				t.Fatal(err)
 			}
-			if got := len(b.plan.Steps); got != c.want {
-				t.Errorf("%d steps, want %d; notes %q", got, c.want, b.plan.Notes)
+			if got := len(d.plan.Steps); got != c.want {
+				t.Errorf("%d steps, want %d; notes %q", got, c.want, d.plan.Notes)
 			}
 		})
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 )
 
-func actions(p *Plan) []ActionName {
+func actionNames(p *Plan) []ActionName {
 	var out []ActionName
 	for _, s := range p.Steps {
 		out = append(out, s.Action)
@@ -28,7 +28,7 @@ func TestPlanOrder(t *testing.T) {
 	r := newRig(t, desync(t))
 	p := r.plan(t)
 	want := []ActionName{AdoptSpecConfig, ApproveCSR, WaitNode, ApproveCSR, WaitEtcd, RecreateRender, WaitPool, Verify}
-	if diff := cmp.Diff(want, actions(p)); diff != "" {
+	if diff := cmp.Diff(want, actionNames(p)); diff != "" {
 		t.Errorf("steps (-want +got):\n%s", diff)
 	}
 	if len(p.Open) > 0 {
@@ -133,7 +133,7 @@ func TestApplyRepairs(t *testing.T) {
 	if source, _ := fieldAt(r.get(poolRef("master")), statusSource); len(source.([]any)) == 0 {
 		t.Error("status.configuration.source is empty")
 	}
-	if r.get(Ref{Resource: "configmaps", Namespace: MirrorNamespace, Name: "rollcall-plan-" + p.ID}) == nil {
+	if r.get(Ref{Resource: "configmaps", Namespace: mcoNamespace, Name: "rollcall-plan-" + p.ID}) == nil {
 		t.Error("the journal was not copied to the cluster")
 	}
 	h, err := Histories(r.dir)

@@ -26,55 +26,15 @@ func controlPlanePool(pool string) bool { return pool == "master" || pool == "ar
 
 // mandatory returns the guards that a step has whatever its plan says.
 func mandatory(s Step) []Guard {
-	if !s.Writes() {
+	a, ok := actionOf(s.Action)
+	if !ok || !a.writes() {
 		return nil
 	}
 	list := []Guard{{Guard: SameCluster}, {Guard: NoUpgrade}}
-	pool, etcd := s.Args.Pool, controlPlanePool(s.Args.Pool)
-	switch s.Action {
-	case AdoptSpecConfig:
-		list = append(list, Guard{Guard: PoolNotPaused, Subject: pool}, Guard{Guard: RenderExists, Subject: s.Args.Config})
-		if etcd {
-			list = append(list, Guard{Guard: EtcdQuorum})
-		}
-	case ApproveCSR: // its role is only what the plan says, so the guard does not depend on it
-		list = append(list, Guard{Guard: EtcdQuorum})
-	case RecreateRender:
-		list = append(list, Guard{Guard: PoolNotPaused, Subject: pool})
-		if etcd {
-			list = append(list, Guard{Guard: OneAtATime, Subject: pool}, Guard{Guard: EtcdMembers, Count: leastMembers}, Guard{Guard: OthersAtRest})
-		}
-	case ChangeFields:
-		if c, ok := changeOf(s.Args.Remedy); ok && c.guards != nil {
-			list = append(list, c.guards(s.Args.Object)...)
-		}
-	case ReplacePod:
-		list = append(list, redeployGuards(operatorOf(s.Args.Namespace))...)
-	case RemoveMember:
-		list = append(list, Guard{Guard: MemberDead, Subject: s.Args.Object}, Guard{Guard: OthersAtRest, Subject: s.Args.Host}, Guard{Guard: FreshBackup, Subject: s.Args.Content})
-	case AlignAnnotations:
-		list = append(list, Guard{Guard: PoolNotPaused, Subject: pool}, Guard{Guard: RenderExists, Subject: s.Args.Config},
-			Guard{Guard: NoFurtherDrift, Subject: s.Args.Config}, Guard{Guard: OthersAtRest, Subject: s.Args.Host})
-		if etcd {
-			list = append(list, Guard{Guard: EtcdMembers, Count: leastMembers})
-		}
+	if a.guards != nil {
+		list = append(list, a.guards(s.Args)...)
 	}
 	return list
-}
-
-// covers reports whether a plan's guard is at least as strict as the mandatory one.
-func (g Guard) covers(must Guard) bool {
-	return g.Guard == must.Guard && g.Subject == must.Subject && g.Count >= must.Count
-}
-
-// nodeFields are the fields of a Node that a step is planned from.
-func nodeFields() []string {
-	return []string{pointer("metadata", "annotations", currentConfigKey),
-		pointer("metadata", "annotations", desiredConfigKey), pointer("metadata", "annotations", stateKey)}
-}
-
-func poolFields() []string {
-	return []string{specName, specSource, statusName, statusSource, "/status/updatedMachineCount"}
 }
 
 // readRule is what a step reads again before it acts.
@@ -82,38 +42,6 @@ type readRule struct {
 	object Ref
 	fields []string // nil: the object must not be there
 	any    bool     // any object of the resource, once or more
-}
-
-// readRules returns exactly the reads of a step: no others are made, so that a
-// plan cannot have this program read, compare and tell what it should not.
-func readRules(s Step) []readRule {
-	switch {
-	case s.Action == AdoptSpecConfig:
-		return []readRule{{object: poolRef(s.Args.Pool), fields: poolFields()}}
-	case s.Action == ApproveCSR && s.Args.Signer == "client":
-		return []readRule{{object: nodeRef(s.Args.Host)}}
-	case s.Action == RecreateRender:
-		return []readRule{{object: configRef(s.Args.Config)}, {object: nodeRef(""), fields: nodeFields(), any: true}}
-	case s.Action == ChangeFields:
-		if c, ok := changeOf(s.Args.Remedy); ok {
-			return []readRule{{object: c.place(s.Args), fields: c.reads}}
-		}
-	case s.Action == PutContent && s.Args.Remedy == bmcCredentials:
-		return []readRule{{object: bareMetalHostRef(s.Args.Host), fields: credentialReads()}}
-	case s.Action == PutContent:
-		return []readRule{{object: infrastructureRef(), fields: infrastructureReads()}}
-	case s.Action == TouchSecret:
-		return []readRule{{object: bareMetalHostRef(s.Args.Host), fields: []string{secretName}}}
-	case s.Action == RestartServer:
-		return []readRule{{object: podRef(MirrorNamespace, s.Args.Object), fields: podFields()}}
-	case s.Action == ReplacePod:
-		return []readRule{{object: podRef(s.Args.Namespace, s.Args.Object), fields: podFields()}}
-	case s.Action == RemoveMember:
-		return []readRule{{object: memberRef(s.Args.Object), fields: memberFields()}}
-	case s.Action == AlignAnnotations:
-		return []readRule{{object: nodeRef(s.Args.Host), fields: nodeFields()}}
-	}
-	return nil
 }
 
 func (rule readRule) fits(rd Reading) bool {
@@ -124,9 +52,14 @@ func (rule readRule) fits(rd Reading) bool {
 	return rd.Object == want && slices.Equal(rd.Fields, rule.fields)
 }
 
-func checkReads(s Step) error {
+// checkReads refuses all reads but exactly those of the action, so that a plan cannot have this
+// program read, compare and report what it should not.
+func checkReads(s Step, a action) error {
 	var wrong []error
-	rules := readRules(s)
+	var rules []readRule
+	if a.reads != nil {
+		rules = a.reads(s.Args)
+	}
 	absent := digestBytes([]byte("absent"))
 	for _, rd := range s.Reads {
 		i := slices.IndexFunc(rules, func(r readRule) bool { return r.fits(rd) })
@@ -153,7 +86,14 @@ func checkReads(s Step) error {
 
 // checkRequired judges one step by what its action demands.
 func (p *Plan) checkRequired(s Step) error {
-	wrong := []error{checkArgs(s), checkReads(s), p.checkAfter(s), p.checkOrder(s), p.checkHosted(s)}
+	a, ok := actionOf(s.Action)
+	if !ok {
+		return fmt.Errorf("there is no action %q", s.Action)
+	}
+	wrong := []error{checkArgs(s), checkReads(s, a), p.checkOrder(s, a), p.checkHosted(s, a)}
+	if a.fits != nil {
+		wrong = append(wrong, a.fits(p, s))
+	}
 	for _, must := range mandatory(s) {
 		if !slices.ContainsFunc(s.Preconditions, func(g Guard) bool { return g.covers(must) }) {
 			wrong = append(wrong, fmt.Errorf("the guard %s is left out or weaker than %s demands", must.Guard, s.Action))
@@ -161,9 +101,6 @@ func (p *Plan) checkRequired(s Step) error {
 	}
 	if remedy := remedyOf(s); remedy != "" && len(s.While) == 0 {
 		wrong = append(wrong, fmt.Errorf("while is empty: %s is only done while a fault is there", s.Action))
-	}
-	if s.Action == Verify && !p.onlyRemoves() && !slices.Contains(s.Expect.Absent, p.Root) {
-		wrong = append(wrong, fmt.Errorf("expect.absent does not name the plan's root %s at %s", p.Root.Fault, p.Root.Subject))
 	}
 	return errors.Join(wrong...)
 }
@@ -184,36 +121,9 @@ func (p *Plan) checkWords(s Step) error {
 	return errors.Join(wrong...)
 }
 
-// checkAfter: the step after which a request may be believed is one of this plan,
-// before it, and one that made the server serve.
-func (p *Plan) checkAfter(s Step) error {
-	if s.Args.After == "" {
-		return nil
-	}
-	for _, before := range p.Steps {
-		if before.ID == s.ID {
-			break
-		}
-		if before.ID == s.Args.After && before.Action == AdoptSpecConfig {
-			return nil
-		}
-	}
-	return fmt.Errorf("args.after %q names no step before it that lets a host get its config", s.Args.After)
-}
-
-// checkOrder: what makes control-plane machines restart stands after a wait for etcd.
-func (p *Plan) checkOrder(s Step) error {
-	if s.Action == RestartServer && !slices.ContainsFunc(p.Steps, func(o Step) bool {
-		return o.Action == PutContent && o.Args.Remedy == mcsCertificate && o.Args.Object == mcsLeaf
-	}) {
-		return errors.New("no step of the plan writes the certificate that the server is restarted for")
-	}
-	if s.Action == TouchSecret && !slices.ContainsFunc(p.Steps, func(o Step) bool {
-		return o.Action == ChangeFields && o.Args.Remedy == bmcAddressRemedy && o.Args.Object == s.Args.Host
-	}) {
-		return errors.New("no step of the plan writes the address that metal3 is to take")
-	}
-	if s.Action != RecreateRender && s.Action != AlignAnnotations || !controlPlanePool(s.Args.Pool) {
+// checkOrder: what makes control-plane machines restart comes after a wait for etcd.
+func (p *Plan) checkOrder(s Step, a action) error {
+	if !a.waitsForEtcd || !controlPlanePool(s.Args.Pool) {
 		return nil
 	}
 	for _, before := range p.Steps {
@@ -278,20 +188,14 @@ func checkArgs(s Step) error {
 	return errors.Join(wrong...)
 }
 
-// remedyOf is the remedy that a fault must name for the action to be done while
-// it is there; "" for actions that prove their case themselves or only wait.
+// remedyOf is the remedy that a fault must have for the step to act while it is present; "" for
+// actions that prove their case themselves or only wait.
 func remedyOf(s Step) string {
-	switch s.Action {
-	case ChangeFields, PutContent, ReplacePod, RemoveMember:
-		return s.Args.Remedy
-	case AdoptSpecConfig:
-		return "adopt-spec-config"
-	case RecreateRender:
-		return "recreate-missing-render"
-	case AlignAnnotations:
-		return "align-annotations"
+	a, ok := actionOf(s.Action)
+	if !ok || a.remedyOf == nil {
+		return ""
 	}
-	return ""
+	return a.remedyOf(s.Args)
 }
 
 // checkWhile refuses a plan whose steps are done while something is there that

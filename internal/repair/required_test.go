@@ -172,8 +172,8 @@ func TestNothingWaits(t *testing.T) {
 			o["metadata"].(map[string]any)["annotations"].(map[string]any)[currentConfigKey] = target
 		})
 	}
-	w := &run{Executor: r.exec, plan: p}
-	if _, _, err := prepareRender(t.Context(), w, *stepOf(t, p, RecreateRender)); err == nil || !strings.Contains(err.Error(), "nothing waits for it") {
+	e := (&run{Executor: r.exec, plan: p}).env()
+	if _, _, err := prepareRender(t.Context(), e, *stepOf(t, p, RecreateRender)); err == nil || !strings.Contains(err.Error(), "nothing waits for it") {
 		t.Errorf("prepareRender: %v", err)
 	}
 }
@@ -193,9 +193,9 @@ func TestAlignAnotherPoolsNode(t *testing.T) {
 	r.edit(nodeRef("control1"), "x", func(o Object) {
 		o["metadata"].(map[string]any)["annotations"].(map[string]any)[currentConfigKey] = "rendered-worker-00000000000000000000000000000000"
 	})
-	w := &run{Executor: r.exec, plan: &Plan{}}
+	e := (&run{Executor: r.exec, plan: &Plan{}}).env()
 	s := Step{Action: AlignAnnotations, Args: Args{Host: "control1", Pool: "master", Config: target, Content: content}}
-	if _, _, err := alignAnnotations().prepare(t.Context(), w, s); err == nil || !strings.Contains(err.Error(), "the config that was compared is") {
+	if _, _, err := alignAnnotations().prepare(t.Context(), e, s); err == nil || !strings.Contains(err.Error(), "the config that was compared is") {
 		t.Errorf("prepare: %v", err)
 	}
 }

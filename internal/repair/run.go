@@ -10,6 +10,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/kube"
 	"github.com/rollcall-project/rollcall/internal/statedir"
 )
 
@@ -81,6 +82,34 @@ func (r *run) poll() time.Duration {
 		return r.Poll
 	}
 	return 5 * time.Second
+}
+
+// env is what the actions and guards of the plan see.
+func (r *run) env() env {
+	return env{api: r.API, store: r.Store, clock: r.Clock, served: r.Served, ca: r.CA, plan: r.plan, say: r.say, actedAt: r.actTime}
+}
+
+// actTime is when a step's write was made, by the API server's clock where
+// managedFields tell it, else by ours.
+func (r *run) actTime(ctx context.Context, step string) time.Time {
+	st := r.journal.step(step)
+	if st.result == nil {
+		return time.Time{}
+	}
+	at := st.result.Time
+	content, err := r.API.Get(ctx, st.result.Write.Target)
+	if err != nil {
+		return at
+	}
+	entries, _ := fieldAt(content, "/metadata/managedFields")
+	list, _ := entries.([]any)
+	for _, e := range list {
+		m, _ := e.(map[string]any)
+		if t, err := time.Parse(time.RFC3339, stringAt(m, "time")); err == nil && m["manager"] == kube.FieldManager {
+			return t
+		}
+	}
+	return at.Truncate(time.Second) // the API's times have whole seconds
 }
 
 // record appends to the journal and then to its mirror.
@@ -157,7 +186,7 @@ func (r *run) begin(ctx context.Context) error {
 
 // ofThisCluster refuses to continue with another cluster's plan.
 func (r *run) ofThisCluster(ctx context.Context) error {
-	if _, err := guardSameCluster(ctx, r, Step{}, Guard{}); err != nil {
+	if _, err := guardSameCluster(ctx, r.env(), Step{}, Guard{}); err != nil {
 		return err
 	}
 	r.sameCluster = true
@@ -282,7 +311,7 @@ func (r *run) step(ctx context.Context, s Step) error {
 			pending = st.intent.Write
 		}
 	}
-	if writes(a) && (st.intent == nil || pending != nil) {
+	if a.writes() && (st.intent == nil || pending != nil) {
 		if err := r.act(ctx, s, a, pending, deadline); err != nil {
 			return err
 		}

@@ -85,7 +85,7 @@ func takenAt(path string, modified time.Time) time.Time {
 	return modified
 }
 
-func guardFreshBackup(_ context.Context, r *run, s Step, g Guard) (string, error) {
+func guardFreshBackup(_ context.Context, e env, s Step, g Guard) (string, error) {
 	have, err := readSnapshot(s.Args.Backup)
 	if err != nil {
 		return "", refuse("%v", err).instead("make a backup (%s), copy it here, and make a new plan with --etcd-backup", backupCommand)
@@ -93,7 +93,7 @@ func guardFreshBackup(_ context.Context, r *run, s Step, g Guard) (string, error
 	if have.digest != g.Subject {
 		return "", refuse("%s is another snapshot than the one of the plan", have.path).instead("make a new plan")
 	}
-	age := r.Clock.Now().Sub(have.taken)
+	age := e.clock.Now().Sub(have.taken)
 	if age > maxBackupAge || age < -5*time.Minute {
 		return "", refuse("the backup was taken at %s, which is not within the last %v", have.taken.UTC().Format(time.RFC3339), maxBackupAge).
 			instead("make a backup now (%s)", backupCommand)

@@ -20,8 +20,8 @@ func staticRig(t *testing.T, remedy string) *changeRig {
 	c := changeCase{remedy: remedy, subject: operator, object: operandRef("kube-apiserver"), content: func() Object {
 		return clone(Object{"apiVersion": "operator.openshift.io/v1", "kind": "KubeAPIServer", "status": map[string]any{"latestAvailableRevision": 8,
 			"nodeStatuses": []any{map[string]any{"nodeName": "control0", "currentRevision": 8}, map[string]any{"nodeName": "control1", "currentRevision": 7, "targetRevision": 8}}}})
-	}, broken: func(o Object) bool { return rollsOut(o) != "" }}
-	if remedy == removeMember {
+	}, broken: func(o Object) bool { return behindNewest(o) != "" }}
+	if remedy == removeDeadMember {
 		c.subject, c.object = fault.Subject{Kind: fault.Cluster}, etcdRef()
 		c.content = func() Object { return clone(etcdObject("3 members are available")) }
 	}
@@ -32,7 +32,7 @@ func staticRig(t *testing.T, remedy string) *changeRig {
 			"status": map[string]any{"conditions": []any{map[string]any{"type": "Ready", "status": ready}}, "addresses": []any{map[string]any{"type": "InternalIP", "address": fmt.Sprintf("192.0.2.1%d", i)}}}})
 		r.put(memberRef(fmt.Sprintf("a%d", i)), memberObject(name, fmt.Sprintf("192.0.2.1%d", i), map[string]string{"True": memberHealthy, "False": memberUnhealthy}[ready]))
 	}
-	if remedy == removeMember {
+	if remedy == removeDeadMember {
 		dead := keyOf(memberRef("a2"))
 		r.c.broken = func(Object) bool { return r.objects[dead] != nil }
 		return r
@@ -86,7 +86,7 @@ func (r *changeRig) memberAsk(t *testing.T) Ask {
 func TestReplaceInstaller(t *testing.T) {
 	r := staticRig(t, replaceInstaller)
 	p, err := r.putPlan(t, Ask{})
-	if err != nil || fmt.Sprint(actions(p)) != "[replace-pod verify]" || len(p.Open) > 0 {
+	if err != nil || fmt.Sprint(actionNames(p)) != "[replace-pod verify]" || len(p.Open) > 0 {
 		t.Fatalf("Plan: %v, %+v", err, p)
 	}
 	if o, err := r.exec.Apply(t.Context(), p); err != nil || o.State != Repaired {
@@ -146,9 +146,9 @@ func TestNotHanging(t *testing.T) {
 }
 
 func TestRemoveMember(t *testing.T) {
-	r := staticRig(t, removeMember)
+	r := staticRig(t, removeDeadMember)
 	p, err := r.putPlan(t, r.memberAsk(t))
-	if err != nil || fmt.Sprint(actions(p)) != "[remove-member verify]" || len(p.Open) > 0 {
+	if err != nil || fmt.Sprint(actionNames(p)) != "[remove-member verify]" || len(p.Open) > 0 {
 		t.Fatalf("Plan: %v, %+v", err, p)
 	}
 	if o, err := r.exec.Apply(t.Context(), p); err != nil || o.State != Repaired {
@@ -165,7 +165,7 @@ func TestRemoveMember(t *testing.T) {
 
 // Without a name, a backup, or a member of that name nothing is planned.
 func TestRemoveMemberAsk(t *testing.T) {
-	r := staticRig(t, removeMember)
+	r := staticRig(t, removeDeadMember)
 	whole := r.memberAsk(t)
 	other := filepath.Join(t.TempDir(), "other.db")
 	if err := os.WriteFile(other, []byte("not a snapshot"), 0o600); err != nil {
@@ -224,7 +224,7 @@ func TestMemberNotDead(t *testing.T) {
 		"not within the last 2h0m0s": func(r *changeRig) { r.now = r.now.Add(3 * time.Hour) },
 	} {
 		t.Run(want, func(t *testing.T) {
-			r := staticRig(t, removeMember)
+			r := staticRig(t, removeDeadMember)
 			p, err := r.putPlan(t, r.memberAsk(t))
 			if err != nil {
 				t.Fatal(err)
@@ -253,7 +253,7 @@ func TestHostIsOn(t *testing.T) {
 		{name: "not registered yet", address: "redfish://192.0.2.9/1", says: "the word of a person"},
 		{name: "detached", address: "redfish://192.0.2.9/1", state: "externally provisioned", detached: true, says: "the word of a person"},
 	} {
-		r := staticRig(t, removeMember)
+		r := staticRig(t, removeDeadMember)
 		status := map[string]any{"poweredOn": tt.on, "provisioning": map[string]any{"state": tt.state}}
 		if tt.detached {
 			status["operationalStatus"] = "detached"
@@ -261,7 +261,7 @@ func TestHostIsOn(t *testing.T) {
 		r.mu.Lock()
 		r.put(bareMetalHostRef("control2"), Object{"apiVersion": "metal3.io/v1alpha1", "kind": "BareMetalHost", "spec": map[string]any{"bmc": map[string]any{"address": tt.address}}, "status": status})
 		r.mu.Unlock()
-		got, err := (&run{Executor: r.exec}).hostIsOn(t.Context(), "control2")
+		got, err := (&run{Executor: r.exec}).env().hostIsOn(t.Context(), "control2")
 		if (err != nil) != (tt.says == "") || !strings.Contains(got, tt.says) {
 			t.Errorf("%s: %q, %v", tt.name, got, err)
 		}

@@ -80,7 +80,7 @@ func (r *run) backOne(ctx context.Context, s Step, w Write) (string, error) {
 		if have == w.Before { // an undo that was killed after its write, or someone else did it
 			return "", r.record(ctx, Record{Kind: UndoResult, Step: s.ID, Note: "found undone"})
 		}
-		if why, err := a.dependants(ctx, r, s, w); err != nil || why != "" {
+		if why, err := a.dependants(ctx, r.env(), s, w); err != nil || why != "" {
 			return why, err
 		}
 		if have != w.After {

@@ -3,42 +3,100 @@ package repair
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 )
 
-// recreateRender puts the missing rendered MachineConfig back under its exact
+// RecreateRender creates the missing rendered MachineConfig again under its exact name.
+const RecreateRender ActionName = "recreate-render"
+
+const recreateRemedy = "recreate-missing-render"
+
+// recreateRender creates the missing rendered MachineConfig again under its exact
 // name. The API accepts it, the daemon finds the config that it booted with and
 // continues, and the controller then rolls each machine to the pool's target with
-// drain and reboot. No lie is told: the node does run what is restored.
+// drain and reboot. What is restored is what the node runs.
 func recreateRender() action {
 	return action{
+		name: RecreateRender,
+		remedies: []remedy{{id: recreateRemedy, needsPool: always, rollsOut: true, rights: slices.Concat(poolRights(),
+			access(configRef(""), "", "get", "create", "delete"), heldConfigRights())}},
+		plan: planRenders,
 		check: func(s Step) error {
 			return need(map[string]string{"pool": s.Args.Pool, "config": s.Args.Config, "content": s.Args.Content})
 		},
-		prepare:    prepareRender,
-		seen:       renderSeen,
-		dependants: renderDependants,
+		remedyOf: func(Args) string { return recreateRemedy },
+		guards: func(a Args) []Guard {
+			list := []Guard{{Guard: PoolNotPaused, Subject: a.Pool}}
+			if controlPlanePool(a.Pool) {
+				list = append(list, Guard{Guard: OneAtATime, Subject: a.Pool}, Guard{Guard: EtcdMembers, Count: leastMembers}, Guard{Guard: OthersAtRest})
+			}
+			return list
+		},
+		reads: func(a Args) []readRule {
+			return []readRule{{object: configRef(a.Config)}, {object: nodeRef(""), fields: nodeFields(), any: true}}
+		},
+		describe:      describeRecreate,
+		prepare:       prepareRender,
+		seen:          renderSeen,
+		dependants:    renderDependants,
+		waitsForEtcd:  true,
+		mayCostMember: func(a Args) bool { return controlPlanePool(a.Pool) },
 	}
 }
 
-func prepareRender(ctx context.Context, r *run, s Step) (*act, string, error) {
-	held, err := r.held(ctx, s)
+// heldConfigRights are what reading the config that a host holds needs.
+func heldConfigRights() []Access {
+	return append(access(podRef(mcoNamespace, ""), "", "list"), access(podRef(mcoNamespace, ""), "exec", "create")...)
+}
+
+// nodeFields are the fields of a Node that a step is planned from.
+func nodeFields() []string {
+	return []string{
+		pointer("metadata", "annotations", currentConfigKey),
+		pointer("metadata", "annotations", desiredConfigKey),
+		pointer("metadata", "annotations", stateKey),
+	}
+}
+
+func describeRecreate(s *Step) {
+	var stuck []string // the nodes that the step was planned for: it reads them
+	for _, rd := range s.Reads {
+		if rd.Object.Resource == "nodes" {
+			stuck = append(stuck, rd.Object.Name)
+		}
+	}
+	nodes, config := strings.Join(stuck, " and "), s.Args.Config
+	source, _, _ := strings.Cut(s.Args.From, ":")
+	s.Subject, s.Risk, s.Proof = "pool/"+s.Args.Pool, fault.RiskReboot, Simulated
+	s.Title = fmt.Sprintf("re-create %s, which %s run and the cluster does not have, from what %s holds", config, nodes, source)
+	s.RiskText = "the daemons continue, and the controller rolls each machine to the pool's target with drain and reboot, one at a time"
+	s.OC = fmt.Sprintf("oc create -f FILE   # FILE is %s without resourceVersion, uid, creationTimestamp, managedFields and ownerReferences; it holds the pull secret", s.Args.From)
+	s.PreImage, s.Inverse = "the object does not exist", "delete it by its UID, until a daemon works with it"
+	s.Expect.Text = "the daemons of " + nodes + " are no longer Degraded for want of it"
+}
+
+func prepareRender(ctx context.Context, e env, s Step) (*act, string, error) {
+	held, err := e.held(ctx, s)
 	if err != nil {
 		return nil, "", err
 	}
 	ref := configRef(s.Args.Config)
-	there, err := r.API.Get(ctx, ref)
+	there, err := e.api.Get(ctx, ref)
 	switch {
 	case err == nil:
 		return sameRender(held, there, s)
 	case !apierrors.IsNotFound(err):
 		return nil, "", refuse("it could not be read whether %s is there: %v", ref, err)
 	}
-	if err := r.wanted(ctx, s); err != nil {
+	if err := e.wanted(ctx, s); err != nil {
 		return nil, "", err
 	}
-	object := held.ForCreate(r.plan.ID, s.Args.Content)
+	object := held.ForCreate(e.plan.ID, s.Args.Content)
 	fields := []string{pointer("metadata", "annotations", contentAnnotation), pointer("metadata", "annotations", planAnnotation)}
 	before, err := digestFields(nil, nil)
 	if err != nil {
@@ -52,14 +110,14 @@ func prepareRender(ctx context.Context, r *run, s Step) (*act, string, error) {
 		Write:    Write{Target: ref, Fields: fields, Before: before, After: after, Inverse: "delete it, if it is still the one that was created"},
 		preImage: []byte("absent"),
 		do: func(ctx context.Context, dryRun bool) (Object, error) {
-			return r.API.Create(ctx, ref, object, dryRun)
+			return e.api.Create(ctx, ref, object, dryRun)
 		},
 	}, "", nil
 }
 
 // wanted refuses to restore a config that no node runs.
-func (r *run) wanted(ctx context.Context, s Step) error {
-	nodes, err := r.API.List(ctx, nodeRef(""))
+func (e env) wanted(ctx context.Context, s Step) error {
+	nodes, err := e.api.List(ctx, nodeRef(""))
 	if err != nil {
 		return refuse("nodes could not be listed, so it is not known whether one runs %s: %v", s.Args.Config, err)
 	}
@@ -87,8 +145,8 @@ func sameRender(held *Config, there Object, s Step) (*act, string, error) {
 }
 
 // held returns the content of a step from the store, validated again.
-func (r *run) held(ctx context.Context, s Step) (*Config, error) {
-	raw, err := r.Store.Get(s.Args.Content)
+func (e env) held(ctx context.Context, s Step) (*Config, error) {
+	raw, err := e.store.Get(s.Args.Content)
 	if err != nil {
 		return nil, refuse("the held config cannot be read: %v", err).
 			instead("it lies only on the machine where the plan was made; make a new plan here")
@@ -97,7 +155,7 @@ func (r *run) held(ctx context.Context, s Step) (*Config, error) {
 	if err != nil {
 		return nil, refuse("the held config: %v", err)
 	}
-	want, err := expected(ctx, r.API, s.Args.Pool, s.Args.Config)
+	want, err := expected(ctx, e.api, s.Args.Pool, s.Args.Config)
 	if err != nil {
 		return nil, err
 	}
@@ -122,11 +180,11 @@ func expected(ctx context.Context, api Reader, pool, name string) (Expected, err
 	return want, nil
 }
 
-func renderSeen(ctx context.Context, r *run, s Step) (bool, string, error) {
-	if _, err := r.API.Get(ctx, configRef(s.Args.Config)); err != nil {
+func renderSeen(ctx context.Context, e env, s Step) (bool, string, error) {
+	if _, err := e.api.Get(ctx, configRef(s.Args.Config)); err != nil {
 		return false, fmt.Sprintf("MachineConfig %s: %v", s.Args.Config, err), nil
 	}
-	nodes, err := r.API.List(ctx, nodeRef(""))
+	nodes, err := e.api.List(ctx, nodeRef(""))
 	if err != nil {
 		return false, fmt.Sprintf("nodes could not be listed: %v", err), nil
 	}
@@ -139,8 +197,8 @@ func renderSeen(ctx context.Context, r *run, s Step) (bool, string, error) {
 	return true, "", nil
 }
 
-func renderDependants(ctx context.Context, r *run, s Step, _ Write) (string, error) {
-	nodes, err := r.API.List(ctx, nodeRef(""))
+func renderDependants(ctx context.Context, e env, s Step, _ Write) (string, error) {
+	nodes, err := e.api.List(ctx, nodeRef(""))
 	if err != nil {
 		return "", fmt.Errorf("list nodes: %w", err)
 	}

@@ -6,13 +6,15 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 )
+
+// ReplacePod deletes one installer pod that hangs.
+const ReplacePod ActionName = "replace-pod"
 
 const replaceInstaller = "replace-installer-pod"
 
@@ -26,12 +28,15 @@ const hangsAfter = 10 * time.Minute
 // (openshift/library-go: pkg/operator/staticpod/controller/installer/installer_controller.go getInstallerPodName).
 var installerName = regexp.MustCompile(`^installer-(\d+)-(?:retry-\d+-)?(.+)$`)
 
-// replacePod deletes one installer pod that hangs. Its operator takes a pod that is gone before
+// replacePod deletes one installer pod that hangs. Its operator treats a pod that is gone before
 // it ended as one that never was, and creates a new one; it deletes such a pod itself only where a
 // newer revision waits (openshift/library-go:
 // pkg/operator/staticpod/controller/installer/installer_controller.go newNodeStateForInstallInProgress).
 func replacePod() action {
 	return action{
+		name:     ReplacePod,
+		remedies: []remedy{{id: replaceInstaller, rights: installerRights()}},
+		plan:     planReplace,
 		check: func(s Step) error {
 			if s.Args.Remedy != replaceInstaller || operatorOf(s.Args.Namespace) == "" {
 				return fmt.Errorf("args: %s in namespace %q is none that is replaced", s.Args.Remedy, s.Args.Namespace)
@@ -41,47 +46,54 @@ func replacePod() action {
 			}
 			return need(map[string]string{"host": s.Args.Host})
 		},
-		prepare: prepareReplace,
-		seen:    replaced,
-		dependants: func(context.Context, *run, Step, Write) (string, error) {
+		remedyOf: func(a Args) string { return a.Remedy },
+		guards:   func(a Args) []Guard { return redeployGuards(operatorOf(a.Namespace)) },
+		reads: func(a Args) []readRule {
+			return []readRule{{object: podRef(a.Namespace, a.Object), fields: podFields()}}
+		},
+		describe: describeReplace,
+		prepare:  prepareReplace,
+		seen:     replaced,
+		dependants: func(context.Context, env, Step, Write) (string, error) {
 			return "the operator has made another pod", nil
 		},
+		mayCostMember: func(a Args) bool { return a.Namespace == etcdNamespace },
 	}
 }
 
-// operatorOf is the operator whose pods are in the namespace; "" for others.
-func operatorOf(namespace string) string {
-	name, _ := strings.CutPrefix(namespace, "openshift-")
-	if operands[name] == "" || name == namespace {
-		return ""
+func installerRights() []Access {
+	list := append(access(nodeRef(""), "", "get", "list"), access(etcdRef(), "", "get")...)
+	for _, name := range operandNames() {
+		list = append(list, access(operandRef(name), "", "get")...)
+		list = append(list, access(podRef("openshift-"+name, ""), "", "list", "get", "delete")...)
 	}
-	return name
+	return list
 }
 
-func prepareReplace(ctx context.Context, r *run, s Step) (*act, string, error) {
-	o, err := r.read(ctx, operandRef(operatorOf(s.Args.Namespace)))
+func prepareReplace(ctx context.Context, e env, s Step) (*act, string, error) {
+	o, err := e.read(ctx, operandRef(operatorOf(s.Args.Namespace)))
 	if err != nil {
 		return nil, "", err
 	}
 	ref := podRef(s.Args.Namespace, s.Args.Object)
-	pod, err := r.API.Get(ctx, ref)
+	pod, err := e.api.Get(ctx, ref)
 	switch {
 	case apierrors.IsNotFound(err):
 		return nil, "pod " + s.Args.Object + " is gone", nil
 	case err != nil:
 		return nil, "", refuse("%s could not be read: %v", ref, err)
 	}
-	if why := notHanging(o, pod, r.Clock.Now()); why != "" {
+	if why := notHanging(o, pod, e.clock.Now()); why != "" {
 		return nil, "", refuse("%s: %s", ref, why).instead("look again with `rollcall diagnose`")
 	}
-	node, err := r.read(ctx, nodeRef(s.Args.Host))
+	node, err := e.read(ctx, nodeRef(s.Args.Host))
 	if err != nil {
 		return nil, "", err
 	}
-	if c := conditionOf(node, "Ready"); c == nil || c["status"] != "True" {
+	if !isTrue(node, "Ready") {
 		return nil, "", refuse("node %s is not Ready: a new pod would hang there, too", s.Args.Host).instead("repair the node first")
 	}
-	return r.deleteAct(ref, pod)
+	return e.deletion(ref, pod)
 }
 
 // notHanging says why an installer pod is not one that hangs; "" where it is. Only the pod of
@@ -104,14 +116,12 @@ func notHanging(operator, pod Object, now time.Time) string {
 	}
 	revision, _ := strconv.ParseInt(m[1], 10, 64)
 	newest := intAt(operator, "status", "latestAvailableRevision")
-	v, _ := fieldAt(operator, "/status/nodeStatuses")
-	nodes, _ := v.([]any)
-	i := slices.IndexFunc(nodes, func(n any) bool { o, _ := n.(map[string]any); return o["nodeName"] == m[2] })
+	nodes := nodeStatuses(operator)
+	i := slices.IndexFunc(nodes, func(n Object) bool { return n["nodeName"] == m[2] })
 	if i < 0 {
 		return "the operator has no status of node " + m[2]
 	}
-	n, _ := nodes[i].(map[string]any)
-	switch current, target := intAt(n, "currentRevision"), intAt(n, "targetRevision"); {
+	switch current, target := intAt(nodes[i], "currentRevision"), intAt(nodes[i], "targetRevision"); {
 	case target != revision || target <= current:
 		return fmt.Sprintf("node %s is not being moved to revision %d (current %d, target %d)", m[2], revision, current, target)
 	case newest != target:
@@ -121,8 +131,8 @@ func notHanging(operator, pod Object, now time.Time) string {
 }
 
 // replaced waits until another pod of that name is there, or the node has its revision.
-func replaced(ctx context.Context, r *run, s Step) (bool, string, error) {
-	pod, err := r.API.Get(ctx, podRef(s.Args.Namespace, s.Args.Object))
+func replaced(ctx context.Context, e env, s Step) (bool, string, error) {
+	pod, err := e.api.Get(ctx, podRef(s.Args.Namespace, s.Args.Object))
 	switch {
 	case err == nil && slices.Contains(uidsOf(s), stringAt(pod, "metadata", "uid")):
 		return false, "pod " + s.Args.Object + " has not ended yet", nil
@@ -131,11 +141,11 @@ func replaced(ctx context.Context, r *run, s Step) (bool, string, error) {
 	case !apierrors.IsNotFound(err):
 		return false, fmt.Sprintf("pod %s could not be read: %v", s.Args.Object, err), nil
 	}
-	o, err := r.API.Get(ctx, operandRef(operatorOf(s.Args.Namespace)))
+	o, err := e.api.Get(ctx, operandRef(operatorOf(s.Args.Namespace)))
 	if err != nil {
 		return false, fmt.Sprintf("the operator's object could not be read: %v", err), nil
 	}
-	return rollsOut(o) == "", "the operator has not made another pod yet", nil
+	return behindNewest(o) == "", "the operator has not made another pod yet", nil
 }
 
 func describeReplace(s *Step) {
@@ -148,24 +158,24 @@ func describeReplace(s *Step) {
 	s.Expect.Text = "another pod of this name is there, or all nodes have the revision"
 }
 
-// installers plans the replacement of the installer pods that hang.
-func (b *building) installers(ctx context.Context) error {
-	for _, k := range b.remedies[replaceInstaller] {
+// planReplace plans the replacement of the installer pods that hang.
+func planReplace(ctx context.Context, d *draft) error {
+	for _, k := range d.remedies[replaceInstaller] {
 		if k.Subject.Kind != fault.Operator || operands[k.Subject.Name] == "" {
 			return fmt.Errorf("%s runs no static pods", k.Subject)
 		}
 		namespace := "openshift-" + k.Subject.Name
-		o, err := b.API.Get(ctx, operandRef(k.Subject.Name))
+		o, err := d.API.Get(ctx, operandRef(k.Subject.Name))
 		if err != nil {
 			return fmt.Errorf("read the operator of %s: %w", k.Subject.Name, err)
 		}
-		pods, err := b.API.List(ctx, podRef(namespace, ""))
+		pods, err := d.API.List(ctx, podRef(namespace, ""))
 		if err != nil {
 			return fmt.Errorf("list pods of %s: %w", namespace, err)
 		}
 		found := false
 		for _, p := range pods {
-			if notHanging(o, p, b.Clock.Now()) != "" {
+			if notHanging(o, p, d.Clock.Now()) != "" {
 				continue
 			}
 			name := stringAt(p, "metadata", "name")
@@ -174,11 +184,12 @@ func (b *building) installers(ctx context.Context) error {
 				return err
 			}
 			found = true
-			b.add(Step{Action: ReplacePod, Reads: []Reading{rd}, While: []fault.Key{k}, Deadline: minutes(10),
+			d.add(Step{Action: ReplacePod, Reads: []Reading{rd}, While: []fault.Key{k}, Deadline: minutes(10),
 				Args: Args{Remedy: replaceInstaller, Namespace: namespace, Object: name, Host: installerName.FindStringSubmatch(name)[2]}})
 		}
 		if !found {
-			b.open("%s is not in this plan: no installer pod of %s hangs for more than %v at the revision that its node waits for", replaceInstaller, k.Subject.Name, hangsAfter)
+			d.leaveOut("%s is not in this plan: no installer pod of %s hangs for more than %v at the revision that its node waits for",
+				replaceInstaller, k.Subject.Name, hangsAfter)
 		}
 	}
 	return nil

@@ -32,11 +32,12 @@ var (
 )
 
 // regenerateLeaf has an operator issue one certificate of the control plane again.
-func regenerateLeaf() change {
-	return change{
-		remedy: leafRemedy, object: func(name string) Ref { return secretRef("", name) }, fromValue: true,
-		reads: []string{"/metadata/uid", certificateEnds, certificateBegins, certificateIssuer},
-		with:  markLeaf,
+func regenerateLeaf() fieldChange {
+	return fieldChange{
+		remedy: leafRemedy,
+		target: changeTarget{ref: func(name string) Ref { return secretRef("", name) }, named: true},
+		reads:  []string{"/metadata/uid", certificateEnds, certificateBegins, certificateIssuer},
+		set:    markLeaf,
 		valid: func(v string) error {
 			if !leafName.MatchString(v) || len(v) > 200 {
 				return errors.New("it is not NAMESPACE/NAME of a Secret that an operator of the control plane rotates")
@@ -65,7 +66,8 @@ func regenerateLeaf() change {
 		oc:       "oc adm ocp-certificates regenerate-leaf -n NAMESPACE secret/%s   # VALUE",
 		inverse:  "write the old date back, until the operator has acted",
 		expect:   "the operator has issued the certificate in %s again",
-		takes:    10, settles: 30,
+		takes:    10,
+		settles:  30,
 	}
 }
 
@@ -78,7 +80,8 @@ func markLeaf(o Object, in input) (map[string]any, error) {
 	}
 	for _, path := range []string{certificateIssuer, certificateBegins} {
 		if v, _ := fieldAt(o, path); v == nil || v == "" {
-			return nil, fmt.Errorf("it has no annotation %s: no operator rotates it", strings.ReplaceAll(strings.TrimPrefix(path, "/metadata/annotations/"), "~1", "/"))
+			path := splitPointer(path)
+			return nil, fmt.Errorf("it has no annotation %s: no operator rotates it", path[len(path)-1])
 		}
 	}
 	owners, _ := fieldAt(o, "/metadata/ownerReferences")

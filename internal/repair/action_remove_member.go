@@ -15,7 +15,10 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 )
 
-const removeMember = "remove-dead-etcd-member"
+// RemoveMember removes one member of etcd whose host stays away.
+const RemoveMember ActionName = "remove-member"
+
+const removeDeadMember = "remove-dead-etcd-member"
 
 // MemberAsk is which member of etcd is removed, by a person's word that its host stays away,
 // and the backup that was made for it.
@@ -28,50 +31,72 @@ var memberID = regexp.MustCompile(`^[0-9a-f]{1,16}$`)
 
 func memberFields() []string { return []string{"/metadata/uid", "/spec/name", "/spec/peerURLs"} }
 
-// removeMemberAction removes one member of etcd whose host stays away. The operator does the
+// removeMember removes one member of etcd whose host stays away. The operator does the
 // same where the Machine API works and the Machine is deleted, or where neither Machine nor
 // Node is left (openshift/cluster-etcd-operator:
 // pkg/operator/clustermemberremovalcontroller/clustermemberremovalcontroller.go
 // attemptToScaleDown, removeMemberWithoutMachine); the documentation has it done by hand
 // elsewhere (openshift/openshift-docs: modules/restore-replace-stopped-baremetal-etcd-member.adoc).
-func removeMemberAction() action {
+func removeMember() action {
 	return action{
+		name:     RemoveMember,
+		remedies: []remedy{{id: removeDeadMember, rights: memberRights()}},
+		plan:     planRemoval,
 		check: func(s Step) error {
 			if !memberID.MatchString(s.Args.Object) {
 				return fmt.Errorf("args.object %q is not the ID of a member", s.Args.Object)
 			}
-			if s.Args.Remedy != removeMember {
+			if s.Args.Remedy != removeDeadMember {
 				return fmt.Errorf("args.remedy %q removes no member", s.Args.Remedy)
 			}
 			return need(map[string]string{"host": s.Args.Host, "content": s.Args.Content, "backup": s.Args.Backup})
 		},
-		prepare: func(ctx context.Context, r *run, s Step) (*act, string, error) {
-			ref := memberRef(s.Args.Object)
-			o, err := r.API.Get(ctx, ref)
-			switch {
-			case apierrors.IsNotFound(err):
-				return nil, "member " + s.Args.Object + " is gone", nil
-			case err != nil:
-				return nil, "", refuse("the members of etcd could not be read: %v", err)
-			}
-			w, why, err := r.deleteAct(ref, o)
-			if w != nil {
-				w.Inverse, w.preImage = "none: a member that was removed cannot come back with its data", []byte("a member of etcd")
-				w.diff = fmt.Sprintf("--- %s (%s)\n+++ (removed)\n", ref, s.Args.Host)
-			}
-			return w, why, err
+		remedyOf: func(a Args) string { return a.Remedy },
+		guards: func(a Args) []Guard {
+			return []Guard{{Guard: MemberDead, Subject: a.Object}, {Guard: OthersAtRest, Subject: a.Host}, {Guard: FreshBackup, Subject: a.Content}}
 		},
-		seen: func(ctx context.Context, r *run, s Step) (bool, string, error) {
-			_, err := r.API.Get(ctx, memberRef(s.Args.Object))
+		reads: func(a Args) []readRule {
+			return []readRule{{object: memberRef(a.Object), fields: memberFields()}}
+		},
+		describe: describeRemoval,
+		prepare:  prepareRemoval,
+		seen: func(ctx context.Context, e env, s Step) (bool, string, error) {
+			_, err := e.api.Get(ctx, memberRef(s.Args.Object))
 			if apierrors.IsNotFound(err) {
 				return true, "", nil
 			}
 			return false, "the member is still in the list", nil
 		},
-		dependants: func(context.Context, *run, Step, Write) (string, error) {
+		dependants: func(context.Context, env, Step, Write) (string, error) {
 			return "a member that was removed cannot be added again with its data; its host joins as a new member", nil
 		},
+		leavesRoot: true, // what keeps the host away
 	}
+}
+
+// memberRights: members are asked and removed by etcdctl in a pod of etcd.
+func memberRights() []Access {
+	list := append(access(nodeRef(""), "", "get", "list"), access(etcdRef(), "", "get")...)
+	list = append(list, findHostRights()...)
+	list = append(list, access(podRef(etcdNamespace, ""), "", "list")...)
+	return append(list, access(podRef(etcdNamespace, ""), "exec", "create")...)
+}
+
+func prepareRemoval(ctx context.Context, e env, s Step) (*act, string, error) {
+	ref := memberRef(s.Args.Object)
+	o, err := e.api.Get(ctx, ref)
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil, "member " + s.Args.Object + " is gone", nil
+	case err != nil:
+		return nil, "", refuse("the members of etcd could not be read: %v", err)
+	}
+	w, why, err := e.deletion(ref, o)
+	if w != nil {
+		w.Inverse, w.preImage = "none: a member that was removed cannot come back with its data", []byte("a member of etcd")
+		w.diff = fmt.Sprintf("--- %s (%s)\n+++ (removed)\n", ref, s.Args.Host)
+	}
+	return w, why, err
 }
 
 // removable says whether the member may be removed, by what etcd itself shows: all others are
@@ -101,7 +126,11 @@ func removable(list []Object, id, name string) (Object, error) {
 			}
 			target = o
 		case state != memberHealthy || learner:
-			return nil, refuse("member %s (%s) is %s%s; all others must be healthy and vote before one is removed", stringAt(o, "metadata", "name"), orNone(have), orNone(state), map[bool]string{true: " and a learner"}[learner]).
+			also := ""
+			if learner {
+				also = " and a learner"
+			}
+			return nil, refuse("member %s (%s) is %s%s; all others must be healthy and vote before one is removed", stringAt(o, "metadata", "name"), orNone(have), orNone(state), also).
 				instead("repair that one first")
 		default:
 			healthy++
@@ -122,8 +151,8 @@ func removable(list []Object, id, name string) (Object, error) {
 
 // guardMemberDead also compares the member with its Node, and refuses a host that may come back
 // with the old data: one that is Ready, or that is on by its BareMetalHost.
-func guardMemberDead(ctx context.Context, r *run, s Step, g Guard) (string, error) {
-	list, err := r.API.List(ctx, memberRef(""))
+func guardMemberDead(ctx context.Context, e env, s Step, g Guard) (string, error) {
+	list, err := e.api.List(ctx, memberRef(""))
 	if err != nil {
 		return "", refuse("the members of etcd could not be read, so it is not known whether it is safe: %v", err)
 	}
@@ -131,10 +160,10 @@ func guardMemberDead(ctx context.Context, r *run, s Step, g Guard) (string, erro
 	if err != nil {
 		return "", err
 	}
-	if err := r.noRollout(ctx, s.Args.Host); err != nil {
+	if err := e.noRollout(ctx, s.Args.Host); err != nil {
 		return "", err
 	}
-	nodes, err := r.API.List(ctx, nodeRef(""))
+	nodes, err := e.api.List(ctx, nodeRef(""))
 	if err != nil {
 		return "", refuse("nodes could not be listed, so it is not known whether the host is down: %v", err)
 	}
@@ -143,7 +172,7 @@ func guardMemberDead(ctx context.Context, r *run, s Step, g Guard) (string, erro
 		if !inventory.SameName(stringAt(n, "metadata", "name"), s.Args.Host) {
 			continue
 		}
-		if c := conditionOf(n, "Ready"); c != nil && c["status"] == "True" {
+		if isTrue(n, "Ready") {
 			return "", refuse("Node %s is Ready: its host is there, and so is the data of the member", s.Args.Host).
 				instead("repair its etcd on the host")
 		}
@@ -152,7 +181,7 @@ func guardMemberDead(ctx context.Context, r *run, s Step, g Guard) (string, erro
 		}
 		host = "its Node is not Ready"
 	}
-	power, err := r.hostIsOn(ctx, s.Args.Host)
+	power, err := e.hostIsOn(ctx, s.Args.Host)
 	if err != nil {
 		return "", err
 	}
@@ -160,16 +189,13 @@ func guardMemberDead(ctx context.Context, r *run, s Step, g Guard) (string, erro
 }
 
 // noRollout refuses while a revision of etcd is installed on another node.
-func (r *run) noRollout(ctx context.Context, host string) error {
-	etcd, err := r.read(ctx, etcdRef())
+func (e env) noRollout(ctx context.Context, host string) error {
+	etcd, err := e.read(ctx, etcdRef())
 	if err != nil {
 		return err
 	}
-	v, _ := fieldAt(etcd, "/status/nodeStatuses")
-	nodes, _ := v.([]any)
-	for _, n := range nodes {
-		m, _ := n.(map[string]any)
-		if name, _ := m["nodeName"].(string); !inventory.SameName(name, host) && intAt(m, "targetRevision") > intAt(m, "currentRevision") {
+	for _, n := range nodeStatuses(etcd) {
+		if name, _ := n["nodeName"].(string); !inventory.SameName(name, host) && intAt(n, "targetRevision") > intAt(n, "currentRevision") {
 			return refuse("a revision of etcd is being installed on %s", name).instead("wait until it is")
 		}
 	}
@@ -181,12 +207,12 @@ func (r *run) noRollout(ctx context.Context, host string) error {
 // a BMC the host stays "unmanaged", and a detached one is not looked at
 // (metal3-io/baremetal-operator: apis/metal3.io/v1alpha1 BareMetalHostStatus.PoweredOn without
 // omitempty; internal/controller/metal3.io host_state_machine.go).
-func (r *run) hostIsOn(ctx context.Context, host string) (string, error) {
-	name, err := bareMetalHostOf(ctx, r.API, host)
+func (e env) hostIsOn(ctx context.Context, host string) (string, error) {
+	name, err := bareMetalHostOf(ctx, e.api, host)
 	if err != nil {
 		return "that its host is off is the word of a person (no BareMetalHost shows it)", nil
 	}
-	o, err := r.read(ctx, bareMetalHostRef(name))
+	o, err := e.read(ctx, bareMetalHostRef(name))
 	if err != nil {
 		return "", err
 	}
@@ -242,68 +268,55 @@ func describeRemoval(s *Step) {
 	s.Expect.Text = "etcd no longer lists the member"
 }
 
-// member plans the removal of the member that a person named.
-func (b *building) member(ctx context.Context) error {
-	while := b.remedies[removeMember]
+// planRemoval plans the removal of the member that a person named.
+func planRemoval(ctx context.Context, d *draft) error {
+	while := d.remedies[removeDeadMember]
 	if len(while) == 0 {
 		return nil
 	}
 	switch {
-	case b.ask.From != "":
-		b.open("%s is not in this plan: the members are asked in the running cluster", removeMember)
+	case d.ask.From != "":
+		d.leaveOut("%s is not in this plan: the members are asked in the running cluster", removeDeadMember)
 		return nil
-	case b.ask.Member.Name == "":
-		b.open("%s is not in this plan: where the host of the member stays away for good, name it with --remove-member HOST and the backup with --etcd-backup FILE", removeMember)
+	case d.ask.Member.Name == "":
+		d.leaveOut("%s is not in this plan: where the host of the member stays away for good, name it with --remove-member HOST and the backup with --etcd-backup FILE", removeDeadMember)
 		return nil
-	case b.ask.Member.Backup == "":
-		b.open("%s is not in this plan: make a backup now (%s), copy its snapshot to this machine, and name it with --etcd-backup FILE", removeMember, backupCommand)
+	case d.ask.Member.Backup == "":
+		d.leaveOut("%s is not in this plan: make a backup now (%s), copy its snapshot to this machine, and name it with --etcd-backup FILE", removeDeadMember, backupCommand)
 		return nil
 	}
-	snapshot, err := readSnapshot(b.ask.Member.Backup)
+	snapshot, err := readSnapshot(d.ask.Member.Backup)
 	if err != nil {
 		return err
 	}
-	list, err := b.API.List(ctx, memberRef(""))
+	list, err := d.API.List(ctx, memberRef(""))
 	if err != nil {
 		return fmt.Errorf("list members of etcd: %w", err)
 	}
 	for _, o := range list {
 		name, id := stringAt(o, "spec", "name"), stringAt(o, "metadata", "name")
-		if name != b.ask.Member.Name {
+		if name != d.ask.Member.Name {
 			continue
 		}
 		if _, err := removable(list, id, name); err != nil {
-			b.open("%s is not in this plan: %s", removeMember, reasonOf(err))
+			d.leaveOut("%s is not in this plan: %s", removeDeadMember, reasonOf(err))
 			return nil
 		}
 		rd, err := reading(memberRef(id), o, memberFields()...)
 		if err != nil {
 			return err
 		}
-		b.add(Step{Action: RemoveMember, Reads: []Reading{rd}, While: while, Deadline: minutes(5),
-			Args: Args{Remedy: removeMember, Object: id, Host: name, Content: snapshot.digest, Backup: snapshot.path}})
-		b.plan.Notes = append(b.plan.Notes, "afterwards the Secrets etcd-peer-"+name+", etcd-serving-"+name+" and etcd-serving-metrics-"+name+
-			" are deleted, and the host is installed again as a new member, by the documentation of your version. That the backup is of this cluster was not checked",
-			"where the Machine API works, the operator removes the member by itself when its Machine is deleted")
+		d.add(Step{Action: RemoveMember, Reads: []Reading{rd}, While: while, Deadline: minutes(5),
+			Args: Args{Remedy: removeDeadMember, Object: id, Host: name, Content: snapshot.digest, Backup: snapshot.path}})
+		d.note("afterwards the Secrets etcd-peer-%[1]s, etcd-serving-%[1]s and etcd-serving-metrics-%[1]s are deleted, and the host is installed again"+
+			" as a new member, by the documentation of your version. That the backup is of this cluster was not checked", name)
+		d.note("where the Machine API works, the operator removes the member by itself when its Machine is deleted")
 		return nil
 	}
 	var names []string
 	for _, o := range list {
 		names = append(names, orNone(stringAt(o, "spec", "name")))
 	}
-	b.open("%s is not in this plan: etcd has no member %s; its members are %s", removeMember, b.ask.Member.Name, strings.Join(names, ", "))
+	d.leaveOut("%s is not in this plan: etcd has no member %s; its members are %s", removeDeadMember, d.ask.Member.Name, strings.Join(names, ", "))
 	return nil
-}
-
-// onlyRemoves reports whether removing members is all that the plan writes. Its root is then
-// what keeps the host away, and stays.
-func (p *Plan) onlyRemoves() bool {
-	removes := false
-	for _, s := range p.Steps {
-		if s.Writes() && s.Action != RemoveMember {
-			return false
-		}
-		removes = removes || s.Action == RemoveMember
-	}
-	return removes
 }

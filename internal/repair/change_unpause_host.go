@@ -1,0 +1,22 @@
+package repair
+
+import "github.com/rollcall-project/rollcall/internal/kernel/fault"
+
+// unpauseHost lets metal3 continue with a host.
+func unpauseHost() fieldChange {
+	return fieldChange{
+		remedy:   "unpause-host",
+		target:   bareMetalHostTarget(),
+		reads:    hostReads(),
+		guards:   quorumGuard,
+		set:      func(o Object, _ input) (map[string]any, error) { return withoutAnnotation(o, pausedKey) },
+		risk:     fault.RiskPower,
+		riskText: "metal3 continues where it was stopped: it may inspect, provision or power the host",
+		proof:    ProvedInLab,
+		title:    "remove the annotation " + pausedKey + " of BareMetalHost %s",
+		oc:       "oc -n " + bareMetalNamespace + " annotate bmh %s " + pausedKey + "-",
+		inverse:  "write the annotation back with its value; what metal3 has begun is not undone by that",
+		expect:   "BareMetalHost %s is not paused",
+		takes:    2,
+	}
+}
