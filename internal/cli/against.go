@@ -70,7 +70,7 @@ func (a *app) knownCluster(cluster string) error {
 	if _, err := os.Stat(cluster); err == nil {
 		return nil
 	}
-	if known, err := a.kube.has(cluster); known || err != nil { // a kubeconfig that cannot be read is said where it is
+	if known, err := a.kube.HasContext(cluster); known || err != nil { // a kubeconfig that cannot be read is said where it is
 		return nil
 	}
 	return usagef("--against %s: there is no such file or directory, and no such context in the kubeconfig; write what oc adm must-gather wrote, or a context of: oc config get-contexts, with --kubeconfig FILE where it is in another file", cluster)
@@ -83,7 +83,7 @@ func (a *app) isContext(cluster string) bool {
 	if _, err := os.Stat(cluster); err != nil {
 		return true
 	}
-	if known, _ := a.kube.has(cluster); !known || strings.ContainsRune(cluster, filepath.Separator) {
+	if known, _ := a.kube.HasContext(cluster); !known || strings.ContainsRune(cluster, filepath.Separator) {
 		return false
 	}
 	fmt.Fprintf(a.io.Err, "%s: --against %s is a context of the kubeconfig, and a file or directory here: the cluster is checked; for the archive write --against .%c%s\n",

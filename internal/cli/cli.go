@@ -23,6 +23,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/rollcall-project/rollcall/internal/demo"
+	"github.com/rollcall-project/rollcall/internal/kube/kubeconfig"
 )
 
 // IO is everything that a run takes from and gives to its surroundings.
@@ -50,7 +51,7 @@ func System() IO {
 type app struct {
 	io     IO
 	name   string // how the user calls it: "rollcall", "oc rollcall"
-	kube   kubeFlags
+	kube   kubeconfig.Flags
 	source sourceFlags
 	output outputFlags
 	global globalFlags
@@ -86,7 +87,7 @@ func (a *app) run(ctx context.Context, args []string) ExitCode {
 }
 
 func newApp(program string, io IO) *app {
-	return &app{io: io, name: displayName(program), log: slog.New(slog.DiscardHandler), demos: demo.Embedded, kube: newKubeFlags()}
+	return &app{io: io, name: displayName(program), log: slog.New(slog.DiscardHandler), demos: demo.Embedded, kube: kubeconfig.New()}
 }
 
 // displayName is how the user typed the program: `oc rollcall` runs oc-rollcall.

@@ -139,7 +139,7 @@ func (a *app) addChoiceFlags(cmd *cobra.Command) {
 // verification of the API server off.
 func (a *app) addConnectFlags(cmd *cobra.Command) {
 	grouped(cmd, groupConnect, func(f *pflag.FlagSet) {
-		a.kube.addFlags(f)
+		a.kube.AddFlags(f)
 		f.VisitAll(func(f *pflag.Flag) {
 			usage, shown := connectUsage[f.Name]
 			if f.Hidden = !shown; shown {

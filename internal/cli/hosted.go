@@ -10,6 +10,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kube"
+	"github.com/rollcall-project/rollcall/internal/kube/kubeconfig"
 	"github.com/rollcall-project/rollcall/internal/source/hosted"
 	"github.com/rollcall-project/rollcall/internal/source/live"
 )
@@ -164,7 +165,7 @@ func findHosted(ctx context.Context, management *live.Source, ref *evidence.Host
 func (a *app) hostedConfig(ctx context.Context, management *live.Source, object *evidence.Object, ref evidence.Hosted, answer *hosted.Answer) (*rest.Config, string) {
 	if path := a.source.hostedKubeconfig; path != "" {
 		answer.Credential = "--hosted-kubeconfig"
-		config, err := loadKubeconfig(path)
+		config, err := kubeconfig.Load(path)
 		if err != nil {
 			return nil, fmt.Sprintf("--hosted-kubeconfig %s: %v", path, err)
 		}

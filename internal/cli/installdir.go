@@ -53,7 +53,7 @@ func (a *app) asksCluster(dir *install.Dir) bool {
 // noCluster reports whether there is no kubeconfig that names a cluster. A kubeconfig
 // that cannot be read is one: it is an error where it is used.
 func (a *app) noCluster() bool {
-	raw, err := a.kube.loader().RawConfig()
+	raw, err := a.kube.Loader().RawConfig()
 	return err == nil && len(raw.Clusters) == 0 && a.kube.APIServer == "" && a.io.Getenv("KUBERNETES_SERVICE_HOST") == ""
 }
 

@@ -316,14 +316,14 @@ func (a *app) openLive() (*live.Source, error) {
 // restConfig is how the cluster is reached. Where nothing names one that is an
 // error; client-go would ask localhost:8080.
 func (a *app) restConfig() (*rest.Config, error) {
-	if _, err := a.kube.loader().RawConfig(); err != nil {
+	if _, err := a.kube.Loader().RawConfig(); err != nil {
 		return nil, fmt.Errorf("read the kubeconfig: %w; name another with --kubeconfig FILE", err)
 	}
 	if a.noCluster() {
 		return nil, fmt.Errorf("no cluster is named: there is no kubeconfig ($KUBECONFIG, ~/.kube/config). "+
 			"Name one with --kubeconfig FILE, read an archive with --from PATH, a console with --console HOST=FILE, or look at an example: %s demo", a.name)
 	}
-	config, err := a.kube.restConfig()
+	config, err := a.kube.RESTConfig()
 	if err != nil {
 		return nil, fmt.Errorf("read the kubeconfig: %w; name another with --kubeconfig FILE or --context NAME", err)
 	}
@@ -338,7 +338,7 @@ func (a *app) contextName(host string) string {
 	if a.kube.APIServer != "" {
 		return host
 	}
-	if raw, err := a.kube.loader().RawConfig(); err == nil && raw.CurrentContext != "" {
+	if raw, err := a.kube.Loader().RawConfig(); err == nil && raw.CurrentContext != "" {
 		return raw.CurrentContext
 	}
 	return host

@@ -111,8 +111,8 @@ func (w *watching) listen(ctx context.Context) {
 	}
 	kube := a.kube // a copy: runs load it again, at the same time
 	fresh := func() (*rest.Config, error) {
-		kube.loaded = nil
-		return kube.restConfig()
+		kube.Reload()
+		return kube.RESTConfig()
 	}
 	w.change.source = live.NewChanges(fresh, live.Options{Now: a.io.Clock})
 	go w.change.source.Run(ctx, w.change.add)
@@ -126,7 +126,7 @@ func (w *watching) look(ctx context.Context) (l looked) {
 	a := w.app
 	began := time.Now()
 	defer func() { l.took = time.Since(began) }()
-	a.kube.loaded = nil // the file may have come, or be another one
+	a.kube.Reload() // the file may have come, or be another one
 	r, err := a.openRun(ctx, nil)
 	if err != nil {
 		l.err = err

@@ -1,4 +1,4 @@
-package cli
+package kubeconfig
 
 import (
 	"maps"
@@ -38,13 +38,13 @@ func kubeconfigOf(t *testing.T, kubeconfig string, args ...string) (*rest.Config
 	if err := os.WriteFile(path, []byte(kubeconfig), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	k := newKubeFlags()
+	k := New()
 	set := pflag.NewFlagSet("test", pflag.ContinueOnError)
-	k.addFlags(set)
+	k.AddFlags(set)
 	if err := set.Parse(append([]string{"--kubeconfig", path}, args...)); err != nil {
 		t.Fatal(err)
 	}
-	return k.restConfig()
+	return k.RESTConfig()
 }
 
 // TestKubeFlags: each flag reaches the client's configuration.

@@ -1,4 +1,4 @@
-package cli
+package kubeconfig
 
 import (
 	"errors"
@@ -14,26 +14,26 @@ import (
 	"github.com/rollcall-project/rollcall/internal/source/infile"
 )
 
-// kubeFiles loads a kubeconfig by client-go's rules, and waits for no file that is named: not
+// files loads a kubeconfig by client-go's rules, and waits for no file that is named: not
 // for the kubeconfig, and not for the certificates, keys and tokens that it or a flag names. The
 // kubeconfig can be a pipe such as that of a shell's <(...).
-type kubeFiles struct {
+type files struct {
 	*clientcmd.ClientConfigLoadingRules
 
 	overrides *clientcmd.ConfigOverrides
-	pipe      *kubePipe
+	pipe      *pipe
 }
 
-// kubePipe is a kubeconfig that came through a pipe: it can be read once only, whoever asks
+// pipe is a kubeconfig that came through a pipe: it can be read once only, whoever asks
 // first. A file is read each time: it can be another one by then.
-type kubePipe struct {
+type pipe struct {
 	mu     sync.Mutex
 	path   string
 	config *api.Config
 	err    error
 }
 
-func (p *kubePipe) load(path string) (*api.Config, error) {
+func (p *pipe) load(path string) (*api.Config, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.path != path {
@@ -47,7 +47,7 @@ func (p *kubePipe) load(path string) (*api.Config, error) {
 }
 
 // Load loads the kubeconfig.
-func (k *kubeFiles) Load() (*api.Config, error) {
+func (k *files) Load() (*api.Config, error) {
 	config, err := k.read()
 	if err != nil {
 		return nil, err
@@ -55,17 +55,17 @@ func (k *kubeFiles) Load() (*api.Config, error) {
 	return config, k.check(config)
 }
 
-// loadKubeconfig loads the kubeconfig at a path that a flag of its own names.
-func loadKubeconfig(path string) (*rest.Config, error) {
+// Load loads the kubeconfig at a path that a flag of its own names.
+func Load(path string) (*rest.Config, error) {
 	o := &clientcmd.ConfigOverrides{}
-	files := &kubeFiles{ClientConfigLoadingRules: &clientcmd.ClientConfigLoadingRules{ExplicitPath: path}, overrides: o, pipe: &kubePipe{}}
+	files := &files{ClientConfigLoadingRules: &clientcmd.ClientConfigLoadingRules{ExplicitPath: path}, overrides: o, pipe: &pipe{}}
 	return clientcmd.NewNonInteractiveDeferredLoadingClientConfig(files, o).ClientConfig()
 }
 
 // maxKubeconfig bounds what is read from a pipe.
 const maxKubeconfig = 16 << 20
 
-func (k *kubeFiles) read() (*api.Config, error) {
+func (k *files) read() (*api.Config, error) {
 	paths := k.GetLoadingPrecedence()
 	if k.ExplicitPath != "" {
 		paths = []string{k.ExplicitPath}
@@ -102,7 +102,7 @@ func piped(path string) (_ *api.Config, err error) {
 }
 
 // check refuses what client-go would wait for: it opens each of these more than once.
-func (k *kubeFiles) check(config *api.Config) error {
+func (k *files) check(config *api.Config) error {
 	name, o := config.CurrentContext, k.overrides
 	if o.CurrentContext != "" {
 		name = o.CurrentContext

@@ -1,4 +1,10 @@
-package cli
+// Package kubeconfig is how a user names a cluster: the connection flags of kubectl, the
+// kubeconfig by kubectl's rules, and what client-go makes of both.
+//
+// Invariants:
+//   - No flag turns the verification of the API server off.
+//   - Nothing is asked of the terminal, and no named file is waited for.
+package kubeconfig
 
 import (
 	"errors"
@@ -9,24 +15,24 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// kubeFlags are the connection flags of kubectl and its plugins, but for those that
+// Flags are the connection flags of kubectl and its plugins, but for those that
 // turn the verification of the server off (k8s.io/cli-runtime/pkg/genericclioptions
 // ConfigFlags, which links kustomize and the types of every API group).
-type kubeFlags struct {
+type Flags struct {
 	KubeConfig, Context, APIServer string
 
 	overrides clientcmd.ConfigOverrides
 	extras    []string // of the user who is impersonated: KEY=VALUE
 	cacheDir  string   // accepted; nothing is cached
-	pipe      *kubePipe
+	pipe      *pipe
 	loaded    clientcmd.ClientConfig
 }
 
-// newKubeFlags are flags whose copies share a kubeconfig that comes through a pipe.
-func newKubeFlags() kubeFlags { return kubeFlags{pipe: &kubePipe{}} }
+// New returns flags whose copies share a kubeconfig that comes through a pipe.
+func New() Flags { return Flags{pipe: &pipe{}} }
 
-// addFlags registers the flags as kubectl names and explains them.
-func (k *kubeFlags) addFlags(f *pflag.FlagSet) {
+// AddFlags registers the flags as kubectl names and explains them.
+func (k *Flags) AddFlags(f *pflag.FlagSet) {
 	o := &k.overrides
 	f.StringVar(&k.KubeConfig, "kubeconfig", "", "Path to the kubeconfig file to use for CLI requests.")
 	f.StringVar(&k.cacheDir, "cache-dir", "", "Accepted as in every plugin; nothing is cached.")
@@ -49,10 +55,10 @@ func (k *kubeFlags) addFlags(f *pflag.FlagSet) {
 	f.StringVar(&o.ClusterInfo.ProxyURL, "proxy-url", "", "Proxy URL to use for requests to the API server")
 }
 
-// loader is the kubeconfig with the flags over it, loaded once, by kubectl's rules:
+// Loader is the kubeconfig with the flags over it, loaded once, by kubectl's rules:
 // --kubeconfig, $KUBECONFIG, ~/.kube/config, and inside a pod its service account.
 // Nothing is asked of the terminal.
-func (k *kubeFlags) loader() clientcmd.ClientConfig {
+func (k *Flags) Loader() clientcmd.ClientConfig {
 	if k.loaded != nil {
 		return k.loaded
 	}
@@ -72,25 +78,28 @@ func (k *kubeFlags) loader() clientcmd.ClientConfig {
 }
 
 // files are what the flags name.
-func (k *kubeFlags) files(o *clientcmd.ConfigOverrides) *kubeFiles {
+func (k *Flags) files(o *clientcmd.ConfigOverrides) *files {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = k.KubeConfig
 	// The defaults are kubectl's: $KUBERNETES_MASTER, else localhost:8080.
 	rules.DefaultClientConfig = &clientcmd.DefaultClientConfig
-	return &kubeFiles{ClientConfigLoadingRules: rules, overrides: o, pipe: k.pipe}
+	return &files{ClientConfigLoadingRules: rules, overrides: o, pipe: k.pipe}
 }
 
-// has reports whether the kubeconfig has a context of this name.
-func (k *kubeFlags) has(context string) (bool, error) {
+// HasContext reports whether the kubeconfig has a context of this name.
+func (k *Flags) HasContext(context string) (bool, error) {
 	config, err := k.files(&k.overrides).Load()
 	return err == nil && config.Contexts[context] != nil, err
 }
 
-// restConfig is how the cluster is reached.
-func (k *kubeFlags) restConfig() (*rest.Config, error) {
-	config, err := k.loader().ClientConfig()
+// RESTConfig is how the cluster is reached.
+func (k *Flags) RESTConfig() (*rest.Config, error) {
+	config, err := k.Loader().ClientConfig()
 	if clientcmd.IsEmptyConfig(err) { // client-go names a variable of its own
 		return nil, errors.New("it names no cluster for its current context")
 	}
 	return config, err
 }
+
+// Reload makes the next use load the kubeconfig again: the file may have come, or be another one.
+func (k *Flags) Reload() { k.loaded = nil }

@@ -1,6 +1,6 @@
 //go:build unix
 
-package cli
+package kubeconfig
 
 import (
 	"os"
@@ -27,14 +27,14 @@ func TestKubeconfigPipe(t *testing.T) {
 		t.Fatal(err)
 	}
 	config := func(args ...string) (*rest.Config, error) {
-		k := newKubeFlags()
+		k := New()
 		set := pflag.NewFlagSet("test", pflag.ContinueOnError)
-		k.addFlags(set)
+		k.AddFlags(set)
 		if err := set.Parse(args); err != nil {
 			t.Fatal(err)
 		}
-		k.has("one")
-		return k.restConfig()
+		k.HasContext("one")
+		return k.RESTConfig()
 	}
 	writeOnce(t, pipe, twoContexts)
 	if c, err := config("--kubeconfig", pipe, "--context", "two"); err != nil || c.Host != "https://b.example:6443" {
@@ -57,10 +57,10 @@ func TestKubeconfigPipe(t *testing.T) {
 	if _, err := config(); err == nil || !strings.Contains(err.Error(), "has to be the only kubeconfig") {
 		t.Error(err)
 	}
-	if _, err := loadKubeconfig(pipe); err == nil || !strings.Contains(err.Error(), "is empty") {
+	if _, err := Load(pipe); err == nil || !strings.Contains(err.Error(), "is empty") {
 		t.Error(err)
 	}
-	if c, err := loadKubeconfig(file); err != nil || c.Host != "https://a.example:6443" {
+	if c, err := Load(file); err != nil || c.Host != "https://a.example:6443" {
 		t.Errorf("a file: %+v, %v", c, err)
 	}
 }
@@ -89,9 +89,9 @@ func TestKubeconfigAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	host := func(k *kubeFlags) string {
+	host := func(k *Flags) string {
 		k.loaded = nil
-		c, err := k.restConfig()
+		c, err := k.RESTConfig()
 		if err != nil {
 			t.Error(err)
 			return ""
@@ -99,7 +99,7 @@ func TestKubeconfigAgain(t *testing.T) {
 		return c.Host
 	}
 	write(twoContexts)
-	k := newKubeFlags()
+	k := New()
 	k.KubeConfig = file
 	if got := host(&k); got != "https://a.example:6443" {
 		t.Errorf("at first %s", got)
