@@ -9,17 +9,10 @@ import (
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/answer"
-	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
-	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 	"github.com/rollcall-project/rollcall/internal/repair"
 	"github.com/rollcall-project/rollcall/internal/watch/after"
 )
-
-// indicators looks at the signs of success in what a run has read.
-func (r *run) indicators(ctx context.Context, d *diagnosis.Diagnosis, o after.Options) ([]after.Indicator, error) {
-	return after.Check(ctx, after.World(facts.NewWorld(r.reader, d.Now), d), d, o)
-}
 
 // checksAfter reports whether a run of a plan has changed something that is to be looked
 // at: the after check is about the whole cluster, and not only about what the plan is for.
@@ -112,16 +105,16 @@ func codeAfter(list []after.Indicator, err error) ExitCode {
 
 // afterCheck reads the cluster again and looks at the signs of success.
 func (a *app) afterCheck(ctx context.Context) (_ []after.Indicator, err error) {
-	r, err := a.openRun(ctx, nil)
+	r, err := a.session().Open(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
-	d, err := a.diagnose(ctx, r)
+	d, err := r.Diagnose(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return r.indicators(ctx, d, after.Options{Goal: after.Stable, StableFor: stableFor})
+	return after.Check(ctx, after.World(r.World(d.Now), d), d, after.Options{Goal: after.Stable, StableFor: stableFor})
 }
 
 // printAfter prints the after check between two sections.

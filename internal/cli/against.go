@@ -14,6 +14,8 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/session"
+	"github.com/rollcall-project/rollcall/internal/shellcommand"
 	"github.com/rollcall-project/rollcall/internal/source/hosted"
 )
 
@@ -30,33 +32,33 @@ func concernsNewHosts(f *fault.Fault) bool {
 // preflightAgainst checks whether a cluster lets new hosts join. It is a diagnosis of it, of
 // which what concerns new hosts is shown.
 func (a *app) preflightAgainst(ctx context.Context, format, cluster string) (err error) {
-	a.source.against = cluster
+	a.against = cluster
 	if err := a.knownCluster(cluster); err != nil {
 		return err
 	}
 	if a.isContext(cluster) {
-		a.kube.Context = cluster
+		a.source.Kube.Context = cluster
 	} else {
-		a.source.from = []string{cluster}
+		a.source.From = []string{cluster}
 	}
-	r, err := a.openRun(ctx, nil)
+	r, err := a.session().Open(ctx)
 	if err != nil {
 		return fmt.Errorf("--against %s: %w", cluster, err)
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
-	d, err := a.diagnose(ctx, r)
+	d, err := r.Diagnose(ctx)
 	if err != nil {
 		return err
 	}
 	if why, probed := nothingRead(d); why != "" && !probed {
 		return a.nothingError(r, why, "whether new hosts can join is not known")
 	}
-	d = forNewHosts(d, r.catalog)
+	d = forNewHosts(d, r.Catalog)
 	a.askMore(d)
-	if (d.Verdict.Class == diagnosis.Healthy || d.Verdict.Class == diagnosis.Undetermined) && len(a.source.from) == 0 {
+	if (d.Verdict.Class == diagnosis.Healthy || d.Verdict.Class == diagnosis.Undetermined) && len(a.source.From) == 0 {
 		d.Verdict.Reason += a.notAsked()
 	}
-	if err := a.printAnswer(ctx, format, d, d, r, nil); err != nil {
+	if err := a.printAnswer(ctx, format, d, d, r, nil, nil); err != nil {
 		return err
 	}
 	if err := answerExit(d, true, a.output.failOn); err != nil || d.Verdict.Class != diagnosis.Undetermined || a.output.failOn == failOnNever {
@@ -70,10 +72,10 @@ func (a *app) knownCluster(cluster string) error {
 	if _, err := os.Stat(cluster); err == nil {
 		return nil
 	}
-	if known, err := a.kube.HasContext(cluster); known || err != nil { // a kubeconfig that cannot be read is said where it is
+	if known, err := a.source.Kube.HasContext(cluster); known || err != nil { // a kubeconfig that cannot be read is said where it is
 		return nil
 	}
-	return usagef("--against %s: there is no such file or directory, and no such context in the kubeconfig; write what oc adm must-gather wrote, or a context of: oc config get-contexts, with --kubeconfig FILE where it is in another file", cluster)
+	return session.Usagef("--against %s: there is no such file or directory, and no such context in the kubeconfig; write what oc adm must-gather wrote, or a context of: oc config get-contexts, with --kubeconfig FILE where it is in another file", cluster)
 }
 
 // isContext reports whether CLUSTER is a context of the kubeconfig and not an archive. A name
@@ -83,7 +85,7 @@ func (a *app) isContext(cluster string) bool {
 	if _, err := os.Stat(cluster); err != nil {
 		return true
 	}
-	if known, _ := a.kube.HasContext(cluster); !known || strings.ContainsRune(cluster, filepath.Separator) {
+	if known, _ := a.source.Kube.HasContext(cluster); !known || strings.ContainsRune(cluster, filepath.Separator) {
 		return false
 	}
 	fmt.Fprintf(a.io.Err, "%s: --against %s is a context of the kubeconfig, and a file or directory here: the cluster is checked; for the archive write --against .%c%s\n",
@@ -94,10 +96,10 @@ func (a *app) isContext(cluster string) bool {
 // notAsked names what an answer without a fault did not look at.
 func (a *app) notAsked() string {
 	var open []string
-	if !a.source.probe {
+	if !a.source.Probe {
 		open = append(open, "what the servers of new hosts answer (--probe)")
 	}
-	if len(a.source.readSecrets) == 0 {
+	if len(a.source.ReadSecrets) == 0 {
 		open = append(open, "user-data and tokens (--read-secrets NAMESPACE)")
 	}
 	if len(open) == 0 {
@@ -116,7 +118,7 @@ var ofHostsThere = []evidence.SupplyKind{
 // askMore puts first what a cluster can still be asked about new hosts: its servers and the
 // Secrets that they boot with.
 func (a *app) askMore(d *diagnosis.Diagnosis) {
-	if len(a.source.from) > 0 {
+	if len(a.source.From) > 0 {
 		return
 	}
 	gaps := d.Groups.Gaps
@@ -125,11 +127,11 @@ func (a *app) askMore(d *diagnosis.Diagnosis) {
 	}); i > 0 {
 		gaps = slices.Insert(slices.Delete(slices.Clone(gaps), i, i+1), 0, gaps[i])
 	}
-	if d.Groups.Gaps = gaps; len(a.source.readSecrets) > 0 {
+	if d.Groups.Gaps = gaps; len(a.source.ReadSecrets) > 0 {
 		return
 	}
 	namespace := inventory.MachineAPI
-	if in, name, ok := strings.Cut(a.source.hosted, "/"); ok {
+	if in, name, ok := strings.Cut(a.source.Hosted, "/"); ok {
 		namespace = hosted.ControlPlaneOf(in, name)
 	}
 	d.Groups.Gaps = slices.Insert(gaps, min(1, len(gaps)), diagnosis.Gap{
@@ -140,23 +142,23 @@ func (a *app) askMore(d *diagnosis.Diagnosis) {
 
 // againstCall is this check once more, for flags that read more.
 func (a *app) againstCall() string {
-	words := []string{a.name, "preflight", "--against", quote(a.source.against)}
-	if a.kube.KubeConfig != "" {
-		words = append(words, "--kubeconfig", quote(a.kube.KubeConfig))
+	words := []string{a.name, "preflight", "--against", shellcommand.Quote(a.against)}
+	if a.source.Kube.KubeConfig != "" {
+		words = append(words, "--kubeconfig", shellcommand.Quote(a.source.Kube.KubeConfig))
 	}
-	if a.source.hosted != "" {
-		words = append(words, "--hosted", quote(a.source.hosted))
+	if a.source.Hosted != "" {
+		words = append(words, "--hosted", shellcommand.Quote(a.source.Hosted))
 	}
-	if a.source.probe {
+	if a.source.Probe {
 		words = append(words, "--probe")
 	}
-	for _, namespace := range a.source.readSecrets {
-		words = append(words, "--read-secrets", quote(namespace))
+	for _, namespace := range a.source.ReadSecrets {
+		words = append(words, "--read-secrets", shellcommand.Quote(namespace))
 	}
-	for _, dir := range a.source.catalogs {
-		words = append(words, "--catalog", quote(dir))
+	for _, dir := range a.source.Catalogs {
+		words = append(words, "--catalog", shellcommand.Quote(dir))
 	}
-	if flags := a.answerFlags(); flags != "" {
+	if flags := a.source.AnswerFlags(); flags != "" {
 		words = append(words, flags)
 	}
 	return joinWords(words)

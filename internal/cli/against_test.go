@@ -8,6 +8,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/session"
 )
 
 // TestForNewHostsOpen: a host that does not join for an unknown reason leaves it open whether
@@ -33,7 +34,7 @@ func TestForNewHostsOpen(t *testing.T) {
 func TestAskMore(t *testing.T) {
 	probe := diagnosis.Gap{Supply: []evidence.Supply{{Kind: evidence.SupplyProbe}}}
 	journals := diagnosis.Gap{Supply: []evidence.Supply{{Kind: evidence.SupplyJournals}}}
-	a := &app{name: "rollcall", source: sourceFlags{against: "prod", hosted: "clusters/a.b"}}
+	a := &app{name: "rollcall", against: "prod", source: session.Options{Hosted: "clusters/a.b"}}
 	d := &diagnosis.Diagnosis{}
 	d.Groups.Gaps = []diagnosis.Gap{journals, probe}
 	a.askMore(d)
@@ -47,7 +48,7 @@ func TestAskMore(t *testing.T) {
 	if got := d.Groups.Gaps[1].Supply[0].Namespace; got != "clusters-a-b" {
 		t.Errorf("Secrets of %s, want those of the control plane", got)
 	}
-	a.source.readSecrets = []string{"clusters-a-b"}
+	a.source.ReadSecrets = []string{"clusters-a-b"}
 	if got, want := a.againstCall(), "rollcall preflight --against prod --hosted clusters/a.b --read-secrets clusters-a-b"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}

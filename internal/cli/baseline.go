@@ -15,6 +15,8 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 	"github.com/rollcall-project/rollcall/internal/kernel/sortby"
+	"github.com/rollcall-project/rollcall/internal/session"
+	"github.com/rollcall-project/rollcall/internal/shellcommand"
 	"github.com/rollcall-project/rollcall/internal/source/infile"
 	"github.com/rollcall-project/rollcall/internal/watch/baseline"
 )
@@ -59,22 +61,22 @@ Exit codes: 0 saved, 1 not saved.`,
 func (a *app) saveBaseline(ctx context.Context, file string) (err error) {
 	if file != "" {
 		if _, err := os.Lstat(file); err == nil {
-			return usagef("%s exists: name a new file", file)
+			return session.Usagef("%s exists: name a new file", file)
 		}
 	}
-	r, err := a.openRun(ctx, nil)
+	r, err := a.session().Open(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
-	d, err := a.diagnose(ctx, r)
+	d, err := r.Diagnose(ctx)
 	if err != nil {
 		return err
 	}
 	if why, _ := nothingRead(d); why != "" {
 		return a.nothingError(r, why, "no baseline was saved")
 	}
-	w := facts.NewWorld(r.reader, d.Now)
+	w := facts.NewWorld(r.Reader, d.Now)
 	b, err := baseline.Take(ctx, w, d.Now, d.Source.Name, string(d.Verdict.Class))
 	if err != nil {
 		return fmt.Errorf("read what the cluster is like: %w", err)
@@ -90,7 +92,7 @@ func (a *app) saveBaseline(ctx context.Context, file string) (err error) {
 	}
 	return answer.Baseline(a.io.Out, answer.BaselineSaved{
 		File: file, Saved: b, Healthy: d.Verdict.Class == diagnosis.Healthy, Reason: d.Verdict.Reason, Backup: backupCommand(ctx, w),
-		Compare: []string{a.name, "baseline", "compare", quote(file)},
+		Compare: []string{a.name, "baseline", "compare", shellcommand.Quote(file)},
 	}, a.reportOptions(r))
 }
 
@@ -152,7 +154,7 @@ func (a *app) compareBaseline(ctx context.Context, format, file string) (err err
 	if err != nil {
 		return err
 	}
-	r, err := a.openRun(ctx, nil)
+	r, err := a.session().Open(ctx)
 	if err != nil {
 		return err
 	}
@@ -193,19 +195,19 @@ func readBaseline(file string) (_ baseline.Baseline, err error) {
 }
 
 // changes compares a baseline with what a run reads.
-func (a *app) changes(ctx context.Context, r *run, was baseline.Baseline, file string) (baseline.Comparison, error) {
-	now := r.now
+func (a *app) changes(ctx context.Context, r *session.Run, was baseline.Baseline, file string) (baseline.Comparison, error) {
+	now := r.Now
 	if now.IsZero() {
 		now = a.io.Clock()
 	}
-	defer a.progress("comparing %s with %s ...", r.source.Name, file)()
-	is, err := baseline.Take(ctx, facts.NewWorld(r.reader, now), now, r.source.Name, "")
+	defer a.progress("comparing %s with %s ...", r.Source.Name, file)()
+	is, err := baseline.Take(ctx, facts.NewWorld(r.Reader, now), now, r.Source.Name, "")
 	if err != nil {
 		return baseline.Comparison{}, fmt.Errorf("read what the cluster is like: %w", err)
 	}
 	c := baseline.Compare(was, is)
 	if err := c.Identity.Err(); err != nil {
-		return c, fmt.Errorf("compare %s (saved of %s) with %s: %w", file, was.Source, r.source.Name, err)
+		return c, fmt.Errorf("compare %s (saved of %s) with %s: %w", file, was.Source, r.Source.Name, err)
 	}
 	return c, nil
 }
@@ -215,43 +217,43 @@ const maxMoments = 200
 
 // addBaseline adds to a diagnosis what has changed since a baseline: to the run in short, and to
 // its timeline. When it has is not known: it is shown at the time of the baseline, after which it has.
-func (a *app) addBaseline(ctx context.Context, r *run, d *diagnosis.Diagnosis) error {
-	if a.source.baseline == "" {
-		return nil
+func (a *app) addBaseline(ctx context.Context, r *session.Run, d *diagnosis.Diagnosis) (*answer.Changed, error) {
+	if a.baseline == "" {
+		return nil, nil
 	}
-	was, err := readBaseline(a.source.baseline)
+	was, err := readBaseline(a.baseline)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	c, err := a.changes(ctx, r, was, a.source.baseline)
+	c, err := a.changes(ctx, r, was, a.baseline)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	at := func(text string, s fault.Subject) diagnosis.Moment {
-		return diagnosis.Moment{Time: c.Since, Subject: s, Text: text, Locator: evidence.Locator{Source: a.source.baseline, Path: a.source.baseline}}
+		return diagnosis.Moment{Time: c.Since, Subject: s, Text: text, Locator: evidence.Locator{Source: a.baseline, Path: a.baseline}}
 	}
 	cluster := fault.Subject{Kind: fault.Cluster}
-	r.changed = &answer.Changed{File: quote(a.source.baseline), Since: c.Since, All: len(c.NotCompared) == 0}
+	changed := &answer.Changed{File: shellcommand.Quote(a.baseline), Since: c.Since, All: len(c.NotCompared) == 0}
 	var more []diagnosis.Moment
 	word := "after the baseline: "
-	if r.changed.Older = c.Now.Before(c.Since); r.changed.Older {
+	if changed.Older = c.Now.Before(c.Since); changed.Older {
 		word = "not as in the baseline, which is newer: "
 	}
 	if !c.Certain() {
 		why := "not known whether the baseline is of this cluster: " + strings.Join(c.Identity.Reasons, "; ")
 		if !a.global.quiet {
-			fmt.Fprintf(a.io.Err, "%s: warning: %s: %s\n", a.name, a.source.baseline, a.style().Clean(why))
+			fmt.Fprintf(a.io.Err, "%s: warning: %s: %s\n", a.name, a.baseline, a.style().Clean(why))
 		}
 		more = append(more, at(why, cluster))
-		r.changed.Not = why
+		changed.Not = why
 		word = "not as in the baseline: "
 	}
 	for _, change := range c.Changes {
-		r.changed.Is = append(r.changed.Is, answer.Change{Subject: subjectOf(change.Subject), Says: change.Subject + " " + answer.BaselineChange(change)})
+		changed.Is = append(changed.Is, answer.Change{Subject: subjectOf(change.Subject), Says: change.Subject + " " + answer.BaselineChange(change)})
 	}
-	for i, x := range r.changed.Is {
+	for i, x := range changed.Is {
 		if i == maxMoments {
-			more = append(more, at(fmt.Sprintf("%sand %d more", word, len(r.changed.Is)-i), cluster))
+			more = append(more, at(fmt.Sprintf("%sand %d more", word, len(changed.Is)-i), cluster))
 			break
 		}
 		more = append(more, at(word+x.Says, x.Subject))
@@ -261,7 +263,7 @@ func (a *app) addBaseline(ctx context.Context, r *run, d *diagnosis.Diagnosis) e
 	}
 	d.Timeline = append(d.Timeline, more...)
 	sortby.StableFunc(d.Timeline, func(x, y diagnosis.Moment) int { return x.Time.Compare(y.Time) })
-	return nil
+	return changed, nil
 }
 
 // subjectOf is the subject of a diagnosis that a value of a baseline is about.

@@ -12,6 +12,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/facts/all"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/sortby"
+	"github.com/rollcall-project/rollcall/internal/session"
 	"github.com/rollcall-project/rollcall/internal/source/fromnode"
 	"github.com/rollcall-project/rollcall/internal/source/hosted"
 	"github.com/rollcall-project/rollcall/internal/source/live"
@@ -33,18 +34,18 @@ for each remedy what is missing.
 Exit codes: 0 everything is allowed, 1 something is not or could not be asked.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := a.checkHosted(); err != nil {
+			if err := a.session().CheckHosted(); err != nil {
 				return err
 			}
-			if v := a.source.probeFrom; v != "" {
-				if _, err := nodeOfProbes(v); err != nil {
+			if v := a.source.ProbeFrom; v != "" {
+				if _, err := session.NodeOfProbes(v); err != nil {
 					return err
 				}
-				if a.source.hosted != "" && a.source.hosted != hosted.None {
-					return errProbeFromHosted
+				if a.source.Hosted != "" && a.source.Hosted != hosted.None {
+					return session.ErrProbeFromHosted
 				}
 			}
-			s, err := a.openLive()
+			s, err := a.session().OpenLive()
 			if err != nil {
 				return err
 			}
@@ -58,9 +59,9 @@ Exit codes: 0 everything is allowed, 1 something is not or could not be asked.`,
 	a.addOutputFlags(cmd, "text", "json", "yaml")
 	a.addConnectFlags(cmd)
 	cmd.Flags().BoolVar(&fix, "fix", false, "check instead the permissions that the repairs require, for each remedy")
-	cmd.Flags().StringVar(&a.source.hosted, "hosted", "", "check the permissions that --hosted `NS/NAME` of a diagnosis requires: in the management cluster (that of the kubeconfig) and in the hosted one (with the kubeconfig in HostedCluster.status)")
-	cmd.Flags().StringVar(&a.source.hostedKubeconfig, "hosted-kubeconfig", "", "`FILE` with the hosted cluster's kubeconfig, instead of that Secret")
-	cmd.Flags().StringVar(&a.source.probeFrom, "probe-from", "", "also check the permissions that --probe-from `node/NAME` of a diagnosis requires")
+	cmd.Flags().StringVar(&a.source.Hosted, "hosted", "", "check the permissions that --hosted `NS/NAME` of a diagnosis requires: in the management cluster (that of the kubeconfig) and in the hosted one (with the kubeconfig in HostedCluster.status)")
+	cmd.Flags().StringVar(&a.source.HostedKubeconfig, "hosted-kubeconfig", "", "`FILE` with the hosted cluster's kubeconfig, instead of that Secret")
+	cmd.Flags().StringVar(&a.source.ProbeFrom, "probe-from", "", "also check the permissions that --probe-from `node/NAME` of a diagnosis requires")
 	cmd.MarkFlagsMutuallyExclusive("fix", "hosted")
 	cmd.MarkFlagsMutuallyExclusive("fix", "probe-from")
 	return cmd
@@ -132,7 +133,7 @@ func (a *app) canI(ctx context.Context, format string, s *live.Source) error {
 func (a *app) rights(ctx context.Context, s *live.Source) ([]right, error) {
 	own, management := a.needed()
 	var list []right
-	if a.source.hosted != "" && a.source.hosted != hosted.None {
+	if a.source.Hosted != "" && a.source.Hosted != hosted.None {
 		var err error
 		if list, err = a.hostedRights(ctx, s, own, management); err != nil {
 			return nil, err
@@ -144,7 +145,7 @@ func (a *app) rights(ctx context.Context, s *live.Source) ([]right, error) {
 		}
 		list = rightsOf("", answers)
 	}
-	if a.source.probeFrom != "" {
+	if a.source.ProbeFrom != "" {
 		list = append(list, rightsOf("", ask(ctx, s, probeFromRights()))...)
 	}
 	sortby.Func(list, func(a, b right) int {

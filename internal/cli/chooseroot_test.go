@@ -8,6 +8,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/session"
 )
 
 // TestChooseRoot: never a guess among several, and where there is none, what to do.
@@ -47,7 +48,7 @@ func TestChooseRoot(t *testing.T) {
 			if got.Fault != c.chosen {
 				t.Errorf("chose %q, want %q", got.Fault, c.chosen)
 			}
-			var usage *usageError
+			var usage *session.UsageError
 			if (err == nil) != (c.says == "") || err != nil && !strings.Contains(err.Error(), c.says) || errors.As(err, &usage) != c.usage {
 				t.Errorf("error %v, want one with %q", err, c.says)
 			}

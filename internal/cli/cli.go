@@ -24,6 +24,8 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/demo"
 	"github.com/rollcall-project/rollcall/internal/kube/kubeconfig"
+	"github.com/rollcall-project/rollcall/internal/repair"
+	"github.com/rollcall-project/rollcall/internal/session"
 )
 
 // IO is everything that a run takes from and gives to its surroundings.
@@ -51,13 +53,29 @@ func System() IO {
 type app struct {
 	io     IO
 	name   string // how the user calls it: "rollcall", "oc rollcall"
-	kube   kubeconfig.Flags
-	source sourceFlags
+	source session.Options
 	output outputFlags
 	global globalFlags
 	log    *slog.Logger
 	demos  func() (*demo.Set, error)
-	kept   *knowledge // nil until it is needed
+	cache  *session.Cache
+
+	baseline string // file of baseline save
+	against  string // what preflight checks for new hosts
+	planCall string // the call of preflight that reads the same plan; "": there is none
+}
+
+// session is what the flags name.
+func (a *app) session() *session.Session {
+	return session.New(session.Env{
+		Name: a.name, In: a.io.In, Getenv: a.io.Getenv, Clock: a.io.Clock, Log: a.log, Remedies: repair.RemedyIDs,
+		Clean: a.style().Clean, Warn: a.warn, Progress: a.progress,
+	}, a.cache, a.source)
+}
+
+// warn prints a line for a person who looks.
+func (a *app) warn(format string, args ...any) {
+	fmt.Fprintf(a.io.Err, a.name+": "+format+"\n", args...)
 }
 
 // Command returns the whole command line of a program that is called name, for pages that
@@ -87,7 +105,7 @@ func (a *app) run(ctx context.Context, args []string) ExitCode {
 }
 
 func newApp(program string, io IO) *app {
-	return &app{io: io, name: displayName(program), log: slog.New(slog.DiscardHandler), demos: demo.Embedded, kube: kubeconfig.New()}
+	return &app{io: io, name: displayName(program), log: slog.New(slog.DiscardHandler), demos: demo.Embedded, source: session.Options{Kube: kubeconfig.New()}, cache: &session.Cache{}}
 }
 
 // displayName is how the user typed the program: `oc rollcall` runs oc-rollcall.
@@ -117,7 +135,7 @@ func arguments(args []string) []string {
 // complain prints an error, and after a mistake on the command line where the help is.
 func (a *app) complain(cmd *cobra.Command, err error) {
 	fmt.Fprintf(a.io.Err, "%s: %s\n", a.name, a.cleanLines(strings.TrimSpace(err.Error())))
-	var usage *usageError
+	var usage *session.UsageError
 	if errors.As(err, &usage) && cmd != nil {
 		fmt.Fprintf(a.io.Err, "See '%s --help'.\n", cmd.CommandPath())
 	}
@@ -134,11 +152,6 @@ func (a *app) cleanLines(text string) string {
 		}
 	}
 	return strings.Join(lines, "\n")
-}
-
-// usagef returns a usage error.
-func usagef(format string, args ...any) error {
-	return &usageError{fmt.Errorf(format, args...)}
 }
 
 // startLog sends log records to stderr: errors with --quiet, else warnings, more with -v.

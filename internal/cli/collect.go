@@ -14,6 +14,8 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/reader"
+	"github.com/rollcall-project/rollcall/internal/session"
+	"github.com/rollcall-project/rollcall/internal/shellcommand"
 	"github.com/rollcall-project/rollcall/internal/source/collect"
 )
 
@@ -47,9 +49,10 @@ could be read.`,
 }
 
 func (a *app) collect(ctx context.Context, format, to string) (err error) {
-	a.source.whole = true
+	whole := a.source
+	whole.Whole = true
 	var recorder *collect.Recorder
-	r, err := a.openRun(ctx, func(now time.Time, d evidence.Description) (reader.Recorder, error) {
+	r, err := a.session().With(whole).OpenRecorded(ctx, func(now time.Time, d evidence.Description) (reader.Recorder, error) {
 		made, err := collect.Create(to, now, d)
 		recorder = made
 		return made, err
@@ -58,7 +61,7 @@ func (a *app) collect(ctx context.Context, format, to string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
-	d, err := a.diagnose(ctx, r)
+	d, err := r.Diagnose(ctx)
 	if err != nil {
 		return errors.Join(err, recorder.Discard())
 	}
@@ -73,7 +76,7 @@ func (a *app) collect(ctx context.Context, format, to string) (err error) {
 		return a.nothingError(r, why, to+" holds only the checks of the network path to the API")
 	}
 	o := a.reportOptions(r)
-	o.Source = "--from " + quote(to)
+	o.Source = "--from " + shellcommand.Quote(to)
 	switch format {
 	case "json":
 		return answer.JSON(a.io.Out, d, o)
@@ -85,10 +88,10 @@ func (a *app) collect(ctx context.Context, format, to string) (err error) {
 }
 
 // nothingError says what to do where nothing could be collected.
-func (a *app) nothingError(r *run, why, kept string) error {
+func (a *app) nothingError(r *session.Run, why, kept string) error {
 	return fmt.Errorf("collect from %s %s: nothing of the cluster could be read (%s); %s. "+
 		"Check the network path to the API with `%s diagnose` and the permissions with `%s can-i`, then collect again",
-		r.source.Kind, r.source.Name, why, kept, a.name, a.name)
+		r.Source.Kind, r.Source.Name, why, kept, a.name, a.name)
 }
 
 // nothingRead says why nothing of a cluster could be read, "" where something was, and

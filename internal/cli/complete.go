@@ -12,6 +12,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/hosts/inventory"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
+	"github.com/rollcall-project/rollcall/internal/shellcommand"
 )
 
 // completionTime bounds what pressing TAB may cost.
@@ -71,17 +72,17 @@ func (a *app) completeSubject(cmd *cobra.Command, args []string, typed string) (
 func (a *app) namesOf(ctx context.Context, r evidence.Resource, namespace string) []string {
 	ctx, cancel := context.WithTimeout(ctx, completionTime)
 	defer cancel()
-	opened, err := a.openRun(ctx, nil)
+	opened, err := a.session().Open(ctx)
 	if err != nil {
 		return nil
 	}
-	list, err := opened.reader.List(ctx, r, namespace)
+	list, err := opened.Reader.List(ctx, r, namespace)
 	if err = errors.Join(err, opened.Close()); err != nil {
 		return nil
 	}
 	var names []string
 	for _, o := range list {
-		if quote(o.Name) == o.Name { // a shell gets it, and a request's name may hold anything
+		if shellcommand.Quote(o.Name) == o.Name { // a shell gets it, and a request's name may hold anything
 			names = append(names, o.Name)
 		}
 	}
@@ -92,17 +93,17 @@ func (a *app) namesOf(ctx context.Context, r evidence.Resource, namespace string
 func (a *app) hostNames(ctx context.Context) []string {
 	ctx, cancel := context.WithTimeout(ctx, completionTime)
 	defer cancel()
-	opened, err := a.openRun(ctx, nil)
+	opened, err := a.session().Open(ctx)
 	if err != nil {
 		return nil
 	}
-	all, err := inventory.All(ctx, facts.NewWorld(opened.reader, a.io.Clock()))
+	all, err := inventory.All(ctx, facts.NewWorld(opened.Reader, a.io.Clock()))
 	if err = errors.Join(err, opened.Close()); err != nil {
 		return nil
 	}
 	var names []string
 	for _, h := range all {
-		if quote(h.Name) == h.Name { // a shell gets it
+		if shellcommand.Quote(h.Name) == h.Name { // a shell gets it
 			names = append(names, h.Name)
 		}
 	}
@@ -111,7 +112,7 @@ func (a *app) hostNames(ctx context.Context) []string {
 
 // completeKnown completes ids of faults, remedies, refused remedies, facts and stages.
 func (a *app) completeKnown(_ *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	c, err := a.loadCatalog()
+	c, err := a.session().LoadCatalog()
 	if err != nil || len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
@@ -124,7 +125,7 @@ func (a *app) completeKnown(_ *cobra.Command, args []string, _ string) ([]cobra.
 
 // completeFaults completes --only and --skip.
 func (a *app) completeFaults(_ *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	c, err := a.loadCatalog()
+	c, err := a.session().LoadCatalog()
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 	"github.com/rollcall-project/rollcall/internal/kube"
+	"github.com/rollcall-project/rollcall/internal/session"
 )
 
 // csrFlags are the flags of `csr`.
@@ -65,16 +66,16 @@ func (a *app) addCSRFlags(cmd *cobra.Command, f *csrFlags) {
 // addHostedFlags adds the flags for the requests of a hosted cluster.
 func (a *app) addHostedFlags(cmd *cobra.Command) {
 	grouped(cmd, groupRead, func(s *pflag.FlagSet) {
-		s.StringVar(&a.source.hosted, "hosted", "", "the requests of this hosted cluster, `NS/NAME` of its HostedCluster; the kubeconfig is that of its management cluster")
-		s.StringVar(&a.source.hostedKubeconfig, "hosted-kubeconfig", "", "`FILE` with the hosted cluster's kubeconfig, instead of the Secret that HostedCluster.status refers to")
+		s.StringVar(&a.source.Hosted, "hosted", "", "the requests of this hosted cluster, `NS/NAME` of its HostedCluster; the kubeconfig is that of its management cluster")
+		s.StringVar(&a.source.HostedKubeconfig, "hosted-kubeconfig", "", "`FILE` with the hosted cluster's kubeconfig, instead of the Secret that HostedCluster.status refers to")
 	})
 }
 
 // addCSRArchiveFlags adds the flags for the requests in an archive, which is only looked at.
 func (a *app) addCSRArchiveFlags(cmd *cobra.Command) {
 	grouped(cmd, groupRead, func(s *pflag.FlagSet) {
-		s.StringArrayVar(&a.source.from, "from", nil, "the requests in the archive at this `PATH`, and of no cluster; repeatable")
-		s.StringVar(&a.source.now, "now", "", "take this `TIME` (RFC 3339) for the present of the archive")
+		s.StringArrayVar(&a.source.From, "from", nil, "the requests in the archive at this `PATH`, and of no cluster; repeatable")
+		s.StringVar(&a.source.Now, "now", "", "take this `TIME` (RFC 3339) for the present of the archive")
 	})
 }
 
@@ -86,7 +87,7 @@ type judged struct {
 }
 
 func (a *app) judge(ctx context.Context, f csrFlags) (*judged, error) {
-	named, err := expectations(f.expect)
+	named, err := session.Expectations(f.expect)
 	if err != nil {
 		return nil, err
 	}
@@ -130,7 +131,7 @@ func bootedAfter(text string, now time.Time) (time.Time, string, error) {
 		t, err = now.Add(-d), nil
 	}
 	if err != nil {
-		return t, "", usagef("--booted-after %q: want a time (RFC 3339) or a duration such as 20m", text)
+		return t, "", session.Usagef("--booted-after %q: want a time (RFC 3339) or a duration such as 20m", text)
 	}
 	return t, "a person confirmed that it booted after " + t.UTC().Format(time.RFC3339), nil
 }
@@ -146,17 +147,17 @@ type known struct {
 // expected are the hosts that objects of the cluster name, with the time at which each
 // fetched its config, where a diagnosis knows it.
 func (a *app) expected(ctx context.Context) (k known, err error) {
-	r, err := a.openRun(ctx, nil)
+	r, err := a.session().Open(ctx)
 	if err != nil {
 		return k, err
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
-	d, err := a.diagnose(ctx, r)
+	d, err := r.Diagnose(ctx)
 	if err != nil {
 		return k, err
 	}
-	w := facts.NewWorld(r.reader, d.Now)
-	if len(a.source.from) > 0 {
+	w := facts.NewWorld(r.Reader, d.Now)
+	if len(a.source.From) > 0 {
 		p, err := csr.GatherPartly(ctx, worldLister{w}, d.Now)
 		if err != nil {
 			return k, fmt.Errorf("%w; `oc get csr -o yaml` has the whole list", err)
@@ -242,10 +243,10 @@ Node that is not responding with its newest request, and approves those of which
 rule holds after you typed the cluster's name.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if f.expired && len(args) > 0 || f.expired && (f.yes || f.key != "") {
-				return usagef("--expired-nodes finds the requests itself, and is confirmed with the cluster's name (--cluster)")
+				return session.Usagef("--expired-nodes finds the requests itself, and is confirmed with the cluster's name (--cluster)")
 			}
 			if len(args) == 0 && !f.expired {
-				return usagef("name the requests; `%s csr list` lists them", a.name)
+				return session.Usagef("name the requests; `%s csr list` lists them", a.name)
 			}
 			return nil
 		},
@@ -303,11 +304,11 @@ func keyOf(flag string, names []string) (string, error) {
 	case flag == "":
 		return "", nil
 	case len(names) != 1:
-		return "", usagef("--key names the key of one request; approve one at a time")
+		return "", session.Usagef("--key names the key of one request; approve one at a time")
 	}
 	key, err := csr.ParseKey(flag)
 	if err != nil {
-		return "", &usageError{fmt.Errorf("--key: %w", err)}
+		return "", &session.UsageError{fmt.Errorf("--key: %w", err)}
 	}
 	return key, nil
 }

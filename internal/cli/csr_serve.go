@@ -27,7 +27,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/sanitize"
 	"github.com/rollcall-project/rollcall/internal/kernel/scan"
 	"github.com/rollcall-project/rollcall/internal/kube"
-	"github.com/rollcall-project/rollcall/internal/source/archive"
+	"github.com/rollcall-project/rollcall/internal/session"
 	"github.com/rollcall-project/rollcall/internal/source/hosted"
 	"github.com/rollcall-project/rollcall/internal/source/infile"
 	"github.com/rollcall-project/rollcall/internal/workers/approver"
@@ -94,7 +94,7 @@ func (a *app) serveRequests(ctx context.Context, f serveFlags) error {
 	if err != nil {
 		return err
 	}
-	config, err := a.requestsConfig(ctx)
+	config, err := a.session().RequestsConfig(ctx)
 	if err != nil {
 		return err
 	}
@@ -129,10 +129,10 @@ func (a *app) serveRequests(ctx context.Context, f serveFlags) error {
 func (a *app) serveConfig(f serveFlags) (approver.Config, error) {
 	c := approver.Config{Limits: f.limits, After: f.after, DryRun: f.dryRun, Now: a.io.Clock, Metrics: approver.NewMetrics(), Dial: &net.Dialer{}}
 	if len(f.inventory) == 0 {
-		return c, usagef("name who is expected: --inventory cluster, file:PATH or configmap:NS/NAME")
+		return c, session.Usagef("name who is expected: --inventory cluster, file:PATH or configmap:NS/NAME")
 	}
 	if f.after < 0 || f.window <= 0 || f.limits.Pending < 0 || f.limits.PerHour < 1 || f.limits.PerMinute < 1 || f.limits.PerHost < 1 {
-		return c, usagef("limits and times are positive")
+		return c, session.Usagef("limits and times are positive")
 	}
 	for _, k := range f.approve {
 		switch k {
@@ -143,7 +143,7 @@ func (a *app) serveConfig(f serveFlags) (approver.Config, error) {
 		case "renewal":
 			c.Approve.Renewal = true
 		default:
-			return c, usagef("--approve %q: want client, serving or renewal", k)
+			return c, session.Usagef("--approve %q: want client, serving or renewal", k)
 		}
 	}
 	for _, one := range []struct {
@@ -159,7 +159,7 @@ func (a *app) serveConfig(f serveFlags) (approver.Config, error) {
 		}
 		ref, err := objectRef(one.base, one.text)
 		if err != nil {
-			return c, usagef("--%s %v", one.flag, err)
+			return c, session.Usagef("--%s %v", one.flag, err)
 		}
 		*one.ref = ref
 	}
@@ -177,7 +177,7 @@ func (a *app) serveConfig(f serveFlags) (approver.Config, error) {
 	case "json":
 		c.Log = slog.New(slog.NewJSONHandler(a.io.Err, options))
 	default:
-		return c, usagef("--log-format %q: want text or json", f.logFormat)
+		return c, session.Usagef("--log-format %q: want text or json", f.logFormat)
 	}
 	var err error
 	c.Identity, err = replicaName()
@@ -237,7 +237,7 @@ func (a *app) inventories(f serveFlags, api approver.API) (approver.Inventory, e
 		case kind == "configmap":
 			ref, err := objectRef(kube.Ref{Version: "v1", Resource: "configmaps"}, rest)
 			if err != nil {
-				return nil, usagef("--inventory configmap:%v", err)
+				return nil, session.Usagef("--inventory configmap:%v", err)
 			}
 			list = append(list, func(ctx context.Context) ([]csr.Expectation, error) {
 				cm, err := api.Get(ctx, ref)
@@ -247,7 +247,7 @@ func (a *app) inventories(f serveFlags, api approver.API) (approver.Inventory, e
 				return csr.ParseInventory([]byte(evidence.String(cm, "data", hostsKey)), "ConfigMap "+rest+", "+hostsKey)
 			})
 		default:
-			return nil, usagef("--inventory %q: want cluster, file:PATH or configmap:NS/NAME", source)
+			return nil, session.Usagef("--inventory %q: want cluster, file:PATH or configmap:NS/NAME", source)
 		}
 	}
 	return func(ctx context.Context) ([]csr.Expectation, error) {
@@ -290,9 +290,8 @@ func (a *app) clusterInventory(window time.Duration) (approver.Inventory, error)
 		return nil, fmt.Errorf("make sanitizer: %w", err)
 	}
 	return func(ctx context.Context) (_ []csr.Expectation, err error) {
-		r := &run{}
-		defer func() { err = errors.Join(err, r.Close()) }()
-		sources, err := a.inventorySources(ctx, r)
+		sources, closeAll, err := a.inventorySources(ctx)
+		defer func() { err = errors.Join(err, closeAll()) }()
 		if err != nil {
 			return nil, err
 		}
@@ -305,14 +304,13 @@ func (a *app) clusterInventory(window time.Duration) (approver.Inventory, error)
 }
 
 // inventorySources opens the cluster, or the hosted one with its management cluster.
-func (a *app) inventorySources(ctx context.Context, r *run) ([]evidence.Source, error) {
-	if a.source.hosted != "" && a.source.hosted != hosted.None {
-		return a.openSources(ctx, r, []archive.Option{})
+func (a *app) inventorySources(ctx context.Context) (_ []evidence.Source, closeAll func() error, err error) {
+	if a.source.Hosted != "" && a.source.Hosted != hosted.None {
+		return a.session().Sources(ctx)
 	}
-	s, err := a.openLive()
+	s, err := a.session().OpenLive()
 	if err != nil {
-		return nil, err
+		return nil, func() error { return nil }, err
 	}
-	r.closers = append(r.closers, func() error { s.Close(); return nil })
-	return []evidence.Source{s}, nil
+	return []evidence.Source{s}, func() error { s.Close(); return nil }, nil
 }

@@ -6,13 +6,11 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/rest"
 
 	"github.com/rollcall-project/rollcall/internal/csr"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kube"
-	"github.com/rollcall-project/rollcall/internal/source/hosted"
 )
 
 // openRequests is the picture of the requests: that of an archive, which has no API, or of
@@ -21,7 +19,7 @@ func (a *app) openRequests(ctx context.Context, k known) (*judged, error) {
 	if k.requests != nil {
 		return &judged{snapshot: *k.requests}, nil
 	}
-	config, err := a.requestsConfig(ctx)
+	config, err := a.session().RequestsConfig(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -35,31 +33,6 @@ func (a *app) openRequests(ctx context.Context, k known) (*judged, error) {
 		return nil, fmt.Errorf("%w; `%s diagnose` shows why", err, a.name)
 	}
 	return &judged{api: api, snapshot: snapshot}, nil
-}
-
-// requestsConfig leads to the cluster in which requests are filed: that of the kubeconfig,
-// or the hosted one of --hosted.
-func (a *app) requestsConfig(ctx context.Context) (*rest.Config, error) {
-	if err := a.checkHosted(); err != nil {
-		return nil, err
-	}
-	if a.source.hosted == "" || a.source.hosted == hosted.None {
-		return a.restConfig()
-	}
-	management, err := a.openLive()
-	if err != nil {
-		return nil, err
-	}
-	defer management.Close()
-	ref, object, err := a.whichHosted(ctx, management)
-	if err != nil {
-		return nil, err
-	}
-	config, why := a.hostedConfig(ctx, management, object, ref, &hosted.Answer{Asked: true})
-	if why != "" {
-		return nil, fmt.Errorf("open the hosted cluster %s: there is no credential: %s; name one with --hosted-kubeconfig FILE", a.source.hosted, why)
-	}
-	return config, nil
 }
 
 // worldLister gives package csr the objects of an archive.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/answer"
 	"github.com/rollcall-project/rollcall/internal/demo"
+	"github.com/rollcall-project/rollcall/internal/session"
 	"github.com/rollcall-project/rollcall/internal/source/archive"
 )
 
@@ -42,7 +43,7 @@ with 0 for every answer, and reports on stderr with which code a diagnosis ends.
 			}
 			d, err := set.Find(first(args))
 			if err != nil {
-				return usagef("%w", err)
+				return session.Usagef("%w", err)
 			}
 			raw, err := set.Archive(d)
 			if err != nil {
@@ -98,11 +99,11 @@ func (a *app) runDemo(ctx context.Context, format string, d demo.Demo, raw []byt
 	if err != nil {
 		return err
 	}
-	r, err := a.openRunOver(ctx, nil, source)
+	r, err := a.session().OpenOver(ctx, source)
 	if err != nil {
 		return errors.Join(err, source.Close())
 	}
-	r.closers = append(r.closers, source.Close)
+	r.OnClose(source.Close)
 	defer func() { err = errors.Join(err, r.Close()) }()
 	err = a.answer(ctx, r, format, "")
 	var exit *ExitError

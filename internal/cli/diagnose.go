@@ -5,6 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/rollcall-project/rollcall/internal/session"
 )
 
 func (a *app) diagnoseCommand() *cobra.Command {
@@ -15,7 +17,7 @@ func (a *app) diagnoseCommand() *cobra.Command {
 what was ruled out, what could not be checked, and the next command with its risk.
 
 SUBJECT narrows the answer and is written as oc writes it:
-  ` + subjectForms + `
+  ` + session.SubjectForms + `
 
 It only reads. Exit codes: 0 nothing wrong, or accepted, 1 the tool could not do its
 work, 2 a fault at or above --fail-on, 3 undecided.`,
@@ -33,12 +35,12 @@ work, 2 a fault at or above --fail-on, 3 undecided.`,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			subject := first(args)
 			if subject != "" {
-				if _, err := parseSubject(subject); err != nil { // before anything is read
+				if _, err := session.ParseSubject(subject); err != nil { // before anything is read
 					return err
 				}
 			}
-			r, err := a.openRun(cmd.Context(), nil)
-			if t := (*textError)(nil); errors.As(err, &t) && subject == "" && len(a.source.from) == 1 {
+			r, err := a.session().Open(cmd.Context())
+			if t := (*session.TextError)(nil); errors.As(err, &t) && subject == "" && len(a.source.From) == 1 {
 				return a.scanned(cmd.Context(), formatOf(cmd), t)
 			}
 			if err != nil {
@@ -50,7 +52,7 @@ work, 2 a fault at or above --fail-on, 3 undecided.`,
 	}
 	a.addSourceFlags(cmd)
 	grouped(cmd, groupRead, func(f *pflag.FlagSet) {
-		f.StringVar(&a.source.baseline, "baseline", "", "`FILE` of baseline save: the first of what has changed since is below what is wrong, all of it in the timeline (-o wide, html, json)")
+		f.StringVar(&a.baseline, "baseline", "", "`FILE` of baseline save: the first of what has changed since is below what is wrong, all of it in the timeline (-o wide, html, json)")
 	})
 	a.addChoiceFlags(cmd)
 	a.addAcceptFlag(cmd)
@@ -68,7 +70,7 @@ func (a *app) addAnswerFlags(cmd *cobra.Command) {
 func atMostOne(what string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		if len(args) > 1 {
-			return usagef("%q: only one %s can be given", args[1], what)
+			return session.Usagef("%q: only one %s can be given", args[1], what)
 		}
 		return nil
 	}

@@ -54,12 +54,6 @@ func codeOf(err error) ExitCode {
 	return ExitCode(repair.ExitCode(err)) // 4 and 5, else 1
 }
 
-// usageError is a mistake on the command line. It is printed with a pointer to the help.
-type usageError struct{ err error }
-
-func (e *usageError) Error() string { return e.err.Error() }
-func (e *usageError) Unwrap() error { return e.err }
-
 // failOnNever is the word that keeps every answer at exit code 0.
 const failOnNever = "never"
 

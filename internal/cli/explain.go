@@ -15,6 +15,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 	"github.com/rollcall-project/rollcall/internal/kernel/sortby"
+	"github.com/rollcall-project/rollcall/internal/session"
 	"github.com/rollcall-project/rollcall/internal/shellcommand"
 )
 
@@ -36,7 +37,7 @@ something or only reads. Text that it does not know gets "unknown" and exit code
 		ValidArgsFunction: a.completeKnown,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usagef("name what to explain: an id, or text in quotes; `%s list faults` names the faults", a.name)
+				return session.Usagef("name what to explain: an id, or text in quotes; `%s list faults` names the faults", a.name)
 			}
 			return a.explain(cmd.Context(), formatOf(cmd), strings.Join(args, " "))
 		},
@@ -48,7 +49,7 @@ something or only reads. Text that it does not know gets "unknown" and exit code
 
 // explain prints the page that an id, another name, advice, a command or a message leads to.
 func (a *app) explain(ctx context.Context, format, words string) error {
-	c, err := a.wholeCatalog()
+	c, err := a.session().WholeCatalog()
 	if err != nil {
 		return err
 	}

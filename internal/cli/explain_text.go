@@ -12,6 +12,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 	"github.com/rollcall-project/rollcall/internal/kernel/message"
 	"github.com/rollcall-project/rollcall/internal/kernel/sanitize"
+	"github.com/rollcall-project/rollcall/internal/kernel/suggest"
 	"github.com/rollcall-project/rollcall/internal/shellcommand"
 )
 
@@ -231,7 +232,7 @@ type unknownPage struct {
 // unknownText says that nothing is known of a text, and how to continue. Near are pages that
 // have its words.
 func (a *app) unknownText(format string, r *message.Report, words string, list, near []entry) error {
-	if mean := didYouMean(words, idsOf(list)); mean != "" && len(near) == 0 && !strings.ContainsAny(words, " \n") {
+	if mean := suggest.DidYouMean(words, idsOf(list)); mean != "" && len(near) == 0 && !strings.ContainsAny(words, " \n") {
 		return fmt.Errorf("nothing is known about %q%s; `%s list faults` names the faults, `%s list refused` unsafe advice", words, mean, a.name, a.name)
 	}
 	if format != "text" {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 	"github.com/rollcall-project/rollcall/internal/repair"
+	"github.com/rollcall-project/rollcall/internal/session"
 	"github.com/rollcall-project/rollcall/internal/statedir"
 )
 
@@ -60,22 +61,22 @@ func (a *app) addFixFlags(cmd *cobra.Command, f *fixFlags) {
 		s.StringVar(&f.stateDir, "state-dir", "", "keep journals and what was there before in this `DIR`; default $XDG_STATE_HOME/rollcall")
 	})
 	grouped(cmd, groupRead, func(s *pflag.FlagSet) {
-		s.StringArrayVar(&a.source.catalogs, "catalog", nil, "add the faults of this `DIR` to the built-in ones; repeatable")
-		s.StringArrayVar(&a.source.consoles, "console", nil, "`HOST=FILE`: text from the screen of a host; repeatable")
-		s.BoolVar(&a.source.probe, "probe", false, "also ask the machine config servers on port 22623, without credentials")
-		s.StringVar(&a.source.hosted, "hosted", "", "repair this hosted cluster, `NS/NAME` of its HostedCluster, in its management cluster, which is that of the kubeconfig")
-		s.StringVar(&a.source.hostedKubeconfig, "hosted-kubeconfig", "", "`FILE` with the hosted cluster's kubeconfig, instead of the Secret that HostedCluster.status names")
-		s.StringSliceVar(&a.source.readSecrets, "read-secrets", nil, "also read Secrets of this `NAMESPACE` to find the cause; repeatable")
+		s.StringArrayVar(&a.source.Catalogs, "catalog", nil, "add the faults of this `DIR` to the built-in ones; repeatable")
+		s.StringArrayVar(&a.source.Consoles, "console", nil, "`HOST=FILE`: text from the screen of a host; repeatable")
+		s.BoolVar(&a.source.Probe, "probe", false, "also ask the machine config servers on port 22623, without credentials")
+		s.StringVar(&a.source.Hosted, "hosted", "", "repair this hosted cluster, `NS/NAME` of its HostedCluster, in its management cluster, which is that of the kubeconfig")
+		s.StringVar(&a.source.HostedKubeconfig, "hosted-kubeconfig", "", "`FILE` with the hosted cluster's kubeconfig, instead of the Secret that HostedCluster.status names")
+		s.StringSliceVar(&a.source.ReadSecrets, "read-secrets", nil, "also read Secrets of this `NAMESPACE` to find the cause; repeatable")
 	})
 	a.addConnectFlags(cmd)
 }
 
 // hostedOf looks at the hosted cluster that the plan is for, and refuses another one.
 func (a *app) hostedOf(p *repair.Plan) error {
-	if named := a.source.hosted; named != "" && named != p.Cluster.Hosted {
-		return usagef("--hosted %s: the plan is for %s", named, cmp.Or(p.Cluster.Hosted, "a cluster that is not hosted"))
+	if named := a.source.Hosted; named != "" && named != p.Cluster.Hosted {
+		return session.Usagef("--hosted %s: the plan is for %s", named, cmp.Or(p.Cluster.Hosted, "a cluster that is not hosted"))
 	}
-	a.source.hosted = p.Cluster.Hosted
+	a.source.Hosted = p.Cluster.Hosted
 	return nil
 }
 
@@ -91,7 +92,7 @@ type repairer struct {
 }
 
 func (a *app) openRepair(f fixFlags) (*repairer, error) {
-	config, err := a.restConfig()
+	config, err := a.session().RESTConfig()
 	if err != nil {
 		return nil, err
 	}
@@ -116,7 +117,7 @@ func (a *app) openRepair(f fixFlags) (*repairer, error) {
 	if err != nil {
 		return nil, err
 	}
-	known, err := a.loadCatalog()
+	known, err := a.session().LoadCatalog()
 	if err != nil {
 		return nil, err
 	}
@@ -130,7 +131,7 @@ func heldSources(f fixFlags) (repair.HeldAny, error) {
 	for _, h := range f.held {
 		host, path, ok := strings.Cut(h, "=")
 		if !ok || host == "" || path == "" {
-			return nil, usagef("--held %q: want HOST=FILE", h)
+			return nil, session.Usagef("--held %q: want HOST=FILE", h)
 		}
 		files[host] = path
 	}
@@ -141,7 +142,7 @@ func heldSources(f fixFlags) (repair.HeldAny, error) {
 			return nil, fmt.Errorf("--held-from: %w", err)
 		}
 		if !info.IsDir() {
-			return nil, usagef("--held-from %s: want the directory of an unpacked must-gather", f.heldFrom)
+			return nil, session.Usagef("--held-from %s: want the directory of an unpacked must-gather", f.heldFrom)
 		}
 		list = append(list, repair.HeldMustGather{Root: os.DirFS(f.heldFrom)})
 	}

@@ -49,7 +49,7 @@ func (a *app) announceBegun(f fixFlags, verb, state, id string) error {
 	if err := a.hostedOf(h.Plan); err != nil {
 		return err
 	}
-	a.source.expect = h.Plan.Before.Expected
+	a.source.Expect = h.Plan.Before.Expected
 	if verb == "undo" {
 		return a.announce(f, verb, h.Plan, h.Acted())
 	}

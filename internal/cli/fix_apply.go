@@ -13,7 +13,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/rollcall-project/rollcall/internal/kernel/suggest"
 	"github.com/rollcall-project/rollcall/internal/repair"
+	"github.com/rollcall-project/rollcall/internal/session"
 	"github.com/rollcall-project/rollcall/internal/statedir"
 	"github.com/rollcall-project/rollcall/internal/watch/after"
 )
@@ -66,10 +68,10 @@ that leaves out a guard, or that describes other steps than it contains, is refu
 ` + fixExitCodes,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usagef("want a PLAN, got none")
+				return session.Usagef("want a PLAN, got none")
 			}
 			if f.digest != "" && len(args) > 1 {
-				return usagef("--digest is the digest of one PLAN, got %d", len(args))
+				return session.Usagef("--digest is the digest of one PLAN, got %d", len(args))
 			}
 			return nil
 		},
@@ -105,7 +107,7 @@ func (a *app) fixApply(ctx context.Context, f fixFlags, format, file string, mor
 	if err != nil {
 		return err
 	}
-	a.source.expect = p.Before.Expected // as when the plan was made
+	a.source.Expect = p.Before.Expected // as when the plan was made
 	if err := a.announce(f, "apply", p, p.Steps); err != nil {
 		return err
 	}
@@ -121,7 +123,7 @@ func (a *app) loadPlan(f fixFlags, file string) (*repair.Plan, error) {
 		return repair.Load(file)
 	}
 	if a.io.Screen.InTerminal && a.io.Screen.ErrTerminal && !f.yes {
-		return nil, usagef("-: the plan comes from standard input, so that the question cannot be answered there; add --yes")
+		return nil, session.Usagef("-: the plan comes from standard input, so that the question cannot be answered there; add --yes")
 	}
 	p, err := repair.LoadFrom(a.io.In)
 	if err != nil {
@@ -201,7 +203,7 @@ func (a *app) begun(f fixFlags, verb, id string) error {
 		return nil
 	}
 	return fmt.Errorf("%s %s: no repair of this id was begun on this machine (%s)%s; `%s fix history` lists them, --state-dir names another directory",
-		verb, id, state, didYouMean(id, ids), a.name)
+		verb, id, state, suggest.DidYouMean(id, ids), a.name)
 }
 
 // planName accepts a plan's id, or its file: the extension or a separator tells. Of a
@@ -229,9 +231,9 @@ func (a *app) exactlyOne(what, find string) cobra.PositionalArgs {
 		case 1:
 			return nil
 		case 0:
-			return usagef("%s is missing; `%s` lists them", what, a.command(find))
+			return session.Usagef("%s is missing; `%s` lists them", what, a.command(find))
 		}
-		return usagef("%q: only one %s can be given", args[1], what)
+		return session.Usagef("%q: only one %s can be given", args[1], what)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/answer"
 	"github.com/rollcall-project/rollcall/internal/repair"
+	"github.com/rollcall-project/rollcall/internal/shellcommand"
 	"github.com/rollcall-project/rollcall/internal/watch/after"
 )
 
@@ -173,10 +174,10 @@ func (a *app) nextAfter(run fixRun, end fixEnd, err error) []answer.Entry {
 	add := func(name string, words ...string) {
 		line := append([]string{a.name}, words...)
 		if words[0] == "fix" && run.stateDir != "" {
-			line = append(line, "--state-dir", quote(run.stateDir))
+			line = append(line, "--state-dir", shellcommand.Quote(run.stateDir))
 		}
 		if name != theRecord {
-			line = append(line, a.connection()...)
+			line = append(line, a.source.Connection()...)
 		}
 		list = append(list, answer.Entry{Name: name, Text: joinWords(line), Command: true})
 	}

@@ -31,20 +31,20 @@ type fresh struct{ app *app }
 
 // Evaluate implements repair.Evaluator.
 func (f fresh) Evaluate(ctx context.Context, k fault.Key) (_ diagnosis.Finding, err error) {
-	r, err := f.app.openRun(ctx, nil)
+	r, err := f.app.session().Open(ctx)
 	if err != nil {
 		return diagnosis.Finding{}, err
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
-	known, ok := r.catalog.Fault(k.Fault)
+	known, ok := r.Catalog.Fault(k.Fault)
 	if !ok {
 		return diagnosis.Finding{}, fmt.Errorf("there is no fault %q in this version's catalog", k.Fault)
 	}
-	engine, err := diagnose.New(r.catalog, all.All(), relation.Relater{}, f.app.log)
+	engine, err := diagnose.New(r.Catalog, all.All(), relation.Relater{}, f.app.log)
 	if err != nil {
 		return diagnosis.Finding{}, err
 	}
-	w := facts.NewWorld(r.reader, r.now)
+	w := facts.NewWorld(r.Reader, r.Now)
 	info, err := cluster.Describer{}.Describe(ctx, w)
 	if err != nil {
 		return diagnosis.Finding{}, fmt.Errorf("describe cluster: %w", err)
@@ -59,22 +59,22 @@ func (f fresh) Evaluate(ctx context.Context, k fault.Key) (_ diagnosis.Finding, 
 
 // Diagnose implements repair.Evaluator: the whole diagnosis, as `fix plan` makes it.
 func (f fresh) Diagnose(ctx context.Context) (_ *diagnosis.Diagnosis, err error) {
-	r, err := f.app.openRun(ctx, nil)
+	r, err := f.app.session().Open(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
-	return f.app.diagnose(ctx, r)
+	return r.Diagnose(ctx)
 }
 
 // LastServed implements repair.Served from the logs of the machine config servers.
 func (f fresh) LastServed(ctx context.Context, pool string) (_ time.Time, _ string, err error) {
-	r, err := f.app.openRun(ctx, nil)
+	r, err := f.app.session().Open(ctx)
 	if err != nil {
 		return time.Time{}, "", err
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
-	line, found, err := mcs.LastServed(ctx, facts.NewWorld(r.reader, r.now), pool)
+	line, found, err := mcs.LastServed(ctx, facts.NewWorld(r.Reader, r.Now), pool)
 	if err != nil || !found {
 		return time.Time{}, "", err
 	}

@@ -10,9 +10,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/rollcall-project/rollcall/internal/csr"
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/repair"
+	"github.com/rollcall-project/rollcall/internal/session"
 	"github.com/rollcall-project/rollcall/internal/statedir"
 )
 
@@ -52,8 +52,8 @@ mode 0600 next to the journals, never in the plan.`,
 		s.BoolVar(&f.align, "align", false, "prefer to name the new render on the nodes, where it applies the same as what they hold")
 	})
 	grouped(cmd, groupRead, func(s *pflag.FlagSet) {
-		s.StringArrayVar(&a.source.from, "from", nil, "read the archive at this `PATH` and no cluster: the plan shows what would be done and is never applied; repeatable")
-		s.StringVar(&a.source.now, "now", "", "take this `TIME` (RFC 3339) for the present of the archive")
+		s.StringArrayVar(&a.source.From, "from", nil, "read the archive at this `PATH` and no cluster: the plan shows what would be done and is never applied; repeatable")
+		s.StringVar(&a.source.Now, "now", "", "take this `TIME` (RFC 3339) for the present of the archive")
 	})
 	cmd.MarkFlagsMutuallyExclusive("all-safe", "root")
 	a.addFixFlags(cmd, &f)
@@ -62,38 +62,38 @@ mode 0600 next to the journals, never in the plan.`,
 }
 
 func (a *app) fixPlan(ctx context.Context, f fixFlags, format string) (err error) {
-	expect, err := expectations(f.expect)
+	expect, err := session.Expectations(f.expect)
 	if err != nil {
 		return err
 	}
-	if err := a.checkHosted(); err != nil {
+	if err := a.session().CheckHosted(); err != nil {
 		return err
 	}
 	c, err := a.repairerFor(f)
 	if err != nil {
 		return err
 	}
-	a.source.expect = append(a.source.expect, f.expect...)
-	r, err := a.openRun(ctx, nil)
+	a.source.Expect = append(a.source.Expect, f.expect...)
+	r, err := a.session().Open(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
-	d, err := a.diagnose(ctx, r)
+	d, err := r.Diagnose(ctx)
 	if err != nil {
 		return err
 	}
 	planner := &repair.Planner{API: c.api, Store: c.store, Held: c.held, Clock: wall{repair.SystemClock{}, a.io.Clock}}
-	ask := repair.Ask{Diagnosis: d, Catalog: r.catalog, Expect: expect, Align: f.align,
+	ask := repair.Ask{Diagnosis: d, Catalog: r.Catalog, Expect: expect, Align: f.align,
 		Member:  repair.MemberAsk{Name: f.member, Backup: f.etcdBackup},
 		Values:  map[string]string{"correct-bmc-address": f.bmcAddress, "append-machine-network": f.machineNetwork, "regenerate-leaf": f.leaf},
-		Cluster: repair.ClusterID{ID: d.Cluster.ID, Server: c.server, CA: c.ca, Hosted: d.Cluster.Hosted}, Context: a.contextName(c.server)}
+		Cluster: repair.ClusterID{ID: d.Cluster.ID, Server: c.server, CA: c.ca, Hosted: d.Cluster.Hosted}, Context: a.session().ContextName(c.server)}
 	if err := a.secretsOf(f, &ask); err != nil {
 		return err
 	}
-	if len(a.source.from) > 0 {
-		planner.API, planner.Held = repair.FromEvidence{Evidence: r.reader}, repair.NoHeld{}
-		ask.From, ask.Context = strings.Join(a.source.from, ", "), ""
+	if len(a.source.From) > 0 {
+		planner.API, planner.Held = repair.FromEvidence{Evidence: r.Reader}, repair.NoHeld{}
+		ask.From, ask.Context = strings.Join(a.source.From, ", "), ""
 	}
 	if f.allSafe {
 		return a.planAllSafe(ctx, planner, ask, f, c.state, format)
@@ -113,7 +113,7 @@ func (a *app) fixPlan(ctx context.Context, f fixFlags, format string) (err error
 // repairerFor opens the cluster that is repaired; for a plan from an archive only what lies
 // on this machine.
 func (a *app) repairerFor(f fixFlags) (*repairer, error) {
-	if len(a.source.from) == 0 {
+	if len(a.source.From) == 0 {
 		return a.openRepair(f)
 	}
 	state, err := statedir.Path(f.stateDir, a.io.Getenv)
@@ -152,18 +152,6 @@ func (a *app) savePlan(p *repair.Plan, f fixFlags, state, format string) error {
 	return err
 }
 
-func expectations(texts []string) ([]csr.Expectation, error) {
-	var list []csr.Expectation
-	for _, t := range texts {
-		e, err := csr.ParseExpect(t)
-		if err != nil {
-			return nil, &usageError{err}
-		}
-		list = append(list, e)
-	}
-	return list, nil
-}
-
 // chooseRoot picks the case of a root that is to be repaired; it never guesses among several.
 func chooseRoot(d *diagnosis.Diagnosis, want string) (diagnosis.Case, error) {
 	var names []string
@@ -185,7 +173,7 @@ func chooseRoot(d *diagnosis.Diagnosis, want string) (diagnosis.Case, error) {
 	case len(found) == 1:
 		return found[0], nil
 	case len(found) == 0:
-		return diagnosis.Case{}, usagef("--root %s: the causes are %s", want, strings.Join(names, ", "))
+		return diagnosis.Case{}, session.Usagef("--root %s: the causes are %s", want, strings.Join(names, ", "))
 	}
-	return diagnosis.Case{}, usagef("there are several causes; choose one with --root: %s", strings.Join(names, ", "))
+	return diagnosis.Case{}, session.Usagef("there are several causes; choose one with --root: %s", strings.Join(names, ", "))
 }

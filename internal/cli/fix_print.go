@@ -9,6 +9,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/answer"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 	"github.com/rollcall-project/rollcall/internal/repair"
+	"github.com/rollcall-project/rollcall/internal/shellcommand"
 )
 
 // grades says what a proof grade means, for a person.
@@ -21,9 +22,9 @@ var grades = map[repair.Grade]string{
 // printPlan prints a plan as a person reads it before applying it: what is done,
 // with which risk, whether it can be undone, and how far it was proved.
 func (a *app) printPlan(p *repair.Plan, path, stateDir string) error {
-	apply := []string{a.name, "fix apply", quote(path)}
+	apply := []string{a.name, "fix apply", shellcommand.Quote(path)}
 	if stateDir != "" {
-		apply = append(apply, "--state-dir", quote(stateDir))
+		apply = append(apply, "--state-dir", shellcommand.Quote(stateDir))
 	}
 	if p.From != "" {
 		list := append(a.planSections(p, p.Steps), answer.Section{Heading: "Not applicable: made from an archive", Entries: []answer.Entry{
@@ -34,7 +35,7 @@ func (a *app) printPlan(p *repair.Plan, path, stateDir string) error {
 	}
 	list := append(a.planSections(p, p.Steps), answer.Section{Heading: "Nothing was changed in the cluster", Entries: []answer.Entry{
 		{Name: "saved as", Text: path, Command: true},
-		{Name: "apply it", Text: joinWords(append(apply, a.connection()...)), Command: true},
+		{Name: "apply it", Text: joinWords(append(apply, a.source.Connection()...)), Command: true},
 	}})
 	return answer.Sections(a.io.Out, a.style(), list)
 }

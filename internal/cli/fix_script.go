@@ -13,7 +13,10 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/answer"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/kernel/suggest"
 	"github.com/rollcall-project/rollcall/internal/repair/hostscript"
+	"github.com/rollcall-project/rollcall/internal/session"
+	"github.com/rollcall-project/rollcall/internal/shellcommand"
 )
 
 type scriptFlags struct{ to, api string }
@@ -53,7 +56,7 @@ func (a *app) fixScript(ctx context.Context, f scriptFlags, node string) (err er
 	k := hostscript.KubeletIdentity{Node: node, API: f.api, ID: "kubelet-" + a.io.Clock().UTC().Format("20060102-150405")}
 	text, err := k.Script()
 	if err != nil {
-		return &usageError{err}
+		return &session.UsageError{err}
 	}
 	if f.to == "" {
 		f.to = "kubelet-" + node + ".sh"
@@ -63,7 +66,7 @@ func (a *app) fixScript(ctx context.Context, f scriptFlags, node string) (err er
 	}
 	short, _, _ := strings.Cut(node, ".")
 	step := func(name, text string) answer.Entry { return answer.Entry{Name: name, Text: text, Command: true} }
-	onHost := "sudo bash " + quote(baseName(f.to)) + " "
+	onHost := "sudo bash " + shellcommand.Quote(baseName(f.to)) + " "
 	return answer.Sections(a.io.Out, a.style(), []answer.Section{
 		{Heading: "Script for " + node, Entries: []answer.Entry{
 			{Name: "saved as", Text: f.to, Command: true},
@@ -77,8 +80,8 @@ func (a *app) fixScript(ctx context.Context, f scriptFlags, node string) (err er
 			{Name: "or, where", Text: "/etc/kubernetes/kubeconfig is unusable: with umask 077 write a new one (oc config new-kubelet-bootstrap-kubeconfig), copy it there with mode 0600, and name its file after apply"},
 		}},
 		{Heading: "In the cluster, after apply", Entries: []answer.Entry{
-			step("requests", joinWords([]string{a.name, "csr list --node", quote(node)})),
-			step("client", joinWords([]string{a.name, "csr approve CSR_NAME --expect", quote(node) + "=IP", "--booted-after 10m --rebuild --yes"})),
+			step("requests", joinWords([]string{a.name, "csr list --node", shellcommand.Quote(node)})),
+			step("client", joinWords([]string{a.name, "csr approve CSR_NAME --expect", shellcommand.Quote(node) + "=IP", "--booted-after 10m --rebuild --yes"})),
 			{Name: "serving", Text: "the same, a minute later, where the machine approver does not approve it"},
 			step("see it", joinWords([]string{a.name, "diagnose", "host/" + short})),
 		}},
@@ -88,13 +91,13 @@ func (a *app) fixScript(ctx context.Context, f scriptFlags, node string) (err er
 
 // internalAPI reads the internal address of the API, and refuses a name of which there is no Node.
 func (a *app) internalAPI(ctx context.Context, node string) (address string, err error) {
-	r, err := a.openRun(ctx, nil)
+	r, err := a.session().Open(ctx)
 	if err != nil {
 		return "", err
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
 	const offline = "; where the API does not answer, name its internal address with --api-int"
-	nodes, err := r.reader.List(ctx, evidence.Nodes, "")
+	nodes, err := r.Reader.List(ctx, evidence.Nodes, "")
 	if err != nil {
 		return "", fmt.Errorf("list nodes: %w%s", err, offline)
 	}
@@ -106,9 +109,9 @@ func (a *app) internalAPI(ctx context.Context, node string) (address string, err
 		}
 	}
 	if address == "" {
-		return "", fmt.Errorf("there is no Node %s%s: only a node that exists gets its identity back", node, didYouMean(node, names))
+		return "", fmt.Errorf("there is no Node %s%s: only a node that exists gets its identity back", node, suggest.DidYouMean(node, names))
 	}
-	list, err := r.reader.List(ctx, evidence.Infrastructures, "")
+	list, err := r.Reader.List(ctx, evidence.Infrastructures, "")
 	if err != nil {
 		return "", fmt.Errorf("read Infrastructure: %w%s", err, offline)
 	}

@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"github.com/rollcall-project/rollcall/internal/repair"
+	"github.com/rollcall-project/rollcall/internal/session"
 	"github.com/rollcall-project/rollcall/internal/source/infile"
 )
 
@@ -16,7 +17,7 @@ const maxSecretFile = 1 << 20
 // which the list of processes and the history of the shell would show.
 func (a *app) secretsOf(f fixFlags, ask *repair.Ask) error {
 	if (f.bmcUser == "") != (f.bmcPasswordFile == "") {
-		return usagef("--bmc-user and --bmc-password-file belong together")
+		return session.Usagef("--bmc-user and --bmc-password-file belong together")
 	}
 	if f.bmcUser != "" {
 		raw, err := a.secretFile(f.bmcPasswordFile)
@@ -25,7 +26,7 @@ func (a *app) secretsOf(f fixFlags, ask *repair.Ask) error {
 		}
 		password := string(bytes.TrimRight(raw, "\r\n")) // metal3 takes a line end as part of it
 		if password == "" {
-			return usagef("--bmc-password-file %s: it is empty", f.bmcPasswordFile)
+			return session.Usagef("--bmc-password-file %s: it is empty", f.bmcPasswordFile)
 		}
 		ask.BMC = &repair.Credentials{User: f.bmcUser, Password: password}
 	}

@@ -75,7 +75,7 @@ func TestFreshUnknownVersion(t *testing.T) {
 		t.Fatal(err)
 	}
 	a := newApp("rollcall", IO{Out: io.Discard, Err: io.Discard, Getenv: func(string) string { return "" }, Clock: func() time.Time { return fixNow }})
-	a.kube.KubeConfig = path
+	a.source.Kube.KubeConfig = path
 	key := fault.Key{Fault: "pool-source-missing", Subject: fault.Subject{Kind: fault.Pool, Name: "master"}}
 	for _, want := range []fault.Outcome{fault.Absent, fault.Unknown} {
 		f, err := fresh{a}.Evaluate(t.Context(), key)

@@ -10,7 +10,10 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/answer"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/kernel/suggest"
 	"github.com/rollcall-project/rollcall/internal/repair/chrony"
+	"github.com/rollcall-project/rollcall/internal/session"
+	"github.com/rollcall-project/rollcall/internal/shellcommand"
 )
 
 type timeFlags struct {
@@ -44,14 +47,14 @@ verified the certificate of the server. A wrong hardware clock must be set befor
 func (a *app) fixTime(ctx context.Context, f timeFlags, pool string) (err error) {
 	raw, err := chrony.MachineConfig(pool, f.servers)
 	if err != nil {
-		return &usageError{err}
+		return &session.UsageError{err}
 	}
-	r, err := a.openRun(ctx, nil)
+	r, err := a.session().Open(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
-	about, err := poolForTime(ctx, r.reader, pool)
+	about, err := poolForTime(ctx, r.Reader, pool)
 	if err != nil {
 		return err
 	}
@@ -66,8 +69,8 @@ func (a *app) fixTime(ctx context.Context, f timeFlags, pool string) (err error)
 	return answer.Sections(a.io.Out, a.style(), []answer.Section{
 		{Heading: "MachineConfig " + name, Entries: append([]answer.Entry{{Name: "saved as", Text: f.to, Command: true}}, about...)},
 		{Heading: "What to do", Entries: []answer.Entry{
-			step("try it", "oc apply --dry-run=server -f "+quote(f.to)),
-			step("apply it", "oc apply -f "+quote(f.to)),
+			step("try it", "oc apply --dry-run=server -f "+shellcommand.Quote(f.to)),
+			step("apply it", "oc apply -f "+shellcommand.Quote(f.to)),
 			step("wait", "oc wait --for=condition=Updated mcp/"+pool+" --timeout=120m"),
 			step("see it", "oc debug node/NODE -- chroot /host chronyc -n sources"),
 			step("undo it", "oc delete machineconfig "+name),
@@ -118,5 +121,5 @@ func poolForTime(ctx context.Context, r reads, pool string) ([]answer.Entry, err
 		return []answer.Entry{{Name: "pool", Text: pool},
 			{Name: "risk", Text: fmt.Sprintf("reboot: the controller drains and reboots its %d nodes, %s at a time", count, most)}}, nil
 	}
-	return nil, fmt.Errorf("there is no pool %s%s", pool, didYouMean(pool, names))
+	return nil, fmt.Errorf("there is no pool %s%s", pool, suggest.DidYouMean(pool, names))
 }

@@ -3,12 +3,11 @@ package cli
 import (
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/rollcall-project/rollcall/internal/source/console"
+	"github.com/rollcall-project/rollcall/internal/session"
 )
 
 // globalFlags are the same for every command.
@@ -16,33 +15,6 @@ type globalFlags struct {
 	verbose int
 	quiet   bool
 	ascii   bool
-}
-
-// sourceFlags say what is read.
-type sourceFlags struct {
-	from             []string
-	installDir       string
-	rendezvous       string
-	ofDir            string // the kubeconfig that --install-dir stands for
-	consoles         []string
-	screens          []console.Spec // consoles that are in memory, never on a disk
-	expect           []string       // hosts that no object of the cluster has to name
-	now              string
-	whole            bool // keep what no fact reads, too: set by collect
-	readSecrets      []string
-	journals         bool
-	probe            bool
-	masters          []string
-	probeFrom        string
-	baseline         string // file of baseline save
-	against          string // what preflight checks for new hosts
-	planCall         string // the call of preflight that reads the same plan; "": there is none
-	hosted           string
-	hostedKubeconfig string
-	catalogs         []string
-	only, skip       []string
-	accept           string // file; "": nothing is accepted
-	acceptNamed      bool   // with the flag
 }
 
 // outputFlags say how the answer is given. The format is asked with formatOf.
@@ -96,19 +68,19 @@ func (a *app) addGlobalFlags(root *cobra.Command) {
 // addSourceFlags adds the flags that say what is read: a live cluster or archives.
 func (a *app) addSourceFlags(cmd *cobra.Command) {
 	grouped(cmd, groupRead, func(f *pflag.FlagSet) {
-		f.StringArrayVar(&a.source.from, "from", nil, "read the archive at this `PATH` (directory, also that of openshift-install, tar, zip, file of objects, packed or not; - is standard input) and no cluster; repeatable")
-		f.StringVar(&a.source.installDir, "install-dir", "", "`DIR` of openshift-install: the cluster of its kubeconfig, the hosts that it plans, and the rendezvous host of an agent-based install")
-		f.StringVar(&a.source.rendezvous, "rendezvous", "", "ask the rendezvous host of an agent-based install at this `IP`, or IP:PORT; no cluster is read unless one is named")
-		f.StringArrayVar(&a.source.consoles, "console", nil, "text from the screen of a host, or its journal, as `HOST=FILE`; together with a cluster or an archive, or alone where there is no kubeconfig; repeatable")
-		f.StringArrayVar(&a.source.expect, "expect", nil, "this host is expected, as `NAME` or NAME=IP,...: it is on the list of hosts even if no object refers to it yet; repeatable")
-		f.StringVar(&a.source.now, "now", "", "take this `TIME` (RFC 3339) for the present; default: the newest time in the archive, or the clock")
-		f.StringVar(&a.source.hosted, "hosted", "", "look at this hosted cluster, `NS/NAME` of its HostedCluster, together with its management cluster, which is that of the kubeconfig or of --from; reads one Secret: the kubeconfig that HostedCluster.status names")
-		f.StringVar(&a.source.hostedKubeconfig, "hosted-kubeconfig", "", "`FILE` with the hosted cluster's kubeconfig, instead of that Secret")
-		f.StringSliceVar(&a.source.readSecrets, "read-secrets", nil, "also read Secrets of this `NAMESPACE`; values are never shown or kept; repeatable")
-		f.BoolVar(&a.source.journals, "journals", false, "also read journals of the nodes through their kubelets (live)")
-		f.BoolVar(&a.source.probe, "probe", false, "also ask the machine config servers and every API server one by one, without credentials (leaves a line in their logs); with --from: the network path to the API of that cluster, from here")
-		f.StringVar(&a.source.probeFrom, "probe-from", "", "check the network path to the API from `node/NAME`: opens connections through its machine-config-daemon, which requires permission to exec into it and is logged by the API")
-		f.StringArrayVar(&a.source.masters, "master", nil, "address of a control-plane host, as `HOST=IP` or HOST=IP:PORT, to be asked when the API does not answer; repeatable")
+		f.StringArrayVar(&a.source.From, "from", nil, "read the archive at this `PATH` (directory, also that of openshift-install, tar, zip, file of objects, packed or not; - is standard input) and no cluster; repeatable")
+		f.StringVar(&a.source.InstallDir, "install-dir", "", "`DIR` of openshift-install: the cluster of its kubeconfig, the hosts that it plans, and the rendezvous host of an agent-based install")
+		f.StringVar(&a.source.Rendezvous, "rendezvous", "", "ask the rendezvous host of an agent-based install at this `IP`, or IP:PORT; no cluster is read unless one is named")
+		f.StringArrayVar(&a.source.Consoles, "console", nil, "text from the screen of a host, or its journal, as `HOST=FILE`; together with a cluster or an archive, or alone where there is no kubeconfig; repeatable")
+		f.StringArrayVar(&a.source.Expect, "expect", nil, "this host is expected, as `NAME` or NAME=IP,...: it is on the list of hosts even if no object refers to it yet; repeatable")
+		f.StringVar(&a.source.Now, "now", "", "take this `TIME` (RFC 3339) for the present; default: the newest time in the archive, or the clock")
+		f.StringVar(&a.source.Hosted, "hosted", "", "look at this hosted cluster, `NS/NAME` of its HostedCluster, together with its management cluster, which is that of the kubeconfig or of --from; reads one Secret: the kubeconfig that HostedCluster.status names")
+		f.StringVar(&a.source.HostedKubeconfig, "hosted-kubeconfig", "", "`FILE` with the hosted cluster's kubeconfig, instead of that Secret")
+		f.StringSliceVar(&a.source.ReadSecrets, "read-secrets", nil, "also read Secrets of this `NAMESPACE`; values are never shown or kept; repeatable")
+		f.BoolVar(&a.source.Journals, "journals", false, "also read journals of the nodes through their kubelets (live)")
+		f.BoolVar(&a.source.Probe, "probe", false, "also ask the machine config servers and every API server one by one, without credentials (leaves a line in their logs); with --from: the network path to the API of that cluster, from here")
+		f.StringVar(&a.source.ProbeFrom, "probe-from", "", "check the network path to the API from `node/NAME`: opens connections through its machine-config-daemon, which requires permission to exec into it and is logged by the API")
+		f.StringArrayVar(&a.source.Masters, "master", nil, "address of a control-plane host, as `HOST=IP` or HOST=IP:PORT, to be asked when the API does not answer; repeatable")
 	})
 	a.addCatalogFlag(cmd)
 	a.addConnectFlags(cmd)
@@ -117,15 +89,15 @@ func (a *app) addSourceFlags(cmd *cobra.Command) {
 // addCatalogFlag adds --catalog.
 func (a *app) addCatalogFlag(cmd *cobra.Command) {
 	grouped(cmd, groupRead, func(f *pflag.FlagSet) {
-		f.StringArrayVar(&a.source.catalogs, "catalog", nil, "add the faults of this `DIR` to the built-in ones and to those of $"+catalogVariable+" (directories, separated as in PATH); repeatable")
+		f.StringArrayVar(&a.source.Catalogs, "catalog", nil, "add the faults of this `DIR` to the built-in ones and to those of $"+session.CatalogVariable+" (directories, separated as in PATH); repeatable")
 	})
 }
 
 // addChoiceFlags adds the flags that choose faults.
 func (a *app) addChoiceFlags(cmd *cobra.Command) {
 	grouped(cmd, groupRead, func(f *pflag.FlagSet) {
-		f.StringSliceVar(&a.source.only, "only", nil, "evaluate only this fault `ID`; repeatable")
-		f.StringSliceVar(&a.source.skip, "skip", nil, "leave out this fault `ID`; repeatable")
+		f.StringSliceVar(&a.source.Only, "only", nil, "evaluate only this fault `ID`; repeatable")
+		f.StringSliceVar(&a.source.Skip, "skip", nil, "leave out this fault `ID`; repeatable")
 	})
 	for _, flag := range []string{"only", "skip"} {
 		if err := cmd.RegisterFlagCompletionFunc(flag, a.completeFaults); err != nil {
@@ -139,7 +111,7 @@ func (a *app) addChoiceFlags(cmd *cobra.Command) {
 // verification of the API server off.
 func (a *app) addConnectFlags(cmd *cobra.Command) {
 	grouped(cmd, groupConnect, func(f *pflag.FlagSet) {
-		a.kube.AddFlags(f)
+		a.source.Kube.AddFlags(f)
 		f.VisitAll(func(f *pflag.Flag) {
 			usage, shown := connectUsage[f.Name]
 			if f.Hidden = !shown; shown {
@@ -216,20 +188,8 @@ func (c *choice) Type() string { return "WORD" }
 
 func (c *choice) Set(v string) error {
 	if !slices.Contains(c.allowed, v) {
-		return usagef("want one of %s", strings.Join(c.allowed, ", "))
+		return session.Usagef("want one of %s", strings.Join(c.allowed, ", "))
 	}
 	*c.value = v
 	return nil
-}
-
-// parseNow reads --now; the zero time where it is not given.
-func (s *sourceFlags) parseNow() (time.Time, error) {
-	if s.now == "" {
-		return time.Time{}, nil
-	}
-	t, err := time.Parse(time.RFC3339, s.now)
-	if err != nil {
-		return time.Time{}, usagef("--now %q is not an RFC 3339 time; write it as 2026-05-01T12:00:00Z", s.now)
-	}
-	return t.UTC(), nil
 }

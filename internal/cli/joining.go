@@ -13,6 +13,8 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 	"github.com/rollcall-project/rollcall/internal/repair"
+	"github.com/rollcall-project/rollcall/internal/session"
+	"github.com/rollcall-project/rollcall/internal/shellcommand"
 )
 
 // planCommand writes the command that plans the repair of a root: whole, so that it
@@ -20,10 +22,10 @@ import (
 // where there are several causes, and the cluster. It is empty where a plan would be
 // refused: for a request of a host that is not to join, whose pool is not known or of
 // which nothing tells when it booted.
-func (a *app) planCommand(ctx context.Context, r *run, d *diagnosis.Diagnosis) func(root diagnosis.Case, only bool) string {
+func (a *app) planCommand(ctx context.Context, r *session.Run, d *diagnosis.Diagnosis) func(root diagnosis.Case, only bool) string {
 	waiting := joining(d)
 	expect := map[string]string{}
-	declared, _ := inventory.Declared(ctx, facts.NewWorld(r.reader, d.Now)) // what is missing the person fills in
+	declared, _ := inventory.Declared(ctx, facts.NewWorld(r.Reader, d.Now)) // what is missing the person fills in
 	known := csr.Expected(declared, func(inventory.Host) (time.Time, string) { return time.Time{}, "" })
 	for _, h := range waiting {
 		address := csr.AddressHole
@@ -32,7 +34,7 @@ func (a *app) planCommand(ctx context.Context, r *run, d *diagnosis.Diagnosis) f
 		}
 		expect[h.Name] = h.Name + "=" + address
 	}
-	requests, _ := csrs.All(ctx, facts.NewWorld(r.reader, d.Now)) // without them no plan is offered for one
+	requests, _ := csrs.All(ctx, facts.NewWorld(r.Reader, d.Now)) // without them no plan is offered for one
 	return func(root diagnosis.Case, only bool) string {
 		asking := root.Subject.Kind == fault.CSR
 		if asking && !slices.ContainsFunc(waiting, func(h diagnosis.HostState) bool { return plannable(requests, root, h) }) {
@@ -40,7 +42,7 @@ func (a *app) planCommand(ctx context.Context, r *run, d *diagnosis.Diagnosis) f
 		}
 		words := []string{a.name, "fix plan"}
 		if !only || len(d.Accepted) > 0 { // a repair sees the accepted causes, too
-			words = append(words, "--root", quote(root.Fault+"@"+root.Subject.String()))
+			words = append(words, "--root", shellcommand.Quote(root.Fault+"@"+root.Subject.String()))
 		}
 		if len(root.Remedies) > 0 {
 			if asks := repair.Asks(root.Remedies[0].ID); asks != "" {
@@ -49,10 +51,10 @@ func (a *app) planCommand(ctx context.Context, r *run, d *diagnosis.Diagnosis) f
 		}
 		for _, h := range waiting {
 			if (concerns(root, h) || asking && asksFor(requests, root, h)) && len(words) < maxExpected {
-				words = append(words, "--expect", quote(expect[h.Name]))
+				words = append(words, "--expect", shellcommand.Quote(expect[h.Name]))
 			}
 		}
-		return joinWords(append(words, a.connection()...))
+		return joinWords(append(words, a.source.Connection()...))
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/session"
 	"github.com/rollcall-project/rollcall/internal/tools/refs"
 )
 
@@ -33,7 +34,7 @@ files. Nothing is fetched. Without DIR the built-in catalog is checked.`,
 			example(a.name, "lint --sources ~/src", "the built-in catalog against your clones"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 && sources == "" {
-				return usagef("name a directory with faults, or --sources to look up what the built-in ones refer to")
+				return session.Usagef("name a directory with faults, or --sources to look up what the built-in ones refer to")
 			}
 			return a.lint(cmd.Context(), formatOf(cmd), args, sources)
 		},
@@ -60,11 +61,11 @@ type lookedUp struct {
 }
 
 func (a *app) lint(ctx context.Context, format string, named []string, sources string) error {
-	dirs, err := a.catalogDirs(named)
+	dirs, err := a.session().CatalogDirs(named)
 	if err != nil {
 		return err
 	}
-	c, problems, err := readCatalog(fault.Load, dirs)
+	c, problems, err := a.session().ReadCatalog(fault.Load, dirs)
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,8 @@ import (
 	"github.com/rollcall-project/rollcall/internal/answer"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 	"github.com/rollcall-project/rollcall/internal/kernel/sortby"
+	"github.com/rollcall-project/rollcall/internal/kernel/suggest"
+	"github.com/rollcall-project/rollcall/internal/session"
 )
 
 // listed are the words of `list` and the kind of entry that each stands for.
@@ -51,23 +53,23 @@ several, those that have all of them. A terminal shows as much of a title as fit
 			if len(args) == 0 || !slices.Contains(words, args[0]) {
 				hint := ""
 				if len(args) > 0 {
-					hint = didYouMean(args[0], words)
+					hint = suggest.DidYouMean(args[0], words)
 				}
-				return usagef("name what to list: one of %s%s", strings.Join(words, ", "), hint)
+				return session.Usagef("name what to list: one of %s%s", strings.Join(words, ", "), hint)
 			}
 			if len(layers) > 0 && args[0] != words[0] {
-				return usagef("--layer is for `%s list %s`: only faults have a layer", a.name, words[0])
+				return session.Usagef("--layer is for `%s list %s`: only faults have a layer", a.name, words[0])
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := a.loadCatalog()
+			c, err := a.session().LoadCatalog()
 			if err != nil {
 				return err
 			}
 			for _, l := range layers {
 				if known := layersOf(c); !slices.Contains(known, l) {
-					return usagef("there is no layer %q; the layers are %s%s", l, strings.Join(known, ", "), didYouMean(l, known))
+					return session.Usagef("there is no layer %q; the layers are %s%s", l, strings.Join(known, ", "), suggest.DidYouMean(l, known))
 				}
 			}
 			var list []entry
@@ -85,7 +87,7 @@ several, those that have all of them. A terminal shows as much of a title as fit
 	a.addOutputFlags(cmd, "text", "wide", "name", "json", "yaml")
 	cmd.Flags().StringSliceVar(&layers, "layer", nil, "list only faults of this `LAYER`; repeatable")
 	_ = cmd.RegisterFlagCompletionFunc("layer", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		c, err := a.loadCatalog()
+		c, err := a.session().LoadCatalog()
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveError
 		}
@@ -143,7 +145,7 @@ func (a *app) printGroups(format string, list []entry) error {
 // printEntries lists entries: id and title, or the ids, or the whole entries.
 func (a *app) printEntries(format string, list []entry) error {
 	if format == "json" || format == "yaml" {
-		c, err := a.loadCatalog()
+		c, err := a.session().LoadCatalog()
 		if err != nil {
 			return err
 		}

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/rollcall-project/rollcall/internal/session"
 )
 
 // repository is where the pages are, seen from this package.
@@ -185,7 +187,7 @@ var pattern = regexp.MustCompile(`\[flags\]|\bCOMMAND\b|\.\.\.$|\[[A-Z]+\]|WORDS
 // knownEntries are the ids of which explain prints what is known.
 func knownEntries(t *testing.T, a *app) []string {
 	t.Helper()
-	c, err := a.loadCatalog()
+	c, err := a.session().LoadCatalog()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -225,7 +227,7 @@ func checkCommand(args, ids []string, name bool) error {
 	}
 	left := cmd.Flags().Args()
 	if cmd.Name() == "explain" && cmd.Parent() == root && len(left) == 1 && looksLikeID.MatchString(left[0]) && !slices.Contains(ids, left[0]) {
-		return usagef("explain knows no %q", left[0])
+		return session.Usagef("explain knows no %q", left[0])
 	}
 	if len(rest) == 0 && (name || !cmd.Runnable()) {
 		return nil

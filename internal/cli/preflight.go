@@ -11,9 +11,15 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/rollcall-project/rollcall/internal/kernel/diagnose"
+	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/preflight/bmc"
+	"github.com/rollcall-project/rollcall/internal/preflight/checks"
+	"github.com/rollcall-project/rollcall/internal/preflight/hardware"
 	"github.com/rollcall-project/rollcall/internal/preflight/plan"
+	"github.com/rollcall-project/rollcall/internal/session"
+	"github.com/rollcall-project/rollcall/internal/shellcommand"
 )
 
 // preflightFlags say what is looked at before an installation.
@@ -58,7 +64,7 @@ above --fail-on, 3 undecided.`,
 		Args: atMostOne("DIR"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.dir != "" && len(args) > 0 {
-				return usagef("%q and --install-dir %s: name one directory", args[0], o.dir)
+				return session.Usagef("%q and --install-dir %s: name one directory", args[0], o.dir)
 			}
 			o.installDir = o.dir != ""
 			if len(args) > 0 {
@@ -69,15 +75,15 @@ above --fail-on, 3 undecided.`,
 			}
 			if o.against != "" {
 				if o.dir != "" || len(o.files) > 0 || o.network || len(o.answers) > 0 {
-					return usagef("--against %s: a running cluster is checked, and no plan", o.against)
+					return session.Usagef("--against %s: a running cluster is checked, and no plan", o.against)
 				}
 				if o.bmc.asks() {
-					return usagef("--against %s: for the BMCs of its hosts write --bmc-from, without --against", o.against)
+					return session.Usagef("--against %s: for the BMCs of its hosts write --bmc-from, without --against", o.against)
 				}
 				return a.preflightAgainst(cmd.Context(), formatOf(cmd), o.against)
 			}
-			if a.source.probe || a.source.hosted != "" || len(a.source.readSecrets) > 0 {
-				return usagef("--probe, --hosted and --read-secrets are for a running cluster: name it with --against")
+			if a.source.Probe || a.source.Hosted != "" || len(a.source.ReadSecrets) > 0 {
+				return session.Usagef("--probe, --hosted and --read-secrets are for a running cluster: name it with --against")
 			}
 			return a.preflight(cmd.Context(), formatOf(cmd), o)
 		},
@@ -87,12 +93,12 @@ above --fail-on, 3 undecided.`,
 	f.StringVar(&o.dir, "install-dir", "", "`DIR` of openshift-install, also where only manifests are left in it; default: the current one")
 	f.StringVar(&o.release, "release", "", "the `RELEASE` that you will install, as 4.18: some checks depend on it")
 	f.StringVar(&o.against, "against", "", "check whether this running cluster lets new hosts join: a context of the kubeconfig, or an archive, as `CLUSTER`")
-	f.BoolVar(&a.source.probe, "probe", false, "with --against, also ask its machine config servers and API servers, without credentials: do hosts reach them, and which certificate do they serve")
-	f.StringSliceVar(&a.source.readSecrets, "read-secrets", nil, "with --against, also read Secrets of this `NAMESPACE`: user-data and tokens; values are never shown or kept; repeatable")
-	f.StringVar(&a.source.hosted, "hosted", "", "with --against of a management cluster: the hosted cluster `NS/NAME` that hosts are added to")
+	f.BoolVar(&a.source.Probe, "probe", false, "with --against, also ask its machine config servers and API servers, without credentials: do hosts reach them, and which certificate do they serve")
+	f.StringSliceVar(&a.source.ReadSecrets, "read-secrets", nil, "with --against, also read Secrets of this `NAMESPACE`: user-data and tokens; values are never shown or kept; repeatable")
+	f.StringVar(&a.source.Hosted, "hosted", "", "with --against of a management cluster: the hosted cluster `NS/NAME` that hosts are added to")
 	f.BoolVar(&o.network, "network", false, "ask the network of the plan, too: names, virtual addresses, load balancers, time servers, registries")
 	f.StringArrayVar(&o.answers, "network-answers", nil, "`FILE` that rollcall-host preflight wrote on another machine; repeatable")
-	f.StringVar(&a.source.probeFrom, "probe-from", "", "with --network, ask from this node of the running cluster of the kubeconfig: `node/NAME`")
+	f.StringVar(&a.source.ProbeFrom, "probe-from", "", "with --network, ask from this node of the running cluster of the kubeconfig: `node/NAME`")
 	a.addConnectFlags(cmd)
 	a.addBMCFlags(cmd, &o.bmc)
 	a.addChoiceFlags(cmd)
@@ -106,19 +112,34 @@ var releaseForm = regexp.MustCompile(`^4\.\d{1,3}(\.\d{1,4}([-+.][0-9A-Za-z.-]{1
 
 func (a *app) preflight(ctx context.Context, format string, o preflightFlags) (err error) {
 	if o.release != "" && !releaseForm.MatchString(o.release) {
-		return usagef("--release %s: write it as 4.18 or 4.18.3", o.release)
+		return session.Usagef("--release %s: write it as 4.18 or 4.18.3", o.release)
 	}
 	over, err := a.preflightSource(ctx, o)
 	if err != nil {
 		return err
 	}
-	a.source.planCall = a.preflightCall(o)
-	r, err := a.openRunOver(ctx, nil, over)
+	a.planCall = a.preflightCall(o)
+	r, err := a.session().OpenOver(ctx, over)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
 	return a.answer(ctx, r, format, "")
+}
+
+// diagnosePlan is the diagnosis of a plan: no cluster is described, and no host has a stage.
+func diagnosePlan(ctx context.Context, r *session.Run) (*diagnosis.Diagnosis, error) {
+	d, err := r.DiagnoseWith(ctx, func(o *diagnose.Options) {
+		o.Plan, o.Cluster, o.Roll = true, checks.Describer{}, checks.Describer{}
+	})
+	if err != nil {
+		return nil, err
+	}
+	if d.Machines, err = hardware.Compare(ctx, r.World(d.Now)); err != nil {
+		return nil, err
+	}
+	d.Paths, err = checks.Paths(ctx, r.World(d.Now))
+	return d, err
 }
 
 // preflightSource opens the plan, and what is asked besides it.
@@ -141,7 +162,7 @@ func (a *app) preflightSource(ctx context.Context, o preflightFlags) (evidence.S
 func (a *app) openPlan(o preflightFlags) (*plan.Source, error) {
 	if len(o.files) > 0 {
 		if o.dir != "" {
-			return nil, usagef("-f and %s: name files or a directory", o.dir)
+			return nil, session.Usagef("-f and %s: name files or a directory", o.dir)
 		}
 		return plan.Open(o.files, a.io.Clock())
 	}
@@ -152,9 +173,9 @@ func (a *app) openPlan(o preflightFlags) (*plan.Source, error) {
 	info, err := os.Stat(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, usagef("there is no directory %s; name the one with install-config.yaml", dir)
+		return nil, session.Usagef("there is no directory %s; name the one with install-config.yaml", dir)
 	case err == nil && !info.IsDir():
-		return nil, usagef("%s is a file: write %s preflight -f %s", dir, a.name, dir)
+		return nil, session.Usagef("%s is a file: write %s preflight -f %s", dir, a.name, dir)
 	}
 	read := plan.FS
 	if o.installDir {
@@ -179,14 +200,14 @@ func (a *app) preflightCall(o preflightFlags) string {
 	words := []string{a.name, "preflight"}
 	add := func(flag, value string) {
 		if value != "" {
-			words = append(words, flag, quote(value))
+			words = append(words, flag, shellcommand.Quote(value))
 		}
 	}
 	switch {
 	case o.installDir:
 		add("--install-dir", o.dir)
 	case o.dir != "":
-		words = append(words, quote(o.dir))
+		words = append(words, shellcommand.Quote(o.dir))
 	}
 	for _, f := range o.files {
 		add("-f", f)
@@ -198,7 +219,7 @@ func (a *app) preflightCall(o preflightFlags) string {
 	for _, f := range o.answers {
 		add("--network-answers", f)
 	}
-	add("--probe-from", a.source.probeFrom)
+	add("--probe-from", a.source.ProbeFrom)
 	if o.bmc.ask {
 		words = append(words, "--bmc")
 	}
@@ -209,13 +230,13 @@ func (a *app) preflightCall(o preflightFlags) string {
 	if o.bmc.timeout != bmc.DefaultLimit {
 		add("--bmc-timeout", o.bmc.timeout.String())
 	}
-	if o.bmc.from != "" || a.source.probeFrom != "" {
-		words = append(words, a.connection()...)
+	if o.bmc.from != "" || a.source.ProbeFrom != "" {
+		words = append(words, a.source.Connection()...)
 	}
-	for _, dir := range a.source.catalogs {
+	for _, dir := range a.source.Catalogs {
 		add("--catalog", dir)
 	}
-	if flags := a.answerFlags(); flags != "" {
+	if flags := a.source.AnswerFlags(); flags != "" {
 		words = append(words, flags)
 	}
 	return joinWords(words)

@@ -17,6 +17,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/preflight/bmc"
 	"github.com/rollcall-project/rollcall/internal/preflight/plan"
+	"github.com/rollcall-project/rollcall/internal/session"
 	"github.com/rollcall-project/rollcall/internal/source/infile"
 )
 
@@ -59,9 +60,9 @@ func (o bmcFlags) asks() bool { return o.ask || o.elsewhere() }
 func (o bmcFlags) check(timed bool) error {
 	switch {
 	case !o.asks() && (o.credentials != "" || o.ca != "" || timed):
-		return usagef("--bmc-credentials, --bmc-ca and --bmc-timeout only change how BMCs are asked: also write --bmc for those of the plan, or --bmc-list FILE, or --bmc-from PATH")
+		return session.Usagef("--bmc-credentials, --bmc-ca and --bmc-timeout only change how BMCs are asked: also write --bmc for those of the plan, or --bmc-list FILE, or --bmc-from PATH")
 	case o.timeout < time.Second || o.timeout > time.Hour:
-		return usagef("--bmc-timeout %s: write a time from 1s to 1h", o.timeout)
+		return session.Usagef("--bmc-timeout %s: write a time from 1s to 1h", o.timeout)
 	}
 	return nil
 }
@@ -143,22 +144,22 @@ func planFiles(o preflightFlags) []string {
 // bareMetalHosts reads the BMCs of a cluster, or of an archive of one.
 func (a *app) bareMetalHosts(ctx context.Context, from string) (_ []bmc.Target, err error) {
 	if from != fromCluster {
-		a.source.from = []string{from}
+		a.source.From = []string{from}
 	}
-	r, err := a.openRun(ctx, nil)
+	r, err := a.session().Open(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
-	hosts, err := r.reader.List(ctx, evidence.BareMetalHosts, "")
+	hosts, err := r.Reader.List(ctx, evidence.BareMetalHosts, "")
 	if err != nil {
 		return nil, fmt.Errorf("read the BareMetalHosts of %s: %w", from, err)
 	}
-	hardware, err := r.reader.List(ctx, evidence.HardwareData, "")
+	hardware, err := r.Reader.List(ctx, evidence.HardwareData, "")
 	if _, unread := evidence.AsUnavailable(err); err != nil && !unread {
 		return nil, err
 	}
-	machines, err := r.reader.List(ctx, evidence.Machines, "")
+	machines, err := r.Reader.List(ctx, evidence.Machines, "")
 	if _, unread := evidence.AsUnavailable(err); err != nil && !unread {
 		return nil, err
 	}

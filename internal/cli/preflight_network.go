@@ -11,13 +11,14 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/preflight/netcheck"
 	"github.com/rollcall-project/rollcall/internal/preflight/plan"
+	"github.com/rollcall-project/rollcall/internal/session"
 )
 
 // withNetwork adds what the network of the plan answers: asked now, and in files of other
 // machines.
 func (a *app) withNetwork(ctx context.Context, s *plan.Source, o preflightFlags) (evidence.Source, error) {
-	if a.source.probeFrom != "" && !o.network {
-		return nil, usagef("--probe-from %s: with --network", a.source.probeFrom)
+	if a.source.ProbeFrom != "" && !o.network {
+		return nil, session.Usagef("--probe-from %s: with --network", a.source.ProbeFrom)
 	}
 	if !o.network && len(o.answers) == 0 {
 		return s, nil
@@ -56,7 +57,7 @@ func (a *app) withNetwork(ctx context.Context, s *plan.Source, o preflightFlags)
 }
 
 func (a *app) askNetwork(ctx context.Context, s *plan.Source, plans []evidence.Object) (list []evidence.Object, vantage string, _ error) {
-	from, err := a.probesFrom(ctx)
+	from, err := a.session().ProbesFrom(ctx)
 	if err != nil {
 		return nil, "", err
 	}

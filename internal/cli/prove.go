@@ -17,6 +17,8 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 	"github.com/rollcall-project/rollcall/internal/kernel/sortby"
+	"github.com/rollcall-project/rollcall/internal/kernel/suggest"
+	"github.com/rollcall-project/rollcall/internal/session"
 )
 
 func (a *app) testCommand() *cobra.Command {
@@ -46,11 +48,11 @@ Exit code 0: every fault is proven. 1: an overlay fails, a fault is not proven, 
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case base != "" && len(args) > 0:
-				return usagef("--base prints a healthy cluster; leave the directory out")
+				return session.Usagef("--base prints a healthy cluster; leave the directory out")
 			case base != "":
 				return a.printBase(base)
 			case len(args) == 0:
-				return usagef("name a directory with faults and overlays: `%s test ./our-faults`", a.name)
+				return session.Usagef("name a directory with faults and overlays: `%s test ./our-faults`", a.name)
 			}
 			return a.test(cmd.Context(), formatOf(cmd), args)
 		},
@@ -66,7 +68,7 @@ func newestBase() string { list := fixture.Bases(); return list[len(list)-1] }
 
 func (a *app) printBase(name string) error {
 	if !slices.Contains(fixture.Bases(), name) {
-		return usagef("there is no base %q%s; there are %s", name, didYouMean(name, fixture.Bases()), strings.Join(fixture.Bases(), ", "))
+		return session.Usagef("there is no base %q%s; there are %s", name, suggest.DidYouMean(name, fixture.Bases()), strings.Join(fixture.Bases(), ", "))
 	}
 	text, err := fixture.Text(name)
 	if err != nil {
@@ -131,11 +133,11 @@ func (p proof) failed() (overlays, faults int) {
 }
 
 func (a *app) test(ctx context.Context, format string, named []string) error {
-	dirs, err := a.catalogDirs(named)
+	dirs, err := a.session().CatalogDirs(named)
 	if err != nil {
 		return err
 	}
-	c, problems, err := readCatalog(fault.Load, dirs)
+	c, problems, err := a.session().ReadCatalog(fault.Load, dirs)
 	if err != nil {
 		return err
 	}
@@ -225,7 +227,7 @@ func proveOverlay(ctx context.Context, grid *fixture.Grid, c *fault.Catalog, o f
 	f, ok := c.Fault(o.Fault)
 	switch {
 	case !ok:
-		return fail(fmt.Errorf("there is no fault %q%s; an overlay is named after its fault", o.Fault, didYouMean(o.Fault, faultIDs(c))))
+		return fail(fmt.Errorf("there is no fault %q%s; an overlay is named after its fault", o.Fault, suggest.DidYouMean(o.Fault, session.FaultIDs(c))))
 	case f.TextOnly():
 		return fail(fmt.Errorf("fault %s has no when: it is recognized in text, and no overlay can show it", f.ID))
 	}

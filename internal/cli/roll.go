@@ -9,6 +9,8 @@ import (
 	"github.com/rollcall-project/rollcall/internal/answer"
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/preflight/plan"
+	"github.com/rollcall-project/rollcall/internal/session"
 )
 
 // rollCommand is the program without a word: the roll.
@@ -30,12 +32,12 @@ stage. It only reads.`,
 			example(a.name, "demo", "an example, without a cluster and an archive"),
 		Args: a.noCommand,
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
-			r, err := a.openRun(cmd.Context(), nil)
+			r, err := a.session().Open(cmd.Context())
 			if err != nil {
 				return err
 			}
 			defer func() { err = errors.Join(err, r.Close()) }()
-			d, err := a.diagnose(cmd.Context(), r)
+			d, err := r.Diagnose(cmd.Context())
 			if err != nil {
 				return err
 			}
@@ -57,7 +59,7 @@ stage. It only reads.`,
 
 // printRoll prints the roll. The formats that are documents have one form only: that
 // of the whole answer, of which the roll is a part.
-func (a *app) printRoll(ctx context.Context, format string, d *diagnosis.Diagnosis, r *run, every bool) error {
+func (a *app) printRoll(ctx context.Context, format string, d *diagnosis.Diagnosis, r *session.Run, every bool) error {
 	o := a.reportOptions(r)
 	o.All = every
 	switch format {
@@ -70,76 +72,27 @@ func (a *app) printRoll(ctx context.Context, format string, d *diagnosis.Diagnos
 	case "yaml":
 		return answer.YAML(a.io.Out, d, o)
 	case "html", "markdown", "sarif", "junit":
-		return a.printAnswer(ctx, format, d, d, r, nil)
+		return a.printAnswer(ctx, format, d, d, r, nil, nil)
 	}
 	return answer.Roll(a.io.Out, d, o)
 }
 
 // reportOptions says how an answer looks and how its commands are written.
-func (a *app) reportOptions(r *run) answer.Options {
+func (a *app) reportOptions(r *session.Run) answer.Options {
 	o := answer.Options{
-		Style: a.style(), Command: a.name, Source: a.again(), Answer: a.answerFlags(), NoHeaders: a.output.noHeaders, Findings: a.output.findings,
-		Refused: map[string]answer.Remedy{}, Catalog: r.catalog, Height: a.io.Screen.height(), Changed: r.changed,
+		Style: a.style(), Command: a.name, Source: a.source.Again(), Answer: a.source.AnswerFlags(), NoHeaders: a.output.noHeaders, Findings: a.output.findings,
+		Refused: map[string]answer.Remedy{}, Catalog: r.Catalog, Height: a.io.Screen.height(),
 	}
 	switch {
-	case a.source.against != "":
+	case a.against != "":
 		o.Call, o.Skip = a.againstCall(), ofHostsThere
-	case a.source.planCall != "":
-		o.Call = a.source.planCall
+	case a.planCall != "":
+		o.Call = a.planCall
 	}
-	for _, known := range r.catalog.Refused {
+	for _, known := range r.Catalog.Refused {
 		o.Refused[known.ID] = answer.Remedy{Title: known.Title, Happens: known.Happens, When: known.When, Instead: known.Instead}
 	}
 	return o
-}
-
-// again is what reads the same source once more.
-func (a *app) again() string {
-	var words []string
-	add := func(flag, value string) {
-		if value != "" {
-			words = append(words, flag, quote(value))
-		}
-	}
-	for _, p := range a.source.from {
-		add("--from", p)
-	}
-	add("--install-dir", a.source.installDir)
-	add("--rendezvous", a.source.rendezvous)
-	for _, c := range a.source.consoles {
-		add("--console", c)
-	}
-	for _, e := range a.source.expect {
-		add("--expect", e)
-	}
-	add("--now", a.source.now)
-	for _, p := range a.source.catalogs {
-		add("--catalog", p)
-	}
-	for _, m := range a.source.masters {
-		add("--master", m)
-	}
-	add("--probe-from", a.source.probeFrom)
-	if len(a.source.from) > 0 && a.source.probe {
-		words = append(words, "--probe")
-	}
-	if len(a.source.from) == 0 || a.source.probe {
-		words = append(words, a.connection()...)
-	}
-	return joinWords(words)
-}
-
-// connection repeats the flags that name a cluster.
-func (a *app) connection() []string {
-	var words []string
-	for _, f := range []struct {
-		flag, value string
-	}{{"--kubeconfig", a.kube.KubeConfig}, {"--context", a.kube.Context}, {"--server", a.kube.APIServer}} {
-		if f.value != "" && (f.flag != "--kubeconfig" || f.value != a.source.ofDir) {
-			words = append(words, f.flag, quote(f.value))
-		}
-	}
-	return words
 }
 
 // narrowed reports whether the answer is about one subject.
@@ -147,26 +100,31 @@ func narrowed(s *fault.Subject) bool { return s != nil }
 
 // answer diagnoses, prints and returns the exit code as an error. subject is empty
 // for the whole cluster.
-func (a *app) answer(ctx context.Context, r *run, format, subject string) error {
+func (a *app) answer(ctx context.Context, r *session.Run, format, subject string) error {
 	var about *fault.Subject
 	if subject != "" {
-		s, err := parseSubject(subject)
+		s, err := session.ParseSubject(subject)
 		if err != nil {
 			return err
 		}
 		about = &s
 	}
-	d, err := a.diagnose(ctx, r)
+	diagnosed := r.Diagnose
+	if r.Source.Kind == plan.Kind {
+		diagnosed = func(ctx context.Context) (*diagnosis.Diagnosis, error) { return diagnosePlan(ctx, r) }
+	}
+	d, err := diagnosed(ctx)
 	if err != nil {
 		return err
 	}
-	if err := a.addBaseline(ctx, r, d); err != nil {
+	changed, err := a.addBaseline(ctx, r, d)
+	if err != nil {
 		return err
 	}
 	a.acceptNotes(r, d)
 	whole := d
 	if about != nil {
-		s, err := r.resolve(ctx, d, *about)
+		s, err := r.Resolve(ctx, d, *about)
 		switch {
 		case err != nil && d.Verdict.Class == diagnosis.CannotCheck: // the answer is the same for each subject
 			about = nil
@@ -174,18 +132,19 @@ func (a *app) answer(ctx context.Context, r *run, format, subject string) error 
 			return err
 		default:
 			about = &s
-			d = focus(d, s, r.related(ctx, d, s))
+			d = focus(d, s, r.Related(ctx, d, s))
 		}
 	}
-	if err := a.printAnswer(ctx, format, d, whole, r, about); err != nil {
+	if err := a.printAnswer(ctx, format, d, whole, r, about, changed); err != nil {
 		return err
 	}
 	return answerExit(d, narrowed(about), a.output.failOn)
 }
 
 // printAnswer prints d, which is whole, or what is left of it for one subject.
-func (a *app) printAnswer(ctx context.Context, format string, d, whole *diagnosis.Diagnosis, r *run, about *fault.Subject) error {
+func (a *app) printAnswer(ctx context.Context, format string, d, whole *diagnosis.Diagnosis, r *session.Run, about *fault.Subject, changed *answer.Changed) error {
 	o := a.reportOptions(r)
+	o.Changed = changed
 	o.Subject, o.Plan = about, a.planCommand(ctx, r, whole)
 	if about != nil {
 		o.Whole = whole

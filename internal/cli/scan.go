@@ -13,7 +13,8 @@ import (
 	"github.com/rollcall-project/rollcall/internal/answer"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 	"github.com/rollcall-project/rollcall/internal/kernel/message"
-	"github.com/rollcall-project/rollcall/internal/kernel/sanitize"
+	"github.com/rollcall-project/rollcall/internal/session"
+	"github.com/rollcall-project/rollcall/internal/shellcommand"
 	"github.com/rollcall-project/rollcall/internal/source/infile"
 	"github.com/rollcall-project/rollcall/internal/source/paste"
 )
@@ -34,7 +35,7 @@ cause was found, 3 something failed and the text does not show why.`,
 			example(a.name, "scan -o json kubelet.log", "for programs; docs/schema has the schema"),
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return usagef("name one file, or - for standard input")
+				return session.Usagef("name one file, or - for standard input")
 			}
 			return nil
 		},
@@ -64,15 +65,15 @@ func (a *app) scan(ctx context.Context, format, name string) error {
 
 // scanned is the answer of diagnose on a text in which no object of a cluster and no log
 // of a known program was found: what the messages of the catalog say of it.
-func (a *app) scanned(ctx context.Context, format string, t *textError) error {
+func (a *app) scanned(ctx context.Context, format string, t *session.TextError) error {
 	if format != "text" && format != "json" && format != "yaml" {
-		return fmt.Errorf("--from %s: it has no object, table or journal of a cluster, and -o %s is for a diagnosis; `%s scan` looks for known messages in it", t.path, format, a.name)
+		return fmt.Errorf("--from %s: it has no object, table or journal of a cluster, and -o %s is for a diagnosis; `%s scan` looks for known messages in it", t.Path, format, a.name)
 	}
-	r, c, err := a.readText(ctx, t.path, bytes.NewReader(t.text))
+	r, c, err := a.readText(ctx, t.Path, bytes.NewReader(t.Text))
 	if err != nil {
 		return err
 	}
-	if a.source.acceptNamed && !a.global.quiet {
+	if a.source.AcceptNamed && !a.global.quiet {
 		fmt.Fprintf(a.io.Err, "%s: note: --accept is not used: this is a text, and what can be accepted are findings of a cluster\n", a.name)
 	}
 	if err = a.printScan(format, r, c); err == nil { // exit code 0 of diagnose says that nothing is wrong
@@ -118,7 +119,7 @@ func (a *app) openText(name string) (io.ReadCloser, error) {
 		return nil, fmt.Errorf("scan: %w", err)
 	}
 	if info.IsDir() {
-		return nil, fmt.Errorf("scan %s: it is a directory; an archive is read with `%s diagnose --from %s`", name, a.name, quote(name))
+		return nil, fmt.Errorf("scan %s: it is a directory; an archive is read with `%s diagnose --from %s`", name, a.name, shellcommand.Quote(name))
 	}
 	f, err := infile.Stream(name)
 	if err != nil {
@@ -130,7 +131,7 @@ func (a *app) openText(name string) (io.ReadCloser, error) {
 // readText finds the messages of the catalog in a text. In one that somebody can have
 // copied together, its objects, tables and journals are evaluated, too.
 func (a *app) readText(ctx context.Context, name string, in io.Reader) (*message.Report, *fault.Catalog, error) {
-	c, x, clean, err := a.messageReader()
+	c, x, clean, err := a.session().MessageReader()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -140,33 +141,15 @@ func (a *app) readText(ctx context.Context, name string, in io.Reader) (*message
 	if err != nil || head.more {
 		return r, c, err
 	}
-	found, broken, err := a.evaluated(ctx, name, head.text)
+	found, broken, err := a.session().Evaluated(ctx, name, head.text)
 	if err != nil {
 		return r, c, fmt.Errorf("evaluate the objects in the text: %w", err)
 	}
 	x.Join(r, found)
 	if broken != nil {
-		r.Break(fmt.Sprintf("%s is %v", base(name), broken))
+		r.Break(fmt.Sprintf("%s is %v", session.SourceName(name), broken))
 	}
 	return r, c, nil
-}
-
-// messageReader is what texts are read with: the whole catalog, the index of its messages,
-// and what hides secrets.
-func (a *app) messageReader() (*fault.Catalog, *message.Index, *sanitize.Sanitizer, error) {
-	c, err := a.wholeCatalog()
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	x, err := message.New(c)
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	clean, err := sanitize.New()
-	if err != nil {
-		return nil, nil, nil, fmt.Errorf("make sanitizer: %w", err)
-	}
-	return c, x, clean, nil
 }
 
 // headWriter keeps a text that is short.

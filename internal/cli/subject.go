@@ -1,93 +1,12 @@
 package cli
 
 import (
-	"context"
-	"fmt"
 	"slices"
-	"strings"
 
-	"github.com/rollcall-project/rollcall/internal/facts/relation"
-	"github.com/rollcall-project/rollcall/internal/hosts/inventory"
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnose"
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
-	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 )
-
-const subjectForms = "node/NAME, host/NAME, bmh/NAME, machine/NAME, csr/NAME, mcp/NAME, nodepool/NAME, co/NAME"
-
-// parseSubject reads "node/control0", also "machine.machine.openshift.io/x".
-func parseSubject(arg string) (fault.Subject, error) {
-	kind, name, ok := strings.Cut(arg, "/")
-	k, known := fault.KindOf(kind)
-	switch {
-	case ok && known && name != "":
-		return fault.Subject{Kind: k, Name: name}, nil
-	case namedAsArchive(arg) || onDisk(arg):
-		return fault.Subject{}, usagef("%q is not a subject; did you mean `--from %s`?", arg, quote(arg))
-	case !ok:
-		return fault.Subject{}, usagef("%q is not a subject: write it as oc does, one of %s", arg, subjectForms)
-	case name == "":
-		return fault.Subject{}, usagef("%q names no object: write it as oc does, one of %s", arg, subjectForms)
-	}
-	return fault.Subject{}, usagef("%q: this kind is not supported; use one of %s", arg, subjectForms)
-}
-
-// resolve turns a subject into the one of the diagnosis: a host is known under the
-// names of its Node, Machine and BareMetalHost.
-func (r *run) resolve(ctx context.Context, d *diagnosis.Diagnosis, s fault.Subject) (fault.Subject, error) {
-	if s.Kind == fault.Host {
-		h, ok, err := inventory.Find(ctx, facts.NewWorld(r.reader, d.Now), s.Name)
-		if err == nil && ok {
-			s.Name = h.Name
-		}
-	}
-	var known []string
-	for _, f := range d.Findings {
-		if f.Subject.Kind != s.Kind || slices.Contains(known, f.Subject.Name) || f.Subject.Name == "?" {
-			continue
-		}
-		if f.Subject.Name == s.Name {
-			return f.Subject, nil
-		}
-		known = append(known, f.Subject.Name)
-	}
-	for _, h := range d.Hosts {
-		if s.Kind != fault.Host {
-			break
-		}
-		if h.Name == s.Name {
-			return s, nil
-		}
-		if !slices.Contains(known, h.Name) {
-			known = append(known, h.Name)
-		}
-	}
-	if len(known) == 0 {
-		return s, fmt.Errorf("%s: no %s was checked in %s %s; the answer without a subject shows why", s, s.Kind, d.Source.Kind, d.Source.Name)
-	}
-	slices.Sort(known)
-	few := known
-	if len(few) > 8 {
-		few = append(slices.Clone(few[:8]), fmt.Sprintf("and %d more", len(known)-8))
-	}
-	return s, fmt.Errorf("%s is not in %s %s%s; there are: %s", s, d.Source.Kind, d.Source.Name, didYouMean(s.Name, known), strings.Join(few, ", "))
-}
-
-// related are the subjects that belong to a host: its certificate requests. Where
-// they cannot be read there are none to show.
-func (r *run) related(ctx context.Context, d *diagnosis.Diagnosis, s fault.Subject) []fault.Subject {
-	if s.Kind != fault.Host {
-		return nil
-	}
-	w := facts.NewWorld(r.reader, d.Now)
-	w.Version, w.Topology = d.Cluster.Version, d.Cluster.Topology
-	list, _, err := relation.Relater{}.Relate(ctx, w, fault.CSRsOfHost, s)
-	if err != nil {
-		return nil
-	}
-	return list
-}
 
 // focus narrows a diagnosis to what concerns a subject: its own findings, those of
 // what belongs to it, and the roots, symptoms and hosts that have to do with it.

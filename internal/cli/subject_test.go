@@ -6,7 +6,10 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/kernel/suggest"
 	"github.com/rollcall-project/rollcall/internal/repair"
+	"github.com/rollcall-project/rollcall/internal/session"
+	"github.com/rollcall-project/rollcall/internal/shellcommand"
 )
 
 func TestParseSubject(t *testing.T) {
@@ -15,13 +18,13 @@ func TestParseSubject(t *testing.T) {
 		"mcp/worker": "pool/worker", "csr/csr-1": "csr/csr-1", "co/etcd": "operator/etcd",
 		"node/a.example.com": "host/a.example.com",
 	} {
-		s, err := parseSubject(arg)
+		s, err := session.ParseSubject(arg)
 		if err != nil || s.String() != want {
 			t.Errorf("%s: %s, %v; want %s", arg, s, err, want)
 		}
 	}
 	for _, arg := range []string{"", "a", "node/", "/a", "pod/a"} {
-		if s, err := parseSubject(arg); err == nil {
+		if s, err := session.ParseSubject(arg); err == nil {
 			t.Errorf("%q is taken for %s", arg, s)
 		}
 	}
@@ -35,7 +38,7 @@ func TestExitCodes(t *testing.T) {
 	}{
 		"nothing":     {nil, 0},
 		"an error":    {errors.New("x"), 1},
-		"usage":       {usagef("x"), 1},
+		"usage":       {session.Usagef("x"), 1},
 		"fault":       {&ExitError{Code: ExitFault}, 2},
 		"undecided":   {&ExitError{Code: ExitUndecided}, 3},
 		"rolled back": {&repair.RolledBack{}, 4},
@@ -93,7 +96,7 @@ func TestDidYouMean(t *testing.T) {
 	for word, want := range map[string]string{
 		"csr-client-pendin": " (did you mean csr-client-pending?)", "quorum": " (did you mean etcd-no-quorum?)", "zzzzzzzz": "",
 	} {
-		if got := didYouMean(word, known); got != want {
+		if got := suggest.DidYouMean(word, known); got != want {
 			t.Errorf("%s: %q, want %q", word, got, want)
 		}
 	}
@@ -101,7 +104,7 @@ func TestDidYouMean(t *testing.T) {
 
 func TestQuote(t *testing.T) {
 	for word, want := range map[string]string{"./mg.tar.gz": "./mg.tar.gz", "a b": "'a b'", "": "''", "it's": `'it'\''s'`, "$(x)": "'$(x)'"} {
-		if got := quote(word); got != want {
+		if got := shellcommand.Quote(word); got != want {
 			t.Errorf("%s: %s, want %s", word, got, want)
 		}
 	}

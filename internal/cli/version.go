@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/rollcall-project/rollcall/catalog"
+	"github.com/rollcall-project/rollcall/internal/session"
 )
 
 // versionInfo is what `version -o json` prints.
@@ -123,7 +124,7 @@ func (a *app) printData(format string, v any) error {
 // noArgs refuses arguments and names the first one.
 func noArgs(_ *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return usagef("%q: this command takes no argument", args[0])
+		return session.Usagef("%q: this command takes no argument", args[0])
 	}
 	return nil
 }

@@ -9,7 +9,10 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/session"
+	"github.com/rollcall-project/rollcall/internal/shellcommand"
 	"github.com/rollcall-project/rollcall/internal/watch/after"
 )
 
@@ -65,7 +68,7 @@ func (a *app) watchCommand() *cobra.Command {
 				return err
 			}
 			if f.smokePod && len(subjects) == 0 {
-				return usagef("--smoke-pod makes a pod on each host: name the hosts, as node/NAME or mcp/NAME")
+				return session.Usagef("--smoke-pod makes a pod on each host: name the hosts, as node/NAME or mcp/NAME")
 			}
 			if err := a.checkWatch(f); err != nil {
 				return err
@@ -104,12 +107,12 @@ const stopOnRoot = "root"
 func watchSubjects(args []string) ([]fault.Subject, error) {
 	var list []fault.Subject
 	for _, arg := range args {
-		s, err := parseSubject(arg)
+		s, err := session.ParseSubject(arg)
 		if err != nil {
 			return nil, err
 		}
 		if s.Kind != fault.Host && s.Kind != fault.Pool {
-			return nil, usagef("%q: only hosts are followed, as node/NAME, host/NAME, bmh/NAME, machine/NAME or mcp/NAME", arg)
+			return nil, session.Usagef("%q: only hosts are followed, as node/NAME, host/NAME, bmh/NAME, machine/NAME or mcp/NAME", arg)
 		}
 		list = append(list, s)
 	}
@@ -119,25 +122,25 @@ func watchSubjects(args []string) ([]fault.Subject, error) {
 // checkWatch refuses what cannot be watched.
 func (a *app) checkWatch(f watchFlags) error {
 	switch {
-	case len(a.source.from) > 0:
-		return usagef("watch follows a cluster, and --from %s does not change; use `%s diagnose --from %s`", a.source.from[0], a.name, quote(a.source.from[0]))
-	case a.source.now != "":
-		return usagef("watch follows a cluster as time passes; leave --now out")
+	case len(a.source.From) > 0:
+		return session.Usagef("watch follows a cluster, and --from %s does not change; use `%s diagnose --from %s`", a.source.From[0], a.name, shellcommand.Quote(a.source.From[0]))
+	case a.source.Now != "":
+		return session.Usagef("watch follows a cluster as time passes; leave --now out")
 	case f.stable < 0 || f.timeout < 0 || f.smokeFor <= 0 || f.interval < time.Second:
-		return usagef("--stable-for and --timeout are not negative, --smoke-timeout is positive, and --interval is at least 1s")
+		return session.Usagef("--stable-for and --timeout are not negative, --smoke-timeout is positive, and --interval is at least 1s")
 	}
 	return nil
 }
 
-// chosen is what the subjects of a watch are in one run: names of hosts.
-func (r *run) chosen(ctx context.Context, looked looked, subjects []fault.Subject) (map[string]bool, error) {
+// chosenHosts are the names of the hosts that the subjects of a watch are in one run.
+func chosenHosts(ctx context.Context, r *session.Run, d *diagnosis.Diagnosis, subjects []fault.Subject) (map[string]bool, error) {
 	names := map[string]bool{}
 	for _, s := range subjects {
-		s, err := r.resolve(ctx, looked.run.Diagnosis, s)
+		s, err := r.Resolve(ctx, d, s)
 		if err != nil {
 			return nil, fmt.Errorf("watch: %w", err)
 		}
-		for _, h := range looked.run.Diagnosis.Hosts {
+		for _, h := range d.Hosts {
 			if h.Expected && (s.Kind == fault.Host && h.Name == s.Name || s.Kind == fault.Pool && h.Role == s.Name) {
 				names[h.Name] = true
 			}
@@ -147,7 +150,7 @@ func (r *run) chosen(ctx context.Context, looked looked, subjects []fault.Subjec
 }
 
 // watchNext is the command that leads on from what is seen.
-func (a *app) watchNext(ctx context.Context, r *run, looked looked) string {
+func (a *app) watchNext(ctx context.Context, r *session.Run, looked looked) string {
 	d := looked.run.Diagnosis
 	if len(d.Roots) > 0 {
 		plan := a.planCommand(ctx, r, d)
@@ -161,7 +164,7 @@ func (a *app) watchNext(ctx context.Context, r *run, looked looked) string {
 		}
 	}
 	if len(d.Roots)+len(d.Unexplained) > 0 {
-		return strings.TrimSpace(joinWords([]string{a.name, "diagnose", a.again()}))
+		return strings.TrimSpace(joinWords([]string{a.name, "diagnose", a.source.Again()}))
 	}
 	return ""
 }

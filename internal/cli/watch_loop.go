@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"runtime/debug"
 	"time"
@@ -12,10 +11,9 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/rollcall-project/rollcall/internal/answer"
-	"github.com/rollcall-project/rollcall/internal/facts/all"
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
-	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/session"
 	"github.com/rollcall-project/rollcall/internal/source/live"
 	"github.com/rollcall-project/rollcall/internal/watch"
 	"github.com/rollcall-project/rollcall/internal/watch/after"
@@ -29,6 +27,8 @@ type looked struct {
 	report answer.Options
 	took   time.Duration
 	err    error
+
+	session *session.Session // with the kubeconfig that was found
 }
 
 // watching is a watch that runs.
@@ -58,17 +58,13 @@ type shower interface {
 
 // watch follows the cluster that the flags name.
 func (a *app) watch(ctx context.Context, f watchFlags, format string, subjects []fault.Subject) error {
-	known, err := a.know()
-	if err != nil {
+	if err := a.session().KeepCompiled(); err != nil {
 		return err
-	}
-	if known.compiler, err = fault.NewCompiler(facts.Types(all.All())); err != nil {
-		return fmt.Errorf("make the compiler of expressions: %w", err)
 	}
 	w := &watching{app: a, flags: f, subjects: subjects, pace: pace{interval: f.interval}}
 	w.follower = watch.New(watch.Rules{
 		Goal: after.Goal(f.until), StopOnRoot: f.stopOn == stopOnRoot, Narrowed: len(subjects) > 0,
-		Installing: a.source.installDir != "" || a.source.rendezvous != "", Hosts: w.counts,
+		Installing: a.source.InstallDir != "" || a.source.Rendezvous != "", Hosts: w.counts,
 	})
 	if w.show = a.shower(format); w.show.isScreen() {
 		defer a.silence()()
@@ -105,11 +101,11 @@ func (a *app) silence() (restore func()) {
 func (w *watching) listen(ctx context.Context) {
 	a := w.app
 	w.change.notify = make(chan struct{}, 1)
-	if a.source.hosted != "" || a.source.installDir != "" || a.source.rendezvous != "" || a.noCluster() {
+	if a.source.Hosted != "" || a.source.InstallDir != "" || a.source.Rendezvous != "" || a.session().NoCluster() {
 		w.pace.interval = min(w.pace.interval, blindInterval)
 		return
 	}
-	kube := a.kube // a copy: runs load it again, at the same time
+	kube := a.source.Kube // a copy: runs load it again, at the same time
 	fresh := func() (*rest.Config, error) {
 		kube.Reload()
 		return kube.RESTConfig()
@@ -126,27 +122,26 @@ func (w *watching) look(ctx context.Context) (l looked) {
 	a := w.app
 	began := time.Now()
 	defer func() { l.took = time.Since(began) }()
-	a.kube.Reload() // the file may have come, or be another one
-	r, err := a.openRun(ctx, nil)
+	r, err := a.session().Open(ctx)
 	if err != nil {
 		l.err = err
 		return l
 	}
 	defer func() { l.err = errors.Join(l.err, r.Close()) }()
-	d, err := a.diagnose(ctx, r)
+	d, err := r.Diagnose(ctx)
 	if err != nil {
 		l.err = err
 		return l
 	}
-	l.run.Diagnosis = d
+	l.run.Diagnosis, l.session = d, r.Session
 	o := after.Options{Goal: after.Goal(w.flags.until), StableFor: w.flags.stable}
 	if len(w.subjects) > 0 && len(d.Hosts) > 0 {
-		if l.chosen, l.err = r.chosen(ctx, l, w.subjects); l.err != nil {
+		if l.chosen, l.err = chosenHosts(ctx, r, d, w.subjects); l.err != nil {
 			return l
 		}
 		o.Hosts = func(h diagnosis.HostState) bool { return l.chosen[h.Name] }
 	}
-	if l.run.Indicators, l.err = r.indicators(ctx, d, o); l.err != nil {
+	if l.run.Indicators, l.err = after.Check(ctx, after.World(r.World(d.Now), d), d, o); l.err != nil {
 		return l
 	}
 	l.next = a.watchNext(ctx, r, l)
@@ -272,7 +267,7 @@ func (w *watching) finish(e watch.End) error {
 	w.show.close()
 	o := w.newest.report
 	if o.Command == "" {
-		o.Command, o.Style, o.Source = w.app.name, w.app.style(), w.app.again()
+		o.Command, o.Style, o.Source = w.app.name, w.app.style(), w.app.source.Again()
 	}
 	if err := w.show.end(last, w.follower.Last(), o); err != nil {
 		return err

@@ -9,6 +9,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 	"github.com/rollcall-project/rollcall/internal/kube"
+	"github.com/rollcall-project/rollcall/internal/session"
 	"github.com/rollcall-project/rollcall/internal/watch"
 	"github.com/rollcall-project/rollcall/internal/watch/after"
 	"github.com/rollcall-project/rollcall/internal/watch/smoke"
@@ -30,7 +31,7 @@ func (w *watching) smokeEnd(ctx context.Context, e watch.End) watch.End {
 	w.trying = "trying a new pod on " + strings.Join(names, ", ")
 	w.paint()
 	defer func() { w.trying = "" }()
-	c, err := w.app.smokeCluster()
+	c, err := smokeCluster(w.newest.session)
 	if err != nil {
 		i.Outcome, i.Reason = fault.Unknown, err.Error()
 	} else {
@@ -79,8 +80,8 @@ func judgeSmoke(i *after.Indicator, list []smoke.Result) {
 	}
 }
 
-func (a *app) smokeCluster() (smoke.Cluster, error) {
-	config, err := a.restConfig()
+func smokeCluster(ses *session.Session) (smoke.Cluster, error) {
+	config, err := ses.RESTConfig()
 	if err != nil {
 		return nil, err
 	}

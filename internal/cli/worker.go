@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/rollcall-project/rollcall/internal/session"
 	"github.com/rollcall-project/rollcall/internal/statedir"
 	"github.com/rollcall-project/rollcall/internal/workers"
 	"github.com/rollcall-project/rollcall/internal/workers/provider"
@@ -186,14 +187,14 @@ func parseWorker(text string) provider.Worker {
 }
 
 func (a *app) workerPlan(f workerFlags) (workers.Plan, error) {
-	p := workers.Plan{Made: a.io.Clock().UTC(), Hosted: a.source.hosted, NodePool: f.nodePool, Provider: f.provider, Options: map[string]string{}}
+	p := workers.Plan{Made: a.io.Clock().UTC(), Hosted: a.source.Hosted, NodePool: f.nodePool, Provider: f.provider, Options: map[string]string{}}
 	switch {
 	case f.window <= 0 || f.parallel < 1:
-		return p, usagef("--window and --parallel are positive")
+		return p, session.Usagef("--window and --parallel are positive")
 	case f.count < 0 || f.count > workers.MaxWorkers:
-		return p, usagef("--count is at most %d", workers.MaxWorkers)
+		return p, session.Usagef("--count is at most %d", workers.MaxWorkers)
 	case f.count > 0 && f.provider == workers.ManualName:
-		return p, usagef("--count is for a provider that gives addresses; with --provider manual name each worker with --host NAME=IP")
+		return p, session.Usagef("--count is for a provider that gives addresses; with --provider manual name each worker with --host NAME=IP")
 	}
 	p.Until = p.Made.Add(f.window)
 	for _, text := range f.hosts {
@@ -202,7 +203,7 @@ func (a *app) workerPlan(f workerFlags) (workers.Plan, error) {
 	for _, text := range f.options {
 		key, value, ok := strings.Cut(text, "=")
 		if !ok || key == "" {
-			return p, usagef("--option %q: want KEY=VALUE", text)
+			return p, session.Usagef("--option %q: want KEY=VALUE", text)
 		}
 		p.Options[key] = value
 	}
@@ -211,14 +212,14 @@ func (a *app) workerPlan(f workerFlags) (workers.Plan, error) {
 		return p, err
 	}
 	if err := p.Check(); err != nil && (f.count == 0 || len(f.hosts) > 0) {
-		return p, usagef("%v; name each worker with --host NAME=IP, or add --count N", err)
+		return p, session.Usagef("%v; name each worker with --host NAME=IP, or add --count N", err)
 	}
 	if p.Provider == workers.ManualName {
 		if p.Options["dir"], err = filepath.Abs(f.dir); err != nil {
 			return p, fmt.Errorf("--dir %s: %w", f.dir, err)
 		}
 		if i := slices.IndexFunc(p.Workers, func(w provider.Worker) bool { return len(w.IPs) == 0 }); i >= 0 {
-			return p, usagef("--host %s: write it as NAME=IP: it is not known which addresses its serving certificate may have", p.Workers[i].Name)
+			return p, session.Usagef("--host %s: write it as NAME=IP: it is not known which addresses its serving certificate may have", p.Workers[i].Name)
 		}
 	}
 	return p, nil
@@ -234,10 +235,10 @@ func (a *app) workerList(ctx context.Context, f workerFlags) error {
 		_, err = fmt.Fprintln(a.io.Out, "No run was made from this machine.")
 		return err
 	}
-	if a.source.hosted == "" {
+	if a.source.Hosted == "" {
 		return errors.Join(a.printRuns(runs), err)
 	}
-	runs = slices.DeleteFunc(runs, func(r workers.Run) bool { return r.Plan.Hosted != a.source.hosted })
+	runs = slices.DeleteFunc(runs, func(r workers.Run) bool { return r.Plan.Hosted != a.source.Hosted })
 	h, hubErr := a.openHub()
 	if hubErr != nil {
 		return errors.Join(err, hubErr)
@@ -248,7 +249,7 @@ func (a *app) workerList(ctx context.Context, f workerFlags) error {
 
 func (a *app) workerResume(ctx context.Context, f workerFlags, run string) (err error) {
 	if f.window <= 0 || f.parallel < 1 {
-		return usagef("--window and --parallel are positive")
+		return session.Usagef("--window and --parallel are positive")
 	}
 	w, err := a.openWorkerRun(ctx, f, run)
 	if err != nil {

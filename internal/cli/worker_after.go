@@ -14,6 +14,8 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kube"
+	"github.com/rollcall-project/rollcall/internal/session"
+	"github.com/rollcall-project/rollcall/internal/shellcommand"
 	"github.com/rollcall-project/rollcall/internal/watch/baseline"
 	"github.com/rollcall-project/rollcall/internal/workers"
 )
@@ -41,7 +43,7 @@ func (a *app) keepAfterJoin(ctx context.Context, w *workerRun, follow *workerFol
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(a.io.Out, "Baseline: %s baseline compare %s --hosted %s\n", a.name, quote(file), quote(w.runner.Journal.Plan.Hosted))
+	_, err = fmt.Fprintf(a.io.Out, "Baseline: %s baseline compare %s --hosted %s\n", a.name, shellcommand.Quote(file), shellcommand.Quote(w.runner.Journal.Plan.Hosted))
 	return err
 }
 
@@ -72,8 +74,8 @@ func servingEnds(ctx context.Context, api *kube.Client) (map[string]time.Time, e
 }
 
 // takeBaseline reads what the hosted cluster is like, from what a diagnosis has read.
-func (f *workerFollow) takeBaseline(ctx context.Context, r *run) error {
-	b, err := baseline.Take(ctx, facts.NewWorld(r.reader, f.last.Now), f.last.Now, f.last.Source.Name, string(f.last.Verdict.Class))
+func (f *workerFollow) takeBaseline(ctx context.Context, r *session.Run) error {
+	b, err := baseline.Take(ctx, facts.NewWorld(r.Reader, f.last.Now), f.last.Now, f.last.Source.Name, string(f.last.Verdict.Class))
 	if err != nil {
 		return fmt.Errorf("read what the hosted cluster is like: %w", err)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/session"
 	"github.com/rollcall-project/rollcall/internal/source/infile"
 	"github.com/rollcall-project/rollcall/internal/workers"
 	"github.com/rollcall-project/rollcall/internal/workers/provider"
@@ -32,19 +33,19 @@ var joinSettles = []string{"hosted-no-worker-yet", "ignition-not-reached", "host
 // about the hosted control plane and the NodePool, Nodes that have the names, user-data, and
 // the ignition endpoint.
 func (a *app) workerChecks(ctx context.Context, h hub, by provider.Provider, f workerFlags, p *workers.Plan, olds []workers.Old) ([]workerCheck, error) {
-	a.source.readSecrets = append(a.source.readSecrets, p.ControlPlane)
-	r, err := a.openRun(ctx, nil)
+	a.source.ReadSecrets = append(a.source.ReadSecrets, p.ControlPlane)
+	r, err := a.session().Open(ctx)
 	if err != nil {
 		return nil, err
 	}
-	d, err := a.diagnose(ctx, r)
+	d, err := r.Diagnose(ctx)
 	if err := errors.Join(err, r.Close()); err != nil {
 		return nil, err
 	}
 	if err := pickNodePool(d, p); err != nil {
 		return nil, err
 	}
-	checks := faultChecks(d, r.hostedFaults(), p.NodePool)
+	checks := faultChecks(d, hostedFaults(r.Catalog), p.NodePool)
 	if err := nameWorkers(p, f.count); err != nil {
 		return nil, err
 	}
@@ -66,9 +67,9 @@ func (a *app) workerChecks(ctx context.Context, h hub, by provider.Provider, f w
 }
 
 // hostedFaults are the faults about hosted clusters.
-func (r *run) hostedFaults() map[string]bool {
+func hostedFaults(c *fault.Catalog) map[string]bool {
 	set := map[string]bool{}
-	for _, f := range r.catalog.Faults {
+	for _, f := range c.Faults {
 		set[f.ID] = f.Layer == "hosted"
 	}
 	return set
@@ -99,9 +100,9 @@ func pickNodePool(d *diagnosis.Diagnosis, p *workers.Plan) error {
 	case p.NodePool == "" && len(pools) == 1:
 		p.NodePool = pools[0]
 	case p.NodePool == "":
-		return usagef("--nodepool: hosted cluster %s has the NodePools %s; name one", p.Hosted, strings.Join(pools, ", "))
+		return session.Usagef("--nodepool: hosted cluster %s has the NodePools %s; name one", p.Hosted, strings.Join(pools, ", "))
 	case !slices.Contains(pools, p.NodePool):
-		return usagef("--nodepool %s: hosted cluster %s has the NodePools %s", p.NodePool, p.Hosted, strings.Join(pools, ", "))
+		return session.Usagef("--nodepool %s: hosted cluster %s has the NodePools %s", p.NodePool, p.Hosted, strings.Join(pools, ", "))
 	}
 	return nil
 }
@@ -162,7 +163,7 @@ func nameWorkers(p *workers.Plan, count int) error {
 		p.Workers = append(p.Workers, provider.Worker{Name: stem + "-" + end})
 	}
 	if err := p.Check(); err != nil {
-		return usagef("%v; name each worker with --host NAME=IP, or add --count N", err)
+		return session.Usagef("%v; name each worker with --host NAME=IP, or add --count N", err)
 	}
 	return nil
 }

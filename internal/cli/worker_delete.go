@@ -14,6 +14,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kube"
+	"github.com/rollcall-project/rollcall/internal/session"
 	"github.com/rollcall-project/rollcall/internal/statedir"
 	"github.com/rollcall-project/rollcall/internal/workers"
 )
@@ -61,7 +62,7 @@ func (a *app) findWorker(f workerFlags, name string) (workers.Run, error) {
 	}
 	var found []workers.Run
 	for _, r := range runs {
-		if (a.source.hosted == "" || r.Plan.Hosted == a.source.hosted) && slices.ContainsFunc(r.Statuses, func(s workers.Status) bool {
+		if (a.source.Hosted == "" || r.Plan.Hosted == a.source.Hosted) && slices.ContainsFunc(r.Statuses, func(s workers.Status) bool {
 			return s.Worker.Name == name && (s.Step == workers.In || s.Step == workers.MayBeOut)
 		}) {
 			found = append(found, r)
@@ -78,7 +79,7 @@ func (a *app) findWorker(f workerFlags, name string) (workers.Run, error) {
 
 func (a *app) workerDelete(ctx context.Context, f workerFlags, name string) (err error) {
 	if f.drain.Timeout <= 0 || f.drain.KeepAtLeast < 0 {
-		return usagef("--drain-timeout is positive, --keep-at-least not negative")
+		return session.Usagef("--drain-timeout is positive, --keep-at-least not negative")
 	}
 	found, err := a.findWorker(f, name)
 	if err != nil {

@@ -14,6 +14,8 @@ import (
 	"github.com/rollcall-project/rollcall/internal/answer"
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/kernel/suggest"
+	"github.com/rollcall-project/rollcall/internal/shellcommand"
 	"github.com/rollcall-project/rollcall/internal/source/console"
 	"github.com/rollcall-project/rollcall/internal/watch"
 	"github.com/rollcall-project/rollcall/internal/watch/after"
@@ -64,7 +66,7 @@ func (a *app) followWorkers(ctx context.Context, w *workerRun, giveUp func(), ro
 func (a *app) quiet(p workers.Plan) *app {
 	q := *a
 	q.global.quiet = true
-	q.source.readSecrets, q.source.screens = []string{p.ControlPlane}, nil
+	q.source.ReadSecrets, q.source.Screens = []string{p.ControlPlane}, nil
 	return &q
 }
 
@@ -125,18 +127,18 @@ func (f *workerFollow) report(e watch.Event) {
 // look diagnoses the hosted cluster with the consoles of the hosts that have not joined.
 func (f *workerFollow) look(ctx context.Context) (_ *diagnosis.Diagnosis, err error) {
 	screens, unread := f.screens(ctx)
-	f.app.source.screens = screens
-	r, err := f.app.openRun(ctx, nil)
+	f.app.source.Screens = screens
+	r, err := f.app.session().Open(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
-	d, err := f.app.diagnose(ctx, r)
+	d, err := r.Diagnose(ctx)
 	if err != nil {
 		return nil, err
 	}
 	in := f.names(workers.In)
-	f.indicators, err = r.indicators(ctx, d, after.Options{
+	f.indicators, err = after.Check(ctx, after.World(r.World(d.Now), d), d, after.Options{
 		Goal: after.Joined, Skip: []after.ID{after.InstallDone}, Hosts: func(h diagnosis.HostState) bool { return in[h.Name] },
 	})
 	f.last, f.unread = d, unread
@@ -309,7 +311,7 @@ func (a *app) printWhyNot(w *workerRun, f *workerFollow) {
 	clean := a.style().Clean
 	defer func() {
 		if names := strangers(f.last); len(names) > 0 {
-			fmt.Fprintf(a.io.Out, "\nRequests of names that nothing expects wait in the hosted cluster: %s. If one is a machine of this run, it calls itself otherwise than it was named.\n", clean(someOf(names)))
+			fmt.Fprintf(a.io.Out, "\nRequests of names that nothing expects wait in the hosted cluster: %s. If one is a machine of this run, it calls itself otherwise than it was named.\n", clean(suggest.Few(names)))
 		}
 	}()
 	for _, s := range w.runner.Journal.Statuses() {
@@ -345,7 +347,7 @@ func (a *app) printWhyNot(w *workerRun, f *workerFollow) {
 			fmt.Fprintf(a.io.Out, "  its console was not read: %s\n", clean(why))
 		}
 		if len(causes) == 0 {
-			fmt.Fprintf(a.io.Out, "  cause unknown: %s diagnose --hosted %s host/%s --console %s=FILE\n", a.name, quote(w.runner.Journal.Plan.Hosted), clean(name), clean(name))
+			fmt.Fprintf(a.io.Out, "  cause unknown: %s diagnose --hosted %s host/%s --console %s=FILE\n", a.name, shellcommand.Quote(w.runner.Journal.Plan.Hosted), clean(name), clean(name))
 		}
 	}
 }

@@ -30,8 +30,8 @@ func TestSettleForgetsFormerLooks(t *testing.T) {
 	var out bytes.Buffer
 	later := func() time.Time { return fixNow.Add(time.Minute) }
 	a := newApp("rollcall", IO{Out: &out, Err: &out, Getenv: func(string) string { return "" }, Clock: later})
-	a.kube.KubeConfig = filepath.Join(t.TempDir(), "none")
-	a.source.hosted = "clusters/guest"
+	a.source.Kube.KubeConfig = filepath.Join(t.TempDir(), "none")
+	a.source.Hosted = "clusters/guest"
 	plan := workers.Plan{Run: "w-0123456789", Hosted: "clusters/guest", ControlPlane: "clusters-guest", NodePool: "guest", Provider: "manual",
 		Made: fixNow, Until: fixNow.Add(time.Hour), Workers: []provider.Worker{{Name: "guest1"}}}
 	journal, err := workers.Begin(t.TempDir(), plan, later)

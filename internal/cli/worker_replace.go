@@ -10,6 +10,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/rollcall-project/rollcall/internal/session"
+	"github.com/rollcall-project/rollcall/internal/shellcommand"
 	"github.com/rollcall-project/rollcall/internal/statedir"
 	"github.com/rollcall-project/rollcall/internal/workers"
 )
@@ -50,7 +52,7 @@ away while the hosted control plane is not well.
 
 func (a *app) workerReplace(ctx context.Context, f workerFlags, names []string) (err error) {
 	if err := rollOptions(f.maxSurge, f.maxUnavailable, f).Check(); err != nil {
-		return usagef("%v", err)
+		return session.Usagef("%v", err)
 	}
 	olds, err := a.chooseOlds(ctx, f, names) // a mistake in a name shows before anything is made
 	if err != nil {
@@ -64,17 +66,17 @@ func (a *app) workerReplace(ctx context.Context, f workerFlags, names []string) 
 		f.count = len(olds)
 	}
 	if f.count+len(f.hosts) != len(olds) {
-		return usagef("%d workers must be replaced: name as many new ones with --host NEW=IP, not %d", len(olds), len(f.hosts))
+		return session.Usagef("%d workers must be replaced: name as many new ones with --host NEW=IP, not %d", len(olds), len(f.hosts))
 	}
 	list := make([]workers.Old, len(olds))
 	for i, o := range olds {
 		list[i] = o.Old
-		a.source.hosted = o.hosted
+		a.source.Hosted = o.hosted
 		if f.nodePool == "" {
 			f.nodePool = o.nodePool
 		}
 		if o.hosted != olds[0].hosted || o.nodePool != f.nodePool {
-			return usagef("%s and %s are of different NodePools: replace those of one at a time", olds[0].Worker, o.Worker)
+			return session.Usagef("%s and %s are of different NodePools: replace those of one at a time", olds[0].Worker, o.Worker)
 		}
 	}
 	w, err := a.beginWorkers(ctx, f, list)
@@ -94,7 +96,7 @@ type oldWorker struct {
 // chooseOlds returns the workers that are named, outdated or not healthy.
 func (a *app) chooseOlds(ctx context.Context, f workerFlags, names []string) ([]oldWorker, error) {
 	if len(names) > 0 == (f.outdated || f.unhealthy) {
-		return nil, usagef("name the workers, or add --outdated or --unhealthy")
+		return nil, session.Usagef("name the workers, or add --outdated or --unhealthy")
 	}
 	var list []oldWorker
 	for _, name := range names {
@@ -107,8 +109,8 @@ func (a *app) chooseOlds(ctx context.Context, f workerFlags, names []string) ([]
 	if len(names) > 0 {
 		return list, nil
 	}
-	if a.source.hosted == "" {
-		return nil, usagef("--outdated and --unhealthy need --hosted NAMESPACE/NAME")
+	if a.source.Hosted == "" {
+		return nil, session.Usagef("--outdated and --unhealthy need --hosted NAMESPACE/NAME")
 	}
 	state, err := statedir.Path(f.stateDir, a.io.Getenv)
 	if err != nil {
@@ -124,7 +126,7 @@ func (a *app) chooseOlds(ctx context.Context, f workerFlags, names []string) ([]
 	}
 	joined, configs := 0, map[string]string{}
 	for _, r := range slices.Backward(runs) { // the oldest first
-		if r.Plan.Hosted != a.source.hosted || f.nodePool != "" && r.Plan.NodePool != f.nodePool {
+		if r.Plan.Hosted != a.source.Hosted || f.nodePool != "" && r.Plan.NodePool != f.nodePool {
 			continue
 		}
 		if configs[r.Plan.NodePool] == "" {
@@ -149,7 +151,7 @@ func (a *app) chooseOlds(ctx context.Context, f workerFlags, names []string) ([]
 		}
 	}
 	if f.unhealthy && !f.outdated && 2*len(list) > joined {
-		return nil, fmt.Errorf("%d of %d workers are not Ready: where most are not, the reason is rarely the machines; nothing is replaced. See %s diagnose --hosted %s", len(list), joined, a.name, quote(a.source.hosted))
+		return nil, fmt.Errorf("%d of %d workers are not Ready: where most are not, the reason is rarely the machines; nothing is replaced. See %s diagnose --hosted %s", len(list), joined, a.name, shellcommand.Quote(a.source.Hosted))
 	}
 	return list, nil
 }
@@ -274,16 +276,16 @@ func (a *app) workerUncordon(ctx context.Context, f workerFlags, w *workerRun) e
 
 // controlPlaneWell says why nothing may be taken away now.
 func (a *app) controlPlaneWell(ctx context.Context, p workers.Plan) error {
-	r, err := a.openRun(ctx, nil)
+	r, err := a.session().Open(ctx)
 	if err != nil {
 		return err
 	}
-	d, err := a.diagnose(ctx, r)
+	d, err := r.Diagnose(ctx)
 	if err := errors.Join(err, r.Close()); err != nil {
 		return err
 	}
 	var wrong []string
-	for _, c := range faultChecks(d, r.hostedFaults(), p.NodePool) {
+	for _, c := range faultChecks(d, hostedFaults(r.Catalog), p.NodePool) {
 		if c.stops {
 			wrong = append(wrong, c.text)
 		}

@@ -17,6 +17,8 @@ import (
 	"github.com/rollcall-project/rollcall/internal/csr"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kube"
+	"github.com/rollcall-project/rollcall/internal/session"
+	"github.com/rollcall-project/rollcall/internal/shellcommand"
 	"github.com/rollcall-project/rollcall/internal/source/hosted"
 	"github.com/rollcall-project/rollcall/internal/statedir"
 	"github.com/rollcall-project/rollcall/internal/watch/after"
@@ -46,7 +48,7 @@ func (h hub) Object(ctx context.Context, group, resource, namespace, name string
 }
 
 func (a *app) openHub() (hub, error) {
-	config, err := a.restConfig()
+	config, err := a.session().RESTConfig()
 	if err != nil {
 		return hub{}, err
 	}
@@ -58,7 +60,7 @@ func (a *app) openHub() (hub, error) {
 func (h hub) findHostedCluster(ctx context.Context, p *workers.Plan) error {
 	namespace, name, err := hosted.Parse(p.Hosted)
 	if err != nil {
-		return usagef("--hosted: %v", err)
+		return session.Usagef("--hosted: %v", err)
 	}
 	object, err := h.Object(ctx, workers.HyperShiftGroup, "hostedclusters", namespace, name)
 	if err != nil {
@@ -161,10 +163,10 @@ func (a *app) openWorkerRun(ctx context.Context, f workerFlags, run string) (*wo
 		return nil, err
 	}
 	w, err := func() (*workerRun, error) {
-		if want := journal.Plan.Hosted; a.source.hosted == "" {
-			a.source.hosted = want
-		} else if a.source.hosted != want {
-			return nil, usagef("--hosted %s: the run is of %s", a.source.hosted, want)
+		if want := journal.Plan.Hosted; a.source.Hosted == "" {
+			a.source.Hosted = want
+		} else if a.source.Hosted != want {
+			return nil, session.Usagef("--hosted %s: the run is of %s", a.source.Hosted, want)
 		}
 		h, err := a.openHub()
 		if err != nil {
@@ -204,7 +206,7 @@ func (a *app) newWorkerRun(ctx context.Context, f workerFlags, h hub, journal *w
 
 // hostedClients are clients of the hosted cluster.
 func (a *app) hostedClients(ctx context.Context) (*approver.Kube, *kube.Client, error) {
-	config, err := a.requestsConfig(ctx)
+	config, err := a.session().RequestsConfig(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -349,7 +351,7 @@ func (a *app) workerEnd(ctx context.Context, w *workerRun, f workerFlags, follow
 		}
 	}
 	if made == nil && joined == nil {
-		fmt.Fprintf(a.io.Out, "Next: %s diagnose --hosted %s\n", a.name, quote(plan.Hosted))
+		fmt.Fprintf(a.io.Out, "Next: %s diagnose --hosted %s\n", a.name, shellcommand.Quote(plan.Hosted))
 		if !after.AllHold(follow.indicators) {
 			return &ExitError{Code: ExitUndecided, Err: errors.New("all workers are Ready; what is listed above does not hold yet")}
 		}

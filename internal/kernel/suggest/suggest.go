@@ -44,3 +44,20 @@ func distance(a, b string) int {
 	}
 	return row[len(b)]
 }
+
+// DidYouMean is Nearest as the end of a message, "" where none is near.
+func DidYouMean(word string, known []string) string {
+	if near := Nearest(word, known); near != "" {
+		return " (did you mean " + near + "?)"
+	}
+	return ""
+}
+
+// Few names a few words of a list.
+func Few(list []string) string {
+	const most = 10
+	if len(list) <= most {
+		return strings.Join(list, ", ")
+	}
+	return strings.Join(list[:most], ", ") + ", ..."
+}

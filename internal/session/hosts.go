@@ -1,34 +1,36 @@
-package cli
+package session
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/rollcall-project/rollcall/internal/csr"
 	"github.com/rollcall-project/rollcall/internal/hosts/inventory"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
+	"github.com/rollcall-project/rollcall/internal/kernel/suggest"
+	"github.com/rollcall-project/rollcall/internal/shellcommand"
 	"github.com/rollcall-project/rollcall/internal/source/console"
 	"github.com/rollcall-project/rollcall/internal/source/namedhost"
 )
 
 // addNamed adds what the user says of hosts behind the other sources: the texts of
 // --console, and the names of --console and --expect.
-func (a *app) addNamed(list []evidence.Source) ([]evidence.Source, error) {
-	hosts, err := a.expectedHosts()
+func (ses *Session) addNamed(list []evidence.Source) ([]evidence.Source, error) {
+	hosts, err := ses.expectedHosts()
 	if err != nil {
 		return nil, err
 	}
-	specs := slices.Clone(a.source.screens)
+	specs := slices.Clone(ses.Screens)
 	for _, spec := range specs {
 		hosts = append(hosts, namedhost.Host{Name: spec.Host, By: namedhost.Console, Console: true})
 	}
-	for _, value := range a.source.consoles {
+	for _, value := range ses.Consoles {
 		spec, err := console.Parse(value)
 		if err != nil {
-			return nil, &usageError{err}
+			return nil, &UsageError{err}
 		}
 		specs = append(specs, spec)
 		h := namedhost.Host{Name: spec.Host, By: namedhost.Console, Console: true}
@@ -43,7 +45,7 @@ func (a *app) addNamed(list []evidence.Source) ([]evidence.Source, error) {
 			return nil, err
 		}
 		if len(list) == 0 {
-			s.Alone(a.io.Clock())
+			s.Alone(ses.Clock())
 		}
 		list = append(list, s)
 	}
@@ -54,8 +56,8 @@ func (a *app) addNamed(list []evidence.Source) ([]evidence.Source, error) {
 }
 
 // expectedHosts reads the values of --expect, as `csr approve` and `fix plan` read theirs.
-func (a *app) expectedHosts() ([]namedhost.Host, error) {
-	named, err := expectations(a.source.expect)
+func (ses *Session) expectedHosts() ([]namedhost.Host, error) {
+	named, err := Expectations(ses.Expect)
 	if err != nil {
 		return nil, err
 	}
@@ -71,15 +73,16 @@ func (a *app) expectedHosts() ([]namedhost.Host, error) {
 // the list of hosts may not be whole it warns, and takes the name. Where consoles are all
 // there is, any name is taken; so it is for a hosted cluster: a NodePool of platform None has
 // no object of its hosts.
-func (a *app) checkConsoles(ctx context.Context, r *run, now time.Time) error {
-	if len(a.source.consoles) == 0 {
+func (r *Run) checkConsoles(ctx context.Context, now time.Time) error {
+	ses := r.Session
+	if len(ses.Consoles) == 0 {
 		return nil
 	}
-	hosted, err := r.reader.Hosted(ctx)
+	hosted, err := r.Reader.Hosted(ctx)
 	if err != nil || hosted != nil {
 		return err
 	}
-	roll, err := inventory.Read(ctx, facts.NewWorld(r.reader, now))
+	roll, err := inventory.Read(ctx, facts.NewWorld(r.Reader, now))
 	if _, unavailable := evidence.AsUnavailable(err); unavailable {
 		return nil
 	}
@@ -92,25 +95,25 @@ func (a *app) checkConsoles(ctx context.Context, r *run, now time.Time) error {
 	}
 	whole := len(roll.Missing) == 0 && len(roll.Gaps) == 0
 	var expected []string
-	for _, value := range a.source.expect {
+	for _, value := range ses.Expect {
 		name, _, _ := strings.Cut(value, "=")
 		expected = append(expected, name)
 	}
-	for _, value := range a.source.consoles {
+	for _, value := range ses.Consoles {
 		spec, err := console.Parse(value)
 		if err != nil {
-			return &usageError{err}
+			return &UsageError{err}
 		}
 		if slices.ContainsFunc(append(names, expected...), func(n string) bool { return sameHost(n, spec.Host) }) {
 			continue
 		}
 		if !whole {
-			fmt.Fprintf(a.io.Err, "%s: --console: no object names host %q%s; it is taken as one that is expected, as the list of hosts may not be whole. Known hosts are %s\n",
-				a.name, spec.Host, didYouMean(spec.Host, known), someOf(known))
+			ses.Warn("--console: no object names host %q%s; it is taken as one that is expected, as the list of hosts may not be whole. Known hosts are %s",
+				spec.Host, suggest.DidYouMean(spec.Host, known), suggest.Few(known))
 			continue
 		}
-		return usagef("--console %q: no host %q is known%s; known hosts are %s. Use the name of its Node, Machine or BareMetalHost; "+
-			"for a host that the cluster has no object of yet, add --expect %s", value, spec.Host, didYouMean(spec.Host, known), someOf(known), quote(spec.Host))
+		return Usagef("--console %q: no host %q is known%s; known hosts are %s. Use the name of its Node, Machine or BareMetalHost; "+
+			"for a host that the cluster has no object of yet, add --expect %s", value, spec.Host, suggest.DidYouMean(spec.Host, known), suggest.Few(known), shellcommand.Quote(spec.Host))
 	}
 	return nil
 }
@@ -140,11 +143,14 @@ func sameHost(a, b string) bool {
 	return a == b || short(a, b) || short(b, a)
 }
 
-// someOf names a few of a list.
-func someOf(list []string) string {
-	const most = 10
-	if len(list) <= most {
-		return strings.Join(list, ", ")
+func Expectations(texts []string) ([]csr.Expectation, error) {
+	var list []csr.Expectation
+	for _, t := range texts {
+		e, err := csr.ParseExpect(t)
+		if err != nil {
+			return nil, &UsageError{err}
+		}
+		list = append(list, e)
 	}
-	return strings.Join(list[:most], ", ") + ", ..."
+	return list, nil
 }

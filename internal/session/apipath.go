@@ -1,4 +1,4 @@
-package cli
+package session
 
 import (
 	"context"
@@ -25,30 +25,30 @@ import (
 // addLadder adds the network path to the API after the other sources: always for a live
 // cluster, where it is one question as long as the API answers; with archives
 // where --probe asks for it, because reading one asks nothing of a network.
-func (a *app) addLadder(ctx context.Context, list []evidence.Source, cluster *live.Source) ([]evidence.Source, error) {
-	masters, err := parseMasters(a.source.masters)
+func (ses *Session) addLadder(ctx context.Context, list []evidence.Source, cluster *live.Source) ([]evidence.Source, error) {
+	masters, err := parseMasters(ses.Masters)
 	if err != nil {
 		return nil, err
 	}
-	if cluster == nil && a.source.probeFrom != "" {
-		return nil, usagef("--probe-from %s goes through the API of a live cluster, and none is read here: leave --from, --install-dir and --rendezvous out, or use --probe, which asks from this machine", a.source.probeFrom)
+	if cluster == nil && ses.ProbeFrom != "" {
+		return nil, Usagef("--probe-from %s goes through the API of a live cluster, and none is read here: leave --from, --install-dir and --rendezvous out, or use --probe, which asks from this machine", ses.ProbeFrom)
 	}
-	if cluster == nil && !a.source.probe {
+	if cluster == nil && !ses.Probe {
 		if len(masters) > 0 {
-			return nil, usagef("--master is for probes: with --from it needs --probe")
+			return nil, Usagef("--master is for probes: with --from it needs --probe")
 		}
 		return list, nil
 	}
-	o := ladder.Options{Masters: masters, Whole: a.source.probe, Now: a.io.Clock}
+	o := ladder.Options{Masters: masters, Whole: ses.Probe, Now: ses.Clock}
 	for _, s := range list {
 		if s != evidence.Source(cluster) {
 			o.Before = append(o.Before, s)
 		}
 	}
-	if o.Client, err = a.ladderClient(cluster); err != nil && cluster != nil {
+	if o.Client, err = ses.ladderClient(cluster); err != nil && cluster != nil {
 		return nil, err
 	}
-	if o.From, err = a.probesFrom(ctx); err != nil {
+	if o.From, err = ses.ProbesFrom(ctx); err != nil {
 		return nil, err
 	}
 	if o.From != nil {
@@ -57,19 +57,19 @@ func (a *app) addLadder(ctx context.Context, list []evidence.Source, cluster *li
 	return append(list, ladder.New(o)), nil
 }
 
-// probesFrom is the node of --probe-from; nil where the flag is not given. One
+// ProbesFrom is the node of --probe-from; nil where the flag is not given. One
 // command is run there at once: a node that cannot be used is the user's mistake or
 // an unreachable API, and no finding about the network path.
-func (a *app) probesFrom(ctx context.Context) (*ladder.From, error) {
-	value := a.source.probeFrom
+func (ses *Session) ProbesFrom(ctx context.Context) (*ladder.From, error) {
+	value := ses.ProbeFrom
 	if value == "" {
 		return nil, nil
 	}
-	name, err := nodeOfProbes(value)
+	name, err := NodeOfProbes(value)
 	if err != nil {
 		return nil, err
 	}
-	cfg, err := a.restConfig()
+	cfg, err := ses.RESTConfig()
 	if err != nil {
 		return nil, err
 	}
@@ -89,19 +89,19 @@ func (a *app) probesFrom(ctx context.Context) (*ladder.From, error) {
 	return &ladder.From{Name: value, Dial: node.DialContext, Lookup: node.LookupHost, NotRun: notRun, Paths: node}, nil
 }
 
-// nodeOfProbes is the name in the value of --probe-from.
-func nodeOfProbes(value string) (string, error) {
+// NodeOfProbes is the name in the value of --probe-from.
+func NodeOfProbes(value string) (string, error) {
 	name, ok := strings.CutPrefix(value, "node/")
 	if wrong := validation.IsDNS1123Subdomain(name); !ok || len(wrong) > 0 {
-		return "", usagef("--probe-from %q: write it as node/NAME, with the name of a node of the cluster", value)
+		return "", Usagef("--probe-from %q: write it as node/NAME, with the name of a node of the cluster", value)
 	}
 	return name, nil
 }
 
 // ladderClient is what the kubeconfig has about the path to the API. cluster is nil
 // with archives; the client's own request is then made once, for the ladder only.
-func (a *app) ladderClient(cluster *live.Source) (*ladder.Client, error) {
-	cfg, err := a.restConfig()
+func (ses *Session) ladderClient(cluster *live.Source) (*ladder.Client, error) {
+	cfg, err := ses.RESTConfig()
 	if err != nil {
 		return nil, err
 	}
@@ -124,7 +124,7 @@ func (a *app) ladderClient(cluster *live.Source) (*ladder.Client, error) {
 	c.Kind, c.Until = credential(cfg)
 	known := cluster
 	if known == nil {
-		if known, err = a.openLive(); err != nil {
+		if known, err = ses.OpenLive(); err != nil {
 			return nil, err
 		}
 	}
@@ -171,12 +171,12 @@ func parseMasters(values []string) ([]ladder.Master, error) {
 		if host, port, err := net.SplitHostPort(address); err == nil {
 			n, err := strconv.ParseUint(port, 10, 16)
 			if err != nil || n == 0 {
-				return nil, usagef("--master %q: %q is not a port", v, port)
+				return nil, Usagef("--master %q: %q is not a port", v, port)
 			}
 			m.Host, m.Port = host, int(n)
 		}
 		if !ok || name == "" || net.ParseIP(m.Host) == nil {
-			return nil, usagef("--master %q: write it as HOST=IP or HOST=IP:PORT", v)
+			return nil, Usagef("--master %q: write it as HOST=IP or HOST=IP:PORT", v)
 		}
 		list = append(list, m)
 	}

@@ -1,0 +1,101 @@
+package session
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/rollcall-project/rollcall/catalog"
+	"github.com/rollcall-project/rollcall/internal/facts/all"
+	"github.com/rollcall-project/rollcall/internal/kernel/facts"
+	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+)
+
+// CatalogVariable is the environment variable with directories of faults, separated as
+// those of PATH.
+const CatalogVariable = "ROLLCALL_CATALOG"
+
+// LoadCatalog loads the built-in entries but for the messages, and the directories of
+// $ROLLCALL_CATALOG and --catalog, which are checked as `lint` does.
+func (ses *Session) LoadCatalog() (*fault.Catalog, error) { return ses.load(fault.LoadChecks) }
+
+// WholeCatalog is LoadCatalog with the messages.
+func (ses *Session) WholeCatalog() (*fault.Catalog, error) { return ses.load(fault.Load) }
+
+func (ses *Session) load(read func(...fs.FS) (*fault.Catalog, error)) (*fault.Catalog, error) {
+	dirs, err := ses.CatalogDirs(nil)
+	if err != nil {
+		return nil, err
+	}
+	c, problems, err := ses.ReadCatalog(read, dirs)
+	if err != nil {
+		return nil, err
+	}
+	return c, problems.Err()
+}
+
+// ReadCatalog loads the built-in entries, which are root 0, and directories. Their mistakes
+// are the problems; what is sound is in the catalog all the same.
+func (ses *Session) ReadCatalog(read func(...fs.FS) (*fault.Catalog, error), dirs []string) (*fault.Catalog, fault.Problems, error) {
+	roots := []fs.FS{fault.Named("built-in catalog", catalog.FS)}
+	for _, dir := range dirs {
+		roots = append(roots, fault.Named(dir, os.DirFS(dir)))
+	}
+	c, err := read(roots...)
+	problems, other := fault.ProblemsOf(err)
+	if other != nil {
+		return nil, nil, other
+	}
+	if len(dirs) == 0 {
+		return c, problems, nil
+	}
+	compiler, err := fault.NewCompiler(facts.Types(all.All()))
+	if err != nil {
+		return nil, nil, fmt.Errorf("make the compiler of expressions: %w", err)
+	}
+	actions, other := fault.ProblemsOf(c.CheckActions(ses.Remedies()))
+	if other != nil {
+		return nil, nil, other
+	}
+	return c, slices.Concat(problems, compiler.Check(c), actions).Sorted(), nil
+}
+
+// CatalogDirs returns the directories of $ROLLCALL_CATALOG, of --catalog, and those that a
+// command names, each once: the last name of one counts.
+func (ses *Session) CatalogDirs(named []string) ([]string, error) {
+	var dirs []string
+	var infos []fs.FileInfo
+	add := func(dir, by, hint string) error {
+		info, err := os.Stat(dir)
+		if err != nil || !info.IsDir() {
+			return fmt.Errorf("%s%s: it is not a readable directory%s", by, dir, hint)
+		}
+		if i := slices.IndexFunc(infos, func(have fs.FileInfo) bool { return os.SameFile(have, info) }); i >= 0 {
+			dirs[i] = dir
+			return nil
+		}
+		dirs, infos = append(dirs, dir), append(infos, info)
+		return nil
+	}
+	for _, dir := range filepath.SplitList(ses.Getenv(CatalogVariable)) {
+		if dir == "" {
+			continue
+		}
+		if err := add(dir, "$"+CatalogVariable+" names ", "; correct the variable, or unset it"); err != nil {
+			return nil, err
+		}
+	}
+	for _, dir := range ses.Catalogs {
+		if err := add(dir, "--catalog ", ""); err != nil {
+			return nil, err
+		}
+	}
+	for _, dir := range named {
+		if err := add(dir, "", ""); err != nil {
+			return nil, err
+		}
+	}
+	return dirs, nil
+}

@@ -1,0 +1,151 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/rollcall-project/rollcall/internal/facts/all"
+	"github.com/rollcall-project/rollcall/internal/facts/cluster"
+	"github.com/rollcall-project/rollcall/internal/facts/relation"
+	"github.com/rollcall-project/rollcall/internal/hosts/inventory"
+	"github.com/rollcall-project/rollcall/internal/hosts/stages"
+	"github.com/rollcall-project/rollcall/internal/kernel/diagnose"
+	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
+	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/kernel/facts"
+	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/kernel/reader"
+	"github.com/rollcall-project/rollcall/internal/kernel/suggest"
+	"github.com/rollcall-project/rollcall/internal/session/accept"
+	"github.com/rollcall-project/rollcall/internal/source/archive"
+	"github.com/rollcall-project/rollcall/internal/source/paste"
+)
+
+// Run is one reading of what a session names.
+type Run struct {
+	Session *Session // with the options as they were found: the kubeconfig of an install directory
+	Reader  *reader.Reader
+	Catalog *fault.Catalog
+	Accept  *accept.List // nil: nothing is accepted
+	Now     time.Time    // zero: the source carries none
+	Source  evidence.Description
+	Pasted  []*paste.Source // texts that a person copied together
+	Logs    []*paste.Source // texts that are read as archives of one file
+
+	atLeast bool // Now is only the newest time in the source
+	texts   bool // nothing else than these is read
+	closers []func() error
+}
+
+// OnClose adds what Close releases, before what was added earlier.
+func (r *Run) OnClose(release func() error) { r.closers = append(r.closers, release) }
+
+// World is what facts are computed from, at a time.
+func (r *Run) World(now time.Time) *facts.World { return facts.NewWorld(r.Reader, now) }
+
+// Close releases what the run holds open.
+func (r *Run) Close() error {
+	var wrong []error
+	for _, c := range slices.Backward(r.closers) {
+		wrong = append(wrong, c())
+	}
+	return errors.Join(wrong...)
+}
+
+// keep remembers a text, in which messages are sought. s is the archive that it is read as,
+// nil where it is read as a text alone.
+func (r *Run) keep(s *archive.Source, text *paste.Source) {
+	if s == nil {
+		r.Pasted = append(r.Pasted, text)
+		return
+	}
+	r.Logs = append(r.Logs, text)
+}
+
+// Diagnose makes the whole diagnosis of a run.
+func (r *Run) Diagnose(ctx context.Context) (*diagnosis.Diagnosis, error) {
+	return r.DiagnoseWith(ctx, func(*diagnose.Options) {})
+}
+
+// DiagnoseWith is Diagnose with options of the engine that alter has changed.
+func (r *Run) DiagnoseWith(ctx context.Context, alter func(*diagnose.Options)) (*diagnosis.Diagnosis, error) {
+	ses := r.Session
+	defer ses.Progress("reading %s %s ...", r.Source.Kind, r.Source.Name)()
+	o := diagnose.Options{
+		Catalog: r.Catalog, Facts: all.All(), Relater: relation.Relater{}, Cluster: cluster.Describer{}, Roll: stages.Caller{},
+		Reader: r.Reader, Now: r.Now, AtLeast: r.atLeast, Clock: ses.Clock, Only: ses.Only, Skip: ses.Skip, Log: ses.Log, Compiler: ses.cache.compiler,
+	}
+	if r.Accept != nil {
+		o.Accept = r.Accept
+	}
+	var err error
+	if o.Lines, err = r.shownByLines(ctx); err != nil {
+		return nil, err
+	}
+	alter(&o)
+	d, err := diagnose.Run(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	return d, r.checkConsoles(ctx, d.Now)
+}
+
+// Resolve turns a subject into the one of the diagnosis: a host is known under the
+// names of its Node, Machine and BareMetalHost.
+func (r *Run) Resolve(ctx context.Context, d *diagnosis.Diagnosis, s fault.Subject) (fault.Subject, error) {
+	if s.Kind == fault.Host {
+		h, ok, err := inventory.Find(ctx, facts.NewWorld(r.Reader, d.Now), s.Name)
+		if err == nil && ok {
+			s.Name = h.Name
+		}
+	}
+	var known []string
+	for _, f := range d.Findings {
+		if f.Subject.Kind != s.Kind || slices.Contains(known, f.Subject.Name) || f.Subject.Name == "?" {
+			continue
+		}
+		if f.Subject.Name == s.Name {
+			return f.Subject, nil
+		}
+		known = append(known, f.Subject.Name)
+	}
+	for _, h := range d.Hosts {
+		if s.Kind != fault.Host {
+			break
+		}
+		if h.Name == s.Name {
+			return s, nil
+		}
+		if !slices.Contains(known, h.Name) {
+			known = append(known, h.Name)
+		}
+	}
+	if len(known) == 0 {
+		return s, fmt.Errorf("%s: no %s was checked in %s %s; the answer without a subject shows why", s, s.Kind, d.Source.Kind, d.Source.Name)
+	}
+	slices.Sort(known)
+	few := known
+	if len(few) > 8 {
+		few = append(slices.Clone(few[:8]), fmt.Sprintf("and %d more", len(known)-8))
+	}
+	return s, fmt.Errorf("%s is not in %s %s%s; there are: %s", s, d.Source.Kind, d.Source.Name, suggest.DidYouMean(s.Name, known), strings.Join(few, ", "))
+}
+
+// Related are the subjects that belong to a host: its certificate requests. Where
+// they cannot be read there are none to show.
+func (r *Run) Related(ctx context.Context, d *diagnosis.Diagnosis, s fault.Subject) []fault.Subject {
+	if s.Kind != fault.Host {
+		return nil
+	}
+	w := facts.NewWorld(r.Reader, d.Now)
+	w.Version, w.Topology = d.Cluster.Version, d.Cluster.Topology
+	list, _, err := relation.Relater{}.Relate(ctx, w, fault.CSRsOfHost, s)
+	if err != nil {
+		return nil
+	}
+	return list
+}
