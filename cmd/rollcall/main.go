@@ -10,6 +10,7 @@ import (
 	"syscall"
 
 	"github.com/rollcall-project/rollcall/internal/cli"
+	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
 	"github.com/rollcall-project/rollcall/internal/garbage"
 )
 
@@ -19,7 +20,7 @@ func main() {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // after the first signal a second one ends the process at once
-	code := cli.Main(ctx, os.Args, cli.System())
+	code := cli.Main(ctx, os.Args, cmdutil.System())
 	stop()
 	os.Exit(int(code))
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/answer"
+	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 	"github.com/rollcall-project/rollcall/internal/repair"
 	"github.com/rollcall-project/rollcall/internal/watch/after"
@@ -54,7 +55,7 @@ func (a *app) afterWait(run fixRun, o *repair.Outcome) afterWait {
 // passes reports whether it may help to wait: where a cause stands that the plan is not
 // for, it does not. What operators report of it passes.
 func passes(o *repair.Outcome) bool {
-	return o.ExitCode() == int(ExitOK) && !slices.ContainsFunc(o.Others, func(s repair.Seen) bool { return s.Subject.Kind != fault.Operator })
+	return o.ExitCode() == int(cmdutil.ExitOK) && !slices.ContainsFunc(o.Others, func(s repair.Seen) bool { return s.Subject.Kind != fault.Operator })
 }
 
 // run returns the newest signs, and why there are none.
@@ -93,14 +94,14 @@ func notHeld(list []after.Indicator, err error) string {
 
 // codeAfter is the exit code of a repair whose steps ended well: 0 where every sign holds, 2
 // where an error is present that the plan is not for, else 3.
-func codeAfter(list []after.Indicator, err error) ExitCode {
+func codeAfter(list []after.Indicator, err error) cmdutil.ExitCode {
 	switch {
 	case err == nil && after.AllHold(list):
-		return ExitOK
+		return cmdutil.ExitOK
 	case slices.ContainsFunc(list, func(i after.Indicator) bool { return i.ID == after.NoFault && i.Outcome == fault.Absent }):
-		return ExitFault
+		return cmdutil.ExitFault
 	}
-	return ExitUndecided
+	return cmdutil.ExitUndecided
 }
 
 // afterCheck reads the cluster again and looks at the signs of success.
@@ -120,7 +121,7 @@ func (a *app) afterCheck(ctx context.Context) (_ []after.Indicator, err error) {
 // printAfter prints the after check between two sections.
 func (a *app) printAfter(list []after.Indicator) error {
 	if len(list) == 0 {
-		_, err := fmt.Fprintln(a.io.Out)
+		_, err := fmt.Fprintln(a.IO.Out)
 		return err
 	}
 	held := 0
@@ -129,12 +130,12 @@ func (a *app) printAfter(list []after.Indicator) error {
 			held++
 		}
 	}
-	if _, err := fmt.Fprintln(a.io.Out); err != nil {
+	if _, err := fmt.Fprintln(a.IO.Out); err != nil {
 		return err
 	}
-	if err := answer.Indicators(a.io.Out, fmt.Sprintf("After check: %d of %d hold", held, len(list)), list, a.style()); err != nil {
+	if err := answer.Indicators(a.IO.Out, fmt.Sprintf("After check: %d of %d hold", held, len(list)), list, a.Style()); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintln(a.io.Out)
+	_, err := fmt.Fprintln(a.IO.Out)
 	return err
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 	"github.com/rollcall-project/rollcall/internal/repair"
 	"github.com/rollcall-project/rollcall/internal/watch/after"
@@ -21,15 +22,15 @@ func TestCodeAfter(t *testing.T) {
 		name string
 		list []after.Indicator
 		err  error
-		want ExitCode
+		want cmdutil.ExitCode
 	}{
-		{"all hold", held, nil, ExitOK},
-		{"none was read", nil, nil, ExitUndecided},
-		{"they could not be read", nil, errors.New("unreachable"), ExitUndecided},
-		{"one is unknown", append(held, sign(after.PoolsUpdated, fault.Unknown)), nil, ExitUndecided},
-		{"one does not hold", append(held, sign(after.OperatorsStable, fault.Absent)), nil, ExitUndecided},
-		{"an error is present", append(held, sign(after.NoFault, fault.Absent)), nil, ExitFault},
-		{"whether an error is present is unknown", append(held, sign(after.NoFault, fault.Unknown)), nil, ExitUndecided},
+		{"all hold", held, nil, cmdutil.ExitOK},
+		{"none was read", nil, nil, cmdutil.ExitUndecided},
+		{"they could not be read", nil, errors.New("unreachable"), cmdutil.ExitUndecided},
+		{"one is unknown", append(held, sign(after.PoolsUpdated, fault.Unknown)), nil, cmdutil.ExitUndecided},
+		{"one does not hold", append(held, sign(after.OperatorsStable, fault.Absent)), nil, cmdutil.ExitUndecided},
+		{"an error is present", append(held, sign(after.NoFault, fault.Absent)), nil, cmdutil.ExitFault},
+		{"whether an error is present is unknown", append(held, sign(after.NoFault, fault.Unknown)), nil, cmdutil.ExitUndecided},
 	} {
 		if got := codeAfter(tt.list, tt.err); got != tt.want {
 			t.Errorf("%s: %d, want %d", tt.name, got, tt.want)

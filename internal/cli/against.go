@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
 	"github.com/rollcall-project/rollcall/internal/hosts/inventory"
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnose"
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
@@ -32,16 +33,16 @@ func concernsNewHosts(f *fault.Fault) bool {
 // preflightAgainst checks whether a cluster lets new hosts join. It is a diagnosis of it, of
 // which what concerns new hosts is shown.
 func (a *app) preflightAgainst(ctx context.Context, format, cluster string) (err error) {
-	a.against = cluster
 	if err := a.knownCluster(cluster); err != nil {
 		return err
 	}
+	o := a.source
 	if a.isContext(cluster) {
-		a.source.Kube.Context = cluster
+		o.Kube.Context = cluster
 	} else {
-		a.source.From = []string{cluster}
+		o.From = []string{cluster}
 	}
-	r, err := a.session().Open(ctx)
+	r, err := a.Session(o).Open(ctx)
 	if err != nil {
 		return fmt.Errorf("--against %s: %w", cluster, err)
 	}
@@ -50,21 +51,21 @@ func (a *app) preflightAgainst(ctx context.Context, format, cluster string) (err
 	if err != nil {
 		return err
 	}
-	if why, probed := nothingRead(d); why != "" && !probed {
-		return a.nothingError(r, why, "whether new hosts can join is not known")
+	if why, probed := cmdutil.NothingRead(d); why != "" && !probed {
+		return a.NothingError(r, why, "whether new hosts can join is not known")
 	}
 	d = forNewHosts(d, r.Catalog)
-	a.askMore(d)
-	if (d.Verdict.Class == diagnosis.Healthy || d.Verdict.Class == diagnosis.Undetermined) && len(a.source.From) == 0 {
+	askMore(d, o)
+	if (d.Verdict.Class == diagnosis.Healthy || d.Verdict.Class == diagnosis.Undetermined) && len(o.From) == 0 {
 		d.Verdict.Reason += a.notAsked()
 	}
-	if err := a.printAnswer(ctx, format, d, d, r, nil, nil); err != nil {
+	if err := a.PrintAnswer(ctx, format, r, cmdutil.Shown{Diagnosis: d, Whole: d, Call: a.againstCall(cluster), Skip: ofHostsThere}); err != nil {
 		return err
 	}
-	if err := answerExit(d, true, a.output.failOn); err != nil || d.Verdict.Class != diagnosis.Undetermined || a.output.failOn == failOnNever {
+	if err := cmdutil.AnswerExit(d, true, a.Output.FailOn); err != nil || d.Verdict.Class != diagnosis.Undetermined || a.Output.FailOn == cmdutil.FailOnNever {
 		return err
 	}
-	return &ExitError{Code: ExitUndecided} // what leaves it open is about hosts that are there, which are not shown
+	return &cmdutil.ExitError{Code: cmdutil.ExitUndecided} // what leaves it open is about hosts that are there, which are not shown
 }
 
 // knownCluster refuses a name that is neither a file nor a context.
@@ -88,8 +89,8 @@ func (a *app) isContext(cluster string) bool {
 	if known, _ := a.source.Kube.HasContext(cluster); !known || strings.ContainsRune(cluster, filepath.Separator) {
 		return false
 	}
-	fmt.Fprintf(a.io.Err, "%s: --against %s is a context of the kubeconfig, and a file or directory here: the cluster is checked; for the archive write --against .%c%s\n",
-		a.name, a.style().Clean(cluster), filepath.Separator, a.style().Clean(cluster))
+	fmt.Fprintf(a.IO.Err, "%s: --against %s is a context of the kubeconfig, and a file or directory here: the cluster is checked; for the archive write --against .%c%s\n",
+		a.Name, a.Style().Clean(cluster), filepath.Separator, a.Style().Clean(cluster))
 	return true
 }
 
@@ -117,8 +118,8 @@ var ofHostsThere = []evidence.SupplyKind{
 
 // askMore puts first what a cluster can still be asked about new hosts: its servers and the
 // Secrets that they boot with.
-func (a *app) askMore(d *diagnosis.Diagnosis) {
-	if len(a.source.From) > 0 {
+func askMore(d *diagnosis.Diagnosis, o session.Options) {
+	if len(o.From) > 0 {
 		return
 	}
 	gaps := d.Groups.Gaps
@@ -127,11 +128,11 @@ func (a *app) askMore(d *diagnosis.Diagnosis) {
 	}); i > 0 {
 		gaps = slices.Insert(slices.Delete(slices.Clone(gaps), i, i+1), 0, gaps[i])
 	}
-	if d.Groups.Gaps = gaps; len(a.source.ReadSecrets) > 0 {
+	if d.Groups.Gaps = gaps; len(o.ReadSecrets) > 0 {
 		return
 	}
 	namespace := inventory.MachineAPI
-	if in, name, ok := strings.Cut(a.source.Hosted, "/"); ok {
+	if in, name, ok := strings.Cut(o.Hosted, "/"); ok {
 		namespace = hosted.ControlPlaneOf(in, name)
 	}
 	d.Groups.Gaps = slices.Insert(gaps, min(1, len(gaps)), diagnosis.Gap{
@@ -141,8 +142,8 @@ func (a *app) askMore(d *diagnosis.Diagnosis) {
 }
 
 // againstCall is this check once more, for flags that read more.
-func (a *app) againstCall() string {
-	words := []string{a.name, "preflight", "--against", shellcommand.Quote(a.against)}
+func (a *app) againstCall(cluster string) string {
+	words := []string{a.Name, "preflight", "--against", shellcommand.Quote(cluster)}
 	if a.source.Kube.KubeConfig != "" {
 		words = append(words, "--kubeconfig", shellcommand.Quote(a.source.Kube.KubeConfig))
 	}
@@ -161,7 +162,7 @@ func (a *app) againstCall() string {
 	if flags := a.source.AnswerFlags(); flags != "" {
 		words = append(words, flags)
 	}
-	return joinWords(words)
+	return cmdutil.JoinWords(words)
 }
 
 // forNewHosts narrows a diagnosis to what concerns hosts that are added later.
@@ -172,7 +173,7 @@ func forNewHosts(d *diagnosis.Diagnosis, catalog *fault.Catalog) *diagnosis.Diag
 	}
 	out := *d
 	out.Findings, out.Hosts, out.Timeline = []diagnosis.Finding{}, []diagnosis.HostState{}, []diagnosis.Moment{}
-	kept := narrow(&out, about)
+	kept := cmdutil.Narrow(&out, about)
 	open := 0
 	for _, f := range d.Findings {
 		if !about(f.Key()) && !kept[f.Key()] {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
@@ -34,10 +35,10 @@ func TestForNewHostsOpen(t *testing.T) {
 func TestAskMore(t *testing.T) {
 	probe := diagnosis.Gap{Supply: []evidence.Supply{{Kind: evidence.SupplyProbe}}}
 	journals := diagnosis.Gap{Supply: []evidence.Supply{{Kind: evidence.SupplyJournals}}}
-	a := &app{name: "rollcall", against: "prod", source: session.Options{Hosted: "clusters/a.b"}}
+	a := &app{App: &cmdutil.App{Name: "rollcall"}, source: session.Options{Hosted: "clusters/a.b"}}
 	d := &diagnosis.Diagnosis{}
 	d.Groups.Gaps = []diagnosis.Gap{journals, probe}
-	a.askMore(d)
+	askMore(d, a.source)
 	var kinds []evidence.SupplyKind
 	for _, g := range d.Groups.Gaps {
 		kinds = append(kinds, g.Supply[0].Kind)
@@ -49,11 +50,11 @@ func TestAskMore(t *testing.T) {
 		t.Errorf("Secrets of %s, want those of the control plane", got)
 	}
 	a.source.ReadSecrets = []string{"clusters-a-b"}
-	if got, want := a.againstCall(), "rollcall preflight --against prod --hosted clusters/a.b --read-secrets clusters-a-b"; got != want {
+	if got, want := a.againstCall("prod"), "rollcall preflight --against prod --hosted clusters/a.b --read-secrets clusters-a-b"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	d.Groups.Gaps = []diagnosis.Gap{journals}
-	if a.askMore(d); len(d.Groups.Gaps) != 1 {
+	if askMore(d, a.source); len(d.Groups.Gaps) != 1 {
 		t.Errorf("%+v: the Secrets were read", d.Groups.Gaps)
 	}
 }

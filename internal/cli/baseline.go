@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rollcall-project/rollcall/internal/answer"
+	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
@@ -31,10 +32,10 @@ and after each update; when something breaks, compare, or give it to a diagnosis
 "diagnose --baseline FILE" has the changes in its timeline.
 
 It only reads from the cluster. It is not a backup: it cannot restore anything.`,
-		Example: example(a.name, "baseline save good.json", "the cluster of the kubeconfig") +
-			example(a.name, "baseline compare good.json", "what has changed since") +
-			example(a.name, "baseline compare good.json --from must-gather.tar.gz", "in an archive"),
-		Args: noArgs,
+		Example: cmdutil.Example(a.Name, "baseline save good.json", "the cluster of the kubeconfig") +
+			cmdutil.Example(a.Name, "baseline compare good.json", "what has changed since") +
+			cmdutil.Example(a.Name, "baseline compare good.json --from must-gather.tar.gz", "in an archive"),
+		Args: cmdutil.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(a.baselineSaveCommand(), a.baselineCompareCommand())
@@ -49,12 +50,14 @@ func (a *app) baselineSaveCommand() *cobra.Command {
 secrets. Without FILE the baseline goes to the output. A cluster that is not healthy
 is saved, too, and both the file and the answer show that.
 Exit codes: 0 saved, 1 not saved.`,
-		Example: example(a.name, "baseline save good.json", "the cluster of the kubeconfig") +
-			example(a.name, "baseline save good.json --from must-gather.tar.gz", "an archive of it"),
-		Args: atMostOne("FILE"),
-		RunE: func(cmd *cobra.Command, args []string) error { return a.saveBaseline(cmd.Context(), first(args)) },
+		Example: cmdutil.Example(a.Name, "baseline save good.json", "the cluster of the kubeconfig") +
+			cmdutil.Example(a.Name, "baseline save good.json --from must-gather.tar.gz", "an archive of it"),
+		Args: cmdutil.AtMostOne("FILE"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.saveBaseline(cmd.Context(), cmdutil.First(args))
+		},
 	}
-	a.addSourceFlags(cmd)
+	a.AddSourceFlags(cmd, &a.source)
 	return cmd
 }
 
@@ -73,8 +76,8 @@ func (a *app) saveBaseline(ctx context.Context, file string) (err error) {
 	if err != nil {
 		return err
 	}
-	if why, _ := nothingRead(d); why != "" {
-		return a.nothingError(r, why, "no baseline was saved")
+	if why, _ := cmdutil.NothingRead(d); why != "" {
+		return a.NothingError(r, why, "no baseline was saved")
 	}
 	w := facts.NewWorld(r.Reader, d.Now)
 	b, err := baseline.Take(ctx, w, d.Now, d.Source.Name, string(d.Verdict.Class))
@@ -82,18 +85,18 @@ func (a *app) saveBaseline(ctx context.Context, file string) (err error) {
 		return fmt.Errorf("read what the cluster is like: %w", err)
 	}
 	if len(b.Entries) == 0 {
-		return a.nothingError(r, b.Missing[0].Reason, "no baseline was saved")
+		return a.NothingError(r, b.Missing[0].Reason, "no baseline was saved")
 	}
 	if file == "" {
-		return b.Write(a.io.Out)
+		return b.Write(a.IO.Out)
 	}
 	if err := writeNew(file, b); err != nil {
 		return fmt.Errorf("write the baseline: %w", err)
 	}
-	return answer.Baseline(a.io.Out, answer.BaselineSaved{
+	return answer.Baseline(a.IO.Out, answer.BaselineSaved{
 		File: file, Saved: b, Healthy: d.Verdict.Class == diagnosis.Healthy, Reason: d.Verdict.Reason, Backup: backupCommand(ctx, w),
-		Compare: []string{a.name, "baseline", "compare", shellcommand.Quote(file)},
-	}, a.reportOptions(r))
+		Compare: []string{a.Name, "baseline", "compare", shellcommand.Quote(file)},
+	}, a.ReportOptions(r))
 }
 
 func writeNew(file string, b baseline.Baseline) (err error) {
@@ -137,15 +140,15 @@ whether it is of this cluster, the answer begins with that, and why.
 Exit codes: 0 nothing has changed, 1 the tool could not do its work, or it is another
 cluster, 2 something has changed, 3 not known: nothing that was compared has changed, and
 not all was compared, or it is not known whether both are of one cluster.`,
-		Example: example(a.name, "baseline compare good.json", "the cluster of the kubeconfig") +
-			example(a.name, "baseline compare good.json -o json", "for programs; docs/schema has the schema"),
+		Example: cmdutil.Example(a.Name, "baseline compare good.json", "the cluster of the kubeconfig") +
+			cmdutil.Example(a.Name, "baseline compare good.json -o json", "for programs; docs/schema has the schema"),
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.compareBaseline(cmd.Context(), formatOf(cmd), args[0])
+			return a.compareBaseline(cmd.Context(), cmdutil.FormatOf(cmd), args[0])
 		},
 	}
-	a.addSourceFlags(cmd)
-	a.addOutputFlags(cmd, "text", "json", "yaml")
+	a.AddSourceFlags(cmd, &a.source)
+	a.AddOutputFlags(cmd, "text", "json", "yaml")
 	return cmd
 }
 
@@ -164,19 +167,19 @@ func (a *app) compareBaseline(ctx context.Context, format, file string) (err err
 		return err
 	}
 	if format != "text" {
-		err = a.printData(format, c)
+		err = a.PrintData(format, c)
 	} else {
-		err = answer.BaselineChanges(a.io.Out, c, a.reportOptions(r))
+		err = answer.BaselineChanges(a.IO.Out, c, a.ReportOptions(r))
 	}
 	switch {
 	case err != nil:
 		return err
 	case !c.Certain():
-		return &ExitError{Code: ExitUndecided}
+		return &cmdutil.ExitError{Code: cmdutil.ExitUndecided}
 	case len(c.Changes) > 0:
-		return &ExitError{Code: ExitFault}
+		return &cmdutil.ExitError{Code: cmdutil.ExitFault}
 	case len(c.NotCompared) > 0:
-		return &ExitError{Code: ExitUndecided}
+		return &cmdutil.ExitError{Code: cmdutil.ExitUndecided}
 	}
 	return nil
 }
@@ -198,9 +201,9 @@ func readBaseline(file string) (_ baseline.Baseline, err error) {
 func (a *app) changes(ctx context.Context, r *session.Run, was baseline.Baseline, file string) (baseline.Comparison, error) {
 	now := r.Now
 	if now.IsZero() {
-		now = a.io.Clock()
+		now = a.IO.Clock()
 	}
-	defer a.progress("comparing %s with %s ...", r.Source.Name, file)()
+	defer a.Progress("comparing %s with %s ...", r.Source.Name, file)()
 	is, err := baseline.Take(ctx, facts.NewWorld(r.Reader, now), now, r.Source.Name, "")
 	if err != nil {
 		return baseline.Comparison{}, fmt.Errorf("read what the cluster is like: %w", err)
@@ -241,8 +244,8 @@ func (a *app) addBaseline(ctx context.Context, r *session.Run, d *diagnosis.Diag
 	}
 	if !c.Certain() {
 		why := "not known whether the baseline is of this cluster: " + strings.Join(c.Identity.Reasons, "; ")
-		if !a.global.quiet {
-			fmt.Fprintf(a.io.Err, "%s: warning: %s: %s\n", a.name, a.baseline, a.style().Clean(why))
+		if !a.Quiet {
+			fmt.Fprintf(a.IO.Err, "%s: warning: %s: %s\n", a.Name, a.baseline, a.Style().Clean(why))
 		}
 		more = append(more, at(why, cluster))
 		changed.Not = why

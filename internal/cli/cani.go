@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rollcall-project/rollcall/internal/answer"
+	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
 	"github.com/rollcall-project/rollcall/internal/facts/all"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/sortby"
@@ -32,7 +33,7 @@ With --fix it asks instead for what the repairs of "fix" require in addition, an
 for each remedy what is missing.
 
 Exit codes: 0 everything is allowed, 1 something is not or could not be asked.`,
-		Args: noArgs,
+		Args: cmdutil.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := a.session().CheckHosted(); err != nil {
 				return err
@@ -51,13 +52,13 @@ Exit codes: 0 everything is allowed, 1 something is not or could not be asked.`,
 			}
 			defer s.Close()
 			if fix {
-				return a.canFix(cmd.Context(), formatOf(cmd), s)
+				return a.canFix(cmd.Context(), cmdutil.FormatOf(cmd), s)
 			}
-			return a.canI(cmd.Context(), formatOf(cmd), s)
+			return a.canI(cmd.Context(), cmdutil.FormatOf(cmd), s)
 		},
 	}
-	a.addOutputFlags(cmd, "text", "json", "yaml")
-	a.addConnectFlags(cmd)
+	a.AddOutputFlags(cmd, "text", "json", "yaml")
+	a.AddConnectFlags(cmd, &a.source)
 	cmd.Flags().BoolVar(&fix, "fix", false, "check instead the permissions that the repairs require, for each remedy")
 	cmd.Flags().StringVar(&a.source.Hosted, "hosted", "", "check the permissions that --hosted `NS/NAME` of a diagnosis requires: in the management cluster (that of the kubeconfig) and in the hosted one (with the kubeconfig in HostedCluster.status)")
 	cmd.Flags().StringVar(&a.source.HostedKubeconfig, "hosted-kubeconfig", "", "`FILE` with the hosted cluster's kubeconfig, instead of that Secret")
@@ -112,7 +113,7 @@ func (a *app) canI(ctx context.Context, format string, s *live.Source) error {
 		return err
 	}
 	if format == "text" && len(rights) > 0 && !slices.ContainsFunc(rights, func(r right) bool { return r.Error == "" }) {
-		return &ExitError{ExitFailed, fmt.Errorf("none of the %d reads could be asked about: %s; `%s diagnose` shows why", len(rights), rights[0].Error, a.name)}
+		return &cmdutil.ExitError{cmdutil.ExitFailed, fmt.Errorf("none of the %d reads could be asked about: %s; `%s diagnose` shows why", len(rights), rights[0].Error, a.Name)}
 	}
 	missing := 0
 	for _, r := range rights {
@@ -124,7 +125,7 @@ func (a *app) canI(ctx context.Context, format string, s *live.Source) error {
 		return err
 	}
 	if missing > 0 {
-		return &ExitError{ExitFailed, fmt.Errorf("%d of %d reads are not allowed or could not be asked about; the other checks work. An administrator can give you a role with them", missing, len(rights))}
+		return &cmdutil.ExitError{cmdutil.ExitFailed, fmt.Errorf("%d of %d reads are not allowed or could not be asked about; the other checks work. An administrator can give you a role with them", missing, len(rights))}
 	}
 	return nil
 }
@@ -182,7 +183,7 @@ func rightsOf(cluster string, answers []live.Right) []right {
 
 func (a *app) printRights(format string, rights []right) error {
 	if format != "text" {
-		return a.printData(format, rights)
+		return a.PrintData(format, rights)
 	}
 	var rows []answer.Access
 	// What is missing is last, next to the summary: the list is longer than a screen.
@@ -205,5 +206,5 @@ func (a *app) printRights(format string, rights []right) error {
 		}
 		rows = append(rows, answer.Access{What: what, Where: r.Namespace, Allowed: r.Allowed, Problem: r.Error})
 	}
-	return answer.Rights(a.io.Out, rows, answer.Options{Style: a.style(), NoHeaders: a.output.noHeaders})
+	return answer.Rights(a.IO.Out, rows, answer.Options{Style: a.Style(), NoHeaders: a.Output.NoHeaders})
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/rollcall-project/rollcall/internal/answer"
+	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/repair"
 	"github.com/rollcall-project/rollcall/internal/source/live"
@@ -41,16 +42,16 @@ func (a *app) canFix(ctx context.Context, format string, s *live.Source) error {
 	}
 	err := a.printFixRights(format, rows, all)
 	if err == nil && missing > 0 {
-		err = &ExitError{ExitFailed, fmt.Errorf("%d of %d repairs lack a permission or could not be asked about", missing, len(rows))}
+		err = &cmdutil.ExitError{cmdutil.ExitFailed, fmt.Errorf("%d of %d repairs lack a permission or could not be asked about", missing, len(rows))}
 	}
 	return err
 }
 
 func (a *app) printFixRights(format string, rows []answer.Access, all []right) error {
 	if format != "text" {
-		return a.printData(format, all)
+		return a.PrintData(format, all)
 	}
-	return answer.Rights(a.io.Out, rows, answer.Options{Style: a.style(), NoHeaders: a.output.noHeaders})
+	return answer.Rights(a.IO.Out, rows, answer.Options{Style: a.Style(), NoHeaders: a.Output.NoHeaders})
 }
 
 func inNamespace(namespace string) string {

@@ -1,20 +1,17 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/rollcall-project/rollcall/internal/answer"
-	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
+	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/reader"
-	"github.com/rollcall-project/rollcall/internal/session"
 	"github.com/rollcall-project/rollcall/internal/shellcommand"
 	"github.com/rollcall-project/rollcall/internal/source/collect"
 )
@@ -31,20 +28,20 @@ written. "diagnose --from" on the result gives the same answer.
 It only reads from the cluster. The exit code is 0 when the collection was written,
 whatever the answer is, and 1 when nothing of the cluster
 could be read.`,
-		Example: example(a.name, "collect --to case.tar.gz", "from the cluster of the kubeconfig") +
-			example(a.name, "collect --from ./must-gather.local.123 --to case.tar.gz", "the part of an archive that matters"),
-		Args: noArgs,
+		Example: cmdutil.Example(a.Name, "collect --to case.tar.gz", "from the cluster of the kubeconfig") +
+			cmdutil.Example(a.Name, "collect --from ./must-gather.local.123 --to case.tar.gz", "the part of an archive that matters"),
+		Args: cmdutil.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if to == "" {
-				to = "rollcall-" + a.io.Clock().UTC().Format("20060102-150405") + ".tar.gz"
+				to = "rollcall-" + a.IO.Clock().UTC().Format("20060102-150405") + ".tar.gz"
 			}
-			return a.collect(cmd.Context(), formatOf(cmd), to)
+			return a.collect(cmd.Context(), cmdutil.FormatOf(cmd), to)
 		},
 	}
 	cmd.Flags().StringVar(&to, "to", "", "write to this new `DIR|FILE.tar.gz`; default: rollcall-<time>.tar.gz here")
-	a.addSourceFlags(cmd)
-	a.addChoiceFlags(cmd)
-	a.addOutputFlags(cmd, "text", "json", "yaml")
+	a.AddSourceFlags(cmd, &a.source)
+	a.AddChoiceFlags(cmd, &a.source)
+	a.AddOutputFlags(cmd, "text", "json", "yaml")
 	return cmd
 }
 
@@ -65,48 +62,24 @@ func (a *app) collect(ctx context.Context, format, to string) (err error) {
 	if err != nil {
 		return errors.Join(err, recorder.Discard())
 	}
-	why, probed := nothingRead(d)
+	why, probed := cmdutil.NothingRead(d)
 	if why != "" && !probed {
-		return errors.Join(a.nothingError(r, why, "no collection was written"), recorder.Discard())
+		return errors.Join(a.NothingError(r, why, "no collection was written"), recorder.Discard())
 	}
 	if err := recorder.Close(); err != nil {
 		return err
 	}
 	if why != "" {
-		return a.nothingError(r, why, to+" holds only the checks of the network path to the API")
+		return a.NothingError(r, why, to+" holds only the checks of the network path to the API")
 	}
-	o := a.reportOptions(r)
+	o := a.ReportOptions(r)
 	o.Source = "--from " + shellcommand.Quote(to)
 	switch format {
 	case "json":
-		return answer.JSON(a.io.Out, d, o)
+		return answer.JSON(a.IO.Out, d, o)
 	case "yaml":
-		return answer.YAML(a.io.Out, d, o)
+		return answer.YAML(a.IO.Out, d, o)
 	}
-	fmt.Fprintf(a.io.Out, "%s written. To replay:\n  %s diagnose %s\n", a.style().Clean(to), a.name, a.style().Clean(o.Source))
+	fmt.Fprintf(a.IO.Out, "%s written. To replay:\n  %s diagnose %s\n", a.Style().Clean(to), a.Name, a.Style().Clean(o.Source))
 	return nil
-}
-
-// nothingError says what to do where nothing could be collected.
-func (a *app) nothingError(r *session.Run, why, kept string) error {
-	return fmt.Errorf("collect from %s %s: nothing of the cluster could be read (%s); %s. "+
-		"Check the network path to the API with `%s diagnose` and the permissions with `%s can-i`, then collect again",
-		r.Source.Kind, r.Source.Name, why, kept, a.name, a.name)
-}
-
-// nothingRead says why nothing of a cluster could be read, "" where something was, and
-// whether there are answers of probes all the same.
-func nothingRead(d *diagnosis.Diagnosis) (why string, probed bool) {
-	for _, c := range d.Coverage {
-		read := c.State == evidence.Read || c.State == evidence.Empty || c.State == evidence.Partial && c.Count > 0
-		switch {
-		case c.Need == evidence.APIProbes.String() || c.Need == evidence.MCSProbes.String():
-			probed = probed || read
-		case read:
-			return "", probed
-		case why == "" && !strings.HasPrefix(c.Reason, string(evidence.NotAsked)) && !strings.HasPrefix(c.Reason, string(evidence.NotCollected)):
-			why = c.Reason
-		}
-	}
-	return cmp.Or(why, "the source holds none of what is asked for"), probed
 }

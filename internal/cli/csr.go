@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
 	"github.com/rollcall-project/rollcall/internal/csr"
 	"github.com/rollcall-project/rollcall/internal/facts/csrs"
 	"github.com/rollcall-project/rollcall/internal/hosts/inventory"
@@ -44,36 +45,28 @@ always named by you. That the key lies on the host is never proven before the
 certificate is issued; the record contains this.
 
 Where several keys ask for one host, none is chosen: you name the key with --key.`,
-		Example: example(a.name, "csr list", "who asks, and what speaks against it") +
-			example(a.name, "csr explain csr-abcde", "every rule, for one request") +
-			example(a.name, "csr approve csr-abcde --expect control0=192.0.2.10 --booted-after 20m", "show what would be approved") +
-			example(a.name, "csr approve csr-abcde --expect control0=192.0.2.10 --booted-after 20m --yes", "approve it"),
+		Example: cmdutil.Example(a.Name, "csr list", "who asks, and what speaks against it") +
+			cmdutil.Example(a.Name, "csr explain csr-abcde", "every rule, for one request") +
+			cmdutil.Example(a.Name, "csr approve csr-abcde --expect control0=192.0.2.10 --booted-after 20m", "show what would be approved") +
+			cmdutil.Example(a.Name, "csr approve csr-abcde --expect control0=192.0.2.10 --booted-after 20m --yes", "approve it"),
 	}
 	cmd.AddCommand(a.csrListCommand(), a.csrExplainCommand(), a.csrApproveCommand(), a.csrServeCommand())
 	return cmd
 }
 
 func (a *app) addCSRFlags(cmd *cobra.Command, f *csrFlags) {
-	grouped(cmd, groupOwn, func(s *pflag.FlagSet) {
+	cmdutil.Grouped(cmd, cmdutil.GroupOwn, func(s *pflag.FlagSet) {
 		s.StringArrayVar(&f.expect, "expect", nil, "`NAME=IP,...`: this host is expected to join, with these addresses; repeatable")
 		s.StringVar(&f.booted, "booted-after", "", "the host booted after this `TIME` (RFC 3339), or at most so long ago (20m); older requests are not its own")
 		s.BoolVar(&f.rebuild, "rebuild", false, "the Node of an expected host is dead and being rebuilt under its name")
 	})
-	a.addHostedFlags(cmd)
-	a.addConnectFlags(cmd)
-}
-
-// addHostedFlags adds the flags for the requests of a hosted cluster.
-func (a *app) addHostedFlags(cmd *cobra.Command) {
-	grouped(cmd, groupRead, func(s *pflag.FlagSet) {
-		s.StringVar(&a.source.Hosted, "hosted", "", "the requests of this hosted cluster, `NS/NAME` of its HostedCluster; the kubeconfig is that of its management cluster")
-		s.StringVar(&a.source.HostedKubeconfig, "hosted-kubeconfig", "", "`FILE` with the hosted cluster's kubeconfig, instead of the Secret that HostedCluster.status refers to")
-	})
+	a.AddHostedFlags(cmd, &a.source)
+	a.AddConnectFlags(cmd, &a.source)
 }
 
 // addCSRArchiveFlags adds the flags for the requests in an archive, which is only looked at.
 func (a *app) addCSRArchiveFlags(cmd *cobra.Command) {
-	grouped(cmd, groupRead, func(s *pflag.FlagSet) {
+	cmdutil.Grouped(cmd, cmdutil.GroupRead, func(s *pflag.FlagSet) {
 		s.StringArrayVar(&a.source.From, "from", nil, "the requests in the archive at this `PATH`, and of no cluster; repeatable")
 		s.StringVar(&a.source.Now, "now", "", "take this `TIME` (RFC 3339) for the present of the archive")
 	})
@@ -91,7 +84,7 @@ func (a *app) judge(ctx context.Context, f csrFlags) (*judged, error) {
 	if err != nil {
 		return nil, err
 	}
-	since, boot, err := bootedAfter(f.booted, a.io.Clock())
+	since, boot, err := bootedAfter(f.booted, a.IO.Clock())
 	if err != nil {
 		return nil, err
 	}
@@ -198,7 +191,7 @@ func (a *app) csrExplainCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "explain NAME",
 		Short: "every rule for one request, and how it came out",
-		Args:  a.exactlyOne("NAME", "csr list"),
+		Args:  a.ExactlyOne("NAME", "csr list"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			j, err := a.judge(cmd.Context(), f)
 			if err != nil {
@@ -246,7 +239,7 @@ rule holds after you typed the cluster's name.`,
 				return session.Usagef("--expired-nodes finds the requests itself, and is confirmed with the cluster's name (--cluster)")
 			}
 			if len(args) == 0 && !f.expired {
-				return session.Usagef("name the requests; `%s csr list` lists them", a.name)
+				return session.Usagef("name the requests; `%s csr list` lists them", a.Name)
 			}
 			return nil
 		},
@@ -257,7 +250,7 @@ rule holds after you typed the cluster's name.`,
 			return a.approve(cmd.Context(), f, args)
 		},
 	}
-	grouped(cmd, groupOwn, func(s *pflag.FlagSet) {
+	cmdutil.Grouped(cmd, cmdutil.GroupOwn, func(s *pflag.FlagSet) {
 		s.StringVar(&f.key, "key", "", "`sha256:DIGEST` of the public key that is the host's by your word: the only way to choose among several")
 		s.BoolVar(&f.yes, "yes", false, "approve; without it nothing is changed")
 		s.BoolVar(&f.expired, "expired-nodes", false, "the newest request of every Node that is not responding, after its certificates expired")
@@ -293,7 +286,7 @@ func (a *app) approve(ctx context.Context, f csrFlags, names []string) error {
 		return err
 	}
 	if !f.yes {
-		_, err = fmt.Fprintln(a.io.Out, "Nothing was changed; with --yes it is approved.")
+		_, err = fmt.Fprintln(a.IO.Out, "Nothing was changed; with --yes it is approved.")
 	}
 	return err
 }
@@ -323,11 +316,11 @@ func (a *app) approveOne(ctx context.Context, j *judged, r csrs.Request, who str
 	if err != nil {
 		return err
 	}
-	if _, err := csr.Approve(ctx, api, r.Name, r.UID, spec, csr.For(j.expect, r.NodeName), who, a.io.Clock, dryRun); err != nil {
+	if _, err := csr.Approve(ctx, api, r.Name, r.UID, spec, csr.For(j.expect, r.NodeName), who, a.IO.Clock, dryRun); err != nil {
 		return err
 	}
 	if !dryRun {
-		fmt.Fprintf(a.io.Out, "%s is approved.\n", a.style().Clean(r.Name))
+		fmt.Fprintf(a.IO.Out, "%s is approved.\n", a.Style().Clean(r.Name))
 	}
 	return nil
 }

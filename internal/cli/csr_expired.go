@@ -36,7 +36,7 @@ func (a *app) approveExpired(ctx context.Context, f csrFlags) error {
 	}
 	// A person may have looked at the list for a while, so everything is read again.
 	api := csr.Cluster{Objects: j.api}
-	now, err := csr.Gather(ctx, api, a.io.Clock())
+	now, err := csr.Gather(ctx, api, a.IO.Clock())
 	if err != nil {
 		return err
 	}
@@ -56,25 +56,25 @@ func (a *app) approveExpired(ctx context.Context, f csrFlags) error {
 			_, err = csr.ApproveIn(ctx, api, x.Decision.Request, x.Expected, now, who, false)
 		}
 		if err == nil {
-			fmt.Fprintf(a.io.Out, "%s of %s is approved.\n", a.style().Clean(x.Decision.Name), a.style().Clean(x.Node.Name))
+			fmt.Fprintf(a.IO.Out, "%s of %s is approved.\n", a.Style().Clean(x.Decision.Name), a.Style().Clean(x.Node.Name))
 		}
 		wrong = append(wrong, err)
 	}
 	if err := errors.Join(wrong...); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintln(a.io.Out, "Each kubelet now asks for its serving certificate: run the same command again when the Nodes are Ready.")
+	_, err = fmt.Fprintln(a.IO.Out, "Each kubelet now asks for its serving certificate: run the same command again when the Nodes are Ready.")
 	return err
 }
 
 // printExpired shows the list, and returns how many requests may be approved.
 func (a *app) printExpired(list []csr.Expired, now time.Time) (int, error) {
 	if len(list) == 0 {
-		_, err := fmt.Fprintln(a.io.Out, "Every Node is responding, and no serving request is pending.")
+		_, err := fmt.Fprintln(a.IO.Out, "Every Node is responding, and no serving request is pending.")
 		return 0, err
 	}
-	clean := a.style().Clean
-	t := tabwriter.NewWriter(a.io.Out, 0, 0, 3, ' ', 0)
+	clean := a.Style().Clean
+	t := tabwriter.NewWriter(a.IO.Out, 0, 0, 3, ' ', 0)
 	fmt.Fprintln(t, "NODE\tNO LEASE FOR\tREQUEST\tKIND\tAGE\tKEYS\tKEY\tAPPROVE\tWHY")
 	n := 0
 	for _, x := range list {
@@ -96,13 +96,13 @@ func (a *app) printExpired(list []csr.Expired, now time.Time) (int, error) {
 	if err := t.Flush(); err != nil {
 		return 0, err
 	}
-	_, err := fmt.Fprintf(a.io.Out, "%d of %d may be approved. %s.\n", n, len(list), strings.ToUpper(csr.NotProvenYet[:1])+csr.NotProvenYet[1:])
+	_, err := fmt.Fprintf(a.IO.Out, "%d of %d may be approved. %s.\n", n, len(list), strings.ToUpper(csr.NotProvenYet[:1])+csr.NotProvenYet[1:])
 	return n, err
 }
 
 // confirmCluster wants the name of the cluster typed, at the terminal or with --cluster.
 func (a *app) confirmCluster(typed, name string, n int) error {
-	asks := a.io.Screen.InTerminal && a.io.Screen.ErrTerminal
+	asks := a.IO.Screen.InTerminal && a.IO.Screen.ErrTerminal
 	switch {
 	case typed == name:
 		return nil
@@ -111,8 +111,8 @@ func (a *app) confirmCluster(typed, name string, n int) error {
 	case !asks:
 		return fmt.Errorf("nothing was changed: to approve the %d, repeat with --cluster and the name of the cluster (Infrastructure, status.infrastructureName)", n)
 	}
-	fmt.Fprintf(a.io.Err, "Type the name of the cluster, %s, to approve %d requests: ", a.style().Clean(name), n)
-	line, err := bufio.NewReader(a.io.In).ReadString('\n')
+	fmt.Fprintf(a.IO.Err, "Type the name of the cluster, %s, to approve %d requests: ", a.Style().Clean(name), n)
+	line, err := bufio.NewReader(a.IO.In).ReadString('\n')
 	if err != nil && !errors.Is(err, io.EOF) {
 		return fmt.Errorf("read the confirmation: %w", err)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
 	"github.com/rollcall-project/rollcall/internal/csr"
 	"github.com/rollcall-project/rollcall/internal/facts/csrs"
 	"github.com/rollcall-project/rollcall/internal/hosts/inventory"
@@ -27,8 +28,8 @@ func (a *app) csrListCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "list the requests of hosts that join, and what speaks against approving each",
-		Example: example(a.name, "csr list", "who asks, and what speaks against it") +
-			example(a.name, "csr list --node retired3 -o name | xargs oc delete", "delete the pending requests of a host that asks again and again"),
+		Example: cmdutil.Example(a.Name, "csr list", "who asks, and what speaks against it") +
+			cmdutil.Example(a.Name, "csr list --node retired3 -o name | xargs oc delete", "delete the pending requests of a host that asks again and again"),
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			j, err := a.judge(cmd.Context(), f)
@@ -36,17 +37,17 @@ func (a *app) csrListCommand() *cobra.Command {
 				return err
 			}
 			list := l.of(j)
-			if formatOf(cmd) == "name" {
+			if cmdutil.FormatOf(cmd) == "name" {
 				return a.printRequestNames(list)
 			}
 			return a.printRequests(j, list)
 		},
 	}
-	grouped(cmd, groupOwn, func(s *pflag.FlagSet) {
+	cmdutil.Grouped(cmd, cmdutil.GroupOwn, func(s *pflag.FlagSet) {
 		s.BoolVar(&l.every, "all", false, "also those that were answered, and other kinds")
 		s.StringVar(&l.node, "node", "", "only the requests for the node of this `NAME`")
 	})
-	a.addOutputFlags(cmd, "text", "name")
+	a.AddOutputFlags(cmd, "text", "name")
 	a.addCSRArchiveFlags(cmd)
 	a.addCSRFlags(cmd, &f)
 	return cmd
@@ -74,20 +75,20 @@ func (l listing) of(j *judged) []csrs.Request {
 
 func (a *app) printRequests(j *judged, list []csrs.Request) error {
 	if n := len(j.snapshot.Requests); len(list) == 0 && j.snapshot.Partly() {
-		_, err := fmt.Fprintf(a.io.Out, "None of the requests that are here is pending, or is what was asked for: there are %d, and --all lists them. Whether there are others is not known: `oc get csr -o yaml` has the whole list.\n", n)
+		_, err := fmt.Fprintf(a.IO.Out, "None of the requests that are here is pending, or is what was asked for: there are %d, and --all lists them. Whether there are others is not known: `oc get csr -o yaml` has the whole list.\n", n)
 		return err
 	}
 	if len(list) == 0 {
-		_, err := fmt.Fprintln(a.io.Out, "No request is pending.")
+		_, err := fmt.Fprintln(a.IO.Out, "No request is pending.")
 		return err
 	}
-	clean, terminal := a.style().Clean, a.io.Screen.Terminal
-	t := tabwriter.NewWriter(a.io.Out, 0, 0, 2, ' ', 0)
+	clean, terminal := a.Style().Clean, a.IO.Screen.Terminal
+	t := tabwriter.NewWriter(a.IO.Out, 0, 0, 2, ' ', 0)
 	head := "REQUEST\tAGE\tKIND\tHOST\tSTATE\tAPPROVE"
 	if !terminal {
 		head += "\tWHY"
 	}
-	if !a.output.noHeaders {
+	if !a.Output.NoHeaders {
 		fmt.Fprintln(t, head)
 	}
 	reasons := newReasons()
@@ -108,7 +109,7 @@ func (a *app) printRequests(j *judged, list []csrs.Request) error {
 	if err := t.Flush(); err != nil || !terminal {
 		return err
 	}
-	return reasons.print(a.io.Out)
+	return reasons.print(a.IO.Out)
 }
 
 // reasons are the distinct reasons of a list. On a terminal a column of them would be cut
@@ -154,12 +155,12 @@ func (a *app) printRequestNames(list []csrs.Request) error {
 			odd++
 			continue
 		}
-		if _, err := fmt.Fprintln(a.io.Out, "certificatesigningrequest.certificates.k8s.io/"+r.Name); err != nil {
+		if _, err := fmt.Fprintln(a.IO.Out, "certificatesigningrequest.certificates.k8s.io/"+r.Name); err != nil {
 			return err
 		}
 	}
 	if odd > 0 {
-		fmt.Fprintf(a.io.Err, "%s: note: %d left out, as the name has characters that a shell could read in another way; `%s csr list` shows them\n", a.name, odd, a.name)
+		fmt.Fprintf(a.IO.Err, "%s: note: %d left out, as the name has characters that a shell could read in another way; `%s csr list` shows them\n", a.Name, odd, a.Name)
 	}
 	return nil
 }

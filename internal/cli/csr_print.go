@@ -16,7 +16,7 @@ func dash(s string) string {
 }
 
 func (a *app) printDecision(r csrs.Request, d csr.Decision) {
-	clean, w := a.style().Clean, a.io.Out
+	clean, w := a.Style().Clean, a.IO.Out
 	fmt.Fprintf(w, "%s: %s request for %s, made %s by %s\n", clean(r.Name), r.Kind, clean(dash(csr.Shown(r))),
 		r.Created.UTC().Format(time.RFC3339), clean(r.Requester))
 	fmt.Fprintf(w, "  UID %s, key sha256:%s\n", clean(r.UID), dash(r.KeyDigest))

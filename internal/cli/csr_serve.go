@@ -19,6 +19,7 @@ import (
 	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
 	"github.com/rollcall-project/rollcall/internal/csr"
 	"github.com/rollcall-project/rollcall/internal/hosts/inventory"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
@@ -63,13 +64,13 @@ host. Where two keys ask for one host, none is approved: a person decides with
 "csr approve --key". It never denies a request.
 
 Begin with --dry-run: it writes nothing and logs what it would approve.`,
-		Example: example(a.name, "csr serve --inventory file:hosts.yaml --dry-run", "what would be approved, for the hosts of a file") +
-			example(a.name, "csr serve --inventory cluster", "for Machines, BareMetalHosts and Agents") +
-			example(a.name, "csr serve --inventory configmap:ops/hosts --switch ops/csr --lease ops/csr", "as one of several replicas"),
+		Example: cmdutil.Example(a.Name, "csr serve --inventory file:hosts.yaml --dry-run", "what would be approved, for the hosts of a file") +
+			cmdutil.Example(a.Name, "csr serve --inventory cluster", "for Machines, BareMetalHosts and Agents") +
+			cmdutil.Example(a.Name, "csr serve --inventory configmap:ops/hosts --switch ops/csr --lease ops/csr", "as one of several replicas"),
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.serveRequests(cmd.Context(), f) },
 	}
-	grouped(cmd, groupOwn, func(s *pflag.FlagSet) {
+	cmdutil.Grouped(cmd, cmdutil.GroupOwn, func(s *pflag.FlagSet) {
 		s.StringArrayVar(&f.inventory, "inventory", nil, "`SOURCE` of the hosts that are expected: cluster (Machines, BareMetalHosts, Agents), file:PATH or configmap:NS/NAME (key hosts.yaml); repeatable")
 		s.StringSliceVar(&f.approve, "approve", []string{"client", "serving", "renewal"}, "the `KINDS` of requests that are approved")
 		s.IntVar(&f.limits.PerMinute, "rate", 60, "approve at most `N` requests in a minute")
@@ -84,8 +85,8 @@ Begin with --dry-run: it writes nothing and logs what it would approve.`,
 		s.StringVar(&f.logFormat, "log-format", "text", "`FORMAT` of log lines: text or json")
 		s.BoolVar(&f.dryRun, "dry-run", false, "write nothing; log what would be approved")
 	})
-	a.addHostedFlags(cmd)
-	a.addConnectFlags(cmd)
+	a.AddHostedFlags(cmd, &a.source)
+	a.AddConnectFlags(cmd, &a.source)
 	return cmd
 }
 
@@ -127,7 +128,7 @@ func (a *app) serveRequests(ctx context.Context, f serveFlags) error {
 
 // serveConfig is what the flags say, but for the inventory.
 func (a *app) serveConfig(f serveFlags) (approver.Config, error) {
-	c := approver.Config{Limits: f.limits, After: f.after, DryRun: f.dryRun, Now: a.io.Clock, Metrics: approver.NewMetrics(), Dial: &net.Dialer{}}
+	c := approver.Config{Limits: f.limits, After: f.after, DryRun: f.dryRun, Now: a.IO.Clock, Metrics: approver.NewMetrics(), Dial: &net.Dialer{}}
 	if len(f.inventory) == 0 {
 		return c, session.Usagef("name who is expected: --inventory cluster, file:PATH or configmap:NS/NAME")
 	}
@@ -165,17 +166,17 @@ func (a *app) serveConfig(f serveFlags) (approver.Config, error) {
 	}
 	level := slog.LevelInfo
 	switch {
-	case a.global.quiet:
+	case a.Quiet:
 		level = slog.LevelWarn
-	case a.global.verbose > 0:
+	case a.Verbose > 0:
 		level = slog.LevelDebug
 	}
 	options := &slog.HandlerOptions{Level: level}
 	switch f.logFormat {
 	case "text":
-		c.Log = slog.New(slog.NewTextHandler(a.io.Err, options))
+		c.Log = slog.New(slog.NewTextHandler(a.IO.Err, options))
 	case "json":
-		c.Log = slog.New(slog.NewJSONHandler(a.io.Err, options))
+		c.Log = slog.New(slog.NewJSONHandler(a.IO.Err, options))
 	default:
 		return c, session.Usagef("--log-format %q: want text or json", f.logFormat)
 	}
@@ -295,7 +296,7 @@ func (a *app) clusterInventory(window time.Duration) (approver.Inventory, error)
 		if err != nil {
 			return nil, err
 		}
-		declared, err := inventory.DeclaredObjects(ctx, facts.NewWorld(reader.New(set, clean, nil, reader.Limits{}, sources...), a.io.Clock()))
+		declared, err := inventory.DeclaredObjects(ctx, facts.NewWorld(reader.New(set, clean, nil, reader.Limits{}, sources...), a.IO.Clock()))
 		if err != nil {
 			return nil, err
 		}

@@ -28,9 +28,9 @@ func (a *app) openRequests(ctx context.Context, k known) (*judged, error) {
 	if err != nil {
 		return nil, err
 	}
-	snapshot, err := csr.Gather(ctx, csr.Cluster{Objects: api}, a.io.Clock())
+	snapshot, err := csr.Gather(ctx, csr.Cluster{Objects: api}, a.IO.Clock())
 	if err != nil {
-		return nil, fmt.Errorf("%w; `%s diagnose` shows why", err, a.name)
+		return nil, fmt.Errorf("%w; `%s diagnose` shows why", err, a.Name)
 	}
 	return &judged{api: api, snapshot: snapshot}, nil
 }

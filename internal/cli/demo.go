@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rollcall-project/rollcall/internal/answer"
+	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
 	"github.com/rollcall-project/rollcall/internal/demo"
 	"github.com/rollcall-project/rollcall/internal/session"
 	"github.com/rollcall-project/rollcall/internal/source/archive"
@@ -23,9 +24,9 @@ func (a *app) demoCommand() *cobra.Command {
 		Long: `Demo answers an archive that is part of this program: what the real servers left
 behind in the lab. It is what "diagnose --from" prints for the same bytes. Demo ends
 with 0 for every answer, and reports on stderr with which code a diagnosis ends.`,
-		Example: example(a.name, "demo", "the first example") + example(a.name, "demo --list", "what there is") +
-			example(a.name, "demo --save mg.tar.gz", "write the archive to a file to look inside"),
-		Args: atMostOne("NAME"),
+		Example: cmdutil.Example(a.Name, "demo", "the first example") + cmdutil.Example(a.Name, "demo --list", "what there is") +
+			cmdutil.Example(a.Name, "demo --save mg.tar.gz", "write the archive to a file to look inside"),
+		Args: cmdutil.AtMostOne("NAME"),
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
 			set, err := a.demos()
 			if err != nil {
@@ -39,9 +40,9 @@ with 0 for every answer, and reports on stderr with which code a diagnosis ends.
 				return err
 			}
 			if list {
-				return a.listDemos(formatOf(cmd), set)
+				return a.listDemos(cmdutil.FormatOf(cmd), set)
 			}
-			d, err := set.Find(first(args))
+			d, err := set.Find(cmdutil.First(args))
 			if err != nil {
 				return session.Usagef("%w", err)
 			}
@@ -52,30 +53,30 @@ with 0 for every answer, and reports on stderr with which code a diagnosis ends.
 			if save != "" {
 				return a.saveDemo(save, raw)
 			}
-			return a.runDemo(cmd.Context(), formatOf(cmd), d, raw)
+			return a.runDemo(cmd.Context(), cmdutil.FormatOf(cmd), d, raw)
 		},
 	}
 	cmd.Flags().BoolVar(&list, "list", false, "list the examples")
 	cmd.Flags().StringVar(&save, "save", "", "write the archive to this `FILE` and answer nothing")
-	a.addChoiceFlags(cmd)
-	a.addCatalogFlag(cmd)
-	a.addAcceptFlag(cmd)
-	a.addAnswerFlags(cmd)
+	a.AddChoiceFlags(cmd, &a.source)
+	a.AddCatalogFlag(cmd, &a.source)
+	a.AddAcceptFlag(cmd, &a.source)
+	a.AddAnswerFlags(cmd)
 	return cmd
 }
 
 func (a *app) listDemos(format string, set *demo.Set) error {
 	if format == "json" || format == "yaml" {
-		return a.printData(format, set.Demos)
+		return a.PrintData(format, set.Demos)
 	}
 	var rows []answer.Row
 	for _, d := range set.Demos {
 		rows = append(rows, answer.Row{ID: d.Name, Title: d.About})
 	}
 	if format == "name" {
-		return answer.IDs(a.io.Out, rows)
+		return answer.IDs(a.IO.Out, rows)
 	}
-	return answer.List(a.io.Out, rows, answer.Options{Style: a.style(), Command: a.name})
+	return answer.List(a.IO.Out, rows, answer.Options{Style: a.Style(), Command: a.Name})
 }
 
 func (a *app) saveDemo(path string, raw []byte) error {
@@ -105,8 +106,8 @@ func (a *app) runDemo(ctx context.Context, format string, d demo.Demo, raw []byt
 	}
 	r.OnClose(source.Close)
 	defer func() { err = errors.Join(err, r.Close()) }()
-	err = a.answer(ctx, r, format, "")
-	var exit *ExitError
+	err = a.Answer(ctx, r, format, cmdutil.Question{})
+	var exit *cmdutil.ExitError
 	if errors.As(err, &exit) && exit.Err == nil {
 		a.demoNote(exit.Code)
 		return nil // an example is no failure: `go run` and scripts take any other code for one
@@ -115,13 +116,13 @@ func (a *app) runDemo(ctx context.Context, format string, d demo.Demo, raw []byt
 }
 
 // demoNote says with which code a diagnosis with this answer ends.
-func (a *app) demoNote(code ExitCode) {
-	if a.global.quiet {
+func (a *app) demoNote(code cmdutil.ExitCode) {
+	if a.Quiet {
 		return
 	}
 	means := "undecided"
-	if code == ExitFault {
+	if code == cmdutil.ExitFault {
 		means = "a fault is present"
 	}
-	fmt.Fprintf(a.io.Err, "note: a demo exits with 0; diagnose would exit with %d (%s)\n", code, means)
+	fmt.Fprintf(a.IO.Err, "note: a demo exits with 0; diagnose would exit with %d (%s)\n", code, means)
 }

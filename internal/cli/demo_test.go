@@ -14,6 +14,7 @@ import (
 	"testing/fstest"
 	"time"
 
+	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
 	"github.com/rollcall-project/rollcall/internal/demo"
 )
 
@@ -46,9 +47,9 @@ func pack(t *testing.T, name string) []byte {
 }
 
 // call runs the command line in this process, with the examples of set.
-func call(set *demo.Set, args ...string) (stdout, stderr string, code ExitCode) {
+func call(set *demo.Set, args ...string) (stdout, stderr string, code cmdutil.ExitCode) {
 	var out, errs bytes.Buffer
-	a := newApp("rollcall", IO{
+	a := newApp("rollcall", cmdutil.IO{
 		In: strings.NewReader(""), Out: &out, Err: &errs, Getenv: func(string) string { return "" },
 		Clock: func() time.Time { return time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC) },
 	})
@@ -75,26 +76,26 @@ func TestDemoIsDiagnoseFrom(t *testing.T) {
 	}
 	want, _, wantCode := call(nil, "diagnose", "--from", "broken")
 	got, stderr, code := call(set, "demo")
-	if wantCode != ExitFault || code != ExitOK || !strings.Contains(stderr, "diagnose would exit with 2") {
+	if wantCode != cmdutil.ExitFault || code != cmdutil.ExitOK || !strings.Contains(stderr, "diagnose would exit with 2") {
 		t.Fatalf("exit code %d, diagnose --from has %d: %s", code, wantCode, stderr)
 	}
 	if got != want {
 		t.Errorf("demo\n%s\ndiagnose --from\n%s", got, want)
 	}
-	if out, _, code := call(set, "demo", "--list"); code != ExitOK || !strings.Contains(out, "nobody approves") {
+	if out, _, code := call(set, "demo", "--list"); code != cmdutil.ExitOK || !strings.Contains(out, "nobody approves") {
 		t.Errorf("--list: %d %s", code, out)
 	}
-	if _, stderr, code := call(set, "demo", "other"); code != ExitFailed || !strings.Contains(stderr, "there are: broken") {
+	if _, stderr, code := call(set, "demo", "other"); code != cmdutil.ExitFailed || !strings.Contains(stderr, "there are: broken") {
 		t.Errorf("unknown name: %d %s", code, stderr)
 	}
 	saved := filepath.Join(t.TempDir(), "saved.tar.gz")
-	if _, stderr, code := call(set, "demo", "--save", saved); code != ExitOK {
+	if _, stderr, code := call(set, "demo", "--save", saved); code != cmdutil.ExitOK {
 		t.Errorf("--save: %d %s", code, stderr)
 	}
 	if have, err := os.ReadFile(saved); err != nil || !bytes.Equal(have, raw) {
 		t.Errorf("--save wrote %d bytes of %d: %v", len(have), len(raw), err)
 	}
-	if _, stderr, code := call(set, "demo", "--save", saved); code != ExitFailed || !strings.Contains(stderr, "something is there already") {
+	if _, stderr, code := call(set, "demo", "--save", saved); code != cmdutil.ExitFailed || !strings.Contains(stderr, "something is there already") {
 		t.Errorf("--save over a file: %d %s", code, stderr)
 	}
 }

@@ -1,11 +1,15 @@
 package cli
 
 import (
+	"context"
 	"errors"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/rollcall-project/rollcall/internal/answer"
+	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
+	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/session"
 )
 
@@ -21,19 +25,19 @@ SUBJECT narrows the answer and is written as oc writes it:
 
 It only reads. Exit codes: 0 nothing wrong, or accepted, 1 the tool could not do its
 work, 2 a fault at or above --fail-on, 3 undecided.`,
-		Example: example(a.name, "diagnose", "the cluster of the kubeconfig") +
-			example(a.name, "diagnose node/control2", "what concerns one host") +
-			example(a.name, "diagnose --from ./must-gather.local.123", "an archive") +
-			example(a.name, "diagnose --from mg.tar.gz --console control2=screen.txt", "with what a person saw on a screen") +
-			example(a.name, "diagnose --console w1=screen.txt", "a screen alone: where no kubeconfig exists, no cluster is needed") +
-			example(a.name, "diagnose --from bootkube.log", "a journal alone") +
-			example(a.name, "diagnose --expect w9=192.0.2.29", "with a host that nothing names yet") +
-			example(a.name, "diagnose -o html > answer.html", "one page to send or print, without network") +
-			example(a.name, "diagnose -o json", "for programs; docs/schema has the schema"),
-		Args:              atMostOne("SUBJECT"),
-		ValidArgsFunction: a.completeSubject,
+		Example: cmdutil.Example(a.Name, "diagnose", "the cluster of the kubeconfig") +
+			cmdutil.Example(a.Name, "diagnose node/control2", "what concerns one host") +
+			cmdutil.Example(a.Name, "diagnose --from ./must-gather.local.123", "an archive") +
+			cmdutil.Example(a.Name, "diagnose --from mg.tar.gz --console control2=screen.txt", "with what a person saw on a screen") +
+			cmdutil.Example(a.Name, "diagnose --console w1=screen.txt", "a screen alone: where no kubeconfig exists, no cluster is needed") +
+			cmdutil.Example(a.Name, "diagnose --from bootkube.log", "a journal alone") +
+			cmdutil.Example(a.Name, "diagnose --expect w9=192.0.2.29", "with a host that nothing names yet") +
+			cmdutil.Example(a.Name, "diagnose -o html > answer.html", "one page to send or print, without network") +
+			cmdutil.Example(a.Name, "diagnose -o json", "for programs; docs/schema has the schema"),
+		Args:              cmdutil.AtMostOne("SUBJECT"),
+		ValidArgsFunction: a.CompleteSubject(&a.source),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
-			subject := first(args)
+			subject := cmdutil.First(args)
 			if subject != "" {
 				if _, err := session.ParseSubject(subject); err != nil { // before anything is read
 					return err
@@ -41,44 +45,24 @@ work, 2 a fault at or above --fail-on, 3 undecided.`,
 			}
 			r, err := a.session().Open(cmd.Context())
 			if t := (*session.TextError)(nil); errors.As(err, &t) && subject == "" && len(a.source.From) == 1 {
-				return a.scanned(cmd.Context(), formatOf(cmd), t)
+				return a.scanned(cmd.Context(), cmdutil.FormatOf(cmd), t)
 			}
 			if err != nil {
 				return err
 			}
 			defer func() { err = errors.Join(err, r.Close()) }()
-			return a.answer(cmd.Context(), r, formatOf(cmd), subject)
+			q := cmdutil.Question{Subject: subject, Changed: func(ctx context.Context, d *diagnosis.Diagnosis) (*answer.Changed, error) {
+				return a.addBaseline(ctx, r, d)
+			}}
+			return a.Answer(cmd.Context(), r, cmdutil.FormatOf(cmd), q)
 		},
 	}
-	a.addSourceFlags(cmd)
-	grouped(cmd, groupRead, func(f *pflag.FlagSet) {
+	a.AddSourceFlags(cmd, &a.source)
+	cmdutil.Grouped(cmd, cmdutil.GroupRead, func(f *pflag.FlagSet) {
 		f.StringVar(&a.baseline, "baseline", "", "`FILE` of baseline save: the first of what has changed since is below what is wrong, all of it in the timeline (-o wide, html, json)")
 	})
-	a.addChoiceFlags(cmd)
-	a.addAcceptFlag(cmd)
-	a.addAnswerFlags(cmd)
+	a.AddChoiceFlags(cmd, &a.source)
+	a.AddAcceptFlag(cmd, &a.source)
+	a.AddAnswerFlags(cmd)
 	return cmd
-}
-
-// addAnswerFlags adds the formats of a whole answer and --fail-on.
-func (a *app) addAnswerFlags(cmd *cobra.Command) {
-	a.addOutputFlags(cmd, "text", "wide", "name", "json", "yaml", "html", "markdown", "sarif", "junit")
-	a.addFailOn(cmd)
-}
-
-// atMostOne refuses a second argument and names it.
-func atMostOne(what string) cobra.PositionalArgs {
-	return func(_ *cobra.Command, args []string) error {
-		if len(args) > 1 {
-			return session.Usagef("%q: only one %s can be given", args[1], what)
-		}
-		return nil
-	}
-}
-
-func first(args []string) string {
-	if len(args) == 0 {
-		return ""
-	}
-	return args[0]
 }

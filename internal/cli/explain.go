@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rollcall-project/rollcall/internal/answer"
+	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 	"github.com/rollcall-project/rollcall/internal/kernel/sortby"
@@ -29,21 +30,21 @@ a fact or a stage of the join path.
 It also takes a line of a log, a message, or a command that somebody advised: it
 prints what the line shows, and whether the command is known as unsafe, changes
 something or only reads. Text that it does not know gets "unknown" and exit code 3.`,
-		Example: example(a.name, "explain ignition-fetched", "a step of the join path") +
-			example(a.name, `explain "approve all pending csr"`, "is this advice safe?") +
-			example(a.name, `explain "x509: certificate signed by unknown authority"`, "a line of a log") +
-			example(a.name, `explain "oc delete secret machine-config-server-tls"`, "a command"),
+		Example: cmdutil.Example(a.Name, "explain ignition-fetched", "a step of the join path") +
+			cmdutil.Example(a.Name, `explain "approve all pending csr"`, "is this advice safe?") +
+			cmdutil.Example(a.Name, `explain "x509: certificate signed by unknown authority"`, "a line of a log") +
+			cmdutil.Example(a.Name, `explain "oc delete secret machine-config-server-tls"`, "a command"),
 		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: a.completeKnown,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return session.Usagef("name what to explain: an id, or text in quotes; `%s list faults` names the faults", a.name)
+				return session.Usagef("name what to explain: an id, or text in quotes; `%s list faults` names the faults", a.Name)
 			}
-			return a.explain(cmd.Context(), formatOf(cmd), strings.Join(args, " "))
+			return a.explain(cmd.Context(), cmdutil.FormatOf(cmd), strings.Join(args, " "))
 		},
 	}
-	a.addOutputFlags(cmd, "text", "json", "yaml")
-	a.addCatalogFlag(cmd)
+	a.AddOutputFlags(cmd, "text", "json", "yaml")
+	a.AddCatalogFlag(cmd, &a.source)
 	return cmd
 }
 
@@ -100,28 +101,28 @@ func (a *app) found(format string, c *fault.Catalog, found []entry) error {
 	if err := a.page(format, c, found[0]); err != nil {
 		return err
 	}
-	fmt.Fprintln(a.io.Out, "\nSee also")
+	fmt.Fprintln(a.IO.Out, "\nSee also")
 	return a.printEntries(format, found[1:])
 }
 
 // page prints one entry.
 func (a *app) page(format string, c *fault.Catalog, e entry) error {
-	o := answer.Options{Style: a.style(), Command: a.name}
+	o := answer.Options{Style: a.Style(), Command: a.Name}
 	data := a.data(c, e)
 	if format != "text" {
-		return a.printData(format, data)
+		return a.PrintData(format, data)
 	}
 	switch v := e.page.(type) {
 	case *fault.Fault:
-		return answer.FaultPage(a.io.Out, v, c, o)
+		return answer.FaultPage(a.IO.Out, v, c, o)
 	case *fault.RefusedRemedy:
-		return answer.RefusedPage(a.io.Out, v, c, o)
+		return answer.RefusedPage(a.IO.Out, v, c, o)
 	case *fault.Remedy:
-		return answer.RemedyPage(a.io.Out, v, c, o)
+		return answer.RemedyPage(a.IO.Out, v, c, o)
 	case facts.Fact:
-		return answer.FactPage(a.io.Out, factPage(v, c), o)
+		return answer.FactPage(a.IO.Out, factPage(v, c), o)
 	}
-	return answer.StagePage(a.io.Out, fault.Stage(e.id), c, o)
+	return answer.StagePage(a.IO.Out, fault.Stage(e.id), c, o)
 }
 
 // data is an entry as programs get it.

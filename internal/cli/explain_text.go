@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/rollcall-project/rollcall/internal/answer"
+	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 	"github.com/rollcall-project/rollcall/internal/kernel/message"
 	"github.com/rollcall-project/rollcall/internal/kernel/sanitize"
@@ -54,28 +55,28 @@ func faultEntries(c *fault.Catalog, faults []*fault.Fault) []entry {
 // foundLine prints the page of the best fault that a line shows, and names the others.
 func (a *app) foundLine(format string, c *fault.Catalog, r *message.Report, faults []*fault.Fault) error {
 	if format != "text" {
-		return a.printData(format, answer.ScanDocument(r, c))
+		return a.PrintData(format, answer.ScanDocument(r, c))
 	}
 	m := slices.Concat(r.Matches, r.Symptoms)[0]
 	if n := equallyLikely(r); n > 1 {
-		fmt.Fprintf(a.io.Out, "This text shows one of %d causes, and not which one.\n\n", n)
+		fmt.Fprintf(a.IO.Out, "This text shows one of %d causes, and not which one.\n\n", n)
 		if err := a.printEntries(format, faultEntries(c, faults[:n])); err != nil {
 			return err
 		}
-		fmt.Fprintf(a.io.Out, "\nNext: %s scan FILE with the whole text: other lines decide\n      %s diagnose\n", a.name, a.name)
+		fmt.Fprintf(a.IO.Out, "\nNext: %s scan FILE with the whole text: other lines decide\n      %s diagnose\n", a.Name, a.Name)
 		return nil
 	}
-	fmt.Fprintf(a.io.Out, "This text shows %s (%s).\n\n", faults[0].ID, confidence[m.Confidence])
+	fmt.Fprintf(a.IO.Out, "This text shows %s (%s).\n\n", faults[0].ID, confidence[m.Confidence])
 	if err := a.page(format, c, faultEntries(c, faults[:1])[0]); err != nil {
 		return err
 	}
 	if len(faults) > 1 {
-		fmt.Fprintln(a.io.Out, "\nIt may also show")
+		fmt.Fprintln(a.IO.Out, "\nIt may also show")
 		if err := a.printEntries(format, faultEntries(c, faults[1:])); err != nil {
 			return err
 		}
 	}
-	fmt.Fprintf(a.io.Out, "\nNext: %s diagnose, or %s scan FILE with the whole text\n", a.name, a.name)
+	fmt.Fprintf(a.IO.Out, "\nNext: %s diagnose, or %s scan FILE with the whole text\n", a.Name, a.Name)
 	return nil
 }
 
@@ -131,9 +132,9 @@ func (a *app) pageOf(c shellcommand.Command, notes []fault.CommandNote) commandP
 func (a *app) explainCommandLine(format string, c shellcommand.Command, notes []fault.CommandNote) error {
 	p := a.pageOf(c, notes)
 	if format != "text" {
-		return a.printData(format, p)
+		return a.PrintData(format, p)
 	}
-	clean := a.style().Clean
+	clean := a.Style().Clean
 	what := "This command"
 	if len(c.Steps) > 0 {
 		what = fmt.Sprintf("Of these %d commands the one that does most", len(c.Steps))
@@ -143,28 +144,28 @@ func (a *app) explainCommandLine(format string, c shellcommand.Command, notes []
 		if len(c.Steps) > 0 {
 			what = fmt.Sprintf("Each of these %d commands", len(c.Steps))
 		}
-		fmt.Fprintf(a.io.Out, "%s only reads: it %s.\n", what, c.Does)
+		fmt.Fprintf(a.IO.Out, "%s only reads: it %s.\n", what, c.Does)
 	case shellcommand.Changes:
-		fmt.Fprintf(a.io.Out, "%s changes something: it %s.\n", what, c.Does)
+		fmt.Fprintf(a.IO.Out, "%s changes something: it %s.\n", what, c.Does)
 	default:
-		fmt.Fprintf(a.io.Out, "UNKNOWN: what %s does is not known%s.\n", strings.ToLower(what), unknownDoes[c.Does])
+		fmt.Fprintf(a.IO.Out, "UNKNOWN: what %s does is not known%s.\n", strings.ToLower(what), unknownDoes[c.Does])
 	}
 	if len(c.Steps) == 0 {
-		fmt.Fprintf(a.io.Out, "  %s\n", clean(c.Typed))
+		fmt.Fprintf(a.IO.Out, "  %s\n", clean(c.Typed))
 	}
 	for _, step := range c.Steps {
-		fmt.Fprintf(a.io.Out, "  %-8s %s\n", step.Effect, clean(step.Typed))
+		fmt.Fprintf(a.IO.Out, "  %-8s %s\n", step.Effect, clean(step.Typed))
 	}
 	for _, n := range p.Notes {
-		fmt.Fprintf(a.io.Out, "\n%s\n", answer.Wrap(n, a.style()))
+		fmt.Fprintf(a.IO.Out, "\n%s\n", answer.Wrap(n, a.Style()))
 	}
 	if c.Effect == shellcommand.Changes && len(p.Notes) == 0 {
-		fmt.Fprintf(a.io.Out, "Rollcall does not know whether it is right here. Unknown is not safe: find the cause first.\n")
+		fmt.Fprintf(a.IO.Out, "Rollcall does not know whether it is right here. Unknown is not safe: find the cause first.\n")
 	}
-	fmt.Fprintln(a.io.Out)
-	a.printNext(append(slices.Clone(p.Next), a.name+" diagnose", a.name+" list refused, for advice that is known as unsafe"))
+	fmt.Fprintln(a.IO.Out)
+	a.printNext(append(slices.Clone(p.Next), a.Name+" diagnose", a.Name+" list refused, for advice that is known as unsafe"))
 	if c.Effect == shellcommand.Unknown {
-		return &ExitError{Code: ExitUndecided}
+		return &cmdutil.ExitError{Code: cmdutil.ExitUndecided}
 	}
 	return nil
 }
@@ -173,12 +174,12 @@ func (a *app) explainCommandLine(format string, c shellcommand.Command, notes []
 func (a *app) explainNotes(format, words string, notes []fault.CommandNote) error {
 	p := a.pageOf(shellcommand.Command{Text: words, Effect: shellcommand.Unknown}, notes)
 	if p.Kind = "text"; format != "text" {
-		return a.printData(format, p)
+		return a.PrintData(format, p)
 	}
 	for _, n := range p.Notes {
-		fmt.Fprintf(a.io.Out, "%s\n\n", answer.Wrap(n, a.style()))
+		fmt.Fprintf(a.IO.Out, "%s\n\n", answer.Wrap(n, a.Style()))
 	}
-	a.printNext(append(slices.Clone(p.Next), a.name+" diagnose"))
+	a.printNext(append(slices.Clone(p.Next), a.Name+" diagnose"))
 	return nil
 }
 
@@ -189,7 +190,7 @@ func (a *app) printNext(list []string) {
 		if slices.Contains(list[:i], next) {
 			continue
 		}
-		fmt.Fprintf(a.io.Out, "%s%s\n", head, next)
+		fmt.Fprintf(a.IO.Out, "%s%s\n", head, next)
 		head = "      "
 	}
 }
@@ -203,20 +204,20 @@ var unknownDoes = map[string]string{
 func (a *app) unknownFragment(format, words string) error {
 	const next = "give the whole loop, or each command in it"
 	if format != "text" {
-		return errors.Join(a.printData(format, unknownPage{Kind: "text", Result: message.Unknown, Text: words, Near: []string{}, Next: next}), &ExitError{Code: ExitUndecided})
+		return errors.Join(a.PrintData(format, unknownPage{Kind: "text", Result: message.Unknown, Text: words, Near: []string{}, Next: next}), &cmdutil.ExitError{Code: cmdutil.ExitUndecided})
 	}
-	fmt.Fprintf(a.io.Out, "UNKNOWN: this line of a script does nothing by itself. What counts are the commands behind it.\n\nNext: %s\n", next)
-	return &ExitError{Code: ExitUndecided}
+	fmt.Fprintf(a.IO.Out, "UNKNOWN: this line of a script does nothing by itself. What counts are the commands behind it.\n\nNext: %s\n", next)
+	return &cmdutil.ExitError{Code: cmdutil.ExitUndecided}
 }
 
 // normalText says that a line is no sign of trouble.
 func (a *app) normalText(format string, r *message.Report) error {
 	n := r.Normal[0]
 	if format != "text" {
-		return a.printData(format, unknownPage{Kind: "text", Result: message.Absent, Text: n.Line.Text, Near: []string{}, Next: n.Words})
+		return a.PrintData(format, unknownPage{Kind: "text", Result: message.Absent, Text: n.Line.Text, Near: []string{}, Next: n.Words})
 	}
-	fmt.Fprintf(a.io.Out, "This line is no sign of trouble: %s.\n  %s\n", n.Words, a.style().Clean(n.Line.Text))
-	fmt.Fprintf(a.io.Out, "\nNext: %s diagnose, or %s scan FILE with the whole text, where something does not work\n", a.name, a.name)
+	fmt.Fprintf(a.IO.Out, "This line is no sign of trouble: %s.\n  %s\n", n.Words, a.Style().Clean(n.Line.Text))
+	fmt.Fprintf(a.IO.Out, "\nNext: %s diagnose, or %s scan FILE with the whole text, where something does not work\n", a.Name, a.Name)
 	return nil
 }
 
@@ -233,42 +234,42 @@ type unknownPage struct {
 // have its words.
 func (a *app) unknownText(format string, r *message.Report, words string, list, near []entry) error {
 	if mean := suggest.DidYouMean(words, idsOf(list)); mean != "" && len(near) == 0 && !strings.ContainsAny(words, " \n") {
-		return fmt.Errorf("nothing is known about %q%s; `%s list faults` names the faults, `%s list refused` unsafe advice", words, mean, a.name, a.name)
+		return fmt.Errorf("nothing is known about %q%s; `%s list faults` names the faults, `%s list refused` unsafe advice", words, mean, a.Name, a.Name)
 	}
 	if format != "text" {
 		page := unknownPage{Kind: "text", Result: message.Unknown, Text: words, Near: idsOf(near)}
 		for _, m := range r.Symptoms {
 			page.Next = cmp.Or(page.Next, m.Next)
 		}
-		return errors.Join(a.printData(format, page), &ExitError{Code: ExitUndecided})
+		return errors.Join(a.PrintData(format, page), &cmdutil.ExitError{Code: cmdutil.ExitUndecided})
 	}
 	next := ""
 	switch {
 	case len(r.Symptoms) > 0:
-		fmt.Fprintf(a.io.Out, "UNKNOWN: this text shows that %s, and not why.\n", r.Symptoms[0].Failure)
+		fmt.Fprintf(a.IO.Out, "UNKNOWN: this text shows that %s, and not why.\n", r.Symptoms[0].Failure)
 		for _, m := range r.Symptoms {
 			next = cmp.Or(next, m.Next)
 		}
 	case len(near) > 0 && !strings.ContainsAny(words, " \n"):
-		fmt.Fprintf(a.io.Out, "UNKNOWN: no page has this name: %s\n", a.style().Clean(words))
+		fmt.Fprintf(a.IO.Out, "UNKNOWN: no page has this name: %s\n", a.Style().Clean(words))
 	default:
-		fmt.Fprintf(a.io.Out, "UNKNOWN: nothing is known about this text.\n")
+		fmt.Fprintf(a.IO.Out, "UNKNOWN: nothing is known about this text.\n")
 	}
 	if len(near) > 0 {
-		fmt.Fprintln(a.io.Out, "\nPages that have its words:")
+		fmt.Fprintln(a.IO.Out, "\nPages that have its words:")
 		if err := a.printEntries(format, near); err != nil {
 			return err
 		}
 	}
 	if next != "" {
-		fmt.Fprintf(a.io.Out, "\n%s\n", answer.Wrap("Look next: "+next, a.style()))
+		fmt.Fprintf(a.IO.Out, "\n%s\n", answer.Wrap("Look next: "+next, a.Style()))
 	}
-	fmt.Fprintf(a.io.Out, `
+	fmt.Fprintf(a.IO.Out, `
 Next: %[1]s scan FILE           the whole log or console shows more
       %[1]s diagnose            ask the cluster, or an archive with --from
       %[1]s list faults WORD    the faults with this word
-`, a.name)
-	return &ExitError{Code: ExitUndecided}
+`, a.Name)
+	return &cmdutil.ExitError{Code: cmdutil.ExitUndecided}
 }
 
 func idsOf(list []entry) []string {

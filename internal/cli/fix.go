@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 	"github.com/rollcall-project/rollcall/internal/repair"
 	"github.com/rollcall-project/rollcall/internal/session"
@@ -46,10 +47,10 @@ it as it was saved. Every step looks again before it acts, writes down what it i
 about to do and what was there before, and waits until its effect is seen.
 
 Only apply, resume and undo write to the cluster.`,
-		Example: example(a.name, "fix plan --expect control0=192.0.2.10", "make the plan; it is saved as a file") +
-			example(a.name, "fix apply bootstrap-mc-mismatch-20260501-031500.yaml", "apply it") +
-			example(a.name, "fix resume ID", "continue after a stop or a crash") +
-			example(a.name, "fix undo ID", "undo (roll back) what can be undone"),
+		Example: cmdutil.Example(a.Name, "fix plan --expect control0=192.0.2.10", "make the plan; it is saved as a file") +
+			cmdutil.Example(a.Name, "fix apply bootstrap-mc-mismatch-20260501-031500.yaml", "apply it") +
+			cmdutil.Example(a.Name, "fix resume ID", "continue after a stop or a crash") +
+			cmdutil.Example(a.Name, "fix undo ID", "undo (roll back) what can be undone"),
 	}
 	cmd.AddCommand(a.fixPlanCommand(), a.fixApplyCommand(), a.fixAgainCommand("resume", "continue a plan that stopped, or check a finished one again"),
 		a.fixAgainCommand("undo", "undo what a plan did, as far as nothing depends on it"), a.fixHistoryCommand(), a.fixScriptCommand(), a.fixTimeCommand())
@@ -57,10 +58,10 @@ Only apply, resume and undo write to the cluster.`,
 }
 
 func (a *app) addFixFlags(cmd *cobra.Command, f *fixFlags) {
-	grouped(cmd, groupOwn, func(s *pflag.FlagSet) {
+	cmdutil.Grouped(cmd, cmdutil.GroupOwn, func(s *pflag.FlagSet) {
 		s.StringVar(&f.stateDir, "state-dir", "", "keep journals and what was there before in this `DIR`; default $XDG_STATE_HOME/rollcall")
 	})
-	grouped(cmd, groupRead, func(s *pflag.FlagSet) {
+	cmdutil.Grouped(cmd, cmdutil.GroupRead, func(s *pflag.FlagSet) {
 		s.StringArrayVar(&a.source.Catalogs, "catalog", nil, "add the faults of this `DIR` to the built-in ones; repeatable")
 		s.StringArrayVar(&a.source.Consoles, "console", nil, "`HOST=FILE`: text from the screen of a host; repeatable")
 		s.BoolVar(&a.source.Probe, "probe", false, "also ask the machine config servers on port 22623, without credentials")
@@ -68,16 +69,18 @@ func (a *app) addFixFlags(cmd *cobra.Command, f *fixFlags) {
 		s.StringVar(&a.source.HostedKubeconfig, "hosted-kubeconfig", "", "`FILE` with the hosted cluster's kubeconfig, instead of the Secret that HostedCluster.status names")
 		s.StringSliceVar(&a.source.ReadSecrets, "read-secrets", nil, "also read Secrets of this `NAMESPACE` to find the cause; repeatable")
 	})
-	a.addConnectFlags(cmd)
+	a.AddConnectFlags(cmd, &a.source)
 }
 
-// hostedOf looks at the hosted cluster that the plan is for, and refuses another one.
-func (a *app) hostedOf(p *repair.Plan) error {
+// forPlan reads what the plan was made from: its hosted cluster, with the hosts that were expected
+// then. It refuses another hosted cluster.
+func (a *app) forPlan(p *repair.Plan) (*app, error) {
 	if named := a.source.Hosted; named != "" && named != p.Cluster.Hosted {
-		return session.Usagef("--hosted %s: the plan is for %s", named, cmp.Or(p.Cluster.Hosted, "a cluster that is not hosted"))
+		return nil, session.Usagef("--hosted %s: the plan is for %s", named, cmp.Or(p.Cluster.Hosted, "a cluster that is not hosted"))
 	}
-	a.source.Hosted = p.Cluster.Hosted
-	return nil
+	o := a.source
+	o.Hosted, o.Expect = p.Cluster.Hosted, p.Before.Expected
+	return a.with(o), nil
 }
 
 // repairer is what plan and apply share: one cluster, written to and read again.
@@ -109,7 +112,7 @@ func (a *app) openRepair(f fixFlags) (*repairer, error) {
 	if err != nil {
 		return nil, err
 	}
-	state, err := statedir.Path(f.stateDir, a.io.Getenv)
+	state, err := statedir.Path(f.stateDir, a.IO.Getenv)
 	if err != nil {
 		return nil, err
 	}
@@ -151,7 +154,7 @@ func heldSources(f fixFlags) (repair.HeldAny, error) {
 
 func (a *app) executor(c *repairer, f fixFlags) *repair.Executor {
 	return &repair.Executor{
-		API: c.api, Eval: fresh{a}, Catalog: c.known, Clock: wall{repair.SystemClock{}, a.io.Clock}, StateDir: c.state, Store: c.store, CA: c.ca,
+		API: c.api, Eval: fresh{a}, Catalog: c.known, Clock: wall{repair.SystemClock{}, a.IO.Clock}, StateDir: c.state, Store: c.store, CA: c.ca,
 		Served: fresh{a}, Mirror: repair.ConfigMapMirror{API: c.api}, Say: a.sayStep(), Poll: 2 * time.Second, Settle: f.wait, Reviewed: f.digest,
 	}
 }

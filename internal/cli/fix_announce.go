@@ -13,22 +13,22 @@ import (
 
 // announce shows what is about to be done. A person at a terminal confirms it.
 func (a *app) announce(f fixFlags, verb string, p *repair.Plan, steps []repair.Step) error {
-	asks := a.io.Screen.InTerminal && a.io.Screen.ErrTerminal && !f.yes
-	if a.global.quiet && !asks {
+	asks := a.IO.Screen.InTerminal && a.IO.Screen.ErrTerminal && !f.yes
+	if a.Quiet && !asks {
 		return nil
 	}
 	list := a.planSections(p, steps)
 	if verb == "undo" {
 		list = undoSections(p, steps)
 	}
-	if err := answer.Sections(a.io.Err, a.style(), list); err != nil {
+	if err := answer.Sections(a.IO.Err, a.Style(), list); err != nil {
 		return err
 	}
 	if !asks {
 		return nil
 	}
-	fmt.Fprintf(a.io.Err, "\nThis writes to the cluster. Type yes to %s: ", verb)
-	line, err := bufio.NewReader(a.io.In).ReadString('\n')
+	fmt.Fprintf(a.IO.Err, "\nThis writes to the cluster. Type yes to %s: ", verb)
+	line, err := bufio.NewReader(a.IO.In).ReadString('\n')
 	if strings.TrimSpace(line) != "yes" {
 		if err != nil && !errors.Is(err, io.EOF) {
 			return fmt.Errorf("read the confirmation: %w", err)
@@ -38,22 +38,20 @@ func (a *app) announce(f fixFlags, verb string, p *repair.Plan, steps []repair.S
 	return nil
 }
 
-// announceBegun is announce for a plan that was begun, and names its expected hosts
-// again. Where its journal cannot be
-// read, the run itself reports why.
-func (a *app) announceBegun(f fixFlags, verb, state, id string) error {
+// announceBegun is announce for a plan that was begun, and returns what reads the cluster as that
+// plan did. Where its journal cannot be read, the run itself reports why.
+func (a *app) announceBegun(f fixFlags, verb, state, id string) (*app, error) {
 	h, err := repair.HistoryOf(state, id)
 	if err != nil || h.Plan == nil {
-		return nil
+		return a, nil
 	}
-	if err := a.hostedOf(h.Plan); err != nil {
-		return err
+	if a, err = a.forPlan(h.Plan); err != nil {
+		return nil, err
 	}
-	a.source.Expect = h.Plan.Before.Expected
 	if verb == "undo" {
-		return a.announce(f, verb, h.Plan, h.Acted())
+		return a, a.announce(f, verb, h.Plan, h.Acted())
 	}
-	return a.announce(f, verb, h.Plan, h.Left())
+	return a, a.announce(f, verb, h.Plan, h.Left())
 }
 
 func undoSections(p *repair.Plan, steps []repair.Step) []answer.Section {

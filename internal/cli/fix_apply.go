@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
 	"github.com/rollcall-project/rollcall/internal/kernel/suggest"
 	"github.com/rollcall-project/rollcall/internal/repair"
 	"github.com/rollcall-project/rollcall/internal/session"
@@ -38,21 +39,21 @@ checked, or not every sign holds in time; 4 failed and rolled back; 5 a person i
 
 // addWriteFlags adds what apply, resume and undo have.
 func (a *app) addWriteFlags(cmd *cobra.Command, f *fixFlags) {
-	grouped(cmd, groupOwn, func(s *pflag.FlagSet) {
+	cmdutil.Grouped(cmd, cmdutil.GroupOwn, func(s *pflag.FlagSet) {
 		s.DurationVar(&f.wait, "wait", settleTime, "after the last step, wait at most this `TIME` for effects that are still reported")
 		s.BoolVar(&f.yes, "yes", false, "do not ask; at a terminal the steps are shown and confirmed first")
 	})
 	a.addFixFlags(cmd, f)
-	a.addOutputFlags(cmd, "text", "json", "yaml")
+	a.AddOutputFlags(cmd, "text", "json", "yaml")
 }
 
 // addUntilFlag adds what apply and resume have.
 func addUntilFlag(cmd *cobra.Command, f *fixFlags) {
 	goals := []string{string(after.Stable), untilPlan}
-	grouped(cmd, groupOwn, func(s *pflag.FlagSet) {
-		s.Var(newChoice(&f.until, goals), "until", "end with 0 when this holds: stable: every sign of success of the whole cluster; plan: what the plan is for is gone, or in progress as expected")
+	cmdutil.Grouped(cmd, cmdutil.GroupOwn, func(s *pflag.FlagSet) {
+		s.Var(cmdutil.NewChoice(&f.until, goals), "until", "end with 0 when this holds: stable: every sign of success of the whole cluster; plan: what the plan is for is gone, or in progress as expected")
 	})
-	completeChoice(cmd, "until", goals)
+	cmdutil.CompleteChoice(cmd, "until", goals)
 }
 
 func (a *app) fixApplyCommand() *cobra.Command {
@@ -77,14 +78,14 @@ that leaves out a guard, or that describes other steps than it contains, is refu
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			for i, file := range args { // the first that does not end whole ends all
-				if err := a.fixApply(cmd.Context(), f, formatOf(cmd), file, i < len(args)-1); err != nil {
+				if err := a.fixApply(cmd.Context(), f, cmdutil.FormatOf(cmd), file, i < len(args)-1); err != nil {
 					return err
 				}
 			}
 			return nil
 		},
 	}
-	grouped(cmd, groupOwn, func(s *pflag.FlagSet) {
+	cmdutil.Grouped(cmd, cmdutil.GroupOwn, func(s *pflag.FlagSet) {
 		s.StringVar(&f.digest, "digest", "", "apply only the file with this `sha256:...`, the digest that plan printed and that was reviewed; needed where the plan was made on another machine or was edited")
 	})
 	addUntilFlag(cmd, &f)
@@ -100,14 +101,13 @@ func (a *app) fixApply(ctx context.Context, f fixFlags, format, file string, mor
 	if err := a.reviewed(p, f.digest); err != nil {
 		return err
 	}
-	if err := a.hostedOf(p); err != nil {
+	if a, err = a.forPlan(p); err != nil {
 		return err
 	}
 	c, err := a.openRepair(f)
 	if err != nil {
 		return err
 	}
-	a.source.Expect = p.Before.Expected // as when the plan was made
 	if err := a.announce(f, "apply", p, p.Steps); err != nil {
 		return err
 	}
@@ -122,10 +122,10 @@ func (a *app) loadPlan(f fixFlags, file string) (*repair.Plan, error) {
 	if file != "-" {
 		return repair.Load(file)
 	}
-	if a.io.Screen.InTerminal && a.io.Screen.ErrTerminal && !f.yes {
+	if a.IO.Screen.InTerminal && a.IO.Screen.ErrTerminal && !f.yes {
 		return nil, session.Usagef("-: the plan comes from standard input, so that the question cannot be answered there; add --yes")
 	}
-	p, err := repair.LoadFrom(a.io.In)
+	p, err := repair.LoadFrom(a.IO.In)
 	if err != nil {
 		return nil, fmt.Errorf("read plan from standard input: %w", err)
 	}
@@ -140,10 +140,10 @@ func (a *app) reviewed(p *repair.Plan, want string) error {
 		}
 	}
 	have, err := p.FileDigest()
-	if err != nil || a.global.quiet {
+	if err != nil || a.Quiet {
 		return err
 	}
-	_, err = fmt.Fprintf(a.io.Err, "plan %s, %s\n", p.ID, have)
+	_, err = fmt.Fprintf(a.IO.Err, "plan %s, %s\n", p.ID, have)
 	return err
 }
 
@@ -153,7 +153,7 @@ func (a *app) fixAgainCommand(verb, short string) *cobra.Command {
 		Use:   verb + " ID",
 		Short: short,
 		Long:  strings.ToUpper(short[:1]) + short[1:] + ".\n\n" + fixExitCodes,
-		Args:  a.exactlyOne("ID", "fix history"),
+		Args:  a.ExactlyOne("ID", "fix history"),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			var id string
 			id, f.digest, err = planName(args[0])
@@ -167,7 +167,8 @@ func (a *app) fixAgainCommand(verb, short string) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := a.announceBegun(f, verb, c.state, id); err != nil {
+			a, err := a.announceBegun(f, verb, c.state, id)
+			if err != nil {
 				return err
 			}
 			run := a.executor(c, f).Resume
@@ -175,7 +176,7 @@ func (a *app) fixAgainCommand(verb, short string) *cobra.Command {
 				run = a.executor(c, f).Undo
 			}
 			o, err := run(cmd.Context(), id)
-			return a.ended(cmd.Context(), formatOf(cmd), f.runOf(verb, id), o, err)
+			return a.ended(cmd.Context(), cmdutil.FormatOf(cmd), f.runOf(verb, id), o, err)
 		},
 	}
 	if verb != "undo" {
@@ -187,7 +188,7 @@ func (a *app) fixAgainCommand(verb, short string) *cobra.Command {
 
 // begun refuses an id of which nothing was begun here, before a cluster is asked.
 func (a *app) begun(f fixFlags, verb, id string) error {
-	state, err := statedir.Path(f.stateDir, a.io.Getenv)
+	state, err := statedir.Path(f.stateDir, a.IO.Getenv)
 	if err != nil {
 		return err
 	}
@@ -203,7 +204,7 @@ func (a *app) begun(f fixFlags, verb, id string) error {
 		return nil
 	}
 	return fmt.Errorf("%s %s: no repair of this id was begun on this machine (%s)%s; `%s fix history` lists them, --state-dir names another directory",
-		verb, id, state, suggest.DidYouMean(id, ids), a.name)
+		verb, id, state, suggest.DidYouMean(id, ids), a.Name)
 }
 
 // planName accepts a plan's id, or its file: the extension or a separator tells. Of a
@@ -222,25 +223,4 @@ func planName(arg string) (id, digest string, err error) {
 	}
 	digest, err = p.Digest()
 	return p.ID, digest, err
-}
-
-// exactlyOne takes one argument and no more. find is the command that lists what it can be.
-func (a *app) exactlyOne(what, find string) cobra.PositionalArgs {
-	return func(_ *cobra.Command, args []string) error {
-		switch len(args) {
-		case 1:
-			return nil
-		case 0:
-			return session.Usagef("%s is missing; `%s` lists them", what, a.command(find))
-		}
-		return session.Usagef("%q: only one %s can be given", args[1], what)
-	}
-}
-
-// command is a command line: of Rollcall, unless it begins with the name of another program.
-func (a *app) command(line string) string {
-	if strings.HasPrefix(line, "oc ") {
-		return line
-	}
-	return a.name + " " + line
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/answer"
+	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
 	"github.com/rollcall-project/rollcall/internal/repair"
 	"github.com/rollcall-project/rollcall/internal/shellcommand"
 	"github.com/rollcall-project/rollcall/internal/watch/after"
@@ -19,7 +20,7 @@ type fixEnd struct {
 	Kind       string            `json:"kind"`
 	Plan       string            `json:"plan"`
 	Command    string            `json:"command"` // apply, resume or undo
-	ExitCode   ExitCode          `json:"exitCode"`
+	ExitCode   cmdutil.ExitCode  `json:"exitCode"`
 	Error      string            `json:"error,omitempty"`
 	Undone     []string          `json:"undone,omitempty"`     // steps that this run undid after a failure
 	Stays      []string          `json:"stays,omitempty"`      // steps that were done and stay, with the reason
@@ -45,9 +46,9 @@ func (f fixFlags) runOf(verb, id string) fixRun {
 // ended prints how a run ended: what the whole diagnosis shows now on stdout, and a
 // failure on stderr. An error carries the exit code.
 func (a *app) ended(ctx context.Context, format string, run fixRun, o *repair.Outcome, err error) error {
-	end := fixEnd{APIVersion: repair.APIVersion, Kind: "RepairEnd", Plan: run.id, Command: run.verb, Outcome: o, ExitCode: codeOf(err), Next: []string{}}
+	end := fixEnd{APIVersion: repair.APIVersion, Kind: "RepairEnd", Plan: run.id, Command: run.verb, Outcome: o, ExitCode: cmdutil.CodeOf(err, repair.ExitCode), Next: []string{}}
 	if err == nil {
-		end.ExitCode = ExitCode(o.ExitCode())
+		end.ExitCode = cmdutil.ExitCode(o.ExitCode())
 	}
 	failure := a.failure(ctx, run.id, &end, err)
 	if checksAfter(run, o, err) {
@@ -61,39 +62,39 @@ func (a *app) ended(ctx context.Context, format string, run fixRun, o *repair.Ou
 		if failure != nil {
 			end.Error = failure.Error()
 		}
-		if err := a.printData(format, end); err != nil {
+		if err := a.PrintData(format, end); err != nil {
 			return err
 		}
 	} else if o != nil {
 		sections := append(a.endSections(run, o), answer.Section{Heading: "What to do now", Entries: next})
 		last := len(sections) - 1
-		if err := answer.Sections(a.io.Out, a.style(), sections[:last]); err != nil {
+		if err := answer.Sections(a.IO.Out, a.Style(), sections[:last]); err != nil {
 			return err
 		}
 		if err := a.printAfter(end.Indicators); err != nil {
 			return err
 		}
-		if err := answer.Sections(a.io.Out, a.style(), sections[last:]); err != nil {
+		if err := answer.Sections(a.IO.Out, a.Style(), sections[last:]); err != nil {
 			return err
 		}
 	}
-	if failure == nil && end.ExitCode != ExitOK {
-		return &ExitError{Code: end.ExitCode}
+	if failure == nil && end.ExitCode != cmdutil.ExitOK {
+		return &cmdutil.ExitError{Code: end.ExitCode}
 	}
 	if failure == nil {
 		return nil
 	}
-	return &ExitError{Code: end.ExitCode, Err: failure}
+	return &cmdutil.ExitError{Code: end.ExitCode, Err: failure}
 }
 
 // lookAfter makes the after check. Where the steps ended well it decides about the exit code.
 func (a *app) lookAfter(ctx context.Context, run fixRun, end *fixEnd) {
 	list, err := a.afterWait(run, end.Outcome).run(ctx)
 	if err != nil {
-		a.log.Warn("after check", "error", err)
+		a.Log.Warn("after check", "error", err)
 	}
 	end.Indicators = list
-	if end.ExitCode == ExitOK && run.until == string(after.Stable) {
+	if end.ExitCode == cmdutil.ExitOK && run.until == string(after.Stable) {
 		end.ExitCode = codeAfter(list, err)
 	}
 }
@@ -102,7 +103,7 @@ func (a *app) lookAfter(ctx context.Context, run fixRun, end *fixEnd) {
 func (a *app) failure(ctx context.Context, id string, end *fixEnd, err error) error {
 	var back *repair.RolledBack
 	var person *repair.NeedPerson
-	clean := a.style().Clean // each line: what comes from the cluster makes no line of its own
+	clean := a.Style().Clean // each line: what comes from the cluster makes no line of its own
 	var lines []string
 	switch {
 	case err == nil:
@@ -125,9 +126,9 @@ func (a *app) failure(ctx context.Context, id string, end *fixEnd, err error) er
 			}
 			lines = append(lines, fmt.Sprintf("  %-13s %s", name, clean(step)))
 		}
-		lines = append(lines, fmt.Sprintf("  %-13s %s fix plan ...   (where the plan itself was wrong: a host, an address)", "new plan:", a.name))
+		lines = append(lines, fmt.Sprintf("  %-13s %s fix plan ...   (where the plan itself was wrong: a host, an address)", "new plan:", a.Name))
 	case ctx.Err() != nil:
-		lines = append(lines, "interrupted; what was done is in the journal", fmt.Sprintf("  %-13s %s fix history %s", "the record:", a.name, id))
+		lines = append(lines, "interrupted; what was done is in the journal", fmt.Sprintf("  %-13s %s fix history %s", "the record:", a.Name, id))
 	default:
 		return err
 	}
@@ -172,14 +173,14 @@ func (a *app) nextAfter(run fixRun, end fixEnd, err error) []answer.Entry {
 	var list []answer.Entry
 	id, o := run.id, end.Outcome
 	add := func(name string, words ...string) {
-		line := append([]string{a.name}, words...)
+		line := append([]string{a.Name}, words...)
 		if words[0] == "fix" && run.stateDir != "" {
 			line = append(line, "--state-dir", shellcommand.Quote(run.stateDir))
 		}
 		if name != theRecord {
 			line = append(line, a.source.Connection()...)
 		}
-		list = append(list, answer.Entry{Name: name, Text: joinWords(line), Command: true})
+		list = append(list, answer.Entry{Name: name, Text: cmdutil.JoinWords(line), Command: true})
 	}
 	if o == nil {
 		return nil
@@ -195,7 +196,7 @@ func (a *app) nextAfter(run fixRun, end fixEnd, err error) []answer.Entry {
 	}
 	if checksAfter(run, o, err) && !after.AllHold(end.Indicators) {
 		add("wait for the rest", "watch")
-		if end.ExitCode == ExitUndecided && o.ExitCode() == int(ExitOK) {
+		if end.ExitCode == cmdutil.ExitUndecided && o.ExitCode() == int(cmdutil.ExitOK) {
 			add("if it stays so", "collect", "--to", id+".tar.gz")
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/rollcall-project/rollcall/internal/answer"
+	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 	"github.com/rollcall-project/rollcall/internal/kernel/sortby"
 	"github.com/rollcall-project/rollcall/internal/repair"
@@ -23,9 +24,9 @@ func (a *app) fixHistoryCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "history [ID]",
 		Short: "list the plans that were begun here, or one plan's record",
-		Args:  atMostOne("ID"),
+		Args:  cmdutil.AtMostOne("ID"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			state, err := statedir.Path(dir, a.io.Getenv)
+			state, err := statedir.Path(dir, a.IO.Getenv)
 			if err != nil {
 				return err
 			}
@@ -33,14 +34,14 @@ func (a *app) fixHistoryCommand() *cobra.Command {
 			if len(args) == 1 {
 				var h repair.History
 				if h, err = repair.HistoryOf(state, args[0]); errors.Is(err, fs.ErrNotExist) {
-					return fmt.Errorf("no plan %s was begun here (%s); `%s fix history` lists those that were", args[0], state, a.name)
+					return fmt.Errorf("no plan %s was begun here (%s); `%s fix history` lists those that were", args[0], state, a.Name)
 				}
 				list = []repair.History{h}
 			}
 			if err != nil {
 				return err
 			}
-			switch format := formatOf(cmd); {
+			switch format := cmdutil.FormatOf(cmd); {
 			case format == "markdown":
 				return a.printRecords(list)
 			case format != "text":
@@ -51,26 +52,26 @@ func (a *app) fixHistoryCommand() *cobra.Command {
 			return a.printHistories(list)
 		},
 	}
-	grouped(cmd, groupOwn, func(s *pflag.FlagSet) {
+	cmdutil.Grouped(cmd, cmdutil.GroupOwn, func(s *pflag.FlagSet) {
 		s.StringVar(&dir, "state-dir", "", "read the journals of this `DIR`; default $XDG_STATE_HOME/rollcall")
 	})
-	a.addOutputFlags(cmd, "text", "json", "yaml", "markdown")
+	a.AddOutputFlags(cmd, "text", "json", "yaml", "markdown")
 	return cmd
 }
 
 func (a *app) printHistories(list []repair.History) error {
 	if len(list) == 0 {
-		_, err := fmt.Fprintln(a.io.Out, "No plan was begun here.")
+		_, err := fmt.Fprintln(a.IO.Out, "No plan was begun here.")
 		return err
 	}
-	clean := a.style().Clean
-	if a.io.Screen.Terminal { // a row is wider than most screens
+	clean := a.Style().Clean
+	if a.IO.Screen.Terminal { // a row is wider than most screens
 		for _, h := range list {
-			fmt.Fprintf(a.io.Out, "%s\n%s\n", clean(h.ID), answer.Indent(historyLine(h), 2, a.style()))
+			fmt.Fprintf(a.IO.Out, "%s\n%s\n", clean(h.ID), answer.Indent(historyLine(h), 2, a.Style()))
 		}
 		return nil
 	}
-	t := tabwriter.NewWriter(a.io.Out, 0, 0, 3, ' ', 0)
+	t := tabwriter.NewWriter(a.IO.Out, 0, 0, 3, ' ', 0)
 	fmt.Fprintln(t, "PLAN\tBEGUN\tLAST\tSTATE")
 	for _, h := range list {
 		if h.Broken != nil { // the name is quoted: it may be none that a plan can have
@@ -119,11 +120,11 @@ func recordText(r repair.Record) string {
 }
 
 func (a *app) printHistory(h repair.History) error {
-	clean := a.style().Clean
+	clean := a.Style().Clean
 	for _, r := range h.Records {
-		fmt.Fprintf(a.io.Out, "%s  %s\n", r.Time.Format(time.RFC3339), clean(recordText(r)))
+		fmt.Fprintf(a.IO.Out, "%s  %s\n", r.Time.Format(time.RFC3339), clean(recordText(r)))
 		if w := r.Write; w != nil && r.Kind == repair.Intent {
-			fmt.Fprintf(a.io.Out, "    %s: %s; before kept as %s; to undo: %s\n", clean(w.Target.String()), clean(strings.Join(w.Fields, ", ")),
+			fmt.Fprintf(a.IO.Out, "    %s: %s; before kept as %s; to undo: %s\n", clean(w.Target.String()), clean(strings.Join(w.Fields, ", ")),
 				clean(w.PreImage), clean(w.Inverse))
 		}
 	}
@@ -133,7 +134,7 @@ func (a *app) printHistory(h repair.History) error {
 // repairsOf are the repairs of a cluster that were begun on this machine, the oldest first;
 // none where its id is not known or the journals cannot be read.
 func (a *app) repairsOf(cluster string) []answer.Deed {
-	state, err := statedir.Path("", a.io.Getenv)
+	state, err := statedir.Path("", a.IO.Getenv)
 	if err != nil || cluster == "" {
 		return nil
 	}
@@ -182,5 +183,5 @@ func (a *app) printHistoryData(format string, list []repair.History, whole bool)
 		}
 		items = append(items, d)
 	}
-	return a.printData(format, map[string]any{"apiVersion": repair.APIVersion, "kind": "RepairHistory", "items": items})
+	return a.PrintData(format, map[string]any{"apiVersion": repair.APIVersion, "kind": "RepairHistory", "items": items})
 }

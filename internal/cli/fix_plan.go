@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/repair"
 	"github.com/rollcall-project/rollcall/internal/session"
@@ -31,9 +32,9 @@ only hosts hold is fetched from a host (through its machine-config-daemon), or f
 the file or must-gather that you name; it holds the pull secret and is kept with
 mode 0600 next to the journals, never in the plan.`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.fixPlan(cmd.Context(), f, formatOf(cmd)) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.fixPlan(cmd.Context(), f, cmdutil.FormatOf(cmd)) },
 	}
-	grouped(cmd, groupOwn, func(s *pflag.FlagSet) {
+	cmdutil.Grouped(cmd, cmdutil.GroupOwn, func(s *pflag.FlagSet) {
 		s.StringVar(&f.root, "root", "", "the cause to repair, as `FAULT` or FAULT@SUBJECT; needed when there are several")
 		s.StringVar(&f.to, "to", "", "save the plan as this `FILE`, as JSON where it ends with .json; default ID.yaml in this directory. With --all-safe the directory of the plans")
 		s.StringArrayVar(&f.expect, "expect", nil, "`NAME=IP,...`: this host is expected to join, with these addresses; repeatable")
@@ -51,13 +52,13 @@ mode 0600 next to the journals, never in the plan.`,
 		s.BoolVar(&f.allSafe, "all-safe", false, "make a plan for every cause whose steps have no risk or are reversible; the others are listed with the reason")
 		s.BoolVar(&f.align, "align", false, "prefer to name the new render on the nodes, where it applies the same as what they hold")
 	})
-	grouped(cmd, groupRead, func(s *pflag.FlagSet) {
+	cmdutil.Grouped(cmd, cmdutil.GroupRead, func(s *pflag.FlagSet) {
 		s.StringArrayVar(&a.source.From, "from", nil, "read the archive at this `PATH` and no cluster: the plan shows what would be done and is never applied; repeatable")
 		s.StringVar(&a.source.Now, "now", "", "take this `TIME` (RFC 3339) for the present of the archive")
 	})
 	cmd.MarkFlagsMutuallyExclusive("all-safe", "root")
 	a.addFixFlags(cmd, &f)
-	a.addOutputFlags(cmd, "text", "yaml", "json")
+	a.AddOutputFlags(cmd, "text", "yaml", "json")
 	return cmd
 }
 
@@ -73,8 +74,9 @@ func (a *app) fixPlan(ctx context.Context, f fixFlags, format string) (err error
 	if err != nil {
 		return err
 	}
-	a.source.Expect = append(a.source.Expect, f.expect...)
-	r, err := a.session().Open(ctx)
+	o := a.source
+	o.Expect = f.expect
+	r, err := a.Session(o).Open(ctx)
 	if err != nil {
 		return err
 	}
@@ -83,7 +85,7 @@ func (a *app) fixPlan(ctx context.Context, f fixFlags, format string) (err error
 	if err != nil {
 		return err
 	}
-	planner := &repair.Planner{API: c.api, Store: c.store, Held: c.held, Clock: wall{repair.SystemClock{}, a.io.Clock}}
+	planner := &repair.Planner{API: c.api, Store: c.store, Held: c.held, Clock: wall{repair.SystemClock{}, a.IO.Clock}}
 	ask := repair.Ask{Diagnosis: d, Catalog: r.Catalog, Expect: expect, Align: f.align,
 		Member:  repair.MemberAsk{Name: f.member, Backup: f.etcdBackup},
 		Values:  map[string]string{"correct-bmc-address": f.bmcAddress, "append-machine-network": f.machineNetwork, "regenerate-leaf": f.leaf},
@@ -105,7 +107,7 @@ func (a *app) fixPlan(ctx context.Context, f fixFlags, format string) (err error
 	ask.Root = root.Key
 	p, err := planner.Plan(ctx, ask)
 	if err != nil {
-		return nothingToPlan(err, root, a.name)
+		return nothingToPlan(err, root, a.Name)
 	}
 	return a.savePlan(p, f, c.state, format)
 }
@@ -116,7 +118,7 @@ func (a *app) repairerFor(f fixFlags) (*repairer, error) {
 	if len(a.source.From) == 0 {
 		return a.openRepair(f)
 	}
-	state, err := statedir.Path(f.stateDir, a.io.Getenv)
+	state, err := statedir.Path(f.stateDir, a.IO.Getenv)
 	if err != nil {
 		return nil, err
 	}
@@ -142,13 +144,13 @@ func (a *app) savePlan(p *repair.Plan, f fixFlags, state, format string) error {
 		if err != nil {
 			return err
 		}
-		_, err = a.io.Out.Write(raw)
+		_, err = a.IO.Out.Write(raw)
 		return err
 	}
 	if err := a.printPlan(p, path, f.stateDir); err != nil || p.From != "" {
 		return err
 	}
-	_, err = fmt.Fprintf(a.io.Out, "\nThe file's digest is %s. Apply takes the file only as it is; on another machine name the digest with --digest.\n", digest)
+	_, err = fmt.Fprintf(a.IO.Out, "\nThe file's digest is %s. Apply takes the file only as it is; on another machine name the digest with --digest.\n", digest)
 	return err
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/answer"
+	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 	"github.com/rollcall-project/rollcall/internal/repair"
 	"github.com/rollcall-project/rollcall/internal/shellcommand"
@@ -22,7 +23,7 @@ var grades = map[repair.Grade]string{
 // printPlan prints a plan as a person reads it before applying it: what is done,
 // with which risk, whether it can be undone, and how far it was proved.
 func (a *app) printPlan(p *repair.Plan, path, stateDir string) error {
-	apply := []string{a.name, "fix apply", shellcommand.Quote(path)}
+	apply := []string{a.Name, "fix apply", shellcommand.Quote(path)}
 	if stateDir != "" {
 		apply = append(apply, "--state-dir", shellcommand.Quote(stateDir))
 	}
@@ -31,13 +32,13 @@ func (a *app) printPlan(p *repair.Plan, path, stateDir string) error {
 			{Name: "saved as", Text: path, Command: true},
 			{Name: "next", Text: "this shows what would be done; make the plan from the cluster itself to apply it"},
 		}})
-		return answer.Sections(a.io.Out, a.style(), list)
+		return answer.Sections(a.IO.Out, a.Style(), list)
 	}
 	list := append(a.planSections(p, p.Steps), answer.Section{Heading: "Nothing was changed in the cluster", Entries: []answer.Entry{
 		{Name: "saved as", Text: path, Command: true},
-		{Name: "apply it", Text: joinWords(append(apply, a.source.Connection()...)), Command: true},
+		{Name: "apply it", Text: cmdutil.JoinWords(append(apply, a.source.Connection()...)), Command: true},
 	}})
-	return answer.Sections(a.io.Out, a.style(), list)
+	return answer.Sections(a.IO.Out, a.Style(), list)
 }
 
 // planSections describe a plan and some of its steps.
@@ -166,16 +167,16 @@ func guardList(list []repair.Guard) string {
 
 // sayStep prints progress on stderr, with a heading where a step begins.
 func (a *app) sayStep() func(step, text string) {
-	if a.global.quiet {
+	if a.Quiet {
 		return nil
 	}
-	last, clean := "", a.style().Clean
+	last, clean := "", a.Style().Clean
 	return func(step, text string) {
 		if step != last {
 			last = step
-			fmt.Fprintf(a.io.Err, "%s  %s\n", clean(step), clean(text))
+			fmt.Fprintf(a.IO.Err, "%s  %s\n", clean(step), clean(text))
 			return
 		}
-		fmt.Fprintf(a.io.Err, "   %s  %s\n", a.io.Clock().UTC().Format(time.TimeOnly), clean(text))
+		fmt.Fprintf(a.IO.Err, "   %s  %s\n", a.IO.Clock().UTC().Format(time.TimeOnly), clean(text))
 	}
 }

@@ -19,12 +19,12 @@ func (a *app) printRecords(list []repair.History) error {
 	if len(list) == 0 {
 		b.WriteString("No plan was begun here.\n")
 	}
-	_, err := a.io.Out.Write([]byte(b.String()))
+	_, err := a.IO.Out.Write([]byte(b.String()))
 	return err
 }
 
 func (a *app) recordOf(b *strings.Builder, h repair.History) {
-	text := func(s string) string { return markdownText(a.style().Clean(s)) }
+	text := func(s string) string { return markdownText(a.Style().Clean(s)) }
 	fmt.Fprintf(b, "# Repair %s\n\n", text(h.ID))
 	if h.Broken != nil {
 		fmt.Fprintf(b, "The record cannot be read: %s\n\n", text(h.Broken.Error()))

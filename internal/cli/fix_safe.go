@@ -31,7 +31,7 @@ func (a *app) planAllSafe(ctx context.Context, planner *repair.Planner, ask repa
 		why := ""
 		switch {
 		case errors.Is(err, repair.ErrNothingToDo):
-			why = nothingToPlan(err, root, a.name).Error()
+			why = nothingToPlan(err, root, a.Name).Error()
 		case err != nil:
 			why = err.Error()
 		default:
@@ -51,16 +51,16 @@ func (a *app) planAllSafe(ctx context.Context, planner *repair.Planner, ask repa
 		}
 		made++
 		if format == "text" {
-			fmt.Fprintln(a.io.Out)
+			fmt.Fprintln(a.IO.Out)
 		}
 	}
 	if len(left) > 0 && format == "text" {
-		if err := answer.Sections(a.io.Out, a.style(), []answer.Section{{Heading: "Left out: plan these one by one with --root", Entries: left}}); err != nil {
+		if err := answer.Sections(a.IO.Out, a.Style(), []answer.Section{{Heading: "Left out: plan these one by one with --root", Entries: left}}); err != nil {
 			return err
 		}
 	}
 	if made == 0 {
-		return fmt.Errorf("no cause of %d can be repaired without risk; `%s fix plan --root FAULT` plans one with its risk", len(causes), a.name)
+		return fmt.Errorf("no cause of %d can be repaired without risk; `%s fix plan --root FAULT` plans one with its risk", len(causes), a.Name)
 	}
 	return nil
 }

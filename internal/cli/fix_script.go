@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/rollcall-project/rollcall/internal/answer"
+	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/suggest"
 	"github.com/rollcall-project/rollcall/internal/repair/hostscript"
@@ -35,15 +36,15 @@ Nothing is changed by this command. The script has no secret in it. Read it, cop
 the host, and run it there as root: check, apply, then undo or finish.
 
 Where the API does not answer, name its internal address with --api-int.`,
-		Example: example(a.name, "fix kubelet-script control1", "write kubelet-control1.sh"),
-		Args:    a.exactlyOne("NODE", "oc get nodes"),
+		Example: cmdutil.Example(a.Name, "fix kubelet-script control1", "write kubelet-control1.sh"),
+		Args:    a.ExactlyOne("NODE", "oc get nodes"),
 		RunE:    func(cmd *cobra.Command, args []string) error { return a.fixScript(cmd.Context(), f, args[0]) },
 	}
-	grouped(cmd, groupOwn, func(s *pflag.FlagSet) {
+	cmdutil.Grouped(cmd, cmdutil.GroupOwn, func(s *pflag.FlagSet) {
 		s.StringVar(&f.to, "to", "", "write the script as this new `FILE`; default kubelet-NODE.sh in this directory")
 		s.StringVar(&f.api, "api-int", "", "the internal `URL` of the API, as https://api-int.NAME:6443, where the cluster is not asked")
 	})
-	a.addConnectFlags(cmd)
+	a.AddConnectFlags(cmd, &a.source)
 	return cmd
 }
 
@@ -53,7 +54,7 @@ func (a *app) fixScript(ctx context.Context, f scriptFlags, node string) (err er
 			return err
 		}
 	}
-	k := hostscript.KubeletIdentity{Node: node, API: f.api, ID: "kubelet-" + a.io.Clock().UTC().Format("20060102-150405")}
+	k := hostscript.KubeletIdentity{Node: node, API: f.api, ID: "kubelet-" + a.IO.Clock().UTC().Format("20060102-150405")}
 	text, err := k.Script()
 	if err != nil {
 		return &session.UsageError{err}
@@ -67,7 +68,7 @@ func (a *app) fixScript(ctx context.Context, f scriptFlags, node string) (err er
 	short, _, _ := strings.Cut(node, ".")
 	step := func(name, text string) answer.Entry { return answer.Entry{Name: name, Text: text, Command: true} }
 	onHost := "sudo bash " + shellcommand.Quote(baseName(f.to)) + " "
-	return answer.Sections(a.io.Out, a.style(), []answer.Section{
+	return answer.Sections(a.IO.Out, a.Style(), []answer.Section{
 		{Heading: "Script for " + node, Entries: []answer.Entry{
 			{Name: "saved as", Text: f.to, Command: true},
 			{Name: "read it", Text: "it stops the kubelet for some seconds; containers keep running"},
@@ -80,10 +81,10 @@ func (a *app) fixScript(ctx context.Context, f scriptFlags, node string) (err er
 			{Name: "or, where", Text: "/etc/kubernetes/kubeconfig is unusable: with umask 077 write a new one (oc config new-kubelet-bootstrap-kubeconfig), copy it there with mode 0600, and name its file after apply"},
 		}},
 		{Heading: "In the cluster, after apply", Entries: []answer.Entry{
-			step("requests", joinWords([]string{a.name, "csr list --node", shellcommand.Quote(node)})),
-			step("client", joinWords([]string{a.name, "csr approve CSR_NAME --expect", shellcommand.Quote(node) + "=IP", "--booted-after 10m --rebuild --yes"})),
+			step("requests", cmdutil.JoinWords([]string{a.Name, "csr list --node", shellcommand.Quote(node)})),
+			step("client", cmdutil.JoinWords([]string{a.Name, "csr approve CSR_NAME --expect", shellcommand.Quote(node) + "=IP", "--booted-after 10m --rebuild --yes"})),
 			{Name: "serving", Text: "the same, a minute later, where the machine approver does not approve it"},
-			step("see it", joinWords([]string{a.name, "diagnose", "host/" + short})),
+			step("see it", cmdutil.JoinWords([]string{a.Name, "diagnose", "host/" + short})),
 		}},
 		{Heading: "At the end, on the host", Entries: []answer.Entry{step("finish", onHost+"finish")}},
 	})

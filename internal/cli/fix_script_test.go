@@ -15,6 +15,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"sigs.k8s.io/yaml"
+
+	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
 )
 
 // The commands of the scripts about fix:
@@ -127,7 +129,7 @@ func runFix(ts *testscript.TestScript, _ bool, args []string) {
 	env := map[string]string{"HOME": ts.MkAbs("home"), "LC_ALL": "C.UTF-8"}
 	oneRun.Lock()
 	defer oneRun.Unlock()
-	code := Main(context.Background(), words, IO{In: strings.NewReader(""), Out: &out, Err: &errs,
+	code := Main(context.Background(), words, cmdutil.IO{In: strings.NewReader(""), Out: &out, Err: &errs,
 		Getenv: func(name string) string { return env[name] }, Clock: func() time.Time { return fixNow }})
 	_, err = ts.Stdout().Write(out.Bytes())
 	ts.Check(err)

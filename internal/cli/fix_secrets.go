@@ -42,7 +42,7 @@ func (a *app) secretsOf(f fixFlags, ask *repair.Ask) error {
 }
 
 func (a *app) secretFile(path string) (raw []byte, err error) {
-	in := a.io.In
+	in := a.IO.In
 	if path != "-" {
 		f, err := infile.Piped(path)
 		if err != nil {

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 	"github.com/rollcall-project/rollcall/internal/repair"
 )
@@ -47,9 +48,9 @@ func TestConfirm(t *testing.T) {
 	} {
 		for _, verb := range []string{"apply", "resume", "undo"} {
 			var errs bytes.Buffer
-			a := newApp("rollcall", IO{In: strings.NewReader(tt.typed), Out: io.Discard, Err: &errs, Getenv: func(string) string { return "" },
-				Screen: Screen{InTerminal: tt.terminal, ErrTerminal: tt.terminal}})
-			a.global.quiet = tt.quiet
+			a := newApp("rollcall", cmdutil.IO{In: strings.NewReader(tt.typed), Out: io.Discard, Err: &errs, Getenv: func(string) string { return "" },
+				Screen: cmdutil.Screen{InTerminal: tt.terminal, ErrTerminal: tt.terminal}})
+			a.Quiet = tt.quiet
 			err := a.announce(fixFlags{yes: tt.yes}, verb, plan, plan.Steps)
 			if (err != nil) != tt.refused || strings.Contains(errs.String(), "fill the status") != tt.shown {
 				t.Errorf("%s %+v: %v\n%s", verb, tt, err, &errs)
@@ -74,7 +75,7 @@ func TestFreshUnknownVersion(t *testing.T) {
 	if err := writeKubeconfig(path, srv.URL); err != nil {
 		t.Fatal(err)
 	}
-	a := newApp("rollcall", IO{Out: io.Discard, Err: io.Discard, Getenv: func(string) string { return "" }, Clock: func() time.Time { return fixNow }})
+	a := newApp("rollcall", cmdutil.IO{Out: io.Discard, Err: io.Discard, Getenv: func(string) string { return "" }, Clock: func() time.Time { return fixNow }})
 	a.source.Kube.KubeConfig = path
 	key := fault.Key{Fault: "pool-source-missing", Subject: fault.Subject{Kind: fault.Pool, Name: "master"}}
 	for _, want := range []fault.Outcome{fault.Absent, fault.Unknown} {

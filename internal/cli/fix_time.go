@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/rollcall-project/rollcall/internal/answer"
+	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/suggest"
 	"github.com/rollcall-project/rollcall/internal/repair/chrony"
@@ -32,15 +33,15 @@ applying the file sets in motion. It refuses a pool that has such a config alrea
 
 A host that boots for the first time gets this file with its config, after it has
 verified the certificate of the server. A wrong hardware clock must be set before that.`,
-		Example: example(a.name, "fix time-sources worker --server ntp1.example.com --server ntp2.example.com", "write 99-worker-rollcall-chrony.yaml"),
-		Args:    a.exactlyOne("POOL", "oc get mcp"),
+		Example: cmdutil.Example(a.Name, "fix time-sources worker --server ntp1.example.com --server ntp2.example.com", "write 99-worker-rollcall-chrony.yaml"),
+		Args:    a.ExactlyOne("POOL", "oc get mcp"),
 		RunE:    func(cmd *cobra.Command, args []string) error { return a.fixTime(cmd.Context(), f, args[0]) },
 	}
-	grouped(cmd, groupOwn, func(s *pflag.FlagSet) {
+	cmdutil.Grouped(cmd, cmdutil.GroupOwn, func(s *pflag.FlagSet) {
 		s.StringVar(&f.to, "to", "", "write it as this new `FILE`; default 99-POOL-rollcall-chrony.yaml in this directory")
 		s.StringArrayVar(&f.servers, "server", nil, "`NAME` or address of a time server that the nodes reach; repeatable")
 	})
-	a.addConnectFlags(cmd)
+	a.AddConnectFlags(cmd, &a.source)
 	return cmd
 }
 
@@ -66,7 +67,7 @@ func (a *app) fixTime(ctx context.Context, f timeFlags, pool string) (err error)
 		return err
 	}
 	step := func(name, text string) answer.Entry { return answer.Entry{Name: name, Text: text, Command: true} }
-	return answer.Sections(a.io.Out, a.style(), []answer.Section{
+	return answer.Sections(a.IO.Out, a.Style(), []answer.Section{
 		{Heading: "MachineConfig " + name, Entries: append([]answer.Entry{{Name: "saved as", Text: f.to, Command: true}}, about...)},
 		{Heading: "What to do", Entries: []answer.Entry{
 			step("try it", "oc apply --dry-run=server -f "+shellcommand.Quote(f.to)),

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 
 	"github.com/spf13/cobra"
+
+	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
 )
 
 // gatherName is what the must-gather image calls the program: `oc adm must-gather` runs
@@ -23,13 +25,13 @@ func (a *app) gatherCommand() *cobra.Command {
 		Use:    gatherName,
 		Short:  "collect, as a must-gather image does",
 		Hidden: true,
-		Args:   noArgs,
+		Args:   cmdutil.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.gather(cmd.Context(), to)
 		},
 	}
 	cmd.Flags().StringVar(&to, "to", gatherDir, "write to this empty `DIR`")
-	a.addSourceFlags(cmd)
+	a.AddSourceFlags(cmd, &a.source)
 	return cmd
 }
 

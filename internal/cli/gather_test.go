@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 )
 
@@ -21,7 +22,7 @@ func TestGatherFromCluster(t *testing.T) {
 		t.Fatal(err)
 	}
 	kubeconfig := filepath.Join(dir, "admin.kubeconfig")
-	if _, stderr, code := call(nil, gatherName, "--kubeconfig", kubeconfig, "--to", tree); code != ExitOK {
+	if _, stderr, code := call(nil, gatherName, "--kubeconfig", kubeconfig, "--to", tree); code != cmdutil.ExitOK {
 		t.Fatalf("gather: exit code %d: %s", code, stderr)
 	}
 	type answer struct {
@@ -31,7 +32,7 @@ func TestGatherFromCluster(t *testing.T) {
 	read := func(args ...string) (a answer) {
 		t.Helper()
 		out, stderr, code := call(nil, append([]string{"diagnose", "-o", "json"}, args...)...)
-		if code == ExitFailed {
+		if code == cmdutil.ExitFailed {
 			t.Fatal(stderr)
 		}
 		if err := json.Unmarshal([]byte(out), &a); err != nil {

@@ -7,6 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
 )
 
 // helpWidth is the width of help texts; docs/commands.md is made from them.
@@ -67,7 +69,7 @@ func usage(cmd *cobra.Command) string {
 // flagGroups renders the flags of a command, each group under its heading.
 func flagGroups(cmd *cobra.Command) string {
 	var b strings.Builder
-	for _, group := range flagGroupOrder() {
+	for _, group := range cmdutil.FlagGroupOrder() {
 		set := pflag.NewFlagSet(group, pflag.ContinueOnError)
 		set.SortFlags = false
 		add := func(f *pflag.Flag) {
@@ -82,7 +84,7 @@ func flagGroups(cmd *cobra.Command) string {
 			continue
 		}
 		title := group
-		if title == groupOwn {
+		if title == cmdutil.GroupOwn {
 			title = "Flags"
 		}
 		fmt.Fprintf(&b, "\n%s:\n%s\n", title, usage)
@@ -92,10 +94,10 @@ func flagGroups(cmd *cobra.Command) string {
 
 func flagGroup(f *pflag.Flag) string {
 	if f.Name == "help" {
-		return groupGlobal
+		return cmdutil.GroupGlobal
 	}
-	if g := f.Annotations[groupAnnotation]; len(g) > 0 {
+	if g := f.Annotations[cmdutil.GroupAnnotation]; len(g) > 0 {
 		return g[0]
 	}
-	return groupOwn
+	return cmdutil.GroupOwn
 }

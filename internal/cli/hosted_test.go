@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
 	"github.com/rollcall-project/rollcall/internal/fixture"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/source/archive"
@@ -233,16 +234,16 @@ func pairOf(t *testing.T, base, name string) *pair {
 }
 
 // diagnose runs the command; the clock is that of the archive.
-func (p *pair) diagnose(t *testing.T, args ...string) (out, errs string, code ExitCode) {
+func (p *pair) diagnose(t *testing.T, args ...string) (out, errs string, code cmdutil.ExitCode) {
 	t.Helper()
 	return p.run(t, append([]string{"diagnose", "--now", "2026-03-01T12:00:30Z"}, args...)...)
 }
 
-func (p *pair) run(t *testing.T, args ...string) (out, errs string, code ExitCode) {
+func (p *pair) run(t *testing.T, args ...string) (out, errs string, code cmdutil.ExitCode) {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
 	args = append([]string{"rollcall", args[0], "--kubeconfig", p.kubeconfig}, args[1:]...)
-	code = Main(context.Background(), args, IO{In: strings.NewReader(""), Out: &stdout, Err: &stderr,
+	code = Main(context.Background(), args, cmdutil.IO{In: strings.NewReader(""), Out: &stdout, Err: &stderr,
 		Getenv: func(string) string { return "" }, Clock: func() time.Time { return time.Date(2026, 3, 1, 12, 0, 30, 0, time.UTC) }})
 	for _, secret := range []string{hostedCredential, "management-bearer", "6b1f0f0e-5d0a", "0d9f3c11-1111"} {
 		if strings.Contains(stdout.String()+stderr.String(), secret) {
@@ -291,25 +292,25 @@ func TestHostedNotReadable(t *testing.T) {
 	tests := map[string]struct {
 		change func(*pair)
 		args   []string
-		code   ExitCode
+		code   cmdutil.ExitCode
 		says   string
 	}{
-		"forbidden Secret": {func(p *pair) { p.management.secret = denied }, nil, ExitUndecided, "there is no credential for the hosted cluster"},
+		"forbidden Secret": {func(p *pair) { p.management.secret = denied }, nil, cmdutil.ExitUndecided, "there is no credential for the hosted cluster"},
 		"hangs": {func(p *pair) {
 			p.handler = http.HandlerFunc(func(_ http.ResponseWriter, q *http.Request) { <-q.Context().Done() })
-		}, []string{"--request-timeout", "300ms"}, ExitFault, "does not answer"},
-		"dead": {func(p *pair) { p.server.CloseClientConnections(); p.server.Listener.Close() }, nil, ExitFault, "does not answer"},
+		}, []string{"--request-timeout", "300ms"}, cmdutil.ExitFault, "does not answer"},
+		"dead": {func(p *pair) { p.server.CloseClientConnections(); p.server.Listener.Close() }, nil, cmdutil.ExitFault, "does not answer"},
 		"refused": {func(p *pair) {
 			p.handler = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(401) })
-		}, nil, ExitFault, "does not accept the credential"},
+		}, nil, cmdutil.ExitFault, "does not accept the credential"},
 		"runs a program": {func(p *pair) { p.user = "{exec: {apiVersion: client.authentication.k8s.io/v1, command: /bin/false}}" }, nil,
-			ExitUndecided, "it names a program to run"},
-		"reads a file": {func(p *pair) { p.user = "{tokenFile: /etc/passwd}" }, nil, ExitUndecided, "it names files of this machine"},
+			cmdutil.ExitUndecided, "it names a program to run"},
+		"reads a file": {func(p *pair) { p.user = "{tokenFile: /etc/passwd}" }, nil, cmdutil.ExitUndecided, "it names files of this machine"},
 		"no kubeconfig": {func(p *pair) {
 			p.management.secret = func(w http.ResponseWriter, _ *http.Request) {
 				_ = json.NewEncoder(w).Encode(object{"kind": "Secret", "apiVersion": "v1", "data": object{"kubeconfig": []byte("{]")}})
 			}
-		}, nil, ExitUndecided, "cannot be read as a kubeconfig"},
+		}, nil, cmdutil.ExitUndecided, "cannot be read as a kubeconfig"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -332,7 +333,7 @@ func TestHostedNamed(t *testing.T) {
 		"needs --hosted":                      {"--hosted-kubeconfig", "x"},
 		"with --from nothing is asked of one": {"--from", "x", "--hosted-kubeconfig", "x"},
 	} {
-		if out, errs, code := p.diagnose(t, args...); code != ExitFailed || !strings.Contains(strings.Join(strings.Fields(errs), " "), want) {
+		if out, errs, code := p.diagnose(t, args...); code != cmdutil.ExitFailed || !strings.Contains(strings.Join(strings.Fields(errs), " "), want) {
 			t.Errorf("%v: exit code %d, want an error with %q: %s%s", args, code, want, out, errs)
 		}
 	}
@@ -345,7 +346,7 @@ func TestHostedRights(t *testing.T) {
 	p.management.denied = "nodepools"
 	out, errs, code := p.run(t, "can-i", "--hosted", "clusters/prod")
 	for _, want := range []string{"no management: list nodepools.hypershift.openshift.io in clusters ", "yes list nodes ", "yes management: get secrets prod-admin-kubeconfig in clusters "} {
-		if code != ExitFailed || !strings.Contains(strings.Join(strings.Fields(out), " ")+" ", want) {
+		if code != cmdutil.ExitFailed || !strings.Contains(strings.Join(strings.Fields(out), " ")+" ", want) {
 			t.Errorf("exit code %d, want %q\n%s%s", code, want, out, errs)
 		}
 	}
@@ -370,12 +371,12 @@ func TestHostedRights(t *testing.T) {
 // and without a credential the hosted cluster is not, which is said.
 func TestHostedRightsAlone(t *testing.T) {
 	p := newPair(t)
-	if out, errs, code := p.run(t, "can-i"); code != ExitOK || strings.Contains(out, "hypershift") || strings.Contains(out, "<") {
+	if out, errs, code := p.run(t, "can-i"); code != cmdutil.ExitOK || strings.Contains(out, "hypershift") || strings.Contains(out, "<") {
 		t.Errorf("exit code %d\n%s%s", code, out, errs)
 	}
 	p.user = "{tokenFile: /etc/passwd}"
 	out, errs, code := p.run(t, "can-i", "--hosted", "clusters/prod")
-	if code != ExitFailed || !strings.Contains(strings.Join(strings.Fields(out), " "), "? read clusters/prod: there is no credential for the hosted cluster") || strings.Contains(out, "list nodes") {
+	if code != cmdutil.ExitFailed || !strings.Contains(strings.Join(strings.Fields(out), " "), "? read clusters/prod: there is no credential for the hosted cluster") || strings.Contains(out, "list nodes") {
 		t.Errorf("exit code %d\n%s%s", code, out, errs)
 	}
 	for want, args := range map[string][]string{
@@ -383,7 +384,7 @@ func TestHostedRightsAlone(t *testing.T) {
 		"write it as NAMESPACE/NAME": {"can-i", "--hosted", "prod"},
 		"is not for --hosted":        {"can-i", "--hosted", "clusters/prod", "--probe-from", "node/a"},
 	} {
-		if out, errs, code := p.run(t, args...); code != ExitFailed || !strings.Contains(strings.Join(strings.Fields(errs), " "), want) {
+		if out, errs, code := p.run(t, args...); code != cmdutil.ExitFailed || !strings.Contains(strings.Join(strings.Fields(errs), " "), want) {
 			t.Errorf("%v: exit code %d, want an error with %q: %s%s", args, code, want, out, errs)
 		}
 	}

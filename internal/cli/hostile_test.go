@@ -19,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 	"github.com/rollcall-project/rollcall/internal/repair"
 )
@@ -123,7 +124,7 @@ func TestHostileRequest(t *testing.T) {
 		config := hostileCluster(t, cn)
 		for _, words := range [][]string{{"csr", "list"}, {"csr", "explain", "csr-\x1b]0;x\a"}, {"csr", "explain", "csr-\nfake"}, {"csr", "approve", "csr-\x1b]0;x\a"}} {
 			var out, errs bytes.Buffer
-			io := IO{In: strings.NewReader(""), Out: &out, Err: &errs,
+			io := cmdutil.IO{In: strings.NewReader(""), Out: &out, Err: &errs,
 				Getenv: func(name string) string { return map[string]string{"HOME": home, "LC_ALL": "C.UTF-8"}[name] },
 				Clock:  func() time.Time { return time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC) }}
 			Main(context.Background(), append([]string{"rollcall", "--kubeconfig", config}, words...), io)
@@ -146,7 +147,7 @@ func TestHostileRequest(t *testing.T) {
 // TestHostileText: what a server, a plan or a journal says.
 func TestHostileText(t *testing.T) {
 	var out bytes.Buffer
-	a := newApp("rollcall", IO{Out: &out, Err: &out, Getenv: func(string) string { return "" }, Clock: time.Now})
+	a := newApp("rollcall", cmdutil.IO{Out: &out, Err: &out, Getenv: func(string) string { return "" }, Clock: time.Now})
 	bad := hostile + "\nfake"
 	far := errors.New(bad)
 	record := repair.Record{Kind: repair.Intent, Step: bad, Note: bad, Write: &repair.Write{Fields: []string{bad}, PreImage: bad, Inverse: bad}}

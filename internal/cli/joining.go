@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
 	"github.com/rollcall-project/rollcall/internal/csr"
 	"github.com/rollcall-project/rollcall/internal/facts/csrs"
 	"github.com/rollcall-project/rollcall/internal/hosts/inventory"
@@ -40,7 +41,7 @@ func (a *app) planCommand(ctx context.Context, r *session.Run, d *diagnosis.Diag
 		if asking && !slices.ContainsFunc(waiting, func(h diagnosis.HostState) bool { return plannable(requests, root, h) }) {
 			return ""
 		}
-		words := []string{a.name, "fix plan"}
+		words := []string{a.Name, "fix plan"}
 		if !only || len(d.Accepted) > 0 { // a repair sees the accepted causes, too
 			words = append(words, "--root", shellcommand.Quote(root.Fault+"@"+root.Subject.String()))
 		}
@@ -54,7 +55,7 @@ func (a *app) planCommand(ctx context.Context, r *session.Run, d *diagnosis.Diag
 				words = append(words, "--expect", shellcommand.Quote(expect[h.Name]))
 			}
 		}
-		return joinWords(append(words, a.source.Connection()...))
+		return cmdutil.JoinWords(append(words, r.Session.Connection()...))
 	}
 }
 

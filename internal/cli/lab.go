@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
 )
 
 // labModule is the nested module of the lab in the source tree.
@@ -68,7 +70,7 @@ func (a *app) completeLab(cmd *cobra.Command, args []string, typed string) ([]co
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	ctx, cancel := context.WithTimeout(cmd.Context(), completionTime)
+	ctx, cancel := context.WithTimeout(cmd.Context(), cmdutil.CompletionTime)
 	defer cancel()
 	out, err := exec.CommandContext(ctx, program, "scenarios", "-o", "name").Output()
 	if err != nil {
@@ -105,13 +107,13 @@ func (a *app) runLab(ctx context.Context, dir string, words []string) error {
 		return err
 	}
 	run := exec.CommandContext(ctx, program, append([]string{"--source", filepath.Join(dir, "servers")}, words...)...)
-	run.Stdin, run.Stdout, run.Stderr = a.io.In, a.io.Out, a.io.Err
+	run.Stdin, run.Stdout, run.Stderr = a.IO.In, a.IO.Out, a.IO.Err
 	run.Cancel = func() error { return run.Process.Signal(os.Interrupt) }
 	run.WaitDelay = time.Minute // it stops its servers first
 	err = run.Run()
 	var exit *exec.ExitError
 	if errors.As(err, &exit) { // it has said why
-		return &ExitError{Code: ExitFailed}
+		return &cmdutil.ExitError{Code: cmdutil.ExitFailed}
 	}
 	if err != nil {
 		return fmt.Errorf("run the lab: %w", err)
@@ -173,8 +175,8 @@ func (a *app) buildLab(ctx context.Context, dir string) (string, error) {
 		return "", err
 	}
 	build := exec.CommandContext(ctx, compiler, "build", "-o", program, "./cmd/rollcall-lab")
-	build.Dir, build.Stdout, build.Stderr = dir, a.io.Err, a.io.Err
-	done := a.progress("building the lab's program ...")
+	build.Dir, build.Stdout, build.Stderr = dir, a.IO.Err, a.IO.Err
+	done := a.Progress("building the lab's program ...")
 	err = build.Run()
 	done()
 	if err != nil {

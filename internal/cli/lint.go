@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 	"github.com/rollcall-project/rollcall/internal/session"
 	"github.com/rollcall-project/rollcall/internal/tools/refs"
@@ -30,17 +31,17 @@ the repositories: the path must be there on its branch (without one, on the copy
 own), and the symbol must occur in it. A copy of owner/name lies below SOURCES at
 owner/name or owner+name; it is a git repository, bare or with files, or the plain
 files. Nothing is fetched. Without DIR the built-in catalog is checked.`,
-		Example: example(a.name, "lint ./our-faults", "every *.yaml below the directory") + "\n" +
-			example(a.name, "lint --sources ~/src", "the built-in catalog against your clones"),
+		Example: cmdutil.Example(a.Name, "lint ./our-faults", "every *.yaml below the directory") + "\n" +
+			cmdutil.Example(a.Name, "lint --sources ~/src", "the built-in catalog against your clones"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 && sources == "" {
 				return session.Usagef("name a directory with faults, or --sources to look up what the built-in ones refer to")
 			}
-			return a.lint(cmd.Context(), formatOf(cmd), args, sources)
+			return a.lint(cmd.Context(), cmdutil.FormatOf(cmd), args, sources)
 		},
 	}
 	cmd.Flags().StringVar(&sources, "sources", "", "look up every reference in the copies of repositories below this `DIR`")
-	a.addOutputFlags(cmd, "text", "json", "yaml")
+	a.AddOutputFlags(cmd, "text", "json", "yaml")
 	return cmd
 }
 
@@ -83,7 +84,7 @@ func (a *app) lint(ctx context.Context, format string, named []string, sources s
 		l.Problems = append(l.Problems, refProblems(c, r.Wrong).Sorted()...)
 	}
 	if format != "text" {
-		err = a.printData(format, l)
+		err = a.PrintData(format, l)
 	} else {
 		a.printLint(l, c, len(named) > 0)
 	}
@@ -94,13 +95,13 @@ func (a *app) printLint(l linted, c *fault.Catalog, own bool) {
 	a.printProblems(l.Problems)
 	if own && len(l.Problems) == 0 {
 		built := countOf(c, 0)
-		fmt.Fprintf(a.io.Out, "ok: %d faults, %d remedies and %d refused remedies; built in are %d, %d and %d\n",
+		fmt.Fprintf(a.IO.Out, "ok: %d faults, %d remedies and %d refused remedies; built in are %d, %d and %d\n",
 			l.Checked.Faults, l.Checked.Remedies, l.Checked.Refused, built.Faults, built.Remedies, built.Refused)
 	}
 	if r := l.References; r != nil {
-		fmt.Fprintf(a.io.Out, "references: %d, verified: %d, wrong: %d, not looked up: %d\n", r.References, r.Verified, r.Wrong, r.NotLookedUp)
+		fmt.Fprintf(a.IO.Out, "references: %d, verified: %d, wrong: %d, not looked up: %d\n", r.References, r.Verified, r.Wrong, r.NotLookedUp)
 		for _, repo := range r.Missing {
-			fmt.Fprintf(a.io.Out, "no copy of %s\n", repo)
+			fmt.Fprintf(a.IO.Out, "no copy of %s\n", repo)
 		}
 	}
 }
@@ -108,7 +109,7 @@ func (a *app) printLint(l linted, c *fault.Catalog, own bool) {
 // printProblems prints one line for each problem, as compilers do.
 func (a *app) printProblems(list fault.Problems) {
 	for _, p := range list {
-		fmt.Fprintln(a.io.Out, a.style().Clean(p.Error()))
+		fmt.Fprintln(a.IO.Out, a.Style().Clean(p.Error()))
 	}
 }
 
@@ -121,7 +122,7 @@ func (a *app) countProblems(list fault.Problems) error {
 	for _, p := range list {
 		files[p.File] = true
 	}
-	return &ExitError{Code: ExitFailed, Err: fmt.Errorf("%s in %s", number(len(list), "problem"), number(len(files), "file"))}
+	return &cmdutil.ExitError{Code: cmdutil.ExitFailed, Err: fmt.Errorf("%s in %s", number(len(list), "problem"), number(len(files), "file"))}
 }
 
 // number renders "1 file", "2 files".

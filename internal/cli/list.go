@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rollcall-project/rollcall/internal/answer"
+	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 	"github.com/rollcall-project/rollcall/internal/kernel/sortby"
 	"github.com/rollcall-project/rollcall/internal/kernel/suggest"
@@ -44,10 +45,10 @@ func (a *app) listCommand() *cobra.Command {
 With a WORD it prints only the entries that have it in their id, title or layer; with
 several, those that have all of them. A terminal shows as much of a title as fits;
 -o wide shows all of it.`,
-		Example: example(a.name, "list faults", "all of them, by layer") +
-			example(a.name, "list faults certificate expired", "those about expired certificates") +
-			example(a.name, "list faults --layer ignition", "those of one layer") +
-			example(a.name, "list remedies etcd", "what to do about etcd"),
+		Example: cmdutil.Example(a.Name, "list faults", "all of them, by layer") +
+			cmdutil.Example(a.Name, "list faults certificate expired", "those about expired certificates") +
+			cmdutil.Example(a.Name, "list faults --layer ignition", "those of one layer") +
+			cmdutil.Example(a.Name, "list remedies etcd", "what to do about etcd"),
 		ValidArgs: words,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 || !slices.Contains(words, args[0]) {
@@ -58,7 +59,7 @@ several, those that have all of them. A terminal shows as much of a title as fit
 				return session.Usagef("name what to list: one of %s%s", strings.Join(words, ", "), hint)
 			}
 			if len(layers) > 0 && args[0] != words[0] {
-				return session.Usagef("--layer is for `%s list %s`: only faults have a layer", a.name, words[0])
+				return session.Usagef("--layer is for `%s list %s`: only faults have a layer", a.Name, words[0])
 			}
 			return nil
 		},
@@ -79,12 +80,12 @@ several, those that have all of them. A terminal shows as much of a title as fit
 				}
 			}
 			if len(list) == 0 {
-				return fmt.Errorf("none of the %s has %q in its id, title or layer; `%s list %s` lists all, `%s explain \"TEXT\"` takes a log line", args[0], strings.Join(args[1:], " "), a.name, args[0], a.name)
+				return fmt.Errorf("none of the %s has %q in its id, title or layer; `%s list %s` lists all, `%s explain \"TEXT\"` takes a log line", args[0], strings.Join(args[1:], " "), a.Name, args[0], a.Name)
 			}
-			return a.printGroups(formatOf(cmd), list)
+			return a.printGroups(cmdutil.FormatOf(cmd), list)
 		},
 	}
-	a.addOutputFlags(cmd, "text", "wide", "name", "json", "yaml")
+	a.AddOutputFlags(cmd, "text", "wide", "name", "json", "yaml")
 	cmd.Flags().StringSliceVar(&layers, "layer", nil, "list only faults of this `LAYER`; repeatable")
 	_ = cmd.RegisterFlagCompletionFunc("layer", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		c, err := a.session().LoadCatalog()
@@ -93,7 +94,7 @@ several, those that have all of them. A terminal shows as much of a title as fit
 		}
 		return layersOf(c), cobra.ShellCompDirectiveNoFileComp
 	})
-	a.addCatalogFlag(cmd)
+	a.AddCatalogFlag(cmd, &a.source)
 	return cmd
 }
 
@@ -135,11 +136,11 @@ func (a *app) printGroups(format string, list []entry) error {
 	for _, e := range list {
 		rows = append(rows, answer.Row{Group: e.group(), ID: e.id, Title: e.title})
 	}
-	o := answer.Options{Style: a.style(), Command: a.name, NoHeaders: a.output.noHeaders}
+	o := answer.Options{Style: a.Style(), Command: a.Name, NoHeaders: a.Output.NoHeaders}
 	if format == "wide" {
 		o.Width = answer.NoWrap
 	}
-	return answer.List(a.io.Out, rows, o)
+	return answer.List(a.IO.Out, rows, o)
 }
 
 // printEntries lists entries: id and title, or the ids, or the whole entries.
@@ -153,7 +154,7 @@ func (a *app) printEntries(format string, list []entry) error {
 		for _, e := range list {
 			data = append(data, a.data(c, e))
 		}
-		return a.printData(format, data)
+		return a.PrintData(format, data)
 	}
 	rows := make([]answer.Row, 0, len(list))
 	mixed := slices.ContainsFunc(list, func(e entry) bool { return e.kind != list[0].kind })
@@ -165,12 +166,12 @@ func (a *app) printEntries(format string, list []entry) error {
 		rows = append(rows, r)
 	}
 	if format == "name" {
-		return answer.IDs(a.io.Out, rows)
+		return answer.IDs(a.IO.Out, rows)
 	}
 	first := map[string]int{} // a kind comes where its best entry is
 	for i, r := range slices.Backward(rows) {
 		first[r.Group] = i
 	}
 	sortby.StableFunc(rows, func(a, b answer.Row) int { return cmp.Compare(first[a.Group], first[b.Group]) })
-	return answer.List(a.io.Out, rows, answer.Options{Style: a.style(), Command: a.name, NoHeaders: a.output.noHeaders})
+	return answer.List(a.IO.Out, rows, answer.Options{Style: a.Style(), Command: a.Name, NoHeaders: a.Output.NoHeaders})
 }

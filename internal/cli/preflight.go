@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnose"
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
@@ -53,15 +54,15 @@ The installer consumes install-config.yaml: keep a copy, and
 check that. Passwords, keys and the pull secret stay in the files.
 Exit codes: 0 no known mistake, 1 the tool could not do its work, 2 a mistake at or
 above --fail-on, 3 undecided.`,
-		Example: example(a.name, "preflight", "the plan in this directory") +
-			example(a.name, "preflight ./cluster1", "the plan in a directory") +
-			example(a.name, "preflight -f install-config.yaml -f agent-config.yaml", "files of any name") +
-			example(a.name, "preflight ./cluster1 --release 4.18", "with what depends on the release") +
-			example(a.name, "preflight ./cluster1 --network", "and its network, seen from here") +
-			example(a.name, "preflight ./cluster1 --bmc", "and what the BMCs of its hosts show") +
-			example(a.name, "preflight --against prod --probe", "before hosts are added to a running cluster") +
-			example(a.name, "preflight ./cluster1 -o sarif", "for a pull request"),
-		Args: atMostOne("DIR"),
+		Example: cmdutil.Example(a.Name, "preflight", "the plan in this directory") +
+			cmdutil.Example(a.Name, "preflight ./cluster1", "the plan in a directory") +
+			cmdutil.Example(a.Name, "preflight -f install-config.yaml -f agent-config.yaml", "files of any name") +
+			cmdutil.Example(a.Name, "preflight ./cluster1 --release 4.18", "with what depends on the release") +
+			cmdutil.Example(a.Name, "preflight ./cluster1 --network", "and its network, seen from here") +
+			cmdutil.Example(a.Name, "preflight ./cluster1 --bmc", "and what the BMCs of its hosts show") +
+			cmdutil.Example(a.Name, "preflight --against prod --probe", "before hosts are added to a running cluster") +
+			cmdutil.Example(a.Name, "preflight ./cluster1 -o sarif", "for a pull request"),
+		Args: cmdutil.AtMostOne("DIR"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.dir != "" && len(args) > 0 {
 				return session.Usagef("%q and --install-dir %s: name one directory", args[0], o.dir)
@@ -80,12 +81,12 @@ above --fail-on, 3 undecided.`,
 				if o.bmc.asks() {
 					return session.Usagef("--against %s: for the BMCs of its hosts write --bmc-from, without --against", o.against)
 				}
-				return a.preflightAgainst(cmd.Context(), formatOf(cmd), o.against)
+				return a.preflightAgainst(cmd.Context(), cmdutil.FormatOf(cmd), o.against)
 			}
 			if a.source.Probe || a.source.Hosted != "" || len(a.source.ReadSecrets) > 0 {
 				return session.Usagef("--probe, --hosted and --read-secrets are for a running cluster: name it with --against")
 			}
-			return a.preflight(cmd.Context(), formatOf(cmd), o)
+			return a.preflight(cmd.Context(), cmdutil.FormatOf(cmd), o)
 		},
 	}
 	f := cmd.Flags()
@@ -99,12 +100,12 @@ above --fail-on, 3 undecided.`,
 	f.BoolVar(&o.network, "network", false, "ask the network of the plan, too: names, virtual addresses, load balancers, time servers, registries")
 	f.StringArrayVar(&o.answers, "network-answers", nil, "`FILE` that rollcall-host preflight wrote on another machine; repeatable")
 	f.StringVar(&a.source.ProbeFrom, "probe-from", "", "with --network, ask from this node of the running cluster of the kubeconfig: `node/NAME`")
-	a.addConnectFlags(cmd)
+	a.AddConnectFlags(cmd, &a.source)
 	a.addBMCFlags(cmd, &o.bmc)
-	a.addChoiceFlags(cmd)
-	a.addCatalogFlag(cmd)
-	a.addAcceptFlag(cmd)
-	a.addAnswerFlags(cmd)
+	a.AddChoiceFlags(cmd, &a.source)
+	a.AddCatalogFlag(cmd, &a.source)
+	a.AddAcceptFlag(cmd, &a.source)
+	a.AddAnswerFlags(cmd)
 	return cmd
 }
 
@@ -118,13 +119,14 @@ func (a *app) preflight(ctx context.Context, format string, o preflightFlags) (e
 	if err != nil {
 		return err
 	}
-	a.planCall = a.preflightCall(o)
 	r, err := a.session().OpenOver(ctx, over)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
-	return a.answer(ctx, r, format, "")
+	return a.Answer(ctx, r, format, cmdutil.Question{Call: a.preflightCall(o), Diagnose: func(ctx context.Context) (*diagnosis.Diagnosis, error) {
+		return diagnosePlan(ctx, r)
+	}})
 }
 
 // diagnosePlan is the diagnosis of a plan: no cluster is described, and no host has a stage.
@@ -164,7 +166,7 @@ func (a *app) openPlan(o preflightFlags) (*plan.Source, error) {
 		if o.dir != "" {
 			return nil, session.Usagef("-f and %s: name files or a directory", o.dir)
 		}
-		return plan.Open(o.files, a.io.Clock())
+		return plan.Open(o.files, a.IO.Clock())
 	}
 	dir := o.dir
 	if dir == "" {
@@ -175,20 +177,20 @@ func (a *app) openPlan(o preflightFlags) (*plan.Source, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, session.Usagef("there is no directory %s; name the one with install-config.yaml", dir)
 	case err == nil && !info.IsDir():
-		return nil, session.Usagef("%s is a file: write %s preflight -f %s", dir, a.name, dir)
+		return nil, session.Usagef("%s is a file: write %s preflight -f %s", dir, a.Name, dir)
 	}
 	read := plan.FS
 	if o.installDir {
 		read = plan.InstallDir
 	}
-	s, err := read(os.DirFS(dir), ".", dir, a.io.Clock())
+	s, err := read(os.DirFS(dir), ".", dir, a.IO.Clock())
 	switch {
 	case errors.Is(err, plan.ErrOtherManifests):
-		return nil, fmt.Errorf("%w; if it is the directory of an installation, write %s preflight --install-dir %s", err, a.name, dir)
+		return nil, fmt.Errorf("%w; if it is the directory of an installation, write %s preflight --install-dir %s", err, a.Name, dir)
 	case errors.Is(err, plan.ErrNoPlan):
 		if below, _ := fs.Glob(os.DirFS(dir), "*/install-config.yaml"); len(below) > 0 { // the pattern is good
 			first := filepath.Join(dir, filepath.Dir(below[0]))
-			return nil, fmt.Errorf("%w; there is one in %s: write %s preflight %s", err, first, a.name, first)
+			return nil, fmt.Errorf("%w; there is one in %s: write %s preflight %s", err, first, a.Name, first)
 		}
 		return nil, fmt.Errorf("%w; openshift-install consumes these files: name your copies with -f FILE", err)
 	}
@@ -197,7 +199,7 @@ func (a *app) openPlan(o preflightFlags) (*plan.Source, error) {
 
 // preflightCall is the call that checks the same once more.
 func (a *app) preflightCall(o preflightFlags) string {
-	words := []string{a.name, "preflight"}
+	words := []string{a.Name, "preflight"}
 	add := func(flag, value string) {
 		if value != "" {
 			words = append(words, flag, shellcommand.Quote(value))
@@ -239,5 +241,5 @@ func (a *app) preflightCall(o preflightFlags) string {
 	if flags := a.source.AnswerFlags(); flags != "" {
 		words = append(words, flags)
 	}
-	return joinWords(words)
+	return cmdutil.JoinWords(words)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/preflight/bmc"
 	"github.com/rollcall-project/rollcall/internal/preflight/plan"
@@ -41,7 +42,7 @@ const (
 )
 
 func (a *app) addBMCFlags(cmd *cobra.Command, o *bmcFlags) {
-	grouped(cmd, groupBMC, func(f *pflag.FlagSet) {
+	cmdutil.Grouped(cmd, cmdutil.GroupBMC, func(f *pflag.FlagSet) {
 		f.BoolVar(&o.ask, "bmc", false, "ask the BMCs of the plan over Redfish: it only reads, with the credentials of the plan, of --bmc-credentials or of $"+bmcUserVariable+" and $"+bmcPasswordVariable)
 		f.StringVar(&o.list, "bmc-list", "", "ask the BMCs in this `FILE`, too: a line for each, NAME ADDRESS [master|worker]")
 		f.StringVar(&o.from, "bmc-from", "", "ask the BMCs of the BareMetalHosts in the archive at this `PATH`, or \""+fromCluster+"\": in that of the kubeconfig")
@@ -69,7 +70,7 @@ func (o bmcFlags) check(timed bool) error {
 
 // withBMCs adds what the BMCs answer to a plan. over and s are nil where there is none.
 func (a *app) withBMCs(ctx context.Context, over evidence.Source, s *plan.Source, o preflightFlags) (evidence.Source, error) {
-	q := bmc.Options{Over: over, Kind: plan.Kind, Clock: a.io.Clock, Limit: o.bmc.timeout}
+	q := bmc.Options{Over: over, Kind: plan.Kind, Clock: a.IO.Clock, Limit: o.bmc.timeout}
 	q.Vantage, _ = os.Hostname() // without a name it is this machine
 	if err := a.bmcTargets(ctx, s, o, &q); err != nil {
 		return nil, err
@@ -79,18 +80,18 @@ func (a *app) withBMCs(ctx context.Context, over evidence.Source, s *plan.Source
 			return nil, err
 		}
 	}
-	q.Credentials.UseEnvironment(a.io.Getenv(bmcUserVariable), a.io.Getenv(bmcPasswordVariable))
+	q.Credentials.UseEnvironment(a.IO.Getenv(bmcUserVariable), a.IO.Getenv(bmcPasswordVariable))
 	var err error
 	if q.Roots, err = bmcRoots(o.bmc.ca); err != nil {
 		return nil, err
 	}
 	done := func() {}
-	q.Progress = func(n, all int) { done(); done = a.progress("%d of %d BMCs have answered ...", n, all) }
+	q.Progress = func(n, all int) { done(); done = a.Progress("%d of %d BMCs have answered ...", n, all) }
 	source, err := bmc.New(q)
 	if err != nil {
 		return nil, fmt.Errorf("%w: write platform.baremetal.hosts[].bmc.address, or name a list with --bmc-list", err)
 	}
-	done = a.progress("asking %d BMCs ...", len(q.Targets))
+	done = a.Progress("asking %d BMCs ...", len(q.Targets))
 	_, err = source.Answers(ctx)
 	done()
 	return source, err
@@ -143,10 +144,11 @@ func planFiles(o preflightFlags) []string {
 
 // bareMetalHosts reads the BMCs of a cluster, or of an archive of one.
 func (a *app) bareMetalHosts(ctx context.Context, from string) (_ []bmc.Target, err error) {
+	o := a.source
 	if from != fromCluster {
-		a.source.From = []string{from}
+		o.From = []string{from}
 	}
-	r, err := a.session().Open(ctx)
+	r, err := a.Session(o).Open(ctx)
 	if err != nil {
 		return nil, err
 	}

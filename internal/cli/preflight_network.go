@@ -35,7 +35,7 @@ func (a *app) withNetwork(ctx context.Context, s *plan.Source, o preflightFlags)
 		if err != nil {
 			return nil, fmt.Errorf("--network-answers %s: %w", path, err)
 		}
-		if err := netcheck.Fit(plans, list, a.io.Clock()); err != nil {
+		if err := netcheck.Fit(plans, list, a.IO.Clock()); err != nil {
 			return nil, fmt.Errorf("--network-answers %s: %w; get new answers: rollcall-host preflight -f FILE > %s, with all files of this plan", path, err, filepath.Base(path))
 		}
 		if list, err = machines.Named(list); err != nil {
@@ -65,8 +65,8 @@ func (a *app) askNetwork(ctx context.Context, s *plan.Source, plans []evidence.O
 	if from != nil {
 		vantage = from.Name
 	}
-	defer a.progress("asking the network of the plan from %s ...", vantage)()
-	list, err = netcheck.Ask(ctx, plans, netcheck.Options{Bundle: s.Authorities(), From: from, Now: a.io.Clock})
+	defer a.Progress("asking the network of the plan from %s ...", vantage)()
+	list, err = netcheck.Ask(ctx, plans, netcheck.Options{Bundle: s.Authorities(), From: from, Now: a.IO.Clock})
 	return list, vantage, err
 }
 

@@ -9,11 +9,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
 	"github.com/rollcall-project/rollcall/internal/source/fromnode/fromnodetest"
 )
 
 // probesOf runs a command against the API of a test.
-func probesOf(t *testing.T, server string, args ...string) (out, errs string, code ExitCode) {
+func probesOf(t *testing.T, server string, args ...string) (out, errs string, code cmdutil.ExitCode) {
 	t.Helper()
 	home := t.TempDir()
 	file := filepath.Join(home, "kubeconfig")
@@ -23,7 +24,7 @@ func probesOf(t *testing.T, server string, args ...string) (out, errs string, co
 		t.Fatal(err)
 	}
 	var stdout, stderr bytes.Buffer
-	code = Main(t.Context(), append([]string{"rollcall", "--kubeconfig", file}, args...), IO{In: strings.NewReader(""), Out: &stdout, Err: &stderr,
+	code = Main(t.Context(), append([]string{"rollcall", "--kubeconfig", file}, args...), cmdutil.IO{In: strings.NewReader(""), Out: &stdout, Err: &stderr,
 		Getenv: func(name string) string { return map[string]string{"HOME": home, "LC_ALL": "C.UTF-8"}[name] }, Clock: time.Now})
 	return stdout.String(), stderr.String(), code
 }
@@ -33,7 +34,7 @@ func probesOf(t *testing.T, server string, args ...string) (out, errs string, co
 func TestProbeFrom(t *testing.T) {
 	s := fromnodetest.New(t)
 	out, errs, code := probesOf(t, s.URL, "diagnose", "--probe-from", "node/"+fromnodetest.Node, "--master", "m0=127.0.0.1:1", "-o", "wide")
-	if code == ExitFailed || !strings.Contains(out, "asked from node/control1") {
+	if code == cmdutil.ExitFailed || !strings.Contains(out, "asked from node/control1") {
 		t.Errorf("code %d\n%s%s", code, out, errs)
 	}
 	if len(s.Runs()) < 3 || strings.Contains(s.Sent(), "a-secret") {
@@ -66,7 +67,7 @@ func TestProbeFromErrors(t *testing.T) {
 				c.set(s)
 			}
 			out, errs, code := probesOf(t, s.URL, append([]string{"diagnose"}, c.args...)...)
-			if code != ExitFailed || !strings.Contains(errs, c.want) || out != "" {
+			if code != cmdutil.ExitFailed || !strings.Contains(errs, c.want) || out != "" {
 				t.Errorf("code %d\n%s\n%s", code, out, errs)
 			}
 		})

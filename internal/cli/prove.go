@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
 	"github.com/rollcall-project/rollcall/internal/facts/all"
 	"github.com/rollcall-project/rollcall/internal/facts/relation"
 	"github.com/rollcall-project/rollcall/internal/fixture"
@@ -42,9 +43,9 @@ one after the other: it must not become absent.
 
 Exit code 0: every fault is proven. 1: an overlay fails, a fault is not proven, or
 "lint" finds a mistake. docs/writing-a-fault.md has an example from begin to end.`,
-		Example: example(a.name, "test ./our-faults", "every fault and every overlay below the directory") + "\n" +
-			example(a.name, "test ./our-faults -o junit > report.xml", "for a pipeline") + "\n" +
-			example(a.name, "test --base "+newestBase()+" | less", "the files of a healthy cluster, to write changes to"),
+		Example: cmdutil.Example(a.Name, "test ./our-faults", "every fault and every overlay below the directory") + "\n" +
+			cmdutil.Example(a.Name, "test ./our-faults -o junit > report.xml", "for a pipeline") + "\n" +
+			cmdutil.Example(a.Name, "test --base "+newestBase()+" | less", "the files of a healthy cluster, to write changes to"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case base != "" && len(args) > 0:
@@ -52,15 +53,15 @@ Exit code 0: every fault is proven. 1: an overlay fails, a fault is not proven, 
 			case base != "":
 				return a.printBase(base)
 			case len(args) == 0:
-				return session.Usagef("name a directory with faults and overlays: `%s test ./our-faults`", a.name)
+				return session.Usagef("name a directory with faults and overlays: `%s test ./our-faults`", a.Name)
 			}
-			return a.test(cmd.Context(), formatOf(cmd), args)
+			return a.test(cmd.Context(), cmdutil.FormatOf(cmd), args)
 		},
 	}
 	cmd.Flags().StringVar(&base, "base", "", "print the files of the healthy cluster `NAME`: "+strings.Join(fixture.Bases(), ", "))
-	completeChoice(cmd, "base", fixture.Bases())
-	a.addOutputFlags(cmd, "text", "json", "yaml", "junit")
-	a.addCatalogFlag(cmd)
+	cmdutil.CompleteChoice(cmd, "base", fixture.Bases())
+	a.AddOutputFlags(cmd, "text", "json", "yaml", "junit")
+	a.AddCatalogFlag(cmd, &a.source)
 	return cmd
 }
 
@@ -74,7 +75,7 @@ func (a *app) printBase(name string) error {
 	if err != nil {
 		return err
 	}
-	_, err = a.io.Out.Write(text)
+	_, err = a.IO.Out.Write(text)
 	return err
 }
 
@@ -161,7 +162,7 @@ func (a *app) test(ctx context.Context, format string, named []string) error {
 	case "junit":
 		err = a.printJUnit(p)
 	default:
-		err = a.printData(format, p)
+		err = a.PrintData(format, p)
 	}
 	if wrong := a.countProblems(problems); err != nil || wrong != nil {
 		return errors.Join(err, wrong)
@@ -177,9 +178,9 @@ func (p proof) verdict(named []string) error {
 	case len(p.Faults)+len(p.Overlays)+len(p.Messages) == 0:
 		return fmt.Errorf("there is no fault and no overlay below %s", strings.Join(named, ", "))
 	case messages > 0 && overlays+faults == 0:
-		return &ExitError{Code: ExitFailed, Err: fmt.Errorf("%s not proven", number(messages, "file")+" of messages")}
+		return &cmdutil.ExitError{Code: cmdutil.ExitFailed, Err: fmt.Errorf("%s not proven", number(messages, "file")+" of messages")}
 	case overlays+faults > 0:
-		return &ExitError{Code: ExitFailed, Err: fmt.Errorf("%s failed, %s not proven", number(overlays, "overlay"), number(faults, "fault"))}
+		return &cmdutil.ExitError{Code: cmdutil.ExitFailed, Err: fmt.Errorf("%s failed, %s not proven", number(overlays, "overlay"), number(faults, "fault"))}
 	}
 	return nil
 }
@@ -199,7 +200,7 @@ func (a *app) proveAll(ctx context.Context, grid *fixture.Grid, c *fault.Catalog
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			done := a.progress("evaluating %s ...", o.Path)
+			done := a.Progress("evaluating %s ...", o.Path)
 			t := proveOverlay(ctx, grid, c, o)
 			done()
 			t.File = path.Join(dir, o.Path)

@@ -18,7 +18,7 @@ func (a *app) printProof(ctx context.Context, grid *fixture.Grid, p proof) error
 		return nil
 	}
 	line := func(format string, args ...any) {
-		fmt.Fprintln(a.io.Out, a.style().Clean(fmt.Sprintf(format, args...)))
+		fmt.Fprintln(a.IO.Out, a.Style().Clean(fmt.Sprintf(format, args...)))
 	}
 	for _, o := range p.Overlays {
 		line("%s", o.line())
@@ -30,7 +30,7 @@ func (a *app) printProof(ctx context.Context, grid *fixture.Grid, p proof) error
 	for i, f := range p.Faults {
 		switch {
 		case f.TextOnly:
-			line("%s: recognized in text, no overlay can show it; try `%s scan`", f.ID, a.name)
+			line("%s: recognized in text, no overlay can show it; try `%s scan`", f.ID, a.Name)
 		case f.Proven:
 			line("%s: proven", f.ID)
 		case len(f.Missing) > 0:
@@ -80,25 +80,25 @@ func (a *app) printExample(ctx context.Context, grid *fixture.Grid, f provenFaul
 		return err
 	}
 	if !ok {
-		fmt.Fprintf(a.io.Out, "\nNo base has a %s that %s has a meaning for: check its versions and controlPlane.\n", f.fault.For, f.ID)
+		fmt.Fprintf(a.IO.Out, "\nNo base has a %s that %s has a meaning for: check its versions and controlPlane.\n", f.fault.For, f.ID)
 		return nil
 	}
 	if x.Path == "" {
 		x.Path = "PATH"
 	}
-	dir := a.style().Clean(path.Join(path.Dir(f.File), "testdata"))
-	fmt.Fprintf(a.io.Out, "\nWrite an overlay for each outcome that is missing. An example for %s:\n", f.ID)
+	dir := a.Style().Clean(path.Join(path.Dir(f.File), "testdata"))
+	fmt.Fprintf(a.IO.Out, "\nWrite an overlay for each outcome that is missing. An example for %s:\n", f.ID)
 	for _, missing := range f.Missing {
 		switch missing {
 		case "present":
-			fmt.Fprintf(a.io.Out, "\n%s/%s.txtar: the healthy cluster with the fault\n  base: %s\n  subject: %s\n  -- patch:%s --\n  FIELD: VALUE\n", dir, f.ID, x.Base, x.Subject, x.Path)
+			fmt.Fprintf(a.IO.Out, "\n%s/%s.txtar: the healthy cluster with the fault\n  base: %s\n  subject: %s\n  -- patch:%s --\n  FIELD: VALUE\n", dir, f.ID, x.Base, x.Subject, x.Path)
 		case "absent":
-			fmt.Fprintf(a.io.Out, "\n%s/%s.other.txtar: what looks the same and is not it\n  base: %s\n  subject: %s\n  outcome: absent\n  -- patch:%s --\n  FIELD: VALUE\n", dir, f.ID, x.Base, x.Subject, x.Path)
+			fmt.Fprintf(a.IO.Out, "\n%s/%s.other.txtar: what looks the same and is not it\n  base: %s\n  subject: %s\n  outcome: absent\n  -- patch:%s --\n  FIELD: VALUE\n", dir, f.ID, x.Base, x.Subject, x.Path)
 		case "unknown":
-			fmt.Fprintf(a.io.Out, "\n%s/%s.not-read.txtar: what decides was not collected\n  base: %s\n  subject: %s\n  outcome: unknown\n  -- delete:%s --\n", dir, f.ID, x.Base, x.Subject, path.Dir(x.Path))
+			fmt.Fprintf(a.IO.Out, "\n%s/%s.not-read.txtar: what decides was not collected\n  base: %s\n  subject: %s\n  outcome: unknown\n  -- delete:%s --\n", dir, f.ID, x.Base, x.Subject, path.Dir(x.Path))
 		}
 	}
-	fmt.Fprintf(a.io.Out, "\n`%s test --base %s` prints the files of that cluster. docs/writing-a-fault.md has all verbs.\n", a.name, x.Base)
+	fmt.Fprintf(a.IO.Out, "\n`%s test --base %s` prints the files of that cluster. docs/writing-a-fault.md has all verbs.\n", a.Name, x.Base)
 	return nil
 }
 
@@ -191,6 +191,6 @@ func (a *app) printJUnit(p proof) error {
 	if err != nil {
 		return fmt.Errorf("encode the answer as JUnit: %w", err)
 	}
-	_, err = fmt.Fprintf(a.io.Out, "%s%s\n", xml.Header, raw)
+	_, err = fmt.Fprintf(a.IO.Out, "%s%s\n", xml.Header, raw)
 	return err
 }

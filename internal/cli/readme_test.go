@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
 )
 
 // sample is the first block of the README: what the demo prints.
@@ -25,7 +27,7 @@ func TestReadmeShowsTheDemo(t *testing.T) {
 		t.Fatal("the README has no block of the demo")
 	}
 	out, _, code := call(nil, "demo")
-	if code != ExitOK {
+	if code != cmdutil.ExitOK {
 		t.Fatalf("exit code %d", code)
 	}
 	first, _, ok := strings.Cut(out, "\nWhy\n")

@@ -16,18 +16,18 @@ const (
 func (a *app) rootCommand() *cobra.Command {
 	root := a.rollCommand()
 	root.Use = "rollcall"
-	root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: a.name}
+	root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: a.Name}
 	a.addVersionFlag(root)
 	root.SilenceErrors, root.SilenceUsage = true, true
-	root.SetIn(a.io.In)
-	root.SetOut(a.io.Out)
-	root.SetErr(a.io.Err)
+	root.SetIn(a.IO.In)
+	root.SetOut(a.IO.Out)
+	root.SetErr(a.IO.Err)
 	root.SetFlagErrorFunc(a.flagError)
 	root.PersistentPreRunE = func(*cobra.Command, []string) error {
-		a.startLog()
+		a.StartLog()
 		return nil
 	}
-	a.addGlobalFlags(root)
+	a.AddGlobalFlags(root)
 	root.AddGroup(
 		&cobra.Group{ID: groupLook, Title: "Look:"},
 		&cobra.Group{ID: groupRepair, Title: "Repair:"},

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rollcall-project/rollcall/internal/answer"
+	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 	"github.com/rollcall-project/rollcall/internal/kernel/message"
 	"github.com/rollcall-project/rollcall/internal/session"
@@ -30,9 +31,9 @@ mixed, cut or wrapped. It needs no cluster and reads files of any size.
 What a text does not show is unknown: an answer of scan is never "healthy".
 Exit codes: 0 no known sign of trouble, 1 the tool could not do its work, 2 a
 cause was found, 3 something failed and the text does not show why.`,
-		Example: example(a.name, "scan console.txt", "a capture of a console") +
-			example(a.name, "scan -", "what is pasted into the terminal, up to Ctrl-D") +
-			example(a.name, "scan -o json kubelet.log", "for programs; docs/schema has the schema"),
+		Example: cmdutil.Example(a.Name, "scan console.txt", "a capture of a console") +
+			cmdutil.Example(a.Name, "scan -", "what is pasted into the terminal, up to Ctrl-D") +
+			cmdutil.Example(a.Name, "scan -o json kubelet.log", "for programs; docs/schema has the schema"),
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return session.Usagef("name one file, or - for standard input")
@@ -40,11 +41,11 @@ cause was found, 3 something failed and the text does not show why.`,
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.scan(cmd.Context(), formatOf(cmd), args[0])
+			return a.scan(cmd.Context(), cmdutil.FormatOf(cmd), args[0])
 		},
 	}
-	a.addOutputFlags(cmd, "text", "json", "yaml")
-	a.addCatalogFlag(cmd)
+	a.AddOutputFlags(cmd, "text", "json", "yaml")
+	a.AddCatalogFlag(cmd, &a.source)
 	return cmd
 }
 
@@ -67,17 +68,17 @@ func (a *app) scan(ctx context.Context, format, name string) error {
 // of a known program was found: what the messages of the catalog say of it.
 func (a *app) scanned(ctx context.Context, format string, t *session.TextError) error {
 	if format != "text" && format != "json" && format != "yaml" {
-		return fmt.Errorf("--from %s: it has no object, table or journal of a cluster, and -o %s is for a diagnosis; `%s scan` looks for known messages in it", t.Path, format, a.name)
+		return fmt.Errorf("--from %s: it has no object, table or journal of a cluster, and -o %s is for a diagnosis; `%s scan` looks for known messages in it", t.Path, format, a.Name)
 	}
 	r, c, err := a.readText(ctx, t.Path, bytes.NewReader(t.Text))
 	if err != nil {
 		return err
 	}
-	if a.source.AcceptNamed && !a.global.quiet {
-		fmt.Fprintf(a.io.Err, "%s: note: --accept is not used: this is a text, and what can be accepted are findings of a cluster\n", a.name)
+	if a.source.AcceptNamed && !a.Quiet {
+		fmt.Fprintf(a.IO.Err, "%s: note: --accept is not used: this is a text, and what can be accepted are findings of a cluster\n", a.Name)
 	}
 	if err = a.printScan(format, r, c); err == nil { // exit code 0 of diagnose says that nothing is wrong
-		err = &ExitError{Code: ExitUndecided}
+		err = &cmdutil.ExitError{Code: cmdutil.ExitUndecided}
 	}
 	return err
 }
@@ -85,9 +86,9 @@ func (a *app) scanned(ctx context.Context, format string, t *session.TextError) 
 func (a *app) printScan(format string, r *message.Report, c *fault.Catalog) error {
 	var err error
 	if format == "text" {
-		err = answer.Scan(a.io.Out, r, c, answer.Options{Style: a.style(), Command: a.name})
+		err = answer.Scan(a.IO.Out, r, c, answer.Options{Style: a.Style(), Command: a.Name})
 	} else {
-		err = a.printData(format, answer.ScanDocument(r, c))
+		err = a.PrintData(format, answer.ScanDocument(r, c))
 	}
 	if err != nil {
 		return err
@@ -99,9 +100,9 @@ func (a *app) printScan(format string, r *message.Report, c *fault.Catalog) erro
 func scanExit(r *message.Report) error {
 	switch r.Result {
 	case message.Present:
-		return &ExitError{Code: ExitFault}
+		return &cmdutil.ExitError{Code: cmdutil.ExitFault}
 	case message.Unknown:
-		return &ExitError{Code: ExitUndecided}
+		return &cmdutil.ExitError{Code: cmdutil.ExitUndecided}
 	}
 	return nil
 }
@@ -109,17 +110,17 @@ func scanExit(r *message.Report) error {
 // openText opens a file of text, or standard input.
 func (a *app) openText(name string) (io.ReadCloser, error) {
 	if name == "-" {
-		return io.NopCloser(a.io.In), nil
+		return io.NopCloser(a.IO.In), nil
 	}
 	info, err := os.Stat(name)
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("scan %s: there is no such file; `%s scan -` reads what is pasted into the terminal", name, a.name)
+		return nil, fmt.Errorf("scan %s: there is no such file; `%s scan -` reads what is pasted into the terminal", name, a.Name)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("scan: %w", err)
 	}
 	if info.IsDir() {
-		return nil, fmt.Errorf("scan %s: it is a directory; an archive is read with `%s diagnose --from %s`", name, a.name, shellcommand.Quote(name))
+		return nil, fmt.Errorf("scan %s: it is a directory; an archive is read with `%s diagnose --from %s`", name, a.Name, shellcommand.Quote(name))
 	}
 	f, err := infile.Stream(name)
 	if err != nil {
@@ -135,7 +136,7 @@ func (a *app) readText(ctx context.Context, name string, in io.Reader) (*message
 	if err != nil {
 		return nil, nil, err
 	}
-	defer a.progress("reading the text ...")()
+	defer a.Progress("reading the text ...")()
 	head := &headWriter{more: tooLong(in)}
 	r, err := x.Read(ctx, io.TeeReader(in, head), clean.Line)
 	if err != nil || head.more {

@@ -20,13 +20,14 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
 	"github.com/rollcall-project/rollcall/internal/fixture"
 )
 
 // TestMain makes the scripts' `rollcall` this test binary.
 func TestMain(m *testing.M) {
 	run := func() {
-		surroundings := System()
+		surroundings := cmdutil.System()
 		if now, err := time.Parse(time.RFC3339, os.Getenv(testClock)); err == nil {
 			surroundings.Clock = func() time.Time { return now }
 		}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 	"github.com/rollcall-project/rollcall/internal/kernel/suggest"
@@ -34,18 +35,18 @@ func TestParseSubject(t *testing.T) {
 func TestExitCodes(t *testing.T) {
 	for name, c := range map[string]struct {
 		err  error
-		want ExitCode
+		want cmdutil.ExitCode
 	}{
 		"nothing":     {nil, 0},
 		"an error":    {errors.New("x"), 1},
 		"usage":       {session.Usagef("x"), 1},
-		"fault":       {&ExitError{Code: ExitFault}, 2},
-		"undecided":   {&ExitError{Code: ExitUndecided}, 3},
+		"fault":       {&cmdutil.ExitError{Code: cmdutil.ExitFault}, 2},
+		"undecided":   {&cmdutil.ExitError{Code: cmdutil.ExitUndecided}, 3},
 		"rolled back": {&repair.RolledBack{}, 4},
 		"a person":    {&repair.NeedPerson{}, 5},
 		"refused":     {&repair.Refused{}, 5},
 	} {
-		if got := codeOf(c.err); got != c.want {
+		if got := cmdutil.CodeOf(c.err, repair.ExitCode); got != c.want {
 			t.Errorf("%s: %d, want %d", name, got, c.want)
 		}
 	}
@@ -70,7 +71,7 @@ func TestAnswerExit(t *testing.T) {
 		name   string
 		d      *diagnosis.Diagnosis
 		failOn string
-		want   ExitCode
+		want   cmdutil.ExitCode
 	}{
 		{"an error", root(fault.Error), "error", 2},
 		{"a warning", root(fault.Warning), "error", 0},
@@ -81,12 +82,12 @@ func TestAnswerExit(t *testing.T) {
 		{"2 goes before 3", both, "error", 2},
 		{"never", both, "never", 0},
 	} {
-		if got := codeOf(answerExit(c.d, false, c.failOn)); got != c.want {
+		if got := cmdutil.CodeOf(cmdutil.AnswerExit(c.d, false, c.failOn), repair.ExitCode); got != c.want {
 			t.Errorf("%s: %d, want %d", c.name, got, c.want)
 		}
 	}
 	blind := &diagnosis.Diagnosis{}
-	if codeOf(answerExit(blind, false, "error")) != ExitUndecided || codeOf(answerExit(blind, true, "error")) != ExitOK {
+	if cmdutil.CodeOf(cmdutil.AnswerExit(blind, false, "error"), repair.ExitCode) != cmdutil.ExitUndecided || cmdutil.CodeOf(cmdutil.AnswerExit(blind, true, "error"), repair.ExitCode) != cmdutil.ExitOK {
 		t.Error("an answer about a pool lists no host; an answer about the cluster has to")
 	}
 }

@@ -1,16 +1,14 @@
 package cli
 
 import (
-	"encoding/json"
 	"fmt"
 	"runtime"
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
-	"sigs.k8s.io/yaml"
 
 	"github.com/rollcall-project/rollcall/catalog"
-	"github.com/rollcall-project/rollcall/internal/session"
+	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
 )
 
 // versionInfo is what `version -o json` prints.
@@ -37,11 +35,11 @@ func (a *app) versionCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "version",
 		Short: "print the version of this program",
-		Args:  noArgs,
+		Args:  cmdutil.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			v := readVersion()
-			if formatOf(cmd) == "text" {
-				fmt.Fprint(a.io.Out, v.line())
+			if cmdutil.FormatOf(cmd) == "text" {
+				fmt.Fprint(a.IO.Out, v.line())
 				return nil
 			}
 			digest, err := catalog.Digest()
@@ -49,10 +47,10 @@ func (a *app) versionCommand() *cobra.Command {
 				return err
 			}
 			v.Catalog = digest
-			return a.printData(formatOf(cmd), v)
+			return a.PrintData(cmdutil.FormatOf(cmd), v)
 		},
 	}
-	a.addOutputFlags(cmd, "text", "json", "yaml")
+	a.AddOutputFlags(cmd, "text", "json", "yaml")
 	return cmd
 }
 
@@ -87,11 +85,11 @@ func readVersion() versionInfo {
 
 // addVersionFlag adds --version to the command that has no name of its own.
 func (a *app) addVersionFlag(root *cobra.Command) {
-	asked := root.Flags().Bool("version", false, "version for "+a.name)
+	asked := root.Flags().Bool("version", false, "version for "+a.Name)
 	answer := root.RunE
 	root.RunE = func(cmd *cobra.Command, args []string) error {
 		if *asked {
-			fmt.Fprint(a.io.Out, readVersion().line())
+			fmt.Fprint(a.IO.Out, readVersion().line())
 			return nil
 		}
 		return answer(cmd, args)
@@ -101,30 +99,4 @@ func (a *app) addVersionFlag(root *cobra.Command) {
 // line is the version for a person.
 func (v versionInfo) line() string {
 	return fmt.Sprintf("rollcall %s (%s, %s)\n", v.Version, v.GoVersion, v.Platform)
-}
-
-// printData writes a value as JSON or YAML.
-func (a *app) printData(format string, v any) error {
-	raw, err := json.MarshalIndent(v, "", "  ")
-	if err != nil {
-		return fmt.Errorf("encode the answer: %w", err)
-	}
-	raw = append(raw, '\n')
-	if format == "yaml" {
-		if raw, err = yaml.JSONToYAML(raw); err != nil {
-			return fmt.Errorf("encode the answer as YAML: %w", err)
-		}
-	}
-	if _, err := a.io.Out.Write(raw); err != nil {
-		return fmt.Errorf("write the answer: %w", err)
-	}
-	return nil
-}
-
-// noArgs refuses arguments and names the first one.
-func noArgs(_ *cobra.Command, args []string) error {
-	if len(args) > 0 {
-		return session.Usagef("%q: this command takes no argument", args[0])
-	}
-	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 	"github.com/rollcall-project/rollcall/internal/session"
@@ -49,19 +50,19 @@ stands, or did when the time was over; 3 the time was over and it is not decided
 
 func (a *app) watchCommand() *cobra.Command {
 	var f watchFlags
-	goals, stops := []string{string(after.Stable), string(after.Joined)}, []string{stopOnRoot, failOnNever}
+	goals, stops := []string{string(after.Stable), string(after.Joined)}, []string{stopOnRoot, cmdutil.FailOnNever}
 	cmd := &cobra.Command{
 		Use:   "watch [SUBJECT...]",
 		Short: "follow the hosts until all have joined, or a cause is proven",
 		Long:  watchLong,
-		Example: example(a.name, "watch", "until every host is in and the operators are stable") +
-			example(a.name, "watch --until joined --timeout 90m", "the hosts only, for a script") +
-			example(a.name, "watch --install-dir . ", "from before there is an API to the end") +
-			example(a.name, "watch node/worker3", "one host") +
-			example(a.name, "watch node/worker3 --until joined --smoke-pod", "and whether a new pod runs there and answers") +
-			example(a.name, "watch --stop-on never", "continue while somebody repairs it") +
-			example(a.name, "watch -o json | jq -c .text", "for programs"),
-		ValidArgsFunction: a.completeSubject,
+		Example: cmdutil.Example(a.Name, "watch", "until every host is in and the operators are stable") +
+			cmdutil.Example(a.Name, "watch --until joined --timeout 90m", "the hosts only, for a script") +
+			cmdutil.Example(a.Name, "watch --install-dir . ", "from before there is an API to the end") +
+			cmdutil.Example(a.Name, "watch node/worker3", "one host") +
+			cmdutil.Example(a.Name, "watch node/worker3 --until joined --smoke-pod", "and whether a new pod runs there and answers") +
+			cmdutil.Example(a.Name, "watch --stop-on never", "continue while somebody repairs it") +
+			cmdutil.Example(a.Name, "watch -o json | jq -c .text", "for programs"),
+		ValidArgsFunction: a.CompleteSubject(&a.source),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			subjects, err := watchSubjects(args)
 			if err != nil {
@@ -73,25 +74,25 @@ func (a *app) watchCommand() *cobra.Command {
 			if err := a.checkWatch(f); err != nil {
 				return err
 			}
-			return a.watch(cmd.Context(), f, formatOf(cmd), subjects)
+			return a.watch(cmd.Context(), f, cmdutil.FormatOf(cmd), subjects)
 		},
 	}
-	grouped(cmd, groupOwn, func(s *pflag.FlagSet) {
-		s.Var(newChoice(&f.until, goals), "until", "end when this holds: stable: every host has joined, and operators, pools, etcd and network are at rest; joined: every host has joined and the version is completed")
+	cmdutil.Grouped(cmd, cmdutil.GroupOwn, func(s *pflag.FlagSet) {
+		s.Var(cmdutil.NewChoice(&f.until, goals), "until", "end when this holds: stable: every host has joined, and operators, pools, etcd and network are at rest; joined: every host has joined and the version is completed")
 		s.DurationVar(&f.stable, "stable-for", stableFor, "with --until stable: each operator is available, not progressing and not degraded for this `TIME`")
 		s.DurationVar(&f.timeout, "timeout", 0, "end after this `TIME`, with 2 where a cause is known, else with 3; 0: never")
-		s.Var(newChoice(&f.stopOn, stops), "stop-on", "root: end with 2 where a proven cause persists that does not pass by itself; never: continue")
+		s.Var(cmdutil.NewChoice(&f.stopOn, stops), "stop-on", "root: end with 2 where a proven cause persists that does not pass by itself; never: continue")
 		s.StringVar(&f.onChange, "on-change", "", "run this `COMMAND` with a shell for each change, with the change as a line of JSON on its standard input")
 		s.BoolVar(&f.smokePod, "smoke-pod", false, "when all else holds, make one pod on each host that is named as SUBJECT, ask it over the pod network, and delete it")
 		s.DurationVar(&f.smokeFor, "smoke-timeout", 3*time.Minute, "with --smoke-pod: how long one pod may take until it has answered")
 		s.DurationVar(&f.interval, "interval", time.Minute, "read the cluster at least after this `TIME`, also where nothing is seen to change; longer where one reading takes long")
 	})
-	completeChoice(cmd, "until", goals)
-	completeChoice(cmd, "stop-on", stops)
-	a.addSourceFlags(cmd)
-	a.addChoiceFlags(cmd)
-	a.addAcceptFlag(cmd)
-	a.addOutputFlags(cmd, "text", "json")
+	cmdutil.CompleteChoice(cmd, "until", goals)
+	cmdutil.CompleteChoice(cmd, "stop-on", stops)
+	a.AddSourceFlags(cmd, &a.source)
+	a.AddChoiceFlags(cmd, &a.source)
+	a.AddAcceptFlag(cmd, &a.source)
+	a.AddOutputFlags(cmd, "text", "json")
 	return cmd
 }
 
@@ -123,7 +124,7 @@ func watchSubjects(args []string) ([]fault.Subject, error) {
 func (a *app) checkWatch(f watchFlags) error {
 	switch {
 	case len(a.source.From) > 0:
-		return session.Usagef("watch follows a cluster, and --from %s does not change; use `%s diagnose --from %s`", a.source.From[0], a.name, shellcommand.Quote(a.source.From[0]))
+		return session.Usagef("watch follows a cluster, and --from %s does not change; use `%s diagnose --from %s`", a.source.From[0], a.Name, shellcommand.Quote(a.source.From[0]))
 	case a.source.Now != "":
 		return session.Usagef("watch follows a cluster as time passes; leave --now out")
 	case f.stable < 0 || f.timeout < 0 || f.smokeFor <= 0 || f.interval < time.Second:
@@ -153,7 +154,7 @@ func chosenHosts(ctx context.Context, r *session.Run, d *diagnosis.Diagnosis, su
 func (a *app) watchNext(ctx context.Context, r *session.Run, looked looked) string {
 	d := looked.run.Diagnosis
 	if len(d.Roots) > 0 {
-		plan := a.planCommand(ctx, r, d)
+		plan := a.PlanCommand(ctx, r, d)
 		for _, root := range d.Roots {
 			first := root.Cases[0]
 			if len(first.Remedies) > 0 && first.Remedies[0].Fix && root.Severity == fault.Error {
@@ -164,7 +165,7 @@ func (a *app) watchNext(ctx context.Context, r *session.Run, looked looked) stri
 		}
 	}
 	if len(d.Roots)+len(d.Unexplained) > 0 {
-		return strings.TrimSpace(joinWords([]string{a.name, "diagnose", a.source.Again()}))
+		return strings.TrimSpace(cmdutil.JoinWords([]string{a.Name, "diagnose", a.source.Again()}))
 	}
 	return ""
 }

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 )
 
@@ -60,8 +61,8 @@ func TestWatchHandOver(t *testing.T) {
 	}
 	began := time.Now()
 	out := &lockedBuffer{}
-	in := IO{In: strings.NewReader(""), Out: out, Err: io.Discard, Getenv: func(string) string { return "" }, Clock: func() time.Time { return fixNow.Add(time.Since(began)) }}
-	ended := make(chan ExitCode, 1)
+	in := cmdutil.IO{In: strings.NewReader(""), Out: out, Err: io.Discard, Getenv: func(string) string { return "" }, Clock: func() time.Time { return fixNow.Add(time.Since(began)) }}
+	ended := make(chan cmdutil.ExitCode, 1)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	go func() {
@@ -83,7 +84,7 @@ func TestWatchHandOver(t *testing.T) {
 	case code := <-ended:
 		text := out.String()
 		t.Log(text)
-		if code != ExitOK {
+		if code != cmdutil.ExitOK {
 			t.Errorf("it ended with %d", code)
 		}
 		at := 0

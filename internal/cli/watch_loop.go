@@ -3,14 +3,13 @@ package cli
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"runtime/debug"
 	"time"
 
 	"k8s.io/client-go/rest"
-	"k8s.io/klog/v2"
 
 	"github.com/rollcall-project/rollcall/internal/answer"
+	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 	"github.com/rollcall-project/rollcall/internal/session"
@@ -67,11 +66,11 @@ func (a *app) watch(ctx context.Context, f watchFlags, format string, subjects [
 		Installing: a.source.InstallDir != "" || a.source.Rendezvous != "", Hosts: w.counts,
 	})
 	if w.show = a.shower(format); w.show.isScreen() {
-		defer a.silence()()
+		defer a.Silence()()
 	}
 	defer w.show.close()
 	if f.onChange != "" {
-		w.hook = startHook(f.onChange, a.io.Err)
+		w.hook = startHook(f.onChange, a.IO.Err)
 		defer w.hook.stop()
 	}
 	ctx, cancel := context.WithCancel(ctx)
@@ -83,17 +82,6 @@ func (a *app) watch(ctx context.Context, f watchFlags, format string, subjects [
 // counts reports whether a host is one that is waited for.
 func (w *watching) counts(h diagnosis.HostState) bool {
 	return h.Expected && (w.chosen == nil || w.chosen[h.Name])
-}
-
-// silence keeps logs and progress off a screen until the returned function is called.
-func (a *app) silence() (restore func()) {
-	log, quiet := a.log, a.global.quiet
-	a.log, a.global.quiet = slog.New(slog.DiscardHandler), true
-	klog.SetSlogLogger(a.log)
-	return func() {
-		a.log, a.global.quiet = log, quiet
-		klog.SetSlogLogger(a.log)
-	}
 }
 
 // listen begins to hear of changes. A hosted cluster and what has no API yet are read at
@@ -110,7 +98,7 @@ func (w *watching) listen(ctx context.Context) {
 		kube.Reload()
 		return kube.RESTConfig()
 	}
-	w.change.source = live.NewChanges(fresh, live.Options{Now: a.io.Clock})
+	w.change.source = live.NewChanges(fresh, live.Options{Now: a.IO.Clock})
 	go w.change.source.Run(ctx, w.change.add)
 }
 
@@ -145,7 +133,7 @@ func (w *watching) look(ctx context.Context) (l looked) {
 		return l
 	}
 	l.next = a.watchNext(ctx, r, l)
-	l.report = a.reportOptions(r)
+	l.report = a.ReportOptions(r)
 	return l
 }
 
@@ -170,7 +158,7 @@ func (w *watching) follow(ctx context.Context) error {
 			if w.pace.running {
 				<-results // it ends with its context
 			}
-			return w.finish(w.follower.Interrupted(int(ExitInterrupted)))
+			return w.finish(w.follower.Interrupted(int(cmdutil.ExitInterrupted)))
 		case l := <-results:
 			if over, err := w.took(ctx, l); over || err != nil {
 				return err
@@ -205,7 +193,7 @@ func (w *watching) took(ctx context.Context, l looked) (over bool, err error) {
 		}
 		w.pace.failed = l.err
 		w.pace.recheck(awayPause)
-		w.app.log.Warn("read the cluster", "error", l.err)
+		w.app.Log.Warn("read the cluster", "error", l.err)
 		return false, nil
 	}
 	w.pace.failed = nil
@@ -262,12 +250,12 @@ func (w *watching) busy() string {
 func (w *watching) finish(e watch.End) error {
 	e.Next = w.newest.next
 	last := w.follower.Finish(e)
-	last.Time = w.app.io.Clock().UTC().Truncate(time.Second)
+	last.Time = w.app.IO.Clock().UTC().Truncate(time.Second)
 	w.hook.send([]watch.Event{last})
 	w.show.close()
 	o := w.newest.report
 	if o.Command == "" {
-		o.Command, o.Style, o.Source = w.app.name, w.app.style(), w.app.source.Again()
+		o.Command, o.Style, o.Source = w.app.Name, w.app.Style(), w.app.source.Again()
 	}
 	if err := w.show.end(last, w.follower.Last(), o); err != nil {
 		return err
@@ -275,5 +263,5 @@ func (w *watching) finish(e watch.End) error {
 	if e.ExitCode == 0 {
 		return nil
 	}
-	return &ExitError{Code: ExitCode(e.ExitCode)}
+	return &cmdutil.ExitError{Code: cmdutil.ExitCode(e.ExitCode)}
 }

@@ -17,6 +17,8 @@ import (
 
 	"github.com/creack/pty"
 	"golang.org/x/term"
+
+	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
 )
 
 // TestWatchOnTerminal: on a real terminal each frame fits, also after the window was made
@@ -67,7 +69,7 @@ func TestWatchOnTerminal(t *testing.T) {
 		t.Fatal(err)
 	}
 	var exit *exec.ExitError
-	if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != int(ExitInterrupted) {
+	if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != int(cmdutil.ExitInterrupted) {
 		t.Errorf("it ended with %v", err)
 	}
 	after, err := term.GetState(int(master.Fd()))

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/answer"
+	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/watch"
 )
@@ -15,12 +16,12 @@ import (
 // shower chooses how a watch is shown: a screen on a terminal that has one.
 func (a *app) shower(format string) shower {
 	if format == "json" {
-		return &asJSON{a.io.Out}
+		return &asJSON{a.IO.Out}
 	}
-	if a.io.Screen.Terminal && a.io.Screen.Size != nil && a.io.Getenv("TERM") != "dumb" {
-		return &asScreen{out: a.io.Out, err: a.io.Err, size: a.io.Screen.Size, style: a.style(), clock: a.io.Clock}
+	if a.IO.Screen.Terminal && a.IO.Screen.Size != nil && a.IO.Getenv("TERM") != "dumb" {
+		return &asScreen{out: a.IO.Out, err: a.IO.Err, size: a.IO.Screen.Size, style: a.Style(), clock: a.IO.Clock}
 	}
-	return &asLines{a.io.Out, a.style()}
+	return &asLines{a.IO.Out, a.Style()}
 }
 
 // asJSON writes each change as one line of JSON.
@@ -132,7 +133,7 @@ func (s *asScreen) close() {
 
 func (s *asScreen) end(e watch.Event, d *diagnosis.Diagnosis, o answer.Options) error {
 	o.Style = s.style
-	if e.End.ExitCode != int(ExitInterrupted) {
+	if e.End.ExitCode != int(cmdutil.ExitInterrupted) {
 		fmt.Fprint(s.err, "\a") // who looks elsewhere hears that it is over
 	}
 	return answer.WatchEnd(s.out, *e.End, d, o)

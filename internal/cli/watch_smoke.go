@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 	"github.com/rollcall-project/rollcall/internal/kube"
 	"github.com/rollcall-project/rollcall/internal/session"
@@ -18,7 +19,7 @@ import (
 // smokeEnd tries a pod on the hosts that were asked for where everything else holds. The end
 // has one indicator more, and is only good where it holds.
 func (w *watching) smokeEnd(ctx context.Context, e watch.End) watch.End {
-	if !w.flags.smokePod || e.ExitCode != int(ExitOK) {
+	if !w.flags.smokePod || e.ExitCode != int(cmdutil.ExitOK) {
 		return e
 	}
 	var names []string
@@ -40,9 +41,9 @@ func (w *watching) smokeEnd(ctx context.Context, e watch.End) watch.End {
 	e.Indicators = append(slices.Clone(e.Indicators), i)
 	switch {
 	case ctx.Err() != nil:
-		e.ExitCode, e.Reason = int(ExitInterrupted), "interrupted while a pod was tried; all else holds"
+		e.ExitCode, e.Reason = int(cmdutil.ExitInterrupted), "interrupted while a pod was tried; all else holds"
 	case !i.Holds():
-		e.ExitCode, e.Reason = int(ExitUndecided), "all else holds, and a new pod does not show that workloads run: "+i.Reason
+		e.ExitCode, e.Reason = int(cmdutil.ExitUndecided), "all else holds, and a new pod does not show that workloads run: "+i.Reason
 	}
 	return e
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 	"github.com/rollcall-project/rollcall/internal/watch/after"
 	"github.com/rollcall-project/rollcall/internal/watch/smoke"
@@ -22,13 +23,13 @@ func TestSmokePod(t *testing.T) {
 		name    string
 		answer  string // "": the API server does not reach the pod
 		without bool   // no DaemonSet
-		code    ExitCode
+		code    cmdutil.ExitCode
 		says    string
 		written int
 	}{
-		{"it answers", "Hello, 10.128.0.2. You have reached 10.131.0.9 on w0", false, ExitOK, "a new pod on each of these hosts runs and answers", 2},
-		{"it is not reached", "", false, ExitUndecided, "does not reach it over the pod network: HTTP 503", 2},
-		{"the network checks are off", "", true, ExitUndecided, "turns it off", 0},
+		{"it answers", "Hello, 10.128.0.2. You have reached 10.131.0.9 on w0", false, cmdutil.ExitOK, "a new pod on each of these hosts runs and answers", 2},
+		{"it is not reached", "", false, cmdutil.ExitUndecided, "does not reach it over the pod network: HTTP 503", 2},
+		{"the network checks are off", "", true, cmdutil.ExitUndecided, "turns it off", 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -54,7 +55,7 @@ func TestSmokePod(t *testing.T) {
 				t.Fatal(err)
 			}
 			var out, errs bytes.Buffer
-			in := IO{In: strings.NewReader(""), Out: &out, Err: &errs, Getenv: func(string) string { return "" }, Clock: func() time.Time { return fixNow }}
+			in := cmdutil.IO{In: strings.NewReader(""), Out: &out, Err: &errs, Getenv: func(string) string { return "" }, Clock: func() time.Time { return fixNow }}
 			code := Main(t.Context(), []string{"rollcall", "watch", "node/w0", "--smoke-pod", "--kubeconfig", path, "--timeout", "60s", "--stable-for", "1s", "--smoke-timeout", "3s"}, in)
 			if code != tt.code || !strings.Contains(out.String(), tt.says) {
 				t.Errorf("code %d, want %d with %q\n%s%s", code, tt.code, tt.says, out.String(), errs.String())

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/answer"
+	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/source/live"
@@ -160,10 +161,10 @@ func TestHook(t *testing.T) {
 func TestWatchInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var out, errs bytes.Buffer
-	in := IO{In: strings.NewReader(""), Out: &out, Err: &errs, Getenv: func(string) string { return "" }, Clock: time.Now}
+	in := cmdutil.IO{In: strings.NewReader(""), Out: &out, Err: &errs, Getenv: func(string) string { return "" }, Clock: time.Now}
 	time.AfterFunc(300*time.Millisecond, cancel)
 	code := Main(ctx, []string{"rollcall", "watch", "--kubeconfig", unansweredKubeconfig(t)}, in)
-	if code != ExitInterrupted || !strings.Contains(out.String(), "ended with 130: interrupted") {
+	if code != cmdutil.ExitInterrupted || !strings.Contains(out.String(), "ended with 130: interrupted") {
 		t.Errorf("code %d\n%s%s", code, out.String(), errs.String())
 	}
 }

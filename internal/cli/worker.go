@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
 	"github.com/rollcall-project/rollcall/internal/session"
 	"github.com/rollcall-project/rollcall/internal/statedir"
 	"github.com/rollcall-project/rollcall/internal/workers"
@@ -51,7 +52,7 @@ platform, and no controller approves the requests of their kubelets.
 Each run has a journal. "worker resume" continues a run that was interrupted, "worker
 rollback" takes away what it made and what has not joined, "worker replace" and "worker
 delete" are for workers that have joined.`,
-		Args: noArgs,
+		Args: cmdutil.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(a.workerCreateCommand(), a.workerListCommand(), a.workerResumeCommand(), a.workerRollbackCommand(), a.workerReplaceCommand(), a.workerDeleteCommand())
@@ -79,14 +80,14 @@ is removed when the Node is Ready.
 
 Exit codes: 0 all workers are Ready; 1 the tool could not do its work; 2 a check failed
 and nothing was made; 3 not all have joined in time: resume or roll back.`,
-		Example: example(a.name, "worker create --hosted clusters/guest --host guest0=192.0.2.31 --plan", "what would be made, and whether anything blocks it") +
-			example(a.name, "worker create --hosted clusters/guest --host w0=192.0.2.31 --host w1=192.0.2.32", "user-data for two hosts that you boot") +
-			example(a.name, "worker create --hosted clusters/guest --count 3 --provider gcp --option K=V", "by a program on the PATH"),
-		Args: noArgs,
+		Example: cmdutil.Example(a.Name, "worker create --hosted clusters/guest --host guest0=192.0.2.31 --plan", "what would be made, and whether anything blocks it") +
+			cmdutil.Example(a.Name, "worker create --hosted clusters/guest --host w0=192.0.2.31 --host w1=192.0.2.32", "user-data for two hosts that you boot") +
+			cmdutil.Example(a.Name, "worker create --hosted clusters/guest --count 3 --provider gcp --option K=V", "by a program on the PATH"),
+		Args: cmdutil.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.workerCreate(cmd.Context(), f) },
 	}
 	a.addCreateFlags(cmd, &f)
-	grouped(cmd, groupOwn, func(s *pflag.FlagSet) {
+	cmdutil.Grouped(cmd, cmdutil.GroupOwn, func(s *pflag.FlagSet) {
 		s.BoolVar(&f.planOnly, "plan", false, "show the checks and what would be made, and make nothing")
 		s.BoolVar(&f.yes, "yes", false, "do not ask")
 	})
@@ -96,7 +97,7 @@ and nothing was made; 3 not all have joined in time: resume or roll back.`,
 
 // addCreateFlags adds what says which workers are made, and how.
 func (a *app) addCreateFlags(cmd *cobra.Command, f *workerFlags) {
-	grouped(cmd, groupOwn, func(s *pflag.FlagSet) {
+	cmdutil.Grouped(cmd, cmdutil.GroupOwn, func(s *pflag.FlagSet) {
 		s.StringVar(&f.nodePool, "nodepool", "", "the `NAME` of the NodePool; default: the only one of the hosted cluster")
 		s.StringArrayVar(&f.hosts, "host", nil, "a worker, as `NAME[=IP,NAME...]`: its Node's name, and addresses and further names of its serving certificate; repeatable")
 		s.IntVar(&f.count, "count", 0, "make `N` workers with names of the form NODEPOOL-xxxxx, for a provider that gives addresses")
@@ -112,18 +113,18 @@ func (a *app) addCreateFlags(cmd *cobra.Command, f *workerFlags) {
 }
 
 func (a *app) addWorkerFlags(cmd *cobra.Command, f *workerFlags) {
-	grouped(cmd, groupOwn, func(s *pflag.FlagSet) {
+	cmdutil.Grouped(cmd, cmdutil.GroupOwn, func(s *pflag.FlagSet) {
 		s.StringVar(&f.stateDir, "state-dir", "", "keep journals in this `DIR`; default $XDG_STATE_HOME/rollcall")
 	})
-	a.addHostedFlags(cmd)
-	a.addConnectFlags(cmd)
+	a.AddHostedFlags(cmd, &a.source)
+	a.AddConnectFlags(cmd, &a.source)
 }
 
 func (a *app) workerListCommand() *cobra.Command {
 	var f workerFlags
 	cmd := &cobra.Command{
 		Use: "list", Short: "list the runs of this machine and how far their workers came",
-		Args: noArgs,
+		Args: cmdutil.NoArgs,
 		Long: `List shows the runs whose journals are on this machine. With --hosted it also reads both
 clusters, and marks the workers that were made with another config than new machines get
 now, or whose kubelet is of another release: on platform None HyperShift updates none of
@@ -143,10 +144,10 @@ func (a *app) workerResumeCommand() *cobra.Command {
 		Long: `Resume continues a run that was interrupted or has stopped. A replacement continues with
 what was allowed when it began: --force and --delete-emptydir-data can be added, and
 --keep-at-least can be raised.`,
-		Args: a.exactlyOne("RUN", "worker list"),
+		Args: a.ExactlyOne("RUN", "worker list"),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.workerResume(cmd.Context(), f, args[0]) },
 	}
-	grouped(cmd, groupOwn, func(s *pflag.FlagSet) {
+	cmdutil.Grouped(cmd, cmdutil.GroupOwn, func(s *pflag.FlagSet) {
 		s.DurationVar(&f.window, "window", defaultJoin, "wait at most this `TIME`; first certificates are approved for the run's own window, from when a machine is made")
 		s.IntVar(&f.parallel, "parallel", 5, "make at most `N` machines at once")
 		s.BoolVar(&f.recreate, "recreate", false, "take away the machines that have not joined, and re-create them with user-data that is read then")
@@ -163,7 +164,7 @@ func (a *app) workerRollbackCommand() *cobra.Command {
 		Use: "rollback RUN", Short: "take away the machines of a run that have not joined",
 		Long: `Rollback takes away what the journal of the run has and what the provider has marked as
 this run's, and nothing else. A worker with a Node is part of the cluster: it stays.`,
-		Args: a.exactlyOne("RUN", "worker list"),
+		Args: a.ExactlyOne("RUN", "worker list"),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.workerRollback(cmd.Context(), f, args[0]) },
 	}
 	a.addWorkerFlags(cmd, &f)
@@ -187,7 +188,7 @@ func parseWorker(text string) provider.Worker {
 }
 
 func (a *app) workerPlan(f workerFlags) (workers.Plan, error) {
-	p := workers.Plan{Made: a.io.Clock().UTC(), Hosted: a.source.Hosted, NodePool: f.nodePool, Provider: f.provider, Options: map[string]string{}}
+	p := workers.Plan{Made: a.IO.Clock().UTC(), Hosted: a.source.Hosted, NodePool: f.nodePool, Provider: f.provider, Options: map[string]string{}}
 	switch {
 	case f.window <= 0 || f.parallel < 1:
 		return p, session.Usagef("--window and --parallel are positive")
@@ -226,13 +227,13 @@ func (a *app) workerPlan(f workerFlags) (workers.Plan, error) {
 }
 
 func (a *app) workerList(ctx context.Context, f workerFlags) error {
-	state, err := statedir.Path(f.stateDir, a.io.Getenv)
+	state, err := statedir.Path(f.stateDir, a.IO.Getenv)
 	if err != nil {
 		return err
 	}
 	runs, err := workers.Runs(state)
 	if len(runs) == 0 && err == nil {
-		_, err = fmt.Fprintln(a.io.Out, "No run was made from this machine.")
+		_, err = fmt.Fprintln(a.IO.Out, "No run was made from this machine.")
 		return err
 	}
 	if a.source.Hosted == "" {
@@ -251,7 +252,7 @@ func (a *app) workerResume(ctx context.Context, f workerFlags, run string) (err 
 	if f.window <= 0 || f.parallel < 1 {
 		return session.Usagef("--window and --parallel are positive")
 	}
-	w, err := a.openWorkerRun(ctx, f, run)
+	a, w, err := a.openWorkerRun(ctx, f, run)
 	if err != nil {
 		return err
 	}
@@ -263,18 +264,18 @@ func (a *app) workerResume(ctx context.Context, f workerFlags, run string) (err 
 }
 
 func (a *app) workerRollback(ctx context.Context, f workerFlags, run string) (err error) {
-	w, err := a.openWorkerRun(ctx, f, run)
+	a, w, err := a.openWorkerRun(ctx, f, run)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, w.close()) }()
 	kept, err := w.runner.Rollback(ctx)
 	for _, name := range kept {
-		fmt.Fprintf(a.io.Out, "%s has joined and stays.\n", a.style().Clean(name))
+		fmt.Fprintf(a.IO.Out, "%s has joined and stays.\n", a.Style().Clean(name))
 	}
 	err = errors.Join(err, a.workerUncordon(ctx, f, w))
 	if err == nil {
-		fmt.Fprintf(a.io.Out, "Run %s: everything else that it made is taken away.\n", run)
+		fmt.Fprintf(a.IO.Out, "Run %s: everything else that it made is taken away.\n", run)
 	}
 	return err
 }

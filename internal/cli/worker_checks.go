@@ -33,8 +33,9 @@ var joinSettles = []string{"hosted-no-worker-yet", "ignition-not-reached", "host
 // about the hosted control plane and the NodePool, Nodes that have the names, user-data, and
 // the ignition endpoint.
 func (a *app) workerChecks(ctx context.Context, h hub, by provider.Provider, f workerFlags, p *workers.Plan, olds []workers.Old) ([]workerCheck, error) {
-	a.source.ReadSecrets = append(a.source.ReadSecrets, p.ControlPlane)
-	r, err := a.session().Open(ctx)
+	o := a.source
+	o.ReadSecrets = append(slices.Clone(o.ReadSecrets), p.ControlPlane)
+	r, err := a.Session(o).Open(ctx)
 	if err != nil {
 		return nil, err
 	}

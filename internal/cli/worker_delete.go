@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kube"
 	"github.com/rollcall-project/rollcall/internal/session"
@@ -25,7 +26,7 @@ is uncordoned and all stays. It refuses pods that would be lost, a Node that is 
 machine than the run made, and to leave fewer Ready Nodes than --keep-at-least.`
 
 func (a *app) addDrainFlags(cmd *cobra.Command, f *workerFlags) {
-	grouped(cmd, groupOwn, func(s *pflag.FlagSet) {
+	cmdutil.Grouped(cmd, cmdutil.GroupOwn, func(s *pflag.FlagSet) {
 		s.DurationVar(&f.drain.Timeout, "drain-timeout", 10*time.Minute, "give up when pods are left after this `TIME`")
 		s.BoolVar(&f.drain.Unmanaged, "force", false, "also evict pods without a controller: they are lost")
 		s.BoolVar(&f.drain.EmptyDir, "delete-emptydir-data", false, "also evict pods with emptyDir volumes, whose data is lost")
@@ -39,20 +40,20 @@ func (a *app) workerDeleteCommand() *cobra.Command {
 		Use:   "delete NAME",
 		Short: "drain a worker that a run made, delete its machine and its Node",
 		Long:  "Delete takes a worker out of the hosted cluster.\n\n" + drainHelp,
-		Args:  a.exactlyOne("NAME", "worker list"),
+		Args:  a.ExactlyOne("NAME", "worker list"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.workerDelete(cmd.Context(), f, args[0])
 		},
 	}
 	a.addDrainFlags(cmd, &f)
-	grouped(cmd, groupOwn, func(s *pflag.FlagSet) { s.BoolVar(&f.yes, "yes", false, "do not ask") })
+	cmdutil.Grouped(cmd, cmdutil.GroupOwn, func(s *pflag.FlagSet) { s.BoolVar(&f.yes, "yes", false, "do not ask") })
 	a.addWorkerFlags(cmd, &f)
 	return cmd
 }
 
 // findWorker is the run that a worker of this machine's runs joined in.
 func (a *app) findWorker(f workerFlags, name string) (workers.Run, error) {
-	state, err := statedir.Path(f.stateDir, a.io.Getenv)
+	state, err := statedir.Path(f.stateDir, a.IO.Getenv)
 	if err != nil {
 		return workers.Run{}, err
 	}
@@ -72,7 +73,7 @@ func (a *app) findWorker(f workerFlags, name string) (workers.Run, error) {
 	case 1:
 		return found[0], nil
 	case 0:
-		return workers.Run{}, fmt.Errorf("no run of this machine made a worker %s that has joined; `%s worker list` names them, others are drained with oc adm drain", name, a.name)
+		return workers.Run{}, fmt.Errorf("no run of this machine made a worker %s that has joined; `%s worker list` names them, others are drained with oc adm drain", name, a.Name)
 	}
 	return workers.Run{}, fmt.Errorf("workers of %d hosted clusters are called %s: name one with --hosted", len(found), name)
 }
@@ -85,7 +86,7 @@ func (a *app) workerDelete(ctx context.Context, f workerFlags, name string) (err
 	if err != nil {
 		return err
 	}
-	w, err := a.openWorkerRun(ctx, f, found.Plan.Run)
+	a, w, err := a.openWorkerRun(ctx, f, found.Plan.Run)
 	if err != nil {
 		return err
 	}
@@ -97,7 +98,7 @@ func (a *app) workerDelete(ctx context.Context, f workerFlags, name string) (err
 		return err
 	}
 	if found.Plan.Provider == workers.ManualName {
-		_, err = fmt.Fprintf(a.io.Out, "Next: switch off the machine of %s. Its kubelet has a certificate and registers the Node again when it is restarted.\n", a.style().Clean(name))
+		_, err = fmt.Fprintf(a.IO.Out, "Next: switch off the machine of %s. Its kubelet has a certificate and registers the Node again when it is restarted.\n", a.Style().Clean(name))
 	}
 	return err
 }

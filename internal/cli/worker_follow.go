@@ -62,12 +62,13 @@ func (a *app) followWorkers(ctx context.Context, w *workerRun, giveUp func(), ro
 }
 
 // quiet is an app that reads the hosted cluster of a plan with flags of its own, and prints no
-// progress between the events of a run.
+// Progress between the events of a run.
 func (a *app) quiet(p workers.Plan) *app {
-	q := *a
-	q.global.quiet = true
-	q.source.ReadSecrets, q.source.Screens = []string{p.ControlPlane}, nil
-	return &q
+	o := a.source
+	o.ReadSecrets, o.Screens = []string{p.ControlPlane}, nil
+	quiet := a.with(o)
+	quiet.App = a.Quieter()
+	return quiet
 }
 
 // stop ends the watch.
@@ -94,7 +95,7 @@ func (f *workerFollow) follow(ctx context.Context) {
 			return
 		}
 		if err != nil {
-			f.run.runner.Report(workers.Event{Time: f.app.io.Clock(), Worker: "hosts of this run", Text: "not looked at: " + err.Error()})
+			f.run.runner.Report(workers.Event{Time: f.app.IO.Clock(), Worker: "hosts of this run", Text: "not looked at: " + err.Error()})
 			continue
 		}
 		for _, e := range follower.Step(watch.Run{Diagnosis: d}) {
@@ -127,8 +128,9 @@ func (f *workerFollow) report(e watch.Event) {
 // look diagnoses the hosted cluster with the consoles of the hosts that have not joined.
 func (f *workerFollow) look(ctx context.Context) (_ *diagnosis.Diagnosis, err error) {
 	screens, unread := f.screens(ctx)
-	f.app.source.Screens = screens
-	r, err := f.app.session().Open(ctx)
+	o := f.app.source
+	o.Screens = screens
+	r, err := f.app.Session(o).Open(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -175,7 +177,7 @@ func (f *workerFollow) settle(ctx context.Context) {
 	defer cancel()
 	for {
 		if _, err := f.look(ctx); err != nil && ctx.Err() == nil {
-			f.app.log.Warn("look at the hosts of the run", "error", err)
+			f.app.Log.Warn("look at the hosts of the run", "error", err)
 		}
 		if len(f.names(workers.In)) == 0 || after.AllHold(f.indicators) {
 			return
@@ -209,7 +211,7 @@ func (a *app) printAfterJoin(f *workerFollow) error {
 	if len(checks.Entries) == 0 {
 		checks.Entries = []answer.Entry{{Name: "not checked", Text: "the hosted cluster was not read after the join"}}
 	}
-	return answer.Sections(a.io.Out, a.style(), []answer.Section{checks})
+	return answer.Sections(a.IO.Out, a.Style(), []answer.Section{checks})
 }
 
 // screens reads the consoles of the hosts that were made and have not joined.
@@ -308,10 +310,10 @@ func strangers(d *diagnosis.Diagnosis) []string {
 
 // printWhyNot shows, for each worker that has not joined, where it is and why.
 func (a *app) printWhyNot(w *workerRun, f *workerFollow) {
-	clean := a.style().Clean
+	clean := a.Style().Clean
 	defer func() {
 		if names := strangers(f.last); len(names) > 0 {
-			fmt.Fprintf(a.io.Out, "\nRequests of names that nothing expects wait in the hosted cluster: %s. If one is a machine of this run, it calls itself otherwise than it was named.\n", clean(suggest.Few(names)))
+			fmt.Fprintf(a.IO.Out, "\nRequests of names that nothing expects wait in the hosted cluster: %s. If one is a machine of this run, it calls itself otherwise than it was named.\n", clean(suggest.Few(names)))
 		}
 	}()
 	for _, s := range w.runner.Journal.Statuses() {
@@ -320,10 +322,10 @@ func (a *app) printWhyNot(w *workerRun, f *workerFollow) {
 		case s.Step == workers.In || s.Step == workers.Out:
 			continue
 		case s.Step != workers.Made:
-			fmt.Fprintf(a.io.Out, "\n%s: %s\n", clean(name), s.Step)
+			fmt.Fprintf(a.IO.Out, "\n%s: %s\n", clean(name), s.Step)
 			continue
 		case f.last == nil:
-			fmt.Fprintf(a.io.Out, "\n%s: made; not checked\n", clean(name))
+			fmt.Fprintf(a.IO.Out, "\n%s: made; not checked\n", clean(name))
 			continue
 		}
 		where := "nothing shows where it is"
@@ -334,20 +336,20 @@ func (a *app) printWhyNot(w *workerRun, f *workerFollow) {
 				where += ": " + h.Why
 			}
 		}
-		fmt.Fprintf(a.io.Out, "\n%s: %s\n", clean(name), clean(where))
+		fmt.Fprintf(a.IO.Out, "\n%s: %s\n", clean(name), clean(where))
 		causes := causesOf(f.last, name)
 		for _, r := range causes {
 			c := r.Cases[0]
-			fmt.Fprintf(a.io.Out, "  cause (%s): %s (%s)\n", c.Confidence, clean(c.Title), r.Fault)
+			fmt.Fprintf(a.IO.Out, "  cause (%s): %s (%s)\n", c.Confidence, clean(c.Title), r.Fault)
 			if len(c.Remedies) > 0 {
-				fmt.Fprintf(a.io.Out, "  do:   %s explain %s\n", a.name, c.Remedies[0].ID)
+				fmt.Fprintf(a.IO.Out, "  do:   %s explain %s\n", a.Name, c.Remedies[0].ID)
 			}
 		}
 		if why := f.unread[name]; why != "" {
-			fmt.Fprintf(a.io.Out, "  its console was not read: %s\n", clean(why))
+			fmt.Fprintf(a.IO.Out, "  its console was not read: %s\n", clean(why))
 		}
 		if len(causes) == 0 {
-			fmt.Fprintf(a.io.Out, "  cause unknown: %s diagnose --hosted %s host/%s --console %s=FILE\n", a.name, shellcommand.Quote(w.runner.Journal.Plan.Hosted), clean(name), clean(name))
+			fmt.Fprintf(a.IO.Out, "  cause unknown: %s diagnose --hosted %s host/%s --console %s=FILE\n", a.Name, shellcommand.Quote(w.runner.Journal.Plan.Hosted), clean(name), clean(name))
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 	"github.com/rollcall-project/rollcall/internal/watch/after"
 	"github.com/rollcall-project/rollcall/internal/watch/baseline"
@@ -29,7 +30,7 @@ func (made) Clean(context.Context, provider.Order) error { return nil }
 func TestSettleForgetsFormerLooks(t *testing.T) {
 	var out bytes.Buffer
 	later := func() time.Time { return fixNow.Add(time.Minute) }
-	a := newApp("rollcall", IO{Out: &out, Err: &out, Getenv: func(string) string { return "" }, Clock: later})
+	a := newApp("rollcall", cmdutil.IO{Out: &out, Err: &out, Getenv: func(string) string { return "" }, Clock: later})
 	a.source.Kube.KubeConfig = filepath.Join(t.TempDir(), "none")
 	a.source.Hosted = "clusters/guest"
 	plan := workers.Plan{Run: "w-0123456789", Hosted: "clusters/guest", ControlPlane: "clusters-guest", NodePool: "guest", Provider: "manual",

@@ -38,7 +38,7 @@ func (a *app) printWorkerPlan(p workers.Plan, checks []workerCheck) error {
 	for _, c := range checks {
 		looked.Entries = append(looked.Entries, answer.Entry{Name: c.word(), Text: c.text})
 	}
-	return answer.Sections(a.io.Out, a.style(), []answer.Section{plan, looked})
+	return answer.Sections(a.IO.Out, a.Style(), []answer.Section{plan, looked})
 }
 
 func (c workerCheck) word() string {
@@ -69,8 +69,8 @@ func describeWorker(p workers.Plan, w provider.Worker) string {
 
 // printRuns lists runs and their workers, by the journals alone.
 func (a *app) printRuns(runs []workers.Run) error {
-	clean := a.style().Clean
-	t := tabwriter.NewWriter(a.io.Out, 0, 0, 3, ' ', 0)
+	clean := a.Style().Clean
+	t := tabwriter.NewWriter(a.IO.Out, 0, 0, 3, ' ', 0)
 	fmt.Fprintln(t, "RUN\tHOSTED\tNODEPOOL\tPROVIDER\tWORKER\tSTATE\tSINCE\tCONFIG\tMACHINE")
 	for _, r := range runs {
 		for _, s := range r.Statuses {
@@ -83,8 +83,8 @@ func (a *app) printRuns(runs []workers.Run) error {
 
 // printWorkers lists the workers of one hosted cluster with what both clusters show of them.
 func (a *app) printWorkers(runs []workers.Run, now clusterNow) error {
-	clean := a.style().Clean
-	t := tabwriter.NewWriter(a.io.Out, 0, 0, 3, ' ', 0)
+	clean := a.Style().Clean
+	t := tabwriter.NewWriter(a.IO.Out, 0, 0, 3, ' ', 0)
 	fmt.Fprintln(t, "RUN\tNODEPOOL\tWORKER\tSTATE\tCONFIG\tNODE\tSERVING CERTIFICATE")
 	for _, r := range runs {
 		for _, s := range r.Statuses {
@@ -93,7 +93,7 @@ func (a *app) printWorkers(runs []workers.Run, now clusterNow) error {
 				config += " (outdated, now " + current + ")"
 			}
 			fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.Plan.Run, clean(r.Plan.NodePool), clean(s.Worker.Name), s.Step, clean(config),
-				clean(now.node(r.Plan, s)), now.serving(s, a.io.Clock()))
+				clean(now.node(r.Plan, s)), now.serving(s, a.IO.Clock()))
 		}
 	}
 	if err := t.Flush(); err != nil {
@@ -101,9 +101,9 @@ func (a *app) printWorkers(runs []workers.Run, now clusterNow) error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(now.pools)) {
 		p := now.pools[name]
-		fmt.Fprintf(a.io.Out, "\nNodePool %s: status.version is %s as soon as the spec is, whatever release these Nodes have.\n", clean(name), clean(cmp.Or(p.version, "not set")))
+		fmt.Fprintf(a.IO.Out, "\nNodePool %s: status.version is %s as soon as the spec is, whatever release these Nodes have.\n", clean(name), clean(cmp.Or(p.version, "not set")))
 		if len(p.never) > 0 {
-			fmt.Fprintf(a.io.Out, "Its conditions %s are False because HyperShift makes no Machines on platform None; that is no fault.\n", strings.Join(p.never, " and "))
+			fmt.Fprintf(a.IO.Out, "Its conditions %s are False because HyperShift makes no Machines on platform None; that is no fault.\n", strings.Join(p.never, " and "))
 		}
 	}
 	return nil

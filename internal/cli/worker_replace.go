@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
 	"github.com/rollcall-project/rollcall/internal/session"
 	"github.com/rollcall-project/rollcall/internal/shellcommand"
 	"github.com/rollcall-project/rollcall/internal/statedir"
@@ -32,12 +33,12 @@ beginning. It stops at the first that fails; "worker resume" continues. Nothing 
 away while the hosted control plane is not well.
 
 ` + drainHelp,
-		Example: example(a.name, "worker replace guest0 --host guest2=192.0.2.33", "one, by a machine that you boot") +
-			example(a.name, "worker replace --outdated --hosted clusters/guest --provider gcp --option K=V", "all with an old config"),
+		Example: cmdutil.Example(a.Name, "worker replace guest0 --host guest2=192.0.2.33", "one, by a machine that you boot") +
+			cmdutil.Example(a.Name, "worker replace --outdated --hosted clusters/guest --provider gcp --option K=V", "all with an old config"),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.workerReplace(cmd.Context(), f, args) },
 	}
 	a.addCreateFlags(cmd, &f)
-	grouped(cmd, groupOwn, func(s *pflag.FlagSet) {
+	cmdutil.Grouped(cmd, cmdutil.GroupOwn, func(s *pflag.FlagSet) {
 		s.BoolVar(&f.outdated, "outdated", false, "replace every worker that was made with another config than new machines get now")
 		s.BoolVar(&f.unhealthy, "unhealthy", false, "replace every worker whose Node is not Ready, unless these are more than half")
 		s.IntVar(&f.maxSurge, "max-surge", 1, "make `N` new workers before old ones go")
@@ -59,7 +60,7 @@ func (a *app) workerReplace(ctx context.Context, f workerFlags, names []string) 
 		return err
 	}
 	if len(olds) == 0 {
-		_, err := fmt.Fprintln(a.io.Out, "No worker needs to be replaced.")
+		_, err := fmt.Fprintln(a.IO.Out, "No worker needs to be replaced.")
 		return err
 	}
 	if len(f.hosts) == 0 && f.provider != workers.ManualName {
@@ -71,7 +72,6 @@ func (a *app) workerReplace(ctx context.Context, f workerFlags, names []string) 
 	list := make([]workers.Old, len(olds))
 	for i, o := range olds {
 		list[i] = o.Old
-		a.source.Hosted = o.hosted
 		if f.nodePool == "" {
 			f.nodePool = o.nodePool
 		}
@@ -79,6 +79,9 @@ func (a *app) workerReplace(ctx context.Context, f workerFlags, names []string) 
 			return session.Usagef("%s and %s are of different NodePools: replace those of one at a time", olds[0].Worker, o.Worker)
 		}
 	}
+	o := a.source
+	o.Hosted = olds[0].hosted
+	a = a.with(o)
 	w, err := a.beginWorkers(ctx, f, list)
 	if w == nil || err != nil {
 		return err
@@ -112,7 +115,7 @@ func (a *app) chooseOlds(ctx context.Context, f workerFlags, names []string) ([]
 	if a.source.Hosted == "" {
 		return nil, session.Usagef("--outdated and --unhealthy need --hosted NAMESPACE/NAME")
 	}
-	state, err := statedir.Path(f.stateDir, a.io.Getenv)
+	state, err := statedir.Path(f.stateDir, a.IO.Getenv)
 	if err != nil {
 		return nil, err
 	}
@@ -151,7 +154,7 @@ func (a *app) chooseOlds(ctx context.Context, f workerFlags, names []string) ([]
 		}
 	}
 	if f.unhealthy && !f.outdated && 2*len(list) > joined {
-		return nil, fmt.Errorf("%d of %d workers are not Ready: where most are not, the reason is rarely the machines; nothing is replaced. See %s diagnose --hosted %s", len(list), joined, a.name, shellcommand.Quote(a.source.Hosted))
+		return nil, fmt.Errorf("%d of %d workers are not Ready: where most are not, the reason is rarely the machines; nothing is replaced. See %s diagnose --hosted %s", len(list), joined, a.Name, shellcommand.Quote(a.source.Hosted))
 	}
 	return list, nil
 }
@@ -187,7 +190,7 @@ func replaceOlds(p *workers.Plan, f workerFlags, olds []workers.Old) {
 // `worker create`.
 func (a *app) workerRoll(ctx context.Context, w *workerRun, f workerFlags) (err error) {
 	plan := w.runner.Journal.Plan
-	fmt.Fprintf(a.io.Out, "\nRun %s. If it is interrupted: %s worker resume %s\n", plan.Run, a.name, plan.Run)
+	fmt.Fprintf(a.IO.Out, "\nRun %s. If it is interrupted: %s worker resume %s\n", plan.Run, a.Name, plan.Run)
 	oldRuns := map[string]*workerRun{}
 	defer func() {
 		for _, old := range oldRuns {
@@ -198,7 +201,7 @@ func (a *app) workerRoll(ctx context.Context, w *workerRun, f workerFlags) (err 
 	for _, x := range plan.Workers {
 		old := plan.Replaces[x.Name]
 		if oldRuns[old.Run] == nil {
-			opened, err := a.openWorkerRun(ctx, f, old.Run)
+			_, opened, err := a.openWorkerRun(ctx, f, old.Run)
 			if err != nil {
 				return fmt.Errorf("open the run of %s: %w", old.Worker, err)
 			}
@@ -228,10 +231,10 @@ func (a *app) workerRoll(ctx context.Context, w *workerRun, f workerFlags) (err 
 	follow.settle(ctx)
 	stop()
 	if rolled != nil && ctx.Err() == nil {
-		fmt.Fprintf(a.io.Out, "\nIt %s\n", a.style().Clean(rolled.Error()))
+		fmt.Fprintf(a.IO.Out, "\nIt %s\n", a.Style().Clean(rolled.Error()))
 		a.printWhyNot(w, follow)
-		fmt.Fprintf(a.io.Out, "\nThen: %s worker resume %s (with --recreate: a new worker that has not joined is re-created with fresh user-data)\n  or: %s worker rollback %s\n", a.name, plan.Run, a.name, plan.Run)
-		return &ExitError{Code: ExitUndecided, Err: errors.New("not all workers are replaced")}
+		fmt.Fprintf(a.IO.Out, "\nThen: %s worker resume %s (with --recreate: a new worker that has not joined is re-created with fresh user-data)\n  or: %s worker rollback %s\n", a.Name, plan.Run, a.Name, plan.Run)
+		return &cmdutil.ExitError{Code: cmdutil.ExitUndecided, Err: errors.New("not all workers are replaced")}
 	}
 	if rolled != nil {
 		return rolled
@@ -240,7 +243,7 @@ func (a *app) workerRoll(ctx context.Context, w *workerRun, f workerFlags) (err 
 		return err
 	}
 	if plan.Provider == workers.ManualName {
-		fmt.Fprintln(a.io.Out, "Next: switch off the machines of the old workers. Their kubelets have certificates and register again when they are restarted.")
+		fmt.Fprintln(a.IO.Out, "Next: switch off the machines of the old workers. Their kubelets have certificates and register again when they are restarted.")
 	}
 	return nil
 }
@@ -256,7 +259,7 @@ func (a *app) workerUncordon(ctx context.Context, f workerFlags, w *workerRun) e
 			continue
 		}
 		seen[old.Run] = true
-		opened, openErr := a.openWorkerRun(ctx, f, old.Run)
+		_, opened, openErr := a.openWorkerRun(ctx, f, old.Run)
 		if openErr != nil {
 			err = errors.Join(err, fmt.Errorf("open the run of %s: %w", old.Worker, openErr))
 			continue
@@ -267,7 +270,7 @@ func (a *app) workerUncordon(ctx context.Context, f workerFlags, w *workerRun) e
 	for _, r := range runs {
 		names, unErr := r.runner.Uncordon(ctx, guestCluster{r.api})
 		for _, name := range names {
-			fmt.Fprintf(a.io.Out, "%s stays and is schedulable again.\n", a.style().Clean(name))
+			fmt.Fprintf(a.IO.Out, "%s stays and is schedulable again.\n", a.Style().Clean(name))
 		}
 		err = errors.Join(err, unErr)
 	}

@@ -14,6 +14,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
 	"github.com/rollcall-project/rollcall/internal/csr"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kube"
@@ -109,8 +110,8 @@ func (a *app) beginWorkers(ctx context.Context, f workerFlags, olds []workers.Ol
 		return nil, err
 	}
 	if slices.ContainsFunc(checks, func(c workerCheck) bool { return c.stops }) {
-		fmt.Fprintln(a.io.Out, "\nNothing was made: repair what is marked first.")
-		return nil, &ExitError{Code: ExitFault}
+		fmt.Fprintln(a.IO.Out, "\nNothing was made: repair what is marked first.")
+		return nil, &cmdutil.ExitError{Code: cmdutil.ExitFault}
 	}
 	if f.planOnly {
 		return nil, nil
@@ -118,11 +119,11 @@ func (a *app) beginWorkers(ctx context.Context, f workerFlags, olds []workers.Ol
 	if err := a.typedYes(f, what); err != nil {
 		return nil, err
 	}
-	state, err := statedir.Path(f.stateDir, a.io.Getenv)
+	state, err := statedir.Path(f.stateDir, a.IO.Getenv)
 	if err != nil {
 		return nil, err
 	}
-	journal, err := workers.Begin(state, p, a.io.Clock)
+	journal, err := workers.Begin(state, p, a.IO.Clock)
 	if err != nil {
 		return nil, err
 	}
@@ -138,11 +139,11 @@ func (a *app) typedYes(f workerFlags, what string) error {
 	if f.yes {
 		return nil
 	}
-	if !a.io.Screen.InTerminal || !a.io.Screen.ErrTerminal {
+	if !a.IO.Screen.InTerminal || !a.IO.Screen.ErrTerminal {
 		return errors.New("nothing was done: there is no terminal to ask at; add --yes")
 	}
-	fmt.Fprintf(a.io.Err, "\nType yes to %s: ", a.style().Clean(what))
-	line, err := bufio.NewReader(a.io.In).ReadString('\n')
+	fmt.Fprintf(a.IO.Err, "\nType yes to %s: ", a.Style().Clean(what))
+	line, err := bufio.NewReader(a.IO.In).ReadString('\n')
 	if err != nil && !errors.Is(err, io.EOF) {
 		return fmt.Errorf("read the confirmation: %w", err)
 	}
@@ -152,22 +153,22 @@ func (a *app) typedYes(f workerFlags, what string) error {
 	return nil
 }
 
-// openWorkerRun opens a run that was begun, against the same hosted cluster.
-func (a *app) openWorkerRun(ctx context.Context, f workerFlags, run string) (*workerRun, error) {
-	state, err := statedir.Path(f.stateDir, a.io.Getenv)
+// openWorkerRun opens a run that was begun, against the same hosted cluster, which the app that is
+// returned reads.
+func (a *app) openWorkerRun(ctx context.Context, f workerFlags, run string) (*app, *workerRun, error) {
+	state, err := statedir.Path(f.stateDir, a.IO.Getenv)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	journal, err := workers.Open(state, run, a.io.Clock)
+	journal, err := workers.Open(state, run, a.IO.Clock)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
+	}
+	a, err = a.forWorkerRun(journal.Plan)
+	if err != nil {
+		return nil, nil, errors.Join(err, journal.Close())
 	}
 	w, err := func() (*workerRun, error) {
-		if want := journal.Plan.Hosted; a.source.Hosted == "" {
-			a.source.Hosted = want
-		} else if a.source.Hosted != want {
-			return nil, session.Usagef("--hosted %s: the run is of %s", a.source.Hosted, want)
-		}
 		h, err := a.openHub()
 		if err != nil {
 			return nil, err
@@ -182,9 +183,19 @@ func (a *app) openWorkerRun(ctx context.Context, f workerFlags, run string) (*wo
 		return a.newWorkerRun(ctx, f, h, journal)
 	}()
 	if err != nil {
-		return nil, errors.Join(err, journal.Close())
+		return nil, nil, errors.Join(err, journal.Close())
 	}
-	return w, nil
+	return a, w, nil
+}
+
+// forWorkerRun reads the hosted cluster of a plan, and refuses another one.
+func (a *app) forWorkerRun(p workers.Plan) (*app, error) {
+	o := a.source
+	if o.Hosted != "" && o.Hosted != p.Hosted {
+		return nil, session.Usagef("--hosted %s: the run is of %s", o.Hosted, p.Hosted)
+	}
+	o.Hosted = p.Hosted
+	return a.with(o), nil
 }
 
 func (a *app) newWorkerRun(ctx context.Context, f workerFlags, h hub, journal *workers.Journal) (*workerRun, error) {
@@ -197,7 +208,7 @@ func (a *app) newWorkerRun(ctx context.Context, f workerFlags, h hub, journal *w
 		return nil, err
 	}
 	return &workerRun{nodes: nodes, api: api, runner: &workers.Runner{
-		Journal: journal, Provider: provider, Parallel: f.parallel, Now: a.io.Clock,
+		Journal: journal, Provider: provider, Parallel: f.parallel, Now: a.IO.Clock,
 		UserData: func(ctx context.Context) (workers.UserData, error) { return workers.Fresh(ctx, h, journal.Plan) },
 		Nodes:    func(ctx context.Context, name string) (workers.Node, bool, error) { return readNode(ctx, nodes, name) },
 		Report:   a.reportWorker(&sync.Mutex{}),
@@ -224,7 +235,7 @@ func (a *app) reportWorker(one *sync.Mutex) func(workers.Event) {
 	return func(e workers.Event) {
 		one.Lock()
 		defer one.Unlock()
-		fmt.Fprintf(a.io.Out, "%s  %s: %s\n", e.Time.UTC().Format(time.RFC3339), a.style().Clean(e.Worker), a.style().Clean(e.Text))
+		fmt.Fprintf(a.IO.Out, "%s  %s: %s\n", e.Time.UTC().Format(time.RFC3339), a.Style().Clean(e.Worker), a.Style().Clean(e.Text))
 	}
 }
 
@@ -258,7 +269,7 @@ func nodeOf(o map[string]any) workers.Node {
 // first that is made does not wait for the last one.
 func (a *app) workerWork(ctx context.Context, w *workerRun, f workerFlags) error {
 	plan := w.runner.Journal.Plan
-	fmt.Fprintf(a.io.Out, "\nRun %s. If it is interrupted: %s worker resume %s, or rollback\n", plan.Run, a.name, plan.Run)
+	fmt.Fprintf(a.IO.Out, "\nRun %s. If it is interrupted: %s worker resume %s, or rollback\n", plan.Run, a.Name, plan.Run)
 	joining, end := context.WithTimeout(ctx, f.window)
 	defer end()
 	stop, err := a.approveWorkers(joining, w)
@@ -292,10 +303,10 @@ func (a *app) approveWorkers(ctx context.Context, w *workerRun) (stop func(), er
 		return nil, err
 	}
 	server := approver.New(w.nodes, approver.Config{
-		Identity: identity, Now: a.io.Clock, Metrics: approver.NewMetrics(), Every: 5 * time.Second,
+		Identity: identity, Now: a.IO.Clock, Metrics: approver.NewMetrics(), Every: 5 * time.Second,
 		Approve:   approver.Kinds{Client: true, Serving: true},
 		Inventory: func(context.Context) ([]csr.Expectation, error) { return w.runner.Expected(), nil },
-		Log:       slog.New(decisions{w.runner.Report, a.log.Handler()}),
+		Log:       slog.New(decisions{w.runner.Report, a.Log.Handler()}),
 	})
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
@@ -341,19 +352,19 @@ func (a *app) workerEnd(ctx context.Context, w *workerRun, f workerFlags, follow
 			n++
 		}
 	}
-	fmt.Fprintf(a.io.Out, "\n%d of %d workers are Ready.\n", n, len(all))
+	fmt.Fprintf(a.IO.Out, "\n%d of %d workers are Ready.\n", n, len(all))
 	if err := a.printAfterJoin(follow); err != nil {
 		return err
 	}
 	if n > 0 {
 		if err := a.keepAfterJoin(ctx, w, follow); err != nil {
-			a.log.Warn("keep what the cluster is like after the join", "error", err)
+			a.Log.Warn("keep what the cluster is like after the join", "error", err)
 		}
 	}
 	if made == nil && joined == nil {
-		fmt.Fprintf(a.io.Out, "Next: %s diagnose --hosted %s\n", a.name, shellcommand.Quote(plan.Hosted))
+		fmt.Fprintf(a.IO.Out, "Next: %s diagnose --hosted %s\n", a.Name, shellcommand.Quote(plan.Hosted))
 		if !after.AllHold(follow.indicators) {
-			return &ExitError{Code: ExitUndecided, Err: errors.New("all workers are Ready; what is listed above does not hold yet")}
+			return &cmdutil.ExitError{Code: cmdutil.ExitUndecided, Err: errors.New("all workers are Ready; what is listed above does not hold yet")}
 		}
 		return nil
 	}
@@ -363,14 +374,14 @@ func (a *app) workerEnd(ctx context.Context, w *workerRun, f workerFlags, follow
 	if f.deleteFailed {
 		_, err := w.runner.Rollback(ctx)
 		if err == nil {
-			fmt.Fprintln(a.io.Out, "What did not join was taken away.")
+			fmt.Fprintln(a.IO.Out, "What did not join was taken away.")
 		}
 		made = errors.Join(made, err)
 	} else {
-		fmt.Fprintf(a.io.Out, "\nThen: %s worker resume %s (with --recreate: re-created with fresh user-data)\n  or: %s worker rollback %s\n", a.name, plan.Run, a.name, plan.Run)
+		fmt.Fprintf(a.IO.Out, "\nThen: %s worker resume %s (with --recreate: re-created with fresh user-data)\n  or: %s worker rollback %s\n", a.Name, plan.Run, a.Name, plan.Run)
 	}
 	if onlyLate {
-		return errors.Join(&ExitError{Code: ExitUndecided, Err: joined}, made)
+		return errors.Join(&cmdutil.ExitError{Code: cmdutil.ExitUndecided, Err: joined}, made)
 	}
 	return errors.Join(made, joined)
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/workers"
@@ -54,21 +55,21 @@ func TestWorkerPlan(t *testing.T) {
 		name   string
 		args   []string
 		change func(string) string
-		code   ExitCode
+		code   cmdutil.ExitCode
 		want   []string
 	}{
-		{"all is well", []string{"--host", "vm-8=192.0.2.8", "--plan"}, nil, ExitOK,
+		{"all is well", []string{"--host", "vm-8=192.0.2.8", "--plan"}, nil, cmdutil.ExitOK,
 			[]string{"NodePool np-a of hosted cluster guests/edge.one", "vm-8 (192.0.2.8): file vm-8.ign", "needs in the hosted cluster: to list Nodes, list requests", "pods and Secrets of guests-edge-one", "are absent", "has the present token", "not checked the ignition endpoint was not reached from here"}},
-		{"a name that is taken", []string{"--host", "vm-7=192.0.2.8"}, nil, ExitFault, []string{"has a host vm-7 already", "Nothing was made"}},
+		{"a name that is taken", []string{"--host", "vm-7=192.0.2.8"}, nil, cmdutil.ExitFault, []string{"has a host vm-7 already", "Nothing was made"}},
 		{"a token that was rotated", []string{"--host", "vm-8=192.0.2.8"}, func(s string) string {
 			return strings.Replace(s, "Bearer NmIxZjBmMGUt", "Bearer AAAAAAAAAAAA", 1)
-		}, ExitFault, []string{"failed", "just rotated"}},
-		{"no address", []string{"--host", "vm-8"}, nil, ExitFailed, []string{"write it as NAME=IP"}},
-		{"no host", nil, nil, ExitFailed, []string{"no worker is named"}},
-		{"a number for a person", []string{"--count", "2"}, nil, ExitFailed, []string{"--count is for a provider that gives addresses"}},
-		{"a NodePool that is not there", []string{"--host", "vm-8=192.0.2.8", "--nodepool", "x"}, nil, ExitFailed, []string{"has the NodePools np-a"}},
-		{"nobody to ask", []string{"--host", "vm-8=192.0.2.8"}, nil, ExitFailed, []string{"add --yes"}},
-		{"a provider that is not there", []string{"--host", "vm-8=192.0.2.8", "--provider", "nosuch", "--yes"}, nil, ExitFailed, []string{"no program rollcall-provider-nosuch"}},
+		}, cmdutil.ExitFault, []string{"failed", "just rotated"}},
+		{"no address", []string{"--host", "vm-8"}, nil, cmdutil.ExitFailed, []string{"write it as NAME=IP"}},
+		{"no host", nil, nil, cmdutil.ExitFailed, []string{"no worker is named"}},
+		{"a number for a person", []string{"--count", "2"}, nil, cmdutil.ExitFailed, []string{"--count is for a provider that gives addresses"}},
+		{"a NodePool that is not there", []string{"--host", "vm-8=192.0.2.8", "--nodepool", "x"}, nil, cmdutil.ExitFailed, []string{"has the NodePools np-a"}},
+		{"nobody to ask", []string{"--host", "vm-8=192.0.2.8"}, nil, cmdutil.ExitFailed, []string{"add --yes"}},
+		{"a provider that is not there", []string{"--host", "vm-8=192.0.2.8", "--provider", "nosuch", "--yes"}, nil, cmdutil.ExitFailed, []string{"no program rollcall-provider-nosuch"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			p := newGuests(t, tt.change)
@@ -107,7 +108,7 @@ func TestWorkerPlanUnread(t *testing.T) {
 		whole.ServeHTTP(w, q)
 	})
 	out, errs, code := p.run(t, "worker", "create", "--hosted", "guests/edge.one", "--host", "vm-8=192.0.2.8", "--plan")
-	if all := strings.Join(strings.Fields(out), " "); code != ExitOK || !strings.Contains(all, "not checked whether a Node has one of the names") {
+	if all := strings.Join(strings.Fields(out), " "); code != cmdutil.ExitOK || !strings.Contains(all, "not checked whether a Node has one of the names") {
 		t.Errorf("%d\n%s%s", code, out, errs)
 	}
 }
@@ -127,17 +128,17 @@ func TestWorkerPlanFirst(t *testing.T) {
 func TestWorkerList(t *testing.T) {
 	p := newPair(t)
 	state := t.TempDir()
-	if out, errs, code := p.run(t, "worker", "list", "--state-dir", state); code != ExitOK || !strings.Contains(out, "No run") {
+	if out, errs, code := p.run(t, "worker", "list", "--state-dir", state); code != cmdutil.ExitOK || !strings.Contains(out, "No run") {
 		t.Errorf("%d %s%s", code, out, errs)
 	}
-	if _, errs, code := p.run(t, "worker", "delete", "vm-7", "--state-dir", state, "--yes"); code != ExitFailed || !strings.Contains(errs, "no run of this machine made a worker vm-7") {
+	if _, errs, code := p.run(t, "worker", "delete", "vm-7", "--state-dir", state, "--yes"); code != cmdutil.ExitFailed || !strings.Contains(errs, "no run of this machine made a worker vm-7") {
 		t.Errorf("delete: %d %s", code, errs)
 	}
 	for _, verb := range []string{"resume", "rollback"} {
-		if _, errs, code := p.run(t, "worker", verb, "w-0123456789", "--state-dir", state); code != ExitFailed || !strings.Contains(errs, "there is no run w-0123456789") {
+		if _, errs, code := p.run(t, "worker", verb, "w-0123456789", "--state-dir", state); code != cmdutil.ExitFailed || !strings.Contains(errs, "there is no run w-0123456789") {
 			t.Errorf("%s: %d %s", verb, code, errs)
 		}
-		if _, errs, code := p.run(t, "worker", verb, "../x", "--state-dir", state); code != ExitFailed || !strings.Contains(errs, "is not the id of a run") {
+		if _, errs, code := p.run(t, "worker", verb, "../x", "--state-dir", state); code != cmdutil.ExitFailed || !strings.Contains(errs, "is not the id of a run") {
 			t.Errorf("%s: %d %s", verb, code, errs)
 		}
 	}
@@ -166,19 +167,19 @@ func TestWorkerProvider(t *testing.T) {
 	for _, tt := range []struct {
 		name, answer string
 		args         []string
-		code         ExitCode
+		code         cmdutil.ExitCode
 		want         []string
 	}{
-		{"passed", version + `"checks":[{"outcome":"passed","text":"quota is there"}]}`, nil, ExitOK, []string{"passed quota is there", "image as the provider's options name it"}},
-		{"failed", version + `"checks":[{"outcome":"failed","text":"no quota"}]}`, nil, ExitFault, []string{"failed no quota", "Nothing was made"}},
-		{"warning", version + `"checks":[{"outcome":"warning","text":"no way out"}]}`, nil, ExitOK, []string{"warning no way out"}},
-		{"a word that does not exist", version + `"checks":[{"outcome":"fine","text":"all is well"}]}`, nil, ExitOK, []string{"not checked all is well"}},
-		{"no such operation", version + `"unsupported":true}`, nil, ExitOK, []string{"not checked rights, quotas and images: provider fake checks none"}},
-		{"it fails", version + `"error":"the cloud is away"}`, nil, ExitOK, []string{"not checked rights, quotas and images", "the cloud is away"}},
-		{"it answers nothing", `x`, nil, ExitOK, []string{"not checked rights, quotas and images"}},
-		{"a stream of the release", version + `"checks":[]}`, []string{"--stream", stream("rhcos-4.14")}, ExitOK, []string{"same minor version", "image image-of-the-stream, that of the stream"}},
-		{"a later stream", version + `"checks":[]}`, []string{"--stream", stream("rhcos-4.19")}, ExitFault, []string{"newer than the release"}},
-		{"a stream that shows no version", version + `"checks":[]}`, []string{"--stream", stream("rhel-9.6")}, ExitOK, []string{"not checked boot image of stream rhel-9.6"}},
+		{"passed", version + `"checks":[{"outcome":"passed","text":"quota is there"}]}`, nil, cmdutil.ExitOK, []string{"passed quota is there", "image as the provider's options name it"}},
+		{"failed", version + `"checks":[{"outcome":"failed","text":"no quota"}]}`, nil, cmdutil.ExitFault, []string{"failed no quota", "Nothing was made"}},
+		{"warning", version + `"checks":[{"outcome":"warning","text":"no way out"}]}`, nil, cmdutil.ExitOK, []string{"warning no way out"}},
+		{"a word that does not exist", version + `"checks":[{"outcome":"fine","text":"all is well"}]}`, nil, cmdutil.ExitOK, []string{"not checked all is well"}},
+		{"no such operation", version + `"unsupported":true}`, nil, cmdutil.ExitOK, []string{"not checked rights, quotas and images: provider fake checks none"}},
+		{"it fails", version + `"error":"the cloud is away"}`, nil, cmdutil.ExitOK, []string{"not checked rights, quotas and images", "the cloud is away"}},
+		{"it answers nothing", `x`, nil, cmdutil.ExitOK, []string{"not checked rights, quotas and images"}},
+		{"a stream of the release", version + `"checks":[]}`, []string{"--stream", stream("rhcos-4.14")}, cmdutil.ExitOK, []string{"same minor version", "image image-of-the-stream, that of the stream"}},
+		{"a later stream", version + `"checks":[]}`, []string{"--stream", stream("rhcos-4.19")}, cmdutil.ExitFault, []string{"newer than the release"}},
+		{"a stream that shows no version", version + `"checks":[]}`, []string{"--stream", stream("rhel-9.6")}, cmdutil.ExitOK, []string{"not checked boot image of stream rhel-9.6"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			answer(tt.answer)

@@ -23,17 +23,17 @@ func (a *app) noCommand(cmd *cobra.Command, args []string) error {
 	}
 	word := args[0]
 	if session.OnDisk(word) || session.NamedAsArchive(word) {
-		return session.Usagef("%q is not a command; did you mean --from? `%s diagnose --from %s`", word, a.name, shellcommand.Quote(word))
+		return session.Usagef("%q is not a command; did you mean --from? `%s diagnose --from %s`", word, a.Name, shellcommand.Quote(word))
 	}
 	if word == "roll" {
-		return session.Usagef("%q is not a command: `%s` without a command prints it", word, a.name)
+		return session.Usagef("%q is not a command: `%s` without a command prints it", word, a.Name)
 	}
 	var names []string
 	for _, c := range cmd.Commands() {
 		names = append(names, c.Name())
 	}
 	if id, ok := a.known(word); ok {
-		return session.Usagef("%q is not a command; did you mean `%s explain %s`?", word, a.name, id)
+		return session.Usagef("%q is not a command; did you mean `%s explain %s`?", word, a.Name, id)
 	}
 	return session.Usagef("%q is not a command%s", word, suggest.DidYouMean(word, names))
 }
@@ -62,10 +62,10 @@ func (a *app) flagError(cmd *cobra.Command, err error) error {
 		}
 	})
 	if name == "from" && cmd.HasParent() && cmd.Parent().Name() == "csr" {
-		return session.Usagef("`%s` asks a live cluster; what an archive has about requests is in `%s diagnose --from PATH`", cmd.CommandPath(), a.name)
+		return session.Usagef("`%s` asks a live cluster; what an archive has about requests is in `%s diagnose --from PATH`", cmd.CommandPath(), a.Name)
 	}
 	if cmd.Name() == "explain" {
-		return session.Usagef("a text that begins with a dash goes behind two dashes: `%s explain -- TEXT`", a.name)
+		return session.Usagef("a text that begins with a dash goes behind two dashes: `%s explain -- TEXT`", a.Name)
 	}
 	if len(name) == 1 {
 		return &session.UsageError{err}

@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/cli"
+	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
 )
 
 // testCase is one text and what may be said of it.
@@ -125,7 +126,7 @@ func each(in io.Reader, use func(testCase) error) error {
 // ask scans a text.
 func ask(ctx context.Context, text string) (answer, error) {
 	var out, complaints bytes.Buffer
-	code := cli.Main(ctx, []string{"rollcall", "scan", "-o", "json", "-"}, cli.IO{
+	code := cli.Main(ctx, []string{"rollcall", "scan", "-o", "json", "-"}, cmdutil.IO{
 		In: strings.NewReader(text), Out: &out, Err: &complaints, Getenv: func(string) string { return "" }, Clock: time.Now,
 	})
 	var a answer

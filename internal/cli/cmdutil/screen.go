@@ -1,4 +1,4 @@
-package cli
+package cmdutil
 
 import (
 	"os"
@@ -39,7 +39,7 @@ func screenOf(out *os.File) Screen {
 }
 
 // height is how many rows stdout has, 0 where it is no terminal.
-func (s Screen) height() int {
+func (s Screen) Height() int {
 	if s.Size == nil {
 		return 0
 	}
@@ -47,21 +47,21 @@ func (s Screen) height() int {
 	return rows
 }
 
-// style says how text output may look.
+// Style says how text output may look.
 //
 // NO_COLOR (any value but the empty one) wins over CLICOLOR_FORCE; a dumb terminal
 // gets neither color nor line drawing; a locale that is not UTF-8 gets ASCII.
-func (a *app) style() answer.Style {
-	dumb := a.io.Getenv("TERM") == "dumb"
+func (a *App) Style() answer.Style {
+	dumb := a.IO.Getenv("TERM") == "dumb"
 	s := answer.Style{
-		Width: a.io.Screen.Width,
-		Color: a.io.Screen.Terminal && !dumb,
-		ASCII: a.global.ascii || dumb || !utf8Locale(a.io.Getenv),
+		Width: a.IO.Screen.Width,
+		Color: a.IO.Screen.Terminal && !dumb,
+		ASCII: a.ASCII || dumb || !utf8Locale(a.IO.Getenv),
 	}
-	if force := a.io.Getenv("CLICOLOR_FORCE"); force != "" && force != "0" {
+	if force := a.IO.Getenv("CLICOLOR_FORCE"); force != "" && force != "0" {
 		s.Color = true
 	}
-	if a.io.Getenv("NO_COLOR") != "" {
+	if a.IO.Getenv("NO_COLOR") != "" {
 		s.Color = false
 	}
 	return s

@@ -1,4 +1,4 @@
-package cli
+package cmdutil
 
 import (
 	"errors"
@@ -6,7 +6,6 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnose"
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
-	"github.com/rollcall-project/rollcall/internal/repair"
 )
 
 // ExitCode is what the process returns. It is the same for every output format.
@@ -42,8 +41,8 @@ func (e *ExitError) Error() string {
 // Unwrap returns the cause.
 func (e *ExitError) Unwrap() error { return e.Err }
 
-// codeOf returns the exit code of a command's error.
-func codeOf(err error) ExitCode {
+// CodeOf returns the exit code of a command's error; other is asked for those that carry none.
+func CodeOf(err error, other func(error) int) ExitCode {
 	var exit *ExitError
 	switch {
 	case err == nil:
@@ -51,19 +50,19 @@ func codeOf(err error) ExitCode {
 	case errors.As(err, &exit):
 		return exit.Code
 	}
-	return ExitCode(repair.ExitCode(err)) // 4 and 5, else 1
+	return ExitCode(other(err))
 }
 
-// failOnNever is the word that keeps every answer at exit code 0.
-const failOnNever = "never"
+// FailOnNever is the word that keeps every answer at exit code 0.
+const FailOnNever = "never"
 
-// answerExit returns the exit code of a diagnosis as an error, nil for 0.
+// AnswerExit returns the exit code of a diagnosis as an error, nil for 0.
 //
 // A fault counts for 2 when its cause is known: roots and what they explain. A
 // present fault whose cause is not known is an open question, 3. With
 // --fail-on never an answer never changes the code.
-func answerExit(d *diagnosis.Diagnosis, narrowed bool, failOn string) error {
-	if failOn == failOnNever {
+func AnswerExit(d *diagnosis.Diagnosis, narrowed bool, failOn string) error {
+	if failOn == FailOnNever {
 		return nil
 	}
 	if diagnose.Worst(d) >= fault.Severity(failOn).Rank() {
@@ -73,4 +72,15 @@ func answerExit(d *diagnosis.Diagnosis, narrowed bool, failOn string) error {
 		return &ExitError{Code: ExitUndecided}
 	}
 	return nil
+}
+
+// undecided is diagnose.Undecided for an answer that may be narrowed to a subject
+// which is no host: that it then lists no host is no open question.
+func undecided(d *diagnosis.Diagnosis, narrowed bool) bool {
+	if narrowed && len(d.Hosts) == 0 {
+		copied := *d
+		copied.Hosts = []diagnosis.HostState{{Expected: true, State: diagnosis.StagePassed}}
+		d = &copied
+	}
+	return diagnose.Undecided(d)
 }

@@ -1,4 +1,4 @@
-package cli
+package cmdutil
 
 import (
 	"slices"
@@ -15,7 +15,7 @@ func focus(d *diagnosis.Diagnosis, s fault.Subject, related []fault.Subject) *di
 	out := *d
 	about := func(k fault.Key) bool { return k.Subject == s || slices.Contains(related, k.Subject) }
 	out.Hosts, out.Findings = []diagnosis.HostState{}, []diagnosis.Finding{}
-	kept := narrow(&out, about)
+	kept := Narrow(&out, about)
 	out.Accepted = nil
 	for _, f := range d.Accepted {
 		if !about(f.Key) && !slices.ContainsFunc(f.Effects, about) {
@@ -45,9 +45,9 @@ func focus(d *diagnosis.Diagnosis, s fault.Subject, related []fault.Subject) *di
 	return &out
 }
 
-// narrow leaves the roots and unexplained symptoms that have to do with what is asked
+// Narrow leaves the roots and unexplained symptoms that have to do with what is asked
 // about, and returns the findings that belong to them.
-func narrow(d *diagnosis.Diagnosis, about func(fault.Key) bool) map[fault.Key]bool {
+func Narrow(d *diagnosis.Diagnosis, about func(fault.Key) bool) map[fault.Key]bool {
 	unexplained := d.Unexplained
 	d.Unexplained = []diagnosis.Unexplained{}
 	kept := map[fault.Key]bool{}
@@ -73,15 +73,4 @@ func narrow(d *diagnosis.Diagnosis, about func(fault.Key) bool) map[fault.Key]bo
 		}
 	}
 	return kept
-}
-
-// undecided is diagnose.Undecided for an answer that may be narrowed to a subject
-// which is no host: that it then lists no host is no open question.
-func undecided(d *diagnosis.Diagnosis, narrowed bool) bool {
-	if narrowed && len(d.Hosts) == 0 {
-		copied := *d
-		copied.Hosts = []diagnosis.HostState{{Expected: true, State: diagnosis.StagePassed}}
-		d = &copied
-	}
-	return diagnose.Undecided(d)
 }

@@ -1,0 +1,165 @@
+package cmdutil
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/rollcall-project/rollcall/internal/answer"
+	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
+	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/kernel/message"
+	"github.com/rollcall-project/rollcall/internal/session"
+)
+
+// ReportOptions says how an answer looks and how its commands are written.
+func (a *App) ReportOptions(r *session.Run) answer.Options {
+	o := answer.Options{
+		Style: a.Style(), Command: a.Name, Source: r.Session.Again(), Answer: r.Session.AnswerFlags(), NoHeaders: a.Output.NoHeaders, Findings: a.Output.Findings,
+		Refused: map[string]answer.Remedy{}, Catalog: r.Catalog, Height: a.IO.Screen.Height(),
+	}
+	for _, known := range r.Catalog.Refused {
+		o.Refused[known.ID] = answer.Remedy{Title: known.Title, Happens: known.Happens, When: known.When, Instead: known.Instead}
+	}
+	return o
+}
+
+// Question is what a command asks of a run.
+type Question struct {
+	Subject  string                                                               // "": the whole cluster
+	Diagnose func(context.Context) (*diagnosis.Diagnosis, error)                  // nil: the run's own diagnosis
+	Changed  func(context.Context, *diagnosis.Diagnosis) (*answer.Changed, error) // since a baseline; nil: none was given
+	Call     string                                                               // as in answer.Options
+}
+
+// Answer diagnoses, prints and returns the exit code as an error.
+func (a *App) Answer(ctx context.Context, r *session.Run, format string, q Question) error {
+	var about *fault.Subject
+	if q.Subject != "" {
+		s, err := session.ParseSubject(q.Subject)
+		if err != nil {
+			return err
+		}
+		about = &s
+	}
+	if q.Diagnose == nil {
+		q.Diagnose = r.Diagnose
+	}
+	d, err := q.Diagnose(ctx)
+	if err != nil {
+		return err
+	}
+	shown := Shown{Diagnosis: d, Whole: d, Call: q.Call}
+	if q.Changed != nil {
+		if shown.Changed, err = q.Changed(ctx, d); err != nil {
+			return err
+		}
+	}
+	a.AcceptNotes(r, d)
+	if about != nil {
+		s, err := r.Resolve(ctx, d, *about)
+		switch {
+		case err != nil && d.Verdict.Class == diagnosis.CannotCheck: // the answer is the same for each subject
+		case err != nil:
+			return err
+		default:
+			shown.About = &s
+			shown.Diagnosis = focus(d, s, r.Related(ctx, d, s))
+		}
+	}
+	if err := a.PrintAnswer(ctx, format, r, shown); err != nil {
+		return err
+	}
+	return AnswerExit(shown.Diagnosis, shown.About != nil, a.Output.FailOn)
+}
+
+// Shown is an answer as it is printed.
+type Shown struct {
+	Diagnosis *diagnosis.Diagnosis
+	Whole     *diagnosis.Diagnosis // Diagnosis, before it was narrowed to a subject
+	About     *fault.Subject       // nil: it is not narrowed
+	Changed   *answer.Changed      // since a baseline; nil: none was given
+
+	Call string // these two as in answer.Options
+	Skip []evidence.SupplyKind
+}
+
+// PrintAnswer prints an answer in a format.
+func (a *App) PrintAnswer(ctx context.Context, format string, r *session.Run, s Shown) error {
+	o := a.ReportOptions(r)
+	o.Changed, o.Call, o.Skip = s.Changed, s.Call, s.Skip
+	o.Subject, o.Plan = s.About, a.PlanCommand(ctx, r, s.Whole)
+	if s.About != nil {
+		o.Whole = s.Whole
+	} else if err := addMessages(ctx, r, s.Whole, &o); err != nil {
+		return err
+	}
+	if format == "markdown" {
+		o.Done = a.Repairs(s.Whole.Cluster.ID)
+	}
+	if format == "html" {
+		return answer.HTML(a.IO.Out, s.Diagnosis, o)
+	}
+	return answer.Answer(a.IO.Out, format, s.Diagnosis, o)
+}
+
+// AcceptNotes prints what is to be said about entries: those that expired, count for long or
+// accept nothing in this answer, which is whole.
+func (a *App) AcceptNotes(r *session.Run, d *diagnosis.Diagnosis) {
+	if r.Accept == nil || a.Quiet {
+		return
+	}
+	for _, n := range r.Accept.Notes(d) {
+		kind := "note"
+		if n.Warning {
+			kind = "warning"
+		}
+		fmt.Fprintf(a.IO.Err, "%s: %s: %s\n", a.Name, kind, a.Style().Clean(n.Text))
+	}
+}
+
+// NothingError says what to do where nothing could be collected.
+func (a *App) NothingError(r *session.Run, why, kept string) error {
+	return fmt.Errorf("collect from %s %s: nothing of the cluster could be read (%s); %s. "+
+		"Check the network path to the API with `%s diagnose` and the permissions with `%s can-i`, then collect again",
+		r.Source.Kind, r.Source.Name, why, kept, a.Name, a.Name)
+}
+
+// NothingRead says why nothing of a cluster could be read, "" where something was, and
+// whether there are answers of probes all the same.
+func NothingRead(d *diagnosis.Diagnosis) (why string, probed bool) {
+	for _, c := range d.Coverage {
+		read := c.State == evidence.Read || c.State == evidence.Empty || c.State == evidence.Partial && c.Count > 0
+		switch {
+		case c.Need == evidence.APIProbes.String() || c.Need == evidence.MCSProbes.String():
+			probed = probed || read
+		case read:
+			return "", probed
+		case why == "" && !strings.HasPrefix(c.Reason, string(evidence.NotAsked)) && !strings.HasPrefix(c.Reason, string(evidence.NotCollected)):
+			why = c.Reason
+		}
+	}
+	return cmp.Or(why, "the source holds none of what is asked for"), probed
+}
+
+// addMessages adds what the lines of texts show to an answer: the matches of scan. Of a log of
+// openshift-install its end counts: it may also tell of runs before.
+func addMessages(ctx context.Context, r *session.Run, d *diagnosis.Diagnosis, o *answer.Options) error {
+	sources := r.Pasted
+	if d.Cluster.Installer == nil {
+		sources = slices.Concat(sources, r.Logs)
+	}
+	x, texts, err := r.Session.MessagesOf(ctx, sources)
+	if err != nil || len(texts) == 0 {
+		return err
+	}
+	if o.Catalog, err = r.Session.WholeCatalog(); err != nil {
+		return err
+	}
+	o.Messages = message.Merge(texts)
+	x.Join(o.Messages, session.Seen(d))
+	return nil
+}

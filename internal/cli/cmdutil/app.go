@@ -1,0 +1,146 @@
+// Package cmdutil is what the commands of every wing have in common: what they take from and
+// give to the process, flags, exit codes, and how an answer is printed.
+//
+// Invariants:
+//   - Results go to stdout, everything else to stderr.
+//   - The exit code depends on the answer and on --fail-on, never on the format.
+//   - Flags land in values that the command owns; nothing here keeps them.
+package cmdutil
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"strings"
+	"time"
+
+	"k8s.io/klog/v2"
+
+	"github.com/rollcall-project/rollcall/internal/answer"
+	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
+	"github.com/rollcall-project/rollcall/internal/kube/kubeconfig"
+	"github.com/rollcall-project/rollcall/internal/session"
+)
+
+// IO is everything that a run takes from and gives to its surroundings.
+type IO struct {
+	In       io.Reader
+	Out, Err io.Writer
+	Getenv   func(string) string
+	Clock    func() time.Time
+	Screen   Screen // what Out is
+	// Logs is told where the process's libraries are to log: klog has one place for the
+	// whole process, which runs side by side do not share. Nil leaves it as it is.
+	Logs func(*slog.Logger)
+}
+
+// System returns the process's own surroundings.
+func System() IO {
+	return IO{
+		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Getenv: os.Getenv, Clock: time.Now,
+		Screen: screenOf(os.Stdout), Logs: klog.SetSlogLogger,
+	}
+}
+
+// App is one run of the command line: what its commands share.
+type App struct {
+	IO   IO
+	Name string // how the user calls it: "rollcall", "oc rollcall"
+	Log  *slog.Logger
+
+	Verbose int
+	Quiet   bool
+	ASCII   bool
+	Output  Output
+
+	// Remedies are the ids of the remedies that can be carried out. PlanCommand writes the
+	// command that plans the repair of a root, "" where there is none, and Repairs lists those
+	// of a cluster that were begun on this machine. They belong to the wing that repairs.
+	Remedies    func() []string
+	PlanCommand func(ctx context.Context, r *session.Run, d *diagnosis.Diagnosis) func(root diagnosis.Case, only bool) string
+	Repairs     func(cluster string) []answer.Deed
+
+	cache *session.Cache
+}
+
+// New returns the frame of a program that the user calls name.
+func New(name string, io IO) *App {
+	return &App{IO: io, Name: name, Log: slog.New(slog.DiscardHandler), cache: &session.Cache{}}
+}
+
+// Options are the options of a session before a flag is read. Copies of one value share a
+// kubeconfig that comes through a pipe.
+func Options() session.Options { return session.Options{Kube: kubeconfig.New()} }
+
+// Session is what options name.
+func (a *App) Session(o session.Options) *session.Session {
+	return session.New(session.Env{
+		Name: a.Name, In: a.IO.In, Getenv: a.IO.Getenv, Clock: a.IO.Clock, Log: a.Log, Remedies: a.Remedies,
+		Clean: a.Style().Clean, Warn: a.Warn, Progress: a.Progress,
+	}, a.cache, o)
+}
+
+// Quieter is the same without progress, for who reads in the background.
+func (a *App) Quieter() *App {
+	q := *a
+	q.Quiet = true
+	return &q
+}
+
+// StartLog sends log records to stderr: errors with --quiet, else warnings, more with -v.
+func (a *App) StartLog() {
+	level := slog.LevelWarn
+	switch {
+	case a.Quiet:
+		level = slog.LevelError
+	case a.Verbose == 1:
+		level = slog.LevelInfo
+	case a.Verbose > 1:
+		level = slog.LevelDebug
+	}
+	a.Log = slog.New(slog.NewTextHandler(a.IO.Err, &slog.HandlerOptions{Level: level}))
+	if a.IO.Logs != nil {
+		a.IO.Logs(a.Log)
+	}
+}
+
+// Progress tells a person who looks what is being done, on one line of stderr that
+// the returned function takes away again.
+func (a *App) Progress(format string, args ...any) (done func()) {
+	if a.Quiet || !a.IO.Screen.ErrTerminal || a.IO.Getenv("TERM") == "dumb" {
+		return func() {}
+	}
+	fmt.Fprint(a.IO.Err, a.Style().OneRow(fmt.Sprintf(format, args...)))
+	return func() { fmt.Fprint(a.IO.Err, "\r\x1b[K") }
+}
+
+// Warn prints a line for a person who looks.
+func (a *App) Warn(format string, args ...any) {
+	fmt.Fprintf(a.IO.Err, a.Name+": "+format+"\n", args...)
+}
+
+// CleanLines makes an error harmless to print. Its further lines are indented: one
+// that came from a server does not pass for one of ours.
+func (a *App) CleanLines(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, l := range lines {
+		lines[i] = a.Style().Clean(l)
+		if i > 0 && l != "" && !strings.HasPrefix(l, "  ") {
+			lines[i] = "  " + lines[i]
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Silence keeps logs and progress off a screen until the returned function is called.
+func (a *App) Silence() (restore func()) {
+	log, quiet := a.Log, a.Quiet
+	a.Log, a.Quiet = slog.New(slog.DiscardHandler), true
+	klog.SetSlogLogger(a.Log)
+	return func() {
+		a.Log, a.Quiet = log, quiet
+		klog.SetSlogLogger(a.Log)
+	}
+}
