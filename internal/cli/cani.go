@@ -113,7 +113,7 @@ func (a *app) canI(ctx context.Context, format string, s *live.Source) error {
 		return err
 	}
 	if format == "text" && len(rights) > 0 && !slices.ContainsFunc(rights, func(r right) bool { return r.Error == "" }) {
-		return &cmdutil.ExitError{cmdutil.ExitFailed, fmt.Errorf("none of the %d reads could be asked about: %s; `%s diagnose` shows why", len(rights), rights[0].Error, a.Name)}
+		return &cmdutil.ExitError{Code: cmdutil.ExitFailed, Err: fmt.Errorf("none of the %d reads could be asked about: %s; `%s diagnose` shows why", len(rights), rights[0].Error, a.Name)}
 	}
 	missing := 0
 	for _, r := range rights {
@@ -125,7 +125,7 @@ func (a *app) canI(ctx context.Context, format string, s *live.Source) error {
 		return err
 	}
 	if missing > 0 {
-		return &cmdutil.ExitError{cmdutil.ExitFailed, fmt.Errorf("%d of %d reads are not allowed or could not be asked about; the other checks work. An administrator can give you a role with them", missing, len(rights))}
+		return &cmdutil.ExitError{Code: cmdutil.ExitFailed, Err: fmt.Errorf("%d of %d reads are not allowed or could not be asked about; the other checks work. An administrator can give you a role with them", missing, len(rights))}
 	}
 	return nil
 }

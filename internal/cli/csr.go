@@ -301,7 +301,7 @@ func keyOf(flag string, names []string) (string, error) {
 	}
 	key, err := csr.ParseKey(flag)
 	if err != nil {
-		return "", &session.UsageError{fmt.Errorf("--key: %w", err)}
+		return "", &session.UsageError{Err: fmt.Errorf("--key: %w", err)}
 	}
 	return key, nil
 }

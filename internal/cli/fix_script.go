@@ -57,7 +57,7 @@ func (a *app) fixScript(ctx context.Context, f scriptFlags, node string) (err er
 	k := hostscript.KubeletIdentity{Node: node, API: f.api, ID: "kubelet-" + a.IO.Clock().UTC().Format("20060102-150405")}
 	text, err := k.Script()
 	if err != nil {
-		return &session.UsageError{err}
+		return &session.UsageError{Err: err}
 	}
 	if f.to == "" {
 		f.to = "kubelet-" + node + ".sh"

@@ -48,7 +48,7 @@ verified the certificate of the server. A wrong hardware clock must be set befor
 func (a *app) fixTime(ctx context.Context, f timeFlags, pool string) (err error) {
 	raw, err := chrony.MachineConfig(pool, f.servers)
 	if err != nil {
-		return &session.UsageError{err}
+		return &session.UsageError{Err: err}
 	}
 	r, err := a.session().Open(ctx)
 	if err != nil {

@@ -52,7 +52,7 @@ func (a *app) known(word string) (string, bool) {
 func (a *app) flagError(cmd *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	if !errors.As(err, &unknown) {
-		return &session.UsageError{err}
+		return &session.UsageError{Err: err}
 	}
 	name := unknown.GetSpecifiedName()
 	var names []string
@@ -68,7 +68,7 @@ func (a *app) flagError(cmd *cobra.Command, err error) error {
 		return session.Usagef("a text that begins with a dash goes behind two dashes: `%s explain -- TEXT`", a.Name)
 	}
 	if len(name) == 1 {
-		return &session.UsageError{err}
+		return &session.UsageError{Err: err}
 	}
 	return session.Usagef("unknown flag: --%s%s", name, suggest.DidYouMean("--"+name, names))
 }
