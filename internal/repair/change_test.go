@@ -284,6 +284,11 @@ func (r *changeRig) touched(t *testing.T) {
 func (r *changeRig) key() fault.Key { return fault.Key{Fault: "the-fault", Subject: r.c.subject} }
 
 func (r *changeRig) catalog(t *testing.T) *fault.Catalog {
+	return loaded(t, string(r.c.subject.Kind)+" "+r.c.remedy, func() fstest.MapFS { return r.catalogFiles(t) })
+}
+
+func (r *changeRig) catalogFiles(t *testing.T) fstest.MapFS {
+	t.Helper()
 	files := fstest.MapFS{"the-fault.yaml": &fstest.MapFile{Data: []byte(fmt.Sprintf(
 		"id: the-fault\ntitle: t\nlayer: l\nfor: %s\nseverity: error\ngiven: {}\nwhen: 'true'\nmeans: m\nremedies: [%s]\nrefs: [{repo: a/b}]\n", r.c.subject.Kind, r.c.remedy))}}
 	name := "remedies/" + r.c.remedy + ".yaml"
@@ -293,11 +298,7 @@ func (r *changeRig) catalog(t *testing.T) *fault.Catalog {
 	}
 	data = []byte(strings.NewReplacer("{bmh.name}", "{host}", "{at.", "{", "given: {at: {fact: hosted-names}}\n", "").Replace(string(data))) // facts of the real fault
 	files[name] = &fstest.MapFile{Data: data}
-	c, err := fault.Load(files)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
+	return files
 }
 
 // Now and Sleep implement Clock: while somebody waits, the controller works.

@@ -165,7 +165,7 @@ func (d *draft) leaf(m mcsPlan) (leaf, fresh pair, err error) {
 		d.note("the authority stays: every saved pointer stays valid")
 		return leaf, fresh, nil
 	}
-	leaf, err = m.ca.issue(m.names, now)
+	leaf, err = m.ca.issue(d.newKey(), m.names, now)
 	if err == nil {
 		err = leaf.checkServer(m.names, m.bundle, now)
 	}
@@ -176,10 +176,10 @@ func (d *draft) leaf(m mcsPlan) (leaf, fresh pair, err error) {
 	case !d.ask.MCS.NewAuthority:
 		return leaf, fresh, fmt.Errorf("the cluster has no authority that the pointers trust (%w): give a kept copy of the Secret with --mcs-secret FILE, or have a new authority made with --new-mcs-authority; every saved pointer then breaks", err)
 	}
-	if fresh, err = newCA(now); err != nil {
+	if fresh, err = newCA(d.newKey(), now); err != nil {
 		return leaf, fresh, err
 	}
-	leaf, err = fresh.issue(m.names, now)
+	leaf, err = fresh.issue(d.newKey(), m.names, now)
 	return leaf, fresh, err
 }
 

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -241,6 +242,28 @@ func (c clock) Sleep(ctx context.Context, d time.Duration) error {
 }
 
 func testCatalog(t *testing.T) *fault.Catalog {
+	return loaded(t, "desync", func() fstest.MapFS { return desyncCatalog(t) })
+}
+
+// catalogs are those of the tests, each loaded once. No test changes one.
+var catalogs sync.Map
+
+// loaded returns the catalog of the tests with that name.
+func loaded(t *testing.T, name string, files func() fstest.MapFS) *fault.Catalog {
+	t.Helper()
+	if c, ok := catalogs.Load(name); ok {
+		return c.(*fault.Catalog)
+	}
+	c, err := fault.Load(files())
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept, _ := catalogs.LoadOrStore(name, c)
+	return kept.(*fault.Catalog)
+}
+
+func desyncCatalog(t *testing.T) fstest.MapFS {
+	t.Helper()
 	entry := func(id, remedy string) *fstest.MapFile {
 		return &fstest.MapFile{Data: []byte(fmt.Sprintf(
 			"id: %s\ntitle: t\nlayer: l\nfor: pool\nseverity: error\ngiven: {}\nwhen: 'true'\nmeans: m\nremedies: [%s]\nrefs: [{repo: a/b}]\n", id, remedy))}
@@ -258,11 +281,7 @@ func testCatalog(t *testing.T) *fault.Catalog {
 		}
 		files[name] = &fstest.MapFile{Data: data}
 	}
-	c, err := fault.Load(files)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
+	return files
 }
 
 func testDiagnosis() *diagnosis.Diagnosis {

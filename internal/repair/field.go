@@ -8,12 +8,14 @@ import (
 	"strings"
 )
 
+var pointerEscapes = strings.NewReplacer("~", "~0", "/", "~1")
+
 // pointer returns the JSON pointer of a path, escaped.
 func pointer(path ...string) string {
 	var b strings.Builder
 	for _, p := range path {
 		b.WriteByte('/')
-		b.WriteString(strings.NewReplacer("~", "~0", "/", "~1").Replace(p))
+		b.WriteString(pointerEscapes.Replace(p))
 	}
 	return b.String()
 }

@@ -90,11 +90,20 @@ func (p pair) checkServer(names []string, bundle string, now time.Time) error {
 	return nil
 }
 
-// newCA makes a CA.
-func newCA(now time.Time) (pair, error) {
+// newKey makes the private key of a certificate.
+func newKey() (*rsa.PrivateKey, error) {
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
-		return pair{}, fmt.Errorf("make key: %w", err)
+		return nil, fmt.Errorf("make key: %w", err)
+	}
+	return key, nil
+}
+
+// newCA makes a self-signed CA.
+func newCA(newKey func() (*rsa.PrivateKey, error), now time.Time) (pair, error) {
+	key, err := newKey()
+	if err != nil {
+		return pair{}, err
 	}
 	id := sha256.Sum256(x509.MarshalPKCS1PublicKey(&key.PublicKey))
 	template := &x509.Certificate{
@@ -107,7 +116,7 @@ func newCA(now time.Time) (pair, error) {
 
 // issue makes a serving certificate that the CA signs. The addresses are in it as names, too,
 // as the product writes them.
-func (p pair) issue(names []string, now time.Time) (pair, error) {
+func (p pair) issue(newKey func() (*rsa.PrivateKey, error), names []string, now time.Time) (pair, error) {
 	c, err := tls.X509KeyPair([]byte(p.cert), []byte(p.key))
 	if err != nil {
 		return pair{}, errors.New("the authority and its key are not a pair")
@@ -119,9 +128,9 @@ func (p pair) issue(names []string, now time.Time) (pair, error) {
 	case !ca.IsCA || now.Before(ca.NotBefore) || now.After(ca.NotAfter):
 		return pair{}, errors.New("the authority is none, or is not valid now")
 	}
-	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	key, err := newKey()
 	if err != nil {
-		return pair{}, fmt.Errorf("make key: %w", err)
+		return pair{}, err
 	}
 	end := now.Add(mcsValidity)
 	if end.After(ca.NotAfter) {

@@ -20,16 +20,12 @@ const maxMirror = 700 << 10
 type ConfigMapMirror struct{ API API }
 
 // Keep implements Mirror.
-func (m ConfigMapMirror) Keep(ctx context.Context, p *Plan, records []Record) error {
-	plan, err := p.Encode()
-	if err != nil {
-		return err
-	}
+func (m ConfigMapMirror) Keep(ctx context.Context, p *Plan, encoded []byte, records []Record) error {
 	lines, err := mirrored(records)
 	if err != nil {
 		return err
 	}
-	data := map[string]any{"plan.yaml": string(plan), "journal.jsonl": lines}
+	data := map[string]any{"plan.yaml": string(encoded), "journal.jsonl": lines}
 	ref := Ref{Version: "v1", Resource: "configmaps", Namespace: mirrorOf(p), Name: "rollcall-plan-" + p.ID}
 	have, err := m.API.Get(ctx, ref)
 	if apierrors.IsNotFound(err) {

@@ -2,6 +2,7 @@ package repair
 
 import (
 	"context"
+	"crypto/rsa"
 	"errors"
 	"fmt"
 	"slices"
@@ -24,6 +25,14 @@ type Planner struct {
 	Store *Store
 	Held  HeldConfigs
 	Clock Clock
+	Key   func() (*rsa.PrivateKey, error) // makes the keys of new certificates; nil: a new one with 2048 bits
+}
+
+func (p *Planner) newKey() func() (*rsa.PrivateKey, error) {
+	if p.Key != nil {
+		return p.Key
+	}
+	return newKey
 }
 
 // Ask is what a plan is made from.

@@ -2,6 +2,7 @@ package repair
 
 import (
 	"context"
+	"crypto/rsa"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -85,15 +87,33 @@ func (r *changeRig) putPlan(t *testing.T, ask Ask) (*Plan, error) {
 	}
 	ask.Diagnosis, ask.Catalog, ask.Root, ask.Context = d, r.exec.Catalog, r.key(), "admin"
 	ask.Cluster = ClusterID{ID: "the-cluster", Server: "https://api:6443", CA: "ca"}
-	p, err := (&Planner{API: r.exec.API, Store: r.exec.Store, Clock: r.exec.Clock}).Plan(t.Context(), ask)
+	p, err := (&Planner{API: r.exec.API, Store: r.exec.Store, Clock: r.exec.Clock, Key: testKey}).Plan(t.Context(), ask)
 	if err == nil {
 		_, err = p.Issue(r.dir, ".yaml")
 	}
 	return p, err
 }
 
-// oneAuthority is the same for all clusters of the tests: a key takes long to make.
-var oneAuthority = sync.OnceValues(func() (pair, error) { return newCA(time.Date(2026, 5, 1, 2, 0, 0, 0, time.UTC)) })
+// testKeys are made once for all tests: a key takes long to make. Those of plans are used
+// in turn, so that a CA and its certificate have different ones.
+var testKeys = sync.OnceValues(func() (keys [4]*rsa.PrivateKey, err error) {
+	for i := range keys {
+		if keys[i], err = newKey(); err != nil {
+			return keys, err
+		}
+	}
+	return keys, nil
+})
+
+var keysGiven atomic.Int64
+
+func testKey() (*rsa.PrivateKey, error) {
+	keys, err := testKeys()
+	return keys[int(keysGiven.Add(1))%len(keys)], err
+}
+
+// oneAuthority is the same for all clusters of the tests. Its key is its own.
+var oneAuthority = sync.OnceValues(func() (pair, error) { return newCA(newKey, time.Date(2026, 5, 1, 2, 0, 0, 0, time.UTC)) })
 
 func (r *changeRig) withAuthority(t *testing.T) pair {
 	t.Helper()
@@ -208,7 +228,7 @@ func TestServerCertificate(t *testing.T) {
 		t.Errorf("a secret is in %v", l)
 	}
 	other := putRig(t, mcsCertificate)
-	stranger, err := newCA(r.exec.Clock.Now())
+	stranger, err := newCA(newKey, r.exec.Clock.Now())
 	if err != nil {
 		t.Fatal(err)
 	}

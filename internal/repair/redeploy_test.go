@@ -62,7 +62,7 @@ func leafSecret(signer bool) Object {
 	}
 	c := ca
 	if !signer {
-		if c, err = ca.issue([]string{"api-int.c.example.com"}, time.Date(2026, 5, 1, 2, 0, 0, 0, time.UTC)); err != nil {
+		if c, err = ca.issue(testKey, []string{"api-int.c.example.com"}, time.Date(2026, 5, 1, 2, 0, 0, 0, time.UTC)); err != nil {
 			panic(err)
 		}
 	}

@@ -31,7 +31,8 @@ type Served interface {
 // Mirror keeps a copy of the journal where others see it. A failure is said and
 // stops nothing.
 type Mirror interface {
-	Keep(ctx context.Context, p *Plan, records []Record) error
+	// Keep gets the plan also as it is encoded: a run encodes it once, and calls Keep often.
+	Keep(ctx context.Context, p *Plan, encoded []byte, records []Record) error
 }
 
 // Point is a place at which a test may end the process.
@@ -60,6 +61,7 @@ type Executor struct {
 type run struct {
 	*Executor
 	plan        *Plan
+	encoded     []byte // the plan, which does not change during a run
 	journal     *Journal
 	mirrored    bool // the mirror's failure was said
 	sameCluster bool // this run has seen that it is the plan's cluster
@@ -123,7 +125,7 @@ func (r *run) record(ctx context.Context, rec Record) error {
 	if r.Mirror == nil {
 		return nil
 	}
-	if err := r.Mirror.Keep(ctx, r.plan, r.journal.Records()); err != nil && !r.mirrored {
+	if err := r.Mirror.Keep(ctx, r.plan, r.encoded, r.journal.Records()); err != nil && !r.mirrored {
 		r.mirrored = true
 		r.say(rec.Step, "the journal could not be copied to the cluster (it is on disk all the same): %v", err)
 	}
@@ -174,11 +176,7 @@ func (r *run) begin(ctx context.Context) error {
 	if err := r.keepPlan(); err != nil {
 		return err
 	}
-	digest, err := r.plan.Digest()
-	if err != nil {
-		return err
-	}
-	if err := r.record(ctx, Record{Kind: Began, Plan: digest}); err != nil {
+	if err := r.record(ctx, Record{Kind: Began, Plan: digestBytes(r.encoded)}); err != nil {
 		return err
 	}
 	return r.steps(ctx)
@@ -202,6 +200,7 @@ func (r *run) keepPlan() error {
 	if err := statedir.Replace(r.journal.dir, planFile, raw); err != nil {
 		return fmt.Errorf("keep plan: %w", err)
 	}
+	r.encoded = raw
 	return nil
 }
 
@@ -226,17 +225,18 @@ func (r *run) adopt() error {
 	if err != nil {
 		return err
 	}
-	digest, err := p.Digest()
+	raw, err := p.Encode()
 	if err != nil {
 		return err
 	}
+	digest := digestBytes(raw)
 	if digest != r.journal.began() {
 		return refuse("the kept plan was changed after it was begun (%s, was %s)", short(digest), short(r.journal.began()))
 	}
 	if r.Reviewed != "" && r.Reviewed != digest {
 		return refuse("the file is not the plan %s that was begun", p.ID).instead("name the plan's id; `rollcall fix history` lists those that were begun")
 	}
-	r.plan = p
+	r.plan, r.encoded = p, raw
 	return nil
 }
 
