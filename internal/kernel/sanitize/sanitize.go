@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/scan"
@@ -46,16 +47,31 @@ func New() (*Sanitizer, error) {
 }
 
 func newSanitizer(salt []byte) (*Sanitizer, error) {
-	s := &Sanitizer{salt: salt, keys: &keyKinds{}, certs: newCleanTexts(), clean: newCleanTexts(), whole: newCleanTexts()}
+	marks, err := secretMarks()
+	if err != nil {
+		return nil, err
+	}
+	return &Sanitizer{salt: salt, marks: marks.set, tries: marks.tries, keys: &keyKinds{},
+		certs: newCleanTexts(), clean: newCleanTexts(), whole: newCleanTexts()}, nil
+}
+
+// markSet is what sanitizers look for, with what is tried where it is found.
+type markSet struct {
+	set   *scan.Set
+	tries []uint64
+}
+
+// secretMarks are the same for all sanitizers; neither part is changed.
+var secretMarks = sync.OnceValues(func() (m markSet, err error) {
 	var marks []scan.Signature
 	at := map[string]int{}
 	add := func(i int, of []string) {
-		for _, m := range of {
-			if _, ok := at[m]; !ok {
-				at[m] = len(marks)
-				marks, s.tries = append(marks, scan.Signature{ID: m, Literal: m}), append(s.tries, 0)
+		for _, text := range of {
+			if _, ok := at[text]; !ok {
+				at[text] = len(marks)
+				marks, m.tries = append(marks, scan.Signature{ID: text, Literal: text}), append(m.tries, 0)
 			}
-			s.tries[at[m]] |= 1 << i
+			m.tries[at[text]] |= 1 << i
 		}
 	}
 	for i, f := range formats {
@@ -64,12 +80,11 @@ func newSanitizer(salt []byte) (*Sanitizer, error) {
 	for i, p := range secretPatterns {
 		add(len(formats)+i, p.marks)
 	}
-	var err error
-	if s.marks, err = scan.Compile(marks); err != nil {
-		return nil, fmt.Errorf("compile the marks of secrets: %w", err)
+	if m.set, err = scan.Compile(marks); err != nil {
+		return m, fmt.Errorf("compile the marks of secrets: %w", err)
 	}
-	return s, nil
-}
+	return m, nil
+})
 
 // Lines returns a sanitizer of the same salt for one stream of lines: secrets
 // that span lines are tracked, so it must not be shared between streams.
