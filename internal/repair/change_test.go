@@ -14,6 +14,7 @@ import (
 	"github.com/rollcall-project/rollcall/catalog"
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/tools/sample"
 )
 
 // changeCase is a fault that a change of fields ends, on an object as it is then.
@@ -405,7 +406,7 @@ func TestChange(t *testing.T) {
 
 // Killed at each point, a plan continues to its end with one write.
 func TestChangeKilledThenResumed(t *testing.T) {
-	for _, c := range changeCases() {
+	for i, c := range changeCases() {
 		var all []Point
 		r := newChangeRig(t, c)
 		r.exec.At = func(p Point) { all = append(all, p) }
@@ -413,6 +414,9 @@ func TestChangeKilledThenResumed(t *testing.T) {
 			t.Fatal(err)
 		}
 		for n, at := range all {
+			if !sample.Whole() && (i+n)%4 != 0 {
+				continue // each repair at some of its points, each point with some repairs
+			}
 			t.Run(c.remedy+"/"+at.Step+"/"+at.At, func(t *testing.T) {
 				r := newChangeRig(t, c)
 				p := r.mustPlan(t)
@@ -435,7 +439,7 @@ func TestChangeKilledThenResumed(t *testing.T) {
 
 // Killed at each point before the controller follows, a plan is undone: the fields are as they were.
 func TestChangeKilledThenUndone(t *testing.T) {
-	for _, c := range changeCases() {
+	for i, c := range changeCases() {
 		var all []Point
 		r := newChangeRig(t, c)
 		r.exec.At = func(p Point) { all = append(all, p) }
@@ -443,7 +447,7 @@ func TestChangeKilledThenUndone(t *testing.T) {
 			t.Fatal(err)
 		}
 		for n, at := range all {
-			if at.At == "before began" {
+			if at.At == "before began" || !sample.Whole() && (i+n)%4 != 0 {
 				continue
 			}
 			t.Run(c.remedy+"/"+at.Step+"/"+at.At, func(t *testing.T) {

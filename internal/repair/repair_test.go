@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/tools/sample"
 )
 
 func actionNames(p *Plan) []ActionName {
@@ -156,6 +157,17 @@ func points(t *testing.T) []Point {
 	return all
 }
 
+// everyPoint is of how many points of a run the sample has one.
+func everyPoint() int {
+	switch {
+	case testing.Short():
+		return 10 // for the race detector they are alike
+	case sample.Whole():
+		return 1
+	}
+	return 3
+}
+
 type killed struct{ at Point }
 
 // applyKilled applies a plan and ends the process at a point.
@@ -180,8 +192,8 @@ func (r *rig) applyKilled(ctx context.Context, p *Plan, n int) {
 
 func TestKilledAnywhereThenResumed(t *testing.T) {
 	for n, at := range points(t) {
-		if testing.Short() && n%10 != 0 {
-			continue // for the race detector they are alike
+		if n%everyPoint() != 0 {
+			continue
 		}
 		t.Run(at.Step+"/"+at.At, func(t *testing.T) {
 			r := newRig(t, desync(t))
@@ -223,7 +235,7 @@ func countOf(list []string, s string) int {
 // the reason is told.
 func TestKilledAnywhereThenUndone(t *testing.T) {
 	for n, at := range points(t) {
-		if at.At == "before began" || testing.Short() && n%10 != 0 {
+		if at.At == "before began" || n%everyPoint() != 0 {
 			continue
 		}
 		t.Run(at.Step+"/"+at.At, func(t *testing.T) {
