@@ -120,9 +120,9 @@ func (t *text) whole() *diagnosis.Diagnosis {
 	return t.d
 }
 
-// elsewhere names the causes of the whole cluster that are not known to concern the
+// otherCauses names the causes of the whole cluster that are not known to concern the
 // subject.
-func (t *text) elsewhere() {
+func (t *text) otherCauses() {
 	if len(t.d.Roots) > 0 || t.o.Whole == nil || len(t.o.Whole.Roots) == 0 {
 		return
 	}

@@ -37,7 +37,7 @@ func (t *text) accepted(dataRisk bool) {
 	t.blank()
 	for i, a := range list {
 		if i == fewAccepted && !t.o.Wide && !dataRisk {
-			t.line(0, span{dim, more(len(list) - i)})
+			t.line(0, span{dim, moreHint(len(list) - i)})
 			return
 		}
 		t.acceptedLine(a)
@@ -112,7 +112,7 @@ func (s *sarif) accepted(a diagnosis.AcceptedFinding) sarifResult {
 	}
 	out.Properties["acceptedThrough"] = append([]fault.Key{}, a.Effects...)
 	out.Suppressions = []sarifSuppression{{
-		Kind: "external", Status: "accepted", Justification: s.said(a.Reason),
+		Kind: "external", Status: "accepted", Justification: s.messageText(a.Reason),
 		Props: map[string]any{"owner": a.Owner, "until": a.Until, "entry": a.Entry},
 	}}
 	return out

@@ -35,7 +35,7 @@ func (t *text) unchecked() {
 	groups, flags := t.notAsked(groups)
 	for i, g := range groups {
 		if i == fewGaps && !t.o.Wide {
-			t.para(0, span{plain, "- "}, dim, more(len(groups)-i))
+			t.para(0, span{plain, "- "}, dim, moreHint(len(groups)-i))
 			break
 		}
 		t.gap(g)
@@ -95,7 +95,7 @@ func (t *text) gap(g diagnosis.Gap) {
 	t.para(0, span{plain, "- "}, plain, squeeze(t.clean(line), t.width()-2, t.limit(fewExcerpt+1), t.sign(ellipsis)))
 	for i, s := range g.Supply {
 		if i == fewGetting && !t.o.Wide {
-			t.para(2, span{}, dim, more(len(g.Supply)-i))
+			t.para(2, span{}, dim, moreHint(len(g.Supply)-i))
 			return
 		}
 		t.lead(2, span{plain, "get it: "}, "  ", cyan, t.o.supply(s), 0)

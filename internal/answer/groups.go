@@ -21,9 +21,9 @@ func (t *text) withoutCause() []open {
 	return each(t.d.Groups.Unexplained, func(g diagnosis.Group) open { return open{t.d.Unexplained[g.First], linkOf(g)} })
 }
 
-// waits are the groups of what is normal so far; what is in the chain of a root is shown
+// waitingGroups are the groups of what is normal so far; what is in the chain of a root is shown
 // there.
-func (t *text) waits() []diagnosis.WaitingGroup {
+func (t *text) waitingGroups() []diagnosis.WaitingGroup {
 	return slices.DeleteFunc(slices.Clone(t.d.Groups.Waiting), func(g diagnosis.WaitingGroup) bool { return g.Explained && !t.o.Wide })
 }
 

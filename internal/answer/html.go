@@ -75,7 +75,7 @@ func HTML(w io.Writer, d *diagnosis.Diagnosis, o Options) error {
 		p.Roots = append(p.Roots, t.htmlRoot(i, len(d.Roots), r))
 	}
 	p.Todo = t.htmlTodos(p.Roots)
-	for _, x := range t.waits() {
+	for _, x := range t.waitingGroups() {
 		p.Waits = append(p.Waits, pair{t.linkTitle(linkOf(x.Group)), t.deadline(x.Until)})
 	}
 	var out markup
@@ -128,17 +128,17 @@ func (t *text) htmlSource() []pair {
 // htmlOutcomes are the outcomes of the checks in figures.
 func (t *text) htmlOutcomes() string {
 	outcomes := map[fault.Outcome]int{}
-	young := 0
+	settling := 0
 	for _, f := range t.d.Findings {
 		if f.Waiting() { // absent, with a deadline
-			young++
+			settling++
 			continue
 		}
 		outcomes[f.Outcome]++
 	}
 	words := fmt.Sprintf("%d present", outcomes[fault.Present])
-	if young > 0 {
-		words += fmt.Sprintf(", %d in progress", young)
+	if settling > 0 {
+		words += fmt.Sprintf(", %d in progress", settling)
 	}
 	return words + fmt.Sprintf(", %d absent, %d unknown, %d not applicable", outcomes[fault.Absent], outcomes[fault.Unknown], outcomes[fault.NotApplicable])
 }

@@ -66,7 +66,7 @@ func graphOf(d *diagnosis.Diagnosis, r diagnosis.Root) causeGraph {
 	}
 	p.join(d, in, at)
 	p.group()
-	p.bound()
+	p.limit()
 	return p
 }
 
@@ -149,9 +149,9 @@ func (p *causeGraph) group() {
 	p.drop(gone)
 }
 
-// bound keeps the picture to a size that can be read: the boxes nearest to the root
+// limit keeps the picture to a size that can be read: the boxes nearest to the root
 // stay, and one says how many faults are left out.
-func (p *causeGraph) bound() {
+func (p *causeGraph) limit() {
 	if len(p.boxes) <= maxBoxes {
 		return
 	}

@@ -152,14 +152,14 @@ type htmlTime struct {
 
 type htmlMoment struct{ Time, Age, Subject, Text, Where string }
 
-const fewMoments = 12
+const maxShortTimeline = 12
 
 func (t *text) htmlTime() *htmlTime {
 	list := t.moments()
 	if len(list) == 0 {
 		return nil
 	}
-	h := &htmlTime{Charts: []drawing{t.drawTimeline(list, 700), t.drawTimeline(list, 340)}, Long: len(list) > fewMoments}
+	h := &htmlTime{Charts: []drawing{t.drawTimeline(list, 700), t.drawTimeline(list, 340)}, Long: len(list) > maxShortTimeline}
 	if h.Charts[0].Class == "factors" {
 		h.Note = "The older, the closer together: equal steps are equal factors of the age."
 	}

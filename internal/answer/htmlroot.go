@@ -172,7 +172,7 @@ func (t *text) htmlTree(list []*link) []htmlTree {
 }
 
 func (t *text) htmlDo(r diagnosis.Root) htmlDo {
-	do := t.htmlAdvice(r.Fault, r.Cases[0].Remedies, t.opens(r))
+	do := t.htmlAdvice(r.Fault, r.Cases[0].Remedies, t.deadlockRemedy(r))
 	if command := t.planCommand(r.Cases[0]); do.First != nil && command != "" {
 		do.Command, do.About = command, "It changes nothing and writes the plan to a file to read first."
 		if t.d.Source.Kind != "live" {

@@ -100,7 +100,7 @@ func (t *text) summaryWho() pair {
 		words := "no remedy is known for " + r.Fault
 		if rest := usable(r.Cases[0].Remedies); len(rest) > 0 {
 			a := rest[0]
-			if words = fixers[a.Actor()]; a.Where != "" {
+			if words = actorSentences[a.Actor()]; a.Where != "" {
 				words += ": " + a.Where
 			}
 			if a.Verify.Takes != "" {

@@ -28,14 +28,14 @@ func (t *text) supplies() {
 
 // nextIs says what the commands of supplyList are for.
 func (t *text) nextIs() string {
-	if t.goesOn() != "" {
+	if t.installerNextCommand() != "" {
 		return "continue the installation"
 	}
 	return "get what would decide (reads only)"
 }
 
-// goesOn is the command of installerNext, where nothing more is known than that log.
-func (t *text) goesOn() string {
+// installerNextCommand is the command of installerNext, where nothing more is known than that log.
+func (t *text) installerNextCommand() string {
 	in := t.d.Cluster.Installer
 	if in == nil || len(t.d.Hosts) > 0 || len(t.d.Unexplained) > 0 || len(t.d.Roots) > 0 {
 		return ""
@@ -61,7 +61,7 @@ func (t *text) supplyList() []string {
 		add("leave --now out, or give a time near " + at.Format(time.RFC3339))
 		return list
 	}
-	if next := t.goesOn(); next != "" {
+	if next := t.installerNextCommand(); next != "" {
 		add(next)
 		if in := t.d.Cluster.Installer; in.Step == "assets" || in.Ended == "made" {
 			return list // there is no cluster yet to ask

@@ -41,14 +41,14 @@ func TestNextOfInstaller(t *testing.T) {
 			if asksCluster == c.alone {
 				t.Errorf("asks the cluster: %v", list)
 			}
-			if goes := r.goesOn() != ""; goes != (c.want != "") || goes != (r.nextIs() == "continue the installation") {
+			if goes := r.installerNextCommand() != ""; goes != (c.want != "") || goes != (r.nextIs() == "continue the installation") {
 				t.Errorf("goes on: %v, %q", goes, r.nextIs())
 			}
 			if c.want != "" && !strings.HasPrefix(list[0], c.want) {
 				t.Errorf("first %q, want %q", list[0], c.want)
 			}
 			d.Unexplained = []diagnosis.Unexplained{{Key: fault.Key{Fault: "x"}}}
-			if s := newText(d, Options{}).goesOn(); s != "" {
+			if s := newText(d, Options{}).installerNextCommand(); s != "" {
 				t.Errorf("with a symptom: %q", s)
 			}
 		})

@@ -256,8 +256,8 @@ func StagePage(w io.Writer, s fault.Stage, c *fault.Catalog, o Options) error {
 	return p.flush(w)
 }
 
-// whatNextDoes is what the commands are for that a page ends with.
-var whatNextDoes = map[string]string{
+// commandPurpose is what the commands are for that a page ends with.
+var commandPurpose = map[string]string{
 	"diagnose":                  "what is wrong in your cluster or archive",
 	"scan FILE":                 "whether a log or a console shows it",
 	"preflight DIR":             "whether your plan has it",
@@ -268,7 +268,7 @@ var whatNextDoes = map[string]string{
 
 // next writes what to run after a page was read.
 func (p *page) next(o Options, command string) {
-	p.line(0, span{bold, "Next: "}, span{cyan, o.know(command)}, span{plain, "   " + whatNextDoes[command]})
+	p.line(0, span{bold, "Next: "}, span{cyan, o.know(command)}, span{plain, "   " + commandPurpose[command]})
 }
 
 // nextOf is the command that finds a fault.

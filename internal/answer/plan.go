@@ -62,7 +62,7 @@ func (t *text) mistake(r diagnosis.Case, severity fault.Severity) {
 		t.para(4, span{}, plain, item.Excerpt)
 	}
 	if n := len(r.Evidence) - shown; n > 0 {
-		t.line(2, span{dim, more(n)})
+		t.line(2, span{dim, moreHint(n)})
 	}
 	if t.o.Wide && t.o.Catalog != nil {
 		if f, ok := t.o.Catalog.Fault(r.Fault); ok {

@@ -28,7 +28,7 @@ func (t *text) proof(items []evidence.Item) {
 	heading := "Proof"
 	if left := len(shown) - fewProofs; left > 0 && !t.o.Wide {
 		shown = shown[:fewProofs]
-		heading += " (" + more(left) + ")"
+		heading += " (" + moreHint(left) + ")"
 	}
 	t.head(2, heading)
 	for _, p := range shown {

@@ -65,7 +65,7 @@ func (t *text) causeDetails(i, of int, r diagnosis.Root) {
 	t.head(0, head)
 	t.proof(r.Cases[0].Evidence)
 	t.ring(r)
-	t.leadsTo(r)
+	t.effects(r)
 	t.ruledOut(r.Cases[0])
 }
 
@@ -107,8 +107,8 @@ func (t *text) limit(n int) int {
 	return n
 }
 
-// leadsTo draws the chain from the root down to what was seen.
-func (t *text) leadsTo(r diagnosis.Root) {
+// effects draws the chain from the root down to what was seen.
+func (t *text) effects(r diagnosis.Root) {
 	top := chain(t.d, r)
 	if len(top) == 0 {
 		return
@@ -120,7 +120,7 @@ func (t *text) leadsTo(r diagnosis.Root) {
 	}
 	t.branches(top, "", &left)
 	if left < 0 {
-		t.para(2, span{}, dim, more(-left))
+		t.para(2, span{}, dim, moreHint(-left))
 	}
 }
 
@@ -143,15 +143,15 @@ func (t *text) branches(list []*link, before string, left *int) {
 
 // effectTitle is the title of a link of a chain, with what weakens it.
 func (t *text) effectTitle(l *link) string {
-	title := t.linkTitle(l) + weak(l.strength)
+	title := t.linkTitle(l) + uncertainEdge(l.strength)
 	if !slices.ContainsFunc(l.keys, func(k fault.Key) bool { return t.finding[k].Accepted == nil }) {
 		title += " (accepted)"
 	}
 	return title
 }
 
-// weak marks edges that are not certain.
-func weak(s fault.Strength) string {
+// uncertainEdge marks edges that are not certain.
+func uncertainEdge(s fault.Strength) string {
 	switch s {
 	case fault.LikelyEdge:
 		return " (likely because of it)"

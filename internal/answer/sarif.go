@@ -53,7 +53,7 @@ func SARIF(w io.Writer, d *diagnosis.Diagnosis, o Options) error {
 	if len(s.bases) > 0 {
 		run.Bases = map[string]sarifBase{}
 		for source, id := range s.bases {
-			run.Bases[id] = sarifBase{sarifMessage{s.said("the evidence of " + source)}}
+			run.Bases[id] = sarifBase{sarifMessage{s.messageText("the evidence of " + source)}}
 		}
 	}
 	var doc bytes.Buffer
@@ -73,8 +73,8 @@ type sarif struct {
 	bases map[string]string // source to uriBaseId
 }
 
-// said is text that a message may hold: SARIF wants it not empty.
-func (s *sarif) said(text string) string {
+// messageText is text that a message may hold: SARIF wants it not empty.
+func (s *sarif) messageText(text string) string {
 	if text = strings.TrimSpace(s.clean(text)); text == "" {
 		return "-"
 	}
@@ -99,7 +99,7 @@ func (s *sarif) notifications() []sarifNotification {
 	var list []sarifNotification
 	for _, g := range s.d.Groups.Gaps {
 		list = append(list, sarifNotification{
-			Level: "warning", Message: sarifMessage{s.said("could not be read: " + strings.Join(needsOf(g), ", ") + ": " + reasonOf(g))},
+			Level: "warning", Message: sarifMessage{s.messageText("could not be read: " + strings.Join(needsOf(g), ", ") + ": " + reasonOf(g))},
 			Props: map[string]any{"supply": append([]string{}, each(g.Supply, s.o.supply)...)},
 		})
 	}
@@ -120,11 +120,11 @@ func (s *sarif) rule(id string) int {
 func (s *sarif) described() []sarifRule {
 	list := []sarifRule{}
 	for _, id := range s.order {
-		r := sarifRule{ID: id, Short: sarifMessage{s.said(id)}, Default: sarifDefault{"warning"}}
+		r := sarifRule{ID: id, Short: sarifMessage{s.messageText(id)}, Default: sarifDefault{"warning"}}
 		if f, ok := s.entry(id); ok {
-			r.Short.Text = s.said(PlainTitle(f))
-			r.Full = &sarifMessage{s.said(f.Means)}
-			r.Help = &sarifMessage{s.said(s.o.know("explain "+id) + " shows what is known about it. Sources: " + strings.Join(refWords(f.Refs), "; "))}
+			r.Short.Text = s.messageText(PlainTitle(f))
+			r.Full = &sarifMessage{s.messageText(f.Means)}
+			r.Help = &sarifMessage{s.messageText(s.o.know("explain "+id) + " shows what is known about it. Sources: " + strings.Join(refWords(f.Refs), "; "))}
 			r.Default.Level = sarifLevel(f.Severity)
 			r.Props = map[string]any{"layer": f.Layer, "subject": f.For, "tags": []string{f.Layer}}
 		}
@@ -147,7 +147,7 @@ func sarifLevel(s fault.Severity) string {
 func (s *sarif) result(k fault.Key, severity fault.Severity, message string, items []evidence.Item) sarifResult {
 	r := sarifResult{
 		RuleID: k.Fault, RuleIndex: s.rule(k.Fault), Kind: "fail", Level: sarifLevel(severity),
-		Message: sarifMessage{s.said(message)}, Suppressions: []sarifSuppression{},
+		Message: sarifMessage{s.messageText(message)}, Suppressions: []sarifSuppression{},
 		Fingerprints: map[string]string{"rollcallFinding/v1": s.fingerprint(k)},
 	}
 	first := s.subjectAt(k.Subject)
@@ -160,7 +160,7 @@ func (s *sarif) result(k fault.Key, severity fault.Severity, message string, ite
 	for i, item := range items {
 		at := s.location(item)
 		at.ID = &i
-		at.Message = &sarifMessage{s.said(item.Excerpt)}
+		at.Message = &sarifMessage{s.messageText(item.Excerpt)}
 		if item.From != "" {
 			at.Message.Text += " (asked from " + s.clean(item.From) + ")"
 		}
@@ -248,7 +248,7 @@ func (s *sarif) flow(about string, way []*link) sarifCodeFlow {
 		if len(f.Evidence) > 0 {
 			at.Physical = s.location(f.Evidence[0]).Physical
 		}
-		at.Message = &sarifMessage{s.said(s.effectTitle(l))}
+		at.Message = &sarifMessage{s.messageText(s.effectTitle(l))}
 		step := sarifStep{Location: at, Nesting: i, Importance: "essential"}
 		if since := f.Since.UTC(); !f.Since.IsZero() {
 			step.When = &since
@@ -260,7 +260,7 @@ func (s *sarif) flow(about string, way []*link) sarifCodeFlow {
 
 // subjectAt names a subject as a logical location.
 func (s *sarif) subjectAt(subject fault.Subject) sarifLocation {
-	return sarifLocation{Logical: []sarifLogical{{Name: s.said(subject.Name), Full: s.said(subject.String()), Kind: string(subject.Kind)}}}
+	return sarifLocation{Logical: []sarifLogical{{Name: s.messageText(subject.Name), Full: s.messageText(subject.String()), Kind: string(subject.Kind)}}}
 }
 
 // location turns a locator into the file, or the object, and the field in it.
@@ -273,7 +273,7 @@ func (s *sarif) location(item evidence.Item) sarifLocation {
 			at.Physical.Region = &sarifRegion{loc.Line, loc.Column}
 		}
 	}
-	at.Logical = []sarifLogical{{Full: s.said(loc.String()), Kind: "object"}}
+	at.Logical = []sarifLogical{{Full: s.messageText(loc.String()), Kind: "object"}}
 	return at
 }
 

@@ -105,7 +105,7 @@ func (t *text) answer() {
 	for i, r := range t.d.Roots {
 		t.root(i, len(t.d.Roots), r)
 	}
-	t.elsewhere()
+	t.otherCauses()
 	t.unexplained()
 	t.namesAlone()
 	t.messages()
@@ -170,7 +170,7 @@ func (t *text) clauses() []string {
 	case len(t.d.Roots) > 0 && (v.Class != diagnosis.Undetermined || v.Fix == ""):
 		reason = count(len(t.d.Roots), "cause", "causes")
 		if v.Fix != "" {
-			reason += ", " + strings.TrimSuffix(fixers[v.Fix]+": "+v.Where, ": ")
+			reason += ", " + strings.TrimSuffix(actorSentences[v.Fix]+": "+v.Where, ": ")
 		}
 	}
 	if reason == "" {
@@ -252,7 +252,7 @@ func (t *text) suspects(list []diagnosis.Suspect) {
 	t.head(2, "It could be")
 	for i, s := range list {
 		if i == fewSuspects && !t.o.Wide {
-			t.para(2, span{plain, "- "}, dim, more(len(list)-i))
+			t.para(2, span{plain, "- "}, dim, moreHint(len(list)-i))
 			return
 		}
 		t.para(2, span{plain, "- "}, plain, t.brief(s.Title)+t.alsoAt(s))
@@ -272,7 +272,7 @@ func (t *text) alsoAt(s diagnosis.Suspect) string {
 
 // settling lists what holds and is still normal.
 func (t *text) settling() {
-	list := t.waits()
+	list := t.waitingGroups()
 	if len(list) == 0 || t.short >= oneStep {
 		return
 	}
@@ -284,7 +284,7 @@ func (t *text) settling() {
 	t.head(0, "In progress")
 	for i, w := range list {
 		if i == fewSettling && !t.o.Wide {
-			t.line(2, span{dim, more(len(list) - i)})
+			t.line(2, span{dim, moreHint(len(list) - i)})
 			return
 		}
 		t.para(0, span{yellow, t.sign(signWait) + " "}, plain, t.linkTitle(linkOf(w.Group))+"; "+t.deadline(w.Until))

@@ -19,8 +19,8 @@ var actors = map[fault.Actor]string{
 	fault.ByDecision: "needs a decision",
 }
 
-// fixers say in the verdict who can fix it.
-var fixers = map[fault.Actor]string{
+// actorSentences say in the verdict who can fix it.
+var actorSentences = map[fault.Actor]string{
 	fault.ByRollcall: "Rollcall can repair it",
 	fault.ByPlan:     "correct the plan",
 	fault.ByCluster:  "fix it by hand in the cluster",
@@ -42,7 +42,7 @@ func (t *text) todo(r diagnosis.Root) {
 	if command := t.planCommand(r.Cases[0]); command != "" {
 		t.plan(r, command)
 	} else {
-		t.remedies(r.Cases[0].Remedies, t.opens(r))
+		t.remedies(r.Cases[0].Remedies, t.deadlockRemedy(r))
 	}
 	t.refused(r.Refused)
 	if t.short == wholeAnswer {
@@ -66,7 +66,7 @@ func (t *text) plan(r diagnosis.Root, command string) {
 	}
 	t.lead(2, span{bold, "What to do: "}, "  ", plain, about, 0)
 	t.line(4, span{cyan, command})
-	opens := t.opens(r)
+	opens := t.deadlockRemedy(r)
 	var steps []string
 	remedies := r.Cases[0].Remedies
 	rest := slices.Clone(remedies)
@@ -92,8 +92,8 @@ func (t *text) plan(r diagnosis.Root, command string) {
 	t.others(rest, opens)
 }
 
-// opens is the remedy that breaks the deadlock of a root, "" where there is none.
-func (t *text) opens(r diagnosis.Root) string {
+// deadlockRemedy is the remedy that breaks the deadlock of a root, "" where there is none.
+func (t *text) deadlockRemedy(r diagnosis.Root) string {
 	if i := r.Deadlock - 1; i >= 0 && i < len(t.d.Deadlocks) {
 		return t.d.Deadlocks[i].Remedy
 	}

@@ -136,8 +136,8 @@ func some(names []string, limit int) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(names[:limit], ", "), len(names)-limit)
 }
 
-// more says that a list continues and where it is whole.
-func more(n int) string { return fmt.Sprintf("and %d more: -o wide", n) }
+// moreHint says that a list continues and where it is whole.
+func moreHint(n int) string { return fmt.Sprintf("and %d more: -o wide", n) }
 
 // rendered is the name of a rendered MachineConfig: its pool and a hash of 32 digits
 // (openshift/machine-config-operator:pkg/controller/render/hash.go

@@ -16,16 +16,16 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/source/apipath"
 	"github.com/rollcall-project/rollcall/internal/source/fromnode"
-	"github.com/rollcall-project/rollcall/internal/source/ladder"
 	"github.com/rollcall-project/rollcall/internal/source/live"
 	"github.com/rollcall-project/rollcall/internal/source/probe"
 )
 
-// addLadder adds the network path to the API after the other sources: always for a live
+// addAPIPath adds the network path to the API after the other sources: always for a live
 // cluster, where it is one question as long as the API answers; with archives
 // where --probe asks for it, because reading one asks nothing of a network.
-func (ses *Session) addLadder(ctx context.Context, list []evidence.Source, cluster *live.Source) ([]evidence.Source, error) {
+func (ses *Session) addAPIPath(ctx context.Context, list []evidence.Source, cluster *live.Source) ([]evidence.Source, error) {
 	masters, err := parseMasters(ses.Masters)
 	if err != nil {
 		return nil, err
@@ -39,13 +39,13 @@ func (ses *Session) addLadder(ctx context.Context, list []evidence.Source, clust
 		}
 		return list, nil
 	}
-	o := ladder.Options{Masters: masters, Whole: ses.Probe, Now: ses.Clock}
+	o := apipath.Options{Masters: masters, Whole: ses.Probe, Now: ses.Clock}
 	for _, s := range list {
 		if s != evidence.Source(cluster) {
 			o.Before = append(o.Before, s)
 		}
 	}
-	if o.Client, err = ses.ladderClient(cluster); err != nil && cluster != nil {
+	if o.Client, err = ses.pathClient(cluster); err != nil && cluster != nil {
 		return nil, err
 	}
 	if o.From, err = ses.ProbesFrom(ctx); err != nil {
@@ -54,13 +54,13 @@ func (ses *Session) addLadder(ctx context.Context, list []evidence.Source, clust
 	if o.From != nil {
 		o.Step = 12 * time.Second // the command there has to start first, and to look a name up
 	}
-	return append(list, ladder.New(o)), nil
+	return append(list, apipath.New(o)), nil
 }
 
 // ProbesFrom is the node of --probe-from; nil where the flag is not given. One
 // command is run there at once: a node that cannot be used is the user's mistake or
 // an unreachable API, and no finding about the network path.
-func (ses *Session) ProbesFrom(ctx context.Context) (*ladder.From, error) {
+func (ses *Session) ProbesFrom(ctx context.Context) (*apipath.From, error) {
 	value := ses.ProbeFrom
 	if value == "" {
 		return nil, nil
@@ -86,7 +86,7 @@ func (ses *Session) ProbesFrom(ctx context.Context) (*ladder.From, error) {
 		var e *fromnode.Error
 		return errors.As(err, &e)
 	}
-	return &ladder.From{Name: value, Dial: node.DialContext, Lookup: node.LookupHost, NotRun: notRun, Paths: node}, nil
+	return &apipath.From{Name: value, Dial: node.DialContext, Lookup: node.LookupHost, NotRun: notRun, Paths: node}, nil
 }
 
 // NodeOfProbes is the name in the value of --probe-from.
@@ -98,9 +98,9 @@ func NodeOfProbes(value string) (string, error) {
 	return name, nil
 }
 
-// ladderClient is what the kubeconfig has about the path to the API. cluster is nil
-// with archives; the client's own request is then made once, for the ladder only.
-func (ses *Session) ladderClient(cluster *live.Source) (*ladder.Client, error) {
+// pathClient is what the kubeconfig has about the path to the API. cluster is nil
+// with archives; the client's own request is then made once, for the checks of the path only.
+func (ses *Session) pathClient(cluster *live.Source) (*apipath.Client, error) {
 	cfg, err := ses.RESTConfig()
 	if err != nil {
 		return nil, err
@@ -113,7 +113,7 @@ func (ses *Session) ladderClient(cluster *live.Source) (*ladder.Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the server of the kubeconfig: %w", err)
 	}
-	c := &ladder.Client{Server: server, ServerName: cfg.ServerName, Insecure: cfg.Insecure, CAName: probe.BySystem, Proxy: cfg.Proxy}
+	c := &apipath.Client{Server: server, ServerName: cfg.ServerName, Insecure: cfg.Insecure, CAName: probe.BySystem, Proxy: cfg.Proxy}
 	if c.Proxy == nil {
 		c.Proxy = http.ProxyFromEnvironment
 	}
@@ -128,12 +128,12 @@ func (ses *Session) ladderClient(cluster *live.Source) (*ladder.Client, error) {
 			return nil, err
 		}
 	}
-	c.Reach = func(ctx context.Context) (ladder.Reached, error) {
+	c.Reach = func(ctx context.Context) (apipath.Reached, error) {
 		if cluster == nil {
 			defer known.Close()
 		}
 		r, err := known.Reach(ctx)
-		return ladder.Reached(r), err
+		return apipath.Reached(r), err
 	}
 	if cluster != nil {
 		c.Known = cluster
@@ -163,11 +163,11 @@ func credential(cfg *rest.Config) (kind string, until time.Time) {
 }
 
 // parseMasters reads the values of --master.
-func parseMasters(values []string) ([]ladder.Master, error) {
-	var list []ladder.Master
+func parseMasters(values []string) ([]apipath.Master, error) {
+	var list []apipath.Master
 	for _, v := range values {
 		name, address, ok := strings.Cut(v, "=")
-		m := ladder.Master{Name: name, Host: address}
+		m := apipath.Master{Name: name, Host: address}
 		if host, port, err := net.SplitHostPort(address); err == nil {
 			n, err := strconv.ParseUint(port, 10, 16)
 			if err != nil || n == 0 {

@@ -101,7 +101,7 @@ func (ses *Session) openSources(ctx context.Context, r *Run, how []archive.Optio
 		}
 		return ses.addNamed([]evidence.Source{s})
 	}
-	if list, err = ses.addLadder(ctx, list, cluster); err != nil {
+	if list, err = ses.addAPIPath(ctx, list, cluster); err != nil {
 		return nil, err
 	}
 	return ses.addNamed(list)

@@ -175,7 +175,7 @@ func Refused(text string, known []*fault.RefusedRemedy) []*fault.RefusedRemedy {
 	var hits []hit
 	for _, r := range known {
 		for _, p := range r.Commands {
-			if slices.ContainsFunc(texts, func(t string) bool { return holds(p, t) }) {
+			if slices.ContainsFunc(texts, func(t string) bool { return matches(p, t) }) {
 				hits = append(hits, hit{r, len(p.Has)})
 				break
 			}
@@ -207,7 +207,7 @@ func Notes(text string, known []*fault.CommandNotes) []fault.CommandNote {
 	for _, file := range known {
 		for _, n := range file.Notes {
 			if slices.ContainsFunc(n.Commands, func(p fault.CommandPattern) bool {
-				return slices.ContainsFunc(texts, func(t string) bool { return holds(p, t) })
+				return slices.ContainsFunc(texts, func(t string) bool { return matches(p, t) })
 			}) {
 				list = append(list, n)
 			}
@@ -216,7 +216,7 @@ func Notes(text string, known []*fault.CommandNotes) []fault.CommandNote {
 	return list
 }
 
-func holds(p fault.CommandPattern, text string) bool {
+func matches(p fault.CommandPattern, text string) bool {
 	for _, has := range p.Has {
 		if ok, err := regexp.MatchString(`(?i)`+has, text); err != nil || !ok {
 			return false

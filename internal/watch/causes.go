@@ -10,8 +10,8 @@ import (
 	"github.com/rollcall-project/rollcall/internal/watch/after"
 )
 
-// standing is a cause, or a symptom without one, over the runs.
-type standing struct {
+// causeState is a cause, or a symptom without one, over the runs.
+type causeState struct {
 	cause       Cause
 	symptom     bool
 	first       time.Time // when it was seen first
@@ -50,7 +50,7 @@ func (f *Follower) stepCauses(d *diagnosis.Diagnosis) []Event {
 	for id, c := range now {
 		s := f.causes[id]
 		if s == nil {
-			s = &standing{first: f.now, symptom: symptoms[id]}
+			s = &causeState{first: f.now, symptom: symptoms[id]}
 			f.causes[id] = s
 		}
 		if c.Since.IsZero() {
@@ -64,7 +64,7 @@ func (f *Follower) stepCauses(d *diagnosis.Diagnosis) []Event {
 			s.provenSince = f.now
 		}
 	}
-	return f.tellCauses(now)
+	return f.causeEvents(now)
 }
 
 // blocking are the findings that keep a host that is waited for.
@@ -80,8 +80,8 @@ func (f *Follower) blocking(d *diagnosis.Diagnosis) map[fault.Key]bool {
 	return keys
 }
 
-// tellCauses reports what lasts, and what has been gone for as long.
-func (f *Follower) tellCauses(now map[string]Cause) []Event {
+// causeEvents reports what lasts, and what has been gone for as long.
+func (f *Follower) causeEvents(now map[string]Cause) []Event {
 	var events []Event
 	for _, id := range slices.Sorted(maps.Keys(f.causes)) {
 		s := f.causes[id]

@@ -64,14 +64,14 @@ func (f *Follower) lasting() []Cause {
 }
 
 // sorted are the causes, or the symptoms, the worst first.
-func (f *Follower) sorted(symptoms bool) []*standing {
-	var list []*standing
+func (f *Follower) sorted(symptoms bool) []*causeState {
+	var list []*causeState
 	for _, s := range f.causes {
 		if s.symptom == symptoms && s.gone.IsZero() {
 			list = append(list, s)
 		}
 	}
-	sortby.Func(list, func(a, b *standing) int {
+	sortby.Func(list, func(a, b *causeState) int {
 		if n := b.cause.Severity.Rank() - a.cause.Severity.Rank(); n != 0 {
 			return n
 		}

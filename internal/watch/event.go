@@ -105,7 +105,7 @@ func (f *Follower) event(t Type, text string) Event {
 }
 
 // moved is the event of hosts that made the same step together.
-func (f *Follower) moved(m move) Event {
+func (f *Follower) moved(m stepChange) Event {
 	text := fmt.Sprintf("%s: %s -> %s", f.names(m.hosts), m.from, m.to)
 	if m.to.Why != "" && !m.to.done() && m.to.State != diagnosis.StageWaiting {
 		text += ": " + m.to.Why

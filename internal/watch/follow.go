@@ -22,7 +22,7 @@ type Follower struct {
 	reached      bool
 	awaySince    time.Time // zero: the API answers
 	hosts        map[string]*track
-	causes       map[string]*standing
+	causes       map[string]*causeState
 	indicators   map[after.ID]*held
 	holdsSince   time.Time // all indicators; zero: not all hold
 	changes      []Event
@@ -40,7 +40,7 @@ const maxChanges = 200
 
 // New returns a follower that has seen nothing.
 func New(r Rules) *Follower {
-	return &Follower{rules: r, hosts: map[string]*track{}, causes: map[string]*standing{}, indicators: map[after.ID]*held{}, usual: history{}}
+	return &Follower{rules: r, hosts: map[string]*track{}, causes: map[string]*causeState{}, indicators: map[after.ID]*held{}, usual: history{}}
 }
 
 // Step takes the next run and returns what has changed.
@@ -63,7 +63,7 @@ func (f *Follower) Step(r Run) []Event {
 	} else {
 		f.holdsSince = time.Time{}
 	}
-	f.last.Diagnosis = slim(r.Diagnosis)
+	f.last.Diagnosis = withoutDetails(r.Diagnosis)
 	if !away {
 		f.seen.Diagnosis = f.last.Diagnosis
 	}
@@ -73,9 +73,9 @@ func (f *Follower) Step(r Run) []Event {
 	return f.keep(events)
 }
 
-// slim is a diagnosis without what no one shows: of 2,000 hosts the findings that are absent
+// withoutDetails is a diagnosis without what no one shows: of 2,000 hosts the findings that are absent
 // and the proof of each stage have hundreds of megabytes.
-func slim(d *diagnosis.Diagnosis) *diagnosis.Diagnosis {
+func withoutDetails(d *diagnosis.Diagnosis) *diagnosis.Diagnosis {
 	s := *d
 	s.Findings = nil
 	for _, found := range d.Findings {

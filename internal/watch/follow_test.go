@@ -239,10 +239,10 @@ func TestUsual(t *testing.T) {
 	if u := h.of(waiting); u == nil || u.Source == "" {
 		t.Errorf("no host has joined: %+v, want what is documented, with its source", u)
 	}
-	h.learn(took("w0", 0, 50))
-	h.learn(took("w1", 0, 90))
-	h.learn(took("w2", 0, 90*24*3600)) // its condition is of a restart months later
-	h.learn(took("w0", 0, 700))        // a restart of the same host
+	h.add(took("w0", 0, 50))
+	h.add(took("w1", 0, 90))
+	h.add(took("w2", 0, 90*24*3600)) // its condition is of a restart months later
+	h.add(took("w0", 0, 700))        // a restart of the same host
 	u := h.of(waiting)
 	if u == nil || u.Min != 50*time.Second || u.Max != 90*time.Second || u.Hosts != 2 || u.Source != "" {
 		t.Errorf("got %+v, want 50s to 90s of 2 hosts", u)

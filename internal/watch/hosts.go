@@ -23,8 +23,8 @@ type track struct {
 	missing time.Time // since when nothing names the host; zero: something does
 }
 
-// move is one step of several hosts.
-type move struct {
+// stepChange is one step of several hosts.
+type stepChange struct {
 	hosts    []string
 	from, to Step
 	took     time.Duration
@@ -33,7 +33,7 @@ type move struct {
 // stepHosts compares the hosts of a run with what was reported.
 func (f *Follower) stepHosts(d *diagnosis.Diagnosis) []Event {
 	f.joined, f.expected, f.short = 0, 0, shortNames(d.Hosts)
-	var moves []move
+	var moves []stepChange
 	var added []string
 	settling := d.Verdict.Class == diagnosis.Settling
 	present := map[string]bool{}
@@ -41,7 +41,7 @@ func (f *Follower) stepHosts(d *diagnosis.Diagnosis) []Event {
 		if !f.rules.host(h) && !h.Bootstrap() {
 			continue
 		}
-		f.usual.learn(h)
+		f.usual.add(h)
 		present[h.Name] = true
 		if !h.Bootstrap() {
 			f.expected++
@@ -56,7 +56,7 @@ func (f *Follower) stepHosts(d *diagnosis.Diagnosis) []Event {
 			continue
 		}
 		t.missing = time.Time{}
-		if m, ok := f.moveOf(h, t, settling); ok {
+		if m, ok := f.stepChangeOf(h, t, settling); ok {
 			moves = join(moves, m)
 		}
 	}
@@ -93,20 +93,20 @@ func (f *Follower) begin(d *diagnosis.Diagnosis) Event {
 	return f.event(Started, text)
 }
 
-// moveOf compares one host with its track. A step ahead is reported at once; a step back,
+// stepChangeOf compares one host with its track. A step ahead is reported at once; a step back,
 // a failure and what became unknown when it lasts.
-func (f *Follower) moveOf(h diagnosis.HostState, t *track, normal bool) (move, bool) {
+func (f *Follower) stepChangeOf(h diagnosis.HostState, t *track, normal bool) (stepChange, bool) {
 	now := stepOf(h)
 	if now.same(t.shown) {
 		t.pending, t.shown.Why = nil, now.Why
 		if !h.Since.IsZero() {
 			t.since = h.Since
 		}
-		return move{}, false
+		return stepChange{}, false
 	}
 	if now.State == diagnosis.StageFailed && normal {
 		t.pending = nil // the diagnosis does not call it a fault yet
-		return move{}, false
+		return stepChange{}, false
 	}
 	if !ahead(t.shown, now) {
 		if t.pending == nil || !t.pending.same(now) && !worse(*t.pending, now) {
@@ -114,10 +114,10 @@ func (f *Follower) moveOf(h diagnosis.HostState, t *track, normal bool) (move, b
 		}
 		t.pending = &now
 		if !f.lasts(t.first, hostLasts) {
-			return move{}, false
+			return stepChange{}, false
 		}
 	}
-	m := move{hosts: []string{h.Name}, from: t.shown, to: now}
+	m := stepChange{hosts: []string{h.Name}, from: t.shown, to: now}
 	if ahead(t.shown, now) && !t.came.IsZero() {
 		m.took = f.now.Sub(t.came)
 	}
@@ -147,7 +147,7 @@ func worse(pending, now Step) bool { return !ahead(pending, now) }
 func stepOf(h diagnosis.HostState) Step { return Step{Stage: h.Stage, State: h.State, Why: h.Why} }
 
 // join adds a move to those of other hosts that are the same.
-func join(list []move, m move) []move {
+func join(list []stepChange, m stepChange) []stepChange {
 	for i := range list {
 		if list[i].from.same(m.from) && list[i].to.same(m.to) {
 			list[i].hosts = append(list[i].hosts, m.hosts...)

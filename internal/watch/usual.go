@@ -27,18 +27,18 @@ var documented = map[fault.Stage]Usual{
 // joined long ago changes with each restart, and its time then tells nothing of the join.
 const longestStage = 2 * time.Hour
 
-// place is what is compared: hosts of one role at one stage.
-type place struct {
+// stageOfRole is what is compared: hosts of one role at one stage.
+type stageOfRole struct {
 	role  string
 	stage fault.Stage
 }
 
 // history has the times of the hosts of this cluster, by place and host.
-type history map[place]map[string]time.Duration
+type history map[stageOfRole]map[string]time.Duration
 
-// learn takes the times of the stages that a host has passed: each from the latest known
+// add takes the times of the stages that a host has passed: each from the latest known
 // time before it.
-func (h history) learn(host diagnosis.HostState) {
+func (h history) add(host diagnosis.HostState) {
 	var before time.Time
 	for _, s := range host.Stages {
 		if s.State != diagnosis.StagePassed || s.At.IsZero() {
@@ -46,7 +46,7 @@ func (h history) learn(host diagnosis.HostState) {
 		}
 		took := s.At.Sub(before)
 		if !before.IsZero() && took >= 0 && took <= longestStage {
-			at := place{host.Role, s.Stage}
+			at := stageOfRole{host.Role, s.Stage}
 			if h[at] == nil {
 				h[at] = map[string]time.Duration{}
 			}
@@ -64,7 +64,7 @@ func (h history) learn(host diagnosis.HostState) {
 // this cluster, else what is documented, else nil.
 func (h history) of(host diagnosis.HostState) *Usual {
 	var u Usual
-	for name, took := range h[place{host.Role, host.Stage}] {
+	for name, took := range h[stageOfRole{host.Role, host.Stage}] {
 		if name == host.Name {
 			continue
 		}

@@ -39,7 +39,7 @@ func (m Manual) Create(_ context.Context, o provider.Order, userData []byte) (pr
 	defer dir.Close()
 	f, err := dir.OpenFile(m.file(o), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {
-		if mine, readErr := m.mine(dir, o); readErr == nil && mine {
+		if mine, readErr := m.writtenByRun(dir, o); readErr == nil && mine {
 			return made, nil
 		}
 		return made, fmt.Errorf("write user-data: %s is there and is not of this run: move it away or name another directory with --dir", path)
@@ -54,8 +54,8 @@ func (m Manual) Create(_ context.Context, o provider.Order, userData []byte) (pr
 	return made, nil
 }
 
-// mine reports whether a file is what the run wrote.
-func (m Manual) mine(dir *os.Root, o provider.Order) (bool, error) {
+// writtenByRun reports whether a file is what the run wrote.
+func (m Manual) writtenByRun(dir *os.Root, o provider.Order) (bool, error) {
 	info, err := dir.Lstat(m.file(o))
 	if err != nil {
 		return false, err
@@ -81,7 +81,7 @@ func (m Manual) Find(_ context.Context, o provider.Order) (provider.Machine, err
 		return provider.Machine{}, fmt.Errorf("look for user-data: %w", err)
 	}
 	defer dir.Close()
-	mine, err := m.mine(dir, o)
+	mine, err := m.writtenByRun(dir, o)
 	switch {
 	case errors.Is(err, fs.ErrNotExist), err == nil && !mine:
 		return provider.Machine{}, provider.ErrNone
@@ -106,7 +106,7 @@ func (m Manual) Delete(_ context.Context, o provider.Order) error {
 		return fmt.Errorf("remove user-data: %w", err)
 	}
 	defer dir.Close()
-	mine, err := m.mine(dir, o)
+	mine, err := m.writtenByRun(dir, o)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil

@@ -169,7 +169,7 @@ func (r *Runner) Join(ctx context.Context) error {
 	}
 	said := map[string]string{}
 	for {
-		left, err := r.look(ctx, said)
+		left, err := r.checkNodes(ctx, said)
 		if err != nil {
 			return err
 		}
@@ -200,9 +200,9 @@ func lateError(names []string) error {
 	return &NotJoinedError{names}
 }
 
-// look looks at the Nodes once and returns the workers that are still waited for. What it
+// checkNodes looks at the Nodes once and returns the workers that are still waited for. What it
 // sees of a worker is reported when it changes. Its error is the journal's.
-func (r *Runner) look(ctx context.Context, said map[string]string) (left []string, err error) {
+func (r *Runner) checkNodes(ctx context.Context, said map[string]string) (left []string, err error) {
 	for _, s := range r.Journal.Statuses() {
 		if s.Step != Made {
 			continue

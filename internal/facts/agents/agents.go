@@ -106,7 +106,7 @@ func readHost(ctx context.Context, w *facts.World, s fault.Subject) (Host, error
 	if h.Assisted == nil && !asked {
 		return f, facts.NotApplicable("no service of an agent-based install was asked, and no Agent is of this host")
 	}
-	if err := f.elsewhere(ctx, w, h); err != nil {
+	if err := f.setFromOtherSources(ctx, w, h); err != nil {
 		return f, err
 	}
 	if len(services) > 0 {
@@ -124,10 +124,10 @@ func readHost(ctx context.Context, w *facts.World, s fault.Subject) (Host, error
 	return f, nil
 }
 
-// elsewhere sets what others than the service say of the host. Where there is no API to
+// setFromOtherSources sets what others than the service say of the host. Where there is no API to
 // ask for Nodes the service's word has to do: it watches for the Node of each host that
 // it installs.
-func (f *Host) elsewhere(ctx context.Context, w *facts.World, h inventory.Host) error {
+func (f *Host) setFromOtherSources(ctx context.Context, w *facts.World, h inventory.Host) error {
 	if h.Planned != nil {
 		f.Planned.Set(true, evidence.Item{Locator: h.Planned.Loc, Excerpt: "host " + h.Name + " is planned"})
 	}
@@ -145,7 +145,7 @@ func (f *Host) elsewhere(ctx context.Context, w *facts.World, h inventory.Host) 
 		if !ok {
 			return err
 		}
-		if u.Why.Hides() {
+		if u.Why.MayHideObjects() {
 			f.Joined.Miss(err)
 		}
 	}

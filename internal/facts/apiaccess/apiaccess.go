@@ -1,5 +1,5 @@
 // Package apiaccess holds the facts about the network path to the API: what each check of
-// the ladder answered, from the machine that asked.
+// the checks of the path answered, from the machine that asked.
 //
 // Invariants:
 //   - The load balancer is what a client of the kubeconfig meets; masters are asked one by
@@ -149,8 +149,8 @@ func passing(name string) bool {
 		strings.HasPrefix(name, "poststarthook/")
 }
 
-// ladder is the recorded checks, sorted out.
-type ladder struct {
+// apiChecks is the recorded checks, sorted out.
+type apiChecks struct {
 	client, front *checkedEndpoint
 	rest          []checkedEndpoint // api-int, vips and nodes
 }
@@ -167,8 +167,8 @@ func (r checkedEndpoint) item() evidence.Item {
 
 // read sorts the answers. Where an archive was read the API was not probed, and
 // what is asked of the path has no meaning.
-func read(ctx context.Context, w *facts.World) (ladder, error) {
-	var l ladder
+func read(ctx context.Context, w *facts.World) (apiChecks, error) {
+	var l apiChecks
 	list, err := w.List(ctx, evidence.APIProbes, "")
 	if u, ok := evidence.AsUnavailable(err); ok && u.Why == evidence.NotAsked {
 		return l, facts.NotApplicable("the API was not probed: %s", u.Detail)

@@ -124,7 +124,7 @@ func readMCS(ctx context.Context, w *facts.World, _ fault.Subject) (MCS, error) 
 			if !slices.Contains(m.Refusing.Value(), r.Where()) { // api-int can be the virtual address itself
 				facts.Append(&m.Refusing, r.Where(), r.item())
 			}
-			if api := l.sibling(r); api != nil && api.answers() {
+			if api := l.sameHostAPI(r); api != nil && api.answers() {
 				m.APIThere.Set(true, api.item())
 			}
 		}
@@ -138,8 +138,8 @@ func readMCS(ctx context.Context, w *facts.World, _ fault.Subject) (MCS, error) 
 	return m, nil
 }
 
-// sibling is the check of the API at the same host, asked by the same machine.
-func (l ladder) sibling(r checkedEndpoint) *checkedEndpoint {
+// sameHostAPI is the check of the API at the same host, asked by the same machine.
+func (l apiChecks) sameHostAPI(r checkedEndpoint) *checkedEndpoint {
 	for i, other := range l.rest {
 		if other.Host == r.Host && other.Target == r.Target && other.Port == probe.APIPort && other.Vantage == r.Vantage {
 			return &l.rest[i]

@@ -78,7 +78,7 @@ func failed(ctx context.Context, w *facts.World) (map[string][]failure, error) {
 // The count alone does not say what failed, nor that it fails still: a registration
 // that failed and worked later leaves it as it is. The event of the last failure says
 // it, and that of the failure before, what was counted; without them, the state may.
-func (b *seen) again(ctx context.Context, w *facts.World, h inventory.Host, f *Host) error {
+func (b *hostStatus) again(ctx context.Context, w *facts.World, h inventory.Host, f *Host) error {
 	if b.failing || b.errors < 2 || b.settled || !b.managed || b.overdue {
 		return nil
 	}
@@ -124,7 +124,7 @@ func latest(api *metal3.BareMetalHost, list []failure, since time.Time) (last fa
 	times := map[metal3.ErrorType]int{}
 	for _, f := range list {
 		other := f.uid != "" && api.UID != "" && f.uid != string(api.UID)
-		if other || !goesOn(&api.Status, f) {
+		if other || !inProgress(&api.Status, f) {
 			continue
 		}
 		times[f.kind] += max(1, f.count)
@@ -140,9 +140,9 @@ func noEvent(why string) *evidence.Unavailable {
 		Detail: why, Supply: evidence.Supply{Kind: evidence.SupplyPodLog, Namespace: inventory.MachineAPI, Name: "deployment/metal3-baremetal-operator"}}
 }
 
-// goesOn reports whether what failed is what the host's state is busy with. A
+// inProgress reports whether what failed is what the host's state is busy with. A
 // provisioning that failed is followed by deprovisioning (handleProvisioning).
-func goesOn(st *metal3.BareMetalHostStatus, f failure) bool {
+func inProgress(st *metal3.BareMetalHostStatus, f failure) bool {
 	state, history := st.Provisioning.State, &st.OperationHistory
 	switch f.kind {
 	case metal3.InspectionError:

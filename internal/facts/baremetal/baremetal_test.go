@@ -85,7 +85,7 @@ func TestMAC(t *testing.T) {
 // still be continuing.
 func TestOverdue(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	host := func(state metal3.ProvisioningState, ago time.Duration, errors int, change func(*metal3.BareMetalHost)) seen {
+	host := func(state metal3.ProvisioningState, ago time.Duration, errors int, change func(*metal3.BareMetalHost)) hostStatus {
 		at := metav1.NewTime(now.Add(-ago))
 		api := metal3.BareMetalHost{}
 		api.Spec.BMC.Address = "redfish://10.0.0.1/redfish/v1/Systems/1"
@@ -96,12 +96,12 @@ func TestOverdue(t *testing.T) {
 		if change != nil {
 			change(&api)
 		}
-		return see(inventory.Host{BMH: &inventory.BMH{API: api}}, now)
+		return statusOf(inventory.Host{BMH: &inventory.BMH{API: api}}, now)
 	}
 	none := func(*metal3.BareMetalHost) {}
 	for _, c := range []struct {
 		name   string
-		host   seen
+		host   hostStatus
 		change bool
 	}{
 		{"a try of 34 minutes", host(metal3.StateInspecting, 34*time.Minute, 0, none), false},
@@ -154,7 +154,7 @@ func TestGoesOn(t *testing.T) {
 		{"deprovisioned after its provisioning had failed", host(metal3.StateDeprovisioning, nil), metal3.ProvisioningError, 9, true, ""},
 		{"provisioned once more", host(metal3.StateProvisioning, nil), metal3.ProvisioningError, 9, false, ""},
 	} {
-		if got := goesOn(c.st, failure{kind: c.kind, at: at(c.at).Time}); got != c.goes {
+		if got := inProgress(c.st, failure{kind: c.kind, at: at(c.at).Time}); got != c.goes {
 			t.Errorf("%s: goes on %t, want %t", c.name, got, c.goes)
 		}
 		if got := only(c.st); got != c.only {

@@ -54,8 +54,8 @@ type Host struct {
 	Overdue      facts.Field[bool]      `cel:"overdue"` // longer than that, and the time of the next try has passed
 }
 
-// seen is a BareMetalHost at a time, as its object shows it.
-type seen struct {
+// hostStatus is a BareMetalHost at a time, as its object shows it.
+type hostStatus struct {
 	state, status           string
 	errorType, errorMessage string
 	errors                  int
@@ -90,7 +90,7 @@ func readHost(ctx context.Context, w *facts.World, s fault.Subject) (Host, error
 	if err != nil {
 		return f, err
 	}
-	b := see(h, w.Now)
+	b := statusOf(h, w.Now)
 	f.spec(h)
 	f.power(h, raw, b)
 	if err := f.consumer(ctx, w, h); err != nil {
@@ -109,11 +109,11 @@ func readHost(ctx context.Context, w *facts.World, s fault.Subject) (Host, error
 	return f, nil
 }
 
-// see reads a BareMetalHost at a time.
-func see(h inventory.Host, now time.Time) seen {
+// statusOf reads a BareMetalHost at a time.
+func statusOf(h inventory.Host, now time.Time) hostStatus {
 	api := &h.BMH.API
 	st := &api.Status
-	b := seen{
+	b := hostStatus{
 		state: string(st.Provisioning.State), status: string(st.OperationalStatus),
 		errorType: string(st.ErrorType), errorMessage: short(st.ErrorMessage), errors: st.ErrorCount, cause: Means(st.ErrorMessage),
 	}
@@ -126,7 +126,7 @@ func see(h inventory.Host, now time.Time) seen {
 	return b
 }
 
-func (b *seen) times(h inventory.Host, now time.Time) {
+func (b *hostStatus) times(h inventory.Host, now time.Time) {
 	api := &h.BMH.API
 	st := &api.Status
 	if st.LastUpdated != nil {
@@ -161,7 +161,7 @@ func (b *seen) times(h inventory.Host, now time.Time) {
 }
 
 // stateTime is since when the host is in its state, zero where that is not known.
-func (b *seen) stateTime() time.Time {
+func (b *hostStatus) stateTime() time.Time {
 	if b.sinceUnknown {
 		return time.Time{}
 	}
@@ -194,7 +194,7 @@ func (f *Host) spec(h inventory.Host) {
 }
 
 // power sets what the status says of power, hardware and credentials.
-func (f *Host) power(h inventory.Host, raw evidence.Object, b seen) {
+func (f *Host) power(h inventory.Host, raw evidence.Object, b hostStatus) {
 	api := &h.BMH.API
 	st := &api.Status
 	item := shown(h, "status.poweredOn", fmt.Sprintf("spec.online: %t, status.poweredOn: %t", api.Spec.Online, st.PoweredOn), b.updated)
@@ -246,7 +246,7 @@ func (f *Host) consumer(ctx context.Context, w *facts.World, h inventory.Host) e
 }
 
 // progress sets where the host is and since when.
-func (f *Host) progress(h inventory.Host, b seen) {
+func (f *Host) progress(h inventory.Host, b hostStatus) {
 	text := fmt.Sprintf("%s since %s, %s", b.state, stamp(b.since), b.status)
 	if b.sinceUnknown {
 		text = b.state
@@ -282,7 +282,7 @@ func (f *Host) progress(h inventory.Host, b seen) {
 }
 
 // failure sets what failed, and when it is tried again.
-func (f *Host) failure(h inventory.Host, b seen) {
+func (f *Host) failure(h inventory.Host, b hostStatus) {
 	item := f.State.Proof()[0]
 	if b.failing && !b.retrying {
 		text := "state " + b.state + ", " + b.errorType

@@ -117,7 +117,7 @@ func (f *Machine) hosts(own inventory.Host, list []inventory.Host) {
 	available := 0
 	for _, h := range list {
 		api := &h.BMH.API
-		if free(api) {
+		if choosable(api) {
 			available++
 		}
 		if api.Name != f.Host.Value() {
@@ -143,8 +143,8 @@ func (f *Machine) hosts(own inventory.Host, list []inventory.Host) {
 	}
 }
 
-// free reports whether the actuator may choose the host (chooseHost).
-func free(h *metal3.BareMetalHost) bool {
+// choosable reports whether the actuator may choose the host (chooseHost).
+func choosable(h *metal3.BareMetalHost) bool {
 	state := h.Status.Provisioning.State
 	return (state == metal3.StateAvailable || state == metal3.StateReady) && (h.Spec.ConsumerRef == nil || h.Spec.ConsumerRef.Name == "") &&
 		strings.TrimSpace(h.Status.ErrorMessage) == "" && !h.Spec.ExternallyProvisioned && h.DeletionTimestamp == nil
@@ -180,7 +180,7 @@ func readFrozen(ctx context.Context, w *facts.World, _ fault.Subject) (Frozen, e
 	var items []evidence.Item
 	managed, pending, unmanaged := 0, 0, 0
 	for _, h := range list {
-		b := see(h, w.Now)
+		b := statusOf(h, w.Now)
 		if b.updated.After(newest) {
 			newest = b.updated
 		}

@@ -32,8 +32,8 @@ func PeersFact() facts.Fact {
 	return facts.Define("bmh-peers", fault.Host, "whether another BareMetalHost has the same boot MAC or the same BMC", needs(), readPeers)
 }
 
-// taken is ironic's message about a MAC; the name may be an ID or "namespace~host".
-var taken = regexp.MustCompile(`(?i)conflicts with existing node\s+(\S+)`)
+// macConflict is ironic's message about a MAC; the name may be an ID or "namespace~host".
+var macConflict = regexp.MustCompile(`(?i)conflicts with existing node\s+(\S+)`)
 
 func readPeers(ctx context.Context, w *facts.World, s fault.Subject) (Peers, error) {
 	var f Peers
@@ -73,7 +73,7 @@ func readPeers(ctx context.Context, w *facts.World, s fault.Subject) (Peers, err
 	}
 	message := errorMessage(own)
 	f.SaidTaken.Set(Means(api.Status.ErrorMessage) == MACConflict, message)
-	if m := taken.FindStringSubmatch(api.Status.ErrorMessage); m != nil && f.SaidTaken.Value() {
+	if m := macConflict.FindStringSubmatch(api.Status.ErrorMessage); m != nil && f.SaidTaken.Value() {
 		f.TakenBy.Set(m[1], message)
 	} else {
 		f.TakenBy.Set("", message)
@@ -247,9 +247,9 @@ func inventories(ctx context.Context, w *facts.World) (map[string]kind, error) {
 	})
 }
 
-// theirs returns the commonest value of a property among the others than one with the
+// commonest returns the commonest value of a property among the others than one with the
 // value mine, and how many have it; of equally common ones the first in the alphabet.
-func (k kind) theirs(property, mine string) (value string, count int) {
+func (k kind) commonest(property, mine string) (value string, count int) {
 	for v, n := range k.values[property] {
 		if v == mine {
 			n-- // its own
@@ -268,7 +268,7 @@ func (f *Hardware) compare(mine Inventory, kin kind, peers int) {
 	first, hidden := "", ""
 	for _, property := range properties {
 		own := mine.Properties[property]
-		theirs, count := kin.theirs(property, own)
+		theirs, count := kin.commonest(property, own)
 		if evidence.Obfuscated(own) || evidence.Obfuscated(theirs) {
 			hidden = property
 			continue

@@ -82,11 +82,11 @@ func (in *Inputs) root(ctx context.Context, w *facts.World) error {
 	return nil
 }
 
-// witnesses are ConfigMaps of kube-system that every cluster has: where one of them was
+// alwaysPublished are ConfigMaps of kube-system that every cluster has: where one of them was
 // listed the namespace was read, and not a single object of it
 // (kubernetes/kubernetes:pkg/controlplane/controller/clusterauthenticationtrust,
 // pkg/controller/certificates/rootcacertpublisher).
-var witnesses = []string{"extension-apiserver-authentication", "kube-root-ca.crt", "root-ca"}
+var alwaysPublished = []string{"extension-apiserver-authentication", "kube-root-ca.crt", "root-ca"}
 
 // config reads kube-system/cluster-config-v1 and returns the cluster's domain.
 func (in *Inputs) config(ctx context.Context, w *facts.World) (domain string, item evidence.Item, err error) {
@@ -99,7 +99,7 @@ func (in *Inputs) config(ctx context.Context, w *facts.World) (domain string, it
 	}
 	i := slices.IndexFunc(list, func(o evidence.Object) bool { return o.Name == "cluster-config-v1" })
 	if i < 0 {
-		if !slices.ContainsFunc(list, func(o evidence.Object) bool { return slices.Contains(witnesses, o.Name) }) {
+		if !slices.ContainsFunc(list, func(o evidence.Object) bool { return slices.Contains(alwaysPublished, o.Name) }) {
 			return "", item, &evidence.Unavailable{Need: evidence.Objects(evidence.ConfigMaps, "kube-system"), Why: evidence.NotCollected, Supply: evidence.Supply{Kind: evidence.SupplyGet, Resource: "cm", Namespace: "kube-system"}}
 		}
 		item = evidence.Listed(evidence.ConfigMaps, "kube-system", fmt.Sprintf("no cluster-config-v1 among the %d ConfigMaps", len(list)))

@@ -38,7 +38,7 @@ func readNodes(ctx context.Context, w *facts.World, _ fault.Subject) (Nodes, err
 	if err != nil {
 		return n, err
 	}
-	var c counted
+	var c nodeCount
 	for _, o := range list {
 		c.add(o)
 	}
@@ -61,14 +61,14 @@ func readNodes(ctx context.Context, w *facts.World, _ fault.Subject) (Nodes, err
 	return n, n.expect(ctx, w)
 }
 
-// counted are the control-plane nodes of a list.
-type counted struct {
+// nodeCount are the control-plane nodes of a list.
+type nodeCount struct {
 	names []string
 	ready int
 	since time.Time
 }
 
-func (c *counted) add(o evidence.Object) {
+func (c *nodeCount) add(o evidence.Object) {
 	_, master := o.Label("node-role.kubernetes.io/master")
 	_, controlPlane := o.Label("node-role.kubernetes.io/control-plane")
 	if !master && !controlPlane {

@@ -85,11 +85,11 @@ func clusterVersion(ctx context.Context, w *facts.World) (evidence.Object, error
 	return o, err
 }
 
-// naming are the sentences in which the version operator names operators
+// operatorsNamed are the sentences in which the version operator names operators
 // (openshift/cluster-version-operator:pkg/cvo/internal/operatorstatus.go
 // checkOperatorHealth, pkg/cvo/status.go convertErrorToProgressing,
 // pkg/payload/task.go SummaryForReason).
-var naming = []*regexp.Regexp{
+var operatorsNamed = []*regexp.Regexp{
 	regexp.MustCompile(`(?i)cluster operators? ([a-z0-9, -]+?) (?:is|are) (?:not available|degraded|updating versions)`),
 	regexp.MustCompile(`(?i)cluster operators? ([a-z0-9, -]+?) (?:does|do) not declare expected versions`),
 	regexp.MustCompile(`(?i)wait has exceeded 40 minutes for these operators: ([a-z0-9, -]+)`),
@@ -102,7 +102,7 @@ var operatorName = regexp.MustCompile(`^[a-z0-9]+(?:-[a-z0-9]+)*$`)
 // waitsFor returns the operators that a message of the version operator names.
 func waitsFor(message string) []string {
 	var names []string
-	for _, re := range naming {
+	for _, re := range operatorsNamed {
 		for _, m := range re.FindAllStringSubmatch(message, -1) {
 			for _, name := range strings.Split(strings.Join(m[1:], ","), ",") {
 				if name = strings.TrimSpace(name); operatorName.MatchString(name) && !slices.Contains(names, name) {

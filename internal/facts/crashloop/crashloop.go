@@ -88,7 +88,7 @@ func read(ctx context.Context, w *facts.World, s fault.Subject) (Loop, error) {
 			}
 			seen = append(seen, st.item(pod))
 			if st.loops(w.Now) {
-				if old := silent(node); old != nil {
+				if old := staleStatus(node); old != nil {
 					return l, old
 				}
 				return l, l.set(ctx, w, pod, st, o.operator)
@@ -106,10 +106,10 @@ func read(ctx context.Context, w *facts.World, s fault.Subject) (Loop, error) {
 	return l, nil
 }
 
-// silent is why the status of a Node's pods is not that of now: its kubelet, which writes it,
+// staleStatus is why the status of a Node's pods is not that of now: its kubelet, which writes it,
 // was given up (kubernetes/kubernetes:pkg/controller/nodelifecycle/node_lifecycle_controller.go
 // tryUpdateNodeHealth). nil where it was not.
-func silent(node evidence.Object) error {
+func staleStatus(node evidence.Object) error {
 	ready := conditions.Find(conditions.Of(node), "Ready")
 	if ready.Status != "Unknown" {
 		return nil

@@ -61,7 +61,7 @@ func (f *FloodSeen) count(count Flood, all []Request, w *facts.World) {
 	shown := evidence.Listed(evidence.CSRs, "", fmt.Sprintf("%d requests of nodes wait", count.Pending))
 	_, unread := f.Limit.Get()
 	most := ""
-	node, n := loudest(all, w.Now, w.Version)
+	node, n := mostRequests(all, w.Now, w.Version)
 	exceeded := count.Exceeded() && !facts.Missed(unread)
 	if exceeded {
 		shown.Time = since(all, count.Limit, w.Now, w.Version)
@@ -85,7 +85,7 @@ func (f *FloodSeen) count(count Flood, all []Request, w *facts.World) {
 	f.Since.Set(shown.Time, shown)
 }
 
-// since finds the young request with which the limit was passed.
+// since finds the recent request with which the limit was passed.
 func since(all []Request, limit int, now time.Time, version string) time.Time {
 	for i := range all {
 		if CountFlood(all[:i+1], 0, 0, now, version).Pending > limit {
@@ -95,9 +95,9 @@ func since(all []Request, limit int, now time.Time, version string) time.Time {
 	return time.Time{}
 }
 
-// loudest is the node that the most requests of the flood are for: usually one
+// mostRequests is the node that the most requests of the flood are for: usually one
 // kubelet that restarts in a loop.
-func loudest(all []Request, now time.Time, version string) (node string, most int) {
+func mostRequests(all []Request, now time.Time, version string) (node string, most int) {
 	count := map[string]int{}
 	for _, r := range all {
 		if !floods(r, now, version) {

@@ -51,7 +51,7 @@ func readHost(ctx context.Context, w *facts.World, s fault.Subject) (HostRequest
 	if !ok {
 		return HostRequests{}, facts.NotApplicable("there is no host %s", s.Name)
 	}
-	var c counted
+	var c hostRequests
 	for _, r := range ForHost(all, h) {
 		c.add(r)
 	}
@@ -63,8 +63,8 @@ func readHost(ctx context.Context, w *facts.World, s fault.Subject) (HostRequest
 	return c.fields(evidence.Listed(evidence.CSRs, "", fmt.Sprintf("none of the %d requests is of %s", len(all), h.Name))), nil
 }
 
-// counted are the requests of one host, oldest first.
-type counted struct {
+// hostRequests are the requests of one host, oldest first.
+type hostRequests struct {
 	client, serving, admin, denied []Request
 	own                            []evidence.Item // client certificates that the kubelet got as itself
 	pending                        int
@@ -72,7 +72,7 @@ type counted struct {
 	gap                            error // a request that may be the host's
 }
 
-func (c *counted) add(r Request) {
+func (c *hostRequests) add(r Request) {
 	c.seen = append(c.seen, r)
 	if byAdmin(r) {
 		c.admin = append(c.admin, r)
@@ -101,7 +101,7 @@ func byAdmin(r Request) bool {
 
 // fields sets every field with the newest request that it is about; silent is what
 // shows that there is none.
-func (c *counted) fields(silent evidence.Item) HostRequests {
+func (c *hostRequests) fields(silent evidence.Item) HostRequests {
 	newest := func(list []Request) (Request, evidence.Item) {
 		if len(list) == 0 {
 			return Request{State: none}, silent

@@ -89,22 +89,22 @@ func readRequest(ctx context.Context, w *facts.World, s fault.Subject) (Asked, e
 	if !ok {
 		return Asked{}, facts.NotApplicable("there is no request %s", s.Name)
 	}
-	a := asks(r, among(all, r))
+	a := askedOf(r, siblingsOf(all, r))
 	if err := a.node(ctx, w, r); err != nil {
 		return a, err
 	}
-	if err := a.onTheRoll(ctx, w, r); err != nil {
+	if err := a.setHost(ctx, w, r); err != nil {
 		return a, err
 	}
 	if err := a.logs(ctx, w, r); err != nil {
 		return a, err
 	}
-	err = a.judge(ctx, w, r)
+	err = a.evaluate(ctx, w, r)
 	return a, err
 }
 
-// asks is what the request itself says, and its place among the others.
-func asks(r Request, p place) Asked {
+// askedOf is what the request itself says, and its place among the others.
+func askedOf(r Request, p siblings) Asked {
 	a := Asked{
 		Name: facts.Known(r.Name), Node: facts.Known(r.NodeName), Kind: facts.Known(string(r.Kind)), State: facts.Known(string(r.State)),
 		Signer: facts.Known(r.Signer), Requester: facts.Known(r.Requester), Renews: facts.Known(r.Renews()), Created: facts.Known(r.Created),
@@ -151,16 +151,16 @@ func (r Request) asker() string {
 	return r.Requester
 }
 
-// place is where a request stands among the others of its node.
-type place struct {
+// siblings is where a request stands among the others of its node.
+type siblings struct {
 	newest         bool
 	siblings, keys int
 	first          time.Time
 	laterIssued    bool
 }
 
-func among(all []Request, r Request) place {
-	p := place{newest: Newest(all, r), first: r.Created, keys: 1}
+func siblingsOf(all []Request, r Request) siblings {
+	p := siblings{newest: Newest(all, r), first: r.Created, keys: 1}
 	if r.NodeName == "" {
 		return p
 	}
@@ -187,7 +187,7 @@ func among(all []Request, r Request) place {
 	return p
 }
 
-func (a *Asked) onTheRoll(ctx context.Context, w *facts.World, r Request) error {
+func (a *Asked) setHost(ctx context.Context, w *facts.World, r Request) error {
 	h, ok, err := HostOf(ctx, w, r)
 	if err != nil {
 		return facts.Miss(err, &a.Host, &a.Expected, &a.Role)
@@ -287,7 +287,7 @@ func one(ctx context.Context, w *facts.World, kind evidence.Resource, namespace,
 
 // logs sets what the approver's own log says that stops the request.
 func (a *Asked) logs(ctx context.Context, w *facts.World, r Request) error {
-	logged, err := said(ctx, w, r.Name)
+	logged, err := loggedRefusals(ctx, w, r.Name)
 	if err != nil {
 		return facts.Miss(err, &a.Logged)
 	}
@@ -301,7 +301,7 @@ func (a *Asked) logs(ctx context.Context, w *facts.World, r Request) error {
 	return nil
 }
 
-func (a *Asked) judge(ctx context.Context, w *facts.World, r Request) error {
+func (a *Asked) evaluate(ctx context.Context, w *facts.World, r Request) error {
 	in, err := Gather(ctx, w, r)
 	if err != nil {
 		return err

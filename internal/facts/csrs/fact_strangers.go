@@ -15,9 +15,9 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 )
 
-// Strangers is the fact csr-strangers: client certificates of nodes that no object names.
+// UnknownNames is the fact csr-strangers: client certificates of nodes that no object names.
 // Answered requests are kept for an hour, so it covers that hour only.
-type Strangers struct {
+type UnknownNames struct {
 	Count     facts.Field[int]       `cel:"count"`     // names
 	Names     facts.Field[string]    `cel:"names"`     // the first few, then how many more
 	Requests  facts.Field[int]       `cel:"requests"`  // that were approved for them
@@ -36,38 +36,38 @@ const joins = 15 * time.Minute
 // stands for (openshift/cluster-machine-approver:pkg/controller/controller.go approve).
 const approvedByRule = "NodeCSRApprove"
 
-// StrangersFact is the fact csr-strangers.
-func StrangersFact() facts.Fact {
+// UnknownNamesFact is the fact csr-strangers.
+func UnknownNamesFact() facts.Fact {
 	return facts.Define("csr-strangers", fault.Cluster, "client certificates of nodes that were approved for names that no Node, Machine, BareMetalHost or Agent has",
-		append(inventory.Needs(), evidence.Objects(evidence.Infrastructures, "")), readStrangers)
+		append(inventory.Needs(), evidence.Objects(evidence.Infrastructures, "")), readUnknownNames)
 }
 
-func readStrangers(ctx context.Context, w *facts.World, _ fault.Subject) (Strangers, error) {
+func readUnknownNames(ctx context.Context, w *facts.World, _ fault.Subject) (UnknownNames, error) {
 	w.Concerns(func(evidence.Text) bool { return false }) // consoles place hosts on the roll only
 	all, err := All(ctx, w)
 	if err != nil {
-		return Strangers{}, err
+		return UnknownNames{}, err
 	}
 	roll, err := inventory.Read(ctx, w)
 	if err != nil {
-		return Strangers{}, err
+		return UnknownNames{}, err
 	}
-	list := strangers(all, roll, w.Now)
+	list := unknownNames(all, roll, w.Now)
 	if len(list) == 0 {
-		return noStrangers(all), nil
+		return noUnknownNames(all), nil
 	}
 	if err := namesKnown(ctx, w, roll); err != nil {
-		return Strangers{}, err
+		return UnknownNames{}, err
 	}
 	if renamed(all) {
-		return Strangers{}, evidence.Replaced(evidence.Objects(evidence.CSRs, ""), "the names of nodes outside of the requests themselves")
+		return UnknownNames{}, evidence.Replaced(evidence.Objects(evidence.CSRs, ""), "the names of nodes outside of the requests themselves")
 	}
-	return strangersOf(list), nil
+	return unknownNamesOf(list), nil
 }
 
-// noStrangers is the fact where no approved request has a name of its own.
-func noStrangers(all []Request) Strangers {
-	var f Strangers
+// noUnknownNames is the fact where no approved request has a name of its own.
+func noUnknownNames(all []Request) UnknownNames {
+	var f UnknownNames
 	for _, r := range all {
 		if r.Broken != "" && (r.State == Issued || r.State == Approved) {
 			f.Count.Miss(&evidence.Unavailable{Need: evidence.Objects(evidence.CSRs, ""), Why: evidence.Damaged, Detail: "whose request " + r.Name + " is cannot be read"})
@@ -78,9 +78,9 @@ func noStrangers(all []Request) Strangers {
 	return f
 }
 
-// strangers returns the approved requests for names that only requests have. Where some
+// unknownNames returns the approved requests for names that only requests have. Where some
 // are older than a kubelet needs to register, the younger ones are left out.
-func strangers(all []Request, roll *inventory.Inventory, now time.Time) []Request {
+func unknownNames(all []Request, roll *inventory.Inventory, now time.Time) []Request {
 	claimed := map[string]bool{} // requests of hosts that nothing else names
 	for _, h := range roll.Hosts {
 		if onlyClaimed(h) {
@@ -170,7 +170,7 @@ func renamed(all []Request) bool {
 	return len(askers) > 1
 }
 
-func strangersOf(list []Request) Strangers {
+func unknownNamesOf(list []Request) UnknownNames {
 	var names, approvers, requesters []string
 	first, last, expires := approvedAt(list[0]), approvedAt(list[0]), time.Time{}
 	for _, r := range list {
@@ -189,7 +189,7 @@ func strangersOf(list []Request) Strangers {
 		}
 	}
 	names = sorted(names)
-	var f Strangers
+	var f UnknownNames
 	f.Count.Set(len(names))
 	f.Names.Set(few(names))
 	f.Requests.Set(len(list))

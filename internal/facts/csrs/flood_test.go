@@ -98,10 +98,10 @@ func TestLoudest(t *testing.T) {
 		}
 		all = append(all, r)
 	}
-	if node, n := loudest(all, born.Add(time.Minute), "4.20.1"); node != "koala" || n != 5 {
+	if node, n := mostRequests(all, born.Add(time.Minute), "4.20.1"); node != "koala" || n != 5 {
 		t.Errorf("loudest: %s with %d, want koala with 5", node, n)
 	}
-	if node, n := loudest(all, born.Add(2*time.Hour), "4.20.1"); node != "" || n != 0 {
+	if node, n := mostRequests(all, born.Add(2*time.Hour), "4.20.1"); node != "" || n != 0 {
 		t.Errorf("of requests that no longer count %s has %d", node, n)
 	}
 	if names := pendingOf(all, "koala"); !slices.Equal(names, []string{"csr-1", "csr-2", "csr-4", "csr-5", "csr-7"}) {
@@ -125,10 +125,10 @@ func TestAmong(t *testing.T) {
 	other.Name, other.Created = "csr-5", born.Add(50*time.Minute)
 	all := []Request{one, issued, three, four, other}
 
-	if p := among(all, four); !p.newest || p.siblings != 2 || p.keys != 4 || !p.first.Equal(three.Created) {
+	if p := siblingsOf(all, four); !p.newest || p.siblings != 2 || p.keys != 4 || !p.first.Equal(three.Created) {
 		t.Errorf("%+v; want the wait to begin after the issued one", p)
 	}
-	if p := among(all, one); p.newest || !p.laterIssued {
+	if p := siblingsOf(all, one); p.newest || !p.laterIssued {
 		t.Errorf("the oldest: %+v", p)
 	}
 }

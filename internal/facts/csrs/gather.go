@@ -219,7 +219,7 @@ type Flood struct {
 	Limit   int
 }
 
-// CountFlood counts as the approver of a release does at a time: young requests
+// CountFlood counts as the approver of a release does at a time: recent requests
 // of nodes that are not approved, against the larger of Machines and Nodes plus
 // 100. A denied request counts until it is deleted.
 func CountFlood(all []Request, machines, nodes int, now time.Time, version string) Flood {
@@ -233,8 +233,8 @@ func CountFlood(all []Request, machines, nodes int, now time.Time, version strin
 }
 
 func floods(r Request, now time.Time, version string) bool {
-	young := r.Created.After(now.Add(-MaxPendingAge)) && r.Created.Before(now.Add(MachineSkew))
-	return young && (r.State == Pending || r.State == Denied) && counts(r, version)
+	recent := r.Created.After(now.Add(-MaxPendingAge)) && r.Created.Before(now.Add(MachineSkew))
+	return recent && (r.State == Pending || r.State == Denied) && counts(r, version)
 }
 
 // counts reports whether a request counts for the guard. Up to 4.15 every request

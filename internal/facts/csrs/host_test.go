@@ -33,7 +33,7 @@ func TestAdminIsOver(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			var c counted
+			var c hostRequests
 			for _, r := range tt.list {
 				c.add(r)
 			}

@@ -40,9 +40,9 @@ type loggedRefusal struct {
 	line  evidence.Line
 }
 
-// said returns the approver's last words on a request, of each kind, in the order
+// loggedRefusals returns the approver's last words on a request, of each kind, in the order
 // of the list of refusals.
-func said(ctx context.Context, w *facts.World, name string) ([]loggedRefusal, error) {
+func loggedRefusals(ctx context.Context, w *facts.World, name string) ([]loggedRefusal, error) {
 	all, err := facts.Memo(ctx, w, "csrs.said", func(ctx context.Context, w *facts.World) (map[string][]loggedRefusal, error) {
 		all := map[string][]loggedRefusal{}
 		for _, s := range refusals {

@@ -20,7 +20,7 @@ func TestStrangers(t *testing.T) {
 			Approval: Mark{Reason: "KubectlApprove", At: now.Add(-time.Duration(55-i) * time.Minute)}})
 	}
 	all = append(all, Request{Name: "csr-00", Kind: Client, NodeName: "n00.example.com", Requester: "system:node:n00.example.com", CN: "system:node:n00.example.com", State: Issued})
-	f := strangersOf(strangers(all, roll, now))
+	f := unknownNamesOf(unknownNames(all, roll, now))
 	if f.Count.Value() != 40 { // the last 10 may still register
 		t.Errorf("%d names, want 40", f.Count.Value())
 	}

@@ -13,7 +13,7 @@ import (
 // the members themselves, which says more than the state of their pods
 // (openshift/cluster-etcd-operator:pkg/etcdcli/health.go).
 func AllAvailable(ctx context.Context, w *facts.World) (int, evidence.Item, error) {
-	list, _, err := said(ctx, w)
+	list, _, err := operatorConditions(ctx, w)
 	if _, unavailable := evidence.AsUnavailable(err); err != nil && !unavailable {
 		return 0, evidence.Item{}, err
 	}

@@ -64,7 +64,7 @@ func Facts() []facts.Fact { return []facts.Fact{Fact(), answersFact, writesFact}
 
 func read(ctx context.Context, w *facts.World, _ fault.Subject) (Etcd, error) {
 	var e Etcd
-	list, union, err := said(ctx, w)
+	list, union, err := operatorConditions(ctx, w)
 	if err != nil {
 		return e, err
 	}
@@ -109,9 +109,9 @@ func unsafe(cr evidence.Object) bool {
 	return false
 }
 
-// said returns the operator's conditions: those of its own resource, else the
+// operatorConditions returns the operator's conditions: those of its own resource, else the
 // lines of its ClusterOperator, and reports whether it is the latter.
-func said(ctx context.Context, w *facts.World) (list []conditions.Condition, union bool, err error) {
+func operatorConditions(ctx context.Context, w *facts.World) (list []conditions.Condition, union bool, err error) {
 	cr, ok, err := w.Get(ctx, evidence.EtcdOperators, "", "cluster")
 	if _, unavailable := evidence.AsUnavailable(err); err != nil && !unavailable {
 		return nil, false, err
@@ -169,7 +169,7 @@ func (e *Etcd) members(list []conditions.Condition) {
 		}
 	}
 	if n.members == 0 {
-		_ = facts.Miss(errSilent, &e.Available, &e.Members, &e.Quorum, &e.Quorate, &e.Unhealthy, &e.NotStarted, &e.Tolerant)
+		_ = facts.Miss(errNoMembers, &e.Available, &e.Members, &e.Quorum, &e.Quorate, &e.Unhealthy, &e.NotStarted, &e.Tolerant)
 		return
 	}
 	quorum := n.members/2 + 1
@@ -188,7 +188,7 @@ func (e *Etcd) began(c conditions.Condition) {
 	e.ReportedSince.Set(c.Since, c.Item())
 }
 
-var errSilent = &evidence.Unavailable{
+var errNoMembers = &evidence.Unavailable{
 	Need: evidence.Objects(evidence.EtcdOperators, ""), Why: evidence.NotCollected, Detail: "the etcd operator says nothing about members",
 	Supply: evidence.Supply{Kind: evidence.SupplyGet, Resource: "etcd", Name: "cluster"},
 }
@@ -230,7 +230,7 @@ func (n *counts) read(message string) bool {
 // words reads what other controllers of the operator report about etcd.
 func (e *Etcd) words(list []conditions.Condition) {
 	if len(conditions.Named(list, "EtcdRunningInCluster")) == 0 {
-		e.Bootstrap.Miss(errSilent) // the ClusterOperator does not carry it
+		e.Bootstrap.Miss(errNoMembers) // the ClusterOperator does not carry it
 	}
 	for _, c := range list {
 		bad := strings.HasSuffix(c.Type, "Degraded") && c.Status == "True"

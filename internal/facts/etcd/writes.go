@@ -81,7 +81,7 @@ func leases(ctx context.Context, w *facts.World) (list []evidence.Object, missed
 		if err != nil && !unavailable {
 			return nil, nil, err
 		}
-		if unavailable && missed == nil && (i == 0 || u.Why.Hides() || u.Fields) {
+		if unavailable && missed == nil && (i == 0 || u.Why.MayHideObjects() || u.Fields) {
 			missed = u
 		}
 	}

@@ -107,7 +107,7 @@ func Read(ctx context.Context, w *facts.World, s fault.Subject) (FirstBoot, erro
 		return done(item), nil
 	case seen.any && joined && runsErr != nil:
 		return FirstBoot{}, runsErr
-	case seen.any && nodeErr != nil && hides(nodeErr): // it may have joined since
+	case seen.any && nodeErr != nil && mayExist(nodeErr): // it may have joined since
 		return FirstBoot{}, nodeErr
 	case seen.any:
 		for _, q := range []evidence.TextQuery{PullJournal, Journal, inventory.Consoles} { // the last line decides
@@ -115,7 +115,7 @@ func Read(ctx context.Context, w *facts.World, s fault.Subject) (FirstBoot, erro
 				return FirstBoot{}, err
 			}
 		}
-		return follow(seen.lines).fields(), nil
+		return readBoot(seen.lines).fields(), nil
 	case joined:
 		return FirstBoot{}, facts.NotApplicable("%s has joined, and no console or journal of its first boot was given", s.Name)
 	}
@@ -158,10 +158,10 @@ func kubeletRuns(o evidence.Object, now time.Time) (bool, evidence.Item, error) 
 	return false, item, nil
 }
 
-// hides reports whether what was to be read may be there all the same.
-func hides(err error) bool {
+// mayExist reports whether what was to be read may be there all the same.
+func mayExist(err error) bool {
 	u, ok := evidence.AsUnavailable(err)
-	return ok && (u.Why.Hides() || u.Fields)
+	return ok && (u.Why.MayHideObjects() || u.Fields)
 }
 
 // texts is what a host's journals and console show.
@@ -266,8 +266,8 @@ type boot struct {
 	wait, failure, end, name *line // the lines that show it
 }
 
-// follow plays the lines; what stands at the end counts.
-func follow(lines []line) boot {
+// readBoot plays the lines; what stands at the end counts.
+func readBoot(lines []line) boot {
 	var b boot
 	for i := range lines {
 		l := &lines[i]

@@ -28,7 +28,7 @@ func play(t testing.TB, text string) FirstBoot {
 			lines = append(lines, line{id: h.ID, Match: evidence.Match{Groups: h.Groups, Line: evidence.Line{Text: s, Loc: evidence.Locator{Path: "x", Line: i + 1}}}})
 		}
 	}
-	return follow(lines).fields()
+	return readBoot(lines).fields()
 }
 
 func TestFollow(t *testing.T) {

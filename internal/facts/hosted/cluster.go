@@ -107,7 +107,7 @@ func apiFact() facts.Fact {
 
 func readAPI(ctx context.Context, w *facts.World, _ fault.Subject) (API, error) {
 	var f API
-	if _, err := looked(ctx, w); err != nil {
+	if _, err := requireHosted(ctx, w); err != nil {
 		return f, err
 	}
 	list, err := w.List(ctx, evidence.HostedProbes, evidence.HostedNamespace)

@@ -37,7 +37,7 @@ func workloadsFact() facts.Fact {
 
 func readWorkloads(ctx context.Context, w *facts.World, _ fault.Subject) (Workloads, error) {
 	var f Workloads
-	if _, err := looked(ctx, w); err != nil {
+	if _, err := requireHosted(ctx, w); err != nil {
 		return f, err
 	}
 	list, err := w.List(ctx, evidence.HostedDeployments, evidence.ControlPlaneNamespace)
@@ -55,7 +55,7 @@ func readWorkloads(ctx context.Context, w *facts.World, _ fault.Subject) (Worklo
 		{&f.Machines, &f.MachinesSince, []string{"cluster-api", "capi-provider"}},
 		{&f.OVN, &f.OVNSince, []string{"ovnkube-control-plane", "ovnkube-master"}},
 	} {
-		none := whole("deployments of the control plane", fmt.Sprintf("%d, none is %s", len(list), part.names[0]))
+		none := listRead("deployments of the control plane", fmt.Sprintf("%d, none is %s", len(list), part.names[0]))
 		part.state.Set("none")
 		part.since.Set(time.Time{})
 		for _, o := range list {
@@ -132,7 +132,7 @@ func eventsFact() facts.Fact {
 
 func readEvents(ctx context.Context, w *facts.World, _ fault.Subject) (Events, error) {
 	var f Events
-	if _, err := looked(ctx, w); err != nil {
+	if _, err := requireHosted(ctx, w); err != nil {
 		return f, err
 	}
 	list, err := w.Some(ctx, evidence.HostedEvents, evidence.ControlPlaneNamespace)
@@ -216,7 +216,7 @@ func workersFact() facts.Fact {
 
 func readWorkers(ctx context.Context, w *facts.World, _ fault.Subject) (Workers, error) {
 	var f Workers
-	h, err := looked(ctx, w)
+	h, err := requireHosted(ctx, w)
 	if err != nil {
 		return f, err
 	}

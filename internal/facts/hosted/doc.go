@@ -38,9 +38,9 @@ func Facts() []facts.Fact {
 // none is the platform without Machines.
 const none = "None"
 
-// looked returns the hosted cluster that is looked at; without one a fact has no
+// requireHosted returns the hosted cluster that is looked at; without one a fact has no
 // meaning.
-func looked(ctx context.Context, w *facts.World) (*evidence.Hosted, error) {
+func requireHosted(ctx context.Context, w *facts.World) (*evidence.Hosted, error) {
 	h, err := w.Hosted(ctx)
 	if err == nil && h == nil {
 		err = facts.NotApplicable("no hosted cluster is looked at")
@@ -50,7 +50,7 @@ func looked(ctx context.Context, w *facts.World) (*evidence.Hosted, error) {
 
 // hostedCluster returns the HostedCluster object.
 func hostedCluster(ctx context.Context, w *facts.World) (evidence.Object, error) {
-	h, err := looked(ctx, w)
+	h, err := requireHosted(ctx, w)
 	if err != nil {
 		return evidence.Object{}, err
 	}
@@ -69,7 +69,7 @@ func hostedCluster(ctx context.Context, w *facts.World) (evidence.Object, error)
 
 // findPool returns the NodePool of a subject.
 func findPool(ctx context.Context, w *facts.World, s fault.Subject) (inventory.NodePool, error) {
-	if _, err := looked(ctx, w); err != nil {
+	if _, err := requireHosted(ctx, w); err != nil {
 		return inventory.NodePool{}, err
 	}
 	list, err := inventory.NodePools(ctx, w)
@@ -104,7 +104,7 @@ func (p part) read(o evidence.Object) {
 		found = append(found, conditions.Named(list, t)...)
 	}
 	if i := slices.IndexFunc(found, func(c conditions.Condition) bool { return c.Status == p.bad }); i >= 0 {
-		p.text.Set(said(found[i]), found[i].Item())
+		p.text.Set(conditionText(found[i]), found[i].Item())
 		p.since.Set(found[i].Since, found[i].Item())
 		return
 	}
@@ -128,8 +128,8 @@ func (p part) read(o evidence.Object) {
 	}
 }
 
-// said is a condition's message, else its reason, else its type.
-func said(c conditions.Condition) string {
+// conditionText is a condition's message, else its reason, else its type.
+func conditionText(c conditions.Condition) string {
 	for _, s := range []string{c.Message, c.Reason} {
 		if s != "" {
 			return s
@@ -138,7 +138,7 @@ func said(c conditions.Condition) string {
 	return fmt.Sprintf("%s is %s", c.Type, c.Status)
 }
 
-// whole is a list that was read whole as a piece of evidence.
-func whole(path, said string) evidence.Item {
+// listRead is a list that was read whole as a piece of evidence.
+func listRead(path, said string) evidence.Item {
 	return evidence.Item{Locator: evidence.Locator{Cluster: evidence.Management, Path: path}, Excerpt: said}
 }

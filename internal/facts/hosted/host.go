@@ -47,7 +47,7 @@ func hostFact() facts.Fact {
 
 func readHost(ctx context.Context, w *facts.World, s fault.Subject) (Host, error) {
 	var f Host
-	if _, err := looked(ctx, w); err != nil {
+	if _, err := requireHosted(ctx, w); err != nil {
 		return f, err
 	}
 	h, ok, err := inventory.Find(ctx, w, s.Name)
@@ -159,7 +159,7 @@ func (f *Host) agentMachine(h inventory.Host) {
 	part{&f.Lost, &f.LostSince, "False", []string{"Connected"}, true}.read(agent)
 	list := conditions.Of(agent)
 	if c := conditions.Find(list, "Installed"); c.Status == "False" && c.Reason == "InstallationFailed" {
-		f.Install.Set(said(c), c.Item())
+		f.Install.Set(conditionText(c), c.Item())
 		f.InstallSince.Set(c.Since, c.Item())
 		f.Invalid.Set("", c.Item()) // what was not met on the way is over
 	}

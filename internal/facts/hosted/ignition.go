@@ -25,7 +25,7 @@ type Cert struct {
 	Signed    facts.Field[bool]      `cel:"signed"` // by the CA of the Secret
 	NotBefore facts.Field[time.Time] `cel:"notBefore"`
 	NotAfter  facts.Field[time.Time] `cel:"notAfter"`  // of the certificate or of its CA, whichever ends first
-	Strangers facts.Field[[]string]  `cel:"strangers"` // NodePools whose user-data has another CA
+	OtherCA   facts.Field[[]string]  `cel:"strangers"` // NodePools whose user-data has another CA
 }
 
 // The Secrets of the ignition server's certificates. The proxy in front shows the
@@ -74,7 +74,7 @@ func readCert(ctx context.Context, w *facts.World, _ fault.Subject) (Cert, error
 	f.Endpoint.Set(hostOf(endpoint), dial)
 	f.names(leaf, serving, dial)
 	f.times(leaf, root, serving)
-	f.strangers(list, root)
+	f.compareCAs(list, root)
 	return f, nil
 }
 
@@ -103,9 +103,9 @@ func (f *Cert) times(leaf, root *x509.Certificate, serving evidence.Object) {
 	f.Signed.Set(leaf.CheckSignatureFrom(root) == nil, item)
 }
 
-// strangers compares the CA in every NodePool's user-data with the one that signs.
-func (f *Cert) strangers(list []evidence.Object, root *x509.Certificate) {
-	f.Strangers.Set(nil)
+// compareCAs compares the CA in every NodePool's user-data with the one that signs.
+func (f *Cert) compareCAs(list []evidence.Object, root *x509.Certificate) {
+	f.OtherCA.Set(nil)
 	unread := false
 	for _, o := range list {
 		pool := o.Annotation("hypershift.openshift.io/nodePool")
@@ -115,13 +115,13 @@ func (f *Cert) strangers(list []evidence.Object, root *x509.Certificate) {
 		switch {
 		case pool == "" || block == nil:
 		case slices.Equal(block.Bytes, root.Raw):
-			f.Strangers.Prove(o.Shows("data.value", "its CA is that of "+caSecret, time.Time{}))
+			f.OtherCA.Prove(o.Shows("data.value", "its CA is that of "+caSecret, time.Time{}))
 		default:
-			facts.Append(&f.Strangers, pool[strings.LastIndexByte(pool, '/')+1:], o.Shows("data.value", "its CA is not that of "+caSecret, time.Time{}))
+			facts.Append(&f.OtherCA, pool[strings.LastIndexByte(pool, '/')+1:], o.Shows("data.value", "its CA is not that of "+caSecret, time.Time{}))
 		}
 	}
-	if unread && len(f.Strangers.Value()) == 0 {
-		f.Strangers.Miss(notRead)
+	if unread && len(f.OtherCA.Value()) == 0 {
+		f.OtherCA.Miss(notRead)
 	}
 }
 
@@ -164,7 +164,7 @@ func serverFact() facts.Fact {
 
 func readServer(ctx context.Context, w *facts.World, _ fault.Subject) (Server, error) {
 	var f Server
-	if _, err := looked(ctx, w); err != nil {
+	if _, err := requireHosted(ctx, w); err != nil {
 		return f, err
 	}
 	pods, err := w.List(ctx, evidence.HostedPods, evidence.ControlPlaneNamespace)
@@ -193,7 +193,7 @@ func readServer(ctx context.Context, w *facts.World, _ fault.Subject) (Server, e
 			f.Ready.Prove(item)
 		}
 	}
-	item := whole("pods of the control plane", fmt.Sprintf("%d pods with the label app=ignition-server, %d ready", all, runs))
+	item := listRead("pods of the control plane", fmt.Sprintf("%d pods with the label app=ignition-server, %d ready", all, runs))
 	f.Pods.Set(all, item)
 	f.Ready.Set(runs, item)
 	f.Proxies.Set(proxies, item)
@@ -258,7 +258,7 @@ func logFact() facts.Fact {
 
 func readLog(ctx context.Context, w *facts.World, _ fault.Subject) (Log, error) {
 	var f Log
-	if _, err := looked(ctx, w); err != nil {
+	if _, err := requireHosted(ctx, w); err != nil {
 		return f, err
 	}
 	for _, part := range []struct {

@@ -25,7 +25,7 @@ func namesFact() facts.Fact {
 
 func readNames(ctx context.Context, w *facts.World, s fault.Subject) (Names, error) {
 	var f Names
-	h, err := looked(ctx, w)
+	h, err := requireHosted(ctx, w)
 	if err != nil {
 		return f, err
 	}

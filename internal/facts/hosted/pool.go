@@ -129,7 +129,7 @@ func (f *Pool) conditions(o evidence.Object) {
 func (f *Pool) scaling(o evidence.Object) {
 	if c := conditions.Find(conditions.Of(o), "AutoscalingEnabled"); c.Status == "False" && c.Reason == "ValidationFailed" && f.SettingsError.Value() == "" {
 		f.SettingsError.Clear()
-		f.SettingsError.Set(said(c), c.Item())
+		f.SettingsError.Set(conditionText(c), c.Item())
 		f.SettingsSince.Clear()
 		f.SettingsSince.Set(c.Since, c.Item())
 	}
@@ -222,7 +222,7 @@ func readPoolMachines(ctx context.Context, w *facts.World, s fault.Subject) (Poo
 		facts.Prove(item, &f.Waiting, &f.Made)
 	}
 	slices.Sort(waiting)
-	item := whole("machines of the control plane", fmt.Sprintf("%d of NodePool %s, %d with a Node", made, n.Name, joined))
+	item := listRead("machines of the control plane", fmt.Sprintf("%d of NodePool %s, %d with a Node", made, n.Name, joined))
 	f.Made.Set(made, item)
 	f.Joined.Set(joined, item)
 	f.Waiting.Set(waiting, item)

@@ -33,7 +33,7 @@ func userDataFact() facts.Fact {
 
 func readUserData(ctx context.Context, w *facts.World, s fault.Subject) (UserData, error) {
 	var f UserData
-	if _, err := looked(ctx, w); err != nil {
+	if _, err := requireHosted(ctx, w); err != nil {
 		return f, err
 	}
 	server, err := readServer(ctx, w, s)

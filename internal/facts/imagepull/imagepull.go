@@ -46,8 +46,8 @@ func needs() []evidence.Need {
 	return list
 }
 
-// patience is how many tries may fail before it counts.
-const patience = 3
+// minFailures is how many tries may fail before it counts.
+const minFailures = 3
 
 func read(ctx context.Context, w *facts.World, s fault.Subject) (Pull, error) {
 	var p Pull
@@ -102,7 +102,7 @@ func (p *Pull) daemon(ctx context.Context, w *facts.World, node evidence.Object)
 			return true, facts.Miss(err, &p.Cause, &p.Registry, &p.FirstBoot, &p.Error, &p.Said, &p.Since)
 		}
 		e, ok := pullerror.Parse(line)
-		if count <= patience || !ok {
+		if count <= minFailures || !ok {
 			return false, nil
 		}
 		p.set(e, line, since, item)
@@ -118,7 +118,7 @@ func (p *Pull) boot(boot firstboot.FirstBoot) error {
 		return facts.Miss(err, &p.Cause, &p.Registry, &p.FirstBoot, &p.Error, &p.Said, &p.Since)
 	}
 	proof := boot.Failures.Proof()
-	if boot.Done.Value() || failures == 0 || failures <= patience && boot.Waiting.Value() == "" {
+	if boot.Done.Value() || failures == 0 || failures <= minFailures && boot.Waiting.Value() == "" {
 		p.set(pullerror.Error{}, "", time.Time{}, proof...)
 		return nil
 	}

@@ -94,8 +94,8 @@ var messages = []string{
 	sigRun, sigInfra, sigOldInfra, sigWait, sigStill, sigBoot, sigDone, sigFatal, sigFailed, sigOperator, sigMade, sigGenerate, sigGather, sigAgent, sigStopped, sigPulls, sigGathered, sigLine,
 }
 
-// waits tells the steps apart by what is waited for; the first that fits counts.
-var waits = []struct{ mark, step, words string }{
+// waitSteps tells the steps apart by what is waited for; the first that fits counts.
+var waitSteps = []struct{ mark, step, words string }{
 	{"kubernetes api", "api", "the Kubernetes API"},
 	{"bootstrapping", "bootstrap", "bootstrapping to complete"},
 	{"to initialize", "initialize", "the cluster to initialize"},
@@ -124,7 +124,7 @@ func read(ctx context.Context, w *facts.World, _ fault.Subject) (Install, error)
 		return Install{}, &evidence.Unavailable{Need: evidence.Texts(Log), Why: evidence.Damaged,
 			Detail: "the logs are of several clusters: " + strings.Join(apis, ", "), Supply: evidence.Supply{Kind: evidence.SupplyOneInstall}}
 	}
-	in := follow(run)
+	in := readRun(run)
 	at, loc, err := completed(ctx, w)
 	if err != nil {
 		return Install{}, err
@@ -303,8 +303,8 @@ func addresses(list []line) []string {
 	return found
 }
 
-// follow goes through one run.
-func follow(run []line) *install {
+// readRun goes through one run.
+func readRun(run []line) *install {
 	in := &install{ended: "running", step: "assets", waitsFor: "its assets"}
 	first := run[0].Line
 	facts.Prove(evidence.Item{Locator: first.Loc, Excerpt: message(run[0]), Time: first.Time}, &in.Version)
@@ -312,7 +312,7 @@ func follow(run []line) *install {
 		if l.Line.Time.After(in.at) {
 			in.at = l.Line.Time
 		}
-		in.take(l)
+		in.add(l)
 	}
 	if in.ended != "failed" && in.step == "bootstrapped" {
 		in.ended = "complete" // of `wait-for bootstrap-complete`
@@ -320,7 +320,7 @@ func follow(run []line) *install {
 	return in
 }
 
-func (in *install) take(l line) {
+func (in *install) add(l line) {
 	text := message(l)
 	item := evidence.Item{Locator: l.Line.Loc, Excerpt: text, Time: l.Line.Time}
 	switch l.id {
@@ -334,7 +334,7 @@ func (in *install) take(l line) {
 		facts.Prove(item, &in.Step, &in.WaitsFor, &in.API, &in.Since)
 	case sigStill:
 		in.reason = afterColon(text)
-		in.blame(text, item)
+		in.setCause(text, item)
 		in.Reason.Prove(item)
 	case sigBoot:
 		in.begin("bootstrapped", "nothing", l.Line.Time)
@@ -364,7 +364,7 @@ func (in *install) take(l line) {
 			in.begin("infrastructure", "the infrastructure", l.Line.Time)
 			facts.Prove(item, &in.Step, &in.WaitsFor, &in.Since)
 		}
-		in.blame(text, item)
+		in.setCause(text, item)
 		facts.Prove(item, &in.Ended, &in.Error, &in.Interrupted)
 	case sigOperator:
 		if !slices.Contains(in.operators, l.Groups[1]) {
@@ -381,9 +381,9 @@ func (in *install) begin(step, words string, at time.Time) {
 	}
 }
 
-// blame keeps what a line gives as cause. One without any leaves that of before: the
+// setCause keeps what a line gives as cause. One without any leaves that of before: the
 // last error of a wait only says that its time is over.
-func (in *install) blame(text string, item evidence.Item) {
+func (in *install) setCause(text string, item evidence.Item) {
 	if cause := causeOf(text); cause != "" {
 		in.cause, in.causeText = cause, text
 		facts.Prove(item, &in.Cause, &in.CauseText)
@@ -392,7 +392,7 @@ func (in *install) blame(text string, item evidence.Item) {
 
 func (in *install) wait(l line) {
 	what := strings.ToLower(l.Groups[1])
-	for _, w := range waits {
+	for _, w := range waitSteps {
 		if strings.Contains(what, w.mark) {
 			in.begin(w.step, w.words, l.Line.Time)
 			break

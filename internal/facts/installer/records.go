@@ -79,13 +79,13 @@ func followRecords(o evidence.Object) *service {
 			s.urls[r.stage] = r
 			continue
 		}
-		s.take(i, r, before)
+		s.add(i, r, before)
 		before = r
 	}
 	return s
 }
 
-func (s *service) take(i int, r, before record) {
+func (s *service) add(i int, r, before record) {
 	switch r.phase {
 	case serviceStart:
 		if s.done || !s.began {
@@ -142,10 +142,10 @@ func (s *service) end(i int, at *stage, r record) {
 // is not expected to end.
 func (s *service) endless() bool { return s.object.Name == "kubelet" }
 
-// longOpen is for how long a stage has to be open to count more than another that
+// staleAfter is for how long a stage has to be open to count more than another that
 // failed before: a service that is started again goes through its stages again, and the
 // etcd of the bootstrap host takes minutes to come back.
-const longOpen = 15 * time.Minute
+const staleAfter = 15 * time.Minute
 
 // failing returns what failed last without a success since, nil where nothing did or
 // where the service has been in another stage for long since.
@@ -156,7 +156,7 @@ func (s *service) failing(now time.Time) *stage {
 			worst = at
 		}
 	}
-	if worst != nil && s.open != nil && s.open != worst && now.Sub(s.open.began) > longOpen && s.open.began.After(worst.latest) {
+	if worst != nil && s.open != nil && s.open != worst && now.Sub(s.open.began) > staleAfter && s.open.began.After(worst.latest) {
 		return nil
 	}
 	return worst

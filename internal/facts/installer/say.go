@@ -22,7 +22,7 @@ func Say(ctx context.Context, w *facts.World) (*diagnosis.Installer, error) {
 	if run == nil {
 		return gathered(newestRun(list, gathers)), nil
 	}
-	in := follow(run)
+	in := readRun(run)
 	if !slices.ContainsFunc(run, worksOnCluster) {
 		in.ended, in.waitsFor = "made", ""
 	}

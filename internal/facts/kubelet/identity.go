@@ -89,7 +89,7 @@ func readIdentity(ctx context.Context, w *facts.World, s fault.Subject) (Identit
 	}
 	t.set(&out)
 	if !t.covered { // a console shows some of the kubelet's lines and proves the absence of none
-		out.silent(&evidence.Unavailable{Need: evidence.Texts(journal), Why: evidence.NotCollected,
+		out.markUnknown(&evidence.Unavailable{Need: evidence.Texts(journal), Why: evidence.NotCollected,
 			Detail: "no line of " + h.Name + " in any kubelet journal", Supply: evidence.Supply{Kind: evidence.SupplyNodeLogs, Host: h.Name, Unit: "kubelet"}})
 		return out, nil
 	}
@@ -117,8 +117,8 @@ func Runs(ctx context.Context, w *facts.World, h inventory.Host) (evidence.Item,
 	return evidence.Item{}, false, nil
 }
 
-// silent makes what was not logged unknown: there is no whole journal of this host.
-func (i *Identity) silent(err error) {
+// markUnknown makes what was not logged unknown: there is no whole journal of this host.
+func (i *Identity) markUnknown(err error) {
 	lines := i.Lines.Value()
 	for _, say := range logLines {
 		if f := say.count(i); f.Value() == 0 && (!say.good || lines == 0) {
@@ -136,7 +136,7 @@ func (i *Identity) ends(gap error) error {
 	if gap == nil {
 		return nil
 	}
-	i.silent(gap)
+	i.markUnknown(gap)
 	for _, say := range logLines {
 		if !say.good {
 			_ = facts.Miss(gap, say.count(i))
@@ -145,16 +145,16 @@ func (i *Identity) ends(gap error) error {
 	return facts.Miss(gap, &i.Lines, &i.First, &i.Last, &i.LastAnonymous, &i.LastValid)
 }
 
-// tally is what the lines of one host say. first and last are of lines that count.
-type tally struct {
+// logCounts is what the lines of one host say. first and last are of lines that count.
+type logCounts struct {
 	covered                               bool // lines come from a journal of the host
 	counts                                map[*logLine]int
 	shown                                 map[*logLine]evidence.Item
 	first, last, lastValid, lastAnonymous evidence.Item
 }
 
-func read(ctx context.Context, w *facts.World, h inventory.Host, journals bool) (*tally, error) {
-	t := &tally{counts: map[*logLine]int{}, shown: map[*logLine]evidence.Item{}}
+func read(ctx context.Context, w *facts.World, h inventory.Host, journals bool) (*logCounts, error) {
+	t := &logCounts{counts: map[*logLine]int{}, shown: map[*logLine]evidence.Item{}}
 	order := []*logLine{&started}
 	for _, good := range []bool{true, false} { // what ends failures before them
 		for i := range logLines {
@@ -164,19 +164,19 @@ func read(ctx context.Context, w *facts.World, h inventory.Host, journals bool) 
 		}
 	}
 	for _, say := range order {
-		lines, err := said(ctx, w, h, say.id, journals)
+		lines, err := logLinesOf(ctx, w, h, say.id, journals)
 		if err != nil {
 			return nil, err
 		}
 		t.covered = t.covered || slices.ContainsFunc(lines, func(m evidence.Match) bool { return m.Text.Kind == evidence.Journal })
 		if say.count != nil {
-			t.take(say, lines)
+			t.add(say, lines)
 		}
 	}
 	return t, nil
 }
 
-func (t *tally) take(say *logLine, lines []evidence.Match) {
+func (t *logCounts) add(say *logLine, lines []evidence.Match) {
 	if !say.good {
 		lines = slices.DeleteFunc(lines, func(m evidence.Match) bool {
 			return !m.Line.Time.IsZero() && !t.lastValid.Time.IsZero() && !m.Line.Time.After(t.lastValid.Time)
@@ -206,7 +206,7 @@ func (t *tally) take(say *logLine, lines []evidence.Match) {
 }
 
 // set sets all fields. What no line says is a claim from silence.
-func (t *tally) set(out *Identity) {
+func (t *logCounts) set(out *Identity) {
 	facts.Complete(out)
 	lines := 0
 	for i := range logLines {
@@ -228,8 +228,8 @@ func (t *tally) set(out *Identity) {
 	}
 }
 
-// said returns the lines of one host, from its journal and its console.
-func said(ctx context.Context, w *facts.World, h inventory.Host, id string, journals bool) ([]evidence.Match, error) {
+// logLinesOf returns the lines of one host, from its journal and its console.
+func logLinesOf(ctx context.Context, w *facts.World, h inventory.Host, id string, journals bool) ([]evidence.Match, error) {
 	var all []evidence.Match
 	if journals {
 		lines, err := w.Matches(ctx, journal, id)

@@ -29,8 +29,8 @@ type Silence struct {
 // in one go.
 const atOnce = 15 * time.Minute
 
-// far is how far apart two namespaces of one archive may have been read.
-const far = 15 * time.Minute
+// maxReadGap is how far apart two namespaces of one archive may have been read.
+const maxReadGap = 15 * time.Minute
 
 // SilenceFact is the fact cluster-silence.
 func SilenceFact() facts.Fact {
@@ -55,7 +55,7 @@ func readSilence(ctx context.Context, w *facts.World, _ fault.Subject) (Silence,
 	silent := 0
 	for _, l := range leases {
 		at := Renewed(l)
-		if now.Sub(at) > far {
+		if now.Sub(at) > maxReadGap {
 			silent++
 		}
 		if first.IsZero() || at.Before(first) {

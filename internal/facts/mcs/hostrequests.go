@@ -68,7 +68,7 @@ func readHostRequests(ctx context.Context, w *facts.World, s fault.Subject) (Hos
 		mine = append(mine, asked[a]...)
 	}
 	sortby.StableFunc(mine, func(a, b request) int { return a.line.Time.Compare(b.line.Time) })
-	f.follow(mine)
+	f.setFailures(mine)
 	facts.Complete(&f)
 	return f, nil
 }
@@ -111,8 +111,8 @@ func addressesOf(ctx context.Context, w *facts.World, h inventory.Host) ([]strin
 	return slices.DeleteFunc(slices.Clone(h.Addresses), func(a string) bool { return owners[a] > 1 }), nil
 }
 
-// follow sets what the host's requests show: the last row of failures.
-func (f *HostRequests) follow(mine []request) {
+// setFailures sets what the host's requests show: the last row of failures.
+func (f *HostRequests) setFailures(mine []request) {
 	if len(mine) == 0 {
 		return
 	}

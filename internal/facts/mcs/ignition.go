@@ -148,7 +148,7 @@ func (g *console) begin(l *hit) {
 	if g.url != l.Groups[1] { // the pointer was fetched, now what it merges
 		g.status, g.errorClass, g.err, g.sameName, g.outcome = 0, "", "", false, nil
 	}
-	g.asks(l.Groups[1])
+	g.setURL(l.Groups[1])
 	g.attempts, _ = strconv.ParseInt(l.Groups[2], 10, 64)
 	g.finished, g.terminal, g.attempt, g.stage, g.failed, g.stageError = false, false, l, "", "", ""
 	if at, ok := seconds(l.Line.Text); ok {
@@ -159,8 +159,8 @@ func (g *console) begin(l *hit) {
 	}
 }
 
-// asks notes the URL that is fetched.
-func (g *console) asks(url string) {
+// setURL notes the URL that is fetched.
+func (g *console) setURL(url string) {
 	g.url, g.pool = url, ""
 	if m := poolInURL.FindStringSubmatch(url); m != nil {
 		g.pool = m[1]
@@ -181,7 +181,7 @@ func (g *console) answer(l *hit) {
 	g.errorClass = errorClass(l.Groups[1])
 	g.sameName = g.errorClass == "tls-untrusted" && sameKeyName.MatchString(l.Groups[1])
 	if m := urlInError.FindStringSubmatch(l.Groups[1]); m != nil && g.attempt == nil { // the console begins after its attempt
-		g.asks(m[1])
+		g.setURL(m[1])
 	}
 }
 

@@ -77,7 +77,7 @@ func readHolders(ctx context.Context, w *facts.World, _ fault.Subject) (Holders,
 	}
 	f.Instances.Set(instances)
 	for _, instance := range instances {
-		f.judge(instance, last[instance])
+		f.setHolders(instance, last[instance])
 	}
 	// A log that was not read may show another holder.
 	if gap := w.Gap(ctx, keepalivedLog, isCurrent); gap != nil && len(f.WithoutMaster.Value()) > 0 {
@@ -136,7 +136,7 @@ func keepLast(last map[string]map[string]word, m evidence.Match) {
 	}
 }
 
-func (f *Holders) judge(instance string, by map[string]word) {
+func (f *Holders) setHolders(instance string, by map[string]word) {
 	var holders []string
 	var proof []evidence.Item
 	var since time.Time

@@ -197,7 +197,7 @@ func readInfra(ctx context.Context, w *facts.World, s fault.Subject) (Infra, err
 		wanted = append(wanted, "haproxy")
 	}
 	for _, name := range wanted {
-		if err := f.look(name, h, pods); err != nil {
+		if err := f.readPods(name, h, pods); err != nil {
 			return f, err
 		}
 	}
@@ -205,7 +205,7 @@ func readInfra(ctx context.Context, w *facts.World, s fault.Subject) (Infra, err
 	return f, nil
 }
 
-func (f *Infra) look(name string, h inventory.Host, pods []evidence.Object) error {
+func (f *Infra) readPods(name string, h inventory.Host, pods []evidence.Object) error {
 	for _, o := range pods {
 		if !strings.HasPrefix(o.Name, name+"-") {
 			continue

@@ -29,7 +29,7 @@ var clockFact = facts.Define("host-clock", fault.Host, "what chrony says of the 
 
 func readClock(ctx context.Context, w *facts.World, s fault.Subject) (Clock, error) {
 	var f Clock
-	c, loc, err := look[onhost.Clock](ctx, w, evidence.HostClocks, s)
+	c, loc, err := readPart[onhost.Clock](ctx, w, evidence.HostClocks, s)
 	if err != nil {
 		return f, err
 	}

@@ -33,7 +33,7 @@ var configFact = facts.Define("host-config-files", fault.Host, "what Ignition an
 
 func readConfig(ctx context.Context, w *facts.World, s fault.Subject) (Config, error) {
 	var f Config
-	c, loc, err := look[onhost.Config](ctx, w, evidence.HostConfigs, s)
+	c, loc, err := readPart[onhost.Config](ctx, w, evidence.HostConfigs, s)
 	if err != nil {
 		return f, err
 	}

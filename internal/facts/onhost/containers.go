@@ -32,7 +32,7 @@ const infraSuffix = "-infra"
 
 func readContainers(ctx context.Context, w *facts.World, s fault.Subject) (Containers, error) {
 	var f Containers
-	c, loc, err := look[onhost.Containers](ctx, w, evidence.HostContainers, s)
+	c, loc, err := readPart[onhost.Containers](ctx, w, evidence.HostContainers, s)
 	if err != nil {
 		return f, err
 	}

@@ -46,7 +46,7 @@ var writable = []string{"/etc", "/var", "/var/lib/kubelet", containersPath, "/va
 
 func readDisks(ctx context.Context, w *facts.World, s fault.Subject) (Disks, error) {
 	var f Disks
-	d, loc, err := look[onhost.Disks](ctx, w, evidence.HostDisks, s)
+	d, loc, err := readPart[onhost.Disks](ctx, w, evidence.HostDisks, s)
 	if err != nil {
 		return f, err
 	}

@@ -61,7 +61,7 @@ const (
 
 func readIdentity(ctx context.Context, w *facts.World, s fault.Subject) (Identity, error) {
 	var f Identity
-	id, loc, err := look[onhost.Identity](ctx, w, evidence.HostIdentities, s)
+	id, loc, err := readPart[onhost.Identity](ctx, w, evidence.HostIdentities, s)
 	if err != nil {
 		return f, err
 	}

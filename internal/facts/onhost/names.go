@@ -25,7 +25,7 @@ var namesFact = facts.Define("host-names", fault.Host, "whether the machine itse
 
 func readNames(ctx context.Context, w *facts.World, s fault.Subject) (Names, error) {
 	var f Names
-	r, loc, err := look[onhost.Resolutions](ctx, w, evidence.HostResolutions, s)
+	r, loc, err := readPart[onhost.Resolutions](ctx, w, evidence.HostResolutions, s)
 	if err != nil {
 		return f, err
 	}

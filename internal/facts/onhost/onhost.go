@@ -40,8 +40,8 @@ func needs(r evidence.Resource) []evidence.Need {
 	return list
 }
 
-// look returns what a machine said in one of its parts.
-func look[T any](ctx context.Context, w *facts.World, r evidence.Resource, s fault.Subject) (T, evidence.Locator, error) {
+// readPart returns what a machine said in one of its parts.
+func readPart[T any](ctx context.Context, w *facts.World, r evidence.Resource, s fault.Subject) (T, evidence.Locator, error) {
 	var none T
 	h, ok, err := inventory.Find(ctx, w, s.Name)
 	if err != nil {

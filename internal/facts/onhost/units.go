@@ -54,7 +54,7 @@ var required = []string{"nodeip-configuration.service", "ovs-configuration.servi
 
 func readUnits(ctx context.Context, w *facts.World, s fault.Subject) (Units, error) {
 	var f Units
-	v, loc, err := look[onhost.Units](ctx, w, evidence.HostUnits, s)
+	v, loc, err := readPart[onhost.Units](ctx, w, evidence.HostUnits, s)
 	if err != nil {
 		return f, err
 	}

@@ -89,8 +89,8 @@ func TestLook(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			f := pointers{givers: map[string][]giver{"worker-user-data": {{"a-worker", "userData", true}, {"b-worker", "userData", false}}}}
-			err := f.look(secret("worker-user-data", tt.userData), true, tt.serving, nil)
+			f := pointers{givers: map[string][]secretUser{"worker-user-data": {{"a-worker", "userData", true}, {"b-worker", "userData", false}}}}
+			err := f.compare(secret("worker-user-data", tt.userData), true, tt.serving, nil)
 			if tt.says == "" && err != nil || tt.says != "" && (err == nil || !strings.Contains(err.Error(), tt.says)) {
 				t.Fatalf("error %v, want one that says %q", err, tt.says)
 			}
@@ -128,7 +128,7 @@ func TestServingUnknown(t *testing.T) {
 	var f pointers
 	dark := &evidence.Unavailable{Need: evidence.Objects(evidence.MCSProbes, ""), Why: evidence.Unreachable}
 	ca := issue(t, "root-ca", nil)
-	if err := f.look(secret("a", pointer("https://a/config/worker", &ca)), true, certs.Serving{}, dark); err == nil || len(f.outdated) > 0 {
+	if err := f.compare(secret("a", pointer("https://a/config/worker", &ca)), true, certs.Serving{}, dark); err == nil || len(f.outdated) > 0 {
 		t.Errorf("error %v, outdated %v", err, f.outdated)
 	}
 }

@@ -44,11 +44,11 @@ type pointers struct {
 
 	refusing, sets []string
 	field, why     string
-	givers         map[string][]giver // by Secret
+	givers         map[string][]secretUser // by Secret
 }
 
-// giver is a MachineSet that gives a Secret to its hosts, in one of its fields.
-type giver struct {
+// secretUser is a MachineSet that gives a Secret to its hosts, in one of its fields.
+type secretUser struct {
 	set, field string
 	hosts      bool // it has some
 }
@@ -65,7 +65,7 @@ const (
 )
 
 func read(ctx context.Context, w *facts.World, s fault.Subject) (Pool, error) {
-	f := pointers{givers: make(map[string][]giver)}
+	f := pointers{givers: make(map[string][]secretUser)}
 	secrets, err := w.List(ctx, evidence.Secrets, inventory.MachineAPI)
 	if err != nil {
 		return Pool{}, err
@@ -86,7 +86,7 @@ func read(ctx context.Context, w *facts.World, s fault.Subject) (Pool, error) {
 		case i >= 0:
 			f.secrets = append(f.secrets, name)
 			f.Secrets.Prove(evidence.Item{Locator: secrets[i].Loc, Excerpt: "Secret " + name + " exists", Time: secrets[i].Created()})
-			if err := f.look(secrets[i], slices.Contains(f.used, name), serving, servingErr); err != nil {
+			if err := f.compare(secrets[i], slices.Contains(f.used, name), serving, servingErr); err != nil {
 				dark = err
 			}
 		case slices.Contains(f.used, name):
@@ -160,7 +160,7 @@ func (f *pointers) machineSets(ctx context.Context, w *facts.World, pool string)
 			continue
 		}
 		hosts := evidence.Field(o.Content, "spec", "replicas") == nil || evidence.Int(o.Content, "spec", "replicas") > 0 // the API's default is 1
-		f.givers[name] = append(f.givers[name], giver{o.Name, field, hosts})
+		f.givers[name] = append(f.givers[name], secretUser{o.Name, field, hosts})
 		if slices.Contains(f.used, name) {
 			continue
 		}
@@ -185,7 +185,7 @@ func userDataOf(set evidence.Object) (name, field string) {
 
 // refuse notes that hosts with this pointer refuse the server, where a MachineSet gives it to hosts.
 func (f *pointers) refuse(secret, why string, shows ...evidence.Item) {
-	givers := slices.DeleteFunc(slices.Clone(f.givers[secret]), func(g giver) bool { return !g.hosts })
+	givers := slices.DeleteFunc(slices.Clone(f.givers[secret]), func(g secretUser) bool { return !g.hosts })
 	if len(givers) == 0 {
 		return
 	}
@@ -203,10 +203,10 @@ func (f *pointers) refuse(secret, why string, shows ...evidence.Item) {
 	}
 }
 
-// look compares one pointer with what the server shows, or will show after a restart.
+// compare compares one pointer with what the server shows, or will show after a restart.
 // The error says why it could not. A pointer that leads elsewhere, or names no
 // authority, is not judged.
-func (f *pointers) look(o evidence.Object, used bool, serving certs.Serving, servingErr error) error {
+func (f *pointers) compare(o evidence.Object, used bool, serving certs.Serving, servingErr error) error {
 	text := evidence.String(o.Content, "data", "userData")
 	if text == "" || sanitize.Redacted(text) {
 		f.unread = append(f.unread, o.Name)

@@ -87,7 +87,7 @@ func (c *Config) lookUp(ctx context.Context, w *facts.World, n nodeConfig) error
 		if err := facts.Miss(err, &c.CurrentMissing, &c.CurrentSince, &c.DesiredMissing); err != nil {
 			return err
 		}
-		return c.complained(ctx, w, n)
+		return c.readMissingConfig(ctx, w, n)
 	}
 	shown, since := n.item(), time.Time{}
 	if o, ok := configs[n.current]; ok {
@@ -102,19 +102,19 @@ func (c *Config) lookUp(ctx context.Context, w *facts.World, n nodeConfig) error
 		_, ok := configs[f.name]
 		f.field.Set(!ok && f.name != "")
 		if !ok && f.name != "" {
-			f.field.Prove(notAmong(configs, f.name))
+			f.field.Prove(configNotFound(configs, f.name))
 		}
 	}
 	return nil
 }
 
-// complained judges the config that a Node names by what others say of it. The reason has no
+// readMissingConfig judges the config that a Node names by what others say of it. The reason has no
 // time, and the daemon takes it away only when it is Done
 // (openshift/machine-config-operator:pkg/daemon/writer.go SetWorking, SetDone): it counts
 // while the daemon is Degraded, and of the config that it names. A config that can be read,
 // or that the controller has given to a pool, is there: the controller makes it first
 // (pkg/controller/render/render_controller.go syncGeneratedMachineConfig).
-func (c *Config) complained(ctx context.Context, w *facts.World, n nodeConfig) error {
+func (c *Config) readMissingConfig(ctx context.Context, w *facts.World, n nodeConfig) error {
 	some, err := w.Some(ctx, evidence.MachineConfigs, "")
 	if _, unavailable := evidence.AsUnavailable(err); err != nil && !unavailable {
 		return err
@@ -139,7 +139,7 @@ func (c *Config) complained(ctx context.Context, w *facts.World, n nodeConfig) e
 			return nil // it may be the one that has the config
 		}
 	}
-	if n.complains() {
+	if n.configMissing() {
 		c.CurrentMissing.Set(true)
 	}
 	return nil

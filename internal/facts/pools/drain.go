@@ -66,7 +66,7 @@ func readDrain(ctx context.Context, w *facts.World, s fault.Subject) (NodeDrain,
 		if l.id == sigEviction {
 			refused[l.Groups[2]+"/"+l.Groups[1]] = l
 			if open[strings.ToLower(s.Name)] && len(open) == 1 && d.Tries.Value() == 0 {
-				d.hold(l.Groups[2]+"/"+l.Groups[1], l)
+				d.addBlockedPod(l.Groups[2]+"/"+l.Groups[1], l)
 			}
 			continue
 		}
@@ -102,8 +102,8 @@ func readDrain(ctx context.Context, w *facts.World, s fault.Subject) (NodeDrain,
 	return d, nil
 }
 
-// hold notes a pod whose eviction was refused before a try has ended.
-func (d *NodeDrain) hold(pod string, l drainLine) {
+// addBlockedPod notes a pod whose eviction was refused before a try has ended.
+func (d *NodeDrain) addBlockedPod(pod string, l drainLine) {
 	var pods []string
 	if have := d.Pods.Value(); have != "" {
 		pods = strings.Split(have, ", ")

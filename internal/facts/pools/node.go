@@ -65,8 +65,8 @@ func (n nodeConfig) item() evidence.Item {
 // degraded reports whether the daemon has marked the Node.
 func (n nodeConfig) degraded() bool { return n.state == "Degraded" || n.state == "Unreconcilable" }
 
-// complains reports whether the daemon is Degraded as the config that the Node names is missing.
-func (n nodeConfig) complains() bool {
+// configMissing reports whether the daemon is Degraded as the config that the Node names is missing.
+func (n nodeConfig) configMissing() bool {
 	return n.class.missing() && n.degraded() && n.current != "" && strings.Contains(n.cause, n.current)
 }
 

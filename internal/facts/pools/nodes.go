@@ -62,7 +62,7 @@ func readNodes(ctx context.Context, w *facts.World, s fault.Subject) (Nodes, err
 func (v *Nodes) complaining(list []nodeConfig) {
 	var proof []evidence.Item
 	for _, n := range list {
-		if n.complains() {
+		if n.configMissing() {
 			proof = append(proof, n.object.Shows("metadata.annotations."+reasonAnnotation, firstLine(n.cause), time.Time{}))
 		}
 	}
@@ -103,7 +103,7 @@ func (v *Nodes) missing(ctx context.Context, w *facts.World, list []nodeConfig) 
 	if len(missing) == 0 {
 		proof = []evidence.Item{exist}
 	} else {
-		proof = append(proof, notAmong(configs, most))
+		proof = append(proof, configNotFound(configs, most))
 	}
 	v.Missing.Set(int64(len(missing)), proof...)
 	v.MissingNodes.Set(names, proof...)

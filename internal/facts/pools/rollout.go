@@ -51,7 +51,7 @@ func readRollout(ctx context.Context, w *facts.World, s fault.Subject) (Rollout,
 			open = append(open, n)
 		}
 	}
-	sortby.StableFunc(open, func(a, b nodeConfig) int { return b.workOn(target) - a.workOn(target) })
+	sortby.StableFunc(open, func(a, b nodeConfig) int { return b.progressTo(target) - a.progressTo(target) })
 	wants := o.Shows("spec.configuration.name", target, time.Time{})
 	r.Target.Set(target, wants)
 	r.Done.Set(len(nodes)-len(open), wants)
@@ -63,12 +63,12 @@ func readRollout(ctx context.Context, w *facts.World, s fault.Subject) (Rollout,
 		n := open[0]
 		item := n.item()
 		r.Moving.Prove(item)
-		if n.workOn(target) > 0 {
+		if n.progressTo(target) > 0 {
 			r.Node.Set(n.object.Name, item)
 			r.Step.Set(n.object.Name+" "+n.step(), item)
 		}
 		r.since(o, nodes)
-		if r.Since.Value().Before(w.Now.Add(-statusLag)) && saysDone(o, target, len(nodes)) {
+		if r.Since.Value().Before(w.Now.Add(-statusLag)) && poolDone(o, target, len(nodes)) {
 			r.Since.Clear()
 			r.Since.Miss(fmt.Errorf("the pool's own status says that all its nodes have %s", target))
 		}
@@ -82,9 +82,9 @@ func readRollout(ctx context.Context, w *facts.World, s fault.Subject) (Rollout,
 // defaultUpdateDelay).
 const statusLag = 2 * time.Minute
 
-// saysDone reports a pool whose status has every one of the n nodes at the target. It names
+// poolDone reports a pool whose status has every one of the n nodes at the target. It names
 // the config of the spec no sooner (pkg/controller/node/status.go calculateStatus).
-func saysDone(pool evidence.Object, target string, n int) bool {
+func poolDone(pool evidence.Object, target string, n int) bool {
 	count := func(name string) int { return int(evidence.Int(pool.Content, "status", name)) }
 	return evidence.String(pool.Content, "status", "configuration", "name") == target &&
 		count("machineCount") == n && count("updatedMachineCount") == n
@@ -117,9 +117,9 @@ func (r *Rollout) since(pool evidence.Object, nodes []nodeConfig) {
 	}
 }
 
-// workOn is how far a node is with a config that it was asked to take: 0 where it was
+// progressTo is how far a node is with a config that it was asked to take: 0 where it was
 // not asked, more the further it is.
-func (n nodeConfig) workOn(target string) int {
+func (n nodeConfig) progressTo(target string) int {
 	switch {
 	case n.desired != target || n.current == n.desired && n.state == "Done":
 		return 0

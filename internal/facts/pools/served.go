@@ -226,7 +226,7 @@ func (v *Served) inCluster(configs map[string]evidence.Object) {
 		case ok:
 			n.in.Prove(evidence.Item{Locator: o.Loc, Excerpt: "MachineConfig " + n.name + " exists", Time: o.Created()})
 		case n.name != "":
-			n.in.Prove(notAmong(configs, n.name))
+			n.in.Prove(configNotFound(configs, n.name))
 		}
 	}
 }
@@ -252,8 +252,8 @@ func madeBy(o evidence.Object) (string, evidence.Item) {
 	return version, o.Shows("metadata.annotations."+controllerVersion, o.Name+" was made by "+version, time.Time{})
 }
 
-// notAmong shows that a config is not in the cluster.
-func notAmong(configs map[string]evidence.Object, name string) evidence.Item {
+// configNotFound shows that a config is not in the cluster.
+func configNotFound(configs map[string]evidence.Object, name string) evidence.Item {
 	return evidence.Dangling(evidence.MachineConfigs, "", fmt.Sprintf("no MachineConfig %s among the %d in the cluster", name, len(configs)))
 }
 

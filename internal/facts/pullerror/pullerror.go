@@ -108,8 +108,8 @@ func Parse(text string) (e Error, ok bool) {
 // exit is how commands end their error, and what quotes and lists leave over.
 var exit = regexp.MustCompile(`(?i)\s*(?:: exit status \d+.*|\\+[n"].*|["\]].*)$`)
 
-// said is the first line of a text, short enough for a title.
-func said(text string) string {
+// firstLine is the first line of a text, short enough for a title.
+func firstLine(text string) string {
 	text, _, _ = strings.Cut(text, "\n")
 	text = exit.ReplaceAllString(text, "")
 	const most = 120
@@ -121,7 +121,7 @@ func one(text string) Error {
 	e := Error{Cause: Other}
 	for _, c := range causes {
 		if at := c.text.FindStringIndex(text); at != nil {
-			e.Cause, e.Said = c.cause, said(text[at[0]:])
+			e.Cause, e.Said = c.cause, firstLine(text[at[0]:])
 			break
 		}
 	}

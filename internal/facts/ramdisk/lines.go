@@ -102,8 +102,8 @@ func class(text string) string {
 	return "other"
 }
 
-// emptyCage is the status of a port without a transceiver.
-const emptyCage = "3"
+// noTransceiver is the status of a port without a transceiver.
+const noTransceiver = "3"
 
 // moduleStatus is what a status of the register MCIA means
 // (torvalds/linux:drivers/net/ethernet/mellanox/mlxsw/reg.h mlxsw_reg_mcia_status).
@@ -113,7 +113,7 @@ func moduleStatus(hex string) string {
 		return "no response from the module's EEPROM"
 	case "2":
 		return "module type not supported"
-	case emptyCage:
+	case noTransceiver:
 		return "no module present"
 	case "9":
 		return "I2C error"

@@ -72,15 +72,15 @@ func Read(ctx context.Context, w *facts.World, s fault.Subject) (Ramdisk, error)
 	if err := inventory.CutOff(ctx, w, inventory.Consoles, s.Name); err != nil {
 		return Ramdisk{}, err // the last line decides
 	}
-	b := follow(append(logs, consoles...))
+	b := readBoot(append(logs, consoles...))
 	if b.empty() {
-		return Ramdisk{}, silent(h)
+		return Ramdisk{}, noConsole(h)
 	}
 	return b.fields(h), nil
 }
 
-// silent is why the cause is not known.
-func silent(h inventory.Host) *evidence.Unavailable {
+// noConsole is why the cause is not known.
+func noConsole(h inventory.Host) *evidence.Unavailable {
 	u := &evidence.Unavailable{Need: evidence.Texts(inventory.Consoles), Why: evidence.NotCollected,
 		Detail: "no console of " + h.Name + " was given", Supply: evidence.Supply{Kind: evidence.SupplyConsole, Host: h.Name}}
 	if inventory.ConsoleGiven(h) {
@@ -151,8 +151,8 @@ type boot struct {
 	live                    bool  // the boot is one of a ramdisk
 }
 
-// follow plays the lines of each text; the last text that tells something counts.
-func follow(lines []line) boot {
+// readBoot plays the lines of each text; the last text that tells something counts.
+func readBoot(lines []line) boot {
 	var last boot
 	for len(lines) > 0 {
 		n := slices.IndexFunc(lines, func(l line) bool { return l.Text.Path != lines[0].Text.Path })
@@ -196,7 +196,7 @@ func followOne(lines []line) boot {
 		case sigProbe, sigInit:
 			b.driver = l
 		case sigModule:
-			if b.module == nil || b.module.Groups[2] == emptyCage {
+			if b.module == nil || b.module.Groups[2] == noTransceiver {
 				b.module = l // an empty cage tells least
 			}
 		default:
@@ -215,7 +215,7 @@ func (b boot) fields(h inventory.Host) Ramdisk {
 	api := &h.BMH.API
 	f.BootMAC.Set(strings.ToLower(api.Spec.BootMACAddress), evidence.Item{Locator: h.BMH.Loc.At("spec.bootMACAddress"), Excerpt: "bootMACAddress: " + api.Spec.BootMACAddress})
 	if b.outcome == nil {
-		f.Cause.Miss(silent(h))
+		f.Cause.Miss(noConsole(h))
 	} else {
 		b.agent(&f)
 	}
@@ -223,7 +223,7 @@ func (b boot) fields(h inventory.Host) Ramdisk {
 		driver, device := nic(b.driver.Line.Text)
 		f.Driver.Set(driver, b.driver.item())
 		f.Device.Set(device, b.driver.item())
-		f.DriverError.Set(said(b.driver.Line.Text), b.driver.item())
+		f.DriverError.Set(clipLine(b.driver.Line.Text), b.driver.item())
 	}
 	if b.module != nil {
 		f.Module.Set(b.module.Groups[1], b.module.item())
@@ -239,7 +239,7 @@ func (b boot) fields(h inventory.Host) Ramdisk {
 func (b boot) agent(f *Ramdisk) {
 	text, item := b.outcome.Line.Text, b.outcome.item()
 	f.Cause.Set(b.cause, item)
-	f.Error.Set(said(text), item)
+	f.Error.Set(clipLine(text), item)
 	facts.Prove(item, &f.Class, &f.Endpoint, &f.MACs, &f.MACAbsent)
 	f.Class.Set("", item)
 	f.Endpoint.Set("", item)
@@ -256,11 +256,11 @@ func (b boot) agent(f *Ramdisk) {
 }
 
 func (l *line) item() evidence.Item {
-	return evidence.Item{Locator: l.Line.Loc, Excerpt: said(l.Line.Text), Time: l.Line.Time}
+	return evidence.Item{Locator: l.Line.Loc, Excerpt: clipLine(l.Line.Text), Time: l.Line.Time}
 }
 
-// said cuts a line to what fits on a screen.
-func said(text string) string {
+// clipLine cuts a line to what fits on a screen.
+func clipLine(text string) string {
 	text = strings.TrimSpace(text)
 	const most = 300
 	return evidence.Shorten(text, most)

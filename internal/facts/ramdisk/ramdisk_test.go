@@ -29,7 +29,7 @@ func play(t testing.TB, text string) Ramdisk {
 	}
 	api := metal3.BareMetalHost{}
 	api.Spec.BootMACAddress = "52:54:00:AA:00:01"
-	return follow(lines).fields(inventory.Host{Name: "w0", BMH: &inventory.BMH{API: api}})
+	return readBoot(lines).fields(inventory.Host{Name: "w0", BMH: &inventory.BMH{API: api}})
 }
 
 func TestFollow(t *testing.T) {

@@ -71,9 +71,9 @@ func needs(namespace string) []evidence.Need {
 	}
 }
 
-// walk follows the chain of one Deployment. What could not be read leaves the
+// readChain follows the chain of one Deployment. What could not be read leaves the
 // fields after it unknown.
-func walk(ctx context.Context, w *facts.World, namespace, name string) (Chain, error) {
+func readChain(ctx context.Context, w *facts.World, namespace, name string) (Chain, error) {
 	var c links
 	o, ok, err := w.Get(ctx, evidence.Deployments, namespace, name)
 	if err != nil {

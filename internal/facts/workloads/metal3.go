@@ -27,7 +27,7 @@ func Metal3Fact() facts.Fact {
 			if err := managed(ctx, w); err != nil {
 				return Chain{}, err
 			}
-			return walk(ctx, w, machineAPI, metal3Deployment)
+			return readChain(ctx, w, machineAPI, metal3Deployment)
 		})
 }
 
@@ -38,7 +38,7 @@ func OperatorFact() facts.Fact {
 			if err := managed(ctx, w); err != nil {
 				return Chain{}, err
 			}
-			c, err := walk(ctx, w, machineAPI, operatorDeployment)
+			c, err := readChain(ctx, w, machineAPI, operatorDeployment)
 			if err == nil && !c.Exists.Value() {
 				return c, facts.NotApplicable("there is no Deployment %s: the operator is a container of metal3, or was never made", operatorDeployment)
 			}

@@ -14,8 +14,8 @@ import (
 	"github.com/rollcall-project/rollcall/internal/openshift/apitypes"
 )
 
-// looked are the namespaces on which the joining of hosts depends.
-var looked = []string{"openshift-machine-api", "openshift-machine-config-operator"}
+// checkedNamespaces are the namespaces on which the joining of hosts depends.
+var checkedNamespaces = []string{"openshift-machine-api", "openshift-machine-config-operator"}
 
 // Stalled is the fact stalled-workloads. Names are "namespace/name".
 type Stalled struct {
@@ -33,7 +33,7 @@ type Stalled struct {
 // StalledFact is the fact stalled-workloads.
 func StalledFact() facts.Fact {
 	var list []evidence.Need
-	for _, ns := range looked {
+	for _, ns := range checkedNamespaces {
 		list = append(list, needs(ns)...)
 	}
 	return facts.Define("stalled-workloads", fault.Cluster, "workloads of the Machine API and of the machine config operator that controller manager or scheduler have left alone", list, readStalled)
@@ -42,7 +42,7 @@ func StalledFact() facts.Fact {
 func readStalled(ctx context.Context, w *facts.World, _ fault.Subject) (Stalled, error) {
 	var f Stalled
 	count := 0
-	for _, ns := range looked {
+	for _, ns := range checkedNamespaces {
 		deployments, err := w.List(ctx, evidence.Deployments, ns)
 		if err := facts.Miss(err, &f.Deployments, &f.NotReconciled); err != nil {
 			return f, err

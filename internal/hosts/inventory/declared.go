@@ -55,7 +55,7 @@ func declared(ctx context.Context, w *facts.World, counts func(evidence.Resource
 		if err != nil && !unavailable {
 			return nil, err
 		}
-		if unavailable && !(s.optional && !u.Why.Hides()) {
+		if unavailable && !(s.optional && !u.Why.MayHideObjects()) {
 			b.inventory.Missing = append(b.inventory.Missing, u)
 		}
 	}

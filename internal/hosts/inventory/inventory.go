@@ -228,7 +228,7 @@ func Joined(ctx context.Context, w *facts.World, name string) (node evidence.Obj
 		return w.Get(ctx, evidence.Nodes, "", r.Hosts[i].Node.API.Name)
 	}
 	for _, u := range r.Missing {
-		if u.Why.Hides() || u.Fields {
+		if u.Why.MayHideObjects() || u.Fields {
 			return node, false, u
 		}
 	}

@@ -146,7 +146,7 @@ func (b *builder) bareMetalHosts(ctx context.Context, w *facts.World, need evide
 			h = b.add(o.Name)
 			h.Spare = spare(&api)
 		}
-		h = b.unite(h, &api)
+		h = b.joinByNode(h, &api)
 		if h.Node == nil && h.Machine != nil && h.Name == h.Machine.API.Name && h.Name != o.Name {
 			h.Name = o.Name // people know the machine by this name
 			h.alias(h.Machine.API.Name)
@@ -194,11 +194,11 @@ func (b *builder) hostOfBMH(m *metal3.BareMetalHost) *Host {
 	return b.match(tests...)
 }
 
-// unite joins a Machine that its BareMetalHost belongs to with the Node of the
+// joinByNode joins a Machine that its BareMetalHost belongs to with the Node of the
 // BareMetalHost's name. A Machine without addresses and without nodeRef, as the
 // installer makes them for hosts that it does not inspect, leads to its Node only
 // by way of its BareMetalHost.
-func (b *builder) unite(h *Host, m *metal3.BareMetalHost) *Host {
+func (b *builder) joinByNode(h *Host, m *metal3.BareMetalHost) *Host {
 	if h.Node != nil || h.Machine == nil {
 		return h
 	}

@@ -212,7 +212,7 @@ func Shows(name string) func(evidence.Text) bool {
 // all were, or where there is none. It is for facts in which the last line counts.
 func CutOff(ctx context.Context, w *facts.World, q evidence.TextQuery, name string) error {
 	err := w.Gap(ctx, q, Shows(name))
-	if u, ok := evidence.AsUnavailable(err); ok && !u.Why.Hides() {
+	if u, ok := evidence.AsUnavailable(err); ok && !u.Why.MayHideObjects() {
 		return nil
 	}
 	return err

@@ -24,9 +24,9 @@ type ignition struct {
 
 func (i ignition) stage() diagnosis.StageState { return i.decided }
 
-// lookAtIgnition reads the host's console, and where none was given, what the
+// readIgnition reads the host's console, and where none was given, what the
 // machine config servers say of the only host of its pool that is still missing.
-func (s *shared) lookAtIgnition(ctx context.Context, w *facts.World, h inventory.Host) (ignition, error) {
+func (s *shared) readIgnition(ctx context.Context, w *facts.World, h inventory.Host) (ignition, error) {
 	if h.Node != nil {
 		return ignition{}, nil
 	}
@@ -96,8 +96,8 @@ func orElse(list ...string) string {
 // that has just converged is served a moment later.
 const askedAgain = 2 * time.Minute
 
-// inVain is a host whose requests have failed since then.
-func inVain(now, since time.Time, why string, proof []evidence.Item) diagnosis.StageState {
+// failedRequests is a host whose requests have failed since then.
+func failedRequests(now, since time.Time, why string, proof []evidence.Item) diagnosis.StageState {
 	if !since.IsZero() && now.Before(since.Add(askedAgain)) {
 		return waiting(since, why+"; Ignition asks again", proof...)
 	}
@@ -123,7 +123,7 @@ func (s *shared) fromServers(ctx context.Context, w *facts.World, h inventory.Ho
 		return none, err
 	}
 	why := fmt.Sprintf("%d requests in a row for pool %s were answered with an error, and it is the only host of the pool that is missing", failures, h.Pool.Name)
-	decided := inVain(w.Now, r.Since.Value(), why, top(r.Failures.Proof()))
+	decided := failedRequests(w.Now, r.Since.Value(), why, top(r.Failures.Proof()))
 	decided.OfPool = true
 	return ignition{seen: true, decided: decided}, nil
 }

@@ -19,7 +19,7 @@ func TestInVain(t *testing.T) {
 		{now.Add(-3 * time.Minute), diagnosis.StageFailed},
 		{time.Time{}, diagnosis.StageFailed},
 	} {
-		if got := inVain(now, tt.since, "6 requests", nil); got.State != tt.want || !got.At.Equal(tt.since) {
+		if got := failedRequests(now, tt.since, "6 requests", nil); got.State != tt.want || !got.At.Equal(tt.since) {
 			t.Errorf("since %s: %s at %s, want %s", tt.since, got.State, got.At, tt.want)
 		}
 	}

@@ -29,10 +29,10 @@ const (
 	leases        = "kube-node-lease"
 )
 
-// silent is after how long without a renewed lease a node no longer
+// leaseTimeout is after how long without a renewed lease a node no longer
 // reports. The controller manager itself waits 40 to 50 seconds
 // (kubernetes/kubernetes:pkg/controller/nodelifecycle, node-monitor-grace-period).
-const silent = 3 * time.Minute
+const leaseTimeout = 3 * time.Minute
 
 // shared is what all hosts' stages look at, read once.
 type shared struct {
@@ -57,7 +57,7 @@ type shared struct {
 	plan     *install.Install     // of an install directory; nil: none was read
 }
 
-func look(ctx context.Context, w *facts.World, r *inventory.Inventory) (*shared, error) {
+func readShared(ctx context.Context, w *facts.World, r *inventory.Inventory) (*shared, error) {
 	s := &shared{now: w.Now, roll: r, renewed: map[string]evidence.Object{}, pods: map[string]map[string]corev1.Pod{},
 		noPods: map[string]error{}, podLocs: map[string]evidence.Locator{}, targets: map[string]string{}, updating: map[string]time.Time{}, degraded: map[string]time.Time{}}
 	var err error
@@ -70,7 +70,7 @@ func look(ctx context.Context, w *facts.World, r *inventory.Inventory) (*shared,
 		}
 		s.noCSRs = err
 	}
-	for _, step := range []func(context.Context, *facts.World) error{s.lookAtLeases, s.lookAtPods, s.lookAtEtcd, s.lookAtServers, s.lookAtPools, s.lookAtInstall} {
+	for _, step := range []func(context.Context, *facts.World) error{s.readLeases, s.readPods, s.readEtcd, s.readServers, s.readPools, s.readInstall} {
 		if err := step(ctx, w); err != nil {
 			return nil, err
 		}
@@ -78,7 +78,7 @@ func look(ctx context.Context, w *facts.World, r *inventory.Inventory) (*shared,
 	return s, nil
 }
 
-func (s *shared) lookAtLeases(ctx context.Context, w *facts.World) error {
+func (s *shared) readLeases(ctx context.Context, w *facts.World) error {
 	list, err := w.List(ctx, evidence.Leases, leases)
 	if _, ok := evidence.AsUnavailable(err); ok {
 		return nil // older archives lack leases; the Ready condition has to do
@@ -92,7 +92,7 @@ func (s *shared) lookAtLeases(ctx context.Context, w *facts.World) error {
 	return err
 }
 
-func (s *shared) lookAtPods(ctx context.Context, w *facts.World) error {
+func (s *shared) readPods(ctx context.Context, w *facts.World) error {
 	for _, ns := range []string{etcdNamespace, kasNamespace} {
 		list, err := w.List(ctx, evidence.Pods, ns)
 		if _, ok := evidence.AsUnavailable(err); ok {
@@ -115,7 +115,7 @@ func (s *shared) lookAtPods(ctx context.Context, w *facts.World) error {
 	return nil
 }
 
-func (s *shared) lookAtEtcd(ctx context.Context, w *facts.World) (err error) {
+func (s *shared) readEtcd(ctx context.Context, w *facts.World) (err error) {
 	s.members, s.said, err = etcd.AllAvailable(ctx, w)
 	return err
 }
@@ -124,7 +124,7 @@ func (s *shared) lookAtEtcd(ctx context.Context, w *facts.World) (err error) {
 // (openshift/library-go:pkg/operator/staticpod/controller/staticpodstate/staticpodstate_controller.go).
 var activeNodes = regexp.MustCompile(`(\d+) nodes? (?:is|are) active`)
 
-func (s *shared) lookAtServers(ctx context.Context, w *facts.World) error {
+func (s *shared) readServers(ctx context.Context, w *facts.World) error {
 	o, ok, err := w.Get(ctx, evidence.ClusterOperators, "", "kube-apiserver")
 	if _, unavailable := evidence.AsUnavailable(err); err != nil && !unavailable {
 		return err
@@ -152,7 +152,7 @@ func (s *shared) masters() int {
 	return n
 }
 
-func (s *shared) lookAtPools(ctx context.Context, w *facts.World) error {
+func (s *shared) readPools(ctx context.Context, w *facts.World) error {
 	list, err := w.List(ctx, evidence.MachineConfigPools, "")
 	if _, ok := evidence.AsUnavailable(err); ok {
 		return nil
@@ -169,8 +169,8 @@ func (s *shared) lookAtPools(ctx context.Context, w *facts.World) error {
 	return err
 }
 
-// lookAtInstall reads who plans the cluster and how the rendezvous host answered.
-func (s *shared) lookAtInstall(ctx context.Context, w *facts.World) error {
+// readInstall reads who plans the cluster and how the rendezvous host answered.
+func (s *shared) readInstall(ctx context.Context, w *facts.World) error {
 	services, err := w.List(ctx, evidence.AssistedServices, "")
 	if _, ok := evidence.AsUnavailable(err); err != nil && !ok {
 		return err
@@ -200,9 +200,9 @@ func (s *shared) of(ctx context.Context, w *facts.World, h inventory.Host) (*vie
 			v.requests = append(v.requests, r)
 		}
 	}
-	v.judgeSilence()
+	v.setReporting()
 	var err error
-	if v.machine, err = lookOnMachine(ctx, w, h); err != nil {
+	if v.machine, err = readOnHost(ctx, w, h); err != nil {
 		return nil, err
 	}
 	if h.Node == nil && h.Named != nil {
@@ -214,19 +214,19 @@ func (s *shared) of(ctx context.Context, w *facts.World, h inventory.Host) (*vie
 			v.kubelet = &line
 		}
 	}
-	v.ignition, err = s.lookAtIgnition(ctx, w, h)
+	v.ignition, err = s.readIgnition(ctx, w, h)
 	return v, err
 }
 
-// judgeSilence decides whether the Node still reports, by the cluster's own
+// setReporting decides whether the Node still reports, by the cluster's own
 // newest lease and never by the clock of whoever looks.
-func (v *view) judgeSilence() {
+func (v *view) setReporting() {
 	if v.host.Node == nil {
 		return
 	}
 	if lease, ok := v.renewed[v.host.Node.API.Name]; ok {
 		v.lastSeen = evidence.Time(lease.Content, "spec", "renewTime")
-		v.stale = !v.lastSeen.IsZero() && v.newest.Sub(v.lastSeen) > silent
+		v.stale = !v.lastSeen.IsZero() && v.newest.Sub(v.lastSeen) > leaseTimeout
 		return
 	}
 	if c := condition(v.host.Node.API.Status.Conditions, corev1.NodeReady); c != nil {

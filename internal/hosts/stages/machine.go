@@ -60,7 +60,7 @@ func (v *view) powered() diagnosis.StageState {
 	case b.API.Status.PoweredOn:
 		return passed(time.Time{}, proof)
 	case b.API.Status.ErrorType == metal3.PowerManagementError:
-		return failed(stamp(b), b.API.Status.ErrorMessage, proof)
+		return failed(lastUpdated(b), b.API.Status.ErrorMessage, proof)
 	case v.host.Node != nil || v.ignition.seen:
 		return unknown("the BareMetalHost shows it off and the host itself was seen")
 	}
@@ -86,8 +86,8 @@ func yesNo(b bool) string {
 	return "false"
 }
 
-// stamp is when the BareMetalHost's status last changed.
-func stamp(b *bmh) time.Time {
+// lastUpdated is when the BareMetalHost's status last changed.
+func lastUpdated(b *bmh) time.Time {
 	if b.API.Status.LastUpdated == nil {
 		return time.Time{}
 	}
@@ -119,13 +119,13 @@ func (v *view) inspected() diagnosis.StageState {
 	case b.API.InspectionDisabled():
 		return notApplicable("inspection is switched off")
 	case b.API.Status.ErrorType == metal3.InspectionError:
-		return failed(stamp(b), b.API.Status.ErrorMessage, item(b.Loc, "status.errorMessage", b.API.Status.ErrorMessage, stamp(b)))
+		return failed(lastUpdated(b), b.API.Status.ErrorMessage, item(b.Loc, "status.errorMessage", b.API.Status.ErrorMessage, lastUpdated(b)))
 	}
 	done := b.API.Status.OperationHistory.Inspect.End.Time
 	if !done.IsZero() || b.API.Status.HardwareDetails != nil {
 		return passed(done, item(b.Loc, "status.operationHistory.inspect.end", done.UTC().Format(time.RFC3339), done))
 	}
-	return waiting(b.API.Status.OperationHistory.Inspect.Start.Time, "state "+state(b), item(b.Loc, "status.provisioning.state", state(b), stamp(b)))
+	return waiting(b.API.Status.OperationHistory.Inspect.Start.Time, "state "+state(b), item(b.Loc, "status.provisioning.state", state(b), lastUpdated(b)))
 }
 
 // imaged: the operating system was written to the disk.
@@ -143,14 +143,14 @@ func (v *view) imaged() diagnosis.StageState {
 	if unmanaged(b) {
 		return notApplicable("its BareMetalHost has no BMC: the installer writes its disk, and no object shows it")
 	}
-	proof := item(b.Loc, "status.provisioning.state", state(b), stamp(b))
+	proof := item(b.Loc, "status.provisioning.state", state(b), lastUpdated(b))
 	switch b.API.Status.Provisioning.State {
 	case metal3.StateProvisioned, metal3.StateExternallyProvisioned:
 		return passed(b.API.Status.OperationHistory.Provision.End.Time, proof)
 	}
 	switch b.API.Status.ErrorType {
 	case metal3.ProvisioningError, metal3.PreparationError, metal3.RegistrationError, metal3.ProvisionedRegistrationError:
-		return failed(stamp(b), b.API.Status.ErrorMessage, item(b.Loc, "status.errorMessage", b.API.Status.ErrorMessage, stamp(b)))
+		return failed(lastUpdated(b), b.API.Status.ErrorMessage, item(b.Loc, "status.errorMessage", b.API.Status.ErrorMessage, lastUpdated(b)))
 	}
 	if b.API.Spec.ExternallyProvisioned {
 		return unknown("externally provisioned, and the state is " + state(b))

@@ -107,9 +107,9 @@ func (v *view) ready() diagnosis.StageState {
 	return waiting(c.LastTransitionTime.Time, "NotReady: "+c.Reason, v.conditionItem(c))
 }
 
-// asksAgain is how long a kubelet waits for one request before it files the next
+// requestTimeout is how long a kubelet waits for one request before it files the next
 // (kubernetes/client-go:util/certificate/certificate_manager.go).
-const asksAgain = 15 * time.Minute
+const requestTimeout = 15 * time.Minute
 
 // servingCert: the kubelet's own endpoint has a certificate. Requests that were
 // answered are deleted after an hour, those that wait are kept for a day, and a
@@ -124,7 +124,7 @@ func (v *view) servingCert() diagnosis.StageState {
 		if v.noCSRs != nil {
 			return unknown(v.noCSRs.Error())
 		}
-		if created := v.host.Node.API.CreationTimestamp.Time; v.now.Sub(created) < 2*asksAgain {
+		if created := v.host.Node.API.CreationTimestamp.Time; v.now.Sub(created) < 2*requestTimeout {
 			return waiting(created, "no request for a serving certificate yet")
 		}
 		return passed(time.Time{}, item(v.host.Node.Loc, "", "no request for a serving certificate waits, and a kubelet without one would ask every 15 minutes", time.Time{}))

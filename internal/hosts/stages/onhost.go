@@ -19,8 +19,8 @@ type machine struct {
 	configLoc   evidence.Locator
 }
 
-// lookOnMachine reads what the host told of itself, nil where no one looked.
-func lookOnMachine(ctx context.Context, w *facts.World, h inventory.Host) (*machine, error) {
+// readOnHost reads what the host told of itself, nil where no one looked.
+func readOnHost(ctx context.Context, w *facts.World, h inventory.Host) (*machine, error) {
 	if h.OnHost == "" {
 		return nil, nil
 	}

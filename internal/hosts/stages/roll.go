@@ -43,7 +43,7 @@ func (Caller) Hosts(ctx context.Context, w *facts.World, _ []diagnosis.Finding) 
 	if err != nil {
 		return nil, err
 	}
-	shared, err := look(ctx, w, r)
+	shared, err := readShared(ctx, w, r)
 	if err != nil {
 		return nil, err
 	}
@@ -64,16 +64,16 @@ func (Caller) Hosts(ctx context.Context, w *facts.World, _ []diagnosis.Finding) 
 	return append(list, boot...), nil
 }
 
-// youngSet is how long a MachineSet exists of which no Machine can have been taken away: what
+// newMachineSet is how long a MachineSet exists of which no Machine can have been taken away: what
 // it lacks has been lacking since it was created.
-const youngSet = 10 * time.Minute
+const newMachineSet = 10 * time.Minute
 
 // missing stands for hosts that are only counted: they are expected, and nothing
 // names them.
 func missing(g inventory.Gap, now time.Time) []diagnosis.HostState {
 	var list []diagnosis.HostState
 	var since time.Time
-	if age := now.Sub(g.Since); !g.Since.IsZero() && age >= 0 && age < youngSet {
+	if age := now.Sub(g.Since); !g.Since.IsZero() && age >= 0 && age < newMachineSet {
 		since = g.Since
 	}
 	for n := range g.Wanted - g.Named {
@@ -148,23 +148,23 @@ func (v *view) state() diagnosis.HostState {
 		s.Stages = append(s.Stages, st)
 	}
 	imply(s.Stages)
-	at := standing(s.Stages)
+	at := currentStage(s.Stages)
 	s.Stage, s.State, s.Why, s.Since = s.Stages[at].Stage, s.Stages[at].State, s.Stages[at].Why, since(s.Stages, at)
 	return s
 }
 
-// standing is where a host stands: at its first failed stage, else at the first
+// currentStage is where a host stands: at its first failed stage, else at the first
 // that is not passed, else at the last. What could not be looked at in addition to the
 // path (etcd, static pods, and the serving certificate, without which a node still
 // takes its config) does not hide that the path itself still waits.
-func standing(stages []diagnosis.StageState) int {
+func currentStage(stages []diagnosis.StageState) int {
 	open := -1
 	for i, s := range stages {
 		switch {
 		case s.State == diagnosis.StageFailed:
 			return i
 		case s.State == diagnosis.StagePassed || s.State == diagnosis.StageNotApplicable:
-		case open < 0, hidesNothing(stages[open]) && s.State == diagnosis.StageWaiting:
+		case open < 0, outsideJoinPath(stages[open]) && s.State == diagnosis.StageWaiting:
 			open = i
 		}
 	}
@@ -174,11 +174,11 @@ func standing(stages []diagnosis.StageState) int {
 	return open
 }
 
-func hidesNothing(s diagnosis.StageState) bool {
-	return beside(s) || s.State == diagnosis.StageUnknown && s.Stage == fault.ServingCert
+func outsideJoinPath(s diagnosis.StageState) bool {
+	return unknownControlPlaneStage(s) || s.State == diagnosis.StageUnknown && s.Stage == fault.ServingCert
 }
 
-func beside(s diagnosis.StageState) bool {
+func unknownControlPlaneStage(s diagnosis.StageState) bool {
 	return s.State == diagnosis.StageUnknown && (s.Stage == fault.EtcdMember || s.Stage == fault.StaticPods)
 }
 
@@ -195,7 +195,7 @@ func imply(stages []diagnosis.StageState) {
 		}
 		bare := (s.State == diagnosis.StageWaiting || s.State == diagnosis.StageFailed) && before(s.Stage, fault.IgnitionFetched) &&
 			(s.Stage != fault.Powered || !before(proved, fault.IgnitionFetched))
-		if proved != "" && (bare || s.State == diagnosis.StageUnknown) && !beside(s) {
+		if proved != "" && (bare || s.State == diagnosis.StageUnknown) && !unknownControlPlaneStage(s) {
 			stages[i].State, stages[i].Why = diagnosis.StagePassed, "implied by "+string(proved)
 		}
 	}

@@ -143,7 +143,7 @@ func TestStanding(t *testing.T) {
 				}
 				stages = append(stages, diagnosis.StageState{Stage: s, State: state})
 			}
-			if got := stages[standing(stages)].Stage; got != tt.want {
+			if got := stages[currentStage(stages)].Stage; got != tt.want {
 				t.Errorf("stands at %s, want %s", got, tt.want)
 			}
 		})

@@ -68,7 +68,7 @@ func (g *graph) accept(d *diagnosis.Diagnosis, accepter Accepter, next [][]int, 
 // heads are what has to be accepted of an uncaused component so that it counts as accepted:
 // its root, or everything present in it; none where all of it is still normal.
 func (g *graph) heads(component []int) []int {
-	if i := g.opener(component); i >= 0 {
+	if i := g.deadlockRoot(component); i >= 0 {
 		return []int{i}
 	}
 	return slices.DeleteFunc(slices.Clone(component), func(i int) bool { return !g.present(i) })
@@ -232,7 +232,7 @@ func onlyAccepted(d *diagnosis.Diagnosis) diagnosis.Verdict {
 		}
 		names = append(names, a.Fault)
 	}
-	v.Reason = counted(names)
+	v.Reason = countNames(names)
 	var late []string
 	for _, h := range d.Hosts {
 		if h.Expected && !h.Done() {

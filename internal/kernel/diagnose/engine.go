@@ -65,7 +65,7 @@ func (e *Engine) Evaluate(ctx context.Context, w *facts.World, f *fault.Fault, s
 	if err != nil {
 		return diagnosis.Finding{}, err
 	}
-	return e.judge(ctx, w, t, s)
+	return e.evaluate(ctx, w, t, s)
 }
 
 // tested is a fault that is judged for one subject after the other: what is the same
@@ -93,7 +93,7 @@ func open(ctx context.Context, w *facts.World, f *fault.Fault) (tested, error) {
 	ok, why := applies(f.Versions, w.Version)
 	if ok {
 		var err error
-		if why, err = elsewhere(ctx, w, f); err != nil {
+		if why, err = excludedByTopology(ctx, w, f); err != nil {
 			return tested{}, err
 		}
 	}
@@ -103,7 +103,7 @@ func open(ctx context.Context, w *facts.World, f *fault.Fault) (tested, error) {
 
 func variables(f *fault.Fault) []string { return slices.Sorted(maps.Keys(f.Given)) }
 
-func (e *Engine) judge(ctx context.Context, w *facts.World, t tested, s fault.Subject) (diagnosis.Finding, error) {
+func (e *Engine) evaluate(ctx context.Context, w *facts.World, t tested, s fault.Subject) (diagnosis.Finding, error) {
 	f := t.fault
 	out := diagnosis.Finding{Fault: f.ID, Subject: s, Severity: f.Severity, Title: f.Title}
 	if t.excluded != "" {
@@ -147,10 +147,10 @@ func applies(versions, cluster string) (bool, string) {
 	return true, ""
 }
 
-// elsewhere says why a fault has no meaning for a cluster whose control plane runs
+// excludedByTopology says why a fault has no meaning for a cluster whose control plane runs
 // where this one's does, "" where it has. A topology that is not known excludes
 // nothing.
-func elsewhere(ctx context.Context, w *facts.World, f *fault.Fault) (string, error) {
+func excludedByTopology(ctx context.Context, w *facts.World, f *fault.Fault) (string, error) {
 	h, err := w.Hosted(ctx)
 	if err != nil {
 		return "", fmt.Errorf("find out where the control plane runs: %w", err)
@@ -359,7 +359,7 @@ func (v *evaluation) refuted(out *diagnosis.Finding) (bool, error) {
 	}
 	v.used = before
 	lost := func(w evidence.Why) bool { return w == evidence.Damaged }
-	if hidden := v.hides(r.Unknown, lost); len(hidden) > 0 {
+	if hidden := v.unreadNames(r.Unknown, lost); len(hidden) > 0 {
 		out.Outcome, out.Missing = fault.Unknown, v.missing(hidden)
 		out.Reason = "the condition holds; what may speak against it is not shown: " + v.bound.reason(hidden)
 		return true, nil

@@ -373,7 +373,7 @@ func TestHeldUp(t *testing.T) {
 			d := run(t, wall{"a": {"effect": "fresh", "cause": tt.lamp}}, map[string]string{
 				"effect": slow, "cause": "severity: warning\nstandsAlone: true\nexplains: [{fault: effect, on: same, strength: " + tt.strength + "}]\n",
 			})
-			got := judge(withPremises(d))
+			got := verdict(withPremises(d))
 			if got.Class != tt.want {
 				t.Errorf("%s (%s), want %s", got.Class, got.Reason, tt.want)
 			}

@@ -10,18 +10,18 @@ import (
 // Live is the kind of a source that is a running cluster.
 const Live = "live"
 
-// farNow is how far a given now may be from the newest time of a source before nothing can be
+// maxClockDistance is how far a given now may be from the newest time of a source before nothing can be
 // called healthy: what has happened since is not known.
-const farNow = 30 * 24 * time.Hour
+const maxClockDistance = 30 * 24 * time.Hour
 
 // Far reports whether a given now is far from the times in a source.
 func Far(now time.Time, d evidence.Description) bool {
-	return !d.Now.IsZero() && d.Kind != Live && now.Sub(d.Now).Abs() > farNow
+	return !d.Now.IsZero() && d.Kind != Live && now.Sub(d.Now).Abs() > maxClockDistance
 }
 
-// doubtFar lowers every cause where the given now is far from the evidence: by it ages and
+// lowerIfFar lowers every cause where the given now is far from the evidence: by it ages and
 // the ends of certificates were judged.
-func doubtFar(d *diagnosis.Diagnosis) {
+func lowerIfFar(d *diagnosis.Diagnosis) {
 	if d.Source.Newest.IsZero() {
 		return
 	}

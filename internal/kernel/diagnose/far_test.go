@@ -35,14 +35,14 @@ func TestFar(t *testing.T) {
 func TestFarNowIsNeitherHealthyNorProven(t *testing.T) {
 	host := diagnosis.HostState{Name: "w0", Expected: true, Stage: fault.ConfigDone, State: diagnosis.StagePassed}
 	d := &diagnosis.Diagnosis{Now: time.Date(2036, 1, 1, 0, 0, 0, 0, time.UTC), Hosts: []diagnosis.HostState{host}}
-	near := judge(d)
+	near := verdict(d)
 	d.Source.Newest = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	v := judge(d)
+	v := verdict(d)
 	if near.Class != diagnosis.Healthy || v.Class != diagnosis.Undetermined || !strings.Contains(v.Reason, "2026-03-01T12:00:00Z") {
 		t.Errorf("near %s, far %s: %s", near.Class, v.Class, v.Reason)
 	}
 	d.Roots = []diagnosis.Root{{Cases: []diagnosis.Case{{Confidence: diagnosis.Proven}}}}
-	doubtFar(d)
+	lowerIfFar(d)
 	if c := d.Roots[0].Cases[0]; c.Confidence != diagnosis.Likely || c.Lowered == "" {
 		t.Errorf("%s, lowered: %q", c.Confidence, c.Lowered)
 	}

@@ -86,7 +86,7 @@ func (g *graph) edgesFrom(ctx context.Context, from int) error {
 			}
 			sure := known
 			if !known {
-				if sure, err = g.knownFromThere(ctx, e.On, cause.Subject, s); err != nil {
+				if sure, err = g.knownForSubject(ctx, e.On, cause.Subject, s); err != nil {
 					return err
 				}
 			}
@@ -111,10 +111,10 @@ func (g *graph) targets(ctx context.Context, e fault.Edge, from fault.Subject) (
 	return to, false, nil
 }
 
-// knownFromThere reports whether a relation that is not known as a whole is known
+// knownForSubject reports whether a relation that is not known as a whole is known
 // for one subject, seen from the other side: one host without a proven pool makes
 // "the hosts of the pool" unknown, and says nothing about the other hosts.
-func (g *graph) knownFromThere(ctx context.Context, on fault.Relation, cause, effect fault.Subject) (bool, error) {
+func (g *graph) knownForSubject(ctx context.Context, on fault.Relation, cause, effect fault.Subject) (bool, error) {
 	if on != fault.HostsOfPool {
 		return false, nil
 	}
@@ -146,7 +146,7 @@ func (g *graph) holds(ctx context.Context, f *fault.Fault, e fault.Edge, cause, 
 	if b.err != nil {
 		return false, b.err
 	}
-	b.vars["effect"] = fault.Effect{Name: effect.Subject.Name, Kind: string(effect.Subject.Kind), Since: orFar(effect.Since)}
+	b.vars["effect"] = fault.Effect{Name: effect.Subject.Name, Kind: string(effect.Subject.Kind), Since: orLatest(effect.Since)}
 	r, err := p.Eval(b.vars)
 	if err != nil {
 		return false, fmt.Errorf("condition of the edge %s -> %s: %w", f.ID, e.Fault, err)
@@ -157,9 +157,9 @@ func (g *graph) holds(ctx context.Context, f *fault.Fault, e fault.Edge, cause, 
 	return r.True(), nil
 }
 
-// orFar gives an effect without a known beginning a late one: an edge that asks
+// orLatest gives an effect without a known beginning a late one: an edge that asks
 // whether the cause is older is not broken by not knowing.
-func orFar(t time.Time) time.Time {
+func orLatest(t time.Time) time.Time {
 	if t.IsZero() {
 		return time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
 	}

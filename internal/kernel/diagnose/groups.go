@@ -116,7 +116,7 @@ func hostGroups(hosts []diagnosis.HostState) []diagnosis.HostGroup {
 		if h.Done() || !h.Expected && !h.Bootstrap() {
 			continue
 		}
-		p := place{h.Stage, h.State, alike(h)}
+		p := place{h.Stage, h.State, reasonKey(h)}
 		if i, ok := at[p]; ok {
 			list[i].Names = append(list[i].Names, h.Name)
 			continue
@@ -127,9 +127,9 @@ func hostGroups(hosts []diagnosis.HostState) []diagnosis.HostGroup {
 	return list
 }
 
-// alike is a host's reason without its name and without numbers: hosts that wait for the
+// reasonKey is a host's reason without its name and without numbers: hosts that wait for the
 // same are one group.
-func alike(h diagnosis.HostState) string {
+func reasonKey(h diagnosis.HostState) string {
 	return strings.Map(func(r rune) rune {
 		if r >= '0' && r <= '9' {
 			return -1

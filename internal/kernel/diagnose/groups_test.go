@@ -70,7 +70,7 @@ func TestTogether(t *testing.T) {
 		return diagnosis.Root{Fault: id, Severity: fault.Error, Deadlock: deadlock, Cases: []diagnosis.Case{c}}
 	}
 	var got []string
-	for _, r := range together([]diagnosis.Root{
+	for _, r := range groupByFault([]diagnosis.Root{
 		alone("a", "h2", 0, 0), alone("ring", "h1", 1, 1), alone("b", "h1", 0, 2), alone("a", "h1", 0, 0), alone("ring", "h2", 2, 1),
 		alone("ring", "h3", 0, 0), alone("a", "h3", 0, 3),
 	}) {

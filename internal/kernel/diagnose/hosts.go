@@ -44,15 +44,15 @@ func block(d *diagnosis.Diagnosis, young []cause, names func(host string) []stri
 			if whole || at(c.Key) || slices.ContainsFunc(c.effects, at) || slices.Contains(held[h.Name], c.Key) {
 				h.BlockedBy = append(h.BlockedBy, c.Key)
 				if h.State == diagnosis.StageFailed && !unexplained {
-					waits(h)
+					markWaiting(h)
 				}
 			}
 		}
 	}
 }
 
-// waits makes a step that failed one that waits: what stops the host there is still normal.
-func waits(h *diagnosis.HostState) {
+// markWaiting makes a step that failed one that waits: what stops the host there is still normal.
+func markWaiting(h *diagnosis.HostState) {
 	h.State = diagnosis.StageWaiting
 	for i := range h.Stages {
 		if s := &h.Stages[i]; s.Stage == h.Stage && s.State == diagnosis.StageFailed {

@@ -40,7 +40,7 @@ func TestOnlyMissing(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := &diagnosis.Diagnosis{Source: diagnosis.Source{Kind: tt.kind}, Hosts: tt.hosts, Coverage: tt.coverage}
-			v := judge(d)
+			v := verdict(d)
 			if v.Class != diagnosis.Undetermined || (v.Cause == diagnosis.CauseNone) != (tt.want != "") || tt.want != "" && v.Reason != tt.want {
 				t.Errorf("%+v; want %q", v, tt.want)
 			}

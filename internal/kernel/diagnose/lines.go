@@ -29,7 +29,7 @@ func (o Options) ofLines(d *diagnosis.Diagnosis) []diagnosis.Finding {
 		f := l.Fault
 		if len(o.Only) > 0 && !slices.Contains(o.Only, f.ID) || slices.Contains(o.Skip, f.ID) ||
 			slices.ContainsFunc(d.Findings, func(have diagnosis.Finding) bool {
-				return have.Fault == f.ID && (have.Outcome != fault.Unknown || have.Unsettled) && !notLookedAt(f, have)
+				return have.Fault == f.ID && (have.Outcome != fault.Unknown || have.Unsettled) && !hostedNotChecked(f, have)
 			}) {
 			continue
 		}
@@ -45,9 +45,9 @@ func (o Options) ofLines(d *diagnosis.Diagnosis) []diagnosis.Finding {
 	return list
 }
 
-// notLookedAt reports a finding that is not applicable only because no hosted cluster was
+// hostedNotChecked reports a finding that is not applicable only because no hosted cluster was
 // looked at: a text with lines of one says nothing of --hosted.
-func notLookedAt(f *fault.Fault, have diagnosis.Finding) bool {
+func hostedNotChecked(f *fault.Fault, have diagnosis.Finding) bool {
 	return have.Outcome == fault.NotApplicable && len(have.Evidence) == 0 && fault.ControlPlaneOf(f) == fault.HostedControlPlane
 }
 

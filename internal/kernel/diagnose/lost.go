@@ -18,7 +18,7 @@ import (
 // object that another one refers to is then missed.
 func (v *evaluation) lost(proof []evidence.Item, w *facts.World, holds bool) (*evidence.Item, error) {
 	doubt := func(item evidence.Item) error {
-		if item.List == nil || !holds && !item.Dangling || !w.Loose(context.Background(), *item.List) { // it was read: nothing is waited for
+		if item.List == nil || !holds && !item.Dangling || !w.Unlisted(context.Background(), *item.List) { // it was read: nothing is waited for
 			return nil
 		}
 		return errors.New(mayBeLost(&item))
@@ -31,7 +31,7 @@ func (v *evaluation) lost(proof []evidence.Item, w *facts.World, holds bool) (*e
 	for i, name := range v.tested.given {
 		v.doubted[name] = v.bound.vars[name]
 		if known, ok := v.doubted[name].(fault.Var); ok && known.Record != nil {
-			v.doubted[name] = fault.Var{Name: name, Record: v.bound.values[i].Doubting(doubt)}
+			v.doubted[name] = fault.Var{Name: name, Record: v.bound.values[i].WithDoubt(doubt)}
 		}
 	}
 	when, err := v.with(v.tested.fault.When, v.doubted)

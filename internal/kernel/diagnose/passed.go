@@ -75,9 +75,9 @@ func (g *graph) stepOf(f *fault.Fault) fault.Stage {
 	return fault.Stages()[at]
 }
 
-// witnessed reports whether something in addition to its condition shows a fault: a line of its
+// confirmed reports whether something in addition to its condition shows a fault: a line of its
 // support, or another fault that is present and that it explains.
-func (g *graph) witnessed(i int, component []int) bool {
+func (g *graph) confirmed(i int, component []int) bool {
 	return g.findings[i].Support > 0 || len(component) > 1 ||
 		slices.ContainsFunc(g.reach(component), g.present)
 }
@@ -113,9 +113,9 @@ func (g *graph) passedAlready(f diagnosis.Finding) bool {
 	})
 }
 
-// holdUp notes at each finding that is still normal what may block it and was withheld:
+// markBlocking notes at each finding that is still normal what may block it and was withheld:
 // whether it is still normal is then not known.
-func (g *graph) holdUp() {
+func (g *graph) markBlocking() {
 	for _, e := range g.edges {
 		cause, effect := g.findings[e.from], &g.findings[e.to]
 		if !cause.Withheld || cause.Severity.Rank() <= fault.Info.Rank() || e.strength == fault.PossibleEdge || g.passedAlready(cause) {

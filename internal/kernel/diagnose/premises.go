@@ -39,16 +39,16 @@ var premises = []premise{
 	{resource: evidence.Machines, needed: ownControlPlane},
 	{resource: evidence.MachineSets, needed: ownControlPlane},
 	{resource: evidence.BareMetalHosts, needed: ownControlPlane},
-	{resource: evidence.NodePools, needed: hostedBeside},
-	{resource: evidence.HostedMachines, needed: hostedBeside},
+	{resource: evidence.NodePools, needed: hasHosted},
+	{resource: evidence.HostedMachines, needed: hasHosted},
 }
 
 // ownControlPlane: the workers of a hosted cluster have their machines and configs in the
 // management cluster.
 func ownControlPlane(c diagnosis.ClusterInfo) bool { return c.Topology != "External" && c.Hosted == "" }
 
-// hostedBeside: the management cluster is read, too.
-func hostedBeside(c diagnosis.ClusterInfo) bool { return c.Hosted != "" }
+// hasHosted: the management cluster is read, too.
+func hasHosted(c diagnosis.ClusterInfo) bool { return c.Hosted != "" }
 
 // unread returns why a premise does not hold, "" where it does. A kind that the API does
 // not serve has no objects. A collector that picks single objects, or that leaves no trace

@@ -14,14 +14,14 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/sortby"
 )
 
-// cause is a finding and everything that it leads to.
+// cause is a finding and all its effects.
 type cause struct {
 	fault.Key
 	effects []fault.Key
 }
 
 // conclude chooses roots, deadlocks and what stays unexplained (DESIGN 6), and marks what
-// is accepted. It returns the causes that hold and are still normal.
+// is accepted. It returns the causes that are still normal.
 func (e *Engine) conclude(ctx context.Context, w *facts.World, d *diagnosis.Diagnosis, accepter Accepter) ([]cause, error) {
 	g, err := e.graph(ctx, w, d.Findings, d.Hosts)
 	if err != nil {
@@ -32,9 +32,9 @@ func (e *Engine) conclude(ctx context.Context, w *facts.World, d *diagnosis.Diag
 			d.Edges = append(d.Edges, diagnosis.EdgeSeen{Cause: g.findings[ed.from].Key(), Effect: g.findings[ed.to].Key(), Strength: ed.strength})
 		}
 	}
-	g.holdUp()
+	g.markBlocking()
 	next := g.certain()
-	var young []cause
+	var settling []cause
 	all := components(next)
 	caused := g.causedComponents(next, all)
 	if accepter != nil {
@@ -44,20 +44,19 @@ func (e *Engine) conclude(ctx context.Context, w *facts.World, d *diagnosis.Diag
 		switch {
 		case !g.active(c[0]) || caused[n]:
 		case slices.ContainsFunc(c, g.present):
-			g.place(d, c)
+			g.classify(d, c)
 		default:
-			young = append(young, g.young(c))
+			settling = append(settling, g.settlingCause(c))
 		}
 	}
-	d.Roots = together(d.Roots)
+	d.Roots = groupByFault(d.Roots)
 	sortby.StableFunc(d.Unexplained, func(a, b diagnosis.Unexplained) int { return b.Severity.Rank() - a.Severity.Rank() })
-	return young, nil
+	return settling, nil
 }
 
-// together orders roots, each with one case, by how much they explain, and puts the cases of
-// one fault into one root, which is where its first case is. A root that is part of a
-// deadlock stays alone.
-func together(alone []diagnosis.Root) []diagnosis.Root {
+// groupByFault orders roots, which have one case each, by how much they explain, and merges
+// the roots of one fault into the first of them. A root of a deadlock is not merged.
+func groupByFault(alone []diagnosis.Root) []diagnosis.Root {
 	sortby.StableFunc(alone, func(a, b diagnosis.Root) int {
 		if n := len(b.Cases[0].Explains) - len(a.Cases[0].Explains); n != 0 {
 			return n
@@ -81,8 +80,8 @@ func together(alone []diagnosis.Root) []diagnosis.Root {
 	return list
 }
 
-// young is a component in which nothing is present yet, with what it leads to.
-func (g *graph) young(component []int) cause {
+// settlingCause returns a component whose findings are all still normal, with its effects.
+func (g *graph) settlingCause(component []int) cause {
 	c := cause{Key: g.findings[component[0]].Key()}
 	for _, i := range append(slices.Clone(component[1:]), g.reach(component)...) {
 		c.effects = append(c.effects, g.findings[i].Key())
@@ -92,15 +91,16 @@ func (g *graph) young(component []int) cause {
 
 func (g *graph) present(i int) bool { return g.findings[i].Outcome == fault.Present }
 
-// place puts an uncaused component where it belongs.
-func (g *graph) place(d *diagnosis.Diagnosis, component []int) {
-	opener := g.opener(component)
+// classify adds a component without a cause to the roots, or to what is unexplained, and to
+// the deadlocks where it is a ring.
+func (g *graph) classify(d *diagnosis.Diagnosis, component []int) {
+	root := g.deadlockRoot(component)
 	deadlock := 0
 	if len(component) > 1 {
 		ring := diagnosis.Deadlock{Opens: g.findings[component[0]].Key()}
-		if opener >= 0 {
-			ring.Opens = g.findings[opener].Key()
-			if remedies := g.fault(opener).Remedies; len(remedies) > 0 {
+		if root >= 0 {
+			ring.Opens = g.findings[root].Key()
+			if remedies := g.fault(root).Remedies; len(remedies) > 0 {
 				ring.Remedy = remedies[0]
 			}
 		}
@@ -110,10 +110,10 @@ func (g *graph) place(d *diagnosis.Diagnosis, component []int) {
 		d.Deadlocks = append(d.Deadlocks, ring)
 		deadlock = len(d.Deadlocks)
 	}
-	if opener >= 0 {
-		root := g.root(opener, component)
-		root.Deadlock = deadlock
-		d.Roots = append(d.Roots, root)
+	if root >= 0 {
+		r := g.root(root, component)
+		r.Deadlock = deadlock
+		d.Roots = append(d.Roots, r)
 		return
 	}
 	for _, i := range component {
@@ -128,9 +128,9 @@ func (g *graph) fault(i int) *fault.Fault {
 	return f
 }
 
-// opener is the member of a component that stands alone; of several the one
-// with a remedy, then the first. -1 where none does.
-func (g *graph) opener(component []int) int {
+// deadlockRoot returns the present member of a component that may be a root (standsAlone): of
+// several the first with a remedy, else the first. -1 if there is none.
+func (g *graph) deadlockRoot(component []int) int {
 	best := -1
 	for _, i := range component {
 		if !g.present(i) || !g.fault(i).StandsAlone {
@@ -164,7 +164,8 @@ func (g *graph) root(i int, component []int) diagnosis.Root {
 	}
 }
 
-// confidence: proven when the mechanism was seen and no unknown stands before it.
+// confidence returns proven when the mechanism was seen and no unknown fault could explain the
+// finding, else likely and why.
 func (g *graph) confidence(i int, component []int) (diagnosis.Confidence, string) {
 	f, finding := g.fault(i), g.findings[i]
 	if finding.OfLines {
@@ -183,15 +184,14 @@ func (g *graph) confidence(i int, component []int) (diagnosis.Confidence, string
 	if finding.Lost != nil && !g.reported(component) {
 		return diagnosis.Likely, mayBeLost(finding.Lost)
 	}
-	if step, open := g.unconfirmed(f, finding.Since); open && !g.witnessed(i, component) {
+	if step, open := g.unconfirmed(f, finding.Since); open && !g.confirmed(i, component) {
 		return diagnosis.Likely, fmt.Sprintf("no host is seen to be stopped at %s, where it would stop hosts, and nothing else shows it", step)
 	}
 	return diagnosis.Proven, ""
 }
 
-// ruledOut lists the faults that could explain the same symptoms and were looked
-// at everywhere and found absent. Those that would have explained most of them
-// come first: they are what a person suspects.
+// ruledOut lists the faults that could explain the same symptoms and are absent for every
+// subject. Those that would explain most of them come first: people suspect them.
 func (g *graph) ruledOut(r diagnosis.Case) []diagnosis.RuledOut {
 	explained := map[string]bool{}
 	for _, k := range r.Explains {
@@ -203,7 +203,7 @@ func (g *graph) ruledOut(r diagnosis.Case) []diagnosis.RuledOut {
 		if f.ID == r.Fault || explained[f.ID] {
 			continue
 		}
-		w := rivalry(f, explained)
+		w := overlap(f, explained)
 		if w == 0 {
 			continue
 		}
@@ -216,9 +216,9 @@ func (g *graph) ruledOut(r diagnosis.Case) []diagnosis.RuledOut {
 	return list
 }
 
-// rivalry is how much a fault would have explained of the faults that a root
-// explains; certain edges count double.
-func rivalry(f *fault.Fault, explained map[string]bool) int {
+// overlap counts how many of the faults that a root explains a fault could have explained;
+// certain edges count double.
+func overlap(f *fault.Fault, explained map[string]bool) int {
 	w := 0
 	for _, e := range f.Explains {
 		switch {
@@ -278,7 +278,7 @@ func (g *graph) unexplained(i int) diagnosis.Unexplained {
 	return u
 }
 
-// addSuspect puts suspects of one fault together where the same would decide.
+// addSuspect merges suspects of one fault where the same evidence would decide.
 func addSuspect(list []diagnosis.Suspect, s diagnosis.Suspect) []diagnosis.Suspect {
 	i := slices.IndexFunc(list, func(x diagnosis.Suspect) bool {
 		return x.Fault == s.Fault && x.Next == s.Next && x.Supply == s.Supply
@@ -290,7 +290,7 @@ func addSuspect(list []diagnosis.Suspect, s diagnosis.Suspect) []diagnosis.Suspe
 	return list
 }
 
-// supply is what would make an unknown finding known.
+// supply returns what would make an unknown finding known.
 func (g *graph) supply(finding diagnosis.Finding, f *fault.Fault) evidence.Supply {
 	if finding.Supply != nil {
 		return *finding.Supply

@@ -105,7 +105,7 @@ func Run(ctx context.Context, o Options) (*diagnosis.Diagnosis, error) {
 			return nil, err
 		}
 	}
-	doubtFar(d)
+	lowerIfFar(d)
 	d.Stats.Millis = o.Clock().Sub(started).Milliseconds()
 	return d, nil
 }
@@ -144,7 +144,7 @@ func (e *Engine) complete(ctx context.Context, w *facts.World, o Options, d *dia
 		d.Coverage = ofPlan(d.Coverage)
 	}
 	d.Timeline = timeline(d)
-	d.Verdict = judge(d)
+	d.Verdict = verdict(d)
 	nonNil(d)
 	Group(d)
 	return nil
@@ -328,7 +328,7 @@ func (e *Engine) evaluateFor(ctx context.Context, w *facts.World, f *fault.Fault
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		finding, err := e.judge(ctx, w, t, s)
+		finding, err := e.evaluate(ctx, w, t, s)
 		if err != nil {
 			return nil, err
 		}

@@ -118,12 +118,12 @@ func (v *evaluation) timeOf(expr string) (at time.Time, hidden []string, err err
 	case r.Known():
 		return time.Time{}, nil, nil
 	}
-	return time.Time{}, v.hides(r.Unknown, evidence.Why.Hides), nil
+	return time.Time{}, v.unreadNames(r.Unknown, evidence.Why.MayHideObjects), nil
 }
 
-// hides returns those of the unknown names whose evidence is there and was not read: an object
+// unreadNames returns those of the unknown names whose evidence is there and was not read: an object
 // lacks some of its fields, or the reason is one of those that count.
-func (v *evaluation) hides(names []string, counts func(evidence.Why) bool) []string {
+func (v *evaluation) unreadNames(names []string, counts func(evidence.Why) bool) []string {
 	var hidden []string
 	for _, name := range names {
 		if u, ok := evidence.AsUnavailable(v.bound.why(name)); ok && (u.Fields || counts(u.Why)) {

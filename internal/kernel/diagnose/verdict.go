@@ -11,10 +11,10 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 )
 
-// judge says what may be said about the whole. Age and the number of broken
+// verdict says what may be said about the whole. Age and the number of broken
 // things are no arguments; "healthy" needs hosts that were looked at.
-func judge(d *diagnosis.Diagnosis) diagnosis.Verdict {
-	v := classify(d)
+func verdict(d *diagnosis.Diagnosis) diagnosis.Verdict {
+	v := verdictOf(d)
 	switch {
 	case v.Cause != "":
 	case v.Class == diagnosis.Undetermined:
@@ -26,7 +26,7 @@ func judge(d *diagnosis.Diagnosis) diagnosis.Verdict {
 	return v
 }
 
-func classify(d *diagnosis.Diagnosis) diagnosis.Verdict {
+func verdictOf(d *diagnosis.Diagnosis) diagnosis.Verdict {
 	open := openQuestions(d)
 	if worse := worseUnexplained(d); len(worse) > 0 {
 		return undetermined(worse)
@@ -118,7 +118,7 @@ func ofRoots(d *diagnosis.Diagnosis) (v diagnosis.Verdict, serious bool) {
 		return v, serious
 	}
 	if len(without) > 0 {
-		v.Class, v.Fix, v.Where, v.Reason = diagnosis.Undetermined, "", "", "the catalog has no remedy for "+counted(without)
+		v.Class, v.Fix, v.Where, v.Reason = diagnosis.Undetermined, "", "", "the catalog has no remedy for "+countNames(without)
 	}
 	return v, serious
 }
@@ -133,9 +133,9 @@ func unreached(d *diagnosis.Diagnosis) bool {
 		!slices.ContainsFunc(d.Roots, func(r diagnosis.Root) bool { return r.Layer != apiLayer })
 }
 
-// counted lists names in the order in which they come first, each once: of a
+// countNames lists names in the order in which they come first, each once: of a
 // large cluster hundreds of hosts may have one fault.
-func counted(names []string) string {
+func countNames(names []string) string {
 	times := map[string]int{}
 	for _, n := range names {
 		times[n]++
@@ -205,11 +205,11 @@ func noNode(c evidence.Coverage, d *diagnosis.Diagnosis) bool {
 	return d.Cluster.NoNode && c.State == evidence.Missing && c.Why == evidence.NotCollected
 }
 
-// patience is how long a host may wait at a step that nothing is known to block. A
+// stageTimeout is how long a host may wait at a step that nothing is known to block. A
 // restart of a bare metal host takes 20 minutes; a static pod is written again on one
 // node after the other. Between its certificate and its Node a kubelet needs seconds: the
 // lists of one run are not of one moment.
-var patience = map[fault.Stage]time.Duration{
+var stageTimeout = map[fault.Stage]time.Duration{
 	fault.Planned:         20 * time.Minute,
 	fault.Powered:         20 * time.Minute,
 	fault.IgnitionFetched: 20 * time.Minute,
@@ -232,7 +232,7 @@ func inProgress(d *diagnosis.Diagnosis, h diagnosis.HostState) time.Time {
 	if since.IsZero() && d.Cluster.Installing {
 		since = d.Cluster.Began
 	}
-	until := since.Add(patience[h.Stage])
+	until := since.Add(stageTimeout[h.Stage])
 	silent := h.State == diagnosis.StageUnknown && (h.Stage == fault.IgnitionFetched || h.Stage == fault.Powered || h.Stage == fault.Planned)
 	if h.State != diagnosis.StageWaiting && !silent || since.IsZero() || !d.Now.Before(until) {
 		return time.Time{}

@@ -47,7 +47,7 @@ func TestPremises(t *testing.T) {
 		d := healthy()
 		d.Cluster.Topology = c.topology
 		d.Coverage = []evidence.Coverage{{Need: c.need, State: c.state, Why: c.why, Reason: string(c.why) + ": because"}}
-		if got := judge(d); got.Class != c.want {
+		if got := verdict(d); got.Class != c.want {
 			t.Errorf("%s %s (%s): %+v, want %s", c.need, c.state, c.why, got, c.want)
 		}
 	}
@@ -55,7 +55,7 @@ func TestPremises(t *testing.T) {
 	for _, need := range []string{"certificatesigningrequests.certificates.k8s.io", "machines.machine.openshift.io -n a", "machines.machine.openshift.io -n b"} {
 		d.Coverage = append(d.Coverage, evidence.Coverage{Need: need, State: evidence.Partial, Why: evidence.Damaged, Reason: "damaged: cut off"})
 	}
-	if got, want := judge(d).Reason, "not all certificatesigningrequests, machines were read: damaged: cut off"; got != want {
+	if got, want := verdict(d).Reason, "not all certificatesigningrequests, machines were read: damaged: cut off"; got != want {
 		t.Errorf("what was lost for one reason is said as %q, want %q", got, want)
 	}
 }
@@ -84,7 +84,7 @@ func TestFirstHost(t *testing.T) {
 	} {
 		d := &diagnosis.Diagnosis{Now: noon, Cluster: diagnosis.ClusterInfo{Installing: c.installing, Began: noon.Add(-c.age), NoNode: c.noNode},
 			Coverage: []evidence.Coverage{{Need: "nodes", State: c.nodes, Why: c.why, Reason: string(c.why)}}}
-		if got := judge(d); got.Class != c.want {
+		if got := verdict(d); got.Class != c.want {
 			t.Errorf("%s: %+v, want %s", c.name, got, c.want)
 		}
 	}
@@ -100,7 +100,7 @@ func TestCounted(t *testing.T) {
 		{[]string{"b", "a"}, "b, a"},
 		{[]string{"b", "a", "b", "b"}, "b (3 times), a"},
 	} {
-		if got := counted(c.names); got != c.want {
+		if got := countNames(c.names); got != c.want {
 			t.Errorf("counted(%v) = %q, want %q", c.names, got, c.want)
 		}
 	}
@@ -145,7 +145,7 @@ func TestPlanNotChecked(t *testing.T) {
 		unknown("redfish-rights-missing", rights, fault.Error), unknown("redfish-unreachable", ipmi, fault.Error), unknown("redfish-system-missing", ipmi, fault.Error),
 		unknown("bmc-clock-off", "m2: no clock", fault.Warning),
 	}}
-	v := judge(d)
+	v := verdict(d)
 	if want := "not checked: " + ipmi + "; " + rights; v.Class != diagnosis.Undetermined || v.Cause != diagnosis.CauseNone || v.Reason != want {
 		t.Errorf("%+v, want cause none and %q", v, want)
 	}
@@ -153,7 +153,7 @@ func TestPlanNotChecked(t *testing.T) {
 		t.Error("what was not checked does not count for the exit code")
 	}
 	d.Unexplained = []diagnosis.Unexplained{{Key: fault.Key{Fault: "plan-x"}, Severity: fault.Error}}
-	if v := judge(d); v.Cause == diagnosis.CauseNone {
+	if v := verdict(d); v.Cause == diagnosis.CauseNone {
 		t.Errorf("with a present fault without a cause: %+v", v)
 	}
 }

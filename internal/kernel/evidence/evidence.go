@@ -189,9 +189,9 @@ func OnRequest(r Resource) (u Unavailable, ok bool) {
 	return u, true
 }
 
-// Volunteered reports whether sources add objects of a resource on their own: where none
+// UserSupplied reports whether sources add objects of a resource on their own: where none
 // does there are none, and nothing is missing.
-func Volunteered(r Resource) bool { return r == NamedHosts }
+func UserSupplied(r Resource) bool { return r == NamedHosts }
 
 // Object is one API object as it was read, sanitized.
 type Object struct {
@@ -350,9 +350,9 @@ const (
 	NotAsked     Why = "not asked"     // it is only read when the user asks for it
 )
 
-// Hides reports whether what is needed may be there all the same: a source has it, or
+// MayHideObjects reports whether what is needed may be there all the same: a source has it, or
 // should, and could not read it. What another source says does not make up for that.
-func (w Why) Hides() bool { return w != NotCollected && w != NotServed && w != NotAsked }
+func (w Why) MayHideObjects() bool { return w != NotCollected && w != NotServed && w != NotAsked }
 
 // Unavailable is the error of a read that could not look. It is never "nothing there".
 type Unavailable struct {

@@ -28,8 +28,8 @@ var obfuscations = []*regexp.Regexp{
 	regexp.MustCompile(`(?i)^(([0-9a-f]{2}|xx)[:-]){5}xx$`),
 }
 
-// struckOut is a label, or a part of one between hyphens, of which only x is left.
-var struckOut = regexp.MustCompile(`^[xX]{3,}(-[xX]+)*$|(^|-)[xX]{5,}($|-)`)
+// maskedLabel is a label, or a part of one between hyphens, of which only x is left.
+var maskedLabel = regexp.MustCompile(`^[xX]{3,}(-[xX]+)*$|(^|-)[xX]{5,}($|-)`)
 
 // Obfuscated reports whether a name, an address or a URL was replaced by a tool that
 // cleans archives before they are shared, in whole or in a part. Such a value was not
@@ -42,7 +42,7 @@ func Obfuscated(v string) bool {
 		return true
 	}
 	labels := strings.FieldsFunc(v, func(r rune) bool { return strings.ContainsRune("./:@,[] ", r) })
-	return slices.ContainsFunc(labels, struckOut.MatchString)
+	return slices.ContainsFunc(labels, maskedLabel.MatchString)
 }
 
 // mayBeObfuscated is a cheap look for what all the forms have one of.

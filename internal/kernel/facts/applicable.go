@@ -32,9 +32,9 @@ func Excluded(shown evidence.Item, format string, args ...any) error {
 	return &notApplicable{why: fmt.Sprintf(format, args...), proof: []evidence.Item{shown}}
 }
 
-// settle returns an error of a computation as it may be said: that a fact has no meaning is
+// asUnknown returns an error of a computation as it may be said: that a fact has no meaning is
 // unknown where nothing shows it and not all was read.
-func settle(err, gap error) error {
+func asUnknown(err, gap error) error {
 	n, ok := errors.AsType[*notApplicable](err)
 	if ok && len(n.proof) == 0 && gap != nil {
 		return gap

@@ -19,7 +19,7 @@ func TestSettle(t *testing.T) {
 		"shown, not all was read":  {shown, gap, ErrNotApplicable},
 		"a defect":                 {defect, gap, defect},
 	} {
-		if got := settle(c.err, c.gap); !errors.Is(got, c.want) {
+		if got := asUnknown(c.err, c.gap); !errors.Is(got, c.want) {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
 		}
 	}

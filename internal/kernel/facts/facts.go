@@ -163,7 +163,7 @@ type gap struct {
 	err  *evidence.Unavailable
 }
 
-func (t *touched) miss(g gap) {
+func (t *touched) addGap(g gap) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.gaps = append(t.gaps, g)
@@ -280,7 +280,7 @@ func (w *World) Some(ctx context.Context, r evidence.Resource, namespace string)
 	list, err := w.reader.List(ctx, r, namespace)
 	w.missed(err)
 	if u := w.reader.Partial(ctx, r, namespace); u != nil {
-		w.touched.miss(gap{err: u})
+		w.touched.addGap(gap{err: u})
 	}
 	return list, err
 }
@@ -291,18 +291,18 @@ func (w *World) Get(ctx context.Context, r evidence.Resource, namespace, name st
 	o, ok, err := w.reader.Get(ctx, r, namespace, name)
 	w.missed(err)
 	if u := w.reader.Partial(ctx, r, namespace); u != nil && u.Fields {
-		w.touched.miss(gap{err: u})
+		w.touched.addGap(gap{err: u})
 	}
 	return o, ok, err
 }
 
-// Loose reports whether nothing lists which objects of a need there were: see reader.Reader.
-func (w *World) Loose(ctx context.Context, n evidence.Need) bool { return w.reader.Loose(ctx, n) }
+// Unlisted reports whether nothing lists which objects of a need there were: see reader.Reader.
+func (w *World) Unlisted(ctx context.Context, n evidence.Need) bool { return w.reader.Unlisted(ctx, n) }
 
 // missed remembers a read that failed. What its source never has is left to the fact.
 func (w *World) missed(err error) {
-	if u, ok := evidence.AsUnavailable(err); ok && u.Why.Hides() {
-		w.touched.miss(gap{err: u})
+	if u, ok := evidence.AsUnavailable(err); ok && u.Why.MayHideObjects() {
+		w.touched.addGap(gap{err: u})
 	}
 }
 
@@ -420,7 +420,7 @@ func (w *World) Compute(ctx context.Context, f Fact, s fault.Subject) Value {
 		if err == nil {
 			r.limit(gap)
 		}
-		a.value = Value{Err: settle(err, gap), fact: &f, record: r, touched: inner.touched}
+		a.value = Value{Err: asUnknown(err, gap), fact: &f, record: r, touched: inner.touched}
 	})
 	return a.value
 }

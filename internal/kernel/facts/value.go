@@ -14,12 +14,12 @@ type Value struct {
 	fact    *Fact
 	record  record
 	touched *touched
-	doubt   func(evidence.Item) error // see Doubting
+	doubt   func(evidence.Item) error // see WithDoubt
 }
 
-// Doubting returns the value with those fields unknown of which one piece of evidence does not
+// WithDoubt returns the value with those fields unknown of which one piece of evidence does not
 // hold: doubt returns why.
-func (v Value) Doubting(doubt func(evidence.Item) error) Value {
+func (v Value) WithDoubt(doubt func(evidence.Item) error) Value {
 	v.doubt = doubt
 	return v
 }

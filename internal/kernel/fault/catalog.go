@@ -271,7 +271,7 @@ func (c *Catalog) add(file *entryFile) mistakes {
 		check = func() mistakes { return append(named(e.ID, file.path), e.check()...) }
 	case *Fault:
 		if have, twice := c.byID[e.ID]; twice {
-			return append(file.wrong, taken(e.ID, c.files[have]))
+			return append(file.wrong, duplicateID(e.ID, c.files[have]))
 		}
 		c.byID[e.ID] = e
 		c.Faults = append(c.Faults, e)
@@ -286,7 +286,7 @@ func (c *Catalog) add(file *entryFile) mistakes {
 // addRemedy adds a remedy, and returns the mistake where its id is taken.
 func (c *Catalog) addRemedy(id string, r storedRemedy) mistakes {
 	if have, twice := c.remedies[id]; twice {
-		return mistakes{taken(id, have.file)}
+		return mistakes{duplicateID(id, have.file)}
 	}
 	c.remedies[id] = r
 	return nil
@@ -314,8 +314,8 @@ func (f *entryFile) follows(m mistake) bool {
 	})
 }
 
-// taken is the mistake of an id that another entry has.
-func taken(id string, by *entryFile) mistake {
+// duplicateID is the mistake of an id that another entry has.
+func duplicateID(id string, by *entryFile) mistake {
 	return mistake{at: Where{"id"}, text: fmt.Sprintf("the id %q is taken by %s", id, by.name()), hint: "choose another; an entry cannot replace one"}
 }
 
@@ -464,14 +464,14 @@ func (c *Catalog) checkLinks() (list Problems) {
 				wrong.add(Where{"refused", i}, meant(id, refused), "the refused remedy %q is not in the catalog", id)
 			}
 		}
-		list = append(list, c.unlessFollows(f, wrong)...)
+		list = append(list, c.withoutFollowing(f, wrong)...)
 	}
 	return list
 }
 
-// unlessFollows returns the problems of an entry without those of a value that could not
+// withoutFollowing returns the problems of an entry without those of a value that could not
 // be decoded.
-func (c *Catalog) unlessFollows(entry any, list mistakes) Problems {
+func (c *Catalog) withoutFollowing(entry any, list mistakes) Problems {
 	if f := c.files[entry]; f != nil {
 		list = slices.DeleteFunc(list, f.follows)
 	}

@@ -25,7 +25,7 @@ func (c *Compiler) Check(catalog *Catalog) Problems {
 				k.wrong.add(Where{"next"}, meant(f.Next, c.factNames()), "there is no fact %q", f.Next)
 			}
 		}
-		list = append(list, catalog.unlessFollows(f, k.wrong)...)
+		list = append(list, catalog.withoutFollowing(f, k.wrong)...)
 		for i, id := range f.Remedies {
 			if r, ok := catalog.Remedy(id); ok {
 				list = append(list, c.checkRemedy(catalog, f, i, r)...)
@@ -235,7 +235,7 @@ func (c *Compiler) checkRemedy(catalog *Catalog, f *Fault, index int, r *Remedy)
 		k.check(expression{text: q.That, want: cel.BoolType, at: Where{"requires", i, "that"}})
 	}
 	if catalog.sameRoot(f, r) {
-		return catalog.unlessFollows(r, k.wrong)
+		return catalog.withoutFollowing(r, k.wrong)
 	}
 	var list mistakes
 	for _, m := range k.wrong {
@@ -278,11 +278,11 @@ func (f *Fault) expressions() []expression {
 	for i, e := range f.Explains {
 		add(e.When, cel.BoolType, "explains", i, "when")
 	}
-	return append(list, holesAt(f, placed{Where{"title"}, f.Title})...)
+	return append(list, holesAt(f, locatedText{Where{"title"}, f.Title})...)
 }
 
 // holesAt returns what a text names in braces, as expressions of any type.
-func holesAt(f *Fault, p placed) []expression {
+func holesAt(f *Fault, p locatedText) []expression {
 	var list []expression
 	for _, h := range holes(f, p.text) {
 		if !slices.Contains(Kinds(), f.For) && slices.Contains(Kinds(), Kind(h)) {

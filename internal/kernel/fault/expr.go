@@ -65,16 +65,16 @@ func (c *Compiler) env(f *Fault) (*cel.Env, error) {
 		vars = append(vars, cel.Variable(name, cel.ObjectType(recordType(fact.Name))))
 		key.WriteString(name + " " + fact.Name + "\n")
 	}
-	e, err := kept(c, c.envs, key.String(), func() (*cel.Env, error) { return c.base.Extend(vars...) })
+	e, err := cached(c, c.envs, key.String(), func() (*cel.Env, error) { return c.base.Extend(vars...) })
 	if err != nil {
 		return nil, fmt.Errorf("fault %s: make expression environment: %w", f.ID, err)
 	}
 	return e, nil
 }
 
-// kept returns what was made under a key, and makes it when it is first asked for;
+// cached returns what was made under a key, and makes it when it is first asked for;
 // who asks meanwhile waits, who asks for something else does not.
-func kept[K comparable, V any](c *Compiler, all map[K]func() (V, error), key K, make func() (V, error)) (V, error) {
+func cached[K comparable, V any](c *Compiler, all map[K]func() (V, error), key K, make func() (V, error)) (V, error) {
 	c.mu.Lock()
 	get, ok := all[key]
 	if !ok {
@@ -93,7 +93,7 @@ type Program struct {
 
 // Compile compiles an expression of a fault, once.
 func (c *Compiler) Compile(f *Fault, expr string) (*Program, error) {
-	return kept(c, c.progs, [2]string{f.ID, expr}, func() (*Program, error) { return c.compile(f, expr) })
+	return cached(c, c.progs, [2]string{f.ID, expr}, func() (*Program, error) { return c.compile(f, expr) })
 }
 
 func (c *Compiler) compile(f *Fault, expr string) (*Program, error) {

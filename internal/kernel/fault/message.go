@@ -170,11 +170,11 @@ func (c *Catalog) checkMessages() (list Problems) {
 				check(id, Where{"messages", i, "ends", j})
 			}
 		}
-		list = append(list, c.unlessFollows(file, wrong)...)
+		list = append(list, c.withoutFollowing(file, wrong)...)
 	}
 	for _, f := range c.Faults {
 		if f.TextOnly() && !shown[f.ID] {
-			list = append(list, c.unlessFollows(f, mistakes{{at: Where{"when"}, text: "is missing, and no message shows the fault", hint: "write when, or a message with fault: " + f.ID}})...)
+			list = append(list, c.withoutFollowing(f, mistakes{{at: Where{"when"}, text: "is missing, and no message shows the fault", hint: "write when, or a message with fault: " + f.ID}})...)
 		}
 	}
 	return list

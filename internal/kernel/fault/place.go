@@ -7,9 +7,9 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// place returns the line and column of a value of the file, or of the nearest one above it
+// position returns the line and column of a value of the file, or of the nearest one above it
 // that is there. With an offset (from 1) it is that of a character of the value.
-func (f *entryFile) place(at Where, offset int) (line, column int) {
+func (f *entryFile) position(at Where, offset int) (line, column int) {
 	raw, err := readEntry(f.root, f.path)
 	if err != nil {
 		return 0, 0

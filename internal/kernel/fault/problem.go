@@ -159,7 +159,7 @@ func (f *entryFile) problems(list mistakes) Problems {
 	for _, m := range list {
 		p := &Problem{File: f.name(), Line: m.line, Column: m.col, Field: m.at.String(), Message: m.text, Hint: m.hint}
 		if p.Line == 0 && len(m.at) > 0 {
-			p.Line, p.Column = f.place(m.at, m.offset)
+			p.Line, p.Column = f.position(m.at, m.offset)
 		}
 		out = append(out, p)
 	}

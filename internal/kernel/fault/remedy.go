@@ -212,23 +212,23 @@ func checkFolded(wrong *mistakes, at Where, text string) {
 	}
 }
 
-// placed is a text of an entry and where it is.
-type placed struct {
+// locatedText is a text of an entry and where it is.
+type locatedText struct {
 	at   Where
 	text string
 }
 
 // texts lists everything of a remedy that may have placeholders.
-func (r *Remedy) texts() []placed {
-	list := []placed{
+func (r *Remedy) texts() []locatedText {
+	list := []locatedText{
 		{Where{"title"}, r.Title}, {Where{"riskText"}, r.RiskText}, {Where{"verify", "run"}, r.Verify.Run},
 		{Where{"verify", "expect"}, r.Verify.Expect}, {Where{"undo"}, r.Undo}, {Where{"ifWrong"}, r.IfWrong},
 	}
 	for i, s := range r.Steps {
-		list = append(list, placed{Where{"steps", i, "do"}, s.Do}, placed{Where{"steps", i, "run"}, s.Run}, placed{Where{"steps", i, "expect"}, s.Expect})
+		list = append(list, locatedText{Where{"steps", i, "do"}, s.Do}, locatedText{Where{"steps", i, "run"}, s.Run}, locatedText{Where{"steps", i, "expect"}, s.Expect})
 	}
 	for i, q := range r.Requires {
-		list = append(list, placed{Where{"requires", i, "says"}, q.Says})
+		list = append(list, locatedText{Where{"requires", i, "says"}, q.Says})
 	}
 	return list
 }

@@ -123,8 +123,8 @@ func spellings(text string) []string {
 	return list
 }
 
-// holds reports whether a line, plain and in lower case, is one of the rule.
-func (r *rule) holds(line []byte) bool {
+// matches reports whether a line, plain and in lower case, is one of the rule.
+func (r *rule) matches(line []byte) bool {
 	for _, part := range r.parts {
 		if !bytes.Contains(line, part) {
 			return false
@@ -296,7 +296,7 @@ func (x *Index) hits(line []byte, met []int, scratch *[]byte) []int {
 	var list []int
 	normal := false
 	for _, i := range met {
-		if x.rules[i].holds(lower) {
+		if x.rules[i].matches(lower) {
 			list = append(list, i)
 			normal = normal || x.rules[i].Normal != ""
 		}

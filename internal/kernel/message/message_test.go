@@ -98,7 +98,7 @@ func TestEveryMessageIsTried(t *testing.T) {
 			}
 			lower := plainLower(nil, []byte(sample))
 			for i := range x.rules {
-				tried[i] = tried[i] || x.rules[i].holds(lower)
+				tried[i] = tried[i] || x.rules[i].matches(lower)
 			}
 		}
 	}

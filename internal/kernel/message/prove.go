@@ -32,7 +32,7 @@ func (x *Index) Prove(file *fault.Messages, samples string) []string {
 		}
 		lower := plainLower(nil, []byte(sample))
 		for i := range x.rules {
-			if j := x.rules[i].of(file); j >= 0 && x.rules[i].holds(lower) {
+			if j := x.rules[i].of(file); j >= 0 && x.rules[i].matches(lower) {
 				tried[j] = true
 			}
 		}

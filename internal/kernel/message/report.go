@@ -76,7 +76,7 @@ const keptLines = 2
 type collector struct {
 	x     *Index
 	clean func(string) string
-	by    map[int]*tally
+	by    map[int]*ruleMatches
 	with  map[int]bool
 	no    map[int]bool
 	next  map[string]string // what to look at, by failure
@@ -84,16 +84,16 @@ type collector struct {
 	bytes int64
 }
 
-// tally is what was met of one rule. Its lines are as they were read: to clean each of
+// ruleMatches is what was met of one rule. Its lines are as they were read: to clean each of
 // hundreds of thousands takes longer than to find them, and at most three are printed.
-type tally struct {
+type ruleMatches struct {
 	count int
 	first []Line
 	last  Line
 }
 
 // print makes the lines fit to be printed: without secrets, and short.
-func (t *tally) print(clean func(string) string) {
+func (t *ruleMatches) print(clean func(string) string) {
 	for i := range t.first {
 		t.first[i].Text = short(clean(t.first[i].Text))
 	}
@@ -101,14 +101,14 @@ func (t *tally) print(clean func(string) string) {
 }
 
 func newCollector(x *Index, clean func(string) string) *collector {
-	return &collector{x: x, clean: clean, by: map[int]*tally{}, with: map[int]bool{}, no: map[int]bool{}, next: map[string]string{}}
+	return &collector{x: x, clean: clean, by: map[int]*ruleMatches{}, with: map[int]bool{}, no: map[int]bool{}, next: map[string]string{}}
 }
 
 func (c *collector) add(f found) {
 	for _, h := range f.hits {
 		t := c.by[h.rule]
 		if t == nil {
-			t = &tally{}
+			t = &ruleMatches{}
 			c.by[h.rule] = t
 		}
 		t.count++
@@ -311,7 +311,7 @@ const quietLines = 500
 // quiet reports whether a match was not seen in the last lines of a long text.
 func (c *collector) quiet(m *Match) bool { return c.lines-m.last > quietLines }
 
-func sorted(by map[int]*tally) []int {
+func sorted(by map[int]*ruleMatches) []int {
 	var list []int
 	for i := range by {
 		list = append(list, i)
@@ -321,7 +321,7 @@ func sorted(by map[int]*tally) []int {
 }
 
 // match adds what was met of one rule to a match.
-func (c *collector) match(to map[string]*Match, key string, grade fault.Grade, t *tally) {
+func (c *collector) match(to map[string]*Match, key string, grade fault.Grade, t *ruleMatches) {
 	m := to[key]
 	if m == nil {
 		m = &Match{Confidence: grade}

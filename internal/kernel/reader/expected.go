@@ -33,10 +33,10 @@ func (r *Reader) withoutLog(ctx context.Context, q evidence.TextQuery, found []e
 	return list
 }
 
-// quiet are the containers that log nothing until something happens: metal3-ramdisk-logs
+// silentContainers are the containers that log nothing until something happens: metal3-ramdisk-logs
 // prints what ramdisks send, and nothing before the first of them
 // (openshift/ironic-image:scripts/runlogwatch.sh).
-var quiet = []string{"metal3-ramdisk-logs"}
+var silentContainers = []string{"metal3-ramdisk-logs"}
 
 // forgiveEmpty takes empty logs for read of containers that have not run, of quiet ones,
 // and of runs before. Every other text that the queries ask for has lines: servers and
@@ -47,7 +47,7 @@ func (r *Reader) forgiveEmpty(ctx context.Context, q evidence.TextQuery, all []e
 		if !errors.Is(failed[i], errEmptyLog) || t.Kind != evidence.ContainerLog {
 			continue
 		}
-		if slices.Contains(quiet, t.Container) {
+		if slices.Contains(silentContainers, t.Container) {
 			failed[i] = nil
 			continue
 		}

@@ -129,7 +129,7 @@ func (r *Reader) Describe(ctx context.Context) (evidence.Description, error) {
 			first = d
 			continue
 		}
-		if younger(d, first) {
+		if preferTimeOf(d, first) {
 			first.Now, first.AtLeast, first.ByClock = d.Now, d.AtLeast, d.ByClock
 		}
 	}
@@ -137,9 +137,9 @@ func (r *Reader) Describe(ctx context.Context) (evidence.Description, error) {
 	return first, nil
 }
 
-// younger reports whether the time of a source counts before that of another: a time that
+// preferTimeOf reports whether the time of a source counts before that of another: a time that
 // something in it carries before the clock of whoever reads, and then the newer one.
-func younger(a, b evidence.Description) bool {
+func preferTimeOf(a, b evidence.Description) bool {
 	switch {
 	case a.Now.IsZero() || b.Now.IsZero():
 		return b.Now.IsZero()
@@ -187,9 +187,9 @@ func (r *Reader) Get(ctx context.Context, res evidence.Resource, namespace, name
 	return c.list[i], true, nil
 }
 
-// Loose reports whether the objects of a need lay in files of their own and nothing lists
+// Unlisted reports whether the objects of a need lay in files of their own and nothing lists
 // which there were: one that is lost is not missed.
-func (r *Reader) Loose(ctx context.Context, n evidence.Need) bool {
+func (r *Reader) Unlisted(ctx context.Context, n evidence.Need) bool {
 	c := r.cell(ctx, n)
 	return c.err == nil && len(c.list) > 0 && !slices.ContainsFunc(c.list, func(o evidence.Object) bool { return !o.Alone })
 }
@@ -214,9 +214,9 @@ func (r *Reader) readObjects(ctx context.Context, n evidence.Need, c *objectsCel
 	for _, s := range r.sources {
 		list, err := s.List(ctx, n.Resource, n.Namespace)
 		if u, ok := evidence.AsUnavailable(err); ok {
-			missing = graver(missing, u)
-			if u.Why.Hides() || len(list) > 0 {
-				c.partial = graver(c.partial, u)
+			missing = worseReason(missing, u)
+			if u.Why.MayHideObjects() || len(list) > 0 {
+				c.partial = worseReason(c.partial, u)
 			}
 			if len(list) == 0 {
 				continue
@@ -234,7 +234,7 @@ func (r *Reader) readObjects(ctx context.Context, n evidence.Need, c *objectsCel
 	}
 	// Of what sources add on their own nothing is missing where none does. What one has and
 	// cannot read is missing all the same.
-	if hides := c.partial != nil && c.partial.Why.Hides(); evidence.Volunteered(n.Resource) && !hides {
+	if hides := c.partial != nil && c.partial.Why.MayHideObjects(); evidence.UserSupplied(n.Resource) && !hides {
 		if c.partial = nil; len(c.list) == 0 {
 			return // the coverage is of what could be
 		}
@@ -263,12 +263,12 @@ func (r *Reader) readObjects(ctx context.Context, n evidence.Need, c *objectsCel
 	}
 }
 
-// graver returns which of two reasons says more. What a source never has says less than
+// worseReason returns which of two reasons says more. What a source never has says less than
 // what the cluster itself says, and that less than that something could not be read.
-func graver(a, b *evidence.Unavailable) *evidence.Unavailable {
+func worseReason(a, b *evidence.Unavailable) *evidence.Unavailable {
 	rank := func(w evidence.Why) int {
 		switch {
-		case w.Hides():
+		case w.MayHideObjects():
 			return 2
 		case w == evidence.NotCollected:
 			return 0

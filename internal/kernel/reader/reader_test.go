@@ -237,9 +237,9 @@ func lines(ms []evidence.Match) []string {
 	return out
 }
 
-// TestVolunteered: of hosts that sources name on their own nothing is missing where none
+// TestUserSupplied: of hosts that sources name on their own nothing is missing where none
 // does. One that a source has and cannot read is missing.
-func TestVolunteered(t *testing.T) {
+func TestUserSupplied(t *testing.T) {
 	need := evidence.Objects(evidence.NamedHosts, "")
 	for _, tt := range []struct {
 		why  evidence.Why

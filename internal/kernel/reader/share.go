@@ -35,7 +35,7 @@ func (s *sharer) part(v any) (kept any, hash uint64, ok bool) {
 		for k, child := range v {
 			one, h, known := s.part(child)
 			v[k] = one
-			hash += mix(maphash.String(s.seed, k), h) // in any order
+			hash += mixHash(maphash.String(s.seed, k), h) // in any order
 			ok = ok && known
 		}
 		return s.once(v, hash, ok), hash, ok
@@ -44,7 +44,7 @@ func (s *sharer) part(v any) (kept any, hash uint64, ok bool) {
 		for i, child := range v {
 			one, h, known := s.part(child)
 			v[i] = one
-			hash = mix(hash, h)
+			hash = mixHash(hash, h)
 			ok = ok && known
 		}
 		return s.once(v, hash, ok), hash, ok
@@ -67,15 +67,15 @@ func (s *sharer) part(v any) (kept any, hash uint64, ok bool) {
 	return v, 0, false
 }
 
-func mix(a, b uint64) uint64 {
+func mixHash(a, b uint64) uint64 {
 	const first, second = 0x9e3779b97f4a7c15, 0xbf58476d1ce4e5b9
 	high, low := bits.Mul64(a^first, b^second)
 	return high ^ low
 }
 
-// mostAlike is how many different parts of one hash are kept to compare with. By chance there are
+// maxSameHash is how many different parts of one hash are kept to compare with. By chance there are
 // hardly two; an archive can be made to have a million, which would be compared each with each.
-const mostAlike = 4
+const maxSameHash = 4
 
 // once returns an equal map or list that was there before, else v.
 func (s *sharer) once(v any, hash uint64, ok bool) any {
@@ -83,18 +83,18 @@ func (s *sharer) once(v any, hash uint64, ok bool) any {
 		return v
 	}
 	for _, have := range s.known[hash] {
-		if alike(have, v) {
+		if equalValues(have, v) {
 			return have
 		}
 	}
-	if len(s.known[hash]) < mostAlike {
+	if len(s.known[hash]) < maxSameHash {
 		s.known[hash] = append(s.known[hash], v)
 	}
 	return v
 }
 
-// alike reports whether two maps or lists, of which the parts are shared, are equal.
-func alike(a, b any) bool {
+// equalValues reports whether two maps or lists, of which the parts are shared, are equal.
+func equalValues(a, b any) bool {
 	switch a := a.(type) {
 	case map[string]any:
 		b, ok := b.(map[string]any)

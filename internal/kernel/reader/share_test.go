@@ -71,7 +71,7 @@ func TestShareOneHash(t *testing.T) {
 		}
 	}
 	for hash, have := range s.known {
-		if len(have) > mostAlike {
+		if len(have) > maxSameHash {
 			t.Errorf("%d parts of the hash %x", len(have), hash)
 		}
 	}

@@ -91,8 +91,8 @@ func (r *Reader) readTexts(ctx context.Context, q evidence.TextQuery, c *textsCe
 	for _, s := range r.sources {
 		list, err := s.Texts(ctx, q)
 		if u, ok := evidence.AsUnavailable(err); ok {
-			missing = graver(missing, u)
-			if all = append(all, list...); u.Why.Hides() || len(list) > 0 {
+			missing = worseReason(missing, u)
+			if all = append(all, list...); u.Why.MayHideObjects() || len(list) > 0 {
 				unread = append(unread, unreadText(q, u))
 			}
 			continue
@@ -112,7 +112,7 @@ func (r *Reader) readTexts(ctx context.Context, q evidence.TextQuery, c *textsCe
 			missing = &evidence.Unavailable{Need: need, Why: evidence.NotCollected, Detail: "no such text in the source"}
 		}
 		missing = r.clean(missing)
-		if missing.Why.Hides() {
+		if missing.Why.MayHideObjects() {
 			c.gaps = []evidence.TextGap{{Text: evidence.Text{Kind: q.Kind, Cluster: q.Cluster, Namespace: q.Namespace, Container: q.Container, Host: q.Host, Unit: q.Unit, Path: q.String()}, Why: reason(missing)}}
 		}
 		r.note(need, evidence.Coverage{State: evidence.Missing, Reason: reason(missing), Supply: missing.Supply, Damaged: missing.Why == evidence.Damaged})

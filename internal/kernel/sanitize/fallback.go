@@ -101,12 +101,12 @@ func credential(w string, next, long bool) bool {
 	case digits == 0 && !other, !lower && !upper:
 		return false
 	case long:
-		return token64.get().MatchString(w) && upper && lower && digits > 1 && !camel.get().MatchString(w)
+		return token64.get().MatchString(w) && upper && lower && digits > 1 && !codeName.get().MatchString(w)
 	case other || upper && lower:
-		return !camel.get().MatchString(w)
+		return !codeName.get().MatchString(w)
 	}
 	return next && likelySecret(w) && !strings.ContainsAny(w, "-:.") && digits < len(w)-2
 }
 
-// camel is a name of code or of a kind, as v1beta1 or IPv4Address, or a time.
-var camel = lazily(`^(?:[A-Za-z][a-z]*(?:[A-Z]+[a-z]*|\d{1,2})*|\d{4}-\d\d-\d\dT.*|v?\d[\d.]*[A-Za-z]?|[A-Za-z.-]+\d{0,2})$`)
+// codeName is a name of code or of a kind, as v1beta1 or IPv4Address, or a time.
+var codeName = lazily(`^(?:[A-Za-z][a-z]*(?:[A-Z]+[a-z]*|\d{1,2})*|\d{4}-\d\d-\d\dT.*|v?\d[\d.]*[A-Za-z]?|[A-Za-z.-]+\d{0,2})$`)

@@ -202,7 +202,7 @@ func (m *masked) blobs() {
 	var b strings.Builder
 	at := 0
 	for from, end := wholeBlob(m.text, 0); from < end; from, end = wholeBlob(m.text, end) {
-		if !m.s.tells(m.text[from:end], &left, maxNested) {
+		if !m.s.revealsSecret(m.text[from:end], &left, maxNested) {
 			continue
 		}
 		b.WriteString(m.text[at:from])
@@ -216,11 +216,11 @@ func (m *masked) blobs() {
 	m.text = b.String()
 }
 
-// tells reports whether base64 decodes to something that holds a secret. What stands
+// revealsSecret reports whether base64 decodes to something that holds a secret. What stands
 // in front of it, as the directories of a path, may belong to the same alphabet, so
 // every alignment is tried. What inflates to more than it may, or than is left for its
 // text, is not looked at and counts as a secret.
-func (s *Sanitizer) tells(blob string, left *int, deeper int) bool {
+func (s *Sanitizer) revealsSecret(blob string, left *int, deeper int) bool {
 	if len(blob) < minBlob {
 		return false
 	}
@@ -268,7 +268,7 @@ func (s *Sanitizer) nested(text string, left *int, deeper int) bool {
 		return false
 	}
 	for from, to := wholeBlob(text, 0); from < to; from, to = wholeBlob(text, to) {
-		if s.tells(text[from:to], left, deeper) {
+		if s.revealsSecret(text[from:to], left, deeper) {
 			return true
 		}
 	}

@@ -323,7 +323,7 @@ func parse(bundle []byte) bool {
 	return true
 }
 
-var elided = lazily(`^(\d{1,12}) bytes long$`)
+var byteCount = lazily(`^(\d{1,12}) bytes long$`)
 
 // secretValue keeps what `oc adm inspect` left of a value ("1704 bytes long") and
 // digests everything else.
@@ -332,7 +332,7 @@ func (s *Sanitizer) secretValue(encoded string) string {
 	if err != nil {
 		return s.digest(encoded)
 	}
-	if m := elided.get().FindSubmatch(raw); m != nil {
+	if m := byteCount.get().FindSubmatch(raw); m != nil {
 		return redactedPrefix + "by the collector, " + string(m[1]) + " bytes]"
 	}
 	return s.digest(string(raw))

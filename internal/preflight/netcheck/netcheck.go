@@ -27,15 +27,15 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/sortby"
-	"github.com/rollcall-project/rollcall/internal/source/ladder"
+	"github.com/rollcall-project/rollcall/internal/source/apipath"
 	"github.com/rollcall-project/rollcall/internal/source/probe"
 )
 
 // Options say from where is asked.
 type Options struct {
-	Bundle  [][]byte     // certificates (DER) that hosts trust besides those of the system: additionalTrustBundle
-	Vantage string       // the machine that asks; "" is this machine's host name
-	From    *ladder.From // ask from a node of a cluster instead of this machine
+	Bundle  [][]byte      // certificates (DER) that hosts trust besides those of the system: additionalTrustBundle
+	Vantage string        // the machine that asks; "" is this machine's host name
+	From    *apipath.From // ask from a node of a cluster instead of this machine
 	Now     func() time.Time
 	Step    time.Duration // for one question; 0 is 6 s
 }

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
-	"github.com/rollcall-project/rollcall/internal/source/ladder"
+	"github.com/rollcall-project/rollcall/internal/source/apipath"
 	"github.com/rollcall-project/rollcall/internal/source/probe"
 )
 
@@ -195,7 +195,7 @@ func TestClock(t *testing.T) {
 // TestFromNode: from a node there are its own names and connections, and nothing else.
 func TestFromNode(t *testing.T) {
 	notRun := errors.New("no exec")
-	from := &ladder.From{Name: "node/m0", NotRun: func(err error) bool { return errors.Is(err, notRun) },
+	from := &apipath.From{Name: "node/m0", NotRun: func(err error) bool { return errors.Is(err, notRun) },
 		Lookup: func(_ context.Context, host string) ([]string, error) {
 			if strings.HasPrefix(host, "api.") {
 				return []string{"192.0.2.5"}, nil

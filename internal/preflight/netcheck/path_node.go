@@ -10,12 +10,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/rollcall-project/rollcall/internal/source/ladder"
+	"github.com/rollcall-project/rollcall/internal/source/apipath"
 )
 
 // pinger measures from a node, with its ping. What ping prints is read for the forms of
 // iputils (github.com/iputils/iputils: ping/ping.c, ping/ping_common.c).
-type pinger struct{ paths ladder.Paths }
+type pinger struct{ paths apipath.Paths }
 
 func (pinger) method() string { return "ping" }
 
@@ -70,7 +70,7 @@ func (p pinger) mtu(ctx context.Context, ip string) (int, error) {
 }
 
 // networksOf are the networks that a node is in; that of its pods is none of the machines'.
-func networksOf(ctx context.Context, paths ladder.Paths) ([]string, error) {
+func networksOf(ctx context.Context, paths apipath.Paths) ([]string, error) {
 	text, err := paths.Addresses(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("list its addresses: %w", err)

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rollcall-project/rollcall/internal/source/ladder"
+	"github.com/rollcall-project/rollcall/internal/source/apipath"
 	"github.com/rollcall-project/rollcall/internal/source/probe"
 )
 
@@ -110,7 +110,7 @@ func (p printed) Ping(context.Context, string, int, int) (string, error) { retur
 func (p printed) MTU(context.Context, string) (string, error)            { return p.mtu, nil }
 func (p printed) Addresses(context.Context) (string, error)              { return p.addr, nil }
 
-var _ ladder.Paths = printed{}
+var _ apipath.Paths = printed{}
 
 func TestPing(t *testing.T) {
 	good := "PING 192.0.2.11 (192.0.2.11) 56(84) bytes of data.\n64 bytes from 192.0.2.11: icmp_seq=1 ttl=64 time=0.312 ms\n64 bytes from 192.0.2.11: icmp_seq=2 ttl=64 time=12 ms\n"

@@ -100,7 +100,7 @@ func HostOf(o evidence.Object) (Host, error) {
 			h.StatusAt = t
 		}
 	}
-	h.settle(a.Spec.Hostname)
+	h.normalize(a.Spec.Hostname)
 	return h, nil
 }
 

@@ -134,12 +134,12 @@ func parseHost(raw []byte) (Host, error) {
 			h.nic(n.MAC, slices.Concat(n.IPv4, n.IPv6))
 		}
 	}
-	h.settle(r.RequestedHostname)
+	h.normalize(r.RequestedHostname)
 	return h, nil
 }
 
-// settle chooses the name and sorts what is compared.
-func (h *Host) settle(requested string) {
+// normalize chooses the name and sorts what is compared.
+func (h *Host) normalize(requested string) {
 	h.Name = word(requested)
 	if h.Name == "" && !NoName(h.Hostname) {
 		h.Name = h.Hostname

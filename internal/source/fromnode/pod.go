@@ -40,7 +40,7 @@ func Find(ctx context.Context, cfg *rest.Config, name string) (*Node, error) {
 	}
 	pods, err := client.OnNode(ctx, Namespace, label, name, 10)
 	if err != nil {
-		return nil, &Error{name, said("list pods", err)}
+		return nil, &Error{name, permissionError("list pods", err)}
 	}
 	for _, p := range pods {
 		if p.Status.Phase == corev1.PodRunning && p.Spec.NodeName == name && p.DeletionTimestamp == nil {
@@ -56,8 +56,8 @@ func Find(ctx context.Context, cfg *rest.Config, name string) (*Node, error) {
 	return nil, &Error{name, fmt.Errorf("no machine-config-daemon runs on it (oc -n %s get pods -o wide); name another node, or run rollcall-host on the machine", Namespace)}
 }
 
-// said adds the way out to what the API answered, or that it did not answer.
-func said(right string, err error) error {
+// permissionError adds the way out to what the API answered, or that it did not answer.
+func permissionError(right string, err error) error {
 	var status apierrors.APIStatus
 	switch {
 	case apierrors.IsForbidden(err):
@@ -105,7 +105,7 @@ func (p *pod) Run(ctx context.Context, argv []string, in io.Reader, out, errs io
 		}
 		err = &upgradeError{text, refused}
 	}
-	return fmt.Errorf("pod %s: %w", p.name, said("create pods/exec", err))
+	return fmt.Errorf("pod %s: %w", p.name, permissionError("create pods/exec", err))
 }
 
 // upgradeError is an exec that the API answered and did not do. Over SPDY, whose right

@@ -127,10 +127,10 @@ func (s *Source) consoles(ctx context.Context, q evidence.TextQuery, own []evide
 	}
 	more, other := s.Management.Texts(ctx, q)
 	if all := append(own, more...); len(all) > 0 {
-		if u, ok := evidence.AsUnavailable(err); ok && u.Why.Hides() && s.Cluster != nil {
+		if u, ok := evidence.AsUnavailable(err); ok && u.Why.MayHideObjects() && s.Cluster != nil {
 			return all, err
 		}
-		if u, ok := evidence.AsUnavailable(other); ok && u.Why.Hides() {
+		if u, ok := evidence.AsUnavailable(other); ok && u.Why.MayHideObjects() {
 			return all, other
 		}
 		return all, nil

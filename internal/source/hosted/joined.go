@@ -54,7 +54,7 @@ func gather[T any](sources []evidence.Source, read func(evidence.Source) ([]T, e
 			return nil, err
 		case err == nil:
 			looked = true
-		case u.Why.Hides(), len(list) > 0 && partial == nil:
+		case u.Why.MayHideObjects(), len(list) > 0 && partial == nil:
 			partial = err
 		case len(list) > 0:
 		case missing == nil || u.Why != evidence.NotCollected:

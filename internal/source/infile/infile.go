@@ -42,8 +42,8 @@ func kind(mode fs.FileMode) error {
 	return errors.New("it is not a file")
 }
 
-// patience is how long whoever writes to a pipe may take.
-const patience = 30 * time.Second
+// firstByteTimeout is how long whoever writes to a pipe may take.
+const firstByteTimeout = 30 * time.Second
 
 // Piped opens a file, or a pipe such as that of a shell's <(...), with which a secret is handed
 // over that is in no file. A pipe without a writer is empty, and reading ends after a while.
@@ -57,7 +57,7 @@ func Piped(path string) (*os.File, error) {
 		err = kind(info.Mode())
 	}
 	if err == nil && info.Mode()&fs.ModeNamedPipe != 0 {
-		err = f.SetReadDeadline(time.Now().Add(patience))
+		err = f.SetReadDeadline(time.Now().Add(firstByteTimeout))
 	}
 	if err != nil {
 		return nil, errors.Join(err, f.Close())

@@ -30,8 +30,8 @@ func (q *answering) note(caller, asked context.Context, err error) {
 	}
 }
 
-// silent returns why a list is not asked for, nil where it is.
-func (s *Source) silent(need evidence.Need) error {
+// notAsked returns why a list is not asked for, nil where it is.
+func (s *Source) notAsked(need evidence.Need) error {
 	if s.answering.answered.Load() || s.answering.waited.Load() < maxUnanswered {
 		return nil
 	}

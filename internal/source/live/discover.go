@@ -147,8 +147,8 @@ func (s *Source) notAnAPI(err error) error {
 // Unavailable.
 func (s *Source) document(caller context.Context, path, accept string) (body []byte, media string, err error) {
 	right := Access{Verb: "get", Resource: evidence.Resource{Name: path}}
-	for try := (tries{s: s}); ; {
-		ctx, cancel := s.bound(caller, s.opts.RequestTimeout)
+	for try := (attempts{s: s}); ; {
+		ctx, cancel := s.withTimeout(caller, s.opts.RequestTimeout)
 		body, media, err = s.api.Do(ctx, kube.Request{Path: []string{path}, Accept: accept})
 		pause, again := try.next(ctx, err)
 		err = try.failed(s.unavailable(caller, ctx, evidence.Need{Resource: right.Resource}, right, err))

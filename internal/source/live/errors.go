@@ -72,7 +72,7 @@ func (s *Source) unavailable(ctx, asked context.Context, need evidence.Need, a A
 	if _, ok := evidence.AsUnavailable(err); ok {
 		return err
 	}
-	if at, ok := asked.Deadline(); ok && (!time.Now().Before(at) || wouldBeLate(err)) {
+	if at, ok := asked.Deadline(); ok && (!time.Now().Before(at) || rateLimited(err)) {
 		err = limitOf(asked)
 	}
 	u := &evidence.Unavailable{Need: need, Why: evidence.Unreachable, Detail: s.happened(err)}
@@ -94,9 +94,9 @@ func (s *Source) unavailable(ctx, asked context.Context, need evidence.Need, a A
 // notAccepted begins the detail of every 401.
 const notAccepted = "the API does not accept the credentials (401)"
 
-// wouldBeLate reports whether client-go's rate limit gave a request up before the end of
+// rateLimited reports whether client-go's rate limit gave a request up before the end of
 // its time.
-func wouldBeLate(err error) bool {
+func rateLimited(err error) bool {
 	return strings.Contains(err.Error(), "would exceed context deadline")
 }
 

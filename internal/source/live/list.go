@@ -148,11 +148,11 @@ func (s *Source) pages(ctx context.Context, need evidence.Need, as served, form 
 // page fetches and decodes one page.
 func (s *Source) page(caller context.Context, need evidence.Need, as served, form form, token string) (page, error) {
 	right := Access{Verb: "list", Resource: as.Resource, Namespace: need.Namespace}
-	if err := s.silent(need); err != nil {
+	if err := s.notAsked(need); err != nil {
 		return page{}, err
 	}
-	for try := (tries{s: s}); ; {
-		ctx, cancel := s.bound(caller, s.opts.RequestTimeout)
+	for try := (attempts{s: s}); ; {
+		ctx, cancel := s.withTimeout(caller, s.opts.RequestTimeout)
 		p, err := s.pageOnce(ctx, need.Namespace, as, form, token)
 		s.answering.note(caller, ctx, err)
 		pause, again := try.next(ctx, err)

@@ -151,9 +151,9 @@ func withoutUser(host string) string {
 	return u.String()
 }
 
-// bound returns a context that ends d from now, or with the run. client-go's own
+// withTimeout returns a context that ends d from now, or with the run. client-go's own
 // log lines are dropped: what they say is in the errors, too.
-func (s *Source) bound(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+func (s *Source) withTimeout(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	s.start.Do(func() { s.deadline = time.Now().Add(s.opts.RunTimeout) })
 	ctx = kube.WithRetryAfter(klog.NewContext(ctx, klog.Logger{}))
 	at := time.Now().Add(d)

@@ -34,7 +34,7 @@ func (s *Source) askMCS(ctx context.Context) ([]evidence.Object, error) {
 	for _, p := range pools {
 		names = append(names, p.Name)
 	}
-	asked, cancel := s.bound(ctx, s.opts.RunTimeout)
+	asked, cancel := s.withTimeout(ctx, s.opts.RunTimeout)
 	defer cancel()
 	answers := make([][]probe.MCSAnswer, len(targets))
 	var group errgroup.Group

@@ -28,8 +28,8 @@ const (
 	enoughRefusals = 8
 )
 
-// tries counts the tries of one request.
-type tries struct {
+// attempts counts the tries of one request.
+type attempts struct {
 	s      *Source
 	n      int
 	waited time.Duration
@@ -38,7 +38,7 @@ type tries struct {
 
 // next says after one try whether there is another one, and after which pause. asked is
 // the context of the try.
-func (t *tries) next(asked context.Context, err error) (time.Duration, bool) {
+func (t *attempts) next(asked context.Context, err error) (time.Duration, bool) {
 	t.n++
 	if err == nil {
 		t.s.refused.Store(0)
@@ -69,7 +69,7 @@ func (t *tries) next(asked context.Context, err error) (time.Duration, bool) {
 }
 
 // failed adds to the reason of a failed request how often it was sent.
-func (t *tries) failed(err error) error {
+func (t *attempts) failed(err error) error {
 	u, ok := evidence.AsUnavailable(err)
 	if !ok {
 		return err

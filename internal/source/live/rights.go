@@ -103,8 +103,8 @@ func (s *Source) review(caller context.Context, a Access) (bool, error) {
 		return false, fmt.Errorf("encode the question whether one may %s: %w", a, err)
 	}
 	var answer []byte
-	for try := (tries{s: s}); ; {
-		ctx, cancel := s.bound(caller, s.opts.RequestTimeout)
+	for try := (attempts{s: s}); ; {
+		ctx, cancel := s.withTimeout(caller, s.opts.RequestTimeout)
 		answer, _, err = s.api.Do(ctx, kube.Request{
 			Path: []string{"apis", "authorization.k8s.io", "v1", "selfsubjectaccessreviews"}, Accept: mediaJSON, Body: body,
 		})

@@ -18,7 +18,7 @@ const maxCredential = 1 << 20
 func (s *Source) Credential(caller context.Context, namespace, name, key string) ([]byte, error) {
 	need := evidence.Objects(evidence.Secrets, namespace)
 	right := Access{Verb: "get", Resource: evidence.Secrets, Namespace: namespace}
-	ctx, cancel := s.bound(caller, s.opts.RequestTimeout)
+	ctx, cancel := s.withTimeout(caller, s.opts.RequestTimeout)
 	defer cancel()
 	body, _, err := s.api.Do(ctx, kube.Request{Path: []string{"api", "v1", "namespaces", namespace, "secrets", name}, Accept: mediaJSON})
 	if err != nil {

@@ -233,9 +233,9 @@ var failures = [][]byte{
 // request, and when the first bytes say that there is no log. Reading the whole
 // text may take four times as long.
 func (s *Source) stream(caller context.Context, need evidence.Need, right Access, req kube.Request) (io.ReadCloser, error) {
-	ctx, cancel := s.bound(caller, 4*s.opts.RequestTimeout)
+	ctx, cancel := s.withTimeout(caller, 4*s.opts.RequestTimeout)
 	body, err := s.open(ctx, req)
-	for try := (tries{s: s}); err != nil && throttled(err); {
+	for try := (attempts{s: s}); err != nil && throttled(err); {
 		pause, again := try.next(ctx, err)
 		if !again || !s.pause(ctx, pause) {
 			break

@@ -49,7 +49,7 @@ func (sp *splitter) json() bool {
 		return false
 	}
 	end := sp.at + 1 + bytes.Count(raw, []byte{'\n'})
-	if !sp.take(raw, sp.at+1) {
+	if !sp.addObject(raw, sp.at+1) {
 		return false
 	}
 	sp.at = end
@@ -135,9 +135,9 @@ func (sp *splitter) yaml() bool {
 	if whole != nil && sp.begins() {
 		sp.s.broken = fmt.Errorf("no valid YAML: %w", whole)
 	}
-	if err != nil || !sp.take(text, first+1) {
+	if err != nil || !sp.addObject(text, first+1) {
 		if err != nil {
-			sp.s.spoiled(first+1, "object", err)
+			sp.s.addUnreadable(first+1, "object", err)
 		}
 		return false
 	}
@@ -169,8 +169,8 @@ func (sp *splitter) brokenJSON(err error) {
 
 func (sp *splitter) isCommand(i int) bool { return prompt.Match(sp.lines[i]) }
 
-// take keeps an object, or the items of a List; false where it is no object of an API.
-func (sp *splitter) take(raw []byte, line int) bool {
+// addObject keeps an object, or the items of a List; false where it is no object of an API.
+func (sp *splitter) addObject(raw []byte, line int) bool {
 	content, resource, ok, err := archive.Object(raw)
 	if err != nil || !ok {
 		return false
@@ -187,7 +187,7 @@ func (sp *splitter) take(raw []byte, line int) bool {
 		}
 		text, err := json.Marshal(m)
 		if err != nil {
-			sp.s.spoiled(line, "item of a list", err)
+			sp.s.addUnreadable(line, "item of a list", err)
 			continue
 		}
 		content, resource, ok, err := archive.Object(text)

@@ -172,7 +172,7 @@ func (sp *splitter) finish() {
 	}
 	slices.Sort(keys)
 	if sp.more > 0 {
-		sp.s.spoiled(1, "logs", fmt.Errorf("%d lines are of more than %d programs and hosts", sp.more, maxStreams))
+		sp.s.addUnreadable(1, "logs", fmt.Errorf("%d lines are of more than %d programs and hosts", sp.more, maxStreams))
 	}
 	if len(sp.s.objects[evidence.ClusterOperators]) == 0 {
 		sp.s.objects[evidence.ClusterOperators] = sp.operators.Objects(evidence.Locator{Source: sp.s.name, Path: sp.s.name})
@@ -209,8 +209,8 @@ func (s *Source) at(line int) evidence.Locator {
 	return evidence.Locator{Source: s.name, Path: s.name, Line: line}
 }
 
-// spoiled notes a part that was recognized and cannot be read.
-func (s *Source) spoiled(line int, what string, err error) {
+// addUnreadable notes a part that was recognized and cannot be read.
+func (s *Source) addUnreadable(line int, what string, err error) {
 	s.bad = append(s.bad, evidence.Coverage{Need: fmt.Sprintf("%s at line %d of %s", what, line, s.name),
 		State: evidence.Missing, Reason: err.Error()})
 }

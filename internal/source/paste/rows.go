@@ -143,7 +143,7 @@ func (sp *splitter) ownLog() bool {
 	}
 	for _, l := range ownLogs {
 		if l.line.Match(line) {
-			sp.keep(evidence.Text{Kind: evidence.ContainerLog, Namespace: l.namespace, Pod: unnamedPod, Container: l.container}, line)
+			sp.addLine(evidence.Text{Kind: evidence.ContainerLog, Namespace: l.namespace, Pod: unnamedPod, Container: l.container}, line)
 			return true
 		}
 	}

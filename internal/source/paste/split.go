@@ -137,7 +137,7 @@ func (sp *splitter) journal() bool {
 	if name == "localhost" || strings.HasPrefix(name, "localhost.") || name == "-" {
 		name = ""
 	}
-	sp.keep(evidence.Text{Kind: evidence.Journal, Host: name, Unit: archive.UnitOf(string(id))}, line)
+	sp.addLine(evidence.Text{Kind: evidence.Journal, Host: name, Unit: archive.UnitOf(string(id))}, line)
 	return true
 }
 
@@ -152,7 +152,7 @@ func (sp *splitter) installer() bool {
 		}
 		return logged
 	}
-	sp.keep(evidence.Text{Kind: evidence.Installer}, sp.lines[sp.at])
+	sp.addLine(evidence.Text{Kind: evidence.Installer}, sp.lines[sp.at])
 	return true
 }
 
@@ -165,7 +165,7 @@ func (sp *splitter) podLog() {
 	sp.add(t, sp.lines[sp.at])
 }
 
-func (sp *splitter) keep(t evidence.Text, line []byte) {
+func (sp *splitter) addLine(t evidence.Text, line []byte) {
 	sp.add(t, line)
 	sp.at++
 }

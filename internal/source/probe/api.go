@@ -61,7 +61,7 @@ const (
 	maxCheckName = 120
 )
 
-// APIAnswer is one check of the ladder to the API: one address and port, with all
+// APIAnswer is one check of the network path to the API: one address and port, with all
 // steps that were taken there. No credential is sent, except by the client's own
 // request (TargetClient), which goes over a verified connection only.
 type APIAnswer struct {

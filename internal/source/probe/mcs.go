@@ -3,7 +3,7 @@
 //
 // An answer is an evidence.Object of the pseudo group rollcall.dev, so that it
 // is listed, recorded and replayed like any object. The package holds the
-// schema only; internal/source/live and internal/source/ladder do the asking.
+// schema only; internal/source/live and internal/source/apipath do the asking.
 //
 // Invariants:
 //   - An answer says from where it was asked. The same question asked from

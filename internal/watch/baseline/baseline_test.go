@@ -30,8 +30,8 @@ func (c cluster) Some(ctx context.Context, r evidence.Resource, ns string) ([]ev
 	return c.List(ctx, r, ns)
 }
 
-// Loose: an archive that has a file for each object names them all alone.
-func (c cluster) Loose(_ context.Context, n evidence.Need) bool {
+// Unlisted: an archive that has a file for each object names them all alone.
+func (c cluster) Unlisted(_ context.Context, n evidence.Need) bool {
 	return len(c[n.Resource.Name]) > 0 && c[n.Resource.Name][0].Alone
 }
 

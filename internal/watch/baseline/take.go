@@ -18,8 +18,8 @@ type Lister interface {
 	List(ctx context.Context, r evidence.Resource, namespace string) ([]evidence.Object, error)
 	// Some returns those that could be read.
 	Some(ctx context.Context, r evidence.Resource, namespace string) ([]evidence.Object, error)
-	// Loose reports whether one that is lost is not missed.
-	Loose(ctx context.Context, n evidence.Need) bool
+	// Unlisted reports whether one that is lost is not missed.
+	Unlisted(ctx context.Context, n evidence.Need) bool
 }
 
 // taker collects the values of one area.
@@ -149,7 +149,7 @@ func (b *Baseline) read(ctx context.Context, l Lister, i int) error {
 		}
 	}
 	b.Entries = append(b.Entries, t.entries...)
-	if r.kind != "" && !slices.Contains(b.Unlisted, r.area) && l.Loose(ctx, evidence.Objects(r.from, r.where)) {
+	if r.kind != "" && !slices.Contains(b.Unlisted, r.area) && l.Unlisted(ctx, evidence.Objects(r.from, r.where)) {
 		b.Unlisted = append(b.Unlisted, r.area)
 	}
 	return nil

@@ -7,8 +7,8 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 )
 
-// TestLoose: only where every object lay in a file of its own may one be lost unnoticed.
-func TestLoose(t *testing.T) {
+// TestUnlisted: only where every object lay in a file of its own may one be lost unnoticed.
+func TestUnlisted(t *testing.T) {
 	need := evidence.Objects(evidence.Nodes, "")
 	node := func(name string, alone bool) evidence.Object {
 		o := named(evidence.Nodes, name, 0)
@@ -34,7 +34,7 @@ func TestLoose(t *testing.T) {
 			for _, a := range tt.answers {
 				sources = append(sources, &source{now: time.Unix(1772366400, 0), lists: map[evidence.Need]answer{need: a}})
 			}
-			if got := reader(t, Limits{}, sources...).Loose(t.Context(), need); got != tt.want {
+			if got := reader(t, Limits{}, sources...).Unlisted(t.Context(), need); got != tt.want {
 				t.Errorf("loose is %t, want %t", got, tt.want)
 			}
 		})

@@ -1,4 +1,4 @@
-package ladder
+package apipath
 
 import (
 	"errors"
@@ -28,7 +28,7 @@ func from(t *testing.T, s *fromnodetest.Server) *From {
 	return &From{Name: "node/" + n.Name, Dial: n.DialContext, Lookup: n.LookupHost, NotRun: notRun}
 }
 
-// TestFromNode: the ladder through an exec sees the certificates and the refusals that
+// TestFromNode: the path through an exec sees the certificates and the refusals that
 // it sees without one, and every answer names the node; the client's own request is
 // made from here.
 func TestFromNode(t *testing.T) {
@@ -67,7 +67,7 @@ func TestFromNode(t *testing.T) {
 		}
 	}
 	if seen != 2 { // the load balancer, and the API server of m0; its machine config server is not asked
-		t.Errorf("%d rungs: %v", seen, list)
+		t.Errorf("%d checks: %v", seen, list)
 	}
 	if strings.Contains(s.Sent(), "a-secret") {
 		t.Error("the token went through the tunnel")
@@ -79,7 +79,7 @@ func TestFromNode(t *testing.T) {
 	}
 }
 
-// TestFromNodeLost: where a probe could not be made the ladder is not had; it does not
+// TestFromNodeLost: where a probe could not be made there is no answer about the path; it does not
 // have a check less, and none that refuses.
 func TestFromNodeLost(t *testing.T) {
 	s := fromnodetest.New(t)

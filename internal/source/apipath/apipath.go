@@ -1,4 +1,4 @@
-// Package ladder is the evidence.Source of the network path to the API: names, addresses,
+// Package apipath is the evidence.Source of the network path to the API: names, addresses,
 // ports and certificates from here to every API server, check by check. It answers
 // when nothing else does.
 //
@@ -8,11 +8,11 @@
 //   - Every check names the machine that asked: from elsewhere it may differ.
 //   - A check that fails is an answer. Only a canceled caller is an error.
 //   - Where the API answers its client, nothing but its front is asked, unless the
-//     whole ladder is wanted.
+//     whole path is to be checked.
 //   - Checks are asked side by side, each with Options.Step for all its steps: a
-//     ladder to a cluster that is gone takes two of them, in addition to the client's own
+//     path to a cluster that is gone takes two of them, besides the client's own
 //     request, which has the live source's bound.
-package ladder
+package apipath
 
 import (
 	"cmp"
@@ -39,7 +39,7 @@ type Lister interface {
 	List(ctx context.Context, r evidence.Resource, namespace string) ([]evidence.Object, error)
 }
 
-// Client is the kubeconfig's side of the ladder.
+// Client is the kubeconfig's side of the path.
 type Client struct {
 	Server     *url.URL
 	ServerName string         // verified in place of the URL's host; "" is the host
@@ -67,12 +67,12 @@ type Master struct {
 	Port int // 0 is probe.APIPort
 }
 
-// Options say what the ladder leads to.
+// Options say which cluster the path leads to.
 type Options struct {
 	Client  *Client  // nil: there is no kubeconfig. Left aside where Before is of another cluster
 	Masters []Master // in addition to those that are known from elsewhere
 	Before  []Lister // archives of the cluster
-	Whole   bool     // walk the whole ladder even where the API answers
+	Whole   bool     // check the whole path even where the API answers
 	Vantage string   // the machine that asks; "" is this machine's host name
 	From    *From    // ask from a node of the cluster in place of this machine
 	Now     func() time.Time
@@ -97,7 +97,7 @@ type Paths interface {
 	MTU(ctx context.Context, address string) (string, error)                   // of the interface that leads there
 }
 
-// Source walks the ladder once, when it is first asked for. It is safe for
+// Source checks the path once, when it is first asked for. It is safe for
 // concurrent use.
 type Source struct {
 	opts    Options
@@ -144,14 +144,14 @@ func (s *Source) List(ctx context.Context, r evidence.Resource, namespace string
 	case s.turn <- struct{}{}:
 		defer func() { <-s.turn }()
 	case <-ctx.Done():
-		return nil, fmt.Errorf("walk the ladder: %w", ctx.Err())
+		return nil, fmt.Errorf("check the network path to the API: %w", ctx.Err())
 	}
 	if s.walked {
 		return slices.Clone(s.objects), s.err
 	}
-	objects, err := s.walk(ctx)
+	objects, err := s.check(ctx)
 	if cause := ctx.Err(); cause != nil {
-		return nil, fmt.Errorf("walk the ladder: %w", cause)
+		return nil, fmt.Errorf("check the network path to the API: %w", cause)
 	}
 	s.objects, s.err, s.walked = objects, err, true
 	return slices.Clone(objects), err
@@ -163,17 +163,17 @@ type endpoint struct {
 	port         int
 }
 
-// patience is how long the client's own request may take before the ladder is
-// walked in addition to it.
-const patience = 3 * time.Second
+// reachPatience is how long the client's own request may take before the path
+// is checked beside it.
+const reachPatience = 3 * time.Second
 
-// walk asks the load balancer and lets the client ask, and where one of them fails, takes
-// long, or the whole ladder is wanted, all checks that are known.
-func (s *Source) walk(ctx context.Context) ([]evidence.Object, error) {
+// check asks the load balancer and lets the client ask, and where one of them fails, takes
+// long, or the whole path is to be checked, all checks that are known.
+func (s *Source) check(ctx context.Context) ([]evidence.Object, error) {
 	if !s.sameCluster(ctx) {
 		s.opts.Client = nil
 	}
-	w := &walker{Source: s}
+	w := &checker{Source: s}
 	reached := w.reach(ctx)
 	front, ok := s.front(ctx)
 	if ok {
@@ -181,7 +181,7 @@ func (s *Source) walk(ctx context.Context) ([]evidence.Object, error) {
 	}
 	whole := s.opts.Whole || s.opts.From != nil || !ok || !w.fine()
 	if !whole {
-		late := time.NewTimer(patience)
+		late := time.NewTimer(reachPatience)
 		defer late.Stop()
 		select {
 		case <-reached:
@@ -204,8 +204,8 @@ func (s *Source) walk(ctx context.Context) ([]evidence.Object, error) {
 	return w.result()
 }
 
-// walker is one walk.
-type walker struct {
+// checker is one check of the path.
+type checker struct {
 	*Source
 	mu      sync.Mutex
 	answers []probe.APIAnswer
@@ -216,7 +216,7 @@ type walker struct {
 }
 
 // fine reports whether the load balancer gave an answer that a client can use.
-func (w *walker) fine() bool {
+func (w *checker) fine() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, a := range w.answers {
@@ -227,8 +227,8 @@ func (w *walker) fine() bool {
 	return false
 }
 
-// ask asks the checks that were not asked yet, all at once: there are few, see maxRungs.
-func (w *walker) ask(ctx context.Context, list ...endpoint) {
+// ask asks the checks that were not asked yet, all at once: there are few, see maxChecks.
+func (w *checker) ask(ctx context.Context, list ...endpoint) {
 	var group sync.WaitGroup
 	for _, r := range list {
 		if w.asked(r) {
@@ -248,13 +248,13 @@ func (w *walker) ask(ctx context.Context, list ...endpoint) {
 	group.Wait()
 }
 
-// secondLook is how long a master that is not ready in addition to others is given.
-const secondLook = time.Second
+// recheckDelay is how long a master that is not ready in addition to others is given.
+const recheckDelay = time.Second
 
 // askAgain asks those masters once more that were reached and are not ready, while
 // others are: a busy etcd makes one of several answers late, and the next is well.
 // Who is not ready twice keeps the first answer.
-func (w *walker) askAgain(ctx context.Context) {
+func (w *checker) askAgain(ctx context.Context) {
 	var odd []int
 	ready := false
 	for i, a := range w.answers {
@@ -270,7 +270,7 @@ func (w *walker) askAgain(ctx context.Context) {
 		return
 	}
 	select {
-	case <-time.After(secondLook):
+	case <-time.After(recheckDelay):
 	case <-ctx.Done():
 		return
 	}
@@ -293,7 +293,7 @@ func isReady(a probe.APIAnswer) bool {
 	return status > 0 && status < 500
 }
 
-func (w *walker) asked(r endpoint) bool {
+func (w *checker) asked(r endpoint) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.ContainsFunc(w.answers, func(a probe.APIAnswer) bool {
@@ -302,7 +302,7 @@ func (w *walker) asked(r endpoint) bool {
 }
 
 // reach starts the client's own request; the channel is closed when it has ended.
-func (w *walker) reach(ctx context.Context) <-chan struct{} {
+func (w *checker) reach(ctx context.Context) <-chan struct{} {
 	done := make(chan struct{})
 	c := w.opts.Client
 	if c == nil {
@@ -334,8 +334,8 @@ func (w *walker) reach(ctx context.Context) <-chan struct{} {
 	return done
 }
 
-func (w *walker) result() ([]evidence.Object, error) {
-	if w.notRun != nil { // half a ladder would be read as a whole one
+func (w *checker) result() ([]evidence.Object, error) {
+	if w.notRun != nil { // half a path would be read as a whole one
 		return nil, &evidence.Unavailable{Need: evidence.Objects(evidence.APIProbes, ""), Why: evidence.Unreachable,
 			Detail: wire.Clip(w.notRun.Error()), Supply: evidence.Supply{Kind: evidence.SupplyProbeElsewhere}}
 	}

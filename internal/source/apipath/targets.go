@@ -1,4 +1,4 @@
-package ladder
+package apipath
 
 import (
 	"context"
@@ -68,7 +68,7 @@ func (s *Source) sameCluster(ctx context.Context) bool {
 	return len(hosts) == 0 || slices.Contains(hosts, s.opts.Client.Server.Hostname())
 }
 
-// maxRungs bounds how many addresses are asked: five control-plane hosts of two
+// maxChecks bounds how many addresses are asked: five control-plane hosts of two
 // addresses have less than half of it, and an archive may name a whole network.
 const maxEndpoints = 64
 
@@ -145,15 +145,15 @@ func (s *Source) named(ctx context.Context, sources []Lister) []endpoint {
 			}
 		}
 	}
-	if name, ok := s.guess(); ok && !internal {
+	if name, ok := s.internalAPIHost(); ok && !internal {
 		both(probe.TargetAPIInt, name)
 	}
 	return list
 }
 
-// guess makes api-int.<domain> of api.<domain>
+// internalAPIHost makes api-int.<domain> of api.<domain>
 // (openshift/installer:pkg/asset/manifests/utils.go getInternalAPIServerURL).
-func (s *Source) guess() (string, bool) {
+func (s *Source) internalAPIHost() (string, bool) {
 	if s.opts.Client == nil {
 		return "", false
 	}
