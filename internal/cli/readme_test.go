@@ -11,8 +11,8 @@ import (
 	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
 )
 
-// sample is the first block of the README: what the demo prints.
-var sample = regexp.MustCompile("(?s)```\n\\$ go run ./cmd/rollcall demo\n(.*?)```\n")
+// demoBlock is the first block of the README: what the demo prints.
+var demoBlock = regexp.MustCompile("(?s)```\n\\$ go run ./cmd/rollcall demo\n(.*?)```\n")
 
 // TestReadmeShowsTheDemo: the screen in the README is what the program prints, up to the
 // proof.
@@ -22,7 +22,7 @@ func TestReadmeShowsTheDemo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	at := sample.FindSubmatchIndex(readme)
+	at := demoBlock.FindSubmatchIndex(readme)
 	if at == nil {
 		t.Fatal("the README has no block of the demo")
 	}

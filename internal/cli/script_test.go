@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -130,12 +131,15 @@ func writeFixture(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(writeFiles(files, ts.MkAbs(args[1])))
 }
 
+// overlays are those of the catalog, read once.
+var overlays = sync.OnceValues(func() ([]fixture.Overlay, error) { return fixture.Overlays(os.DirFS("../../catalog")) })
+
 func fixtureFiles(name string) (fstest.MapFS, error) {
 	files, err := fixture.Base(name)
 	if err == nil {
 		return files, nil
 	}
-	overlays, err := fixture.Overlays(os.DirFS("../../catalog"))
+	overlays, err := overlays()
 	if err != nil {
 		return nil, err
 	}
